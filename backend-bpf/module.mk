@@ -1,0 +1,5 @@
+LIB_SRCS += backend-bpf/bpf.c backend-bpf/source.c
+LIBS += $(shell $(PKG_CONFIG) --libs libbpf)
+
+$(O)/backend-bpf/bpf.o: $(O)/bpf/profile.skel.h
+$(O)/backend-bpf/source.o: bpf/profile.bpf.c bpf/layout.h

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/decode.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What is left of a record: 64-bit words from the front, or for sample_id from the back. */
+struct words {
+	const uint64_t *at;
+	size_t nr;
+};
+
+static bool next(struct words *w, uint64_t *out)
+{
+	if (!w->nr)
+		return false;
+	*out = *w->at++;
+	w->nr--;
+	return true;
+}
+
+static bool last(struct words *w, uint64_t *out)
+{
+	if (!w->nr)
+		return false;
+	*out = w->at[--w->nr];
+	return true;
+}
+
+static bool skip(struct words *w, bool present)
+{
+	uint64_t unused;
+
+	return !present || next(w, &unused);
+}
+
+static pid_t low(uint64_t word)
+{
+	return (pid_t)(uint32_t)word;
+}
+
+static pid_t high(uint64_t word)
+{
+	return (pid_t)(uint32_t)(word >> 32);
+}
+
+/* Fields a sample may have before the callchain, which is as far as this decoder goes. */
+static int decode_sample(uint64_t type, struct words w, struct record *r)
+{
+	uint64_t task = 0, time = 0, cpu = UINT32_MAX, nr = 0;
+
+	if (type & PERF_SAMPLE_READ)
+		return -ENOTSUP; /* its size depends on read_format; nothing here asks for it */
+	if (!skip(&w, type & PERF_SAMPLE_IDENTIFIER) || !skip(&w, type & PERF_SAMPLE_IP) ||
+	    (type & PERF_SAMPLE_TID && !next(&w, &task)) || (type & PERF_SAMPLE_TIME && !next(&w, &time)) ||
+	    !skip(&w, type & PERF_SAMPLE_ADDR) || !skip(&w, type & PERF_SAMPLE_ID) ||
+	    !skip(&w, type & PERF_SAMPLE_STREAM_ID) || (type & PERF_SAMPLE_CPU && !next(&w, &cpu)) ||
+	    !skip(&w, type & PERF_SAMPLE_PERIOD) || (type & PERF_SAMPLE_CALLCHAIN && !next(&w, &nr)) || nr > w.nr)
+		return -EBADMSG;
+	r->pid = low(task);
+	r->tid = high(task);
+	r->time = time;
+	r->cpu = (uint32_t)cpu;
+	r->sample.ips = w.at;
+	r->sample.nr = nr;
+	return 1;
+}
+
+/* The fields behind every other record (sample_id_all), taken off the end of @w. */
+static int take_sample_id(const struct perf_event_attr *attr, struct words *w, struct record *r)
+{
+	uint64_t type = attr->sample_type, cpu = UINT32_MAX, unused;
+
+	if (!attr->sample_id_all)
+		return 0;
+	if ((type & PERF_SAMPLE_IDENTIFIER && !last(w, &unused)) || (type & PERF_SAMPLE_CPU && !last(w, &cpu)) ||
+	    (type & PERF_SAMPLE_STREAM_ID && !last(w, &unused)) || (type & PERF_SAMPLE_ID && !last(w, &unused)) ||
+	    (type & PERF_SAMPLE_TIME && !last(w, &r->time)) || (type & PERF_SAMPLE_TID && !last(w, &unused)))
+		return -EBADMSG;
+	r->cpu = (uint32_t)cpu;
+	return 0;
+}
+
+/* The rest of @w is a name that is terminated within it. */
+static const char *text(const struct words *w)
+{
+	return memchr(w->at, 0, w->nr * sizeof(*w->at)) ? (const char *)w->at : NULL;
+}
+
+static int decode_comm(const struct perf_event_header *h, struct words w, struct record *r)
+{
+	uint64_t task;
+
+	if (!next(&w, &task) || !(r->comm.name = text(&w)))
+		return -EBADMSG;
+	r->pid = low(task);
+	r->tid = high(task);
+	r->comm.exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
+	return 1;
+}
+
+static int decode_mmap(const struct perf_event_header *h, struct words w, struct record *r)
+{
+	uint64_t task, device = 0, ino = 0, unused;
+
+	if (!next(&w, &task) || !next(&w, &r->mmap.start) || !next(&w, &r->mmap.len) || !next(&w, &r->mmap.pgoff))
+		return -EBADMSG;
+	/* maj, min; ino; ino_generation; prot, flags */
+	if (h->type == PERF_RECORD_MMAP2 &&
+	    (!next(&w, &device) || !next(&w, &ino) || !next(&w, &unused) || !next(&w, &unused)))
+		return -EBADMSG;
+	if (!(r->mmap.path = text(&w)))
+		return -EBADMSG;
+	r->pid = low(task);
+	r->tid = high(task);
+	/* With a build id these words hold that instead (5.12). */
+	if (h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+		device = ino = 0;
+	r->mmap.maj = (uint32_t)device;
+	r->mmap.min = (uint32_t)(device >> 32);
+	r->mmap.ino = ino;
+	return 1;
+}
+
+static int decode_fork(struct words w, struct record *r)
+{
+	uint64_t pids, tids, time;
+
+	if (!next(&w, &pids) || !next(&w, &tids) || !next(&w, &time))
+		return -EBADMSG;
+	r->pid = low(pids);
+	r->fork.ppid = high(pids);
+	r->tid = low(tids);
+	r->fork.ptid = high(tids);
+	r->time = time;
+	return 1;
+}
+
+static int decode_lost(struct words w, struct record *r)
+{
+	uint64_t id;
+
+	return next(&w, &id) && next(&w, &r->lost.records) ? 1 : -EBADMSG;
+}
+
+int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out)
+{
+	const struct perf_event_header *h = bytes;
+	struct words w = { (const uint64_t *)bytes + 1, size / 8 - 1 };
+	int rc;
+
+	if (size < sizeof(*h) || size % 8 || h->size != size)
+		return -EBADMSG;
+	*out = (struct record){ .type = h->type, .cpu = UINT32_MAX };
+	if (h->type == PERF_RECORD_SAMPLE)
+		return decode_sample(attr->sample_type, w, out);
+	rc = take_sample_id(attr, &w, out);
+	if (rc)
+		return rc;
+	switch (h->type) {
+	case PERF_RECORD_COMM:
+		return decode_comm(h, w, out);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return decode_mmap(h, w, out);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return decode_fork(w, out);
+	case PERF_RECORD_LOST:
+		return decode_lost(w, out);
+	case PERF_RECORD_THROTTLE:
+		return 1;
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf event records from bytes to fields. The bytes may come from a stranger: every length is checked, nothing is
+ * read beyond the record. Source: include/uapi/linux/perf_event.h, enum perf_event_type.
+ */
+#ifndef PERFRING_DECODE_H
+#define PERFRING_DECODE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** struct record - a decoded record; pointers into its bytes. Only the members of its @type are set. */
+struct record {
+	uint32_t type;  /* PERF_RECORD_* */
+	uint64_t time;  /* ns of the event's clock; 0: the record has none */
+	uint32_t cpu;   /* UINT32_MAX: the record has none */
+	pid_t pid, tid; /* SAMPLE: interrupted task, -1 when it was dying; COMM, MMAP, FORK, EXIT: whom it is about */
+	union {
+		struct {
+			const uint64_t *ips; /* callchain, with markers */
+			uint64_t nr;
+		} sample;
+		struct {
+			const char *name; /* terminated */
+			bool exec;
+		} comm;
+		struct {
+			uint64_t start, len, pgoff;
+			uint32_t maj, min; /* MMAP2 only, else 0 */
+			uint64_t ino;
+			const char *path; /* terminated */
+		} mmap;                   /* PERF_RECORD_MMAP and PERF_RECORD_MMAP2 */
+		struct {
+			pid_t ppid, ptid;
+		} fork; /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
+		struct {
+			uint64_t records;
+		} lost;
+	};
+};
+
+/**
+ * decode_record() - check and decode one record.
+ * @attr:  of the event it belongs to: sample_type and sample_id_all say what it holds
+ * @bytes: @size bytes, aligned to 8
+ *
+ * Return: 1 and *@out; 0: of a type that nobody here needs, only type, time and cpu are set; -EBADMSG: its contents do
+ * not fit its size; -ENOTSUP: a sample_type with fields this decoder cannot step over.
+ */
+int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/order.h"
+
+#include "core/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int order_add(struct order *o, uint64_t time, uint32_t ring, const struct perf_event_header *record, size_t size)
+{
+	struct order_entry *entries = grow(o->entries, &o->cap, o->nr, 1, sizeof(*entries));
+	unsigned char *bytes;
+
+	if (!entries)
+		return -ENOMEM;
+	o->entries = entries;
+	bytes = grow(o->bytes, &o->room, o->used, size, 1);
+	if (!bytes)
+		return -ENOMEM;
+	o->bytes = bytes;
+	if (!time)
+		time = o->latest;
+	if (time > o->latest)
+		o->latest = time;
+	if (time < o->applied)
+		o->late++;
+	memcpy(bytes + o->used, record, size);
+	entries[o->nr++] = (struct order_entry){ time, o->seq++, o->used, (uint32_t)size, ring };
+	o->used += size;
+	return 0;
+}
+
+static int compare_arrivals(const void *a, const void *b)
+{
+	const struct order_entry *x = a, *y = b;
+
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct order_entry *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return compare_arrivals(a, b);
+}
+
+/* Keep the entries from @from on, and move their bytes together: in order of arrival they only move down. */
+static void keep_rest(struct order *o, size_t from)
+{
+	size_t i;
+
+	o->nr -= from;
+	o->used = 0;
+	memmove(o->entries, o->entries + from, o->nr * sizeof(*o->entries));
+	qsort(o->entries, o->nr, sizeof(*o->entries), compare_arrivals);
+	for (i = 0; i < o->nr; i++) {
+		struct order_entry *e = &o->entries[i];
+
+		memmove(o->bytes + o->used, o->bytes + e->at, e->size);
+		e->at = o->used;
+		o->used += e->size;
+	}
+}
+
+static int apply_until(struct order *o, uint64_t horizon, order_fn fn, void *ctx)
+{
+	size_t i;
+	int rc = 0;
+
+	if (!o->nr)
+		return 0;
+	qsort(o->entries, o->nr, sizeof(*o->entries), compare_entries);
+	for (i = 0; i < o->nr && o->entries[i].time <= horizon && !rc; i++) {
+		const struct order_entry *e = &o->entries[i];
+
+		if (e->time > o->applied)
+			o->applied = e->time;
+		rc = fn(ctx, e->ring, (const void *)(o->bytes + e->at), e->size);
+	}
+	keep_rest(o, i);
+	return rc;
+}
+
+int order_round(struct order *o, order_fn fn, void *ctx)
+{
+	uint64_t horizon = o->horizon;
+
+	o->horizon = o->latest;
+	return apply_until(o, horizon, fn, ctx);
+}
+
+int order_flush(struct order *o, order_fn fn, void *ctx)
+{
+	return apply_until(o, UINT64_MAX, fn, ctx);
+}
+
+void order_release(struct order *o)
+{
+	free(o->entries);
+	free(o->bytes);
+	*o = (struct order){ 0 };
+}

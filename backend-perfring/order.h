@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records of several rings in time order.
+ *
+ * The rings are read one after the other, in rounds. A record that a ring gets while a later ring is read is found only
+ * in the next round, though others with later times have been seen by then. But whatever has a time before the latest
+ * one seen in a round was written before that round ended, so the next round finds it: a round may apply all records
+ * up to the latest time of the round before. No clock of our own is needed, so this works with the clock of any kernel.
+ *
+ * Memory: copies of the records of two rounds, so at most twice the size of all rings.
+ */
+#ifndef PERFRING_ORDER_H
+#define PERFRING_ORDER_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct order_entry {
+	uint64_t time;
+	uint64_t seq; /* of arrival: the order of records with equal times */
+	size_t at;    /* in bytes */
+	uint32_t size;
+	uint32_t ring;
+};
+
+/** struct order - all zeros: empty. */
+struct order {
+	struct order_entry *entries;
+	size_t nr, cap;
+	unsigned char *bytes;
+	size_t used, room;
+	uint64_t seq;
+	uint64_t latest, horizon, applied; /* latest: of this round; horizon: of the one before; applied: so far */
+	uint64_t late;                     /* records with a time before one that had been applied */
+};
+
+/** order_fn - gets the records in order; @ring as given to order_add(). Return 0, or -errno to stop after it. */
+typedef int (*order_fn)(void *ctx, uint32_t ring, const struct perf_event_header *record, size_t size);
+
+/** order_add() - keep a copy. Records without a time (@time 0) stand where they arrived. Return: 0 or -ENOMEM. */
+int order_add(struct order *o, uint64_t time, uint32_t ring, const struct perf_event_header *record, size_t size);
+
+/** order_round() - a round is over: apply what cannot be overtaken any more. */
+int order_round(struct order *o, order_fn fn, void *ctx);
+
+/** order_flush() - nothing more will come: apply everything. */
+int order_flush(struct order *o, order_fn fn, void *ctx);
+
+void order_release(struct order *o);
+
+#endif

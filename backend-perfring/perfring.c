@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The backend that reads the events' mmap rings and counts in user space what the BPF program would have counted.
+ * Behind the bpf backend it reads what that one passed on, and the side-band records both need.
+ */
+#include "backend-perfring/apply.h"
+#include "backend-perfring/decode.h"
+#include "backend-perfring/order.h"
+#include "backend-perfring/ring.h"
+#include "compat/perf_open.h"
+#include "core/capture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct backend {
+	struct capture *cap;
+	struct ring *rings; /* one for each event of cap */
+	struct order order;
+	struct applier applier;
+	uint64_t records, bytes, bad;
+};
+
+/* One event on some CPU, as a run would open it. */
+static int perfring_probe(bool forced, struct err *err)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = 1,
+		.sample_type = PERF_SAMPLE_CALLCHAIN,
+		.disabled = 1,
+	};
+	struct cpu_list cpus;
+	int rc = host_online_cpus(&host_here, &cpus, err), cpu, fd;
+
+	(void)forced;
+	if (rc)
+		return rc;
+	cpu = cpus.cpu[0];
+	cpu_list_release(&cpus);
+	fd = perf_open(&attr, -1, cpu);
+	if (fd < 0)
+		return capture_open_error(&host_here, event_default(), cpu, fd, err);
+	close(fd);
+	return 0;
+}
+
+static int perfring_open(struct backend **out, struct capture *cap, struct err *err)
+{
+	struct backend *b = calloc(1, sizeof(*b));
+	size_t i;
+	int rc = 0;
+
+	*out = b;
+	if (!b)
+		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
+	b->cap = cap;
+	b->applier.cap = cap;
+	b->rings = calloc(cap->nr_events, sizeof(*b->rings));
+	b->applier.exits = calloc(cap->nr_events, sizeof(*b->applier.exits));
+	if (!b->rings || !b->applier.exits)
+		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
+	for (i = 0; i < cap->nr_events && !rc; i++)
+		rc = ring_map(&b->rings[i], cap->events[i].fd, cap->ring_bytes, err);
+	return rc;
+}
+
+static bool counts_everything(const struct backend *b)
+{
+	return !b->cap->backends[0].ops->in_kernel;
+}
+
+/*
+ * Names of threads that exist: read when sampling has begun, so that it begins at once. A thread that renames itself
+ * before its name is read is known by the new one for these first milliseconds. Behind the bpf backend few samples come
+ * here, and their names are read one by one.
+ */
+static int perfring_start(struct backend *b, struct err *err)
+{
+	int rc = counts_everything(b) ? tasks_snapshot(b->cap->tasks) : 0;
+
+	return rc ? err_sys(err, rc, "cannot read the names of the running threads") : 0;
+}
+
+struct reading {
+	struct backend *b;
+	uint32_t ring;
+};
+
+static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
+{
+	struct reading *rd = ctx;
+	struct backend *b = rd->b;
+	struct record r;
+
+	b->records++;
+	b->bytes += size;
+	if (decode_record(&b->cap->attr, record, size, &r) < 0) {
+		b->bad++;
+		return 0;
+	}
+	return order_add(&b->order, r.time, rd->ring, record, size);
+}
+
+/* A record that is in the queue has been decoded before, without error. */
+static int apply_queued(void *ctx, uint32_t ring, const struct perf_event_header *record, size_t size)
+{
+	struct backend *b = ctx;
+	struct record r;
+
+	if (decode_record(&b->cap->attr, record, size, &r) <= 0)
+		return 0;
+	return apply_record(&b->applier, ring, &r);
+}
+
+static int read_rings(struct backend *b, struct err *err)
+{
+	struct reading rd = { b, 0 };
+	int rc = 0;
+
+	for (; rd.ring < b->cap->nr_events && !rc; rd.ring++) {
+		rc = ring_read(&b->rings[rd.ring], take_record, &rd);
+		if (rc == -EBADMSG) {
+			b->bad++;
+			rc = 0;
+		}
+	}
+	return rc ? err_sys(err, rc, "cannot keep the records of a perf ring") : 0;
+}
+
+static int perfring_drain(struct backend *b, struct err *err)
+{
+	int rc = read_rings(b, err);
+
+	if (rc)
+		return rc;
+	rc = order_round(&b->order, apply_queued, b);
+	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
+}
+
+static int perfring_stop(struct backend *b, struct err *err)
+{
+	int rc = read_rings(b, err);
+
+	if (rc)
+		return rc;
+	rc = order_flush(&b->order, apply_queued, b);
+	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
+}
+
+static void perfring_stats(const struct backend *b, struct books *books)
+{
+	const struct books *own = &b->applier.books;
+
+	if (counts_everything(b))
+		books->taken += own->counted_ring + own->filtered + own->lost;
+	books->counted_ring += own->counted_ring;
+	books->filtered += own->filtered;
+	books->lost += own->lost;
+	books->dead_tasks += own->dead_tasks;
+	books->throttled += own->throttled;
+	books->ring_records += b->records;
+	books->ring_bytes += b->bytes;
+	books->late_records += b->order.late;
+	books->bad_records += b->bad;
+}
+
+static void perfring_close(struct backend *b)
+{
+	size_t i;
+
+	if (!b)
+		return;
+	for (i = 0; b->rings && i < b->cap->nr_events; i++)
+		ring_unmap(&b->rings[i]);
+	free(b->rings);
+	free(b->applier.exits);
+	order_release(&b->order);
+	free(b);
+}
+
+const struct backend_ops backend_perfring = {
+	.name = "perfring",
+	.does = "reads the perf rings and counts in user space",
+	.probe = perfring_probe,
+	.open = perfring_open,
+	.start = perfring_start,
+	.drain = perfring_drain,
+	.stop = perfring_stop,
+	.stats = perfring_stats,
+	.close = perfring_close,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One perf event's mmap ring, read by one reader. Source: perf_event_open(2), section MMAP layout. */
+#ifndef PERFRING_RING_H
+#define PERFRING_RING_H
+
+#include "core/err.h"
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORD_MAX 65536 /* struct perf_event_header.size has 16 bits */
+
+/** struct ring - all zeros: not mapped. */
+struct ring {
+	struct perf_event_mmap_page *page;
+	const unsigned char *data;
+	size_t bytes; /* of data, a power of two */
+	size_t page_size;
+};
+
+/**
+ * ring_map() - map the ring of event @fd.
+ * @bytes: wanted, a power of two of pages; where the kernel refuses so much (locked memory of a user without rights
+ *         is limited by kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK), half of it is tried, down to one page
+ */
+int ring_map(struct ring *r, int fd, size_t bytes, struct err *err);
+void ring_unmap(struct ring *r);
+
+/**
+ * ring_read() - give every record that is complete now to @fn, oldest first, and free their room.
+ * @fn: gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after this record
+ *
+ * Return: 0; what @fn returned; -EBADMSG when a size or the counters are impossible: what is in the ring then is
+ * dropped.
+ */
+int ring_read(struct ring *r, int (*fn)(void *ctx, const struct perf_event_header *record, size_t size), void *ctx);
+
+#endif

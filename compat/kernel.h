@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COMPAT_KERNEL_H
+#define COMPAT_KERNEL_H
+
+#include <stdbool.h>
+
+/**
+ * kernel_bpf_taints() - would the first bpf(2) call taint this host?
+ *
+ * RHEL 7's 3.10 has bpf(2) as a technology preview: its first use sets a taint flag and logs a notice, which a
+ * production tool must not do unasked. Only the release can tell, since trying is what must be avoided.
+ */
+bool kernel_bpf_taints(void);
+
+/** kernel_release_bpf_taints() - the same for a given uname release, "3.10.0-1160.el7.x86_64". */
+bool kernel_release_bpf_taints(const char *release);
+
+#endif

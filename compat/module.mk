@@ -1,0 +1,1 @@
+LIB_SRCS += compat/perf_open.c compat/kernel.c

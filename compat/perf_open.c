@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Differences between kernels in perf_event_open(2). Versions: perf_event_open(2), CHANGES, and kernel history. */
+#include "compat/perf_open.h"
+
+#include "core/err.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void drop_max_stack(struct perf_event_attr *a)
+{
+	a->sample_max_stack = 0;
+}
+
+static void drop_clockid(struct perf_event_attr *a)
+{
+	a->use_clockid = 0;
+	a->clockid = 0;
+}
+
+static void drop_mmap2(struct perf_event_attr *a)
+{
+	a->mmap2 = 0; /* plain MMAP records come instead */
+}
+
+static void drop_comm_exec(struct perf_event_attr *a)
+{
+	a->comm_exec = 0;
+}
+
+/*
+ * An unknown bit gives EINVAL, which does not say which bit: drop them one after the other, the newest first, so that
+ * a kernel loses only what came after it. The order is tested; a feature's place is the version that brought it.
+ */
+static void (*const optional[])(struct perf_event_attr *) = {
+	drop_max_stack, /* 4.8 */
+	drop_clockid,   /* 4.1 */
+	drop_mmap2,     /* 3.16, in 3.12 for a while */
+	drop_comm_exec, /* 3.16 */
+};
+
+static int call(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* A kernel with a smaller struct perf_event_attr answers E2BIG and its own size, if what it lacks is in use. */
+static int call_sized(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+{
+	int fd = call(attr, pid, cpu, flags);
+
+	if (fd != -E2BIG || attr->size >= sizeof(*attr) || attr->size < PERF_ATTR_SIZE_VER0)
+		return fd;
+	memset((char *)attr + attr->size, 0, sizeof(*attr) - attr->size);
+	return call(attr, pid, cpu, flags);
+}
+
+static int call_cloexec(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	struct perf_event_attr whole = *attr;
+	int fd = call_sized(attr, pid, cpu, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd != -EINVAL)
+		return fd;
+	*attr = whole;
+	fd = call_sized(attr, pid, cpu, 0); /* the flag is of 3.14 */
+	if (fd >= 0)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	return fd;
+}
+
+int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	struct perf_event_attr fewer = *attr, tried = *attr;
+	int fd = call_cloexec(&tried, pid, cpu);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(optional) && fd == -EINVAL; i++) {
+		optional[i](&fewer);
+		tried = fewer;
+		fd = call_cloexec(&tried, pid, cpu);
+	}
+	/* Attributes are checked first: what is not EINVAL is the answer to attributes that the kernel understood. */
+	if (fd >= 0)
+		*attr = tried;
+	return fd;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which samples are asked for: the rule both backends apply, one in the kernel, one here. */
+#ifndef CORE_FILTER_H
+#define CORE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/** struct filter - @ids sorted ascending, borrowed; @nr 0: every task. */
+struct filter {
+	const pid_t *ids; /* processes, or threads with @by_tid */
+	size_t nr;
+	bool by_tid;
+	bool idle; /* keep the idle task (tid 0) */
+};
+
+/** filter_match() - is a sample of thread @tid of process @pid asked for? */
+bool filter_match(const struct filter *f, pid_t pid, pid_t tid);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What this host allows and has, read from /proc and /sys (or from copies of them, in tests). */
+#ifndef CORE_HOST_H
+#define CORE_HOST_H
+
+#include "core/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** struct host - where the two file systems are. Without final slash. */
+struct host {
+	const char *proc; /* "/proc" */
+	const char *sys;  /* "/sys" */
+};
+
+extern const struct host host_here;
+
+/**
+ * parse_digits() - read the decimal number at *@s: digits only, no sign, no blanks.
+ * Return: 0; -EINVAL: no digit, *@s untouched; -ERANGE: above @max. *@s is behind the digits for
+ *         0 and -ERANGE, @out is written only for 0.
+ */
+int parse_digits(const char **s, uint64_t max, uint64_t *out);
+
+/** struct cpu_list - CPU numbers, ascending, no duplicates; owned, see cpu_list_release(). */
+struct cpu_list {
+	int *cpu;
+	size_t nr;
+};
+
+/**
+ * cpu_list_parse() - read the kernel's list format, "0-3,5,8-11\n" (admin-guide/cputopology.rst).
+ * Return: 0; -EINVAL: not such a list, empty, not ascending, or a number above 65535; -ENOMEM. @out is
+ *         written only for 0.
+ */
+int cpu_list_parse(const char *text, struct cpu_list *out);
+bool cpu_list_has(const struct cpu_list *l, int cpu);
+void cpu_list_release(struct cpu_list *l);
+
+/** host_online_cpus() - from /sys/devices/system/cpu/online; without a /sys, those of sched_getaffinity. */
+int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err);
+
+/** host_setting() - the number in /proc/sys/@name, e.g. "kernel/kptr_restrict". Return: 0, -errno, -EINVAL */
+int host_setting(const struct host *h, const char *name, long long *out);
+
+/** host_memory_bytes() - MemTotal of /proc/meminfo; 0 when unknown. */
+uint64_t host_memory_bytes(const struct host *h);
+
+/**
+ * host_is_process() - is @pid a process (its tgid is @pid)?
+ * @tgid: out: the process that @pid is a thread of; 0: there is no such task, or it is hidden (hidepid)
+ * Return: 1: it is; 0: it is not.
+ */
+int host_is_process(const struct host *h, pid_t pid, pid_t *tgid);
+/** host_is_thread() - 1 when a thread @tid exists, else 0. */
+int host_is_thread(const struct host *h, pid_t tid);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an address range of a process shows: shared by tasks, symbols and unwind/. */
+#ifndef CORE_MAPPING_H
+#define CORE_MAPPING_H
+
+#include <stdint.h>
+
+/**
+ * struct mapped_file - a file that some process has mapped, as the kernel named it.
+ * @path:  as seen from the process's own root, or "[vdso]", "//anon", "[heap]", ...; never NULL
+ * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 when unknown (plain MMAP records)
+ *
+ * Owned by struct tasks, one for each distinct file, at the same address until tasks_free().
+ */
+struct mapped_file {
+	char *path;
+	uint32_t maj, min;
+	uint64_t ino;
+};
+
+/** struct mapping - addresses [@start, @end) show @file from byte @pgoff on. Ranges of one image never overlap. */
+struct mapping {
+	uint64_t start, end;
+	uint64_t pgoff; /* bytes, not pages */
+	const struct mapped_file *file;
+};
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/maps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct maps *maps_new(void)
+{
+	struct maps *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->refs = 1;
+	return m;
+}
+
+struct maps *maps_ref(struct maps *m)
+{
+	m->refs++;
+	return m;
+}
+
+void maps_unref(struct maps *m)
+{
+	if (!m || --m->refs)
+		return;
+	free(m->v);
+	free(m);
+}
+
+/* A list that nobody else holds, with room for @room entries more. */
+static int make_own(struct maps **m, size_t room)
+{
+	size_t need = (*m)->nr + room, cap = need + need / 2 + 4;
+	struct maps *copy = *m;
+	struct mapping *v;
+
+	if (copy->refs == 1 && need <= copy->cap)
+		return 0;
+	if (copy->refs > 1 && !(copy = maps_new()))
+		return -ENOMEM;
+	v = realloc(copy->v, cap * sizeof(*v));
+	if (!v) {
+		if (copy != *m)
+			maps_unref(copy);
+		return -ENOMEM;
+	}
+	copy->v = v;
+	copy->cap = cap;
+	if (copy != *m) {
+		if ((*m)->nr)
+			memcpy(v, (*m)->v, (*m)->nr * sizeof(*v));
+		copy->nr = (*m)->nr;
+		(*m)->refs--;
+		*m = copy;
+	}
+	return 0;
+}
+
+/* Index of the first mapping that ends above @addr. */
+static size_t first_above(const struct maps *m, uint64_t addr)
+{
+	size_t lo = 0, hi = m->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->v[mid].end > addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+int maps_insert(struct maps **m, const struct mapping *what)
+{
+	struct mapping put[3];
+	size_t from, to, nr = 0;
+	struct maps *own;
+
+	if (what->start >= what->end)
+		return -EINVAL;
+	if ((*m)->nr + 2 > MAPS_MAX)
+		return -E2BIG;
+	if (make_own(m, 2))
+		return -ENOMEM;
+	own = *m;
+	from = first_above(own, what->start);
+	for (to = from; to < own->nr && own->v[to].start < what->end; to++)
+		;
+	/* [from, to) overlap: keep what sticks out on the left of the first and on the right of the last. */
+	if (from < to && own->v[from].start < what->start) {
+		put[nr] = own->v[from];
+		put[nr++].end = what->start;
+	}
+	put[nr++] = *what;
+	if (from < to && own->v[to - 1].end > what->end) {
+		put[nr] = own->v[to - 1];
+		put[nr].pgoff += what->end - put[nr].start;
+		put[nr++].start = what->end;
+	}
+	memmove(own->v + from + nr, own->v + to, (own->nr - to) * sizeof(*own->v));
+	memcpy(own->v + from, put, nr * sizeof(*put));
+	own->nr += nr - (to - from);
+	return 0;
+}
+
+const struct mapping *maps_find(const struct maps *m, uint64_t addr)
+{
+	size_t i = first_above(m, addr);
+
+	return i < m->nr && m->v[i].start <= addr ? &m->v[i] : NULL;
+}

@@ -1,0 +1,23 @@
+LIB_SRCS += \
+	core/backend.c \
+	core/callchain.c \
+	core/capture.c \
+	core/err.c \
+	core/events.c \
+	core/filter.c \
+	core/hash.c \
+	core/host.c \
+	core/maps.c \
+	core/options.c \
+	core/output.c \
+	core/proc.c \
+	core/report/folded.c \
+	core/report/labels.c \
+	core/report/report.c \
+	core/report/text.c \
+	core/stacks.c \
+	core/symbols/elf.c \
+	core/symbols/kernel.c \
+	core/symbols/symbols.c \
+	core/tasks.c
+LIBS += $(shell $(PKG_CONFIG) --libs libelf)

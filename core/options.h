@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of profile: one table for parser, --help, and the test that holds the man page to both. */
+#ifndef CORE_OPTIONS_H
+#define CORE_OPTIONS_H
+
+#include "core/err.h"
+#include "core/events.h"
+#include "core/host.h"
+#include "core/report/report.h"
+
+#include <stdio.h>
+
+enum options_action {
+	ACTION_PROFILE,
+	ACTION_HELP,
+	ACTION_VERSION,
+	ACTION_PRINT_BPF,     /* --ebpf */
+	ACTION_LIST_BACKENDS, /* --list-backends */
+};
+
+/** struct options - a checked command line. Strings point into argv. */
+struct options {
+	enum options_action action;
+
+	pid_t *pids; /* -p or -L, sorted ascending, no duplicates; owned */
+	size_t nr_pids;
+	bool by_tid; /* they came with -L */
+	bool user_only, kernel_only;
+	bool include_idle;
+	int cpu; /* -C; -1: all */
+
+	const struct event_type *event;
+	uint64_t freq_hz;     /* 0: @period counts */
+	uint64_t period;      /* every that many events; 0: @freq_hz counts */
+	uint64_t duration_ns; /* 0: until interrupted */
+	const char *duration; /* as it was written, for the header; NULL: none */
+
+	struct report_cfg report;
+	const char *output;  /* -o; NULL: stdout */
+	const char *backend; /* --backend: "bpf", "perfring"; NULL: auto */
+	uint32_t hash_entries, stack_entries;
+	bool stats, verbose;
+};
+
+/**
+ * options_parse() - check a command line against the table and @host. Nothing is opened but files of /proc and /sys.
+ * @o: out; owned by the caller: options_release(), also after a failure
+ * Return: 0; -EINVAL: usage error; -ENOTSUP: known, not available yet; -ENOMEM. @err has the line to print.
+ */
+int options_parse(struct options *o, int argc, char **argv, const struct host *host, struct err *err);
+void options_release(struct options *o);
+
+/** options_help() - what --help prints: usage, one line for each option, examples. */
+void options_help(FILE *out);
+
+/**
+ * options_header() - the line that begins the report (contract: "Sampling at 49 Hertz of all threads by ...").
+ * Written with a newline, not flushed.
+ */
+void options_header(FILE *out, const struct options *o);
+
+/** struct option_doc - what the documentation test needs of the table. */
+struct option_doc {
+	char letter;      /* 0: long form only */
+	const char *name; /* long form without dashes */
+	const char *arg;  /* placeholder of the argument, NULL: takes none */
+	const char *help;
+	bool available; /* false: parsed and checked, answered with "not available yet" */
+};
+
+/** options_doc() - the @i-th option, 0 past the end. */
+int options_doc(unsigned int i, struct option_doc *out);
+
+#endif

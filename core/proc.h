@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks as /proc tells of them: names and mappings of what existed before the events were open (proc(5)). */
+#ifndef CORE_PROC_H
+#define CORE_PROC_H
+
+#include "core/host.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/** struct proc_map - one line of /proc/PID/maps; @path is "" for anonymous memory, without " (deleted)". */
+struct proc_map {
+	uint64_t start, end, pgoff;
+	bool exec;
+	uint32_t maj, min;
+	uint64_t ino;
+	char *path; /* points into the line, which was changed: newlines in names are written \012 there */
+};
+
+/** proc_map_parse() - read one line without its newline. Return: 0; -EINVAL: not such a line. */
+int proc_map_parse(char *line, struct proc_map *out);
+
+/**
+ * proc_maps() - call @fn for each mapping of @pid until it returns non-zero.
+ * Return: 0; what @fn returned; -errno when the file cannot be read (-ENOENT, -ESRCH: the process is gone). Lines that
+ * cannot be read are skipped.
+ */
+int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct proc_map *m), void *ctx);
+
+/**
+ * proc_comm() - the name of a thread.
+ * @comm: out, COMM_LEN bytes, zero padded. What /proc adds to a kernel worker's name is taken off ("kworker/0:1-events"
+ *        is called "kworker/0:1", since 4.18).
+ * Return: 0 or -errno.
+ */
+int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm);
+
+/** proc_threads() - call @fn for every thread of every process. Tasks that end meanwhile are left out. */
+int proc_threads(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
+
+#endif

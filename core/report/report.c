@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Rows to text, in four steps: name each distinct frame once, turn each row into labels and merge rows with
+ * equal ones, sort, print. A printed row refers to two label sequences (user and kernel), which rows share.
+ *
+ * Rows are named task by task: what is known of user addresses is needed for one task at a time, and stays
+ * small enough for the CPU's caches (a million rows: half the time).
+ */
+#include "core/report/writer.h"
+#include "core/grow.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A task: what user addresses are named by. */
+struct task {
+	char comm[COMM_LEN];
+	int32_t pid;
+	uint32_t label;   /* of comm */
+	uint32_t nr_rows; /* of the input */
+};
+
+struct frame_key {
+	uint64_t addr;
+	bool is_return;
+};
+
+struct frame {
+	struct frame_key key;
+	uint32_t label;
+};
+
+/* Frames that have been named: those of the kernel, or those of one task. All zeros is empty. */
+struct frames {
+	struct frame *v;
+	size_t nr, cap;
+	struct hash_index index;
+};
+
+/* A user stack that has been named. */
+struct named {
+	uint32_t stack, seq;
+};
+
+/* A row as it will be printed, but for the texts. */
+struct row {
+	uint64_t value;
+	uint32_t comm;         /* label */
+	int32_t pid;           /* 0 where it is not printed */
+	uint32_t user, kernel; /* label sequences */
+	bool delimited;
+};
+
+struct report {
+	const struct stacks *input;
+	const struct report_names *names;
+	const struct report_cfg *cfg;
+	const struct report_writer *writer;
+	struct labels labels;
+	uint32_t missed_user, missed_kernel, truncated, delimiter;
+	struct task *tasks;
+	size_t nr_tasks, tasks_cap;
+	struct row *rows;
+	size_t nr_rows, rows_cap;
+	struct hash_index task_index, row_index;
+	struct frames kernel_frames;
+	uint32_t *kernel_seqs; /* by stack number; HASH_NONE: not named yet */
+	/* of the task at hand */
+	struct frames user_frames;
+	struct named *named;
+	size_t nr_named, named_cap;
+	struct hash_index named_index;
+	/* scratch */
+	struct textbuf text, folded;
+	uint32_t *ids;
+	size_t ids_cap;
+	struct text_ref *refs;
+	size_t refs_cap;
+};
+
+static void report_release(struct report *r)
+{
+	labels_release(&r->labels);
+	hash_release(&r->task_index);
+	hash_release(&r->row_index);
+	hash_release(&r->kernel_frames.index);
+	hash_release(&r->user_frames.index);
+	hash_release(&r->named_index);
+	free(r->tasks);
+	free(r->rows);
+	free(r->kernel_frames.v);
+	free(r->kernel_seqs);
+	free(r->user_frames.v);
+	free(r->named);
+	free(r->text.bytes);
+	free(r->folded.bytes);
+	free(r->ids);
+	free(r->refs);
+}
+
+/* Labels for what is no symbol: a comm or one of our own words. */
+static int add_name(struct report *r, const char *text, const char *folded, uint32_t *id)
+{
+	r->text.len = r->folded.len = 0;
+	textbuf_name(&r->text, text, r->writer->semicolon);
+	textbuf_name(&r->folded, folded, report_folded.semicolon);
+	return labels_add(&r->labels, &r->text, &r->folded, id);
+}
+
+static int report_init(struct report *r)
+{
+	size_t i, nr = stacks_nr_stacks(r->input);
+	int rc;
+
+	r->kernel_seqs = malloc((nr + 1) * sizeof(*r->kernel_seqs));
+	if (!r->kernel_seqs)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		r->kernel_seqs[i] = HASH_NONE;
+	rc = add_name(r, "[Missed User Stack]", "[Missed User Stack]", &r->missed_user);
+	if (!rc)
+		rc = add_name(r, "[Missed Kernel Stack]", "[Missed Kernel Stack]", &r->missed_kernel);
+	if (!rc)
+		rc = add_name(r, "[truncated]", "[truncated]", &r->truncated);
+	if (!rc)
+		rc = add_name(r, r->writer->delimiter, report_folded.delimiter, &r->delimiter);
+	return rc;
+}
+
+static bool same_task(const void *table, uint32_t pos, const void *key)
+{
+	const struct report *r = table;
+	const struct stack_row *in = key;
+
+	return r->tasks[pos].pid == in->pid && !memcmp(r->tasks[pos].comm, in->comm, COMM_LEN);
+}
+
+static int find_task(struct report *r, const struct stack_row *in, uint32_t *task)
+{
+	uint64_t hash = hash_bytes(in->comm, COMM_LEN, (uint32_t)in->pid);
+	struct task *tasks, new = { .pid = in->pid };
+	int rc;
+
+	*task = hash_find(&r->task_index, hash, same_task, r, in);
+	if (*task != HASH_NONE)
+		return 0;
+	memcpy(new.comm, in->comm, COMM_LEN);
+	rc = add_name(r, new.comm, new.comm, &new.label);
+	if (rc)
+		return rc;
+	tasks = grow(r->tasks, &r->tasks_cap, r->nr_tasks, 1, sizeof(*tasks));
+	if (!tasks)
+		return -ENOMEM;
+	r->tasks = tasks;
+	rc = hash_add(&r->task_index, hash, (uint32_t)r->nr_tasks);
+	if (rc)
+		return rc;
+	*task = (uint32_t)r->nr_tasks;
+	tasks[r->nr_tasks++] = new;
+	return 0;
+}
+
+static bool same_frame(const void *table, uint32_t pos, const void *key)
+{
+	const struct frames *frames = table;
+	const struct frame_key *have = &frames->v[pos].key, *k = key;
+
+	return have->addr == k->addr && have->is_return == k->is_return;
+}
+
+/* @task: NULL for a kernel frame. */
+static int name_frame(struct report *r, const struct task *task, const struct frame_key *key, uint32_t *label)
+{
+	const struct report_names *names = r->names;
+	struct symbol sym = { 0 };
+
+	if (task)
+		names->user(names->ctx, task->pid, task->comm, key->addr, key->is_return, &sym);
+	else
+		names->kernel(names->ctx, key->addr, key->is_return, &sym);
+	if (sym.name && !*sym.name)
+		sym.name = NULL;
+	r->text.len = r->folded.len = 0;
+	r->writer->frame(&r->text, r->cfg, key->addr, !task, &sym);
+	report_folded.frame(&r->folded, r->cfg, key->addr, !task, &sym);
+	return labels_add(&r->labels, &r->text, &r->folded, label);
+}
+
+static int find_frame(struct report *r, const struct task *task, const struct frame_key *key, uint32_t *label)
+{
+	struct frames *frames = task ? &r->user_frames : &r->kernel_frames;
+	uint64_t hash = hash_bytes(&key->addr, sizeof(key->addr), key->is_return);
+	uint32_t pos = hash_find(&frames->index, hash, same_frame, frames, key);
+	struct frame *v;
+	int rc;
+
+	if (pos != HASH_NONE) {
+		*label = frames->v[pos].label;
+		return 0;
+	}
+	rc = name_frame(r, task, key, label);
+	if (rc)
+		return rc;
+	if (frames->nr >= HASH_NONE - 1)
+		return -ENOMEM;
+	v = grow(frames->v, &frames->cap, frames->nr, 1, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	frames->v = v;
+	rc = hash_add(&frames->index, hash, (uint32_t)frames->nr);
+	if (rc)
+		return rc;
+	v[frames->nr++] = (struct frame){ *key, *label };
+	return 0;
+}
+
+/* The labels of a stack, root first. Every frame but the leaf is a return address. */
+static int name_stack(struct report *r, const struct task *task, const struct stack *s, uint32_t missed, uint32_t *seq)
+{
+	uint32_t *ids = grow(r->ids, &r->ids_cap, s->nr, 1, sizeof(*ids));
+	uint32_t nr = 0, i;
+	int rc;
+
+	if (!ids)
+		return -ENOMEM;
+	r->ids = ids;
+	if (s->state == STACK_MISSED)
+		ids[nr++] = missed;
+	else if (s->state == STACK_TAKEN && s->truncated)
+		ids[nr++] = r->truncated;
+	for (i = s->nr; i-- > 0; nr++) {
+		struct frame_key key = { s->frames[i], i > 0 };
+
+		rc = find_frame(r, task, &key, &ids[nr]);
+		if (rc)
+			return rc;
+	}
+	return labels_add_seq(&r->labels, ids, nr, seq);
+}
+
+static int find_kernel(struct report *r, const struct stack_row *in, uint32_t *seq)
+{
+	uint32_t *known = &r->kernel_seqs[in->kernel_id];
+	int rc = 0;
+
+	if (*known == HASH_NONE)
+		rc = name_stack(r, NULL, &in->kernel, r->missed_kernel, known);
+	*seq = *known;
+	return rc;
+}
+
+static bool same_named(const void *table, uint32_t pos, const void *key)
+{
+	const struct report *r = table;
+	const uint32_t *stack = key;
+
+	return r->named[pos].stack == *stack;
+}
+
+static int find_user(struct report *r, const struct task *task, const struct stack_row *in, uint32_t *seq)
+{
+	uint64_t hash = hash_bytes(&in->user_id, sizeof(in->user_id), 0);
+	uint32_t pos = hash_find(&r->named_index, hash, same_named, r, &in->user_id);
+	struct named *named;
+	int rc;
+
+	if (pos != HASH_NONE) {
+		*seq = r->named[pos].seq;
+		return 0;
+	}
+	rc = name_stack(r, task, &in->user, r->missed_user, seq);
+	if (rc)
+		return rc;
+	named = grow(r->named, &r->named_cap, r->nr_named, 1, sizeof(*named));
+	if (!named)
+		return -ENOMEM;
+	r->named = named;
+	rc = hash_add(&r->named_index, hash, (uint32_t)r->nr_named);
+	if (rc)
+		return rc;
+	named[r->nr_named++] = (struct named){ in->user_id, *seq };
+	return 0;
+}
+
+static uint32_t row_nr(const struct report *r, const struct row *row)
+{
+	return r->labels.seqs[row->user].nr + row->delimited + r->labels.seqs[row->kernel].nr;
+}
+
+/* Frame @i of a row, root first. */
+static uint32_t row_label(const struct report *r, const struct row *row, uint32_t i)
+{
+	const struct label_seq *user = &r->labels.seqs[row->user];
+
+	if (i < user->nr)
+		return r->labels.ids[user->at + i];
+	i -= user->nr;
+	if (row->delimited && i-- == 0)
+		return r->delimiter;
+	return r->labels.ids[r->labels.seqs[row->kernel].at + i];
+}
+
+/* Where two rows can differ first. */
+static uint32_t common_frames(const struct report *r, const struct row *a, const struct row *b)
+{
+	return a->user == b->user ? r->labels.seqs[a->user].nr : 0;
+}
+
+/* Frame by frame, not sequence by sequence: without a delimiter, where the user stack ends does not show. */
+static bool same_row(const void *table, uint32_t pos, const void *key)
+{
+	const struct report *r = table;
+	const struct row *a = &r->rows[pos], *b = key;
+	uint32_t nr = row_nr(r, a), i;
+
+	if (a->comm != b->comm || a->pid != b->pid || nr != row_nr(r, b))
+		return false;
+	for (i = common_frames(r, a, b); i < nr; i++)
+		if (row_label(r, a, i) != row_label(r, b, i))
+			return false;
+	return true;
+}
+
+static uint64_t row_hash(const struct report *r, const struct row *row)
+{
+	uint64_t hash = (uint64_t)row->comm << 32 | (uint32_t)row->pid;
+	uint32_t nr = row_nr(r, row), i;
+
+	for (i = 0; i < nr; i++)
+		hash = (hash ^ row_label(r, row, i)) * 0x9e3779b97f4a7c15ULL;
+	return hash_bytes(&hash, sizeof(hash), nr);
+}
+
+static int merge_row(struct report *r, const struct row *row)
+{
+	uint64_t hash = row_hash(r, row);
+	uint32_t pos = hash_find(&r->row_index, hash, same_row, r, row);
+	struct row *rows;
+	int rc;
+
+	if (pos != HASH_NONE) {
+		if (__builtin_add_overflow(r->rows[pos].value, row->value, &r->rows[pos].value))
+			r->rows[pos].value = UINT64_MAX;
+		return 0;
+	}
+	rows = grow(r->rows, &r->rows_cap, r->nr_rows, 1, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	r->rows = rows;
+	rc = hash_add(&r->row_index, hash, (uint32_t)r->nr_rows);
+	if (rc)
+		return rc;
+	rows[r->nr_rows++] = *row;
+	return 0;
+}
+
+static int add_row(struct report *r, const struct task *task, size_t i)
+{
+	struct stack_row in;
+	struct row row;
+	int rc;
+
+	stacks_row(r->input, i, &in);
+	rc = find_user(r, task, &in, &row.user);
+	if (rc)
+		return rc;
+	rc = find_kernel(r, &in, &row.kernel);
+	if (rc)
+		return rc;
+	row.value = in.value;
+	row.comm = task->label;
+	row.pid = r->writer->prints_pid ? in.pid : 0;
+	row.delimited = r->cfg->delimited && in.user.state == STACK_TAKEN && in.kernel.state == STACK_TAKEN &&
+			r->labels.seqs[row.user].nr && r->labels.seqs[row.kernel].nr;
+	return merge_row(r, &row);
+}
+
+static int add_task(struct report *r, const struct task *task, const uint32_t *rows)
+{
+	uint32_t i;
+	int rc = 0;
+
+	hash_release(&r->user_frames.index);
+	hash_release(&r->named_index);
+	r->user_frames.nr = r->nr_named = 0;
+	for (i = 0; !rc && i < task->nr_rows; i++)
+		rc = add_row(r, task, rows[i]);
+	return rc;
+}
+
+/* Find the task of each row, then put rows in the order of their tasks: @order has room for them all. */
+static int order_by_task(struct report *r, uint32_t *order, uint32_t nr)
+{
+	uint32_t *task_of = malloc((nr + 1) * sizeof(*task_of)), *next = NULL, i, at = 0;
+	struct stack_row in;
+	int rc = task_of ? 0 : -ENOMEM;
+
+	for (i = 0; !rc && i < nr; i++) {
+		stacks_row(r->input, i, &in);
+		rc = find_task(r, &in, &task_of[i]);
+		if (!rc)
+			r->tasks[task_of[i]].nr_rows++;
+	}
+	if (!rc)
+		next = malloc((r->nr_tasks + 1) * sizeof(*next));
+	if (!rc && !next)
+		rc = -ENOMEM;
+	for (i = 0; !rc && i < r->nr_tasks; at += r->tasks[i++].nr_rows)
+		next[i] = at;
+	for (i = 0; !rc && i < nr; i++)
+		order[next[task_of[i]]++] = i;
+	free(task_of);
+	free(next);
+	return rc;
+}
+
+static int add_rows(struct report *r)
+{
+	size_t nr = stacks_nr_rows(r->input), task, at = 0;
+	uint32_t *order = malloc((nr + 1) * sizeof(*order));
+	int rc = order ? order_by_task(r, order, (uint32_t)nr) : -ENOMEM;
+
+	for (task = 0; !rc && task < r->nr_tasks; at += r->tasks[task++].nr_rows)
+		rc = add_task(r, &r->tasks[task], order + at);
+	free(order);
+	return rc;
+}
+
+/*
+ * Two different labels as they stand in a folded line: followed by ';' unless they are the last. A folded
+ * text has no ';' of its own, so the first different byte decides, as if the whole lines were compared.
+ */
+static int cmp_folded(const struct labels *l, uint32_t a, bool a_last, uint32_t b, bool b_last)
+{
+	const struct label *x = &l->v[a], *y = &l->v[b];
+	uint32_t len = x->len < y->len ? x->len : y->len;
+	int c = memcmp(l->bytes + x->at, l->bytes + y->at, len);
+
+	if (c)
+		return c;
+	if (x->len == len)
+		return a_last || ';' < (unsigned char)l->bytes[y->at + len] ? -1 : 1;
+	return b_last || ';' < (unsigned char)l->bytes[x->at + len] ? 1 : -1;
+}
+
+static int cmp_stacks(const struct report *r, const struct row *a, const struct row *b)
+{
+	uint32_t nr_a = row_nr(r, a), nr_b = row_nr(r, b), i, x, y;
+
+	for (i = common_frames(r, a, b); i < nr_a && i < nr_b; i++) {
+		x = r->labels.v[row_label(r, a, i)].folded;
+		y = r->labels.v[row_label(r, b, i)].folded;
+		if (x != y)
+			return cmp_folded(&r->labels, x, i + 1 == nr_a, y, i + 1 == nr_b);
+	}
+	return (nr_a > nr_b) - (nr_a < nr_b);
+}
+
+/* Rows that are the same folded, but not as they are printed; so they have the same number of frames. */
+static int cmp_texts(const struct report *r, const struct row *a, const struct row *b)
+{
+	uint32_t nr = row_nr(r, a), i;
+	int c = labels_cmp(&r->labels, a->comm, b->comm);
+
+	for (i = common_frames(r, a, b); !c && i < nr; i++)
+		c = labels_cmp(&r->labels, row_label(r, a, i), row_label(r, b, i));
+	return c;
+}
+
+static int cmp_rows(const void *pa, const void *pb, void *ctx)
+{
+	const struct report *r = ctx;
+	const struct row *a = pa, *b = pb;
+	int c = 0;
+
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	if (a->comm != b->comm)
+		c = labels_cmp(&r->labels, r->labels.v[a->comm].folded, r->labels.v[b->comm].folded);
+	if (!c)
+		c = (a->pid > b->pid) - (a->pid < b->pid);
+	if (!c)
+		c = cmp_stacks(r, a, b);
+	return c ? c : cmp_texts(r, a, b);
+}
+
+static struct text_ref text_of(const struct report *r, uint32_t label)
+{
+	const struct label *l = &r->labels.v[label];
+
+	return (struct text_ref){ r->labels.bytes + l->at, l->len };
+}
+
+static int write_row(struct report *r, FILE *out, const struct row *row)
+{
+	struct report_row line = { .pid = row->pid, .nr = row_nr(r, row), .value = row->value };
+	struct text_ref *refs = grow(r->refs, &r->refs_cap, line.nr, 1, sizeof(*refs));
+	uint32_t i;
+
+	if (!refs)
+		return -ENOMEM;
+	r->refs = refs;
+	for (i = 0; i < line.nr; i++)
+		refs[i] = text_of(r, row_label(r, row, i));
+	line.comm = text_of(r, row->comm);
+	line.frames = refs;
+	errno = 0;
+	r->writer->row(out, &line);
+	if (ferror_unlocked(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+static int write_rows(struct report *r, FILE *out, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	flockfile(out);
+	for (i = 0; !rc && i < r->nr_rows; i++)
+		rc = write_row(r, out, &r->rows[i]);
+	errno = 0;
+	if (!rc && (fflush(out) || ferror_unlocked(out)))
+		rc = errno ? -errno : -EIO;
+	funlockfile(out);
+	return rc ? err_sys(err, rc, "cannot write the report") : 0;
+}
+
+int report_write(FILE *out, const struct stacks *rows, const struct report_names *names, const struct report_cfg *cfg,
+		 struct err *err)
+{
+	struct report r = {
+		.input = rows,
+		.names = names,
+		.cfg = cfg,
+		.writer = cfg->form == REPORT_FOLDED ? &report_folded : &report_text,
+	};
+	int rc = report_init(&r);
+
+	if (!rc)
+		rc = add_rows(&r);
+	if (rc) {
+		err_sys(err, rc, "cannot make the report");
+	} else {
+		if (r.nr_rows)
+			qsort_r(r.rows, r.nr_rows, sizeof(*r.rows), cmp_rows, &r);
+		rc = write_rows(&r, out, err);
+	}
+	report_release(&r);
+	return rc;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows to text. The report is a function of the rows: named, merged where they print the same, sorted; never
+ * does it depend on the order in which rows were added.
+ *
+ * The order, the same in every form:
+ *  1. value, ascending;
+ *  2. the comm's bytes, as the folded form prints it;
+ *  3. pid, in forms that print it;
+ *  4. the bytes of the stack as the folded form would print it with the same -a and -d, "root;...;leaf", a
+ *     stack that is the beginning of another one before it;
+ *  5. where that is equal but the printed rows are not (addresses, offsets, a ';' that folds to ':'): the
+ *     comm, then the frames from the root on, by the bytes of their own texts.
+ */
+#ifndef CORE_REPORT_H
+#define CORE_REPORT_H
+
+#include "core/err.h"
+#include "core/stacks.h"
+#include "core/symbols/symbols.h"
+
+#include <stdio.h>
+
+enum report_form { REPORT_TEXT, REPORT_FOLDED };
+
+/** struct report_cfg - see doc/profile.8 for what each does. */
+struct report_cfg {
+	enum report_form form;
+	bool delimited;   /* -d */
+	bool annotations; /* -a */
+	bool addresses;   /* -A, text form only */
+	bool offsets;     /* -s, text form only */
+};
+
+/** struct report_names - where names come from: the resolver's two functions, or a test's. */
+struct report_names {
+	void *ctx;
+	void (*kernel)(void *ctx, uint64_t addr, bool is_return, struct symbol *out);
+	void (*user)(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
+};
+
+/**
+ * report_write() - write all rows of @rows to @out in the form of @cfg.
+ * Every address of a stack but its leaf is a return address.
+ * Return: 0; -ENOMEM; the -errno of a failed write (also of one that stdio had buffered: @out is flushed).
+ */
+int report_write(FILE *out, const struct stacks *rows, const struct report_names *names, const struct report_cfg *cfg,
+		 struct err *err);
+
+#endif

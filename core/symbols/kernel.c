@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/symbols/kernel.h"
+
+#include "core/grow.h"
+#include "core/symbols/alias.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KERNEL_BASE   0xffff000000000000ULL /* 48 bits of address: arm64; x86 begins at 0xffff800000000000 */
+#define NAME_LEN_MAX  511                   /* KSYM_NAME_LEN - 1 since 6.1; 127 before */
+#define MODULE_MAX    127                   /* MODULE_NAME_LEN is about 60 */
+#define LINE_LEN_MAX  1024                  /* longer than any line of such a name and module */
+#define SYMBOLS_MAX   (4u << 20)            /* distribution kernels: 100,000 to 300,000 */
+#define NAMES_MAX     (1u << 30)            /* what 30 bits can address */
+#define SYMBOL_IS_END 3                     /* in ksym.bind: not text, has no name */
+#define PAGE          4096ULL
+
+/* 12 bytes, not 16: there are 120,000 of them. */
+struct ksym {
+	uint64_t addr;
+	uint32_t name : 30; /* offset in names */
+	uint32_t bind : 2;  /* enum symbol_bind or SYMBOL_IS_END */
+} __attribute__((packed));
+
+/* Names are stored in the file's order, a module's together: so a ksym need not name its module. */
+struct name_range {
+	uint32_t first;  /* names from this offset on ... */
+	uint32_t module; /* ... are of the module whose name is at this offset */
+};
+
+struct kernel_symbols {
+	struct ksym *syms;
+	size_t nr, cap;
+	char *names;
+	size_t names_len, names_cap;
+	struct name_range *ranges;
+	size_t nr_ranges, ranges_cap;
+	bool seen_symbol, seen_address;
+	bool finished;
+
+	/* The line whose end has not come yet. */
+	char line[LINE_LEN_MAX];
+	size_t line_len;
+	bool line_too_long;
+};
+
+/* The fields of a line, pointing into it. */
+struct line {
+	uint64_t addr;
+	char type;
+	const char *name, *module;
+	size_t name_len, module_len;
+};
+
+bool kernel_address(uint64_t addr)
+{
+	return addr >= KERNEL_BASE;
+}
+
+struct kernel_symbols *kernel_symbols_new(void)
+{
+	return calloc(1, sizeof(struct kernel_symbols));
+}
+
+void kernel_symbols_free(struct kernel_symbols *ks)
+{
+	if (!ks)
+		return;
+	free(ks->syms);
+	free(ks->names);
+	free(ks->ranges);
+	free(ks);
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* A word ends at the first space, control character or NUL. */
+static const char *word_end(const char *p, const char *end)
+{
+	while (p < end && (unsigned char)*p > ' ')
+		p++;
+	return p;
+}
+
+static bool parse_line(const char *p, const char *end, struct line *l)
+{
+	const char *start = p;
+	int digit;
+
+	l->addr = 0;
+	for (; p < end && (digit = hex_digit(*p)) >= 0; p++)
+		l->addr = l->addr << 4 | (unsigned int)digit;
+	if (p == start || p - start > 16)
+		return false;
+	if (end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return false;
+	l->type = p[1];
+	l->name = p + 3;
+	p = word_end(l->name, end);
+	l->name_len = (size_t)(p - l->name);
+	if (!l->name_len || l->name_len > NAME_LEN_MAX)
+		return false;
+	l->module = NULL;
+	l->module_len = 0;
+	if (p == end)
+		return true;
+	if (end - p < 4 || p[0] != '\t' || p[1] != '[' || end[-1] != ']')
+		return false;
+	l->module = p + 2;
+	l->module_len = (size_t)(end - 1 - l->module);
+	return l->module_len <= MODULE_MAX && word_end(l->module, end) == end;
+}
+
+static uint32_t bind_of(char type)
+{
+	switch (type) {
+	case 'T':
+		return SYMBOL_GLOBAL;
+	case 'W':
+	case 'w':
+		return SYMBOL_WEAK;
+	case 't':
+		return SYMBOL_LOCAL;
+	default:
+		return SYMBOL_IS_END;
+	}
+}
+
+static int add_name(struct kernel_symbols *ks, const char *name, size_t len, uint32_t *offset)
+{
+	char *names;
+
+	if (ks->names_len + len + 1 > NAMES_MAX)
+		return -E2BIG;
+	names = grow(ks->names, &ks->names_cap, ks->names_len, len + 1, 1);
+	if (!names)
+		return -ENOMEM;
+	ks->names = names;
+	*offset = (uint32_t)ks->names_len;
+	memcpy(ks->names + ks->names_len, name, len);
+	ks->names[ks->names_len + len] = 0;
+	ks->names_len += len + 1;
+	return 0;
+}
+
+/* From the next name on they are of @l's module. */
+static int enter_module(struct kernel_symbols *ks, const struct line *l)
+{
+	const char *name = l->module ? l->module : "kernel";
+	size_t len = l->module ? l->module_len : strlen(name);
+	struct name_range *ranges;
+	uint32_t offset;
+	int rc;
+
+	if (ks->nr_ranges) {
+		const char *now = ks->names + ks->ranges[ks->nr_ranges - 1].module;
+
+		if (strlen(now) == len && !memcmp(now, name, len))
+			return 0;
+	}
+	rc = add_name(ks, name, len, &offset);
+	if (rc)
+		return rc;
+	ranges = grow(ks->ranges, &ks->ranges_cap, ks->nr_ranges, 1, sizeof(*ranges));
+	if (!ranges)
+		return -ENOMEM;
+	ks->ranges = ranges;
+	ks->ranges[ks->nr_ranges++] = (struct name_range){ (uint32_t)ks->names_len, offset };
+	return 0;
+}
+
+static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
+{
+	uint32_t offset = 0, bind;
+	struct ksym *syms;
+	struct line l;
+	int rc;
+
+	if (!parse_line(p, end, &l))
+		return 0;
+	ks->seen_symbol = true;
+	ks->seen_address |= l.addr != 0;
+	if (!kernel_address(l.addr)) /* per-CPU offsets and other absolute values */
+		return 0;
+	if (ks->nr == SYMBOLS_MAX)
+		return -E2BIG;
+	bind = bind_of(l.type);
+	if (bind != SYMBOL_IS_END) {
+		rc = enter_module(ks, &l);
+		if (!rc)
+			rc = add_name(ks, l.name, l.name_len, &offset);
+		if (rc)
+			return rc;
+	}
+	syms = grow(ks->syms, &ks->cap, ks->nr, 1, sizeof(*syms));
+	if (!syms)
+		return -ENOMEM;
+	ks->syms = syms;
+	ks->syms[ks->nr++] = (struct ksym){ .addr = l.addr, .name = offset & (NAMES_MAX - 1), .bind = bind & 3 };
+	return 0;
+}
+
+/* Keep the beginning of a line for the next piece. */
+static void keep_rest(struct kernel_symbols *ks, const char *p, size_t len)
+{
+	if (len > sizeof(ks->line) - ks->line_len) {
+		ks->line_too_long = true;
+		return;
+	}
+	memcpy(ks->line + ks->line_len, p, len);
+	ks->line_len += len;
+}
+
+int kernel_symbols_feed(struct kernel_symbols *ks, const char *text, size_t len)
+{
+	const char *p = text, *end = text + len, *newline;
+	int rc = 0;
+
+	for (; !rc && (newline = memchr(p, '\n', (size_t)(end - p))); p = newline + 1) {
+		if (!ks->line_len && !ks->line_too_long) {
+			rc = add_line(ks, p, newline);
+			continue;
+		}
+		keep_rest(ks, p, (size_t)(newline - p));
+		if (!ks->line_too_long)
+			rc = add_line(ks, ks->line, ks->line + ks->line_len);
+		ks->line_len = 0;
+		ks->line_too_long = false;
+	}
+	if (!rc)
+		keep_rest(ks, p, (size_t)(end - p));
+	return rc;
+}
+
+/* The order of the file decides between equals, so the result is the same with every qsort(). */
+static int by_address(const void *va, const void *vb)
+{
+	const struct ksym *a = va, *b = vb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+static bool better(const struct kernel_symbols *ks, const struct ksym *a, const struct ksym *b)
+{
+	struct alias x = { ks->names + a->name, (enum symbol_bind)a->bind };
+	struct alias y = { ks->names + b->name, (enum symbol_bind)b->bind };
+
+	if (a->bind == SYMBOL_IS_END || b->bind == SYMBOL_IS_END)
+		return a->bind != SYMBOL_IS_END;
+	return alias_better(&x, &y);
+}
+
+/* One symbol for each address, and one end for each run of data symbols. */
+static void reduce(struct kernel_symbols *ks)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < ks->nr; i++) {
+		const struct ksym *s = &ks->syms[i];
+		struct ksym *last = n ? &ks->syms[n - 1] : NULL;
+
+		if (last && last->addr == s->addr) {
+			if (better(ks, s, last))
+				*last = *s;
+		} else if (s->bind != SYMBOL_IS_END || (last && last->bind != SYMBOL_IS_END)) {
+			ks->syms[n++] = *s;
+		}
+	}
+	ks->nr = n;
+}
+
+static void *shrink(void *p, size_t size)
+{
+	void *smaller = size ? realloc(p, size) : NULL;
+
+	return smaller ? smaller : p;
+}
+
+int kernel_symbols_finish(struct kernel_symbols *ks)
+{
+	size_t i;
+	int rc;
+
+	if (ks->line_len && !ks->line_too_long) {
+		rc = add_line(ks, ks->line, ks->line + ks->line_len);
+		if (rc)
+			return rc;
+	}
+	/* The kernel proper comes sorted, modules and BPF programs do not. */
+	for (i = 1; i < ks->nr; i++) {
+		if (ks->syms[i - 1].addr > ks->syms[i].addr) {
+			qsort(ks->syms, ks->nr, sizeof(*ks->syms), by_address);
+			break;
+		}
+	}
+	reduce(ks);
+	ks->syms = shrink(ks->syms, ks->nr * sizeof(*ks->syms));
+	ks->cap = ks->nr;
+	ks->names = shrink(ks->names, ks->names_len);
+	ks->names_cap = ks->names_len;
+	ks->finished = true;
+	return 0;
+}
+
+static int read_all(int fd, struct kernel_symbols *ks)
+{
+	static const size_t size = 256 << 10;
+	char *buf = malloc(size);
+	ssize_t n;
+	int rc = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	while (!rc && (n = read(fd, buf, size)) != 0) {
+		if (n > 0)
+			rc = kernel_symbols_feed(ks, buf, (size_t)n);
+		else if (errno != EINTR)
+			rc = -errno;
+	}
+	free(buf);
+	return rc;
+}
+
+int kernel_symbols_load(const char *path, struct kernel_symbols **out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc;
+	struct kernel_symbols *ks;
+
+	if (fd < 0)
+		return -errno;
+	ks = kernel_symbols_new();
+	rc = ks ? read_all(fd, ks) : -ENOMEM;
+	if (!rc)
+		rc = kernel_symbols_finish(ks);
+	close(fd);
+	if (rc)
+		kernel_symbols_free(ks);
+	else
+		*out = ks;
+	return rc;
+}
+
+static const char *module_of(const struct kernel_symbols *ks, uint32_t name)
+{
+	size_t lo = 0, hi = ks->nr_ranges;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ks->ranges[mid].first <= name)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return ks->names + ks->ranges[lo].module;
+}
+
+/* Does @addr, not below symbol @i and below the next one, still belong to it? */
+static bool covers(const struct kernel_symbols *ks, size_t i, uint64_t addr)
+{
+	const struct ksym *s = &ks->syms[i];
+
+	if (i + 1 < ks->nr) {
+		const struct ksym *next = s + 1;
+
+		if (next->bind == SYMBOL_IS_END || !strcmp(module_of(ks, s->name), module_of(ks, next->name)))
+			return true;
+	}
+	return addr - (s->addr & ~(PAGE - 1)) < 2 * PAGE;
+}
+
+bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct kernel_symbol *out)
+{
+	size_t lo = 0, hi = ks->nr;
+	const struct ksym *s;
+
+	if (!ks->finished || !kernel_address(addr))
+		return false;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ks->syms[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	s = &ks->syms[lo - 1];
+	if (s->bind == SYMBOL_IS_END || !covers(ks, lo - 1, addr))
+		return false;
+	out->name = ks->names + s->name;
+	out->module = module_of(ks, s->name);
+	out->start = s->addr;
+	return true;
+}
+
+bool kernel_symbols_zeroed(const struct kernel_symbols *ks)
+{
+	return ks->seen_symbol && !ks->seen_address;
+}

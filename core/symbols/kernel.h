@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernel's own symbols, as /proc/kallsyms lists them: "address type name[\t[module]]" on each line.
+ *
+ * Text symbols (types t, T, w and W, as perf takes them) have names; all others only end the text before
+ * them. A symbol ends where the next one begins. One that is the last of its module, before another module or
+ * before nothing, ends with the page after the one it begins in, as in perf: kallsyms has no sizes, and
+ * without this the last function of the kernel would own the gap up to the first module. Not thread safe.
+ */
+#ifndef CORE_SYMBOLS_KERNEL_H
+#define CORE_SYMBOLS_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel_symbols;
+
+/** struct kernel_symbol - both strings are borrowed until kernel_symbols_free(). */
+struct kernel_symbol {
+	const char *name;
+	const char *module; /* "kernel" for the kernel proper, "bpf" for BPF programs */
+	uint64_t start;
+};
+
+/** kernel_address() - can this be an address of the kernel? */
+bool kernel_address(uint64_t addr);
+
+/** kernel_symbols_load() - read all of @path. Return: 0 and the owned *@out, or -errno. */
+int kernel_symbols_load(const char *path, struct kernel_symbols **out);
+
+/**
+ * kernel_symbols_new(), _feed(), _finish() - the same from memory, in pieces cut anywhere.
+ * Lines that are not as above are skipped.
+ * Return: new: NULL without memory; feed: 0, -ENOMEM, or -E2BIG for more symbols than any kernel has. After a
+ * failure only kernel_symbols_free() is allowed; nothing is found before _finish().
+ */
+struct kernel_symbols *kernel_symbols_new(void);
+int kernel_symbols_feed(struct kernel_symbols *ks, const char *text, size_t len);
+int kernel_symbols_finish(struct kernel_symbols *ks);
+void kernel_symbols_free(struct kernel_symbols *ks);
+
+/** kernel_symbols_find() - the symbol @addr is in. Return: true and *@out, which is untouched otherwise. */
+bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct kernel_symbol *out);
+
+/** kernel_symbols_zeroed() - were there symbols, and all of them at address 0? */
+bool kernel_symbols_zeroed(const struct kernel_symbols *ks);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names for addresses: the one resolver in front of kallsyms and ELF files.
+ *
+ * Nothing is read before the first lookup that needs it: /proc/kallsyms at the first kernel address, the
+ * symbol table of a file at the first address in it. All of it may be written by a profiled process and is
+ * checked. Not thread safe.
+ *
+ * An address in a file belongs to the symbol that covers it by its size and begins closest below it; where
+ * there is none, to the one without size before it. A kernel symbol ends where the next one begins. Of
+ * several that begin at the same address one is chosen, the same on every run: one with size before one
+ * without; then the fewest leading underscores; then any before a linker script's mark (__..._start,
+ * __..._end); then global before weak before local; then the shortest; then the least in byte order.
+ */
+#ifndef CORE_SYMBOLS_H
+#define CORE_SYMBOLS_H
+
+#include "core/err.h"
+#include "core/mapping.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct symbols;
+struct tasks;
+struct host;
+
+/**
+ * struct symbol - what is known of an address.
+ * @name:   NULL: no symbol. Borrowed until symbols_free().
+ * @offset: of the address from the symbol's start (without @name: 0)
+ * @module: "kernel" (of unknown kernel addresses, too), a kernel module's name, "bpf", a mapped file's base
+ *          name, "[vdso]", "//anon" and so on as they are; NULL: no known mapping. Borrowed, a file's from
+ *          tasks.
+ */
+struct symbol {
+	const char *name;
+	uint64_t offset;
+	const char *module;
+};
+
+/** symbols_new() - a resolver that asks @tasks for mappings and reads below @host's roots, or NULL. */
+struct symbols *symbols_new(struct tasks *tasks, const struct host *host);
+void symbols_free(struct symbols *s);
+
+/**
+ * symbols_kernel() - the kernel symbol of @addr.
+ * @is_return: @addr is a return address: the call before it is looked up, so that a call at the very end of a
+ *             function is not given to the next one. @offset still counts from @addr.
+ */
+void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out);
+
+/** symbols_user() - the same for an address of process @pid while it was called @comm (see tasks_find()). */
+void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
+
+/**
+ * symbols_kernel_hidden() - did the kernel hide its symbols (all zero, or no access) when it was asked?
+ * Return: true and a line in @why naming the setting, read now, that does it; false also when never asked.
+ */
+bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads and processes through time: names for samples, mappings for addresses.
+ *
+ * Fed by side-band records in time order (backend-perfring) and, for what existed before, by /proc. A process is a
+ * list of images: each fork and each exec begins a new one, so that an address of a row can be looked up in the
+ * program that had the row's name. In-kernel counts carry no time; so that every backend names a row the same way,
+ * lookups follow one rule that uses none: the newest image that began under the row's comm and maps the address, else
+ * the newest image that maps it.
+ *
+ * Memory is bounded by what lives plus TASKS_MAX_EXITED exited processes, unless rows still need more.
+ * Not thread safe.
+ */
+#ifndef CORE_TASKS_H
+#define CORE_TASKS_H
+
+#include "core/mapping.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define COMM_LEN 16 /* TASK_COMM_LEN of the kernel, with the final zero */
+
+#define TASKS_MAX_EXITED 8192 /* exited processes kept before tasks_forget() is wanted */
+
+struct tasks;
+struct host;
+
+/** tasks_new() - empty; what is not known yet is read below @host's /proc. NULL: no memory. */
+struct tasks *tasks_new(const struct host *host);
+void tasks_free(struct tasks *t);
+
+/*
+ * Events, in time order. Return 0, or -ENOMEM. Strings are copied and need not be terminated within COMM_LEN.
+ */
+
+/** tasks_comm() - thread @tid of process @pid is called @comm now; @exec: because it executed a new program. */
+int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exec);
+/** tasks_fork() - thread @ptid of process @ppid made thread @tid of @pid; a new process when @pid differs. */
+int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid);
+/** tasks_exit() - the thread is gone; the process too when it was its leader. */
+int tasks_exit(struct tasks *t, pid_t pid, pid_t tid);
+/** tasks_mmap() - @pid mapped @file executable at @m; older mappings give way where they overlap. */
+int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m, const char *path, uint32_t maj, uint32_t min,
+	       uint64_t ino);
+
+/** tasks_snapshot() - read the names of all threads that exist now, of which no event has told yet. */
+int tasks_snapshot(struct tasks *t);
+/** tasks_learn() - read the mappings of @pid from /proc if nothing is known of it. Cheap when something is. */
+int tasks_learn(struct tasks *t, pid_t pid);
+
+/**
+ * tasks_name() - the name thread @tid of process @pid has now (in event time).
+ * @comm: out, COMM_LEN bytes, zero padded. The idle task (tid 0) has no name here: the caller knows its CPU.
+ * An unknown thread's name is read from /proc, then it is its process's, at last ":TID".
+ */
+void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm);
+
+/**
+ * tasks_find() - what @addr showed in process @pid when a thread of it was called @comm; see the rule above.
+ * Return: 1 and *@out, its file borrowed until tasks_free(); 0 when nothing is known of that address.
+ */
+int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, struct mapping *out);
+
+/** tasks_exited() - number of exited processes kept. */
+size_t tasks_exited(const struct tasks *t);
+/** tasks_forget() - drop exited processes for which @keep says false. */
+void tasks_forget(struct tasks *t, bool (*keep)(void *ctx, pid_t pid), void *ctx);
+
+#endif

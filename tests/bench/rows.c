@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * rows [N]: what N distinct rows (1000000) of 20 user and 10 kernel frames cost to count and to report.
+ * Callers come from a few thousand addresses, each leaf is an address, and a name, of its own. Goals for
+ * 1000000: 2 s, 5 s.
+ */
+#include "core/report/report.h"
+#include "core/stacks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { USER_FRAMES = 20, KERNEL_FRAMES = 10, CALLERS = 4000, TASKS = 50, COMMS = 8 };
+
+static uint64_t rng_state = 42;
+
+static uint64_t rng(void)
+{
+	rng_state += 0x9e3779b97f4a7c15ULL; /* splitmix64 */
+	uint64_t z = rng_state;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+/* CPU time: what one core needs, whoever else uses the machine. */
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* As in real programs: one root, few callers next to it, many near the leaf. */
+static void draw(uint64_t *frames, uint32_t nr, uint64_t base, uint64_t leaf)
+{
+	uint32_t i, choices;
+
+	for (i = 1; i < nr; i++) {
+		choices = (nr - i) * (nr - i) * (nr - i);
+		frames[i] = base + (rng() % (choices < CALLERS ? choices : CALLERS)) * 64;
+	}
+	frames[nr - 1] = base;
+	frames[0] = leaf;
+}
+
+static int count(struct stacks *t, uint64_t n)
+{
+	static const uint64_t user_base = 0x400000, kernel_base = 0xffffffff81000000,
+			      leaf_base = 0x7f0000000000;
+	uint64_t user[USER_FRAMES], kernel[KERNEL_FRAMES], i;
+	struct stack u = { user, USER_FRAMES, STACK_TAKEN, false };
+	struct stack k = { kernel, KERNEL_FRAMES, STACK_TAKEN, false };
+	char comm[COMM_LEN];
+	int rc = 0;
+
+	for (i = 0; !rc && i < n; i++) {
+		uint64_t task = rng() % TASKS;
+
+		memset(comm, 0, sizeof(comm));
+		snprintf(comm, sizeof(comm), "worker-%u", (unsigned int)(task % COMMS));
+		draw(user, USER_FRAMES, user_base, leaf_base + i * 16);
+		draw(kernel, KERNEL_FRAMES, kernel_base, kernel_base + rng() % CALLERS * 64 + 7);
+		rc = stacks_add(t, comm, (pid_t)(1000 + task), &k, &u, 1 + rng() % 3);
+	}
+	return rc;
+}
+
+static void fake_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	char *name = ctx;
+
+	(void)is_return;
+	snprintf(name, 64, "kernel_function_%" PRIx64, addr);
+	*out = (struct symbol){ name, addr & 15, "kernel" };
+}
+
+static void fake_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return,
+		      struct symbol *out)
+{
+	char *name = ctx;
+
+	(void)pid;
+	(void)comm;
+	(void)is_return;
+	snprintf(name, 64, "library::function_%" PRIx64 "(int)", addr);
+	*out = (struct symbol){ name, addr & 15, "libbench.so" };
+}
+
+static int report(const struct stacks *t, const char *what, const struct report_cfg *cfg)
+{
+	char name[64];
+	const struct report_names names = { name, fake_kernel, fake_user };
+	struct err err;
+	double start = now();
+	FILE *out = fopen("/dev/null", "we");
+	int rc;
+
+	if (!out)
+		return -errno;
+	rc = report_write(out, t, &names, cfg, &err);
+	fclose(out);
+	if (rc)
+		fprintf(stderr, "rows: error: %s\n", err.msg);
+	else
+		printf("report_%s_cpu_seconds: %.3f\n", what, now() - start);
+	return rc;
+}
+
+static void print_rss(const char *when)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	printf("peak_rss_%s_mib: %ld\n", when, ru.ru_maxrss / 1024);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
+	const struct report_cfg folded = { .form = REPORT_FOLDED };
+	const struct report_cfg text = { .form = REPORT_TEXT, .delimited = true, .offsets = true };
+	struct stacks *t = stacks_new();
+	double start = now(), drawing;
+	uint64_t frames[USER_FRAMES], i;
+	int rc;
+
+	if (!t)
+		return 1;
+	for (i = 0; i < n; i++) {
+		draw(frames, USER_FRAMES, 0, i);
+		draw(frames, KERNEL_FRAMES, 0, i);
+	}
+	drawing = now() - start;
+	start = now();
+	rc = count(t, n);
+	if (rc) {
+		fprintf(stderr, "rows: error: cannot add: %s\n", strerror(-rc));
+		return 1;
+	}
+	printf("rows: %zu\nstacks: %zu\n", stacks_nr_rows(t), stacks_nr_stacks(t));
+	printf("add_cpu_seconds: %.3f\n", now() - start - drawing);
+	print_rss("add");
+	rc = report(t, "folded", &folded);
+	if (!rc)
+		rc = report(t, "text", &text);
+	print_rss("report");
+	stacks_free(t);
+	return rc ? 1 : 0;
+}

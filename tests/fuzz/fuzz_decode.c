@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * libFuzzer target for decode_record().
+ *
+ * Input: sample_type (8 bytes), flags (8 bytes, of which bit 0 is sample_id_all and bit 1 has the record's
+ * own size corrected, so that most inputs get beyond that check), then the record.
+ */
+#include "backend-perfring/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FLAG_SAMPLE_ID_ALL 1U
+#define FLAG_FIX_SIZE      2U
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static bool inside(const void *p, size_t len, const unsigned char *bytes, size_t size)
+{
+	uintptr_t at = (uintptr_t)p, from = (uintptr_t)bytes;
+
+	return at >= from && at - from <= size && len <= size - (at - from);
+}
+
+/* What was decoded lies within the record. */
+static void check_record(const struct record *r, const unsigned char *bytes, size_t size)
+{
+	switch (r->type) {
+	case PERF_RECORD_SAMPLE:
+		check(r->sample.nr <= size / 8);
+		check(inside(r->sample.ips, 8 * r->sample.nr, bytes, size));
+		break;
+	case PERF_RECORD_COMM:
+		check(inside(r->comm.name, strlen(r->comm.name) + 1, bytes, size));
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		check(inside(r->mmap.path, strlen(r->mmap.path) + 1, bytes, size));
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct perf_event_attr attr = { 0 };
+	struct perf_event_header h;
+	unsigned char *bytes;
+	struct record r;
+	uint64_t flags;
+
+	if (size < 16)
+		return -1;
+	memcpy(&attr.sample_type, data, 8);
+	memcpy(&flags, data + 8, 8);
+	attr.sample_id_all = flags & FLAG_SAMPLE_ID_ALL;
+	data += 16;
+	size -= 16;
+	/* Exactly as long as the record, so that the sanitizer sees what is read beyond; never NULL. */
+	bytes = malloc(size ? size : 1);
+	if (!bytes)
+		return -1;
+	memcpy(bytes, data, size);
+	if (flags & FLAG_FIX_SIZE && size >= sizeof(h)) {
+		memcpy(&h, bytes, sizeof(h));
+		h.size = (uint16_t)size;
+		memcpy(bytes, &h, sizeof(h));
+	}
+	if (decode_record(&attr, bytes, size, &r) == 1)
+		check_record(&r, bytes, size);
+	free(bytes);
+	return 0;
+}

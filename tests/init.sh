@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What shell tests share; sourced first. A test prints TAP and ends with `finish`, which prints the plan: a test that
+# dies on the way is seen by its missing plan. Everything it writes is in $tmp, which is removed in the end, like its
+# workloads. O and PROFILE choose what is tested.
+
+set -u
+export LC_ALL=C
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+O=${O:-$TOP/build}
+case $O in /*) ;; *) O=$TOP/$O ;; esac
+PROFILE=${PROFILE:-$O/profile}
+PATH=$PATH:/usr/sbin:/sbin
+
+why=''
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-test-XXXXXX") || exit 99
+export TMPDIR=$tmp # workloads put their copies there
+nr_tests=0
+nr_failed=0
+children=()
+
+cleanup()
+{
+	local pid
+
+	for pid in ${children[@]+"${children[@]}"}; do
+		kill "$pid" 2>/dev/null
+	done
+	wait
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+
+ok()
+{
+	nr_tests=$((nr_tests + 1))
+	echo "ok $nr_tests - $1"
+}
+
+# not_ok NAME [DETAIL...] - each detail may have several lines.
+not_ok()
+{
+	nr_tests=$((nr_tests + 1))
+	nr_failed=$((nr_failed + 1))
+	echo "not ok $nr_tests - $1"
+	shift
+	[ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/# /'
+}
+
+# skip NAME REASON
+skip()
+{
+	nr_tests=$((nr_tests + 1))
+	echo "ok $nr_tests - $1 # SKIP $2"
+}
+
+skip_all()
+{
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+finish()
+{
+	echo "1..$nr_tests"
+	exit $((nr_failed > 0))
+}
+
+# is NAME GOT WANT
+is()
+{
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "got:  $2" "want: $3"
+	fi
+}
+
+# check NAME COMMAND... - COMMAND succeeds; what it printed is the detail when it does not.
+check()
+{
+	local name=$1 out
+
+	shift
+	if out=$("$@" 2>&1); then
+		ok "$name"
+	else
+		not_ok "$name" "failed: $*" "$out"
+	fi
+}
+
+# refute NAME COMMAND... - COMMAND fails.
+refute()
+{
+	local name=$1 out
+
+	shift
+	if out=$("$@" 2>&1); then
+		not_ok "$name" "should fail: $*" "$out"
+	else
+		ok "$name"
+	fi
+}
+
+# calc EXPRESSION - true when it is; awk's arithmetic.
+calc()
+{
+	awk "BEGIN { exit !($1) }" && return 0
+	echo "not true: $1"
+	return 1
+}
+
+need_root()
+{
+	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+}
+
+# can WHAT - is this machine able to? The reason is in $why when not. Asked of the kernel, never of the program under
+# test.
+can()
+{
+	why=$("$O/tests/live/can" "$1")
+	case $? in
+	0) return 0 ;;
+	1) return 1 ;;
+	esac
+	echo "Bail out! $O/tests/live/can does not work"
+	exit 99
+}
+
+need_perf()
+{
+	can perf || skip_all "$why"
+}
+
+# need_backend NAME TEST - false, after a skip of TEST, where the kernel does not have what the backend needs.
+need_backend()
+{
+	[ "$1" = bpf ] || return 0
+	can bpf && return 0
+	skip "$2" "$why"
+	return 1
+}
+
+# workload NAME [ARGUMENT...] - start it in the background and wait until it is ready; its pid is in $workload_pid.
+workload()
+{
+	local fifo=$tmp/ready.$nr_tests.$RANDOM line=
+
+	mkfifo "$fifo"
+	"$O/tests/workloads/$1" "${@:2}" >"$fifo" &
+	workload_pid=$!
+	children+=("$workload_pid")
+	read -r -t 30 line <"$fifo"
+	rm -f "$fifo"
+	if [ "$line" != ready ]; then
+		echo "Bail out! workload '$*' is not ready"
+		exit 99
+	fi
+}
+
+# end_workload PID
+end_workload()
+{
+	kill "$1" 2>/dev/null
+	wait "$1" 2>/dev/null
+}
+
+# run ARGUMENT... - run profile with them: $tmp/out, $tmp/err and $status.
+run()
+{
+	timeout -k 5 60 "$PROFILE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	status=$?
+}
+
+# ran NAME - the last run() succeeded and said nothing but what --stats and warnings say.
+ran()
+{
+	if [ "$status" -eq 0 ] && ! grep -q '^profile: error' "$tmp/err"; then
+		ok "$1"
+	else
+		not_ok "$1" "exit status $status" "$(cat "$tmp/err")"
+	fi
+}
+
+# report - what went wrong in rows is seen in the rows: the largest of the last folded run.
+report()
+{
+	tail -n 12 "$tmp/out"
+	head -n 20 "$tmp/err"
+}
+
+# rows PATTERN - sum of the values of the folded rows of the last run whose text (without value) matches.
+rows()
+{
+	pattern=$1 awk '{
+		value = $NF
+		sub(/ [0-9]+$/, "")
+		if ($0 ~ ENVIRON["pattern"])
+			sum += value
+	} END { print sum + 0 }' "$tmp/out"
+}
+
+# percent PART WHOLE
+percent()
+{
+	awk -v part="$1" -v whole="$2" 'BEGIN { printf "%.2f\n", (whole > 0 ? 100 * part / whole : -1) }'
+}
+
+# book NAME - a value of --stats of the last run.
+book()
+{
+	awk -F ': ' -v name="$1" '$1 == name { print $2; exit }' "$tmp/err"
+}

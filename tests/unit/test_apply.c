@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "backend-perfring/apply.h"
+#include "core/capture.h"
+
+#define RINGS 3
+
+/* A run of which only what the applier needs is there, and a /proc with the process 500 "old", thread 501
+ * "older". */
+static char *dir;
+static struct host host;
+static struct options options;
+static struct capture cap;
+static struct last_exit exits[RINGS];
+static struct applier a;
+static uint64_t nr_samples; /* that were applied */
+
+static void setup(void)
+{
+	dir = unit_tmpdir();
+	nr_samples = 0;
+	unit_write(dir, "500/task/500/comm", "old\n", 4);
+	unit_write(dir, "500/task/501/comm", "older\n", 6);
+	host = (struct host){ .proc = dir, .sys = dir };
+	memset(exits, 0, sizeof(exits));
+	options = (struct options){ .cpu = -1 };
+	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1 };
+	cap.tasks = tasks_new(&host);
+	cap.stacks = stacks_new();
+	ck_assert_ptr_nonnull(cap.tasks);
+	ck_assert_ptr_nonnull(cap.stacks);
+	a = (struct applier){ .cap = &cap, .exits = exits };
+}
+
+static void teardown(void)
+{
+	tasks_free(cap.tasks);
+	stacks_free(cap.stacks);
+	unit_rmdir(dir);
+}
+
+static void apply(uint32_t ring, struct record r)
+{
+	ck_assert_int_eq(apply_record(&a, ring, &r), 0);
+}
+
+static const uint64_t both_sides[] = {
+	PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020, PERF_CONTEXT_USER, 0x401000, 0x402000, 0x403000
+};
+
+static void sample(uint32_t ring, pid_t pid, pid_t tid)
+{
+	nr_samples++;
+	apply(ring, (struct record){ .type = PERF_RECORD_SAMPLE,
+				     .cpu = ring,
+				     .pid = pid,
+				     .tid = tid,
+				     .sample = { both_sides, ARRAY_SIZE(both_sides) } });
+}
+
+static void comm(pid_t pid, pid_t tid, const char *name, bool exec)
+{
+	apply(0, (struct record){ .type = PERF_RECORD_COMM, .pid = pid, .tid = tid, .comm = { name, exec } });
+}
+
+static void fork_task(pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
+{
+	apply(0, (struct record){ .type = PERF_RECORD_FORK, .pid = pid, .tid = tid, .fork = { ppid, ptid } });
+}
+
+static void exit_task(uint32_t ring, pid_t pid, pid_t tid)
+{
+	apply(ring, (struct record){ .type = PERF_RECORD_EXIT, .pid = pid, .tid = tid, .fork = { 1, 1 } });
+}
+
+/* The value of the one row of that task, 0 when there is none. */
+static uint64_t value_of(const char *name, pid_t pid)
+{
+	uint64_t value = 0;
+	struct stack_row row;
+	size_t i;
+
+	for (i = 0; i < stacks_nr_rows(cap.stacks); i++) {
+		stacks_row(cap.stacks, i, &row);
+		ck_assert_int_eq(row.comm[COMM_LEN - 1], 0);
+		if (strcmp(row.comm, name) || row.pid != pid)
+			continue;
+		ck_assert_uint_eq(value, 0);
+		value = row.value;
+	}
+	return value;
+}
+
+static struct stack_row only_row(void)
+{
+	struct stack_row row;
+
+	ck_assert_uint_eq(stacks_nr_rows(cap.stacks), 1);
+	stacks_row(cap.stacks, 0, &row);
+	return row;
+}
+
+/* Every sample is counted or filtered, and what is counted is in the rows. */
+static void assert_books(uint64_t counted, uint64_t filtered)
+{
+	ck_assert_uint_eq(a.books.counted_ring, counted);
+	ck_assert_uint_eq(a.books.filtered, filtered);
+	ck_assert_uint_eq(counted + filtered, nr_samples);
+	ck_assert_uint_eq(stacks_total(cap.stacks), counted);
+}
+
+START_TEST(test_rename)
+{
+	comm(10, 10, "first", false);
+	sample(0, 10, 10);
+	sample(1, 10, 10);
+	comm(10, 10, "second", false);
+	sample(0, 10, 10);
+	comm(10, 11, "worker", false);
+	sample(0, 10, 11);
+	ck_assert_uint_eq(value_of("first", 10), 2);
+	ck_assert_uint_eq(value_of("second", 10), 1);
+	ck_assert_uint_eq(value_of("worker", 10), 1);
+	assert_books(4, 0);
+}
+END_TEST
+
+START_TEST(test_long_name)
+{
+	comm(10, 10, "fifteen-letters-and-more", false);
+	sample(0, 10, 10);
+	ck_assert_uint_eq(value_of("fifteen-letters", 10), 1);
+	assert_books(1, 0);
+}
+END_TEST
+
+START_TEST(test_fork_and_exec)
+{
+	comm(10, 10, "shell", false);
+	fork_task(20, 20, 10, 10);
+	sample(0, 20, 20);
+	comm(10, 10, "renamed", false); /* the child keeps the name it got */
+	sample(1, 20, 20);
+	comm(20, 20, "program", true);
+	sample(1, 20, 20);
+	fork_task(20, 21, 20, 20); /* a thread */
+	sample(2, 20, 21);
+	sample(2, 10, 10);
+	ck_assert_uint_eq(value_of("shell", 20), 2);
+	ck_assert_uint_eq(value_of("program", 20), 2);
+	ck_assert_uint_eq(value_of("renamed", 10), 1);
+	assert_books(5, 0);
+}
+END_TEST
+
+START_TEST(test_pid_used_again)
+{
+	comm(20, 20, "first", true);
+	sample(0, 20, 20);
+	exit_task(0, 20, 20);
+	sample(0, 20, 20); /* not dead enough to have lost its number */
+	comm(10, 10, "shell", false);
+	fork_task(20, 20, 10, 10);
+	sample(0, 20, 20);
+	ck_assert_uint_eq(value_of("first", 20), 2);
+	ck_assert_uint_eq(value_of("shell", 20), 1);
+	assert_books(3, 0);
+}
+END_TEST
+
+/* No record has told of them: /proc has, or nobody. */
+START_TEST(test_unknown_names)
+{
+	sample(0, 500, 500);
+	sample(0, 500, 501);
+	sample(0, 500, 502); /* of a known process */
+	sample(0, 777, 778);
+	ck_assert_uint_eq(value_of("old", 500), 2);
+	ck_assert_uint_eq(value_of("older", 500), 1);
+	ck_assert_uint_eq(value_of(":778", 777), 1);
+	assert_books(4, 0);
+}
+END_TEST
+
+/* Samples without a task are of the one that exited last on the same CPU. */
+START_TEST(test_dying)
+{
+	comm(10, 10, "ten", false);
+	comm(20, 21, "twenty", false);
+	comm(30, 30, "thirty", false);
+	exit_task(1, 10, 10);
+	sample(1, -1, -1);
+	exit_task(2, 20, 21);
+	sample(1, -1, -1);
+	sample(2, -1, -1);
+	exit_task(1, 30, 30);
+	sample(1, -1, -1);
+	ck_assert_uint_eq(value_of("ten", 10), 2);
+	ck_assert_uint_eq(value_of("twenty", 20), 1);
+	ck_assert_uint_eq(value_of("thirty", 30), 1);
+	ck_assert_uint_eq(a.books.dead_tasks, 4);
+	assert_books(4, 0);
+}
+END_TEST
+
+/* It keeps the name it died with, though its number is somebody else's by now. */
+START_TEST(test_dying_name)
+{
+	comm(10, 10, "dead", false);
+	exit_task(1, 10, 10);
+	comm(10, 10, "reborn", false);
+	sample(1, -1, -1);
+	ck_assert_uint_eq(value_of("dead", 10), 1);
+	assert_books(1, 0);
+}
+END_TEST
+
+/* Nothing has exited on that CPU yet: counted, under no task's name. */
+START_TEST(test_dying_unknown)
+{
+	comm(10, 10, "ten", false);
+	exit_task(1, 10, 10);
+	sample(0, -1, -1);
+	ck_assert_uint_eq(value_of(":-1", -1), 1);
+	assert_books(1, 0);
+}
+END_TEST
+
+START_TEST(test_dying_filtered)
+{
+	static const pid_t wanted[] = { 10 };
+
+	cap.filter = (struct filter){ wanted, 1, false, false };
+	comm(10, 10, "ten", false);
+	comm(20, 20, "twenty", false);
+	sample(0, -1, -1);
+	exit_task(0, 10, 10);
+	sample(0, -1, -1);
+	exit_task(0, 20, 20);
+	sample(0, -1, -1);
+	ck_assert_uint_eq(value_of("ten", 10), 1);
+	assert_books(1, 2);
+}
+END_TEST
+
+START_TEST(test_idle)
+{
+	cap.filter.idle = _i;
+	comm(0, 0, "not its name", false);
+	sample(0, 0, 0);
+	sample(2, 0, 0);
+	sample(2, 0, 0);
+	ck_assert_uint_eq(value_of("swapper/0", 0), _i ? 1 : 0);
+	ck_assert_uint_eq(value_of("swapper/2", 0), _i ? 2 : 0);
+	assert_books(_i ? 3 : 0, _i ? 0 : 3);
+}
+END_TEST
+
+START_TEST(test_idle_on_huge_cpu)
+{
+	cap.filter.idle = true;
+	nr_samples++;
+	apply(0, (struct record){ .type = PERF_RECORD_SAMPLE, .cpu = UINT32_MAX });
+	ck_assert_uint_eq(value_of("swapper/4294967", 0), 1); /* COMM_LEN - 1 letters */
+	assert_books(1, 0);
+}
+END_TEST
+
+static const pid_t ids[] = { 10, 21, 30 };
+
+/* Tasks 10/10, 10/11, 20/20, 20/21, 30/31 and idle. */
+static const struct {
+	struct filter filter;
+	uint64_t counted;
+} filters[] = {
+	{ { NULL, 0, false, false }, 5 },   { { NULL, 0, false, true }, 6 },    { { ids, 3, false, false }, 3 },
+	{ { ids, 3, false, true }, 3 },     { { ids, 1, false, false }, 2 },    { { ids, 3, true, false }, 2 },
+	{ { ids, 1, true, false }, 1 },     { { ids + 1, 1, true, false }, 1 }, { { ids + 1, 1, false, false }, 0 },
+	{ { ids + 2, 1, true, false }, 0 },
+};
+
+START_TEST(test_filter)
+{
+	cap.filter = filters[_i].filter;
+	sample(0, 10, 10);
+	sample(0, 10, 11);
+	sample(0, 20, 20);
+	sample(0, 20, 21);
+	sample(0, 30, 31);
+	sample(0, 0, 0);
+	assert_books(filters[_i].counted, 6 - filters[_i].counted);
+}
+END_TEST
+
+/* ---- stacks */
+
+#define K(n) (0xffffffff81000000 + (n))
+
+/* What is left of a callchain; lengths only, -1: no such stack. @asked 126 but where it matters. */
+static const struct {
+	const char *what;
+	uint64_t ips[10];
+	uint64_t nr;
+	bool user_only, kernel_only;
+	unsigned int asked;
+	int kernel, user;
+	bool kernel_cut, user_cut;
+} chains[] = {
+	{ "both", { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 1, 2, 3 }, 7, false, false, 126, 2, 3 },
+	{ "-U", { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 1, 2, 3 }, 7, true, false, 126, -1, 3 },
+	{ "-K", { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 1, 2, 3 }, 7, false, true, 126, 2, -1 },
+	{ "-U of a kernel thread", { PERF_CONTEXT_KERNEL, K(1), K(2) }, 3, true, false, 126, -1, -1 },
+	{ "-K in user space", { PERF_CONTEXT_USER, 1, 2 }, 3, false, true, 126, -1, -1 },
+	{ "kernel only", { PERF_CONTEXT_KERNEL, K(1) }, 2, false, false, 126, 1, -1 },
+	{ "user only", { PERF_CONTEXT_USER, 1 }, 2, false, false, 126, -1, 1 },
+	{ "none", { 0 }, 0, false, false, 126, -1, -1 },
+	{ "no marker", { 1, 2, 3 }, 3, false, false, 126, -1, -1 },
+	{ "marker alone", { PERF_CONTEXT_USER }, 1, false, false, 126, -1, -1 },
+	{ "cut at zero", { PERF_CONTEXT_USER, 1, 2, 0, 3 }, 5, false, false, 126, -1, 2 },
+	{ "limit in the user part",
+	  { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 1, 2, 3 },
+	  7,
+	  false,
+	  false,
+	  5,
+	  2,
+	  2,
+	  false,
+	  true },
+	{ "limit in the kernel part", { PERF_CONTEXT_KERNEL, K(1), K(2), K(3) }, 4, false, false, 3, 2, -1, true },
+	{ "the kernel part takes all",
+	  { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 1 },
+	  5,
+	  false,
+	  false,
+	  3,
+	  2,
+	  0,
+	  false,
+	  true },
+	{ "-U leaves the room to the user part",
+	  { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 1, 2 },
+	  6,
+	  true,
+	  false,
+	  3,
+	  -1,
+	  2 },
+};
+
+static void assert_side(const char *what, const struct stack *s, int nr, bool cut)
+{
+	ck_assert_msg(s->state == (nr < 0 ? STACK_NONE : STACK_TAKEN), "%s: state %d", what, s->state);
+	ck_assert_msg(s->nr == (nr < 0 ? 0 : (uint32_t)nr), "%s: %u addresses", what, s->nr);
+	ck_assert_msg(s->truncated == cut, "%s: truncated %d", what, s->truncated);
+}
+
+START_TEST(test_chains)
+{
+	struct stack_row row;
+
+	options.user_only = chains[_i].user_only;
+	options.kernel_only = chains[_i].kernel_only;
+	cap.asked = chains[_i].asked;
+	apply(0,
+	      (struct record){
+		      .type = PERF_RECORD_SAMPLE, .pid = 10, .tid = 10, .sample = { chains[_i].ips, chains[_i].nr } });
+	row = only_row();
+	assert_side(chains[_i].what, &row.kernel, chains[_i].kernel, chains[_i].kernel_cut);
+	assert_side(chains[_i].what, &row.user, chains[_i].user, chains[_i].user_cut);
+	ck_assert_uint_eq(row.value, 1);
+}
+END_TEST
+
+/* ---- mappings */
+
+static void map(pid_t pid, uint32_t type, uint64_t start, uint64_t len, const char *path)
+{
+	apply(0, (struct record){ .type = type,
+				  .pid = pid,
+				  .tid = pid,
+				  .mmap = { .start = start,
+					    .len = len,
+					    .pgoff = 0x2000,
+					    .maj = 8,
+					    .min = 1,
+					    .ino = 47,
+					    .path = path } });
+}
+
+START_TEST(test_mmap)
+{
+	struct mapping m;
+
+	comm(10, 10, "ten", true);
+	map(10, PERF_RECORD_MMAP2, 0x400000, 0x1000, "/bin/ten");
+	map(10, PERF_RECORD_MMAP, 0x500000, 0x1000, "/lib/ten");
+	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x400fff, &m), 1);
+	ck_assert_str_eq(m.file->path, "/bin/ten");
+	ck_assert_uint_eq(m.start, 0x400000);
+	ck_assert_uint_eq(m.end, 0x401000);
+	ck_assert_uint_eq(m.pgoff, 0x2000);
+	ck_assert_uint_eq(m.file->maj, 8);
+	ck_assert_uint_eq(m.file->min, 1);
+	ck_assert_uint_eq(m.file->ino, 47);
+	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x401000, &m), 0);
+	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x500000, &m), 1);
+	ck_assert_str_eq(m.file->path, "/lib/ten");
+}
+END_TEST
+
+/* Ranges that no kernel writes show nothing, and harm nothing. */
+static const struct {
+	uint64_t start, len;
+} bad_maps[] = {
+	{ 0x400000, 0 }, { UINT64_MAX, 1 }, { UINT64_MAX, UINT64_MAX }, { 0x400000, UINT64_MAX }, { 1, UINT64_MAX },
+};
+
+START_TEST(test_bad_mmap)
+{
+	struct mapping m;
+
+	comm(10, 10, "ten", true);
+	map(10, PERF_RECORD_MMAP2, bad_maps[_i].start, bad_maps[_i].len, "/bin/ten");
+	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", bad_maps[_i].start, &m), 0);
+	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0, &m), 0);
+}
+END_TEST
+
+/* ---- what is only counted, and nonsense */
+
+START_TEST(test_counters)
+{
+	apply(0, (struct record){ .type = PERF_RECORD_LOST, .lost = { 7 } });
+	apply(1, (struct record){ .type = PERF_RECORD_LOST, .lost = { 8 } });
+	apply(1, (struct record){ .type = PERF_RECORD_THROTTLE });
+	apply(1, (struct record){ .type = PERF_RECORD_UNTHROTTLE });
+	apply(1, (struct record){ .type = 12345 });
+	ck_assert_uint_eq(a.books.lost, 15);
+	ck_assert_uint_eq(a.books.throttled, 1);
+	ck_assert_uint_eq(stacks_nr_rows(cap.stacks), 0);
+	assert_books(0, 0);
+}
+END_TEST
+
+static const pid_t strange[] = { 0, -1, INT32_MIN, INT32_MAX };
+
+START_TEST(test_strange_ids)
+{
+	size_t i;
+
+	cap.filter.idle = true;
+	for (i = 0; i < ARRAY_SIZE(strange); i++) {
+		pid_t x = strange[_i], y = strange[i];
+
+		comm(x, y, "strange", i & 1);
+		fork_task(x, y, y, x);
+		fork_task(y, x, x, x);
+		map(x, PERF_RECORD_MMAP2, 0x1000, 0x1000, "");
+		sample(0, x, y);
+		exit_task(0, x, y);
+		sample(0, y, x);
+		exit_task(0, x, y);
+	}
+	assert_books(2 * ARRAY_SIZE(strange), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("apply");
+	TCase *tc = tcase_create("apply");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_rename);
+	tcase_add_test(tc, test_long_name);
+	tcase_add_test(tc, test_fork_and_exec);
+	tcase_add_test(tc, test_pid_used_again);
+	tcase_add_test(tc, test_unknown_names);
+	tcase_add_test(tc, test_dying);
+	tcase_add_test(tc, test_dying_name);
+	tcase_add_test(tc, test_dying_unknown);
+	tcase_add_test(tc, test_dying_filtered);
+	tcase_add_loop_test(tc, test_idle, 0, 2);
+	tcase_add_test(tc, test_idle_on_huge_cpu);
+	tcase_add_loop_test(tc, test_filter, 0, ARRAY_SIZE(filters));
+	tcase_add_loop_test(tc, test_chains, 0, ARRAY_SIZE(chains));
+	tcase_add_test(tc, test_mmap);
+	tcase_add_loop_test(tc, test_bad_mmap, 0, ARRAY_SIZE(bad_maps));
+	tcase_add_test(tc, test_counters);
+	tcase_add_loop_test(tc, test_strange_ids, 0, ARRAY_SIZE(strange));
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

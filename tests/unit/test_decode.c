@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "backend-perfring/decode.h"
+
+/* A record as the kernel writes it, word by word. */
+struct writer {
+	uint64_t words[64];
+	size_t nr;
+};
+
+static void put(struct writer *w, uint64_t word)
+{
+	ck_assert_uint_lt(w->nr, ARRAY_SIZE(w->words));
+	w->words[w->nr++] = word;
+}
+
+static uint64_t two(uint32_t low, uint32_t high)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static void put_text(struct writer *w, const char *text)
+{
+	size_t words = strlen(text) / 8 + 1;
+
+	ck_assert_uint_le(w->nr + words, ARRAY_SIZE(w->words));
+	memcpy(&w->words[w->nr], text, strlen(text) + 1);
+	w->nr += words;
+}
+
+static void finish(struct writer *w, uint32_t type, uint16_t misc)
+{
+	struct perf_event_header h = { type, misc, (uint16_t)(8 * w->nr) };
+
+	memcpy(w->words, &h, sizeof(h));
+}
+
+/* Decode a copy of the first @size bytes that ends where its memory ends. @fix: its header says so too. */
+static int decode_copy(const struct perf_event_attr *attr, const struct writer *w, size_t size, bool fix,
+		       struct record *r, void **bytes)
+{
+	/* A single byte instead of none: what malloc(0) gives is for malloc to say. */
+	struct perf_event_header *copy = malloc(size ? size : 1);
+
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, w->words, size);
+	if (fix && size >= 8)
+		copy->size = (uint16_t)size;
+	*bytes = copy;
+	return decode_record(attr, copy, size, r);
+}
+
+/* perf_event_open(2): the fields behind every record but samples. */
+static void put_sample_id(struct writer *w, const struct perf_event_attr *attr)
+{
+	uint64_t type = attr->sample_type;
+
+	if (!attr->sample_id_all)
+		return;
+	if (type & PERF_SAMPLE_TID)
+		put(w, two(901, 902));
+	if (type & PERF_SAMPLE_TIME)
+		put(w, 77000);
+	if (type & PERF_SAMPLE_ID)
+		put(w, 903);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		put(w, 904);
+	if (type & PERF_SAMPLE_CPU)
+		put(w, two(5, 0xffffffff));
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		put(w, 905);
+}
+
+static const uint64_t bits[] = {
+	PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_SAMPLE_ID,     PERF_SAMPLE_STREAM_ID,
+	PERF_SAMPLE_CPU,        PERF_SAMPLE_IP,  PERF_SAMPLE_ADDR, PERF_SAMPLE_PERIOD, PERF_SAMPLE_CALLCHAIN,
+};
+#define SAMPLE_ID_SETS (1 << 6)
+#define SAMPLE_SETS    (1 << 10)
+
+/* The @n-th set of bits. */
+static uint64_t bit_set(unsigned int n)
+{
+	uint64_t type = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bits); i++)
+		if (n & 1U << i)
+			type |= bits[i];
+	return type;
+}
+
+/* ---- samples */
+
+static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000000, PERF_CONTEXT_USER, 0x401000, 0x402000 };
+
+/* perf_event_open(2): the order of a sample's fields. */
+static struct writer make_sample(uint64_t type)
+{
+	struct writer w = { .nr = 1 };
+	size_t i;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		put(&w, 801);
+	if (type & PERF_SAMPLE_IP)
+		put(&w, 0x401000);
+	if (type & PERF_SAMPLE_TID)
+		put(&w, two(11, 12));
+	if (type & PERF_SAMPLE_TIME)
+		put(&w, 123456789);
+	if (type & PERF_SAMPLE_ADDR)
+		put(&w, 802);
+	if (type & PERF_SAMPLE_ID)
+		put(&w, 803);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		put(&w, 804);
+	if (type & PERF_SAMPLE_CPU)
+		put(&w, two(3, 0xffffffff));
+	if (type & PERF_SAMPLE_PERIOD)
+		put(&w, 805);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		put(&w, ARRAY_SIZE(chain));
+		for (i = 0; i < ARRAY_SIZE(chain); i++)
+			put(&w, chain[i]);
+	}
+	finish(&w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	return w;
+}
+
+static void assert_sample(const struct record *r, uint64_t type, const void *bytes, size_t size)
+{
+	bool callchain = type & PERF_SAMPLE_CALLCHAIN;
+
+	ck_assert_uint_eq(r->type, PERF_RECORD_SAMPLE);
+	ck_assert_int_eq(r->pid, type & PERF_SAMPLE_TID ? 11 : 0);
+	ck_assert_int_eq(r->tid, type & PERF_SAMPLE_TID ? 12 : 0);
+	ck_assert_uint_eq(r->time, type & PERF_SAMPLE_TIME ? 123456789 : 0);
+	ck_assert_uint_eq(r->cpu, type & PERF_SAMPLE_CPU ? 3 : UINT32_MAX);
+	ck_assert_uint_eq(r->sample.nr, callchain ? ARRAY_SIZE(chain) : 0);
+	ck_assert((const char *)(r->sample.ips + r->sample.nr) <= (const char *)bytes + size);
+	if (callchain)
+		ck_assert_mem_eq(r->sample.ips, chain, sizeof(chain));
+}
+
+START_TEST(test_sample)
+{
+	unsigned int n;
+
+	for (n = 0; n < SAMPLE_SETS; n++) {
+		uint64_t type = bit_set(n);
+		struct perf_event_attr attr = { .sample_type = type, .sample_id_all = (unsigned int)_i };
+		struct writer w = make_sample(type);
+		struct record r;
+		size_t size;
+		void *bytes;
+
+		ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+		assert_sample(&r, type, bytes, 8 * w.nr);
+		free(bytes);
+		for (size = 0; size < 8 * w.nr; size += 8) {
+			ck_assert_int_eq(decode_copy(&attr, &w, size, true, &r, &bytes), -EBADMSG);
+			free(bytes);
+		}
+	}
+}
+END_TEST
+
+/* Fields behind the callchain are left alone; the ones before it that change its place are refused. */
+START_TEST(test_sample_other_fields)
+{
+	struct perf_event_attr attr = { .sample_type = bit_set(SAMPLE_SETS - 1) | PERF_SAMPLE_REGS_USER |
+						       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW };
+	struct writer w = make_sample(attr.sample_type);
+	struct record r;
+	void *bytes;
+
+	put(&w, 0xdead);
+	put(&w, 0xbeef);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+	assert_sample(&r, attr.sample_type, bytes, 8 * w.nr);
+	free(bytes);
+	attr.sample_type |= PERF_SAMPLE_READ;
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), -ENOTSUP);
+	free(bytes);
+}
+END_TEST
+
+/* A callchain of 3 words that says it has @nr. */
+static const struct {
+	uint64_t nr;
+	int rc;
+} chains[] = {
+	{ 0, 1 },
+	{ 2, 1 },
+	{ 3, 1 },
+	{ 4, -EBADMSG },
+	{ 5, -EBADMSG },
+	{ 1 << 16, -EBADMSG },
+	{ 1ULL << 32, -EBADMSG },
+	{ (1ULL << 32) + 3, -EBADMSG },
+	{ 1ULL << 61, -EBADMSG },
+	{ (1ULL << 61) + 3, -EBADMSG },
+	{ INT64_MAX, -EBADMSG },
+	{ UINT64_MAX, -EBADMSG },
+};
+
+START_TEST(test_callchain_size)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+
+	put(&w, two(1, 1));
+	put(&w, chains[_i].nr);
+	put(&w, 1);
+	put(&w, 2);
+	put(&w, 3);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), chains[_i].rc);
+	if (chains[_i].rc == 1)
+		ck_assert_uint_eq(r.sample.nr, chains[_i].nr);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(test_dying_task)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+
+	put(&w, two(UINT32_MAX, UINT32_MAX));
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 16, false, &r, &bytes), 1);
+	ck_assert_int_eq(r.pid, -1);
+	ck_assert_int_eq(r.tid, -1);
+	free(bytes);
+}
+END_TEST
+
+/* ---- side-band */
+
+/* @words and @text are the record's own part, which needs at least @least words after the header. */
+static const struct {
+	uint32_t type;
+	uint16_t misc;
+	size_t nr;
+	uint64_t words[8];
+	const char *text; /* NULL: none */
+	size_t least;
+	int rc;
+} others[] = {
+	{ PERF_RECORD_COMM, 0, 1, { 11 | 12ULL << 32 }, "cat", 2, 1 },
+	{ PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, 1, { 11 | 12ULL << 32 }, "fifteen letters", 3, 1 },
+	{ PERF_RECORD_COMM, 0, 1, { 11 | 12ULL << 32 }, "", 2, 1 },
+	{ PERF_RECORD_MMAP, 0, 4, { 11 | 12ULL << 32, 0x400000, 0x1000, 0x2000 }, "/bin/cat", 6, 1 },
+	{ PERF_RECORD_MMAP, 0, 4, { 11 | 12ULL << 32, 0x400000, 0x1000, 0x2000 }, "", 5, 1 },
+	{ PERF_RECORD_MMAP2,
+	  0,
+	  8,
+	  { 11 | 12ULL << 32, 0x400000, 0x1000, 0x2000, 8 | 1ULL << 32, 4711, 1, 5 },
+	  "/usr/lib/x86_64-linux-gnu/libc.so.6",
+	  13,
+	  1 },
+	{ PERF_RECORD_MMAP2,
+	  PERF_RECORD_MISC_MMAP_BUILD_ID,
+	  8,
+	  { 11 | 12ULL << 32, 0x400000, 0x1000, 0x2000, 0xa123456789abcd14, 4711, 1, 5 },
+	  "/bin/cat",
+	  10,
+	  1 },
+	{ PERF_RECORD_FORK, 0, 3, { 11 | 21ULL << 32, 12 | 22ULL << 32, 555 }, NULL, 3, 1 },
+	{ PERF_RECORD_EXIT, 0, 3, { 11 | 21ULL << 32, 12 | 22ULL << 32, 555 }, NULL, 3, 1 },
+	{ PERF_RECORD_LOST, 0, 2, { 4, 99 }, NULL, 2, 1 },
+	{ PERF_RECORD_THROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 1 },
+	{ PERF_RECORD_UNTHROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 0 },
+	{ PERF_RECORD_READ, 0, 2, { 5, 6 }, NULL, 0, 0 },
+	{ PERF_RECORD_AUX, 0, 3, { 5, 6, 7 }, NULL, 0, 0 },
+	{ 0, 0, 1, { 5 }, NULL, 0, 0 },
+	{ 12345, 0, 1, { 5 }, NULL, 0, 0 },
+	{ UINT32_MAX, 0xffff, 0, { 0 }, NULL, 0, 0 },
+};
+
+static struct writer make_other(int row, const struct perf_event_attr *attr)
+{
+	struct writer w = { .nr = 1 };
+	size_t i;
+
+	for (i = 0; i < others[row].nr; i++)
+		put(&w, others[row].words[i]);
+	if (others[row].text)
+		put_text(&w, others[row].text);
+	put_sample_id(&w, attr);
+	finish(&w, others[row].type, others[row].misc);
+	return w;
+}
+
+static void assert_mmap(int row, const struct record *r)
+{
+	bool device = others[row].type == PERF_RECORD_MMAP2 && !(others[row].misc & PERF_RECORD_MISC_MMAP_BUILD_ID);
+
+	ck_assert_uint_eq(r->mmap.start, 0x400000);
+	ck_assert_uint_eq(r->mmap.len, 0x1000);
+	ck_assert_uint_eq(r->mmap.pgoff, 0x2000);
+	ck_assert_uint_eq(r->mmap.maj, device ? 8 : 0);
+	ck_assert_uint_eq(r->mmap.min, device ? 1 : 0);
+	ck_assert_uint_eq(r->mmap.ino, device ? 4711 : 0);
+	ck_assert_str_eq(r->mmap.path, others[row].text);
+}
+
+static void assert_other(int row, const struct perf_event_attr *attr, const struct record *r)
+{
+	uint64_t id = attr->sample_id_all ? attr->sample_type : 0;
+	bool fork = others[row].type == PERF_RECORD_FORK || others[row].type == PERF_RECORD_EXIT;
+
+	ck_assert_uint_eq(r->type, others[row].type);
+	ck_assert_uint_eq(r->cpu, id & PERF_SAMPLE_CPU ? 5 : UINT32_MAX);
+	/* These two have a time of their own, and know it without sample_id_all. */
+	ck_assert_uint_eq(r->time, fork ? 555 : id & PERF_SAMPLE_TIME ? 77000 : 0);
+	switch (others[row].type) {
+	case PERF_RECORD_COMM:
+		ck_assert_str_eq(r->comm.name, others[row].text);
+		ck_assert_int_eq(r->comm.exec, others[row].misc == PERF_RECORD_MISC_COMM_EXEC);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		assert_mmap(row, r);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		ck_assert_int_eq(r->fork.ppid, 21);
+		ck_assert_int_eq(r->fork.ptid, 22);
+		break;
+	case PERF_RECORD_LOST:
+		ck_assert_uint_eq(r->lost.records, 99);
+		return; /* about nobody */
+	default:
+		return;
+	}
+	ck_assert_int_eq(r->pid, 11);
+	ck_assert_int_eq(r->tid, 12);
+}
+
+/* Whatever is decoded of a record that was cut off stays within it: its strings are read to their ends. */
+static void touch(const struct record *r, const char *end)
+{
+	if (r->type == PERF_RECORD_COMM)
+		ck_assert(r->comm.name + strlen(r->comm.name) < end);
+	if (r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2)
+		ck_assert(r->mmap.path + strlen(r->mmap.path) < end);
+}
+
+START_TEST(test_other)
+{
+	unsigned int n;
+
+	for (n = 0; n < 2 * SAMPLE_ID_SETS; n++) {
+		struct perf_event_attr attr = { .sample_type = bit_set(n / 2) | PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+						.sample_id_all = n & 1 };
+		struct writer w = make_other(_i, &attr), id = { 0 };
+		struct record r;
+		size_t size;
+		void *bytes;
+		int rc;
+
+		put_sample_id(&id, &attr);
+		ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), others[_i].rc);
+		assert_other(_i, &attr, &r);
+		free(bytes);
+		for (size = 0; size < 8 * w.nr; size += 8) {
+			rc = decode_copy(&attr, &w, size, true, &r, &bytes);
+			if (size < 8 * (1 + id.nr + others[_i].least) && others[_i].least)
+				ck_assert_int_eq(rc, -EBADMSG);
+			if (size < 8 * (1 + id.nr))
+				ck_assert_int_eq(rc, -EBADMSG);
+			if (rc == 1)
+				touch(&r, (const char *)bytes + size);
+			free(bytes);
+		}
+	}
+}
+END_TEST
+
+/* A name may use all words up to the sample_id, but must end before it. */
+START_TEST(test_not_terminated)
+{
+	static const uint32_t types[] = { PERF_RECORD_COMM, PERF_RECORD_MMAP, PERF_RECORD_MMAP2 };
+	static const size_t before[] = { 1, 4, 8 };
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TIME, .sample_id_all = 1 };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+	size_t i;
+
+	for (i = 0; i < before[_i]; i++)
+		put(&w, 0);
+	put(&w, 0x4141414141414141);
+	put(&w, 0x4141414141414141);
+	put(&w, 0); /* the time: not the name's zero */
+	finish(&w, types[_i], 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), -EBADMSG);
+	free(bytes);
+	attr.sample_id_all = 0;
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+	free(bytes);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * (w.nr - 1), true, &r, &bytes), -EBADMSG);
+	free(bytes);
+	w.words[w.nr - 2] = 0x0041414141414141;
+	attr.sample_id_all = 1;
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+	ck_assert_str_eq(_i ? r.mmap.path : r.comm.name, "AAAAAAAAAAAAAAA");
+	free(bytes);
+}
+END_TEST
+
+/* @size bytes with a header that says @says. */
+static const struct {
+	size_t size;
+	uint16_t says;
+} sizes[] = {
+	{ 0, 0 },   { 1, 1 },  { 4, 4 },   { 7, 7 },   { 8, 0 },   { 8, 7 },      { 8, 16 },    { 12, 12 },
+	{ 15, 15 }, { 16, 8 }, { 16, 12 }, { 16, 24 }, { 24, 16 }, { 24, 65528 }, { 65536, 0 }, { 65544, 8 },
+};
+
+START_TEST(test_size)
+{
+	static const struct perf_event_attr attr = { .sample_type = 0 };
+	unsigned char *bytes = calloc(1, sizes[_i].size + 1), *exact;
+	struct perf_event_header h = { .type = PERF_RECORD_THROTTLE, .size = sizes[_i].says };
+	struct record r;
+
+	ck_assert_ptr_nonnull(bytes);
+	memcpy(bytes, &h, sizes[_i].size < sizeof(h) ? sizes[_i].size : sizeof(h));
+	exact = malloc(sizes[_i].size ? sizes[_i].size : 1);
+	ck_assert_ptr_nonnull(exact);
+	memcpy(exact, bytes, sizes[_i].size);
+	ck_assert_int_eq(decode_record(&attr, exact, sizes[_i].size, &r), -EBADMSG);
+	free(exact);
+	free(bytes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("decode");
+	TCase *tc = tcase_create("decode");
+
+	tcase_add_loop_test(tc, test_sample, 0, 2);
+	tcase_add_test(tc, test_sample_other_fields);
+	tcase_add_loop_test(tc, test_callchain_size, 0, ARRAY_SIZE(chains));
+	tcase_add_test(tc, test_dying_task);
+	tcase_add_loop_test(tc, test_other, 0, ARRAY_SIZE(others));
+	tcase_add_loop_test(tc, test_not_terminated, 0, 3);
+	tcase_add_loop_test(tc, test_size, 0, ARRAY_SIZE(sizes));
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

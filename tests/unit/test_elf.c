@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/elf_image.h"
+
+#include "core/symbols/alias.h"
+#include "core/symbols/elf.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+
+#define FUNC(name, value, size)                                                                                        \
+	{                                                                                                              \
+		name, value, size, STT_FUNC, STB_GLOBAL, SEC_TEXT                                                      \
+	}
+#define LABEL(name, value, size)                                                                                       \
+	{                                                                                                              \
+		name, value, size, STT_NOTYPE, STB_LOCAL, SEC_TEXT                                                     \
+	}
+
+static const struct image_symbol plain[] = {
+	FUNC("", 0, 0),
+	FUNC("first", 0x100, 0x40),
+	FUNC("second", 0x140, 0x40),
+};
+
+static struct image im;
+static struct elf_symbols *es;
+
+static void setup(void)
+{
+	es = NULL;
+	im = (struct image){ 0 };
+}
+
+static void teardown(void)
+{
+	elf_symbols_free(es);
+	image_release(&im);
+}
+
+/* Parse an allocation of exactly the image's size, so that a sanitizer sees every byte read too far. */
+static int parse(const void *bytes, size_t len)
+{
+	unsigned char *copy = malloc(len ? len : 1);
+	int rc;
+
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, bytes, len);
+	rc = elf_symbols_parse(copy, len, &es);
+	free(copy);
+	return rc;
+}
+
+/* "name+0xoffset" of an address counted from .text, "-" when there is none. */
+static const char *lookup(uint64_t addr)
+{
+	static char text[128];
+	struct elf_symbol s;
+
+	if (!elf_symbols_find(es, TEXT_ADDR + addr, &s))
+		return "-";
+	snprintf(text, sizeof(text), "%.60s+0x%llx", s.name, (unsigned long long)(TEXT_ADDR + addr - s.start));
+	return text;
+}
+
+static const struct {
+	int class, encoding;
+} formats[] = {
+	{ ELFCLASS64, ELFDATA2LSB },
+	{ ELFCLASS64, ELFDATA2MSB },
+	{ ELFCLASS32, ELFDATA2LSB },
+	{ ELFCLASS32, ELFDATA2MSB },
+};
+
+START_TEST(test_formats)
+{
+	uint64_t vaddr = 1;
+
+	image_build(&im, formats[_i].class, formats[_i].encoding, plain, 2, plain, ARRAY_SIZE(plain));
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	ck_assert_str_eq(lookup(0xff), "-");
+	ck_assert_str_eq(lookup(0x100), "first+0x0");
+	ck_assert_str_eq(lookup(0x13f), "first+0x3f");
+	ck_assert_str_eq(lookup(0x140), "second+0x0"); /* only in .dynsym */
+	ck_assert_str_eq(lookup(0x180), "-");
+	ck_assert(!elf_symbols_vaddr(es, TEXT_OFFSET - 1, &vaddr));
+	ck_assert(!elf_symbols_vaddr(es, TEXT_OFFSET + TEXT_SIZE, &vaddr));
+	ck_assert(!elf_symbols_vaddr(es, UINT64_MAX, &vaddr));
+	ck_assert_uint_eq(vaddr, 1);
+	ck_assert(elf_symbols_vaddr(es, TEXT_OFFSET + 0x123, &vaddr));
+	ck_assert_uint_eq(vaddr, TEXT_ADDR + 0x123);
+}
+END_TEST
+
+/* Which symbol has an address. Two or three symbols, the address, what is found. */
+static const struct {
+	struct image_symbol syms[3];
+	uint64_t addr;
+	const char *found;
+} owners[] = {
+	{ { FUNC("a", 0x100, 0x100), FUNC("in", 0x140, 0x10) }, 0x13f, "a+0x3f" },
+	{ { FUNC("a", 0x100, 0x100), FUNC("in", 0x140, 0x10) }, 0x140, "in+0x0" },
+	{ { FUNC("a", 0x100, 0x100), FUNC("in", 0x140, 0x10) }, 0x150, "a+0x50" },
+	{ { FUNC("in", 0x140, 0x10), FUNC("a", 0x100, 0x100) }, 0x200, "-" },
+	{ { FUNC("a", 0x100, 0x40), FUNC("b", 0x120, 0x40) }, 0x11f, "a+0x1f" },
+	{ { FUNC("a", 0x100, 0x40), FUNC("b", 0x120, 0x40) }, 0x13f, "b+0x1f" },
+	{ { FUNC("a", 0x100, 0x40), FUNC("b", 0x120, 0x40) }, 0x15f, "b+0x3f" },
+	{ { FUNC("a", 0x100, 0x40), FUNC("b", 0x120, 0x40) }, 0x160, "-" },
+	/* at one address: the better name, but not beyond its end */
+	{ { FUNC("a", 0x100, 0x10), FUNC("bbb", 0x100, 0x40) }, 0x10f, "a+0xf" },
+	{ { FUNC("a", 0x100, 0x10), FUNC("bbb", 0x100, 0x40) }, 0x110, "bbb+0x10" },
+	{ { FUNC("aaa", 0x100, 0x10), FUNC("b", 0x100, 0x40) }, 0x10f, "b+0xf" },
+	{ { FUNC("aa", 0x100, 0x10), FUNC("bbb", 0x100, 0x40), FUNC("c", 0x100, 0x10) }, 0x101, "c+0x1" },
+	{ { FUNC("aa", 0x100, 0x10), FUNC("bbb", 0x100, 0x40), FUNC("c", 0x100, 0x20) }, 0x101, "c+0x1" },
+	/* without size */
+	{ { LABEL("l", 0x100, 0), FUNC("f", 0x140, 0x10) }, 0x13f, "l+0x3f" },
+	{ { LABEL("l", 0x100, 0), FUNC("f", 0x140, 0x10) }, 0x150, "-" },
+	{ { LABEL("l", 0x100, 0), LABEL("m", 0x110, 0) }, 0x110, "m+0x0" },
+	{ { LABEL("l", 0x100, 0), LABEL("m", 0x110, 0) }, TEXT_SIZE - 1, "m+0xeef" },
+	{ { LABEL("l", 0x100, 0), LABEL("m", 0x110, 0) }, TEXT_SIZE, "-" },
+	{ { FUNC("longer", 0x100, 0x10), LABEL("l", 0x100, 0) }, 0x100, "longer+0x0" },
+	{ { FUNC("longer", 0x100, 0x10), LABEL("l", 0x100, 0) }, 0x110, "-" },
+	{ { FUNC("f", 0x100, 0x40), LABEL("l", 0x120, 0) }, 0x130, "f+0x30" },
+	{ { FUNC("f", 0x100, 0x40), LABEL("l", 0x120, 0) }, 0x140, "-" },
+	{ { FUNC("f", 0x100, 0x40), LABEL("l", 0x140, 0) }, 0x140, "l+0x0" },
+	{ { LABEL("l", 0x100, 0), LABEL("__k", 0x100, 0) }, 0x100, "l+0x0" },
+	/* beyond the section, beyond everything */
+	{ { FUNC("f", 0xff0, 0x1000) }, 0xfff, "f+0xf" },
+	{ { FUNC("f", 0xff0, 0x1000) }, 0x1000, "-" },
+	{ { FUNC("f", 0xff0, UINT64_MAX) }, 0xfff, "f+0xf" },
+	{ { FUNC("f", 0xff0, UINT64_MAX) }, 0x1000, "-" },
+	{ { FUNC("f", 0x1000, 0x10) }, 0x1000, "-" },
+	{ { FUNC("f", 0x1000, 0) }, 0x1000, "-" },
+	{ { FUNC("f", -0x10ULL, 0x100) }, 0, "-" },
+	/* not the name of code */
+	{ { { "o", 0x100, 16, STT_OBJECT, STB_GLOBAL, SEC_TEXT } }, 0x100, "-" },
+	{ { { "f.c", 0x100, 16, STT_FILE, STB_LOCAL, SEC_TEXT } }, 0x100, "-" },
+	{ { { "sec", 0x100, 0, STT_SECTION, STB_LOCAL, SEC_TEXT } }, 0x100, "-" },
+	{ { { "tls", 0x100, 16, STT_TLS, STB_LOCAL, SEC_TEXT } }, 0x100, "-" },
+	{ { { "undef", 0x100, 16, STT_FUNC, STB_GLOBAL, SHN_UNDEF } }, 0x100, "-" },
+	{ { { "abs", 0x100, 16, STT_FUNC, STB_GLOBAL, SHN_ABS } }, 0x100, "-" },
+	{ { { "xindex", 0x100, 16, STT_FUNC, STB_GLOBAL, SHN_XINDEX } }, 0x100, "-" },
+	{ { { "nosec", 0x100, 16, STT_FUNC, STB_GLOBAL, SEC_NR } }, 0x100, "-" },
+	{ { { "data", 0x100, 16, STT_FUNC, STB_GLOBAL, SEC_DATA } }, 0x2100, "-" },
+	{ { { "", 0x100, 16, STT_FUNC, STB_GLOBAL, SEC_TEXT } }, 0x100, "-" },
+	{ { LABEL("$x", 0x100, 0) }, 0x100, "-" },
+	{ { LABEL(".L5", 0x100, 0) }, 0x100, "-" },
+	{ { { "ifunc", 0x100, 16, STT_GNU_IFUNC, STB_WEAK, SEC_TEXT } }, 0x10f, "ifunc+0xf" },
+	{ { LABEL("start", 0x100, 16) }, 0x10f, "start+0xf" },
+};
+
+START_TEST(test_owner)
+{
+	size_t nr = 0;
+
+	while (nr < ARRAY_SIZE(owners[_i].syms) && owners[_i].syms[nr].name)
+		nr++;
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, owners[_i].syms, nr, NULL, 0);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	ck_assert_str_eq(lookup(owners[_i].addr), owners[_i].found);
+}
+END_TEST
+
+/* The first wins, in whichever order they come. */
+static const struct {
+	const char *won, *lost;
+	unsigned char won_bind, lost_bind;
+} aliases[] = {
+	{ "read", "__read", STB_WEAK, STB_GLOBAL },
+	{ "read", "__libc_read", STB_WEAK, STB_GLOBAL },
+	{ "read", "_read", STB_LOCAL, STB_GLOBAL },
+	{ "_IO_puts", "__puts", STB_LOCAL, STB_GLOBAL },
+	{ "a_rather_long_name", "short", STB_GLOBAL, STB_WEAK },
+	{ "a_rather_long_name", "short", STB_GLOBAL, STB_LOCAL },
+	{ "a_rather_long_name", "short", STB_WEAK, STB_LOCAL },
+	{ "unique", "x", STB_GNU_UNIQUE, STB_WEAK },
+	{ "memcpy", "memcpy@@GLIBC_2.14", STB_GLOBAL, STB_GLOBAL },
+	{ "labs", "llabs", STB_WEAK, STB_WEAK },
+	{ "wcstol", "wcstoq", STB_WEAK, STB_WEAK },
+	{ "A", "a", STB_GLOBAL, STB_GLOBAL },
+	{ "__x86_indirect_thunk_rax", "__indirect_thunk_start", STB_LOCAL, STB_GLOBAL },
+	{ "__SCT__tp_func_initcall_level", "__static_call_text_end", STB_GLOBAL, STB_GLOBAL },
+	{ "_start", "__start_of_it", STB_GLOBAL, STB_GLOBAL },
+	{ "__end", "__restart", STB_GLOBAL, STB_GLOBAL },
+	{ "_", "__", STB_LOCAL, STB_GLOBAL },
+};
+
+START_TEST(test_alias)
+{
+	struct image_symbol v[2] = { FUNC(aliases[_i].won, 0x100, 0x10), FUNC(aliases[_i].lost, 0x100, 0x10) };
+	struct image_symbol swapped[2];
+
+	v[0].bind = aliases[_i].won_bind;
+	v[1].bind = aliases[_i].lost_bind;
+	swapped[0] = v[1];
+	swapped[1] = v[0];
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, v, 2, swapped, 2);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	ck_assert(!strncmp(lookup(0x100), aliases[_i].won, strlen(aliases[_i].won)));
+	ck_assert_str_eq(lookup(0x100) + strlen(aliases[_i].won), "+0x0");
+	elf_symbols_free(es);
+	image_release(&im);
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, swapped, 2, NULL, 0);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	ck_assert_str_eq(lookup(0x100) + strlen(aliases[_i].won), "+0x0");
+}
+END_TEST
+
+#define EHDR(field) offsetof(Elf64_Ehdr, field), sizeof(((Elf64_Ehdr *)0)->field)
+#define PHDR(field) 0x10000 + offsetof(Elf64_Phdr, field), sizeof(((Elf64_Phdr *)0)->field)
+#define SHDR(sec, field)                                                                                               \
+	0x20000 + (sec) * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, field), sizeof(((Elf64_Shdr *)0)->field)
+#define SYM(field) 0x30000 + sizeof(Elf64_Sym) + offsetof(Elf64_Sym, field), sizeof(((Elf64_Sym *)0)->field)
+
+/* One field of a 64-bit file with "first" in .symtab and nothing in .dynsym is set to a value. */
+static const struct {
+	const char *what;
+	size_t where, width;
+	uint64_t value;
+	int rc;
+	const char *found; /* at 0x100, if rc is 0 */
+} broken[] = {
+	{ "nothing", EHDR(e_version), 1, 0, "first+0x0" },
+	{ "magic", 0, 1, 0x7e, -ENOEXEC, NULL },
+	{ "class 0", EI_CLASS, 1, 0, -ENOEXEC, NULL },
+	{ "class 3", EI_CLASS, 1, 3, -ENOEXEC, NULL },
+	{ "class 32 with 64-bit contents", EI_CLASS, 1, ELFCLASS32, -ENOEXEC, NULL },
+	{ "encoding 0", EI_DATA, 1, 0, -ENOEXEC, NULL },
+	{ "encoding 3", EI_DATA, 1, 3, -ENOEXEC, NULL },
+	{ "other byte order", EI_DATA, 1, ELFDATA2MSB, -ENOEXEC, NULL },
+	{ "no sections", EHDR(e_shnum), 0, -ENOEXEC, NULL },
+	{ "more sections than bytes", EHDR(e_shnum), 0xffff, -ENOEXEC, NULL },
+	{ "sections beyond the file", EHDR(e_shoff), 1 << 20, -ENOEXEC, NULL },
+	{ "sections at the end of the address space", EHDR(e_shoff), UINT64_MAX - 8, -ENOEXEC, NULL },
+	{ "section size 0", EHDR(e_shentsize), 0, -ENOEXEC, NULL },
+	{ "section size 63", EHDR(e_shentsize), 63, -ENOEXEC, NULL },
+	{ "segments beyond the file", EHDR(e_phoff), 1 << 20, -ENOEXEC, NULL },
+	{ "segments at the end of the address space", EHDR(e_phoff), UINT64_MAX, -ENOEXEC, NULL },
+	{ "segment size 0", EHDR(e_phentsize), 0, -ENOEXEC, NULL },
+	{ "no segments of no size", offsetof(Elf64_Ehdr, e_phentsize), 4, 0, -ENOEXEC, NULL },
+	{ "more segments than bytes", EHDR(e_phnum), 0xfffe, -ENOEXEC, NULL },
+	{ "segments counted elsewhere", EHDR(e_phnum), PN_XNUM, -ENOEXEC, NULL },
+	{ "no segments", EHDR(e_phnum), 0, 0, "first+0x0" },
+	{ "segment wraps", PHDR(p_filesz), UINT64_MAX, 0, "first+0x0" },
+	{ "segment wraps in memory", PHDR(p_vaddr), UINT64_MAX, 0, "first+0x0" },
+	{ "symtab beyond the file", SHDR(SEC_SYMTAB, sh_offset), 1 << 20, 0, "-" },
+	{ "symtab at the end of the address space", SHDR(SEC_SYMTAB, sh_offset), UINT64_MAX - 23, 0, "-" },
+	{ "symtab huge", SHDR(SEC_SYMTAB, sh_size), UINT64_MAX, 0, "-" },
+	{ "symtab one entry too long", SHDR(SEC_SYMTAB, sh_size), 1 << 16, 0, "-" },
+	{ "symtab empty", SHDR(SEC_SYMTAB, sh_size), 0, 0, "-" },
+	{ "symtab cut within an entry", SHDR(SEC_SYMTAB, sh_size), 47, 0, "-" },
+	{ "symtab entry size 0", SHDR(SEC_SYMTAB, sh_entsize), 0, 0, "-" },
+	{ "symtab entry size 1", SHDR(SEC_SYMTAB, sh_entsize), 1, 0, "-" },
+	{ "symtab entry size huge", SHDR(SEC_SYMTAB, sh_entsize), UINT64_MAX, 0, "-" },
+	{ "symtab compressed", SHDR(SEC_SYMTAB, sh_flags), SHF_COMPRESSED, 0, "-" },
+	{ "symtab is its own strings", SHDR(SEC_SYMTAB, sh_link), SEC_SYMTAB, 0, "-" },
+	{ "strings in code", SHDR(SEC_SYMTAB, sh_link), SEC_TEXT, 0, "-" },
+	{ "strings in section 0", SHDR(SEC_SYMTAB, sh_link), 0, 0, "-" },
+	{ "strings in no section", SHDR(SEC_SYMTAB, sh_link), SEC_NR, 0, "-" },
+	{ "strings nowhere", SHDR(SEC_SYMTAB, sh_link), UINT32_MAX, 0, "-" },
+	{ "strtab empty", SHDR(SEC_STRTAB, sh_size), 0, 0, "-" },
+	{ "strtab huge", SHDR(SEC_STRTAB, sh_size), UINT64_MAX, 0, "-" },
+	{ "strtab beyond the file", SHDR(SEC_STRTAB, sh_offset), 1 << 20, 0, "-" },
+	{ "strtab compressed", SHDR(SEC_STRTAB, sh_flags), SHF_COMPRESSED, 0, "-" },
+	{ "strtab cut before the name's end", SHDR(SEC_STRTAB, sh_size), 7, 0, "-" },
+	{ "strtab cut behind the name's end", SHDR(SEC_STRTAB, sh_size), 8, 0, "first+0x0" },
+	{ "name outside", SYM(st_name), UINT32_MAX, 0, "-" },
+	{ "name at the end", SYM(st_name), 8, 0, "-" },
+	{ "name empty", SYM(st_name), 0, 0, "-" },
+	{ "name within a name", SYM(st_name), 3, 0, "irst+0x0" },
+	{ "size huge", SYM(st_size), UINT64_MAX, 0, "first+0x0" },
+	{ "value huge", SYM(st_value), UINT64_MAX, 0, "-" },
+	{ "text huge", SHDR(SEC_TEXT, sh_size), UINT64_MAX, 0, "first+0x0" },
+	{ "text everywhere", SHDR(SEC_TEXT, sh_addr), 0, 0, "-" },
+	{ "text not executable", SHDR(SEC_TEXT, sh_flags), SHF_ALLOC, 0, "-" },
+	{ "two symtabs", SHDR(SEC_DYNSYM, sh_type), SHT_SYMTAB, 0, "first+0x0" },
+	{ "dynsym broken", SHDR(SEC_DYNSYM, sh_entsize), 7, 0, "first+0x0" },
+};
+
+static void poke(size_t where, size_t width, uint64_t value)
+{
+	size_t base[] = { 0, im.phdr, im.shdr, im.symtab };
+
+	memcpy(im.bytes + base[where >> 16] + (where & 0xffff), &value, width);
+}
+
+START_TEST(test_broken)
+{
+	char *dir = unit_tmpdir(), path[4096];
+	int rc, fd;
+
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, plain, 2, NULL, 0);
+	poke(broken[_i].where, broken[_i].width, broken[_i].value);
+	rc = parse(im.bytes, im.len);
+	ck_assert_msg(rc == broken[_i].rc, "%s: %d", broken[_i].what, rc);
+	if (!rc)
+		ck_assert_msg(!strcmp(lookup(0x100), broken[_i].found), "%s: %s", broken[_i].what, lookup(0x100));
+	elf_symbols_free(es);
+	es = NULL;
+
+	/* The same from a file. */
+	unit_write(dir, "elf", im.bytes, im.len);
+	snprintf(path, sizeof(path), "%s/elf", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	unit_rmdir(dir);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(elf_symbols_open(fd, &es), broken[_i].rc);
+	close(fd);
+	if (!rc)
+		ck_assert_str_eq(lookup(0x100), broken[_i].found);
+}
+END_TEST
+
+START_TEST(test_truncated)
+{
+	size_t len;
+
+	image_build(&im, formats[_i].class, formats[_i].encoding, plain, ARRAY_SIZE(plain), plain, ARRAY_SIZE(plain));
+	for (len = 0; len < im.len; len++)
+		ck_assert_int_eq(parse(im.bytes, len), -ENOEXEC);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+}
+END_TEST
+
+static uint32_t rnd(uint32_t *state)
+{
+	*state = *state * 1664525u + 1013904223u;
+	return *state >> 8;
+}
+
+/* Up to four bytes of a good file are anything. Whatever is found must be inside the strings. */
+START_TEST(test_garbled)
+{
+	uint32_t state = (uint32_t)_i;
+	unsigned char *good;
+	int round, n;
+	uint64_t a;
+
+	image_build(&im, formats[_i].class, formats[_i].encoding, plain, ARRAY_SIZE(plain), plain, ARRAY_SIZE(plain));
+	good = malloc(im.len);
+	ck_assert_ptr_nonnull(good);
+	memcpy(good, im.bytes, im.len);
+	for (round = 0; round < 3000; round++) {
+		memcpy(im.bytes, good, im.len);
+		for (n = rnd(&state) % 4; n >= 0; n--)
+			im.bytes[rnd(&state) % im.len] = (unsigned char)rnd(&state);
+		if (parse(im.bytes, im.len))
+			continue;
+		for (a = 0; a < 0x200; a += 0x20)
+			ck_assert_uint_gt(strlen(lookup(a)), 0);
+		elf_symbols_free(es);
+		es = NULL;
+	}
+	free(good);
+}
+END_TEST
+
+static bool sized_covers(const struct image_symbol *s, uint64_t addr)
+{
+	return s->size && s->value <= addr && addr - s->value < s->size;
+}
+
+static bool beats(const struct image_symbol *a, const struct image_symbol *b)
+{
+	struct alias x = { a->name, SYMBOL_GLOBAL }, y = { b ? b->name : NULL, SYMBOL_GLOBAL };
+
+	return !b || a->value > b->value || (a->value == b->value && alias_better(&x, &y));
+}
+
+/* The rule of elf.h, word by word. */
+static const struct image_symbol *owner(const struct image_symbol *v, size_t nr, uint64_t addr)
+{
+	const struct image_symbol *best = NULL;
+	size_t i, j;
+
+	for (i = 0; i < nr; i++)
+		if (sized_covers(&v[i], addr) && beats(&v[i], best))
+			best = &v[i];
+	if (best)
+		return best;
+	for (i = 0; i < nr; i++) {
+		bool open = !v[i].size && v[i].value <= addr;
+
+		for (j = 0; open && j < nr; j++)
+			open = !sized_covers(&v[j], v[i].value) && !(v[j].value > v[i].value && v[j].value <= addr);
+		if (open && beats(&v[i], best))
+			best = &v[i];
+	}
+	return best;
+}
+
+START_TEST(test_any_layout)
+{
+	struct image_symbol v[24];
+	char names[24][8], want[64];
+	uint32_t state = (uint32_t)_i * 77 + 1;
+	size_t nr = 1 + rnd(&state) % ARRAY_SIZE(v), i;
+	uint64_t a;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(names[i], sizeof(names[i]), "%.*s%c%02zu", (int)(rnd(&state) % 3), "__",
+			 (char)('a' + rnd(&state) % 26), i);
+		v[i] = (struct image_symbol)FUNC(names[i], rnd(&state) % 24, rnd(&state) % 3 ? rnd(&state) % 20 : 0);
+	}
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, v, nr, v, nr / 2);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	for (a = 0; a < 64; a++) {
+		const struct image_symbol *o = owner(v, nr, a);
+
+		if (o)
+			snprintf(want, sizeof(want), "%s+0x%llx", o->name, (unsigned long long)(a - o->value));
+		ck_assert_str_eq(lookup(a), o ? want : "-");
+	}
+}
+END_TEST
+
+/* Shapes that make a simple algorithm take quadratic time: each must be done in moments. */
+static const struct {
+	uint64_t step, size;
+} hard[] = {
+	{ 0, 16 },         /* all at one address */
+	{ 1, 0x7fffffff }, /* each inside the one before */
+	{ 1, 1 },
+	{ 1, 0 },
+};
+
+START_TEST(test_hard)
+{
+	const size_t nr = 60000;
+	struct image_symbol *v = calloc(nr, sizeof(*v));
+	struct elf_symbol found;
+	size_t i;
+	char *x;
+
+	ck_assert_ptr_nonnull(v);
+	for (i = 0; i < nr; i++)
+		v[i] = (struct image_symbol)FUNC("same", i * hard[_i].step, hard[_i].size);
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, v, nr, NULL, 0);
+	free(v);
+	/* Code up to 4 GiB, and one name as long as all of the strings, to which they all point. */
+	poke(SHDR(SEC_TEXT, sh_size), UINT32_MAX);
+	x = (char *)im.bytes + im.strtab + 1;
+	memset(x, 'x', nr * sizeof("same") - 1);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	for (i = 0; i < nr; i++)
+		ck_assert(elf_symbols_find(es, TEXT_ADDR + i * hard[_i].step, &found));
+	ck_assert_uint_eq(strlen(found.name), 4); /* the last one, or the shortest */
+}
+END_TEST
+
+START_TEST(test_not_a_file)
+{
+	int p[2];
+
+	ck_assert_int_eq(pipe(p), 0);
+	ck_assert_int_eq(elf_symbols_open(p[0], &es), -EINVAL);
+	close(p[0]);
+	close(p[1]);
+	ck_assert_int_eq(elf_symbols_open(p[0], &es), -EBADF);
+	p[0] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_eq(elf_symbols_open(p[0], &es), -EINVAL);
+	close(p[0]);
+	ck_assert_ptr_null(es);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("elf");
+	TCase *tc = tcase_create("elf");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_formats, 0, ARRAY_SIZE(formats));
+	tcase_add_loop_test(tc, test_owner, 0, ARRAY_SIZE(owners));
+	tcase_add_loop_test(tc, test_alias, 0, ARRAY_SIZE(aliases));
+	tcase_add_loop_test(tc, test_broken, 0, ARRAY_SIZE(broken));
+	tcase_add_loop_test(tc, test_truncated, 0, ARRAY_SIZE(formats));
+	tcase_add_loop_test(tc, test_garbled, 0, ARRAY_SIZE(formats));
+	tcase_add_loop_test(tc, test_any_layout, 0, 300);
+	tcase_add_loop_test(tc, test_hard, 0, ARRAY_SIZE(hard));
+	tcase_add_test(tc, test_not_a_file);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

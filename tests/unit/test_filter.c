@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/filter.h"
+
+#include <limits.h>
+
+static const pid_t some[] = { 1, 7, 100, 4194304, INT_MAX };
+
+static const struct {
+	bool given, by_tid, idle;
+	pid_t pid, tid;
+	bool match;
+} rows[] = {
+	/* nothing given: all but the idle tasks */
+	{ false, false, false, 5, 6, true },
+	{ false, true, false, 5, 6, true },
+	{ false, false, false, -1, -1, true }, /* a dying task that nobody could tell */
+	{ false, false, false, 0, 0, false },
+	{ false, false, true, 0, 0, true },
+	/* processes */
+	{ true, false, false, 1, 1, true },
+	{ true, false, false, 7, 8, true },
+	{ true, false, false, 100, 7, true },
+	{ true, false, false, INT_MAX, 3, true },
+	{ true, false, false, 8, 7, false },
+	{ true, false, false, 0, 7, false },
+	{ true, false, false, 2, 2, false },
+	{ true, false, false, INT_MAX - 1, 1, false },
+	{ true, false, false, -1, -1, false },
+	{ true, false, false, INT_MIN, 1, false },
+	{ true, false, false, -7, 7, false },
+	{ true, false, false, 7, 0, false },
+	/* threads */
+	{ true, true, false, 8, 7, true },
+	{ true, true, false, 2, 4194304, true },
+	{ true, true, false, 7, 8, false },
+	{ true, true, false, 1, 2, false },
+	{ true, true, false, 100, -1, false },
+	/* the idle tasks are not among them, asked for or not */
+	{ true, false, false, 0, 0, false },
+	{ true, false, true, 0, 0, false },
+	{ true, true, true, 0, 0, false },
+};
+
+START_TEST(test_match)
+{
+	struct filter f = { .by_tid = rows[_i].by_tid, .idle = rows[_i].idle };
+
+	if (rows[_i].given) {
+		f.ids = some;
+		f.nr = ARRAY_SIZE(some);
+	}
+	ck_assert_int_eq(filter_match(&f, rows[_i].pid, rows[_i].tid), rows[_i].match);
+}
+END_TEST
+
+/* Every id of a long list is found, none between them. */
+START_TEST(test_many)
+{
+	enum { NR = 1000 };
+	pid_t ids[NR];
+	struct filter f = { .ids = ids };
+	pid_t i;
+
+	for (i = 0; i < NR; i++)
+		ids[i] = 2 * i + 1;
+	for (f.nr = 1; f.nr <= NR; f.nr += 111)
+		for (i = 0; i <= 2 * NR; i++)
+			ck_assert_int_eq(filter_match(&f, i, 1), i % 2 == 1 && i < 2 * (pid_t)f.nr);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("filter");
+	TCase *t = tcase_create("filter");
+
+	tcase_add_loop_test(t, test_match, 0, ARRAY_SIZE(rows));
+	tcase_add_test(t, test_many);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

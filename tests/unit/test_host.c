@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/host.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <sys/syscall.h>
+
+static char *top;
+static char proc[512], sys[512];
+static struct host host;
+
+static void setup(void)
+{
+	top = unit_tmpdir();
+	snprintf(proc, sizeof(proc), "%s/proc", top);
+	snprintf(sys, sizeof(sys), "%s/sys", top);
+	host = (struct host){ .proc = proc, .sys = sys };
+}
+
+static void teardown(void)
+{
+	unit_rmdir(top);
+}
+
+static void put(const char *name, const char *text)
+{
+	unit_write(top, name, text, strlen(text));
+}
+
+static const struct {
+	const char *in;
+	uint64_t max;
+	int rc;
+	uint64_t n;       /* 7: untouched */
+	const char *rest; /* where the text is then */
+} digits[] = {
+	{ "0", 0, 0, 0, "" },
+	{ "12", 12, 0, 12, "" },
+	{ "0012,3", 99, 0, 12, ",3" },
+	{ "5 ", 9, 0, 5, " " },
+	{ "1e5", 9, 0, 1, "e5" },
+	{ "0x10", 99, 0, 0, "x10" },
+	{ "18446744073709551615", UINT64_MAX, 0, UINT64_MAX, "" },
+	{ "18446744073709551616", UINT64_MAX, -ERANGE, 7, "" },
+	{ "18446744073709551620x", UINT64_MAX, -ERANGE, 7, "x" },
+	{ "184467440737095516150", UINT64_MAX, -ERANGE, 7, "" },
+	{ "99999999999999999999999999999999999999999", UINT64_MAX, -ERANGE, 7, "" },
+	{ "13", 12, -ERANGE, 7, "" },
+	{ "1", 0, -ERANGE, 7, "" },
+	{ "", 9, -EINVAL, 7, "" },
+	{ " 5", 9, -EINVAL, 7, " 5" },
+	{ "-5", 9, -EINVAL, 7, "-5" },
+	{ "+5", 9, -EINVAL, 7, "+5" },
+	{ "x", 9, -EINVAL, 7, "x" },
+	{ "\xd9\xa1", 9, -EINVAL, 7, "\xd9\xa1" }, /* an Arabic digit */
+};
+
+START_TEST(test_digits)
+{
+	const char *s = digits[_i].in;
+	uint64_t n = 7;
+
+	ck_assert_int_eq(parse_digits(&s, digits[_i].max, &n), digits[_i].rc);
+	ck_assert_uint_eq(n, digits[_i].n);
+	ck_assert_str_eq(s, digits[_i].rest);
+}
+END_TEST
+
+static const struct {
+	const char *in;
+	size_t nr; /* 0: refused */
+	int first, last;
+} lists[] = {
+	{ "0\n", 1, 0, 0 },
+	{ "0", 1, 0, 0 },
+	{ "0-3\n", 4, 0, 3 },
+	{ "0-1,4\n", 3, 0, 4 },
+	{ "0-3,5,8-11\n", 9, 0, 11 },
+	{ "7-7\n", 1, 7, 7 },
+	{ "65535\n", 1, 65535, 65535 },
+	{ "0-65535\n", 65536, 0, 65535 },
+	{ "", 0, 0, 0 },
+	{ "\n", 0, 0, 0 },
+	{ "x\n", 0, 0, 0 },
+	{ ",\n", 0, 0, 0 },
+	{ "0,\n", 0, 0, 0 },
+	{ ",0\n", 0, 0, 0 },
+	{ "0,,1\n", 0, 0, 0 },
+	{ "0-\n", 0, 0, 0 },
+	{ "-3\n", 0, 0, 0 },
+	{ "0--3\n", 0, 0, 0 },
+	{ "0-3-5\n", 0, 0, 0 },
+	{ "3-0\n", 0, 0, 0 },
+	{ "1,1\n", 0, 0, 0 },
+	{ "2,1\n", 0, 0, 0 },
+	{ "0-3,3\n", 0, 0, 0 },
+	{ "0-3,2-5\n", 0, 0, 0 },
+	{ " 0\n", 0, 0, 0 },
+	{ "0 \n", 0, 0, 0 },
+	{ "0, 1\n", 0, 0, 0 },
+	{ "0\n\n", 0, 0, 0 },
+	{ "0\n1\n", 0, 0, 0 },
+	{ "0x1\n", 0, 0, 0 },
+	{ "+1\n", 0, 0, 0 },
+	{ "0-7:2/4\n", 0, 0, 0 },
+	{ "65536\n", 0, 0, 0 },
+	{ "0-65536\n", 0, 0, 0 },
+	{ "4294967296\n", 0, 0, 0 },
+	{ "0-18446744073709551616\n", 0, 0, 0 },
+	{ "99999999999999999999\n", 0, 0, 0 },
+};
+
+START_TEST(test_list)
+{
+	int untouched = 7;
+	struct cpu_list l = { .cpu = &untouched, .nr = 7 };
+	size_t i;
+	int rc;
+
+	rc = cpu_list_parse(lists[_i].in, &l);
+	if (!lists[_i].nr) {
+		ck_assert_int_eq(rc, -EINVAL);
+		ck_assert_ptr_eq(l.cpu, &untouched);
+		ck_assert_uint_eq(l.nr, 7);
+		return;
+	}
+	ck_assert_int_eq(rc, 0);
+	ck_assert_uint_eq(l.nr, lists[_i].nr);
+	ck_assert_int_eq(l.cpu[0], lists[_i].first);
+	ck_assert_int_eq(l.cpu[l.nr - 1], lists[_i].last);
+	for (i = 1; i < l.nr; i++)
+		ck_assert_int_lt(l.cpu[i - 1], l.cpu[i]);
+	cpu_list_release(&l);
+	ck_assert_ptr_null(l.cpu);
+	cpu_list_release(&l);
+}
+END_TEST
+
+START_TEST(test_list_has)
+{
+	struct cpu_list l, none = { 0 };
+
+	ck_assert_int_eq(cpu_list_parse("0-1,4", &l), 0);
+	ck_assert(cpu_list_has(&l, 0) && cpu_list_has(&l, 1) && cpu_list_has(&l, 4));
+	ck_assert(!cpu_list_has(&l, 2) && !cpu_list_has(&l, 5) && !cpu_list_has(&l, -1) && !cpu_list_has(&l, INT_MAX));
+	ck_assert(!cpu_list_has(&none, 0));
+	cpu_list_release(&l);
+}
+END_TEST
+
+START_TEST(test_online)
+{
+	struct cpu_list l = { 0 };
+	struct err err = { 0 };
+
+	put("sys/devices/system/cpu/online", "0-1,4\n");
+	ck_assert_int_eq(host_online_cpus(&host, &l, &err), 0);
+	ck_assert_uint_eq(l.nr, 3);
+	cpu_list_release(&l);
+}
+END_TEST
+
+START_TEST(test_online_bad)
+{
+	static const char *const bad[] = { "", "\n", "garbage\n", "0-\n" };
+	struct cpu_list l = { 0 };
+	struct err err = { 0 };
+	char want[600];
+
+	put("sys/devices/system/cpu/online", bad[_i]);
+	ck_assert_int_eq(host_online_cpus(&host, &l, &err), -EINVAL);
+	snprintf(want, sizeof(want), "'%s/devices/system/cpu/online': not a list of CPUs", sys);
+	ck_assert_str_eq(err.msg, want);
+	ck_assert_int_eq(err.code, -EINVAL);
+	ck_assert_ptr_null(l.cpu);
+}
+END_TEST
+
+/* A list as long as the largest page a kernel gives: each second CPU of 20000. */
+START_TEST(test_online_long)
+{
+	struct cpu_list l = { 0 };
+	char *text = malloc(70000);
+	size_t len = 0;
+	int cpu;
+
+	for (cpu = 0; cpu < 20000; cpu += 2)
+		len += snprintf(text + len, 70000 - len, "%s%d", cpu ? "," : "", cpu);
+	put("sys/devices/system/cpu/online", text);
+	ck_assert_int_eq(host_online_cpus(&host, &l, NULL), 0);
+	ck_assert_uint_eq(l.nr, 10000);
+	ck_assert_int_eq(l.cpu[9999], 19998);
+	cpu_list_release(&l);
+	free(text);
+}
+END_TEST
+
+START_TEST(test_online_without_sys)
+{
+	struct cpu_list l = { 0 };
+	cpu_set_t set;
+	int cpu;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+	ck_assert_int_eq(host_online_cpus(&host, &l, NULL), 0);
+	ck_assert_uint_eq(l.nr, CPU_COUNT(&set));
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		ck_assert_int_eq(cpu_list_has(&l, cpu), !!CPU_ISSET(cpu, &set));
+	cpu_list_release(&l);
+}
+END_TEST
+
+static const struct {
+	const char *text; /* NULL: no such file */
+	int rc;
+	long long n; /* 7: untouched */
+} settings[] = {
+	{ "100000\n", 0, 100000 },
+	{ "0\n", 0, 0 },
+	{ "-1\n", 0, -1 },
+	{ "2", 0, 2 },
+	{ "9223372036854775807\n", 0, LLONG_MAX },
+	{ "-9223372036854775807\n", 0, -LLONG_MAX },
+	{ "9223372036854775808\n", -EINVAL, 7 },
+	{ "99999999999999999999\n", -EINVAL, 7 },
+	{ NULL, -ENOENT, 7 },
+	{ "", -EINVAL, 7 },
+	{ "\n", -EINVAL, 7 },
+	{ "-\n", -EINVAL, 7 },
+	{ "--1\n", -EINVAL, 7 },
+	{ "+1\n", -EINVAL, 7 },
+	{ " 1\n", -EINVAL, 7 },
+	{ "1 \n", -EINVAL, 7 },
+	{ "1\n\n", -EINVAL, 7 },
+	{ "4\t4\t1\t7\n", -EINVAL, 7 },
+	{ "0x10\n", -EINVAL, 7 },
+	{ "none\n", -EINVAL, 7 },
+	{ "0000000000000000000000000000000000000000000000000000000000000000000000001\n", -EFBIG, 7 },
+};
+
+START_TEST(test_setting)
+{
+	long long n = 7;
+
+	if (settings[_i].text)
+		put("proc/sys/kernel/it", settings[_i].text);
+	ck_assert_int_eq(host_setting(&host, "kernel/it", &n), settings[_i].rc);
+	ck_assert_int_eq(n, settings[_i].n);
+}
+END_TEST
+
+START_TEST(test_setting_name)
+{
+	char name[5000];
+	long long n = 7;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	ck_assert_int_eq(host_setting(&host, name, &n), -ENAMETOOLONG);
+	put("proc/sys/kernel/it/is", "1\n");
+	ck_assert_int_eq(host_setting(&host, "kernel/it", &n), -EISDIR);
+	ck_assert_int_eq(n, 7);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	uint64_t bytes;
+} memory[] = {
+	{ "MemTotal:        1048576 kB\nMemFree:          100 kB\n", 1ULL << 30 },
+	{ "MemFree:          100 kB\nMemTotal:\t1 kB\n", 1024 },
+	{ "MemTotal: 18014398509481983 kB\n", 18014398509481983ULL * 1024 },
+	{ "MemTotal: 18014398509481984 kB\n", 0 },
+	{ "MemTotal: 99999999999999999999 kB\n", 0 },
+	{ NULL, 0 },
+	{ "", 0 },
+	{ "MemTotal", 0 },
+	{ "MemTotal:", 0 },
+	{ "MemTotal: kB\n", 0 },
+	{ "MemTotal: -1 kB\n", 0 },
+	{ "MemTotal: 1\n", 0 },
+	{ "MemTotal: 1 MB\n", 0 },
+	{ "XMemTotal: 1 kB\n", 0 },
+	{ "MemTotalX: 1 kB\n", 0 },
+	{ "memtotal: 1 kB\n", 0 },
+};
+
+START_TEST(test_memory)
+{
+	if (memory[_i].text)
+		put("proc/meminfo", memory[_i].text);
+	ck_assert_uint_eq(host_memory_bytes(&host), memory[_i].bytes);
+}
+END_TEST
+
+static const struct {
+	const char *status; /* of /proc/42; NULL: none */
+	int is_process;
+	pid_t tgid;
+} tasks[] = {
+	{ "Name:\tdd\nUmask:\t0022\nState:\tR (running)\nTgid:\t42\nNgid:\t0\nPid:\t42\n", 1, 42 },
+	{ "Name:\tdd\nState:\tR (running)\nTgid:\t42\nPid:\t42\n", 1, 42 },
+	{ "Name:\tdd\nState:\tS (sleeping)\nTgid:\t40\nPid:\t42\n", 0, 40 },
+	{ "Name:\tTgid:\t40\nTgid:\t42\n", 1, 42 },
+	{ "Name:\tx\\nTgid:\t40\nTgid:\t42\n", 1, 42 },
+	{ NULL, 0, 0 },
+	{ "", 0, 0 },
+	{ "Name:\tdd\n", 0, 0 },
+	{ "Tgid", 0, 0 },
+	{ "Tgid:", 0, 0 },
+	{ "Tgid:\t\n", 0, 0 },
+	{ "Tgid:\t42", 0, 0 },
+	{ "Tgid:\t42x\n", 0, 0 },
+	{ "Tgid:\t-42\n", 0, 0 },
+	{ "Tgid:\t2147483648\n", 0, 0 },
+	{ "Tgid:\t4294967338\n", 0, 0 },
+};
+
+START_TEST(test_process)
+{
+	pid_t tgid = 7;
+
+	if (tasks[_i].status)
+		put("proc/42/status", tasks[_i].status);
+	ck_assert_int_eq(host_is_process(&host, 42, &tgid), tasks[_i].is_process);
+	ck_assert_int_eq(tgid, tasks[_i].tgid);
+	ck_assert_int_eq(host_is_thread(&host, 42), !!tasks[_i].status);
+}
+END_TEST
+
+START_TEST(test_here)
+{
+	struct cpu_list l = { 0 };
+	pid_t tgid = 0;
+
+	ck_assert_int_eq(host_is_process(&host_here, getpid(), &tgid), 1);
+	ck_assert_int_eq(tgid, getpid());
+	ck_assert_int_eq(host_is_thread(&host_here, (pid_t)syscall(SYS_gettid)), 1);
+	ck_assert_int_eq(host_is_process(&host_here, INT_MAX, &tgid), 0);
+	ck_assert_int_eq(host_is_thread(&host_here, INT_MAX), 0);
+	ck_assert_uint_gt(host_memory_bytes(&host_here), 1 << 20);
+	ck_assert_int_eq(host_online_cpus(&host_here, &l, NULL), 0);
+	ck_assert_uint_ge(l.nr, 1);
+	cpu_list_release(&l);
+}
+END_TEST
+
+/* A path that does not fit is no file, wherever it comes from. */
+START_TEST(test_long_top)
+{
+	char name[5000];
+	struct host h = { .proc = name, .sys = name };
+	struct cpu_list l = { 0 };
+	long long n;
+	pid_t tgid;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	ck_assert_int_eq(host_setting(&h, "kernel/it", &n), -ENAMETOOLONG);
+	ck_assert_uint_eq(host_memory_bytes(&h), 0);
+	ck_assert_int_eq(host_is_process(&h, 1, &tgid), 0);
+	ck_assert_int_eq(host_is_thread(&h, 1), 0);
+	ck_assert_int_eq(host_online_cpus(&h, &l, NULL), 0);
+	cpu_list_release(&l);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("host");
+	TCase *text = tcase_create("text"), *files = tcase_create("files");
+
+	tcase_add_loop_test(text, test_digits, 0, ARRAY_SIZE(digits));
+	tcase_add_loop_test(text, test_list, 0, ARRAY_SIZE(lists));
+	tcase_add_test(text, test_list_has);
+	suite_add_tcase(s, text);
+
+	tcase_add_checked_fixture(files, setup, teardown);
+	tcase_add_test(files, test_online);
+	tcase_add_loop_test(files, test_online_bad, 0, 4);
+	tcase_add_test(files, test_online_long);
+	tcase_add_test(files, test_online_without_sys);
+	tcase_add_loop_test(files, test_setting, 0, ARRAY_SIZE(settings));
+	tcase_add_test(files, test_setting_name);
+	tcase_add_loop_test(files, test_memory, 0, ARRAY_SIZE(memory));
+	tcase_add_loop_test(files, test_process, 0, ARRAY_SIZE(tasks));
+	tcase_add_test(files, test_here);
+	tcase_add_test(files, test_long_top);
+	suite_add_tcase(s, files);
+	return unit_main(s);
+}

@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/options.h"
+
+#include <inttypes.h>
+
+#define MAX_ARGS 32
+
+/* A host with CPUs 0, 1 and 4, 1 GiB, processes 185, 2040 (and its thread 2041) and 1316151. */
+static char *top;
+static char proc[512], sys[512];
+static struct host host;
+
+static void put(const char *name, const char *text)
+{
+	unit_write(top, name, text, strlen(text));
+}
+
+static void put_task(int tid, int tgid)
+{
+	char name[64], text[128];
+
+	snprintf(name, sizeof(name), "proc/%d/status", tid);
+	snprintf(text, sizeof(text), "Name:\tdd\nState:\tS (sleeping)\nTgid:\t%d\nPid:\t%d\n", tgid, tid);
+	put(name, text);
+}
+
+static void setup_empty(void)
+{
+	top = unit_tmpdir();
+	snprintf(proc, sizeof(proc), "%s/proc", top);
+	snprintf(sys, sizeof(sys), "%s/sys", top);
+	host = (struct host){ .proc = proc, .sys = sys };
+}
+
+static void setup(void)
+{
+	setup_empty();
+	put("proc/meminfo", "MemTotal:        1048576 kB\n");
+	put("proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+	put("sys/devices/system/cpu/online", "0-1,4\n");
+	put_task(185, 185);
+	put_task(2040, 2040);
+	put_task(2041, 2040);
+	put_task(1316151, 1316151);
+}
+
+static void teardown(void)
+{
+	unit_rmdir(top);
+}
+
+/** struct line - a command line, made of words. */
+struct line {
+	char text[8192];
+	char *argv[MAX_ARGS + 1];
+	int argc;
+};
+
+/* Words are separated by single blanks; 'quotes' hold a word together, also an empty one. */
+static void split(struct line *l, const char *args)
+{
+	char *s = l->text, *end;
+
+	ck_assert_int_lt(snprintf(l->text, sizeof(l->text), "profile%s%s", *args ? " " : "", args),
+			 (int)sizeof(l->text));
+	for (l->argc = 0; s; l->argc++) {
+		ck_assert_int_lt(l->argc, MAX_ARGS);
+		end = *s == '\'' ? strchr(++s, '\'') : s;
+		ck_assert_ptr_nonnull(end);
+		l->argv[l->argc] = s;
+		s = strchr(end, ' ');
+		if (*end == '\'')
+			*end = 0;
+		if (s)
+			*s++ = 0;
+	}
+	l->argv[l->argc] = NULL;
+}
+
+static int parse(struct options *o, struct line *l, const char *args, struct err *err)
+{
+	split(l, args);
+	return options_parse(o, l->argc, l->argv, &host, err);
+}
+
+/* Everything that is not as it is without options, and the rate. */
+static char *fields(const struct options *o)
+{
+	size_t size, i;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+
+	fprintf(f, o->period ? "period=%" PRIu64 : "freq=%" PRIu64, o->period ? o->period : o->freq_hz);
+	if (o->period && o->freq_hz)
+		fprintf(f, " freq=%" PRIu64, o->freq_hz);
+	if (o->action)
+		fprintf(f, " action=%d", o->action);
+	for (i = 0; i < o->nr_pids; i++)
+		fprintf(f, "%s%d", i ? "," : o->by_tid ? " tids=" : " pids=", o->pids[i]);
+	fprintf(f, "%s%s%s", o->user_only ? " user" : "", o->kernel_only ? " kernel" : "",
+		o->include_idle ? " idle" : "");
+	if (o->cpu != -1)
+		fprintf(f, " cpu=%d", o->cpu);
+	if (o->event != event_default())
+		fprintf(f, " event=%s", o->event->name);
+	if (o->duration || o->duration_ns)
+		fprintf(f, " ns=%" PRIu64, o->duration_ns);
+	fprintf(f, "%s%s%s%s%s", o->report.form == REPORT_FOLDED ? " folded" : "", o->report.delimited ? " -d" : "",
+		o->report.annotations ? " -a" : "", o->report.addresses ? " -A" : "", o->report.offsets ? " -s" : "");
+	if (o->output)
+		fprintf(f, " output=%s", o->output);
+	if (o->backend)
+		fprintf(f, " backend=%s", o->backend);
+	if (o->hash_entries != 40960)
+		fprintf(f, " hash=%u", o->hash_entries);
+	if (o->stack_entries != 16384)
+		fprintf(f, " stack=%u", o->stack_entries);
+	fprintf(f, "%s%s", o->stats ? " stats" : "", o->verbose ? " verbose" : "");
+	fclose(f);
+	return text;
+}
+
+#define HERTZ    "Sampling at 49 Hertz of "
+#define BOTH     " by user + kernel stack"
+#define CTRL_C   "... Hit Ctrl-C to end.\n"
+#define ALL_LINE HERTZ "all threads" BOTH CTRL_C
+
+static const struct {
+	const char *args;
+	const char *fields;
+	const char *header;
+} good[] = {
+	{ "", "freq=49", ALL_LINE },
+	{ "5", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
+	{ "--", "freq=49", ALL_LINE },
+	{ "5 --", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
+
+	{ "-p 185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
+	{ "-p 2040,1316151 5", "freq=49 pids=2040,1316151 ns=5000000000",
+	  HERTZ "PID [2040, 1316151]" BOTH " for 5 secs.\n" },
+	{ "-p 1316151,185,2040,185,00185", "freq=49 pids=185,2040,1316151",
+	  HERTZ "PID [185, 2040, 1316151]" BOTH CTRL_C },
+	{ "-p 185,185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
+	{ "-p185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
+	{ "--pid=185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
+	{ "--pid 185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
+	{ "-p 2040,185 -p 1316151", "freq=49 pids=1316151", HERTZ "PID 1316151" BOTH CTRL_C },
+	{ "-L 185", "freq=49 tids=185", HERTZ "TID 185" BOTH CTRL_C },
+	{ "-L 2041,2040", "freq=49 tids=2040,2041", HERTZ "TID [2040, 2041]" BOTH CTRL_C },
+	{ "--tid 2041 -L 2040", "freq=49 tids=2040", HERTZ "TID 2040" BOTH CTRL_C },
+
+	{ "-U", "freq=49 user", HERTZ "all threads by user stack" CTRL_C },
+	{ "-K 3", "freq=49 kernel ns=3000000000", HERTZ "all threads by kernel stack for 3 secs.\n" },
+	{ "-UU --user-stacks-only", "freq=49 user", HERTZ "all threads by user stack" CTRL_C },
+	{ "-U -d", "freq=49 user", HERTZ "all threads by user stack" CTRL_C },
+	{ "-dK", "freq=49 kernel", HERTZ "all threads by kernel stack" CTRL_C },
+
+	{ "-F 99", "freq=99", "Sampling at 99 Hertz of all threads" BOTH CTRL_C },
+	{ "-F 1", "freq=1", "Sampling at 1 Hertz of all threads" BOTH CTRL_C },
+	{ "-F 100000", "freq=100000", "Sampling at 100000 Hertz of all threads" BOTH CTRL_C },
+	{ "-F 99 -F 199", "freq=199", "Sampling at 199 Hertz of all threads" BOTH CTRL_C },
+	{ "--freq 99", "freq=99", "Sampling at 99 Hertz of all threads" BOTH CTRL_C },
+	{ "-c 1000", "period=1000", "Sampling at every 1000 events of all threads" BOTH CTRL_C },
+	{ "--count 1", "period=1", "Sampling at every 1 events of all threads" BOTH CTRL_C },
+	{ "-c 9223372036854775807", "period=9223372036854775807",
+	  "Sampling at every 9223372036854775807 events of all threads" BOTH CTRL_C },
+	{ "-e cycles 5", "freq=49 event=cycles ns=5000000000",
+	  "Sampling cycles at 49 Hertz of all threads" BOTH " for 5 secs.\n" },
+	{ "-e cpu-cycles -c 1000", "period=1000 event=cycles",
+	  "Sampling cycles at every 1000 events of all threads" BOTH CTRL_C },
+	{ "-e faults", "freq=49 event=page-faults", "Sampling page-faults at 49 Hertz of all threads" BOTH CTRL_C },
+	{ "-e cpu-clock", "freq=49", ALL_LINE },
+	{ "--event cs -e cpu-clock", "freq=49", ALL_LINE },
+
+	{ "-I", "freq=49 idle", ALL_LINE },
+	{ "-d", "freq=49 -d", ALL_LINE },
+	{ "-a", "freq=49 -a", ALL_LINE },
+	{ "-As", "freq=49 -A -s", ALL_LINE },
+	{ "--address --symbol-offset", "freq=49 -A -s", ALL_LINE },
+	{ "-fAs", "freq=49 folded", ALL_LINE },
+	{ "-adf", "freq=49 folded -d -a", ALL_LINE },
+	{ "-C 0", "freq=49 cpu=0", HERTZ "all threads" BOTH " on CPU#0" CTRL_C },
+	{ "-C 4 5", "freq=49 cpu=4 ns=5000000000", HERTZ "all threads" BOTH " on CPU#4 for 5 secs.\n" },
+	{ "--cpu 1", "freq=49 cpu=1", HERTZ "all threads" BOTH " on CPU#1" CTRL_C },
+	{ "-U -p 185 -C 1 -F 99 0.5", "freq=99 pids=185 user cpu=1 ns=500000000",
+	  "Sampling at 99 Hertz of PID 185 by user stack on CPU#1 for 0.5 secs.\n" },
+
+	{ "--hash-storage-size 1", "freq=49 hash=1", ALL_LINE },
+	{ "--hash-storage-size 10737418", "freq=49 hash=10737418", ALL_LINE },
+	{ "--stack-storage-size 1", "freq=49 stack=1", ALL_LINE },
+	{ "--stack-storage-size 524288", "freq=49 stack=524288", ALL_LINE },
+	{ "--backend auto", "freq=49", ALL_LINE },
+	{ "--backend bpf", "freq=49 backend=bpf", ALL_LINE },
+	{ "--backend=perfring", "freq=49 backend=perfring", ALL_LINE },
+	{ "--backend bpf --backend auto", "freq=49", ALL_LINE },
+	{ "--unwind fp", "freq=49", ALL_LINE },
+	{ "-o out", "freq=49 output=out", ALL_LINE },
+	{ "--output=- --output 'a b'", "freq=49 output=a b", ALL_LINE },
+	{ "--stats -v", "freq=49 stats verbose", ALL_LINE },
+	{ "--stat --verb", "freq=49 stats verbose", ALL_LINE },
+	{ "--user --include", "freq=49 user idle", HERTZ "all threads by user stack" CTRL_C },
+
+	{ "-h", "freq=49 action=1", ALL_LINE },
+	{ "--help", "freq=49 action=1", ALL_LINE },
+	{ "--version", "freq=49 action=2", ALL_LINE },
+	{ "--vers", "freq=49 action=2", ALL_LINE },
+	{ "--ebpf", "freq=49 action=3", ALL_LINE },
+	{ "--list-backends", "freq=49 action=4", ALL_LINE },
+	{ "--help --version", "freq=49 action=2", ALL_LINE },
+
+	{ "0.5", "freq=49 ns=500000000", HERTZ "all threads" BOTH " for 0.5 secs.\n" },
+	{ ".5", "freq=49 ns=500000000", HERTZ "all threads" BOTH " for .5 secs.\n" },
+	{ "1.000000001", "freq=49 ns=1000000001", HERTZ "all threads" BOTH " for 1.000000001 secs.\n" },
+	{ "0.000000001", "freq=49 ns=1", HERTZ "all threads" BOTH " for 0.000000001 secs.\n" },
+	{ "0.10", "freq=49 ns=100000000", HERTZ "all threads" BOTH " for 0.10 secs.\n" },
+	{ "010", "freq=49 ns=10000000000", HERTZ "all threads" BOTH " for 010 secs.\n" },
+	{ "99999999", "freq=49 ns=99999999000000000", HERTZ "all threads" BOTH " for 99999999 secs.\n" },
+	{ "999999999", "freq=49 ns=999999999000000000", HERTZ "all threads" BOTH " for 999999999 secs.\n" },
+	{ "999999999.0", "freq=49 ns=999999999000000000", HERTZ "all threads" BOTH " for 999999999.0 secs.\n" },
+	{ "5 -F 99 -df", "freq=99 ns=5000000000 folded -d",
+	  "Sampling at 99 Hertz of all threads" BOTH " for 5 secs.\n" },
+};
+
+#define USAGE -EINVAL
+#define LATER -ENOTSUP
+#define NINES "99999999999999999999" /* beyond 64 bits */
+
+static const struct {
+	const char *args;
+	int rc;
+	const char *msg;
+} bad[] = {
+	{ "-p ''", USAGE, "-p '': not a process id" },
+	{ "--pid=", USAGE, "--pid '': not a process id" },
+	{ "-p abc", USAGE, "-p 'abc': not a process id" },
+	{ "-p 1,,2", USAGE, "-p '1,,2': not a list of process ids" },
+	{ "-p 99999,x", USAGE, "-p '99999,x': not a list of process ids" },
+	{ "-p 185,,2040", USAGE, "-p '185,,2040': not a list of process ids" },
+	{ "-p 185,", USAGE, "-p '185,': not a list of process ids" },
+	{ "-p ,185", USAGE, "-p ',185': not a list of process ids" },
+	{ "-p ,", USAGE, "-p ',': not a list of process ids" },
+	{ "-p 12x", USAGE, "-p '12x': not a process id" },
+	{ "-p 0xb9", USAGE, "-p '0xb9': not a process id" },
+	{ "-p 185.0", USAGE, "-p '185.0': not a process id" },
+	{ "-p -185", USAGE, "-p '-185': not a process id" },
+	{ "-p +185", USAGE, "-p '+185': not a process id" },
+	{ "-p ' 185'", USAGE, "-p ' 185': not a process id" },
+	{ "-p '185 '", USAGE, "-p '185 ': not a process id" },
+	{ "-p '185, 2040'", USAGE, "-p '185, 2040': not a list of process ids" },
+	{ "-p '185\n2040'", USAGE, "-p '185?2040': not a process id" },
+	{ "-p '\033[31m'", USAGE, "-p '?[31m': not a process id" },
+	{ "-p 0", USAGE, "-p '0': out of range (1 to 2147483647)" },
+	{ "-p 2147483648", USAGE, "-p '2147483648': out of range (1 to 2147483647)" },
+	{ "-p 4294967481", USAGE, "-p '4294967481': out of range (1 to 2147483647)" }, /* 2^32 + 185 */
+	{ "-p 185," NINES ",2040", USAGE, "-p '" NINES "': out of range (1 to 2147483647)" },
+	{ "-p 2147483647", USAGE, "-p '2147483647': no such process" },
+	{ "-p 99999", USAGE, "-p '99999': no such process" },
+	{ "-p 185,99999", USAGE, "-p '99999': no such process" },
+	{ "--pid 99999", USAGE, "--pid '99999': no such process" },
+	{ "--pi 99999", USAGE, "--pid '99999': no such process" },
+	{ "-p 2041", USAGE, "-p '2041': is a thread of process 2040 (use -L)" },
+	{ "-p", USAGE, "option '-p' needs an argument" },
+	{ "-L ''", USAGE, "-L '': not a thread id" },
+	{ "-L abc", USAGE, "-L 'abc': not a thread id" },
+	{ "-L 2041,,185", USAGE, "-L '2041,,185': not a list of thread ids" },
+	{ "-L 99999", USAGE, "-L '99999': no such thread" },
+	{ "--tid 2041,99999", USAGE, "--tid '99999': no such thread" },
+	{ "-L 2147483648", USAGE, "-L '2147483648': out of range (1 to 2147483647)" },
+
+	{ "-F 0", USAGE, "-F '0': must be at least 1" },
+	{ "-F ''", USAGE, "-F '': not a number" },
+	{ "-F 49abc", USAGE, "-F '49abc': not a number" },
+	{ "-F -1", USAGE, "-F '-1': not a number" },
+	{ "-F 4.9", USAGE, "-F '4.9': not a number" },
+	{ "-F 1e3", USAGE, "-F '1e3': not a number" },
+	{ "-F 100001", USAGE, "-F '100001': above kernel.perf_event_max_sample_rate (100000)" },
+	{ "-F 200000", USAGE, "-F '200000': above kernel.perf_event_max_sample_rate (100000)" },
+	{ "-F 4294967345", USAGE, "-F '4294967345': above kernel.perf_event_max_sample_rate (100000)" },
+	{ "-F " NINES, USAGE, "-F '" NINES "': above kernel.perf_event_max_sample_rate (100000)" },
+	{ "--frequency 0", USAGE, "--frequency '0': must be at least 1" },
+	{ "-c 0", USAGE, "-c '0': must be at least 1" },
+	{ "-c ''", USAGE, "-c '': not a number" },
+	{ "-c abc", USAGE, "-c 'abc': not a number" },
+	{ "-c 0x10", USAGE, "-c '0x10': not a number" },
+	{ "-c 9223372036854775808", USAGE, "-c '9223372036854775808': above the highest count (9223372036854775807)" },
+	{ "-c " NINES, USAGE, "-c '" NINES "': above the highest count (9223372036854775807)" },
+
+	{ "-C ''", USAGE, "-C '': not a CPU number" },
+	{ "-C abc", USAGE, "-C 'abc': not a CPU number" },
+	{ "-C -1", USAGE, "-C '-1': not a CPU number" },
+	{ "-C 0-1", USAGE, "-C '0-1': not a CPU number" },
+	{ "-C 0,1", USAGE, "-C '0,1': not a CPU number" },
+	{ "-C 2", USAGE, "-C '2': CPU is not online (online: 0-1,4)" },
+	{ "-C 200", USAGE, "-C '200': CPU is not online (online: 0-1,4)" },
+	{ "-C 2147483647", USAGE, "-C '2147483647': CPU is not online (online: 0-1,4)" },
+	{ "-C 4294967296", USAGE, "-C '4294967296': CPU is not online (online: 0-1,4)" },
+	{ "--cpu " NINES, USAGE, "--cpu '" NINES "': CPU is not online (online: 0-1,4)" },
+
+	{ "0", USAGE, "duration '0': must be above 0" },
+	{ "0.0", USAGE, "duration '0.0': must be above 0" },
+	{ "''", USAGE, "duration '': not a number of seconds" },
+	{ "-", USAGE, "duration '-': not a number of seconds" },
+	{ ".", USAGE, "duration '.': not a number of seconds" },
+	{ "5.", USAGE, "duration '5.': not a number of seconds" },
+	{ "1x", USAGE, "duration '1x': not a number of seconds" },
+	{ "1.x", USAGE, "duration '1.x': not a number of seconds" },
+	{ "1.5x", USAGE, "duration '1.5x': not a number of seconds" },
+	{ "1.2.3", USAGE, "duration '1.2.3': not a number of seconds" },
+	{ "1,5", USAGE, "duration '1,5': not a number of seconds" },
+	{ "5s", USAGE, "duration '5s': not a number of seconds" },
+	{ "1e5", USAGE, "duration '1e5': not a number of seconds" },
+	{ "0x5", USAGE, "duration '0x5': not a number of seconds" },
+	{ "+5", USAGE, "duration '+5': not a number of seconds" },
+	{ "' 5'", USAGE, "duration ' 5': not a number of seconds" },
+	{ "'5 '", USAGE, "duration '5 ': not a number of seconds" },
+	{ "nan", USAGE, "duration 'nan': not a number of seconds" },
+	{ "inf", USAGE, "duration 'inf': not a number of seconds" },
+	{ "-1", USAGE, "unknown option '-1'" },
+	{ "0.0000000001", USAGE, "duration '0.0000000001': more than 9 decimals" },
+	{ "1.0000000000", USAGE, "duration '1.0000000000': more than 9 decimals" },
+	{ "1." NINES NINES, USAGE, "duration '1." NINES NINES "': more than 9 decimals" },
+	{ "1000000000", USAGE, "duration '1000000000': above 999999999 seconds" },
+	{ "999999999.000000001", USAGE, "duration '999999999.000000001': above 999999999 seconds" },
+	{ NINES, USAGE, "duration '" NINES "': above 999999999 seconds" },
+	{ NINES "x", USAGE, "duration '" NINES "x': not a number of seconds" },
+	{ "5 10", USAGE, "duration '10': there is one already, '5'" },
+	{ "5 -U 5", USAGE, "duration '5': there is one already, '5'" },
+	{ "5 dd", USAGE, "duration 'dd': there is one already, '5'" },
+
+	{ "--hash-storage-size 0", USAGE, "--hash-storage-size '0': must be at least 1" },
+	{ "--hash-storage-size ''", USAGE, "--hash-storage-size '': not a number" },
+	{ "--hash-storage-size 1k", USAGE, "--hash-storage-size '1k': not a number" },
+	{ "--hash-storage-size 10737419", USAGE,
+	  "--hash-storage-size '10737419': beyond this host's memory (1024 MiB)" },
+	{ "--hash-storage-size 4294967295", USAGE,
+	  "--hash-storage-size '4294967295': beyond this host's memory (1024 MiB)" },
+	{ "--hash-storage-size 4294967296", USAGE,
+	  "--hash-storage-size '4294967296': above the largest table (4294967295)" },
+	{ "--stack-storage-size 0", USAGE, "--stack-storage-size '0': must be at least 1" },
+	{ "--stack-storage-size -8", USAGE, "--stack-storage-size '-8': not a number" },
+	{ "--stack-storage-size 524289", USAGE, /* 2^20 after rounding */
+	  "--stack-storage-size '524289': beyond this host's memory (1024 MiB)" },
+	{ "--stack-storage-size 2147483648", USAGE,
+	  "--stack-storage-size '2147483648': beyond this host's memory (1024 MiB)" },
+	{ "--stack-storage-size 2147483649", USAGE,
+	  "--stack-storage-size '2147483649': above the largest table (2147483648)" },
+	{ "--stack-storage-size " NINES, USAGE,
+	  "--stack-storage-size '" NINES "': above the largest table (2147483648)" },
+
+	{ "-e foo", USAGE, "-e 'foo': unknown event (see profile(8))" },
+	{ "-e ''", USAGE, "-e '': unknown event (see profile(8))" },
+	{ "-e cycles:u", USAGE, "-e 'cycles:u': unknown event (see profile(8))" },
+	{ "--event CPU-CLOCK", USAGE, "--event 'CPU-CLOCK': unknown event (see profile(8))" },
+	{ "--backend foo", USAGE, "--backend 'foo': not one of auto, bpf, perfring, both" },
+	{ "--backend ''", USAGE, "--backend '': not one of auto, bpf, perfring, both" },
+	{ "--backend per", USAGE, "--backend 'per': not one of auto, bpf, perfring, both" },
+	{ "--unwind foo", USAGE, "--unwind 'foo': not one of fp, dwarf" },
+	{ "-o ''", USAGE, "-o '': must not be empty" },
+
+	{ "-U -K", USAGE, "-U and -K exclude each other" },
+	{ "--kernel --user", USAGE, "-U and -K exclude each other" },
+	{ "-UK", USAGE, "-U and -K exclude each other" },
+	{ "-p 185 -L 185", USAGE, "-p and -L exclude each other" },
+	{ "-L 185 -p 185", USAGE, "-p and -L exclude each other" },
+	{ "-F 99 -c 1000", USAGE, "-F and -c exclude each other" },
+	{ "-c 1000 -F 49", USAGE, "-F and -c exclude each other" },
+
+	{ "--foo", USAGE, "unknown option '--foo'" },
+	{ "--foo=3", USAGE, "unknown option '--foo'" },
+	{ "--fooled --help", USAGE, "unknown option '--fooled'" },
+	{ "--helpme", USAGE, "unknown option '--helpme'" },
+	{ "--'", USAGE, "unknown option '--''" },
+	{ "---", USAGE, "unknown option '---'" },
+	{ "-x", USAGE, "unknown option '-x'" },
+	{ "-fx", USAGE, "unknown option '-x'" },
+	{ "-f-", USAGE, "unknown option '--'" },
+	{ "-:", USAGE, "unknown option '-:'" },
+	{ "-;", USAGE, "unknown option '-;'" },
+	{ "-?", USAGE, "unknown option '-?'" },
+	{ "-\xc3\xa9", USAGE, "unknown option '-\\xc3'" },
+	{ "-\001", USAGE, "unknown option '-\\x01'" },
+	{ "-W foo", USAGE, "unknown option '-W'" },
+	{ "--st", USAGE, "option '--st' is ambiguous (--stack-storage-size, --stack-dump-size, --stats)" },
+	{ "--stack=5", USAGE, "option '--stack' is ambiguous (--stack-storage-size, --stack-dump-size)" },
+	{ "--f 99", USAGE, "option '--f' is ambiguous (--frequency, --folded)" },
+	{ "--in", USAGE, "option '--in' is ambiguous (--include-idle, --interval, --input, --inline)" },
+	{ "-F", USAGE, "option '-F' needs an argument" },
+	{ "-fF", USAGE, "option '-F' needs an argument" },
+	{ "--frequency", USAGE, "option '--frequency' needs an argument" },
+	{ "--freq", USAGE, "option '--frequency' needs an argument" },
+	{ "5 --output", USAGE, "option '--output' needs an argument" },
+	{ "--stats=1", USAGE, "option '--stats' takes no argument" },
+	{ "--fold=", USAGE, "option '--folded' takes no argument" },
+
+	{ "--help -x", USAGE, "unknown option '-x'" },
+	{ "--version 1x", USAGE, "duration '1x': not a number of seconds" },
+	{ "--list-backends -F 0", USAGE, "-F '0': must be at least 1" },
+	{ "--ebpf -U -K", USAGE, "-U and -K exclude each other" },
+
+	{ "--cgroupmap /sys/fs/bpf/x", LATER, "--cgroupmap: not available yet" },
+	{ "--cgroupmap ''", USAGE, "--cgroupmap '': must not be empty" },
+	{ "--mntnsmap /sys/fs/bpf/x", LATER, "--mntnsmap: not available yet" },
+	{ "--mntnsmap=", USAGE, "--mntnsmap '': must not be empty" },
+	{ "--unwind dwarf", LATER, "--unwind dwarf: not available yet" },
+	{ "--backend both", LATER, "--backend both: not available yet" },
+	{ "--stack-dump-size 8", LATER, "--stack-dump-size: not available yet" },
+	{ "--stack-dump-size 65528", LATER, "--stack-dump-size: not available yet" },
+	{ "--stack-dump-size 0", USAGE, "--stack-dump-size '0': must be a multiple of 8 from 8 to 65528" },
+	{ "--stack-dump-size 12", USAGE, "--stack-dump-size '12': must be a multiple of 8 from 8 to 65528" },
+	{ "--stack-dump-size 65536", USAGE, "--stack-dump-size '65536': must be a multiple of 8 from 8 to 65528" },
+	{ "--stack-dump-size 8k", USAGE, "--stack-dump-size '8k': must be a multiple of 8 from 8 to 65528" },
+	{ "-i 1", LATER, "-i: not available yet" },
+	{ "--interval 0.5", LATER, "--interval: not available yet" },
+	{ "-i 0", USAGE, "-i '0': must be above 0" },
+	{ "-i 1x", USAGE, "-i '1x': not a number of seconds" },
+	{ "--input perf.data", LATER, "--input: not available yet" },
+	{ "--input ''", USAGE, "--input '': must not be empty" },
+	{ "--kallsyms k", LATER, "--kallsyms: not available yet" },
+	{ "--kallsyms ''", USAGE, "--kallsyms '': must not be empty" },
+	{ "--vmlinux v", LATER, "--vmlinux: not available yet" },
+	{ "--vmlinux ''", USAGE, "--vmlinux '': must not be empty" },
+	{ "--debug-dir d", LATER, "--debug-dir: not available yet" },
+	{ "--debug-dir ''", USAGE, "--debug-dir '': must not be empty" },
+	{ "--inline", LATER, "--inline: not available yet" },
+	{ "--source", LATER, "--source: not available yet" },
+	{ "--cgroup /sys/fs/cgroup/x", LATER, "--cgroup: not available yet" },
+	{ "--cgroup ''", USAGE, "--cgroup '': must not be empty" },
+	{ "--mntns 185", LATER, "--mntns: not available yet" },
+	{ "--mntns abc", USAGE, "--mntns 'abc': not a process id" },
+	{ "--mntns 99999", USAGE, "--mntns '99999': no such process" },
+	{ "--mntns 185,2040", USAGE, "--mntns '185,2040': takes one process id" },
+	{ "--comm dd", LATER, "--comm: not available yet" },
+	{ "--comm 123456789012345", LATER, "--comm: not available yet" },
+	{ "--comm ''", USAGE, "--comm '': must not be empty" },
+	{ "--comm 1234567890123456", USAGE, "--comm '1234567890123456': longer than a task's name can be (15 bytes)" },
+	{ "--off-cpu", LATER, "--off-cpu: not available yet" },
+	{ "--off", LATER, "--off-cpu: not available yet" },
+	{ "--help --off-cpu", LATER, "--off-cpu: not available yet" },
+	{ "--off-cpu -F 0", LATER, "--off-cpu: not available yet" },
+	{ "-F 0 --off-cpu", USAGE, "-F '0': must be at least 1" },
+	{ "-- dd", LATER, "command 'dd': not available yet" },
+	{ "5 -- dd -F 0", LATER, "command 'dd': not available yet" },
+	{ "-- 5", LATER, "command '5': not available yet" },
+	{ "-- --help", LATER, "command '--help': not available yet" },
+	{ "-F 0 -- dd", USAGE, "-F '0': must be at least 1" },
+};
+
+static void check_good(size_t i)
+{
+	struct err err = { 0 };
+	struct options o;
+	struct line l;
+	char *header, *text;
+	size_t size;
+	FILE *f;
+	int rc;
+
+	rc = parse(&o, &l, good[i].args, &err);
+	ck_assert_msg(rc == 0, "'%s': %s", good[i].args, err.msg);
+	text = fields(&o);
+	ck_assert_str_eq(text, good[i].fields);
+	f = open_memstream(&header, &size);
+	options_header(f, &o);
+	fclose(f);
+	ck_assert_str_eq(header, good[i].header);
+	free(text);
+	free(header);
+	options_release(&o);
+}
+
+static void check_bad(size_t i)
+{
+	struct err err = { 0 };
+	struct options o;
+	struct line l;
+	int rc = parse(&o, &l, bad[i].args, &err);
+
+	ck_assert_str_eq(err.msg, bad[i].msg);
+	ck_assert_int_eq(rc, bad[i].rc);
+	ck_assert_int_eq(err.code, bad[i].rc);
+	options_release(&o);
+}
+
+START_TEST(test_good)
+{
+	check_good(_i);
+}
+END_TEST
+
+START_TEST(test_bad)
+{
+	check_bad(_i);
+}
+END_TEST
+
+/* getopt keeps state: a refusal in the middle of a word must not be seen by the next line. */
+START_TEST(test_again)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		check_bad(i);
+		check_good(i % ARRAY_SIZE(good));
+	}
+}
+END_TEST
+
+START_TEST(test_without_err)
+{
+	struct options o;
+	struct line l;
+
+	ck_assert_int_eq(parse(&o, &l, bad[_i].args, NULL), bad[_i].rc);
+	options_release(&o);
+}
+END_TEST
+
+/* What is wrong is said in whole, however long the value. */
+START_TEST(test_long_value)
+{
+	static const struct {
+		const char *option, *why;
+	} rows[] = {
+		{ "-p ", "': not a process id" },
+		{ "-L 1,", "': not a list of thread ids" },
+		{ "-F ", "': not a number" },
+		{ "-C ", "': not a CPU number" },
+		{ "-e ", "': unknown event (see profile(8))" },
+		{ "5 ", "': there is one already, '5'" },
+		{ "", "': not a number of seconds" },
+		{ "--", "'" },
+	};
+	char args[4200];
+	struct err err = { 0 };
+	struct options o;
+	struct line l;
+	size_t used = snprintf(args, sizeof(args), "%s", rows[_i].option), len, why = strlen(rows[_i].why);
+
+	memset(args + used, 'x', 4000);
+	args[used + 4000] = 0;
+	ck_assert_int_eq(parse(&o, &l, args, &err), -EINVAL);
+	len = strlen(err.msg);
+	ck_assert_uint_gt(len, why);
+	ck_assert_str_eq(err.msg + len - why, rows[_i].why);
+	options_release(&o);
+}
+END_TEST
+
+/* Options may follow the duration also where the environment asks for the letter of POSIX. */
+START_TEST(test_posixly_correct)
+{
+	size_t i;
+
+	setenv("POSIXLY_CORRECT", "1", 1);
+	for (i = 0; i < ARRAY_SIZE(good); i++)
+		check_good(i);
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		check_bad(i);
+	unsetenv("POSIXLY_CORRECT");
+}
+END_TEST
+
+START_TEST(test_no_name)
+{
+	char *argv[] = { NULL };
+	struct options o;
+
+	ck_assert_int_eq(options_parse(&o, 0, argv, &host, NULL), 0);
+	ck_assert_uint_eq(o.freq_hz, 49);
+	options_release(&o);
+}
+END_TEST
+
+/* Nothing below /proc and /sys: what cannot be known is not checked, tasks do not exist. */
+static const struct {
+	const char *args;
+	const char *msg; /* NULL: accepted */
+} unknown[] = {
+	{ "-F 1000000000", NULL },
+	{ "-F 9223372036854775807", NULL },
+	{ "-F 9223372036854775808", "-F '9223372036854775808': above the highest rate (9223372036854775807)" },
+	{ "-F 0", "-F '0': must be at least 1" },
+	{ "--hash-storage-size 4294967295", NULL },
+	{ "--stack-storage-size 2147483648", NULL },
+	{ "--stack-storage-size 2147483649",
+	  "--stack-storage-size '2147483649': above the largest table (2147483648)" },
+	{ "-p 185", "-p '185': no such process" },
+	{ "-L 185", "-L '185': no such thread" },
+};
+
+START_TEST(test_unknown)
+{
+	struct err err = { 0 };
+	struct options o;
+	struct line l;
+	int rc = parse(&o, &l, unknown[_i].args, &err);
+
+	ck_assert_str_eq(err.msg, unknown[_i].msg ? unknown[_i].msg : "");
+	ck_assert_int_eq(rc, unknown[_i].msg ? -EINVAL : 0);
+	options_release(&o);
+}
+END_TEST
+
+/* Settings that make no sense are no limit, and a bad CPU list is the host's fault. */
+START_TEST(test_broken_host)
+{
+	struct err err = { 0 };
+	struct options o;
+	char want[600];
+	struct line l;
+
+	put("proc/sys/kernel/perf_event_max_sample_rate", _i ? "-1\n" : "0\n");
+	put("sys/devices/system/cpu/online", "garbage\n");
+	ck_assert_int_eq(parse(&o, &l, "-F 5000000", &err), 0);
+	options_release(&o);
+	ck_assert_int_eq(parse(&o, &l, "-C 0", &err), -EINVAL);
+	snprintf(want, sizeof(want), "'%s/devices/system/cpu/online': not a list of CPUs", sys);
+	ck_assert_str_eq(err.msg, want);
+	options_release(&o);
+}
+END_TEST
+
+START_TEST(test_many_cpus)
+{
+	struct err err = { 0 };
+	struct options o;
+	char list[4096];
+	struct line l;
+	size_t used = 0;
+	int cpu;
+
+	for (cpu = 0; cpu < 1000; cpu += 2)
+		used += snprintf(list + used, sizeof(list) - used, "%s%d", cpu ? "," : "", cpu);
+	put("sys/devices/system/cpu/online", list);
+	ck_assert_int_eq(parse(&o, &l, "-C 998", &err), 0);
+	options_release(&o);
+	ck_assert_int_eq(parse(&o, &l, "-C 999", &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "-C '999': CPU is not online (online: 0,2,4,6,"));
+	options_release(&o);
+}
+END_TEST
+
+START_TEST(test_many_pids)
+{
+	static const char pid[] = ",2040,185";
+	struct options o;
+	struct line l;
+	char args[8000] = "-p 185";
+	size_t used;
+
+	for (used = strlen(args); used < sizeof(args) - sizeof(pid); used += strlen(pid))
+		snprintf(args + used, sizeof(args) - used, "%s", pid);
+	ck_assert_int_eq(parse(&o, &l, args, NULL), 0);
+	ck_assert_uint_eq(o.nr_pids, 2);
+	options_release(&o);
+	ck_assert_ptr_null(o.pids);
+	options_release(&o);
+}
+END_TEST
+
+START_TEST(test_doc)
+{
+	bool letters[256] = { false };
+	struct option_doc d, other;
+	unsigned int i, j;
+	char *help;
+	size_t size;
+	FILE *f = open_memstream(&help, &size);
+
+	options_help(f);
+	fclose(f);
+	ck_assert_int_eq(strncmp(help, "usage: profile [options] [duration] [-- command [argument...]]\n", 63), 0);
+	for (i = 0; options_doc(i, &d); i++) {
+		ck_assert_msg(!d.letter || !letters[(unsigned char)d.letter], "-%c is there twice", d.letter);
+		letters[(unsigned char)d.letter] = true;
+		for (j = 0; j < i; j++)
+			ck_assert(options_doc(j, &other) && strcmp(d.name, other.name) != 0);
+		ck_assert_ptr_nonnull(strstr(help, d.name));
+		ck_assert_ptr_nonnull(strstr(help, d.help));
+	}
+	ck_assert_uint_eq(i, 39);
+	ck_assert_int_eq(options_doc(i + 1, &d), 0);
+	free(help);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("options");
+	TCase *full = tcase_create("host"), *empty = tcase_create("empty host");
+
+	tcase_add_checked_fixture(full, setup, teardown);
+	tcase_add_loop_test(full, test_good, 0, ARRAY_SIZE(good));
+	tcase_add_loop_test(full, test_bad, 0, ARRAY_SIZE(bad));
+	tcase_add_test(full, test_again);
+	tcase_add_loop_test(full, test_without_err, 0, ARRAY_SIZE(bad));
+	tcase_add_loop_test(full, test_long_value, 0, 8);
+	tcase_add_test(full, test_posixly_correct);
+	tcase_add_test(full, test_no_name);
+	tcase_add_loop_test(full, test_broken_host, 0, 2);
+	tcase_add_test(full, test_many_cpus);
+	tcase_add_test(full, test_many_pids);
+	tcase_add_test(full, test_doc);
+	suite_add_tcase(s, full);
+
+	tcase_add_checked_fixture(empty, setup_empty, teardown);
+	tcase_add_loop_test(empty, test_unknown, 0, ARRAY_SIZE(unknown));
+	suite_add_tcase(s, empty);
+	return unit_main(s);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "backend-perfring/order.h"
+
+#define MAX_RECORDS 100000
+
+/* A record with a number, and as many words as the number says. */
+struct numbered {
+	struct perf_event_header header;
+	uint64_t number, time, ring;
+	uint64_t more[8];
+};
+
+struct applied {
+	uint64_t number[MAX_RECORDS];
+	uint64_t time[MAX_RECORDS];
+	size_t nr;
+	size_t fail_at;
+};
+
+static struct applied applied;
+
+static int note(void *ctx, uint32_t ring, const struct perf_event_header *record, size_t size)
+{
+	const struct numbered *n = (const struct numbered *)record;
+	struct applied *a = ctx;
+	uint64_t i;
+
+	ck_assert_uint_eq((uintptr_t)record % 8, 0);
+	ck_assert_uint_eq(size, record->size);
+	ck_assert_uint_eq(size, 32 + 8 * (n->number % 9));
+	ck_assert_uint_eq(ring, n->ring);
+	for (i = 0; i < n->number % 9; i++)
+		ck_assert_uint_eq(n->more[i], n->number + i);
+	ck_assert_uint_lt(a->nr, MAX_RECORDS);
+	a->time[a->nr] = n->time;
+	a->number[a->nr++] = n->number;
+	return a->nr == a->fail_at ? -ENOMEM : 0;
+}
+
+static void add(struct order *o, uint64_t time, uint32_t ring, uint64_t number)
+{
+	struct numbered n = { .number = number, .time = time, .ring = ring };
+	uint64_t i;
+
+	n.header.type = PERF_RECORD_SAMPLE;
+	n.header.size = (uint16_t)(32 + 8 * (number % 9));
+	for (i = 0; i < number % 9; i++)
+		n.more[i] = number + i;
+	ck_assert_int_eq(order_add(o, time, ring, &n.header, n.header.size), 0);
+	memset(&n, 0xee, sizeof(n)); /* a copy was kept */
+}
+
+static void assert_numbers(const uint64_t *want, size_t nr)
+{
+	size_t i;
+
+	ck_assert_uint_eq(applied.nr, nr);
+	for (i = 0; i < nr; i++)
+		ck_assert_uint_eq(applied.number[i], want[i]);
+}
+
+static void setup(void)
+{
+	applied.nr = applied.fail_at = 0;
+}
+
+START_TEST(test_empty)
+{
+	struct order o = { 0 };
+
+	ck_assert_int_eq(order_round(&o, note, &applied), 0);
+	ck_assert_int_eq(order_flush(&o, note, &applied), 0);
+	order_release(&o);
+	order_release(&o);
+	ck_assert_uint_eq(applied.nr, 0);
+}
+END_TEST
+
+/*
+ * One step is a record (time, ring) or, with ring END, the end of a round; the records are numbered from 1 in
+ * order of arrival, @want lists them as they are applied, with 0 where a round ends. The rest comes with the
+ * flush.
+ */
+#define END   99
+#define STEPS 12
+static const struct {
+	const char *what;
+	struct {
+		uint64_t time;
+		uint32_t ring;
+	} step[STEPS];
+	uint64_t want[STEPS];
+	uint64_t late;
+} sequences[] = {
+	{ "one round: all wait for the flush", { { 30, 1 }, { 10, 1 }, { 20, 2 }, { 0, END } }, { 0, 2, 3, 1 }, 0 },
+	{ "the second round applies the first one's",
+	  { { 10, 1 }, { 20, 2 }, { 0, END }, { 15, 1 }, { 30, 2 }, { 0, END } },
+	  { 0, 1, 3, 2, 0, 4 },
+	  0 },
+	{ "found one round later, and still in order",
+	  { { 10, 1 }, { 50, 2 }, { 0, END }, { 20, 1 }, { 60, 2 }, { 0, END }, { 55, 1 }, { 0, END } },
+	  { 0, 1, 3, 2, 0, 5, 4, 0 },
+	  0 },
+	{ "two empty rounds let everything go", { { 10, 1 }, { 50, 2 }, { 0, END }, { 0, END } }, { 0, 1, 2, 0 }, 0 },
+	{ "equal times stay as they came, across rounds too",
+	  { { 10, 3 }, { 10, 1 }, { 10, 2 }, { 0, END }, { 10, 1 }, { 10, 0 }, { 0, END }, { 10, 1 }, { 0, END } },
+	  { 0, 1, 2, 3, 4, 5, 0, 6, 0 },
+	  0 },
+	{ "late ones are counted, and not held up",
+	  { { 100, 1 }, { 0, END }, { 200, 1 }, { 0, END }, { 99, 2 }, { 100, 2 }, { 1, 2 }, { 0, END }, { 300, 1 } },
+	  { 0, 1, 0, 5, 3, 4, 2, 0, 6 },
+	  2 },
+	{ "without a time: where it came",
+	  { { 10, 1 }, { 0, 1 }, { 5, 2 }, { 20, 1 }, { 0, 2 }, { 15, 3 }, { 0, END } },
+	  { 0, 3, 1, 2, 6, 4, 5 },
+	  0 },
+	{ "none has a time",
+	  { { 0, 1 }, { 0, 2 }, { 0, 1 }, { 0, END }, { 0, 2 }, { 0, END } },
+	  { 1, 2, 3, 0, 4, 0 },
+	  0 },
+	{ "the end of time",
+	  { { UINT64_MAX, 1 }, { 0, END }, { UINT64_MAX, 1 }, { 1, 2 }, { 0, END }, { UINT64_MAX - 1, 1 }, { 0, END } },
+	  { 0, 3, 1, 2, 0, 4, 0 },
+	  1 },
+};
+
+START_TEST(test_sequences)
+{
+	struct order o = { 0 };
+	uint64_t got[3 * STEPS], number = 0;
+	size_t i, k, seen = 0, nr = 0;
+
+	for (i = 0; i < STEPS && (sequences[_i].step[i].time || sequences[_i].step[i].ring); i++) {
+		if (sequences[_i].step[i].ring != END) {
+			add(&o, sequences[_i].step[i].time, sequences[_i].step[i].ring, ++number);
+			continue;
+		}
+		ck_assert_int_eq(order_round(&o, note, &applied), 0);
+		for (; seen < applied.nr; seen++)
+			got[nr++] = applied.number[seen];
+		got[nr++] = 0;
+	}
+	ck_assert_int_eq(order_flush(&o, note, &applied), 0);
+	for (; seen < applied.nr; seen++)
+		got[nr++] = applied.number[seen];
+	ck_assert_uint_eq(applied.nr, number);
+	for (k = 0; k < nr; k++)
+		ck_assert_msg(got[k] == sequences[_i].want[k], "%s: place %zu is %d, not %d", sequences[_i].what, k,
+			      (int)got[k], (int)sequences[_i].want[k]);
+	ck_assert_uint_eq(o.late, sequences[_i].late);
+	order_release(&o);
+}
+END_TEST
+
+static uint32_t random_seed = 1;
+
+static uint32_t pick(uint32_t below)
+{
+	random_seed = random_seed * 1103515245 + 12345;
+	return (random_seed >> 16) % below;
+}
+
+/*
+ * CPUs that write while the reader goes from ring to ring: time goes on with each record, each ring is read
+ * up to what it has at that moment. What the header promises is that nothing is late then, and that all is
+ * sorted.
+ */
+START_TEST(test_rings)
+{
+	enum { RINGS = 5, QUEUE = 64 };
+	static uint64_t queue[RINGS][QUEUE];
+	size_t queued[RINGS] = { 0 }, bytes_max = 0, i;
+	uint64_t clock = 1, number = 0;
+	struct order o = { 0 };
+	int round;
+
+	random_seed = (uint32_t)_i + 1;
+	for (round = 0; round < 500; round++) {
+		uint32_t ring;
+
+		for (ring = 0; ring < RINGS; ring++) {
+			uint32_t n = pick(20);
+
+			while (n--) {
+				uint32_t to = pick(RINGS);
+
+				clock += pick(3); /* equal times too */
+				if (queued[to] < QUEUE)
+					queue[to][queued[to]++] = clock;
+			}
+			for (i = 0; i < queued[ring]; i++)
+				add(&o, queue[ring][i], ring, ++number);
+			queued[ring] = 0;
+		}
+		ck_assert_int_eq(order_round(&o, note, &applied), 0);
+		bytes_max = o.room > bytes_max ? o.room : bytes_max;
+	}
+	ck_assert_int_eq(order_flush(&o, note, &applied), 0);
+	ck_assert_uint_eq(applied.nr, number);
+	ck_assert_uint_gt(number, 10000);
+	for (i = 1; i < applied.nr; i++)
+		ck_assert(applied.time[i - 1] <= applied.time[i]);
+	ck_assert_uint_eq(o.late, 0);
+	ck_assert_uint_eq(o.nr, 0);
+	ck_assert_uint_eq(o.used, 0);
+	/* Two rounds of at most 5 * 20 records of at most 96 bytes, and what growth by doubling adds. */
+	ck_assert_uint_le(bytes_max, 2 * 2 * 5 * 20 * 96);
+	order_release(&o);
+}
+END_TEST
+
+/* An error of the callback: the records it has seen are not given again, the others are not lost. */
+START_TEST(test_callback_error)
+{
+	static const uint64_t want[] = { 5, 4, 3, 2, 1, 6 };
+	struct order o = { 0 };
+	uint64_t i;
+
+	applied.fail_at = (size_t)_i;
+	for (i = 1; i <= 5; i++)
+		add(&o, 60 - i * 10, 1, i);
+	ck_assert_int_eq(order_round(&o, note, &applied), 0);
+	add(&o, 70, 1, 6);
+	ck_assert_int_eq(order_round(&o, note, &applied), -ENOMEM);
+	ck_assert_uint_eq(applied.nr, _i);
+	ck_assert_int_eq(order_flush(&o, note, &applied), 0);
+	assert_numbers(want, ARRAY_SIZE(want));
+	ck_assert_uint_eq(o.late, 0);
+	order_release(&o);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("order");
+	TCase *tc = tcase_create("order");
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, test_empty);
+	tcase_add_loop_test(tc, test_sequences, 0, ARRAY_SIZE(sequences));
+	tcase_add_loop_test(tc, test_rings, 0, 10);
+	tcase_add_loop_test(tc, test_callback_error, 1, 6);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

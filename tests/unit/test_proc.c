@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/proc.h"
+#include "core/tasks.h"
+
+#include <sys/stat.h>
+
+static char *top;
+static struct host host;
+
+static void setup(void)
+{
+	top = unit_tmpdir();
+	host = (struct host){ .proc = top, .sys = "/nowhere" };
+}
+
+static void teardown(void)
+{
+	unit_rmdir(top);
+}
+
+static void put(const char *name, const char *text)
+{
+	unit_write(top, name, text, strlen(text));
+}
+
+#define M "1000-2000 r-xp 00000000 08:01 7"
+
+static const struct {
+	const char *in;
+	struct proc_map want; /* path NULL: refused */
+} lines[] = {
+	{ "00400000-0048a000 r-xp 00001000 fd:03 960637       /bin/bash",
+	  { 0x400000, 0x48a000, 0x1000, true, 0xfd, 3, 960637, (char *)"/bin/bash" } },
+	{ "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 ", { 0x7f0000000000, 0x7f0000001000, .path = (char *)"" } },
+	{ "7f0000000000-7f0000001000 rwxp 00000000 00:00 0",
+	  { 0x7f0000000000, 0x7f0000001000, 0, true, .path = (char *)"" } },
+	{ "1000-2000 --xs 00000000 00:00 0  [vdso]", { 0x1000, 0x2000, 0, true, .path = (char *)"[vdso]" } },
+	{ "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]",
+	  { 0xffffffffff600000, 0xffffffffff601000, 0, true, .path = (char *)"[vsyscall]" } },
+	{ "0-ffffffffffffffff ---p ffffffffffffffff ffffffff:ffffffff 18446744073709551615 /f",
+	  { 0, UINT64_MAX, UINT64_MAX, false, UINT32_MAX, UINT32_MAX, UINT64_MAX, (char *)"/f" } },
+	/* what is in a path */
+	{ M " /a b  c", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a b  c" } },
+	{ M " /a ", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a " } },
+	{ M " /a (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a" } },
+	{ M " /a (deleted) (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a (deleted)" } },
+	{ M " /memfd:x y (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/memfd:x y" } },
+	{ M " /a (deleted) ", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a (deleted) " } },
+	{ M " /a(deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a(deleted)" } },
+	{ M "  (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"(deleted)" } },
+	{ M " /a\\012b", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\nb" } },
+	{ M " \\012\\012", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"\n\n" } },
+	{ M " /a\\012 (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\n" } },
+	{ M " /a\\011b\\", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\\011b\\" } },
+	{ M " /a\\01", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\\01" } },
+	{ M " /a\\\\012", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\\\n" } },
+	{ M " /\xff\x01", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/\xff\x01" } },
+	/* cut anywhere */
+	{ "", { 0 } },
+	{ "1000", { 0 } },
+	{ "1000-", { 0 } },
+	{ "1000-2000", { 0 } },
+	{ "1000-2000 ", { 0 } },
+	{ "1000-2000 r", { 0 } },
+	{ "1000-2000 r-xp", { 0 } },
+	{ "1000-2000 r-xp ", { 0 } },
+	{ "1000-2000 r-xp 0", { 0 } },
+	{ "1000-2000 r-xp 0 ", { 0 } },
+	{ "1000-2000 r-xp 0 08", { 0 } },
+	{ "1000-2000 r-xp 0 08:", { 0 } },
+	{ "1000-2000 r-xp 0 08:01", { 0 } },
+	{ "1000-2000 r-xp 0 08:01 ", { 0 } },
+	/* a field is missing */
+	{ "-2000 r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000- r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000-2000 0 08:01 7 /f", { 0 } },
+	{ "1000-2000 r-xp 08:01 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 :01 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 08: 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 08:01 /f", { 0 } },
+	{ "r-xp 0 08:01 7 /f", { 0 } },
+	/* ranges that are none */
+	{ "2000-2000 r-xp 0 08:01 7 /f", { 0 } },
+	{ "2000-1000 r-xp 0 08:01 7 /f", { 0 } },
+	{ "0-0 r-xp 0 08:01 7 /f", { 0 } },
+	/* numbers that are none, or do not fit */
+	{ "10000000000000000-20000000000000000 r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000-10000000000000000 r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000-ffffffffffffffffffffffffffffffff r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000-2000 r-xp 10000000000000000 08:01 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 100000000:01 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 08:100000000 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 08:01 18446744073709551616 /f", { 0 } },
+	{ "1000-2000 r-xp 0 08:01 99999999999999999999999", { 0 } },
+	{ "1000-2000 r-xp 0 08:01 7f /f", { 0 } },
+	{ "1000-2000 r-xp 0 08:01 -7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 08:01 7\t/f", { 0 } },
+	{ "1000-2000 r-xp -0 08:01 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 8.01 7 /f", { 0 } },
+	{ "0x1000-0x2000 r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000-2000g r-xp 0 08:01 7 /f", { 0 } },
+	{ "+1000-2000 r-xp 0 08:01 7 /f", { 0 } },
+	{ " 1000-2000 r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000 - 2000 r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000-2000  r-xp 0 08:01 7 /f", { 0 } },
+	{ "1000-2000 r-xp  0 08:01 7 /f", { 0 } },
+	{ "1000-2000 r-xp 0 08:01  7 /f", { 0 } },
+	{ "1000_2000 r-xp 0 08:01 7 /f", { 0 } },
+	/* permissions of another length */
+	{ "1000-2000 r-x 0 08:01 7 /f", { 0 } },
+	{ "1000-2000 r-xps 0 08:01 7 /f", { 0 } },
+	{ "1000-2000  0 08:01 7 /f", { 0 } },
+	/* other files of /proc/PID */
+	{ "Name:\tbash", { 0 } },
+	{ "Size:                552 kB", { 0 } },
+	{ "VmFlags: rd ex mr mw me dw sd", { 0 } },
+};
+
+START_TEST(test_line)
+{
+	char *line = strdup(lines[_i].in); /* exactly as long: sanitizers see a step too far */
+	const struct proc_map *want = &lines[_i].want, untouched = { .start = 77, .path = (char *)"?" };
+	struct proc_map m = untouched;
+
+	ck_assert_int_eq(proc_map_parse(line, &m), want->path ? 0 : -EINVAL);
+	if (!want->path)
+		want = &untouched;
+	ck_assert_uint_eq(m.start, want->start);
+	ck_assert_uint_eq(m.end, want->end);
+	ck_assert_uint_eq(m.pgoff, want->pgoff);
+	ck_assert_int_eq(m.exec, want->exec);
+	ck_assert_uint_eq(m.maj, want->maj);
+	ck_assert_uint_eq(m.min, want->min);
+	ck_assert_uint_eq(m.ino, want->ino);
+	ck_assert_str_eq(m.path, want->path);
+	free(line);
+}
+END_TEST
+
+/* Any line cut anywhere: read or refused, never beyond its end. */
+START_TEST(test_cut)
+{
+	size_t len = strlen(lines[_i].in), at;
+	struct proc_map m;
+
+	for (at = 0; at <= len; at++) {
+		char *line = strndup(lines[_i].in, at);
+
+		if (!proc_map_parse(line, &m)) {
+			ck_assert_uint_lt(m.start, m.end);
+			ck_assert(m.path >= line && m.path <= line + at);
+		}
+		free(line);
+	}
+}
+END_TEST
+
+struct seen {
+	size_t nr;
+	char paths[8][16];
+	int stop_at, rc;
+};
+
+static int see(void *ctx, const struct proc_map *m)
+{
+	struct seen *s = ctx;
+
+	snprintf(s->paths[s->nr % 8], sizeof(s->paths[0]), "%s", m->path);
+	return (int)++s->nr == s->stop_at ? s->rc : 0;
+}
+
+START_TEST(test_maps)
+{
+	struct seen s = { 0 }, one = { .stop_at = 1, .rc = -EDOM }, none = { 0 };
+
+	put("12/maps", "1000-2000 r-xp 0 08:01 7 /one\n"
+		       "nonsense\n"
+		       "\n"
+		       "2000-1000 r-xp 0 08:01 7 /backwards\n"
+		       "3000-4000 rw-p 0 00:00 0 \n"
+		       "5000-6000 r-xp 0 08:01 7 /last"); /* no newline */
+	ck_assert_int_eq(proc_maps(&host, 12, see, &s), 0);
+	ck_assert_uint_eq(s.nr, 3);
+	ck_assert_str_eq(s.paths[0], "/one");
+	ck_assert_str_eq(s.paths[1], "");
+	ck_assert_str_eq(s.paths[2], "/last");
+
+	ck_assert_int_eq(proc_maps(&host, 12, see, &one), -EDOM);
+	ck_assert_uint_eq(one.nr, 1);
+
+	put("13/maps", "");
+	ck_assert_int_eq(proc_maps(&host, 13, see, &none), 0);
+	ck_assert_int_eq(proc_maps(&host, 14, see, &none), -ENOENT);
+	ck_assert_int_eq(proc_maps(&host, -1, see, &none), -ENOENT);
+	ck_assert_uint_eq(none.nr, 0);
+}
+END_TEST
+
+/* As long as a path can get, with each byte escaped. */
+START_TEST(test_long_path)
+{
+	static const char head[] = M " ";
+	enum { LEN = 4095 };
+	char *text = malloc(sizeof(head) + 4 * LEN), *p = text + sizeof(head) - 1;
+	struct seen s = { 0 };
+	int i;
+
+	memcpy(text, head, sizeof(head) - 1);
+	for (i = 0; i < LEN; i++, p += 4)
+		memcpy(p, "\\012", 4);
+	*p++ = '\n';
+	unit_write(top, "12/maps", text, (size_t)(p - text));
+	ck_assert_int_eq(proc_maps(&host, 12, see, &s), 0);
+	ck_assert_uint_eq(s.nr, 1);
+	ck_assert_str_eq(s.paths[0], "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n");
+	free(text);
+}
+END_TEST
+
+static const struct {
+	const char *text, *comm;
+} names[] = {
+	{ "bash\n", "bash" },
+	{ "exactly15chars_\n", "exactly15chars_" },
+	{ "more than fifteen characters\n", "more than fifte" },
+	{ "no newline", "no newline" },
+	{ "", "" },
+	{ "\n", "" },
+	{ "in\nside\n", "in\nside" },
+	{ "end\n\n", "end\n" },
+	{ " (x) \n", " (x) " },
+	{ "\xff\x1b[2J\n", "\xff\x1b[2J" },
+	/* workers: what follows their name is what they last did */
+	{ "kworker/0:1-events\n", "kworker/0:1" },
+	{ "kworker/0:1H-kblockd\n", "kworker/0:1H" },
+	{ "kworker/0:0H-events_highpri\n", "kworker/0:0H" },
+	{ "kworker/u8:2+flush-8:0\n", "kworker/u8:2" },
+	{ "kworker/u8:1-ext4-rsv-conversion\n", "kworker/u8:1" },
+	{ "kworker/u257:0-a\n", "kworker/u257:0" },
+	{ "kworker/127:10+mm_percpu_wq\n", "kworker/127:10" },
+	{ "kworker/0:1-\n", "kworker/0:1" },
+	{ "kworker/u9:0\n", "kworker/u9:0" },
+	{ "kworker/0:1-0123456789012345678901234567890123456789012345678901234567890123456789\n", "kworker/0:1" },
+	/* names that end elsewhere */
+	{ "kworker/R-kblockd\n", "kworker/R-kbloc" },
+	{ "kworker/R-foo\n", "kworker/R-foo" },
+	{ "kworker/dying\n", "kworker/dying" },
+	{ "kworker/\n", "kworker/" },
+	{ "kworker/-x\n", "kworker/-x" },
+	{ "kworker\n", "kworker" },
+	{ "kworker-0:1-x\n", "kworker-0:1-x" },
+	{ "Kworker/0:1-x\n", "Kworker/0:1-x" },
+	{ "xkworker/0:1-x\n", "xkworker/0:1-x" },
+	{ "ksoftirqd/0\n", "ksoftirqd/0" },
+};
+
+START_TEST(test_comm)
+{
+	char comm[COMM_LEN + 1], want[COMM_LEN] = "";
+
+	memset(comm, '#', sizeof(comm));
+	strncpy(want, names[_i].comm, COMM_LEN - 1);
+	put("12/task/13/comm", names[_i].text);
+	ck_assert_int_eq(proc_comm(&host, 12, 13, comm), 0);
+	ck_assert_mem_eq(comm, want, COMM_LEN);
+	ck_assert_int_eq(comm[COMM_LEN], '#');
+}
+END_TEST
+
+START_TEST(test_comm_absent)
+{
+	char comm[COMM_LEN] = "untouched";
+	char path[512];
+
+	put("12/task/12/comm", "x\n");
+	ck_assert_int_eq(proc_comm(&host, 12, 13, comm), -ENOENT);
+	ck_assert_int_eq(proc_comm(&host, 13, 12, comm), -ENOENT);
+	ck_assert_int_eq(proc_comm(&host, -1, -1, comm), -ENOENT);
+	ck_assert_int_eq(proc_comm(&host, 0, 0, comm), -ENOENT);
+	snprintf(path, sizeof(path), "%s/12/task/14/comm", top);
+	put("12/task/14/x", "");
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	ck_assert_int_eq(proc_comm(&host, 12, 14, comm), -EISDIR);
+	ck_assert_str_eq(comm, "untouched");
+}
+END_TEST
+
+struct ids {
+	long pids, tids;
+	size_t nr, stop_at;
+};
+
+static int sum_ids(void *ctx, pid_t pid, pid_t tid)
+{
+	struct ids *s = ctx;
+
+	s->pids += pid;
+	s->tids += tid;
+	return ++s->nr == s->stop_at ? -EDOM : 0;
+}
+
+START_TEST(test_threads)
+{
+	struct ids s = { 0 }, two = { .stop_at = 2 };
+	struct host nowhere = { .proc = "/nowhere/at/all", .sys = "/nowhere" };
+
+	put("1/task/1/comm", "");
+	put("20/task/20/comm", "");
+	put("20/task/300/comm", "");
+	put("4000/task/none", ""); /* its threads have just gone */
+	put("50000/comm", "");
+	put("2147483647/task/2147483647/comm", "");
+	/* not processes, not threads */
+	put("self/task/7/comm", "");
+	put("2147483648/task/7/comm", "");
+	put("99999999999999999999/task/7/comm", "");
+	put("0/task/7/comm", "");
+	put("-5/task/7/comm", "");
+	put("5x/task/7/comm", "");
+	put("a/task/7/comm", "");
+	put("6/task/x/comm", "");
+	put("6/task/0/comm", "");
+	put("7", "a file");
+	ck_assert_int_eq(proc_threads(&host, sum_ids, &s), 0);
+	ck_assert_uint_eq(s.nr, 4);
+	ck_assert_int_eq(s.pids, 1L + 20 + 20 + 2147483647);
+	ck_assert_int_eq(s.tids, 1L + 20 + 300 + 2147483647);
+	ck_assert_int_eq(proc_threads(&host, sum_ids, &two), -EDOM);
+	ck_assert_uint_eq(two.nr, 2);
+	ck_assert_int_eq(proc_threads(&nowhere, sum_ids, &s), -ENOENT);
+}
+END_TEST
+
+static int find_code(void *ctx, const struct proc_map *m)
+{
+	uintptr_t code = (uintptr_t)find_code;
+
+	(void)ctx;
+	return m->exec && m->start <= code && code < m->end && *m->path == '/' ? 1 : 0;
+}
+
+static int find_self(void *ctx, pid_t pid, pid_t tid)
+{
+	(void)ctx;
+	return pid == getpid() && tid == getpid() ? 1 : 0;
+}
+
+/* The kernel's own files, not our idea of them. */
+START_TEST(test_real)
+{
+	char comm[COMM_LEN];
+
+	ck_assert_int_eq(proc_maps(&host_here, getpid(), find_code, NULL), 1);
+	ck_assert_int_eq(proc_threads(&host_here, find_self, NULL), 1);
+	ck_assert_int_eq(proc_comm(&host_here, getpid(), getpid(), comm), 0);
+	ck_assert_uint_gt(strlen(comm), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("proc");
+	TCase *t = tcase_create("lines");
+
+	tcase_add_loop_test(t, test_line, 0, ARRAY_SIZE(lines));
+	tcase_add_loop_test(t, test_cut, 0, ARRAY_SIZE(lines));
+	suite_add_tcase(s, t);
+	t = tcase_create("files");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_maps);
+	tcase_add_test(t, test_long_path);
+	tcase_add_loop_test(t, test_comm, 0, ARRAY_SIZE(names));
+	tcase_add_test(t, test_comm_absent);
+	tcase_add_test(t, test_threads);
+	tcase_add_test(t, test_real);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

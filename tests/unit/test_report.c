@@ -1,0 +1,861 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/report.h"
+#include "tests/unit/unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+/* The names of this world. Addresses from KERNEL on are the kernel's. */
+enum {
+	NOWHERE, /* no symbol, no mapping */
+	MAIN,
+	MAIN_LATER, /* another address in the same function */
+	READ,
+	NAMELESS, /* in a mapping, no symbol */
+	VDSO,
+	VDSO_NAMELESS,
+	EMPTY, /* a symbol without letters */
+	SEMI,
+	COLON,
+	EVIL,
+	A,
+	A_B,
+	A_PLUS,
+	A_LT,
+	A_B_SEMI,
+	B,
+	DASH,
+	DASHES,
+	KERNEL,
+	CLEAR = KERNEL,
+	ZERO,
+	VFS,
+	ENTRY,
+	IN_MODULE,
+	HIDDEN,
+	K_A,
+	K_B,
+};
+
+static const struct symbol symbols[] = {
+	[MAIN] = { "main", 0x10, "dd" },
+	[MAIN_LATER] = { "main", 0x20, "dd" },
+	[READ] = { "read", 0x1a, "libc.so.6" },
+	[NAMELESS] = { NULL, 0, "libfoo.so" },
+	[VDSO] = { "clock_gettime", 0x123456789abcdef0, "[vdso]" },
+	[VDSO_NAMELESS] = { NULL, 0, "[vdso]" },
+	[EMPTY] = { "", 0, NULL },
+	[SEMI] = { "a;b", 1, "x;y" },
+	[COLON] = { "a:b", 2, NULL },
+	[EVIL] = { "e\033[2Jvil\n", 0, "m\r\n\xff" },
+	[A] = { "a", 0, NULL },
+	[A_B] = { "a b", 0, NULL },
+	[A_PLUS] = { "a+", 0, NULL },
+	[A_LT] = { "a<", 0, NULL },
+	[A_B_SEMI] = { "a;", 0, NULL },
+	[B] = { "b", 0, NULL },
+	[DASH] = { "-", 0, NULL },
+	[DASHES] = { "--", 0, NULL },
+	[CLEAR] = { "__clear_user", 0x5, "kernel" },
+	[ZERO] = { "iov_iter_zero", 0, "kernel" },
+	[VFS] = { "vfs_read", 0xff, "kernel" },
+	[ENTRY] = { "entry_SYSCALL_64_fastpath", 0x1e, "kernel" },
+	[IN_MODULE] = { "ext4_sync_file", 0x1, "ext4" },
+	[HIDDEN] = { NULL, 0, NULL },
+	[K_A] = { "a", 0, "kernel" },
+	[K_B] = { "b", 0, "kernel" },
+};
+
+static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	(void)ctx;
+	(void)is_return;
+	ck_assert_uint_ge(addr, KERNEL);
+	*out = symbols[addr];
+}
+
+static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	(void)ctx;
+	(void)pid;
+	(void)comm;
+	(void)is_return;
+	ck_assert_uint_lt(addr, KERNEL);
+	*out = symbols[addr];
+}
+
+static const struct report_names world = { NULL, name_kernel, name_user };
+
+/* Frames of a side, leaf first, in tables: up to the first 0; UNMAPPED stands for NOWHERE, which is 0. */
+enum { MAX_FRAMES = 6, MAX_ROWS = 8, UNMAPPED = 1000 };
+
+struct side {
+	enum stack_state state;
+	bool truncated;
+	uint64_t frames[MAX_FRAMES];
+};
+
+struct input {
+	uint64_t value; /* 0 ends a table */
+	const char *comm;
+	pid_t pid;
+	struct side user, kernel;
+};
+
+/* clang-format off */
+#define T(...)     { STACK_TAKEN, false, { __VA_ARGS__ } }
+#define CUT(...)   { STACK_TAKEN, true, { __VA_ARGS__ } }
+#define CUT_EMPTY  { STACK_TAKEN, true, { 0 } }
+#define T_EMPTY    { STACK_TAKEN, false, { 0 } }
+#define MISSED     { STACK_MISSED, false, { 0 } }
+#define NONE       { STACK_NONE, false, { 0 } }
+#define FOLDED     .form = REPORT_FOLDED
+#define TEXT       .form = REPORT_TEXT
+#define DD_KERNEL  T(CLEAR, ZERO, VFS, ENTRY)
+#define TASK(comm, pid, value) "    -                " comm " (" #pid ")\n        " #value "\n\n"
+
+static const struct golden {
+	const char *name;
+	struct report_cfg cfg;
+	const char *out;
+	struct input in[MAX_ROWS];
+} goldens[] = {
+	/* every option in both forms */
+	{ "the contract's example",
+	  { TEXT, .delimited = true },
+	  "    __clear_user\n"
+	  "    iov_iter_zero\n"
+	  "    vfs_read\n"
+	  "    entry_SYSCALL_64_fastpath\n"
+	  "    --\n"
+	  "    read\n"
+	  "    -                dd (25036)\n"
+	  "        4\n"
+	  "\n",
+	  { { 4, "dd", 25036, T(READ), DD_KERNEL } } },
+	{ "text",
+	  { TEXT },
+	  "    __clear_user\n    vfs_read\n    read\n    main\n" TASK("dd", 25036, 4),
+	  { { 4, "dd", 25036, T(READ, MAIN), T(CLEAR, VFS) } } },
+	{ "text -a",
+	  { TEXT, .annotations = true },
+	  "    __clear_user_[k]\n    read\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(READ), T(CLEAR) } } },
+	{ "text -A",
+	  { TEXT, .addresses = true },
+	  "    0x0000000000000013 __clear_user\n"
+	  "    0x0000000000000000 [unknown]\n"
+	  "    0x0000000000000003 read\n"
+	  TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(UNMAPPED, READ), T(CLEAR) } } },
+	{ "text -s",
+	  { TEXT, .offsets = true },
+	  "    __clear_user+0x5 [kernel]\n    ext4_sync_file+0x1 [ext4]\n    [unknown]\n"
+	  "    read+0x1a [libc.so.6]\n"
+	  "    [unknown] [libfoo.so]\n"
+	  "    clock_gettime+0x123456789abcdef0 [vdso]\n"
+	  "    [unknown] [vdso]\n    [unknown]\n    b+0x0\n"
+	  TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(READ, NAMELESS, VDSO, VDSO_NAMELESS, UNMAPPED, B),
+	      T(CLEAR, IN_MODULE, HIDDEN) } } },
+	{ "text -A -s -a -d",
+	  { TEXT, .addresses = true, .offsets = true, .annotations = true, .delimited = true },
+	  "    0x0000000000000013 __clear_user+0x5 [kernel]_[k]\n"
+	  "    0x0000000000000018 [unknown]_[k]\n"
+	  "    --\n"
+	  "    0x0000000000000001 main+0x10 [dd]\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(MAIN), T(CLEAR, HIDDEN) } } },
+	{ "folded",
+	  { FOLDED },
+	  "dd;main;read;vfs_read;__clear_user 4\n",
+	  { { 4, "dd", 25036, T(READ, MAIN), T(CLEAR, VFS) } } },
+	{ "folded -d",
+	  { FOLDED, .delimited = true },
+	  "dd;main;read;-;vfs_read;__clear_user 4\n",
+	  { { 4, "dd", 25036, T(READ, MAIN), T(CLEAR, VFS) } } },
+	{ "folded -a",
+	  { FOLDED, .annotations = true },
+	  "dd;main;read;[unknown]_[k];__clear_user_[k] 4\n",
+	  { { 4, "dd", 25036, T(READ, MAIN), T(CLEAR, HIDDEN) } } },
+	{ "folded: -A and -s mean nothing",
+	  { FOLDED, .addresses = true, .offsets = true },
+	  "dd;main;[unknown];[unknown];vfs_read 4\n",
+	  { { 4, "dd", 1, T(NAMELESS, UNMAPPED, MAIN), T(VFS) } } },
+	/* stacks that are not there */
+	{ "no rows", { FOLDED }, "", { { 0 } } },
+	{ "no rows, text", { TEXT }, "", { { 0 } } },
+	{ "no stacks, folded", { FOLDED, .delimited = true }, "dd 4\n", { { 4, "dd", 1, NONE, NONE } } },
+	{ "no stacks, text",
+	  { TEXT, .delimited = true },
+	  TASK("dd", 1, 4),
+	  { { 4, "dd", 1, NONE, NONE } } },
+	{ "one side",
+	  { FOLDED, .delimited = true },
+	  "dd;main 4\ndd;vfs_read 5\n",
+	  { { 4, "dd", 1, T(MAIN), NONE }, { 5, "dd", 1, NONE, T(VFS) } } },
+	{ "one side, text",
+	  { TEXT, .delimited = true },
+	  "    main\n" TASK("dd", 1, 4) "    vfs_read\n" TASK("dd", 1, 5),
+	  { { 4, "dd", 1, T(MAIN), NONE }, { 5, "dd", 1, NONE, T(VFS) } } },
+	{ "missed",
+	  { FOLDED, .delimited = true, .annotations = true },
+	  "dd;[Missed User Stack];vfs_read_[k] 4\n"
+	  "dd;main;[Missed Kernel Stack] 5\n"
+	  "dd;[Missed User Stack];[Missed Kernel Stack] 6\n",
+	  { { 4, "dd", 1, MISSED, T(VFS) },
+	    { 5, "dd", 1, T(MAIN), MISSED },
+	    { 6, "dd", 1, MISSED, MISSED } } },
+	{ "missed, text",
+	  { TEXT, .delimited = true, .addresses = true, .offsets = true, .annotations = true },
+	  "    [Missed Kernel Stack]\n    0x0000000000000001 main+0x10 [dd]\n" TASK("dd", 1, 5)
+	  "    [Missed Kernel Stack]\n    [Missed User Stack]\n" TASK("dd", 1, 6),
+	  { { 5, "dd", 1, T(MAIN), MISSED }, { 6, "dd", 1, MISSED, MISSED } } },
+	{ "truncated",
+	  { FOLDED, .delimited = true, .annotations = true },
+	  "dd;[truncated];main;-;[truncated];vfs_read_[k] 4\n",
+	  { { 4, "dd", 1, CUT(MAIN), CUT(VFS) } } },
+	{ "truncated, text",
+	  { TEXT, .delimited = true, .addresses = true, .offsets = true },
+	  "    0x0000000000000015 vfs_read+0xff [kernel]\n    [truncated]\n    --\n"
+	  "    0x0000000000000001 main+0x10 [dd]\n    [truncated]\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, CUT(MAIN), CUT(VFS) } } },
+	{ "truncated before the first frame",
+	  { FOLDED, .delimited = true },
+	  "dd;[truncated];-;vfs_read 4\n",
+	  { { 4, "dd", 1, CUT_EMPTY, T(VFS) } } },
+	{ "taken, but empty: as none",
+	  { FOLDED, .delimited = true },
+	  "dd 3\ndd;vfs_read 4\n",
+	  { { 4, "dd", 1, T_EMPTY, T(VFS) },
+	    { 1, "dd", 1, T_EMPTY, T_EMPTY },
+	    { 2, "dd", 1, NONE, T_EMPTY } } },
+	{ "a symbol without letters", { FOLDED }, "dd;[unknown] 1\n", { { 1, "dd", 1, T(EMPTY), NONE } } },
+	/* rows that print the same */
+	{ "two addresses of a function",
+	  { FOLDED },
+	  "dd;main 5\n",
+	  { { 2, "dd", 1, T(MAIN), NONE }, { 3, "dd", 1, T(MAIN_LATER), NONE } } },
+	{ "two addresses of a function, text",
+	  { TEXT },
+	  "    main\n" TASK("dd", 1, 5),
+	  { { 2, "dd", 1, T(MAIN), NONE }, { 3, "dd", 1, T(MAIN_LATER), NONE } } },
+	{ "two addresses of a function, -A tells",
+	  { TEXT, .addresses = true },
+	  "    0x0000000000000001 main\n" TASK("dd", 1, 2)
+	  "    0x0000000000000002 main\n" TASK("dd", 1, 2),
+	  { { 2, "dd", 1, T(MAIN_LATER), NONE }, { 2, "dd", 1, T(MAIN), NONE } } },
+	{ "two addresses of a function, -s tells",
+	  { TEXT, .offsets = true },
+	  "    main+0x20 [dd]\n" TASK("dd", 1, 1)
+	  "    main+0x10 [dd]\n" TASK("dd", 1, 2),
+	  { { 2, "dd", 1, T(MAIN), NONE }, { 1, "dd", 1, T(MAIN_LATER), NONE } } },
+	{ "pids do not show when folded",
+	  { FOLDED },
+	  "dd;main 5\n",
+	  { { 2, "dd", 2, T(MAIN), NONE }, { 3, "dd", 1, T(MAIN), NONE } } },
+	{ "pids show in text",
+	  { TEXT },
+	  "    main\n" TASK("dd", 9, 2) "    main\n" TASK("dd", 10, 2),
+	  { { 2, "dd", 10, T(MAIN), NONE }, { 2, "dd", 9, T(MAIN), NONE } } },
+	{ "comms that are made safe alike",
+	  { FOLDED },
+	  "d:d;main 3\nd?d;main 12\n",
+	  { { 1, "d;d", 1, T(MAIN), NONE },
+	    { 2, "d:d", 1, T(MAIN), NONE },
+	    { 4, "d\1d", 1, T(MAIN), NONE },
+	    { 8, "d\xff" "d", 1, T(MAIN), NONE } } },
+	{ "comms that are made safe alike, text",
+	  { TEXT },
+	  TASK("d:d", 1, 1) TASK("d;d", 1, 1)
+	  TASK("d?d", 1, 12),
+	  { { 1, "d;d", 1, NONE, NONE },
+	    { 1, "d:d", 1, NONE, NONE },
+	    { 4, "d\1d", 1, NONE, NONE },
+	    { 8, "d\xff" "d", 1, NONE, NONE } } },
+	{ "a ';' folds to ':'",
+	  { FOLDED },
+	  "dd;a:b;a:b 3\n",
+	  { { 1, "dd", 1, T(SEMI, COLON), NONE }, { 2, "dd", 1, T(COLON, SEMI), NONE } } },
+	{ "a ';' in text stays, and decides last",
+	  { TEXT },
+	  "    a;b\n    a:b\n" TASK("dd", 1, 1)
+	  "    a:b\n    a;b\n" TASK("dd", 1, 1),
+	  { { 1, "dd", 1, T(COLON, SEMI), NONE }, { 1, "dd", 1, T(SEMI, COLON), NONE } } },
+	{ "one name on both sides",
+	  { FOLDED },
+	  "dd;a;b 7\n",
+	  { { 1, "dd", 1, T(B, A), NONE },
+	    { 2, "dd", 1, T(A), T(K_B) },
+	    { 4, "dd", 1, NONE, T(K_B, K_A) } } },
+	{ "one name on both sides, -a tells",
+	  { FOLDED, .annotations = true },
+	  "dd;a;b 1\ndd;a;b_[k] 1\ndd;a_[k];b_[k] 1\n",
+	  { { 1, "dd", 1, NONE, T(K_B, K_A) },
+	    { 1, "dd", 1, T(A), T(K_B) },
+	    { 1, "dd", 1, T(B, A), NONE } } },
+	{ "one name on both sides, -d tells",
+	  { FOLDED, .delimited = true },
+	  "dd;a;-;b 2\ndd;a;b 5\n",
+	  { { 1, "dd", 1, T(B, A), NONE },
+	    { 2, "dd", 1, T(A), T(K_B) },
+	    { 4, "dd", 1, NONE, T(K_B, K_A) } } },
+	{ "a function that is called like the delimiter",
+	  { FOLDED, .delimited = true },
+	  "dd;a;-;b 3\n",
+	  { { 1, "dd", 1, T(B, DASH, A), NONE }, { 2, "dd", 1, T(A), T(K_B) } } },
+	{ "a function that is called like the delimiter, text",
+	  { TEXT, .delimited = true },
+	  "    b\n    --\n    a\n" TASK("dd", 1, 3)
+	  "    b\n    -\n    a\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(B, DASH, A), NONE },
+	    { 1, "dd", 1, T(B, DASHES, A), NONE },
+	    { 2, "dd", 1, T(A), T(K_B) } } },
+	{ "a sum that does not fit",
+	  { FOLDED },
+	  "dd;b 1\ndd;a 18446744073709551615\n",
+	  { { UINT64_MAX, "dd", 1, T(A), NONE },
+	    { UINT64_MAX - 1, "dd", 2, T(A), NONE },
+	    { 1, "dd", 1, T(B), NONE } } },
+	/* order */
+	{ "value, as a number",
+	  { FOLDED },
+	  "dd;b 9\ndd;a 10\ndd;main 18446744073709551614\n",
+	  { { 10, "dd", 1, T(A), NONE },
+	    { UINT64_MAX - 1, "dd", 1, T(MAIN), NONE },
+	    { 9, "dd", 1, T(B), NONE } } },
+	{ "the merged value counts",
+	  { FOLDED },
+	  "dd;b 3\ndd;a 4\n",
+	  { { 2, "dd", 1, T(A), NONE }, { 3, "dd", 1, T(B), NONE }, { 2, "dd", 2, T(A), NONE } } },
+	{ "comm before stack, as bytes",
+	  { FOLDED },
+	  ";b 1\nB;b 1\na;b 1\na b;a 1\nab;a 1\n\xc3\xa9;a 1\n",
+	  { { 1, "\xc3\xa9", 1, T(A), NONE },
+	    { 1, "ab", 1, T(A), NONE },
+	    { 1, "a b", 1, T(A), NONE },
+	    { 1, "", 1, T(B), NONE },
+	    { 1, "a", 1, T(B), NONE },
+	    { 1, "B", 1, T(B), NONE } } },
+	{ "stacks as bytes of the line",
+	  { FOLDED },
+	  "dd 1\ndd;a 1\ndd;a b 1\ndd;a b;a 1\ndd;a+;a 1\ndd;a;a 1\ndd;a<;a 1\ndd;b 1\n",
+	  { { 1, "dd", 1, T(B), NONE },
+	    { 1, "dd", 1, T(A, A_LT), NONE },
+	    { 1, "dd", 1, T(A, A), NONE },
+	    { 1, "dd", 1, T(A, A_PLUS), NONE },
+	    { 1, "dd", 1, T(A_B), NONE },
+	    { 1, "dd", 1, T(A, A_B), NONE },
+	    { 1, "dd", 1, T(A), NONE },
+	    { 1, "dd", 1, NONE, NONE } } },
+	{ "comm, then pid, then stack",
+	  { TEXT },
+	  "    b\n" TASK("a", 2, 1) "    a\n" TASK("a", 10, 1)
+	  "    b\n" TASK("a", 10, 1) "    a\n" TASK("b", 1, 1),
+	  { { 1, "b", 1, T(A), NONE },
+	    { 1, "a", 10, T(B), NONE },
+	    { 1, "a", 10, T(A), NONE },
+	    { 1, "a", 2, T(B), NONE } } },
+	{ "text is in the folded order",
+	  { TEXT },
+	  "    main\n    a;\n" TASK("dd", 1, 1) "    b\n    a\n" TASK("dd", 1, 1),
+	  { { 1, "dd", 1, T(B, A), NONE }, { 1, "dd", 1, T(MAIN, A_B_SEMI), NONE } } },
+	/* what a process can put into names */
+	{ "evil names", { FOLDED }, "d?;e?[2Jvil? 1\n", { { 1, "d\n", 1, T(EVIL), NONE } } },
+	{ "evil names, text",
+	  { TEXT, .offsets = true },
+	  "    e?[2Jvil?+0x0 [m???]\n    a;b+0x1 [x;y]\n" TASK("d?", 1, 1),
+	  { { 1, "d\n", 1, T(EVIL, SEMI), NONE } } },
+};
+/* clang-format on */
+
+static struct stack side(const struct side *in, uint64_t *frames)
+{
+	struct stack s = { .frames = frames, .state = in->state, .truncated = in->truncated };
+
+	for (; s.nr < MAX_FRAMES && in->frames[s.nr]; s.nr++)
+		frames[s.nr] = in->frames[s.nr] == UNMAPPED ? (uint64_t)NOWHERE : in->frames[s.nr];
+	return s;
+}
+
+static void add(struct stacks *t, const struct input *in)
+{
+	uint64_t user_frames[MAX_FRAMES], kernel_frames[MAX_FRAMES];
+	struct stack user = side(&in->user, user_frames), kernel = side(&in->kernel, kernel_frames);
+	char comm[COMM_LEN] = "";
+
+	memcpy(comm, in->comm, strlen(in->comm));
+	ck_assert_int_eq(stacks_add(t, comm, in->pid, &kernel, &user, in->value), 0);
+}
+
+static char *write_report(const struct stacks *t, const struct report_names *names, const struct report_cfg *cfg)
+{
+	struct err err = { 0 };
+	char *buf = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&buf, &len);
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(report_write(out, t, names, cfg, &err), 0);
+	ck_assert_int_eq(err.code, 0);
+	ck_assert_int_eq(fclose(out), 0);
+	ck_assert_uint_eq(strlen(buf), len);
+	return buf;
+}
+
+static void assert_report(const struct stacks *t, const struct report_cfg *cfg, const char *want, const char *name)
+{
+	char *got = write_report(t, &world, cfg);
+
+	ck_assert_msg(!strcmp(got, want), "%s: got\n%s\nwant\n%s", name, got, want);
+	free(got);
+}
+
+static void shuffle(uint32_t *order, uint32_t nr)
+{
+	uint32_t i, j, tmp;
+
+	for (i = nr; i > 1; i--) {
+		j = (uint32_t)rand() % i;
+		tmp = order[i - 1];
+		order[i - 1] = order[j];
+		order[j] = tmp;
+	}
+}
+
+/* The same bytes in whatever order the rows came. */
+START_TEST(test_golden)
+{
+	const struct golden *g = &goldens[_i];
+	uint32_t order[MAX_ROWS], nr, i, round;
+
+	for (nr = 0; nr < MAX_ROWS && g->in[nr].value; nr++)
+		order[nr] = nr;
+	srand(1);
+	for (round = 0; round < 20; round++) {
+		struct stacks *t = stacks_new();
+
+		for (i = 0; i < nr; i++)
+			add(t, &g->in[order[i]]);
+		assert_report(t, &g->cfg, g->out, g->name);
+		stacks_free(t);
+		shuffle(order, nr);
+	}
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *in, *out; /* @out: of the multi-line form; folded has ':' for ';' */
+} names[] = {
+	{ "plain", "plain" },
+	{ "operator<(int, char const*)", "operator<(int, char const*)" },
+	{ "caf\xc3\xa9", "caf\xc3\xa9" },
+	{ "\xe2\x82\xac", "\xe2\x82\xac" },
+	{ "\xf0\x9f\x94\xa5", "\xf0\x9f\x94\xa5" },
+	{ "\xc2\xa0\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80\xf4\x8f\xbf\xbf",
+	  "\xc2\xa0\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80\xf4\x8f\xbf\xbf" },
+	{ "a;b;", "a;b;" },
+	/* control characters */
+	{ "\1\2\t\n\r\033\037", "???????" },
+	{ "a\177b", "a?b" },
+	{ "\xc2\x80\xc2\x9b\xc2\x9f", "???" },
+	/* bytes that are no UTF-8 */
+	{ "\x80", "?" },
+	{ "\xbf" "a", "?a" },
+	{ "\xff\xfe", "??" },
+	{ "\xc0\x80", "??" },
+	{ "\xc1\xbf", "??" },
+	{ "\xc3", "?" },
+	{ "\xc3(", "?(" },
+	{ "\xc3\xc3\xa9", "?\xc3\xa9" },
+	{ "\xc3\xa9\xa9", "\xc3\xa9?" },
+	{ "\xe0\x9f\xbf", "???" },
+	{ "\xe2\x82", "??" },
+	{ "\xe2\x82" "a", "??a" },
+	{ "\xe2(\xa1", "?(?" },
+	{ "\xed\xa0\x80", "???" },
+	{ "\xed\xbf\xbf", "???" },
+	{ "\xf0\x8f\xbf\xbf", "????" },
+	{ "\xf0\x9f\x94", "???" },
+	{ "\xf0\x9f\x94;", "???;" },
+	{ "\xf4\x90\x80\x80", "????" },
+	{ "\xf5\x80\x80\x80", "????" },
+	{ "\xf8\x88\x80\x80\x80", "?????" },
+	{ "\xc2\n", "??" },
+};
+/* clang-format on */
+
+static void name_fixed(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	(void)pid;
+	(void)comm;
+	(void)addr;
+	(void)is_return;
+	*out = (struct symbol){ ctx, 0, ctx };
+}
+
+static void name_fixed_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	name_fixed(ctx, 0, NULL, addr, is_return, out);
+}
+
+/* Names, comms and modules are made safe alike. */
+START_TEST(test_names)
+{
+	const struct report_names fixed = { (void *)names[_i].in, name_fixed_kernel, name_fixed };
+	const struct report_cfg text = { TEXT, .offsets = true }, folded = { FOLDED };
+	const struct side leaf = T(MAIN), none = NONE;
+	struct input in = { 1, "dd", 1, leaf, none };
+	struct stacks *t = stacks_new();
+	char *got, *want, *p, colons[64];
+
+	add(t, &in);
+	got = write_report(t, &fixed, &text);
+	ck_assert_int_gt(asprintf(&want, "    %s+0x0 [%s]\n    -                dd (1)\n        1\n\n", names[_i].out,
+				  names[_i].out),
+			 0);
+	ck_assert_str_eq(got, want);
+	free(got);
+	free(want);
+
+	snprintf(colons, sizeof(colons), "%s", names[_i].out);
+	for (p = colons; (p = strchr(p, ';'));)
+		*p = ':';
+	got = write_report(t, &fixed, &folded);
+	ck_assert_int_gt(asprintf(&want, "dd;%s 1\n", colons), 0);
+	ck_assert_str_eq(got, want);
+	free(got);
+	free(want);
+	stacks_free(t);
+}
+END_TEST
+
+START_TEST(test_comms)
+{
+	const struct report_cfg text = { TEXT };
+	const struct side none = NONE;
+	struct input in = { 1, names[_i].in, 1, none, none };
+	struct stacks *t = stacks_new();
+	char *got, *want;
+
+	if (strlen(names[_i].in) < COMM_LEN) {
+		add(t, &in);
+		got = write_report(t, &world, &text);
+		ck_assert_int_gt(asprintf(&want, "    -                %s (1)\n        1\n\n", names[_i].out), 0);
+		ck_assert_str_eq(got, want);
+		free(got);
+		free(want);
+	}
+	stacks_free(t);
+}
+END_TEST
+
+/* A name of many megabytes is cut, also within a character. */
+START_TEST(test_long_name)
+{
+	const size_t cap = 64 * 1024, len = 4 << 20;
+	const struct report_cfg cfg = { FOLDED };
+	const struct side leaf = T(MAIN), none = NONE;
+	struct input in = { 1, "dd", 1, leaf, none };
+	struct stacks *t = stacks_new();
+	char *name = malloc(len + 1), *got;
+	struct report_names fixed = { name, name_fixed_kernel, name_fixed };
+
+	memset(name, 'x', len);
+	name[len] = 0;
+	memcpy(name + cap - 2, "\xe2\x82\xac", 3);
+	add(t, &in);
+	got = write_report(t, &fixed, &cfg);
+	ck_assert_uint_eq(strlen(got), strlen("dd;") + cap + strlen(" 1\n"));
+	ck_assert_str_eq(got + strlen("dd;") + cap - 3, "x?? 1\n");
+	free(got);
+	free(name);
+	stacks_free(t);
+}
+END_TEST
+
+/* Names that tell how they were asked for, and count it. */
+struct asker {
+	char name[64];
+	int asked;
+};
+
+static void ask_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	struct asker *a = ctx;
+
+	a->asked++;
+	snprintf(a->name, sizeof(a->name), "k%u%s", (unsigned int)addr, is_return ? "r" : "");
+	*out = (struct symbol){ a->name, 0, NULL };
+}
+
+static void ask_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	struct asker *a = ctx;
+
+	a->asked++;
+	snprintf(a->name, sizeof(a->name), "%s/%d/u%u%s", comm, (int)pid, (unsigned int)addr, is_return ? "r" : "");
+	*out = (struct symbol){ a->name, 0, NULL };
+}
+
+static char *ask(const struct input *in, size_t nr, int *asked)
+{
+	const struct report_cfg cfg = { FOLDED };
+	struct asker a = { "", 0 };
+	const struct report_names asker = { &a, ask_kernel, ask_user };
+	struct stacks *t = stacks_new();
+	size_t i;
+	char *got;
+
+	for (i = 0; i < nr; i++)
+		add(t, &in[i]);
+	got = write_report(t, &asker, &cfg);
+	stacks_free(t);
+	*asked = a.asked;
+	return got;
+}
+
+/* All but the leaf of each side are return addresses; recursion shows the same address as both. */
+START_TEST(test_is_return)
+{
+	const struct input in = { 1, "dd", 7, T(1, 1, 2), T(3, 3) };
+	int asked;
+	char *got = ask(&in, 1, &asked);
+
+	ck_assert_str_eq(got, "dd;dd/7/u2r;dd/7/u1r;dd/7/u1;k3r;k3 1\n");
+	ck_assert_int_eq(asked, 5);
+	free(got);
+}
+END_TEST
+
+/* A user address means something else in each process and program, a kernel address never. */
+START_TEST(test_asked_once)
+{
+	const struct input in[] = {
+		{ 1, "dd", 7, T(1), T(3) }, { 2, "dd", 8, T(1), T(3) },     { 4, "cp", 7, T(1), T(3) },
+		{ 8, "dd", 7, T(1), T(4) }, { 16, "dd", 7, T(1, 1), NONE }, { 32, "dd", 7, T(1), T(4, 3) },
+	};
+	int asked;
+	char *got = ask(in, ARRAY_SIZE(in), &asked);
+
+	ck_assert_str_eq(got, "dd;dd/7/u1;k3 1\ndd;dd/8/u1;k3 2\ncp;cp/7/u1;k3 4\ndd;dd/7/u1;k4 8\n"
+			      "dd;dd/7/u1r;dd/7/u1 16\ndd;dd/7/u1;k3r;k4 32\n");
+	ck_assert_int_eq(asked, 4 + 3);
+	free(got);
+}
+END_TEST
+
+enum { RANDOM_ROWS = 3000 };
+
+/* Few names, so that rows collide in every way; each is a beginning of another, with bytes around ';'. */
+static void draw(struct input *in)
+{
+	static const char *const comms[] = { "a", "a b", "a;", "a:", "a\1", "a\2", "b" };
+	static const uint64_t user[] = { A, A_B, A_PLUS, A_LT, A_B_SEMI, B, DASH, DASHES, MAIN, MAIN_LATER, UNMAPPED };
+	static const uint64_t kernel[] = { K_A, K_B, VFS, HIDDEN };
+	size_t i, n;
+
+	*in = (struct input){ 1 + (uint64_t)rand() % 3, comms[rand() % ARRAY_SIZE(comms)], 1 + rand() % 3 };
+	in->user.state = (enum stack_state)(rand() % 3);
+	in->kernel.state = (enum stack_state)(rand() % 3);
+	in->user.truncated = in->user.state == STACK_TAKEN && rand() % 4 == 0;
+	in->kernel.truncated = in->kernel.state == STACK_TAKEN && rand() % 4 == 0;
+	for (i = 0, n = in->user.state == STACK_TAKEN ? (size_t)rand() % 4 : 0; i < n; i++)
+		in->user.frames[i] = user[rand() % ARRAY_SIZE(user)];
+	for (i = 0, n = in->kernel.state == STACK_TAKEN ? (size_t)rand() % 3 : 0; i < n; i++)
+		in->kernel.frames[i] = kernel[rand() % ARRAY_SIZE(kernel)];
+}
+
+static struct report_cfg cfg_of(int bits)
+{
+	return (struct report_cfg){
+		.form = bits & 16 ? REPORT_FOLDED : REPORT_TEXT,
+		.delimited = bits & 1,
+		.annotations = bits & 2,
+		.addresses = bits & 4,
+		.offsets = bits & 8,
+	};
+}
+
+struct line {
+	uint64_t value;
+	char *comm, *stack;
+};
+
+/* "comm;stack VALUE", taken apart in place. */
+static struct line parse(char *s)
+{
+	struct line l;
+	char *space = strrchr(s, ' '), *semicolon;
+
+	ck_assert_ptr_nonnull(space);
+	*space = 0;
+	l.value = strtoull(space + 1, NULL, 10);
+	semicolon = strchr(s, ';');
+	if (semicolon)
+		*semicolon = 0;
+	l.comm = s;
+	l.stack = semicolon ? semicolon + 1 : space;
+	return l;
+}
+
+static void assert_sorted(char *report, uint64_t total)
+{
+	struct line last = { 0 }, l;
+	uint64_t sum = 0;
+	char *s, *end;
+	int c;
+
+	for (s = report; *s; s = end + 1) {
+		end = strchr(s, '\n');
+		ck_assert_ptr_nonnull(end);
+		*end = 0;
+		l = parse(s);
+		sum += l.value;
+		if (last.comm) {
+			c = l.value != last.value ? (last.value < l.value ? -1 : 1) : strcmp(last.comm, l.comm);
+			ck_assert_int_lt(c ? c : strcmp(last.stack, l.stack), 0);
+		}
+		last = l;
+	}
+	ck_assert_uint_eq(sum, total);
+}
+
+/* Random rows under each combination of options: the same bytes in any order; strictly ascending when folded.
+ */
+START_TEST(test_random)
+{
+	struct input *in = calloc(RANDOM_ROWS, sizeof(*in));
+	struct report_cfg cfg = cfg_of(_i);
+	uint32_t order[RANDOM_ROWS], i, round;
+	char *first = NULL, *got;
+	uint64_t total = 0;
+
+	srand(2);
+	for (i = 0; i < RANDOM_ROWS; i++) {
+		draw(&in[i]);
+		order[i] = i;
+	}
+	for (round = 0; round < 3; round++) {
+		struct stacks *t = stacks_new();
+
+		for (i = 0; i < RANDOM_ROWS; i++)
+			add(t, &in[order[i]]);
+		total = stacks_total(t);
+		got = write_report(t, &world, &cfg);
+		stacks_free(t);
+		if (first)
+			ck_assert_str_eq(got, first);
+		free(first);
+		first = got;
+		shuffle(order, RANDOM_ROWS);
+	}
+	if (cfg.form == REPORT_FOLDED)
+		assert_sorted(first, total);
+	free(first);
+	free(in);
+}
+END_TEST
+
+static struct stacks *many_rows(uint32_t nr)
+{
+	struct stacks *t = stacks_new();
+	struct input in = { 1, "dd", 1, T(MAIN), NONE };
+	uint32_t i;
+
+	for (i = 0; i < nr; i++) {
+		in.value = i + 1;
+		in.pid = (pid_t)i;
+		add(t, &in);
+	}
+	return t;
+}
+
+/* A full disk, found out by stdio early or only at the end. */
+static const struct {
+	enum report_form form;
+	uint32_t rows;
+} full[] = { { REPORT_FOLDED, 1 }, { REPORT_TEXT, 1 }, { REPORT_TEXT, 20000 } };
+
+START_TEST(test_full_disk)
+{
+	struct report_cfg cfg = { .form = full[_i].form };
+	struct stacks *t = many_rows(full[_i].rows);
+	FILE *out = fopen("/dev/full", "we");
+	struct err err = { 0 };
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(report_write(out, t, &world, &cfg, &err), -ENOSPC);
+	ck_assert_int_eq(err.code, -ENOSPC);
+	ck_assert_str_eq(err.msg, "cannot write the report: No space left on device");
+	fclose(out);
+	stacks_free(t);
+}
+END_TEST
+
+START_TEST(test_closed_pipe)
+{
+	const struct report_cfg cfg = { TEXT };
+	struct stacks *t = many_rows(10);
+	struct err err = { 0 };
+	int fds[2];
+	FILE *out;
+
+	signal(SIGPIPE, SIG_IGN);
+	ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+	close(fds[0]);
+	out = fdopen(fds[1], "w");
+	ck_assert_int_eq(report_write(out, t, &world, &cfg, &err), -EPIPE);
+	ck_assert_str_eq(err.msg, "cannot write the report: Broken pipe");
+	ck_assert_int_lt(report_write(out, t, &world, &cfg, NULL), 0); /* the stream stays failed */
+	fclose(out);
+	stacks_free(t);
+}
+END_TEST
+
+static ssize_t failing_write(void *cookie, const char *buf, size_t len)
+{
+	int *calls = cookie;
+
+	(void)buf;
+	(void)len;
+	++*calls;
+	errno = EIO;
+	return 0;
+}
+
+/* After a failed write nothing more is tried. */
+START_TEST(test_stops)
+{
+	const struct report_cfg cfg = { TEXT };
+	struct stacks *t = many_rows(20000);
+	int calls = 0;
+	FILE *out = fopencookie(&calls, "w", (cookie_io_functions_t){ .write = failing_write });
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(report_write(out, t, &world, &cfg, NULL), -EIO);
+	ck_assert_int_le(calls, 4);
+	fclose(out);
+	stacks_free(t);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("report");
+	TCase *tc = tcase_create("report");
+
+	tcase_add_loop_test(tc, test_golden, 0, ARRAY_SIZE(goldens));
+	tcase_add_loop_test(tc, test_names, 0, ARRAY_SIZE(names));
+	tcase_add_loop_test(tc, test_comms, 0, ARRAY_SIZE(names));
+	tcase_add_test(tc, test_long_name);
+	tcase_add_test(tc, test_is_return);
+	tcase_add_test(tc, test_asked_once);
+	tcase_add_loop_test(tc, test_random, 0, 32);
+	tcase_add_loop_test(tc, test_full_disk, 0, ARRAY_SIZE(full));
+	tcase_add_test(tc, test_closed_pipe);
+	tcase_add_test(tc, test_stops);
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

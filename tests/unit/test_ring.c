@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "backend-perfring/ring.h"
+
+#include <errno.h>
+
+#define BYTES 4096
+
+/* A ring of ordinary memory, which the test writes to as the kernel does. */
+static struct perf_event_mmap_page page;
+static unsigned char *data; /* exactly BYTES, so that a sanitizer sees what is read beyond */
+
+static struct ring make_ring(uint64_t at)
+{
+	memset(&page, 0, sizeof(page));
+	page.data_head = page.data_tail = at;
+	memset(data, 0xff, BYTES);
+	return (struct ring){ &page, data, BYTES, 4096 };
+}
+
+static void put(uint64_t at, const void *bytes, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		data[(at + i) % BYTES] = ((const unsigned char *)bytes)[i];
+}
+
+/* A record whose contents tell what and where it is. */
+static void write_record(uint32_t type, size_t size)
+{
+	struct perf_event_header h = { .type = type, .size = (uint16_t)size };
+	uint64_t word;
+
+	put(page.data_head, &h, sizeof(h));
+	for (word = 1; word < size / 8; word++) {
+		uint64_t value = (uint64_t)type << 32 | word;
+
+		put(page.data_head + 8 * word, &value, sizeof(value));
+	}
+	page.data_head += size;
+}
+
+struct seen {
+	uint32_t type[1024];
+	size_t size[1024];
+	size_t nr, bytes;
+	size_t fail_at; /* answer -ENOMEM to the record with this number */
+};
+
+static int see(void *ctx, const struct perf_event_header *record, size_t size)
+{
+	struct seen *s = ctx;
+	const uint64_t *words = (const uint64_t *)record;
+	uint64_t i;
+
+	ck_assert_uint_lt(s->nr, ARRAY_SIZE(s->type));
+	ck_assert_uint_eq((uintptr_t)record % 8, 0);
+	ck_assert_uint_eq(record->size, size);
+	for (i = 1; i < size / 8; i++)
+		ck_assert_uint_eq(words[i], (uint64_t)record->type << 32 | i);
+	s->type[s->nr] = record->type;
+	s->size[s->nr] = size;
+	s->bytes += size;
+	return ++s->nr == s->fail_at ? -ENOMEM : 0;
+}
+
+static void setup(void)
+{
+	data = malloc(BYTES);
+	ck_assert_ptr_nonnull(data);
+}
+
+static void teardown(void)
+{
+	free(data);
+}
+
+START_TEST(test_empty)
+{
+	struct ring r = make_ring(0);
+	struct seen s = { 0 };
+
+	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_uint_eq(s.nr, 0);
+	ck_assert_uint_eq(page.data_tail, 0);
+}
+END_TEST
+
+/* Counters run freely: the mapping's offsets are theirs modulo its size, also after they have gone round. */
+static const uint64_t starts[] = {
+	0,
+	BYTES,
+	(1ULL << 32) - BYTES,
+	1ULL << 32,
+	(1ULL << 63) - BYTES,
+	1ULL << 63,
+	0 - 2ULL * BYTES,
+	0 - 1ULL * BYTES,
+};
+
+/* Three records, the first of 24 bytes begins at each possible place. */
+START_TEST(test_every_place)
+{
+	uint64_t place;
+
+	for (place = 0; place < BYTES; place += 8) {
+		struct ring r = make_ring(starts[_i] + place);
+		struct seen s = { 0 };
+
+		write_record(1, 24);
+		write_record(2, 8);
+		write_record(3, 2048);
+		ck_assert_int_eq(ring_read(&r, see, &s), 0);
+		ck_assert_uint_eq(s.nr, 3);
+		ck_assert_uint_eq(s.type[0], 1);
+		ck_assert_uint_eq(s.type[1], 2);
+		ck_assert_uint_eq(s.type[2], 3);
+		ck_assert_uint_eq(s.size[2], 2048);
+		ck_assert_uint_eq(page.data_tail, starts[_i] + place + 24 + 8 + 2048);
+		ck_assert_uint_eq(page.data_tail, page.data_head);
+	}
+}
+END_TEST
+
+START_TEST(test_full)
+{
+	static const size_t sizes[] = { 8, 16, 64, 1024, 2048, BYTES };
+	struct ring r = make_ring(starts[_i] + 40);
+	struct seen s = { 0 };
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		s = (struct seen){ 0 };
+		for (n = 0; n < BYTES / sizes[i]; n++)
+			write_record((uint32_t)n, sizes[i]);
+		ck_assert_int_eq(ring_read(&r, see, &s), 0);
+		ck_assert_uint_eq(s.nr, BYTES / sizes[i]);
+		ck_assert_uint_eq(s.type[s.nr - 1], s.nr - 1);
+		ck_assert_uint_eq(page.data_tail, page.data_head);
+	}
+}
+END_TEST
+
+/* An impossible size after one good record; @left bytes are in the ring from the bad record on. */
+static const struct {
+	uint16_t size;
+	uint64_t left;
+} bad_sizes[] = {
+	{ 0, 8 },       { 0, 1024 },          { 1, 64 },           { 4, 64 },     { 7, 64 },
+	{ 9, 64 },      { 12, 64 },           { 63, 64 },          { 16, 8 },     { 24, 16 },
+	{ 1032, 1024 }, { BYTES, BYTES - 8 }, { 4104, 4096 - 32 }, { 65528, 64 }, { 65535, 64 },
+};
+
+START_TEST(test_bad_size)
+{
+	struct perf_event_header h = { .type = 2, .size = bad_sizes[_i].size };
+	struct ring r = make_ring(4096 - 32);
+	struct seen s = { 0 };
+
+	write_record(1, 8);
+	put(page.data_head, &h, sizeof(h));
+	page.data_head += bad_sizes[_i].left;
+	ck_assert_int_eq(ring_read(&r, see, &s), -EBADMSG);
+	ck_assert_uint_eq(s.nr, 1);
+	ck_assert_uint_eq(page.data_tail, page.data_head);
+
+	write_record(3, 16); /* and what comes then is read again */
+	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_uint_eq(s.nr, 2);
+	ck_assert_uint_eq(s.type[1], 3);
+}
+END_TEST
+
+/* Counters no kernel writes: more than the ring holds, or a head behind the tail. The data is a row of good
+ * records. */
+static const struct {
+	uint64_t head, tail;
+} bad_counters[] = {
+	{ BYTES + 8, 0 }, { 1ULL << 40, 0 }, { 1ULL << 63, 8 }, { UINT64_MAX - 7, 0 }, { 0, 8 }, { 4096, 8192 },
+};
+
+START_TEST(test_bad_counters)
+{
+	struct ring r = make_ring(0);
+	struct seen s = { 0 };
+	size_t i;
+
+	for (i = 0; i < BYTES / 8; i++)
+		write_record(1, 8);
+	page.data_head = bad_counters[_i].head;
+	page.data_tail = bad_counters[_i].tail;
+	ck_assert_int_eq(ring_read(&r, see, &s), -EBADMSG);
+	ck_assert_uint_eq(s.nr, 0);
+	ck_assert_uint_eq(page.data_tail, bad_counters[_i].head);
+}
+END_TEST
+
+/* An error of the callback: its record is consumed, the next one is not. */
+START_TEST(test_callback_error)
+{
+	struct ring r = make_ring(BYTES - 24);
+	struct seen s = { .fail_at = (size_t)_i };
+	uint64_t at = page.data_head;
+	int i;
+
+	for (i = 1; i <= 5; i++)
+		write_record((uint32_t)i, 16);
+	ck_assert_int_eq(ring_read(&r, see, &s), -ENOMEM);
+	ck_assert_uint_eq(s.nr, _i);
+	ck_assert_uint_eq(page.data_tail, at + 16 * (uint64_t)_i);
+	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_uint_eq(s.nr, 5);
+	for (i = 1; i <= 5; i++)
+		ck_assert_uint_eq(s.type[i - 1], i);
+}
+END_TEST
+
+static int see_and_write(void *ctx, const struct perf_event_header *record, size_t size)
+{
+	int rc = see(ctx, record, size);
+
+	write_record(9, 8); /* a kernel that is as fast as we are */
+	return rc;
+}
+
+/* What comes while the ring is read is for the next time: a busy CPU cannot hold the reader. */
+START_TEST(test_ends_with_busy_writer)
+{
+	struct ring r = make_ring(0);
+	struct seen s = { 0 };
+
+	write_record(1, 8);
+	write_record(1, 8);
+	ck_assert_int_eq(ring_read(&r, see_and_write, &s), 0);
+	ck_assert_uint_eq(s.nr, 2);
+	ck_assert_uint_eq(page.data_tail, 16);
+	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_uint_eq(s.nr, 4);
+}
+END_TEST
+
+/* Random sizes for long: what is written is what is read. */
+START_TEST(test_stream)
+{
+	struct ring r = make_ring(starts[_i]);
+	size_t written = 0, nr = 0, round;
+	struct seen s = { 0 };
+	uint32_t seed = 7;
+
+	for (round = 0; round < 200; round++) {
+		for (;;) {
+			size_t size;
+
+			seed = seed * 1103515245 + 12345;
+			size = 8 * (1 + (seed >> 16) % 100);
+			if (page.data_head + size - page.data_tail > BYTES)
+				break;
+			write_record((uint32_t)nr++, size);
+			written += size;
+		}
+		ck_assert_int_eq(ring_read(&r, see, &s), 0);
+		ck_assert_uint_eq(s.bytes, written);
+		ck_assert_uint_eq(s.type[s.nr - 1], nr - 1);
+		s.nr = 0;
+	}
+}
+END_TEST
+
+START_TEST(test_map_fails)
+{
+	struct err err = { 0 };
+	struct ring r = { 0 };
+
+	ck_assert_int_eq(ring_map(&r, -1, 65536, &err), -EBADF);
+	ck_assert_ptr_null(r.page);
+	ck_assert_str_eq(err.msg, "cannot map the ring of a perf event: Bad file descriptor");
+	ck_assert_int_eq(ring_map(&r, -1, 0, &err), -EINVAL);
+	ring_unmap(&r);
+	ring_unmap(&r);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("ring");
+	TCase *tc = tcase_create("ring");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_empty);
+	tcase_add_loop_test(tc, test_every_place, 0, ARRAY_SIZE(starts));
+	tcase_add_loop_test(tc, test_full, 0, ARRAY_SIZE(starts));
+	tcase_add_loop_test(tc, test_bad_size, 0, ARRAY_SIZE(bad_sizes));
+	tcase_add_loop_test(tc, test_bad_counters, 0, ARRAY_SIZE(bad_counters));
+	tcase_add_loop_test(tc, test_callback_error, 1, 6);
+	tcase_add_test(tc, test_ends_with_busy_writer);
+	tcase_add_loop_test(tc, test_stream, 0, ARRAY_SIZE(starts));
+	tcase_add_test(tc, test_map_fails);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

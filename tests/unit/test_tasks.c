@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/host.h"
+#include "core/tasks.h"
+
+static char *top;
+static struct host host;
+static struct tasks *tasks;
+
+static void setup(void)
+{
+	top = unit_tmpdir();
+	host = (struct host){ .proc = top, .sys = "/nowhere" };
+	tasks = tasks_new(&host);
+	ck_assert_ptr_nonnull(tasks);
+}
+
+static void teardown(void)
+{
+	tasks_free(tasks);
+	unit_rmdir(top);
+}
+
+static void put(const char *name, const char *text)
+{
+	unit_write(top, name, text, strlen(text));
+}
+
+static void put_comm(pid_t pid, pid_t tid, const char *comm)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%d/task/%d/comm", pid, tid);
+	put(name, comm);
+}
+
+/* The kernel's strings are terminated; a record's need not be. Each is given without a byte to spare. */
+static void name(pid_t pid, pid_t tid, const char *comm, bool exec)
+{
+	char *copy = calloc(1, COMM_LEN);
+
+	memcpy(copy, comm, strnlen(comm, COMM_LEN));
+	ck_assert_int_eq(tasks_comm(tasks, pid, tid, copy, exec), 0);
+	free(copy);
+}
+
+static void fork_to(pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
+{
+	ck_assert_int_eq(tasks_fork(tasks, pid, tid, ppid, ptid), 0);
+}
+
+static void end(pid_t pid, pid_t tid)
+{
+	ck_assert_int_eq(tasks_exit(tasks, pid, tid), 0);
+}
+
+static void map(pid_t pid, uint64_t start, uint64_t stop, const char *path)
+{
+	const struct mapping m = { start, stop, 0, NULL };
+
+	ck_assert_int_eq(tasks_mmap(tasks, pid, &m, path, 8, 1, strlen(path)), 0);
+}
+
+static void check_name(pid_t pid, pid_t tid, const char *want)
+{
+	char comm[COMM_LEN + 1], padded[COMM_LEN] = "";
+
+	memset(comm, '#', sizeof(comm));
+	memcpy(padded, want, strnlen(want, COMM_LEN - 1));
+	tasks_name(tasks, pid, tid, comm);
+	ck_assert_msg(!memcmp(comm, padded, COMM_LEN), "%d of %d is '%.16s', not '%s'", tid, pid, comm, want);
+	ck_assert_int_eq(comm[COMM_LEN], '#');
+}
+
+/* @path NULL: nothing is known of @addr. */
+static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *path)
+{
+	char padded[COMM_LEN] = "";
+	struct mapping m = { 0 };
+
+	memcpy(padded, comm, strnlen(comm, COMM_LEN - 1));
+	ck_assert_int_eq(tasks_find(tasks, pid, padded, addr, &m), path ? 1 : 0);
+	if (!path)
+		return;
+	ck_assert_msg(!strcmp(m.file->path, path), "0x%llx of %s (%d) is in '%s', not in '%s'",
+		      (unsigned long long)addr, comm, pid, m.file->path, path);
+	ck_assert(m.start <= addr && addr < m.end);
+}
+
+static bool keep_none(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+static bool keep_one(void *ctx, pid_t pid)
+{
+	return pid == *(pid_t *)ctx;
+}
+
+/* ---- names */
+
+START_TEST(test_names)
+{
+	name(10, 10, "sh", true);
+	check_name(10, 10, "sh");
+	fork_to(11, 11, 10, 10);
+	check_name(11, 11, "sh"); /* until it says otherwise */
+	name(11, 11, "ls", true);
+	check_name(11, 11, "ls");
+	check_name(10, 10, "sh");
+	name(10, 10, "bash", false);
+	check_name(10, 10, "bash");
+	check_name(11, 11, "ls");
+
+	fork_to(11, 12, 11, 11); /* a thread */
+	check_name(11, 12, "ls");
+	name(11, 12, "worker", false);
+	check_name(11, 12, "worker");
+	check_name(11, 11, "ls");
+	fork_to(13, 13, 11, 12); /* takes the name of the thread that forked */
+	check_name(13, 13, "worker");
+	end(11, 11);
+	end(11, 12);
+	check_name(11, 12, "worker"); /* samples may still come */
+	fork_to(11, 11, 10, 10);      /* the pid is used again */
+	check_name(11, 11, "bash");
+	fork_to(20, 12, 77, 77); /* the tid is, by a child of nobody knows whom */
+	check_name(20, 12, ":12");
+}
+END_TEST
+
+static const struct {
+	const char *given, *kept;
+} lengths[] = {
+	{ "", "" },
+	{ "a", "a" },
+	{ "fourteen chars", "fourteen chars" },
+	{ "fifteen chars__", "fifteen chars__" },
+	{ "sixteen chars___", "sixteen chars__" },
+	{ "\n\t\x1b[31m", "\n\t\x1b[31m" },
+	{ "\xff\xfe", "\xff\xfe" },
+};
+
+START_TEST(test_length)
+{
+	name(10, 10, lengths[_i].given, true);
+	check_name(10, 10, lengths[_i].kept);
+	map(10, 1, 2, "/a");
+	map(11, 1, 2, "/b");
+	name(10, 10, "other", true);
+	map(10, 1, 2, "/c");
+	check_map(10, lengths[_i].kept, 1, "/a");
+	check_map(10, "other", 1, "/c");
+}
+END_TEST
+
+/* What no event has told of is read from /proc, once. */
+START_TEST(test_unknown_names)
+{
+	check_name(30, 31, ":31");
+	put_comm(30, 30, "leader\n");
+	check_name(30, 31, "leader"); /* a thread that is gone already */
+	put_comm(30, 31, "thread\n");
+	check_name(30, 31, "thread");
+	put_comm(30, 30, "new name\n");
+	put_comm(30, 31, "new name\n");
+	check_name(30, 30, "leader"); /* names change through events only */
+	check_name(30, 31, "thread");
+	name(30, 31, "event", false);
+	check_name(30, 31, "event");
+
+	put_comm(2, 50, "kworker/u8:2+flush-8:0\n");
+	check_name(2, 50, "kworker/u8:2");
+	check_name(-1, -1, ":-1");
+	check_name(INT32_MIN, INT32_MIN, ":-2147483648");
+	check_name(0, 0, ":0");
+}
+END_TEST
+
+/* A child of somebody who was there before the first event. */
+START_TEST(test_unknown_parent)
+{
+	put_comm(30, 30, "sh\n");
+	put("30/maps", "1000-2000 r-xp 0 08:01 7 /bin/sh\n");
+	fork_to(31, 31, 30, 30);
+	check_name(31, 31, "sh");
+	name(31, 31, "tool", true);
+	map(31, 0x1000, 0x2000, "/bin/tool");
+	check_map(31, "tool", 0x1000, "/bin/tool");
+	check_map(31, "sh", 0x1000, "/bin/sh"); /* between fork and exec it was called so, too */
+}
+END_TEST
+
+START_TEST(test_snapshot)
+{
+	name(30, 30, "from event", false);
+	put_comm(30, 30, "from proc\n");
+	put_comm(30, 31, "thread\n");
+	put_comm(32, 32, "other\n");
+	put("32/task/33/x", ""); /* ended while we looked */
+	ck_assert_int_eq(tasks_snapshot(tasks), 0);
+	put_comm(30, 31, "late\n");
+	put_comm(32, 32, "late\n");
+	put_comm(32, 33, "late\n");
+	check_name(30, 30, "from event");
+	check_name(30, 31, "thread");
+	check_name(32, 32, "other");
+	check_name(32, 33, "late");
+}
+END_TEST
+
+/* Names of the dead are kept for a while, and no longer: memory is bounded. */
+START_TEST(test_dead_threads)
+{
+	enum { KEPT = 1024, NR = 3 * KEPT };
+	char comm[COMM_LEN];
+	pid_t i;
+
+	name(10, 10, "main", false);
+	for (i = 0; i < NR; i++) {
+		snprintf(comm, sizeof(comm), "t%d", i);
+		fork_to(10, 1000 + i, 10, 10);
+		name(10, 1000 + i, comm, false);
+		end(10, 1000 + i);
+		end(10, 1000 + i); /* told twice: the second does not count */
+	}
+	for (i = 0; i < NR; i++) {
+		snprintf(comm, sizeof(comm), "t%d", i);
+		check_name(10, 1000 + i, i < NR - KEPT ? "main" : comm);
+	}
+}
+END_TEST
+
+/* One that dies again under the same number is kept as long as any other. */
+START_TEST(test_dead_again)
+{
+	enum { KEPT = 1024 };
+	pid_t i;
+
+	name(10, 10, "main", false);
+	name(10, 500, "first life", false);
+	end(10, 500);
+	for (i = 0; i < KEPT - 2; i++) {
+		fork_to(10, 1000 + i, 10, 10);
+		end(10, 1000 + i);
+	}
+	name(10, 500, "second life", false);
+	end(10, 500);
+	fork_to(10, 3000, 10, 10);
+	end(10, 3000); /* comes to the place of the first life */
+	check_name(10, 500, "second life");
+	for (i = 0; i < KEPT; i++) {
+		fork_to(10, 4000 + i, 10, 10);
+		end(10, 4000 + i);
+	}
+	check_name(10, 500, "main");
+}
+END_TEST
+
+/* A living thread whose number is in the queue of the dead is not forgotten. */
+START_TEST(test_dead_reused)
+{
+	pid_t i;
+
+	name(10, 10, "main", false);
+	name(10, 500, "dead", false);
+	end(10, 500);
+	name(10, 501, "dead", false);
+	end(10, 501);
+	name(20, 500, "alive", false);
+	fork_to(20, 501, 20, 500);
+	for (i = 0; i < 3000; i++) {
+		fork_to(10, 1000 + i, 10, 10);
+		end(10, 1000 + i);
+	}
+	check_name(20, 500, "alive");
+	check_name(20, 501, "alive");
+}
+END_TEST
+
+/* ---- mappings */
+
+START_TEST(test_mappings)
+{
+	name(10, 10, "a", true);
+	map(10, 0x1000, 0x3000, "/bin/a");
+	map(10, 0x2000, 0x4000, "/lib/l");
+	map(10, 0x9000, 0x9000, "/empty");
+	map(10, 0x9000, 0x8000, "/backwards");
+	check_map(10, "a", 0xfff, NULL);
+	check_map(10, "a", 0x1000, "/bin/a");
+	check_map(10, "a", 0x1fff, "/bin/a");
+	check_map(10, "a", 0x2000, "/lib/l");
+	check_map(10, "a", 0x3fff, "/lib/l");
+	check_map(10, "a", 0x4000, NULL);
+	check_map(10, "a", 0x9000, NULL);
+	check_map(10, "other", 0x1000, "/bin/a"); /* renamed since: the newest that maps it */
+	check_map(11, "a", 0x1000, NULL);
+	check_map(-1, "a", 0x1000, NULL);
+	check_map(0, "a", 0x1000, NULL);
+}
+END_TEST
+
+/* The newest image that began under the name and maps the address, else the newest that maps it. */
+START_TEST(test_rule)
+{
+	name(10, 10, "a", true);
+	map(10, 0x1000, 0x2000, "/a1");
+	map(10, 0x5000, 0x6000, "/a1-only");
+	name(10, 10, "b", true);
+	map(10, 0x1000, 0x2000, "/b");
+	map(10, 0x7000, 0x8000, "/b-only");
+	name(10, 10, "a", true);
+	map(10, 0x1000, 0x2000, "/a2");
+	name(10, 10, "c", true);
+	map(10, 0x1000, 0x2000, "/c");
+	check_map(10, "a", 0x1000, "/a2");
+	check_map(10, "a", 0x5000, "/a1-only");
+	check_map(10, "a", 0x7000, "/b-only");
+	check_map(10, "b", 0x1000, "/b");
+	check_map(10, "b", 0x5000, "/a1-only");
+	check_map(10, "c", 0x1000, "/c");
+	check_map(10, "c", 0x7000, "/b-only");
+	check_map(10, "d", 0x1000, "/c");
+	check_map(10, "", 0x1000, "/c");
+	check_map(10, "d", 0x3000, NULL);
+	/* a new name without a new program begins nothing */
+	name(10, 10, "e", false);
+	map(10, 0x1800, 0x2000, "/e");
+	check_map(10, "e", 0x1000, "/c");
+	check_map(10, "c", 0x1800, "/e");
+	check_map(10, "a", 0x1800, "/a2");
+}
+END_TEST
+
+START_TEST(test_fork)
+{
+	struct mapping parent, child;
+
+	name(10, 10, "sh", true);
+	map(10, 0x1000, 0x2000, "/bin/sh");
+	fork_to(11, 11, 10, 10);
+	check_map(11, "sh", 0x1000, "/bin/sh");
+	map(11, 0x1000, 0x1800, "/child");
+	map(11, 0x8000, 0x9000, "/child");
+	check_map(11, "sh", 0x1000, "/child");
+	check_map(11, "sh", 0x1800, "/bin/sh");
+	check_map(10, "sh", 0x1000, "/bin/sh");
+	check_map(10, "sh", 0x8000, NULL);
+	map(10, 0x1800, 0x2000, "/parent");
+	check_map(11, "sh", 0x1800, "/bin/sh");
+	fork_to(12, 12, 11, 11); /* a grandchild has what the child has now */
+	check_map(12, "sh", 0x8000, "/child");
+	end(10, 10);
+	end(11, 11);
+	tasks_forget(tasks, keep_none, NULL);
+	check_map(12, "sh", 0x8000, "/child");
+	check_map(12, "sh", 0x1800, "/bin/sh");
+
+	/* one file is one object, whoever maps it */
+	map(20, 0x1000, 0x2000, "/lib");
+	map(21, 0x5000, 0x6000, "/lib");
+	ck_assert_int_eq(tasks_find(tasks, 20, "", 0x1000, &parent), 1);
+	ck_assert_int_eq(tasks_find(tasks, 21, "", 0x5000, &child), 1);
+	ck_assert_ptr_eq(parent.file, child.file);
+}
+END_TEST
+
+/* Threads share; a child's image begins under the name of the thread that forked. */
+START_TEST(test_thread_fork)
+{
+	name(10, 10, "main", true);
+	map(10, 0x1000, 0x2000, "/main");
+	fork_to(10, 11, 10, 10);
+	name(10, 11, "pool", false);
+	map(10, 0x5000, 0x6000, "/plugin");
+	check_map(10, "pool", 0x5000, "/plugin");
+	fork_to(20, 20, 10, 11);
+	name(20, 20, "tool", true);
+	map(20, 0x1000, 0x2000, "/tool");
+	check_map(20, "pool", 0x1000, "/main");
+	check_map(20, "main", 0x1000, "/tool"); /* nothing of 20 began as that */
+	check_map(20, "tool", 0x5000, "/plugin");
+}
+END_TEST
+
+START_TEST(test_pid_again)
+{
+	name(10, 10, "old", true);
+	map(10, 0x1000, 0x2000, "/old");
+	map(10, 0x5000, 0x6000, "/old-only");
+	end(10, 10);
+	ck_assert_uint_eq(tasks_exited(tasks), 1);
+	name(1, 1, "init", true);
+	map(1, 0x1000, 0x2000, "/init");
+	fork_to(10, 10, 1, 1);
+	ck_assert_uint_eq(tasks_exited(tasks), 0);
+	check_name(10, 10, "init");
+	check_map(10, "init", 0x1000, "/init");
+	check_map(10, "old", 0x1000, "/old"); /* rows of the first one may ask still */
+	check_map(10, "init", 0x5000, "/old-only");
+	tasks_forget(tasks, keep_none, NULL);
+	check_map(10, "init", 0x1000, "/init"); /* it lives */
+	end(10, 10);
+	tasks_forget(tasks, keep_none, NULL);
+	ck_assert_uint_eq(tasks_exited(tasks), 0);
+	check_map(10, "init", 0x1000, NULL);
+}
+END_TEST
+
+/* An endless chain of execs keeps the newest images. */
+START_TEST(test_exec_chain)
+{
+	enum { NR = 10000, KEPT_AT_LEAST = 64 };
+	char comm[COMM_LEN], path[32];
+	int i;
+
+	for (i = 0; i < NR; i++) {
+		snprintf(comm, sizeof(comm), "c%d", i);
+		snprintf(path, sizeof(path), "/c%d", i % 100);
+		name(10, 10, comm, true);
+		map(10, 0x1000, 0x2000, path);
+	}
+	for (i = NR - KEPT_AT_LEAST; i < NR; i++) {
+		snprintf(comm, sizeof(comm), "c%d", i);
+		snprintf(path, sizeof(path), "/c%d", i % 100);
+		check_map(10, comm, 0x1000, path);
+	}
+	check_map(10, "c0", 0x1000, "/c99"); /* forgotten: the newest */
+}
+END_TEST
+
+START_TEST(test_forget)
+{
+	enum { NR = 500 };
+	pid_t i, kept = 77;
+
+	for (i = 1; i <= NR; i++) {
+		name(i, i, "x", true);
+		map(i, 0x1000, 0x2000, "/x");
+		fork_to(i, 1000 + i, i, i);
+	}
+	for (i = 1; i <= NR; i++) {
+		end(i, 1000 + i);
+		ck_assert_uint_eq(tasks_exited(tasks), (size_t)(i - 1) / 2);
+		if (i % 2 == 0) {
+			end(i, i);
+			end(i, i);
+		}
+	}
+	ck_assert_uint_eq(tasks_exited(tasks), NR / 2);
+	kept = 78;
+	tasks_forget(tasks, keep_one, &kept);
+	ck_assert_uint_eq(tasks_exited(tasks), 1);
+	for (i = 1; i <= NR; i++)
+		check_map(i, "x", 0x1000, i % 2 || i == kept ? "/x" : NULL);
+	tasks_forget(tasks, keep_none, NULL);
+	tasks_forget(tasks, keep_none, NULL);
+	ck_assert_uint_eq(tasks_exited(tasks), 0);
+	check_map(kept, "x", 0x1000, NULL);
+	check_map(77, "x", 0x1000, "/x");
+	end(999999, 999999); /* never heard of */
+	ck_assert_uint_eq(tasks_exited(tasks), 0);
+}
+END_TEST
+
+/* ---- /proc/PID/maps */
+
+START_TEST(test_learn)
+{
+	put_comm(30, 30, "old\n");
+	put("30/maps", "1000-2000 r--p 0 08:01 7 /bin/data\n"
+		       "2000-3000 r-xp 1000 08:01 7 /bin/code\n"
+		       "3000-4000 rw-p 0 08:01 7 /bin/data\n"
+		       "4000-5000 rwxp 0 00:00 0 \n"
+		       "5000-6000 --xp 0 00:00 0 [vdso]\n"
+		       "nonsense\n");
+	check_map(30, "old", 0x1000, NULL);
+	check_map(30, "old", 0x2000, "/bin/code");
+	check_map(30, "old", 0x3000, NULL);
+	check_map(30, "old", 0x4000, "//anon"); /* as MMAP records call it */
+	check_map(30, "old", 0x5000, "[vdso]");
+
+	/* once */
+	put("30/maps", "1000-6000 r-xp 0 08:01 7 /late\n");
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	check_map(30, "old", 0x2000, "/bin/code");
+	check_map(30, "old", 0x1000, NULL);
+	map(30, 0x2000, 0x3000, "/event");
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	check_map(30, "old", 0x2000, "/event");
+
+	/* a new program: nothing of /proc is asked, events tell all */
+	name(30, 30, "new", true);
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	map(30, 0x2000, 0x3000, "/bin/new");
+	check_map(30, "new", 0x2000, "/bin/new");
+	check_map(30, "old", 0x2000, "/event");
+}
+END_TEST
+
+START_TEST(test_learn_absent)
+{
+	ck_assert_int_eq(tasks_learn(tasks, 40), 0);
+	put("40/maps", "1000-2000 r-xp 0 08:01 7 /late\n");
+	ck_assert_int_eq(tasks_learn(tasks, 40), 0); /* not asked again at every sample */
+	check_map(40, "x", 0x1000, NULL);
+	put("0/maps", "1000-2000 r-xp 0 08:01 7 /idle\n");
+	put("-1/maps", "1000-2000 r-xp 0 08:01 7 /nobody\n");
+	ck_assert_int_eq(tasks_learn(tasks, 0), 0);
+	ck_assert_int_eq(tasks_learn(tasks, -1), 0);
+	check_map(0, "x", 0x1000, NULL);
+	check_map(-1, "x", 0x1000, NULL);
+}
+END_TEST
+
+/* Events of one that was there before: it is still read, what both tell is the newest. */
+START_TEST(test_learn_after_event)
+{
+	put_comm(30, 30, "p\n");
+	put("30/maps", "1000-2000 r-xp 0 08:01 7 /bin/p\n"
+		       "8000-9000 r-xp 0 08:01 8 /lib/opened\n");
+	map(30, 0x8000, 0x9000, "/lib/opened");
+	check_map(30, "p", 0x1000, "/bin/p");
+	check_map(30, "p", 0x8000, "/lib/opened");
+}
+END_TEST
+
+/* The parent is read when it forks: the child may need it and soon be all that is left. */
+START_TEST(test_learn_parent)
+{
+	put_comm(30, 30, "p\n");
+	put("30/maps", "1000-2000 r-xp 0 08:01 7 /bin/p\n");
+	put("31/maps", "1000-2000 r-xp 0 08:01 7 /wrong\n");
+	fork_to(31, 31, 30, 30);
+	put("30/maps", "");
+	check_map(31, "p", 0x1000, "/bin/p");
+	check_map(30, "p", 0x1000, "/bin/p");
+	fork_to(33, 33, 32, 32); /* a parent that is gone */
+	check_map(33, "p", 0x1000, NULL);
+	/* a thread's parent is its own process: nothing to read */
+	put("34/maps", "1000-2000 r-xp 0 08:01 7 /early\n");
+	fork_to(34, 35, 34, 34);
+	put("34/maps", "1000-2000 r-xp 0 08:01 7 /now\n");
+	check_map(34, "p", 0x1000, "/now");
+}
+END_TEST
+
+/* Any order of any events: nothing breaks, and counts are right. */
+START_TEST(test_random)
+{
+	unsigned int seed = 1 + (unsigned int)_i;
+	char comm[COMM_LEN];
+	struct mapping m;
+	int i;
+
+	for (i = 0; i < 30000; i++) {
+		pid_t pid = rand_r(&seed) % 40, tid = rand_r(&seed) % 3 ? pid : rand_r(&seed) % 3000;
+		pid_t other = rand_r(&seed) % 40;
+		uint64_t at = (uint64_t)rand_r(&seed) % 64;
+
+		snprintf(comm, sizeof(comm), "c%d", rand_r(&seed) % 8);
+		switch (rand_r(&seed) % 8) {
+		case 0:
+			name(pid, tid, comm, rand_r(&seed) % 2);
+			break;
+		case 1:
+			fork_to(pid, tid, other, other);
+			break;
+		case 2:
+			end(pid, tid);
+			break;
+		case 3:
+			map(pid, at, at + (uint64_t)rand_r(&seed) % 16, comm);
+			break;
+		case 4:
+			tasks_name(tasks, pid, tid, comm);
+			ck_assert_int_eq(comm[COMM_LEN - 1], 0);
+			break;
+		case 5:
+			if (tasks_find(tasks, pid, comm, at, &m))
+				ck_assert(m.start <= at && at < m.end && m.file->path[0] == 'c');
+			break;
+		case 6:
+			ck_assert_int_eq(tasks_learn(tasks, pid), 0);
+			break;
+		default:
+			if (rand_r(&seed) % 50 == 0) {
+				tasks_forget(tasks, keep_one, &other);
+				ck_assert_uint_le(tasks_exited(tasks), 1);
+			}
+		}
+		ck_assert_uint_le(tasks_exited(tasks), 40);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tasks");
+	TCase *t = tcase_create("tasks");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, test_names);
+	tcase_add_loop_test(t, test_length, 0, ARRAY_SIZE(lengths));
+	tcase_add_test(t, test_unknown_names);
+	tcase_add_test(t, test_unknown_parent);
+	tcase_add_test(t, test_snapshot);
+	tcase_add_test(t, test_dead_threads);
+	tcase_add_test(t, test_dead_again);
+	tcase_add_test(t, test_dead_reused);
+	tcase_add_test(t, test_mappings);
+	tcase_add_test(t, test_rule);
+	tcase_add_test(t, test_fork);
+	tcase_add_test(t, test_thread_fork);
+	tcase_add_test(t, test_pid_again);
+	tcase_add_test(t, test_exec_chain);
+	tcase_add_test(t, test_forget);
+	tcase_add_test(t, test_learn);
+	tcase_add_test(t, test_learn_absent);
+	tcase_add_test(t, test_learn_after_event);
+	tcase_add_test(t, test_learn_parent);
+	tcase_add_loop_test(t, test_random, 0, 4);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unit tests: one program for each module, made with check, speaking TAP on stdout for tests/run.
+ *
+ * A test is a table of inputs and a loop test over it: each row runs in its own process (CK_FORK=no: in one, for
+ * sanitizers and valgrind), so that a crash names its row. Bad rows outnumber good ones.
+ */
+#ifndef TESTS_UNIT_H
+#define TESTS_UNIT_H
+
+#include <check.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/err.h"
+
+/** unit_main() - run @s, print TAP; Return: main's status, 0 when all passed. */
+int unit_main(Suite *s);
+
+/** unit_tmpdir() - a new directory below $TMPDIR for this test's files; the caller owns the string. */
+char *unit_tmpdir(void);
+
+/** unit_write() - make file @dir/@name (and the directories in between) with @len bytes. Fails the test if it cannot.
+ */
+void unit_write(const char *dir, const char *name, const void *data, size_t len);
+
+/** unit_rmdir() - remove @dir and everything below, and free the string. */
+void unit_rmdir(char *dir);
+
+#endif
