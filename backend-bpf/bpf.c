@@ -29,6 +29,8 @@ struct backend {
 	struct profile_bpf *skel;
 	unsigned int depth;  /* addresses in an entry of stack_map */
 	uint64_t *frames[2]; /* one stack_map entry each: kernel, user */
+	struct bpf_books books;
+	struct bpf_count_key walk; /* where bpf_pids() has got to */
 };
 
 /* The first warning libbpf printed since it was cleared: it says more than errno. Used only while loading. */
@@ -71,6 +73,9 @@ static int bpf_probe(bool forced, struct err *err)
 	if (kernel_bpf_taints() && !forced)
 		return err_set(err, -EOPNOTSUPP,
 			       "the first use of bpf(2) would taint this kernel (technology preview)");
+	/* The helpers give ids of the initial namespace; -p, /proc and the rings are about ours. */
+	if (kernel_in_pid_namespace())
+		return err_set(err, -EOPNOTSUPP, "in a pid namespace the program would see other ids than /proc has");
 	libbpf_said[0] = 0;
 	libbpf_set_print(keep_warning);
 	fd = bpf_map_create(BPF_MAP_TYPE_STACK_TRACE, NULL, sizeof(__u32), sizeof(__u64), 1, NULL);
@@ -136,6 +141,23 @@ static int attach(struct backend *b, struct err *err)
 	return 0;
 }
 
+/*
+ * The key behind @key; 0, -ENOENT at the end, or another -errno. A key that is not in the table is followed by the
+ * first: NULL for that came with 4.12.
+ */
+static int next_count(const struct backend *b, struct bpf_count_key *key)
+{
+	return bpf_map_get_next_key(bpf_map__fd(b->skel->maps.counts), key, key) ? -errno : 0;
+}
+
+static struct bpf_count_key no_count(void)
+{
+	struct bpf_count_key key;
+
+	memset(&key, 0xff, sizeof(key));
+	return key;
+}
+
 static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 {
 	struct backend *b = calloc(1, sizeof(*b));
@@ -145,6 +167,7 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
 	b->cap = cap;
+	b->walk = no_count();
 	b->depth = cap->asked + 1; /* since 5.9 an entry begins with a marker */
 	b->frames[0] = calloc(b->depth, sizeof(uint64_t));
 	b->frames[1] = calloc(b->depth, sizeof(uint64_t));
@@ -201,21 +224,28 @@ static int add_row(struct backend *b, const struct bpf_count_key *key, uint64_t 
 	return stacks_add(b->cap->stacks, key->comm, (pid_t)key->pid, &kernel, &user, samples);
 }
 
-/*
- * The key behind @key; 0, -ENOENT at the end, or another -errno. A key that is not in the table is followed by the
- * first: NULL for that came with 4.12.
- */
-static int next_count(const struct backend *b, struct bpf_count_key *key)
+/* The sum over all CPUs. */
+static int read_books(struct backend *b)
 {
-	return bpf_map_get_next_key(bpf_map__fd(b->skel->maps.counts), key, key) ? -errno : 0;
-}
+	int cpus = libbpf_num_possible_cpus(), i, rc;
+	struct bpf_books *each;
+	__u32 zero = 0;
 
-static struct bpf_count_key no_count(void)
-{
-	struct bpf_count_key key;
-
-	memset(&key, 0xff, sizeof(key));
-	return key;
+	if (cpus <= 0)
+		return cpus ? cpus : -EINVAL;
+	each = calloc((size_t)cpus, sizeof(*each));
+	if (!each)
+		return -ENOMEM;
+	rc = bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.books), &zero, each) ? -errno : 0;
+	for (i = 0; !rc && i < cpus; i++) {
+		b->books.taken += each[i].taken;
+		b->books.counted += each[i].counted;
+		b->books.filtered += each[i].filtered;
+		b->books.spilled_stack += each[i].spilled_stack;
+		b->books.spilled_count += each[i].spilled_count;
+	}
+	free(each);
+	return rc;
 }
 
 static int bpf_stop(struct backend *b, struct err *err)
@@ -231,41 +261,37 @@ static int bpf_stop(struct backend *b, struct err *err)
 		if (rc)
 			break;
 	}
-	return rc != -ENOENT ? err_sys(err, rc, "cannot read the BPF maps") : 0;
+	if (rc == -ENOENT)
+		rc = read_books(b);
+	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
-/* get_next_key alone: a lookup of a value would make the kernel skip samples of this CPU meanwhile. */
-static int bpf_pids(struct backend *b, void (*fn)(void *ctx, pid_t pid), void *ctx)
+/*
+ * get_next_key alone: a lookup of a value would make the kernel skip samples of this CPU meanwhile. While keys come a
+ * walk need not end, so it is bounded by the table's size.
+ */
+static int bpf_pids(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
-	__u32 left = b->cap->options->hash_entries; /* while keys come, a walk need not end */
-	struct bpf_count_key key = no_count();
+	struct bpf_count_key own = no_count(), *key = resume ? &b->walk : &own;
+	uint64_t left = (uint64_t)b->cap->options->hash_entries + 1; /* the end is behind the last one */
 	int rc = 0;
 
-	while (left-- && !(rc = next_count(b, &key)))
-		fn(ctx, (pid_t)key.pid);
-	return rc == -ENOENT ? 0 : rc;
+	while (left-- && !(rc = next_count(b, key)))
+		if (!fn(ctx, (pid_t)key->pid))
+			return -EAGAIN;
+	*key = no_count();
+	return rc == -ENOENT ? 0 : rc ? rc : -EAGAIN;
 }
 
 static void bpf_stats(const struct backend *b, struct books *books)
 {
-	int cpus = libbpf_num_possible_cpus(), i;
-	struct bpf_books *each;
-	__u32 zero = 0;
-
-	if (!b || !b->skel || cpus <= 0)
+	if (!b)
 		return;
-	each = calloc((size_t)cpus, sizeof(*each));
-	if (each && !bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.books), &zero, each)) {
-		for (i = 0; i < cpus; i++) {
-			books->taken += each[i].taken;
-			books->counted_kernel += each[i].counted;
-			books->filtered += each[i].filtered;
-			books->spilled_stack += each[i].spilled_stack;
-			books->spilled_count += each[i].spilled_count;
-			books->spilled += each[i].spilled_stack + each[i].spilled_count;
-		}
-	}
-	free(each);
+	books->taken += b->books.taken;
+	books->counted_kernel += b->books.counted;
+	books->filtered += b->books.filtered;
+	books->spilled_stack += b->books.spilled_stack;
+	books->spilled_count += b->books.spilled_count;
 }
 
 static void bpf_close(struct backend *b)

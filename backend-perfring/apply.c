@@ -24,6 +24,15 @@ static bool revive(struct applier *a, uint32_t ring, pid_t *pid, pid_t *tid, cha
 	return true;
 }
 
+/* The ids are those of our pid namespace; a task outside has 0 there, like the idle task, which has no user stack. */
+static void outside(struct applier *a, pid_t *pid, pid_t *tid, char *comm)
+{
+	a->books.outside++;
+	*pid = *tid = -1;
+	memset(comm, 0, COMM_LEN);
+	memcpy(comm, "[outside]", sizeof("[outside]"));
+}
+
 static void name_task(struct applier *a, const struct record *r, char *comm)
 {
 	memset(comm, 0, COMM_LEN);
@@ -42,13 +51,17 @@ static int apply_sample(struct applier *a, uint32_t ring, const struct record *r
 	bool named = tid < 0 && revive(a, ring, &pid, &tid, comm);
 	int rc = 0;
 
+	callchain_split(r->sample.ips, r->sample.nr, &kernel, &user);
+	if (!tid && user.state != STACK_NONE) {
+		outside(a, &pid, &tid, comm);
+		named = true;
+	}
 	if (!filter_match(&a->cap->filter, pid, tid)) {
 		a->books.filtered++;
 		return 0;
 	}
 	if (!named)
 		name_task(a, r, comm);
-	callchain_split(r->sample.ips, r->sample.nr, &kernel, &user);
 	if (o->user_only)
 		kernel = (struct stack){ .state = STACK_NONE };
 	if (o->kernel_only)
@@ -94,9 +107,6 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r)
 		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid);
 	case PERF_RECORD_EXIT:
 		return apply_exit(a, ring, r);
-	case PERF_RECORD_LOST:
-		a->books.lost += r->lost.records;
-		return 0;
 	case PERF_RECORD_THROTTLE:
 		a->books.throttled++;
 		return 0;

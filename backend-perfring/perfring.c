@@ -19,7 +19,8 @@ struct backend {
 	struct ring *rings; /* one for each event of cap */
 	struct order order;
 	struct applier applier;
-	uint64_t records, bytes, bad;
+	struct books books; /* the terms that are counted here; applier.books has the others */
+	uint64_t lost_before; /* records lost before counting began */
 };
 
 /* One event on some CPU, as a run would open it. */
@@ -44,7 +45,7 @@ static int perfring_probe(bool forced, struct err *err)
 	cpu_list_release(&cpus);
 	fd = perf_open(&attr, -1, cpu);
 	if (fd < 0)
-		return capture_open_error(&host_here, event_default(), cpu, fd, err);
+		return capture_open_error(&host_here, event_default(), 1, cpu, fd, err);
 	close(fd);
 	return 0;
 }
@@ -74,16 +75,11 @@ static bool counts_everything(const struct backend *b)
 	return !b->cap->backends[0].ops->in_kernel;
 }
 
-/*
- * Names of threads that exist: read when sampling has begun, so that it begins at once. A thread that renames itself
- * before its name is read is known by the new one for these first milliseconds. Behind the bpf backend few samples come
- * here, and their names are read one by one.
- */
-static int perfring_start(struct backend *b, struct err *err)
+/* Taken while the names were read. Where the events have another clock (before 4.1) such samples cannot be told. */
+static bool too_early(const struct backend *b, const struct perf_event_header *record, const struct record *r)
 {
-	int rc = counts_everything(b) ? tasks_snapshot(b->cap->tasks) : 0;
-
-	return rc ? err_sys(err, rc, "cannot read the names of the running threads") : 0;
+	return record->type == PERF_RECORD_SAMPLE && counts_everything(b) && b->cap->attr.use_clockid &&
+	       r->time < b->cap->started_ns;
 }
 
 struct reading {
@@ -97,12 +93,19 @@ static int take_record(void *ctx, const struct perf_event_header *record, size_t
 	struct backend *b = rd->b;
 	struct record r;
 
-	b->records++;
-	b->bytes += size;
+	b->books.ring_records++;
+	b->books.ring_bytes += size;
 	if (decode_record(&b->cap->attr, record, size, &r) < 0) {
-		b->bad++;
+		b->books.bad_records++;
+		b->books.bad_samples += record->type == PERF_RECORD_SAMPLE;
+		b->books.ring_samples += record->type == PERF_RECORD_SAMPLE;
 		return 0;
 	}
+	if (too_early(b, record, &r))
+		return 0;
+	b->books.ring_samples += record->type == PERF_RECORD_SAMPLE;
+	if (record->type == PERF_RECORD_LOST)
+		b->books.lost_records += r.lost.records;
 	return order_add(&b->order, r.time, rd->ring, record, size);
 }
 
@@ -125,11 +128,51 @@ static int read_rings(struct backend *b, struct err *err)
 	for (; rd.ring < b->cap->nr_events && !rc; rd.ring++) {
 		rc = ring_read(&b->rings[rd.ring], take_record, &rd);
 		if (rc == -EBADMSG) {
-			b->bad++;
+			b->books.bad_records++;
 			rc = 0;
 		}
 	}
 	return rc ? err_sys(err, rc, "cannot keep the records of a perf ring") : 0;
+}
+
+/*
+ * The kernel tells of lost records in front of the next one that fits, which never comes for those at the very end.
+ * Since 6.0 an event counts them itself.
+ */
+static uint64_t lost_so_far(const struct backend *b)
+{
+	struct {
+		uint64_t value, lost;
+	} counts;
+	uint64_t lost = 0;
+	size_t i;
+
+	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
+		return b->books.lost_records;
+	for (i = 0; i < b->cap->nr_events; i++)
+		if (read(b->cap->events[i].fd, &counts, sizeof(counts)) == sizeof(counts))
+			lost += counts.lost;
+	return lost;
+}
+
+/*
+ * Names of the threads that exist: read after the events were enabled, so that no renaming is missed, and before the
+ * first sample counts, so that none has a later name. Behind the bpf backend few samples come here, and their names are
+ * read one by one. Without /proc, threads have their numbers.
+ */
+static int perfring_start(struct backend *b, struct err *err)
+{
+	int rc;
+
+	if (!counts_everything(b))
+		return 0;
+	rc = tasks_snapshot(b->cap->tasks, &b->cap->filter);
+	if (rc == -ENOMEM)
+		return err_sys(err, rc, "cannot keep the names of the running threads");
+	/* The rings are empty when counting begins, and what they lost until then were no samples of this run. */
+	rc = read_rings(b, err);
+	b->lost_before = lost_so_far(b);
+	return rc;
 }
 
 static int perfring_drain(struct backend *b, struct err *err)
@@ -149,24 +192,26 @@ static int perfring_stop(struct backend *b, struct err *err)
 	if (rc)
 		return rc;
 	rc = order_flush(&b->order, apply_queued, b);
+	b->books.lost_records = lost_so_far(b) - b->lost_before;
 	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
 }
 
 static void perfring_stats(const struct backend *b, struct books *books)
 {
-	const struct books *own = &b->applier.books;
+	const struct books *applied = &b->applier.books;
 
-	if (counts_everything(b))
-		books->taken += own->counted_ring + own->filtered + own->lost;
-	books->counted_ring += own->counted_ring;
-	books->filtered += own->filtered;
-	books->lost += own->lost;
-	books->dead_tasks += own->dead_tasks;
-	books->throttled += own->throttled;
-	books->ring_records += b->records;
-	books->ring_bytes += b->bytes;
+	books->counted_ring += applied->counted_ring;
+	books->filtered += applied->filtered;
+	books->dead_tasks += applied->dead_tasks;
+	books->outside += applied->outside;
+	books->throttled += applied->throttled;
+	books->lost_records += b->books.lost_records;
+	books->ring_samples += b->books.ring_samples;
+	books->bad_samples += b->books.bad_samples;
+	books->ring_records += b->books.ring_records;
+	books->ring_bytes += b->books.ring_bytes;
 	books->late_records += b->order.late;
-	books->bad_records += b->bad;
+	books->bad_records += b->books.bad_records;
 }
 
 static void perfring_close(struct backend *b)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 bool kernel_release_bpf_taints(const char *release)
 {
@@ -14,4 +15,16 @@ bool kernel_bpf_taints(void)
 	struct utsname u;
 
 	return !uname(&u) && kernel_release_bpf_taints(u.release);
+}
+
+/* PROC_PID_INIT_INO of include/linux/proc_ns.h; the link is there since 3.8. */
+bool kernel_in_pid_namespace(void)
+{
+	char name[64];
+	ssize_t len = readlink("/proc/self/ns/pid", name, sizeof(name) - 1);
+
+	if (len < 0)
+		return false;
+	name[len] = 0;
+	return strcmp(name, "pid:[4026531836]") != 0;
 }

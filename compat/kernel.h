@@ -15,4 +15,7 @@ bool kernel_bpf_taints(void);
 /** kernel_release_bpf_taints() - the same for a given uname release, "3.10.0-1160.el7.x86_64". */
 bool kernel_release_bpf_taints(const char *release);
 
+/** kernel_in_pid_namespace() - is this process in a pid namespace of its own? False when /proc does not tell. */
+bool kernel_in_pid_namespace(void);
+
 #endif

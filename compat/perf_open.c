@@ -7,9 +7,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+static void drop_lost_count(struct perf_event_attr *a)
+{
+	a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
+}
 
 static void drop_max_stack(struct perf_event_attr *a)
 {
@@ -37,10 +43,11 @@ static void drop_comm_exec(struct perf_event_attr *a)
  * a kernel loses only what came after it. The order is tested; a feature's place is the version that brought it.
  */
 static void (*const optional[])(struct perf_event_attr *) = {
-	drop_max_stack, /* 4.8 */
-	drop_clockid,   /* 4.1 */
-	drop_mmap2,     /* 3.16, in 3.12 for a while */
-	drop_comm_exec, /* 3.16 */
+	drop_lost_count, /* 6.0 */
+	drop_max_stack,  /* 4.8 */
+	drop_clockid,    /* 4.1 */
+	drop_mmap2,      /* 3.16, in 3.12 for a while */
+	drop_comm_exec,  /* 3.16 */
 };
 
 static int call(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)

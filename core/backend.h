@@ -20,24 +20,29 @@ struct capture;
 struct backend; /* each backend's own state */
 
 /**
- * struct books - what became of every sample (rule: taken = counted_kernel + counted_ring + filtered + lost).
+ * struct books - what became of every sample: taken = counted_kernel + counted_ring + filtered + lost.
  *
- * Each backend of a run adds what it counted itself where it happened.
+ * Each term is counted where it happens: each backend of a run adds its own, the run adds what follows from them.
+ * The one thing that nobody sees: a kernel runs no BPF program while the same CPU is inside another one or changes a
+ * BPF map (bpf_prog_active), and drops the sample.
  */
 struct books {
-	uint64_t taken;          /* samples the kernel offered to the run's first backend */
+	uint64_t taken;          /* samples the kernel handed over */
 	uint64_t counted_kernel; /* counted by the BPF program */
 	uint64_t counted_ring;   /* counted in user space from a ring */
 	uint64_t filtered;       /* not asked for: idle, other processes */
-	uint64_t spilled;        /* passed on to the ring by the BPF program; counted_ring or lost in the end */
-	uint64_t lost;           /* records of any kind that found no room in a ring (PERF_RECORD_LOST) */
-	uint64_t spilled_stack;  /* of spilled: no room for the stack, or another one had its place */
-	uint64_t spilled_count;  /* of spilled: no room in the count table */
-	uint64_t ring_records;   /* read from the rings */
+	uint64_t lost;           /* see capture_books() */
+	uint64_t spilled_stack;  /* passed on by the BPF program: no room for the stack, or another one has its place */
+	uint64_t spilled_count;  /* passed on by the BPF program: no room in the count table */
+	uint64_t ring_samples;   /* samples read from the rings */
+	uint64_t bad_samples;    /* of these: refused by the decoder */
+	uint64_t lost_records;   /* of any kind, for which a ring had no room */
+	uint64_t ring_records;   /* read from the rings, of any kind */
 	uint64_t ring_bytes;     /* of these */
 	uint64_t late_records;   /* applied out of time order: they came after the window they belong to */
 	uint64_t bad_records;    /* refused by the decoder; nothing of them was used */
 	uint64_t dead_tasks;     /* samples of dying tasks, without ids: given to the last that exited on their CPU */
+	uint64_t outside;        /* samples of tasks outside this pid namespace */
 	uint64_t throttled;      /* PERF_RECORD_THROTTLE: the kernel stopped sampling on a CPU for a while */
 };
 
@@ -66,8 +71,12 @@ struct backend_ops {
 	/* The events are disabled: take everything that is left. Called once. */
 	int (*stop)(struct backend *b, struct err *err);
 
-	/* Call @fn for the process of each count still held in the kernel, repeats included. Optional. */
-	int (*pids)(struct backend *b, void (*fn)(void *ctx, pid_t pid), void *ctx);
+	/*
+	 * Call @fn for the process of each count still held in the kernel, repeats included, until it says false.
+	 * @resume: go on where the last such call ended, or begin again behind the last count. -EAGAIN: @fn ended it, or
+	 * counts came faster than they could be walked. Optional.
+	 */
+	int (*pids)(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
 
 	/* Add this backend's counters to @books. Exact after stop(). */
 	void (*stats)(const struct backend *b, struct books *books);

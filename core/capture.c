@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/capture.h"
 
+#include "compat/kernel.h"
 #include "compat/perf_open.h"
 #include "core/callchain.h"
+#include "core/grow.h"
+#include "core/ids.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,9 +20,14 @@
 #include <unistd.h>
 
 #define NSEC_PER_SEC 1000000000ULL
-#define DRAIN_NS     (200 * 1000 * 1000ULL) /* rings are read at least that often, or when half full */
+#define DRAIN_NS     (200 * 1000 * 1000ULL) /* rings are read at least that often, */
+#define WAKEUP_BYTES (32 << 10)             /* or when one holds that much */
 #define LEARN_NS     NSEC_PER_SEC           /* between looks at whom the kernel holds counts of */
 #define LEARN_SHARE  200                    /* of which at most one part in so many of our time may go */
+#define WALK_NS      (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
+
+/* A full table of the default size takes 30 ms. Rare: once in thousands of exits. */
+#define FORGET_WALK_NS (500 * 1000 * 1000ULL)
 
 /* All rings together; a host with more CPUs gets smaller ones. perf's own default for one ring is the upper bound. */
 #define RINGS_BYTES    (64UL << 20)
@@ -64,6 +72,7 @@ static void fill_attr(struct capture *cap)
 		.type = o->event->type,
 		.config = o->event->config,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN,
+		.read_format = PERF_FORMAT_LOST,
 		.disabled = 1,
 		.sample_id_all = 1,
 		.mmap = 1,
@@ -72,10 +81,11 @@ static void fill_attr(struct capture *cap)
 		.comm_exec = 1,
 		.task = 1,
 		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(cap->ring_bytes / 2),
+		.wakeup_watermark = WAKEUP_BYTES,
 		.exclude_guest = o->event->type == PERF_TYPE_HARDWARE,
 		.exclude_callchain_kernel = o->user_only,
-		.exclude_callchain_user = o->kernel_only,
+		/* In a pid namespace only a user stack tells tasks outside from the idle task. */
+		.exclude_callchain_user = o->kernel_only && !kernel_in_pid_namespace(),
 		.sample_max_stack = (uint16_t)cap->asked,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
@@ -88,7 +98,8 @@ static void fill_attr(struct capture *cap)
 	}
 }
 
-int capture_open_error(const struct host *host, const struct event_type *event, int cpu, int code, struct err *err)
+int capture_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
+		       struct err *err)
 {
 	char pmu[512], why[160] = "";
 	struct rlimit rl;
@@ -99,10 +110,14 @@ int capture_open_error(const struct host *host, const struct event_type *event, 
 			 " (kernel.perf_event_paranoid is %lld; whole CPUs need CAP_PERFMON or a value below 1)", v);
 	if (code == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
 		snprintf(why, sizeof(why), " (RLIMIT_NOFILE is %llu)", (unsigned long long)rl.rlim_cur);
+	if (code == -EINVAL && !host_setting(host, "kernel/perf_event_max_sample_rate", &v) && (int64_t)freq_hz > v)
+		snprintf(why, sizeof(why), " (kernel.perf_event_max_sample_rate is %lld, below the rate of %llu)", v,
+			 (unsigned long long)freq_hz);
 	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", host->sys);
 	if (code == -ENOENT && event->type == PERF_TYPE_HARDWARE && access(pmu, F_OK))
 		snprintf(why, sizeof(why), " (there is no %.100s: no hardware counters here)", pmu);
-	return err_set(err, code, "cannot open perf event '%s' on CPU %d: %s%s", event->name, cpu, strerror(-code), why);
+	return err_set(err, code, "cannot open perf event '%s' on CPU %d: %s%s", event->name, cpu, strerror(-code),
+		       why);
 }
 
 static void close_events(struct capture *cap)
@@ -130,7 +145,7 @@ static int open_event(struct capture *cap, int cpu, bool samples, struct err *er
 	if (fd == -ENODEV)
 		return 0; /* went offline since the list was read */
 	if (fd < 0)
-		return capture_open_error(cap->host, cap->options->event, cpu, fd, err);
+		return capture_open_error(cap->host, cap->options->event, cap->options->freq_hz, cpu, fd, err);
 	cap->events[cap->nr_events++] = (struct capture_event){ fd, cpu, samples };
 	return 0;
 }
@@ -160,6 +175,7 @@ static int open_events(struct capture *cap, struct err *err)
 	if (!rc && !cap->nr_events)
 		rc = err_sys(err, -ENODEV, "cannot open perf event '%s' on any CPU", o->event->name);
 	cpu_list_release(&cpus);
+	cap->nr_cpus = o->cpu >= 0 ? 1 : cap->nr_events;
 	if (rc)
 		close_events(cap);
 	return rc;
@@ -237,6 +253,14 @@ static int catch_signals(struct capture *cap, struct err *err)
 	return 0;
 }
 
+static bool take_signal(struct capture *cap)
+{
+	struct signalfd_siginfo info;
+
+	cap->signalled = read(cap->signal_fd, &info, sizeof(info)) == sizeof(info);
+	return cap->signalled;
+}
+
 /* From here on SIGINT and SIGTERM end the process again, also where they were ignored when it started. */
 static void release_signals(struct capture *cap)
 {
@@ -244,6 +268,9 @@ static void release_signals(struct capture *cap)
 
 	if (cap->signal_fd < 0)
 		return;
+	/* One that came when the end had come anyway was a first one, too. */
+	if (!cap->signalled)
+		take_signal(cap);
 	close(cap->signal_fd);
 	cap->signal_fd = -1;
 	signal(SIGINT, SIG_DFL);
@@ -258,7 +285,10 @@ int capture_open(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
 	struct rlimit rl;
-	int rc;
+	int rc = catch_signals(cap, err);
+
+	if (rc)
+		return rc;
 
 	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < rl.rlim_max) {
 		rl.rlim_cur = rl.rlim_max;
@@ -272,7 +302,7 @@ int capture_open(struct capture *cap, struct err *err)
 	} else {
 		rc = open_first_usable(cap, err);
 	}
-	return rc ? rc : catch_signals(cap, err);
+	return rc;
 }
 
 static int switch_events(struct capture *cap, unsigned long request, const char *what, struct err *err)
@@ -298,53 +328,53 @@ static int each_backend(struct capture *cap, bool stop, struct err *err)
 	return rc;
 }
 
-static void learn_pid(void *ctx, pid_t pid)
+struct learning {
+	struct tasks *tasks;
+	uint64_t until_ns;
+};
+
+static bool learn_pid(void *ctx, pid_t pid)
 {
-	tasks_learn(ctx, pid);
+	struct learning *l = ctx;
+
+	tasks_learn(l->tasks, pid);
+	return now_ns() < l->until_ns;
 }
 
+/* Processes that rows will ask for. */
 struct pid_set {
 	pid_t *v;
 	size_t nr, cap;
-	bool incomplete;
+	bool incomplete; /* so all are */
+	uint64_t until_ns;
 };
 
-static void note_pid(void *ctx, pid_t pid)
+static bool note_pid(void *ctx, pid_t pid)
 {
 	struct pid_set *s = ctx;
-	pid_t *v;
+	pid_t *v = grow(s->v, &s->cap, s->nr, 1, sizeof(*v));
 
-	if (s->nr == s->cap) {
-		v = realloc(s->v, (s->cap * 2 + 256) * sizeof(*v));
-		if (!v) {
-			s->incomplete = true;
-			return;
-		}
+	if (v) {
 		s->v = v;
-		s->cap = s->cap * 2 + 256;
+		v[s->nr++] = pid;
+	} else {
+		s->incomplete = true;
 	}
-	s->v[s->nr++] = pid;
-}
-
-static int compare_pids(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return (x > y) - (x < y);
+	return !s->incomplete && now_ns() < s->until_ns;
 }
 
 static bool has_pid(void *ctx, pid_t pid)
 {
 	struct pid_set *s = ctx;
 
-	return bsearch(&pid, s->v, s->nr, sizeof(pid), compare_pids);
+	return s->incomplete || ids_has(s->v, s->nr, pid);
 }
 
 /* Drop what is known of exited processes that no row will ask for. */
-static void forget_exited(struct capture *cap, size_t *limit)
+static void forget_exited(struct capture *cap)
 {
 	const struct capture_backend *b = &cap->backends[0];
-	struct pid_set set = { 0 };
+	struct pid_set set = { .until_ns = now_ns() + FORGET_WALK_NS };
 	struct stack_row row;
 	size_t i;
 
@@ -352,31 +382,28 @@ static void forget_exited(struct capture *cap, size_t *limit)
 		stacks_row(cap->stacks, i, &row);
 		note_pid(&set, row.pid);
 	}
-	if (b->ops->pids && b->ops->pids(b->state, note_pid, &set))
+	if (b->ops->pids && b->ops->pids(b->state, false, note_pid, &set))
 		set.incomplete = true;
-	if (!set.incomplete) {
-		qsort(set.v, set.nr, sizeof(*set.v), compare_pids);
-		tasks_forget(cap->tasks, has_pid, &set);
-	}
+	ids_sort(set.v, set.nr);
+	tasks_forget(cap->tasks, has_pid, &set);
 	free(set.v);
-	/* What is left is needed: look again only when as much again has come. */
-	*limit = tasks_exited(cap->tasks) + TASKS_MAX_EXITED;
 }
 
 /*
  * Processes whose counts are held in the kernel are not seen sample by sample: look from time to time who they are,
  * so that their mappings are read before they exit.
  */
-static uint64_t learn_pids(struct capture *cap, uint64_t now)
+static void learn_pids(struct capture *cap, uint64_t *next_ns)
 {
 	const struct capture_backend *b = &cap->backends[0];
-	uint64_t cost;
+	uint64_t began = now_ns(), cost;
+	struct learning learning = { cap->tasks, began + WALK_NS };
 
-	if (!b->ops->pids)
-		return UINT64_MAX;
-	b->ops->pids(b->state, learn_pid, cap->tasks);
-	cost = now_ns() - now;
-	return now + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
+	if (!b->ops->pids || began < *next_ns)
+		return;
+	b->ops->pids(b->state, true, learn_pid, &learning);
+	cost = now_ns() - began;
+	*next_ns = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
 }
 
 static int timeout_ms(uint64_t now, uint64_t until)
@@ -388,10 +415,9 @@ static int timeout_ms(uint64_t now, uint64_t until)
 	return (int)((wait + 999999) / 1000000);
 }
 
-/* Sleep until a ring is half full, a signal comes, or the time is up. *@ended: a signal came. */
-static int wait_for_work(struct pollfd *fds, size_t nr, uint64_t until, bool *ended, struct err *err)
+/* Sleep until a ring wants to be read, a signal comes, or the time is up. */
+static int wait_for_work(struct pollfd *fds, size_t nr, uint64_t until, struct err *err)
 {
-	struct signalfd_siginfo signal_info;
 	size_t i;
 
 	if (poll(fds, nr, timeout_ms(now_ns(), until)) < 0 && errno != EINTR)
@@ -399,18 +425,15 @@ static int wait_for_work(struct pollfd *fds, size_t nr, uint64_t until, bool *en
 	for (i = 0; i < nr; i++)
 		if (fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
 			fds[i].fd = -1; /* its CPU went away; it would be ready for ever */
-	/* Taken, so that it does not end the process when it is no longer blocked; a second one does. */
-	*ended = fds[0].revents & POLLIN && read(fds[0].fd, &signal_info, sizeof(signal_info)) > 0;
 	return 0;
 }
 
 static int sample_until_end(struct capture *cap, struct err *err)
 {
 	uint64_t until = cap->options->duration_ns ? cap->started_ns + cap->options->duration_ns : UINT64_MAX;
-	uint64_t learn_at = cap->started_ns + DRAIN_NS, now;
-	size_t forget_at = TASKS_MAX_EXITED, i;
+	uint64_t learn_at = cap->started_ns + DRAIN_NS;
+	size_t i;
 	struct pollfd *fds = calloc(cap->nr_events + 1, sizeof(*fds));
-	bool ended = false;
 	int rc = 0;
 
 	if (!fds)
@@ -418,14 +441,14 @@ static int sample_until_end(struct capture *cap, struct err *err)
 	fds[0] = (struct pollfd){ cap->signal_fd, POLLIN, 0 };
 	for (i = 0; i < cap->nr_events; i++)
 		fds[i + 1] = (struct pollfd){ cap->events[i].fd, POLLIN, 0 };
-	while (!rc && !ended && (now = now_ns()) < until) {
-		rc = wait_for_work(fds, cap->nr_events + 1, until, &ended, err);
+	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
+	while (!rc && !take_signal(cap) && now_ns() < until) {
+		rc = wait_for_work(fds, cap->nr_events + 1, until, err);
 		if (!rc)
 			rc = each_backend(cap, false, err);
-		if (now >= learn_at)
-			learn_at = learn_pids(cap, now);
-		if (tasks_exited(cap->tasks) >= forget_at)
-			forget_exited(cap, &forget_at);
+		learn_pids(cap, &learn_at);
+		if (tasks_forget_due(cap->tasks))
+			forget_exited(cap);
 	}
 	free(fds);
 	return rc;
@@ -444,6 +467,9 @@ int capture_run(struct capture *cap, struct err *err)
 	for (i = 0; i < cap->nr_backends && !rc; i++)
 		if (cap->backends[i].ops->start)
 			rc = cap->backends[i].ops->start(cap->backends[i].state, err);
+	/* A reader that has to prepare itself counts from here on. */
+	if (!cap->backends[0].ops->in_kernel)
+		cap->started_ns = now_ns();
 	if (!rc)
 		rc = sample_until_end(cap, err);
 	stopped = switch_events(cap, PERF_EVENT_IOC_DISABLE, "disable", rc ? &later : err);
@@ -456,21 +482,35 @@ int capture_run(struct capture *cap, struct err *err)
 	return rc;
 }
 
-void capture_books(const struct capture *cap, struct books *out)
+int64_t capture_books(const struct capture *cap, struct books *out)
 {
+	uint64_t passed_on;
 	size_t i;
 
 	*out = (struct books){ 0 };
 	for (i = 0; i < cap->nr_backends; i++)
 		cap->backends[i].ops->stats(cap->backends[i].state, out);
+	if (cap->backends[0].ops->in_kernel) {
+		passed_on = out->spilled_stack + out->spilled_count;
+	} else {
+		passed_on = out->ring_samples + out->lost_records;
+		out->taken = passed_on;
+	}
+	out->lost = passed_on - out->ring_samples + out->bad_samples;
+	return (int64_t)(out->taken - stacks_total(cap->stacks) - out->filtered - out->lost);
+}
+
+void capture_close(struct capture *cap)
+{
+	close_backends(cap);
+	close_events(cap);
 }
 
 void capture_free(struct capture *cap)
 {
 	if (!cap)
 		return;
-	close_backends(cap);
-	close_events(cap);
+	capture_close(cap);
 	release_signals(cap);
 	stacks_free(cap->stacks);
 	tasks_free(cap->tasks);

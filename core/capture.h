@@ -40,6 +40,7 @@ struct capture {
 	struct perf_event_attr attr;
 	struct capture_event *events;
 	size_t nr_events;
+	size_t nr_cpus;    /* of them that sample, also after capture_close() */
 	size_t ring_bytes; /* size of each event's ring wanted, a power of two of pages */
 
 	struct tasks *tasks;
@@ -53,8 +54,9 @@ struct capture {
 	size_t nr_backends;
 	char reason[640]; /* why this backend, one line */
 
-	int signal_fd; /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
-	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; of the first and last moment a sample could be taken */
+	int signal_fd;  /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
+	bool signalled; /* one has been taken from it */
+	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; of the first and last moment a sample could count */
 };
 
 /** capture_new() - @options and @host are borrowed. NULL: no memory. */
@@ -76,12 +78,23 @@ int capture_run(struct capture *cap, struct err *err);
 
 /**
  * capture_open_error() - describe why @event could not be opened on @cpu.
- * @code: -errno of perf_event_open(2); returned. A setting is blamed only after it was read.
+ * @freq_hz: the rate asked for; 0: none
+ * @code:    -errno of perf_event_open(2); returned. A setting is blamed only after it was read.
  */
-int capture_open_error(const struct host *host, const struct event_type *event, int cpu, int code, struct err *err);
+int capture_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
+		       struct err *err);
 
-/** capture_books() - what became of every sample; exact after capture_run(). */
-void capture_books(const struct capture *cap, struct books *out);
+/**
+ * capture_books() - what became of every sample; exact after capture_run().
+ *
+ * Lost are the samples the program passed on and no ring gave back; where there is no program, every record that a
+ * ring lost counts as a sample, which is at least as many. Samples the decoder refused are lost, too.
+ * Return: taken minus what is in the rows, filtered or lost; not 0 is a bug.
+ */
+int64_t capture_books(const struct capture *cap, struct books *out);
+
+/** capture_close() - close events and rings: what is left serves the report. After capture_books(). */
+void capture_close(struct capture *cap);
 
 void capture_free(struct capture *cap);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host.h"
 
+#include "core/number.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,25 +15,6 @@
 #define MAX_CPU 65535
 
 const struct host host_here = { .proc = "/proc", .sys = "/sys" };
-
-int parse_digits(const char **s, uint64_t max, uint64_t *out)
-{
-	const char *p = *s;
-	bool over = false;
-	uint64_t n = 0;
-
-	for (; *p >= '0' && *p <= '9'; p++) {
-		over |= __builtin_mul_overflow(n, 10, &n);
-		over |= __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n);
-	}
-	if (p == *s)
-		return -EINVAL;
-	*s = p;
-	if (over || n > max)
-		return -ERANGE;
-	*out = n;
-	return 0;
-}
 
 /* The first @size - 1 bytes of @top/@name, zero terminated. Return: how many there are, or -errno. */
 static ssize_t read_head(const char *top, const char *name, char *buf, size_t size)
@@ -80,13 +63,13 @@ static const char *field(const char *text, const char *name)
 /* "5" or "8-11" at *@s: its first and last number, which are not below @min. */
 static int parse_range(const char **s, uint64_t min, uint64_t *first, uint64_t *last)
 {
-	if (parse_digits(s, MAX_CPU, first) || *first < min)
+	if (parse_digits(s, 10, MAX_CPU, first) || *first < min)
 		return -EINVAL;
 	*last = *first;
 	if (**s != '-')
 		return 0;
 	++*s;
-	return parse_digits(s, MAX_CPU, last) || *last < *first ? -EINVAL : 0;
+	return parse_digits(s, 10, MAX_CPU, last) || *last < *first ? -EINVAL : 0;
 }
 
 /* Without @out the list is only counted and checked. Return: how many CPUs there are, or -EINVAL. */
@@ -197,7 +180,7 @@ int host_setting(const struct host *h, const char *name, long long *out)
 		return (int)rc;
 	negative = *s == '-';
 	s += negative;
-	if (parse_digits(&s, LLONG_MAX, &n) || (*s && strcmp(s, "\n")))
+	if (parse_digits(&s, 10, LLONG_MAX, &n) || (*s && strcmp(s, "\n")))
 		return -EINVAL;
 	*out = negative ? -(long long)n : (long long)n;
 	return 0;
@@ -212,7 +195,7 @@ uint64_t host_memory_bytes(const struct host *h)
 	if (read_head(h->proc, "meminfo", text, sizeof(text)) < 0)
 		return 0;
 	s = field(text, "MemTotal");
-	if (!s || parse_digits(&s, UINT64_MAX / 1024, &kib) || strncmp(s, " kB", 3))
+	if (!s || parse_digits(&s, 10, UINT64_MAX / 1024, &kib) || strncmp(s, " kB", 3))
 		return 0;
 	return kib * 1024;
 }
@@ -229,7 +212,7 @@ int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)
 		return 0;
 	/* The name, in the line before, is the task's own choice, but the kernel escapes newlines in it. */
 	s = field(text, "Tgid");
-	if (!s || parse_digits(&s, INT_MAX, &n) || *s != '\n')
+	if (!s || parse_digits(&s, 10, INT_MAX, &n) || *s != '\n')
 		return 0;
 	*tgid = (pid_t)n;
 	return *tgid == pid;

@@ -17,13 +17,6 @@ struct host {
 
 extern const struct host host_here;
 
-/**
- * parse_digits() - read the decimal number at *@s: digits only, no sign, no blanks.
- * Return: 0; -EINVAL: no digit, *@s untouched; -ERANGE: above @max. *@s is behind the digits for
- *         0 and -ERANGE, @out is written only for 0.
- */
-int parse_digits(const char **s, uint64_t max, uint64_t *out);
-
 /** struct cpu_list - CPU numbers, ascending, no duplicates; owned, see cpu_list_release(). */
 struct cpu_list {
 	int *cpu;

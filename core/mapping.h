@@ -7,10 +7,12 @@
 
 /**
  * struct mapped_file - a file that some process has mapped, as the kernel named it.
- * @path:  as seen from the process's own root, or "[vdso]", "//anon", "[heap]", ...; never NULL
+ * @path:  as seen from the process's own root, or "[vdso]", "//anon", ...; never NULL, without " (deleted)" where @ino
+ * is known
  * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 when unknown (plain MMAP records)
  *
- * Owned by struct tasks, one for each distinct file, at the same address until tasks_free().
+ * Owned by struct tasks, one for each distinct file, at the same address while an image of a
+ * process shows it.
  */
 struct mapped_file {
 	char *path;

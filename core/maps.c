@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct maps *maps_new(void)
+struct maps *maps_new(struct maps_budget *budget)
 {
 	struct maps *m = calloc(1, sizeof(*m));
 
-	if (m)
+	if (m) {
+		m->budget = budget;
 		m->refs = 1;
+	}
 	return m;
 }
 
@@ -24,6 +26,7 @@ void maps_unref(struct maps *m)
 {
 	if (!m || --m->refs)
 		return;
+	m->budget->used -= m->cap;
 	free(m->v);
 	free(m);
 }
@@ -37,7 +40,9 @@ static int make_own(struct maps **m, size_t room)
 
 	if (copy->refs == 1 && need <= copy->cap)
 		return 0;
-	if (copy->refs > 1 && !(copy = maps_new()))
+	if (need > MAPS_MAX || cap > copy->budget->max - copy->budget->used)
+		return -E2BIG;
+	if (copy->refs > 1 && !(copy = maps_new(copy->budget)))
 		return -ENOMEM;
 	v = realloc(copy->v, cap * sizeof(*v));
 	if (!v) {
@@ -46,6 +51,7 @@ static int make_own(struct maps **m, size_t room)
 		return -ENOMEM;
 	}
 	copy->v = v;
+	copy->budget->used += cap - copy->cap;
 	copy->cap = cap;
 	if (copy != *m) {
 		if ((*m)->nr)
@@ -73,19 +79,32 @@ static size_t first_above(const struct maps *m, uint64_t addr)
 	return lo;
 }
 
+/* There is no room for what is shown now: what was shown before must not be taken for it. */
+static void cut_out(struct maps *m, const struct mapping *what)
+{
+	size_t from = first_above(m, what->start), to;
+
+	for (to = from; to < m->nr && m->v[to].start < what->end; to++)
+		;
+	memmove(m->v + from, m->v + to, (m->nr - to) * sizeof(*m->v));
+	m->nr -= to - from;
+}
+
 int maps_insert(struct maps **m, const struct mapping *what)
 {
 	struct mapping put[3];
 	size_t from, to, nr = 0;
 	struct maps *own;
+	int rc;
 
 	if (what->start >= what->end)
 		return -EINVAL;
-	if ((*m)->nr + 2 > MAPS_MAX)
-		return -E2BIG;
-	if (make_own(m, 2))
-		return -ENOMEM;
+	rc = make_own(m, 2);
 	own = *m;
+	if (rc == -E2BIG && own->refs == 1)
+		cut_out(own, what);
+	if (rc)
+		return rc;
 	from = first_above(own, what->start);
 	for (to = from; to < own->nr && own->v[to].start < what->end; to++)
 		;

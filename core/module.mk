@@ -8,6 +8,7 @@ LIB_SRCS += \
 	core/hash.c \
 	core/host.c \
 	core/maps.c \
+	core/number.c \
 	core/options.c \
 	core/output.c \
 	core/proc.c \

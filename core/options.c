@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/options.h"
 
+#include "core/backend.h"
+#include "core/ids.h"
+#include "core/number.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -9,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FREQ_HZ       49 /* not 50: out of step with timers */
 #define HASH_ENTRIES  40960
@@ -106,7 +111,7 @@ static int set_text(struct parse *p, const struct opt *opt, const char *value)
 static int parse_whole(const char *s, uint64_t max, uint64_t *out)
 {
 	uint64_t n;
-	int rc = parse_digits(&s, max, &n);
+	int rc = parse_digits(&s, 10, max, &n);
 
 	if (rc == -EINVAL || *s)
 		return -EINVAL;
@@ -236,13 +241,13 @@ static int parse_seconds(const struct parse *p, const char *value, uint64_t *ns)
 	uint64_t sec = 0, frac = 0;
 	const char *s = value, *point;
 	ptrdiff_t decimals = 0;
-	int rc = parse_digits(&s, MAX_SECONDS, &sec);
+	int rc = parse_digits(&s, 10, MAX_SECONDS, &sec);
 
 	if (rc == -EINVAL && *s != '.')
 		return refuse(p, value, "not a number of seconds");
 	if (*s == '.') {
 		point = ++s;
-		if (parse_digits(&s, UINT64_MAX, &frac) == -EINVAL)
+		if (parse_digits(&s, 10, UINT64_MAX, &frac) == -EINVAL)
 			return refuse(p, value, "not a number of seconds");
 		decimals = s - point;
 	}
@@ -285,6 +290,16 @@ static int check_comm(struct parse *p, const struct opt *opt, const char *value)
 	return check_text(p, opt, value);
 }
 
+static int refuse_missing(const struct parse *p, const char *text, const char *kind)
+{
+	char self[PATH_MAX];
+
+	snprintf(self, sizeof(self), "%s/self", p->host->proc);
+	if (access(self, F_OK))
+		return refuse(p, text, "cannot be looked up without /proc");
+	return refuse(p, text, "no such %s", kind);
+}
+
 static int check_task(const struct parse *p, pid_t id, bool is_tid)
 {
 	char text[16];
@@ -292,12 +307,12 @@ static int check_task(const struct parse *p, pid_t id, bool is_tid)
 
 	snprintf(text, sizeof(text), "%d", id);
 	if (is_tid)
-		return host_is_thread(p->host, id) ? 0 : refuse(p, text, "no such thread");
+		return host_is_thread(p->host, id) ? 0 : refuse_missing(p, text, "thread");
 	if (host_is_process(p->host, id, &tgid))
 		return 0;
 	if (tgid)
 		return refuse(p, text, "is a thread of process %d (use -L)", tgid);
-	return refuse(p, text, "no such process");
+	return refuse_missing(p, text, "process");
 }
 
 /* The id at *@s, which ends at a comma or at the end of @value. */
@@ -306,7 +321,7 @@ static int parse_task(const struct parse *p, const char *value, const char **s, 
 	const char *start = *s, *kind = is_tid ? "thread" : "process";
 	uint64_t id = 0;
 	char text[64];
-	int rc = parse_digits(s, INT_MAX, &id);
+	int rc = parse_digits(s, 10, INT_MAX, &id);
 
 	if (rc == -EINVAL || (**s && **s != ','))
 		return refuse(p, value, strchr(value, ',') ? "not a list of %s ids" : "not a %s id", kind);
@@ -318,18 +333,11 @@ static int parse_task(const struct parse *p, const char *value, const char **s, 
 	return 0;
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static size_t sort_and_fold(pid_t *pids, size_t nr)
 {
 	size_t i, kept = 0;
 
-	qsort(pids, nr, sizeof(*pids), compare_pids);
+	ids_sort(pids, nr);
 	for (i = 0; i < nr; i++)
 		if (!kept || pids[i] != pids[kept - 1])
 			pids[kept++] = pids[i];
@@ -388,7 +396,7 @@ static int set_backend(struct parse *p, const struct opt *opt, const char *value
 	(void)opt;
 	if (!strcmp(value, "both"))
 		return err_set(p->err, -ENOTSUP, "%s both: not available yet", p->spelled);
-	if (strcmp(value, "auto") && strcmp(value, "bpf") && strcmp(value, "perfring"))
+	if (strcmp(value, "auto") && !backend_find(value))
 		return refuse(p, value, "not one of auto, bpf, perfring, both");
 	p->o->backend = strcmp(value, "auto") ? value : NULL;
 	return 0;

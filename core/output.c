@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/output.h"
 
+#include "core/number.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -15,10 +17,15 @@
 
 static int adopt(struct output *o, int fd, const char *path, struct err *err)
 {
-	o->stream = fdopen(fd, "w");
+	int mode = fcntl(fd, F_GETFL), code = -EBADF;
+
+	if (mode >= 0 && (mode & O_ACCMODE) != O_RDONLY) {
+		o->stream = fdopen(fd, "w");
+		code = -ENOMEM;
+	}
 	if (!o->stream) {
 		close(fd);
-		return err_sys(err, -ENOMEM, "cannot write '%s'", path);
+		return err_sys(err, code, "cannot write '%s'", path);
 	}
 	setvbuf(o->stream, NULL, _IOFBF, BUFFER_BYTES);
 	return 0;
@@ -71,25 +78,56 @@ static int open_unnamed(struct output *o, const struct stat *old, struct err *er
 	return adopt(o, fd, o->path, err);
 }
 
+/* The descriptor that @path is a name of, as the shell's /dev/stdout and /dev/fd/3 are; else -1. */
+static int named_fd(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	uint64_t fd;
+	size_t i;
+
+	if (!strcmp(path, "/dev/stdout"))
+		return STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		return STDERR_FILENO;
+	for (i = 0; i < ARRAY_SIZE(folders); i++) {
+		if (strncmp(path, folders[i], strlen(folders[i])))
+			continue;
+		path += strlen(folders[i]);
+		return parse_digits(&path, 10, INT_MAX, &fd) || *path ? -1 : (int)fd;
+	}
+	return -1;
+}
+
+static int open_in_place(struct output *o, const char *path, struct err *err)
+{
+	int named = named_fd(path);
+	int fd = named < 0 ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : fcntl(named, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? err_sys(err, -errno, "cannot write '%s'", path) : adopt(o, fd, path, err);
+}
+
 int output_open(struct output *o, const char *path, FILE *standard, struct err *err)
 {
-	struct stat st;
+	struct stat st, link;
 	int exists, fd;
 
 	*o = (struct output){ 0 };
 	if (!path) {
 		o->stream = standard;
 		o->borrowed = true;
+		setvbuf(standard, NULL, _IOFBF, BUFFER_BYTES);
 		return 0;
 	}
+	if (named_fd(path) >= 0)
+		return open_in_place(o, path, err);
 	exists = !stat(path, &st);
 	/* What cannot be given to the report in the end is refused now: sampling may take hours. */
 	if (!exists && (errno != ENOENT || !*path || path[strlen(path) - 1] == '/'))
 		return err_sys(err, -errno, "cannot write '%s'", path);
-	if (exists && !S_ISREG(st.st_mode)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		return fd < 0 ? err_sys(err, -errno, "cannot write '%s'", path) : adopt(o, fd, path, err);
-	}
+	if (!exists && !lstat(path, &link))
+		return err_sys(err, -ENOENT, "cannot write '%s', a link to what is not there", path);
+	if (exists && !S_ISREG(st.st_mode))
+		return open_in_place(o, path, err);
 	/* A file that may not be written is not replaced either, though its folder would allow it. */
 	if (exists && access(path, W_OK))
 		return err_sys(err, -errno, "cannot write '%s'", path);
@@ -142,8 +180,8 @@ static int give_name(struct output *o)
 
 int output_error(const struct output *o, int code, struct err *err)
 {
-	return o->path ? err_sys(err, code, "cannot write the report to '%s'", o->path) :
-			 err_sys(err, code, "cannot write the report");
+	return o->path ? err_sys(err, code, "cannot write the report to '%s'", o->path)
+		       : err_sys(err, code, "cannot write the report");
 }
 
 int output_commit(struct output *o, struct err *err)

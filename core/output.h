@@ -21,7 +21,7 @@ struct output {
  *
  * A regular file, or a new one, is written without a name (O_TMPFILE) in its folder and takes its name in
  * output_commit(): a run that is killed leaves nothing. File systems that cannot do that get a temporary name. Anything
- * else (a device, a FIFO) is written in place.
+ * else (a device, a FIFO, /dev/stdout) is written in place.
  */
 int output_open(struct output *o, const char *path, FILE *standard, struct err *err);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/proc.h"
 
+#include "core/number.h"
 #include "core/tasks.h"
 
 #include <dirent.h>
@@ -11,26 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Digits of @base up to a character that is @end; moves *@p behind it. */
-static bool number(char **p, int base, char end, uint64_t *out)
+/* A number that ends with @end; moves *@p behind that. */
+static bool number(const char **p, unsigned int base, char end, uint64_t max, uint64_t *out)
 {
-	uint64_t v = 0;
-	int digits = 0, d;
-	char c;
-
-	for (;; (*p)++, digits++) {
-		c = **p;
-		d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
-		if (d >= base)
-			break;
-		if (v > (UINT64_MAX - (uint64_t)d) / (uint64_t)base)
-			return false;
-		v = v * (uint64_t)base + (uint64_t)d;
-	}
-	if (!digits || c != end)
+	if (parse_digits(p, base, max, out) || **p != end)
 		return false;
-	(*p)++;
-	*out = v;
+	++*p;
 	return true;
 }
 
@@ -52,35 +39,23 @@ static void unescape(char *s)
 
 int proc_map_parse(char *line, struct proc_map *out)
 {
-	static const char deleted[] = " (deleted)";
 	uint64_t maj, min, start, end, pgoff, ino;
-	char *p = line, *perms;
-	size_t len;
+	const char *p = line, *perms;
+	char *path;
 
-	if (!number(&p, 16, '-', &start) || !number(&p, 16, ' ', &end) || start >= end)
+	if (!number(&p, 16, '-', UINT64_MAX, &start) || !number(&p, 16, ' ', UINT64_MAX, &end) || start >= end)
 		return -EINVAL;
 	perms = p;
 	if (strnlen(perms, 5) < 5 || perms[4] != ' ')
 		return -EINVAL;
 	p += 5;
-	if (!number(&p, 16, ' ', &pgoff) || !number(&p, 16, ':', &maj) || !number(&p, 16, ' ', &min) ||
-	    maj > UINT32_MAX || min > UINT32_MAX)
+	if (!number(&p, 16, ' ', UINT64_MAX, &pgoff) || !number(&p, 16, ':', UINT32_MAX, &maj) ||
+	    !number(&p, 16, ' ', UINT32_MAX, &min) || parse_digits(&p, 10, UINT64_MAX, &ino) || (*p && *p != ' '))
 		return -EINVAL;
-	/* The inode is the last thing of a line without a path. */
-	len = strcspn(p, " ");
-	if (!p[len]) {
-		if (!number(&p, 10, 0, &ino))
-			return -EINVAL;
-		p--;
-	} else if (!number(&p, 10, ' ', &ino)) {
-		return -EINVAL;
-	}
-	p += strspn(p, " ");
-	unescape(p);
-	len = strlen(p);
-	if (len > sizeof(deleted) - 1 && !strcmp(p + len - (sizeof(deleted) - 1), deleted))
-		p[len - (sizeof(deleted) - 1)] = 0;
-	*out = (struct proc_map){ start, end, pgoff, perms[2] == 'x', (uint32_t)maj, (uint32_t)min, ino, p };
+	path = line + (p - line);
+	path += strspn(path, " ");
+	unescape(path);
+	*out = (struct proc_map){ start, end, pgoff, perms[2] == 'x', (uint32_t)maj, (uint32_t)min, ino, path };
 	return 0;
 }
 
@@ -147,19 +122,22 @@ int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
 /* A directory entry that is a number, else 0. */
 static pid_t entry_id(const struct dirent *d)
 {
-	char *p = (char *)d->d_name;
+	const char *p = d->d_name;
 	uint64_t id;
 
-	return number(&p, 10, 0, &id) && id <= INT32_MAX ? (pid_t)id : 0;
+	return number(&p, 10, 0, INT32_MAX, &id) ? (pid_t)id : 0;
 }
 
-static int each_thread(const char *dir, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
 {
-	DIR *d = opendir(dir);
 	struct dirent *e;
+	char path[512];
 	int rc = 0;
 	pid_t tid;
+	DIR *d;
 
+	snprintf(path, sizeof(path), "%s/%d/task", h->proc, pid);
+	d = opendir(path);
 	if (!d)
 		return 0; /* it is gone */
 	while (!rc && (e = readdir(d)))
@@ -169,23 +147,18 @@ static int each_thread(const char *dir, pid_t pid, int (*fn)(void *ctx, pid_t pi
 	return rc;
 }
 
-int proc_threads(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
 {
 	DIR *d = opendir(h->proc);
 	struct dirent *e;
-	char path[512];
 	int rc = 0;
 	pid_t pid;
 
 	if (!d)
 		return -errno;
-	while (!rc && (e = readdir(d))) {
-		pid = entry_id(e);
-		if (!pid)
-			continue;
-		snprintf(path, sizeof(path), "%s/%d/task", h->proc, pid);
-		rc = each_thread(path, pid, fn, ctx);
-	}
+	while (!rc && (e = readdir(d)))
+		if ((pid = entry_id(e)))
+			rc = proc_threads(h, pid, fn, ctx);
 	closedir(d);
 	return rc;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** struct proc_map - one line of /proc/PID/maps; @path is "" for anonymous memory, without " (deleted)". */
+/** struct proc_map - one line of /proc/PID/maps; @path is "" for anonymous memory. */
 struct proc_map {
 	uint64_t start, end, pgoff;
 	bool exec;
@@ -37,7 +37,10 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
  */
 int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm);
 
-/** proc_threads() - call @fn for every thread of every process. Tasks that end meanwhile are left out. */
-int proc_threads(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
+/** proc_threads() - call @fn for every thread of @pid until it returns non-zero. Those that end meanwhile are left out.
+ */
+int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
+/** proc_processes() - the same for every thread of every process. */
+int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
 
 #endif

@@ -7,10 +7,12 @@
 #include "core/symbols/symbols.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum exit_status { /* profile(8), EXIT STATUS */
 		   EXIT_OK = 0,
@@ -72,13 +74,8 @@ static enum exit_status run_action(const struct options *o)
 	return output_commit(&out, &err) ? fail_writing(&err) : EXIT_OK;
 }
 
-static uint64_t unaccounted(const struct books *b)
-{
-	return b->taken - b->counted_kernel - b->counted_ring - b->filtered - b->lost;
-}
-
 /* Stable "name: value" lines; profile(8) says what each means. */
-static void print_stats(const struct capture *cap, const struct books *b)
+static void print_stats(const struct capture *cap, const struct books *b, int64_t unaccounted)
 {
 	const struct {
 		const char *name;
@@ -89,18 +86,19 @@ static void print_stats(const struct capture *cap, const struct books *b)
 		{ "samples_counted_from_ring", b->counted_ring },
 		{ "samples_filtered", b->filtered },
 		{ "samples_lost", b->lost },
-		{ "samples_unaccounted", unaccounted(b) },
 		{ "spilled_no_stack_room", b->spilled_stack },
 		{ "spilled_no_count_room", b->spilled_count },
 		{ "samples_of_dying_tasks", b->dead_tasks },
+		{ "samples_outside", b->outside },
 		{ "ring_records", b->ring_records },
 		{ "ring_bytes_read", b->ring_bytes },
+		{ "ring_records_lost", b->lost_records },
 		{ "ring_records_late", b->late_records },
 		{ "ring_records_bad", b->bad_records },
 		{ "throttled", b->throttled },
 		{ "rows", stacks_nr_rows(cap->stacks) },
 		{ "stacks", stacks_nr_stacks(cap->stacks) },
-		{ "cpus", cap->options->cpu >= 0 ? 1 : cap->nr_events },
+		{ "cpus", cap->nr_cpus },
 		{ "started_ns", cap->started_ns },
 		{ "sampled_ns", cap->stopped_ns - cap->started_ns },
 	};
@@ -110,9 +108,11 @@ static void print_stats(const struct capture *cap, const struct books *b)
 	fprintf(stderr, "backend_reason: %s\n", cap->reason);
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
 		fprintf(stderr, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
+	fprintf(stderr, "samples_unaccounted: %" PRId64 "\n", unaccounted);
 }
 
-static void print_warnings(const struct books *b, const struct symbols *symbols)
+static void print_warnings(const struct capture *cap, const struct books *b, int64_t unaccounted,
+			   const struct symbols *symbols)
 {
 	struct err why;
 
@@ -121,7 +121,19 @@ static void print_warnings(const struct books *b, const struct symbols *symbols)
 			"WARNING: %" PRIu64 " stack traces could not be displayed. "
 			"A ring had no room for them: lower the rate (-F), or give the profiler more CPU time.\n",
 			b->lost);
+	if (b->lost_records > b->lost)
+		fprintf(stderr,
+			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
+			b->lost_records - b->lost);
+	if (unaccounted)
+		fprintf(stderr, "WARNING: %" PRId64 " samples are not accounted for: this is a bug of profile.\n",
+			unaccounted);
+	if (tasks_refused(cap->tasks))
+		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
+			tasks_refused(cap->tasks));
 	if (symbols_kernel_hidden(symbols, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (symbols_skipped(symbols, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 }
 
@@ -156,6 +168,7 @@ static enum exit_status report(struct capture *cap, struct output *out, struct e
 {
 	struct symbols *symbols = symbols_new(cap->tasks, cap->host);
 	struct books books;
+	int64_t unaccounted;
 	int rc;
 
 	if (!symbols) {
@@ -163,11 +176,12 @@ static enum exit_status report(struct capture *cap, struct output *out, struct e
 		err_sys(err, -ENOMEM, "cannot name the stacks");
 		return fail(err);
 	}
-	capture_books(cap, &books);
+	unaccounted = capture_books(cap, &books);
+	capture_close(cap);
 	rc = write_report(cap, symbols, out, err);
-	print_warnings(&books, symbols);
+	print_warnings(cap, &books, unaccounted, symbols);
 	if (cap->options->stats)
-		print_stats(cap, &books);
+		print_stats(cap, &books, unaccounted);
 	symbols_free(symbols);
 	return rc ? fail_writing(err) : EXIT_OK;
 }
@@ -202,6 +216,21 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 	return report(cap, out, err);
 }
 
+/*
+ * What is opened must not become 0, 1 or 2: a warning would land in the report, or the report in an event. Opened for
+ * reading, so that writing a report to a closed stdout still fails.
+ */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	enum exit_status status;
@@ -210,7 +239,10 @@ int main(int argc, char **argv)
 	struct output out;
 	struct err err;
 
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the write */
+	fill_standard_fds();
+	/* A closed pipe, or a file beyond RLIMIT_FSIZE, is an error of the write. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (options_parse(&options, argc, argv, &host_here, &err)) {
 		fprintf(stderr, "profile: error: %s\nTry 'profile --help'.\n", err.msg);
 		status = EXIT_USAGE;

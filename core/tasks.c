@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tasks.h"
 
+#include "core/filter.h"
 #include "core/grow.h"
 #include "core/hash.h"
 #include "core/maps.h"
@@ -12,10 +13,14 @@
 #include <string.h>
 
 /* Images of one process: a chain of execs, or a pid used again. The newest are kept; fewer while there are many. */
-#define MAX_IMAGES       4096
-#define MAX_IMAGES_FEW   16
-#define MANY_IMAGES      65536 /* of all processes */
-#define MAX_DEAD_THREADS 1024  /* whose names are kept: samples may still come after the EXIT record */
+#define MAX_IMAGES     4096
+#define MAX_IMAGES_FEW 16
+#define MANY_IMAGES    65536 /* of all processes */
+
+#define MAX_MAPPINGS     (4u << 20) /* of all images, 32 bytes each; what is mapped beyond is not known */
+#define FORGET_MAPPINGS  (256u << 10)
+#define FORGET_FILES     16384
+#define MAX_DEAD_THREADS 1024 /* whose names are kept: samples may still come after the EXIT record */
 
 /* Things found by a pid; each begins with this. */
 struct entry {
@@ -32,6 +37,7 @@ struct pid_table {
 struct thread {
 	struct entry entry;
 	bool named, dead;
+	bool from_proc; /* the name is that of a moment to which the events may not have come yet */
 	size_t dead_at; /* its place in the queue, when it is dead */
 	char comm[COMM_LEN];
 };
@@ -50,6 +56,11 @@ struct process {
 	size_t nr_images, cap_images;
 };
 
+struct known_file {
+	struct mapped_file file;
+	bool used; /* set and cleared in sweep_files() */
+};
+
 struct tasks {
 	const struct host *host;
 	struct pid_table threads, processes;
@@ -59,8 +70,12 @@ struct tasks {
 	size_t next_dead;
 
 	struct hash_index file_index;
-	struct mapped_file **files;
+	struct known_file **files;
 	size_t nr_files, cap_files;
+
+	struct maps_budget mappings;
+	uint64_t refused; /* mappings for which there was no room */
+	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
 };
 
 /* ---- tables */
@@ -136,35 +151,96 @@ static struct process *get_process(struct tasks *t, pid_t pid)
 
 static bool same_file(const void *table, uint32_t pos, const void *key)
 {
-	const struct mapped_file *a = ((const struct tasks *)table)->files[pos], *b = key;
+	const struct mapped_file *a = &((const struct tasks *)table)->files[pos]->file, *b = key;
 
 	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && !strcmp(a->path, b->path);
 }
 
-static const struct mapped_file *intern_file(struct tasks *t, const char *path, uint32_t maj, uint32_t min,
-					     uint64_t ino)
+static uint64_t hash_file(const struct mapped_file *f)
 {
-	struct mapped_file key = { (char *)path, maj, min, ino }, *f, **v;
-	uint64_t hash = hash_bytes(path, strlen(path), ino);
-	uint32_t pos = hash_find(&t->file_index, hash, same_file, t, &key);
+	return hash_bytes(f->path, strlen(f->path), f->ino);
+}
 
-	if (pos != HASH_NONE)
-		return t->files[pos];
-	v = grow(t->files, &t->cap_files, t->nr_files, 1, sizeof(*v));
-	if (!v)
+/*
+ * A file keeps its name when it is deleted: the kernel adds " (deleted)" to it in MMAP2 records and in /proc. Without
+ * an inode, nothing else would tell it from a new file of that name.
+ */
+static char *copy_path(const char *path, uint64_t ino)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path), tail = sizeof(deleted) - 1;
+
+	if (ino && len > tail && !strcmp(path + len - tail, deleted))
+		len -= tail;
+	return strndup(path, len);
+}
+
+/* @key.path is ours, taken or freed. */
+static const struct mapped_file *intern_file(struct tasks *t, struct mapped_file key)
+{
+	struct known_file **v, *f = NULL;
+	uint64_t hash;
+	uint32_t pos;
+
+	if (!key.path)
 		return NULL;
-	t->files = v;
-	f = malloc(sizeof(*f));
-	if (f)
-		*f = (struct mapped_file){ strdup(path), maj, min, ino };
-	if (!f || !f->path || hash_add(&t->file_index, hash, (uint32_t)t->nr_files)) {
-		if (f)
-			free(f->path);
+	hash = hash_file(&key);
+	pos = hash_find(&t->file_index, hash, same_file, t, &key);
+	if (pos != HASH_NONE) {
+		free(key.path);
+		return &t->files[pos]->file;
+	}
+	v = grow(t->files, &t->cap_files, t->nr_files, 1, sizeof(*v));
+	if (v)
+		t->files = v;
+	if (v)
+		f = calloc(1, sizeof(*f));
+	if (!f || hash_add(&t->file_index, hash, (uint32_t)t->nr_files)) {
+		free(key.path);
 		free(f);
 		return NULL;
 	}
+	f->file = key;
 	t->files[t->nr_files++] = f;
-	return f;
+	return &f->file;
+}
+
+static void free_file(struct known_file *f)
+{
+	free(f->file.path);
+	free(f);
+}
+
+static void mark_files(const struct process *p)
+{
+	size_t i, k;
+
+	for (i = 0; i < p->nr_images; i++)
+		for (k = 0; k < p->images[i].maps->nr; k++)
+			((struct known_file *)p->images[i].maps->v[k].file)->used = true;
+}
+
+/* Drop the files that no image maps any more. */
+static void sweep_files(struct tasks *t)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < t->processes.nr; i++)
+		mark_files((const struct process *)t->processes.v[i]);
+	for (i = 0; i < t->nr_files; i++) {
+		struct known_file *f = t->files[i];
+		uint64_t hash = hash_file(&f->file);
+
+		if (f->used) {
+			f->used = false;
+			hash_move(&t->file_index, hash, (uint32_t)i, (uint32_t)kept);
+			t->files[kept++] = f;
+		} else {
+			hash_del(&t->file_index, hash, (uint32_t)i);
+			free_file(f);
+		}
+	}
+	t->nr_files = kept;
 }
 
 /* ---- images */
@@ -219,14 +295,26 @@ static void free_process(struct tasks *t, struct process *p)
 	del_id(&t->processes, &p->entry);
 }
 
+static void forget_later(struct tasks *t)
+{
+	t->forget_exited = t->nr_exited + TASKS_MAX_EXITED;
+	t->forget_files = t->nr_files + FORGET_FILES;
+	t->forget_mappings = t->mappings.used + FORGET_MAPPINGS;
+	if (t->forget_mappings > t->mappings.max)
+		t->forget_mappings = t->mappings.max;
+}
+
 /* ---- public */
 
 struct tasks *tasks_new(const struct host *host)
 {
 	struct tasks *t = calloc(1, sizeof(*t));
 
-	if (t)
-		t->host = host;
+	if (!t)
+		return NULL;
+	t->host = host;
+	t->mappings.max = MAX_MAPPINGS;
+	forget_later(t);
 	return t;
 }
 
@@ -244,10 +332,8 @@ void tasks_free(struct tasks *t)
 	hash_release(&t->threads.index);
 	free(t->processes.v);
 	free(t->threads.v);
-	for (i = 0; i < t->nr_files; i++) {
-		free(t->files[i]->path);
-		free(t->files[i]);
-	}
+	for (i = 0; i < t->nr_files; i++)
+		free_file(t->files[i]);
 	free(t->files);
 	hash_release(&t->file_index);
 	free(t);
@@ -261,6 +347,7 @@ static int name_thread(struct tasks *t, pid_t tid, const char *comm)
 		return -ENOMEM;
 	th->named = true;
 	th->dead = false;
+	th->from_proc = false;
 	set_comm(th->comm, comm);
 	return 0;
 }
@@ -271,9 +358,14 @@ static int learn_name(void *ctx, pid_t pid, pid_t tid)
 	struct thread *th = find_id(&t->threads, tid);
 	char comm[COMM_LEN];
 
+	int rc;
+
 	if ((th && th->named) || proc_comm(t->host, pid, tid, comm))
 		return 0;
-	return name_thread(t, tid, comm);
+	rc = name_thread(t, tid, comm);
+	if (!rc)
+		((struct thread *)find_id(&t->threads, tid))->from_proc = true;
+	return rc;
 }
 
 /* The thread if it has a name or /proc knows one, else NULL. */
@@ -299,7 +391,7 @@ int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exe
 	if (!p)
 		return -ENOMEM;
 	p->learned = true; /* every mapping of the new program is told of */
-	return add_image(t, p, comm, maps_new());
+	return add_image(t, p, comm, maps_new(&t->mappings));
 }
 
 int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
@@ -313,12 +405,15 @@ int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 	child = get_thread(t, tid);
 	if (!child)
 		return -ENOMEM;
-	child->dead = false;
-	child->named = parent_thread;
-	if (parent_thread) {
-		set_comm(comm, parent_thread->comm);
-		set_comm(child->comm, comm);
+	/* What /proc said of a living child was later than this record, and its parent may have another name by now. */
+	if (!child->from_proc || child->dead) {
+		child->named = parent_thread;
+		if (parent_thread)
+			set_comm(child->comm, parent_thread->comm);
 	}
+	child->dead = false;
+	if (child->named)
+		set_comm(comm, child->comm);
 	if (pid == ppid)
 		return 0;
 	rc = tasks_learn(t, ppid);
@@ -331,7 +426,8 @@ int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 	}
 	p->learned = true;
 	parent = find_id(&t->processes, ppid);
-	return add_image(t, p, comm, parent && parent->nr_images ? maps_ref(newest(parent)->maps) : maps_new());
+	return add_image(t, p, comm,
+			 parent && parent->nr_images ? maps_ref(newest(parent)->maps) : maps_new(&t->mappings));
 }
 
 int tasks_exit(struct tasks *t, pid_t pid, pid_t tid)
@@ -362,10 +458,11 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m,
 	struct mapping what = *m;
 	int rc;
 
-	what.file = intern_file(t, path, maj, min, ino);
+	what.file = intern_file(t, (struct mapped_file){ copy_path(path, ino), maj, min, ino });
 	if (!what.file)
 		return -ENOMEM;
 	rc = maps_insert(&newest(p)->maps, &what);
+	t->refused += rc == -E2BIG;
 	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
 }
 
@@ -375,7 +472,7 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m, const char *
 	struct process *p = get_process(t, pid);
 	struct thread *leader = find_id(&t->threads, pid);
 
-	if (!p || (!newest(p) && add_image(t, p, leader && leader->named ? leader->comm : "", maps_new())))
+	if (!p || (!newest(p) && add_image(t, p, leader && leader->named ? leader->comm : "", maps_new(&t->mappings))))
 		return -ENOMEM;
 	return map_into(t, p, m, path, maj, min, ino);
 }
@@ -412,15 +509,23 @@ int tasks_learn(struct tasks *t, pid_t pid)
 	p->learned = true;
 	if (!newest(p)) {
 		proc_comm(t->host, pid, pid, comm);
-		if (add_image(t, p, comm, maps_new()))
+		if (add_image(t, p, comm, maps_new(&t->mappings)))
 			return -ENOMEM;
 	}
 	return proc_maps(t->host, pid, learn_map, &l) == -ENOMEM ? -ENOMEM : 0;
 }
 
-int tasks_snapshot(struct tasks *t)
+int tasks_snapshot(struct tasks *t, const struct filter *filter)
 {
-	return proc_threads(t->host, learn_name, t);
+	size_t i;
+	int rc = 0;
+
+	if (!filter->nr)
+		return proc_processes(t->host, learn_name, t);
+	for (i = 0; i < filter->nr && !rc; i++)
+		rc = filter->by_tid ? learn_name(t, filter->ids[i], filter->ids[i])
+				    : proc_threads(t->host, filter->ids[i], learn_name, t);
+	return rc;
 }
 
 void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm)
@@ -478,6 +583,17 @@ size_t tasks_exited(const struct tasks *t)
 	return t->nr_exited;
 }
 
+uint64_t tasks_refused(const struct tasks *t)
+{
+	return t->refused;
+}
+
+bool tasks_forget_due(const struct tasks *t)
+{
+	return t->nr_exited >= t->forget_exited || t->nr_files >= t->forget_files ||
+	       t->mappings.used >= t->forget_mappings;
+}
+
 void tasks_forget(struct tasks *t, bool (*keep)(void *ctx, pid_t pid), void *ctx)
 {
 	size_t i;
@@ -489,4 +605,6 @@ void tasks_forget(struct tasks *t, bool (*keep)(void *ctx, pid_t pid), void *ctx
 		if (p->exited && !keep(ctx, p->entry.id))
 			free_process(t, p);
 	}
+	sweep_files(t);
+	forget_later(t);
 }

@@ -8,7 +8,7 @@
  * lookups follow one rule that uses none: the newest image that began under the row's comm and maps the address, else
  * the newest image that maps it.
  *
- * Memory is bounded by what lives plus TASKS_MAX_EXITED exited processes, unless rows still need more.
+ * Memory is bounded by what lives, what rows still need, and what comes between two calls of tasks_forget().
  * Not thread safe.
  */
 #ifndef CORE_TASKS_H
@@ -22,9 +22,10 @@
 
 #define COMM_LEN 16 /* TASK_COMM_LEN of the kernel, with the final zero */
 
-#define TASKS_MAX_EXITED 8192 /* exited processes kept before tasks_forget() is wanted */
+#define TASKS_MAX_EXITED 8192 /* exited processes kept until tasks_forget() is due */
 
 struct tasks;
+struct filter;
 struct host;
 
 /** tasks_new() - empty; what is not known yet is read below @host's /proc. NULL: no memory. */
@@ -45,8 +46,11 @@ int tasks_exit(struct tasks *t, pid_t pid, pid_t tid);
 int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m, const char *path, uint32_t maj, uint32_t min,
 	       uint64_t ino);
 
-/** tasks_snapshot() - read the names of all threads that exist now, of which no event has told yet. */
-int tasks_snapshot(struct tasks *t);
+/**
+ * tasks_snapshot() - read the names of threads that exist now, of which no event has told yet.
+ * @filter: only of the processes or threads it names, if it names any
+ */
+int tasks_snapshot(struct tasks *t, const struct filter *filter);
 /** tasks_learn() - read the mappings of @pid from /proc if nothing is known of it. Cheap when something is. */
 int tasks_learn(struct tasks *t, pid_t pid);
 
@@ -59,13 +63,18 @@ void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm);
 
 /**
  * tasks_find() - what @addr showed in process @pid when a thread of it was called @comm; see the rule above.
- * Return: 1 and *@out, its file borrowed until tasks_free(); 0 when nothing is known of that address.
+ * Return: 1 and *@out, its file borrowed until tasks_forget() or tasks_free(); 0 when nothing is known of that address.
  */
 int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, struct mapping *out);
 
 /** tasks_exited() - number of exited processes kept. */
 size_t tasks_exited(const struct tasks *t);
-/** tasks_forget() - drop exited processes for which @keep says false. */
+/** tasks_refused() - mappings that were not kept, because a process or all of them have too many; see maps.h. */
+uint64_t tasks_refused(const struct tasks *t);
+
+/** tasks_forget_due() - has so much come since the last time that tasks_forget() should be called? */
+bool tasks_forget_due(const struct tasks *t);
+/** tasks_forget() - drop exited processes for which @keep says false, and files that nobody maps any more. */
 void tasks_forget(struct tasks *t, bool (*keep)(void *ctx, pid_t pid), void *ctx);
 
 #endif

@@ -2,9 +2,11 @@
 #include "core/symbols/elf.h"
 
 #include "core/grow.h"
+#include "core/hash.h"
 #include "core/symbols/alias.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +19,52 @@
  * two reads.
  */
 
-#define SYMBOLS_MAX  (16u << 20)  /* entries of one table; browsers with all symbols have about 2 million */
-#define STRINGS_MAX  (512u << 20) /* bytes of one string table */
-#define SEGMENTS_MAX 64           /* executable PT_LOADs kept; linkers make one, hugepage tools a few */
+#define SYMBOLS_MAX    (4u << 20)   /* entries of one table; browsers with all symbols have about 2 million */
+#define STRINGS_MAX    (512u << 20) /* bytes of one string table */
+#define NAME_MAX_BYTES (64u << 10)  /* of a name, the rest is cut */
+#define SEGMENTS_MAX   64           /* executable PT_LOADs kept; linkers make one, hugepage tools a few */
 
 /* Addresses [start, start + len), of the symbol that begins at start - back. Sorted and disjoint. */
 struct span {
 	uint64_t start;
 	uint32_t len;
 	uint32_t back;
-	uint32_t name; /* offset in names */
+	uint32_t name; /* see struct strings */
 };
 
 struct segment {
 	uint64_t offset, size, vaddr;
 };
 
+/* Where the bytes are: a file, or a copy of what was in memory. */
+struct source {
+	int fd; /* -1: memory */
+	char *memory;
+	uint64_t size;
+};
+
+/* A string table; in span.name and entry.name its offsets begin at @base. */
+struct strings {
+	uint64_t offset;
+	uint32_t base, size; /* without the bytes that begin no terminated string */
+};
+
+/* A name that was asked for. */
+struct known_name {
+	uint32_t name;
+	char *text;
+};
+
 struct elf_symbols {
+	struct source src;
 	struct span *spans;
 	size_t nr, cap;
-	char *names;
-	size_t names_len;
+	uint64_t nr_read;
+	struct strings strings[2];
+	unsigned int nr_strings;
+	struct known_name *known;
+	size_t nr_known, cap_known;
+	struct hash_index known_index;
 	struct segment segments[SEGMENTS_MAX];
 	unsigned int nr_segments;
 };
@@ -52,10 +79,6 @@ struct entry {
 };
 
 struct loader {
-	int fd; /* -1: memory */
-	const char *memory;
-	uint64_t size;
-
 	unsigned char class, encoding;
 	Elf64_Ehdr ehdr;
 	Elf64_Shdr *sections; /* ehdr.e_shnum of them */
@@ -63,6 +86,9 @@ struct loader {
 	struct elf_symbols *es;
 	struct entry *entries;
 	size_t nr, cap;
+	/* Of two aliases that are compared, and where they come from: the better one of many is read once. */
+	char names[2][ALIAS_COMPARED + 1];
+	uint32_t loaded[2];
 };
 
 /* A table of the file, translated piece by piece. */
@@ -78,20 +104,20 @@ struct table {
 	} buf;
 };
 
-static int read_at(const struct loader *ld, uint64_t offset, void *buf, size_t len)
+static int read_at(const struct source *src, uint64_t offset, void *buf, size_t len)
 {
 	char *p = buf;
 	ssize_t n;
 
-	if (offset > ld->size || len > ld->size - offset)
+	if (offset > src->size || len > src->size - offset)
 		return -ENOEXEC;
-	if (ld->fd < 0) {
-		memcpy(buf, ld->memory + offset, len);
+	if (src->fd < 0) {
+		memcpy(buf, src->memory + offset, len);
 		return 0;
 	}
 	for (; len; p += n, offset += (uint64_t)n, len -= (size_t)n) {
 		do
-			n = pread(ld->fd, p, len, (off_t)offset);
+			n = pread(src->fd, p, len, (off_t)offset);
 		while (n < 0 && errno == EINTR);
 		if (n < 0)
 			return -errno;
@@ -135,7 +161,7 @@ static const void *table_next(struct table *t)
 		if (t->at * t->item > UINT64_MAX - t->offset)
 			t->rc = -ENOEXEC;
 		else
-			t->rc = read_at(t->ld, t->offset + t->at * t->item, t->buf.bytes, len);
+			t->rc = read_at(&t->ld->es->src, t->offset + t->at * t->item, t->buf.bytes, len);
 		if (!t->rc)
 			t->rc = translate(t->ld, t->type, t->buf.bytes, len);
 		if (t->rc)
@@ -165,7 +191,7 @@ static int read_header(struct loader *ld)
 		Elf64_Ehdr e64;
 	} h;
 	bool wide;
-	int rc = read_at(ld, 0, &h, sizeof(h.e32));
+	int rc = read_at(&ld->es->src, 0, &h, sizeof(h.e32));
 
 	if (rc)
 		return rc;
@@ -176,7 +202,7 @@ static int read_header(struct loader *ld)
 		return -ENOEXEC;
 	wide = ld->class == ELFCLASS64;
 	if (wide)
-		rc = read_at(ld, sizeof(h.e32), (char *)&h + sizeof(h.e32), sizeof(h.e64) - sizeof(h.e32));
+		rc = read_at(&ld->es->src, sizeof(h.e32), (char *)&h + sizeof(h.e32), sizeof(h.e64) - sizeof(h.e32));
 	if (!rc)
 		rc = translate(ld, ELF_T_EHDR, &h, wide ? sizeof(h.e64) : sizeof(h.e32));
 	if (rc)
@@ -249,34 +275,54 @@ static int read_sections(struct loader *ld)
 /* Its bytes are in the file as they are. */
 static bool section_readable(const struct loader *ld, const Elf64_Shdr *sh)
 {
-	return !(sh->sh_flags & SHF_COMPRESSED) && sh->sh_offset <= ld->size && sh->sh_size <= ld->size - sh->sh_offset;
+	uint64_t size = ld->es->src.size;
+
+	return !(sh->sh_flags & SHF_COMPRESSED) && sh->sh_offset <= size && sh->sh_size <= size - sh->sh_offset;
 }
 
 /*
- * Append a string table to the names: *@base is where it begins, *@usable how many of its bytes begin a
- * string that ends within the table.
+ * Find a string table; its names are read when they are wanted, since few are. Strings that the table does not
+ * terminate are not there.
  */
-static int read_strings(struct loader *ld, const Elf64_Shdr *sh, size_t *base, size_t *usable)
+static int find_strings(struct loader *ld, const Elf64_Shdr *sh, struct strings **out)
 {
 	struct elf_symbols *es = ld->es;
-	const char *end;
-	char *names;
+	struct strings *st = &es->strings[es->nr_strings];
+	uint64_t end = sh->sh_size;
+	char tail[512];
+	const char *zero = NULL;
 	int rc;
 
-	if (sh->sh_type != SHT_STRTAB || !section_readable(ld, sh) || sh->sh_size > STRINGS_MAX || !sh->sh_size)
+	if (sh->sh_type != SHT_STRTAB || !section_readable(ld, sh) || sh->sh_size > STRINGS_MAX)
 		return -ENOEXEC;
-	names = realloc(es->names, es->names_len + sh->sh_size);
-	if (!names)
-		return -ENOMEM;
-	es->names = names;
-	rc = read_at(ld, sh->sh_offset, names + es->names_len, sh->sh_size);
-	if (rc)
-		return rc;
-	end = memrchr(names + es->names_len, 0, sh->sh_size);
-	*base = es->names_len;
-	*usable = end ? (size_t)(end - (names + es->names_len)) : 0;
-	es->names_len += sh->sh_size;
+	while (end && !zero) {
+		size_t len = end < sizeof(tail) ? end : sizeof(tail);
+
+		rc = read_at(&es->src, sh->sh_offset + end - len, tail, len);
+		if (rc)
+			return rc;
+		end -= len;
+		zero = memrchr(tail, 0, len);
+	}
+	if (!zero)
+		return -ENOEXEC;
+	*st = (struct strings){ .offset = sh->sh_offset, .size = (uint32_t)(end + (size_t)(zero - tail) + 1) };
+	if (es->nr_strings)
+		st->base = es->strings[0].base + es->strings[0].size;
+	es->nr_strings++;
+	*out = st;
 	return 0;
+}
+
+/* The name at @name, at most @cap - 1 bytes of it, terminated; "" when it cannot be read. */
+static void read_name(const struct elf_symbols *es, uint32_t name, char *buf, size_t cap)
+{
+	const struct strings *st = &es->strings[es->nr_strings > 1 && name >= es->strings[1].base];
+	size_t left = st->size - (name - st->base), len = left < cap - 1 ? left : cap - 1;
+
+	if (read_at(&es->src, st->offset + (name - st->base), buf, len))
+		len = 0;
+	buf[len] = 0;
 }
 
 static enum symbol_bind bind_of(unsigned char info)
@@ -292,14 +338,17 @@ static enum symbol_bind bind_of(unsigned char info)
 }
 
 /* Labels that say what the bytes are ($x, $d on ARM and RISC-V) or should have stayed in the assembler. */
-static bool is_code_type(const char *name, unsigned char type)
+static bool is_code(const struct loader *ld, const struct entry *e, unsigned char type)
 {
+	char name[4];
+
 	switch (type) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
 		return true;
 	case STT_NOTYPE:
-		return name[0] != '$' && strncmp(name, ".L", 2) != 0;
+		read_name(ld->es, e->name, name, sizeof(name));
+		return name[0] && name[0] != '$' && strncmp(name, ".L", 2) != 0;
 	default:
 		return false;
 	}
@@ -316,15 +365,13 @@ static int add_entry(struct loader *ld, const struct entry *e)
 	return 0;
 }
 
-/* @base, @usable: of its string table, see read_strings(). */
-static int add_symbol(struct loader *ld, const Elf64_Sym *sym, size_t base, size_t usable)
+static int add_symbol(struct loader *ld, const Elf64_Sym *sym, const struct strings *st)
 {
-	struct entry e = { .name = (uint32_t)(base + sym->st_name), .bind = bind_of(sym->st_info) };
+	struct entry e = { .name = st->base + sym->st_name, .bind = bind_of(sym->st_info) };
 	const Elf64_Shdr *sh;
 	uint64_t room;
 
-	if (sym->st_name >= usable || !ld->es->names[e.name] ||
-	    !is_code_type(ld->es->names + e.name, ELF64_ST_TYPE(sym->st_info)))
+	if (!sym->st_name || sym->st_name >= st->size)
 		return 0;
 	/* The reserved indices (absolute, common) are above any e_shnum that read_header() lets pass. */
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= ld->ehdr.e_shnum || sym->st_shndx >= SHN_LORESERVE)
@@ -340,6 +387,8 @@ static int add_symbol(struct loader *ld, const Elf64_Sym *sym, size_t base, size
 		room = UINT64_MAX - e.addr;
 	if (room > UINT32_MAX)
 		room = UINT32_MAX;
+	if (!is_code(ld, &e, ELF64_ST_TYPE(sym->st_info)))
+		return 0;
 	e.sized = sym->st_size != 0;
 	e.len = (uint32_t)(e.sized && sym->st_size < room ? sym->st_size : room);
 	return add_entry(ld, &e);
@@ -358,9 +407,10 @@ static void widen_sym(const Elf32_Sym *in, Elf64_Sym *out)
 /* The first section of @type, a symbol table. A file need not have one. */
 static int read_symbols(struct loader *ld, uint32_t type)
 {
-	size_t item = ld->class == ELFCLASS64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), base, usable, i;
+	size_t item = ld->class == ELFCLASS64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), i;
 	const Elf64_Shdr *sh = ld->sections;
 	const void *p;
+	struct strings *st;
 	struct table t;
 	Elf64_Sym sym;
 	int rc;
@@ -372,7 +422,7 @@ static int read_symbols(struct loader *ld, uint32_t type)
 	if (!section_readable(ld, sh) || sh->sh_entsize != item || sh->sh_size / item > SYMBOLS_MAX ||
 	    sh->sh_link >= ld->ehdr.e_shnum)
 		return -ENOEXEC;
-	rc = read_strings(ld, &ld->sections[sh->sh_link], &base, &usable);
+	rc = find_strings(ld, &ld->sections[sh->sh_link], &st);
 	if (rc)
 		return rc;
 	table_init(&t, ld, ELF_T_SYM, item, sh->sh_offset, sh->sh_size / item);
@@ -381,7 +431,7 @@ static int read_symbols(struct loader *ld, uint32_t type)
 			memcpy(&sym, p, sizeof(sym));
 		else
 			widen_sym(p, &sym);
-		rc = add_symbol(ld, &sym, base, usable);
+		rc = add_symbol(ld, &sym, st);
 	}
 	return rc ? rc : t.rc;
 }
@@ -400,11 +450,21 @@ static int by_address(const void *va, const void *vb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-static bool better(const struct loader *ld, const struct entry *a, const struct entry *b)
+static const char *alias_name(struct loader *ld, int slot, uint32_t name)
 {
-	struct alias x = { ld->es->names + a->name, (enum symbol_bind)a->bind };
-	struct alias y = { ld->es->names + b->name, (enum symbol_bind)b->bind };
+	if (ld->loaded[slot] != name)
+		read_name(ld->es, name, ld->names[slot], sizeof(ld->names[slot]));
+	ld->loaded[slot] = name;
+	return ld->names[slot];
+}
 
+static bool better(struct loader *ld, const struct entry *a, const struct entry *b)
+{
+	struct alias x = { alias_name(ld, 0, a->name), (enum symbol_bind)a->bind };
+	struct alias y = { alias_name(ld, 1, b->name), (enum symbol_bind)b->bind };
+
+	if (!*x.name || !*y.name)
+		return *x.name;
 	return alias_better(&x, &y);
 }
 
@@ -508,34 +568,13 @@ static int make_spans(struct loader *ld)
 	return rc ? rc : sweep_to(&s, UINT64_MAX);
 }
 
-/* Give back spare room and the strings behind the last one used (.dynstr, where .symtab has it all). */
-static void trim(struct elf_symbols *es)
+static int load(struct loader *ld)
 {
-	size_t used = 0, i;
-	void *p;
-
-	for (i = 0; i < es->nr; i++)
-		if (es->spans[i].name >= used)
-			used = es->spans[i].name + 1;
-	if (used)
-		used += strlen(es->names + used - 1);
-	else
-		used = 1;
-	p = es->names ? realloc(es->names, used) : NULL;
-	if (p)
-		es->names = p;
-	p = es->nr ? realloc(es->spans, es->nr * sizeof(*es->spans)) : NULL;
-	if (p)
-		es->spans = p;
-}
-
-static int load(struct loader *ld, struct elf_symbols **out)
-{
+	struct span *trimmed;
 	int rc, rc_dyn;
 
 	elf_version(EV_CURRENT);
-	ld->es = calloc(1, sizeof(*ld->es));
-	rc = ld->es ? read_header(ld) : -ENOMEM;
+	rc = read_header(ld);
 	if (!rc)
 		rc = read_segments(ld);
 	if (!rc)
@@ -547,45 +586,135 @@ static int load(struct loader *ld, struct elf_symbols **out)
 	rc_dyn = read_symbols(ld, SHT_DYNSYM);
 	if (!rc || !rc_dyn)
 		rc = make_spans(ld);
-	if (!rc)
-		trim(ld->es);
+	ld->es->nr_read = ld->nr;
+	trimmed = ld->es->nr ? realloc(ld->es->spans, ld->es->nr * sizeof(*trimmed)) : NULL;
+	if (trimmed)
+		ld->es->spans = trimmed;
 out:
 	free(ld->sections);
 	free(ld->entries);
+	return rc;
+}
+
+/* Owns what @src holds, also on failure. */
+static int load_from(const struct source *src, struct elf_symbols **out)
+{
+	struct loader *ld = calloc(1, sizeof(*ld));
+	struct elf_symbols *es = calloc(1, sizeof(*es));
+	int rc = -ENOMEM;
+
+	if (!es) {
+		if (src->fd >= 0)
+			close(src->fd);
+		free(src->memory);
+	} else {
+		es->src = *src;
+	}
+	if (es && ld) {
+		ld->es = es;
+		ld->loaded[0] = ld->loaded[1] = UINT32_MAX;
+		rc = load(ld);
+	}
+	free(ld);
 	if (rc)
-		elf_symbols_free(ld->es);
+		elf_symbols_free(es);
 	else
-		*out = ld->es;
+		*out = es;
 	return rc;
 }
 
 int elf_symbols_open(int fd, struct elf_symbols **out)
 {
-	struct loader ld = { .fd = fd };
+	struct source src = { 0 };
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
-	ld.size = (uint64_t)st.st_size;
-	return load(&ld, out);
+	src.size = (uint64_t)st.st_size;
+	src.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return src.fd < 0 ? -errno : load_from(&src, out);
 }
 
 int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out)
 {
-	struct loader ld = { .fd = -1, .memory = image, .size = len };
+	struct source src = { .fd = -1, .memory = malloc(len + 1), .size = len };
 
-	return load(&ld, out);
+	if (!src.memory)
+		return -ENOMEM;
+	memcpy(src.memory, image, len);
+	return load_from(&src, out);
 }
 
 void elf_symbols_free(struct elf_symbols *es)
 {
+	size_t i;
+
 	if (!es)
 		return;
+	if (es->src.fd >= 0)
+		close(es->src.fd);
+	free(es->src.memory);
+	for (i = 0; i < es->nr_known; i++)
+		free(es->known[i].text);
+	free(es->known);
+	hash_release(&es->known_index);
 	free(es->spans);
-	free(es->names);
 	free(es);
+}
+
+uint64_t elf_symbols_read(const struct elf_symbols *es)
+{
+	return es->nr_read;
+}
+
+static bool same_name(const void *table, uint32_t pos, const void *key)
+{
+	const struct elf_symbols *es = table;
+	const uint32_t *name = key;
+
+	return es->known[pos].name == *name;
+}
+
+/* A whole name, or its first NAME_MAX_BYTES, in memory of its own. NULL: no memory. */
+static char *whole_name(const struct elf_symbols *es, uint32_t name)
+{
+	char *text = NULL, *longer;
+	size_t cap;
+
+	for (cap = 256; cap <= NAME_MAX_BYTES; cap *= 4) {
+		longer = realloc(text, cap);
+		if (!longer)
+			break;
+		text = longer;
+		read_name(es, name, text, cap);
+		if (strlen(text) < cap - 1)
+			break;
+	}
+	return text;
+}
+
+static const char *find_name(struct elf_symbols *es, uint32_t name)
+{
+	uint64_t hash = hash_bytes(&name, sizeof(name), 0);
+	uint32_t pos = hash_find(&es->known_index, hash, same_name, es, &name);
+	struct known_name *known;
+	char *text;
+
+	if (pos != HASH_NONE)
+		return es->known[pos].text;
+	known = grow(es->known, &es->cap_known, es->nr_known, 1, sizeof(*known));
+	if (!known)
+		return NULL;
+	es->known = known;
+	text = whole_name(es, name);
+	if (!text || hash_add(&es->known_index, hash, (uint32_t)es->nr_known)) {
+		free(text);
+		return NULL;
+	}
+	known[es->nr_known++] = (struct known_name){ name, text };
+	return text;
 }
 
 bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *vaddr)
@@ -603,10 +732,11 @@ bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *
 	return false;
 }
 
-bool elf_symbols_find(const struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out)
+bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out)
 {
 	size_t lo = 0, hi = es->nr;
 	const struct span *s;
+	const char *name;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -621,7 +751,10 @@ bool elf_symbols_find(const struct elf_symbols *es, uint64_t vaddr, struct elf_s
 	s = &es->spans[lo - 1];
 	if (vaddr - s->start >= s->len)
 		return false;
-	out->name = es->names + s->name;
+	name = find_name(es, s->name);
+	if (!name || !*name)
+		return false;
+	out->name = name;
 	out->start = s->start - s->back;
 	return true;
 }

@@ -8,8 +8,10 @@
  * one begins, at latest with its section, and gives way to every symbol with size that covers it or begins
  * where it does.
  *
- * The file may be hostile and may change while it is read: each byte is read once, by pread(2), into memory
- * of our own, and each offset, count and link is checked. Not thread safe.
+ * Memory: 24 bytes a symbol, and the names that were asked for; the file stays open for the others.
+ *
+ * The file may be hostile and may change while it is read: bytes are read by pread(2) into memory of our own, and each
+ * offset, count and link is checked there. A name that changed is another name, no more. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_ELF_H
 #define CORE_SYMBOLS_ELF_H
@@ -29,8 +31,7 @@ struct elf_symbol {
 /**
  * elf_symbols_open() - read the symbols of @fd, which must be a regular file; its position is not used.
  * Return: 0 and the owned *@out, which may be without symbols; -ENOEXEC: not an ELF file with sections that
- * we can read; -EINVAL: not a regular file; -ENOMEM; -EIO and others of pread(2). @fd stays the caller's and
- * is not needed any more.
+ * we can read; -EINVAL: not a regular file; -ENOMEM; -EIO and others of pread(2). @fd stays the caller's.
  */
 int elf_symbols_open(int fd, struct elf_symbols **out);
 
@@ -39,10 +40,13 @@ int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out);
 
 void elf_symbols_free(struct elf_symbols *es);
 
+/** elf_symbols_read() - symbols that were read: what time and memory grow with. */
+uint64_t elf_symbols_read(const struct elf_symbols *es);
+
 /** elf_symbols_vaddr() - where byte @offset of the file is loaded executable. False: nowhere. */
 bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *vaddr);
 
 /** elf_symbols_find() - the symbol @vaddr is in. Return: true and *@out, which is untouched otherwise. */
-bool elf_symbols_find(const struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out);
+bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out);
 
 #endif

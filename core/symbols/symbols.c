@@ -16,11 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Processes whose root is searched for a file: the first may have exited before the lookup. */
 #define TRIES_MAX 4
+
+/* Of all files together, 24 bytes each; when it is reached no more files are read. A desktop's have 2 million. */
+#define SYMBOLS_MAX (8u << 20)
 
 /* A mapped file, from the first address in it that was looked up. */
 struct symbol_file {
@@ -41,6 +45,9 @@ struct symbols {
 	struct symbol_file *files;
 	size_t nr_files, cap_files;
 	struct hash_index by_file;
+	uint64_t nr_read; /* symbols, of all files */
+	size_t nr_skipped;
+	int skipped_rc; /* why the first one was */
 
 	struct elf_symbols *vdso;
 	uint64_t vdso_len;
@@ -108,9 +115,11 @@ bool symbols_kernel_hidden(const struct symbols *s, struct err *why)
 	bool denied = s->kernel_rc == -EACCES || s->kernel_rc == -EPERM;
 	long long v;
 
-	if (!denied && !(s->kernel && kernel_symbols_zeroed(s->kernel)))
+	if (!s->kernel_rc && !(s->kernel && kernel_symbols_zeroed(s->kernel)))
 		return false;
-	if (denied)
+	if (s->kernel_rc && !denied)
+		err_sys(why, s->kernel_rc, "kernel symbol names are missing: cannot read kallsyms");
+	else if (denied)
 		err_sys(why, s->kernel_rc, "%s: cannot open '%s/kallsyms'", hidden, s->host->proc);
 	else if (!host_setting(s->host, "kernel/kptr_restrict", &v) && v > 0)
 		err_set(why, -EPERM, "%s: kernel.kptr_restrict is %lld", hidden, v);
@@ -128,15 +137,10 @@ static bool same_file(const void *table, uint32_t pos, const void *key)
 	return files[pos].file == key;
 }
 
-/* A path that names a file that could be opened: not memory, not a device, not deleted. */
+/* A path that names a file that could be opened: not memory, not a device. */
 static bool has_path(const char *path)
 {
-	static const char deleted[] = " (deleted)";
-	size_t len = strlen(path);
-
-	if (path[0] != '/' || path[1] == '/' || !strncmp(path, "/memfd:", 7) || !strncmp(path, "/dev/", 5))
-		return false;
-	return len < sizeof(deleted) || strcmp(path + len - (sizeof(deleted) - 1), deleted) != 0;
+	return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) && strncmp(path, "/dev/", 5);
 }
 
 /* The entry of @file, made when there is none. NULL: no memory. */
@@ -157,6 +161,12 @@ static struct symbol_file *file_entry(struct symbols *s, const struct mapped_fil
 	s->files[s->nr_files] =
 		(struct symbol_file){ .file = file, .tries_left = has_path(file->path) ? TRIES_MAX : 0 };
 	return &s->files[s->nr_files++];
+}
+
+/* No descriptors left is another matter than a file that is not there or may not be seen. */
+static int missing(int rc)
+{
+	return rc == -EMFILE || rc == -ENFILE ? rc : -ENOENT;
 }
 
 /*
@@ -181,7 +191,7 @@ static int open_below(int root, const char *path)
 			name[len] = 0;
 			fd = strcmp(name, "..") ? openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
 			if (fd < 0)
-				fd = -ENOENT;
+				fd = missing(-errno);
 		}
 		if (dir != root)
 			close(dir);
@@ -210,11 +220,11 @@ static int load_below(const char *root, const struct mapped_file *file, struct e
 	char self[64];
 
 	if (dir < 0)
-		return -ENOENT;
+		return missing(-errno);
 	handle = open_below(dir, file->path);
 	close(dir);
 	if (handle < 0)
-		return -ENOENT;
+		return handle;
 	if (is_mapped_file(handle, file)) {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
 		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -227,6 +237,27 @@ static int load_below(const char *root, const struct mapped_file *file, struct e
 	return rc;
 }
 
+static void skip(struct symbols *s, int rc)
+{
+	if (!s->nr_skipped++)
+		s->skipped_rc = rc;
+}
+
+bool symbols_skipped(const struct symbols *s, struct err *why)
+{
+	struct rlimit rl;
+
+	if (!s->nr_skipped)
+		return false;
+	if (s->skipped_rc == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
+		err_set(why, -EMFILE, "the symbols of %zu files were not read: RLIMIT_NOFILE is %llu", s->nr_skipped,
+			(unsigned long long)rl.rlim_cur);
+	else
+		err_set(why, s->skipped_rc, "the symbols of %zu files were not read: %s", s->nr_skipped,
+			s->skipped_rc == -E2BIG ? "there are too many" : strerror(-s->skipped_rc));
+	return true;
+}
+
 /* Try once for each process, until it is found or there were enough tries. A broken file is final. */
 static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
@@ -235,6 +266,11 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 
 	if (f->elf || !f->tries_left || f->tried_pid == pid)
 		return f->elf;
+	if (s->nr_read >= SYMBOLS_MAX) {
+		f->tries_left = 0;
+		skip(s, -E2BIG);
+		return NULL;
+	}
 	f->tried_pid = pid;
 	f->tries_left--;
 	/* The process's own root first: it may live in a container. */
@@ -244,6 +280,10 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 		rc = load_below("/", f->file, &f->elf);
 	if (rc != -ENOENT)
 		f->tries_left = 0;
+	if (rc == -EMFILE || rc == -ENFILE)
+		skip(s, rc);
+	if (f->elf)
+		s->nr_read += elf_symbols_read(f->elf);
 	return f->elf;
 }
 
@@ -262,7 +302,7 @@ static int parse_vdso(void *ctx, const struct proc_map *m)
  * The kernel maps one image into all processes of a kind, so ours serves for theirs. A 32-bit process has
  * another one, below 4 GiB.
  */
-static const struct elf_symbols *vdso_symbols(struct symbols *s, const struct mapping *m)
+static struct elf_symbols *vdso_symbols(struct symbols *s, const struct mapping *m)
 {
 	if (!s->vdso_asked) {
 		s->vdso_asked = true;
@@ -284,7 +324,7 @@ static const char *base_name(const char *path)
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
 {
 	uint64_t lookup = addr - (is_return && addr), offset, vaddr;
-	const struct elf_symbols *elf = NULL;
+	struct elf_symbols *elf = NULL;
 	struct elf_symbol found;
 	struct symbol_file *f;
 	struct mapping m;

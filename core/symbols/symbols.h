@@ -60,4 +60,10 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
  */
 bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
 
+/**
+ * symbols_skipped() - were files not read because of a limit of ours or of the host?
+ * Return: true and a line in @why with their number and the limit that was met first.
+ */
+bool symbols_skipped(const struct symbols *s, struct err *why);
+
 #endif

@@ -52,8 +52,7 @@ static void draw(uint64_t *frames, uint32_t nr, uint64_t base, uint64_t leaf)
 
 static int count(struct stacks *t, uint64_t n)
 {
-	static const uint64_t user_base = 0x400000, kernel_base = 0xffffffff81000000,
-			      leaf_base = 0x7f0000000000;
+	static const uint64_t user_base = 0x400000, kernel_base = 0xffffffff81000000, leaf_base = 0x7f0000000000;
 	uint64_t user[USER_FRAMES], kernel[KERNEL_FRAMES], i;
 	struct stack u = { user, USER_FRAMES, STACK_TAKEN, false };
 	struct stack k = { kernel, KERNEL_FRAMES, STACK_TAKEN, false };
@@ -81,8 +80,7 @@ static void fake_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = (struct symbol){ name, addr & 15, "kernel" };
 }
 
-static void fake_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return,
-		      struct symbol *out)
+static void fake_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
 {
 	char *name = ctx;
 

@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "core/host.h"
+#include "core/number.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -62,7 +63,7 @@ START_TEST(test_digits)
 	const char *s = digits[_i].in;
 	uint64_t n = 7;
 
-	ck_assert_int_eq(parse_digits(&s, digits[_i].max, &n), digits[_i].rc);
+	ck_assert_int_eq(parse_digits(&s, 10, digits[_i].max, &n), digits[_i].rc);
 	ck_assert_uint_eq(n, digits[_i].n);
 	ck_assert_str_eq(s, digits[_i].rest);
 }

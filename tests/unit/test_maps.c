@@ -3,6 +3,8 @@
 
 #include "core/maps.h"
 
+static struct maps_budget budget = { .max = 1u << 20 };
+
 static struct mapped_file file_a = { "/a", 8, 1, 11 }, file_b = { "/b", 8, 1, 12 };
 
 static void insert(struct maps **m, uint64_t start, uint64_t end, uint64_t pgoff, const struct mapped_file *file)
@@ -70,7 +72,7 @@ static const struct {
 START_TEST(test_insert)
 {
 	const struct mapping what = { over[_i].start, over[_i].end, 0, &file_b };
-	struct maps *m = maps_new();
+	struct maps *m = maps_new(&budget);
 	size_t i;
 
 	ck_assert_ptr_nonnull(m);
@@ -115,7 +117,7 @@ static const struct {
 
 START_TEST(test_find)
 {
-	struct maps *m = maps_new();
+	struct maps *m = maps_new(&budget);
 	const struct mapping *found;
 
 	ck_assert_ptr_null(maps_find(m, finds[_i].addr));
@@ -161,7 +163,7 @@ START_TEST(test_random)
 	static const uint64_t bases[] = { 0, 0x7f0000000000, UINT64_MAX - SPACE };
 	uint64_t base = bases[_i % 3], start, len, pgoff, i;
 	unsigned int seed = 1 + (unsigned int)_i, step;
-	struct maps *m = maps_new(), *before = NULL;
+	struct maps *m = maps_new(&budget), *before = NULL;
 	struct byte bytes[SPACE] = { 0 }, old[SPACE];
 	struct mapped_file files[7] = { 0 };
 
@@ -193,7 +195,7 @@ END_TEST
 
 START_TEST(test_copy_on_write)
 {
-	struct maps *parent = maps_new(), *child, *other;
+	struct maps *parent = maps_new(&budget), *child, *other;
 	const struct maps *shared = parent;
 	const struct mapping empty = { 5, 5, 0, &file_a };
 
@@ -234,7 +236,7 @@ END_TEST
 /* An empty list can be shared, too. */
 START_TEST(test_copy_empty)
 {
-	struct maps *a = maps_new(), *b = maps_ref(a);
+	struct maps *a = maps_new(&budget), *b = maps_ref(a);
 
 	insert(&b, 1, 2, 0, &file_a);
 	ck_assert_ptr_ne(a, b);
@@ -249,8 +251,8 @@ END_TEST
 /* As many as max_map_count allows a process, in both directions. */
 START_TEST(test_many)
 {
-	enum { NR = 65530 };
-	struct maps *m = maps_new();
+	enum { NR = 16384 };
+	struct maps *m = maps_new(&budget);
 	uint64_t i, at;
 
 	for (i = 0; i < NR; i++) {

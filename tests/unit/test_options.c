@@ -37,6 +37,7 @@ static void setup_empty(void)
 static void setup(void)
 {
 	setup_empty();
+	put("proc/self/status", "Name:\tself\n");
 	put("proc/meminfo", "MemTotal:        1048576 kB\n");
 	put("proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
 	put("sys/devices/system/cpu/online", "0-1,4\n");
@@ -586,8 +587,8 @@ static const struct {
 	{ "--stack-storage-size 2147483648", NULL },
 	{ "--stack-storage-size 2147483649",
 	  "--stack-storage-size '2147483649': above the largest table (2147483648)" },
-	{ "-p 185", "-p '185': no such process" },
-	{ "-L 185", "-L '185': no such thread" },
+	{ "-p 185", "-p '185': cannot be looked up without /proc" },
+	{ "-L 185", "-L '185': cannot be looked up without /proc" },
 };
 
 START_TEST(test_unknown)

@@ -43,6 +43,12 @@ static int check_size(struct perf_event_attr *attr)
 	return 0;
 }
 
+/* PERF_FORMAT_LOST came with 6.0, when the struct had its newest size but one. */
+static bool knows_lost(const struct fake_kernel *k)
+{
+	return k->size >= PERF_ATTR_SIZE_VER7;
+}
+
 static int fake_open(struct perf_event_attr *attr, unsigned long flags)
 {
 	int rc;
@@ -52,8 +58,8 @@ static int fake_open(struct perf_event_attr *attr, unsigned long flags)
 	rc = check_size(attr);
 	if (rc)
 		return rc;
-	if ((attr->mmap2 && !kernel->mmap2) || (attr->comm_exec && !kernel->comm_exec) ||
-	    (attr->use_clockid && !kernel->clockid))
+	if ((attr->read_format & PERF_FORMAT_LOST && !knows_lost(kernel)) || (attr->mmap2 && !kernel->mmap2) ||
+	    (attr->comm_exec && !kernel->comm_exec) || (attr->use_clockid && !kernel->clockid))
 		return -EINVAL;
 	if (kernel->rest)
 		return kernel->rest;
@@ -101,6 +107,7 @@ static struct perf_event_attr wanted(void)
 		.sample_freq = 49,
 		.freq = 1,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN,
+		.read_format = PERF_FORMAT_LOST,
 		.disabled = 1,
 		.sample_id_all = 1,
 		.mmap = 1,
@@ -159,6 +166,7 @@ START_TEST(test_accepted)
 	want.use_clockid = accepted[_i].clockid;
 	want.clockid = accepted[_i].clockid;
 	want.sample_max_stack = accepted[_i].max_stack ? 126 : 0;
+	want.read_format = knows_lost(kernel) ? PERF_FORMAT_LOST : 0;
 	fd = perf_open(&attr, 17, 3);
 	ck_assert_msg(fd >= 0, "%s: %s", kernel->release, strerror(-fd));
 	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -166,7 +174,7 @@ START_TEST(test_accepted)
 	if (attr.size != sizeof(attr)) /* the kernel has said its size */
 		want.size = kernel->size;
 	ck_assert_mem_eq(&attr, &want, sizeof(attr));
-	ck_assert_uint_le(calls, 5 * 2 * 2);
+	ck_assert_uint_le(calls, 6 * 2 * 2);
 
 	/* The next CPU's event is opened with what was accepted, at once but for the flag. */
 	calls = 0;
@@ -211,7 +219,7 @@ START_TEST(test_refused)
 	rc = perf_open(&attr, 17, 3);
 	ck_assert_msg(rc == kernel->rest, "%s: %d instead of %d", kernel->release, rc, kernel->rest);
 	ck_assert_mem_eq(&attr, &want, sizeof(attr));
-	ck_assert_uint_le(calls, 5 * 2 * 2);
+	ck_assert_uint_le(calls, 6 * 2 * 2);
 }
 END_TEST
 

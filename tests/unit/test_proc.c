@@ -44,15 +44,15 @@ static const struct {
 	/* what is in a path */
 	{ M " /a b  c", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a b  c" } },
 	{ M " /a ", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a " } },
-	{ M " /a (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a" } },
-	{ M " /a (deleted) (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a (deleted)" } },
-	{ M " /memfd:x y (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/memfd:x y" } },
+	{ M " /a (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a (deleted)" } },
+	{ M " /a (deleted) (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a (deleted) (deleted)" } },
+	{ M " /memfd:x y (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/memfd:x y (deleted)" } },
 	{ M " /a (deleted) ", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a (deleted) " } },
 	{ M " /a(deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a(deleted)" } },
 	{ M "  (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"(deleted)" } },
 	{ M " /a\\012b", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\nb" } },
 	{ M " \\012\\012", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"\n\n" } },
-	{ M " /a\\012 (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\n" } },
+	{ M " /a\\012 (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\n (deleted)" } },
 	{ M " /a\\011b\\", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\\011b\\" } },
 	{ M " /a\\01", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\\01" } },
 	{ M " /a\\\\012", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\\\n" } },
@@ -324,13 +324,13 @@ START_TEST(test_threads)
 	put("6/task/x/comm", "");
 	put("6/task/0/comm", "");
 	put("7", "a file");
-	ck_assert_int_eq(proc_threads(&host, sum_ids, &s), 0);
+	ck_assert_int_eq(proc_processes(&host, sum_ids, &s), 0);
 	ck_assert_uint_eq(s.nr, 4);
 	ck_assert_int_eq(s.pids, 1L + 20 + 20 + 2147483647);
 	ck_assert_int_eq(s.tids, 1L + 20 + 300 + 2147483647);
-	ck_assert_int_eq(proc_threads(&host, sum_ids, &two), -EDOM);
+	ck_assert_int_eq(proc_processes(&host, sum_ids, &two), -EDOM);
 	ck_assert_uint_eq(two.nr, 2);
-	ck_assert_int_eq(proc_threads(&nowhere, sum_ids, &s), -ENOENT);
+	ck_assert_int_eq(proc_processes(&nowhere, sum_ids, &s), -ENOENT);
 }
 END_TEST
 
@@ -354,7 +354,7 @@ START_TEST(test_real)
 	char comm[COMM_LEN];
 
 	ck_assert_int_eq(proc_maps(&host_here, getpid(), find_code, NULL), 1);
-	ck_assert_int_eq(proc_threads(&host_here, find_self, NULL), 1);
+	ck_assert_int_eq(proc_processes(&host_here, find_self, NULL), 1);
 	ck_assert_int_eq(proc_comm(&host_here, getpid(), getpid(), comm), 0);
 	ck_assert_uint_gt(strlen(comm), 0);
 }

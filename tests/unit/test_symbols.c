@@ -357,7 +357,7 @@ static const struct {
 	{ ZEROS, "x\n", "\n", "kernel symbol names are hidden from this user" },
 	{ kallsyms, "2\n", "4\n", NULL },
 	{ "", "2\n", "4\n", NULL },
-	{ NULL, "2\n", "4\n", NULL },
+	{ NULL, "2\n", "4\n", "kernel symbol names are missing: cannot read kallsyms: No such file or directory" },
 };
 
 START_TEST(test_hidden)

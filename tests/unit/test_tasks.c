@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/unit.h"
 
+#include "core/filter.h"
 #include "core/host.h"
 #include "core/tasks.h"
 
@@ -86,13 +87,6 @@ static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *pa
 	ck_assert_msg(!strcmp(m.file->path, path), "0x%llx of %s (%d) is in '%s', not in '%s'",
 		      (unsigned long long)addr, comm, pid, m.file->path, path);
 	ck_assert(m.start <= addr && addr < m.end);
-}
-
-static bool keep_none(void *ctx, pid_t pid)
-{
-	(void)ctx;
-	(void)pid;
-	return false;
 }
 
 static bool keep_one(void *ctx, pid_t pid)
@@ -196,12 +190,14 @@ END_TEST
 
 START_TEST(test_snapshot)
 {
+	static const struct filter all = { 0 };
+
 	name(30, 30, "from event", false);
 	put_comm(30, 30, "from proc\n");
 	put_comm(30, 31, "thread\n");
 	put_comm(32, 32, "other\n");
 	put("32/task/33/x", ""); /* ended while we looked */
-	ck_assert_int_eq(tasks_snapshot(tasks), 0);
+	ck_assert_int_eq(tasks_snapshot(tasks, &all), 0);
 	put_comm(30, 31, "late\n");
 	put_comm(32, 32, "late\n");
 	put_comm(32, 33, "late\n");
@@ -209,6 +205,67 @@ START_TEST(test_snapshot)
 	check_name(30, 31, "thread");
 	check_name(32, 32, "other");
 	check_name(32, 33, "late");
+}
+END_TEST
+
+static bool keep_none(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+static const pid_t wanted_ids[] = { 30, 33 };
+
+/* Only what is asked for is read: what is not is found by its later name. */
+static const struct {
+	struct filter filter;
+	const char *leader, *thread, *other, *other_thread;
+} snapshots[] = {
+	{ { wanted_ids, 1, false, false }, "leader", "thread", "late", "late" },
+	{ { wanted_ids, 2, true, false }, "leader", "late", "late", "thread" },
+	{ { wanted_ids + 1, 1, true, false }, "late", "late", "late", "thread" },
+	{ { wanted_ids + 1, 1, false, false }, "late", "late", "late", "late" }, /* there is no such process */
+};
+
+START_TEST(test_snapshot_filtered)
+{
+	put_comm(30, 30, "leader\n");
+	put_comm(30, 31, "thread\n");
+	put_comm(32, 32, "other\n");
+	put_comm(32, 33, "thread\n");
+	put_comm(33, 33, "thread\n"); /* as /proc/TID, which is there though no directory lists it */
+	if (!snapshots[_i].filter.by_tid)
+		put("33/task/33/comm", "late\n");
+	ck_assert_int_eq(tasks_snapshot(tasks, &snapshots[_i].filter), 0);
+	put_comm(30, 30, "late\n");
+	put_comm(30, 31, "late\n");
+	put_comm(32, 32, "late\n");
+	put_comm(32, 33, "late\n");
+	check_name(30, 30, snapshots[_i].leader);
+	check_name(30, 31, snapshots[_i].thread);
+	check_name(32, 32, snapshots[_i].other);
+	check_name(32, 33, snapshots[_i].other_thread);
+}
+END_TEST
+
+/* What one process maps again and again does not stay: files that nobody maps are dropped. */
+START_TEST(test_forget_files)
+{
+	char path[32];
+	int i;
+
+	name(10, 10, "maker", true);
+	for (i = 0; i < 40000 && !tasks_forget_due(tasks); i++) {
+		snprintf(path, sizeof(path), "/tmp/%d", i);
+		map(10, 0x1000, 0x2000, path);
+	}
+	ck_assert_int_lt(i, 40000);
+	tasks_forget(tasks, keep_none, NULL);
+	ck_assert(!tasks_forget_due(tasks));
+	check_map(10, "maker", 0x1000, path); /* the last one is still there */
+	map(10, 0x1000, 0x2000, "/tmp/1");
+	check_map(10, "maker", 0x1000, "/tmp/1");
 }
 END_TEST
 
@@ -610,6 +667,8 @@ int main(void)
 	tcase_add_test(t, test_unknown_names);
 	tcase_add_test(t, test_unknown_parent);
 	tcase_add_test(t, test_snapshot);
+	tcase_add_loop_test(t, test_snapshot_filtered, 0, ARRAY_SIZE(snapshots));
+	tcase_add_test(t, test_forget_files);
 	tcase_add_test(t, test_dead_threads);
 	tcase_add_test(t, test_dead_again);
 	tcase_add_test(t, test_dead_reused);

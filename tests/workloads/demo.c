@@ -36,7 +36,8 @@ static NOINLINE void read_input(int fd)
 
 static NOINLINE unsigned int parse_request(void)
 {
-	static const char request[] = "GET /records/42?order=descending&limit=100 HTTP/1.1\r\nHost: example.org\r\n\r\n";
+	static const char request[] =
+		"GET /records/42?order=descending&limit=100 HTTP/1.1\r\nHost: example.org\r\n\r\n";
 	volatile unsigned int fields = 0; /* in memory, for a frame: see spin_iterations() */
 	unsigned int i, j;
 

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
-#define MSEC 1000000ULL /* ns */
+#define MSEC     1000000ULL /* ns */
 
 __attribute__((unused)) static volatile uint64_t workload_sink; /* for results that nobody wants */
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * libFuzzer target for elf_symbols_parse() and what can be asked of the result. Input: an ELF file.
+ *
+ * Its own words are the addresses and offsets that are looked up, because a symbol's address is one of them.
+ */
+#include "core/symbols/elf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LOOKUPS 512
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void look_up(struct elf_symbols *es, uint64_t addr)
+{
+	struct elf_symbol sym = { 0 }, again = { 0 };
+	uint64_t vaddr;
+
+	if (elf_symbols_find(es, addr, &sym)) {
+		check(sym.name && strlen(sym.name) > 0);
+		check(sym.start <= addr);
+		/* Names stay where they are, and where a symbol begins is never before it. */
+		check(elf_symbols_find(es, addr, &again) && again.name == sym.name && again.start == sym.start);
+	} else {
+		check(!sym.name);
+	}
+	if (elf_symbols_vaddr(es, addr, &vaddr))
+		elf_symbols_find(es, vaddr, &sym);
+}
+
+static void look_up_all(struct elf_symbols *es, const uint8_t *data, size_t size)
+{
+	size_t i, step = size / MAX_LOOKUPS / 4 * 4 + 4;
+	uint64_t word;
+
+	look_up(es, 0);
+	look_up(es, UINT64_MAX);
+	for (i = 0; i + sizeof(word) <= size; i += step) {
+		memcpy(&word, data + i, sizeof(word));
+		look_up(es, word);
+		look_up(es, word - 1);
+		look_up(es, word & UINT32_MAX);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct elf_symbols *es = NULL;
+
+	if (elf_symbols_parse(data, size, &es)) {
+		check(!es);
+		return 0;
+	}
+	look_up_all(es, data, size);
+	elf_symbols_free(es);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording: what one run found in the perf rings, for replaying it without a kernel, root or the processes.
+ *
+ *   struct recording_head, the struct perf_event_attr of the events
+ *   any number of: struct recording_block, its bytes: whole perf event records
+ *
+ * All is as the recording machine had it in memory: x86-64 and other little endian machines with 64 bits.
+ */
+#ifndef TESTS_RECORDING_H
+#define TESTS_RECORDING_H
+
+#include <assert.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+#define RECORDING_MAGIC      "fprings" /* with its zero 8 bytes */
+#define RECORDING_VERSION    1
+#define RECORDING_RING_BYTES (512u << 10) /* a block fits a ring of this size */
+#define RECORDING_MAX_RINGS  4096
+
+struct recording_head {
+	char magic[8];
+	uint32_t version;
+	uint32_t attr_bytes; /* that follow; fewer or more than ours: by another perf_event.h, see perf_event_open(2) */
+	uint32_t nr_rings;
+	uint32_t unused;
+};
+
+/** struct recording_block - what was in @ring when it was read in @round; rounds ascend, each has a ring once. */
+struct recording_block {
+	uint32_t round;
+	uint32_t ring;
+	uint64_t bytes;
+};
+
+static_assert(sizeof(struct recording_head) == 24, "changed: raise RECORDING_VERSION");
+static_assert(sizeof(struct recording_block) == 16, "changed: raise RECORDING_VERSION");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(void *) == 8, "recordings are of such machines");
+
+#endif
