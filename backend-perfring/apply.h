@@ -15,7 +15,11 @@ struct last_exit {
 	char comm[COMM_LEN];
 };
 
-/** struct applier - @exits has one entry for each ring; @books has the terms that are counted here. */
+/**
+ * struct applier
+ * @exits: one entry for each ring
+ * @books: of the whole backend: what is applied is counted here, what is read by perfring.c
+ */
 struct applier {
 	struct capture *cap;
 	struct last_exit *exits;

@@ -19,7 +19,6 @@ struct backend {
 	struct ring *rings; /* one for each event of cap */
 	struct order order;
 	struct applier applier;
-	struct books books; /* the terms that are counted here; applier.books has the others */
 	uint64_t lost_before; /* records lost before counting began */
 };
 
@@ -76,9 +75,9 @@ static bool counts_everything(const struct backend *b)
 }
 
 /* Taken while the names were read. Where the events have another clock (before 4.1) such samples cannot be told. */
-static bool too_early(const struct backend *b, const struct perf_event_header *record, const struct record *r)
+static bool too_early(const struct backend *b, const struct record *r)
 {
-	return record->type == PERF_RECORD_SAMPLE && counts_everything(b) && b->cap->attr.use_clockid &&
+	return r->type == PERF_RECORD_SAMPLE && counts_everything(b) && b->cap->attr.use_clockid &&
 	       r->time < b->cap->started_ns;
 }
 
@@ -89,23 +88,25 @@ struct reading {
 
 static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
 {
+	bool sample = record->type == PERF_RECORD_SAMPLE;
 	struct reading *rd = ctx;
 	struct backend *b = rd->b;
+	struct books *books = &b->applier.books;
 	struct record r;
+	int rc = decode_record(&b->cap->attr, record, size, &r);
 
-	b->books.ring_records++;
-	b->books.ring_bytes += size;
-	if (decode_record(&b->cap->attr, record, size, &r) < 0) {
-		b->books.bad_records++;
-		b->books.bad_samples += record->type == PERF_RECORD_SAMPLE;
-		b->books.ring_samples += record->type == PERF_RECORD_SAMPLE;
+	books->ring_records++;
+	books->ring_bytes += size;
+	if (rc >= 0 && too_early(b, &r))
+		return 0;
+	books->ring_samples += sample;
+	if (rc < 0) {
+		books->bad_records++;
+		books->bad_samples += sample;
 		return 0;
 	}
-	if (too_early(b, record, &r))
-		return 0;
-	b->books.ring_samples += record->type == PERF_RECORD_SAMPLE;
-	if (record->type == PERF_RECORD_LOST)
-		b->books.lost_records += r.lost.records;
+	if (r.type == PERF_RECORD_LOST)
+		books->lost_records += r.lost.records;
 	return order_add(&b->order, r.time, rd->ring, record, size);
 }
 
@@ -128,7 +129,7 @@ static int read_rings(struct backend *b, struct err *err)
 	for (; rd.ring < b->cap->nr_events && !rc; rd.ring++) {
 		rc = ring_read(&b->rings[rd.ring], take_record, &rd);
 		if (rc == -EBADMSG) {
-			b->books.bad_records++;
+			b->applier.books.bad_records++;
 			rc = 0;
 		}
 	}
@@ -148,7 +149,7 @@ static uint64_t lost_so_far(const struct backend *b)
 	size_t i;
 
 	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
-		return b->books.lost_records;
+		return b->applier.books.lost_records;
 	for (i = 0; i < b->cap->nr_events; i++)
 		if (read(b->cap->events[i].fd, &counts, sizeof(counts)) == sizeof(counts))
 			lost += counts.lost;
@@ -192,26 +193,26 @@ static int perfring_stop(struct backend *b, struct err *err)
 	if (rc)
 		return rc;
 	rc = order_flush(&b->order, apply_queued, b);
-	b->books.lost_records = lost_so_far(b) - b->lost_before;
+	b->applier.books.lost_records = lost_so_far(b) - b->lost_before;
 	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
 }
 
 static void perfring_stats(const struct backend *b, struct books *books)
 {
-	const struct books *applied = &b->applier.books;
+	const struct books *own = &b->applier.books;
 
-	books->counted_ring += applied->counted_ring;
-	books->filtered += applied->filtered;
-	books->dead_tasks += applied->dead_tasks;
-	books->outside += applied->outside;
-	books->throttled += applied->throttled;
-	books->lost_records += b->books.lost_records;
-	books->ring_samples += b->books.ring_samples;
-	books->bad_samples += b->books.bad_samples;
-	books->ring_records += b->books.ring_records;
-	books->ring_bytes += b->books.ring_bytes;
+	books->counted_ring += own->counted_ring;
+	books->filtered += own->filtered;
+	books->dead_tasks += own->dead_tasks;
+	books->outside += own->outside;
+	books->throttled += own->throttled;
+	books->lost_records += own->lost_records;
+	books->ring_samples += own->ring_samples;
+	books->bad_samples += own->bad_samples;
+	books->ring_records += own->ring_records;
+	books->ring_bytes += own->ring_bytes;
 	books->late_records += b->order.late;
-	books->bad_records += b->books.bad_records;
+	books->bad_records += own->bad_records;
 }
 
 static void perfring_close(struct backend *b)

@@ -79,15 +79,20 @@ static size_t first_above(const struct maps *m, uint64_t addr)
 	return lo;
 }
 
-/* There is no room for what is shown now: what was shown before must not be taken for it. */
-static void cut_out(struct maps *m, const struct mapping *what)
+/* The mappings [@from, @to) overlap @what. */
+static void find_overlap(const struct maps *m, const struct mapping *what, size_t *from, size_t *to)
 {
-	size_t from = first_above(m, what->start), to;
-
-	for (to = from; to < m->nr && m->v[to].start < what->end; to++)
+	*from = first_above(m, what->start);
+	for (*to = *from; *to < m->nr && m->v[*to].start < what->end; ++*to)
 		;
-	memmove(m->v + from, m->v + to, (m->nr - to) * sizeof(*m->v));
-	m->nr -= to - from;
+}
+
+/* Put @nr mappings in the place of [@from, @to); there is room for them. */
+static void replace(struct maps *m, size_t from, size_t to, const struct mapping *put, size_t nr)
+{
+	memmove(m->v + from + nr, m->v + to, (m->nr - to) * sizeof(*m->v));
+	memcpy(m->v + from, put, nr * sizeof(*put));
+	m->nr += nr - (to - from);
 }
 
 int maps_insert(struct maps **m, const struct mapping *what)
@@ -101,14 +106,13 @@ int maps_insert(struct maps **m, const struct mapping *what)
 		return -EINVAL;
 	rc = make_own(m, 2);
 	own = *m;
-	if (rc == -E2BIG && own->refs == 1)
-		cut_out(own, what);
+	find_overlap(own, what, &from, &to);
+	/* There is no room for what is shown now: what was shown before must not be taken for it. */
+	if (rc == -E2BIG && own->refs == 1 && from < to)
+		replace(own, from, to, put, 0);
 	if (rc)
 		return rc;
-	from = first_above(own, what->start);
-	for (to = from; to < own->nr && own->v[to].start < what->end; to++)
-		;
-	/* [from, to) overlap: keep what sticks out on the left of the first and on the right of the last. */
+	/* Keep what sticks out on the left of the first and on the right of the last. */
 	if (from < to && own->v[from].start < what->start) {
 		put[nr] = own->v[from];
 		put[nr++].end = what->start;
@@ -119,9 +123,7 @@ int maps_insert(struct maps **m, const struct mapping *what)
 		put[nr].pgoff += what->end - put[nr].start;
 		put[nr++].start = what->end;
 	}
-	memmove(own->v + from + nr, own->v + to, (own->nr - to) * sizeof(*own->v));
-	memcpy(own->v + from, put, nr * sizeof(*put));
-	own->nr += nr - (to - from);
+	replace(own, from, to, put, nr);
 	return 0;
 }
 

@@ -74,7 +74,7 @@ struct tasks {
 	size_t nr_files, cap_files;
 
 	struct maps_budget mappings;
-	uint64_t refused; /* mappings for which there was no room */
+	uint64_t refused;                                    /* mappings for which there was no room */
 	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
 };
 
@@ -339,7 +339,7 @@ void tasks_free(struct tasks *t)
 	free(t);
 }
 
-static int name_thread(struct tasks *t, pid_t tid, const char *comm)
+static int name_thread(struct tasks *t, pid_t tid, const char *comm, bool from_proc)
 {
 	struct thread *th = get_thread(t, tid);
 
@@ -347,7 +347,7 @@ static int name_thread(struct tasks *t, pid_t tid, const char *comm)
 		return -ENOMEM;
 	th->named = true;
 	th->dead = false;
-	th->from_proc = false;
+	th->from_proc = from_proc;
 	set_comm(th->comm, comm);
 	return 0;
 }
@@ -358,14 +358,9 @@ static int learn_name(void *ctx, pid_t pid, pid_t tid)
 	struct thread *th = find_id(&t->threads, tid);
 	char comm[COMM_LEN];
 
-	int rc;
-
 	if ((th && th->named) || proc_comm(t->host, pid, tid, comm))
 		return 0;
-	rc = name_thread(t, tid, comm);
-	if (!rc)
-		((struct thread *)find_id(&t->threads, tid))->from_proc = true;
-	return rc;
+	return name_thread(t, tid, comm, true);
 }
 
 /* The thread if it has a name or /proc knows one, else NULL. */
@@ -383,7 +378,7 @@ static const struct thread *named_thread(struct tasks *t, pid_t pid, pid_t tid)
 int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exec)
 {
 	struct process *p;
-	int rc = name_thread(t, tid, comm);
+	int rc = name_thread(t, tid, comm, false);
 
 	if (rc || !exec)
 		return rc;

@@ -596,6 +596,13 @@ out:
 	return rc;
 }
 
+static void source_release(const struct source *src)
+{
+	if (src->fd >= 0)
+		close(src->fd);
+	free(src->memory);
+}
+
 /* Owns what @src holds, also on failure. */
 static int load_from(const struct source *src, struct elf_symbols **out)
 {
@@ -603,13 +610,10 @@ static int load_from(const struct source *src, struct elf_symbols **out)
 	struct elf_symbols *es = calloc(1, sizeof(*es));
 	int rc = -ENOMEM;
 
-	if (!es) {
-		if (src->fd >= 0)
-			close(src->fd);
-		free(src->memory);
-	} else {
+	if (es)
 		es->src = *src;
-	}
+	else
+		source_release(src);
 	if (es && ld) {
 		ld->es = es;
 		ld->loaded[0] = ld->loaded[1] = UINT32_MAX;
@@ -653,9 +657,7 @@ void elf_symbols_free(struct elf_symbols *es)
 
 	if (!es)
 		return;
-	if (es->src.fd >= 0)
-		close(es->src.fd);
-	free(es->src.memory);
+	source_release(&es->src);
 	for (i = 0; i < es->nr_known; i++)
 		free(es->known[i].text);
 	free(es->known);

@@ -24,7 +24,7 @@
 #define TRIES_MAX 4
 
 /* Of all files together, 24 bytes each; when it is reached no more files are read. A desktop's have 2 million. */
-#define SYMBOLS_MAX (8u << 20)
+#define ALL_SYMBOLS_MAX (8u << 20)
 
 /* A mapped file, from the first address in it that was looked up. */
 struct symbol_file {
@@ -266,7 +266,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 
 	if (f->elf || !f->tries_left || f->tried_pid == pid)
 		return f->elf;
-	if (s->nr_read >= SYMBOLS_MAX) {
+	if (s->nr_read >= ALL_SYMBOLS_MAX) {
 		f->tries_left = 0;
 		skip(s, -E2BIG);
 		return NULL;

@@ -55,20 +55,6 @@ struct recorder {
 	size_t nr_pids, cap_pids;
 };
 
-static void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-static void die(const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("record: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	exit(1);
-}
-
 static void *more(void *array, size_t *cap, size_t used, size_t n, size_t size)
 {
 	array = grow(array, cap, used, n, size);

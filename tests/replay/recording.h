@@ -11,8 +11,12 @@
 #define TESTS_RECORDING_H
 
 #include <assert.h>
+#include <errno.h>
 #include <linux/perf_event.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define RECORDING_MAGIC      "fprings" /* with its zero 8 bytes */
 #define RECORDING_VERSION    1
@@ -33,6 +37,20 @@ struct recording_block {
 	uint32_t ring;
 	uint64_t bytes;
 };
+
+static void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+static void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(1);
+}
 
 static_assert(sizeof(struct recording_head) == 24, "changed: raise RECORDING_VERSION");
 static_assert(sizeof(struct recording_block) == 16, "changed: raise RECORDING_VERSION");

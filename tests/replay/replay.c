@@ -45,20 +45,6 @@ struct replay {
 	size_t late_bytes;
 };
 
-static void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-static void die(const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("replay: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	exit(1);
-}
-
 /* Return: false at the end of the file. */
 static bool get(struct replay *r, void *buf, size_t len, const char *what)
 {
