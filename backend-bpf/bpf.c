@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bpf/layout.h"
@@ -24,12 +25,19 @@
 _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
 _Static_assert(sizeof(struct bpf_count_key) == 28, "a hash key must not have padding");
 
+#define LAND_NS (1000 * 1000 * 1000LL) /* how long a running program is waited for */
+
 struct backend {
 	struct capture *cap;
 	struct profile_bpf *skel;
-	unsigned int depth;  /* addresses in an entry of stack_map */
-	uint64_t *frames[2]; /* one stack_map entry each: kernel, user */
-	struct bpf_books books;
+	int cpus;            /* that this kernel can have: values in an entry of a per-CPU map */
+	unsigned int depth;  /* addresses in an entry of a stack map */
+	uint64_t *frames[2]; /* one such entry each: kernel, user */
+	struct {
+		struct bpf_map *counts, *stacks;
+	} sets[2];
+	struct books books[2]; /* of each set, when its interval has ended */
+	struct bpf_config config;
 	struct bpf_count_key walk; /* where bpf_pids() has got to */
 };
 
@@ -89,65 +97,103 @@ static int bpf_probe(bool forced, struct err *err)
 	return 0;
 }
 
+/* Tables of the second set are needed only where there is a second interval. */
+static int size_set(struct backend *b, unsigned int i)
+{
+	const struct options *o = b->cap->options;
+	bool used = i == 0 || o->interval_ns;
+	int rc = bpf_map__set_max_entries(b->sets[i].counts, used ? o->hash_entries : 1);
+
+	if (!rc)
+		rc = bpf_map__set_max_entries(b->sets[i].stacks, used ? o->stack_entries : 1);
+	if (!rc)
+		rc = bpf_map__set_value_size(b->sets[i].stacks, b->depth * (__u32)sizeof(__u64));
+	return rc;
+}
+
 static int size_maps(struct backend *b)
 {
 	const struct options *o = b->cap->options;
-	struct profile_bpf *s = b->skel;
-	int rc = bpf_map__set_max_entries(s->maps.targets, o->nr_pids ? (__u32)o->nr_pids : 1);
+	int rc = bpf_map__set_max_entries(b->skel->maps.targets, o->nr_pids ? (__u32)o->nr_pids : 1);
 
 	if (!rc)
-		rc = bpf_map__set_max_entries(s->maps.counts, o->hash_entries);
+		rc = bpf_map__set_max_entries(b->skel->maps.notes, (__u32)b->cpus);
 	if (!rc)
-		rc = bpf_map__set_max_entries(s->maps.stack_map, o->stack_entries);
-	if (!rc)
-		rc = bpf_map__set_value_size(s->maps.stack_map, b->depth * (__u32)sizeof(__u64));
-	return rc;
+		rc = size_set(b, 0);
+	return rc ? rc : size_set(b, 1);
+}
+
+static int write_config(struct backend *b, __u32 set)
+{
+	__u32 zero = 0;
+
+	b->config.set = set;
+	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.config), &zero, &b->config, BPF_ANY) ? -errno : 0;
 }
 
 static int fill_maps(struct backend *b)
 {
 	const struct options *o = b->cap->options;
-	struct bpf_config config = {
+	__u32 zero = 0, id;
+	size_t i;
+
+	b->config = (struct bpf_config){
 		.by = !o->nr_pids ? BPF_BY_NONE
 		      : o->by_tid ? BPF_BY_TID
 				  : BPF_BY_PID,
 		.idle = o->include_idle,
 		.no_kernel = o->user_only,
 		.no_user = o->kernel_only,
+		.pass_all = b->cap->both,
 	};
-	__u32 zero = 0, id;
-	size_t i;
-
-	if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.config), &zero, &config, BPF_ANY))
-		return -errno;
 	for (i = 0; i < o->nr_pids; i++) {
 		id = (__u32)o->pids[i];
 		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.targets), &id, &zero, BPF_ANY))
 			return -errno;
 	}
+	/* Where the ring's reader counts, too, both begin when it says. */
+	return write_config(b, b->cap->both ? BPF_SET_NONE : b->cap->set);
+}
+
+static int bpf_attach(struct backend *b, size_t i, struct err *err)
+{
+	const struct capture_event *e = &b->cap->events[i];
+	__u32 cpu = (__u32)e->cpu;
+
+	if (!e->samples)
+		return 0;
+	if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.notes), &cpu, &e->notes_fd, BPF_ANY))
+		return err_sys(err, -errno, "cannot give the BPF program the ring of CPU %d", e->cpu);
+	if (ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->skel->progs.count_sample)))
+		return err_sys(err, -errno, "cannot attach the BPF program to the perf event of CPU %d", e->cpu);
 	return 0;
 }
 
-static int attach(struct backend *b, struct err *err)
+/* The map would keep the event for ever. */
+static int bpf_detach(struct backend *b, size_t i, struct err *err)
 {
-	int prog = bpf_program__fd(b->skel->progs.count_sample);
-	const struct capture *cap = b->cap;
-	size_t i;
+	__u32 cpu = (__u32)b->cap->events[i].cpu;
 
-	for (i = 0; i < cap->nr_events; i++)
-		if (cap->events[i].samples && ioctl(cap->events[i].fd, PERF_EVENT_IOC_SET_BPF, prog))
-			return err_sys(err, -errno, "cannot attach the BPF program to the perf event of CPU %d",
-				       cap->events[i].cpu);
+	(void)err;
+	if (b->cap->events[i].samples)
+		bpf_map_delete_elem(bpf_map__fd(b->skel->maps.notes), &cpu);
 	return 0;
+}
+
+static int bpf_start(struct backend *b, struct err *err)
+{
+	int rc = b->cap->both ? write_config(b, b->cap->set) : 0;
+
+	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
 }
 
 /*
  * The key behind @key; 0, -ENOENT at the end, or another -errno. A key that is not in the table is followed by the
  * first: NULL for that came with 4.12.
  */
-static int next_count(const struct backend *b, struct bpf_count_key *key)
+static int next_count(const struct backend *b, unsigned int set, struct bpf_count_key *key)
 {
-	return bpf_map_get_next_key(bpf_map__fd(b->skel->maps.counts), key, key) ? -errno : 0;
+	return bpf_map_get_next_key(bpf_map__fd(b->sets[set].counts), key, key) ? -errno : 0;
 }
 
 static struct bpf_count_key no_count(void)
@@ -168,6 +214,9 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
 	b->cap = cap;
 	b->walk = no_count();
+	b->cpus = libbpf_num_possible_cpus();
+	if (b->cpus <= 0)
+		return err_sys(err, b->cpus ? b->cpus : -EINVAL, "cannot find out how many CPUs may be there");
 	b->depth = cap->asked + 1; /* since 5.9 an entry begins with a marker */
 	b->frames[0] = calloc(b->depth, sizeof(uint64_t));
 	b->frames[1] = calloc(b->depth, sizeof(uint64_t));
@@ -178,32 +227,27 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	b->skel = profile_bpf__open();
 	if (!b->skel)
 		return bpf_error(err, -errno, "cannot read the embedded BPF object");
+	b->sets[0].counts = b->skel->maps.counts_0;
+	b->sets[0].stacks = b->skel->maps.stack_map_0;
+	b->sets[1].counts = b->skel->maps.counts_1;
+	b->sets[1].stacks = b->skel->maps.stack_map_1;
 	rc = size_maps(b);
 	if (!rc)
 		rc = profile_bpf__load(b->skel);
 	if (rc)
 		return bpf_error(err, rc, "the kernel refuses the BPF object");
 	rc = fill_maps(b);
-	if (rc)
-		return err_sys(err, rc, "cannot fill the BPF maps");
-	return attach(b, err);
+	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
 
-static int bpf_drain(struct backend *b, struct err *err)
-{
-	(void)b; /* counts stay in the kernel until the end */
-	(void)err;
-	return 0;
-}
-
-static int read_stack(struct backend *b, __s32 id, int side, struct stack *out)
+static int read_stack(struct backend *b, unsigned int set, __s32 id, int side, struct stack *out)
 {
 	__u32 key = (__u32)id;
 
 	*out = (struct stack){ .state = STACK_NONE };
 	if (id < 0)
 		return 0;
-	if (bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.stack_map), &key, b->frames[side])) {
+	if (bpf_map_lookup_elem(bpf_map__fd(b->sets[set].stacks), &key, b->frames[side])) {
 		out->state = STACK_MISSED;
 		return errno == ENOENT ? 0 : -errno;
 	}
@@ -211,58 +255,198 @@ static int read_stack(struct backend *b, __s32 id, int side, struct stack *out)
 	return 0;
 }
 
-static int add_row(struct backend *b, const struct bpf_count_key *key, uint64_t samples)
+static int add_row(struct backend *b, unsigned int set, const struct bpf_count_key *key, uint64_t samples)
 {
 	struct stack kernel, user;
-	int rc = read_stack(b, key->kernel_stack, 0, &kernel);
+	int rc = read_stack(b, set, key->kernel_stack, 0, &kernel);
 
 	if (!rc)
-		rc = read_stack(b, key->user_stack, 1, &user);
+		rc = read_stack(b, set, key->user_stack, 1, &user);
 	if (rc)
 		return rc;
 	callchain_limit(b->cap->asked, &kernel, &user);
-	return stacks_add(b->cap->stacks, key->comm, (pid_t)key->pid, &kernel, &user, samples);
+	return stacks_add(b->cap->sets[set].stacks, key->comm, (pid_t)key->pid, &kernel, &user, samples);
 }
 
-/* The sum over all CPUs. */
-static int read_books(struct backend *b)
-{
-	int cpus = libbpf_num_possible_cpus(), i, rc;
-	struct bpf_books *each;
-	__u32 zero = 0;
-
-	if (cpus <= 0)
-		return cpus ? cpus : -EINVAL;
-	each = calloc((size_t)cpus, sizeof(*each));
-	if (!each)
-		return -ENOMEM;
-	rc = bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.books), &zero, each) ? -errno : 0;
-	for (i = 0; !rc && i < cpus; i++) {
-		b->books.taken += each[i].taken;
-		b->books.counted += each[i].counted;
-		b->books.filtered += each[i].filtered;
-		b->books.spilled_stack += each[i].spilled_stack;
-		b->books.spilled_count += each[i].spilled_count;
-	}
-	free(each);
-	return rc;
-}
-
-static int bpf_stop(struct backend *b, struct err *err)
+/* Nobody writes to the set any more. */
+static int read_counts(struct backend *b, unsigned int set)
 {
 	struct bpf_count_key key = no_count();
 	__u64 samples;
 	int rc;
 
-	while (!(rc = next_count(b, &key))) {
-		rc = bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.counts), &key, &samples) ? -errno : 0;
+	while (!(rc = next_count(b, set, &key))) {
+		rc = bpf_map_lookup_elem(bpf_map__fd(b->sets[set].counts), &key, &samples) ? -errno : 0;
 		if (!rc)
-			rc = add_row(b, &key, samples);
+			rc = add_row(b, set, &key, samples);
 		if (rc)
-			break;
+			return rc;
+		b->books[set].count_entries++;
 	}
-	if (rc == -ENOENT)
-		rc = read_books(b);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* Entries used of the stack map; 0 where the kernel does not tell (before 4.16). */
+static uint64_t count_stacks(const struct backend *b, unsigned int set)
+{
+	__u32 id = UINT32_MAX;
+	uint64_t nr = 0;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(b->sets[set].stacks), &id, &id))
+		nr++;
+	return nr;
+}
+
+/* Values of one key of a per-CPU map, @size bytes for each CPU: to be freed; NULL: errno says why. */
+static void *read_cpus(const struct backend *b, const struct bpf_map *map, __u32 key, size_t size)
+{
+	void *each = calloc((size_t)b->cpus, size);
+
+	if (!each || !bpf_map_lookup_elem(bpf_map__fd(map), &key, each))
+		return each;
+	free(each);
+	return NULL;
+}
+
+/* The sum over all CPUs. */
+static int read_books(struct backend *b, unsigned int set)
+{
+	struct bpf_books *each = read_cpus(b, b->skel->maps.books, set, sizeof(*each));
+	struct books *to = &b->books[set];
+	int i;
+
+	if (!each)
+		return -errno;
+	for (i = 0; i < b->cpus; i++) {
+		to->taken += each[i].taken;
+		to->counted_kernel += each[i].counted;
+		to->filtered += each[i].filtered;
+		to->spilled_stack += each[i].spilled_stack;
+		to->spilled_count += each[i].spilled_count;
+		to->idle += each[i].idle;
+	}
+	free(each);
+	return 0;
+}
+
+/* Return: 1: every run of the program that began before now has ended; 0: not yet; -errno. */
+static int landed(struct backend *b, struct bpf_flight *before)
+{
+	struct bpf_flight *each = read_cpus(b, b->skel->maps.flight, 0, sizeof(*each));
+	int i, rc = 1;
+
+	if (!each)
+		return -errno;
+	for (i = 0; i < b->cpus; i++) {
+		if (!before[i].entered)
+			before[i].entered = each[i].entered;
+		if (each[i].left < before[i].entered)
+			rc = 0;
+	}
+	free(each);
+	return rc;
+}
+
+/*
+ * Let the program count into another set, and wait until none of its runs can use the one before. A run says that it
+ * has begun before it looks which set to use, and the barriers on both sides see to it that one of the two sees the
+ * other: a run that is not seen here sees the new set.
+ */
+static int change_set(struct backend *b, __u32 set)
+{
+	const struct timespec pause = { .tv_nsec = 50 * 1000 };
+	struct bpf_flight *before = calloc((size_t)b->cpus, sizeof(*before));
+	int64_t waited = 0;
+	int rc = before ? write_config(b, set) : -ENOMEM;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	while (!rc) {
+		rc = landed(b, before);
+		waited += pause.tv_nsec;
+		if (!rc && waited > LAND_NS)
+			rc = -ETIMEDOUT;
+		if (!rc)
+			nanosleep(&pause, NULL);
+	}
+	free(before);
+	return rc > 0 ? 0 : rc;
+}
+
+/*
+ * Delete every entry. The next key is asked for before one is deleted: behind a key that is gone the kernel begins at
+ * the first place of the table again.
+ * @key,@next: room for a key each, @key one that is not in the map
+ * Return: 0; -EINVAL: this kernel does not tell the keys of such a map.
+ */
+static int clear_map(int fd, void *key, void *next, size_t key_size)
+{
+	int rc = bpf_map_get_next_key(fd, key, next) ? -errno : 0;
+
+	while (!rc) {
+		memcpy(key, next, key_size);
+		rc = bpf_map_get_next_key(fd, key, next) ? -errno : 0;
+		if (bpf_map_delete_elem(fd, key))
+			return -errno;
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int clear_counts(struct backend *b, unsigned int set)
+{
+	struct bpf_count_key key = no_count(), next;
+
+	return clear_map(bpf_map__fd(b->sets[set].counts), &key, &next, sizeof(key));
+}
+
+/* Kernels before 4.16 do not tell which entries a stack map has. */
+static int clear_stacks(struct backend *b, unsigned int set)
+{
+	__u32 key = UINT32_MAX, next, nr = bpf_map__max_entries(b->sets[set].stacks);
+	int fd = bpf_map__fd(b->sets[set].stacks), rc = clear_map(fd, &key, &next, sizeof(key));
+	__u64 id, buckets = 1;
+
+	if (rc != -EINVAL)
+		return rc;
+	while (buckets < nr) /* as the kernel rounds it up */
+		buckets *= 2;
+	for (id = 0; id < buckets; id++) {
+		key = (__u32)id;
+		if (bpf_map_delete_elem(fd, &key) && errno != ENOENT)
+			return -errno;
+	}
+	return 0;
+}
+
+static int clear_set(struct backend *b, unsigned int set)
+{
+	struct bpf_books *none = calloc((size_t)b->cpus, sizeof(*none));
+	__u32 key = set;
+	int rc = none ? clear_counts(b, set) : -ENOMEM;
+
+	if (!rc)
+		rc = clear_stacks(b, set);
+	if (!rc && bpf_map_update_elem(bpf_map__fd(b->skel->maps.books), &key, none, BPF_ANY))
+		rc = -errno;
+	free(none);
+	return rc;
+}
+
+static int bpf_end(struct backend *b, struct err *err)
+{
+	const struct capture *cap = b->cap;
+	bool more = cap->set != cap->ended;
+	int rc = more ? change_set(b, cap->set) : 0;
+
+	b->books[cap->ended] = (struct books){ 0 };
+	if (!rc)
+		rc = read_books(b, cap->ended);
+	if (!rc)
+		rc = read_counts(b, cap->ended);
+	if (cap->options->stats)
+		b->books[cap->ended].stack_entries = count_stacks(b, cap->ended);
+	if (!rc && more)
+		rc = clear_set(b, cap->ended);
+	b->walk = no_count();
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
@@ -276,22 +460,39 @@ static int bpf_pids(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t 
 	uint64_t left = (uint64_t)b->cap->options->hash_entries + 1; /* the end is behind the last one */
 	int rc = 0;
 
-	while (left-- && !(rc = next_count(b, key)))
+	while (left-- && !(rc = next_count(b, b->cap->set, key)))
 		if (!fn(ctx, (pid_t)key->pid))
 			return -EAGAIN;
 	*key = no_count();
 	return rc == -ENOENT ? 0 : rc ? rc : -EAGAIN;
 }
 
+static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
+{
+	struct bpf_note n;
+
+	if (size < sizeof(n))
+		return -EBADMSG;
+	memcpy(&n, raw, sizeof(n));
+	if (n.set > 1 || n.verdict > BPF_SPILLED)
+		return -EBADMSG;
+	*out = (struct sample_note){
+		.ordinal = n.ordinal,
+		.set = n.set,
+		.verdict = n.verdict == BPF_COUNTED    ? NOTE_COUNTED
+			   : n.verdict == BPF_FILTERED ? NOTE_FILTERED
+						       : NOTE_SPILLED,
+		.pid = (pid_t)n.pid,
+		.tid = (pid_t)n.tid,
+	};
+	memcpy(out->comm, n.comm, LAYOUT_COMM_LEN);
+	return 0;
+}
+
 static void bpf_stats(const struct backend *b, struct books *books)
 {
-	if (!b)
-		return;
-	books->taken += b->books.taken;
-	books->counted_kernel += b->books.counted;
-	books->filtered += b->books.filtered;
-	books->spilled_stack += b->books.spilled_stack;
-	books->spilled_count += b->books.spilled_count;
+	if (b)
+		books_add(books, &b->books[b->cap->ended]);
 }
 
 static void bpf_close(struct backend *b)
@@ -311,9 +512,12 @@ const struct backend_ops backend_bpf = {
 	.in_kernel = true,
 	.probe = bpf_probe,
 	.open = bpf_open,
-	.drain = bpf_drain,
-	.stop = bpf_stop,
+	.attach = bpf_attach,
+	.detach = bpf_detach,
+	.start = bpf_start,
+	.end = bpf_end,
 	.pids = bpf_pids,
+	.note = bpf_read_note,
 	.stats = bpf_stats,
 	.close = bpf_close,
 };

@@ -3,86 +3,179 @@
 
 #include "core/callchain.h"
 #include "core/capture.h"
+#include "core/compare.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* A sample's task, as its record and the side-band tell. */
+struct owner {
+	pid_t pid, tid;
+	char comm[COMM_LEN];
+};
 
 /*
  * A task that is dying has left the pid tables before its last samples, which say -1 for both ids: it is the one whose
  * EXIT record was the last on this CPU.
  */
-static bool revive(struct applier *a, uint32_t ring, pid_t *pid, pid_t *tid, char *comm)
+static bool revive(struct applier *a, uint32_t ring, struct owner *o)
 {
-	const struct last_exit *e = &a->exits[ring];
+	const struct applied_ring *ar = &a->rings[ring];
 
-	a->books.dead_tasks++;
-	if (!e->tid)
+	if (!ar->exit.tid)
 		return false;
-	*pid = e->pid;
-	*tid = e->tid;
-	memcpy(comm, e->comm, COMM_LEN);
+	o->pid = ar->exit.pid;
+	o->tid = ar->exit.tid;
+	memcpy(o->comm, ar->exit.comm, COMM_LEN);
 	return true;
 }
 
-/* The ids are those of our pid namespace; a task outside has 0 there, like the idle task, which has no user stack. */
-static void outside(struct applier *a, pid_t *pid, pid_t *tid, char *comm)
-{
-	a->books.outside++;
-	*pid = *tid = -1;
-	memset(comm, 0, COMM_LEN);
-	memcpy(comm, "[outside]", sizeof("[outside]"));
-}
-
-static void name_task(struct applier *a, const struct record *r, char *comm)
-{
-	memset(comm, 0, COMM_LEN);
-	if (r->tid)
-		tasks_name(a->cap->tasks, r->pid, r->tid, comm);
-	else
-		snprintf(comm, COMM_LEN, "swapper/%u", r->cpu); /* as the kernel calls its idle tasks */
-}
-
-static int apply_sample(struct applier *a, uint32_t ring, const struct record *r)
-{
-	const struct options *o = a->cap->options;
+/* A sample at work. */
+struct sample {
+	const struct record *record;
+	uint32_t ring;
+	const struct sample_lead *lead;
+	bool has_user; /* its task has a user stack, wanted or not */
 	struct stack kernel, user;
-	pid_t pid = r->pid, tid = r->tid;
-	char comm[COMM_LEN];
-	bool named = tid < 0 && revive(a, ring, &pid, &tid, comm);
+};
+
+/* One side only where one was asked for, and not deeper than both backends can. */
+static void take_stacks(const struct capture *cap, struct sample *s)
+{
+	callchain_split(s->record->sample.ips, s->record->sample.nr, &s->kernel, &s->user);
+	s->has_user = s->user.state != STACK_NONE;
+	if (cap->options->user_only)
+		s->kernel = (struct stack){ .state = STACK_NONE };
+	if (cap->options->kernel_only)
+		s->user = (struct stack){ .state = STACK_NONE };
+	callchain_limit(cap->asked, &s->kernel, &s->user);
+}
+
+/* The task of a sample as its record and the side-band tell. */
+static void identify(struct applier *a, const struct sample *s, struct books *books, struct owner *o)
+{
+	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
+	if (o->tid < 0) {
+		books->dead_tasks++;
+		if (revive(a, s->ring, o))
+			return;
+	}
+	if (!o->tid && s->has_user) {
+		/* The ids are those of our pid namespace: a task outside has 0, like the idle task, which has no user
+		 * stack. */
+		books->outside++;
+		o->pid = o->tid = -1;
+		memcpy(o->comm, "[outside]", sizeof("[outside]"));
+	} else if (o->tid) {
+		tasks_name(a->cap->tasks, o->pid, o->tid, o->comm);
+	} else {
+		snprintf(o->comm, COMM_LEN, "swapper/%u", s->record->cpu); /* as the kernel calls its idle tasks */
+	}
+}
+
+static int add(struct applier *a, struct stacks *to, const struct owner *o, const struct sample *s)
+{
 	int rc = 0;
 
-	callchain_split(r->sample.ips, r->sample.nr, &kernel, &user);
-	if (!tid && user.state != STACK_NONE) {
-		outside(a, &pid, &tid, comm);
-		named = true;
-	}
-	if (!filter_match(&a->cap->filter, pid, tid)) {
-		a->books.filtered++;
+	if (s->user.nr)
+		rc = tasks_learn(a->cap->tasks, o->pid); /* while the process lives */
+	return rc ? rc : stacks_add(to, o->comm, o->pid, &s->kernel, &s->user, 1);
+}
+
+/* There is no program in the kernel. */
+static int count(struct applier *a, const struct sample *s)
+{
+	unsigned int set = s->lead->note.set;
+	struct books *books = &a->books[set];
+	struct owner o;
+	int rc;
+
+	identify(a, s, books, &o);
+	books->idle += !o.tid;
+	if (!filter_match(&a->cap->filter, o.pid, o.tid)) {
+		books->filtered++;
 		return 0;
 	}
-	if (!named)
-		name_task(a, r, comm);
-	if (o->user_only)
-		kernel = (struct stack){ .state = STACK_NONE };
-	if (o->kernel_only)
-		user = (struct stack){ .state = STACK_NONE };
-	callchain_limit(a->cap->asked, &kernel, &user);
-	if (user.nr)
-		rc = tasks_learn(a->cap->tasks, pid); /* while the process lives */
-	if (!rc)
-		rc = stacks_add(a->cap->stacks, comm, pid, &kernel, &user, 1);
-	if (!rc)
-		a->books.counted_ring++;
+	rc = add(a, a->cap->sets[set].stacks, &o, s);
+	books->counted_ring += !rc;
 	return rc;
+}
+
+/*
+ * The program in the kernel wanted to count this sample, and could not. What it noted is of the moment of the sample,
+ * so no name has to be asked of /proc, which only knows the present one.
+ */
+static int count_spilled(struct applier *a, const struct sample *s)
+{
+	const struct sample_note *note = &s->lead->note;
+	struct books *books = &a->books[note->set];
+	struct owner o = { note->pid, note->tid, "" };
+	int rc;
+
+	memcpy(o.comm, note->comm, COMM_LEN);
+	if (!s->lead->noted)
+		identify(a, s, books, &o);
+	rc = add(a, a->cap->sets[note->set].stacks, &o, s);
+	books->counted_ring += !rc;
+	return rc;
+}
+
+/* --backend=both: what becomes of the sample without the program, beside what became of it there. */
+static int count_compared(struct applier *a, const struct sample *s)
+{
+	const struct sample_note *note = &s->lead->note;
+	struct compare *c = a->cap->sets[note->set].compare;
+	struct compare_view program = { note->verdict == NOTE_FILTERED, note->pid, note->tid, "" };
+	struct compare_view ring = { false, s->record->pid, s->record->tid, "" };
+	struct owner o;
+	int rc = 0;
+
+	identify(a, s, &a->books[note->set], &o);
+	memcpy(program.comm, note->comm, COMM_LEN);
+	memcpy(ring.comm, o.comm, COMM_LEN);
+	ring.filtered = !filter_match(&a->cap->filter, o.pid, o.tid);
+	if (!ring.filtered)
+		rc = add(a, compare_rows(c), &o, s);
+	if (!rc)
+		rc = compare_sample(c, s->lead->noted ? &program : NULL, &ring, o.pid, stacks_last(compare_rows(c)));
+	return rc;
+}
+
+static int apply_sample(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
+{
+	const struct capture *cap = a->cap;
+	struct sample s = { .record = r, .ring = ring, .lead = lead };
+	int rc = 0;
+
+	take_stacks(cap, &s);
+	if (!cap->backends[0].ops->in_kernel)
+		return count(a, &s);
+	if (cap->both)
+		rc = count_compared(a, &s);
+	if (!rc && (!cap->both || (lead->noted && lead->note.verdict == NOTE_SPILLED)))
+		rc = count_spilled(a, &s);
+	return rc;
+}
+
+static int apply_comm(struct applier *a, const struct record *r)
+{
+	size_t i;
+	int rc = 0;
+
+	/* The sample that this record explains may be of the interval before. */
+	for (i = 0; i < ARRAY_SIZE(a->cap->sets) && !rc; i++)
+		if (a->cap->sets[i].compare)
+			rc = compare_renamed(a->cap->sets[i].compare, r->tid, r->comm.name);
+	return rc ? rc : tasks_comm(a->cap->tasks, r->pid, r->tid, r->comm.name, r->comm.exec);
 }
 
 static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
 {
-	struct last_exit *e = &a->exits[ring];
+	struct applied_ring *ar = &a->rings[ring];
 
-	e->pid = r->pid;
-	e->tid = r->tid;
-	tasks_name(a->cap->tasks, r->pid, r->tid, e->comm);
+	ar->exit.pid = r->pid;
+	ar->exit.tid = r->tid;
+	tasks_name(a->cap->tasks, r->pid, r->tid, ar->exit.comm);
 	return tasks_exit(a->cap->tasks, r->pid, r->tid);
 }
 
@@ -93,13 +186,35 @@ static int apply_mmap(struct applier *a, const struct record *r)
 	return tasks_mmap(a->cap->tasks, r->pid, &m, r->mmap.path, r->mmap.maj, r->mmap.min, r->mmap.ino);
 }
 
-int apply_record(struct applier *a, uint32_t ring, const struct record *r)
+static void end_throttling(struct applier *a, uint32_t ring, uint64_t ns)
 {
+	uint64_t *at = &a->rings[ring].throttled_at;
+
+	if (*at && ns > *at)
+		a->books[a->set].throttled_ns += ns - *at;
+	*at = 0;
+}
+
+void apply_time(struct applier *a, uint64_t ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->cap->nr_events; i++) {
+		if (!a->rings[i].throttled_at)
+			continue;
+		end_throttling(a, i, ns);
+		a->rings[i].throttled_at = ns;
+	}
+}
+
+int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
+{
+	tasks_at(a->cap->tasks, a->cap->attr.use_clockid ? r->time : 0);
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE:
-		return apply_sample(a, ring, r);
+		return apply_sample(a, ring, r, lead);
 	case PERF_RECORD_COMM:
-		return tasks_comm(a->cap->tasks, r->pid, r->tid, r->comm.name, r->comm.exec);
+		return apply_comm(a, r);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		return apply_mmap(a, r);
@@ -108,7 +223,11 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r)
 	case PERF_RECORD_EXIT:
 		return apply_exit(a, ring, r);
 	case PERF_RECORD_THROTTLE:
-		a->books.throttled++;
+		a->books[a->set].throttled++;
+		a->rings[ring].throttled_at = r->time;
+		return 0;
+	case PERF_RECORD_UNTHROTTLE:
+		end_throttling(a, ring, r->time);
 		return 0;
 	default:
 		return 0;

@@ -9,24 +9,42 @@
 
 struct capture;
 
-/** struct last_exit - the task that exited last on a CPU. */
-struct last_exit {
-	pid_t pid, tid; /* 0: none yet */
-	char comm[COMM_LEN];
+/** struct applied_ring - what has to be remembered of the records of one ring. */
+struct applied_ring {
+	struct {
+		pid_t pid, tid; /* 0: none yet */
+		char comm[COMM_LEN];
+	} exit;                /* the task that exited last on this CPU */
+	uint64_t throttled_at; /* since when the kernel does not sample here; 0: it does */
+};
+
+/** struct sample_lead - what is known of a sample before it is decoded. */
+struct sample_lead {
+	struct sample_note note; /* without a note only @note.set counts */
+	uint64_t noted;          /* 1: there was one */
 };
 
 /**
  * struct applier
- * @exits: one entry for each ring
- * @books: of the whole backend: what is applied is counted here, what is read by perfring.c
+ * @rings: one entry for each ring
+ * @books: of the whole backend, for each of capture.sets: what is applied is counted here, what is read by perfring.c
+ * @set:   of @books, for records that are no samples
  */
 struct applier {
 	struct capture *cap;
-	struct last_exit *exits;
-	struct books books;
+	struct applied_ring *rings;
+	struct books books[2];
+	unsigned int set;
 };
 
-/** apply_record() - records come in time order. Return: 0 or -ENOMEM, -E2BIG from the tables. */
-int apply_record(struct applier *a, uint32_t ring, const struct record *r);
+/**
+ * apply_record() - records come in time order.
+ * @lead: of a sample, else unused
+ * Return: 0 or -ENOMEM, -E2BIG from the tables.
+ */
+int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead);
+
+/** apply_time() - it is @ns now, in event time: what lasts is accounted until here. */
+void apply_time(struct applier *a, uint64_t ns);
 
 #endif

@@ -44,7 +44,23 @@ static pid_t high(uint64_t word)
 	return (pid_t)(uint32_t)(word >> 32);
 }
 
-/* Fields a sample may have before the callchain, which is as far as this decoder goes. */
+/* PERF_SAMPLE_RAW: a size of 32 bits, then that many bytes; the kernel pads them so that the record's size fits. */
+static bool take_raw(struct words *w, struct record *r)
+{
+	size_t room = w->nr * sizeof(*w->at);
+	uint32_t size;
+
+	if (!w->nr)
+		return false;
+	memcpy(&size, w->at, sizeof(size));
+	if (size > room - sizeof(size))
+		return false;
+	r->sample.raw = (const char *)w->at + sizeof(size);
+	r->sample.raw_size = size;
+	return true;
+}
+
+/* Fields a sample may have before the raw data, which is as far as this decoder goes. */
 static int decode_sample(uint64_t type, struct words w, struct record *r)
 {
 	uint64_t task = 0, time = 0, cpu = UINT32_MAX, nr = 0;
@@ -63,7 +79,9 @@ static int decode_sample(uint64_t type, struct words w, struct record *r)
 	r->cpu = (uint32_t)cpu;
 	r->sample.ips = w.at;
 	r->sample.nr = nr;
-	return 1;
+	w.at += nr;
+	w.nr -= nr;
+	return type & PERF_SAMPLE_RAW && !take_raw(&w, r) ? -EBADMSG : 1;
 }
 
 /* The fields behind every other record (sample_id_all), taken off the end of @w. */
@@ -143,6 +161,11 @@ static int decode_lost(struct words w, struct record *r)
 	return next(&w, &id) && next(&w, &r->lost.records) ? 1 : -EBADMSG;
 }
 
+uint64_t decode_identifier(const struct perf_event_header *record, size_t size)
+{
+	return size >= sizeof(*record) + sizeof(uint64_t) ? *(const uint64_t *)(record + 1) : 0;
+}
+
 int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out)
 {
 	const struct perf_event_header *h = bytes;
@@ -169,6 +192,7 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 	case PERF_RECORD_LOST:
 		return decode_lost(w, out);
 	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
 		return 1;
 	default:
 		return 0;

@@ -22,6 +22,8 @@ struct record {
 		struct {
 			const uint64_t *ips; /* callchain, with markers */
 			uint64_t nr;
+			const void *raw; /* raw_size bytes, not aligned; NULL: none */
+			uint32_t raw_size;
 		} sample;
 		struct {
 			const char *name; /* terminated */
@@ -41,6 +43,13 @@ struct record {
 		} lost;
 	};
 };
+
+/**
+ * decode_identifier() - the id (PERF_EVENT_IOC_ID) of the event that a sample is from, for events that share a ring and
+ * have PERF_SAMPLE_IDENTIFIER.
+ * @record: @size bytes. Return: 0 when it holds none.
+ */
+uint64_t decode_identifier(const struct perf_event_header *record, size_t size);
 
 /**
  * decode_record() - check and decode one record.

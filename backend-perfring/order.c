@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int order_add(struct order *o, uint64_t time, uint32_t ring, const struct perf_event_header *record, size_t size)
+int order_add(struct order *o, uint64_t time, const struct order_item *item)
 {
 	struct order_entry *entries = grow(o->entries, &o->cap, o->nr, 1, sizeof(*entries));
 	unsigned char *bytes;
@@ -15,7 +15,7 @@ int order_add(struct order *o, uint64_t time, uint32_t ring, const struct perf_e
 	if (!entries)
 		return -ENOMEM;
 	o->entries = entries;
-	bytes = grow(o->bytes, &o->room, o->used, size, 1);
+	bytes = grow(o->bytes, &o->room, o->used, item->lead_size + item->size, 1);
 	if (!bytes)
 		return -ENOMEM;
 	o->bytes = bytes;
@@ -25,9 +25,12 @@ int order_add(struct order *o, uint64_t time, uint32_t ring, const struct perf_e
 		o->latest = time;
 	if (time < o->applied)
 		o->late++;
-	memcpy(bytes + o->used, record, size);
-	entries[o->nr++] = (struct order_entry){ time, o->seq++, o->used, (uint32_t)size, ring };
-	o->used += size;
+	if (item->lead_size)
+		memcpy(bytes + o->used, item->lead, item->lead_size);
+	memcpy(bytes + o->used + item->lead_size, item->record, item->size);
+	entries[o->nr++] =
+		(struct order_entry){ time, o->seq++, o->used, item->lead_size, (uint32_t)item->size, item->ring };
+	o->used += item->lead_size + item->size;
 	return 0;
 }
 
@@ -59,9 +62,9 @@ static void keep_rest(struct order *o, size_t from)
 	for (i = 0; i < o->nr; i++) {
 		struct order_entry *e = &o->entries[i];
 
-		memmove(o->bytes + o->used, o->bytes + e->at, e->size);
+		memmove(o->bytes + o->used, o->bytes + e->at, e->lead_size + e->size);
 		e->at = o->used;
-		o->used += e->size;
+		o->used += e->lead_size + e->size;
 	}
 }
 
@@ -75,10 +78,12 @@ static int apply_until(struct order *o, uint64_t horizon, order_fn fn, void *ctx
 	qsort(o->entries, o->nr, sizeof(*o->entries), compare_entries);
 	for (i = 0; i < o->nr && o->entries[i].time <= horizon && !rc; i++) {
 		const struct order_entry *e = &o->entries[i];
+		const unsigned char *lead = o->bytes + e->at;
+		struct order_item item = { e->ring, e->lead_size, lead, (const void *)(lead + e->lead_size), e->size };
 
 		if (e->time > o->applied)
 			o->applied = e->time;
-		rc = fn(ctx, e->ring, (const void *)(o->bytes + e->at), e->size);
+		rc = fn(ctx, &item);
 	}
 	keep_rest(o, i);
 	return rc;

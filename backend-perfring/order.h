@@ -16,10 +16,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/**
+ * struct order_item - a record of a ring, and what its reader wants to remember with it.
+ * @lead: @lead_size bytes, a multiple of 8
+ */
+struct order_item {
+	uint32_t ring;
+	uint32_t lead_size;
+	const void *lead;
+	const struct perf_event_header *record;
+	size_t size; /* of @record */
+};
+
 struct order_entry {
 	uint64_t time;
 	uint64_t seq; /* of arrival: the order of records with equal times */
-	size_t at;    /* in bytes */
+	size_t at;    /* in bytes: the lead, then the record */
+	uint32_t lead_size;
 	uint32_t size;
 	uint32_t ring;
 };
@@ -35,11 +48,11 @@ struct order {
 	uint64_t late;                     /* records with a time before one that had been applied */
 };
 
-/** order_fn - gets the records in order; @ring as given to order_add(). Return 0, or -errno to stop after it. */
-typedef int (*order_fn)(void *ctx, uint32_t ring, const struct perf_event_header *record, size_t size);
+/** order_fn - gets the records in order, as they were given to order_add(). Return 0, or -errno to stop after it. */
+typedef int (*order_fn)(void *ctx, const struct order_item *item);
 
 /** order_add() - keep a copy. Records without a time (@time 0) stand where they arrived. Return: 0 or -ENOMEM. */
-int order_add(struct order *o, uint64_t time, uint32_t ring, const struct perf_event_header *record, size_t size);
+int order_add(struct order *o, uint64_t time, const struct order_item *item);
 
 /** order_round() - a round is over: apply what cannot be overtaken any more. */
 int order_round(struct order *o, order_fn fn, void *ctx);

@@ -9,17 +9,31 @@
 #include "backend-perfring/ring.h"
 #include "compat/perf_open.h"
 #include "core/capture.h"
+#include "core/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
+
+#define FETCH_BYTES (256UL << 20) /* kept by perfring_fetch() at most: then the rings have to lose */
+
+/* Of one event of the capture, in the same place. */
+struct source {
+	struct ring ring;
+	uint64_t lost;           /* PERF_FORMAT_LOST when it was read last */
+	struct sample_note note; /* of the sample that comes next */
+	bool noted;
+};
 
 struct backend {
 	struct capture *cap;
-	struct ring *rings; /* one for each event of cap */
+	struct source *sources;
 	struct order order;
 	struct applier applier;
-	uint64_t lost_before; /* records lost before counting began */
+	bool starting; /* samples do not count yet */
+	bool ending;   /* those of the interval that ended count, too */
 };
 
 /* One event on some CPU, as a run would open it. */
@@ -49,36 +63,47 @@ static int perfring_probe(bool forced, struct err *err)
 	return 0;
 }
 
+static bool in_kernel(const struct backend *b)
+{
+	return b->cap->backends[0].ops->in_kernel;
+}
+
 static int perfring_open(struct backend **out, struct capture *cap, struct err *err)
 {
 	struct backend *b = calloc(1, sizeof(*b));
-	size_t i;
-	int rc = 0;
 
 	*out = b;
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	b->cap = cap;
 	b->applier.cap = cap;
-	b->rings = calloc(cap->nr_events, sizeof(*b->rings));
-	b->applier.exits = calloc(cap->nr_events, sizeof(*b->applier.exits));
-	if (!b->rings || !b->applier.exits)
+	b->sources = calloc(cap->nr_events, sizeof(*b->sources));
+	b->applier.rings = calloc(cap->nr_events, sizeof(*b->applier.rings));
+	if (!b->sources || !b->applier.rings)
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
-	for (i = 0; i < cap->nr_events && !rc; i++)
-		rc = ring_map(&b->rings[i], cap->events[i].fd, cap->ring_bytes, err);
+	return 0;
+}
+
+static int perfring_attach(struct backend *b, size_t i, struct err *err)
+{
+	const struct capture_event *e = &b->cap->events[i];
+	int rc = ring_map(&b->sources[i].ring, e->fd, b->cap->ring_bytes, err);
+
+	if (!rc && e->notes_fd >= 0 && ioctl(e->notes_fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd))
+		rc = err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu);
 	return rc;
 }
 
-static bool counts_everything(const struct backend *b)
-{
-	return !b->cap->backends[0].ops->in_kernel;
-}
-
-/* Taken while the names were read. Where the events have another clock (before 4.1) such samples cannot be told. */
+/* Taken before the names had been read. Where the events have another clock (before 4.1) that cannot be told of all. */
 static bool too_early(const struct backend *b, const struct record *r)
 {
-	return r->type == PERF_RECORD_SAMPLE && counts_everything(b) && b->cap->attr.use_clockid &&
-	       r->time < b->cap->started_ns;
+	return !in_kernel(b) && (b->starting || (b->cap->attr.use_clockid && r->time < b->cap->began_ns));
+}
+
+/* The interval it belongs to has been reported, and there it was counted as lost. */
+static bool too_late(const struct backend *b, unsigned int set)
+{
+	return set != b->cap->set && !(b->ending && set == b->cap->ended);
 }
 
 struct reading {
@@ -86,133 +111,261 @@ struct reading {
 	uint32_t ring;
 };
 
-static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
+static bool is_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	bool sample = record->type == PERF_RECORD_SAMPLE;
-	struct reading *rd = ctx;
+	const struct capture_event *e = &rd->b->cap->events[rd->ring];
+
+	return e->notes_fd >= 0 && decode_identifier(record, size) == e->notes_id;
+}
+
+/* Whatever comes next in this ring is the sample it is about: the kernel writes both without a break. */
+static void take_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
+{
+	const struct capture *cap = rd->b->cap;
+	struct source *s = &rd->b->sources[rd->ring];
+	struct record r;
+
+	s->noted = decode_record(&cap->notes_attr, record, size, &r) == 1 && r.sample.raw &&
+		   !cap->backends[0].ops->note(r.sample.raw, r.sample.raw_size, &s->note);
+	rd->b->applier.books[rd->b->applier.set].bad_records += !s->noted;
+}
+
+static int take_sample(const struct reading *rd, const struct perf_event_header *record, size_t size)
+{
 	struct backend *b = rd->b;
-	struct books *books = &b->applier.books;
+	struct source *s = &b->sources[rd->ring];
+	struct sample_lead lead = { .note = { .set = b->applier.set } };
+	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size };
+	struct books *books;
 	struct record r;
 	int rc = decode_record(&b->cap->attr, record, size, &r);
 
-	books->ring_records++;
-	books->ring_bytes += size;
+	if (s->noted) {
+		lead.note = s->note;
+		lead.noted = true;
+		s->noted = false;
+	}
 	if (rc >= 0 && too_early(b, &r))
 		return 0;
-	books->ring_samples += sample;
-	if (rc < 0) {
-		books->bad_records++;
-		books->bad_samples += sample;
+	if (too_late(b, lead.note.set)) {
+		b->applier.books[b->applier.set].late_records++;
 		return 0;
 	}
-	if (r.type == PERF_RECORD_LOST)
-		books->lost_records += r.lost.records;
-	return order_add(&b->order, r.time, rd->ring, record, size);
+	books = &b->applier.books[lead.note.set];
+	books->ring_samples++;
+	if (rc < 0) {
+		books->bad_records++;
+		books->bad_samples++;
+		return 0;
+	}
+	return order_add(&b->order, r.time, &item);
+}
+
+static int take_side_band(const struct reading *rd, const struct perf_event_header *record, size_t size)
+{
+	struct backend *b = rd->b;
+	struct order_item item = { .ring = rd->ring, .record = record, .size = size };
+	struct books *books = &b->applier.books[b->applier.set];
+	struct record r;
+
+	if (decode_record(&b->cap->attr, record, size, &r) < 0) {
+		books->bad_records++;
+		return 0;
+	}
+	if (r.type == PERF_RECORD_LOST) {
+		b->sources[rd->ring].noted = false; /* perhaps its sample was among them */
+		if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
+			books->lost_records += r.lost.records;
+	}
+	return order_add(&b->order, r.time, &item);
+}
+
+static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
+{
+	const struct reading *rd = ctx;
+	struct books *books = &rd->b->applier.books[rd->b->applier.set];
+
+	books->ring_records++;
+	books->ring_bytes += size;
+	if (record->type != PERF_RECORD_SAMPLE)
+		return take_side_band(rd, record, size);
+	if (!is_note(rd, record, size))
+		return take_sample(rd, record, size);
+	take_note(rd, record, size);
+	return 0;
 }
 
 /* A record that is in the queue has been decoded before, without error. */
-static int apply_queued(void *ctx, uint32_t ring, const struct perf_event_header *record, size_t size)
+static int apply_queued(void *ctx, const struct order_item *item)
 {
 	struct backend *b = ctx;
 	struct record r;
 
-	if (decode_record(&b->cap->attr, record, size, &r) <= 0)
+	if (decode_record(&b->cap->attr, item->record, item->size, &r) <= 0)
 		return 0;
-	return apply_record(&b->applier, ring, &r);
+	return apply_record(&b->applier, item->ring, &r, item->lead);
 }
 
-static int read_rings(struct backend *b, struct err *err)
+static int read_ring(struct backend *b, uint32_t i, struct err *err)
 {
-	struct reading rd = { b, 0 };
-	int rc = 0;
+	struct reading rd = { b, i };
+	int rc = b->sources[i].ring.page ? ring_read(&b->sources[i].ring, take_record, &rd) : 0;
 
-	for (; rd.ring < b->cap->nr_events && !rc; rd.ring++) {
-		rc = ring_read(&b->rings[rd.ring], take_record, &rd);
-		if (rc == -EBADMSG) {
-			b->applier.books.bad_records++;
-			rc = 0;
-		}
+	if (rc == -EBADMSG) {
+		b->applier.books[b->applier.set].bad_records++;
+		rc = 0;
 	}
 	return rc ? err_sys(err, rc, "cannot keep the records of a perf ring") : 0;
 }
 
+static int read_rings(struct backend *b, struct err *err)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < b->cap->nr_events && !rc; i++)
+		rc = read_ring(b, i, err);
+	return rc;
+}
+
 /*
  * The kernel tells of lost records in front of the next one that fits, which never comes for those at the very end.
- * Since 6.0 an event counts them itself.
+ * Since 6.0 an event counts them itself. Return: what it lost since this was asked last.
  */
-static uint64_t lost_so_far(const struct backend *b)
+static uint64_t ask_lost(struct backend *b, uint32_t i)
 {
-	struct {
-		uint64_t value, lost;
-	} counts;
-	uint64_t lost = 0;
-	size_t i;
+	struct event_counts counts;
+	struct source *s = &b->sources[i];
+	uint64_t before = s->lost;
 
-	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
-		return b->applier.books.lost_records;
+	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || b->cap->events[i].fd < 0 ||
+	    read(b->cap->events[i].fd, &counts, sizeof(counts)) != sizeof(counts))
+		return 0;
+	s->lost = counts.lost;
+	return counts.lost - before;
+}
+
+static uint64_t ask_all_lost(struct backend *b)
+{
+	uint64_t lost = 0;
+	uint32_t i;
+
 	for (i = 0; i < b->cap->nr_events; i++)
-		if (read(b->cap->events[i].fd, &counts, sizeof(counts)) == sizeof(counts))
-			lost += counts.lost;
+		lost += ask_lost(b, i);
 	return lost;
+}
+
+static int perfring_detach(struct backend *b, size_t i, struct err *err)
+{
+	struct source *s = &b->sources[i];
+	int rc = read_ring(b, (uint32_t)i, err);
+
+	b->applier.books[b->applier.set].lost_records += ask_lost(b, (uint32_t)i);
+	ring_unmap(&s->ring);
+	*s = (struct source){ 0 };
+	return rc;
 }
 
 /*
  * Names of the threads that exist: read after the events were enabled, so that no renaming is missed, and before the
- * first sample counts, so that none has a later name. Behind the bpf backend few samples come here, and their names are
- * read one by one. Without /proc, threads have their numbers.
+ * first sample counts here, so that none has a later name. A program in the kernel counts meanwhile: what it passes on
+ * has its name in a note, but an exec ends the image of a name that must be known. Without /proc, threads have their
+ * numbers.
  */
 static int perfring_start(struct backend *b, struct err *err)
 {
-	int rc;
+	int rc = tasks_snapshot(b->cap->tasks, &b->cap->filter);
 
-	if (!counts_everything(b))
-		return 0;
-	rc = tasks_snapshot(b->cap->tasks, &b->cap->filter);
 	if (rc == -ENOMEM)
 		return err_sys(err, rc, "cannot keep the names of the running threads");
+	if (in_kernel(b))
+		return 0;
 	/* The rings are empty when counting begins, and what they lost until then were no samples of this run. */
+	b->starting = true;
 	rc = read_rings(b, err);
-	b->lost_before = lost_so_far(b);
+	b->starting = false;
+	ask_all_lost(b);
+	b->applier.books[b->applier.set].lost_records = 0;
 	return rc;
+}
+
+static int perfring_fetch(struct backend *b, struct err *err)
+{
+	return b->order.used < FETCH_BYTES ? read_rings(b, err) : 0;
+}
+
+static int apply_round(struct backend *b, struct err *err)
+{
+	int rc = order_round(&b->order, apply_queued, b);
+
+	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
 }
 
 static int perfring_drain(struct backend *b, struct err *err)
 {
 	int rc = read_rings(b, err);
 
-	if (rc)
-		return rc;
-	rc = order_round(&b->order, apply_queued, b);
-	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
+	return rc ? rc : apply_round(b, err);
 }
 
-static int perfring_stop(struct backend *b, struct err *err)
+/*
+ * All samples of the interval that ended: the kernel writes one to the ring after the program there has returned, so
+ * the last ones may still be on their way, for microseconds, or as long as the host keeps a virtual CPU waiting.
+ */
+static int read_interval(struct backend *b, struct err *err)
 {
-	int rc = read_rings(b, err);
+	struct books *books = &b->applier.books[b->cap->ended];
+	const struct timespec pause = { .tv_nsec = 100 * 1000 };
+	int tries = 1000, rc;
 
-	if (rc)
-		return rc;
-	rc = order_flush(&b->order, apply_queued, b);
-	b->applier.books.lost_records = lost_so_far(b) - b->lost_before;
-	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
+	do {
+		rc = read_rings(b, err);
+		books->lost_records += ask_all_lost(b);
+	} while (!rc && in_kernel(b) && books->ring_samples + books->lost_records < b->cap->passed_on && tries-- &&
+		 !nanosleep(&pause, NULL));
+	return rc;
+}
+
+/* Sampling goes on: what has been read is applied when the rings have been read once more. */
+static int next_interval(struct backend *b, struct err *err)
+{
+	int rc = apply_round(b, err);
+
+	apply_time(&b->applier, b->order.applied);
+	b->applier.set = b->cap->set;
+	if (!rc)
+		rc = read_rings(b, err);
+	return rc ? rc : apply_round(b, err);
+}
+
+static int perfring_end(struct backend *b, struct err *err)
+{
+	const struct capture *cap = b->cap;
+	int rc;
+
+	if (cap->set != cap->ended)
+		b->applier.books[cap->set] = (struct books){ 0 };
+	b->ending = true;
+	rc = read_interval(b, err);
+	if (!rc && cap->set != cap->ended) {
+		rc = next_interval(b, err);
+	} else if (!rc) {
+		rc = order_flush(&b->order, apply_queued, b);
+		rc = rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
+		apply_time(&b->applier, b->order.applied);
+	}
+	b->ending = false;
+	b->applier.books[cap->ended].late_records += b->order.late;
+	b->order.late = 0;
+	if (cap->both)
+		compare_end(cap->sets[cap->ended].compare);
+	return rc;
 }
 
 static void perfring_stats(const struct backend *b, struct books *books)
 {
-	const struct books *own = &b->applier.books;
-
-	books->counted_ring += own->counted_ring;
-	books->filtered += own->filtered;
-	books->dead_tasks += own->dead_tasks;
-	books->outside += own->outside;
-	books->throttled += own->throttled;
-	books->lost_records += own->lost_records;
-	books->ring_samples += own->ring_samples;
-	books->bad_samples += own->bad_samples;
-	books->ring_records += own->ring_records;
-	books->ring_bytes += own->ring_bytes;
-	books->late_records += b->order.late;
-	books->bad_records += own->bad_records;
+	if (b)
+		books_add(books, &b->applier.books[b->cap->ended]);
 }
 
 static void perfring_close(struct backend *b)
@@ -221,10 +374,10 @@ static void perfring_close(struct backend *b)
 
 	if (!b)
 		return;
-	for (i = 0; b->rings && i < b->cap->nr_events; i++)
-		ring_unmap(&b->rings[i]);
-	free(b->rings);
-	free(b->applier.exits);
+	for (i = 0; b->sources && i < b->cap->nr_events; i++)
+		ring_unmap(&b->sources[i].ring);
+	free(b->sources);
+	free(b->applier.rings);
 	order_release(&b->order);
 	free(b);
 }
@@ -234,9 +387,12 @@ const struct backend_ops backend_perfring = {
 	.does = "reads the perf rings and counts in user space",
 	.probe = perfring_probe,
 	.open = perfring_open,
+	.attach = perfring_attach,
+	.detach = perfring_detach,
 	.start = perfring_start,
 	.drain = perfring_drain,
-	.stop = perfring_stop,
+	.fetch = perfring_fetch,
+	.end = perfring_end,
 	.stats = perfring_stats,
 	.close = perfring_close,
 };

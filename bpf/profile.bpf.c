@@ -12,7 +12,7 @@
 
 #include "bpf/layout.h"
 
-/* User space sets max_entries, and the value size of stack_map, before the maps are made. */
+/* User space sets max_entries, and the value size of the stack maps, before the maps are made. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -29,42 +29,57 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2);
 	__type(key, __u32);
 	__type(value, struct bpf_books);
 } books SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bpf_flight);
+} flight SEC(".maps");
+
+/* For each CPU an event whose records go to the ring of the sampling event there. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} notes SEC(".maps");
+
+struct counts_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, struct bpf_count_key);
 	__type(value, __u64);
-} counts SEC(".maps");
+} counts_0 SEC(".maps"), counts_1 SEC(".maps");
 
-struct {
+struct stack_map {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(__u64));
-} stack_map SEC(".maps");
+} stack_map_0 SEC(".maps"), stack_map_1 SEC(".maps");
 
 /* -EFAULT: there is no such stack (a kernel thread's user stack). Any other failure: it could not be stored. */
-static __always_inline int stack_id(void *ctx, __u64 flags)
+static __always_inline int stack_id(void *ctx, struct stack_map *stacks, __u64 flags)
 {
-	int id = bpf_get_stackid(ctx, &stack_map, flags);
+	int id = bpf_get_stackid(ctx, stacks, flags);
 
 	return id == -EFAULT ? BPF_NO_STACK : id < 0 ? -EEXIST : id;
 }
 
 /* 1: counted, 0: no room. Two CPUs may come with the same new key at once: then one of them inserts it. */
-static __always_inline int count(const struct bpf_count_key *key)
+static __always_inline int count(struct counts_map *counts, const struct bpf_count_key *key)
 {
-	__u64 one = 1, *n = bpf_map_lookup_elem(&counts, key);
+	__u64 one = 1, *n = bpf_map_lookup_elem(counts, key);
 
 	if (!n) {
-		if (!bpf_map_update_elem(&counts, key, &one, BPF_NOEXIST))
+		if (!bpf_map_update_elem(counts, key, &one, BPF_NOEXIST))
 			return 1;
-		n = bpf_map_lookup_elem(&counts, key);
+		n = bpf_map_lookup_elem(counts, key);
 	}
 	if (!n)
 		return 0;
@@ -72,38 +87,68 @@ static __always_inline int count(const struct bpf_count_key *key)
 	return 1;
 }
 
+/* Instructions are made for each set: which map a call is about must be known when the program is loaded. */
+static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, struct bpf_books *b,
+				      struct bpf_count_key *key, struct counts_map *counts, struct stack_map *stacks)
+{
+	key->kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, stacks, 0);
+	key->user_stack = c->no_user ? BPF_NO_STACK : stack_id(ctx, stacks, BPF_F_USER_STACK);
+	if (key->kernel_stack < BPF_NO_STACK || key->user_stack < BPF_NO_STACK) {
+		b->spilled_stack++;
+		return BPF_SPILLED;
+	}
+	if (!count(counts, key)) {
+		b->spilled_count++;
+		return BPF_SPILLED;
+	}
+	b->counted++;
+	return BPF_COUNTED;
+}
+
 SEC("perf_event")
 int count_sample(struct bpf_perf_event_data *ctx)
 {
 	struct bpf_count_key key = {};
+	struct bpf_note note = {};
 	__u64 task = bpf_get_current_pid_tgid();
-	__u32 zero = 0, pid = task >> 32, tid = (__u32)task, id;
-	struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
-	struct bpf_books *b = bpf_map_lookup_elem(&books, &zero);
+	__u32 zero = 0, set, id;
+	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
+	struct bpf_flight *f = bpf_map_lookup_elem(&flight, &zero);
+	struct bpf_books *b;
 
-	if (!c || !b)
+	if (!c || !f)
 		return 1;
-	b->taken++;
-
-	id = c->by == BPF_BY_TID ? tid : pid;
-	if ((!tid && !c->idle) || (c->by != BPF_BY_NONE && !bpf_map_lookup_elem(&targets, &id))) {
-		b->filtered++;
+	note.ordinal = f->entered;
+	__sync_fetch_and_add(&f->entered, 1); /* a full barrier, too */
+	note.set = set = *(volatile const __u32 *)&c->set;
+	b = bpf_map_lookup_elem(&books, &set);
+	if (!b) {
+		f->left++;
 		return 0;
 	}
+	b->taken++;
 
-	key.pid = pid;
-	key.kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, 0);
-	key.user_stack = c->no_user ? BPF_NO_STACK : stack_id(ctx, BPF_F_USER_STACK);
-	if (key.kernel_stack < BPF_NO_STACK || key.user_stack < BPF_NO_STACK) {
-		b->spilled_stack++;
-		return 1;
-	}
+	key.pid = note.pid = task >> 32;
+	note.tid = (__u32)task;
 	bpf_get_current_comm(key.comm, sizeof(key.comm));
-	if (!count(&key)) {
-		b->spilled_count++;
+	b->idle += !note.tid;
+	id = c->by == BPF_BY_TID ? note.tid : note.pid;
+	if ((!note.tid && !c->idle) || (c->by != BPF_BY_NONE && !bpf_map_lookup_elem(&targets, &id))) {
+		b->filtered++;
+		note.verdict = BPF_FILTERED;
+	} else if (set == 0) {
+		note.verdict = count_in(ctx, c, b, &key, &counts_0, &stack_map_0);
+	} else {
+		note.verdict = count_in(ctx, c, b, &key, &counts_1, &stack_map_1);
+	}
+
+	if (note.verdict == BPF_SPILLED || c->pass_all) {
+		__builtin_memcpy(note.comm, key.comm, sizeof(note.comm));
+		bpf_perf_event_output(ctx, &notes, BPF_F_CURRENT_CPU, &note, sizeof(note));
+		f->left++;
 		return 1;
 	}
-	b->counted++;
+	f->left++;
 	return 0;
 }
 

@@ -3,11 +3,23 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(struct books) % sizeof(uint64_t) == 0, "books_add() takes it for numbers");
+
 /* In order of preference. The only list of backends. */
 static const struct backend_ops *const backends[] = {
 	&backend_bpf,
 	&backend_perfring,
 };
+
+void books_add(struct books *to, const struct books *more)
+{
+	const uint64_t *from = (const uint64_t *)more;
+	uint64_t *sum = (uint64_t *)to;
+	size_t i;
+
+	for (i = 0; i < sizeof(*to) / sizeof(*sum); i++)
+		sum[i] += from[i];
+}
 
 const struct backend_ops *backend_at(unsigned int i)
 {
@@ -22,6 +34,11 @@ const struct backend_ops *backend_find(const char *name)
 		if (!strcmp(backends[i]->name, name))
 			return backends[i];
 	return NULL;
+}
+
+const struct backend_ops *backend_in_kernel(void)
+{
+	return &backend_bpf;
 }
 
 const struct backend_ops *backend_reader(void)

@@ -3,13 +3,15 @@
  * What the core asks of a backend, and which backends there are.
  *
  * The core opens the perf events (capture.h) and gives them to the backends of the run, which turn what the kernel
- * says into rows (stacks.h) and task events (tasks.h). Order of calls: open, start, drain any number of times, stop,
- * stats, close. All calls come from one thread. Nothing here prints: errors are returned and described.
+ * says into rows (stacks.h) and task events (tasks.h). Order of calls: open, attach for each event, start, then drain,
+ * attach and detach any number of times, end once for each interval, close. All calls come from one thread at a time.
+ * Nothing here prints: errors are returned and described.
  */
 #ifndef CORE_BACKEND_H
 #define CORE_BACKEND_H
 
 #include "core/err.h"
+#include "core/tasks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +24,8 @@ struct backend; /* each backend's own state */
 /**
  * struct books - what became of every sample: taken = counted_kernel + counted_ring + filtered + lost.
  *
- * Each term is counted where it happens: each backend of a run adds its own, the run adds what follows from them.
+ * Each term is counted where it happens: each backend of a run adds its own, the run adds what follows from them. They
+ * are those of one interval, or of the whole run.
  * The one thing that nobody sees: a kernel runs no BPF program while the same CPU is inside another one or changes a
  * BPF map (bpf_prog_active), and drops the sample.
  */
@@ -31,12 +34,13 @@ struct books {
 	uint64_t counted_kernel; /* counted by the BPF program */
 	uint64_t counted_ring;   /* counted in user space from a ring */
 	uint64_t filtered;       /* not asked for: idle, other processes */
+	uint64_t idle;           /* of the idle task, wanted or not */
 	uint64_t lost;           /* see capture_books() */
 	uint64_t spilled_stack;  /* passed on by the BPF program: no room for the stack, or another one has its place */
 	uint64_t spilled_count;  /* passed on by the BPF program: no room in the count table */
 	uint64_t ring_samples;   /* samples read from the rings */
 	uint64_t bad_samples;    /* of these: refused by the decoder */
-	uint64_t lost_records;   /* of any kind, for which a ring had no room */
+	uint64_t lost_records;   /* for which a ring had no room: samples, and records about tasks and mappings */
 	uint64_t ring_records;   /* read from the rings, of any kind */
 	uint64_t ring_bytes;     /* of these */
 	uint64_t late_records;   /* applied out of time order: they came after the window they belong to */
@@ -44,6 +48,21 @@ struct books {
 	uint64_t dead_tasks;     /* samples of dying tasks, without ids: given to the last that exited on their CPU */
 	uint64_t outside;        /* samples of tasks outside this pid namespace */
 	uint64_t throttled;      /* PERF_RECORD_THROTTLE: the kernel stopped sampling on a CPU for a while */
+	uint64_t throttled_ns;   /* until PERF_RECORD_UNTHROTTLE, of all CPUs */
+	uint64_t count_entries;  /* used of the in-kernel table of counts */
+	uint64_t stack_entries;  /* used of the in-kernel table of stacks */
+};
+
+/** books_add() - add each number of @more to @to. */
+void books_add(struct books *to, const struct books *more);
+
+/** struct sample_note - what a program in the kernel says of a sample that it passed on. */
+struct sample_note {
+	uint64_t ordinal; /* among the samples the program saw on that CPU */
+	unsigned int set; /* of capture.sets it belongs to */
+	enum { NOTE_COUNTED, NOTE_FILTERED, NOTE_SPILLED } verdict;
+	pid_t pid, tid;
+	char comm[COMM_LEN]; /* at the time of the sample */
 };
 
 /**
@@ -59,31 +78,52 @@ struct backend_ops {
 	/* Can it work here? Tried, not guessed; leaves nothing behind. @forced: asked for by name. */
 	int (*probe)(bool forced, struct err *err);
 
-	/* Attach to the events of @cap, which outlives the backend. *@out is set also on failure: close() it. */
+	/* Prepare for the events of @cap, which outlives the backend. *@out is set also on failure: close() it. */
 	int (*open)(struct backend **out, struct capture *cap, struct err *err);
+
+	/* Event @i of the capture is open, but not enabled. A backend that counts in the kernel comes after the reader.
+	 */
+	int (*attach)(struct backend *b, size_t i, struct err *err);
+
+	/* Event @i is about to be closed, its CPU has gone offline: take what is left. Optional. */
+	int (*detach)(struct backend *b, size_t i, struct err *err);
 
 	/* The events have just been enabled. Optional. */
 	int (*start)(struct backend *b, struct err *err);
 
-	/* Take what is waiting. */
+	/* Take what is waiting. Optional. */
 	int (*drain)(struct backend *b, struct err *err);
 
-	/* The events are disabled: take everything that is left. Called once. */
-	int (*stop)(struct backend *b, struct err *err);
+	/*
+	 * Only keep what is waiting in the rings, touching nothing but the backend's own memory: may be called by
+	 * another thread, while no other function is. Optional.
+	 */
+	int (*fetch)(struct backend *b, struct err *err);
+
+	/*
+	 * Interval capture.ended is over: take everything of it. Where capture.set is another one, sampling goes on
+	 * into that; else the events are disabled, and this is the last call but close().
+	 */
+	int (*end)(struct backend *b, struct err *err);
 
 	/*
 	 * Call @fn for the process of each count still held in the kernel, repeats included, until it says false.
-	 * @resume: go on where the last such call ended, or begin again behind the last count. -EAGAIN: @fn ended it, or
-	 * counts came faster than they could be walked. Optional.
+	 * @resume: go on where the last such call ended, or begin again behind the last count. -EAGAIN: @fn ended it,
+	 * or counts came faster than they could be walked. Optional.
 	 */
 	int (*pids)(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
 
-	/* Add this backend's counters to @books. Exact after stop(). */
+	/* Read a note that the program in the kernel put in front of a sample: @size bytes of raw data, not aligned. */
+	int (*note)(const void *raw, size_t size, struct sample_note *out);
+
+	/* Add the counters of interval capture.ended to @books. Exact after end(). */
 	void (*stats)(const struct backend *b, struct books *books);
 
 	/* Detach and free. NULL and half-open are fine. */
 	void (*close)(struct backend *b);
 };
+
+#define BACKEND_BOTH "both" /* of --backend: the one in the kernel and the reader count the same samples */
 
 extern const struct backend_ops backend_bpf;
 extern const struct backend_ops backend_perfring;
@@ -92,6 +132,8 @@ extern const struct backend_ops backend_perfring;
 const struct backend_ops *backend_at(unsigned int i);
 /** backend_find() - by name; NULL when there is none. */
 const struct backend_ops *backend_find(const char *name);
+/** backend_in_kernel() - the one that counts in the kernel. */
+const struct backend_ops *backend_in_kernel(void);
 /** backend_reader() - the one that reads the rings behind a backend that counts in the kernel. */
 const struct backend_ops *backend_reader(void);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/capture.h"
 
-#include "compat/kernel.h"
-#include "compat/perf_open.h"
 #include "core/callchain.h"
+#include "core/capture_events.h"
+#include "core/compare.h"
 #include "core/grow.h"
 #include "core/ids.h"
+#include "core/keeper.h"
+#include "core/watch.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,15 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NSEC_PER_SEC 1000000000ULL
-#define DRAIN_NS     (200 * 1000 * 1000ULL) /* rings are read at least that often, */
-#define WAKEUP_BYTES (32 << 10)             /* or when one holds that much */
+#define DRAIN_NS     (200 * 1000 * 1000ULL) /* rings are read at least that often */
+#define CPUS_NS      (500 * 1000 * 1000ULL) /* between looks at which CPUs are online */
 #define LEARN_NS     NSEC_PER_SEC           /* between looks at whom the kernel holds counts of */
 #define LEARN_SHARE  200                    /* of which at most one part in so many of our time may go */
 #define WALK_NS      (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
@@ -29,17 +30,23 @@
 /* A full table of the default size takes 30 ms. Rare: once in thousands of exits. */
 #define FORGET_WALK_NS (500 * 1000 * 1000ULL)
 
-/* All rings together; a host with more CPUs gets smaller ones. perf's own default for one ring is the upper bound. */
-#define RINGS_BYTES    (64UL << 20)
-#define RING_MAX_BYTES (512UL << 10)
-#define RING_MIN_BYTES (64UL << 10)
-
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+/* Make set @i an empty one. */
+static int empty_set(struct capture *cap, unsigned int i)
+{
+	struct capture_set *s = &cap->sets[i];
+
+	stacks_free(s->stacks);
+	compare_free(s->compare);
+	*s = (struct capture_set){ .stacks = stacks_new(), .compare = cap->both ? compare_new() : NULL };
+	return s->stacks && (s->compare || !cap->both) ? 0 : -ENOMEM;
 }
 
 struct capture *capture_new(const struct options *options, const struct host *host)
@@ -52,133 +59,14 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	cap->host = host;
 	cap->signal_fd = -1;
 	cap->filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle };
+	cap->both = options->backend && !strcmp(options->backend, BACKEND_BOTH);
 	cap->asked = callchain_asked(host);
 	cap->tasks = tasks_new(host);
-	cap->stacks = stacks_new();
-	if (!cap->tasks || !cap->stacks) {
+	if (!cap->tasks || empty_set(cap, 0)) {
 		capture_free(cap);
 		return NULL;
 	}
 	return cap;
-}
-
-static void fill_attr(struct capture *cap)
-{
-	const struct options *o = cap->options;
-	struct perf_event_attr *a = &cap->attr;
-
-	*a = (struct perf_event_attr){
-		.size = sizeof(*a),
-		.type = o->event->type,
-		.config = o->event->config,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN,
-		.read_format = PERF_FORMAT_LOST,
-		.disabled = 1,
-		.sample_id_all = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.watermark = 1,
-		.wakeup_watermark = WAKEUP_BYTES,
-		.exclude_guest = o->event->type == PERF_TYPE_HARDWARE,
-		.exclude_callchain_kernel = o->user_only,
-		/* In a pid namespace only a user stack tells tasks outside from the idle task. */
-		.exclude_callchain_user = o->kernel_only && !kernel_in_pid_namespace(),
-		.sample_max_stack = (uint16_t)cap->asked,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	};
-	if (o->period) {
-		a->sample_period = o->period;
-	} else {
-		a->freq = 1;
-		a->sample_freq = o->freq_hz;
-	}
-}
-
-int capture_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
-		       struct err *err)
-{
-	char pmu[512], why[160] = "";
-	struct rlimit rl;
-	long long v;
-
-	if ((code == -EACCES || code == -EPERM) && !host_setting(host, "kernel/perf_event_paranoid", &v) && v > 0)
-		snprintf(why, sizeof(why),
-			 " (kernel.perf_event_paranoid is %lld; whole CPUs need CAP_PERFMON or a value below 1)", v);
-	if (code == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
-		snprintf(why, sizeof(why), " (RLIMIT_NOFILE is %llu)", (unsigned long long)rl.rlim_cur);
-	if (code == -EINVAL && !host_setting(host, "kernel/perf_event_max_sample_rate", &v) && (int64_t)freq_hz > v)
-		snprintf(why, sizeof(why), " (kernel.perf_event_max_sample_rate is %lld, below the rate of %llu)", v,
-			 (unsigned long long)freq_hz);
-	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", host->sys);
-	if (code == -ENOENT && event->type == PERF_TYPE_HARDWARE && access(pmu, F_OK))
-		snprintf(why, sizeof(why), " (there is no %.100s: no hardware counters here)", pmu);
-	return err_set(err, code, "cannot open perf event '%s' on CPU %d: %s%s", event->name, cpu, strerror(-code),
-		       why);
-}
-
-static void close_events(struct capture *cap)
-{
-	size_t i;
-
-	for (i = 0; i < cap->nr_events; i++)
-		close(cap->events[i].fd);
-	free(cap->events);
-	cap->events = NULL;
-	cap->nr_events = 0;
-}
-
-static int open_event(struct capture *cap, int cpu, bool samples, struct err *err)
-{
-	struct perf_event_attr side_band = cap->attr;
-	int fd;
-
-	/* An event that only counts has no use for its count here, but its ring gets the side-band of its CPU. */
-	side_band.type = PERF_TYPE_SOFTWARE;
-	side_band.config = PERF_COUNT_SW_CPU_CLOCK;
-	side_band.freq = 0;
-	side_band.sample_period = 0;
-	fd = perf_open(samples ? &cap->attr : &side_band, -1, cpu);
-	if (fd == -ENODEV)
-		return 0; /* went offline since the list was read */
-	if (fd < 0)
-		return capture_open_error(cap->host, cap->options->event, cap->options->freq_hz, cpu, fd, err);
-	cap->events[cap->nr_events++] = (struct capture_event){ fd, cpu, samples };
-	return 0;
-}
-
-static int open_events(struct capture *cap, struct err *err)
-{
-	const struct options *o = cap->options;
-	struct cpu_list cpus;
-	int rc = host_online_cpus(cap->host, &cpus, err);
-	size_t i, ring = RING_MAX_BYTES;
-
-	if (rc)
-		return rc;
-	while (ring > RING_MIN_BYTES && ring * cpus.nr > RINGS_BYTES)
-		ring /= 2;
-	cap->ring_bytes = ring;
-	fill_attr(cap);
-	cap->events = calloc(cpus.nr, sizeof(*cap->events));
-	if (!cap->events)
-		rc = err_sys(err, -ENOMEM, "cannot remember %zu events", cpus.nr);
-	/* The CPU of -C first, so that side-band events use the attributes it was accepted with. */
-	if (!rc && o->cpu >= 0)
-		rc = open_event(cap, o->cpu, true, err);
-	for (i = 0; i < cpus.nr && !rc; i++)
-		if (cpus.cpu[i] != o->cpu)
-			rc = open_event(cap, cpus.cpu[i], o->cpu < 0, err);
-	if (!rc && !cap->nr_events)
-		rc = err_sys(err, -ENODEV, "cannot open perf event '%s' on any CPU", o->event->name);
-	cpu_list_release(&cpus);
-	cap->nr_cpus = o->cpu >= 0 ? 1 : cap->nr_events;
-	if (rc)
-		close_events(cap);
-	return rc;
 }
 
 static void close_backends(struct capture *cap)
@@ -199,20 +87,60 @@ static int open_backend(struct capture *cap, const struct backend_ops *ops, stru
 	return ops->open(&b->state, cap, err);
 }
 
+/* The reader first: it is there before anything is passed on. */
+static int attach_event(struct capture *cap, size_t event, struct err *err)
+{
+	size_t i = cap->nr_backends;
+	int rc = 0;
+
+	while (!rc && i-- > 0)
+		rc = cap->backends[i].ops->attach(cap->backends[i].state, event, err);
+	return rc;
+}
+
+static int detach_event(struct capture *cap, size_t event, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < cap->nr_backends && !rc; i++)
+		if (cap->backends[i].ops->detach)
+			rc = cap->backends[i].ops->detach(cap->backends[i].state, event, err);
+	return rc;
+}
+
+static int attach_all(struct capture *cap, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < cap->nr_events && !rc; i++)
+		if (cap->events[i].fd >= 0)
+			rc = attach_event(cap, i, err);
+	return rc;
+}
+
 /* Events, backend, and the reader behind it, all or nothing. */
 static int open_with(struct capture *cap, const struct backend_ops *ops, struct err *err)
 {
-	int rc = open_events(cap, err);
+	int rc = events_open(cap, ops->in_kernel, err);
 
 	if (!rc)
 		rc = open_backend(cap, ops, err);
 	if (!rc && ops->in_kernel)
 		rc = open_backend(cap, backend_reader(), err);
+	if (!rc)
+		rc = attach_all(cap, err);
 	if (rc) {
 		close_backends(cap);
-		close_events(cap);
+		events_close(cap);
 	}
 	return rc;
+}
+
+static const struct backend_ops *asked_for(const struct capture *cap)
+{
+	return cap->both ? backend_in_kernel() : backend_find(cap->options->backend);
 }
 
 static int open_first_usable(struct capture *cap, struct err *err)
@@ -296,35 +224,23 @@ int capture_open(struct capture *cap, struct err *err)
 	}
 	if (o->backend) {
 		snprintf(cap->reason, sizeof(cap->reason), "asked for");
-		rc = backend_find(o->backend)->probe(true, err);
+		rc = asked_for(cap)->probe(true, err);
 		if (!rc)
-			rc = open_with(cap, backend_find(o->backend), err);
+			rc = open_with(cap, asked_for(cap), err);
 	} else {
 		rc = open_first_usable(cap, err);
 	}
 	return rc;
 }
 
-static int switch_events(struct capture *cap, unsigned long request, const char *what, struct err *err)
-{
-	size_t i;
-
-	for (i = 0; i < cap->nr_events; i++)
-		if (ioctl(cap->events[i].fd, request, 0))
-			return err_sys(err, -errno, "cannot %s the perf event of CPU %d", what, cap->events[i].cpu);
-	return 0;
-}
-
-static int each_backend(struct capture *cap, bool stop, struct err *err)
+static int drain(struct capture *cap, struct err *err)
 {
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < cap->nr_backends && !rc; i++) {
-		const struct capture_backend *b = &cap->backends[i];
-
-		rc = stop ? b->ops->stop(b->state, err) : b->ops->drain(b->state, err);
-	}
+	for (i = 0; i < cap->nr_backends && !rc; i++)
+		if (cap->backends[i].ops->drain)
+			rc = cap->backends[i].ops->drain(cap->backends[i].state, err);
 	return rc;
 }
 
@@ -363,6 +279,17 @@ static bool note_pid(void *ctx, pid_t pid)
 	return !s->incomplete && now_ns() < s->until_ns;
 }
 
+static void note_rows(struct pid_set *set, const struct stacks *stacks)
+{
+	struct stack_row row;
+	size_t i;
+
+	for (i = 0; stacks && i < stacks_nr_rows(stacks); i++) {
+		stacks_row(stacks, i, &row);
+		note_pid(set, row.pid);
+	}
+}
+
 static bool has_pid(void *ctx, pid_t pid)
 {
 	struct pid_set *s = ctx;
@@ -375,12 +302,12 @@ static void forget_exited(struct capture *cap)
 {
 	const struct capture_backend *b = &cap->backends[0];
 	struct pid_set set = { .until_ns = now_ns() + FORGET_WALK_NS };
-	struct stack_row row;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(cap->stacks); i++) {
-		stacks_row(cap->stacks, i, &row);
-		note_pid(&set, row.pid);
+	for (i = 0; i < ARRAY_SIZE(cap->sets); i++) {
+		note_rows(&set, cap->sets[i].stacks);
+		if (cap->sets[i].compare)
+			note_rows(&set, compare_rows(cap->sets[i].compare));
 	}
 	if (b->ops->pids && b->ops->pids(b->state, false, note_pid, &set))
 		set.incomplete = true;
@@ -415,104 +342,269 @@ static int timeout_ms(uint64_t now, uint64_t until)
 	return (int)((wait + 999999) / 1000000);
 }
 
-/* Sleep until a ring wants to be read, a signal comes, or the time is up. */
-static int wait_for_work(struct pollfd *fds, size_t nr, uint64_t until, struct err *err)
+struct waiting {
+	struct pollfd *fds; /* the signals', then one for each event */
+	size_t nr;
+};
+
+/* A CPU that is offline has no event: poll(2) passes over -1. */
+static void wait_for_events(const struct capture *cap, struct waiting *w)
 {
 	size_t i;
 
-	if (poll(fds, nr, timeout_ms(now_ns(), until)) < 0 && errno != EINTR)
-		return err_sys(err, -errno, "cannot poll the perf events");
-	for (i = 0; i < nr; i++)
-		if (fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
-			fds[i].fd = -1; /* its CPU went away; it would be ready for ever */
-	return 0;
+	w->fds[0] = (struct pollfd){ cap->signal_fd, POLLIN, 0 };
+	for (i = 0; i < cap->nr_events; i++)
+		w->fds[i + 1] = (struct pollfd){ cap->events[i].fd, POLLIN, 0 };
 }
 
-static int sample_until_end(struct capture *cap, struct err *err)
+/* Sleep until a ring wants to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
+static int wait_for_work(struct waiting *w, uint64_t until, struct err *err)
 {
-	uint64_t until = cap->options->duration_ns ? cap->started_ns + cap->options->duration_ns : UINT64_MAX;
-	uint64_t learn_at = cap->started_ns + DRAIN_NS;
 	size_t i;
-	struct pollfd *fds = calloc(cap->nr_events + 1, sizeof(*fds));
+	int gone = 0;
+
+	if (poll(w->fds, w->nr, timeout_ms(now_ns(), until)) < 0 && errno != EINTR)
+		return err_sys(err, -errno, "cannot poll the perf events");
+	for (i = 0; i < w->nr; i++) {
+		if (w->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL)) {
+			w->fds[i].fd = -1; /* it would be ready for ever */
+			gone = 1;
+		}
+	}
+	return gone;
+}
+
+/* Between drains. Return: 1: the events are others now. */
+static int look_after(struct capture *cap, bool cpus_changed, uint64_t *cpus_at, uint64_t *learn_at, struct err *err)
+{
+	uint64_t now = now_ns();
 	int rc = 0;
 
-	if (!fds)
-		return err_sys(err, -ENOMEM, "cannot wait for %zu events", cap->nr_events);
-	fds[0] = (struct pollfd){ cap->signal_fd, POLLIN, 0 };
-	for (i = 0; i < cap->nr_events; i++)
-		fds[i + 1] = (struct pollfd){ cap->events[i].fd, POLLIN, 0 };
-	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
-	while (!rc && !take_signal(cap) && now_ns() < until) {
-		rc = wait_for_work(fds, cap->nr_events + 1, until, err);
-		if (!rc)
-			rc = each_backend(cap, false, err);
-		learn_pids(cap, &learn_at);
-		if (tasks_forget_due(cap->tasks))
-			forget_exited(cap);
+	if (cpus_changed || now >= *cpus_at) {
+		rc = events_follow_cpus(cap, now, attach_event, detach_event, err);
+		*cpus_at = now + CPUS_NS;
 	}
-	free(fds);
+	learn_pids(cap, learn_at);
+	if (tasks_forget_due(cap->tasks))
+		forget_exited(cap);
 	return rc;
 }
 
-int capture_run(struct capture *cap, struct err *err)
+/* Until the interval is over (return 0), a signal came (return 1), or -errno. */
+static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 {
-	struct err later;
-	size_t i;
-	int rc = 0, stopped;
+	struct waiting w = { calloc(cap->nr_events + 1, sizeof(*w.fds)), cap->nr_events + 1 };
+	uint64_t learn_at = cap->started_ns + DRAIN_NS, cpus_at = learn_at;
+	int rc = 0;
 
-	cap->started_ns = now_ns();
-	rc = switch_events(cap, PERF_EVENT_IOC_ENABLE, "enable", err);
-	if (!rc)
-		cap->started_ns = now_ns();
-	for (i = 0; i < cap->nr_backends && !rc; i++)
+	if (!w.fds)
+		return err_sys(err, -ENOMEM, "cannot wait for %zu events", cap->nr_events);
+	wait_for_events(cap, &w);
+	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
+	while (rc >= 0 && !take_signal(cap) && now_ns() < until) {
+		int gone = wait_for_work(&w, until, err);
+
+		rc = gone < 0 ? gone : drain(cap, err);
+		if (!rc)
+			rc = look_after(cap, gone, &cpus_at, &learn_at, err);
+		if (rc > 0)
+			wait_for_events(cap, &w);
+	}
+	free(w.fds);
+	return rc < 0 ? rc : cap->signalled;
+}
+
+/* The reader first: a program in the kernel that waits for it counts from here on. */
+static int begin(struct capture *cap, struct err *err)
+{
+	size_t i = cap->nr_backends;
+	int rc = events_enable(cap, err);
+
+	cap->began_ns = now_ns();
+	while (!rc && i-- > 0)
 		if (cap->backends[i].ops->start)
 			rc = cap->backends[i].ops->start(cap->backends[i].state, err);
 	/* A reader that has to prepare itself counts from here on. */
-	if (!cap->backends[0].ops->in_kernel)
-		cap->started_ns = now_ns();
-	if (!rc)
-		rc = sample_until_end(cap, err);
-	stopped = switch_events(cap, PERF_EVENT_IOC_DISABLE, "disable", rc ? &later : err);
+	if (cap->both || !cap->backends[0].ops->in_kernel)
+		cap->began_ns = now_ns();
+	cap->started_ns = cap->began_ns;
+	events_begin(cap, cap->began_ns);
+	watch_begin(cap->watch);
+	return rc;
+}
+
+static uint64_t spilled(const struct books *b)
+{
+	return b->spilled_stack + b->spilled_count;
+}
+
+/* Take everything of the interval that ended, from the kernel first: then it is known what the rings must hold. */
+static int end_interval(struct capture *cap, struct err *err)
+{
+	struct books b = { 0 };
+	size_t i;
+	int rc = 0;
+
+	cap->passed_on = 0;
+	for (i = 0; i < cap->nr_backends && !rc; i++) {
+		const struct capture_backend *each = &cap->backends[i];
+
+		rc = each->ops->end(each->state, err);
+		if (!rc && each->ops->in_kernel) {
+			each->ops->stats(each->state, &b);
+			cap->passed_on = cap->both ? b.taken : spilled(&b);
+		}
+	}
+	return rc;
+}
+
+/* What belongs to the interval that ends now. */
+static void account(struct capture *cap)
+{
 	cap->stopped_ns = now_ns();
+	watch_end(cap->watch, &cap->shortfall);
+	events_account(cap, cap->stopped_ns);
+}
+
+/* Sampling goes on into the other set. */
+static int end_one(struct capture *cap, struct err *err)
+{
+	int rc;
+
+	if (empty_set(cap, !cap->set))
+		return err_sys(err, -ENOMEM, "cannot begin another interval");
+	cap->ended = cap->set;
+	cap->set = !cap->set;
+	account(cap);
+	rc = end_interval(cap, err);
+	return rc ? rc : 1;
+}
+
+static int end_run(struct capture *cap, int rc, struct err *err)
+{
+	struct err later;
+	int stopped = events_disable(cap, rc ? &later : err);
+
+	cap->ended = cap->set;
+	account(cap);
 	if (!rc)
 		rc = stopped;
 	if (!rc)
-		rc = each_backend(cap, true, err);
+		rc = end_interval(cap, err);
 	release_signals(cap);
 	return rc;
 }
 
+/* The first end of an interval that is still to come: a report may have taken longer than one. */
+static uint64_t next_end(const struct capture *cap, uint64_t now)
+{
+	uint64_t interval = cap->options->interval_ns;
+
+	return interval ? cap->began_ns + ((now - cap->began_ns) / interval + 1) * interval : UINT64_MAX;
+}
+
+int capture_run(struct capture *cap, struct err *err)
+{
+	uint64_t end = UINT64_MAX, until;
+	int rc;
+
+	if (!cap->began_ns) {
+		rc = begin(cap, err);
+	} else {
+		rc = capture_kept(cap, err);
+		cap->started_ns = cap->stopped_ns;
+	}
+	if (cap->options->duration_ns)
+		end = cap->began_ns + cap->options->duration_ns;
+	until = next_end(cap, cap->stopped_ns > cap->began_ns ? cap->stopped_ns : cap->began_ns);
+	if (until > end)
+		until = end;
+	if (!rc)
+		rc = sample_until(cap, until, err);
+	if (!rc && until < end)
+		return end_one(cap, err);
+	return end_run(cap, rc < 0 ? rc : 0, err);
+}
+
+const struct stacks *capture_stacks(const struct capture *cap)
+{
+	return cap->sets[cap->ended].stacks;
+}
+
+int capture_keep(struct capture *cap, struct err *err)
+{
+	const struct capture_backend *reader = &cap->backends[cap->nr_backends - 1];
+
+	cap->keeper = keeper_start(reader->ops, reader->state, err);
+	return cap->keeper ? 0 : err->code;
+}
+
+int capture_kept(struct capture *cap, struct err *err)
+{
+	struct keeper *k = cap->keeper;
+
+	cap->keeper = NULL;
+	return k ? keeper_end(k, err) : 0;
+}
+
 int64_t capture_books(const struct capture *cap, struct books *out)
 {
-	uint64_t passed_on;
 	size_t i;
 
 	*out = (struct books){ 0 };
 	for (i = 0; i < cap->nr_backends; i++)
 		cap->backends[i].ops->stats(cap->backends[i].state, out);
 	if (cap->backends[0].ops->in_kernel) {
-		passed_on = out->spilled_stack + out->spilled_count;
+		out->lost = spilled(out) - out->counted_ring;
 	} else {
-		passed_on = out->ring_samples + out->lost_records;
-		out->taken = passed_on;
+		out->taken = out->ring_samples + out->lost_records;
+		out->lost = out->lost_records + out->bad_samples;
 	}
-	out->lost = passed_on - out->ring_samples + out->bad_samples;
-	return (int64_t)(out->taken - stacks_total(cap->stacks) - out->filtered - out->lost);
+	return (int64_t)(out->taken - stacks_total(capture_stacks(cap)) - out->filtered - out->lost);
+}
+
+uint64_t capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out)
+{
+	const struct options *o = cap->options;
+
+	*out = cap->shortfall;
+	if (!event_is_clock(o->event) || !cap->nr_cpus)
+		return 0;
+	out->period_ns = o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
+	out->nr_cpus = cap->nr_cpus;
+	out->time_ns = cap->due_ns / cap->nr_cpus;
+	out->taken = books->taken;
+	out->idle_taken = books->idle;
+	out->include_idle = o->include_idle;
+	out->in_kernel = cap->backends[0].ops->in_kernel;
+	out->throttled = books->throttled;
+	out->throttled_ns = books->throttled_ns;
+	out->offline_ns = cap->offline_ns;
+	return shortfall_due(out->period_ns, out->nr_cpus, out->time_ns);
 }
 
 void capture_close(struct capture *cap)
 {
+	struct err ignored;
+
+	capture_kept(cap, &ignored);
 	close_backends(cap);
-	close_events(cap);
+	events_close(cap);
 }
 
 void capture_free(struct capture *cap)
 {
+	size_t i;
+
 	if (!cap)
 		return;
 	capture_close(cap);
 	release_signals(cap);
-	stacks_free(cap->stacks);
+	for (i = 0; i < ARRAY_SIZE(cap->sets); i++) {
+		stacks_free(cap->sets[i].stacks);
+		compare_free(cap->sets[i].compare);
+	}
 	tasks_free(cap->tasks);
+	watch_free(cap->watch);
 	free(cap);
 }

@@ -4,7 +4,7 @@
  *
  *   capture_new()   checks nothing, opens nothing
  *   capture_open()  opens the events and chooses the backend; sampling has not begun
- *   capture_run()   samples until the duration is over or a signal comes, then takes what is left
+ *   capture_run()   samples until an interval or the run is over, then takes what is left of it
  *   capture_free()
  */
 #ifndef CORE_CAPTURE_H
@@ -14,37 +14,69 @@
 #include "core/filter.h"
 #include "core/host.h"
 #include "core/options.h"
+#include "core/shortfall.h"
 #include "core/stacks.h"
 #include "core/tasks.h"
 
 #include <linux/perf_event.h>
 
-/** struct capture_event - one perf event on one CPU. */
+/** struct capture_event - one perf event on one CPU that this host may have; @fd is -1 while the CPU is offline. */
 struct capture_event {
 	int fd;
 	int cpu;
 	bool samples; /* false: side-band records only (a CPU that -C leaves out) */
+
+	/* What a program in the kernel writes notes to; its records go to the ring of @fd. -1: there is no such
+	 * program. */
+	int notes_fd;
+	uint64_t notes_id; /* PERF_SAMPLE_IDENTIFIER of the notes */
+
+	uint64_t enabled_at; /* CLOCK_MONOTONIC, like the times of this interval: */
+	bool due;            /* has been online: since then samples of it are due, */
+	uint64_t due_from;   /* which was here; */
+	uint64_t offline_at; /* since when it is offline, if it is; */
+	uint64_t offline_ns; /* how long it was offline before */
 };
 
 /**
- * struct capture - what the backends of a run share. They read @options to @nr_events, and write to @tasks and
- * @stacks.
+ * struct event_counts - what read(2) of an event gives: capture.attr has PERF_FORMAT_TOTAL_TIME_ENABLED and, if the
+ * kernel has it, PERF_FORMAT_LOST.
+ */
+struct event_counts {
+	uint64_t value, enabled_ns;
+	uint64_t lost; /* records, since 6.0 */
+};
+
+/** struct capture_set - what is counted within one interval. */
+struct capture_set {
+	struct stacks *stacks;
+	struct compare *compare; /* the same samples as the ring alone shows them; NULL without --backend=both */
+};
+
+/**
+ * struct capture - what the backends of a run share. They read it from @options to @ended, and write to @tasks and
+ * @sets.
  */
 struct capture {
 	const struct options *options;
 	const struct host *host;
 	struct filter filter;
 	unsigned int asked; /* see callchain_asked() */
+	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
 
 	/* The attributes the kernel accepted; the same sample_type for all events, so one decoder serves all rings. */
-	struct perf_event_attr attr;
-	struct capture_event *events;
+	struct perf_event_attr attr, notes_attr;
+	struct capture_event *events; /* one for each CPU that may be there, in the same place for the whole run */
 	size_t nr_events;
-	size_t nr_cpus;    /* of them that sample, also after capture_close() */
+	size_t nr_cpus;    /* of them that sampled, at most, also after capture_close() */
 	size_t ring_bytes; /* size of each event's ring wanted, a power of two of pages */
 
+	/* Of @sets: where samples are counted now, and the interval that has ended. */
+	unsigned int set, ended;
+	uint64_t began_ns;  /* CLOCK_MONOTONIC: the first moment a sample could count */
+	uint64_t passed_on; /* samples of @ended that a program in the kernel passed on */
+	struct capture_set sets[2];
 	struct tasks *tasks;
-	struct stacks *stacks;
 
 	/* The chosen backend and, behind one that counts in the kernel, the ring's reader. */
 	struct capture_backend {
@@ -56,7 +88,15 @@ struct capture {
 
 	int signal_fd;  /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
 	bool signalled; /* one has been taken from it */
-	uint64_t started_ns, stopped_ns; /* CLOCK_MONOTONIC; of the first and last moment a sample could count */
+	struct keeper *keeper;
+	struct watch *watch;
+	uint64_t until_ns; /* when the interval is to end */
+
+	/* Of the interval that ended, CLOCK_MONOTONIC. */
+	uint64_t started_ns, stopped_ns;
+	uint64_t due_ns;            /* sum over the CPUs that sample, of the time since they came online */
+	uint64_t offline_ns;        /* of that: while they were offline */
+	struct shortfall shortfall; /* see capture_shortfall() */
 };
 
 /** capture_new() - @options and @host are borrowed. NULL: no memory. */
@@ -69,12 +109,24 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 int capture_open(struct capture *cap, struct err *err);
 
 /**
- * capture_run() - sample.
+ * capture_run() - sample until an interval of the options is over, or the run.
  *
- * SIGINT and SIGTERM end it; when it has returned, they have their default effect again, so that a second one ends
- * the process. A failure while sampling ends the run.
+ * SIGINT and SIGTERM end the run; then they have their default effect again, so that a second one ends the process. A
+ * failure while sampling ends the run.
+ * Return: 1: an interval is over, and sampling goes on; 0: the run is over; -errno. For the first two
+ * capture_stacks() has the rows of the interval that ended, until the next call.
  */
 int capture_run(struct capture *cap, struct err *err);
+
+/** capture_stacks() - the rows of the interval that ended. */
+const struct stacks *capture_stacks(const struct capture *cap);
+
+/**
+ * capture_keep() - between two calls of capture_run(), while a report is made: let a thread of its own empty the rings
+ * into memory, so that they lose nothing. capture_kept() ends it; so does capture_run().
+ */
+int capture_keep(struct capture *cap, struct err *err);
+int capture_kept(struct capture *cap, struct err *err);
 
 /**
  * capture_open_error() - describe why @event could not be opened on @cpu.
@@ -85,13 +137,20 @@ int capture_open_error(const struct host *host, const struct event_type *event, 
 		       struct err *err);
 
 /**
- * capture_books() - what became of every sample; exact after capture_run().
+ * capture_books() - what became of every sample of the interval that ended.
  *
  * Lost are the samples the program passed on and no ring gave back; where there is no program, every record that a
  * ring lost counts as a sample, which is at least as many. Samples the decoder refused are lost, too.
  * Return: taken minus what is in the rows, filtered or lost; not 0 is a bug.
  */
 int64_t capture_books(const struct capture *cap, struct books *out);
+
+/**
+ * capture_shortfall() - the facts about samples that were due in the interval that ended, and not taken.
+ * @books: of that interval
+ * Return: samples due; 0 when the event is not a clock, so that nobody knows.
+ */
+uint64_t capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out);
 
 /** capture_close() - close events and rings: what is left serves the report. After capture_books(). */
 void capture_close(struct capture *cap);

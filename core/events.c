@@ -52,3 +52,9 @@ const struct event_type *event_at(unsigned int i)
 {
 	return i < ARRAY_SIZE(events) ? &events[i] : NULL;
 }
+
+bool event_is_clock(const struct event_type *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE &&
+	       (event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK);
+}

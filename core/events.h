@@ -3,6 +3,7 @@
 #ifndef CORE_EVENTS_H
 #define CORE_EVENTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** struct event_type - one entry; @type and @config as in struct perf_event_attr. */
@@ -19,5 +20,8 @@ const struct event_type *event_default(void);
 const struct event_type *event_find(const char *name);
 /** event_at() - the @i-th of all, NULL past the end. */
 const struct event_type *event_at(unsigned int i);
+
+/** event_is_clock() - does it count time that passes on a CPU, whatever runs there? */
+bool event_is_clock(const struct event_type *event);
 
 #endif

@@ -122,22 +122,22 @@ void cpu_list_release(struct cpu_list *l)
 	*l = (struct cpu_list){ 0 };
 }
 
-static int affinity_cpus(struct cpu_list *out, struct err *err)
+static int affinity_cpus(const char *which, struct cpu_list *out, struct err *err)
 {
 	size_t size = CPU_ALLOC_SIZE(MAX_CPU + 1), nr = 0;
 	cpu_set_t *set = CPU_ALLOC(MAX_CPU + 1);
 	int *cpu = NULL, i, rc = 0;
 
 	if (!set)
-		return err_sys(err, -ENOMEM, "cannot list the online CPUs");
+		return err_sys(err, -ENOMEM, "cannot list the %s CPUs", which);
 	CPU_ZERO_S(size, set);
 	if (sched_getaffinity(0, size, set)) {
-		rc = err_sys(err, -errno, "cannot list the online CPUs: sched_getaffinity");
+		rc = err_sys(err, -errno, "cannot list the %s CPUs: sched_getaffinity", which);
 		goto out;
 	}
 	cpu = calloc(CPU_COUNT_S(size, set), sizeof(*cpu));
 	if (!cpu) {
-		rc = err_sys(err, -ENOMEM, "cannot list the online CPUs");
+		rc = err_sys(err, -ENOMEM, "cannot list the %s CPUs", which);
 		goto out;
 	}
 	for (i = 0; i <= MAX_CPU; i++)
@@ -149,20 +149,127 @@ out:
 	return rc;
 }
 
-int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err)
+/* @which: a list of /sys/devices/system/cpu. */
+static int host_cpus(const struct host *h, const char *which, struct cpu_list *out, struct err *err)
 {
-	static const char name[] = "devices/system/cpu/online";
 	char text[65536 + 1]; /* a sysfs file is less than one page, which is 64 KiB on some kernels */
+	char name[64];
 	int rc;
 
+	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
 	if (read_whole(h->sys, name, text, sizeof(text)) < 0)
-		return affinity_cpus(out, err);
+		return affinity_cpus(which, out, err);
 	rc = cpu_list_parse(text, out);
 	if (rc == -EINVAL)
 		return err_set(err, rc, "'%s/%s': not a list of CPUs", h->sys, name);
 	if (rc)
-		return err_sys(err, rc, "cannot list the online CPUs");
+		return err_sys(err, rc, "cannot list the %s CPUs", which);
 	return 0;
+}
+
+int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err)
+{
+	return host_cpus(h, "online", out, err);
+}
+
+int host_possible_cpus(const struct host *h, struct cpu_list *out, struct err *err)
+{
+	return host_cpus(h, "possible", out, err);
+}
+
+/* Guests of our own are in the user time. */
+enum { STAT_USER, STAT_NICE, STAT_SYSTEM, STAT_IDLE, STAT_IOWAIT, STAT_IRQ, STAT_SOFTIRQ, STAT_STEAL, STAT_FIELDS };
+
+/* "cpu3 1 2 3 4 5 6 7 8 ...", of which newer kernels have more. */
+static int parse_cpu_times(const char *s, uint64_t tick_ns, uint64_t *cpu, struct cpu_times *out)
+{
+	uint64_t ticks[STAT_FIELDS];
+	size_t i;
+
+	s += strlen("cpu");
+	if (parse_digits(&s, 10, MAX_CPU, cpu))
+		return -EINVAL;
+	/* So that they can be added. */
+	for (i = 0; i < STAT_FIELDS; i++)
+		if (*s++ != ' ' || parse_digits(&s, 10, UINT64_MAX / STAT_FIELDS / tick_ns, &ticks[i]))
+			return -EINVAL;
+	if (*s != ' ' && *s != '\n')
+		return -EINVAL;
+	*out = (struct cpu_times){
+		.listed = true,
+		.idle_ns = (ticks[STAT_IDLE] + ticks[STAT_IOWAIT]) * tick_ns,
+		.steal_ns = ticks[STAT_STEAL] * tick_ns,
+		.busy_ns = (ticks[STAT_USER] + ticks[STAT_NICE] + ticks[STAT_SYSTEM] + ticks[STAT_IRQ] +
+			    ticks[STAT_SOFTIRQ]) *
+			   tick_ns,
+	};
+	return 0;
+}
+
+/* The CPUs come first, ascending as @cpus are: what follows, a line as long as a host has interrupts, is not read. */
+static int read_cpu_times(FILE *f, uint64_t tick_ns, const struct cpu_list *cpus, struct cpu_times *out)
+{
+	char line[512]; /* "cpu" and eleven numbers, of at most 20 digits */
+	struct cpu_times times;
+	uint64_t cpu, min = 0;
+	size_t i = 0;
+
+	if (!fgets(line, sizeof(line), f))
+		return ferror(f) ? -errno : -EINVAL;
+	if (strncmp(line, "cpu ", 4))
+		return -EINVAL;
+	while (fgets(line, sizeof(line), f) && !strncmp(line, "cpu", 3)) {
+		if (parse_cpu_times(line, tick_ns, &cpu, &times) || cpu < min || !strchr(line, '\n'))
+			return -EINVAL;
+		min = cpu + 1;
+		while (i < cpus->nr && (uint64_t)cpus->cpu[i] < cpu)
+			i++;
+		if (i < cpus->nr && (uint64_t)cpus->cpu[i] == cpu)
+			out[i] = times;
+	}
+	return ferror(f) ? -errno : min ? 0 : -EINVAL;
+}
+
+int host_cpu_times(const struct host *h, const struct cpu_list *cpus, struct cpu_times *out, struct err *err)
+{
+	long ticks_per_sec = sysconf(_SC_CLK_TCK);
+	char path[PATH_MAX];
+	FILE *f;
+	int rc;
+
+	memset(out, 0, cpus->nr * sizeof(*out));
+	if (snprintf(path, sizeof(path), "%s/stat", h->proc) >= (int)sizeof(path))
+		return err_sys(err, -ENAMETOOLONG, "cannot read the times of the CPUs");
+	f = fopen(path, "re");
+	if (!f)
+		return err_sys(err, -errno, "cannot open '%s'", path);
+	rc = read_cpu_times(f, 1000000000 / ticks_per_sec, cpus, out);
+	fclose(f);
+	if (!rc)
+		return 0;
+	memset(out, 0, cpus->nr * sizeof(*out));
+	if (rc == -EINVAL)
+		return err_set(err, rc, "'%s': not the times of CPUs", path);
+	return err_sys(err, rc, "cannot read '%s'", path);
+}
+
+static uint64_t passed(uint64_t before, uint64_t after)
+{
+	return after > before ? after - before : 0;
+}
+
+void cpu_times_passed(const struct cpu_times *before, const struct cpu_times *after, size_t nr, struct cpu_times *sum)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!before[i].listed || !after[i].listed)
+			continue;
+		sum->listed = true;
+		sum->idle_ns += passed(before[i].idle_ns, after[i].idle_ns);
+		sum->steal_ns += passed(before[i].steal_ns, after[i].steal_ns);
+		sum->busy_ns += passed(before[i].busy_ns, after[i].busy_ns);
+	}
 }
 
 int host_setting(const struct host *h, const char *name, long long *out)

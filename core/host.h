@@ -35,6 +35,35 @@ void cpu_list_release(struct cpu_list *l);
 /** host_online_cpus() - from /sys/devices/system/cpu/online; without a /sys, those of sched_getaffinity. */
 int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err);
 
+/** host_possible_cpus() - those that can ever be online, from .../possible; without a /sys as host_online_cpus(). */
+int host_possible_cpus(const struct host *h, struct cpu_list *out, struct err *err);
+
+/** struct cpu_times - what became of a CPU's time since boot, in nanoseconds, counted in ticks (10 ms). */
+struct cpu_times {
+	bool listed;       /* false: the CPU is offline or there is none, and the rest is 0 */
+	uint64_t idle_ns;  /* nothing to run, also while a task waits for a disk (iowait) */
+	uint64_t steal_ns; /* something to run, but the hypervisor ran something else */
+	uint64_t busy_ns;  /* all else; but of the interrupts of an idle CPU some time is nowhere */
+};
+
+/**
+ * host_cpu_times() - from /proc/stat, whose lines of single CPUs can be trusted where their sum cannot: that one jumps
+ * when a CPU goes offline.
+ * @cpus: which
+ * @out:  as many as @cpus has, in its order; cleared on failure
+ * Return: 0; -EINVAL: not such a file; -errno.
+ */
+int host_cpu_times(const struct host *h, const struct cpu_list *cpus, struct cpu_times *out, struct err *err);
+
+/**
+ * cpu_times_passed() - add to @sum what became of the time of @nr CPUs from @before to @after.
+ * @sum: as the caller initialized it; listed: a CPU was in both
+ *
+ * A CPU that one of them does not list adds nothing, nor does a time that went back, as that of a CPU that was offline
+ * in between may (steal does when a guest moves to another host).
+ */
+void cpu_times_passed(const struct cpu_times *before, const struct cpu_times *after, size_t nr, struct cpu_times *sum);
+
 /** host_setting() - the number in /proc/sys/@name, e.g. "kernel/kptr_restrict". Return: 0, -errno, -EINVAL */
 int host_setting(const struct host *h, const char *name, long long *out);
 

@@ -265,12 +265,9 @@ static int parse_seconds(const struct parse *p, const char *value, uint64_t *ns)
 	return 0;
 }
 
-static int check_seconds(struct parse *p, const struct opt *opt, const char *value)
+static int set_seconds(struct parse *p, const struct opt *opt, const char *value)
 {
-	uint64_t ns;
-
-	(void)opt;
-	return parse_seconds(p, value, &ns);
+	return parse_seconds(p, value, member(p, opt));
 }
 
 static int check_dump_size(struct parse *p, const struct opt *opt, const char *value)
@@ -394,9 +391,7 @@ static int set_event(struct parse *p, const struct opt *opt, const char *value)
 static int set_backend(struct parse *p, const struct opt *opt, const char *value)
 {
 	(void)opt;
-	if (!strcmp(value, "both"))
-		return err_set(p->err, -ENOTSUP, "%s both: not available yet", p->spelled);
-	if (strcmp(value, "auto") && !backend_find(value))
+	if (strcmp(value, "auto") && strcmp(value, BACKEND_BOTH) && !backend_find(value))
 		return refuse(p, value, "not one of auto, bpf, perfring, both");
 	p->o->backend = strcmp(value, "auto") ? value : NULL;
 	return 0;
@@ -436,15 +431,15 @@ static const struct opt options[] = {
 	{ 0, "cgroupmap", "PATH", "only cgroups in this pinned BPF map", .set = check_text, .later = true },
 	{ 0, "mntnsmap", "PATH", "only mount namespaces in this map", .set = check_text, .later = true },
 	{ 0, "ebpf", NULL, "print the BPF program's source and exit", .set = set_action, .action = ACTION_PRINT_BPF },
-	{ 0, "backend", "auto|bpf|perfring|both", "what takes the samples (default auto; both: not available yet)",
-	  .set = set_backend },
+	{ 0, "backend", "auto|bpf|perfring|both", "what takes the samples (default auto)", .set = set_backend },
 	{ 0, "unwind", "fp|dwarf", "how user stacks are walked (default fp; dwarf: not available yet)",
 	  .set = set_unwind },
 	{ 0, "list-backends", NULL, "show each backend, usable or not and why, and exit", .set = set_action,
 	  .action = ACTION_LIST_BACKENDS },
 	{ 0, "stack-dump-size", "BYTES", "stack copied for dwarf (default 16384)", .set = check_dump_size,
 	  .later = true },
-	{ 'i', "interval", "SECONDS", "a report each interval", .set = check_seconds, .later = true },
+	{ 'i', "interval", "SECONDS", "a report each interval", .set = set_seconds,
+	  .at = offsetof(struct options, interval_ns) },
 	{ 'e', "event", "NAME", "what is sampled, as perf names it (default cpu-clock)", .set = set_event },
 	{ 0, "input", "FILE", "read a perf.data recording", .set = check_text, .later = true },
 	{ 0, "kallsyms", "FILE", "kernel names from this file", .set = check_text, .later = true },

@@ -33,11 +33,12 @@ struct options {
 	uint64_t freq_hz;     /* 0: @period counts */
 	uint64_t period;      /* every that many events; 0: @freq_hz counts */
 	uint64_t duration_ns; /* 0: until interrupted */
+	uint64_t interval_ns; /* -i; 0: one report */
 	const char *duration; /* as it was written, for the header; NULL: none */
 
 	struct report_cfg report;
 	const char *output;  /* -o; NULL: stdout */
-	const char *backend; /* --backend: "bpf", "perfring"; NULL: auto */
+	const char *backend; /* --backend: a name, or BACKEND_BOTH; NULL: auto */
 	uint32_t hash_entries, stack_entries;
 	bool stats, verbose;
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* profile: sample, count, name, report. The only file that prints and exits. */
 #include "core/capture.h"
+#include "core/compare.h"
 #include "core/options.h"
 #include "core/output.h"
+#include "core/report/both.h"
 #include "core/report/report.h"
 #include "core/symbols/symbols.h"
 
@@ -16,8 +18,9 @@
 
 enum exit_status { /* profile(8), EXIT STATUS */
 		   EXIT_OK = 0,
-		   EXIT_FAILED = 1, /* could not profile, or could not write the report */
-		   EXIT_USAGE = 2,  /* nothing was opened */
+		   EXIT_FAILED = 1,    /* could not profile, or could not write the report */
+		   EXIT_USAGE = 2,     /* nothing was opened */
+		   EXIT_DIFFERENT = 3, /* the two backends disagree */
 };
 
 static enum exit_status fail(const struct err *err)
@@ -74,47 +77,110 @@ static enum exit_status run_action(const struct options *o)
 	return output_commit(&out, &err) ? fail_writing(&err) : EXIT_OK;
 }
 
-/* Stable "name: value" lines; profile(8) says what each means. */
-static void print_stats(const struct capture *cap, const struct books *b, int64_t unaccounted)
+/* What one interval gave, or all of them together. */
+struct account {
+	struct books books;
+	int64_t unaccounted;
+	uint64_t started_ns, sampled_ns;
+	uint64_t due; /* samples; 0: not known */
+	struct shortfall shortfall;
+	uint64_t rows, stacks;
+	struct compare_counts compared;
+};
+
+static void take_account(const struct capture *cap, struct account *a)
 {
+	const struct compare *c = cap->sets[cap->ended].compare;
+
+	*a = (struct account){
+		.started_ns = cap->started_ns,
+		.sampled_ns = cap->stopped_ns - cap->started_ns,
+		.rows = stacks_nr_rows(capture_stacks(cap)),
+		.stacks = stacks_nr_stacks(capture_stacks(cap)),
+	};
+	a->unaccounted = capture_books(cap, &a->books);
+	a->due = capture_shortfall(cap, &a->books, &a->shortfall);
+	if (c)
+		compare_counts(c, &a->compared);
+}
+
+static void add_account(struct account *to, const struct account *more)
+{
+	books_add(&to->books, &more->books);
+	to->unaccounted += more->unaccounted;
+	if (!to->started_ns)
+		to->started_ns = more->started_ns;
+	to->sampled_ns += more->sampled_ns;
+	to->due += more->due;
+	shortfall_add(&to->shortfall, &more->shortfall);
+	to->rows += more->rows;
+	to->stacks += more->stacks;
+	to->compared.compared += more->compared.compared;
+	to->compared.renamed += more->compared.renamed;
+	to->compared.dying += more->compared.dying;
+	to->compared.different += more->compared.different;
+	to->compared.unpaired += more->compared.unpaired;
+}
+
+/* Stable "name: value" lines; profile(8) says what each means. */
+static void print_stats(const struct capture *cap, const char *interval, const struct account *a)
+{
+	const struct books *b = &a->books;
+	const struct compare_counts *c = &a->compared;
 	const struct {
 		const char *name;
 		uint64_t value;
+		bool hidden;
 	} lines[] = {
+		{ "samples_due", a->due, !a->due },
 		{ "samples_taken", b->taken },
 		{ "samples_counted_in_kernel", b->counted_kernel },
 		{ "samples_counted_from_ring", b->counted_ring },
 		{ "samples_filtered", b->filtered },
+		{ "samples_of_idle", b->idle },
 		{ "samples_lost", b->lost },
 		{ "spilled_no_stack_room", b->spilled_stack },
 		{ "spilled_no_count_room", b->spilled_count },
 		{ "samples_of_dying_tasks", b->dead_tasks },
 		{ "samples_outside", b->outside },
+		{ "samples_compared", c->compared, !cap->both },
+		{ "samples_not_compared", c->unpaired, !cap->both },
+		{ "differences_renamed", c->renamed, !cap->both },
+		{ "differences_dying", c->dying, !cap->both },
+		{ "differences_explained", c->renamed + c->dying, !cap->both },
+		{ "differences_unexplained", c->different, !cap->both },
 		{ "ring_records", b->ring_records },
 		{ "ring_bytes_read", b->ring_bytes },
 		{ "ring_records_lost", b->lost_records },
 		{ "ring_records_late", b->late_records },
 		{ "ring_records_bad", b->bad_records },
+		{ "count_table_used", b->count_entries },
+		{ "stack_table_used", b->stack_entries },
 		{ "throttled", b->throttled },
-		{ "rows", stacks_nr_rows(cap->stacks) },
-		{ "stacks", stacks_nr_stacks(cap->stacks) },
+		{ "throttled_ns", b->throttled_ns },
+		{ "rows", a->rows },
+		{ "stacks", a->stacks },
 		{ "cpus", cap->nr_cpus },
-		{ "started_ns", cap->started_ns },
-		{ "sampled_ns", cap->stopped_ns - cap->started_ns },
+		{ "cpus_offline_ns", a->shortfall.offline_ns },
+		{ "started_ns", a->started_ns },
+		{ "sampled_ns", a->sampled_ns },
 	};
 	size_t i;
 
-	fprintf(stderr, "backend: %s\n", cap->backends[0].ops->name);
+	if (interval)
+		fprintf(stderr, "interval: %s\n", interval);
+	fprintf(stderr, "backend: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name);
 	fprintf(stderr, "backend_reason: %s\n", cap->reason);
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		fprintf(stderr, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
-	fprintf(stderr, "samples_unaccounted: %" PRId64 "\n", unaccounted);
+		if (!lines[i].hidden)
+			fprintf(stderr, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
+	fprintf(stderr, "samples_unaccounted: %" PRId64 "\n", a->unaccounted);
 }
 
-static void print_warnings(const struct capture *cap, const struct books *b, int64_t unaccounted,
-			   const struct symbols *symbols)
+/* About the samples of one report. */
+static void print_losses(const struct account *a)
 {
-	struct err why;
+	const struct books *b = &a->books;
 
 	if (b->lost)
 		fprintf(stderr,
@@ -125,9 +191,18 @@ static void print_warnings(const struct capture *cap, const struct books *b, int
 		fprintf(stderr,
 			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
 			b->lost_records - b->lost);
-	if (unaccounted)
+	if (a->unaccounted)
 		fprintf(stderr, "WARNING: %" PRId64 " samples are not accounted for: this is a bug of profile.\n",
-			unaccounted);
+			a->unaccounted);
+}
+
+/* About the whole run. */
+static void print_warnings(const struct capture *cap, const struct account *total, const struct symbols *symbols)
+{
+	struct err why;
+
+	if (total->due && shortfall_explain(&total->shortfall, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (tasks_refused(cap->tasks))
 		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
 			tasks_refused(cap->tasks));
@@ -147,43 +222,105 @@ static void user_name(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	symbols_user(ctx, pid, comm, addr, is_return, out);
 }
 
-static int write_report(const struct capture *cap, struct symbols *symbols, struct output *out, struct err *err)
+/* Which differences there are beside those of the rows, and why, where it can be told. */
+static void explain(const struct compare *c, const struct account *a, enum report_agreement agreement)
 {
-	const struct report_names names = { symbols, kernel_name, user_name };
+	const struct compare_counts *n = &a->compared;
+	char example[256];
+	size_t i;
+
+	if (n->renamed + n->dying)
+		fprintf(stderr,
+			"The backends differ in %" PRIu64 " of %" PRIu64 " samples for known reasons: %" PRIu64
+			" of threads inside the system call that renames them, %" PRIu64 " of dying tasks.\n",
+			n->renamed + n->dying, n->compared, n->renamed, n->dying);
+	if (agreement == REPORTS_DIFFERENT || n->different)
+		fprintf(stderr,
+			"The backends disagree: %" PRIu64 " of %" PRIu64 " samples, and %" PRIu64
+			" were lost by a ring and could not be compared.\n",
+			n->different, n->compared, a->books.taken - n->compared);
+	for (i = 0; compare_example(c, i, example, sizeof(example)); i++)
+		fprintf(stderr, "  %s\n", example);
+}
+
+static int write_both(const struct capture *cap, const struct report_names *names, FILE *out, const struct account *a,
+		      bool *differ, struct err *err)
+{
+	struct compare *c = cap->sets[cap->ended].compare;
+	struct stacks *explained = compare_explained(c);
+	struct report_pair pair = { capture_stacks(cap), compare_rows(c), explained };
+	enum report_agreement agreement;
 	int rc;
 
-	if (cap->options->report.form != REPORT_FOLDED)
-		fputc('\n', out->stream);
-	rc = report_write(out->stream, cap->stacks, &names, &cap->options->report, err);
-	if (rc && rc != -ENOMEM)
-		output_error(out, rc, err);
-	if (!rc)
-		return output_commit(out, err);
-	output_discard(out);
+	if (!explained)
+		return err_sys(err, -ENOMEM, "cannot compare the backends");
+	rc = report_both(out, &pair, names, &cap->options->report, &agreement, err);
+	stacks_free(explained);
+	if (!rc) {
+		explain(c, a, agreement);
+		*differ |= agreement == REPORTS_DIFFERENT || a->compared.different;
+	}
 	return rc;
 }
 
-/* Sampling is over: everything the user gets. */
-static enum exit_status report(struct capture *cap, struct output *out, struct err *err)
+/* What a run needs until its last report is written. */
+struct run {
+	struct capture *cap;
+	struct output *out;
+	struct symbols *symbols;
+	unsigned int intervals; /* reported */
+	struct account total;
+	bool differ; /* the backends, in one of the intervals */
+};
+
+static int write_report(struct run *run, const struct account *a, struct err *err)
 {
-	struct symbols *symbols = symbols_new(cap->tasks, cap->host);
-	struct books books;
-	int64_t unaccounted;
+	const struct report_names names = { run->symbols, kernel_name, user_name };
+	const struct capture *cap = run->cap;
+	const struct report_cfg *cfg = &cap->options->report;
+	FILE *out = run->out->stream;
 	int rc;
 
-	if (!symbols) {
-		output_discard(out);
-		err_sys(err, -ENOMEM, "cannot name the stacks");
-		return fail(err);
-	}
-	unaccounted = capture_books(cap, &books);
-	capture_close(cap);
-	rc = write_report(cap, symbols, out, err);
-	print_warnings(cap, &books, unaccounted, symbols);
-	if (cap->options->stats)
-		print_stats(cap, &books, unaccounted);
-	symbols_free(symbols);
-	return rc ? fail_writing(err) : EXIT_OK;
+	/* An empty line is between header and report, and between two reports. */
+	if (cfg->form != REPORT_FOLDED || run->intervals)
+		fputc('\n', out);
+	if (cap->options->interval_ns && cfg->form != REPORT_FOLDED)
+		fprintf(out, "Interval %u, %.3f secs\n\n", run->intervals + 1, (double)a->sampled_ns / 1e9);
+	rc = cap->both ? write_both(cap, &names, out, a, &run->differ, err)
+		       : report_write(out, capture_stacks(cap), &names, cfg, err);
+	if (rc && rc != -ENOMEM)
+		output_error(run->out, rc, err);
+	return rc;
+}
+
+/* One interval is over: everything the user gets of it. */
+static int report(struct run *run, bool last, struct err *err)
+{
+	const struct options *o = run->cap->options;
+	struct account a;
+	char number[16];
+	int rc = 0;
+
+	take_account(run->cap, &a);
+	add_account(&run->total, &a);
+	if (last)
+		capture_close(run->cap);
+	else
+		rc = capture_keep(run->cap, err);
+	if (!rc)
+		rc = write_report(run, &a, err);
+	if (!rc && last)
+		rc = output_commit(run->out, err);
+	run->intervals++;
+	print_losses(&a);
+	if (last)
+		print_warnings(run->cap, &run->total, run->symbols);
+	snprintf(number, sizeof(number), "%u", run->intervals);
+	if (o->stats)
+		print_stats(run->cap, o->interval_ns ? number : NULL, &a);
+	if (o->stats && o->interval_ns && last)
+		print_stats(run->cap, "all", &run->total);
+	return rc;
 }
 
 /* Seen before sampling begins; and when nobody can see it, sampling need not begin. */
@@ -195,25 +332,49 @@ static int write_header(struct output *out, const struct options *o, struct err 
 	return fflush(out->stream) ? output_error(out, -errno, err) : 0;
 }
 
+/* Sample and report, interval by interval. */
+static enum exit_status sample(struct run *run, struct err *err)
+{
+	int more, rc;
+
+	do {
+		more = capture_run(run->cap, err);
+		if (more < 0)
+			return fail(err);
+		rc = report(run, !more, err);
+		if (rc)
+			return fail_writing(err);
+	} while (more);
+	return run->differ ? EXIT_DIFFERENT : EXIT_OK;
+}
+
 static enum exit_status profile(struct capture *cap, struct output *out, struct err *err)
 {
+	struct run run = { .cap = cap, .out = out };
 	const struct options *o = cap->options;
+	enum exit_status status;
 
 	if (capture_open(cap, err)) {
 		output_discard(out);
 		return fail(err);
 	}
 	if (o->verbose)
-		fprintf(stderr, "profile: backend %s: %s\n", cap->backends[0].ops->name, cap->reason);
+		fprintf(stderr, "profile: backend %s: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name,
+			cap->reason);
 	if (write_header(out, o, err)) {
 		output_discard(out);
 		return fail_writing(err);
 	}
-	if (capture_run(cap, err)) {
+	run.symbols = symbols_new(cap->tasks, cap->host);
+	if (!run.symbols) {
 		output_discard(out);
+		err_sys(err, -ENOMEM, "cannot name the stacks");
 		return fail(err);
 	}
-	return report(cap, out, err);
+	status = sample(&run, err);
+	output_discard(out);
+	symbols_free(run.symbols);
+	return status;
 }
 
 /*

@@ -34,6 +34,7 @@ struct stacks {
 	struct row *rows;
 	size_t nr_rows, rows_cap;
 	struct hash_index stack_index, row_index;
+	uint32_t last; /* row added to */
 	uint64_t total;
 };
 
@@ -117,6 +118,7 @@ static int add_row(struct stacks *t, const struct row_key *key, uint64_t value)
 
 	if (pos != HASH_NONE) {
 		t->rows[pos].value = add_saturating(t->rows[pos].value, value);
+		t->last = pos;
 		return 0;
 	}
 	if (t->nr_rows >= HASH_NONE - 1)
@@ -128,6 +130,7 @@ static int add_row(struct stacks *t, const struct row_key *key, uint64_t value)
 	rc = hash_add(&t->row_index, hash, (uint32_t)t->nr_rows);
 	if (rc)
 		return rc;
+	t->last = (uint32_t)t->nr_rows;
 	rows[t->nr_rows++] = (struct row){ *key, value };
 	return 0;
 }
@@ -150,6 +153,11 @@ int stacks_add(struct stacks *t, const char *comm, pid_t pid, const struct stack
 		return rc;
 	t->total = add_saturating(t->total, value);
 	return 0;
+}
+
+uint32_t stacks_last(const struct stacks *t)
+{
+	return t->last;
 }
 
 size_t stacks_nr_rows(const struct stacks *t)

@@ -53,6 +53,9 @@ void stacks_free(struct stacks *t);
 int stacks_add(struct stacks *t, const char *comm, pid_t pid, const struct stack *kernel, const struct stack *user,
 	       uint64_t value);
 
+/** stacks_last() - the row that the last stacks_add() which returned 0 added to. */
+uint32_t stacks_last(const struct stacks *t);
+
 /** stacks_nr_rows() - rows so far; stacks_row() takes 0 .. that - 1, in order of first appearance. */
 size_t stacks_nr_rows(const struct stacks *t);
 void stacks_row(const struct stacks *t, size_t i, struct stack_row *out);

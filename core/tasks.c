@@ -11,6 +11,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/*
+ * What is read from /proc is later than what the records have told so far: they are applied in the order of their
+ * times, but some tenths of a second after the kernel wrote them. So each reading is kept with its time, and the
+ * records that come later and are older than that say what it was worth:
+ *
+ * - COMM of an exec, mappings read: the kernel gives the process its new, empty address space, writes the record, then
+ *   maps the program. A reading that was over by then has nothing of the new program. One that was not may be of the
+ *   new one, or of both (before 3.18 one reading could go from one address space to the other). So the time at which it
+ *   ended decides, and the image is not known: its addresses are not looked up in it, nor in the new program. The same
+ *   where nothing had been read by then, if the name is known that its rows have.
+ * - EXIT of a process: what was read afterwards is nothing, or another process with its number. FORK: what was read of
+ *   that number may be the child as it was later, or a process before it. Not known, as above. After its EXIT nothing
+ *   of a task is read any more.
+ * - FORK of a process whose parent was read later: the child has what was read, and when an exec of the parent makes
+ *   that void, it is void for the child, too; the child is then read itself.
+ * - MMAP2: applied, though it may be what the reading has already. Had the reading something newer in that range, its
+ *   record comes, too. Leaving it out would lose what was mapped at the time of the samples that follow and unmapped
+ *   before the reading. What was there before it, and what munmap(2) took away, no record tells.
+ * - COMM, name read: the name is another from here on. The samples before were counted under the one that was read,
+ *   which was later than they, and the one they had is nowhere to be found.
+ *
+ * Where the times of the events are of an unknown clock (before 4.1) every reading is believed.
+ */
 
 /* Images of one process: a chain of execs, or a pid used again. The newest are kept; fewer while there are many. */
 #define MAX_IMAGES     4096
@@ -37,15 +62,25 @@ struct pid_table {
 struct thread {
 	struct entry entry;
 	bool named, dead;
-	bool from_proc; /* the name is that of a moment to which the events may not have come yet */
-	size_t dead_at; /* its place in the queue, when it is dead */
+	size_t dead_at;   /* its place in the queue, when it is dead */
+	uint64_t read_ns; /* when /proc told the name; 0: an event told it */
 	char comm[COMM_LEN];
+};
+
+/* Of /proc/PID/maps. Shared by the images that have something of it: that of @pid, and those of its children. */
+struct reading {
+	unsigned int refs;
+	pid_t pid;
+	uint64_t end_ns; /* CLOCK_MONOTONIC */
+	bool failed;     /* what was mapped before the events that follow is not known */
+	bool late;       /* it was of something that came later: nothing of it, or mixed with it, is to be believed */
 };
 
 /* A process from a fork or an exec to the next exec. */
 struct image {
 	char comm[COMM_LEN]; /* the name it began with */
 	struct maps *maps;
+	struct reading *reading; /* NULL: all of @maps was told by events */
 };
 
 struct process {
@@ -64,6 +99,7 @@ struct known_file {
 struct tasks {
 	const struct host *host;
 	struct pid_table threads, processes;
+	uint64_t event_ns; /* of the record that is applied; 0: unknown */
 	size_t nr_exited, nr_images;
 
 	pid_t dead[MAX_DEAD_THREADS]; /* a queue: the oldest is forgotten when a new one comes */
@@ -77,6 +113,20 @@ struct tasks {
 	uint64_t refused;                                    /* mappings for which there was no room */
 	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Is the record that is applied older than a reading that ended at @read_ns? */
+static bool is_older(const struct tasks *t, uint64_t read_ns)
+{
+	return t->event_ns && t->event_ns <= read_ns;
+}
 
 /* ---- tables */
 
@@ -251,33 +301,48 @@ static void set_comm(char *to, const char *comm)
 	memcpy(to, comm, strnlen(comm, COMM_LEN - 1));
 }
 
+static void release_reading(struct reading *r)
+{
+	if (r && !--r->refs)
+		free(r);
+}
+
 static void drop_images(struct tasks *t, struct process *p, size_t nr)
 {
 	size_t i;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		maps_unref(p->images[i].maps);
+		release_reading(p->images[i].reading);
+	}
 	t->nr_images -= nr;
 	p->nr_images -= nr;
-	memmove(p->images, p->images + nr, p->nr_images * sizeof(*p->images));
+	if (p->nr_images)
+		memmove(p->images, p->images + nr, p->nr_images * sizeof(*p->images));
 }
 
-/* Begin a new image; it owns the reference to @maps, also on failure. */
-static int add_image(struct tasks *t, struct process *p, const char *comm, struct maps *maps)
+/* Begin a new image: with what @from has, unless NULL, which is not of the same process. */
+static int add_image(struct tasks *t, struct process *p, const char *comm, const struct image *from)
 {
 	size_t max = t->nr_images < MANY_IMAGES ? MAX_IMAGES : MAX_IMAGES_FEW;
-	struct image *v = maps ? grow(p->images, &p->cap_images, p->nr_images, 1, sizeof(*v)) : NULL;
+	struct image *v = grow(p->images, &p->cap_images, p->nr_images, 1, sizeof(*v)), *im;
+	struct maps *maps;
 
-	if (!v) {
-		maps_unref(maps);
+	if (!v)
 		return -ENOMEM;
-	}
 	p->images = v;
+	maps = from ? maps_ref(from->maps) : maps_new(&t->mappings);
+	if (!maps)
+		return -ENOMEM;
+	/* Some more than needed, so that a long chain does not move them all for each exec. */
 	if (p->nr_images >= max)
-		drop_images(t, p, p->nr_images - max + 1);
+		drop_images(t, p, p->nr_images - max + max / 8);
 	t->nr_images++;
-	set_comm(p->images[p->nr_images].comm, comm);
-	p->images[p->nr_images++].maps = maps;
+	im = &p->images[p->nr_images++];
+	*im = (struct image){ .maps = maps, .reading = from ? from->reading : NULL };
+	if (im->reading)
+		im->reading->refs++;
+	set_comm(im->comm, comm);
 	return 0;
 }
 
@@ -286,10 +351,64 @@ static struct image *newest(struct process *p)
 	return p->nr_images ? &p->images[p->nr_images - 1] : NULL;
 }
 
+static bool is_late(const struct image *im)
+{
+	return im && im->reading && im->reading->late;
+}
+
+/* The record that is applied ends what @p was, or began after that: what was read of it later was something else. */
+static void doubt_reading(const struct tasks *t, struct process *p)
+{
+	struct image *im = newest(p);
+
+	if (im && im->reading && im->reading->pid == p->entry.id && is_older(t, im->reading->end_ns))
+		im->reading->late = true;
+}
+
+/* Of the mappings of @pid, for @im; failed until it is done. NULL: no memory. */
+static struct reading *begin_reading(struct image *im, pid_t pid)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	release_reading(im->reading);
+	im->reading = r;
+	r->refs = 1;
+	r->pid = pid;
+	r->failed = true;
+	return r;
+}
+
+/* The newest image, for more to be put in; a late reading gives way to nothing, and to another reading. */
+static struct image *usable(struct tasks *t, struct process *p)
+{
+	struct image *im = newest(p);
+	struct maps *maps;
+
+	if (!is_late(im))
+		return im;
+	maps = maps_new(&t->mappings);
+	if (!maps)
+		return NULL;
+	maps_unref(im->maps);
+	release_reading(im->reading);
+	im->maps = maps;
+	im->reading = NULL;
+	p->learned = false;
+	return im;
+}
+
+static void set_exited(struct tasks *t, struct process *p, bool exited)
+{
+	t->nr_exited += exited;
+	t->nr_exited -= p->exited;
+	p->exited = exited;
+}
+
 static void free_process(struct tasks *t, struct process *p)
 {
-	if (p->exited)
-		t->nr_exited--;
+	set_exited(t, p, false);
 	drop_images(t, p, p->nr_images);
 	free(p->images);
 	del_id(&t->processes, &p->entry);
@@ -297,11 +416,12 @@ static void free_process(struct tasks *t, struct process *p)
 
 static void forget_later(struct tasks *t)
 {
+	size_t left = t->mappings.max - t->mappings.used;
+
 	t->forget_exited = t->nr_exited + TASKS_MAX_EXITED;
 	t->forget_files = t->nr_files + FORGET_FILES;
-	t->forget_mappings = t->mappings.used + FORGET_MAPPINGS;
-	if (t->forget_mappings > t->mappings.max)
-		t->forget_mappings = t->mappings.max;
+	/* Near the end of the budget: before it is used up, which it never is to the last. */
+	t->forget_mappings = t->mappings.used + (left < FORGET_MAPPINGS ? left / 2 + 1 : FORGET_MAPPINGS);
 }
 
 /* ---- public */
@@ -339,7 +459,12 @@ void tasks_free(struct tasks *t)
 	free(t);
 }
 
-static int name_thread(struct tasks *t, pid_t tid, const char *comm, bool from_proc)
+void tasks_at(struct tasks *t, uint64_t ns)
+{
+	t->event_ns = ns;
+}
+
+static int name_thread(struct tasks *t, pid_t tid, const char *comm, uint64_t read_ns)
 {
 	struct thread *th = get_thread(t, tid);
 
@@ -347,7 +472,7 @@ static int name_thread(struct tasks *t, pid_t tid, const char *comm, bool from_p
 		return -ENOMEM;
 	th->named = true;
 	th->dead = false;
-	th->from_proc = from_proc;
+	th->read_ns = read_ns;
 	set_comm(th->comm, comm);
 	return 0;
 }
@@ -358,9 +483,9 @@ static int learn_name(void *ctx, pid_t pid, pid_t tid)
 	struct thread *th = find_id(&t->threads, tid);
 	char comm[COMM_LEN];
 
-	if ((th && th->named) || proc_comm(t->host, pid, tid, comm))
+	if ((th && (th->named || th->dead)) || proc_comm(t->host, pid, tid, comm))
 		return 0;
-	return name_thread(t, tid, comm, true);
+	return name_thread(t, tid, comm, now_ns());
 }
 
 /* The thread if it has a name or /proc knows one, else NULL. */
@@ -375,88 +500,134 @@ static const struct thread *named_thread(struct tasks *t, pid_t pid, pid_t tid)
 	return th && th->named ? th : NULL;
 }
 
+/*
+ * @p has a new program, and the mappings of the one it had, called @comm, were never read. They are not to be looked
+ * for in the new one.
+ */
+static int leave_unread(struct tasks *t, struct process *p, const char *comm)
+{
+	if (p->learned || (!newest(p) && add_image(t, p, comm, NULL)))
+		return p->learned ? 0 : -ENOMEM;
+	return begin_reading(newest(p), p->entry.id) ? 0 : -ENOMEM;
+}
+
+static int exec_process(struct tasks *t, pid_t pid, const char *old, const char *comm)
+{
+	struct process *p = get_process(t, pid);
+
+	if (!p || (*old && leave_unread(t, p, old)))
+		return -ENOMEM;
+	doubt_reading(t, p);
+	set_exited(t, p, false); /* an exec in another thread has ended the leader, and takes its number */
+	p->learned = true;       /* every mapping of the new program is told of */
+	return add_image(t, p, comm, NULL);
+}
+
 int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exec)
 {
-	struct process *p;
-	int rc = name_thread(t, tid, comm, false);
+	const struct thread *th = find_id(&t->threads, tid);
+	char old[COMM_LEN] = "";
 
-	if (rc || !exec)
-		return rc;
-	p = get_process(t, pid);
-	if (!p)
+	if (th && th->named)
+		set_comm(old, th->comm);
+	if (name_thread(t, tid, comm, 0))
 		return -ENOMEM;
-	p->learned = true; /* every mapping of the new program is told of */
-	return add_image(t, p, comm, maps_new(&t->mappings));
+	return exec ? exec_process(t, pid, old, comm) : 0;
+}
+
+/*
+ * Does @child keep the name that /proc told of it, instead of taking @parent's? Not what was read before it was born,
+ * and not where @parent's name is certain: a later one is told. Else both were read later than this record, and its own
+ * is the better guess.
+ */
+static bool keeps_name(const struct tasks *t, const struct thread *child, const struct thread *parent)
+{
+	if (!child->read_ns || child->dead)
+		return false;
+	if (!t->event_ns)
+		return true;
+	return is_older(t, child->read_ns) && (!parent || (parent->read_ns && is_older(t, parent->read_ns)));
+}
+
+static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm)
+{
+	int rc = tasks_learn(t, ppid);
+	struct process *p = get_process(t, pid), *parent = find_id(&t->processes, ppid);
+	struct image *from = parent ? newest(parent) : NULL;
+
+	if (rc || !p)
+		return -ENOMEM;
+	doubt_reading(t, p);
+	set_exited(t, p, false); /* the pid may be used again */
+	p->learned = true;
+	return add_image(t, p, comm, from);
 }
 
 int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 {
-	const struct thread *parent_thread = named_thread(t, ppid, ptid);
-	struct thread *child;
+	const struct thread *parent = named_thread(t, ppid, ptid);
+	struct thread *child = get_thread(t, tid);
 	char comm[COMM_LEN] = "";
-	struct process *p, *parent;
-	int rc;
 
-	child = get_thread(t, tid);
 	if (!child)
 		return -ENOMEM;
-	/* What /proc said of a living child was later than this record, and its parent may have another name by now. */
-	if (!child->from_proc || child->dead) {
-		child->named = parent_thread;
-		if (parent_thread)
-			set_comm(child->comm, parent_thread->comm);
+	if (!keeps_name(t, child, parent)) {
+		child->named = parent;
+		child->read_ns = 0;
+		if (parent)
+			set_comm(child->comm, parent->comm);
 	}
 	child->dead = false;
 	if (child->named)
 		set_comm(comm, child->comm);
-	if (pid == ppid)
-		return 0;
-	rc = tasks_learn(t, ppid);
-	p = get_process(t, pid);
-	if (rc || !p)
-		return -ENOMEM;
-	if (p->exited) {
-		p->exited = false; /* the pid is used again */
-		t->nr_exited--;
-	}
-	p->learned = true;
-	parent = find_id(&t->processes, ppid);
-	return add_image(t, p, comm,
-			 parent && parent->nr_images ? maps_ref(newest(parent)->maps) : maps_new(&t->mappings));
+	return pid == ppid ? 0 : fork_process(t, pid, ppid, comm);
+}
+
+static void set_dead(struct tasks *t, struct thread *th)
+{
+	struct thread *oldest = find_id(&t->threads, t->dead[t->next_dead]);
+
+	th->dead = true;
+	th->dead_at = t->next_dead;
+	/* A number that was used again may have died once more since, and has another place. */
+	if (oldest && oldest != th && oldest->dead && oldest->dead_at == t->next_dead)
+		del_id(&t->threads, &oldest->entry);
+	t->dead[t->next_dead] = th->entry.id;
+	t->next_dead = (t->next_dead + 1) % MAX_DEAD_THREADS;
 }
 
 int tasks_exit(struct tasks *t, pid_t pid, pid_t tid)
 {
-	struct thread *th = find_id(&t->threads, tid), *oldest;
-	struct process *p = find_id(&t->processes, pid);
+	struct thread *th = get_thread(t, tid);
+	struct process *p;
 
-	if (th && !th->dead) {
-		th->dead = true;
-		th->dead_at = t->next_dead;
-		/* A number that was used again may have died once more since, and has another place. */
-		oldest = find_id(&t->threads, t->dead[t->next_dead]);
-		if (oldest && oldest != th && oldest->dead && oldest->dead_at == t->next_dead)
-			del_id(&t->threads, &oldest->entry);
-		t->dead[t->next_dead] = tid;
-		t->next_dead = (t->next_dead + 1) % MAX_DEAD_THREADS;
-	}
-	if (p && pid == tid && !p->exited) {
-		p->exited = true;
-		t->nr_exited++;
-	}
+	if (!th)
+		return -ENOMEM;
+	if (!th->dead)
+		set_dead(t, th);
+	if (pid != tid)
+		return 0;
+	p = get_process(t, pid);
+	if (!p)
+		return -ENOMEM;
+	doubt_reading(t, p);
+	set_exited(t, p, true);
 	return 0;
 }
 
 static int map_into(struct tasks *t, struct process *p, const struct mapping *m, const char *path, uint32_t maj,
 		    uint32_t min, uint64_t ino)
 {
+	struct image *im = usable(t, p);
 	struct mapping what = *m;
 	int rc;
 
+	if (!im)
+		return -ENOMEM;
 	what.file = intern_file(t, (struct mapped_file){ copy_path(path, ino), maj, min, ino });
 	if (!what.file)
 		return -ENOMEM;
-	rc = maps_insert(&newest(p)->maps, &what);
+	rc = maps_insert(&im->maps, &what);
 	t->refused += rc == -E2BIG;
 	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
 }
@@ -467,7 +638,7 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m, const char *
 	struct process *p = get_process(t, pid);
 	struct thread *leader = find_id(&t->threads, pid);
 
-	if (!p || (!newest(p) && add_image(t, p, leader && leader->named ? leader->comm : "", maps_new(&t->mappings))))
+	if (!p || (!newest(p) && add_image(t, p, leader && leader->named ? leader->comm : "", NULL)))
 		return -ENOMEM;
 	return map_into(t, p, m, path, maj, min, ino);
 }
@@ -487,27 +658,59 @@ static int learn_map(void *ctx, const struct proc_map *m)
 	return map_into(l->t, l->p, &map, *m->path ? m->path : "//anon", m->maj, m->min, m->ino);
 }
 
-int tasks_learn(struct tasks *t, pid_t pid)
+/* Nothing is known of it, or only what was read of its parent, which could not be used. */
+static bool needs_reading(struct process *p)
 {
-	struct process *p = find_id(&t->processes, pid);
-	struct learner l = { t, p };
-	char comm[COMM_LEN] = "";
+	const struct image *im = newest(p);
 
-	if (p && p->learned)
-		return 0;
-	if (pid <= 0)
-		return 0;
-	if (!p)
-		l.p = p = get_process(t, pid);
-	if (!p)
+	if (p->exited)
+		return false; /* the number may be another's by now */
+	if (!p->learned)
+		return true;
+	return im && im->reading && im->reading->pid != p->entry.id && (im->reading->late || im->reading->failed);
+}
+
+/* The image into which the mappings of @p are to be read. It began under the name that the events have come to. */
+static struct image *image_to_read(struct tasks *t, struct process *p)
+{
+	const struct thread *leader = named_thread(t, p->entry.id, p->entry.id);
+	const char *comm = leader ? leader->comm : "";
+	struct image *im;
+
+	if (!newest(p) && add_image(t, p, comm, NULL))
+		return NULL;
+	im = usable(t, p);
+	if (im && !*im->comm)
+		set_comm(im->comm, comm);
+	return im;
+}
+
+static int read_maps(struct tasks *t, struct process *p)
+{
+	struct image *im = image_to_read(t, p);
+	struct reading *r = im ? begin_reading(im, p->entry.id) : NULL;
+	struct learner l = { t, p };
+	int rc;
+
+	if (!r)
 		return -ENOMEM;
 	p->learned = true;
-	if (!newest(p)) {
-		proc_comm(t->host, pid, pid, comm);
-		if (add_image(t, p, comm, maps_new(&t->mappings)))
-			return -ENOMEM;
-	}
-	return proc_maps(t->host, pid, learn_map, &l) == -ENOMEM ? -ENOMEM : 0;
+	rc = proc_maps(t->host, p->entry.id, learn_map, &l);
+	r->end_ns = now_ns();
+	r->failed = rc < 0;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+int tasks_learn(struct tasks *t, pid_t pid)
+{
+	struct process *p;
+
+	if (pid <= 0)
+		return 0;
+	p = get_process(t, pid);
+	if (!p)
+		return -ENOMEM;
+	return needs_reading(p) ? read_maps(t, p) : 0;
 }
 
 int tasks_snapshot(struct tasks *t, const struct filter *filter)
@@ -536,37 +739,38 @@ void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm)
 		snprintf(comm, COMM_LEN, ":%d", tid);
 }
 
-/* The newest image of @p that maps @addr and, unless @comm is NULL, began under that name. */
-static const struct mapping *find_in(const struct process *p, const char *comm, uint64_t addr)
+/*
+ * Look for the newest image of @p that maps @addr and, unless @comm is NULL, began under that name. One that is not
+ * known ends the search: it may have mapped @addr, too. Return: is the search over?
+ */
+static bool find_in(const struct process *p, const char *comm, uint64_t addr, const struct mapping **m)
 {
 	size_t i;
 
 	for (i = p->nr_images; i-- > 0;) {
 		const struct image *im = &p->images[i];
-		const struct mapping *m;
 
 		if (comm && strncmp(im->comm, comm, COMM_LEN))
 			continue;
-		m = maps_find(im->maps, addr);
-		if (m)
-			return m;
+		*m = is_late(im) ? NULL : maps_find(im->maps, addr);
+		if (*m || is_late(im) || (im->reading && im->reading->failed))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, struct mapping *out)
 {
+	const struct mapping *m = NULL;
 	const struct process *p;
-	const struct mapping *m;
 
 	if (tasks_learn(t, pid))
 		return 0;
 	p = find_id(&t->processes, pid);
 	if (!p)
 		return 0;
-	m = find_in(p, comm, addr);
-	if (!m)
-		m = find_in(p, NULL, addr);
+	if (!find_in(p, comm, addr, &m))
+		find_in(p, NULL, addr, &m);
 	if (!m)
 		return 0;
 	*out = *m;

@@ -6,7 +6,8 @@
  * list of images: each fork and each exec begins a new one, so that an address of a row can be looked up in the
  * program that had the row's name. In-kernel counts carry no time; so that every backend names a row the same way,
  * lookups follow one rule that uses none: the newest image that began under the row's comm and maps the address, else
- * the newest image that maps it.
+ * the newest image that maps it. An image whose mappings could not be read ends the search: better no name than a wrong
+ * one.
  *
  * Memory is bounded by what lives, what rows still need, and what comes between two calls of tasks_forget().
  * Not thread safe.
@@ -32,6 +33,12 @@ struct host;
 struct tasks *tasks_new(const struct host *host);
 void tasks_free(struct tasks *t);
 
+/**
+ * tasks_at() - the records that follow happened at @ns (CLOCK_MONOTONIC); 0: not known, on any other clock.
+ * Called before each record. What was read from /proc later than an exec, exit or fork is not believed any more.
+ */
+void tasks_at(struct tasks *t, uint64_t ns);
+
 /*
  * Events, in time order. Return 0, or -ENOMEM. Strings are copied and need not be terminated within COMM_LEN.
  */
@@ -40,7 +47,8 @@ void tasks_free(struct tasks *t);
 int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exec);
 /** tasks_fork() - thread @ptid of process @ppid made thread @tid of @pid; a new process when @pid differs. */
 int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid);
-/** tasks_exit() - the thread is gone; the process too when it was its leader. */
+/** tasks_exit() - the thread is gone; the process too when it was its leader. Nothing of it is read from /proc later.
+ */
 int tasks_exit(struct tasks *t, pid_t pid, pid_t tid);
 /** tasks_mmap() - @pid mapped @file executable at @m; older mappings give way where they overlap. */
 int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m, const char *path, uint32_t maj, uint32_t min,
@@ -51,7 +59,10 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m, const char *
  * @filter: only of the processes or threads it names, if it names any
  */
 int tasks_snapshot(struct tasks *t, const struct filter *filter);
-/** tasks_learn() - read the mappings of @pid from /proc if nothing is known of it. Cheap when something is. */
+/**
+ * tasks_learn() - read the mappings of @pid from /proc if nothing is known of it. Cheap when something is.
+ * Return: 0, also when there is nothing to read; -ENOMEM.
+ */
 int tasks_learn(struct tasks *t, pid_t pid);
 
 /**

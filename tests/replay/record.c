@@ -102,7 +102,7 @@ static int keep_record(void *ctx, const struct perf_event_header *record, size_t
 static void read_round(struct recorder *r)
 {
 	for (r->ring = 0; r->ring < r->cap->nr_events; r->ring++)
-		if (ring_read(&r->rings[r->ring], keep_record, r))
+		if (r->rings[r->ring].page && ring_read(&r->rings[r->ring], keep_record, r))
 			die("ring %u cannot be read", r->ring);
 	r->round++;
 }
@@ -112,7 +112,7 @@ static void switch_events(struct recorder *r, unsigned long request)
 	size_t i;
 
 	for (i = 0; i < r->cap->nr_events; i++)
-		if (ioctl(r->cap->events[i].fd, request, 0))
+		if (r->cap->events[i].fd >= 0 && ioctl(r->cap->events[i].fd, request, 0))
 			die("cannot switch an event: %s", strerror(errno));
 }
 
@@ -249,7 +249,7 @@ static void open_rings(struct recorder *r)
 	if (!r->rings)
 		die("no memory");
 	for (i = 0; i < r->cap->nr_events; i++)
-		if (ring_map(&r->rings[i], r->cap->events[i].fd, r->cap->ring_bytes, &err))
+		if (r->cap->events[i].fd >= 0 && ring_map(&r->rings[i], r->cap->events[i].fd, r->cap->ring_bytes, &err))
 			die("%s", err.msg);
 }
 

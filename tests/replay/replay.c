@@ -91,7 +91,8 @@ static void make_ring(struct replay *r, size_t i)
 	if (base == MAP_FAILED)
 		die("cannot map a memory file: %s", strerror(errno));
 	r->sources[i] = (struct source){ base, (unsigned char *)base + r->page_size };
-	r->cap->events[r->cap->nr_events++] = (struct capture_event){ fd, (int)i, true };
+	r->cap->events[r->cap->nr_events++] =
+		(struct capture_event){ .fd = fd, .cpu = (int)i, .samples = true, .notes_fd = -1 };
 }
 
 static void open_backend(struct replay *r, uint32_t nr_rings)
@@ -115,6 +116,9 @@ static void open_backend(struct replay *r, uint32_t nr_rings)
 	if (backend_perfring.open(&cap->backends[0].state, cap, &err))
 		die("%s", err.msg);
 	r->backend = cap->backends[0].state;
+	for (i = 0; i < nr_rings; i++)
+		if (backend_perfring.attach(r->backend, i, &err))
+			die("%s", err.msg);
 }
 
 /* As the kernel writes: on from where it stopped, around the end. */
@@ -197,7 +201,7 @@ static void feed(struct replay *r)
 	}
 	if (r->late_bytes)
 		drain(r);
-	if (backend_perfring.stop(r->backend, &err))
+	if (backend_perfring.end(r->backend, &err))
 		die("%s", err.msg);
 }
 
@@ -234,7 +238,7 @@ static void write_report(struct replay *r)
 	struct books b;
 	struct err err;
 
-	if (report_write(stdout, r->cap->stacks, &names, &cfg, &err))
+	if (report_write(stdout, capture_stacks(r->cap), &names, &cfg, &err))
 		die("%s", err.msg);
 	capture_books(r->cap, &b);
 	fprintf(stderr,

@@ -12,7 +12,7 @@ static char *dir;
 static struct host host;
 static struct options options;
 static struct capture cap;
-static struct last_exit exits[RINGS];
+static struct applied_ring rings[RINGS];
 static struct applier a;
 static uint64_t nr_samples; /* that were applied */
 
@@ -23,26 +23,30 @@ static void setup(void)
 	unit_write(dir, "500/task/500/comm", "old\n", 4);
 	unit_write(dir, "500/task/501/comm", "older\n", 6);
 	host = (struct host){ .proc = dir, .sys = dir };
-	memset(exits, 0, sizeof(exits));
+	memset(rings, 0, sizeof(rings));
 	options = (struct options){ .cpu = -1 };
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1 };
+	cap.backends[0].ops = &backend_perfring;
+	cap.nr_events = RINGS;
 	cap.tasks = tasks_new(&host);
-	cap.stacks = stacks_new();
+	cap.sets[0].stacks = stacks_new();
 	ck_assert_ptr_nonnull(cap.tasks);
-	ck_assert_ptr_nonnull(cap.stacks);
-	a = (struct applier){ .cap = &cap, .exits = exits };
+	ck_assert_ptr_nonnull(cap.sets[0].stacks);
+	a = (struct applier){ .cap = &cap, .rings = rings };
 }
 
 static void teardown(void)
 {
 	tasks_free(cap.tasks);
-	stacks_free(cap.stacks);
+	stacks_free(cap.sets[0].stacks);
 	unit_rmdir(dir);
 }
 
 static void apply(uint32_t ring, struct record r)
 {
-	ck_assert_int_eq(apply_record(&a, ring, &r), 0);
+	static const struct sample_lead no_note;
+
+	ck_assert_int_eq(apply_record(&a, ring, &r, &no_note), 0);
 }
 
 static const uint64_t both_sides[] = {
@@ -83,8 +87,8 @@ static uint64_t value_of(const char *name, pid_t pid)
 	struct stack_row row;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(cap.stacks); i++) {
-		stacks_row(cap.stacks, i, &row);
+	for (i = 0; i < stacks_nr_rows(cap.sets[0].stacks); i++) {
+		stacks_row(cap.sets[0].stacks, i, &row);
 		ck_assert_int_eq(row.comm[COMM_LEN - 1], 0);
 		if (strcmp(row.comm, name) || row.pid != pid)
 			continue;
@@ -98,18 +102,18 @@ static struct stack_row only_row(void)
 {
 	struct stack_row row;
 
-	ck_assert_uint_eq(stacks_nr_rows(cap.stacks), 1);
-	stacks_row(cap.stacks, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 1);
+	stacks_row(cap.sets[0].stacks, 0, &row);
 	return row;
 }
 
 /* Every sample is counted or filtered, and what is counted is in the rows. */
 static void assert_books(uint64_t counted, uint64_t filtered)
 {
-	ck_assert_uint_eq(a.books.counted_ring, counted);
-	ck_assert_uint_eq(a.books.filtered, filtered);
+	ck_assert_uint_eq(a.books[0].counted_ring, counted);
+	ck_assert_uint_eq(a.books[0].filtered, filtered);
 	ck_assert_uint_eq(counted + filtered, nr_samples);
-	ck_assert_uint_eq(stacks_total(cap.stacks), counted);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), counted);
 }
 
 START_TEST(test_rename)
@@ -201,7 +205,7 @@ START_TEST(test_dying)
 	ck_assert_uint_eq(value_of("ten", 10), 2);
 	ck_assert_uint_eq(value_of("twenty", 20), 1);
 	ck_assert_uint_eq(value_of("thirty", 30), 1);
-	ck_assert_uint_eq(a.books.dead_tasks, 4);
+	ck_assert_uint_eq(a.books[0].dead_tasks, 4);
 	assert_books(4, 0);
 }
 END_TEST
@@ -277,7 +281,7 @@ START_TEST(test_outside)
 	apply(1, (struct record){
 			 .type = PERF_RECORD_SAMPLE, .cpu = 1, .sample = { both_sides, ARRAY_SIZE(both_sides) } });
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
-	ck_assert_uint_eq(a.books.outside, 1);
+	ck_assert_uint_eq(a.books[0].outside, 1);
 	assert_books(1, 0);
 }
 END_TEST
@@ -452,8 +456,8 @@ START_TEST(test_counters)
 	apply(1, (struct record){ .type = PERF_RECORD_THROTTLE });
 	apply(1, (struct record){ .type = PERF_RECORD_UNTHROTTLE });
 	apply(1, (struct record){ .type = 12345 });
-	ck_assert_uint_eq(a.books.throttled, 1);
-	ck_assert_uint_eq(stacks_nr_rows(cap.stacks), 0);
+	ck_assert_uint_eq(a.books[0].throttled, 1);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 0);
 	assert_books(0, 0);
 }
 END_TEST

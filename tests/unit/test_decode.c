@@ -166,11 +166,11 @@ START_TEST(test_sample)
 }
 END_TEST
 
-/* Fields behind the callchain are left alone; the ones before it that change its place are refused. */
+/* Fields behind the raw data are left alone; the ones before it that change its place are refused. */
 START_TEST(test_sample_other_fields)
 {
 	struct perf_event_attr attr = { .sample_type = bit_set(SAMPLE_SETS - 1) | PERF_SAMPLE_REGS_USER |
-						       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW };
+						       PERF_SAMPLE_STACK_USER };
 	struct writer w = make_sample(attr.sample_type);
 	struct record r;
 	void *bytes;
@@ -184,6 +184,69 @@ START_TEST(test_sample_other_fields)
 	attr.sample_type |= PERF_SAMPLE_READ;
 	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), -ENOTSUP);
 	free(bytes);
+}
+END_TEST
+
+/* Raw data in two words, four bytes of which are its size. */
+static const struct {
+	uint32_t size;
+	int rc;
+} raws[] = {
+	{ 0, 1 },
+	{ 1, 1 },
+	{ 8, 1 },
+	{ 12, 1 },
+	{ 13, -EBADMSG },
+	{ 16, -EBADMSG },
+	{ 17, -EBADMSG },
+	{ 1 << 16, -EBADMSG },
+	{ INT32_MAX, -EBADMSG },
+	{ UINT32_MAX - 3, -EBADMSG },
+	{ UINT32_MAX, -EBADMSG },
+};
+
+START_TEST(test_raw)
+{
+	struct perf_event_attr attr = { .sample_type = bit_set(SAMPLE_SETS - 1) | PERF_SAMPLE_RAW };
+	struct writer w = make_sample(attr.sample_type);
+	struct record r;
+	void *bytes;
+
+	put(&w, raws[_i].size | 0xa1a2a3a4ULL << 32);
+	put(&w, 0xb1b2b3b4b5b6b7b8);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), raws[_i].rc);
+	if (raws[_i].rc == 1) {
+		assert_sample(&r, attr.sample_type, bytes, 8 * w.nr);
+		ck_assert_uint_eq(r.sample.raw_size, raws[_i].size);
+		ck_assert_ptr_eq(r.sample.raw, (char *)bytes + 8 * (w.nr - 2) + 4);
+	}
+	free(bytes);
+}
+END_TEST
+
+START_TEST(test_raw_missing)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_RAW };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+
+	put(&w, 11 | 12ULL << 32);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), -EBADMSG);
+	free(bytes);
+}
+END_TEST
+
+/* The identifier is the first field, whatever else there is; a sample without any field has none. */
+START_TEST(test_identifier)
+{
+	uint64_t words[2] = { 0, 4711 };
+
+	ck_assert_uint_eq(decode_identifier((const void *)words, sizeof(words)), 4711);
+	ck_assert_uint_eq(decode_identifier((const void *)words, 8), 0);
+	ck_assert_uint_eq(decode_identifier((const void *)words, 0), 0);
 }
 END_TEST
 
@@ -277,7 +340,7 @@ static const struct {
 	{ PERF_RECORD_EXIT, 0, 3, { 11 | 21ULL << 32, 12 | 22ULL << 32, 555 }, NULL, 3, 1 },
 	{ PERF_RECORD_LOST, 0, 2, { 4, 99 }, NULL, 2, 1 },
 	{ PERF_RECORD_THROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 1 },
-	{ PERF_RECORD_UNTHROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 0 },
+	{ PERF_RECORD_UNTHROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 1 },
 	{ PERF_RECORD_READ, 0, 2, { 5, 6 }, NULL, 0, 0 },
 	{ PERF_RECORD_AUX, 0, 3, { 5, 6, 7 }, NULL, 0, 0 },
 	{ 0, 0, 1, { 5 }, NULL, 0, 0 },
@@ -451,6 +514,9 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_sample, 0, 2);
 	tcase_add_test(tc, test_sample_other_fields);
+	tcase_add_loop_test(tc, test_raw, 0, ARRAY_SIZE(raws));
+	tcase_add_test(tc, test_raw_missing);
+	tcase_add_test(tc, test_identifier);
 	tcase_add_loop_test(tc, test_callchain_size, 0, ARRAY_SIZE(chains));
 	tcase_add_test(tc, test_dying_task);
 	tcase_add_loop_test(tc, test_other, 0, ARRAY_SIZE(others));

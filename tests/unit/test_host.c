@@ -82,6 +82,8 @@ static const struct {
 	{ "7-7\n", 1, 7, 7 },
 	{ "65535\n", 1, 65535, 65535 },
 	{ "0-65535\n", 65536, 0, 65535 },
+	{ "0-63,128-191\n", 128, 0, 191 },
+	{ "0-127,256-383,65535\n", 257, 0, 65535 },
 	{ "", 0, 0, 0 },
 	{ "\n", 0, 0, 0 },
 	{ "x\n", 0, 0, 0 },
@@ -195,6 +197,206 @@ START_TEST(test_online_long)
 	ck_assert_int_eq(l.cpu[9999], 19998);
 	cpu_list_release(&l);
 	free(text);
+}
+END_TEST
+
+START_TEST(test_possible)
+{
+	struct cpu_list l = { 0 };
+	struct err err = { 0 };
+	char want[600];
+
+	put("sys/devices/system/cpu/online", "0\n");
+	put("sys/devices/system/cpu/possible", "0-63,128-191,65535\n");
+	ck_assert_int_eq(host_possible_cpus(&host, &l, &err), 0);
+	ck_assert_uint_eq(l.nr, 129);
+	ck_assert_int_eq(l.cpu[64], 128);
+	ck_assert_int_eq(l.cpu[128], 65535);
+	ck_assert(cpu_list_has(&l, 191) && !cpu_list_has(&l, 64) && !cpu_list_has(&l, 192));
+	cpu_list_release(&l);
+
+	put("sys/devices/system/cpu/possible", "0-63,128-65536\n");
+	ck_assert_int_eq(host_possible_cpus(&host, &l, &err), -EINVAL);
+	snprintf(want, sizeof(want), "'%s/devices/system/cpu/possible': not a list of CPUs", sys);
+	ck_assert_str_eq(err.msg, want);
+	ck_assert_ptr_null(l.cpu);
+}
+END_TEST
+
+START_TEST(test_possible_without_sys)
+{
+	struct cpu_list l = { 0 }, online = { 0 };
+
+	ck_assert_int_eq(host_possible_cpus(&host, &l, NULL), 0);
+	ck_assert_int_eq(host_online_cpus(&host, &online, NULL), 0);
+	ck_assert_uint_eq(l.nr, online.nr);
+	ck_assert_mem_eq(l.cpu, online.cpu, l.nr * sizeof(*l.cpu));
+	cpu_list_release(&l);
+	cpu_list_release(&online);
+}
+END_TEST
+
+#define STAT_HEAD "cpu  9 9 9 9 9 9 9 9 9 9\n"
+#define STAT_CPU0 "cpu0 10 11 12 13 14 15 16 17 18 19\n"
+
+static const struct {
+	const char *text; /* NULL: no such file */
+	int rc;
+	struct {
+		uint64_t idle, steal, busy; /* in ticks; idle 0: not listed */
+	} cpu[4];                           /* CPUs 0, 2, 3 and 65535 */
+} stats[] = {
+	{ STAT_HEAD STAT_CPU0 "intr 1 2 3\n", 0, { { 27, 17, 64 } } },
+	{ STAT_HEAD STAT_CPU0, 0, { { 27, 17, 64 } } },
+	{ STAT_HEAD "cpu0 1 1 1 2 3 1 1 5\n", 0, { { 5, 5, 5 } } },
+	{ STAT_HEAD "cpu0 1 1 1 2 3 1 1 5 7 8 9 10\n", 0, { { 5, 5, 5 } } },
+	{ STAT_HEAD "cpu1 1 1 1 1 1 1 1 1 1 1\ncpu2 0 0 0 7 1 0 0 2 0 0\nintr 0\n", 0, { [1] = { 8, 2 } } },
+	{ STAT_HEAD STAT_CPU0 "cpu1 0 0 0 1 1 0 0 1 0 0\ncpu3 0 0 0 3 0 0 0 1 0 0\ncpu65535 0 0 0 6 1 0 0 5 0 0\n",
+	  0,
+	  { { 27, 17, 64 }, { 0, 0 }, { 3, 1 }, { 7, 5 } } },
+	{ STAT_HEAD "cpu7 0 0 0 1 1 0 0 1 0 0\n", 0, { { 0 } } },
+	/* What follows the CPUs is not looked at. */
+	{ STAT_HEAD STAT_CPU0 "intr 1\ncpu2 garbage\n", 0, { { 27, 17, 64 } } },
+	{ NULL, -ENOENT },
+	{ "", -EINVAL },
+	{ "\n", -EINVAL },
+	{ "intr 1 2 3\n", -EINVAL },
+	{ STAT_CPU0, -EINVAL },
+	{ STAT_CPU0 "cpu2 1 1 1 2 3 1 1 5\n", -EINVAL },
+	{ "intr 1 2 3\n" STAT_HEAD STAT_CPU0, -EINVAL },
+	{ STAT_HEAD, -EINVAL },
+	{ STAT_HEAD "intr 1 2 3\n", -EINVAL },
+	{ STAT_HEAD STAT_CPU0 "cpu2 1 1 1 2 3 1 1 5", -EINVAL },
+	{ STAT_HEAD STAT_CPU0 "cpu2 1 1 1 2 3 1 1 5 ", -EINVAL },
+	{ STAT_HEAD "cpu0 1 1 1 2 3 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu0 1 1 1 2 3\n", -EINVAL },
+	{ STAT_HEAD "cpu0\n", -EINVAL },
+	{ STAT_HEAD "cpu\n", -EINVAL },
+	{ STAT_HEAD "cpux 1 1 1 1 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu-1 1 1 1 1 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu65536 1 1 1 1 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu4294967296 1 1 1 1 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu0 1 1 1 -1 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu0 1 1 1 1 1 1 1 1x\n", -EINVAL },
+	{ STAT_HEAD "cpu0  1 1 1 1 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu0\t1 1 1 1 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu0 1 1 1 18446744073709551616 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu0 1 1 1 18446744073709551615 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD "cpu0 1 1 1 1 1 1 1 9223372036854775807\n", -EINVAL },
+	{ STAT_HEAD "cpu0 1844674407370 1844674407370 1 1 1 1 1 1\n", -EINVAL },
+	{ STAT_HEAD STAT_CPU0 STAT_CPU0, -EINVAL },
+	{ STAT_HEAD "cpu2 1 1 1 1 1 1 1 1\n" STAT_CPU0, -EINVAL },
+};
+
+START_TEST(test_cpu_times)
+{
+	struct cpu_list l = { 0 };
+	struct cpu_times out[4];
+	uint64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
+	struct err err = { 0 };
+	size_t i;
+
+	if (stats[_i].text)
+		put("proc/stat", stats[_i].text);
+	memset(out, 7, sizeof(out));
+	ck_assert_int_eq(cpu_list_parse("0,2-3,65535", &l), 0);
+	ck_assert_int_eq(host_cpu_times(&host, &l, out, &err), stats[_i].rc);
+	ck_assert_int_eq(err.code, stats[_i].rc);
+	for (i = 0; i < ARRAY_SIZE(out); i++) {
+		ck_assert_int_eq(out[i].listed, stats[_i].cpu[i].idle > 0);
+		ck_assert_uint_eq(out[i].idle_ns, stats[_i].cpu[i].idle * tick_ns);
+		ck_assert_uint_eq(out[i].steal_ns, stats[_i].cpu[i].steal * tick_ns);
+		ck_assert_uint_eq(out[i].busy_ns, stats[_i].cpu[i].busy * tick_ns);
+	}
+	cpu_list_release(&l);
+}
+END_TEST
+
+/* Every other CPU of 8000 online, numbers of any length, and more interrupts than a line has room for. */
+START_TEST(test_cpu_times_huge)
+{
+	static const char big[] = "200000000000";
+	struct cpu_times *out = calloc(8000, sizeof(*out));
+	size_t size = 2 << 20, len = 0, i;
+	char *text = malloc(size);
+	struct cpu_list l = { 0 };
+
+	len += snprintf(text, size, "%s", STAT_HEAD);
+	for (i = 0; i < 8000; i += 2)
+		len += snprintf(text + len, size - len, "cpu%zu %s %s %s %zu 1 %s %s %zu %s %s\n", i, big, big, big, i,
+				big, big, i + 5, big, big);
+	len += snprintf(text + len, size - len, "intr 1");
+	while (len < size - 10)
+		len += snprintf(text + len, size - len, " 0");
+	put("proc/stat", text);
+	ck_assert_int_eq(cpu_list_parse("0-7999", &l), 0);
+	ck_assert_int_eq(host_cpu_times(&host, &l, out, NULL), 0);
+	for (i = 0; i < 8000; i++) {
+		ck_assert_int_eq(out[i].listed, i % 2 == 0);
+		ck_assert_uint_eq(out[i].idle_ns * sysconf(_SC_CLK_TCK), i % 2 ? 0 : (i + 1) * 1000000000);
+		ck_assert_uint_eq(out[i].steal_ns * sysconf(_SC_CLK_TCK), i % 2 ? 0 : (i + 5) * 1000000000);
+	}
+	cpu_list_release(&l);
+	free(text);
+	free(out);
+}
+END_TEST
+
+/* A line longer than any CPU has: after blanks, or of digits. */
+START_TEST(test_cpu_times_long_line)
+{
+	static const char *const head[] = { "cpu ", STAT_HEAD "cpu0 ", STAT_HEAD "cpu0 1 1 1 1 1 1 1 1 ",
+					    STAT_HEAD "cpu" };
+	int cpu = 0;
+	struct cpu_list l = { &cpu, 1 };
+	struct cpu_times out;
+	char text[5000];
+
+	memset(text, '0', sizeof(text));
+	memcpy(text, head[_i], strlen(head[_i]));
+	text[sizeof(text) - 2] = '\n';
+	text[sizeof(text) - 1] = 0;
+	put("proc/stat", text);
+	ck_assert_int_eq(host_cpu_times(&host, &l, &out, NULL), -EINVAL);
+	ck_assert(!out.listed);
+}
+END_TEST
+
+static const struct {
+	struct cpu_times before, after, passed;
+} times[] = {
+	{ { true, 10, 20, 30 }, { true, 15, 27, 41 }, { true, 5, 7, 11 } },
+	{ { true, 10, 20 }, { true, 10, 20 }, { true, 0, 0 } },
+	{ { true, 0, 0 }, { true, UINT64_MAX, 1 }, { true, UINT64_MAX, 1 } },
+	{ { true, 10, 20 }, { true, 9, 27 }, { true, 0, 7 } },
+	{ { true, 10, 20, 30 }, { true, 15, 0, 31 }, { true, 5, 0, 1 } },
+	{ { true, 10, 20, 30 }, { true, 15, 27, 29 }, { true, 5, 7, 0 } },
+	{ { true, 10, 20 }, { false, 0, 0 }, { false, 0, 0 } },
+	{ { false, 0, 0 }, { true, 10, 20 }, { false, 0, 0 } },
+	{ { false, 0, 0 }, { false, 0, 0 }, { false, 0, 0 } },
+};
+
+START_TEST(test_cpu_times_passed)
+{
+	struct cpu_times sum = { 0 }, all = { 0 }, before[ARRAY_SIZE(times)], after[ARRAY_SIZE(times)];
+	size_t i;
+
+	cpu_times_passed(&times[_i].before, &times[_i].after, 1, &sum);
+	ck_assert_int_eq(sum.listed, times[_i].passed.listed);
+	ck_assert_uint_eq(sum.idle_ns, times[_i].passed.idle_ns);
+	ck_assert_uint_eq(sum.steal_ns, times[_i].passed.steal_ns);
+	ck_assert_uint_eq(sum.busy_ns, times[_i].passed.busy_ns);
+
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		before[i] = times[i].before;
+		after[i] = times[i].after;
+	}
+	before[2] = after[2] = (struct cpu_times){ 0 }; /* would not fit */
+	cpu_times_passed(before, after, ARRAY_SIZE(times), &all);
+	ck_assert(all.listed);
+	ck_assert_uint_eq(all.idle_ns, 15);
+	ck_assert_uint_eq(all.steal_ns, 21);
+	ck_assert_uint_eq(all.busy_ns, 12);
 }
 END_TEST
 
@@ -334,6 +536,7 @@ END_TEST
 START_TEST(test_here)
 {
 	struct cpu_list l = { 0 };
+	struct cpu_times first;
 	pid_t tgid = 0;
 
 	ck_assert_int_eq(host_is_process(&host_here, getpid(), &tgid), 1);
@@ -344,6 +547,13 @@ START_TEST(test_here)
 	ck_assert_uint_gt(host_memory_bytes(&host_here), 1 << 20);
 	ck_assert_int_eq(host_online_cpus(&host_here, &l, NULL), 0);
 	ck_assert_uint_ge(l.nr, 1);
+	l.nr = 1;
+	ck_assert_int_eq(host_cpu_times(&host_here, &l, &first, NULL), 0);
+	ck_assert(first.listed);
+	ck_assert_uint_gt(first.idle_ns, 0);
+	cpu_list_release(&l);
+	ck_assert_int_eq(host_possible_cpus(&host_here, &l, NULL), 0);
+	ck_assert(cpu_list_has(&l, 0));
 	cpu_list_release(&l);
 }
 END_TEST
@@ -354,6 +564,7 @@ START_TEST(test_long_top)
 	char name[5000];
 	struct host h = { .proc = name, .sys = name };
 	struct cpu_list l = { 0 };
+	struct cpu_times times_of_none;
 	long long n;
 	pid_t tgid;
 
@@ -365,6 +576,7 @@ START_TEST(test_long_top)
 	ck_assert_int_eq(host_is_thread(&h, 1), 0);
 	ck_assert_int_eq(host_online_cpus(&h, &l, NULL), 0);
 	cpu_list_release(&l);
+	ck_assert_int_eq(host_cpu_times(&h, &l, &times_of_none, NULL), -ENAMETOOLONG);
 }
 END_TEST
 
@@ -376,6 +588,7 @@ int main(void)
 	tcase_add_loop_test(text, test_digits, 0, ARRAY_SIZE(digits));
 	tcase_add_loop_test(text, test_list, 0, ARRAY_SIZE(lists));
 	tcase_add_test(text, test_list_has);
+	tcase_add_loop_test(text, test_cpu_times_passed, 0, ARRAY_SIZE(times));
 	suite_add_tcase(s, text);
 
 	tcase_add_checked_fixture(files, setup, teardown);
@@ -383,6 +596,11 @@ int main(void)
 	tcase_add_loop_test(files, test_online_bad, 0, 4);
 	tcase_add_test(files, test_online_long);
 	tcase_add_test(files, test_online_without_sys);
+	tcase_add_test(files, test_possible);
+	tcase_add_test(files, test_possible_without_sys);
+	tcase_add_loop_test(files, test_cpu_times, 0, ARRAY_SIZE(stats));
+	tcase_add_test(files, test_cpu_times_huge);
+	tcase_add_loop_test(files, test_cpu_times_long_line, 0, 4);
 	tcase_add_loop_test(files, test_setting, 0, ARRAY_SIZE(settings));
 	tcase_add_test(files, test_setting_name);
 	tcase_add_loop_test(files, test_memory, 0, ARRAY_SIZE(memory));

@@ -108,6 +108,8 @@ static char *fields(const struct options *o)
 		fprintf(f, " event=%s", o->event->name);
 	if (o->duration || o->duration_ns)
 		fprintf(f, " ns=%" PRIu64, o->duration_ns);
+	if (o->interval_ns)
+		fprintf(f, " interval=%" PRIu64, o->interval_ns);
 	fprintf(f, "%s%s%s%s%s", o->report.form == REPORT_FOLDED ? " folded" : "", o->report.delimited ? " -d" : "",
 		o->report.annotations ? " -a" : "", o->report.addresses ? " -A" : "", o->report.offsets ? " -s" : "");
 	if (o->output)
@@ -196,6 +198,11 @@ static const struct {
 	{ "--backend bpf", "freq=49 backend=bpf", ALL_LINE },
 	{ "--backend=perfring", "freq=49 backend=perfring", ALL_LINE },
 	{ "--backend bpf --backend auto", "freq=49", ALL_LINE },
+	{ "--backend both", "freq=49 backend=both", ALL_LINE },
+	{ "-i 1", "freq=49 interval=1000000000", ALL_LINE },
+	{ "--interval 0.5 5", "freq=49 ns=5000000000 interval=500000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
+	{ "-i .000000001", "freq=49 interval=1", ALL_LINE },
+	{ "-i 7 -i 3 2", "freq=49 ns=2000000000 interval=3000000000", HERTZ "all threads" BOTH " for 2 secs.\n" },
 	{ "--unwind fp", "freq=49", ALL_LINE },
 	{ "-o out", "freq=49 output=out", ALL_LINE },
 	{ "--output=- --output 'a b'", "freq=49 output=a b", ALL_LINE },
@@ -405,15 +412,16 @@ static const struct {
 	{ "--mntnsmap /sys/fs/bpf/x", LATER, "--mntnsmap: not available yet" },
 	{ "--mntnsmap=", USAGE, "--mntnsmap '': must not be empty" },
 	{ "--unwind dwarf", LATER, "--unwind dwarf: not available yet" },
-	{ "--backend both", LATER, "--backend both: not available yet" },
+	{ "--backend Both", USAGE, "--backend 'Both': not one of auto, bpf, perfring, both" },
 	{ "--stack-dump-size 8", LATER, "--stack-dump-size: not available yet" },
 	{ "--stack-dump-size 65528", LATER, "--stack-dump-size: not available yet" },
 	{ "--stack-dump-size 0", USAGE, "--stack-dump-size '0': must be a multiple of 8 from 8 to 65528" },
 	{ "--stack-dump-size 12", USAGE, "--stack-dump-size '12': must be a multiple of 8 from 8 to 65528" },
 	{ "--stack-dump-size 65536", USAGE, "--stack-dump-size '65536': must be a multiple of 8 from 8 to 65528" },
 	{ "--stack-dump-size 8k", USAGE, "--stack-dump-size '8k': must be a multiple of 8 from 8 to 65528" },
-	{ "-i 1", LATER, "-i: not available yet" },
-	{ "--interval 0.5", LATER, "--interval: not available yet" },
+	{ "-i -1", USAGE, "-i '-1': not a number of seconds" },
+	{ "-i 1000000000", USAGE, "-i '1000000000': above 999999999 seconds" },
+	{ "--interval ''", USAGE, "--interval '': not a number of seconds" },
 	{ "-i 0", USAGE, "-i '0': must be above 0" },
 	{ "-i 1x", USAGE, "-i '1x': not a number of seconds" },
 	{ "--input perf.data", LATER, "--input: not available yet" },

@@ -21,16 +21,19 @@ struct applied {
 
 static struct applied applied;
 
-static int note(void *ctx, uint32_t ring, const struct perf_event_header *record, size_t size)
+static int note(void *ctx, const struct order_item *item)
 {
-	const struct numbered *n = (const struct numbered *)record;
+	const struct numbered *n = (const struct numbered *)item->record;
 	struct applied *a = ctx;
 	uint64_t i;
 
-	ck_assert_uint_eq((uintptr_t)record % 8, 0);
-	ck_assert_uint_eq(size, record->size);
-	ck_assert_uint_eq(size, 32 + 8 * (n->number % 9));
-	ck_assert_uint_eq(ring, n->ring);
+	ck_assert_uint_eq((uintptr_t)item->record % 8, 0);
+	ck_assert_uint_eq(item->size, item->record->size);
+	ck_assert_uint_eq(item->size, 32 + 8 * (n->number % 9));
+	ck_assert_uint_eq(item->ring, n->ring);
+	ck_assert_uint_eq(item->lead_size, n->number % 2 ? 16 : 0);
+	if (item->lead_size)
+		ck_assert_uint_eq(((const uint64_t *)item->lead)[1], n->number);
 	for (i = 0; i < n->number % 9; i++)
 		ck_assert_uint_eq(n->more[i], n->number + i);
 	ck_assert_uint_lt(a->nr, MAX_RECORDS);
@@ -48,7 +51,14 @@ static void add(struct order *o, uint64_t time, uint32_t ring, uint64_t number)
 	n.header.size = (uint16_t)(32 + 8 * (number % 9));
 	for (i = 0; i < number % 9; i++)
 		n.more[i] = number + i;
-	ck_assert_int_eq(order_add(o, time, ring, &n.header, n.header.size), 0);
+	/* Some with a lead. */
+	ck_assert_int_eq(order_add(o, time,
+				   &(struct order_item){ .ring = ring,
+							 .lead_size = number % 2 ? 16 : 0,
+							 .lead = (uint64_t[]){ ~number, number },
+							 .record = &n.header,
+							 .size = n.header.size }),
+			 0);
 	memset(&n, 0xee, sizeof(n)); /* a copy was kept */
 }
 

@@ -5,6 +5,11 @@
 #include "core/host.h"
 #include "core/tasks.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
 static char *top;
 static struct host host;
 static struct tasks *tasks;
@@ -471,7 +476,7 @@ END_TEST
 /* An endless chain of execs keeps the newest images. */
 START_TEST(test_exec_chain)
 {
-	enum { NR = 10000, KEPT_AT_LEAST = 64 };
+	enum { NR = 10000, KEPT_AT_LEAST = 3584 };
 	char comm[COMM_LEN], path[32];
 	int i;
 
@@ -519,8 +524,8 @@ START_TEST(test_forget)
 	ck_assert_uint_eq(tasks_exited(tasks), 0);
 	check_map(kept, "x", 0x1000, NULL);
 	check_map(77, "x", 0x1000, "/x");
-	end(999999, 999999); /* never heard of */
-	ck_assert_uint_eq(tasks_exited(tasks), 0);
+	end(999999, 999999); /* never heard of: kept too, so that it is not read */
+	ck_assert_uint_eq(tasks_exited(tasks), 1);
 }
 END_TEST
 
@@ -606,6 +611,329 @@ START_TEST(test_learn_parent)
 }
 END_TEST
 
+/* ---- /proc is read later than the records are applied */
+
+#define OLDER    1ULL       /* event times: before whatever this test reads */
+#define NEWER    UINT64_MAX /* after it */
+#define NO_CLOCK 0ULL
+
+enum known { NOTHING, FROM_PROC, FROM_EVENTS };
+enum told { FORK, COMM, EXEC, MMAP, EXIT };
+
+/*
+ * Process 30 maps 0x1000-0x2000. What is known of it is from events ("ev", "/ev"), or from /proc ("pr", "/pr").
+ * A record comes: FORK by 1 ("init", which maps "/init" at 0x9000 and 0x1800 on), COMM "new", the same with exec, then
+ * MMAP, MMAP of "/new" at 0x1000-0x1800, EXIT. /proc shows "late" and "/late" from then on.
+ * Expected: its name; and what rows of it with the first name, and with the new, have at 0x1000 and at 0x1800.
+ */
+static const struct {
+	enum known known;
+	enum told told;
+	uint64_t at;
+	const char *name, *old[2], *new[2];
+} combinations[] = {
+	/* Nothing is known: after a record that begins or ends it, nothing is read any more. */
+	{ NOTHING, FORK, OLDER, "init", { NULL, "/init" }, { NULL, "/init" } },
+	{ NOTHING, FORK, NEWER, "init", { NULL, "/init" }, { NULL, "/init" } },
+	{ NOTHING, FORK, NO_CLOCK, "init", { NULL, "/init" }, { NULL, "/init" } },
+	{ NOTHING, COMM, OLDER, "new", { "/late", "/late" }, { "/late", "/late" } },
+	{ NOTHING, COMM, NEWER, "new", { "/late", "/late" }, { "/late", "/late" } },
+	{ NOTHING, COMM, NO_CLOCK, "new", { "/late", "/late" }, { "/late", "/late" } },
+	{ NOTHING, EXEC, OLDER, "new", { "/new", NULL }, { "/new", NULL } },
+	{ NOTHING, EXEC, NEWER, "new", { "/new", NULL }, { "/new", NULL } },
+	{ NOTHING, EXEC, NO_CLOCK, "new", { "/new", NULL }, { "/new", NULL } },
+	{ NOTHING, MMAP, OLDER, "late", { "/late", "/late" }, { "/late", "/late" } },
+	{ NOTHING, MMAP, NEWER, "late", { "/late", "/late" }, { "/late", "/late" } },
+	{ NOTHING, MMAP, NO_CLOCK, "late", { "/late", "/late" }, { "/late", "/late" } },
+	{ NOTHING, EXIT, OLDER, ":30", { NULL, NULL }, { NULL, NULL } },
+	{ NOTHING, EXIT, NEWER, ":30", { NULL, NULL }, { NULL, NULL } },
+	{ NOTHING, EXIT, NO_CLOCK, ":30", { NULL, NULL }, { NULL, NULL } },
+	/* Read from /proc: void where a record that begins or ends it is older than that. */
+	{ FROM_PROC, FORK, OLDER, "init", { NULL, NULL }, { NULL, "/init" } },
+	{ FROM_PROC, FORK, NEWER, "init", { "/pr", "/pr" }, { "/pr", "/init" } },
+	{ FROM_PROC, FORK, NO_CLOCK, "pr", { "/pr", "/init" }, { "/pr", "/init" } },
+	{ FROM_PROC, COMM, OLDER, "new", { "/pr", "/pr" }, { "/pr", "/pr" } },
+	{ FROM_PROC, COMM, NEWER, "new", { "/pr", "/pr" }, { "/pr", "/pr" } },
+	{ FROM_PROC, COMM, NO_CLOCK, "new", { "/pr", "/pr" }, { "/pr", "/pr" } },
+	{ FROM_PROC, EXEC, OLDER, "new", { NULL, NULL }, { "/new", NULL } },
+	{ FROM_PROC, EXEC, NEWER, "new", { "/pr", "/pr" }, { "/new", "/pr" } },
+	{ FROM_PROC, EXEC, NO_CLOCK, "new", { "/pr", "/pr" }, { "/new", "/pr" } },
+	{ FROM_PROC, MMAP, OLDER, "pr", { "/new", "/pr" }, { "/new", "/pr" } },
+	{ FROM_PROC, MMAP, NEWER, "pr", { "/new", "/pr" }, { "/new", "/pr" } },
+	{ FROM_PROC, MMAP, NO_CLOCK, "pr", { "/new", "/pr" }, { "/new", "/pr" } },
+	{ FROM_PROC, EXIT, OLDER, "pr", { NULL, NULL }, { NULL, NULL } },
+	{ FROM_PROC, EXIT, NEWER, "pr", { "/pr", "/pr" }, { "/pr", "/pr" } },
+	{ FROM_PROC, EXIT, NO_CLOCK, "pr", { "/pr", "/pr" }, { "/pr", "/pr" } },
+	/* Told by events: as they say, at whatever time. */
+	{ FROM_EVENTS, FORK, OLDER, "init", { "/ev", "/ev" }, { "/ev", "/init" } },
+	{ FROM_EVENTS, FORK, NO_CLOCK, "init", { "/ev", "/ev" }, { "/ev", "/init" } },
+	{ FROM_EVENTS, COMM, OLDER, "new", { "/ev", "/ev" }, { "/ev", "/ev" } },
+	{ FROM_EVENTS, COMM, NO_CLOCK, "new", { "/ev", "/ev" }, { "/ev", "/ev" } },
+	{ FROM_EVENTS, EXEC, OLDER, "new", { "/ev", "/ev" }, { "/new", "/ev" } },
+	{ FROM_EVENTS, EXEC, NO_CLOCK, "new", { "/ev", "/ev" }, { "/new", "/ev" } },
+	{ FROM_EVENTS, MMAP, OLDER, "ev", { "/new", "/ev" }, { "/new", "/ev" } },
+	{ FROM_EVENTS, MMAP, NO_CLOCK, "ev", { "/new", "/ev" }, { "/new", "/ev" } },
+	{ FROM_EVENTS, EXIT, OLDER, "ev", { "/ev", "/ev" }, { "/ev", "/ev" } },
+	{ FROM_EVENTS, EXIT, NO_CLOCK, "ev", { "/ev", "/ev" }, { "/ev", "/ev" } },
+};
+
+static void know(enum known known)
+{
+	if (known == FROM_EVENTS) {
+		name(30, 30, "ev", true);
+		map(30, 0x1000, 0x2000, "/ev");
+	} else if (known == FROM_PROC) {
+		put_comm(30, 30, "pr\n");
+		put("30/maps", "1000-2000 r-xp 0 08:01 7 /pr\n");
+		check_name(30, 30, "pr");
+		ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	}
+	put_comm(30, 30, "late\n");
+	put("30/maps", "1000-2000 r-xp 0 08:01 8 /late\n");
+}
+
+static void tell(enum told told)
+{
+	if (told == FORK)
+		fork_to(30, 30, 1, 1);
+	if (told == COMM || told == EXEC)
+		name(30, 30, "new", told == EXEC);
+	if (told == EXEC || told == MMAP)
+		map(30, 0x1000, 0x1800, "/new");
+	if (told == EXIT)
+		end(30, 30);
+}
+
+START_TEST(test_late_reading)
+{
+	static const char *const names[] = { "late", "pr", "ev" };
+	const char *old = names[combinations[_i].known], *new = combinations[_i].told == FORK ? "init" : "new";
+
+	name(1, 1, "init", true);
+	map(1, 0x1800, 0x2000, "/init");
+	map(1, 0x9000, 0xa000, "/init");
+	know(combinations[_i].known);
+	tasks_at(tasks, combinations[_i].at);
+	tell(combinations[_i].told);
+	check_name(30, 30, combinations[_i].name);
+	check_map(30, old, 0x1000, combinations[_i].old[0]);
+	check_map(30, old, 0x1800, combinations[_i].old[1]);
+	check_map(30, new, 0x1000, combinations[_i].new[0]);
+	check_map(30, new, 0x1800, combinations[_i].new[1]);
+}
+END_TEST
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* A "maps" that another process writes while it is read. Return: a time between its first line and its end. */
+static uint64_t learn_from_pipe(pid_t pid)
+{
+	static const char line[] = "1000-2000 r-xp 0 08:01 7 /either\n";
+	char path[512];
+	int times[2], fd, status;
+	uint64_t at;
+	pid_t writer;
+
+	snprintf(path, sizeof(path), "%s/%d/maps", top, pid);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(pipe(times), 0);
+	writer = fork();
+	ck_assert_int_ge(writer, 0);
+	if (!writer) {
+		fd = open(path, O_WRONLY | O_CLOEXEC); /* waits for the reader */
+		at = write(fd, line, strlen(line)) == (ssize_t)strlen(line) ? now() : 0;
+		_exit(write(times[1], &at, sizeof(at)) != sizeof(at));
+	}
+	ck_assert_int_eq(tasks_learn(tasks, pid), 0);
+	ck_assert_int_eq(read(times[0], &at, sizeof(at)), sizeof(at));
+	ck_assert_int_eq(waitpid(writer, &status, 0), writer);
+	ck_assert(WIFEXITED(status) && !WEXITSTATUS(status));
+	close(times[0]);
+	close(times[1]);
+	ck_assert_uint_ne(at, 0);
+	return at;
+}
+
+/* An exec while its mappings were read: whose they are cannot be told. One after that: they were the old program's. */
+START_TEST(test_exec_while_read)
+{
+	uint64_t at;
+
+	put_comm(30, 30, "old\n");
+	at = learn_from_pipe(30);
+	tasks_at(tasks, _i ? now() : at);
+	name(30, 30, "new", true);
+	check_map(30, "old", 0x1000, _i ? "/either" : NULL);
+	map(30, 0x1000, 0x2000, "/new");
+	check_map(30, "new", 0x1000, "/new");
+	check_map(30, "old", 0x1000, _i ? "/either" : NULL);
+}
+END_TEST
+
+/* What was read of a parent is its children's, too, also when it turns out to be of its next program. */
+START_TEST(test_late_reading_inherited)
+{
+	put_comm(30, 30, "sh\n");
+	put("30/maps", "1000-3000 r-xp 0 08:01 7 /bin/next\n");
+	put("31/maps", "1000-3000 r-xp 0 08:01 8 /bin/sh\n");
+	tasks_at(tasks, OLDER);
+	fork_to(31, 31, 30, 30);
+	check_map(31, "sh", 0x1000, "/bin/next");
+	fork_to(32, 32, 31, 31);
+	fork_to(33, 33, 31, 31);
+	map(33, 0x2000, 0x3000, "/lib/before");
+	tasks_at(tasks, OLDER + 1);
+	name(30, 30, "next", true);
+	map(30, 0x1000, 0x3000, "/bin/next");
+	check_map(30, "sh", 0x1000, NULL);
+	check_map(30, "next", 0x1000, "/bin/next");
+	/* read themselves, as it is not known what they have */
+	check_map(31, "sh", 0x1000, "/bin/sh");
+	map(32, 0x2000, 0x3000, "/lib/after");
+	put("32/maps", "1000-2000 r-xp 0 08:01 8 /bin/sh\n");
+	check_map(32, "sh", 0x1000, "/bin/sh");
+	check_map(32, "sh", 0x2000, "/lib/after");
+	check_map(33, "sh", 0x2000, NULL);
+	/* their own execs say nothing of what was read of their parent */
+	put("40/maps", "1000-3000 r-xp 0 08:01 7 /bin/parent\n");
+	fork_to(41, 41, 40, 40);
+	name(41, 41, "child", true);
+	check_map(40, "", 0x1000, "/bin/parent");
+	check_map(41, "", 0x1000, "/bin/parent");
+	end(40, 40);
+	check_map(40, "", 0x1000, NULL);
+	fork_to(42, 42, 40, 40); /* by one whose reading was late, and is not repeated */
+	put("42/maps", "1000-3000 r-xp 0 08:01 7 /bin/42\n");
+	check_map(42, "", 0x1000, "/bin/42");
+}
+END_TEST
+
+/* An image that began with an event, of nobody knows whom, has the name that is learned with its mappings. */
+START_TEST(test_late_reading_of_image)
+{
+	map(30, 0x5000, 0x6000, "/lib/told");
+	know(FROM_PROC);
+	tasks_at(tasks, OLDER);
+	name(30, 30, "new", true);
+	map(30, 0x1000, 0x6000, "/new");
+	check_map(30, "pr", 0x1000, NULL);
+	check_map(30, "pr", 0x5000, NULL); /* not told from what was read with it */
+	check_map(30, "new", 0x1000, "/new");
+}
+END_TEST
+
+/* What could not be read is not looked for in the next program. A child is read itself. */
+START_TEST(test_unreadable)
+{
+	put_comm(30, 30, "old\n");
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	map(30, 0x5000, 0x6000, "/lib/told");
+	put("31/maps", "1000-2000 r-xp 0 08:01 7 /bin/old\n");
+	fork_to(31, 31, 30, 30);
+	map(31, 0x7000, 0x8000, "/lib/child");
+	name(30, 30, "new", true);
+	map(30, 0x1000, 0x2000, "/bin/new");
+	check_map(30, "old", 0x1000, NULL);
+	check_map(30, "old", 0x5000, "/lib/told");
+	check_map(30, "new", 0x1000, "/bin/new");
+	check_map(30, "new", 0x5000, "/lib/told");
+	check_map(31, "old", 0x1000, "/bin/old");
+	check_map(31, "old", 0x5000, "/lib/told");
+	check_map(31, "old", 0x7000, "/lib/child");
+}
+END_TEST
+
+/* An exec in a thread ends the leader, whose number it goes on with: the process has not exited. */
+START_TEST(test_exec_in_thread)
+{
+	name(10, 10, "main", true);
+	fork_to(10, 11, 10, 10);
+	end(10, 10);
+	ck_assert_uint_eq(tasks_exited(tasks), 1);
+	name(10, 10, "new", true);
+	map(10, 0x1000, 0x2000, "/new");
+	ck_assert_uint_eq(tasks_exited(tasks), 0);
+	tasks_forget(tasks, keep_none, NULL);
+	check_map(10, "new", 0x1000, "/new");
+}
+END_TEST
+
+/*
+ * A FORK record of a child (31) whose name was read, by a parent (30) whose name is told, was read, or is not known:
+ * @child is what it is called then.
+ */
+static const struct {
+	bool parent_told, parent_read;
+	uint64_t at;
+	const char *child;
+} late_names[] = {
+	{ true, false, OLDER, "parent" }, /* a later name is told */
+	{ false, true, OLDER, "child" },  /* either name was read later */
+	{ false, false, OLDER, "child" }, /* better than none */
+	{ true, false, NEWER, "parent" }, /* it was another with that number */
+	{ false, true, NEWER, "parent" },   { false, false, NEWER, "again" },    { true, false, NO_CLOCK, "child" },
+	{ false, true, NO_CLOCK, "child" }, { false, false, NO_CLOCK, "child" },
+};
+
+START_TEST(test_late_names)
+{
+	put_comm(31, 31, "child\n");
+	check_name(31, 31, "child");
+	put_comm(31, 31, "again\n");
+	if (late_names[_i].parent_told)
+		name(30, 30, "parent", false);
+	if (late_names[_i].parent_read) {
+		put_comm(30, 30, "parent\n");
+		check_name(30, 30, "parent");
+	}
+	tasks_at(tasks, late_names[_i].at);
+	fork_to(31, 31, 30, 30);
+	check_name(31, 31, late_names[_i].child);
+	name(31, 31, "renamed", false);
+	check_name(31, 31, "renamed");
+}
+END_TEST
+
+/* An exec before anything was read of the old program, whose name is known, and perhaps (_i) something it mapped. */
+START_TEST(test_exec_unread)
+{
+	name(30, 30, "old", false);
+	if (_i)
+		map(30, 0x5000, 0x6000, "/lib/told");
+	name(30, 30, "new", true);
+	map(30, 0x1000, 0x8000, "/new");
+	check_map(30, "old", 0x1000, NULL);
+	check_map(30, "old", 0x5000, _i ? "/lib/told" : NULL);
+	check_map(30, "new", 0x1000, "/new");
+	check_map(30, "thread", 0x1000, "/new");
+	name(30, 30, "newer", true);
+	check_map(30, "new", 0x1000, "/new");
+	check_map(30, "newer", 0x1000, "/new"); /* the rule, among images that are known */
+	check_map(30, "newer", 0x9000, NULL);
+}
+END_TEST
+
+/* A name is no longer the one from /proc when a child has taken its parent's. */
+START_TEST(test_late_name_replaced)
+{
+	put_comm(31, 31, "child\n");
+	check_name(31, 31, "child");
+	end(31, 31);
+	name(30, 30, "first", false);
+	fork_to(31, 31, 30, 30);
+	check_name(31, 31, "first");
+	name(30, 30, "second", false);
+	fork_to(31, 31, 30, 30); /* the EXIT record between them was lost */
+	check_name(31, 31, "second");
+}
+END_TEST
+
 /* Any order of any events: nothing breaks, and counts are right. */
 START_TEST(test_random)
 {
@@ -620,6 +948,7 @@ START_TEST(test_random)
 		uint64_t at = (uint64_t)rand_r(&seed) % 64;
 
 		snprintf(comm, sizeof(comm), "c%d", rand_r(&seed) % 8);
+		tasks_at(tasks, rand_r(&seed) % 3 ? OLDER : NEWER);
 		switch (rand_r(&seed) % 8) {
 		case 0:
 			name(pid, tid, comm, rand_r(&seed) % 2);
@@ -683,6 +1012,15 @@ int main(void)
 	tcase_add_test(t, test_learn_absent);
 	tcase_add_test(t, test_learn_after_event);
 	tcase_add_test(t, test_learn_parent);
+	tcase_add_loop_test(t, test_late_reading, 0, ARRAY_SIZE(combinations));
+	tcase_add_loop_test(t, test_exec_while_read, 0, 2);
+	tcase_add_test(t, test_late_reading_inherited);
+	tcase_add_test(t, test_late_reading_of_image);
+	tcase_add_test(t, test_late_name_replaced);
+	tcase_add_loop_test(t, test_exec_unread, 0, 2);
+	tcase_add_test(t, test_unreadable);
+	tcase_add_test(t, test_exec_in_thread);
+	tcase_add_loop_test(t, test_late_names, 0, ARRAY_SIZE(late_names));
 	tcase_add_loop_test(t, test_random, 0, 4);
 	suite_add_tcase(s, t);
 	return unit_main(s);

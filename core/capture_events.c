@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/capture_events.h"
+
+#include "compat/kernel.h"
+#include "compat/perf_open.h"
+#include "core/watch.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAKEUP_BYTES (32 << 10) /* a ring is read when it holds that much */
+
+/* All rings together; a host with more CPUs gets smaller ones. perf's own default for one ring is the upper bound. */
+#define RINGS_BYTES    (64UL << 20)
+#define RING_MAX_BYTES (512UL << 10)
+#define RING_MIN_BYTES (64UL << 10)
+
+static void fill_attr(struct capture *cap, bool with_notes)
+{
+	const struct options *o = cap->options;
+	struct perf_event_attr *a = &cap->attr;
+
+	*a = (struct perf_event_attr){
+		.size = sizeof(*a),
+		.type = o->event->type,
+		.config = o->event->config,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
+		.disabled = 1,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.watermark = 1,
+		.wakeup_watermark = WAKEUP_BYTES,
+		.exclude_guest = o->event->type == PERF_TYPE_HARDWARE,
+		.exclude_callchain_kernel = o->user_only,
+		/* In a pid namespace only a user stack tells tasks outside from the idle task. */
+		.exclude_callchain_user = o->kernel_only && !kernel_in_pid_namespace(),
+		.sample_max_stack = (uint16_t)cap->asked,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	if (with_notes)
+		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+	if (o->period) {
+		a->sample_period = o->period;
+	} else {
+		a->freq = 1;
+		a->sample_freq = o->freq_hz;
+	}
+}
+
+static bool has_notes(const struct capture *cap)
+{
+	return cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER;
+}
+
+/* Events that share a ring must have the same clock. */
+static void fill_notes_attr(struct capture *cap)
+{
+	const struct perf_event_attr *a = &cap->attr;
+
+	cap->notes_attr = (struct perf_event_attr){
+		.size = sizeof(cap->notes_attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+		.sample_type = (a->sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN) | PERF_SAMPLE_RAW,
+		.watermark = 1,
+		.wakeup_watermark = WAKEUP_BYTES,
+		.use_clockid = a->use_clockid,
+		.clockid = a->clockid,
+	};
+}
+
+int capture_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
+		       struct err *err)
+{
+	char pmu[512], why[160] = "";
+	struct rlimit rl;
+	long long v;
+
+	if ((code == -EACCES || code == -EPERM) && !host_setting(host, "kernel/perf_event_paranoid", &v) && v > 0)
+		snprintf(why, sizeof(why),
+			 " (kernel.perf_event_paranoid is %lld; whole CPUs need CAP_PERFMON or a value below 1)", v);
+	if (code == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
+		snprintf(why, sizeof(why), " (RLIMIT_NOFILE is %llu)", (unsigned long long)rl.rlim_cur);
+	if (code == -EINVAL && !host_setting(host, "kernel/perf_event_max_sample_rate", &v) && (int64_t)freq_hz > v)
+		snprintf(why, sizeof(why), " (kernel.perf_event_max_sample_rate is %lld, below the rate of %llu)", v,
+			 (unsigned long long)freq_hz);
+	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", host->sys);
+	if (code == -ENOENT && event->type == PERF_TYPE_HARDWARE && access(pmu, F_OK))
+		snprintf(why, sizeof(why), " (there is no %.100s: no hardware counters here)", pmu);
+	return err_set(err, code, "cannot open perf event '%s' on CPU %d: %s%s", event->name, cpu, strerror(-code),
+		       why);
+}
+
+static void close_event(struct capture_event *e)
+{
+	if (e->fd >= 0)
+		close(e->fd);
+	if (e->notes_fd >= 0)
+		close(e->notes_fd);
+	e->fd = e->notes_fd = -1;
+}
+
+void events_close(struct capture *cap)
+{
+	size_t i;
+
+	for (i = 0; i < cap->nr_events; i++)
+		close_event(&cap->events[i]);
+	free(cap->events);
+	cap->events = NULL;
+	cap->nr_events = 0;
+}
+
+static int open_notes(struct capture *cap, struct capture_event *e, struct err *err)
+{
+	fill_notes_attr(cap);
+	e->notes_fd = perf_open(&cap->notes_attr, -1, e->cpu);
+	if (e->notes_fd == -ENODEV)
+		return -ENODEV;
+	if (e->notes_fd < 0)
+		return err_sys(err, e->notes_fd, "cannot open the perf event for BPF output on CPU %d", e->cpu);
+	if (ioctl(e->notes_fd, PERF_EVENT_IOC_ID, &e->notes_id))
+		return err_sys(err, -errno, "cannot read the id of a perf event on CPU %d", e->cpu);
+	return 0;
+}
+
+/* Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
+static int open_event(struct capture *cap, struct capture_event *e, struct err *err)
+{
+	struct perf_event_attr side_band = cap->attr;
+	int rc = 0;
+
+	/* An event that only counts has no use for its count here, but its ring gets the side-band of its CPU. */
+	side_band.type = PERF_TYPE_SOFTWARE;
+	side_band.config = PERF_COUNT_SW_CPU_CLOCK;
+	side_band.freq = 0;
+	side_band.sample_period = 0;
+	e->fd = perf_open(e->samples ? &cap->attr : &side_band, -1, e->cpu);
+	if (e->fd == -ENODEV)
+		return -ENODEV;
+	if (e->fd < 0)
+		return capture_open_error(cap->host, cap->options->event, cap->options->freq_hz, e->cpu, e->fd, err);
+	if (has_notes(cap) && e->samples)
+		rc = open_notes(cap, e, err);
+	if (rc)
+		close_event(e);
+	return rc;
+}
+
+/* Samples of these are due as long as they are online. */
+static int watch_cpus(struct capture *cap)
+{
+	struct cpu_list cpus = { calloc(cap->nr_events, sizeof(*cpus.cpu)), 0 };
+	size_t i;
+
+	for (i = 0; cpus.cpu && i < cap->nr_events; i++)
+		if (cap->events[i].samples)
+			cpus.cpu[cpus.nr++] = cap->events[i].cpu;
+	watch_free(cap->watch);
+	cap->watch = cpus.cpu ? watch_new(cap->host, &cpus) : NULL;
+	cpu_list_release(&cpus);
+	return cap->watch ? 0 : -ENOMEM;
+}
+
+static size_t ring_bytes(size_t cpus)
+{
+	size_t ring = RING_MAX_BYTES;
+
+	while (ring > RING_MIN_BYTES && ring * cpus > RINGS_BYTES)
+		ring /= 2;
+	return ring;
+}
+
+/* A place for each CPU that may be there, those that sample first: the attributes they are accepted with serve all. */
+static int make_places(struct capture *cap, const struct cpu_list *possible)
+{
+	int only = cap->options->cpu;
+	size_t pass, i;
+
+	cap->events = calloc(possible->nr, sizeof(*cap->events));
+	if (!cap->events)
+		return -ENOMEM;
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < possible->nr; i++) {
+			bool samples = only < 0 || possible->cpu[i] == only;
+
+			if (samples == (pass == 0))
+				cap->events[cap->nr_events++] = (struct capture_event){
+					.fd = -1, .cpu = possible->cpu[i], .samples = samples, .notes_fd = -1
+				};
+		}
+	}
+	return 0;
+}
+
+static int open_all(struct capture *cap, const struct cpu_list *online, struct err *err)
+{
+	size_t i;
+	int rc;
+
+	for (i = 0; i < cap->nr_events; i++) {
+		struct capture_event *e = &cap->events[i];
+
+		if (!cpu_list_has(online, e->cpu))
+			continue;
+		rc = open_event(cap, e, err);
+		if (rc && rc != -ENODEV)
+			return rc;
+		cap->nr_cpus += !rc && e->samples;
+	}
+	if (!cap->nr_cpus)
+		return err_sys(err, -ENODEV, "cannot open perf event '%s' on any CPU", cap->options->event->name);
+	return 0;
+}
+
+int events_open(struct capture *cap, bool with_notes, struct err *err)
+{
+	struct cpu_list online = { 0 }, possible = { 0 };
+	int rc = host_online_cpus(cap->host, &online, err);
+
+	if (!rc)
+		rc = host_possible_cpus(cap->host, &possible, err);
+	if (!rc) {
+		cap->ring_bytes = ring_bytes(online.nr);
+		cap->nr_cpus = 0;
+		fill_attr(cap, with_notes);
+		rc = make_places(cap, &possible);
+		if (!rc)
+			rc = watch_cpus(cap);
+		if (rc)
+			err_sys(err, rc, "cannot remember %zu CPUs", possible.nr);
+	}
+	if (!rc)
+		rc = open_all(cap, &online, err);
+	cpu_list_release(&online);
+	cpu_list_release(&possible);
+	if (rc)
+		events_close(cap);
+	return rc;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+static int enable(struct capture_event *e, struct err *err)
+{
+	e->enabled_at = now_ns();
+	if (e->fd >= 0 && ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return err_sys(err, -errno, "cannot enable the perf event of CPU %d", e->cpu);
+	return 0;
+}
+
+int events_enable(struct capture *cap, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < cap->nr_events && !rc; i++)
+		rc = enable(&cap->events[i], err);
+	return rc;
+}
+
+int events_disable(struct capture *cap, struct err *err)
+{
+	size_t i;
+
+	for (i = 0; i < cap->nr_events; i++)
+		if (cap->events[i].fd >= 0 && ioctl(cap->events[i].fd, PERF_EVENT_IOC_DISABLE, 0))
+			return err_sys(err, -errno, "cannot disable the perf event of CPU %d", cap->events[i].cpu);
+	return 0;
+}
+
+/*
+ * When the CPU went offline, which nobody tells: then the event's time stood still (on 6.18; where it did not, it is
+ * taken to be now).
+ */
+static uint64_t left_at(const struct capture_event *e, uint64_t now)
+{
+	struct event_counts counts;
+	uint64_t at;
+
+	if (read(e->fd, &counts, sizeof(counts)) < (ssize_t)offsetof(struct event_counts, lost))
+		return now;
+	at = e->enabled_at + counts.enabled_ns;
+	return at < now ? at : now;
+}
+
+/* Return: 1. */
+static int leave(struct capture *cap, size_t i, uint64_t now, int (*detach)(struct capture *, size_t, struct err *),
+		 struct err *err)
+{
+	struct capture_event *e = &cap->events[i];
+	int rc = detach(cap, i, err);
+
+	e->offline_at = left_at(e, now);
+	if (e->offline_at < e->due_from)
+		e->offline_at = e->due_from;
+	close_event(e);
+	return rc ? rc : 1;
+}
+
+/* A CPU is back, or new. Where it cannot be sampled now, it counts as offline until the next try. Return: 1 or 0. */
+static int come(struct capture *cap, size_t i, uint64_t now, int (*attach)(struct capture *, size_t, struct err *),
+		int (*detach)(struct capture *, size_t, struct err *), struct err *err)
+{
+	struct capture_event *e = &cap->events[i];
+	uint64_t offline_at = e->offline_at;
+	int rc = open_event(cap, e, err);
+
+	if (rc)
+		return 0;
+	rc = attach(cap, i, err);
+	if (!rc)
+		rc = enable(e, err);
+	if (rc) {
+		rc = leave(cap, i, now, detach, err);
+		e->offline_at = offline_at;
+		return rc < 0 ? rc : 0;
+	}
+	if (e->due)
+		e->offline_ns += now - offline_at;
+	else
+		e->due_from = now;
+	e->due = true;
+	return 1;
+}
+
+int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struct capture *, size_t, struct err *),
+		       int (*detach)(struct capture *, size_t, struct err *), struct err *err)
+{
+	struct cpu_list online = { 0 };
+	size_t i, nr = 0;
+	int rc, changed = 0;
+
+	rc = host_online_cpus(cap->host, &online, err);
+	for (i = 0; i < cap->nr_events && rc >= 0; i++) {
+		struct capture_event *e = &cap->events[i];
+		bool on = cpu_list_has(&online, e->cpu);
+
+		if (on && e->fd < 0)
+			rc = come(cap, i, now_ns, attach, detach, err);
+		else if (!on && e->fd >= 0)
+			rc = leave(cap, i, now_ns, detach, err);
+		changed |= rc > 0;
+		nr += e->fd >= 0 && e->samples;
+	}
+	if (nr > cap->nr_cpus)
+		cap->nr_cpus = nr;
+	cpu_list_release(&online);
+	return rc < 0 ? rc : changed;
+}
+
+void events_begin(struct capture *cap, uint64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < cap->nr_events; i++) {
+		struct capture_event *e = &cap->events[i];
+
+		e->due |= e->fd >= 0;
+		e->due_from = e->offline_at = now_ns;
+		e->offline_ns = 0;
+	}
+}
+
+void events_account(struct capture *cap, uint64_t now_ns)
+{
+	size_t i;
+
+	cap->due_ns = cap->offline_ns = 0;
+	for (i = 0; i < cap->nr_events; i++) {
+		const struct capture_event *e = &cap->events[i];
+
+		if (!e->due || !e->samples)
+			continue;
+		cap->due_ns += now_ns - e->due_from;
+		cap->offline_ns += e->offline_ns + (e->fd < 0 ? now_ns - e->offline_at : 0);
+	}
+	events_begin(cap, now_ns);
+}

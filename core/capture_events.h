@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The perf events of a run on the CPUs of the host, which may come and go. Private to core/capture*.c. */
+#ifndef CORE_CAPTURE_EVENTS_H
+#define CORE_CAPTURE_EVENTS_H
+
+#include "core/capture.h"
+
+/**
+ * events_open() - find the CPUs and open an event on each that is online.
+ * @with_notes: a program in the kernel will write notes about samples
+ */
+int events_open(struct capture *cap, bool with_notes, struct err *err);
+void events_close(struct capture *cap);
+
+/** events_enable(), events_disable() - all that are open. */
+int events_enable(struct capture *cap, struct err *err);
+int events_disable(struct capture *cap, struct err *err);
+
+/**
+ * events_follow_cpus() - close the events of CPUs that went offline, and open those of CPUs that came.
+ *
+ * The kernel takes the events of a CPU away when it goes offline, and does not bring them back.
+ * @attach,@detach: called for each event that was opened (it is enabled afterwards), or is about to be closed
+ * Return: 1: something has changed; 0: nothing; -errno. A CPU whose event cannot be opened now counts as offline.
+ */
+int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struct capture *, size_t, struct err *),
+		       int (*detach)(struct capture *, size_t, struct err *), struct err *err);
+
+/** events_begin() - samples are due from @now_ns on, of the CPUs that are online. */
+void events_begin(struct capture *cap, uint64_t now_ns);
+/** events_account() - set cap->due_ns and cap->offline_ns for the time since the last call, and begin anew. */
+void events_account(struct capture *cap, uint64_t now_ns);
+
+#endif

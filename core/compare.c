@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/compare.h"
+
+#include "core/grow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_EXAMPLES 10
+
+/* A sample that the two sides see differently. */
+struct difference {
+	struct compare_view program, ring;
+	pid_t pid; /* under which the reader counted it */
+	uint32_t row;
+};
+
+struct list {
+	struct difference *v;
+	size_t nr, cap;
+};
+
+struct compare {
+	struct stacks *rows;
+	struct compare_counts counts;
+	struct list pending;   /* may be explained by the next record of its thread */
+	struct list explained; /* to be moved to the row where the program counted it */
+	struct difference examples[MAX_EXAMPLES];
+	size_t nr_examples;
+};
+
+struct compare *compare_new(void)
+{
+	struct compare *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->rows = stacks_new();
+	if (!c || c->rows)
+		return c;
+	free(c);
+	return NULL;
+}
+
+void compare_free(struct compare *c)
+{
+	if (!c)
+		return;
+	stacks_free(c->rows);
+	free(c->pending.v);
+	free(c->explained.v);
+	free(c);
+}
+
+struct stacks *compare_rows(struct compare *c)
+{
+	return c->rows;
+}
+
+static int keep(struct list *l, const struct difference *d)
+{
+	struct difference *v = grow(l->v, &l->cap, l->nr, 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	l->v = v;
+	v[l->nr++] = *d;
+	return 0;
+}
+
+static void give_up(struct compare *c, const struct difference *d)
+{
+	c->counts.different++;
+	if (c->nr_examples < MAX_EXAMPLES)
+		c->examples[c->nr_examples++] = *d;
+}
+
+/* The pending difference of thread @tid, if there is one, is taken off the list. */
+static bool take_pending(struct compare *c, pid_t tid, struct difference *out)
+{
+	size_t i;
+
+	for (i = 0; i < c->pending.nr; i++) {
+		if (c->pending.v[i].ring.tid != tid)
+			continue;
+		*out = c->pending.v[i];
+		c->pending.v[i] = c->pending.v[--c->pending.nr];
+		return true;
+	}
+	return false;
+}
+
+static int judge(struct compare *c, const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	if (p->filtered != r->filtered) {
+		give_up(c, d);
+		return 0;
+	}
+	if (p->filtered || (p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN)))
+		return 0;
+	if (r->tid == -1) {
+		c->counts.dying++;
+		return keep(&c->explained, d);
+	}
+	if (p->pid == r->pid && p->tid == r->tid)
+		return keep(&c->pending, d);
+	give_up(c, d);
+	return 0;
+}
+
+int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
+		   uint32_t row)
+{
+	struct difference d, before;
+
+	if (ring->tid > 0 && take_pending(c, ring->tid, &before))
+		give_up(c, &before); /* inside that system call it was, but not for so long */
+	if (!program) {
+		c->counts.unpaired++;
+		return 0;
+	}
+	c->counts.compared++;
+	d = (struct difference){ *program, *ring, pid, row };
+	return judge(c, &d);
+}
+
+/*
+ * Could @seen be read while @new was being written over @old, or just after? The kernel writes from the front, the reader may come at
+ * any moment, and stops at the first zero.
+ */
+static bool is_torn(const char *seen, const char *old, const char *new)
+{
+	char mixed[COMM_LEN];
+	size_t written;
+
+	for (written = 0; written < COMM_LEN; written++) {
+		memcpy(mixed, new, written);
+		memcpy(mixed + written, old + written, COMM_LEN - written);
+		mixed[COMM_LEN - 1] = 0;
+		if (!strcmp(seen, mixed))
+			return true;
+	}
+	return false;
+}
+
+int compare_renamed(struct compare *c, pid_t tid, const char *comm)
+{
+	char padded[COMM_LEN] = "";
+	struct difference d;
+
+	if (!take_pending(c, tid, &d))
+		return 0;
+	memcpy(padded, comm, strnlen(comm, COMM_LEN - 1));
+	if (!is_torn(d.program.comm, d.ring.comm, padded)) {
+		give_up(c, &d);
+		return 0;
+	}
+	c->counts.renamed++;
+	return keep(&c->explained, &d);
+}
+
+void compare_end(struct compare *c)
+{
+	while (c->pending.nr)
+		give_up(c, &c->pending.v[--c->pending.nr]);
+}
+
+void compare_counts(const struct compare *c, struct compare_counts *out)
+{
+	*out = c->counts;
+}
+
+struct stacks *compare_explained(const struct compare *c)
+{
+	size_t nr = stacks_nr_rows(c->rows), i;
+	uint64_t *moved = calloc(nr + 1, sizeof(*moved));
+	struct stacks *to = stacks_new();
+	struct stack_row row;
+	int rc = moved && to ? 0 : -ENOMEM;
+
+	for (i = 0; i < c->explained.nr && !rc; i++) {
+		const struct difference *d = &c->explained.v[i];
+
+		moved[d->row]++;
+		stacks_row(c->rows, d->row, &row);
+		rc = stacks_add(to, d->program.comm, d->program.pid, &row.kernel, &row.user, 1);
+	}
+	for (i = 0; i < nr && !rc; i++) {
+		stacks_row(c->rows, i, &row);
+		if (row.value > moved[i])
+			rc = stacks_add(to, row.comm, row.pid, &row.kernel, &row.user, row.value - moved[i]);
+	}
+	free(moved);
+	if (!rc)
+		return to;
+	stacks_free(to);
+	return NULL;
+}
+
+/* As the kernel has it, so printable or not. */
+static void printable(const char *comm, char *out)
+{
+	size_t i;
+
+	for (i = 0; i < COMM_LEN - 1 && comm[i]; i++)
+		out[i] = (unsigned char)comm[i] < ' ' || (unsigned char)comm[i] > '~' ? '?' : comm[i];
+	out[i] = 0;
+}
+
+static void describe(const struct compare_view *v, pid_t pid, char *buf, size_t size)
+{
+	char comm[COMM_LEN];
+
+	printable(v->comm, comm);
+	if (v->filtered)
+		snprintf(buf, size, "filtered out, of thread %d of %d", v->tid, pid);
+	else
+		snprintf(buf, size, "'%s', thread %d of %d", comm, v->tid, pid);
+}
+
+bool compare_example(const struct compare *c, size_t i, char *buf, size_t size)
+{
+	const struct difference *d = &c->examples[i];
+	char program[96], ring[96];
+
+	if (i >= c->nr_examples)
+		return false;
+	describe(&d->program, d->program.pid, program, sizeof(program));
+	describe(&d->ring, d->pid, ring, sizeof(ring));
+	snprintf(buf, size, "bpf: %s; perfring: %s", program, ring);
+	return true;
+}

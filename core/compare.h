@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --backend=both: the same samples, as the program in the kernel and as the ring alone show them.
+ *
+ * What the program makes of a sample is in the note in front of it; the ring's reader makes its own of the sample and
+ * the side-band records. Where the two differ, there are cases that the records cannot tell better, found by reading
+ * the kernel; these are explained, and counted:
+ *
+ * - renamed: inside the system call that renames a thread (prctl, write to comm, exec), the kernel copies the name
+ *   first and writes the COMM record then. The program sees the new name, or the new one written in part over the old
+ *   one, and the ring has the old one: the next record of the thread is that COMM, with the new name.
+ * - dying: a sample of a task that has left the pid tables has no ids; which task it was is then only known from the
+ *   EXIT records of its CPU, and those may be of another one, or from before the run.
+ *
+ * Everything else is a bug of one of the backends.
+ */
+#ifndef CORE_COMPARE_H
+#define CORE_COMPARE_H
+
+#include "core/stacks.h"
+
+#include <stddef.h>
+
+struct compare;
+
+/** struct compare_view - a sample as one side sees it. */
+struct compare_view {
+	bool filtered;
+	pid_t pid, tid; /* of the ring: as the record has them, -1 for a dying task */
+	char comm[COMM_LEN];
+};
+
+/** struct compare_counts - samples. */
+struct compare_counts {
+	uint64_t compared;
+	uint64_t renamed, dying; /* different, and explained */
+	uint64_t different;      /* not explained */
+	uint64_t unpaired;       /* without a note, which the ring lost: not compared */
+};
+
+struct compare *compare_new(void);
+void compare_free(struct compare *c);
+
+/** compare_rows() - what the ring's reader counts; it adds to them. */
+struct stacks *compare_rows(struct compare *c);
+
+/**
+ * compare_sample() - one sample; in time order with compare_renamed().
+ * @program: NULL: unknown
+ * @row:     of compare_rows(), where the reader counted it, unless it was filtered
+ * @pid:     under which it was counted there: differs from @ring->pid for a dying task
+ * Return: 0 or -ENOMEM.
+ */
+int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
+		   uint32_t row);
+/** compare_renamed() - a COMM record says that thread @tid is called @comm now. Return: 0 or -ENOMEM. */
+int compare_renamed(struct compare *c, pid_t tid, const char *comm);
+
+/** compare_end() - nothing more comes: what is not explained by now never will be. */
+void compare_end(struct compare *c);
+
+void compare_counts(const struct compare *c, struct compare_counts *out);
+
+/**
+ * compare_explained() - the reader's rows with each explained sample where the program saw it.
+ * Return: NULL: no memory; to be freed.
+ */
+struct stacks *compare_explained(const struct compare *c);
+
+/** compare_example() - describe the @i-th unexplained difference in @buf; false past the last one that was kept. */
+bool compare_example(const struct compare *c, size_t i, char *buf, size_t size);
+
+#endif

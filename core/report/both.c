@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/both.h"
+
+#include "core/report/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DIFF_ROWS 1000
+
+/* A report in memory. */
+struct text {
+	char *bytes;
+	size_t len;
+};
+
+static int make_text(struct text *t, const struct stacks *rows, const struct report_names *names,
+		     const struct report_cfg *cfg, struct err *err)
+{
+	FILE *f = open_memstream(&t->bytes, &t->len);
+	int rc;
+
+	if (!f)
+		return err_sys(err, -errno, "cannot keep a report in memory");
+	rc = report_write(f, rows, names, cfg, err);
+	if (fclose(f) && !rc)
+		rc = err_sys(err, -errno, "cannot keep a report in memory");
+	return rc;
+}
+
+static bool same_text(const struct text *a, const struct text *b)
+{
+	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
+}
+
+static int write_text(FILE *out, const struct text *t)
+{
+	errno = 0;
+	if (fwrite(t->bytes, 1, t->len, out) == t->len && !fflush(out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static int write_diff(FILE *out, const struct text *program, const struct text *ring, const struct report_cfg *cfg,
+		      struct err *err)
+{
+	struct report_side old = { "bpf", program->bytes, program->len }, new = { "perfring", ring->bytes, ring->len };
+	int64_t rows = report_diff(out, &old, &new, cfg->form, MAX_DIFF_ROWS, err);
+
+	return rows < 0 ? (int)rows : 0;
+}
+
+int report_both(FILE *out, const struct report_pair *rows, const struct report_names *names,
+		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err)
+{
+	struct text program = { 0 }, ring = { 0 };
+	int rc = make_text(&program, rows->program, names, cfg, err);
+
+	*agreement = REPORTS_EQUAL;
+	if (!rc)
+		rc = make_text(&ring, rows->ring, names, cfg, err);
+	if (!rc && !same_text(&program, &ring)) {
+		*agreement = REPORTS_EXPLAINED;
+		free(ring.bytes);
+		ring = (struct text){ 0 };
+		rc = make_text(&ring, rows->explained, names, cfg, err);
+	}
+	if (!rc && !same_text(&program, &ring)) {
+		*agreement = REPORTS_DIFFERENT;
+		rc = write_diff(out, &program, &ring, cfg, err);
+	} else if (!rc) {
+		rc = write_text(out, &program);
+	}
+	free(program.bytes);
+	free(ring.bytes);
+	return rc;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --backend=both: one report when the two backends agree, else how they differ. */
+#ifndef CORE_REPORT_BOTH_H
+#define CORE_REPORT_BOTH_H
+
+#include "core/report/report.h"
+
+enum report_agreement {
+	REPORTS_EQUAL,
+	REPORTS_EXPLAINED, /* different only in samples whose difference is explained */
+	REPORTS_DIFFERENT,
+};
+
+/** struct report_pair - the rows of the same samples. */
+struct report_pair {
+	const struct stacks *program;   /* as the bpf backend has them */
+	const struct stacks *ring;      /* as perfring has them */
+	const struct stacks *explained; /* these again, with what is explained put right */
+};
+
+/**
+ * report_both() - write the report to @out where they agree, or a unified diff of the two, cut when it is long.
+ * @agreement: out
+ * Return: as report_write(). Both reports are in memory meanwhile.
+ */
+int report_both(FILE *out, const struct report_pair *rows, const struct report_names *names,
+		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err);
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/shortfall.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NSEC_PER_SEC  1000000000ULL
+#define MIN_PERIOD_NS 10000ULL              /* perf_swevent_hrtimer() */
+#define TICK_NS       (10 * 1000 * 1000ULL) /* what /proc/stat counts in */
+#define MAX_HZ        1024ULL               /* ticks in a second, of any kernel */
+
+#define WORTH_SHARE 20 /* one in so many of those due is worth a warning, */
+#define NAME_SHARE  10 /* and one in so many of those missing a name */
+
+enum cause { THROTTLED, OFFLINE, STOLEN, IDLE, OTHER, NR_CAUSES };
+
+/* In samples. */
+struct gap {
+	uint64_t due, missing; /* of those that are of interest, */
+	bool outside_idle;     /* which are not all of these: */
+	uint64_t all;
+	uint64_t idle; /* due in the idle task, but not taken */
+	uint64_t by[NR_CAUSES];
+};
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+void shortfall_add(struct shortfall *to, const struct shortfall *more)
+{
+	bool first = !to->period_ns;
+
+	to->period_ns = more->period_ns;
+	to->nr_cpus = more->nr_cpus;
+	to->time_ns += more->time_ns;
+	to->taken += more->taken;
+	to->idle_taken += more->idle_taken;
+	to->include_idle = more->include_idle;
+	to->in_kernel = more->in_kernel;
+	to->throttled += more->throttled;
+	to->throttled_ns += more->throttled_ns;
+	to->offline_ns += more->offline_ns;
+	to->times_known = more->times_known && (first || to->times_known);
+	to->steal_ns += more->steal_ns;
+	to->idle_ns += more->idle_ns;
+	to->busy_ns += more->busy_ns;
+	if (first)
+		to->max_rate_start = more->max_rate_start;
+	to->max_rate_end = more->max_rate_end;
+}
+
+static uint64_t effective_period(uint64_t period_ns)
+{
+	return period_ns > MIN_PERIOD_NS ? period_ns : MIN_PERIOD_NS;
+}
+
+uint64_t shortfall_due(uint64_t period_ns, uint64_t nr_cpus, uint64_t time_ns)
+{
+	return times(nr_cpus, time_ns / effective_period(period_ns));
+}
+
+/*
+ * Samples due that are not of the idle task. Neither is idle time exact (that of interrupts may be nowhere) nor is the
+ * rest (it is sampled, by ticks), so the smaller counts.
+ */
+static uint64_t due_outside_idle(const struct shortfall *s, uint64_t due)
+{
+	uint64_t period = effective_period(s->period_ns);
+	uint64_t rest = s->busy_ns / period + s->steal_ns / period + s->offline_ns / period;
+
+	return s->times_known ? min(minus(due, s->idle_ns / period), rest) : due;
+}
+
+static void measure(const struct shortfall *s, struct gap *g)
+{
+	uint64_t due = shortfall_due(s->period_ns, s->nr_cpus, s->time_ns), outside = due_outside_idle(s, due);
+	/* Interrupts of an idle CPU are not idle time, but sampled in the idle task: it may have more than its due. */
+	uint64_t idle_taken = min(min(s->idle_taken, s->taken), due - outside);
+
+	*g = (struct gap){ .due = due, .all = due, .missing = minus(due, s->taken) };
+	g->idle = minus(s->idle_ns / effective_period(s->period_ns), idle_taken);
+	if (!s->include_idle) {
+		g->due = outside;
+		g->outside_idle = outside < due;
+		g->missing = minus(outside, s->taken - idle_taken);
+	}
+}
+
+/*
+ * More than rounding: of the time to periods; and where idle time is taken off, of that to ticks, and one part in a
+ * hundred, so that a host all but idle is not judged by the few samples that the start of the profiler itself gives.
+ */
+static bool is_worth(const struct shortfall *s, const struct gap *g)
+{
+	uint64_t inexact = s->nr_cpus;
+
+	if (g->outside_idle)
+		inexact += times(s->nr_cpus, 2 * TICK_NS) / effective_period(s->period_ns) + g->all / 100;
+	return g->missing > g->due / WORTH_SHARE && g->missing > inexact;
+}
+
+static enum cause largest(const uint64_t *by)
+{
+	unsigned int i, most = 0;
+
+	for (i = 1; i < NR_CAUSES; i++)
+		if (by[i] > by[most])
+			most = i;
+	return most;
+}
+
+/* Each cause gets what it can account for, the largest first, and idle CPUs of what is left. */
+static void attribute(const struct shortfall *s, struct gap *g)
+{
+	uint64_t period = effective_period(s->period_ns), left = g->missing;
+	uint64_t can[NR_CAUSES] = {
+		[THROTTLED] = s->throttled ? s->throttled_ns / period : 0,
+		[OFFLINE] = s->offline_ns / period,
+		[STOLEN] = s->steal_ns / period,
+	};
+	enum cause c;
+
+	for (c = largest(can); can[c]; c = largest(can)) {
+		g->by[c] = min(can[c], left);
+		left -= g->by[c];
+		can[c] = 0;
+	}
+	if (s->include_idle)
+		g->by[IDLE] = min(g->idle, left);
+	left -= g->by[IDLE];
+	/* All of what is left may be of idle CPUs. */
+	if (!s->include_idle && !s->times_known)
+		g->missing -= left;
+	else
+		g->by[OTHER] = left;
+}
+
+static void add(struct err *why, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct err *why, const char *fmt, ...)
+{
+	size_t used = strnlen(why->msg, sizeof(why->msg) - 1);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why->msg + used, sizeof(why->msg) - used, fmt, ap);
+	va_end(ap);
+}
+
+/*
+ * An event is throttled when it has fired max_rate / HZ times since the last tick, rounded up; until 6.16 one time more
+ * was needed. One tick's worth more than the rate is room enough. With that, it is the tick that did not come.
+ */
+static bool leaves_room(uint64_t max_rate, uint64_t period_ns)
+{
+	return !max_rate || max_rate >= NSEC_PER_SEC / effective_period(period_ns) + MAX_HZ;
+}
+
+static void add_throttled(struct err *why, const struct shortfall *s)
+{
+	static const char name[] = "kernel.perf_event_max_sample_rate";
+
+	add(why, "the kernel throttled the event %" PRIu64 " time%s", s->throttled, s->throttled == 1 ? "" : "s");
+	if (leaves_room(s->max_rate_end, s->period_ns)) {
+		if (!leaves_room(s->max_rate_start, s->period_ns))
+			add(why, " (%s was %" PRIu64 " at first)", name, s->max_rate_start);
+	} else if (s->max_rate_start > s->max_rate_end) {
+		add(why, " (%s was lowered from %" PRIu64 " to %" PRIu64 ")", name, s->max_rate_start, s->max_rate_end);
+	} else {
+		add(why, " (%s is %" PRIu64 ")", name, s->max_rate_end);
+	}
+}
+
+static void add_cause(struct err *why, const struct shortfall *s, enum cause cause)
+{
+	switch (cause) {
+	case THROTTLED:
+		add_throttled(why, s);
+		break;
+	case OFFLINE:
+		add(why, "CPUs were offline for %.1f s", (double)s->offline_ns / NSEC_PER_SEC);
+		break;
+	case STOLEN:
+		add(why, "the hypervisor stole %.1f s of the CPUs' time", (double)s->steal_ns / NSEC_PER_SEC);
+		break;
+	case IDLE:
+		add(why, "timer interrupts of idle CPUs came late");
+		break;
+	default:
+		add(why, "timer interrupts came late%s",
+		    s->in_kernel ? ", or another BPF program or map access was running on those CPUs" : "");
+	}
+}
+
+bool shortfall_explain(const struct shortfall *s, struct err *why)
+{
+	const char *before = ":";
+	enum cause c;
+	struct gap g;
+
+	measure(s, &g);
+	attribute(s, &g);
+	if (!is_worth(s, &g))
+		return false;
+	*why = (struct err){ 0 };
+	add(why, "%d %% of the samples due (%" PRIu64 "%s) were not taken",
+	    (int)(100 * (double)g.missing / (double)g.due), g.due, g.outside_idle ? " outside the idle task" : "");
+	for (c = largest(g.by); g.by[c] && g.by[c] >= g.missing / NAME_SHARE; c = largest(g.by)) {
+		add(why, "%s ", before);
+		add_cause(why, s, c);
+		g.by[c] = 0;
+		before = ";";
+	}
+	add(why, ".");
+	return true;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples that were due but never taken: how many, and what withheld them.
+ *
+ * A clock event is due once in each period on each CPU. A timer that comes late does not make up for the periods it
+ * missed, a throttled event has no timer until the next tick, and the event of a CPU that goes offline is gone.
+ */
+#ifndef CORE_SHORTFALL_H
+#define CORE_SHORTFALL_H
+
+#include "core/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct shortfall - the facts of a run or of an interval. Times are sums over its CPUs; what is not known is 0.
+ */
+struct shortfall {
+	uint64_t period_ns; /* between two samples on a CPU; of a rate: 10^9 / rate, rounded down as the kernel does */
+	uint64_t nr_cpus;
+	uint64_t time_ns; /* how long, the same for all CPUs, also for those that were offline meanwhile */
+
+	uint64_t taken;      /* samples of any task */
+	uint64_t idle_taken; /* of these: of the idle task */
+	bool include_idle;   /* the idle task was asked for */
+	bool in_kernel;      /* a BPF program took them, which the kernel does not run while it runs another one */
+
+	uint64_t throttled;    /* PERF_RECORD_THROTTLE */
+	uint64_t throttled_ns; /* until PERF_RECORD_UNTHROTTLE, or the end */
+	uint64_t offline_ns;   /* without an event, the CPU being offline */
+
+	bool times_known; /* the three below, of cpu_times_passed(), read not after the begin and not before the end */
+	uint64_t steal_ns;
+	uint64_t idle_ns;
+	uint64_t busy_ns;
+
+	uint64_t max_rate_start, max_rate_end; /* kernel.perf_event_max_sample_rate */
+};
+
+/** shortfall_add() - add the facts of the interval that follows @to; all zeros: none before. */
+void shortfall_add(struct shortfall *to, const struct shortfall *more);
+
+/**
+ * shortfall_due() - how many samples of a clock event @nr_cpus CPUs give in @time_ns each; one more or less for each
+ * CPU. No period is shorter than the 10 us that the kernel makes of a shorter one.
+ */
+uint64_t shortfall_due(uint64_t period_ns, uint64_t nr_cpus, uint64_t time_ns);
+
+/**
+ * shortfall_explain() - were more than 5 % of the samples due not taken?
+ *
+ * Samples of the idle task that did not come count only where that task was asked for; otherwise neither are they due,
+ * and where nobody knows how many they are, only what another cause accounts for is missing.
+ * A cause is named when its time accounts for a tenth of what is missing, the largest first.
+ *
+ * Return: true and a line in @why with the share and its causes. A setting is blamed only when it was read, and when
+ * it leaves no room for the rate.
+ */
+bool shortfall_explain(const struct shortfall *s, struct err *why);
+
+#endif

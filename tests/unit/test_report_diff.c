@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/diff.h"
+#include "tests/unit/unit.h"
+
+#define FOLDED REPORT_FOLDED
+#define TEXT   REPORT_TEXT
+#define ALL    SIZE_MAX
+#define HEAD   "--- a\n+++ b\n"
+#define NO_NL  "\\ No newline at end of file\n"
+
+/* Two paragraphs of the text form, 3 and 4 lines long with their empty lines. */
+#define P(comm, value)  "    -                " comm " (1)\n        " value "\n\n"
+#define PF(comm, value) "    main\n" P(comm, value)
+
+struct bytes {
+	char *p;
+	size_t len;
+};
+
+static int64_t diff(const struct bytes *a, const struct bytes *b, enum report_form form, size_t max, struct bytes *got)
+{
+	const struct report_side old = { "a", a->p, a->len }, new = { "b", b->p, b->len };
+	FILE *out = open_memstream(&got->p, &got->len);
+	struct err err = { 0 };
+	int64_t rc;
+
+	ck_assert_ptr_nonnull(out);
+	rc = report_diff(out, &old, &new, form, max, &err);
+	ck_assert_int_eq(err.code, 0);
+	fclose(out);
+	return rc;
+}
+
+/* For the folded form what `diff -U0 --label a --label b` prints, where the order holds and nothing is cut. */
+static const struct {
+	enum report_form form;
+	const char *a, *b;
+	size_t max;
+	int64_t nr;
+	const char *want;
+} tables[] = {
+	/* equal */
+	{ FOLDED, "", "", ALL, 0, "" },
+	{ FOLDED, "x 1\n", "x 1\n", ALL, 0, "" },
+	{ FOLDED, "x 1", "x 1", ALL, 0, "" },
+	{ FOLDED, "x 1\nx 1\n", "x 1\nx 1\n", ALL, 0, "" },
+	{ TEXT, P("x", "1") PF("y", "2"), P("x", "1") PF("y", "2"), ALL, 0, "" },
+	/* one side is empty */
+	{ FOLDED, "", "x 1\n", ALL, 1, HEAD "@@ -0,0 +1 @@\n+x 1\n" },
+	{ FOLDED, "x 1\n", "", ALL, 1, HEAD "@@ -1 +0,0 @@\n-x 1\n" },
+	{ FOLDED, "x 1\ny 1\n", "", ALL, 2, HEAD "@@ -1,2 +0,0 @@\n-x 1\n-y 1\n" },
+	{ FOLDED, "", "\n", ALL, 1, HEAD "@@ -0,0 +1 @@\n+\n" },
+	{ FOLDED, "", "x 1", ALL, 1, HEAD "@@ -0,0 +1 @@\n+x 1\n" NO_NL },
+	{ TEXT, "", P("x", "1"), ALL, 1, HEAD "@@ -0,0 +1,3 @@\n+    -                x (1)\n+        1\n+\n" },
+	{ TEXT, "", "\n", ALL, 1, HEAD "@@ -0,0 +1 @@\n+\n" },
+	/* a row at the beginning, in the middle, at the end */
+	{ FOLDED, "y 1\nz 1\n", "x 1\ny 1\nz 1\n", ALL, 1, HEAD "@@ -0,0 +1 @@\n+x 1\n" },
+	{ FOLDED, "x 1\nz 1\n", "x 1\ny 1\nz 1\n", ALL, 1, HEAD "@@ -1,0 +2 @@\n+y 1\n" },
+	{ FOLDED, "x 1\ny 1\n", "x 1\ny 1\nz 1\n", ALL, 1, HEAD "@@ -2,0 +3 @@\n+z 1\n" },
+	{ FOLDED, "x 1\ny 1\nz 1\n", "y 1\nz 1\n", ALL, 1, HEAD "@@ -1 +0,0 @@\n-x 1\n" },
+	{ FOLDED, "x 1\ny 1\nz 1\n", "x 1\nz 1\n", ALL, 1, HEAD "@@ -2 +1,0 @@\n-y 1\n" },
+	{ FOLDED, "x 1\ny 1\nz 1\n", "x 1\ny 1\n", ALL, 1, HEAD "@@ -3 +2,0 @@\n-z 1\n" },
+	/* a value differs: at the same place, at another one; all differ */
+	{ FOLDED, "x 1\ny 2\nz 5\n", "x 1\ny 3\nz 5\n", ALL, 2, HEAD "@@ -2 +2 @@\n-y 2\n+y 3\n" },
+	{ FOLDED, "x 1\ny 2\nz 5\n", "y 2\nx 3\nz 5\n", ALL, 2, HEAD "@@ -1 +0,0 @@\n-x 1\n@@ -2,0 +2 @@\n+x 3\n" },
+	{ FOLDED, "x 1\ny 2\nz 3\n", "x 2\ny 3\n", ALL, 5, HEAD "@@ -1,3 +1,2 @@\n-x 1\n-y 2\n-z 3\n+x 2\n+y 3\n" },
+	/* rows that look like a diff, rows that begin like others, no text at all */
+	{ FOLDED, "-- a 1\n", "++ b 1\n", ALL, 2, HEAD "@@ -1 +1 @@\n--- a 1\n+++ b 1\n" },
+	{ FOLDED, "x 1\nx 10\n", "x 1\nx 100\n", ALL, 2, HEAD "@@ -2 +2 @@\n-x 10\n+x 100\n" },
+	{ FOLDED, "\xff\x80\r\t 1\n", "\xff\x81\r\t 1\n", ALL, 2,
+	  HEAD "@@ -1 +1 @@\n-\xff\x80\r\t 1\n+\xff\x81\r\t 1\n" },
+	/* the end of the last row is missing */
+	{ FOLDED, "x 1\ny 1", "x 1\ny 1\n", ALL, 2, HEAD "@@ -2 +2 @@\n-y 1\n" NO_NL "+y 1\n" },
+	{ FOLDED, "x 1\ny 1\n", "x 1\ny 1", ALL, 2, HEAD "@@ -2 +2 @@\n-y 1\n+y 1\n" NO_NL },
+	{ FOLDED, "x 1\ny 1", "x 1\ny 2", ALL, 2, HEAD "@@ -2 +2 @@\n-y 1\n" NO_NL "+y 2\n" NO_NL },
+	{ FOLDED, "x 1\ny 1", "y 1", ALL, 1, HEAD "@@ -1 +0,0 @@\n-x 1\n" },
+	{ TEXT, "x\n1\n", "x\n1\n\n", ALL, 2, HEAD "@@ -1,2 +1,3 @@\n-x\n-1\n+x\n+1\n+\n" },
+	{ TEXT, "x\n1", "x\n1\n", ALL, 2, HEAD "@@ -1,2 +1,2 @@\n-x\n-1\n" NO_NL "+x\n+1\n" },
+	/* paragraphs, whole, and as many lines as there are above */
+	{ TEXT, P("x", "1") PF("y", "2") P("z", "3"), P("x", "1") PF("y", "7") P("z", "3"), ALL, 2,
+	  HEAD "@@ -4,4 +4,4 @@\n-    main\n-    -                y (1)\n-        2\n-\n"
+	       "+    main\n+    -                y (1)\n+        7\n+\n" },
+	{ TEXT, PF("x", "1") P("y", "2"), P("y", "2") PF("x", "3"), ALL, 2,
+	  HEAD "@@ -1,4 +0,0 @@\n-    main\n-    -                x (1)\n-        1\n-\n"
+	       "@@ -7,0 +4,4 @@\n+    main\n+    -                x (1)\n+        3\n+\n" },
+	{ TEXT, "a\n\n\nb\n\n", "a\n\nb\n\n", ALL, 1, HEAD "@@ -3 +2,0 @@\n-\n" },
+	/* an order that contradicts, rows that come twice: nothing to be proud of, but still a diff */
+	{ FOLDED, "x 1\ny 1\n", "y 1\nx 1\n", ALL, 4, HEAD "@@ -1,2 +1,2 @@\n-x 1\n-y 1\n+y 1\n+x 1\n" },
+	{ FOLDED, "x\na\nb\nc\n", "a\nb\nc\nx\n", ALL, 4, HEAD "@@ -1,2 +1 @@\n-x\n-a\n+a\n@@ -4,0 +4 @@\n+x\n" },
+	{ FOLDED, "x\nx\n", "x\n", ALL, 1, HEAD "@@ -2 +1,0 @@\n-x\n" },
+	{ FOLDED, "x\ny\nx\n", "y\nx\n", ALL, 3, HEAD "@@ -1,2 +1 @@\n-x\n-y\n+y\n" },
+	{ FOLDED, "x\n", "x\nx\nx\n", ALL, 2, HEAD "@@ -1,0 +2,2 @@\n+x\n+x\n" },
+	{ FOLDED, "x\nx\ny\n", "x\nx\nz\n", ALL, 4, HEAD "@@ -2,2 +2,2 @@\n-x\n-y\n+x\n+z\n" },
+	/* cut */
+	{ FOLDED, "", "", 0, 0, "" },
+	{ FOLDED, "x\n", "y\n", 0, 2, HEAD "... and 2 more rows differ\n" },
+	{ FOLDED, "x\n", "y\n", 1, 2, HEAD "@@ -1 +0,0 @@\n-x\n... and 1 more row differs\n" },
+	{ FOLDED, "x\n", "y\n", 2, 2, HEAD "@@ -1 +1 @@\n-x\n+y\n" },
+	{ FOLDED, "x\n", "y\n", 3, 2, HEAD "@@ -1 +1 @@\n-x\n+y\n" },
+	{ FOLDED, "1\n2\n3\n4\n", "5\n6\n7\n8\n", 4, 8,
+	  HEAD "@@ -1,2 +1,2 @@\n-1\n-2\n+5\n+6\n... and 4 more rows differ\n" },
+	{ FOLDED, "1\n2\n3\n4\n", "5\n6\n7\n8\n", 3, 8,
+	  HEAD "@@ -1,2 +1 @@\n-1\n-2\n+5\n... and 5 more rows differ\n" },
+	{ FOLDED, "1\n2\n3\n4\n", "5\n", 4, 5, HEAD "@@ -1,3 +1 @@\n-1\n-2\n-3\n+5\n... and 1 more row differs\n" },
+	{ FOLDED, "1\n", "5\n6\n7\n8\n", 4, 5, HEAD "@@ -1 +1,3 @@\n-1\n+5\n+6\n+7\n... and 1 more row differs\n" },
+	{ FOLDED, "1\nx\n3\n", "x\n", 1, 2, HEAD "@@ -1 +0,0 @@\n-1\n... and 1 more row differs\n" },
+	{ FOLDED, "x\n", "1\nx\n3\n4\n", 2, 3,
+	  HEAD "@@ -0,0 +1 @@\n+1\n@@ -1,0 +3 @@\n+3\n... and 1 more row differs\n" },
+	{ TEXT, P("x", "1"), P("x", "2"), 1, 2,
+	  HEAD "@@ -1,3 +0,0 @@\n-    -                x (1)\n-        1\n-\n... and 1 more row differs\n" },
+};
+
+START_TEST(test_table)
+{
+	const struct bytes a = { (char *)tables[_i].a, strlen(tables[_i].a) };
+	const struct bytes b = { (char *)tables[_i].b, strlen(tables[_i].b) };
+	struct bytes got;
+
+	ck_assert_int_eq(diff(&a, &b, tables[_i].form, tables[_i].max, &got), tables[_i].nr);
+	ck_assert_str_eq(got.p, tables[_i].want);
+	free(got.p);
+}
+END_TEST
+
+START_TEST(test_null_is_empty)
+{
+	const struct bytes none = { NULL, 0 }, one = { (char *)"x 1\n", 4 };
+	struct bytes got;
+
+	ck_assert_int_eq(diff(&none, &none, FOLDED, ALL, &got), 0);
+	ck_assert_str_eq(got.p, "");
+	free(got.p);
+	ck_assert_int_eq(diff(&none, &one, TEXT, ALL, &got), 1);
+	ck_assert_str_eq(got.p, HEAD "@@ -0,0 +1 @@\n+x 1\n");
+	free(got.p);
+	ck_assert_int_eq(diff(&one, &none, TEXT, ALL, &got), 1);
+	ck_assert_str_eq(got.p, HEAD "@@ -1 +0,0 @@\n-x 1\n");
+	free(got.p);
+}
+END_TEST
+
+/*
+ * What follows is a patch(1) that forgives nothing: it knows unified diffs without context, not report_diff().
+ */
+struct patch {
+	const char *at, *end;      /* of the diff */
+	const char *old, *old_end; /* what is left of the old file */
+	size_t old_line, new_line; /* lines behind us */
+	size_t removed, added;     /* lines in all */
+	FILE *out;
+};
+
+static size_t number(struct patch *p)
+{
+	char *end;
+	size_t n = strtoul(p->at, &end, 10);
+
+	ck_assert_ptr_ne(p->at, end);
+	p->at = end;
+	return n;
+}
+
+static bool next_is(struct patch *p, const char *s)
+{
+	if ((size_t)(p->end - p->at) < strlen(s) || memcmp(p->at, s, strlen(s)))
+		return false;
+	p->at += strlen(s);
+	return true;
+}
+
+/* Bytes of the line at @at, with its newline. */
+static size_t line_len(const char *at, const char *end)
+{
+	const char *newline;
+
+	if (at == end)
+		return 0;
+	newline = memchr(at, '\n', (size_t)(end - at));
+	return newline ? (size_t)(newline - at) + 1 : (size_t)(end - at);
+}
+
+/* "-5,2": @lines, and how many lines come before them. */
+static size_t range(struct patch *p, const char *sign, size_t *lines)
+{
+	size_t start;
+
+	ck_assert(next_is(p, sign));
+	start = number(p);
+	*lines = next_is(p, ",") ? number(p) : 1;
+	ck_assert(!*lines || start);
+	return *lines ? start - 1 : start;
+}
+
+static void copy_to(struct patch *p, size_t line)
+{
+	size_t len;
+
+	for (; p->old_line < line; p->old_line++, p->new_line++, p->old += len) {
+		len = line_len(p->old, p->old_end);
+		ck_assert_uint_gt(len, 0);
+		fwrite(p->old, 1, len, p->out);
+	}
+}
+
+/* A line of a hunk, without its sign; @len: of what stands in the file. */
+static const char *body(struct patch *p, const char *sign, size_t *len)
+{
+	const char *line;
+
+	ck_assert(next_is(p, sign));
+	line = p->at;
+	*len = line_len(p->at, p->end);
+	ck_assert_uint_gt(*len, 0);
+	p->at += *len;
+	*len -= next_is(p, NO_NL);
+	return line;
+}
+
+static void hunk(struct patch *p)
+{
+	size_t nr_old, nr_new, from_old, from_new, len;
+	bool first = !p->removed && !p->added;
+	const char *line;
+
+	from_old = range(p, "-", &nr_old);
+	ck_assert(next_is(p, " "));
+	from_new = range(p, "+", &nr_new);
+	ck_assert(next_is(p, " @@\n"));
+	ck_assert_uint_gt(nr_old + nr_new, 0);
+	ck_assert(first || from_old > p->old_line); /* else it were the same hunk */
+	copy_to(p, from_old);
+	ck_assert_uint_eq(from_old, p->old_line);
+	ck_assert_uint_eq(from_new, p->new_line);
+	p->removed += nr_old;
+	p->added += nr_new;
+	for (; nr_old; nr_old--, p->old_line++, p->old += len) {
+		line = body(p, "-", &len);
+		ck_assert_uint_eq(len, line_len(p->old, p->old_end));
+		ck_assert_mem_eq(line, p->old, len);
+	}
+	for (; nr_new; nr_new--, p->new_line++) {
+		line = body(p, "+", &len);
+		fwrite(line, 1, len, p->out);
+	}
+}
+
+/* @got is a diff of @a, and makes @b of it when it is @whole. Return: how many lines it removes and adds. */
+static size_t check_patch(const struct bytes *a, const struct bytes *b, const struct bytes *got, bool whole)
+{
+	struct patch p = { got->p, got->p + got->len, a->p, a->p + a->len };
+	struct bytes made;
+
+	p.out = open_memstream(&made.p, &made.len);
+	ck_assert_ptr_nonnull(p.out);
+	if (got->len)
+		ck_assert(next_is(&p, HEAD));
+	while (p.at < p.end) {
+		ck_assert(next_is(&p, "@@ "));
+		hunk(&p);
+	}
+	fwrite(p.old, 1, (size_t)(p.old_end - p.old), p.out);
+	fclose(p.out);
+	if (whole) {
+		ck_assert_uint_eq(made.len, b->len);
+		ck_assert(!memcmp(made.p, b->p, b->len));
+	}
+	free(made.p);
+	return p.removed + p.added;
+}
+
+START_TEST(test_table_patches)
+{
+	const struct bytes a = { (char *)tables[_i].a, strlen(tables[_i].a) };
+	const struct bytes b = { (char *)tables[_i].b, strlen(tables[_i].b) };
+	struct bytes got;
+
+	diff(&a, &b, tables[_i].form, ALL, &got);
+	check_patch(&a, &b, &got, true);
+	free(got.p);
+}
+END_TEST
+
+/* Of 1024 rows: how many are in one report only, and how many of the new one are where any row may be. */
+static const struct {
+	unsigned int rows, unlike, astray;
+	enum report_form form;
+} mixes[] = {
+	{ 1, 1024, 0, FOLDED },       { 3, 512, 0, FOLDED },       { 100, 0, 0, FOLDED },     { 100, 20, 0, FOLDED },
+	{ 100, 20, 0, TEXT },         { 100, 512, 0, FOLDED },     { 100, 512, 0, TEXT },     { 100, 1024, 0, FOLDED },
+	{ 1000, 0, 1, FOLDED },       { 1000, 0, 1024, FOLDED },   { 1000, 20, 300, FOLDED }, { 1000, 512, 50, TEXT },
+	{ 100000, 1, 0, FOLDED },     { 100000, 300, 0, FOLDED },  { 100000, 300, 0, TEXT },  { 100000, 1024, 0, TEXT },
+	{ 100000, 300, 100, FOLDED }, { 100000, 0, 1024, FOLDED },
+};
+
+static bool chance(unsigned int of_1024)
+{
+	return (unsigned int)(random() & 1023) < of_1024;
+}
+
+/* Bytes of all kinds but NUL and newline, and the text of no other row. */
+static void put_row(FILE *out, enum report_form form, unsigned int id)
+{
+	unsigned int i;
+
+	for (i = 0; form == TEXT && i < id % 5; i++)
+		fprintf(out, "    %u\n", i);
+	fprintf(out, "%c%c%c %u\n", "-+@\\ "[id % 5], 1 + (int)(id % 9), 0x80 + (int)(id % 128), id);
+	if (form == TEXT)
+		putc('\n', out);
+}
+
+static size_t row_lines(enum report_form form, unsigned int id)
+{
+	return form == TEXT ? id % 5 + 2 : 1;
+}
+
+struct mixed {
+	struct bytes side[2];
+	size_t rows, lines; /* that are on one side only */
+};
+
+static void put_side(struct bytes *side, enum report_form form, const unsigned int *ids, size_t nr)
+{
+	FILE *out = open_memstream(&side->p, &side->len);
+	size_t i;
+
+	ck_assert_ptr_nonnull(out);
+	for (i = 0; i < nr; i++)
+		put_row(out, form, ids[i]);
+	fclose(out);
+}
+
+static void mix(struct mixed *m, unsigned int rows, unsigned int unlike, unsigned int astray, enum report_form form)
+{
+	unsigned int *ids[2], id, tmp;
+	size_t nr[2] = { 0 }, i, at;
+
+	for (i = 0; i < 2; i++) {
+		ids[i] = calloc(rows, sizeof(*ids[i]));
+		ck_assert_ptr_nonnull(ids[i]);
+	}
+	for (id = 0; id < rows; id++) {
+		at = (size_t)random() & 1;
+		ids[at][nr[at]++] = id;
+		if (chance(unlike)) {
+			m->rows++;
+			m->lines += row_lines(form, id);
+		} else {
+			ids[!at][nr[!at]++] = id;
+		}
+	}
+	for (i = 0; i < nr[1]; i++) {
+		if (!chance(astray))
+			continue;
+		at = (size_t)random() % nr[1];
+		tmp = ids[1][i];
+		ids[1][i] = ids[1][at];
+		ids[1][at] = tmp;
+	}
+	for (i = 0; i < 2; i++) {
+		put_side(&m->side[i], form, ids[i], nr[i]);
+		free(ids[i]);
+	}
+}
+
+static void mixed_release(struct mixed *m)
+{
+	free(m->side[0].p);
+	free(m->side[1].p);
+}
+
+START_TEST(test_random)
+{
+	struct mixed m = { 0 };
+	struct bytes got;
+	size_t lines;
+	int64_t nr;
+
+	srandom((unsigned int)_i + 1);
+	mix(&m, mixes[_i].rows, mixes[_i].unlike, mixes[_i].astray, mixes[_i].form);
+	nr = diff(&m.side[0], &m.side[1], mixes[_i].form, ALL, &got);
+	lines = check_patch(&m.side[0], &m.side[1], &got, true);
+	ck_assert_int_ge(nr, (int64_t)m.rows);
+	if (!mixes[_i].astray) { /* it is minimal */
+		ck_assert_int_eq(nr, (int64_t)m.rows);
+		ck_assert_uint_eq(lines, m.lines);
+	}
+	free(got.p);
+	mixed_release(&m);
+}
+END_TEST
+
+/* However short it is cut: what is shown can be applied, and with what is not shown it is everything. */
+START_TEST(test_random_cut)
+{
+	struct mixed m = { 0 };
+	size_t max = (size_t)_i, shown, said = 0;
+	struct bytes got, whole;
+	const char *last;
+	int64_t nr;
+
+	srandom((unsigned int)_i + 1);
+	mix(&m, 100, 700, 0, FOLDED);
+	nr = diff(&m.side[0], &m.side[1], FOLDED, max, &got);
+	ck_assert_int_eq(nr, (int64_t)m.rows);
+	last = strstr(got.p, "\n... and ");
+	ck_assert_int_eq(!last, m.rows <= max);
+	whole = (struct bytes){ got.p, last ? (size_t)(last + 1 - got.p) : got.len };
+	if (last)
+		said = strtoul(last + strlen("\n... and "), NULL, 10);
+	shown = check_patch(&m.side[0], &m.side[1], &whole, !last);
+	ck_assert_uint_eq(shown, m.rows <= max ? m.rows : max);
+	ck_assert_uint_eq(shown + said, m.rows);
+	free(got.p);
+	mixed_release(&m);
+}
+END_TEST
+
+/* The last row does not fit into stdio's buffer; or fits, and the flush fails. */
+static const size_t full[] = { 1, 100, 1u << 20 };
+
+START_TEST(test_full_disk)
+{
+	const struct report_side none = { "a", NULL, 0 };
+	struct report_side one = { "b", NULL, full[_i] };
+	FILE *out = fopen("/dev/full", "we");
+	struct err err = { 0 };
+	char *bytes;
+
+	ck_assert_ptr_nonnull(out);
+	bytes = malloc(full[_i]);
+	ck_assert_ptr_nonnull(bytes);
+	one.bytes = memset(bytes, 'x', full[_i]);
+	ck_assert_int_eq(report_diff(out, &none, &one, FOLDED, ALL, &err), -ENOSPC);
+	ck_assert_int_eq(err.code, -ENOSPC);
+	ck_assert_str_eq(err.msg, "cannot write how the reports differ: No space left on device");
+	ck_assert_int_lt(report_diff(out, &none, &one, FOLDED, 0, NULL), 0);  /* the stream stays failed */
+	ck_assert_int_eq(report_diff(out, &one, &one, FOLDED, ALL, NULL), 0); /* nothing to write */
+	fclose(out);
+	free(bytes);
+}
+END_TEST
+
+static ssize_t failing_write(void *cookie, const char *buf, size_t len)
+{
+	int *calls = cookie;
+
+	(void)buf;
+	(void)len;
+	++*calls;
+	errno = EIO;
+	return 0;
+}
+
+/* Many hunks, a single one. */
+static const unsigned int hunks[] = { 512, 1024 };
+
+/* After a failed write nothing more is tried. */
+START_TEST(test_stops)
+{
+	struct mixed m = { 0 };
+	struct report_side old, new;
+	int calls = 0;
+	FILE *out = fopencookie(&calls, "w", (cookie_io_functions_t){ .write = failing_write });
+
+	ck_assert_ptr_nonnull(out);
+	srandom(1);
+	mix(&m, 20000, hunks[_i], 0, FOLDED);
+	old = (struct report_side){ "a", m.side[0].p, m.side[0].len };
+	new = (struct report_side){ "b", m.side[1].p, m.side[1].len };
+	ck_assert_int_eq(report_diff(out, &old, &new, FOLDED, ALL, NULL), -EIO);
+	ck_assert_int_le(calls, 4);
+	fclose(out);
+	mixed_release(&m);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("report_diff");
+	TCase *tc = tcase_create("report_diff");
+
+	tcase_add_loop_test(tc, test_table, 0, ARRAY_SIZE(tables));
+	tcase_add_loop_test(tc, test_table_patches, 0, ARRAY_SIZE(tables));
+	tcase_add_test(tc, test_null_is_empty);
+	tcase_add_loop_test(tc, test_random, 0, ARRAY_SIZE(mixes));
+	tcase_add_loop_test(tc, test_random_cut, 0, 90);
+	tcase_add_loop_test(tc, test_full_disk, 0, ARRAY_SIZE(full));
+	tcase_add_loop_test(tc, test_stops, 0, ARRAY_SIZE(hunks));
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/shortfall.h"
+
+#define MS  (1000 * 1000ULL)
+#define SEC (1000 * MS)
+
+static const struct {
+	uint64_t period_ns, nr_cpus, time_ns, due;
+} dues[] = {
+	{ 20408163, 2, 5 * SEC, 490 }, /* -F 49 */
+	{ 1001001, 2, 5 * SEC, 9990 }, /* -F 999 */
+	{ 10 * MS, 1, 5 * SEC, 500 },  /* exactly */
+	{ 10 * MS, 1, 5 * SEC - 1, 499 },
+	{ 10 * MS, 3, 10 * MS - 1, 0 },
+	{ 10 * MS, 3, 0, 0 },
+	{ 10 * MS, 0, 5 * SEC, 0 },
+	{ 10000, 1, SEC, 100000 },
+	{ 9999, 1, SEC, 100000 }, /* the kernel's shortest period */
+	{ 1, 1, SEC, 100000 },
+	{ 0, 1, SEC, 100000 },
+	{ UINT64_MAX, 65536, UINT64_MAX, 65536 },
+	{ UINT64_MAX, 65536, UINT64_MAX - 1, 0 },
+	{ 10000, 65536, 365 * 86400 * SEC, 206674329600000000 },
+	{ 10000, UINT64_MAX, UINT64_MAX, UINT64_MAX },
+	{ 10000, 10001, UINT64_MAX, UINT64_MAX },
+};
+
+START_TEST(test_due)
+{
+	ck_assert_uint_eq(shortfall_due(dues[_i].period_ns, dues[_i].nr_cpus, dues[_i].time_ns), dues[_i].due);
+}
+END_TEST
+
+/* 1000 samples are due unless a row says otherwise: 5 s at 100 Hz on two CPUs. */
+#define RUN          .period_ns = 10 * MS, .nr_cpus = 2, .time_ns = 5 * SEC
+#define BUSY_FOR(ns) RUN, .times_known = true, .busy_ns = ns
+#define BUSY         BUSY_FOR(10 * SEC)
+#define LATE         "timer interrupts came late"
+#define LATE_IN_BPF  LATE ", or another BPF program or map access was running on those CPUs"
+#define RATE         "kernel.perf_event_max_sample_rate"
+
+static const struct {
+	struct shortfall s;
+	const char *why; /* NULL: nothing worth a line */
+} rows[] = {
+	/* Enough, or nearly. */
+	{ { BUSY, .taken = 1000 }, NULL },
+	{ { BUSY, .taken = 1003 }, NULL },
+	{ { BUSY, .taken = UINT64_MAX }, NULL },
+	{ { BUSY, .taken = 950 }, NULL },
+	{ { BUSY, .taken = 950, .include_idle = true, .throttled = 9, .throttled_ns = SEC }, NULL },
+	{ { 0 }, NULL },
+	{ { .include_idle = true, .times_known = true }, NULL },
+	{ { .nr_cpus = 2, .period_ns = 10 * MS, .time_ns = 10 * MS, .include_idle = true },
+	  NULL }, /* 2 due: rounding */
+	{ { .nr_cpus = 2, .period_ns = 10 * MS, .time_ns = 30 * MS, .include_idle = true, .taken = 4 }, NULL },
+
+	/* One cause. */
+	{ { BUSY, .taken = 949 }, "5 % of the samples due (1000) were not taken: " LATE "." },
+	{ { BUSY, .include_idle = true }, "100 % of the samples due (1000) were not taken: " LATE "." },
+	{ { BUSY, .taken = 1, .in_kernel = true }, "99 % of the samples due (1000) were not taken: " LATE_IN_BPF "." },
+	{ { BUSY, .taken = 620, .throttled = 412, .throttled_ns = 3800 * MS, .max_rate_start = 100,
+	    .max_rate_end = 100 },
+	  "38 % of the samples due (1000) were not taken: the kernel throttled the event 412 times (" RATE
+	  " is 100)." },
+	{ { BUSY, .taken = 500, .offline_ns = 5 * SEC },
+	  "50 % of the samples due (1000) were not taken: CPUs were offline for 5.0 s." },
+	{ { BUSY, .taken = 700, .steal_ns = 3 * SEC },
+	  "30 % of the samples due (1000) were not taken: the hypervisor stole 3.0 s of the CPUs' time." },
+	{ { BUSY, .taken = 300, .include_idle = true, .idle_ns = 10 * SEC },
+	  "70 % of the samples due (1000) were not taken: timer interrupts of idle CPUs came late." },
+
+	/* Which of them, and in which order: what each can account for. */
+	{ { BUSY, .taken = 500, .offline_ns = 2 * SEC, .throttled = 3, .throttled_ns = 3 * SEC },
+	  "50 % of the samples due (1000) were not taken: the kernel throttled the event 3 times; CPUs were offline "
+	  "for "
+	  "2.0 s." },
+	{ { BUSY, .taken = 500, .offline_ns = 3 * SEC, .throttled = 1, .throttled_ns = 2 * SEC },
+	  "50 % of the samples due (1000) were not taken: CPUs were offline for 3.0 s; the kernel throttled the event "
+	  "1 time." },
+	{ { BUSY, .taken = 500, .offline_ns = 490 * MS, .steal_ns = SEC },
+	  "50 % of the samples due (1000) were not taken: " LATE "; the hypervisor stole 1.0 s of the CPUs' time." },
+	{ { BUSY, .taken = 500, .offline_ns = 4900 * MS, .steal_ns = 100 * MS, .throttled = 5, .throttled_ns = 9 * MS },
+	  "50 % of the samples due (1000) were not taken: CPUs were offline for 4.9 s." },
+	/* The first can account for all: the second is not needed. */
+	{ { BUSY, .taken = 500, .offline_ns = 9 * SEC, .steal_ns = 8 * SEC },
+	  "50 % of the samples due (1000) were not taken: CPUs were offline for 9.0 s." },
+	{ { BUSY, .taken = 200, .include_idle = true, .in_kernel = true, .throttled = 22, .throttled_ns = 1100 * MS,
+	    .offline_ns = 1500 * MS, .steal_ns = SEC, .idle_ns = 2 * SEC, .max_rate_start = 100000,
+	    .max_rate_end = 1000 },
+	  "80 % of the samples due (1000) were not taken: " LATE_IN_BPF
+	  "; timer interrupts of idle CPUs came late; CPUs "
+	  "were offline for 1.5 s; the kernel throttled the event 22 times (" RATE
+	  " was lowered from 100000 to 1000); the hypervisor stole 1.0 s of the CPUs' time." },
+	/* Throttled, but for no time that matters; a time without a record. */
+	{ { BUSY, .taken = 500, .throttled = 400 }, "50 % of the samples due (1000) were not taken: " LATE "." },
+	{ { BUSY, .taken = 500, .throttled_ns = 5 * SEC }, "50 % of the samples due (1000) were not taken: " LATE "." },
+	{ { BUSY, .taken = 500, .throttled = 1, .throttled_ns = UINT64_MAX, .offline_ns = UINT64_MAX },
+	  "50 % of the samples due (1000) were not taken: the kernel throttled the event 1 time." },
+
+	/* Idle CPUs get only what is left, and only what they were due. */
+	{ { BUSY, .taken = 300, .include_idle = true, .idle_ns = 10 * SEC, .throttled = 2, .throttled_ns = 6 * SEC },
+	  "70 % of the samples due (1000) were not taken: the kernel throttled the event 2 times; timer interrupts of "
+	  "idle "
+	  "CPUs came late." },
+	{ { BUSY, .taken = 300, .include_idle = true, .idle_ns = 3 * SEC, .idle_taken = 300 },
+	  "70 % of the samples due (1000) were not taken: " LATE "." },
+	{ { BUSY, .taken = 300, .include_idle = true, .idle_ns = 3 * SEC, .idle_taken = 100 },
+	  "70 % of the samples due (1000) were not taken: " LATE "; timer interrupts of idle CPUs came late." },
+
+	/* Not asked for: what idle CPUs did not give is neither missing nor due. */
+	{ { BUSY, .taken = 300, .idle_ns = 7 * SEC }, NULL },
+	{ { BUSY, .idle_ns = 10 * SEC }, NULL },
+	{ { BUSY, .idle_ns = UINT64_MAX, .idle_taken = UINT64_MAX }, NULL },
+	{ { BUSY, .taken = 300, .idle_ns = 10 * SEC, .throttled = 26, .throttled_ns = 7 * SEC }, NULL },
+	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .idle_taken = 700 }, NULL },
+	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .idle_taken = 800, .throttled = 7, .throttled_ns = SEC },
+	  "50 % of the samples due (200 outside the idle task) were not taken: the kernel throttled the event 7 "
+	  "times." },
+	/* Not known how many of them were taken: perhaps none. */
+	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .throttled = 7, .throttled_ns = SEC }, NULL },
+	{ { BUSY, .taken = 100, .idle_ns = 8 * SEC, .throttled = 7, .throttled_ns = SEC },
+	  "50 % of the samples due (200 outside the idle task) were not taken: the kernel throttled the event 7 "
+	  "times." },
+	/* More than they were due: interrupts of idle CPUs. */
+	{ { BUSY, .taken = 1000, .idle_ns = 8 * SEC, .idle_taken = 1000 }, NULL },
+	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .idle_taken = 2000, .steal_ns = SEC },
+	  "50 % of the samples due (200 outside the idle task) were not taken: the hypervisor stole 1.0 s of the CPUs' "
+	  "time." },
+	{ { BUSY, .taken = 100, .idle_ns = 5 * SEC, .idle_taken = 300 },
+	  "100 % of the samples due (500 outside the idle task) were not taken: " LATE "." },
+	/* Some time is nowhere: the due of what is busy. */
+	{ { BUSY_FOR(40 * MS), .taken = 500, .idle_ns = 9 * SEC, .idle_taken = 500, .throttled = 26,
+	    .throttled_ns = SEC },
+	  NULL },
+	{ { BUSY_FOR(500 * MS), .taken = 520, .idle_ns = 9 * SEC, .idle_taken = 500, .throttled = 26,
+	    .throttled_ns = SEC },
+	  "60 % of the samples due (50 outside the idle task) were not taken: the kernel throttled the event 26 "
+	  "times." },
+	{ { BUSY_FOR(SEC), .taken = 500, .idle_ns = 5 * SEC, .idle_taken = 400, .offline_ns = 3 * SEC,
+	    .steal_ns = SEC },
+	  "80 % of the samples due (500 outside the idle task) were not taken: CPUs were offline for 3.0 s; the "
+	  "hypervisor "
+	  "stole 1.0 s of the CPUs' time." },
+	{ { BUSY_FOR(0), .include_idle = true, .taken = 500, .idle_ns = 2 * SEC },
+	  "50 % of the samples due (1000) were not taken: " LATE "; timer interrupts of idle CPUs came late." },
+	/* Idle time is counted in ticks: 2 CPUs, 2 ticks each, and the last sample; and a hundredth. */
+	{ { BUSY, .taken = 984, .idle_ns = 9800 * MS, .idle_taken = 980 }, NULL },
+	{ { BUSY, .taken = 983, .idle_ns = 9800 * MS, .idle_taken = 980 },
+	  "85 % of the samples due (20 outside the idle task) were not taken: " LATE "." },
+	/* Without idle times, only what has another cause. */
+	{ { RUN }, NULL },
+	{ { RUN, .taken = 300, .in_kernel = true }, NULL },
+	{ { RUN, .taken = 300, .offline_ns = 500 * MS }, NULL },
+	{ { RUN, .taken = 300, .offline_ns = 2 * SEC },
+	  "20 % of the samples due (1000) were not taken: CPUs were offline for 2.0 s." },
+	{ { RUN, .taken = 300, .include_idle = true }, "70 % of the samples due (1000) were not taken: " LATE "." },
+
+	/* The longest run. */
+	{ { .period_ns = 1,
+	    .nr_cpus = UINT64_MAX,
+	    .time_ns = UINT64_MAX,
+	    .include_idle = true,
+	    .steal_ns = UINT64_MAX },
+	  NULL },
+	{ { .period_ns = 1,
+	    .nr_cpus = 65536,
+	    .time_ns = 365 * 86400 * SEC,
+	    .include_idle = true,
+	    .throttled = UINT64_MAX,
+	    .throttled_ns = UINT64_MAX,
+	    .max_rate_start = UINT64_MAX,
+	    .max_rate_end = 1 },
+	  "100 % of the samples due (206674329600000000) were not taken: " LATE "." },
+};
+
+START_TEST(test_explain)
+{
+	struct err why = { 0 };
+
+	ck_assert_int_eq(shortfall_explain(&rows[_i].s, &why), !!rows[_i].why);
+	ck_assert_str_eq(why.msg, rows[_i].why ? rows[_i].why : "");
+}
+END_TEST
+
+/* Of an event that was throttled, at 100 Hz and at 4999 Hz. */
+static const struct {
+	uint64_t period_ns, start, end;
+	const char *blame;
+} settings[] = {
+	{ 10 * MS, 100, 100, " (" RATE " is 100)" },
+	{ 10 * MS, 1000, 1000, " (" RATE " is 1000)" }, /* with 1000 ticks a second: one sample a tick */
+	{ 10 * MS, 50, 100, " (" RATE " is 100)" },
+	{ 10 * MS, 0, 100, " (" RATE " is 100)" },
+	{ 10 * MS, 100000, 1, " (" RATE " was lowered from 100000 to 1)" },
+	{ 10 * MS, 100, 100000, " (" RATE " was 100 at first)" },
+	{ 10 * MS, 100, 0, " (" RATE " was 100 at first)" },
+	{ 200040, 100000, 200, " (" RATE " was lowered from 100000 to 200)" },
+	{ 200040, 5000, 5000, " (" RATE " is 5000)" },
+	{ 10000, 100000, 100000, " (" RATE " is 100000)" },
+	{ 1, 100000, 100000, " (" RATE " is 100000)" },
+	{ 200040, 6022, 6022, " (" RATE " is 6022)" },
+	/* Room for the rate, or not read. */
+	{ 200040, 6023, 6023, "" },
+	{ 200040, 100000, 100000, "" },
+	{ 200040, 100000, 50000, "" },
+	{ 10 * MS, 0, 0, "" },
+	{ 10 * MS, 0, 100000, "" },
+	{ 10 * MS, 100000, 0, "" },
+	{ 10 * MS, UINT64_MAX, UINT64_MAX, "" },
+};
+
+START_TEST(test_setting)
+{
+	const struct shortfall s = {
+		.period_ns = settings[_i].period_ns,
+		.nr_cpus = 1,
+		.time_ns = 10 * SEC,
+		.throttled = 3,
+		.throttled_ns = 10 * SEC,
+		.max_rate_start = settings[_i].start,
+		.max_rate_end = settings[_i].end,
+	};
+	struct err why = { 0 };
+	char want[256];
+
+	ck_assert(shortfall_explain(&s, &why));
+	snprintf(want, sizeof(want), ": the kernel throttled the event 3 times%s.", settings[_i].blame);
+	ck_assert_ptr_nonnull(strchr(why.msg, ':'));
+	ck_assert_str_eq(strchr(why.msg, ':'), want);
+}
+END_TEST
+
+/* No text is cut: all five causes, with the longest numbers. */
+START_TEST(test_longest)
+{
+	static const char *const parts[] = { "18446744073709551615 times",
+					     "lowered from 18446744073709551615 to 100999",
+					     "offline",
+					     "stole",
+					     "of idle CPUs",
+					     "another BPF program" };
+	const uint64_t each = UINT64_MAX / 5;
+	const struct shortfall s = {
+		.period_ns = 1,
+		.nr_cpus = 1,
+		.time_ns = UINT64_MAX,
+		.include_idle = true,
+		.in_kernel = true,
+		.throttled = UINT64_MAX,
+		.throttled_ns = each,
+		.offline_ns = each,
+		.times_known = true,
+		.steal_ns = each,
+		.idle_ns = each,
+		.max_rate_start = UINT64_MAX,
+		.max_rate_end = 100999,
+	};
+	struct err why = { 0 };
+	size_t i;
+
+	ck_assert(shortfall_explain(&s, &why));
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		ck_assert_msg(strstr(why.msg, parts[i]), "no '%s' in '%s'", parts[i], why.msg);
+	ck_assert_uint_lt(strlen(why.msg), sizeof(why.msg) - 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("shortfall");
+	TCase *c = tcase_create("shortfall");
+
+	tcase_add_loop_test(c, test_due, 0, ARRAY_SIZE(dues));
+	tcase_add_loop_test(c, test_explain, 0, ARRAY_SIZE(rows));
+	tcase_add_loop_test(c, test_setting, 0, ARRAY_SIZE(settings));
+	tcase_add_test(c, test_longest);
+	suite_add_tcase(s, c);
+	return unit_main(s);
+}

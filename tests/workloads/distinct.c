@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * distinct [SECONDS [N]] - N (default 20000) different stacks, all with the same share: one thread on each CPU walks
+ * through the paths of a binary tree, some 10 us at the end of each. At each level the bits of the path's number say
+ * which of two functions is called, so that no two paths have the same frames.
+ *
+ * Expected: distinct;...;walk_forever;left|right;left|right;...;leaf_work, with as many levels as N has bits (18 for
+ * 200000), almost never less deep.
+ */
+#include "workload.h"
+
+#include <pthread.h>
+
+static long nr_paths;
+static int nr_levels;
+
+static void left(unsigned long path, int levels);
+static void right(unsigned long path, int levels);
+
+static NOINLINE void leaf_work(void)
+{
+	spin_iterations(7000);
+}
+
+static inline __attribute__((always_inline)) void go_down(unsigned long path, int levels)
+{
+	if (levels == 0)
+		leaf_work();
+	else if (path >> (levels - 1) & 1)
+		right(path, levels - 1);
+	else
+		left(path, levels - 1);
+}
+
+static NOINLINE void left(unsigned long path, int levels)
+{
+	go_down(path, levels);
+	workload_sink++;
+}
+
+static NOINLINE void right(unsigned long path, int levels)
+{
+	go_down(path, levels);
+	workload_sink--;
+}
+
+static NOINLINE void *walk_forever(void *arg)
+{
+	long path;
+
+	workload_pin((int)(intptr_t)arg);
+	while (!workload_stop)
+		for (path = 0; path < nr_paths; path++)
+			go_down((unsigned long)path, nr_levels);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	cpu_set_t allowed;
+	pthread_t thread;
+	int cpu;
+
+	workload_live(argc, argv);
+	nr_paths = workload_arg(argc, argv, 2, 20000);
+	while (nr_levels < 30 && nr_paths > 1L << nr_levels)
+		nr_levels++;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		workload_die("cannot read the CPU affinity");
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		errno = pthread_create(&thread, NULL, walk_forever, (void *)(intptr_t)cpu);
+		if (errno)
+			workload_die("cannot start a thread");
+	}
+	workload_ready();
+	pthread_join(thread, NULL);
+	return 0;
+}
