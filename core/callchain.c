@@ -15,9 +15,9 @@ unsigned int callchain_asked(const struct host *host)
 	long long max;
 
 	/* Absent before 4.8: 127 is compiled in there. */
-	if (host_setting(host, "kernel/perf_event_max_stack", &max) || max > CALLCHAIN_ASKED)
+	if (host_setting(host, "kernel/perf_event_max_stack", &max) || max >= CALLCHAIN_ASKED + 2)
 		return CALLCHAIN_ASKED;
-	return max > 3 ? (unsigned int)max - 1 : 2;
+	return max > 4 ? (unsigned int)max - 2 : 2;
 }
 
 void callchain_entry(const uint64_t *ips, uint64_t nr, struct stack *out)

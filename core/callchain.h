@@ -21,11 +21,12 @@
 struct host;
 
 /*
- * Addresses asked of the kernel for a whole sample. One below the default kernel.perf_event_max_stack (127), because
- * a stack map of that many entries must hold a marker too; the last one asked for is never shown: its presence proves
- * that a stack was cut.
+ * Addresses asked of the kernel for a whole sample. Two below the default kernel.perf_event_max_stack (127): since 5.9
+ * bpf_get_stackid() may take its stack from the sample's callchain, and since 6.18 it gives the user's side no more
+ * entries than that less the kernel's, each side having a marker. The last one asked for is never shown: its presence
+ * proves that a stack was cut.
  */
-#define CALLCHAIN_ASKED 126
+#define CALLCHAIN_ASKED 125
 
 /** callchain_asked() - CALLCHAIN_ASKED, or less where the host's kernel.perf_event_max_stack is lower; at least 2. */
 unsigned int callchain_asked(const struct host *host);

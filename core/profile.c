@@ -231,7 +231,7 @@ static void explain(const struct compare *c, const struct account *a, enum repor
 
 	if (n->renamed + n->dying)
 		fprintf(stderr,
-			"The backends differ in %" PRIu64 " of %" PRIu64 " samples for known reasons: %" PRIu64
+			"%" PRIu64 " of %" PRIu64 " samples differ between the backends, explained: %" PRIu64
 			" of threads inside the system call that renames them, %" PRIu64 " of dying tasks.\n",
 			n->renamed + n->dying, n->compared, n->renamed, n->dying);
 	if (agreement == REPORTS_DIFFERENT || n->different)
