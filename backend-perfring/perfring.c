@@ -86,9 +86,10 @@ static int perfring_open(struct backend **out, struct capture *cap, struct err *
 
 static int perfring_attach(struct backend *b, size_t i, struct err *err)
 {
-	const struct capture_event *e = &b->cap->events[i];
+	struct capture_event *e = &b->cap->events[i];
 	int rc = ring_map(&b->sources[i].ring, e->fd, b->cap->ring_bytes, err);
 
+	e->ring_bytes = b->sources[i].ring.bytes;
 	if (!rc && e->notes_fd >= 0 && ioctl(e->notes_fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd))
 		rc = err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu);
 	return rc;

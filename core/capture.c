@@ -547,6 +547,15 @@ int capture_kept(struct capture *cap, struct err *err)
 	return k ? keeper_end(k, err) : 0;
 }
 
+/*
+ * Are the losses of this interval known? A record that is lost at its very end may be told of in the next one. And with
+ * both backends, a note may be lost while its sample is not.
+ */
+static bool told_of_losses(const struct capture *cap)
+{
+	return cap->attr.read_format & PERF_FORMAT_LOST && !cap->options->interval_ns && !cap->both;
+}
+
 int64_t capture_books(const struct capture *cap, struct books *out)
 {
 	size_t i;
@@ -556,11 +565,23 @@ int64_t capture_books(const struct capture *cap, struct books *out)
 		cap->backends[i].ops->stats(cap->backends[i].state, out);
 	if (cap->backends[0].ops->in_kernel) {
 		out->lost = spilled(out) - out->counted_ring;
+		if (told_of_losses(cap) && out->lost > out->lost_records + out->bad_samples)
+			out->lost = out->lost_records + out->bad_samples;
 	} else {
 		out->taken = out->ring_samples + out->lost_records;
 		out->lost = out->lost_records + out->bad_samples;
 	}
 	return (int64_t)(out->taken - stacks_total(capture_stacks(cap)) - out->filtered - out->lost);
+}
+
+size_t capture_ring_bytes(const struct capture *cap)
+{
+	size_t i, least = 0;
+
+	for (i = 0; i < cap->nr_events; i++)
+		if (cap->events[i].ring_bytes && (!least || cap->events[i].ring_bytes < least))
+			least = cap->events[i].ring_bytes;
+	return least;
 }
 
 uint64_t capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out)

@@ -30,6 +30,7 @@ struct capture_event {
 	 * program. */
 	int notes_fd;
 	uint64_t notes_id; /* PERF_SAMPLE_IDENTIFIER of the notes */
+	size_t ring_bytes; /* of its ring; set by the reader */
 
 	uint64_t enabled_at; /* CLOCK_MONOTONIC, like the times of this interval: */
 	bool due;            /* has been online: since then samples of it are due, */
@@ -139,11 +140,15 @@ int capture_open_error(const struct host *host, const struct event_type *event, 
 /**
  * capture_books() - what became of every sample of the interval that ended.
  *
- * Lost are the samples the program passed on and no ring gave back; where there is no program, every record that a
- * ring lost counts as a sample, which is at least as many. Samples the decoder refused are lost, too.
- * Return: taken minus what is in the rows, filtered or lost; not 0 is a bug.
+ * Lost are the samples the program passed on and no ring gave back, if the kernel tells of so many records lost (since
+ * 6.0; before, they are believed); where there is no program, every record that a ring lost counts as a sample, which
+ * is at least as many. Samples the decoder refused are lost, too. Return: taken minus what is in the rows, filtered or
+ * lost; not 0 is a bug.
  */
 int64_t capture_books(const struct capture *cap, struct books *out);
+
+/** capture_ring_bytes() - size of the smallest ring; 0: there is none. */
+size_t capture_ring_bytes(const struct capture *cap);
 
 /**
  * capture_shortfall() - the facts about samples that were due in the interval that ended, and not taken.

@@ -128,8 +128,8 @@ int compare_sample(struct compare *c, const struct compare_view *program, const 
 }
 
 /*
- * Could @seen be read while @new was being written over @old, or just after? The kernel writes from the front, the reader may come at
- * any moment, and stops at the first zero.
+ * Could @seen be read while @new was being written over @old, or just after? The kernel writes from the front, the
+ * reader may come at any moment, and stops at the first zero.
  */
 static bool is_torn(const char *seen, const char *old, const char *new)
 {

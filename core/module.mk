@@ -1,4 +1,5 @@
 LIB_SRCS += \
+	core/account.c \
 	core/backend.c \
 	core/callchain.c \
 	core/capture.c \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* profile: sample, count, name, report. The only file that prints and exits. */
+#include "core/account.h"
 #include "core/capture.h"
 #include "core/compare.h"
 #include "core/options.h"
@@ -77,141 +78,6 @@ static enum exit_status run_action(const struct options *o)
 	return output_commit(&out, &err) ? fail_writing(&err) : EXIT_OK;
 }
 
-/* What one interval gave, or all of them together. */
-struct account {
-	struct books books;
-	int64_t unaccounted;
-	uint64_t started_ns, sampled_ns;
-	uint64_t due; /* samples; 0: not known */
-	struct shortfall shortfall;
-	uint64_t rows, stacks;
-	struct compare_counts compared;
-};
-
-static void take_account(const struct capture *cap, struct account *a)
-{
-	const struct compare *c = cap->sets[cap->ended].compare;
-
-	*a = (struct account){
-		.started_ns = cap->started_ns,
-		.sampled_ns = cap->stopped_ns - cap->started_ns,
-		.rows = stacks_nr_rows(capture_stacks(cap)),
-		.stacks = stacks_nr_stacks(capture_stacks(cap)),
-	};
-	a->unaccounted = capture_books(cap, &a->books);
-	a->due = capture_shortfall(cap, &a->books, &a->shortfall);
-	if (c)
-		compare_counts(c, &a->compared);
-}
-
-static void add_account(struct account *to, const struct account *more)
-{
-	books_add(&to->books, &more->books);
-	to->unaccounted += more->unaccounted;
-	if (!to->started_ns)
-		to->started_ns = more->started_ns;
-	to->sampled_ns += more->sampled_ns;
-	to->due += more->due;
-	shortfall_add(&to->shortfall, &more->shortfall);
-	to->rows += more->rows;
-	to->stacks += more->stacks;
-	to->compared.compared += more->compared.compared;
-	to->compared.renamed += more->compared.renamed;
-	to->compared.dying += more->compared.dying;
-	to->compared.different += more->compared.different;
-	to->compared.unpaired += more->compared.unpaired;
-}
-
-/* Stable "name: value" lines; profile(8) says what each means. */
-static void print_stats(const struct capture *cap, const char *interval, const struct account *a)
-{
-	const struct books *b = &a->books;
-	const struct compare_counts *c = &a->compared;
-	const struct {
-		const char *name;
-		uint64_t value;
-		bool hidden;
-	} lines[] = {
-		{ "samples_due", a->due, !a->due },
-		{ "samples_taken", b->taken },
-		{ "samples_counted_in_kernel", b->counted_kernel },
-		{ "samples_counted_from_ring", b->counted_ring },
-		{ "samples_filtered", b->filtered },
-		{ "samples_of_idle", b->idle },
-		{ "samples_lost", b->lost },
-		{ "spilled_no_stack_room", b->spilled_stack },
-		{ "spilled_no_count_room", b->spilled_count },
-		{ "samples_of_dying_tasks", b->dead_tasks },
-		{ "samples_outside", b->outside },
-		{ "samples_compared", c->compared, !cap->both },
-		{ "samples_not_compared", c->unpaired, !cap->both },
-		{ "differences_renamed", c->renamed, !cap->both },
-		{ "differences_dying", c->dying, !cap->both },
-		{ "differences_explained", c->renamed + c->dying, !cap->both },
-		{ "differences_unexplained", c->different, !cap->both },
-		{ "ring_records", b->ring_records },
-		{ "ring_bytes_read", b->ring_bytes },
-		{ "ring_records_lost", b->lost_records },
-		{ "ring_records_late", b->late_records },
-		{ "ring_records_bad", b->bad_records },
-		{ "count_table_used", b->count_entries },
-		{ "stack_table_used", b->stack_entries },
-		{ "throttled", b->throttled },
-		{ "throttled_ns", b->throttled_ns },
-		{ "rows", a->rows },
-		{ "stacks", a->stacks },
-		{ "cpus", cap->nr_cpus },
-		{ "cpus_offline_ns", a->shortfall.offline_ns },
-		{ "started_ns", a->started_ns },
-		{ "sampled_ns", a->sampled_ns },
-	};
-	size_t i;
-
-	if (interval)
-		fprintf(stderr, "interval: %s\n", interval);
-	fprintf(stderr, "backend: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name);
-	fprintf(stderr, "backend_reason: %s\n", cap->reason);
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		if (!lines[i].hidden)
-			fprintf(stderr, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
-	fprintf(stderr, "samples_unaccounted: %" PRId64 "\n", a->unaccounted);
-}
-
-/* About the samples of one report. */
-static void print_losses(const struct account *a)
-{
-	const struct books *b = &a->books;
-
-	if (b->lost)
-		fprintf(stderr,
-			"WARNING: %" PRIu64 " stack traces could not be displayed. "
-			"A ring had no room for them: lower the rate (-F), or give the profiler more CPU time.\n",
-			b->lost);
-	if (b->lost_records > b->lost)
-		fprintf(stderr,
-			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
-			b->lost_records - b->lost);
-	if (a->unaccounted)
-		fprintf(stderr, "WARNING: %" PRId64 " samples are not accounted for: this is a bug of profile.\n",
-			a->unaccounted);
-}
-
-/* About the whole run. */
-static void print_warnings(const struct capture *cap, const struct account *total, const struct symbols *symbols)
-{
-	struct err why;
-
-	if (total->due && shortfall_explain(&total->shortfall, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
-	if (tasks_refused(cap->tasks))
-		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
-			tasks_refused(cap->tasks));
-	if (symbols_kernel_hidden(symbols, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
-	if (symbols_skipped(symbols, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
-}
-
 static void kernel_name(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
 	symbols_kernel(ctx, addr, is_return, out);
@@ -273,6 +139,23 @@ struct run {
 	bool differ; /* the backends, in one of the intervals */
 };
 
+/* About the whole run. */
+static void print_warnings(const struct run *run)
+{
+	const struct tasks *tasks = run->cap->tasks;
+	struct err why;
+
+	if (account_shortfall(&run->total, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (tasks_refused(tasks))
+		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
+			tasks_refused(tasks));
+	if (symbols_kernel_hidden(run->symbols, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (symbols_skipped(run->symbols, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+}
+
 static int write_report(struct run *run, const struct account *a, struct err *err)
 {
 	const struct report_names names = { run->symbols, kernel_name, user_name };
@@ -301,8 +184,8 @@ static int report(struct run *run, bool last, struct err *err)
 	char number[16];
 	int rc = 0;
 
-	take_account(run->cap, &a);
-	add_account(&run->total, &a);
+	account_take(run->cap, &a);
+	account_add(&run->total, &a);
 	if (last)
 		capture_close(run->cap);
 	else
@@ -312,14 +195,14 @@ static int report(struct run *run, bool last, struct err *err)
 	if (!rc && last)
 		rc = output_commit(run->out, err);
 	run->intervals++;
-	print_losses(&a);
+	account_print_losses(stderr, run->cap, &a);
 	if (last)
-		print_warnings(run->cap, &run->total, run->symbols);
+		print_warnings(run);
 	snprintf(number, sizeof(number), "%u", run->intervals);
 	if (o->stats)
-		print_stats(run->cap, o->interval_ns ? number : NULL, &a);
+		account_print(stderr, run->cap, o->interval_ns ? number : NULL, &a);
 	if (o->stats && o->interval_ns && last)
-		print_stats(run->cap, "all", &run->total);
+		account_print(stderr, run->cap, "all", &run->total);
 	return rc;
 }
 

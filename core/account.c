@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/account.h"
+
+#include <inttypes.h>
+
+void account_take(const struct capture *cap, struct account *a)
+{
+	const struct compare *c = cap->sets[cap->ended].compare;
+
+	*a = (struct account){
+		.started_ns = cap->started_ns,
+		.sampled_ns = cap->stopped_ns - cap->started_ns,
+		.rows = stacks_nr_rows(capture_stacks(cap)),
+		.stacks = stacks_nr_stacks(capture_stacks(cap)),
+		.ring_bytes = capture_ring_bytes(cap),
+	};
+	a->unaccounted = capture_books(cap, &a->books);
+	a->due = capture_shortfall(cap, &a->books, &a->shortfall);
+	if (c)
+		compare_counts(c, &a->compared);
+}
+
+void account_add(struct account *to, const struct account *more)
+{
+	books_add(&to->books, &more->books);
+	to->unaccounted += more->unaccounted;
+	if (!to->started_ns)
+		to->started_ns = more->started_ns;
+	to->sampled_ns += more->sampled_ns;
+	to->due += more->due;
+	shortfall_add(&to->shortfall, &more->shortfall);
+	to->rows += more->rows;
+	to->stacks += more->stacks;
+	to->ring_bytes = more->ring_bytes;
+	to->compared.compared += more->compared.compared;
+	to->compared.renamed += more->compared.renamed;
+	to->compared.dying += more->compared.dying;
+	to->compared.different += more->compared.different;
+	to->compared.unpaired += more->compared.unpaired;
+}
+
+void account_print(FILE *out, const struct capture *cap, const char *interval, const struct account *a)
+{
+	const struct books *b = &a->books;
+	const struct compare_counts *c = &a->compared;
+	const struct {
+		const char *name;
+		uint64_t value;
+		bool hidden;
+	} lines[] = {
+		{ "samples_due", a->due, !a->due },
+		{ "samples_taken", b->taken },
+		{ "samples_counted_in_kernel", b->counted_kernel },
+		{ "samples_counted_from_ring", b->counted_ring },
+		{ "samples_filtered", b->filtered },
+		{ "samples_of_idle", b->idle },
+		{ "samples_lost", b->lost },
+		{ "spilled_no_stack_room", b->spilled_stack },
+		{ "spilled_no_count_room", b->spilled_count },
+		{ "samples_of_dying_tasks", b->dead_tasks },
+		{ "samples_outside", b->outside },
+		{ "samples_compared", c->compared, !cap->both },
+		{ "samples_not_compared", c->unpaired, !cap->both },
+		{ "differences_renamed", c->renamed, !cap->both },
+		{ "differences_dying", c->dying, !cap->both },
+		{ "differences_explained", c->renamed + c->dying, !cap->both },
+		{ "differences_unexplained", c->different, !cap->both },
+		{ "ring_records", b->ring_records },
+		{ "ring_bytes_read", b->ring_bytes },
+		{ "ring_records_lost", b->lost_records },
+		{ "ring_records_late", b->late_records },
+		{ "ring_records_bad", b->bad_records },
+		{ "ring_size", a->ring_bytes },
+		{ "count_table_used", b->count_entries },
+		{ "stack_table_used", b->stack_entries },
+		{ "throttled", b->throttled },
+		{ "throttled_ns", b->throttled_ns },
+		{ "rows", a->rows },
+		{ "stacks", a->stacks },
+		{ "cpus", cap->nr_cpus },
+		{ "cpus_offline_ns", a->shortfall.offline_ns },
+		{ "started_ns", a->started_ns },
+		{ "sampled_ns", a->sampled_ns },
+	};
+	size_t i;
+
+	if (interval)
+		fprintf(out, "interval: %s\n", interval);
+	fprintf(out, "backend: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name);
+	fprintf(out, "backend_reason: %s\n", cap->reason);
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		if (!lines[i].hidden)
+			fprintf(out, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
+	fprintf(out, "samples_unaccounted: %" PRId64 "\n", a->unaccounted);
+}
+
+/* What would have kept samples from being lost. A setting is named only where it was in the way. */
+static void print_remedy(FILE *out, const struct capture *cap, const struct account *a)
+{
+	const struct books *b = &a->books;
+	long long kb;
+
+	if (b->spilled_stack > b->spilled_count)
+		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", cap->options->stack_entries);
+	else if (b->spilled_count)
+		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", cap->options->hash_entries);
+	if (a->ring_bytes < cap->ring_bytes && !host_setting(cap->host, "kernel/perf_event_mlock_kb", &kb))
+		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %" PRIu64 " KiB), ", kb,
+			a->ring_bytes >> 10);
+	fprintf(out, "lower the rate (-F), or give the profiler more CPU time.\n");
+}
+
+void account_print_losses(FILE *out, const struct capture *cap, const struct account *a)
+{
+	const struct books *b = &a->books;
+
+	if (b->lost) {
+		fprintf(out, "WARNING: %" PRIu64 " stack traces could not be displayed. A ring had no room for them: ",
+			b->lost);
+		print_remedy(out, cap, a);
+	}
+	if (b->lost_records > b->lost)
+		fprintf(out,
+			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
+			b->lost_records - b->lost);
+	if (a->unaccounted)
+		fprintf(out, "WARNING: %" PRId64 " samples are not accounted for: this is a bug of profile.\n",
+			a->unaccounted);
+}
+
+bool account_shortfall(const struct account *a, struct err *why)
+{
+	return a->due && shortfall_explain(&a->shortfall, why);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run has to say of its samples besides the report: --stats, and the warnings about what is missing. */
+#ifndef CORE_ACCOUNT_H
+#define CORE_ACCOUNT_H
+
+#include "core/capture.h"
+#include "core/compare.h"
+
+#include <stdio.h>
+
+/** struct account - of one interval, or of all of them together; all zeros: of none. */
+struct account {
+	struct books books;
+	int64_t unaccounted;
+	uint64_t started_ns, sampled_ns;
+	uint64_t due; /* samples; 0: not known */
+	struct shortfall shortfall;
+	uint64_t rows, stacks, ring_bytes;
+	struct compare_counts compared;
+};
+
+/** account_take() - of the interval that ended, before capture_close(). */
+void account_take(const struct capture *cap, struct account *a);
+/** account_add() - the interval that follows @to. */
+void account_add(struct account *to, const struct account *more);
+
+/**
+ * account_print() - stable "name: value" lines; profile(8), STATS, says what each means.
+ * @interval: "1", "2", ... or "all"; NULL: there are none
+ */
+void account_print(FILE *out, const struct capture *cap, const char *interval, const struct account *a);
+
+/** account_print_losses() - warnings about the samples of one report; none when nothing is missing. */
+void account_print_losses(FILE *out, const struct capture *cap, const struct account *a);
+
+/** account_shortfall() - see shortfall_explain(); false, too, where nobody knows how many samples were due. */
+bool account_shortfall(const struct account *a, struct err *why);
+
+#endif
