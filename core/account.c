@@ -35,6 +35,7 @@ void account_add(struct account *to, const struct account *more)
 	to->compared.compared += more->compared.compared;
 	to->compared.renamed += more->compared.renamed;
 	to->compared.dying += more->compared.dying;
+	to->compared.unnamed += more->compared.unnamed;
 	to->compared.different += more->compared.different;
 	to->compared.unpaired += more->compared.unpaired;
 }
@@ -63,7 +64,8 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "samples_not_compared", c->unpaired, !cap->both },
 		{ "differences_renamed", c->renamed, !cap->both },
 		{ "differences_dying", c->dying, !cap->both },
-		{ "differences_explained", c->renamed + c->dying, !cap->both },
+		{ "differences_unnamed", c->unnamed, !cap->both },
+		{ "differences_explained", compare_nr_explained(c), !cap->both },
 		{ "differences_unexplained", c->different, !cap->both },
 		{ "ring_records", b->ring_records },
 		{ "ring_bytes_read", b->ring_bytes },

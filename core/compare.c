@@ -105,6 +105,10 @@ static int judge(struct compare *c, const struct difference *d)
 		c->counts.dying++;
 		return keep(&c->explained, d);
 	}
+	if (p->pid == r->pid && p->tid == r->tid && p->tid != 2 && !strcmp(r->comm, "kthreadd")) {
+		c->counts.unnamed++;
+		return keep(&c->explained, d);
+	}
 	if (p->pid == r->pid && p->tid == r->tid)
 		return keep(&c->pending, d);
 	give_up(c, d);
@@ -166,6 +170,11 @@ void compare_end(struct compare *c)
 {
 	while (c->pending.nr)
 		give_up(c, &c->pending.v[--c->pending.nr]);
+}
+
+uint64_t compare_nr_explained(const struct compare_counts *n)
+{
+	return n->renamed + n->dying + n->unnamed;
 }
 
 void compare_counts(const struct compare *c, struct compare_counts *out)

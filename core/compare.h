@@ -11,6 +11,8 @@
  *   one, and the ring has the old one: the next record of the thread is that COMM, with the new name.
  * - dying: a sample of a task that has left the pid tables has no ids; which task it was is then only known from the
  *   EXIT records of its CPU, and those may be of another one, or from before the run.
+ * - unnamed: the kernel names its own threads when it makes them, without a record (since 6.3). The ring's reader asks
+ *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd.
  *
  * Everything else is a bug of one of the backends.
  */
@@ -33,9 +35,9 @@ struct compare_view {
 /** struct compare_counts - samples. */
 struct compare_counts {
 	uint64_t compared;
-	uint64_t renamed, dying; /* different, and explained */
-	uint64_t different;      /* not explained */
-	uint64_t unpaired;       /* without a note, which the ring lost: not compared */
+	uint64_t renamed, dying, unnamed; /* different, and explained */
+	uint64_t different;               /* not explained */
+	uint64_t unpaired;                /* without a note, which the ring lost: not compared */
 };
 
 struct compare *compare_new(void);
@@ -58,6 +60,9 @@ int compare_renamed(struct compare *c, pid_t tid, const char *comm);
 
 /** compare_end() - nothing more comes: what is not explained by now never will be. */
 void compare_end(struct compare *c);
+
+/** compare_nr_explained() - their sum. */
+uint64_t compare_nr_explained(const struct compare_counts *n);
 
 void compare_counts(const struct compare *c, struct compare_counts *out);
 

@@ -95,11 +95,12 @@ static void explain(const struct compare *c, const struct account *a, enum repor
 	char example[256];
 	size_t i;
 
-	if (n->renamed + n->dying)
+	if (compare_nr_explained(n))
 		fprintf(stderr,
 			"%" PRIu64 " of %" PRIu64 " samples differ between the backends, explained: %" PRIu64
-			" of threads inside the system call that renames them, %" PRIu64 " of dying tasks.\n",
-			n->renamed + n->dying, n->compared, n->renamed, n->dying);
+			" of threads inside the system call that renames them, %" PRIu64 " of dying tasks, %" PRIu64
+			" of kernel threads that no record names.\n",
+			compare_nr_explained(n), n->compared, n->renamed, n->dying, n->unnamed);
 	if (agreement == REPORTS_DIFFERENT || n->different)
 		fprintf(stderr,
 			"The backends disagree: %" PRIu64 " of %" PRIu64 " samples, and %" PRIu64

@@ -563,6 +563,15 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	return add_image(t, p, comm, from);
 }
 
+/*
+ * Since 6.3 the kernel gives its threads their names when it makes them, and no COMM record tells of it. Those that are
+ * gone when /proc is asked are called as the thread that makes them all, which is pid 2.
+ */
+static bool makes_kernel_threads(pid_t pid, const struct thread *th)
+{
+	return pid == 2 && th && !strcmp(th->comm, "kthreadd");
+}
+
 int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 {
 	const struct thread *parent = named_thread(t, ppid, ptid);
@@ -572,10 +581,14 @@ int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 	if (!child)
 		return -ENOMEM;
 	if (!keeps_name(t, child, parent)) {
-		child->named = parent;
+		child->named = child->dead = false;
 		child->read_ns = 0;
-		if (parent)
+		if (makes_kernel_threads(ppid, parent))
+			learn_name(t, pid, tid);
+		if (!child->named && parent) {
+			child->named = true;
 			set_comm(child->comm, parent->comm);
+		}
 	}
 	child->dead = false;
 	if (child->named)
