@@ -214,6 +214,7 @@ static int read_ring(struct backend *b, uint32_t i, struct err *err)
 
 	if (rc == -EBADMSG) {
 		b->applier.books[b->applier.set].bad_records++;
+		b->sources[i].noted = false;
 		rc = 0;
 	}
 	return rc ? err_sys(err, rc, "cannot keep the records of a perf ring") : 0;

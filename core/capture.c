@@ -3,40 +3,30 @@
 
 #include "core/callchain.h"
 #include "core/capture_events.h"
+#include "core/clock.h"
 #include "core/compare.h"
 #include "core/grow.h"
 #include "core/ids.h"
 #include "core/keeper.h"
+#include "core/signals.h"
 #include "core/watch.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#define NSEC_PER_SEC 1000000000ULL
-#define DRAIN_NS     (200 * 1000 * 1000ULL) /* rings are read at least that often */
-#define CPUS_NS      (500 * 1000 * 1000ULL) /* between looks at which CPUs are online */
-#define LEARN_NS     NSEC_PER_SEC           /* between looks at whom the kernel holds counts of */
-#define LEARN_SHARE  200                    /* of which at most one part in so many of our time may go */
-#define WALK_NS      (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
+#define DRAIN_NS    (200 * 1000 * 1000ULL) /* rings are read at least that often */
+#define CPUS_NS     (500 * 1000 * 1000ULL) /* between looks at which CPUs are online */
+#define LEARN_NS    NSEC_PER_SEC           /* between looks at whom the kernel holds counts of */
+#define LEARN_SHARE 200                    /* of which at most one part in so many of our time may go */
+#define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
 
 /* A full table of the default size takes 30 ms. Rare: once in thousands of exits. */
 #define FORGET_WALK_NS (500 * 1000 * 1000ULL)
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
-}
 
 /* Make set @i an empty one. */
 static int empty_set(struct capture *cap, unsigned int i)
@@ -167,57 +157,32 @@ static int open_first_usable(struct capture *cap, struct err *err)
 	return err_set(err, rc, "%s", cap->reason);
 }
 
-static int catch_signals(struct capture *cap, struct err *err)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	cap->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (cap->signal_fd < 0)
-		return err_sys(err, -errno, "cannot create a signalfd");
-	return 0;
-}
-
 static bool take_signal(struct capture *cap)
 {
-	struct signalfd_siginfo info;
-
-	cap->signalled = read(cap->signal_fd, &info, sizeof(info)) == sizeof(info);
+	if (!cap->signalled)
+		cap->signalled = signals_take(cap->signal_fd);
 	return cap->signalled;
 }
 
-/* From here on SIGINT and SIGTERM end the process again, also where they were ignored when it started. */
 static void release_signals(struct capture *cap)
 {
-	sigset_t set;
-
 	if (cap->signal_fd < 0)
 		return;
-	/* One that came when the end had come anyway was a first one, too. */
-	if (!cap->signalled)
-		take_signal(cap);
+	take_signal(cap); /* one that came when the end had come anyway was a first one, too */
 	close(cap->signal_fd);
 	cap->signal_fd = -1;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	signals_release();
 }
 
 int capture_open(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
 	struct rlimit rl;
-	int rc = catch_signals(cap, err);
+	int rc = signals_catch(err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
-
+	cap->signal_fd = rc;
 	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < rl.rlim_max) {
 		rl.rlim_cur = rl.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &rl);
@@ -421,6 +386,7 @@ static int begin(struct capture *cap, struct err *err)
 	int rc = events_enable(cap, err);
 
 	cap->began_ns = now_ns();
+	watch_begin(cap->watch);
 	while (!rc && i-- > 0)
 		if (cap->backends[i].ops->start)
 			rc = cap->backends[i].ops->start(cap->backends[i].state, err);
@@ -429,7 +395,6 @@ static int begin(struct capture *cap, struct err *err)
 		cap->began_ns = now_ns();
 	cap->started_ns = cap->began_ns;
 	events_begin(cap, cap->began_ns);
-	watch_begin(cap->watch);
 	return rc;
 }
 
@@ -535,16 +500,19 @@ int capture_keep(struct capture *cap, struct err *err)
 {
 	const struct capture_backend *reader = &cap->backends[cap->nr_backends - 1];
 
-	cap->keeper = keeper_start(reader->ops, reader->state, err);
+	cap->keeper = keeper_start(reader->ops, reader->state, cap->signal_fd, err);
 	return cap->keeper ? 0 : err->code;
 }
 
 int capture_kept(struct capture *cap, struct err *err)
 {
 	struct keeper *k = cap->keeper;
+	bool signalled = false;
+	int rc = k ? keeper_end(k, &signalled, err) : 0;
 
 	cap->keeper = NULL;
-	return k ? keeper_end(k, err) : 0;
+	cap->signalled |= signalled;
+	return rc;
 }
 
 /*

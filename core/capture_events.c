@@ -3,6 +3,7 @@
 
 #include "compat/kernel.h"
 #include "compat/perf_open.h"
+#include "core/clock.h"
 #include "core/watch.h"
 
 #include <errno.h>
@@ -127,12 +128,15 @@ void events_close(struct capture *cap)
 
 static int open_notes(struct capture *cap, struct capture_event *e, struct err *err)
 {
+	int fd;
+
 	fill_notes_attr(cap);
-	e->notes_fd = perf_open(&cap->notes_attr, -1, e->cpu);
-	if (e->notes_fd == -ENODEV)
+	fd = perf_open(&cap->notes_attr, -1, e->cpu);
+	if (fd == -ENODEV)
 		return -ENODEV;
-	if (e->notes_fd < 0)
-		return err_sys(err, e->notes_fd, "cannot open the perf event for BPF output on CPU %d", e->cpu);
+	if (fd < 0)
+		return err_sys(err, fd, "cannot open the perf event for BPF output on CPU %d", e->cpu);
+	e->notes_fd = fd;
 	if (ioctl(e->notes_fd, PERF_EVENT_IOC_ID, &e->notes_id))
 		return err_sys(err, -errno, "cannot read the id of a perf event on CPU %d", e->cpu);
 	return 0;
@@ -142,18 +146,19 @@ static int open_notes(struct capture *cap, struct capture_event *e, struct err *
 static int open_event(struct capture *cap, struct capture_event *e, struct err *err)
 {
 	struct perf_event_attr side_band = cap->attr;
-	int rc = 0;
+	int fd, rc = 0;
 
 	/* An event that only counts has no use for its count here, but its ring gets the side-band of its CPU. */
 	side_band.type = PERF_TYPE_SOFTWARE;
 	side_band.config = PERF_COUNT_SW_CPU_CLOCK;
 	side_band.freq = 0;
 	side_band.sample_period = 0;
-	e->fd = perf_open(e->samples ? &cap->attr : &side_band, -1, e->cpu);
-	if (e->fd == -ENODEV)
+	fd = perf_open(e->samples ? &cap->attr : &side_band, -1, e->cpu);
+	if (fd == -ENODEV)
 		return -ENODEV;
-	if (e->fd < 0)
-		return capture_open_error(cap->host, cap->options->event, cap->options->freq_hz, e->cpu, e->fd, err);
+	if (fd < 0)
+		return capture_open_error(cap->host, cap->options->event, cap->options->freq_hz, e->cpu, fd, err);
+	e->fd = fd;
 	if (has_notes(cap) && e->samples)
 		rc = open_notes(cap, e, err);
 	if (rc)
@@ -251,14 +256,6 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 	if (rc)
 		events_close(cap);
 	return rc;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
 static int enable(struct capture_event *e, struct err *err)

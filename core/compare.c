@@ -25,8 +25,10 @@ struct list {
 struct compare {
 	struct stacks *rows;
 	struct compare_counts counts;
-	struct list pending;   /* may be explained by the next record of its thread */
-	struct list explained; /* to be moved to the row where the program counted it */
+	struct list pending; /* may be explained by the next record of its thread: one for each at most */
+	uint64_t *moved;     /* for each of @rows: explained samples, */
+	size_t nr_moved, cap_moved;
+	struct stacks *moved_to; /* in the rows where the program counted them */
 	struct difference examples[MAX_EXAMPLES];
 	size_t nr_examples;
 };
@@ -35,11 +37,13 @@ struct compare *compare_new(void)
 {
 	struct compare *c = calloc(1, sizeof(*c));
 
-	if (c)
-		c->rows = stacks_new();
-	if (!c || c->rows)
+	if (!c)
+		return NULL;
+	c->rows = stacks_new();
+	c->moved_to = stacks_new();
+	if (c->rows && c->moved_to)
 		return c;
-	free(c);
+	compare_free(c);
 	return NULL;
 }
 
@@ -49,7 +53,8 @@ void compare_free(struct compare *c)
 		return;
 	stacks_free(c->rows);
 	free(c->pending.v);
-	free(c->explained.v);
+	free(c->moved);
+	stacks_free(c->moved_to);
 	free(c);
 }
 
@@ -58,8 +63,9 @@ struct stacks *compare_rows(struct compare *c)
 	return c->rows;
 }
 
-static int keep(struct list *l, const struct difference *d)
+static int wait_for_record(struct compare *c, const struct difference *d)
 {
+	struct list *l = &c->pending;
 	struct difference *v = grow(l->v, &l->cap, l->nr, 1, sizeof(*v));
 
 	if (!v)
@@ -67,6 +73,24 @@ static int keep(struct list *l, const struct difference *d)
 	l->v = v;
 	v[l->nr++] = *d;
 	return 0;
+}
+
+/* @d is explained: one sample belongs to another row. @counter: of this explanation. */
+static int move(struct compare *c, const struct difference *d, uint64_t *counter)
+{
+	size_t nr = stacks_nr_rows(c->rows);
+	uint64_t *moved = grow(c->moved, &c->cap_moved, c->nr_moved, nr - c->nr_moved, sizeof(*moved));
+	struct stack_row row;
+
+	if (!moved)
+		return -ENOMEM;
+	c->moved = moved;
+	while (c->nr_moved < nr)
+		moved[c->nr_moved++] = 0;
+	moved[d->row]++;
+	++*counter;
+	stacks_row(c->rows, d->row, &row);
+	return stacks_add(c->moved_to, d->program.comm, d->program.pid, &row.kernel, &row.user, 1);
 }
 
 static void give_up(struct compare *c, const struct difference *d)
@@ -102,15 +126,12 @@ static int judge(struct compare *c, const struct difference *d)
 	if (p->filtered || (p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN)))
 		return 0;
 	if (r->tid == -1) {
-		c->counts.dying++;
-		return keep(&c->explained, d);
+		return move(c, d, &c->counts.dying);
 	}
-	if (p->pid == r->pid && p->tid == r->tid && p->tid != 2 && !strcmp(r->comm, "kthreadd")) {
-		c->counts.unnamed++;
-		return keep(&c->explained, d);
-	}
+	if (p->pid == r->pid && p->tid == r->tid && p->tid != 2 && !strcmp(r->comm, "kthreadd"))
+		return move(c, d, &c->counts.unnamed);
 	if (p->pid == r->pid && p->tid == r->tid)
-		return keep(&c->pending, d);
+		return wait_for_record(c, d);
 	give_up(c, d);
 	return 0;
 }
@@ -162,8 +183,7 @@ int compare_renamed(struct compare *c, pid_t tid, const char *comm)
 		give_up(c, &d);
 		return 0;
 	}
-	c->counts.renamed++;
-	return keep(&c->explained, &d);
+	return move(c, &d, &c->counts.renamed);
 }
 
 void compare_end(struct compare *c)
@@ -182,28 +202,27 @@ void compare_counts(const struct compare *c, struct compare_counts *out)
 	*out = c->counts;
 }
 
+static int add_rows(struct stacks *to, const struct stacks *from, const uint64_t *less, size_t nr_less)
+{
+	struct stack_row row;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < stacks_nr_rows(from) && !rc; i++) {
+		stacks_row(from, i, &row);
+		if (i < nr_less)
+			row.value -= less[i];
+		if (row.value)
+			rc = stacks_add(to, row.comm, row.pid, &row.kernel, &row.user, row.value);
+	}
+	return rc;
+}
+
 struct stacks *compare_explained(const struct compare *c)
 {
-	size_t nr = stacks_nr_rows(c->rows), i;
-	uint64_t *moved = calloc(nr + 1, sizeof(*moved));
 	struct stacks *to = stacks_new();
-	struct stack_row row;
-	int rc = moved && to ? 0 : -ENOMEM;
 
-	for (i = 0; i < c->explained.nr && !rc; i++) {
-		const struct difference *d = &c->explained.v[i];
-
-		moved[d->row]++;
-		stacks_row(c->rows, d->row, &row);
-		rc = stacks_add(to, d->program.comm, d->program.pid, &row.kernel, &row.user, 1);
-	}
-	for (i = 0; i < nr && !rc; i++) {
-		stacks_row(c->rows, i, &row);
-		if (row.value > moved[i])
-			rc = stacks_add(to, row.comm, row.pid, &row.kernel, &row.user, row.value - moved[i]);
-	}
-	free(moved);
-	if (!rc)
+	if (to && !add_rows(to, c->rows, c->moved, c->nr_moved) && !add_rows(to, c->moved_to, NULL, 0))
 		return to;
 	stacks_free(to);
 	return NULL;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/keeper.h"
 
+#include "core/signals.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +17,8 @@ struct keeper {
 	struct backend *state;
 	pthread_t thread;
 	int end_fd; /* readable: enough */
+	int signal_fd;
+	bool signalled;
 	int rc;
 	struct err err;
 };
@@ -22,21 +26,28 @@ struct keeper {
 static void *keep(void *arg)
 {
 	struct keeper *k = arg;
-	struct pollfd end = { k->end_fd, POLLIN, 0 };
+	struct pollfd fds[] = { { k->end_fd, POLLIN, 0 }, { k->signal_fd, POLLIN, 0 } };
 
-	do
+	while (!k->rc && !fds[0].revents) {
 		k->rc = k->ops->fetch(k->state, &k->err);
-	while (!k->rc && poll(&end, 1, FETCH_MS) <= 0);
+		poll(fds, ARRAY_SIZE(fds), FETCH_MS);
+		if (fds[1].revents && signals_take(k->signal_fd)) {
+			k->signalled = true;
+			fds[1].fd = -1;
+			signals_release(); /* in this thread, which gets the next one */
+		}
+	}
 	return NULL;
 }
 
-struct keeper *keeper_start(const struct backend_ops *ops, struct backend *state, struct err *err)
+struct keeper *keeper_start(const struct backend_ops *ops, struct backend *state, int signal_fd, struct err *err)
 {
 	struct keeper *k = calloc(1, sizeof(*k));
 	int rc = ENOMEM;
 
 	if (k) {
-		*k = (struct keeper){ .ops = ops, .state = state, .end_fd = eventfd(0, EFD_CLOEXEC) };
+		*k = (struct keeper){ .ops = ops, .state = state, .signal_fd = signal_fd };
+		k->end_fd = eventfd(0, EFD_CLOEXEC);
 		rc = k->end_fd < 0 ? errno : pthread_create(&k->thread, NULL, keep, k);
 	}
 	if (!rc)
@@ -48,13 +59,14 @@ struct keeper *keeper_start(const struct backend_ops *ops, struct backend *state
 	return NULL;
 }
 
-int keeper_end(struct keeper *k, struct err *err)
+int keeper_end(struct keeper *k, bool *signalled, struct err *err)
 {
 	int rc;
 
 	eventfd_write(k->end_fd, 1);
 	pthread_join(k->thread, NULL);
 	close(k->end_fd);
+	*signalled = k->signalled;
 	rc = k->rc;
 	if (rc)
 		*err = k->err;

@@ -23,6 +23,7 @@ LIB_SRCS += \
 	core/report/report.c \
 	core/report/text.c \
 	core/shortfall.c \
+	core/signals.c \
 	core/stacks.c \
 	core/symbols/elf.c \
 	core/symbols/kernel.c \

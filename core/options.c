@@ -2,6 +2,7 @@
 #include "core/options.h"
 
 #include "core/backend.h"
+#include "core/clock.h"
 #include "core/ids.h"
 #include "core/number.h"
 
@@ -22,7 +23,6 @@
 #define STR(n)        STR_(n)
 
 #define MAX_SECONDS      999999999
-#define NSEC_PER_SEC     1000000000
 #define MAX_DUMP_SIZE    65528          /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
 #define HASH_ENTRY_SIZE  100            /* bytes: key, value and the kernel's list node */
 #define STACK_ENTRY_SIZE (127 * 8 + 40) /* bytes: kernel.perf_event_max_stack addresses, a head */

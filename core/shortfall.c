@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/shortfall.h"
 
+#include "core/clock.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NSEC_PER_SEC  1000000000ULL
 #define MIN_PERIOD_NS 10000ULL              /* perf_swevent_hrtimer() */
 #define TICK_NS       (10 * 1000 * 1000ULL) /* what /proc/stat counts in */
 #define MAX_HZ        1024ULL               /* ticks in a second, of any kernel */

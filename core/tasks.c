@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tasks.h"
 
+#include "core/clock.h"
 #include "core/filter.h"
 #include "core/grow.h"
 #include "core/hash.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /*
  * What is read from /proc is later than what the records have told so far: they are applied in the order of their
@@ -113,14 +113,6 @@ struct tasks {
 	uint64_t refused;                                    /* mappings for which there was no room */
 	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* Is the record that is applied older than a reading that ended at @read_ns? */
 static bool is_older(const struct tasks *t, uint64_t read_ns)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SIGINT and SIGTERM: the first one ends the sampling, a second one the process. */
+#ifndef CORE_SIGNALS_H
+#define CORE_SIGNALS_H
+
+#include "core/err.h"
+
+#include <stdbool.h>
+
+/** signals_catch() - block both. Return: a signalfd of them, not blocking; -errno. */
+int signals_catch(struct err *err);
+
+/** signals_take() - has one come? It is taken from @fd then. */
+bool signals_take(int fd);
+
+/**
+ * signals_release() - from here on they end the process again, also where they were ignored when it started; in the
+ * thread that calls this, and others where they are not blocked.
+ */
+void signals_release(void);
+
+#endif
