@@ -359,8 +359,8 @@ static int perfring_end(struct backend *b, struct err *err)
 	b->ending = false;
 	b->applier.books[cap->ended].late_records += b->order.late;
 	b->order.late = 0;
-	if (cap->both)
-		compare_end(cap->sets[cap->ended].compare);
+	if (!rc && cap->both && compare_end(cap->sets[cap->ended].compare))
+		rc = err_sys(err, -ENOMEM, "cannot compare the backends");
 	return rc;
 }
 

@@ -36,6 +36,7 @@ void account_add(struct account *to, const struct account *more)
 	to->compared.renamed += more->compared.renamed;
 	to->compared.dying += more->compared.dying;
 	to->compared.unnamed += more->compared.unnamed;
+	to->compared.unseen += more->compared.unseen;
 	to->compared.different += more->compared.different;
 	to->compared.unpaired += more->compared.unpaired;
 }
@@ -65,6 +66,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "differences_renamed", c->renamed, !cap->both },
 		{ "differences_dying", c->dying, !cap->both },
 		{ "differences_unnamed", c->unnamed, !cap->both },
+		{ "differences_unseen", c->unseen, !cap->both },
 		{ "differences_explained", compare_nr_explained(c), !cap->both },
 		{ "differences_unexplained", c->different, !cap->both },
 		{ "ring_records", b->ring_records },

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define DRAIN_NS    (200 * 1000 * 1000ULL) /* rings are read at least that often */
-#define CPUS_NS     (500 * 1000 * 1000ULL) /* between looks at which CPUs are online */
+#define CPUS_NS     (200 * 1000 * 1000ULL) /* between looks at which CPUs are online */
 #define LEARN_NS    NSEC_PER_SEC           /* between looks at whom the kernel holds counts of */
 #define LEARN_SHARE 200                    /* of which at most one part in so many of our time may go */
 #define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
@@ -36,6 +36,8 @@ static int empty_set(struct capture *cap, unsigned int i)
 	stacks_free(s->stacks);
 	compare_free(s->compare);
 	*s = (struct capture_set){ .stacks = stacks_new(), .compare = cap->both ? compare_new() : NULL };
+	if (s->compare && cap->gap)
+		compare_gap(s->compare);
 	return s->stacks && (s->compare || !cap->both) ? 0 : -ENOMEM;
 }
 
@@ -339,6 +341,17 @@ static int wait_for_work(struct waiting *w, uint64_t until, struct err *err)
 	return gone;
 }
 
+/* Events are others now, and nobody knows what happened on a CPU that came, before its event was open. */
+static void note_gap(struct capture *cap)
+{
+	size_t i;
+
+	cap->gap = true;
+	for (i = 0; i < ARRAY_SIZE(cap->sets); i++)
+		if (cap->sets[i].compare)
+			compare_gap(cap->sets[i].compare);
+}
+
 /* Between drains. Return: 1: the events are others now. */
 static int look_after(struct capture *cap, bool cpus_changed, uint64_t *cpus_at, uint64_t *learn_at, struct err *err)
 {
@@ -352,6 +365,8 @@ static int look_after(struct capture *cap, bool cpus_changed, uint64_t *cpus_at,
 	learn_pids(cap, learn_at);
 	if (tasks_forget_due(cap->tasks))
 		forget_exited(cap);
+	if (rc > 0)
+		note_gap(cap);
 	return rc;
 }
 

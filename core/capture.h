@@ -64,6 +64,7 @@ struct capture {
 	struct filter filter;
 	unsigned int asked; /* see callchain_asked() */
 	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
+	bool gap;           /* a CPU came or went: records about tasks are missing */
 
 	/* The attributes the kernel accepted; the same sample_type for all events, so one decoder serves all rings. */
 	struct perf_event_attr attr, notes_attr;

@@ -346,9 +346,11 @@ int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struc
 {
 	struct cpu_list online = { 0 };
 	size_t i, nr = 0;
-	int rc, changed = 0;
+	int rc = 0, changed = 0;
 
-	rc = host_online_cpus(cap->host, &online, err);
+	/* Whatever is in the way of reading that, it is no reason to end the run. */
+	if (host_online_cpus(cap->host, &online, err))
+		return 0;
 	for (i = 0; i < cap->nr_events && rc >= 0; i++) {
 		struct capture_event *e = &cap->events[i];
 		bool on = cpu_list_has(&online, e->cpu);

@@ -25,6 +25,7 @@ struct list {
 struct compare {
 	struct stacks *rows;
 	struct compare_counts counts;
+	bool gap;            /* see compare_gap() */
 	struct list pending; /* may be explained by the next record of its thread: one for each at most */
 	uint64_t *moved;     /* for each of @rows: explained samples, */
 	size_t nr_moved, cap_moved;
@@ -93,11 +94,15 @@ static int move(struct compare *c, const struct difference *d, uint64_t *counter
 	return stacks_add(c->moved_to, d->program.comm, d->program.pid, &row.kernel, &row.user, 1);
 }
 
-static void give_up(struct compare *c, const struct difference *d)
+/* No record explains it. */
+static int give_up(struct compare *c, const struct difference *d)
 {
+	if (c->gap && d->program.filtered == d->ring.filtered && d->program.pid == d->pid)
+		return move(c, d, &c->counts.unseen);
 	c->counts.different++;
 	if (c->nr_examples < MAX_EXAMPLES)
 		c->examples[c->nr_examples++] = *d;
+	return 0;
 }
 
 /* The pending difference of thread @tid, if there is one, is taken off the list. */
@@ -119,10 +124,8 @@ static int judge(struct compare *c, const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
 
-	if (p->filtered != r->filtered) {
-		give_up(c, d);
-		return 0;
-	}
+	if (p->filtered != r->filtered)
+		return give_up(c, d);
 	if (p->filtered || (p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN)))
 		return 0;
 	if (r->tid == -1) {
@@ -132,17 +135,19 @@ static int judge(struct compare *c, const struct difference *d)
 		return move(c, d, &c->counts.unnamed);
 	if (p->pid == r->pid && p->tid == r->tid)
 		return wait_for_record(c, d);
-	give_up(c, d);
-	return 0;
+	return give_up(c, d);
 }
 
 int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
 		   uint32_t row)
 {
 	struct difference d, before;
+	int rc = 0;
 
 	if (ring->tid > 0 && take_pending(c, ring->tid, &before))
-		give_up(c, &before); /* inside that system call it was, but not for so long */
+		rc = give_up(c, &before); /* inside that system call it was, but not for so long */
+	if (rc)
+		return rc;
 	if (!program) {
 		c->counts.unpaired++;
 		return 0;
@@ -179,22 +184,28 @@ int compare_renamed(struct compare *c, pid_t tid, const char *comm)
 	if (!take_pending(c, tid, &d))
 		return 0;
 	memcpy(padded, comm, strnlen(comm, COMM_LEN - 1));
-	if (!is_torn(d.program.comm, d.ring.comm, padded)) {
-		give_up(c, &d);
-		return 0;
-	}
+	if (!is_torn(d.program.comm, d.ring.comm, padded))
+		return give_up(c, &d);
 	return move(c, &d, &c->counts.renamed);
 }
 
-void compare_end(struct compare *c)
+void compare_gap(struct compare *c)
 {
-	while (c->pending.nr)
-		give_up(c, &c->pending.v[--c->pending.nr]);
+	c->gap = true;
+}
+
+int compare_end(struct compare *c)
+{
+	int rc = 0;
+
+	while (c->pending.nr && !rc)
+		rc = give_up(c, &c->pending.v[--c->pending.nr]);
+	return rc;
 }
 
 uint64_t compare_nr_explained(const struct compare_counts *n)
 {
-	return n->renamed + n->dying + n->unnamed;
+	return n->renamed + n->dying + n->unnamed + n->unseen;
 }
 
 void compare_counts(const struct compare *c, struct compare_counts *out)
@@ -251,11 +262,12 @@ static void describe(const struct compare_view *v, pid_t pid, char *buf, size_t 
 
 bool compare_example(const struct compare *c, size_t i, char *buf, size_t size)
 {
-	const struct difference *d = &c->examples[i];
 	char program[96], ring[96];
+	const struct difference *d;
 
 	if (i >= c->nr_examples)
 		return false;
+	d = &c->examples[i];
 	describe(&d->program, d->program.pid, program, sizeof(program));
 	describe(&d->ring, d->pid, ring, sizeof(ring));
 	snprintf(buf, size, "bpf: %s; perfring: %s", program, ring);

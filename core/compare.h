@@ -13,6 +13,8 @@
  *   EXIT records of its CPU, and those may be of another one, or from before the run.
  * - unnamed: the kernel names its own threads when it makes them, without a record (since 6.3). The ring's reader asks
  *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd.
+ * - unseen: a CPU came online, and until its event was open nobody kept the records of what happened there. From then
+ * on the ring may have wrong names.
  *
  * Everything else is a bug of one of the backends.
  */
@@ -35,9 +37,9 @@ struct compare_view {
 /** struct compare_counts - samples. */
 struct compare_counts {
 	uint64_t compared;
-	uint64_t renamed, dying, unnamed; /* different, and explained */
-	uint64_t different;               /* not explained */
-	uint64_t unpaired;                /* without a note, which the ring lost: not compared */
+	uint64_t renamed, dying, unnamed, unseen; /* different, and explained */
+	uint64_t different;                       /* not explained */
+	uint64_t unpaired;                        /* without a note, which the ring lost: not compared */
 };
 
 struct compare *compare_new(void);
@@ -58,8 +60,11 @@ int compare_sample(struct compare *c, const struct compare_view *program, const 
 /** compare_renamed() - a COMM record says that thread @tid is called @comm now. Return: 0 or -ENOMEM. */
 int compare_renamed(struct compare *c, pid_t tid, const char *comm);
 
-/** compare_end() - nothing more comes: what is not explained by now never will be. */
-void compare_end(struct compare *c);
+/** compare_gap() - records of some CPU are missing, before those that follow. */
+void compare_gap(struct compare *c);
+
+/** compare_end() - nothing more comes: what is not explained by now never will be. Return: 0 or -ENOMEM. */
+int compare_end(struct compare *c);
 
 /** compare_nr_explained() - their sum. */
 uint64_t compare_nr_explained(const struct compare_counts *n);
