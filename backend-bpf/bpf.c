@@ -450,6 +450,14 @@ static int bpf_end(struct backend *b, struct err *err)
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
+/* Disabling the events will wait for the runs that have begun. */
+static int bpf_stop(struct backend *b, struct err *err)
+{
+	int rc = write_config(b, BPF_SET_NONE);
+
+	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
+}
+
 /*
  * get_next_key alone: a lookup of a value would make the kernel skip samples of this CPU meanwhile. While keys come a
  * walk need not end, so it is bounded by the table's size.
@@ -515,6 +523,7 @@ const struct backend_ops backend_bpf = {
 	.attach = bpf_attach,
 	.detach = bpf_detach,
 	.start = bpf_start,
+	.stop = bpf_stop,
 	.end = bpf_end,
 	.pids = bpf_pids,
 	.note = bpf_read_note,

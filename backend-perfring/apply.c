@@ -165,7 +165,7 @@ static int apply_comm(struct applier *a, const struct record *r)
 	/* The sample that this record explains may be of the interval before. */
 	for (i = 0; i < ARRAY_SIZE(a->cap->sets) && !rc; i++)
 		if (a->cap->sets[i].compare)
-			rc = compare_renamed(a->cap->sets[i].compare, r->tid, r->comm.name);
+			rc = compare_renamed(a->cap->sets[i].compare, r->tid, r->writer, r->comm.name);
 	return rc ? rc : tasks_comm(a->cap->tasks, r->pid, r->tid, r->comm.name, r->comm.exec);
 }
 

@@ -87,14 +87,15 @@ static int decode_sample(uint64_t type, struct words w, struct record *r)
 /* The fields behind every other record (sample_id_all), taken off the end of @w. */
 static int take_sample_id(const struct perf_event_attr *attr, struct words *w, struct record *r)
 {
-	uint64_t type = attr->sample_type, cpu = UINT32_MAX, unused;
+	uint64_t type = attr->sample_type, cpu = UINT32_MAX, task = 0, unused;
 
 	if (!attr->sample_id_all)
 		return 0;
 	if ((type & PERF_SAMPLE_IDENTIFIER && !last(w, &unused)) || (type & PERF_SAMPLE_CPU && !last(w, &cpu)) ||
 	    (type & PERF_SAMPLE_STREAM_ID && !last(w, &unused)) || (type & PERF_SAMPLE_ID && !last(w, &unused)) ||
-	    (type & PERF_SAMPLE_TIME && !last(w, &r->time)) || (type & PERF_SAMPLE_TID && !last(w, &unused)))
+	    (type & PERF_SAMPLE_TIME && !last(w, &r->time)) || (type & PERF_SAMPLE_TID && !last(w, &task)))
 		return -EBADMSG;
+	r->writer = high(task);
 	r->cpu = (uint32_t)cpu;
 	return 0;
 }

@@ -18,6 +18,7 @@ struct record {
 	uint64_t time;  /* ns of the event's clock; 0: the record has none */
 	uint32_t cpu;   /* UINT32_MAX: the record has none */
 	pid_t pid, tid; /* SAMPLE: interrupted task, -1 when it was dying; COMM, MMAP, FORK, EXIT: whom it is about */
+	pid_t writer;   /* not SAMPLE: the thread that was running when the kernel wrote the record; 0: it has none */
 	union {
 		struct {
 			const uint64_t *ips; /* callchain, with markers */

@@ -101,6 +101,15 @@ static bool too_early(const struct backend *b, const struct record *r)
 	return !in_kernel(b) && (b->starting || (b->cap->attr.use_clockid && r->time < b->cap->began_ns));
 }
 
+/*
+ * Taken when the run was over: the events are disabled one after the other, and what happens on a CPU whose event is
+ * disabled already is not told any more to the samples of the others.
+ */
+static bool too_late_for_run(const struct backend *b, const struct record *r)
+{
+	return !in_kernel(b) && b->cap->over_ns && b->cap->attr.use_clockid && r->time > b->cap->over_ns;
+}
+
 /* The interval it belongs to has been reported, and there it was counted as lost. */
 static bool too_late(const struct backend *b, unsigned int set)
 {
@@ -146,7 +155,7 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 		lead.noted = true;
 		s->noted = false;
 	}
-	if (rc >= 0 && too_early(b, &r))
+	if (rc >= 0 && (too_early(b, &r) || too_late_for_run(b, &r)))
 		return 0;
 	if (too_late(b, lead.note.set)) {
 		b->applier.books[b->applier.set].late_records++;
@@ -340,6 +349,17 @@ static int next_interval(struct backend *b, struct err *err)
 	return rc ? rc : apply_round(b, err);
 }
 
+/* The record that explains one of the last samples may be still to come. */
+static int look_further(struct backend *b, struct err *err)
+{
+	const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
+	int rc;
+
+	nanosleep(&moment, NULL);
+	rc = perfring_drain(b, err);
+	return rc ? rc : perfring_drain(b, err);
+}
+
 static int perfring_end(struct backend *b, struct err *err)
 {
 	const struct capture *cap = b->cap;
@@ -351,6 +371,8 @@ static int perfring_end(struct backend *b, struct err *err)
 	rc = read_interval(b, err);
 	if (!rc && cap->set != cap->ended) {
 		rc = next_interval(b, err);
+		if (!rc && cap->both && compare_nr_pending(cap->sets[cap->ended].compare))
+			rc = look_further(b, err);
 	} else if (!rc) {
 		rc = order_flush(&b->order, apply_queued, b);
 		rc = rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;

@@ -100,6 +100,9 @@ struct backend_ops {
 	 */
 	int (*fetch)(struct backend *b, struct err *err);
 
+	/* The run is over: no sample taken from now on counts. The events are still enabled. Optional. */
+	int (*stop)(struct backend *b, struct err *err);
+
 	/*
 	 * Interval capture.ended is over: take everything of it. Where capture.set is another one, sampling goes on
 	 * into that; else the events are disabled, and this is the last call but close().

@@ -438,6 +438,15 @@ static int end_interval(struct capture *cap, struct err *err)
 	return rc;
 }
 
+/* A CPU that went since the last look is offline in this interval, too: one that ends while a report is made has no
+ * look. */
+static int look_at_cpus(struct capture *cap, struct err *err)
+{
+	int rc = events_follow_cpus(cap, now_ns(), attach_event, detach_event, err);
+
+	return rc < 0 ? rc : 0;
+}
+
 /* What belongs to the interval that ends now. */
 static void account(struct capture *cap)
 {
@@ -460,15 +469,36 @@ static int end_one(struct capture *cap, struct err *err)
 	return rc ? rc : 1;
 }
 
+/*
+ * Nothing counts from now on, on any CPU, while all events still tell what happens. With both backends for a moment
+ * more, so that a thread that was sampled while it renames itself comes to tell of it.
+ */
+static int stop_counting(struct capture *cap, struct err *err)
+{
+	const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < cap->nr_backends && !rc; i++)
+		if (cap->backends[i].ops->stop)
+			rc = cap->backends[i].ops->stop(cap->backends[i].state, err);
+	if (cap->both)
+		nanosleep(&moment, NULL);
+	return rc;
+}
+
 static int end_run(struct capture *cap, int rc, struct err *err)
 {
 	struct err later;
-	int stopped = events_disable(cap, rc ? &later : err);
+	int stopped, disabled;
 
 	cap->ended = cap->set;
 	account(cap);
+	cap->over_ns = cap->stopped_ns;
+	stopped = stop_counting(cap, rc ? &later : err);
+	disabled = events_disable(cap, rc || stopped ? &later : err);
 	if (!rc)
-		rc = stopped;
+		rc = stopped ? stopped : disabled;
 	if (!rc)
 		rc = end_interval(cap, err);
 	release_signals(cap);
@@ -501,6 +531,8 @@ int capture_run(struct capture *cap, struct err *err)
 		until = end;
 	if (!rc)
 		rc = sample_until(cap, until, err);
+	if (rc >= 0 && look_at_cpus(cap, err))
+		rc = err->code;
 	if (!rc && until < end)
 		return end_one(cap, err);
 	return end_run(cap, rc < 0 ? rc : 0, err);

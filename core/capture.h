@@ -98,6 +98,7 @@ struct capture {
 	uint64_t started_ns, stopped_ns;
 	uint64_t due_ns;            /* sum over the CPUs that sample, of the time since they came online */
 	uint64_t offline_ns;        /* of that: while they were offline */
+	uint64_t over_ns;           /* CLOCK_MONOTONIC: the run is over since; 0: it is not */
 	struct shortfall shortfall; /* see capture_shortfall() */
 };
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define MAX_EXAMPLES 10
+#define MAX_PENDING  4096 /* more than there can be threads inside that system call */
+#define MAX_RENAMED  1024 /* threads whose last two names are remembered */
 
 /* A sample that the two sides see differently. */
 struct difference {
@@ -22,12 +24,21 @@ struct list {
 	size_t nr, cap;
 };
 
+/* The last two names of a thread, as the records tell them. */
+struct renamed {
+	pid_t tid;
+	bool by_other; /* than the thread itself: the last one */
+	bool either;   /* one of them was: the thread may have the one or the other */
+	char last[COMM_LEN], before[COMM_LEN];
+};
+
 struct compare {
 	struct stacks *rows;
 	struct compare_counts counts;
-	bool gap;            /* see compare_gap() */
-	struct list pending; /* may be explained by the next record of its thread: one for each at most */
-	uint64_t *moved;     /* for each of @rows: explained samples, */
+	bool gap;                            /* see compare_gap() */
+	struct list pending;                 /* may be explained by the next COMM record of its thread */
+	struct renamed renamed[MAX_RENAMED]; /* by tid, the newer one takes the place */
+	uint64_t *moved;                     /* for each of @rows: explained samples, */
 	size_t nr_moved, cap_moved;
 	struct stacks *moved_to; /* in the rows where the program counted them */
 	struct difference examples[MAX_EXAMPLES];
@@ -97,7 +108,8 @@ static int move(struct compare *c, const struct difference *d, uint64_t *counter
 /* No record explains it. */
 static int give_up(struct compare *c, const struct difference *d)
 {
-	if (c->gap && d->program.filtered == d->ring.filtered && d->program.pid == d->pid)
+	if (c->gap && d->program.filtered == d->ring.filtered && d->program.pid == d->pid &&
+	    d->program.tid == d->ring.tid)
 		return move(c, d, &c->counts.unseen);
 	c->counts.different++;
 	if (c->nr_examples < MAX_EXAMPLES)
@@ -120,41 +132,89 @@ static bool take_pending(struct compare *c, pid_t tid, struct difference *out)
 	return false;
 }
 
+static bool has_user(const struct compare *c, const struct difference *d)
+{
+	struct stack_row row;
+
+	stacks_row(c->rows, d->row, &row);
+	return row.user.state != STACK_NONE;
+}
+
+static struct renamed *renamed_at(struct compare *c, pid_t tid)
+{
+	return &c->renamed[(unsigned int)tid % MAX_RENAMED];
+}
+
+static bool has_either(struct compare *c, const struct compare_view *p)
+{
+	const struct renamed *n = renamed_at(c, p->tid);
+
+	return n->tid == p->tid && n->either && !memcmp(p->comm, n->before, COMM_LEN);
+}
+
+static void remember(struct compare *c, pid_t tid, pid_t by, const char *comm)
+{
+	struct renamed *n = renamed_at(c, tid);
+
+	if (n->tid != tid)
+		*n = (struct renamed){ .tid = tid };
+	n->either = *n->last && (n->by_other || by != tid);
+	n->by_other = by != tid;
+	memcpy(n->before, n->last, COMM_LEN);
+	memcpy(n->last, comm, COMM_LEN);
+}
+
+/* Return: 1: it waits for the next COMM record of its thread; 0; -ENOMEM. */
 static int judge(struct compare *c, const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
+	int rc;
 
 	if (p->filtered != r->filtered)
 		return give_up(c, d);
 	if (p->filtered || (p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN)))
 		return 0;
-	if (r->tid == -1) {
+	if (r->tid == -1)
 		return move(c, d, &c->counts.dying);
-	}
-	if (p->pid == r->pid && p->tid == r->tid && p->tid != 2 && !strcmp(r->comm, "kthreadd"))
+	if (p->pid != r->pid || p->tid != r->tid)
+		return give_up(c, d);
+	if (p->pid == p->tid && p->pid != 2 && !strcmp(r->comm, "kthreadd") && !has_user(c, d))
 		return move(c, d, &c->counts.unnamed);
-	if (p->pid == r->pid && p->tid == r->tid)
-		return wait_for_record(c, d);
-	return give_up(c, d);
+	if (has_either(c, p))
+		return move(c, d, &c->counts.renamed);
+	if (c->pending.nr >= MAX_PENDING)
+		return give_up(c, d);
+	rc = wait_for_record(c, d);
+	return rc ? rc : 1;
+}
+
+/* The samples of @tid that wait were not taken inside the system call that renames it. */
+static int give_up_pending(struct compare *c, pid_t tid)
+{
+	struct difference d;
+	int rc = 0;
+
+	while (!rc && take_pending(c, tid, &d))
+		rc = give_up(c, &d);
+	return rc;
 }
 
 int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
 		   uint32_t row)
 {
-	struct difference d, before;
 	int rc = 0;
 
-	if (ring->tid > 0 && take_pending(c, ring->tid, &before))
-		rc = give_up(c, &before); /* inside that system call it was, but not for so long */
-	if (rc)
-		return rc;
-	if (!program) {
+	if (program) {
+		c->counts.compared++;
+		rc = judge(c, &(struct difference){ *program, *ring, pid, row });
+	} else {
 		c->counts.unpaired++;
-		return 0;
 	}
-	c->counts.compared++;
-	d = (struct difference){ *program, *ring, pid, row };
-	return judge(c, &d);
+	/* More than one may wait: of a slow CPU, or a virtual one that its host keeps waiting inside that system call.
+	 */
+	if (!rc && ring->tid > 0)
+		rc = give_up_pending(c, ring->tid);
+	return rc < 0 ? rc : 0;
 }
 
 /*
@@ -176,17 +236,26 @@ static bool is_torn(const char *seen, const char *old, const char *new)
 	return false;
 }
 
-int compare_renamed(struct compare *c, pid_t tid, const char *comm)
+int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
 {
 	char padded[COMM_LEN] = "";
 	struct difference d;
+	int rc = 0;
 
-	if (!take_pending(c, tid, &d))
-		return 0;
 	memcpy(padded, comm, strnlen(comm, COMM_LEN - 1));
-	if (!is_torn(d.program.comm, d.ring.comm, padded))
-		return give_up(c, &d);
-	return move(c, &d, &c->counts.renamed);
+	remember(c, tid, by, padded);
+	while (!rc && take_pending(c, tid, &d)) {
+		if (is_torn(d.program.comm, d.ring.comm, padded))
+			rc = move(c, &d, &c->counts.renamed);
+		else
+			rc = give_up(c, &d);
+	}
+	return rc;
+}
+
+size_t compare_nr_pending(const struct compare *c)
+{
+	return c->pending.nr;
 }
 
 void compare_gap(struct compare *c)

@@ -8,7 +8,9 @@
  *
  * - renamed: inside the system call that renames a thread (prctl, write to comm, exec), the kernel copies the name
  *   first and writes the COMM record then. The program sees the new name, or the new one written in part over the old
- *   one, and the ring has the old one: the next record of the thread is that COMM, with the new name.
+ *   one, and the ring has the old one: until that COMM, with the new name, the thread has no sample that agrees. And
+ *   where two threads rename one, the records may come in the other order than the names were written: then it may
+ *   have either name, until it gets another.
  * - dying: a sample of a task that has left the pid tables has no ids; which task it was is then only known from the
  *   EXIT records of its CPU, and those may be of another one, or from before the run.
  * - unnamed: the kernel names its own threads when it makes them, without a record (since 6.3). The ring's reader asks
@@ -57,8 +59,15 @@ struct stacks *compare_rows(struct compare *c);
  */
 int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
 		   uint32_t row);
-/** compare_renamed() - a COMM record says that thread @tid is called @comm now. Return: 0 or -ENOMEM. */
-int compare_renamed(struct compare *c, pid_t tid, const char *comm);
+/**
+ * compare_renamed() - a COMM record says that thread @tid is called @comm now.
+ * @by: the thread that did it
+ * Return: 0 or -ENOMEM.
+ */
+int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm);
+
+/** compare_nr_pending() - differences that may be explained by records that are still to come. */
+size_t compare_nr_pending(const struct compare *c);
 
 /** compare_gap() - records of some CPU are missing, before those that follow. */
 void compare_gap(struct compare *c);

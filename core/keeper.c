@@ -23,14 +23,16 @@ struct keeper {
 	struct err err;
 };
 
+/* A failure ends the fetching, not the care for signals. */
 static void *keep(void *arg)
 {
 	struct keeper *k = arg;
 	struct pollfd fds[] = { { k->end_fd, POLLIN, 0 }, { k->signal_fd, POLLIN, 0 } };
 
-	while (!k->rc && !fds[0].revents) {
-		k->rc = k->ops->fetch(k->state, &k->err);
-		poll(fds, ARRAY_SIZE(fds), FETCH_MS);
+	while (!fds[0].revents) {
+		if (!k->rc)
+			k->rc = k->ops->fetch(k->state, &k->err);
+		poll(fds, ARRAY_SIZE(fds), k->rc ? -1 : FETCH_MS);
 		if (fds[1].revents && signals_take(k->signal_fd)) {
 			k->signalled = true;
 			fds[1].fd = -1;

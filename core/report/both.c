@@ -34,12 +34,12 @@ static bool same_text(const struct text *a, const struct text *b)
 	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
 }
 
-static int write_text(FILE *out, const struct text *t)
+static int write_text(FILE *out, const struct text *t, struct err *err)
 {
 	errno = 0;
 	if (fwrite(t->bytes, 1, t->len, out) == t->len && !fflush(out))
 		return 0;
-	return errno ? -errno : -EIO;
+	return err_sys(err, errno ? -errno : -EIO, "cannot write the report");
 }
 
 static int write_diff(FILE *out, const struct text *program, const struct text *ring, const struct report_cfg *cfg,
@@ -70,7 +70,7 @@ int report_both(FILE *out, const struct report_pair *rows, const struct report_n
 		*agreement = REPORTS_DIFFERENT;
 		rc = write_diff(out, &program, &ring, cfg, err);
 	} else if (!rc) {
-		rc = write_text(out, &program);
+		rc = write_text(out, &program, err);
 	}
 	free(program.bytes);
 	free(ring.bytes);

@@ -3,6 +3,7 @@
 
 #include "backend-perfring/apply.h"
 #include "core/capture.h"
+#include "core/compare.h"
 
 #define RINGS 3
 
@@ -67,7 +68,8 @@ static void sample(uint32_t ring, pid_t pid, pid_t tid)
 
 static void comm(pid_t pid, pid_t tid, const char *name, bool exec)
 {
-	apply(0, (struct record){ .type = PERF_RECORD_COMM, .pid = pid, .tid = tid, .comm = { name, exec } });
+	apply(0, (struct record){
+			 .type = PERF_RECORD_COMM, .pid = pid, .tid = tid, .writer = tid, .comm = { name, exec } });
 }
 
 static void fork_task(pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
@@ -485,12 +487,416 @@ START_TEST(test_strange_ids)
 }
 END_TEST
 
+/* ---- a program in the kernel */
+
+static const struct backend_ops counting = { .name = "counting", .in_kernel = true };
+
+/* It counts, and passes on what it cannot count; with --backend=both every sample. */
+static void use_program(bool both)
+{
+	size_t i;
+
+	cap.backends[0].ops = &counting;
+	cap.backends[1].ops = &backend_perfring;
+	cap.nr_backends = 2;
+	cap.both = both;
+	cap.sets[1].stacks = stacks_new();
+	ck_assert_ptr_nonnull(cap.sets[1].stacks);
+	for (i = 0; both && i < ARRAY_SIZE(cap.sets); i++) {
+		cap.sets[i].compare = compare_new();
+		ck_assert_ptr_nonnull(cap.sets[i].compare);
+	}
+}
+
+static void teardown_program(void)
+{
+	stacks_free(cap.sets[1].stacks);
+	compare_free(cap.sets[0].compare);
+	compare_free(cap.sets[1].compare);
+	teardown();
+}
+
+static struct sample_note note(int verdict, pid_t pid, pid_t tid, const char *name)
+{
+	struct sample_note n = { .pid = pid, .tid = tid };
+
+	n.verdict = verdict;
+	memcpy(n.comm, name, strlen(name));
+	return n;
+}
+
+static void noted_in(unsigned int set, struct sample_note n, uint32_t ring, pid_t pid, pid_t tid)
+{
+	const struct record r = { .type = PERF_RECORD_SAMPLE,
+				  .cpu = ring,
+				  .pid = pid,
+				  .tid = tid,
+				  .sample = { both_sides, tid ? ARRAY_SIZE(both_sides) : KERNEL_SIDE } };
+	struct sample_lead lead = { .note = n, .noted = 1 };
+
+	lead.note.set = set;
+	ck_assert_int_eq(apply_record(&a, ring, &r, &lead), 0);
+}
+
+static void noted(struct sample_note n, pid_t pid, pid_t tid)
+{
+	noted_in(0, n, 0, pid, tid);
+}
+
+static void lone_in(unsigned int set, pid_t pid, pid_t tid)
+{
+	const struct record r = { .type = PERF_RECORD_SAMPLE,
+				  .pid = pid,
+				  .tid = tid,
+				  .sample = { both_sides, tid ? ARRAY_SIZE(both_sides) : KERNEL_SIDE } };
+	const struct sample_lead lead = { .note = { .set = set, .pid = 66, .comm = "not this" } };
+
+	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
+}
+
+static uint64_t value_in(const struct stacks *t, const char *name, pid_t pid)
+{
+	struct stack_row row;
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < stacks_nr_rows(t); i++) {
+		stacks_row(t, i, &row);
+		if (!strcmp(row.comm, name) && row.pid == pid)
+			value += row.value;
+	}
+	return value;
+}
+
+/* A spilled sample is of the task and name that the note says, whatever record and side-band say. */
+START_TEST(test_spilled)
+{
+	use_program(false);
+	comm(10, 10, "later", false);
+	noted(note(NOTE_SPILLED, 10, 10, "then"), 10, 10);
+	noted(note(NOTE_SPILLED, 10, 10, "later"), 10, 10);
+	noted(note(NOTE_SPILLED, 500, 501, "not of /proc"), 500, 501);
+	noted(note(NOTE_SPILLED, 777, 777, "unknown"), 777, 777);
+	noted(note(NOTE_SPILLED, 30, 31, "dead"), -1, -1);
+	noted(note(NOTE_SPILLED, 40, 40, ""), 0, 0);
+	noted(note(NOTE_SPILLED, 0, 0, "swapper/7"), 0, 0);
+	ck_assert_uint_eq(value_of("then", 10), 1);
+	ck_assert_uint_eq(value_of("later", 10), 1);
+	ck_assert_uint_eq(value_of("not of /proc", 500), 1);
+	ck_assert_uint_eq(value_of("unknown", 777), 1);
+	ck_assert_uint_eq(value_of("dead", 30), 1);
+	ck_assert_uint_eq(value_of("", 40), 1);
+	ck_assert_uint_eq(value_of("swapper/7", 0), 1);
+	ck_assert_uint_eq(a.books[0].dead_tasks, 0); /* nobody had to guess */
+	ck_assert_uint_eq(a.books[0].outside, 0);
+	nr_samples = 7;
+	assert_books(7, 0);
+}
+END_TEST
+
+/* Where the note was lost the sample is as without a program; but it has been through the filter. */
+START_TEST(test_spilled_without_note)
+{
+	static const pid_t wanted[] = { 20 };
+
+	use_program(false);
+	cap.filter = (struct filter){ wanted, 1, false, false };
+	comm(10, 10, "ten", false);
+	exit_task(0, 10, 10);
+	lone_in(0, 10, 10);
+	lone_in(0, 500, 501);
+	lone_in(0, -1, -1);
+	lone_in(0, 0, 0);
+	ck_assert_uint_eq(value_of("ten", 10), 2);
+	ck_assert_uint_eq(value_of("older", 500), 1);
+	ck_assert_uint_eq(value_of("swapper/0", 0), 1);
+	ck_assert_uint_eq(a.books[0].dead_tasks, 1);
+	nr_samples = 4;
+	assert_books(4, 0);
+}
+END_TEST
+
+/* A sample is counted in the interval it was taken in, though records of the next one have come. */
+START_TEST(test_sets)
+{
+	use_program(false);
+	a.set = 1;
+	noted_in(0, note(NOTE_SPILLED, 10, 10, "a"), 0, 10, 10);
+	noted_in(1, note(NOTE_SPILLED, 10, 10, "a"), 0, 10, 10);
+	noted_in(0, note(NOTE_SPILLED, 10, 10, "a"), 1, 10, 10);
+	lone_in(1, 500, 500);
+	lone_in(1, -1, -1);
+	apply(0, (struct record){ .type = PERF_RECORD_THROTTLE, .time = 5 });
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 2);
+	ck_assert_uint_eq(stacks_total(cap.sets[1].stacks), 3);
+	ck_assert_uint_eq(a.books[0].counted_ring, 2);
+	ck_assert_uint_eq(a.books[1].counted_ring, 3);
+	ck_assert_uint_eq(a.books[0].dead_tasks, 0);
+	ck_assert_uint_eq(a.books[1].dead_tasks, 1);
+	ck_assert_uint_eq(a.books[0].throttled, 0);
+	ck_assert_uint_eq(a.books[1].throttled, 1);
+}
+END_TEST
+
+/* Without a program, too: what is not wanted is filtered in its own set. */
+START_TEST(test_sets_alone)
+{
+	cap.sets[1].stacks = stacks_new();
+	lone_in(1, 0, 0);
+	lone_in(1, 500, 500);
+	lone_in(0, 0, 0);
+	ck_assert_uint_eq(a.books[1].filtered, 1);
+	ck_assert_uint_eq(a.books[1].idle, 1);
+	ck_assert_uint_eq(a.books[1].counted_ring, 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[1].stacks), 1);
+	ck_assert_uint_eq(a.books[0].filtered, 1);
+	ck_assert_uint_eq(a.books[0].idle, 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 0);
+}
+END_TEST
+
+/* The idle task's samples, wanted or not; not those of tasks outside, nor of a program that counts them itself. */
+START_TEST(test_idle_counter)
+{
+	cap.filter.idle = _i;
+	sample(0, 0, 0);
+	sample(1, 0, 0);
+	sample(1, 500, 500);
+	sample(1, -1, -1);
+	apply(1, (struct record){
+			 .type = PERF_RECORD_SAMPLE, .cpu = 1, .sample = { both_sides, ARRAY_SIZE(both_sides) } });
+	ck_assert_uint_eq(a.books[0].outside, 1);
+	ck_assert_uint_eq(a.books[0].idle, 2);
+	use_program(false);
+	noted(note(NOTE_SPILLED, 0, 0, "swapper/0"), 0, 0);
+	ck_assert_uint_eq(a.books[0].idle, 2);
+}
+END_TEST
+
+/* ---- --backend=both */
+
+/* What the program has made of a sample; what becomes of it here: counted (in the rows of the backend that counts in
+ * the kernel), and in those of the reader; compared, and how they differ. */
+static const struct {
+	const char *name;
+	int verdict; /* -1: no note */
+	pid_t pid, tid;
+	const char *comm;
+	pid_t ring_pid, ring_tid;
+	const char *ring_comm; /* NULL: filtered by the reader */
+	uint64_t compared, different, dying;
+} compared[] = {
+	{ "counted", NOTE_COUNTED, 10, 10, "ten", 10, 10, "ten", 1, 0, 0 },
+	{ "spilled", NOTE_SPILLED, 10, 10, "ten", 10, 10, "ten", 1, 0, 0 },
+	{ "filtered", NOTE_FILTERED, 20, 20, "twenty", 20, 20, NULL, 1, 0, 0 },
+	{ "idle filtered", NOTE_FILTERED, 0, 0, "swapper/0", 0, 0, NULL, 1, 0, 0 },
+	{ "dying", NOTE_COUNTED, 10, 10, "ten", -1, -1, "thirty", 1, 0, 1 },
+	{ "dying, spilled", NOTE_SPILLED, 10, 10, "ten", -1, -1, "thirty", 1, 0, 1 },
+	{ "without a note", -1, 0, 0, "", 10, 10, "ten", 0, 0, 0 },
+	{ "without a note, filtered", -1, 0, 0, "", 20, 20, NULL, 0, 0, 0 },
+	{ "another name", NOTE_COUNTED, 10, 10, "eleven", 10, 10, "ten", 1, 1, 0 },
+	{ "another name, spilled", NOTE_SPILLED, 10, 10, "eleven", 10, 10, "ten", 1, 1, 0 },
+	{ "another process", NOTE_COUNTED, 11, 10, "ten", 10, 10, "ten", 1, 1, 0 },
+	{ "counted, filtered by the reader", NOTE_COUNTED, 20, 20, "twenty", 20, 20, NULL, 1, 1, 0 },
+	{ "spilled, filtered by the reader", NOTE_SPILLED, 20, 20, "twenty", 20, 20, NULL, 1, 1, 0 },
+	{ "filtered by the program alone", NOTE_FILTERED, 10, 10, "ten", 10, 10, "ten", 1, 1, 0 },
+	{ "outside", NOTE_COUNTED, 9000, 9000, "ten", 0, 0, NULL, 1, 1, 0 },
+};
+
+START_TEST(test_both)
+{
+	static const pid_t wanted[] = { 10, 30 };
+	bool spilled = compared[_i].verdict == NOTE_SPILLED, kept = compared[_i].ring_comm != NULL;
+	struct compare_counts n;
+	pid_t kept_pid;
+
+	use_program(true);
+	cap.filter = (struct filter){ wanted, ARRAY_SIZE(wanted), false, false };
+	comm(10, 10, "ten", false);
+	comm(30, 30, "thirty", false);
+	exit_task(0, 30, 30);
+	if (compared[_i].verdict < 0)
+		lone_in(0, compared[_i].ring_pid, compared[_i].ring_tid);
+	else
+		noted(note(compared[_i].verdict, compared[_i].pid, compared[_i].tid, compared[_i].comm),
+		      compared[_i].ring_pid, compared[_i].ring_tid);
+	ck_assert_int_eq(compare_end(cap.sets[0].compare), 0);
+	compare_counts(cap.sets[0].compare, &n);
+	ck_assert_msg(n.compared == compared[_i].compared, "%s", compared[_i].name);
+	ck_assert_msg(n.different == compared[_i].different, "%s", compared[_i].name);
+	ck_assert_msg(n.dying == compared[_i].dying, "%s", compared[_i].name);
+	ck_assert_uint_eq(n.unpaired, compared[_i].verdict < 0);
+	ck_assert_uint_eq(n.renamed, 0);
+	/* Only what the program could not count is added to its rows. */
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), spilled);
+	ck_assert_uint_eq(value_in(cap.sets[0].stacks, compared[_i].comm, compared[_i].pid), spilled);
+	ck_assert_uint_eq(a.books[0].counted_ring, spilled);
+	ck_assert_uint_eq(a.books[0].filtered, 0); /* counted by the program */
+	kept_pid = compared[_i].ring_pid == -1 ? 30 : compared[_i].ring_pid;
+	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), kept);
+	if (kept)
+		ck_assert_uint_eq(value_in(compare_rows(cap.sets[0].compare), compared[_i].ring_comm, kept_pid), 1);
+}
+END_TEST
+
+/* A renaming explains the sample before it, whichever interval that one is of. */
+START_TEST(test_both_renamed)
+{
+	struct compare_counts n[2];
+	size_t i;
+
+	use_program(true);
+	comm(10, 10, "old", false);
+	comm(10, 11, "old", false);
+	noted_in(0, note(NOTE_COUNTED, 10, 10, "new"), 0, 10, 10);
+	noted_in(1, note(NOTE_SPILLED, 10, 11, "ned"), 1, 10, 11);
+	noted_in(1, note(NOTE_COUNTED, 10, 11, "never"), 1, 10, 11);
+	noted_in(1, note(NOTE_COUNTED, 500, 501, "new"), 1, 500, 501);
+	a.set = 1;
+	comm(500, 501, "new", false);
+	comm(10, 10, "new", false);
+	comm(10, 11, "new", false);
+	noted_in(1, note(NOTE_COUNTED, 10, 10, "new"), 1, 10, 10);
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(compare_end(cap.sets[i].compare), 0);
+		compare_counts(cap.sets[i].compare, &n[i]);
+	}
+	ck_assert_uint_eq(n[0].renamed, 1);
+	ck_assert_uint_eq(n[0].different, 0);
+	ck_assert_uint_eq(n[1].compared, 4);
+	ck_assert_uint_eq(n[1].renamed, 2);
+	ck_assert_uint_eq(n[1].different, 1); /* nothing is called so */
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 0);
+	ck_assert_uint_eq(value_in(cap.sets[1].stacks, "ned", 10), 1);
+	ck_assert_uint_eq(value_in(compare_rows(cap.sets[0].compare), "old", 10), 1);
+	ck_assert_uint_eq(value_in(compare_rows(cap.sets[1].compare), "old", 10), 2);
+	ck_assert_uint_eq(value_in(compare_rows(cap.sets[1].compare), "new", 10), 1);
+}
+END_TEST
+
+/* Each side of a spilled sample gets the same stacks. */
+START_TEST(test_both_stacks)
+{
+	struct stack_row program, ring;
+
+	use_program(true);
+	options.kernel_only = _i == 1;
+	options.user_only = _i == 2;
+	cap.asked = _i == 3 ? 4 : 126;
+	comm(10, 10, "ten", false);
+	noted(note(NOTE_SPILLED, 10, 10, "ten"), 10, 10);
+	program = only_row();
+	ck_assert_uint_eq(stacks_nr_rows(compare_rows(cap.sets[0].compare)), 1);
+	stacks_row(compare_rows(cap.sets[0].compare), 0, &ring);
+	ck_assert_int_eq(program.kernel.state, _i == 2 ? STACK_NONE : STACK_TAKEN);
+	ck_assert_int_eq(program.user.state, _i == 1 ? STACK_NONE : STACK_TAKEN);
+	ck_assert_int_eq(program.kernel.state, ring.kernel.state);
+	ck_assert_int_eq(program.user.state, ring.user.state);
+	ck_assert_uint_eq(program.kernel.nr, ring.kernel.nr);
+	ck_assert_uint_eq(program.user.nr, ring.user.nr);
+	ck_assert_int_eq(program.user.truncated, _i == 3);
+	ck_assert_int_eq(ring.user.truncated, _i == 3);
+}
+END_TEST
+
+/* ---- throttling */
+
+enum throttle_what { THROTTLE, UNTHROTTLE, TIME };
+
+struct throttle_step {
+	enum throttle_what what;
+	uint32_t ring;
+	uint64_t ns;
+};
+
+static const struct {
+	const char *name;
+	struct throttle_step steps[6]; /* ns 0: no more */
+	uint64_t throttled, throttled_ns;
+} throttles[] = {
+	{ "once", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 150 } }, 1, 50 },
+	{ "twice",
+	  { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 150 }, { THROTTLE, 0, 200 }, { UNTHROTTLE, 0, 203 } },
+	  2,
+	  53 },
+	{ "on two CPUs",
+	  { { THROTTLE, 0, 100 }, { THROTTLE, 2, 110 }, { UNTHROTTLE, 2, 150 }, { UNTHROTTLE, 0, 160 } },
+	  2,
+	  100 },
+	{ "until the end", { { THROTTLE, 0, 100 }, { TIME, 0, 170 } }, 1, 70 },
+	{ "beyond the end: the rest is the next one's",
+	  { { THROTTLE, 0, 100 }, { TIME, 0, 170 }, { UNTHROTTLE, 0, 190 } },
+	  1,
+	  90 },
+	{ "on all CPUs until the end",
+	  { { THROTTLE, 0, 100 }, { THROTTLE, 1, 100 }, { THROTTLE, 2, 100 }, { TIME, 0, 110 } },
+	  3,
+	  30 },
+	{ "over two ends",
+	  { { THROTTLE, 1, 100 }, { TIME, 0, 110 }, { TIME, 0, 125 }, { UNTHROTTLE, 1, 130 } },
+	  1,
+	  30 },
+	{ "not throttled at the end", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 150 }, { TIME, 0, 1000 } }, 1, 50 },
+	/* what cannot be */
+	{ "an end without a begin", { { UNTHROTTLE, 0, 150 }, { TIME, 0, 160 } }, 0, 0 },
+	{ "two ends", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 150 }, { UNTHROTTLE, 0, 190 } }, 1, 50 },
+	{ "that of another CPU", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 1, 150 } }, 1, 0 },
+	{ "two begins", { { THROTTLE, 0, 100 }, { THROTTLE, 0, 120 }, { UNTHROTTLE, 0, 150 } }, 2, 30 },
+	{ "back in time", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 90 }, { TIME, 0, 200 } }, 1, 0 },
+	{ "the time is back", { { THROTTLE, 0, 100 }, { TIME, 0, 90 } }, 1, 0 },
+	{ "at once", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 100 } }, 1, 0 },
+};
+
+START_TEST(test_throttled)
+{
+	const struct throttle_step *s;
+
+	for (s = throttles[_i].steps; s->ns; s++) {
+		if (s->what == TIME)
+			apply_time(&a, s->ns);
+		else
+			apply(s->ring, (struct record){ .type = s->what == THROTTLE ? PERF_RECORD_THROTTLE
+										    : PERF_RECORD_UNTHROTTLE,
+							.time = s->ns });
+	}
+	ck_assert_msg(a.books[0].throttled == throttles[_i].throttled, "%s", throttles[_i].name);
+	ck_assert_msg(a.books[0].throttled_ns == throttles[_i].throttled_ns, "%s: %llu", throttles[_i].name,
+		      (unsigned long long)a.books[0].throttled_ns);
+	ck_assert_uint_eq(a.books[1].throttled_ns, 0);
+}
+END_TEST
+
+/* Each interval has what of it fell into it. */
+START_TEST(test_throttled_intervals)
+{
+	apply(1, (struct record){ .type = PERF_RECORD_THROTTLE, .time = 100 });
+	apply_time(&a, 130);
+	a.set = 1;
+	apply(1, (struct record){ .type = PERF_RECORD_UNTHROTTLE, .time = 150 });
+	ck_assert_uint_eq(a.books[0].throttled, 1);
+	ck_assert_uint_eq(a.books[0].throttled_ns, 30);
+	ck_assert_uint_eq(a.books[1].throttled, 0);
+	ck_assert_uint_eq(a.books[1].throttled_ns, 20);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("apply");
-	TCase *tc = tcase_create("apply");
+	TCase *tc = tcase_create("apply"), *program = tcase_create("program");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(program, setup, teardown_program);
+	tcase_add_test(program, test_spilled);
+	tcase_add_test(program, test_spilled_without_note);
+	tcase_add_test(program, test_sets);
+	tcase_add_test(program, test_sets_alone);
+	tcase_add_loop_test(program, test_idle_counter, 0, 2);
+	tcase_add_loop_test(program, test_both, 0, ARRAY_SIZE(compared));
+	tcase_add_test(program, test_both_renamed);
+	tcase_add_loop_test(program, test_both_stacks, 0, 4);
+	tcase_add_loop_test(tc, test_throttled, 0, ARRAY_SIZE(throttles));
+	tcase_add_test(tc, test_throttled_intervals);
 	tcase_add_test(tc, test_rename);
 	tcase_add_test(tc, test_long_name);
 	tcase_add_test(tc, test_fork_and_exec);
@@ -510,5 +916,6 @@ int main(void)
 	tcase_add_test(tc, test_counters);
 	tcase_add_loop_test(tc, test_strange_ids, 0, ARRAY_SIZE(strange));
 	suite_add_tcase(s, tc);
+	suite_add_tcase(s, program);
 	return unit_main(s);
 }

@@ -217,7 +217,7 @@ END_TEST
 
 /* ---- the same sample in each form the kernels deliver it */
 
-enum { DEPTH = 40, MAP_DEPTH = DEPTH + 2 };
+enum { DEPTH = 140, MAP_DEPTH = DEPTH + 2 };
 
 /* The stacks as they are; a thread without user memory has no user stack. */
 struct truth {
@@ -276,6 +276,30 @@ static void entry_part(const uint64_t *ips, uint64_t nr, bool user, unsigned int
 		callchain_entry(entry, asked + 1, out);
 }
 
+/*
+ * bpf_get_stackid() since 6.18: the same part, but of both the map's depth (with what is skipped in front of the part,
+ * for the user's all of the kernel's) and kernel.perf_event_max_stack the lower one is the end. A part of which nothing
+ * is left has no entry.
+ */
+static void entry_bounded(const uint64_t *ips, uint64_t nr, bool user, unsigned int asked, unsigned int max_stack,
+			  uint64_t *entry, struct stack *out)
+{
+	uint32_t split = 0, skip, end, depth;
+
+	while (split < nr && ips[split] != U)
+		split++;
+	skip = user ? split : 0;
+	end = user ? (uint32_t)nr : split;
+	depth = least(asked + 1 + skip, max_stack);
+	memset(entry, 0, MAP_DEPTH * sizeof(*entry));
+	*out = (struct stack){ .state = STACK_NONE };
+	if (end <= skip)
+		return;
+	ck_assert_uint_le(skip, depth); /* the kernel would count below zero */
+	memcpy(entry, ips + skip, least(end - skip, depth - skip) * sizeof(*entry));
+	callchain_entry(entry, asked + 1, out);
+}
+
 static void check_same(const struct stack *a, const struct stack *b)
 {
 	ck_assert_int_eq(a->state, b->state);
@@ -304,29 +328,77 @@ static void random_truth(struct truth *t, unsigned int *seed)
 START_TEST(test_same_sample)
 {
 	uint64_t ips[2 * DEPTH + 2], entries_alone[2][MAP_DEPTH], entries_part[2][MAP_DEPTH], nr;
-	struct stack ring[2], alone[2], part[2];
+	uint64_t entries_bounded[2][MAP_DEPTH];
+	struct stack ring[2], alone[2], part[2], bounded[2];
 	unsigned int seed = 1 + (unsigned int)_i, asked, i, side;
 	struct truth t;
 
 	for (i = 0; i < 2000; i++) {
 		random_truth(&t, &seed);
-		asked = 2 + (unsigned int)rand_r(&seed) % (DEPTH - 1);
+		asked = 2 + (unsigned int)rand_r(&seed) % (_i % 2 ? 40 : DEPTH - 1);
 		nr = ring_chain(&t, asked, ips);
 		callchain_split(ips, nr, &ring[0], &ring[1]);
 		entry_alone(t.kernel, t.nr_kernel, asked, entries_alone[0], &alone[0]);
 		entry_alone(t.user, t.nr_user, asked, entries_alone[1], &alone[1]);
 		entry_part(ips, nr, false, asked, entries_part[0], &part[0]);
 		entry_part(ips, nr, true, asked, entries_part[1], &part[1]);
+		entry_bounded(ips, nr, false, asked, asked + 2, entries_bounded[0], &bounded[0]);
+		entry_bounded(ips, nr, true, asked, asked + 2, entries_bounded[1], &bounded[1]);
 		callchain_limit(asked, &ring[0], &ring[1]);
 		callchain_limit(asked, &alone[0], &alone[1]);
 		callchain_limit(asked, &part[0], &part[1]);
+		callchain_limit(asked, &bounded[0], &bounded[1]);
 		for (side = 0; side < 2; side++) {
 			check_same(&ring[side], &alone[side]);
 			check_same(&ring[side], &part[side]);
+			check_same(&ring[side], &bounded[side]);
 		}
 		ck_assert_uint_le(ring[0].nr + ring[1].nr, asked - 1);
 		ck_assert_int_eq(ring[0].truncated, t.nr_kernel > asked - 1);
 	}
+}
+END_TEST
+
+/* kernel.perf_event_max_stack. With 2 there is no room for the address that proves that a user stack was cut. */
+static const unsigned int max_stacks[] = { 3, 4, 5, 6, 7, 8, 16, 33, 64, 100, 125, 126, 127, 128, 129, 4096, 640000 };
+
+static void check_bounded(unsigned int asked, unsigned int max_stack, const struct truth *t)
+{
+	uint64_t ips[2 * DEPTH + 2], kept[2][MAP_DEPTH], nr = ring_chain(t, asked, ips);
+	struct stack ring[2], bounded[2];
+
+	callchain_split(ips, nr, &ring[0], &ring[1]);
+	entry_bounded(ips, nr, false, asked, max_stack, kept[0], &bounded[0]);
+	entry_bounded(ips, nr, true, asked, max_stack, kept[1], &bounded[1]);
+	callchain_limit(asked, &ring[0], &ring[1]);
+	callchain_limit(asked, &bounded[0], &bounded[1]);
+	check_same(&ring[0], &bounded[0]);
+	check_same(&ring[1], &bounded[1]);
+	/* What was cut is known to be. */
+	ck_assert_int_eq(ring[0].truncated, t->nr_kernel > asked - 1);
+	ck_assert_int_eq(ring[1].truncated, t->nr_user && t->nr_kernel + t->nr_user > asked - 1);
+}
+
+/* Every depth of both stacks, up to more than is asked for, with what is asked for under each setting. */
+START_TEST(test_max_stack)
+{
+	char *top = unit_tmpdir(), text[16];
+	struct host host = { .proc = top, .sys = "/nowhere" };
+	unsigned int asked, i;
+	struct truth t;
+
+	snprintf(text, sizeof(text), "%u\n", max_stacks[_i]);
+	unit_write(top, "sys/kernel/perf_event_max_stack", text, strlen(text));
+	asked = callchain_asked(&host);
+	ck_assert_uint_le(asked, max_stacks[_i]); /* or the event cannot be opened */
+	for (i = 0; i < DEPTH; i++) {
+		t.kernel[i] = K0 + i;
+		t.user[i] = 1 + i;
+	}
+	for (t.nr_kernel = 0; t.nr_kernel <= asked + 3; t.nr_kernel++)
+		for (t.nr_user = 0; t.nr_user <= asked + 3; t.nr_user++)
+			check_bounded(asked, max_stacks[_i], &t);
+	unit_rmdir(top);
 }
 END_TEST
 
@@ -360,6 +432,7 @@ int main(void)
 	tcase_add_loop_test(t, test_entry, 0, ARRAY_SIZE(entries));
 	tcase_add_loop_test(t, test_limit, 0, ARRAY_SIZE(limits));
 	tcase_add_loop_test(t, test_same_sample, 0, 10);
+	tcase_add_loop_test(t, test_max_stack, 0, ARRAY_SIZE(max_stacks));
 	tcase_add_loop_test(t, test_asked, 0, ARRAY_SIZE(settings));
 	suite_add_tcase(s, t);
 	return unit_main(s);

@@ -108,6 +108,23 @@ START_TEST(test_default)
 }
 END_TEST
 
+/* Two events have samples due at a rate: those that count time. */
+START_TEST(test_clock)
+{
+	const struct event_type hardware = { "no clock", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_SW_CPU_CLOCK };
+	const struct event_type *e;
+	unsigned int i, clocks = 0;
+
+	for (i = 0; (e = event_at(i)); i++) {
+		ck_assert_int_eq(event_is_clock(e), !strcmp(e->name, "cpu-clock") || !strcmp(e->name, "task-clock"));
+		clocks += event_is_clock(e);
+	}
+	ck_assert_uint_eq(clocks, 2);
+	ck_assert(event_is_clock(event_default()));
+	ck_assert(!event_is_clock(&hardware));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("events");
@@ -117,6 +134,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_bad, 0, ARRAY_SIZE(bad));
 	tcase_add_test(tc, test_table);
 	tcase_add_test(tc, test_default);
+	tcase_add_test(tc, test_clock);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

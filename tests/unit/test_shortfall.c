@@ -268,6 +268,64 @@ START_TEST(test_longest)
 }
 END_TEST
 
+/* ---- intervals to a run */
+
+#define EACH(n)                                                                                                        \
+	.taken = 1 * (n), .idle_taken = 2 * (n), .throttled = 3 * (n), .throttled_ns = 4 * (n), .offline_ns = 5 * (n), \
+	.steal_ns = 6 * (n), .idle_ns = 7 * (n), .busy_ns = 8 * (n), .time_ns = 9 * (n)
+#define SAME .period_ns = 10 * MS, .nr_cpus = 2, .include_idle = true, .in_kernel = true
+
+static const struct {
+	struct shortfall to, more, sum;
+} sums_of[] = {
+	/* none before: as the first, rates and all */
+	{ { 0 },
+	  { SAME, EACH(10), .times_known = true, .max_rate_start = 100, .max_rate_end = 50 },
+	  { SAME, EACH(10), .times_known = true, .max_rate_start = 100, .max_rate_end = 50 } },
+	{ { 0 }, { SAME, EACH(10) }, { SAME, EACH(10) } },
+	{ { 0 }, { SAME }, { SAME } },
+	/* the rate of the first begin and of the last end */
+	{ { SAME, EACH(10), .times_known = true, .max_rate_start = 100, .max_rate_end = 50 },
+	  { SAME, EACH(3), .times_known = true, .max_rate_start = 50, .max_rate_end = 25 },
+	  { SAME, EACH(13), .times_known = true, .max_rate_start = 100, .max_rate_end = 25 } },
+	{ { SAME, EACH(10), .max_rate_start = 0, .max_rate_end = 50 },
+	  { SAME, .max_rate_start = 50, .max_rate_end = 0 },
+	  { SAME, EACH(10), .max_rate_start = 0, .max_rate_end = 0 } },
+	/* times are known when those of every interval are */
+	{ { SAME, EACH(1), .times_known = true }, { SAME, EACH(1) }, { SAME, EACH(2) } },
+	{ { SAME, EACH(1) }, { SAME, EACH(1), .times_known = true }, { SAME, EACH(2) } },
+	{ { SAME }, { SAME, EACH(1), .times_known = true }, { SAME, EACH(1) } },
+	/* a CPU has come */
+	{ { SAME, EACH(1) },
+	  { .period_ns = 10 * MS, .nr_cpus = 3, .include_idle = true, .in_kernel = true, EACH(1) },
+	  { .period_ns = 10 * MS, .nr_cpus = 3, .include_idle = true, .in_kernel = true, EACH(2) } },
+};
+
+START_TEST(test_add)
+{
+	struct shortfall to = sums_of[_i].to;
+	const struct shortfall *want = &sums_of[_i].sum;
+
+	shortfall_add(&to, &sums_of[_i].more);
+	ck_assert_uint_eq(to.period_ns, want->period_ns);
+	ck_assert_uint_eq(to.nr_cpus, want->nr_cpus);
+	ck_assert_uint_eq(to.time_ns, want->time_ns);
+	ck_assert_uint_eq(to.taken, want->taken);
+	ck_assert_uint_eq(to.idle_taken, want->idle_taken);
+	ck_assert_int_eq(to.include_idle, want->include_idle);
+	ck_assert_int_eq(to.in_kernel, want->in_kernel);
+	ck_assert_uint_eq(to.throttled, want->throttled);
+	ck_assert_uint_eq(to.throttled_ns, want->throttled_ns);
+	ck_assert_uint_eq(to.offline_ns, want->offline_ns);
+	ck_assert_int_eq(to.times_known, want->times_known);
+	ck_assert_uint_eq(to.steal_ns, want->steal_ns);
+	ck_assert_uint_eq(to.idle_ns, want->idle_ns);
+	ck_assert_uint_eq(to.busy_ns, want->busy_ns);
+	ck_assert_uint_eq(to.max_rate_start, want->max_rate_start);
+	ck_assert_uint_eq(to.max_rate_end, want->max_rate_end);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("shortfall");
@@ -277,6 +335,7 @@ int main(void)
 	tcase_add_loop_test(c, test_explain, 0, ARRAY_SIZE(rows));
 	tcase_add_loop_test(c, test_setting, 0, ARRAY_SIZE(settings));
 	tcase_add_test(c, test_longest);
+	tcase_add_loop_test(c, test_add, 0, ARRAY_SIZE(sums_of));
 	suite_add_tcase(s, c);
 	return unit_main(s);
 }

@@ -1,0 +1,768 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The events of CPUs that are not here: a copy of /sys lists them, and this program's own syscall() and ioctl() take
+ * the place of libc's. Each event is a file in memory that holds what read(2) of it is to give.
+ */
+#include "tests/unit/unit.h"
+
+#include "core/capture_events.h"
+#include "core/watch.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { MAX_CPUS = 512, MAX_FDS = 1024 };
+
+#define MS (1000 * 1000ULL)
+
+/* The kernel of these CPUs: what it answers when events of them are opened, and what it has seen. */
+static struct {
+	int answer[MAX_CPUS];       /* to opening a sampling or side-band event; 0: an event */
+	int notes_answer[MAX_CPUS]; /* to opening one for notes */
+	int enable_answer[MAX_CPUS], id_answer[MAX_CPUS], disable_answer[MAX_CPUS];
+	uint64_t enabled_ns[MAX_CPUS]; /* what read(2) gives */
+	bool no_clockid;
+	unsigned int opened;
+	struct perf_event_attr attr[MAX_CPUS], notes_attr[MAX_CPUS]; /* of the last one opened */
+} kernel;
+
+/* By descriptor: whose event it is. */
+static struct {
+	bool used, notes, enabled;
+	int cpu;
+} events[MAX_FDS];
+
+static int refuse(int code)
+{
+	errno = -code;
+	return -1;
+}
+
+static int open_event(const struct perf_event_attr *attr, int cpu)
+{
+	bool notes = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+	struct event_counts counts = { .enabled_ns = kernel.enabled_ns[cpu] };
+	int rc = notes ? kernel.notes_answer[cpu] : kernel.answer[cpu], fd;
+
+	if (kernel.no_clockid && attr->use_clockid)
+		return refuse(-EINVAL);
+	if (rc)
+		return refuse(rc);
+	fd = memfd_create("event", MFD_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_lt(fd, MAX_FDS);
+	ck_assert_int_eq(pwrite(fd, &counts, sizeof(counts), 0), sizeof(counts));
+	events[fd].used = true;
+	events[fd].notes = notes;
+	events[fd].enabled = false;
+	events[fd].cpu = cpu;
+	*(notes ? &kernel.notes_attr[cpu] : &kernel.attr[cpu]) = *attr;
+	kernel.opened++;
+	return fd;
+}
+
+long syscall(long nr, ...)
+{
+	const struct perf_event_attr *attr;
+	int cpu, group;
+	va_list ap;
+	pid_t pid;
+
+	va_start(ap, nr);
+	attr = va_arg(ap, const struct perf_event_attr *);
+	pid = va_arg(ap, pid_t);
+	cpu = va_arg(ap, int);
+	group = va_arg(ap, int);
+	va_end(ap);
+	if (nr != SYS_perf_event_open)
+		return refuse(-ENOSYS);
+	ck_assert_int_eq(pid, -1);
+	ck_assert_int_eq(group, -1);
+	ck_assert_int_ge(cpu, 0);
+	ck_assert_int_lt(cpu, MAX_CPUS);
+	return open_event(attr, cpu);
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	uint64_t *id;
+	va_list ap;
+	int cpu;
+
+	va_start(ap, request);
+	id = va_arg(ap, uint64_t *);
+	va_end(ap);
+	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+	ck_assert(events[fd].used);
+	cpu = events[fd].cpu;
+	switch (request) {
+	case PERF_EVENT_IOC_ENABLE:
+		if (kernel.enable_answer[cpu])
+			return refuse(kernel.enable_answer[cpu]);
+		ck_assert(!events[fd].notes); /* is not made disabled */
+		events[fd].enabled = true;
+		return 0;
+	case PERF_EVENT_IOC_DISABLE:
+		if (kernel.disable_answer[cpu])
+			return refuse(kernel.disable_answer[cpu]);
+		events[fd].enabled = false;
+		return 0;
+	case PERF_EVENT_IOC_ID:
+		if (kernel.id_answer[cpu])
+			return refuse(kernel.id_answer[cpu]);
+		*id = 1000 + (uint64_t)cpu;
+		return 0;
+	default:
+		return refuse(-ENOTTY);
+	}
+}
+
+/* ---- a run */
+
+static char *dir;
+static struct host host;
+static struct options options;
+static struct capture cap;
+static unsigned int fds_before;
+
+static unsigned int open_fds(void)
+{
+	unsigned int nr = 0;
+	int fd;
+
+	for (fd = 0; fd < MAX_FDS; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+static void list(const char *which, const char *cpus)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
+	unit_write(dir, name, cpus, strlen(cpus));
+}
+
+static void setup(void)
+{
+	struct rlimit rl;
+
+	/* Two events for each of the CPUs. */
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+	rl.rlim_cur = rl.rlim_max < MAX_FDS ? rl.rlim_max : MAX_FDS;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	dir = unit_tmpdir();
+	host = (struct host){ .proc = dir, .sys = dir };
+	options = (struct options){ .cpu = -1, .event = event_default(), .freq_hz = 49 };
+	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
+	memset(&kernel, 0, sizeof(kernel));
+	memset(events, 0, sizeof(events));
+	fds_before = open_fds();
+}
+
+static void teardown(void)
+{
+	events_close(&cap);
+	watch_free(cap.watch);
+	ck_assert_uint_eq(cap.nr_events, 0);
+	ck_assert_ptr_null(cap.events);
+	ck_assert_uint_eq(open_fds(), fds_before);
+	unit_rmdir(dir);
+}
+
+static void open_on(const char *possible, const char *online, bool with_notes)
+{
+	struct err err = { 0 };
+
+	list("possible", possible);
+	list("online", online);
+	ck_assert_msg(events_open(&cap, with_notes, &err) == 0, "%s", err.msg);
+	ck_assert_int_eq(err.code, 0);
+}
+
+static struct capture_event *event_of(int cpu)
+{
+	size_t i;
+
+	for (i = 0; i < cap.nr_events; i++)
+		if (cap.events[i].cpu == cpu)
+			return &cap.events[i];
+	ck_abort_msg("no place for CPU %d", cpu);
+}
+
+/* What an event must be: open on its CPU, or not there. */
+static void assert_event(const struct capture_event *e, bool open, bool notes)
+{
+	if (!open) {
+		ck_assert_int_eq(e->fd, -1);
+		ck_assert_int_eq(e->notes_fd, -1);
+		return;
+	}
+	ck_assert_int_ge(e->fd, 0);
+	ck_assert_int_ge(fcntl(e->fd, F_GETFD), 0);
+	ck_assert_int_eq(events[e->fd].cpu, e->cpu);
+	ck_assert(!events[e->fd].notes);
+	ck_assert_int_eq(e->notes_fd >= 0, notes);
+	if (!notes)
+		return;
+	ck_assert(events[e->notes_fd].notes);
+	ck_assert_int_eq(events[e->notes_fd].cpu, e->cpu);
+	ck_assert_uint_eq(e->notes_id, 1000 + (uint64_t)e->cpu);
+}
+
+/* ---- opening */
+
+static const struct {
+	const char *possible, *online;
+	int only;
+	size_t places, nr_cpus, opened; /* without notes */
+	int first;                      /* whose place is the first */
+	size_t ring_bytes;
+} hosts[] = {
+	{ "0\n", "0\n", -1, 1, 1, 1, 0, 512 << 10 },
+	{ "0-3\n", "0-3\n", -1, 4, 4, 4, 0, 512 << 10 },
+	{ "0-199\n", "0-199\n", -1, 200, 200, 200, 0, 256 << 10 },
+	{ "0-511\n", "0-199\n", -1, 512, 200, 200, 0, 256 << 10 },
+	{ "0-127\n", "0-127\n", -1, 128, 128, 128, 0, 512 << 10 },
+	{ "0-128\n", "0-128\n", -1, 129, 129, 129, 0, 256 << 10 },
+	{ "0-63,128-191,300\n", "0-63,128-191,300\n", -1, 129, 129, 129, 0, 256 << 10 },
+	{ "0-63,128-191,300\n", "1-63,128-190\n", -1, 129, 126, 126, 0, 512 << 10 },
+	{ "0-63,128-191,300\n", "300\n", -1, 129, 1, 1, 0, 512 << 10 },
+	{ "3,5,7\n", "5\n", -1, 3, 1, 1, 3, 512 << 10 },
+	/* what may never come cannot be online */
+	{ "0-1\n", "0-3\n", -1, 2, 2, 2, 0, 512 << 10 },
+	/* one CPU samples: first, with the side-band of the others */
+	{ "0-199\n", "0-199\n", 150, 200, 1, 200, 150, 256 << 10 },
+	{ "0-63,128-191,300\n", "0-63,128-191,300\n", 300, 129, 1, 129, 300, 256 << 10 },
+	{ "0-63,128-191,300\n", "0,300\n", 300, 129, 1, 2, 300, 512 << 10 },
+	{ "0-3\n", "0-3\n", 0, 4, 1, 4, 0, 512 << 10 },
+};
+
+START_TEST(test_open)
+{
+	bool notes = _i & 1;
+	int row = _i >> 1;
+	struct cpu_list online;
+	size_t i, open = 0;
+
+	options.cpu = hosts[row].only;
+	open_on(hosts[row].possible, hosts[row].online, notes);
+	ck_assert_uint_eq(cap.nr_events, hosts[row].places);
+	ck_assert_uint_eq(cap.nr_cpus, hosts[row].nr_cpus);
+	ck_assert_uint_eq(cap.ring_bytes, hosts[row].ring_bytes);
+	ck_assert_int_eq(cap.events[0].cpu, hosts[row].first);
+	ck_assert_int_eq(cpu_list_parse(hosts[row].online, &online), 0);
+	for (i = 0; i < cap.nr_events; i++) {
+		const struct capture_event *e = &cap.events[i];
+		bool on = cpu_list_has(&online, e->cpu);
+
+		ck_assert_int_eq(e->samples, options.cpu < 0 || e->cpu == options.cpu);
+		assert_event(e, on, notes && e->samples);
+		open += on;
+	}
+	ck_assert_uint_eq(open, hosts[row].opened);
+	ck_assert_uint_eq(kernel.opened, open + (notes ? cap.nr_cpus : 0));
+	ck_assert_uint_eq(open_fds(), fds_before + kernel.opened);
+	ck_assert_ptr_nonnull(cap.watch);
+	cpu_list_release(&online);
+}
+END_TEST
+
+/* What is asked of the kernel: of events that sample, that do not, and that carry notes. */
+START_TEST(test_attributes)
+{
+	const struct perf_event_attr *a;
+
+	options.cpu = 2;
+	open_on("0-3", "0-3", true);
+	a = &kernel.attr[2];
+	ck_assert_uint_eq(a->config, PERF_COUNT_SW_CPU_CLOCK);
+	ck_assert_uint_eq(a->freq, 1);
+	ck_assert_uint_eq(a->sample_freq, 49);
+	ck_assert_uint_eq(a->sample_max_stack, 125);
+	ck_assert_uint_eq(a->disabled, 1);
+	ck_assert(a->sample_type & PERF_SAMPLE_IDENTIFIER);
+	ck_assert(a->sample_type & PERF_SAMPLE_CALLCHAIN);
+	ck_assert_mem_eq(a, &cap.attr, sizeof(*a));
+	ck_assert_uint_eq(kernel.attr[0].freq, 0);
+	ck_assert_uint_eq(kernel.attr[0].sample_period, 0); /* counts, and never fires */
+	ck_assert_uint_eq(kernel.attr[0].sample_type, a->sample_type);
+	ck_assert_uint_eq(kernel.attr[0].comm, 1);
+	ck_assert_uint_eq(kernel.attr[0].task, 1);
+	ck_assert_uint_eq(kernel.notes_attr[0].size, 0); /* none was opened */
+	a = &kernel.notes_attr[2];
+	ck_assert_uint_eq(a->sample_type, (cap.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN) | PERF_SAMPLE_RAW);
+	ck_assert_uint_eq(a->sample_period, 1);
+	ck_assert_uint_eq(a->disabled, 0);
+	ck_assert_uint_eq(a->clockid, cap.attr.clockid);
+	ck_assert_mem_eq(a, &cap.notes_attr, sizeof(*a));
+}
+END_TEST
+
+/* Of an event of another kind the side-band is still a software event's. */
+START_TEST(test_side_band)
+{
+	options.cpu = 1;
+	options.event = event_find("cycles");
+	options.period = 1000000;
+	open_on("0-1", "0-1", false);
+	ck_assert_uint_eq(kernel.attr[1].type, PERF_TYPE_HARDWARE);
+	ck_assert_uint_eq(kernel.attr[1].sample_period, 1000000);
+	ck_assert_uint_eq(kernel.attr[1].freq, 0);
+	ck_assert(!(kernel.attr[1].sample_type & PERF_SAMPLE_IDENTIFIER));
+	ck_assert_uint_eq(kernel.attr[0].type, PERF_TYPE_SOFTWARE);
+	ck_assert_uint_eq(kernel.attr[0].config, PERF_COUNT_SW_CPU_CLOCK);
+	ck_assert_uint_eq(kernel.attr[0].sample_period, 0);
+}
+END_TEST
+
+/* What the kernel of the first CPU does not know is not asked of the others; all have the same clock. */
+START_TEST(test_old_kernel)
+{
+	kernel.no_clockid = true;
+	open_on("0-2", "0-2", true);
+	ck_assert_uint_eq(cap.attr.use_clockid, 0);
+	ck_assert_uint_eq(kernel.attr[2].use_clockid, 0);
+	ck_assert_uint_eq(kernel.notes_attr[2].use_clockid, 0);
+}
+END_TEST
+
+/* A CPU may go offline between the list and the event, and also between its two events. */
+static const struct {
+	int cpu;
+	bool notes;
+} going[] = { { 0, false }, { 100, false }, { 199, false }, { 0, true }, { 100, true }, { 199, true } };
+
+START_TEST(test_going)
+{
+	int i;
+
+	*(going[_i].notes ? &kernel.notes_answer[going[_i].cpu] : &kernel.answer[going[_i].cpu]) = -ENODEV;
+	open_on("0-199", "0-199", true);
+	ck_assert_uint_eq(cap.nr_cpus, 199);
+	for (i = 0; i < 200; i++)
+		assert_event(event_of(i), i != going[_i].cpu, true);
+	ck_assert_uint_eq(open_fds(), fds_before + 2 * 199);
+}
+END_TEST
+
+/* Anything else ends it, with nothing left open. */
+static const struct {
+	const char *possible, *online;
+	int only, cpu, answer, notes_answer, id_answer;
+	int rc;
+	const char *says;
+} refused[] = {
+	{ "0-9", "0-9", -1, 0, -EACCES, 0, 0, -EACCES, "cannot open perf event 'cpu-clock' on CPU 0" },
+	{ "0-9", "0-9", -1, 9, -EMFILE, 0, 0, -EMFILE, "on CPU 9: Too many open files (RLIMIT_NOFILE is" },
+	{ "0-9", "0-9", -1, 5, -EINVAL, 0, 0, -EINVAL, "on CPU 5" },
+	{ "0-9", "0-9", 3, 5, -ENOMEM, 0, 0, -ENOMEM, "on CPU 5" }, /* side-band */
+	{ "0-9", "0-9", -1, 0, 0, -EACCES, 0, -EACCES, "cannot open the perf event for BPF output on CPU 0" },
+	{ "0-9", "0-9", -1, 9, 0, -EMFILE, 0, -EMFILE, "cannot open the perf event for BPF output on CPU 9" },
+	{ "0-9", "0-9", -1, 4, 0, 0, -ENOTTY, -ENOTTY, "cannot read the id of a perf event on CPU 4" },
+	{ "0-9", "0-9", 3, 3, -ENODEV, 0, 0, -ENODEV, "on any CPU" },
+	{ "0-9", "0-9", 3, 3, 0, -ENODEV, 0, -ENODEV, "on any CPU" },
+	{ "7", "7", -1, 7, -ENODEV, 0, 0, -ENODEV, "cannot open perf event 'cpu-clock' on any CPU" },
+	{ "0-9", "0-2", 3, 0, 0, 0, 0, -ENODEV, "on any CPU" }, /* offline */
+	{ "0-9", "0-9", 10, 0, 0, 0, 0, -ENODEV, "on any CPU" },
+	{ "0-9", "10-11", -1, 0, 0, 0, 0, -ENODEV, "on any CPU" },
+	{ "nonsense", "0-9", -1, 0, 0, 0, 0, -EINVAL, "not a list of CPUs" },
+	{ "0-9", "", -1, 0, 0, 0, 0, -EINVAL, "not a list of CPUs" },
+	{ "0-9", "9-0", -1, 0, 0, 0, 0, -EINVAL, "not a list of CPUs" },
+	{ "0-99999", "0", -1, 0, 0, 0, 0, -EINVAL, "not a list of CPUs" },
+};
+
+START_TEST(test_refused)
+{
+	struct err err = { 0 };
+
+	options.cpu = refused[_i].only;
+	kernel.answer[refused[_i].cpu] = refused[_i].answer;
+	kernel.notes_answer[refused[_i].cpu] = refused[_i].notes_answer;
+	kernel.id_answer[refused[_i].cpu] = refused[_i].id_answer;
+	list("possible", refused[_i].possible);
+	list("online", refused[_i].online);
+	ck_assert_int_eq(events_open(&cap, true, &err), refused[_i].rc);
+	ck_assert_int_eq(err.code, refused[_i].rc);
+	ck_assert_msg(strstr(err.msg, refused[_i].says), "%s", err.msg);
+	ck_assert_uint_eq(cap.nr_events, 0);
+	ck_assert_ptr_null(cap.events);
+	ck_assert_uint_eq(open_fds(), fds_before);
+	/* Another backend may try after that. */
+	memset(&kernel, 0, sizeof(kernel));
+	options.cpu = -1;
+	open_on("0-1", "0-1", false);
+	ck_assert_uint_eq(cap.nr_cpus, 2);
+}
+END_TEST
+
+/* ---- enabling */
+
+START_TEST(test_enable)
+{
+	struct err err = { 0 };
+	size_t i;
+
+	open_on("0-9", "0-4,6-9", true);
+	ck_assert_int_eq(events_enable(&cap, &err), 0);
+	for (i = 0; i < cap.nr_events; i++)
+		ck_assert(cap.events[i].fd < 0 || events[cap.events[i].fd].enabled);
+	ck_assert_int_eq(events_disable(&cap, &err), 0);
+	for (i = 0; i < cap.nr_events; i++)
+		ck_assert(cap.events[i].fd < 0 || !events[cap.events[i].fd].enabled);
+	kernel.enable_answer[3] = kernel.disable_answer[8] = -EIO;
+	ck_assert_int_eq(events_enable(&cap, &err), -EIO);
+	ck_assert_str_eq(err.msg, "cannot enable the perf event of CPU 3: Input/output error");
+	ck_assert_int_eq(events_disable(&cap, &err), -EIO);
+	ck_assert_str_eq(err.msg, "cannot disable the perf event of CPU 8: Input/output error");
+}
+END_TEST
+
+/* ---- CPUs that come and go */
+
+static struct {
+	int attached[MAX_CPUS], detached[MAX_CPUS]; /* how often */
+	int attach_answer, detach_answer;
+} calls;
+
+static int attach(struct capture *c, size_t i, struct err *err)
+{
+	const struct capture_event *e = &c->events[i];
+
+	calls.attached[e->cpu]++;
+	ck_assert_int_ge(e->fd, 0);
+	ck_assert(!events[e->fd].enabled); /* not yet */
+	return calls.attach_answer ? err_set(err, calls.attach_answer, "cannot attach") : 0;
+}
+
+static int detach(struct capture *c, size_t i, struct err *err)
+{
+	const struct capture_event *e = &c->events[i];
+
+	calls.detached[e->cpu]++;
+	ck_assert_int_ge(fcntl(e->fd, F_GETFD), 0); /* still open */
+	return calls.detach_answer ? err_set(err, calls.detach_answer, "cannot detach") : 0;
+}
+
+static int follow(const char *online, uint64_t now)
+{
+	struct err err;
+
+	list("online", online);
+	return events_follow_cpus(&cap, now, attach, detach, &err);
+}
+
+/* A run on CPUs 0 to 3 of 0 to 4, enabled now; times are taken from its begin. */
+static uint64_t begin(bool notes)
+{
+	struct err err = { 0 };
+	uint64_t begin;
+
+	memset(&calls, 0, sizeof(calls));
+	open_on("0-4", "0-3", notes);
+	ck_assert_int_eq(events_enable(&cap, &err), 0);
+	begin = event_of(3)->enabled_at;
+	events_begin(&cap, begin);
+	return begin;
+}
+
+static void assert_calls(int cpu, int attached, int detached)
+{
+	ck_assert_int_eq(calls.attached[cpu], attached);
+	ck_assert_int_eq(calls.detached[cpu], detached);
+}
+
+START_TEST(test_goes_and_comes)
+{
+	uint64_t t = begin(_i);
+	int cpu;
+
+	ck_assert_int_eq(follow("0-3", t), 0);
+	ck_assert_int_eq(follow("0,2-3", t + MS), 1);
+	assert_event(event_of(1), false, false);
+	assert_calls(1, 0, 1);
+	ck_assert_int_eq(follow("0,2-3", t + 2 * MS), 0);
+	ck_assert_int_eq(follow("0-3", t + 3 * MS), 1);
+	assert_event(event_of(1), true, _i);
+	assert_calls(1, 1, 1);
+	ck_assert(events[event_of(1)->fd].enabled);
+	ck_assert_uint_gt(event_of(1)->enabled_at, t);
+	ck_assert_int_eq(follow("0-3", t + 4 * MS), 0);
+	/* one goes as another comes, which was never there */
+	ck_assert_int_eq(follow("0-2,4", t + 5 * MS), 1);
+	assert_event(event_of(3), false, false);
+	assert_event(event_of(4), true, _i);
+	assert_calls(3, 0, 1);
+	assert_calls(4, 1, 0);
+	ck_assert(events[event_of(4)->fd].enabled);
+	for (cpu = 0; cpu < 3; cpu += 2)
+		assert_calls(cpu, 0, 0);
+	ck_assert_uint_eq(cap.nr_cpus, 4);
+	ck_assert_int_eq(follow("0-4", t + 6 * MS), 1);
+	ck_assert_uint_eq(cap.nr_cpus, 5); /* so many at most */
+	ck_assert_int_eq(follow("0", t + 7 * MS), 1);
+	ck_assert_uint_eq(cap.nr_cpus, 5);
+	ck_assert_uint_eq(open_fds(), fds_before + (_i ? 2 : 1));
+}
+END_TEST
+
+/* The one that -C names, and one of the others. */
+START_TEST(test_only)
+{
+	uint64_t t;
+
+	options.cpu = 2;
+	t = begin(true);
+	ck_assert_int_eq(follow("0,2-3", t), 1);
+	ck_assert_int_eq(follow("0,3", t), 1);
+	assert_calls(1, 0, 1);
+	assert_calls(2, 0, 1);
+	ck_assert_int_eq(follow("0-3", t), 1);
+	assert_event(event_of(1), true, false);
+	assert_event(event_of(2), true, true);
+	ck_assert_uint_eq(cap.nr_cpus, 1);
+	ck_assert_uint_eq(kernel.attr[1].sample_freq, 0);
+	ck_assert_uint_eq(kernel.attr[2].sample_freq, 49);
+}
+END_TEST
+
+/* What keeps an event from coming back. */
+static const struct {
+	int answer, notes_answer, id_answer, enable_answer, attach_answer;
+	int attached; /* a try */
+} broken[] = {
+	{ -ENODEV, 0, 0, 0, 0, 0 }, { -EMFILE, 0, 0, 0, 0, 0 }, { -EACCES, 0, 0, 0, 0, 0 }, { 0, -ENODEV, 0, 0, 0, 0 },
+	{ 0, -EMFILE, 0, 0, 0, 0 }, { 0, 0, -ENOTTY, 0, 0, 0 }, { 0, 0, 0, -EIO, 0, 1 },    { 0, 0, 0, 0, -EPERM, 1 },
+};
+
+START_TEST(test_tried_again)
+{
+	uint64_t t = begin(true);
+	unsigned int fds = open_fds(), i;
+
+	ck_assert_int_eq(follow("0-2", t), 1);
+	kernel.answer[3] = broken[_i].answer;
+	kernel.notes_answer[3] = broken[_i].notes_answer;
+	kernel.id_answer[3] = broken[_i].id_answer;
+	kernel.enable_answer[3] = broken[_i].enable_answer;
+	calls.attach_answer = broken[_i].attach_answer;
+	for (i = 1; i <= 3; i++) {
+		ck_assert_int_eq(follow("0-3", t + i * MS), 0);
+		assert_event(event_of(3), false, false);
+		ck_assert_uint_eq(open_fds(), fds - 2);
+		/* What was attached is detached again. */
+		assert_calls(3, (int)i * broken[_i].attached, 1 + (int)i * broken[_i].attached);
+	}
+	memset(&kernel, 0, sizeof(kernel));
+	calls.attach_answer = 0;
+	ck_assert_int_eq(follow("0-3", t + 5 * MS), 1);
+	assert_event(event_of(3), true, true);
+	ck_assert(events[event_of(3)->fd].enabled);
+	ck_assert_uint_eq(open_fds(), fds);
+	/* Offline from when it went until now, however often it was tried. */
+	events_account(&cap, t + 10 * MS);
+	ck_assert_uint_eq(cap.due_ns, 4 * 10 * MS);
+	ck_assert_uint_eq(cap.offline_ns, 5 * MS);
+}
+END_TEST
+
+/* One that was never there is not due while it cannot be opened. */
+START_TEST(test_new_tried_again)
+{
+	uint64_t t = begin(false);
+
+	kernel.answer[4] = -EMFILE;
+	ck_assert_int_eq(follow("0-4", t + MS), 0);
+	events_account(&cap, t + 2 * MS);
+	ck_assert_uint_eq(cap.due_ns, 4 * 2 * MS);
+	ck_assert_uint_eq(cap.offline_ns, 0);
+	kernel.answer[4] = 0;
+	ck_assert_int_eq(follow("0-4", t + 3 * MS), 1);
+	events_account(&cap, t + 10 * MS);
+	ck_assert_uint_eq(cap.due_ns, 4 * 8 * MS + 7 * MS);
+	ck_assert_uint_eq(cap.offline_ns, 0);
+}
+END_TEST
+
+/* What was read of the event last cannot be kept: the run ends, but nothing stays open. */
+START_TEST(test_detach_fails)
+{
+	uint64_t t = begin(true);
+	struct err err = { 0 };
+
+	calls.detach_answer = -ENOMEM;
+	list("online", "0-2");
+	ck_assert_int_eq(events_follow_cpus(&cap, t, attach, detach, &err), -ENOMEM);
+	ck_assert_str_eq(err.msg, "cannot detach");
+	assert_event(event_of(3), false, false);
+	/* also of an event that could not be enabled */
+	calls.detach_answer = 0;
+	ck_assert_int_eq(follow("0-2", t), 0);
+	calls.detach_answer = -ENOMEM;
+	kernel.enable_answer[3] = -EIO;
+	ck_assert_int_eq(follow("0-3", t), -ENOMEM);
+	assert_event(event_of(3), false, false);
+}
+END_TEST
+
+/* A list that cannot be read tells nothing: all stays as it is, until one can be. */
+static const char *const no_lists[] = { "3-2", "", "\n", "0-3,", "x", "0-99999999999" };
+
+START_TEST(test_no_list)
+{
+	uint64_t t = begin(false);
+	unsigned int fds = open_fds();
+
+	ck_assert_int_eq(follow(no_lists[_i], t), 0);
+	ck_assert_uint_eq(open_fds(), fds);
+	assert_calls(3, 0, 0);
+	ck_assert_int_eq(follow("0-2", t), 1);
+	ck_assert_int_eq(follow(no_lists[_i], t), 0);
+	ck_assert_uint_eq(open_fds(), fds - 1);
+	assert_calls(3, 0, 1);
+}
+END_TEST
+
+/* ---- times */
+
+static void account(uint64_t now, uint64_t due, uint64_t offline)
+{
+	events_account(&cap, now);
+	ck_assert_uint_eq(cap.due_ns, due);
+	ck_assert_uint_eq(cap.offline_ns, offline);
+}
+
+/*
+ * When a CPU has gone is what its event says: a time that it was enabled for. What cannot be is taken for the nearest
+ * that can: not before the interval, not after now.
+ */
+static const struct {
+	uint64_t enabled_ns;
+	uint64_t offline_ns; /* of 20 ms, when it is missed 8 ms after the begin */
+} left[] = {
+	{ 5 * MS, 15 * MS }, { 0, 20 * MS }, { 8 * MS, 12 * MS }, { 9 * MS, 12 * MS }, { UINT64_MAX / 2, 12 * MS },
+};
+
+START_TEST(test_left)
+{
+	uint64_t t;
+
+	kernel.enabled_ns[3] = left[_i].enabled_ns;
+	t = begin(false);
+	ck_assert_int_eq(follow("0-2", t + 8 * MS), 1);
+	account(t + 20 * MS, 4 * 20 * MS, left[_i].offline_ns);
+	account(t + 30 * MS, 4 * 10 * MS, 10 * MS);
+	ck_assert_int_eq(follow("0-3", t + 32 * MS), 1);
+	account(t + 40 * MS, 4 * 10 * MS, 2 * MS);
+	account(t + 50 * MS, 4 * 10 * MS, 0);
+}
+END_TEST
+
+/* An event that gives no counts: it is taken to have gone now. */
+START_TEST(test_left_unread)
+{
+	uint64_t t = begin(false);
+
+	ck_assert_int_eq(ftruncate(event_of(3)->fd, sizeof(uint64_t)), 0);
+	ck_assert_int_eq(follow("0-2", t + 8 * MS), 1);
+	account(t + 20 * MS, 4 * 20 * MS, 12 * MS);
+}
+END_TEST
+
+/* Before 6.0 there is no third number. */
+START_TEST(test_left_old_kernel)
+{
+	uint64_t t;
+
+	kernel.enabled_ns[3] = 5 * MS;
+	t = begin(false);
+	ck_assert_int_eq(ftruncate(event_of(3)->fd, 2 * sizeof(uint64_t)), 0);
+	ck_assert_int_eq(follow("0-2", t + 8 * MS), 1);
+	account(t + 20 * MS, 4 * 20 * MS, 15 * MS);
+}
+END_TEST
+
+/* Gone before the interval began, and found out within it. */
+START_TEST(test_left_before)
+{
+	uint64_t t;
+
+	kernel.enabled_ns[3] = 5 * MS;
+	t = begin(false);
+	account(t + 6 * MS, 4 * 6 * MS, 0);
+	ck_assert_int_eq(follow("0-2", t + 8 * MS), 1);
+	account(t + 10 * MS, 4 * 4 * MS, 4 * MS);
+}
+END_TEST
+
+/* Twice within one interval; others at the same time; over the end of an interval. */
+START_TEST(test_sums)
+{
+	uint64_t t;
+
+	kernel.enabled_ns[0] = kernel.enabled_ns[1] = UINT64_MAX / 2; /* gone when found */
+	t = begin(false);
+	ck_assert_int_eq(follow("0,2-3", t + 10 * MS), 1);
+	ck_assert_int_eq(follow("0-3", t + 13 * MS), 1);
+	ck_assert_int_eq(follow("2-3", t + 20 * MS), 1);
+	ck_assert_int_eq(follow("1-3", t + 25 * MS), 1);
+	account(t + 30 * MS, 4 * 30 * MS, (3 + 5 + 10) * MS);
+	ck_assert_int_eq(follow("0-3", t + 31 * MS), 1);
+	account(t + 40 * MS, 4 * 10 * MS, MS);
+	/* a fifth, from here on; also where it is offline again */
+	ck_assert_int_eq(follow("0-4", t + 44 * MS), 1);
+	account(t + 50 * MS, 4 * 10 * MS + 6 * MS, 0);
+	kernel.enabled_ns[4] = 0;
+	ck_assert_int_eq(follow("0-3", t + 50 * MS), 1);
+	account(t + 60 * MS, 5 * 10 * MS, 10 * MS);
+}
+END_TEST
+
+/* CPUs that do not sample owe nothing. */
+START_TEST(test_only_due)
+{
+	uint64_t t;
+
+	options.cpu = 2;
+	t = begin(false);
+	kernel.enabled_ns[2] = 0;
+	ck_assert_int_eq(follow("0,2-3", t + MS), 1);
+	account(t + 10 * MS, 10 * MS, 0);
+	ck_assert_int_eq(follow("0", t + 10 * MS), 1);
+	account(t + 20 * MS, 10 * MS, 10 * MS);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("capture_events");
+	TCase *tc = tcase_create("capture_events");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_open, 0, 2 * ARRAY_SIZE(hosts));
+	tcase_add_test(tc, test_attributes);
+	tcase_add_test(tc, test_side_band);
+	tcase_add_test(tc, test_old_kernel);
+	tcase_add_loop_test(tc, test_going, 0, ARRAY_SIZE(going));
+	tcase_add_loop_test(tc, test_refused, 0, ARRAY_SIZE(refused));
+	tcase_add_test(tc, test_enable);
+	tcase_add_loop_test(tc, test_goes_and_comes, 0, 2);
+	tcase_add_test(tc, test_only);
+	tcase_add_loop_test(tc, test_tried_again, 0, ARRAY_SIZE(broken));
+	tcase_add_test(tc, test_new_tried_again);
+	tcase_add_test(tc, test_detach_fails);
+	tcase_add_loop_test(tc, test_no_list, 0, ARRAY_SIZE(no_lists));
+	tcase_add_loop_test(tc, test_left, 0, ARRAY_SIZE(left));
+	tcase_add_test(tc, test_left_unread);
+	tcase_add_test(tc, test_left_old_kernel);
+	tcase_add_test(tc, test_left_before);
+	tcase_add_test(tc, test_sums);
+	tcase_add_test(tc, test_only_due);
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/compare.h"
+
+#define MAX_STEPS 8
+
+/* What follows one another, in time order. */
+enum what { END, SAMPLE, UNPAIRED, COMM, GAP };
+
+/* Of a program's ids 0: as the ring has them. */
+struct step {
+	enum what what;
+	pid_t pid, tid; /* of the ring's record */
+	const char *ring;
+	const char *program;
+	struct {
+		pid_t pid, tid;
+		bool filtered, ring_filtered;
+		pid_t revived; /* under which the reader counted it */
+		bool no_user;
+		pid_t by; /* COMM: the thread that did it; 0: itself */
+	} but;
+};
+
+#define BUT(...) .but = { __VA_ARGS__ }
+
+static const struct {
+	const char *name;
+	struct step steps[MAX_STEPS];
+	struct compare_counts counts;
+} rows[] = {
+	/* equal */
+	{ "equal", { { SAMPLE, 10, 11, "a", "a" } }, { .compared = 1 } },
+	{ "equal, without a name", { { SAMPLE, 10, 11, "", "" } }, { .compared = 1 } },
+	{ "both filtered",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .ring_filtered = true) } },
+	  { .compared = 1 } },
+	{ "both filtered, under other names and ids",
+	  { { SAMPLE, 10, 11, "a", "b", BUT(20, 21, .filtered = true, .ring_filtered = true) }, { COMM, 10, 11, "c" } },
+	  { .compared = 1 } },
+	{ "another thread of the process: not in the rows",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(10, 12) } },
+	  { .compared = 1 } },
+	{ "idle", { { SAMPLE, 0, 0, "swapper/1", "swapper/1" } }, { .compared = 1 } },
+	{ "dying, revived as what it was",
+	  { { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .revived = 10) } },
+	  { .compared = 1 } },
+	{ "a renaming that no sample saw", { { SAMPLE, 10, 11, "a", "a" }, { COMM, 10, 11, "b" } }, { .compared = 1 } },
+
+	/* renamed: the name, and each beginning of it over the old one */
+	{ "renamed", { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new" } }, { .compared = 1, .renamed = 1 } },
+	{ "the longest name is cut",
+	  { { SAMPLE, 10, 11, "old", "fifteen-letters" }, { COMM, 10, 11, "fifteen-letters-and-more" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "to no name", { { SAMPLE, 10, 11, "old", "" }, { COMM, 10, 11, "" } }, { .compared = 1, .renamed = 1 } },
+	{ "from no name", { { SAMPLE, 10, 11, "", "new" }, { COMM, 10, 11, "new" } }, { .compared = 1, .renamed = 1 } },
+	{ "torn after the first letter",
+	  { { SAMPLE, 10, 11, "old", "nld" }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "torn, the new name longer",
+	  { { SAMPLE, 10, 11, "abcde", "12345" }, { COMM, 10, 11, "1234567" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "torn, the new name shorter",
+	  { { SAMPLE, 10, 11, "abcdefgh", "123defgh" }, { COMM, 10, 11, "123" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "torn before the last letter of fifteen",
+	  { { SAMPLE, 10, 11, "abcdefghijklmno", "ABCDEFGHIJKLMNo" }, { COMM, 10, 11, "ABCDEFGHIJKLMNO" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "two of one thread, each with its renaming",
+	  { { SAMPLE, 10, 11, "a", "b" }, { COMM, 10, 11, "b" }, { SAMPLE, 10, 11, "b", "c" }, { COMM, 10, 11, "c" } },
+	  { .compared = 2, .renamed = 2 } },
+	{ "threads crosswise",
+	  { { SAMPLE, 10, 11, "a", "b" },
+	    { SAMPLE, 10, 12, "a", "c" },
+	    { SAMPLE, 20, 20, "x", "y" },
+	    { COMM, 10, 12, "c" },
+	    { COMM, 20, 20, "y" },
+	    { COMM, 10, 11, "b" } },
+	  { .compared = 3, .renamed = 3 } },
+	{ "another sample of another thread between",
+	  { { SAMPLE, 10, 11, "a", "b" }, { SAMPLE, 10, 12, "a", "a" }, { COMM, 10, 11, "b" } },
+	  { .compared = 2, .renamed = 1 } },
+	{ "a sample of the idle task between",
+	  { { SAMPLE, 10, 11, "a", "b" }, { SAMPLE, 0, 0, "s", "s" }, { COMM, 10, 11, "b" } },
+	  { .compared = 2, .renamed = 1 } },
+	{ "one of a dying task between",
+	  { { SAMPLE, 10, 11, "a", "b" },
+	    { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .revived = 10) },
+	    { COMM, 10, 11, "b" } },
+	  { .compared = 2, .renamed = 1 } },
+
+	{ "several in one renaming, of a CPU that is slow",
+	  { { SAMPLE, 10, 11, "old", "nld" }, { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new" } },
+	  { .compared = 2, .renamed = 2 } },
+	{ "by another thread",
+	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new", NULL, BUT(.by = 12) } },
+	  { .compared = 1, .renamed = 1 } },
+
+	/* two threads rename it at once: either name may have remained */
+	{ "the record of the other came last",
+	  { { COMM, 10, 11, "kept" },
+	    { COMM, 10, 11, "told", NULL, BUT(.by = 12) },
+	    { SAMPLE, 10, 11, "told", "kept" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "its own came last",
+	  { { COMM, 10, 11, "kept", NULL, BUT(.by = 12) },
+	    { COMM, 10, 11, "told" },
+	    { SAMPLE, 10, 11, "told", "kept" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "then it has a name again",
+	  { { COMM, 10, 11, "kept", NULL, BUT(.by = 12) },
+	    { COMM, 10, 11, "told" },
+	    { COMM, 10, 11, "next" },
+	    { SAMPLE, 10, 11, "next", "told" } },
+	  { .compared = 1, .different = 1 } },
+	{ "neither of the two",
+	  { { COMM, 10, 11, "kept", NULL, BUT(.by = 12) },
+	    { COMM, 10, 11, "told" },
+	    { SAMPLE, 10, 11, "told", "else" } },
+	  { .compared = 1, .different = 1 } },
+	{ "both its own",
+	  { { COMM, 10, 11, "kept" }, { COMM, 10, 11, "told" }, { SAMPLE, 10, 11, "told", "kept" } },
+	  { .compared = 1, .different = 1 } },
+	{ "of another thread",
+	  { { COMM, 10, 12, "kept" },
+	    { COMM, 10, 12, "told", NULL, BUT(.by = 11) },
+	    { SAMPLE, 10, 11, "told", "kept" } },
+	  { .compared = 1, .different = 1 } },
+
+	/* not renamed */
+	{ "no renaming", { { SAMPLE, 10, 11, "old", "new" } }, { .compared = 1, .different = 1 } },
+	{ "the renaming of another thread",
+	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 12, "new" } },
+	  { .compared = 1, .different = 1 } },
+	{ "that of another thread, then its own, to that name",
+	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 10, "new" }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "to another name",
+	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "other" } },
+	  { .compared = 1, .different = 1 } },
+	{ "to another name first",
+	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "third" }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .different = 1 } },
+	{ "before the sample",
+	  { { COMM, 10, 11, "new" }, { SAMPLE, 10, 11, "old", "new" } },
+	  { .compared = 1, .different = 1 } },
+	{ "another sample of it between",
+	  { { SAMPLE, 10, 11, "old", "new" }, { SAMPLE, 10, 11, "old", "old" }, { COMM, 10, 11, "new" } },
+	  { .compared = 2, .different = 1 } },
+	{ "one without a note between",
+	  { { SAMPLE, 10, 11, "old", "new" }, { UNPAIRED, 10, 11, "old" }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .different = 1, .unpaired = 1 } },
+	{ "the end of the old name, torn from behind",
+	  { { SAMPLE, 10, 11, "old", "olw" }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .different = 1 } },
+	{ "a beginning of the new name alone",
+	  { { SAMPLE, 10, 11, "abcdef", "12" }, { COMM, 10, 11, "1234" } },
+	  { .compared = 1, .different = 1 } },
+	{ "torn in two places",
+	  { { SAMPLE, 10, 11, "abcdef", "1b3def" }, { COMM, 10, 11, "123456" } },
+	  { .compared = 1, .different = 1 } },
+	{ "a name of longer letters than the new one",
+	  { { SAMPLE, 10, 11, "old", "news" }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .different = 1 } },
+
+	/* dying */
+	{ "dying, of nobody",
+	  { { SAMPLE, -1, -1, ":-1", "a", BUT(10, 11, .revived = -1) } },
+	  { .compared = 1, .dying = 1 } },
+	{ "dying, revived as another process",
+	  { { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .revived = 20) } },
+	  { .compared = 1, .dying = 1 } },
+	{ "dying, revived under another name",
+	  { { SAMPLE, -1, -1, "a", "b", BUT(10, 11, .revived = 10) } },
+	  { .compared = 1, .dying = 1 } },
+	{ "dying, nothing to wait for",
+	  { { SAMPLE, -1, -1, "a", "b", BUT(10, 11, .revived = 10) }, { COMM, -1, -1, "c" } },
+	  { .compared = 1, .dying = 1 } },
+	{ "dying, by the ids filtered out",
+	  { { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .ring_filtered = true, .revived = 20) } },
+	  { .compared = 1, .different = 1 } },
+
+	/* kernel threads that had got their names without a record */
+	{ "unnamed",
+	  { { SAMPLE, 70, 70, "kthreadd", "kworker/1:2", BUT(.no_user = true) } },
+	  { .compared = 1, .unnamed = 1 } },
+	{ "unnamed, it says, with a user stack",
+	  { { SAMPLE, 70, 70, "kthreadd", "kworker/1:2" } },
+	  { .compared = 1, .different = 1 } },
+	{ "unnamed, a thread of a process",
+	  { { SAMPLE, 70, 71, "kthreadd", "kworker/1:2", BUT(.no_user = true) } },
+	  { .compared = 1, .different = 1 } },
+	{ "unnamed, nothing to wait for",
+	  { { SAMPLE, 70, 70, "kthreadd", "kworker/1:2", BUT(.no_user = true) }, { COMM, 70, 70, "kworker/1:2" } },
+	  { .compared = 1, .unnamed = 1 } },
+	{ "kthreadd itself has its name",
+	  { { SAMPLE, 2, 2, "kthreadd", "kthreads" } },
+	  { .compared = 1, .different = 1 } },
+	{ "unnamed, but filtered",
+	  { { SAMPLE, 70, 70, "kthreadd", "kworker/1:2", BUT(.ring_filtered = true) } },
+	  { .compared = 1, .different = 1 } },
+	{ "unnamed, but another thread",
+	  { { SAMPLE, 70, 70, "kthreadd", "kworker/1:2", BUT(70, 71) } },
+	  { .compared = 1, .different = 1 } },
+	{ "another name that begins so",
+	  { { SAMPLE, 70, 70, "kthreadd2", "kworker/1:2" } },
+	  { .compared = 1, .different = 1 } },
+	{ "unnamed in the kernel",
+	  { { SAMPLE, 70, 70, "kworker/1:2", "kthreadd" } },
+	  { .compared = 1, .different = 1 } },
+
+	/* a CPU came online, and nobody kept its records so far */
+	{ "unseen", { { GAP }, { SAMPLE, 10, 11, "old", "new" } }, { .compared = 1, .unseen = 1 } },
+	{ "unseen, by its next sample",
+	  { { GAP }, { SAMPLE, 10, 11, ":11", "a" }, { SAMPLE, 10, 11, ":11", "a" } },
+	  { .compared = 2, .unseen = 2 } },
+	{ "unseen, called otherwise then",
+	  { { GAP }, { SAMPLE, 10, 11, ":11", "a" }, { COMM, 10, 11, "b" } },
+	  { .compared = 1, .unseen = 1 } },
+	{ "a gap, but the record came",
+	  { { GAP }, { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "a gap, and equal", { { GAP }, { SAMPLE, 10, 11, "a", "a" } }, { .compared = 1 } },
+	{ "a gap explains no process",
+	  { { GAP }, { SAMPLE, 10, 11, "a", "a", BUT(20, 11) } },
+	  { .compared = 1, .different = 1 } },
+	{ "a gap explains no filter",
+	  { { GAP }, { SAMPLE, 10, 11, "a", "a", BUT(.ring_filtered = true) } },
+	  { .compared = 1, .different = 1 } },
+	{ "different before the gap",
+	  { { SAMPLE, 10, 11, "a", "b" }, { SAMPLE, 10, 11, "a", "a" }, { GAP }, { SAMPLE, 10, 12, "c", "d" } },
+	  { .compared = 3, .unseen = 1, .different = 1 } },
+
+	/* different */
+	{ "filtered in the kernel",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { COMM, 10, 11, "a" } },
+	  { .compared = 1, .different = 1 } },
+	{ "filtered by the reader",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.ring_filtered = true) }, { COMM, 10, 11, "a" } },
+	  { .compared = 1, .different = 1 } },
+	{ "another process",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(20, 11) }, { COMM, 10, 11, "a" } },
+	  { .compared = 1, .different = 1 } },
+	{ "another process and thread",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(20, 21) } },
+	  { .compared = 1, .different = 1 } },
+	{ "another name and thread",
+	  { { SAMPLE, 10, 11, "a", "b", BUT(10, 12) }, { COMM, 10, 11, "b" } },
+	  { .compared = 1, .different = 1 } },
+	{ "idle to the reader alone",
+	  { { SAMPLE, 0, 0, "swapper/1", "a", BUT(10, 11) } },
+	  { .compared = 1, .different = 1 } },
+	{ "names that differ in the last letter",
+	  { { SAMPLE, 10, 11, "fifteen-letters", "fifteen-letterS" } },
+	  { .compared = 1, .different = 1 } },
+
+	/* without a note */
+	{ "without a note", { { UNPAIRED, 10, 11, "a" }, { COMM, 10, 11, "b" } }, { .unpaired = 1 } },
+	{ "without a note, dying", { { UNPAIRED, -1, -1, "a" } }, { .unpaired = 1 } },
+	{ "without a note, filtered", { { UNPAIRED, 10, 11, "a", BUT(.ring_filtered = true) } }, { .unpaired = 1 } },
+
+	{ "nothing", { { END } }, { 0 } },
+	{ "all of it",
+	  { { SAMPLE, 10, 11, "a", "a" },
+	    { SAMPLE, 10, 11, "a", "b" },
+	    { COMM, 10, 11, "b" },
+	    { SAMPLE, -1, -1, "b", "x", BUT(30, 31, .revived = 10) },
+	    { SAMPLE, 10, 11, "b", "b", BUT(.filtered = true) },
+	    { UNPAIRED, 10, 11, "b" },
+	    { SAMPLE, 10, 12, "p", "q" },
+	    { SAMPLE, 10, 13, "r", "r" } },
+	  { .compared = 6, .renamed = 1, .dying = 1, .different = 2, .unpaired = 1 } },
+};
+
+static const uint64_t frames[] = { 0x401000, 0x402000 };
+static const struct stack kernel = { .state = STACK_NONE }, user = { frames, 2, STACK_TAKEN, false };
+
+static void set_comm(char *to, const char *name)
+{
+	memset(to, 0, COMM_LEN);
+	memcpy(to, name, strnlen(name, COMM_LEN - 1));
+}
+
+static pid_t counted_as(const struct step *s)
+{
+	return s->but.revived ? s->but.revived : s->pid;
+}
+
+static void apply_sample(struct compare *c, const struct step *s)
+{
+	struct compare_view program = { s->but.filtered, s->but.pid, s->but.tid, "" };
+	struct compare_view ring = { s->but.ring_filtered, s->pid, s->tid, "" };
+
+	if (!program.pid && !program.tid) {
+		program.pid = s->pid;
+		program.tid = s->tid;
+	}
+	set_comm(ring.comm, s->ring);
+	if (s->what == SAMPLE)
+		set_comm(program.comm, s->program);
+	if (!ring.filtered)
+		ck_assert_int_eq(stacks_add(compare_rows(c), ring.comm, counted_as(s), &kernel,
+					    s->but.no_user ? &kernel : &user, 1),
+				 0);
+	ck_assert_int_eq(compare_sample(c, s->what == SAMPLE ? &program : NULL, &ring, counted_as(s),
+					stacks_last(compare_rows(c))),
+			 0);
+}
+
+static void apply(struct compare *c, const struct step *s)
+{
+	if (s->what == GAP)
+		compare_gap(c);
+	else if (s->what == COMM)
+		ck_assert_int_eq(compare_renamed(c, s->tid, s->but.by ? s->but.by : s->tid, s->ring), 0);
+	else
+		apply_sample(c, s);
+}
+
+static void assert_counts(const char *name, const struct compare_counts *got, const struct compare_counts *want)
+{
+	ck_assert_msg(got->compared == want->compared, "%s: compared %lu", name, (unsigned long)got->compared);
+	ck_assert_msg(got->renamed == want->renamed, "%s: renamed %lu", name, (unsigned long)got->renamed);
+	ck_assert_msg(got->dying == want->dying, "%s: dying %lu", name, (unsigned long)got->dying);
+	ck_assert_msg(got->unnamed == want->unnamed, "%s: unnamed %lu", name, (unsigned long)got->unnamed);
+	ck_assert_msg(got->unseen == want->unseen, "%s: unseen %lu", name, (unsigned long)got->unseen);
+	ck_assert_msg(got->different == want->different, "%s: different %lu", name, (unsigned long)got->different);
+	ck_assert_msg(got->unpaired == want->unpaired, "%s: unpaired %lu", name, (unsigned long)got->unpaired);
+}
+
+static uint64_t value_of(const struct stacks *t, const char *comm, pid_t pid)
+{
+	struct stack_row row;
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < stacks_nr_rows(t); i++) {
+		stacks_row(t, i, &row);
+		ck_assert_uint_gt(row.value, 0);
+		if (!strcmp(row.comm, comm) && row.pid == pid)
+			value += row.value;
+	}
+	return value;
+}
+
+/* How many samples are counted under a name and process, now that the explained ones are where the program has them. */
+static void assert_explained(struct compare *c, const struct compare_counts *counts)
+{
+	struct stacks *explained = compare_explained(c);
+	uint64_t moved = 0, before, after;
+	struct stack_row row;
+	size_t i;
+
+	ck_assert_ptr_nonnull(explained);
+	ck_assert_uint_eq(stacks_total(explained), stacks_total(compare_rows(c)));
+	for (i = 0; i < stacks_nr_rows(explained); i++) {
+		stacks_row(explained, i, &row);
+		before = value_of(compare_rows(c), row.comm, row.pid);
+		after = value_of(explained, row.comm, row.pid);
+		moved += after > before ? after - before : 0;
+		ck_assert_int_eq(row.kernel.state, STACK_NONE);
+		if (row.user.nr)
+			ck_assert_mem_eq(row.user.frames, frames, sizeof(frames));
+	}
+	/* A sample may be moved to where another one was moved from. */
+	ck_assert_uint_le(moved, compare_nr_explained(counts));
+	if (!compare_nr_explained(counts))
+		ck_assert_uint_eq(stacks_nr_rows(explained), stacks_nr_rows(compare_rows(c)));
+	stacks_free(explained);
+}
+
+START_TEST(test_samples)
+{
+	struct compare *c = compare_new();
+	struct compare_counts counts;
+	char text[256];
+	size_t i;
+
+	ck_assert_ptr_nonnull(c);
+	for (i = 0; i < MAX_STEPS && rows[_i].steps[i].what != END; i++)
+		apply(c, &rows[_i].steps[i]);
+	ck_assert_int_eq(compare_end(c), 0);
+	ck_assert_int_eq(compare_end(c), 0); /* nothing is pending any more */
+	compare_counts(c, &counts);
+	assert_counts(rows[_i].name, &counts, &rows[_i].counts);
+	ck_assert_uint_eq(compare_nr_explained(&counts),
+			  counts.renamed + counts.dying + counts.unnamed + counts.unseen);
+	assert_explained(c, &counts);
+	for (i = 0; compare_example(c, i, text, sizeof(text)); i++)
+		ck_assert_ptr_nonnull(strstr(text, "bpf: "));
+	ck_assert_uint_eq(i, counts.different);
+	compare_free(c);
+}
+END_TEST
+
+/* What is pending is not judged before the end. */
+START_TEST(test_pending)
+{
+	const struct step step = { SAMPLE, 10, 11, "a", "b", BUT(0) };
+	struct compare *c = compare_new();
+	struct compare_counts counts;
+
+	apply(c, &step);
+	compare_counts(c, &counts);
+	assert_counts("before the end", &counts, &(struct compare_counts){ .compared = 1 });
+	ck_assert_int_eq(compare_end(c), 0);
+	compare_counts(c, &counts);
+	assert_counts("at the end", &counts, &(struct compare_counts){ .compared = 1, .different = 1 });
+	ck_assert_int_eq(compare_renamed(c, 11, 11, "b"), 0);
+	compare_counts(c, &counts);
+	assert_counts("too late", &counts, &(struct compare_counts){ .compared = 1, .different = 1 });
+	compare_free(c);
+}
+END_TEST
+
+/* Of the samples of a row exactly those that are explained move. */
+START_TEST(test_moved)
+{
+	static const struct step steps[] = {
+		{ SAMPLE, 10, 11, "old", "old", BUT(0) },
+		{ SAMPLE, 10, 11, "old", "new", BUT(0) },
+		{ COMM, 10, 11, "new", NULL, BUT(0) },
+		{ SAMPLE, 10, 12, "old", "other", BUT(0) },
+		{ SAMPLE, 10, 12, "old", "old", BUT(0) },
+		{ UNPAIRED, 10, 12, "old", NULL, BUT(0) },
+		{ SAMPLE, -1, -1, "old", "dead", BUT(30, 31, .revived = 10) },
+		{ SAMPLE, -1, -1, ":-1", "dead", BUT(30, 31, .revived = -1) },
+		{ SAMPLE, 20, 20, "x", "y", BUT(0) },
+		{ COMM, 20, 20, "y", NULL, BUT(0) },
+		{ SAMPLE, 20, 20, "y", "x", BUT(0) },
+		{ COMM, 20, 20, "x", NULL, BUT(0) },
+	};
+	struct compare *c = compare_new();
+	struct stacks *explained;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++)
+		apply(c, &steps[i]);
+	ck_assert_int_eq(compare_end(c), 0);
+	explained = compare_explained(c);
+	ck_assert_ptr_nonnull(explained);
+	ck_assert_uint_eq(stacks_total(compare_rows(c)), 9);
+	ck_assert_uint_eq(value_of(compare_rows(c), "old", 10), 6);
+	ck_assert_uint_eq(stacks_total(explained), 9);
+	ck_assert_uint_eq(value_of(explained, "old", 10), 4);
+	ck_assert_uint_eq(value_of(explained, "new", 10), 1);
+	ck_assert_uint_eq(value_of(explained, "other", 10), 0); /* not explained */
+	ck_assert_uint_eq(value_of(explained, "dead", 30), 2);
+	ck_assert_uint_eq(value_of(explained, ":-1", -1), 0);
+	ck_assert_uint_eq(value_of(explained, "x", 20), 1); /* the two changed places */
+	ck_assert_uint_eq(value_of(explained, "y", 20), 1);
+	ck_assert_uint_eq(stacks_nr_rows(explained), 5);
+	stacks_free(explained);
+	compare_free(c);
+}
+END_TEST
+
+/* With the stack of the row it was counted in. */
+START_TEST(test_moved_stack)
+{
+	static const uint64_t other_frames[] = { 0xffffffff81000010 };
+	const struct stack other = { other_frames, 1, STACK_TAKEN, true }, none = { .state = STACK_MISSED };
+	const struct compare_view program = { false, 10, 10, "new" }, ring = { false, 10, 10, "old" };
+	struct compare *c = compare_new();
+	struct stacks *explained;
+	struct stack_row row;
+	size_t i = 0;
+
+	ck_assert_int_eq(stacks_add(compare_rows(c), "old", 10, &kernel, &user, 1), 0);
+	ck_assert_int_eq(compare_sample(c, &ring, &ring, 10, stacks_last(compare_rows(c))), 0);
+	ck_assert_int_eq(stacks_add(compare_rows(c), "old", 10, &other, &none, 1), 0);
+	ck_assert_int_eq(compare_sample(c, &program, &ring, 10, stacks_last(compare_rows(c))), 0);
+	ck_assert_int_eq(stacks_add(compare_rows(c), "old", 20, &kernel, &user, 1), 0);
+	ck_assert_int_eq(compare_renamed(c, 10, 10, "new"), 0);
+	explained = compare_explained(c);
+	ck_assert_ptr_nonnull(explained);
+	ck_assert_uint_eq(stacks_nr_rows(explained), 3);
+	do
+		stacks_row(explained, i++, &row);
+	while (strcmp(row.comm, "new"));
+	ck_assert_uint_eq(row.value, 1);
+	ck_assert_int_eq(row.user.state, STACK_MISSED);
+	ck_assert_int_eq(row.kernel.truncated, true);
+	ck_assert_uint_eq(row.kernel.nr, 1);
+	ck_assert_uint_eq(row.kernel.frames[0], other_frames[0]);
+	ck_assert_uint_eq(value_of(explained, "old", 10), 1);
+	ck_assert_uint_eq(value_of(explained, "old", 20), 1);
+	stacks_free(explained);
+	compare_free(c);
+}
+END_TEST
+
+/* Many threads inside a renaming at once, many samples of one. */
+START_TEST(test_many)
+{
+	struct step s = { SAMPLE, 10, 0, "old", "new", BUT(0) };
+	struct compare *c = compare_new();
+	struct compare_counts counts;
+	char text[256];
+	pid_t tid;
+
+	for (s.tid = 1; s.tid <= 1000; s.tid++)
+		apply(c, &s);
+	for (tid = 1000; tid > 1; tid -= 2)
+		ck_assert_int_eq(compare_renamed(c, tid, tid, "new"), 0);
+	ck_assert_int_eq(compare_end(c), 0);
+	compare_counts(c, &counts);
+	assert_counts("many", &counts, &(struct compare_counts){ .compared = 1000, .renamed = 500, .different = 500 });
+	assert_explained(c, &counts);
+	/* of which only some are kept to be shown */
+	ck_assert(compare_example(c, 9, text, sizeof(text)));
+	ck_assert(!compare_example(c, 10, text, sizeof(text)));
+	ck_assert(!compare_example(c, SIZE_MAX, text, sizeof(text)));
+	compare_free(c);
+}
+END_TEST
+
+/* A process can call itself anything. */
+static const struct {
+	struct step step;
+	const char *want;
+} examples[] = {
+	{ { SAMPLE, 10, 11, "a", "b", BUT(0) }, "bpf: 'b', thread 11 of 10; perfring: 'a', thread 11 of 10" },
+	{ { SAMPLE, 10, 11, "a", "a", BUT(20, 21) }, "bpf: 'a', thread 21 of 20; perfring: 'a', thread 11 of 10" },
+	{ { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) },
+	  "bpf: filtered out, of thread 11 of 10; perfring: 'a', thread 11 of 10" },
+	{ { SAMPLE, 10, 11, "a", "a", BUT(.ring_filtered = true) },
+	  "bpf: 'a', thread 11 of 10; perfring: filtered out, of thread 11 of 10" },
+	{ { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .ring_filtered = true, .revived = 20) },
+	  "bpf: 'a', thread 11 of 10; perfring: filtered out, of thread -1 of 20" },
+	{ { SAMPLE, 10, 11, "\1\t\n\r\033[2J\037", "\177\200\233\377", BUT(0) },
+	  "bpf: '???"
+	  "?', thread 11 of 10; perfring: '?????[2J"
+	  "?', thread 11 of 10" },
+	{ { SAMPLE, 10, 11, " ~caf\303\251", "", BUT(0) },
+	  "bpf: '', thread 11 of 10; perfring: ' ~caf?"
+	  "?', thread 11 of 10" },
+	{ { SAMPLE, 10, 11, "fifteen-letters", "%s%n%s%n%s%n%s%", BUT(INT32_MIN, INT32_MIN) },
+	  "bpf: '%s%n%s%n%s%n%s%', thread -2147483648 of -2147483648; "
+	  "perfring: 'fifteen-letters', thread 11 of 10" },
+};
+
+START_TEST(test_example)
+{
+	struct compare *c = compare_new();
+	char text[256], small[8];
+
+	apply(c, &examples[_i].step);
+	ck_assert_int_eq(compare_end(c), 0);
+	ck_assert(compare_example(c, 0, text, sizeof(text)));
+	ck_assert_str_eq(text, examples[_i].want);
+	ck_assert(compare_example(c, 0, small, sizeof(small)));
+	ck_assert_uint_eq(strlen(small), sizeof(small) - 1);
+	ck_assert(!compare_example(c, 1, text, sizeof(text)));
+	compare_free(c);
+}
+END_TEST
+
+/* A name that nothing ends is no reason to read on. */
+START_TEST(test_unterminated)
+{
+	struct compare_view program = { false, 10, 10, "" }, ring = { false, 10, 10, "old" };
+	struct compare *c = compare_new();
+	struct compare_counts counts;
+	char text[256];
+
+	memset(program.comm, 'x', sizeof(program.comm));
+	ck_assert_int_eq(stacks_add(compare_rows(c), ring.comm, 10, &kernel, &user, 1), 0);
+	ck_assert_int_eq(compare_sample(c, &program, &ring, 10, 0), 0);
+	ck_assert_int_eq(compare_renamed(c, 10, 10, "other"), 0);
+	compare_counts(c, &counts);
+	ck_assert_uint_eq(counts.different, 1);
+	ck_assert(compare_example(c, 0, text, sizeof(text)));
+	ck_assert_str_eq(text, "bpf: 'xxxxxxxxxxxxxxx', thread 10 of 10; perfring: 'old', thread 10 of 10");
+	compare_free(c);
+	compare_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("compare");
+	TCase *tc = tcase_create("compare");
+
+	tcase_add_loop_test(tc, test_samples, 0, ARRAY_SIZE(rows));
+	tcase_add_test(tc, test_pending);
+	tcase_add_test(tc, test_moved);
+	tcase_add_test(tc, test_moved_stack);
+	tcase_add_test(tc, test_many);
+	tcase_add_loop_test(tc, test_example, 0, ARRAY_SIZE(examples));
+	tcase_add_test(tc, test_unterminated);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
