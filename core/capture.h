@@ -32,7 +32,8 @@ struct capture_event {
 	uint64_t notes_id; /* PERF_SAMPLE_IDENTIFIER of the notes */
 	size_t ring_bytes; /* of its ring; set by the reader */
 
-	uint64_t enabled_at; /* CLOCK_MONOTONIC, like the times of this interval: */
+	/* Moments of CLOCK_MONOTONIC: of the last look at the time it has been enabled for, and of this interval. */
+	uint64_t looked_at, looked_ns;
 	bool due;            /* has been online: since then samples of it are due, */
 	uint64_t due_from;   /* which was here; */
 	uint64_t offline_at; /* since when it is offline, if it is; */

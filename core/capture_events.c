@@ -18,6 +18,8 @@
 
 #define WAKEUP_BYTES (32 << 10) /* a ring is read when it holds that much */
 
+#define LOOK_NS (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
+
 /* All rings together; a host with more CPUs gets smaller ones. perf's own default for one ring is the upper bound. */
 #define RINGS_BYTES    (64UL << 20)
 #define RING_MAX_BYTES (512UL << 10)
@@ -261,7 +263,8 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 
 static int enable(struct capture_event *e, struct err *err)
 {
-	e->enabled_at = now_ns();
+	e->looked_at = now_ns();
+	e->looked_ns = 0;
 	if (e->fd >= 0 && ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0))
 		return err_sys(err, -errno, "cannot enable the perf event of CPU %d", e->cpu);
 	return 0;
@@ -288,32 +291,50 @@ int events_disable(struct capture *cap, struct err *err)
 }
 
 /*
- * When the CPU went offline, which nobody tells: then the event's time stood still (on 6.18; where it did not, it is
- * taken to be now).
+ * Until when @e was alive: the time it has been enabled for stands still when its CPU goes offline (on 6.18; where it
+ * does not, that is taken to be now), which is all that a kernel tells of it. Only what came since the last look
+ * counts: the two clocks drift apart.
  */
-static uint64_t left_at(const struct capture_event *e, uint64_t now)
+static uint64_t alive_until(const struct capture_event *e, uint64_t now, uint64_t *enabled_ns)
 {
 	struct event_counts counts;
 	uint64_t at;
 
 	if (read(e->fd, &counts, sizeof(counts)) < (ssize_t)offsetof(struct event_counts, lost))
 		return now;
-	at = e->enabled_at + counts.enabled_ns;
+	*enabled_ns = counts.enabled_ns;
+	at = e->looked_at + (counts.enabled_ns - e->looked_ns);
 	return at < now ? at : now;
 }
 
-/* Return: 1. */
-static int leave(struct capture *cap, size_t i, uint64_t now, int (*detach)(struct capture *, size_t, struct err *),
+/*
+ * Has the CPU of @e gone? Perhaps it is back already: then it is its event that tells.
+ * @on: the host says that it is online
+ * @at: out: when it went
+ */
+static bool is_gone(struct capture_event *e, bool on, uint64_t now, uint64_t *at)
+{
+	uint64_t enabled_ns = e->looked_ns;
+
+	if (on && now - e->looked_at < LOOK_NS)
+		return false;
+	*at = alive_until(e, now, &enabled_ns);
+	if (!on || now - *at > (now - e->looked_at) / 2)
+		return true;
+	e->looked_at = now;
+	e->looked_ns = enabled_ns;
+	return false;
+}
+
+static int leave(struct capture *cap, size_t i, uint64_t at, int (*detach)(struct capture *, size_t, struct err *),
 		 struct err *err)
 {
 	struct capture_event *e = &cap->events[i];
 	int rc = detach(cap, i, err);
 
-	e->offline_at = left_at(e, now);
-	if (e->offline_at < e->due_from)
-		e->offline_at = e->due_from;
+	e->offline_at = at < e->due_from ? e->due_from : at;
 	close_event(e);
-	return rc ? rc : 1;
+	return rc;
 }
 
 /* A CPU is back, or new. Where it cannot be sampled now, it counts as offline until the next try. Return: 1 or 0. */
@@ -332,7 +353,7 @@ static int come(struct capture *cap, size_t i, uint64_t now, int (*attach)(struc
 	if (rc) {
 		rc = leave(cap, i, now, detach, err);
 		e->offline_at = offline_at;
-		return rc < 0 ? rc : 0;
+		return rc;
 	}
 	if (e->due)
 		e->offline_ns += now - offline_at;
@@ -347,6 +368,7 @@ int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struc
 {
 	struct cpu_list online = { 0 };
 	size_t i, nr = 0;
+	uint64_t at;
 	int rc = 0, changed = 0;
 
 	/* Whatever is in the way of reading that, it is no reason to end the run. */
@@ -356,11 +378,14 @@ int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struc
 		struct capture_event *e = &cap->events[i];
 		bool on = cpu_list_has(&online, e->cpu);
 
-		if (on && e->fd < 0)
+		if (e->fd >= 0 && is_gone(e, on, now_ns, &at)) {
+			rc = leave(cap, i, at, detach, err);
+			changed = 1;
+		}
+		if (rc >= 0 && on && e->fd < 0) {
 			rc = come(cap, i, now_ns, attach, detach, err);
-		else if (!on && e->fd >= 0)
-			rc = leave(cap, i, now_ns, detach, err);
-		changed |= rc > 0;
+			changed |= rc > 0;
+		}
 		nr += e->fd >= 0 && e->samples;
 	}
 	if (nr > cap->nr_cpus)

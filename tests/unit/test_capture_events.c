@@ -465,7 +465,7 @@ static uint64_t begin(bool notes)
 	memset(&calls, 0, sizeof(calls));
 	open_on("0-4", "0-3", notes);
 	ck_assert_int_eq(events_enable(&cap, &err), 0);
-	begin = event_of(3)->enabled_at;
+	begin = event_of(3)->looked_at;
 	events_begin(&cap, begin);
 	return begin;
 }
@@ -490,7 +490,7 @@ START_TEST(test_goes_and_comes)
 	assert_event(event_of(1), true, _i);
 	assert_calls(1, 1, 1);
 	ck_assert(events[event_of(1)->fd].enabled);
-	ck_assert_uint_gt(event_of(1)->enabled_at, t);
+	ck_assert_uint_gt(event_of(1)->looked_at, t);
 	ck_assert_int_eq(follow("0-3", t + 4 * MS), 0);
 	/* one goes as another comes, which was never there */
 	ck_assert_int_eq(follow("0-2,4", t + 5 * MS), 1);
@@ -662,6 +662,27 @@ START_TEST(test_left)
 }
 END_TEST
 
+/* Gone and back between two looks: its time stood still, and the CPU is in the list each time. */
+START_TEST(test_away_unseen)
+{
+	uint64_t t;
+	int cpu;
+
+	for (cpu = 0; cpu < 5; cpu++)
+		kernel.enabled_ns[cpu] = (cpu == 3 ? 100 : 498) * MS; /* clocks are not that exact */
+	t = begin(_i);
+	ck_assert_int_eq(follow("0-3", t + 300 * MS), 0); /* too early to tell */
+	ck_assert_int_eq(follow("0-3", t + 500 * MS), 1);
+	for (cpu = 0; cpu < 4; cpu++)
+		assert_calls(cpu, cpu == 3, cpu == 3);
+	assert_event(event_of(3), true, _i);
+	ck_assert(events[event_of(3)->fd].enabled);
+	events_account(&cap, t + 600 * MS);
+	ck_assert_uint_eq(cap.due_ns, 4 * 600 * MS);
+	ck_assert_uint_eq(cap.offline_ns, 400 * MS);
+}
+END_TEST
+
 /* An event that gives no counts: it is taken to have gone now. */
 START_TEST(test_left_unread)
 {
@@ -757,6 +778,7 @@ int main(void)
 	tcase_add_test(tc, test_detach_fails);
 	tcase_add_loop_test(tc, test_no_list, 0, ARRAY_SIZE(no_lists));
 	tcase_add_loop_test(tc, test_left, 0, ARRAY_SIZE(left));
+	tcase_add_loop_test(tc, test_away_unseen, 0, 2);
 	tcase_add_test(tc, test_left_unread);
 	tcase_add_test(tc, test_left_old_kernel);
 	tcase_add_test(tc, test_left_before);

@@ -76,12 +76,14 @@ static NOINLINE void child(unsigned int turn)
 
 static NOINLINE void spawn(unsigned int turn)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid < 0)
 		workload_die("cannot fork");
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
 		child(turn);
 	}
 }
