@@ -111,13 +111,25 @@ static int size_set(struct backend *b, unsigned int i)
 	return rc;
 }
 
+/* Their numbers may have holes, so there may be fewer of them. */
+static __u32 highest_cpu(const struct capture *cap)
+{
+	int highest = 0;
+	size_t i;
+
+	for (i = 0; i < cap->nr_events; i++)
+		if (cap->events[i].cpu > highest)
+			highest = cap->events[i].cpu;
+	return (__u32)highest;
+}
+
 static int size_maps(struct backend *b)
 {
 	const struct options *o = b->cap->options;
 	int rc = bpf_map__set_max_entries(b->skel->maps.targets, o->nr_pids ? (__u32)o->nr_pids : 1);
 
 	if (!rc)
-		rc = bpf_map__set_max_entries(b->skel->maps.notes, (__u32)b->cpus);
+		rc = bpf_map__set_max_entries(b->skel->maps.notes, highest_cpu(b->cap) + 1);
 	if (!rc)
 		rc = size_set(b, 0);
 	return rc ? rc : size_set(b, 1);
@@ -434,19 +446,25 @@ static int clear_set(struct backend *b, unsigned int set)
 static int bpf_end(struct backend *b, struct err *err)
 {
 	const struct capture *cap = b->cap;
-	bool more = cap->set != cap->ended;
-	int rc = more ? change_set(b, cap->set) : 0;
+	int rc = cap->set != cap->ended ? change_set(b, cap->set) : 0;
 
+	if (rc)
+		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
 	b->books[cap->ended] = (struct books){ 0 };
-	if (!rc)
-		rc = read_books(b, cap->ended);
-	if (!rc)
-		rc = read_counts(b, cap->ended);
+	b->walk = no_count();
+	rc = read_books(b, cap->ended);
+	return rc ? err_sys(err, rc, "cannot read the books of the BPF program") : 0;
+}
+
+static int bpf_take(struct backend *b, struct err *err)
+{
+	const struct capture *cap = b->cap;
+	int rc = read_counts(b, cap->ended);
+
 	if (cap->options->stats)
 		b->books[cap->ended].stack_entries = count_stacks(b, cap->ended);
-	if (!rc && more)
+	if (!rc && cap->set != cap->ended)
 		rc = clear_set(b, cap->ended);
-	b->walk = no_count();
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
@@ -485,7 +503,6 @@ static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 	if (n.set > 1 || n.verdict > BPF_SPILLED)
 		return -EBADMSG;
 	*out = (struct sample_note){
-		.ordinal = n.ordinal,
 		.set = n.set,
 		.verdict = n.verdict == BPF_COUNTED    ? NOTE_COUNTED
 			   : n.verdict == BPF_FILTERED ? NOTE_FILTERED
@@ -525,6 +542,7 @@ const struct backend_ops backend_bpf = {
 	.start = bpf_start,
 	.stop = bpf_stop,
 	.end = bpf_end,
+	.take = bpf_take,
 	.pids = bpf_pids,
 	.note = bpf_read_note,
 	.stats = bpf_stats,

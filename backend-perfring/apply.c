@@ -137,7 +137,7 @@ static int count_compared(struct applier *a, const struct sample *s)
 	if (!ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);
 	if (!rc)
-		rc = compare_sample(c, s->lead->noted ? &program : NULL, &ring, o.pid, stacks_last(compare_rows(c)));
+		rc = compare_sample(c, s->lead->noted ? &program : NULL, &ring, o.pid, &s->kernel, &s->user);
 	return rc;
 }
 
@@ -203,7 +203,8 @@ void apply_time(struct applier *a, uint64_t ns)
 		if (!a->rings[i].throttled_at)
 			continue;
 		end_throttling(a, i, ns);
-		a->rings[i].throttled_at = ns;
+		if (a->cap->events[i].fd >= 0) /* else it will never be told that this has ended */
+			a->rings[i].throttled_at = ns;
 	}
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROOM_KEPT (4 << 20) /* of an empty queue */
+
 int order_add(struct order *o, uint64_t time, const struct order_item *item)
 {
 	struct order_entry *entries = grow(o->entries, &o->cap, o->nr, 1, sizeof(*entries));
@@ -58,6 +60,12 @@ static void keep_rest(struct order *o, size_t from)
 	o->nr -= from;
 	o->used = 0;
 	memmove(o->entries, o->entries + from, o->nr * sizeof(*o->entries));
+	if (!o->nr && o->room > ROOM_KEPT) {
+		free(o->bytes);
+		o->bytes = NULL;
+		o->room = 0;
+		return;
+	}
 	qsort(o->entries, o->nr, sizeof(*o->entries), compare_arrivals);
 	for (i = 0; i < o->nr; i++) {
 		struct order_entry *e = &o->entries[i];

@@ -7,7 +7,8 @@
  * one seen in a round was written before that round ended, so the next round finds it: a round may apply all records
  * up to the latest time of the round before. No clock of our own is needed, so this works with the clock of any kernel.
  *
- * Memory: copies of the records of two rounds, so at most twice the size of all rings.
+ * Memory: copies of the records of two rounds, so at most twice the size of all rings, unless a round has to wait while
+ * records are added.
  */
 #ifndef PERFRING_ORDER_H
 #define PERFRING_ORDER_H

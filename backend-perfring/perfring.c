@@ -6,6 +6,7 @@
 #include "backend-perfring/apply.h"
 #include "backend-perfring/decode.h"
 #include "backend-perfring/order.h"
+#include "backend-perfring/refresh.h"
 #include "backend-perfring/ring.h"
 #include "compat/perf_open.h"
 #include "core/capture.h"
@@ -17,13 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FETCH_BYTES (256UL << 20) /* kept by perfring_fetch() at most: then the rings have to lose */
+#define FETCH_BYTES (64UL << 20) /* kept by perfring_fetch(), more or less: then the rings have to lose */
 
 /* Of one event of the capture, in the same place. */
 struct source {
 	struct ring ring;
-	uint64_t lost;           /* PERF_FORMAT_LOST when it was read last */
-	struct sample_note note; /* of the sample that comes next */
+	uint64_t lost, lost_notes; /* PERF_FORMAT_LOST when they were read last */
+	struct sample_note note;   /* of the sample that comes next */
 	bool noted;
 };
 
@@ -32,6 +33,8 @@ struct backend {
 	struct source *sources;
 	struct order order;
 	struct applier applier;
+	bool started;
+	bool refresh;  /* names are to be read anew */
 	bool starting; /* samples do not count yet */
 	bool ending;   /* those of the interval that ended count, too */
 };
@@ -92,6 +95,7 @@ static int perfring_attach(struct backend *b, size_t i, struct err *err)
 	e->ring_bytes = b->sources[i].ring.bytes;
 	if (!rc && e->notes_fd >= 0 && ioctl(e->notes_fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd))
 		rc = err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu);
+	b->refresh = b->started;
 	return rc;
 }
 
@@ -158,7 +162,7 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 	if (rc >= 0 && (too_early(b, &r) || too_late_for_run(b, &r)))
 		return 0;
 	if (too_late(b, lead.note.set)) {
-		b->applier.books[b->applier.set].late_records++;
+		b->applier.books[b->applier.set].late_samples++;
 		return 0;
 	}
 	books = &b->applier.books[lead.note.set];
@@ -169,6 +173,14 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 		return 0;
 	}
 	return order_add(&b->order, r.time, &item);
+}
+
+static void count_lost(struct backend *b, uint32_t i, uint64_t records)
+{
+	struct books *books = &b->applier.books[b->applier.set];
+
+	books->lost_records += records;
+	books->lost_here += b->cap->events[i].samples ? records : 0;
 }
 
 static int take_side_band(const struct reading *rd, const struct perf_event_header *record, size_t size)
@@ -185,7 +197,7 @@ static int take_side_band(const struct reading *rd, const struct perf_event_head
 	if (r.type == PERF_RECORD_LOST) {
 		b->sources[rd->ring].noted = false; /* perhaps its sample was among them */
 		if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
-			books->lost_records += r.lost.records;
+			count_lost(b, rd->ring, r.lost.records);
 	}
 	return order_add(&b->order, r.time, &item);
 }
@@ -211,6 +223,8 @@ static int apply_queued(void *ctx, const struct order_item *item)
 	struct backend *b = ctx;
 	struct record r;
 
+	if (refresh_is(item))
+		return refresh_apply(b->cap, item);
 	if (decode_record(&b->cap->attr, item->record, item->size, &r) <= 0)
 		return 0;
 	return apply_record(&b->applier, item->ring, &r, item->lead);
@@ -239,31 +253,39 @@ static int read_rings(struct backend *b, struct err *err)
 	return rc;
 }
 
-/*
- * The kernel tells of lost records in front of the next one that fits, which never comes for those at the very end.
- * Since 6.0 an event counts them itself. Return: what it lost since this was asked last.
- */
-static uint64_t ask_lost(struct backend *b, uint32_t i)
+/* What an event has lost since this was asked last; @before: by then. */
+static uint64_t ask(const struct backend *b, int fd, uint64_t *before)
 {
 	struct event_counts counts;
-	struct source *s = &b->sources[i];
-	uint64_t before = s->lost;
+	uint64_t lost;
 
-	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || b->cap->events[i].fd < 0 ||
-	    read(b->cap->events[i].fd, &counts, sizeof(counts)) != sizeof(counts))
+	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
+	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
 		return 0;
-	s->lost = counts.lost;
-	return counts.lost - before;
+	lost = counts.lost - *before;
+	*before = counts.lost;
+	return lost;
 }
 
-static uint64_t ask_all_lost(struct backend *b)
+/*
+ * The kernel tells of lost records in front of the next one that fits, which never comes for those at the very end.
+ * Since 6.0 an event counts them itself.
+ */
+static void ask_lost(struct backend *b, uint32_t i)
 {
-	uint64_t lost = 0;
+	const struct capture_event *e = &b->cap->events[i];
+	struct source *s = &b->sources[i];
+
+	count_lost(b, i, ask(b, e->fd, &s->lost));
+	b->applier.books[b->applier.set].lost_notes += ask(b, e->notes_fd, &s->lost_notes);
+}
+
+static void ask_all_lost(struct backend *b)
+{
 	uint32_t i;
 
 	for (i = 0; i < b->cap->nr_events; i++)
-		lost += ask_lost(b, i);
-	return lost;
+		ask_lost(b, i);
 }
 
 static int perfring_detach(struct backend *b, size_t i, struct err *err)
@@ -271,7 +293,7 @@ static int perfring_detach(struct backend *b, size_t i, struct err *err)
 	struct source *s = &b->sources[i];
 	int rc = read_ring(b, (uint32_t)i, err);
 
-	b->applier.books[b->applier.set].lost_records += ask_lost(b, (uint32_t)i);
+	ask_lost(b, (uint32_t)i);
 	ring_unmap(&s->ring);
 	*s = (struct source){ 0 };
 	return rc;
@@ -287,6 +309,7 @@ static int perfring_start(struct backend *b, struct err *err)
 {
 	int rc = tasks_snapshot(b->cap->tasks, &b->cap->filter);
 
+	b->started = true;
 	if (rc == -ENOMEM)
 		return err_sys(err, rc, "cannot keep the names of the running threads");
 	if (in_kernel(b))
@@ -296,7 +319,7 @@ static int perfring_start(struct backend *b, struct err *err)
 	rc = read_rings(b, err);
 	b->starting = false;
 	ask_all_lost(b);
-	b->applier.books[b->applier.set].lost_records = 0;
+	b->applier.books[b->applier.set].lost_records = b->applier.books[b->applier.set].lost_here = 0;
 	return rc;
 }
 
@@ -316,6 +339,9 @@ static int perfring_drain(struct backend *b, struct err *err)
 {
 	int rc = read_rings(b, err);
 
+	if (!rc && b->refresh && refresh_read(&b->order, b->cap))
+		rc = err_sys(err, -ENOMEM, "cannot keep the names of the running threads");
+	b->refresh = false;
 	return rc ? rc : apply_round(b, err);
 }
 
@@ -331,8 +357,8 @@ static int read_interval(struct backend *b, struct err *err)
 
 	do {
 		rc = read_rings(b, err);
-		books->lost_records += ask_all_lost(b);
-	} while (!rc && in_kernel(b) && books->ring_samples + books->lost_records < b->cap->passed_on && tries-- &&
+		ask_all_lost(b);
+	} while (!rc && in_kernel(b) && books->ring_samples + books->lost_here < b->cap->passed_on && tries-- &&
 		 !nanosleep(&pause, NULL));
 	return rc;
 }

@@ -64,7 +64,6 @@ enum { BPF_COUNTED, BPF_FILTERED, BPF_SPILLED };
 
 /* Raw data of the record in front of a sample that was passed on. */
 struct bpf_note {
-	__u64 ordinal; /* of the sample among all the program saw on its CPU */
 	__u32 set, verdict;
 	__u32 pid, tid;             /* as the initial pid namespace numbers them, also of a dying task */
 	char comm[LAYOUT_COMM_LEN]; /* at the time of the sample */

@@ -118,8 +118,7 @@ int count_sample(struct bpf_perf_event_data *ctx)
 
 	if (!c || !f)
 		return 1;
-	note.ordinal = f->entered;
-	__sync_fetch_and_add(&f->entered, 1); /* a full barrier, too */
+	__sync_fetch_and_add(&f->entered, 1); /* on x86 a full barrier, too */
 	note.set = set = *(volatile const __u32 *)&c->set;
 	b = bpf_map_lookup_elem(&books, &set);
 	if (!b) {

@@ -32,13 +32,7 @@ void account_add(struct account *to, const struct account *more)
 	to->rows += more->rows;
 	to->stacks += more->stacks;
 	to->ring_bytes = more->ring_bytes;
-	to->compared.compared += more->compared.compared;
-	to->compared.renamed += more->compared.renamed;
-	to->compared.dying += more->compared.dying;
-	to->compared.unnamed += more->compared.unnamed;
-	to->compared.unseen += more->compared.unseen;
-	to->compared.different += more->compared.different;
-	to->compared.unpaired += more->compared.unpaired;
+	compare_counts_add(&to->compared, &more->compared);
 }
 
 void account_print(FILE *out, const struct capture *cap, const char *interval, const struct account *a)
@@ -74,6 +68,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "ring_records_lost", b->lost_records },
 		{ "ring_records_late", b->late_records },
 		{ "ring_records_bad", b->bad_records },
+		{ "ring_samples_late", b->late_samples },
 		{ "ring_size", a->ring_bytes },
 		{ "count_table_used", b->count_entries },
 		{ "stack_table_used", b->stack_entries },
@@ -123,7 +118,8 @@ void account_print_losses(FILE *out, const struct capture *cap, const struct acc
 			b->lost);
 		print_remedy(out, cap, a);
 	}
-	if (b->lost_records > b->lost)
+	/* With both backends what is missing on the ring's side is told with the comparison. */
+	if (b->lost_records > b->lost && !cap->both)
 		fprintf(out,
 			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
 			b->lost_records - b->lost);

@@ -41,9 +41,12 @@ struct books {
 	uint64_t ring_samples;   /* samples read from the rings */
 	uint64_t bad_samples;    /* of these: refused by the decoder */
 	uint64_t lost_records;   /* for which a ring had no room: samples, and records about tasks and mappings */
+	uint64_t lost_here;      /* of these: on CPUs that sample */
+	uint64_t lost_notes;     /* see backend_ops.note */
 	uint64_t ring_records;   /* read from the rings, of any kind */
 	uint64_t ring_bytes;     /* of these */
 	uint64_t late_records;   /* applied out of time order: they came after the window they belong to */
+	uint64_t late_samples;   /* of an interval that had been reported, so not counted; a part of those lost there */
 	uint64_t bad_records;    /* refused by the decoder; nothing of them was used */
 	uint64_t dead_tasks;     /* samples of dying tasks, without ids: given to the last that exited on their CPU */
 	uint64_t outside;        /* samples of tasks outside this pid namespace */
@@ -58,7 +61,6 @@ void books_add(struct books *to, const struct books *more);
 
 /** struct sample_note - what a program in the kernel says of a sample that it passed on. */
 struct sample_note {
-	uint64_t ordinal; /* among the samples the program saw on that CPU */
 	unsigned int set; /* of capture.sets it belongs to */
 	enum { NOTE_COUNTED, NOTE_FILTERED, NOTE_SPILLED } verdict;
 	pid_t pid, tid;
@@ -104,10 +106,13 @@ struct backend_ops {
 	int (*stop)(struct backend *b, struct err *err);
 
 	/*
-	 * Interval capture.ended is over: take everything of it. Where capture.set is another one, sampling goes on
-	 * into that; else the events are disabled, and this is the last call but close().
+	 * Interval capture.ended is over: take of it what the rings hold, or say how much that must be. Where
+	 * capture.set is another one, sampling goes on into that; else the events are disabled.
 	 */
 	int (*end)(struct backend *b, struct err *err);
+
+	/* Then take what waits in the kernel; the rings need not wait for that. Optional. */
+	int (*take)(struct backend *b, struct err *err);
 
 	/*
 	 * Call @fn for the process of each count still held in the kernel, repeats included, until it says false.

@@ -37,7 +37,7 @@ static int empty_set(struct capture *cap, unsigned int i)
 	compare_free(s->compare);
 	*s = (struct capture_set){ .stacks = stacks_new(), .compare = cap->both ? compare_new() : NULL };
 	if (s->compare && cap->gap)
-		compare_gap(s->compare);
+		compare_gap(s->compare, true);
 	return s->stacks && (s->compare || !cap->both) ? 0 : -ENOMEM;
 }
 
@@ -95,6 +95,7 @@ static int detach_event(struct capture *cap, size_t event, struct err *err)
 	size_t i;
 	int rc = 0;
 
+	capture_gap(cap, true);
 	for (i = 0; i < cap->nr_backends && !rc; i++)
 		if (cap->backends[i].ops->detach)
 			rc = cap->backends[i].ops->detach(cap->backends[i].state, event, err);
@@ -287,17 +288,17 @@ static void forget_exited(struct capture *cap)
  * Processes whose counts are held in the kernel are not seen sample by sample: look from time to time who they are,
  * so that their mappings are read before they exit.
  */
-static void learn_pids(struct capture *cap, uint64_t *next_ns)
+static void learn_pids(struct capture *cap)
 {
 	const struct capture_backend *b = &cap->backends[0];
 	uint64_t began = now_ns(), cost;
 	struct learning learning = { cap->tasks, began + WALK_NS };
 
-	if (!b->ops->pids || began < *next_ns)
+	if (!b->ops->pids || began < cap->learn_at)
 		return;
 	b->ops->pids(b->state, true, learn_pid, &learning);
 	cost = now_ns() - began;
-	*next_ns = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
+	cap->learn_at = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
 }
 
 static int timeout_ms(uint64_t now, uint64_t until)
@@ -341,55 +342,41 @@ static int wait_for_work(struct waiting *w, uint64_t until, struct err *err)
 	return gone;
 }
 
-/* Events are others now, and nobody knows what happened on a CPU that came, before its event was open. */
-static void note_gap(struct capture *cap)
-{
-	size_t i;
-
-	cap->gap = true;
-	for (i = 0; i < ARRAY_SIZE(cap->sets); i++)
-		if (cap->sets[i].compare)
-			compare_gap(cap->sets[i].compare);
-}
-
 /* Between drains. Return: 1: the events are others now. */
-static int look_after(struct capture *cap, bool cpus_changed, uint64_t *cpus_at, uint64_t *learn_at, struct err *err)
+static int look_after(struct capture *cap, bool cpus_changed, struct err *err)
 {
 	uint64_t now = now_ns();
 	int rc = 0;
 
-	if (cpus_changed || now >= *cpus_at) {
+	if (cpus_changed || now >= cap->cpus_at) {
 		rc = events_follow_cpus(cap, now, attach_event, detach_event, err);
-		*cpus_at = now + CPUS_NS;
+		cap->cpus_at = now + CPUS_NS;
 	}
-	learn_pids(cap, learn_at);
+	learn_pids(cap);
 	if (tasks_forget_due(cap->tasks))
 		forget_exited(cap);
-	if (rc > 0)
-		note_gap(cap);
 	return rc;
 }
 
-/* Until the interval is over (return 0), a signal came (return 1), or -errno. */
+/* Until the interval is over (return 0), a signal came (return 1), or -errno. At least once around. */
 static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 {
 	struct waiting w = { calloc(cap->nr_events + 1, sizeof(*w.fds)), cap->nr_events + 1 };
-	uint64_t learn_at = cap->started_ns + DRAIN_NS, cpus_at = learn_at;
-	int rc = 0;
+	int rc;
 
 	if (!w.fds)
 		return err_sys(err, -ENOMEM, "cannot wait for %zu events", cap->nr_events);
 	wait_for_events(cap, &w);
 	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
-	while (rc >= 0 && !take_signal(cap) && now_ns() < until) {
-		int gone = wait_for_work(&w, until, err);
+	do {
+		int gone = wait_for_work(&w, cap->signalled ? 0 : until, err);
 
 		rc = gone < 0 ? gone : drain(cap, err);
 		if (!rc)
-			rc = look_after(cap, gone, &cpus_at, &learn_at, err);
+			rc = look_after(cap, gone, err);
 		if (rc > 0)
 			wait_for_events(cap, &w);
-	}
+	} while (rc >= 0 && !take_signal(cap) && now_ns() < until);
 	free(w.fds);
 	return rc < 0 ? rc : cap->signalled;
 }
@@ -409,6 +396,7 @@ static int begin(struct capture *cap, struct err *err)
 	if (cap->both || !cap->backends[0].ops->in_kernel)
 		cap->began_ns = now_ns();
 	cap->started_ns = cap->began_ns;
+	cap->cpus_at = cap->learn_at = cap->began_ns + DRAIN_NS;
 	events_begin(cap, cap->began_ns);
 	return rc;
 }
@@ -455,6 +443,37 @@ static void account(struct capture *cap)
 	events_account(cap, cap->stopped_ns);
 }
 
+static int take_interval(struct capture *cap, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < cap->nr_backends && !rc; i++)
+		if (cap->backends[i].ops->take)
+			rc = cap->backends[i].ops->take(cap->backends[i].state, err);
+	return rc;
+}
+
+/* A thread of its own empties the rings into memory from here on: neither counts nor a report make them wait. */
+static int keep_rings(struct capture *cap, struct err *err)
+{
+	const struct capture_backend *reader = &cap->backends[cap->nr_backends - 1];
+
+	cap->keeper = keeper_start(reader->ops, reader->state, cap->signal_fd, err);
+	return cap->keeper ? 0 : err->code;
+}
+
+static int release_rings(struct capture *cap, struct err *err)
+{
+	struct keeper *k = cap->keeper;
+	bool signalled = false;
+	int rc = k ? keeper_end(k, &signalled, err) : 0;
+
+	cap->keeper = NULL;
+	cap->signalled |= signalled;
+	return rc;
+}
+
 /* Sampling goes on into the other set. */
 static int end_one(struct capture *cap, struct err *err)
 {
@@ -466,6 +485,10 @@ static int end_one(struct capture *cap, struct err *err)
 	cap->set = !cap->set;
 	account(cap);
 	rc = end_interval(cap, err);
+	if (!rc)
+		rc = keep_rings(cap, err);
+	if (!rc)
+		rc = take_interval(cap, err);
 	return rc ? rc : 1;
 }
 
@@ -501,6 +524,8 @@ static int end_run(struct capture *cap, int rc, struct err *err)
 		rc = stopped ? stopped : disabled;
 	if (!rc)
 		rc = end_interval(cap, err);
+	if (!rc)
+		rc = take_interval(cap, err);
 	release_signals(cap);
 	return rc;
 }
@@ -521,7 +546,7 @@ int capture_run(struct capture *cap, struct err *err)
 	if (!cap->began_ns) {
 		rc = begin(cap, err);
 	} else {
-		rc = capture_kept(cap, err);
+		rc = release_rings(cap, err);
 		cap->started_ns = cap->stopped_ns;
 	}
 	if (cap->options->duration_ns)
@@ -543,48 +568,44 @@ const struct stacks *capture_stacks(const struct capture *cap)
 	return cap->sets[cap->ended].stacks;
 }
 
-int capture_keep(struct capture *cap, struct err *err)
+void capture_gap(struct capture *cap, bool missing)
 {
-	const struct capture_backend *reader = &cap->backends[cap->nr_backends - 1];
+	size_t i;
 
-	cap->keeper = keeper_start(reader->ops, reader->state, cap->signal_fd, err);
-	return cap->keeper ? 0 : err->code;
-}
-
-int capture_kept(struct capture *cap, struct err *err)
-{
-	struct keeper *k = cap->keeper;
-	bool signalled = false;
-	int rc = k ? keeper_end(k, &signalled, err) : 0;
-
-	cap->keeper = NULL;
-	cap->signalled |= signalled;
-	return rc;
+	cap->gap = missing;
+	for (i = 0; i < ARRAY_SIZE(cap->sets); i++)
+		if (cap->sets[i].compare)
+			compare_gap(cap->sets[i].compare, missing);
 }
 
 /*
- * Are the losses of this interval known? A record that is lost at its very end may be told of in the next one. And with
- * both backends, a note may be lost while its sample is not.
+ * How many samples may have been lost, as the kernel tells? What an interval lost at its very end may be told of in the
+ * next one.
  */
-static bool told_of_losses(const struct capture *cap)
+static uint64_t told_lost(const struct capture *cap, const struct books *b)
 {
-	return cap->attr.read_format & PERF_FORMAT_LOST && !cap->options->interval_ns && !cap->both;
+	bool told = cap->attr.read_format & PERF_FORMAT_LOST && !cap->options->interval_ns;
+
+	return told ? b->lost_here + b->lost_notes + b->bad_samples : UINT64_MAX;
 }
 
 int64_t capture_books(const struct capture *cap, struct books *out)
 {
+	uint64_t told;
 	size_t i;
 
 	*out = (struct books){ 0 };
 	for (i = 0; i < cap->nr_backends; i++)
 		cap->backends[i].ops->stats(cap->backends[i].state, out);
 	if (cap->backends[0].ops->in_kernel) {
-		out->lost = spilled(out) - out->counted_ring;
-		if (told_of_losses(cap) && out->lost > out->lost_records + out->bad_samples)
-			out->lost = out->lost_records + out->bad_samples;
+		told = told_lost(cap, out);
+		if (spilled(out) > out->counted_ring)
+			out->lost = spilled(out) - out->counted_ring;
+		if (out->lost > told)
+			out->lost = told;
 	} else {
-		out->taken = out->ring_samples + out->lost_records;
-		out->lost = out->lost_records + out->bad_samples;
+		out->taken = out->ring_samples + out->lost_here;
+		out->lost = out->lost_here + out->bad_samples;
 	}
 	return (int64_t)(out->taken - stacks_total(capture_stacks(cap)) - out->filtered - out->lost);
 }
@@ -623,7 +644,7 @@ void capture_close(struct capture *cap)
 {
 	struct err ignored;
 
-	capture_kept(cap, &ignored);
+	release_rings(cap, &ignored);
 	close_backends(cap);
 	events_close(cap);
 }

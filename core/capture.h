@@ -56,8 +56,8 @@ struct capture_set {
 };
 
 /**
- * struct capture - what the backends of a run share. They read it from @options to @ended, and write to @tasks and
- * @sets.
+ * struct capture - what the backends of a run share. They write to @tasks and @sets alone, and the reader notes the
+ * sizes of its rings in @events.
  */
 struct capture {
 	const struct options *options;
@@ -65,7 +65,7 @@ struct capture {
 	struct filter filter;
 	unsigned int asked; /* see callchain_asked() */
 	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
-	bool gap;           /* a CPU came or went: records about tasks are missing */
+	bool gap;           /* see capture_gap() */
 
 	/* The attributes the kernel accepted; the same sample_type for all events, so one decoder serves all rings. */
 	struct perf_event_attr attr, notes_attr;
@@ -93,7 +93,7 @@ struct capture {
 	bool signalled; /* one has been taken from it */
 	struct keeper *keeper;
 	struct watch *watch;
-	uint64_t until_ns; /* when the interval is to end */
+	uint64_t cpus_at, learn_at; /* when to look next which CPUs are online, and whom the kernel counts */
 
 	/* Of the interval that ended, CLOCK_MONOTONIC. */
 	uint64_t started_ns, stopped_ns;
@@ -117,8 +117,9 @@ int capture_open(struct capture *cap, struct err *err);
  *
  * SIGINT and SIGTERM end the run; then they have their default effect again, so that a second one ends the process. A
  * failure while sampling ends the run.
- * Return: 1: an interval is over, and sampling goes on; 0: the run is over; -errno. For the first two
- * capture_stacks() has the rows of the interval that ended, until the next call.
+ * Return: 1: an interval is over, and sampling goes on, a thread of its own emptying the rings until the next call; 0:
+ * the run is over; -errno. For the first two capture_stacks() has the rows of the interval that ended, until the next
+ * call.
  */
 int capture_run(struct capture *cap, struct err *err);
 
@@ -126,11 +127,10 @@ int capture_run(struct capture *cap, struct err *err);
 const struct stacks *capture_stacks(const struct capture *cap);
 
 /**
- * capture_keep() - between two calls of capture_run(), while a report is made: let a thread of its own empty the rings
- * into memory, so that they lose nothing. capture_kept() ends it; so does capture_run().
+ * capture_gap() - @missing: records about tasks may be missing from now on, a CPU has gone offline; false: it is back,
+ * and everything was looked up anew.
  */
-int capture_keep(struct capture *cap, struct err *err);
-int capture_kept(struct capture *cap, struct err *err);
+void capture_gap(struct capture *cap, bool missing);
 
 /**
  * capture_open_error() - describe why @event could not be opened on @cpu.

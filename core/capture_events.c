@@ -79,6 +79,7 @@ static void fill_notes_attr(struct capture *cap)
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period = 1,
 		.sample_type = (a->sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN) | PERF_SAMPLE_RAW,
+		.read_format = a->read_format,
 		.sample_id_all = 1, /* of PERF_RECORD_LOST, which is written by whichever event comes next */
 		.watermark = 1,
 		.wakeup_watermark = WAKEUP_BYTES,

@@ -87,22 +87,34 @@ static int wait_for_record(struct compare *c, const struct difference *d)
 	return 0;
 }
 
-/* @d is explained: one sample belongs to another row. @counter: of this explanation. */
-static int move(struct compare *c, const struct difference *d, uint64_t *counter)
+/*
+ * @d is explained: one sample belongs where the program counted it, if it did, instead of where the reader did.
+ * @counter: of this explanation
+ */
+static int move(struct compare *c, const struct difference *d, const struct stack *kernel, const struct stack *user,
+		uint64_t *counter)
 {
 	size_t nr = stacks_nr_rows(c->rows);
 	uint64_t *moved = grow(c->moved, &c->cap_moved, c->nr_moved, nr - c->nr_moved, sizeof(*moved));
-	struct stack_row row;
 
 	if (!moved)
 		return -ENOMEM;
 	c->moved = moved;
 	while (c->nr_moved < nr)
 		moved[c->nr_moved++] = 0;
-	moved[d->row]++;
 	++*counter;
+	if (!d->ring.filtered)
+		moved[d->row]++;
+	return d->program.filtered ? 0 : stacks_add(c->moved_to, d->program.comm, d->program.pid, kernel, user, 1);
+}
+
+/* The same for one that the reader counted: its stacks are those of that row. */
+static int move_row(struct compare *c, const struct difference *d, uint64_t *counter)
+{
+	struct stack_row row;
+
 	stacks_row(c->rows, d->row, &row);
-	return stacks_add(c->moved_to, d->program.comm, d->program.pid, &row.kernel, &row.user, 1);
+	return move(c, d, &row.kernel, &row.user, counter);
 }
 
 /* No record explains it. */
@@ -110,7 +122,7 @@ static int give_up(struct compare *c, const struct difference *d)
 {
 	if (c->gap && d->program.filtered == d->ring.filtered && d->program.pid == d->pid &&
 	    d->program.tid == d->ring.tid)
-		return move(c, d, &c->counts.unseen);
+		return move_row(c, d, &c->counts.unseen);
 	c->counts.different++;
 	if (c->nr_examples < MAX_EXAMPLES)
 		c->examples[c->nr_examples++] = *d;
@@ -130,14 +142,6 @@ static bool take_pending(struct compare *c, pid_t tid, struct difference *out)
 		return true;
 	}
 	return false;
-}
-
-static bool has_user(const struct compare *c, const struct difference *d)
-{
-	struct stack_row row;
-
-	stacks_row(c->rows, d->row, &row);
-	return row.user.state != STACK_NONE;
 }
 
 static struct renamed *renamed_at(struct compare *c, pid_t tid)
@@ -164,24 +168,44 @@ static void remember(struct compare *c, pid_t tid, pid_t by, const char *comm)
 	memcpy(n->last, comm, COMM_LEN);
 }
 
+static bool is_equal(const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	if (p->filtered || r->filtered)
+		return p->filtered && r->filtered;
+	return p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN);
+}
+
+/* Without ids: see compare.h. */
+static bool is_dying(const struct difference *d)
+{
+	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid);
+}
+
+/* Called as the thread that makes all kernel threads, which it is not, nor any process that calls itself so. */
+static bool is_unnamed(const struct difference *d, const struct stack *user)
+{
+	return d->program.pid == d->program.tid && d->program.tid != 2 && !strcmp(d->ring.comm, "kthreadd") &&
+	       user->state == STACK_NONE;
+}
+
 /* Return: 1: it waits for the next COMM record of its thread; 0; -ENOMEM. */
-static int judge(struct compare *c, const struct difference *d)
+static int judge(struct compare *c, const struct difference *d, const struct stack *kernel, const struct stack *user)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
 	int rc;
 
-	if (p->filtered != r->filtered)
-		return give_up(c, d);
-	if (p->filtered || (p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN)))
+	if (is_equal(d))
 		return 0;
-	if (r->tid == -1)
-		return move(c, d, &c->counts.dying);
-	if (p->pid != r->pid || p->tid != r->tid)
+	if (is_dying(d))
+		return move(c, d, kernel, user, &c->counts.dying);
+	if (p->filtered != r->filtered || p->pid != r->pid || p->tid != r->tid)
 		return give_up(c, d);
-	if (p->pid == p->tid && p->pid != 2 && !strcmp(r->comm, "kthreadd") && !has_user(c, d))
-		return move(c, d, &c->counts.unnamed);
+	if (is_unnamed(d, user))
+		return move(c, d, kernel, user, &c->counts.unnamed);
 	if (has_either(c, p))
-		return move(c, d, &c->counts.renamed);
+		return move(c, d, kernel, user, &c->counts.renamed);
 	if (c->pending.nr >= MAX_PENDING)
 		return give_up(c, d);
 	rc = wait_for_record(c, d);
@@ -200,13 +224,13 @@ static int give_up_pending(struct compare *c, pid_t tid)
 }
 
 int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
-		   uint32_t row)
+		   const struct stack *kernel, const struct stack *user)
 {
 	int rc = 0;
 
 	if (program) {
 		c->counts.compared++;
-		rc = judge(c, &(struct difference){ *program, *ring, pid, row });
+		rc = judge(c, &(struct difference){ *program, *ring, pid, stacks_last(c->rows) }, kernel, user);
 	} else {
 		c->counts.unpaired++;
 	}
@@ -246,7 +270,7 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
 	remember(c, tid, by, padded);
 	while (!rc && take_pending(c, tid, &d)) {
 		if (is_torn(d.program.comm, d.ring.comm, padded))
-			rc = move(c, &d, &c->counts.renamed);
+			rc = move_row(c, &d, &c->counts.renamed);
 		else
 			rc = give_up(c, &d);
 	}
@@ -258,9 +282,9 @@ size_t compare_nr_pending(const struct compare *c)
 	return c->pending.nr;
 }
 
-void compare_gap(struct compare *c)
+void compare_gap(struct compare *c, bool missing)
 {
-	c->gap = true;
+	c->gap = missing;
 }
 
 int compare_end(struct compare *c)
@@ -270,6 +294,17 @@ int compare_end(struct compare *c)
 	while (c->pending.nr && !rc)
 		rc = give_up(c, &c->pending.v[--c->pending.nr]);
 	return rc;
+}
+
+void compare_counts_add(struct compare_counts *to, const struct compare_counts *more)
+{
+	to->compared += more->compared;
+	to->renamed += more->renamed;
+	to->dying += more->dying;
+	to->unnamed += more->unnamed;
+	to->unseen += more->unseen;
+	to->different += more->different;
+	to->unpaired += more->unpaired;
 }
 
 uint64_t compare_nr_explained(const struct compare_counts *n)

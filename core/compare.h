@@ -11,12 +11,13 @@
  *   one, and the ring has the old one: until that COMM, with the new name, the thread has no sample that agrees. And
  *   where two threads rename one, the records may come in the other order than the names were written: then it may
  *   have either name, until it gets another.
- * - dying: a sample of a task that has left the pid tables has no ids; which task it was is then only known from the
- *   EXIT records of its CPU, and those may be of another one, or from before the run.
+ * - dying: a sample of a task that has left the pid tables has no ids (-1, before 4.14 0, like the idle task); which
+ * task it was is then only known from the EXIT records of its CPU, and those may be of another one, or from before the
+ * run.
  * - unnamed: the kernel names its own threads when it makes them, without a record (since 6.3). The ring's reader asks
  *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd.
- * - unseen: a CPU came online, and until its event was open nobody kept the records of what happened there. From then
- * on the ring may have wrong names.
+ * - unseen: a CPU has been offline, and when it came back nobody kept the records of what happened there until its
+ * event was open again, and all names had been read anew.
  *
  * Everything else is a bug of one of the backends.
  */
@@ -53,12 +54,12 @@ struct stacks *compare_rows(struct compare *c);
 /**
  * compare_sample() - one sample; in time order with compare_renamed().
  * @program: NULL: unknown
- * @row:     of compare_rows(), where the reader counted it, unless it was filtered
- * @pid:     under which it was counted there: differs from @ring->pid for a dying task
+ * @pid:     under which the reader counted it: differs from @ring->pid for a dying task
+ * @kernel,@user: its stacks, as they were added to the last row of compare_rows(), unless the reader filtered it
  * Return: 0 or -ENOMEM.
  */
 int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
-		   uint32_t row);
+		   const struct stack *kernel, const struct stack *user);
 /**
  * compare_renamed() - a COMM record says that thread @tid is called @comm now.
  * @by: the thread that did it
@@ -69,11 +70,14 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm);
 /** compare_nr_pending() - differences that may be explained by records that are still to come. */
 size_t compare_nr_pending(const struct compare *c);
 
-/** compare_gap() - records of some CPU are missing, before those that follow. */
-void compare_gap(struct compare *c);
+/** compare_gap() - begin or end a time in which records of some CPU are @missing; see capture_gap(). */
+void compare_gap(struct compare *c, bool missing);
 
 /** compare_end() - nothing more comes: what is not explained by now never will be. Return: 0 or -ENOMEM. */
 int compare_end(struct compare *c);
+
+/** compare_counts_add() - add each number of @more to @to. */
+void compare_counts_add(struct compare_counts *to, const struct compare_counts *more);
 
 /** compare_nr_explained() - their sum. */
 uint64_t compare_nr_explained(const struct compare_counts *n);

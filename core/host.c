@@ -157,7 +157,10 @@ static int host_cpus(const struct host *h, const char *which, struct cpu_list *o
 	int rc;
 
 	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
-	if (read_whole(h->sys, name, text, sizeof(text)) < 0)
+	rc = read_whole(h->sys, name, text, sizeof(text));
+	if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM) /* the file may be there, and say something else */
+		return err_sys(err, rc, "cannot read '%s/%s'", h->sys, name);
+	if (rc < 0)
 		return affinity_cpus(which, out, err);
 	rc = cpu_list_parse(text, out);
 	if (rc == -EINVAL)

@@ -95,22 +95,44 @@ static void strip_worker(char *name)
 	name[at + strcspn(name + at, "-+")] = 0;
 }
 
-int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
+/* The begin of a file of a thread, terminated. Return: its length or -errno. */
+static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
 {
-	char path[512], name[80];
+	char path[512];
 	ssize_t len;
 	int fd, code;
 
-	snprintf(path, sizeof(path), "%s/%d/task/%d/comm", h->proc, pid, tid);
+	snprintf(path, sizeof(path), "%s/%d/task/%d/%s", h->proc, pid, tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	len = read(fd, name, sizeof(name) - 1);
+	len = read(fd, buf, size - 1);
 	code = len < 0 ? -errno : 0;
 	close(fd);
 	if (len < 0)
 		return code;
-	name[len] = 0;
+	buf[len] = 0;
+	return len;
+}
+
+bool proc_lives(const struct host *h, pid_t pid, pid_t tid)
+{
+	char stat[256], *end;
+
+	/* "1 (name) S ...": the name may hold anything. */
+	if (read_thread(h, pid, tid, "stat", stat, sizeof(stat)) < 0)
+		return false;
+	end = strrchr(stat, ')');
+	return end && end[1] == ' ' && end[2] && !strchr("ZXx", end[2]);
+}
+
+int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
+{
+	char name[80];
+	ssize_t len = read_thread(h, pid, tid, "comm", name, sizeof(name));
+
+	if (len < 0)
+		return (int)len;
 	if (len && name[len - 1] == '\n')
 		name[len - 1] = 0;
 	strip_worker(name);

@@ -37,6 +37,10 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
  */
 int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm);
 
+/** proc_lives() - is there such a thread, and has it not ended? The name of one that waits for its parent is still
+ * told. */
+bool proc_lives(const struct host *h, pid_t pid, pid_t tid);
+
 /** proc_threads() - call @fn for every thread of @pid until it returns non-zero. Those that end meanwhile are left out.
  */
 int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);

@@ -184,16 +184,13 @@ static int report(struct run *run, bool last, struct err *err)
 	const struct options *o = run->cap->options;
 	struct account a;
 	char number[16];
-	int rc = 0;
+	int rc;
 
 	account_take(run->cap, &a);
 	account_add(&run->total, &a);
 	if (last)
 		capture_close(run->cap);
-	else
-		rc = capture_keep(run->cap, err);
-	if (!rc)
-		rc = write_report(run, &a, err);
+	rc = write_report(run, &a, err);
 	if (!rc && last)
 		rc = output_commit(run->out, err);
 	run->intervals++;

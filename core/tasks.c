@@ -65,6 +65,14 @@ struct thread {
 	size_t dead_at;   /* its place in the queue, when it is dead */
 	uint64_t read_ns; /* when /proc told the name; 0: an event told it */
 	char comm[COMM_LEN];
+	struct group *group; /* NULL: it leads its process, or is dead */
+	struct thread *prev, *next;
+};
+
+/* The threads of a process that are known and live, without its leader. It goes with the last of them. */
+struct group {
+	struct entry entry; /* the process's pid */
+	struct thread *first;
 };
 
 /* Of /proc/PID/maps. Shared by the images that have something of it: that of @pid, and those of its children. */
@@ -98,7 +106,7 @@ struct known_file {
 
 struct tasks {
 	const struct host *host;
-	struct pid_table threads, processes;
+	struct pid_table threads, groups, processes;
 	uint64_t event_ns; /* of the record that is applied; 0: unknown */
 	size_t nr_exited, nr_images;
 
@@ -187,6 +195,94 @@ static struct process *get_process(struct tasks *t, pid_t pid)
 	struct process *p = find_id(&t->processes, pid);
 
 	return p ? p : add_id(&t->processes, pid, sizeof(*p));
+}
+
+/* ---- groups */
+
+static void leave_group(struct tasks *t, struct thread *th)
+{
+	struct group *g = th->group;
+
+	if (!g)
+		return;
+	if (th->prev)
+		th->prev->next = th->next;
+	else
+		g->first = th->next;
+	if (th->next)
+		th->next->prev = th->prev;
+	th->prev = th->next = NULL;
+	th->group = NULL;
+	if (!g->first)
+		del_id(&t->groups, &g->entry);
+}
+
+/* Of the process in which @th lives, when it does. */
+static pid_t home(const struct thread *th)
+{
+	return th->group ? th->group->entry.id : th->entry.id;
+}
+
+/* @th lives, in process @pid: a number that is used again may be in another one than it was. */
+static int set_alive(struct tasks *t, struct thread *th, pid_t pid)
+{
+	struct group *g;
+
+	th->dead = false;
+	if (home(th) == pid)
+		return 0;
+	leave_group(t, th);
+	if (th->entry.id == pid)
+		return 0;
+	g = find_id(&t->groups, pid);
+	if (!g)
+		g = add_id(&t->groups, pid, sizeof(*g));
+	if (!g)
+		return -ENOMEM;
+	th->group = g;
+	th->next = g->first;
+	if (th->next)
+		th->next->prev = th;
+	g->first = th;
+	return 0;
+}
+
+static void set_dead(struct tasks *t, struct thread *th)
+{
+	struct thread *oldest = find_id(&t->threads, t->dead[t->next_dead]);
+
+	leave_group(t, th);
+	th->dead = true;
+	th->dead_at = t->next_dead;
+	/* A number that was used again may have died once more since, and has another place. */
+	if (oldest && oldest != th && oldest->dead && oldest->dead_at == t->next_dead)
+		del_id(&t->threads, &oldest->entry);
+	t->dead[t->next_dead] = th->entry.id;
+	t->next_dead = (t->next_dead + 1) % MAX_DEAD_THREADS;
+}
+
+/* An exec of @pid has ended all of its other threads. The one that called it, if not the leader, has no EXIT record. */
+static void end_group(struct tasks *t, pid_t pid)
+{
+	struct group *g = find_id(&t->groups, pid);
+	struct thread *th = g ? g->first : NULL, *next;
+
+	for (; th; th = next) {
+		next = th->next; /* not freed: it is not dead yet */
+		set_dead(t, th);
+	}
+}
+
+/*
+ * An exec in a thread that is not the leader: when all others are gone, the thread takes the leader's number, and some
+ * time later the new program's name. Between these it runs as the leader, under its own name. NULL: not so, as far as
+ * is known.
+ */
+static const struct thread *successor(const struct tasks *t, const struct thread *leader)
+{
+	const struct group *g = leader->dead ? find_id(&t->groups, leader->entry.id) : NULL;
+
+	return g && !g->first->next && g->first->named ? g->first : NULL;
 }
 
 /* ---- files */
@@ -440,9 +536,13 @@ void tasks_free(struct tasks *t)
 		free_process(t, (struct process *)t->processes.v[t->processes.nr - 1]);
 	while (t->threads.nr)
 		del_id(&t->threads, t->threads.v[t->threads.nr - 1]);
+	while (t->groups.nr)
+		del_id(&t->groups, t->groups.v[t->groups.nr - 1]);
 	hash_release(&t->processes.index);
+	hash_release(&t->groups.index);
 	hash_release(&t->threads.index);
 	free(t->processes.v);
+	free(t->groups.v);
 	free(t->threads.v);
 	for (i = 0; i < t->nr_files; i++)
 		free_file(t->files[i]);
@@ -456,14 +556,13 @@ void tasks_at(struct tasks *t, uint64_t ns)
 	t->event_ns = ns;
 }
 
-static int name_thread(struct tasks *t, pid_t tid, const char *comm, uint64_t read_ns)
+static int name_thread(struct tasks *t, pid_t pid, pid_t tid, const char *comm, uint64_t read_ns)
 {
 	struct thread *th = get_thread(t, tid);
 
-	if (!th)
+	if (!th || set_alive(t, th, pid))
 		return -ENOMEM;
 	th->named = true;
-	th->dead = false;
 	th->read_ns = read_ns;
 	set_comm(th->comm, comm);
 	return 0;
@@ -477,7 +576,7 @@ static int learn_name(void *ctx, pid_t pid, pid_t tid)
 
 	if ((th && (th->named || th->dead)) || proc_comm(t->host, pid, tid, comm))
 		return 0;
-	return name_thread(t, tid, comm, now_ns());
+	return name_thread(t, pid, tid, comm, now_ns());
 }
 
 /* The thread if it has a name or /proc knows one, else NULL. */
@@ -503,28 +602,53 @@ static int leave_unread(struct tasks *t, struct process *p, const char *comm)
 	return begin_reading(newest(p), p->entry.id) ? 0 : -ENOMEM;
 }
 
-static int exec_process(struct tasks *t, pid_t pid, const char *old, const char *comm)
+/* The program that @p had under the name @old gives way to another. @told: every mapping of that is told of. */
+static int renew_process(struct tasks *t, struct process *p, const char *old, const char *comm, bool told)
 {
-	struct process *p = get_process(t, pid);
-
-	if (!p || (*old && leave_unread(t, p, old)))
+	if (*old && leave_unread(t, p, old))
 		return -ENOMEM;
 	doubt_reading(t, p);
 	set_exited(t, p, false); /* an exec in another thread has ended the leader, and takes its number */
-	p->learned = true;       /* every mapping of the new program is told of */
-	return add_image(t, p, comm, NULL);
+	p->learned = told;
+	if (add_image(t, p, comm, NULL))
+		return -ENOMEM;
+	/* Until it is read, its addresses are not looked for in the old program. */
+	return told || begin_reading(newest(p), p->entry.id) ? 0 : -ENOMEM;
 }
 
 int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exec)
 {
 	const struct thread *th = find_id(&t->threads, tid);
 	char old[COMM_LEN] = "";
+	struct process *p;
 
 	if (th && th->named)
 		set_comm(old, th->comm);
-	if (name_thread(t, tid, comm, 0))
+	if (exec)
+		end_group(t, pid);
+	if (name_thread(t, pid, tid, comm, 0))
 		return -ENOMEM;
-	return exec ? exec_process(t, pid, old, comm) : 0;
+	if (!exec)
+		return 0;
+	p = get_process(t, pid);
+	return p ? renew_process(t, p, old, comm, true) : -ENOMEM;
+}
+
+int tasks_refresh(struct tasks *t, pid_t pid, pid_t tid, const char *comm)
+{
+	const struct thread *th = find_id(&t->threads, tid);
+	struct process *p = pid == tid ? find_id(&t->processes, pid) : NULL;
+	bool known = th && (th->named || th->dead);
+	char old[COMM_LEN] = "", new[COMM_LEN];
+
+	set_comm(new, comm);
+	if (th && th->named)
+		set_comm(old, th->comm);
+	if (known && !th->dead && home(th) == pid && !memcmp(old, new, COMM_LEN))
+		return 0;
+	if (name_thread(t, pid, tid, new, 0))
+		return -ENOMEM;
+	return p && (known || p->exited) ? renew_process(t, p, old, new, false) : 0;
 }
 
 /*
@@ -582,23 +706,11 @@ int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 			set_comm(child->comm, parent->comm);
 		}
 	}
-	child->dead = false;
+	if (set_alive(t, child, pid))
+		return -ENOMEM;
 	if (child->named)
 		set_comm(comm, child->comm);
 	return pid == ppid ? 0 : fork_process(t, pid, ppid, comm);
-}
-
-static void set_dead(struct tasks *t, struct thread *th)
-{
-	struct thread *oldest = find_id(&t->threads, t->dead[t->next_dead]);
-
-	th->dead = true;
-	th->dead_at = t->next_dead;
-	/* A number that was used again may have died once more since, and has another place. */
-	if (oldest && oldest != th && oldest->dead && oldest->dead_at == t->next_dead)
-		del_id(&t->threads, &oldest->entry);
-	t->dead[t->next_dead] = th->entry.id;
-	t->next_dead = (t->next_dead + 1) % MAX_DEAD_THREADS;
 }
 
 int tasks_exit(struct tasks *t, pid_t pid, pid_t tid)
@@ -733,8 +845,12 @@ int tasks_snapshot(struct tasks *t, const struct filter *filter)
 
 void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm)
 {
-	const struct thread *th = named_thread(t, pid, tid);
+	const struct thread *th = pid == tid ? find_id(&t->threads, tid) : NULL;
 
+	if (th)
+		th = successor(t, th);
+	if (!th)
+		th = named_thread(t, pid, tid);
 	if (!th)
 		th = named_thread(t, pid, pid);
 	memset(comm, 0, COMM_LEN);

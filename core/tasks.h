@@ -45,6 +45,13 @@ void tasks_at(struct tasks *t, uint64_t ns);
 
 /** tasks_comm() - thread @tid of process @pid is called @comm now; @exec: because it executed a new program. */
 int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exec);
+/**
+ * tasks_refresh() - /proc says that thread @tid of process @pid is called @comm at the time given by tasks_at(), and
+ * records may be missing from before. What is known already, and lives, is left alone. A leader of another name, or one
+ * that was dead, may have executed a program of which nothing told: a new image begins under that name, for
+ * tasks_learn() to read, and the process lives. So do not call this for zombies, whose names /proc shows, too.
+ */
+int tasks_refresh(struct tasks *t, pid_t pid, pid_t tid, const char *comm);
 /** tasks_fork() - thread @ptid of process @ppid made thread @tid of @pid; a new process when @pid differs. */
 int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid);
 /** tasks_exit() - the thread is gone; the process too when it was its leader. Nothing of it is read from /proc later.
@@ -69,6 +76,8 @@ int tasks_learn(struct tasks *t, pid_t pid);
  * tasks_name() - the name thread @tid of process @pid has now (in event time).
  * @comm: out, COMM_LEN bytes, zero padded. The idle task (tid 0) has no name here: the caller knows its CPU.
  * An unknown thread's name is read from /proc, then it is its process's, at last ":TID".
+ * A leader that is gone, while one other thread is known to live, is that thread: its exec has not come to its name
+ * yet.
  */
 void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm);
 

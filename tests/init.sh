@@ -215,3 +215,50 @@ book()
 {
 	awk -F ': ' -v name="$1" '$1 == name { print $2; exit }' "$tmp/err"
 }
+
+# cpu_seconds PID - user and system time so far.
+cpu_seconds()
+{
+	awk -v tick="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / tick }' "/proc/$1/stat"
+}
+
+# stolen_seconds - that the hypervisor has taken from all CPUs since boot: no sample was taken then.
+stolen_seconds()
+{
+	awk -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 / tick }' /proc/stat
+}
+
+# await COMMAND... - until it succeeds, 30 s at most.
+await()
+{
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	echo "Bail out! this never came true: $*"
+	exit 99
+}
+
+# sampling PID - this profile has begun to sample: it waits for its rings; or has ended.
+sampling()
+{
+	grep -q poll "/proc/$1/wchan" || grep -q '^State:.Z' "/proc/$1/status"
+} 2>/dev/null
+
+# start ARGUMENT... - run profile with them in the background, and wait until it samples; its pid is in $profile_pid.
+start()
+{
+	"$PROFILE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
+	profile_pid=$!
+	children+=("$profile_pid")
+	await sampling "$profile_pid"
+}
+
+# ended - wait for the profile that start() started: $status.
+ended()
+{
+	wait "$profile_pid"
+	status=$?
+}

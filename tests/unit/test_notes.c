@@ -26,27 +26,19 @@ static const struct {
 	struct bpf_note in;
 	int rc, verdict;
 } notes[] = {
-	{ "counted", sizeof(struct bpf_note), { 7, 0, BPF_COUNTED, 10, 11, "name" }, 0, NOTE_COUNTED },
-	{ "filtered", sizeof(struct bpf_note), { 7, 1, BPF_FILTERED, 10, 11, "name" }, 0, NOTE_FILTERED },
-	{ "spilled", sizeof(struct bpf_note), { 7, 1, BPF_SPILLED, 10, 11, "name" }, 0, NOTE_SPILLED },
-	{ "with what the kernel adds",
-	  sizeof(struct bpf_note) + 4,
-	  { 7, 0, BPF_COUNTED, 10, 11, "" },
-	  0,
-	  NOTE_COUNTED },
-	{ "idle", sizeof(struct bpf_note), { 0, 0, BPF_FILTERED, 0, 0, "swapper/0" }, 0, NOTE_FILTERED },
-	{ "a full name",
-	  sizeof(struct bpf_note),
-	  { UINT64_MAX, 0, BPF_COUNTED, 1, 1, "fifteen-letters" },
-	  0,
-	  NOTE_COUNTED },
-	{ "short", sizeof(struct bpf_note) - 1, { 7, 0, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
-	{ "without a name", sizeof(struct bpf_note) - LAYOUT_COMM_LEN, { 7, 0, BPF_COUNTED, 10, 11, "" }, -EBADMSG, 0 },
+	{ "counted", sizeof(struct bpf_note), { 0, BPF_COUNTED, 10, 11, "name" }, 0, NOTE_COUNTED },
+	{ "filtered", sizeof(struct bpf_note), { 1, BPF_FILTERED, 10, 11, "name" }, 0, NOTE_FILTERED },
+	{ "spilled", sizeof(struct bpf_note), { 1, BPF_SPILLED, 10, 11, "name" }, 0, NOTE_SPILLED },
+	{ "with what the kernel adds", sizeof(struct bpf_note) + 4, { 0, BPF_COUNTED, 10, 11, "" }, 0, NOTE_COUNTED },
+	{ "idle", sizeof(struct bpf_note), { 0, BPF_FILTERED, 0, 0, "swapper/0" }, 0, NOTE_FILTERED },
+	{ "a full name", sizeof(struct bpf_note), { 0, BPF_COUNTED, 1, 1, "fifteen-letters" }, 0, NOTE_COUNTED },
+	{ "short", sizeof(struct bpf_note) - 1, { 0, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
+	{ "without a name", sizeof(struct bpf_note) - LAYOUT_COMM_LEN, { 0, BPF_COUNTED, 10, 11, "" }, -EBADMSG, 0 },
 	{ "empty", 0, { 0 }, -EBADMSG, 0 },
-	{ "of no set", sizeof(struct bpf_note), { 7, BPF_SET_NONE, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
-	{ "of any set", sizeof(struct bpf_note), { 7, UINT32_MAX, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
-	{ "no verdict", sizeof(struct bpf_note), { 7, 0, BPF_SPILLED + 1, 10, 11, "name" }, -EBADMSG, 0 },
-	{ "any verdict", sizeof(struct bpf_note), { 7, 0, UINT32_MAX, 10, 11, "name" }, -EBADMSG, 0 },
+	{ "of no set", sizeof(struct bpf_note), { BPF_SET_NONE, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
+	{ "of any set", sizeof(struct bpf_note), { UINT32_MAX, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
+	{ "no verdict", sizeof(struct bpf_note), { 0, BPF_SPILLED + 1, 10, 11, "name" }, -EBADMSG, 0 },
+	{ "any verdict", sizeof(struct bpf_note), { 0, UINT32_MAX, 10, 11, "name" }, -EBADMSG, 0 },
 };
 
 START_TEST(test_note)
@@ -59,7 +51,6 @@ START_TEST(test_note)
 	memcpy(raw + 4, whole, notes[_i].size);
 	ck_assert_msg(backend_bpf.note(raw + 4, notes[_i].size, &got) == notes[_i].rc, "%s", notes[_i].name);
 	if (!notes[_i].rc) {
-		ck_assert_uint_eq(got.ordinal, notes[_i].in.ordinal);
 		ck_assert_uint_eq(got.set, notes[_i].in.set);
 		ck_assert_int_eq((int)got.verdict, notes[_i].verdict);
 		ck_assert_int_eq(got.pid, (pid_t)notes[_i].in.pid);
@@ -215,7 +206,7 @@ _Static_assert(sizeof(struct note_record) % 8 == 0, "as a record is");
 
 static void note_of(size_t ring, uint32_t verdict, uint32_t set, pid_t pid, const char *comm)
 {
-	struct bpf_note n = { .ordinal = now, .set = set, .verdict = verdict, .pid = (uint32_t)pid };
+	struct bpf_note n = { .set = set, .verdict = verdict, .pid = (uint32_t)pid };
 	struct note_record r = { .header = { PERF_RECORD_SAMPLE, 0, sizeof(r) },
 				 .id = NOTES_ID + ring,
 				 .time = ++now,
@@ -381,7 +372,7 @@ START_TEST(test_intervals)
 	end(0, 1, &books);
 	ck_assert_uint_eq(books.ring_samples, 2);
 	ck_assert_uint_eq(books.counted_ring, 2);
-	ck_assert_uint_eq(books.late_records, 0);
+	ck_assert_uint_eq(books.late_samples, 0);
 	ck_assert_uint_eq(value_of(0, "a", 10), 1);
 	ck_assert_uint_eq(value_of(0, "c", 10), 1);
 	note_of(0, BPF_SPILLED, 0, 10, "late");
@@ -389,7 +380,7 @@ START_TEST(test_intervals)
 	sample(0, 11); /* without a note: of the interval that is on */
 	end(1, 1, &books);
 	ck_assert_uint_eq(books.ring_samples, 2);
-	ck_assert_uint_eq(books.late_records, 1);
+	ck_assert_uint_eq(books.late_samples, 1);
 	ck_assert_uint_eq(value_of(1, "b", 10), 1);
 	ck_assert_uint_eq(value_of(1, ":11", 11), 1);
 	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 2);

@@ -360,6 +360,37 @@ START_TEST(test_real)
 }
 END_TEST
 
+static const struct {
+	const char *stat; /* NULL: no such file */
+	bool lives;
+} states[] = {
+	{ "7 (a) S 1 7 7 0", true },
+	{ "7 (a) R 1", true },
+	{ "7 (a) D 1", true },
+	{ "7 (a) Z 1", false },
+	{ "7 (a) X 1", false },
+	{ "7 (a) x 1", false },
+	{ "7 (a) Z) S 1", true },
+	{ "7 () ) Z 1", false },
+	{ "7 (a)", false },
+	{ "7 (a) ", false },
+	{ "7 a S 1", false },
+	{ "", false },
+	{ NULL, false },
+};
+
+START_TEST(test_lives)
+{
+	char *root = unit_tmpdir();
+	struct host h = { .proc = root, .sys = "/nowhere" };
+
+	if (states[_i].stat)
+		unit_write(root, "7/task/7/stat", states[_i].stat, strlen(states[_i].stat));
+	ck_assert_int_eq(proc_lives(&h, 7, 7), states[_i].lives);
+	unit_rmdir(root);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("proc");
@@ -367,6 +398,7 @@ int main(void)
 
 	tcase_add_loop_test(t, test_line, 0, ARRAY_SIZE(lines));
 	tcase_add_loop_test(t, test_cut, 0, ARRAY_SIZE(lines));
+	tcase_add_loop_test(t, test_lives, 0, ARRAY_SIZE(states));
 	suite_add_tcase(s, t);
 	t = tcase_create("files");
 	tcase_add_checked_fixture(t, setup, teardown);

@@ -51,6 +51,16 @@ static void name(pid_t pid, pid_t tid, const char *comm, bool exec)
 	free(copy);
 }
 
+/* The same for what /proc says. */
+static void refresh(pid_t pid, pid_t tid, const char *comm)
+{
+	char *copy = calloc(1, COMM_LEN);
+
+	memcpy(copy, comm, strnlen(comm, COMM_LEN));
+	ck_assert_int_eq(tasks_refresh(tasks, pid, tid, copy), 0);
+	free(copy);
+}
+
 static void fork_to(pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 {
 	ck_assert_int_eq(tasks_fork(tasks, pid, tid, ppid, ptid), 0);
@@ -865,6 +875,259 @@ START_TEST(test_exec_in_thread)
 END_TEST
 
 /*
+ * Process 10, whose leader is called "main", and what happens, a letter each:
+ *   a, b: thread 11 is called "worker", 12 "other"; A, B: it ends    u: thread 13 is made, by nobody knows whom
+ *   p: /proc tells of thread 14, "read"    m: 11 is a thread of process 20 now    x: exec of "new" under the number 10
+ *   L: the leader ends; under its own name, until then    f: what exited is forgotten
+ * Expected: the name of a sample with the leader's ids.
+ */
+static const struct {
+	const char *told, *name;
+} successions[] = {
+	{ "aL", "worker" },
+	{ "abLB", "worker" },
+	{ "abLA", "other" },
+	{ "abBL", "worker" },
+	{ "aaL", "worker" },
+	{ "aAaL", "worker" },
+	{ "pL", "read" },
+	{ "amaL", "worker" },
+	{ "aLf", "worker" },
+	{ "aLxbL", "other" }, /* once more, in the next program */
+	/* no exec in a thread, or nobody knows in which */
+	{ "", "main" },
+	{ "a", "main" },
+	{ "L", "main" },
+	{ "aAL", "main" },
+	{ "aLA", "main" },
+	{ "abL", "main" },
+	{ "abLAB", "main" },
+	{ "uL", "main" },
+	{ "uaL", "main" },
+	{ "amL", "main" },
+	{ "aLm", "main" },
+	/* an exec ends all other threads, whether or not there was a record of it */
+	{ "aLx", "new" },
+	{ "aLxL", "new" },
+	{ "abxL", "new" },
+	{ "abLxL", "new" },
+	{ "uaLxL", "new" },
+};
+
+static void tell_succession(char what)
+{
+	if (what == 'a' || what == 'b')
+		name(10, what == 'a' ? 11 : 12, what == 'a' ? "worker" : "other", false);
+	if (what == 'A' || what == 'B')
+		end(10, what == 'A' ? 11 : 12);
+	if (what == 'u')
+		fork_to(10, 13, 10, 99);
+	if (what == 'p') {
+		put_comm(10, 14, "read\n");
+		check_name(10, 14, "read");
+	}
+	if (what == 'm')
+		fork_to(20, 11, 20, 20);
+	if (what == 'x')
+		name(10, 10, "new", true);
+	if (what == 'f')
+		tasks_forget(tasks, keep_none, NULL);
+	if (what == 'L')
+		end(10, 10);
+}
+
+START_TEST(test_succession)
+{
+	const char *c, *own = "main";
+
+	name(10, 10, own, true);
+	name(20, 20, "elsewhere", true);
+	for (c = successions[_i].told; *c; c++) {
+		if (*c == 'L')
+			check_name(10, 10, own); /* asked for at its EXIT record */
+		tell_succession(*c);
+		if (*c == 'x')
+			own = "new";
+	}
+	check_name(10, 10, successions[_i].name);
+	check_name(20, 20, "elsewhere");
+}
+END_TEST
+
+/* A thread that executed a program has no EXIT record, and is forgotten like one that has. */
+START_TEST(test_succession_bounded)
+{
+	enum { KEPT = 1024, NR = 3 * KEPT };
+	char comm[COMM_LEN];
+	pid_t i;
+
+	name(10, 10, "main", true);
+	for (i = 0; i < NR; i++) {
+		snprintf(comm, sizeof(comm), "t%d", i);
+		name(10, 1000 + i, comm, false);
+		name(10, 10, "next", true);
+	}
+	for (i = 0; i < NR; i++) {
+		snprintf(comm, sizeof(comm), "t%d", i);
+		check_name(10, 1000 + i, i < NR - KEPT ? "next" : comm);
+	}
+}
+END_TEST
+
+/*
+ * /proc says that the leader of process 30, of which something is known as above, and which perhaps has ended, is
+ * called @comm. Expected: its name; and what rows with the name it had, and with @comm, have at 0x1000.
+ */
+static const struct {
+	enum known known;
+	bool ended;
+	uint64_t at;
+	const char *comm, *name, *old, *new;
+} refreshed[] = {
+	/* nothing new */
+	{ FROM_EVENTS, false, NEWER, "ev", "ev", "/ev", "/ev" },
+	{ FROM_EVENTS, false, OLDER, "ev", "ev", "/ev", "/ev" },
+	{ FROM_EVENTS, false, NO_CLOCK, "ev", "ev", "/ev", "/ev" },
+	{ FROM_PROC, false, NEWER, "pr", "pr", "/pr", "/pr" },
+	{ FROM_PROC, false, OLDER, "pr", "pr", "/pr", "/pr" },
+	{ FROM_PROC, false, NO_CLOCK, "pr", "pr", "/pr", "/pr" },
+	/* nothing is known */
+	{ NOTHING, false, NEWER, "new", "new", "/late", "/late" },
+	{ NOTHING, false, NEWER, "", "", "/late", "/late" },
+	{ NOTHING, true, NEWER, "new", "new", "/late", "/late" },
+	/* another name */
+	{ FROM_EVENTS, false, NEWER, "new", "new", "/ev", "/late" },
+	{ FROM_EVENTS, false, OLDER, "new", "new", "/ev", "/late" },
+	{ FROM_EVENTS, false, NO_CLOCK, "new", "new", "/ev", "/late" },
+	{ FROM_EVENTS, false, NEWER, "e", "e", "/ev", "/late" },
+	{ FROM_EVENTS, false, NEWER, "evx", "evx", "/ev", "/late" },
+	{ FROM_EVENTS, false, NEWER, "", "", "/ev", "/late" },
+	{ FROM_EVENTS, false, NEWER, "sixteen chars___", "sixteen chars__", "/ev", "/late" },
+	{ FROM_PROC, false, NEWER, "new", "new", "/pr", "/late" },
+	{ FROM_PROC, false, OLDER, "new", "new", NULL, "/late" }, /* what was read was the new one's */
+	{ FROM_PROC, false, NO_CLOCK, "new", "new", "/pr", "/late" },
+	/* it had ended */
+	{ FROM_EVENTS, true, NEWER, "ev", "ev", "/late", "/late" },
+	{ FROM_EVENTS, true, NEWER, "new", "new", "/ev", "/late" },
+	{ FROM_PROC, true, NEWER, "pr", "pr", "/late", "/late" },
+	{ FROM_PROC, true, NEWER, "new", "new", "/pr", "/late" },
+	{ FROM_PROC, true, OLDER, "new", "new", NULL, "/late" },
+};
+
+START_TEST(test_refresh)
+{
+	static const char *const names[] = { "late", "pr", "ev" };
+
+	know(refreshed[_i].known);
+	tasks_at(tasks, refreshed[_i].at);
+	if (refreshed[_i].ended)
+		end(30, 30);
+	refresh(30, 30, refreshed[_i].comm);
+	ck_assert_uint_eq(tasks_exited(tasks), 0);
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	put("30/maps", "1000-2000 r-xp 0 08:01 8 /latest\n");
+	refresh(30, 30, refreshed[_i].comm); /* nothing new this time */
+	check_name(30, 30, refreshed[_i].name);
+	check_map(30, names[refreshed[_i].known], 0x1000, refreshed[_i].old);
+	check_map(30, refreshed[_i].name, 0x1000, refreshed[_i].new);
+}
+END_TEST
+
+/* A thread that is no leader has a name, and no image: one that is known, has ended, or has no name. */
+START_TEST(test_refresh_thread)
+{
+	know(FROM_EVENTS);
+	if (_i == 0 || _i == 1)
+		name(30, 31, "thread", false);
+	if (_i == 1 || _i == 2)
+		end(30, 31);
+	if (_i == 3)
+		fork_to(30, 31, 30, 99);
+	refresh(30, 31, "new");
+	check_name(30, 31, "new");
+	check_name(30, 30, "ev");
+	check_map(30, "ev", 0x1000, "/ev");
+	check_map(30, "new", 0x1000, "/ev");
+	end(30, 30);
+	check_name(30, 30, "new"); /* it lives */
+	refresh(30, 31, "newer");
+	check_name(30, 31, "newer");
+	ck_assert_uint_eq(tasks_exited(tasks), 1);
+}
+END_TEST
+
+/* What comes between a refresh and the reading, as with any process that is to be read. */
+START_TEST(test_refresh_then)
+{
+	know(FROM_EVENTS);
+	refresh(30, 30, "new");
+	if (_i == 0) {
+		map(30, 0x5000, 0x6000, "/lib/told");
+		check_map(30, "new", 0x1000, "/late");
+		check_map(30, "new", 0x5000, "/lib/told");
+	} else if (_i == 1) {
+		fork_to(31, 31, 30, 30);
+		check_map(31, "new", 0x1000, "/late");
+	} else if (_i == 2) {
+		name(30, 30, "next", true);
+		map(30, 0x1000, 0x2000, "/next");
+		check_map(30, "new", 0x1000, NULL);
+		check_map(30, "next", 0x1000, "/next");
+	} else if (_i == 3) {
+		refresh(30, 30, "newer");
+		check_map(30, "new", 0x1000, NULL);
+		check_map(30, "newer", 0x1000, "/late");
+	} else {
+		end(30, 30);
+		check_map(30, "new", 0x1000, NULL);
+	}
+	check_map(30, "ev", 0x1000, "/ev");
+}
+END_TEST
+
+/* One that is known and has no name yet is given it: that is no new program. */
+START_TEST(test_refresh_unnamed)
+{
+	know(FROM_EVENTS);
+	fork_to(31, 31, 30, 99);
+	put("31/maps", "1000-2000 r-xp 0 08:01 8 /late\n");
+	refresh(31, 31, "new");
+	check_name(31, 31, "new");
+	check_map(31, "new", 0x1000, "/ev");
+}
+END_TEST
+
+/* A thread's number that a process has now, under the same name. */
+START_TEST(test_refresh_moved)
+{
+	name(10, 10, "main", true);
+	know(FROM_EVENTS);
+	name(10, 30, "ev", false);
+	refresh(30, 30, "ev");
+	check_map(30, "ev", 0x1000, "/late");
+	end(10, 10);
+	check_name(10, 10, "main");
+}
+END_TEST
+
+/* A process that is kept longer than its leader's name. */
+START_TEST(test_refresh_forgotten)
+{
+	pid_t i;
+
+	know(FROM_EVENTS);
+	end(30, 30);
+	for (i = 1000; i < 3000; i++)
+		end(10, i);
+	ck_assert_uint_eq(tasks_exited(tasks), 1);
+	refresh(30, 30, "new");
+	ck_assert_uint_eq(tasks_exited(tasks), 0);
+	check_map(30, "new", 0x1000, "/late");
+	check_map(30, "ev", 0x1000, "/ev");
+}
+END_TEST
+
+/*
  * A FORK record of a child (31) whose name was read, by a parent (30) whose name is told, was read, or is not known:
  * @child is what it is called then.
  */
@@ -949,7 +1212,7 @@ START_TEST(test_random)
 
 		snprintf(comm, sizeof(comm), "c%d", rand_r(&seed) % 8);
 		tasks_at(tasks, rand_r(&seed) % 3 ? OLDER : NEWER);
-		switch (rand_r(&seed) % 8) {
+		switch (rand_r(&seed) % 9) {
 		case 0:
 			name(pid, tid, comm, rand_r(&seed) % 2);
 			break;
@@ -972,6 +1235,9 @@ START_TEST(test_random)
 			break;
 		case 6:
 			ck_assert_int_eq(tasks_learn(tasks, pid), 0);
+			break;
+		case 7:
+			refresh(pid, tid, comm);
 			break;
 		default:
 			if (rand_r(&seed) % 50 == 0) {
@@ -1020,6 +1286,14 @@ int main(void)
 	tcase_add_loop_test(t, test_exec_unread, 0, 2);
 	tcase_add_test(t, test_unreadable);
 	tcase_add_test(t, test_exec_in_thread);
+	tcase_add_loop_test(t, test_succession, 0, ARRAY_SIZE(successions));
+	tcase_add_test(t, test_succession_bounded);
+	tcase_add_loop_test(t, test_refresh, 0, ARRAY_SIZE(refreshed));
+	tcase_add_loop_test(t, test_refresh_thread, 0, 5);
+	tcase_add_loop_test(t, test_refresh_then, 0, 5);
+	tcase_add_test(t, test_refresh_unnamed);
+	tcase_add_test(t, test_refresh_moved);
+	tcase_add_test(t, test_refresh_forgotten);
 	tcase_add_loop_test(t, test_late_names, 0, ARRAY_SIZE(late_names));
 	tcase_add_loop_test(t, test_random, 0, 4);
 	suite_add_tcase(s, t);
