@@ -273,11 +273,14 @@ static uint64_t ask(const struct backend *b, int fd, uint64_t *before)
  */
 static void ask_lost(struct backend *b, uint32_t i)
 {
+	struct books *books = &b->applier.books[b->applier.set];
 	const struct capture_event *e = &b->cap->events[i];
 	struct source *s = &b->sources[i];
+	uint64_t notes = ask(b, e->notes_fd, &s->lost_notes);
 
 	count_lost(b, i, ask(b, e->fd, &s->lost));
-	b->applier.books[b->applier.set].lost_notes += ask(b, e->notes_fd, &s->lost_notes);
+	books->lost_records += notes;
+	books->lost_notes += notes;
 }
 
 static void ask_all_lost(struct backend *b)

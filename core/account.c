@@ -112,6 +112,7 @@ static void print_remedy(FILE *out, const struct capture *cap, const struct acco
 void account_print_losses(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
+	uint64_t known = b->lost + b->lost_notes;
 
 	if (b->lost) {
 		fprintf(out, "WARNING: %" PRIu64 " stack traces could not be displayed. A ring had no room for them: ",
@@ -119,10 +120,10 @@ void account_print_losses(FILE *out, const struct capture *cap, const struct acc
 		print_remedy(out, cap, a);
 	}
 	/* With both backends what is missing on the ring's side is told with the comparison. */
-	if (b->lost_records > b->lost && !cap->both)
+	if (b->lost_records > known && !cap->both)
 		fprintf(out,
 			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
-			b->lost_records - b->lost);
+			b->lost_records - known);
 	if (a->unaccounted)
 		fprintf(out, "WARNING: %" PRId64 " samples are not accounted for: this is a bug of profile.\n",
 			a->unaccounted);

@@ -193,6 +193,13 @@ report()
 	head -n 20 "$tmp/err"
 }
 
+# said - what the last run wrote on stderr, but for the warning that samples due were not taken: how many an idle or a
+# virtual CPU gives is up to the host.
+said()
+{
+	grep -Ev '^WARNING: [0-9]+ % of the samples due \(' "$tmp/err"
+}
+
 # rows PATTERN - sum of the values of the folded rows of the last run whose text (without value) matches.
 rows()
 {
