@@ -362,7 +362,8 @@ static int landed(struct backend *b, struct bpf_flight *before)
 /*
  * Let the program count into another set, and wait until none of its runs can use the one before. A run says that it
  * has begun before it looks which set to use, and the barriers on both sides see to it that one of the two sees the
- * other: a run that is not seen here sees the new set.
+ * other: a run that is not seen here sees the new set. (On x86. Elsewhere an atomic addition whose result is not used
+ * orders nothing, and one that is used needs 5.12.)
  */
 static int change_set(struct backend *b, __u32 set)
 {

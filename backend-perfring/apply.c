@@ -188,11 +188,13 @@ static int apply_mmap(struct applier *a, const struct record *r)
 
 static void end_throttling(struct applier *a, uint32_t ring, uint64_t ns)
 {
-	uint64_t *at = &a->rings[ring].throttled_at;
+	struct applied_ring *ar = &a->rings[ring];
 
-	if (*at && ns > *at)
-		a->books[a->set].throttled_ns += ns - *at;
-	*at = 0;
+	if (ar->throttled_at < ar->since && ns > ar->since)
+		ns = ar->since;
+	if (ar->throttled_at && ns > ar->throttled_at)
+		a->books[a->set].throttled_ns += ns - ar->throttled_at;
+	ar->throttled_at = 0;
 }
 
 void apply_time(struct applier *a, uint64_t ns)
@@ -200,10 +202,13 @@ void apply_time(struct applier *a, uint64_t ns)
 	uint32_t i;
 
 	for (i = 0; i < a->cap->nr_events; i++) {
-		if (!a->rings[i].throttled_at)
+		uint64_t at = a->rings[i].throttled_at;
+
+		if (!at || ns <= at)
 			continue;
 		end_throttling(a, i, ns);
-		if (a->cap->events[i].fd >= 0) /* else it will never be told that this has ended */
+		/* Else it will never be told that this has ended. */
+		if (a->cap->events[i].fd >= 0 && at >= a->rings[i].since)
 			a->rings[i].throttled_at = ns;
 	}
 }

@@ -16,6 +16,7 @@ struct applied_ring {
 		char comm[COMM_LEN];
 	} exit;                /* the task that exited last on this CPU */
 	uint64_t throttled_at; /* since when the kernel does not sample here; 0: it does */
+	uint64_t since;        /* when its event was opened, after the run began: an older one is throttled no more */
 };
 
 /** struct sample_lead - what is known of a sample before it is decoded. */

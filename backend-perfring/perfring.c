@@ -10,6 +10,7 @@
 #include "backend-perfring/ring.h"
 #include "compat/perf_open.h"
 #include "core/capture.h"
+#include "core/clock.h"
 #include "core/compare.h"
 
 #include <errno.h>
@@ -96,6 +97,8 @@ static int perfring_attach(struct backend *b, size_t i, struct err *err)
 	if (!rc && e->notes_fd >= 0 && ioctl(e->notes_fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd))
 		rc = err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu);
 	b->refresh = b->started;
+	if (b->started && b->cap->attr.use_clockid)
+		b->applier.rings[i].since = now_ns();
 	return rc;
 }
 
@@ -189,11 +192,11 @@ static int take_side_band(const struct reading *rd, const struct perf_event_head
 	struct order_item item = { .ring = rd->ring, .record = record, .size = size };
 	struct books *books = &b->applier.books[b->applier.set];
 	struct record r;
+	int rc = decode_record(&b->cap->attr, record, size, &r);
 
-	if (decode_record(&b->cap->attr, record, size, &r) < 0) {
-		books->bad_records++;
+	books->bad_records += rc < 0;
+	if (rc <= 0)
 		return 0;
-	}
 	if (r.type == PERF_RECORD_LOST) {
 		b->sources[rd->ring].noted = false; /* perhaps its sample was among them */
 		if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
@@ -366,12 +369,18 @@ static int read_interval(struct backend *b, struct err *err)
 	return rc;
 }
 
+/* When the interval ended that did. Where the events have another clock, its last record is the best that is known. */
+static uint64_t interval_end(const struct backend *b)
+{
+	return b->cap->attr.use_clockid ? b->cap->stopped_ns : b->order.applied;
+}
+
 /* Sampling goes on: what has been read is applied when the rings have been read once more. */
 static int next_interval(struct backend *b, struct err *err)
 {
 	int rc = apply_round(b, err);
 
-	apply_time(&b->applier, b->order.applied);
+	apply_time(&b->applier, interval_end(b));
 	b->applier.set = b->cap->set;
 	if (!rc)
 		rc = read_rings(b, err);
@@ -381,10 +390,9 @@ static int next_interval(struct backend *b, struct err *err)
 /* The record that explains one of the last samples may be still to come. */
 static int look_further(struct backend *b, struct err *err)
 {
-	const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
 	int rc;
 
-	nanosleep(&moment, NULL);
+	compare_wait();
 	rc = perfring_drain(b, err);
 	return rc ? rc : perfring_drain(b, err);
 }
@@ -405,7 +413,7 @@ static int perfring_end(struct backend *b, struct err *err)
 	} else if (!rc) {
 		rc = order_flush(&b->order, apply_queued, b);
 		rc = rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
-		apply_time(&b->applier, b->order.applied);
+		apply_time(&b->applier, interval_end(b));
 	}
 	b->ending = false;
 	b->applier.books[cap->ended].late_records += b->order.late;

@@ -56,7 +56,7 @@ int refresh_read(struct order *o, const struct capture *cap)
 
 bool refresh_is(const struct order_item *item)
 {
-	return item->record->type == RECORD_NAME;
+	return item->record->type == RECORD_NAME && item->lead_size == sizeof(struct name);
 }
 
 int refresh_apply(struct capture *cap, const struct order_item *item)

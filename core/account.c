@@ -15,7 +15,8 @@ void account_take(const struct capture *cap, struct account *a)
 		.ring_bytes = capture_ring_bytes(cap),
 	};
 	a->unaccounted = capture_books(cap, &a->books);
-	a->due = capture_shortfall(cap, &a->books, &a->shortfall);
+	a->due_known = capture_shortfall(cap, &a->books, &a->shortfall);
+	a->due = a->due_known ? shortfall_due(a->shortfall.period_ns, a->shortfall.due_ns) : 0;
 	if (c)
 		compare_counts(c, &a->compared);
 }
@@ -27,12 +28,24 @@ void account_add(struct account *to, const struct account *more)
 	if (!to->started_ns)
 		to->started_ns = more->started_ns;
 	to->sampled_ns += more->sampled_ns;
-	to->due += more->due;
 	shortfall_add(&to->shortfall, &more->shortfall);
+	to->due_known |= more->due_known;
+	to->due = shortfall_due(to->shortfall.period_ns, to->shortfall.due_ns);
 	to->rows += more->rows;
 	to->stacks += more->stacks;
 	to->ring_bytes = more->ring_bytes;
 	compare_counts_add(&to->compared, &more->compared);
+}
+
+void account_settle(const struct capture *cap, struct account *total)
+{
+	struct books *b = &total->books;
+	uint64_t told = b->lost_here + b->lost_notes + b->bad_samples + b->late_samples;
+
+	if (!cap->backends[0].ops->in_kernel || !(cap->attr.read_format & PERF_FORMAT_LOST) || b->lost <= told)
+		return;
+	total->unaccounted += (int64_t)(b->lost - told);
+	b->lost = told;
 }
 
 void account_print(FILE *out, const struct capture *cap, const char *interval, const struct account *a)
@@ -44,7 +57,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		uint64_t value;
 		bool hidden;
 	} lines[] = {
-		{ "samples_due", a->due, !a->due },
+		{ "samples_due", a->due, !a->due_known },
 		{ "samples_taken", b->taken },
 		{ "samples_counted_in_kernel", b->counted_kernel },
 		{ "samples_counted_from_ring", b->counted_ring },
@@ -124,12 +137,9 @@ void account_print_losses(FILE *out, const struct capture *cap, const struct acc
 		fprintf(out,
 			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
 			b->lost_records - known);
-	if (a->unaccounted)
-		fprintf(out, "WARNING: %" PRId64 " samples are not accounted for: this is a bug of profile.\n",
-			a->unaccounted);
 }
 
 bool account_shortfall(const struct account *a, struct err *why)
 {
-	return a->due && shortfall_explain(&a->shortfall, why);
+	return a->due_known && shortfall_explain(&a->shortfall, why);
 }

@@ -13,7 +13,8 @@ struct account {
 	struct books books;
 	int64_t unaccounted;
 	uint64_t started_ns, sampled_ns;
-	uint64_t due; /* samples; 0: not known */
+	bool due_known;
+	uint64_t due; /* samples */
 	struct shortfall shortfall;
 	uint64_t rows, stacks, ring_bytes;
 	struct compare_counts compared;
@@ -23,6 +24,11 @@ struct account {
 void account_take(const struct capture *cap, struct account *a);
 /** account_add() - the interval that follows @to. */
 void account_add(struct account *to, const struct account *more);
+/**
+ * account_settle() - @total is of all intervals: no more is lost than the kernel told of, and than came too late. An
+ * interval alone cannot be held to that: what it lost may be told of in the next one. Before capture_close().
+ */
+void account_settle(const struct capture *cap, struct account *total);
 
 /**
  * account_print() - stable "name: value" lines; profile(8), STATS, says what each means.

@@ -41,19 +41,19 @@ struct books {
 	uint64_t ring_samples;   /* samples read from the rings */
 	uint64_t bad_samples;    /* of these: refused by the decoder */
 	uint64_t lost_records;   /* for which a ring had no room: samples, notes, and those about tasks and mappings */
-	uint64_t lost_here;      /* of these: on CPUs that sample; without the notes where the kernel tells them apart */
-	uint64_t lost_notes;     /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
-	uint64_t ring_records;   /* read from the rings, of any kind */
-	uint64_t ring_bytes;     /* of these */
-	uint64_t late_records;   /* applied out of time order: they came after the window they belong to */
-	uint64_t late_samples;   /* of an interval that had been reported, so not counted; a part of those lost there */
-	uint64_t bad_records;    /* refused by the decoder; nothing of them was used */
-	uint64_t dead_tasks;     /* samples of dying tasks, without ids: given to the last that exited on their CPU */
-	uint64_t outside;        /* samples of tasks outside this pid namespace */
-	uint64_t throttled;      /* PERF_RECORD_THROTTLE: the kernel stopped sampling on a CPU for a while */
-	uint64_t throttled_ns;   /* until PERF_RECORD_UNTHROTTLE, of all CPUs */
-	uint64_t count_entries;  /* used of the in-kernel table of counts */
-	uint64_t stack_entries;  /* used of the in-kernel table of stacks */
+	uint64_t lost_here;     /* of these: on CPUs that sample; without the notes where the kernel tells them apart */
+	uint64_t lost_notes;    /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
+	uint64_t ring_records;  /* read from the rings, of any kind */
+	uint64_t ring_bytes;    /* of these */
+	uint64_t late_records;  /* applied out of time order: they came after the window they belong to */
+	uint64_t late_samples;  /* of an interval that had been reported, so not counted; a part of those lost there */
+	uint64_t bad_records;   /* refused by the decoder; nothing of them was used */
+	uint64_t dead_tasks;    /* samples of dying tasks, without ids: given to the last that exited on their CPU */
+	uint64_t outside;       /* samples of tasks outside this pid namespace */
+	uint64_t throttled;     /* PERF_RECORD_THROTTLE: the kernel stopped sampling on a CPU for a while */
+	uint64_t throttled_ns;  /* until PERF_RECORD_UNTHROTTLE, of all CPUs */
+	uint64_t count_entries; /* used of the in-kernel table of counts */
+	uint64_t stack_entries; /* used of the in-kernel table of stacks */
 };
 
 /** books_add() - add each number of @more to @to. */

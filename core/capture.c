@@ -85,6 +85,8 @@ static int attach_event(struct capture *cap, size_t event, struct err *err)
 	size_t i = cap->nr_backends;
 	int rc = 0;
 
+	if (cap->began_ns)
+		capture_gap(cap, true);
 	while (!rc && i-- > 0)
 		rc = cap->backends[i].ops->attach(cap->backends[i].state, event, err);
 	return rc;
@@ -171,7 +173,9 @@ static void release_signals(struct capture *cap)
 {
 	if (cap->signal_fd < 0)
 		return;
-	take_signal(cap); /* one that came when the end had come anyway was a first one, too */
+	/* One that came when the end had come anyway was a first one, too, or its twin; see core/keeper.c. */
+	while (signals_take(cap->signal_fd))
+		cap->signalled = true;
 	close(cap->signal_fd);
 	cap->signal_fd = -1;
 	signals_release();
@@ -316,13 +320,23 @@ struct waiting {
 };
 
 /* A CPU that is offline has no event: poll(2) passes over -1. */
-static void wait_for_events(const struct capture *cap, struct waiting *w)
+static void list_events(const struct capture *cap, struct waiting *w)
 {
 	size_t i;
 
 	w->fds[0] = (struct pollfd){ cap->signal_fd, POLLIN, 0 };
 	for (i = 0; i < cap->nr_events; i++)
 		w->fds[i + 1] = (struct pollfd){ cap->events[i].fd, POLLIN, 0 };
+}
+
+/* @w: its fds are the caller's to free. */
+static int wait_for_events(const struct capture *cap, struct waiting *w, struct err *err)
+{
+	*w = (struct waiting){ calloc(cap->nr_events + 1, sizeof(*w->fds)), cap->nr_events + 1 };
+	if (!w->fds)
+		return err_sys(err, -ENOMEM, "cannot wait for %zu events", cap->nr_events);
+	list_events(cap, w);
+	return 0;
 }
 
 /* Sleep until a ring wants to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
@@ -361,12 +375,11 @@ static int look_after(struct capture *cap, bool cpus_changed, struct err *err)
 /* Until the interval is over (return 0), a signal came (return 1), or -errno. At least once around. */
 static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 {
-	struct waiting w = { calloc(cap->nr_events + 1, sizeof(*w.fds)), cap->nr_events + 1 };
-	int rc;
+	struct waiting w;
+	int rc = wait_for_events(cap, &w, err);
 
-	if (!w.fds)
-		return err_sys(err, -ENOMEM, "cannot wait for %zu events", cap->nr_events);
-	wait_for_events(cap, &w);
+	if (rc)
+		return rc;
 	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
 	do {
 		int gone = wait_for_work(&w, cap->signalled ? 0 : until, err);
@@ -375,30 +388,10 @@ static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 		if (!rc)
 			rc = look_after(cap, gone, err);
 		if (rc > 0)
-			wait_for_events(cap, &w);
+			list_events(cap, &w);
 	} while (rc >= 0 && !take_signal(cap) && now_ns() < until);
 	free(w.fds);
 	return rc < 0 ? rc : cap->signalled;
-}
-
-/* The reader first: a program in the kernel that waits for it counts from here on. */
-static int begin(struct capture *cap, struct err *err)
-{
-	size_t i = cap->nr_backends;
-	int rc = events_enable(cap, err);
-
-	cap->began_ns = now_ns();
-	watch_begin(cap->watch);
-	while (!rc && i-- > 0)
-		if (cap->backends[i].ops->start)
-			rc = cap->backends[i].ops->start(cap->backends[i].state, err);
-	/* A reader that has to prepare itself counts from here on. */
-	if (cap->both || !cap->backends[0].ops->in_kernel)
-		cap->began_ns = now_ns();
-	cap->started_ns = cap->began_ns;
-	cap->cpus_at = cap->learn_at = cap->began_ns + DRAIN_NS;
-	events_begin(cap, cap->began_ns);
-	return rc;
 }
 
 static uint64_t spilled(const struct books *b)
@@ -459,7 +452,13 @@ static int keep_rings(struct capture *cap, struct err *err)
 {
 	const struct capture_backend *reader = &cap->backends[cap->nr_backends - 1];
 
-	cap->keeper = keeper_start(reader->ops, reader->state, cap->signal_fd, err);
+	struct waiting w;
+	int rc = wait_for_events(cap, &w, err);
+
+	if (rc)
+		return rc;
+	cap->keeper = keeper_start(reader->ops, reader->state, w.fds, w.nr, err);
+	free(w.fds);
 	return cap->keeper ? 0 : err->code;
 }
 
@@ -471,6 +470,34 @@ static int release_rings(struct capture *cap, struct err *err)
 
 	cap->keeper = NULL;
 	cap->signalled |= signalled;
+	return rc;
+}
+
+/* The reader first: a program in the kernel that waits for it counts from here on. */
+static int begin(struct capture *cap, struct err *err)
+{
+	size_t i = cap->nr_backends;
+	int rc = 0;
+
+	/* Tried now: after the first interval it would be a pity. */
+	if (cap->options->interval_ns)
+		rc = keep_rings(cap, err);
+	if (!rc)
+		rc = release_rings(cap, err);
+	if (!rc)
+		rc = events_enable(cap, err);
+
+	cap->began_ns = now_ns();
+	watch_begin(cap->watch);
+	while (!rc && i-- > 0)
+		if (cap->backends[i].ops->start)
+			rc = cap->backends[i].ops->start(cap->backends[i].state, err);
+	/* A reader that has to prepare itself counts from here on. */
+	if (cap->both || !cap->backends[0].ops->in_kernel)
+		cap->began_ns = now_ns();
+	cap->started_ns = cap->began_ns;
+	cap->cpus_at = cap->learn_at = cap->began_ns + DRAIN_NS;
+	events_begin(cap, cap->began_ns);
 	return rc;
 }
 
@@ -498,7 +525,6 @@ static int end_one(struct capture *cap, struct err *err)
  */
 static int stop_counting(struct capture *cap, struct err *err)
 {
-	const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
 	size_t i;
 	int rc = 0;
 
@@ -506,7 +532,7 @@ static int stop_counting(struct capture *cap, struct err *err)
 		if (cap->backends[i].ops->stop)
 			rc = cap->backends[i].ops->stop(cap->backends[i].state, err);
 	if (cap->both)
-		nanosleep(&moment, NULL);
+		compare_wait();
 	return rc;
 }
 
@@ -572,6 +598,8 @@ void capture_gap(struct capture *cap, bool missing)
 {
 	size_t i;
 
+	for (i = 0; i < cap->nr_events; i++)
+		missing |= cap->events[i].due && cap->events[i].fd < 0;
 	cap->gap = missing;
 	for (i = 0; i < ARRAY_SIZE(cap->sets); i++)
 		if (cap->sets[i].compare)
@@ -620,16 +648,16 @@ size_t capture_ring_bytes(const struct capture *cap)
 	return least;
 }
 
-uint64_t capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out)
+bool capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out)
 {
 	const struct options *o = cap->options;
 
 	*out = cap->shortfall;
-	if (!event_is_clock(o->event) || !cap->nr_cpus)
-		return 0;
+	if (!event_is_clock(o->event))
+		return false;
 	out->period_ns = o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
 	out->nr_cpus = cap->nr_cpus;
-	out->time_ns = cap->due_ns / cap->nr_cpus;
+	out->due_ns = cap->due_ns;
 	out->taken = books->taken;
 	out->idle_taken = books->idle;
 	out->include_idle = o->include_idle;
@@ -637,7 +665,7 @@ uint64_t capture_shortfall(const struct capture *cap, const struct books *books,
 	out->throttled = books->throttled;
 	out->throttled_ns = books->throttled_ns;
 	out->offline_ns = cap->offline_ns;
-	return shortfall_due(out->period_ns, out->nr_cpus, out->time_ns);
+	return true;
 }
 
 void capture_close(struct capture *cap)

@@ -91,6 +91,7 @@ struct capture {
 
 	int signal_fd;  /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
 	bool signalled; /* one has been taken from it */
+	struct err refused; /* why a CPU that came online could not be sampled, the first time; code 0: never */
 	struct keeper *keeper;
 	struct watch *watch;
 	uint64_t cpus_at, learn_at; /* when to look next which CPUs are online, and whom the kernel counts */
@@ -127,8 +128,8 @@ int capture_run(struct capture *cap, struct err *err);
 const struct stacks *capture_stacks(const struct capture *cap);
 
 /**
- * capture_gap() - @missing: records about tasks may be missing from now on, a CPU has gone offline; false: it is back,
- * and everything was looked up anew.
+ * capture_gap() - @missing: records about tasks may be missing from now on, a CPU has gone offline or come; false: it
+ * is back, and everything was looked up anew. That ends it where no CPU is away.
  */
 void capture_gap(struct capture *cap, bool missing);
 
@@ -156,9 +157,9 @@ size_t capture_ring_bytes(const struct capture *cap);
 /**
  * capture_shortfall() - the facts about samples that were due in the interval that ended, and not taken.
  * @books: of that interval
- * Return: samples due; 0 when the event is not a clock, so that nobody knows.
+ * Return: false when the event is not a clock, so that nobody knows how many were due.
  */
-uint64_t capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out);
+bool capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out);
 
 /** capture_close() - close events and rings: what is left serves the report. After capture_books(). */
 void capture_close(struct capture *cap);

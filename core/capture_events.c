@@ -331,14 +331,20 @@ static int leave(struct capture *cap, size_t i, uint64_t at, int (*detach)(struc
 		 struct err *err)
 {
 	struct capture_event *e = &cap->events[i];
-	int rc = detach(cap, i, err);
+	int rc;
 
+	/* That it is gone is inferred: one that is not must not fire behind the last look at its ring. */
+	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
+	rc = detach(cap, i, err);
 	e->offline_at = at < e->due_from ? e->due_from : at;
 	close_event(e);
 	return rc;
 }
 
-/* A CPU is back, or new. Where it cannot be sampled now, it counts as offline until the next try. Return: 1 or 0. */
+/*
+ * A CPU is back, or new. Where it cannot be sampled now, which is told in the end, it counts as offline until the next
+ * try. Return: 1 or 0.
+ */
 static int come(struct capture *cap, size_t i, uint64_t now, int (*attach)(struct capture *, size_t, struct err *),
 		int (*detach)(struct capture *, size_t, struct err *), struct err *err)
 {
@@ -346,8 +352,11 @@ static int come(struct capture *cap, size_t i, uint64_t now, int (*attach)(struc
 	uint64_t offline_at = e->offline_at;
 	int rc = open_event(cap, e, err);
 
-	if (rc)
+	if (rc) {
+		if (rc != -ENODEV && !cap->refused.code)
+			cap->refused = *err;
 		return 0;
+	}
 	rc = attach(cap, i, err);
 	if (!rc)
 		rc = enable(e, err);

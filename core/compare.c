@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_EXAMPLES 10
 #define MAX_PENDING  4096 /* more than there can be threads inside that system call */
@@ -280,6 +281,13 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
 size_t compare_nr_pending(const struct compare *c)
 {
 	return c->pending.nr;
+}
+
+void compare_wait(void)
+{
+	const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
+
+	nanosleep(&moment, NULL);
 }
 
 void compare_gap(struct compare *c, bool missing)

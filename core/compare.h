@@ -70,6 +70,12 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm);
 /** compare_nr_pending() - differences that may be explained by records that are still to come. */
 size_t compare_nr_pending(const struct compare *c);
 
+/**
+ * compare_wait() - long enough (10 ms) for a thread that was sampled while it renames itself to come to the record that
+ * tells of it.
+ */
+void compare_wait(void);
+
 /** compare_gap() - begin or end a time in which records of some CPU are @missing; see capture_gap(). */
 void compare_gap(struct compare *c, bool missing);
 

@@ -1,62 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/keeper.h"
 
+#include "core/clock.h"
 #include "core/signals.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define FETCH_MS 50
+#define TWIN_NS  (200 * 1000 * 1000ULL) /* a signal that comes so soon after the first is the same one */
+
+enum { END, SIGNALS, RINGS }; /* places in keeper.fds */
 
 struct keeper {
 	const struct backend_ops *ops;
 	struct backend *state;
 	pthread_t thread;
-	int end_fd; /* readable: enough */
-	int signal_fd;
-	bool signalled;
+	struct pollfd *fds;
+	size_t nr_fds;
+	uint64_t signalled_at; /* CLOCK_MONOTONIC, 0: not yet */
+	bool released;
 	int rc;
 	struct err err;
 };
+
+/*
+ * The first ends the run, a second one the process. Who is sent one as a process may be sent it once more as a member
+ * of its group, as timeout(1) does: that is no second one.
+ */
+static void take_signals(struct keeper *k)
+{
+	struct pollfd *fd = &k->fds[SIGNALS];
+	bool taken = fd->revents && signals_take(fd->fd);
+
+	if (taken && !k->signalled_at)
+		k->signalled_at = now_ns();
+	if (!k->signalled_at || k->released || now_ns() - k->signalled_at < TWIN_NS)
+		return;
+	k->released = true;
+	fd->fd = -1;
+	signals_release(); /* in this thread, which gets the next one */
+}
+
+/* A CPU that has gone offline would be ready for ever. */
+static void forget_dead(struct keeper *k)
+{
+	size_t i;
+
+	for (i = RINGS; i < k->nr_fds; i++)
+		if (k->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+			k->fds[i].fd = -1;
+}
 
 /* A failure ends the fetching, not the care for signals. */
 static void *keep(void *arg)
 {
 	struct keeper *k = arg;
-	struct pollfd fds[] = { { k->end_fd, POLLIN, 0 }, { k->signal_fd, POLLIN, 0 } };
 
-	while (!fds[0].revents) {
+	while (!k->fds[END].revents) {
 		if (!k->rc)
 			k->rc = k->ops->fetch(k->state, &k->err);
-		poll(fds, ARRAY_SIZE(fds), k->rc ? -1 : FETCH_MS);
-		if (fds[1].revents && signals_take(k->signal_fd)) {
-			k->signalled = true;
-			fds[1].fd = -1;
-			signals_release(); /* in this thread, which gets the next one */
-		}
+		poll(k->fds, k->rc ? RINGS : k->nr_fds, FETCH_MS);
+		take_signals(k);
+		forget_dead(k);
 	}
 	return NULL;
 }
 
-struct keeper *keeper_start(const struct backend_ops *ops, struct backend *state, int signal_fd, struct err *err)
+static void keeper_free(struct keeper *k)
+{
+	if (k && k->fds && k->fds[END].fd >= 0)
+		close(k->fds[END].fd);
+	if (k)
+		free(k->fds);
+	free(k);
+}
+
+struct keeper *keeper_start(const struct backend_ops *ops, struct backend *state, const struct pollfd *fds, size_t nr,
+			    struct err *err)
 {
 	struct keeper *k = calloc(1, sizeof(*k));
 	int rc = ENOMEM;
 
 	if (k) {
-		*k = (struct keeper){ .ops = ops, .state = state, .signal_fd = signal_fd };
-		k->end_fd = eventfd(0, EFD_CLOEXEC);
-		rc = k->end_fd < 0 ? errno : pthread_create(&k->thread, NULL, keep, k);
+		*k = (struct keeper){ .ops = ops, .state = state, .nr_fds = nr + 1 };
+		k->fds = calloc(k->nr_fds, sizeof(*k->fds));
+	}
+	if (k && k->fds) {
+		k->fds[END] = (struct pollfd){ eventfd(0, EFD_CLOEXEC), POLLIN, 0 };
+		memcpy(&k->fds[SIGNALS], fds, nr * sizeof(*fds));
+		rc = k->fds[END].fd < 0 ? errno : pthread_create(&k->thread, NULL, keep, k);
 	}
 	if (!rc)
 		return k;
-	if (k && k->end_fd >= 0)
-		close(k->end_fd);
-	free(k);
+	keeper_free(k);
 	err_sys(err, -rc, "cannot start a thread to read the rings");
 	return NULL;
 }
@@ -65,13 +107,12 @@ int keeper_end(struct keeper *k, bool *signalled, struct err *err)
 {
 	int rc;
 
-	eventfd_write(k->end_fd, 1);
+	eventfd_write(k->fds[END].fd, 1);
 	pthread_join(k->thread, NULL);
-	close(k->end_fd);
-	*signalled = k->signalled;
+	*signalled = k->signalled_at;
 	rc = k->rc;
 	if (rc)
 		*err = k->err;
-	free(k);
+	keeper_free(k);
 	return rc;
 }

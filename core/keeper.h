@@ -8,14 +8,19 @@
 
 #include "core/backend.h"
 
+#include <poll.h>
+
 struct keeper;
 
 /**
  * keeper_start() - until keeper_end(), only this thread touches @state.
- * @signal_fd: a signalfd of SIGINT and SIGTERM, which are blocked. The first of them is taken from it, a second one
- * ends the process: a report that nobody reads would keep it for ever. Return: NULL: described in @err.
+ * @fds: @nr of them, at least one; copied. The first is a signalfd of SIGINT and SIGTERM, which are blocked: the first
+ *       signal is taken from it, one that comes later, not at the same time, ends the process: a report that nobody
+ *       reads would keep it for ever. The others are readable when a ring wants to be read.
+ * Return: NULL: described in @err.
  */
-struct keeper *keeper_start(const struct backend_ops *ops, struct backend *state, int signal_fd, struct err *err);
+struct keeper *keeper_start(const struct backend_ops *ops, struct backend *state, const struct pollfd *fds, size_t nr,
+			    struct err *err);
 
 /**
  * keeper_end() - join the thread and free @k.

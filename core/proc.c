@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define WQ_WORKER 0x20 /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
+
 /* A number that ends with @end; moves *@p behind that. */
 static bool number(const char **p, unsigned int base, char end, uint64_t max, uint64_t *out)
 {
@@ -84,17 +86,6 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	return rc;
 }
 
-/* "kworker/0:1H-events" or "kworker/u8:2+flush": the kernel adds what the worker last did, after '-' or '+'. */
-static void strip_worker(char *name)
-{
-	static const char worker[] = "kworker/";
-	size_t at = sizeof(worker) - 1;
-
-	if (strncmp(name, worker, at) || !strchr("u0123456789", name[at]))
-		return;
-	name[at + strcspn(name + at, "-+")] = 0;
-}
-
 /* The begin of a file of a thread, terminated. Return: its length or -errno. */
 static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
 {
@@ -115,15 +106,41 @@ static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const cha
 	return len;
 }
 
-bool proc_lives(const struct host *h, pid_t pid, pid_t tid)
+/* "1 (name) S PPID PGRP SESSION TTY TPGID FLAGS ...": the name may hold anything. */
+static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, unsigned int *flags)
 {
 	char stat[256], *end;
 
-	/* "1 (name) S ...": the name may hold anything. */
 	if (read_thread(h, pid, tid, "stat", stat, sizeof(stat)) < 0)
 		return false;
 	end = strrchr(stat, ')');
-	return end && end[1] == ' ' && end[2] && !strchr("ZXx", end[2]);
+	*flags = 0;
+	return end && sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", state, flags) >= 1;
+}
+
+bool proc_lives(const struct host *h, pid_t pid, pid_t tid)
+{
+	unsigned int flags;
+	char state;
+
+	return read_state(h, pid, tid, &state, &flags) && !strchr("ZXx", state);
+}
+
+/*
+ * "kworker/0:1H-events" or "kworker/u8:2+flush": the kernel adds what the worker last did, after '-' or '+'. Anybody
+ * may have such a name, so the kernel's own flag says who is a worker.
+ */
+static void strip_worker(const struct host *h, pid_t pid, pid_t tid, char *name)
+{
+	static const char worker[] = "kworker/";
+	size_t at = sizeof(worker) - 1;
+	unsigned int flags;
+	char state;
+
+	if (strncmp(name, worker, at) || !strchr("u0123456789", name[at]) || !read_state(h, pid, tid, &state, &flags) ||
+	    !(flags & WQ_WORKER))
+		return;
+	name[at + strcspn(name + at, "-+")] = 0;
 }
 
 int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
@@ -135,7 +152,7 @@ int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
 		return (int)len;
 	if (len && name[len - 1] == '\n')
 		name[len - 1] = 0;
-	strip_worker(name);
+	strip_worker(h, pid, tid, name);
 	memset(comm, 0, COMM_LEN);
 	memcpy(comm, name, strnlen(name, COMM_LEN - 1));
 	return 0;

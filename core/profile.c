@@ -147,8 +147,13 @@ static void print_warnings(const struct run *run)
 	const struct tasks *tasks = run->cap->tasks;
 	struct err why;
 
+	if (run->total.unaccounted)
+		fprintf(stderr, "WARNING: %" PRId64 " samples are not accounted for: this is a bug of profile.\n",
+			run->total.unaccounted);
 	if (account_shortfall(&run->total, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (run->cap->refused.code)
+		fprintf(stderr, "WARNING: a CPU that came online was not sampled: %s\n", run->cap->refused.msg);
 	if (tasks_refused(tasks))
 		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
 			tasks_refused(tasks));
@@ -188,8 +193,10 @@ static int report(struct run *run, bool last, struct err *err)
 
 	account_take(run->cap, &a);
 	account_add(&run->total, &a);
-	if (last)
+	if (last) {
+		account_settle(run->cap, &run->total);
 		capture_close(run->cap);
+	}
 	rc = write_report(run, &a, err);
 	if (!rc && last)
 		rc = output_commit(run->out, err);

@@ -48,8 +48,9 @@ void shortfall_add(struct shortfall *to, const struct shortfall *more)
 	bool first = !to->period_ns;
 
 	to->period_ns = more->period_ns;
-	to->nr_cpus = more->nr_cpus;
-	to->time_ns += more->time_ns;
+	if (more->nr_cpus > to->nr_cpus)
+		to->nr_cpus = more->nr_cpus;
+	to->due_ns += more->due_ns;
 	to->taken += more->taken;
 	to->idle_taken += more->idle_taken;
 	to->include_idle = more->include_idle;
@@ -71,9 +72,9 @@ static uint64_t effective_period(uint64_t period_ns)
 	return period_ns > MIN_PERIOD_NS ? period_ns : MIN_PERIOD_NS;
 }
 
-uint64_t shortfall_due(uint64_t period_ns, uint64_t nr_cpus, uint64_t time_ns)
+uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns)
 {
-	return times(nr_cpus, time_ns / effective_period(period_ns));
+	return due_ns / effective_period(period_ns);
 }
 
 /*
@@ -90,7 +91,7 @@ static uint64_t due_outside_idle(const struct shortfall *s, uint64_t due)
 
 static void measure(const struct shortfall *s, struct gap *g)
 {
-	uint64_t due = shortfall_due(s->period_ns, s->nr_cpus, s->time_ns), outside = due_outside_idle(s, due);
+	uint64_t due = shortfall_due(s->period_ns, s->due_ns), outside = due_outside_idle(s, due);
 	/* Interrupts of an idle CPU are not idle time, but sampled in the idle task: it may have more than its due. */
 	uint64_t idle_taken = min(min(s->idle_taken, s->taken), due - outside);
 

@@ -19,7 +19,7 @@
 struct shortfall {
 	uint64_t period_ns; /* between two samples on a CPU; of a rate: 10^9 / rate, rounded down as the kernel does */
 	uint64_t nr_cpus;
-	uint64_t time_ns; /* how long, the same for all CPUs, also for those that were offline meanwhile */
+	uint64_t due_ns; /* how long each was sampled, offline or not */
 
 	uint64_t taken;      /* samples of any task */
 	uint64_t idle_taken; /* of these: of the idle task */
@@ -42,10 +42,10 @@ struct shortfall {
 void shortfall_add(struct shortfall *to, const struct shortfall *more);
 
 /**
- * shortfall_due() - how many samples of a clock event @nr_cpus CPUs give in @time_ns each; one more or less for each
- * CPU. No period is shorter than the 10 us that the kernel makes of a shorter one.
+ * shortfall_due() - how many samples a clock event gives in @due_ns, the sum over its CPUs; one more or less for each
+ * of them. No period is shorter than the 10 us that the kernel makes of a shorter one.
  */
-uint64_t shortfall_due(uint64_t period_ns, uint64_t nr_cpus, uint64_t time_ns);
+uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns);
 
 /**
  * shortfall_explain() - were more than 5 % of the samples due not taken?

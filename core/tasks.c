@@ -116,6 +116,7 @@ struct tasks {
 	struct hash_index file_index;
 	struct known_file **files;
 	size_t nr_files, cap_files;
+	uint64_t forgotten; /* see tasks_forgotten() */
 
 	struct maps_budget mappings;
 	uint64_t refused;                                    /* mappings for which there was no room */
@@ -376,6 +377,7 @@ static void sweep_files(struct tasks *t)
 		} else {
 			hash_del(&t->file_index, hash, (uint32_t)i);
 			free_file(f);
+			t->forgotten++;
 		}
 	}
 	t->nr_files = kept;
@@ -906,6 +908,11 @@ size_t tasks_exited(const struct tasks *t)
 uint64_t tasks_refused(const struct tasks *t)
 {
 	return t->refused;
+}
+
+uint64_t tasks_forgotten(const struct tasks *t)
+{
+	return t->forgotten;
 }
 
 bool tasks_forget_due(const struct tasks *t)

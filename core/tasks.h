@@ -94,6 +94,8 @@ uint64_t tasks_refused(const struct tasks *t);
 
 /** tasks_forget_due() - has so much come since the last time that tasks_forget() should be called? */
 bool tasks_forget_due(const struct tasks *t);
+/** tasks_forgotten() - mapped files dropped so far: their addresses may be those of others now. */
+uint64_t tasks_forgotten(const struct tasks *t);
 /** tasks_forget() - drop exited processes for which @keep says false, and files that nobody maps any more. */
 void tasks_forget(struct tasks *t, bool (*keep)(void *ctx, pid_t pid), void *ctx);
 

@@ -45,7 +45,8 @@ struct symbols {
 	struct symbol_file *files;
 	size_t nr_files, cap_files;
 	struct hash_index by_file;
-	uint64_t nr_read; /* symbols, of all files */
+	uint64_t nr_read;   /* symbols, of all files */
+	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
 	size_t nr_skipped;
 	int skipped_rc; /* why the first one was */
 
@@ -65,16 +66,23 @@ struct symbols *symbols_new(struct tasks *tasks, const struct host *host)
 	return s;
 }
 
-void symbols_free(struct symbols *s)
+static void drop_files(struct symbols *s)
 {
 	size_t i;
 
-	if (!s)
-		return;
 	for (i = 0; i < s->nr_files; i++)
 		elf_symbols_free(s->files[i].elf);
-	free(s->files);
 	hash_release(&s->by_file);
+	s->nr_files = 0;
+	s->nr_read = 0;
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	drop_files(s);
+	free(s->files);
 	elf_symbols_free(s->vdso);
 	kernel_symbols_free(s->kernel);
 	free(s);
@@ -330,6 +338,11 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 	struct mapping m;
 
 	*out = (struct symbol){ 0 };
+	/* Files are known by their address. In a run of many reports some end, and others take their place. */
+	if (s->forgotten != tasks_forgotten(s->tasks)) {
+		drop_files(s);
+		s->forgotten = tasks_forgotten(s->tasks);
+	}
 	if (tasks_find(s->tasks, pid, comm, lookup, &m) != 1)
 		return;
 	out->module = base_name(m.file->path);

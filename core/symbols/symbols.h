@@ -28,7 +28,7 @@ struct host;
 
 /**
  * struct symbol - what is known of an address.
- * @name:   NULL: no symbol. Borrowed until symbols_free().
+ * @name:   NULL: no symbol. Borrowed until symbols_free() or, of a user address, tasks_forget().
  * @offset: of the address from the symbol's start (without @name: 0)
  * @module: "kernel" (of unknown kernel addresses, too), a kernel module's name, "bpf", a mapped file's base
  *          name, "[vdso]", "//anon" and so on as they are; NULL: no known mapping. Borrowed, a file's from

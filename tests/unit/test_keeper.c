@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/unit.h"
 
+#include "core/clock.h"
 #include "core/keeper.h"
 #include "core/signals.h"
 
@@ -35,6 +36,9 @@ static int fetch(struct backend *b, struct err *err)
 
 static const struct backend_ops ops = { .name = "fake", .fetch = fetch };
 
+/* No signal comes, and no ring is there. */
+static const struct pollfd none[] = { { -1, POLLIN, 0 }, { -1, POLLIN, 0 } };
+
 static struct backend make(unsigned int fail_at, int code)
 {
 	return (struct backend){
@@ -67,7 +71,7 @@ START_TEST(test_until_the_end)
 	unsigned int fds = open_fds(), calls;
 	struct err err = { 0 };
 	bool signalled = true;
-	struct keeper *k = keeper_start(&ops, &b, -1, &err);
+	struct keeper *k = keeper_start(&ops, &b, none, ARRAY_SIZE(none), &err);
 
 	ck_assert_ptr_nonnull(k);
 	wait_for_calls(&b, (unsigned int)_i);
@@ -83,6 +87,44 @@ START_TEST(test_until_the_end)
 }
 END_TEST
 
+/*
+ * A ring that is readable is read at once, and again while it is; one whose CPU has gone (here: a pipe that nobody
+ * writes) does not keep the thread awake. Whether it slept is told by the time that its calls took.
+ */
+START_TEST(test_rings)
+{
+	struct backend b = make(0, 0);
+	struct err err = { 0 };
+	uint64_t begin, ready_ns, gone_ns;
+	struct pollfd fds[2] = { { -1, POLLIN, 0 } };
+	struct keeper *k;
+	bool signalled;
+	int p[2];
+
+	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
+	ck_assert_int_eq(write(p[1], "", 1), 1);
+	fds[1] = (struct pollfd){ p[0], POLLIN, 0 };
+	begin = now_ns();
+	k = keeper_start(&ops, &b, fds, 2, &err);
+	ck_assert_ptr_nonnull(k);
+	wait_for_calls(&b, 100);
+	ready_ns = now_ns() - begin;
+	ck_assert_int_eq(keeper_end(k, &signalled, &err), 0);
+	ck_assert_int_eq(read(p[0], (char[1]){ 0 }, 1), 1);
+	close(p[1]);
+	b.calls = 0;
+	begin = now_ns();
+	k = keeper_start(&ops, &b, fds, 2, &err);
+	ck_assert_ptr_nonnull(k);
+	wait_for_calls(&b, 5);
+	gone_ns = now_ns() - begin;
+	ck_assert_int_eq(keeper_end(k, &signalled, &err), 0);
+	close(p[0]);
+	ck_assert_uint_lt(ready_ns, 99 * 50000000ULL); /* they did not all sleep */
+	ck_assert_uint_ge(gone_ns, 3 * 50000000ULL);   /* all but the first two did */
+}
+END_TEST
+
 static const struct {
 	unsigned int fail_at;
 	int code;
@@ -95,7 +137,7 @@ START_TEST(test_failure)
 	unsigned int fds = open_fds();
 	struct err err = { 0 };
 	bool signalled = true;
-	struct keeper *k = keeper_start(&ops, &b, -1, &err);
+	struct keeper *k = keeper_start(&ops, &b, none, ARRAY_SIZE(none), &err);
 	char want[64];
 
 	ck_assert_ptr_nonnull(k);
@@ -120,7 +162,7 @@ START_TEST(test_again)
 	int i;
 
 	for (i = 0; i < 50; i++) {
-		k = keeper_start(&ops, &b, -1, &err);
+		k = keeper_start(&ops, &b, none, ARRAY_SIZE(none), &err);
 		ck_assert_ptr_nonnull(k);
 		ck_assert_int_eq(keeper_end(k, &signalled, &err), i ? 0 : -EIO);
 	}
@@ -129,17 +171,17 @@ START_TEST(test_again)
 END_TEST
 
 /*
- * In a process of its own, which signals reach: @nr of them while a report is made. The first is taken, and the work
- * goes on; the exit status tells whether the end was told of it.
+ * In a process of its own, which signals reach: @nr of them at once while a report is made, and perhaps @again. The
+ * first are taken, and the work goes on; the exit status tells whether the end was told of it.
  */
-static void be_signalled(int sig, int nr, unsigned int fail_at)
+static void be_signalled(int sig, int nr, bool again, unsigned int fail_at)
 {
 	struct backend b = make(fail_at, -ENOMEM);
 	struct err err = { 0 };
 	int signal_fd = signals_catch(&err);
 	bool signalled = false;
-	struct keeper *k = keeper_start(&ops, &b, signal_fd, &err);
 	struct pollfd taken = { signal_fd, POLLIN, 0 };
+	struct keeper *k = keeper_start(&ops, &b, &taken, 1, &err);
 	int i;
 
 	for (i = 0; i < nr; i++) {
@@ -147,6 +189,8 @@ static void be_signalled(int sig, int nr, unsigned int fail_at)
 		while (poll(&taken, 1, 0) > 0) /* until the thread has it */
 			sched_yield();
 	}
+	while (again) /* until it is no longer taken for the first one */
+		kill(getpid(), sig);
 	if (!fail_at)
 		wait_for_calls(&b, b.calls + 2);
 	keeper_end(k, &signalled, &err);
@@ -158,8 +202,9 @@ static const struct {
 	bool killed;
 	unsigned int fail_at;
 } signals[] = {
-	{ 0, 0, false },      { SIGINT, 1, false },    { SIGTERM, 1, false },  { SIGINT, 2, true },
-	{ SIGTERM, 2, true }, { SIGINT, 1, false, 1 }, { SIGINT, 2, true, 1 },
+	{ 0, 0, false },      { SIGINT, 1, false },    { SIGTERM, 1, false },
+	{ SIGINT, 2, false }, { SIGTERM, 2, false },   { SIGINT, 1, true },
+	{ SIGTERM, 1, true }, { SIGINT, 1, false, 1 }, { SIGINT, 1, true, 1 },
 };
 
 START_TEST(test_signals)
@@ -169,7 +214,7 @@ START_TEST(test_signals)
 
 	ck_assert_int_ge(pid, 0);
 	if (!pid)
-		be_signalled(signals[_i].sig, signals[_i].nr, signals[_i].fail_at);
+		be_signalled(signals[_i].sig, signals[_i].nr, signals[_i].killed, signals[_i].fail_at);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	if (signals[_i].killed) {
 		ck_assert(WIFSIGNALED(status));
@@ -183,15 +228,15 @@ END_TEST
 
 START_TEST(test_no_fd)
 {
-	struct rlimit before, none;
+	struct rlimit before, few;
 	struct backend b = make(0, 0);
 	struct err err = { 0 };
 	struct keeper *k;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	none = (struct rlimit){ 0, before.rlim_max };
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-	k = keeper_start(&ops, &b, -1, &err);
+	few = (struct rlimit){ 0, before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	k = keeper_start(&ops, &b, none, ARRAY_SIZE(none), &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_ptr_null(k);
 	ck_assert_int_eq(err.code, -EMFILE);
@@ -206,6 +251,7 @@ int main(void)
 	TCase *tc = tcase_create("keeper");
 
 	tcase_add_loop_test(tc, test_until_the_end, 0, 4);
+	tcase_add_test(tc, test_rings);
 	tcase_add_loop_test(tc, test_failure, 0, ARRAY_SIZE(failures));
 	tcase_add_test(tc, test_again);
 	tcase_add_loop_test(tc, test_signals, 0, ARRAY_SIZE(signals));

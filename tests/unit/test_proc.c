@@ -264,9 +264,39 @@ START_TEST(test_comm)
 	memset(comm, '#', sizeof(comm));
 	strncpy(want, names[_i].comm, COMM_LEN - 1);
 	put("12/task/13/comm", names[_i].text);
+	put("12/task/13/stat", "13 (kworker/0:1-) S 2 3 0 0 -1 69238880 0 0\n");
 	ck_assert_int_eq(proc_comm(&host, 12, 13, comm), 0);
 	ck_assert_mem_eq(comm, want, COMM_LEN);
 	ck_assert_int_eq(comm[COMM_LEN], '#');
+}
+END_TEST
+
+/* Who is no worker may have the name of one. */
+static const char *const no_workers[] = {
+	NULL, /* no such file */
+	"",
+	"13",
+	"13 (kworker/0:1-x",
+	"13 (kworker/0:1-x)",
+	"13 (kworker/0:1-x) S",
+	"13 (kworker/0:1-x) S 2 3 0 0 -1\n",
+	"13 (kworker/0:1-x) S 2 3 0 0 -1 0 0\n",
+	"13 (kworker/0:1-x) S 2 3 0 0 -1 4194304 0\n",
+	"13 (kworker/0:1-x) S 2 3 0 0 -1 2129984 0\n", /* a kernel thread */
+	"13 (kworker/0:1-x) S 2 3 0 0 32 0 0\n",
+	"13 (kworker/0:1-x) S 32 32 32 32 32 x\n",
+	"13 (() S 1 1 1 1 1 32 )) S 2 3 0 0 -1 0 0\n", /* a name that looks like what follows one */
+};
+
+START_TEST(test_no_worker)
+{
+	char comm[COMM_LEN];
+
+	put("12/task/13/comm", "kworker/0:1-x\n");
+	if (no_workers[_i])
+		put("12/task/13/stat", no_workers[_i]);
+	ck_assert_int_eq(proc_comm(&host, 12, 13, comm), 0);
+	ck_assert_str_eq(comm, "kworker/0:1-x");
 }
 END_TEST
 
@@ -405,6 +435,7 @@ int main(void)
 	tcase_add_test(t, test_maps);
 	tcase_add_test(t, test_long_path);
 	tcase_add_loop_test(t, test_comm, 0, ARRAY_SIZE(names));
+	tcase_add_loop_test(t, test_no_worker, 0, ARRAY_SIZE(no_workers));
 	tcase_add_test(t, test_comm_absent);
 	tcase_add_test(t, test_threads);
 	tcase_add_test(t, test_real);

@@ -127,6 +127,39 @@ START_TEST(test_address)
 }
 END_TEST
 
+static bool keep_none(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+/* In a run of many reports processes end, and their files; others may take their place in memory. */
+START_TEST(test_forgotten)
+{
+	char path[64];
+	int i, nr;
+
+	for (nr = 0; nr < 2; nr++) {
+		for (i = 0; i < 40; i++) {
+			snprintf(path, sizeof(path), "proc/%d/root/lib/%d.so", PID + i, i);
+			map(PID + i, strstr(path, "/lib"), nr ? 0 : write_library(path));
+			if (nr)
+				continue;
+			ck_assert_str_ne(lookup(PID + i, TEXT + 0x100, false), "-");
+			ck_assert_int_eq(tasks_exit(tasks, PID + i, PID + i), 0);
+		}
+		for (i = 0; i < 40 && nr; i++) {
+			snprintf(path, sizeof(path), "- [%d.so]", i);
+			ck_assert_str_eq(lookup(PID + i, TEXT + 0x100, false), path);
+		}
+		tasks_forget(tasks, keep_none, NULL);
+		unit_rmdir(dir);
+		dir = unit_tmpdir();
+	}
+}
+END_TEST
+
 /* What is mapped without being a file that can be opened, and what it is called. */
 static const struct {
 	const char *path, *module;
@@ -390,6 +423,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_address, 0, ARRAY_SIZE(addresses));
+	tcase_add_test(tc, test_forgotten);
 	tcase_add_loop_test(tc, test_no_file, 0, ARRAY_SIZE(no_files));
 	tcase_add_test(tc, test_which_file);
 	tcase_add_test(tc, test_failure_is_kept);

@@ -182,6 +182,7 @@ START_TEST(test_unknown_names)
 	check_name(30, 31, "event");
 
 	put_comm(2, 50, "kworker/u8:2+flush-8:0\n");
+	put("2/task/50/stat", "50 (kworker/u8:2+fl) I 2 0 0 0 -1 69238880 0\n");
 	check_name(2, 50, "kworker/u8:2");
 	check_name(-1, -1, ":-1");
 	check_name(INT32_MIN, INT32_MIN, ":-2147483648");
