@@ -106,21 +106,33 @@ static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const cha
 	return len;
 }
 
-/* "1 (name) S PPID PGRP SESSION TTY TPGID FLAGS ...": the name may hold anything. */
-static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, unsigned int *flags)
+/*
+ * "1 (name) S PPID PGRP SESSION TTY TPGID FLAGS ...": the name may hold anything.
+ * @flags: 0 where there are none
+ */
+static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, uint64_t *flags)
 {
-	char stat[256], *end;
+	char stat[256];
+	const char *p;
+	int field;
 
 	if (read_thread(h, pid, tid, "stat", stat, sizeof(stat)) < 0)
 		return false;
-	end = strrchr(stat, ')');
+	p = strrchr(stat, ')');
+	if (!p || p[1] != ' ' || !p[2])
+		return false;
+	*state = p[2];
+	for (p++, field = 3; p && field < 9; field++)
+		p = strchr(p + 1, ' ');
 	*flags = 0;
-	return end && sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", state, flags) >= 1;
+	if (p && p++)
+		number(&p, 10, ' ', UINT32_MAX, flags);
+	return true;
 }
 
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid)
 {
-	unsigned int flags;
+	uint64_t flags;
 	char state;
 
 	return read_state(h, pid, tid, &state, &flags) && !strchr("ZXx", state);
@@ -134,7 +146,7 @@ static void strip_worker(const struct host *h, pid_t pid, pid_t tid, char *name)
 {
 	static const char worker[] = "kworker/";
 	size_t at = sizeof(worker) - 1;
-	unsigned int flags;
+	uint64_t flags;
 	char state;
 
 	if (strncmp(name, worker, at) || !strchr("u0123456789", name[at]) || !read_state(h, pid, tid, &state, &flags) ||
