@@ -5,8 +5,11 @@
 #include "core/capture.h"
 #include "core/compare.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MAX_CPU 65535 /* as in core/host.h */
 
 /* A sample's task, as its record and the side-band tell. */
 struct owner {
@@ -42,13 +45,34 @@ struct sample {
 /* One side only where one was asked for, and not deeper than both backends can. */
 static void take_stacks(const struct capture *cap, struct sample *s)
 {
-	callchain_split(s->record->sample.ips, s->record->sample.nr, &s->kernel, &s->user);
+	const struct record *r = s->record;
+
+	callchain_split(r->sample.ips, r->sample.nr, &s->kernel, &s->user);
+	/* A recording may have been made without callchains, or with stack copies in the place of the user's part. */
+	if (r->sample.ip && s->kernel.state == STACK_NONE && s->user.state == STACK_NONE)
+		callchain_leaf(&r->sample.ip, r->mode, &s->kernel, &s->user);
 	s->has_user = s->user.state != STACK_NONE;
+	/*
+	 * In a recording both sides share the limit, asked for or not. Where that is a guess, one of more addresses
+	 * proves it wrong.
+	 */
+	if (cap->options->input)
+		callchain_limit(s->kernel.nr + s->user.nr == cap->asked ? cap->asked : UINT_MAX, &s->kernel, &s->user);
 	if (cap->options->user_only)
 		s->kernel = (struct stack){ .state = STACK_NONE };
 	if (cap->options->kernel_only)
 		s->user = (struct stack){ .state = STACK_NONE };
-	callchain_limit(cap->asked, &s->kernel, &s->user);
+	if (!cap->options->input)
+		callchain_limit(cap->asked, &s->kernel, &s->user);
+}
+
+/* As the kernel calls its idle tasks. A recording may be without CPUs. */
+static void name_idle(uint32_t cpu, char *comm)
+{
+	if (cpu > MAX_CPU)
+		memcpy(comm, "swapper", sizeof("swapper"));
+	else
+		snprintf(comm, COMM_LEN, "swapper/%u", cpu);
 }
 
 /* The task of a sample as its record and the side-band tell. */
@@ -69,7 +93,7 @@ static void identify(struct applier *a, const struct sample *s, struct books *bo
 	} else if (o->tid) {
 		tasks_name(a->cap->tasks, o->pid, o->tid, o->comm);
 	} else {
-		snprintf(o->comm, COMM_LEN, "swapper/%u", s->record->cpu); /* as the kernel calls its idle tasks */
+		name_idle(s->record->cpu, o->comm);
 	}
 }
 
@@ -181,9 +205,14 @@ static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
 
 static int apply_mmap(struct applier *a, const struct record *r)
 {
-	struct mapping m = { r->mmap.start, r->mmap.start + r->mmap.len, r->mmap.pgoff, NULL };
+	struct mapped_file file = { .path = r->mmap.path, r->mmap.maj, r->mmap.min, r->mmap.ino };
+	struct mapping m = { r->mmap.start, r->mmap.start + r->mmap.len, r->mmap.pgoff, &file };
 
-	return tasks_mmap(a->cap->tasks, r->pid, &m, r->mmap.path, r->mmap.maj, r->mmap.min, r->mmap.ino);
+	if (r->mmap.build_id_size) {
+		memcpy(file.build_id, r->mmap.build_id, r->mmap.build_id_size);
+		file.build_id_size = r->mmap.build_id_size;
+	}
+	return tasks_mmap(a->cap->tasks, r->pid, &m);
 }
 
 static void end_throttling(struct applier *a, uint32_t ring, uint64_t ns)
@@ -225,7 +254,7 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 	case PERF_RECORD_MMAP2:
 		return apply_mmap(a, r);
 	case PERF_RECORD_FORK:
-		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid);
+		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid, r->fork.exec);
 	case PERF_RECORD_EXIT:
 		return apply_exit(a, ring, r);
 	case PERF_RECORD_THROTTLE:

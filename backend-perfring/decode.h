@@ -15,6 +15,7 @@
 /** struct record - a decoded record; pointers into its bytes. Only the members of its @type are set. */
 struct record {
 	uint32_t type;  /* PERF_RECORD_* */
+	uint32_t mode;  /* of the CPU: PERF_RECORD_MISC_KERNEL, _USER, ...; of MMAP: whose addresses they are */
 	uint64_t time;  /* ns of the event's clock; 0: the record has none */
 	uint32_t cpu;   /* UINT32_MAX: the record has none */
 	pid_t pid, tid; /* SAMPLE: interrupted task, -1 when it was dying; COMM, MMAP, FORK, EXIT: whom it is about */
@@ -23,6 +24,7 @@ struct record {
 		struct {
 			const uint64_t *ips; /* callchain, with markers */
 			uint64_t nr;
+			uint64_t ip;     /* the interrupted address; 0: the sample has none */
 			const void *raw; /* raw_size bytes, not aligned; NULL: none */
 			uint32_t raw_size;
 		} sample;
@@ -34,14 +36,18 @@ struct record {
 			uint64_t start, len, pgoff;
 			uint32_t maj, min; /* MMAP2 only, else 0 */
 			uint64_t ino;
-			const char *path; /* terminated */
-		} mmap;                   /* PERF_RECORD_MMAP and PERF_RECORD_MMAP2 */
+			const unsigned char *build_id; /* instead of these; NULL: none */
+			uint8_t build_id_size;         /* at most 20 */
+			const char *path;              /* terminated */
+		} mmap;                                /* PERF_RECORD_MMAP and PERF_RECORD_MMAP2 */
 		struct {
 			pid_t ppid, ptid;
-		} fork; /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
+			bool exec; /* made up by perf record: of a process that has executed another program since */
+		} fork;            /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
 		struct {
-			uint64_t records;
-		} lost;
+			uint64_t records; /* of LOST_SAMPLES: samples */
+			bool wanted;      /* LOST_SAMPLES: a filter of the recorder's dropped them */
+		} lost;                   /* PERF_RECORD_LOST and PERF_RECORD_LOST_SAMPLES */
 	};
 };
 
@@ -58,7 +64,7 @@ uint64_t decode_identifier(const struct perf_event_header *record, size_t size);
  * @bytes: @size bytes, aligned to 8
  *
  * Return: 1 and *@out; 0: of a type that nobody here needs, only type, time and cpu are set; -EBADMSG: its contents do
- * not fit its size; -ENOTSUP: a sample_type with fields this decoder cannot step over.
+ * not fit its size; -ENOTSUP: a sample with a read_format this decoder cannot step over.
  */
 int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
 

@@ -58,6 +58,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		bool hidden;
 	} lines[] = {
 		{ "samples_due", a->due, !a->due_known },
+		{ "samples_of_other_events", cap->recording.other_samples, !cap->options->input },
 		{ "samples_taken", b->taken },
 		{ "samples_counted_in_kernel", b->counted_kernel },
 		{ "samples_counted_from_ring", b->counted_ring },
@@ -87,6 +88,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "stack_table_used", b->stack_entries },
 		{ "throttled", b->throttled },
 		{ "throttled_ns", b->throttled_ns },
+		{ "files_mismatched", a->files_mismatched, !cap->options->input },
 		{ "rows", a->rows },
 		{ "stacks", a->stacks },
 		{ "cpus", cap->nr_cpus },
@@ -127,7 +129,12 @@ void account_print_losses(FILE *out, const struct capture *cap, const struct acc
 	const struct books *b = &a->books;
 	uint64_t known = b->lost + b->lost_notes;
 
-	if (b->lost) {
+	if (b->lost && cap->options->input)
+		fprintf(out,
+			"WARNING: %" PRIu64 " stack traces could not be displayed. Its recorder lost them: give perf "
+			"record larger buffers (-m), or a lower rate (-F).\n",
+			b->lost);
+	else if (b->lost) {
 		fprintf(out, "WARNING: %" PRIu64 " stack traces could not be displayed. A ring had no room for them: ",
 			b->lost);
 		print_remedy(out, cap, a);

@@ -17,6 +17,7 @@ struct account {
 	uint64_t due; /* samples */
 	struct shortfall shortfall;
 	uint64_t rows, stacks, ring_bytes;
+	uint64_t files_mismatched; /* see symbols_mismatched() */
 	struct compare_counts compared;
 };
 

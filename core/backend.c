@@ -45,3 +45,8 @@ const struct backend_ops *backend_reader(void)
 {
 	return &backend_perfring;
 }
+
+const struct backend_ops *backend_recording(void)
+{
+	return &backend_recorded;
+}

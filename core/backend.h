@@ -93,7 +93,7 @@ struct backend_ops {
 	/* The events have just been enabled. Optional. */
 	int (*start)(struct backend *b, struct err *err);
 
-	/* Take what is waiting. Optional. */
+	/* Take what is waiting. Optional. Return: 1: nothing more will ever come. */
 	int (*drain)(struct backend *b, struct err *err);
 
 	/*
@@ -135,6 +135,7 @@ struct backend_ops {
 
 extern const struct backend_ops backend_bpf;
 extern const struct backend_ops backend_perfring;
+extern const struct backend_ops backend_recorded;
 
 /** backend_at() - the @i-th in order of preference, NULL past the end. */
 const struct backend_ops *backend_at(unsigned int i);
@@ -144,5 +145,7 @@ const struct backend_ops *backend_find(const char *name);
 const struct backend_ops *backend_in_kernel(void);
 /** backend_reader() - the one that reads the rings behind a backend that counts in the kernel. */
 const struct backend_ops *backend_reader(void);
+/** backend_recording() - the one that reads a recording instead of taking samples; backend_at() does not list it. */
+const struct backend_ops *backend_recording(void);
 
 #endif

@@ -49,6 +49,14 @@ void callchain_split(const uint64_t *ips, uint64_t nr, struct stack *kernel, str
 	}
 }
 
+void callchain_leaf(const uint64_t *ip, unsigned int mode, struct stack *kernel, struct stack *user)
+{
+	if (mode == PERF_RECORD_MISC_KERNEL)
+		callchain_entry(ip, 1, kernel);
+	else if (mode == PERF_RECORD_MISC_USER)
+		callchain_entry(ip, 1, user);
+}
+
 static unsigned int take(unsigned int room, struct stack *s)
 {
 	if (s->state != STACK_TAKEN)

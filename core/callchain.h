@@ -40,6 +40,13 @@ unsigned int callchain_asked(const struct host *host);
  */
 void callchain_split(const uint64_t *ips, uint64_t nr, struct stack *kernel, struct stack *user);
 
+/**
+ * callchain_leaf() - a sample without a callchain: the interrupted address alone.
+ * @ip:   borrowed by the stack
+ * @mode: PERF_RECORD_MISC_KERNEL or _USER; of any other, a guest's, the address belongs to no stack
+ */
+void callchain_leaf(const uint64_t *ip, unsigned int mode, struct stack *kernel, struct stack *user);
+
 /** callchain_entry() - a stack map's entry of @nr addresses, zero padded, as a taken stack pointing into @ips. */
 void callchain_entry(const uint64_t *ips, uint64_t nr, struct stack *out);
 

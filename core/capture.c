@@ -3,6 +3,7 @@
 
 #include "core/callchain.h"
 #include "core/capture_events.h"
+#include "core/capture_input.h"
 #include "core/clock.h"
 #include "core/compare.h"
 #include "core/grow.h"
@@ -53,7 +54,7 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	cap->filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle };
 	cap->both = options->backend && !strcmp(options->backend, BACKEND_BOTH);
 	cap->asked = callchain_asked(host);
-	cap->tasks = tasks_new(host);
+	cap->tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
 	if (!cap->tasks || empty_set(cap, 0)) {
 		capture_free(cap);
 		return NULL;
@@ -185,8 +186,11 @@ int capture_open(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
 	struct rlimit rl;
-	int rc = signals_catch(err);
+	int rc;
 
+	if (o->input)
+		return input_open(cap, err);
+	rc = signals_catch(err);
 	if (rc < 0)
 		return rc;
 	cap->signal_fd = rc;
@@ -269,8 +273,7 @@ static bool has_pid(void *ctx, pid_t pid)
 	return s->incomplete || ids_has(s->v, s->nr, pid);
 }
 
-/* Drop what is known of exited processes that no row will ask for. */
-static void forget_exited(struct capture *cap)
+void capture_forget(struct capture *cap)
 {
 	const struct capture_backend *b = &cap->backends[0];
 	struct pid_set set = { .until_ns = now_ns() + FORGET_WALK_NS };
@@ -368,7 +371,7 @@ static int look_after(struct capture *cap, bool cpus_changed, struct err *err)
 	}
 	learn_pids(cap);
 	if (tasks_forget_due(cap->tasks))
-		forget_exited(cap);
+		capture_forget(cap);
 	return rc;
 }
 
@@ -569,6 +572,8 @@ int capture_run(struct capture *cap, struct err *err)
 	uint64_t end = UINT64_MAX, until;
 	int rc;
 
+	if (cap->options->input)
+		return input_run(cap, err);
 	if (!cap->began_ns) {
 		rc = begin(cap, err);
 	} else {
@@ -653,7 +658,7 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	const struct options *o = cap->options;
 
 	*out = cap->shortfall;
-	if (!event_is_clock(o->event))
+	if (o->input || !event_is_clock(o->event))
 		return false;
 	out->period_ns = o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
 	out->nr_cpus = cap->nr_cpus;
@@ -690,6 +695,7 @@ void capture_free(struct capture *cap)
 		compare_free(cap->sets[i].compare);
 	}
 	tasks_free(cap->tasks);
+	recording_release(&cap->recording);
 	watch_free(cap->watch);
 	free(cap);
 }

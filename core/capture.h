@@ -3,7 +3,7 @@
  * One run: the perf events, the backends on them, the loop until the end.
  *
  *   capture_new()   checks nothing, opens nothing
- *   capture_open()  opens the events and chooses the backend; sampling has not begun
+ *   capture_open()  opens the events and chooses the backend, or opens a recording; sampling has not begun
  *   capture_run()   samples until an interval or the run is over, then takes what is left of it
  *   capture_free()
  */
@@ -14,6 +14,7 @@
 #include "core/filter.h"
 #include "core/host.h"
 #include "core/options.h"
+#include "core/recording.h"
 #include "core/shortfall.h"
 #include "core/stacks.h"
 #include "core/tasks.h"
@@ -89,9 +90,10 @@ struct capture {
 	size_t nr_backends;
 	char reason[640]; /* why this backend, one line */
 
-	int signal_fd;  /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
-	bool signalled; /* one has been taken from it */
-	struct err refused; /* why a CPU that came online could not be sampled, the first time; code 0: never */
+	int signal_fd;              /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
+	bool signalled;             /* one has been taken from it */
+	struct recording recording; /* with options.input: then there are no events */
+	struct err refused;         /* why a CPU that came online could not be sampled, the first time; code 0: never */
 	struct keeper *keeper;
 	struct watch *watch;
 	uint64_t cpus_at, learn_at; /* when to look next which CPUs are online, and whom the kernel counts */
@@ -123,6 +125,9 @@ int capture_open(struct capture *cap, struct err *err);
  * call.
  */
 int capture_run(struct capture *cap, struct err *err);
+
+/** capture_forget() - drop what is known of exited processes that no row will ask for; see tasks_forget_due(). */
+void capture_forget(struct capture *cap);
 
 /** capture_stacks() - the rows of the interval that ended. */
 const struct stacks *capture_stacks(const struct capture *cap);

@@ -5,19 +5,25 @@
 
 #include <stdint.h>
 
+#define BUILD_ID_MAX 20 /* bytes; of SHA-1, the longest that linkers make of themselves and the kernel reads */
+
 /**
  * struct mapped_file - a file that some process has mapped, as the kernel named it.
  * @path:  as seen from the process's own root, or "[vdso]", "//anon", ...; never NULL, without " (deleted)" where @ino
  * is known
  * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 when unknown (plain MMAP records)
+ * @build_id:      from MMAP2 records that have it instead of these; zero from its size on
+ * @build_id_size: its bytes, at most BUILD_ID_MAX; 0: unknown
  *
  * Owned by struct tasks, one for each distinct file, at the same address while an image of a
  * process shows it.
  */
 struct mapped_file {
-	char *path;
+	const char *path;
 	uint32_t maj, min;
 	uint64_t ino;
+	unsigned char build_id[BUILD_ID_MAX];
+	uint8_t build_id_size;
 };
 
 /** struct mapping - addresses [@start, @end) show @file from byte @pgoff on. Ranges of one image never overlap. */

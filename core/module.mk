@@ -4,6 +4,7 @@ LIB_SRCS += \
 	core/callchain.c \
 	core/capture.c \
 	core/capture_events.c \
+	core/capture_input.c \
 	core/compare.c \
 	core/err.c \
 	core/events.c \
@@ -16,6 +17,7 @@ LIB_SRCS += \
 	core/options.c \
 	core/output.c \
 	core/proc.c \
+	core/recording.c \
 	core/report/both.c \
 	core/report/diff.c \
 	core/report/folded.c \
@@ -25,8 +27,10 @@ LIB_SRCS += \
 	core/shortfall.c \
 	core/signals.c \
 	core/stacks.c \
+	core/symbols/build_ids.c \
 	core/symbols/elf.c \
 	core/symbols/kernel.c \
+	core/symbols/kernel_names.c \
 	core/symbols/symbols.c \
 	core/tasks.c \
 	core/watch.c

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/number.h"
+#include "core/recording.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -35,8 +36,10 @@ struct parse {
 	struct options *o;
 	const struct host *host;
 	struct err *err;
-	const char *spelled; /* the option at hand, as the user wrote it: "-p" or "--pid" */
-	uint64_t seen;       /* bit i: options[i] was there */
+	const char *cpu;       /* -C as it was written */
+	const char *spelled;   /* the option at hand, as the user wrote it: "-p" or "--pid" */
+	uint64_t seen;         /* bit i: options[i] was there */
+	uint64_t spelled_long; /* bit i: in its long form, where it has another one */
 };
 
 /** opt_set - check @value (NULL: the option takes none), store it. Return: 0; -errno, described in p->err */
@@ -49,6 +52,10 @@ struct opt {
 	size_t at;   /* offset in struct options, for the setters that serve several options */
 	int action;
 	bool later; /* not available yet */
+	bool live;  /* about how samples are taken: not with --input */
+
+	/* What is stored must be on this host, unless the samples are of a recording; NULL: need not. */
+	int (*here)(struct parse *p);
 };
 
 /* "-p 'abc': " and what is wrong with the value, which is cut where it is long. Return: -EINVAL. */
@@ -214,22 +221,28 @@ static void cpu_list_text(const struct cpu_list *l, char *buf, size_t size)
 
 static int set_cpu(struct parse *p, const struct opt *opt, const char *value)
 {
-	struct cpu_list online;
-	char text[128];
 	uint64_t cpu;
-	int rc;
+	int rc = parse_whole(value, INT_MAX, &cpu);
 
 	(void)opt;
-	rc = parse_whole(value, INT_MAX, &cpu);
 	if (rc == -EINVAL)
 		return refuse(p, value, "not a CPU number");
 	p->o->cpu = rc ? INT_MAX : (int)cpu; /* beyond int: no CPU has such a number either */
-	rc = host_online_cpus(p->host, &online, p->err);
+	p->cpu = value;
+	return 0;
+}
+
+static int check_cpu(struct parse *p)
+{
+	struct cpu_list online;
+	char text[128];
+	int rc = host_online_cpus(p->host, &online, p->err);
+
 	if (rc)
 		return rc;
 	if (!cpu_list_has(&online, p->o->cpu)) {
 		cpu_list_text(&online, text, sizeof(text));
-		rc = refuse(p, value, "CPU is not online (online: %s)", text);
+		rc = refuse(p, p->cpu, "CPU is not online (online: %s)", text);
 	}
 	cpu_list_release(&online);
 	return rc;
@@ -344,7 +357,7 @@ static size_t sort_and_fold(pid_t *pids, size_t nr)
 static int set_tasks(struct parse *p, const struct opt *opt, const char *value)
 {
 	struct options *o = p->o;
-	size_t nr = 0, max = 1, i;
+	size_t nr = 0, max = 1;
 	const char *s;
 	int rc = 0;
 
@@ -357,11 +370,18 @@ static int set_tasks(struct parse *p, const struct opt *opt, const char *value)
 	o->by_tid = opt->letter == 'L';
 	for (s = value; nr < max && !rc; s++)
 		rc = parse_task(p, value, &s, o->by_tid, &o->pids[nr++]);
-	if (rc)
-		return rc;
-	o->nr_pids = sort_and_fold(o->pids, nr);
-	for (i = 0; i < o->nr_pids && !rc; i++)
-		rc = check_task(p, o->pids[i], o->by_tid);
+	if (!rc)
+		o->nr_pids = sort_and_fold(o->pids, nr);
+	return rc;
+}
+
+static int check_tasks(struct parse *p)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < p->o->nr_pids && !rc; i++)
+		rc = check_task(p, p->o->pids[i], p->o->by_tid);
 	return rc;
 }
 
@@ -377,13 +397,12 @@ static int check_pid(struct parse *p, const struct opt *opt, const char *value)
 	return *s ? refuse(p, value, "takes one process id") : check_task(p, pid, false);
 }
 
-static int set_event(struct parse *p, const struct opt *opt, const char *value)
+static int check_event(struct parse *p)
 {
-	const struct event_type *event = event_find(value);
+	const struct event_type *event = event_find(p->o->event_name);
 
-	(void)opt;
 	if (!event)
-		return refuse(p, value, "unknown event (see profile(8))");
+		return refuse(p, p->o->event_name, "unknown event (see profile(8))");
 	p->o->event = event;
 	return 0;
 }
@@ -410,12 +429,13 @@ static int set_unwind(struct parse *p, const struct opt *opt, const char *value)
 #define AT(field) offsetof(struct options, field)
 
 static const struct opt options[] = {
-	{ 'p', "pid", "PID,...", "only these processes", .set = set_tasks },
-	{ 'L', "tid", "TID,...", "only these threads", .set = set_tasks },
+	{ 'p', "pid", "PID,...", "only these processes", .set = set_tasks, .here = check_tasks },
+	{ 'L', "tid", "TID,...", "only these threads", .set = set_tasks, .here = check_tasks },
 	{ 'U', "user-stacks-only", NULL, "only user stacks", .set = set_flag, .at = AT(user_only) },
 	{ 'K', "kernel-stacks-only", NULL, "only kernel stacks", .set = set_flag, .at = AT(kernel_only) },
-	{ 'F', "frequency", "HZ", "samples per second and CPU (default " STR(FREQ_HZ) ")", .set = set_freq },
-	{ 'c', "count", "N", "sample every N events (nanoseconds for the CPU clock)", .set = set_period },
+	{ 'F', "frequency", "HZ", "samples per second and CPU (default " STR(FREQ_HZ) ")", .set = set_freq,
+	  .live = true },
+	{ 'c', "count", "N", "sample every N events (nanoseconds for the CPU clock)", .set = set_period, .live = true },
 	{ 'd', "delimited", NULL, "delimiter between kernel and user stack", .set = set_flag,
 	  .at = AT(report.delimited) },
 	{ 'a', "annotations", NULL, "_[k] after kernel frames", .set = set_flag, .at = AT(report.annotations) },
@@ -424,26 +444,29 @@ static const struct opt options[] = {
 	{ 'A', "address", NULL, "raw addresses before the names", .set = set_flag, .at = AT(report.addresses) },
 	{ 's', "symbol-offset", NULL, "name+0xoff [module]", .set = set_flag, .at = AT(report.offsets) },
 	{ 0, "hash-storage-size", "N", "entries of the in-kernel count table (default " STR(HASH_ENTRIES) ")",
-	  .set = set_hash_entries },
+	  .set = set_hash_entries, .live = true },
 	{ 0, "stack-storage-size", "N", "entries of the in-kernel stack table (default " STR(STACK_ENTRIES) ")",
-	  .set = set_stack_entries },
-	{ 'C', "cpu", "CPU", "only this CPU", .set = set_cpu },
+	  .set = set_stack_entries, .live = true },
+	{ 'C', "cpu", "CPU", "only this CPU", .set = set_cpu, .here = check_cpu },
 	{ 0, "cgroupmap", "PATH", "only cgroups in this pinned BPF map", .set = check_text, .later = true },
 	{ 0, "mntnsmap", "PATH", "only mount namespaces in this map", .set = check_text, .later = true },
 	{ 0, "ebpf", NULL, "print the BPF program's source and exit", .set = set_action, .action = ACTION_PRINT_BPF },
-	{ 0, "backend", "auto|bpf|perfring|both", "what takes the samples (default auto)", .set = set_backend },
+	{ 0, "backend", "auto|bpf|perfring|both", "what takes the samples (default auto)", .set = set_backend,
+	  .live = true },
 	{ 0, "unwind", "fp|dwarf", "how user stacks are walked (default fp; dwarf: not available yet)",
 	  .set = set_unwind },
 	{ 0, "list-backends", NULL, "show each backend, usable or not and why, and exit", .set = set_action,
 	  .action = ACTION_LIST_BACKENDS },
 	{ 0, "stack-dump-size", "BYTES", "stack copied for dwarf (default 16384)", .set = check_dump_size,
 	  .later = true },
-	{ 'i', "interval", "SECONDS", "a report each interval", .set = set_seconds,
-	  .at = offsetof(struct options, interval_ns) },
-	{ 'e', "event", "NAME", "what is sampled, as perf names it (default cpu-clock)", .set = set_event },
-	{ 0, "input", "FILE", "read a perf.data recording", .set = check_text, .later = true },
-	{ 0, "kallsyms", "FILE", "kernel names from this file", .set = check_text, .later = true },
-	{ 0, "vmlinux", "FILE", "kernel names from this image", .set = check_text, .later = true },
+	{ 'i', "interval", "SECONDS", "a report each interval", .set = set_seconds, .at = AT(interval_ns),
+	  .live = true },
+	{ 'e', "event", "NAME", "what is sampled, as perf names it (default cpu-clock)", .set = set_text,
+	  .at = AT(event_name), .here = check_event },
+	{ 0, "input", "FILE", "read a perf.data recording instead of sampling (-: standard input)", .set = set_text,
+	  .at = AT(input) },
+	{ 0, "kallsyms", "FILE", "kernel names from this copy of /proc/kallsyms", .set = set_text, .at = AT(kallsyms) },
+	{ 0, "vmlinux", "FILE", "kernel names from this kernel image", .set = set_text, .at = AT(vmlinux) },
 	{ 0, "debug-dir", "DIR", "where debug files are", .set = check_text, .later = true },
 	{ 0, "inline", NULL, "show inlined functions", .later = true },
 	{ 0, "source", NULL, "show source file and line", .later = true },
@@ -568,6 +591,10 @@ static int take(struct parse *p, int code, const char *value)
 	if (!rc && opt->later)
 		rc = err_set(p->err, -ENOTSUP, "%s: not available yet", spelled);
 	p->seen |= 1ULL << (opt - options);
+	if (code >= LONG_FORM)
+		p->spelled_long |= 1ULL << (opt - options);
+	else
+		p->spelled_long &= ~(1ULL << (opt - options));
 	return rc;
 }
 
@@ -596,11 +623,35 @@ static int take_all(struct parse *p, int argc, char **argv)
 	return 0;
 }
 
+/* Of a recording: nothing is sampled. Else whatever was named must be here. */
+static int check_origin(struct parse *p)
+{
+	char spelled[32];
+	size_t i;
+	int rc = 0;
+
+	if (p->o->input && p->o->duration)
+		return err_set(p->err, -EINVAL, "a duration and --input exclude each other");
+	for (i = 0; i < ARRAY_SIZE(options) && !rc; i++) {
+		if (!(p->seen & 1ULL << i))
+			continue;
+		spell(spelled, sizeof(spelled),
+		      options[i].letter && !(p->spelled_long & 1ULL << i) ? options[i].letter : LONG_FORM + (int)i);
+		p->spelled = spelled;
+		if (p->o->input && options[i].live)
+			rc = err_set(p->err, -EINVAL, "%s and --input exclude each other", spelled);
+		else if (!p->o->input && options[i].here)
+			rc = options[i].here(p);
+	}
+	return rc;
+}
+
 static int finish(struct parse *p)
 {
 	struct options *o = p->o;
 	uint64_t pair;
 	size_t i;
+	int rc;
 
 	for (i = 0; i < ARRAY_SIZE(exclusive); i++) {
 		pair = 1ULL << (opt_by_letter(exclusive[i][0]) - options) |
@@ -609,6 +660,9 @@ static int finish(struct parse *p)
 			return err_set(p->err, -EINVAL, "-%c and -%c exclude each other", exclusive[i][0],
 				       exclusive[i][1]);
 	}
+	rc = check_origin(p);
+	if (rc)
+		return rc;
 	if (!o->freq_hz && !o->period)
 		o->freq_hz = FREQ_HZ;
 	if (o->user_only || o->kernel_only)
@@ -710,19 +764,34 @@ static void header_who(FILE *out, const struct options *o)
 	}
 }
 
+static void header_what(FILE *out, const struct options *o, uint64_t freq_hz, uint64_t period)
+{
+	if (freq_hz)
+		fprintf(out, "at %" PRIu64 " Hertz of ", freq_hz);
+	else
+		fprintf(out, "at every %" PRIu64 " events of ", period);
+	header_who(out, o);
+	fprintf(out, " by %s stack", o->user_only ? "user" : o->kernel_only ? "kernel" : "user + kernel");
+	if (o->cpu >= 0)
+		fprintf(out, " on CPU#%d", o->cpu);
+}
+
+void options_header_recorded(FILE *out, const struct options *o, const struct recording *r)
+{
+	fprintf(out, "Samples of %s ", r->event);
+	header_what(out, o, r->freq_hz, r->period);
+	fprintf(out, " in %s", strcmp(o->input, "-") ? o->input : "standard input");
+	if (r->others)
+		fprintf(out, " (others: %s)", r->others);
+	fputs(".\n", out);
+}
+
 void options_header(FILE *out, const struct options *o)
 {
 	fputs("Sampling ", out);
 	if (o->event != event_default())
 		fprintf(out, "%s ", o->event->name);
-	if (o->freq_hz)
-		fprintf(out, "at %" PRIu64 " Hertz of ", o->freq_hz);
-	else
-		fprintf(out, "at every %" PRIu64 " events of ", o->period);
-	header_who(out, o);
-	fprintf(out, " by %s stack", o->user_only ? "user" : o->kernel_only ? "kernel" : "user + kernel");
-	if (o->cpu >= 0)
-		fprintf(out, " on CPU#%d", o->cpu);
+	header_what(out, o, o->freq_hz, o->period);
 	if (o->duration)
 		fprintf(out, " for %s secs.\n", o->duration);
 	else

@@ -29,16 +29,20 @@ struct options {
 	bool include_idle;
 	int cpu; /* -C; -1: all */
 
-	const struct event_type *event;
-	uint64_t freq_hz;     /* 0: @period counts */
-	uint64_t period;      /* every that many events; 0: @freq_hz counts */
-	uint64_t duration_ns; /* 0: until interrupted */
-	uint64_t interval_ns; /* -i; 0: one report */
-	const char *duration; /* as it was written, for the header; NULL: none */
+	const struct event_type *event; /* to sample */
+	const char *event_name;         /* -e as it was written; NULL: not given */
+	uint64_t freq_hz;               /* 0: @period counts */
+	uint64_t period;                /* every that many events; 0: @freq_hz counts */
+	uint64_t duration_ns;           /* 0: until interrupted */
+	uint64_t interval_ns;           /* -i; 0: one report */
+	const char *duration;           /* as it was written, for the header; NULL: none */
 
 	struct report_cfg report;
-	const char *output;  /* -o; NULL: stdout */
-	const char *backend; /* --backend: a name, or BACKEND_BOTH; NULL: auto */
+	const char *output; /* -o; NULL: stdout */
+	const char *
+		input; /* --input, "-": stdin; NULL: take samples. Then what they are asked for is not looked up here */
+	const char *kallsyms, *vmlinux; /* files; NULL: not given */
+	const char *backend;            /* --backend: a name, or BACKEND_BOTH; NULL: auto */
 	uint32_t hash_entries, stack_entries;
 	bool stats, verbose;
 };
@@ -59,6 +63,10 @@ void options_help(FILE *out);
  * Written with a newline, not flushed.
  */
 void options_header(FILE *out, const struct options *o);
+
+/** options_header_recorded() - the same of a recording: "Samples of cycles at 999 Hertz of ... in FILE." */
+struct recording;
+void options_header_recorded(FILE *out, const struct options *o, const struct recording *r);
 
 /** struct option_doc - what the documentation test needs of the table. */
 struct option_doc {

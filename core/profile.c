@@ -144,6 +144,7 @@ struct run {
 /* About the whole run. */
 static void print_warnings(const struct run *run)
 {
+	const struct options *o = run->cap->options;
 	const struct tasks *tasks = run->cap->tasks;
 	struct err why;
 
@@ -152,6 +153,10 @@ static void print_warnings(const struct run *run)
 			run->total.unaccounted);
 	if (account_shortfall(&run->total, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (run->cap->recording.unfinished)
+		fprintf(stderr, "WARNING: '%s' was left unfinished by its recorder: names may be missing.\n", o->input);
+	if (run->cap->recording.truncated)
+		fprintf(stderr, "WARNING: '%s' ends within a record: what comes before it was read.\n", o->input);
 	if (run->cap->refused.code)
 		fprintf(stderr, "WARNING: a CPU that came online was not sampled: %s\n", run->cap->refused.msg);
 	if (tasks_refused(tasks))
@@ -201,6 +206,7 @@ static int report(struct run *run, bool last, struct err *err)
 	if (!rc && last)
 		rc = output_commit(run->out, err);
 	run->intervals++;
+	a.files_mismatched = symbols_mismatched(run->symbols);
 	account_print_losses(stderr, run->cap, &a);
 	if (last)
 		print_warnings(run);
@@ -213,11 +219,16 @@ static int report(struct run *run, bool last, struct err *err)
 }
 
 /* Seen before sampling begins; and when nobody can see it, sampling need not begin. */
-static int write_header(struct output *out, const struct options *o, struct err *err)
+static int write_header(struct output *out, const struct capture *cap, struct err *err)
 {
+	const struct options *o = cap->options;
+
 	if (o->report.form == REPORT_FOLDED)
 		return 0;
-	options_header(out->stream, o);
+	if (o->input)
+		options_header_recorded(out->stream, o, &cap->recording);
+	else
+		options_header(out->stream, o);
 	return fflush(out->stream) ? output_error(out, -errno, err) : 0;
 }
 
@@ -239,6 +250,12 @@ static enum exit_status sample(struct run *run, struct err *err)
 
 static enum exit_status profile(struct capture *cap, struct output *out, struct err *err)
 {
+	const struct symbols_cfg names = {
+		.host = cap->host,
+		.kallsyms = cap->options->kallsyms,
+		.vmlinux = cap->options->vmlinux,
+		.recorded = cap->options->input ? &cap->recording.origin : NULL,
+	};
 	struct run run = { .cap = cap, .out = out };
 	const struct options *o = cap->options;
 	enum exit_status status;
@@ -250,14 +267,12 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 	if (o->verbose)
 		fprintf(stderr, "profile: backend %s: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name,
 			cap->reason);
-	if (write_header(out, o, err)) {
+	if (write_header(out, cap, err)) {
 		output_discard(out);
 		return fail_writing(err);
 	}
-	run.symbols = symbols_new(cap->tasks, cap->host);
-	if (!run.symbols) {
+	if (symbols_open(cap->tasks, &names, &run.symbols, err)) {
 		output_discard(out);
-		err_sys(err, -ENOMEM, "cannot name the stacks");
 		return fail(err);
 	}
 	status = sample(&run, err);

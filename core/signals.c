@@ -32,6 +32,28 @@ bool signals_take(int fd)
 	return read(fd, &info, sizeof(info)) == sizeof(info);
 }
 
+static volatile sig_atomic_t noted;
+
+static void note(int sig)
+{
+	(void)sig;
+	noted = 1;
+}
+
+void signals_note(void)
+{
+	struct sigaction sa = { .sa_handler = note, .sa_flags = SA_RESTART | SA_RESETHAND };
+
+	noted = 0;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+bool signals_noted(void)
+{
+	return noted;
+}
+
 void signals_release(void)
 {
 	sigset_t set;

@@ -14,6 +14,14 @@ int signals_catch(struct err *err);
 bool signals_take(int fd);
 
 /**
+ * signals_note() - the first of each only sets what signals_noted() tells, and system calls go on; a second one of it
+ * ends the process.
+ */
+void signals_note(void);
+/** signals_noted() - has one come since signals_note()? */
+bool signals_noted(void);
+
+/**
  * signals_release() - from here on they end the process again, also where they were ignored when it started; in the
  * thread that calls this, and others where they are not blocked.
  */

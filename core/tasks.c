@@ -292,7 +292,8 @@ static bool same_file(const void *table, uint32_t pos, const void *key)
 {
 	const struct mapped_file *a = &((const struct tasks *)table)->files[pos]->file, *b = key;
 
-	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && !strcmp(a->path, b->path);
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id)) && !strcmp(a->path, b->path);
 }
 
 static uint64_t hash_file(const struct mapped_file *f)
@@ -302,14 +303,14 @@ static uint64_t hash_file(const struct mapped_file *f)
 
 /*
  * A file keeps its name when it is deleted: the kernel adds " (deleted)" to it in MMAP2 records and in /proc. Without
- * an inode, nothing else would tell it from a new file of that name.
+ * an inode or a build id, nothing else would tell it from a new file of that name.
  */
-static char *copy_path(const char *path, uint64_t ino)
+static char *copy_path(const char *path, bool identified)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = strlen(path), tail = sizeof(deleted) - 1;
 
-	if (ino && len > tail && !strcmp(path + len - tail, deleted))
+	if (identified && len > tail && !strcmp(path + len - tail, deleted))
 		len -= tail;
 	return strndup(path, len);
 }
@@ -326,7 +327,7 @@ static const struct mapped_file *intern_file(struct tasks *t, struct mapped_file
 	hash = hash_file(&key);
 	pos = hash_find(&t->file_index, hash, same_file, t, &key);
 	if (pos != HASH_NONE) {
-		free(key.path);
+		free((char *)key.path);
 		return &t->files[pos]->file;
 	}
 	v = grow(t->files, &t->cap_files, t->nr_files, 1, sizeof(*v));
@@ -335,7 +336,7 @@ static const struct mapped_file *intern_file(struct tasks *t, struct mapped_file
 	if (v)
 		f = calloc(1, sizeof(*f));
 	if (!f || hash_add(&t->file_index, hash, (uint32_t)t->nr_files)) {
-		free(key.path);
+		free((char *)key.path);
 		free(f);
 		return NULL;
 	}
@@ -346,7 +347,7 @@ static const struct mapped_file *intern_file(struct tasks *t, struct mapped_file
 
 static void free_file(struct known_file *f)
 {
-	free(f->file.path);
+	free((char *)f->file.path);
 	free(f);
 }
 
@@ -576,7 +577,7 @@ static int learn_name(void *ctx, pid_t pid, pid_t tid)
 	struct thread *th = find_id(&t->threads, tid);
 	char comm[COMM_LEN];
 
-	if ((th && (th->named || th->dead)) || proc_comm(t->host, pid, tid, comm))
+	if (!t->host || (th && (th->named || th->dead)) || proc_comm(t->host, pid, tid, comm))
 		return 0;
 	return name_thread(t, pid, tid, comm, now_ns());
 }
@@ -667,11 +668,11 @@ static bool keeps_name(const struct tasks *t, const struct thread *child, const 
 	return is_older(t, child->read_ns) && (!parent || (parent->read_ns && is_older(t, parent->read_ns)));
 }
 
-static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm)
+static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm, bool exec)
 {
 	int rc = tasks_learn(t, ppid);
 	struct process *p = get_process(t, pid), *parent = find_id(&t->processes, ppid);
-	struct image *from = parent ? newest(parent) : NULL;
+	struct image *from = parent && !exec ? newest(parent) : NULL;
 
 	if (rc || !p)
 		return -ENOMEM;
@@ -690,7 +691,7 @@ static bool makes_kernel_threads(pid_t pid, const struct thread *th)
 	return pid == 2 && th && !strcmp(th->comm, "kthreadd");
 }
 
-int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
+int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid, bool exec)
 {
 	const struct thread *parent = named_thread(t, ppid, ptid);
 	struct thread *child = get_thread(t, tid);
@@ -712,7 +713,7 @@ int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 		return -ENOMEM;
 	if (child->named)
 		set_comm(comm, child->comm);
-	return pid == ppid ? 0 : fork_process(t, pid, ppid, comm);
+	return pid == ppid ? 0 : fork_process(t, pid, ppid, comm, exec);
 }
 
 int tasks_exit(struct tasks *t, pid_t pid, pid_t tid)
@@ -734,16 +735,18 @@ int tasks_exit(struct tasks *t, pid_t pid, pid_t tid)
 	return 0;
 }
 
-static int map_into(struct tasks *t, struct process *p, const struct mapping *m, const char *path, uint32_t maj,
-		    uint32_t min, uint64_t ino)
+/* @m->file is of the caller. */
+static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
 {
 	struct image *im = usable(t, p);
+	struct mapped_file file = *m->file;
 	struct mapping what = *m;
 	int rc;
 
 	if (!im)
 		return -ENOMEM;
-	what.file = intern_file(t, (struct mapped_file){ copy_path(path, ino), maj, min, ino });
+	file.path = copy_path(file.path, file.ino || file.build_id_size);
+	what.file = intern_file(t, file);
 	if (!what.file)
 		return -ENOMEM;
 	rc = maps_insert(&im->maps, &what);
@@ -751,15 +754,14 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m,
 	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
 }
 
-int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m, const char *path, uint32_t maj, uint32_t min,
-	       uint64_t ino)
+int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 {
 	struct process *p = get_process(t, pid);
 	struct thread *leader = find_id(&t->threads, pid);
 
 	if (!p || (!newest(p) && add_image(t, p, leader && leader->named ? leader->comm : "", NULL)))
 		return -ENOMEM;
-	return map_into(t, p, m, path, maj, min, ino);
+	return map_into(t, p, m);
 }
 
 struct learner {
@@ -769,12 +771,13 @@ struct learner {
 
 static int learn_map(void *ctx, const struct proc_map *m)
 {
-	struct mapping map = { m->start, m->end, m->pgoff, NULL };
+	const struct mapped_file file = { .path = *m->path ? m->path : "//anon", m->maj, m->min, m->ino };
+	const struct mapping map = { m->start, m->end, m->pgoff, &file };
 	struct learner *l = ctx;
 
 	if (!m->exec)
 		return 0;
-	return map_into(l->t, l->p, &map, *m->path ? m->path : "//anon", m->maj, m->min, m->ino);
+	return map_into(l->t, l->p, &map);
 }
 
 /* Nothing is known of it, or only what was read of its parent, which could not be used. */
@@ -824,7 +827,7 @@ int tasks_learn(struct tasks *t, pid_t pid)
 {
 	struct process *p;
 
-	if (pid <= 0)
+	if (pid <= 0 || !t->host)
 		return 0;
 	p = get_process(t, pid);
 	if (!p)

@@ -29,7 +29,7 @@ struct tasks;
 struct filter;
 struct host;
 
-/** tasks_new() - empty; what is not known yet is read below @host's /proc. NULL: no memory. */
+/** tasks_new() - empty; what is not known yet is read below @host's /proc, NULL: nowhere. Return: NULL: no memory. */
 struct tasks *tasks_new(const struct host *host);
 void tasks_free(struct tasks *t);
 
@@ -52,14 +52,16 @@ int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exe
  * tasks_learn() to read, and the process lives. So do not call this for zombies, whose names /proc shows, too.
  */
 int tasks_refresh(struct tasks *t, pid_t pid, pid_t tid, const char *comm);
-/** tasks_fork() - thread @ptid of process @ppid made thread @tid of @pid; a new process when @pid differs. */
-int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid);
+/**
+ * tasks_fork() - thread @ptid of process @ppid made thread @tid of @pid; a new process when @pid differs.
+ * @exec: it has executed another program since, so that nothing of @ppid is mapped there
+ */
+int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid, bool exec);
 /** tasks_exit() - the thread is gone; the process too when it was its leader. Nothing of it is read from /proc later.
  */
 int tasks_exit(struct tasks *t, pid_t pid, pid_t tid);
-/** tasks_mmap() - @pid mapped @file executable at @m; older mappings give way where they overlap. */
-int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m, const char *path, uint32_t maj, uint32_t min,
-	       uint64_t ino);
+/** tasks_mmap() - @pid mapped @m executable; older mappings give way where they overlap. @m->file is copied. */
+int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m);
 
 /**
  * tasks_snapshot() - read the names of threads that exist now, of which no event has told yet.

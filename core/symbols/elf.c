@@ -23,6 +23,8 @@
 #define STRINGS_MAX    (512u << 20) /* bytes of one string table */
 #define NAME_MAX_BYTES (64u << 10)  /* of a name, the rest is cut */
 #define SEGMENTS_MAX   64           /* executable PT_LOADs kept; linkers make one, hugepage tools a few */
+#define NOTES_MAX      64           /* segments and sections of notes that are read; files have about five */
+#define NOTE_BYTES     16384        /* of each, the rest is not read */
 
 /* Addresses [start, start + len), of the symbol that begins at start - back. Sorted and disjoint. */
 struct span {
@@ -49,6 +51,12 @@ struct strings {
 	uint32_t base, size; /* without the bytes that begin no terminated string */
 };
 
+/* A symbol table of the file, checked. */
+struct symtab {
+	uint64_t offset, nr;
+	const struct strings *names;
+};
+
 /* A name that was asked for. */
 struct known_name {
 	uint32_t name;
@@ -57,11 +65,15 @@ struct known_name {
 
 struct elf_symbols {
 	struct source src;
+	unsigned char class, encoding;
+	struct build_id build_id;
 	struct span *spans;
 	size_t nr, cap;
 	uint64_t nr_read;
 	struct strings strings[2];
 	unsigned int nr_strings;
+	struct symtab tables[2];
+	unsigned int nr_tables;
 	struct known_name *known;
 	size_t nr_known, cap_known;
 	struct hash_index known_index;
@@ -79,11 +91,11 @@ struct entry {
 };
 
 struct loader {
-	unsigned char class, encoding;
 	Elf64_Ehdr ehdr;
 	Elf64_Shdr *sections; /* ehdr.e_shnum of them */
 
 	struct elf_symbols *es;
+	unsigned int nr_notes; /* looked into */
 	struct entry *entries;
 	size_t nr, cap;
 	/* Of two aliases that are compared, and where they come from: the better one of many is read once. */
@@ -93,7 +105,7 @@ struct loader {
 
 /* A table of the file, translated piece by piece. */
 struct table {
-	struct loader *ld;
+	const struct elf_symbols *es;
 	Elf_Type type;
 	size_t item;
 	uint64_t offset, nr, at;
@@ -128,18 +140,19 @@ static int read_at(const struct source *src, uint64_t offset, void *buf, size_t 
 }
 
 /* From the file's class, layout and byte order into ours. Class decides the type of the result. */
-static int translate(const struct loader *ld, Elf_Type type, void *buf, size_t len)
+static int translate(const struct elf_symbols *es, Elf_Type type, void *buf, size_t len)
 {
 	Elf_Data data = { .d_buf = buf, .d_type = type, .d_version = EV_CURRENT, .d_size = len };
 
-	if (ld->class == ELFCLASS64)
-		return elf64_xlatetom(&data, &data, ld->encoding) ? 0 : -ENOEXEC;
-	return elf32_xlatetom(&data, &data, ld->encoding) ? 0 : -ENOEXEC;
+	if (es->class == ELFCLASS64)
+		return elf64_xlatetom(&data, &data, es->encoding) ? 0 : -ENOEXEC;
+	return elf32_xlatetom(&data, &data, es->encoding) ? 0 : -ENOEXEC;
 }
 
-static void table_init(struct table *t, struct loader *ld, Elf_Type type, size_t item, uint64_t offset, uint64_t nr)
+static void table_init(struct table *t, const struct elf_symbols *es, Elf_Type type, size_t item, uint64_t offset,
+		       uint64_t nr)
 {
-	t->ld = ld;
+	t->es = es;
 	t->type = type;
 	t->item = item;
 	t->offset = offset;
@@ -161,9 +174,9 @@ static const void *table_next(struct table *t)
 		if (t->at * t->item > UINT64_MAX - t->offset)
 			t->rc = -ENOEXEC;
 		else
-			t->rc = read_at(&t->ld->es->src, t->offset + t->at * t->item, t->buf.bytes, len);
+			t->rc = read_at(&t->es->src, t->offset + t->at * t->item, t->buf.bytes, len);
 		if (!t->rc)
-			t->rc = translate(t->ld, t->type, t->buf.bytes, len);
+			t->rc = translate(t->es, t->type, t->buf.bytes, len);
 		if (t->rc)
 			return NULL;
 	}
@@ -195,16 +208,16 @@ static int read_header(struct loader *ld)
 
 	if (rc)
 		return rc;
-	ld->class = h.ident[EI_CLASS];
-	ld->encoding = h.ident[EI_DATA];
-	if (memcmp(h.ident, ELFMAG, SELFMAG) || (ld->class != ELFCLASS32 && ld->class != ELFCLASS64) ||
-	    (ld->encoding != ELFDATA2LSB && ld->encoding != ELFDATA2MSB))
+	ld->es->class = h.ident[EI_CLASS];
+	ld->es->encoding = h.ident[EI_DATA];
+	if (memcmp(h.ident, ELFMAG, SELFMAG) || (ld->es->class != ELFCLASS32 && ld->es->class != ELFCLASS64) ||
+	    (ld->es->encoding != ELFDATA2LSB && ld->es->encoding != ELFDATA2MSB))
 		return -ENOEXEC;
-	wide = ld->class == ELFCLASS64;
+	wide = ld->es->class == ELFCLASS64;
 	if (wide)
 		rc = read_at(&ld->es->src, sizeof(h.e32), (char *)&h + sizeof(h.e32), sizeof(h.e64) - sizeof(h.e32));
 	if (!rc)
-		rc = translate(ld, ELF_T_EHDR, &h, wide ? sizeof(h.e64) : sizeof(h.e32));
+		rc = translate(ld->es, ELF_T_EHDR, &h, wide ? sizeof(h.e64) : sizeof(h.e32));
 	if (rc)
 		return rc;
 	if (wide)
@@ -219,25 +232,46 @@ static int read_header(struct loader *ld)
 	return 0;
 }
 
+/*
+ * Look for the build id, when it is not known yet, in the notes at @offset. Nothing else of the file depends on it:
+ * what cannot be read is not there.
+ */
+static void read_notes(struct loader *ld, uint64_t offset, uint64_t size, uint64_t align)
+{
+	struct elf_symbols *es = ld->es;
+	char notes[NOTE_BYTES];
+
+	if (es->build_id.size || ld->nr_notes == NOTES_MAX)
+		return;
+	ld->nr_notes++;
+	if (size > sizeof(notes))
+		size = sizeof(notes);
+	if (!read_at(&es->src, offset, notes, (size_t)size))
+		build_id_of_notes(notes, (size_t)size, es->encoding == ELFDATA2MSB, align, &es->build_id);
+}
+
 static int read_segments(struct loader *ld)
 {
-	bool wide = ld->class == ELFCLASS64;
+	bool wide = ld->es->class == ELFCLASS64;
 	struct elf_symbols *es = ld->es;
 	struct segment seg;
 	const void *p;
 	struct table t;
 
-	table_init(&t, ld, ELF_T_PHDR, ld->ehdr.e_phentsize, ld->ehdr.e_phoff, ld->ehdr.e_phnum);
+	table_init(&t, ld->es, ELF_T_PHDR, ld->ehdr.e_phentsize, ld->ehdr.e_phoff, ld->ehdr.e_phnum);
 	while ((p = table_next(&t)) && es->nr_segments < SEGMENTS_MAX) {
 		const Elf64_Phdr *p64 = p;
 		const Elf32_Phdr *p32 = p;
 
-		if ((wide ? p64->p_type : p32->p_type) != PT_LOAD || !((wide ? p64->p_flags : p32->p_flags) & PF_X))
-			continue;
+		uint32_t type = wide ? p64->p_type : p32->p_type;
+
 		seg.offset = wide ? p64->p_offset : p32->p_offset;
 		seg.size = wide ? p64->p_filesz : p32->p_filesz;
 		seg.vaddr = wide ? p64->p_vaddr : p32->p_vaddr;
-		es->segments[es->nr_segments++] = seg;
+		if (type == PT_LOAD && (wide ? p64->p_flags : p32->p_flags) & PF_X)
+			es->segments[es->nr_segments++] = seg;
+		else if (type == PT_NOTE)
+			read_notes(ld, seg.offset, seg.size, wide ? p64->p_align : p32->p_align);
 	}
 	return t.rc;
 }
@@ -251,6 +285,7 @@ static void widen_shdr(const Elf32_Shdr *in, Elf64_Shdr *out)
 	out->sh_size = in->sh_size;
 	out->sh_link = in->sh_link;
 	out->sh_entsize = in->sh_entsize;
+	out->sh_addralign = in->sh_addralign;
 }
 
 static int read_sections(struct loader *ld)
@@ -262,9 +297,9 @@ static int read_sections(struct loader *ld)
 	ld->sections = calloc(ld->ehdr.e_shnum, sizeof(*ld->sections));
 	if (!ld->sections)
 		return -ENOMEM;
-	table_init(&t, ld, ELF_T_SHDR, ld->ehdr.e_shentsize, ld->ehdr.e_shoff, ld->ehdr.e_shnum);
+	table_init(&t, ld->es, ELF_T_SHDR, ld->ehdr.e_shentsize, ld->ehdr.e_shoff, ld->ehdr.e_shnum);
 	for (i = 0; (p = table_next(&t)); i++) {
-		if (ld->class == ELFCLASS64)
+		if (ld->es->class == ELFCLASS64)
 			memcpy(&ld->sections[i], p, sizeof(*ld->sections));
 		else
 			widen_shdr(p, &ld->sections[i]);
@@ -278,6 +313,19 @@ static bool section_readable(const struct loader *ld, const Elf64_Shdr *sh)
 	uint64_t size = ld->es->src.size;
 
 	return !(sh->sh_flags & SHF_COMPRESSED) && sh->sh_offset <= size && sh->sh_size <= size - sh->sh_offset;
+}
+
+/* Behind the segments, which are what the kernel tells of a mapped file. */
+static void read_note_sections(struct loader *ld)
+{
+	size_t i;
+
+	for (i = 0; i < ld->ehdr.e_shnum; i++) {
+		const Elf64_Shdr *sh = &ld->sections[i];
+
+		if (sh->sh_type == SHT_NOTE && section_readable(ld, sh))
+			read_notes(ld, sh->sh_offset, sh->sh_size, sh->sh_addralign);
+	}
 }
 
 /*
@@ -407,7 +455,7 @@ static void widen_sym(const Elf32_Sym *in, Elf64_Sym *out)
 /* The first section of @type, a symbol table. A file need not have one. */
 static int read_symbols(struct loader *ld, uint32_t type)
 {
-	size_t item = ld->class == ELFCLASS64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), i;
+	size_t item = ld->es->class == ELFCLASS64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), i;
 	const Elf64_Shdr *sh = ld->sections;
 	const void *p;
 	struct strings *st;
@@ -425,9 +473,10 @@ static int read_symbols(struct loader *ld, uint32_t type)
 	rc = find_strings(ld, &ld->sections[sh->sh_link], &st);
 	if (rc)
 		return rc;
-	table_init(&t, ld, ELF_T_SYM, item, sh->sh_offset, sh->sh_size / item);
+	ld->es->tables[ld->es->nr_tables++] = (struct symtab){ sh->sh_offset, sh->sh_size / item, st };
+	table_init(&t, ld->es, ELF_T_SYM, item, sh->sh_offset, sh->sh_size / item);
 	while (!rc && (p = table_next(&t))) {
-		if (ld->class == ELFCLASS64)
+		if (ld->es->class == ELFCLASS64)
 			memcpy(&sym, p, sizeof(sym));
 		else
 			widen_sym(p, &sym);
@@ -568,10 +617,10 @@ static int make_spans(struct loader *ld)
 	return rc ? rc : sweep_to(&s, UINT64_MAX);
 }
 
-static int load(struct loader *ld)
+/* All but the symbols. */
+static int load_head(struct loader *ld)
 {
-	struct span *trimmed;
-	int rc, rc_dyn;
+	int rc;
 
 	elf_version(EV_CURRENT);
 	rc = read_header(ld);
@@ -579,8 +628,16 @@ static int load(struct loader *ld)
 		rc = read_segments(ld);
 	if (!rc)
 		rc = read_sections(ld);
-	if (rc)
-		goto out;
+	if (!rc)
+		read_note_sections(ld);
+	return rc;
+}
+
+static int load_symbols(struct loader *ld)
+{
+	struct span *trimmed;
+	int rc, rc_dyn;
+
 	/* One broken table does not spoil the other. */
 	rc = read_symbols(ld, SHT_SYMTAB);
 	rc_dyn = read_symbols(ld, SHT_DYNSYM);
@@ -590,9 +647,6 @@ static int load(struct loader *ld)
 	trimmed = ld->es->nr ? realloc(ld->es->spans, ld->es->nr * sizeof(*trimmed)) : NULL;
 	if (trimmed)
 		ld->es->spans = trimmed;
-out:
-	free(ld->sections);
-	free(ld->entries);
 	return rc;
 }
 
@@ -604,7 +658,7 @@ static void source_release(const struct source *src)
 }
 
 /* Owns what @src holds, also on failure. */
-static int load_from(const struct source *src, struct elf_symbols **out)
+static int load_from(const struct source *src, bool symbols, struct elf_symbols **out)
 {
 	struct loader *ld = calloc(1, sizeof(*ld));
 	struct elf_symbols *es = calloc(1, sizeof(*es));
@@ -617,7 +671,11 @@ static int load_from(const struct source *src, struct elf_symbols **out)
 	if (es && ld) {
 		ld->es = es;
 		ld->loaded[0] = ld->loaded[1] = UINT32_MAX;
-		rc = load(ld);
+		rc = load_head(ld);
+		if (!rc && symbols)
+			rc = load_symbols(ld);
+		free(ld->sections);
+		free(ld->entries);
 	}
 	free(ld);
 	if (rc)
@@ -627,7 +685,7 @@ static int load_from(const struct source *src, struct elf_symbols **out)
 	return rc;
 }
 
-int elf_symbols_open(int fd, struct elf_symbols **out)
+static int open_from(int fd, bool symbols, struct elf_symbols **out)
 {
 	struct source src = { 0 };
 	struct stat st;
@@ -638,7 +696,24 @@ int elf_symbols_open(int fd, struct elf_symbols **out)
 		return -EINVAL;
 	src.size = (uint64_t)st.st_size;
 	src.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	return src.fd < 0 ? -errno : load_from(&src, out);
+	return src.fd < 0 ? -errno : load_from(&src, symbols, out);
+}
+
+int elf_symbols_open(int fd, struct elf_symbols **out)
+{
+	return open_from(fd, true, out);
+}
+
+int elf_build_id(int fd, struct build_id *id)
+{
+	struct elf_symbols *es;
+	int rc = open_from(fd, false, &es);
+
+	if (rc)
+		return rc;
+	*id = es->build_id;
+	elf_symbols_free(es);
+	return 0;
 }
 
 int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out)
@@ -648,7 +723,7 @@ int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out)
 	if (!src.memory)
 		return -ENOMEM;
 	memcpy(src.memory, image, len);
-	return load_from(&src, out);
+	return load_from(&src, true, out);
 }
 
 void elf_symbols_free(struct elf_symbols *es)
@@ -669,6 +744,11 @@ void elf_symbols_free(struct elf_symbols *es)
 uint64_t elf_symbols_read(const struct elf_symbols *es)
 {
 	return es->nr_read;
+}
+
+const struct build_id *elf_symbols_build_id(const struct elf_symbols *es)
+{
+	return &es->build_id;
 }
 
 static bool same_name(const void *table, uint32_t pos, const void *key)
@@ -759,4 +839,41 @@ bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol 
 	out->name = name;
 	out->start = s->start - s->back;
 	return true;
+}
+
+static bool is_called(const struct elf_symbols *es, const struct symtab *t, const Elf64_Sym *sym, const char *name)
+{
+	char text[64];
+	size_t cap = strlen(name) + 2; /* so that a longer name differs */
+
+	if (sym->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym->st_info) == STT_SECTION ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_FILE || sym->st_name >= t->names->size || cap > sizeof(text))
+		return false;
+	read_name(es, t->names->base + sym->st_name, text, cap);
+	return !strcmp(text, name);
+}
+
+bool elf_symbols_address(const struct elf_symbols *es, const char *name, uint64_t *addr)
+{
+	bool wide = es->class == ELFCLASS64;
+	unsigned int i;
+	struct table t;
+	Elf64_Sym sym;
+	const void *p;
+
+	for (i = 0; i < es->nr_tables; i++) {
+		table_init(&t, es, ELF_T_SYM, wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), es->tables[i].offset,
+			   es->tables[i].nr);
+		while ((p = table_next(&t))) {
+			if (wide)
+				memcpy(&sym, p, sizeof(sym));
+			else
+				widen_sym(p, &sym);
+			if (!is_called(es, &es->tables[i], &sym, name))
+				continue;
+			*addr = sym.st_value;
+			return true;
+		}
+	}
+	return false;
 }

@@ -16,6 +16,8 @@
 #ifndef CORE_SYMBOLS_ELF_H
 #define CORE_SYMBOLS_ELF_H
 
+#include "core/symbols/build_ids.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +50,20 @@ bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *
 
 /** elf_symbols_find() - the symbol @vaddr is in. Return: true and *@out, which is untouched otherwise. */
 bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out);
+
+/**
+ * elf_symbols_address() - the address of the first symbol called @name, code or not, that is defined in the file.
+ * Reads all names up to it: not for many lookups. Return: true and *@addr, which is untouched otherwise.
+ */
+bool elf_symbols_address(const struct elf_symbols *es, const char *name, uint64_t *addr);
+
+/** elf_symbols_build_id() - that of the file, borrowed until elf_symbols_free(); unknown when it has none. */
+const struct build_id *elf_symbols_build_id(const struct elf_symbols *es);
+
+/**
+ * elf_build_id() - the build id of @fd without reading its symbols.
+ * Return: 0 and *@id, unknown when it has none; -errno as of elf_symbols_open(). @fd stays the caller's.
+ */
+int elf_build_id(int fd, struct build_id *id);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/kernel.h"
 
+#include "core/err.h"
 #include "core/grow.h"
 #include "core/symbols/alias.h"
 
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KERNEL_BASE   0xffff000000000000ULL /* 48 bits of address: arm64; x86 begins at 0xffff800000000000 */
@@ -16,6 +18,7 @@
 #define LINE_LEN_MAX  1024                  /* longer than any line of such a name and module */
 #define SYMBOLS_MAX   (4u << 20)            /* distribution kernels: 100,000 to 300,000 */
 #define NAMES_MAX     (1u << 30)            /* what 30 bits can address */
+#define BYTES_MAX     (1u << 30)            /* of the whole text; those have 5 to 25 MB */
 #define SYMBOL_IS_END 3                     /* in ksym.bind: not text, has no name */
 #define PAGE          4096ULL
 
@@ -25,6 +28,9 @@ struct ksym {
 	uint32_t name : 30; /* offset in names */
 	uint32_t bind : 2;  /* enum symbol_bind or SYMBOL_IS_END */
 } __attribute__((packed));
+
+/* What perf writes into a recording with its address. */
+static const char *const references[] = { "_text", "_stext" };
 
 /* Names are stored in the file's order, a module's together: so a ksym need not name its module. */
 struct name_range {
@@ -41,6 +47,7 @@ struct kernel_symbols {
 	size_t nr_ranges, ranges_cap;
 	bool seen_symbol, seen_address;
 	bool finished;
+	uint64_t reference[ARRAY_SIZE(references)]; /* 0: not seen */
 
 	/* The line whose end has not come yet. */
 	char line[LINE_LEN_MAX];
@@ -180,6 +187,16 @@ static int enter_module(struct kernel_symbols *ks, const struct line *l)
 	return 0;
 }
 
+static void note_reference(struct kernel_symbols *ks, const struct line *l)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(references); i++)
+		if (!l->module && !ks->reference[i] && l->name_len == strlen(references[i]) &&
+		    !memcmp(l->name, references[i], l->name_len))
+			ks->reference[i] = l->addr;
+}
+
 static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
 {
 	uint32_t offset = 0, bind;
@@ -193,6 +210,7 @@ static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
 	ks->seen_address |= l.addr != 0;
 	if (!kernel_address(l.addr)) /* per-CPU offsets and other absolute values */
 		return 0;
+	note_reference(ks, &l);
 	if (ks->nr == SYMBOLS_MAX)
 		return -E2BIG;
 	bind = bind_of(l.type);
@@ -319,16 +337,20 @@ static int read_all(int fd, struct kernel_symbols *ks)
 {
 	static const size_t size = 256 << 10;
 	char *buf = malloc(size);
+	size_t left = BYTES_MAX;
 	ssize_t n;
 	int rc = 0;
 
 	if (!buf)
 		return -ENOMEM;
 	while (!rc && (n = read(fd, buf, size)) != 0) {
-		if (n > 0)
+		if (n < 0)
+			rc = errno == EINTR ? 0 : -errno;
+		else if ((size_t)n > left)
+			rc = -EFBIG;
+		else
 			rc = kernel_symbols_feed(ks, buf, (size_t)n);
-		else if (errno != EINTR)
-			rc = -errno;
+		left -= !rc && n > 0 ? (size_t)n : 0;
 	}
 	free(buf);
 	return rc;
@@ -337,12 +359,16 @@ static int read_all(int fd, struct kernel_symbols *ks)
 int kernel_symbols_load(const char *path, struct kernel_symbols **out)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc;
-	struct kernel_symbols *ks;
+	struct kernel_symbols *ks = NULL;
+	struct stat st;
 
 	if (fd < 0)
 		return -errno;
-	ks = kernel_symbols_new();
-	rc = ks ? read_all(fd, ks) : -ENOMEM;
+	rc = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	if (!rc) {
+		ks = kernel_symbols_new();
+		rc = ks ? read_all(fd, ks) : -ENOMEM;
+	}
 	if (!rc)
 		rc = kernel_symbols_finish(ks);
 	close(fd);
@@ -406,6 +432,24 @@ bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct 
 	out->module = module_of(ks, s->name);
 	out->start = s->addr;
 	return true;
+}
+
+bool kernel_symbols_reference(const struct kernel_symbols *ks, const char *name, uint64_t *addr)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(references); i++) {
+		if (ks->reference[i] && !strcmp(name, references[i])) {
+			*addr = ks->reference[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+bool kernel_symbols_empty(const struct kernel_symbols *ks)
+{
+	return !ks->seen_symbol;
 }
 
 bool kernel_symbols_zeroed(const struct kernel_symbols *ks)

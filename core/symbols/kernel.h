@@ -26,7 +26,10 @@ struct kernel_symbol {
 /** kernel_address() - can this be an address of the kernel? */
 bool kernel_address(uint64_t addr);
 
-/** kernel_symbols_load() - read all of @path. Return: 0 and the owned *@out, or -errno. */
+/**
+ * kernel_symbols_load() - read all of @path.
+ * Return: 0 and the owned *@out; -EINVAL: not a regular file (as those of /proc are); -EFBIG: larger than any; -errno.
+ */
 int kernel_symbols_load(const char *path, struct kernel_symbols **out);
 
 /**
@@ -42,6 +45,15 @@ void kernel_symbols_free(struct kernel_symbols *ks);
 
 /** kernel_symbols_find() - the symbol @addr is in. Return: true and *@out, which is untouched otherwise. */
 bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct kernel_symbol *out);
+
+/**
+ * kernel_symbols_reference() - the address of "_text" or "_stext", by which perf tells where a kernel was loaded.
+ * Return: true and *@addr, which is untouched otherwise: not listed, zero, or another @name.
+ */
+bool kernel_symbols_reference(const struct kernel_symbols *ks, const char *name, uint64_t *addr);
+
+/** kernel_symbols_empty() - was there not one symbol, of any address? */
+bool kernel_symbols_empty(const struct kernel_symbols *ks);
 
 /** kernel_symbols_zeroed() - were there symbols, and all of them at address 0? */
 bool kernel_symbols_zeroed(const struct kernel_symbols *ks);

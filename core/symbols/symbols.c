@@ -5,8 +5,9 @@
 #include "core/hash.h"
 #include "core/host.h"
 #include "core/proc.h"
+#include "core/symbols/build_ids.h"
 #include "core/symbols/elf.h"
-#include "core/symbols/kernel.h"
+#include "core/symbols/kernel_names.h"
 #include "core/tasks.h"
 
 #include <errno.h>
@@ -37,10 +38,8 @@ struct symbol_file {
 struct symbols {
 	struct tasks *tasks;
 	const struct host *host;
-
-	struct kernel_symbols *kernel;
-	bool kernel_asked;
-	int kernel_rc; /* why there is no kernel, -errno */
+	const struct recorded *recorded; /* NULL: sampled now */
+	struct kernel_names *kernel;
 
 	struct symbol_file *files;
 	size_t nr_files, cap_files;
@@ -49,21 +48,29 @@ struct symbols {
 	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
 	size_t nr_skipped;
 	int skipped_rc; /* why the first one was */
+	size_t nr_mismatched;
 
 	struct elf_symbols *vdso;
 	uint64_t vdso_len;
 	bool vdso_asked;
 };
 
-struct symbols *symbols_new(struct tasks *tasks, const struct host *host)
+int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err)
 {
 	struct symbols *s = calloc(1, sizeof(*s));
+	int rc;
 
-	if (s) {
-		s->tasks = tasks;
-		s->host = host;
-	}
-	return s;
+	if (!s)
+		return err_sys(err, -ENOMEM, "cannot name the stacks");
+	s->tasks = tasks;
+	s->host = cfg->host;
+	s->recorded = cfg->recorded;
+	rc = kernel_names_open(cfg, &s->kernel, err);
+	if (rc)
+		free(s);
+	else
+		*out = s;
+	return rc;
 }
 
 static void drop_files(struct symbols *s)
@@ -84,19 +91,8 @@ void symbols_free(struct symbols *s)
 	drop_files(s);
 	free(s->files);
 	elf_symbols_free(s->vdso);
-	kernel_symbols_free(s->kernel);
+	kernel_names_free(s->kernel);
 	free(s);
-}
-
-static void load_kernel(struct symbols *s)
-{
-	char path[PATH_MAX];
-
-	s->kernel_asked = true;
-	if (snprintf(path, sizeof(path), "%s/kallsyms", s->host->proc) >= (int)sizeof(path))
-		s->kernel_rc = -ENAMETOOLONG;
-	else
-		s->kernel_rc = kernel_symbols_load(path, &s->kernel);
 }
 
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out)
@@ -106,36 +102,17 @@ void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct sym
 	*out = (struct symbol){ 0 };
 	if (!kernel_address(addr))
 		return;
-	if (!s->kernel_asked)
-		load_kernel(s);
 	out->module = "kernel";
-	if (!s->kernel || !kernel_symbols_find(s->kernel, addr - is_return, &found))
+	if (!kernel_names_find(s->kernel, addr - is_return, &found))
 		return;
 	out->name = found.name;
 	out->offset = addr - found.start;
 	out->module = found.module;
 }
 
-/* In the order of the kernel's kallsyms_show_value(): a setting is only blamed for what it does. */
 bool symbols_kernel_hidden(const struct symbols *s, struct err *why)
 {
-	static const char hidden[] = "kernel symbol names are hidden";
-	bool denied = s->kernel_rc == -EACCES || s->kernel_rc == -EPERM;
-	long long v;
-
-	if (!s->kernel_rc && !(s->kernel && kernel_symbols_zeroed(s->kernel)))
-		return false;
-	if (s->kernel_rc && !denied)
-		err_sys(why, s->kernel_rc, "kernel symbol names are missing: cannot read kallsyms");
-	else if (denied)
-		err_sys(why, s->kernel_rc, "%s: cannot open '%s/kallsyms'", hidden, s->host->proc);
-	else if (!host_setting(s->host, "kernel/kptr_restrict", &v) && v > 0)
-		err_set(why, -EPERM, "%s: kernel.kptr_restrict is %lld", hidden, v);
-	else if (!host_setting(s->host, "kernel/perf_event_paranoid", &v) && v > 1)
-		err_set(why, -EPERM, "%s: kernel.perf_event_paranoid is %lld", hidden, v);
-	else
-		err_set(why, -EPERM, "%s from this user", hidden);
-	return true;
+	return kernel_names_hidden(s->kernel, why);
 }
 
 static bool same_file(const void *table, uint32_t pos, const void *key)
@@ -221,11 +198,64 @@ static bool is_mapped_file(int fd, const struct mapped_file *file)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (!file->ino || file->ino == st.st_ino);
 }
 
-/* Read the symbols of @file, found below directory @root. Return: 0 or -errno; -ENOENT: it is not there. */
-static int load_below(const char *root, const struct mapped_file *file, struct elf_symbols **out)
+/* The build id that decides whether a file is @file of a recording. False: nothing is known of it. */
+static bool recorded_build(const struct symbols *s, const struct mapped_file *file, struct build_id *id)
 {
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), handle, fd, rc = -ENOENT;
+	const struct build_id *found;
+
+	if (build_id_set(id, file->build_id, file->build_id_size))
+		return true;
+	found = build_ids_find(s->recorded->build_ids, file->path);
+	/* Two builds were at this path: then an inode says more. */
+	if (!found || (!found->size && file->ino))
+		return false;
+	*id = *found;
+	return true;
+}
+
+/*
+ * Is the file at @fd, open for reading, of the build @id? What cannot be told of is not.
+ * Return: 0; -ESTALE: it is not; -EMFILE and the like: it was not read.
+ */
+static int compare_build(int fd, const struct build_id *id)
+{
+	struct build_id found;
+	int rc = elf_build_id(fd, &found);
+
+	if (rc == -ENOEXEC || (!rc && !build_id_equal(&found, id)))
+		return -ESTALE;
+	return rc;
+}
+
+/*
+ * Read the symbols of what is at @handle, an O_PATH descriptor: the regular file of build @id, or when that is NULL, of
+ * @file's inode. Return: 0; -ESTALE: another file; -errno.
+ */
+static int load_handle(int handle, const struct mapped_file *file, const struct build_id *id, struct elf_symbols **out)
+{
+	struct mapped_file any = { 0 };
 	char self[64];
+	int fd, rc = 0;
+
+	if (!is_mapped_file(handle, id ? &any : file))
+		return -ESTALE;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
+	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return missing(-errno);
+	if (id)
+		rc = compare_build(fd, id);
+	if (!rc)
+		rc = elf_symbols_open(fd, out);
+	close(fd);
+	return rc;
+}
+
+/* Read the symbols of @file, found below directory @root. Return: as load_handle(); -ENOENT: it is not there. */
+static int load_below(const char *root, const struct mapped_file *file, const struct build_id *id,
+		      struct elf_symbols **out)
+{
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), handle, rc;
 
 	if (dir < 0)
 		return missing(-errno);
@@ -233,15 +263,33 @@ static int load_below(const char *root, const struct mapped_file *file, struct e
 	close(dir);
 	if (handle < 0)
 		return handle;
-	if (is_mapped_file(handle, file)) {
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
-		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		if (fd >= 0) {
-			rc = elf_symbols_open(fd, out);
-			close(fd);
-		}
-	}
+	rc = load_handle(handle, file, id, out);
 	close(handle);
+	return rc;
+}
+
+/* The process's own root first: it may live in a container. */
+static int load_live(struct symbols *s, const struct mapped_file *file, pid_t pid, struct elf_symbols **out)
+{
+	char root[PATH_MAX];
+	int rc = -ENOENT;
+
+	if (snprintf(root, sizeof(root), "%s/%d/root", s->host->proc, pid) < (int)sizeof(root))
+		rc = load_below(root, file, NULL, out);
+	if (rc == -ENOENT || rc == -ESTALE)
+		rc = load_below("/", file, NULL, out);
+	return rc == -ESTALE ? -ENOENT : rc;
+}
+
+/* No process of the recording is asked: one that has its number now is another one. So the first answer is final. */
+static int load_recorded(struct symbols *s, struct symbol_file *f, struct elf_symbols **out)
+{
+	struct build_id id;
+	bool known = recorded_build(s, f->file, &id);
+	int rc = load_below("/", f->file, known ? &id : NULL, out);
+
+	f->tries_left = 0;
+	s->nr_mismatched += rc == -ESTALE;
 	return rc;
 }
 
@@ -266,11 +314,15 @@ bool symbols_skipped(const struct symbols *s, struct err *why)
 	return true;
 }
 
+size_t symbols_mismatched(const struct symbols *s)
+{
+	return s->nr_mismatched;
+}
+
 /* Try once for each process, until it is found or there were enough tries. A broken file is final. */
 static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
-	char root[PATH_MAX];
-	int rc = -ENOENT;
+	int rc;
 
 	if (f->elf || !f->tries_left || f->tried_pid == pid)
 		return f->elf;
@@ -281,11 +333,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	}
 	f->tried_pid = pid;
 	f->tries_left--;
-	/* The process's own root first: it may live in a container. */
-	if (snprintf(root, sizeof(root), "%s/%d/root", s->host->proc, pid) < (int)sizeof(root))
-		rc = load_below(root, f->file, &f->elf);
-	if (rc == -ENOENT)
-		rc = load_below("/", f->file, &f->elf);
+	rc = s->recorded ? load_recorded(s, f, &f->elf) : load_live(s, f->file, pid, &f->elf);
 	if (rc != -ENOENT)
 		f->tries_left = 0;
 	if (rc == -EMFILE || rc == -ENFILE)
@@ -306,6 +354,16 @@ static int parse_vdso(void *ctx, const struct proc_map *m)
 	return 1;
 }
 
+/* Is our vDSO the one of @file? Its build id proves it, and else it is that of the kernel. */
+static bool is_our_vdso(const struct symbols *s, const struct mapped_file *file)
+{
+	struct build_id id;
+
+	if (s->recorded && recorded_build(s, file, &id))
+		return build_id_equal(elf_symbols_build_id(s->vdso), &id);
+	return kernel_names_running(s->kernel);
+}
+
 /*
  * The kernel maps one image into all processes of a kind, so ours serves for theirs. A 32-bit process has
  * another one, below 4 GiB.
@@ -318,7 +376,7 @@ static struct elf_symbols *vdso_symbols(struct symbols *s, const struct mapping 
 	}
 	if (m->end - m->start != s->vdso_len || (sizeof(long) == 8 && m->start <= UINT32_MAX))
 		return NULL;
-	return s->vdso;
+	return s->vdso && is_our_vdso(s, m->file) ? s->vdso : NULL;
 }
 
 /* "[vdso]", "//anon" and "anon_inode:[x]" stay as they are. */

@@ -2,9 +2,12 @@
 /*
  * Names for addresses: the one resolver in front of kallsyms and ELF files.
  *
- * Nothing is read before the first lookup that needs it: /proc/kallsyms at the first kernel address, the
- * symbol table of a file at the first address in it. All of it may be written by a profiled process and is
- * checked. Not thread safe.
+ * Nothing is read before the first lookup that needs it, but files that were asked for: /proc/kallsyms at the first
+ * kernel address, the symbol table of a file at the first address in it. All of it may be written by a profiled process
+ * and is checked. Not thread safe.
+ *
+ * A recording may be of another host or boot. Its addresses are named by what is proved, or not contradicted by all
+ * that it tells, to be what was recorded: see struct recorded, and kernel_names.h for the kernel.
  *
  * An address in a file belongs to the symbol that covers it by its size and begins closest below it; where
  * there is none, to the one without size before it. A kernel symbol ends where the next one begins. Of
@@ -19,12 +22,44 @@
 #include "core/mapping.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct symbols;
 struct tasks;
 struct host;
+struct build_ids;
+
+/** enum recorded_boot - was a recording made on this host, and since it was booted? */
+enum recorded_boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
+
+/**
+ * struct recorded - what a recording tells of where it was made. All zero: nothing.
+ * @build_ids:      of the files that were mapped, and of the kernel as BUILD_ID_KERNEL; may be NULL
+ * @reference:      "_text" or "_stext": what follows "[kernel.kallsyms]" in the path of the MMAP record of the kernel,
+ *                  whose page offset is @reference_addr: where that symbol was; NULL: not told
+ * @boot:           believed; BOOT_UNKNOWN when in doubt
+ */
+struct recorded {
+	const struct build_ids *build_ids;
+	const char *reference;
+	uint64_t reference_addr;
+	enum recorded_boot boot;
+};
+
+/**
+ * struct symbols_cfg - what names are taken from. What it points to is borrowed until symbols_free().
+ * @host:     whose /proc, /sys and processes' roots are read
+ * @kallsyms: a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of @host
+ * @vmlinux:  an ELF image of that kernel, moved to where it was loaded; NULL: none
+ * @recorded: of a recording, may be filled until the first lookup; NULL: it is sampled now, on @host
+ */
+struct symbols_cfg {
+	const struct host *host;
+	const char *kallsyms, *vmlinux;
+	const struct recorded *recorded;
+};
 
 /**
  * struct symbol - what is known of an address.
@@ -40,8 +75,18 @@ struct symbol {
 	const char *module;
 };
 
-/** symbols_new() - a resolver that asks @tasks for mappings and reads below @host's roots, or NULL. */
-struct symbols *symbols_new(struct tasks *tasks, const struct host *host);
+/**
+ * symbols_open() - a resolver that asks @tasks for mappings; the files that @cfg names are read now.
+ *
+ * Files of a recording are those at their path below "/", never below a process's root: its processes are not those
+ * that run now. With a build id, of the mapping or else told of its path, only the same build is read; without, a file
+ * of the same inode where the mapping has one, else what is there. Of a path that is told with two build ids only a
+ * mapping with an inode is read.
+ *
+ * Return: 0 and the owned *@out; -errno and *@err: a file of @cfg cannot be read, names nothing, or is of another
+ * kernel than the one that runs (without recording); no memory.
+ */
+int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err);
 void symbols_free(struct symbols *s);
 
 /**
@@ -55,8 +100,10 @@ void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct sym
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
 
 /**
- * symbols_kernel_hidden() - did the kernel hide its symbols (all zero, or no access) when it was asked?
- * Return: true and a line in @why naming the setting, read now, that does it; false also when never asked.
+ * symbols_kernel_hidden() - did names of the kernel miss because it hides them (all zero, or no access), because the
+ * recording is of another kernel or boot, or because a vmlinux is not of that kernel?
+ * Return: true and a line in @why naming the setting, read now, that does it, or what to give instead; false also when
+ * no address of the kernel was looked up, or all have names.
  */
 bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
 
@@ -65,5 +112,8 @@ bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
  * Return: true and a line in @why with their number and the limit that was met first.
  */
 bool symbols_skipped(const struct symbols *s, struct err *why);
+
+/** symbols_mismatched() - of a recording: files at the path of a mapping that are not the ones that were mapped. */
+size_t symbols_mismatched(const struct symbols *s);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * libFuzzer target for decode_record().
  *
- * Input: sample_type (8 bytes), flags (8 bytes, of which bit 0 is sample_id_all and bit 1 has the record's
- * own size corrected, so that most inputs get beyond that check), then the record.
+ * Input: sample_type (8 bytes), flags (8 bytes, of which bit 0 is sample_id_all, bit 1 has the record's
+ * own size corrected, so that most inputs get beyond that check, and bits 8 to 15 are read_format), then the record.
  */
 #include "backend-perfring/decode.h"
 
@@ -12,6 +12,7 @@
 
 #define FLAG_SAMPLE_ID_ALL 1U
 #define FLAG_FIX_SIZE      2U
+#define READ_FORMAT(flags) ((flags) >> 8 & 0xff)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,6 +36,7 @@ static void check_record(const struct record *r, const unsigned char *bytes, siz
 	case PERF_RECORD_SAMPLE:
 		check(r->sample.nr <= size / 8);
 		check(inside(r->sample.ips, 8 * r->sample.nr, bytes, size));
+		check(!r->sample.raw || inside(r->sample.raw, r->sample.raw_size, bytes, size));
 		break;
 	case PERF_RECORD_COMM:
 		check(inside(r->comm.name, strlen(r->comm.name) + 1, bytes, size));
@@ -42,6 +44,9 @@ static void check_record(const struct record *r, const unsigned char *bytes, siz
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		check(inside(r->mmap.path, strlen(r->mmap.path) + 1, bytes, size));
+		check(r->mmap.build_id_size <= 20);
+		check(!r->mmap.build_id || inside(r->mmap.build_id, r->mmap.build_id_size, bytes, size));
+		check(r->mmap.build_id || !r->mmap.build_id_size);
 		break;
 	}
 }
@@ -59,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&attr.sample_type, data, 8);
 	memcpy(&flags, data + 8, 8);
 	attr.sample_id_all = flags & FLAG_SAMPLE_ID_ALL;
+	attr.read_format = READ_FORMAT(flags);
 	data += 16;
 	size -= 16;
 	/* Exactly as long as the record, so that the sanitizer sees what is read beyond; never NULL. */

@@ -13,7 +13,7 @@
 #define TEXT_SIZE   0x1000u
 #define DATA_ADDR   0x403000u
 
-enum { SEC_NULL, SEC_TEXT, SEC_SYMTAB, SEC_STRTAB, SEC_DYNSYM, SEC_DYNSTR, SEC_DATA, SEC_NR };
+enum { SEC_NULL, SEC_TEXT, SEC_SYMTAB, SEC_STRTAB, SEC_DYNSYM, SEC_DYNSTR, SEC_DATA, SEC_NOTE, SEC_NR };
 
 /** struct image_symbol - @value counts from the begin of its section; @shndx may be a reserved index. */
 struct image_symbol {
@@ -23,12 +23,20 @@ struct image_symbol {
 	uint16_t shndx;
 };
 
+/** struct image_notes - raw notes of a file, found by a segment, a section, or both. */
+struct image_notes {
+	const void *bytes;
+	size_t len;
+	bool segment, section;
+	uint64_t align;
+};
+
 /** struct image - @bytes is owned: image_release(). Offsets are of the parts of the file. */
 struct image {
 	unsigned char *bytes;
 	size_t len, cap;
 	int class, encoding;
-	size_t phdr, shdr, symtab, strtab;
+	size_t phdr, shdr, symtab, strtab, notes;
 };
 
 static inline size_t image_put(struct image *im, const void *data, size_t len)
@@ -61,8 +69,8 @@ static inline size_t image_put_as(struct image *im, Elf_Type type, size_t at, vo
 
 static inline void image_ehdr(struct image *im)
 {
-	Elf64_Ehdr e = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phnum = 1 };
-	Elf32_Ehdr n = { .e_type = ET_DYN, .e_machine = EM_386, .e_version = EV_CURRENT, .e_phnum = 1 };
+	Elf64_Ehdr e = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phnum = 2 };
+	Elf32_Ehdr n = { .e_type = ET_DYN, .e_machine = EM_386, .e_version = EV_CURRENT, .e_phnum = 2 };
 
 	memcpy(e.e_ident, ELFMAG, SELFMAG);
 	e.e_ident[EI_CLASS] = (unsigned char)im->class;
@@ -81,14 +89,31 @@ static inline void image_ehdr(struct image *im)
 		image_put_as(im, ELF_T_EHDR, 0, &n, sizeof(n));
 }
 
-static inline void image_phdr(struct image *im)
+static inline size_t image_phdr(struct image *im, size_t at, Elf64_Phdr p)
 {
-	Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT_OFFSET, .p_vaddr = TEXT_ADDR };
-	Elf32_Phdr n = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = TEXT_OFFSET, .p_vaddr = TEXT_ADDR };
+	Elf32_Phdr n = { .p_type = p.p_type,
+			 .p_flags = p.p_flags,
+			 .p_offset = (Elf32_Off)p.p_offset,
+			 .p_vaddr = (Elf32_Addr)p.p_vaddr,
+			 .p_filesz = (Elf32_Word)p.p_filesz,
+			 .p_memsz = (Elf32_Word)p.p_memsz,
+			 .p_align = (Elf32_Word)p.p_align };
 
-	p.p_filesz = p.p_memsz = n.p_filesz = n.p_memsz = TEXT_SIZE;
-	im->phdr = im->class == ELFCLASS64 ? image_put_as(im, ELF_T_PHDR, SIZE_MAX, &p, sizeof(p))
-					   : image_put_as(im, ELF_T_PHDR, SIZE_MAX, &n, sizeof(n));
+	return im->class == ELFCLASS64 ? image_put_as(im, ELF_T_PHDR, at, &p, sizeof(p))
+				       : image_put_as(im, ELF_T_PHDR, at, &n, sizeof(n));
+}
+
+/* The text, and room for the notes. */
+static inline void image_phdrs(struct image *im)
+{
+	im->phdr = image_phdr(im, SIZE_MAX,
+			      (Elf64_Phdr){ .p_type = PT_LOAD,
+					    .p_flags = PF_R | PF_X,
+					    .p_offset = TEXT_OFFSET,
+					    .p_vaddr = TEXT_ADDR,
+					    .p_filesz = TEXT_SIZE,
+					    .p_memsz = TEXT_SIZE });
+	image_phdr(im, SIZE_MAX, (Elf64_Phdr){ .p_type = PT_NULL });
 }
 
 static inline size_t image_shdr(struct image *im, Elf64_Shdr s)
@@ -99,6 +124,7 @@ static inline size_t image_shdr(struct image *im, Elf64_Shdr s)
 			 .sh_offset = (Elf32_Off)s.sh_offset,
 			 .sh_size = (Elf32_Word)s.sh_size,
 			 .sh_link = s.sh_link,
+			 .sh_addralign = (Elf32_Word)s.sh_addralign,
 			 .sh_entsize = (Elf32_Word)s.sh_entsize };
 
 	return im->class == ELFCLASS64 ? image_put_as(im, ELF_T_SHDR, SIZE_MAX, &s, sizeof(s))
@@ -135,9 +161,24 @@ static inline void image_symbols(struct image *im, const struct image_symbol *v,
 	str->sh_size = im->len - str->sh_offset;
 }
 
-/** image_build() - an ELF file with these symbols in .symtab and .dynsym. */
-static inline void image_build(struct image *im, int class, int encoding, const struct image_symbol *symtab,
-			       size_t nr_symtab, const struct image_symbol *dynsym, size_t nr_dynsym)
+static inline void image_put_notes(struct image *im, const struct image_notes *notes, Elf64_Shdr *sh)
+{
+	size_t phdr = im->phdr + (im->class == ELFCLASS64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+	Elf64_Phdr p = { .p_type = PT_NOTE, .p_filesz = notes->len, .p_align = notes->align };
+
+	p.p_offset = im->notes = image_put(im, notes->bytes, notes->len);
+	if (notes->segment)
+		image_phdr(im, phdr, p);
+	if (notes->section)
+		*sh = (Elf64_Shdr){
+			.sh_type = SHT_NOTE, .sh_offset = im->notes, .sh_size = notes->len, .sh_addralign = notes->align
+		};
+}
+
+/** image_build_with() - an ELF file with these symbols in .symtab and .dynsym, and @notes unless NULL. */
+static inline void image_build_with(struct image *im, int class, int encoding, const struct image_symbol *symtab,
+				    size_t nr_symtab, const struct image_symbol *dynsym, size_t nr_dynsym,
+				    const struct image_notes *notes)
 {
 	static const unsigned char zeros[64];
 	Elf64_Shdr s[SEC_NR] = {
@@ -161,7 +202,9 @@ static inline void image_build(struct image *im, int class, int encoding, const 
 	elf_version(EV_CURRENT);
 	*im = (struct image){ .class = class, .encoding = encoding };
 	image_put(im, zeros, class == ELFCLASS64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr));
-	image_phdr(im);
+	image_phdrs(im);
+	if (notes)
+		image_put_notes(im, notes, &s[SEC_NOTE]);
 	image_symbols(im, symtab, nr_symtab, &s[SEC_SYMTAB], &s[SEC_STRTAB]);
 	image_symbols(im, dynsym, nr_dynsym, &s[SEC_DYNSYM], &s[SEC_DYNSTR]);
 	im->symtab = s[SEC_SYMTAB].sh_offset;
@@ -170,6 +213,31 @@ static inline void image_build(struct image *im, int class, int encoding, const 
 	for (i = 0; i < SEC_NR; i++)
 		image_shdr(im, s[i]);
 	image_ehdr(im);
+}
+
+/** image_build() - the same without notes. */
+static inline void image_build(struct image *im, int class, int encoding, const struct image_symbol *symtab,
+			       size_t nr_symtab, const struct image_symbol *dynsym, size_t nr_dynsym)
+{
+	image_build_with(im, class, encoding, symtab, nr_symtab, dynsym, nr_dynsym, NULL);
+}
+
+/** image_note() - write a note at @to, padded with zeros to @align, in the given byte order. Return: its length. */
+static inline size_t image_note(unsigned char *to, int encoding, size_t align, uint32_t type, const void *name,
+				uint32_t name_len, const void *desc, uint32_t desc_len)
+{
+	uint32_t head[3] = { name_len, desc_len, type };
+	size_t at = sizeof(head), i;
+
+	for (i = 0; i < sizeof(head); i++)
+		to[i] = (unsigned char)(head[i / 4] >> 8 * (encoding == ELFDATA2MSB ? 3 - i % 4 : i % 4));
+	memcpy(to + at, name, name_len);
+	for (at += name_len; at % align; at++)
+		to[at] = 0;
+	memcpy(to + at, desc, desc_len);
+	for (at += desc_len; at % align; at++)
+		to[at] = 0;
+	return at;
 }
 
 static inline void image_release(struct image *im)

@@ -102,6 +102,21 @@ static uint64_t value_of(const char *name, pid_t pid)
 	return value;
 }
 
+/* Of all rows of that task. */
+static uint64_t value_in(const struct stacks *t, const char *name, pid_t pid)
+{
+	struct stack_row row;
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < stacks_nr_rows(t); i++) {
+		stacks_row(t, i, &row);
+		if (!strcmp(row.comm, name) && row.pid == pid)
+			value += row.value;
+	}
+	return value;
+}
+
 static struct stack_row only_row(void)
 {
 	struct stack_row row;
@@ -267,12 +282,21 @@ START_TEST(test_idle)
 }
 END_TEST
 
-START_TEST(test_idle_on_huge_cpu)
+/* Samples may be without a CPU, or a stranger's. */
+static const struct {
+	uint32_t cpu;
+	const char *name;
+} idle_cpus[] = {
+	{ 0, "swapper/0" },       { 65535, "swapper/65535" }, { 65536, "swapper" },
+	{ INT32_MAX, "swapper" }, { 1U << 31, "swapper" },    { UINT32_MAX, "swapper" },
+};
+
+START_TEST(test_idle_on_odd_cpu)
 {
 	cap.filter.idle = true;
 	nr_samples++;
-	apply(0, (struct record){ .type = PERF_RECORD_SAMPLE, .cpu = UINT32_MAX });
-	ck_assert_uint_eq(value_of("swapper/4294967", 0), 1); /* COMM_LEN - 1 letters */
+	apply(0, (struct record){ .type = PERF_RECORD_SAMPLE, .cpu = idle_cpus[_i].cpu });
+	ck_assert_uint_eq(value_of(idle_cpus[_i].name, 0), 1);
 	assert_books(1, 0);
 }
 END_TEST
@@ -396,6 +420,136 @@ START_TEST(test_chains)
 }
 END_TEST
 
+#define KERNEL  PERF_RECORD_MISC_KERNEL
+#define USER    PERF_RECORD_MISC_USER
+#define CHAIN   { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 1, 2, 3 }, 7
+#define KCHAIN  { PERF_CONTEXT_KERNEL, K(1), K(2) }, 3
+#define NOCHAIN { 0 }, 0
+
+/*
+ * What is left of a sample of a recording. It may have been made without callchains, or with copies of the user's stack
+ * in the place of that part of them.
+ */
+static const struct {
+	const char *what;
+	uint64_t ips[7];
+	uint64_t nr, ip;
+	uint32_t mode;
+	unsigned int asked;
+	char only; /* 'U' or 'K' */
+	int kernel, user;
+	bool kernel_cut, user_cut;
+} recorded[] = {
+	{ "chain: the address is its leaf", CHAIN, K(1), KERNEL, 126, 0, 2, 3 },
+	{ "chain, interrupted elsewhere", CHAIN, 77, USER, 126, 0, 2, 3 },
+	{ "leaf in the kernel", NOCHAIN, K(1), KERNEL, 126, 0, 1, -1 },
+	{ "leaf in user space", NOCHAIN, 77, USER, 126, 0, -1, 1 },
+	{ "-K of a leaf in the kernel", NOCHAIN, K(1), KERNEL, 126, 'K', 1, -1 },
+	{ "-U of a leaf in user space", NOCHAIN, 77, USER, 126, 'U', -1, 1 },
+	{ "-U of a leaf in the kernel", NOCHAIN, K(1), KERNEL, 126, 'U', -1, -1 },
+	{ "-K of a leaf in user space", NOCHAIN, 77, USER, 126, 'K', -1, -1 },
+	{ "leaf of nowhere", NOCHAIN, 77, PERF_RECORD_MISC_CPUMODE_UNKNOWN, 126, 0, -1, -1 },
+	{ "leaf in the hypervisor", NOCHAIN, 77, PERF_RECORD_MISC_HYPERVISOR, 126, 0, -1, -1 },
+	{ "leaf in a guest's kernel", NOCHAIN, 77, PERF_RECORD_MISC_GUEST_KERNEL, 126, 0, -1, -1 },
+	{ "leaf in a guest", NOCHAIN, 77, PERF_RECORD_MISC_GUEST_USER, 126, 0, -1, -1 },
+	{ "no address in the kernel", NOCHAIN, 0, KERNEL, 126, 0, -1, -1 },
+	{ "no address in user space", NOCHAIN, 0, USER, 126, 0, -1, -1 },
+	{ "an address that is a marker", NOCHAIN, PERF_CONTEXT_USER, USER, 126, 0, -1, -1 },
+	{ "chain of a guest", { PERF_CONTEXT_GUEST, 5, 6 }, 3, 5, PERF_RECORD_MISC_GUEST_USER, 126, 0, -1, -1 },
+	{ "chain without markers", { 5, 6 }, 2, 5, USER, 126, 0, -1, 1 },
+	{ "copied, in the kernel", KCHAIN, K(1), KERNEL, 126, 0, 2, -1 },
+	{ "copied, in the kernel, -K", KCHAIN, K(1), KERNEL, 126, 'K', 2, -1 },
+	{ "copied, in the kernel, -U", KCHAIN, K(1), KERNEL, 126, 'U', -1, -1 },
+	{ "copied, in user space", NOCHAIN, 77, USER, 126, 0, -1, 1 },
+	{ "copied, in user space, -K", NOCHAIN, 77, USER, 126, 'K', -1, -1 },
+	{ "limit", CHAIN, K(1), KERNEL, 5, 0, 2, 2, false, true },
+	{ "limit, reached", CHAIN, K(1), KERNEL, 6, 0, 2, 3 },
+	{ "limit, -U: the kernel's part had its share", CHAIN, K(1), KERNEL, 5, 'U', -1, 2, false, true },
+	{ "more than the limit, -U", CHAIN, K(1), KERNEL, 3, 'U', -1, 3 },
+	{ "limit at its end",
+	  { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 5 },
+	  5,
+	  K(1),
+	  KERNEL,
+	  3,
+	  0,
+	  2,
+	  0,
+	  false,
+	  true },
+	{ "limit at its end, -U",
+	  { PERF_CONTEXT_KERNEL, K(1), K(2), PERF_CONTEXT_USER, 5 },
+	  5,
+	  K(1),
+	  KERNEL,
+	  3,
+	  'U',
+	  -1,
+	  0,
+	  false,
+	  true },
+	{ "limit, -K", CHAIN, K(1), KERNEL, 5, 'K', 2, -1 },
+	{ "limit in the kernel's part", KCHAIN, K(1), KERNEL, 2, 0, 1, -1, true },
+	{ "limit in the kernel's part, -K", KCHAIN, K(1), KERNEL, 2, 'K', 1, -1, true },
+	{ "more than the limit", CHAIN, K(1), KERNEL, 2, 0, 2, 3 },
+	{ "more than the limit, -K", CHAIN, K(1), KERNEL, 4, 'K', 2, -1 },
+	{ "limit of a leaf", NOCHAIN, 77, USER, 2, 0, -1, 1 },
+	{ "no limit", CHAIN, K(1), KERNEL, UINT16_MAX, 0, 2, 3 },
+};
+
+START_TEST(test_recorded)
+{
+	const struct record r = { .type = PERF_RECORD_SAMPLE,
+				  .mode = recorded[_i].mode,
+				  .pid = 10,
+				  .tid = 10,
+				  .sample = { recorded[_i].ips, recorded[_i].nr, recorded[_i].ip } };
+	struct stack_row row;
+
+	options.input = "perf.data";
+	options.user_only = recorded[_i].only == 'U';
+	options.kernel_only = recorded[_i].only == 'K';
+	cap.asked = recorded[_i].asked;
+	apply(0, r);
+	row = only_row();
+	assert_side(recorded[_i].what, &row.kernel, recorded[_i].kernel, recorded[_i].kernel_cut);
+	assert_side(recorded[_i].what, &row.user, recorded[_i].user, recorded[_i].user_cut);
+	if (row.kernel.nr)
+		ck_assert_uint_eq(row.kernel.frames[0], K(1));
+	if (row.user.nr && !recorded[_i].nr)
+		ck_assert_uint_eq(row.user.frames[0], 77);
+	ck_assert_uint_eq(row.value, 1);
+}
+END_TEST
+
+/* A leaf tells the idle task from one of another pid namespace as a callchain does, wanted or not. */
+START_TEST(test_idle_leaf)
+{
+	struct record r = { .type = PERF_RECORD_SAMPLE, .cpu = 1 };
+
+	cap.filter.idle = true;
+	options.input = "perf.data";
+	options.user_only = _i == 1;
+	options.kernel_only = _i == 2;
+	nr_samples = 4;
+	r.sample.ip = K(1);
+	r.mode = KERNEL;
+	apply(1, r);
+	r.mode = USER;
+	apply(1, r);
+	r.mode = PERF_RECORD_MISC_GUEST_USER; /* while this CPU is idle, as far as anyone knows */
+	apply(1, r);
+	r.sample.ip = 0;
+	r.mode = USER;
+	apply(1, r);
+	ck_assert_uint_eq(value_in(cap.sets[0].stacks, "swapper/1", 0), 3);
+	ck_assert_uint_eq(value_in(cap.sets[0].stacks, "[outside]", -1), 1);
+	ck_assert_uint_eq(a.books[0].idle, 3);
+	ck_assert_uint_eq(a.books[0].outside, 1);
+	assert_books(4, 0);
+}
+END_TEST
+
 /* ---- mappings */
 
 static void map(pid_t pid, uint32_t type, uint64_t start, uint64_t len, const char *path)
@@ -430,6 +584,57 @@ START_TEST(test_mmap)
 	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x401000, &m), 0);
 	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x500000, &m), 1);
 	ck_assert_str_eq(m.file->path, "/lib/ten");
+}
+END_TEST
+
+/* In the place of device and inode, as long as it says. */
+static const struct {
+	uint8_t size;
+	const char *path, *kept;
+} identified[] = {
+	{ 20, "/bin/ten", "/bin/ten" },
+	{ 16, "/bin/ten (deleted)", "/bin/ten" },
+	{ 1, "/bin/ten (deleted)", "/bin/ten" },
+	{ 0, "/bin/ten", "/bin/ten" },
+	{ 0, "/bin/ten (deleted)", "/bin/ten (deleted)" }, /* of nobody knows which file */
+};
+
+START_TEST(test_mmap_build_id)
+{
+	static const unsigned char id[BUILD_ID_MAX] = "0123456789abcdef0123";
+	unsigned char want[BUILD_ID_MAX] = { 0 };
+	struct mapping m;
+
+	comm(10, 10, "ten", true);
+	apply(0, (struct record){ .type = PERF_RECORD_MMAP2,
+				  .pid = 10,
+				  .tid = 10,
+				  .mmap = { .start = 0x400000,
+					    .len = 0x1000,
+					    .build_id = id,
+					    .build_id_size = identified[_i].size,
+					    .path = identified[_i].path } });
+	memcpy(want, id, identified[_i].size);
+	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x400000, &m), 1);
+	ck_assert_str_eq(m.file->path, identified[_i].kept);
+	ck_assert_uint_eq(m.file->build_id_size, identified[_i].size);
+	ck_assert_mem_eq(m.file->build_id, want, sizeof(want));
+	ck_assert_uint_eq(m.file->maj | m.file->min | m.file->ino, 0);
+}
+END_TEST
+
+/* Made up by perf record: a child that has executed another program since takes a name, and no mappings. */
+START_TEST(test_fork_exec)
+{
+	struct mapping m;
+
+	comm(10, 10, "shell", true);
+	map(10, PERF_RECORD_MMAP2, 0x400000, 0x1000, "/bin/sh");
+	apply(0, (struct record){ .type = PERF_RECORD_FORK, .pid = 20, .tid = 20, .fork = { 10, 10, _i } });
+	sample(0, 20, 20);
+	ck_assert_uint_eq(value_of("shell", 20), 1);
+	ck_assert_int_eq(tasks_find(cap.tasks, 20, "shell", 0x400000, &m), _i ? 0 : 1);
+	ck_assert_int_eq(tasks_find(cap.tasks, 10, "shell", 0x400000, &m), 1);
 }
 END_TEST
 
@@ -554,20 +759,6 @@ static void lone_in(unsigned int set, pid_t pid, pid_t tid)
 	const struct sample_lead lead = { .note = { .set = set, .pid = 66, .comm = "not this" } };
 
 	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
-}
-
-static uint64_t value_in(const struct stacks *t, const char *name, pid_t pid)
-{
-	struct stack_row row;
-	uint64_t value = 0;
-	size_t i;
-
-	for (i = 0; i < stacks_nr_rows(t); i++) {
-		stacks_row(t, i, &row);
-		if (!strcmp(row.comm, name) && row.pid == pid)
-			value += row.value;
-	}
-	return value;
 }
 
 /* A spilled sample is of the task and name that the note says, whatever record and side-band say. */
@@ -908,11 +1099,15 @@ int main(void)
 	tcase_add_test(tc, test_dying_unknown);
 	tcase_add_test(tc, test_dying_filtered);
 	tcase_add_loop_test(tc, test_idle, 0, 2);
-	tcase_add_test(tc, test_idle_on_huge_cpu);
+	tcase_add_loop_test(tc, test_idle_on_odd_cpu, 0, ARRAY_SIZE(idle_cpus));
 	tcase_add_loop_test(tc, test_outside, 0, 2);
 	tcase_add_loop_test(tc, test_filter, 0, ARRAY_SIZE(filters));
 	tcase_add_loop_test(tc, test_chains, 0, ARRAY_SIZE(chains));
+	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(recorded));
+	tcase_add_loop_test(tc, test_idle_leaf, 0, 3);
 	tcase_add_test(tc, test_mmap);
+	tcase_add_loop_test(tc, test_mmap_build_id, 0, ARRAY_SIZE(identified));
+	tcase_add_loop_test(tc, test_fork_exec, 0, 2);
 	tcase_add_loop_test(tc, test_bad_mmap, 0, ARRAY_SIZE(bad_maps));
 	tcase_add_test(tc, test_counters);
 	tcase_add_loop_test(tc, test_strange_ids, 0, ARRAY_SIZE(strange));

@@ -133,6 +133,41 @@ START_TEST(test_entry)
 }
 END_TEST
 
+/* An address alone: only of the two modes that have stacks, and only if it is one. */
+static const struct {
+	unsigned int mode;
+	uint64_t ip;
+	struct part kernel, user;
+} leaves[] = {
+	{ PERF_RECORD_MISC_KERNEL, K0, { 't', 1, 0 }, { 'n' } },
+	{ PERF_RECORD_MISC_USER, 11, { 'n' }, { 't', 1, 0 } },
+	{ PERF_RECORD_MISC_USER, K0, { 'n' }, { 't', 1, 0 } }, /* a vsyscall page is up there */
+	{ PERF_RECORD_MISC_USER, LAST_ADDRESS, { 'n' }, { 't', 1, 0 } },
+	{ PERF_RECORD_MISC_CPUMODE_UNKNOWN, 11, { 'n' }, { 'n' } },
+	{ PERF_RECORD_MISC_HYPERVISOR, K0, { 'n' }, { 'n' } },
+	{ PERF_RECORD_MISC_GUEST_KERNEL, K0, { 'n' }, { 'n' } },
+	{ PERF_RECORD_MISC_GUEST_USER, 11, { 'n' }, { 'n' } },
+	{ PERF_RECORD_MISC_CPUMODE_MASK, 11, { 'n' }, { 'n' } },
+	{ PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP, 11, { 'n' }, { 'n' } }, /* not a mode */
+	{ PERF_RECORD_MISC_KERNEL, 0, { 't', 0 }, { 'n' } },
+	{ PERF_RECORD_MISC_USER, 0, { 'n' }, { 't', 0 } },
+	{ PERF_RECORD_MISC_KERNEL, K, { 't', 0 }, { 'n' } },
+	{ PERF_RECORD_MISC_USER, UINT64_MAX, { 'n' }, { 't', 0 } },
+};
+
+START_TEST(test_leaf)
+{
+	struct stack kernel = { .state = STACK_NONE }, user = { .state = STACK_NONE };
+	uint64_t *ip = malloc(sizeof(*ip)); /* alone: sanitizers see a step too far */
+
+	*ip = leaves[_i].ip;
+	callchain_leaf(ip, leaves[_i].mode, &kernel, &user);
+	check_part(&kernel, &leaves[_i].kernel, ip);
+	check_part(&user, &leaves[_i].user, ip);
+	free(ip);
+}
+END_TEST
+
 /* States: 'n'one, 't'aken, 'm'issed; 'c': taken and cut. */
 struct side {
 	char state;
@@ -430,6 +465,7 @@ int main(void)
 
 	tcase_add_loop_test(t, test_split, 0, ARRAY_SIZE(splits));
 	tcase_add_loop_test(t, test_entry, 0, ARRAY_SIZE(entries));
+	tcase_add_loop_test(t, test_leaf, 0, ARRAY_SIZE(leaves));
 	tcase_add_loop_test(t, test_limit, 0, ARRAY_SIZE(limits));
 	tcase_add_loop_test(t, test_same_sample, 0, 10);
 	tcase_add_loop_test(t, test_max_stack, 0, ARRAY_SIZE(max_stacks));

@@ -137,6 +137,7 @@ static void assert_sample(const struct record *r, uint64_t type, const void *byt
 	ck_assert_int_eq(r->tid, type & PERF_SAMPLE_TID ? 12 : 0);
 	ck_assert_uint_eq(r->time, type & PERF_SAMPLE_TIME ? 123456789 : 0);
 	ck_assert_uint_eq(r->cpu, type & PERF_SAMPLE_CPU ? 3 : UINT32_MAX);
+	ck_assert_uint_eq(r->sample.ip, type & PERF_SAMPLE_IP ? 0x401000 : 0);
 	ck_assert_uint_eq(r->sample.nr, callchain ? ARRAY_SIZE(chain) : 0);
 	ck_assert((const char *)(r->sample.ips + r->sample.nr) <= (const char *)bytes + size);
 	if (callchain)
@@ -166,7 +167,7 @@ START_TEST(test_sample)
 }
 END_TEST
 
-/* Fields behind the raw data are left alone; the ones before it that change its place are refused. */
+/* Fields behind the raw data are left alone. */
 START_TEST(test_sample_other_fields)
 {
 	struct perf_event_attr attr = { .sample_type = bit_set(SAMPLE_SETS - 1) | PERF_SAMPLE_REGS_USER |
@@ -181,9 +182,147 @@ START_TEST(test_sample_other_fields)
 	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
 	assert_sample(&r, attr.sample_type, bytes, 8 * w.nr);
 	free(bytes);
-	attr.sample_type |= PERF_SAMPLE_READ;
-	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), -ENOTSUP);
+}
+END_TEST
+
+#define READ_FORMATS (1 << 5) /* sets of what perf_event_open(2) can put there */
+
+/* perf_event_open(2): the values of a group come with their number, those of one event without. */
+static void put_read(struct writer *w, uint64_t format, uint64_t nr)
+{
+	if (format & PERF_FORMAT_GROUP)
+		put(w, nr);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		put(w, 1001);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		put(w, 1002);
+	for (; nr; nr--) {
+		put(w, 1003);
+		if (format & PERF_FORMAT_ID)
+			put(w, 1004);
+		if (format & PERF_FORMAT_LOST)
+			put(w, 1005);
+	}
+}
+
+/* The callchain is found behind the counters, however many there are; and not in a record that ends before. */
+START_TEST(test_read)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN,
+					.read_format = (uint64_t)_i };
+	bool group = attr.read_format & PERF_FORMAT_GROUP;
+	uint64_t nr;
+
+	for (nr = group ? 0 : 1; nr <= (group ? 4 : 1); nr++) {
+		struct writer w = { .nr = 1 };
+		struct record r;
+		size_t size;
+		void *bytes;
+
+		put(&w, two(11, 12));
+		put_read(&w, attr.read_format, nr);
+		put(&w, 2);
+		put(&w, 0x401000);
+		put(&w, 0x402000);
+		finish(&w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+		ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+		ck_assert_int_eq(r.tid, 12);
+		ck_assert_uint_eq(r.sample.nr, 2);
+		ck_assert_ptr_eq(r.sample.ips, (uint64_t *)bytes + w.nr - 2);
+		free(bytes);
+		for (size = 0; size < 8 * w.nr; size += 8) {
+			ck_assert_int_eq(decode_copy(&attr, &w, size, true, &r, &bytes), -EBADMSG);
+			free(bytes);
+		}
+	}
+}
+END_TEST
+
+/* Six words behind a number of counters. */
+static const struct {
+	uint64_t format;
+	uint64_t nr;
+	int rc;
+} groups[] = {
+	{ 0, 6, 1 },
+	{ 0, 7, -EBADMSG },
+	{ 0, 1 << 16, -EBADMSG },
+	{ 0, UINT64_MAX, -EBADMSG },
+	{ PERF_FORMAT_ID, 0, 1 },
+	{ PERF_FORMAT_ID, 3, 1 },
+	{ PERF_FORMAT_ID, 4, -EBADMSG },
+	{ PERF_FORMAT_ID, 6, -EBADMSG },
+	{ PERF_FORMAT_ID, 1ULL << 63, -EBADMSG },       /* twice that is 0, */
+	{ PERF_FORMAT_ID, (1ULL << 63) + 1, -EBADMSG }, /* or 2 */
+	{ PERF_FORMAT_ID, UINT64_MAX, -EBADMSG },
+	{ PERF_FORMAT_ID | PERF_FORMAT_LOST, 2, 1 },
+	{ PERF_FORMAT_ID | PERF_FORMAT_LOST, 3, -EBADMSG },
+	{ PERF_FORMAT_ID | PERF_FORMAT_LOST, 0x5555555555555556, -EBADMSG }, /* thrice that is 2 */
+	{ PERF_FORMAT_ID | PERF_FORMAT_LOST, 0xaaaaaaaaaaaaaaab, -EBADMSG },
+	{ PERF_FORMAT_TOTAL_TIME_ENABLED, 5, 1 },
+	{ PERF_FORMAT_TOTAL_TIME_ENABLED, 6, -EBADMSG },
+	{ PERF_FORMAT_TOTAL_TIME_ENABLED, UINT64_MAX, -EBADMSG }, /* with the time: 0 */
+	{ PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING, 4, 1 },
+	{ PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING, 5, -EBADMSG },
+	{ PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING, UINT64_MAX - 1, -EBADMSG },
+};
+
+START_TEST(test_read_group)
+{
+	uint64_t each = 1 + !!(groups[_i].format & PERF_FORMAT_ID) + !!(groups[_i].format & PERF_FORMAT_LOST);
+	uint64_t times = !!(groups[_i].format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+			 !!(groups[_i].format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_READ,
+					.read_format = PERF_FORMAT_GROUP | groups[_i].format };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	uint64_t i;
+	void *bytes;
+
+	put(&w, groups[_i].nr);
+	for (i = 0; i < 6; i++)
+		put(&w, 1);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), groups[_i].rc);
+	if (groups[_i].rc == 1)
+		ck_assert_ptr_eq(r.sample.ips, (uint64_t *)bytes + 2 + times + each * groups[_i].nr);
 	free(bytes);
+}
+END_TEST
+
+/* The mode of the CPU is three bits of those that the header has. */
+static const struct {
+	uint16_t misc;
+	uint32_t mode;
+} modes[] = {
+	{ PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_KERNEL },
+	{ PERF_RECORD_MISC_USER, PERF_RECORD_MISC_USER },
+	{ PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP, PERF_RECORD_MISC_USER },
+	{ PERF_RECORD_MISC_KERNEL | PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MISC_KERNEL },
+	{ PERF_RECORD_MISC_CPUMODE_UNKNOWN, 0 },
+	{ PERF_RECORD_MISC_EXACT_IP, 0 },
+	{ PERF_RECORD_MISC_HYPERVISOR, PERF_RECORD_MISC_HYPERVISOR },
+	{ PERF_RECORD_MISC_GUEST_KERNEL, PERF_RECORD_MISC_GUEST_KERNEL },
+	{ PERF_RECORD_MISC_GUEST_USER, PERF_RECORD_MISC_GUEST_USER },
+	{ 0xfff8, 0 },
+	{ 0xffff, 7 },
+};
+
+START_TEST(test_mode)
+{
+	static const uint32_t types[] = { PERF_RECORD_SAMPLE, PERF_RECORD_MMAP, PERF_RECORD_THROTTLE, 12345 };
+	static const struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_IP };
+	struct writer w = { .nr = 8 };
+	struct record r;
+	void *bytes;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		finish(&w, types[i], modes[_i].misc);
+		ck_assert_int_ge(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 0);
+		ck_assert_uint_eq(r.mode, modes[_i].mode);
+		free(bytes);
+	}
 }
 END_TEST
 
@@ -307,6 +446,8 @@ END_TEST
 
 /* ---- side-band */
 
+#define MISC_LOST_SAMPLES_BPF (1 << 15) /* perf 6.5 */
+
 /* @words and @text are the record's own part, which needs at least @least words after the header. */
 static const struct {
 	uint32_t type;
@@ -337,8 +478,13 @@ static const struct {
 	  10,
 	  1 },
 	{ PERF_RECORD_FORK, 0, 3, { 11 | 21ULL << 32, 12 | 22ULL << 32, 555 }, NULL, 3, 1 },
+	{ PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, 3, { 11 | 21ULL << 32, 12 | 22ULL << 32, 555 }, NULL, 3, 1 },
 	{ PERF_RECORD_EXIT, 0, 3, { 11 | 21ULL << 32, 12 | 22ULL << 32, 555 }, NULL, 3, 1 },
 	{ PERF_RECORD_LOST, 0, 2, { 4, 99 }, NULL, 2, 1 },
+	{ PERF_RECORD_LOST, MISC_LOST_SAMPLES_BPF, 2, { 4, 99 }, NULL, 2, 1 },
+	{ PERF_RECORD_LOST_SAMPLES, 0, 1, { 99 }, NULL, 1, 1 },
+	{ PERF_RECORD_LOST_SAMPLES, MISC_LOST_SAMPLES_BPF, 1, { 99 }, NULL, 1, 1 },
+	{ PERF_RECORD_LOST_SAMPLES, 0x7fff, 1, { 99 }, NULL, 1, 1 },
 	{ PERF_RECORD_THROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 1 },
 	{ PERF_RECORD_UNTHROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 1 },
 	{ PERF_RECORD_READ, 0, 2, { 5, 6 }, NULL, 0, 0 },
@@ -397,9 +543,13 @@ static void assert_other(int row, const struct perf_event_attr *attr, const stru
 	case PERF_RECORD_EXIT:
 		ck_assert_int_eq(r->fork.ppid, 21);
 		ck_assert_int_eq(r->fork.ptid, 22);
+		ck_assert_int_eq(r->fork.exec, others[row].misc == PERF_RECORD_MISC_FORK_EXEC);
 		break;
 	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
 		ck_assert_uint_eq(r->lost.records, 99);
+		ck_assert_int_eq(r->lost.wanted, others[row].type == PERF_RECORD_LOST_SAMPLES &&
+							 others[row].misc == MISC_LOST_SAMPLES_BPF);
 		return; /* about nobody */
 	default:
 		return;
@@ -445,6 +595,59 @@ START_TEST(test_other)
 			free(bytes);
 		}
 	}
+}
+END_TEST
+
+/* The first byte of the words in place of the device: a build id's size, if the header says that it is there. */
+static const struct {
+	uint32_t type;
+	uint16_t misc;
+	uint8_t size;
+	int rc;
+	bool there;
+} build_ids[] = {
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, true },
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID | PERF_RECORD_MISC_USER, 16, 1, true },
+	{ PERF_RECORD_MMAP2, 0xffff, 1, 1, true },
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 0, 1, true },
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 21, -EBADMSG, false },
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 24, -EBADMSG, false },
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 255, -EBADMSG, false },
+	{ PERF_RECORD_MMAP2, 0, 20, 1, false },
+	{ PERF_RECORD_MMAP2, 0, 255, 1, false },
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, 20, 1, false },
+	{ PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, false }, /* has none, whatever it says */
+	{ PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_BUILD_ID, 255, 1, false },
+};
+
+START_TEST(test_build_id)
+{
+	static const struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID };
+	static const unsigned char id[20] = "0123456789abcdef0123";
+	struct writer w = { .nr = 5 };
+	struct record r;
+	unsigned char *at = (unsigned char *)&w.words[5];
+	void *bytes;
+
+	memset(at, 0xee, 32);
+	*at = build_ids[_i].size;
+	memcpy(at + 4, id, sizeof(id));
+	w.nr += 4;
+	put_text(&w, "/bin/cat");
+	finish(&w, build_ids[_i].type, build_ids[_i].misc);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), build_ids[_i].rc);
+	if (build_ids[_i].there) {
+		ck_assert_uint_eq(r.mmap.build_id_size, build_ids[_i].size);
+		ck_assert_ptr_eq(r.mmap.build_id, (unsigned char *)bytes + 44);
+		ck_assert_mem_eq(r.mmap.build_id, id, build_ids[_i].size);
+		ck_assert_uint_eq(r.mmap.maj | r.mmap.min | r.mmap.ino, 0);
+		ck_assert_str_eq(r.mmap.path, "/bin/cat");
+	} else if (build_ids[_i].rc == 1) {
+		ck_assert_ptr_null(r.mmap.build_id);
+		ck_assert_uint_eq(r.mmap.build_id_size, 0);
+		ck_assert_int_eq(r.mmap.maj != 0, build_ids[_i].type == PERF_RECORD_MMAP2);
+	}
+	free(bytes);
 }
 END_TEST
 
@@ -514,12 +717,16 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_sample, 0, 2);
 	tcase_add_test(tc, test_sample_other_fields);
+	tcase_add_loop_test(tc, test_read, 0, READ_FORMATS);
+	tcase_add_loop_test(tc, test_read_group, 0, ARRAY_SIZE(groups));
+	tcase_add_loop_test(tc, test_mode, 0, ARRAY_SIZE(modes));
 	tcase_add_loop_test(tc, test_raw, 0, ARRAY_SIZE(raws));
 	tcase_add_test(tc, test_raw_missing);
 	tcase_add_test(tc, test_identifier);
 	tcase_add_loop_test(tc, test_callchain_size, 0, ARRAY_SIZE(chains));
 	tcase_add_test(tc, test_dying_task);
 	tcase_add_loop_test(tc, test_other, 0, ARRAY_SIZE(others));
+	tcase_add_loop_test(tc, test_build_id, 0, ARRAY_SIZE(build_ids));
 	tcase_add_loop_test(tc, test_not_terminated, 0, 3);
 	tcase_add_loop_test(tc, test_size, 0, ARRAY_SIZE(sizes));
 	suite_add_tcase(s, tc);

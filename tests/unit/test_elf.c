@@ -463,6 +463,191 @@ START_TEST(test_not_a_file)
 }
 END_TEST
 
+/* Where the notes with the build id are, and what is broken there: a header field set to a value. */
+#define NOTE_PHDR(field) 0x10000 + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, field), sizeof(((Elf64_Phdr *)0)->field)
+
+static const struct {
+	const char *what;
+	bool segment, section;
+	size_t where, width;
+	uint64_t value;
+	bool found;
+} noted[] = {
+	{ "both", true, true, EHDR(e_version), 1, true },
+	{ "segment", true, false, EHDR(e_version), 1, true },
+	{ "section", false, true, EHDR(e_version), 1, true },
+	{ "segment type", true, false, NOTE_PHDR(p_type), PT_INTERP, false },
+	{ "segment beyond the file, but a section", true, true, NOTE_PHDR(p_offset), 1 << 20, true },
+	{ "segment beyond the file", true, false, NOTE_PHDR(p_offset), 1 << 20, false },
+	{ "segment at the end of the address space", true, false, NOTE_PHDR(p_offset), UINT64_MAX - 8, false },
+	{ "segment beside", true, false, NOTE_PHDR(p_offset), 64, false },
+	{ "segment huge", true, false, NOTE_PHDR(p_filesz), UINT64_MAX, false },
+	{ "segment empty", true, false, NOTE_PHDR(p_filesz), 0, false },
+	{ "segment too short", true, false, NOTE_PHDR(p_filesz), 35, false },
+	{ "segment not a header long", true, false, NOTE_PHDR(p_filesz), 11, false },
+	{ "segment of any alignment", true, false, NOTE_PHDR(p_align), UINT64_MAX, true },
+	{ "section type", false, true, SHDR(SEC_NOTE, sh_type), SHT_PROGBITS, false },
+	{ "section without contents", false, true, SHDR(SEC_NOTE, sh_type), SHT_NOBITS, false },
+	{ "section compressed", false, true, SHDR(SEC_NOTE, sh_flags), SHF_COMPRESSED, false },
+	{ "section beyond the file", false, true, SHDR(SEC_NOTE, sh_offset), 1 << 20, false },
+	{ "section at the end of the address space", false, true, SHDR(SEC_NOTE, sh_offset), UINT64_MAX, false },
+	{ "section huge", false, true, SHDR(SEC_NOTE, sh_size), UINT64_MAX, false },
+	{ "section empty", false, true, SHDR(SEC_NOTE, sh_size), 0, false },
+	{ "section too short", false, true, SHDR(SEC_NOTE, sh_size), 35, false },
+};
+
+#define BUILD_ID "0123456789abcdefghij"
+
+static void build_noted(int class, int encoding, bool segment, bool section, size_t align)
+{
+	unsigned char bytes[128];
+	struct image_notes notes = { bytes, 0, segment, section, align };
+
+	notes.len = image_note(bytes, encoding, align, NT_GNU_BUILD_ID, "GNU", 4, BUILD_ID, 20);
+	image_build_with(&im, class, encoding, plain, 2, NULL, 0, &notes);
+}
+
+static void check_build_id(const struct build_id *id, bool found)
+{
+	ck_assert_uint_eq(id->size, found ? 20 : 0);
+	ck_assert_mem_eq(id->bytes, BUILD_ID, id->size);
+}
+
+/* A descriptor of the image in a file that is gone. */
+static int image_fd(void)
+{
+	char *dir = unit_tmpdir(), path[4096];
+	int fd;
+
+	unit_write(dir, "elf", im.bytes, im.len);
+	snprintf(path, sizeof(path), "%s/elf", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	unit_rmdir(dir);
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+START_TEST(test_build_id)
+{
+	struct build_id id = { 3, "old" };
+	int fd;
+
+	build_noted(ELFCLASS64, ELFDATA2LSB, noted[_i].segment, noted[_i].section, 4);
+	poke(noted[_i].where, noted[_i].width, noted[_i].value);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	ck_assert_msg(elf_symbols_build_id(es)->size == (noted[_i].found ? 20 : 0), "%s", noted[_i].what);
+	check_build_id(elf_symbols_build_id(es), noted[_i].found);
+	ck_assert_str_eq(lookup(0x100), "first+0x0"); /* whatever the notes are */
+	fd = image_fd();
+	ck_assert_int_eq(elf_build_id(fd, &id), 0);
+	close(fd);
+	check_build_id(&id, noted[_i].found);
+}
+END_TEST
+
+START_TEST(test_build_id_formats)
+{
+	size_t len, align;
+
+	for (align = 4; align <= 8; align += 4) {
+		build_noted(formats[_i].class, formats[_i].encoding, true, false, align);
+		ck_assert_int_eq(parse(im.bytes, im.len), 0);
+		check_build_id(elf_symbols_build_id(es), true);
+		elf_symbols_free(es);
+		image_release(&im);
+		build_noted(formats[_i].class, formats[_i].encoding, false, true, align);
+		for (len = 0; len < im.len; len++)
+			ck_assert_int_eq(parse(im.bytes, len), -ENOEXEC);
+		ck_assert_int_eq(parse(im.bytes, im.len), 0);
+		check_build_id(elf_symbols_build_id(es), true);
+		elf_symbols_free(es);
+		image_release(&im);
+	}
+	/* notes of the other byte order */
+	build_noted(formats[_i].class, formats[_i].encoding, true, true, 4);
+	im.bytes[im.notes] = im.bytes[im.notes + 3] = 4;
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	check_build_id(elf_symbols_build_id(es), false);
+}
+END_TEST
+
+START_TEST(test_build_id_of_no_elf)
+{
+	struct build_id id = { 0 };
+	int p[2], fd;
+
+	ck_assert_int_eq(pipe(p), 0);
+	ck_assert_int_eq(elf_build_id(p[0], &id), -EINVAL);
+	close(p[0]);
+	close(p[1]);
+	ck_assert_int_eq(elf_build_id(p[0], &id), -EBADF);
+	build_noted(ELFCLASS64, ELFDATA2LSB, true, true, 4);
+	im.bytes[0] = 'x';
+	fd = image_fd();
+	ck_assert_int_eq(elf_build_id(fd, &id), -ENOEXEC);
+	close(fd);
+	ck_assert_uint_eq(id.size, 0);
+}
+END_TEST
+
+#define X10 "xxxxxxxxxx"
+#define X70 X10 X10 X10 X10 X10 X10 X10
+
+/* By name, whatever it is the name of. */
+static const struct {
+	const char *name;
+	uint64_t addr; /* from TEXT_ADDR on; 1: not found */
+} named[] = {
+	{ "_text", 0 },
+	{ "absolute", 0x123000 },
+	{ "object", 0x2010 },
+	{ "label", 0x30 },
+	{ "only_dynamic", 0x50 },
+	{ "twice", 0x60 },
+	{ "outside", 0x9999 },
+	{ "", 1 },
+	{ "_tex", 1 },
+	{ "text", 1 },
+	{ "_text_end", 1 },
+	{ "undefined", 1 },
+	{ "a_file.c", 1 },
+	{ "a_section", 1 },
+	{ X70, 1 },
+};
+
+START_TEST(test_address_of)
+{
+	static const struct image_symbol v[] = {
+		{ "undefined", 0x70, 0, STT_NOTYPE, STB_GLOBAL, SHN_UNDEF },
+		{ "a_file.c", 0x70, 0, STT_FILE, STB_LOCAL, SHN_ABS },
+		{ "a_section", 0x70, 0, STT_SECTION, STB_LOCAL, SEC_TEXT },
+		{ "_texts", 0x10, 0, STT_NOTYPE, STB_GLOBAL, SEC_TEXT },
+		{ "_text", 0, 0, STT_NOTYPE, STB_GLOBAL, SEC_TEXT },
+		{ "absolute", 0x123000, 0, STT_NOTYPE, STB_GLOBAL, SHN_ABS },
+		{ "object", 0x10, 8, STT_OBJECT, STB_GLOBAL, SEC_DATA },
+		LABEL("label", 0x30, 0),
+		LABEL("twice", 0x60, 0),
+		LABEL("twice", 0x61, 0),
+		LABEL("outside", 0x9999, 0),
+		LABEL(X70, 0x80, 0),
+	};
+	static const struct image_symbol dynamic[] = { FUNC("only_dynamic", 0x50, 1), FUNC("_text", 0x55, 1) };
+	uint64_t addr;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(formats); i++) {
+		addr = 77;
+		image_build(&im, formats[i].class, formats[i].encoding, v, ARRAY_SIZE(v), dynamic, ARRAY_SIZE(dynamic));
+		ck_assert_int_eq(parse(im.bytes, im.len), 0);
+		ck_assert_int_eq(elf_symbols_address(es, named[_i].name, &addr), named[_i].addr != 1);
+		ck_assert_uint_eq(addr, named[_i].addr == 1 ? 77 : TEXT_ADDR + named[_i].addr);
+		elf_symbols_free(es);
+		es = NULL;
+		image_release(&im);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("elf");
@@ -479,6 +664,10 @@ int main(void)
 	tcase_add_loop_test(tc, test_any_layout, 0, 300);
 	tcase_add_loop_test(tc, test_hard, 0, ARRAY_SIZE(hard));
 	tcase_add_test(tc, test_not_a_file);
+	tcase_add_loop_test(tc, test_build_id, 0, ARRAY_SIZE(noted));
+	tcase_add_loop_test(tc, test_build_id_formats, 0, ARRAY_SIZE(formats));
+	tcase_add_test(tc, test_build_id_of_no_elf);
+	tcase_add_loop_test(tc, test_address_of, 0, ARRAY_SIZE(named));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

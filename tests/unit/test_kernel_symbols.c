@@ -240,6 +240,43 @@ START_TEST(test_zeroed)
 }
 END_TEST
 
+/* Where _text is; 0: not told. */
+static const struct {
+	const char *text;
+	uint64_t addr;
+	bool empty;
+} references[] = {
+	{ "ffffffff81000000 T _text\n", K, false },
+	{ "ffffffff81000000 D _text\n", K, false }, /* of any type */
+	{ "ffffffff81000000 T _text\nffffffff81000000 T startup_64\n", K, false },
+	{ "ffffffff81000000 T startup_64\nffffffff81000000 T _text", K, false },
+	{ "ffffffff81000000 T _text\nffffffff82000000 T _text\n", K, false },
+	{ "ffffffff81000000 t _text\t[mod]\nffffffff81000000 T x\n", 0, false },
+	{ "0000000000000000 T _text\n", 0, false },
+	{ "0000000000401000 T _text\n", 0, false },
+	{ "ffffffff81000000 T _texts\n", 0, false },
+	{ "ffffffff81000000 T text\n", 0, false },
+	{ "ffffffff81000000 T _stext\n", 0, false },
+	{ "ffffffff81000000 _text\n", 0, true },
+	{ "\n", 0, true },
+	{ "", 0, true },
+};
+
+START_TEST(test_reference)
+{
+	uint64_t addr = 1;
+
+	feed(references[_i].text, strlen(references[_i].text), 7);
+	ck_assert_int_eq(kernel_symbols_reference(ks, "_text", &addr), references[_i].addr != 0);
+	ck_assert_uint_eq(addr, references[_i].addr ? references[_i].addr : 1);
+	ck_assert_int_eq(kernel_symbols_empty(ks), references[_i].empty);
+	addr = 1;
+	ck_assert(!kernel_symbols_reference(ks, "startup_64", &addr));
+	ck_assert(!kernel_symbols_reference(ks, "", &addr));
+	ck_assert_int_eq(kernel_symbols_reference(ks, "_stext", &addr), strstr(references[_i].text, "_stext") != NULL);
+}
+END_TEST
+
 /* A real size, in the order of the file and in another: the same table. */
 START_TEST(test_many)
 {
@@ -270,6 +307,13 @@ START_TEST(test_load)
 	snprintf(path, sizeof(path), "%s/none", dir);
 	ck_assert_int_eq(kernel_symbols_load(path, &ks), -ENOENT);
 	ck_assert_int_eq(kernel_symbols_load(dir, &ks), -EISDIR);
+	ck_assert_int_eq(kernel_symbols_load("/dev/zero", &ks), -EINVAL);
+	ck_assert_ptr_null(ks);
+	/* larger than any, without taking room */
+	unit_write(dir, "huge", "", 0);
+	snprintf(path, sizeof(path), "%s/huge", dir);
+	ck_assert_int_eq(truncate(path, 3LL << 30), 0);
+	ck_assert_int_eq(kernel_symbols_load(path, &ks), -EFBIG);
 	ck_assert_ptr_null(ks);
 	snprintf(path, sizeof(path), "%s/kallsyms", dir);
 	ck_assert_int_eq(kernel_symbols_load(path, &ks), 0);
@@ -290,6 +334,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_line, 0, ARRAY_SIZE(lines));
 	tcase_add_test(tc, test_nul_in_line);
 	tcase_add_loop_test(tc, test_zeroed, 0, ARRAY_SIZE(zeros));
+	tcase_add_loop_test(tc, test_reference, 0, ARRAY_SIZE(references));
 	tcase_add_loop_test(tc, test_many, 0, 2);
 	tcase_add_test(tc, test_load);
 	suite_add_tcase(s, tc);

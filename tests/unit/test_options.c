@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "core/options.h"
+#include "core/recording.h"
 
 #include <inttypes.h>
 
@@ -106,6 +107,8 @@ static char *fields(const struct options *o)
 		fprintf(f, " cpu=%d", o->cpu);
 	if (o->event != event_default())
 		fprintf(f, " event=%s", o->event->name);
+	else if (o->input && o->event_name)
+		fprintf(f, " name=%s", o->event_name);
 	if (o->duration || o->duration_ns)
 		fprintf(f, " ns=%" PRIu64, o->duration_ns);
 	if (o->interval_ns)
@@ -121,6 +124,12 @@ static char *fields(const struct options *o)
 	if (o->stack_entries != 16384)
 		fprintf(f, " stack=%u", o->stack_entries);
 	fprintf(f, "%s%s", o->stats ? " stats" : "", o->verbose ? " verbose" : "");
+	if (o->input)
+		fprintf(f, " input=%s", o->input);
+	if (o->kallsyms)
+		fprintf(f, " kallsyms=%s", o->kallsyms);
+	if (o->vmlinux)
+		fprintf(f, " vmlinux=%s", o->vmlinux);
 	fclose(f);
 	return text;
 }
@@ -208,6 +217,8 @@ static const struct {
 	{ "--output=- --output 'a b'", "freq=49 output=a b", ALL_LINE },
 	{ "--stats -v", "freq=49 stats verbose", ALL_LINE },
 	{ "--stat --verb", "freq=49 stats verbose", ALL_LINE },
+	{ "--kallsyms k --vmlinux v", "freq=49 kallsyms=k vmlinux=v", ALL_LINE },
+	{ "--kallsyms=- --kallsyms k", "freq=49 kallsyms=k", ALL_LINE },
 	{ "--user --include", "freq=49 user idle", HERTZ "all threads by user stack" CTRL_C },
 
 	{ "-h", "freq=49 action=1", ALL_LINE },
@@ -358,7 +369,12 @@ static const struct {
 	  "--stack-storage-size '" NINES "': above the largest table (2147483648)" },
 
 	{ "-e foo", USAGE, "-e 'foo': unknown event (see profile(8))" },
-	{ "-e ''", USAGE, "-e '': unknown event (see profile(8))" },
+	{ "-e ''", USAGE, "-e '': must not be empty" },
+	{ "--event=", USAGE, "--event '': must not be empty" },
+	{ "--event foo -e bar", USAGE, "-e 'bar': unknown event (see profile(8))" },
+	{ "-e foo --event bar", USAGE, "--event 'bar': unknown event (see profile(8))" },
+	{ "-e foo --help", USAGE, "-e 'foo': unknown event (see profile(8))" },
+	{ "-e foo -p 99999", USAGE, "-p '99999': no such process" },
 	{ "-e cycles:u", USAGE, "-e 'cycles:u': unknown event (see profile(8))" },
 	{ "--event CPU-CLOCK", USAGE, "--event 'CPU-CLOCK': unknown event (see profile(8))" },
 	{ "--backend foo", USAGE, "--backend 'foo': not one of auto, bpf, perfring, both" },
@@ -424,11 +440,8 @@ static const struct {
 	{ "--interval ''", USAGE, "--interval '': not a number of seconds" },
 	{ "-i 0", USAGE, "-i '0': must be above 0" },
 	{ "-i 1x", USAGE, "-i '1x': not a number of seconds" },
-	{ "--input perf.data", LATER, "--input: not available yet" },
-	{ "--input ''", USAGE, "--input '': must not be empty" },
-	{ "--kallsyms k", LATER, "--kallsyms: not available yet" },
 	{ "--kallsyms ''", USAGE, "--kallsyms '': must not be empty" },
-	{ "--vmlinux v", LATER, "--vmlinux: not available yet" },
+	{ "--kallsyms", USAGE, "option '--kallsyms' needs an argument" },
 	{ "--vmlinux ''", USAGE, "--vmlinux '': must not be empty" },
 	{ "--debug-dir d", LATER, "--debug-dir: not available yet" },
 	{ "--debug-dir ''", USAGE, "--debug-dir '': must not be empty" },
@@ -455,6 +468,145 @@ static const struct {
 	{ "-- --help", LATER, "command '--help': not available yet" },
 	{ "-F 0 -- dd", USAGE, "-F '0': must be at least 1" },
 };
+
+/* ---- recordings: nothing is sampled, so nothing need be here */
+
+#define WITH     " and --input exclude each other"
+#define OF_ALL   "Samples of cycles:P at 999 Hertz of all threads"
+#define RECORDED " in perf.data.\n"
+#define PERIODIC "Samples of cycles:P at every 1000 events of all threads"
+
+static const struct recording recordings[] = {
+	{ .event = (char *)"cycles:P", .freq_hz = 999 },
+	{ .event = (char *)"cycles:P", .period = 1000 },
+	{ .event = (char *)"cycles:P", .others = (char *)"faults, page-faults:u", .freq_hz = 999 },
+};
+
+static const struct {
+	const char *args;
+	const char *fields;
+	int recording;
+	const char *header;
+} recorded[] = {
+	{ "--input perf.data", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--input perf.data", "freq=49 input=perf.data", 1, PERIODIC BOTH RECORDED },
+	{ "--input perf.data", "freq=49 input=perf.data", 2,
+	  OF_ALL BOTH " in perf.data (others: faults, page-faults:u).\n" },
+	{ "--input -", "freq=49 input=-", 0, OF_ALL BOTH " in standard input.\n" },
+	{ "--input=-", "freq=49 input=-", 2, OF_ALL BOTH " in standard input (others: faults, page-faults:u).\n" },
+	{ "--inp x --input perf.data", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--input perf.data -e cycles:u", "freq=49 name=cycles:u input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--event 'any name' --input perf.data", "freq=49 name=any name input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "-e cs --input perf.data", "freq=49 name=cs input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "-p 99999 --input perf.data", "freq=49 pids=99999 input=perf.data", 0,
+	  "Samples of cycles:P at 999 Hertz of PID 99999" BOTH RECORDED },
+	{ "--input perf.data --pid 3,99999,2", "freq=49 pids=2,3,99999 input=perf.data", 0,
+	  "Samples of cycles:P at 999 Hertz of PID [2, 3, 99999]" BOTH RECORDED },
+	{ "-p 2041 --input perf.data", "freq=49 pids=2041 input=perf.data", 0, /* a thread here */
+	  "Samples of cycles:P at 999 Hertz of PID 2041" BOTH RECORDED },
+	{ "-L 99999 --input perf.data", "freq=49 tids=99999 input=perf.data", 0,
+	  "Samples of cycles:P at 999 Hertz of TID 99999" BOTH RECORDED },
+	{ "--input perf.data --tid=7", "freq=49 tids=7 input=perf.data", 1,
+	  "Samples of cycles:P at every 1000 events of TID 7" BOTH RECORDED },
+	{ "-C 3 --input perf.data", "freq=49 cpu=3 input=perf.data", 0, OF_ALL BOTH " on CPU#3" RECORDED },
+	{ "--input perf.data --cpu 3", "freq=49 cpu=3 input=perf.data", 0, OF_ALL BOTH " on CPU#3" RECORDED },
+	{ "--input perf.data -C " NINES, "freq=49 cpu=2147483647 input=perf.data", 0,
+	  OF_ALL BOTH " on CPU#2147483647" RECORDED },
+	{ "-U --input perf.data", "freq=49 user input=perf.data", 0, OF_ALL " by user stack" RECORDED },
+	{ "-K --input perf.data", "freq=49 kernel input=perf.data", 0, OF_ALL " by kernel stack" RECORDED },
+	{ "-fIda --stats -v -o out --input perf.data",
+	  "freq=49 idle folded -d -a output=out stats verbose input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--input perf.data --kallsyms k --vmlinux v", "freq=49 input=perf.data kallsyms=k vmlinux=v", 0,
+	  OF_ALL BOTH RECORDED },
+	{ "--input perf.data --unwind fp", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--input perf.data --", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
+};
+
+static const struct {
+	const char *args;
+	int rc;
+	const char *msg;
+} badly_recorded[] = {
+	{ "--input ''", USAGE, "--input '': must not be empty" },
+	{ "--input=", USAGE, "--input '': must not be empty" },
+	{ "--input", USAGE, "option '--input' needs an argument" },
+	{ "--input x 5", USAGE, "a duration" WITH },
+	{ "5 --input -", USAGE, "a duration" WITH },
+	{ "5 --input x -F 9", USAGE, "a duration" WITH },
+	{ "--input x 5x", USAGE, "duration '5x': not a number of seconds" },
+	{ "--input x -F 9", USAGE, "-F" WITH },
+	{ "-F 9 --input x", USAGE, "-F" WITH },
+	{ "-F 49 --input x", USAGE, "-F" WITH }, /* as if it were not there, but it is */
+	{ "--frequency 9 --input x", USAGE, "--frequency" WITH },
+	{ "--input x --freq 9", USAGE, "--frequency" WITH },
+	{ "-F 9 --frequency 9 --input x", USAGE, "--frequency" WITH },
+	{ "--frequency 9 -F 9 --input x", USAGE, "-F" WITH },
+	{ "-c 9 --input x", USAGE, "-c" WITH },
+	{ "--input x --count=9", USAGE, "--count" WITH },
+	{ "-i 1 --input x", USAGE, "-i" WITH },
+	{ "--input x --interval 1", USAGE, "--interval" WITH },
+	{ "--hash-storage-size 9 --input x", USAGE, "--hash-storage-size" WITH },
+	{ "--input x --stack-storage-size 9", USAGE, "--stack-storage-size" WITH },
+	{ "--backend bpf --input x", USAGE, "--backend" WITH },
+	{ "--input x --backend both", USAGE, "--backend" WITH },
+	{ "--input x --backend auto", USAGE, "--backend" WITH },
+	{ "--help --input x -F 9", USAGE, "-F" WITH },
+	{ "-i 1 -F 9 --input x", USAGE, "-F" WITH }, /* in the order of the help */
+	{ "--input x -F 0", USAGE, "-F '0': must be at least 1" },
+	{ "--input x -F 9 -c 9", USAGE, "-F and -c exclude each other" },
+	{ "--input x -U -K", USAGE, "-U and -K exclude each other" },
+	{ "--input x -p 99999 -L 99999", USAGE, "-p and -L exclude each other" },
+	{ "--input x -p abc", USAGE, "-p 'abc': not a process id" },
+	{ "--input x -p 99999,", USAGE, "-p '99999,': not a list of process ids" },
+	{ "-L 0 --input x", USAGE, "-L '0': out of range (1 to 2147483647)" },
+	{ "--input x -C x", USAGE, "-C 'x': not a CPU number" },
+	{ "--input x -C -1", USAGE, "-C '-1': not a CPU number" },
+	{ "--input x -e ''", USAGE, "-e '': must not be empty" },
+	{ "--input x --kallsyms ''", USAGE, "--kallsyms '': must not be empty" },
+	{ "--input x --vmlinux=", USAGE, "--vmlinux '': must not be empty" },
+	{ "--input x --mntns 99999", USAGE, "--mntns '99999': no such process" },
+	{ "--input x --unwind dwarf", LATER, "--unwind dwarf: not available yet" },
+	{ "--input x --debug-dir d", LATER, "--debug-dir: not available yet" },
+	{ "--input x -- dd", LATER, "command 'dd': not available yet" },
+};
+
+START_TEST(test_recorded)
+{
+	struct err err = { 0 };
+	struct options o;
+	struct line l;
+	char *header, *text;
+	size_t size;
+	FILE *f;
+	int rc;
+
+	rc = parse(&o, &l, recorded[_i].args, &err);
+	ck_assert_msg(rc == 0, "'%s': %s", recorded[_i].args, err.msg);
+	text = fields(&o);
+	ck_assert_str_eq(text, recorded[_i].fields);
+	f = open_memstream(&header, &size);
+	options_header_recorded(f, &o, &recordings[recorded[_i].recording]);
+	fclose(f);
+	ck_assert_str_eq(header, recorded[_i].header);
+	free(text);
+	free(header);
+	options_release(&o);
+}
+END_TEST
+
+START_TEST(test_badly_recorded)
+{
+	struct err err = { 0 };
+	struct options o;
+	struct line l;
+	int rc = parse(&o, &l, badly_recorded[_i].args, &err);
+
+	ck_assert_str_eq(err.msg, badly_recorded[_i].msg);
+	ck_assert_int_eq(rc, badly_recorded[_i].rc);
+	ck_assert_int_eq(err.code, badly_recorded[_i].rc);
+	options_release(&o);
+}
+END_TEST
 
 static void check_good(size_t i)
 {
@@ -597,6 +749,9 @@ static const struct {
 	  "--stack-storage-size '2147483649': above the largest table (2147483648)" },
 	{ "-p 185", "-p '185': cannot be looked up without /proc" },
 	{ "-L 185", "-L '185': cannot be looked up without /proc" },
+	{ "-p 185 --input x", NULL },
+	{ "--input x -L 185", NULL },
+	{ "-C 3 --input x", NULL },
 };
 
 START_TEST(test_unknown)
@@ -703,6 +858,8 @@ int main(void)
 	tcase_add_checked_fixture(full, setup, teardown);
 	tcase_add_loop_test(full, test_good, 0, ARRAY_SIZE(good));
 	tcase_add_loop_test(full, test_bad, 0, ARRAY_SIZE(bad));
+	tcase_add_loop_test(full, test_recorded, 0, ARRAY_SIZE(recorded));
+	tcase_add_loop_test(full, test_badly_recorded, 0, ARRAY_SIZE(badly_recorded));
 	tcase_add_test(full, test_again);
 	tcase_add_loop_test(full, test_without_err, 0, ARRAY_SIZE(bad));
 	tcase_add_loop_test(full, test_long_value, 0, 8);

@@ -3,9 +3,11 @@
 
 #include "core/host.h"
 #include "core/proc.h"
+#include "core/symbols/build_ids.h"
 #include "core/symbols/symbols.h"
 #include "core/tasks.h"
 
+#include <inttypes.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
@@ -17,6 +19,8 @@ static char *dir, *proc;
 static struct host host;
 static struct tasks *tasks;
 static struct symbols *syms;
+static struct build_ids *table;
+static struct recorded origin;
 
 static void setup(void)
 {
@@ -25,13 +29,16 @@ static void setup(void)
 	host = (struct host){ .proc = proc, .sys = dir };
 	tasks = tasks_new(&host);
 	ck_assert_ptr_nonnull(tasks);
-	syms = symbols_new(tasks, &host);
-	ck_assert_ptr_nonnull(syms);
+	ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .host = &host }, &syms, NULL), 0);
+	table = build_ids_new();
+	ck_assert_ptr_nonnull(table);
+	origin = (struct recorded){ .build_ids = table };
 }
 
 static void teardown(void)
 {
 	symbols_free(syms);
+	build_ids_free(table);
 	tasks_free(tasks);
 	free(proc);
 	unit_rmdir(dir);
@@ -65,9 +72,10 @@ static uint64_t write_library(const char *name)
 /* Map it as the dynamic linker does: the text alone, from its page of the file on. */
 static void map_at(pid_t pid, uint64_t start, uint64_t len, uint64_t pgoff, const char *path, uint64_t ino)
 {
-	struct mapping m = { .start = start, .end = start + len, .pgoff = pgoff };
+	const struct mapped_file file = { .path = path, .ino = ino };
+	const struct mapping m = { start, start + len, pgoff, &file };
 
-	ck_assert_int_eq(tasks_mmap(tasks, pid, &m, path, 0, 0, ino), 0);
+	ck_assert_int_eq(tasks_mmap(tasks, pid, &m), 0);
 }
 
 static void map(pid_t pid, const char *path, uint64_t ino)
@@ -415,6 +423,443 @@ START_TEST(test_hidden)
 }
 END_TEST
 
+/* As of a recording, with these files. Return: what symbols_open() says. */
+static int reopen(const char *kallsyms_path, const char *vmlinux, bool recorded, struct err *err)
+{
+	const struct symbols_cfg cfg = { &host, kallsyms_path, vmlinux, recorded ? &origin : NULL };
+
+	symbols_free(syms);
+	syms = NULL;
+	return symbols_open(tasks, &cfg, &syms, err);
+}
+
+static void open_recorded(void)
+{
+	ck_assert_int_eq(reopen(NULL, NULL, true, NULL), 0);
+}
+
+/* The text of a library as write_library() makes it, with build id @id unless NULL. Its inode. */
+static uint64_t write_built(const char *name, const char *id)
+{
+	static const struct image_symbol v[] = { { "first", 0x100, 0x40, STT_FUNC, STB_GLOBAL, SEC_TEXT },
+						 { "_text", 0, 0, STT_NOTYPE, STB_GLOBAL, SHN_ABS } };
+	unsigned char bytes[128];
+	struct image_notes notes = { bytes, 0, true, true, 4 };
+	char path[4096];
+	struct image im;
+	struct stat st;
+
+	notes.len = id ? image_note(bytes, ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4, id, (uint32_t)strlen(id)) : 0;
+	image_build_with(&im, ELFCLASS64, ELFDATA2LSB, v, ARRAY_SIZE(v), NULL, 0, id ? &notes : NULL);
+	unit_write(dir, name, im.bytes, im.len);
+	image_release(&im);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ck_assert_int_eq(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+/* The build id of the mapping itself, as tasks has it of an MMAP2 record. */
+static void set_build_id(pid_t pid, const char *id)
+{
+	struct mapped_file file;
+	struct mapping m;
+
+	ck_assert_int_eq(tasks_find(tasks, pid, "test", TEXT, &m), 1);
+	file = *m.file;
+	file.build_id_size = (uint8_t)strlen(id);
+	memcpy(file.build_id, id, strlen(id));
+	m.file = &file;
+	ck_assert_int_eq(tasks_mmap(tasks, pid, &m), 0);
+}
+
+enum inode { INO_NONE, INO_SAME, INO_OTHER };
+
+/* What the mapping says, what the table, what is there. Ids are text. */
+static const struct {
+	const char *mapping, *table[2], *file;
+	enum inode ino;
+	bool found;
+} recorded_files[] = {
+	{ NULL, { "abc" }, "abc", INO_NONE, true },
+	{ NULL, { "abc" }, "abc", INO_SAME, true },
+	{ NULL, { "abc" }, "abc", INO_OTHER, true }, /* copied to another host */
+	{ "abc", { NULL }, "abc", INO_NONE, true },
+	{ "abc", { "xyz" }, "abc", INO_NONE, true }, /* the mapping knows better */
+	{ "abc", { "abc", "xyz" }, "abc", INO_NONE, true },
+	{ NULL, { NULL }, NULL, INO_SAME, true },
+	{ NULL, { NULL }, "abc", INO_SAME, true },
+	{ NULL, { NULL }, NULL, INO_NONE, true },
+	{ NULL, { NULL }, "abc", INO_NONE, true },
+	{ NULL, { "abc", "xyz" }, "abc", INO_SAME, true },
+	{ NULL, { "abc" }, "xyz", INO_NONE, false },
+	{ NULL, { "abc" }, "xyz", INO_SAME, false }, /* overwritten */
+	{ NULL, { "abc" }, "ab", INO_SAME, false },
+	{ NULL, { "abc" }, "abcd", INO_SAME, false },
+	{ NULL, { "abc" }, NULL, INO_SAME, false },
+	{ NULL, { "abc" }, NULL, INO_NONE, false },
+	{ "abc", { NULL }, "xyz", INO_NONE, false },
+	{ "abc", { NULL }, NULL, INO_NONE, false },
+	{ "abc", { "xyz" }, "xyz", INO_NONE, false },
+	{ NULL, { "abc", "xyz" }, "abc", INO_NONE, false },
+	{ NULL, { "abc", "xyz" }, "xyz", INO_OTHER, false },
+	{ NULL, { NULL }, "abc", INO_OTHER, false },
+	{ NULL, { NULL }, NULL, INO_OTHER, false },
+};
+
+START_TEST(test_recorded_file)
+{
+	uint64_t ino = write_built("usr/lib/x.so", recorded_files[_i].file);
+	char path[4096];
+	size_t i;
+
+	open_recorded();
+	snprintf(path, sizeof(path), "%s/usr/lib/x.so", dir);
+	for (i = 0; i < 2 && recorded_files[_i].table[i]; i++)
+		ck_assert_int_eq(build_ids_add(table, path, recorded_files[_i].table[i],
+					       strlen(recorded_files[_i].table[i])),
+				 0);
+	map(PID, path, recorded_files[_i].ino == INO_NONE ? 0 : ino + (recorded_files[_i].ino == INO_OTHER));
+	if (recorded_files[_i].mapping)
+		set_build_id(PID, recorded_files[_i].mapping);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), recorded_files[_i].found ? "first+0x0 [x.so]" : "- [x.so]");
+	ck_assert_str_eq(lookup(PID, TEXT + 0x13f, false), recorded_files[_i].found ? "first+0x3f [x.so]" : "- [x.so]");
+	ck_assert_uint_eq(symbols_mismatched(syms), !recorded_files[_i].found);
+}
+END_TEST
+
+/* A process of the same number runs here, with a file of the same path. */
+START_TEST(test_recorded_root)
+{
+	write_built("proc/4242/root/only/here.so", "abc");
+	open_recorded();
+	ck_assert_int_eq(build_ids_add(table, "/only/here.so", "abc", 3), 0);
+	map(PID, "/only/here.so", 0);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), "- [here.so]");
+	ck_assert_uint_eq(symbols_mismatched(syms), 0); /* not there */
+}
+END_TEST
+
+/* What is there, but no file that could have been mapped. */
+static const struct {
+	const char *name;
+	size_t mismatched;
+} recorded_others[] = {
+	{ "fifo", 1 }, { "directory", 1 }, { "text", 1 },      { "empty", 1 },
+	{ "none", 0 }, { "link", 1 },      { "a/../text", 0 },
+};
+
+START_TEST(test_recorded_other)
+{
+	char path[4096];
+
+	write_text("text", "#!/bin/sh\n");
+	write_text("empty", "");
+	write_text("directory/x", "");
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	ck_assert_int_eq(mkfifo(path, 0666), 0);
+	write_built("target", "abc");
+	snprintf(path, sizeof(path), "%s/link", dir);
+	ck_assert_int_eq(symlink("target", path), 0);
+	open_recorded();
+	snprintf(path, sizeof(path), "%s/%s", dir, recorded_others[_i].name);
+	ck_assert_int_eq(build_ids_add(table, path, "abc", 3), 0);
+	map(PID, path, 0);
+	ck_assert(lookup(PID, TEXT + 0x100, false)[0] == '-');
+	ck_assert_uint_eq(symbols_mismatched(syms), recorded_others[_i].mismatched);
+}
+END_TEST
+
+#define KASLR 0xffffffffa3000000ULL
+#define LINK  0xffffffff81000000ULL
+
+#define OTHER_KERNEL "kernel symbol names are missing: the recording was made on another kernel" GIVE
+#define MAYBE_KERNEL "kernel symbol names are missing: nothing tells that the recording was made on this kernel" GIVE
+#define NOWHERE      "kernel symbol names are missing: nothing tells where the kernel of the recording was loaded" GIVE
+#define GIVE         "; give --kallsyms or --vmlinux"
+#define MODULES      "names of kernel modules and BPF programs are missing: "
+#define OTHER_BOOT   MODULES "the recording was made in another boot of this kernel; give --kallsyms"
+#define MAYBE_BOOT   MODULES "nothing tells that the recording was made in this boot; give --kallsyms"
+#define HIDDEN       "kernel symbol names are hidden: kernel.kptr_restrict is 1"
+
+/*
+ * A recording's kernel against the one that "runs", whose _text is at @here (0: hidden). @proper, @module: named?
+ */
+static const struct {
+	const char *id, *running;
+	const char *reference;
+	uint64_t addr, here;
+	enum recorded_boot boot;
+	bool proper, module;
+	const char *says;
+} recorded_kernels[] = {
+	{ "abc", "abc", "_text", KASLR, KASLR, BOOT_UNKNOWN, true, true, NULL },
+	{ "abc", "abc", "_text", KASLR, KASLR, BOOT_SAME, true, true, NULL },
+	{ "abc", "abc", "_stext", KASLR, KASLR, BOOT_UNKNOWN, true, true, NULL },
+	{ NULL, "abc", "_text", KASLR, KASLR, BOOT_SAME, true, true, NULL },
+	{ "abc", NULL, "_text", KASLR, KASLR, BOOT_SAME, true, true, NULL },
+	{ NULL, NULL, "_text", KASLR, KASLR, BOOT_SAME, true, true, NULL },
+	{ "abc", "abc", NULL, 0, KASLR, BOOT_SAME, true, true, NULL },
+	{ "abc", "abc", "_text", LINK, LINK, BOOT_SAME, true, true, NULL },
+	/* without modules */
+	{ "abc", "abc", "_text", KASLR, KASLR, BOOT_OTHER, true, false, OTHER_BOOT },
+	{ "abc", "abc", "_text", KASLR + 0x5200000, KASLR, BOOT_UNKNOWN, true, false, OTHER_BOOT },
+	{ "abc", "abc", "_text", LINK, KASLR, BOOT_UNKNOWN, true, false, OTHER_BOOT },
+	{ "abc", "abc", "_text", KASLR, LINK, BOOT_UNKNOWN, true, false, OTHER_BOOT },
+	{ "abc", "abc", "_text", LINK, KASLR, BOOT_SAME, true, false, OTHER_BOOT },
+	{ "abc", "abc", "_text", LINK, LINK, BOOT_UNKNOWN, true, false, MAYBE_BOOT },
+	{ "abc", "abc", "_text", LINK, LINK, BOOT_OTHER, true, false, OTHER_BOOT },
+	/* not at all */
+	{ "abc", "xyz", "_text", KASLR, KASLR, BOOT_UNKNOWN, false, false, OTHER_KERNEL },
+	{ "abc", "xyz", "_text", KASLR, KASLR, BOOT_SAME, false, false, OTHER_KERNEL },
+	{ "abc", "xyz", NULL, 0, KASLR, BOOT_SAME, false, false, OTHER_KERNEL },
+	{ "abc", "ab", "_text", KASLR, KASLR, BOOT_UNKNOWN, false, false, OTHER_KERNEL },
+	{ NULL, "abc", "_text", KASLR, LINK, BOOT_SAME, false, false, OTHER_KERNEL },
+	{ NULL, "abc", "_text", KASLR, KASLR, BOOT_UNKNOWN, false, false, MAYBE_KERNEL },
+	{ NULL, "abc", "_text", KASLR, KASLR, BOOT_OTHER, false, false, MAYBE_KERNEL },
+	{ "abc", NULL, "_text", KASLR, KASLR, BOOT_UNKNOWN, false, false, MAYBE_KERNEL },
+	{ NULL, NULL, NULL, 0, KASLR, BOOT_UNKNOWN, false, false, MAYBE_KERNEL },
+	{ NULL, NULL, NULL, 0, KASLR, BOOT_SAME, false, false, NOWHERE },
+	{ NULL, "abc", "_text", 0, KASLR, BOOT_SAME, false, false, NOWHERE },
+	{ "abc", "abc", NULL, 0, KASLR, BOOT_UNKNOWN, false, false, NOWHERE },
+	{ "abc", "abc", "_text", 0, KASLR, BOOT_UNKNOWN, false, false, NOWHERE },
+	{ "abc", "abc", "_text", 0x401000, KASLR, BOOT_UNKNOWN, false, false, NOWHERE },
+	{ "abc", "abc", "do_something", KASLR + 0x40, KASLR, BOOT_UNKNOWN, false, false, NOWHERE },
+	{ "abc", "abc", "", KASLR, KASLR, BOOT_UNKNOWN, false, false, NOWHERE },
+	{ "abc", "abc", "_text", KASLR, 0, BOOT_SAME, false, false, HIDDEN },
+	{ "abc", "xyz", "_text", KASLR, 0, BOOT_SAME, false, false, OTHER_KERNEL },
+};
+
+static void write_notes(const char *id)
+{
+	int encoding = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB;
+	unsigned char bytes[128];
+
+	if (id)
+		unit_write(dir, "kernel/notes", bytes,
+			   image_note(bytes, encoding, 4, NT_GNU_BUILD_ID, "GNU", 4, id, (uint32_t)strlen(id)));
+}
+
+/* With _text at @text and a module, whose symbol is at 0xffffffffc0000000. */
+static void write_kallsyms(const char *name, uint64_t text)
+{
+	char lines[512];
+
+	snprintf(lines, sizeof(lines),
+		 "%016" PRIx64 " T _text\n%016" PRIx64 " T _stext\n%016" PRIx64 " T do_something\n%016" PRIx64
+		 " D data\n"
+		 "%016" PRIx64 " t in_module\t[mod]\n",
+		 text, text, text ? text + 0x40 : 0, text ? text + 0xc0 : 0, text ? 0xffffffffc0000000 : 0);
+	write_text(name, lines);
+}
+
+/* "name+0xoffset [module]" of a kernel address */
+static const char *lookup_kernel(uint64_t addr)
+{
+	static char text[256];
+	struct symbol s;
+
+	symbols_kernel(syms, addr, false, &s);
+	if (!s.name)
+		return s.module ? s.module : "-";
+	snprintf(text, sizeof(text), "%s+0x%" PRIx64 " [%s]", s.name, s.offset, s.module);
+	return text;
+}
+
+static void check_says(const char *says)
+{
+	struct err why = { 0 };
+
+	ck_assert_int_eq(symbols_kernel_hidden(syms, &why), says != NULL);
+	ck_assert_str_eq(why.msg, says ? says : "");
+}
+
+START_TEST(test_recorded_kernel)
+{
+	uint64_t text = recorded_kernels[_i].addr >= LINK ? recorded_kernels[_i].addr : KASLR;
+	bool proper = recorded_kernels[_i].proper;
+
+	write_kallsyms("proc/kallsyms", recorded_kernels[_i].here);
+	write_text("proc/sys/kernel/kptr_restrict", "1\n");
+	write_notes(recorded_kernels[_i].running);
+	if (recorded_kernels[_i].id)
+		ck_assert_int_eq(build_ids_add(table, BUILD_ID_KERNEL, recorded_kernels[_i].id,
+					       strlen(recorded_kernels[_i].id)),
+				 0);
+	open_recorded();
+	/* told only after the resolver was made */
+	origin.reference = recorded_kernels[_i].reference;
+	origin.reference_addr = recorded_kernels[_i].addr;
+	origin.boot = recorded_kernels[_i].boot;
+	ck_assert_str_eq(lookup_kernel(0x401000), "-");
+	check_says(NULL);
+	ck_assert_str_eq(lookup_kernel(text + 0x48), proper ? "do_something+0x8 [kernel]" : "kernel");
+	check_says(proper ? NULL : recorded_kernels[_i].says);
+	ck_assert_str_eq(lookup_kernel(0xffffffffc0000008),
+			 recorded_kernels[_i].module ? "in_module+0x8 [mod]" : "kernel");
+	check_says(recorded_kernels[_i].says);
+}
+END_TEST
+
+#define K2 0xffffffff9a000000ULL /* somewhere else */
+
+/*
+ * With --kallsyms (of a kernel at K2), --vmlinux (with this build id, "" for none), or both. The rest as above.
+ * @first: where "first" of the vmlinux is to be found, which is _text + 0x100; 0: nowhere
+ */
+static const struct {
+	bool recorded, kallsyms;
+	const char *vmlinux, *id, *running;
+	uint64_t addr, here;
+	uint64_t first, do_something, module;
+	const char *says;
+} given[] = {
+	/* live */
+	{ false, true, NULL, NULL, "abc", 0, KASLR, 0, K2 + 0x40, 0xffffffffc0000000, NULL },
+	{ false, true, NULL, NULL, NULL, 0, 0, 0, K2 + 0x40, 0xffffffffc0000000, NULL },
+	{ false, false, "abc", NULL, "abc", 0, KASLR, KASLR + 0x100, KASLR + 0x40, 0xffffffffc0000000, NULL },
+	{ false, false, "", NULL, "abc", 0, KASLR, KASLR + 0x100, KASLR + 0x40, 0xffffffffc0000000, NULL },
+	{ false, false, "abc", NULL, NULL, 0, KASLR, KASLR + 0x100, KASLR + 0x40, 0xffffffffc0000000, NULL },
+	{ false, true, "abc", NULL, "abc", 0, KASLR, K2 + 0x100, K2 + 0x40, 0xffffffffc0000000, NULL },
+	{ false, false, "abc", NULL, "abc", 0, 0, 0, 0, 0, HIDDEN },
+	/* a recording */
+	{ true, true, NULL, "xyz", "abc", KASLR, KASLR, 0, K2 + 0x40, 0xffffffffc0000000, NULL },
+	{ true, false, "xyz", "xyz", "abc", K2, KASLR, K2 + 0x100, 0, 0,
+	  MODULES "the recording was made on another kernel; give --kallsyms" },
+	{ true, false, "", "xyz", "abc", K2, KASLR, K2 + 0x100, 0, 0,
+	  MODULES "the recording was made on another kernel; give --kallsyms" },
+	{ true, false, "xyz", NULL, "abc", K2, KASLR, K2 + 0x100, 0, 0,
+	  MODULES "nothing tells that the recording was made on this kernel; give --kallsyms" },
+	{ true, false, "abc", "abc", "abc", KASLR, KASLR, KASLR + 0x100, KASLR + 0x40, 0xffffffffc0000000, NULL },
+	{ true, false, "abc", "abc", "abc", K2, KASLR, K2 + 0x100, K2 + 0x40, 0, OTHER_BOOT },
+	{ true, true, "abc", "abc", "abc", 0, KASLR, K2 + 0x100, K2 + 0x40, 0xffffffffc0000000, NULL },
+	/* refused: of another build, or nowhere */
+	{ true, false, "abc", "xyz", "abc", K2, KASLR, 0, 0, 0,
+	  "'vmlinux' is not of the kernel that was recorded: its build id is another one" },
+	{ true, false, "xyz", "abc", "abc", KASLR, KASLR, 0, KASLR + 0x40, 0xffffffffc0000000,
+	  "'vmlinux' is not of the kernel that was recorded: its build id is another one" },
+	{ true, false, "xyz", "xyz", "abc", 0, KASLR, 0, 0, 0,
+	  "'vmlinux' is not used: nothing tells where in memory its _text or _stext was" },
+	{ true, false, "xyz", NULL, NULL, 0, KASLR, 0, 0, 0,
+	  "'vmlinux' is not used: nothing tells where in memory its _text or _stext was" },
+};
+
+START_TEST(test_given)
+{
+	static const char *const names[] = { "first+0x4 [kernel]", "do_something+0x4 [kernel]", "in_module+0x4 [mod]" };
+	const uint64_t found[] = { given[_i].first, given[_i].do_something, given[_i].module };
+	char top[4096];
+	size_t i;
+
+	ck_assert_ptr_nonnull(getcwd(top, sizeof(top)));
+	write_kallsyms("proc/kallsyms", given[_i].here);
+	write_kallsyms("copy", K2);
+	write_text("proc/sys/kernel/kptr_restrict", "1\n");
+	write_notes(given[_i].running);
+	if (given[_i].vmlinux)
+		write_built("vmlinux", *given[_i].vmlinux ? given[_i].vmlinux : NULL);
+	if (given[_i].id)
+		ck_assert_int_eq(build_ids_add(table, BUILD_ID_KERNEL, given[_i].id, strlen(given[_i].id)), 0);
+	origin.reference = "_text";
+	origin.reference_addr = given[_i].addr;
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert_int_eq(reopen(given[_i].kallsyms ? "copy" : NULL, given[_i].vmlinux ? "vmlinux" : NULL,
+				given[_i].recorded, NULL),
+			 0);
+	ck_assert_int_eq(chdir(top), 0);
+	for (i = 0; i < ARRAY_SIZE(found); i++)
+		if (found[i])
+			ck_assert_str_eq(lookup_kernel(found[i] + 4), names[i]);
+	/* where they would be by chance */
+	if (!given[_i].first)
+		ck_assert_str_ne(lookup_kernel(TEXT_ADDR + 0x104), names[0]);
+	if (!given[_i].module)
+		ck_assert_str_eq(lookup_kernel(0xffffffffc0000004), "kernel");
+	if (!given[_i].do_something)
+		ck_assert_str_eq(lookup_kernel(given[_i].here + 0x44 - (given[_i].here ? 0 : 0x1000)), "kernel");
+	check_says(given[_i].says);
+}
+END_TEST
+
+/* Files that are refused at once, in the directory of the test. */
+static const struct {
+	const char *kallsyms, *vmlinux;
+	int rc;
+	const char *says;
+} bad_given[] = {
+	{ "none", NULL, -ENOENT, "cannot read kernel symbols from 'none': No such file or directory" },
+	{ "proc", NULL, -EISDIR, "cannot read kernel symbols from 'proc': Is a directory" },
+	{ "fifo", NULL, -EINVAL, "cannot read kernel symbols from 'fifo': not a regular file" },
+	{ "empty", NULL, -EINVAL, "'empty': not the lines of /proc/kallsyms" },
+	{ "text", NULL, -EINVAL, "'text': not the lines of /proc/kallsyms" },
+	{ "vmlinux", NULL, -EINVAL, "'vmlinux': not the lines of /proc/kallsyms" },
+	{ "zeros", NULL, -EINVAL, "'zeros': all addresses are 0: its kernel hid them from who copied it" },
+	{ NULL, "none", -ENOENT, "cannot read kernel symbols from 'none': No such file or directory" },
+	{ NULL, "proc", -EINVAL, "cannot read kernel symbols from 'proc': not a regular file" },
+	{ NULL, "fifo", -EINVAL, "cannot read kernel symbols from 'fifo': not a regular file" },
+	{ NULL, "empty", -ENOEXEC, "cannot read kernel symbols from 'empty': not an ELF file with sections" },
+	{ NULL, "text", -ENOEXEC, "cannot read kernel symbols from 'text': not an ELF file with sections" },
+	{ NULL, "library", -EINVAL, "'library': no symbol _text or _stext: not a kernel, or stripped" },
+	{ NULL, "vmlinux", -EINVAL, "'vmlinux' is not of the kernel that runs: its build id is another one" },
+	{ "good", "vmlinux", -EINVAL, "'vmlinux' is not of the kernel that runs: its build id is another one" },
+	{ "good", "none", -ENOENT, "cannot read kernel symbols from 'none': No such file or directory" },
+	{ "none", "none", -ENOENT, "cannot read kernel symbols from 'none': No such file or directory" },
+};
+
+START_TEST(test_bad_given)
+{
+	char path[4096], top[4096];
+	struct err err = { 0 };
+
+	write_text("empty", "");
+	write_text("text", "#!/bin/sh\n");
+	write_text("proc/x", "");
+	write_kallsyms("zeros", 0);
+	write_kallsyms("good", K2);
+	write_library("library");
+	write_built("vmlinux", "xyz");
+	write_notes("abc");
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	ck_assert_int_eq(mkfifo(path, 0666), 0);
+	ck_assert_ptr_nonnull(getcwd(top, sizeof(top)));
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert_int_eq(reopen(bad_given[_i].kallsyms, bad_given[_i].vmlinux, false, &err), bad_given[_i].rc);
+	ck_assert_int_eq(chdir(top), 0);
+	ck_assert_ptr_null(syms);
+	ck_assert_int_eq(err.code, bad_given[_i].rc);
+	ck_assert_str_eq(err.msg, bad_given[_i].says);
+}
+END_TEST
+
+/* Our vDSO in a recording: by the kernel's build id, unless its own is told. */
+static const struct {
+	const char *kernel, *running, *vdso;
+	enum recorded_boot boot;
+	bool named;
+} vdsos[] = {
+	{ "abc", "abc", NULL, BOOT_UNKNOWN, true }, { "abc", "abc", NULL, BOOT_OTHER, true },
+	{ NULL, "abc", NULL, BOOT_SAME, true },     { "abc", "xyz", NULL, BOOT_SAME, false },
+	{ "abc", NULL, NULL, BOOT_UNKNOWN, false }, { NULL, "abc", NULL, BOOT_UNKNOWN, false },
+	{ NULL, NULL, NULL, BOOT_OTHER, false },    { "abc", "abc", "not ours", BOOT_SAME, false },
+};
+
+START_TEST(test_recorded_vdso)
+{
+	bool have = getauxval(AT_SYSINFO_EHDR) != 0;
+	struct mapping m = { .start = BASE, .end = BASE + 0x2000 };
+
+	proc_maps(&host_here, getpid(), own_vdso, &m);
+	write_notes(vdsos[_i].running);
+	if (vdsos[_i].kernel)
+		ck_assert_int_eq(build_ids_add(table, BUILD_ID_KERNEL, vdsos[_i].kernel, strlen(vdsos[_i].kernel)), 0);
+	if (vdsos[_i].vdso)
+		ck_assert_int_eq(build_ids_add(table, "[vdso]", vdsos[_i].vdso, strlen(vdsos[_i].vdso)), 0);
+	origin.boot = vdsos[_i].boot;
+	open_recorded();
+	map_at(PID, BASE, m.end - m.start, 0, "[vdso]", 0);
+	ck_assert_int_eq(has_clock(BASE, m.end - m.start), have && vdsos[_i].named);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("symbols");
@@ -431,6 +876,13 @@ int main(void)
 	tcase_add_test(tc, test_vdso);
 	tcase_add_loop_test(tc, test_kernel, 0, ARRAY_SIZE(kernel_addresses));
 	tcase_add_loop_test(tc, test_hidden, 0, ARRAY_SIZE(hidden));
+	tcase_add_loop_test(tc, test_recorded_file, 0, ARRAY_SIZE(recorded_files));
+	tcase_add_test(tc, test_recorded_root);
+	tcase_add_loop_test(tc, test_recorded_other, 0, ARRAY_SIZE(recorded_others));
+	tcase_add_loop_test(tc, test_recorded_kernel, 0, ARRAY_SIZE(recorded_kernels));
+	tcase_add_loop_test(tc, test_given, 0, ARRAY_SIZE(given));
+	tcase_add_loop_test(tc, test_bad_given, 0, ARRAY_SIZE(bad_given));
+	tcase_add_loop_test(tc, test_recorded_vdso, 0, ARRAY_SIZE(vdsos));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

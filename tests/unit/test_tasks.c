@@ -63,7 +63,7 @@ static void refresh(pid_t pid, pid_t tid, const char *comm)
 
 static void fork_to(pid_t pid, pid_t tid, pid_t ppid, pid_t ptid)
 {
-	ck_assert_int_eq(tasks_fork(tasks, pid, tid, ppid, ptid), 0);
+	ck_assert_int_eq(tasks_fork(tasks, pid, tid, ppid, ptid, false), 0);
 }
 
 static void end(pid_t pid, pid_t tid)
@@ -73,9 +73,10 @@ static void end(pid_t pid, pid_t tid)
 
 static void map(pid_t pid, uint64_t start, uint64_t stop, const char *path)
 {
-	const struct mapping m = { start, stop, 0, NULL };
+	const struct mapped_file file = { .path = path, 8, 1, strlen(path) };
+	const struct mapping m = { start, stop, 0, &file };
 
-	ck_assert_int_eq(tasks_mmap(tasks, pid, &m, path, 8, 1, strlen(path)), 0);
+	ck_assert_int_eq(tasks_mmap(tasks, pid, &m), 0);
 }
 
 static void check_name(pid_t pid, pid_t tid, const char *want)
@@ -975,6 +976,165 @@ START_TEST(test_succession_bounded)
 }
 END_TEST
 
+/* ---- of a recording: whom /proc shows now is somebody else */
+
+static void forget_host(void)
+{
+	put_comm(30, 30, "here\n");
+	put_comm(30, 31, "here too\n");
+	put("30/maps", "1000-9000 r-xp 0 08:01 7 /here\n");
+	tasks_free(tasks);
+	tasks = tasks_new(NULL);
+	ck_assert_ptr_nonnull(tasks);
+}
+
+/* Names are those of events: of the thread, of its process, its number. */
+START_TEST(test_nowhere_names)
+{
+	forget_host();
+	check_name(30, 31, ":31");
+	check_name(30, 30, ":30");
+	name(30, 30, "leader", false);
+	check_name(30, 31, "leader");
+	name(30, 31, "thread", false);
+	check_name(30, 31, "thread");
+	fork_to(40, 40, 30, 31);
+	check_name(40, 40, "thread");
+	fork_to(41, 41, 99, 99);
+	check_name(41, 41, ":41");
+	name(2, 2, "kthreadd", false);
+	fork_to(50, 50, 2, 2); /* asked of /proc elsewhere */
+	check_name(50, 50, "kthreadd");
+	end(30, 30);
+	check_name(30, 32, "leader");
+}
+END_TEST
+
+/* Processes of which only events tell have what those say, and nothing where they are silent. */
+START_TEST(test_nowhere_mappings)
+{
+	forget_host();
+	check_map(30, "here", 0x1000, NULL);
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	check_map(30, "here", 0x1000, NULL);
+	map(35, 0x1000, 0x2000, "/told"); /* nobody has told its name */
+	check_map(35, "any", 0x1000, "/told");
+	check_map(35, "any", 0x2000, NULL);
+	name(30, 30, "sh", false);
+	map(30, 0x1000, 0x2000, "/told");
+	check_map(30, "sh", 0x1000, "/told");
+	fork_to(31, 31, 30, 30);
+	check_map(31, "sh", 0x1000, "/told");
+	check_map(31, "sh", 0x2000, NULL);
+	name(30, 30, "next", true);
+	check_map(30, "next", 0x3000, NULL);
+	map(30, 0x3000, 0x4000, "/next");
+	check_map(30, "next", 0x3000, "/next");
+	check_map(30, "sh", 0x1000, "/told");
+	check_map(30, "sh", 0x3000, NULL); /* all that "sh" had is not known */
+	fork_to(32, 32, 98, 98);
+	check_map(32, "x", 0x1000, NULL);
+	map(32, 0x1000, 0x2000, "/child");
+	check_map(32, "x", 0x1000, "/child");
+	end(32, 32);
+	check_map(32, "x", 0x1000, "/child");
+}
+END_TEST
+
+/* A child that has executed another program by the time somebody tells of its fork. */
+START_TEST(test_fork_exec)
+{
+	forget_host();
+	name(10, 10, "sh", false);
+	map(10, 0x1000, 0x2000, "/bin/sh");
+	ck_assert_int_eq(tasks_fork(tasks, 20, 20, 10, 10, _i == 0), 0);
+	check_name(20, 20, "sh");
+	check_map(20, "sh", 0x1000, _i ? "/bin/sh" : NULL);
+	map(20, 0x5000, 0x6000, "/bin/ls");
+	check_map(20, "sh", 0x5000, "/bin/ls");
+	check_map(20, "sh", 0x1000, _i ? "/bin/sh" : NULL);
+	check_map(10, "sh", 0x5000, NULL);
+	/* A thread has what its process has, whatever the record says. */
+	ck_assert_int_eq(tasks_fork(tasks, 10, 11, 10, 10, _i == 0), 0);
+	check_name(10, 11, "sh");
+	check_map(10, "sh", 0x1000, "/bin/sh");
+}
+END_TEST
+
+/* ---- which file it is */
+
+static const struct {
+	struct mapped_file a, b;
+	bool same;
+} files[] = {
+	{ { "/l", 8, 1, 5 }, { "/l", 8, 1, 5 }, true },
+	{ { "/l", .build_id = "abc", .build_id_size = 3 }, { "/l", .build_id = "abc", .build_id_size = 3 }, true },
+	{ { "/l", .build_id = "abc", .build_id_size = 3 },
+	  { "/l (deleted)", .build_id = "abc", .build_id_size = 3 },
+	  true },
+	{ { "/l", 8, 1, 5 }, { "/l (deleted)", 8, 1, 5 }, true },
+	{ { "/l", .build_id = "abc", .build_id_size = 3 }, { "/l", .build_id = "abd", .build_id_size = 3 }, false },
+	{ { "/l", .build_id = "abc", .build_id_size = 20 },
+	  { "/l", .build_id = "abc\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0d", .build_id_size = 20 },
+	  false },
+	{ { "/l", .build_id = "abc", .build_id_size = 3 }, { "/l", .build_id = "abc", .build_id_size = 4 }, false },
+	{ { "/l", .build_id = "abc", .build_id_size = 3 }, { "/l" }, false },
+	{ { "/l", .build_id = "abc", .build_id_size = 3 }, { "/l", 8, 1, 5 }, false },
+	{ { "/l", .build_id = "abc", .build_id_size = 3 }, { "/m", .build_id = "abc", .build_id_size = 3 }, false },
+	{ { "/l", 8, 1, 5 }, { "/l", 8, 1, 6 }, false },
+	{ { "/l", 8, 1, 5 }, { "/l", 8, 2, 5 }, false },
+	{ { "/l", 8, 1, 5 }, { "/l", 9, 1, 5 }, false },
+	{ { "/l" }, { "/l (deleted)" }, false }, /* nothing says that it is the same one */
+};
+
+START_TEST(test_files)
+{
+	const struct mapping a = { 0x1000, 0x2000, 0, &files[_i].a }, b = { 0x1000, 0x2000, 0, &files[_i].b };
+	struct mapping first, second;
+
+	ck_assert_int_eq(tasks_mmap(tasks, 10, &a), 0);
+	ck_assert_int_eq(tasks_mmap(tasks, 20, &b), 0);
+	ck_assert_int_eq(tasks_find(tasks, 10, "", 0x1000, &first), 1);
+	ck_assert_int_eq(tasks_find(tasks, 20, "", 0x1000, &second), 1);
+	ck_assert_int_eq(first.file == second.file, files[_i].same);
+	ck_assert_uint_eq(first.file->build_id_size, files[_i].a.build_id_size);
+	ck_assert_mem_eq(first.file->build_id, files[_i].a.build_id, BUILD_ID_MAX);
+	ck_assert_mem_eq(second.file->build_id, files[_i].b.build_id, BUILD_ID_MAX);
+}
+END_TEST
+
+static const struct {
+	const char *path;
+	uint64_t ino;
+	uint8_t build_id_size;
+	const char *kept;
+} deleted[] = {
+	{ "/bin/x (deleted)", 5, 0, "/bin/x" },
+	{ "/bin/x (deleted)", 0, 20, "/bin/x" },
+	{ "/bin/x (deleted)", 5, 20, "/bin/x" },
+	{ "/bin/x (deleted) (deleted)", 0, 1, "/bin/x (deleted)" },
+	{ "/bin/x (deleted)", 0, 0, "/bin/x (deleted)" },
+	{ "/bin/x (deleted", 0, 20, "/bin/x (deleted" },
+	{ "/bin/x (Deleted)", 0, 20, "/bin/x (Deleted)" },
+	{ "/bin/x(deleted)", 0, 20, "/bin/x(deleted)" },
+	{ "/bin/x (deleted) ", 0, 20, "/bin/x (deleted) " },
+	{ " (deleted)", 0, 20, " (deleted)" }, /* the whole name */
+	{ "", 0, 20, "" },
+};
+
+START_TEST(test_deleted)
+{
+	const struct mapped_file file = { .path = deleted[_i].path,
+					  .ino = deleted[_i].ino,
+					  .build_id = "id",
+					  .build_id_size = deleted[_i].build_id_size };
+	const struct mapping m = { 0x1000, 0x2000, 0, &file };
+
+	ck_assert_int_eq(tasks_mmap(tasks, 10, &m), 0);
+	check_map(10, "", 0x1000, deleted[_i].kept);
+}
+END_TEST
+
 /*
  * /proc says that the leader of process 30, of which something is known as above, and which perhaps has ended, is
  * called @comm. Expected: its name; and what rows with the name it had, and with @comm, have at 0x1000.
@@ -1289,6 +1449,11 @@ int main(void)
 	tcase_add_test(t, test_exec_in_thread);
 	tcase_add_loop_test(t, test_succession, 0, ARRAY_SIZE(successions));
 	tcase_add_test(t, test_succession_bounded);
+	tcase_add_test(t, test_nowhere_names);
+	tcase_add_test(t, test_nowhere_mappings);
+	tcase_add_loop_test(t, test_fork_exec, 0, 2);
+	tcase_add_loop_test(t, test_files, 0, ARRAY_SIZE(files));
+	tcase_add_loop_test(t, test_deleted, 0, ARRAY_SIZE(deleted));
 	tcase_add_loop_test(t, test_refresh, 0, ARRAY_SIZE(refreshed));
 	tcase_add_loop_test(t, test_refresh_thread, 0, 5);
 	tcase_add_loop_test(t, test_refresh_then, 0, 5);

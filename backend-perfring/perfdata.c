@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/perfdata.h"
+
+#include "backend-perfring/perfdata_file.h"
+#include "backend-perfring/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Records of perf's own; those that are not named have nothing a profiler needs. */
+enum {
+	USER_TYPE_FIRST = 64,
+	RECORD_HEADER_ATTR = 64,
+	RECORD_TRACING_DATA = 66,
+	RECORD_BUILD_ID = 67,
+	RECORD_AUXTRACE = 71,
+	RECORD_EVENT_UPDATE = 78,
+	RECORD_FEATURE = 80,
+	RECORD_COMPRESSED = 81,
+	RECORD_COMPRESSED2 = 83,
+	USER_TYPE_LAST = 83,
+};
+
+#define EVENT_UPDATE_NAME 2
+
+struct perfdata {
+	struct perfdata_file file;
+	struct inflater inflater;
+	struct perfdata_counts counts; /* but for those that @file has */
+	bool inflating, ended;
+	uint64_t aligned[RECORD_MAX / sizeof(uint64_t)]; /* a record that lies elsewhere in the window */
+};
+
+/* What a step of the reader came to; or -errno. */
+enum step { STEP_END, STEP_RECORD, STEP_ON };
+
+int perfdata_open(struct perfdata **out, const char *path, struct err *err)
+{
+	struct perfdata *pd = calloc(1, sizeof(*pd));
+	int rc;
+
+	*out = NULL;
+	if (!pd)
+		return err_sys(err, -ENOMEM, "cannot read '%s'", path);
+	rc = file_open(&pd->file, path, err);
+	if (rc) {
+		perfdata_close(pd);
+		return rc;
+	}
+	*out = pd;
+	return 0;
+}
+
+void perfdata_close(struct perfdata *pd)
+{
+	if (!pd)
+		return;
+	file_close(&pd->file);
+	inflater_release(&pd->inflater);
+	free(pd);
+}
+
+/* ---- records */
+
+/* A record for the caller; @bytes stay until the next step. */
+static int give(struct perfdata *pd, const unsigned char *bytes, size_t size, const struct perf_event_header **out)
+{
+	if (size % sizeof(uint64_t)) {
+		pd->counts.bad_records++;
+		return STEP_ON;
+	}
+	if ((uintptr_t)bytes % sizeof(uint64_t)) {
+		memcpy(pd->aligned, bytes, size);
+		bytes = (const unsigned char *)pd->aligned;
+	}
+	pd->counts.records++;
+	*out = (const struct perf_event_header *)bytes;
+	return STEP_RECORD;
+}
+
+/* Nothing more can be read. */
+static int cut(struct perfdata *pd)
+{
+	pd->counts.truncated = true;
+	pd->ended = true;
+	return STEP_END;
+}
+
+static int finish(struct perfdata *pd, struct err *err)
+{
+	struct source *s = &pd->file.source;
+
+	if (window_nr(&s->window) || window_nr(&pd->inflater.window) ||
+	    (s->limit != INT64_MAX && source_at(s) < s->limit))
+		pd->counts.truncated = true;
+	pd->ended = true;
+	return file_late_features(&pd->file, err);
+}
+
+/* A record of a pipe: attributes, then ids to its end. */
+static int take_attr(struct perfdata *pd, const unsigned char *payload, size_t size)
+{
+	size_t attr = header_attr_size(payload, size);
+	int rc;
+
+	if (pd->file.head.size || !attr || attr > ATTR_MAX)
+		return -EBADMSG; /* the events of a file are in its header */
+	rc = header_add_event(&pd->file.header, payload, attr);
+	return rc ? rc : header_add_ids(&pd->file.header, payload + attr, (size - attr) / sizeof(uint64_t));
+}
+
+/* type, id, and what the type says */
+static int take_event_update(struct perfdata *pd, const unsigned char *payload, size_t size)
+{
+	uint64_t words[2];
+	size_t event;
+
+	if (size < sizeof(words))
+		return -EBADMSG;
+	memcpy(words, payload, sizeof(words));
+	event = header_event_by_id(&pd->file.header, words[1]);
+	if (words[0] != EVENT_UPDATE_NAME || event == SIZE_MAX)
+		return 0;
+	return header_name_event(&pd->file.header, event, payload + sizeof(words), size - sizeof(words));
+}
+
+/* number, then what the file has in that section */
+static int take_feature(struct perfdata *pd, const unsigned char *payload, size_t size)
+{
+	uint64_t feature;
+	int rc;
+
+	if (size < sizeof(feature))
+		return -EBADMSG;
+	memcpy(&feature, payload, sizeof(feature));
+	rc = header_feature(&pd->file.header, feature, payload + sizeof(feature), size - sizeof(feature));
+	if (rc != -EBADMSG)
+		return rc;
+	pd->file.bad_features++;
+	return 0;
+}
+
+/* Data that no record's size includes lies behind this one; its size is @width bytes and comes first. */
+static int skip_data(struct perfdata *pd, const unsigned char *payload, size_t size, size_t width)
+{
+	uint64_t len = 0;
+	int rc;
+
+	if (size < width)
+		return -EBADMSG;
+	memcpy(&len, payload, width);
+	if (width == sizeof(uint32_t))
+		len = (len + 7) / 8 * 8; /* tracing data is padded */
+	rc = source_skip(&pd->file.source, len);
+	return rc ? (rc < 0 ? rc : 0) : cut(pd);
+}
+
+static int take_compressed(struct perfdata *pd, const unsigned char *payload, size_t size, bool padded)
+{
+	uint64_t len = size;
+
+	if (padded) {
+		if (size < sizeof(len))
+			return -EBADMSG;
+		memcpy(&len, payload, sizeof(len));
+		payload += sizeof(len);
+		if (len > size - sizeof(len))
+			return -EBADMSG;
+	}
+	if (pd->inflater.broken)
+		return -EBADMSG;
+	if (!pd->file.header.compression)
+		pd->file.header.compression = COMPRESSION_ZSTD; /* there is no other, so perf may not tell */
+	inflater_feed(&pd->inflater, payload, len);
+	pd->inflating = true;
+	return 0;
+}
+
+/* Return: 0; -EBADMSG: to be left out; -errno. */
+static int take_user(struct perfdata *pd, uint32_t type, const unsigned char *record, size_t size)
+{
+	const unsigned char *payload = record + sizeof(struct perf_event_header);
+	size_t len = size - sizeof(struct perf_event_header);
+
+	switch (type) {
+	case RECORD_HEADER_ATTR:
+		return take_attr(pd, payload, len);
+	case RECORD_TRACING_DATA:
+		return skip_data(pd, payload, len, sizeof(uint32_t));
+	case RECORD_BUILD_ID:
+		return header_add_build_id(&pd->file.header, record);
+	case RECORD_AUXTRACE:
+		return skip_data(pd, payload, len, sizeof(uint64_t));
+	case RECORD_EVENT_UPDATE:
+		return take_event_update(pd, payload, len);
+	case RECORD_FEATURE:
+		return take_feature(pd, payload, len);
+	case RECORD_COMPRESSED:
+	case RECORD_COMPRESSED2:
+		return take_compressed(pd, payload, len, type == RECORD_COMPRESSED2);
+	default:
+		pd->counts.unknown += type > USER_TYPE_LAST;
+		return 0;
+	}
+}
+
+static int user_step(struct perfdata *pd, uint32_t type, const unsigned char *record, size_t size, struct err *err)
+{
+	int rc = take_user(pd, type, record, size);
+
+	if (rc == -EBADMSG || (rc == -E2BIG && type == RECORD_BUILD_ID))
+		pd->counts.bad_records++;
+	else if (rc == -E2BIG)
+		return err_set(err, rc, "%s has more than %u events or %u ids of them", pd->file.name, EVENTS_MAX,
+			       EVENT_IDS_MAX);
+	else if (rc)
+		return file_fail(&pd->file, rc, err);
+	rc = file_check_compression(&pd->file, err);
+	return rc ? rc : STEP_ON;
+}
+
+/* The next record of the file itself. */
+static int outer_step(struct perfdata *pd, const struct perf_event_header **out, struct err *err)
+{
+	struct window *w = &pd->file.source.window;
+	const unsigned char *record;
+	uint32_t type;
+	size_t size;
+	int rc = window_record(w, &record, &size);
+
+	if (rc == -EBADMSG)
+		return cut(pd);
+	if (!rc) {
+		rc = source_fill(&pd->file.source);
+		if (rc > 0)
+			return STEP_ON;
+		return rc ? file_fail(&pd->file, rc, err) : finish(pd, err);
+	}
+	w->at += size;
+	memcpy(&type, record, sizeof(type));
+	if (type < USER_TYPE_FIRST || type == PERFDATA_FINISHED_ROUND)
+		return give(pd, record, size, out);
+	return user_step(pd, type, record, size, err);
+}
+
+/* What was compressed and what follows it there cannot be read. */
+static int inner_broken(struct perfdata *pd)
+{
+	pd->inflater.broken = true;
+	pd->inflater.window.at = pd->inflater.window.end;
+	pd->inflating = false;
+	pd->counts.bad_records++;
+	pd->counts.truncated = true;
+	return STEP_ON;
+}
+
+/* The next record of those that were compressed. perf compresses only what it got from the kernel. */
+static int inner_step(struct perfdata *pd, const struct perf_event_header **out, struct err *err)
+{
+	struct window *w = &pd->inflater.window;
+	const unsigned char *record;
+	uint32_t type;
+	size_t size;
+	int rc = window_record(w, &record, &size);
+
+	if (!rc) {
+		rc = inflater_fill(&pd->inflater);
+		if (rc >= 0) {
+			pd->inflating = rc;
+			return STEP_ON;
+		}
+	}
+	if (rc < 0)
+		return rc == -EBADMSG ? inner_broken(pd) : file_fail(&pd->file, rc, err);
+	w->at += size;
+	memcpy(&type, record, sizeof(type));
+	if (type < USER_TYPE_FIRST)
+		return give(pd, record, size, out);
+	pd->counts.bad_records++;
+	return STEP_ON;
+}
+
+int perfdata_next(struct perfdata *pd, const struct perf_event_header **record, struct err *err)
+{
+	int rc;
+
+	*record = NULL;
+	while (!pd->ended) {
+		rc = pd->inflating ? inner_step(pd, record, err) : outer_step(pd, record, err);
+		if (rc != STEP_ON)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- what was found */
+
+size_t perfdata_event_of(const struct perfdata *pd, const struct perf_event_header *record)
+{
+	return header_event_of(&pd->file.header, record);
+}
+
+size_t perfdata_nr_events(const struct perfdata *pd)
+{
+	return pd->file.header.nr_events;
+}
+
+const struct perfdata_event *perfdata_event(const struct perfdata *pd, size_t i)
+{
+	return pd->file.header.events[i];
+}
+
+bool perfdata_build_id(const struct perfdata *pd, size_t i, struct perfdata_build_id *out)
+{
+	return header_build_id(&pd->file.header, i, out);
+}
+
+const char *perfdata_hostname(const struct perfdata *pd)
+{
+	return pd->file.header.hostname ? pd->file.header.hostname : "";
+}
+
+const char *perfdata_osrelease(const struct perfdata *pd)
+{
+	return pd->file.header.osrelease ? pd->file.header.osrelease : "";
+}
+
+const char *perfdata_arch(const struct perfdata *pd)
+{
+	return pd->file.header.arch ? pd->file.header.arch : "";
+}
+
+struct perfdata_counts perfdata_counts(const struct perfdata *pd)
+{
+	struct perfdata_counts counts = pd->counts;
+
+	counts.bytes = source_at(&pd->file.source);
+	counts.bad_features = pd->file.bad_features;
+	counts.truncated |= pd->file.truncated;
+	counts.unfinished = pd->file.unfinished;
+	return counts;
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/perfdata_header.h"
+
+#include "core/events.h"
+#include "core/grow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRING_MAX    4096
+#define BUILD_IDS_MAX (1u << 20)
+#define PATHS_MAX     (64u << 20) /* bytes of all paths of build ids */
+
+#define BUILD_ID_BYTES    20
+#define BUILD_ID_SIZE_AT  32 /* in its record */
+#define BUILD_ID_PATH_AT  36
+#define BUILD_ID_HAS_SIZE (1u << 15) /* PERF_RECORD_MISC_BUILD_ID_SIZE, perf 5.12 */
+
+struct event_id {
+	uint64_t id;
+	uint32_t event;
+};
+
+struct build_id {
+	uint32_t path; /* offset in paths */
+	uint8_t size;
+	bool kernel;
+	unsigned char id[BUILD_ID_BYTES];
+};
+
+/* What is left of some bytes. */
+struct cursor {
+	const unsigned char *at;
+	size_t left;
+};
+
+static const void *take(struct cursor *c, size_t size)
+{
+	const void *p = c->at;
+
+	if (size > c->left)
+		return NULL;
+	c->at += size;
+	c->left -= size;
+	return p;
+}
+
+static bool take_u32(struct cursor *c, uint32_t *out)
+{
+	const void *p = take(c, sizeof(*out));
+
+	if (p)
+		memcpy(out, p, sizeof(*out));
+	return p;
+}
+
+/* A string of the format: its size with padding, then so many bytes, in which it may be terminated. */
+static const char *take_string(struct cursor *c, uint32_t *size)
+{
+	return take_u32(c, size) ? take(c, *size) : NULL;
+}
+
+void header_release(struct perfdata_header *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->nr_events; i++) {
+		free(h->events[i]->name);
+		free(h->events[i]);
+	}
+	free(h->events);
+	free(h->ids);
+	hash_release(&h->id_index);
+	free(h->build_ids);
+	free(h->paths);
+	free(h->hostname);
+	free(h->osrelease);
+	free(h->arch);
+}
+
+/* ---- events */
+
+static char *made_up_name(const struct perf_event_attr *attr)
+{
+	const struct event_type *e;
+	unsigned int i;
+	char *name;
+	int n;
+
+	for (i = 0; (e = event_at(i)); i++)
+		if (e->type == attr->type && e->config == attr->config)
+			return strdup(e->name);
+	if (attr->type == PERF_TYPE_RAW)
+		n = asprintf(&name, "r%llx", attr->config);
+	else
+		n = asprintf(&name, "type %u config 0x%llx", attr->type, attr->config);
+	return n < 0 ? NULL : name;
+}
+
+size_t header_attr_size(const void *attr, size_t size)
+{
+	uint32_t said;
+
+	if (size < PERF_ATTR_SIZE_VER0)
+		return 0;
+	memcpy(&said, (const char *)attr + offsetof(struct perf_event_attr, size), sizeof(said));
+	if (!said)
+		said = PERF_ATTR_SIZE_VER0;
+	return said < PERF_ATTR_SIZE_VER0 || said > size ? 0 : said;
+}
+
+static unsigned int has(const struct perf_event_attr *attr, uint64_t bit)
+{
+	return attr->sample_type & bit ? 1 : 0;
+}
+
+/* perf lets all events of a recording have the id at the same place, which the first one tells. */
+static void place_ids(struct perfdata_header *h)
+{
+	const struct perf_event_attr *a = &h->events[0]->attr;
+
+	if (has(a, PERF_SAMPLE_IDENTIFIER)) {
+		h->sample_id_at = 1;
+		h->other_id_at = 1;
+	} else if (has(a, PERF_SAMPLE_ID)) {
+		h->sample_id_at = 1 + has(a, PERF_SAMPLE_IP) + has(a, PERF_SAMPLE_TID) + has(a, PERF_SAMPLE_TIME) +
+				  has(a, PERF_SAMPLE_ADDR);
+		h->other_id_at = 1 + has(a, PERF_SAMPLE_CPU) + has(a, PERF_SAMPLE_STREAM_ID);
+	}
+	if (!a->sample_id_all)
+		h->other_id_at = 0;
+}
+
+int header_add_event(struct perfdata_header *h, const void *attr, size_t size)
+{
+	size_t use = header_attr_size(attr, size);
+	struct perfdata_event **events, *e;
+
+	if (!use)
+		return -EBADMSG;
+	if (h->nr_events >= EVENTS_MAX)
+		return -E2BIG;
+	events = grow(h->events, &h->cap_events, h->nr_events, 1, sizeof(struct perfdata_event *));
+	if (!events)
+		return -ENOMEM;
+	h->events = events;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	memcpy(&e->attr, attr, use < sizeof(e->attr) ? use : sizeof(e->attr));
+	e->name = made_up_name(&e->attr);
+	if (!e->name) {
+		free(e);
+		return -ENOMEM;
+	}
+	events[h->nr_events++] = e;
+	if (h->nr_events == 1)
+		place_ids(h);
+	return 0;
+}
+
+static bool id_eq(const void *table, uint32_t pos, const void *key)
+{
+	const struct event_id *ids = table;
+
+	return ids[pos].id == *(const uint64_t *)key;
+}
+
+static uint32_t find_id(const struct perfdata_header *h, uint64_t id)
+{
+	return hash_find(&h->id_index, hash_bytes(&id, sizeof(id), 0), id_eq, h->ids, &id);
+}
+
+size_t header_event_by_id(const struct perfdata_header *h, uint64_t id)
+{
+	uint32_t pos = find_id(h, id);
+
+	return pos == HASH_NONE ? SIZE_MAX : h->ids[pos].event;
+}
+
+size_t header_event_of(const struct perfdata_header *h, const struct perf_event_header *record)
+{
+	bool sample = record->type == PERF_RECORD_SAMPLE;
+	size_t words = record->size / sizeof(uint64_t), event;
+	size_t at = sample ? h->sample_id_at : h->other_id_at;
+	uint64_t id;
+
+	if (!h->nr_events)
+		return SIZE_MAX;
+	if (h->nr_events == 1 || !at || record->type == PERFDATA_FINISHED_ROUND)
+		return 0;
+	if (at >= words)
+		return sample ? SIZE_MAX : 0;
+	id = ((const uint64_t *)record)[sample ? at : words - at];
+	event = id ? header_event_by_id(h, id) : 0;
+	return event == SIZE_MAX && !sample ? 0 : event;
+}
+
+int header_add_ids(struct perfdata_header *h, const void *ids, size_t nr)
+{
+	struct event_id *all, entry = { .event = (uint32_t)h->nr_events - 1 };
+	const char *at = ids;
+	int rc;
+
+	if (nr > EVENT_IDS_MAX - h->nr_ids)
+		return -E2BIG;
+	all = grow(h->ids, &h->cap_ids, h->nr_ids, nr, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	h->ids = all;
+	for (; nr; nr--, at += sizeof(entry.id)) {
+		memcpy(&entry.id, at, sizeof(entry.id));
+		/* 0 is what records have that perf made up. */
+		if (!entry.id || find_id(h, entry.id) != HASH_NONE)
+			continue;
+		rc = hash_add(&h->id_index, hash_bytes(&entry.id, sizeof(entry.id), 0), (uint32_t)h->nr_ids);
+		if (rc)
+			return rc;
+		all[h->nr_ids++] = entry;
+	}
+	return 0;
+}
+
+int header_name_event(struct perfdata_header *h, size_t i, const void *name, size_t size)
+{
+	char *copy = strndup(name, size < STRING_MAX ? size : STRING_MAX);
+
+	if (!copy)
+		return -ENOMEM;
+	if (!*copy) {
+		free(copy);
+		return 0;
+	}
+	free(h->events[i]->name);
+	h->events[i]->name = copy;
+	return 0;
+}
+
+/* Which of our events the @i-th of the description is: that of its ids, else the one at its place if it is like it. */
+static size_t described(const struct perfdata_header *h, size_t i, const void *attr, const void *ids, uint32_t nr_ids)
+{
+	struct perf_event_attr a = { 0 };
+	size_t event = SIZE_MAX;
+	uint64_t id;
+
+	if (nr_ids) {
+		memcpy(&id, ids, sizeof(id));
+		event = header_event_by_id(h, id);
+	}
+	if (event != SIZE_MAX || i >= h->nr_events)
+		return event;
+	memcpy(&a, attr, PERF_ATTR_SIZE_VER0);
+	return a.type == h->events[i]->attr.type && a.config == h->events[i]->attr.config ? i : SIZE_MAX;
+}
+
+static int read_event_desc(struct perfdata_header *h, struct cursor c)
+{
+	uint32_t nr, attr_size, nr_ids, len, i;
+	const void *attr, *ids;
+	const char *name;
+	size_t event;
+	int rc;
+
+	if (!take_u32(&c, &nr) || !take_u32(&c, &attr_size) || attr_size < PERF_ATTR_SIZE_VER0)
+		return -EBADMSG;
+	for (i = 0; i < nr; i++) {
+		if (!(attr = take(&c, attr_size)) || !take_u32(&c, &nr_ids) || !(name = take_string(&c, &len)) ||
+		    !(ids = take(&c, sizeof(uint64_t) * (size_t)nr_ids)))
+			return -EBADMSG;
+		event = described(h, i, attr, ids, nr_ids);
+		rc = event == SIZE_MAX ? 0 : header_name_event(h, event, name, len);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- build ids */
+
+/* The 20 bytes and the size; false: there is none. */
+static bool copy_build_id(struct build_id *b, const struct perf_event_header *head, const unsigned char *record)
+{
+	b->size = head->misc & BUILD_ID_HAS_SIZE ? record[BUILD_ID_SIZE_AT] : BUILD_ID_BYTES;
+	if (!b->size || b->size > BUILD_ID_BYTES)
+		return false;
+	memcpy(b->id, record + BUILD_ID_SIZE_AT - BUILD_ID_BYTES, b->size);
+	return true;
+}
+
+int header_add_build_id(struct perfdata_header *h, const void *record)
+{
+	unsigned int mode;
+	struct perf_event_header head;
+	struct build_id *all, b = { 0 };
+	const char *path = (const char *)record + BUILD_ID_PATH_AT;
+	size_t len;
+	char *paths;
+
+	memcpy(&head, record, sizeof(head));
+	if (head.size <= BUILD_ID_PATH_AT || !copy_build_id(&b, &head, record))
+		return -EBADMSG;
+	len = strnlen(path, head.size - BUILD_ID_PATH_AT);
+	if (len == (size_t)head.size - BUILD_ID_PATH_AT)
+		return -EBADMSG;
+	mode = head.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+		return 0; /* its paths are those of another system */
+	if (h->nr_build_ids >= BUILD_IDS_MAX || len >= PATHS_MAX - h->paths_size)
+		return -E2BIG;
+	paths = grow(h->paths, &h->cap_paths, h->paths_size, len + 1, 1);
+	if (!paths)
+		return -ENOMEM;
+	h->paths = paths;
+	all = grow(h->build_ids, &h->cap_build_ids, h->nr_build_ids, 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	h->build_ids = all;
+	b.path = (uint32_t)h->paths_size;
+	b.kernel = mode == PERF_RECORD_MISC_KERNEL;
+	memcpy(paths + h->paths_size, path, len + 1);
+	h->paths_size += len + 1;
+	all[h->nr_build_ids++] = b;
+	return 0;
+}
+
+static int read_build_ids(struct perfdata_header *h, struct cursor c)
+{
+	struct perf_event_header head;
+	const void *record;
+	int rc = 0, r;
+
+	while (c.left) {
+		if (c.left < sizeof(head))
+			return -EBADMSG;
+		memcpy(&head, c.at, sizeof(head));
+		record = take(&c, head.size);
+		if (!record || head.size < sizeof(head))
+			return -EBADMSG;
+		r = header_add_build_id(h, record);
+		if (r == -ENOMEM)
+			return r;
+		if (r)
+			rc = -EBADMSG;
+	}
+	return rc;
+}
+
+bool header_build_id(const struct perfdata_header *h, size_t i, struct perfdata_build_id *out)
+{
+	const struct build_id *b;
+
+	if (i >= h->nr_build_ids)
+		return false;
+	b = &h->build_ids[i];
+	*out = (struct perfdata_build_id){ h->paths + b->path, b->id, b->size, b->kernel };
+	return true;
+}
+
+/* ---- features */
+
+static int read_string(char **out, struct cursor c)
+{
+	uint32_t size;
+	const char *s = take_string(&c, &size);
+	char *copy;
+
+	if (!s || strnlen(s, size) > STRING_MAX)
+		return -EBADMSG;
+	copy = strndup(s, size);
+	if (!copy)
+		return -ENOMEM;
+	free(*out);
+	*out = copy;
+	return 0;
+}
+
+/* version, type, level, ratio, size of the recorder's buffers; 32 bits each */
+static int read_compressed(struct perfdata_header *h, struct cursor c)
+{
+	uint32_t version;
+
+	return take_u32(&c, &version) && take_u32(&c, &h->compression) ? 0 : -EBADMSG;
+}
+
+bool header_feature_wanted(uint64_t feature)
+{
+	return feature == FEATURE_BUILD_ID || feature == FEATURE_HOSTNAME || feature == FEATURE_OSRELEASE ||
+	       feature == FEATURE_ARCH || feature == FEATURE_EVENT_DESC || feature == FEATURE_COMPRESSED;
+}
+
+int header_feature(struct perfdata_header *h, uint64_t feature, const void *bytes, size_t size)
+{
+	struct cursor c = { bytes, size };
+
+	switch (feature) {
+	case FEATURE_BUILD_ID:
+		return read_build_ids(h, c);
+	case FEATURE_HOSTNAME:
+		return read_string(&h->hostname, c);
+	case FEATURE_OSRELEASE:
+		return read_string(&h->osrelease, c);
+	case FEATURE_ARCH:
+		return read_string(&h->arch, c);
+	case FEATURE_EVENT_DESC:
+		return read_event_desc(h, c);
+	case FEATURE_COMPRESSED:
+		return read_compressed(h, c);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/perfdata_source.h"
+
+#include "core/grow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+/* Both hold several of the largest records, and stay in the cache of one CPU. */
+#define SOURCE_WINDOW   (256u << 10)
+#define INFLATER_WINDOW (256u << 10)
+#define PREFIX_MAX      (64u << 20) /* what perf puts before the data are attributes and ids */
+
+int window_record(const struct window *w, const unsigned char **record, size_t *size)
+{
+	struct perf_event_header h;
+
+	if (window_nr(w) < sizeof(h))
+		return 0;
+	memcpy(&h, w->bytes + w->at, sizeof(h));
+	if (h.size < sizeof(h))
+		return -EBADMSG;
+	if (window_nr(w) < h.size)
+		return 0;
+	*record = w->bytes + w->at;
+	*size = h.size;
+	return 1;
+}
+
+static int window_init(struct window *w, size_t cap)
+{
+	*w = (struct window){ .bytes = malloc(cap), .cap = cap };
+	return w->bytes ? 0 : -ENOMEM;
+}
+
+/* What is there to the front; records are aligned again if the first one is. Return: room behind it. */
+static size_t window_compact(struct window *w)
+{
+	if (w->at) {
+		memmove(w->bytes, w->bytes + w->at, window_nr(w));
+		w->end -= w->at;
+		w->at = 0;
+	}
+	return w->cap - w->end;
+}
+
+/* As read(2), from @offset in a file. */
+static ssize_t read_some(const struct source *s, uint64_t offset, void *buf, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = s->seekable ? pread(s->fd, buf, len, (off_t)offset) : read(s->fd, buf, len);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+int source_open(struct source *s, const char *path, const char *name, struct err *err)
+{
+	struct stat st;
+	int rc;
+
+	*s = (struct source){ .fd = STDIN_FILENO };
+	if (strcmp(path, "-")) {
+		s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		s->owned = true;
+	}
+	if (s->fd < 0 || fstat(s->fd, &st)) {
+		rc = err_sys(err, -errno, "cannot open %s", name);
+	} else if (S_ISDIR(st.st_mode)) {
+		rc = err_set(err, -EISDIR,
+			     "%s is a folder, as `perf record --threads` makes it: only single files can be read",
+			     name);
+	} else {
+		s->seekable = S_ISREG(st.st_mode);
+		rc = window_init(&s->window, SOURCE_WINDOW);
+		if (!rc)
+			return 0;
+		err_sys(err, rc, "cannot read %s", name);
+	}
+	return rc;
+}
+
+void source_close(struct source *s)
+{
+	if (s->owned && s->fd >= 0)
+		close(s->fd);
+	free(s->window.bytes);
+	free(s->prefix);
+}
+
+int source_fill(struct source *s)
+{
+	size_t room = window_compact(&s->window);
+	ssize_t n;
+
+	if (room > s->limit - s->offset)
+		room = (size_t)(s->limit - s->offset);
+	if (!room)
+		return 0;
+	n = read_some(s, s->offset, s->window.bytes + s->window.end, room);
+	if (n <= 0)
+		return (int)n;
+	s->window.end += (size_t)n;
+	s->offset += (uint64_t)n;
+	return 1;
+}
+
+int source_skip(struct source *s, uint64_t len)
+{
+	struct window *w = &s->window;
+	struct stat st;
+	int rc;
+
+	if (len > s->limit - source_at(s))
+		return 0;
+	while (len > window_nr(w)) {
+		if (s->seekable) {
+			if (fstat(s->fd, &st))
+				return -errno;
+			if (len > (uint64_t)st.st_size || source_at(s) > (uint64_t)st.st_size - len)
+				return 0;
+			return source_seek(s, source_at(s) + len) ? 0 : 1;
+		}
+		len -= window_nr(w);
+		w->at = w->end;
+		rc = source_fill(s);
+		if (rc <= 0)
+			return rc;
+	}
+	w->at += len;
+	return 1;
+}
+
+int source_keep(struct source *s, uint64_t size)
+{
+	struct window *w = &s->window;
+	unsigned char *prefix;
+	size_t len;
+	int rc;
+
+	if (s->seekable)
+		return 0;
+	if (size > PREFIX_MAX)
+		return -E2BIG;
+	if (s->limit < size)
+		s->limit = size;
+	while (s->prefix_size < size) {
+		if (!window_nr(w)) {
+			rc = source_fill(s);
+			if (rc <= 0)
+				return rc;
+		}
+		len = size - s->prefix_size < window_nr(w) ? (size_t)size - s->prefix_size : window_nr(w);
+		prefix = grow(s->prefix, &s->prefix_cap, s->prefix_size, len, 1);
+		if (!prefix)
+			return -ENOMEM;
+		s->prefix = prefix;
+		memcpy(prefix + s->prefix_size, w->bytes + w->at, len);
+		s->prefix_size += len;
+		w->at += len;
+	}
+	return 0;
+}
+
+static int read_stream(struct source *s, unsigned char *p, size_t len)
+{
+	struct window *w = &s->window;
+	size_t n;
+	int rc;
+
+	for (; len; p += n, len -= n) {
+		if (!window_nr(w)) {
+			rc = source_fill(s);
+			if (rc <= 0)
+				return rc ? rc : -ENODATA;
+		}
+		n = len < window_nr(w) ? len : window_nr(w);
+		memcpy(p, w->bytes + w->at, n);
+		w->at += n;
+	}
+	return 0;
+}
+
+int source_read_at(struct source *s, uint64_t offset, void *buf, size_t len)
+{
+	unsigned char *p = buf;
+	ssize_t n;
+	int rc;
+
+	if (offset > INT64_MAX || len > INT64_MAX - offset)
+		return -ENODATA;
+	if (!s->seekable && offset <= s->prefix_size && len <= s->prefix_size - offset) {
+		if (len)
+			memcpy(buf, s->prefix + offset, len);
+		return 0;
+	}
+	if (!s->seekable) {
+		rc = source_seek(s, offset);
+		return rc ? rc : read_stream(s, buf, len);
+	}
+	for (; len; p += n, offset += (uint64_t)n, len -= (size_t)n) {
+		n = read_some(s, offset, p, len);
+		if (n <= 0)
+			return n ? (int)n : -ENODATA;
+	}
+	return 0;
+}
+
+int source_seek(struct source *s, uint64_t offset)
+{
+	int rc;
+
+	if (s->seekable && offset <= s->limit) {
+		s->window.at = s->window.end = 0;
+		s->offset = offset;
+		return 0;
+	}
+	if (offset < source_at(s))
+		return -ENODATA;
+	rc = source_skip(s, offset - source_at(s));
+	return rc < 0 ? rc : rc ? 0 : -ENODATA;
+}
+
+void inflater_feed(struct inflater *i, const void *in, size_t size)
+{
+	i->in = in;
+	i->in_size = size;
+	i->in_at = 0;
+}
+
+#ifdef HAVE_ZSTD
+bool inflater_supported(void)
+{
+	return true;
+}
+
+static int inflater_start(struct inflater *i)
+{
+	i->context = ZSTD_createDStream(); /* takes windows of up to 128 MiB, as `perf record -z22` has them */
+	return i->context ? window_init(&i->window, INFLATER_WINDOW) : -ENOMEM;
+}
+
+/* One step: either everything is used, or the window is full. */
+static int inflater_step(struct inflater *i)
+{
+	ZSTD_outBuffer out = { i->window.bytes, i->window.cap, i->window.end };
+	ZSTD_inBuffer in = { i->in, i->in_size, i->in_at };
+	size_t rc = ZSTD_decompressStream(i->context, &out, &in);
+	bool moved = out.pos != i->window.end || in.pos != i->in_at;
+
+	if (ZSTD_isError(rc) || (!moved && in.pos < in.size))
+		return -EBADMSG;
+	i->full = out.pos == out.size;
+	i->in_at = in.pos;
+	if (out.pos == i->window.end)
+		return 0;
+	i->window.end = out.pos;
+	return 1;
+}
+
+int inflater_fill(struct inflater *i)
+{
+	int rc;
+
+	if (i->broken)
+		return -EBADMSG;
+	if (!i->context && (rc = inflater_start(i)))
+		return rc;
+	if (!window_compact(&i->window))
+		return 0;
+	while (i->in_at < i->in_size || i->full) {
+		rc = inflater_step(i);
+		i->broken = rc < 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+void inflater_release(struct inflater *i)
+{
+	ZSTD_freeDStream(i->context);
+	free(i->window.bytes);
+}
+#else
+bool inflater_supported(void)
+{
+	return false;
+}
+
+int inflater_fill(struct inflater *i)
+{
+	(void)i;
+	return -ENOTSUP;
+}
+
+void inflater_release(struct inflater *i)
+{
+	(void)i;
+}
+#endif

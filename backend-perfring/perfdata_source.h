@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bytes of a recording: a file or a stream through one buffer, and what was compressed in it. The file may change
+ * or end while it is read, so it is never mapped.
+ */
+#ifndef PERFRING_PERFDATA_SOURCE_H
+#define PERFRING_PERFDATA_SOURCE_H
+
+#include "core/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/** struct window - bytes that are read from the front while more are put behind them. */
+struct window {
+	unsigned char *bytes; /* cap of them, aligned to 8 */
+	size_t cap, at, end;  /* [at, end) are there */
+};
+
+static inline size_t window_nr(const struct window *w)
+{
+	return w->end - w->at;
+}
+
+/**
+ * window_record() - the record at the front, which stays there.
+ * @record: set to its first byte, not aligned
+ * @size:   set to what its header says, at least sizeof(struct perf_event_header)
+ * Return: 1; 0: it is not there as a whole; -EBADMSG: no record is that small.
+ */
+int window_record(const struct window *w, const unsigned char **record, size_t *size);
+
+/** struct source - see source_open(). */
+struct source {
+	int fd;
+	bool owned;      /* close it */
+	bool seekable;   /* a regular file: bytes can be had from anywhere in it */
+	uint64_t offset; /* in the file, of the window's end */
+	uint64_t limit;  /* the window gets nothing from here on; never below offset, 0 at first */
+	struct window window;
+	unsigned char *prefix; /* see source_keep() */
+	size_t prefix_size, prefix_cap;
+};
+
+/** source_open() - @path, or standard input for "-"; @name is what errors call it. For
+ * source_close() also after a failure. Return: 0 or -errno described. */
+int source_open(struct source *s, const char *path, const char *name, struct err *err);
+void source_close(struct source *s);
+
+/** source_at() - the offset in the file of the next byte. */
+static inline uint64_t source_at(const struct source *s)
+{
+	return s->offset - window_nr(&s->window);
+}
+
+/**
+ * source_fill() - read more into the window, which has its bytes moved to the front: pointers into it end here.
+ * Return: 1 when something came; 0: the end or the limit, or the window is full; -errno.
+ */
+int source_fill(struct source *s);
+
+/** source_skip() - go on @len bytes further. Return: 1; 0: the end or the limit comes before; -errno. */
+int source_skip(struct source *s, uint64_t len);
+
+/**
+ * source_keep() - a stream: remember its first @size bytes for source_read_at(), and read no further for now (limit).
+ * Return: 0, also when it is shorter; -E2BIG: too much to remember; -errno.
+ */
+int source_keep(struct source *s, uint64_t size);
+
+/**
+ * source_read_at() - @len bytes from @offset. In a stream that must be within what is kept, or further on: then
+ * everything before it is gone.
+ * Return: 0; -ENODATA: they are not there; -errno.
+ */
+int source_read_at(struct source *s, uint64_t offset, void *buf, size_t len);
+
+/** source_seek() - the next byte is the one at @offset. Return: as source_read_at(). */
+int source_seek(struct source *s, uint64_t offset);
+
+/** struct inflater - what was compressed; all zeros is a valid one. The pieces together are one zstd stream. */
+struct inflater {
+	void *context;
+	const unsigned char *in; /* in_size bytes of the present piece, of which in_at are used */
+	size_t in_size, in_at;
+	bool full; /* there may be more of what was used already */
+	bool broken;
+	struct window window;
+};
+
+/** inflater_supported() - was this built with zstd? */
+bool inflater_supported(void);
+
+/** inflater_feed() - the next piece; the one before must be used up. @in stays as it is until it is, too. */
+void inflater_feed(struct inflater *i, const void *in, size_t size);
+
+/**
+ * inflater_fill() - more into the window, as source_fill().
+ * Return: 1; 0: needs the next piece; -EBADMSG: damaged, nothing more will come of it; -ENOMEM; -ENOTSUP: built
+ * without.
+ */
+int inflater_fill(struct inflater *i);
+void inflater_release(struct inflater *i);
+
+#endif

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The backend that reads recordings of perf record: their records are those of the rings, so what they mean is decoded
+ * and applied by the same code, in the time order that the marks between perf record's rounds permit.
+ */
+#include "backend-perfring/apply.h"
+#include "backend-perfring/decode.h"
+#include "backend-perfring/order.h"
+#include "backend-perfring/perfdata.h"
+#include "core/capture.h"
+#include "core/clock.h"
+#include "core/grow.h"
+#include "core/number.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#define MAX_CPUS      65536         /* as in core/host.h; what is said of higher numbers goes to CPU 0 */
+#define ROUND_BYTES   (256UL << 20) /* of a round without end, or of a stranger's: records may be late then */
+#define DRAIN_RECORDS 65536
+#define CLOCKS_APART                                                                                                   \
+	(60 * NSEC_PER_SEC) /* perf record's default clock is not the one of now_ns(), but begins with it */
+#define NAME_BYTES  256     /* of the name of an event, */
+#define NAMES_BYTES 4096    /* and of all of them */
+
+struct backend {
+	struct capture *cap;
+	struct perfdata *pd;
+	const struct perf_event_header *ahead; /* read when it was opened, to come first */
+	size_t event;                          /* whose samples count */
+	struct order order;
+	struct applier applier;
+	size_t nr_rings, cap_rings; /* of applier.rings: one for each CPU */
+	uint64_t lost_records;      /* by PERF_RECORD_LOST, */
+	uint64_t lost_samples;      /* and by PERF_RECORD_LOST_SAMPLES */
+};
+
+/* ---- which event */
+
+static bool is_sampling(const struct perf_event_attr *attr)
+{
+	bool dummy = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+
+	return !dummy && attr->sample_period;
+}
+
+/* "cycles" is also found as "cycles:P", and by its other name. */
+static bool is_called(const struct perfdata_event *e, const char *name, bool exactly)
+{
+	const struct event_type *type = event_find(name);
+	size_t len = strlen(name);
+
+	if (exactly)
+		return !strcmp(e->name, name);
+	if (!strncmp(e->name, name, len) && e->name[len] == ':')
+		return true;
+	return type && type->type == e->attr.type && type->config == e->attr.config;
+}
+
+/* Return: its number; SIZE_MAX: there is none. @name: NULL: the first that is sampled. */
+static size_t find_event(const struct perfdata *pd, const char *name)
+{
+	size_t nr = perfdata_nr_events(pd), i;
+	int pass;
+
+	for (i = 0; !name && i < nr; i++)
+		if (is_sampling(&perfdata_event(pd, i)->attr))
+			return i;
+	for (pass = 0; name && pass < 2; pass++)
+		for (i = 0; i < nr; i++)
+			if (is_sampling(&perfdata_event(pd, i)->attr) && is_called(perfdata_event(pd, i), name, !pass))
+				return i;
+	return SIZE_MAX;
+}
+
+/* Append a name that a stranger may have chosen. */
+static size_t put_name(char *to, size_t used, const char *name)
+{
+	size_t i, len = strnlen(name, NAME_BYTES);
+
+	if (used && used + 2 < NAMES_BYTES) {
+		to[used++] = ',';
+		to[used++] = ' ';
+	}
+	for (i = 0; i < len && used + 1 < NAMES_BYTES; i++)
+		to[used++] = name[i] >= ' ' && name[i] < 0x7f ? name[i] : '?';
+	to[used] = 0;
+	return used;
+}
+
+/* The names of the events that are sampled, but for number @but. */
+static void list_events(const struct perfdata *pd, size_t but, char *to)
+{
+	size_t i, used = 0;
+
+	*to = 0;
+	for (i = 0; i < perfdata_nr_events(pd); i++)
+		if (i != but && is_sampling(&perfdata_event(pd, i)->attr))
+			used = put_name(to, used, perfdata_event(pd, i)->name);
+}
+
+static int choose_event(struct backend *b, struct err *err)
+{
+	const struct options *o = b->cap->options;
+	struct recording *r = &b->cap->recording;
+	const struct perf_event_attr *attr;
+	char names[NAMES_BYTES];
+
+	b->event = find_event(b->pd, o->event_name);
+	list_events(b->pd, b->event, names);
+	if (b->event == SIZE_MAX && o->event_name && *names)
+		return err_set(err, -ENOENT, "event '%.100s' is not in '%.200s' (there are: %.150s)", o->event_name,
+			       o->input, names);
+	if (b->event == SIZE_MAX)
+		return err_set(err, -ENOENT, "no event was sampled in '%.400s'", o->input);
+	attr = &perfdata_event(b->pd, b->event)->attr;
+	if (o->cpu >= 0 && !(attr->sample_type & PERF_SAMPLE_CPU))
+		return err_set(err, -EINVAL, "-C %d: the samples in '%.400s' have no CPU numbers", o->cpu, o->input);
+	r->others = *names ? strdup(names) : NULL;
+	put_name(names, 0, perfdata_event(b->pd, b->event)->name);
+	r->event = strdup(names);
+	if (!r->event)
+		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
+	r->freq_hz = attr->freq ? attr->sample_freq : 0;
+	r->period = attr->freq ? 0 : attr->sample_period;
+	/* Of as many addresses as were asked for, the last is taken for one of more. */
+	b->cap->asked = attr->sample_max_stack ? attr->sample_max_stack : PERF_MAX_STACK_DEPTH;
+	return 0;
+}
+
+/* ---- records */
+
+static uint32_t ring_of(struct backend *b, uint32_t cpu)
+{
+	struct applied_ring *rings;
+	size_t nr = cpu < MAX_CPUS ? cpu + 1 : 1;
+
+	if (nr <= b->nr_rings)
+		return (uint32_t)(nr - 1);
+	rings = grow(b->applier.rings, &b->cap_rings, b->nr_rings, nr - b->nr_rings, sizeof(*rings));
+	if (!rings)
+		return UINT32_MAX;
+	memset(rings + b->nr_rings, 0, (nr - b->nr_rings) * sizeof(*rings));
+	b->applier.rings = rings;
+	b->nr_rings = nr;
+	return (uint32_t)(nr - 1);
+}
+
+static int queue(struct backend *b, const struct perf_event_header *record, const struct record *r, uint32_t lead_size,
+		 const void *lead)
+{
+	struct order_item item = { ring_of(b, r->cpu), lead_size, lead, record, record->size };
+
+	return item.ring == UINT32_MAX ? -ENOMEM : order_add(&b->order, r->time, &item);
+}
+
+static void note_time(struct recording *r, uint64_t ns)
+{
+	if (ns && (!r->first_ns || ns < r->first_ns))
+		r->first_ns = ns;
+	if (ns > r->last_ns)
+		r->last_ns = ns;
+}
+
+static int take_sample(struct backend *b, const struct perf_event_header *record)
+{
+	static const struct sample_lead lead = { .noted = false };
+	struct books *books = &b->applier.books[0];
+	int only = b->cap->options->cpu, rc;
+	struct record r;
+	size_t event = perfdata_event_of(b->pd, record);
+
+	if (event != b->event) {
+		b->cap->recording.other_samples++;
+		return 0;
+	}
+	books->ring_samples++;
+	rc = decode_record(&perfdata_event(b->pd, event)->attr, record, record->size, &r);
+	if (rc <= 0) {
+		books->bad_samples++;
+		books->bad_records++;
+		return 0;
+	}
+	note_time(&b->cap->recording, r.time);
+	if (only >= 0 && r.cpu != (uint32_t)only) {
+		books->filtered++;
+		return 0;
+	}
+	return queue(b, record, &r, sizeof(lead), &lead);
+}
+
+/* perf record tells where the kernel was by a mapping that is called after one of its symbols. */
+static void note_kernel(struct recorded *origin, const struct record *r)
+{
+	static const char *const references[] = { "_text", "_stext" };
+	size_t i, len = sizeof(BUILD_ID_KERNEL) - 1;
+
+	if (strncmp(r->mmap.path, BUILD_ID_KERNEL, len))
+		return;
+	for (i = 0; i < ARRAY_SIZE(references); i++) {
+		if (strcmp(r->mmap.path + len, references[i]))
+			continue;
+		origin->reference = references[i];
+		origin->reference_addr = r->mmap.pgoff;
+	}
+}
+
+static bool is_mapping(const struct record *r)
+{
+	return r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2;
+}
+
+/* A guest's pids are not the host's. */
+static bool is_of_process(const struct record *r)
+{
+	return r->mode == PERF_RECORD_MISC_USER || r->mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+}
+
+static int take_side_band(struct backend *b, const struct perf_event_header *record)
+{
+	struct books *books = &b->applier.books[0];
+	size_t event = perfdata_event_of(b->pd, record);
+	struct record r;
+	int rc;
+
+	if (event == SIZE_MAX)
+		event = b->event;
+	rc = decode_record(&perfdata_event(b->pd, event)->attr, record, record->size, &r);
+	books->bad_records += rc < 0;
+	if (rc <= 0)
+		return 0;
+	if (r.type == PERF_RECORD_LOST && event == b->event)
+		b->lost_records += r.lost.records;
+	if (r.type == PERF_RECORD_LOST_SAMPLES && event == b->event && !r.lost.wanted)
+		b->lost_samples += r.lost.records;
+	if (is_mapping(&r) && r.mode == PERF_RECORD_MISC_KERNEL)
+		note_kernel(&b->cap->recording.origin, &r);
+	if (is_mapping(&r) && (!is_of_process(&r) || record->misc & PERF_RECORD_MISC_MMAP_DATA))
+		return 0;
+	return queue(b, record, &r, 0, NULL);
+}
+
+/* A record that is in the queue has been decoded before, without error. */
+static int apply_queued(void *ctx, const struct order_item *item)
+{
+	struct backend *b = ctx;
+	size_t event = item->lead_size ? b->event : perfdata_event_of(b->pd, item->record);
+	struct record r;
+
+	if (event == SIZE_MAX)
+		event = b->event;
+	if (decode_record(&perfdata_event(b->pd, event)->attr, item->record, item->size, &r) <= 0)
+		return 0;
+	return apply_record(&b->applier, item->ring, &r, item->lead);
+}
+
+static int take_record(struct backend *b, const struct perf_event_header *record)
+{
+	struct books *books = &b->applier.books[0];
+	int rc;
+
+	if (record->type == PERFDATA_FINISHED_ROUND)
+		return order_round(&b->order, apply_queued, b);
+	books->ring_records++;
+	rc = record->type == PERF_RECORD_SAMPLE ? take_sample(b, record) : take_side_band(b, record);
+	return rc || b->order.used < ROUND_BYTES ? rc : order_round(&b->order, apply_queued, b);
+}
+
+/* ---- backend_ops */
+
+static int recording_probe(bool forced, struct err *err)
+{
+	(void)forced;
+	return err_set(err, -EINVAL, "there is no recording to read (--input)");
+}
+
+static int recording_open(struct backend **out, struct capture *cap, struct err *err)
+{
+	struct backend *b = calloc(1, sizeof(*b));
+	int rc;
+
+	*out = b;
+	if (!b)
+		return err_sys(err, -ENOMEM, "cannot read '%.400s'", cap->options->input);
+	b->cap = cap;
+	b->applier.cap = cap;
+	rc = perfdata_open(&b->pd, cap->options->input, err);
+	/* A stream tells its events in front of the first record. */
+	if (!rc)
+		rc = perfdata_next(b->pd, &b->ahead, err);
+	cap->recording.ends = strcmp(cap->options->input, "-");
+	return rc < 0 ? rc : choose_event(b, err);
+}
+
+static int recording_attach(struct backend *b, size_t i, struct err *err)
+{
+	(void)b;
+	return err_set(err, -EINVAL, "event %zu cannot be attached to a recording", i);
+}
+
+static int recording_drain(struct backend *b, struct err *err)
+{
+	const struct perf_event_header *record;
+	int nr, rc;
+
+	for (nr = 0; nr < DRAIN_RECORDS; nr++) {
+		record = b->ahead;
+		b->ahead = NULL;
+		rc = record ? 1 : perfdata_next(b->pd, &record, err);
+		if (rc <= 0)
+			return rc ? rc : 1;
+		rc = take_record(b, record);
+		if (rc)
+			return err_sys(err, rc, "cannot count the samples of '%.400s'", b->cap->options->input);
+	}
+	return 0;
+}
+
+/* When this host was booted, in seconds of its wall clock; 0: not known. */
+static uint64_t boot_time(void)
+{
+	struct timespec wall, up;
+
+	if (clock_gettime(CLOCK_REALTIME, &wall) || clock_gettime(CLOCK_BOOTTIME, &up) || wall.tv_sec <= up.tv_sec)
+		return 0;
+	return (uint64_t)(wall.tv_sec - up.tv_sec);
+}
+
+/*
+ * Nothing in a recording names the boot. One of this host and kernel, written since it was booted, with times that this
+ * boot has been through, is of it.
+ */
+static enum recorded_boot judge_boot(const struct backend *b)
+{
+	const char *host = perfdata_hostname(b->pd), *release = perfdata_osrelease(b->pd), *path;
+	struct utsname here;
+	struct stat st;
+
+	if (!*host || !*release || uname(&here))
+		return BOOT_UNKNOWN;
+	if (strcmp(release, here.release))
+		return BOOT_OTHER;
+	path = b->cap->options->input;
+	if (b->cap->recording.ends && !stat(path, &st) && (uint64_t)st.st_mtim.tv_sec < boot_time())
+		return BOOT_OTHER;
+	if (b->cap->recording.last_ns > now_ns() + CLOCKS_APART)
+		return BOOT_OTHER;
+	return strcmp(host, here.nodename) ? BOOT_UNKNOWN : BOOT_SAME;
+}
+
+static int keep_build_ids(const struct backend *b)
+{
+	struct recording *r = &b->cap->recording;
+	struct perfdata_build_id id;
+	int rc = 0;
+	size_t i;
+
+	r->build_ids = build_ids_new();
+	if (!r->build_ids)
+		return -ENOMEM;
+	for (i = 0; rc != -ENOMEM && rc != -E2BIG && perfdata_build_id(b->pd, i, &id); i++)
+		rc = build_ids_add(r->build_ids, id.path, id.id, id.size);
+	r->origin.build_ids = r->build_ids;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+static int recording_end(struct backend *b, struct err *err)
+{
+	struct books *books = &b->applier.books[0];
+	struct recording *r = &b->cap->recording;
+	struct perfdata_counts counts = perfdata_counts(b->pd);
+	int rc = order_flush(&b->order, apply_queued, b);
+
+	if (!rc)
+		rc = keep_build_ids(b);
+	r->origin.boot = judge_boot(b);
+	r->truncated = counts.truncated;
+	r->unfinished = counts.unfinished;
+	books->ring_bytes = counts.bytes;
+	books->bad_records += counts.bad_records;
+	books->late_records = b->order.late;
+	/* perf record of 6.1 and later asks at the end how many were lost: those that the rings told of are among them.
+	 */
+	books->lost_records = b->lost_samples > b->lost_records ? b->lost_samples : b->lost_records;
+	books->lost_here = books->lost_records;
+	return rc ? err_sys(err, rc, "cannot count the samples of '%.400s'", b->cap->options->input) : 0;
+}
+
+static void recording_stats(const struct backend *b, struct books *books)
+{
+	if (b)
+		books_add(books, &b->applier.books[0]);
+}
+
+static void recording_close(struct backend *b)
+{
+	if (!b)
+		return;
+	perfdata_close(b->pd);
+	free(b->applier.rings);
+	order_release(&b->order);
+	free(b);
+}
+
+const struct backend_ops backend_recorded = {
+	.name = "recording",
+	.does = "reads what perf record wrote",
+	.probe = recording_probe,
+	.open = recording_open,
+	.attach = recording_attach,
+	.drain = recording_drain,
+	.end = recording_end,
+	.stats = recording_stats,
+	.close = recording_close,
+};

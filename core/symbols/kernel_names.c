@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/symbols/kernel_names.h"
+
+#include "core/host.h"
+#include "core/symbols/build_ids.h"
+#include "core/symbols/elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where kernels are linked to be: x86_64; arm64, at a multiple that differs from version to version. */
+#define X86_TEXT   0xffffffff81000000ULL
+#define ARM64_TEXT (128ULL << 20)
+
+/* Is the recorded kernel the build that runs? */
+enum same_build { BUILD_OTHER, BUILD_UNKNOWN, BUILD_EQUAL };
+
+/* What kallsyms may name. */
+enum serves { SERVES_NOTHING, SERVES_PROPER, SERVES_ALL };
+
+static const char other_kernel[] = "the recording was made on another kernel";
+
+struct kernel_names {
+	struct symbols_cfg cfg;
+	bool asked;
+
+	struct build_id running; /* of the kernel that runs */
+	bool running_asked;
+
+	struct kernel_symbols *kallsyms; /* of the file that was given, else of /proc; NULL: not read */
+	enum serves serves;
+	uint64_t moved;    /* the sampled kernel's addresses minus those of kallsyms */
+	int kallsyms_rc;   /* why /proc/kallsyms could not be read, -errno */
+	const char *unfit; /* why it does not serve for all */
+
+	struct elf_symbols *vmlinux;
+	bool vmlinux_placed;
+	uint64_t vmlinux_moved;
+	struct err vmlinux_err; /* why it is not used */
+
+	bool nameless; /* an address was asked for that has no name */
+};
+
+static bool told(const struct recorded *r)
+{
+	return r->reference && kernel_address(r->reference_addr);
+}
+
+/* Unknown without a /sys, and of kernels linked without. */
+static void read_running_build_id(const struct host *host, struct build_id *id)
+{
+	char path[PATH_MAX], notes[65536];
+	size_t len = 0;
+	ssize_t n;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/kernel/notes", host->sys) >= (int)sizeof(path))
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	while (len < sizeof(notes) && (n = read(fd, notes + len, sizeof(notes) - len)) > 0)
+		len += (size_t)n;
+	close(fd);
+	build_id_of_notes(notes, len, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 4, id);
+}
+
+/* Of the kernel that runs. */
+static const struct build_id *running_build_id(struct kernel_names *kn)
+{
+	if (!kn->running_asked)
+		read_running_build_id(kn->cfg.host, &kn->running);
+	kn->running_asked = true;
+	return &kn->running;
+}
+
+/* Of the kernel that was sampled; NULL: not told. */
+static const struct build_id *sampled_build_id(struct kernel_names *kn)
+{
+	const struct recorded *r = kn->cfg.recorded;
+
+	return r ? build_ids_find(r->build_ids, BUILD_ID_KERNEL) : running_build_id(kn);
+}
+
+static enum same_build same_build(struct kernel_names *kn)
+{
+	const struct build_id *sampled = sampled_build_id(kn), *running = running_build_id(kn);
+
+	if (!sampled || !sampled->size || !running->size)
+		return BUILD_UNKNOWN;
+	return build_id_equal(sampled, running) ? BUILD_EQUAL : BUILD_OTHER;
+}
+
+bool kernel_names_running(struct kernel_names *kn)
+{
+	const struct recorded *r = kn->cfg.recorded;
+	enum same_build same;
+
+	if (!r)
+		return true;
+	same = same_build(kn);
+	return same == BUILD_EQUAL || (same == BUILD_UNKNOWN && r->boot == BOOT_SAME);
+}
+
+static int open_kallsyms(struct kernel_names *kn, struct err *err)
+{
+	const char *path = kn->cfg.kallsyms;
+	int rc = kernel_symbols_load(path, &kn->kallsyms);
+
+	if (rc == -EINVAL)
+		return err_set(err, rc, "cannot read kernel symbols from '%s': not a regular file", path);
+	if (rc)
+		return err_sys(err, rc, "cannot read kernel symbols from '%s'", path);
+	if (kernel_symbols_empty(kn->kallsyms))
+		return err_set(err, -EINVAL, "'%s': not the lines of /proc/kallsyms", path);
+	if (kernel_symbols_zeroed(kn->kallsyms))
+		return err_set(err, -EINVAL, "'%s': all addresses are 0: its kernel hid them from who copied it", path);
+	return 0;
+}
+
+static int read_vmlinux(const char *path, struct elf_symbols **out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = elf_symbols_open(fd, out);
+	close(fd);
+	return rc;
+}
+
+/* A build id that is known on one side only says nothing. */
+static int check_vmlinux(struct kernel_names *kn, struct err *err)
+{
+	const struct build_id *id = elf_symbols_build_id(kn->vmlinux), *sampled = sampled_build_id(kn);
+
+	if (!id->size || !sampled || !sampled->size || build_id_equal(id, sampled))
+		return 0;
+	return err_set(err, -EINVAL, "'%s' is not of the kernel that %s: its build id is another one", kn->cfg.vmlinux,
+		       kn->cfg.recorded ? "was recorded" : "runs");
+}
+
+static int open_vmlinux(struct kernel_names *kn, struct err *err)
+{
+	const char *path = kn->cfg.vmlinux;
+	int rc = read_vmlinux(path, &kn->vmlinux);
+	uint64_t addr;
+
+	if (rc == -ENOEXEC)
+		return err_set(err, rc, "cannot read kernel symbols from '%s': not an ELF file with sections", path);
+	if (rc == -EINVAL)
+		return err_set(err, rc, "cannot read kernel symbols from '%s': not a regular file", path);
+	if (rc)
+		return err_sys(err, rc, "cannot read kernel symbols from '%s'", path);
+	if (!elf_symbols_address(kn->vmlinux, "_text", &addr) && !elf_symbols_address(kn->vmlinux, "_stext", &addr))
+		return err_set(err, -EINVAL, "'%s': no symbol _text or _stext: not a kernel, or stripped", path);
+	/* What a recording tells may not have been read yet. */
+	return kn->cfg.recorded ? 0 : check_vmlinux(kn, err);
+}
+
+int kernel_names_open(const struct symbols_cfg *cfg, struct kernel_names **out, struct err *err)
+{
+	struct kernel_names *kn = calloc(1, sizeof(*kn));
+	int rc = 0;
+
+	if (!kn)
+		return err_sys(err, -ENOMEM, "cannot name the stacks");
+	kn->cfg = *cfg;
+	if (cfg->kallsyms)
+		rc = open_kallsyms(kn, err);
+	if (!rc && cfg->vmlinux)
+		rc = open_vmlinux(kn, err);
+	if (rc)
+		kernel_names_free(kn);
+	else
+		*out = kn;
+	return rc;
+}
+
+void kernel_names_free(struct kernel_names *kn)
+{
+	if (!kn)
+		return;
+	kernel_symbols_free(kn->kallsyms);
+	elf_symbols_free(kn->vmlinux);
+	free(kn);
+}
+
+static void load_running(struct kernel_names *kn)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/kallsyms", kn->cfg.host->proc) >= (int)sizeof(path))
+		kn->kallsyms_rc = -ENAMETOOLONG;
+	else
+		kn->kallsyms_rc = kernel_symbols_load(path, &kn->kallsyms);
+}
+
+static bool unmoved(uint64_t text)
+{
+	return text == X86_TEXT || !(text % ARM64_TEXT);
+}
+
+/* The build is the same, or may be: what /proc/kallsyms serves for, by where the kernel was. */
+static enum serves compare_addresses(struct kernel_names *kn, enum same_build same)
+{
+	const struct recorded *r = kn->cfg.recorded;
+	bool equal = same == BUILD_EQUAL;
+	uint64_t here;
+
+	if (!told(r) || !kernel_symbols_reference(kn->kallsyms, r->reference, &here)) {
+		kn->unfit = "nothing tells where the kernel of the recording was loaded";
+		return equal && r->boot == BOOT_SAME ? SERVES_ALL : SERVES_NOTHING;
+	}
+	kn->moved = r->reference_addr - here;
+	if (kn->moved || r->boot == BOOT_OTHER) {
+		kn->unfit = equal ? "the recording was made in another boot of this kernel" : other_kernel;
+		return equal ? SERVES_PROPER : SERVES_NOTHING;
+	}
+	kn->unfit = "nothing tells that the recording was made in this boot";
+	return r->boot == BOOT_SAME || !unmoved(here) ? SERVES_ALL : SERVES_PROPER;
+}
+
+/* See the table in the header. */
+static void judge_running(struct kernel_names *kn)
+{
+	enum same_build same = same_build(kn);
+
+	kn->serves = SERVES_NOTHING;
+	if (!kernel_names_running(kn)) {
+		kn->unfit =
+			same == BUILD_OTHER ? other_kernel : "nothing tells that the recording was made on this kernel";
+		return;
+	}
+	load_running(kn);
+	if (kn->kallsyms && !kernel_symbols_zeroed(kn->kallsyms))
+		kn->serves = compare_addresses(kn, same);
+}
+
+/* Where @name was in the kernel that was sampled. */
+static bool reference(const struct kernel_names *kn, const char *name, uint64_t *addr)
+{
+	const struct recorded *r = kn->cfg.recorded;
+
+	if (r && told(r) && !strcmp(name, r->reference)) {
+		*addr = r->reference_addr;
+		return true;
+	}
+	if (!kn->kallsyms || kn->serves == SERVES_NOTHING || !kernel_symbols_reference(kn->kallsyms, name, addr))
+		return false;
+	*addr += kn->moved;
+	return true;
+}
+
+static void place_vmlinux(struct kernel_names *kn)
+{
+	static const char *const names[] = { "_text", "_stext" };
+	uint64_t sampled, linked;
+	size_t i;
+
+	if (check_vmlinux(kn, &kn->vmlinux_err))
+		return;
+	for (i = 0; i < ARRAY_SIZE(names) && !kn->vmlinux_placed; i++) {
+		if (!reference(kn, names[i], &sampled) || !elf_symbols_address(kn->vmlinux, names[i], &linked))
+			continue;
+		kn->vmlinux_moved = sampled - linked;
+		kn->vmlinux_placed = true;
+	}
+	if (!kn->vmlinux_placed)
+		err_set(&kn->vmlinux_err, -ENODATA,
+			"'%s' is not used: nothing tells where in memory its _text or _stext was", kn->cfg.vmlinux);
+}
+
+static void choose(struct kernel_names *kn)
+{
+	kn->asked = true;
+	kn->serves = SERVES_ALL;
+	if (!kn->cfg.recorded && !kn->cfg.kallsyms)
+		load_running(kn);
+	else if (!kn->cfg.kallsyms)
+		judge_running(kn);
+	if (kn->vmlinux)
+		place_vmlinux(kn);
+}
+
+static bool find_in_vmlinux(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
+{
+	struct elf_symbol found;
+
+	if (!kn->vmlinux_placed || !elf_symbols_find(kn->vmlinux, addr - kn->vmlinux_moved, &found))
+		return false;
+	*out = (struct kernel_symbol){ found.name, "kernel", found.start + kn->vmlinux_moved };
+	return true;
+}
+
+static bool find_in_kallsyms(const struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
+{
+	struct kernel_symbol found;
+
+	if (!kn->kallsyms || kn->serves == SERVES_NOTHING ||
+	    !kernel_symbols_find(kn->kallsyms, addr - kn->moved, &found))
+		return false;
+	if (kn->serves == SERVES_PROPER && strcmp(found.module, "kernel") != 0)
+		return false;
+	*out = found;
+	out->start += kn->moved;
+	return true;
+}
+
+bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
+{
+	if (!kn->asked)
+		choose(kn);
+	if (find_in_vmlinux(kn, addr, out) || find_in_kallsyms(kn, addr, out))
+		return true;
+	kn->nameless = true;
+	return false;
+}
+
+/* In the order of the kernel's kallsyms_show_value(): a setting is only blamed for what it does. */
+static void blame_setting(const struct kernel_names *kn, struct err *why)
+{
+	static const char hidden[] = "kernel symbol names are hidden";
+	const struct host *host = kn->cfg.host;
+	int rc = kn->kallsyms_rc;
+	long long v;
+
+	if (rc == -EACCES || rc == -EPERM)
+		err_sys(why, rc, "%s: cannot open '%s/kallsyms'", hidden, host->proc);
+	else if (rc)
+		err_sys(why, rc, "kernel symbol names are missing: cannot read kallsyms");
+	else if (!host_setting(host, "kernel/kptr_restrict", &v) && v > 0)
+		err_set(why, -EPERM, "%s: kernel.kptr_restrict is %lld", hidden, v);
+	else if (!host_setting(host, "kernel/perf_event_paranoid", &v) && v > 1)
+		err_set(why, -EPERM, "%s: kernel.perf_event_paranoid is %lld", hidden, v);
+	else
+		err_set(why, -EPERM, "%s from this user", hidden);
+}
+
+bool kernel_names_hidden(const struct kernel_names *kn, struct err *why)
+{
+	bool blind = kn->kallsyms_rc || (kn->kallsyms && kernel_symbols_zeroed(kn->kallsyms));
+
+	/* What a vmlinux names needs no kallsyms. */
+	if (!kn->asked || (kn->vmlinux_placed && !kn->nameless))
+		return false;
+	if (blind) {
+		blame_setting(kn, why);
+	} else if (kn->vmlinux_err.code) {
+		*why = kn->vmlinux_err;
+	} else if (kn->serves != SERVES_ALL && kn->nameless) {
+		bool some = kn->vmlinux_placed || kn->serves == SERVES_PROPER;
+
+		err_set(why, -ENODATA, "%s are missing: %s; give --kallsyms%s",
+			some ? "names of kernel modules and BPF programs" : "kernel symbol names", kn->unfit,
+			some ? "" : " or --vmlinux");
+	} else {
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which symbols name the addresses of the kernel that was sampled: /proc/kallsyms, a file like it, a vmlinux.
+ *
+ * Of a recording, the kernel that runs now may be another one, or the same at other addresses. Its /proc/kallsyms
+ * serves only when nothing speaks against it and something for it:
+ *
+ *	build id	reference symbol	boot		serves for
+ *	another		any			any		nothing
+ *	equal		same address		not another	all; but see below
+ *	equal		same address		another		the kernel proper
+ *	equal		another address		any		the kernel proper, moved by the difference
+ *	equal		not told		the same	all
+ *	not known	same address		the same	all
+ *	otherwise						nothing
+ *
+ * A reference symbol where the kernel was linked to be was not moved at random: that it is there in two boots says
+ * nothing of where modules and BPF programs are. These have names then only when the boot is told to be the same.
+ *
+ * A vmlinux comes first for the kernel proper; modules are not in it. Not thread safe.
+ */
+#ifndef CORE_SYMBOLS_KERNEL_NAMES_H
+#define CORE_SYMBOLS_KERNEL_NAMES_H
+
+#include "core/err.h"
+#include "core/symbols/kernel.h"
+#include "core/symbols/symbols.h"
+
+struct kernel_names;
+
+/**
+ * kernel_names_open() - read the files that @cfg names, nothing else yet.
+ * Return: 0 and the owned *@out, which borrows what @cfg points to; -errno and *@err: a file that cannot be read or has
+ * no usable symbols, a vmlinux of another kernel than runs (without recording), no memory.
+ */
+int kernel_names_open(const struct symbols_cfg *cfg, struct kernel_names **out, struct err *err);
+void kernel_names_free(struct kernel_names *kn);
+
+/** kernel_names_find() - the symbol @addr is in; the first call reads what it needs. Strings are borrowed. */
+bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out);
+
+/** kernel_names_running() - is the sampled kernel the very build that runs now, as far as that can be known? */
+bool kernel_names_running(struct kernel_names *kn);
+
+/** kernel_names_hidden() - see symbols_kernel_hidden() */
+bool kernel_names_hidden(const struct kernel_names *kn, struct err *why);
+
+#endif

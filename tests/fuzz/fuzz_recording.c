@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * libFuzzer target for a whole run over a recording: its records decoded, ordered, applied, counted and reported. The
+ * first byte chooses options, the rest is the recording. The books must balance, and the report must be of what they
+ * say.
+ */
+#include "core/backend.h"
+#include "core/capture.h"
+#include "core/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* There is no BPF object here. */
+const struct backend_ops backend_bpf = { .name = "bpf" };
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* As the resolver would, but for the files: which mapping an address is in is asked. */
+static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	struct mapping m;
+
+	*out = (struct symbol){ 0 };
+	if (tasks_find(ctx, pid, comm, addr - (is_return && addr), &m) != 1)
+		return;
+	check(m.start <= addr && strlen(m.file->path) < 65536);
+	out->module = out->name = m.file->path;
+}
+
+static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	(void)ctx;
+	(void)addr;
+	(void)is_return;
+	*out = (struct symbol){ .module = "kernel" };
+}
+
+static void report(const struct capture *cap)
+{
+	const struct report_names names = { cap->tasks, name_kernel, name_user };
+	FILE *null = fopen("/dev/null", "w");
+	struct err err;
+
+	check(null && !report_write(null, capture_stacks(cap), &names, &cap->options->report, &err));
+	fclose(null);
+}
+
+static void run(const struct options *o)
+{
+	struct capture *cap = capture_new(o, &host_here);
+	struct books books;
+	struct err err = { 0 };
+
+	if (!cap)
+		return;
+	if (!capture_open(cap, &err)) {
+		check(*cap->recording.event);
+		if (!capture_run(cap, &err)) {
+			check(!capture_books(cap, &books));
+			check(books.counted_ring == stacks_total(capture_stacks(cap)));
+			capture_close(cap);
+			report(cap);
+		}
+	}
+	check(!err.code || *err.msg);
+	capture_free(cap);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const pid_t pid = 11;
+	struct options o = { .cpu = -1, .event = event_default() };
+	char path[32];
+	int fd;
+
+	if (!size)
+		return -1;
+	fd = memfd_create("recording", MFD_CLOEXEC);
+	check(fd >= 0 && write(fd, data + 1, size - 1) == (ssize_t)size - 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	o.input = path;
+	o.user_only = data[0] & 1;
+	o.kernel_only = !o.user_only && data[0] & 2;
+	o.include_idle = data[0] & 4;
+	o.pids = data[0] & 8 ? (pid_t *)&pid : NULL;
+	o.nr_pids = !!o.pids;
+	o.by_tid = data[0] & 16;
+	o.cpu = data[0] & 32 ? 0 : -1;
+	o.event_name = data[0] & 64 ? "event1" : NULL;
+	o.report.form = data[0] & 128 ? REPORT_TEXT : REPORT_FOLDED;
+	run(&o);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,1000 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Runs over recordings, from the bytes of a file to the rows and the books. */
+#include "tests/unit/unit.h"
+
+#include "backend-perfring/perfdata.h"
+#include "core/capture.h"
+#include "tests/unit/perfdata_image.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#define A     11 /* ids of the events */
+#define B     12
+#define K     0xffffffff81000000ULL
+#define TYPE  (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
+#define NO_ID 0 /* of what perf record made up */
+
+static char *dir, *path;
+static struct host host;
+static struct options options;
+static struct capture *cap;
+static struct err err;
+
+static void begin_stream(void)
+{
+	image.nr = 0;
+	put_word(MAGIC);
+	put_word(16);
+}
+
+static void setup(void)
+{
+	dir = unit_tmpdir();
+	ck_assert_int_ge(asprintf(&path, "%s/perf.data", dir), 0);
+	host = (struct host){ .proc = dir, .sys = dir };
+	options = (struct options){ .cpu = -1, .input = path, .event = event_default() };
+	err = (struct err){ 0 };
+	cap = NULL;
+	begin_stream();
+}
+
+static void teardown(void)
+{
+	capture_free(cap);
+	free(path);
+	unit_rmdir(dir);
+}
+
+/* ---- what is recorded */
+
+static void put_event_of(struct perf_event_attr attr, uint64_t id, const char *name)
+{
+	unsigned char payload[8192];
+	uint64_t update[2] = { 2, id }; /* a name */
+	size_t len = strlen(name);
+
+	memcpy(payload, &attr, ATTR_SIZE);
+	memcpy(payload + ATTR_SIZE, &id, sizeof(id));
+	put_record(64, 0, payload, ATTR_SIZE + sizeof(id));
+	if (!len)
+		return;
+	memcpy(payload, update, sizeof(update));
+	memcpy(payload + sizeof(update), name, len + 1);
+	put_record(78, 0, payload, sizeof(update) + (len / 8 + 1) * 8);
+}
+
+/* Sampled 999 times a second. */
+static struct perf_event_attr sampled(void)
+{
+	struct perf_event_attr attr = attr_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, TYPE);
+
+	attr.freq = 1;
+	attr.sample_freq = 999;
+	return attr;
+}
+
+static void put_event(uint64_t id, const char *name)
+{
+	put_event_of(sampled(), id, name);
+}
+
+static uint64_t two(uint32_t low, uint32_t high)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static void put_sample(uint64_t id, pid_t pid, pid_t tid, uint64_t time, uint32_t cpu)
+{
+	const uint64_t words[] = { id,
+				   two((uint32_t)pid, (uint32_t)tid),
+				   time,
+				   cpu,
+				   2,
+				   tid ? PERF_CONTEXT_USER : PERF_CONTEXT_KERNEL,
+				   tid ? 0x401000 : K };
+
+	put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, sizeof(words));
+}
+
+/* A record about a task: @nr words, a text, and what tells when and where it was written. */
+struct told {
+	uint32_t type;
+	uint16_t misc;
+	uint64_t words[8];
+	size_t nr;
+	const char *text; /* NULL: none */
+	uint64_t time;
+	uint32_t cpu;
+	uint64_t id;
+};
+
+static void put_told(const struct told *t)
+{
+	uint64_t words[64];
+	size_t nr = t->nr, text = t->text ? strlen(t->text) / 8 + 1 : 0;
+
+	memset(words, 0, sizeof(words));
+	memcpy(words, t->words, nr * sizeof(*words));
+	if (text)
+		memcpy(words + nr, t->text, strlen(t->text));
+	nr += text;
+	words[nr++] = two(1, 1);
+	words[nr++] = t->time;
+	words[nr++] = t->cpu;
+	words[nr++] = t->id;
+	put_record(t->type, t->misc, words, nr * sizeof(*words));
+}
+
+static void put_comm(pid_t pid, pid_t tid, uint64_t time, const char *name, bool exec)
+{
+	put_told(&(struct told){ .type = PERF_RECORD_COMM,
+				 .misc = exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
+				 .words = { two((uint32_t)pid, (uint32_t)tid) },
+				 .nr = 1,
+				 .text = name,
+				 .time = time,
+				 .id = A });
+}
+
+static void put_task(uint32_t type, pid_t pid, pid_t ppid, uint64_t time, uint32_t cpu)
+{
+	put_told(&(struct told){
+		.type = type,
+		.words = { two((uint32_t)pid, (uint32_t)ppid), two((uint32_t)pid, (uint32_t)ppid), time },
+		.nr = 3,
+		.time = time,
+		.cpu = cpu,
+		.id = A });
+}
+
+static void put_mmap(uint16_t misc, pid_t pid, uint64_t start, uint64_t pgoff, const char *file, uint64_t time)
+{
+	put_told(&(struct told){ .type = PERF_RECORD_MMAP,
+				 .misc = misc,
+				 .words = { two((uint32_t)pid, (uint32_t)pid), start, 0x1000, pgoff },
+				 .nr = 4,
+				 .text = file,
+				 .time = time,
+				 .id = A });
+}
+
+/* @misc bit 15: dropped by a filter of perf record's. */
+static void put_lost(uint32_t type, uint16_t misc, uint64_t nr, uint64_t id)
+{
+	struct told t = { .type = type, .misc = misc, .words = { nr }, .nr = 1, .time = 5, .id = id };
+
+	if (type == PERF_RECORD_LOST) {
+		t.words[0] = id;
+		t.words[1] = nr;
+		t.nr = 2;
+	}
+	put_told(&t);
+}
+
+static void put_round(void)
+{
+	put_record(PERFDATA_FINISHED_ROUND, 0, NULL, 0);
+}
+
+/* ---- what comes of it */
+
+static int open_recording(void)
+{
+	unit_write(dir, "perf.data", image.bytes, image.nr);
+	capture_free(cap);
+	cap = capture_new(&options, &host);
+	ck_assert_ptr_nonnull(cap);
+	return capture_open(cap, &err);
+}
+
+/* Return: its books, which balance. */
+static struct books read_recording(void)
+{
+	struct books books;
+	int rc = open_recording();
+
+	ck_assert_msg(rc == 0, "%s", err.msg);
+	rc = capture_run(cap, &err);
+	ck_assert_msg(rc == 0, "%s", err.msg);
+	ck_assert_int_eq(capture_books(cap, &books), 0);
+	ck_assert_uint_eq(books.taken, books.counted_ring + books.filtered + books.lost);
+	ck_assert_uint_eq(books.counted_ring, stacks_total(capture_stacks(cap)));
+	ck_assert_uint_eq(books.counted_kernel, 0);
+	return books;
+}
+
+static uint64_t value_of(const char *comm, pid_t pid)
+{
+	struct stack_row row;
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < stacks_nr_rows(capture_stacks(cap)); i++) {
+		stacks_row(capture_stacks(cap), i, &row);
+		if (!strcmp(row.comm, comm) && row.pid == pid)
+			value += row.value;
+	}
+	return value;
+}
+
+/* @file NULL: nothing is known of that address. */
+static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *file)
+{
+	struct mapping m;
+
+	ck_assert_int_eq(tasks_find(cap->tasks, pid, comm, addr, &m), file ? 1 : 0);
+	if (file)
+		ck_assert_str_eq(m.file->path, file);
+}
+
+/* ---- which event */
+
+#define HW(config, hz)  PERF_TYPE_HARDWARE, config, hz, 0
+#define SW(config, hz)  PERF_TYPE_SOFTWARE, config, hz, 0
+#define DUMMY           PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 4000, 0
+#define CYCLES          HW(PERF_COUNT_HW_CPU_CYCLES, 999)
+#define INSTRUCTIONS    HW(PERF_COUNT_HW_INSTRUCTIONS, 99)
+#define COUNTED(config) PERF_TYPE_HARDWARE, config, 0, 0
+#define NOT_IN(name)    "event '" name "' is not in '%s' (there are: "
+#define NONE_SAMPLED    "no event was sampled in '%s'"
+
+/* Each event has one sample. */
+static const struct {
+	const char *what;
+	struct {
+		const char *name;
+		uint32_t type;
+		uint64_t config, freq, period;
+	} events[3];
+	const char *asked;
+	const char *err; /* else what is chosen: */
+	const char *event, *others;
+	uint64_t freq, period;
+	int at;
+} choices[] = {
+	{ "the only one", { { "cycles:P", CYCLES } }, NULL, NULL, "cycles:P", NULL, 999, 0, 0 },
+	{ "by its period", { { "x", PERF_TYPE_RAW, 5, 0, 1000 } }, NULL, NULL, "x", NULL, 0, 1000, 0 },
+	{ "the first", { { "b", CYCLES }, { "a", INSTRUCTIONS } }, NULL, NULL, "b", "a", 999, 0, 0 },
+	{ "without a name", { { "", PERF_TYPE_RAW, 0xc0, 9, 0 } }, NULL, NULL, "rc0", NULL, 9, 0, 0 },
+	{ "not the dummy", { { "dummy:u", DUMMY }, { "cycles", CYCLES } }, NULL, NULL, "cycles", NULL, 999, 0, 1 },
+	{ "not one that is only counted",
+	  { { "a", COUNTED(3) }, { "b", CYCLES }, { "c", COUNTED(4) } },
+	  NULL,
+	  NULL,
+	  "b",
+	  NULL,
+	  999,
+	  0,
+	  1 },
+	{ "by name", { { "a", CYCLES }, { "b", INSTRUCTIONS } }, "b", NULL, "b", "a", 99, 0, 1 },
+	{ "with its modifiers",
+	  { { "a", CYCLES }, { "cycles:P", CYCLES } },
+	  "cycles:P",
+	  NULL,
+	  "cycles:P",
+	  "a",
+	  999,
+	  0,
+	  1 },
+	{ "without them",
+	  { { "a", INSTRUCTIONS }, { "x:P", PERF_TYPE_RAW, 5, 9, 0 } },
+	  "x",
+	  NULL,
+	  "x:P",
+	  "a",
+	  9,
+	  0,
+	  1 },
+	{ "exactly before nearly",
+	  { { "x:u", PERF_TYPE_RAW, 5, 9, 0 }, { "x", PERF_TYPE_RAW, 5, 9, 0 } },
+	  "x",
+	  NULL,
+	  "x",
+	  "x:u",
+	  9,
+	  0,
+	  1 },
+	{ "by its other name",
+	  { { "a", INSTRUCTIONS }, { "cpu-cycles:u", CYCLES } },
+	  "cycles",
+	  NULL,
+	  "cpu-cycles:u",
+	  "a",
+	  999,
+	  0,
+	  1 },
+	{ "by what it is", { { "a", INSTRUCTIONS }, { "b", CYCLES } }, "cpu-cycles", NULL, "b", "a", 999, 0, 1 },
+	{ "three", { { "a", CYCLES }, { "b", CYCLES }, { "c", CYCLES } }, "b", NULL, "b", "a, c", 999, 0, 1 },
+	{ "hostile", { { "a\x1b[2Jb\n", CYCLES }, { "\x7f\xff\t", CYCLES } }, NULL, NULL, "a?[2Jb?", "???", 999, 0, 0 },
+	{ "hostile, asked for", { { "a", CYCLES }, { "\x1b[2J", CYCLES } }, "\x1b[2J", NULL, "?[2J", "a", 999, 0, 1 },
+	{ "absent", { { "a", CYCLES }, { "b:P", CYCLES } }, "faults", NOT_IN("faults") "a, b:P)" },
+	{ "a part of a name", { { "xyz:P", PERF_TYPE_RAW, 5, 9, 0 } }, "xy", NOT_IN("xy") "xyz:P)" },
+	{ "more than a name", { { "xyz", PERF_TYPE_RAW, 5, 9, 0 } }, "xyz:P", NOT_IN("xyz:P") "xyz)" },
+	{ "in other letters", { { "x", PERF_TYPE_RAW, 5, 9, 0 } }, "X", NOT_IN("X") "x)" },
+	{ "of another type", { { "x", PERF_TYPE_RAW, 0, 9, 0 } }, "cycles", NOT_IN("cycles") "x)" },
+	{ "absent, of hostile ones", { { "\x1b[2J\n", CYCLES } }, "faults", NOT_IN("faults") "?[2J?)" },
+	{ "absent, the dummy is no choice", { { "dummy", DUMMY }, { "x", CYCLES } }, "faults", NOT_IN("faults") "x)" },
+	{ "only counted, by name", { { "a", COUNTED(3) }, { "x", CYCLES } }, "a", NOT_IN("a") "x)" },
+	{ "the dummy, by name", { { "dummy:u", DUMMY }, { "x", CYCLES } }, "dummy", NOT_IN("dummy") "x)" },
+	{ "by name, where there is nothing to choose", { { "a", COUNTED(3) } }, "a", NONE_SAMPLED },
+	{ "the dummy alone", { { "dummy:u", DUMMY } }, NULL, NONE_SAMPLED },
+	{ "only counted", { { "a", COUNTED(1) }, { "b", COUNTED(2) } }, NULL, NONE_SAMPLED },
+	{ "none", { { NULL } }, NULL, NONE_SAMPLED },
+};
+
+static void assert_error(const char *format)
+{
+	const char *at = strstr(format, "%s");
+	char want[700];
+
+	snprintf(want, sizeof(want), "%.*s%.200s%s", (int)(at - format), format, path, at + 2);
+	ck_assert_str_eq(err.msg, want);
+	ck_assert_int_eq(err.code, -ENOENT);
+}
+
+static size_t put_choice(int row)
+{
+	size_t i, nr;
+
+	for (nr = 0; nr < 3 && choices[row].events[nr].name; nr++) {
+		struct perf_event_attr attr =
+			attr_of(choices[row].events[nr].type, choices[row].events[nr].config, TYPE);
+
+		attr.freq = choices[row].events[nr].freq != 0;
+		attr.sample_freq = attr.freq ? choices[row].events[nr].freq : choices[row].events[nr].period;
+		put_event_of(attr, A + nr, choices[row].events[nr].name);
+	}
+	for (i = 0; i < nr; i++)
+		put_sample(A + i, (pid_t)(100 + i), 100, 10 + i, 0);
+	return nr;
+}
+
+START_TEST(test_choice)
+{
+	size_t nr = put_choice(_i);
+	const struct recording *r;
+	struct books books;
+
+	options.event_name = choices[_i].asked;
+	if (choices[_i].err) {
+		ck_assert_int_eq(open_recording(), -ENOENT);
+		assert_error(choices[_i].err);
+		return;
+	}
+	books = read_recording();
+	r = &cap->recording;
+	ck_assert_msg(!strcmp(r->event, choices[_i].event), "%s: '%s'", choices[_i].what, r->event);
+	ck_assert_int_eq(r->others != NULL, choices[_i].others != NULL);
+	if (r->others)
+		ck_assert_str_eq(r->others, choices[_i].others);
+	ck_assert_uint_eq(r->freq_hz, choices[_i].freq);
+	ck_assert_uint_eq(r->period, choices[_i].period);
+	ck_assert_uint_eq(r->other_samples, nr - 1);
+	ck_assert_uint_eq(books.taken, 1);
+	ck_assert_uint_eq(value_of(":100", 100 + choices[_i].at), 1);
+	ck_assert_uint_eq(r->first_ns, 10 + (uint64_t)choices[_i].at);
+	ck_assert_uint_eq(r->last_ns, r->first_ns);
+}
+END_TEST
+
+/* Names are cut, each and together, and so is what an error says of them. */
+START_TEST(test_long_names)
+{
+	char name[4097];
+	uint64_t i;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[4096] = 0;
+	for (i = 0; i < 40; i++)
+		put_event(A + i, name);
+	read_recording();
+	ck_assert_uint_eq(strlen(cap->recording.event), 256);
+	ck_assert_uint_eq(strlen(cap->recording.others), 4095);
+	ck_assert_uint_eq(strspn(cap->recording.others, "n, "), 4095);
+	options.event_name = "faults";
+	ck_assert_int_eq(open_recording(), -ENOENT);
+	ck_assert_uint_lt(strlen(err.msg), sizeof(err.msg) - 1);
+	ck_assert_str_eq(err.msg + strlen(err.msg) - 3, "nn)");
+}
+END_TEST
+
+/* The limit of the callchains, of which the last address is given for one that is one too many. */
+START_TEST(test_max_stack)
+{
+	static const uint16_t limits[][2] = {
+		{ 0, 127 }, { 1, 1 }, { 64, 64 }, { 127, 127 }, { UINT16_MAX, UINT16_MAX }
+	};
+	struct perf_event_attr attr = sampled();
+
+	attr.sample_max_stack = limits[_i][0];
+	put_event_of(attr, A, "cycles");
+	put_sample(A, 10, 10, 10, 0);
+	read_recording();
+	ck_assert_uint_eq(cap->asked, limits[_i][1]);
+}
+END_TEST
+
+/* Without callchains: the address alone. */
+START_TEST(test_leaves)
+{
+	const uint64_t words[] = { A, K, two(10, 10) };
+	struct perf_event_attr attr = sampled();
+	struct stack_row row;
+
+	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	put_event_of(attr, A, "cycles");
+	put_record(PERF_RECORD_SAMPLE, _i ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_GUEST_KERNEL, words,
+		   sizeof(words));
+	read_recording();
+	ck_assert_uint_eq(stacks_nr_rows(capture_stacks(cap)), 1);
+	stacks_row(capture_stacks(cap), 0, &row);
+	ck_assert_uint_eq(row.kernel.nr, _i ? 1 : 0);
+	ck_assert_uint_eq(row.user.nr, 0);
+	if (_i)
+		ck_assert_uint_eq(row.kernel.frames[0], K);
+	ck_assert_uint_eq(cap->recording.first_ns + cap->recording.last_ns, 0); /* they have no time */
+}
+END_TEST
+
+/* ---- the books */
+
+/* What was lost is told by the rings while they are read, or by perf record at its end, or both. */
+static const struct {
+	const char *what;
+	struct {
+		uint32_t type;
+		uint16_t misc;
+		uint64_t nr, id;
+	} lost[4];
+	uint64_t records;
+} losses[] = {
+	{ "nothing", { { 0 } }, 0 },
+	{ "by the rings", { { PERF_RECORD_LOST, 0, 5, A } }, 5 },
+	{ "by the rings, twice", { { PERF_RECORD_LOST, 0, 5, A }, { PERF_RECORD_LOST, 0, 7, A } }, 12 },
+	{ "at the end", { { PERF_RECORD_LOST_SAMPLES, 0, 5, A } }, 5 },
+	{ "at the end, of two CPUs",
+	  { { PERF_RECORD_LOST_SAMPLES, 0, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 7, A } },
+	  12 },
+	{ "both: those of the rings are among the others",
+	  { { PERF_RECORD_LOST, 0, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 7, A } },
+	  7 },
+	{ "both, as many", { { PERF_RECORD_LOST, 0, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 5, A } }, 5 },
+	{ "both, fewer at the end", { { PERF_RECORD_LOST, 0, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 3, A } }, 5 },
+	{ "wanted", { { PERF_RECORD_LOST_SAMPLES, 1 << 15, 5, A } }, 0 },
+	{ "wanted and not", { { PERF_RECORD_LOST_SAMPLES, 1 << 15, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 3, A } }, 3 },
+	{ "of the other event",
+	  { { PERF_RECORD_LOST, 0, 5, B }, { PERF_RECORD_LOST_SAMPLES, 0, 7, B }, { PERF_RECORD_LOST, 0, 1, A } },
+	  1 },
+	{ "of nobody knows which: the first", { { PERF_RECORD_LOST, 0, 5, 99 } }, 5 },
+	{ "none", { { PERF_RECORD_LOST, 0, 0, A }, { PERF_RECORD_LOST_SAMPLES, 0, 0, A } }, 0 },
+	{ "more than can be", { { PERF_RECORD_LOST, 0, UINT64_MAX - 9, A } }, UINT64_MAX - 9 },
+};
+
+START_TEST(test_lost)
+{
+	struct books books;
+	size_t i;
+
+	put_event(A, "a");
+	put_event(B, "b");
+	put_sample(A, 10, 10, 10, 0);
+	put_sample(B, 10, 10, 10, 0);
+	for (i = 0; i < 4 && losses[_i].lost[i].type; i++)
+		put_lost(losses[_i].lost[i].type, losses[_i].lost[i].misc, losses[_i].lost[i].nr,
+			 losses[_i].lost[i].id);
+	books = read_recording();
+	ck_assert_msg(books.lost == losses[_i].records, "%s: %llu", losses[_i].what, (unsigned long long)books.lost);
+	ck_assert_uint_eq(books.lost_records, losses[_i].records);
+	ck_assert_uint_eq(books.taken, 1 + losses[_i].records);
+	ck_assert_uint_eq(books.counted_ring, 1);
+	ck_assert_uint_eq(books.bad_records, 0);
+}
+END_TEST
+
+/* Each sample of the event is in one of them; none of another event is. */
+START_TEST(test_books)
+{
+	static const pid_t wanted[] = { 10 };
+	uint64_t beyond[] = { A, two(10, 10), 10, 0, 1000 };
+	struct books books;
+
+	options.pids = (pid_t *)wanted;
+	options.nr_pids = 1;
+	put_event(A, "a");
+	put_event(B, "b");
+	put_sample(A, 10, 10, 10, 0);
+	put_sample(A, 10, 11, 11, 1);
+	put_sample(A, 20, 20, 12, 1); /* filtered */
+	put_sample(A, 0, 0, 13, 1);
+	put_sample(B, 10, 10, 5, 0);  /* not ours, */
+	put_sample(99, 10, 10, 5, 0); /* nor anybody's */
+	put_record(PERF_RECORD_SAMPLE, 0, beyond, sizeof(beyond));
+	beyond[0] = B;
+	put_record(PERF_RECORD_SAMPLE, 0, beyond, sizeof(beyond));
+	put_short(PERF_RECORD_SAMPLE, A);
+	put_short(PERF_RECORD_COMM, A);
+	put_lost(PERF_RECORD_LOST, 0, 4, A);
+	books = read_recording();
+	ck_assert_uint_eq(books.counted_ring, 2);
+	ck_assert_uint_eq(books.filtered, 2);
+	ck_assert_uint_eq(books.idle, 1);
+	ck_assert_uint_eq(books.bad_samples, 2);
+	ck_assert_uint_eq(books.bad_records, 3);
+	ck_assert_uint_eq(books.lost, 2 + 4);
+	ck_assert_uint_eq(books.taken, 2 + 2 + 2 + 4);
+	ck_assert_uint_eq(books.ring_samples, 6);
+	ck_assert_uint_eq(books.ring_records, 11);
+	ck_assert_uint_eq(books.ring_bytes, image.nr);
+	ck_assert_uint_eq(cap->recording.other_samples, 3);
+	ck_assert_uint_eq(cap->recording.first_ns, 10);
+	ck_assert_uint_eq(cap->recording.last_ns, 13);
+	ck_assert_uint_eq(cap->started_ns, 10);
+	ck_assert_uint_eq(cap->stopped_ns, 13);
+	options.event_name = "b";
+	books = read_recording();
+	ck_assert_uint_eq(books.counted_ring, 1);
+	ck_assert_uint_eq(books.bad_samples, 1);
+	ck_assert_uint_eq(books.lost, 1);
+	ck_assert_uint_eq(cap->recording.other_samples, 7);
+	ck_assert_uint_eq(cap->recording.first_ns, 5);
+}
+END_TEST
+
+/* One CPU: what is said of tasks on the others counts all the same. */
+START_TEST(test_cpu)
+{
+	static const struct {
+		int cpu;
+		uint64_t counted;
+	} rows[] = { { -1, 5 }, { 0, 2 }, { 1, 1 }, { 7, 0 }, { 65535, 0 }, { 70000, 1 }, { INT32_MAX, 0 } };
+	struct books books;
+
+	options.cpu = rows[_i].cpu;
+	put_event(A, "a");
+	put_told(
+		&(struct told){ .type = PERF_RECORD_COMM, .words = { two(10, 10) }, .nr = 1, .text = "ten", .cpu = 3 });
+	put_sample(A, 10, 10, 10, 0);
+	put_sample(A, 10, 10, 10, 0);
+	put_sample(A, 10, 10, 20, 1);
+	put_sample(A, 10, 10, 30, 70000); /* as CPU 0 where something has to be remembered, and yet not CPU 0 */
+	put_sample(A, 10, 10, 30, UINT32_MAX);
+	books = read_recording();
+	ck_assert_uint_eq(books.taken, 5);
+	ck_assert_uint_eq(books.counted_ring, rows[_i].counted);
+	ck_assert_uint_eq(books.filtered, 5 - rows[_i].counted);
+	ck_assert_uint_eq(value_of("ten", 10), rows[_i].counted);
+}
+END_TEST
+
+/* Numbers of CPUs are a stranger's: no memory is spent on them. */
+START_TEST(test_huge_cpus)
+{
+	static const uint32_t cpus[] = { 65535, 65536, 1U << 22, INT32_MAX, 1U << 31, UINT32_MAX - 1, UINT32_MAX };
+	struct rusage before, after;
+	struct books books;
+	size_t i;
+
+	options.include_idle = true;
+	put_event(A, "a");
+	put_comm(10, 10, 1, "ten", true);
+	for (i = 0; i < ARRAY_SIZE(cpus); i++) {
+		put_task(PERF_RECORD_EXIT, 10, 1, 10 + i, cpus[i]);
+		put_sample(A, -1, -1, 10 + i, cpus[i]);
+		put_sample(A, 0, 0, 10 + i, cpus[i]);
+		put_told(&(struct told){ .type = PERF_RECORD_THROTTLE, .time = 10 + i, .cpu = cpus[i], .id = A });
+	}
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &before), 0);
+	books = read_recording();
+	ck_assert_int_eq(getrusage(RUSAGE_SELF, &after), 0);
+	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 64 << 10); /* KiB */
+	ck_assert_uint_eq(books.counted_ring, 2 * ARRAY_SIZE(cpus));
+	ck_assert_uint_eq(books.throttled, ARRAY_SIZE(cpus));
+	ck_assert_uint_eq(value_of("ten", 10), ARRAY_SIZE(cpus));
+	ck_assert_uint_eq(value_of("swapper/65535", 0), 1);
+	ck_assert_uint_eq(value_of("swapper", 0), ARRAY_SIZE(cpus) - 1);
+}
+END_TEST
+
+/* ---- time */
+
+/*
+ * c: COMM "new" of thread 10; C: COMM "newer"; s: a sample of it; r: the end of a round. In the order of the file, with
+ * their times. Expected: samples of each name, and those that came before any; records that came too late.
+ */
+static const struct {
+	struct {
+		char what;
+		uint64_t time;
+	} steps[9];
+	uint64_t unnamed, new, newer, late;
+} orders[] = {
+	{ { { 'c', 10 }, { 's', 20 } }, 0, 1, 0, 0 },
+	{ { { 's', 20 }, { 'c', 10 } }, 0, 1, 0, 0 },
+	{ { { 's', 20 }, { 'c', 10 }, { 'r', 0 } }, 0, 1, 0, 0 },
+	{ { { 'c', 10 }, { 's', 20 }, { 'C', 15 }, { 's', 12 } }, 0, 1, 1, 0 },
+	{ { { 'C', 15 }, { 's', 20 }, { 's', 12 }, { 's', 1 }, { 'c', 10 } }, 1, 1, 1, 0 },
+	/* one end of a round holds nothing back any longer than the next */
+	{ { { 's', 20 }, { 'r', 0 }, { 'c', 10 } }, 0, 1, 0, 0 },
+	{ { { 's', 20 }, { 'r', 0 }, { 's', 30 }, { 'r', 0 }, { 'c', 25 }, { 's', 26 } }, 1, 2, 0, 0 },
+	{ { { 'r', 0 }, { 'r', 0 }, { 'r', 0 }, { 'c', 10 }, { 'r', 0 }, { 's', 20 }, { 'r', 0 } }, 0, 1, 0, 0 },
+	/* too late */
+	{ { { 's', 20 }, { 'r', 0 }, { 'r', 0 }, { 'c', 10 } }, 1, 0, 0, 1 },
+	{ { { 's', 20 }, { 'r', 0 }, { 'r', 0 }, { 'c', 10 }, { 's', 15 } }, 1, 1, 0, 2 },
+	{ { { 'c', 1 }, { 's', 20 }, { 'r', 0 }, { 'r', 0 }, { 's', 10 } }, 0, 2, 0, 1 },
+	{ { { 'c', 1 }, { 's', 20 }, { 'r', 0 }, { 'r', 0 }, { 'C', 10 }, { 's', 30 } }, 0, 1, 1, 1 },
+	/* equal times, and none: as they came */
+	{ { { 'c', 20 }, { 's', 20 } }, 0, 1, 0, 0 },
+	{ { { 's', 20 }, { 'c', 20 } }, 1, 0, 0, 0 },
+	{ { { 'c', 0 }, { 's', 20 } }, 0, 1, 0, 0 },
+	{ { { 'c', UINT64_MAX }, { 's', 20 }, { 's', UINT64_MAX } }, 1, 1, 0, 0 },
+};
+
+START_TEST(test_order)
+{
+	uint64_t samples = 0;
+	struct books books;
+	size_t i;
+
+	put_event(A, "a");
+	for (i = 0; i < 9 && orders[_i].steps[i].what; i++) {
+		uint64_t time = orders[_i].steps[i].time;
+
+		switch (orders[_i].steps[i].what) {
+		case 'c':
+			put_comm(10, 10, time, "new", false);
+			break;
+		case 'C':
+			put_comm(10, 10, time, "newer", false);
+			break;
+		case 's':
+			put_sample(A, 10, 10, time, 0);
+			samples++;
+			break;
+		default:
+			put_round();
+		}
+	}
+	books = read_recording();
+	ck_assert_uint_eq(books.counted_ring, samples); /* however late */
+	ck_assert_uint_eq(value_of(":10", 10), orders[_i].unnamed);
+	ck_assert_uint_eq(value_of("new", 10), orders[_i].new);
+	ck_assert_uint_eq(value_of("newer", 10), orders[_i].newer);
+	ck_assert_uint_eq(books.late_records, orders[_i].late);
+}
+END_TEST
+
+/* The first and the last of the samples that have a time, in any order. */
+START_TEST(test_times)
+{
+	static const struct {
+		uint64_t times[4];
+		uint64_t first, last;
+	} rows[] = {
+		{ { 10, 20, 30, 40 }, 10, 40 }, { { 40, 20, 30, 10 }, 10, 40 },
+		{ { 0, 20, 0, 30 }, 20, 30 },   { { 20, 20, 0, 0 }, 20, 20 },
+		{ { 0, 0, 0, 0 }, 0, 0 },       { { UINT64_MAX, 0, 1, 0 }, 1, UINT64_MAX },
+	};
+	size_t i;
+
+	put_event(A, "a");
+	put_event(B, "b");
+	put_comm(10, 10, 5, "ten", false);
+	put_sample(B, 10, 10, 6, 0);
+	for (i = 0; i < 4; i++)
+		put_sample(A, 10, 10, rows[_i].times[i], 0);
+	read_recording();
+	ck_assert_uint_eq(cap->recording.first_ns, rows[_i].first);
+	ck_assert_uint_eq(cap->recording.last_ns, rows[_i].last);
+	ck_assert_uint_eq(cap->started_ns, rows[_i].first);
+	ck_assert_uint_eq(cap->stopped_ns, rows[_i].last);
+}
+END_TEST
+
+/* Records of tasks, written by all CPUs and events, in no order: names and mappings are those of the moment. */
+START_TEST(test_story)
+{
+	struct perf_event_attr attr = sampled();
+	const uint64_t comm[] = { two(30, 30), 0x797472696874 /* "thirty" */, two(30, 30), 70, B };
+
+	put_event(A, "a");
+	attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN);
+	put_event_of(attr, B, "b");
+	/* made up by perf record: what was there already */
+	put_told(&(struct told){
+		.type = PERF_RECORD_COMM, .words = { two(10, 10) }, .nr = 1, .text = "shell", .id = NO_ID });
+	put_mmap(PERF_RECORD_MISC_USER, 10, 0x401000, 0, "/bin/sh", 0);
+	put_sample(A, 20, 20, 50, 1);
+	put_comm(20, 20, 45, "tool", true);
+	put_sample(A, 20, 20, 42, 0);
+	put_mmap(PERF_RECORD_MISC_USER, 20, 0x401000, 0, "/bin/tool", 46);
+	put_mmap(PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, 20, 0x401000, 0, "/data", 47);
+	put_mmap(PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, 20, 0x801000, 0, "/data", 47);
+	put_mmap(PERF_RECORD_MISC_KERNEL, 20, 0x901000, 0, "[module]", 47);
+	put_mmap(PERF_RECORD_MISC_GUEST_USER, 20, 0xa01000, 0, "/bin/guest", 47);
+	put_mmap(PERF_RECORD_MISC_GUEST_KERNEL, 20, 0xb01000, 0, "[guest.kernel.kallsyms]", 47);
+	put_task(PERF_RECORD_FORK, 20, 10, 40, 0);
+	put_task(PERF_RECORD_EXIT, 20, 10, 55, 2);
+	put_sample(A, -1, -1, 56, 2);
+	put_sample(A, -1, -1, 56, 1);
+	put_comm(10, 10, 60, "renamed", false);
+	put_sample(A, 10, 10, 61, 1);
+	put_sample(A, 10, 10, 59, 1);
+	put_record(PERF_RECORD_COMM, 0, comm, sizeof(comm)); /* by the other event, which has fewer fields */
+	put_sample(A, 30, 30, 71, 1);
+	put_sample(A, 30, 30, 69, 1);
+	ck_assert_uint_eq(read_recording().dead_tasks, 2);
+	ck_assert_uint_eq(value_of("shell", 20), 1);
+	ck_assert_uint_eq(value_of("tool", 20), 2);
+	ck_assert_uint_eq(value_of(":-1", -1), 1); /* nothing has ended there */
+	ck_assert_uint_eq(value_of("shell", 10), 1);
+	ck_assert_uint_eq(value_of("renamed", 10), 1);
+	ck_assert_uint_eq(value_of("thirty", 30), 1);
+	ck_assert_uint_eq(value_of(":30", 30), 1);
+	check_map(10, "shell", 0x401000, "/bin/sh");
+	check_map(20, "shell", 0x401000, "/bin/sh");
+	check_map(20, "tool", 0x401000, "/bin/tool");
+	check_map(20, "tool", 0x801000, NULL);
+	check_map(20, "tool", 0x901000, NULL);
+	check_map(20, "tool", 0xa01000, NULL);
+	check_map(20, "tool", 0xb01000, NULL);
+}
+END_TEST
+
+/* Nobody here is asked, though a process has the number. */
+START_TEST(test_not_here)
+{
+	unit_write(dir, "10/task/10/comm", "here\n", 5);
+	unit_write(dir, "10/maps", "401000-402000 r-xp 0 08:01 7 /here\n", 35);
+	put_event(A, "a");
+	put_sample(A, 10, 10, 10, 0);
+	read_recording();
+	ck_assert_uint_eq(value_of(":10", 10), 1);
+	check_map(10, ":10", 0x401000, NULL);
+}
+END_TEST
+
+/* ---- what it tells of itself */
+
+/* Where its kernel was, by the mappings of that. */
+static const struct {
+	struct {
+		uint16_t misc;
+		const char *path;
+		uint64_t pgoff;
+	} maps[2];
+	const char *reference;
+	uint64_t addr;
+} references[] = {
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]_text", K } }, "_text", K },
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]_stext", K } }, "_stext", K },
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]_text", K }, { PERF_RECORD_MISC_KERNEL, "[ext4]", 5 } },
+	  "_text",
+	  K },
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]_text", K },
+	    { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]_other", 5 } },
+	  "_text",
+	  K },
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]_tex", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]_text2", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]\x1b[2J", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_KERNEL, "[kernel]_text", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_KERNEL, "_text", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_KERNEL, "", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_USER, "[kernel.kallsyms]_text", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_GUEST_KERNEL, "[kernel.kallsyms]_text", K } }, NULL, 0 },
+	{ { { PERF_RECORD_MISC_GUEST_KERNEL, "[guest.kernel.kallsyms]_text", K } }, NULL, 0 },
+};
+
+START_TEST(test_reference)
+{
+	size_t i;
+
+	put_event(A, "a");
+	for (i = 0; i < 2 && references[_i].maps[i].path; i++)
+		put_mmap(references[_i].maps[i].misc, -1, K, references[_i].maps[i].pgoff, references[_i].maps[i].path,
+			 0);
+	read_recording();
+	ck_assert_int_eq(cap->recording.origin.reference != NULL, references[_i].reference != NULL);
+	if (references[_i].reference)
+		ck_assert_str_eq(cap->recording.origin.reference, references[_i].reference);
+	ck_assert_uint_eq(cap->recording.origin.reference_addr, references[_i].addr);
+}
+END_TEST
+
+START_TEST(test_build_ids)
+{
+	const struct build_id *id;
+
+	put_event(A, "a");
+	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 16, "/bin/cat");
+	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 16, "/bin/dog");
+	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 20, "/bin/dog"); /* was replaced */
+	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 16, "");
+	read_recording();
+	ck_assert_ptr_eq(cap->recording.origin.build_ids, cap->recording.build_ids);
+	id = build_ids_find(cap->recording.build_ids, "/bin/cat");
+	ck_assert_ptr_nonnull(id);
+	ck_assert_uint_eq(id->size, 16);
+	ck_assert_mem_eq(id->bytes, "0123456789abcdef", 16);
+	ck_assert_uint_eq(build_ids_find(cap->recording.build_ids, "/bin/dog")->size, 0);
+	ck_assert_ptr_null(build_ids_find(cap->recording.build_ids, "/bin/cow"));
+}
+END_TEST
+
+/* A recording of events that never came to pass. */
+START_TEST(test_empty)
+{
+	struct books books;
+
+	put_event(A, "a");
+	if (_i)
+		put_comm(10, 10, 10, "ten", false);
+	books = read_recording();
+	ck_assert_uint_eq(books.taken, 0);
+	ck_assert_uint_eq(stacks_nr_rows(capture_stacks(cap)), 0);
+	ck_assert_str_eq(cap->recording.event, "a");
+	ck_assert_uint_eq(cap->recording.first_ns, 0);
+	ck_assert_uint_eq(cap->recording.last_ns, 0);
+	ck_assert(!cap->recording.truncated && !cap->recording.unfinished);
+}
+END_TEST
+
+/* A file has an end; who writes to standard input may go on. */
+START_TEST(test_stdin)
+{
+	struct books books;
+	int fd;
+
+	put_event(A, "a");
+	put_sample(A, 10, 10, 10, 0);
+	if (_i) {
+		unit_write(dir, "perf.data", image.bytes, image.nr);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		ck_assert_int_eq(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+		close(fd);
+		options.input = "-";
+	}
+	books = read_recording();
+	ck_assert_int_eq(cap->recording.ends, !_i);
+	ck_assert_uint_eq(books.counted_ring, 1);
+}
+END_TEST
+
+/* ---- cut and unfinished */
+
+#define HEADER    104
+#define ENTRY     (ATTR_SIZE + 16)
+#define DATA_SIZE 48 /* offset in the header */
+
+/* A file of one event and three samples; perf record fills in the size of the data when it is done. */
+static void make_file(void)
+{
+	const uint64_t head[] = { MAGIC, HEADER, ENTRY, HEADER, ENTRY, HEADER + ENTRY };
+	struct perf_event_attr attr = sampled();
+	size_t i;
+
+	image.nr = 0;
+	put(head, sizeof(head));
+	for (i = sizeof(head) / 8; i < HEADER / 8; i++)
+		put_word(0);
+	put(&attr, ATTR_SIZE);
+	put_word(HEADER);
+	put_word(0);
+	for (i = 0; i < 3; i++)
+		put_sample(A, 10, 10, 10 + i, 0);
+	patch(DATA_SIZE, image.nr - HEADER - ENTRY, 8);
+}
+
+static const struct {
+	const char *what;
+	size_t cut;
+	bool killed;
+	uint64_t samples;
+	bool truncated, unfinished;
+} ends[] = {
+	{ "whole", 0, false, 3, false, false },
+	{ "killed", 0, true, 3, false, true },
+	{ "killed within a record", 1, true, 2, true, true },
+	{ "a byte is missing", 1, false, 2, true, false },
+	{ "half a record is missing", 32, false, 2, true, false },
+	{ "a record is missing", 64, false, 2, true, false },
+	{ "a record is missing of one that was killed", 64, true, 2, false, true },
+	{ "all but a header are missing", 3 * 64 - 8, false, 0, true, false },
+	{ "all are missing", 3 * 64, false, 0, true, false },
+};
+
+START_TEST(test_ends)
+{
+	struct books books;
+
+	make_file();
+	if (ends[_i].killed)
+		patch(DATA_SIZE, 0, 8);
+	image.nr -= ends[_i].cut;
+	books = read_recording();
+	ck_assert_msg(books.counted_ring == ends[_i].samples, "%s: %llu", ends[_i].what,
+		      (unsigned long long)books.counted_ring);
+	ck_assert_msg(cap->recording.truncated == ends[_i].truncated, "%s", ends[_i].what);
+	ck_assert_msg(cap->recording.unfinished == ends[_i].unfinished, "%s", ends[_i].what);
+	ck_assert_str_eq(cap->recording.event, "cycles");
+}
+END_TEST
+
+/* However little there is: an error, or what is there. */
+START_TEST(test_every_cut)
+{
+	struct books books;
+	size_t len, whole;
+	int rc;
+
+	put_event(A, "a");
+	put_comm(10, 10, 10, "ten", false);
+	put_round();
+	put_sample(A, 10, 10, 10, 0);
+	for (len = 0, whole = image.nr; len < whole; len++) {
+		image.nr = len;
+		rc = open_recording();
+		if (rc) {
+			ck_assert_int_eq(err.code, rc);
+			ck_assert_int_ne(err.msg[0], 0);
+			continue;
+		}
+		ck_assert_int_eq(capture_run(cap, &err), 0);
+		ck_assert_int_eq(capture_books(cap, &books), 0);
+		ck_assert_uint_eq(books.taken, 0);
+	}
+}
+END_TEST
+
+/* ---- not a backend like the others */
+
+START_TEST(test_ops)
+{
+	const struct backend_ops *ops = backend_recording();
+	struct books books = { 0 };
+	struct backend *b = NULL;
+	struct capture c = { .options = &options };
+
+	ck_assert_ptr_null(backend_find(ops->name));
+	ck_assert_int_eq(ops->probe(true, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "--input"));
+	ck_assert_int_eq(ops->open(&b, &c, &err), -ENOENT); /* there is no such file */
+	ck_assert_ptr_nonnull(strstr(err.msg, path));
+	ck_assert_int_eq(ops->attach(b, 3, &err), -EINVAL);
+	ops->stats(b, &books);
+	ck_assert_uint_eq(books.taken + books.ring_records, 0);
+	ops->close(b);
+	ops->close(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("recording");
+	TCase *t = tcase_create("recording");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, test_choice, 0, ARRAY_SIZE(choices));
+	tcase_add_test(t, test_long_names);
+	tcase_add_loop_test(t, test_max_stack, 0, 5);
+	tcase_add_loop_test(t, test_leaves, 0, 2);
+	tcase_add_loop_test(t, test_lost, 0, ARRAY_SIZE(losses));
+	tcase_add_test(t, test_books);
+	tcase_add_loop_test(t, test_cpu, 0, 7);
+	tcase_add_test(t, test_huge_cpus);
+	tcase_add_loop_test(t, test_order, 0, ARRAY_SIZE(orders));
+	tcase_add_loop_test(t, test_times, 0, 6);
+	tcase_add_test(t, test_story);
+	tcase_add_test(t, test_not_here);
+	tcase_add_loop_test(t, test_reference, 0, ARRAY_SIZE(references));
+	tcase_add_test(t, test_build_ids);
+	tcase_add_loop_test(t, test_empty, 0, 2);
+	tcase_add_loop_test(t, test_stdin, 0, 2);
+	tcase_add_loop_test(t, test_ends, 0, ARRAY_SIZE(ends));
+	tcase_add_test(t, test_every_cut);
+	tcase_add_test(t, test_ops);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
