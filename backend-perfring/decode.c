@@ -2,6 +2,7 @@
 #include "backend-perfring/decode.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #define READ_FORMATS                                                                                                   \
@@ -156,7 +157,7 @@ static int decode_mmap(const struct perf_event_header *h, struct words w, struct
 	if (h->type == PERF_RECORD_MMAP2 &&
 	    (!next(&w, &device) || !next(&w, &ino) || !next(&w, &unused) || !next(&w, &unused)))
 		return -EBADMSG;
-	if (!(r->mmap.path = text(&w)))
+	if (!(r->mmap.path = text(&w)) || strnlen(r->mmap.path, PATH_MAX) == PATH_MAX)
 		return -EBADMSG;
 	r->pid = low(task);
 	r->tid = high(task);

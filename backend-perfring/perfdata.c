@@ -301,6 +301,11 @@ size_t perfdata_event_of(const struct perfdata *pd, const struct perf_event_head
 	return header_event_of(&pd->file.header, record);
 }
 
+bool perfdata_is_file(const struct perfdata *pd)
+{
+	return pd->file.source.seekable;
+}
+
 size_t perfdata_nr_events(const struct perfdata *pd)
 {
 	return pd->file.header.nr_events;

@@ -69,6 +69,9 @@ void perfdata_close(struct perfdata *pd);
  */
 int perfdata_next(struct perfdata *pd, const struct perf_event_header **record, struct err *err);
 
+/** perfdata_is_file() - a regular file, not a stream that somebody may still write to. */
+bool perfdata_is_file(const struct perfdata *pd);
+
 /** perfdata_nr_events() - in a stream, perfdata_next() may find more. */
 size_t perfdata_nr_events(const struct perfdata *pd);
 /** perfdata_event() - the @i-th of them, in the order of perf record's -e. */

@@ -204,8 +204,9 @@ int header_add_ids(struct perfdata_header *h, const void *ids, size_t nr)
 	const char *at = ids;
 	int rc;
 
-	if (nr > EVENT_IDS_MAX - h->nr_ids)
+	if (nr > EVENT_IDS_MAX - h->seen_ids)
 		return -E2BIG;
+	h->seen_ids += nr;
 	all = grow(h->ids, &h->cap_ids, h->nr_ids, nr, sizeof(*all));
 	if (!all)
 		return -ENOMEM;

@@ -27,6 +27,7 @@ struct perfdata_header {
 	size_t nr_events, cap_events;
 	struct event_id *ids;
 	size_t nr_ids, cap_ids;
+	size_t seen_ids; /* those that were there already included: their number is bounded, too */
 	struct hash_index id_index;
 	/* Words from a sample's start, from the end of another record to its event's id; 0: there is none. */
 	unsigned int sample_id_at, other_id_at;

@@ -22,6 +22,7 @@
 #define MAX_CPUS      65536         /* as in core/host.h; what is said of higher numbers goes to CPU 0 */
 #define ROUND_BYTES   (256UL << 20) /* of a round without end, or of a stranger's: records may be late then */
 #define DRAIN_RECORDS 65536
+#define PID_MAX       (4 << 20) /* PID_MAX_LIMIT of the kernel, include/linux/threads.h */
 #define CLOCKS_APART                                                                                                   \
 	(60 * NSEC_PER_SEC) /* perf record's default clock is not the one of now_ns(), but begins with it */
 #define NAME_BYTES  256     /* of the name of an event, */
@@ -150,6 +151,19 @@ static uint32_t ring_of(struct backend *b, uint32_t cpu)
 	return (uint32_t)(nr - 1);
 }
 
+/* What a stranger may number its tasks by is not bounded by what its kernel could have had. */
+static bool is_task(pid_t id)
+{
+	return id >= -1 && id <= PID_MAX;
+}
+
+static bool has_tasks(const struct record *r)
+{
+	bool both = r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT;
+
+	return is_task(r->pid) && is_task(r->tid) && (!both || (is_task(r->fork.ppid) && is_task(r->fork.ptid)));
+}
+
 static int queue(struct backend *b, const struct perf_event_header *record, const struct record *r, uint32_t lead_size,
 		 const void *lead)
 {
@@ -180,7 +194,7 @@ static int take_sample(struct backend *b, const struct perf_event_header *record
 	}
 	books->ring_samples++;
 	rc = decode_record(&perfdata_event(b->pd, event)->attr, record, record->size, &r);
-	if (rc <= 0) {
+	if (rc <= 0 || !has_tasks(&r)) {
 		books->bad_samples++;
 		books->bad_records++;
 		return 0;
@@ -230,16 +244,21 @@ static int take_side_band(struct backend *b, const struct perf_event_header *rec
 	if (event == SIZE_MAX)
 		event = b->event;
 	rc = decode_record(&perfdata_event(b->pd, event)->attr, record, record->size, &r);
+	if (rc > 0 && !has_tasks(&r))
+		rc = -EBADMSG;
 	books->bad_records += rc < 0;
 	if (rc <= 0)
 		return 0;
-	if (r.type == PERF_RECORD_LOST && event == b->event)
+	/* One ring serves all events of a CPU, and tells of its losses in the name of any of them. */
+	if (r.type == PERF_RECORD_LOST)
 		b->lost_records += r.lost.records;
 	if (r.type == PERF_RECORD_LOST_SAMPLES && event == b->event && !r.lost.wanted)
 		b->lost_samples += r.lost.records;
 	if (is_mapping(&r) && r.mode == PERF_RECORD_MISC_KERNEL)
 		note_kernel(&b->cap->recording.origin, &r);
 	if (is_mapping(&r) && (!is_of_process(&r) || record->misc & PERF_RECORD_MISC_MMAP_DATA))
+		return 0;
+	if ((r.type == PERF_RECORD_THROTTLE || r.type == PERF_RECORD_UNTHROTTLE) && event != b->event)
 		return 0;
 	return queue(b, record, &r, 0, NULL);
 }
@@ -267,7 +286,9 @@ static int take_record(struct backend *b, const struct perf_event_header *record
 		return order_round(&b->order, apply_queued, b);
 	books->ring_records++;
 	rc = record->type == PERF_RECORD_SAMPLE ? take_sample(b, record) : take_side_band(b, record);
-	return rc || b->order.used < ROUND_BYTES ? rc : order_round(&b->order, apply_queued, b);
+	return rc || b->order.used + b->order.nr * sizeof(struct order_entry) < ROUND_BYTES
+		       ? rc
+		       : order_round(&b->order, apply_queued, b);
 }
 
 /* ---- backend_ops */
@@ -292,7 +313,7 @@ static int recording_open(struct backend **out, struct capture *cap, struct err 
 	/* A stream tells its events in front of the first record. */
 	if (!rc)
 		rc = perfdata_next(b->pd, &b->ahead, err);
-	cap->recording.ends = strcmp(cap->options->input, "-");
+	cap->recording.ends = b->pd && perfdata_is_file(b->pd);
 	return rc < 0 ? rc : choose_event(b, err);
 }
 

@@ -188,16 +188,16 @@ int capture_open(struct capture *cap, struct err *err)
 	struct rlimit rl;
 	int rc;
 
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < rl.rlim_max) {
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
 	if (o->input)
 		return input_open(cap, err);
 	rc = signals_catch(err);
 	if (rc < 0)
 		return rc;
 	cap->signal_fd = rc;
-	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < rl.rlim_max) {
-		rl.rlim_cur = rl.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &rl);
-	}
 	if (o->backend) {
 		snprintf(cap->reason, sizeof(cap->reason), "asked for");
 		rc = asked_for(cap)->probe(true, err);

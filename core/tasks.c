@@ -117,6 +117,7 @@ struct tasks {
 	struct known_file **files;
 	size_t nr_files, cap_files;
 	uint64_t forgotten; /* see tasks_forgotten() */
+	uint64_t sweeps;    /* of sweep_files() */
 
 	struct maps_budget mappings;
 	uint64_t refused;                                    /* mappings for which there was no room */
@@ -351,13 +352,18 @@ static void free_file(struct known_file *f)
 	free(f);
 }
 
-static void mark_files(const struct process *p)
+/* Images share their maps after a fork: each of these is looked at once. */
+static void mark_files(const struct process *p, uint64_t sweep)
 {
 	size_t i, k;
 
-	for (i = 0; i < p->nr_images; i++)
-		for (k = 0; k < p->images[i].maps->nr; k++)
-			((struct known_file *)p->images[i].maps->v[k].file)->used = true;
+	for (i = 0; i < p->nr_images; i++) {
+		struct maps *m = p->images[i].maps;
+
+		for (k = 0; k < m->nr && m->marked != sweep; k++)
+			((struct known_file *)m->v[k].file)->used = true;
+		m->marked = sweep;
+	}
 }
 
 /* Drop the files that no image maps any more. */
@@ -365,8 +371,9 @@ static void sweep_files(struct tasks *t)
 {
 	size_t i, kept = 0;
 
+	t->sweeps++;
 	for (i = 0; i < t->processes.nr; i++)
-		mark_files((const struct process *)t->processes.v[i]);
+		mark_files((const struct process *)t->processes.v[i], t->sweeps);
 	for (i = 0; i < t->nr_files; i++) {
 		struct known_file *f = t->files[i];
 		uint64_t hash = hash_file(&f->file);
@@ -631,6 +638,9 @@ int tasks_comm(struct tasks *t, pid_t pid, pid_t tid, const char *comm, bool exe
 		end_group(t, pid);
 	if (name_thread(t, pid, tid, comm, 0))
 		return -ENOMEM;
+	p = pid == tid && !exec ? find_id(&t->processes, pid) : NULL;
+	if (p && newest(p) && !*newest(p)->comm)
+		set_comm(newest(p)->comm, comm);
 	if (!exec)
 		return 0;
 	p = get_process(t, pid);
@@ -679,7 +689,8 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	doubt_reading(t, p);
 	set_exited(t, p, false); /* the pid may be used again */
 	p->learned = true;
-	return add_image(t, p, comm, from);
+	/* Of another program the name is still to come. */
+	return add_image(t, p, exec ? "" : comm, from);
 }
 
 /*

@@ -286,9 +286,12 @@ static int load_recorded(struct symbols *s, struct symbol_file *f, struct elf_sy
 {
 	struct build_id id;
 	bool known = recorded_build(s, f->file, &id);
-	int rc = load_below("/", f->file, known ? &id : NULL, out);
+	int rc = -ENOENT;
 
 	f->tries_left = 0;
+	/* Of another boot, the path alone says too little. */
+	if (known || f->file->ino || s->recorded->boot != BOOT_OTHER)
+		rc = load_below("/", f->file, known ? &id : NULL, out);
 	s->nr_mismatched += rc == -ESTALE;
 	return rc;
 }

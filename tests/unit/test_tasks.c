@@ -1061,6 +1061,24 @@ START_TEST(test_fork_exec)
 }
 END_TEST
 
+/*
+ * Of processes that exist, perf record makes up the fork, then the name, then the mappings. The name is that of the
+ * image, which keeps it when it executes another program, with code at the same addresses.
+ */
+START_TEST(test_made_up)
+{
+	forget_host();
+	name(10, 10, "bash", false);
+	ck_assert_int_eq(tasks_fork(tasks, 20, 20, 10, 10, true), 0);
+	name(20, 20, "foo", false);
+	map(20, 0x1000, 0x2000, "/bin/foo");
+	name(20, 20, "bar", true);
+	map(20, 0x1000, 0x2000, "/bin/bar");
+	check_map(20, "foo", 0x1000, "/bin/foo");
+	check_map(20, "bar", 0x1000, "/bin/bar");
+}
+END_TEST
+
 /* ---- which file it is */
 
 static const struct {
@@ -1452,6 +1470,7 @@ int main(void)
 	tcase_add_test(t, test_nowhere_names);
 	tcase_add_test(t, test_nowhere_mappings);
 	tcase_add_loop_test(t, test_fork_exec, 0, 2);
+	tcase_add_test(t, test_made_up);
 	tcase_add_loop_test(t, test_files, 0, ARRAY_SIZE(files));
 	tcase_add_loop_test(t, test_deleted, 0, ARRAY_SIZE(deleted));
 	tcase_add_loop_test(t, test_refresh, 0, ARRAY_SIZE(refreshed));
