@@ -50,7 +50,7 @@ static void teardown(void)
 
 static void put_event_of(struct perf_event_attr attr, uint64_t id, const char *name)
 {
-	unsigned char payload[8192];
+	unsigned char payload[8192] = { 0 };
 	uint64_t update[2] = { 2, id }; /* a name */
 	size_t len = strlen(name);
 
