@@ -12,6 +12,7 @@ LIB_SRCS += \
 	core/hash.c \
 	core/host.c \
 	core/keeper.c \
+	core/mapped_files.c \
 	core/maps.c \
 	core/number.c \
 	core/options.c \

@@ -4,7 +4,7 @@
 #define CORE_RECORDING_H
 
 #include "core/symbols/build_ids.h"
-#include "core/symbols/symbols.h"
+#include "core/symbols/recorded.h"
 
 #include <stdbool.h>
 #include <stdint.h>

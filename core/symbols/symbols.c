@@ -3,22 +3,16 @@
 
 #include "core/grow.h"
 #include "core/hash.h"
-#include "core/host.h"
-#include "core/proc.h"
+#include "core/mapped_files.h"
 #include "core/symbols/build_ids.h"
 #include "core/symbols/elf.h"
 #include "core/symbols/kernel_names.h"
 #include "core/tasks.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Processes whose root is searched for a file: the first may have exited before the lookup. */
@@ -37,8 +31,7 @@ struct symbol_file {
 
 struct symbols {
 	struct tasks *tasks;
-	const struct host *host;
-	const struct recorded *recorded; /* NULL: sampled now */
+	struct mapped_files_cfg mapped;
 	struct kernel_names *kernel;
 
 	struct symbol_file *files;
@@ -63,8 +56,7 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 	if (!s)
 		return err_sys(err, -ENOMEM, "cannot name the stacks");
 	s->tasks = tasks;
-	s->host = cfg->host;
-	s->recorded = cfg->recorded;
+	s->mapped = (struct mapped_files_cfg){ .host = cfg->host, .recorded = cfg->recorded };
 	rc = kernel_names_open(cfg, &s->kernel, err);
 	if (rc)
 		free(s);
@@ -122,12 +114,6 @@ static bool same_file(const void *table, uint32_t pos, const void *key)
 	return files[pos].file == key;
 }
 
-/* A path that names a file that could be opened: not memory, not a device. */
-static bool has_path(const char *path)
-{
-	return path[0] == '/' && path[1] != '/' && strncmp(path, "/memfd:", 7) && strncmp(path, "/dev/", 5);
-}
-
 /* The entry of @file, made when there is none. NULL: no memory. */
 static struct symbol_file *file_entry(struct symbols *s, const struct mapped_file *file)
 {
@@ -144,155 +130,19 @@ static struct symbol_file *file_entry(struct symbols *s, const struct mapped_fil
 	if (hash_add(&s->by_file, hash, (uint32_t)s->nr_files))
 		return NULL;
 	s->files[s->nr_files] =
-		(struct symbol_file){ .file = file, .tries_left = has_path(file->path) ? TRIES_MAX : 0 };
+		(struct symbol_file){ .file = file, .tries_left = mapped_file_has_path(file) ? TRIES_MAX : 0 };
 	return &s->files[s->nr_files++];
 }
 
-/* No descriptors left is another matter than a file that is not there or may not be seen. */
-static int missing(int rc)
+static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
-	return rc == -EMFILE || rc == -ENFILE ? rc : -ENOENT;
-}
+	int fd = mapped_file_open(&s->mapped, pid, f->file), rc;
 
-/*
- * Open @path below directory @root without following any symlink: the kernel names mapped files by their real
- * path, so a link on the way was put there later, maybe to lead us out of the process's root. Works on
- * kernels before openat2(2), too. O_PATH: nothing happens to what is opened, be it a FIFO or a tape drive.
- * Return: a descriptor or -errno.
- */
-static int open_below(int root, const char *path)
-{
-	char name[NAME_MAX + 1];
-	int dir = root, fd;
-	size_t len;
-
-	for (;;) {
-		path += strspn(path, "/");
-		len = strcspn(path, "/");
-		if (!len || len > NAME_MAX) {
-			fd = -ENOENT;
-		} else {
-			memcpy(name, path, len);
-			name[len] = 0;
-			fd = strcmp(name, "..") ? openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
-			if (fd < 0)
-				fd = missing(-errno);
-		}
-		if (dir != root)
-			close(dir);
-		path += len;
-		if (fd < 0 || !*path)
-			return fd;
-		dir = fd;
-	}
-}
-
-/*
- * Is the file at @fd the one that was mapped, as far as that is known? Inode numbers decide. Devices are not
- * compared: on btrfs and overlayfs stat(2) reports another one than the mapping has.
- */
-static bool is_mapped_file(int fd, const struct mapped_file *file)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (!file->ino || file->ino == st.st_ino);
-}
-
-/* The build id that decides whether a file is @file of a recording. False: nothing is known of it. */
-static bool recorded_build(const struct symbols *s, const struct mapped_file *file, struct build_id *id)
-{
-	const struct build_id *found;
-
-	if (build_id_set(id, file->build_id, file->build_id_size))
-		return true;
-	found = build_ids_find(s->recorded->build_ids, file->path);
-	/* Two builds were at this path: then an inode says more. */
-	if (!found || (!found->size && file->ino))
-		return false;
-	*id = *found;
-	return true;
-}
-
-/*
- * Is the file at @fd, open for reading, of the build @id? What cannot be told of is not.
- * Return: 0; -ESTALE: it is not; -EMFILE and the like: it was not read.
- */
-static int compare_build(int fd, const struct build_id *id)
-{
-	struct build_id found;
-	int rc = elf_build_id(fd, &found);
-
-	if (rc == -ENOEXEC || (!rc && !build_id_equal(&found, id)))
-		return -ESTALE;
-	return rc;
-}
-
-/*
- * Read the symbols of what is at @handle, an O_PATH descriptor: the regular file of build @id, or when that is NULL, of
- * @file's inode. Return: 0; -ESTALE: another file; -errno.
- */
-static int load_handle(int handle, const struct mapped_file *file, const struct build_id *id, struct elf_symbols **out)
-{
-	struct mapped_file any = { 0 };
-	char self[64];
-	int fd, rc = 0;
-
-	if (!is_mapped_file(handle, id ? &any : file))
-		return -ESTALE;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
-	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	s->nr_mismatched += s->mapped.recorded && fd == -ESTALE;
 	if (fd < 0)
-		return missing(-errno);
-	if (id)
-		rc = compare_build(fd, id);
-	if (!rc)
-		rc = elf_symbols_open(fd, out);
+		return fd;
+	rc = elf_symbols_open(fd, &f->elf);
 	close(fd);
-	return rc;
-}
-
-/* Read the symbols of @file, found below directory @root. Return: as load_handle(); -ENOENT: it is not there. */
-static int load_below(const char *root, const struct mapped_file *file, const struct build_id *id,
-		      struct elf_symbols **out)
-{
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), handle, rc;
-
-	if (dir < 0)
-		return missing(-errno);
-	handle = open_below(dir, file->path);
-	close(dir);
-	if (handle < 0)
-		return handle;
-	rc = load_handle(handle, file, id, out);
-	close(handle);
-	return rc;
-}
-
-/* The process's own root first: it may live in a container. */
-static int load_live(struct symbols *s, const struct mapped_file *file, pid_t pid, struct elf_symbols **out)
-{
-	char root[PATH_MAX];
-	int rc = -ENOENT;
-
-	if (snprintf(root, sizeof(root), "%s/%d/root", s->host->proc, pid) < (int)sizeof(root))
-		rc = load_below(root, file, NULL, out);
-	if (rc == -ENOENT || rc == -ESTALE)
-		rc = load_below("/", file, NULL, out);
-	return rc == -ESTALE ? -ENOENT : rc;
-}
-
-/* No process of the recording is asked: one that has its number now is another one. So the first answer is final. */
-static int load_recorded(struct symbols *s, struct symbol_file *f, struct elf_symbols **out)
-{
-	struct build_id id;
-	bool known = recorded_build(s, f->file, &id);
-	int rc = -ENOENT;
-
-	f->tries_left = 0;
-	/* Of another boot, the path alone says too little. */
-	if (known || f->file->ino || s->recorded->boot != BOOT_OTHER)
-		rc = load_below("/", f->file, known ? &id : NULL, out);
-	s->nr_mismatched += rc == -ESTALE;
 	return rc;
 }
 
@@ -322,7 +172,10 @@ size_t symbols_mismatched(const struct symbols *s)
 	return s->nr_mismatched;
 }
 
-/* Try once for each process, until it is found or there were enough tries. A broken file is final. */
+/*
+ * Try once for each process, until it is found or there were enough tries. A broken file is final; so is the first
+ * answer for a recording, whose processes are not asked.
+ */
 static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int rc;
@@ -336,8 +189,8 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	}
 	f->tried_pid = pid;
 	f->tries_left--;
-	rc = s->recorded ? load_recorded(s, f, &f->elf) : load_live(s, f->file, pid, &f->elf);
-	if (rc != -ENOENT)
+	rc = load(s, f, pid);
+	if (s->mapped.recorded || (rc != -ENOENT && rc != -ESTALE))
 		f->tries_left = 0;
 	if (rc == -EMFILE || rc == -ENFILE)
 		skip(s, rc);
@@ -346,37 +199,25 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	return f->elf;
 }
 
-static int parse_vdso(void *ctx, const struct proc_map *m)
-{
-	struct symbols *s = ctx;
-
-	if (m->start != getauxval(AT_SYSINFO_EHDR))
-		return 0;
-	if (!elf_symbols_parse((const void *)(uintptr_t)m->start, m->end - m->start, &s->vdso))
-		s->vdso_len = m->end - m->start;
-	return 1;
-}
-
 /* Is our vDSO the one of @file? Its build id proves it, and else it is that of the kernel. */
 static bool is_our_vdso(const struct symbols *s, const struct mapped_file *file)
 {
 	struct build_id id;
 
-	if (s->recorded && recorded_build(s, file, &id))
+	if (mapped_file_build(&s->mapped, file, &id))
 		return build_id_equal(elf_symbols_build_id(s->vdso), &id);
 	return kernel_names_running(s->kernel);
 }
 
-/*
- * The kernel maps one image into all processes of a kind, so ours serves for theirs. A 32-bit process has
- * another one, below 4 GiB.
- */
+/* Ours serves for theirs. A 32-bit process has another one, below 4 GiB. */
 static struct elf_symbols *vdso_symbols(struct symbols *s, const struct mapping *m)
 {
-	if (!s->vdso_asked) {
-		s->vdso_asked = true;
-		proc_maps(&host_here, getpid(), parse_vdso, s);
-	}
+	const void *image;
+	size_t len;
+
+	if (!s->vdso_asked && !vdso_image(&image, &len) && !elf_symbols_parse(image, len, &s->vdso))
+		s->vdso_len = len;
+	s->vdso_asked = true;
 	if (m->end - m->start != s->vdso_len || (sizeof(long) == 8 && m->start <= UINT32_MAX))
 		return NULL;
 	return s->vdso && is_our_vdso(s, m->file) ? s->vdso : NULL;

@@ -20,6 +20,7 @@
 
 #include "core/err.h"
 #include "core/mapping.h"
+#include "core/symbols/recorded.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,24 +30,6 @@
 struct symbols;
 struct tasks;
 struct host;
-struct build_ids;
-
-/** enum recorded_boot - was a recording made on this host, and since it was booted? */
-enum recorded_boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
-
-/**
- * struct recorded - what a recording tells of where it was made. All zero: nothing.
- * @build_ids:      of the files that were mapped, and of the kernel as BUILD_ID_KERNEL; may be NULL
- * @reference:      "_text" or "_stext": what follows "[kernel.kallsyms]" in the path of the MMAP record of the kernel,
- *                  whose page offset is @reference_addr: where that symbol was; NULL: not told
- * @boot:           believed; BOOT_UNKNOWN when in doubt
- */
-struct recorded {
-	const struct build_ids *build_ids;
-	const char *reference;
-	uint64_t reference_addr;
-	enum recorded_boot boot;
-};
 
 /**
  * struct symbols_cfg - what names are taken from. What it points to is borrowed until symbols_free().
@@ -78,10 +61,7 @@ struct symbol {
 /**
  * symbols_open() - a resolver that asks @tasks for mappings; the files that @cfg names are read now.
  *
- * Files of a recording are those at their path below "/", never below a process's root: its processes are not those
- * that run now. With a build id, of the mapping or else told of its path, only the same build is read; without, a file
- * of the same inode where the mapping has one, else what is there. Of a path that is told with two build ids only a
- * mapping with an inode is read.
+ * Which files are read, and which are not: see mapped_file_open().
  *
  * Return: 0 and the owned *@out; -errno and *@err: a file of @cfg cannot be read, names nothing, or is of another
  * kernel than the one that runs (without recording); no memory.

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files that mappings show, opened for reading: for names and for unwinding.
+ *
+ * A path is what the process says of itself, and what is there now need not be what was mapped. So nothing is opened
+ * but a regular file that is proved to be the one that was mapped, or not contradicted by all that is known; what
+ * else is there is left alone, be it a FIFO or a tape drive. What is in the file is hostile, and may change while it is
+ * read.
+ */
+#ifndef CORE_MAPPED_FILES_H
+#define CORE_MAPPED_FILES_H
+
+#include "core/mapping.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct host;
+struct recorded;
+struct build_id;
+
+/**
+ * struct mapped_files_cfg - where mapped files are looked for. What it points to is borrowed by each call.
+ * @host:     below whose /proc the roots of processes are
+ * @root:     where the files of this host are; NULL: "/"
+ * @recorded: of a recording; NULL: the processes are those of now, on @host
+ */
+struct mapped_files_cfg {
+	const struct host *host;
+	const char *root;
+	const struct recorded *recorded;
+};
+
+/** mapped_file_has_path() - does it name a file that could be opened, not memory or a device? */
+bool mapped_file_has_path(const struct mapped_file *file);
+
+/**
+ * mapped_file_build() - the build id that decides whether a file is @file of a recording.
+ * @id: out: the one of the mapping, else the one that is told of its path; unknown after contradictions
+ * Return: true; false: @file has none (or there is no recording), and its inode decides, if it is known.
+ */
+bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_file *file, struct build_id *id);
+
+/**
+ * mapped_file_open() - open @file as process @pid has mapped it.
+ *
+ * No symlink on the way is followed: the kernel names mapped files by their real path, so a link was put there later.
+ * The process's own root comes first, it may live in a container; then the root of the host. The inode has to be the
+ * one of the mapping, if that is known.
+ *
+ * Of a recording, it is looked for in the root of the host alone: a process with the number @pid is another one now.
+ * With mapped_file_build() only that build is opened, whatever its inode; without, and of another boot, only what has
+ * the inode of the mapping.
+ *
+ * Return: a descriptor open for reading, the caller's, close-on-exec; -ENOENT: it is not there, or not for us to read;
+ * -ESTALE: another file is there; -EMFILE, -ENFILE: no descriptors are left; of a recording also -ENOMEM, -EIO and
+ * others of pread(2).
+ */
+int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file);
+
+/**
+ * mapped_file_open_debug() - open the separate debug file of build @id, "usr/lib/debug/.build-id/xx/....debug" below
+ * the root of the host. Symlinks are followed: the folder is root's, and some distributions fill it with them.
+ * Return: as mapped_file_open(), but -ENOENT also when there is a file that is not of that build; or @id is unknown.
+ */
+int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id);
+
+/**
+ * vdso_image() - our own vDSO. The kernel maps one image into all processes of a kind, so it serves for others', too.
+ * @start: out: its @len bytes, there for as long as this process is
+ * Return: 0; -ENOENT: there is none; -errno: /proc/self/maps cannot be read. Both are untouched then.
+ */
+int vdso_image(const void **start, size_t *len);
+
+#endif

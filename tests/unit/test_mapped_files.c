@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/elf_image.h"
+
+#include "core/host.h"
+#include "core/mapped_files.h"
+#include "core/symbols/build_ids.h"
+#include "core/symbols/recorded.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define PID    4242
+#define INSIDE "proc/4242/root/" /* below the test's directory: the root of the process, and that of the host */
+#define HOST   "host/"
+
+static char *dir, *proc, *root;
+static struct host host;
+static struct recorded origin;
+static struct build_ids *table;
+static struct mapped_files_cfg cfg;
+
+static void write_text(const char *name)
+{
+	unit_write(dir, name, name, strlen(name));
+}
+
+static void make_link(const char *to, const char *name)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ck_assert_int_eq(symlink(to, path), 0);
+}
+
+static void make_fifo(const char *name)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ck_assert_int_eq(mkfifo(path, 0666), 0);
+}
+
+static uint64_t inode(const char *name)
+{
+	char path[4096];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ck_assert_int_eq(lstat(path, &st), 0);
+	return st.st_ino;
+}
+
+/* A file that holds its own name is the process's, the host's, or to be opened by no path at all. */
+static void setup(void)
+{
+	static const char *const names[] = {
+		INSIDE "lib/both.so", INSIDE "lib/own.so", INSIDE "dev/x.so", INSIDE "memfd:x", HOST "lib/both.so",
+		HOST "lib/host.so",   HOST "link.so",      HOST "dev/x.so",   "outside/x.so",
+	};
+	size_t i;
+
+	dir = unit_tmpdir();
+	ck_assert_int_ge(asprintf(&proc, "%s/proc", dir), 0);
+	ck_assert_int_ge(asprintf(&root, "%s/host", dir), 0);
+	host = (struct host){ .proc = proc, .sys = dir };
+	cfg = (struct mapped_files_cfg){ .host = &host, .root = root };
+	table = build_ids_new();
+	ck_assert_ptr_nonnull(table);
+	origin = (struct recorded){ .build_ids = table };
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		write_text(names[i]);
+	make_link("lib/own.so", INSIDE "own-link.so");
+	make_link("lib/own.so", INSIDE "link.so");
+	make_link("lib", INSIDE "linked");
+	make_link("../../../outside", INSIDE "escape");
+	make_link("none", INSIDE "dangling");
+	make_link("lib", HOST "host-linked");
+	make_fifo(INSIDE "fifo");
+	make_fifo(HOST "host-fifo");
+}
+
+static void teardown(void)
+{
+	build_ids_free(table);
+	free(proc);
+	free(root);
+	unit_rmdir(dir);
+}
+
+/* How many descriptors are open: as many as before when none is forgotten. */
+static int open_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int nr = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (readdir(d))
+		nr++;
+	closedir(d);
+	return nr;
+}
+
+/* @got is what was opened: the file called @name, ready to be read, or when that is NULL, the failure @rc. */
+static void check_opened(int got, const char *name, int rc, int fds)
+{
+	struct stat st;
+	char byte;
+
+	if (name) {
+		ck_assert_int_ge(got, 0);
+		ck_assert_int_eq(fstat(got, &st), 0);
+		ck_assert_uint_eq(st.st_ino, inode(name));
+		ck_assert_int_eq(fcntl(got, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+		ck_assert_int_eq(fcntl(got, F_GETFL) & O_ACCMODE, O_RDONLY);
+		ck_assert_int_eq(read(got, &byte, 1), 1);
+		close(got);
+	} else {
+		ck_assert_int_eq(got, rc);
+	}
+	ck_assert_int_eq(open_fds(), fds);
+}
+
+/* Which inode the mapping has: @of a file, "" of none there is, NULL: unknown. */
+static const struct {
+	const char *path, *of, *opened;
+	int rc;
+} live[] = {
+	{ "/lib/both.so", NULL, INSIDE "lib/both.so", 0 },
+	{ "/lib/both.so", INSIDE "lib/both.so", INSIDE "lib/both.so", 0 },
+	{ "/lib/both.so", HOST "lib/both.so", HOST "lib/both.so", 0 },
+	{ "/lib/own.so", NULL, INSIDE "lib/own.so", 0 },
+	{ "/lib/host.so", NULL, HOST "lib/host.so", 0 },
+	{ "/lib/host.so", HOST "lib/host.so", HOST "lib/host.so", 0 },
+	{ "/lib//own.so", NULL, INSIDE "lib/own.so", 0 },
+	{ "/./lib/./own.so", NULL, INSIDE "lib/own.so", 0 },
+	{ "/link.so", NULL, HOST "link.so", 0 }, /* the process's is a link */
+	/* another file */
+	{ "/lib/both.so", "", NULL, -ESTALE },
+	{ "/lib/both.so", INSIDE "lib/own.so", NULL, -ESTALE },
+	{ "/lib/own.so", "", NULL, -ESTALE },
+	{ "/lib/host.so", "", NULL, -ESTALE },
+	{ "/own-link.so", NULL, NULL, -ESTALE },
+	{ "/own-link.so", INSIDE "lib/own.so", NULL, -ESTALE },
+	{ "/own-link.so", INSIDE "own-link.so", NULL, -ESTALE },
+	{ "/dangling", NULL, NULL, -ESTALE },
+	{ "/escape", NULL, NULL, -ESTALE },
+	{ "/host-linked", NULL, NULL, -ESTALE },
+	{ "/fifo", NULL, NULL, -ESTALE },
+	{ "/fifo", INSIDE "fifo", NULL, -ESTALE },
+	{ "/host-fifo", NULL, NULL, -ESTALE },
+	{ "/lib", NULL, NULL, -ESTALE },
+	{ "/lib", INSIDE "lib", NULL, -ESTALE },
+	{ "/.", NULL, NULL, -ESTALE },
+	/* none */
+	{ "/none", NULL, NULL, -ENOENT },
+	{ "/none/x.so", NULL, NULL, -ENOENT },
+	{ "/lib/none", INSIDE "lib/own.so", NULL, -ENOENT },
+	{ "/lib/own.so (deleted)", NULL, NULL, -ENOENT },
+	{ "/lib/own.so/", NULL, NULL, -ENOENT },
+	{ "/lib/own.so/x", NULL, NULL, -ENOENT },
+	{ "/lib/own.so/.", NULL, NULL, -ENOENT },
+	{ "/lib/", NULL, NULL, -ENOENT },
+	{ "/linked/own.so", NULL, NULL, -ENOENT },
+	{ "/linked/own.so", INSIDE "lib/own.so", NULL, -ENOENT },
+	{ "/linked/./own.so", NULL, NULL, -ENOENT },
+	{ "/host-linked/host.so", NULL, NULL, -ENOENT },
+	{ "/escape/x.so", NULL, NULL, -ENOENT },
+	{ "/escape/x.so", "outside/x.so", NULL, -ENOENT },
+	{ "/fifo/x", NULL, NULL, -ENOENT },
+	{ "/lib/../lib/own.so", NULL, NULL, -ENOENT },
+	{ "/../root/lib/own.so", NULL, NULL, -ENOENT },
+	{ "/../../../outside/x.so", "outside/x.so", NULL, -ENOENT },
+	{ "/../outside/x.so", "outside/x.so", NULL, -ENOENT },
+	{ "/..", NULL, NULL, -ENOENT },
+	{ "/lib/..", NULL, NULL, -ENOENT },
+	/* no path of a file */
+	{ "", NULL, NULL, -ENOENT },
+	{ "/", NULL, NULL, -ENOENT },
+	{ "lib/own.so", NULL, NULL, -ENOENT },
+	{ "../root/lib/own.so", NULL, NULL, -ENOENT },
+	{ "//lib/own.so", NULL, NULL, -ENOENT },
+	{ "//anon", NULL, NULL, -ENOENT },
+	{ "[vdso]", NULL, NULL, -ENOENT },
+	{ "anon_inode:[perf_event]", NULL, NULL, -ENOENT },
+	{ "/memfd:x", NULL, NULL, -ENOENT },
+	{ "/dev/x.so", NULL, NULL, -ENOENT },
+};
+
+START_TEST(test_live)
+{
+	struct mapped_file file = { .path = live[_i].path };
+	int fds = open_fds();
+
+	if (live[_i].of)
+		file.ino = *live[_i].of ? inode(live[_i].of) : UINT64_MAX;
+	check_opened(mapped_file_open(&cfg, PID, &file), live[_i].opened, live[_i].rc, fds);
+}
+END_TEST
+
+/* It is gone, or there is no /proc: what the host has serves. */
+START_TEST(test_no_process)
+{
+	static const pid_t pids[] = { PID + 1, 0, -1, INT32_MAX };
+	const struct mapped_file own = { .path = "/lib/own.so" }, both = { .path = "/lib/both.so" };
+	char long_proc[8192] = "";
+	int fds = open_fds();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pids); i++) {
+		check_opened(mapped_file_open(&cfg, pids[i], &own), NULL, -ENOENT, fds);
+		check_opened(mapped_file_open(&cfg, pids[i], &both), HOST "lib/both.so", 0, fds);
+	}
+	memset(long_proc, '/', sizeof(long_proc) - 1);
+	host.proc = long_proc;
+	check_opened(mapped_file_open(&cfg, PID, &both), HOST "lib/both.so", 0, fds);
+}
+END_TEST
+
+/* Without another root, the host's is "/". */
+START_TEST(test_root)
+{
+	struct mapped_file file = { 0 };
+	int fds = open_fds();
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/outside/x.so", dir);
+	file.path = path;
+	check_opened(mapped_file_open(&cfg, PID, &file), NULL, -ENOENT, fds);
+	cfg.root = NULL;
+	check_opened(mapped_file_open(&cfg, PID, &file), "outside/x.so", 0, fds);
+}
+END_TEST
+
+START_TEST(test_long_names)
+{
+	int fds = open_fds(), len;
+	struct mapped_file file = { 0 };
+	char name[300], path[20000];
+	size_t i;
+
+	for (len = 254; len <= 255; len++) {
+		snprintf(name, sizeof(name), INSIDE "%0*d", len, 0);
+		write_text(name);
+		file.path = name + strlen(INSIDE) - 1;
+		check_opened(mapped_file_open(&cfg, PID, &file), name, 0, fds);
+	}
+	for (; len <= 260; len++) {
+		snprintf(name, sizeof(name), INSIDE "%0*d", len, 0);
+		file.path = name + strlen(INSIDE) - 1;
+		check_opened(mapped_file_open(&cfg, PID, &file), NULL, -ENOENT, fds);
+	}
+	memset(path, 'a', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 1] = 0;
+	file.path = path;
+	check_opened(mapped_file_open(&cfg, PID, &file), NULL, -ENOENT, fds);
+	/* Longer than any path that open(2) takes; but each name is looked up by itself. */
+	for (i = 0; i + 16 < sizeof(path); i += 2)
+		memcpy(path + i, "/.", 2);
+	snprintf(path + i, sizeof(path) - i, "/lib/own.so");
+	check_opened(mapped_file_open(&cfg, PID, &file), INSIDE "lib/own.so", 0, fds);
+}
+END_TEST
+
+/* With ever more descriptors left: none, until there are enough. Never another failure, never one forgotten. */
+START_TEST(test_few_descriptors)
+{
+	const struct mapped_file file = { .path = "/lib/own.so" };
+	int fds = open_fds(), lowest = open("/dev/null", O_RDONLY | O_CLOEXEC), left, fd = -1;
+	struct rlimit before, rl;
+
+	ck_assert_int_ge(lowest, 0);
+	close(lowest);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (left = 0; left < 8 && fd < 0; left++) {
+		rl = (struct rlimit){ (rlim_t)(lowest + left), before.rlim_max };
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+		fd = mapped_file_open(&cfg, PID, &file);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+		ck_assert_int_eq(left ? 0 : fd, left ? 0 : -EMFILE);
+		check_opened(fd, fd < 0 ? NULL : INSIDE "lib/own.so", -EMFILE, fds);
+	}
+	ck_assert_int_ge(fd, 0);
+}
+END_TEST
+
+/* An ELF file with build id @id, unless NULL. */
+static void write_built(const char *name, const void *id, size_t len)
+{
+	unsigned char bytes[128];
+	struct image_notes notes = { bytes, 0, true, true, 4 };
+	struct image im;
+
+	if (id)
+		notes.len = image_note(bytes, ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4, id, (uint32_t)len);
+	image_build_with(&im, ELFCLASS64, ELFDATA2LSB, NULL, 0, NULL, 0, id ? &notes : NULL);
+	unit_write(dir, name, im.bytes, im.len);
+	image_release(&im);
+}
+
+enum inode { INO_NONE, INO_SAME, INO_OTHER };
+
+/* What the mapping says, what is told of its path, what is there (ids are text, "" a file without, NULL: none). */
+static const struct {
+	const char *mapping, *table[2], *file;
+	enum inode ino;
+	enum recorded_boot boot;
+	int rc;
+} recorded[] = {
+	{ NULL, { "abc" }, "abc", INO_NONE, BOOT_OTHER, 0 },
+	{ NULL, { "abc" }, "abc", INO_OTHER, BOOT_OTHER, 0 }, /* copied to another host */
+	{ "abc", { NULL }, "abc", INO_NONE, BOOT_UNKNOWN, 0 },
+	{ "abc", { "xyz" }, "abc", INO_NONE, BOOT_UNKNOWN, 0 },
+	{ "abc", { "abc", "xyz" }, "abc", INO_OTHER, BOOT_UNKNOWN, 0 },
+	{ NULL, { "abc", "xyz" }, "abc", INO_SAME, BOOT_OTHER, 0 },
+	{ NULL, { NULL }, "", INO_SAME, BOOT_OTHER, 0 },
+	{ NULL, { NULL }, "", INO_NONE, BOOT_UNKNOWN, 0 },
+	{ NULL, { NULL }, "abc", INO_NONE, BOOT_SAME, 0 },
+	/* another file */
+	{ NULL, { "abc" }, "xyz", INO_SAME, BOOT_SAME, -ESTALE },
+	{ NULL, { "abc" }, "ab", INO_SAME, BOOT_SAME, -ESTALE },
+	{ NULL, { "abc" }, "abcd", INO_SAME, BOOT_SAME, -ESTALE },
+	{ NULL, { "abc" }, "", INO_SAME, BOOT_SAME, -ESTALE },
+	{ "abc", { "xyz" }, "xyz", INO_SAME, BOOT_SAME, -ESTALE },
+	{ "abc", { NULL }, "", INO_NONE, BOOT_SAME, -ESTALE },
+	{ NULL, { "abc", "xyz" }, "abc", INO_NONE, BOOT_SAME, -ESTALE },
+	{ NULL, { "abc", "xyz" }, "xyz", INO_OTHER, BOOT_SAME, -ESTALE },
+	{ NULL, { NULL }, "", INO_OTHER, BOOT_SAME, -ESTALE },
+	{ NULL, { NULL }, "abc", INO_OTHER, BOOT_OTHER, -ESTALE },
+	/* none */
+	{ NULL, { NULL }, "", INO_NONE, BOOT_OTHER, -ENOENT },
+	{ NULL, { NULL }, "abc", INO_NONE, BOOT_OTHER, -ENOENT },
+	{ "abc", { "abc" }, NULL, INO_NONE, BOOT_SAME, -ENOENT },
+	{ NULL, { NULL }, NULL, INO_NONE, BOOT_SAME, -ENOENT },
+};
+
+START_TEST(test_recorded)
+{
+	struct mapped_file file = { .path = "/x.so" };
+	const char *there = recorded[_i].file, *id;
+	int fds = open_fds();
+	size_t i;
+
+	/* A process of that number runs here, with all that could be wished for. */
+	write_built(INSIDE "x.so", "abc", 3);
+	if (there)
+		write_built(HOST "x.so", *there ? there : NULL, strlen(there));
+	for (i = 0; i < 2 && recorded[_i].table[i]; i++) {
+		id = recorded[_i].table[i];
+		ck_assert_int_eq(build_ids_add(table, file.path, id, strlen(id)), 0);
+	}
+	if (recorded[_i].mapping) {
+		file.build_id_size = (uint8_t)strlen(recorded[_i].mapping);
+		memcpy(file.build_id, recorded[_i].mapping, file.build_id_size);
+	}
+	if (recorded[_i].ino != INO_NONE)
+		file.ino = inode(HOST "x.so") + (recorded[_i].ino == INO_OTHER);
+	origin.boot = recorded[_i].boot;
+	cfg.recorded = &origin;
+	check_opened(mapped_file_open(&cfg, PID, &file), recorded[_i].rc ? NULL : HOST "x.so", recorded[_i].rc, fds);
+}
+END_TEST
+
+/* What is there by that path, but no ELF file. */
+static const struct {
+	const char *path;
+	int rc;
+} recorded_others[] = {
+	{ "/lib/host.so", -ESTALE }, { "/host-fifo", -ESTALE },           { "/lib", -ESTALE },
+	{ "/host-linked", -ESTALE }, { "/host-linked/built", -ENOENT },   { "/lib/../lib/built", -ENOENT },
+	{ "lib/built", -ENOENT },    { "/dev/built", -ENOENT },           { "/../outside/built", -ENOENT },
+	{ "/lib/built/", -ENOENT },  { "/lib/built (deleted)", -ENOENT }, { "/lib/own.so", -ENOENT },
+};
+
+START_TEST(test_recorded_other)
+{
+	struct mapped_file file = { .path = recorded_others[_i].path, .build_id = "abc", .build_id_size = 3 };
+	int fds = open_fds();
+
+	write_built(HOST "lib/built", "abc", 3);
+	write_built(HOST "dev/built", "abc", 3);
+	write_built("outside/built", "abc", 3);
+	cfg.recorded = &origin;
+	check_opened(mapped_file_open(&cfg, PID, &file), NULL, recorded_others[_i].rc, fds);
+}
+END_TEST
+
+START_TEST(test_build)
+{
+	struct mapped_file file = { .path = "/x.so", .build_id = "abc", .build_id_size = 3 };
+	struct build_id id, abc, xyz;
+
+	build_id_set(&abc, "abc", 3);
+	build_id_set(&xyz, "xyz", 3);
+	ck_assert(!mapped_file_build(&cfg, &file, &id)); /* no recording */
+	cfg.recorded = &origin;
+	ck_assert(mapped_file_build(&cfg, &file, &id) && build_id_equal(&id, &abc));
+	file.build_id_size = BUILD_ID_MAX + 1;
+	ck_assert(!mapped_file_build(&cfg, &file, &id));
+	file.build_id_size = 0;
+	ck_assert(!mapped_file_build(&cfg, &file, &id));
+	origin.build_ids = NULL;
+	ck_assert(!mapped_file_build(&cfg, &file, &id));
+	origin.build_ids = table;
+	ck_assert_int_eq(build_ids_add(table, "/x.so", "xyz", 3), 0);
+	ck_assert(mapped_file_build(&cfg, &file, &id) && build_id_equal(&id, &xyz));
+	ck_assert_int_eq(build_ids_add(table, "/x.so", "abc", 3), 0);
+	ck_assert(mapped_file_build(&cfg, &file, &id) && !id.size);
+	file.ino = 1;
+	ck_assert(!mapped_file_build(&cfg, &file, &id));
+}
+END_TEST
+
+static const struct {
+	const char *path;
+	bool has;
+} paths[] = {
+	{ "/x", true },          { "/usr/lib/x.so", true }, { "/device", true },
+	{ "/memfd", true },      { "/x (deleted)", true },  { "", false },
+	{ "x", false },          { "//anon", false },       { "/dev/zero", false },
+	{ "/dev/shm/x", false }, { "/memfd:", false },      { "/memfd:x (deleted)", false },
+	{ "[heap]", false },     { "[vdso]", false },       { "[uprobes]", false },
+};
+
+START_TEST(test_has_path)
+{
+	const struct mapped_file file = { .path = paths[_i].path };
+
+	ck_assert_int_eq(mapped_file_has_path(&file), paths[_i].has);
+}
+END_TEST
+
+#define DEBUG    HOST "usr/lib/debug/.build-id/"
+#define ID       "\x0f\xab\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\xf2"
+#define ID_NAME  DEBUG "0f/ab0102030405060708090a0b0c0d0e0f1011f2.debug"
+#define ID0      "\x0f\xab\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\0\0"
+#define ID0_NAME DEBUG "0f/ab0102030405060708090a0b0c0d0e0f100000.debug"
+
+/*
+ * Build id @id of @size bytes is asked for; @has, of as many, is the one of the file called @name (NULL: none).
+ */
+static const struct {
+	const char *id;
+	size_t size;
+	const char *name, *has;
+	bool found;
+} debugs[] = {
+	{ ID, 20, ID_NAME, ID, true },
+	{ ID0, 20, ID0_NAME, ID0, true },
+	{ ID, 16, DEBUG "0f/ab0102030405060708090a0b0c0d0e.debug", ID, true },
+	{ ID, 8, DEBUG "0f/ab010203040506.debug", ID, true },
+	{ "\x0f\xab\x01\0\0\0\0\0", 8, DEBUG "0f/ab010000000000.debug", "\x0f\xab\x01\0\0\0\0\0", true },
+	{ "\x0f\xab", 2, DEBUG "0f/ab.debug", "\x0f\xab", true },
+	/* another build, or no build id */
+	{ ID, 20, ID_NAME, ID0, false },
+	{ ID0, 20, ID0_NAME, ID, false },
+	{ ID, 20, ID_NAME, NULL, false },
+	{ "abc", 3, DEBUG "61/6263.debug", "xyz", false },
+	/* by another name */
+	{ ID, 20, DEBUG "0F/AB0102030405060708090A0B0C0D0E0F1011F2.debug", ID, false },
+	{ ID, 20, DEBUG "0f/ab0102030405060708090a0b0c0d0e0f1011f2", ID, false },
+	{ ID, 20, DEBUG "0f/ab0102030405060708090a0b0c0d0e0f101100.debug", ID, false },
+	{ ID, 16, DEBUG "0f/ab0102030405060708090a0b0c0d0e0f.debug", ID, false },
+	{ ID, 20, DEBUG "0fab/0102030405060708090a0b0c0d0e0f1011f2.debug", ID, false },
+	{ ID, 20, INSIDE "usr/lib/debug/.build-id/0f/ab0102030405060708090a0b0c0d0e0f1011f2.debug", ID, false },
+	/* not an id */
+	{ "", 0, DEBUG "00/.debug", NULL, false },
+	{ "\0\0", 2, DEBUG "00/00.debug", "\0\0", false },
+};
+
+START_TEST(test_debug)
+{
+	int fds = open_fds();
+	struct build_id id;
+
+	write_built(debugs[_i].name, debugs[_i].has, debugs[_i].size);
+	build_id_set(&id, debugs[_i].id, debugs[_i].size);
+	check_opened(mapped_file_open_debug(&cfg, &id), debugs[_i].found ? debugs[_i].name : NULL, -ENOENT, fds);
+	cfg.recorded = &origin;
+	check_opened(mapped_file_open_debug(&cfg, &id), debugs[_i].found ? debugs[_i].name : NULL, -ENOENT, fds);
+}
+END_TEST
+
+/* What is called like a debug file: a link to @link, or what is made here. */
+static const struct {
+	const char *link, *opened;
+} debug_others[] = {
+	{ "../../x.debug", HOST "usr/lib/debug/x.debug" },
+	{ "again", HOST "usr/lib/debug/x.debug" },
+	{ "../../other.debug", NULL },
+	{ "../../text", NULL },
+	{ "../../none", NULL },
+	{ "../../fifo", NULL },
+	{ "../..", NULL },
+	{ "ab0102030405060708090a0b0c0d0e0f1011f2.debug", NULL }, /* itself */
+};
+
+START_TEST(test_debug_link)
+{
+	int fds = open_fds();
+	struct build_id id;
+
+	write_built(HOST "usr/lib/debug/x.debug", ID, 20);
+	write_built(HOST "usr/lib/debug/other.debug", ID0, 20);
+	write_text(HOST "usr/lib/debug/text");
+	make_fifo(HOST "usr/lib/debug/fifo");
+	write_text(DEBUG "0f/any");
+	make_link("../../x.debug", DEBUG "0f/again");
+	make_link(debug_others[_i].link, ID_NAME);
+	build_id_set(&id, ID, 20);
+	check_opened(mapped_file_open_debug(&cfg, &id), debug_others[_i].opened, -ENOENT, fds);
+}
+END_TEST
+
+START_TEST(test_debug_kind)
+{
+	int fds = open_fds();
+	struct build_id id;
+
+	build_id_set(&id, ID, 20);
+	check_opened(mapped_file_open_debug(&cfg, &id), NULL, -ENOENT, fds);
+	write_text(DEBUG "0f/any");
+	check_opened(mapped_file_open_debug(&cfg, &id), NULL, -ENOENT, fds);
+	if (_i == 0)
+		make_fifo(ID_NAME);
+	else
+		write_text(_i == 1 ? ID_NAME : ID_NAME "/x");
+	check_opened(mapped_file_open_debug(&cfg, &id), NULL, -ENOENT, fds);
+}
+END_TEST
+
+START_TEST(test_vdso)
+{
+	const unsigned char *own = (const unsigned char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR); /* NULL in valgrind */
+	const void *start = &start;
+	size_t len = 1;
+	int rc = vdso_image(&start, &len);
+
+	ck_assert_int_eq(rc, own ? 0 : -ENOENT);
+	if (!own) {
+		ck_assert(start == &start && len == 1);
+		return;
+	}
+	ck_assert_ptr_eq(start, own);
+	ck_assert_mem_eq(start, ELFMAG, SELFMAG);
+	ck_assert_uint_ge(len, 4096);
+	ck_assert_uint_eq(len % 4096, 0);
+	/* The last byte can be read, too. */
+	ck_assert_int_ge(own[len - 1], 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("mapped_files");
+	TCase *tc = tcase_create("mapped_files");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_live, 0, ARRAY_SIZE(live));
+	tcase_add_test(tc, test_no_process);
+	tcase_add_test(tc, test_root);
+	tcase_add_test(tc, test_long_names);
+	tcase_add_test(tc, test_few_descriptors);
+	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(recorded));
+	tcase_add_loop_test(tc, test_recorded_other, 0, ARRAY_SIZE(recorded_others));
+	tcase_add_test(tc, test_build);
+	tcase_add_loop_test(tc, test_has_path, 0, ARRAY_SIZE(paths));
+	tcase_add_loop_test(tc, test_debug, 0, ARRAY_SIZE(debugs));
+	tcase_add_loop_test(tc, test_debug_link, 0, ARRAY_SIZE(debug_others));
+	tcase_add_loop_test(tc, test_debug_kind, 0, 3);
+	tcase_add_test(tc, test_vdso);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
