@@ -1,15 +1,23 @@
 # Every tests/unit/test_*.c is one program. Every tests/workloads/*.c is one little program, compiled with frame
-# pointers unless its second line says otherwise ("// CFLAGS: ..." is added to its command). tests/live/*.c,
-# tests/replay/*.c and tests/bench/*.c are helpers of the scripts there. Every tests/fuzz/fuzz_*.c is a libFuzzer
-# target.
+# pointers unless its second line says otherwise ("// CFLAGS: ..." is added to its command); those in
+# tests/workloads/nofp, in C or C++, are optimized and have none, and lib*.c there are shared libraries.
+# tests/live/*.c, tests/replay/*.c and tests/bench/*.c are helpers of the scripts there. Every tests/fuzz/fuzz_*.c is a
+# libFuzzer target.
 
 UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:%.c=$(O)/%)
 WORKLOADS := $(patsubst %.c,$(O)/%,$(wildcard tests/workloads/*.c))
+NOFP_LIBS := $(patsubst %.c,$(O)/%.so,$(wildcard tests/workloads/nofp/lib*.c))
+NOFP_C := $(patsubst %.c,$(O)/%,$(filter-out tests/workloads/nofp/lib%,$(wildcard tests/workloads/nofp/*.c)))
+NOFP_CXX := $(patsubst %.cpp,$(O)/%,$(wildcard tests/workloads/nofp/*.cpp))
 BENCH_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
 LIVE_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/live/*.c))
 REPLAY_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/replay/*.c))
 HELPERS := $(BENCH_BINS) $(LIVE_BINS) $(REPLAY_BINS)
+
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
 
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
@@ -31,7 +39,28 @@ $(WORKLOADS): $(O)/tests/workloads/%: tests/workloads/%.c tests/workloads/worklo
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -o $@ $< $(shell sed -n '2s,^// CFLAGS: ,,p' tests/workloads/$*.c)
 
-tests: all $(UNIT_BINS) $(WORKLOADS) $(HELPERS)
+# Without frame pointers but where the stack is realigned, or a frame has no fixed size. Each call leaves a frame.
+NOFP_FLAGS := -D_GNU_SOURCE -I. -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -pthread
+NOFP_HEADERS := tests/workloads/workload.h tests/workloads/nofp/nofp.h
+nofp_more = $(shell sed -n '2s,^// CFLAGS: ,,p' $<)
+
+$(NOFP_LIBS): $(O)/%.so: %.c
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -fPIC -shared -o $@ $< $(nofp_more)
+
+# Some contain others.
+$(NOFP_C): $(O)/%: %.c $(NOFP_HEADERS) $(wildcard tests/workloads/nofp/*.c) $(NOFP_LIBS)
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -L$(@D) -o $@ $< $(nofp_more)
+
+$(NOFP_CXX): $(O)/%: %.cpp
+	$(say) CXX $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=gnu++17 $(NOFP_FLAGS) -Wall -Wextra -Werror -Wshadow -o $@ $< $(nofp_more)
+
+tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS)
 
 # What is missing may be what this makefile needed to be read (compiler, pkg-config), so the build is another make.
 check:
@@ -65,7 +94,7 @@ $(O)/fuzz/libfleetprof.a: $(FUZZ_OBJS)
 
 $(FUZZ_BINS): $(O)/fuzz/%: $(O)/fuzz/obj/tests/fuzz/%.o $(O)/fuzz/libfleetprof.a
 	$(say) LINK $@
-	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(shell $(PKG_CONFIG) --libs libelf) $(ZSTD_LIBS)
+	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(shell $(PKG_CONFIG) --libs libelf zlib) $(ZSTD_LIBS)
 
 fuzz: $(FUZZ_BINS)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \

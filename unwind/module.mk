@@ -1,1 +1,5 @@
-LIB_SRCS += unwind/fp.c
+LIB_SRCS += unwind/walk.c
+LIB_SRCS += unwind/cfi.c unwind/expr.c
+LIB_SRCS += unwind/pages.c unwind/rules.c unwind/rules_elf.c unwind/rules_inflate.c unwind/rules_records.c \
+	unwind/rules_rows.c
+LIBS += $(shell $(PKG_CONFIG) --libs zlib)

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * User stacks from registers and memory: the one interface behind which unwinders live.
+ * User stacks from registers and memory: the one interface behind which unwinding lives.
  *
- * An unwinder gets what a sample holds (the registers, and a reader for the memory the sample has a copy of) and the
- * process's mappings, and gives addresses. It keeps no global state and does no I/O but through the reader, so that a
- * recorded stack is as good as a live process, a test needs no process at all, and another unwinder (table-driven, or
- * inside BPF) can take its place.
+ * The unwinder gets what a sample holds (the registers, and a reader for the memory the sample has a copy of) and the
+ * process's mappings, and gives addresses. It keeps no global state and does no I/O but through readers, so that a
+ * recorded stack is as good as a live process, a test needs no process at all, and another unwinder (inside BPF) can
+ * take its place.
+ *
+ * A frame is left by the call frame information of its file. Code without such rules is left by its bytes, if they are
+ * those of a signal trampoline or a PLT entry, else by the frame pointer; behind it, rules are used again.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
 
 #include "core/mapping.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,34 +53,41 @@ enum unwind_end {
 	UNWIND_ROOT,      /* the outermost frame was reached */
 	UNWIND_TRUNCATED, /* the caller's frame is beyond the copied stack, or there was no room for more addresses */
 	UNWIND_NO_RULES,  /* nothing says how to find the caller */
-	UNWIND_BAD,       /* memory that cannot be read, or frames that do not advance */
+	UNWIND_BAD,       /* memory that cannot be read, rules that are damaged, or frames that do not advance */
+	UNWIND_NR_ENDS,
 };
 
-/** struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set. */
+/*
+ * Set in an address behind the first that is no return address: a signal has interrupted it. (No process has memory
+ * there: x86-64 addresses have 47 bits, with five page table levels 56.)
+ */
+#define UNWIND_EXACT (1ULL << 62)
+
+/**
+ * struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set.
+ * @missing: with UNWIND_TRUNCATED: the address that the copy did not reach; 0: there was no room for more addresses
+ */
 struct unwind_result {
 	uint64_t *ips;
 	size_t cap, nr;
 	enum unwind_end end;
+	uint64_t missing;
 };
 
-/** struct unwinder_ops - one way to unwind. One unwinder serves one process; its calls come from one thread. */
-struct unwinder_ops {
-	const char *name;
+struct rules; /* see rules.h */
 
-	/* State and caches for one process; NULL: no memory. */
-	struct unwinder *(*new)(void);
-
-	/* The whole stack of one sample. Always ends within @out->cap frames and bounded work for each. */
-	void (*walk)(struct unwinder *u, const struct unwind_regs *regs, const struct unwind_memory *memory,
-		     const struct unwind_mappings *mappings, struct unwind_result *out);
-
-	/* The mappings have changed: forget what was cached of them. */
-	void (*flush)(struct unwinder *u);
-
-	void (*free)(struct unwinder *u);
+/** struct unwind_files - where the rules of mapped files come from. */
+struct unwind_files {
+	void *ctx;
+	/* The rules of what @m shows, borrowed until the next call; NULL: there are none to be had. */
+	struct rules *(*find)(void *ctx, const struct mapping *m);
 };
 
-/** unwinder_fp - follows the frame pointers; what compilers leave them out of is skipped or ends the stack. */
-extern const struct unwinder_ops unwinder_fp;
+/**
+ * unwind_walk() - the whole stack of one sample. At most UNWIND_MAX_FRAMES and @out->cap frames, bounded work for each.
+ * @files: the rules, shared by all processes
+ */
+void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *memory,
+		 const struct unwind_mappings *mappings, const struct unwind_files *files, struct unwind_result *out);
 
 #endif

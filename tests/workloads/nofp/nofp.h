@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the workloads without frame pointers share. They are optimized, and spend nearly all their time where they say
+ * before "ready": lines "expect: ROOT;main;...", from the root to the last function that all these samples have; more
+ * may follow. The first line is of most samples. Words in capitals stand for frames of the C library, which may have
+ * names or not: START calls main, CLONE calls a thread's function, TRAMPOLINE returns from a signal handler.
+ */
+#ifndef TESTS_NOFP_H
+#define TESTS_NOFP_H
+
+#include "tests/workloads/workload.h"
+
+#include <stdarg.h>
+
+/* A function with a frame and a name of its own: gcc makes neither copies for arguments it knows nor part of one. */
+#ifdef __clang__
+#define NOIPA __attribute__((noinline))
+#else
+#define NOIPA __attribute__((noipa))
+#endif
+
+#define CLOBBER_ALL __asm__ volatile("" : : : "rbx", "rbp", "r12", "r13", "r14", "r15", "memory")
+
+__attribute__((unused)) static void expect(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fputs("expect: ", stdout);
+	vprintf(format, args);
+	putchar('\n');
+	va_end(args);
+}
+
+#endif

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+// CFLAGS: -static-pie
+#include "tests/workloads/nofp/plain.c"

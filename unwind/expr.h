@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DWARF expressions, as far as call frame information uses them (DWARF 5 sections 2.5 and 6.4.2: no calls, no object
+ * addresses, no thread-local storage, no pieces). Hostile bytes give an error after bounded work. Thread safe.
+ */
+#ifndef UNWIND_EXPR_H
+#define UNWIND_EXPR_H
+
+#include "unwind/unwind.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPR_MAX_BYTES 1024 /* of an expression */
+#define EXPR_MAX_STEPS 256  /* operations: an expression may loop */
+#define EXPR_MAX_STACK 64
+
+/**
+ * expr_eval() - evaluate an expression.
+ * @bytes:  its @len bytes, without its length
+ * @regs:   of the frame; an unknown one that is used gives -EFAULT
+ * @memory: for DW_OP_deref and DW_OP_deref_size
+ * @push:   what is on the stack at first (the CFA, for a register's rule); NULL: nothing
+ * @out:    what is on top of the stack at the end
+ *
+ * DW_OP_regN as the whole expression is not supported: a rule for a register says so by itself.
+ * Arithmetic is unsigned modulo 2^64 where DWARF does not say signed (DW_OP_div, _shra, and comparisons are signed).
+ * Return: 0; -EBADMSG: damaged, a stack over- or underflow, division by zero, a jump out of it, too many steps;
+ * -ENOTSUP: an operation that is not known here; what @memory->read returned.
+ */
+int expr_eval(const uint8_t *bytes, size_t len, const struct unwind_regs *regs, const struct unwind_memory *memory,
+	      const uint64_t *push, uint64_t *out);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The unwind rules of one ELF file: which row of call frame information holds for an address of it, and the bytes that
+ * it shows to a process that may only read them.
+ *
+ * .eh_frame is found by the program headers, through the binary search table of .eh_frame_hdr, or where there is none
+ * by an index of its records; .debug_frame, of the file or of its separate debug file, serves where .eh_frame has no
+ * record, by an index that is made when it is first needed. 64-bit little endian x86-64 files only.
+ *
+ * The file may be hostile, and may change or shrink while it is read: its bytes come from a reader, never from a
+ * mapping, and are checked after they were copied. Not thread safe.
+ */
+#ifndef UNWIND_RULES_H
+#define UNWIND_RULES_H
+
+#include "unwind/cfi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define RULES_MAX_INDEX (1u << 20) /* records of a section without a search table; more are not looked for */
+
+/**
+ * struct unwind_bytes - a file.
+ * @ctx:  for the other two; NULL: there is no file
+ * @size: bytes it had when it was opened
+ */
+struct unwind_bytes {
+	void *ctx;
+	uint64_t size;
+	/* Copy at most @len bytes from @offset on. Return: how many, 0 behind the end, or -errno. */
+	ssize_t (*read)(void *ctx, uint64_t offset, void *to, size_t len);
+	/* Free @ctx. */
+	void (*close)(void *ctx);
+};
+
+struct rules;
+
+/**
+ * rules_open() - look at the headers of a file.
+ * @file:  taken over, also on failure
+ * @debug: its separate debug file, for .debug_frame; taken over, also on failure; ctx NULL: there is none. One that is
+ * not of the supported kind is as good as none.
+ * Return: 0 and the owned *@out, which may be without any rules; -ENOEXEC: not a file of the supported kind, -ENOMEM,
+ * or what the reader returned.
+ */
+int rules_open(const struct unwind_bytes *file, const struct unwind_bytes *debug, struct rules **out);
+void rules_close(struct rules *r);
+
+/** rules_memory() - bytes of memory it holds: headers, indexes, pages of the file, rows. */
+size_t rules_memory(const struct rules *r);
+
+/** rules_address() - the file's own address of its byte @offset, which is loaded executable. False: it is not. */
+bool rules_address(const struct rules *r, uint64_t offset, uint64_t *addr);
+
+/**
+ * rules_find() - the row for @addr, one of the file's own addresses.
+ * Return: 1 and *@out, borrowed until the next rules_find() with @r; 0: there is no rule for it; -errno: there
+ * is one, but it is damaged (-EBADMSG), not supported (-ENOTSUP), or cannot be read (-ENOEXEC: the file shrank).
+ * A .debug_frame that cannot be had as a whole is none, so that other ways are tried where .eh_frame has no record.
+ */
+int rules_find(struct rules *r, uint64_t addr, const struct cfi_row **out);
+
+/** rules_work() - bytes of the records that were read so far, for rows that were not kept from before. */
+uint64_t rules_work(const struct rules *r);
+
+/**
+ * rules_expr() - the bytes of the expression that a row of this file names.
+ * @at:  value of the row
+ * @buf: room for EXPR_MAX_BYTES
+ * Return: their number; -EBADMSG: longer than that, or not there; -errno.
+ */
+int rules_expr(struct rules *r, const struct cfi_row *row, uint64_t at, uint8_t *buf);
+
+/**
+ * rules_read() - @len bytes at @addr, of a segment that a process cannot write to (code, constants).
+ * Return: 0; -EFAULT: not all of it is in one; -errno.
+ */
+int rules_read(struct rules *r, uint64_t addr, void *to, size_t len);
+
+#endif

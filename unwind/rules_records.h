@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The records of .eh_frame or .debug_frame where they lie in a file: read one by one, and indexed for a section that
+ * has no search table. Not thread safe.
+ */
+#ifndef UNWIND_RULES_RECORDS_H
+#define UNWIND_RULES_RECORDS_H
+
+#include "unwind/rules_elf.h"
+
+#define RECORDS_CIE_MAX 1024 /* bytes of a CIE; real ones have about 24 */
+
+/** struct record_start - where the FDE is that begins at address @start. */
+struct record_start {
+	uint64_t start, at;
+};
+
+/**
+ * struct records - @bytes: of the section, owned. Empty: it has no records.
+ * @data_base: see cfi_fde_parse()
+ * @work: bytes of records that rows were looked for in
+ * @record: the FDE that was read last
+ * @cie: that was read last, of @cie_bytes; records have few different ones
+ * @index: @nr_index entries in the order of their @start
+ * @index_rc: what making it gave, once it was tried: @indexed
+ */
+struct records {
+	enum cfi_section section;
+	struct extent bytes;
+	uint64_t data_base, work;
+	uint8_t *record;
+	size_t cap_record;
+	bool have_cie;
+	uint64_t cie_at;
+	struct cfi_cie cie;
+	uint8_t cie_bytes[RECORDS_CIE_MAX];
+	struct record_start *index;
+	size_t nr_index, cap_index;
+	int index_rc;
+	bool indexed;
+};
+
+void records_release(struct records *rs);
+
+/** records_memory() - bytes of memory behind it. */
+size_t records_memory(const struct records *rs);
+
+/**
+ * records_row() - the row for @addr in the FDE at @at.
+ * Return: 1 and *@row; 0: it is not for @addr; -EBADMSG, -ENOTSUP: see cfi.h, or there is no FDE at @at; -ENOMEM; as
+ * extent_read().
+ */
+int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *row);
+
+/**
+ * records_search() - the FDE that begins last at or before @addr. The index is made by the first call.
+ * Return: 1 and *@at; 0: there is none; -ENOMEM or as extent_read(): no index could be made, then and now.
+ *
+ * The index ends where a record is so damaged that the next one cannot be found; damaged or unknown records before that
+ * are not in it.
+ */
+int records_search(struct records *rs, uint64_t addr, uint64_t *at);
+
+#endif

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unwind/unwind.h"
+
+#include "unwind/expr.h"
+#include "unwind/rules.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* One stack at work. */
+struct walk {
+	const struct unwind_memory *memory;
+	const struct unwind_mappings *mappings;
+	const struct unwind_files *files;
+	struct unwind_regs regs; /* of the frame */
+	bool exact;              /* it was interrupted at its address; else it called, and that is where it goes on */
+	struct rules *rules;     /* of the file its code is in, NULL: none */
+	uint64_t bias;           /* what addresses of the process are above those of that file */
+	uint64_t missing;        /* the address that the copy of the stack did not reach; 0: it reached all */
+	unsigned int evaluated;  /* expressions */
+	uint64_t work;           /* see rules_work(), spent on this stack */
+};
+
+/* What a stack may cost. Real ones have a few expressions, and frames with some 100 bytes of rules. */
+#define EVALUATIONS_MAX 4096
+#define WORK_MAX        (1u << 20)
+
+/* What became of a frame: STEPPED, or the end of the stack. */
+#define STEPPED UNWIND_NR_ENDS
+
+static bool known(const struct unwind_regs *regs, unsigned int reg)
+{
+	return regs->have & 1U << reg;
+}
+
+static void set_reg(struct unwind_regs *regs, unsigned int reg, uint64_t value)
+{
+	regs->have |= 1U << reg;
+	regs->r[reg] = value;
+}
+
+/* The copy of the stack, else what the file of this frame says of memory that no process can write to. */
+static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	struct walk *w = ctx;
+	int rc = w->memory->read(w->memory->ctx, addr, to, len);
+
+	if (rc == -ENODATA)
+		w->missing = addr;
+	if (rc != -EFAULT || !w->rules)
+		return rc;
+	return rules_read(w->rules, addr - w->bias, to, len);
+}
+
+static int read_word(struct walk *w, uint64_t addr, uint64_t *out)
+{
+	return read_memory(w, addr, out, sizeof(*out));
+}
+
+/* A frame that could not be left. */
+static enum unwind_end failed(int rc)
+{
+	return rc == -ENODATA ? UNWIND_TRUNCATED : UNWIND_BAD;
+}
+
+static int evaluate(struct walk *w, const struct cfi_row *row, int64_t at, const uint64_t *push, uint64_t *out)
+{
+	const struct unwind_memory memory = { w, read_memory };
+	uint8_t bytes[EXPR_MAX_BYTES];
+	int len = ++w->evaluated > EVALUATIONS_MAX ? -EBADMSG : rules_expr(w->rules, row, (uint64_t)at, bytes);
+
+	return len < 0 ? len : expr_eval(bytes, (size_t)len, &w->regs, &memory, push, out);
+}
+
+static int find_cfa(struct walk *w, const struct cfi_row *row, uint64_t *cfa)
+{
+	if (row->cfa_expr)
+		return evaluate(w, row, row->cfa_value, NULL, cfa);
+	if (!known(&w->regs, row->cfa_reg))
+		return -EFAULT;
+	*cfa = w->regs.r[row->cfa_reg] + (uint64_t)row->cfa_value;
+	return 0;
+}
+
+/*
+ * Compilers do not take back the rule for a register when the end of a function pops it: its place is still good, they
+ * say. But it is below the stack pointer, where nothing was copied from, and the register has its value again. (Only a
+ * leaf that saves a register without moving the stack pointer, and uses it, is another case; no compiler was seen to.)
+ */
+static bool is_popped(const struct walk *w, unsigned int reg, uint64_t addr)
+{
+	return w->exact && reg != UNWIND_IP && addr < w->regs.r[UNWIND_SP];
+}
+
+/* The caller's value of @reg. -ENOENT: it is not known. */
+static int caller_reg(struct walk *w, const struct cfi_row *row, uint64_t cfa, unsigned int reg, uint64_t *out)
+{
+	int64_t value = row->value[reg];
+	uint64_t addr = cfa + (uint64_t)value;
+	unsigned int from = reg;
+	int rc;
+
+	switch (row->how[reg]) {
+	case CFI_OFFSET:
+		if (!is_popped(w, reg, addr))
+			return read_word(w, addr, out);
+		break;
+	case CFI_VAL_OFFSET:
+		*out = addr;
+		return 0;
+	case CFI_EXPR:
+		rc = evaluate(w, row, value, &cfa, &addr);
+		return rc ? rc : read_word(w, addr, out);
+	case CFI_VAL_EXPR:
+		return evaluate(w, row, value, &cfa, out);
+	case CFI_REGISTER:
+		from = (unsigned int)value;
+		break;
+	case CFI_SAME:
+		break;
+	default:
+		return -ENOENT;
+	}
+	if (from >= UNWIND_NR_REGS || !known(&w->regs, from))
+		return -ENOENT;
+	*out = w->regs.r[from];
+	return 0;
+}
+
+/*
+ * The stack grows down, so a caller's frame is above. Only where nothing has been pushed yet may it begin at the same
+ * address; and who was interrupted by a signal may have been on another stack.
+ */
+static bool advances(const struct walk *w, const struct unwind_regs *next, bool signal)
+{
+	uint64_t from = w->regs.r[UNWIND_SP], to = next->r[UNWIND_SP];
+
+	return signal || to > from || (to == from && w->exact && next->r[UNWIND_IP] != w->regs.r[UNWIND_IP]);
+}
+
+/* On to the caller, whose registers are @next; its address 0: there is none. */
+static enum unwind_end go_on(struct walk *w, const struct unwind_regs *next, bool signal)
+{
+	/* A signal may have interrupted a call of NULL. */
+	if (!next->r[UNWIND_IP])
+		return signal ? UNWIND_BAD : UNWIND_ROOT;
+	if (!known(next, UNWIND_SP) || !advances(w, next, signal))
+		return UNWIND_BAD;
+	w->regs = *next;
+	w->exact = signal;
+	return STEPPED;
+}
+
+static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
+{
+	struct unwind_regs next = { 0 };
+	uint64_t cfa, value;
+	unsigned int reg;
+	int rc;
+
+	if (row->how[row->return_reg] == CFI_UNDEFINED)
+		return UNWIND_ROOT;
+	rc = find_cfa(w, row, &cfa);
+	if (rc)
+		return failed(rc);
+	rc = caller_reg(w, row, cfa, row->return_reg, &value);
+	if (rc)
+		return failed(rc);
+	for (reg = 0; reg < UNWIND_IP; reg++) {
+		uint64_t saved;
+
+		/* One that is not known may never be asked for. */
+		if (!caller_reg(w, row, cfa, reg, &saved))
+			set_reg(&next, reg, saved);
+	}
+	set_reg(&next, UNWIND_IP, value);
+	return go_on(w, &next, row->signal);
+}
+
+/* struct sigcontext of x86-64 (arch/x86/include/uapi/asm/sigcontext.h), in its order, by DWARF numbers. */
+static const uint8_t sigcontext[UNWIND_NR_REGS] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
+
+#define SIGCONTEXT 40 /* in struct ucontext, which a signal trampoline finds at its stack pointer */
+
+static enum unwind_end step_signal(struct walk *w)
+{
+	uint64_t saved[UNWIND_NR_REGS];
+	struct unwind_regs next = { 0 };
+	unsigned int i;
+	int rc = read_memory(w, w->regs.r[UNWIND_SP] + SIGCONTEXT, saved, sizeof(saved));
+
+	if (rc)
+		return failed(rc);
+	for (i = 0; i < UNWIND_NR_REGS; i++)
+		set_reg(&next, sigcontext[i], saved[i]);
+	return go_on(w, &next, true);
+}
+
+/* The return address is @pushed bytes above the stack pointer, and no register has been changed. */
+static enum unwind_end step_entry(struct walk *w, uint64_t pushed)
+{
+	struct unwind_regs next = w->regs;
+	int rc = read_word(w, w->regs.r[UNWIND_SP] + pushed, &next.r[UNWIND_IP]);
+
+	if (rc)
+		return failed(rc);
+	next.r[UNWIND_SP] += pushed + sizeof(uint64_t);
+	return go_on(w, &next, false);
+}
+
+/* x86-64 psABI, section 3.4.1: [rbp] is the caller's rbp, 0 in the outermost frame; [rbp + 8] the return address. */
+static enum unwind_end step_by_fp(struct walk *w)
+{
+	struct unwind_regs next = { 0 };
+	uint64_t fp = w->regs.r[UNWIND_FP], frame[2];
+	int rc;
+
+	if (!known(&w->regs, UNWIND_FP))
+		return UNWIND_NO_RULES;
+	/* Of a thread the register begins with 0, which says nothing of a function that does not use it as its frame's.
+	 */
+	if (!fp)
+		return w->exact ? UNWIND_NO_RULES : UNWIND_ROOT;
+	if (fp % sizeof(uint64_t) || fp < w->regs.r[UNWIND_SP])
+		return UNWIND_NO_RULES;
+	rc = w->memory->read(w->memory->ctx, fp, frame, sizeof(frame));
+	if (rc == -ENODATA)
+		w->missing = fp;
+	if (rc)
+		return rc == -ENODATA ? UNWIND_TRUNCATED : UNWIND_NO_RULES;
+	set_reg(&next, UNWIND_FP, frame[0]);
+	set_reg(&next, UNWIND_SP, fp + sizeof(frame));
+	set_reg(&next, UNWIND_IP, frame[1]);
+	return go_on(w, &next, false);
+}
+
+/*
+ * Code without rules that is known by its bytes at @ip. "??" matches any.
+ * @pushed: how far the return address is above the stack pointer; SIGNAL: it is a signal trampoline
+ * @before: of the bytes, in front of @ip
+ */
+#define SIGNAL UINT8_MAX
+#define ANY    0x100
+
+static const struct {
+	uint8_t pushed, before, nr;
+	uint16_t bytes[12];
+} codes[] = {
+	/* mov $__NR_rt_sigreturn,%rax; syscall: of C libraries without rules for it */
+	{ SIGNAL, 0, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
+	{ SIGNAL, 7, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
+	/* in the system call: where it would return to, which it never does, rules end */
+	{ SIGNAL, 9, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
+	/* PLT (psABI 5.2; linkers other than GNU ld make no rules for it): push the index; jump to its beginning */
+	{ 8, 5, 6, { 0x68, ANY, ANY, ANY, ANY, 0xe9 } },
+	{ 8, 5, 7, { 0x68, ANY, ANY, ANY, ANY, 0xf2, 0xe9 } },
+	{ 0, 0, 6, { 0x68, ANY, ANY, ANY, ANY, 0xe9 } },
+	{ 0, 0, 7, { 0x68, ANY, ANY, ANY, ANY, 0xf2, 0xe9 } },
+	/* the beginning: push the link map; jump to the dynamic linker */
+	{ 16, 6, 8, { 0xff, 0x35, ANY, ANY, ANY, ANY, 0xff, 0x25 } },
+	{ 8, 0, 8, { 0xff, 0x35, ANY, ANY, ANY, ANY, 0xff, 0x25 } },
+	/* jump through the GOT */
+	{ 0, 0, 3, { 0xf2, 0xff, 0x25 } },
+	{ 0, 0, 2, { 0xff, 0x25 } },
+	/* endbr64: nothing has been done yet where an indirect call came to, be it a PLT or _init of crti.o, */
+	{ 0, 0, 4, { 0xf3, 0x0f, 0x1e, 0xfa } },
+	/* which goes on with sub $8,%rsp; */
+	{ 0, 4, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
+	{ 8, 8, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
+	/* without endbr64, in front of mov ...(%rip),%rax; _fini goes on with add $8,%rsp */
+	{ 0, 0, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
+	{ 8, 4, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
+	{ 0, 0, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
+	{ 8, 4, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
+};
+
+static bool is_code(struct walk *w, uint64_t addr, size_t i)
+{
+	uint8_t bytes[sizeof(codes[i].bytes) / sizeof(codes[i].bytes[0])];
+	size_t k;
+
+	if (rules_read(w->rules, addr - codes[i].before, bytes, codes[i].nr))
+		return false;
+	for (k = 0; k < codes[i].nr; k++)
+		if (codes[i].bytes[k] != ANY && codes[i].bytes[k] != bytes[k])
+			return false;
+	return true;
+}
+
+/* @addr: of the frame, in its file. Only who is interrupted can be in a PLT, only who was called in a trampoline. */
+static enum unwind_end step_by_code(struct walk *w, uint64_t addr)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if ((!w->exact && codes[i].pushed != SIGNAL) || !is_code(w, addr, i))
+			continue;
+		return codes[i].pushed == SIGNAL ? step_signal(w) : step_entry(w, codes[i].pushed);
+	}
+	return step_by_fp(w);
+}
+
+/*
+ * The page offset of the vDSO was its address before 4.x; it is mapped from its beginning.
+ * @addr: out: that of the frame's code, in its file
+ */
+static bool find_rules(struct walk *w, const struct mapping *m, uint64_t ip, uint64_t *addr)
+{
+	uint64_t pgoff = strcmp(m->file->path, "[vdso]") ? m->pgoff : 0;
+
+	w->rules = w->files->find(w->files->ctx, m);
+	if (!w->rules || !rules_address(w->rules, ip - m->start + pgoff, addr))
+		w->rules = NULL;
+	else
+		w->bias = ip - *addr;
+	return w->rules;
+}
+
+static enum unwind_end step(struct walk *w)
+{
+	uint64_t ip = w->regs.r[UNWIND_IP] - !w->exact, addr, work;
+	const struct mapping *m = w->mappings->find(w->mappings->ctx, ip);
+	const struct cfi_row *row;
+	int rc;
+
+	w->rules = NULL;
+	if (!m)
+		return UNWIND_BAD;
+	if (!find_rules(w, m, ip, &addr))
+		return step_by_fp(w);
+	work = rules_work(w->rules);
+	rc = rules_find(w->rules, addr, &row);
+	w->work += rules_work(w->rules) - work;
+	if (w->work > WORK_MAX)
+		return UNWIND_BAD;
+	if (rc > 0)
+		return step_by_row(w, row);
+	return rc ? UNWIND_BAD : step_by_code(w, addr + !w->exact);
+}
+
+void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *memory,
+		 const struct unwind_mappings *mappings, const struct unwind_files *files, struct unwind_result *out)
+{
+	struct walk w = { .memory = memory, .mappings = mappings, .files = files, .regs = *regs, .exact = true };
+	size_t cap = out->cap < UNWIND_MAX_FRAMES ? out->cap : UNWIND_MAX_FRAMES;
+
+	out->nr = 0;
+	out->missing = 0;
+	out->end = UNWIND_BAD;
+	if (!known(regs, UNWIND_IP) || !known(regs, UNWIND_SP) || !regs->r[UNWIND_IP])
+		return;
+	do {
+		out->end = UNWIND_TRUNCATED;
+		if (out->nr == cap)
+			return;
+		out->ips[out->nr] = w.regs.r[UNWIND_IP] | (out->nr && w.exact ? UNWIND_EXACT : 0);
+		out->nr++;
+		out->end = step(&w);
+	} while (out->end == STEPPED);
+	if (out->end == UNWIND_TRUNCATED)
+		out->missing = w.missing;
+}
