@@ -157,6 +157,7 @@ static int fill_maps(struct backend *b)
 		.no_kernel = o->user_only,
 		.no_user = o->kernel_only,
 		.pass_all = b->cap->both,
+		.unwind = b->cap->unwinds,
 	};
 	for (i = 0; i < o->nr_pids; i++) {
 		id = (__u32)o->pids[i];
@@ -335,6 +336,7 @@ static int read_books(struct backend *b, unsigned int set)
 		to->filtered += each[i].filtered;
 		to->spilled_stack += each[i].spilled_stack;
 		to->spilled_count += each[i].spilled_count;
+		to->spilled_unwind += each[i].spilled_unwind;
 		to->idle += each[i].idle;
 	}
 	free(each);

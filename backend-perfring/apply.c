@@ -39,6 +39,7 @@ struct sample {
 	uint32_t ring;
 	const struct sample_lead *lead;
 	bool has_user; /* its task has a user stack, wanted or not */
+	bool unwound;  /* see complete() */
 	struct stack kernel, user;
 };
 
@@ -51,7 +52,7 @@ static void take_stacks(const struct capture *cap, struct sample *s)
 	/* A recording may have been made without callchains, or with stack copies in the place of the user's part. */
 	if (r->sample.ip && s->kernel.state == STACK_NONE && s->user.state == STACK_NONE)
 		callchain_leaf(&r->sample.ip, r->mode, &s->kernel, &s->user);
-	s->has_user = s->user.state != STACK_NONE;
+	s->has_user = s->user.state != STACK_NONE || r->sample.abi != PERF_SAMPLE_REGS_ABI_NONE;
 	/*
 	 * In a recording both sides share the limit, asked for or not. Where that is a guess, one of more addresses
 	 * proves it wrong.
@@ -64,6 +65,22 @@ static void take_stacks(const struct capture *cap, struct sample *s)
 		s->user = (struct stack){ .state = STACK_NONE };
 	if (!cap->options->input)
 		callchain_limit(cap->asked, &s->kernel, &s->user);
+}
+
+/*
+ * What counts is not looked at before: mappings are learned while the process lives, and where user stacks are unwound
+ * here, that needs them.
+ */
+static int complete(struct applier *a, struct sample *s, pid_t pid)
+{
+	bool unwind = a->unwinding && s->has_user && !a->cap->options->kernel_only;
+	int rc = unwind || s->user.nr ? tasks_learn(a->cap->tasks, pid) : 0;
+
+	if (rc || !unwind || s->unwound)
+		return rc;
+	s->unwound = true;
+	unwinding_stack(a->unwinding, s->record, pid, &s->user, &a->books[s->lead->note.set]);
+	return 0;
 }
 
 /* As the kernel calls its idle tasks. A recording may be without CPUs. */
@@ -97,17 +114,15 @@ static void identify(struct applier *a, const struct sample *s, struct books *bo
 	}
 }
 
-static int add(struct applier *a, struct stacks *to, const struct owner *o, const struct sample *s)
+static int add(struct applier *a, struct stacks *to, const struct owner *o, struct sample *s)
 {
-	int rc = 0;
+	int rc = complete(a, s, s->lead->noted ? s->lead->note.pid : o->pid);
 
-	if (s->user.nr)
-		rc = tasks_learn(a->cap->tasks, o->pid); /* while the process lives */
 	return rc ? rc : stacks_add(to, o->comm, o->pid, &s->kernel, &s->user, 1);
 }
 
 /* There is no program in the kernel. */
-static int count(struct applier *a, const struct sample *s)
+static int count(struct applier *a, struct sample *s)
 {
 	unsigned int set = s->lead->note.set;
 	struct books *books = &a->books[set];
@@ -129,7 +144,7 @@ static int count(struct applier *a, const struct sample *s)
  * The program in the kernel wanted to count this sample, and could not. What it noted is of the moment of the sample,
  * so no name has to be asked of /proc, which only knows the present one.
  */
-static int count_spilled(struct applier *a, const struct sample *s)
+static int count_spilled(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
 	struct books *books = &a->books[note->set];
@@ -145,7 +160,7 @@ static int count_spilled(struct applier *a, const struct sample *s)
 }
 
 /* --backend=both: what becomes of the sample without the program, beside what became of it there. */
-static int count_compared(struct applier *a, const struct sample *s)
+static int count_compared(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
 	struct compare *c = a->cap->sets[note->set].compare;

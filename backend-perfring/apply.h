@@ -4,6 +4,7 @@
 #define PERFRING_APPLY_H
 
 #include "backend-perfring/decode.h"
+#include "backend-perfring/unwinding.h"
 #include "core/backend.h"
 #include "core/tasks.h"
 
@@ -30,12 +31,14 @@ struct sample_lead {
  * @rings: one entry for each ring
  * @books: of the whole backend, for each of capture.sets: what is applied is counted here, what is read by perfring.c
  * @set:   of @books, for records that are no samples
+ * @unwinding: of user stacks; NULL: they are as the kernel walked them
  */
 struct applier {
 	struct capture *cap;
 	struct applied_ring *rings;
 	struct books books[2];
 	unsigned int set;
+	struct unwinding *unwinding;
 };
 
 /**

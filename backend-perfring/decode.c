@@ -8,8 +8,9 @@
 #define READ_FORMATS                                                                                                   \
 	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID | PERF_FORMAT_GROUP |        \
 	 PERF_FORMAT_LOST)
-#define MMAP_BUILD_ID_MAX     20        /* struct perf_event_mmap2 has room for that */
-#define MISC_LOST_SAMPLES_BPF (1 << 15) /* of perf record, not of the kernel: its BPF filter dropped them (6.5) */
+#define BRANCH_COUNTERS       (1U << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, of 6.8's header */
+#define MMAP_BUILD_ID_MAX     20         /* struct perf_event_mmap2 has room for that */
+#define MISC_LOST_SAMPLES_BPF (1 << 15)  /* of perf record, not of the kernel: its BPF filter dropped them (6.5) */
 
 /* What is left of a record: 64-bit words from the front, or for sample_id from the back. */
 struct words {
@@ -31,6 +32,15 @@ static bool last(struct words *w, uint64_t *out)
 	if (!w->nr)
 		return false;
 	*out = w->at[--w->nr];
+	return true;
+}
+
+static bool drop(struct words *w, uint64_t nr)
+{
+	if (nr > w->nr)
+		return false;
+	w->at += nr;
+	w->nr -= nr;
 	return true;
 }
 
@@ -64,6 +74,42 @@ static bool take_raw(struct words *w, struct record *r)
 		return false;
 	r->sample.raw = (const char *)w->at + sizeof(size);
 	r->sample.raw_size = size;
+	return drop(w, (sizeof(size) + (uint64_t)size + sizeof(*w->at) - 1) / sizeof(*w->at));
+}
+
+/* PERF_SAMPLE_BRANCH_STACK: three words each, and since 6.8 perhaps another one. */
+static bool skip_branches(struct words *w, uint64_t type)
+{
+	uint64_t nr;
+
+	return next(w, &nr) && skip(w, type & PERF_SAMPLE_BRANCH_HW_INDEX) && nr <= w->nr && drop(w, 3 * nr) &&
+	       (!(type & BRANCH_COUNTERS) || drop(w, nr));
+}
+
+/* PERF_SAMPLE_REGS_USER: without a user part (a kernel thread) there are no registers. */
+static bool take_regs(struct words *w, uint64_t mask, struct record *r)
+{
+	if (!next(w, &r->sample.abi))
+		return false;
+	r->sample.regs = w->at;
+	r->sample.mask = mask;
+	return r->sample.abi == PERF_SAMPLE_REGS_ABI_NONE || drop(w, (unsigned int)__builtin_popcountll(mask));
+}
+
+/* PERF_SAMPLE_STACK_USER: room for that many bytes, and behind it how many of them were copied. */
+static bool take_copy(struct words *w, struct record *r)
+{
+	uint64_t room;
+
+	if (!next(w, &room))
+		return false;
+	if (!room)
+		return true;
+	r->sample.stack = w->at;
+	if (room % sizeof(*w->at) || !drop(w, room / sizeof(*w->at)) || !next(w, &r->sample.stack_size) ||
+	    r->sample.stack_size > room)
+		return false;
+	r->sample.stack_whole = r->sample.stack_size < room;
 	return true;
 }
 
@@ -76,14 +122,10 @@ static bool skip_read(struct words *w, uint64_t format)
 
 	if (format & PERF_FORMAT_GROUP && !next(w, &nr))
 		return false;
-	if (nr > w->nr || times + nr * each > w->nr)
-		return false;
-	w->at += times + nr * each;
-	w->nr -= times + nr * each;
-	return true;
+	return nr <= w->nr && drop(w, times + nr * each);
 }
 
-/* Fields a sample may have before the raw data, which is as far as this decoder goes. */
+/* Fields a sample may have up to the copy of the user's stack, which is as far as this decoder goes. */
 static int decode_sample(const struct perf_event_attr *attr, struct words w, struct record *r)
 {
 	uint64_t type = attr->sample_type, task = 0, time = 0, cpu = UINT32_MAX, nr = 0, ip = 0;
@@ -104,9 +146,12 @@ static int decode_sample(const struct perf_event_attr *attr, struct words w, str
 	r->sample.ip = ip;
 	r->sample.ips = w.at;
 	r->sample.nr = nr;
-	w.at += nr;
-	w.nr -= nr;
-	return type & PERF_SAMPLE_RAW && !take_raw(&w, r) ? -EBADMSG : 1;
+	if (!drop(&w, nr) || (type & PERF_SAMPLE_RAW && !take_raw(&w, r)) ||
+	    (type & PERF_SAMPLE_BRANCH_STACK && !skip_branches(&w, attr->branch_sample_type)) ||
+	    (type & PERF_SAMPLE_REGS_USER && !take_regs(&w, attr->sample_regs_user, r)) ||
+	    (type & PERF_SAMPLE_STACK_USER && !take_copy(&w, r)))
+		return -EBADMSG;
+	return 1;
 }
 
 /* The fields behind every other record (sample_id_all), taken off the end of @w. */

@@ -27,6 +27,12 @@ struct record {
 			uint64_t ip;     /* the interrupted address; 0: the sample has none */
 			const void *raw; /* raw_size bytes, not aligned; NULL: none */
 			uint32_t raw_size;
+			uint64_t abi;         /* PERF_SAMPLE_REGS_ABI_* of @regs; _NONE: there are none */
+			const uint64_t *regs; /* one for each bit of @mask, the lowest first */
+			uint64_t mask;        /* attr.sample_regs_user */
+			const void *stack;    /* stack_size bytes from the stack pointer on; NULL: none */
+			uint64_t stack_size;
+			bool stack_whole; /* the stack ends there: the copy had room for more */
 		} sample;
 		struct {
 			const char *name; /* terminated */

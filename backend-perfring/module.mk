@@ -9,7 +9,9 @@ LIB_SRCS += \
 	backend-perfring/perfring.c \
 	backend-perfring/recording.c \
 	backend-perfring/refresh.c \
-	backend-perfring/ring.c
+	backend-perfring/ring.c \
+	backend-perfring/rule_files.c \
+	backend-perfring/unwinding.c
 # Recordings of `perf record -z`; without the library, or with ZSTD=, they are refused.
 ifeq ($(origin ZSTD),undefined)
 ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)

@@ -83,7 +83,9 @@ static int perfring_open(struct backend **out, struct capture *cap, struct err *
 	b->applier.cap = cap;
 	b->sources = calloc(cap->nr_events, sizeof(*b->sources));
 	b->applier.rings = calloc(cap->nr_events, sizeof(*b->applier.rings));
-	if (!b->sources || !b->applier.rings)
+	if (cap->unwinds)
+		b->applier.unwinding = unwinding_new(cap);
+	if (!b->sources || !b->applier.rings || (cap->unwinds && !b->applier.unwinding))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
 }
@@ -437,6 +439,7 @@ static void perfring_close(struct backend *b)
 		return;
 	for (i = 0; b->sources && i < b->cap->nr_events; i++)
 		ring_unmap(&b->sources[i].ring);
+	unwinding_free(b->applier.unwinding);
 	free(b->sources);
 	free(b->applier.rings);
 	order_release(&b->order);

@@ -133,6 +133,82 @@ static int choose_event(struct backend *b, struct err *err)
 	return 0;
 }
 
+/* ---- where it was made */
+
+/* When this host was booted, in seconds of its wall clock; 0: not known. */
+static uint64_t boot_time(void)
+{
+	struct timespec wall, up;
+
+	if (clock_gettime(CLOCK_REALTIME, &wall) || clock_gettime(CLOCK_BOOTTIME, &up) || wall.tv_sec <= up.tv_sec)
+		return 0;
+	return (uint64_t)(wall.tv_sec - up.tv_sec);
+}
+
+/*
+ * Nothing in a recording names the boot. One of this host and kernel, written since it was booted, with times that this
+ * boot has been through, is of it.
+ */
+static enum recorded_boot judge_boot(const struct backend *b)
+{
+	const char *host = perfdata_hostname(b->pd), *release = perfdata_osrelease(b->pd), *path;
+	struct utsname here;
+	struct stat st;
+
+	if (!*host || !*release || uname(&here))
+		return BOOT_UNKNOWN;
+	if (strcmp(release, here.release))
+		return BOOT_OTHER;
+	path = b->cap->options->input;
+	if (b->cap->recording.ends && !stat(path, &st) && (uint64_t)st.st_mtim.tv_sec < boot_time())
+		return BOOT_OTHER;
+	if (b->cap->recording.last_ns > now_ns() + CLOCKS_APART)
+		return BOOT_OTHER;
+	return strcmp(host, here.nodename) ? BOOT_UNKNOWN : BOOT_SAME;
+}
+
+static int keep_build_ids(const struct backend *b)
+{
+	struct recording *r = &b->cap->recording;
+	struct perfdata_build_id id;
+	int rc = 0;
+	size_t i;
+
+	r->build_ids = build_ids_new();
+	if (!r->build_ids)
+		return -ENOMEM;
+	for (i = 0; rc != -ENOMEM && rc != -E2BIG && perfdata_build_id(b->pd, i, &id); i++)
+		rc = build_ids_add(r->build_ids, id.path, id.id, id.size);
+	r->origin.build_ids = r->build_ids;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+/* ---- user stacks */
+
+/* User stacks are unwound where there are copies of them, if they are not to be as the kernel walked them. */
+static int choose_unwinding(struct backend *b, struct err *err)
+{
+	const struct perf_event_attr *attr = &perfdata_event(b->pd, b->event)->attr;
+	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const struct options *o = b->cap->options;
+	bool copies = (attr->sample_type & both) == both;
+
+	if (o->unwind == UNWIND_BY_RULES && !copies)
+		return err_set(err, -EINVAL,
+			       "--unwind dwarf: there are no copies of stacks in '%.400s' (perf record --call-graph "
+			       "dwarf makes them)",
+			       o->input);
+	b->cap->unwinds = copies && o->unwind != UNWIND_BY_FP && !o->kernel_only;
+	if (!b->cap->unwinds)
+		return 0;
+	/* Files are opened while it is read: what a stream tells of them at its end comes too late. */
+	b->cap->recording.origin.boot = judge_boot(b);
+	if (b->cap->recording.ends && keep_build_ids(b))
+		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
+	b->applier.unwinding = unwinding_new(b->cap);
+	return b->applier.unwinding ? 0 : err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
+}
+
 /* ---- records */
 
 static uint32_t ring_of(struct backend *b, uint32_t cpu)
@@ -314,7 +390,9 @@ static int recording_open(struct backend **out, struct capture *cap, struct err 
 	if (!rc)
 		rc = perfdata_next(b->pd, &b->ahead, err);
 	cap->recording.ends = b->pd && perfdata_is_file(b->pd);
-	return rc < 0 ? rc : choose_event(b, err);
+	if (rc >= 0)
+		rc = choose_event(b, err);
+	return rc ? rc : choose_unwinding(b, err);
 }
 
 static int recording_attach(struct backend *b, size_t i, struct err *err)
@@ -341,54 +419,6 @@ static int recording_drain(struct backend *b, struct err *err)
 	return 0;
 }
 
-/* When this host was booted, in seconds of its wall clock; 0: not known. */
-static uint64_t boot_time(void)
-{
-	struct timespec wall, up;
-
-	if (clock_gettime(CLOCK_REALTIME, &wall) || clock_gettime(CLOCK_BOOTTIME, &up) || wall.tv_sec <= up.tv_sec)
-		return 0;
-	return (uint64_t)(wall.tv_sec - up.tv_sec);
-}
-
-/*
- * Nothing in a recording names the boot. One of this host and kernel, written since it was booted, with times that this
- * boot has been through, is of it.
- */
-static enum recorded_boot judge_boot(const struct backend *b)
-{
-	const char *host = perfdata_hostname(b->pd), *release = perfdata_osrelease(b->pd), *path;
-	struct utsname here;
-	struct stat st;
-
-	if (!*host || !*release || uname(&here))
-		return BOOT_UNKNOWN;
-	if (strcmp(release, here.release))
-		return BOOT_OTHER;
-	path = b->cap->options->input;
-	if (b->cap->recording.ends && !stat(path, &st) && (uint64_t)st.st_mtim.tv_sec < boot_time())
-		return BOOT_OTHER;
-	if (b->cap->recording.last_ns > now_ns() + CLOCKS_APART)
-		return BOOT_OTHER;
-	return strcmp(host, here.nodename) ? BOOT_UNKNOWN : BOOT_SAME;
-}
-
-static int keep_build_ids(const struct backend *b)
-{
-	struct recording *r = &b->cap->recording;
-	struct perfdata_build_id id;
-	int rc = 0;
-	size_t i;
-
-	r->build_ids = build_ids_new();
-	if (!r->build_ids)
-		return -ENOMEM;
-	for (i = 0; rc != -ENOMEM && rc != -E2BIG && perfdata_build_id(b->pd, i, &id); i++)
-		rc = build_ids_add(r->build_ids, id.path, id.id, id.size);
-	r->origin.build_ids = r->build_ids;
-	return rc == -ENOMEM ? rc : 0;
-}
-
 static int recording_end(struct backend *b, struct err *err)
 {
 	struct books *books = &b->applier.books[0];
@@ -396,7 +426,7 @@ static int recording_end(struct backend *b, struct err *err)
 	struct perfdata_counts counts = perfdata_counts(b->pd);
 	int rc = order_flush(&b->order, apply_queued, b);
 
-	if (!rc)
+	if (!rc && !r->build_ids)
 		rc = keep_build_ids(b);
 	r->origin.boot = judge_boot(b);
 	r->truncated = counts.truncated;
@@ -422,6 +452,7 @@ static void recording_close(struct backend *b)
 	if (!b)
 		return;
 	perfdata_close(b->pd);
+	unwinding_free(b->applier.unwinding);
 	free(b->applier.rings);
 	order_release(&b->order);
 	free(b);

@@ -24,6 +24,7 @@ struct bpf_config {
 	__u32 no_kernel; /* 1: user stacks only */
 	__u32 no_user;   /* 1: kernel stacks only */
 	__u32 pass_all;  /* 1: pass on every sample, whatever became of it here */
+	__u32 unwind;    /* 1: pass on every sample with a user part that is wanted */
 	__u32 set;       /* of tables to count into: 0, 1; or BPF_SET_NONE */
 };
 
@@ -43,12 +44,13 @@ struct bpf_count_key {
 
 /* Entry N of `books`, one for each CPU. */
 struct bpf_books {
-	__u64 taken; /* = counted + filtered + spilled_stack + spilled_count */
+	__u64 taken; /* = counted + filtered + spilled_stack + spilled_count + spilled_unwind */
 	__u64 counted;
 	__u64 filtered;
-	__u64 spilled_stack; /* no room for a stack, or another stack has its place */
-	__u64 spilled_count; /* no room for the count */
-	__u64 idle;          /* of those taken: of the idle task */
+	__u64 spilled_stack;  /* no room for a stack, or another stack has its place */
+	__u64 spilled_count;  /* no room for the count */
+	__u64 spilled_unwind; /* user space unwinds the user's part */
+	__u64 idle;           /* of those taken: of the idle task */
 };
 
 /*

@@ -63,6 +63,19 @@ struct stack_map {
 	__uint(value_size, sizeof(__u64));
 } stack_map_0 SEC(".maps"), stack_map_1 SEC(".maps");
 
+/* Holds what nobody reads: whether a stack can be put into it tells whether there is one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, 2 * sizeof(__u64));
+} probe SEC(".maps");
+
+static __always_inline int has_user_part(void *ctx)
+{
+	return bpf_get_stackid(ctx, &probe, BPF_F_USER_STACK | BPF_F_REUSE_STACKID) != -EFAULT;
+}
+
 /* -EFAULT: there is no such stack (a kernel thread's user stack). Any other failure: it could not be stored. */
 static __always_inline int stack_id(void *ctx, struct stack_map *stacks, __u64 flags)
 {
@@ -91,6 +104,10 @@ static __always_inline int count(struct counts_map *counts, const struct bpf_cou
 static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, struct bpf_books *b,
 				      struct bpf_count_key *key, struct counts_map *counts, struct stack_map *stacks)
 {
+	if (c->unwind && has_user_part(ctx)) {
+		b->spilled_unwind++;
+		return BPF_SPILLED;
+	}
 	key->kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, stacks, 0);
 	key->user_stack = c->no_user ? BPF_NO_STACK : stack_id(ctx, stacks, BPF_F_USER_STACK);
 	if (key->kernel_stack < BPF_NO_STACK || key->user_stack < BPF_NO_STACK) {

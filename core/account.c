@@ -67,6 +67,12 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "samples_lost", b->lost },
 		{ "spilled_no_stack_room", b->spilled_stack },
 		{ "spilled_no_count_room", b->spilled_count },
+		{ "spilled_to_unwind", b->spilled_unwind },
+		{ "unwound_to_root", b->unwound[UNWOUND_ROOT] },
+		{ "unwound_truncated", b->unwound[UNWOUND_TRUNCATED] },
+		{ "unwound_no_rules", b->unwound[UNWOUND_NO_RULES] },
+		{ "unwound_bad", b->unwound[UNWOUND_BAD] },
+		{ "unwound_by_kernel", b->unwound[UNWOUND_KERNEL] },
 		{ "samples_of_dying_tasks", b->dead_tasks },
 		{ "samples_outside", b->outside },
 		{ "samples_compared", c->compared, !cap->both },
@@ -108,26 +114,76 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 	fprintf(out, "samples_unaccounted: %" PRId64 "\n", a->unaccounted);
 }
 
+/* A little less than what was kept of the samples at the rate of this run. */
+static uint64_t fitting_rate(uint64_t freq_hz, const struct books *b)
+{
+	uint64_t hz = (uint64_t)((double)freq_hz * (double)(b->taken - b->lost) / (double)b->taken * 0.75);
+
+	return hz ? hz : 1;
+}
+
 /* What would have kept samples from being lost. A setting is named only where it was in the way. */
 static void print_remedy(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
+	bool by_table = b->spilled_stack + b->spilled_count > b->spilled_unwind;
 	long long kb;
 
-	if (b->spilled_stack > b->spilled_count)
+	if (by_table && b->spilled_stack > b->spilled_count)
 		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", cap->options->stack_entries);
-	else if (b->spilled_count)
+	else if (by_table && b->spilled_count)
 		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", cap->options->hash_entries);
 	if (a->ring_bytes < cap->ring_bytes && !host_setting(cap->host, "kernel/perf_event_mlock_kb", &kb))
 		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %" PRIu64 " KiB), ", kb,
 			a->ring_bytes >> 10);
-	fprintf(out, "lower the rate (-F), or give the profiler more CPU time.\n");
+	if (cap->unwinds && a->ring_bytes / 4 < cap->options->dump_bytes)
+		fprintf(out, "lower --stack-dump-size (%" PRIu32 "), ", cap->options->dump_bytes);
+	else if (cap->unwinds && cap->options->freq_hz && b->taken > b->lost)
+		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(cap->options->freq_hz, b));
+	else
+		fprintf(out, "lower the rate (-F), ");
+	fprintf(out, "or give the profiler more CPU time.\n");
+}
+
+/* More than 5 % of the user stacks end at code that nobody knows how to leave. */
+static void print_incomplete(FILE *out, const struct books *b, uint64_t all)
+{
+	uint64_t incomplete = b->unwound[UNWOUND_NO_RULES] + b->unwound[UNWOUND_BAD];
+
+	if (incomplete <= all / 20)
+		return;
+	fprintf(out,
+		"WARNING: %" PRIu64 " of %" PRIu64 " user stacks are incomplete: of code in files that were removed or "
+		"replaced, without unwind rules and frame pointers, or on another stack (see UNWINDING in "
+		"profile(8)).\n",
+		incomplete, all);
+}
+
+/* More than 1 % of the user stacks end where their copies do. */
+static void print_truncated(FILE *out, const struct capture *cap, const struct books *b, uint64_t all)
+{
+	uint64_t cut = b->unwound[UNWOUND_TRUNCATED];
+
+	if (cut <= all / 100)
+		return;
+	fprintf(out, "WARNING: %" PRIu64 " of %" PRIu64 " user stacks are [truncated]: ", cut, all);
+	if (cap->options->input)
+		fprintf(out, "give perf record larger copies (--call-graph dwarf,%d).\n", STACK_DUMP_MAX);
+	else if (!cap->dump_needed)
+		fprintf(out, "they have more frames than are shown, or are continued on another stack.\n");
+	else if (cap->dump_needed > STACK_DUMP_MAX)
+		fprintf(out, "the largest has %" PRIu64 " bytes, of which --stack-dump-size can copy %d.\n",
+			cap->dump_needed, STACK_DUMP_MAX);
+	else
+		fprintf(out, "--stack-dump-size %" PRIu64 " would have sufficed (it is %" PRIu32 ").\n",
+			cap->dump_needed, cap->options->dump_bytes);
 }
 
 void account_print_losses(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
-	uint64_t known = b->lost + b->lost_notes;
+	uint64_t known = b->lost + b->lost_notes, unwound = 0;
+	size_t i;
 
 	if (b->lost && cap->options->input)
 		fprintf(out,
@@ -144,6 +200,10 @@ void account_print_losses(FILE *out, const struct capture *cap, const struct acc
 		fprintf(out,
 			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
 			b->lost_records - known);
+	for (i = 0; i < UNWOUND_NR; i++)
+		unwound += b->unwound[i];
+	print_truncated(out, cap, b, unwound);
+	print_incomplete(out, b, unwound);
 }
 
 bool account_shortfall(const struct account *a, struct err *why)

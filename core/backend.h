@@ -21,6 +21,16 @@
 struct capture;
 struct backend; /* each backend's own state */
 
+/** enum unwound - how the unwinding of user stacks ended; a place in books.unwound. */
+enum unwound {
+	UNWOUND_ROOT,      /* with the outermost frame */
+	UNWOUND_TRUNCATED, /* the copy of the stack, or the limit for frames, does not reach further */
+	UNWOUND_NO_RULES,  /* nothing says where the caller's frame is */
+	UNWOUND_BAD,       /* memory that cannot be read, damaged rules, frames that do not advance */
+	UNWOUND_KERNEL,    /* as the kernel walked it: of 32-bit tasks, or without registers, a copy, or mappings */
+	UNWOUND_NR,
+};
+
 /**
  * struct books - what became of every sample: taken = counted_kernel + counted_ring + filtered + lost.
  *
@@ -38,9 +48,11 @@ struct books {
 	uint64_t lost;           /* see capture_books() */
 	uint64_t spilled_stack;  /* passed on by the BPF program: no room for the stack, or another one has its place */
 	uint64_t spilled_count;  /* passed on by the BPF program: no room in the count table */
-	uint64_t ring_samples;   /* samples read from the rings */
-	uint64_t bad_samples;    /* of these: refused by the decoder */
-	uint64_t lost_records;   /* for which a ring had no room: samples, notes, and those about tasks and mappings */
+	uint64_t spilled_unwind; /* passed on by the BPF program: the user's part is unwound in user space */
+	uint64_t unwound[UNWOUND_NR]; /* user stacks of --unwind=dwarf */
+	uint64_t ring_samples;        /* samples read from the rings */
+	uint64_t bad_samples;         /* of these: refused by the decoder */
+	uint64_t lost_records;  /* for which a ring had no room: samples, notes, and those about tasks and mappings */
 	uint64_t lost_here;     /* of these: on CPUs that sample; without the notes where the kernel tells them apart */
 	uint64_t lost_notes;    /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
 	uint64_t ring_records;  /* read from the rings, of any kind */

@@ -53,6 +53,7 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	cap->signal_fd = -1;
 	cap->filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle };
 	cap->both = options->backend && !strcmp(options->backend, BACKEND_BOTH);
+	cap->unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
 	cap->asked = callchain_asked(host);
 	cap->tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
 	if (!cap->tasks || empty_set(cap, 0)) {
@@ -399,7 +400,7 @@ static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 
 static uint64_t spilled(const struct books *b)
 {
-	return b->spilled_stack + b->spilled_count;
+	return b->spilled_stack + b->spilled_count + b->spilled_unwind;
 }
 
 /* Take everything of the interval that ended, from the kernel first: then it is known what the rings must hold. */

@@ -66,14 +66,17 @@ struct capture {
 	struct filter filter;
 	unsigned int asked; /* see callchain_asked() */
 	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
+	bool unwinds;       /* user stacks are unwound here: samples with a user part come with what that needs */
 	bool gap;           /* see capture_gap() */
 
 	/* The attributes the kernel accepted; the same sample_type for all events, so one decoder serves all rings. */
 	struct perf_event_attr attr, notes_attr;
 	struct capture_event *events; /* one for each CPU that may be there, in the same place for the whole run */
 	size_t nr_events;
-	size_t nr_cpus;    /* of them that sampled, at most, also after capture_close() */
-	size_t ring_bytes; /* size of each event's ring wanted, a power of two of pages */
+	size_t nr_cpus;       /* of them that sampled, at most, also after capture_close() */
+	size_t ring_bytes;    /* size of each event's ring wanted, a power of two of pages */
+	uint64_t dump_needed; /* bytes that would have held the largest stack which a copy did not; noted by the reader
+			       */
 
 	/* Of @sets: where samples are counted now, and the interval that has ended. */
 	unsigned int set, ended;

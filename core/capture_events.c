@@ -25,6 +25,14 @@
 #define RING_MAX_BYTES (512UL << 10)
 #define RING_MIN_BYTES (64UL << 10)
 
+/* The same where samples come with copies of stacks, each as large as dozens of others. */
+#define DUMP_RINGS_BYTES    (128UL << 20)
+#define DUMP_RING_MAX_BYTES (4UL << 20)
+#define DUMP_WAKEUP_BYTES   (128 << 10)
+
+/* The general registers and the instruction pointer of x86-64: PERF_REG_X86_AX to _IP and _R8 to _R15. */
+#define USER_REGS 0xff01ffULL
+
 static void fill_attr(struct capture *cap, bool with_notes)
 {
 	const struct options *o = cap->options;
@@ -55,6 +63,12 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	};
 	if (with_notes)
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+	if (cap->unwinds) {
+		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		a->sample_regs_user = USER_REGS;
+		a->sample_stack_user = o->dump_bytes;
+		a->wakeup_watermark = DUMP_WAKEUP_BYTES;
+	}
 	if (o->period) {
 		a->sample_period = o->period;
 	} else {
@@ -71,6 +85,7 @@ static bool has_notes(const struct capture *cap)
 /* Events that share a ring must have the same clock. */
 static void fill_notes_attr(struct capture *cap)
 {
+	const uint64_t stacks = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	const struct perf_event_attr *a = &cap->attr;
 
 	cap->notes_attr = (struct perf_event_attr){
@@ -78,7 +93,7 @@ static void fill_notes_attr(struct capture *cap)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period = 1,
-		.sample_type = (a->sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN) | PERF_SAMPLE_RAW,
+		.sample_type = (a->sample_type & ~stacks) | PERF_SAMPLE_RAW,
 		.read_format = a->read_format,
 		.sample_id_all = 1, /* of PERF_RECORD_LOST, which is written by whichever event comes next */
 		.watermark = 1,
@@ -185,13 +200,26 @@ static int watch_cpus(struct capture *cap)
 	return cap->watch ? 0 : -ENOMEM;
 }
 
-static size_t ring_bytes(size_t cpus)
+static size_t ring_bytes(size_t cpus, size_t all, size_t max, size_t min)
 {
-	size_t ring = RING_MAX_BYTES;
+	size_t ring = max;
 
-	while (ring > RING_MIN_BYTES && ring * cpus > RINGS_BYTES)
+	while (ring > min && ring * cpus > all)
 		ring /= 2;
 	return ring;
+}
+
+/*
+ * A ring that has to hold copies of stacks has room for some of them at least. Where locked memory is limited, the
+ * first rings must not take what the others need.
+ */
+static size_t dump_ring_bytes(size_t cpus, uint32_t dump)
+{
+	size_t min = RING_MIN_BYTES;
+
+	while (min < 8 * (size_t)dump)
+		min *= 2;
+	return ring_bytes(cpus, DUMP_RINGS_BYTES, kernel_may_lock() ? DUMP_RING_MAX_BYTES : RING_MAX_BYTES, min);
 }
 
 /* A place for each CPU that may be there, those that sample first: the attributes they are accepted with serve all. */
@@ -244,7 +272,8 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 	if (!rc)
 		rc = host_possible_cpus(cap->host, &possible, err);
 	if (!rc) {
-		cap->ring_bytes = ring_bytes(online.nr);
+		cap->ring_bytes = cap->unwinds ? dump_ring_bytes(online.nr, cap->options->dump_bytes)
+					       : ring_bytes(online.nr, RINGS_BYTES, RING_MAX_BYTES, RING_MIN_BYTES);
 		cap->nr_cpus = 0;
 		fill_attr(cap, with_notes);
 		rc = make_places(cap, &possible);

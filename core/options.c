@@ -24,7 +24,7 @@
 #define STR(n)        STR_(n)
 
 #define MAX_SECONDS      999999999
-#define MAX_DUMP_SIZE    65528          /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
+#define DUMP_SIZE        16384
 #define HASH_ENTRY_SIZE  100            /* bytes: key, value and the kernel's list node */
 #define STACK_ENTRY_SIZE (127 * 8 + 40) /* bytes: kernel.perf_event_max_stack addresses, a head */
 #define COMM_MAX         15             /* TASK_COMM_LEN - 1 */
@@ -283,13 +283,14 @@ static int set_seconds(struct parse *p, const struct opt *opt, const char *value
 	return parse_seconds(p, value, member(p, opt));
 }
 
-static int check_dump_size(struct parse *p, const struct opt *opt, const char *value)
+static int set_dump_size(struct parse *p, const struct opt *opt, const char *value)
 {
 	uint64_t n = 0;
 
 	(void)opt;
-	if (parse_whole(value, MAX_DUMP_SIZE, &n) || !n || n % 8)
-		return refuse(p, value, "must be a multiple of 8 from 8 to " STR(MAX_DUMP_SIZE));
+	if (parse_whole(value, STACK_DUMP_MAX, &n) || !n || n % 8)
+		return refuse(p, value, "must be a multiple of 8 from 8 to " STR(STACK_DUMP_MAX));
+	p->o->dump_bytes = (uint32_t)n;
 	return 0;
 }
 
@@ -419,10 +420,9 @@ static int set_backend(struct parse *p, const struct opt *opt, const char *value
 static int set_unwind(struct parse *p, const struct opt *opt, const char *value)
 {
 	(void)opt;
-	if (!strcmp(value, "dwarf"))
-		return err_set(p->err, -ENOTSUP, "%s dwarf: not available yet", p->spelled);
-	if (strcmp(value, "fp"))
+	if (strcmp(value, "dwarf") && strcmp(value, "fp"))
 		return refuse(p, value, "not one of fp, dwarf");
+	p->o->unwind = strcmp(value, "dwarf") ? UNWIND_BY_FP : UNWIND_BY_RULES;
 	return 0;
 }
 
@@ -453,12 +453,11 @@ static const struct opt options[] = {
 	{ 0, "ebpf", NULL, "print the BPF program's source and exit", .set = set_action, .action = ACTION_PRINT_BPF },
 	{ 0, "backend", "auto|bpf|perfring|both", "what takes the samples (default auto)", .set = set_backend,
 	  .live = true },
-	{ 0, "unwind", "fp|dwarf", "how user stacks are walked (default fp; dwarf: not available yet)",
-	  .set = set_unwind },
+	{ 0, "unwind", "fp|dwarf", "how user stacks are walked (default fp)", .set = set_unwind },
 	{ 0, "list-backends", NULL, "show each backend, usable or not and why, and exit", .set = set_action,
 	  .action = ACTION_LIST_BACKENDS },
-	{ 0, "stack-dump-size", "BYTES", "stack copied for dwarf (default 16384)", .set = check_dump_size,
-	  .later = true },
+	{ 0, "stack-dump-size", "BYTES", "stack copied for dwarf (default " STR(DUMP_SIZE) ")", .set = set_dump_size,
+	  .live = true },
 	{ 'i', "interval", "SECONDS", "a report each interval", .set = set_seconds, .at = AT(interval_ns),
 	  .live = true },
 	{ 'e', "event", "NAME", "what is sampled, as perf names it (default cpu-clock)", .set = set_text,
@@ -688,6 +687,7 @@ int options_parse(struct options *o, int argc, char **argv, const struct host *h
 	*o = (struct options){
 		.cpu = -1,
 		.event = event_default(),
+		.dump_bytes = DUMP_SIZE,
 		.hash_entries = HASH_ENTRIES,
 		.stack_entries = STACK_ENTRIES,
 	};

@@ -18,6 +18,14 @@ enum options_action {
 	ACTION_LIST_BACKENDS, /* --list-backends */
 };
 
+/**
+ * enum unwind_mode - how user stacks are walked.
+ * UNWIND_DEFAULT: by frame pointer; of a recording, as what was recorded permits
+ */
+enum unwind_mode { UNWIND_DEFAULT, UNWIND_BY_FP, UNWIND_BY_RULES };
+
+#define STACK_DUMP_MAX 65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
+
 /** struct options - a checked command line. Strings point into argv. */
 struct options {
 	enum options_action action;
@@ -43,6 +51,8 @@ struct options {
 		input; /* --input, "-": stdin; NULL: take samples. Then what they are asked for is not looked up here */
 	const char *kallsyms, *vmlinux; /* files; NULL: not given */
 	const char *backend;            /* --backend: a name, or BACKEND_BOTH; NULL: auto */
+	enum unwind_mode unwind;        /* --unwind; UNWIND_DEFAULT: not given */
+	uint32_t dump_bytes;            /* --stack-dump-size */
 	uint32_t hash_entries, stack_entries;
 	bool stats, verbose;
 };

@@ -10,6 +10,7 @@
 
 #include "core/tasks.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct stacks;
@@ -20,9 +21,20 @@ enum stack_state {
 	STACK_MISSED, /* it exists, but could not be taken */
 };
 
+/*
+ * Set in a user address behind the leaf that is no return address, because a signal interrupted the function there: it
+ * is looked up as it is. User addresses have at most 57 bits.
+ */
+#define STACK_EXACT (1ULL << 62)
+
+static inline bool stack_is_exact(uint64_t addr)
+{
+	return addr >> 57 == STACK_EXACT >> 57;
+}
+
 /**
  * struct stack - one side of a sample's stack.
- * @frames:    addresses, leaf first, no PERF_CONTEXT_ markers, no zeros
+ * @frames:    addresses, leaf first, no PERF_CONTEXT_ markers, no zeros; of the user's side perhaps with STACK_EXACT
  * @nr:        0 unless STACK_TAKEN
  * @truncated: callers beyond the last frame were cut by a depth or copy limit
  */

@@ -914,6 +914,18 @@ int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, stru
 	return 1;
 }
 
+int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
+{
+	struct process *p = find_id(&t->processes, pid);
+	const struct image *im = p ? newest(p) : NULL;
+	const struct mapping *m = im && !is_late(im) ? maps_find(im->maps, addr) : NULL;
+
+	if (!m)
+		return 0;
+	*out = *m;
+	return 1;
+}
+
 size_t tasks_exited(const struct tasks *t)
 {
 	return t->nr_exited;

@@ -89,6 +89,12 @@ void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm);
  */
 int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, struct mapping *out);
 
+/**
+ * tasks_mapped() - what @addr shows in process @pid now (in event time), without any rule about names.
+ * Return: as tasks_find().
+ */
+int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out);
+
 /** tasks_exited() - number of exited processes kept. */
 size_t tasks_exited(const struct tasks *t);
 /** tasks_refused() - mappings that were not kept, because a process or all of them have too many; see maps.h. */

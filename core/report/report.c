@@ -214,7 +214,16 @@ static int find_frame(struct report *r, const struct task *task, const struct fr
 	return 0;
 }
 
-/* The labels of a stack, root first. Every frame but the leaf is a return address. */
+/* Every address but the leaf's is a return address, but for a function that a signal interrupted. */
+static struct frame_key frame_at(const struct stack *s, uint32_t i, bool user)
+{
+	uint64_t addr = s->frames[i];
+	bool exact = user && stack_is_exact(addr);
+
+	return (struct frame_key){ exact ? addr ^ STACK_EXACT : addr, i > 0 && !exact };
+}
+
+/* The labels of a stack, root first. */
 static int name_stack(struct report *r, const struct task *task, const struct stack *s, uint32_t missed, uint32_t *seq)
 {
 	uint32_t *ids = grow(r->ids, &r->ids_cap, s->nr, 1, sizeof(*ids));
@@ -229,7 +238,7 @@ static int name_stack(struct report *r, const struct task *task, const struct st
 	else if (s->state == STACK_TAKEN && s->truncated)
 		ids[nr++] = r->truncated;
 	for (i = s->nr; i-- > 0; nr++) {
-		struct frame_key key = { s->frames[i], i > 0 };
+		struct frame_key key = frame_at(s, i, task);
 
 		rc = find_frame(r, task, &key, &ids[nr]);
 		if (rc)

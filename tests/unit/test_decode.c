@@ -167,20 +167,224 @@ START_TEST(test_sample)
 }
 END_TEST
 
-/* Fields behind the raw data are left alone. */
-START_TEST(test_sample_other_fields)
+/* What may follow the callchain. In the registers' mask: three of them. */
+#define REGS_MASK (1ULL << 3 | 1ULL << 7 | 1ULL << 63)
+
+enum { RAW = 1, BRANCHES = 2, REGS = 4, STACK = 8, ALL_TAILS = 16 };
+
+static const uint64_t copied[] = { 0x5151515151515151, 0x5252525252525252, 0x5353535353535353 };
+
+static void put_words(struct writer *w, const uint64_t *words, size_t nr)
 {
-	struct perf_event_attr attr = { .sample_type = bit_set(SAMPLE_SETS - 1) | PERF_SAMPLE_REGS_USER |
-						       PERF_SAMPLE_STACK_USER };
-	struct writer w = make_sample(attr.sample_type);
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		put(w, words[i]);
+}
+
+/* perf_event_open(2): their order. @size: how much of the copy is said to be good. */
+static struct writer make_tails(unsigned int tails, uint64_t size, struct perf_event_attr *attr)
+{
+	static const uint64_t raw[] = { 4 | 0xa1a2a3a4ULL << 32 }, regs[] = { PERF_SAMPLE_REGS_ABI_64, 33, 77, 6363 };
+	static const uint64_t branches[] = { 2, 1, 2, 3, 4, 5, 6 };
+	struct writer w = make_sample(attr->sample_type);
+
+	if (tails & RAW)
+		put_words(&w, raw, ARRAY_SIZE(raw));
+	if (tails & BRANCHES)
+		put_words(&w, branches, ARRAY_SIZE(branches));
+	if (tails & REGS)
+		put_words(&w, regs, ARRAY_SIZE(regs));
+	if (tails & STACK) {
+		put(&w, sizeof(copied));
+		put_words(&w, copied, ARRAY_SIZE(copied));
+		put(&w, size);
+	}
+	attr->sample_type |= (tails & RAW ? PERF_SAMPLE_RAW : 0) | (tails & BRANCHES ? PERF_SAMPLE_BRANCH_STACK : 0) |
+			     (tails & REGS ? PERF_SAMPLE_REGS_USER : 0) | (tails & STACK ? PERF_SAMPLE_STACK_USER : 0);
+	attr->sample_regs_user = REGS_MASK;
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	return w;
+}
+
+static void assert_tails(const struct record *r, unsigned int tails)
+{
+	ck_assert_int_eq(r->sample.raw != NULL, !!(tails & RAW));
+	ck_assert_uint_eq(r->sample.raw_size, tails & RAW ? 4 : 0);
+	ck_assert_uint_eq(r->sample.abi, tails & REGS ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
+	if (tails & REGS) {
+		ck_assert_uint_eq(r->sample.mask, REGS_MASK);
+		ck_assert_uint_eq(r->sample.regs[0], 33);
+		ck_assert_uint_eq(r->sample.regs[1], 77);
+		ck_assert_uint_eq(r->sample.regs[2], 6363);
+	}
+	ck_assert_int_eq(r->sample.stack != NULL, !!(tails & STACK));
+	ck_assert_uint_eq(r->sample.stack_size, tails & STACK ? 16 : 0);
+	ck_assert_int_eq(r->sample.stack_whole, !!(tails & STACK));
+	if (tails & STACK)
+		ck_assert_mem_eq(r->sample.stack, copied, 16);
+}
+
+/* Each set of them, and no less than it needs. Fields behind them are left alone. */
+START_TEST(test_tails)
+{
+	const uint64_t heads[] = { 0, PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN, bit_set(SAMPLE_SETS - 1) };
+	struct record r;
+	size_t i, size;
+	void *bytes;
+
+	for (i = 0; i < ARRAY_SIZE(heads); i++) {
+		struct perf_event_attr attr = { .sample_type = heads[i] };
+		struct writer w = make_tails((unsigned int)_i, 16, &attr);
+
+		for (size = 0; size < 8 * w.nr; size += 8) {
+			ck_assert_int_eq(decode_copy(&attr, &w, size, true, &r, &bytes), -EBADMSG);
+			free(bytes);
+		}
+		put(&w, UINT64_MAX);
+		finish(&w, PERF_RECORD_SAMPLE, 0);
+		ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+		assert_sample(&r, heads[i], bytes, 8 * w.nr);
+		assert_tails(&r, (unsigned int)_i);
+		free(bytes);
+	}
+}
+END_TEST
+
+/* Nine words behind a sample's head; registers first, then what is told of a copy. */
+static const struct {
+	const char *what;
+	uint64_t mask; /* 0: the event has no registers */
+	uint64_t words[9];
+	int rc;
+	uint64_t abi, size;
+	bool stack, whole;
+} copies[] = {
+	{ "whole", 0, { 40, 1, 2, 3, 4, 5, 39 }, 1, 0, 39, true, true },
+	{ "full", 0, { 40, 1, 2, 3, 4, 5, 40 }, 1, 0, 40, true, false },
+	{ "nothing copied", 0, { 40, 1, 2, 3, 4, 5, 0 }, 1, 0, 0, true, true },
+	{ "no room", 0, { 0, 9, 9 }, 1, 0, 0, false, false },
+	{ "as large as the record", 0, { 56, 1, 2, 3, 4, 5, 6, 7, 56 }, 1, 0, 56, true, false },
+	{ "more than there was room for", 0, { 40, 1, 2, 3, 4, 5, 41 }, -EBADMSG },
+	{ "far more", 0, { 40, 1, 2, 3, 4, 5, UINT64_MAX }, -EBADMSG },
+	{ "more by 2^32", 0, { 40, 1, 2, 3, 4, 5, (1ULL << 32) + 40 }, -EBADMSG },
+	{ "a room that is no words", 0, { 41, 1, 2, 3, 4, 5, 40 }, -EBADMSG },
+	{ "a room of a byte", 0, { 1, 1 }, -EBADMSG },
+	{ "a room of 7 bytes", 0, { 7, 0 }, -EBADMSG },
+	{ "without a size", 0, { 64, 1, 2, 3, 4, 5, 6, 7, 8 }, -EBADMSG },
+	{ "one word too large", 0, { 72, 1, 2, 3, 4, 5, 6, 7, 8 }, -EBADMSG },
+	{ "far too large", 0, { 1 << 20 }, -EBADMSG },
+	{ "2^32 and the record", 0, { (1ULL << 32) + 40, 1, 2, 3, 4, 5, 40 }, -EBADMSG },
+	{ "2^63", 0, { 1ULL << 63, 40 }, -EBADMSG },
+	{ "all of memory", 0, { UINT64_MAX - 7, 40 }, -EBADMSG },
+	{ "UINT64_MAX", 0, { UINT64_MAX, 40 }, -EBADMSG },
+	{ "registers and a copy", 7, { 2, 11, 12, 13, 24, 1, 2, 3, 23 }, 1, 2, 23, true, true },
+	{ "of 32 bits", 7, { 1, 11, 12, 13, 24, 1, 2, 3, 24 }, 1, 1, 24, true, false },
+	{ "without registers no copy", 7, { 0, 0 }, 1, 0, 0, false, false },
+	{ "without registers a copy", 7, { 0, 40, 1, 2, 3, 4, 5, 40 }, 1, 0, 40, true, false },
+	{ "an unknown abi", 7, { 99, 11, 12, 13, 0 }, 1, 99, 0, false, false },
+	{ "the last registers", 0x8000000000000003, { 2, 11, 12, 13, 0 }, 1, 2, 0, false, false },
+	{ "registers up to the end: no copy", 0xff, { 2, 1, 2, 3, 4, 5, 6, 7, 8 }, -EBADMSG },
+	{ "more registers than words", 0x1ff, { 2, 1, 2, 3, 4, 5, 6, 7, 8 }, -EBADMSG },
+	{ "all registers", UINT64_MAX, { 2, 1, 2, 3, 4, 5, 6, 7, 8 }, -EBADMSG },
+	{ "all registers of an unknown abi", UINT64_MAX, { UINT64_MAX, 1 }, -EBADMSG },
+	{ "registers, a copy beyond", 7, { 2, 11, 12, 13, 32, 1, 2, 3, 4 }, -EBADMSG },
+};
+
+START_TEST(test_copy)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_STACK_USER |
+						       (copies[_i].mask ? PERF_SAMPLE_REGS_USER : 0),
+					.sample_regs_user = copies[_i].mask };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+	int rc;
+
+	put(&w, two(11, 12));
+	put_words(&w, copies[_i].words, ARRAY_SIZE(copies[_i].words));
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	rc = decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes);
+	ck_assert_msg(rc == copies[_i].rc, "%s: %d", copies[_i].what, rc);
+	if (rc == 1) {
+		ck_assert_uint_eq(r.sample.abi, copies[_i].abi);
+		ck_assert_uint_eq(r.sample.stack_size, copies[_i].size);
+		ck_assert_int_eq(r.sample.stack != NULL, copies[_i].stack);
+		ck_assert_int_eq(r.sample.stack_whole, copies[_i].whole);
+		if (r.sample.stack)
+			ck_assert((const char *)r.sample.stack + r.sample.stack_size <= (char *)bytes + 8 * w.nr);
+		if (r.sample.abi)
+			ck_assert_uint_eq(r.sample.regs[0], 11);
+	}
+	free(bytes);
+}
+END_TEST
+
+#define HW_INDEX PERF_SAMPLE_BRANCH_HW_INDEX
+#define COUNTERS (1U << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, of 6.8's header */
+
+/*
+ * Eight words behind the number of branches. Behind what is skipped a copy of no size follows, and nowhere else; where
+ * nothing may be skipped it would be anywhere.
+ */
+static const struct {
+	uint64_t type, nr;
+	int rc;
+} branches[] = {
+	{ 0, 0, 1 },
+	{ 0, 2, 1 },
+	{ 0, 3, -EBADMSG }, /* nine words */
+	{ HW_INDEX, 0, 1 },
+	{ HW_INDEX, 2, 1 },
+	{ COUNTERS, 0, 1 },
+	{ COUNTERS, 1, 1 },
+	{ COUNTERS, 2, -EBADMSG }, /* nothing is left for the copy */
+	{ COUNTERS, 3, -EBADMSG },
+	{ HW_INDEX | COUNTERS, 1, 1 },
+	{ HW_INDEX | COUNTERS, 2, -EBADMSG },
+	{ 0, 8, -EBADMSG },
+	{ 0, 9, -EBADMSG },
+	{ 0, 1 << 16, -EBADMSG },
+	{ 0, 1ULL << 61, -EBADMSG },
+	{ 0, 0x5555555555555556, -EBADMSG }, /* thrice that is 2 */
+	{ 0, 0xaaaaaaaaaaaaaaab, -EBADMSG }, /* 1 */
+	{ 0, UINT64_MAX, -EBADMSG },
+	{ COUNTERS, 1ULL << 62, -EBADMSG }, /* four times that is 0 */
+	{ COUNTERS, (1ULL << 62) + 1, -EBADMSG },
+	{ HW_INDEX, UINT64_MAX, -EBADMSG },
+};
+
+START_TEST(test_branches)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_STACK_USER,
+					.branch_sample_type = branches[_i].type };
+	uint64_t skipped = !!(branches[_i].type & HW_INDEX) + (branches[_i].type & COUNTERS ? 4 : 3) * branches[_i].nr,
+		 i;
+	struct writer w = { .nr = 1 };
 	struct record r;
 	void *bytes;
 
-	put(&w, 0xdead);
-	put(&w, 0xbeef);
+	put(&w, branches[_i].nr);
+	for (i = 0; i < 8; i++)
+		put(&w, branches[_i].rc != 1 || i == skipped ? 0 : 0x7777777777777777);
 	finish(&w, PERF_RECORD_SAMPLE, 0);
-	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
-	assert_sample(&r, attr.sample_type, bytes, 8 * w.nr);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), branches[_i].rc);
+	free(bytes);
+}
+END_TEST
+
+START_TEST(test_branches_missing)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_BRANCH_STACK,
+					.branch_sample_type = _i ? HW_INDEX : 0 };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+
+	if (_i)
+		put(&w, 0);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), -EBADMSG);
 	free(bytes);
 }
 END_TEST
@@ -716,7 +920,10 @@ int main(void)
 	TCase *tc = tcase_create("decode");
 
 	tcase_add_loop_test(tc, test_sample, 0, 2);
-	tcase_add_test(tc, test_sample_other_fields);
+	tcase_add_loop_test(tc, test_tails, 0, ALL_TAILS);
+	tcase_add_loop_test(tc, test_copy, 0, ARRAY_SIZE(copies));
+	tcase_add_loop_test(tc, test_branches, 0, ARRAY_SIZE(branches));
+	tcase_add_loop_test(tc, test_branches_missing, 0, 2);
 	tcase_add_loop_test(tc, test_read, 0, READ_FORMATS);
 	tcase_add_loop_test(tc, test_read_group, 0, ARRAY_SIZE(groups));
 	tcase_add_loop_test(tc, test_mode, 0, ARRAY_SIZE(modes));

@@ -123,6 +123,10 @@ static char *fields(const struct options *o)
 		fprintf(f, " hash=%u", o->hash_entries);
 	if (o->stack_entries != 16384)
 		fprintf(f, " stack=%u", o->stack_entries);
+	if (o->unwind != UNWIND_DEFAULT)
+		fprintf(f, " unwind=%s", o->unwind == UNWIND_BY_RULES ? "rules" : "fp");
+	if (o->dump_bytes != 16384)
+		fprintf(f, " dump=%u", o->dump_bytes);
 	fprintf(f, "%s%s", o->stats ? " stats" : "", o->verbose ? " verbose" : "");
 	if (o->input)
 		fprintf(f, " input=%s", o->input);
@@ -212,7 +216,14 @@ static const struct {
 	{ "--interval 0.5 5", "freq=49 ns=5000000000 interval=500000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
 	{ "-i .000000001", "freq=49 interval=1", ALL_LINE },
 	{ "-i 7 -i 3 2", "freq=49 ns=2000000000 interval=3000000000", HERTZ "all threads" BOTH " for 2 secs.\n" },
-	{ "--unwind fp", "freq=49", ALL_LINE },
+	{ "--unwind fp", "freq=49 unwind=fp", ALL_LINE },
+	{ "--unwind=dwarf", "freq=49 unwind=rules", ALL_LINE },
+	{ "--unwind dwarf --unwind fp", "freq=49 unwind=fp", ALL_LINE },
+	{ "--unw dwarf -U -F 99", "freq=99 user unwind=rules",
+	  "Sampling at 99 Hertz of all threads by user stack" CTRL_C },
+	{ "--stack-dump-size 8", "freq=49 dump=8", ALL_LINE },
+	{ "--stack-dump-size=65528 --unwind dwarf", "freq=49 unwind=rules dump=65528", ALL_LINE },
+	{ "--stack-dump-size 8 --stack-d 016384", "freq=49", ALL_LINE },
 	{ "-o out", "freq=49 output=out", ALL_LINE },
 	{ "--output=- --output 'a b'", "freq=49 output=a b", ALL_LINE },
 	{ "--stats -v", "freq=49 stats verbose", ALL_LINE },
@@ -427,10 +438,19 @@ static const struct {
 	{ "--cgroupmap ''", USAGE, "--cgroupmap '': must not be empty" },
 	{ "--mntnsmap /sys/fs/bpf/x", LATER, "--mntnsmap: not available yet" },
 	{ "--mntnsmap=", USAGE, "--mntnsmap '': must not be empty" },
-	{ "--unwind dwarf", LATER, "--unwind dwarf: not available yet" },
+	{ "--unwind ''", USAGE, "--unwind '': not one of fp, dwarf" },
+	{ "--unwind dwarf,fp", USAGE, "--unwind 'dwarf,fp': not one of fp, dwarf" },
+	{ "--unwind DWARF", USAGE, "--unwind 'DWARF': not one of fp, dwarf" },
+	{ "--unwind dwar", USAGE, "--unwind 'dwar': not one of fp, dwarf" },
+	{ "--unwind", USAGE, "option '--unwind' needs an argument" },
 	{ "--backend Both", USAGE, "--backend 'Both': not one of auto, bpf, perfring, both" },
-	{ "--stack-dump-size 8", LATER, "--stack-dump-size: not available yet" },
-	{ "--stack-dump-size 65528", LATER, "--stack-dump-size: not available yet" },
+	{ "--stack-dump-size ''", USAGE, "--stack-dump-size '': must be a multiple of 8 from 8 to 65528" },
+	{ "--stack-dump-size -8", USAGE, "--stack-dump-size '-8': must be a multiple of 8 from 8 to 65528" },
+	{ "--stack-dump-size 4", USAGE, "--stack-dump-size '4': must be a multiple of 8 from 8 to 65528" },
+	{ "--stack-dump-size 65529", USAGE, "--stack-dump-size '65529': must be a multiple of 8 from 8 to 65528" },
+	{ "--stack-dump-size 4294967304", USAGE, /* 2^32 + 8 */
+	  "--stack-dump-size '4294967304': must be a multiple of 8 from 8 to 65528" },
+	{ "--stack-dump-size " NINES, USAGE, "--stack-dump-size '" NINES "': must be a multiple of 8 from 8 to 65528" },
 	{ "--stack-dump-size 0", USAGE, "--stack-dump-size '0': must be a multiple of 8 from 8 to 65528" },
 	{ "--stack-dump-size 12", USAGE, "--stack-dump-size '12': must be a multiple of 8 from 8 to 65528" },
 	{ "--stack-dump-size 65536", USAGE, "--stack-dump-size '65536': must be a multiple of 8 from 8 to 65528" },
@@ -518,7 +538,8 @@ static const struct {
 	  "freq=49 idle folded -d -a output=out stats verbose input=perf.data", 0, OF_ALL BOTH RECORDED },
 	{ "--input perf.data --kallsyms k --vmlinux v", "freq=49 input=perf.data kallsyms=k vmlinux=v", 0,
 	  OF_ALL BOTH RECORDED },
-	{ "--input perf.data --unwind fp", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--input perf.data --unwind fp", "freq=49 unwind=fp input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--unwind dwarf --input perf.data", "freq=49 unwind=rules input=perf.data", 0, OF_ALL BOTH RECORDED },
 	{ "--input perf.data --", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
 };
 
@@ -565,7 +586,9 @@ static const struct {
 	{ "--input x --kallsyms ''", USAGE, "--kallsyms '': must not be empty" },
 	{ "--input x --vmlinux=", USAGE, "--vmlinux '': must not be empty" },
 	{ "--input x --mntns 99999", USAGE, "--mntns '99999': no such process" },
-	{ "--input x --unwind dwarf", LATER, "--unwind dwarf: not available yet" },
+	{ "--input x --unwind lbr", USAGE, "--unwind 'lbr': not one of fp, dwarf" },
+	{ "--input x --stack-dump-size 8", USAGE, "--stack-dump-size" WITH },
+	{ "--unwind dwarf --stack-dump-size 8192 --input x", USAGE, "--stack-dump-size" WITH },
 	{ "--input x --debug-dir d", LATER, "--debug-dir: not available yet" },
 	{ "--input x -- dd", LATER, "command 'dd': not available yet" },
 };

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/unwinding.h"
+
+#include "backend-perfring/rule_files.h"
+#include "core/capture.h"
+#include "core/clock.h"
+#include "core/proc.h"
+#include "unwind/unwind.h"
+
+#include <asm/perf_regs.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READS_AT_ONCE 16
+#define STACK_REACH   (64UL << 20) /* above the stack pointer: what is asked for there may be of the stack */
+
+_Static_assert(STACK_EXACT == UNWIND_EXACT, "addresses are marked alike");
+_Static_assert(UNWOUND_ROOT == (int)UNWIND_ROOT && UNWOUND_BAD == (int)UNWIND_BAD, "the ends are numbered alike");
+
+/* The numbers that perf gives to registers (asm/perf_regs.h), by the place they have in DWARF. */
+static const uint8_t perf_regs[UNWIND_NR_REGS] = {
+	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,  PERF_REG_X86_DI,
+	PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11,
+	PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15, PERF_REG_X86_IP,
+};
+
+/* A stack that a copy did not reach the end of. */
+struct stack_range {
+	pid_t pid;
+	uint64_t sp, start, end;
+};
+
+struct unwinding {
+	struct capture *cap;
+	struct mapped_files_cfg files_cfg;
+	struct rule_files *files;
+	uint64_t ips[UNWIND_MAX_FRAMES];
+
+	/* Of the sample at work. */
+	const struct record *record;
+	uint64_t sp;
+	pid_t pid;
+	struct mapping mapping; /* found last */
+
+	struct stack_range ranges[64]; /* by pid */
+	uint64_t credit_ns, credit_at; /* see may_read() */
+};
+
+struct unwinding *unwinding_new(struct capture *cap)
+{
+	struct unwinding *u = calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->cap = cap;
+	u->files_cfg.host = cap->host;
+	u->files_cfg.recorded = cap->options->input ? &cap->recording.origin : NULL;
+	u->files = rule_files_new(&u->files_cfg, cap->tasks);
+	if (u->files)
+		return u;
+	free(u);
+	return NULL;
+}
+
+void unwinding_free(struct unwinding *u)
+{
+	if (u)
+		rule_files_free(u->files);
+	free(u);
+}
+
+static int read_copy(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	const struct unwinding *u = ctx;
+	uint64_t at = addr - u->sp, size = u->record->sample.stack_size;
+
+	if (addr < u->sp)
+		return -EFAULT;
+	if (at <= size && len <= size - at) {
+		memcpy(to, (const char *)u->record->sample.stack + at, len);
+		return 0;
+	}
+	return u->record->sample.stack_whole || at > STACK_REACH ? -EFAULT : -ENODATA;
+}
+
+static const struct mapping *find_mapping(void *ctx, uint64_t addr)
+{
+	struct unwinding *u = ctx;
+
+	if (addr >= u->mapping.start && addr < u->mapping.end)
+		return &u->mapping;
+	return tasks_mapped(u->cap->tasks, u->pid, addr, &u->mapping) == 1 ? &u->mapping : NULL;
+}
+
+static struct rules *find_rules(void *ctx, const struct mapping *m)
+{
+	struct unwinding *u = ctx;
+
+	return rule_files_find(u->files, u->pid, m);
+}
+
+/* @regs come in the order of the bits of @mask. */
+static void take_regs(const uint64_t *regs, uint64_t mask, struct unwind_regs *out)
+{
+	unsigned int i;
+
+	*out = (struct unwind_regs){ 0 };
+	for (i = 0; i < UNWIND_NR_REGS; i++) {
+		uint64_t bit = 1ULL << perf_regs[i];
+
+		/* Before 4.19 the kernel says -1 of registers that its system calls do not save. */
+		if (!(mask & bit) || regs[__builtin_popcountll(mask & (bit - 1))] == UINT64_MAX)
+			continue;
+		out->have |= 1U << i;
+		out->r[i] = regs[__builtin_popcountll(mask & (bit - 1))];
+	}
+}
+
+static int find_stack(void *ctx, const struct proc_map *m)
+{
+	struct stack_range *range = ctx;
+
+	if (range->sp < m->start || range->sp >= m->end)
+		return 0;
+	range->start = m->start;
+	range->end = m->end;
+	return 1;
+}
+
+/* Threads may have many stacks, and processes many mappings: some of them at once, then one a second. */
+static bool may_read(struct unwinding *u)
+{
+	uint64_t now = now_ns();
+
+	u->credit_ns += now - u->credit_at;
+	u->credit_at = now;
+	if (u->credit_ns > READS_AT_ONCE * NSEC_PER_SEC)
+		u->credit_ns = READS_AT_ONCE * NSEC_PER_SEC;
+	if (u->credit_ns < NSEC_PER_SEC)
+		return false;
+	u->credit_ns -= NSEC_PER_SEC;
+	return true;
+}
+
+/* How large the copy should have been. Asked of /proc, so not where the stack is one of a recording, or has gone. */
+static void note_needed(struct unwinding *u)
+{
+	struct stack_range *range = &u->ranges[(uint32_t)u->pid % ARRAY_SIZE(u->ranges)];
+	uint64_t needed;
+
+	if (u->files_cfg.recorded || u->cap->dump_needed > STACK_DUMP_MAX)
+		return;
+	if (range->pid != u->pid || u->sp < range->start || u->sp >= range->end) {
+		if (!may_read(u))
+			return;
+		*range = (struct stack_range){ .pid = u->pid, .sp = u->sp };
+		proc_maps(u->cap->host, u->pid, find_stack, range);
+	}
+	needed = u->sp < range->end ? (range->end - u->sp + 7) / 8 * 8 : 0;
+	if (needed > u->cap->dump_needed)
+		u->cap->dump_needed = needed;
+}
+
+/* Is there what the unwinding of this sample needs? */
+static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct unwind_regs *regs)
+{
+	const uint32_t needed = 1U << UNWIND_IP | 1U << UNWIND_SP;
+
+	if (r->sample.abi != PERF_SAMPLE_REGS_ABI_64 || !r->sample.stack || pid <= 0)
+		return false;
+	take_regs(r->sample.regs, r->sample.mask, regs);
+	u->record = r;
+	u->sp = regs->r[UNWIND_SP];
+	u->pid = pid;
+	u->mapping = (struct mapping){ 0 };
+	return (regs->have & needed) == needed && find_mapping(u, regs->r[UNWIND_IP]);
+}
+
+void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, struct stack *user, struct books *books)
+{
+	const struct unwind_memory memory = { u, read_copy };
+	const struct unwind_mappings mappings = { u, find_mapping };
+	const struct unwind_files files = { u, find_rules };
+	struct unwind_result result = { .ips = u->ips, .cap = ARRAY_SIZE(u->ips) };
+	struct unwind_regs regs;
+
+	if (!begin(u, r, pid, &regs)) {
+		books->unwound[UNWOUND_KERNEL]++;
+		return;
+	}
+	unwind_walk(&regs, &memory, &mappings, &files, &result);
+	books->unwound[result.end]++;
+	if (result.missing)
+		note_needed(u);
+	*user = (struct stack){ .frames = u->ips,
+				.nr = (uint32_t)result.nr,
+				.state = STACK_TAKEN,
+				.truncated = result.end == UNWIND_TRUNCATED };
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* User stacks of samples from their registers and stack copies. */
+#ifndef PERFRING_UNWINDING_H
+#define PERFRING_UNWINDING_H
+
+#include "backend-perfring/decode.h"
+#include "core/backend.h"
+#include "core/stacks.h"
+
+struct capture;
+struct unwinding;
+
+/** unwinding_new() - for one run; NULL: no memory. */
+struct unwinding *unwinding_new(struct capture *cap);
+void unwinding_free(struct unwinding *u);
+
+/**
+ * unwinding_stack() - unwind the user stack of a sample.
+ * @pid:  its process, of which tasks has learned
+ * @user: what the kernel says of that stack; left as it is where there is nothing to unwind, else out: frames borrowed
+ *        until the next call
+ * @books: the end it came to is counted here
+ */
+void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, struct stack *user, struct books *books);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * chains FILE - the rows of a recording of perf record, a line for each: its samples, the command, and the user stack,
+ * leaf first, as perf script has it: what an address is in its file, as "OFFSET(FILE)", or the address alone where no
+ * file is known; of callers, the byte before the return address. Fields are separated by tabs. Without symbols nothing
+ * but unwinding makes a difference.
+ *
+ * Exit status: 0; 1: not a recording, or it cannot be read.
+ */
+#include "tests/replay/recording.h"
+
+#include "core/capture.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+static void print_text(const char *text, size_t len)
+{
+	for (; len && *text; len--, text++)
+		putchar(isprint((unsigned char)*text) ? *text : '?');
+}
+
+/* A caller is where its call is, which is before the return address. */
+static uint64_t code_address(const struct stack *stack, uint32_t i)
+{
+	uint64_t addr = stack->frames[i];
+
+	if (i && stack_is_exact(addr))
+		return addr & ~STACK_EXACT;
+	return addr - !!i;
+}
+
+static void print_frame(const struct capture *cap, const struct stack_row *row, uint32_t i)
+{
+	uint64_t addr = code_address(&row->user, i);
+	char comm[COMM_LEN + 1] = { 0 };
+	struct mapping m;
+
+	memcpy(comm, row->comm, COMM_LEN);
+	putchar('\t');
+	if (tasks_find(cap->tasks, row->pid, comm, addr, &m) != 1 ||
+	    ((m.file->path[0] != '/' || m.file->path[1] == '/') && strcmp(m.file->path, "[vdso]"))) {
+		printf("%" PRIx64, addr);
+		return;
+	}
+	printf("%" PRIx64 "(", addr - m.start + m.pgoff);
+	print_text(m.file->path, SIZE_MAX);
+	putchar(')');
+}
+
+static void print_row(const struct capture *cap, const struct stack_row *row)
+{
+	uint32_t i;
+
+	printf("%" PRIu64 "\t", row->value);
+	print_text(row->comm, COMM_LEN);
+	for (i = 0; i < row->user.nr; i++)
+		print_frame(cap, row, i);
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct stack_row row;
+	struct capture *cap;
+	struct err err;
+	size_t i;
+
+	if (argc != 2)
+		die("usage: chains FILE");
+	if (options_parse(&options, 3, (char *[]){ argv[0], "--input", argv[1], NULL }, &host_here, &err))
+		die("%s", err.msg);
+	cap = capture_new(&options, &host_here);
+	if (!cap)
+		die("no memory");
+	if (capture_open(cap, &err) || capture_run(cap, &err) < 0)
+		die("%s", err.msg);
+	for (i = 0; i < stacks_nr_rows(capture_stacks(cap)); i++) {
+		stacks_row(capture_stacks(cap), i, &row);
+		print_row(cap, &row);
+	}
+	capture_close(cap);
+	capture_free(cap);
+	options_release(&options);
+	if (fflush(stdout) || ferror(stdout))
+		die("cannot write");
+	return 0;
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/cfi_image.h"
+
+#include "backend-perfring/rule_files.h"
+#include "core/host.h"
+#include "core/symbols/recorded.h"
+#include "core/tasks.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define FRAME 0x40 /* a function of the program, in its code */
+
+static struct cfi_image image;
+static char *dir, *root;
+static struct host host;
+static struct recorded origin;
+static struct mapped_files_cfg cfg;
+static struct tasks *tasks;
+static struct rule_files *files;
+static int fds; /* that were open before */
+
+/* How many descriptors are open. */
+static int open_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int nr = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (readdir(d))
+		nr++;
+	closedir(d);
+	return nr;
+}
+
+/* What the next one would be called. */
+static int next_fd(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	return fd;
+}
+
+/* Process @pid has the program at @path. */
+static void put_program(pid_t pid, const char *path)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "%d/root%s", pid, path);
+	unit_write(dir, name, image.bytes, sizeof(image.bytes));
+}
+
+static void setup(void)
+{
+	static const struct cfi_function function = { FRAME, 64, false, CFI_PROGRAM("\x0e\x10") };
+
+	cfi_image_build(&image, &function, 1);
+	dir = unit_tmpdir();
+	ck_assert_int_ge(asprintf(&root, "%s/host", dir), 0);
+	host = (struct host){ .proc = dir, .sys = dir };
+	cfg = (struct mapped_files_cfg){ .host = &host, .root = root };
+	tasks = tasks_new(&host);
+	ck_assert_ptr_nonnull(tasks);
+	fds = open_fds();
+	files = rule_files_new(&cfg, tasks);
+	ck_assert_ptr_nonnull(files);
+}
+
+/* What was opened is closed. */
+static void teardown(void)
+{
+	rule_files_free(files);
+	ck_assert_int_eq(open_fds(), fds);
+	tasks_free(tasks);
+	free(root);
+	unit_rmdir(dir);
+}
+
+static struct rules *find(pid_t pid, const struct mapped_file *file)
+{
+	const struct mapping m = { 0x1000, 0x2000, 0, file };
+
+	return rule_files_find(files, pid, &m);
+}
+
+/* They are those of the program. */
+static void assert_rules(struct rules *r)
+{
+	const struct cfi_row *row;
+
+	ck_assert_ptr_nonnull(r);
+	ck_assert_int_eq(rules_find(r, CFI_CODE_ADDR + FRAME, &row), 1);
+	ck_assert_int_eq(row->cfa_value, 16);
+}
+
+static bool keep_none(void *ctx, pid_t pid)
+{
+	(void)ctx;
+	(void)pid;
+	return false;
+}
+
+START_TEST(test_found)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+	struct rules *r;
+
+	put_program(5, "/bin/a");
+	r = find(5, &file);
+	assert_rules(r);
+	ck_assert_ptr_eq(find(5, &file), r);
+	ck_assert_ptr_eq(find(6, &file), r); /* who has it not there */
+	ck_assert_int_eq(open_fds(), fds + 1);
+}
+END_TEST
+
+/* Which file it is, whatever the struct is that tells of it: path, device, inode and build id. */
+static const struct {
+	struct mapped_file file;
+	bool same;
+} others[] = {
+	{ { "/bin/a", 8, 1, 0, "12345", 5 }, true },   { { "/bin/b", 8, 1, 0, "12345", 5 }, false },
+	{ { "/bin/aa", 8, 1, 0, "12345", 5 }, false }, { { "/bin/", 8, 1, 0, "12345", 5 }, false },
+	{ { "/bin/a", 9, 1, 0, "12345", 5 }, false },  { { "/bin/a", 8, 2, 0, "12345", 5 }, false },
+	{ { "/bin/a", 8, 1, 77, "12345", 5 }, false }, { { "/bin/a", 8, 1, 0, "12346", 5 }, false },
+	{ { "/bin/a", 8, 1, 0, "1234", 4 }, false },   { { "/bin/a", 8, 1, 0, "", 0 }, false },
+};
+
+START_TEST(test_same)
+{
+	static const struct mapped_file usual = { "/bin/a", 8, 1, 0, "12345", 5 };
+	size_t row = (size_t)_i / 2;
+	char *path = strdup(others[row].file.path);
+	struct mapped_file other = others[row].file;
+	struct rules *r;
+
+	ck_assert_ptr_nonnull(path);
+	other.path = path;
+	put_program(5, "/bin/a");
+	r = find(5, _i % 2 ? &other : &usual);
+	ck_assert_int_eq(find(5, _i % 2 ? &usual : &other) == r && r, others[row].same);
+	r = find(5, &usual);
+	assert_rules(r);
+	free(path);
+	ck_assert_ptr_eq(find(5, &usual), r); /* paths are copied */
+}
+END_TEST
+
+/* ---- what is no good */
+
+static void make_text(const char *path)
+{
+	unit_write(dir, "5/root/bin/a", "#!/bin/sh\n", 10);
+	(void)path;
+}
+
+static void make_empty(const char *path)
+{
+	unit_write(dir, "5/root/bin/a", "", 0);
+	(void)path;
+}
+
+static void make_cut(const char *path)
+{
+	unit_write(dir, "5/root/bin/a", image.bytes, 100);
+	(void)path;
+}
+
+static void make_32(const char *path)
+{
+	image.bytes[EI_CLASS] = ELFCLASS32;
+	put_program(5, "/bin/a");
+	(void)path;
+}
+
+static void make_fifo(const char *path)
+{
+	unit_write(dir, "5/root/bin/b", "", 0);
+	ck_assert_int_eq(mkfifo(path, 0666), 0);
+}
+
+static void make_dir(const char *path)
+{
+	unit_write(dir, "5/root/bin/a/b", "", 0);
+	(void)path;
+}
+
+static void make_link(const char *path)
+{
+	put_program(5, "/bin/b");
+	ck_assert_int_eq(symlink("b", path), 0);
+}
+
+static void make_inode(const char *path)
+{
+	put_program(5, "/bin/a");
+	(void)path;
+}
+
+static const struct {
+	const char *what;
+	void (*make)(const char *path);
+	struct mapped_file file;
+	bool again; /* another process may have it */
+} useless[] = {
+	{ "a script", make_text, { "/bin/a" }, false },
+	{ "an empty file", make_empty, { "/bin/a" }, false },
+	{ "half a header", make_cut, { "/bin/a" }, false },
+	{ "of 32 bits", make_32, { "/bin/a" }, false },
+	{ "a FIFO", make_fifo, { "/bin/a" }, true },
+	{ "a folder", make_dir, { "/bin/a" }, true },
+	{ "a symlink", make_link, { "/bin/a" }, true },
+	{ "another inode", make_inode, { "/bin/a", 0, 0, UINT64_MAX }, true },
+	{ "nothing there", make_inode, { "/bin/other" }, true },
+	{ "no path", make_inode, { "" }, false },
+	{ "out of the root", make_inode, { "/bin/../bin/a" }, true },
+	{ "memory", make_inode, { "//anon" }, false },
+	{ "the heap", make_inode, { "[heap]" }, false },
+	{ "the vsyscall page", make_inode, { "[vsyscall]" }, false },
+	{ "a memfd", make_inode, { "memfd:x" }, false },
+};
+
+START_TEST(test_useless)
+{
+	struct cfi_image good = image;
+	char *path;
+
+	ck_assert_int_ge(asprintf(&path, "%s/5/root/bin/a", dir), 0);
+	unit_write(dir, "5/root/bin/c", "", 0);
+	useless[_i].make(path);
+	ck_assert_msg(!find(5, &useless[_i].file), "%s", useless[_i].what);
+	ck_assert(!find(5, &useless[_i].file));
+	ck_assert_int_eq(open_fds(), fds);
+	/* Only where it was not there it may be elsewhere. */
+	image = good;
+	if (useless[_i].file.path[0] == '/' && !useless[_i].file.ino)
+		put_program(6, strcmp(useless[_i].file.path, "/bin/../bin/a") ? useless[_i].file.path : "/bin/a");
+	if (useless[_i].again && !useless[_i].file.ino && !strstr(useless[_i].file.path, ".."))
+		assert_rules(find(6, &useless[_i].file));
+	else
+		ck_assert(!find(6, &useless[_i].file));
+	free(path);
+}
+END_TEST
+
+/* Once for each process, and not for every one. */
+START_TEST(test_tries)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+	pid_t pid;
+
+	ck_assert(!find(10, &file));
+	put_program(10, "/bin/a");
+	ck_assert(!find(10, &file));
+	for (pid = 11; pid < 10 + _i; pid++)
+		ck_assert(!find(pid, &file));
+	put_program(100, "/bin/a");
+	if (_i <= 3)
+		assert_rules(find(100, &file));
+	else
+		ck_assert(!find(100, &file));
+}
+END_TEST
+
+/* No descriptors are left: it is tried again for another process. */
+START_TEST(test_no_descriptors)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+	struct rlimit limit, none;
+
+	put_program(5, "/bin/a");
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = (rlim_t)_i;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ck_assert(!find(4, &file));
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_rules(find(5, &file));
+}
+END_TEST
+
+/* They come back: it is tried again, also for the same process. */
+START_TEST(test_few_descriptors)
+{
+	struct mapped_file a = { .path = "/bin/a" }, b = { .path = "/bin/b" };
+	struct rlimit limit, few;
+
+	put_program(5, "/bin/a");
+	put_program(5, "/bin/b");
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	assert_rules(find(5, &a));
+	few.rlim_cur = (rlim_t)next_fd();
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	ck_assert(!find(5, &b));
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_rules(find(5, &b));
+	assert_rules(find(5, &a));
+}
+END_TEST
+
+/* ---- the vDSO */
+
+START_TEST(test_vdso)
+{
+	static const struct mapped_file file = { .path = "[vdso]" };
+	const void *start;
+	size_t len;
+	bool have = !vdso_image(&start, &len);
+
+	if (_i) {
+		origin = (struct recorded){ .boot = _i == 1 ? BOOT_SAME : BOOT_OTHER };
+		cfg.recorded = &origin;
+	}
+	ck_assert_int_eq(find(5, &file) != NULL, have && _i != 2);
+	ck_assert_int_eq(find(6, &file) != NULL, have && _i != 2);
+	ck_assert_int_eq(open_fds(), fds);
+	cfg.recorded = NULL;
+}
+END_TEST
+
+/* ---- bounds */
+
+#define MANY 1500 /* more than are remembered */
+
+static struct mapped_file many[MANY];
+static char paths[MANY][16];
+
+/* The same program under many names. */
+static void make_many(void)
+{
+	char from[4096], to[4096];
+	size_t i;
+
+	put_program(5, "/bin/program");
+	snprintf(from, sizeof(from), "%s/5/root/bin/program", dir);
+	for (i = 0; i < MANY; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "/bin/%zu", i);
+		many[i].path = paths[i];
+		snprintf(to, sizeof(to), "%s/5/root%s", dir, paths[i]);
+		ck_assert_int_eq(link(from, to), 0);
+	}
+}
+
+/* However many files there are, few are open, and each can be had again. */
+START_TEST(test_many)
+{
+	size_t i;
+
+	make_many();
+	for (i = 0; i < 2 * MANY; i++) {
+		assert_rules(find(5, &many[i % MANY]));
+		if (i % 100 == 99)
+			ck_assert_int_le(open_fds(), fds + 256);
+	}
+}
+END_TEST
+
+/* One that is asked for all the time stays open. */
+START_TEST(test_in_use)
+{
+	struct rules *first;
+	size_t i;
+
+	make_many();
+	first = find(5, &many[0]);
+	for (i = 1; i < MANY; i++) {
+		assert_rules(find(5, &many[i]));
+		ck_assert_ptr_eq(find(5, &many[0]), first);
+	}
+	ck_assert_int_le(open_fds(), fds + 256);
+}
+END_TEST
+
+/* Many that are no files do not close those that are open. */
+START_TEST(test_no_files)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+	struct rules *r;
+	size_t i;
+
+	put_program(5, "/bin/a");
+	r = find(5, &file);
+	for (i = 0; i < 1000; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "anon:%zu", i);
+		many[i].path = paths[i];
+		ck_assert(!find(5, &many[i]));
+	}
+	ck_assert_ptr_eq(find(5, &file), r);
+	assert_rules(r);
+}
+END_TEST
+
+/* ---- files that change */
+
+/* What a path shows now is another file, also where its struct is at the same address as the one that was forgotten. */
+START_TEST(test_forgotten)
+{
+	struct mapped_file file = { .path = "/bin/a" }, mapped = { .path = "/bin/x" };
+	const struct mapping m = { 0x1000, 0x2000, 0, &mapped };
+
+	put_program(5, "/bin/a");
+	assert_rules(find(5, &file));
+	file.path = "/bin/none";
+	ck_assert_int_eq(tasks_mmap(tasks, 9, &m), 0);
+	ck_assert_int_eq(tasks_exit(tasks, 9, 9), 0);
+	tasks_forget(tasks, keep_none, NULL);
+	ck_assert_uint_eq(tasks_forgotten(tasks), 1);
+	ck_assert(!find(5, &file));
+}
+END_TEST
+
+/* Cut off or overwritten while it is open: no rules, or other ones, but nothing worse. */
+START_TEST(test_changed)
+{
+	static const off_t sizes[] = { 0, 1, 64, CFI_EH_OFFSET, CFI_EH_OFFSET + 30, CFI_CODE_OFFSET, CFI_FILE_SIZE };
+	struct mapped_file file = { .path = "/bin/a" };
+	const struct cfi_row *row;
+	struct rules *r;
+	uint64_t addr;
+	char *path;
+
+	put_program(5, "/bin/a");
+	r = find(5, &file);
+	ck_assert_ptr_nonnull(r);
+	ck_assert_int_ge(asprintf(&path, "%s/5/root/bin/a", dir), 0);
+	ck_assert_int_eq(truncate(path, sizes[_i]), 0);
+	for (addr = CFI_CODE_ADDR; addr < CFI_CODE_ADDR + CFI_CODE_SIZE; addr += 16)
+		ck_assert_int_le(rules_find(r, addr, &row), 1);
+	ck_assert_ptr_eq(find(5, &file), r);
+	free(path);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("rule_files");
+	TCase *tc = tcase_create("rule_files");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_found);
+	tcase_add_loop_test(tc, test_same, 0, 2 * ARRAY_SIZE(others));
+	tcase_add_loop_test(tc, test_useless, 0, ARRAY_SIZE(useless));
+	tcase_add_loop_test(tc, test_tries, 1, 8);
+	tcase_add_loop_test(tc, test_no_descriptors, 3, 6);
+	tcase_add_test(tc, test_few_descriptors);
+	tcase_add_loop_test(tc, test_vdso, 0, 3);
+	tcase_add_test(tc, test_many);
+	tcase_add_test(tc, test_in_use);
+	tcase_add_test(tc, test_no_files);
+	tcase_add_test(tc, test_forgotten);
+	tcase_add_loop_test(tc, test_changed, 0, 7);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/cfi_image.h"
+
+#include "backend-perfring/apply.h"
+#include "core/capture.h"
+
+#include <asm/perf_regs.h>
+
+#define PROGRAM 0x555555555000ULL /* where process 500 has mapped its code */
+#define STACK   0x7ffc00001000ULL /* its stack pointer */
+#define FRAME   0x400             /* CFA = rsp + 16 */
+#define ROOT    0x440             /* the outermost frame */
+
+#define P(at) (PROGRAM + (at))
+
+/* What perf record asks for on x86-64: all but ds, es, fs and gs. */
+#define PERF_MASK  0xff0fffULL
+#define LEAST_MASK (1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP)
+
+/* Function N, 64 bytes at 64 * N, has its return address in register N. */
+static const char in_registers[UNWIND_NR_REGS][3] = {
+	"\x09\x10\x00", "\x09\x10\x01", "\x09\x10\x02", "\x09\x10\x03", "\x09\x10\x04", "\x09\x10\x05",
+	"\x09\x10\x06", "\x09\x10\x07", "\x09\x10\x08", "\x09\x10\x09", "\x09\x10\x0a", "\x09\x10\x0b",
+	"\x09\x10\x0c", "\x09\x10\x0d", "\x09\x10\x0e", "\x09\x10\x0f",
+};
+
+static struct cfi_image image;
+static char *dir;
+static struct host host;
+static struct options options;
+static struct capture cap;
+static struct capture_event events[1];
+static struct applied_ring rings[1];
+static struct applier a;
+
+static void make_program(void)
+{
+	struct cfi_function functions[18] = { [16] = { FRAME, 64, false, CFI_PROGRAM("\x0e\x10") },
+					      [17] = { ROOT, 64, false, CFI_PROGRAM("\x07\x10") } };
+	unsigned int i;
+
+	for (i = 0; i < 16; i++)
+		functions[i] = (struct cfi_function){ 64 * i, 64, false, 3, in_registers[i] };
+	cfi_image_build(&image, functions, ARRAY_SIZE(functions));
+	unit_write(dir, "500/root/bin/program", image.bytes, sizeof(image.bytes));
+}
+
+static void put_maps(const char *text)
+{
+	unit_write(dir, "500/maps", text, strlen(text));
+}
+
+static void map_program(pid_t pid)
+{
+	struct mapped_file file = { .path = "/bin/program" };
+	struct mapping m = { PROGRAM, PROGRAM + CFI_CODE_SIZE, CFI_CODE_OFFSET, &file };
+
+	ck_assert_int_eq(tasks_comm(cap.tasks, pid, pid, "program", true), 0);
+	ck_assert_int_eq(tasks_mmap(cap.tasks, pid, &m), 0);
+}
+
+static void setup(void)
+{
+	dir = unit_tmpdir();
+	make_program();
+	host = (struct host){ .proc = dir, .sys = dir };
+	memset(rings, 0, sizeof(rings));
+	options = (struct options){ .cpu = -1 };
+	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1, .unwinds = true };
+	cap.backends[0].ops = &backend_perfring;
+	cap.events = events;
+	cap.nr_events = 1;
+	cap.tasks = tasks_new(&host);
+	cap.sets[0].stacks = stacks_new();
+	cap.sets[1].stacks = stacks_new();
+	a = (struct applier){ .cap = &cap, .rings = rings, .unwinding = unwinding_new(&cap) };
+	ck_assert_ptr_nonnull(cap.tasks);
+	ck_assert_ptr_nonnull(cap.sets[0].stacks);
+	ck_assert_ptr_nonnull(cap.sets[1].stacks);
+	ck_assert_ptr_nonnull(a.unwinding);
+	map_program(500);
+}
+
+static void teardown(void)
+{
+	unwinding_free(a.unwinding);
+	tasks_free(cap.tasks);
+	stacks_free(cap.sets[0].stacks);
+	stacks_free(cap.sets[1].stacks);
+	unit_rmdir(dir);
+}
+
+/* ---- made-up samples */
+
+static const uint64_t walked[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER, 0x401000, 0x402000 };
+
+/** struct copy - what a sample has beside the stacks that the kernel walked, @walked. */
+struct copy {
+	uint64_t abi, mask, regs[64];
+	const uint64_t *words; /* NULL: no copy */
+	size_t nr;
+	bool whole;
+};
+
+/* Set register @perf, of PERF_REG_X86_*, if the mask has it. */
+static void set_reg(struct copy *c, unsigned int perf, uint64_t value)
+{
+	if (c->mask & 1ULL << perf)
+		c->regs[__builtin_popcountll(c->mask & ((1ULL << perf) - 1))] = value;
+}
+
+static struct copy copy_of(uint64_t mask, uint64_t ip, const uint64_t *words, size_t nr, bool whole)
+{
+	struct copy c = { PERF_SAMPLE_REGS_ABI_64, mask, { 0 }, words, nr, whole };
+
+	memset(c.regs, 0x51, sizeof(c.regs));
+	set_reg(&c, PERF_REG_X86_IP, ip);
+	set_reg(&c, PERF_REG_X86_SP, STACK);
+	set_reg(&c, PERF_REG_X86_BP, 0);
+	return c;
+}
+
+static void sample_in(unsigned int set, pid_t pid, pid_t tid, const struct copy *c)
+{
+	const struct record r = { .type = PERF_RECORD_SAMPLE,
+				  .pid = pid,
+				  .tid = tid,
+				  .sample = { .ips = walked,
+					      .nr = ARRAY_SIZE(walked),
+					      .abi = c->abi,
+					      .regs = c->regs,
+					      .mask = c->mask,
+					      .stack = c->words,
+					      .stack_size = 8 * c->nr,
+					      .stack_whole = c->whole } };
+	const struct sample_lead lead = { .note = { .set = set } };
+
+	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
+}
+
+static struct stack_row only_row(unsigned int set)
+{
+	struct stack_row row;
+
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[set].stacks), 1);
+	stacks_row(cap.sets[set].stacks, 0, &row);
+	return row;
+}
+
+/* Each sample with a user part came to an end, @end. */
+static void assert_unwound(unsigned int set, int end, uint64_t nr)
+{
+	int i;
+
+	for (i = 0; i < UNWOUND_NR; i++)
+		ck_assert_msg(a.books[set].unwound[i] == (i == end ? nr : 0), "end %d: %llu", i,
+			      (unsigned long long)a.books[set].unwound[i]);
+}
+
+static void assert_user(const struct stack_row *row, const uint64_t *ips, size_t nr, bool truncated)
+{
+	ck_assert_int_eq(row->user.state, nr ? STACK_TAKEN : STACK_NONE);
+	ck_assert_uint_eq(row->user.nr, nr);
+	ck_assert_mem_eq(row->user.frames, ips, 8 * nr);
+	ck_assert_int_eq(row->user.truncated, truncated);
+}
+
+/* ---- registers */
+
+static const unsigned int perf_of[16] = {
+	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,  PERF_REG_X86_DI,
+	PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11,
+	PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15,
+};
+
+/* A function that returns to what is in register _i: found whatever else there is, and only if it is there. */
+START_TEST(test_register)
+{
+	uint64_t word = 0, own = 1ULL << perf_of[_i];
+	const uint64_t masks[] = { LEAST_MASK | own,     PERF_MASK,
+				   UINT64_MAX,           ~0ULL << 8 | LEAST_MASK | own,
+				   LEAST_MASK | own | 1, PERF_MASK & ~own,
+				   UINT64_MAX & ~own };
+	const uint64_t ips[] = { P(64 * (uint64_t)_i + 9), P(ROOT) + 5 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(masks); i++) {
+		struct copy c = copy_of(masks[i], ips[0], &word, 1, true);
+		bool has = masks[i] & own;
+		struct stack_row row;
+
+		set_reg(&c, perf_of[_i], ips[1]);
+		sample_in(0, 500, 500, &c);
+		assert_unwound(0, has ? UNWOUND_ROOT : UNWOUND_BAD, 1);
+		row = only_row(0);
+		assert_user(&row, ips, has ? 2 : 1, false);
+		stacks_free(cap.sets[0].stacks);
+		cap.sets[0].stacks = stacks_new();
+		ck_assert_ptr_nonnull(cap.sets[0].stacks);
+		memset(&a.books, 0, sizeof(a.books));
+	}
+}
+END_TEST
+
+/* ---- ends */
+
+static const uint64_t deep[] = { 0, P(FRAME) + 5, 0, P(FRAME) + 7, 0, P(ROOT) + 5, 0, 0 };
+static const uint64_t lost[] = { 0, P(FRAME) + 5, 0, 0x1234 };
+
+static const struct {
+	const char *what;
+	uint64_t abi, mask;
+	const uint64_t *words;
+	size_t nr;
+	bool whole, kernel_only;
+	int end;       /* -1: nothing was unwound */
+	size_t frames; /* of what was unwound; 0: the kernel's are kept */
+	bool truncated;
+} ends[] = {
+	{ "a whole copy", 2, PERF_MASK, deep, 8, true, false, UNWOUND_ROOT, 4, false },
+	{ "a full copy that holds all", 2, PERF_MASK, deep, 8, false, false, UNWOUND_ROOT, 4, false },
+	{ "just enough", 2, PERF_MASK, deep, 6, false, false, UNWOUND_ROOT, 4, false },
+	{ "a word less", 2, PERF_MASK, deep, 5, false, false, UNWOUND_TRUNCATED, 3, true },
+	{ "half of it", 2, PERF_MASK, deep, 3, false, false, UNWOUND_TRUNCATED, 2, true },
+	{ "a word", 2, PERF_MASK, deep, 1, false, false, UNWOUND_TRUNCATED, 1, true },
+	{ "nothing of a whole stack", 2, PERF_MASK, deep, 0, true, false, UNWOUND_BAD, 1, false },
+	{ "half of what is a whole stack", 2, PERF_MASK, deep, 3, true, false, UNWOUND_BAD, 2, false },
+	{ "a caller that is not mapped", 2, PERF_MASK, lost, 4, true, false, UNWOUND_BAD, 3, false },
+	{ "the least that is needed", 2, LEAST_MASK, deep, 8, true, false, UNWOUND_ROOT, 4, false },
+	{ "no registers", 0, PERF_MASK, deep, 8, true, false, UNWOUND_KERNEL, 0, false },
+	{ "a task of 32 bits", 1, PERF_MASK, deep, 8, true, false, UNWOUND_KERNEL, 0, false },
+	{ "an unknown kind of task", 99, PERF_MASK, deep, 8, true, false, UNWOUND_KERNEL, 0, false },
+	{ "no copy", 2, PERF_MASK, NULL, 0, false, false, UNWOUND_KERNEL, 0, false },
+	{ "no stack pointer", 2, 1ULL << PERF_REG_X86_IP, deep, 8, true, false, UNWOUND_KERNEL, 0, false },
+	{ "no address", 2, 1ULL << PERF_REG_X86_SP, deep, 8, true, false, UNWOUND_KERNEL, 0, false },
+	{ "no registers asked for", 2, 0, deep, 8, true, false, UNWOUND_KERNEL, 0, false },
+	{ "-K", 2, PERF_MASK, deep, 8, true, true, -1, 0, false },
+};
+
+START_TEST(test_end)
+{
+	const uint64_t ips[] = { P(FRAME), ends[_i].words ? ends[_i].words[1] : 0,
+				 ends[_i].words ? ends[_i].words[3] : 0, P(ROOT) + 5 };
+	struct copy c = copy_of(ends[_i].mask, ips[0], ends[_i].words, ends[_i].nr, ends[_i].whole);
+	struct stack_row row;
+
+	c.abi = ends[_i].abi;
+	options.kernel_only = ends[_i].kernel_only;
+	sample_in(0, 500, 500, &c);
+	assert_unwound(0, ends[_i].end, 1);
+	assert_unwound(1, -1, 0);
+	ck_assert_uint_eq(a.books[0].counted_ring, 1);
+	row = only_row(0);
+	if (ends[_i].frames)
+		assert_user(&row, ips, ends[_i].frames, ends[_i].truncated);
+	else
+		assert_user(&row, walked + 3, ends[_i].kernel_only ? 0 : 2, false);
+	/* The kernel's side is the kernel's. */
+	ck_assert_uint_eq(row.kernel.nr, 1);
+	ck_assert_uint_eq(row.kernel.frames[0], walked[1]);
+}
+END_TEST
+
+/* Each sample is unwound in the books of its own interval; one that is filtered is not. */
+START_TEST(test_sets)
+{
+	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
+	static const pid_t wanted[] = { 500 };
+
+	cap.filter = (struct filter){ wanted, 1, false, false };
+	a.set = 1;
+	sample_in(0, 500, 500, &c);
+	sample_in(1, 500, 500, &c);
+	sample_in(1, 500, 501, &c);
+	sample_in(1, 501, 501, &c);
+	assert_unwound(0, UNWOUND_ROOT, 1);
+	assert_unwound(1, UNWOUND_ROOT, 2);
+	ck_assert_uint_eq(a.books[1].filtered, 1);
+}
+END_TEST
+
+/* Nothing is known of it: its stack is what the kernel says, and no other process's code is looked at. */
+START_TEST(test_unknown_process)
+{
+	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
+	struct stack_row row;
+
+	sample_in(0, 777, 777, &c);
+	assert_unwound(0, UNWOUND_KERNEL, 1);
+	row = only_row(0);
+	ck_assert_uint_eq(row.user.nr, 2);
+}
+END_TEST
+
+/* Without unwinding a copy is nothing but bytes. */
+START_TEST(test_off)
+{
+	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
+	struct stack_row row;
+
+	unwinding_free(a.unwinding);
+	a.unwinding = NULL;
+	sample_in(0, 500, 500, &c);
+	assert_unwound(0, -1, 0);
+	row = only_row(0);
+	assert_user(&row, walked + 3, 2, false);
+}
+END_TEST
+
+/* More frames than there can be. */
+START_TEST(test_deep)
+{
+	size_t nr = 4 * UNWIND_MAX_FRAMES, i;
+	uint64_t *words = calloc(nr, 8);
+	struct copy c = copy_of(PERF_MASK, P(FRAME) + 5, words, nr, true);
+	struct stack_row row;
+
+	ck_assert_ptr_nonnull(words);
+	for (i = 0; i < nr; i++)
+		words[i] = P(FRAME) + 5;
+	put_maps("7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n");
+	sample_in(0, 500, 500, &c);
+	assert_unwound(0, UNWOUND_TRUNCATED, 1);
+	row = only_row(0);
+	ck_assert(row.user.truncated);
+	ck_assert_uint_le(row.user.nr, UNWIND_MAX_FRAMES);
+	ck_assert_uint_eq(cap.dump_needed, 0); /* a larger copy would not help */
+	free(words);
+}
+END_TEST
+
+/* ---- how large the copy should have been */
+
+#define STACK_LINE "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n"
+#define OTHERS     "555555554000-555555556000 r-xp 00000000 00:00 0 /bin/program\n"
+
+static const struct {
+	const char *maps; /* NULL: the file is not there */
+	uint64_t sp, needed;
+} stacks[] = {
+	{ STACK_LINE, STACK, 0x20000 },
+	{ OTHERS STACK_LINE, STACK, 0x20000 },
+	{ OTHERS STACK_LINE, 0x7ffc00000000, 0x21000 },
+	{ OTHERS STACK_LINE, 0x7ffc00020ff8, 8 },
+	{ OTHERS STACK_LINE, 0x7ffc00020ff9, 8 },
+	{ OTHERS STACK_LINE, 0x7ffc00001001, 0x20000 },
+	{ "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0\n", STACK, 0x20000 }, /* of a thread */
+	{ "garbage\n\n-\n7ffc00001000\n" STACK_LINE "more", STACK, 0x20000 },
+	{ OTHERS STACK_LINE, 0x7ffc00021000, 0 }, /* behind it */
+	{ OTHERS STACK_LINE, 0x7ffbffffffff, 0 },
+	{ OTHERS STACK_LINE, 8, 0 },
+	{ OTHERS, STACK, 0 },
+	{ "garbage\n", STACK, 0 },
+	{ "7ffc00021000-7ffc00000000 rw-p 00000000 00:00 0 [stack]\n", STACK, 0 },
+	{ "", STACK, 0 },
+	{ NULL, STACK, 0 },
+};
+
+static void truncated_sample(pid_t pid, uint64_t sp)
+{
+	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 3, false);
+	uint64_t before = a.books[0].unwound[UNWOUND_TRUNCATED];
+
+	set_reg(&c, PERF_REG_X86_SP, sp);
+	sample_in(0, pid, pid, &c);
+	ck_assert_uint_eq(a.books[0].unwound[UNWOUND_TRUNCATED], before + 1);
+}
+
+START_TEST(test_needed)
+{
+	if (stacks[_i].maps)
+		put_maps(stacks[_i].maps);
+	truncated_sample(500, stacks[_i].sp);
+	ck_assert_uint_eq(cap.dump_needed, stacks[_i].needed);
+}
+END_TEST
+
+/* The largest counts. A stack is looked up once, and again when it has grown, or is another one. */
+START_TEST(test_needed_again)
+{
+	char *maps;
+
+	map_program(564); /* in the same place of the table as 500 */
+	unit_write(dir, "564/root/bin/program", image.bytes, sizeof(image.bytes));
+	put_maps(STACK_LINE);
+	truncated_sample(500, 0x7ffc00020000);
+	ck_assert_uint_eq(cap.dump_needed, 0x1000);
+	truncated_sample(500, 0x7ffc00020800);
+	ck_assert_uint_eq(cap.dump_needed, 0x1000);
+	truncated_sample(500, 0x7ffc0001f000);
+	ck_assert_uint_eq(cap.dump_needed, 0x2000);
+	truncated_sample(564, 0x7ffc0001e000); /* nothing is known of its stack */
+	ck_assert_uint_eq(cap.dump_needed, 0x2000);
+	put_maps("7ffb00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n");
+	truncated_sample(500, 0x7ffbfffff000);
+	ck_assert_uint_eq(cap.dump_needed, 0x22000);
+	put_maps(STACK_LINE "7ffd00000000-7ffd00090000 rw-p 00000000 00:00 0\n");
+	truncated_sample(500, 0x7ffd00010000); /* another thread's; but no copy can be as large as one was already */
+	ck_assert_uint_eq(cap.dump_needed, 0x22000);
+	cap.dump_needed = 0;
+	truncated_sample(500, 0x7ffd00010000);
+	ck_assert_uint_eq(cap.dump_needed, 0x80000);
+	cap.dump_needed = 0;
+	put_maps("7ffb00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n");
+	truncated_sample(500, 0x7ffbfffff000);
+	ck_assert_uint_eq(cap.dump_needed, 0x22000);
+	ck_assert_int_ge(asprintf(&maps, "%s/500/maps", dir), 0);
+	ck_assert_int_eq(unlink(maps), 0);
+	free(maps);
+	cap.dump_needed = 1;
+	truncated_sample(500, 0x7ffbffffe000);
+	ck_assert_uint_eq(cap.dump_needed, 0x23000);
+	truncated_sample(500, 0x7ff000000000); /* elsewhere, and now it is gone */
+	ck_assert_uint_eq(cap.dump_needed, 0x23000);
+}
+END_TEST
+
+/* The processes of a recording are not those of now. Its files neither: process 500 is not looked at. */
+START_TEST(test_recorded)
+{
+	const uint64_t by_fp[] = { P(FRAME), P(FRAME) + 5 };
+	struct copy c = copy_of(PERF_MASK, by_fp[0], deep, 3, false);
+	struct stack_row row;
+
+	unwinding_free(a.unwinding);
+	options.input = "perf.data";
+	a.unwinding = unwinding_new(&cap);
+	ck_assert_ptr_nonnull(a.unwinding);
+	put_maps(STACK_LINE);
+	set_reg(&c, PERF_REG_X86_BP, STACK);
+	sample_in(0, 500, 500, &c);
+	assert_unwound(0, UNWOUND_ROOT, 1);
+	set_reg(&c, PERF_REG_X86_BP, STACK + 16);
+	sample_in(1, 500, 500, &c);
+	assert_unwound(1, UNWOUND_TRUNCATED, 1);
+	row = only_row(0);
+	assert_user(&row, by_fp, 2, false);
+	row = only_row(1);
+	assert_user(&row, by_fp, 1, true);
+	ck_assert_uint_eq(cap.dump_needed, 0);
+}
+END_TEST
+
+START_TEST(test_free_nothing)
+{
+	unwinding_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("unwinding");
+	TCase *tc = tcase_create("unwinding");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_register, 0, 7);
+	tcase_add_loop_test(tc, test_register, 8, 16); /* 7 is the stack pointer */
+	tcase_add_loop_test(tc, test_end, 0, ARRAY_SIZE(ends));
+	tcase_add_test(tc, test_sets);
+	tcase_add_test(tc, test_unknown_process);
+	tcase_add_test(tc, test_off);
+	tcase_add_test(tc, test_deep);
+	tcase_add_loop_test(tc, test_needed, 0, ARRAY_SIZE(stacks));
+	tcase_add_test(tc, test_needed_again);
+	tcase_add_test(tc, test_recorded);
+	tcase_add_test(tc, test_free_nothing);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
