@@ -529,6 +529,7 @@ int cfi_row_find(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t 
 {
 	struct cfi_row initial;
 	struct machine m;
+	unsigned int reg;
 	int rc;
 
 	m.cie = cie;
@@ -554,5 +555,7 @@ int cfi_row_find(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t 
 	rc = run(&m, fde->program, fde->program_end, fde->program_addr);
 	if (rc < 0)
 		return rc;
+	for (reg = 0; reg < UNWIND_NR_REGS; reg++)
+		out->changed |= (uint32_t)(out->how[reg] != CFI_SAME) << reg;
 	return out->cfa_expr || out->cfa_reg != NO_REG ? 0 : -EBADMSG;
 }

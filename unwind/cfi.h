@@ -44,6 +44,7 @@ struct cfi_row {
 	int64_t cfa_value; /* CFA = register @cfa_reg + this, or the address of an expression */
 	int64_t value[UNWIND_NR_REGS];
 	uint8_t how[UNWIND_NR_REGS]; /* enum cfi_how */
+	uint32_t changed;            /* bit N: how[N] is not CFI_SAME */
 	uint8_t cfa_reg;             /* below UNWIND_NR_REGS */
 	bool cfa_expr;
 	bool signal; /* of a signal frame: the caller was interrupted, and did not call */

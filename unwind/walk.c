@@ -16,6 +16,7 @@ struct walk {
 	bool exact;              /* it was interrupted at its address; else it called, and that is where it goes on */
 	struct rules *rules;     /* of the file its code is in, NULL: none */
 	uint64_t bias;           /* what addresses of the process are above those of that file */
+	struct mapping mapping;  /* that these two are of; zeros: they have to be looked for */
 	uint64_t missing;        /* the address that the copy of the stack did not reach; 0: it reached all */
 	unsigned int evaluated;  /* expressions */
 	uint64_t work;           /* see rules_work(), spent on this stack */
@@ -153,9 +154,9 @@ static enum unwind_end go_on(struct walk *w, const struct unwind_regs *next, boo
 
 static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 {
-	struct unwind_regs next = { 0 };
+	struct unwind_regs next = w->regs;
+	unsigned int reg, changed;
 	uint64_t cfa, value;
-	unsigned int reg;
 	int rc;
 
 	if (row->how[row->return_reg] == CFI_UNDEFINED)
@@ -166,12 +167,15 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 	rc = caller_reg(w, row, cfa, row->return_reg, &value);
 	if (rc)
 		return failed(rc);
-	for (reg = 0; reg < UNWIND_IP; reg++) {
+	for (changed = row->changed & ~(1U << UNWIND_IP); changed; changed &= changed - 1) {
 		uint64_t saved;
 
 		/* One that is not known may never be asked for. */
+		reg = (unsigned int)__builtin_ctz(changed);
 		if (!caller_reg(w, row, cfa, reg, &saved))
 			set_reg(&next, reg, saved);
+		else
+			next.have &= ~(1U << reg);
 	}
 	set_reg(&next, UNWIND_IP, value);
 	return go_on(w, &next, row->signal);
@@ -306,13 +310,21 @@ static enum unwind_end step_by_code(struct walk *w, uint64_t addr)
  */
 static bool find_rules(struct walk *w, const struct mapping *m, uint64_t ip, uint64_t *addr)
 {
-	uint64_t pgoff = strcmp(m->file->path, "[vdso]") ? m->pgoff : 0;
+	uint64_t pgoff;
 
+	if (m->file == w->mapping.file && ip >= w->mapping.start && ip < w->mapping.end) {
+		*addr = ip - w->bias;
+		return true;
+	}
+	pgoff = strcmp(m->file->path, "[vdso]") ? m->pgoff : 0;
+	w->mapping.file = NULL;
 	w->rules = w->files->find(w->files->ctx, m);
 	if (!w->rules || !rules_address(w->rules, ip - m->start + pgoff, addr))
 		w->rules = NULL;
 	else
 		w->bias = ip - *addr;
+	if (w->rules)
+		w->mapping = *m;
 	return w->rules;
 }
 
@@ -323,9 +335,10 @@ static enum unwind_end step(struct walk *w)
 	const struct cfi_row *row;
 	int rc;
 
-	w->rules = NULL;
-	if (!m)
+	if (!m) {
+		w->rules = NULL;
 		return UNWIND_BAD;
+	}
 	if (!find_rules(w, m, ip, &addr))
 		return step_by_fp(w);
 	work = rules_work(w->rules);
