@@ -204,22 +204,11 @@ static int open_file(const struct rule_files *f, struct rule_file *rf, pid_t pid
 
 /* ---- which files are kept */
 
-static bool same_bytes(const struct mapped_file *a, const struct mapped_file *b)
-{
-	return a->maj == b->maj && a->min == b->min && a->ino == b->ino && a->build_id_size == b->build_id_size &&
-	       !memcmp(a->build_id, b->build_id, a->build_id_size) && !strcmp(a->path, b->path);
-}
-
 static bool same_file(const void *table, uint32_t pos, const void *key)
 {
 	const struct rule_file *v = table;
 
-	return same_bytes(&v[pos].file, key);
-}
-
-static uint64_t hash_file(const struct mapped_file *file)
-{
-	return hash_bytes(file->path, strlen(file->path), file->ino);
+	return mapped_file_equal(&v[pos].file, key);
 }
 
 /* The one that was not asked for longest; @open: of those that are. */
@@ -304,7 +293,7 @@ static uint32_t find_file(struct rule_files *f, const struct mapped_file *file)
 	}
 	if (f->hints[hint].file == file)
 		return f->hints[hint].pos;
-	hash = hash_file(file);
+	hash = mapped_file_hash(file);
 	pos = hash_find(&f->index, hash, same_file, f->v, file);
 	if (pos == HASH_NONE)
 		pos = add_file(f, file, hash);

@@ -109,11 +109,11 @@ static void take_regs(const uint64_t *regs, uint64_t mask, struct unwind_regs *o
 	for (i = 0; i < UNWIND_NR_REGS; i++) {
 		uint64_t bit = 1ULL << perf_regs[i];
 
-		/* Before 4.19 the kernel says -1 of registers that its system calls do not save. */
-		if (!(mask & bit) || regs[__builtin_popcountll(mask & (bit - 1))] == UINT64_MAX)
+		if (!(mask & bit))
 			continue;
-		out->have |= 1U << i;
 		out->r[i] = regs[__builtin_popcountll(mask & (bit - 1))];
+		/* Before 4.19 the kernel says -1 of registers that its system calls do not save. */
+		out->have |= (uint32_t)(out->r[i] != UINT64_MAX) << i;
 	}
 }
 

@@ -3,6 +3,7 @@
 #ifndef CORE_MAPPING_H
 #define CORE_MAPPING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define BUILD_ID_MAX 20 /* bytes; of SHA-1, the longest that linkers make of themselves and the kernel reads */
@@ -25,6 +26,11 @@ struct mapped_file {
 	unsigned char build_id[BUILD_ID_MAX];
 	uint8_t build_id_size;
 };
+
+/** mapped_file_equal() - are they the same file, as far as the kernel told? */
+bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b);
+/** mapped_file_hash() - see hash_bytes(); equal ones have equal hashes. */
+uint64_t mapped_file_hash(const struct mapped_file *file);
 
 /** struct mapping - addresses [@start, @end) show @file from byte @pgoff on. Ranges of one image never overlap. */
 struct mapping {

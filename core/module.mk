@@ -13,6 +13,7 @@ LIB_SRCS += \
 	core/host.c \
 	core/keeper.c \
 	core/mapped_files.c \
+	core/mapping.c \
 	core/maps.c \
 	core/number.c \
 	core/options.c \

@@ -291,15 +291,7 @@ static const struct thread *successor(const struct tasks *t, const struct thread
 
 static bool same_file(const void *table, uint32_t pos, const void *key)
 {
-	const struct mapped_file *a = &((const struct tasks *)table)->files[pos]->file, *b = key;
-
-	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->build_id_size == b->build_id_size &&
-	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id)) && !strcmp(a->path, b->path);
-}
-
-static uint64_t hash_file(const struct mapped_file *f)
-{
-	return hash_bytes(f->path, strlen(f->path), f->ino);
+	return mapped_file_equal(&((const struct tasks *)table)->files[pos]->file, key);
 }
 
 /*
@@ -325,7 +317,7 @@ static const struct mapped_file *intern_file(struct tasks *t, struct mapped_file
 
 	if (!key.path)
 		return NULL;
-	hash = hash_file(&key);
+	hash = mapped_file_hash(&key);
 	pos = hash_find(&t->file_index, hash, same_file, t, &key);
 	if (pos != HASH_NONE) {
 		free((char *)key.path);
@@ -376,7 +368,7 @@ static void sweep_files(struct tasks *t)
 		mark_files((const struct process *)t->processes.v[i], t->sweeps);
 	for (i = 0; i < t->nr_files; i++) {
 		struct known_file *f = t->files[i];
-		uint64_t hash = hash_file(&f->file);
+		uint64_t hash = mapped_file_hash(&f->file);
 
 		if (f->used) {
 			f->used = false;
