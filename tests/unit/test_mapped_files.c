@@ -6,7 +6,6 @@
 #include "core/symbols/build_ids.h"
 #include "core/symbols/recorded.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
@@ -90,19 +89,6 @@ static void teardown(void)
 	unit_rmdir(dir);
 }
 
-/* How many descriptors are open: as many as before when none is forgotten. */
-static int open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int nr = 0;
-
-	ck_assert_ptr_nonnull(d);
-	while (readdir(d))
-		nr++;
-	closedir(d);
-	return nr;
-}
-
 /* @got is what was opened: the file called @name, ready to be read, or when that is NULL, the failure @rc. */
 static void check_opened(int got, const char *name, int rc, int fds)
 {
@@ -120,7 +106,7 @@ static void check_opened(int got, const char *name, int rc, int fds)
 	} else {
 		ck_assert_int_eq(got, rc);
 	}
-	ck_assert_int_eq(open_fds(), fds);
+	ck_assert_int_eq(unit_open_fds(), fds);
 }
 
 /* Which inode the mapping has: @of a file, "" of none there is, NULL: unknown. */
@@ -192,7 +178,7 @@ static const struct {
 START_TEST(test_live)
 {
 	struct mapped_file file = { .path = live[_i].path };
-	int fds = open_fds();
+	int fds = unit_open_fds();
 
 	if (live[_i].of)
 		file.ino = *live[_i].of ? inode(live[_i].of) : UINT64_MAX;
@@ -206,7 +192,7 @@ START_TEST(test_no_process)
 	static const pid_t pids[] = { PID + 1, 0, -1, INT32_MAX };
 	const struct mapped_file own = { .path = "/lib/own.so" }, both = { .path = "/lib/both.so" };
 	char long_proc[8192] = "";
-	int fds = open_fds();
+	int fds = unit_open_fds();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(pids); i++) {
@@ -223,7 +209,7 @@ END_TEST
 START_TEST(test_root)
 {
 	struct mapped_file file = { 0 };
-	int fds = open_fds();
+	int fds = unit_open_fds();
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/outside/x.so", dir);
@@ -236,7 +222,7 @@ END_TEST
 
 START_TEST(test_long_names)
 {
-	int fds = open_fds(), len;
+	int fds = unit_open_fds(), len;
 	struct mapped_file file = { 0 };
 	char name[300], path[20000];
 	size_t i;
@@ -269,7 +255,7 @@ END_TEST
 START_TEST(test_few_descriptors)
 {
 	const struct mapped_file file = { .path = "/lib/own.so" };
-	int fds = open_fds(), lowest = open("/dev/null", O_RDONLY | O_CLOEXEC), left, fd = -1;
+	int fds = unit_open_fds(), lowest = open("/dev/null", O_RDONLY | O_CLOEXEC), left, fd = -1;
 	struct rlimit before, rl;
 
 	ck_assert_int_ge(lowest, 0);
@@ -341,7 +327,7 @@ START_TEST(test_recorded)
 {
 	struct mapped_file file = { .path = "/x.so" };
 	const char *there = recorded[_i].file, *id;
-	int fds = open_fds();
+	int fds = unit_open_fds();
 	size_t i;
 
 	/* A process of that number runs here, with all that could be wished for. */
@@ -378,7 +364,7 @@ static const struct {
 START_TEST(test_recorded_other)
 {
 	struct mapped_file file = { .path = recorded_others[_i].path, .build_id = "abc", .build_id_size = 3 };
-	int fds = open_fds();
+	int fds = unit_open_fds();
 
 	write_built(HOST "lib/built", "abc", 3);
 	write_built(HOST "dev/built", "abc", 3);
@@ -473,7 +459,7 @@ static const struct {
 
 START_TEST(test_debug)
 {
-	int fds = open_fds();
+	int fds = unit_open_fds();
 	struct build_id id;
 
 	write_built(debugs[_i].name, debugs[_i].has, debugs[_i].size);
@@ -500,7 +486,7 @@ static const struct {
 
 START_TEST(test_debug_link)
 {
-	int fds = open_fds();
+	int fds = unit_open_fds();
 	struct build_id id;
 
 	write_built(HOST "usr/lib/debug/x.debug", ID, 20);
@@ -517,7 +503,7 @@ END_TEST
 
 START_TEST(test_debug_kind)
 {
-	int fds = open_fds();
+	int fds = unit_open_fds();
 	struct build_id id;
 
 	build_id_set(&id, ID, 20);

@@ -6,7 +6,6 @@
 #include "core/symbols/recorded.h"
 #include "core/tasks.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,19 +20,6 @@ static struct mapped_files_cfg cfg;
 static struct tasks *tasks;
 static struct rule_files *files;
 static int fds; /* that were open before */
-
-/* How many descriptors are open. */
-static int open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int nr = 0;
-
-	ck_assert_ptr_nonnull(d);
-	while (readdir(d))
-		nr++;
-	closedir(d);
-	return nr;
-}
 
 /* What the next one would be called. */
 static int next_fd(void)
@@ -65,7 +51,7 @@ static void setup(void)
 	cfg = (struct mapped_files_cfg){ .host = &host, .root = root };
 	tasks = tasks_new(&host);
 	ck_assert_ptr_nonnull(tasks);
-	fds = open_fds();
+	fds = unit_open_fds();
 	files = rule_files_new(&cfg, tasks);
 	ck_assert_ptr_nonnull(files);
 }
@@ -74,7 +60,7 @@ static void setup(void)
 static void teardown(void)
 {
 	rule_files_free(files);
-	ck_assert_int_eq(open_fds(), fds);
+	ck_assert_int_eq(unit_open_fds(), fds);
 	tasks_free(tasks);
 	free(root);
 	unit_rmdir(dir);
@@ -114,7 +100,7 @@ START_TEST(test_found)
 	assert_rules(r);
 	ck_assert_ptr_eq(find(5, &file), r);
 	ck_assert_ptr_eq(find(6, &file), r); /* who has it not there */
-	ck_assert_int_eq(open_fds(), fds + 1);
+	ck_assert_int_eq(unit_open_fds(), fds + 1);
 }
 END_TEST
 
@@ -234,7 +220,7 @@ START_TEST(test_useless)
 	useless[_i].make(path);
 	ck_assert_msg(!find(5, &useless[_i].file), "%s", useless[_i].what);
 	ck_assert(!find(5, &useless[_i].file));
-	ck_assert_int_eq(open_fds(), fds);
+	ck_assert_int_eq(unit_open_fds(), fds);
 	/* Only where it was not there it may be elsewhere. */
 	image = good;
 	if (useless[_i].file.path[0] == '/' && !useless[_i].file.ino)
@@ -318,7 +304,7 @@ START_TEST(test_vdso)
 	}
 	ck_assert_int_eq(find(5, &file) != NULL, have && _i != 2);
 	ck_assert_int_eq(find(6, &file) != NULL, have && _i != 2);
-	ck_assert_int_eq(open_fds(), fds);
+	ck_assert_int_eq(unit_open_fds(), fds);
 	cfg.recorded = NULL;
 }
 END_TEST
@@ -355,7 +341,7 @@ START_TEST(test_many)
 	for (i = 0; i < 2 * MANY; i++) {
 		assert_rules(find(5, &many[i % MANY]));
 		if (i % 100 == 99)
-			ck_assert_int_le(open_fds(), fds + 256);
+			ck_assert_int_le(unit_open_fds(), fds + 256);
 	}
 }
 END_TEST
@@ -372,7 +358,7 @@ START_TEST(test_in_use)
 		assert_rules(find(5, &many[i]));
 		ck_assert_ptr_eq(find(5, &many[0]), first);
 	}
-	ck_assert_int_le(open_fds(), fds + 256);
+	ck_assert_int_le(unit_open_fds(), fds + 256);
 }
 END_TEST
 

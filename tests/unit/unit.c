@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/unit.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
@@ -57,4 +58,16 @@ void unit_rmdir(char *dir)
 {
 	nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	free(dir);
+}
+
+int unit_open_fds(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int nr = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (readdir(d))
+		nr++;
+	closedir(d);
+	return nr;
 }

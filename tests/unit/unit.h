@@ -29,6 +29,9 @@ char *unit_tmpdir(void);
  */
 void unit_write(const char *dir, const char *name, const void *data, size_t len);
 
+/** unit_open_fds() - a number that grows and falls with the descriptors that are open. */
+int unit_open_fds(void);
+
 /** unit_rmdir() - remove @dir and everything below, and free the string. */
 void unit_rmdir(char *dir);
 
