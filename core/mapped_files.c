@@ -22,7 +22,7 @@ static int missing(int rc)
 	return rc == -EMFILE || rc == -ENFILE ? rc : -ENOENT;
 }
 
-static const char *host_root(const struct mapped_files_cfg *cfg)
+const char *mapped_files_root(const struct mapped_files_cfg *cfg)
 {
 	return cfg->root ? cfg->root : "/";
 }
@@ -113,6 +113,13 @@ static int open_below(const char *root, const struct mapped_file *file, const st
 	return rc;
 }
 
+int regular_file_open(const char *root, const char *path)
+{
+	const struct mapped_file file = { .path = path };
+
+	return open_below(root, &file, NULL);
+}
+
 static int open_live(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file)
 {
 	int rc = -ENOENT, outside;
@@ -122,7 +129,7 @@ static int open_live(const struct mapped_files_cfg *cfg, pid_t pid, const struct
 		rc = open_below(root, file, NULL);
 	if (rc != -ENOENT && rc != -ESTALE)
 		return rc;
-	outside = open_below(host_root(cfg), file, NULL);
+	outside = open_below(mapped_files_root(cfg), file, NULL);
 	return outside == -ENOENT ? rc : outside;
 }
 
@@ -147,11 +154,11 @@ static int open_recorded(const struct mapped_files_cfg *cfg, const struct mapped
 	struct build_id id;
 
 	if (mapped_file_build(cfg, file, &id))
-		return open_below(host_root(cfg), file, &id);
+		return open_below(mapped_files_root(cfg), file, &id);
 	/* Of another boot, the path alone says too little. */
 	if (!file->ino && cfg->recorded->boot == BOOT_OTHER)
 		return -ENOENT;
-	return open_below(host_root(cfg), file, NULL);
+	return open_below(mapped_files_root(cfg), file, NULL);
 }
 
 bool mapped_file_has_path(const struct mapped_file *file)
@@ -177,7 +184,8 @@ static int open_debug(const struct mapped_files_cfg *cfg, const struct build_id 
 
 	for (i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
-	rc = snprintf(path, sizeof(path), "%s/usr/lib/debug/.build-id/%.2s/%s.debug", host_root(cfg), hex, hex + 2);
+	rc = snprintf(path, sizeof(path), "%s/usr/lib/debug/.build-id/%.2s/%s.debug", mapped_files_root(cfg), hex,
+		      hex + 2);
 	if (rc >= (int)sizeof(path))
 		return -ENOENT;
 	handle = open(path, O_PATH | O_CLOEXEC);

@@ -32,6 +32,16 @@ struct mapped_files_cfg {
 	const struct recorded *recorded;
 };
 
+/** mapped_files_root() - the root of the host, of @cfg or "/"; borrowed. */
+const char *mapped_files_root(const struct mapped_files_cfg *cfg);
+
+/**
+ * regular_file_open() - open the regular file at @path below directory @root, whoever's it is. No symlink of @path is
+ * followed, and nothing else is opened.
+ * Return: as mapped_file_open().
+ */
+int regular_file_open(const char *root, const char *path);
+
 /** mapped_file_has_path() - does it name a file that could be opened, not memory or a device? */
 bool mapped_file_has_path(const struct mapped_file *file);
 

@@ -30,10 +30,28 @@ LIB_SRCS += \
 	core/signals.c \
 	core/stacks.c \
 	core/symbols/build_ids.c \
+	core/symbols/debug_files.c \
+	core/symbols/demangle.c \
 	core/symbols/elf.c \
+	core/symbols/elf_file.c \
+	core/symbols/elf_names.c \
+	core/symbols/elf_plt.c \
+	core/symbols/elf_spans.c \
+	core/symbols/elf_xz.c \
 	core/symbols/kernel.c \
 	core/symbols/kernel_names.c \
+	core/symbols/perf_map.c \
 	core/symbols/symbols.c \
 	core/tasks.c \
 	core/watch.c
-LIBS += $(shell $(PKG_CONFIG) --libs libelf)
+# Names of C++ and Rust; without the library, or with IBERTY=, they stay as they are. It is static, and pkg-config does
+# not know it.
+ifeq ($(origin IBERTY),undefined)
+IBERTY := $(shell echo 'int main(void) { return !cplus_demangle_v3_callback + !rust_demangle_callback; }' | \
+	    $(CC) $(CFLAGS) -w -include libiberty/demangle.h -x c - -o /dev/null $(LDFLAGS) -liberty 2>/dev/null && echo 1)
+endif
+ifneq ($(IBERTY),)
+ALL_CFLAGS += -DHAVE_IBERTY
+IBERTY_LIBS := -liberty
+endif
+LIBS += $(shell $(PKG_CONFIG) --libs libelf liblzma zlib) $(IBERTY_LIBS)

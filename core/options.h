@@ -49,6 +49,7 @@ struct options {
 	const char *output; /* -o; NULL: stdout */
 	const char *
 		input; /* --input, "-": stdin; NULL: take samples. Then what they are asked for is not looked up here */
+	const char *debug_dir;          /* --debug-dir; NULL: not given */
 	const char *kallsyms, *vmlinux; /* files; NULL: not given */
 	const char *backend;            /* --backend: a name, or BACKEND_BOTH; NULL: auto */
 	enum unwind_mode unwind;        /* --unwind; UNWIND_DEFAULT: not given */

@@ -176,6 +176,7 @@ static int write_report(struct run *run, const struct account *a, struct err *er
 	FILE *out = run->out->stream;
 	int rc;
 
+	symbols_renew(run->symbols);
 	/* An empty line is between header and report, and between two reports. */
 	if (cfg->form != REPORT_FOLDED || run->intervals)
 		fputc('\n', out);
@@ -254,6 +255,7 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 		.host = cap->host,
 		.kallsyms = cap->options->kallsyms,
 		.vmlinux = cap->options->vmlinux,
+		.debug_dir = cap->options->debug_dir,
 		.recorded = cap->options->input ? &cap->recording.origin : NULL,
 	};
 	struct run run = { .cap = cap, .out = out };

@@ -8,6 +8,7 @@
  */
 #include "core/report/writer.h"
 #include "core/grow.h"
+#include "core/symbols/demangle.h"
 
 #include <errno.h>
 #include <string.h>
@@ -173,6 +174,7 @@ static int name_frame(struct report *r, const struct task *task, const struct fr
 {
 	const struct report_names *names = r->names;
 	struct symbol sym = { 0 };
+	char readable[DEMANGLED_MAX];
 
 	if (task)
 		names->user(names->ctx, task->pid, task->comm, key->addr, key->is_return, &sym);
@@ -180,6 +182,8 @@ static int name_frame(struct report *r, const struct task *task, const struct fr
 		names->kernel(names->ctx, key->addr, key->is_return, &sym);
 	if (sym.name && !*sym.name)
 		sym.name = NULL;
+	if (task && sym.name && demangle(sym.name, readable, sizeof(readable)))
+		sym.name = readable;
 	r->text.len = r->folded.len = 0;
 	r->writer->frame(&r->text, r->cfg, key->addr, !task, &sym);
 	report_folded.frame(&r->folded, r->cfg, key->addr, !task, &sym);

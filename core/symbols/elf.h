@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The function symbols of one ELF file: .symtab and .dynsym together, 32 and 64 bits, either byte order.
+ * The function symbols of one ELF file: .symtab and .dynsym together, 32 and 64 bits, either byte order; without
+ * .symtab, the one of its debug file (see debug_files.h) or of its .gnu_debugdata in its place.
  *
  * Taken are functions, indirect functions and untyped labels (hand-written assembly) that lie in an
  * executable section. An address belongs to the symbol with size that covers it and begins closest below; of
  * those that begin at the same address, to the one alias.h prefers. A symbol without size ends where the next
  * one begins, at latest with its section, and gives way to every symbol with size that covers it or begins
- * where it does.
+ * where it does. Where there is no symbol, the entries of the procedure linkage tables of x86-64 are called "name@plt".
  *
- * Memory: 24 bytes a symbol, and the names that were asked for; the file stays open for the others.
+ * Memory: 24 bytes a symbol, and the names that were asked for; of .gnu_debugdata, all names. The files stay open for
+ * the others.
  *
- * The file may be hostile and may change while it is read: bytes are read by pread(2) into memory of our own, and each
- * offset, count and link is checked there. A name that changed is another name, no more. Not thread safe.
+ * The files may be hostile and may change while they are read: bytes are read by pread(2) into memory of our own, and
+ * each offset, count and link is checked there. A name that changed is another name, no more. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_ELF_H
 #define CORE_SYMBOLS_ELF_H
@@ -42,7 +44,35 @@ int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out);
 
 void elf_symbols_free(struct elf_symbols *es);
 
-/** elf_symbols_read() - symbols that were read: what time and memory grow with. */
+/** elf_symbols_wants_debug() - has no .symtab been read, of the file or of another one? */
+bool elf_symbols_wants_debug(const struct elf_symbols *es);
+
+/**
+ * elf_symbols_add_debug() - add the .symtab of @fd, the separate debug file. One of another build or machine is
+ * refused; that it is the right one when nothing tells builds apart is for the caller to know. Before the first
+ * elf_symbols_find(), and once. Return: 0; -ENOENT: it has no .symtab; -ESTALE: of another build or machine; -EALREADY;
+ * others as of elf_symbols_open(), and @es is as it was. @fd stays the caller's.
+ */
+int elf_symbols_add_debug(struct elf_symbols *es, int fd);
+
+/** elf_symbols_parse_debug() - the same for a file of @len bytes in memory, which is not needed afterwards. */
+int elf_symbols_parse_debug(struct elf_symbols *es, const void *image, size_t len);
+
+/**
+ * elf_symbols_add_inside() - the same of the debug file inside the file: .gnu_debugdata.
+ * Return: also -ENOENT: there is none; -EBADMSG: it is not compressed as it should be; -E2BIG: it is too large.
+ */
+int elf_symbols_add_inside(struct elf_symbols *es);
+
+/**
+ * elf_symbols_debuglink() - what .gnu_debuglink tells of the debug file.
+ * @name: its name, without folder, until elf_symbols_free(); not empty, "." or ".."
+ * @crc: CRC-32 of all of its bytes, as of zlib
+ * Return: false: the file does not tell, or tells nonsense; both are untouched.
+ */
+bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint32_t *crc);
+
+/** elf_symbols_read() - symbols that were read, and others' worth of bytes: what time and memory grow with. */
 uint64_t elf_symbols_read(const struct elf_symbols *es);
 
 /** elf_symbols_vaddr() - where byte @offset of the file is loaded executable. False: nowhere. */
@@ -52,8 +82,9 @@ bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *
 bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out);
 
 /**
- * elf_symbols_address() - the address of the first symbol called @name, code or not, that is defined in the file.
- * Reads all names up to it: not for many lookups. Return: true and *@addr, which is untouched otherwise.
+ * elf_symbols_address() - the address of the first symbol called @name, code or not, that is defined in the file, not
+ * in its debug file. Reads all names up to it: not for many lookups. Return: true and *@addr, which is untouched
+ * otherwise.
  */
 bool elf_symbols_address(const struct elf_symbols *es, const char *name, uint64_t *addr);
 

@@ -5,8 +5,10 @@
 #include "core/hash.h"
 #include "core/mapped_files.h"
 #include "core/symbols/build_ids.h"
+#include "core/symbols/debug_files.h"
 #include "core/symbols/elf.h"
 #include "core/symbols/kernel_names.h"
+#include "core/symbols/perf_map.h"
 #include "core/tasks.h"
 
 #include <errno.h>
@@ -33,6 +35,8 @@ struct symbols {
 	struct tasks *tasks;
 	struct mapped_files_cfg mapped;
 	struct kernel_names *kernel;
+	struct perf_maps *perf_maps;
+	struct debug_files debug;
 
 	struct symbol_file *files;
 	size_t nr_files, cap_files;
@@ -57,11 +61,15 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 		return err_sys(err, -ENOMEM, "cannot name the stacks");
 	s->tasks = tasks;
 	s->mapped = (struct mapped_files_cfg){ .host = cfg->host, .recorded = cfg->recorded };
-	rc = kernel_names_open(cfg, &s->kernel, err);
-	if (rc)
+	s->debug = (struct debug_files){ .mapped = &s->mapped, .dir = cfg->debug_dir };
+	s->perf_maps = perf_maps_new(&s->mapped);
+	rc = s->perf_maps ? kernel_names_open(cfg, &s->kernel, err) : err_sys(err, -ENOMEM, "cannot name the stacks");
+	if (rc) {
+		perf_maps_free(s->perf_maps);
 		free(s);
-	else
+	} else {
 		*out = s;
+	}
 	return rc;
 }
 
@@ -84,7 +92,13 @@ void symbols_free(struct symbols *s)
 	free(s->files);
 	elf_symbols_free(s->vdso);
 	kernel_names_free(s->kernel);
+	perf_maps_free(s->perf_maps);
 	free(s);
+}
+
+void symbols_renew(struct symbols *s)
+{
+	perf_maps_renew(s->perf_maps);
 }
 
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out)
@@ -134,6 +148,12 @@ static struct symbol_file *file_entry(struct symbols *s, const struct mapped_fil
 	return &s->files[s->nr_files++];
 }
 
+static void skip(struct symbols *s, int rc)
+{
+	if (!s->nr_skipped++)
+		s->skipped_rc = rc;
+}
+
 static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int fd = mapped_file_open(&s->mapped, pid, f->file), rc;
@@ -143,13 +163,13 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 		return fd;
 	rc = elf_symbols_open(fd, &f->elf);
 	close(fd);
-	return rc;
-}
-
-static void skip(struct symbols *s, int rc)
-{
-	if (!s->nr_skipped++)
-		s->skipped_rc = rc;
+	if (rc)
+		return rc;
+	/* That there is none is usual, and no reason to try again. */
+	rc = debug_files_add(&s->debug, pid, f->file, f->elf);
+	if (rc == -EMFILE || rc == -ENFILE)
+		skip(s, rc);
+	return 0;
 }
 
 bool symbols_skipped(const struct symbols *s, struct err *why)
@@ -231,6 +251,20 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Code made at run time, for all that is known. Of a recording's processes nothing is left to ask. */
+static void name_made(struct symbols *s, pid_t pid, uint64_t addr, uint64_t lookup, struct symbol *out)
+{
+	struct perf_map_symbol found;
+	int rc = s->mapped.recorded ? 0 : perf_maps_find(s->perf_maps, pid, lookup, &found);
+
+	if (rc < 0)
+		skip(s, rc);
+	if (rc <= 0)
+		return;
+	out->name = found.name;
+	out->offset = addr - found.start;
+}
+
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
 {
 	uint64_t lookup = addr - (is_return && addr), offset, vaddr;
@@ -245,13 +279,17 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 		drop_files(s);
 		s->forgotten = tasks_forgotten(s->tasks);
 	}
-	if (tasks_find(s->tasks, pid, comm, lookup, &m) != 1)
+	if (tasks_find(s->tasks, pid, comm, lookup, &m) != 1) {
+		name_made(s, pid, addr, lookup, out);
 		return;
+	}
 	out->module = base_name(m.file->path);
 	offset = lookup - m.start;
 	if (!strcmp(m.file->path, "[vdso]")) {
 		/* The whole image from its beginning; before 4.x its page offset is its address. */
 		elf = vdso_symbols(s, &m);
+	} else if (!mapped_file_has_path(m.file)) {
+		name_made(s, pid, addr, lookup, out);
 	} else {
 		f = file_entry(s, m.file);
 		elf = f ? file_symbols(s, f, pid) : NULL;

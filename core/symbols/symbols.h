@@ -9,6 +9,8 @@
  * A recording may be of another host or boot. Its addresses are named by what is proved, or not contradicted by all
  * that it tells, to be what was recorded: see struct recorded, and kernel_names.h for the kernel.
  *
+ * Code in no file, made at run time, has the names that its process writes for it, see perf_map.h; not in a recording.
+ *
  * An address in a file belongs to the symbol that covers it by its size and begins closest below it; where
  * there is none, to the one without size before it. A kernel symbol ends where the next one begins. Of
  * several that begin at the same address one is chosen, the same on every run: one with size before one
@@ -36,17 +38,19 @@ struct host;
  * @host:     whose /proc, /sys and processes' roots are read
  * @kallsyms: a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of @host
  * @vmlinux:  an ELF image of that kernel, moved to where it was loaded; NULL: none
+ * @debug_dir: where debug files are looked for first, laid out as /usr/lib/debug; NULL: nowhere else
  * @recorded: of a recording, may be filled until the first lookup; NULL: it is sampled now, on @host
  */
 struct symbols_cfg {
 	const struct host *host;
 	const char *kallsyms, *vmlinux;
+	const char *debug_dir;
 	const struct recorded *recorded;
 };
 
 /**
  * struct symbol - what is known of an address.
- * @name:   NULL: no symbol. Borrowed until symbols_free() or, of a user address, tasks_forget().
+ * @name:   NULL: no symbol. Borrowed until symbols_free() or, of a user address, tasks_forget() or symbols_renew().
  * @offset: of the address from the symbol's start (without @name: 0)
  * @module: "kernel" (of unknown kernel addresses, too), a kernel module's name, "bpf", a mapped file's base
  *          name, "[vdso]", "//anon" and so on as they are; NULL: no known mapping. Borrowed, a file's from
@@ -68,6 +72,9 @@ struct symbol {
  */
 int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err);
 void symbols_free(struct symbols *s);
+
+/** symbols_renew() - another report begins: the names of code made since the last one are read. */
+void symbols_renew(struct symbols *s);
 
 /**
  * symbols_kernel() - the kernel symbol of @addr.

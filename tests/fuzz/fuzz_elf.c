@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * libFuzzer target for elf_symbols_parse() and what can be asked of the result. Input: an ELF file.
+ * libFuzzer target for elf_symbols_parse() and what can be asked of the result. Input: an ELF file, which is its own
+ * debug file, too, if there is none inside.
  *
  * Its own words are the addresses and offsets that are looked up, because a symbol's address is one of them.
  */
@@ -51,15 +52,43 @@ static void look_up_all(struct elf_symbols *es, const uint8_t *data, size_t size
 	}
 }
 
+/* What is told of the debug file is fit to be part of a path. */
+static void check_debuglink(const struct elf_symbols *es)
+{
+	const char *name = NULL;
+	uint32_t crc;
+
+	if (elf_symbols_debuglink(es, &name, &crc))
+		check(*name && strlen(name) < 256 && !strchr(name, '/') && strcmp(name, "..") != 0);
+	else
+		check(!name);
+}
+
+static void add_debug(struct elf_symbols *es, const uint8_t *data, size_t size)
+{
+	bool wanted = elf_symbols_wants_debug(es), added = !elf_symbols_add_inside(es);
+
+	if (!added)
+		added = !elf_symbols_parse_debug(es, data, size);
+	check(elf_symbols_wants_debug(es) == (wanted && !added));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct elf_symbols *es = NULL;
+	int i;
 
-	if (elf_symbols_parse(data, size, &es)) {
-		check(!es);
-		return 0;
+	for (i = 0; i < 2; i++) {
+		if (elf_symbols_parse(data, size, &es)) {
+			check(!es);
+			return 0;
+		}
+		check_debuglink(es);
+		if (i)
+			add_debug(es, data, size);
+		look_up_all(es, data, size);
+		elf_symbols_free(es);
+		es = NULL;
 	}
-	look_up_all(es, data, size);
-	elf_symbols_free(es);
 	return 0;
 }

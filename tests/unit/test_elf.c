@@ -648,6 +648,150 @@ START_TEST(test_address_of)
 }
 END_TEST
 
+/*
+ * The debug file of a file with "dynamic" at 0x100, and "exported" behind it, has "_first" and "local" within
+ * "dynamic". One of its fields is set to a value.
+ */
+static const struct {
+	const char *what;
+	size_t where, width;
+	uint64_t value;
+	int rc;
+	const char *found;
+} debugs[] = {
+	{ "nothing", EHDR(e_version), 1, 0, "local+0x8" },
+	{ "code without bytes", SHDR(SEC_TEXT, sh_type), SHT_NOBITS, 0, "local+0x8" },
+	{ "code beyond the file", SHDR(SEC_TEXT, sh_offset), UINT64_MAX, 0, "local+0x8" },
+	{ "no segments", EHDR(e_phnum), 0, 0, "local+0x8" },
+	{ "code is data", SHDR(SEC_TEXT, sh_flags), SHF_ALLOC, 0, "dynamic+0x10" },
+	{ "code elsewhere", SHDR(SEC_TEXT, sh_addr), 0x10000, 0, "dynamic+0x10" },
+	{ "magic", 0, 1, 0x7e, -ENOEXEC, "dynamic+0x10" },
+	{ "class", EI_CLASS, 1, ELFCLASS32, -ENOEXEC, "dynamic+0x10" },
+	{ "machine", EHDR(e_machine), EM_AARCH64, -ESTALE, "dynamic+0x10" },
+	{ "no symtab", SHDR(SEC_SYMTAB, sh_type), SHT_PROGBITS, -ENOENT, "dynamic+0x10" },
+	{ "symtab without bytes", SHDR(SEC_SYMTAB, sh_type), SHT_NOBITS, -ENOENT, "dynamic+0x10" },
+	{ "symtab compressed", SHDR(SEC_SYMTAB, sh_flags), SHF_COMPRESSED, -ENOEXEC, "dynamic+0x10" },
+	{ "symtab beyond the file", SHDR(SEC_SYMTAB, sh_offset), 1 << 20, -ENOEXEC, "dynamic+0x10" },
+	{ "symtab huge", SHDR(SEC_SYMTAB, sh_size), UINT64_MAX, -ENOEXEC, "dynamic+0x10" },
+	{ "symtab entry size 0", SHDR(SEC_SYMTAB, sh_entsize), 0, -ENOEXEC, "dynamic+0x10" },
+	{ "strings nowhere", SHDR(SEC_SYMTAB, sh_link), UINT32_MAX, -ENOEXEC, "dynamic+0x10" },
+	{ "strtab without bytes", SHDR(SEC_STRTAB, sh_type), SHT_NOBITS, -ENOEXEC, "dynamic+0x10" },
+	{ "strtab compressed", SHDR(SEC_STRTAB, sh_flags), SHF_COMPRESSED, -ENOEXEC, "dynamic+0x10" },
+	{ "strtab huge", SHDR(SEC_STRTAB, sh_size), UINT64_MAX, -ENOEXEC, "dynamic+0x10" },
+	{ "strtab cut", SHDR(SEC_STRTAB, sh_size), 5, 0, "dynamic+0x10" },
+	{ "name outside", SYM(st_name), UINT32_MAX, 0, "dynamic+0x10" },
+};
+
+static const struct image_symbol exported[] = { FUNC("dynamic", 0x100, 0x40), FUNC("exported", 0x140, 0x40) };
+static const struct image_symbol stripped_of[] = { FUNC("", 0, 0), FUNC("local", 0x108, 0x10),
+						   FUNC("_first", 0x100, 8) };
+
+/* Without .symtab: the image has one without entries, which is made something else. */
+static void parse_stripped(int class, int encoding)
+{
+	image_build(&im, class, encoding, NULL, 0, exported, ARRAY_SIZE(exported));
+	if (class == ELFCLASS64) {
+		poke(SHDR(SEC_SYMTAB, sh_type), SHT_PROGBITS);
+	} else {
+		uint32_t type = encoding == ELFDATA2LSB ? SHT_PROGBITS : __builtin_bswap32(SHT_PROGBITS);
+
+		memcpy(im.bytes + im.shdr + SEC_SYMTAB * sizeof(Elf32_Shdr) + offsetof(Elf32_Shdr, sh_type), &type, 4);
+	}
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	ck_assert(elf_symbols_wants_debug(es));
+	image_release(&im);
+}
+
+START_TEST(test_debug)
+{
+	uint64_t read;
+	int rc, fd;
+
+	parse_stripped(ELFCLASS64, ELFDATA2LSB);
+	read = elf_symbols_read(es);
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, stripped_of, ARRAY_SIZE(stripped_of), NULL, 0);
+	poke(debugs[_i].where, debugs[_i].width, debugs[_i].value);
+	rc = elf_symbols_parse_debug(es, im.bytes, im.len);
+	ck_assert_msg(rc == debugs[_i].rc, "%s: %d", debugs[_i].what, rc);
+	ck_assert_int_eq(elf_symbols_wants_debug(es), rc != 0);
+	ck_assert_uint_ge(elf_symbols_read(es), read);
+	if (!rc)
+		ck_assert_int_eq(elf_symbols_parse_debug(es, im.bytes, im.len), -EALREADY);
+	ck_assert_msg(!strcmp(lookup(0x110), debugs[_i].found), "%s: %s", debugs[_i].what, lookup(0x110));
+	ck_assert_str_eq(lookup(0x140), "exported+0x0");
+	elf_symbols_free(es);
+
+	/* The same from a file. */
+	fd = image_fd();
+	image_release(&im);
+	parse_stripped(ELFCLASS64, ELFDATA2LSB);
+	ck_assert_int_eq(elf_symbols_add_debug(es, fd), rc);
+	close(fd);
+	ck_assert_str_eq(lookup(0x140), "exported+0x0");
+	ck_assert_str_eq(lookup(0x101), "dynamic+0x1");
+}
+END_TEST
+
+START_TEST(test_debug_formats)
+{
+	size_t other;
+
+	for (other = 0; other < ARRAY_SIZE(formats); other++) {
+		int rc;
+
+		parse_stripped(formats[_i].class, formats[_i].encoding);
+		image_build(&im, formats[other].class, formats[other].encoding, stripped_of, ARRAY_SIZE(stripped_of),
+			    NULL, 0);
+		rc = elf_symbols_parse_debug(es, im.bytes, im.len);
+		ck_assert_int_eq(rc, (int)other == _i ? 0 : -ESTALE);
+		ck_assert_str_eq(lookup(0x10c), rc ? "dynamic+0xc" : "local+0x4");
+		/* Names are where they were, and nothing is added any more. */
+		ck_assert_int_eq(elf_symbols_parse_debug(es, im.bytes, im.len), -EALREADY);
+		elf_symbols_free(es);
+		es = NULL;
+		image_release(&im);
+	}
+}
+END_TEST
+
+START_TEST(test_debug_builds)
+{
+	unsigned char bytes[2][64];
+	struct image_notes notes[2];
+	bool has[2] = { _i & 1, _i & 2 }, same = _i & 4;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		notes[i] = (struct image_notes){ bytes[i], 0, true, true, 4 };
+		notes[i].len = image_note(bytes[i], ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4,
+					  i && !same ? "another build id ....." : BUILD_ID, 20);
+	}
+	image_build_with(&im, ELFCLASS64, ELFDATA2LSB, NULL, 0, exported, 1, has[0] ? &notes[0] : NULL);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	image_release(&im);
+	image_build_with(&im, ELFCLASS64, ELFDATA2LSB, stripped_of, 3, NULL, 0, has[1] ? &notes[1] : NULL);
+	ck_assert_int_eq(elf_symbols_parse_debug(es, im.bytes, im.len), has[0] && has[1] && !same ? -ESTALE : 0);
+	check_build_id(elf_symbols_build_id(es), has[0]);
+}
+END_TEST
+
+START_TEST(test_debug_not_a_file)
+{
+	int p[2];
+
+	parse_stripped(ELFCLASS64, ELFDATA2LSB);
+	ck_assert_int_eq(pipe(p), 0);
+	ck_assert_int_eq(elf_symbols_add_debug(es, p[0]), -EINVAL);
+	close(p[0]);
+	close(p[1]);
+	ck_assert_int_eq(elf_symbols_add_debug(es, p[0]), -EBADF);
+	ck_assert_int_eq(elf_symbols_parse_debug(es, "", 0), -ENOEXEC);
+	ck_assert_int_eq(elf_symbols_add_inside(es), -ENOENT);
+	ck_assert(elf_symbols_wants_debug(es));
+	ck_assert_str_eq(lookup(0x100), "dynamic+0x0");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("elf");
@@ -668,6 +812,10 @@ int main(void)
 	tcase_add_loop_test(tc, test_build_id_formats, 0, ARRAY_SIZE(formats));
 	tcase_add_test(tc, test_build_id_of_no_elf);
 	tcase_add_loop_test(tc, test_address_of, 0, ARRAY_SIZE(named));
+	tcase_add_loop_test(tc, test_debug, 0, ARRAY_SIZE(debugs));
+	tcase_add_loop_test(tc, test_debug_formats, 0, ARRAY_SIZE(formats));
+	tcase_add_loop_test(tc, test_debug_builds, 0, 8);
+	tcase_add_test(tc, test_debug_not_a_file);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -228,6 +228,73 @@ START_TEST(test_no_file)
 }
 END_TEST
 
+/* Code made at run time: by the mapping it is in, NULL: by none that is known. */
+static const struct {
+	const char *path;
+	bool recorded;
+	uint64_t addr;
+	bool is_return;
+	const char *found;
+} made[] = {
+	{ "//anon", false, TEXT + 0x100, false, "made f+0x0 [//anon]" },
+	{ "//anon", false, TEXT + 0x140, true, "made f+0x40 [//anon]" },
+	{ "//anon", false, TEXT + 0x13f, false, "made f+0x3f [//anon]" },
+	{ "[anon:v8]", false, TEXT + 0x100, false, "made f+0x0 [[anon:v8]]" },
+	{ "[heap]", false, TEXT + 0x100, false, "made f+0x0 [[heap]]" },
+	{ "/memfd:jit (deleted)", false, TEXT + 0x100, false, "made f+0x0 [memfd:jit (deleted)]" },
+	{ "/dev/zero (deleted)", false, TEXT + 0x100, false, "made f+0x0 [zero (deleted)]" },
+	{ NULL, false, TEXT + 0x100, false, "made f+0x0" },
+	{ NULL, false, TEXT + 0x140, true, "made f+0x40" },
+	{ "//anon", false, TEXT + 0x100, true, "- [//anon]" },
+	{ "//anon", false, TEXT + 0x140, false, "- [//anon]" },
+	{ NULL, false, TEXT + 0x100, true, "-" },
+	{ NULL, false, 0, true, "-" },
+	{ NULL, false, UINT64_MAX, false, "-" },
+	{ "/none.so", false, TEXT + 0x100, false, "- [none.so]" },
+	{ "/lib/libx.so", false, TEXT + 0x148, false, "second+0x8 [libx.so]" },
+	{ "/lib/libx.so", false, TEXT + 0x1c0, false, "- [libx.so]" },
+	{ "[vdso]", false, TEXT + 0x100, false, "- [[vdso]]" },
+	{ "//anon", true, TEXT + 0x100, false, "- [//anon]" },
+	{ NULL, true, TEXT + 0x100, false, "-" },
+};
+
+START_TEST(test_made)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "Tgid:\t4242\nUid:\t1\t%u\t1\t1\nNSpid:\t4242\t7\n", getuid());
+	write_text("proc/4242/status", text);
+	snprintf(text, sizeof(text), "%llx 40 made f\n%llx 40 other\n", TEXT + 0x100, TEXT + 0x1c0);
+	write_text("proc/4242/root/tmp/perf-7.map", text);
+	write_library("proc/4242/root/lib/libx.so");
+	if (made[_i].recorded) {
+		symbols_free(syms);
+		ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .host = &host, .recorded = &origin }, &syms,
+					      NULL),
+				 0);
+	}
+	if (made[_i].path)
+		map(PID, made[_i].path, 0);
+	ck_assert_str_eq(lookup(PID, made[_i].addr, made[_i].is_return), made[_i].found);
+	ck_assert_str_eq(lookup(PID + 1, made[_i].addr, made[_i].is_return), "-");
+}
+END_TEST
+
+/* The next report has the names that came since. */
+START_TEST(test_made_later)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "Uid:\t1\t%u\t1\t1\n", getuid());
+	write_text("proc/4242/status", text);
+	ck_assert_str_eq(lookup(PID, 0x1004, false), "-");
+	write_text("proc/4242/root/tmp/perf-4242.map", "1000 10 f\n");
+	ck_assert_str_eq(lookup(PID, 0x1004, false), "-");
+	symbols_renew(syms);
+	ck_assert_str_eq(lookup(PID, 0x1004, false), "f+0x4");
+}
+END_TEST
+
 START_TEST(test_which_file)
 {
 	uint64_t ino = write_library("proc/1/root/a.so"), outside;
@@ -870,6 +937,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_address, 0, ARRAY_SIZE(addresses));
 	tcase_add_test(tc, test_forgotten);
 	tcase_add_loop_test(tc, test_no_file, 0, ARRAY_SIZE(no_files));
+	tcase_add_loop_test(tc, test_made, 0, ARRAY_SIZE(made));
+	tcase_add_test(tc, test_made_later);
 	tcase_add_test(tc, test_which_file);
 	tcase_add_test(tc, test_failure_is_kept);
 	tcase_add_test(tc, test_many_files);

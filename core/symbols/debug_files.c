@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/symbols/debug_files.h"
+
+#include "core/mapped_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define LINKED_MAX   (1ull << 30) /* bytes of a file that .gnu_debuglink names */
+#define CRC_READ_MAX (8ull << 30) /* of all of them */
+
+/* Is looking for another one of no use? */
+static bool is_final(int rc)
+{
+	return !rc || rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
+}
+
+/* Add what is at @fd, which is closed, or a failure to open it. */
+static int add_opened(struct elf_symbols *es, int fd)
+{
+	int rc = fd;
+
+	if (fd >= 0) {
+		rc = elf_symbols_add_debug(es, fd);
+		close(fd);
+	}
+	return is_final(rc) ? rc : -ENOENT;
+}
+
+/* ---- by build id */
+
+/*
+ * Open the regular file of build @id at @path. Symlinks are followed: the folder is the user's, and distributions fill
+ * theirs with them.
+ */
+static int open_build(const char *path, const struct build_id *id)
+{
+	struct build_id found;
+	struct stat st;
+	int fd, rc = 0;
+
+	/* Something else is not opened at all: that has effects on some devices. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	rc = elf_build_id(fd, &found);
+	if (!rc && !build_id_equal(&found, id))
+		rc = -ENOENT;
+	if (rc)
+		close(fd);
+	return rc ? rc : fd;
+}
+
+static int open_in_dir(const char *dir, const struct build_id *id)
+{
+	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 1];
+	int rc = -ENOENT;
+	size_t size;
+
+	for (size = 0; size < BUILD_ID_MAX; size++)
+		snprintf(hex + 2 * size, 3, "%02x", size < id->size ? id->bytes[size] : 0);
+	/* The name has the zeros at the end of the id that struct build_id is without: how many, it does not know. */
+	for (size = id->size; size && size <= BUILD_ID_MAX && rc < 0 && !is_final(rc); size++) {
+		if (snprintf(path, sizeof(path), "%s/.build-id/%.2s/%.*s.debug", dir, hex, (int)(2 * size - 2),
+			     hex + 2) >= (int)sizeof(path))
+			return -ENOENT;
+		rc = open_build(path, id);
+	}
+	return rc;
+}
+
+static int add_by_build(const struct debug_files *d, struct elf_symbols *es)
+{
+	const struct build_id *id = elf_symbols_build_id(es);
+	int rc = d->dir ? add_opened(es, open_in_dir(d->dir, id)) : -ENOENT;
+
+	return is_final(rc) ? rc : add_opened(es, mapped_file_open_debug(d->mapped, id));
+}
+
+/* ---- by name and CRC */
+
+/* Is @crc the one of the regular file @fd? Read as it is: it may become longer meanwhile. */
+static bool has_crc(struct debug_files *d, int fd, uint32_t crc)
+{
+	uLong sum = crc32(0, NULL, 0);
+	uint64_t left, at = 0;
+	char buf[65536];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > LINKED_MAX)
+		return false;
+	left = (uint64_t)st.st_size;
+	if (left > CRC_READ_MAX - d->crc_read)
+		return false;
+	for (; left; left -= (uint64_t)n, at += (uint64_t)n) {
+		n = pread(fd, buf, left < sizeof(buf) ? (size_t)left : sizeof(buf), (off_t)at);
+		if (n <= 0)
+			return false;
+		sum = crc32(sum, (const Bytef *)buf, (uInt)n);
+		d->crc_read += (uint64_t)n;
+	}
+	return sum == crc;
+}
+
+/*
+ * Try the file @name in folder @prefix @path's @suffix, as @pid sees it or, when that is 0, below the root of @cfg.
+ * What tells of mapped files tells nothing of this one: the CRC has to.
+ */
+static int add_linked(struct debug_files *d, const struct mapped_files_cfg *cfg, pid_t pid, const char *folder,
+		      struct elf_symbols *es)
+{
+	struct build_id found = { 0 };
+	struct mapped_file file = { 0 };
+	char path[PATH_MAX];
+	const char *name;
+	uint32_t crc;
+	int fd;
+
+	if (!elf_symbols_debuglink(es, &name, &crc) ||
+	    snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+		return -ENOENT;
+	file.path = path;
+	fd = mapped_file_open(cfg, pid, &file);
+	if (fd < 0)
+		return is_final(fd) ? fd : -ENOENT;
+	/* Not read as a whole when it is another build: that is the usual reason why it is not the right one. */
+	if (elf_build_id(fd, &found) ||
+	    (found.size && elf_symbols_build_id(es)->size && !build_id_equal(&found, elf_symbols_build_id(es))) ||
+	    !has_crc(d, fd, crc)) {
+		close(fd);
+		return -ENOENT;
+	}
+	return add_opened(es, fd);
+}
+
+static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_file *file, struct elf_symbols *es)
+{
+	struct mapped_files_cfg live = *d->mapped, below = live;
+	const char *slash = strrchr(file->path, '/');
+	char folder[3][PATH_MAX];
+	int len, rc = -ENOENT;
+	size_t i;
+
+	if (!slash || slash - file->path > PATH_MAX / 2)
+		return -ENOENT;
+	len = (int)(slash - file->path);
+	snprintf(folder[0], PATH_MAX, "/usr/lib/debug%.*s", len, file->path);
+	snprintf(folder[1], PATH_MAX, "%.*s", len, file->path);
+	snprintf(folder[2], PATH_MAX, "%.*s/.debug", len, file->path);
+	/* Of a recording, a process with this number is another one now. */
+	pid = live.recorded ? 0 : pid;
+	live.recorded = below.recorded = NULL;
+	below.root = d->dir;
+	if (d->dir)
+		rc = add_linked(d, &below, 0, folder[1], es);
+	for (i = 0; i < 3 && !is_final(rc); i++)
+		rc = add_linked(d, &live, pid, folder[i], es);
+	return rc;
+}
+
+int debug_files_add(struct debug_files *d, pid_t pid, const struct mapped_file *file, struct elf_symbols *es)
+{
+	int rc;
+
+	if (!elf_symbols_wants_debug(es))
+		return 0;
+	rc = add_by_build(d, es);
+	if (!is_final(rc))
+		rc = add_by_link(d, pid, file, es);
+	if (!is_final(rc))
+		rc = elf_symbols_add_inside(es);
+	return is_final(rc) ? rc : -ENOENT;
+}
