@@ -43,7 +43,8 @@ LIB_SRCS += \
 	core/symbols/perf_map.c \
 	core/symbols/symbols.c \
 	core/tasks.c \
-	core/watch.c
+	core/watch.c \
+	core/worker.c
 # Names of C++ and Rust; without the library, or with IBERTY=, they stay as they are. It is static, and pkg-config does
 # not know it.
 ifeq ($(origin IBERTY),undefined)
