@@ -325,7 +325,7 @@ static void try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
 	if (!strcmp(rf->file.path, "[vdso]"))
 		rc = is_our_vdso(f) ? open_vdso(&rf->rules) : -ENOENT;
 	else
-		rc = mapped_file_has_path(&rf->file) ? open_file(f, rf, pid) : -ENOEXEC;
+		rc = mapped_file_is_memory(&rf->file) ? -ENOEXEC : open_file(f, rf, pid);
 	rf->useless = rc == -ENOEXEC;
 	if (rc == -EMFILE || rc == -ENFILE)
 		make_room(f, rf);

@@ -55,6 +55,8 @@ struct unwinding *unwinding_new(struct capture *cap)
 		return NULL;
 	u->cap = cap;
 	u->files_cfg.host = cap->host;
+	u->files_cfg.open_files = cap->open_files;
+	u->files_cfg.tasks = cap->tasks;
 	u->files_cfg.recorded = cap->options->input ? &cap->recording.origin : NULL;
 	u->files = rule_files_new(&u->files_cfg, cap->tasks);
 	if (u->files)

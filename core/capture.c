@@ -9,6 +9,7 @@
 #include "core/grow.h"
 #include "core/ids.h"
 #include "core/keeper.h"
+#include "core/open_files.h"
 #include "core/signals.h"
 #include "core/watch.h"
 
@@ -42,6 +43,29 @@ static int empty_set(struct capture *cap, unsigned int i)
 	return s->stacks && (s->compare || !cap->both) ? 0 : -ENOMEM;
 }
 
+/* Threads that are asked for do not tell their process; then it may be anybody's. */
+static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
+{
+	const struct capture *cap = ctx;
+	const struct filter *filter = &cap->filter;
+	pid_t pids[SEARCH_PIDS_MAX];
+
+	if (filter->nr && !filter->by_tid && !ids_has(filter->ids, filter->nr, pid))
+		return false;
+	return open_files_keep(cap->open_files, pids, tasks_lineage(cap->tasks, pid, pids, ARRAY_SIZE(pids)), m);
+}
+
+static int keep_files(struct capture *cap)
+{
+	if (cap->options->input || cap->options->kernel_only)
+		return 0;
+	cap->open_files = open_files_new(cap->host, "/");
+	if (!cap->open_files)
+		return -ENOMEM;
+	tasks_on_mapped(cap->tasks, keep_file, cap);
+	return 0;
+}
+
 struct capture *capture_new(const struct options *options, const struct host *host)
 {
 	struct capture *cap = calloc(1, sizeof(*cap));
@@ -56,7 +80,7 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	cap->unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
 	cap->asked = callchain_asked(host);
 	cap->tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
-	if (!cap->tasks || empty_set(cap, 0)) {
+	if (!cap->tasks || empty_set(cap, 0) || keep_files(cap)) {
 		capture_free(cap);
 		return NULL;
 	}
@@ -674,6 +698,11 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	return true;
 }
 
+size_t capture_files_hung(const struct capture *cap)
+{
+	return cap->open_files ? open_files_hung(cap->open_files) : 0;
+}
+
 void capture_close(struct capture *cap)
 {
 	struct err ignored;
@@ -696,6 +725,7 @@ void capture_free(struct capture *cap)
 		compare_free(cap->sets[i].compare);
 	}
 	tasks_free(cap->tasks);
+	open_files_free(cap->open_files);
 	recording_release(&cap->recording);
 	watch_free(cap->watch);
 	free(cap);

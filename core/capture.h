@@ -84,6 +84,7 @@ struct capture {
 	uint64_t passed_on; /* samples of @ended that a program in the kernel passed on */
 	struct capture_set sets[2];
 	struct tasks *tasks;
+	struct open_files *open_files; /* of user stacks that are sampled now; else NULL */
 
 	/* The chosen backend and, behind one that counts in the kernel, the ring's reader. */
 	struct capture_backend {
@@ -131,6 +132,9 @@ int capture_run(struct capture *cap, struct err *err);
 
 /** capture_forget() - drop what is known of exited processes that no row will ask for; see tasks_forget_due(). */
 void capture_forget(struct capture *cap);
+
+/** capture_files_hung() - files of processes that were given up because their file system did not answer in time. */
+size_t capture_files_hung(const struct capture *cap);
 
 /** capture_stacks() - the rows of the interval that ended. */
 const struct stacks *capture_stacks(const struct capture *cap);

@@ -17,7 +17,10 @@
 #include <sys/types.h>
 
 struct host;
+struct open_files;
 struct recorded;
+struct stat;
+struct tasks;
 struct build_id;
 
 /**
@@ -25,25 +28,28 @@ struct build_id;
  * @host:     below whose /proc the roots of processes are
  * @root:     where the files of this host are; NULL: "/"
  * @recorded: of a recording; NULL: the processes are those of now, on @host
+ * @open_files: what is kept open of these processes, and who opens more in bounded time; NULL: nothing, and they are
+ *            opened here, for as long as that takes
+ * @tasks:    whose child a process is that has exited, so that its files are found in the root it had; NULL: unknown
  */
 struct mapped_files_cfg {
 	const struct host *host;
 	const char *root;
 	const struct recorded *recorded;
+	struct open_files *open_files;
+	const struct tasks *tasks;
 };
 
 /** mapped_files_root() - the root of the host, of @cfg or "/"; borrowed. */
 const char *mapped_files_root(const struct mapped_files_cfg *cfg);
 
 /**
- * regular_file_open() - open the regular file at @path below directory @root, whoever's it is. No symlink of @path is
- * followed, and nothing else is opened.
+ * process_file_open() - open the regular file at @path below the root of process @pid, or of the host when that is 0,
+ * whoever's it is. No symlink of @path is followed, and nothing else is opened.
+ * @st: out: of that file, which is not always what the descriptor is of
  * Return: as mapped_file_open().
  */
-int regular_file_open(const char *root, const char *path);
-
-/** mapped_file_has_path() - does it name a file that could be opened, not memory or a device? */
-bool mapped_file_has_path(const struct mapped_file *file);
+int process_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st);
 
 /**
  * mapped_file_build() - the build id that decides whether a file is @file of a recording.
@@ -56,16 +62,17 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
  * mapped_file_open() - open @file as process @pid has mapped it.
  *
  * No symlink on the way is followed: the kernel names mapped files by their real path, so a link was put there later.
- * The process's own root comes first, it may live in a container; then the root of the host. The inode has to be the
- * one of the mapping, if that is known.
+ * What was kept open of it while it was mapped comes first. Then the process's own root, it may live in a container;
+ * those of the processes it descends from, when the inode of the mapping is known; the root of the host. The inode has
+ * to be the one of the mapping, if that is known.
  *
  * Of a recording, it is looked for in the root of the host alone: a process with the number @pid is another one now.
  * With mapped_file_build() only that build is opened, whatever its inode; without, and of another boot, only what has
  * the inode of the mapping.
  *
  * Return: a descriptor open for reading, the caller's, close-on-exec; -ENOENT: it is not there, or not for us to read;
- * -ESTALE: another file is there; -EMFILE, -ENFILE: no descriptors are left; of a recording also -ENOMEM, -EIO and
- * others of pread(2).
+ * -ESTALE: another file is there; -EMFILE, -ENFILE: no descriptors are left; -ETIME: its file system does not answer;
+ * of a recording also -ENOMEM, -EIO and others of pread(2).
  */
 int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file);
 

@@ -15,3 +15,13 @@ uint64_t mapped_file_hash(const struct mapped_file *file)
 {
 	return hash_bytes(file->path, strlen(file->path), file->ino);
 }
+
+bool mapped_file_is_memory(const struct mapped_file *file)
+{
+	return file->path[0] != '/' || file->path[1] == '/';
+}
+
+bool mapped_file_has_path(const struct mapped_file *file)
+{
+	return !mapped_file_is_memory(file) && strncmp(file->path, "/memfd:", 7) && strncmp(file->path, "/dev/", 5);
+}

@@ -29,6 +29,10 @@ struct mapped_file {
 
 /** mapped_file_equal() - are they the same file, as far as the kernel told? */
 bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b);
+/** mapped_file_is_memory() - has it no file, and never had: "[vdso]", "//anon", "anon_inode:[x]"? */
+bool mapped_file_is_memory(const struct mapped_file *file);
+/** mapped_file_has_path() - could it be found by its path, being neither memory (also memfd_create(2)) nor a device? */
+bool mapped_file_has_path(const struct mapped_file *file);
 /** mapped_file_hash() - see hash_bytes(); equal ones have equal hashes. */
 uint64_t mapped_file_hash(const struct mapped_file *file);
 

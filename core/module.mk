@@ -8,6 +8,7 @@ LIB_SRCS += \
 	core/compare.c \
 	core/err.c \
 	core/events.c \
+	core/file_search.c \
 	core/filter.c \
 	core/hash.c \
 	core/host.c \
@@ -16,6 +17,7 @@ LIB_SRCS += \
 	core/mapping.c \
 	core/maps.c \
 	core/number.c \
+	core/open_files.c \
 	core/options.c \
 	core/output.c \
 	core/proc.c \

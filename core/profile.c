@@ -166,6 +166,9 @@ static void print_warnings(const struct run *run)
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (symbols_skipped(run->symbols, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (capture_files_hung(run->cap))
+		fprintf(stderr, "WARNING: %zu files were not opened: their file systems did not answer.\n",
+			capture_files_hung(run->cap));
 }
 
 static int write_report(struct run *run, const struct account *a, struct err *err)
@@ -256,6 +259,7 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 		.kallsyms = cap->options->kallsyms,
 		.vmlinux = cap->options->vmlinux,
 		.debug_dir = cap->options->debug_dir,
+		.open_files = cap->open_files,
 		.recorded = cap->options->input ? &cap->recording.origin : NULL,
 	};
 	struct run run = { .cap = cap, .out = out };

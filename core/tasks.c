@@ -45,6 +45,7 @@
 #define MAX_MAPPINGS     (4u << 20) /* of all images, 32 bytes each; what is mapped beyond is not known */
 #define FORGET_MAPPINGS  (256u << 10)
 #define FORGET_FILES     16384
+#define TELLS_MAX        16   /* of one file to on_mapped() */
 #define MAX_DEAD_THREADS 1024 /* whose names are kept: samples may still come after the EXIT record */
 
 /* Things found by a pid; each begins with this. */
@@ -95,13 +96,15 @@ struct process {
 	struct entry entry;
 	bool exited;
 	bool learned; /* its mappings are known: from its beginning on, or from /proc */
+	pid_t parent; /* that forked it; 0: no record told */
 	struct image *images;
 	size_t nr_images, cap_images;
 };
 
 struct known_file {
 	struct mapped_file file;
-	bool used; /* set and cleared in sweep_files() */
+	bool used;    /* set and cleared in sweep_files() */
+	uint8_t told; /* how often on_mapped() was called; TELLS_MAX: not any more */
 };
 
 struct tasks {
@@ -117,7 +120,9 @@ struct tasks {
 	struct known_file **files;
 	size_t nr_files, cap_files;
 	uint64_t forgotten; /* see tasks_forgotten() */
-	uint64_t sweeps;    /* of sweep_files() */
+	bool (*on_mapped)(void *ctx, pid_t pid, const struct mapping *m);
+	void *on_mapped_ctx;
+	uint64_t sweeps; /* of sweep_files() */
 
 	struct maps_budget mappings;
 	uint64_t refused;                                    /* mappings for which there was no room */
@@ -553,6 +558,12 @@ void tasks_free(struct tasks *t)
 	free(t);
 }
 
+void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx)
+{
+	t->on_mapped = fn;
+	t->on_mapped_ctx = ctx;
+}
+
 void tasks_at(struct tasks *t, uint64_t ns)
 {
 	t->event_ns = ns;
@@ -680,6 +691,7 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 		return -ENOMEM;
 	doubt_reading(t, p);
 	set_exited(t, p, false); /* the pid may be used again */
+	p->parent = ppid;
 	p->learned = true;
 	/* Of another program the name is still to come. */
 	return add_image(t, p, exec ? "" : comm, from);
@@ -738,6 +750,14 @@ int tasks_exit(struct tasks *t, pid_t pid, pid_t tid)
 	return 0;
 }
 
+static void tell_mapped(struct tasks *t, pid_t pid, const struct mapping *m)
+{
+	struct known_file *f = (struct known_file *)m->file;
+
+	if (t->on_mapped && f->told < TELLS_MAX)
+		f->told = t->on_mapped(t->on_mapped_ctx, pid, m) ? TELLS_MAX : f->told + 1;
+}
+
 /* @m->file is of the caller. */
 static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
 {
@@ -752,6 +772,7 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
 	what.file = intern_file(t, file);
 	if (!what.file)
 		return -ENOMEM;
+	tell_mapped(t, p->entry.id, &what);
 	rc = maps_insert(&im->maps, &what);
 	t->refused += rc == -E2BIG;
 	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
@@ -916,6 +937,21 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
 		return 0;
 	*out = *m;
 	return 1;
+}
+
+size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max)
+{
+	const struct process *p;
+	size_t nr = 0;
+
+	while (pid > 0 && nr < max) {
+		pids[nr++] = pid;
+		p = find_id(&t->processes, pid);
+		pid = p ? p->parent : 0;
+	}
+	if (nr < max)
+		pids[nr] = 0;
+	return nr;
 }
 
 size_t tasks_exited(const struct tasks *t)

@@ -133,7 +133,7 @@ static void close_others(void)
 
 static void serve(const struct worker *w)
 {
-	static char request_bytes[WORKER_MESSAGE_MAX], reply_bytes[WORKER_MESSAGE_MAX];
+	static _Alignas(max_align_t) char request_bytes[WORKER_MESSAGE_MAX], reply_bytes[WORKER_MESSAGE_MAX];
 	struct head head;
 
 	for (;;) {

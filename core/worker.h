@@ -34,7 +34,8 @@ struct worker_message {
 /**
  * struct worker_job - what a worker does.
  * @prepare: called first in each worker process, to give up what it does not need; NULL: nothing to do
- * @serve:   called there for each request. @reply->data has room for WORKER_MESSAGE_MAX bytes, @reply->len is 0 and
+ * @serve:   called there for each request, whose bytes are aligned for any object. @reply->data has room for
+ * WORKER_MESSAGE_MAX bytes, aligned alike, @reply->len is 0 and
  *           @reply->fd -1. Both descriptors are closed by the caller afterwards. Return: what worker_call() returns: 0
  *           or -errno.
  * @ctx:     handed to both; as it was when the worker process was started

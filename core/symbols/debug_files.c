@@ -160,6 +160,7 @@ static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_fil
 	pid = live.recorded ? 0 : pid;
 	live.recorded = below.recorded = NULL;
 	below.root = d->dir;
+	below.open_files = NULL; /* the user's folder */
 	if (d->dir)
 		rc = add_linked(d, &below, 0, folder[1], es);
 	for (i = 0; i < 3 && !is_final(rc); i++)

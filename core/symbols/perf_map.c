@@ -477,16 +477,14 @@ static bool is_leftover(const struct stat *st, const struct owner *o)
 /* Return: a descriptor and @st; -ENOENT: there is none, or none to be believed; -EMFILE, -ENFILE. */
 static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o, struct stat *st)
 {
-	char root[PATH_MAX], name[64];
+	char name[64];
 	int fd;
 
-	if (snprintf(root, sizeof(root), "%s/%d/root", pm->where->host->proc, pid) >= (int)sizeof(root))
-		return -ENOENT;
 	snprintf(name, sizeof(name), "tmp/perf-%d.map", (int)o->pid);
-	fd = regular_file_open(o->lives ? root : mapped_files_root(pm->where), name);
+	fd = process_file_open(pm->where, o->lives ? pid : 0, name, st);
 	if (fd < 0)
-		return fd == -ESTALE ? -ENOENT : fd;
-	if (!fstat(fd, st) && st->st_nlink == 1 && (!st->st_uid || st->st_uid == o->uid) && !is_leftover(st, o))
+		return fd == -ESTALE || fd == -ETIME ? -ENOENT : fd;
+	if (st->st_nlink == 1 && (!st->st_uid || st->st_uid == o->uid) && !is_leftover(st, o))
 		return fd;
 	close(fd);
 	return -ENOENT;

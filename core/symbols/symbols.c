@@ -29,6 +29,7 @@ struct symbol_file {
 	struct elf_symbols *elf; /* NULL: none yet, or none to be had */
 	pid_t tried_pid;
 	unsigned int tries_left; /* 0: do not try to open it any more */
+	bool mismatched;
 };
 
 struct symbols {
@@ -60,7 +61,9 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 	if (!s)
 		return err_sys(err, -ENOMEM, "cannot name the stacks");
 	s->tasks = tasks;
-	s->mapped = (struct mapped_files_cfg){ .host = cfg->host, .recorded = cfg->recorded };
+	s->mapped = (struct mapped_files_cfg){
+		.host = cfg->host, .recorded = cfg->recorded, .open_files = cfg->open_files, .tasks = tasks
+	};
 	s->debug = (struct debug_files){ .mapped = &s->mapped, .dir = cfg->debug_dir };
 	s->perf_maps = perf_maps_new(&s->mapped);
 	rc = s->perf_maps ? kernel_names_open(cfg, &s->kernel, err) : err_sys(err, -ENOMEM, "cannot name the stacks");
@@ -144,7 +147,7 @@ static struct symbol_file *file_entry(struct symbols *s, const struct mapped_fil
 	if (hash_add(&s->by_file, hash, (uint32_t)s->nr_files))
 		return NULL;
 	s->files[s->nr_files] =
-		(struct symbol_file){ .file = file, .tries_left = mapped_file_has_path(file) ? TRIES_MAX : 0 };
+		(struct symbol_file){ .file = file, .tries_left = mapped_file_is_memory(file) ? 0 : TRIES_MAX };
 	return &s->files[s->nr_files++];
 }
 
@@ -158,7 +161,9 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int fd = mapped_file_open(&s->mapped, pid, f->file), rc;
 
-	s->nr_mismatched += s->mapped.recorded && fd == -ESTALE;
+	s->nr_mismatched -= f->mismatched;
+	f->mismatched = fd == -ESTALE;
+	s->nr_mismatched += f->mismatched;
 	if (fd < 0)
 		return fd;
 	rc = elf_symbols_open(fd, &f->elf);
@@ -288,12 +293,13 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 	if (!strcmp(m.file->path, "[vdso]")) {
 		/* The whole image from its beginning; before 4.x its page offset is its address. */
 		elf = vdso_symbols(s, &m);
-	} else if (!mapped_file_has_path(m.file)) {
-		name_made(s, pid, addr, lookup, out);
 	} else {
 		f = file_entry(s, m.file);
 		elf = f ? file_symbols(s, f, pid) : NULL;
 		offset += m.pgoff;
+		/* Also in memory that has a file without a path: code may be made there, too. */
+		if (!elf && !mapped_file_has_path(m.file))
+			name_made(s, pid, addr, lookup, out);
 	}
 	if (!elf || !elf_symbols_vaddr(elf, offset, &vaddr) || !elf_symbols_find(elf, vaddr, &found))
 		return;

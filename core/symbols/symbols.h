@@ -32,6 +32,7 @@
 struct symbols;
 struct tasks;
 struct host;
+struct open_files;
 
 /**
  * struct symbols_cfg - what names are taken from. What it points to is borrowed until symbols_free().
@@ -39,12 +40,14 @@ struct host;
  * @kallsyms: a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of @host
  * @vmlinux:  an ELF image of that kernel, moved to where it was loaded; NULL: none
  * @debug_dir: where debug files are looked for first, laid out as /usr/lib/debug; NULL: nowhere else
+ * @open_files: see struct mapped_files_cfg
  * @recorded: of a recording, may be filled until the first lookup; NULL: it is sampled now, on @host
  */
 struct symbols_cfg {
 	const struct host *host;
 	const char *kallsyms, *vmlinux;
 	const char *debug_dir;
+	struct open_files *open_files;
 	const struct recorded *recorded;
 };
 
@@ -100,7 +103,10 @@ bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
  */
 bool symbols_skipped(const struct symbols *s, struct err *why);
 
-/** symbols_mismatched() - of a recording: files at the path of a mapping that are not the ones that were mapped. */
+/**
+ * symbols_mismatched() - files at the path of a mapping that are not the ones that were mapped (a package may have been
+ * upgraded), where those were not to be had; so they have no names.
+ */
 size_t symbols_mismatched(const struct symbols *s);
 
 #endif

@@ -493,7 +493,9 @@ END_TEST
 /* As of a recording, with these files. Return: what symbols_open() says. */
 static int reopen(const char *kallsyms_path, const char *vmlinux, bool recorded, struct err *err)
 {
-	const struct symbols_cfg cfg = { &host, kallsyms_path, vmlinux, recorded ? &origin : NULL };
+	const struct symbols_cfg cfg = {
+		.host = &host, .kallsyms = kallsyms_path, .vmlinux = vmlinux, .recorded = recorded ? &origin : NULL
+	};
 
 	symbols_free(syms);
 	syms = NULL;

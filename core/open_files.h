@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files of processes that are being sampled: opened while they can be, and kept open, for names and unwind rules
+ * that are asked for when the process, its container or the file is gone.
+ *
+ * One descriptor for each distinct file, of a bounded number of files: those that were mapped last. While it is open
+ * its inode is not used again.
+ *
+ * A file system may answer late or never, be it a network that hangs or the doing of somebody who has mounted it. So
+ * files are found and opened by a worker (see worker.h), and those on other than local file systems are read by it,
+ * too. What did not answer in time is not asked any more: that device, or that mount namespace where it is not ours;
+ * after some of these nothing is opened any more.
+ *
+ * Used by one thread.
+ */
+#ifndef CORE_OPEN_FILES_H
+#define CORE_OPEN_FILES_H
+
+#include "core/file_search.h"
+#include "core/mapping.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct host;
+struct open_files;
+
+/** open_files_new() - none yet. @host: borrowed; @root: where its files are, borrowed. NULL: no memory. */
+struct open_files *open_files_new(const struct host *host, const char *root);
+void open_files_free(struct open_files *of);
+
+/**
+ * open_files_keep() - @what->pids[0] has mapped @m now or a moment ago; open its file and keep it.
+ * @pids: that process and those whose roots it may have, as of tasks_lineage(); @nr of them
+ * Return: true: it is open, or will never be; false: with another process there may be more luck.
+ */
+bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const struct mapping *m);
+
+/**
+ * open_files_get() - @file, if it is kept.
+ * Return: a descriptor, the caller's, or -errno, as file_search(); -ETIME: its file system did not answer.
+ */
+int open_files_get(struct open_files *of, const struct mapped_file *file);
+
+/**
+ * open_files_search() - file_search(), in bounded time.
+ * @maj,@min: the device that the file is said to be on; both 0: nobody knows
+ * @st: out, of the file, even where the descriptor is that of a copy; NULL: not wanted
+ * Return: a descriptor, the caller's, or -errno as there; -ETIME: the file system did not answer.
+ */
+int open_files_search(struct open_files *of, const struct file_search *what, uint32_t maj, uint32_t min,
+		      struct stat *st);
+
+/** open_files_hung() - how often something was given up because nobody answered. */
+size_t open_files_hung(const struct open_files *of);
+
+#endif
