@@ -92,8 +92,9 @@ struct open_files *open_files_new(const struct host *host, const char *root)
 		return NULL;
 	of->places = (struct search_places){ host->proc, root };
 	of->max = KEPT_MAX;
-	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur / 4 < KEPT_MAX)
-		of->max = rl.rlim_cur / 4;
+	/* The run raises the limit to that. */
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_max / 4 < KEPT_MAX)
+		of->max = rl.rlim_max / 4;
 	job.ctx = &of->places;
 	of->worker = worker_new(&job);
 	if (of->worker)
