@@ -76,6 +76,7 @@ demo:
 # Fuzz targets: clang, in a folder of their own, with all of the library that needs no BPF object. New inputs and what
 # made a target fail stay in $(O)/fuzz/; the corpora in tests/fuzz/corpus/ are only read.
 FUZZ_SECONDS ?= 60
+JOBS ?= 1
 FUZZ_SAN := address,undefined
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BINS := $(FUZZ_TARGETS:%=$(O)/fuzz/%)
@@ -97,7 +98,7 @@ $(FUZZ_BINS): $(O)/fuzz/%: $(O)/fuzz/obj/tests/fuzz/%.o $(O)/fuzz/libfleetprof.a
 	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(shell $(PKG_CONFIG) --libs libelf liblzma zlib) $(ZSTD_LIBS) $(IBERTY_LIBS)
 
 fuzz: $(FUZZ_BINS)
-	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \
+	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \
 		tests/run fuzz
 
 .PHONY: tests check demo fuzz
