@@ -33,7 +33,6 @@ struct stack_range {
 
 struct unwinding {
 	struct capture *cap;
-	struct mapped_files_cfg files_cfg;
 	struct rule_files *files;
 	uint64_t ips[UNWIND_MAX_FRAMES];
 
@@ -54,11 +53,7 @@ struct unwinding *unwinding_new(struct capture *cap)
 	if (!u)
 		return NULL;
 	u->cap = cap;
-	u->files_cfg.host = cap->host;
-	u->files_cfg.open_files = cap->open_files;
-	u->files_cfg.tasks = cap->tasks;
-	u->files_cfg.recorded = cap->options->input ? &cap->recording.origin : NULL;
-	u->files = rule_files_new(&u->files_cfg, cap->tasks);
+	u->files = rule_files_new(&cap->files, cap->tasks);
 	if (u->files)
 		return u;
 	free(u);
@@ -151,7 +146,7 @@ static void note_needed(struct unwinding *u)
 	struct stack_range *range = &u->ranges[(uint32_t)u->pid % ARRAY_SIZE(u->ranges)];
 	uint64_t needed;
 
-	if (u->files_cfg.recorded || u->cap->dump_needed > STACK_DUMP_MAX)
+	if (u->cap->files.recorded || u->cap->dump_needed > STACK_DUMP_MAX)
 		return;
 	if (range->pid != u->pid || u->sp < range->start || u->sp >= range->end) {
 		if (!may_read(u))

@@ -10,6 +10,7 @@
 #include "core/ids.h"
 #include "core/keeper.h"
 #include "core/open_files.h"
+#include "core/symbols/perf_maps.h"
 #include "core/signals.h"
 #include "core/watch.h"
 
@@ -43,7 +44,7 @@ static int empty_set(struct capture *cap, unsigned int i)
 	return s->stacks && (s->compare || !cap->both) ? 0 : -ENOMEM;
 }
 
-/* Threads that are asked for do not tell their process; then it may be anybody's. */
+/* Where threads are asked for, nothing tells their processes from others. */
 static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 {
 	const struct capture *cap = ctx;
@@ -52,15 +53,18 @@ static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 
 	if (filter->nr && !filter->by_tid && !ids_has(filter->ids, filter->nr, pid))
 		return false;
-	return open_files_keep(cap->open_files, pids, tasks_lineage(cap->tasks, pid, pids, ARRAY_SIZE(pids)), m);
+	if (!mapped_file_has_path(m->file) && strcmp(m->file->path, "[vdso]"))
+		perf_maps_note(cap->perf_maps, pid);
+	return open_files_keep(cap->files.open_files, pids, tasks_lineage(cap->tasks, pid, pids, ARRAY_SIZE(pids)), m);
 }
 
 static int keep_files(struct capture *cap)
 {
 	if (cap->options->input || cap->options->kernel_only)
 		return 0;
-	cap->open_files = open_files_new(cap->host, "/");
-	if (!cap->open_files)
+	cap->files.open_files = open_files_new(cap->host, mapped_files_root(&cap->files));
+	cap->perf_maps = perf_maps_new(&cap->files);
+	if (!cap->files.open_files || !cap->perf_maps)
 		return -ENOMEM;
 	tasks_on_mapped(cap->tasks, keep_file, cap);
 	return 0;
@@ -80,6 +84,9 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	cap->unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
 	cap->asked = callchain_asked(host);
 	cap->tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
+	cap->files = (struct mapped_files_cfg){ .host = host, .tasks = cap->tasks };
+	if (options->input)
+		cap->files.recorded = &cap->recording.origin;
 	if (!cap->tasks || empty_set(cap, 0) || keep_files(cap)) {
 		capture_free(cap);
 		return NULL;
@@ -700,7 +707,7 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 
 size_t capture_files_hung(const struct capture *cap)
 {
-	return cap->open_files ? open_files_hung(cap->open_files) : 0;
+	return cap->files.open_files ? open_files_hung(cap->files.open_files) : 0;
 }
 
 void capture_close(struct capture *cap)
@@ -725,7 +732,8 @@ void capture_free(struct capture *cap)
 		compare_free(cap->sets[i].compare);
 	}
 	tasks_free(cap->tasks);
-	open_files_free(cap->open_files);
+	perf_maps_free(cap->perf_maps);
+	open_files_free(cap->files.open_files);
 	recording_release(&cap->recording);
 	watch_free(cap->watch);
 	free(cap);

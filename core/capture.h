@@ -13,6 +13,7 @@
 #include "core/backend.h"
 #include "core/filter.h"
 #include "core/host.h"
+#include "core/mapped_files.h"
 #include "core/options.h"
 #include "core/recording.h"
 #include "core/shortfall.h"
@@ -84,7 +85,8 @@ struct capture {
 	uint64_t passed_on; /* samples of @ended that a program in the kernel passed on */
 	struct capture_set sets[2];
 	struct tasks *tasks;
-	struct open_files *open_files; /* of user stacks that are sampled now; else NULL */
+	struct mapped_files_cfg files; /* its open_files is ours, there where user stacks are sampled now */
+	struct perf_maps *perf_maps;   /* there, too */
 
 	/* The chosen backend and, behind one that counts in the kernel, the ring's reader. */
 	struct capture_backend {

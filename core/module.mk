@@ -43,6 +43,7 @@ LIB_SRCS += \
 	core/symbols/kernel.c \
 	core/symbols/kernel_names.c \
 	core/symbols/perf_map.c \
+	core/symbols/perf_maps.c \
 	core/symbols/symbols.c \
 	core/tasks.c \
 	core/watch.c \

@@ -259,7 +259,8 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 		.kallsyms = cap->options->kallsyms,
 		.vmlinux = cap->options->vmlinux,
 		.debug_dir = cap->options->debug_dir,
-		.open_files = cap->open_files,
+		.open_files = cap->files.open_files,
+		.perf_maps = cap->perf_maps,
 		.recorded = cap->options->input ? &cap->recording.origin : NULL,
 	};
 	struct run run = { .cap = cap, .out = out };

@@ -750,11 +750,14 @@ int tasks_exit(struct tasks *t, pid_t pid, pid_t tid)
 	return 0;
 }
 
+/* All memory without a file is one: what is told of it is that the process has such. */
 static void tell_mapped(struct tasks *t, pid_t pid, const struct mapping *m)
 {
 	struct known_file *f = (struct known_file *)m->file;
 
-	if (t->on_mapped && f->told < TELLS_MAX)
+	if (t->on_mapped && mapped_file_is_memory(m->file))
+		t->on_mapped(t->on_mapped_ctx, pid, m);
+	else if (t->on_mapped && f->told < TELLS_MAX)
 		f->told = t->on_mapped(t->on_mapped_ctx, pid, m) ? TELLS_MAX : f->told + 1;
 }
 

@@ -8,7 +8,7 @@
 #include "core/symbols/debug_files.h"
 #include "core/symbols/elf.h"
 #include "core/symbols/kernel_names.h"
-#include "core/symbols/perf_map.h"
+#include "core/symbols/perf_maps.h"
 #include "core/tasks.h"
 
 #include <errno.h>
@@ -65,14 +65,12 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 		.host = cfg->host, .recorded = cfg->recorded, .open_files = cfg->open_files, .tasks = tasks
 	};
 	s->debug = (struct debug_files){ .mapped = &s->mapped, .dir = cfg->debug_dir };
-	s->perf_maps = perf_maps_new(&s->mapped);
-	rc = s->perf_maps ? kernel_names_open(cfg, &s->kernel, err) : err_sys(err, -ENOMEM, "cannot name the stacks");
-	if (rc) {
-		perf_maps_free(s->perf_maps);
+	s->perf_maps = cfg->perf_maps;
+	rc = kernel_names_open(cfg, &s->kernel, err);
+	if (rc)
 		free(s);
-	} else {
+	else
 		*out = s;
-	}
 	return rc;
 }
 
@@ -95,13 +93,13 @@ void symbols_free(struct symbols *s)
 	free(s->files);
 	elf_symbols_free(s->vdso);
 	kernel_names_free(s->kernel);
-	perf_maps_free(s->perf_maps);
 	free(s);
 }
 
 void symbols_renew(struct symbols *s)
 {
-	perf_maps_renew(s->perf_maps);
+	if (s->perf_maps)
+		perf_maps_renew(s->perf_maps);
 }
 
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out)
@@ -256,11 +254,11 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Code made at run time, for all that is known. Of a recording's processes nothing is left to ask. */
+/* Code made at run time, for all that is known. */
 static void name_made(struct symbols *s, pid_t pid, uint64_t addr, uint64_t lookup, struct symbol *out)
 {
 	struct perf_map_symbol found;
-	int rc = s->mapped.recorded ? 0 : perf_maps_find(s->perf_maps, pid, lookup, &found);
+	int rc = s->perf_maps ? perf_maps_find(s->perf_maps, pid, lookup, &found) : 0;
 
 	if (rc < 0)
 		skip(s, rc);

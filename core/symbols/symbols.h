@@ -33,6 +33,7 @@ struct symbols;
 struct tasks;
 struct host;
 struct open_files;
+struct perf_maps;
 
 /**
  * struct symbols_cfg - what names are taken from. What it points to is borrowed until symbols_free().
@@ -41,6 +42,7 @@ struct open_files;
  * @vmlinux:  an ELF image of that kernel, moved to where it was loaded; NULL: none
  * @debug_dir: where debug files are looked for first, laid out as /usr/lib/debug; NULL: nowhere else
  * @open_files: see struct mapped_files_cfg
+ * @perf_maps: names of code made at run time; NULL: there are none
  * @recorded: of a recording, may be filled until the first lookup; NULL: it is sampled now, on @host
  */
 struct symbols_cfg {
@@ -48,6 +50,7 @@ struct symbols_cfg {
 	const char *kallsyms, *vmlinux;
 	const char *debug_dir;
 	struct open_files *open_files;
+	struct perf_maps *perf_maps;
 	const struct recorded *recorded;
 };
 

@@ -2,8 +2,10 @@
 #include "tests/unit/elf_image.h"
 
 #include "core/host.h"
+#include "core/mapped_files.h"
 #include "core/proc.h"
 #include "core/symbols/build_ids.h"
+#include "core/symbols/perf_maps.h"
 #include "core/symbols/symbols.h"
 #include "core/tasks.h"
 
@@ -17,6 +19,8 @@
 
 static char *dir, *proc;
 static struct host host;
+static struct mapped_files_cfg files;
+static struct perf_maps *perf_maps;
 static struct tasks *tasks;
 static struct symbols *syms;
 static struct build_ids *table;
@@ -29,7 +33,12 @@ static void setup(void)
 	host = (struct host){ .proc = proc, .sys = dir };
 	tasks = tasks_new(&host);
 	ck_assert_ptr_nonnull(tasks);
-	ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .host = &host }, &syms, NULL), 0);
+	files = (struct mapped_files_cfg){ .host = &host };
+	perf_maps = perf_maps_new(&files);
+	ck_assert_ptr_nonnull(perf_maps);
+	ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .host = &host, .perf_maps = perf_maps }, &syms,
+				      NULL),
+			 0);
 	table = build_ids_new();
 	ck_assert_ptr_nonnull(table);
 	origin = (struct recorded){ .build_ids = table };
@@ -38,6 +47,7 @@ static void setup(void)
 static void teardown(void)
 {
 	symbols_free(syms);
+	perf_maps_free(perf_maps);
 	build_ids_free(table);
 	tasks_free(tasks);
 	free(proc);

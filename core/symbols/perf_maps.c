@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/symbols/perf_maps.h"
+
+#include "core/grow.h"
+#include "core/hash.h"
+#include "core/host.h"
+#include "core/mapped_files.h"
+#include "core/number.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FILE_MAX      (64 << 20)   /* bytes; a large server's have 10 MB */
+#define ALL_BYTES_MAX (256u << 20) /* memory of all files together */
+#define CLOCK_SLACK   2            /* seconds that the times of a file and of a process may be apart */
+#define OPEN_MAX      256          /* files kept open */
+#define NOTED_MAX     4096         /* processes with code made at run time; fewer have files */
+
+/*
+ * No more than @size bytes of @fd, which is what a file of a disk has: those of /proc, which may wait for more or lose
+ * what was read, have 0.
+ */
+static int read_map(int fd, off_t size, struct perf_map **out)
+{
+	struct perf_map *m = perf_map_new();
+	char piece[65536];
+	off_t at = 0, left;
+	ssize_t n = 1;
+	int rc = m ? 0 : -ENOMEM;
+
+	size = size < FILE_MAX ? size : FILE_MAX;
+	while (!rc && n > 0 && at < size) {
+		left = size - at;
+		n = pread(fd, piece, left < (off_t)sizeof(piece) ? (size_t)left : sizeof(piece), at);
+		if (n > 0)
+			rc = perf_map_feed(m, piece, (size_t)n);
+		at += n;
+	}
+	if (!rc)
+		rc = perf_map_finish(m);
+	if (rc)
+		perf_map_free(m);
+	else
+		*out = m;
+	return rc;
+}
+
+/* A process that was looked up, or noted. */
+struct process {
+	pid_t pid;
+	uint64_t started; /* in clock ticks since boot; 0: not known */
+	uint64_t round;   /* when the file was last looked at */
+	uint64_t noted;   /* the round when it was noted last */
+	uint32_t notes;
+	int fd; /* the file, while the process lived; -1: not kept */
+	struct perf_map *map;
+	struct stat file; /* that @map is of */
+};
+
+struct perf_maps {
+	const struct mapped_files_cfg *where;
+	struct process *v;
+	size_t nr, cap;
+	struct hash_index by_pid;
+	size_t bytes; /* of all maps */
+	size_t nr_open;
+	uint64_t round;
+};
+
+struct perf_maps *perf_maps_new(const struct mapped_files_cfg *where)
+{
+	struct perf_maps *pm = calloc(1, sizeof(*pm));
+
+	if (pm) {
+		pm->where = where;
+		pm->round = 1;
+	}
+	return pm;
+}
+
+static void set_map(struct perf_maps *pm, struct process *p, struct perf_map *map)
+{
+	pm->bytes -= perf_map_memory(p->map);
+	perf_map_free(p->map);
+	p->map = map;
+	pm->bytes += perf_map_memory(map);
+}
+
+static void close_file(struct perf_maps *pm, struct process *p)
+{
+	if (p->fd < 0)
+		return;
+	close(p->fd);
+	p->fd = -1;
+	pm->nr_open--;
+}
+
+/* Nothing is known of it any more. */
+static void clear(struct perf_maps *pm, struct process *p)
+{
+	set_map(pm, p, NULL);
+	close_file(pm, p);
+}
+
+void perf_maps_free(struct perf_maps *pm)
+{
+	size_t i;
+
+	if (!pm)
+		return;
+	for (i = 0; i < pm->nr; i++)
+		clear(pm, &pm->v[i]);
+	hash_release(&pm->by_pid);
+	free(pm->v);
+	free(pm);
+}
+
+static uint64_t hash_pid(pid_t pid)
+{
+	return hash_bytes(&pid, sizeof(pid), 0);
+}
+
+void perf_maps_renew(struct perf_maps *pm)
+{
+	size_t i = 0, last;
+
+	while (i < pm->nr) {
+		if (pm->v[i].round == pm->round || pm->v[i].noted == pm->round) {
+			i++;
+			continue;
+		}
+		clear(pm, &pm->v[i]);
+		hash_del(&pm->by_pid, hash_pid(pm->v[i].pid), (uint32_t)i);
+		last = --pm->nr;
+		if (i != last) {
+			pm->v[i] = pm->v[last];
+			hash_move(&pm->by_pid, hash_pid(pm->v[i].pid), (uint32_t)last, (uint32_t)i);
+		}
+	}
+	pm->round++;
+}
+
+/* What /proc tells of a process, and where its file is looked for. */
+struct owner {
+	bool lives;
+	uint64_t uid, pid; /* effective; innermost */
+	uint64_t started;  /* as of struct process */
+};
+
+/* Field 22 of /proc/PID/stat, the 20th behind the name, which may hold anything. */
+static uint64_t start_time(const struct host *h, pid_t pid)
+{
+	char path[PATH_MAX], line[1024];
+	uint64_t ticks = 0;
+	const char *p;
+	size_t len;
+	FILE *f;
+	int i;
+
+	if (snprintf(path, sizeof(path), "%s/%d/stat", h->proc, pid) >= (int)sizeof(path) || !(f = fopen(path, "re")))
+		return 0;
+	len = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[len] = 0;
+	p = strrchr(line, ')');
+	for (i = 0; p && i < 20; i++)
+		p = strchr(p + 1, ' ');
+	if (!p || !*p++ || parse_digits(&p, 10, UINT64_MAX, &ticks))
+		return 0;
+	return ticks;
+}
+
+/* The last number of a line, or the second one of "Uid:", where it is a number at all. */
+static void read_status(const char *line, struct owner *o)
+{
+	bool uid = !strncmp(line, "Uid:\t", 5), nspid = !strncmp(line, "NSpid:\t", 7);
+	uint64_t n;
+	int i;
+
+	line = uid || nspid ? strchr(line, '\t') : NULL;
+	for (i = 1; line && *line == '\t'; i++) {
+		line++;
+		if (parse_digits(&line, 10, nspid ? INT_MAX : UINT32_MAX, &n))
+			return;
+		if (uid && i == 2) {
+			o->uid = n;
+			o->lives = true;
+		}
+		if (nspid)
+			o->pid = n;
+	}
+}
+
+static void read_owner(const struct host *h, pid_t pid, struct owner *o)
+{
+	char path[PATH_MAX], *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+
+	*o = (struct owner){ .uid = geteuid(), .pid = (uint64_t)pid };
+	if (snprintf(path, sizeof(path), "%s/%d/status", h->proc, pid) >= (int)sizeof(path) || !(f = fopen(path, "re")))
+		return;
+	/* The kernel writes these lines: the longest, with 65536 groups, is before the last we need. */
+	while (getline(&line, &cap, f) > 0)
+		read_status(line, o);
+	free(line);
+	fclose(f);
+	if (o->lives)
+		o->started = start_time(h, pid);
+}
+
+/* Was it last written before the process began? The clock may have been set since: then it is not told. */
+static bool is_leftover(const struct stat *st, const struct owner *o)
+{
+	struct timespec now, up;
+
+	if (!o->started || clock_gettime(CLOCK_REALTIME, &now) || clock_gettime(CLOCK_BOOTTIME, &up))
+		return false;
+	return st->st_mtime + CLOCK_SLACK <
+	       now.tv_sec - up.tv_sec + (time_t)(o->started / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Return: a descriptor and @st; -ENOENT: there is none, or none to be believed; -EMFILE, -ENFILE. */
+static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o, struct stat *st)
+{
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "tmp/perf-%d.map", (int)o->pid);
+	fd = process_file_open(pm->where, o->lives ? pid : 0, name, st);
+	if (fd < 0)
+		return fd == -ESTALE || fd == -ETIME ? -ENOENT : fd;
+	if (st->st_nlink == 1 && (!st->st_uid || st->st_uid == o->uid) && !is_leftover(st, o))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* @p is what @o tells of, or was another process with its number. */
+static void renumber(struct perf_maps *pm, struct process *p, const struct owner *o)
+{
+	if (o->started != p->started)
+		clear(pm, p);
+	p->started = o->started;
+}
+
+/* The file that was kept open: the caller's now. Return: a descriptor and @st, or -ENOENT. */
+static int take_kept(struct perf_maps *pm, struct process *p, struct stat *st)
+{
+	int fd = p->fd;
+
+	if (fd < 0)
+		return -ENOENT;
+	p->fd = -1;
+	pm->nr_open--;
+	if (!fstat(fd, st))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* The file of @p now, or else as it was left. Return: a descriptor and @st, or -errno as of open_map(). */
+static int open_latest(struct perf_maps *pm, struct process *p, struct stat *st)
+{
+	int fd = -ENOENT;
+	struct owner o;
+
+	read_owner(pm->where->host, p->pid, &o);
+	if (o.lives || (!p->map && p->fd < 0)) {
+		renumber(pm, p, &o);
+		fd = open_map(pm, p->pid, &o, st);
+	}
+	return fd == -ENOENT ? take_kept(pm, p, st) : fd;
+}
+
+/* Read the file of @p if it is new or has changed. What was read before stays when it is gone, or cannot be read. */
+static int look(struct perf_maps *pm, struct process *p)
+{
+	struct perf_map *map = NULL;
+	struct stat st;
+	int fd = open_latest(pm, p, &st), rc = 0;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	if (!p->map || !same_file(&st, &p->file))
+		rc = pm->bytes < ALL_BYTES_MAX ? read_map(fd, st.st_size, &map) : -E2BIG;
+	close(fd);
+	if (!rc && map) {
+		set_map(pm, p, map);
+		p->file = st;
+	}
+	return rc;
+}
+
+static bool same_pid(const void *table, uint32_t pos, const void *key)
+{
+	const struct process *v = table;
+
+	return v[pos].pid == *(const pid_t *)key;
+}
+
+/* The entry of @pid, made when there is none. NULL: no memory. */
+static struct process *find_process(struct perf_maps *pm, pid_t pid)
+{
+	uint64_t hash = hash_pid(pid);
+	uint32_t pos = hash_find(&pm->by_pid, hash, same_pid, pm->v, &pid);
+	struct process *v;
+
+	if (pos != HASH_NONE)
+		return &pm->v[pos];
+	v = grow(pm->v, &pm->cap, pm->nr, 1, sizeof(*v));
+	if (!v)
+		return NULL;
+	pm->v = v;
+	if (hash_add(&pm->by_pid, hash, (uint32_t)pm->nr))
+		return NULL;
+	pm->v[pm->nr] = (struct process){ .pid = pid, .fd = -1 };
+	return &pm->v[pm->nr++];
+}
+
+int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_map_symbol *out)
+{
+	struct process *p = find_process(pm, pid);
+	int rc = 0;
+
+	if (!p)
+		return -ENOMEM;
+	if (p->round != pm->round) {
+		p->round = pm->round;
+		rc = look(pm, p);
+	}
+	if (p->map && perf_map_find(p->map, addr, out))
+		return 1;
+	return rc;
+}
+
+/* The file comes some time after the first code: look the first time, the second, the fourth, the eighth... */
+static bool is_due(uint32_t notes)
+{
+	return !(notes & (notes - 1));
+}
+
+void perf_maps_note(struct perf_maps *pm, pid_t pid)
+{
+	struct process *p = pm->nr < NOTED_MAX ? find_process(pm, pid) : NULL;
+	struct owner o;
+	struct stat st;
+
+	if (!p)
+		return;
+	p->noted = pm->round;
+	if (!is_due(++p->notes))
+		return;
+	read_owner(pm->where->host, pid, &o);
+	if (!o.lives)
+		return;
+	renumber(pm, p, &o);
+	if (p->fd >= 0 || pm->nr_open == OPEN_MAX)
+		return;
+	p->fd = open_map(pm, pid, &o, &st);
+	if (p->fd < 0)
+		p->fd = -1;
+	pm->nr_open += p->fd >= 0;
+}
