@@ -84,7 +84,7 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	cap->unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
 	cap->asked = callchain_asked(host);
 	cap->tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
-	cap->files = (struct mapped_files_cfg){ .host = host, .tasks = cap->tasks };
+	cap->files = (struct mapped_files_cfg){ .host = host, .debug_dir = options->debug_dir, .tasks = cap->tasks };
 	if (options->input)
 		cap->files.recorded = &cap->recording.origin;
 	if (!cap->tasks || empty_set(cap, 0) || keep_files(cap)) {

@@ -89,8 +89,8 @@ int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct
 	return cfg->recorded ? open_recorded(cfg, file) : open_live(cfg, pid, file);
 }
 
-/* Open the debug file called after the first @size bytes of @id. */
-static int open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id, size_t size)
+/* Open the debug file called after the first @size bytes of @id, below @folder of @root. */
+static int open_debug(const char *root, const char *folder, const struct build_id *id, size_t size)
 {
 	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 1];
 	size_t i;
@@ -98,23 +98,29 @@ static int open_debug(const struct mapped_files_cfg *cfg, const struct build_id 
 
 	for (i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
-	rc = snprintf(path, sizeof(path), "%s/usr/lib/debug/.build-id/%.2s/%s.debug", mapped_files_root(cfg), hex,
-		      hex + 2);
+	rc = snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", root, folder, hex, hex + 2);
 	if (rc >= (int)sizeof(path))
 		return -ENOENT;
 	rc = file_open_build(path, id);
 	return rc == -ESTALE ? -ENOENT : rc;
 }
 
-int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id)
+static int find_debug(const char *root, const char *folder, const struct build_id *id)
 {
 	int rc = -ENOENT;
 	size_t size;
 
 	/* The name has the zeros at the end of the id that struct build_id is without: how many, it does not know. */
 	for (size = id->size; size && rc == -ENOENT && size <= BUILD_ID_MAX; size++)
-		rc = open_debug(cfg, id, size);
+		rc = open_debug(root, folder, id, size);
 	return rc;
+}
+
+int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id)
+{
+	int rc = cfg->debug_dir ? find_debug(cfg->debug_dir, "", id) : -ENOENT;
+
+	return rc == -ENOENT ? find_debug(mapped_files_root(cfg), "/usr/lib/debug", id) : rc;
 }
 
 struct image {

@@ -25,16 +25,17 @@ struct build_id;
 
 /**
  * struct mapped_files_cfg - where mapped files are looked for. What it points to is borrowed by each call.
- * @host:     below whose /proc the roots of processes are
- * @root:     where the files of this host are; NULL: "/"
- * @recorded: of a recording; NULL: the processes are those of now, on @host
+ * @host:      below whose /proc the roots of processes are
+ * @root:      where the files of this host are; NULL: "/"
+ * @debug_dir: the user's folder of debug files, laid out as /usr/lib/debug, not below @root; NULL: none
+ * @recorded:  of a recording; NULL: the processes are those of now, on @host
  * @open_files: what is kept open of these processes, and who opens more in bounded time; NULL: nothing, and they are
- *            opened here, for as long as that takes
- * @tasks:    whose child a process is that has exited, so that its files are found in the root it had; NULL: unknown
+ *             opened here, for as long as that takes
+ * @tasks:     whose child a process is that has exited, so that its files are found in the root it had; NULL: unknown
  */
 struct mapped_files_cfg {
 	const struct host *host;
-	const char *root;
+	const char *root, *debug_dir;
 	const struct recorded *recorded;
 	struct open_files *open_files;
 	const struct tasks *tasks;
@@ -77,8 +78,9 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
 int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file);
 
 /**
- * mapped_file_open_debug() - open the separate debug file of build @id, "usr/lib/debug/.build-id/xx/....debug" below
- * the root of the host. Symlinks are followed: the folder is root's, and some distributions fill it with them.
+ * mapped_file_open_debug() - open the separate debug file of build @id, ".build-id/xx/....debug" below the user's
+ * folder, or else below /usr/lib/debug of the root of the host. Symlinks are followed: these folders are the user's and
+ * root's, and some distributions fill theirs with them.
  * Return: as mapped_file_open(), but -ENOENT also when there is a file that is not of that build; or @id is unknown.
  */
 int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id);

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FREQ_HZ       49 /* not 50: out of step with timers */
@@ -112,6 +113,18 @@ static int set_text(struct parse *p, const struct opt *opt, const char *value)
 	if (!rc)
 		*(const char **)member(p, opt) = value;
 	return rc;
+}
+
+static int set_folder(struct parse *p, const struct opt *opt, const char *value)
+{
+	struct stat st;
+	int rc = set_text(p, opt, value);
+
+	if (rc)
+		return rc;
+	if (stat(value, &st))
+		return refuse(p, value, "%s", strerror(errno));
+	return S_ISDIR(st.st_mode) ? 0 : refuse(p, value, "not a folder");
 }
 
 /* The whole of @s is one number. Return: as parse_digits(). */
@@ -466,7 +479,7 @@ static const struct opt options[] = {
 	  .at = AT(input) },
 	{ 0, "kallsyms", "FILE", "kernel names from this copy of /proc/kallsyms", .set = set_text, .at = AT(kallsyms) },
 	{ 0, "vmlinux", "FILE", "kernel names from this kernel image", .set = set_text, .at = AT(vmlinux) },
-	{ 0, "debug-dir", "DIR", "where debug files are, besides /usr/lib/debug", .set = set_text,
+	{ 0, "debug-dir", "DIR", "look for debug files here before /usr/lib/debug", .set = set_folder,
 	  .at = AT(debug_dir) },
 	{ 0, "inline", NULL, "show inlined functions", .later = true },
 	{ 0, "source", NULL, "show source file and line", .later = true },

@@ -255,13 +255,10 @@ static enum exit_status sample(struct run *run, struct err *err)
 static enum exit_status profile(struct capture *cap, struct output *out, struct err *err)
 {
 	const struct symbols_cfg names = {
-		.host = cap->host,
+		.files = &cap->files,
+		.perf_maps = cap->perf_maps,
 		.kallsyms = cap->options->kallsyms,
 		.vmlinux = cap->options->vmlinux,
-		.debug_dir = cap->options->debug_dir,
-		.open_files = cap->files.open_files,
-		.perf_maps = cap->perf_maps,
-		.recorded = cap->options->input ? &cap->recording.origin : NULL,
 	};
 	struct run run = { .cap = cap, .out = out };
 	const struct options *o = cap->options;

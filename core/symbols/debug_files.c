@@ -4,7 +4,6 @@
 #include "core/mapped_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,54 +34,17 @@ static int add_opened(struct elf_symbols *es, int fd)
 
 /* ---- by build id */
 
-/*
- * Open the regular file of build @id at @path. Symlinks are followed: the folder is the user's, and distributions fill
- * theirs with them.
- */
-static int open_build(const char *path, const struct build_id *id)
-{
-	struct build_id found;
-	struct stat st;
-	int fd, rc = 0;
-
-	/* Something else is not opened at all: that has effects on some devices. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return -ENOENT;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	rc = elf_build_id(fd, &found);
-	if (!rc && !build_id_equal(&found, id))
-		rc = -ENOENT;
-	if (rc)
-		close(fd);
-	return rc ? rc : fd;
-}
-
-static int open_in_dir(const char *dir, const struct build_id *id)
-{
-	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 1];
-	int rc = -ENOENT;
-	size_t size;
-
-	for (size = 0; size < BUILD_ID_MAX; size++)
-		snprintf(hex + 2 * size, 3, "%02x", size < id->size ? id->bytes[size] : 0);
-	/* The name has the zeros at the end of the id that struct build_id is without: how many, it does not know. */
-	for (size = id->size; size && size <= BUILD_ID_MAX && rc < 0 && !is_final(rc); size++) {
-		if (snprintf(path, sizeof(path), "%s/.build-id/%.2s/%.*s.debug", dir, hex, (int)(2 * size - 2),
-			     hex + 2) >= (int)sizeof(path))
-			return -ENOENT;
-		rc = open_build(path, id);
-	}
-	return rc;
-}
-
 static int add_by_build(const struct debug_files *d, struct elf_symbols *es)
 {
 	const struct build_id *id = elf_symbols_build_id(es);
-	int rc = d->dir ? add_opened(es, open_in_dir(d->dir, id)) : -ENOENT;
+	int rc = add_opened(es, mapped_file_open_debug(d->mapped, id));
+	struct mapped_files_cfg host = *d->mapped;
 
-	return is_final(rc) ? rc : add_opened(es, mapped_file_open_debug(d->mapped, id));
+	if (is_final(rc) || !host.debug_dir)
+		return rc;
+	/* The user's need not have symbols. */
+	host.debug_dir = NULL;
+	return add_opened(es, mapped_file_open_debug(&host, id));
 }
 
 /* ---- by name and CRC */
@@ -159,9 +121,9 @@ static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_fil
 	/* Of a recording, a process with this number is another one now. */
 	pid = live.recorded ? 0 : pid;
 	live.recorded = below.recorded = NULL;
-	below.root = d->dir;
+	below.root = live.debug_dir;
 	below.open_files = NULL; /* the user's folder */
-	if (d->dir)
+	if (below.root)
 		rc = add_linked(d, &below, 0, folder[1], es);
 	for (i = 0; i < 3 && !is_final(rc); i++)
 		rc = add_linked(d, &live, pid, folder[i], es);

@@ -23,14 +23,12 @@ struct mapped_file;
 
 /**
  * struct debug_files - where debug files are looked for, and what that has taken.
- * @mapped:   where the files of programs are; borrowed by each call
- * @dir:      the user's folder, laid out as /usr/lib/debug (".build-id/xx/....debug"); NULL: none; borrowed, too
+ * @mapped:   where the files of programs are, and the user's folder; borrowed by each call
  * @crc_read: begins as 0; bytes read for their CRC, of all files together: when they are 8 GiB, .gnu_debuglink is not
  *            followed any more
  */
 struct debug_files {
 	const struct mapped_files_cfg *mapped;
-	const char *dir;
 	uint64_t crc_read;
 };
 

@@ -2,8 +2,10 @@
 #include "core/symbols/kernel_names.h"
 
 #include "core/host.h"
+#include "core/mapped_files.h"
 #include "core/symbols/build_ids.h"
 #include "core/symbols/elf.h"
+#include "core/symbols/recorded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +76,7 @@ static void read_running_build_id(const struct host *host, struct build_id *id)
 static const struct build_id *running_build_id(struct kernel_names *kn)
 {
 	if (!kn->running_asked)
-		read_running_build_id(kn->cfg.host, &kn->running);
+		read_running_build_id(kn->cfg.files->host, &kn->running);
 	kn->running_asked = true;
 	return &kn->running;
 }
@@ -82,7 +84,7 @@ static const struct build_id *running_build_id(struct kernel_names *kn)
 /* Of the kernel that was sampled; NULL: not told. */
 static const struct build_id *sampled_build_id(struct kernel_names *kn)
 {
-	const struct recorded *r = kn->cfg.recorded;
+	const struct recorded *r = kn->cfg.files->recorded;
 
 	return r ? build_ids_find(r->build_ids, BUILD_ID_KERNEL) : running_build_id(kn);
 }
@@ -98,7 +100,7 @@ static enum same_build same_build(struct kernel_names *kn)
 
 bool kernel_names_running(struct kernel_names *kn)
 {
-	const struct recorded *r = kn->cfg.recorded;
+	const struct recorded *r = kn->cfg.files->recorded;
 	enum same_build same;
 
 	if (!r)
@@ -142,7 +144,7 @@ static int check_vmlinux(struct kernel_names *kn, struct err *err)
 	if (!id->size || !sampled || !sampled->size || build_id_equal(id, sampled))
 		return 0;
 	return err_set(err, -EINVAL, "'%s' is not of the kernel that %s: its build id is another one", kn->cfg.vmlinux,
-		       kn->cfg.recorded ? "was recorded" : "runs");
+		       kn->cfg.files->recorded ? "was recorded" : "runs");
 }
 
 static int open_vmlinux(struct kernel_names *kn, struct err *err)
@@ -160,7 +162,7 @@ static int open_vmlinux(struct kernel_names *kn, struct err *err)
 	if (!elf_symbols_address(kn->vmlinux, "_text", &addr) && !elf_symbols_address(kn->vmlinux, "_stext", &addr))
 		return err_set(err, -EINVAL, "'%s': no symbol _text or _stext: not a kernel, or stripped", path);
 	/* What a recording tells may not have been read yet. */
-	return kn->cfg.recorded ? 0 : check_vmlinux(kn, err);
+	return kn->cfg.files->recorded ? 0 : check_vmlinux(kn, err);
 }
 
 int kernel_names_open(const struct symbols_cfg *cfg, struct kernel_names **out, struct err *err)
@@ -195,7 +197,7 @@ static void load_running(struct kernel_names *kn)
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/kallsyms", kn->cfg.host->proc) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/kallsyms", kn->cfg.files->host->proc) >= (int)sizeof(path))
 		kn->kallsyms_rc = -ENAMETOOLONG;
 	else
 		kn->kallsyms_rc = kernel_symbols_load(path, &kn->kallsyms);
@@ -209,7 +211,7 @@ static bool unmoved(uint64_t text)
 /* The build is the same, or may be: what /proc/kallsyms serves for, by where the kernel was. */
 static enum serves compare_addresses(struct kernel_names *kn, enum same_build same)
 {
-	const struct recorded *r = kn->cfg.recorded;
+	const struct recorded *r = kn->cfg.files->recorded;
 	bool equal = same == BUILD_EQUAL;
 	uint64_t here;
 
@@ -245,7 +247,7 @@ static void judge_running(struct kernel_names *kn)
 /* Where @name was in the kernel that was sampled. */
 static bool reference(const struct kernel_names *kn, const char *name, uint64_t *addr)
 {
-	const struct recorded *r = kn->cfg.recorded;
+	const struct recorded *r = kn->cfg.files->recorded;
 
 	if (r && told(r) && !strcmp(name, r->reference)) {
 		*addr = r->reference_addr;
@@ -280,7 +282,7 @@ static void choose(struct kernel_names *kn)
 {
 	kn->asked = true;
 	kn->serves = SERVES_ALL;
-	if (!kn->cfg.recorded && !kn->cfg.kallsyms)
+	if (!kn->cfg.files->recorded && !kn->cfg.kallsyms)
 		load_running(kn);
 	else if (!kn->cfg.kallsyms)
 		judge_running(kn);
@@ -326,7 +328,7 @@ bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_sym
 static void blame_setting(const struct kernel_names *kn, struct err *why)
 {
 	static const char hidden[] = "kernel symbol names are hidden";
-	const struct host *host = kn->cfg.host;
+	const struct host *host = kn->cfg.files->host;
 	int rc = kn->kallsyms_rc;
 	long long v;
 

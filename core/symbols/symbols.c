@@ -34,7 +34,7 @@ struct symbol_file {
 
 struct symbols {
 	struct tasks *tasks;
-	struct mapped_files_cfg mapped;
+	const struct mapped_files_cfg *files_cfg;
 	struct kernel_names *kernel;
 	struct perf_maps *perf_maps;
 	struct debug_files debug;
@@ -61,10 +61,8 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 	if (!s)
 		return err_sys(err, -ENOMEM, "cannot name the stacks");
 	s->tasks = tasks;
-	s->mapped = (struct mapped_files_cfg){
-		.host = cfg->host, .recorded = cfg->recorded, .open_files = cfg->open_files, .tasks = tasks
-	};
-	s->debug = (struct debug_files){ .mapped = &s->mapped, .dir = cfg->debug_dir };
+	s->files_cfg = cfg->files;
+	s->debug.mapped = cfg->files;
 	s->perf_maps = cfg->perf_maps;
 	rc = kernel_names_open(cfg, &s->kernel, err);
 	if (rc)
@@ -157,7 +155,7 @@ static void skip(struct symbols *s, int rc)
 
 static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
-	int fd = mapped_file_open(&s->mapped, pid, f->file), rc;
+	int fd = mapped_file_open(s->files_cfg, pid, f->file), rc;
 
 	s->nr_mismatched -= f->mismatched;
 	f->mismatched = fd == -ESTALE;
@@ -213,7 +211,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	f->tried_pid = pid;
 	f->tries_left--;
 	rc = load(s, f, pid);
-	if (s->mapped.recorded || (rc != -ENOENT && rc != -ESTALE))
+	if (s->files_cfg->recorded || (rc != -ENOENT && rc != -ESTALE))
 		f->tries_left = 0;
 	if (rc == -EMFILE || rc == -ENFILE)
 		skip(s, rc);
@@ -227,7 +225,7 @@ static bool is_our_vdso(const struct symbols *s, const struct mapped_file *file)
 {
 	struct build_id id;
 
-	if (mapped_file_build(&s->mapped, file, &id))
+	if (mapped_file_build(s->files_cfg, file, &id))
 		return build_id_equal(elf_symbols_build_id(s->vdso), &id);
 	return kernel_names_running(s->kernel);
 }

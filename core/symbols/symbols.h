@@ -22,7 +22,6 @@
 
 #include "core/err.h"
 #include "core/mapping.h"
-#include "core/symbols/recorded.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,27 +30,21 @@
 
 struct symbols;
 struct tasks;
-struct host;
-struct open_files;
+struct mapped_files_cfg;
 struct perf_maps;
 
 /**
  * struct symbols_cfg - what names are taken from. What it points to is borrowed until symbols_free().
- * @host:     whose /proc, /sys and processes' roots are read
- * @kallsyms: a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of @host
- * @vmlinux:  an ELF image of that kernel, moved to where it was loaded; NULL: none
- * @debug_dir: where debug files are looked for first, laid out as /usr/lib/debug; NULL: nowhere else
- * @open_files: see struct mapped_files_cfg
+ * @files:     where the files of processes are, and whose /proc and /sys are read; its recording may be filled until
+ *             the first lookup
  * @perf_maps: names of code made at run time; NULL: there are none
- * @recorded: of a recording, may be filled until the first lookup; NULL: it is sampled now, on @host
+ * @kallsyms:  a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of the host
+ * @vmlinux:   an ELF image of that kernel, moved to where it was loaded; NULL: none
  */
 struct symbols_cfg {
-	const struct host *host;
-	const char *kallsyms, *vmlinux;
-	const char *debug_dir;
-	struct open_files *open_files;
+	const struct mapped_files_cfg *files;
 	struct perf_maps *perf_maps;
-	const struct recorded *recorded;
+	const char *kallsyms, *vmlinux;
 };
 
 /**

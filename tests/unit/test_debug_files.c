@@ -36,8 +36,8 @@ static void setup(void)
 	unit_write(dir, INSIDE "/any", "", 0);
 	unit_write(dir, USER "/any", "", 0);
 	host = (struct host){ .proc = proc, .sys = proc };
-	cfg = (struct mapped_files_cfg){ .host = &host, .root = root };
-	search = (struct debug_files){ .mapped = &cfg, .dir = user };
+	cfg = (struct mapped_files_cfg){ .host = &host, .root = root, .debug_dir = user };
+	search = (struct debug_files){ .mapped = &cfg };
 	es = NULL;
 }
 
@@ -197,7 +197,7 @@ START_TEST(test_no_build)
 	write_debug(USER BUILD, "user", ID);
 	write_debug(INSIDE "/opt/app/" LINK, "linked", _i ? NULL : ID);
 	parse_program(NULL, "linked", NULL);
-	search.dir = NULL;
+	cfg.debug_dir = NULL;
 	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
 	ck_assert_str_eq(name(), _i ? "linked" : "inside");
 }

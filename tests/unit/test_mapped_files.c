@@ -422,6 +422,7 @@ END_TEST
 #define DEBUG    HOST "usr/lib/debug/.build-id/"
 #define ID       "\x0f\xab\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\xf2"
 #define ID_NAME  DEBUG "0f/ab0102030405060708090a0b0c0d0e0f1011f2.debug"
+#define USER_ID  "user/.build-id/0f/ab0102030405060708090a0b0c0d0e0f1011f2.debug"
 #define ID0      "\x0f\xab\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\0\0"
 #define ID0_NAME DEBUG "0f/ab0102030405060708090a0b0c0d0e0f100000.debug"
 
@@ -467,6 +468,31 @@ START_TEST(test_debug)
 	check_opened(mapped_file_open_debug(&cfg, &id), debugs[_i].found ? debugs[_i].name : NULL, -ENOENT, fds);
 	cfg.recorded = &origin;
 	check_opened(mapped_file_open_debug(&cfg, &id), debugs[_i].found ? debugs[_i].name : NULL, -ENOENT, fds);
+}
+END_TEST
+
+/* In the user's folder, or in that of the host, is the file of build @user and @host (NULL: none). */
+static const struct {
+	const char *user, *host, *found;
+} user_debugs[] = {
+	{ ID, NULL, USER_ID }, { ID, ID, USER_ID }, { NULL, ID, ID_NAME },
+	{ ID0, ID, ID_NAME },  { ID0, ID0, NULL },  { NULL, NULL, NULL },
+};
+
+START_TEST(test_debug_user)
+{
+	int fds = unit_open_fds();
+	struct build_id id;
+	char folder[4096];
+
+	snprintf(folder, sizeof(folder), "%s/user", dir);
+	cfg.debug_dir = folder;
+	if (user_debugs[_i].user)
+		write_built(USER_ID, user_debugs[_i].user, 20);
+	if (user_debugs[_i].host)
+		write_built(ID_NAME, user_debugs[_i].host, 20);
+	build_id_set(&id, ID, 20);
+	check_opened(mapped_file_open_debug(&cfg, &id), user_debugs[_i].found, -ENOENT, fds);
 }
 END_TEST
 
@@ -556,6 +582,7 @@ int main(void)
 	tcase_add_test(tc, test_build);
 	tcase_add_loop_test(tc, test_has_path, 0, ARRAY_SIZE(paths));
 	tcase_add_loop_test(tc, test_debug, 0, ARRAY_SIZE(debugs));
+	tcase_add_loop_test(tc, test_debug_user, 0, ARRAY_SIZE(user_debugs));
 	tcase_add_loop_test(tc, test_debug_link, 0, ARRAY_SIZE(debug_others));
 	tcase_add_loop_test(tc, test_debug_kind, 0, 3);
 	tcase_add_test(tc, test_vdso);

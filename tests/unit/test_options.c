@@ -134,6 +134,8 @@ static char *fields(const struct options *o)
 		fprintf(f, " kallsyms=%s", o->kallsyms);
 	if (o->vmlinux)
 		fprintf(f, " vmlinux=%s", o->vmlinux);
+	if (o->debug_dir)
+		fprintf(f, " debug-dir=%s", o->debug_dir);
 	fclose(f);
 	return text;
 }
@@ -230,6 +232,7 @@ static const struct {
 	{ "--stat --verb", "freq=49 stats verbose", ALL_LINE },
 	{ "--kallsyms k --vmlinux v", "freq=49 kallsyms=k vmlinux=v", ALL_LINE },
 	{ "--kallsyms=- --kallsyms k", "freq=49 kallsyms=k", ALL_LINE },
+	{ "--debug-dir . --debug-dir=/", "freq=49 debug-dir=/", ALL_LINE },
 	{ "--user --include", "freq=49 user idle", HERTZ "all threads by user stack" CTRL_C },
 
 	{ "-h", "freq=49 action=1", ALL_LINE },
@@ -463,7 +466,10 @@ static const struct {
 	{ "--kallsyms ''", USAGE, "--kallsyms '': must not be empty" },
 	{ "--kallsyms", USAGE, "option '--kallsyms' needs an argument" },
 	{ "--vmlinux ''", USAGE, "--vmlinux '': must not be empty" },
-	{ "--debug-dir d", LATER, "--debug-dir: not available yet" },
+	{ "--debug-dir /nowhere/at/all", USAGE, "--debug-dir '/nowhere/at/all': No such file or directory" },
+	{ "--debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
+	{ "--debug-dir / --debug-dir /dev/null/x", USAGE, "--debug-dir '/dev/null/x': Not a directory" },
+	{ "--debug-dir", USAGE, "option '--debug-dir' needs an argument" },
 	{ "--debug-dir ''", USAGE, "--debug-dir '': must not be empty" },
 	{ "--inline", LATER, "--inline: not available yet" },
 	{ "--source", LATER, "--source: not available yet" },
@@ -589,7 +595,8 @@ static const struct {
 	{ "--input x --unwind lbr", USAGE, "--unwind 'lbr': not one of fp, dwarf" },
 	{ "--input x --stack-dump-size 8", USAGE, "--stack-dump-size" WITH },
 	{ "--unwind dwarf --stack-dump-size 8192 --input x", USAGE, "--stack-dump-size" WITH },
-	{ "--input x --debug-dir d", LATER, "--debug-dir: not available yet" },
+	{ "--input x --debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
+	{ "--input x --inline", LATER, "--inline: not available yet" },
 	{ "--input x -- dd", LATER, "command 'dd': not available yet" },
 };
 

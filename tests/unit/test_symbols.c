@@ -6,6 +6,7 @@
 #include "core/proc.h"
 #include "core/symbols/build_ids.h"
 #include "core/symbols/perf_maps.h"
+#include "core/symbols/recorded.h"
 #include "core/symbols/symbols.h"
 #include "core/tasks.h"
 
@@ -19,7 +20,7 @@
 
 static char *dir, *proc;
 static struct host host;
-static struct mapped_files_cfg files;
+static struct mapped_files_cfg files_cfg, recorded_files_cfg;
 static struct perf_maps *perf_maps;
 static struct tasks *tasks;
 static struct symbols *syms;
@@ -33,11 +34,12 @@ static void setup(void)
 	host = (struct host){ .proc = proc, .sys = dir };
 	tasks = tasks_new(&host);
 	ck_assert_ptr_nonnull(tasks);
-	files = (struct mapped_files_cfg){ .host = &host };
-	perf_maps = perf_maps_new(&files);
+	files_cfg = (struct mapped_files_cfg){ .host = &host };
+	recorded_files_cfg = (struct mapped_files_cfg){ .host = &host, .recorded = &origin };
+	perf_maps = perf_maps_new(&files_cfg);
 	ck_assert_ptr_nonnull(perf_maps);
-	ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .host = &host, .perf_maps = perf_maps }, &syms,
-				      NULL),
+	ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .files = &files_cfg, .perf_maps = perf_maps },
+				      &syms, NULL),
 			 0);
 	table = build_ids_new();
 	ck_assert_ptr_nonnull(table);
@@ -279,7 +281,7 @@ START_TEST(test_made)
 	write_library("proc/4242/root/lib/libx.so");
 	if (made[_i].recorded) {
 		symbols_free(syms);
-		ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .host = &host, .recorded = &origin }, &syms,
+		ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .files = &recorded_files_cfg }, &syms,
 					      NULL),
 				 0);
 	}
@@ -504,7 +506,9 @@ END_TEST
 static int reopen(const char *kallsyms_path, const char *vmlinux, bool recorded, struct err *err)
 {
 	const struct symbols_cfg cfg = {
-		.host = &host, .kallsyms = kallsyms_path, .vmlinux = vmlinux, .recorded = recorded ? &origin : NULL
+		.files = recorded ? &recorded_files_cfg : &files_cfg,
+		.kallsyms = kallsyms_path,
+		.vmlinux = vmlinux,
 	};
 
 	symbols_free(syms);
