@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cfi_image.h"
+#include "tests/unit/elf_sections.h"
 
 #include "backend-perfring/rule_files.h"
 #include "core/host.h"
@@ -133,6 +134,67 @@ START_TEST(test_same)
 	assert_rules(r);
 	free(path);
 	ck_assert_ptr_eq(find(5, &usual), r); /* paths are copied */
+}
+END_TEST
+
+/* ---- rules in debug files */
+
+#define BUILD "/.build-id/0f/ab010203040506.debug"
+
+/*
+ * A file of the build that BUILD names, with rules for one function if it is a debug file: version 3, "", code 1, data
+ * -8, register 16; rsp + 8, rip; in the function rsp + 16.
+ */
+static void write_built(const char *name, bool debug)
+{
+	static const uint32_t cie[] = { 16, UINT32_MAX, 0x78010003, 0x08070c10, 0x190 };
+	static const uint32_t fde[] = { 24, 0, CFI_CODE_ADDR + FRAME, 0, 64, 0, 0x100e };
+	unsigned char frame[sizeof(cie) + sizeof(fde)];
+	unsigned char note[64];
+	size_t len = image_note(note, ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4, "\x0f\xab\1\2\3\4\5\6", 8);
+	const struct section v[] = {
+		{ ".note", { .sh_type = SHT_NOTE, .sh_size = len, .sh_addralign = 4 }, note },
+		{ ".debug_frame",
+		  { .sh_type = debug ? SHT_PROGBITS : SHT_NULL, .sh_size = debug ? sizeof(frame) : 0 },
+		  frame },
+	};
+	struct image im;
+
+	memcpy(frame, cie, sizeof(cie));
+	memcpy(frame + sizeof(cie), fde, sizeof(fde));
+	sections_build(&im, v, ARRAY_SIZE(v));
+	unit_write(dir, name, im.bytes, im.len);
+	image_release(&im);
+}
+
+static const struct {
+	const char *debug;
+	bool found;
+} debugs[] = {
+	{ "user" BUILD, true },
+	{ "host/usr/lib/debug" BUILD, true },
+	{ "user/usr/lib/debug" BUILD, false },
+	{ "5/root/usr/lib/debug" BUILD, false },
+};
+
+START_TEST(test_debug)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+	const struct cfi_row *row;
+	struct rules *r;
+	char user[4096];
+
+	snprintf(user, sizeof(user), "%s/user", dir);
+	cfg.debug_dir = user;
+	write_built("5/root/bin/a", false);
+	write_built(debugs[_i].debug, true);
+	r = find(5, &file);
+	if (debugs[_i].found) {
+		assert_rules(r);
+	} else {
+		ck_assert_ptr_nonnull(r);
+		ck_assert_int_eq(rules_find(r, CFI_CODE_ADDR + FRAME, &row), 0);
+	}
 }
 END_TEST
 
@@ -430,6 +492,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_found);
 	tcase_add_loop_test(tc, test_same, 0, 2 * ARRAY_SIZE(others));
+	tcase_add_loop_test(tc, test_debug, 0, ARRAY_SIZE(debugs));
 	tcase_add_loop_test(tc, test_useless, 0, ARRAY_SIZE(useless));
 	tcase_add_loop_test(tc, test_tries, 1, 8);
 	tcase_add_loop_test(tc, test_no_descriptors, 3, 6);
