@@ -9,6 +9,10 @@
  * A recording may be of another host or boot. Its addresses are named by what is proved, or not contradicted by all
  * that it tells, to be what was recorded: see struct recorded, and kernel_names.h for the kernel.
  *
+ * Names of a file are those of its .symtab and .dynsym together; if it was stripped of the former, of its debug file's
+ * or its .gnu_debugdata's in its place (see debug_files.h); then of the entries of its PLT, "name@plt". Those of [vdso]
+ * are our own vDSO's. They are as they are in the files: report/ demangles them.
+ *
  * Code in no file, made at run time, has the names that its process writes for it, see perf_map.h; not in a recording.
  *
  * An address in a file belongs to the symbol that covers it by its size and begins closest below it; where
