@@ -5,7 +5,6 @@
 #include "core/hash.h"
 #include "core/symbols/elf.h"
 #include "core/symbols/recorded.h"
-#include "core/symbols/symbols.h"
 #include "core/tasks.h"
 #include "unwind/rules.h"
 
