@@ -266,6 +266,18 @@ static void name_made(struct symbols *s, pid_t pid, uint64_t addr, uint64_t look
 	out->offset = addr - found.start;
 }
 
+/* What signal handlers return to was never called: they return to its first byte. */
+static bool find_signal_return(struct elf_symbols *elf, uint64_t vaddr, struct elf_symbol *out)
+{
+	struct elf_symbol found;
+
+	if (!elf_symbols_find(elf, vaddr, &found) || found.start != vaddr ||
+	    (strncmp(found.name, "__restore", strlen("__restore")) != 0 && !strstr(found.name, "sigreturn")))
+		return false;
+	*out = found;
+	return true;
+}
+
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
 {
 	uint64_t lookup = addr - (is_return && addr), offset, vaddr;
@@ -297,7 +309,9 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 		if (!elf && !mapped_file_has_path(m.file))
 			name_made(s, pid, addr, lookup, out);
 	}
-	if (!elf || !elf_symbols_vaddr(elf, offset, &vaddr) || !elf_symbols_find(elf, vaddr, &found))
+	if (!elf || !elf_symbols_vaddr(elf, offset, &vaddr))
+		return;
+	if (!elf_symbols_find(elf, vaddr, &found) && !(is_return && find_signal_return(elf, vaddr + 1, &found)))
 		return;
 	out->name = found.name;
 	out->offset = vaddr - found.start + (addr - lookup);

@@ -68,6 +68,9 @@ static uint64_t write_library(const char *name)
 		{ "first", 0x100, 0x40, STT_FUNC, STB_GLOBAL, SEC_TEXT },
 		{ "second", 0x140, 0x40, STT_FUNC, STB_GLOBAL, SEC_TEXT },
 		{ "_Z6secondv", 0x180, 0x40, STT_FUNC, STB_GLOBAL, SEC_TEXT },
+		{ "__restore_rt", 0x1d0, 0x9, STT_FUNC, STB_GLOBAL, SEC_TEXT },
+		{ "third", 0x1e0, 0x8, STT_FUNC, STB_GLOBAL, SEC_TEXT },
+		{ "rt_sigreturn", 0x1e8, 0x8, STT_FUNC, STB_GLOBAL, SEC_TEXT },
 	};
 	struct image im;
 	struct stat st;
@@ -126,6 +129,11 @@ static const struct {
 	{ TEXT + 0x180, false, "_Z6secondv+0x0 [libx.so.1]" },
 	{ TEXT + 0x1c0, true, "_Z6secondv+0x40 [libx.so.1]" },
 	{ TEXT + 0x1c0, false, "- [libx.so.1]" },
+	{ TEXT + 0x1cf, true, "- [libx.so.1]" },
+	{ TEXT + 0x1d0, true, "__restore_rt+0x0 [libx.so.1]" }, /* a signal handler returns there */
+	{ TEXT + 0x1d1, true, "__restore_rt+0x1 [libx.so.1]" },
+	{ TEXT + 0x1e0, true, "- [libx.so.1]" },
+	{ TEXT + 0x1e8, true, "third+0x8 [libx.so.1]" }, /* this call is */
 	{ TEXT + 0xfff, false, "- [libx.so.1]" },
 	{ TEXT + 0x1000, true, "- [libx.so.1]" }, /* behind the mapping, the call within */
 	{ TEXT + 0x1000, false, "-" },

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * named FILE [dwarf] - the report of a recording of perf record with the address of each frame as perf script has it
+ * in the place of the module: "OFFSET(FILE)", or the address alone where no file is known and in the kernel. With
+ * "dwarf" stacks are unwound, and a caller's address is the byte before the return address, in user stacks.
+ *
+ * Exit status: 0; 1: not a recording, or it cannot be read.
+ */
+#include "tests/replay/recording.h"
+
+#include "core/capture.h"
+#include "core/report/report.h"
+#include "core/symbols/symbols.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+struct named {
+	struct capture *cap;
+	struct symbols *symbols;
+	bool dwarf;
+	char place[PATH_MAX + 32];
+};
+
+static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	struct named *n = ctx;
+
+	symbols_kernel(n->symbols, addr, is_return, out);
+	snprintf(n->place, sizeof(n->place), "%" PRIx64, addr);
+	out->module = n->place;
+}
+
+static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	struct named *n = ctx;
+	struct mapping m;
+	uint64_t at = addr - (n->dwarf && is_return);
+	const char *path;
+
+	symbols_user(n->symbols, pid, comm, addr, is_return, out);
+	out->offset -= out->name ? addr - at : 0;
+	snprintf(n->place, sizeof(n->place), "%" PRIx64, at);
+	if (tasks_find(n->cap->tasks, pid, comm, addr - is_return, &m) == 1) {
+		path = m.file->path;
+		if ((path[0] == '/' && path[1] != '/') || !strcmp(path, "[vdso]"))
+			snprintf(n->place, sizeof(n->place), "%" PRIx64 "(%s)", at - m.start + m.pgoff, path);
+	}
+	out->module = n->place;
+}
+
+int main(int argc, char **argv)
+{
+	bool dwarf = argc == 3 && !strcmp(argv[2], "dwarf");
+	char *args[] = { argv[0], "--input", argv[1], dwarf ? "--unwind=dwarf" : "--unwind=fp", NULL };
+	const struct report_cfg form = { .form = REPORT_TEXT, .delimited = true, .offsets = true };
+	struct named n = { .dwarf = dwarf };
+	const struct report_names names = { &n, name_kernel, name_user };
+	struct symbols_cfg cfg = { .host = &host_here };
+	struct options options;
+	struct err err;
+
+	if (argc != 2 + dwarf)
+		die("usage: named FILE [dwarf]");
+	if (options_parse(&options, 4, args, &host_here, &err))
+		die("%s", err.msg);
+	n.cap = capture_new(&options, &host_here);
+	if (!n.cap)
+		die("no memory");
+	cfg.recorded = &n.cap->recording.origin;
+	if (symbols_open(n.cap->tasks, &cfg, &n.symbols, &err) || capture_open(n.cap, &err) ||
+	    capture_run(n.cap, &err) < 0 || report_write(stdout, capture_stacks(n.cap), &names, &form, &err))
+		die("%s", err.msg);
+	symbols_free(n.symbols);
+	capture_close(n.cap);
+	capture_free(n.cap);
+	options_release(&options);
+	return 0;
+}
