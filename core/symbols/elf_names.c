@@ -9,6 +9,7 @@
 
 #define STRINGS_BYTES_MAX (512u << 20) /* of one string table: so all of them have numbers below ELF_NAME_PLT */
 #define NAME_BYTES_MAX    (64u << 10)  /* of a name, the rest is cut */
+#define HELD_BYTES_MAX    (64u << 20)  /* of all tables together */
 #define FIRST_BYTES       256
 #define PLT_SUFFIX        "@plt"
 
@@ -19,6 +20,7 @@ void elf_names_release(struct elf_names *n)
 	for (i = 0; i < n->nr_known; i++)
 		free(n->known[i].text);
 	free(n->known);
+	elf_names_drop(n);
 	hash_release(&n->index);
 }
 
@@ -54,25 +56,64 @@ int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shd
 	return 0;
 }
 
+void elf_names_hold(struct elf_names *n, size_t nr)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	/* Tables in memory need not be. */
+	for (i = 0; i < n->nr_strings; i++)
+		sum += n->strings[i].f->memory ? 0 : n->strings[i].size;
+	if (!nr || sum > HELD_BYTES_MAX || sum / FIRST_BYTES > nr)
+		return;
+	for (i = 0; i < n->nr_strings; i++) {
+		struct elf_strings *st = &n->strings[i];
+
+		st->held = st->f->memory || st->held ? st->held : malloc(st->size);
+		if (st->held && elf_file_read(st->f, st->offset, st->held, st->size)) {
+			free(st->held);
+			st->held = NULL;
+		}
+	}
+}
+
+void elf_names_drop(struct elf_names *n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n->nr_strings; i++) {
+		free(n->strings[i].held);
+		n->strings[i].held = NULL;
+	}
+}
+
+/* @len bytes from @at on, which are within. */
+static int read_strings(const struct elf_strings *st, size_t at, char *buf, size_t len)
+{
+	if (!st->held)
+		return elf_file_read(st->f, st->offset + at, buf, len);
+	memcpy(buf, st->held + at, len);
+	return 0;
+}
+
 /* In two steps: nearly all names end within the first. */
 void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t cap)
 {
 	const struct elf_strings *st = &n->strings[n->nr_strings - 1];
-	size_t left, len, first;
-	uint64_t offset;
+	size_t at, left, len, first;
 
 	name &= ~ELF_NAME_PLT;
 	while (name < st->base)
 		st--;
-	offset = st->offset + (name - st->base);
-	left = st->size - (name - st->base);
+	at = name - st->base;
+	left = st->size - at;
 	len = left < cap - 1 ? left : cap - 1;
 	first = len < FIRST_BYTES ? len : FIRST_BYTES;
-	if (elf_file_read(st->f, offset, buf, first))
+	if (read_strings(st, at, buf, first))
 		len = 0;
 	else if (memchr(buf, 0, first))
 		len = first;
-	else if (elf_file_read(st->f, offset + first, buf + first, len - first))
+	else if (read_strings(st, at + first, buf + first, len - first))
 		len = 0;
 	buf[len] = 0;
 }

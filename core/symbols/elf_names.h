@@ -14,9 +14,10 @@
 /* The same name with "@plt" behind it: in procedure linkage tables. */
 #define ELF_NAME_PLT (1u << 31)
 
-/* A string table. Names in it are numbered from @base on by their offset. */
+/* A string table. Names in it are numbered from @base on by their offset. @held: all of it, for a while; or NULL. */
 struct elf_strings {
 	const struct elf_file *f;
+	char *held;
 	uint64_t offset;
 	uint32_t base, size; /* without the bytes that begin no terminated string */
 };
@@ -47,6 +48,13 @@ int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shd
 /** elf_names_read() - the name at @name, without "@plt": at most @cap - 1 bytes, terminated; "" if it cannot be read.
  */
 void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t cap);
+
+/**
+ * elf_names_hold() - @nr calls of elf_names_read() follow: if that reads less, read the tables as a whole. This takes
+ * at most 64 MiB, until elf_names_drop(). No failure: what cannot be held is read piece by piece.
+ */
+void elf_names_hold(struct elf_names *n, size_t nr);
+void elf_names_drop(struct elf_names *n);
 
 /** elf_names_find() - the name at @name, its first 64 KiB, until elf_names_release(). NULL: unreadable, or no memory.
  */

@@ -141,7 +141,17 @@ static int sweep_all(struct sweep *s)
 	return rc ? rc : sweep_to(s, UINT64_MAX);
 }
 
-int elf_spans_make(struct elf_entry *entries, size_t nr, const struct elf_names *names, struct elf_spans *out)
+/* About as many names are read: each of several at an address once. */
+static size_t count_aliases(const struct elf_entry *entries, size_t nr)
+{
+	size_t i, n = 0;
+
+	for (i = 1; i < nr; i++)
+		n += entries[i].addr == entries[i - 1].addr;
+	return 2 * n;
+}
+
+int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names, struct elf_spans *out)
 {
 	struct sweep *s = calloc(1, sizeof(*s));
 	struct elf_span *trimmed;
@@ -156,7 +166,9 @@ int elf_spans_make(struct elf_entry *entries, size_t nr, const struct elf_names 
 	s->loaded[0] = s->loaded[1] = UINT32_MAX;
 	if (nr)
 		qsort(entries, nr, sizeof(*entries), by_address);
+	elf_names_hold(names, count_aliases(entries, nr));
 	rc = sweep_all(s);
+	elf_names_drop(names);
 	free(s);
 	trimmed = out->nr ? realloc(out->v, out->nr * sizeof(*trimmed)) : NULL;
 	if (trimmed) {

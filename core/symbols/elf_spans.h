@@ -36,7 +36,7 @@ struct elf_spans {
  * elf_spans_make() - @out of the @nr @entries, which are overwritten. The names they have are in @names.
  * Takes n log n, whatever they are. Return: 0; -ENOMEM, and *@out is incomplete.
  */
-int elf_spans_make(struct elf_entry *entries, size_t nr, const struct elf_names *names, struct elf_spans *out);
+int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names, struct elf_spans *out);
 
 /** elf_spans_find() - the one @addr is in; NULL: none. */
 const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr);

@@ -307,9 +307,34 @@ static void *shrink(void *p, size_t size)
 	return smaller ? smaller : p;
 }
 
+/* The kernel proper comes sorted, modules and BPF programs behind it do not: they are sorted and merged into it. */
+static int sort(struct kernel_symbols *ks)
+{
+	size_t nr = 1, nr_rest, to = ks->nr;
+	struct ksym *rest;
+
+	while (nr < ks->nr && ks->syms[nr - 1].addr <= ks->syms[nr].addr)
+		nr++;
+	if (nr >= ks->nr)
+		return 0;
+	nr_rest = ks->nr - nr;
+	rest = malloc(nr_rest * sizeof(*rest));
+	if (!rest)
+		return -ENOMEM;
+	memcpy(rest, ks->syms + nr, nr_rest * sizeof(*rest));
+	qsort(rest, nr_rest, sizeof(*rest), by_address);
+	/* From the end on, so that nothing is overwritten before it is moved. */
+	while (nr_rest) {
+		bool from_rest = !nr || by_address(&rest[nr_rest - 1], &ks->syms[nr - 1]) > 0;
+
+		ks->syms[--to] = from_rest ? rest[--nr_rest] : ks->syms[--nr];
+	}
+	free(rest);
+	return 0;
+}
+
 int kernel_symbols_finish(struct kernel_symbols *ks)
 {
-	size_t i;
 	int rc;
 
 	if (ks->line_len && !ks->line_too_long) {
@@ -317,13 +342,9 @@ int kernel_symbols_finish(struct kernel_symbols *ks)
 		if (rc)
 			return rc;
 	}
-	/* The kernel proper comes sorted, modules and BPF programs do not. */
-	for (i = 1; i < ks->nr; i++) {
-		if (ks->syms[i - 1].addr > ks->syms[i].addr) {
-			qsort(ks->syms, ks->nr, sizeof(*ks->syms), by_address);
-			break;
-		}
-	}
+	rc = sort(ks);
+	if (rc)
+		return rc;
 	reduce(ks);
 	ks->syms = shrink(ks->syms, ks->nr * sizeof(*ks->syms));
 	ks->cap = ks->nr;

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * names_cost kallsyms | file FILE | report FILE FOLDER: what names cost, in CPU time, each figure of a new process.
+ *
+ * kallsyms: to read /proc/kallsyms, and to have all its symbols ready. file: the first lookup in FILE, then lookups of
+ * addresses all over its code, of which the first ones read names; and memory. report: 100000 distinct stacks of 20
+ * frames all over the code of 500 copies of FILE, each with a build id of its own, which are put into FOLDER.
+ */
+#include "core/grow.h"
+#include "core/host.h"
+#include "core/report/report.h"
+#include "core/stacks.h"
+#include "core/symbols/elf_file.h"
+#include "core/symbols/kernel.h"
+#include "core/symbols/symbols.h"
+#include "core/tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PID = 4242, FILES = 500, STACKS = 100000, FRAMES = 20, PLACES = 100000, ROUNDS = 10 };
+
+static uint64_t rng_state = 42;
+
+static uint64_t rng(void)
+{
+	rng_state += 0x9e3779b97f4a7c15ULL; /* splitmix64 */
+	uint64_t z = rng_state;
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+/* CPU time: what one core needs, whoever else uses the machine. */
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static long peak_kib(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	return ru.ru_maxrss;
+}
+
+static void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+static void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("names_cost: error: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+/* Read alone: what the kernel needs to print it. */
+static double read_only(const char *path)
+{
+	static char buf[256 << 10];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	double start = now();
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) > 0)
+		;
+	if (fd < 0 || n < 0)
+		die("cannot read '%s': %s", path, strerror(errno));
+	close(fd);
+	return now() - start;
+}
+
+static void cost_kallsyms(void)
+{
+	static const char path[] = "/proc/kallsyms";
+	struct kernel_symbols *ks;
+	double reading = read_only(path), start = now();
+	int rc = kernel_symbols_load(path, &ks);
+
+	if (rc)
+		die("cannot load '%s': %s", path, strerror(-rc));
+	printf("read_ms: %.2f\nload_ms: %.2f\n", reading * 1e3, (now() - start) * 1e3);
+	kernel_symbols_free(ks);
+}
+
+/* The code of a file. */
+static struct elf_segment code_of(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct elf_segment seg;
+	struct elf_file f;
+
+	if (fd < 0 || elf_file_open(&f, fd) || !f.nr_segments)
+		die("cannot read '%s'", path);
+	seg = f.segments[0];
+	elf_file_release(&f);
+	close(fd);
+	return seg;
+}
+
+static void map(struct tasks *tasks, const char *path, uint64_t start, const struct elf_segment *seg)
+{
+	const struct mapped_file file = { .path = path };
+	const uint64_t page = 4095, pgoff = seg->offset & ~page;
+	const struct mapping m = { start, start + ((seg->offset + seg->size - pgoff + page) & ~page), pgoff, &file };
+
+	if (tasks_mmap(tasks, PID, &m))
+		die("cannot map '%s'", path);
+}
+
+static struct symbols *open_symbols(const struct host *host, struct tasks **tasks)
+{
+	struct symbols *s;
+	struct err err;
+
+	*tasks = tasks_new(host);
+	if (!*tasks || symbols_open(*tasks, &(struct symbols_cfg){ .host = host }, &s, &err))
+		die("no memory");
+	return s;
+}
+
+static void cost_file(const char *path)
+{
+	static const uint64_t base = 0x7f0000000000;
+	struct elf_segment seg = code_of(path);
+	uint64_t *places = malloc(PLACES * sizeof(*places)), named = 0;
+	struct tasks *tasks;
+	struct symbols *s;
+	struct symbol sym;
+	size_t i, round;
+	double start, first, new;
+	long before;
+
+	if (!places)
+		die("no memory");
+	for (i = 0; i < PLACES; i++)
+		places[i] = base + (seg.offset & 4095) + rng() % seg.size;
+	s = open_symbols(&host_here, &tasks);
+	map(tasks, path, base, &seg);
+	before = peak_kib();
+	start = now();
+	symbols_user(s, PID, "bench", places[0], false, &sym);
+	first = now() - start;
+	printf("first_ms: %.2f\nfirst_peak_kib: %ld\n", first * 1e3, peak_kib() - before);
+	start = now();
+	for (i = 0; i < PLACES; i++)
+		symbols_user(s, PID, "bench", places[i], false, &sym);
+	new = now() - start;
+	start = now();
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < PLACES; i++) {
+			symbols_user(s, PID, "bench", places[i], false, &sym);
+			named += sym.name != NULL;
+		}
+	}
+	printf("next_ns: %.0f\nagain_ns: %.0f\n", new / PLACES * 1e9, (now() - start) / ROUNDS / PLACES * 1e9);
+	printf("named_percent: %.1f\npeak_kib: %ld\n", 100.0 * (double)named / ROUNDS / PLACES, peak_kib() - before);
+	symbols_free(s);
+	tasks_free(tasks);
+	free(places);
+}
+
+static char *read_file(const char *path, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	char *bytes;
+
+	if (fd < 0 || fstat(fd, &st))
+		die("cannot read '%s': %s", path, strerror(errno));
+	*len = (size_t)st.st_size;
+	bytes = malloc(*len + 1);
+	if (!bytes || read(fd, bytes, *len) != (ssize_t)*len)
+		die("cannot read '%s'", path);
+	close(fd);
+	return bytes;
+}
+
+/* Where its build id is. */
+static char *find_build_id(const char *path, char *bytes, size_t len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct elf_file f;
+	char *at;
+
+	if (fd < 0 || elf_file_open(&f, fd) || !f.build_id.size)
+		die("'%s' has no build id", path);
+	at = memmem(bytes, len, f.build_id.bytes, f.build_id.size);
+	elf_file_release(&f);
+	close(fd);
+	return at;
+}
+
+static void write_copies(const char *path, const char *folder)
+{
+	char name[PATH_MAX], *bytes, *id;
+	uint32_t i;
+	size_t len;
+
+	bytes = read_file(path, &len);
+	id = find_build_id(path, bytes, len);
+	for (i = 0; i < FILES; i++) {
+		int fd;
+
+		snprintf(name, sizeof(name), "%s/lib%u.so", folder, i);
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		memcpy(id, &i, sizeof(i));
+		if (fd < 0 || write(fd, bytes, len) != (ssize_t)len)
+			die("cannot write '%s'", name);
+		close(fd);
+	}
+	free(bytes);
+}
+
+static uint64_t base_of(uint64_t file)
+{
+	return 0x7f0000000000 + (file << 28);
+}
+
+static void count(struct stacks *t, const struct elf_segment *seg)
+{
+	const char comm[COMM_LEN] = "bench";
+	uint64_t user[FRAMES];
+	const struct stack none = { 0 }, u = { user, FRAMES, STACK_TAKEN, false };
+	size_t i, k;
+
+	for (i = 0; i < STACKS; i++) {
+		for (k = 0; k < FRAMES; k++)
+			user[k] = base_of(rng() % FILES) + (seg->offset & 4095) + rng() % seg->size;
+		if (stacks_add(t, comm, PID, &none, &u, 1))
+			die("no memory");
+	}
+}
+
+static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	symbols_kernel(ctx, addr, is_return, out);
+}
+
+static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	symbols_user(ctx, pid, comm, addr, is_return, out);
+}
+
+static void cost_report(const char *path, const char *folder)
+{
+	const struct report_cfg cfg = { .form = REPORT_FOLDED };
+	struct elf_segment seg = code_of(path);
+	struct report_names names = { NULL, name_kernel, name_user };
+	struct stacks *t = stacks_new();
+	struct symbols *s;
+	struct tasks *tasks;
+	char name[PATH_MAX];
+	struct err err;
+	double start;
+	FILE *out = fopen("/dev/null", "we");
+	unsigned int i;
+
+	if (!t || !out)
+		die("no memory");
+	write_copies(path, folder);
+	s = open_symbols(&host_here, &tasks);
+	for (i = 0; i < FILES; i++) {
+		snprintf(name, sizeof(name), "%s/lib%u.so", folder, i);
+		map(tasks, name, base_of(i), &seg);
+	}
+	count(t, &seg);
+	names.ctx = s;
+	start = now();
+	if (report_write(out, t, &names, &cfg, &err))
+		die("%s", err.msg);
+	printf("report_ms: %.1f\npeak_kib: %ld\n", (now() - start) * 1e3, peak_kib());
+	if (symbols_skipped(s, &err))
+		die("%s", err.msg);
+	fclose(out);
+	symbols_free(s);
+	tasks_free(tasks);
+	stacks_free(t);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "kallsyms"))
+		cost_kallsyms();
+	else if (argc == 3 && !strcmp(argv[1], "file"))
+		cost_file(argv[2]);
+	else if (argc == 4 && !strcmp(argv[1], "report"))
+		cost_report(argv[2], argv[3]);
+	else
+		die("usage: names_cost kallsyms | file FILE | report FILE FOLDER");
+	return 0;
+}
