@@ -82,7 +82,8 @@ void symbols_renew(struct symbols *s);
 /**
  * symbols_kernel() - the kernel symbol of @addr.
  * @is_return: @addr is a return address: the call before it is looked up, so that a call at the very end of a
- *             function is not given to the next one. @offset still counts from @addr.
+ *             function is not given to the next one. @offset still counts from @addr. What signal handlers
+ *             return to (__restore_rt), where there is no call, is found at @addr.
  */
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out);
 

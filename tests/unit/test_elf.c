@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <stddef.h>
+#include <sys/mman.h>
 
 #define FUNC(name, value, size)                                                                                        \
 	{                                                                                                              \
@@ -202,6 +203,46 @@ START_TEST(test_alias)
 	image_build(&im, ELFCLASS64, ELFDATA2LSB, swapped, 2, NULL, 0);
 	ck_assert_int_eq(parse(im.bytes, im.len), 0);
 	ck_assert_str_eq(lookup(0x100) + strlen(aliases[_i].won), "+0x0");
+}
+END_TEST
+
+static int open_image(void)
+{
+	int fd = memfd_create("elf", MFD_CLOEXEC), rc;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, im.bytes, im.len), (ssize_t)im.len);
+	rc = elf_symbols_open(fd, &es);
+	close(fd);
+	return rc;
+}
+
+/* The same from a file: names of aliases are read at once, or piece by piece where there are too many others. */
+START_TEST(test_alias_in_file)
+{
+	char other[8192];
+	size_t len;
+
+	for (len = 5; len < sizeof(other); len *= 1000) {
+		struct image_symbol v[3] = {
+			FUNC(aliases[_i].lost, 0x100, 0x10),
+			FUNC(aliases[_i].won, 0x100, 0x10),
+			FUNC(other, 0x200, 0x10),
+		};
+
+		memset(other, 'x', len);
+		other[len] = 0;
+		v[0].bind = aliases[_i].lost_bind;
+		v[1].bind = aliases[_i].won_bind;
+		image_build(&im, ELFCLASS64, ELFDATA2LSB, v, 3, v, 3);
+		ck_assert_int_eq(open_image(), 0);
+		ck_assert_str_eq(lookup(0x100) + strlen(aliases[_i].won), "+0x0");
+		ck_assert(!strncmp(lookup(0x100), aliases[_i].won, strlen(aliases[_i].won)));
+		ck_assert(!strncmp(lookup(0x200), v[2].name, 5));
+		elf_symbols_free(es);
+		es = NULL;
+		image_release(&im);
+	}
 }
 END_TEST
 
@@ -802,6 +843,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_formats, 0, ARRAY_SIZE(formats));
 	tcase_add_loop_test(tc, test_owner, 0, ARRAY_SIZE(owners));
 	tcase_add_loop_test(tc, test_alias, 0, ARRAY_SIZE(aliases));
+	tcase_add_loop_test(tc, test_alias_in_file, 0, ARRAY_SIZE(aliases));
 	tcase_add_loop_test(tc, test_broken, 0, ARRAY_SIZE(broken));
 	tcase_add_loop_test(tc, test_truncated, 0, ARRAY_SIZE(formats));
 	tcase_add_loop_test(tc, test_garbled, 0, ARRAY_SIZE(formats));
