@@ -10,8 +10,9 @@
 #include "core/ids.h"
 #include "core/keeper.h"
 #include "core/open_files.h"
-#include "core/symbols/perf_maps.h"
+#include "core/privileges.h"
 #include "core/signals.h"
+#include "core/symbols/perf_maps.h"
 #include "core/watch.h"
 
 #include <errno.h>
@@ -214,6 +215,21 @@ static void release_signals(struct capture *cap)
 	signals_release();
 }
 
+/* Before there is another thread. */
+static void drop_privileges(struct capture *cap)
+{
+	struct privileges_need need = { .again = events_try, .ctx = cap };
+
+	if (cap->options->output)
+		need.uses |= PRIVILEGES_REPORT;
+	if (!cap->options->input)
+		need.uses |= PRIVILEGES_PROCESSES | PRIVILEGES_EVENTS;
+	if (cap->nr_backends && cap->backends[0].ops->in_kernel)
+		need.uses |= PRIVILEGES_BPF;
+	/* A host where that is forbidden, by a filter of system calls, can be profiled as before. */
+	privileges_drop(&need, &cap->kept);
+}
+
 int capture_open(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
@@ -224,8 +240,10 @@ int capture_open(struct capture *cap, struct err *err)
 		rl.rlim_cur = rl.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &rl);
 	}
-	if (o->input)
+	if (o->input) {
+		drop_privileges(cap);
 		return input_open(cap, err);
+	}
 	rc = signals_catch(err);
 	if (rc < 0)
 		return rc;
@@ -238,6 +256,8 @@ int capture_open(struct capture *cap, struct err *err)
 	} else {
 		rc = open_first_usable(cap, err);
 	}
+	if (!rc)
+		drop_privileges(cap);
 	return rc;
 }
 

@@ -100,6 +100,7 @@ struct capture {
 	bool signalled;             /* one has been taken from it */
 	struct recording recording; /* with options.input: then there are no events */
 	struct err refused;         /* why a CPU that came online could not be sampled, the first time; code 0: never */
+	struct err kept;            /* why rights were not given up that are not needed any more; code 0: they were */
 	struct keeper *keeper;
 	struct watch *watch;
 	uint64_t cpus_at, learn_at; /* when to look next which CPUs are online, and whom the kernel counts */
@@ -117,7 +118,8 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 
 /**
  * capture_open() - open events and backend. When the options name a backend only that one is tried, else each in
- * order of preference; then @cap->reason says why the earlier ones were not taken.
+ * order of preference; then @cap->reason says why the earlier ones were not taken. Then this process gives up what
+ * rights it does not need any more, see core/privileges.h: call it before there is another thread.
  */
 int capture_open(struct capture *cap, struct err *err);
 

@@ -291,6 +291,25 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 	return rc;
 }
 
+int events_try(void *capture)
+{
+	const struct capture *cap = capture;
+	struct perf_event_attr attr = cap->attr;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < cap->nr_events; i++) {
+		if (cap->events[i].fd < 0)
+			continue;
+		fd = perf_open(&attr, -1, cap->events[i].cpu);
+		if (fd < 0)
+			return fd;
+		close(fd);
+		return 0;
+	}
+	return -ENODEV;
+}
+
 static int enable(struct capture_event *e, struct err *err)
 {
 	e->looked_at = now_ns();

@@ -12,6 +12,12 @@
 int events_open(struct capture *cap, bool with_notes, struct err *err);
 void events_close(struct capture *cap);
 
+/**
+ * events_try() - may an event be opened now, as that of a CPU that comes online is? @capture: a struct capture; as
+ * privileges_need.again. Return: 0 or -errno.
+ */
+int events_try(void *capture);
+
 /** events_enable(), events_disable() - all that are open. */
 int events_enable(struct capture *cap, struct err *err);
 int events_disable(struct capture *cap, struct err *err);

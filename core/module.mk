@@ -20,6 +20,7 @@ LIB_SRCS += \
 	core/open_files.c \
 	core/options.c \
 	core/output.c \
+	core/privileges.c \
 	core/proc.c \
 	core/recording.c \
 	core/report/both.c \

@@ -271,6 +271,8 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 	if (o->verbose)
 		fprintf(stderr, "profile: backend %s: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name,
 			cap->reason);
+	if (o->verbose && cap->kept.code)
+		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);
 	if (write_header(out, cap, err)) {
 		output_discard(out);
 		return fail_writing(err);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rights that are not needed any more, given up: what a profiled process makes us read, it makes less of.
+ *
+ * What is kept is named by its use. A use that a newer capability stands for keeps that one; where the kernel does not
+ * know it, or we do not have it, the older and wider one, if we have that.
+ *
+ *   always                            CAP_DAC_READ_SEARCH   files of processes of all users
+ *                                     CAP_SYSLOG            addresses in /proc/kallsyms
+ *   PRIVILEGES_PROCESSES              CAP_SYS_PTRACE        /proc/PID/root, maps, map_files
+ *                                     CAP_CHECKPOINT_RESTORE, before 5.9 CAP_SYS_ADMIN: what map_files leads to
+ *   PRIVILEGES_EVENTS                 CAP_PERFMON, before 5.8 CAP_SYS_ADMIN: events of CPUs that come online
+ *                                     CAP_IPC_LOCK          their rings, beyond kernel.perf_event_mlock_kb
+ *   PRIVILEGES_BPF                    CAP_BPF, before 5.8 CAP_SYS_ADMIN: maps, where unprivileged bpf(2) is disabled
+ *   PRIVILEGES_REPORT                 CAP_DAC_OVERRIDE, CAP_FOWNER: give the report its name, in any folder; the second
+ *                                     in one like /tmp, where the file that is replaced is of somebody else
+ */
+#ifndef CORE_PRIVILEGES_H
+#define CORE_PRIVILEGES_H
+
+#include "core/err.h"
+
+enum privileges_use {
+	PRIVILEGES_PROCESSES = 1 << 0,
+	PRIVILEGES_EVENTS = 1 << 1,
+	PRIVILEGES_BPF = 1 << 2,
+	PRIVILEGES_REPORT = 1 << 3,
+};
+
+/**
+ * struct privileges_need - what is still to be done.
+ * @uses: of enum privileges_use
+ * @again: with PRIVILEGES_EVENTS: try to open an event, as it will be done; called while the rights that go are not
+ *         effective, but could still be. Return: -EACCES, -EPERM: CAP_SYS_ADMIN has to stay. NULL: nothing is tried.
+ * @ctx: for @again
+ */
+struct privileges_need {
+	unsigned int uses;
+	int (*again)(void *ctx);
+	void *ctx;
+};
+
+/**
+ * privileges_drop() - give up all capabilities but those needed, for good, and the right to gain any by executing a
+ * program (no_new_privs; the bounding set, too, where that is permitted).
+ *
+ * Of the calling thread and of those that it starts: call it before there is another. A program executed later has no
+ * capabilities, and set-user-id ones have no effect, so a command that the user gives is started before. Without any
+ * capabilities there is nothing to give up, which is no error.
+ *
+ * Return: 0; -errno: something was not given up, which is described, and the rest was. The process can do all that
+ * it needs in any case.
+ */
+int privileges_drop(const struct privileges_need *need, struct err *err);
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/privileges.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define C(name)    (1ULL << CAP_##name)
+#define STRANGER   65533 /* no user of the host */
+#define FILES_CAPS (C(DAC_READ_SEARCH) | C(SYSLOG))
+#define LIVE_CAPS  (FILES_CAPS | C(SYS_PTRACE) | C(CHECKPOINT_RESTORE) | C(PERFMON) | C(IPC_LOCK))
+#define LIVE       (PRIVILEGES_PROCESSES | PRIVILEGES_EVENTS)
+
+struct caps {
+	uint64_t effective, permitted, inheritable;
+};
+
+static void get(struct caps *c)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct d[2];
+
+	ck_assert_int_eq(syscall(SYS_capget, &head, d), 0);
+	c->effective = (uint64_t)d[1].effective << 32 | d[0].effective;
+	c->permitted = (uint64_t)d[1].permitted << 32 | d[0].permitted;
+	c->inheritable = (uint64_t)d[1].inheritable << 32 | d[0].inheritable;
+}
+
+static int set(const struct caps *c)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct d[2] = {
+		{ (uint32_t)c->effective, (uint32_t)c->permitted, (uint32_t)c->inheritable },
+		{ (uint32_t)(c->effective >> 32), (uint32_t)(c->permitted >> 32), (uint32_t)(c->inheritable >> 32) },
+	};
+
+	return (int)syscall(SYS_capset, &head, d);
+}
+
+/* What is dropped is dropped for good: each test in a child. What it fails of is its exit status. */
+static int in_child(int (*fn)(int row), int row)
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid)
+		_exit(fn(row));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFEXITED(status), "killed by signal %d", WTERMSIG(status));
+	return WEXITSTATUS(status);
+}
+
+static bool bounded(int cap)
+{
+	return prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1;
+}
+
+static bool is_ambient(int cap)
+{
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) == 1;
+}
+
+/* What the answer of privileges_need.again was, and what was effective then. */
+struct tried {
+	int answer;
+	unsigned int calls;
+	struct caps caps;
+};
+
+static int try_event(void *ctx)
+{
+	struct tried *t = ctx;
+
+	t->calls++;
+	get(&t->caps);
+	return t->answer;
+}
+
+static const struct {
+	const char *name;
+	unsigned int uses;
+	uint64_t without; /* the process did not have these */
+	int answer;       /* of trying an event; 1: none is tried */
+	uint64_t keep;
+} sets[] = {
+	{ "a recording", 0, 0, 1, FILES_CAPS },
+	{ "a recording, -o", PRIVILEGES_REPORT, 0, 1, FILES_CAPS | C(DAC_OVERRIDE) | C(FOWNER) },
+	{ "rings", LIVE, 0, 0, LIVE_CAPS },
+	{ "rings, -o", LIVE | PRIVILEGES_REPORT, 0, 0, LIVE_CAPS | C(DAC_OVERRIDE) | C(FOWNER) },
+	{ "bpf", LIVE | PRIVILEGES_BPF, 0, 0, LIVE_CAPS | C(BPF) },
+	{ "no perfmon", LIVE, C(PERFMON), 1, (LIVE_CAPS & ~C(PERFMON)) | C(SYS_ADMIN) },
+	{ "no bpf", LIVE | PRIVILEGES_BPF, C(BPF), 1, LIVE_CAPS | C(SYS_ADMIN) },
+	{ "no bpf, and no use for it", LIVE, C(BPF), 0, LIVE_CAPS },
+	{ "no map_files", LIVE, C(CHECKPOINT_RESTORE), 1, (LIVE_CAPS & ~C(CHECKPOINT_RESTORE)) | C(SYS_ADMIN) },
+	{ "no admin", LIVE | PRIVILEGES_BPF, C(SYS_ADMIN), 1, LIVE_CAPS | C(BPF) },
+	{ "neither", LIVE, C(PERFMON) | C(SYS_ADMIN), 1, LIVE_CAPS & ~C(PERFMON) },
+	{ "a kernel that wants more", LIVE, 0, -EACCES, LIVE_CAPS | C(SYS_ADMIN) },
+	{ "as others say it", LIVE, 0, -EPERM, LIVE_CAPS | C(SYS_ADMIN) },
+	{ "other troubles", LIVE, 0, -ENODEV, LIVE_CAPS },
+	{ "other troubles", LIVE, 0, -EMFILE, LIVE_CAPS },
+	{ "nothing at all", LIVE, UINT64_MAX, 1, 0 },
+	{ "no right to bounds", LIVE, C(SETPCAP), 0, LIVE_CAPS },
+};
+
+static int drop_set(int row)
+{
+	struct tried tried = { .answer = sets[row].answer };
+	struct privileges_need need = { sets[row].uses, try_event, &tried };
+	struct caps had, c;
+	struct err err = { 0 };
+	uint64_t keep;
+
+	get(&had);
+	c.effective = c.permitted = had.permitted & ~sets[row].without;
+	c.inheritable = c.permitted & (C(CHOWN) | C(SYSLOG));
+	if (set(&c))
+		return 1;
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYSLOG, 0, 0);
+	keep = sets[row].keep & had.permitted;
+	if (privileges_drop(&need, &err) || err.code)
+		return 2;
+	/* What is tried is tried without what would go. */
+	if (had.permitted & C(SYS_ADMIN) && tried.calls != (sets[row].answer != 1))
+		return 3;
+	if (tried.calls && tried.caps.effective & C(SYS_ADMIN))
+		return 4;
+	get(&c);
+	if (c.effective != keep || c.permitted != keep || c.inheritable)
+		return 5;
+	if (is_ambient(CAP_SYSLOG))
+		return 6;
+	if (bounded(CAP_CHOWN) != (sets[row].without & C(SETPCAP) && had.permitted & C(CHOWN)))
+		return 7;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : 8;
+}
+
+START_TEST(test_sets)
+{
+	struct caps c;
+	int step;
+
+	get(&c);
+	if (geteuid() || !(c.permitted & C(SETPCAP)))
+		return; /* the next test is for others */
+	step = in_child(drop_set, _i);
+	ck_assert_msg(!step, "%s: step %d", sets[_i].name, step);
+}
+END_TEST
+
+/* Of somebody who has nothing. */
+static int drop_nothing(int row)
+{
+	struct tried tried = { .answer = -EACCES };
+	struct privileges_need need = { LIVE | PRIVILEGES_BPF, try_event, &tried };
+	struct caps c = { 0 };
+	struct err err = { 0 };
+
+	(void)row;
+	if (!geteuid() && setresuid(STRANGER, STRANGER, STRANGER))
+		return 1;
+	if (set(&c))
+		return 2;
+	if (privileges_drop(&need, &err) || err.code || tried.calls)
+		return 3;
+	if (open("/proc/self/maps", O_RDONLY | O_CLOEXEC) < 0 || open("/proc/self/fd", O_RDONLY | O_CLOEXEC) < 0)
+		return 4;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : 5;
+}
+
+START_TEST(test_nothing)
+{
+	ck_assert_int_eq(in_child(drop_nothing, 0), 0);
+}
+END_TEST
+
+static char *dir;
+
+static const struct {
+	const char *name;
+	unsigned int uses;
+	mode_t mode; /* of the folder, which is somebody else's */
+	bool reads, renames;
+} folders[] = {
+	{ "no report", LIVE, 0700, true, false },
+	{ "a report", LIVE | PRIVILEGES_REPORT, 0700, true, true },
+	{ "no report, everybody's folder", LIVE, 0777, true, true },
+	{ "no report, like /tmp", LIVE, 01777, true, false },
+	{ "a report, like /tmp", LIVE | PRIVILEGES_REPORT, 01777, true, true },
+};
+
+static int use_folder(int row)
+{
+	struct privileges_need need = { .uses = folders[row].uses };
+	struct err err = { 0 };
+	int fd;
+
+	if (chdir(dir) || chown(".", STRANGER, STRANGER) || chmod(".", folders[row].mode))
+		return 1;
+	if (chown("theirs", STRANGER, STRANGER) || chmod("theirs", 0600))
+		return 2;
+	if (privileges_drop(&need, &err))
+		return 3;
+	fd = open("theirs", O_RDONLY | O_CLOEXEC);
+	if ((fd >= 0) != folders[row].reads)
+		return 4;
+	fd = open("theirs", O_WRONLY | O_CLOEXEC);
+	if ((fd >= 0) != !!(folders[row].uses & PRIVILEGES_REPORT))
+		return 5;
+	return !rename("ours", "theirs") == folders[row].renames ? 0 : 6;
+}
+
+START_TEST(test_folders)
+{
+	struct caps c;
+	int step;
+
+	get(&c);
+	if (geteuid() || !(c.permitted & C(CHOWN)) || !(c.permitted & C(DAC_READ_SEARCH)))
+		return;
+	dir = unit_tmpdir();
+	unit_write(dir, "ours", "x", 1);
+	unit_write(dir, "theirs", "y", 1);
+	step = in_child(use_folder, _i);
+	ck_assert_msg(!step, "%s: step %d", folders[_i].name, step);
+	unit_rmdir(dir);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("privileges");
+	TCase *t = tcase_create("drop");
+
+	tcase_add_loop_test(t, test_sets, 0, ARRAY_SIZE(sets));
+	tcase_add_test(t, test_nothing);
+	tcase_add_loop_test(t, test_folders, 0, ARRAY_SIZE(folders));
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
