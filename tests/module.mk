@@ -1,12 +1,13 @@
 # Every tests/unit/test_*.c is one program. Every tests/workloads/*.c is one little program, compiled with frame
 # pointers unless its second line says otherwise ("// CFLAGS: ..." is added to its command); those in
-# tests/workloads/nofp, in C or C++, are optimized and have none, and lib*.c there are shared libraries.
+# tests/workloads/nofp, in C or C++, are optimized and have none, and lib*.c in both are shared libraries.
 # tests/live/*.c, tests/replay/*.c and tests/bench/*.c are helpers of the scripts there. Every tests/fuzz/fuzz_*.c is a
 # libFuzzer target.
 
 UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:%.c=$(O)/%)
-WORKLOADS := $(patsubst %.c,$(O)/%,$(wildcard tests/workloads/*.c))
+WORKLOAD_LIBS := $(patsubst %.c,$(O)/%.so,$(wildcard tests/workloads/lib*.c))
+WORKLOADS := $(patsubst %.c,$(O)/%,$(filter-out tests/workloads/lib%,$(wildcard tests/workloads/*.c)))
 NOFP_LIBS := $(patsubst %.c,$(O)/%.so,$(wildcard tests/workloads/nofp/lib*.c))
 NOFP_C := $(patsubst %.c,$(O)/%,$(filter-out tests/workloads/nofp/lib%,$(wildcard tests/workloads/nofp/*.c)))
 NOFP_CXX := $(patsubst %.cpp,$(O)/%,$(wildcard tests/workloads/nofp/*.cpp))
@@ -34,31 +35,38 @@ $(HELPERS): $(O)/%: $(O)/%.o $(LIB)
 WORKLOAD_CFLAGS := -std=gnu11 -D_GNU_SOURCE -I. -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
 		   -fno-optimize-sibling-calls $(WARNFLAGS) -pthread
 
-$(WORKLOADS): $(O)/tests/workloads/%: tests/workloads/%.c tests/workloads/workload.h
+workload_more = $(shell sed -n '2s,^// CFLAGS: ,,p' $<)
+
+$(WORKLOAD_LIBS): $(O)/%.so: %.c tests/workloads/workload.h
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(WORKLOAD_CFLAGS) -o $@ $< $(shell sed -n '2s,^// CFLAGS: ,,p' tests/workloads/$*.c)
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared -o $@ $< $(workload_more)
+
+# Some contain others.
+$(WORKLOADS): $(O)/%: %.c tests/workloads/workload.h $(wildcard tests/workloads/*.c) $(WORKLOAD_LIBS)
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -L$(@D) -o $@ $< $(workload_more)
 
 # Without frame pointers but where the stack is realigned, or a frame has no fixed size. Each call leaves a frame.
 NOFP_FLAGS := -D_GNU_SOURCE -I. -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -pthread
 NOFP_HEADERS := tests/workloads/workload.h tests/workloads/nofp/nofp.h
-nofp_more = $(shell sed -n '2s,^// CFLAGS: ,,p' $<)
 
 $(NOFP_LIBS): $(O)/%.so: %.c
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -fPIC -shared -o $@ $< $(nofp_more)
+	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -fPIC -shared -o $@ $< $(workload_more)
 
 # Some contain others.
 $(NOFP_C): $(O)/%: %.c $(NOFP_HEADERS) $(wildcard tests/workloads/nofp/*.c) $(NOFP_LIBS)
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -L$(@D) -o $@ $< $(nofp_more)
+	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -L$(@D) -o $@ $< $(workload_more)
 
 $(NOFP_CXX): $(O)/%: %.cpp
 	$(say) CXX $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=gnu++17 $(NOFP_FLAGS) -Wall -Wextra -Werror -Wshadow -o $@ $< $(nofp_more)
+	$(Q)$(CXX) -std=gnu++17 $(NOFP_FLAGS) -Wall -Wextra -Werror -Wshadow -o $@ $< $(workload_more)
 
 tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS)
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What the workload memfd opens.
+ */
+#include "workload.h"
+
+void lib_outer(void);
+
+static NOINLINE void lib_inner(void)
+{
+	spin_iterations(1000000);
+	workload_sink++;
+}
+
+void lib_outer(void)
+{
+	while (!workload_stop)
+		lib_inner();
+}
