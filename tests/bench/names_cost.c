@@ -12,6 +12,7 @@
 #include "core/stacks.h"
 #include "core/symbols/elf_file.h"
 #include "core/symbols/kernel.h"
+#include "core/mapped_files.h"
 #include "core/symbols/symbols.h"
 #include "core/tasks.h"
 
@@ -128,11 +129,13 @@ static void map(struct tasks *tasks, const char *path, uint64_t start, const str
 
 static struct symbols *open_symbols(const struct host *host, struct tasks **tasks)
 {
+	static struct mapped_files_cfg files;
 	struct symbols *s;
 	struct err err;
 
+	files.host = host;
 	*tasks = tasks_new(host);
-	if (!*tasks || symbols_open(*tasks, &(struct symbols_cfg){ .host = host }, &s, &err))
+	if (!*tasks || symbols_open(*tasks, &(struct symbols_cfg){ .files = &files }, &s, &err))
 		die("no memory");
 	return s;
 }

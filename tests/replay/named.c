@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	const struct report_cfg form = { .form = REPORT_TEXT, .delimited = true, .offsets = true };
 	struct named n = { .dwarf = dwarf };
 	const struct report_names names = { &n, name_kernel, name_user };
-	struct symbols_cfg cfg = { .host = &host_here };
+	struct symbols_cfg cfg = { 0 };
 	struct options options;
 	struct err err;
 
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	n.cap = capture_new(&options, &host_here);
 	if (!n.cap)
 		die("no memory");
-	cfg.recorded = &n.cap->recording.origin;
+	cfg.files = &n.cap->files;
 	if (symbols_open(n.cap->tasks, &cfg, &n.symbols, &err) || capture_open(n.cap, &err) ||
 	    capture_run(n.cap, &err) < 0 || report_write(stdout, capture_stacks(n.cap), &names, &form, &err))
 		die("%s", err.msg);
