@@ -25,7 +25,7 @@
 
 #define DRAIN_NS    (200 * 1000 * 1000ULL) /* rings are read at least that often */
 #define CPUS_NS     (200 * 1000 * 1000ULL) /* between looks at which CPUs are online */
-#define LEARN_NS    NSEC_PER_SEC           /* between looks at whom the kernel holds counts of */
+#define LEARN_NS    DRAIN_NS               /* between looks at whom the kernel holds counts of */
 #define LEARN_SHARE 200                    /* of which at most one part in so many of our time may go */
 #define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
 
