@@ -40,7 +40,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	const char *path;
 
 	symbols_user(n->symbols, pid, comm, addr, is_return, out);
-	out->offset -= out->name ? addr - at : 0;
+	out->offset -= out->offset ? addr - at : 0;
 	snprintf(n->place, sizeof(n->place), "%" PRIx64, at);
 	if (tasks_find(n->cap->tasks, pid, comm, addr - is_return, &m) == 1) {
 		path = m.file->path;
