@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -ldl
 /*
- * memfd SECONDS FILE COMM - has a copy of FILE in memory only: runs it when it is a program, as FILE SECONDS COMM; calls
- * lib_outer() of it when it is a shared library, called COMM.
+ * memfd SECONDS FILE COMM - has a copy of FILE in memory only: runs it when it is a program, as FILE SECONDS COMM;
+ * calls lib_outer() of it when it is a shared library, called COMM.
  *
  * Expected, of libnamed.so: ...;main;lib_outer;lib_inner.
  */

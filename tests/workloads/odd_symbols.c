@@ -39,7 +39,7 @@ static NOINLINE void picked_code(uint64_t n)
 	spin_iterations(n);
 }
 
-static void (*pick(void))(uint64_t n)
+__attribute__((used)) static void (*pick(void))(uint64_t n)
 {
 	return picked_code;
 }

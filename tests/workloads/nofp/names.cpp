@@ -14,9 +14,9 @@ static volatile bool stop;
 
 namespace net
 {
-template <typename T>
-class Pool {
-public:
+template <typename T> class Pool
+{
+      public:
 	__attribute__((noinline)) void take(const std::string &name, uint64_t n)
 	{
 		volatile uint64_t result;
@@ -28,7 +28,7 @@ public:
 		(void)result;
 	}
 };
-}
+} // namespace net
 
 int main(int argc, char **argv)
 {
