@@ -2,21 +2,27 @@
 #include "core/worker.h"
 
 #include "core/clock.h"
+#include "core/err.h"
+#include "core/number.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORKER_FD 3 /* its end of the socket */
+#define WORKER_FD 3    /* its end of the socket */
+#define ERRNO_MAX 4095 /* the kernel's */
+#define KILLED_MS 100  /* what ending may take; a second signal cuts it short */
 
 struct worker {
 	struct worker_job job;
@@ -81,17 +87,19 @@ static int passed_fd(struct msghdr *msg)
 	return fd;
 }
 
-/* @m: @data and @len are the room. Return: 0; -EPIPE: the other end is closed; -EMFILE: its descriptor got lost; -errno
+/*
+ * @m: @data and @len are the room. Return: 0; -EPIPE: the other end is closed; -EMFILE: its descriptor got lost;
+ * -EBADMSG; -errno
  */
 static int receive_message(int sock, struct head *head, struct worker_message *m)
 {
 	struct iovec iov[] = { { head, sizeof(*head) }, { m->data, m->len } };
 	union control control = { 0 };
-	struct msghdr msg = {
-		.msg_iov = iov, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
+	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = &control };
 	ssize_t n;
 
+	/* Not the space for it, whose padding has room for a second descriptor, which nobody would close. */
+	msg.msg_controllen = CMSG_LEN(sizeof(int));
 	do
 		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
@@ -102,29 +110,54 @@ static int receive_message(int sock, struct head *head, struct worker_message *m
 		m->len = (size_t)n - sizeof(*head);
 		return 0;
 	}
+	/* With one that came, there were more. */
+	n = msg.msg_flags & MSG_CTRUNC && m->fd < 0 ? -EMFILE : -EBADMSG;
 	close_fd(m->fd);
 	m->fd = -1;
-	return msg.msg_flags & MSG_CTRUNC ? -EMFILE : -EBADMSG;
+	return (int)n;
 }
 
 /* ---- in the worker */
 
-/* Nobody is to wait for us to close what is theirs. */
-static void close_others(void)
+/* Without /proc, as many as there may be. */
+static void close_all_above(int last)
+{
+	struct rlimit rl;
+	int fd, end = 1 << 16;
+
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < (rlim_t)end)
+		end = (int)rl.rlim_cur;
+	for (fd = last + 1; fd < end; fd++)
+		close(fd);
+}
+
+static void close_others_above(int last)
 {
 	DIR *d = opendir("/proc/self/fd");
 	struct dirent *e;
-	int fd;
+	const char *name;
+	uint64_t fd;
 
-	while (d && (e = readdir(d))) {
-		fd = atoi(e->d_name);
-		if (fd > WORKER_FD && fd != dirfd(d))
-			close(fd);
+	if (!d) {
+		close_all_above(last);
+		return;
 	}
-	if (d)
-		closedir(d);
+	while ((e = readdir(d))) {
+		name = e->d_name;
+		if (!parse_digits(&name, 10, INT_MAX, &fd) && (int)fd > last && (int)fd != dirfd(d))
+			close((int)fd);
+	}
+	closedir(d);
+}
+
+/* Nobody is to wait for us to close what is theirs. */
+static void close_others(void)
+{
+	int fd, i;
+
+	close_others_above(WORKER_FD);
 	fd = open("/dev/null", O_RDWR);
-	for (int i = 0; i < WORKER_FD; i++)
+	for (i = 0; i < WORKER_FD; i++)
 		if (fd < 0 || dup2(fd, i) < 0)
 			close(i);
 	if (fd > WORKER_FD)
@@ -150,14 +183,28 @@ static void serve(const struct worker *w)
 	}
 }
 
-static void be_worker(const struct worker *w, int sock, pid_t parent)
+static void crashed(int sig)
+{
+	(void)sig;
+	_exit(1);
+}
+
+/* A Ctrl-C is for the one who asks. A crash is expected, and not worth a line in the kernel's log, or a dump. */
+static void set_signals(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS };
 	size_t i;
 
-	/* A Ctrl-C is for the one who asks. */
-	for (i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+	for (i = 0; i < ARRAY_SIZE(ignored); i++)
 		signal(ignored[i], SIG_IGN);
+	for (i = 0; i < ARRAY_SIZE(crashes); i++)
+		signal(crashes[i], crashed);
+}
+
+static void be_worker(const struct worker *w, int sock, pid_t parent)
+{
+	set_signals();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
@@ -192,15 +239,23 @@ static int start(struct worker *w)
 	return 0;
 }
 
-/* @hangs: it cannot be waited for; when it is ended at last, it is init's or ours to the end of our days. */
-static void stop(struct worker *w, bool hangs)
+/*
+ * Its end of the socket is closed when it ends. One that sleeps until a file system answers does not: it cannot be
+ * waited for, and is init's when it is ended at last, or ours to the end of our days.
+ */
+void worker_end(struct worker *w)
 {
+	struct pollfd fds = { w->sock, 0, 0 };
+	int options = 0;
+
 	if (!w->pid)
 		return;
-	close(w->sock);
 	kill(w->pid, SIGKILL);
-	while (waitpid(w->pid, NULL, hangs ? WNOHANG : 0) < 0 && errno == EINTR)
+	if (poll(&fds, 1, KILLED_MS) <= 0)
+		options = WNOHANG;
+	while (waitpid(w->pid, NULL, options) < 0 && errno == EINTR)
 		;
+	close(w->sock);
 	w->pid = 0;
 	w->sock = -1;
 }
@@ -209,7 +264,7 @@ void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
-	stop(w, false);
+	worker_end(w);
 	free(w);
 }
 
@@ -243,12 +298,15 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 		rc = wait_for_reply(w, until);
 	if (!rc)
 		rc = receive_message(w->sock, &head, reply);
-	if (rc && rc != -EMFILE)
-		stop(w, rc == -ETIME);
-	if (!rc && head.rc > 0) {
+	if (!rc && (head.rc > 0 || head.rc < -ERRNO_MAX))
+		rc = -EBADMSG;
+	if (!rc)
+		rc = head.rc;
+	else if (rc != -EMFILE)
+		worker_end(w);
+	if (rc) {
 		close_fd(reply->fd);
 		reply->fd = -1;
-		return -EBADMSG;
 	}
-	return rc ? rc : head.rc;
+	return rc;
 }

@@ -48,6 +48,8 @@ struct worker_job {
 
 /** worker_new() - no process is started before the first request. NULL: no memory. */
 struct worker *worker_new(const struct worker_job *job);
+/** worker_end() - the worker process ends now, with all that it remembers; the next request gets another one. */
+void worker_end(struct worker *w);
 /** worker_free() - the worker process ends now, or, where it hangs, when it can. NULL is fine. */
 void worker_free(struct worker *w);
 

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/worker.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define SOCKET  3     /* where the worker has it */
+#define SOON_MS 30000 /* what ought to happen at once, on a slow machine */
+
+/* What to do: the first byte of a request. */
+enum {
+	ECHO,     /* the request is the reply */
+	FILL,     /* as long as a reply can be */
+	FAIL,     /* return -ENOENT, with bytes and a descriptor in the reply */
+	READ,     /* the first byte of the descriptor is the reply */
+	OPEN,     /* a descriptor of a pipe with "x" in it */
+	LIST,     /* the descriptors that are open, as "n:what," */
+	COUNT,    /* prepared, served: numbers */
+	PID,      /* its own */
+	SIGNALS,  /* send itself those of a terminal, then echo */
+	SLEEP,    /* for ever */
+	SPIN,     /* so too */
+	SEGFAULT, /* and other ends */
+	ABORT,
+	KILLED,
+	LEAVE,
+	HANG_UP,    /* close the socket and sleep */
+	HOLD,       /* keep the descriptor, and write a byte to it */
+	HOLD_SLEEP, /* and sleep then */
+	SHORT,      /* nonsense: less than a head */
+	EMPTY,
+	LONG,     /* more than there can be */
+	POSITIVE, /* a return value that is none */
+	HUGE_ERROR,
+	TWO_FDS,
+	SMALL_ROOM, /* more bytes than the caller has room for */
+};
+
+struct counts {
+	int prepared, served;
+};
+
+static void prepare(void *ctx)
+{
+	struct counts *c = ctx;
+
+	c->prepared++;
+}
+
+static void sleep_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+/* A message as the worker sends them, of any bytes. */
+static void send_raw(const void *bytes, size_t len, int nr_fds)
+{
+	union {
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	const int fds[2] = { 0, 1 };
+	struct iovec iov = { (void *)bytes, len };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (nr_fds) {
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE((size_t)nr_fds * sizeof(int));
+		control.align = (struct cmsghdr){ CMSG_LEN((size_t)nr_fds * sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+		memcpy(CMSG_DATA(&control.align), fds, (size_t)nr_fds * sizeof(int));
+	}
+	sendmsg(SOCKET, &m, MSG_NOSIGNAL);
+	sleep_for_ever();
+}
+
+static void list(struct worker_message *reply)
+{
+	char path[64], what[128], *text = reply->data;
+	int fd;
+
+	for (fd = 0; fd < 2000; fd++) {
+		struct stat st;
+		ssize_t n;
+
+		if (fstat(fd, &st))
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = readlink(path, what, sizeof(what) - 1);
+		what[n < 0 ? 0 : n] = 0;
+		reply->len += (size_t)snprintf(text + reply->len, 256, "%d:%.100s,", fd,
+					       S_ISSOCK(st.st_mode) ? "socket" : what);
+	}
+}
+
+static void hold(int fd)
+{
+	fd = dup(fd);
+	if (write(fd, "h", 1) != 1)
+		_exit(1);
+}
+
+static void end(int how)
+{
+	switch (how) {
+	case SEGFAULT:
+		raise(SIGSEGV);
+		break;
+	case ABORT:
+		abort();
+	case KILLED:
+		raise(SIGKILL);
+		break;
+	case LEAVE:
+		_exit(0);
+	default:
+		close(SOCKET);
+		sleep_for_ever();
+	}
+}
+
+static void send_nonsense(int what)
+{
+	static char bytes[4 + WORKER_MESSAGE_MAX + 1];
+	int32_t rc = what == POSITIVE ? 1 : what == HUGE_ERROR ? -4096 : 0;
+
+	memcpy(bytes, &rc, sizeof(rc));
+	send_raw(bytes,
+		 what == SHORT   ? 3
+		 : what == EMPTY ? 0
+		 : what == LONG  ? sizeof(bytes)
+				 : 5,
+		 what == TWO_FDS ? 2 : 0);
+}
+
+static void open_pipe(struct worker_message *reply)
+{
+	int p[2];
+
+	if (pipe(p) || write(p[1], "x", 1) != 1)
+		_exit(1);
+	close(p[1]);
+	reply->fd = p[0];
+}
+
+static int serve(void *ctx, const struct worker_message *request, struct worker_message *reply)
+{
+	static const int terminal[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct counts *c = ctx;
+	int what = request->len ? *(const unsigned char *)request->data : ECHO;
+	pid_t self = getpid();
+	size_t i;
+
+	c->served++;
+	switch (what) {
+	case SIGNALS:
+		for (i = 0; i < ARRAY_SIZE(terminal); i++)
+			raise(terminal[i]);
+		/* fall through */
+	case ECHO:
+		memcpy(reply->data, request->data, request->len);
+		reply->len = request->len;
+		return 0;
+	case FILL:
+	case SMALL_ROOM:
+		memset(reply->data, 'f', WORKER_MESSAGE_MAX);
+		reply->len = WORKER_MESSAGE_MAX;
+		return 0;
+	case FAIL:
+		open_pipe(reply);
+		reply->len = 1;
+		return -ENOENT;
+	case READ:
+		reply->len = 1;
+		return read(request->fd, reply->data, 1) == 1 ? 0 : -EIO;
+	case OPEN:
+		open_pipe(reply);
+		return 0;
+	case LIST:
+		list(reply);
+		return 0;
+	case COUNT:
+		memcpy(reply->data, c, sizeof(*c));
+		reply->len = sizeof(*c);
+		return 0;
+	case PID:
+		memcpy(reply->data, &self, sizeof(self));
+		reply->len = sizeof(self);
+		return 0;
+	case SLEEP:
+		sleep_for_ever();
+	case SPIN:
+		for (;;)
+			;
+	case HOLD:
+	case HOLD_SLEEP:
+		hold(request->fd);
+		if (what == HOLD_SLEEP)
+			sleep_for_ever();
+		return 0;
+	default:
+		if (what < HOLD)
+			end(what);
+		send_nonsense(what);
+		return 0;
+	}
+}
+
+static struct counts counts;
+static struct worker *w;
+static char room[WORKER_MESSAGE_MAX];
+static int fds_before;
+
+static void setup(void)
+{
+	const struct worker_job job = { prepare, serve, &counts };
+
+	counts = (struct counts){ 0 };
+	fds_before = unit_open_fds();
+	w = worker_new(&job);
+	ck_assert_ptr_nonnull(w);
+}
+
+/* Nothing is left: no descriptor, and no process, not even one to wait for. */
+static void teardown(void)
+{
+	worker_free(w);
+	ck_assert_int_eq(unit_open_fds(), fds_before);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+
+static struct worker_message reply;
+
+static int call_with(int what, int fd, int timeout_ms)
+{
+	char byte = (char)what;
+	struct worker_message request = { &byte, 1, fd };
+
+	reply = (struct worker_message){ room, what == SMALL_ROOM ? WORKER_MESSAGE_MAX - 1 : sizeof(room), -1 };
+	return worker_call(w, &request, &reply, timeout_ms);
+}
+
+static int call(int what)
+{
+	return call_with(what, -1, SOON_MS);
+}
+
+static void assert_works(void)
+{
+	ck_assert_int_eq(call(ECHO), 0);
+	ck_assert_uint_eq(reply.len, 1);
+	ck_assert_int_eq(reply.fd, -1);
+}
+
+static pid_t worker_pid(void)
+{
+	pid_t pid;
+
+	ck_assert_int_eq(call(PID), 0);
+	memcpy(&pid, room, sizeof(pid));
+	return pid;
+}
+
+/* No process before the first request, then one, which is the same for all. */
+START_TEST(test_one_process)
+{
+	struct counts c;
+	pid_t pid;
+
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	pid = worker_pid();
+	ck_assert_int_ne(pid, getpid());
+	assert_works();
+	ck_assert_int_eq(worker_pid(), pid);
+	ck_assert_int_eq(call(COUNT), 0);
+	memcpy(&c, room, sizeof(c));
+	ck_assert_int_eq(c.prepared, 1);
+	ck_assert_int_eq(c.served, 4);
+	ck_assert_int_eq(counts.prepared, 0); /* not here */
+	worker_end(w);
+	worker_end(w);
+	counts.served = 100; /* as it is when the next one is started */
+	ck_assert_int_ne(worker_pid(), pid);
+	ck_assert_int_eq(call(COUNT), 0);
+	memcpy(&c, room, sizeof(c));
+	ck_assert_int_eq(c.prepared, 1);
+	ck_assert_int_eq(c.served, 102);
+}
+END_TEST
+
+static const size_t sizes[] = { 0, 1, 2, 4095, WORKER_MESSAGE_MAX - 1, WORKER_MESSAGE_MAX };
+
+START_TEST(test_sizes)
+{
+	static char bytes[WORKER_MESSAGE_MAX];
+	struct worker_message request = { bytes, sizes[_i], -1 };
+	size_t i;
+
+	for (i = 1; i < sizeof(bytes); i++)
+		bytes[i] = (char)(i * 7);
+	bytes[0] = ECHO;
+	reply = (struct worker_message){ room, sizeof(room), -1 };
+	ck_assert_int_eq(worker_call(w, &request, &reply, SOON_MS), 0);
+	ck_assert_uint_eq(reply.len, sizes[_i]);
+	ck_assert_int_eq(memcmp(room, bytes, sizes[_i]), 0);
+	ck_assert_int_eq(call(FILL), 0);
+	ck_assert_uint_eq(reply.len, WORKER_MESSAGE_MAX);
+	ck_assert_int_eq(room[WORKER_MESSAGE_MAX - 1], 'f');
+}
+END_TEST
+
+START_TEST(test_descriptors)
+{
+	int p[2], i;
+	char c;
+
+	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
+	for (i = 0; i < 3; i++) {
+		c = (char)('a' + i);
+		ck_assert_int_eq(write(p[1], &c, 1), 1);
+		ck_assert_int_eq(call_with(READ, p[0], SOON_MS), 0);
+		ck_assert_int_eq(room[0], c);
+		ck_assert_int_eq(call(OPEN), 0);
+		ck_assert_uint_eq(reply.len, 0);
+		ck_assert_int_ge(reply.fd, 0);
+		ck_assert_int_eq(fcntl(reply.fd, F_GETFD), FD_CLOEXEC);
+		ck_assert_int_eq(read(reply.fd, &c, 1), 1);
+		ck_assert_int_eq(c, 'x');
+		close(reply.fd);
+	}
+	close(p[0]);
+	close(p[1]);
+	/* None of those that went by is left there. */
+	ck_assert_int_eq(call(LIST), 0);
+	room[reply.len] = 0;
+	ck_assert_str_eq(room, "0:/dev/null,1:/dev/null,2:/dev/null,3:socket,");
+	/* A descriptor of a failure is not ours. */
+	ck_assert_int_eq(call(FAIL), -ENOENT);
+	ck_assert_int_eq(reply.fd, -1);
+	assert_works();
+}
+END_TEST
+
+/* Whatever we have open, there it is not: neither one that is inherited, nor a high one. */
+START_TEST(test_none_of_ours)
+{
+	static const int targets[] = { SOCKET, SOCKET + 1, 50, 1000 };
+	int pipes[2], kept[ARRAY_SIZE(targets)];
+	size_t i;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	for (i = 0; i < ARRAY_SIZE(targets); i++) {
+		kept[i] = fcntl(pipes[0], F_DUPFD, targets[i]);
+		ck_assert_int_ge(kept[i], 0);
+	}
+	ck_assert_int_eq(call(LIST), 0);
+	room[reply.len] = 0;
+	ck_assert_str_eq(room, "0:/dev/null,1:/dev/null,2:/dev/null,3:socket,");
+	for (i = 0; i < ARRAY_SIZE(targets); i++)
+		close(kept[i]);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+END_TEST
+
+static const int quiet[] = { SLEEP, SPIN };
+
+START_TEST(test_hangs)
+{
+	pid_t pid = worker_pid();
+
+	ck_assert_int_eq(call_with(quiet[_i], -1, 20), -ETIME);
+	ck_assert_int_eq(reply.fd, -1);
+	ck_assert_int_ne(worker_pid(), pid);
+	ck_assert_int_eq(call_with(quiet[_i], -1, 0), -ETIME);
+	assert_works();
+}
+END_TEST
+
+static const struct {
+	int what, rc;
+} bad[] = {
+	{ SEGFAULT, -EPIPE },   { ABORT, -EPIPE },        { KILLED, -EPIPE },    { LEAVE, -EPIPE },
+	{ HANG_UP, -EPIPE },    { EMPTY, -EPIPE },        { SHORT, -EBADMSG },   { LONG, -EBADMSG },
+	{ POSITIVE, -EBADMSG }, { HUGE_ERROR, -EBADMSG }, { TWO_FDS, -EBADMSG }, { SMALL_ROOM, -EBADMSG },
+};
+
+START_TEST(test_bad)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		pid_t pid = worker_pid();
+		int fds = unit_open_fds();
+
+		ck_assert_int_eq(call(bad[_i].what), bad[_i].rc);
+		ck_assert_int_eq(reply.fd, -1);
+		ck_assert_int_eq(unit_open_fds(), fds - 1); /* the socket to it */
+		ck_assert_int_ne(worker_pid(), pid);
+		assert_works();
+	}
+}
+END_TEST
+
+/* One that ended while nobody asked. */
+START_TEST(test_ended_between)
+{
+	pid_t pid = worker_pid();
+	siginfo_t info;
+
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(call(ECHO), -EPIPE);
+	assert_works();
+}
+END_TEST
+
+START_TEST(test_signals)
+{
+	ck_assert_int_eq(call(SIGNALS), 0);
+	ck_assert_int_eq(kill(worker_pid(), SIGINT), 0);
+	assert_works();
+}
+END_TEST
+
+/* It has the limit for itself, and forgets descriptors that come in messages. */
+static bool below_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
+/* No room for what it sends, and no reason to end it. */
+START_TEST(test_no_descriptors)
+{
+	struct rlimit rl, few;
+	pid_t pid = worker_pid();
+	int rc;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+	few = (struct rlimit){ 3, rl.rlim_max };
+	/* check(3) opens files, too. */
+	setrlimit(RLIMIT_NOFILE, &few);
+	rc = call(OPEN);
+	setrlimit(RLIMIT_NOFILE, &rl);
+	if (!rc && below_valgrind())
+		close(reply.fd);
+	else
+		ck_assert(rc == -EMFILE && reply.fd == -1);
+	ck_assert_int_eq(worker_pid(), pid);
+	worker_end(w);
+	setrlimit(RLIMIT_NOFILE, &few);
+	rc = call(ECHO);
+	setrlimit(RLIMIT_NOFILE, &rl);
+	ck_assert_int_eq(rc, -EAGAIN);
+	assert_works();
+}
+END_TEST
+
+static const int holding[] = { HOLD, HOLD_SLEEP };
+
+/* Idle or busy, it ends when we are killed: then nobody holds the pipe any more. */
+START_TEST(test_ends_with_us)
+{
+	struct pollfd pfd;
+	pid_t child;
+	int p[2];
+	char c;
+
+	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
+	child = fork();
+	if (!child) {
+		call_with(holding[_i], p[1], SOON_MS);
+		sleep_for_ever();
+	}
+	close(p[1]);
+	ck_assert_int_eq(read(p[0], &c, 1), 1);
+	ck_assert_int_eq(kill(child, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	pfd = (struct pollfd){ p[0], POLLIN, 0 };
+	ck_assert_int_eq(poll(&pfd, 1, SOON_MS), 1);
+	ck_assert_int_eq(pfd.revents, POLLHUP);
+	close(p[0]);
+}
+END_TEST
+
+START_TEST(test_free)
+{
+	worker_free(NULL);
+	ck_assert_int_eq(call_with(SLEEP, -1, 1), -ETIME);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("worker");
+	TCase *tc = tcase_create("worker");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_one_process);
+	tcase_add_loop_test(tc, test_sizes, 0, ARRAY_SIZE(sizes));
+	tcase_add_test(tc, test_descriptors);
+	tcase_add_test(tc, test_none_of_ours);
+	tcase_add_loop_test(tc, test_hangs, 0, ARRAY_SIZE(quiet));
+	tcase_add_loop_test(tc, test_bad, 0, ARRAY_SIZE(bad));
+	tcase_add_test(tc, test_ended_between);
+	tcase_add_test(tc, test_signals);
+	tcase_add_test(tc, test_no_descriptors);
+	tcase_add_loop_test(tc, test_ends_with_us, 0, ARRAY_SIZE(holding));
+	tcase_add_test(tc, test_free);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
