@@ -63,7 +63,7 @@ static int keep_files(struct capture *cap)
 {
 	if (cap->options->input || cap->options->kernel_only)
 		return 0;
-	cap->files.open_files = open_files_new(cap->host, mapped_files_root(&cap->files));
+	cap->files.open_files = open_files_new(cap->host, mapped_files_root(&cap->files), OPEN_FILES_MS);
 	cap->perf_maps = perf_maps_new(&cap->files);
 	if (!cap->files.open_files || !cap->perf_maps)
 		return -ENOMEM;

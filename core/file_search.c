@@ -14,8 +14,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define COPY_MAX (256ull << 20)
-
 /* File systems on a disk or in the memory of this host (statfs(2), linux/magic.h, and those that have no header). */
 static const uint32_t local_types[] = {
 	0xef53 /* ext2 to ext4 */, 0x58465342 /* xfs */,       0x9123683e /* btrfs */, 0x01021994 /* tmpfs */,
@@ -93,8 +91,10 @@ static int open_handle(int handle, const struct file_search *what, struct found_
 	if (out->fd < 0)
 		return missing(-errno);
 	rc = what->by_build ? compare_build(out->fd, &what->id) : 0;
-	if (rc)
+	if (rc) {
 		close(out->fd);
+		out->fd = -1;
+	}
 	return rc;
 }
 
@@ -207,24 +207,25 @@ int file_search(const struct search_places *places, const struct file_search *wh
 	return rc;
 }
 
-int file_open_build(const char *path, const struct build_id *id)
+int file_open_build(const char *path, const struct build_id *id, struct found_file *out)
 {
 	const struct file_search what = { .by_build = true, .id = *id };
 	int handle = open(path, O_PATH | O_CLOEXEC), rc;
-	struct found_file found;
 
+	out->fd = -1;
 	if (handle < 0)
 		return missing(-errno);
-	rc = open_handle(handle, &what, &found);
+	rc = open_handle(handle, &what, out);
 	close(handle);
-	return rc ? rc : found.fd;
+	if (!rc)
+		out->local = is_local("/proc", 0, out->fd);
+	return rc;
 }
 
-static int copy_bytes(int from, int to)
+static int copy_bytes(int from, int to, uint64_t left)
 {
 	const size_t size = 256 << 10;
 	char *buf = malloc(size);
-	uint64_t left = COPY_MAX;
 	ssize_t n, rc = buf ? 0 : -ENOMEM;
 	off_t at = 0;
 
@@ -244,13 +245,19 @@ static int copy_bytes(int from, int to)
 	return (int)rc;
 }
 
-int file_copy(int fd)
+int file_copy(int fd, uint64_t max)
 {
-	int copy = memfd_create("copy", MFD_CLOEXEC), rc;
+	struct stat st;
+	int copy, rc;
 
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_size > 0 && (uint64_t)st.st_size > max)
+		return -EFBIG;
+	copy = memfd_create("copy", MFD_CLOEXEC);
 	if (copy < 0)
 		return -errno;
-	rc = copy_bytes(fd, copy);
+	rc = copy_bytes(fd, copy, max);
 	if (rc)
 		close(copy);
 	return rc ? rc : copy;

@@ -65,14 +65,14 @@ int file_search(const struct search_places *places, const struct file_search *wh
 
 /**
  * file_open_build() - open the file at @path of this host if it is a regular one of build @id. Symlinks are followed.
- * Return: a descriptor, as that of a found file; -errno as file_search().
+ * Return: 0 or -errno, as file_search().
  */
-int file_open_build(const char *path, const struct build_id *id);
+int file_open_build(const char *path, const struct build_id *id, struct found_file *out);
 
 /**
- * file_copy() - the bytes of @fd, at most 256 MiB, in memory.
- * Return: a descriptor, as that of a found file; -EFBIG; -errno of read(2), write(2) and memfd_create(2) (since 3.17).
+ * file_copy() - the bytes of @fd, in memory. @max: bytes that it may have
+ * Return: a descriptor, as that of a found file; -EFBIG; -ENOSPC; -errno of pread(2) and memfd_create(2) (since 3.17).
  */
-int file_copy(int fd);
+int file_copy(int fd, uint64_t max);
 
 #endif

@@ -89,38 +89,54 @@ int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct
 	return cfg->recorded ? open_recorded(cfg, file) : open_live(cfg, pid, file);
 }
 
-/* Open the debug file called after the first @size bytes of @id, below @folder of @root. */
-static int open_debug(const char *root, const char *folder, const struct build_id *id, size_t size)
+/* Where a debug file may be. */
+struct debug_place {
+	struct open_files *open_files;
+	const char *root, *folder;
+};
+
+/* Open the debug file called after the first @size bytes of @id. */
+static int open_debug(const struct debug_place *at, const struct build_id *id, size_t size)
 {
 	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 1];
+	struct found_file found;
 	size_t i;
 	int rc;
 
 	for (i = 0; i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
-	rc = snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", root, folder, hex, hex + 2);
+	rc = snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", at->root, at->folder, hex, hex + 2);
 	if (rc >= (int)sizeof(path))
 		return -ENOENT;
-	rc = file_open_build(path, id);
+	if (at->open_files) {
+		rc = open_files_build(at->open_files, path, id);
+	} else {
+		rc = file_open_build(path, id, &found);
+		rc = rc ? rc : found.fd;
+	}
 	return rc == -ESTALE ? -ENOENT : rc;
 }
 
-static int find_debug(const char *root, const char *folder, const struct build_id *id)
+static int find_debug(const struct debug_place *at, const struct build_id *id)
 {
 	int rc = -ENOENT;
 	size_t size;
 
 	/* The name has the zeros at the end of the id that struct build_id is without: how many, it does not know. */
 	for (size = id->size; size && rc == -ENOENT && size <= BUILD_ID_MAX; size++)
-		rc = open_debug(root, folder, id, size);
+		rc = open_debug(at, id, size);
 	return rc;
 }
 
 int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id)
 {
-	int rc = cfg->debug_dir ? find_debug(cfg->debug_dir, "", id) : -ENOENT;
+	const struct debug_place places[] = {
+		{ cfg->open_files, cfg->debug_dir, "" },
+		{ cfg->open_files, mapped_files_root(cfg), "/usr/lib/debug" },
+	};
+	int rc = cfg->debug_dir ? find_debug(&places[0], id) : -ENOENT;
 
-	return rc == -ENOENT ? find_debug(mapped_files_root(cfg), "/usr/lib/debug", id) : rc;
+	return rc == -ENOENT ? find_debug(&places[1], id) : rc;
 }
 
 struct image {

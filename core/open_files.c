@@ -15,24 +15,29 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define KEPT_MAX   1024 /* and a quarter of the descriptors that we may have */
-#define HUNG_MAX   8    /* then nothing is asked any more */
-#define OPEN_MS    2000
-#define COPY_MS    10000
+#define KEPT_MAX   1024           /* and a quarter of the descriptors that we may have */
+#define HUNG_MAX   8              /* then nothing is asked any more */
+#define COPY_TIMES 5              /* as long as for opening */
+#define COPY_MAX   (256ull << 20) /* bytes of one file */
+#define COPIES_MAX (1ull << 30)   /* of all that may be kept by those who asked */
 #define NS_LEN_MAX 64
+
+/*
+ * Whom a request depends on: a device, or a mount namespace other than ours. What is mounted there is somebody else's
+ * doing, and must not bring the device of a file that he has mapped into disrepute.
+ */
+struct asked {
+	uint32_t maj, min; /* both 0: unknown */
+	char mounts[NS_LEN_MAX];
+};
 
 struct kept {
 	struct mapped_file file; /* with a path of its own */
 	uint64_t hash;
-	int fd;
-	bool local;
-	uint64_t used; /* open_files.clock when it was mapped or asked for last */
-};
-
-/* What did not answer: a device, or a mount namespace other than ours. */
-struct hung {
-	uint32_t maj, min;
-	char mounts[NS_LEN_MAX];
+	int fd;     /* -errno: it cannot be read */
+	bool local; /* else @fd is an O_PATH descriptor, and @asked who is asked for its bytes */
+	struct asked asked;
+	uint64_t used; /* open_files.clock when it was found or asked for last */
 };
 
 struct open_files {
@@ -42,14 +47,24 @@ struct open_files {
 	size_t nr, cap, max;
 	struct hash_index index;
 	uint64_t clock;
-	struct hung hung[HUNG_MAX];
+	uint64_t copied; /* bytes, of COPIES_MAX */
+	int timeout_ms;
+	char mounts[NS_LEN_MAX]; /* ours */
+	struct asked hung[HUNG_MAX];
 	size_t nr_hung, nr_given_up;
 };
 
 /* ---- what the worker is asked for, and its answer; both stay on this host */
 
+enum task {
+	SEARCH, /* file_search() */
+	BUILD,  /* file_open_build() */
+	COPY,   /* file_copy() of what comes with it */
+};
+
 struct request {
-	bool copy; /* of the descriptor that comes with it */
+	enum task task;
+	uint64_t max; /* of COPY */
 	struct file_search what;
 	char path[]; /* terminated */
 };
@@ -59,30 +74,69 @@ struct answer {
 	bool local;
 };
 
-static int serve(void *ctx, const struct worker_message *request, struct worker_message *reply)
+static int open_self(int fd, int flags)
 {
-	const struct request *r = request->data;
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	fd = open(self, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int copy(int handle, uint64_t max, struct worker_message *reply)
+{
+	int fd = open_self(handle, O_RDONLY | O_NONBLOCK | O_NOCTTY), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = file_copy(fd, max);
+	close(fd);
+	if (rc < 0)
+		return rc;
+	reply->fd = rc;
+	return 0;
+}
+
+/*
+ * What is not local is handed on as an O_PATH descriptor: to close another one asks the file system, too (FUSE_FLUSH),
+ * and a process cannot even end while that is not answered.
+ */
+static int find(const struct search_places *places, const struct request *r, struct worker_message *reply)
+{
 	struct file_search what = r->what;
 	struct answer *a = reply->data;
 	struct found_file found;
 	int rc;
 
-	if (r->copy) {
-		rc = file_copy(request->fd);
-		reply->fd = rc;
-		return rc < 0 ? rc : 0;
-	}
 	what.path = r->path;
-	rc = file_search(ctx, &what, &found);
+	rc = r->task == BUILD ? file_open_build(r->path, &what.id, &found) : file_search(places, &what, &found);
 	if (rc)
 		return rc;
-	*a = (struct answer){ found.st, found.local };
+	if (!found.local) {
+		rc = open_self(found.fd, O_PATH);
+		close(found.fd);
+		found.fd = rc;
+	}
+	if (found.fd < 0)
+		return found.fd;
+	memset(a, 0, sizeof(*a));
+	a->st = found.st;
+	a->local = found.local;
 	reply->len = sizeof(*a);
 	reply->fd = found.fd;
 	return 0;
 }
 
-struct open_files *open_files_new(const struct host *host, const char *root)
+static int serve(void *ctx, const struct worker_message *request, struct worker_message *reply)
+{
+	const struct request *r = request->data;
+	int rc = r->task == COPY ? copy(request->fd, r->max, reply) : find(ctx, r, reply);
+
+	/* A file system may answer anything. What says how the worker fares is not for it to say. */
+	return rc == -EAGAIN || rc == -ETIME || rc == -EPIPE || rc == -EBADMSG ? -EIO : rc;
+}
+
+struct open_files *open_files_new(const struct host *host, const char *root, int timeout_ms)
 {
 	struct open_files *of = calloc(1, sizeof(*of));
 	struct worker_job job = { NULL, serve, NULL };
@@ -91,10 +145,13 @@ struct open_files *open_files_new(const struct host *host, const char *root)
 	if (!of)
 		return NULL;
 	of->places = (struct search_places){ host->proc, root };
+	of->timeout_ms = timeout_ms;
 	of->max = KEPT_MAX;
 	/* The run raises the limit to that. */
 	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_max / 4 < KEPT_MAX)
 		of->max = rl.rlim_max / 4;
+	if (readlink("/proc/self/ns/mnt", of->mounts, NS_LEN_MAX - 1) < 0)
+		of->mounts[0] = 0;
 	job.ctx = &of->places;
 	of->worker = worker_new(&job);
 	if (of->worker)
@@ -105,7 +162,8 @@ struct open_files *open_files_new(const struct host *host, const char *root)
 
 static void drop(struct kept *k)
 {
-	close(k->fd);
+	if (k->fd >= 0)
+		close(k->fd);
 	free((char *)k->file.path);
 }
 
@@ -125,24 +183,33 @@ void open_files_free(struct open_files *of)
 
 /* ---- what hangs */
 
-/* The mount namespace of @pid, "" where it is ours, or not to be seen. */
-static void read_mounts(const struct open_files *of, pid_t pid, char *mounts)
+/*
+ * The first mount namespace of @pids that is not ours; "" where all are, or are not to be seen. Before they are asked:
+ * a process may be gone by the time that its file system should have answered.
+ */
+static void read_mounts(const struct open_files *of, const pid_t *pids, char *mounts)
 {
-	char path[PATH_MAX], ours[NS_LEN_MAX] = "";
+	char path[PATH_MAX];
+	ssize_t len;
+	size_t i;
 
-	memset(mounts, 0, NS_LEN_MAX);
-	if (snprintf(path, sizeof(path), "%s/%d/ns/mnt", of->places.proc, pid) >= (int)sizeof(path) ||
-	    readlink(path, mounts, NS_LEN_MAX - 1) < 0 || readlink("/proc/self/ns/mnt", ours, NS_LEN_MAX - 1) < 0 ||
-	    !strcmp(mounts, ours))
-		mounts[0] = 0;
+	for (i = 0; i < SEARCH_PIDS_MAX && pids[i]; i++) {
+		if (snprintf(path, sizeof(path), "%s/%d/ns/mnt", of->places.proc, pids[i]) >= (int)sizeof(path))
+			break;
+		len = readlink(path, mounts, NS_LEN_MAX - 1);
+		mounts[len > 0 ? len : 0] = 0;
+		if (*mounts && strcmp(mounts, of->mounts))
+			return;
+	}
+	mounts[0] = 0;
 }
 
-static bool is_hung(const struct open_files *of, const struct hung *asked)
+static bool is_hung(const struct open_files *of, const struct asked *asked)
 {
 	size_t i;
 
 	for (i = 0; i < of->nr_hung; i++) {
-		const struct hung *h = &of->hung[i];
+		const struct asked *h = &of->hung[i];
 
 		if (*h->mounts ? !strcmp(h->mounts, asked->mounts)
 			       : (h->maj || h->min) && h->maj == asked->maj && h->min == asked->min)
@@ -151,18 +218,12 @@ static bool is_hung(const struct open_files *of, const struct hung *asked)
 	return of->nr_hung == HUNG_MAX;
 }
 
-/*
- * Have the worker do it. Where no worker can be had it is done here, whatever may come of it.
- * @asked: its mounts are filled in
- */
+/* Have the worker do it. Where no worker can be had it is done here, whatever may come of it. */
 static int ask(struct open_files *of, const struct worker_message *request, struct worker_message *reply,
-	       int timeout_ms, struct hung *asked)
+	       int timeout_ms, const struct asked *asked)
 {
-	const struct request *r = request->data;
 	int rc;
 
-	if (of->nr_hung && r->what.pids[0])
-		read_mounts(of, r->what.pids[0], asked->mounts);
 	if (is_hung(of, asked)) {
 		of->nr_given_up++;
 		return -ETIME;
@@ -172,11 +233,10 @@ static int ask(struct open_files *of, const struct worker_message *request, stru
 		reply->fd = -1;
 		return serve(&of->places, request, reply);
 	}
-	if (rc != -ETIME)
-		return rc;
-	of->nr_given_up++;
-	read_mounts(of, r->what.pids[0], asked->mounts);
-	of->hung[of->nr_hung++] = *asked;
+	if (rc == -ETIME) {
+		of->nr_given_up++;
+		of->hung[of->nr_hung++] = *asked;
+	}
 	return rc;
 }
 
@@ -187,7 +247,8 @@ size_t open_files_hung(const struct open_files *of)
 
 /* ---- searching */
 
-static int search(struct open_files *of, const struct file_search *what, struct hung *asked, struct found_file *out)
+static int search(struct open_files *of, enum task task, const struct file_search *what, const struct asked *asked,
+		  struct found_file *out)
 {
 	size_t len = strlen(what->path) + 1;
 	struct request *r = calloc(1, sizeof(*r) + len);
@@ -197,10 +258,11 @@ static int search(struct open_files *of, const struct file_search *what, struct 
 
 	if (!r)
 		return -ENOMEM;
-	r->what = *what;
+	r->task = task;
+	memcpy(&r->what, what, sizeof(*what));
 	memcpy(r->path, what->path, len);
 	reply = (struct worker_message){ &a, sizeof(a), -1 };
-	rc = request.len > WORKER_MESSAGE_MAX ? -ENOENT : ask(of, &request, &reply, OPEN_MS, asked);
+	rc = request.len > WORKER_MESSAGE_MAX ? -ENOENT : ask(of, &request, &reply, of->timeout_ms, asked);
 	free(r);
 	if (!rc && (reply.len != sizeof(a) || reply.fd < 0)) {
 		if (reply.fd >= 0)
@@ -212,37 +274,65 @@ static int search(struct open_files *of, const struct file_search *what, struct 
 	return rc;
 }
 
-/* @fd itself, or where reading it may take for ever, a copy. It stays the caller's. */
-static int readable(struct open_files *of, int fd, bool local, struct hung *asked)
+/* The bytes of @handle, in memory. It stays the caller's. */
+static int read_all(struct open_files *of, int handle, uint64_t max, const struct asked *asked)
 {
-	struct request r = { .copy = true };
-	struct worker_message request = { &r, sizeof(r), fd }, reply = { NULL, 0, -1 };
-	int rc;
+	struct request r = { .task = COPY, .max = max < COPY_MAX ? max : COPY_MAX };
+	struct worker_message request = { &r, sizeof(r), handle }, reply = { NULL, 0, -1 };
+	int rc = ask(of, &request, &reply, COPY_TIMES * of->timeout_ms, asked);
 
-	if (local) {
-		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		return fd < 0 ? -errno : fd;
-	}
-	rc = ask(of, &request, &reply, COPY_MS, asked);
+	if (!rc && reply.fd < 0)
+		rc = -EBADMSG;
 	return rc ? rc : reply.fd;
+}
+
+/* The same of what may stay in memory for as long as we run. */
+static int read_to_keep(struct open_files *of, int handle, const struct asked *asked)
+{
+	int fd = read_all(of, handle, COPIES_MAX - of->copied, asked);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st))
+		of->copied += (uint64_t)st.st_size;
+	return fd;
+}
+
+/* Takes over the descriptor of @found. */
+static int readable(struct open_files *of, const struct found_file *found, bool brief, const struct asked *asked)
+{
+	int fd;
+
+	if (found->local)
+		return found->fd;
+	fd = brief ? read_all(of, found->fd, COPY_MAX, asked) : read_to_keep(of, found->fd, asked);
+	close(found->fd);
+	return fd;
 }
 
 int open_files_search(struct open_files *of, const struct file_search *what, uint32_t maj, uint32_t min,
 		      struct stat *st)
 {
-	struct hung asked = { maj, min, "" };
+	struct asked asked = { maj, min, "" };
 	struct found_file found;
-	int rc = search(of, what, &asked, &found), fd;
+	int rc;
 
+	read_mounts(of, what->pids, asked.mounts);
+	rc = search(of, SEARCH, what, &asked, &found);
 	if (rc)
 		return rc;
 	if (st)
 		*st = found.st;
-	if (found.local)
-		return found.fd;
-	fd = readable(of, found.fd, false, &asked);
-	close(found.fd);
-	return fd;
+	return readable(of, &found, st, &asked);
+}
+
+int open_files_build(struct open_files *of, const char *path, const struct build_id *id)
+{
+	const struct file_search what = { .path = path, .id = *id };
+	const struct asked asked = { 0 };
+	struct found_file found;
+	int rc = search(of, BUILD, &what, &asked, &found);
+
+	return rc ? rc : readable(of, &found, false, &asked);
 }
 
 /* ---- keeping */
@@ -254,7 +344,7 @@ static bool same_file(const void *table, uint32_t pos, const void *key)
 	return mapped_file_equal(&v[pos].file, key);
 }
 
-static struct kept *find(struct open_files *of, const struct mapped_file *file)
+static struct kept *find_kept(struct open_files *of, const struct mapped_file *file)
 {
 	uint32_t pos = hash_find(&of->index, mapped_file_hash(file), same_file, of->v, file);
 
@@ -291,7 +381,8 @@ static struct kept *take_place(struct open_files *of)
 }
 
 /* Takes over the descriptor of @found. */
-static void keep(struct open_files *of, const struct mapped_file *file, const struct found_file *found)
+static void keep(struct open_files *of, const struct mapped_file *file, const struct found_file *found,
+		 const struct asked *asked)
 {
 	char *path = strdup(file->path);
 	struct kept *k = path && of->max ? take_place(of) : NULL;
@@ -302,7 +393,7 @@ static void keep(struct open_files *of, const struct mapped_file *file, const st
 		close(found->fd);
 		return;
 	}
-	*k = (struct kept){ *file, hash, found->fd, found->local, ++of->clock };
+	*k = (struct kept){ *file, hash, found->fd, found->local, *asked, ++of->clock };
 	k->file.path = path;
 	of->nr++;
 }
@@ -311,11 +402,11 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 {
 	const struct mapped_file *file = m->file;
 	struct file_search what = { .start = m->start, .end = m->end, .path = "", .ino = file->ino };
-	struct hung asked = { file->maj, file->min, "" };
+	struct asked asked = { file->maj, file->min, "" };
 	struct found_file found;
 	int rc;
 
-	if (mapped_file_is_memory(file) || find(of, file))
+	if (mapped_file_is_memory(file) || find_kept(of, file))
 		return true;
 	/* Without an inode nothing tells the file of another process from it, and only a path what it was. */
 	if (!file->ino)
@@ -328,16 +419,34 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 		what.host = true;
 	}
 	what.by_build = build_id_set(&what.id, file->build_id, file->build_id_size);
-	rc = search(of, &what, &asked, &found);
+	read_mounts(of, what.pids, asked.mounts);
+	rc = search(of, SEARCH, &what, &asked, &found);
 	if (!rc)
-		keep(of, file, &found);
-	return rc != -ENOENT && rc != -ESTALE;
+		keep(of, file, &found, &asked);
+	return rc != -ENOENT && rc != -ESTALE && (rc != -ETIME || !*asked.mounts);
+}
+
+/* Is it of no use to try again? */
+static bool is_final(int rc)
+{
+	return rc != -ETIME && rc != -EMFILE && rc != -ENFILE && rc != -ENOMEM;
 }
 
 int open_files_get(struct open_files *of, const struct mapped_file *file)
 {
-	struct hung asked = { file->maj, file->min, "" };
-	const struct kept *k = find(of, file);
+	struct kept *k = find_kept(of, file);
+	int fd;
 
-	return k ? readable(of, k->fd, k->local, &asked) : -ENOENT;
+	if (!k)
+		return -ENOENT;
+	if (!k->local) {
+		fd = read_to_keep(of, k->fd, &k->asked);
+		if (fd < 0 && !is_final(fd))
+			return fd;
+		close(k->fd);
+		k->fd = fd;
+		k->local = true;
+	}
+	fd = k->fd < 0 ? k->fd : fcntl(k->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 && k->fd >= 0 ? -errno : fd;
 }

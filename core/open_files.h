@@ -3,13 +3,14 @@
  * The files of processes that are being sampled: opened while they can be, and kept open, for names and unwind rules
  * that are asked for when the process, its container or the file is gone.
  *
- * One descriptor for each distinct file, of a bounded number of files: those that were mapped last. While it is open
- * its inode is not used again.
+ * One descriptor for each distinct file, of a bounded number of files: those that were found, or asked for, last. While
+ * it is open its inode is not used again.
  *
  * A file system may answer late or never, be it a network that hangs or the doing of somebody who has mounted it. So
  * files are found and opened by a worker (see worker.h), and those on other than local file systems are read by it,
- * too. What did not answer in time is not asked any more: that device, or that mount namespace where it is not ours;
- * after some of these nothing is opened any more.
+ * too: of these a handle is kept, with which nothing happens to them, and those who ask get a copy in memory, up to 256
+ * MiB of one file and 1 GiB of all. What did not answer in time is not asked any more: that mount namespace, or that
+ * device where it is ours; after 8 of these nothing is opened any more.
  *
  * Used by one thread.
  */
@@ -25,8 +26,15 @@
 struct host;
 struct open_files;
 
-/** open_files_new() - none yet. @host: borrowed; @root: where its files are, borrowed. NULL: no memory. */
-struct open_files *open_files_new(const struct host *host, const char *root);
+#define OPEN_FILES_MS 2000
+
+/**
+ * open_files_new() - none yet.
+ * @host: borrowed; @root: where its files are, borrowed
+ * @timeout_ms: what takes longer to open hangs, what takes 5 times as long to read; OPEN_FILES_MS but in tests
+ * Return: NULL: no memory.
+ */
+struct open_files *open_files_new(const struct host *host, const char *root, int timeout_ms);
 void open_files_free(struct open_files *of);
 
 /**
@@ -38,18 +46,23 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 
 /**
  * open_files_get() - @file, if it is kept.
- * Return: a descriptor, the caller's, or -errno, as file_search(); -ETIME: its file system did not answer.
+ * Return: a descriptor, the caller's, or -errno, as file_search(); -ETIME: its file system did not answer; -EFBIG: it
+ * cannot be copied; what reading it led to.
  */
 int open_files_get(struct open_files *of, const struct mapped_file *file);
 
 /**
  * open_files_search() - file_search(), in bounded time.
  * @maj,@min: the device that the file is said to be on; both 0: nobody knows
- * @st: out, of the file, even where the descriptor is that of a copy; NULL: not wanted
- * Return: a descriptor, the caller's, or -errno as there; -ETIME: the file system did not answer.
+ * @st: out, of the file, even where the descriptor is that of a copy; who wants it closes that one soon, and it does
+ *      not count as one of all that are copied; NULL: not wanted
+ * Return: a descriptor, the caller's, or -errno as there and as of open_files_get().
  */
 int open_files_search(struct open_files *of, const struct file_search *what, uint32_t maj, uint32_t min,
 		      struct stat *st);
+
+/** open_files_build() - file_open_build(), in bounded time. Return: as open_files_search(). */
+int open_files_build(struct open_files *of, const char *path, const struct build_id *id);
 
 /** open_files_hung() - how often something was given up because nobody answered. */
 size_t open_files_hung(const struct open_files *of);

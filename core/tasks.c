@@ -775,7 +775,6 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
 	what.file = intern_file(t, file);
 	if (!what.file)
 		return -ENOMEM;
-	tell_mapped(t, p->entry.id, &what);
 	rc = maps_insert(&im->maps, &what);
 	t->refused += rc == -E2BIG;
 	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
@@ -785,10 +784,16 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 {
 	struct process *p = get_process(t, pid);
 	struct thread *leader = find_id(&t->threads, pid);
+	const struct mapping *shown;
+	int rc;
 
 	if (!p || (!newest(p) && add_image(t, p, leader && leader->named ? leader->comm : "", NULL)))
 		return -ENOMEM;
-	return map_into(t, p, m);
+	rc = map_into(t, p, m);
+	shown = rc ? NULL : maps_find(newest(p)->maps, m->start);
+	if (shown)
+		tell_mapped(t, pid, shown);
+	return rc;
 }
 
 struct learner {
@@ -839,6 +844,8 @@ static int read_maps(struct tasks *t, struct process *p)
 	struct image *im = image_to_read(t, p);
 	struct reading *r = im ? begin_reading(im, p->entry.id) : NULL;
 	struct learner l = { t, p };
+	const struct maps *maps;
+	size_t i;
 	int rc;
 
 	if (!r)
@@ -847,6 +854,10 @@ static int read_maps(struct tasks *t, struct process *p)
 	rc = proc_maps(t->host, p->entry.id, learn_map, &l);
 	r->end_ns = now_ns();
 	r->failed = rc < 0;
+	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
+	maps = newest(p)->maps;
+	for (i = 0; i < maps->nr; i++)
+		tell_mapped(t, p->entry.id, &maps->v[i]);
 	return rc == -ENOMEM ? rc : 0;
 }
 
@@ -945,12 +956,15 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
 size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max)
 {
 	const struct process *p;
-	size_t nr = 0;
+	size_t nr = 0, i = 0;
 
-	while (pid > 0 && nr < max) {
+	/* Numbers that are used again may lead back. */
+	while (pid > 0 && nr < max && i == nr) {
 		pids[nr++] = pid;
 		p = find_id(&t->processes, pid);
 		pid = p ? p->parent : 0;
+		for (i = 0; i < nr && pids[i] != pid; i++)
+			;
 	}
 	if (nr < max)
 		pids[nr] = 0;

@@ -41,8 +41,8 @@ void tasks_at(struct tasks *t, uint64_t ns);
 
 /**
  * tasks_on_mapped() - have @fn called for each file that a process is found to have mapped, by a record or in /proc,
- * until it says for one that it need not hear of that one any more, or has heard of it some times; of memory without a
- * file always.
+ * until it says for one that it need not hear of that one any more, or has heard of it 16 times; of memory without a
+ * file always. A file that nobody maps any more is forgotten with tasks_forget(), and is another one afterwards.
  * @fn: @m is borrowed; called within the functions that follow, of which it may call tasks_lineage() alone
  */
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx);
@@ -105,7 +105,7 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
 
 /**
  * tasks_lineage() - processes that may have the root of @pid: itself, the one that forked it, and so on.
- * @pids: out, room for @max; the first is @pid, 0 follows the last if there is room
+ * @pids: out, room for @max, each once; the first is @pid, 0 follows the last if there is room
  * Return: their number. Nothing is known of those that were there before the records began.
  */
 size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max);
