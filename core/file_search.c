@@ -229,12 +229,11 @@ static int copy_bytes(int from, int to, uint64_t left)
 	ssize_t n, rc = buf ? 0 : -ENOMEM;
 	off_t at = 0;
 
+	/* Of what a file system answers, only that it is an error is believed. */
 	while (!rc && (n = pread(from, buf, size, at))) {
-		if (n < 0 && errno != EINTR)
-			rc = -errno;
-		if (n <= 0)
-			continue;
-		if ((uint64_t)n > left)
+		if (n < 0)
+			rc = -EIO;
+		else if ((uint64_t)n > left)
 			rc = -EFBIG;
 		else if (pwrite(to, buf, (size_t)n, at) != n)
 			rc = -ENOSPC;

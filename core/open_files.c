@@ -423,7 +423,9 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 	rc = search(of, SEARCH, &what, &asked, &found);
 	if (!rc)
 		keep(of, file, &found, &asked);
-	return rc != -ENOENT && rc != -ESTALE && (rc != -ETIME || !*asked.mounts);
+	if (rc == -ETIME)
+		return !*asked.mounts;
+	return rc != -ENOENT && rc != -ESTALE && rc != -EMFILE && rc != -ENFILE;
 }
 
 /* Is it of no use to try again? */

@@ -1,0 +1,797 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/grow.h"
+#include "core/host.h"
+#include "core/open_files.h"
+
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define PID   4242
+#define CHILD 4243
+#define ROOT  "proc/4242/root/"
+#define LATE  60000 /* ms: no test waits for this */
+#define SOON  400   /* ms: what answers takes less */
+
+static char *dir, *proc, *root;
+static struct host host;
+static struct open_files *of;
+
+static char *below(const char *name)
+{
+	static char path[4096];
+
+	ck_assert_int_lt(snprintf(path, sizeof(path), "%s/%s", dir, name), (int)sizeof(path));
+	return path;
+}
+
+static void write_text(const char *name)
+{
+	unit_write(dir, name, name, strlen(name));
+}
+
+static void setup(void)
+{
+	dir = unit_tmpdir();
+	ck_assert_int_ge(asprintf(&proc, "%s/proc", dir), 0);
+	ck_assert_int_ge(asprintf(&root, "%s/host", dir), 0);
+	host = (struct host){ .proc = proc, .sys = dir };
+	write_text(ROOT "any");
+	write_text("host/any");
+	of = open_files_new(&host, root, LATE);
+	ck_assert_ptr_nonnull(of);
+}
+
+static void teardown(void)
+{
+	open_files_free(of);
+	free(proc);
+	free(root);
+	unit_rmdir(dir);
+}
+
+static uint64_t inode(const char *name)
+{
+	struct stat st;
+
+	ck_assert_int_eq(lstat(below(name), &st), 0);
+	return st.st_ino;
+}
+
+/* The process that forked @pid is 4242, whatever @pid is. */
+static bool keep(pid_t pid, const struct mapped_file *file)
+{
+	const pid_t pids[] = { pid, PID };
+	const struct mapping m = { 0x1000, 0x2000, 0, file };
+
+	return open_files_keep(of, pids, pid == PID ? 1 : 2, &m);
+}
+
+/* @fd, which is closed, has @text; NULL: it is the failure @rc. */
+static void check_text(int fd, const char *text, int rc)
+{
+	char got[256] = "";
+
+	if (!text) {
+		ck_assert_int_eq(fd, rc);
+		return;
+	}
+	ck_assert_msg(fd >= 0, "%s", strerror(-fd));
+	ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	ck_assert_int_eq(pread(fd, got, sizeof(got) - 1, 0), (ssize_t)strlen(text));
+	ck_assert_str_eq(got, text);
+	close(fd);
+}
+
+static void check_get(const struct mapped_file *file, const char *text)
+{
+	check_text(open_files_get(of, file), text, -ENOENT);
+}
+
+/* ---- keeping */
+
+START_TEST(test_gone)
+{
+	const struct mapped_file file = { "/x.so", 8, 1, .ino = (write_text(ROOT "x.so"), inode(ROOT "x.so")) };
+	int i;
+
+	check_get(&file, NULL);
+	ck_assert(keep(PID, &file));
+	ck_assert_int_eq(unlink(below(ROOT "x.so")), 0);
+	write_text(ROOT "x.so"); /* another one */
+	for (i = 0; i < 3; i++)
+		check_get(&file, ROOT "x.so");
+	ck_assert_int_eq(rename(below("proc"), below("gone")), 0);
+	check_get(&file, ROOT "x.so");
+	ck_assert(keep(PID, &file)); /* it is kept already */
+	check_get(&file, ROOT "x.so");
+	ck_assert_uint_eq(open_files_hung(of), 0);
+}
+END_TEST
+
+/* The files are those of 4242 and of the host; does its child with no root of its own keep them? @ino: is it known? */
+static const struct {
+	const char *path, *file;
+	bool ino, kept, again;
+} children[] = {
+	{ "/own.so", ROOT "own.so", true, true, true },
+	{ "/host.so", "host/host.so", true, true, true },
+	{ "/host.so", "host/host.so", false, true, true },
+	/* Another process may have another file there, and nothing would tell. */
+	{ "/own.so", ROOT "own.so", false, false, false },
+	{ "/own.so", "host/host.so", true, false, false },
+	{ "/none.so", ROOT "own.so", true, false, false },
+	{ "/none.so", ROOT "own.so", false, false, false },
+	{ "/own.so/", ROOT "own.so", true, false, false },
+	{ "/../root/own.so", ROOT "own.so", true, false, false },
+	/* not by a path */
+	{ "/memfd:x", ROOT "memfd:x", true, false, false },
+	{ "/dev/x.so", ROOT "dev/x.so", true, false, false },
+	/* never */
+	{ "//anon", ROOT "own.so", true, false, true },
+	{ "[vdso]", ROOT "own.so", true, false, true },
+	{ "own.so", ROOT "own.so", true, false, true },
+	{ "", ROOT "own.so", true, false, true },
+};
+
+START_TEST(test_child)
+{
+	struct mapped_file file = { .path = children[_i].path };
+
+	write_text(ROOT "own.so");
+	write_text(ROOT "memfd:x");
+	write_text(ROOT "dev/x.so");
+	write_text("host/host.so");
+	if (children[_i].ino)
+		file.ino = inode(children[_i].file);
+	ck_assert_int_eq(keep(CHILD, &file), children[_i].again);
+	check_get(&file, children[_i].kept ? children[_i].file : NULL);
+}
+END_TEST
+
+/* What cannot be had is asked for again; a FIFO does not stop us. */
+START_TEST(test_again)
+{
+	struct mapped_file file = { .path = "/x.so" }, fifo = { .path = "/fifo" };
+
+	ck_assert_int_eq(mkfifo(below(ROOT "fifo"), 0666), 0);
+	ck_assert(!keep(PID, &fifo));
+	check_get(&fifo, NULL);
+	ck_assert(!keep(PID, &file));
+	write_text(ROOT "x.so");
+	ck_assert(keep(PID, &file));
+	check_get(&file, ROOT "x.so");
+	/* With another inode it is another file. */
+	file.ino = UINT64_MAX;
+	ck_assert(!keep(PID, &file));
+	check_get(&file, NULL);
+	ck_assert_uint_eq(open_files_hung(of), 0);
+}
+END_TEST
+
+/* A path that no message has room for, and more processes than are searched. */
+START_TEST(test_too_much)
+{
+	static char path[40000];
+	struct mapped_file file = { .path = path };
+	struct mapping m = { 0, 0, 0, &file };
+	pid_t pids[SEARCH_PIDS_MAX + 1] = { 1, 2, 3, 4, 5, 6, 7, 8, PID };
+
+	memset(path, '/', sizeof(path) - 1);
+	path[1] = '.';
+	ck_assert(!keep(PID, &file));
+	write_text(ROOT "x.so");
+	file = (struct mapped_file){ .path = "/x.so", .ino = inode(ROOT "x.so") };
+	ck_assert(!open_files_keep(of, pids, ARRAY_SIZE(pids), &m));
+	ck_assert(!open_files_keep(of, pids, 0, &m));
+	pids[SEARCH_PIDS_MAX - 1] = PID;
+	ck_assert(open_files_keep(of, pids, ARRAY_SIZE(pids), &m));
+	check_get(&file, ROOT "x.so");
+}
+END_TEST
+
+static struct mapped_file *many(int i)
+{
+	static char path[32];
+	static struct mapped_file file;
+
+	snprintf(path, sizeof(path), "/%d", i);
+	file = (struct mapped_file){ .path = path };
+	return &file;
+}
+
+/* A descriptor for each of the last ones; one that is asked for is one of these. */
+START_TEST(test_bound)
+{
+	enum { MAX = 25, NR = 4 * MAX };
+	struct rlimit before, rl;
+	int i, fds, kept = 0;
+	char name[64];
+
+	open_files_free(of);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	rl = (struct rlimit){ 4 * MAX + 3, before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	of = open_files_new(&host, root, LATE);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	for (i = 0; i < NR; i++) {
+		snprintf(name, sizeof(name), ROOT "%d", i);
+		write_text(name);
+	}
+	ck_assert(!keep(PID, &(struct mapped_file){ .path = "/none" })); /* starts the worker */
+	fds = unit_open_fds();
+	for (i = 0; i < NR; i++) {
+		ck_assert(keep(PID, many(i)));
+		ck_assert(keep(PID, many(i)));
+		check_get(many(0), ROOT "0");
+		ck_assert_int_eq(unit_open_fds(), fds + (i < MAX ? i + 1 : MAX));
+	}
+	check_get(many(0), ROOT "0");
+	for (i = 1; i < NR; i++) {
+		snprintf(name, sizeof(name), ROOT "%d", i);
+		check_get(many(i), i <= NR - MAX ? NULL : name);
+		kept += i > NR - MAX;
+	}
+	ck_assert_int_eq(kept, MAX - 1);
+	open_files_free(of);
+	of = NULL;
+	ck_assert_int_lt(unit_open_fds(), fds);
+}
+END_TEST
+
+/* Nothing is kept where there is room for nothing, and it is not kept in mind. */
+START_TEST(test_no_room)
+{
+	struct rlimit before, rl;
+	int fds;
+
+	open_files_free(of);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	rl = (struct rlimit){ 3, before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	of = open_files_new(&host, root, LATE);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	write_text(ROOT "0");
+	ck_assert(keep(PID, many(0)));
+	fds = unit_open_fds();
+	ck_assert(keep(PID, many(0)));
+	check_get(many(0), NULL);
+	ck_assert_int_eq(unit_open_fds(), fds);
+}
+END_TEST
+
+/* None left, of ours or of the worker's answer: told, and tried again. */
+START_TEST(test_few_descriptors)
+{
+	const struct mapped_file file = { .path = "/x.so" };
+	const struct file_search what = { .pids = { PID }, .path = "/x.so" };
+	struct rlimit before, rl;
+	int lowest, fds;
+
+	write_text(ROOT "x.so");
+	check_text(open_files_search(of, &what, 0, 0, NULL), ROOT "x.so", 0);
+	fds = unit_open_fds();
+	lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(lowest, 0);
+	close(lowest);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	rl = (struct rlimit){ (rlim_t)lowest, before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	ck_assert_int_eq(open_files_search(of, &what, 0, 0, NULL), -EMFILE);
+	ck_assert(!keep(PID, &file));
+	rl.rlim_cur++;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	ck_assert(keep(PID, &file));
+	ck_assert_int_eq(open_files_get(of, &file), -EMFILE);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	check_get(&file, ROOT "x.so");
+	ck_assert_int_eq(unit_open_fds(), fds + 1);
+}
+END_TEST
+
+/* ---- searching */
+
+START_TEST(test_search)
+{
+	struct file_search what = { .pids = { PID }, .host = true, .path = "/x.so" };
+	int fds, fd;
+	struct stat st;
+
+	ck_assert_int_eq(open_files_search(of, &what, 0, 0, NULL), -ENOENT);
+	fds = unit_open_fds();
+	write_text("host/x.so");
+	check_text(open_files_search(of, &what, 0, 0, NULL), "host/x.so", 0);
+	write_text(ROOT "x.so");
+	fd = open_files_search(of, &what, 0, 0, &st);
+	ck_assert_uint_eq(st.st_ino, inode(ROOT "x.so"));
+	check_text(fd, ROOT "x.so", 0);
+	what.ino = UINT64_MAX;
+	ck_assert_int_eq(open_files_search(of, &what, 0, 0, NULL), -ESTALE);
+	what.by_build = true;
+	build_id_set(&what.id, "abc", 3);
+	ck_assert_int_eq(open_files_search(of, &what, 0, 0, NULL), -ESTALE); /* no ELF file */
+	ck_assert_int_eq(open_files_build(of, below("host/x.so"), &what.id), -ESTALE);
+	ck_assert_int_eq(open_files_build(of, below("host/none"), &what.id), -ENOENT);
+	ck_assert_int_eq(unit_open_fds(), fds);
+	ck_assert_uint_eq(open_files_hung(of), 0);
+}
+END_TEST
+
+/* What is not local is copied: a file of /proc says that it has no bytes, a copy that it has some. */
+START_TEST(test_copied)
+{
+	const struct file_search what = { .host = true, .path = "/proc/version" };
+	struct stat st, copied;
+	int fds, fd;
+
+	open_files_free(of);
+	of = open_files_new(&host_here, "/", LATE);
+	close(open_files_search(of, &what, 0, 0, NULL));
+	fds = unit_open_fds();
+	fd = open_files_search(of, &what, 0, 0, &st);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fstat(fd, &copied), 0);
+	ck_assert_int_eq(st.st_size, 0);
+	ck_assert_int_gt(copied.st_size, 0);
+	close(fd);
+	ck_assert_int_eq(unit_open_fds(), fds);
+}
+END_TEST
+
+/* ---- by the mapping itself */
+
+static bool may_follow_mappings(const void *start, size_t len)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", (unsigned long)start, (unsigned long)start + len);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		printf("# files without a path are not tested: /proc/self/map_files (%s)\n", strerror(errno));
+	else
+		close(fd);
+	return fd >= 0;
+}
+
+/* A file that is deleted, or never had a path; another one is there. */
+START_TEST(test_pathless)
+{
+	const size_t len = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = _i ? memfd_create("x.so", MFD_CLOEXEC) : open(below("x.so"), O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+	struct mapped_file file = { _i ? "/memfd:x.so" : below("x.so"), 8, 1, 0 };
+	const pid_t self = getpid();
+	struct mapping m = { 0, 0, 0, &file };
+	struct stat st;
+	void *at;
+
+	ck_assert_int_eq(write(fd, "mapped", 6), 6);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	file.ino = st.st_ino;
+	at = mmap(NULL, len, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	close(fd);
+	if (!_i) {
+		ck_assert_int_eq(unlink(file.path), 0);
+		unit_write(dir, "x.so", "another", 7);
+	}
+	if (!may_follow_mappings(at, len))
+		return;
+	open_files_free(of);
+	of = open_files_new(&host_here, "/", LATE);
+	m.start = (uintptr_t)at;
+	m.end = m.start + len;
+	file.ino = UINT64_MAX;
+	ck_assert(!open_files_keep(of, &self, 1, &m));
+	file.ino = st.st_ino;
+	m.end += len;
+	ck_assert(!open_files_keep(of, &self, 1, &m));
+	m.end -= len;
+	ck_assert(open_files_keep(of, &self, 1, &m));
+	munmap(at, len);
+	check_get(&file, "mapped");
+	check_get(&file, "mapped");
+}
+END_TEST
+
+/* ---- a file system that answers when it likes: one file, "x.so", of a FUSE server */
+
+#define TEXT   "what is there"
+#define DEVICE 77 /* 0:77, what mappings are said to be of */
+
+struct shared {
+	_Atomic uint32_t silent, failing; /* opcodes; 0: none */
+	_Atomic int error;
+};
+
+static struct shared *fs;
+static pid_t server, own, foreign; /* processes: with our mounts, with others */
+static char *remote;               /* its path */
+
+static struct fuse_attr attr_of(uint64_t node)
+{
+	struct fuse_attr a = { .ino = node, .mode = node == 1 ? S_IFDIR | 0755 : S_IFREG | 0644, .nlink = 1 };
+
+	a.size = node == 1 ? 0 : strlen(TEXT);
+	return a;
+}
+
+/* Return: the length of the answer in @out or -errno. */
+static int answer(const struct fuse_in_header *in, const void *arg, void *out)
+{
+	const struct fuse_init_in *init = arg;
+	const struct fuse_read_in *rd = arg;
+
+	switch (in->opcode) {
+	case FUSE_INIT:
+		*(struct fuse_init_out *)out = (struct fuse_init_out){ .major = 7,
+								       .minor = init->minor < 31 ? init->minor : 31,
+								       .max_write = 65536 };
+		return sizeof(struct fuse_init_out);
+	case FUSE_LOOKUP:
+		if (strcmp(arg, "x.so"))
+			return -ENOENT;
+		*(struct fuse_entry_out *)out = (struct fuse_entry_out){ .nodeid = 2, .attr = attr_of(2) };
+		return sizeof(struct fuse_entry_out);
+	case FUSE_GETATTR:
+		*(struct fuse_attr_out *)out = (struct fuse_attr_out){ .attr = attr_of(in->nodeid) };
+		return sizeof(struct fuse_attr_out);
+	case FUSE_OPEN:
+		*(struct fuse_open_out *)out = (struct fuse_open_out){ .open_flags = FOPEN_DIRECT_IO };
+		return sizeof(struct fuse_open_out);
+	case FUSE_READ:
+		if (rd->offset >= strlen(TEXT))
+			return 0;
+		memcpy(out, TEXT + rd->offset, strlen(TEXT) - rd->offset);
+		return (int)(strlen(TEXT) - rd->offset);
+	case FUSE_STATFS:
+		memset(out, 0, sizeof(struct fuse_statfs_out));
+		return sizeof(struct fuse_statfs_out);
+	case FUSE_FLUSH:
+	case FUSE_RELEASE:
+		return 0;
+	default:
+		return -ENOSYS;
+	}
+}
+
+static void serve(int fd)
+{
+	static _Alignas(8) char request[FUSE_MIN_READ_BUFFER + 65536], bytes[4096];
+	struct fuse_in_header *in = (void *)request;
+	struct fuse_out_header *out = (void *)bytes;
+	int len;
+
+	while (read(fd, request, sizeof(request)) > 0) {
+		if (in->opcode == FUSE_FORGET || in->opcode == FUSE_BATCH_FORGET || in->opcode == FUSE_INTERRUPT ||
+		    in->opcode == atomic_load(&fs->silent))
+			continue;
+		len = in->opcode == atomic_load(&fs->failing) ? -atomic_load(&fs->error) : answer(in, in + 1, out + 1);
+		*out = (struct fuse_out_header){ (uint32_t)sizeof(*out) + (uint32_t)(len > 0 ? len : 0),
+						 len < 0 ? len : 0, in->unique };
+		if (write(fd, out, out->len) < 0 && errno != ENOENT)
+			break;
+	}
+}
+
+static pid_t make_process(bool other_mounts)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if ((other_mounts && unshare(CLONE_NEWNS)) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+/* Return: 0 or why it cannot be. */
+static int mount_fuse(const char *at)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC), rc;
+	char options[128];
+
+	if (fd < 0)
+		return -errno;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd);
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("test", at, "fuse.test", MS_NOSUID | MS_NODEV, options)) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	server = fork();
+	if (server < 0) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	if (!server) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		serve(fd);
+		_exit(1);
+	}
+	close(fd);
+	return 0;
+}
+
+static void setup_remote(void)
+{
+	char *real;
+
+	setup();
+	open_files_free(of);
+	fs = mmap(NULL, sizeof(*fs), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(fs, MAP_FAILED);
+	memset(fs, 0, sizeof(*fs));
+	real = realpath(below("host"), NULL);
+	ck_assert_ptr_nonnull(real);
+	ck_assert_int_ge(asprintf(&remote, "%s/x.so", real), 0);
+	ck_assert_int_eq(mount_fuse(real), 0);
+	free(real);
+	own = make_process(false);
+	foreign = make_process(true);
+	of = open_files_new(&host_here, "/", LATE);
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Without the server, those who still wait for it are told so. */
+static void teardown_remote(void)
+{
+	end(server);
+	end(own);
+	end(foreign);
+	ck_assert_int_eq(umount2(below("host"), MNT_DETACH), 0);
+	free(remote);
+	munmap(fs, sizeof(*fs));
+	teardown();
+}
+
+static void hang_after(int timeout_ms)
+{
+	open_files_free(of);
+	of = open_files_new(&host_here, "/", timeout_ms);
+	ck_assert_ptr_nonnull(of);
+}
+
+static struct mapped_file there(uint32_t minor)
+{
+	return (struct mapped_file){ remote, 0, minor, 2 };
+}
+
+/* A file that is local, and is there for all. Named as one of device 0:@minor. */
+static struct mapped_file ours(uint32_t minor)
+{
+	static char path[4096];
+	char *real;
+
+	write_text("ours");
+	real = realpath(below("ours"), NULL);
+	ck_assert_ptr_nonnull(real);
+	snprintf(path, sizeof(path), "%s", real);
+	free(real);
+	return (struct mapped_file){ path, 0, minor, inode("ours") };
+}
+
+static bool keep_there(pid_t pid, struct mapped_file file)
+{
+	const struct mapping m = { 0, 0, 0, &file };
+
+	return open_files_keep(of, &pid, 1, &m);
+}
+
+static int search_there(pid_t pid, struct mapped_file file)
+{
+	const struct file_search what = { .pids = { pid }, .host = true, .path = file.path, .ino = file.ino };
+
+	return open_files_search(of, &what, file.maj, file.min, NULL);
+}
+
+/* It answers: what is kept is read when it is asked for, once, and is ours from then on. */
+START_TEST(test_remote)
+{
+	const struct mapped_file file = there(DEVICE);
+	int fds, i;
+
+	check_text(search_there(own, file), TEXT, 0);
+	fds = unit_open_fds();
+	ck_assert(keep_there(_i ? foreign : own, file));
+	ck_assert_int_eq(unit_open_fds(), fds + 1);
+	end(_i ? foreign : own);
+	for (i = 0; i < 3; i++) {
+		check_get(&file, TEXT);
+		atomic_store(&fs->failing, FUSE_READ);
+		atomic_store(&fs->error, EIO);
+	}
+	ck_assert_int_eq(unit_open_fds(), fds + 1);
+	ck_assert_int_eq(search_there(own, file), -EIO);
+	ck_assert_uint_eq(open_files_hung(of), 0);
+}
+END_TEST
+
+/* Whatever it answers is not taken for what our worker has to say. */
+static const struct {
+	uint32_t opcode;
+	int error, search, get; /* 0: not kept */
+} errors[] = {
+	{ FUSE_LOOKUP, EIO, -ENOENT, 0 },     { FUSE_LOOKUP, EAGAIN, -ENOENT, 0 }, { FUSE_LOOKUP, ETIME, -ENOENT, 0 },
+	{ FUSE_GETATTR, EAGAIN, -ESTALE, 0 }, { FUSE_GETATTR, ETIME, -ESTALE, 0 }, { FUSE_OPEN, EAGAIN, -ENOENT, 0 },
+	{ FUSE_OPEN, ETIME, -ENOENT, 0 },     { FUSE_OPEN, EPIPE, -ENOENT, 0 },    { FUSE_OPEN, EBADMSG, -ENOENT, 0 },
+	{ FUSE_READ, EAGAIN, -EIO, -EIO },    { FUSE_READ, ETIME, -EIO, -EIO },    { FUSE_READ, EPIPE, -EIO, -EIO },
+	{ FUSE_READ, EBADMSG, -EIO, -EIO },   { FUSE_READ, ENOENT, -EIO, -EIO },   { FUSE_READ, EMFILE, -EIO, -EIO },
+	{ FUSE_READ, EINTR, -EIO, -EIO },
+};
+
+START_TEST(test_error)
+{
+	const struct mapped_file file = there(DEVICE);
+	int fds;
+
+	check_text(search_there(own, file), TEXT, 0);
+	fds = unit_open_fds();
+	atomic_store(&fs->error, errors[_i].error);
+	atomic_store(&fs->failing, errors[_i].opcode);
+	ck_assert_int_eq(search_there(own, file), errors[_i].search);
+	ck_assert_int_eq(keep_there(own, file), !!errors[_i].get);
+	ck_assert_int_eq(open_files_get(of, &file), errors[_i].get ? errors[_i].get : -ENOENT);
+	atomic_store(&fs->failing, 0);
+	if (errors[_i].get) /* once and for all */
+		ck_assert_int_eq(open_files_get(of, &file), errors[_i].get);
+	check_text(search_there(own, file), TEXT, 0);
+	ck_assert_int_eq(unit_open_fds(), fds);
+	ck_assert_uint_eq(open_files_hung(of), 0);
+}
+END_TEST
+
+/* What it does not answer. */
+static const struct {
+	uint32_t opcode;
+	bool kept; /* it was opened before */
+} silences[] = {
+	{ FUSE_LOOKUP, false }, { FUSE_GETATTR, false }, { FUSE_OPEN, false },
+	{ FUSE_FLUSH, false },  { FUSE_READ, true },     { FUSE_FLUSH, true },
+};
+
+/* One of our own mount namespace: its device is not asked any more, others are. */
+START_TEST(test_hung_device)
+{
+	const struct mapped_file file = there(DEVICE);
+
+	hang_after(SOON);
+	if (silences[_i].kept)
+		ck_assert(keep_there(own, file));
+	atomic_store(&fs->silent, silences[_i].opcode);
+	if (silences[_i].kept)
+		ck_assert_int_eq(open_files_get(of, &file), -ETIME);
+	else
+		ck_assert(keep_there(own, file));
+	ck_assert_uint_eq(open_files_hung(of), 1);
+	/* Not asked: it would have been found. */
+	ck_assert_int_eq(search_there(own, ours(DEVICE)), -ETIME);
+	ck_assert_uint_eq(open_files_hung(of), 2);
+	check_text(search_there(own, ours(DEVICE + 1)), "ours", 0);
+	check_text(search_there(foreign, ours(0)), "ours", 0);
+	ck_assert_uint_eq(open_files_hung(of), 2);
+}
+END_TEST
+
+/* One of somebody else's: nobody of there is asked any more; the device may be a good one, of which he has a file. */
+START_TEST(test_hung_mounts)
+{
+	const struct mapped_file file = there(DEVICE);
+
+	hang_after(SOON);
+	if (silences[_i].kept)
+		ck_assert(keep_there(foreign, file));
+	atomic_store(&fs->silent, silences[_i].opcode);
+	if (silences[_i].kept)
+		ck_assert_int_eq(open_files_get(of, &file), -ETIME);
+	else
+		ck_assert(!keep_there(foreign, file));
+	ck_assert_uint_eq(open_files_hung(of), 1);
+	ck_assert_int_eq(search_there(foreign, ours(DEVICE + 1)), -ETIME);
+	ck_assert_int_eq(search_there(foreign, ours(0)), -ETIME);
+	ck_assert(!keep_there(foreign, ours(DEVICE + 1)));
+	ck_assert(keep_there(own, ours(DEVICE)));
+	check_text(search_there(own, ours(DEVICE)), "ours", 0);
+	ck_assert_uint_eq(open_files_hung(of), 4);
+}
+END_TEST
+
+/* Each device could take its time; after some of these it is enough. What is kept stays. */
+START_TEST(test_hung_many)
+{
+	const struct mapped_file kept = ours(50);
+	uint32_t i;
+
+	hang_after(SOON);
+	ck_assert(keep_there(own, kept));
+	atomic_store(&fs->silent, FUSE_OPEN);
+	for (i = 0; i < 8; i++)
+		ck_assert_int_eq(search_there(own, there(i)), -ETIME); /* 0:0 is no device: one that is not known */
+	ck_assert_uint_eq(open_files_hung(of), 8);
+	atomic_store(&fs->silent, 0);
+	ck_assert_int_eq(search_there(own, there(100)), -ETIME);
+	ck_assert_int_eq(search_there(foreign, ours(100)), -ETIME);
+	ck_assert(keep_there(own, ours(100)));
+	ck_assert_uint_eq(open_files_hung(of), 11);
+	check_get(&kept, "ours");
+}
+END_TEST
+
+/* In a process of its own: what was mounted goes with it. */
+static bool can_mount_fuse(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		status = mount_fuse("/tmp");
+		if (server > 0)
+			kill(server, SIGKILL);
+		_exit(-status);
+	}
+	waitpid(pid, &status, 0);
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return true;
+	printf("# file systems that hang are not tested: FUSE cannot be mounted here (%s)\n",
+	       WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : "crashed");
+	return false;
+}
+
+int main(void)
+{
+	Suite *s = suite_create("open_files");
+	TCase *tc = tcase_create("open_files"), *slow = tcase_create("remote");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, test_gone);
+	tcase_add_loop_test(tc, test_child, 0, ARRAY_SIZE(children));
+	tcase_add_test(tc, test_again);
+	tcase_add_test(tc, test_too_much);
+	tcase_add_test(tc, test_bound);
+	tcase_add_test(tc, test_no_room);
+	tcase_add_test(tc, test_few_descriptors);
+	tcase_add_test(tc, test_search);
+	tcase_add_test(tc, test_copied);
+	tcase_add_loop_test(tc, test_pathless, 0, 2);
+	suite_add_tcase(s, tc);
+	if (can_mount_fuse()) {
+		tcase_add_checked_fixture(slow, setup_remote, teardown_remote);
+		tcase_set_timeout(slow, 60);
+		tcase_add_loop_test(slow, test_remote, 0, 2);
+		tcase_add_loop_test(slow, test_error, 0, ARRAY_SIZE(errors));
+		tcase_add_loop_test(slow, test_hung_device, 0, ARRAY_SIZE(silences));
+		tcase_add_loop_test(slow, test_hung_mounts, 0, ARRAY_SIZE(silences));
+		tcase_add_test(slow, test_hung_many);
+		suite_add_tcase(s, slow);
+	}
+	return unit_main(s);
+}
