@@ -856,7 +856,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	r->failed = rc < 0;
 	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
 	maps = newest(p)->maps;
-	for (i = 0; i < maps->nr; i++)
+	for (i = 0; i < maps->nr && !r->failed; i++)
 		tell_mapped(t, p->entry.id, &maps->v[i]);
 	return rc == -ENOMEM ? rc : 0;
 }

@@ -1376,6 +1376,212 @@ START_TEST(test_late_name_replaced)
 }
 END_TEST
 
+/* ---- what is told of mappings */
+
+/* Of those that were told: how many, and the last. */
+struct listener {
+	int nr, stop_at; /* at which of them it is enough */
+	pid_t pid;
+	struct mapping last;
+	char path[32];
+	pid_t pids[4];
+};
+
+static bool listen(void *ctx, pid_t pid, const struct mapping *m)
+{
+	struct listener *l = ctx;
+
+	l->pid = pid;
+	l->last = *m;
+	snprintf(l->path, sizeof(l->path), "%s", m->file->path);
+	tasks_lineage(tasks, pid, l->pids, ARRAY_SIZE(l->pids));
+	return ++l->nr == l->stop_at;
+}
+
+static void check_told(const struct listener *l, int nr, pid_t pid, uint64_t start, uint64_t stop, const char *path)
+{
+	ck_assert_int_eq(l->nr, nr);
+	ck_assert_int_eq(l->pid, pid);
+	ck_assert(l->last.start == start && l->last.end == stop);
+	ck_assert_str_eq(l->path, path);
+}
+
+START_TEST(test_told)
+{
+	struct listener l = { 0 };
+
+	map(10, 0x1000, 0x2000, "/early"); /* nobody listens */
+	tasks_on_mapped(tasks, listen, &l);
+	fork_to(11, 11, 10, 10);
+	name(11, 11, "x", true);
+	ck_assert_int_eq(l.nr, 0);
+	map(11, 0x1000, 0x3000, "/bin/x");
+	check_told(&l, 1, 11, 0x1000, 0x3000, "/bin/x");
+	ck_assert(l.pids[0] == 11 && l.pids[1] == 10 && !l.pids[2]);
+	map(11, 0x2000, 0x4000, "/bin/x"); /* as it was mapped, whatever gave way to it */
+	check_told(&l, 2, 11, 0x2000, 0x4000, "/bin/x");
+	map(11, 0x9000, 0x9000, "/empty");
+	map(11, 0x9000, 0x8000, "/backwards");
+	ck_assert_int_eq(l.nr, 2);
+	map(12, 0x1000, 0x2000, "/early");
+	check_told(&l, 3, 12, 0x1000, 0x2000, "/early");
+	map(12, 0x5000, 0x6000, "//anon");
+	check_told(&l, 4, 12, 0x5000, 0x6000, "//anon");
+	tasks_on_mapped(tasks, NULL, NULL);
+	map(12, 0x5000, 0x6000, "//anon");
+	ck_assert_int_eq(l.nr, 4);
+}
+END_TEST
+
+/* Each line of /proc/PID/maps that is kept, as it is there. */
+START_TEST(test_told_learned)
+{
+	struct listener l = { 0 };
+
+	put_comm(30, 30, "p\n");
+	put("30/maps", "1000-2000 r--p 0 08:01 7 /bin/data\n"
+		       "2000-3000 r-xp 1000 08:01 7 /bin/code\n"
+		       "3000-4000 r-xp 2000 08:01 7 /bin/code\n"
+		       "8000-9000 r-xp 0 08:01 9 /lib/last (deleted)\n"
+		       "nonsense\n");
+	tasks_on_mapped(tasks, listen, &l);
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	check_told(&l, 3, 30, 0x8000, 0x9000, "/lib/last");
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	ck_assert_int_eq(tasks_learn(tasks, 31), 0); /* there is none */
+	ck_assert_int_eq(l.nr, 3);
+}
+END_TEST
+
+/* How often is one file told of that is mapped @maps times? */
+static const struct {
+	int maps, stop_at, told;
+} often[] = {
+	{ 1, 0, 1 }, { 15, 0, 15 }, { 16, 0, 16 },  { 17, 0, 16 },  { 600, 0, 16 },
+	{ 9, 1, 1 }, { 9, 2, 2 },   { 40, 16, 16 }, { 40, 17, 16 },
+};
+
+START_TEST(test_told_often)
+{
+	struct listener l = { .stop_at = often[_i].stop_at };
+	int i;
+
+	tasks_on_mapped(tasks, listen, &l);
+	for (i = 0; i < often[_i].maps; i++)
+		map(10 + i % 3, (uint64_t)(i + 1) << 12, (uint64_t)(i + 2) << 12, "/x");
+	ck_assert_int_eq(l.nr, often[_i].told);
+	l.stop_at = 0;
+	map(10, 0x1000, 0x2000, "/other");
+	ck_assert_int_eq(l.nr, often[_i].told + 1);
+	/* One that nobody maps any more is forgotten, and may be told of again. */
+	for (i = 0; i < 3; i++)
+		end(10 + i, 10 + i);
+	tasks_forget(tasks, keep_none, NULL);
+	map(10, 0x1000, 0x2000, "/x");
+	ck_assert_int_eq(l.nr, often[_i].told + 2);
+}
+END_TEST
+
+/* What takes its time when it is told does not make what was read from /proc the later. */
+static bool take_time(void *ctx, pid_t pid, const struct mapping *m)
+{
+	uint64_t *at = ctx;
+
+	(void)pid;
+	(void)m;
+	*at = now();
+	while (now() == *at)
+		;
+	return false;
+}
+
+START_TEST(test_told_in_time)
+{
+	uint64_t at = 0;
+
+	put_comm(30, 30, "p\n");
+	put("30/maps", "1000-2000 r-xp 0 08:01 7 /bin/p\n2000-3000 r-xp 0 08:01 8 /lib/p\n");
+	tasks_on_mapped(tasks, take_time, &at);
+	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
+	ck_assert_uint_ne(at, 0);
+	tasks_at(tasks, at); /* the exec came when it had been read */
+	name(30, 30, "q", true);
+	check_map(30, "p", 0x1000, "/bin/p");
+}
+END_TEST
+
+static void check_lineage(pid_t pid, size_t max, const pid_t *want, size_t nr)
+{
+	pid_t pids[8] = { -7, -7, -7, -7, -7, -7, -7, -7 };
+	size_t i;
+
+	ck_assert_uint_eq(tasks_lineage(tasks, pid, pids, max), nr);
+	for (i = 0; i < nr; i++)
+		ck_assert_int_eq(pids[i], want[i]);
+	for (; i < ARRAY_SIZE(pids); i++)
+		ck_assert_int_eq(pids[i], i == nr && nr < max ? 0 : -7);
+}
+
+/* Of a chain of forks 10, 11, ... 15, each of 10's children but the first is of a thread. */
+static const struct {
+	pid_t pid;
+	size_t max;
+	pid_t want[8];
+	size_t nr;
+} lineages[] = {
+	{ 15, 8, { 15, 14, 13, 12, 11, 10 }, 6 },
+	{ 15, 7, { 15, 14, 13, 12, 11, 10 }, 6 },
+	{ 15, 6, { 15, 14, 13, 12, 11, 10 }, 6 },
+	{ 15, 5, { 15, 14, 13, 12, 11 }, 5 },
+	{ 15, 1, { 15 }, 1 },
+	{ 15, 0, { 0 }, 0 },
+	{ 11, 8, { 11, 10 }, 2 },
+	{ 10, 8, { 10 }, 1 },
+	/* nobody told */
+	{ 99, 8, { 99 }, 1 },
+	{ 1012, 8, { 1012 }, 1 }, /* a thread of 12 */
+	{ 0, 8, { 0 }, 0 },
+	{ -1, 8, { 0 }, 0 },
+	{ INT32_MIN, 8, { 0 }, 0 },
+};
+
+START_TEST(test_lineage)
+{
+	pid_t pid;
+
+	for (pid = 11; pid <= 15; pid++) {
+		fork_to(pid, pid, pid - 1, pid == 11 ? 10 : 1000 + pid - 1);
+		fork_to(pid, 1000 + pid, pid, pid);
+	}
+	name(14, 14, "x", true); /* an exec leaves it where it is, */
+	end(13, 13);             /* and so does an end */
+	check_lineage(lineages[_i].pid, lineages[_i].max, lineages[_i].want, lineages[_i].nr);
+}
+END_TEST
+
+/* Numbers are used again: the last one that forked it counts, and it may descend from itself. */
+START_TEST(test_lineage_again)
+{
+	fork_to(11, 11, 10, 10);
+	fork_to(12, 12, 11, 11);
+	fork_to(13, 13, 12, 12);
+	end(11, 11);
+	fork_to(11, 11, 20, 20);
+	check_lineage(13, 8, (pid_t[]){ 13, 12, 11, 20 }, 4);
+	end(11, 11);
+	fork_to(11, 11, 13, 13);
+	check_lineage(13, 8, (pid_t[]){ 13, 12, 11 }, 3);
+	check_lineage(11, 8, (pid_t[]){ 11, 13, 12 }, 3);
+	check_lineage(11, 2, (pid_t[]){ 11, 13 }, 2);
+	fork_to(14, 14, 12, 12);
+	check_lineage(14, 8, (pid_t[]){ 14, 12, 11, 13 }, 4);
+	/* One that is forgotten leads nowhere. */
+	end(12, 12);
+	tasks_forget(tasks, keep_none, NULL);
+	check_lineage(14, 8, (pid_t[]){ 14, 12 }, 2);
+}
+END_TEST
+
 /* Any order of any events: nothing breaks, and counts are right. */
 START_TEST(test_random)
 {
@@ -1480,6 +1686,12 @@ int main(void)
 	tcase_add_test(t, test_refresh_moved);
 	tcase_add_test(t, test_refresh_forgotten);
 	tcase_add_loop_test(t, test_late_names, 0, ARRAY_SIZE(late_names));
+	tcase_add_test(t, test_told);
+	tcase_add_test(t, test_told_learned);
+	tcase_add_loop_test(t, test_told_often, 0, ARRAY_SIZE(often));
+	tcase_add_test(t, test_told_in_time);
+	tcase_add_loop_test(t, test_lineage, 0, ARRAY_SIZE(lineages));
+	tcase_add_test(t, test_lineage_again);
 	tcase_add_loop_test(t, test_random, 0, 4);
 	suite_add_tcase(s, t);
 	return unit_main(s);
