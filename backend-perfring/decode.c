@@ -188,9 +188,11 @@ static int decode_comm(const struct perf_event_header *h, struct words w, struct
 	return 1;
 }
 
-static int decode_mmap(const struct perf_event_header *h, struct words w, struct record *r)
+static int decode_mmap(const struct perf_event_attr *attr, const struct perf_event_header *h, struct words w,
+		       struct record *r)
 {
-	bool identified = h->type == PERF_RECORD_MMAP2 && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
+	/* Up to 6.18 at least the flag is set, too, when only another event, of whomever, has asked for build ids. */
+	bool identified = h->type == PERF_RECORD_MMAP2 && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && attr->build_id;
 	uint64_t task, device = 0, ino = 0, unused;
 	const unsigned char *id;
 
@@ -266,7 +268,7 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 		return decode_comm(h, w, out);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return decode_mmap(h, w, out);
+		return decode_mmap(attr, h, w, out);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return decode_fork(h, w, out);

@@ -310,16 +310,28 @@ static bool is_of_process(const struct record *r)
 	return r->mode == PERF_RECORD_MISC_USER || r->mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
+/* @event: out: whose it is; of what perf record wrote itself, of tasks that were there before, the one that counts. */
+static int decode_side_band(const struct backend *b, const struct perf_event_header *record, struct record *r,
+			    size_t *event)
+{
+	struct perf_event_attr attr;
+
+	*event = perfdata_event_of(b->pd, record);
+	if (*event != SIZE_MAX)
+		return decode_record(&perfdata_event(b->pd, *event)->attr, record, record->size, r);
+	*event = b->event;
+	attr = perfdata_event(b->pd, *event)->attr;
+	attr.build_id = 1; /* it says so of each */
+	return decode_record(&attr, record, record->size, r);
+}
+
 static int take_side_band(struct backend *b, const struct perf_event_header *record)
 {
 	struct books *books = &b->applier.books[0];
-	size_t event = perfdata_event_of(b->pd, record);
 	struct record r;
-	int rc;
+	size_t event;
+	int rc = decode_side_band(b, record, &r, &event);
 
-	if (event == SIZE_MAX)
-		event = b->event;
-	rc = decode_record(&perfdata_event(b->pd, event)->attr, record, record->size, &r);
 	if (rc > 0 && !has_tasks(&r))
 		rc = -EBADMSG;
 	books->bad_records += rc < 0;
@@ -343,12 +355,15 @@ static int take_side_band(struct backend *b, const struct perf_event_header *rec
 static int apply_queued(void *ctx, const struct order_item *item)
 {
 	struct backend *b = ctx;
-	size_t event = item->lead_size ? b->event : perfdata_event_of(b->pd, item->record);
 	struct record r;
+	size_t event;
+	int rc;
 
-	if (event == SIZE_MAX)
-		event = b->event;
-	if (decode_record(&perfdata_event(b->pd, event)->attr, item->record, item->size, &r) <= 0)
+	if (item->lead_size)
+		rc = decode_record(&perfdata_event(b->pd, b->event)->attr, item->record, item->size, &r);
+	else
+		rc = decode_side_band(b, item->record, &r, &event);
+	if (rc <= 0)
 		return 0;
 	return apply_record(&b->applier, item->ring, &r, item->lead);
 }

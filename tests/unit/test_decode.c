@@ -777,7 +777,8 @@ START_TEST(test_other)
 
 	for (n = 0; n < 2 * SAMPLE_ID_SETS; n++) {
 		struct perf_event_attr attr = { .sample_type = bit_set(n / 2) | PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
-						.sample_id_all = n & 1 };
+						.sample_id_all = n & 1,
+						.build_id = 1 };
 		struct writer w = make_other(_i, &attr), id = { 0 };
 		struct record r;
 		size_t size;
@@ -809,6 +810,7 @@ static const struct {
 	uint8_t size;
 	int rc;
 	bool there;
+	bool unasked; /* by the event whose record it is */
 } build_ids[] = {
 	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, true },
 	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID | PERF_RECORD_MISC_USER, 16, 1, true },
@@ -820,13 +822,17 @@ static const struct {
 	{ PERF_RECORD_MMAP2, 0, 20, 1, false },
 	{ PERF_RECORD_MMAP2, 0, 255, 1, false },
 	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, 20, 1, false },
+	/* another event has asked, and its flag was left in the header: these are a device */
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, false, true },
+	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 255, 1, false, true },
+	{ PERF_RECORD_MMAP2, 0xffff, 1, 1, false, true },
 	{ PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, false }, /* has none, whatever it says */
 	{ PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_BUILD_ID, 255, 1, false },
 };
 
 START_TEST(test_build_id)
 {
-	static const struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID };
+	const struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID, .build_id = !build_ids[_i].unasked };
 	static const unsigned char id[20] = "0123456789abcdef0123";
 	struct writer w = { .nr = 5 };
 	struct record r;
