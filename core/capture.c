@@ -71,12 +71,24 @@ static int keep_files(struct capture *cap)
 	return 0;
 }
 
+/* Each CPU has two, and each file that is kept open one. */
+static void raise_descriptors(void)
+{
+	struct rlimit rl;
+
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < rl.rlim_max) {
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
+}
+
 struct capture *capture_new(const struct options *options, const struct host *host)
 {
 	struct capture *cap = calloc(1, sizeof(*cap));
 
 	if (!cap)
 		return NULL;
+	raise_descriptors();
 	cap->options = options;
 	cap->host = host;
 	cap->signal_fd = -1;
@@ -233,13 +245,8 @@ static void drop_privileges(struct capture *cap)
 int capture_open(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
-	struct rlimit rl;
 	int rc;
 
-	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < rl.rlim_max) {
-		rl.rlim_cur = rl.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &rl);
-	}
 	if (o->input) {
 		drop_privileges(cap);
 		return input_open(cap, err);

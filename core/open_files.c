@@ -147,9 +147,8 @@ struct open_files *open_files_new(const struct host *host, const char *root, int
 	of->places = (struct search_places){ host->proc, root };
 	of->timeout_ms = timeout_ms;
 	of->max = KEPT_MAX;
-	/* The run raises the limit to that. */
-	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_max / 4 < KEPT_MAX)
-		of->max = rl.rlim_max / 4;
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur / 4 < KEPT_MAX)
+		of->max = rl.rlim_cur / 4;
 	if (readlink("/proc/self/ns/mnt", of->mounts, NS_LEN_MAX - 1) < 0)
 		of->mounts[0] = 0;
 	job.ctx = &of->places;

@@ -67,6 +67,7 @@ static void setup(void)
 	memset(rings, 0, sizeof(rings));
 	options = (struct options){ .cpu = -1 };
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1, .unwinds = true };
+	cap.files.host = &host;
 	cap.backends[0].ops = &backend_perfring;
 	cap.events = events;
 	cap.nr_events = 1;
@@ -424,6 +425,7 @@ START_TEST(test_recorded)
 
 	unwinding_free(a.unwinding);
 	options.input = "perf.data";
+	cap.files.recorded = &cap.recording.origin;
 	a.unwinding = unwinding_new(&cap);
 	ck_assert_ptr_nonnull(a.unwinding);
 	put_maps(STACK_LINE);
