@@ -3,8 +3,10 @@
 
 #include "core/privileges.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -232,6 +234,93 @@ START_TEST(test_folders)
 }
 END_TEST
 
+/* Open the first entry of folder @name of process @pid, or @name itself when it is no folder. */
+static bool opens(pid_t pid, const char *name)
+{
+	char path[600];
+	struct dirent *e = NULL;
+	DIR *d;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	d = strcmp(name, "map_files") ? NULL : opendir(path);
+	while (d && (e = readdir(d)) && *e->d_name == '.')
+		;
+	if (e)
+		snprintf(path, sizeof(path), "/proc/%d/%s/%s", pid, name, e->d_name);
+	if (d)
+		closedir(d);
+	if (!e && !strcmp(name, "map_files"))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static const struct {
+	const char *name;
+	unsigned int uses;
+	bool processes;
+} strangers[] = {
+	{ "a recording", 0, false },
+	{ "a report of one", PRIVILEGES_REPORT, false },
+	{ "a live run", LIVE, true },
+	{ "a live run in the kernel", LIVE | PRIVILEGES_BPF, true },
+};
+
+/* @ready: tells that this one is somebody else. It ends with its parent, which may not kill it any more. */
+static void be_stranger(int ready)
+{
+	if (setresgid(STRANGER, STRANGER, STRANGER) || setresuid(STRANGER, STRANGER, STRANGER))
+		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static int read_stranger(int row)
+{
+	static const char *const files[] = { "maps", "root", "map_files" };
+	struct privileges_need need = { .uses = strangers[row].uses };
+	struct err err = { 0 };
+	int ready[2], rc = 0;
+	char byte;
+	pid_t pid;
+	size_t i;
+
+	if (pipe(ready))
+		return 1;
+	pid = fork();
+	if (!pid)
+		be_stranger(ready[1]);
+	close(ready[1]);
+	if (pid < 0 || read(ready[0], &byte, 1) != 1)
+		return 2;
+	if (privileges_drop(&need, &err))
+		rc = 3;
+	for (i = 0; i < ARRAY_SIZE(files) && !rc; i++)
+		if (opens(pid, files[i]) != strangers[row].processes)
+			rc = 4 + (int)i;
+	return rc;
+}
+
+START_TEST(test_strangers)
+{
+	struct caps c;
+	int step;
+
+	get(&c);
+	if (geteuid() || !(c.permitted & C(SETUID)) || !(c.permitted & C(SYS_PTRACE)) ||
+	    !(c.permitted & (C(SYS_ADMIN) | C(CHECKPOINT_RESTORE))))
+		return;
+	step = in_child(read_stranger, _i);
+	ck_assert_msg(!step, "%s: step %d", strangers[_i].name, step);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("privileges");
@@ -240,6 +329,7 @@ int main(void)
 	tcase_add_loop_test(t, test_sets, 0, ARRAY_SIZE(sets));
 	tcase_add_test(t, test_nothing);
 	tcase_add_loop_test(t, test_folders, 0, ARRAY_SIZE(folders));
+	tcase_add_loop_test(t, test_strangers, 0, ARRAY_SIZE(strangers));
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
