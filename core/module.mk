@@ -6,6 +6,7 @@ LIB_SRCS += \
 	core/capture_events.c \
 	core/capture_input.c \
 	core/compare.c \
+	core/confine.c \
 	core/err.c \
 	core/events.c \
 	core/file_search.c \
@@ -43,6 +44,10 @@ LIB_SRCS += \
 	core/symbols/elf_xz.c \
 	core/symbols/kernel.c \
 	core/symbols/kernel_names.c \
+	core/symbols/lines.c \
+	core/symbols/lines_dwarf.c \
+	core/symbols/lines_message.c \
+	core/symbols/lines_serve.c \
 	core/symbols/perf_map.c \
 	core/symbols/perf_maps.c \
 	core/symbols/symbols.c \
@@ -59,4 +64,4 @@ ifneq ($(IBERTY),)
 ALL_CFLAGS += -DHAVE_IBERTY
 IBERTY_LIBS := -liberty
 endif
-LIBS += $(shell $(PKG_CONFIG) --libs libelf liblzma zlib) $(IBERTY_LIBS)
+LIBS += $(shell $(PKG_CONFIG) --libs libelf libdw liblzma zlib) $(IBERTY_LIBS)

@@ -451,7 +451,8 @@ static const struct opt options[] = {
 	{ 'c', "count", "N", "sample every N events (nanoseconds for the CPU clock)", .set = set_period, .live = true },
 	{ 'd', "delimited", NULL, "delimiter between kernel and user stack", .set = set_flag,
 	  .at = AT(report.delimited) },
-	{ 'a', "annotations", NULL, "_[k] after kernel frames", .set = set_flag, .at = AT(report.annotations) },
+	{ 'a', "annotations", NULL, "_[k] after kernel frames, _[i] after inlined ones", .set = set_flag,
+	  .at = AT(report.annotations) },
 	{ 'I', "include-idle", NULL, "keep the idle task", .set = set_flag, .at = AT(include_idle) },
 	{ 'f', "folded", NULL, "one line per stack, as flame graph tools read it", .set = set_folded },
 	{ 'A', "address", NULL, "raw addresses before the names", .set = set_flag, .at = AT(report.addresses) },
@@ -481,8 +482,10 @@ static const struct opt options[] = {
 	{ 0, "vmlinux", "FILE", "kernel names from this kernel image", .set = set_text, .at = AT(vmlinux) },
 	{ 0, "debug-dir", "DIR", "look for debug files here before /usr/lib/debug", .set = set_folder,
 	  .at = AT(debug_dir) },
-	{ 0, "inline", NULL, "show inlined functions", .later = true },
-	{ 0, "source", NULL, "show source file and line", .later = true },
+	{ 0, "inline", NULL, "frames for inlined functions, too (needs debug information)", .set = set_flag,
+	  .at = AT(report.inlined) },
+	{ 0, "source", NULL, "with -s: file.c:123 of each frame (needs debug information)", .set = set_flag,
+	  .at = AT(report.source) },
 	{ 0, "cgroup", "PATH", "only tasks in this cgroup", .set = check_text, .later = true },
 	{ 0, "mntns", "PID", "only this process's mount namespace", .set = check_pid, .later = true },
 	{ 0, "comm", "NAME", "only tasks of this name", .set = check_comm, .later = true },
@@ -682,6 +685,7 @@ static int finish(struct parse *p)
 		o->report.delimited = false;
 	if (o->report.form == REPORT_FOLDED)
 		o->report.addresses = o->report.offsets = false;
+	o->report.source &= o->report.offsets;
 	return 0;
 }
 

@@ -88,6 +88,11 @@ static void user_name(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	symbols_user(ctx, pid, comm, addr, is_return, out);
 }
 
+static size_t inlined_names(void *ctx, const struct symbol **out)
+{
+	return symbols_inlined(ctx, out);
+}
+
 /* Which differences there are beside those of the rows, and why, where it can be told. */
 static void explain(const struct compare *c, const struct account *a, enum report_agreement agreement)
 {
@@ -169,11 +174,13 @@ static void print_warnings(const struct run *run)
 	if (capture_files_hung(run->cap))
 		fprintf(stderr, "WARNING: %zu files were not opened: their file systems did not answer.\n",
 			capture_files_hung(run->cap));
+	if (symbols_lines_skipped(run->symbols, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
 }
 
 static int write_report(struct run *run, const struct account *a, struct err *err)
 {
-	const struct report_names names = { run->symbols, kernel_name, user_name };
+	const struct report_names names = { run->symbols, kernel_name, user_name, inlined_names };
 	const struct capture *cap = run->cap;
 	const struct report_cfg *cfg = &cap->options->report;
 	FILE *out = run->out->stream;
@@ -259,6 +266,8 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 		.perf_maps = cap->perf_maps,
 		.kallsyms = cap->options->kallsyms,
 		.vmlinux = cap->options->vmlinux,
+		.inlined = cap->options->report.inlined && !cap->options->kernel_only,
+		.source = cap->options->report.source && !cap->options->kernel_only,
 	};
 	struct run run = { .cap = cap, .out = out };
 	const struct options *o = cap->options;

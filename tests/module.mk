@@ -103,7 +103,7 @@ $(O)/fuzz/libfleetprof.a: $(FUZZ_OBJS)
 
 $(FUZZ_BINS): $(O)/fuzz/%: $(O)/fuzz/obj/tests/fuzz/%.o $(O)/fuzz/libfleetprof.a
 	$(say) LINK $@
-	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(shell $(PKG_CONFIG) --libs libelf liblzma zlib) $(ZSTD_LIBS) $(IBERTY_LIBS)
+	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(shell $(PKG_CONFIG) --libs libelf libdw liblzma zlib) $(ZSTD_LIBS) $(IBERTY_LIBS)
 
 fuzz: $(FUZZ_BINS)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \

@@ -10,8 +10,7 @@ static void folded_frame(struct textbuf *b, const struct report_cfg *cfg, uint64
 {
 	(void)addr;
 	textbuf_name(b, sym->name ? sym->name : UNKNOWN, report_folded.semicolon);
-	if (kernel && cfg->annotations)
-		textbuf_put(b, "_[k]", strlen("_[k]"));
+	textbuf_annotate(b, cfg, kernel, sym);
 }
 
 static void folded_row(FILE *out, const struct report_row *row)

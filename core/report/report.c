@@ -26,15 +26,19 @@ struct frame_key {
 	bool is_return;
 };
 
+/* Its labels, root first: what was inlined at an address are frames of their own. */
 struct frame {
 	struct frame_key key;
-	uint32_t label;
+	uint32_t nr;
+	size_t at;
 };
 
 /* Frames that have been named: those of the kernel, or those of one task. All zeros is empty. */
 struct frames {
 	struct frame *v;
 	size_t nr, cap;
+	uint32_t *labels;
+	size_t nr_labels, labels_cap;
 	struct hash_index index;
 };
 
@@ -90,8 +94,10 @@ static void report_release(struct report *r)
 	free(r->tasks);
 	free(r->rows);
 	free(r->kernel_frames.v);
+	free(r->kernel_frames.labels);
 	free(r->kernel_seqs);
 	free(r->user_frames.v);
+	free(r->user_frames.labels);
 	free(r->named);
 	free(r->text.bytes);
 	free(r->folded.bytes);
@@ -169,40 +175,64 @@ static bool same_frame(const void *table, uint32_t pos, const void *key)
 	return have->addr == k->addr && have->is_return == k->is_return;
 }
 
+static int add_label(struct report *r, struct frames *frames, const struct frame_key *key, bool kernel,
+		     const struct symbol *symbol)
+{
+	struct symbol sym = *symbol;
+	char readable[DEMANGLED_MAX];
+	uint32_t *labels = grow(frames->labels, &frames->labels_cap, frames->nr_labels, 1, sizeof(*labels));
+	int rc;
+
+	if (!labels)
+		return -ENOMEM;
+	frames->labels = labels;
+	if (sym.name && !*sym.name)
+		sym.name = NULL;
+	if (!kernel && sym.name && demangle(sym.name, readable, sizeof(readable)))
+		sym.name = readable;
+	r->text.len = r->folded.len = 0;
+	r->writer->frame(&r->text, r->cfg, key->addr, kernel, &sym);
+	report_folded.frame(&r->folded, r->cfg, key->addr, kernel, &sym);
+	rc = labels_add(&r->labels, &r->text, &r->folded, &labels[frames->nr_labels]);
+	frames->nr_labels += !rc;
+	return rc;
+}
+
 /* @task: NULL for a kernel frame. */
-static int name_frame(struct report *r, const struct task *task, const struct frame_key *key, uint32_t *label)
+static int name_frame(struct report *r, const struct task *task, struct frames *frames, const struct frame_key *key)
 {
 	const struct report_names *names = r->names;
+	const struct symbol *inlined = NULL;
 	struct symbol sym = { 0 };
-	char readable[DEMANGLED_MAX];
+	size_t nr = 0;
+	int rc;
 
 	if (task)
 		names->user(names->ctx, task->pid, task->comm, key->addr, key->is_return, &sym);
 	else
 		names->kernel(names->ctx, key->addr, key->is_return, &sym);
-	if (sym.name && !*sym.name)
-		sym.name = NULL;
-	if (task && sym.name && demangle(sym.name, readable, sizeof(readable)))
-		sym.name = readable;
-	r->text.len = r->folded.len = 0;
-	r->writer->frame(&r->text, r->cfg, key->addr, !task, &sym);
-	report_folded.frame(&r->folded, r->cfg, key->addr, !task, &sym);
-	return labels_add(&r->labels, &r->text, &r->folded, label);
+	if (task && r->cfg->inlined && names->inlined)
+		nr = names->inlined(names->ctx, &inlined);
+	rc = add_label(r, frames, key, !task, &sym);
+	while (!rc && nr-- > 0)
+		rc = add_label(r, frames, key, false, &inlined[nr]);
+	return rc;
 }
 
-static int find_frame(struct report *r, const struct task *task, const struct frame_key *key, uint32_t *label)
+static int find_frame(struct report *r, const struct task *task, const struct frame_key *key, const struct frame **out)
 {
 	struct frames *frames = task ? &r->user_frames : &r->kernel_frames;
 	uint64_t hash = hash_bytes(&key->addr, sizeof(key->addr), key->is_return);
 	uint32_t pos = hash_find(&frames->index, hash, same_frame, frames, key);
+	size_t at = frames->nr_labels;
 	struct frame *v;
 	int rc;
 
 	if (pos != HASH_NONE) {
-		*label = frames->v[pos].label;
+		*out = &frames->v[pos];
 		return 0;
 	}
-	rc = name_frame(r, task, key, label);
+	rc = name_frame(r, task, frames, key);
 	if (rc)
 		return rc;
 	if (frames->nr >= HASH_NONE - 1)
@@ -214,7 +244,8 @@ static int find_frame(struct report *r, const struct task *task, const struct fr
 	rc = hash_add(&frames->index, hash, (uint32_t)frames->nr);
 	if (rc)
 		return rc;
-	v[frames->nr++] = (struct frame){ *key, *label };
+	v[frames->nr] = (struct frame){ *key, (uint32_t)(frames->nr_labels - at), at };
+	*out = &v[frames->nr++];
 	return 0;
 }
 
@@ -227,28 +258,39 @@ static struct frame_key frame_at(const struct stack *s, uint32_t i, bool user)
 	return (struct frame_key){ exact ? addr ^ STACK_EXACT : addr, i > 0 && !exact };
 }
 
-/* The labels of a stack, root first. */
-static int name_stack(struct report *r, const struct task *task, const struct stack *s, uint32_t missed, uint32_t *seq)
+/* Append @nr labels to the scratch's @used ones. */
+static int add_ids(struct report *r, uint32_t *used, const uint32_t *labels, uint32_t nr)
 {
-	uint32_t *ids = grow(r->ids, &r->ids_cap, s->nr, 1, sizeof(*ids));
-	uint32_t nr = 0, i;
-	int rc;
+	uint32_t *ids = grow(r->ids, &r->ids_cap, *used, nr, sizeof(*ids));
 
 	if (!ids)
 		return -ENOMEM;
 	r->ids = ids;
+	memcpy(ids + *used, labels, nr * sizeof(*labels));
+	*used += nr;
+	return 0;
+}
+
+/* The labels of a stack, root first. */
+static int name_stack(struct report *r, const struct task *task, const struct stack *s, uint32_t missed, uint32_t *seq)
+{
+	const struct frames *frames = task ? &r->user_frames : &r->kernel_frames;
+	const struct frame *f;
+	uint32_t nr = 0, i;
+	int rc = 0;
+
 	if (s->state == STACK_MISSED)
-		ids[nr++] = missed;
+		rc = add_ids(r, &nr, &missed, 1);
 	else if (s->state == STACK_TAKEN && s->truncated)
-		ids[nr++] = r->truncated;
-	for (i = s->nr; i-- > 0; nr++) {
+		rc = add_ids(r, &nr, &r->truncated, 1);
+	for (i = s->nr; !rc && i-- > 0;) {
 		struct frame_key key = frame_at(s, i, task);
 
-		rc = find_frame(r, task, &key, &ids[nr]);
-		if (rc)
-			return rc;
+		rc = find_frame(r, task, &key, &f);
+		if (!rc)
+			rc = add_ids(r, &nr, frames->labels + f->at, f->nr);
 	}
-	return labels_add_seq(&r->labels, ids, nr, seq);
+	return rc ? rc : labels_add_seq(&r->labels, r->ids, nr, seq);
 }
 
 static int find_kernel(struct report *r, const struct stack_row *in, uint32_t *seq)
@@ -395,7 +437,7 @@ static int add_task(struct report *r, const struct task *task, const uint32_t *r
 
 	hash_release(&r->user_frames.index);
 	hash_release(&r->named_index);
-	r->user_frames.nr = r->nr_named = 0;
+	r->user_frames.nr = r->user_frames.nr_labels = r->nr_named = 0;
 	for (i = 0; !rc && i < task->nr_rows; i++)
 		rc = add_row(r, task, rows[i]);
 	return rc;

@@ -30,13 +30,19 @@ struct report_cfg {
 	bool annotations; /* -a */
 	bool addresses;   /* -A, text form only */
 	bool offsets;     /* -s, text form only */
+	bool inlined;     /* --inline */
+	bool source;      /* --source, only with @offsets */
 };
 
-/** struct report_names - where names come from: the resolver's two functions, or a test's. */
+/**
+ * struct report_names - where names come from: the resolver's functions, or a test's.
+ * @inlined: as symbols_inlined(); NULL: nothing is
+ */
 struct report_names {
 	void *ctx;
 	void (*kernel)(void *ctx, uint64_t addr, bool is_return, struct symbol *out);
 	void (*user)(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
+	size_t (*inlined)(void *ctx, const struct symbol **out);
 };
 
 /**

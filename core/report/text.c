@@ -17,6 +17,15 @@ static void put_module(struct textbuf *b, const char *module, char semicolon)
 		textbuf_put(b, "]", 1);
 }
 
+static void put_position(struct textbuf *b, const struct symbol *sym)
+{
+	char line[16];
+
+	textbuf_put(b, " ", 1);
+	textbuf_name(b, sym->file, report_text.semicolon);
+	textbuf_put(b, line, (size_t)snprintf(line, sizeof(line), ":%u", sym->line));
+}
+
 static void text_frame(struct textbuf *b, const struct report_cfg *cfg, uint64_t addr, bool kernel,
 		       const struct symbol *sym)
 {
@@ -25,12 +34,13 @@ static void text_frame(struct textbuf *b, const struct report_cfg *cfg, uint64_t
 	if (cfg->addresses)
 		textbuf_put(b, hex, (size_t)snprintf(hex, sizeof(hex), "0x%016" PRIx64 " ", addr));
 	textbuf_name(b, sym->name ? sym->name : UNKNOWN, report_text.semicolon);
-	if (cfg->offsets && sym->name)
+	if (cfg->offsets && sym->name && !sym->inlined)
 		textbuf_put(b, hex, (size_t)snprintf(hex, sizeof(hex), "+0x%" PRIx64, sym->offset));
 	if (cfg->offsets && sym->module)
 		put_module(b, sym->module, report_text.semicolon);
-	if (kernel && cfg->annotations)
-		textbuf_put(b, "_[k]", strlen("_[k]"));
+	textbuf_annotate(b, cfg, kernel, sym);
+	if (cfg->source && sym->file && sym->line)
+		put_position(b, sym);
 }
 
 static void text_row(FILE *out, const struct report_row *row)

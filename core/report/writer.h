@@ -43,6 +43,14 @@ struct report_writer {
 
 extern const struct report_writer report_text, report_folded;
 
+/* What -a appends to a frame. */
+static inline void textbuf_annotate(struct textbuf *b, const struct report_cfg *cfg, bool kernel,
+				    const struct symbol *sym)
+{
+	if (cfg->annotations && (kernel || sym->inlined))
+		textbuf_put(b, kernel ? "_[k]" : "_[i]", 4);
+}
+
 #define UNKNOWN "[unknown]" /* a frame without a symbol */
 
 #endif

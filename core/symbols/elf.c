@@ -31,6 +31,8 @@ struct elf_symbols {
 	struct symtab tables[2];
 	unsigned int nr_tables;
 	bool has_symtab, swept, plt_read;
+	bool wants_lines;
+	const struct elf_file *lines; /* of the two, the one with the debug information; NULL: neither */
 	struct elf_spans spans, plt;
 	const struct elf_strings *dynamic; /* the names that relocations mean; NULL: none */
 	struct elf_plt_sections plt_sections;
@@ -156,7 +158,12 @@ static void read_debuglink(struct elf_symbols *es, const Elf64_Shdr *sh)
 	memcpy(es->debuglink, name, len + 1);
 }
 
-/* Sections that have a meaning by their name. */
+static bool is_debug_info(const char *name)
+{
+	return !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
+}
+
+/* Sections that have a meaning by their name. Debug information is read elsewhere, also where it is compressed. */
 static void find_named(struct elf_symbols *es)
 {
 	const struct elf_file *f = &es->file;
@@ -166,10 +173,12 @@ static void find_named(struct elf_symbols *es)
 		const Elf64_Shdr *sh = &f->sections[i];
 		char name[16] = ""; /* the longest is .gnu_debuglink */
 
-		if (!elf_section_readable(f, sh))
-			continue;
 		if (sh->sh_type == SHT_PROGBITS)
 			elf_section_name(f, sh, name, sizeof(name));
+		if (is_debug_info(name))
+			es->lines = f;
+		if (!elf_section_readable(f, sh))
+			continue;
 		elf_plt_note(&es->plt_sections, f, sh, name);
 		if (!strcmp(name, ".gnu_debugdata")) {
 			es->inside = sh->sh_offset;
@@ -178,6 +187,19 @@ static void find_named(struct elf_symbols *es)
 			read_debuglink(es, sh);
 		}
 	}
+}
+
+static bool has_debug_info(const struct elf_file *f)
+{
+	char name[16];
+	size_t i;
+
+	for (i = 0; i < f->nr_sections; i++) {
+		elf_section_name(f, &f->sections[i], name, sizeof(name));
+		if (is_debug_info(name))
+			return true;
+	}
+	return false;
 }
 
 static int load(struct elf_symbols *es)
@@ -279,9 +301,19 @@ void elf_symbols_free(struct elf_symbols *es)
 
 /* ---- the debug file */
 
+void elf_symbols_want_lines(struct elf_symbols *es)
+{
+	es->wants_lines = true;
+}
+
 bool elf_symbols_wants_debug(const struct elf_symbols *es)
 {
-	return !es->has_symtab;
+	return !es->has_symtab || (es->wants_lines && !es->lines);
+}
+
+int elf_symbols_lines_fd(const struct elf_symbols *es)
+{
+	return es->lines ? es->lines->fd : -1;
 }
 
 /* Of a file in memory no more is needed than the names. */
@@ -306,24 +338,40 @@ static bool same_build(const struct elf_file *a, const struct elf_file *b)
 	return !a->build_id.size || !b->build_id.size || build_id_equal(&a->build_id, &b->build_id);
 }
 
+/* Its names are taken, unless it is there for the debug information alone. */
+static int take_debug(struct elf_symbols *es)
+{
+	struct symtab t;
+	int rc;
+
+	if (!same_build(&es->file, &es->debug))
+		return -ESTALE;
+	if (es->wants_lines && !es->lines && has_debug_info(&es->debug))
+		es->lines = &es->debug;
+	if (es->has_symtab && es->wants_lines)
+		return es->lines == &es->debug ? 0 : -ENOENT;
+	rc = read_symbols(es, &es->debug, SHT_SYMTAB, &t);
+	if (!rc)
+		keep_strings(&es->debug, &es->names.strings[es->names.nr_strings - 1]);
+	return rc;
+}
+
 static int merge_debug(struct elf_symbols *es)
 {
 	unsigned int nr_strings = es->names.nr_strings;
 	size_t nr = es->nr;
-	struct symtab t;
-	int rc = -ESTALE;
+	int rc = take_debug(es);
 
-	if (same_build(&es->file, &es->debug))
-		rc = read_symbols(es, &es->debug, SHT_SYMTAB, &t);
 	es->nr_read += es->nr - nr;
 	if (rc) {
 		es->nr = nr;
 		es->names.nr_strings = nr_strings;
+		if (es->lines == &es->debug)
+			es->lines = NULL;
 		elf_file_release(&es->debug);
 		return rc;
 	}
 	elf_file_drop_sections(&es->debug);
-	keep_strings(&es->debug, &es->names.strings[nr_strings]);
 	es->has_symtab = true;
 	return 0;
 }
@@ -365,7 +413,8 @@ int elf_symbols_add_inside(struct elf_symbols *es)
 
 	if (!may_merge(es))
 		return -EALREADY;
-	if (!es->inside_size)
+	/* There is no debug information in it. */
+	if (!es->inside_size || (es->has_symtab && es->wants_lines))
 		return -ENOENT;
 	rc = elf_xz_inflate(&es->file, es->inside, es->inside_size, &memory, &len);
 	/* A few bytes can take much time and memory: as much as so many symbols. */

@@ -44,14 +44,23 @@ int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out);
 
 void elf_symbols_free(struct elf_symbols *es);
 
-/** elf_symbols_wants_debug() - has no .symtab been read, of the file or of another one? */
+/** elf_symbols_want_lines() - the debug information is wanted, too (see lines.h). Before debug files are added. */
+void elf_symbols_want_lines(struct elf_symbols *es);
+
+/**
+ * elf_symbols_lines_fd() - the file that has the debug information, the file itself or its debug file. Borrowed until
+ * elf_symbols_free(). -1: neither, or it is in memory.
+ */
+int elf_symbols_lines_fd(const struct elf_symbols *es);
+
+/** elf_symbols_wants_debug() - has no .symtab been read, of the file or of another one, or nothing else wanted? */
 bool elf_symbols_wants_debug(const struct elf_symbols *es);
 
 /**
  * elf_symbols_add_debug() - add the .symtab of @fd, the separate debug file. One of another build or machine is
  * refused; that it is the right one when nothing tells builds apart is for the caller to know. Before the first
- * elf_symbols_find(), and once. Return: 0; -ENOENT: it has no .symtab; -ESTALE: of another build or machine; -EALREADY;
- * others as of elf_symbols_open(), and @es is as it was. @fd stays the caller's.
+ * elf_symbols_find(), and once. Return: 0; -ENOENT: it has nothing that is wanted; -ESTALE: of another build or
+ * machine; -EALREADY; others as of elf_symbols_open(), and @es is as it was. @fd stays the caller's.
  */
 int elf_symbols_add_debug(struct elf_symbols *es, int fd);
 

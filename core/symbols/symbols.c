@@ -8,6 +8,7 @@
 #include "core/symbols/debug_files.h"
 #include "core/symbols/elf.h"
 #include "core/symbols/kernel_names.h"
+#include "core/symbols/lines.h"
 #include "core/symbols/perf_maps.h"
 #include "core/tasks.h"
 
@@ -30,6 +31,7 @@ struct symbol_file {
 	pid_t tried_pid;
 	unsigned int tries_left; /* 0: do not try to open it any more */
 	bool mismatched;
+	int64_t lines_file; /* its number there; -1: none yet */
 };
 
 struct symbols {
@@ -51,7 +53,20 @@ struct symbols {
 	struct elf_symbols *vdso;
 	uint64_t vdso_len;
 	bool vdso_asked;
+
+	struct lines *lines; /* NULL: nothing of them is wanted */
+	struct symbol inlined[LINES_DEPTH];
+	size_t nr_inlined;
 };
+
+static int open_lines(struct symbols *s, const struct symbols_cfg *cfg)
+{
+	unsigned int wanted = (cfg->inlined ? LINES_INLINED : 0) | (cfg->source ? LINES_SOURCE : 0);
+
+	if (wanted)
+		s->lines = lines_new(wanted);
+	return wanted && !s->lines ? -ENOMEM : 0;
+}
 
 int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err)
 {
@@ -64,11 +79,14 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 	s->files_cfg = cfg->files;
 	s->debug.mapped = cfg->files;
 	s->perf_maps = cfg->perf_maps;
-	rc = kernel_names_open(cfg, &s->kernel, err);
-	if (rc)
+	rc = open_lines(s, cfg);
+	rc = rc ? err_sys(err, rc, "cannot name the stacks") : kernel_names_open(cfg, &s->kernel, err);
+	if (rc) {
+		lines_free(s->lines);
 		free(s);
-	else
+	} else {
 		*out = s;
+	}
 	return rc;
 }
 
@@ -78,6 +96,8 @@ static void drop_files(struct symbols *s)
 
 	for (i = 0; i < s->nr_files; i++)
 		elf_symbols_free(s->files[i].elf);
+	if (s->lines)
+		lines_forget(s->lines);
 	hash_release(&s->by_file);
 	s->nr_files = 0;
 	s->nr_read = 0;
@@ -91,6 +111,7 @@ void symbols_free(struct symbols *s)
 	free(s->files);
 	elf_symbols_free(s->vdso);
 	kernel_names_free(s->kernel);
+	lines_free(s->lines);
 	free(s);
 }
 
@@ -98,6 +119,8 @@ void symbols_renew(struct symbols *s)
 {
 	if (s->perf_maps)
 		perf_maps_renew(s->perf_maps);
+	if (s->lines)
+		lines_renew(s->lines);
 }
 
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out)
@@ -142,8 +165,11 @@ static struct symbol_file *file_entry(struct symbols *s, const struct mapped_fil
 	s->files = files;
 	if (hash_add(&s->by_file, hash, (uint32_t)s->nr_files))
 		return NULL;
-	s->files[s->nr_files] =
-		(struct symbol_file){ .file = file, .tries_left = mapped_file_is_memory(file) ? 0 : TRIES_MAX };
+	s->files[s->nr_files] = (struct symbol_file){
+		.file = file,
+		.tries_left = mapped_file_is_memory(file) ? 0 : TRIES_MAX,
+		.lines_file = -1,
+	};
 	return &s->files[s->nr_files++];
 }
 
@@ -166,6 +192,8 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 	close(fd);
 	if (rc)
 		return rc;
+	if (s->lines)
+		elf_symbols_want_lines(f->elf);
 	/* That there is none is usual, and no reason to try again. */
 	rc = debug_files_add(&s->debug, pid, f->file, f->elf);
 	if (rc == -EMFILE || rc == -ENFILE)
@@ -278,15 +306,52 @@ static bool find_signal_return(struct elf_symbols *elf, uint64_t vaddr, struct e
 	return true;
 }
 
+/* What is known of @vaddr beside its symbol. */
+static void find_lines(struct symbols *s, struct symbol_file *f, uint64_t vaddr, struct symbol *out)
+{
+	int fd = s->lines ? elf_symbols_lines_fd(f->elf) : -1;
+	const struct lines_frame *frames;
+	size_t nr, i;
+
+	if (fd >= 0 && f->lines_file < 0)
+		f->lines_file = lines_add_file(s->lines);
+	if (fd < 0 || f->lines_file < 0)
+		return;
+	nr = lines_find(s->lines, (uint32_t)f->lines_file, fd, vaddr, &frames);
+	for (i = 0; i + 1 < nr; i++)
+		s->inlined[i] = (struct symbol){ .name = frames[i].name,
+						 .module = out->module,
+						 .file = frames[i].file,
+						 .line = frames[i].line,
+						 .inlined = true };
+	if (!nr)
+		return;
+	s->nr_inlined = nr - 1;
+	out->file = frames[nr - 1].file;
+	out->line = frames[nr - 1].line;
+}
+
+size_t symbols_inlined(const struct symbols *s, const struct symbol **out)
+{
+	*out = s->inlined;
+	return s->nr_inlined;
+}
+
+bool symbols_lines_skipped(const struct symbols *s, struct err *why)
+{
+	return s->lines && lines_skipped(s->lines, why);
+}
+
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
 {
 	uint64_t lookup = addr - (is_return && addr), offset, vaddr;
 	struct elf_symbols *elf = NULL;
 	struct elf_symbol found;
-	struct symbol_file *f;
+	struct symbol_file *f = NULL;
 	struct mapping m;
 
 	*out = (struct symbol){ 0 };
+	s->nr_inlined = 0;
 	/* Files are known by their address. In a run of many reports some end, and others take their place. */
 	if (s->forgotten != tasks_forgotten(s->tasks)) {
 		drop_files(s);
@@ -311,6 +376,8 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 	}
 	if (!elf || !elf_symbols_vaddr(elf, offset, &vaddr))
 		return;
+	if (f)
+		find_lines(s, f, vaddr, out);
 	if (!elf_symbols_find(elf, vaddr, &found) && !(is_return && find_signal_return(elf, vaddr + 1, &found)))
 		return;
 	out->name = found.name;

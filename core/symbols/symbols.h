@@ -13,6 +13,9 @@
  * or its .gnu_debugdata's in its place (see debug_files.h); then of the entries of its PLT, "name@plt". Those of [vdso]
  * are our own vDSO's. They are as they are in the files: report/ demangles them.
  *
+ * Inlined functions and source lines are read of the debug information of files, where they are wanted: see lines.h.
+ * There are none of the kernel and the vDSO.
+ *
  * Code in no file, made at run time, has the names that its process writes for it, see perf_map.h; not in a recording.
  *
  * An address in a file belongs to the symbol that covers it by its size and begins closest below it; where
@@ -44,11 +47,14 @@ struct perf_maps;
  * @perf_maps: names of code made at run time; NULL: there are none
  * @kallsyms:  a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of the host
  * @vmlinux:   an ELF image of that kernel, moved to where it was loaded; NULL: none
+ * @inlined:   functions that were inlined are wanted: symbols_inlined()
+ * @source:    source lines are wanted
  */
 struct symbols_cfg {
 	const struct mapped_files_cfg *files;
 	struct perf_maps *perf_maps;
 	const char *kallsyms, *vmlinux;
+	bool inlined, source;
 };
 
 /**
@@ -58,11 +64,17 @@ struct symbols_cfg {
  * @module: "kernel" (of unknown kernel addresses, too), a kernel module's name, "bpf", a mapped file's base
  *          name, "[vdso]", "//anon" and so on as they are; NULL: no known mapping. Borrowed, a file's from
  *          tasks.
+ * @file:   base name of the source file; NULL: not known, or not wanted. Borrowed until the next symbols_user().
+ * @line:   in it, of the address, or where what is inlined there is called; 0: not known
+ * @inlined: it is no symbol, but a function that was inlined into one; @name is as @file is, and there is no @offset
  */
 struct symbol {
 	const char *name;
 	uint64_t offset;
 	const char *module;
+	const char *file;
+	unsigned int line;
+	bool inlined;
 };
 
 /**
@@ -89,6 +101,16 @@ void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct sym
 
 /** symbols_user() - the same for an address of process @pid while it was called @comm (see tasks_find()). */
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
+
+/**
+ * symbols_inlined() - what was inlined at the address of the last symbols_user(), if that is wanted.
+ * @out: innermost first, without the symbol itself; borrowed until the next symbols_user()
+ * Return: how many.
+ */
+size_t symbols_inlined(const struct symbols *s, const struct symbol **out);
+
+/** symbols_lines_skipped() - as symbols_skipped(), of debug information. */
+bool symbols_lines_skipped(const struct symbols *s, struct err *why);
 
 /**
  * symbols_kernel_hidden() - did names of the kernel miss because it hides them (all zero, or no access), because the

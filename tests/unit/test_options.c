@@ -127,6 +127,7 @@ static char *fields(const struct options *o)
 		fprintf(f, " unwind=%s", o->unwind == UNWIND_BY_RULES ? "rules" : "fp");
 	if (o->dump_bytes != 16384)
 		fprintf(f, " dump=%u", o->dump_bytes);
+	fprintf(f, "%s%s", o->report.inlined ? " inline" : "", o->report.source ? " source" : "");
 	fprintf(f, "%s%s", o->stats ? " stats" : "", o->verbose ? " verbose" : "");
 	if (o->input)
 		fprintf(f, " input=%s", o->input);
@@ -198,6 +199,12 @@ static const struct {
 	{ "-As", "freq=49 -A -s", ALL_LINE },
 	{ "--address --symbol-offset", "freq=49 -A -s", ALL_LINE },
 	{ "-fAs", "freq=49 folded", ALL_LINE },
+	{ "--inline", "freq=49 inline", ALL_LINE },
+	{ "--inl -fa", "freq=49 folded -a inline", ALL_LINE },
+	{ "-s --source", "freq=49 -s source", ALL_LINE },
+	{ "--source --inline -A -s", "freq=49 -A -s inline source", ALL_LINE },
+	{ "--source", "freq=49", ALL_LINE }, /* it is part of -s */
+	{ "--source -sf --inline", "freq=49 folded inline", ALL_LINE },
 	{ "-adf", "freq=49 folded -d -a", ALL_LINE },
 	{ "-C 0", "freq=49 cpu=0", HERTZ "all threads" BOTH " on CPU#0" CTRL_C },
 	{ "-C 4 5", "freq=49 cpu=4 ns=5000000000", HERTZ "all threads" BOTH " on CPU#4 for 5 secs.\n" },
@@ -471,8 +478,10 @@ static const struct {
 	{ "--debug-dir / --debug-dir /dev/null/x", USAGE, "--debug-dir '/dev/null/x': Not a directory" },
 	{ "--debug-dir", USAGE, "option '--debug-dir' needs an argument" },
 	{ "--debug-dir ''", USAGE, "--debug-dir '': must not be empty" },
-	{ "--inline", LATER, "--inline: not available yet" },
-	{ "--source", LATER, "--source: not available yet" },
+	{ "--inline=yes", USAGE, "option '--inline' takes no argument" },
+	{ "--source=", USAGE, "option '--source' takes no argument" },
+	{ "--inlined", USAGE, "unknown option '--inlined'" },
+	{ "--inline x.c", USAGE, "duration 'x.c': not a number of seconds" },
 	{ "--cgroup /sys/fs/cgroup/x", LATER, "--cgroup: not available yet" },
 	{ "--cgroup ''", USAGE, "--cgroup '': must not be empty" },
 	{ "--mntns 185", LATER, "--mntns: not available yet" },

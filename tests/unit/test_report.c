@@ -26,6 +26,9 @@ enum {
 	B,
 	DASH,
 	DASHES,
+	HOT,      /* two functions are inlined there */
+	EVIL_HOT, /* of hostile names */
+	NAMELESS_HOT,
 	KERNEL,
 	CLEAR = KERNEL,
 	ZERO,
@@ -56,6 +59,9 @@ static const struct symbol symbols[] = {
 	[B] = { "b", 0, NULL },
 	[DASH] = { "-", 0, NULL },
 	[DASHES] = { "--", 0, NULL },
+	[HOT] = { "_ZN3app5outerEv", 0x1e, "app", "app.c", 40 },
+	[EVIL_HOT] = { "b", 1, "app", "\033a;.c", 4294967295U },
+	[NAMELESS_HOT] = { NULL, 0, "app", "app.c", 0 },
 	[CLEAR] = { "__clear_user", 0x5, "kernel" },
 	[ZERO] = { "iov_iter_zero", 0, "kernel" },
 	[VFS] = { "vfs_read", 0xff, "kernel" },
@@ -65,6 +71,15 @@ static const struct symbol symbols[] = {
 	[K_A] = { "a", 0, "kernel" },
 	[K_B] = { "b", 0, "kernel" },
 };
+
+static const struct symbol in_hot[] = {
+	{ "_ZN3app5innerEi", 0, "app", "inner.h", 3, true },
+	{ "middle", 0, "app", NULL, 0, true },
+};
+
+static const struct symbol in_evil[] = { { "in;line\n", 0, "app", "b\n.c", 7, true } };
+
+static uint64_t asked_last;
 
 static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
@@ -81,10 +96,18 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	(void)comm;
 	(void)is_return;
 	ck_assert_uint_lt(addr, KERNEL);
+	asked_last = addr;
 	*out = symbols[addr];
 }
 
-static const struct report_names world = { NULL, name_kernel, name_user };
+static size_t name_inlined(void *ctx, const struct symbol **out)
+{
+	(void)ctx;
+	*out = asked_last == EVIL_HOT ? in_evil : in_hot;
+	return asked_last == HOT ? 2 : asked_last == EVIL_HOT || asked_last == NAMELESS_HOT;
+}
+
+static const struct report_names world = { NULL, name_kernel, name_user, name_inlined };
 
 /* Frames of a side, leaf first, in tables: up to the first 0; UNMAPPED stands for NOWHERE, which is 0. */
 enum { MAX_FRAMES = 6, MAX_ROWS = 8, UNMAPPED = 1000 };
@@ -177,6 +200,52 @@ static const struct golden {
 	  { FOLDED, .annotations = true },
 	  "dd;main;read;[unknown]_[k];__clear_user_[k] 4\n",
 	  { { 4, "dd", 25036, T(READ, MAIN), T(CLEAR, HIDDEN) } } },
+	{ "inlined functions are not wanted",
+	  { FOLDED, .annotations = true },
+	  "app;main;app::outer;app::outer 4\n",
+	  { { 4, "app", 1, T(HOT, HOT, MAIN), NONE } } },
+	{ "folded --inline",
+	  { FOLDED, .inlined = true },
+	  "app;main;app::outer;middle;app::inner;app::outer;middle;app::inner;vfs_read 4\n",
+	  { { 4, "app", 1, T(HOT, HOT, MAIN), T(VFS) } } },
+	{ "folded --inline -a -d",
+	  { FOLDED, .annotations = true, .inlined = true, .delimited = true },
+	  "app;main;app::outer;middle_[i];app::inner_[i];-;vfs_read_[k] 4\n",
+	  { { 4, "app", 1, T(HOT, MAIN), T(VFS) } } },
+	{ "text --inline -a",
+	  { TEXT, .annotations = true, .inlined = true },
+	  "    vfs_read_[k]\n    app::inner_[i]\n    middle_[i]\n    app::outer\n    main\n" TASK("app", 1, 4),
+	  { { 4, "app", 1, T(HOT, MAIN), T(VFS) } } },
+	{ "text --inline -A -s",
+	  { TEXT, .addresses = true, .offsets = true, .inlined = true },
+	  "    0x0000000000000013 app::inner [app]\n    0x0000000000000013 middle [app]\n"
+	  "    0x0000000000000013 app::outer+0x1e [app]\n" TASK("app", 1, 4),
+	  { { 4, "app", 1, T(HOT), NONE } } },
+	{ "text --source -s",
+	  { TEXT, .offsets = true, .source = true },
+	  "    vfs_read+0xff [kernel]\n    app::outer+0x1e [app] app.c:40\n    main+0x10 [dd]\n" TASK("app", 1, 4),
+	  { { 4, "app", 1, T(HOT, MAIN), T(VFS) } } },
+	{ "text --source --inline -s -a",
+	  { TEXT, .annotations = true, .offsets = true, .source = true, .inlined = true },
+	  "    vfs_read+0xff [kernel]_[k]\n    app::inner [app]_[i] inner.h:3\n    middle [app]_[i]\n"
+	  "    app::outer+0x1e [app] app.c:40\n" TASK("app", 1, 4),
+	  { { 4, "app", 1, T(HOT), T(VFS) } } },
+	{ "text --source --inline, hostile names",
+	  { TEXT, .offsets = true, .source = true, .inlined = true },
+	  "    in;line? [app] b?.c:7\n    b+0x1 [app] ?a;.c:4294967295\n" TASK("app", 1, 4),
+	  { { 4, "app", 1, T(EVIL_HOT), NONE } } },
+	{ "folded --inline, hostile names",
+	  { FOLDED, .inlined = true },
+	  "app;b;in:line? 4\n",
+	  { { 4, "app", 1, T(EVIL_HOT), NONE } } },
+	{ "text --source --inline, no symbol and no line",
+	  { TEXT, .offsets = true, .source = true, .inlined = true },
+	  "    app::inner [app] inner.h:3\n    [unknown] [app]\n" TASK("app", 1, 4),
+	  { { 4, "app", 1, T(NAMELESS_HOT), NONE } } },
+	{ "rows that differ in what is inlined",
+	  { FOLDED, .inlined = true },
+	  "app;app::outer;middle;app::inner 4\napp;app::outer;middle;app::inner;main 4\n",
+	  { { 4, "app", 1, T(MAIN, HOT), NONE }, { 1, "app", 1, T(HOT), NONE }, { 3, "app", 2, T(HOT), NONE } } },
 	{ "folded: -A and -s mean nothing",
 	  { FOLDED, .addresses = true, .offsets = true },
 	  "dd;main;[unknown];[unknown];vfs_read 4\n",

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/symbols/lines.h"
+
+#include "core/clock.h"
+#include "core/grow.h"
+#include "core/hash.h"
+#include "core/symbols/lines_message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_MS       5000 /* for a question that comes with a file, whose units are read then */
+#define NEXT_MS        2000
+#define FILE_NS        (20 * NSEC_PER_SEC) /* for all questions of a file */
+#define ALL_NS         (60 * NSEC_PER_SEC) /* for those that failed */
+#define FAILED_MAX     16                  /* files; when there are more, none is asked any more */
+#define REMEMBERED_MAX (1u << 20)          /* addresses; and as many frames, four times */
+#define TEXT_MAX       (128u << 20)        /* bytes of names */
+#define NO_SLOT        LINES_SLOTS
+#define NO_TEXT        UINT32_MAX
+
+struct file {
+	uint32_t slot; /* where the worker has it */
+	bool failed;
+	uint64_t spent_ns;
+};
+
+/* What the worker has open. */
+struct slot {
+	uint32_t file;
+	uint64_t used; /* the number of the request; 0: empty */
+};
+
+struct frame {
+	uint32_t name, file; /* in the texts */
+	uint32_t line;
+};
+
+struct answer {
+	uint64_t addr;
+	uint32_t file;
+	uint32_t nr, at; /* frames */
+};
+
+struct lines {
+	unsigned int wanted;
+	struct worker *worker;
+	struct slot slots[LINES_SLOTS];
+	uint64_t nr_requests;
+	struct file *files;
+	size_t nr_files, cap_files;
+
+	struct answer *answers;
+	size_t nr_answers, cap_answers;
+	struct hash_index by_addr;
+	struct frame *frames;
+	size_t nr_frames, cap_frames;
+	char *text; /* terminated strings, each once */
+	size_t text_len, cap_text;
+	struct hash_index by_text;
+	struct lines_frame out[LINES_FRAMES];
+
+	size_t nr_skipped; /* files */
+	int skipped_rc;    /* why the first one was */
+	uint64_t failed_ns;
+	int off; /* why nothing is asked any more; 0: it is */
+};
+
+struct lines *lines_new(unsigned int wanted)
+{
+	const struct worker_job job = { lines_prepare, lines_serve, NULL };
+	struct lines *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->wanted = wanted;
+	l->worker = worker_new(&job);
+	if (!l->worker) {
+		free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void lines_free(struct lines *l)
+{
+	if (!l)
+		return;
+	lines_forget(l);
+	worker_free(l->worker);
+	free(l->files);
+	free(l->answers);
+	free(l->frames);
+	free(l->text);
+	free(l);
+}
+
+int64_t lines_add_file(struct lines *l)
+{
+	struct file *files = grow(l->files, &l->cap_files, l->nr_files, 1, sizeof(*files));
+
+	if (!files || l->nr_files >= UINT32_MAX)
+		return -ENOMEM;
+	l->files = files;
+	files[l->nr_files] = (struct file){ .slot = NO_SLOT };
+	return (int64_t)l->nr_files++;
+}
+
+static void forget_slots(struct lines *l)
+{
+	size_t i;
+
+	for (i = 0; i < LINES_SLOTS; i++)
+		if (l->slots[i].used)
+			l->files[l->slots[i].file].slot = NO_SLOT;
+	memset(l->slots, 0, sizeof(l->slots));
+}
+
+static void forget_answers(struct lines *l)
+{
+	hash_release(&l->by_addr);
+	hash_release(&l->by_text);
+	l->nr_answers = l->nr_frames = l->text_len = 0;
+}
+
+void lines_forget(struct lines *l)
+{
+	forget_slots(l);
+	forget_answers(l);
+	l->nr_files = 0;
+}
+
+void lines_renew(struct lines *l)
+{
+	if (l->nr_answers > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
+		forget_answers(l);
+}
+
+/* ---- what is remembered */
+
+struct answer_key {
+	uint64_t addr, file;
+};
+
+static bool same_answer(const void *table, uint32_t pos, const void *key)
+{
+	const struct answer *a = (const struct answer *)table + pos;
+	const struct answer_key *k = key;
+
+	return a->addr == k->addr && a->file == k->file;
+}
+
+static bool same_string(const void *table, uint32_t pos, const void *key)
+{
+	return !strcmp((const char *)table + pos, key);
+}
+
+static int keep_text(struct lines *l, const char *s, uint32_t *at)
+{
+	size_t len = s ? strlen(s) + 1 : 0;
+	uint64_t hash;
+	char *text;
+
+	*at = NO_TEXT;
+	if (!s)
+		return 0;
+	hash = hash_bytes(s, len, 0);
+	*at = hash_find(&l->by_text, hash, same_string, l->text, s);
+	if (*at != HASH_NONE)
+		return 0;
+	text = l->text_len + len <= TEXT_MAX ? grow(l->text, &l->cap_text, l->text_len, len, 1) : NULL;
+	if (!text)
+		return -ENOMEM;
+	l->text = text;
+	if (hash_add(&l->by_text, hash, (uint32_t)l->text_len))
+		return -ENOMEM;
+	memcpy(text + l->text_len, s, len);
+	*at = (uint32_t)l->text_len;
+	l->text_len += len;
+	return 0;
+}
+
+static int keep_frames(struct lines *l, const struct lines_frame *found, int nr)
+{
+	struct frame *frames = grow(l->frames, &l->cap_frames, l->nr_frames, (size_t)nr, sizeof(*frames));
+	int i, rc = 0;
+
+	if (!frames)
+		return -ENOMEM;
+	l->frames = frames;
+	for (i = 0; i < nr && !rc; i++) {
+		struct frame *f = &frames[l->nr_frames + (size_t)i];
+
+		f->line = found[i].line;
+		rc = keep_text(l, found[i].name, &f->name);
+		if (!rc)
+			rc = keep_text(l, found[i].file, &f->file);
+	}
+	return rc;
+}
+
+/* Return: NULL: there is no room. */
+static const struct answer *keep_answer(struct lines *l, const struct answer_key *key, uint64_t hash,
+					const struct lines_frame *found, int nr)
+{
+	struct answer *answers, new = { key->addr, (uint32_t)key->file, (uint32_t)nr, (uint32_t)l->nr_frames };
+
+	if (l->nr_answers >= REMEMBERED_MAX || l->nr_frames + (size_t)nr > 4 * (size_t)REMEMBERED_MAX)
+		return NULL;
+	answers = grow(l->answers, &l->cap_answers, l->nr_answers, 1, sizeof(*answers));
+	if (!answers)
+		return NULL;
+	l->answers = answers;
+	if (keep_frames(l, found, nr) || hash_add(&l->by_addr, hash, (uint32_t)l->nr_answers))
+		return NULL;
+	l->nr_frames += (size_t)nr;
+	answers[l->nr_answers] = new;
+	return &answers[l->nr_answers++];
+}
+
+static size_t tell(struct lines *l, const struct answer *a, const struct lines_frame **out)
+{
+	uint32_t i;
+
+	for (i = 0; i < a->nr; i++) {
+		const struct frame *f = &l->frames[a->at + i];
+
+		l->out[i] = (struct lines_frame){ f->name == NO_TEXT ? NULL : l->text + f->name,
+						  f->file == NO_TEXT ? NULL : l->text + f->file, f->line };
+	}
+	*out = l->out;
+	return a->nr;
+}
+
+/* ---- asking */
+
+static void skip(struct lines *l, int rc)
+{
+	if (!l->nr_skipped++)
+		l->skipped_rc = rc;
+}
+
+/* @file is not asked any more. */
+static void fail(struct lines *l, struct file *file, int rc)
+{
+	file->failed = true;
+	skip(l, rc);
+	if (l->nr_skipped >= FAILED_MAX || l->failed_ns >= ALL_NS)
+		l->off = rc;
+}
+
+/* The slot that was not used for the longest time becomes @file's. */
+static void take_slot(struct lines *l, uint32_t file)
+{
+	struct slot *s = &l->slots[0];
+	size_t i;
+
+	for (i = 1; i < LINES_SLOTS; i++)
+		if (l->slots[i].used < s->used)
+			s = &l->slots[i];
+	if (s->used)
+		l->files[s->file].slot = NO_SLOT;
+	s->file = file;
+	l->files[file].slot = (uint32_t)(s - l->slots);
+}
+
+static bool is_empty(const struct lines *l)
+{
+	size_t i = 0;
+
+	while (i < LINES_SLOTS && !l->slots[i].used)
+		i++;
+	return i == LINES_SLOTS;
+}
+
+/* Has the worker ended? It may say so itself, and be believed. */
+static bool ended(int rc)
+{
+	return rc == -ETIME || rc == -EPIPE || rc == -EBADMSG || rc == -EAGAIN || rc == -ENOMEM;
+}
+
+/* Once. @alone: out: the worker has not been asked anything before. */
+static int call(struct lines *l, uint32_t id, int fd, uint64_t addr, struct worker_message *reply, bool *alone)
+{
+	struct file *file = &l->files[id];
+	bool first = file->slot == NO_SLOT;
+	struct lines_request r = { 0, l->wanted, addr };
+	struct worker_message request = { &r, sizeof(r), first ? fd : -1 };
+	uint64_t begin = now_ns(), ns;
+	int rc;
+
+	*alone = is_empty(l);
+	if (first)
+		take_slot(l, id);
+	r.slot = file->slot;
+	l->slots[r.slot].used = ++l->nr_requests;
+	rc = worker_call(l->worker, &request, reply, first ? FIRST_MS : NEXT_MS);
+	if (!rc && reply->fd >= 0)
+		rc = -EBADMSG;
+	ns = now_ns() - begin;
+	file->spent_ns += ns;
+	if (rc)
+		l->failed_ns += ns;
+	if (rc == -ENOMEM)
+		worker_end(l->worker);
+	if (ended(rc))
+		forget_slots(l);
+	return rc;
+}
+
+/*
+ * A worker may end of what it has read before, of another file, or run out of memory: so it is asked again when it was
+ * not alone with this one.
+ * Return: the number of frames, or -errno.
+ */
+static int ask(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found, char *bytes)
+{
+	struct worker_message reply = { bytes, WORKER_MESSAGE_MAX, -1 };
+	bool alone;
+	int rc = call(l, id, fd, addr, &reply, &alone);
+
+	if ((rc == -EPIPE || rc == -ENOMEM) && !alone) {
+		reply = (struct worker_message){ bytes, WORKER_MESSAGE_MAX, -1 };
+		rc = call(l, id, fd, addr, &reply, &alone);
+	}
+	return rc ? rc : lines_reply_parse(reply.data, reply.len, found);
+}
+
+/* -E2BIG: of this address alone too much is known. -ENOEXEC: the file is broken, and that is not worth a word. */
+static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found, char *bytes)
+{
+	struct file *file = &l->files[id];
+	int nr;
+
+	if (l->off || file->failed)
+		return 0;
+	nr = ask(l, id, fd, addr, found, bytes);
+	if (nr == -ENOEXEC)
+		file->failed = true;
+	else if (nr == -EPERM || nr == -ENOSYS || nr == -EAGAIN)
+		l->off = nr;
+	else if (nr < 0 && nr != -E2BIG)
+		fail(l, file, nr);
+	else if (file->spent_ns > FILE_NS)
+		fail(l, file, -ETIME);
+	return nr < 0 ? 0 : nr;
+}
+
+size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const struct lines_frame **out)
+{
+	static char bytes[WORKER_MESSAGE_MAX];
+	const struct answer_key key = { addr, file };
+	uint64_t hash = hash_bytes(&key, sizeof(key), 0);
+	uint32_t pos = hash_find(&l->by_addr, hash, same_answer, l->answers, &key);
+	struct lines_frame found[LINES_FRAMES];
+	const struct answer *a;
+	int nr;
+
+	if (pos != HASH_NONE)
+		return tell(l, &l->answers[pos], out);
+	nr = find(l, file, fd, addr, found, bytes);
+	a = keep_answer(l, &key, hash, found, nr);
+	/* Another answer to the same question would be worse than none. */
+	if (!a && !l->off)
+		l->off = -E2BIG;
+	return a ? tell(l, a, out) : 0;
+}
+
+static const char *reason(int rc)
+{
+	switch (rc) {
+	case -ETIME:
+		return "it takes too long";
+	case -EPIPE:
+		return "the library that reads it crashed";
+	case -EBADMSG:
+		return "what came of it is nonsense";
+	case -EPERM:
+	case -ENOSYS:
+		return "the kernel has no seccomp filters to read it safely";
+	case -E2BIG:
+		return "it is too much";
+	default:
+		return strerror(-rc);
+	}
+}
+
+bool lines_skipped(const struct lines *l, struct err *why)
+{
+	if (l->off)
+		err_set(why, l->off, "debug information was not read any more: %s", reason(l->off));
+	else if (l->nr_skipped)
+		err_set(why, l->skipped_rc, "the debug information of %zu files was not read: %s", l->nr_skipped,
+			reason(l->skipped_rc));
+	return l->off || l->nr_skipped;
+}

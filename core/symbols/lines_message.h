@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What lines.c and the process that reads debug information say to each other. Private to the two. */
+#ifndef CORE_LINES_MESSAGE_H
+#define CORE_LINES_MESSAGE_H
+
+#include "core/symbols/lines.h"
+#include "core/worker.h"
+
+#define LINES_SLOTS 16   /* files that the process has open */
+#define LINES_NAME  2048 /* bytes of a name, the rest is cut */
+
+/**
+ * struct lines_request - the message as it is.
+ * @slot: of the file, which was sent with an earlier request, or comes with this one and takes the place
+ * @wanted: of enum lines_wanted
+ */
+struct lines_request {
+	uint32_t slot, wanted;
+	uint64_t addr;
+};
+
+/** lines_reply_add() - one more frame, the innermost first. Return: 0; -E2BIG: no room. */
+int lines_reply_add(struct worker_message *reply, const struct lines_frame *f);
+
+/**
+ * lines_reply_parse() - check and take apart what came.
+ * @out: point into @bytes
+ * Return: the number of frames; -EBADMSG: that is no reply.
+ */
+int lines_reply_parse(const void *bytes, size_t len, struct lines_frame out[LINES_FRAMES]);
+
+/** lines_serve() - the job of the worker; lines_prepare(): to begin with. */
+int lines_serve(void *ctx, const struct worker_message *request, struct worker_message *reply);
+void lines_prepare(void *ctx);
+
+#endif
