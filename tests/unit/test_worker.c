@@ -432,14 +432,6 @@ START_TEST(test_signals)
 }
 END_TEST
 
-/* Its own limit is another one, for other calls than the kernel's. */
-static bool below_valgrind(void)
-{
-	const char *preload = getenv("LD_PRELOAD");
-
-	return preload && strstr(preload, "vgpreload");
-}
-
 /* No room for what it sends, and no reason to end it. */
 START_TEST(test_no_descriptors)
 {
@@ -447,7 +439,8 @@ START_TEST(test_no_descriptors)
 	pid_t pid = worker_pid();
 	int rc;
 
-	if (below_valgrind())
+	/* Its own limit is another one, for other calls than the kernel's. */
+	if (unit_below_valgrind())
 		return;
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
 	few = (struct rlimit){ 3, rl.rlim_max };

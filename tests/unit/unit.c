@@ -60,6 +60,13 @@ void unit_rmdir(char *dir)
 	free(dir);
 }
 
+bool unit_below_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
 int unit_open_fds(void)
 {
 	DIR *d = opendir("/proc/self/fd");

@@ -32,6 +32,9 @@ void unit_write(const char *dir, const char *name, const void *data, size_t len)
 /** unit_open_fds() - a number that grows and falls with the descriptors that are open. */
 int unit_open_fds(void);
 
+/** unit_below_valgrind() - is that what runs us? */
+bool unit_below_valgrind(void);
+
 /** unit_rmdir() - remove @dir and everything below, and free the string. */
 void unit_rmdir(char *dir);
 
