@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What lines.h says of this program itself, of copies of it that are cut or changed, and of what is no such file. */
+#include "tests/unit/unit.h"
+
+#include "core/symbols/lines.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { AT_INNER, CALL_INNER, CALL_MIDDLE, AT_OUTER, AT_OTHER, CALL_OTHER };
+
+/* Lines, known when it has run; and instructions, by their names. */
+static unsigned int line_of[8];
+static int fds_before;
+extern const char mark_inner[], mark_outer[], mark_other[];
+
+/* clang-format off */
+INLINE void innermost(void)
+{
+	line_of[AT_INNER] = __LINE__; asm volatile(".globl mark_inner\nmark_inner: nop");
+}
+
+INLINE void middle(void)
+{
+	line_of[CALL_INNER] = __LINE__; innermost();
+}
+
+INLINE void other(void)
+{
+	line_of[AT_OTHER] = __LINE__; asm volatile(".globl mark_other\nmark_other: nop");
+}
+
+static __attribute__((noinline)) void outer(void)
+{
+	line_of[CALL_MIDDLE] = __LINE__; middle();
+	line_of[AT_OUTER] = __LINE__; asm volatile(".globl mark_outer\nmark_outer: nop");
+	line_of[CALL_OTHER] = __LINE__; other();
+}
+/* clang-format on */
+
+static int first_object(struct dl_phdr_info *info, size_t size, void *bias)
+{
+	(void)size;
+	*(uint64_t *)bias = info->dlpi_addr;
+	return 1;
+}
+
+static uint64_t address_of(const char *mark)
+{
+	uint64_t bias = 0;
+
+	dl_iterate_phdr(first_object, &bias);
+	return (uint64_t)(uintptr_t)mark - bias;
+}
+
+static struct lines *lines;
+static int exe;
+
+static void setup(void)
+{
+	fds_before = unit_open_fds();
+	exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(exe, 0);
+	lines = lines_new(LINES_INLINED | LINES_SOURCE);
+	ck_assert_ptr_nonnull(lines);
+	outer();
+}
+
+static void teardown(void)
+{
+	lines_free(lines);
+	close(exe);
+	ck_assert_int_eq(unit_open_fds(), fds_before);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static uint32_t add_file(void)
+{
+	int64_t file = lines_add_file(lines);
+
+	ck_assert_int_ge(file, 0);
+	return (uint32_t)file;
+}
+
+/* "innermost 7, middle 8, - 9": names and lines. */
+static const char *find(uint32_t file, int fd, uint64_t addr)
+{
+	static char text[64 * LINES_FRAMES];
+	const struct lines_frame *f;
+	size_t nr = lines_find(lines, file, fd, addr, &f), i, len = 0;
+
+	text[0] = 0;
+	for (i = 0; i < nr; i++) {
+		ck_assert(f[i].file == NULL || !strcmp(f[i].file, "test_lines.c"));
+		ck_assert_int_eq(f[i].name == NULL, i + 1 == nr);
+		len += (size_t)snprintf(text + len, 64, "%s%s %u", i ? ", " : "", f[i].name ? f[i].name : "-",
+					f[i].line);
+	}
+	return text;
+}
+
+static const char *expect(const char *fmt, unsigned int a, unsigned int b, unsigned int c)
+{
+	static char text[256];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(text, sizeof(text), fmt, a, b, c);
+#pragma GCC diagnostic pop
+	return text;
+}
+
+static void assert_works(uint32_t file, int fd)
+{
+	ck_assert_str_eq(find(file, fd, address_of(mark_inner)),
+			 expect("innermost %u, middle %u, - %u", line_of[AT_INNER], line_of[CALL_INNER],
+				line_of[CALL_MIDDLE]));
+	ck_assert_str_eq(find(file, fd, address_of(mark_outer)), expect("- %u", line_of[AT_OUTER], 0, 0));
+	ck_assert_str_eq(find(file, fd, address_of(mark_other)),
+			 expect("other %u, - %u", line_of[AT_OTHER], line_of[CALL_OTHER], 0));
+}
+
+START_TEST(test_self)
+{
+	uint32_t file = add_file();
+	struct err why;
+
+	assert_works(file, exe);
+	assert_works(file, exe);
+	ck_assert(!lines_skipped(lines, &why));
+	ck_assert_str_eq(find(file, exe, 0), "");
+	ck_assert_str_eq(find(file, exe, UINT64_MAX), "");
+	ck_assert_str_eq(find(file, exe, address_of((const char *)&line_of)), "");
+}
+END_TEST
+
+/* What is not wanted is not told. */
+START_TEST(test_wanted)
+{
+	uint32_t file;
+
+	lines_free(lines);
+	lines = lines_new(LINES_INLINED);
+	file = add_file();
+	ck_assert_str_eq(find(file, exe, address_of(mark_inner)), "innermost 0, middle 0, - 0");
+	lines_free(lines);
+	lines = lines_new(LINES_SOURCE);
+	file = add_file();
+	ck_assert_str_eq(find(file, exe, address_of(mark_inner)), expect("- %u", line_of[AT_INNER], 0, 0));
+}
+END_TEST
+
+/* More than are open at a time, and then anew. */
+START_TEST(test_many_files)
+{
+	uint32_t files[40];
+	int i, round;
+
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < 40; i++) {
+			files[i] = add_file();
+			ck_assert_uint_eq(files[i], (unsigned int)i);
+			assert_works(files[i], exe);
+		}
+		for (i = 39; i >= 0; i--) {
+			ck_assert_str_eq(find(files[i], exe, address_of(mark_outer) + 1),
+					 find(files[0], exe, address_of(mark_outer) + 1));
+		}
+		lines_forget(lines);
+	}
+	lines_renew(lines);
+}
+END_TEST
+
+/* ---- copies */
+
+static char *read_exe(size_t *len)
+{
+	struct stat st;
+	char *bytes;
+
+	ck_assert_int_eq(fstat(exe, &st), 0);
+	bytes = malloc((size_t)st.st_size);
+	ck_assert_ptr_nonnull(bytes);
+	ck_assert_int_eq(pread(exe, bytes, (size_t)st.st_size, 0), st.st_size);
+	*len = (size_t)st.st_size;
+	return bytes;
+}
+
+static int copy_of(const void *bytes, size_t len)
+{
+	int fd = memfd_create("copy", MFD_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, bytes, len), (ssize_t)len);
+	return fd;
+}
+
+START_TEST(test_cut)
+{
+	static const unsigned int percent[] = { 0, 1, 10, 30, 50, 70, 90, 99 };
+	size_t len, i;
+	char *bytes = read_exe(&len);
+
+	for (i = 0; i < ARRAY_SIZE(percent); i++) {
+		int fd = copy_of(bytes, len / 100 * percent[i]);
+		uint32_t file = add_file();
+
+		ck_assert_str_eq(find(file, fd, address_of(mark_inner)), "");
+		ck_assert_str_eq(find(file, fd, address_of(mark_outer)), "");
+		close(fd);
+	}
+	free(bytes);
+	assert_works(add_file(), exe);
+}
+END_TEST
+
+/* Of a file that shrinks while it is open, what is read may be what kills the reader. */
+START_TEST(test_shrinks)
+{
+	uint32_t file = add_file(), good = add_file();
+	size_t len;
+	char *bytes = read_exe(&len);
+	int fd = copy_of(bytes, len);
+
+	free(bytes);
+	assert_works(file, fd);
+	assert_works(good, exe);
+	ck_assert_int_eq(ftruncate(fd, 0), 0);
+	find(file, fd, address_of(mark_inner) + 1);
+	find(file, fd, address_of(mark_outer) + 1);
+	find(file, fd, address_of((const char *)(uintptr_t)lines_find));
+	assert_works(file, fd); /* remembered */
+	close(fd);
+	ck_assert_str_ne(find(good, exe, address_of(mark_inner) + 1), "");
+	assert_works(add_file(), exe);
+}
+END_TEST
+
+START_TEST(test_no_files)
+{
+	static const char text[] = "#!/bin/sh\n", elf[] = "\177ELF\2\1\1";
+	int fds[] = { copy_of("", 0),
+		      copy_of(text, sizeof(text)),
+		      copy_of(elf, sizeof(elf)),
+		      open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+		      open("/dev/null", O_RDONLY | O_CLOEXEC),
+		      open("/dev/zero", O_RDONLY | O_CLOEXEC),
+		      -1 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++) {
+		ck_assert_str_eq(find(add_file(), fds[i], address_of(mark_inner)), "");
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+	assert_works(add_file(), exe);
+}
+END_TEST
+
+/* The bytes of the sections that tell what is asked for: their places in the file. */
+struct part {
+	size_t at, len;
+};
+
+static size_t debug_parts(struct part *parts, size_t max)
+{
+	Elf *elf;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	size_t names, nr = 0;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(exe, ELF_C_READ, NULL);
+	ck_assert_ptr_nonnull(elf);
+	ck_assert_int_eq(elf_getshdrstrndx(elf, &names), 0);
+	while ((scn = elf_nextscn(elf, scn)) && nr < max) {
+		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && !strncmp(name, ".debug_", 7) && sh.sh_size)
+			parts[nr++] = (struct part){ sh.sh_offset, sh.sh_size };
+	}
+	elf_end(elf);
+	return nr;
+}
+
+/* Whatever is in them: an answer or none, in time, and the next file is read. */
+START_TEST(test_changed)
+{
+	struct part parts[16];
+	size_t len, nr = debug_parts(parts, ARRAY_SIZE(parts)), i;
+	char *bytes = read_exe(&len), *changed = malloc(len);
+	int round;
+
+	ck_assert_ptr_nonnull(changed);
+	ck_assert_uint_ge(nr, 4);
+	srand((unsigned int)_i + 1);
+	for (round = 0; round < 8; round++) {
+		const struct lines_frame *f;
+		uint32_t file = add_file();
+		int fd;
+
+		memcpy(changed, bytes, len);
+		for (i = 0; i < (size_t)1 << round; i++) {
+			const struct part *p = &parts[(size_t)rand() % nr];
+
+			changed[p->at + (size_t)rand() % p->len] = (char)rand();
+		}
+		fd = copy_of(changed, len);
+		lines_find(lines, file, fd, address_of(mark_inner), &f);
+		lines_find(lines, file, fd, address_of(mark_outer), &f);
+		lines_find(lines, file, fd, address_of((const char *)(uintptr_t)lines_find), &f);
+		close(fd);
+	}
+	free(bytes);
+	free(changed);
+	assert_works(add_file(), exe);
+}
+END_TEST
+
+START_TEST(test_free)
+{
+	lines_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("lines");
+	TCase *tc = tcase_create("lines");
+
+	tcase_set_timeout(tc, 300);
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_self);
+	tcase_add_test(tc, test_wanted);
+	tcase_add_test(tc, test_many_files);
+	tcase_add_test(tc, test_cut);
+	tcase_add_test(tc, test_shrinks);
+	tcase_add_test(tc, test_no_files);
+	tcase_add_loop_test(tc, test_changed, 0, 8);
+	tcase_add_test(tc, test_free);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
