@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FIRST_MS       5000 /* for a question that comes with a file, whose units are read then */
 #define NEXT_MS        2000
@@ -274,71 +275,76 @@ static bool is_empty(const struct lines *l)
 	return i == LINES_SLOTS;
 }
 
-/* Has the worker ended? It may say so itself, and be believed. */
-static bool ended(int rc)
+/* Has the worker ended, or is it better that it does? It may say so itself, and be believed. */
+static bool is_lost(int rc)
 {
 	return rc == -ETIME || rc == -EPIPE || rc == -EBADMSG || rc == -EAGAIN || rc == -ENOMEM;
 }
 
-/* Once. @alone: out: the worker has not been asked anything before. */
-static int call(struct lines *l, uint32_t id, int fd, uint64_t addr, struct worker_message *reply, bool *alone)
+/* Return: as worker_call(), or the number of frames. */
+static int exchange(struct lines *l, const struct worker_message *request, int timeout_ms, struct lines_frame *found)
 {
-	struct file *file = &l->files[id];
-	bool first = file->slot == NO_SLOT;
-	struct lines_request r = { 0, l->wanted, addr };
-	struct worker_message request = { &r, sizeof(r), first ? fd : -1 };
-	uint64_t begin = now_ns(), ns;
-	int rc;
+	static char bytes[WORKER_MESSAGE_MAX];
+	struct worker_message reply = { bytes, sizeof(bytes), -1 };
+	int rc = worker_call(l->worker, request, &reply, timeout_ms);
 
-	*alone = is_empty(l);
-	if (first)
-		take_slot(l, id);
-	r.slot = file->slot;
-	l->slots[r.slot].used = ++l->nr_requests;
-	rc = worker_call(l->worker, &request, reply, first ? FIRST_MS : NEXT_MS);
-	if (!rc && reply->fd >= 0)
+	if (!rc && reply.fd >= 0) {
+		close(reply.fd);
 		rc = -EBADMSG;
-	ns = now_ns() - begin;
-	file->spent_ns += ns;
-	if (rc)
-		l->failed_ns += ns;
-	if (rc == -ENOMEM)
-		worker_end(l->worker);
-	if (ended(rc))
-		forget_slots(l);
-	return rc;
-}
-
-/*
- * A worker may end of what it has read before, of another file, or run out of memory: so it is asked again when it was
- * not alone with this one.
- * Return: the number of frames, or -errno.
- */
-static int ask(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found, char *bytes)
-{
-	struct worker_message reply = { bytes, WORKER_MESSAGE_MAX, -1 };
-	bool alone;
-	int rc = call(l, id, fd, addr, &reply, &alone);
-
-	if ((rc == -EPIPE || rc == -ENOMEM) && !alone) {
-		reply = (struct worker_message){ bytes, WORKER_MESSAGE_MAX, -1 };
-		rc = call(l, id, fd, addr, &reply, &alone);
 	}
 	return rc ? rc : lines_reply_parse(reply.data, reply.len, found);
 }
 
+/* Once. Return: the number of frames, or -errno. */
+static int call(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
+{
+	struct file *file = &l->files[id];
+	bool first = file->slot == NO_SLOT;
+	struct lines_request r = { 0, l->wanted, addr };
+	const struct worker_message request = { &r, sizeof(r), first ? fd : -1 };
+	uint64_t begin = now_ns(), ns;
+	int rc;
+
+	if (first)
+		take_slot(l, id);
+	r.slot = file->slot;
+	l->slots[r.slot].used = ++l->nr_requests;
+	rc = exchange(l, &request, first ? FIRST_MS : NEXT_MS, found);
+	ns = now_ns() - begin;
+	file->spent_ns += ns;
+	if (rc < 0)
+		l->failed_ns += ns;
+	if (is_lost(rc)) {
+		worker_end(l->worker);
+		forget_slots(l);
+	}
+	return rc;
+}
+
+/*
+ * A worker may end of what it has read before, of another file, or be out of memory: so this is asked again when the
+ * worker was not alone with it.
+ */
+static int ask(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
+{
+	bool alone = is_empty(l);
+	int rc = call(l, id, fd, addr, found);
+
+	return (rc == -EPIPE || rc == -ENOMEM) && !alone ? call(l, id, fd, addr, found) : rc;
+}
+
 /* -E2BIG: of this address alone too much is known. -ENOEXEC: the file is broken, and that is not worth a word. */
-static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found, char *bytes)
+static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
 {
 	struct file *file = &l->files[id];
 	int nr;
 
 	if (l->off || file->failed)
 		return 0;
-	nr = ask(l, id, fd, addr, found, bytes);
+	nr = ask(l, id, fd, addr, found);
 	if (nr == -ENOEXEC)
 		file->failed = true;
-	else if (nr == -EPERM || nr == -ENOSYS || nr == -EAGAIN)
+	else if (nr == -ENOSYS || nr == -EAGAIN)
 		l->off = nr;
 	else if (nr < 0 && nr != -E2BIG)
 		fail(l, file, nr);
@@ -349,7 +355,6 @@ static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
 
 size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const struct lines_frame **out)
 {
-	static char bytes[WORKER_MESSAGE_MAX];
 	const struct answer_key key = { addr, file };
 	uint64_t hash = hash_bytes(&key, sizeof(key), 0);
 	uint32_t pos = hash_find(&l->by_addr, hash, same_answer, l->answers, &key);
@@ -359,7 +364,7 @@ size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const s
 
 	if (pos != HASH_NONE)
 		return tell(l, &l->answers[pos], out);
-	nr = find(l, file, fd, addr, found, bytes);
+	nr = find(l, file, fd, addr, found);
 	a = keep_answer(l, &key, hash, found, nr);
 	/* Another answer to the same question would be worse than none. */
 	if (!a && !l->off)
@@ -373,10 +378,9 @@ static const char *reason(int rc)
 	case -ETIME:
 		return "it takes too long";
 	case -EPIPE:
-		return "the library that reads it crashed";
+		return "it crashed the library that reads it";
 	case -EBADMSG:
 		return "what came of it is nonsense";
-	case -EPERM:
 	case -ENOSYS:
 		return "the kernel has no seccomp filters to read it safely";
 	case -E2BIG:

@@ -18,12 +18,12 @@ struct slot {
 };
 
 static struct slot slots[LINES_SLOTS];
-static int confined;
+static int unconfined; /* then it reads nothing */
 
 void lines_prepare(void *ctx)
 {
 	(void)ctx;
-	confined = confine(MEMORY_MAX);
+	unconfined = confine(MEMORY_MAX) ? -ENOSYS : 0;
 }
 
 /* The caller closes @fd. */
@@ -49,7 +49,7 @@ int lines_serve(void *ctx, const struct worker_message *request, struct worker_m
 {
 	struct lines_frame frames[LINES_FRAMES];
 	struct lines_request r;
-	int nr, i, rc = confined;
+	int nr, i, rc = unconfined;
 
 	(void)ctx;
 	if (rc)
