@@ -669,6 +669,20 @@ START_TEST(test_error)
 }
 END_TEST
 
+/* The same of what was kept. */
+START_TEST(test_late_error)
+{
+	static const int late[] = { EAGAIN, ETIME, EPIPE, EBADMSG, EIO };
+	const struct mapped_file file = there(DEVICE);
+
+	ck_assert(keep_there(own, file));
+	atomic_store(&fs->error, late[_i]);
+	atomic_store(&fs->failing, FUSE_OPEN);
+	ck_assert_int_eq(open_files_get(of, &file), -EIO);
+	ck_assert_uint_eq(open_files_hung(of), 0);
+}
+END_TEST
+
 /* What it does not answer. */
 static const struct {
 	uint32_t opcode;
@@ -788,6 +802,7 @@ int main(void)
 		tcase_set_timeout(slow, 60);
 		tcase_add_loop_test(slow, test_remote, 0, 2);
 		tcase_add_loop_test(slow, test_error, 0, ARRAY_SIZE(errors));
+		tcase_add_loop_test(slow, test_late_error, 0, 5);
 		tcase_add_loop_test(slow, test_hung_device, 0, ARRAY_SIZE(silences));
 		tcase_add_loop_test(slow, test_hung_mounts, 0, ARRAY_SIZE(silences));
 		tcase_add_test(slow, test_hung_many);
