@@ -395,7 +395,7 @@ START_TEST(test_overlay)
 	unit_write(dir, "lower/" FILE_NAME, "x", 1);
 	unit_write(dir, "proc/101/ns/any", "x", 1);
 	snprintf(options, sizeof(options), "lowerdir=%s/lower:%s/aside", dir, dir);
-	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 	    mount("overlay", below("proc/101/root"), "overlay", MS_RDONLY, options)) {
 		printf("# overlay is not tested: it cannot be mounted here (%s)\n", strerror(errno));
 		return;
@@ -403,7 +403,7 @@ START_TEST(test_overlay)
 	check_overlay(NULL, true);
 	check_overlay("user:[1]", false);
 	check_overlay("", false);
-	ck_assert_int_eq(mount(below("proc/101/root"), root, NULL, MS_BIND, NULL), 0);
+	ck_assert_int_eq(mount(below("proc/101/root"), root, "none", MS_BIND, NULL), 0);
 	ck_assert(find_local(&places, 0, FILE_NAME));
 	ck_assert_int_eq(umount2(root, MNT_DETACH), 0);
 	ck_assert_int_eq(umount2(below("proc/101/root"), MNT_DETACH), 0);

@@ -3,6 +3,7 @@
 
 #include "core/host.h"
 #include "core/mapped_files.h"
+#include "core/open_files.h"
 #include "core/symbols/build_ids.h"
 #include "core/symbols/recorded.h"
 
@@ -544,6 +545,86 @@ START_TEST(test_debug_kind)
 }
 END_TEST
 
+/* By a worker, which may hand on a copy, the same is found. */
+static struct open_files *begin_worker(int *fds)
+{
+	const struct mapped_file none = { .path = "/none" };
+	struct open_files *of = open_files_new(&host, root, 60000);
+
+	ck_assert_ptr_nonnull(of);
+	cfg.open_files = of;
+	ck_assert_int_eq(mapped_file_open(&cfg, PID, &none), -ENOENT);
+	*fds = unit_open_fds();
+	return of;
+}
+
+START_TEST(test_live_by_worker)
+{
+	struct mapped_file file = { .path = live[_i].path };
+	struct open_files *of;
+	char text[256] = "";
+	int fds, fd;
+
+	of = begin_worker(&fds);
+	if (live[_i].of)
+		file.ino = *live[_i].of ? inode(live[_i].of) : UINT64_MAX;
+	fd = mapped_file_open(&cfg, PID, &file);
+	if (live[_i].opened) {
+		ck_assert_int_gt(pread(fd, text, sizeof(text) - 1, 0), 0);
+		ck_assert_str_eq(text, live[_i].opened);
+		close(fd);
+	} else {
+		ck_assert_int_eq(fd, live[_i].rc);
+	}
+	ck_assert_int_eq(unit_open_fds(), fds);
+	open_files_free(of);
+}
+END_TEST
+
+START_TEST(test_debug_by_worker)
+{
+	struct open_files *of;
+	struct build_id id;
+	int fds, fd;
+
+	of = begin_worker(&fds);
+	write_built(debugs[_i].name, debugs[_i].has, debugs[_i].size);
+	build_id_set(&id, debugs[_i].id, debugs[_i].size);
+	fd = mapped_file_open_debug(&cfg, &id);
+	ck_assert_int_eq(fd < 0 ? fd : 0, debugs[_i].found ? 0 : -ENOENT);
+	if (fd >= 0)
+		close(fd);
+	ck_assert_int_eq(unit_open_fds(), fds);
+	open_files_free(of);
+}
+END_TEST
+
+/* A process's own file: with what stat(2) says of it, whoever opens it. */
+START_TEST(test_process_file)
+{
+	struct open_files *of = NULL;
+	int fds = 0, fd;
+	struct stat st;
+
+	if (_i)
+		of = begin_worker(&fds);
+	fd = process_file_open(&cfg, PID, "lib/both.so", &st);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_uint_eq(st.st_ino, inode(INSIDE "lib/both.so"));
+	fd = process_file_open(&cfg, 0, "lib/both.so", &st);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_uint_eq(st.st_ino, inode(HOST "lib/both.so"));
+	ck_assert_int_eq(process_file_open(&cfg, PID, "lib/host.so", &st), -ENOENT); /* that is not its own */
+	ck_assert_int_eq(process_file_open(&cfg, PID + 1, "lib/both.so", &st), -ENOENT);
+	ck_assert_int_eq(process_file_open(&cfg, PID, "own-link.so", &st), -ESTALE);
+	ck_assert_int_eq(process_file_open(&cfg, PID, "fifo", &st), -ESTALE);
+	ck_assert_int_eq(process_file_open(&cfg, PID, "../root/lib/own.so", &st), -ENOENT);
+	open_files_free(of);
+}
+END_TEST
+
 START_TEST(test_vdso)
 {
 	const unsigned char *own = (const unsigned char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR); /* NULL in valgrind */
@@ -585,6 +666,9 @@ int main(void)
 	tcase_add_loop_test(tc, test_debug_user, 0, ARRAY_SIZE(user_debugs));
 	tcase_add_loop_test(tc, test_debug_link, 0, ARRAY_SIZE(debug_others));
 	tcase_add_loop_test(tc, test_debug_kind, 0, 3);
+	tcase_add_loop_test(tc, test_live_by_worker, 0, ARRAY_SIZE(live));
+	tcase_add_loop_test(tc, test_debug_by_worker, 0, ARRAY_SIZE(debugs));
+	tcase_add_loop_test(tc, test_process_file, 0, 2);
 	tcase_add_test(tc, test_vdso);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
