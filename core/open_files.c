@@ -419,6 +419,9 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 	}
 	what.by_build = build_id_set(&what.id, file->build_id, file->build_id_size);
 	read_mounts(of, what.pids, asked.mounts);
+	/* Not one that was given up: it may never be asked for. */
+	if (is_hung(of, &asked))
+		return !*asked.mounts;
 	rc = search(of, SEARCH, &what, &asked, &found);
 	if (!rc)
 		keep(of, file, &found, &asked);

@@ -64,7 +64,7 @@ int open_files_search(struct open_files *of, const struct file_search *what, uin
 /** open_files_build() - file_open_build(), in bounded time. Return: as open_files_search(). */
 int open_files_build(struct open_files *of, const char *path, const struct build_id *id);
 
-/** open_files_hung() - how often something was given up because nobody answered. */
+/** open_files_hung() - how often something that was asked for, or took too long, was given up. */
 size_t open_files_hung(const struct open_files *of);
 
 #endif
