@@ -357,13 +357,14 @@ void capture_forget(struct capture *cap)
 static void learn_pids(struct capture *cap)
 {
 	const struct capture_backend *b = &cap->backends[0];
-	uint64_t began = now_ns(), cost;
+	uint64_t began = now_ns(), cost = own_cpu_ns();
 	struct learning learning = { cap->tasks, began + WALK_NS };
 
 	if (!b->ops->pids || began < cap->learn_at)
 		return;
 	b->ops->pids(b->state, true, learn_pid, &learning);
-	cost = now_ns() - began;
+	/* Not what others took: on a busy host the next look would come after those who are there now have gone. */
+	cost = own_cpu_ns() - cost;
 	cap->learn_at = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one clock of the project: that of the events, where the kernel lets it be chosen (since 4.1). */
+/* The clock of the project, that of the events, where the kernel lets it be chosen (since 4.1); and what we cost. */
 #ifndef CORE_CLOCK_H
 #define CORE_CLOCK_H
 
@@ -14,6 +14,15 @@ static inline uint64_t now_ns(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+/** own_cpu_ns() - CPU time of the calling thread in nanoseconds. */
+static inline uint64_t own_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 

@@ -87,7 +87,8 @@ struct reading {
 
 /* A process from a fork or an exec to the next exec. */
 struct image {
-	char comm[COMM_LEN]; /* the name it began with */
+	char comm[COMM_LEN]; /* the name it began with; "": not known */
+	uint64_t comm_ns;    /* when /proc told it; 0: an event did */
 	struct maps *maps;
 	struct reading *reading; /* NULL: all of @maps was told by events */
 };
@@ -456,8 +457,9 @@ static void doubt_reading(const struct tasks *t, struct process *p)
 {
 	struct image *im = newest(p);
 
-	if (im && im->reading && im->reading->pid == p->entry.id && is_older(t, im->reading->end_ns))
-		im->reading->late = true;
+	if (!im || !im->reading || im->reading->pid != p->entry.id || !is_older(t, im->reading->end_ns))
+		return;
+	im->reading->late = true;
 }
 
 /* Of the mappings of @pid, for @im; failed until it is done. NULL: no memory. */
@@ -690,6 +692,9 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	if (rc || !p)
 		return -ENOMEM;
 	doubt_reading(t, p);
+	/* A process that is born now was not there before its name was read: rows that have it are of later images. */
+	if (is_late(newest(p)) && newest(p)->comm_ns && is_older(t, newest(p)->comm_ns))
+		set_comm(newest(p)->comm, "");
 	set_exited(t, p, false); /* the pid may be used again */
 	p->parent = ppid;
 	p->learned = true;
@@ -836,6 +841,8 @@ static struct image *image_to_read(struct tasks *t, struct process *p)
 	im = usable(t, p);
 	if (im && !*im->comm)
 		set_comm(im->comm, comm);
+	if (im && leader && !strncmp(im->comm, leader->comm, COMM_LEN))
+		im->comm_ns = leader->read_ns;
 	return im;
 }
 

@@ -661,7 +661,7 @@ static const struct {
 	{ NOTHING, EXIT, NEWER, ":30", { NULL, NULL }, { NULL, NULL } },
 	{ NOTHING, EXIT, NO_CLOCK, ":30", { NULL, NULL }, { NULL, NULL } },
 	/* Read from /proc: void where a record that begins or ends it is older than that. */
-	{ FROM_PROC, FORK, OLDER, "init", { NULL, NULL }, { NULL, "/init" } },
+	{ FROM_PROC, FORK, OLDER, "init", { NULL, "/init" }, { NULL, "/init" } },
 	{ FROM_PROC, FORK, NEWER, "init", { "/pr", "/pr" }, { "/pr", "/init" } },
 	{ FROM_PROC, FORK, NO_CLOCK, "pr", { "/pr", "/init" }, { "/pr", "/init" } },
 	{ FROM_PROC, COMM, OLDER, "new", { "/pr", "/pr" }, { "/pr", "/pr" } },
@@ -827,6 +827,21 @@ START_TEST(test_late_reading_inherited)
 END_TEST
 
 /* An image that began with an event, of nobody knows whom, has the name that is learned with its mappings. */
+/* Read after it was born, executed a program and took another name, before any record of that was applied. */
+START_TEST(test_late_reading_of_renamed)
+{
+	know(FROM_PROC);
+	tasks_at(tasks, OLDER);
+	fork_to(30, 30, 1, 1);
+	name(30, 30, "program", true);
+	map(30, 0x1000, 0x3000, "/bin/program");
+	name(30, 30, "pr", false);
+	check_map(30, "pr", 0x1000, "/bin/program");
+	check_map(30, "program", 0x1000, "/bin/program");
+	check_map(30, "pr", 0x3000, NULL);
+}
+END_TEST
+
 START_TEST(test_late_reading_of_image)
 {
 	map(30, 0x5000, 0x6000, "/lib/told");
@@ -1666,6 +1681,7 @@ int main(void)
 	tcase_add_loop_test(t, test_late_reading, 0, ARRAY_SIZE(combinations));
 	tcase_add_loop_test(t, test_exec_while_read, 0, 2);
 	tcase_add_test(t, test_late_reading_inherited);
+	tcase_add_test(t, test_late_reading_of_renamed);
 	tcase_add_test(t, test_late_reading_of_image);
 	tcase_add_test(t, test_late_name_replaced);
 	tcase_add_loop_test(t, test_exec_unread, 0, 2);
