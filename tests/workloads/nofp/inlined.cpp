@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// CFLAGS: -fno-omit-frame-pointer
-/* Functions inlined into each other, four levels deep, two calls of one function on different lines. */
+// CFLAGS: -fno-omit-frame-pointer -no-pie
+/* Functions inlined into each other, two calls of one function on different lines. Where it is known: not moved. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE inline __attribute__((always_inline))
 
 static volatile uint64_t sink;
 
@@ -32,12 +32,18 @@ template <typename T> struct Queue {
 };
 }
 
-static __attribute__((noinline)) void outer(uint64_t rounds)
+static __attribute__((noipa)) void done()
+{
+	sink = sink + 1;
+}
+
+/* It has a frame, because it calls. */
+static __attribute__((noipa)) void outer(uint64_t rounds)
 {
 	work::Queue<uint64_t> q = { rounds };
 
 	q.drain();
-	sink = sink + 1;
+	done();
 }
 
 int main()
