@@ -195,6 +195,8 @@ static bool has_debug_info(const struct elf_file *f)
 	size_t i;
 
 	for (i = 0; i < f->nr_sections; i++) {
+		if (f->sections[i].sh_type != SHT_PROGBITS)
+			continue;
 		elf_section_name(f, &f->sections[i], name, sizeof(name));
 		if (is_debug_info(name))
 			return true;

@@ -25,6 +25,7 @@ static struct host host;
 static struct mapped_files_cfg cfg;
 static struct debug_files search;
 static struct elf_symbols *es;
+static bool with_info; /* files have debug information */
 
 static void setup(void)
 {
@@ -39,6 +40,7 @@ static void setup(void)
 	cfg = (struct mapped_files_cfg){ .host = &host, .root = root, .debug_dir = user };
 	search = (struct debug_files){ .mapped = &cfg };
 	es = NULL;
+	with_info = false;
 }
 
 static void teardown(void)
@@ -65,6 +67,7 @@ static void make(struct image *im, const char *symbol, const char *id, const voi
 		{ ".strtab", { .sh_type = SHT_STRTAB, .sh_size = sizeof(names) }, names },
 		{ ".note", { .sh_type = SHT_NOTE, .sh_size = note_len, .sh_addralign = 4 }, note },
 		{ ".gnu_debuglink", { .sh_type = link ? SHT_PROGBITS : SHT_NULL, .sh_size = link_len }, link },
+		{ ".debug_info", { .sh_type = with_info ? SHT_PROGBITS : SHT_NULL, .sh_size = 1 }, "" },
 		{ ".gnu_debugdata", { .sh_type = inside ? SHT_PROGBITS : SHT_NULL, .sh_size = inside_len }, inside },
 	};
 
@@ -178,6 +181,88 @@ START_TEST(test_place)
 	elf_symbols_free(es);
 	es = NULL;
 	ck_assert_int_eq(open_fds(), fds);
+}
+END_TEST
+
+/*
+ * Of the program and its debug file: which has symbols and debug information, what is taken of the second, and where
+ * debug information is.
+ */
+static const struct {
+	struct {
+		bool symbols, info;
+	} program, debug;
+	const char *name;
+	const char *lines; /* NULL: nowhere */
+} infos[] = {
+	{ { true, true }, { true, true }, "program", INSIDE "/opt/app/app" },
+	{ { true, false }, { true, true }, "program", USER BUILD },
+	{ { true, false }, { false, true }, "program", USER BUILD },
+	{ { true, false }, { true, false }, "program", NULL },
+	{ { true, false }, { false, false }, "program", NULL },
+	{ { true, true }, { false, false }, "program", INSIDE "/opt/app/app" },
+	{ { false, false }, { true, true }, "debug", USER BUILD },
+	{ { false, true }, { true, true }, "debug", INSIDE "/opt/app/app" },
+	{ { false, false }, { true, false }, "debug", NULL },
+	{ { false, false }, { false, true }, "-", NULL },
+	{ { false, false }, { false, false }, "-", NULL },
+	{ { false, true }, { false, false }, "-", INSIDE "/opt/app/app" },
+};
+
+static ino_t inode_of(const char *path)
+{
+	char full[8192];
+	struct stat st;
+
+	snprintf(full, sizeof(full), "%s/%s", dir, path);
+	ck_assert_int_eq(stat(full, &st), 0);
+	return st.st_ino;
+}
+
+START_TEST(test_info)
+{
+	bool wanted;
+	char path[8192];
+	struct stat st;
+	int fd, fds = open_fds(), rc;
+
+	with_info = infos[_i].program.info;
+	write_debug(INSIDE "/opt/app/app", infos[_i].program.symbols ? "program" : NULL, ID);
+	with_info = infos[_i].debug.info;
+	write_debug(USER BUILD, infos[_i].debug.symbols ? "debug" : NULL, ID);
+	snprintf(path, sizeof(path), "%s/" INSIDE "/opt/app/app", dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(elf_symbols_open(fd, &es), 0);
+	close(fd);
+	elf_symbols_want_lines(es);
+	wanted = elf_symbols_wants_debug(es);
+	ck_assert_int_eq(wanted, !infos[_i].program.symbols || !infos[_i].program.info);
+	rc = debug_files_add(&search, PID, &program, es);
+	ck_assert(!rc || (wanted && rc == -ENOENT));
+	ck_assert_str_eq(name(), infos[_i].name);
+	fd = elf_symbols_lines_fd(es);
+	ck_assert_int_eq(fd >= 0, infos[_i].lines != NULL);
+	if (infos[_i].lines) {
+		ck_assert_int_eq(fstat(fd, &st), 0);
+		ck_assert_uint_eq(st.st_ino, inode_of(infos[_i].lines));
+	}
+	elf_symbols_free(es);
+	es = NULL;
+	ck_assert_int_eq(open_fds(), fds);
+}
+END_TEST
+
+/* Symbols that are there are enough where nothing else is wanted. */
+START_TEST(test_info_unwanted)
+{
+	write_debug(USER BUILD, "debug", ID);
+	parse_program(ID, "linked", ID);
+	ck_assert(elf_symbols_wants_debug(es));
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert(!elf_symbols_wants_debug(es));
+	elf_symbols_want_lines(es);
+	ck_assert(elf_symbols_wants_debug(es));
+	ck_assert_int_eq(elf_symbols_lines_fd(es), -1);
 }
 END_TEST
 
@@ -414,6 +499,8 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_place, 0, ARRAY_SIZE(places));
+	tcase_add_loop_test(tc, test_info, 0, ARRAY_SIZE(infos));
+	tcase_add_test(tc, test_info_unwanted);
 	tcase_add_test(tc, test_zeros);
 	tcase_add_loop_test(tc, test_no_build, 0, 2);
 	tcase_add_loop_test(tc, test_other, 0, ARRAY_SIZE(others));
