@@ -14,7 +14,7 @@
 #define FIRST_MS       5000 /* for a question that comes with a file, whose units are read then */
 #define NEXT_MS        2000
 #define FILE_NS        (20 * NSEC_PER_SEC) /* for all questions of a file */
-#define ALL_NS         (60 * NSEC_PER_SEC) /* for those that failed */
+#define ALL_NS         (60 * NSEC_PER_SEC) /* for all of a report */
 #define FAILED_MAX     16                  /* files; when there are more, none is asked any more */
 #define REMEMBERED_MAX (1u << 20)          /* addresses; and as many frames, four times */
 #define TEXT_MAX       (128u << 20)        /* bytes of names */
@@ -64,8 +64,8 @@ struct lines {
 
 	size_t nr_skipped; /* files */
 	int skipped_rc;    /* why the first one was */
-	uint64_t failed_ns;
-	int off; /* why nothing is asked any more; 0: it is */
+	uint64_t spent_ns; /* since lines_renew() */
+	int off;           /* why nothing is asked any more; 0: it is */
 };
 
 struct lines *lines_new(unsigned int wanted)
@@ -134,6 +134,7 @@ void lines_forget(struct lines *l)
 
 void lines_renew(struct lines *l)
 {
+	l->spent_ns = 0;
 	if (l->nr_answers > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
 		forget_answers(l);
 }
@@ -247,7 +248,7 @@ static void fail(struct lines *l, struct file *file, int rc)
 {
 	file->failed = true;
 	skip(l, rc);
-	if (l->nr_skipped >= FAILED_MAX || l->failed_ns >= ALL_NS)
+	if (l->nr_skipped >= FAILED_MAX)
 		l->off = rc;
 }
 
@@ -312,8 +313,7 @@ static int call(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
 	rc = exchange(l, &request, first ? FIRST_MS : NEXT_MS, found);
 	ns = now_ns() - begin;
 	file->spent_ns += ns;
-	if (rc < 0)
-		l->failed_ns += ns;
+	l->spent_ns += ns;
 	if (is_lost(rc)) {
 		worker_end(l->worker);
 		forget_slots(l);
@@ -350,6 +350,8 @@ static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
 		fail(l, file, nr);
 	else if (file->spent_ns > FILE_NS)
 		fail(l, file, -ETIME);
+	if (l->spent_ns > ALL_NS && !l->off)
+		l->off = -ETIME;
 	return nr < 0 ? 0 : nr;
 }
 

@@ -4,8 +4,8 @@
  *
  * Debug information is hostile, and the library that reads it is not made for that. So it is read in a process of its
  * own, which has nothing but the file (see worker.h and confine.h): each question has a deadline, and a file whose
- * questions are not answered in time, or end that process, is not asked any more. So are all files when that has
- * happened too often. What comes back is checked as what any stranger writes.
+ * questions are not answered in time, or end that process, is not asked any more. Neither is any file when that has
+ * happened too often, or all of it took too long. What comes back is checked as what any stranger writes.
  *
  * Not in the file itself, and not looked for: the .dwo files of split debug information, and the shared files of dwz.
  * Their functions and names are missing.
@@ -50,7 +50,7 @@ int64_t lines_add_file(struct lines *l);
 /** lines_forget() - forget all files, whose numbers begin anew, and what is known of them. */
 void lines_forget(struct lines *l);
 
-/** lines_renew() - nothing has to be remembered of before: another report begins. */
+/** lines_renew() - another report begins: what is remembered of before may go, and there is time again. */
 void lines_renew(struct lines *l);
 
 /**
