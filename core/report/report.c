@@ -26,11 +26,13 @@ struct frame_key {
 	bool is_return;
 };
 
-/* Its labels, root first: what was inlined at an address are frames of their own. */
+/*
+ * Its @nr labels, root first: what was inlined at an address are frames of their own. @label is the only one, or where
+ * they begin.
+ */
 struct frame {
 	struct frame_key key;
-	uint32_t nr;
-	size_t at;
+	uint32_t label, nr;
 };
 
 /* Frames that have been named: those of the kernel, or those of one task. All zeros is empty. */
@@ -38,7 +40,7 @@ struct frames {
 	struct frame *v;
 	size_t nr, cap;
 	uint32_t *labels;
-	size_t nr_labels, labels_cap;
+	size_t nr_labels, labels_cap; /* below 2^32 */
 	struct hash_index index;
 };
 
@@ -183,9 +185,10 @@ static int add_label(struct report *r, struct frames *frames, const struct frame
 	uint32_t *labels = grow(frames->labels, &frames->labels_cap, frames->nr_labels, 1, sizeof(*labels));
 	int rc;
 
-	if (!labels)
+	if (labels)
+		frames->labels = labels;
+	if (!labels || frames->nr_labels == UINT32_MAX)
 		return -ENOMEM;
-	frames->labels = labels;
 	if (sym.name && !*sym.name)
 		sym.name = NULL;
 	if (!kernel && sym.name && demangle(sym.name, readable, sizeof(readable)))
@@ -219,6 +222,17 @@ static int name_frame(struct report *r, const struct task *task, struct frames *
 	return rc;
 }
 
+/* A frame of the labels from @at on. One alone is better near: the others are seldom, and far. */
+static struct frame make_frame(struct frames *frames, const struct frame_key *key, size_t at)
+{
+	uint32_t nr = (uint32_t)(frames->nr_labels - at);
+
+	if (nr > 1)
+		return (struct frame){ *key, (uint32_t)at, nr };
+	frames->nr_labels = at;
+	return (struct frame){ *key, frames->labels[at], 1 };
+}
+
 static int find_frame(struct report *r, const struct task *task, const struct frame_key *key, const struct frame **out)
 {
 	struct frames *frames = task ? &r->user_frames : &r->kernel_frames;
@@ -244,7 +258,7 @@ static int find_frame(struct report *r, const struct task *task, const struct fr
 	rc = hash_add(&frames->index, hash, (uint32_t)frames->nr);
 	if (rc)
 		return rc;
-	v[frames->nr] = (struct frame){ *key, (uint32_t)(frames->nr_labels - at), at };
+	v[frames->nr] = make_frame(frames, key, at);
 	*out = &v[frames->nr++];
 	return 0;
 }
@@ -266,8 +280,8 @@ static int add_ids(struct report *r, uint32_t *used, const uint32_t *labels, uin
 	if (!ids)
 		return -ENOMEM;
 	r->ids = ids;
-	memcpy(ids + *used, labels, nr * sizeof(*labels));
-	*used += nr;
+	while (nr--)
+		ids[(*used)++] = *labels++;
 	return 0;
 }
 
@@ -288,7 +302,7 @@ static int name_stack(struct report *r, const struct task *task, const struct st
 
 		rc = find_frame(r, task, &key, &f);
 		if (!rc)
-			rc = add_ids(r, &nr, frames->labels + f->at, f->nr);
+			rc = add_ids(r, &nr, f->nr == 1 ? &f->label : frames->labels + f->label, f->nr);
 	}
 	return rc ? rc : labels_add_seq(&r->labels, r->ids, nr, seq);
 }
