@@ -73,29 +73,45 @@ static bool has_crc(struct debug_files *d, int fd, uint32_t crc)
 	return sum == crc;
 }
 
+/* As @pid sees it, else below the root of @cfg. */
+static int open_linked(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st)
+{
+	int fd = pid ? process_file_open(cfg, pid, path, st) : -ENOENT;
+
+	return fd == -ENOENT || fd == -ESTALE ? process_file_open(cfg, 0, path, st) : fd;
+}
+
 /*
- * Try the file @name in folder @prefix @path's @suffix, as @pid sees it or, when that is 0, below the root of @cfg.
- * What tells of mapped files tells nothing of this one: the CRC has to.
+ * What only root may read, a program cannot have us read: a link or a mount may have put it there. Without privileges
+ * nothing is read but what we may read ourselves.
+ */
+static bool may_show(const struct stat *st)
+{
+	return st->st_mode & S_IROTH || (getuid() && st->st_uid == getuid());
+}
+
+/*
+ * Try the file @name in @folder. What tells of mapped files tells nothing of this one: the CRC has to.
+ * @users: it is in the user's folder
  */
 static int add_linked(struct debug_files *d, const struct mapped_files_cfg *cfg, pid_t pid, const char *folder,
-		      struct elf_symbols *es)
+		      bool users, struct elf_symbols *es)
 {
 	struct build_id found = { 0 };
-	struct mapped_file file = { 0 };
 	char path[PATH_MAX];
 	const char *name;
+	struct stat st;
 	uint32_t crc;
 	int fd;
 
 	if (!elf_symbols_debuglink(es, &name, &crc) ||
 	    snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
 		return -ENOENT;
-	file.path = path;
-	fd = mapped_file_open(cfg, pid, &file);
+	fd = open_linked(cfg, pid, path, &st);
 	if (fd < 0)
 		return is_final(fd) ? fd : -ENOENT;
 	/* Not read as a whole when it is another build: that is the usual reason why it is not the right one. */
-	if (elf_build_id(fd, &found) ||
+	if ((!users && !may_show(&st)) || elf_build_id(fd, &found) ||
 	    (found.size && elf_symbols_build_id(es)->size && !build_id_equal(&found, elf_symbols_build_id(es))) ||
 	    !has_crc(d, fd, crc)) {
 		close(fd);
@@ -124,9 +140,9 @@ static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_fil
 	below.root = live.debug_dir;
 	below.open_files = NULL; /* the user's folder */
 	if (below.root)
-		rc = add_linked(d, &below, 0, folder[1], es);
+		rc = add_linked(d, &below, 0, folder[1], true, es);
 	for (i = 0; i < 3 && !is_final(rc); i++)
-		rc = add_linked(d, &live, pid, folder[i], es);
+		rc = add_linked(d, &live, pid, folder[i], false, es);
 	return rc;
 }
 

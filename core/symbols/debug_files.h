@@ -8,7 +8,8 @@
  * itself, .gnu_debugdata. The first that has a .symtab is taken.
  *
  * The program and all that is in the root of its process may be hostile: there, no symlink is followed, nothing but a
- * regular file is opened, and what is read of it is bounded.
+ * regular file is opened, and what is read of it is bounded. A file that .gnu_debuglink names has to be one that
+ * everybody may read.
  */
 #ifndef CORE_SYMBOLS_DEBUG_FILES_H
 #define CORE_SYMBOLS_DEBUG_FILES_H

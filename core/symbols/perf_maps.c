@@ -226,6 +226,15 @@ static bool is_leftover(const struct stat *st, const struct owner *o)
 	       now.tv_sec - up.tv_sec + (time_t)(o->started / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
+/*
+ * Root may write it for them. What only root may read is none of their files: in a mount namespace of its own, a user
+ * may mount any file that it can name, at any place.
+ */
+static bool is_theirs(const struct stat *st, const struct owner *o)
+{
+	return st->st_uid == o->uid || (!st->st_uid && st->st_mode & S_IROTH);
+}
+
 /* Return: a descriptor and @st; -ENOENT: there is none, or none to be believed; -EMFILE, -ENFILE. */
 static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o, struct stat *st)
 {
@@ -236,7 +245,7 @@ static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o
 	fd = process_file_open(pm->where, o->lives ? pid : 0, name, st);
 	if (fd < 0)
 		return fd == -ESTALE || fd == -ETIME ? -ENOENT : fd;
-	if (st->st_nlink == 1 && (!st->st_uid || st->st_uid == o->uid) && !is_leftover(st, o))
+	if (st->st_nlink == 1 && is_theirs(st, o) && !is_leftover(st, o))
 		return fd;
 	close(fd);
 	return -ENOENT;

@@ -344,6 +344,32 @@ START_TEST(test_path)
 }
 END_TEST
 
+/* What not everybody may read is not what a program can have us read. */
+START_TEST(test_private)
+{
+	static const struct {
+		const char *where;
+		mode_t mode;
+		bool read;
+	} files[] = {
+		{ INSIDE "/opt/app/" LINK, 0604, true },
+		{ INSIDE "/opt/app/" LINK, 0600, false },
+		{ INSIDE "/opt/app/" LINK, 0660, false },
+		{ INSIDE "/opt/app/.debug/" LINK, 0640, false },
+		{ HOST "/usr/lib/debug/opt/app/" LINK, 0640, false },
+		{ USER "/opt/app/" LINK, 0600, true },
+	};
+	char path[8192];
+
+	write_debug(files[_i].where, "linked", ID);
+	snprintf(path, sizeof(path), "%s/%s", dir, files[_i].where);
+	ck_assert_int_eq(chmod(path, files[_i].mode), 0);
+	parse_program(ID, "linked", ID);
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert_str_eq(name(), files[_i].read ? "linked" : "inside");
+}
+END_TEST
+
 START_TEST(test_too_much)
 {
 	char path[8192];
@@ -505,6 +531,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_no_build, 0, 2);
 	tcase_add_loop_test(tc, test_other, 0, ARRAY_SIZE(others));
 	tcase_add_loop_test(tc, test_path, 0, 8);
+	tcase_add_loop_test(tc, test_private, 0, 6);
 	tcase_add_loop_test(tc, test_too_much, 0, 2);
 	tcase_add_loop_test(tc, test_link, 0, ARRAY_SIZE(links));
 	tcase_add_loop_test(tc, test_inside, 0, ARRAY_SIZE(insides));

@@ -255,14 +255,16 @@ START_TEST(test_file)
 }
 END_TEST
 
-/* Whose file is read: @owner of the file, @euid of the process (-1: it is gone). */
+/* Whose file is read: @owner and @mode of the file, @euid of the process (-1: it is gone). */
 static const struct {
 	uid_t owner;
 	int euid;
+	mode_t mode;
 	bool read;
 } owners[] = {
-	{ 0, 0, true },         { 1234, 1234, true }, { 0, 1234, true }, { 1234, 0, false },
-	{ 12345, 1234, false }, { 7, 1234, false },   { 0, -1, true },   { 1234, -1, false },
+	{ 0, 0, 0600, true },         { 1234, 1234, 0600, true }, { 0, 1234, 0644, true },  { 0, 1234, 0604, true },
+	{ 0, 1234, 0600, false },     { 0, 1234, 0640, false },   { 0, 1234, 0611, false }, { 1234, 0, 0644, false },
+	{ 12345, 1234, 0644, false }, { 7, 1234, 0644, false },   { 0, -1, 0600, true },    { 1234, -1, 0644, false },
 };
 
 START_TEST(test_owner)
@@ -275,6 +277,7 @@ START_TEST(test_owner)
 		write_status(PID, (uid_t)owners[_i].euid, NULL);
 	write_text(name, GOOD);
 	ck_assert_int_eq(chown(path_of(name), owners[_i].owner, 0), 0);
+	ck_assert_int_eq(chmod(path_of(name), owners[_i].mode), 0);
 	ck_assert_str_eq(lookup(PID, 0x1004), owners[_i].read ? "f+0x4" : "-");
 }
 END_TEST

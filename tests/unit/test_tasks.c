@@ -830,6 +830,8 @@ END_TEST
 /* Read after it was born, executed a program and took another name, before any record of that was applied. */
 START_TEST(test_late_reading_of_renamed)
 {
+	name(1, 1, "init", true);
+	map(1, 0x9000, 0xa000, "/init");
 	know(FROM_PROC);
 	tasks_at(tasks, OLDER);
 	fork_to(30, 30, 1, 1);
