@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -269,16 +268,16 @@ static const struct {
 	{ "a live run in the kernel", LIVE | PRIVILEGES_BPF, true },
 };
 
-/* @ready: tells that this one is somebody else. It ends with its parent, which may not kill it any more. */
-static void be_stranger(int ready)
+/* @ready: tells that this one is somebody else. @alive: ends with the parent, which may not kill it any more. */
+static void be_stranger(int ready, int alive)
 {
+	char byte;
+
 	if (setresgid(STRANGER, STRANGER, STRANGER) || setresuid(STRANGER, STRANGER, STRANGER))
 		_exit(1);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (write(ready, "", 1) != 1)
 		_exit(1);
-	for (;;)
-		pause();
+	_exit(read(alive, &byte, 1) != 0);
 }
 
 static int read_stranger(int row)
@@ -286,16 +285,18 @@ static int read_stranger(int row)
 	static const char *const files[] = { "maps", "root", "map_files" };
 	struct privileges_need need = { .uses = strangers[row].uses };
 	struct err err = { 0 };
-	int ready[2], rc = 0;
+	int ready[2], alive[2], rc = 0;
 	char byte;
 	pid_t pid;
 	size_t i;
 
-	if (pipe(ready))
+	if (pipe(ready) || pipe(alive))
 		return 1;
 	pid = fork();
-	if (!pid)
-		be_stranger(ready[1]);
+	if (!pid) {
+		close(alive[1]);
+		be_stranger(ready[1], alive[0]);
+	}
 	close(ready[1]);
 	if (pid < 0 || read(ready[0], &byte, 1) != 1)
 		return 2;
