@@ -310,18 +310,29 @@ static bool is_of_process(const struct record *r)
 	return r->mode == PERF_RECORD_MISC_USER || r->mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
-/* @event: out: whose it is; of what perf record wrote itself, of tasks that were there before, the one that counts. */
+/* Did an event of the recording ask for build ids? perf record writes them, too, of what was there before. */
+static bool wants_build_ids(const struct backend *b)
+{
+	size_t i, nr = perfdata_nr_events(b->pd);
+
+	for (i = 0; i < nr; i++)
+		if (perfdata_event(b->pd, i)->attr.build_id)
+			return true;
+	return false;
+}
+
+/* @event: out: whose it is; of what perf record wrote itself, the one that counts */
 static int decode_side_band(const struct backend *b, const struct perf_event_header *record, struct record *r,
 			    size_t *event)
 {
 	struct perf_event_attr attr;
 
 	*event = perfdata_event_of(b->pd, record);
-	if (*event != SIZE_MAX)
-		return decode_record(&perfdata_event(b->pd, *event)->attr, record, record->size, r);
-	*event = b->event;
+	if (*event == SIZE_MAX)
+		*event = b->event;
 	attr = perfdata_event(b->pd, *event)->attr;
-	attr.build_id = 1; /* it says so of each */
+	if (record->type == PERF_RECORD_MMAP2)
+		attr.build_id = wants_build_ids(b);
 	return decode_record(&attr, record, record->size, r);
 }
 

@@ -77,14 +77,23 @@ static int compare_build(int fd, const struct build_id *id)
 	return rc;
 }
 
+/* @st: of a regular file */
+static bool is_wanted(const struct file_search *what, const struct stat *st)
+{
+	if (what->by_build)
+		return true;
+	if (what->ino && what->ino != st->st_ino)
+		return false;
+	return !what->dev || what->dev == st->st_dev || st->st_mode & S_IROTH;
+}
+
 /* Open what is at @handle, an O_PATH descriptor, if it is what is looked for. */
 static int open_handle(int handle, const struct file_search *what, struct found_file *out)
 {
 	char self[64];
 	int rc;
 
-	if (fstat(handle, &out->st) || !S_ISREG(out->st.st_mode) ||
-	    (!what->by_build && what->ino && what->ino != out->st.st_ino))
+	if (fstat(handle, &out->st) || !S_ISREG(out->st.st_mode) || !is_wanted(what, &out->st))
 		return -ESTALE;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
 	out->fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -116,16 +125,18 @@ static int open_below(const char *root, const struct file_search *what, struct f
 /* The link leads to what is mapped, with or without a path (proc(5), since 3.3; for root alone). */
 static int open_mapped(const char *proc, const struct file_search *what, struct found_file *out)
 {
+	struct file_search exact = *what;
 	char path[PATH_MAX];
 	int handle, rc;
 
+	exact.dev = 0;
 	if (snprintf(path, sizeof(path), "%s/%d/map_files/%" PRIx64 "-%" PRIx64, proc, what->pids[0], what->start,
 		     what->end) >= (int)sizeof(path))
 		return -ENOENT;
 	handle = open(path, O_PATH | O_CLOEXEC);
 	if (handle < 0)
 		return missing(-errno);
-	rc = open_handle(handle, what, out);
+	rc = open_handle(handle, &exact, out);
 	close(handle);
 	return rc;
 }

@@ -31,8 +31,9 @@ struct search_places {
  * @path:       below a root; "" for the mapping alone
  * @by_build:   only the build @id, whatever inode it has; none, if that is unknown
  * @ino:        else only this inode; 0: any
- *
- * Devices are not compared: on btrfs and overlayfs stat(2) reports another one than the mapping has.
+ * @dev:        the device that the mapping has. On btrfs and overlayfs stat(2) reports another one, so only what not
+ *              everybody may read has to be on it: in a mount namespace of its own a user may mount any file over a
+ * path, and choose the number of an inode. 0: any
  */
 struct file_search {
 	uint64_t start, end;
@@ -42,6 +43,7 @@ struct file_search {
 	bool by_build;
 	struct build_id id;
 	uint64_t ino;
+	dev_t dev;
 };
 
 /**

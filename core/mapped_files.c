@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 const char *mapped_files_root(const struct mapped_files_cfg *cfg)
@@ -21,15 +22,14 @@ const char *mapped_files_root(const struct mapped_files_cfg *cfg)
 	return cfg->root ? cfg->root : "/";
 }
 
-static int search_files(const struct mapped_files_cfg *cfg, const struct file_search *what,
-			const struct mapped_file *file, struct stat *st)
+static int search_files(const struct mapped_files_cfg *cfg, const struct file_search *what, struct stat *st)
 {
 	const struct search_places places = { cfg->host ? cfg->host->proc : "/proc", mapped_files_root(cfg) };
 	struct found_file found;
 	int rc;
 
 	if (cfg->open_files)
-		return open_files_search(cfg->open_files, what, file ? file->maj : 0, file ? file->min : 0, st);
+		return open_files_search(cfg->open_files, what, st);
 	rc = file_search(&places, what, &found);
 	if (!rc && st)
 		*st = found.st;
@@ -40,17 +40,21 @@ int process_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char 
 {
 	const struct file_search what = { .pids = { pid }, .host = !pid, .path = path };
 
-	return search_files(cfg, &what, NULL, st);
+	return search_files(cfg, &what, st);
 }
 
 static int open_live(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file)
 {
-	struct file_search what = { .pids = { pid > 0 ? pid : 0 }, .host = true, .path = file->path, .ino = file->ino };
+	struct file_search what = { .pids = { pid > 0 ? pid : 0 },
+				    .host = true,
+				    .path = file->path,
+				    .ino = file->ino,
+				    .dev = makedev(file->maj, file->min) };
 
 	/* Where no inode proves it, the same path in the root of another process is another file. */
 	if (cfg->tasks && file->ino)
 		tasks_lineage(cfg->tasks, pid, what.pids, SEARCH_PIDS_MAX);
-	return search_files(cfg, &what, file, NULL);
+	return search_files(cfg, &what, NULL);
 }
 
 bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_file *file, struct build_id *id)
@@ -77,7 +81,7 @@ static int open_recorded(const struct mapped_files_cfg *cfg, const struct mapped
 	/* Of another boot, the path alone says too little. */
 	if (!what.by_build && !file->ino && cfg->recorded->boot == BOOT_OTHER)
 		return -ENOENT;
-	return search_files(cfg, &what, file, NULL);
+	return search_files(cfg, &what, NULL);
 }
 
 int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define KEPT_MAX   1024           /* and a quarter of the descriptors that we may have */
@@ -308,10 +309,9 @@ static int readable(struct open_files *of, const struct found_file *found, bool 
 	return fd;
 }
 
-int open_files_search(struct open_files *of, const struct file_search *what, uint32_t maj, uint32_t min,
-		      struct stat *st)
+int open_files_search(struct open_files *of, const struct file_search *what, struct stat *st)
 {
-	struct asked asked = { maj, min, "" };
+	struct asked asked = { major(what->dev), minor(what->dev), "" };
 	struct found_file found;
 	int rc;
 
@@ -417,6 +417,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 		what.path = file->path;
 		what.host = true;
 	}
+	what.dev = makedev(file->maj, file->min);
 	what.by_build = build_id_set(&what.id, file->build_id, file->build_id_size);
 	read_mounts(of, what.pids, asked.mounts);
 	/* Not one that was given up: it may never be asked for. */

@@ -53,13 +53,11 @@ int open_files_get(struct open_files *of, const struct mapped_file *file);
 
 /**
  * open_files_search() - file_search(), in bounded time.
- * @maj,@min: the device that the file is said to be on; both 0: nobody knows
  * @st: out, of the file, even where the descriptor is that of a copy; who wants it closes that one soon, and it does
  *      not count as one of all that are copied; NULL: not wanted
  * Return: a descriptor, the caller's, or -errno as there and as of open_files_get().
  */
-int open_files_search(struct open_files *of, const struct file_search *what, uint32_t maj, uint32_t min,
-		      struct stat *st);
+int open_files_search(struct open_files *of, const struct file_search *what, struct stat *st);
 
 /** open_files_build() - file_open_build(), in bounded time. Return: as open_files_search(). */
 int open_files_build(struct open_files *of, const char *path, const struct build_id *id);

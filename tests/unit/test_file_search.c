@@ -267,6 +267,38 @@ START_TEST(test_asked)
 }
 END_TEST
 
+/* Of the device of the mapping, or everybody may read it; what the mapping itself leads to is not asked. */
+static const struct {
+	mode_t mode;
+	bool mapped, same, by_build;
+	int rc;
+} devices[] = {
+	{ 0644, false, true, false, 0 },        { 0600, false, true, false, 0 },
+	{ 0644, false, false, false, 0 },       { 0604, false, false, false, 0 },
+	{ 0600, true, false, false, 0 },        { 0600, false, false, true, 0 },
+	{ 0600, false, false, false, -ESTALE }, { 0640, false, false, false, -ESTALE },
+	{ 0711, false, false, false, -ESTALE }, { 0733, false, false, false, -ESTALE },
+};
+
+START_TEST(test_device)
+{
+	int place = devices[_i].mapped ? MAPPED : IN_FIRST;
+	struct file_search what = { 0, devices[_i].mapped ? END : 0, { FIRST }, .path = "/" FILE_NAME };
+	struct stat st;
+
+	make_all(devices[_i].mapped ? "a---" : "-a--");
+	ck_assert_int_eq(chmod(below(names[place]), devices[_i].mode), 0);
+	ck_assert_int_eq(stat(below(names[place]), &st), 0);
+	what.start = devices[_i].mapped ? START : 0;
+	what.ino = st.st_ino;
+	what.dev = devices[_i].same ? st.st_dev : st.st_dev + 1;
+	what.by_build = devices[_i].by_build && build_id_set(&what.id, "abc", 3);
+	check_search(&what, devices[_i].rc ? NULL : names[place], devices[_i].rc);
+	what.dev = 0;
+	check_search(&what, names[place], 0);
+}
+END_TEST
+
 /* Of build "abc": what is there, and where it is found. */
 static const struct {
 	const char *there;
@@ -514,11 +546,8 @@ static const struct {
 	const char *path;
 	int flags, rc;
 } uncopied[] = {
-	{ "aside", O_RDONLY | O_DIRECTORY, -EIO },
-	{ "aside/x.so", O_WRONLY, -EIO },
-	{ "aside/x.so", O_PATH, -EIO },
-	{ "fifo", O_RDONLY | O_NONBLOCK, -EIO },
-	{ "huge", O_RDONLY, -EFBIG },
+	{ "aside", O_RDONLY | O_DIRECTORY, -EIO }, { "aside/x.so", O_WRONLY, -EIO }, { "aside/x.so", O_PATH, -EIO },
+	{ "fifo", O_RDONLY | O_NONBLOCK, -EIO },   { "huge", O_RDONLY, -EFBIG },
 };
 
 START_TEST(test_uncopied)
@@ -569,6 +598,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_order, 0, ARRAY_SIZE(orders));
 	tcase_add_loop_test(tc, test_asked, 0, ARRAY_SIZE(asked));
+	tcase_add_loop_test(tc, test_device, 0, ARRAY_SIZE(devices));
 	tcase_add_loop_test(tc, test_build, 0, ARRAY_SIZE(builds));
 	tcase_add_test(tc, test_long_places);
 	tcase_add_loop_test(tc, test_few_descriptors, 0, 2);

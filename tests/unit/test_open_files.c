@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #define PID   4242
@@ -282,7 +283,7 @@ START_TEST(test_few_descriptors)
 	if (!getauxval(AT_SYSINFO_EHDR))
 		return; /* valgrind, which has no such limit for what another process passes on */
 	write_text(ROOT "x.so");
-	check_text(open_files_search(of, &what, 0, 0, NULL), ROOT "x.so", 0);
+	check_text(open_files_search(of, &what, NULL), ROOT "x.so", 0);
 	fds = unit_open_fds();
 	lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_ge(lowest, 0);
@@ -290,7 +291,7 @@ START_TEST(test_few_descriptors)
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	rl = (struct rlimit){ (rlim_t)lowest, before.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
-	ck_assert_int_eq(open_files_search(of, &what, 0, 0, NULL), -EMFILE);
+	ck_assert_int_eq(open_files_search(of, &what, NULL), -EMFILE);
 	ck_assert(!keep(PID, &file));
 	rl.rlim_cur++;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
@@ -310,19 +311,19 @@ START_TEST(test_search)
 	int fds, fd;
 	struct stat st;
 
-	ck_assert_int_eq(open_files_search(of, &what, 0, 0, NULL), -ENOENT);
+	ck_assert_int_eq(open_files_search(of, &what, NULL), -ENOENT);
 	fds = unit_open_fds();
 	write_text("host/x.so");
-	check_text(open_files_search(of, &what, 0, 0, NULL), "host/x.so", 0);
+	check_text(open_files_search(of, &what, NULL), "host/x.so", 0);
 	write_text(ROOT "x.so");
-	fd = open_files_search(of, &what, 0, 0, &st);
+	fd = open_files_search(of, &what, &st);
 	ck_assert_uint_eq(st.st_ino, inode(ROOT "x.so"));
 	check_text(fd, ROOT "x.so", 0);
 	what.ino = UINT64_MAX;
-	ck_assert_int_eq(open_files_search(of, &what, 0, 0, NULL), -ESTALE);
+	ck_assert_int_eq(open_files_search(of, &what, NULL), -ESTALE);
 	what.by_build = true;
 	build_id_set(&what.id, "abc", 3);
-	ck_assert_int_eq(open_files_search(of, &what, 0, 0, NULL), -ESTALE); /* no ELF file */
+	ck_assert_int_eq(open_files_search(of, &what, NULL), -ESTALE); /* no ELF file */
 	ck_assert_int_eq(open_files_build(of, below("host/x.so"), &what.id), -ESTALE);
 	ck_assert_int_eq(open_files_build(of, below("host/none"), &what.id), -ENOENT);
 	ck_assert_int_eq(unit_open_fds(), fds);
@@ -339,9 +340,9 @@ START_TEST(test_copied)
 
 	open_files_free(of);
 	of = open_files_new(&host_here, "/", LATE);
-	close(open_files_search(of, &what, 0, 0, NULL));
+	close(open_files_search(of, &what, NULL));
 	fds = unit_open_fds();
-	fd = open_files_search(of, &what, 0, 0, &st);
+	fd = open_files_search(of, &what, &st);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(fstat(fd, &copied), 0);
 	ck_assert_int_eq(st.st_size, 0);
@@ -612,9 +613,11 @@ static bool keep_there(pid_t pid, struct mapped_file file)
 
 static int search_there(pid_t pid, struct mapped_file file)
 {
-	const struct file_search what = { .pids = { pid }, .host = true, .path = file.path, .ino = file.ino };
+	const struct file_search what = {
+		.pids = { pid }, .host = true, .path = file.path, .ino = file.ino, .dev = makedev(file.maj, file.min)
+	};
 
-	return open_files_search(of, &what, file.maj, file.min, NULL);
+	return open_files_search(of, &what, NULL);
 }
 
 /* It answers: what is kept is read when it is asked for, once, and is ours from then on. */
