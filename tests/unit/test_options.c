@@ -605,7 +605,7 @@ static const struct {
 	{ "--input x --stack-dump-size 8", USAGE, "--stack-dump-size" WITH },
 	{ "--unwind dwarf --stack-dump-size 8192 --input x", USAGE, "--stack-dump-size" WITH },
 	{ "--input x --debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
-	{ "--input x --inline", LATER, "--inline: not available yet" },
+	{ "--input x --off-cpu", LATER, "--off-cpu: not available yet" },
 	{ "--input x -- dd", LATER, "command 'dd': not available yet" },
 };
 
