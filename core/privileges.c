@@ -51,7 +51,7 @@ struct caps {
 static int get_caps(struct caps *out)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3];
+	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3] = { 0 }; /* valgrind sees only the first written */
 
 	if (syscall(SYS_capget, &head, d))
 		return -errno;

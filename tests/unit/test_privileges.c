@@ -24,7 +24,7 @@ struct caps {
 static void get(struct caps *c)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct d[2];
+	struct __user_cap_data_struct d[2] = { 0 };
 
 	ck_assert_int_eq(syscall(SYS_capget, &head, d), 0);
 	c->effective = (uint64_t)d[1].effective << 32 | d[0].effective;
