@@ -30,7 +30,9 @@ struct symbol_file {
 	struct elf_symbols *elf; /* NULL: none yet, or none to be had */
 	pid_t tried_pid;
 	unsigned int tries_left; /* 0: do not try to open it any more */
+	uint64_t asked;          /* the last report, by its number, that asked for it */
 	bool mismatched;
+	bool skipped;       /* that report met a limit */
 	int64_t lines_file; /* its number there; -1: none yet */
 };
 
@@ -46,6 +48,7 @@ struct symbols {
 	struct hash_index by_file;
 	uint64_t nr_read;   /* symbols, of all files */
 	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
+	uint64_t report;    /* the number of this one */
 	size_t nr_skipped;
 	int skipped_rc; /* why the first one was */
 	size_t nr_mismatched;
@@ -115,8 +118,23 @@ void symbols_free(struct symbols *s)
 	free(s);
 }
 
+/* Beginning anew: nothing is read, and every process may be asked. */
+static void try_again(struct symbol_file *f)
+{
+	f->elf = NULL;
+	f->tried_pid = 0;
+	f->tries_left = TRIES_MAX;
+	f->skipped = false;
+}
+
 void symbols_renew(struct symbols *s)
 {
+	size_t i;
+
+	for (i = 0; i < s->nr_files; i++)
+		if (s->files[i].skipped)
+			try_again(&s->files[i]);
+	s->report++;
 	if (s->perf_maps)
 		perf_maps_renew(s->perf_maps);
 	if (s->lines)
@@ -179,6 +197,30 @@ static void skip(struct symbols *s, int rc)
 		s->skipped_rc = rc;
 }
 
+static bool is_limit(int rc)
+{
+	return rc == -EMFILE || rc == -ENFILE;
+}
+
+/* Drop what only earlier reports asked for: nobody has names of it any more. Return: was there anything? */
+static bool make_room(struct symbols *s)
+{
+	bool made = false;
+	size_t i;
+
+	for (i = 0; i < s->nr_files; i++) {
+		struct symbol_file *f = &s->files[i];
+
+		if (!f->elf || f->asked == s->report)
+			continue;
+		s->nr_read -= elf_symbols_read(f->elf);
+		elf_symbols_free(f->elf);
+		try_again(f);
+		made = true;
+	}
+	return made;
+}
+
 static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int fd = mapped_file_open(s->files_cfg, pid, f->file), rc;
@@ -196,7 +238,9 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 		elf_symbols_want_lines(f->elf);
 	/* That there is none is usual, and no reason to try again. */
 	rc = debug_files_add(&s->debug, pid, f->file, f->elf);
-	if (rc == -EMFILE || rc == -ENFILE)
+	if (is_limit(rc) && make_room(s))
+		rc = debug_files_add(&s->debug, pid, f->file, f->elf);
+	if (is_limit(rc))
 		skip(s, rc);
 	return 0;
 }
@@ -231,17 +275,21 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 
 	if (f->elf || !f->tries_left || f->tried_pid == pid)
 		return f->elf;
-	if (s->nr_read >= ALL_SYMBOLS_MAX) {
+	if (s->nr_read >= ALL_SYMBOLS_MAX && !make_room(s)) {
 		f->tries_left = 0;
+		f->skipped = true;
 		skip(s, -E2BIG);
 		return NULL;
 	}
 	f->tried_pid = pid;
 	f->tries_left--;
 	rc = load(s, f, pid);
+	if (is_limit(rc) && make_room(s))
+		rc = load(s, f, pid);
 	if (s->files_cfg->recorded || (rc != -ENOENT && rc != -ESTALE))
 		f->tries_left = 0;
-	if (rc == -EMFILE || rc == -ENFILE)
+	f->skipped = is_limit(rc);
+	if (f->skipped)
 		skip(s, rc);
 	if (f->elf)
 		s->nr_read += elf_symbols_read(f->elf);
@@ -368,6 +416,8 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 		elf = vdso_symbols(s, &m);
 	} else {
 		f = file_entry(s, m.file);
+		if (f)
+			f->asked = s->report;
 		elf = f ? file_symbols(s, f, pid) : NULL;
 		offset += m.pgoff;
 		/* Also in memory that has a file without a path: code may be made there, too. */

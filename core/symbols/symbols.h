@@ -88,7 +88,10 @@ struct symbol {
 int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err);
 void symbols_free(struct symbols *s);
 
-/** symbols_renew() - another report begins: the names of code made since the last one are read. */
+/**
+ * symbols_renew() - another report begins: the names of code made since the last one are read. Files that only earlier
+ * ones asked for give way where a limit is met (see symbols_skipped()), and what was not read for it is tried again.
+ */
 void symbols_renew(struct symbols *s);
 
 /**

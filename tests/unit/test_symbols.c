@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define PID  4242
@@ -385,6 +386,48 @@ START_TEST(test_many_files)
 		snprintf(want, sizeof(want), "second+0x2 [lib%d.so]", i);
 		ck_assert_str_eq(lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false), want);
 	}
+}
+END_TEST
+
+static int free_descriptor(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	return fd;
+}
+
+/* Descriptors that an earlier report needed are there for the files of the next one; and for those it had none for. */
+START_TEST(test_room)
+{
+	const int nr = 24, room = 12;
+	char name[64], want[64];
+	int i, named, report;
+	struct rlimit rl;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "proc/4242/root/lib%d.so", i);
+		write_library(name);
+		map_at(PID, TEXT + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, strrchr(name, '/'), 0);
+	}
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+	rl.rlim_cur = (rlim_t)(free_descriptor() + room);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	for (report = 0; report < 4; report++) {
+		symbols_renew(syms);
+		named = 0;
+		for (i = 0; i < nr; i++)
+			named += lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false)[0] == 's';
+		ck_assert_int_gt(named, 0);
+		ck_assert_int_lt(named, nr);
+		symbols_renew(syms);
+		for (i = nr - 1; i >= nr - named; i--) {
+			snprintf(want, sizeof(want), "second+0x2 [lib%d.so]", i);
+			ck_assert_str_eq(lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false), want);
+		}
+	}
+	ck_assert(symbols_skipped(syms, NULL));
 }
 END_TEST
 
@@ -966,6 +1009,7 @@ int main(void)
 	tcase_add_test(tc, test_which_file);
 	tcase_add_test(tc, test_failure_is_kept);
 	tcase_add_test(tc, test_many_files);
+	tcase_add_test(tc, test_room);
 	tcase_add_test(tc, test_vdso);
 	tcase_add_loop_test(tc, test_kernel, 0, ARRAY_SIZE(kernel_addresses));
 	tcase_add_loop_test(tc, test_hidden, 0, ARRAY_SIZE(hidden));
