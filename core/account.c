@@ -95,7 +95,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "throttled", b->throttled },
 		{ "throttled_ns", b->throttled_ns },
 		{ "files_mismatched", a->files_mismatched },
-		{ "files_hung", capture_files_hung(cap), cap->options->input },
+		{ "files_hung", a->files_hung, cap->options->input },
 		{ "rows", a->rows },
 		{ "stacks", a->stacks },
 		{ "cpus", cap->nr_cpus },

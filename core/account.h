@@ -17,7 +17,7 @@ struct account {
 	uint64_t due; /* samples */
 	struct shortfall shortfall;
 	uint64_t rows, stacks, ring_bytes;
-	uint64_t files_mismatched; /* see symbols_mismatched() */
+	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), capture_files_hung() */
 	struct compare_counts compared;
 };
 

@@ -199,6 +199,19 @@ static int write_report(struct run *run, const struct account *a, struct err *er
 	return rc;
 }
 
+/* What became known of files since the last report: they are asked for when one is written. */
+static void account_files(const struct run *run, struct account *a, struct account *total)
+{
+	uint64_t mismatched = symbols_mismatched(run->symbols);
+
+	/* One may be found in another process later. */
+	if (mismatched > total->files_mismatched)
+		a->files_mismatched = mismatched - total->files_mismatched;
+	a->files_hung = capture_files_hung(run->cap) - total->files_hung;
+	total->files_mismatched += a->files_mismatched;
+	total->files_hung += a->files_hung;
+}
+
 /* One interval is over: everything the user gets of it. */
 static int report(struct run *run, bool last, struct err *err)
 {
@@ -217,7 +230,7 @@ static int report(struct run *run, bool last, struct err *err)
 	if (!rc && last)
 		rc = output_commit(run->out, err);
 	run->intervals++;
-	a.files_mismatched = symbols_mismatched(run->symbols);
+	account_files(run, &a, &run->total);
 	account_print_losses(stderr, run->cap, &a);
 	if (last)
 		print_warnings(run);
