@@ -44,14 +44,23 @@
 
 /* Memory, its own descriptors, and the end. None takes the name of a file, but for that of an empty one. */
 static const unsigned int allowed[] = {
-	SYS_brk,          SYS_mmap,   SYS_munmap,  SYS_mremap,  SYS_mprotect,      SYS_madvise,
-	SYS_futex,        SYS_read,   SYS_pread64, SYS_lseek,   SYS_fstat,         SYS_newfstatat,
-	SYS_fcntl,        SYS_close,  SYS_recvmsg, SYS_sendmsg, SYS_clock_gettime, SYS_getrandom,
-	SYS_rt_sigreturn, SYS_getpid, SYS_gettid,  SYS_exit,    SYS_exit_group,    SYS_rt_sigprocmask,
+	SYS_brk,    SYS_mmap,    SYS_munmap,  SYS_mremap,        SYS_mprotect,       SYS_madvise,
+	SYS_futex,  SYS_read,    SYS_pread64, SYS_lseek,         SYS_fstat,          SYS_newfstatat,
+	SYS_close,  SYS_recvmsg, SYS_sendmsg, SYS_clock_gettime, SYS_getrandom,      SYS_rt_sigreturn,
+	SYS_getpid, SYS_gettid,  SYS_exit,    SYS_exit_group,    SYS_rt_sigprocmask,
 };
 
-#define LOAD(field)                                                                                                    \
-	(struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
+/*
+ * Commands of fcntl(2). With others any process could be made the owner of a socket, who is sent a signal, SIGKILL if
+ * that is asked for, when something comes there: for that root's user ID is enough.
+ */
+static const unsigned int allowed_fcntl[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL };
+
+/* Where the low half of it is. */
+#define COMMAND (offsetof(struct seccomp_data, args[1]) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+
+#define LOAD_AT(at)           (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(at))
+#define LOAD(field)           LOAD_AT(offsetof(struct seccomp_data, field))
 #define IF_SKIP(value, n)     (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, n, 0)
 #define IF_NOT_SKIP(value, n) (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, n)
 #define RETURN(what)          (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
@@ -59,7 +68,7 @@ static const unsigned int allowed[] = {
 /* Refused, not killed: libraries ask for what they can do without. */
 static int allow_little(void)
 {
-	struct sock_filter code[4 + 2 * ARRAY_SIZE(allowed) + 1];
+	struct sock_filter code[4 + 2 * ARRAY_SIZE(allowed) + 2 + 2 * ARRAY_SIZE(allowed_fcntl) + 1];
 	struct sock_fprog program = { 0, code };
 	unsigned short n = 0;
 	size_t i;
@@ -70,6 +79,12 @@ static int allow_little(void)
 	code[n++] = LOAD(nr);
 	for (i = 0; i < ARRAY_SIZE(allowed); i++) {
 		code[n++] = IF_NOT_SKIP(allowed[i], 1);
+		code[n++] = RETURN(SECCOMP_RET_ALLOW);
+	}
+	code[n++] = IF_NOT_SKIP(SYS_fcntl, 1 + 2 * ARRAY_SIZE(allowed_fcntl));
+	code[n++] = LOAD_AT(COMMAND);
+	for (i = 0; i < ARRAY_SIZE(allowed_fcntl); i++) {
+		code[n++] = IF_NOT_SKIP(allowed_fcntl[i], 1);
 		code[n++] = RETURN(SECCOMP_RET_ALLOW);
 	}
 	code[n++] = RETURN(SECCOMP_RET_ERRNO | EPERM);

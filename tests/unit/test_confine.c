@@ -120,30 +120,44 @@ static long do_dup(void)
 	return fd < 0 ? -1 : close(fd);
 }
 
+/* Who is told of what comes on a socket: with root's user ID, any process could be sent any signal. */
+static long do_owner(void)
+{
+	return fcntl(dir_fd, F_SETOWN, getppid());
+}
+
+static long do_owner_signal(void)
+{
+	return fcntl(dir_fd, F_SETSIG, SIGKILL);
+}
+
+static long do_async(void)
+{
+	return fcntl(dir_fd, F_SETFL, O_ASYNC);
+}
+
+static long do_flags(void)
+{
+	return fcntl(dir_fd, F_GETFD);
+}
+
 static const struct {
 	const char *name;
 	long (*try)(void);
 	bool allowed;
 } tries[] = {
-	{ "open", do_open, false },
-	{ "openat", do_openat, false },
-	{ "socket", do_socket, false },
-	{ "fork", do_fork, false },
-	{ "exec", do_exec, false },
-	{ "kill", do_kill, false },
-	{ "tgkill", do_kill_self, false },
-	{ "ptrace", do_ptrace, false },
-	{ "prlimit", do_limit, false },
-	{ "setuid", do_setuid, false },
-	{ "unlink", do_unlink, false },
-	{ "write", do_write, false },
-	{ "dumpable", do_dumpable, false },
-	{ "seccomp", do_seccomp, false },
-	{ "mount", do_mount, false },
-	{ "process_vm_readv", do_pidfd, false },
-	{ "memory", do_memory, true },
-	{ "lseek", do_fstat, true },
-	{ "dup", do_dup, true },
+	{ "open", do_open, false },          { "openat", do_openat, false },
+	{ "socket", do_socket, false },      { "fork", do_fork, false },
+	{ "exec", do_exec, false },          { "kill", do_kill, false },
+	{ "tgkill", do_kill_self, false },   { "ptrace", do_ptrace, false },
+	{ "prlimit", do_limit, false },      { "setuid", do_setuid, false },
+	{ "unlink", do_unlink, false },      { "write", do_write, false },
+	{ "dumpable", do_dumpable, false },  { "seccomp", do_seccomp, false },
+	{ "mount", do_mount, false },        { "process_vm_readv", do_pidfd, false },
+	{ "owner", do_owner, false },        { "signal of the owner", do_owner_signal, false },
+	{ "asynchronous", do_async, false }, { "memory", do_memory, true },
+	{ "lseek", do_fstat, true },         { "dup", do_dup, true },
+	{ "flags", do_flags, true },
 };
 
 static int sock;
