@@ -103,15 +103,19 @@ static int receive_message(int sock, struct head *head, struct worker_message *m
 	do
 		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return n < 0 && errno != ECONNRESET ? -errno : -EPIPE;
+	if (n < 0)
+		return errno == ECONNRESET ? -EPIPE : -errno;
 	m->fd = passed_fd(&msg);
 	if (n >= (ssize_t)sizeof(*head) && !(msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
 		m->len = (size_t)n - sizeof(*head);
 		return 0;
 	}
-	/* With one that came, there were more. */
-	n = msg.msg_flags & MSG_CTRUNC && m->fd < 0 ? -EMFILE : -EBADMSG;
+	if (!n) /* the end, or a message without bytes, which may bring a descriptor */
+		n = -EPIPE;
+	else if (msg.msg_flags & MSG_CTRUNC && m->fd < 0)
+		n = -EMFILE;
+	else /* also where there were more with the one that came */
+		n = -EBADMSG;
 	close_fd(m->fd);
 	m->fd = -1;
 	return (int)n;

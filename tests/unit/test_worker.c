@@ -37,6 +37,7 @@ enum {
 	HOLD_SLEEP, /* and sleep then */
 	SHORT,      /* nonsense: less than a head */
 	EMPTY,
+	EMPTY_FD, /* with a descriptor */
 	LONG,     /* more than there can be */
 	POSITIVE, /* a return value that is none */
 	HUGE_ERROR,
@@ -134,11 +135,13 @@ static void send_nonsense(int what)
 
 	memcpy(bytes, &rc, sizeof(rc));
 	send_raw(bytes,
-		 what == SHORT   ? 3
-		 : what == EMPTY ? 0
-		 : what == LONG  ? sizeof(bytes)
-				 : 5,
-		 what == TWO_FDS ? 2 : 0);
+		 what == SHORT                       ? 3
+		 : what == EMPTY || what == EMPTY_FD ? 0
+		 : what == LONG                      ? sizeof(bytes)
+						     : 5,
+		 what == TWO_FDS    ? 2
+		 : what == EMPTY_FD ? 1
+				    : 0);
 }
 
 static void open_pipe(struct worker_message *reply)
@@ -392,6 +395,7 @@ static const struct {
 	{ SEGFAULT, -EPIPE },   { ABORT, -EPIPE },        { KILLED, -EPIPE },    { LEAVE, -EPIPE },
 	{ HANG_UP, -EPIPE },    { EMPTY, -EPIPE },        { SHORT, -EBADMSG },   { LONG, -EBADMSG },
 	{ POSITIVE, -EBADMSG }, { HUGE_ERROR, -EBADMSG }, { TWO_FDS, -EBADMSG }, { SMALL_ROOM, -EBADMSG },
+	{ EMPTY_FD, -EPIPE },
 };
 
 START_TEST(test_bad)
