@@ -107,14 +107,22 @@ static int open_handle(int handle, const struct file_search *what, struct found_
 	return rc;
 }
 
-static int open_below(const char *root, const struct file_search *what, struct found_file *out)
+/* As find_below(). */
+static int find_in(const char *root, const char *path)
 {
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), handle, rc;
+	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), handle;
 
 	if (dir < 0)
 		return missing(-errno);
-	handle = find_below(dir, what->path);
+	handle = find_below(dir, path);
 	close(dir);
+	return handle;
+}
+
+static int open_below(const char *root, const struct file_search *what, struct found_file *out)
+{
+	int handle = find_in(root, what->path), rc;
+
 	if (handle < 0)
 		return handle;
 	rc = open_handle(handle, what, out);
@@ -153,8 +161,28 @@ static bool is_of_our_users(const char *proc, pid_t pid)
 	return !strcmp(ours, theirs);
 }
 
-/* @pid: whose root it was found in; 0: that of the host */
-static bool is_local(const char *proc, pid_t pid, int fd)
+/*
+ * A mapping may show what a process was handed by another one, of the file systems of that one. Is this one of its own,
+ * as what is at the path tells?
+ */
+static bool is_in_root(const char *proc, pid_t pid, const char *path, int fd)
+{
+	char root[PATH_MAX];
+	struct stat here, there;
+	int handle = -1;
+	bool same;
+
+	if (snprintf(root, sizeof(root), "%s/%d/root", proc, pid) < (int)sizeof(root))
+		handle = find_in(root, path);
+	if (handle < 0)
+		return false;
+	same = !fstat(fd, &here) && !fstat(handle, &there) && here.st_dev == there.st_dev;
+	close(handle);
+	return same;
+}
+
+/* @pid: whose root, or mapping, it was found in; 0: the root of the host; @path: of a mapping, else NULL */
+static bool is_local(const char *proc, pid_t pid, const char *path, int fd)
 {
 	struct statfs fs;
 	size_t i;
@@ -162,7 +190,7 @@ static bool is_local(const char *proc, pid_t pid, int fd)
 	if (fstatfs(fd, &fs))
 		return false;
 	if ((uint32_t)fs.f_type == OVERLAY_TYPE)
-		return !pid || is_of_our_users(proc, pid);
+		return !pid || (is_of_our_users(proc, pid) && (!path || is_in_root(proc, pid, path, fd)));
 	for (i = 0; i < sizeof(local_types) / sizeof(*local_types); i++)
 		if ((uint32_t)fs.f_type == local_types[i])
 			return true;
@@ -181,17 +209,19 @@ static bool is_over(int rc, int *best)
 	return false;
 }
 
-/* @pid: out: whose it was */
+/* @pid: out: whose it was; @path: out: @what's if it was that of a mapping, else NULL */
 static int search(const struct search_places *places, const struct file_search *what, struct found_file *out,
-		  pid_t *pid)
+		  pid_t *pid, const char **path)
 {
 	char root[PATH_MAX];
 	int best = -ENOENT;
 	size_t i;
 
 	*pid = what->pids[0];
+	*path = what->path;
 	if (what->start < what->end && is_over(open_mapped(places->proc, what, out), &best))
 		return best;
+	*path = NULL;
 	if (!*what->path)
 		return best;
 	for (i = 0; i < SEARCH_PIDS_MAX && what->pids[i]; i++) {
@@ -208,13 +238,14 @@ static int search(const struct search_places *places, const struct file_search *
 
 int file_search(const struct search_places *places, const struct file_search *what, struct found_file *out)
 {
+	const char *path;
 	pid_t pid;
-	int rc = search(places, what, out, &pid);
+	int rc = search(places, what, out, &pid, &path);
 
 	if (rc)
 		out->fd = -1;
 	else
-		out->local = is_local(places->proc, pid, out->fd);
+		out->local = is_local(places->proc, pid, path, out->fd);
 	return rc;
 }
 
@@ -229,7 +260,7 @@ int file_open_build(const char *path, const struct build_id *id, struct found_fi
 	rc = open_handle(handle, &what, out);
 	close(handle);
 	if (!rc)
-		out->local = is_local("/proc", 0, out->fd);
+		out->local = is_local("/proc", 0, NULL, out->fd);
 	return rc;
 }
 

@@ -50,7 +50,8 @@ struct file_search {
  * struct found_file
  * @fd:    open for reading, close-on-exec, the caller's
  * @local: reading it asks nobody else: it is on a disk or in memory of this host. False for network file systems, FUSE,
- *         and what is mounted on top of others by somebody with a user namespace of their own.
+ *         and what is mounted on top of others by somebody with a user namespace of their own, or may be: a mapping
+ *         shows it, but at its path is none of that device.
  */
 struct found_file {
 	int fd;

@@ -442,6 +442,43 @@ START_TEST(test_overlay)
 }
 END_TEST
 
+/*
+ * A process of ours may map what one with a user namespace of its own has handed to it: that is of this process only if
+ * it is what its own root has there, too.
+ */
+START_TEST(test_overlay_mapped)
+{
+	struct file_search what = { START, END, { FIRST }, .path = "/" FILE_NAME };
+	char options[8192], ours[64] = "";
+	struct found_file found;
+	int i;
+
+	unit_write(dir, "lower/" FILE_NAME, "x", 1);
+	unit_write(dir, "proc/101/ns/any", "x", 1);
+	link_mapped("mapped/" FILE_NAME);
+	snprintf(options, sizeof(options), "lowerdir=%s/lower:%s/aside", dir, dir);
+	if (unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
+	    mount("overlay", below("mapped"), "overlay", MS_RDONLY, options)) {
+		printf("# overlay is not tested: it cannot be mounted here (%s)\n", strerror(errno));
+		return;
+	}
+	ck_assert_int_gt(readlink("/proc/self/ns/user", ours, sizeof(ours) - 1), 0);
+	ck_assert_int_eq(symlink(ours, below("proc/101/ns/user")), 0);
+	for (i = 0; i < 4; i++) {
+		if (i == 1) /* another file at the path */
+			unit_write(dir, "proc/101/root/" FILE_NAME, "x", 1);
+		if (i == 2)
+			ck_assert_int_eq(mount(dir, below("proc/101/root"), "none", MS_BIND | MS_REC, NULL), 0);
+		what.path = i == 2 ? "/mapped/lib/gone" : i == 3 ? "/mapped/" FILE_NAME : "/" FILE_NAME;
+		ck_assert_int_eq(file_search(&places, &what, &found), 0);
+		ck_assert_int_eq(found.local, i == 3);
+		close(found.fd);
+	}
+	ck_assert_int_eq(umount2(below("proc/101/root"), MNT_DETACH), 0);
+	ck_assert_int_eq(umount2(below("mapped"), MNT_DETACH), 0);
+}
+END_TEST
+
 /* ---- by a path of ours */
 
 static const struct {
@@ -604,6 +641,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_few_descriptors, 0, 2);
 	tcase_add_test(tc, test_local);
 	tcase_add_test(tc, test_overlay);
+	tcase_add_test(tc, test_overlay_mapped);
 	tcase_add_loop_test(tc, test_open_build, 0, ARRAY_SIZE(opens));
 	tcase_add_loop_test(tc, test_copy, 0, ARRAY_SIZE(sizes));
 	tcase_add_loop_test(tc, test_uncopied, 0, ARRAY_SIZE(uncopied));
