@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/open_files.h"
 
+#include "core/clock.h"
 #include "core/grow.h"
 #include "core/hash.h"
 #include "core/host.h"
@@ -16,9 +17,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define KEPT_MAX   1024           /* and a quarter of the descriptors that we may have */
-#define HUNG_MAX   8              /* then nothing is asked any more */
-#define COPY_TIMES 5              /* as long as for opening */
+#define KEPT_MAX   1024 /* and a quarter of the descriptors that we may have */
+#define HUNG_MAX   8    /* then nothing is asked any more */
+#define KEEP_SHARE 64   /* one part in so many of our time may go into keeping, beside that of HUNG_MAX hangs */
+#define COPY_TIMES 5    /* as long as for opening */
 #define COPY_MAX   (256ull << 20) /* bytes of one file */
 #define COPIES_MAX (1ull << 30)   /* of all that may be kept by those who asked */
 #define NS_LEN_MAX 64
@@ -53,6 +55,7 @@ struct open_files {
 	char mounts[NS_LEN_MAX]; /* ours */
 	struct asked hung[HUNG_MAX];
 	size_t nr_hung, nr_given_up;
+	uint64_t began_ns, keeping_ns; /* see has_time() */
 };
 
 /* ---- what the worker is asked for, and its answer; both stay on this host */
@@ -147,6 +150,7 @@ struct open_files *open_files_new(const struct host *host, const char *root, int
 		return NULL;
 	of->places = (struct search_places){ host->proc, root };
 	of->timeout_ms = timeout_ms;
+	of->began_ns = now_ns();
 	of->max = KEPT_MAX;
 	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur / 4 < KEPT_MAX)
 		of->max = rl.rlim_cur / 4;
@@ -397,6 +401,27 @@ static void keep(struct open_files *of, const struct mapped_file *file, const st
 	of->nr++;
 }
 
+/*
+ * What answers just in time does not hang, and a process may have mapped 65,000 files of it. Nobody has asked for them
+ * yet, and who does is not kept from them.
+ */
+static bool has_time(const struct open_files *of)
+{
+	uint64_t hangs = (uint64_t)HUNG_MAX * (uint64_t)of->timeout_ms * 1000000;
+
+	return of->keeping_ns <= hangs + (now_ns() - of->began_ns) / KEEP_SHARE;
+}
+
+static int search_to_keep(struct open_files *of, const struct file_search *what, const struct asked *asked,
+			  struct found_file *found)
+{
+	uint64_t began = now_ns();
+	int rc = search(of, SEARCH, what, asked, found);
+
+	of->keeping_ns += now_ns() - began;
+	return rc;
+}
+
 bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const struct mapping *m)
 {
 	const struct mapped_file *file = m->file;
@@ -407,6 +432,10 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 
 	if (mapped_file_is_memory(file) || find_kept(of, file))
 		return true;
+	if (!has_time(of)) {
+		of->nr_given_up++;
+		return false;
+	}
 	/* Without an inode nothing tells the file of another process from it, and only a path what it was. */
 	if (!file->ino)
 		nr = nr > 1 ? 1 : nr;
@@ -423,7 +452,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 	/* Not one that was given up: it may never be asked for. */
 	if (is_hung(of, &asked))
 		return !*asked.mounts;
-	rc = search(of, SEARCH, &what, &asked, &found);
+	rc = search_to_keep(of, &what, &asked, &found);
 	if (!rc)
 		keep(of, file, &found, &asked);
 	if (rc == -ETIME)

@@ -10,7 +10,8 @@
  * files are found and opened by a worker (see worker.h), and those on other than local file systems are read by it,
  * too: of these a handle is kept, with which nothing happens to them, and those who ask get a copy in memory, up to 256
  * MiB of one file and 1 GiB of all. What did not answer in time is not asked any more: that mount namespace, or that
- * device where it is ours; after 8 of these nothing is opened any more.
+ * device where it is ours; after 8 of these nothing is opened any more. Keeping what nobody has asked for yet takes no
+ * longer than that, and then a small share of our time.
  *
  * Used by one thread.
  */
@@ -62,7 +63,7 @@ int open_files_search(struct open_files *of, const struct file_search *what, str
 /** open_files_build() - file_open_build(), in bounded time. Return: as open_files_search(). */
 int open_files_build(struct open_files *of, const char *path, const struct build_id *id);
 
-/** open_files_hung() - how often something that was asked for, or took too long, was given up. */
+/** open_files_hung() - how often something that was asked for, or took too long, alone or with others, was given up. */
 size_t open_files_hung(const struct open_files *of);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -24,6 +25,7 @@
 #define ROOT  "proc/4242/root/"
 #define LATE  60000 /* ms: no test waits for this */
 #define SOON  400   /* ms: what answers takes less */
+#define SLOW  100   /* ms: still in time */
 
 static char *dir, *proc, *root;
 static struct host host;
@@ -415,7 +417,7 @@ END_TEST
 
 struct shared {
 	_Atomic uint32_t silent, failing; /* opcodes; 0: none */
-	_Atomic int error;
+	_Atomic int error, delay_ms;      /* of a lookup */
 };
 
 static struct shared none, *fs = &none;
@@ -477,6 +479,8 @@ static void serve(int fd)
 	int len;
 
 	while (read(fd, request, sizeof(request)) > 0) {
+		if (in->opcode == FUSE_LOOKUP)
+			poll(NULL, 0, atomic_load(&fs->delay_ms));
 		if (in->opcode == FUSE_FORGET || in->opcode == FUSE_BATCH_FORGET || in->opcode == FUSE_INTERRUPT ||
 		    in->opcode == atomic_load(&fs->silent))
 			continue;
@@ -766,6 +770,23 @@ START_TEST(test_hung_many)
 }
 END_TEST
 
+/* Many answers just in time are as bad: what nobody has asked for is not looked for any more. */
+START_TEST(test_slow)
+{
+	struct mapped_file file = there(DEVICE);
+	int i;
+
+	hang_after(SOON);
+	file.ino++; /* so that it is never kept */
+	atomic_store(&fs->delay_ms, SLOW);
+	for (i = 0; i < 100 && !open_files_hung(of); i++)
+		ck_assert(!keep_there(foreign, file));
+	/* In the time of 8 that hang; and, as that time passes, some more. */
+	ck_assert_int_le(i, 8 * SOON / SLOW + 8);
+	check_text(search_there(foreign, there(DEVICE)), TEXT, 0);
+}
+END_TEST
+
 /* In a process of its own: what was mounted goes with it. */
 static bool can_mount_fuse(void)
 {
@@ -814,6 +835,7 @@ int main(void)
 		tcase_add_loop_test(slow, test_hung_device, 0, ARRAY_SIZE(silences));
 		tcase_add_loop_test(slow, test_hung_mounts, 0, ARRAY_SIZE(silences));
 		tcase_add_test(slow, test_hung_many);
+		tcase_add_test(slow, test_slow);
 		suite_add_tcase(s, slow);
 	}
 	return unit_main(s);
