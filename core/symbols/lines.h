@@ -50,7 +50,10 @@ int64_t lines_add_file(struct lines *l);
 /** lines_forget() - forget all files, whose numbers begin anew, and what is known of them. */
 void lines_forget(struct lines *l);
 
-/** lines_renew() - another report begins: what is remembered of before may go, and there is time again. */
+/**
+ * lines_renew() - another report begins: what is remembered of before may go, and the time of all files begins anew.
+ * That of each file does not, and what was given up, be it all files, stays so.
+ */
 void lines_renew(struct lines *l);
 
 /**
