@@ -38,6 +38,8 @@ struct backend {
 	size_t nr_rings, cap_rings; /* of applier.rings: one for each CPU */
 	uint64_t lost_records;      /* by PERF_RECORD_LOST, */
 	uint64_t lost_samples;      /* and by PERF_RECORD_LOST_SAMPLES */
+	size_t nr_asked;            /* events that were looked at, whether one */
+	bool wants_build_ids;       /* has asked for these */
 };
 
 /* ---- which event */
@@ -311,19 +313,15 @@ static bool is_of_process(const struct record *r)
 }
 
 /* Did an event of the recording ask for build ids? perf record writes them, too, of what was there before. */
-static bool wants_build_ids(const struct backend *b)
+static bool wants_build_ids(struct backend *b)
 {
-	size_t i, nr = perfdata_nr_events(b->pd);
-
-	for (i = 0; i < nr; i++)
-		if (perfdata_event(b->pd, i)->attr.build_id)
-			return true;
-	return false;
+	for (; b->nr_asked < perfdata_nr_events(b->pd); b->nr_asked++)
+		b->wants_build_ids |= perfdata_event(b->pd, b->nr_asked)->attr.build_id;
+	return b->wants_build_ids;
 }
 
 /* @event: out: whose it is; of what perf record wrote itself, the one that counts */
-static int decode_side_band(const struct backend *b, const struct perf_event_header *record, struct record *r,
-			    size_t *event)
+static int decode_side_band(struct backend *b, const struct perf_event_header *record, struct record *r, size_t *event)
 {
 	struct perf_event_attr attr;
 

@@ -45,6 +45,17 @@ static int empty_set(struct capture *cap, unsigned int i)
 	return s->stacks && (s->compare || !cap->both) ? 0 : -ENOMEM;
 }
 
+/* Of a process that makes code the names are kept, too. */
+static void keep_names(const struct capture *cap, pid_t pid)
+{
+	uint64_t began = now_ns();
+
+	if (!open_files_has_time(cap->files.open_files))
+		return;
+	perf_maps_note(cap->perf_maps, pid);
+	open_files_spend(cap->files.open_files, now_ns() - began);
+}
+
 /* Where threads are asked for, nothing tells their processes from others. */
 static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 {
@@ -55,7 +66,7 @@ static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 	if (filter->nr && !filter->by_tid && !ids_has(filter->ids, filter->nr, pid))
 		return false;
 	if (!mapped_file_has_path(m->file) && strcmp(m->file->path, "[vdso]"))
-		perf_maps_note(cap->perf_maps, pid);
+		keep_names(cap, pid);
 	return open_files_keep(cap->files.open_files, pids, tasks_lineage(cap->tasks, pid, pids, ARRAY_SIZE(pids)), m);
 }
 

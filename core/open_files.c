@@ -40,7 +40,8 @@ struct kept {
 	int fd;     /* -errno: it cannot be read */
 	bool local; /* else @fd is an O_PATH descriptor, and @asked who is asked for its bytes */
 	struct asked asked;
-	uint64_t used; /* open_files.clock when it was found or asked for last */
+	uint64_t copied; /* bytes; 0: @fd is no copy */
+	uint64_t used;   /* open_files.clock when it was found or asked for last */
 };
 
 struct open_files {
@@ -164,8 +165,9 @@ struct open_files *open_files_new(const struct host *host, const char *root, int
 	return NULL;
 }
 
-static void drop(struct kept *k)
+static void drop(struct open_files *of, struct kept *k)
 {
+	of->copied -= k->copied;
 	if (k->fd >= 0)
 		close(k->fd);
 	free((char *)k->file.path);
@@ -178,7 +180,7 @@ void open_files_free(struct open_files *of)
 	if (!of)
 		return;
 	for (i = 0; i < of->nr; i++)
-		drop(&of->v[i]);
+		drop(of, &of->v[i]);
 	free(of->v);
 	hash_release(&of->index);
 	worker_free(of->worker);
@@ -374,7 +376,7 @@ static struct kept *take_place(struct open_files *of)
 		if (of->v[i].used < of->v[oldest].used)
 			oldest = i;
 	hash_del(&of->index, of->v[oldest].hash, (uint32_t)oldest);
-	drop(&of->v[oldest]);
+	drop(of, &of->v[oldest]);
 	of->nr--;
 	if (oldest != of->nr) {
 		of->v[oldest] = of->v[of->nr];
@@ -396,7 +398,7 @@ static void keep(struct open_files *of, const struct mapped_file *file, const st
 		close(found->fd);
 		return;
 	}
-	*k = (struct kept){ *file, hash, found->fd, found->local, *asked, ++of->clock };
+	*k = (struct kept){ *file, hash, found->fd, found->local, *asked, 0, ++of->clock };
 	k->file.path = path;
 	of->nr++;
 }
@@ -405,11 +407,16 @@ static void keep(struct open_files *of, const struct mapped_file *file, const st
  * What answers just in time does not hang, and a process may have mapped 65,000 files of it. Nobody has asked for them
  * yet, and who does is not kept from them.
  */
-static bool has_time(const struct open_files *of)
+bool open_files_has_time(const struct open_files *of)
 {
 	uint64_t hangs = (uint64_t)HUNG_MAX * (uint64_t)of->timeout_ms * 1000000;
 
 	return of->keeping_ns <= hangs + (now_ns() - of->began_ns) / KEEP_SHARE;
+}
+
+void open_files_spend(struct open_files *of, uint64_t ns)
+{
+	of->keeping_ns += ns;
 }
 
 static int search_to_keep(struct open_files *of, const struct file_search *what, const struct asked *asked,
@@ -418,7 +425,7 @@ static int search_to_keep(struct open_files *of, const struct file_search *what,
 	uint64_t began = now_ns();
 	int rc = search(of, SEARCH, what, asked, found);
 
-	of->keeping_ns += now_ns() - began;
+	open_files_spend(of, now_ns() - began);
 	return rc;
 }
 
@@ -432,7 +439,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 
 	if (mapped_file_is_memory(file) || find_kept(of, file))
 		return true;
-	if (!has_time(of)) {
+	if (!open_files_has_time(of)) {
 		of->nr_given_up++;
 		return false;
 	}
@@ -469,12 +476,14 @@ static bool is_final(int rc)
 int open_files_get(struct open_files *of, const struct mapped_file *file)
 {
 	struct kept *k = find_kept(of, file);
+	uint64_t before = of->copied;
 	int fd;
 
 	if (!k)
 		return -ENOENT;
 	if (!k->local) {
 		fd = read_to_keep(of, k->fd, &k->asked);
+		k->copied = of->copied - before;
 		if (fd < 0 && !is_final(fd))
 			return fd;
 		close(k->fd);

@@ -63,6 +63,14 @@ int open_files_search(struct open_files *of, const struct file_search *what, str
 /** open_files_build() - file_open_build(), in bounded time. Return: as open_files_search(). */
 int open_files_build(struct open_files *of, const char *path, const struct build_id *id);
 
+/**
+ * open_files_has_time() - may more be done ahead for names that nobody has asked for yet? Of all the time of a run a 64th
+ * goes into that at most, beside that of some hangs.
+ */
+bool open_files_has_time(const struct open_files *of);
+/** open_files_spend() - @ns went into such, beside that of open_files_keep(). */
+void open_files_spend(struct open_files *of, uint64_t ns);
+
 /** open_files_hung() - how often something that was asked for, or took too long, alone or with others, was given up. */
 size_t open_files_hung(const struct open_files *of);
 

@@ -134,7 +134,13 @@ void lines_forget(struct lines *l)
 
 void lines_renew(struct lines *l)
 {
+	uint32_t i;
+
 	l->spent_ns = 0;
+	for (i = 0; i < l->nr_files; i++)
+		l->files[i].spent_ns = 0;
+	if (l->off == -ETIME)
+		l->off = 0;
 	if (l->nr_answers > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
 		forget_answers(l);
 }

@@ -81,13 +81,27 @@ static bool number(const char **p, const char *end, uint64_t *out)
 	return true;
 }
 
+/* What is compiled now was compiled last. */
+static void drop_older_half(struct perf_map *m)
+{
+	size_t half = m->nr / 2, i;
+	uint32_t names = m->entries[half].name;
+
+	m->nr -= half;
+	memmove(m->entries, m->entries + half, m->nr * sizeof(*m->entries));
+	for (i = 0; i < m->nr; i++)
+		m->entries[i].name -= names;
+	m->names_len -= names;
+	memmove(m->names, m->names + names, m->names_len);
+}
+
 static int add_entry(struct perf_map *m, uint64_t start, uint64_t size, const char *name, size_t len)
 {
 	struct entry *entries;
 	char *names;
 
 	if (m->nr == ENTRIES_MAX)
-		return 0;
+		drop_older_half(m);
 	entries = grow(m->entries, &m->cap, m->nr, 1, sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;

@@ -24,22 +24,27 @@
 
 /*
  * No more than @size bytes of @fd, which is what a file of a disk has: those of /proc, which may wait for more or lose
- * what was read, have 0.
+ * what was read, have 0. Of more than FILE_MAX the last ones, from the first whole line on: the newest code.
  */
 static int read_map(int fd, off_t size, struct perf_map **out)
 {
 	struct perf_map *m = perf_map_new();
-	char piece[65536];
-	off_t at = 0, left;
+	off_t at = size > FILE_MAX ? size - FILE_MAX : 0, left;
+	bool whole = !at; /* a line has begun with what was read */
+	char piece[65536], *text;
 	ssize_t n = 1;
 	int rc = m ? 0 : -ENOMEM;
 
-	size = size < FILE_MAX ? size : FILE_MAX;
 	while (!rc && n > 0 && at < size) {
 		left = size - at;
 		n = pread(fd, piece, left < (off_t)sizeof(piece) ? (size_t)left : sizeof(piece), at);
-		if (n > 0)
-			rc = perf_map_feed(m, piece, (size_t)n);
+		text = piece;
+		if (n > 0 && !whole) {
+			text = memchr(piece, '\n', (size_t)n);
+			whole = text;
+		}
+		if (n > 0 && whole)
+			rc = perf_map_feed(m, text, (size_t)(piece + n - text));
 		at += n;
 	}
 	if (!rc)
@@ -321,19 +326,24 @@ static bool same_pid(const void *table, uint32_t pos, const void *key)
 }
 
 /* The entry of @pid, made when there is none. NULL: no memory. */
+static struct process *known_process(struct perf_maps *pm, pid_t pid)
+{
+	uint32_t pos = hash_find(&pm->by_pid, hash_pid(pid), same_pid, pm->v, &pid);
+
+	return pos == HASH_NONE ? NULL : &pm->v[pos];
+}
+
 static struct process *find_process(struct perf_maps *pm, pid_t pid)
 {
-	uint64_t hash = hash_pid(pid);
-	uint32_t pos = hash_find(&pm->by_pid, hash, same_pid, pm->v, &pid);
-	struct process *v;
+	struct process *v = known_process(pm, pid);
 
-	if (pos != HASH_NONE)
-		return &pm->v[pos];
+	if (v)
+		return v;
 	v = grow(pm->v, &pm->cap, pm->nr, 1, sizeof(*v));
 	if (!v)
 		return NULL;
 	pm->v = v;
-	if (hash_add(&pm->by_pid, hash, (uint32_t)pm->nr))
+	if (hash_add(&pm->by_pid, hash_pid(pid), (uint32_t)pm->nr))
 		return NULL;
 	pm->v[pm->nr] = (struct process){ .pid = pid, .fd = -1 };
 	return &pm->v[pm->nr++];
@@ -363,7 +373,7 @@ static bool is_due(uint32_t notes)
 
 void perf_maps_note(struct perf_maps *pm, pid_t pid)
 {
-	struct process *p = pm->nr < NOTED_MAX ? find_process(pm, pid) : NULL;
+	struct process *p = pm->nr < NOTED_MAX ? find_process(pm, pid) : known_process(pm, pid);
 	struct owner o;
 	struct stat st;
 

@@ -6,7 +6,7 @@
  *
  * The file is hostile. It is read only if it is a regular file without other names (hard links), of the effective user
  * of the process, or of root and for everybody to read; no symlink on the way is followed, and nothing else is opened.
- * No more of it is read than its size, or 64 MiB.
+ * No more of it is read than its size, or its last 64 MiB.
  *
  * A process that is gone tells nothing of its root and its user, so its file is kept open while it lives. Where there
  * was no time for that, it is looked for in the root of the host, by the number that we know the process by, and has to

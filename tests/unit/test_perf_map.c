@@ -145,17 +145,20 @@ START_TEST(test_overlaps)
 }
 END_TEST
 
-/* What a file may hold beyond sense: @lines times @text, between two good lines. */
+/* What a file may hold beyond sense: so many times @text, between two good lines. */
 static const struct {
 	const char *text;
 	size_t times, name; /* that the good lines are found, and this many bytes of the name at 0x5000 */
 	bool behind;        /* is the second good line read? */
+	bool dropped;       /* is the first one too old? */
 } bulks[] = {
 	{ "", 0, 0, true },
-	{ "x", 1 << 20, 0, false },       /* a megabyte without newline takes the next line with it */
-	{ "\n", 1 << 20, 0, true },       /* empty lines */
-	{ "0 0 x\n", 1 << 20, 0, true },  /* of no size */
-	{ "9 1 x\n", 1 << 20, 0, false }, /* too many */
+	{ "x", 1 << 20, 0, false },      /* a megabyte without newline takes the next line with it */
+	{ "\n", 1 << 20, 0, true },      /* empty lines */
+	{ "0 0 x\n", 1 << 20, 0, true }, /* of no size */
+	{ "9 1 x\n", (1 << 20) - 2, 0, true },
+	{ "9 1 x\n", 1 << 20, 0, true, true }, /* too many */
+	{ "9 1 x\n", 3 << 20, 0, true, true },
 	{ "5000 1 y", 1, 1, false },
 	{ "\177\200\n", 1 << 20, 0, true },
 };
@@ -171,7 +174,7 @@ START_TEST(test_bulk)
 		ck_assert_int_eq(perf_map_feed(m, bulks[_i].text, len), 0);
 	ck_assert_int_eq(perf_map_feed(m, "2000 10 second\n", 15), 0);
 	ck_assert_int_eq(perf_map_finish(m), 0);
-	ck_assert_str_eq(show(perf_map_find(m, 0x1000, &s), 0x1000, &s), "first+0x0");
+	ck_assert_str_eq(show(perf_map_find(m, 0x1000, &s), 0x1000, &s), bulks[_i].dropped ? "-" : "first+0x0");
 	ck_assert_str_eq(show(perf_map_find(m, 0x2000, &s), 0x2000, &s), bulks[_i].behind ? "second+0x0" : "-");
 	ck_assert_int_eq(perf_map_find(m, 0x5000, &s), bulks[_i].name != 0);
 	perf_map_free(m);

@@ -185,12 +185,25 @@ static void make_empty(void)
 	write_text(MAP, "");
 }
 
-/* A hole of a gigabyte: 64 MiB are read, in which no line ends. */
+/* A hole of a gigabyte: the last 64 MiB are read, in which no line ends. */
 static void make_hole(void)
 {
 	write_text(MAP, GOOD);
 	ck_assert_int_eq(truncate(path_of(MAP), 1 << 30), 0);
 	unit_write(dir, INSIDE "tmp/x", "", 0);
+}
+
+/* Behind it the newest line; what begins within it is none. */
+static void make_late(void)
+{
+	FILE *f;
+
+	write_text(MAP, "");
+	ck_assert_int_eq(truncate(path_of(MAP), 1 << 30), 0);
+	f = fopen(path_of(MAP), "a");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_ge(fputs("1000 100 cut\n" GOOD, f), 0);
+	fclose(f);
 }
 
 static void make_leftover(void)
@@ -223,11 +236,11 @@ static const struct {
 	void (*make)(void);
 	bool needs_root, read;
 } files[] = {
-	{ make_good, false, true },         { make_fresh, false, true },         { make_hole, false, true },
+	{ make_good, false, true },         { make_fresh, false, true },         { make_late, false, true },
 	{ make_fifo, false, false },        { make_directory, false, false },    { make_symlink, false, false },
 	{ make_shadow_link, false, false }, { make_endless_link, false, false }, { make_linked_tmp, false, false },
 	{ make_hard_link, false, false },   { make_zeros, true, false },         { make_others, true, false },
-	{ make_empty, false, false },       { make_leftover, false, false },
+	{ make_empty, false, false },       { make_leftover, false, false },     { make_hole, false, false },
 };
 
 static int open_fds(void)
