@@ -5,7 +5,6 @@
 #include "core/mapped_files.h"
 #include "core/symbols/perf_maps.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/resource.h>
@@ -243,28 +242,16 @@ static const struct {
 	{ make_empty, false, false },       { make_leftover, false, false },     { make_hole, false, false },
 };
 
-static int open_fds(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int nr = 0;
-
-	ck_assert_ptr_nonnull(d);
-	while (readdir(d))
-		nr++;
-	closedir(d);
-	return nr;
-}
-
 START_TEST(test_file)
 {
-	int fds = open_fds();
+	int fds = unit_open_fds();
 
 	if (files[_i].needs_root && getuid())
 		return;
 	write_status(PID, getuid(), NULL);
 	files[_i].make();
 	ck_assert_str_eq(lookup(PID, 0x1004), files[_i].read ? "f+0x4" : "-");
-	ck_assert_int_eq(open_fds(), fds);
+	ck_assert_int_eq(unit_open_fds(), fds);
 }
 END_TEST
 
