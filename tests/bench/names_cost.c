@@ -6,6 +6,8 @@
  * addresses all over its code, of which the first ones read names; and memory. report: 100000 distinct stacks of 20
  * frames all over the code of 500 copies of FILE, each with a build id of its own, which are put into FOLDER.
  */
+#include "tests/bench/bench.h"
+
 #include "core/grow.h"
 #include "core/host.h"
 #include "core/report/report.h"
@@ -26,30 +28,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PID = 4242, FILES = 500, STACKS = 100000, FRAMES = 20, PLACES = 100000, ROUNDS = 10 };
-
-static uint64_t rng_state = 42;
-
-static uint64_t rng(void)
-{
-	rng_state += 0x9e3779b97f4a7c15ULL; /* splitmix64 */
-	uint64_t z = rng_state;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-/* CPU time: what one core needs, whoever else uses the machine. */
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static long peak_kib(void)
 {
@@ -78,7 +59,7 @@ static double read_only(const char *path)
 {
 	static char buf[256 << 10];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	double start = now();
+	double start = cpu_time();
 	ssize_t n;
 
 	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) > 0)
@@ -86,19 +67,19 @@ static double read_only(const char *path)
 	if (fd < 0 || n < 0)
 		die("cannot read '%s': %s", path, strerror(errno));
 	close(fd);
-	return now() - start;
+	return cpu_time() - start;
 }
 
 static void cost_kallsyms(void)
 {
 	static const char path[] = "/proc/kallsyms";
 	struct kernel_symbols *ks;
-	double reading = read_only(path), start = now();
+	double reading = read_only(path), start = cpu_time();
 	int rc = kernel_symbols_load(path, &ks);
 
 	if (rc)
 		die("cannot load '%s': %s", path, strerror(-rc));
-	printf("read_ms: %.2f\nload_ms: %.2f\n", reading * 1e3, (now() - start) * 1e3);
+	printf("read_ms: %.2f\nload_ms: %.2f\n", reading * 1e3, (cpu_time() - start) * 1e3);
 	kernel_symbols_free(ks);
 }
 
@@ -159,22 +140,22 @@ static void cost_file(const char *path)
 	s = open_symbols(&host_here, &tasks);
 	map(tasks, path, base, &seg);
 	before = peak_kib();
-	start = now();
+	start = cpu_time();
 	symbols_user(s, PID, "bench", places[0], false, &sym);
-	first = now() - start;
+	first = cpu_time() - start;
 	printf("first_ms: %.2f\nfirst_peak_kib: %ld\n", first * 1e3, peak_kib() - before);
-	start = now();
+	start = cpu_time();
 	for (i = 0; i < PLACES; i++)
 		symbols_user(s, PID, "bench", places[i], false, &sym);
-	new = now() - start;
-	start = now();
+	new = cpu_time() - start;
+	start = cpu_time();
 	for (round = 0; round < ROUNDS; round++) {
 		for (i = 0; i < PLACES; i++) {
 			symbols_user(s, PID, "bench", places[i], false, &sym);
 			named += sym.name != NULL;
 		}
 	}
-	printf("next_ns: %.0f\nagain_ns: %.0f\n", new / PLACES * 1e9, (now() - start) / ROUNDS / PLACES * 1e9);
+	printf("next_ns: %.0f\nagain_ns: %.0f\n", new / PLACES * 1e9, (cpu_time() - start) / ROUNDS / PLACES * 1e9);
 	printf("named_percent: %.1f\npeak_kib: %ld\n", 100.0 * (double)named / ROUNDS / PLACES, peak_kib() - before);
 	symbols_free(s);
 	tasks_free(tasks);
@@ -287,10 +268,10 @@ static void cost_report(const char *path, const char *folder)
 	}
 	count(t, &seg);
 	names.ctx = s;
-	start = now();
+	start = cpu_time();
 	if (report_write(out, t, &names, &cfg, &err))
 		die("%s", err.msg);
-	printf("report_ms: %.1f\npeak_kib: %ld\n", (now() - start) * 1e3, peak_kib());
+	printf("report_ms: %.1f\npeak_kib: %ld\n", (cpu_time() - start) * 1e3, peak_kib());
 	if (symbols_skipped(s, &err))
 		die("%s", err.msg);
 	fclose(out);

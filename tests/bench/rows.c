@@ -4,6 +4,8 @@
  * Callers come from a few thousand addresses, each leaf is an address, and a name, of its own. Goals for
  * 1000000: 2 s, 5 s.
  */
+#include "tests/bench/bench.h"
+
 #include "core/report/report.h"
 #include "core/stacks.h"
 
@@ -13,29 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { USER_FRAMES = 20, KERNEL_FRAMES = 10, CALLERS = 4000, TASKS = 50, COMMS = 8 };
-
-static uint64_t rng_state = 42;
-
-static uint64_t rng(void)
-{
-	rng_state += 0x9e3779b97f4a7c15ULL; /* splitmix64 */
-	uint64_t z = rng_state;
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-/* CPU time: what one core needs, whoever else uses the machine. */
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 /* As in real programs: one root, few callers next to it, many near the leaf. */
 static void draw(uint64_t *frames, uint32_t nr, uint64_t base, uint64_t leaf)
@@ -96,7 +77,7 @@ static int report(const struct stacks *t, const char *what, const struct report_
 	char name[64];
 	const struct report_names names = { name, fake_kernel, fake_user };
 	struct err err;
-	double start = now();
+	double start = cpu_time();
 	FILE *out = fopen("/dev/null", "we");
 	int rc;
 
@@ -107,7 +88,7 @@ static int report(const struct stacks *t, const char *what, const struct report_
 	if (rc)
 		fprintf(stderr, "rows: error: %s\n", err.msg);
 	else
-		printf("report_%s_cpu_seconds: %.3f\n", what, now() - start);
+		printf("report_%s_cpu_seconds: %.3f\n", what, cpu_time() - start);
 	return rc;
 }
 
@@ -125,7 +106,7 @@ int main(int argc, char **argv)
 	const struct report_cfg folded = { .form = REPORT_FOLDED };
 	const struct report_cfg text = { .form = REPORT_TEXT, .delimited = true, .offsets = true };
 	struct stacks *t = stacks_new();
-	double start = now(), drawing;
+	double start = cpu_time(), drawing;
 	uint64_t frames[USER_FRAMES], i;
 	int rc;
 
@@ -135,15 +116,15 @@ int main(int argc, char **argv)
 		draw(frames, USER_FRAMES, 0, i);
 		draw(frames, KERNEL_FRAMES, 0, i);
 	}
-	drawing = now() - start;
-	start = now();
+	drawing = cpu_time() - start;
+	start = cpu_time();
 	rc = count(t, n);
 	if (rc) {
 		fprintf(stderr, "rows: error: cannot add: %s\n", strerror(-rc));
 		return 1;
 	}
 	printf("rows: %zu\nstacks: %zu\n", stacks_nr_rows(t), stacks_nr_stacks(t));
-	printf("add_cpu_seconds: %.3f\n", now() - start - drawing);
+	printf("add_cpu_seconds: %.3f\n", cpu_time() - start - drawing);
 	print_rss("add");
 	rc = report(t, "folded", &folded);
 	if (!rc)

@@ -4,6 +4,8 @@
  * again and again for a second of CPU time: stacks per second. With FILE, what the first rule of that file
  * costs: time to open it and find the rule, and memory it takes then.
  */
+#include "tests/bench/bench.h"
+
 #include "core/host.h"
 #include "core/mapping.h"
 #include "core/proc.h"
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -34,14 +35,6 @@ struct self {
 };
 
 static struct self self;
-
-static double cpu_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static ssize_t read_fd(void *ctx, uint64_t offset, void *to, size_t len)
 {

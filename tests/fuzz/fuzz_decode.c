@@ -5,6 +5,8 @@
  * Input: sample_type (8 bytes), flags (8 bytes, of which bit 0 is sample_id_all, bit 1 has the record's
  * own size corrected, so that most inputs get beyond that check, and bits 8 to 15 are read_format), then the record.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "backend-perfring/decode.h"
 
 #include <stdlib.h>
@@ -13,14 +15,6 @@
 #define FLAG_SAMPLE_ID_ALL 1U
 #define FLAG_FIX_SIZE      2U
 #define READ_FORMAT(flags) ((flags) >> 8 & 0xff)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static bool inside(const void *p, size_t len, const unsigned char *bytes, size_t size)
 {

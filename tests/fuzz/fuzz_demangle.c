@@ -5,19 +5,13 @@
  *
  * A smaller buffer makes no difference where the name fits, and the answer is the same every time.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "core/symbols/demangle.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* In memory of its own, so that the sanitizer sees what is read or written beyond. Owned; NULL: it is not demangled. */
 static char *demangled(const char *name, size_t size)

@@ -5,20 +5,14 @@
  *
  * Its own words are the addresses and offsets that are looked up, because a symbol's address is one of them.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "core/symbols/elf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_LOOKUPS 512
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void look_up(struct elf_symbols *es, uint64_t addr)
 {

@@ -6,20 +6,14 @@
  * How the text is cut must make no difference: it is fed whole, too, and the answers are compared. The text's own
  * numbers are the addresses that are looked up.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "core/symbols/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_LOOKUPS 256
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* Each piece in memory of its own, so that the sanitizer sees what is read beyond. */
 static struct kernel_symbols *load(const char *text, size_t size, size_t piece)

@@ -5,18 +5,12 @@
  *
  * What is believed is within the bounds of lines.h, and says the same when it is said again.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "core/symbols/lines_message.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static bool same_text(const char *a, const char *b)
 {

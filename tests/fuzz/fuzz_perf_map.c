@@ -6,6 +6,8 @@
  * How the text is cut must make no difference: it is fed whole, too, and the answers are compared. The text's own
  * numbers are the addresses that are looked up. The last line is believed, whatever came before.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "core/symbols/perf_map.h"
 
 #include <stdlib.h>
@@ -13,14 +15,6 @@
 
 #define MAX_LOOKUPS 256
 #define LINE_KEPT   4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* Each piece in memory of its own, so that the sanitizer sees what is read beyond. */
 static struct perf_map *load(const char *text, size_t size, size_t piece)

@@ -4,6 +4,8 @@
  *
  * It is read as a file and through a pipe: the records must be the same, however they come.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "backend-perfring/perfdata.h"
 
 #include <fcntl.h>
@@ -14,18 +16,10 @@
 
 #define PIPE_ROOM 65536
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 struct seen {
 	int rc;
 	uint64_t records, bad_records, sum;
 };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_header(const struct perfdata *pd)
 {

@@ -3,20 +3,14 @@
  * libFuzzer target for proc_map_parse() and cpu_list_parse(). Input: a line of /proc/PID/maps, or a list of CPUs; both
  * parsers get each.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "core/host.h"
 #include "core/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* The line is changed; its path is within it. */
 static void fuzz_map(char *line, size_t len)

@@ -4,6 +4,8 @@
  * first byte chooses options, the rest is the recording. The books must balance, and the report must be of what they
  * say.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "core/backend.h"
 #include "core/capture.h"
 #include "core/report/report.h"
@@ -13,16 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* There is no BPF object here. */
 const struct backend_ops backend_bpf = { .name = "bpf" };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* As the resolver would, but for the files: which mapping an address is in is asked. */
 static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)

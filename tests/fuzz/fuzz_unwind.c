@@ -6,6 +6,8 @@
  * records, the .eh_frame of a file that is made for it. All addresses show that file, so that a walk goes on from any
  * return address.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include "unwind/rules.h"
 #include "unwind/unwind.h"
 
@@ -36,14 +38,6 @@ struct input {
 	struct rules *rules;
 	uint64_t reads;
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static ssize_t read_file(void *ctx, uint64_t offset, void *to, size_t len)
 {
