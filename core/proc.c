@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +87,12 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	return rc;
 }
 
-/* The begin of a file of a thread, terminated. Return: its length or -errno. */
-static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
+/* The begin of a file, terminated. Return: its length or -errno. */
+static ssize_t read_begin(const char *path, char *buf, size_t size)
 {
-	char path[512];
 	ssize_t len;
 	int fd, code;
 
-	snprintf(path, sizeof(path), "%s/%d/task/%d/%s", h->proc, pid, tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -106,15 +105,32 @@ static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const cha
 	return len;
 }
 
+/* The same of a file of a thread. */
+static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%d/task/%d/%s", h->proc, pid, tid, file);
+	return read_begin(path, buf, size);
+}
+
 /*
- * "1 (name) S PPID PGRP SESSION TTY TPGID FLAGS ...": the name may hold anything.
- * @flags: 0 where there are none
+ * Field @n, from 3 on, of "1 (name) S PPID PGRP SESSION TTY TPGID FLAGS ...": the name may hold anything. NULL: none.
  */
+static const char *stat_field(const char *stat, int n)
+{
+	const char *p = strrchr(stat, ')');
+
+	for (; p && n > 2; n--)
+		p = strchr(p + 1, ' ');
+	return p ? p + 1 : NULL;
+}
+
+/* @flags: 0 where there are none */
 static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, uint64_t *flags)
 {
 	char stat[256];
 	const char *p;
-	int field;
 
 	if (read_thread(h, pid, tid, "stat", stat, sizeof(stat)) < 0)
 		return false;
@@ -122,12 +138,23 @@ static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, 
 	if (!p || p[1] != ' ' || !p[2])
 		return false;
 	*state = p[2];
-	for (p++, field = 3; p && field < 9; field++)
-		p = strchr(p + 1, ' ');
+	p = stat_field(stat, 9);
 	*flags = 0;
-	if (p && p++)
+	if (p)
 		number(&p, 10, ' ', UINT32_MAX, flags);
 	return true;
+}
+
+uint64_t proc_started(const struct host *h, pid_t pid)
+{
+	char path[PATH_MAX], stat[1024];
+	const char *p = NULL;
+	uint64_t ticks = 0;
+
+	if (snprintf(path, sizeof(path), "%s/%d/stat", h->proc, pid) < (int)sizeof(path) &&
+	    read_begin(path, stat, sizeof(stat)) > 0)
+		p = stat_field(stat, 22);
+	return !p || parse_digits(&p, 10, UINT64_MAX, &ticks) ? 0 : ticks;
 }
 
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid)

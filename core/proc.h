@@ -37,6 +37,9 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
  */
 int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm);
 
+/** proc_started() - when process @pid began, in clock ticks since boot (field 22 of its stat); 0: not known. */
+uint64_t proc_started(const struct host *h, pid_t pid);
+
 /** proc_lives() - is there such a thread, and has it not ended? The name of one that waits for its parent is still
  * told. */
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid);

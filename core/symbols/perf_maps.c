@@ -6,6 +6,7 @@
 #include "core/host.h"
 #include "core/mapped_files.h"
 #include "core/number.h"
+#include "core/proc.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -158,29 +159,6 @@ struct owner {
 	uint64_t started;  /* as of struct process */
 };
 
-/* Field 22 of /proc/PID/stat, the 20th behind the name, which may hold anything. */
-static uint64_t start_time(const struct host *h, pid_t pid)
-{
-	char path[PATH_MAX], line[1024];
-	uint64_t ticks = 0;
-	const char *p;
-	size_t len;
-	FILE *f;
-	int i;
-
-	if (snprintf(path, sizeof(path), "%s/%d/stat", h->proc, pid) >= (int)sizeof(path) || !(f = fopen(path, "re")))
-		return 0;
-	len = fread(line, 1, sizeof(line) - 1, f);
-	fclose(f);
-	line[len] = 0;
-	p = strrchr(line, ')');
-	for (i = 0; p && i < 20; i++)
-		p = strchr(p + 1, ' ');
-	if (!p || !*p++ || parse_digits(&p, 10, UINT64_MAX, &ticks))
-		return 0;
-	return ticks;
-}
-
 /* The last number of a line, or the second one of "Uid:", where it is a number at all. */
 static void read_status(const char *line, struct owner *o)
 {
@@ -217,7 +195,7 @@ static void read_owner(const struct host *h, pid_t pid, struct owner *o)
 	free(line);
 	fclose(f);
 	if (o->lives)
-		o->started = start_time(h, pid);
+		o->started = proc_started(h, pid);
 }
 
 /* Was it last written before the process began? The clock may have been set since: then it is not told. */
@@ -325,7 +303,6 @@ static bool same_pid(const void *table, uint32_t pos, const void *key)
 	return v[pos].pid == *(const pid_t *)key;
 }
 
-/* The entry of @pid, made when there is none. NULL: no memory. */
 static struct process *known_process(struct perf_maps *pm, pid_t pid)
 {
 	uint32_t pos = hash_find(&pm->by_pid, hash_pid(pid), same_pid, pm->v, &pid);
@@ -333,6 +310,7 @@ static struct process *known_process(struct perf_maps *pm, pid_t pid)
 	return pos == HASH_NONE ? NULL : &pm->v[pos];
 }
 
+/* The entry of @pid, made when there is none. NULL: no memory. */
 static struct process *find_process(struct perf_maps *pm, pid_t pid)
 {
 	struct process *v = known_process(pm, pid);
@@ -376,6 +354,7 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid)
 	struct process *p = pm->nr < NOTED_MAX ? find_process(pm, pid) : known_process(pm, pid);
 	struct owner o;
 	struct stat st;
+	int fd;
 
 	if (!p)
 		return;
@@ -388,8 +367,9 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid)
 	renumber(pm, p, &o);
 	if (p->fd >= 0 || pm->nr_open == OPEN_MAX)
 		return;
-	p->fd = open_map(pm, pid, &o, &st);
-	if (p->fd < 0)
-		p->fd = -1;
-	pm->nr_open += p->fd >= 0;
+	fd = open_map(pm, pid, &o, &st);
+	if (fd < 0)
+		return;
+	p->fd = fd;
+	pm->nr_open++;
 }
