@@ -3,11 +3,11 @@
 
 #include "core/err.h"
 #include "core/number.h"
+#include "core/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdbool.h>
@@ -117,14 +117,6 @@ static void limit(__rlimit_resource_t what, uint64_t most)
 	setrlimit(what, &rl);
 }
 
-static void drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	syscall(SYS_capset, &header, none);
-}
-
 int confine(uint64_t bytes)
 {
 	uint64_t taken = address_space();
@@ -134,7 +126,7 @@ int confine(uint64_t bytes)
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	drop_capabilities();
+	privileges_none();
 	/* Some hosts collect dumps whatever the limit is. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	return allow_little();

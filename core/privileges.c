@@ -150,3 +150,8 @@ int privileges_drop(const struct privileges_need *need, struct err *err)
 		rc = err_sys(err, -errno, "cannot give up capabilities");
 	return rc;
 }
+
+int privileges_none(void)
+{
+	return set_caps(&(struct caps){ 0 });
+}

@@ -53,4 +53,7 @@ struct privileges_need {
  */
 int privileges_drop(const struct privileges_need *need, struct err *err);
 
+/** privileges_none() - the calling thread has no capability from now on. Return: 0 or -errno of capset(2). */
+int privileges_none(void);
+
 #endif
