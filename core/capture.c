@@ -368,11 +368,12 @@ void capture_forget(struct capture *cap)
 static void learn_pids(struct capture *cap)
 {
 	const struct capture_backend *b = &cap->backends[0];
-	uint64_t began = now_ns(), cost = own_cpu_ns();
+	uint64_t began = now_ns(), cost;
 	struct learning learning = { cap->tasks, began + WALK_NS };
 
 	if (!b->ops->pids || began < cap->learn_at)
 		return;
+	cost = own_cpu_ns();
 	b->ops->pids(b->state, true, learn_pid, &learning);
 	/* Not what others took: on a busy host the next look would come after those who are there now have gone. */
 	cost = own_cpu_ns() - cost;

@@ -56,7 +56,7 @@ struct open_files {
 	char mounts[NS_LEN_MAX]; /* ours */
 	struct asked hung[HUNG_MAX];
 	size_t nr_hung, nr_given_up;
-	uint64_t began_ns, keeping_ns; /* see has_time() */
+	uint64_t began_ns, keeping_ns; /* see open_files_has_time() */
 };
 
 /* ---- what the worker is asked for, and its answer; both stay on this host */
@@ -144,7 +144,6 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 struct open_files *open_files_new(const struct host *host, const char *root, int timeout_ms)
 {
 	struct open_files *of = calloc(1, sizeof(*of));
-	struct worker_job job = { NULL, serve, NULL };
 	struct rlimit rl;
 
 	if (!of)
@@ -157,8 +156,7 @@ struct open_files *open_files_new(const struct host *host, const char *root, int
 		of->max = rl.rlim_cur / 4;
 	if (readlink("/proc/self/ns/mnt", of->mounts, NS_LEN_MAX - 1) < 0)
 		of->mounts[0] = 0;
-	job.ctx = &of->places;
-	of->worker = worker_new(&job);
+	of->worker = worker_new(&(struct worker_job){ NULL, serve, &of->places });
 	if (of->worker)
 		return of;
 	free(of);

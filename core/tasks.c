@@ -457,9 +457,8 @@ static void doubt_reading(const struct tasks *t, struct process *p)
 {
 	struct image *im = newest(p);
 
-	if (!im || !im->reading || im->reading->pid != p->entry.id || !is_older(t, im->reading->end_ns))
-		return;
-	im->reading->late = true;
+	if (im && im->reading && im->reading->pid == p->entry.id && is_older(t, im->reading->end_ns))
+		im->reading->late = true;
 }
 
 /* Of the mappings of @pid, for @im; failed until it is done. NULL: no memory. */
