@@ -159,6 +159,10 @@ static int fill_maps(struct backend *b)
 		.pass_all = b->cap->both,
 		.unwind = b->cap->unwinds,
 	};
+	if (o->comm) {
+		b->config.by_comm = 1;
+		memcpy(b->config.comm, o->comm, strnlen(o->comm, LAYOUT_COMM_LEN - 1));
+	}
 	for (i = 0; i < o->nr_pids; i++) {
 		id = (__u32)o->pids[i];
 		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.targets), &id, &zero, BPF_ANY))

@@ -131,7 +131,7 @@ static int count(struct applier *a, struct sample *s)
 
 	identify(a, s, books, &o);
 	books->idle += !o.tid;
-	if (!filter_match(&a->cap->filter, o.pid, o.tid)) {
+	if (!filter_match(&a->cap->filter, o.pid, o.tid, o.comm)) {
 		books->filtered++;
 		return 0;
 	}
@@ -172,9 +172,11 @@ static int count_compared(struct applier *a, struct sample *s)
 	identify(a, s, &a->books[note->set], &o);
 	memcpy(program.comm, note->comm, COMM_LEN);
 	memcpy(ring.comm, o.comm, COMM_LEN);
-	ring.filtered = !filter_match(&a->cap->filter, o.pid, o.tid);
+	ring.filtered = !filter_match(&a->cap->filter, o.pid, o.tid, o.comm);
 	if (!ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);
+	else if (s->lead->noted && !program.filtered)
+		rc = complete(a, s, program.pid); /* where it belongs, if that is explained */
 	if (!rc)
 		rc = compare_sample(c, s->lead->noted ? &program : NULL, &ring, o.pid, &s->kernel, &s->user);
 	return rc;

@@ -19,13 +19,15 @@
 
 /* The one entry of `config`. */
 struct bpf_config {
-	__u32 by;        /* which ids `targets` holds: BPF_BY_* */
-	__u32 idle;      /* 1: keep the idle task */
-	__u32 no_kernel; /* 1: user stacks only */
-	__u32 no_user;   /* 1: kernel stacks only */
-	__u32 pass_all;  /* 1: pass on every sample, whatever became of it here */
-	__u32 unwind;    /* 1: pass on every sample with a user part that is wanted */
-	__u32 set;       /* of tables to count into: 0, 1; or BPF_SET_NONE */
+	__u32 by;                        /* which ids `targets` holds: BPF_BY_* */
+	__u32 idle;                      /* 1: keep the idle task */
+	__u32 no_kernel;                 /* 1: user stacks only */
+	__u32 no_user;                   /* 1: kernel stacks only */
+	__u32 pass_all;                  /* 1: pass on every sample, whatever became of it here */
+	__u32 unwind;                    /* 1: pass on every sample with a user part that is wanted */
+	__u32 set;                       /* of tables to count into: 0, 1; or BPF_SET_NONE */
+	__u32 by_comm;                   /* 1: only threads called @comm */
+	__u32 comm[LAYOUT_COMM_LEN / 4]; /* zero padded; words, as the program compares it */
 };
 
 enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID };

@@ -100,6 +100,28 @@ static __always_inline int count(struct counts_map *counts, const struct bpf_cou
 	return 1;
 }
 
+/* In words, as the stack is aligned. */
+static __always_inline int has_comm(const struct bpf_config *c, const char *comm)
+{
+	__u32 name[LAYOUT_COMM_LEN / 4];
+
+	_Static_assert(LAYOUT_COMM_LEN == 16, "all words of it");
+	__builtin_memcpy(name, comm, sizeof(name));
+	return name[0] == c->comm[0] && name[1] == c->comm[1] && name[2] == c->comm[2] && name[3] == c->comm[3];
+}
+
+/* Is this sample asked for? See core/filter.h. */
+static __always_inline int is_wanted(const struct bpf_config *c, const struct bpf_note *note, const char *comm)
+{
+	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid;
+
+	if (!note->tid && !c->idle)
+		return 0;
+	if (c->by != BPF_BY_NONE && !bpf_map_lookup_elem(&targets, &id))
+		return 0;
+	return !c->by_comm || has_comm(c, comm);
+}
+
 /* Instructions are made for each set: which map a call is about must be known when the program is loaded. */
 static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, struct bpf_books *b,
 				      struct bpf_count_key *key, struct counts_map *counts, struct stack_map *stacks)
@@ -128,7 +150,7 @@ int count_sample(struct bpf_perf_event_data *ctx)
 	struct bpf_count_key key = {};
 	struct bpf_note note = {};
 	__u64 task = bpf_get_current_pid_tgid();
-	__u32 zero = 0, set, id;
+	__u32 zero = 0, set;
 	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
 	struct bpf_flight *f = bpf_map_lookup_elem(&flight, &zero);
 	struct bpf_books *b;
@@ -148,8 +170,7 @@ int count_sample(struct bpf_perf_event_data *ctx)
 	note.tid = (__u32)task;
 	bpf_get_current_comm(key.comm, sizeof(key.comm));
 	b->idle += !note.tid;
-	id = c->by == BPF_BY_TID ? note.tid : note.pid;
-	if ((!note.tid && !c->idle) || (c->by != BPF_BY_NONE && !bpf_map_lookup_elem(&targets, &id))) {
+	if (!is_wanted(c, &note, key.comm)) {
 		b->filtered++;
 		note.verdict = BPF_FILTERED;
 	} else if (set == 0) {

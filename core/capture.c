@@ -39,7 +39,7 @@ static int empty_set(struct capture *cap, unsigned int i)
 
 	stacks_free(s->stacks);
 	compare_free(s->compare);
-	*s = (struct capture_set){ .stacks = stacks_new(), .compare = cap->both ? compare_new() : NULL };
+	*s = (struct capture_set){ .stacks = stacks_new(), .compare = cap->both ? compare_new(&cap->filter) : NULL };
 	if (s->compare && cap->gap)
 		compare_gap(s->compare, true);
 	return s->stacks && (s->compare || !cap->both) ? 0 : -ENOMEM;
@@ -103,7 +103,8 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	cap->options = options;
 	cap->host = host;
 	cap->signal_fd = -1;
-	cap->filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle };
+	cap->filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle,
+				       options->comm };
 	cap->both = options->backend && !strcmp(options->backend, BACKEND_BOTH);
 	cap->unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
 	cap->asked = callchain_asked(host);

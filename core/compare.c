@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/compare.h"
 
+#include "core/filter.h"
 #include "core/grow.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@
 /* A sample that the two sides see differently. */
 struct difference {
 	struct compare_view program, ring;
-	pid_t pid; /* under which the reader counted it */
-	uint32_t row;
+	pid_t pid;    /* under which the reader counted it */
+	uint32_t row; /* of compare.rows; of one that the reader filtered and hold() kept, of compare.held */
 };
 
 struct list {
@@ -34,7 +35,9 @@ struct renamed {
 };
 
 struct compare {
+	const struct filter *filter;
 	struct stacks *rows;
+	struct stacks *held; /* samples that the reader filtered, as the program counted them */
 	struct compare_counts counts;
 	bool gap;                            /* see compare_gap() */
 	struct list pending;                 /* may be explained by the next COMM record of its thread */
@@ -46,15 +49,17 @@ struct compare {
 	size_t nr_examples;
 };
 
-struct compare *compare_new(void)
+struct compare *compare_new(const struct filter *filter)
 {
 	struct compare *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
+	c->filter = filter;
 	c->rows = stacks_new();
+	c->held = stacks_new();
 	c->moved_to = stacks_new();
-	if (c->rows && c->moved_to)
+	if (c->rows && c->held && c->moved_to)
 		return c;
 	compare_free(c);
 	return NULL;
@@ -65,6 +70,7 @@ void compare_free(struct compare *c)
 	if (!c)
 		return;
 	stacks_free(c->rows);
+	stacks_free(c->held);
 	free(c->pending.v);
 	free(c->moved);
 	stacks_free(c->moved_to);
@@ -74,6 +80,18 @@ void compare_free(struct compare *c)
 struct stacks *compare_rows(struct compare *c)
 {
 	return c->rows;
+}
+
+/* What the reader filtered is in none of its rows. */
+static int hold(struct compare *c, struct difference *d, const struct stack *kernel, const struct stack *user)
+{
+	int rc;
+
+	if (!d->ring.filtered)
+		return 0;
+	rc = stacks_add(c->held, d->program.comm, d->program.pid, kernel, user, 1);
+	d->row = stacks_last(c->held);
+	return rc;
 }
 
 static int wait_for_record(struct compare *c, const struct difference *d)
@@ -109,25 +127,27 @@ static int move(struct compare *c, const struct difference *d, const struct stac
 	return d->program.filtered ? 0 : stacks_add(c->moved_to, d->program.comm, d->program.pid, kernel, user, 1);
 }
 
-/* The same for one that the reader counted: its stacks are those of that row. */
+/* The same for one that has a row: its stacks are those of that row. */
 static int move_row(struct compare *c, const struct difference *d, uint64_t *counter)
 {
 	struct stack_row row;
 
-	stacks_row(c->rows, d->row, &row);
+	stacks_row(d->ring.filtered ? c->held : c->rows, d->row, &row);
 	return move(c, d, &row.kernel, &row.user, counter);
+}
+
+static int differ(struct compare *c, const struct difference *d)
+{
+	c->counts.different++;
+	if (c->nr_examples < MAX_EXAMPLES)
+		c->examples[c->nr_examples++] = *d;
+	return 0;
 }
 
 /* No record explains it. */
 static int give_up(struct compare *c, const struct difference *d)
 {
-	if (c->gap && d->program.filtered == d->ring.filtered && d->program.pid == d->pid &&
-	    d->program.tid == d->ring.tid)
-		return move_row(c, d, &c->counts.unseen);
-	c->counts.different++;
-	if (c->nr_examples < MAX_EXAMPLES)
-		c->examples[c->nr_examples++] = *d;
-	return 0;
+	return c->gap ? move_row(c, d, &c->counts.unseen) : differ(c, d);
 }
 
 /* The pending difference of thread @tid, if there is one, is taken off the list. */
@@ -184,6 +204,16 @@ static bool is_dying(const struct difference *d)
 	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid);
 }
 
+/* Of the same thread, and each side filtered by the name it saw: so nothing but the names differs. */
+static bool is_of_names(const struct compare *c, const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	return p->pid == r->pid && p->tid == r->tid &&
+	       p->filtered != filter_match(c->filter, p->pid, p->tid, p->comm) &&
+	       r->filtered != filter_match(c->filter, r->pid, r->tid, r->comm);
+}
+
 /* Called as the thread that makes all kernel threads, which it is not, nor any process that calls itself so. */
 static bool is_unnamed(const struct difference *d, const struct stack *user)
 {
@@ -192,21 +222,23 @@ static bool is_unnamed(const struct difference *d, const struct stack *user)
 }
 
 /* Return: 1: it waits for the next COMM record of its thread; 0; -ENOMEM. */
-static int judge(struct compare *c, const struct difference *d, const struct stack *kernel, const struct stack *user)
+static int judge(struct compare *c, struct difference *d, const struct stack *kernel, const struct stack *user)
 {
-	const struct compare_view *p = &d->program, *r = &d->ring;
 	int rc;
 
 	if (is_equal(d))
 		return 0;
 	if (is_dying(d))
 		return move(c, d, kernel, user, &c->counts.dying);
-	if (p->filtered != r->filtered || p->pid != r->pid || p->tid != r->tid)
-		return give_up(c, d);
+	if (!is_of_names(c, d))
+		return differ(c, d);
 	if (is_unnamed(d, user))
 		return move(c, d, kernel, user, &c->counts.unnamed);
-	if (has_either(c, p))
+	if (has_either(c, &d->program))
 		return move(c, d, kernel, user, &c->counts.renamed);
+	rc = hold(c, d, kernel, user);
+	if (rc)
+		return rc;
 	if (c->pending.nr >= MAX_PENDING)
 		return give_up(c, d);
 	rc = wait_for_record(c, d);

@@ -11,6 +11,7 @@
  *   one, and the ring has the old one: until that COMM, with the new name, the thread has no sample that agrees. And
  *   where two threads rename one, the records may come in the other order than the names were written: then it may
  *   have either name, until it gets another.
+ *   Where threads of one name are asked for, one side may have filtered out what the other did not.
  * - dying: a sample of a task that has left the pid tables has no ids (-1, before 4.14 0, like the idle task); which
  * task it was is then only known from the EXIT records of its CPU, and those may be of another one, or from before the
  * run.
@@ -29,6 +30,7 @@
 #include <stddef.h>
 
 struct compare;
+struct filter;
 
 /** struct compare_view - a sample as one side sees it. */
 struct compare_view {
@@ -45,7 +47,8 @@ struct compare_counts {
 	uint64_t unpaired;                        /* without a note, which the ring lost: not compared */
 };
 
-struct compare *compare_new(void);
+/** compare_new() - @filter: that both sides apply; borrowed. Return: NULL: no memory. */
+struct compare *compare_new(const struct filter *filter);
 void compare_free(struct compare *c);
 
 /** compare_rows() - what the ring's reader counts; it adds to them. */

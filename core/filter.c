@@ -2,10 +2,15 @@
 #include "core/filter.h"
 
 #include "core/ids.h"
+#include "core/tasks.h"
 
-bool filter_match(const struct filter *f, pid_t pid, pid_t tid)
+#include <string.h>
+
+bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm)
 {
 	if (tid == 0 && !f->idle)
 		return false;
-	return !f->nr || ids_has(f->ids, f->nr, f->by_tid ? tid : pid);
+	if (f->nr && !ids_has(f->ids, f->nr, f->by_tid ? tid : pid))
+		return false;
+	return !f->comm || !strncmp(f->comm, comm, COMM_LEN);
 }

@@ -7,15 +7,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** struct filter - @ids sorted ascending, borrowed; @nr 0: every task. */
+/** struct filter - what all of its parts ask for; @ids sorted ascending, borrowed; @nr 0: every task. */
 struct filter {
 	const pid_t *ids; /* processes, or threads with @by_tid */
 	size_t nr;
 	bool by_tid;
-	bool idle; /* keep the idle task (tid 0) */
+	bool idle;        /* keep the idle task (tid 0) */
+	const char *comm; /* only threads of this name, borrowed; NULL: of any */
 };
 
-/** filter_match() - is a sample of thread @tid of process @pid asked for? */
-bool filter_match(const struct filter *f, pid_t pid, pid_t tid);
+/** filter_match() - is a sample of thread @tid of process @pid, which is called @comm (COMM_LEN bytes), asked for? */
+bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm);
 
 #endif

@@ -307,11 +307,11 @@ static int set_dump_size(struct parse *p, const struct opt *opt, const char *val
 	return 0;
 }
 
-static int check_comm(struct parse *p, const struct opt *opt, const char *value)
+static int set_comm(struct parse *p, const struct opt *opt, const char *value)
 {
 	if (strlen(value) > COMM_MAX)
 		return refuse(p, value, "longer than a task's name can be (" STR(COMM_MAX) " bytes)");
-	return check_text(p, opt, value);
+	return set_text(p, opt, value);
 }
 
 static int refuse_missing(const struct parse *p, const char *text, const char *kind)
@@ -488,7 +488,7 @@ static const struct opt options[] = {
 	  .at = AT(report.source) },
 	{ 0, "cgroup", "PATH", "only tasks in this cgroup", .set = check_text, .later = true },
 	{ 0, "mntns", "PID", "only this process's mount namespace", .set = check_pid, .later = true },
-	{ 0, "comm", "NAME", "only tasks of this name", .set = check_comm, .later = true },
+	{ 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = AT(comm) },
 	{ 0, "off-cpu", NULL, "add the time off CPU", .later = true },
 	{ 'o', "output", "FILE", "write the report there, whole or not at all", .set = set_text, .at = AT(output) },
 	{ 0, "stats", NULL, "what became of the samples, to stderr", .set = set_flag, .at = AT(stats) },

@@ -321,15 +321,34 @@ static const struct {
 	struct filter filter;
 	uint64_t counted;
 } filters[] = {
-	{ { NULL, 0, false, false }, 5 },   { { NULL, 0, false, true }, 6 },    { { ids, 3, false, false }, 3 },
-	{ { ids, 3, false, true }, 3 },     { { ids, 1, false, false }, 2 },    { { ids, 3, true, false }, 2 },
-	{ { ids, 1, true, false }, 1 },     { { ids + 1, 1, true, false }, 1 }, { { ids + 1, 1, false, false }, 0 },
+	{ { .comm = "ten" }, 2 },
+	{ { .comm = "twenty" }, 1 },
+	{ { .comm = "te" }, 0 },
+	{ { .comm = "swapper/0" }, 0 },
+	{ { .comm = "swapper/0", .idle = true }, 1 },
+	{ { ids, 3, true, false, "ten" }, 2 }, /* 10 and 21 */
+	{ { ids, 3, true, false, "twenty" }, 0 },
+	{ { ids, 3, false, false, "ten" }, 1 },
+	{ { NULL, 0, false, false }, 5 },
+	{ { NULL, 0, false, true }, 6 },
+	{ { ids, 3, false, false }, 3 },
+	{ { ids, 3, false, true }, 3 },
+	{ { ids, 1, false, false }, 2 },
+	{ { ids, 3, true, false }, 2 },
+	{ { ids, 1, true, false }, 1 },
+	{ { ids + 1, 1, true, false }, 1 },
+	{ { ids + 1, 1, false, false }, 0 },
 	{ { ids + 2, 1, true, false }, 0 },
 };
 
 START_TEST(test_filter)
 {
 	cap.filter = filters[_i].filter;
+	comm(10, 10, "ten", false);
+	comm(10, 11, "eleven", false);
+	comm(20, 20, "twenty", false);
+	comm(20, 21, "ten", false);
+	comm(30, 31, "thirty", false);
 	sample(0, 10, 10);
 	sample(0, 10, 11);
 	sample(0, 20, 20);
@@ -710,7 +729,7 @@ static void use_program(bool both)
 	cap.sets[1].stacks = stacks_new();
 	ck_assert_ptr_nonnull(cap.sets[1].stacks);
 	for (i = 0; both && i < ARRAY_SIZE(cap.sets); i++) {
-		cap.sets[i].compare = compare_new();
+		cap.sets[i].compare = compare_new(&cap.filter);
 		ck_assert_ptr_nonnull(cap.sets[i].compare);
 	}
 }

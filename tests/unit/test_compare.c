@@ -2,8 +2,11 @@
 #include "tests/unit/unit.h"
 
 #include "core/compare.h"
+#include "core/filter.h"
 
 #define MAX_STEPS 8
+
+static const struct filter all = { 0 };
 
 /* What follows one another, in time order. */
 enum what { END, SAMPLE, UNPAIRED, COMM, GAP };
@@ -29,6 +32,7 @@ static const struct {
 	const char *name;
 	struct step steps[MAX_STEPS];
 	struct compare_counts counts;
+	const char *only; /* the name that is asked for; NULL: none */
 } rows[] = {
 	/* equal */
 	{ "equal", { { SAMPLE, 10, 11, "a", "a" } }, { .compared = 1 } },
@@ -270,6 +274,66 @@ static const struct {
 	{ "without a note, dying", { { UNPAIRED, -1, -1, "a" } }, { .unpaired = 1 } },
 	{ "without a note, filtered", { { UNPAIRED, 10, 11, "a", BUT(.ring_filtered = true) } }, { .unpaired = 1 } },
 
+	/* threads of one name are asked for: whom a side filtered follows from the name it saw */
+	{ "to the name",
+	  { { SAMPLE, 10, 11, "old", "new", BUT(.ring_filtered = true) }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .renamed = 1 },
+	  "new" },
+	{ "from the name",
+	  { { SAMPLE, 10, 11, "old", "new", BUT(.filtered = true) }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .renamed = 1 },
+	  "old" },
+	{ "from the name, torn",
+	  { { SAMPLE, 10, 11, "old", "nld", BUT(.filtered = true) }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .renamed = 1 },
+	  "old" },
+	{ "the name, torn",
+	  { { SAMPLE, 10, 11, "old", "nld", BUT(.ring_filtered = true) }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .renamed = 1 },
+	  "nld" },
+	{ "to the name, with either",
+	  { { COMM, 10, 11, "kept" },
+	    { COMM, 10, 11, "told", NULL, BUT(.by = 12) },
+	    { SAMPLE, 10, 11, "told", "kept", BUT(.ring_filtered = true) } },
+	  { .compared = 1, .renamed = 1 },
+	  "kept" },
+	{ "to the name, unnamed",
+	  { { SAMPLE, 20, 20, "kthreadd", "kworker/1:2", BUT(.ring_filtered = true, .no_user = true) } },
+	  { .compared = 1, .unnamed = 1 },
+	  "kworker/1:2" },
+	{ "to the name, unseen",
+	  { { GAP }, { SAMPLE, 10, 11, "old", "new", BUT(.ring_filtered = true) } },
+	  { .compared = 1, .unseen = 1 },
+	  "new" },
+	{ "to the name, dying",
+	  { { SAMPLE, -1, -1, "a", "b", BUT(20, 21, .revived = 10, .ring_filtered = true) } },
+	  { .compared = 1, .dying = 1 },
+	  "b" },
+	{ "to the name, without a record",
+	  { { SAMPLE, 10, 11, "old", "new", BUT(.ring_filtered = true) } },
+	  { .compared = 1, .different = 1 },
+	  "new" },
+	{ "to the name, but another record",
+	  { { SAMPLE, 10, 11, "old", "new", BUT(.ring_filtered = true) }, { COMM, 10, 11, "none" } },
+	  { .compared = 1, .different = 1 },
+	  "new" },
+	{ "filtered under the name",
+	  { { SAMPLE, 10, 11, "old", "new", BUT(.filtered = true) }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .different = 1 },
+	  "new" },
+	{ "filtered by the reader under the name",
+	  { { SAMPLE, 10, 11, "old", "new", BUT(.ring_filtered = true) }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .different = 1 },
+	  "old" },
+	{ "counted under neither name",
+	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .different = 1 },
+	  "else" },
+	{ "a gap explains no filter by name",
+	  { { GAP }, { SAMPLE, 10, 11, "a", "a", BUT(.ring_filtered = true) } },
+	  { .compared = 1, .different = 1 },
+	  "a" },
+
 	{ "nothing", { { END } }, { 0 } },
 	{ "all of it",
 	  { { SAMPLE, 10, 11, "a", "a" },
@@ -352,7 +416,7 @@ static uint64_t value_of(const struct stacks *t, const char *comm, pid_t pid)
 }
 
 /* How many samples are counted under a name and process, now that the explained ones are where the program has them. */
-static void assert_explained(struct compare *c, const struct compare_counts *counts)
+static void assert_explained(struct compare *c, const struct compare_counts *counts, bool by_name)
 {
 	struct stacks *explained = compare_explained(c);
 	uint64_t moved = 0, before, after;
@@ -360,7 +424,7 @@ static void assert_explained(struct compare *c, const struct compare_counts *cou
 	size_t i;
 
 	ck_assert_ptr_nonnull(explained);
-	if (!counts->dying) /* which one side may have filtered out */
+	if (!counts->dying && !by_name) /* which one side may have filtered out */
 		ck_assert_uint_eq(stacks_total(explained), stacks_total(compare_rows(c)));
 	for (i = 0; i < stacks_nr_rows(explained); i++) {
 		stacks_row(explained, i, &row);
@@ -380,7 +444,8 @@ static void assert_explained(struct compare *c, const struct compare_counts *cou
 
 START_TEST(test_samples)
 {
-	struct compare *c = compare_new();
+	const struct filter filter = { .comm = rows[_i].only };
+	struct compare *c = compare_new(&filter);
 	struct compare_counts counts;
 	char text[256];
 	size_t i;
@@ -394,7 +459,7 @@ START_TEST(test_samples)
 	assert_counts(rows[_i].name, &counts, &rows[_i].counts);
 	ck_assert_uint_eq(compare_nr_explained(&counts),
 			  counts.renamed + counts.dying + counts.unnamed + counts.unseen);
-	assert_explained(c, &counts);
+	assert_explained(c, &counts, rows[_i].only);
 	for (i = 0; compare_example(c, i, text, sizeof(text)); i++)
 		ck_assert_ptr_nonnull(strstr(text, "bpf: "));
 	ck_assert_uint_eq(i, counts.different);
@@ -406,7 +471,7 @@ END_TEST
 START_TEST(test_pending)
 {
 	const struct step step = { SAMPLE, 10, 11, "a", "b", BUT(0) };
-	struct compare *c = compare_new();
+	struct compare *c = compare_new(&all);
 	struct compare_counts counts;
 
 	apply(c, &step);
@@ -439,7 +504,7 @@ START_TEST(test_moved)
 		{ SAMPLE, 20, 20, "y", "x", BUT(0) },
 		{ COMM, 20, 20, "x", NULL, BUT(0) },
 	};
-	struct compare *c = compare_new();
+	struct compare *c = compare_new(&all);
 	struct stacks *explained;
 	size_t i;
 
@@ -470,7 +535,7 @@ START_TEST(test_moved_stack)
 	static const uint64_t other_frames[] = { 0xffffffff81000010 };
 	const struct stack other = { other_frames, 1, STACK_TAKEN, true }, none = { .state = STACK_MISSED };
 	const struct compare_view program = { false, 10, 10, "new" }, ring = { false, 10, 10, "old" };
-	struct compare *c = compare_new();
+	struct compare *c = compare_new(&all);
 	struct stacks *explained;
 	struct stack_row row;
 	size_t i = 0;
@@ -499,11 +564,43 @@ START_TEST(test_moved_stack)
 }
 END_TEST
 
+/* One that the reader filtered is in the program's row with its own stack, one that the program filtered in none. */
+START_TEST(test_moved_by_name)
+{
+	static const struct filter filter = { .comm = "in" };
+	static const uint64_t other_frames[] = { 0xffffffff81000010 };
+	const struct stack other = { other_frames, 1, STACK_TAKEN, true }, none = { .state = STACK_MISSED };
+	const struct compare_view counted = { false, 10, 10, "in" }, filtered = { true, 10, 10, "out" };
+	struct compare *c = compare_new(&filter);
+	struct stacks *explained;
+	struct stack_row row;
+
+	/* counted under "in" by the reader */
+	ck_assert_int_eq(stacks_add(compare_rows(c), "in", 10, &kernel, &user, 1), 0);
+	ck_assert_int_eq(compare_sample(c, &filtered, &counted, 10, &kernel, &user), 0);
+	ck_assert_int_eq(compare_renamed(c, 10, 10, "out"), 0);
+	ck_assert_int_eq(compare_sample(c, &counted, &filtered, 10, &other, &none), 0);
+	ck_assert_int_eq(compare_renamed(c, 10, 10, "in"), 0);
+	explained = compare_explained(c);
+	ck_assert_ptr_nonnull(explained);
+	ck_assert_uint_eq(stacks_total(compare_rows(c)), 1);
+	ck_assert_uint_eq(stacks_nr_rows(explained), 1);
+	stacks_row(explained, 0, &row);
+	ck_assert_str_eq(row.comm, "in");
+	ck_assert_uint_eq(row.value, 1);
+	ck_assert_int_eq(row.user.state, STACK_MISSED);
+	ck_assert_uint_eq(row.kernel.nr, 1);
+	ck_assert_uint_eq(row.kernel.frames[0], other_frames[0]);
+	stacks_free(explained);
+	compare_free(c);
+}
+END_TEST
+
 /* Many threads inside a renaming at once, many samples of one. */
 START_TEST(test_many)
 {
 	struct step s = { SAMPLE, 10, 0, "old", "new", BUT(0) };
-	struct compare *c = compare_new();
+	struct compare *c = compare_new(&all);
 	struct compare_counts counts;
 	char text[256];
 	pid_t tid;
@@ -515,7 +612,7 @@ START_TEST(test_many)
 	ck_assert_int_eq(compare_end(c), 0);
 	compare_counts(c, &counts);
 	assert_counts("many", &counts, &(struct compare_counts){ .compared = 1000, .renamed = 500, .different = 500 });
-	assert_explained(c, &counts);
+	assert_explained(c, &counts, false);
 	/* of which only some are kept to be shown */
 	ck_assert(compare_example(c, 9, text, sizeof(text)));
 	ck_assert(!compare_example(c, 10, text, sizeof(text)));
@@ -549,7 +646,7 @@ static const struct {
 
 START_TEST(test_example)
 {
-	struct compare *c = compare_new();
+	struct compare *c = compare_new(&all);
 	char text[256], small[8];
 
 	apply(c, &examples[_i].step);
@@ -567,7 +664,7 @@ END_TEST
 START_TEST(test_unterminated)
 {
 	struct compare_view program = { false, 10, 10, "" }, ring = { false, 10, 10, "old" };
-	struct compare *c = compare_new();
+	struct compare *c = compare_new(&all);
 	struct compare_counts counts;
 	char text[256];
 
@@ -593,6 +690,7 @@ int main(void)
 	tcase_add_test(tc, test_pending);
 	tcase_add_test(tc, test_moved);
 	tcase_add_test(tc, test_moved_stack);
+	tcase_add_test(tc, test_moved_by_name);
 	tcase_add_test(tc, test_many);
 	tcase_add_loop_test(tc, test_example, 0, ARRAY_SIZE(examples));
 	tcase_add_test(tc, test_unterminated);

@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "core/filter.h"
+#include "core/tasks.h"
 
 #include <limits.h>
 
@@ -51,7 +52,46 @@ START_TEST(test_match)
 		f.ids = some;
 		f.nr = ARRAY_SIZE(some);
 	}
-	ck_assert_int_eq(filter_match(&f, rows[_i].pid, rows[_i].tid), rows[_i].match);
+	ck_assert_int_eq(filter_match(&f, rows[_i].pid, rows[_i].tid, "any"), rows[_i].match);
+}
+END_TEST
+
+/* Asked for, as --comm has it; the thread's, as the kernel has it. */
+static const struct {
+	const char *wanted;
+	char comm[COMM_LEN + 1];
+	bool match;
+} comms[] = {
+	{ "dd", "dd", true },
+	{ "dd", "dd\0garbage", true },
+	{ "a", "a", true },
+	{ "fifteen-letters", "fifteen-letters", true },
+	{ "\1\377 ", "\1\377 ", true },
+	{ "dd", "", false },
+	{ "dd", "d", false },
+	{ "d", "dd", false },
+	{ "dd", "ddd", false },
+	{ "dd", "DD", false },
+	{ "dd", "dd ", false },
+	{ "dd", " dd", false },
+	{ "fifteen-letters", "fifteen-letterS", false },
+	{ "fifteen-letters", "fifteen-letter", false },
+	{ "fifteen-letters", "fifteen-lettersX", false }, /* not terminated: no thread is called so */
+	{ "dd", "[outside]", false },
+	{ "*", "dd", false },
+};
+
+START_TEST(test_comm)
+{
+	struct filter f = { .comm = comms[_i].wanted };
+
+	ck_assert_int_eq(filter_match(&f, 5, 6, comms[_i].comm), comms[_i].match);
+	/* all parts have to ask for it */
+	f.ids = some;
+	f.nr = ARRAY_SIZE(some);
+	ck_assert_int_eq(filter_match(&f, 7, 6, comms[_i].comm), comms[_i].match);
+	ck_assert(!filter_match(&f, 5, 6, comms[_i].comm));
+	ck_assert(!filter_match(&f, 0, 0, comms[_i].comm));
 }
 END_TEST
 
@@ -67,7 +107,7 @@ START_TEST(test_many)
 		ids[i] = 2 * i + 1;
 	for (f.nr = 1; f.nr <= NR; f.nr += 111)
 		for (i = 0; i <= 2 * NR; i++)
-			ck_assert_int_eq(filter_match(&f, i, 1), i % 2 == 1 && i < 2 * (pid_t)f.nr);
+			ck_assert_int_eq(filter_match(&f, i, 1, ""), i % 2 == 1 && i < 2 * (pid_t)f.nr);
 }
 END_TEST
 
@@ -77,6 +117,7 @@ int main(void)
 	TCase *t = tcase_create("filter");
 
 	tcase_add_loop_test(t, test_match, 0, ARRAY_SIZE(rows));
+	tcase_add_loop_test(t, test_comm, 0, ARRAY_SIZE(comms));
 	tcase_add_test(t, test_many);
 	suite_add_tcase(s, t);
 	return unit_main(s);

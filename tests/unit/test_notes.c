@@ -415,7 +415,7 @@ START_TEST(test_both)
 	struct books books;
 
 	cap.both = true;
-	cap.sets[0].compare = compare_new();
+	cap.sets[0].compare = compare_new(&cap.filter);
 	note_of(0, BPF_COUNTED, 0, 10, ":10");
 	sample(0, 10);
 	note_of(0, BPF_SPILLED, 0, 11, ":11");

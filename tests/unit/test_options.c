@@ -103,6 +103,8 @@ static char *fields(const struct options *o)
 		fprintf(f, "%s%d", i ? "," : o->by_tid ? " tids=" : " pids=", o->pids[i]);
 	fprintf(f, "%s%s%s", o->user_only ? " user" : "", o->kernel_only ? " kernel" : "",
 		o->include_idle ? " idle" : "");
+	if (o->comm)
+		fprintf(f, " comm=%s", o->comm);
 	if (o->cpu != -1)
 		fprintf(f, " cpu=%d", o->cpu);
 	if (o->event != event_default())
@@ -194,6 +196,9 @@ static const struct {
 	{ "--event cs -e cpu-clock", "freq=49", ALL_LINE },
 
 	{ "-I", "freq=49 idle", ALL_LINE },
+	{ "--comm dd", "freq=49 comm=dd", ALL_LINE },
+	{ "--comm=dd --comm 123456789012345", "freq=49 comm=123456789012345", ALL_LINE },
+	{ "--comm ' ;\n' -p 185", "freq=49 pids=185 comm= ;\n", HERTZ "PID 185" BOTH CTRL_C },
 	{ "-d", "freq=49 -d", ALL_LINE },
 	{ "-a", "freq=49 -a", ALL_LINE },
 	{ "-As", "freq=49 -A -s", ALL_LINE },
@@ -488,8 +493,7 @@ static const struct {
 	{ "--mntns abc", USAGE, "--mntns 'abc': not a process id" },
 	{ "--mntns 99999", USAGE, "--mntns '99999': no such process" },
 	{ "--mntns 185,2040", USAGE, "--mntns '185,2040': takes one process id" },
-	{ "--comm dd", LATER, "--comm: not available yet" },
-	{ "--comm 123456789012345", LATER, "--comm: not available yet" },
+	{ "--comm", USAGE, "option '--comm' needs an argument" },
 	{ "--comm ''", USAGE, "--comm '': must not be empty" },
 	{ "--comm 1234567890123456", USAGE, "--comm '1234567890123456': longer than a task's name can be (15 bytes)" },
 	{ "--off-cpu", LATER, "--off-cpu: not available yet" },
