@@ -8,6 +8,7 @@
 #include "core/backend.h"
 #include "core/callchain.h"
 #include "core/capture.h"
+#include "core/cgroup.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -30,9 +31,10 @@ _Static_assert(sizeof(struct bpf_count_key) == 28, "a hash key must not have pad
 struct backend {
 	struct capture *cap;
 	struct profile_bpf *skel;
-	int cpus;            /* that this kernel can have: values in an entry of a per-CPU map */
-	unsigned int depth;  /* addresses in an entry of a stack map */
-	uint64_t *frames[2]; /* one such entry each: kernel, user */
+	struct bpf_program *program; /* the one of them that is used */
+	int cpus;                    /* that this kernel can have: values in an entry of a per-CPU map */
+	unsigned int depth;          /* addresses in an entry of a stack map */
+	uint64_t *frames[2];         /* one such entry each: kernel, user */
 	struct {
 		struct bpf_map *counts, *stacks;
 	} sets[2];
@@ -135,6 +137,20 @@ static int size_maps(struct backend *b)
 	return rc ? rc : size_set(b, 1);
 }
 
+/* The others are not loaded, nor the map that they alone use: this kernel may not know what is in them. */
+static int choose_program(struct backend *b)
+{
+	bool by_cgroup = b->cap->filter.cgroup;
+	int rc = bpf_map__set_autocreate(b->skel->maps.cgroup, by_cgroup);
+
+	if (!rc)
+		rc = bpf_program__set_autoload(b->skel->progs.count_sample, !by_cgroup);
+	if (!rc)
+		rc = bpf_program__set_autoload(b->skel->progs.count_sample_in_cgroup, by_cgroup);
+	b->program = by_cgroup ? b->skel->progs.count_sample_in_cgroup : b->skel->progs.count_sample;
+	return rc;
+}
+
 static int write_config(struct backend *b, __u32 set)
 {
 	__u32 zero = 0;
@@ -148,6 +164,7 @@ static int fill_maps(struct backend *b)
 	const struct options *o = b->cap->options;
 	__u32 zero = 0, id;
 	size_t i;
+	int fd;
 
 	b->config = (struct bpf_config){
 		.by = !o->nr_pids ? BPF_BY_NONE
@@ -159,6 +176,11 @@ static int fill_maps(struct backend *b)
 		.pass_all = b->cap->both,
 		.unwind = b->cap->unwinds,
 	};
+	if (b->cap->filter.cgroup) {
+		fd = cgroup_fd(b->cap->filter.cgroup);
+		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.cgroup), &zero, &fd, BPF_ANY))
+			return -errno;
+	}
 	if (o->comm) {
 		b->config.by_comm = 1;
 		memcpy(b->config.comm, o->comm, strnlen(o->comm, LAYOUT_COMM_LEN - 1));
@@ -181,7 +203,7 @@ static int bpf_attach(struct backend *b, size_t i, struct err *err)
 		return 0;
 	if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.notes), &cpu, &e->notes_fd, BPF_ANY))
 		return err_sys(err, -errno, "cannot give the BPF program the ring of CPU %d", e->cpu);
-	if (ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->skel->progs.count_sample)))
+	if (ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->program)))
 		return err_sys(err, -errno, "cannot attach the BPF program to the perf event of CPU %d", e->cpu);
 	return 0;
 }
@@ -249,6 +271,8 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	b->sets[1].counts = b->skel->maps.counts_1;
 	b->sets[1].stacks = b->skel->maps.stack_map_1;
 	rc = size_maps(b);
+	if (!rc)
+		rc = choose_program(b);
 	if (!rc)
 		rc = profile_bpf__load(b->skel);
 	if (rc)

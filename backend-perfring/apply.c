@@ -114,6 +114,13 @@ static void identify(struct applier *a, const struct sample *s, struct books *bo
 	}
 }
 
+static bool is_wanted(const struct applier *a, const struct sample *s, const struct owner *o)
+{
+	const struct filter *f = &a->cap->filter;
+
+	return filter_match(f, o->pid, o->tid, o->comm) && filter_match_group(f, s->record->sample.cgroup);
+}
+
 static int add(struct applier *a, struct stacks *to, const struct owner *o, struct sample *s)
 {
 	int rc = complete(a, s, s->lead->noted ? s->lead->note.pid : o->pid);
@@ -131,7 +138,7 @@ static int count(struct applier *a, struct sample *s)
 
 	identify(a, s, books, &o);
 	books->idle += !o.tid;
-	if (!filter_match(&a->cap->filter, o.pid, o.tid, o.comm)) {
+	if (!is_wanted(a, s, &o)) {
 		books->filtered++;
 		return 0;
 	}
@@ -172,7 +179,7 @@ static int count_compared(struct applier *a, struct sample *s)
 	identify(a, s, &a->books[note->set], &o);
 	memcpy(program.comm, note->comm, COMM_LEN);
 	memcpy(ring.comm, o.comm, COMM_LEN);
-	ring.filtered = !filter_match(&a->cap->filter, o.pid, o.tid, o.comm);
+	ring.filtered = !is_wanted(a, s, &o);
 	if (!ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);
 	else if (s->lead->noted && !program.filtered)

@@ -125,7 +125,16 @@ static bool skip_read(struct words *w, uint64_t format)
 	return nr <= w->nr && drop(w, times + nr * each);
 }
 
-/* Fields a sample may have up to the copy of the user's stack, which is as far as this decoder goes. */
+/* PERF_SAMPLE_CGROUP, if nothing of what only recordings have is in front of it. */
+static bool take_cgroup(struct words *w, uint64_t type, struct record *r)
+{
+	const uint64_t between = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |
+				 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR;
+
+	return !(type & PERF_SAMPLE_CGROUP) || type & between || next(w, &r->sample.cgroup);
+}
+
+/* Fields a sample may have up to the copy of the user's stack, and the cgroup; this decoder goes no further. */
 static int decode_sample(const struct perf_event_attr *attr, struct words w, struct record *r)
 {
 	uint64_t type = attr->sample_type, task = 0, time = 0, cpu = UINT32_MAX, nr = 0, ip = 0;
@@ -149,7 +158,7 @@ static int decode_sample(const struct perf_event_attr *attr, struct words w, str
 	if (!drop(&w, nr) || (type & PERF_SAMPLE_RAW && !take_raw(&w, r)) ||
 	    (type & PERF_SAMPLE_BRANCH_STACK && !skip_branches(&w, attr->branch_sample_type)) ||
 	    (type & PERF_SAMPLE_REGS_USER && !take_regs(&w, attr->sample_regs_user, r)) ||
-	    (type & PERF_SAMPLE_STACK_USER && !take_copy(&w, r)))
+	    (type & PERF_SAMPLE_STACK_USER && !take_copy(&w, r)) || !take_cgroup(&w, type, r))
 		return -EBADMSG;
 	return 1;
 }

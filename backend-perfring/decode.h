@@ -33,6 +33,7 @@ struct record {
 			const void *stack;    /* stack_size bytes from the stack pointer on; NULL: none */
 			uint64_t stack_size;
 			bool stack_whole; /* the stack ends there: the copy had room for more */
+			uint64_t cgroup;  /* its id; 0: the sample has none */
 		} sample;
 		struct {
 			const char *name; /* terminated */

@@ -2,11 +2,11 @@
 /*
  * What the BPF program and backend-bpf/ agree on; the only header both compilers read.
  *
- * User space fills `config` and `targets` and attaches the program to one perf event a CPU. For each sample the program
- * either counts it (`counts_N`, its stacks in `stack_map_N`) or filters it out, and returns 0, which ends it; or it
- * cannot count it and returns 1: then the kernel writes the sample to the event's ring, where user space counts it.
- * Which of these it was is in `books`, so that every sample is accounted for. In front of a sample that it passes on,
- * the program writes a note to the same ring (`notes`).
+ * User space fills `config`, `targets` and perhaps `cgroup`, and attaches a program to one perf event a CPU. For each
+ * sample the program either counts it (`counts_N`, its stacks in `stack_map_N`) or filters it out, and returns 0, which
+ * ends it; or it cannot count it and returns 1: then the kernel writes the sample to the event's ring, where user space
+ * counts it. Which of these it was is in `books`, so that every sample is accounted for. In front of a sample that it
+ * passes on, the program writes a note to the same ring (`notes`).
  *
  * There are two sets of tables, N = 0 and 1: user space reads the one while the program fills the other.
  *

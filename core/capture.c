@@ -4,6 +4,7 @@
 #include "core/callchain.h"
 #include "core/capture_events.h"
 #include "core/capture_input.h"
+#include "core/cgroup.h"
 #include "core/clock.h"
 #include "core/compare.h"
 #include "core/grow.h"
@@ -263,7 +264,9 @@ int capture_open(struct capture *cap, struct err *err)
 		drop_privileges(cap);
 		return input_open(cap, err);
 	}
-	rc = signals_catch(err);
+	rc = o->cgroup ? cgroup_open(&cap->filter.cgroup, o->cgroup, err) : 0;
+	if (!rc)
+		rc = signals_catch(err);
 	if (rc < 0)
 		return rc;
 	cap->signal_fd = rc;
@@ -777,5 +780,6 @@ void capture_free(struct capture *cap)
 	open_files_free(cap->files.open_files);
 	recording_release(&cap->recording);
 	watch_free(cap->watch);
+	cgroup_close(cap->filter.cgroup);
 	free(cap);
 }

@@ -3,6 +3,7 @@
 
 #include "compat/kernel.h"
 #include "compat/perf_open.h"
+#include "core/cgroup.h"
 #include "core/clock.h"
 #include "core/watch.h"
 
@@ -63,6 +64,9 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	};
 	if (with_notes)
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+	/* For the reader, where that has to filter. */
+	if (cap->filter.cgroup && (!with_notes || cap->both))
+		a->sample_type |= PERF_SAMPLE_CGROUP;
 	if (cap->unwinds) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = USER_REGS;
@@ -77,6 +81,8 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	}
 }
 
+static const char no_cgroups[] = "the perf rings do not tell the cgroups of --cgroup here";
+
 static bool has_notes(const struct capture *cap)
 {
 	return cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER;
@@ -85,7 +91,8 @@ static bool has_notes(const struct capture *cap)
 /* Events that share a ring must have the same clock. */
 static void fill_notes_attr(struct capture *cap)
 {
-	const uint64_t stacks = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const uint64_t not_noted =
+		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP;
 	const struct perf_event_attr *a = &cap->attr;
 
 	cap->notes_attr = (struct perf_event_attr){
@@ -93,7 +100,7 @@ static void fill_notes_attr(struct capture *cap)
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period = 1,
-		.sample_type = (a->sample_type & ~stacks) | PERF_SAMPLE_RAW,
+		.sample_type = (a->sample_type & ~not_noted) | PERF_SAMPLE_RAW,
 		.read_format = a->read_format,
 		.sample_id_all = 1, /* of PERF_RECORD_LOST, which is written by whichever event comes next */
 		.watermark = 1,
@@ -175,6 +182,8 @@ static int open_event(struct capture *cap, struct capture_event *e, struct err *
 	fd = perf_open(e->samples ? &cap->attr : &side_band, -1, e->cpu);
 	if (fd == -ENODEV)
 		return -ENODEV;
+	if (fd == -EINVAL && cap->attr.sample_type & PERF_SAMPLE_CGROUP)
+		return err_set(err, fd, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", no_cgroups);
 	if (fd < 0)
 		return capture_open_error(cap->host, cap->options->event, cap->options->freq_hz, e->cpu, fd, err);
 	e->fd = fd;
@@ -282,6 +291,9 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 		if (rc)
 			err_sys(err, rc, "cannot remember %zu CPUs", possible.nr);
 	}
+	if (!rc && cap->attr.sample_type & PERF_SAMPLE_CGROUP && !cgroup_sampled(cap->host))
+		rc = err_set(err, -EOPNOTSUPP, "%s (the controller perf_event is in a hierarchy of version 1)",
+			     no_cgroups);
 	if (!rc)
 		rc = open_all(cap, &online, err);
 	cpu_list_release(&online);

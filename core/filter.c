@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/filter.h"
 
+#include "core/cgroup.h"
 #include "core/ids.h"
 #include "core/tasks.h"
 
@@ -13,4 +14,9 @@ bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm
 	if (f->nr && !ids_has(f->ids, f->nr, f->by_tid ? tid : pid))
 		return false;
 	return !f->comm || !strncmp(f->comm, comm, COMM_LEN);
+}
+
+bool filter_match_group(const struct filter *f, uint64_t cgroup)
+{
+	return !f->cgroup || cgroup_has(f->cgroup, cgroup);
 }

@@ -5,7 +5,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+struct cgroup;
 
 /** struct filter - what all of its parts ask for; @ids sorted ascending, borrowed; @nr 0: every task. */
 struct filter {
@@ -14,9 +17,15 @@ struct filter {
 	bool by_tid;
 	bool idle;        /* keep the idle task (tid 0) */
 	const char *comm; /* only threads of this name, borrowed; NULL: of any */
+
+	struct cgroup *cgroup; /* only what is in it or below, borrowed; NULL: wherever it is */
 };
 
-/** filter_match() - is a sample of thread @tid of process @pid, which is called @comm (COMM_LEN bytes), asked for? */
+/** filter_match() - is a sample of thread @tid of process @pid, which is called @comm (COMM_LEN bytes), asked for? But
+ * for its groups. */
 bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm);
+
+/** filter_match_group() - may it be in the cgroup of this id? 0: not known. */
+bool filter_match_group(const struct filter *f, uint64_t cgroup);
 
 #endif

@@ -5,6 +5,7 @@ LIB_SRCS += \
 	core/capture.c \
 	core/capture_events.c \
 	core/capture_input.c \
+	core/cgroup.c \
 	core/compare.c \
 	core/confine.c \
 	core/err.c \

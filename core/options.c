@@ -2,12 +2,14 @@
 #include "core/options.h"
 
 #include "core/backend.h"
+#include "core/cgroup.h"
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/number.h"
 #include "core/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -411,6 +413,19 @@ static int check_pid(struct parse *p, const struct opt *opt, const char *value)
 	return *s ? refuse(p, value, "takes one process id") : check_task(p, pid, false);
 }
 
+static int check_cgroup(struct parse *p)
+{
+	const char *path = p->o->cgroup;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is_cgroup;
+
+	if (fd < 0)
+		return refuse(p, path, "%s", strerror(errno));
+	is_cgroup = cgroup_is_folder(fd);
+	close(fd);
+	return is_cgroup ? 0 : refuse(p, path, "not a cgroup of version 2");
+}
+
 static int check_event(struct parse *p)
 {
 	const struct event_type *event = event_find(p->o->event_name);
@@ -486,7 +501,8 @@ static const struct opt options[] = {
 	  .at = AT(report.inlined) },
 	{ 0, "source", NULL, "with -s: file.c:123 of each frame (needs debug information)", .set = set_flag,
 	  .at = AT(report.source) },
-	{ 0, "cgroup", "PATH", "only tasks in this cgroup", .set = check_text, .later = true },
+	{ 0, "cgroup", "PATH", "only tasks in this cgroup and those below", .set = set_text, .at = AT(cgroup),
+	  .live = true, .here = check_cgroup },
 	{ 0, "mntns", "PID", "only this process's mount namespace", .set = check_pid, .later = true },
 	{ 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = AT(comm) },
 	{ 0, "off-cpu", NULL, "add the time off CPU", .later = true },

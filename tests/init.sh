@@ -20,6 +20,7 @@ export TMPDIR=$tmp # workloads put their copies there
 nr_tests=0
 nr_failed=0
 children=()
+group=''
 
 cleanup()
 {
@@ -29,8 +30,21 @@ cleanup()
 		kill "$pid" 2>/dev/null
 	done
 	wait
+	[ -z "$group" ] || remove_group
 	rm -rf "$tmp"
 }
+# Whoever is left in it was of this test.
+remove_group()
+{
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		find "$group" -depth -type d -exec rmdir {} + 2>/dev/null
+		[ -d "$group" ] || return
+		echo 1 >"$group/cgroup.kill"
+		sleep 0.05
+	done
+} 2>/dev/null
 trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
 
@@ -143,6 +157,16 @@ need_backend()
 	can bpf && return 0
 	skip "$2" "$why"
 	return 1
+}
+
+# new_group - a cgroup of version 2 for this test is in $group, and removed in the end. The reason is in $why when not.
+new_group()
+{
+	local top
+
+	top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	why="no cgroup of version 2 can be made"
+	[ -n "$top" ] && mkdir "$top/fleetprof-test-$$" 2>/dev/null && group=$top/fleetprof-test-$$
 }
 
 # workload NAME [ARGUMENT...] - start it in the background and wait until it is ready; its pid is in $workload_pid.

@@ -920,6 +920,32 @@ START_TEST(test_size)
 }
 END_TEST
 
+/* Behind everything else of a sample of ours; of a recording, only where nothing else is before it. */
+START_TEST(test_cgroup)
+{
+	const uint64_t before[] = { 0, PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_STACK_USER };
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CGROUP | before[_i] };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+
+	put(&w, two(10, 11));
+	if (before[_i]) /* no addresses, no room */
+		put(&w, 0);
+	put(&w, 0x123456789abcdef0);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+	ck_assert_uint_eq(r.sample.cgroup, 0x123456789abcdef0);
+	free(bytes);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * (w.nr - 1), true, &r, &bytes), -EBADMSG);
+	free(bytes);
+	attr.sample_type |= PERF_SAMPLE_WEIGHT;
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+	ck_assert_uint_eq(r.sample.cgroup, 0);
+	free(bytes);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("decode");
@@ -942,6 +968,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_build_id, 0, ARRAY_SIZE(build_ids));
 	tcase_add_loop_test(tc, test_not_terminated, 0, 3);
 	tcase_add_loop_test(tc, test_size, 0, ARRAY_SIZE(sizes));
+	tcase_add_loop_test(tc, test_cgroup, 0, 3);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "core/cgroup.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static char *top;
+
+static void setup(void)
+{
+	top = unit_tmpdir();
+}
+
+static void teardown(void)
+{
+	unit_rmdir(top);
+}
+
+/* ---- /proc/self/cgroup */
+
+static const struct {
+	const char *text; /* NULL: there is no such file */
+	bool sampled;
+} hosts[] = {
+	{ NULL, true },
+	{ "", true },
+	{ "0::/\n", true },
+	{ "0::/perf_event\n", true },
+	{ "1:cpu,cpuacct:/\n0::/\n", true },
+	{ "1:perf_events:/\n0::/\n", true },
+	{ "1:xperf_event,perf_even:/\n0::/\n", true },
+	{ "1:name=perf_event:/:perf_event:\n", true },
+	{ "perf_event\n1\n:\n::\n", true },
+	{ "1:perf_event", true }, /* not a line of this file */
+	{ "9:perf_event:/\n0::/\n", false },
+	{ "0::/\n9:perf_event:/a/b\n", false },
+	{ "3:cpu,perf_event:/\n", false },
+	{ "3:perf_event,cpu:/\n", false },
+	{ "3:cpu,perf_event,net_cls:/", false },
+};
+
+START_TEST(test_sampled)
+{
+	const struct host host = { .proc = top, .sys = top };
+
+	if (hosts[_i].text)
+		unit_write(top, "self/cgroup", hosts[_i].text, strlen(hosts[_i].text));
+	ck_assert_int_eq(cgroup_sampled(&host), hosts[_i].sampled);
+}
+END_TEST
+
+/* ---- folders */
+
+static void refused(const char *path, int rc)
+{
+	struct cgroup *c = (struct cgroup *)path;
+	int fds = unit_open_fds();
+	struct err err = { 0 };
+
+	ck_assert_int_eq(cgroup_open(&c, path, &err), rc);
+	ck_assert_ptr_null(c);
+	ck_assert_ptr_nonnull(strstr(err.msg, path));
+	ck_assert_int_eq(unit_open_fds(), fds);
+}
+
+/* Neither is waited for, nor followed into another file system. */
+START_TEST(test_refused)
+{
+	char path[512];
+
+	unit_write(top, "file", "1", 1);
+	refused(top, -EINVAL);
+	refused("/proc/self", -EINVAL);
+	snprintf(path, sizeof(path), "%s/file", top);
+	refused(path, -ENOTDIR);
+	snprintf(path, sizeof(path), "%s/none", top);
+	refused(path, -ENOENT);
+	snprintf(path, sizeof(path), "%s/fifo", top);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	refused(path, -ENOTDIR);
+	cgroup_close(NULL);
+}
+END_TEST
+
+START_TEST(test_is_folder)
+{
+	int fd = open(top, O_RDONLY | O_CLOEXEC), pipes[2];
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pipe(pipes), 0);
+	ck_assert(!cgroup_is_folder(fd));
+	ck_assert(!cgroup_is_folder(pipes[0]));
+	ck_assert(!cgroup_is_folder(-1));
+	close(fd);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+END_TEST
+
+/* Where cgroups of version 2 are mounted here. NULL: nowhere. */
+static const char *mounted(char *path, size_t size)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	bool found = false;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < ARRAY_SIZE(places) && !found; i++) {
+		snprintf(path, size, "%s", places[i]);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		found = cgroup_is_folder(fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return found ? path : NULL;
+}
+
+/* On 64-bit kernels since 5.5 the id of a cgroup is its inode number. */
+static uint64_t inode(const char *path)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+START_TEST(test_root)
+{
+	char root[64], file[128];
+	int fds = unit_open_fds();
+	struct cgroup *c;
+	struct err err;
+
+	if (!mounted(root, sizeof(root)))
+		return;
+	snprintf(file, sizeof(file), "%s/cgroup.procs", root);
+	refused(file, -ENOTDIR);
+	ck_assert_int_eq(cgroup_open(&c, root, &err), 0);
+	ck_assert(cgroup_is_folder(cgroup_fd(c)));
+	ck_assert(cgroup_has(c, inode(root)));
+	ck_assert(!cgroup_has(c, 0));
+	ck_assert(!cgroup_has(c, UINT64_MAX));
+	ck_assert(!cgroup_has(c, UINT64_MAX)); /* known now */
+	ck_assert(!cgroup_has(c, inode(file)));
+	cgroup_close(c);
+	ck_assert_int_eq(unit_open_fds(), fds);
+}
+END_TEST
+
+/* Below it, there before or made later, however deep; not beside it, nor above. */
+START_TEST(test_tree)
+{
+	static const char *const names[] = { "", "/in", "/in/a", "/in/a/b", "/in/later", "/in/later/on", "/beside" };
+	char root[64], path[ARRAY_SIZE(names)][160];
+	struct cgroup *c;
+	struct err err;
+	size_t i;
+
+	if (!mounted(root, sizeof(root)))
+		return;
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		snprintf(path[i], sizeof(path[i]), "%s/fleetprof-unit-%d%s", root, getpid(), names[i]);
+	if (mkdir(path[0], 0700))
+		return; /* not ours to make */
+	for (i = 1; i < 4; i++)
+		ck_assert_int_eq(mkdir(path[i], 0700), 0);
+	ck_assert_int_eq(cgroup_open(&c, path[1], &err), 0);
+	for (i = 4; i < ARRAY_SIZE(names); i++)
+		ck_assert_int_eq(mkdir(path[i], 0700), 0);
+	ck_assert(!cgroup_has(c, inode(path[0])));
+	for (i = 1; i < 6; i++)
+		ck_assert_msg(cgroup_has(c, inode(path[i])), "%s", names[i]);
+	ck_assert(!cgroup_has(c, inode(path[6])));
+	ck_assert(!cgroup_has(c, inode(root)));
+	for (i = ARRAY_SIZE(names); i-- > 0;)
+		rmdir(path[i]);
+	ck_assert(!cgroup_has(c, UINT64_MAX)); /* all is gone */
+	cgroup_close(c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("cgroup");
+	TCase *t = tcase_create("cgroup");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, test_sampled, 0, ARRAY_SIZE(hosts));
+	tcase_add_test(t, test_refused);
+	tcase_add_test(t, test_is_folder);
+	tcase_add_test(t, test_root);
+	tcase_add_test(t, test_tree);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
