@@ -3,6 +3,7 @@
  * The backend that counts in the kernel: loads bpf/profile.bpf.c, attaches it to the sampling events, and turns its
  * maps into rows at the end. What the program passes on instead of counting is the ring reader's.
  */
+#include "backend-bpf/offsets.h"
 #include "backend-bpf/source.h"
 #include "compat/kernel.h"
 #include "core/backend.h"
@@ -39,6 +40,7 @@ struct backend {
 		struct bpf_map *counts, *stacks;
 	} sets[2];
 	struct books books[2]; /* of each set, when its interval has ended */
+	struct mntns_offsets mntns_at;
 	struct bpf_config config;
 	struct bpf_count_key walk; /* where bpf_pids() has got to */
 };
@@ -140,14 +142,19 @@ static int size_maps(struct backend *b)
 /* The others are not loaded, nor the map that they alone use: this kernel may not know what is in them. */
 static int choose_program(struct backend *b)
 {
-	bool by_cgroup = b->cap->filter.cgroup;
-	int rc = bpf_map__set_autocreate(b->skel->maps.cgroup, by_cgroup);
+	const struct filter *f = &b->cap->filter;
+	struct bpf_program *const programs[] = {
+		b->skel->progs.count_sample,
+		b->skel->progs.count_sample_in_cgroup,
+		b->skel->progs.count_sample_in_mntns,
+		b->skel->progs.count_sample_in_both,
+	};
+	int rc = bpf_map__set_autocreate(b->skel->maps.cgroup, f->cgroup);
+	size_t i;
 
-	if (!rc)
-		rc = bpf_program__set_autoload(b->skel->progs.count_sample, !by_cgroup);
-	if (!rc)
-		rc = bpf_program__set_autoload(b->skel->progs.count_sample_in_cgroup, by_cgroup);
-	b->program = by_cgroup ? b->skel->progs.count_sample_in_cgroup : b->skel->progs.count_sample;
+	b->program = programs[(f->cgroup ? 1 : 0) + (f->mntns ? 2 : 0)];
+	for (i = 0; i < ARRAY_SIZE(programs) && !rc; i++)
+		rc = bpf_program__set_autoload(programs[i], programs[i] == b->program);
 	return rc;
 }
 
@@ -175,6 +182,10 @@ static int fill_maps(struct backend *b)
 		.no_user = o->kernel_only,
 		.pass_all = b->cap->both,
 		.unwind = b->cap->unwinds,
+		.mntns = (__u32)b->cap->filter.mntns,
+		.nsproxy_at = b->mntns_at.nsproxy,
+		.mnt_ns_at = b->mntns_at.mnt_ns,
+		.inum_at = b->mntns_at.inum,
 	};
 	if (b->cap->filter.cgroup) {
 		fd = cgroup_fd(b->cap->filter.cgroup);
@@ -270,6 +281,8 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	b->sets[0].stacks = b->skel->maps.stack_map_0;
 	b->sets[1].counts = b->skel->maps.counts_1;
 	b->sets[1].stacks = b->skel->maps.stack_map_1;
+	if (cap->filter.mntns && offsets_of_mntns(&b->mntns_at, err))
+		return err->code;
 	rc = size_maps(b);
 	if (!rc)
 		rc = choose_program(b);
@@ -535,9 +548,10 @@ static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 		return -EBADMSG;
 	*out = (struct sample_note){
 		.set = n.set,
-		.verdict = n.verdict == BPF_COUNTED    ? NOTE_COUNTED
-			   : n.verdict == BPF_FILTERED ? NOTE_FILTERED
-						       : NOTE_SPILLED,
+		.verdict = n.verdict == BPF_COUNTED   ? NOTE_COUNTED
+			   : n.verdict == BPF_SPILLED ? NOTE_SPILLED
+						      : NOTE_FILTERED,
+		.left = n.verdict == BPF_LEFT,
 		.pid = (pid_t)n.pid,
 		.tid = (pid_t)n.tid,
 	};

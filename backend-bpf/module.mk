@@ -1,4 +1,4 @@
-LIB_SRCS += backend-bpf/bpf.c backend-bpf/source.c
+LIB_SRCS += backend-bpf/bpf.c backend-bpf/offsets.c backend-bpf/source.c
 LIBS += $(shell $(PKG_CONFIG) --libs libbpf)
 
 $(O)/backend-bpf/bpf.o: $(O)/bpf/profile.skel.h

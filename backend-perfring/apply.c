@@ -118,7 +118,9 @@ static bool is_wanted(const struct applier *a, const struct sample *s, const str
 {
 	const struct filter *f = &a->cap->filter;
 
-	return filter_match(f, o->pid, o->tid, o->comm) && filter_match_group(f, s->record->sample.cgroup);
+	if (!filter_match(f, o->pid, o->tid, o->comm) || !filter_match_cgroup(f, s->record->sample.cgroup))
+		return false;
+	return !f->mntns || filter_match_mntns(f, o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0);
 }
 
 static int add(struct applier *a, struct stacks *to, const struct owner *o, struct sample *s)
@@ -171,8 +173,8 @@ static int count_compared(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
 	struct compare *c = a->cap->sets[note->set].compare;
-	struct compare_view program = { note->verdict == NOTE_FILTERED, note->pid, note->tid, "" };
-	struct compare_view ring = { false, s->record->pid, s->record->tid, "" };
+	struct compare_view program = { note->verdict == NOTE_FILTERED, note->pid, note->tid, "", note->left };
+	struct compare_view ring = { false, s->record->pid, s->record->tid, "", false };
 	struct owner o;
 	int rc = 0;
 
@@ -281,6 +283,8 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid, r->fork.exec);
 	case PERF_RECORD_EXIT:
 		return apply_exit(a, ring, r);
+	case PERF_RECORD_NAMESPACES:
+		return tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns);
 	case PERF_RECORD_THROTTLE:
 		a->books[a->set].throttled++;
 		a->rings[ring].throttled_at = r->time;

@@ -245,6 +245,19 @@ static int decode_fork(const struct perf_event_header *h, struct words w, struct
 	return 1;
 }
 
+/* One device and one inode number for each kind of namespace, in the order of their *_NS_INDEX. */
+static int decode_namespaces(struct words w, struct record *r)
+{
+	uint64_t task, nr;
+
+	if (!next(&w, &task) || !next(&w, &nr) || nr > w.nr / 2)
+		return -EBADMSG;
+	r->pid = low(task);
+	r->tid = high(task);
+	r->mntns = nr > MNT_NS_INDEX ? w.at[2 * MNT_NS_INDEX + 1] : 0;
+	return 1;
+}
+
 static int decode_lost(const struct perf_event_header *h, struct words w, struct record *r)
 {
 	uint64_t id;
@@ -281,6 +294,8 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return decode_fork(h, w, out);
+	case PERF_RECORD_NAMESPACES:
+		return decode_namespaces(w, out);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		return decode_lost(h, w, out);

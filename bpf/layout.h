@@ -28,6 +28,12 @@ struct bpf_config {
 	__u32 set;                       /* of tables to count into: 0, 1; or BPF_SET_NONE */
 	__u32 by_comm;                   /* 1: only threads called @comm */
 	__u32 comm[LAYOUT_COMM_LEN / 4]; /* zero padded; words, as the program compares it */
+
+	/* For the programs that look at it: the only mount namespace, and where in the kernel's structures it is. */
+	__u32 mntns;      /* inode number */
+	__u32 nsproxy_at; /* in struct task_struct: a pointer to struct nsproxy */
+	__u32 mnt_ns_at;  /* in that: a pointer to struct mnt_namespace */
+	__u32 inum_at;    /* in that: a __u32 */
 };
 
 enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID };
@@ -64,7 +70,12 @@ struct bpf_flight {
 };
 
 /* What became of a sample. */
-enum { BPF_COUNTED, BPF_FILTERED, BPF_SPILLED };
+enum {
+	BPF_COUNTED,
+	BPF_FILTERED,
+	BPF_LEFT, /* filtered: its task has left its namespaces, to exit */
+	BPF_SPILLED,
+};
 
 /* Raw data of the record in front of a sample that was passed on. */
 struct bpf_note {

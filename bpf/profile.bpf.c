@@ -13,6 +13,8 @@
 
 #include "bpf/layout.h"
 
+enum { BY_CGROUP = 1, BY_MNTNS = 2 };
+
 /* User space sets max_entries, and the value size of the stack maps, before the maps are made. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -127,19 +129,39 @@ static __always_inline int is_in_cgroup(void)
 	return bpf_get_current_cgroup_id() && bpf_current_task_under_cgroup(&cgroup, 0) == 1;
 }
 
-/* Is this sample asked for? See core/filter.h. @by_cgroup: known when this is compiled */
-static __always_inline int is_wanted(const struct bpf_config *c, const struct bpf_note *note, const char *comm,
-				     int by_cgroup)
+/* Of the running task; 0: it has left it, to exit. Where its parts are user space has read in the kernel's BTF. */
+static __always_inline __u32 mount_namespace(const struct bpf_config *c)
 {
-	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid;
+	__u64 at = bpf_get_current_task();
+	__u32 inum = 0;
 
-	if (!note->tid && !c->idle)
+	if (bpf_probe_read(&at, sizeof(at), (void *)(at + c->nsproxy_at)) || !at ||
+	    bpf_probe_read(&at, sizeof(at), (void *)(at + c->mnt_ns_at)) || !at ||
+	    bpf_probe_read(&inum, sizeof(inum), (void *)(at + c->inum_at)))
 		return 0;
+	return inum;
+}
+
+/*
+ * Is this sample asked for? See core/filter.h.
+ * @groups: of BY_CGROUP, BY_MNTNS; known when this is compiled
+ * Return: BPF_COUNTED, it is; BPF_FILTERED or BPF_LEFT.
+ */
+static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_note *note, const char *comm,
+				   int groups)
+{
+	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid, mntns;
+
+	if (!note->tid && (!c->idle || groups & BY_MNTNS))
+		return BPF_FILTERED;
 	if (c->by != BPF_BY_NONE && !bpf_map_lookup_elem(&targets, &id))
-		return 0;
-	if (c->by_comm && !has_comm(c, comm))
-		return 0;
-	return !by_cgroup || is_in_cgroup();
+		return BPF_FILTERED;
+	if ((c->by_comm && !has_comm(c, comm)) || (groups & BY_CGROUP && !is_in_cgroup()))
+		return BPF_FILTERED;
+	if (!(groups & BY_MNTNS))
+		return BPF_COUNTED;
+	mntns = mount_namespace(c);
+	return !mntns ? BPF_LEFT : mntns != c->mntns ? BPF_FILTERED : BPF_COUNTED;
 }
 
 /* Instructions are made for each set: which map a call is about must be known when the program is loaded. */
@@ -165,7 +187,7 @@ static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, str
 }
 
 /* Return: 1: the sample is to be written to the ring. */
-static __always_inline int take(struct bpf_perf_event_data *ctx, int by_cgroup)
+static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 {
 	struct bpf_count_key key = {};
 	struct bpf_note note = {};
@@ -190,9 +212,9 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int by_cgroup)
 	note.tid = (__u32)task;
 	bpf_get_current_comm(key.comm, sizeof(key.comm));
 	b->idle += !note.tid;
-	if (!is_wanted(c, &note, key.comm, by_cgroup)) {
+	note.verdict = judge(c, &note, key.comm, groups);
+	if (note.verdict != BPF_COUNTED) {
 		b->filtered++;
-		note.verdict = BPF_FILTERED;
 	} else if (set == 0) {
 		note.verdict = count_in(ctx, c, b, &key, &counts_0, &stack_map_0);
 	} else {
@@ -218,7 +240,19 @@ int count_sample(struct bpf_perf_event_data *ctx)
 SEC("perf_event")
 int count_sample_in_cgroup(struct bpf_perf_event_data *ctx)
 {
-	return take(ctx, 1);
+	return take(ctx, BY_CGROUP);
+}
+
+SEC("perf_event")
+int count_sample_in_mntns(struct bpf_perf_event_data *ctx)
+{
+	return take(ctx, BY_MNTNS);
+}
+
+SEC("perf_event")
+int count_sample_in_both(struct bpf_perf_event_data *ctx)
+{
+	return take(ctx, BY_CGROUP | BY_MNTNS);
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -17,6 +17,11 @@ static void drop_lost_count(struct perf_event_attr *a)
 	a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 }
 
+static void drop_namespaces(struct perf_event_attr *a)
+{
+	a->namespaces = 0; /* /proc knows them at some time */
+}
+
 static void drop_max_stack(struct perf_event_attr *a)
 {
 	a->sample_max_stack = 0;
@@ -44,6 +49,7 @@ static void drop_comm_exec(struct perf_event_attr *a)
  */
 static void (*const optional[])(struct perf_event_attr *) = {
 	drop_lost_count, /* 6.0 */
+	drop_namespaces, /* 4.12 */
 	drop_max_stack,  /* 4.8 */
 	drop_clockid,    /* 4.1 */
 	drop_mmap2,      /* 3.16, in 3.12 for a while */

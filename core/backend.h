@@ -77,6 +77,7 @@ struct sample_note {
 	enum { NOTE_COUNTED, NOTE_FILTERED, NOTE_SPILLED } verdict;
 	pid_t pid, tid;
 	char comm[COMM_LEN]; /* at the time of the sample */
+	bool left;           /* NOTE_FILTERED, for want of a mount namespace: its task is about to exit */
 };
 
 /**

@@ -12,6 +12,7 @@
 #include "core/keeper.h"
 #include "core/open_files.h"
 #include "core/privileges.h"
+#include "core/proc.h"
 #include "core/signals.h"
 #include "core/symbols/perf_maps.h"
 #include "core/watch.h"
@@ -255,6 +256,18 @@ static void drop_privileges(struct capture *cap)
 	privileges_drop(&need, &cap->kept);
 }
 
+/* Which ones are asked for, as the samples will name them. */
+static int open_groups(struct capture *cap, struct err *err)
+{
+	const struct options *o = cap->options;
+	int rc = o->cgroup ? cgroup_open(&cap->filter.cgroup, o->cgroup, err) : 0;
+
+	if (rc || !o->mntns_of)
+		return rc;
+	rc = proc_mntns(cap->host, o->mntns_of, o->mntns_of, &cap->filter.mntns);
+	return rc ? err_sys(err, rc, "cannot read the mount namespace of process %d", o->mntns_of) : 0;
+}
+
 int capture_open(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
@@ -264,7 +277,7 @@ int capture_open(struct capture *cap, struct err *err)
 		drop_privileges(cap);
 		return input_open(cap, err);
 	}
-	rc = o->cgroup ? cgroup_open(&cap->filter.cgroup, o->cgroup, err) : 0;
+	rc = open_groups(cap, err);
 	if (!rc)
 		rc = signals_catch(err);
 	if (rc < 0)

@@ -67,6 +67,7 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	/* For the reader, where that has to filter. */
 	if (cap->filter.cgroup && (!with_notes || cap->both))
 		a->sample_type |= PERF_SAMPLE_CGROUP;
+	a->namespaces = cap->filter.mntns && (!with_notes || cap->both);
 	if (cap->unwinds) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = USER_REGS;

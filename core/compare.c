@@ -201,7 +201,7 @@ static bool is_equal(const struct difference *d)
 /* Without ids: see compare.h. */
 static bool is_dying(const struct difference *d)
 {
-	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid);
+	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid) || (d->program.left && d->program.filtered);
 }
 
 /* Of the same thread, and each side filtered by the name it saw: so nothing but the names differs. */

@@ -16,7 +16,12 @@ bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm
 	return !f->comm || !strncmp(f->comm, comm, COMM_LEN);
 }
 
-bool filter_match_group(const struct filter *f, uint64_t cgroup)
+bool filter_match_cgroup(const struct filter *f, uint64_t cgroup)
 {
 	return !f->cgroup || cgroup_has(f->cgroup, cgroup);
+}
+
+bool filter_match_mntns(const struct filter *f, uint64_t mntns)
+{
+	return !f->mntns || f->mntns == mntns;
 }

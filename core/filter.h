@@ -19,13 +19,17 @@ struct filter {
 	const char *comm; /* only threads of this name, borrowed; NULL: of any */
 
 	struct cgroup *cgroup; /* only what is in it or below, borrowed; NULL: wherever it is */
+	uint64_t mntns;        /* inode number of the only mount namespace; 0: any */
 };
 
 /** filter_match() - is a sample of thread @tid of process @pid, which is called @comm (COMM_LEN bytes), asked for? But
  * for its groups. */
 bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm);
 
-/** filter_match_group() - may it be in the cgroup of this id? 0: not known. */
-bool filter_match_group(const struct filter *f, uint64_t cgroup);
+/** filter_match_cgroup() - may it be in the cgroup of this id? 0: not known. */
+bool filter_match_cgroup(const struct filter *f, uint64_t cgroup);
+
+/** filter_match_mntns() - may it be in the mount namespace of this inode number? 0: in none, as the idle task. */
+bool filter_match_mntns(const struct filter *f, uint64_t mntns);
 
 #endif

@@ -401,16 +401,18 @@ static int check_tasks(struct parse *p)
 	return rc;
 }
 
-static int check_pid(struct parse *p, const struct opt *opt, const char *value)
+static int set_mntns(struct parse *p, const struct opt *opt, const char *value)
 {
 	const char *s = value;
-	pid_t pid;
-	int rc = parse_task(p, value, &s, false, &pid);
+	int rc = parse_task(p, value, &s, false, &p->o->mntns_of);
 
 	(void)opt;
-	if (rc)
-		return rc;
-	return *s ? refuse(p, value, "takes one process id") : check_task(p, pid, false);
+	return !rc && *s ? refuse(p, value, "takes one process id") : rc;
+}
+
+static int check_mntns(struct parse *p)
+{
+	return check_task(p, p->o->mntns_of, false);
 }
 
 static int check_cgroup(struct parse *p)
@@ -503,7 +505,8 @@ static const struct opt options[] = {
 	  .at = AT(report.source) },
 	{ 0, "cgroup", "PATH", "only tasks in this cgroup and those below", .set = set_text, .at = AT(cgroup),
 	  .live = true, .here = check_cgroup },
-	{ 0, "mntns", "PID", "only this process's mount namespace", .set = check_pid, .later = true },
+	{ 0, "mntns", "PID", "only this process's mount namespace", .set = set_mntns, .live = true,
+	  .here = check_mntns },
 	{ 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = AT(comm) },
 	{ 0, "off-cpu", NULL, "add the time off CPU", .later = true },
 	{ 'o', "output", "FILE", "write the report there, whole or not at all", .set = set_text, .at = AT(output) },

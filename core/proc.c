@@ -197,6 +197,26 @@ int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
 	return 0;
 }
 
+/* What the kernel writes there: "mnt:[4026531841]". */
+int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out)
+{
+	static const char kind[] = "mnt:[";
+	char path[512], text[64];
+	const char *p = text + sizeof(kind) - 1;
+	ssize_t len;
+	uint64_t ino;
+
+	snprintf(path, sizeof(path), "%s/%d/task/%d/ns/mnt", h->proc, pid, tid);
+	len = readlink(path, text, sizeof(text) - 1);
+	if (len < 0)
+		return -errno;
+	text[len] = 0;
+	if (strncmp(text, kind, sizeof(kind) - 1) || !number(&p, 10, ']', UINT32_MAX, &ino) || *p || !ino)
+		return -EBADMSG;
+	*out = ino;
+	return 0;
+}
+
 /* A directory entry that is a number, else 0. */
 static pid_t entry_id(const struct dirent *d)
 {

@@ -40,6 +40,9 @@ int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm);
 /** proc_started() - when process @pid began, in clock ticks since boot (field 22 of its stat); 0: not known. */
 uint64_t proc_started(const struct host *h, pid_t pid);
 
+/** proc_mntns() - the mount namespace of a thread. @out: its inode number. Return: 0 or -errno. */
+int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out);
+
 /** proc_lives() - is there such a thread, and has it not ended? The name of one that waits for its parent is still
  * told. */
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid);

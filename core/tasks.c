@@ -66,6 +66,7 @@ struct thread {
 	size_t dead_at;   /* its place in the queue, when it is dead */
 	uint64_t read_ns; /* when /proc told the name; 0: an event told it */
 	char comm[COMM_LEN];
+	uint64_t mntns;      /* 0: not known */
 	struct group *group; /* NULL: it leads its process, or is dead */
 	struct thread *prev, *next;
 };
@@ -721,6 +722,7 @@ int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid, bo
 	if (!keeps_name(t, child, parent)) {
 		child->named = child->dead = false;
 		child->read_ns = 0;
+		child->mntns = parent ? parent->mntns : 0;
 		if (makes_kernel_threads(ppid, parent))
 			learn_name(t, pid, tid);
 		if (!child->named && parent) {
@@ -879,16 +881,49 @@ int tasks_learn(struct tasks *t, pid_t pid)
 	return needs_reading(p) ? read_maps(t, p) : 0;
 }
 
+int tasks_namespaces(struct tasks *t, pid_t pid, pid_t tid, uint64_t mntns)
+{
+	struct thread *th = get_thread(t, tid);
+
+	if (!th || (!th->dead && set_alive(t, th, pid)))
+		return -ENOMEM;
+	th->mntns = mntns;
+	return 0;
+}
+
+uint64_t tasks_mntns(struct tasks *t, pid_t pid, pid_t tid)
+{
+	struct thread *th = find_id(&t->threads, tid);
+
+	if (!th) {
+		learn_name(t, pid, tid);
+		th = find_id(&t->threads, tid);
+	}
+	if (th && !th->mntns && !th->dead && t->host)
+		proc_mntns(t->host, pid, tid, &th->mntns);
+	return th ? th->mntns : 0;
+}
+
+static int learn_both(void *ctx, pid_t pid, pid_t tid)
+{
+	int rc = learn_name(ctx, pid, tid);
+
+	if (!rc)
+		tasks_mntns(ctx, pid, tid);
+	return rc;
+}
+
 int tasks_snapshot(struct tasks *t, const struct filter *filter)
 {
+	int (*learn)(void *ctx, pid_t pid, pid_t tid) = filter->mntns ? learn_both : learn_name;
 	size_t i;
 	int rc = 0;
 
 	if (!filter->nr)
-		return proc_processes(t->host, learn_name, t);
+		return proc_processes(t->host, learn, t);
 	for (i = 0; i < filter->nr && !rc; i++)
-		rc = filter->by_tid ? learn_name(t, filter->ids[i], filter->ids[i])
-				    : proc_threads(t->host, filter->ids[i], learn_name, t);
+		rc = filter->by_tid ? learn(t, filter->ids[i], filter->ids[i])
+				    : proc_threads(t->host, filter->ids[i], learn, t);
 	return rc;
 }
 

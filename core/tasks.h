@@ -71,8 +71,12 @@ int tasks_exit(struct tasks *t, pid_t pid, pid_t tid);
 /** tasks_mmap() - @pid mapped @m executable; older mappings give way where they overlap. @m->file is copied. */
 int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m);
 
+/** tasks_namespaces() - the thread is in the mount namespace of inode number @mntns now. */
+int tasks_namespaces(struct tasks *t, pid_t pid, pid_t tid, uint64_t mntns);
+
 /**
- * tasks_snapshot() - read the names of threads that exist now, of which no event has told yet.
+ * tasks_snapshot() - read the names of threads that exist now, of which no event has told yet; and their mount
+ * namespaces, if @filter is about these.
  * @filter: only of the processes or threads it names, if it names any
  */
 int tasks_snapshot(struct tasks *t, const struct filter *filter);
@@ -90,6 +94,12 @@ int tasks_learn(struct tasks *t, pid_t pid);
  * yet.
  */
 void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm);
+
+/**
+ * tasks_mntns() - the inode number of the mount namespace that it is in now (in event time); 0: none, or not known.
+ * What no record told is read from /proc, or is that of the thread that made it.
+ */
+uint64_t tasks_mntns(struct tasks *t, pid_t pid, pid_t tid);
 
 /**
  * tasks_find() - what @addr showed in process @pid when a thread of it was called @comm; see the rule above.

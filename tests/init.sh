@@ -21,6 +21,7 @@ nr_tests=0
 nr_failed=0
 children=()
 group=''
+within=()
 
 cleanup()
 {
@@ -169,13 +170,14 @@ new_group()
 	[ -n "$top" ] && mkdir "$top/fleetprof-test-$$" 2>/dev/null && group=$top/fleetprof-test-$$
 }
 
-# workload NAME [ARGUMENT...] - start it in the background and wait until it is ready; its pid is in $workload_pid.
+# workload NAME [ARGUMENT...] - start it in the background and wait until it is ready; its pid is in $workload_pid. By
+# the command "${within[@]}", if there is one, which has to exec it.
 workload()
 {
 	local fifo=$tmp/ready.$nr_tests.$RANDOM line=
 
 	mkfifo "$fifo"
-	"$O/tests/workloads/$1" "${@:2}" >"$fifo" &
+	${within[@]+"${within[@]}"} "$O/tests/workloads/$1" "${@:2}" >"$fifo" &
 	workload_pid=$!
 	children+=("$workload_pid")
 	read -r -t 30 line <"$fifo"

@@ -359,6 +359,36 @@ START_TEST(test_filter)
 }
 END_TEST
 
+static void in_mntns(pid_t pid, pid_t tid, uint64_t mntns)
+{
+	apply(0, (struct record){ .type = PERF_RECORD_NAMESPACES, .pid = pid, .tid = tid, .mntns = mntns });
+}
+
+/* As the records tell; neither the idle task nor who is outside is in any. */
+START_TEST(test_filter_mntns)
+{
+	cap.filter = (struct filter){ .mntns = 5, .idle = true };
+	comm(10, 10, "ten", false);
+	comm(20, 20, "twenty", false);
+	in_mntns(10, 10, 5);
+	in_mntns(20, 20, 6);
+	sample(0, 10, 10);
+	sample(0, 20, 20);
+	sample(0, 0, 0);
+	sample(0, 30, 30);
+	assert_books(1, 3);
+	in_mntns(20, 20, 5);
+	in_mntns(10, 10, 7);
+	sample(0, 10, 10);
+	sample(0, 20, 20);
+	exit_task(0, 20, 20);
+	sample(0, -1, -1);
+	ck_assert_uint_eq(value_of("ten", 10), 1);
+	ck_assert_uint_eq(value_of("twenty", 20), 2);
+	assert_books(3, 4);
+}
+END_TEST
+
 /* ---- stacks */
 
 #define K(n) (0xffffffff81000000 + (n))
@@ -1121,6 +1151,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_idle_on_odd_cpu, 0, ARRAY_SIZE(idle_cpus));
 	tcase_add_loop_test(tc, test_outside, 0, 2);
 	tcase_add_loop_test(tc, test_filter, 0, ARRAY_SIZE(filters));
+	tcase_add_test(tc, test_filter_mntns);
 	tcase_add_loop_test(tc, test_chains, 0, ARRAY_SIZE(chains));
 	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(recorded));
 	tcase_add_loop_test(tc, test_idle_leaf, 0, 3);

@@ -22,6 +22,7 @@ struct step {
 		bool filtered, ring_filtered;
 		pid_t revived; /* under which the reader counted it */
 		bool no_user;
+		bool left;
 		pid_t by; /* COMM: the thread that did it; 0: itself */
 	} but;
 };
@@ -131,6 +132,13 @@ static const struct {
 	    { COMM, 10, 12, "told", NULL, BUT(.by = 11) },
 	    { SAMPLE, 10, 11, "told", "kept" } },
 	  { .compared = 1, .different = 1 } },
+
+	{ "left its namespaces",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .left = true) } },
+	  { .compared = 1, .dying = 1 } },
+	{ "left its namespaces, on both sides",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .ring_filtered = true, .left = true) } },
+	  { .compared = 1 } },
 
 	/* not renamed */
 	{ "no renaming", { { SAMPLE, 10, 11, "old", "new" } }, { .compared = 1, .different = 1 } },
@@ -363,8 +371,8 @@ static pid_t counted_as(const struct step *s)
 
 static void apply_sample(struct compare *c, const struct step *s)
 {
-	struct compare_view program = { s->but.filtered, s->but.pid, s->but.tid, "" };
-	struct compare_view ring = { s->but.ring_filtered, s->pid, s->tid, "" };
+	struct compare_view program = { s->but.filtered, s->but.pid, s->but.tid, "", s->but.left };
+	struct compare_view ring = { s->but.ring_filtered, s->pid, s->tid, "", false };
 	const struct stack *own = s->but.no_user ? &kernel : &user;
 
 	if (!program.pid && !program.tid) {

@@ -920,6 +920,47 @@ START_TEST(test_size)
 }
 END_TEST
 
+/* A device and an inode number each; the mount namespace is the sixth. */
+static const struct {
+	uint64_t nr;
+	size_t words; /* that follow */
+	int rc;
+	uint64_t mntns;
+} namespaces[] = {
+	{ 7, 14, 1, 111 },
+	{ 6, 12, 1, 111 },
+	{ 6, 14, 1, 111 }, /* something newer is behind them */
+	{ 5, 10, 1, 0 },
+	{ 0, 0, 1, 0 },
+	{ 7, 13, -EBADMSG, 0 },
+	{ 1, 0, -EBADMSG, 0 },
+	{ UINT64_MAX, 14, -EBADMSG, 0 },
+	{ UINT64_MAX / 2 + 1, 14, -EBADMSG, 0 }, /* twice that is 0 */
+};
+
+START_TEST(test_namespaces)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+	size_t i;
+
+	put(&w, two(10, 11));
+	put(&w, namespaces[_i].nr);
+	for (i = 0; i < namespaces[_i].words; i++)
+		put(&w, 100 + i);
+	finish(&w, PERF_RECORD_NAMESPACES, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), namespaces[_i].rc);
+	free(bytes);
+	if (namespaces[_i].rc != 1)
+		return;
+	ck_assert_int_eq(r.pid, 10);
+	ck_assert_int_eq(r.tid, 11);
+	ck_assert_uint_eq(r.mntns, namespaces[_i].mntns);
+}
+END_TEST
+
 /* Behind everything else of a sample of ours; of a recording, only where nothing else is before it. */
 START_TEST(test_cgroup)
 {
@@ -969,6 +1010,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_not_terminated, 0, 3);
 	tcase_add_loop_test(tc, test_size, 0, ARRAY_SIZE(sizes));
 	tcase_add_loop_test(tc, test_cgroup, 0, 3);
+	tcase_add_loop_test(tc, test_namespaces, 0, ARRAY_SIZE(namespaces));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -29,6 +29,7 @@ static const struct {
 	{ "counted", sizeof(struct bpf_note), { 0, BPF_COUNTED, 10, 11, "name" }, 0, NOTE_COUNTED },
 	{ "filtered", sizeof(struct bpf_note), { 1, BPF_FILTERED, 10, 11, "name" }, 0, NOTE_FILTERED },
 	{ "spilled", sizeof(struct bpf_note), { 1, BPF_SPILLED, 10, 11, "name" }, 0, NOTE_SPILLED },
+	{ "left", sizeof(struct bpf_note), { 1, BPF_LEFT, 10, 11, "name" }, 0, NOTE_FILTERED },
 	{ "with what the kernel adds", sizeof(struct bpf_note) + 4, { 0, BPF_COUNTED, 10, 11, "" }, 0, NOTE_COUNTED },
 	{ "idle", sizeof(struct bpf_note), { 0, BPF_FILTERED, 0, 0, "swapper/0" }, 0, NOTE_FILTERED },
 	{ "a full name", sizeof(struct bpf_note), { 0, BPF_COUNTED, 1, 1, "fifteen-letters" }, 0, NOTE_COUNTED },
@@ -53,6 +54,7 @@ START_TEST(test_note)
 	if (!notes[_i].rc) {
 		ck_assert_uint_eq(got.set, notes[_i].in.set);
 		ck_assert_int_eq((int)got.verdict, notes[_i].verdict);
+		ck_assert_int_eq(got.left, notes[_i].in.verdict == BPF_LEFT);
 		ck_assert_int_eq(got.pid, (pid_t)notes[_i].in.pid);
 		ck_assert_int_eq(got.tid, (pid_t)notes[_i].in.tid);
 		ck_assert_mem_eq(got.comm, notes[_i].in.comm, COMM_LEN);

@@ -103,6 +103,8 @@ static char *fields(const struct options *o)
 		fprintf(f, "%s%d", i ? "," : o->by_tid ? " tids=" : " pids=", o->pids[i]);
 	fprintf(f, "%s%s%s", o->user_only ? " user" : "", o->kernel_only ? " kernel" : "",
 		o->include_idle ? " idle" : "");
+	if (o->mntns_of)
+		fprintf(f, " mntns=%d", o->mntns_of);
 	if (o->comm)
 		fprintf(f, " comm=%s", o->comm);
 	if (o->cpu != -1)
@@ -196,6 +198,8 @@ static const struct {
 	{ "--event cs -e cpu-clock", "freq=49", ALL_LINE },
 
 	{ "-I", "freq=49 idle", ALL_LINE },
+	{ "--mntns 185", "freq=49 mntns=185", ALL_LINE },
+	{ "--mntns 185 --mntns=2040", "freq=49 mntns=2040", ALL_LINE },
 	{ "--comm dd", "freq=49 comm=dd", ALL_LINE },
 	{ "--comm=dd --comm 123456789012345", "freq=49 comm=123456789012345", ALL_LINE },
 	{ "--comm ' ;\n' -p 185", "freq=49 pids=185 comm= ;\n", HERTZ "PID 185" BOTH CTRL_C },
@@ -494,7 +498,10 @@ static const struct {
 	{ "--cgroup /nowhere/at/all", USAGE, "--cgroup '/nowhere/at/all': No such file or directory" },
 	{ "--cgroup / -p 99999", USAGE, "-p '99999': no such process" },
 	{ "--cgroup ''", USAGE, "--cgroup '': must not be empty" },
-	{ "--mntns 185", LATER, "--mntns: not available yet" },
+	{ "--mntns", USAGE, "option '--mntns' needs an argument" },
+	{ "--mntns ''", USAGE, "--mntns '': not a process id" },
+	{ "--mntns 0", USAGE, "--mntns '0': out of range (1 to 2147483647)" },
+	{ "--mntns 2041", USAGE, "--mntns '2041': is a thread of process 2040 (use -L)" },
 	{ "--mntns abc", USAGE, "--mntns 'abc': not a process id" },
 	{ "--mntns 99999", USAGE, "--mntns '99999': no such process" },
 	{ "--mntns 185,2040", USAGE, "--mntns '185,2040': takes one process id" },
@@ -610,7 +617,8 @@ static const struct {
 	{ "--input x --kallsyms ''", USAGE, "--kallsyms '': must not be empty" },
 	{ "--input x --vmlinux=", USAGE, "--vmlinux '': must not be empty" },
 	{ "--input x --cgroup /", USAGE, "--cgroup" WITH },
-	{ "--input x --mntns 99999", USAGE, "--mntns '99999': no such process" },
+	{ "--input x --mntns 99999", USAGE, "--mntns" WITH },
+	{ "--input x --mntns 1,", USAGE, "--mntns '1,': takes one process id" },
 	{ "--input x --unwind lbr", USAGE, "--unwind 'lbr': not one of fp, dwarf" },
 	{ "--input x --stack-dump-size 8", USAGE, "--stack-dump-size" WITH },
 	{ "--unwind dwarf --stack-dump-size 8192 --input x", USAGE, "--stack-dump-size" WITH },

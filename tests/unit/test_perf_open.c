@@ -24,6 +24,7 @@ struct fake_kernel {
 };
 
 static const struct fake_kernel *kernel;
+static bool knows_namespaces; /* since 4.12 */
 static unsigned int calls;
 
 /* What perf_copy_attr() does with a struct that is larger than the kernel's. */
@@ -59,7 +60,8 @@ static int fake_open(struct perf_event_attr *attr, unsigned long flags)
 	if (rc)
 		return rc;
 	if ((attr->read_format & PERF_FORMAT_LOST && !knows_lost(kernel)) || (attr->mmap2 && !kernel->mmap2) ||
-	    (attr->comm_exec && !kernel->comm_exec) || (attr->use_clockid && !kernel->clockid))
+	    (attr->comm_exec && !kernel->comm_exec) || (attr->use_clockid && !kernel->clockid) ||
+	    (attr->namespaces && !knows_namespaces))
 		return -EINVAL;
 	if (kernel->rest)
 		return kernel->rest;
@@ -239,6 +241,25 @@ START_TEST(test_bad_size)
 }
 END_TEST
 
+/* Between the number of lost records and the deepest stack, by their age. */
+START_TEST(test_namespaces)
+{
+	static const struct fake_kernel k4_9 = { "4.9", SIZE_4_1, true, true, true, true, true, 0 };
+	struct perf_event_attr attr = wanted();
+	int fd;
+
+	kernel = &k4_9;
+	knows_namespaces = _i;
+	attr.namespaces = 1;
+	fd = perf_open(&attr, 17, 3);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_uint_eq(attr.namespaces, _i);
+	ck_assert_uint_eq(attr.read_format, 0);
+	ck_assert_uint_eq(attr.sample_max_stack, 126);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("perf_open");
@@ -247,6 +268,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_accepted, 0, ARRAY_SIZE(accepted));
 	tcase_add_loop_test(tc, test_refused, 0, ARRAY_SIZE(refusing));
 	tcase_add_loop_test(tc, test_bad_size, 0, ARRAY_SIZE(bad_sizes));
+	tcase_add_loop_test(tc, test_namespaces, 0, 2);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -318,6 +318,55 @@ START_TEST(test_comm_absent)
 }
 END_TEST
 
+/* Where the link leads, which is no name of a file. */
+static const struct {
+	const char *to; /* NULL: there is none */
+	int rc;
+	uint64_t ino;
+} links[] = {
+	{ "mnt:[4026531841]", 0, 4026531841 },
+	{ "mnt:[1]", 0, 1 },
+	{ "mnt:[4294967295]", 0, 4294967295 },
+	{ "mnt:[4294967296]", -EBADMSG, 0 },
+	{ "mnt:[0]", -EBADMSG, 0 },
+	{ "mnt:[]", -EBADMSG, 0 },
+	{ "mnt:[-1]", -EBADMSG, 0 },
+	{ "mnt:[1", -EBADMSG, 0 },
+	{ "mnt:[1]]", -EBADMSG, 0 },
+	{ "mnt:[1] ", -EBADMSG, 0 },
+	{ "mnt:1", -EBADMSG, 0 },
+	{ "mnt:", -EBADMSG, 0 },
+	{ "net:[4026531841]", -EBADMSG, 0 },
+	{ "/", -EBADMSG, 0 },
+	{ "mnt:[00000000000000000000000000000000000000000000000000000000001]", -EBADMSG, 0 }, /* longer than any */
+	{ NULL, -ENOENT, 0 },
+};
+
+START_TEST(test_mntns)
+{
+	uint64_t ino = 0;
+	char path[512];
+
+	put("12/task/13/ns/net", "");
+	snprintf(path, sizeof(path), "%s/12/task/13/ns/mnt", top);
+	if (links[_i].to)
+		ck_assert_int_eq(symlink(links[_i].to, path), 0);
+	ck_assert_int_eq(proc_mntns(&host, 12, 13, &ino), links[_i].rc);
+	ck_assert_uint_eq(ino, links[_i].ino);
+}
+END_TEST
+
+START_TEST(test_mntns_here)
+{
+	struct stat st;
+	uint64_t ino;
+
+	ck_assert_int_eq(stat("/proc/self/ns/mnt", &st), 0);
+	ck_assert_int_eq(proc_mntns(&host_here, getpid(), getpid(), &ino), 0);
+	ck_assert_uint_eq(ino, st.st_ino);
+}
+END_TEST
+
 struct ids {
 	long pids, tids;
 	size_t nr, stop_at;
@@ -439,6 +488,8 @@ int main(void)
 	tcase_add_test(t, test_comm_absent);
 	tcase_add_test(t, test_threads);
 	tcase_add_test(t, test_real);
+	tcase_add_loop_test(t, test_mntns, 0, ARRAY_SIZE(links));
+	tcase_add_test(t, test_mntns_here);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -225,6 +225,68 @@ START_TEST(test_snapshot)
 }
 END_TEST
 
+/* ---- mount namespaces */
+
+static void put_mntns(int pid, int tid, const char *to)
+{
+	char name[64], path[512];
+
+	snprintf(name, sizeof(name), "%d/task/%d/ns/net", pid, tid);
+	put(name, "");
+	snprintf(path, sizeof(path), "%s/%d/task/%d/ns/mnt", top, pid, tid);
+	unlink(path);
+	ck_assert_int_eq(symlink(to, path), 0);
+}
+
+/* What a record told last; else what /proc says, once; else nothing. */
+START_TEST(test_mntns)
+{
+	static const struct filter any = { 0 }, one = { .mntns = 5 };
+
+	put_comm(30, 30, "a\n");
+	put_mntns(30, 30, "mnt:[5]");
+	put_comm(30, 31, "b\n");
+	put_mntns(30, 31, "mnt:[6]");
+	ck_assert_int_eq(tasks_snapshot(tasks, &any), 0);
+	put_mntns(30, 30, "mnt:[7]"); /* not read yet */
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 30), 7);
+	put_mntns(30, 30, "mnt:[8]");
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 30), 7);
+	ck_assert_int_eq(tasks_snapshot(tasks, &one), 0);
+	put_mntns(30, 31, "mnt:[9]");
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 31), 6);
+	ck_assert_int_eq(tasks_namespaces(tasks, 30, 31, 10), 0);
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 31), 10);
+	check_name(30, 31, "b");
+	ck_assert_uint_eq(tasks_mntns(tasks, 40, 40), 0);
+	ck_assert_int_eq(tasks_namespaces(tasks, 40, 41, 11), 0);
+	ck_assert_uint_eq(tasks_mntns(tasks, 40, 41), 11);
+}
+END_TEST
+
+/* A child begins where its parent is; a dead one stays where it was, and its number begins anew. */
+START_TEST(test_mntns_of_child)
+{
+	name(30, 30, "parent", false);
+	ck_assert_int_eq(tasks_namespaces(tasks, 30, 30, 5), 0);
+	fork_to(31, 31, 30, 30);
+	fork_to(30, 32, 30, 30);
+	ck_assert_int_eq(tasks_namespaces(tasks, 30, 30, 6), 0);
+	ck_assert_uint_eq(tasks_mntns(tasks, 31, 31), 5);
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 32), 5);
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 30), 6);
+	put_mntns(31, 31, "mnt:[7]");
+	ck_assert_int_eq(tasks_exit(tasks, 31, 31), 0);
+	ck_assert_uint_eq(tasks_mntns(tasks, 31, 31), 5);
+	fork_to(31, 31, 30, 30);
+	ck_assert_uint_eq(tasks_mntns(tasks, 31, 31), 6);
+	/* of a parent that nobody knows */
+	ck_assert_int_eq(tasks_exit(tasks, 31, 31), 0);
+	fork_to(31, 31, 50, 50);
+	ck_assert_uint_eq(tasks_mntns(tasks, 31, 31), 7);
+}
+END_TEST
+
 static bool keep_none(void *ctx, pid_t pid)
 {
 	(void)ctx;
@@ -1711,6 +1773,8 @@ int main(void)
 	tcase_add_loop_test(t, test_lineage, 0, ARRAY_SIZE(lineages));
 	tcase_add_test(t, test_lineage_again);
 	tcase_add_loop_test(t, test_random, 0, 4);
+	tcase_add_test(t, test_mntns);
+	tcase_add_test(t, test_mntns_of_child);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
