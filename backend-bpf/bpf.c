@@ -10,6 +10,7 @@
 #include "core/callchain.h"
 #include "core/capture.h"
 #include "core/cgroup.h"
+#include "core/pinned.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -139,7 +140,7 @@ static int size_maps(struct backend *b)
 	return rc ? rc : size_set(b, 1);
 }
 
-/* The others are not loaded, nor the map that they alone use: this kernel may not know what is in them. */
+/* The others are not loaded, nor the maps that they alone use: this kernel may not know what is in them. */
 static int choose_program(struct backend *b)
 {
 	const struct filter *f = &b->cap->filter;
@@ -149,10 +150,19 @@ static int choose_program(struct backend *b)
 		b->skel->progs.count_sample_in_mntns,
 		b->skel->progs.count_sample_in_both,
 	};
-	int rc = bpf_map__set_autocreate(b->skel->maps.cgroup, f->cgroup);
+	bool by_cgroup = filter_by_cgroup(f), by_mntns = filter_by_mntns(f);
+	int rc = bpf_map__set_autocreate(b->skel->maps.cgroup, by_cgroup);
 	size_t i;
 
-	b->program = programs[(f->cgroup ? 1 : 0) + (f->mntns ? 2 : 0)];
+	if (!rc)
+		rc = bpf_map__set_autocreate(b->skel->maps.cgroup_ids, by_cgroup);
+	if (!rc)
+		rc = bpf_map__set_autocreate(b->skel->maps.mntns_ids, by_mntns);
+	if (!rc && f->cgroup_ids)
+		rc = bpf_map__reuse_fd(b->skel->maps.cgroup_ids, pinned_fd(f->cgroup_ids));
+	if (!rc && f->mntns_ids)
+		rc = bpf_map__reuse_fd(b->skel->maps.mntns_ids, pinned_fd(f->mntns_ids));
+	b->program = programs[(by_cgroup ? 1 : 0) + (by_mntns ? 2 : 0)];
 	for (i = 0; i < ARRAY_SIZE(programs) && !rc; i++)
 		rc = bpf_program__set_autoload(programs[i], programs[i] == b->program);
 	return rc;
@@ -182,6 +192,9 @@ static int fill_maps(struct backend *b)
 		.no_user = o->kernel_only,
 		.pass_all = b->cap->both,
 		.unwind = b->cap->unwinds,
+		.by_cgroup = b->cap->filter.cgroup != NULL,
+		.by_cgroup_ids = b->cap->filter.cgroup_ids != NULL,
+		.by_mntns_ids = b->cap->filter.mntns_ids != NULL,
 		.mntns = (__u32)b->cap->filter.mntns,
 		.nsproxy_at = b->mntns_at.nsproxy,
 		.mnt_ns_at = b->mntns_at.mnt_ns,
@@ -281,7 +294,7 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	b->sets[0].stacks = b->skel->maps.stack_map_0;
 	b->sets[1].counts = b->skel->maps.counts_1;
 	b->sets[1].stacks = b->skel->maps.stack_map_1;
-	if (cap->filter.mntns && offsets_of_mntns(&b->mntns_at, err))
+	if (filter_by_mntns(&cap->filter) && offsets_of_mntns(&b->mntns_at, err))
 		return err->code;
 	rc = size_maps(b);
 	if (!rc)

@@ -114,13 +114,18 @@ static void identify(struct applier *a, const struct sample *s, struct books *bo
 	}
 }
 
-static bool is_wanted(const struct applier *a, const struct sample *s, const struct owner *o)
+/* @unsure: see pinned_has() */
+static bool is_wanted(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
 {
+	uint64_t time = a->cap->attr.use_clockid ? s->record->time : 0;
 	const struct filter *f = &a->cap->filter;
 
-	if (!filter_match(f, o->pid, o->tid, o->comm) || !filter_match_cgroup(f, s->record->sample.cgroup))
+	if (!filter_match(f, o->pid, o->tid, o->comm) ||
+	    !filter_match_cgroup(f, s->record->sample.cgroup, time, unsure))
 		return false;
-	return !f->mntns || filter_match_mntns(f, o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0);
+	if (!filter_by_mntns(f))
+		return true;
+	return filter_match_mntns(f, o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0, time, unsure);
 }
 
 static int add(struct applier *a, struct stacks *to, const struct owner *o, struct sample *s)
@@ -135,12 +140,13 @@ static int count(struct applier *a, struct sample *s)
 {
 	unsigned int set = s->lead->note.set;
 	struct books *books = &a->books[set];
+	bool unsure = false;
 	struct owner o;
 	int rc;
 
 	identify(a, s, books, &o);
 	books->idle += !o.tid;
-	if (!is_wanted(a, s, &o)) {
+	if (!is_wanted(a, s, &o, &unsure)) {
 		books->filtered++;
 		return 0;
 	}
@@ -173,15 +179,15 @@ static int count_compared(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
 	struct compare *c = a->cap->sets[note->set].compare;
-	struct compare_view program = { note->verdict == NOTE_FILTERED, note->pid, note->tid, "", note->left };
-	struct compare_view ring = { false, s->record->pid, s->record->tid, "", false };
+	struct compare_view program = { note->verdict == NOTE_FILTERED, note->pid, note->tid, "", false, note->left };
+	struct compare_view ring = { false, s->record->pid, s->record->tid, "", false, false };
 	struct owner o;
 	int rc = 0;
 
 	identify(a, s, &a->books[note->set], &o);
 	memcpy(program.comm, note->comm, COMM_LEN);
 	memcpy(ring.comm, o.comm, COMM_LEN);
-	ring.filtered = !is_wanted(a, s, &o);
+	ring.filtered = !is_wanted(a, s, &o, &ring.unsure);
 	if (!ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);
 	else if (s->lead->noted && !program.filtered)

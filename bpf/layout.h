@@ -29,8 +29,12 @@ struct bpf_config {
 	__u32 by_comm;                   /* 1: only threads called @comm */
 	__u32 comm[LAYOUT_COMM_LEN / 4]; /* zero padded; words, as the program compares it */
 
+	__u32 by_cgroup;     /* 1: only tasks below that of `cgroup` */
+	__u32 by_cgroup_ids; /* 1: only tasks whose cgroup is in `cgroup_ids`, */
+	__u32 by_mntns_ids;  /* or whose mount namespace in `mntns_ids` */
+
 	/* For the programs that look at it: the only mount namespace, and where in the kernel's structures it is. */
-	__u32 mntns;      /* inode number */
+	__u32 mntns;      /* inode number; 0: any */
 	__u32 nsproxy_at; /* in struct task_struct: a pointer to struct nsproxy */
 	__u32 mnt_ns_at;  /* in that: a pointer to struct mnt_namespace */
 	__u32 inum_at;    /* in that: a __u32 */

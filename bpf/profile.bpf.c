@@ -37,6 +37,14 @@ struct {
 	__type(value, __u32);
 } cgroup SEC(".maps");
 
+/* In their places maps that somebody else has pinned. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, __u64);
+} cgroup_ids SEC(".maps"), mntns_ids SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
@@ -124,9 +132,13 @@ static __always_inline int has_comm(const struct bpf_config *c, const char *comm
  * In the one asked for, or below it? Before 4.18 the helper did not work in an interrupt, as a sample is; the other one
  * came with 4.18, so that nothing older loads this.
  */
-static __always_inline int is_in_cgroup(void)
+static __always_inline int is_in_cgroup(const struct bpf_config *c)
 {
-	return bpf_get_current_cgroup_id() && bpf_current_task_under_cgroup(&cgroup, 0) == 1;
+	__u64 id = bpf_get_current_cgroup_id();
+
+	if (c->by_cgroup && bpf_current_task_under_cgroup(&cgroup, 0) != 1)
+		return 0;
+	return !c->by_cgroup_ids || bpf_map_lookup_elem(&cgroup_ids, &id);
 }
 
 /* Of the running task; 0: it has left it, to exit. Where its parts are user space has read in the kernel's BTF. */
@@ -150,18 +162,23 @@ static __always_inline __u32 mount_namespace(const struct bpf_config *c)
 static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_note *note, const char *comm,
 				   int groups)
 {
-	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid, mntns;
+	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid;
+	__u64 mntns;
 
 	if (!note->tid && (!c->idle || groups & BY_MNTNS))
 		return BPF_FILTERED;
 	if (c->by != BPF_BY_NONE && !bpf_map_lookup_elem(&targets, &id))
 		return BPF_FILTERED;
-	if ((c->by_comm && !has_comm(c, comm)) || (groups & BY_CGROUP && !is_in_cgroup()))
+	if ((c->by_comm && !has_comm(c, comm)) || (groups & BY_CGROUP && !is_in_cgroup(c)))
 		return BPF_FILTERED;
 	if (!(groups & BY_MNTNS))
 		return BPF_COUNTED;
 	mntns = mount_namespace(c);
-	return !mntns ? BPF_LEFT : mntns != c->mntns ? BPF_FILTERED : BPF_COUNTED;
+	if (!mntns)
+		return BPF_LEFT;
+	if ((c->mntns && mntns != c->mntns) || (c->by_mntns_ids && !bpf_map_lookup_elem(&mntns_ids, &mntns)))
+		return BPF_FILTERED;
+	return BPF_COUNTED;
 }
 
 /* Instructions are made for each set: which map a call is about must be known when the program is loaded. */

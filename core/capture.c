@@ -11,6 +11,7 @@
 #include "core/ids.h"
 #include "core/keeper.h"
 #include "core/open_files.h"
+#include "core/pinned.h"
 #include "core/privileges.h"
 #include "core/proc.h"
 #include "core/signals.h"
@@ -250,7 +251,7 @@ static void drop_privileges(struct capture *cap)
 		need.uses |= PRIVILEGES_REPORT;
 	if (!cap->options->input)
 		need.uses |= PRIVILEGES_PROCESSES | PRIVILEGES_EVENTS;
-	if (cap->nr_backends && cap->backends[0].ops->in_kernel)
+	if ((cap->nr_backends && cap->backends[0].ops->in_kernel) || cap->filter.cgroup_ids || cap->filter.mntns_ids)
 		need.uses |= PRIVILEGES_BPF;
 	/* A host where that is forbidden, by a filter of system calls, can be profiled as before. */
 	privileges_drop(&need, &cap->kept);
@@ -260,11 +261,16 @@ static void drop_privileges(struct capture *cap)
 static int open_groups(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
-	int rc = o->cgroup ? cgroup_open(&cap->filter.cgroup, o->cgroup, err) : 0;
+	struct filter *f = &cap->filter;
+	int rc = o->cgroup ? cgroup_open(&f->cgroup, o->cgroup, err) : 0;
 
+	if (!rc && o->cgroup_map)
+		rc = pinned_open(&f->cgroup_ids, cap->host, o->cgroup_map, err);
+	if (!rc && o->mntns_map)
+		rc = pinned_open(&f->mntns_ids, cap->host, o->mntns_map, err);
 	if (rc || !o->mntns_of)
 		return rc;
-	rc = proc_mntns(cap->host, o->mntns_of, o->mntns_of, &cap->filter.mntns);
+	rc = proc_mntns(cap->host, o->mntns_of, o->mntns_of, &f->mntns);
 	return rc ? err_sys(err, rc, "cannot read the mount namespace of process %d", o->mntns_of) : 0;
 }
 
@@ -794,5 +800,7 @@ void capture_free(struct capture *cap)
 	recording_release(&cap->recording);
 	watch_free(cap->watch);
 	cgroup_close(cap->filter.cgroup);
+	pinned_close(cap->filter.cgroup_ids);
+	pinned_close(cap->filter.mntns_ids);
 	free(cap);
 }

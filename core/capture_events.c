@@ -65,9 +65,9 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	if (with_notes)
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
 	/* For the reader, where that has to filter. */
-	if (cap->filter.cgroup && (!with_notes || cap->both))
+	if (filter_by_cgroup(&cap->filter) && (!with_notes || cap->both))
 		a->sample_type |= PERF_SAMPLE_CGROUP;
-	a->namespaces = cap->filter.mntns && (!with_notes || cap->both);
+	a->namespaces = filter_by_mntns(&cap->filter) && (!with_notes || cap->both);
 	if (cap->unwinds) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = USER_REGS;
@@ -82,7 +82,7 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	}
 }
 
-static const char no_cgroups[] = "the perf rings do not tell the cgroups of --cgroup here";
+static const char no_cgroups[] = "the perf rings do not tell the cgroup of a sample here";
 
 static bool has_notes(const struct capture *cap)
 {

@@ -204,6 +204,15 @@ static bool is_dying(const struct difference *d)
 	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid) || (d->program.left && d->program.filtered);
 }
 
+/* The same thread under the same name, and the reader came to it when the map that filters it had been changed. */
+static bool is_remapped(const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	return r->unsure && p->filtered != r->filtered && p->pid == r->pid && p->tid == r->tid &&
+	       !memcmp(p->comm, r->comm, COMM_LEN);
+}
+
 /* Of the same thread, and each side filtered by the name it saw: so nothing but the names differs. */
 static bool is_of_names(const struct compare *c, const struct difference *d)
 {
@@ -230,6 +239,8 @@ static int judge(struct compare *c, struct difference *d, const struct stack *ke
 		return 0;
 	if (is_dying(d))
 		return move(c, d, kernel, user, &c->counts.dying);
+	if (is_remapped(d))
+		return move(c, d, kernel, user, &c->counts.remapped);
 	if (!is_of_names(c, d))
 		return differ(c, d);
 	if (is_unnamed(d, user))
@@ -343,13 +354,14 @@ void compare_counts_add(struct compare_counts *to, const struct compare_counts *
 	to->dying += more->dying;
 	to->unnamed += more->unnamed;
 	to->unseen += more->unseen;
+	to->remapped += more->remapped;
 	to->different += more->different;
 	to->unpaired += more->unpaired;
 }
 
 uint64_t compare_nr_explained(const struct compare_counts *n)
 {
-	return n->renamed + n->dying + n->unnamed + n->unseen;
+	return n->renamed + n->dying + n->unnamed + n->unseen + n->remapped;
 }
 
 void compare_counts(const struct compare *c, struct compare_counts *out)

@@ -19,6 +19,7 @@
  *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd.
  * - unseen: a CPU has been offline, and when it came back nobody kept the records of what happened there until its
  * event was open again, and all names had been read anew.
+ * - remapped: a pinned map that says who is asked for was changed between the sample and its reading.
  *
  * Everything else is a bug of one of the backends.
  */
@@ -37,15 +38,16 @@ struct compare_view {
 	bool filtered;
 	pid_t pid, tid; /* of the ring: as the record has them, -1 for a dying task */
 	char comm[COMM_LEN];
-	bool left; /* the program filtered it, because its task has left its namespaces, to exit */
+	bool unsure; /* the ring's reader may have seen another state of a pinned map than the program did */
+	bool left;   /* the program filtered it, because its task has left its namespaces, to exit */
 };
 
 /** struct compare_counts - samples. */
 struct compare_counts {
 	uint64_t compared;
-	uint64_t renamed, dying, unnamed, unseen; /* different, and explained */
-	uint64_t different;                       /* not explained */
-	uint64_t unpaired;                        /* without a note, which the ring lost: not compared */
+	uint64_t renamed, dying, unnamed, unseen, remapped; /* different, and explained */
+	uint64_t different;                                 /* not explained */
+	uint64_t unpaired;                                  /* without a note, which the ring lost: not compared */
 };
 
 /** compare_new() - @filter: that both sides apply; borrowed. Return: NULL: no memory. */

@@ -3,6 +3,7 @@
 
 #include "core/cgroup.h"
 #include "core/ids.h"
+#include "core/pinned.h"
 #include "core/tasks.h"
 
 #include <string.h>
@@ -16,12 +17,26 @@ bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm
 	return !f->comm || !strncmp(f->comm, comm, COMM_LEN);
 }
 
-bool filter_match_cgroup(const struct filter *f, uint64_t cgroup)
+bool filter_by_cgroup(const struct filter *f)
 {
-	return !f->cgroup || cgroup_has(f->cgroup, cgroup);
+	return f->cgroup || f->cgroup_ids;
 }
 
-bool filter_match_mntns(const struct filter *f, uint64_t mntns)
+bool filter_by_mntns(const struct filter *f)
 {
-	return !f->mntns || f->mntns == mntns;
+	return f->mntns || f->mntns_ids;
+}
+
+bool filter_match_cgroup(const struct filter *f, uint64_t cgroup, uint64_t time, bool *unsure)
+{
+	if (f->cgroup && !cgroup_has(f->cgroup, cgroup))
+		return false;
+	return !f->cgroup_ids || (cgroup && pinned_has(f->cgroup_ids, cgroup, time, unsure));
+}
+
+bool filter_match_mntns(const struct filter *f, uint64_t mntns, uint64_t time, bool *unsure)
+{
+	if (f->mntns && mntns != f->mntns)
+		return false;
+	return !f->mntns_ids || (mntns && pinned_has(f->mntns_ids, mntns, time, unsure));
 }

@@ -22,6 +22,7 @@ LIB_SRCS += \
 	core/open_files.c \
 	core/options.c \
 	core/output.c \
+	core/pinned.c \
 	core/privileges.c \
 	core/proc.c \
 	core/recording.c \

@@ -401,6 +401,22 @@ static int check_tasks(struct parse *p)
 	return rc;
 }
 
+/* What kind of map it is, is seen when it is opened. */
+static int check_file(const struct parse *p, const char *path)
+{
+	return access(path, F_OK) ? refuse(p, path, "%s", strerror(errno)) : 0;
+}
+
+static int check_cgroup_map(struct parse *p)
+{
+	return check_file(p, p->o->cgroup_map);
+}
+
+static int check_mntns_map(struct parse *p)
+{
+	return check_file(p, p->o->mntns_map);
+}
+
 static int set_mntns(struct parse *p, const struct opt *opt, const char *value)
 {
 	const char *s = value;
@@ -479,8 +495,10 @@ static const struct opt options[] = {
 	{ 0, "stack-storage-size", "N", "entries of the in-kernel stack table (default " STR(STACK_ENTRIES) ")",
 	  .set = set_stack_entries, .live = true },
 	{ 'C', "cpu", "CPU", "only this CPU", .set = set_cpu, .here = check_cpu },
-	{ 0, "cgroupmap", "PATH", "only cgroups in this pinned BPF map", .set = check_text, .later = true },
-	{ 0, "mntnsmap", "PATH", "only mount namespaces in this map", .set = check_text, .later = true },
+	{ 0, "cgroupmap", "PATH", "only cgroups in this pinned BPF map", .set = set_text, .at = AT(cgroup_map),
+	  .live = true, .here = check_cgroup_map },
+	{ 0, "mntnsmap", "PATH", "only mount namespaces in this map", .set = set_text, .at = AT(mntns_map),
+	  .live = true, .here = check_mntns_map },
 	{ 0, "ebpf", NULL, "print the BPF program's source and exit", .set = set_action, .action = ACTION_PRINT_BPF },
 	{ 0, "backend", "auto|bpf|perfring|both", "what takes the samples (default auto)", .set = set_backend,
 	  .live = true },

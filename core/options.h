@@ -35,10 +35,11 @@ struct options {
 	bool by_tid; /* they came with -L */
 	bool user_only, kernel_only;
 	bool include_idle;
-	pid_t mntns_of;     /* --mntns: whose mount namespace; 0: not given */
-	const char *comm;   /* --comm; NULL: not given */
-	const char *cgroup; /* --cgroup: a folder; NULL: not given */
-	int cpu;            /* -C; -1: all */
+	const char *cgroup_map, *mntns_map; /* --cgroupmap, --mntnsmap: pinned BPF maps; NULL: not given */
+	pid_t mntns_of;                     /* --mntns: whose mount namespace; 0: not given */
+	const char *comm;                   /* --comm; NULL: not given */
+	const char *cgroup;                 /* --cgroup: a folder; NULL: not given */
+	int cpu;                            /* -C; -1: all */
 
 	const struct event_type *event; /* to sample */
 	const char *event_name;         /* -e as it was written; NULL: not given */

@@ -915,7 +915,7 @@ static int learn_both(void *ctx, pid_t pid, pid_t tid)
 
 int tasks_snapshot(struct tasks *t, const struct filter *filter)
 {
-	int (*learn)(void *ctx, pid_t pid, pid_t tid) = filter->mntns ? learn_both : learn_name;
+	int (*learn)(void *ctx, pid_t pid, pid_t tid) = filter_by_mntns(filter) ? learn_both : learn_name;
 	size_t i;
 	int rc = 0;
 

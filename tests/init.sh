@@ -170,6 +170,45 @@ new_group()
 	[ -n "$top" ] && mkdir "$top/fleetprof-test-$$" 2>/dev/null && group=$top/fleetprof-test-$$
 }
 
+# id_map - a BPF hash map with keys of 64 bits, pinned in the mount namespace of the workload $1, is at $map; the reason
+# is in $why when not. Its folder is $tmp/bpf there; see with_bpffs.
+id_map()
+{
+	map=/proc/$1/root$tmp/bpf/ids.$RANDOM
+	why="no map can be pinned: $(bpftool map create "$map" type hash key 8 value 8 entries 64 name ids 2>&1)" &&
+		[ -e "$map" ]
+}
+
+# with_bpffs - the next workloads run in a mount namespace of their own, with a file system for BPF maps.
+with_bpffs()
+{
+	mkdir -p "$tmp/bpf"
+	# shellcheck disable=SC2016 # for that shell
+	within=(unshare --mount sh -c 'mount -t bpf bpf "$0" && exec "$@"' "$tmp/bpf")
+}
+
+# id_bytes ID - the key of that id, for bpftool.
+id_bytes()
+{
+	local hex
+
+	hex=$(printf '%016x' "$1")
+	echo "hex ${hex:14:2} ${hex:12:2} ${hex:10:2} ${hex:8:2} ${hex:6:2} ${hex:4:2} ${hex:2:2} ${hex:0:2}"
+}
+
+# put_id MAP ID, drop_id MAP ID
+put_id()
+{
+	# shellcheck disable=SC2046 # words
+	bpftool map update pinned "$1" key $(id_bytes "$2") value hex 0 0 0 0 0 0 0 0
+}
+
+drop_id()
+{
+	# shellcheck disable=SC2046 # words
+	bpftool map delete pinned "$1" key $(id_bytes "$2")
+}
+
 # workload NAME [ARGUMENT...] - start it in the background and wait until it is ready; its pid is in $workload_pid. By
 # the command "${within[@]}", if there is one, which has to exec it.
 workload()

@@ -22,7 +22,7 @@ struct step {
 		bool filtered, ring_filtered;
 		pid_t revived; /* under which the reader counted it */
 		bool no_user;
-		bool left;
+		bool left, unsure;
 		pid_t by; /* COMM: the thread that did it; 0: itself */
 	} but;
 };
@@ -139,6 +139,23 @@ static const struct {
 	{ "left its namespaces, on both sides",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .ring_filtered = true, .left = true) } },
 	  { .compared = 1 } },
+
+	/* a map that changed */
+	{ "remapped, filtered in the kernel",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .unsure = true) } },
+	  { .compared = 1, .remapped = 1 } },
+	{ "remapped, filtered by the reader",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.ring_filtered = true, .unsure = true) } },
+	  { .compared = 1, .remapped = 1 } },
+	{ "changed, and the same on both sides",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.unsure = true) } },
+	  { .compared = 1 } },
+	{ "a change explains no name",
+	  { { SAMPLE, 10, 11, "a", "b", BUT(.filtered = true, .unsure = true) } },
+	  { .compared = 1, .different = 1 } },
+	{ "a change explains no process",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(20, 11, .ring_filtered = true, .unsure = true) } },
+	  { .compared = 1, .different = 1 } },
 
 	/* not renamed */
 	{ "no renaming", { { SAMPLE, 10, 11, "old", "new" } }, { .compared = 1, .different = 1 } },
@@ -371,8 +388,8 @@ static pid_t counted_as(const struct step *s)
 
 static void apply_sample(struct compare *c, const struct step *s)
 {
-	struct compare_view program = { s->but.filtered, s->but.pid, s->but.tid, "", s->but.left };
-	struct compare_view ring = { s->but.ring_filtered, s->pid, s->tid, "", false };
+	struct compare_view program = { s->but.filtered, s->but.pid, s->but.tid, "", false, s->but.left };
+	struct compare_view ring = { s->but.ring_filtered, s->pid, s->tid, "", s->but.unsure, false };
 	const struct stack *own = s->but.no_user ? &kernel : &user;
 
 	if (!program.pid && !program.tid) {
@@ -404,6 +421,7 @@ static void assert_counts(const char *name, const struct compare_counts *got, co
 	ck_assert_msg(got->dying == want->dying, "%s: dying %lu", name, (unsigned long)got->dying);
 	ck_assert_msg(got->unnamed == want->unnamed, "%s: unnamed %lu", name, (unsigned long)got->unnamed);
 	ck_assert_msg(got->unseen == want->unseen, "%s: unseen %lu", name, (unsigned long)got->unseen);
+	ck_assert_msg(got->remapped == want->remapped, "%s: remapped %lu", name, (unsigned long)got->remapped);
 	ck_assert_msg(got->different == want->different, "%s: different %lu", name, (unsigned long)got->different);
 	ck_assert_msg(got->unpaired == want->unpaired, "%s: unpaired %lu", name, (unsigned long)got->unpaired);
 }
@@ -432,7 +450,7 @@ static void assert_explained(struct compare *c, const struct compare_counts *cou
 	size_t i;
 
 	ck_assert_ptr_nonnull(explained);
-	if (!counts->dying && !by_name) /* which one side may have filtered out */
+	if (!counts->dying && !counts->remapped && !by_name) /* which one side may have filtered out */
 		ck_assert_uint_eq(stacks_total(explained), stacks_total(compare_rows(c)));
 	for (i = 0; i < stacks_nr_rows(explained); i++) {
 		stacks_row(explained, i, &row);
@@ -466,7 +484,7 @@ START_TEST(test_samples)
 	compare_counts(c, &counts);
 	assert_counts(rows[_i].name, &counts, &rows[_i].counts);
 	ck_assert_uint_eq(compare_nr_explained(&counts),
-			  counts.renamed + counts.dying + counts.unnamed + counts.unseen);
+			  counts.renamed + counts.dying + counts.unnamed + counts.unseen + counts.remapped);
 	assert_explained(c, &counts, rows[_i].only);
 	for (i = 0; compare_example(c, i, text, sizeof(text)); i++)
 		ck_assert_ptr_nonnull(strstr(text, "bpf: "));

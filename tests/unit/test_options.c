@@ -103,6 +103,10 @@ static char *fields(const struct options *o)
 		fprintf(f, "%s%d", i ? "," : o->by_tid ? " tids=" : " pids=", o->pids[i]);
 	fprintf(f, "%s%s%s", o->user_only ? " user" : "", o->kernel_only ? " kernel" : "",
 		o->include_idle ? " idle" : "");
+	if (o->cgroup_map)
+		fprintf(f, " cgroupmap=%s", o->cgroup_map);
+	if (o->mntns_map)
+		fprintf(f, " mntnsmap=%s", o->mntns_map);
 	if (o->mntns_of)
 		fprintf(f, " mntns=%d", o->mntns_of);
 	if (o->comm)
@@ -200,6 +204,7 @@ static const struct {
 	{ "-I", "freq=49 idle", ALL_LINE },
 	{ "--mntns 185", "freq=49 mntns=185", ALL_LINE },
 	{ "--mntns 185 --mntns=2040", "freq=49 mntns=2040", ALL_LINE },
+	{ "--cgroupmap / --mntnsmap /dev/null", "freq=49 cgroupmap=/ mntnsmap=/dev/null", ALL_LINE },
 	{ "--comm dd", "freq=49 comm=dd", ALL_LINE },
 	{ "--comm=dd --comm 123456789012345", "freq=49 comm=123456789012345", ALL_LINE },
 	{ "--comm ' ;\n' -p 185", "freq=49 pids=185 comm= ;\n", HERTZ "PID 185" BOTH CTRL_C },
@@ -453,9 +458,11 @@ static const struct {
 	{ "--list-backends -F 0", USAGE, "-F '0': must be at least 1" },
 	{ "--ebpf -U -K", USAGE, "-U and -K exclude each other" },
 
-	{ "--cgroupmap /sys/fs/bpf/x", LATER, "--cgroupmap: not available yet" },
+	{ "--cgroupmap /nowhere/at/all", USAGE, "--cgroupmap '/nowhere/at/all': No such file or directory" },
+	{ "--cgroupmap", USAGE, "option '--cgroupmap' needs an argument" },
 	{ "--cgroupmap ''", USAGE, "--cgroupmap '': must not be empty" },
-	{ "--mntnsmap /sys/fs/bpf/x", LATER, "--mntnsmap: not available yet" },
+	{ "--mntnsmap /dev/null/x", USAGE, "--mntnsmap '/dev/null/x': Not a directory" },
+	{ "--mntnsmap", USAGE, "option '--mntnsmap' needs an argument" },
 	{ "--mntnsmap=", USAGE, "--mntnsmap '': must not be empty" },
 	{ "--unwind ''", USAGE, "--unwind '': not one of fp, dwarf" },
 	{ "--unwind dwarf,fp", USAGE, "--unwind 'dwarf,fp': not one of fp, dwarf" },
@@ -616,6 +623,8 @@ static const struct {
 	{ "--input x -e ''", USAGE, "-e '': must not be empty" },
 	{ "--input x --kallsyms ''", USAGE, "--kallsyms '': must not be empty" },
 	{ "--input x --vmlinux=", USAGE, "--vmlinux '': must not be empty" },
+	{ "--input x --cgroupmap x", USAGE, "--cgroupmap" WITH },
+	{ "--mntnsmap=x --input x", USAGE, "--mntnsmap" WITH },
 	{ "--input x --cgroup /", USAGE, "--cgroup" WITH },
 	{ "--input x --mntns 99999", USAGE, "--mntns" WITH },
 	{ "--input x --mntns 1,", USAGE, "--mntns '1,': takes one process id" },
