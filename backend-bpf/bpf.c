@@ -176,14 +176,11 @@ static int write_config(struct backend *b, __u32 set)
 	return bpf_map_update_elem(bpf_map__fd(b->skel->maps.config), &zero, &b->config, BPF_ANY) ? -errno : 0;
 }
 
-static int fill_maps(struct backend *b)
+static struct bpf_config configure(const struct backend *b)
 {
 	const struct options *o = b->cap->options;
-	__u32 zero = 0, id;
-	size_t i;
-	int fd;
-
-	b->config = (struct bpf_config){
+	const struct filter *f = &b->cap->filter;
+	struct bpf_config c = {
 		.by = !o->nr_pids ? BPF_BY_NONE
 		      : o->by_tid ? BPF_BY_TID
 				  : BPF_BY_PID,
@@ -192,23 +189,32 @@ static int fill_maps(struct backend *b)
 		.no_user = o->kernel_only,
 		.pass_all = b->cap->both,
 		.unwind = b->cap->unwinds,
-		.by_cgroup = b->cap->filter.cgroup != NULL,
-		.by_cgroup_ids = b->cap->filter.cgroup_ids != NULL,
-		.by_mntns_ids = b->cap->filter.mntns_ids != NULL,
-		.mntns = (__u32)b->cap->filter.mntns,
+		.by_comm = f->comm != NULL,
+		.by_cgroup = f->cgroup != NULL,
+		.by_cgroup_ids = f->cgroup_ids != NULL,
+		.by_mntns_ids = f->mntns_ids != NULL,
+		.mntns = (__u32)f->mntns,
 		.nsproxy_at = b->mntns_at.nsproxy,
 		.mnt_ns_at = b->mntns_at.mnt_ns,
 		.inum_at = b->mntns_at.inum,
 	};
-	if (b->cap->filter.cgroup) {
-		fd = cgroup_fd(b->cap->filter.cgroup);
-		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.cgroup), &zero, &fd, BPF_ANY))
-			return -errno;
-	}
-	if (o->comm) {
-		b->config.by_comm = 1;
-		memcpy(b->config.comm, o->comm, strnlen(o->comm, LAYOUT_COMM_LEN - 1));
-	}
+
+	if (f->comm)
+		memcpy(c.comm, f->comm, strnlen(f->comm, LAYOUT_COMM_LEN - 1));
+	return c;
+}
+
+static int fill_maps(struct backend *b)
+{
+	const struct options *o = b->cap->options;
+	struct cgroup *cgroup = b->cap->filter.cgroup;
+	int fd = cgroup ? cgroup_fd(cgroup) : -1;
+	__u32 zero = 0, id;
+	size_t i;
+
+	b->config = configure(b);
+	if (cgroup && bpf_map_update_elem(bpf_map__fd(b->skel->maps.cgroup), &zero, &fd, BPF_ANY))
+		return -errno;
 	for (i = 0; i < o->nr_pids; i++) {
 		id = (__u32)o->pids[i];
 		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.targets), &id, &zero, BPF_ANY))

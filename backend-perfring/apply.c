@@ -289,8 +289,8 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid, r->fork.exec);
 	case PERF_RECORD_EXIT:
 		return apply_exit(a, ring, r);
-	case PERF_RECORD_NAMESPACES:
-		return tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns);
+	case PERF_RECORD_NAMESPACES: /* a recording may have them unasked */
+		return filter_by_mntns(&a->cap->filter) ? tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns) : 0;
 	case PERF_RECORD_THROTTLE:
 		a->books[a->set].throttled++;
 		a->rings[ring].throttled_at = r->time;

@@ -34,6 +34,14 @@
 /* The general registers and the instruction pointer of x86-64: PERF_REG_X86_AX to _IP and _R8 to _R15. */
 #define USER_REGS 0xff01ffULL
 
+/* For a reader that has to filter. */
+static void ask_for_groups(struct capture *cap)
+{
+	if (filter_by_cgroup(&cap->filter))
+		cap->attr.sample_type |= PERF_SAMPLE_CGROUP;
+	cap->attr.namespaces = filter_by_mntns(&cap->filter);
+}
+
 static void fill_attr(struct capture *cap, bool with_notes)
 {
 	const struct options *o = cap->options;
@@ -64,10 +72,8 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	};
 	if (with_notes)
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
-	/* For the reader, where that has to filter. */
-	if (filter_by_cgroup(&cap->filter) && (!with_notes || cap->both))
-		a->sample_type |= PERF_SAMPLE_CGROUP;
-	a->namespaces = filter_by_mntns(&cap->filter) && (!with_notes || cap->both);
+	if (!with_notes || cap->both)
+		ask_for_groups(cap);
 	if (cap->unwinds) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = USER_REGS;
