@@ -174,7 +174,7 @@ new_group()
 # is in $why when not. Its folder is $tmp/bpf there; see with_bpffs.
 id_map()
 {
-	map=/proc/$1/root$tmp/bpf/ids.$RANDOM
+	map=/proc/$1/root$tmp/bpf/ids$RANDOM
 	why="no map can be pinned: $(bpftool map create "$map" type hash key 8 value 8 entries 64 name ids 2>&1)" &&
 		[ -e "$map" ]
 }
