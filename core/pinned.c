@@ -18,11 +18,11 @@
 
 #define MAX_SEEN (64u << 10) /* ids whose last answers are remembered; then anew */
 
-/* The answer that was given last, and when it was given first. */
+/* The last answer, and when it was given first. */
 struct seen {
 	uint64_t id;
 	bool has;
-	uint64_t since_ns;
+	uint64_t since_ns, looked_ns; /* the last look */
 };
 
 struct pinned {
@@ -163,23 +163,38 @@ static struct seen *find(struct pinned *p, uint64_t id, bool *is_new)
 	return &v[p->nr++];
 }
 
-bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
+static bool look(const struct pinned *p, uint64_t id)
 {
 	union bpf_attr attr;
-	struct seen *s;
-	bool has, is_new;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.map_fd = (uint32_t)p->fd;
 	attr.key = (uint64_t)(uintptr_t)&id;
 	attr.value = (uint64_t)(uintptr_t)p->value;
-	has = !bpf(BPF_MAP_LOOKUP_ELEM, &attr);
+	return !bpf(BPF_MAP_LOOKUP_ELEM, &attr);
+}
+
+/* Samples are read many at a time: what was looked up after all of them were taken serves them all. */
+bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
+{
+	uint64_t now = now_ns();
+	struct seen *s;
+	bool has, is_new;
+
 	s = find(p, id, &is_new);
-	if (s && (is_new || s->has != has)) {
-		s->has = has;
-		s->since_ns = now_ns();
+	if (s && !is_new && time && time < s->looked_ns) {
+		*unsure |= time <= s->since_ns;
+		return s->has;
 	}
-	if (!s || !time || time <= s->since_ns)
+	has = look(p, id);
+	if (!s) {
 		*unsure = true;
+		return has;
+	}
+	if (is_new || s->has != has)
+		s->since_ns = now_ns();
+	s->has = has;
+	s->looked_ns = now;
+	*unsure |= !time || time <= s->since_ns;
 	return has;
 }

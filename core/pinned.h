@@ -26,7 +26,7 @@ void pinned_close(struct pinned *p);
 int pinned_fd(const struct pinned *p);
 
 /**
- * pinned_has() - is @id a key now?
+ * pinned_has() - was @id a key at some time after that of the sample?
  * @time:   of the sample, CLOCK_MONOTONIC; 0: not known
  * @unsure: out: set to true, or left alone: when the sample was taken the answer may have been the other one, since
  *          this one was not seen before

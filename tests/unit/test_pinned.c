@@ -117,11 +117,11 @@ static void check_has(struct pinned *p, uint64_t id, uint64_t time, bool has, bo
 
 static const uint32_t value_sizes[] = { 1, 8, 64 };
 
-/* The answer is that of now; one that a sample may have been too early for is not sure. */
+/* The answer is later than the sample; one that the sample may have been too early for is not sure. */
 START_TEST(test_has)
 {
 	int fd = pin(BPF_MAP_TYPE_HASH, 8, value_sizes[_i]);
-	uint64_t before = now_ns(), between;
+	uint64_t before = now_ns(), between, after;
 	struct pinned *p;
 	struct err err;
 
@@ -141,8 +141,12 @@ START_TEST(test_has)
 	check_has(p, 1, 0, true, true);
 	change(fd, 1, false);
 	change(fd, 2, true);
+	check_has(p, 1, between, true, false); /* looked up after that */
+	check_has(p, 1, 0, false, true);
 	check_has(p, 1, between, false, true);
-	check_has(p, 2, between, true, true);
+	after = now_ns() + 1;
+	check_has(p, 1, after, false, false);
+	check_has(p, 2, after, true, true); /* not seen before */
 	check_has(p, 2, UINT64_MAX, true, false);
 	check_has(p, UINT64_MAX, between, true, false);
 	pinned_close(p);
