@@ -4,6 +4,7 @@
 #include "core/callchain.h"
 #include "core/capture.h"
 #include "core/compare.h"
+#include "core/pinned.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -174,6 +175,26 @@ static int count_spilled(struct applier *a, struct sample *s)
 	return rc;
 }
 
+/*
+ * What the program found in a pinned map follows from what became of the sample, if nothing else than this map can have
+ * filtered it. Counted, it was in all of them.
+ */
+static void tell_pinned(const struct applier *a, const struct sample *s, const struct owner *o)
+{
+	const struct sample_note *note = &s->lead->note;
+	const struct filter *f = &a->cap->filter;
+	bool counted = note->verdict != NOTE_FILTERED;
+	int groups = !!f->cgroup + !!f->cgroup_ids + !!f->mntns + !!f->mntns_ids;
+
+	if (!s->lead->noted || note->left || !filter_match(f, note->pid, note->tid, note->comm) ||
+	    (!counted && groups > 1))
+		return;
+	if (f->cgroup_ids)
+		pinned_told(f->cgroup_ids, s->record->sample.cgroup, counted);
+	if (f->mntns_ids && o->tid > 0)
+		pinned_told(f->mntns_ids, tasks_mntns(a->cap->tasks, o->pid, o->tid), counted);
+}
+
 /* --backend=both: what becomes of the sample without the program, beside what became of it there. */
 static int count_compared(struct applier *a, struct sample *s)
 {
@@ -187,6 +208,7 @@ static int count_compared(struct applier *a, struct sample *s)
 	identify(a, s, &a->books[note->set], &o);
 	memcpy(program.comm, note->comm, COMM_LEN);
 	memcpy(ring.comm, o.comm, COMM_LEN);
+	tell_pinned(a, s, &o);
 	ring.filtered = !is_wanted(a, s, &o, &ring.unsure);
 	if (!ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);

@@ -23,6 +23,8 @@ struct seen {
 	uint64_t id;
 	bool has;
 	uint64_t since_ns, looked_ns; /* the last look */
+	enum { NOT_TOLD, TOLD_NO, TOLD_YES } told;
+	bool changes; /* has been both, as the program told */
 };
 
 struct pinned {
@@ -182,8 +184,8 @@ bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 	bool has, is_new;
 
 	s = find(p, id, &is_new);
-	if (s && !is_new && time && time < s->looked_ns) {
-		*unsure |= time <= s->since_ns;
+	if (s && time && time < s->looked_ns) {
+		*unsure |= s->changes || time <= s->since_ns;
 		return s->has;
 	}
 	has = look(p, id);
@@ -191,10 +193,21 @@ bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 		*unsure = true;
 		return has;
 	}
-	if (is_new || s->has != has)
+	if (!s->looked_ns || s->has != has)
 		s->since_ns = now_ns();
 	s->has = has;
 	s->looked_ns = now;
-	*unsure |= !time || time <= s->since_ns;
+	*unsure |= s->changes || !time || time <= s->since_ns;
 	return has;
+}
+
+void pinned_told(struct pinned *p, uint64_t id, bool has)
+{
+	bool is_new;
+	struct seen *s = find(p, id, &is_new);
+
+	if (!s)
+		return;
+	s->changes |= s->told == (has ? TOLD_NO : TOLD_YES);
+	s->told = has ? TOLD_YES : TOLD_NO;
 }

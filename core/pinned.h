@@ -33,4 +33,10 @@ int pinned_fd(const struct pinned *p);
  */
 bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure);
 
+/**
+ * pinned_told() - a program in the kernel found that @id was a key, or was not, at the time of the next sample. One
+ * that was both may have been either between any two looks: pinned_has() is unsure of it from then on.
+ */
+void pinned_told(struct pinned *p, uint64_t id, bool has);
+
 #endif

@@ -154,6 +154,35 @@ START_TEST(test_has)
 }
 END_TEST
 
+/* Only one that was both is doubted. */
+START_TEST(test_told)
+{
+	int fd = pin(BPF_MAP_TYPE_HASH, 8, 8);
+	struct pinned *p;
+	struct err err;
+
+	if (fd < 0)
+		return;
+	ck_assert_int_eq(pinned_open(&p, &host_here, path, &err), 0);
+	change(fd, 1, true);
+	pinned_told(p, 1, true); /* before anybody looked */
+	check_has(p, 1, now_ns(), true, true);
+	check_has(p, 2, now_ns(), false, true);
+	pinned_told(p, 1, true);
+	pinned_told(p, 2, true);
+	pinned_told(p, 2, true);
+	check_has(p, 1, UINT64_MAX, true, false);
+	check_has(p, 2, UINT64_MAX, false, false); /* wrong, and the same each time */
+	pinned_told(p, 1, false);
+	check_has(p, 1, UINT64_MAX, true, true);
+	check_has(p, 2, UINT64_MAX, false, false);
+	pinned_told(p, 1, false);
+	check_has(p, 1, 1, true, true);
+	pinned_close(p);
+	close(fd);
+}
+END_TEST
+
 /* More ids than are remembered. */
 START_TEST(test_many)
 {
@@ -184,6 +213,7 @@ int main(void)
 	tcase_add_test(t, test_refused);
 	tcase_add_loop_test(t, test_strange, 0, ARRAY_SIZE(strange));
 	tcase_add_loop_test(t, test_has, 0, ARRAY_SIZE(value_sizes));
+	tcase_add_test(t, test_told);
 	tcase_add_test(t, test_many);
 	suite_add_tcase(s, t);
 	return unit_main(s);
