@@ -299,7 +299,9 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 			err_sys(err, rc, "cannot remember %zu CPUs", possible.nr);
 	}
 	if (!rc && cap->attr.sample_type & PERF_SAMPLE_CGROUP && !cgroup_sampled(cap->host))
-		rc = err_set(err, -EOPNOTSUPP, "%s (the controller perf_event is in a hierarchy of version 1)",
+		rc = err_set(err, -EOPNOTSUPP,
+			     "%s (the controller perf_event is in a hierarchy of version 1, or none is enabled below "
+			     "the root)",
 			     no_cgroups);
 	if (!rc)
 		rc = open_all(cap, &online, err);

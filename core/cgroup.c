@@ -194,6 +194,28 @@ static bool has_controller(const char *line, const char *name)
 	return false;
 }
 
+/*
+ * Where there is version 2 alone, and no controller was ever enabled below its root, perf_event was not, either, though
+ * it needs not be asked for: all samples have the id of the root (seen with 5.10). Only the root has no cgroup.type.
+ */
+static bool is_untouched(const struct host *h)
+{
+	char path[512], c;
+	bool empty;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/fs/cgroup/cgroup.type", h->sys);
+	if (!access(path, F_OK))
+		return false;
+	snprintf(path, sizeof(path), "%s/fs/cgroup/cgroup.subtree_control", h->sys);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	empty = fread(&c, 1, 1, f) != 1 || c == '\n';
+	fclose(f);
+	return empty;
+}
+
 bool cgroup_sampled(const struct host *h)
 {
 	char path[512], *line = NULL;
@@ -209,5 +231,5 @@ bool cgroup_sampled(const struct host *h)
 		sampled = !has_controller(line, "perf_event");
 	free(line);
 	fclose(f);
-	return sampled;
+	return sampled && !is_untouched(h);
 }

@@ -36,8 +36,7 @@ bool cgroup_has(struct cgroup *c, uint64_t id);
 
 /**
  * cgroup_sampled() - are the ids of perf's samples those of cgroups of version 2? Not where the controller perf_event
- * is in a hierarchy of version 1, as /proc/self/cgroup tells. (Nor, which cannot be read anywhere, where no controller
- * was ever enabled below the root: then all have the root's. Seen with 5.10.)
+ * is in a hierarchy of version 1, as /proc/self/cgroup tells, nor where no controller is enabled below the root.
  */
 bool cgroup_sampled(const struct host *h);
 

@@ -51,6 +51,32 @@ START_TEST(test_sampled)
 }
 END_TEST
 
+/* Files of /sys/fs/cgroup; NULL: there is none. */
+static const struct {
+	const char *type, *control;
+	bool sampled;
+} roots[] = {
+	{ NULL, "memory pids\n", true },
+	{ NULL, "pids", true },
+	{ NULL, NULL, true },     /* of version 1, or elsewhere */
+	{ "domain\n", "", true }, /* in a cgroup namespace */
+	{ NULL, "", false },
+	{ NULL, "\n", false },
+};
+
+START_TEST(test_untouched)
+{
+	const struct host host = { .proc = top, .sys = top };
+
+	unit_write(top, "self/cgroup", "0::/\n", 5);
+	if (roots[_i].type)
+		unit_write(top, "fs/cgroup/cgroup.type", roots[_i].type, strlen(roots[_i].type));
+	if (roots[_i].control)
+		unit_write(top, "fs/cgroup/cgroup.subtree_control", roots[_i].control, strlen(roots[_i].control));
+	ck_assert_int_eq(cgroup_sampled(&host), roots[_i].sampled);
+}
+END_TEST
+
 /* ---- folders */
 
 static void refused(const char *path, int rc)
@@ -188,6 +214,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_sampled, 0, ARRAY_SIZE(hosts));
+	tcase_add_loop_test(t, test_untouched, 0, ARRAY_SIZE(roots));
 	tcase_add_test(t, test_refused);
 	tcase_add_test(t, test_is_folder);
 	tcase_add_test(t, test_root);
