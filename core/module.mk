@@ -6,6 +6,7 @@ LIB_SRCS += \
 	core/capture_events.c \
 	core/capture_input.c \
 	core/cgroup.c \
+	core/command.c \
 	core/compare.c \
 	core/confine.c \
 	core/err.c \

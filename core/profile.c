@@ -7,12 +7,12 @@
 #include "core/output.h"
 #include "core/report/both.h"
 #include "core/report/report.h"
+#include "core/signals.h"
 #include "core/symbols/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -333,9 +333,7 @@ int main(int argc, char **argv)
 	struct err err;
 
 	fill_standard_fds();
-	/* A closed pipe, or a file beyond RLIMIT_FSIZE, is an error of the write. */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	signals_ignore();
 	if (options_parse(&options, argc, argv, &host_here, &err)) {
 		fprintf(stderr, "profile: error: %s\nTry 'profile --help'.\n", err.msg);
 		status = EXIT_USAGE;

@@ -25,11 +25,54 @@ int signals_catch(struct err *err)
 	return fd < 0 ? err_sys(err, -errno, "cannot create a signalfd") : fd;
 }
 
+static volatile pid_t pass_to; /* 0: nobody */
+
+void signals_pass_to(pid_t pid)
+{
+	pass_to = pid;
+}
+
+/* A key of the terminal signals the whole foreground group, and needs no help where that is the same one. */
+static void pass_on(const struct signalfd_siginfo *info)
+{
+	pid_t pid = pass_to;
+
+	if (pid > 0 && (info->ssi_code != SI_KERNEL || getpgid(pid) != getpgrp()))
+		kill(pid, (int)info->ssi_signo);
+}
+
 bool signals_take(int fd)
 {
 	struct signalfd_siginfo info;
 
-	return read(fd, &info, sizeof(info)) == sizeof(info);
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return false;
+	pass_on(&info);
+	return true;
+}
+
+/* What a write is to fail with instead: a closed pipe, and a file beyond RLIMIT_FSIZE. */
+static const int of_writing[] = { SIGPIPE, SIGXFSZ };
+static struct sigaction before[ARRAY_SIZE(of_writing)];
+static bool ignored;
+
+void signals_ignore(void)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_writing); i++)
+		sigaction(of_writing[i], &ignore, ignored ? NULL : &before[i]);
+	ignored = true;
+}
+
+void signals_restore(void)
+{
+	size_t i;
+
+	for (i = 0; ignored && i < ARRAY_SIZE(of_writing); i++)
+		sigaction(of_writing[i], &before[i], NULL);
+	ignored = false;
 }
 
 static volatile sig_atomic_t noted;

@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SIGINT and SIGTERM: the first one ends the sampling, a second one the process. */
+/*
+ * SIGINT and SIGTERM: the first one ends the sampling, a second one the process. And those that writing a report may
+ * cause, which are its errors instead.
+ */
 #ifndef CORE_SIGNALS_H
 #define CORE_SIGNALS_H
 
 #include "core/err.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /** signals_catch() - block both. Return: a signalfd of them, not blocking; -errno. */
 int signals_catch(struct err *err);
 
-/** signals_take() - has one come? It is taken from @fd then. */
+/** signals_take() - has one come? It is taken from @fd then, and passed on. */
 bool signals_take(int fd);
+
+/**
+ * signals_pass_to() - each signal taken is sent to @pid, too, a child of ours, unless the terminal has sent it to both;
+ * 0: to nobody, as it begins.
+ */
+void signals_pass_to(pid_t pid);
 
 /**
  * signals_note() - the first of each only sets what signals_noted() tells, and system calls go on; a second one of it
@@ -26,5 +36,10 @@ bool signals_noted(void);
  * thread that calls this, and others where they are not blocked.
  */
 void signals_release(void);
+
+/** signals_ignore() - SIGPIPE and SIGXFSZ. */
+void signals_ignore(void);
+/** signals_restore() - both as they were before signals_ignore(): for a child that executes another program. */
+void signals_restore(void);
 
 #endif
