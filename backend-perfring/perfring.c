@@ -90,14 +90,25 @@ static int perfring_open(struct backend **out, struct capture *cap, struct err *
 	return 0;
 }
 
+/* All write to one ring. */
+static int join(const struct capture_event *e, struct err *err)
+{
+	int rc = e->notes_fd >= 0 ? ioctl(e->notes_fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd) : 0;
+	size_t i;
+
+	for (i = 0; i < e->nr_more && !rc; i++)
+		rc = ioctl(e->more[i], PERF_EVENT_IOC_SET_OUTPUT, e->fd);
+	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
+}
+
 static int perfring_attach(struct backend *b, size_t i, struct err *err)
 {
 	struct capture_event *e = &b->cap->events[i];
 	int rc = ring_map(&b->sources[i].ring, e->fd, b->cap->ring_bytes, err);
 
 	e->ring_bytes = b->sources[i].ring.bytes;
-	if (!rc && e->notes_fd >= 0 && ioctl(e->notes_fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd))
-		rc = err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu);
+	if (!rc)
+		rc = join(e, err);
 	b->refresh = b->started;
 	if (b->started && b->cap->attr.use_clockid)
 		b->applier.rings[i].since = now_ns();
@@ -258,17 +269,23 @@ static int read_rings(struct backend *b, struct err *err)
 	return rc;
 }
 
-/* What an event has lost since this was asked last; @before: by then. */
-static uint64_t ask(const struct backend *b, int fd, uint64_t *before)
+/* How many records event @fd has lost so far. */
+static uint64_t lost_by(const struct backend *b, int fd)
 {
 	struct event_counts counts;
-	uint64_t lost;
 
 	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
 	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
 		return 0;
-	lost = counts.lost - *before;
-	*before = counts.lost;
+	return counts.lost;
+}
+
+/* What was lost since @before, which is @now then. */
+static uint64_t since(uint64_t now, uint64_t *before)
+{
+	uint64_t lost = now > *before ? now - *before : 0;
+
+	*before += lost;
 	return lost;
 }
 
@@ -281,9 +298,12 @@ static void ask_lost(struct backend *b, uint32_t i)
 	struct books *books = &b->applier.books[b->applier.set];
 	const struct capture_event *e = &b->cap->events[i];
 	struct source *s = &b->sources[i];
-	uint64_t notes = ask(b, e->notes_fd, &s->lost_notes);
+	uint64_t notes = since(lost_by(b, e->notes_fd), &s->lost_notes), lost = lost_by(b, e->fd);
+	size_t j;
 
-	count_lost(b, i, ask(b, e->fd, &s->lost));
+	for (j = 0; j < e->nr_more; j++)
+		lost += lost_by(b, e->more[j]);
+	count_lost(b, i, since(lost, &s->lost));
 	books->lost_records += notes;
 	books->lost_notes += notes;
 }
@@ -311,11 +331,11 @@ static int perfring_detach(struct backend *b, size_t i, struct err *err)
  * Names of the threads that exist: read after the events were enabled, so that no renaming is missed, and before the
  * first sample counts here, so that none has a later name. A program in the kernel counts meanwhile: what it passes on
  * has its name in a note, but an exec ends the image of a name that must be known. Without /proc, threads have their
- * numbers.
+ * numbers. Of a command, everything will be told.
  */
 static int perfring_start(struct backend *b, struct err *err)
 {
-	int rc = tasks_snapshot(b->cap->tasks, &b->cap->filter);
+	int rc = b->cap->command ? 0 : tasks_snapshot(b->cap->tasks, &b->cap->filter);
 
 	b->started = true;
 	if (rc == -ENOMEM)

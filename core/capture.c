@@ -122,6 +122,14 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	return cap;
 }
 
+void capture_command(struct capture *cap, struct command *command)
+{
+	cap->command = command;
+	cap->command_pid = command_pid(command);
+	cap->followed = &cap->command_pid;
+	cap->nr_followed = 1;
+}
+
 static void close_backends(struct capture *cap)
 {
 	while (cap->nr_backends) {
@@ -199,6 +207,12 @@ static const struct backend_ops *asked_for(const struct capture *cap)
 	return cap->both ? backend_in_kernel() : backend_find(cap->options->backend);
 }
 
+/* The reader's is about whole CPUs: that threads can be followed is found out by opening their events. */
+static int probe(const struct capture *cap, const struct backend_ops *ops, bool forced, struct err *err)
+{
+	return cap->nr_followed && ops == backend_reader() ? 0 : ops->probe(forced, err);
+}
+
 static int open_first_usable(struct capture *cap, struct err *err)
 {
 	const struct backend_ops *ops;
@@ -208,7 +222,7 @@ static int open_first_usable(struct capture *cap, struct err *err)
 	int rc = -ENODEV;
 
 	for (i = 0; (ops = backend_at(i)); i++) {
-		rc = ops->probe(false, &why);
+		rc = probe(cap, ops, false, &why);
 		if (!rc)
 			rc = open_with(cap, ops, &why);
 		if (!rc && !used)
@@ -250,7 +264,10 @@ static void drop_privileges(struct capture *cap)
 	if (cap->options->output)
 		need.uses |= PRIVILEGES_REPORT;
 	if (!cap->options->input)
-		need.uses |= PRIVILEGES_PROCESSES | PRIVILEGES_EVENTS;
+		need.uses |= PRIVILEGES_PROCESSES;
+	/* Of what is followed the kernel opens those to come. */
+	if (!cap->options->input && !cap->nr_followed)
+		need.uses |= PRIVILEGES_EVENTS;
 	if ((cap->nr_backends && cap->backends[0].ops->in_kernel) || cap->filter.cgroup_ids || cap->filter.mntns_ids)
 		need.uses |= PRIVILEGES_BPF;
 	/* A host where that is forbidden, by a filter of system calls, can be profiled as before. */
@@ -291,7 +308,7 @@ int capture_open(struct capture *cap, struct err *err)
 	cap->signal_fd = rc;
 	if (o->backend) {
 		snprintf(cap->reason, sizeof(cap->reason), "asked for");
-		rc = asked_for(cap)->probe(true, err);
+		rc = probe(cap, asked_for(cap), true, err);
 		if (!rc)
 			rc = open_with(cap, asked_for(cap), err);
 	} else {
@@ -413,7 +430,7 @@ static int timeout_ms(uint64_t now, uint64_t until)
 }
 
 struct waiting {
-	struct pollfd *fds; /* the signals', then one for each event */
+	struct pollfd *fds; /* the signals', then one for each event, then the command's */
 	size_t nr;
 };
 
@@ -425,12 +442,13 @@ static void list_events(const struct capture *cap, struct waiting *w)
 	w->fds[0] = (struct pollfd){ cap->signal_fd, POLLIN, 0 };
 	for (i = 0; i < cap->nr_events; i++)
 		w->fds[i + 1] = (struct pollfd){ cap->events[i].fd, POLLIN, 0 };
+	w->fds[i + 1] = (struct pollfd){ cap->command ? command_fd(cap->command) : -1, POLLIN, 0 };
 }
 
 /* @w: its fds are the caller's to free. */
 static int wait_for_events(const struct capture *cap, struct waiting *w, struct err *err)
 {
-	*w = (struct waiting){ calloc(cap->nr_events + 1, sizeof(*w->fds)), cap->nr_events + 1 };
+	*w = (struct waiting){ calloc(cap->nr_events + 2, sizeof(*w->fds)), cap->nr_events + 2 };
 	if (!w->fds)
 		return err_sys(err, -ENOMEM, "cannot wait for %zu events", cap->nr_events);
 	list_events(cap, w);
@@ -470,10 +488,13 @@ static int look_after(struct capture *cap, bool cpus_changed, struct err *err)
 	return rc;
 }
 
-/* Until the interval is over (return 0), a signal came (return 1), or -errno. At least once around. */
+/* Until the interval is over (return 0), a signal came or the command ended (return 1), or -errno. At least once
+ * around.
+ */
 static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 {
 	struct waiting w;
+	bool over;
 	int rc = wait_for_events(cap, &w, err);
 
 	if (rc)
@@ -487,9 +508,10 @@ static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 			rc = look_after(cap, gone, err);
 		if (rc > 0)
 			list_events(cap, &w);
-	} while (rc >= 0 && !take_signal(cap) && now_ns() < until);
+		over = take_signal(cap) || (cap->command && command_ended(cap->command));
+	} while (rc >= 0 && !over && now_ns() < until);
 	free(w.fds);
-	return rc < 0 ? rc : cap->signalled;
+	return rc < 0 ? rc : over;
 }
 
 static uint64_t spilled(const struct books *b)
@@ -555,7 +577,8 @@ static int keep_rings(struct capture *cap, struct err *err)
 
 	if (rc)
 		return rc;
-	cap->keeper = keeper_start(reader->ops, reader->state, w.fds, w.nr, err);
+	/* Not the command's: it would stay readable. */
+	cap->keeper = keeper_start(reader->ops, reader->state, w.fds, w.nr - 1, err);
 	free(w.fds);
 	return cap->keeper ? 0 : err->code;
 }
@@ -582,7 +605,7 @@ static int begin(struct capture *cap, struct err *err)
 		rc = keep_rings(cap, err);
 	if (!rc)
 		rc = release_rings(cap, err);
-	if (!rc)
+	if (!rc && !cap->command)
 		rc = events_enable(cap, err);
 
 	cap->began_ns = now_ns();
@@ -596,6 +619,8 @@ static int begin(struct capture *cap, struct err *err)
 	cap->started_ns = cap->began_ns;
 	cap->cpus_at = cap->learn_at = cap->began_ns + DRAIN_NS;
 	events_begin(cap, cap->began_ns);
+	if (!rc && cap->command)
+		rc = command_release(cap->command, err);
 	return rc;
 }
 
@@ -753,7 +778,8 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	const struct options *o = cap->options;
 
 	*out = cap->shortfall;
-	if (o->input || !event_is_clock(o->event))
+	/* How long what is followed has been running is not known. */
+	if (o->input || !event_is_clock(o->event) || cap->nr_followed)
 		return false;
 	out->period_ns = o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
 	out->nr_cpus = cap->nr_cpus;

@@ -11,6 +11,7 @@
 #define CORE_CAPTURE_H
 
 #include "core/backend.h"
+#include "core/command.h"
 #include "core/filter.h"
 #include "core/host.h"
 #include "core/mapped_files.h"
@@ -22,10 +23,16 @@
 
 #include <linux/perf_event.h>
 
-/** struct capture_event - one perf event on one CPU that this host may have; @fd is -1 while the CPU is offline. */
+/**
+ * struct capture_event - one perf event on one CPU that this host may have; @fd is -1 while the CPU is offline.
+ * Where threads are followed it is that of one of them on this CPU, and @more are those of the others, whose records
+ * go to the ring of @fd.
+ */
 struct capture_event {
 	int fd;
 	int cpu;
+	int *more;
+	size_t nr_more;
 	bool samples; /* false: side-band records only (a CPU that -C leaves out) */
 
 	/* What a program in the kernel writes notes to; its records go to the ring of @fd. -1: there is no such
@@ -69,6 +76,16 @@ struct capture {
 	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
 	bool unwinds;       /* user stacks are unwound here: samples with a user part come with what that needs */
 	bool gap;           /* see capture_gap() */
+
+	/*
+	 * Threads that are sampled, each with all that it makes from now on, instead of whole CPUs; NULL: these. Less
+	 * rights are needed for them.
+	 */
+	const pid_t *followed;
+	size_t nr_followed;
+	struct command *command; /* which is the only one followed, from its exec on; NULL: there is none */
+	pid_t command_pid;
+	struct err user_only; /* why only user code is sampled, and user stacks; code 0: not because of the kernel */
 
 	/* The attributes the kernel accepted; the same sample_type for all events, so one decoder serves all rings. */
 	struct perf_event_attr attr, notes_attr;
@@ -115,6 +132,9 @@ struct capture {
 
 /** capture_new() - @options and @host are borrowed. NULL: no memory. */
 struct capture *capture_new(const struct options *options, const struct host *host);
+
+/** capture_command() - sample nothing but @command, borrowed, until it ends. Call it before capture_open(). */
+void capture_command(struct capture *cap, struct command *command);
 
 /**
  * capture_open() - open events and backend. When the options name a backend only that one is tried, else each in

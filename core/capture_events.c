@@ -69,6 +69,8 @@ static void fill_attr(struct capture *cap, bool with_notes)
 		.sample_max_stack = (uint16_t)cap->asked,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
+		.inherit = cap->nr_followed > 0,
+		.enable_on_exec = !!cap->command,
 	};
 	if (with_notes)
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
@@ -117,30 +119,67 @@ static void fill_notes_attr(struct capture *cap)
 	};
 }
 
-int capture_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
-		       struct err *err)
+/* What it needs beside a kernel.perf_event_paranoid of @v; "": that is not in the way. */
+static const char *needed_below(long long v, bool followed, bool kernel)
 {
-	char pmu[512], why[160] = "";
+	if (!followed)
+		return v > 0 ? "whole CPUs need CAP_PERFMON or a value below 1" : "";
+	if (v > 2)
+		return "it needs CAP_PERFMON or a value below 3";
+	return kernel && v > 1 ? "kernel stacks need CAP_PERFMON or a value below 2" : "";
+}
+
+/* The setting that is in the way, read before it is blamed, " (...)"; "": nothing is known. */
+static void explain_refusal(const struct host *host, const struct event_type *event, uint64_t freq_hz, bool followed,
+			    bool kernel, int code, char *why, size_t size)
+{
+	char pmu[512];
 	struct rlimit rl;
 	long long v;
 
-	if ((code == -EACCES || code == -EPERM) && !host_setting(host, "kernel/perf_event_paranoid", &v) && v > 0)
-		snprintf(why, sizeof(why),
-			 " (kernel.perf_event_paranoid is %lld; whole CPUs need CAP_PERFMON or a value below 1)", v);
+	*why = 0;
+	if ((code == -EACCES || code == -EPERM) && !host_setting(host, "kernel/perf_event_paranoid", &v) &&
+	    *needed_below(v, followed, kernel))
+		snprintf(why, size, " (kernel.perf_event_paranoid is %lld; %s)", v, needed_below(v, followed, kernel));
 	if (code == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
-		snprintf(why, sizeof(why), " (RLIMIT_NOFILE is %llu)", (unsigned long long)rl.rlim_cur);
+		snprintf(why, size, " (RLIMIT_NOFILE is %llu)", (unsigned long long)rl.rlim_cur);
 	if (code == -EINVAL && !host_setting(host, "kernel/perf_event_max_sample_rate", &v) && (int64_t)freq_hz > v)
-		snprintf(why, sizeof(why), " (kernel.perf_event_max_sample_rate is %lld, below the rate of %llu)", v,
+		snprintf(why, size, " (kernel.perf_event_max_sample_rate is %lld, below the rate of %llu)", v,
 			 (unsigned long long)freq_hz);
 	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", host->sys);
 	if (code == -ENOENT && event->type == PERF_TYPE_HARDWARE && access(pmu, F_OK))
-		snprintf(why, sizeof(why), " (there is no %.100s: no hardware counters here)", pmu);
+		snprintf(why, size, " (there is no %.100s: no hardware counters here)", pmu);
+}
+
+int capture_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
+		       struct err *err)
+{
+	char why[160];
+
+	explain_refusal(host, event, freq_hz, false, true, code, why, sizeof(why));
 	return err_set(err, code, "cannot open perf event '%s' on CPU %d: %s%s", event->name, cpu, strerror(-code),
 		       why);
 }
 
+/* @kernel: it may have been because of the kernel's part. */
+static int refused(const struct capture *cap, pid_t tid, int cpu, bool kernel, int code, struct err *err)
+{
+	const struct options *o = cap->options;
+	char why[160];
+
+	if (!cap->nr_followed)
+		return capture_open_error(cap->host, o->event, o->freq_hz, cpu, code, err);
+	explain_refusal(cap->host, o->event, o->freq_hz, true, kernel, code, why, sizeof(why));
+	return err_set(err, code, "cannot open perf event '%s' of thread %d on CPU %d: %s%s", o->event->name, tid, cpu,
+		       strerror(-code), why);
+}
+
 static void close_event(struct capture_event *e)
 {
+	while (e->nr_more)
+		close(e->more[--e->nr_more]);
+	free(e->more);
+	e->more = NULL;
 	if (e->fd >= 0)
 		close(e->fd);
 	if (e->notes_fd >= 0)
@@ -175,26 +214,95 @@ static int open_notes(struct capture *cap, struct capture_event *e, struct err *
 	return 0;
 }
 
-/* Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
-static int open_event(struct capture *cap, struct capture_event *e, struct err *err)
+/* @tid: -1: of the whole CPU. Return: a descriptor or -errno. */
+static int open_for(struct capture *cap, const struct capture_event *e, pid_t tid)
 {
 	struct perf_event_attr side_band = cap->attr;
-	int fd, rc = 0;
 
 	/* An event that only counts has no use for its count here, but its ring gets the side-band of its CPU. */
 	side_band.type = PERF_TYPE_SOFTWARE;
 	side_band.config = PERF_COUNT_SW_CPU_CLOCK;
 	side_band.freq = 0;
 	side_band.sample_period = 0;
-	fd = perf_open(e->samples ? &cap->attr : &side_band, -1, e->cpu);
+	return perf_open(e->samples ? &cap->attr : &side_band, tid, e->cpu);
+}
+
+/* Who may not see the kernel may perhaps see user code. */
+static int open_user_only(struct capture *cap, const struct capture_event *e, pid_t tid, int code)
+{
+	struct err why;
+	int fd;
+
+	if ((code != -EACCES && code != -EPERM) || cap->attr.exclude_kernel || cap->options->kernel_only)
+		return code;
+	refused(cap, tid, e->cpu, true, code, &why);
+	cap->attr.exclude_kernel = 1;
+	fd = open_for(cap, e, tid);
+	if (fd >= 0)
+		cap->user_only = why;
+	else
+		cap->attr.exclude_kernel = 0;
+	return fd >= 0 ? fd : code;
+}
+
+static int keep_event(struct capture_event *e, int fd)
+{
+	int *more;
+
+	if (e->fd < 0) {
+		e->fd = fd;
+		return 0;
+	}
+	more = reallocarray(e->more, e->nr_more + 1, sizeof(*more));
+	if (!more) {
+		close(fd);
+		return -ENOMEM;
+	}
+	e->more = more;
+	e->more[e->nr_more++] = fd;
+	return 0;
+}
+
+/* Of all that are followed, but for those that have ended meanwhile. */
+static int open_followed(struct capture *cap, struct capture_event *e, struct err *err)
+{
+	int rc = 0, fd = -ESRCH;
+	size_t i;
+
+	for (i = 0; i < cap->nr_followed && !rc; i++) {
+		fd = open_for(cap, e, cap->followed[i]);
+		if (fd < 0)
+			fd = open_user_only(cap, e, cap->followed[i], fd);
+		if (fd >= 0)
+			rc = keep_event(e, fd);
+		else if (fd != -ESRCH)
+			return refused(cap, cap->followed[i], e->cpu, cap->options->kernel_only, fd, err);
+	}
+	if (rc)
+		return err_sys(err, rc, "cannot remember %zu events", cap->nr_followed);
+	return e->fd >= 0 ? 0 : refused(cap, cap->followed[0], e->cpu, false, fd, err);
+}
+
+static int open_whole(struct capture *cap, struct capture_event *e, struct err *err)
+{
+	int fd = open_for(cap, e, -1);
+
 	if (fd == -ENODEV)
 		return -ENODEV;
 	if (fd == -EINVAL && cap->attr.sample_type & PERF_SAMPLE_CGROUP)
 		return err_set(err, fd, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", no_cgroups);
 	if (fd < 0)
-		return capture_open_error(cap->host, cap->options->event, cap->options->freq_hz, e->cpu, fd, err);
+		return refused(cap, -1, e->cpu, true, fd, err);
 	e->fd = fd;
-	if (has_notes(cap) && e->samples)
+	return 0;
+}
+
+/* Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
+static int open_event(struct capture *cap, struct capture_event *e, struct err *err)
+{
+	int rc = cap->nr_followed ? open_followed(cap, e, err) : open_whole(cap, e, err);
+
+	if (!rc && has_notes(cap) && e->samples)
 		rc = open_notes(cap, e, err);
 	if (rc)
 		close_event(e);
@@ -291,6 +399,7 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 		cap->ring_bytes = cap->unwinds ? dump_ring_bytes(online.nr, cap->options->dump_bytes)
 					       : ring_bytes(online.nr, RINGS_BYTES, RING_MAX_BYTES, RING_MIN_BYTES);
 		cap->nr_cpus = 0;
+		cap->user_only.code = 0;
 		fill_attr(cap, with_notes);
 		rc = make_places(cap, &possible);
 		if (!rc)
@@ -331,13 +440,26 @@ int events_try(void *capture)
 	return -ENODEV;
 }
 
+/* @request: to enable or disable all that @e stands for. */
+static int tell(const struct capture_event *e, unsigned long request)
+{
+	size_t i;
+
+	if (e->fd >= 0 && ioctl(e->fd, request, 0))
+		return -errno;
+	for (i = 0; i < e->nr_more; i++)
+		if (ioctl(e->more[i], request, 0))
+			return -errno;
+	return 0;
+}
+
 static int enable(struct capture_event *e, struct err *err)
 {
+	int rc = tell(e, PERF_EVENT_IOC_ENABLE);
+
 	e->looked_at = now_ns();
 	e->looked_ns = 0;
-	if (e->fd >= 0 && ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0))
-		return err_sys(err, -errno, "cannot enable the perf event of CPU %d", e->cpu);
-	return 0;
+	return rc ? err_sys(err, rc, "cannot enable the perf event of CPU %d", e->cpu) : 0;
 }
 
 int events_enable(struct capture *cap, struct err *err)
@@ -353,11 +475,14 @@ int events_enable(struct capture *cap, struct err *err)
 int events_disable(struct capture *cap, struct err *err)
 {
 	size_t i;
+	int rc = 0;
 
-	for (i = 0; i < cap->nr_events; i++)
-		if (cap->events[i].fd >= 0 && ioctl(cap->events[i].fd, PERF_EVENT_IOC_DISABLE, 0))
-			return err_sys(err, -errno, "cannot disable the perf event of CPU %d", cap->events[i].cpu);
-	return 0;
+	for (i = 0; i < cap->nr_events && !rc; i++) {
+		rc = tell(&cap->events[i], PERF_EVENT_IOC_DISABLE);
+		if (rc)
+			err_sys(err, rc, "cannot disable the perf event of CPU %d", cap->events[i].cpu);
+	}
+	return rc;
 }
 
 /*
@@ -442,6 +567,19 @@ static int come(struct capture *cap, size_t i, uint64_t now, int (*attach)(struc
 	return 1;
 }
 
+/*
+ * The event of a thread stays with it, and goes on when its CPU is back. But one that is opened now would miss the
+ * threads that were made before.
+ */
+static void refuse_new_cpus(struct capture *cap, const struct cpu_list *online)
+{
+	size_t i;
+
+	for (i = 0; i < cap->nr_events && !cap->refused.code; i++)
+		if (cap->events[i].fd < 0 && cpu_list_has(online, cap->events[i].cpu))
+			err_set(&cap->refused, -ENODEV, "CPU %d was offline when the run began", cap->events[i].cpu);
+}
+
 int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struct capture *, size_t, struct err *),
 		       int (*detach)(struct capture *, size_t, struct err *), struct err *err)
 {
@@ -453,6 +591,11 @@ int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struc
 	/* Whatever is in the way of reading that, it is no reason to end the run. */
 	if (host_online_cpus(cap->host, &online, err))
 		return 0;
+	if (cap->nr_followed) {
+		refuse_new_cpus(cap, &online);
+		cpu_list_release(&online);
+		return 0;
+	}
 	for (i = 0; i < cap->nr_events && rc >= 0; i++) {
 		struct capture_event *e = &cap->events[i];
 		bool on = cpu_list_has(&online, e->cpu);

@@ -6,8 +6,11 @@
 #include "core/capture.h"
 
 /**
- * events_open() - find the CPUs and open an event on each that is online.
+ * events_open() - find the CPUs and open an event on each that is online; where threads are followed, one for each of
+ * them on each.
  * @with_notes: a program in the kernel will write notes about samples
+ *
+ * Where only the kernel may not be seen of the threads, they are opened without it: cap->user_only.
  */
 int events_open(struct capture *cap, bool with_notes, struct err *err);
 void events_close(struct capture *cap);
@@ -18,14 +21,15 @@ void events_close(struct capture *cap);
  */
 int events_try(void *capture);
 
-/** events_enable(), events_disable() - all that are open. */
+/** events_enable(), events_disable() - all that are open. Those of a command are enabled by its exec instead. */
 int events_enable(struct capture *cap, struct err *err);
 int events_disable(struct capture *cap, struct err *err);
 
 /**
  * events_follow_cpus() - close the events of CPUs that went offline, and open those of CPUs that came.
  *
- * The kernel takes the events of a CPU away when it goes offline, and does not bring them back.
+ * The kernel takes the events of a CPU away when it goes offline, and does not bring them back; it does those of
+ * threads, so that nothing has to be done for them.
  * @attach,@detach: called for each event that was opened (it is enabled afterwards), or is about to be closed
  * Return: 1: something has changed; 0: nothing; -errno. A CPU whose event cannot be opened now counts as offline.
  */

@@ -26,6 +26,9 @@ static struct {
 	int enable_answer[MAX_CPUS], id_answer[MAX_CPUS], disable_answer[MAX_CPUS];
 	uint64_t enabled_ns[MAX_CPUS]; /* what read(2) gives */
 	bool no_clockid;
+	bool no_kernel;            /* not to be seen */
+	pid_t gone[4], foreign[4]; /* threads that have ended, and that are not ours */
+	pid_t refused_ioctl;       /* events of this thread are neither enabled nor disabled */
 	unsigned int opened;
 	struct perf_event_attr attr[MAX_CPUS], notes_attr[MAX_CPUS]; /* of the last one opened */
 } kernel;
@@ -34,6 +37,8 @@ static struct {
 static struct {
 	bool used, notes, enabled;
 	int cpu;
+	pid_t pid; /* -1: of the whole CPU */
+	struct perf_event_attr attr;
 } events[MAX_FDS];
 
 static int refuse(int code)
@@ -42,7 +47,17 @@ static int refuse(int code)
 	return -1;
 }
 
-static int open_event(const struct perf_event_attr *attr, int cpu)
+static bool is_in(const pid_t *list, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		if (list[i] && list[i] == pid)
+			return true;
+	return false;
+}
+
+static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	bool notes = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
 	struct event_counts counts = { .enabled_ns = kernel.enabled_ns[cpu] };
@@ -50,6 +65,10 @@ static int open_event(const struct perf_event_attr *attr, int cpu)
 
 	if (kernel.no_clockid && attr->use_clockid)
 		return refuse(-EINVAL);
+	if (is_in(kernel.gone, pid))
+		return refuse(-ESRCH);
+	if (is_in(kernel.foreign, pid) || (kernel.no_kernel && !attr->exclude_kernel))
+		return refuse(-EACCES);
 	if (rc)
 		return refuse(rc);
 	fd = memfd_create("event", MFD_CLOEXEC);
@@ -60,6 +79,8 @@ static int open_event(const struct perf_event_attr *attr, int cpu)
 	events[fd].notes = notes;
 	events[fd].enabled = false;
 	events[fd].cpu = cpu;
+	events[fd].pid = pid;
+	events[fd].attr = *attr;
 	*(notes ? &kernel.notes_attr[cpu] : &kernel.attr[cpu]) = *attr;
 	kernel.opened++;
 	return fd;
@@ -80,11 +101,10 @@ long syscall(long nr, ...)
 	va_end(ap);
 	if (nr != SYS_perf_event_open)
 		return refuse(-ENOSYS);
-	ck_assert_int_eq(pid, -1);
 	ck_assert_int_eq(group, -1);
 	ck_assert_int_ge(cpu, 0);
 	ck_assert_int_lt(cpu, MAX_CPUS);
-	return open_event(attr, cpu);
+	return open_event(attr, pid, cpu);
 }
 
 int ioctl(int fd, unsigned long request, ...)
@@ -99,6 +119,8 @@ int ioctl(int fd, unsigned long request, ...)
 	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 	ck_assert(events[fd].used);
 	cpu = events[fd].cpu;
+	if (kernel.refused_ioctl && kernel.refused_ioctl == events[fd].pid)
+		return refuse(-EIO);
 	switch (request) {
 	case PERF_EVENT_IOC_ENABLE:
 		if (kernel.enable_answer[cpu])
@@ -206,10 +228,15 @@ static void assert_event(const struct capture_event *e, bool open, bool notes)
 	ck_assert_int_ge(fcntl(e->fd, F_GETFD), 0);
 	ck_assert_int_eq(events[e->fd].cpu, e->cpu);
 	ck_assert(!events[e->fd].notes);
+	if (!cap.nr_followed) {
+		ck_assert_int_eq(events[e->fd].pid, -1);
+		ck_assert_uint_eq(e->nr_more, 0);
+	}
 	ck_assert_int_eq(e->notes_fd >= 0, notes);
 	if (!notes)
 		return;
 	ck_assert(events[e->notes_fd].notes);
+	ck_assert_int_eq(events[e->notes_fd].pid, -1);
 	ck_assert_int_eq(events[e->notes_fd].cpu, e->cpu);
 	ck_assert_uint_eq(e->notes_id, 1000 + (uint64_t)e->cpu);
 }
@@ -758,6 +785,243 @@ START_TEST(test_only_due)
 }
 END_TEST
 
+/* ---- threads that are followed */
+
+static const pid_t threads[] = { 100, 200, 300, 400 };
+
+static void follow_threads(size_t nr)
+{
+	cap.followed = threads;
+	cap.nr_followed = nr;
+}
+
+static void assert_followed(const struct capture_event *e, const pid_t *pids, size_t nr)
+{
+	size_t i;
+
+	ck_assert_uint_eq(1 + e->nr_more, nr);
+	for (i = 0; i < nr; i++) {
+		int fd = i ? e->more[i - 1] : e->fd;
+
+		ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+		ck_assert(events[fd].used && !events[fd].notes);
+		ck_assert_int_eq(events[fd].cpu, e->cpu);
+		ck_assert_int_eq(events[fd].pid, pids[i]);
+		ck_assert_uint_eq(events[fd].attr.inherit, 1);
+		ck_assert_uint_eq(events[fd].attr.disabled, 1);
+	}
+}
+
+/* @_i: bit 0: with notes, rest: how many are followed */
+START_TEST(test_followed)
+{
+	size_t nr = 1 + (size_t)_i / 2, i;
+
+	follow_threads(nr);
+	open_on("0-4", "0-3", _i & 1);
+	ck_assert_uint_eq(cap.nr_cpus, 4);
+	ck_assert_uint_eq(kernel.opened, 4 * nr + (_i & 1 ? 4 : 0));
+	ck_assert_uint_eq(open_fds(), fds_before + kernel.opened);
+	for (i = 0; i < cap.nr_events; i++) {
+		assert_event(&cap.events[i], cap.events[i].cpu < 4, _i & 1);
+		if (cap.events[i].cpu < 4)
+			assert_followed(&cap.events[i], threads, nr);
+	}
+	ck_assert_uint_eq(cap.attr.inherit, 1);
+	ck_assert_uint_eq(cap.attr.enable_on_exec, 0);
+	ck_assert_uint_eq(cap.attr.exclude_kernel, 0);
+	ck_assert_int_eq(cap.user_only.code, 0);
+}
+END_TEST
+
+/* Of whole CPUs nothing is inherited, and a command's events wait for its exec. */
+START_TEST(test_inherited)
+{
+	open_on("0", "0", true);
+	ck_assert_uint_eq(kernel.attr[0].inherit, 0);
+	ck_assert_uint_eq(kernel.attr[0].enable_on_exec, 0);
+	events_close(&cap);
+	follow_threads(1);
+	cap.command = (struct command *)&cap;
+	open_on("0", "0", true);
+	ck_assert_uint_eq(kernel.attr[0].inherit, 1);
+	ck_assert_uint_eq(kernel.attr[0].enable_on_exec, 1);
+	ck_assert_uint_eq(kernel.notes_attr[0].inherit, 0);
+	ck_assert_uint_eq(kernel.notes_attr[0].enable_on_exec, 0);
+}
+END_TEST
+
+START_TEST(test_followed_enable)
+{
+	struct err err = { 0 };
+	size_t i, j;
+	bool on;
+
+	follow_threads(3);
+	open_on("0-1", "0-1", true);
+	for (on = true;; on = false) {
+		ck_assert_int_eq((on ? events_enable : events_disable)(&cap, &err), 0);
+		for (i = 0; i < cap.nr_events; i++) {
+			ck_assert(events[cap.events[i].fd].enabled == on);
+			for (j = 0; j < 2; j++)
+				ck_assert(events[cap.events[i].more[j]].enabled == on);
+		}
+		if (!on)
+			break;
+	}
+	kernel.refused_ioctl = threads[_i];
+	ck_assert_int_eq(events_enable(&cap, &err), -EIO);
+	ck_assert_str_eq(err.msg, "cannot enable the perf event of CPU 0: Input/output error");
+	ck_assert_int_eq(events_disable(&cap, &err), -EIO);
+	ck_assert_str_eq(err.msg, "cannot disable the perf event of CPU 0: Input/output error");
+}
+END_TEST
+
+/* Those that do not sample tell of the threads, too. */
+START_TEST(test_followed_only)
+{
+	options.cpu = 1;
+	follow_threads(2);
+	open_on("0-2", "0-2", false);
+	ck_assert_uint_eq(cap.nr_cpus, 1);
+	assert_followed(event_of(0), threads, 2);
+	assert_followed(event_of(1), threads, 2);
+	ck_assert_uint_eq(kernel.attr[0].sample_freq, 0);
+	ck_assert_uint_eq(kernel.attr[1].sample_freq, 49);
+}
+END_TEST
+
+/* Threads that have ended are left out, as long as there is another one. */
+static const struct {
+	pid_t gone[4], left[4];
+	size_t nr;
+} endings[] = {
+	{ { 100 }, { 200, 300, 400 }, 3 },
+	{ { 400 }, { 100, 200, 300 }, 3 },
+	{ { 200, 300 }, { 100, 400 }, 2 },
+	{ { 100, 200, 300 }, { 400 }, 1 },
+};
+
+START_TEST(test_followed_gone)
+{
+	follow_threads(4);
+	memcpy(kernel.gone, endings[_i].gone, sizeof(kernel.gone));
+	open_on("0-1", "0-1", false);
+	assert_followed(event_of(0), endings[_i].left, endings[_i].nr);
+	assert_followed(event_of(1), endings[_i].left, endings[_i].nr);
+}
+END_TEST
+
+/* @paranoid: 9: there is no such file */
+static void set_paranoid(int paranoid)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d\n", paranoid);
+	if (paranoid < 9)
+		unit_write(dir, "sys/kernel/perf_event_paranoid", text, strlen(text));
+}
+
+#define CANNOT "cannot open perf event 'cpu-clock' of thread "
+
+static const struct {
+	int paranoid;
+	const char *says;
+} user_only[] = {
+	{ 2, CANNOT "100 on CPU 0: Permission denied (kernel.perf_event_paranoid is 2; kernel stacks need CAP_PERFMON "
+		    "or a value below 2)" },
+	{ 1, CANNOT "100 on CPU 0: Permission denied" }, /* it is something else */
+	{ 9, CANNOT "100 on CPU 0: Permission denied" },
+};
+
+START_TEST(test_followed_user_only)
+{
+	follow_threads(2);
+	kernel.no_kernel = true;
+	set_paranoid(user_only[_i].paranoid);
+	open_on("0-1", "0-1", false);
+	assert_followed(event_of(0), threads, 2);
+	assert_followed(event_of(1), threads, 2);
+	ck_assert_uint_eq(kernel.attr[0].exclude_kernel, 1);
+	ck_assert_uint_eq(kernel.attr[1].exclude_kernel, 1);
+	ck_assert_uint_eq(cap.attr.exclude_kernel, 1);
+	ck_assert_int_eq(cap.user_only.code, -EACCES);
+	ck_assert_str_eq(cap.user_only.msg, user_only[_i].says);
+	/* Another backend may try with other rights. */
+	events_close(&cap);
+	kernel.no_kernel = false;
+	open_on("0-1", "0-1", false);
+	ck_assert_uint_eq(cap.attr.exclude_kernel, 0);
+	ck_assert_int_eq(cap.user_only.code, 0);
+}
+END_TEST
+
+static const struct {
+	pid_t gone[4], foreign[4];
+	bool no_kernel, kernel_only;
+	int paranoid, rc;
+	const char *says;
+} unfollowed[] = {
+	{ { 100, 200, 300, 400 }, { 0 }, false, false, 2, -ESRCH, CANNOT "100 on CPU 0: No such process" },
+	{ { 0 }, { 100 }, false, false, 2, -EACCES, CANNOT "100 on CPU 0: Permission denied" },
+	{ { 0 }, { 400 }, false, false, 2, -EACCES, CANNOT "400 on CPU 0: Permission denied" },
+	{ { 0 }, { 400 }, true, false, 2, -EACCES, CANNOT "400 on CPU 0: Permission denied" },
+	{ { 100 }, { 200, 400 }, false, false, 2, -EACCES, CANNOT "200 on CPU 0: Permission denied" },
+	{ { 0 },
+	  { 100, 200, 300, 400 },
+	  true,
+	  false,
+	  3,
+	  -EACCES,
+	  CANNOT "100 on CPU 0: Permission denied (kernel.perf_event_paranoid is 3; it needs CAP_PERFMON or a value "
+		 "below 3)" },
+	{ { 0 },
+	  { 0 },
+	  true,
+	  true,
+	  2,
+	  -EACCES,
+	  CANNOT "100 on CPU 0: Permission denied (kernel.perf_event_paranoid is 2; kernel stacks need CAP_PERFMON or "
+		 "a value below 2)" },
+};
+
+START_TEST(test_unfollowed)
+{
+	struct err err = { 0 };
+
+	follow_threads(4);
+	options.kernel_only = unfollowed[_i].kernel_only;
+	memcpy(kernel.gone, unfollowed[_i].gone, sizeof(kernel.gone));
+	memcpy(kernel.foreign, unfollowed[_i].foreign, sizeof(kernel.foreign));
+	kernel.no_kernel = unfollowed[_i].no_kernel;
+	set_paranoid(unfollowed[_i].paranoid);
+	list("possible", "0-1");
+	list("online", "0-1");
+	ck_assert_int_eq(events_open(&cap, true, &err), unfollowed[_i].rc);
+	ck_assert_str_eq(err.msg, unfollowed[_i].says);
+	ck_assert_uint_eq(open_fds(), fds_before);
+}
+END_TEST
+
+/* A CPU that goes takes nothing with it; one that is new is told of, once. */
+START_TEST(test_followed_cpus)
+{
+	uint64_t t;
+
+	follow_threads(2);
+	t = begin(true);
+	ck_assert_int_eq(follow("0-1", t + 500 * MS), 0);
+	ck_assert_int_eq(follow("0-3", t + 900 * MS), 0);
+	assert_followed(event_of(3), threads, 2);
+	ck_assert_int_eq(cap.refused.code, 0);
+	ck_assert_int_eq(follow("0-4", t + 1300 * MS), 0);
+	assert_event(event_of(4), false, false);
+	ck_assert_str_eq(cap.refused.msg, "CPU 4 was offline when the run began");
+	assert_calls(3, 0, 0);
+	assert_calls(4, 0, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("capture_events");
@@ -784,6 +1048,14 @@ int main(void)
 	tcase_add_test(tc, test_left_before);
 	tcase_add_test(tc, test_sums);
 	tcase_add_test(tc, test_only_due);
+	tcase_add_loop_test(tc, test_followed, 0, 2 * ARRAY_SIZE(threads));
+	tcase_add_test(tc, test_inherited);
+	tcase_add_loop_test(tc, test_followed_enable, 0, 3);
+	tcase_add_test(tc, test_followed_only);
+	tcase_add_loop_test(tc, test_followed_gone, 0, ARRAY_SIZE(endings));
+	tcase_add_loop_test(tc, test_followed_user_only, 0, ARRAY_SIZE(user_only));
+	tcase_add_loop_test(tc, test_unfollowed, 0, ARRAY_SIZE(unfollowed));
+	tcase_add_test(tc, test_followed_cpus);
 	tcase_set_timeout(tc, 60);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
