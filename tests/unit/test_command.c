@@ -208,6 +208,8 @@ START_TEST(test_no_descriptors)
 	struct rlimit few = { 64, 64 }, old;
 	int fds[64], nr = 0, spare = _i;
 
+	if (unit_below_valgrind())
+		return; /* which keeps descriptors for itself, beyond the limit */
 	getrlimit(RLIMIT_NOFILE, &old);
 	few.rlim_max = old.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &few);
@@ -276,7 +278,6 @@ static const struct {
 	{ SIGPIPE, "kill -PIPE $$; exit 3", 128 + SIGPIPE, 3 },
 	{ SIGXFSZ, "kill -XFSZ $$; exit 3", 128 + SIGXFSZ, 3 },
 	{ SIGINT, "kill -INT $$; exit 3", 128 + SIGINT, 3 },
-	{ SIGCHLD, "grep -q '^SigBlk:.*0$' /proc/self/status && exit 3", 3, 3 },
 };
 
 START_TEST(test_signals_kept)
@@ -289,6 +290,31 @@ START_TEST(test_signals_kept)
 			 ignored ? kept[_i / 2].status_ignored : kept[_i / 2].status);
 	signals_restore();
 	signal(kept[_i / 2].sig, SIG_DFL);
+}
+END_TEST
+
+/* A shell would have changed that one. */
+static const struct {
+	bool ignored;
+	const char *pattern;
+	int status;
+} sigchld[] = {
+	{ false, "^SigIgn:.*[13579bdf]....$", 1 },
+	{ true, "^SigIgn:.*[13579bdf]....$", 0 },
+	{ false, "^SigBlk:.0*$", 0 },
+};
+
+START_TEST(test_sigchld_kept)
+{
+	char *argv[] = { (char *)"grep", (char *)"-q", (char *)sigchld[_i].pattern, (char *)"/proc/self/status", NULL };
+	void (*before)(int) = sigchld[_i].ignored ? SIG_IGN : SIG_DFL;
+	struct command *c;
+
+	signal(SIGCHLD, before);
+	c = released(argv);
+	ck_assert_int_eq(command_wait(c), sigchld[_i].status);
+	command_free(c);
+	ck_assert(signal(SIGCHLD, SIG_DFL) == before);
 }
 END_TEST
 
@@ -378,6 +404,7 @@ int main(void)
 	tcase_add_test(t, test_told);
 	tcase_add_test(t, test_others);
 	tcase_add_loop_test(t, test_signals_kept, 0, 2 * ARRAY_SIZE(kept));
+	tcase_add_loop_test(t, test_sigchld_kept, 0, ARRAY_SIZE(sigchld));
 	tcase_add_loop_test(t, test_passed, 0, ARRAY_SIZE(passed));
 	tcase_add_test(t, test_other_group);
 	tcase_set_timeout(t, 60);
