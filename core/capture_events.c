@@ -242,7 +242,7 @@ static int open_user_only(struct capture *cap, const struct capture_event *e, pi
 		cap->user_only = why;
 	else
 		cap->attr.exclude_kernel = 0;
-	return fd >= 0 ? fd : code;
+	return fd;
 }
 
 static int keep_event(struct capture_event *e, int fd)

@@ -28,6 +28,7 @@ static struct {
 	bool no_clockid;
 	bool no_kernel;            /* not to be seen */
 	pid_t gone[4], foreign[4]; /* threads that have ended, and that are not ours */
+	pid_t vanishing;           /* ends behind the first look */
 	pid_t refused_ioctl;       /* events of this thread are neither enabled nor disabled */
 	unsigned int opened;
 	struct perf_event_attr attr[MAX_CPUS], notes_attr[MAX_CPUS]; /* of the last one opened */
@@ -65,6 +66,8 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 
 	if (kernel.no_clockid && attr->use_clockid)
 		return refuse(-EINVAL);
+	if (kernel.vanishing == pid)
+		return refuse(attr->exclude_kernel ? -ESRCH : -EACCES);
 	if (is_in(kernel.gone, pid))
 		return refuse(-ESRCH);
 	if (is_in(kernel.foreign, pid) || (kernel.no_kernel && !attr->exclude_kernel))
@@ -912,6 +915,18 @@ START_TEST(test_followed_gone)
 }
 END_TEST
 
+/* That a thread could not be seen, which has ended by now, says nothing about the others. */
+START_TEST(test_followed_vanishing)
+{
+	follow_threads(2);
+	kernel.vanishing = threads[_i];
+	open_on("0", "0", false);
+	assert_followed(event_of(0), &threads[!_i], 1);
+	ck_assert_uint_eq(kernel.attr[0].exclude_kernel, 0);
+	ck_assert_int_eq(cap.user_only.code, 0);
+}
+END_TEST
+
 /* @paranoid: 9: there is no such file */
 static void set_paranoid(int paranoid)
 {
@@ -1053,6 +1068,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_followed_enable, 0, 3);
 	tcase_add_test(tc, test_followed_only);
 	tcase_add_loop_test(tc, test_followed_gone, 0, ARRAY_SIZE(endings));
+	tcase_add_loop_test(tc, test_followed_vanishing, 0, 2);
 	tcase_add_loop_test(tc, test_followed_user_only, 0, ARRAY_SIZE(user_only));
 	tcase_add_loop_test(tc, test_unfollowed, 0, ARRAY_SIZE(unfollowed));
 	tcase_add_test(tc, test_followed_cpus);
