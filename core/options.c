@@ -671,8 +671,11 @@ static int take_all(struct parse *p, int argc, char **argv)
 		if (rc)
 			return rc;
 	}
+	p->spelled = "command";
+	if (optind < argc && !*argv[optind])
+		return refuse(p, argv[optind], "must not be empty");
 	if (optind < argc)
-		return err_set(p->err, -ENOTSUP, "command '%.200s': not available yet", argv[optind]);
+		p->o->command = argv + optind;
 	return 0;
 }
 
@@ -685,6 +688,10 @@ static int check_origin(struct parse *p)
 
 	if (p->o->input && p->o->duration)
 		return err_set(p->err, -EINVAL, "a duration and --input exclude each other");
+	if (p->o->input && p->o->command)
+		return err_set(p->err, -EINVAL, "a command and --input exclude each other");
+	if (p->o->nr_pids && p->o->command)
+		return err_set(p->err, -EINVAL, "a command and -%c exclude each other", p->o->by_tid ? 'L' : 'p');
 	for (i = 0; i < ARRAY_SIZE(options) && !rc; i++) {
 		if (!(p->seen & 1ULL << i))
 			continue;
@@ -784,7 +791,7 @@ void options_help(FILE *out)
 	fputs("usage: profile [options] [duration] [-- command [argument...]]\n"
 	      "\n"
 	      "Count the stacks that run, sampled on every CPU, for duration seconds or until Ctrl-C.\n"
-	      "Running a command is not available yet.\n"
+	      "With a command, run it and count only its stacks, with those of all that it starts, until it ends.\n"
 	      "\n",
 	      out);
 	for (i = 0; i < ARRAY_SIZE(options); i++)
@@ -795,6 +802,7 @@ void options_help(FILE *out)
 	      "  profile -F 99 5               99 samples per second and CPU, for 5 seconds\n"
 	      "  profile -p 185 -U             only process 185, only its user stacks\n"
 	      "  profile -c 1000000 5          every millisecond of CPU time\n"
+	      "  profile -f -o out -- make -j4 what a command and its children run\n"
 	      "  profile -df -o out.folded 30  one line per stack, for flamegraph.pl out.folded >out.svg\n"
 	      "  profile --list-backends       what this host can do\n"
 	      "\n"
@@ -802,12 +810,22 @@ void options_help(FILE *out)
 	      out);
 }
 
+static void put_printable(FILE *out, const char *s)
+{
+	for (; *s; s++)
+		fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, out);
+}
+
 static void header_who(FILE *out, const struct options *o)
 {
 	const char *kind = o->by_tid ? "TID" : "PID";
 	size_t i;
 
-	if (!o->nr_pids) {
+	if (o->command) {
+		fputs("all threads of '", out);
+		put_printable(out, o->command[0]);
+		fputc('\'', out);
+	} else if (!o->nr_pids) {
 		fputs("all threads", out);
 	} else if (o->nr_pids == 1) {
 		fprintf(out, "%s %d", kind, o->pids[0]);
@@ -819,14 +837,14 @@ static void header_who(FILE *out, const struct options *o)
 	}
 }
 
-static void header_what(FILE *out, const struct options *o, uint64_t freq_hz, uint64_t period)
+static void header_what(FILE *out, const struct options *o, uint64_t freq_hz, uint64_t period, bool user_only)
 {
 	if (freq_hz)
 		fprintf(out, "at %" PRIu64 " Hertz of ", freq_hz);
 	else
 		fprintf(out, "at every %" PRIu64 " events of ", period);
 	header_who(out, o);
-	fprintf(out, " by %s stack", o->user_only ? "user" : o->kernel_only ? "kernel" : "user + kernel");
+	fprintf(out, " by %s stack", user_only ? "user" : o->kernel_only ? "kernel" : "user + kernel");
 	if (o->cpu >= 0)
 		fprintf(out, " on CPU#%d", o->cpu);
 }
@@ -834,19 +852,19 @@ static void header_what(FILE *out, const struct options *o, uint64_t freq_hz, ui
 void options_header_recorded(FILE *out, const struct options *o, const struct recording *r)
 {
 	fprintf(out, "Samples of %s ", r->event);
-	header_what(out, o, r->freq_hz, r->period);
+	header_what(out, o, r->freq_hz, r->period, o->user_only);
 	fprintf(out, " in %s", strcmp(o->input, "-") ? o->input : "standard input");
 	if (r->others)
 		fprintf(out, " (others: %s)", r->others);
 	fputs(".\n", out);
 }
 
-void options_header(FILE *out, const struct options *o)
+void options_header(FILE *out, const struct options *o, bool user_only)
 {
 	fputs("Sampling ", out);
 	if (o->event != event_default())
 		fprintf(out, "%s ", o->event->name);
-	header_what(out, o, o->freq_hz, o->period);
+	header_what(out, o, o->freq_hz, o->period, o->user_only || user_only);
 	if (o->duration)
 		fprintf(out, " for %s secs.\n", o->duration);
 	else

@@ -50,7 +50,8 @@ struct options {
 	const char *duration;           /* as it was written, for the header; NULL: none */
 
 	struct report_cfg report;
-	const char *output; /* -o; NULL: stdout */
+	const char *output;   /* -o; NULL: stdout, or stderr with a command */
+	char *const *command; /* to be run and sampled, with its arguments, then NULL; NULL: none */
 	const char *
 		input; /* --input, "-": stdin; NULL: take samples. Then what they are asked for is not looked up here */
 	const char *debug_dir;          /* --debug-dir; NULL: not given */
@@ -75,9 +76,9 @@ void options_help(FILE *out);
 
 /**
  * options_header() - the line that begins the report (contract: "Sampling at 49 Hertz of all threads by ...").
- * Written with a newline, not flushed.
+ * Written with a newline, not flushed. @user_only: more was asked for than could be had.
  */
-void options_header(FILE *out, const struct options *o);
+void options_header(FILE *out, const struct options *o, bool user_only);
 
 /** options_header_recorded() - the same of a recording: "Samples of cycles at 999 Hertz of ... in FILE." */
 struct recording;

@@ -2,6 +2,7 @@
 /* profile: sample, count, name, report. The only file that prints and exits. */
 #include "core/account.h"
 #include "core/capture.h"
+#include "core/command.h"
 #include "core/compare.h"
 #include "core/options.h"
 #include "core/output.h"
@@ -239,6 +240,8 @@ static int report(struct run *run, bool last, struct err *err)
 		account_print(stderr, run->cap, o->interval_ns ? number : NULL, &a);
 	if (o->stats && o->interval_ns && last)
 		account_print(stderr, run->cap, "all", &run->total);
+	/* It has a buffer where the report goes there, and what comes next may take long. */
+	fflush(stderr);
 	return rc;
 }
 
@@ -252,7 +255,7 @@ static int write_header(struct output *out, const struct capture *cap, struct er
 	if (o->input)
 		options_header_recorded(out->stream, o, &cap->recording);
 	else
-		options_header(out->stream, o);
+		options_header(out->stream, o, cap->user_only.code);
 	return fflush(out->stream) ? output_error(out, -errno, err) : 0;
 }
 
@@ -293,6 +296,8 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 	if (o->verbose)
 		fprintf(stderr, "profile: backend %s: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name,
 			cap->reason);
+	if (cap->user_only.code)
+		fprintf(stderr, "profile: only user code is sampled: %s\n", cap->user_only.msg);
 	if (o->verbose && cap->kept.code)
 		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);
 	if (write_header(out, cap, err)) {
@@ -324,13 +329,49 @@ static void fill_standard_fds(void)
 		close(fd);
 }
 
-int main(int argc, char **argv)
+static enum exit_status run_profile(const struct options *o, struct command *command, struct err *err)
 {
 	enum exit_status status;
-	struct options options;
 	struct capture *cap;
 	struct output out;
+
+	if (output_open(&out, o->output, command ? stderr : stdout, err))
+		return fail(err);
+	cap = capture_new(o, &host_here);
+	if (!cap) {
+		output_discard(&out);
+		err_sys(err, -ENOMEM, "cannot begin");
+		return fail(err);
+	}
+	if (command)
+		capture_command(cap, command);
+	status = profile(cap, &out, err);
+	capture_free(cap);
+	return status;
+}
+
+/* Its process is made before anything is opened, and knows nothing of that. Return: an exit status. */
+static int run_command(const struct options *o, struct err *err)
+{
+	struct command *command = command_start(o->command, err);
+	int status;
+
+	if (!command)
+		return fail(err);
+	status = run_profile(o, command, err);
+	fflush(stderr);
+	/* It may go on behind the report. */
+	if (status == EXIT_OK)
+		status = command_wait(command);
+	command_free(command);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
 	struct err err;
+	int status;
 
 	fill_standard_fds();
 	signals_ignore();
@@ -339,15 +380,10 @@ int main(int argc, char **argv)
 		status = EXIT_USAGE;
 	} else if (options.action != ACTION_PROFILE) {
 		status = run_action(&options);
-	} else if (output_open(&out, options.output, stdout, &err)) {
-		status = fail(&err);
-	} else if (!(cap = capture_new(&options, &host_here))) {
-		output_discard(&out);
-		err_sys(&err, -ENOMEM, "cannot begin");
-		status = fail(&err);
+	} else if (options.command) {
+		status = run_command(&options, &err);
 	} else {
-		status = profile(cap, &out, &err);
-		capture_free(cap);
+		status = run_profile(&options, NULL, &err);
 	}
 	options_release(&options);
 	return status;

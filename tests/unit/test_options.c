@@ -145,6 +145,8 @@ static char *fields(const struct options *o)
 		fprintf(f, " vmlinux=%s", o->vmlinux);
 	if (o->debug_dir)
 		fprintf(f, " debug-dir=%s", o->debug_dir);
+	for (i = 0; o->command && o->command[i]; i++)
+		fprintf(f, "%s%s", i ? "," : " command=", o->command[i]);
 	fclose(f);
 	return text;
 }
@@ -163,6 +165,16 @@ static const struct {
 	{ "5", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
 	{ "--", "freq=49", ALL_LINE },
 	{ "5 --", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
+
+	{ "-- dd", "freq=49 command=dd", HERTZ "all threads of 'dd'" BOTH CTRL_C },
+	{ "5 -- dd -F 0", "freq=49 ns=5000000000 command=dd,-F,0", HERTZ "all threads of 'dd'" BOTH " for 5 secs.\n" },
+	{ "-- 5", "freq=49 command=5", HERTZ "all threads of '5'" BOTH CTRL_C },
+	{ "-- --help", "freq=49 command=--help", HERTZ "all threads of '--help'" BOTH CTRL_C },
+	{ "-U -- sh -c '' -- -K", "freq=49 user command=sh,-c,,--,-K",
+	  HERTZ "all threads of 'sh'"
+		" by user stack" CTRL_C },
+	{ "-C 1 -- -- 'a b'", "freq=49 cpu=1 command=--,a b", HERTZ "all threads of '--'" BOTH " on CPU#1" CTRL_C },
+	{ "-- 'a\nb\033c\x7f'", "freq=49 command=a\nb\033c\x7f", HERTZ "all threads of 'a?b?c?'" BOTH CTRL_C },
 
 	{ "-p 185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
 	{ "-p 2040,1316151 5", "freq=49 pids=2040,1316151 ns=5000000000",
@@ -520,10 +532,14 @@ static const struct {
 	{ "--help --off-cpu", LATER, "--off-cpu: not available yet" },
 	{ "--off-cpu -F 0", LATER, "--off-cpu: not available yet" },
 	{ "-F 0 --off-cpu", USAGE, "-F '0': must be at least 1" },
-	{ "-- dd", LATER, "command 'dd': not available yet" },
-	{ "5 -- dd -F 0", LATER, "command 'dd': not available yet" },
-	{ "-- 5", LATER, "command '5': not available yet" },
-	{ "-- --help", LATER, "command '--help': not available yet" },
+	{ "-- ''", USAGE, "command '': must not be empty" },
+	{ "5 -- '' dd", USAGE, "command '': must not be empty" },
+	{ "-p 185 -- dd", USAGE, "a command and -p exclude each other" },
+	{ "-L 185 -- dd", USAGE, "a command and -L exclude each other" },
+	{ "-p 185 -L 185 -- dd", USAGE, "-p and -L exclude each other" },
+	{ "-p 99999 -- dd", USAGE, "a command and -p exclude each other" },
+	{ "dd -- dd", USAGE, "duration 'dd': not a number of seconds" },
+	{ "5 6 -- dd", USAGE, "duration '6': there is one already, '5'" },
 	{ "-F 0 -- dd", USAGE, "-F '0': must be at least 1" },
 };
 
@@ -633,7 +649,9 @@ static const struct {
 	{ "--unwind dwarf --stack-dump-size 8192 --input x", USAGE, "--stack-dump-size" WITH },
 	{ "--input x --debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
 	{ "--input x --off-cpu", LATER, "--off-cpu: not available yet" },
-	{ "--input x -- dd", LATER, "command 'dd': not available yet" },
+	{ "--input x -- dd", USAGE, "a command and --input exclude each other" },
+	{ "--input x 5 -- dd", USAGE, "a duration and --input exclude each other" },
+	{ "--input x -p 185 -- dd", USAGE, "a command and --input exclude each other" },
 };
 
 START_TEST(test_recorded)
@@ -689,7 +707,7 @@ static void check_good(size_t i)
 	text = fields(&o);
 	ck_assert_str_eq(text, good[i].fields);
 	f = open_memstream(&header, &size);
-	options_header(f, &o);
+	options_header(f, &o, false);
 	fclose(f);
 	ck_assert_str_eq(header, good[i].header);
 	free(text);
@@ -890,6 +908,26 @@ START_TEST(test_many_pids)
 }
 END_TEST
 
+/* Kernel stacks were asked for, and could not be had. */
+START_TEST(test_user_only)
+{
+	static const char *const args[] = { "-- dd", "-U -- dd" };
+	struct options o;
+	struct line l;
+	char *header;
+	size_t size;
+	FILE *f;
+
+	ck_assert_int_eq(parse(&o, &l, args[_i], NULL), 0);
+	f = open_memstream(&header, &size);
+	options_header(f, &o, true);
+	fclose(f);
+	ck_assert_str_eq(header, HERTZ "all threads of 'dd' by user stack" CTRL_C);
+	free(header);
+	options_release(&o);
+}
+END_TEST
+
 START_TEST(test_doc)
 {
 	bool letters[256] = { false };
@@ -934,6 +972,7 @@ int main(void)
 	tcase_add_loop_test(full, test_broken_host, 0, 2);
 	tcase_add_test(full, test_many_cpus);
 	tcase_add_test(full, test_many_pids);
+	tcase_add_loop_test(full, test_user_only, 0, 2);
 	tcase_add_test(full, test_doc);
 	suite_add_tcase(s, full);
 
