@@ -9,6 +9,7 @@
 #include "core/backend.h"
 #include "core/callchain.h"
 #include "core/capture.h"
+#include "core/causes.h"
 #include "core/cgroup.h"
 #include "core/pinned.h"
 
@@ -63,14 +64,12 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 
 static int bpf_error(struct err *err, int code, const char *what)
 {
-	char why[sizeof(libbpf_said) + 64] = "";
-	long long v;
+	struct cause why;
 
-	if (libbpf_said[0])
-		snprintf(why, sizeof(why), " (%s)", libbpf_said);
-	else if (code == -EPERM && !host_setting(&host_here, "kernel/unprivileged_bpf_disabled", &v) && v > 0)
-		snprintf(why, sizeof(why), " (kernel.unprivileged_bpf_disabled is %lld: it needs CAP_BPF)", v);
-	return err_set(err, code, "%s: %s%s", what, strerror(-code), why);
+	cause_of_bpf(&host_here, code, &why);
+	if (libbpf_said[0] && !*why.text)
+		return err_set(err, code, "%s: %s (%s)", what, strerror(-code), libbpf_said);
+	return cause_err(err, code, &why, "%s", what);
 }
 
 /* A map and a program of the kinds in question, the smallest there are. */

@@ -8,10 +8,10 @@
 #include "backend-perfring/order.h"
 #include "backend-perfring/refresh.h"
 #include "backend-perfring/ring.h"
-#include "compat/perf_open.h"
 #include "core/capture.h"
 #include "core/clock.h"
 #include "core/compare.h"
+#include "core/ladder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,31 +40,13 @@ struct backend {
 	bool ending;   /* those of the interval that ended count, too */
 };
 
-/* One event on some CPU, as a run would open it. */
 static int perfring_probe(bool forced, struct err *err)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
-		.sample_freq = 1,
-		.sample_type = PERF_SAMPLE_CALLCHAIN,
-		.disabled = 1,
-	};
-	struct cpu_list cpus;
-	int rc = host_online_cpus(&host_here, &cpus, err), cpu, fd;
+	struct rung_state s;
 
 	(void)forced;
-	if (rc)
-		return rc;
-	cpu = cpus.cpu[0];
-	cpu_list_release(&cpus);
-	fd = perf_open(&attr, -1, cpu);
-	if (fd < 0)
-		return capture_open_error(&host_here, event_default(), 1, cpu, fd, err);
-	close(fd);
-	return 0;
+	ladder_try(&host_here, RUNG_PERFRING, &s);
+	return s.usable ? 0 : err_set(err, s.why.code, "%s", s.why.msg);
 }
 
 static bool in_kernel(const struct backend *b)

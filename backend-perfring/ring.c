@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring.h"
 
+#include "core/causes.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +12,7 @@ int ring_map(struct ring *r, int fd, size_t bytes, struct err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *base = MAP_FAILED;
+	struct cause why;
 	int code = -EINVAL;
 
 	for (; bytes >= page; bytes /= 2) {
@@ -20,8 +23,10 @@ int ring_map(struct ring *r, int fd, size_t bytes, struct err *err)
 		if (code != -EPERM && code != -ENOMEM)
 			break;
 	}
-	if (base == MAP_FAILED)
-		return err_sys(err, code, "cannot map the ring of a perf event");
+	if (base == MAP_FAILED) {
+		cause_of_ring(&host_here, code, &why);
+		return cause_err(err, code, &why, "cannot map the ring of a perf event");
+	}
 	*r = (struct ring){ base, (unsigned char *)base + page, bytes, page };
 	return 0;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/kernel.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -38,4 +40,15 @@ bool kernel_may_lock(void)
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	return !syscall(SYS_capget, &header, data) && data[0].effective & 1U << CAP_IPC_LOCK;
+}
+
+/* The flags are checked before anything else. */
+int kernel_answers_perf(void)
+{
+	return syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0UL) < 0 ? -errno : 0;
+}
+
+int kernel_answers_bpf(void)
+{
+	return syscall(SYS_bpf, INT_MAX, NULL, 0) < 0 ? -errno : 0;
 }

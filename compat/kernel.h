@@ -22,4 +22,13 @@ bool kernel_in_pid_namespace(void);
  */
 bool kernel_may_lock(void);
 
+/**
+ * kernel_answers_perf() - the answer to a perf_event_open(2) that means nothing: -EINVAL from every kernel that has it,
+ * whatever the caller's rights are; another one comes from what stands before the kernel, as a seccomp filter does.
+ */
+int kernel_answers_perf(void);
+
+/** kernel_answers_bpf() - the same of bpf(2); but to a caller without rights a kernel may answer -EPERM itself. */
+int kernel_answers_bpf(void);
+
 #endif

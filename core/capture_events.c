@@ -3,6 +3,7 @@
 
 #include "compat/kernel.h"
 #include "compat/perf_open.h"
+#include "core/causes.h"
 #include "core/cgroup.h"
 #include "core/clock.h"
 #include "core/watch.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -119,59 +119,26 @@ static void fill_notes_attr(struct capture *cap)
 	};
 }
 
-/* What it needs beside a kernel.perf_event_paranoid of @v; "": that is not in the way. */
-static const char *needed_below(long long v, bool followed, bool kernel)
-{
-	if (!followed)
-		return v > 0 ? "whole CPUs need CAP_PERFMON or a value below 1" : "";
-	if (v > 2)
-		return "it needs CAP_PERFMON or a value below 3";
-	return kernel && v > 1 ? "kernel stacks need CAP_PERFMON or a value below 2" : "";
-}
-
-/* The setting that is in the way, read before it is blamed, " (...)"; "": nothing is known. */
-static void explain_refusal(const struct host *host, const struct event_type *event, uint64_t freq_hz, bool followed,
-			    bool kernel, int code, char *why, size_t size)
-{
-	char pmu[512];
-	struct rlimit rl;
-	long long v;
-
-	*why = 0;
-	if ((code == -EACCES || code == -EPERM) && !host_setting(host, "kernel/perf_event_paranoid", &v) &&
-	    *needed_below(v, followed, kernel))
-		snprintf(why, size, " (kernel.perf_event_paranoid is %lld; %s)", v, needed_below(v, followed, kernel));
-	if (code == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
-		snprintf(why, size, " (RLIMIT_NOFILE is %llu)", (unsigned long long)rl.rlim_cur);
-	if (code == -EINVAL && !host_setting(host, "kernel/perf_event_max_sample_rate", &v) && (int64_t)freq_hz > v)
-		snprintf(why, size, " (kernel.perf_event_max_sample_rate is %lld, below the rate of %llu)", v,
-			 (unsigned long long)freq_hz);
-	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", host->sys);
-	if (code == -ENOENT && event->type == PERF_TYPE_HARDWARE && access(pmu, F_OK))
-		snprintf(why, size, " (there is no %.100s: no hardware counters here)", pmu);
-}
-
 int capture_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
 		       struct err *err)
 {
-	char why[160];
+	struct cause why;
 
-	explain_refusal(host, event, freq_hz, false, true, code, why, sizeof(why));
-	return err_set(err, code, "cannot open perf event '%s' on CPU %d: %s%s", event->name, cpu, strerror(-code),
-		       why);
+	cause_of_event(host, &(struct cause_event){ event, freq_hz, .tid = -1, .kernel = true }, code, &why);
+	return cause_err(err, code, &why, "cannot open perf event '%s' on CPU %d", event->name, cpu);
 }
 
 /* @kernel: it may have been because of the kernel's part. */
 static int refused(const struct capture *cap, pid_t tid, int cpu, bool kernel, int code, struct err *err)
 {
 	const struct options *o = cap->options;
-	char why[160];
+	struct cause why;
 
 	if (!cap->nr_followed)
 		return capture_open_error(cap->host, o->event, o->freq_hz, cpu, code, err);
-	explain_refusal(cap->host, o->event, o->freq_hz, true, kernel, code, why, sizeof(why));
-	return err_set(err, code, "cannot open perf event '%s' of thread %d on CPU %d: %s%s", o->event->name, tid, cpu,
-		       strerror(-code), why);
+	cause_of_event(cap->host, &(struct cause_event){ o->event, o->freq_hz, tid, kernel }, code, &why);
+	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", o->event->name, tid,
+			 cpu);
 }
 
 static void close_event(struct capture_event *e)

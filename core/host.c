@@ -16,8 +16,7 @@
 
 const struct host host_here = { .proc = "/proc", .sys = "/sys" };
 
-/* The first @size - 1 bytes of @top/@name, zero terminated. Return: how many there are, or -errno. */
-static ssize_t read_head(const char *top, const char *name, char *buf, size_t size)
+ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
 {
 	char path[PATH_MAX];
 	size_t len = 0;
@@ -37,10 +36,10 @@ static ssize_t read_head(const char *top, const char *name, char *buf, size_t si
 	return n;
 }
 
-/* As read_head(), for a file that must fit: -EFBIG when it does not. */
+/* As host_read(), for a file that must fit: -EFBIG when it does not. */
 static ssize_t read_whole(const char *top, const char *name, char *buf, size_t size)
 {
-	ssize_t n = read_head(top, name, buf, size);
+	ssize_t n = host_read(top, name, buf, size);
 
 	return n == (ssize_t)size - 1 ? -EFBIG : n;
 }
@@ -296,13 +295,52 @@ int host_setting(const struct host *h, const char *name, long long *out)
 	return 0;
 }
 
+/* The value of a line that begins with "@name:", of which @line has the first bytes. */
+static int take_field(const char *line, const char *name, char *out, size_t size)
+{
+	const char *value = field(line, name);
+	size_t len = strcspn(value, "\n");
+
+	if (len >= size || !value[len])
+		return -EFBIG;
+	memcpy(out, value, len);
+	out[len] = 0;
+	return 0;
+}
+
+/* Line by line: that of the groups may be longer than the rest. The kernel escapes newlines in the task's name. */
+int host_task_field(const struct host *h, const char *task, const char *name, char *out, size_t size)
+{
+	char path[PATH_MAX], line[512];
+	bool begins = true;
+	int rc = -ENOENT;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/%s/status", h->proc, task) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (rc == -ENOENT && fgets(line, sizeof(line), f)) {
+		size_t len = strlen(name);
+
+		if (begins && !strncmp(line, name, len) && line[len] == ':')
+			rc = take_field(line, name, out, size);
+		begins = strchr(line, '\n');
+	}
+	if (rc == -ENOENT && ferror(f))
+		rc = -EIO;
+	fclose(f);
+	return rc;
+}
+
 uint64_t host_memory_bytes(const struct host *h)
 {
 	const char *s;
 	char text[4096];
 	uint64_t kib;
 
-	if (read_head(h->proc, "meminfo", text, sizeof(text)) < 0)
+	if (host_read(h->proc, "meminfo", text, sizeof(text)) < 0)
 		return 0;
 	s = field(text, "MemTotal");
 	if (!s || parse_digits(&s, 10, UINT64_MAX / 1024, &kib) || strncmp(s, " kB", 3))
@@ -318,7 +356,7 @@ int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)
 
 	*tgid = 0;
 	snprintf(name, sizeof(name), "%d/status", pid);
-	if (read_head(h->proc, name, text, sizeof(text)) < 0)
+	if (host_read(h->proc, name, text, sizeof(text)) < 0)
 		return 0;
 	/* The name, in the line before, is the task's own choice, but the kernel escapes newlines in it. */
 	s = field(text, "Tgid");

@@ -67,6 +67,21 @@ void cpu_times_passed(const struct cpu_times *before, const struct cpu_times *af
 /** host_setting() - the number in /proc/sys/@name, e.g. "kernel/kptr_restrict". Return: 0, -errno, -EINVAL */
 int host_setting(const struct host *h, const char *name, long long *out);
 
+/**
+ * host_read() - the first @size - 1 bytes of @top/@name, zero terminated.
+ * @top: host.proc or host.sys
+ * Return: how many there are, or -errno.
+ */
+ssize_t host_read(const char *top, const char *name, char *buf, size_t size);
+
+/**
+ * host_task_field() - what /proc/@task/status says of @name, e.g. "CapEff": without the blanks before it and the
+ * newline.
+ * @task: "self" or a number
+ * Return: 0; -ENOENT: it says nothing of that, or there is no such task; -EFBIG: more than @out has room for; -errno.
+ */
+int host_task_field(const struct host *h, const char *task, const char *name, char *out, size_t size);
+
 /** host_memory_bytes() - MemTotal of /proc/meminfo; 0 when unknown. */
 uint64_t host_memory_bytes(const struct host *h);
 

@@ -5,6 +5,7 @@ LIB_SRCS += \
 	core/capture.c \
 	core/capture_events.c \
 	core/capture_input.c \
+	core/causes.c \
 	core/cgroup.c \
 	core/command.c \
 	core/compare.c \
@@ -16,6 +17,7 @@ LIB_SRCS += \
 	core/hash.c \
 	core/host.c \
 	core/keeper.c \
+	core/ladder.c \
 	core/mapped_files.c \
 	core/mapping.c \
 	core/maps.c \

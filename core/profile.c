@@ -4,6 +4,7 @@
 #include "core/capture.h"
 #include "core/command.h"
 #include "core/compare.h"
+#include "core/ladder.h"
 #include "core/options.h"
 #include "core/output.h"
 #include "core/report/both.h"
@@ -37,17 +38,36 @@ static enum exit_status fail_writing(const struct err *err)
 	return err->code == -EPIPE ? EXIT_FAILED : fail(err);
 }
 
-static void list_backends(FILE *out)
+/* For scripts: one line each, fields between tabs. */
+static void list_rung(FILE *out, enum rung rung, const struct rung_state *s)
 {
-	const struct backend_ops *ops;
-	struct err why;
-	unsigned int i;
+	fprintf(out, "%s\t%s\t%s\n", rung_name(rung), s->usable ? "yes" : "no", s->why.code ? s->why.msg : "-");
+}
 
-	for (i = 0; (ops = backend_at(i)); i++) {
-		if (ops->probe(false, &why))
-			fprintf(out, "%-10s no   %s\n", ops->name, why.msg);
+static void show_rung(FILE *out, enum rung rung, const struct rung_state *s, bool taken)
+{
+	fprintf(out, "%-14s  %-3s  %s", rung_name(rung), s->usable ? "yes" : "no",
+		s->usable ? rung_does(rung) : s->why.msg);
+	fprintf(out, "%s\n", taken ? "  <- taken" : "");
+	if (s->usable && s->why.code)
+		fprintf(out, "%21s%s\n", "", s->why.msg);
+	if (*s->cause.remedy)
+		fprintf(out, "%21sremedy: %s\n", "", s->cause.remedy);
+}
+
+static void list_backends(FILE *out, bool for_scripts)
+{
+	struct rung_state s;
+	bool taken = false;
+	enum rung rung;
+
+	for (rung = 0; rung < RUNG_NR; rung++) {
+		ladder_try(&host_here, rung, &s);
+		if (for_scripts)
+			list_rung(out, rung, &s);
 		else
-			fprintf(out, "%-10s yes  %s\n", ops->name, ops->does);
+			show_rung(out, rung, &s, s.usable && !taken);
+		taken |= s.usable;
 	}
 }
 
@@ -75,7 +95,7 @@ static enum exit_status run_action(const struct options *o)
 	else if (o->action == ACTION_PRINT_BPF)
 		print_source(out.stream);
 	else
-		list_backends(out.stream);
+		list_backends(out.stream, o->report.form == REPORT_FOLDED);
 	return output_commit(&out, &err) ? fail_writing(&err) : EXIT_OK;
 }
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ladder.h"
+
+#include "compat/kernel.h"
+#include "compat/perf_open.h"
+#include "core/backend.h"
+#include "core/events.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name, *does;
+} rungs[RUNG_NR] = {
+	[RUNG_BPF] = { "bpf", "counts the stacks of all CPUs in the kernel" },
+	[RUNG_PERFRING] = { "perfring", "reads the perf rings of all CPUs and counts in user space" },
+	[RUNG_TASKS] = { "perfring-tasks",
+			 "reads the perf rings of threads of this user (of a command, -p, -L, or all)" },
+};
+
+const char *rung_name(enum rung rung)
+{
+	return rungs[rung].name;
+}
+
+const char *rung_does(enum rung rung)
+{
+	return rungs[rung].does;
+}
+
+/* The smallest that ring_map() would settle for. */
+struct trial {
+	int fd;
+	void *ring; /* MAP_FAILED: none */
+};
+
+static size_t trial_bytes(void)
+{
+	return 2 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void close_trial(struct trial *t)
+{
+	if (t->ring != MAP_FAILED)
+		munmap(t->ring, trial_bytes());
+	if (t->fd >= 0)
+		close(t->fd);
+}
+
+/* @tid: -1: the whole CPU; 0: the calling thread there, and those that it makes. */
+static struct perf_event_attr trial_attr(pid_t tid, bool kernel)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = event_default()->type,
+		.config = event_default()->config,
+		.freq = 1,
+		.sample_freq = 1,
+		.sample_type = PERF_SAMPLE_CALLCHAIN,
+		.disabled = 1,
+		.inherit = tid >= 0,
+		.exclude_kernel = !kernel,
+	};
+}
+
+/* Return: 0; -ENODEV: the CPU has just gone offline; -errno, described. */
+static int open_trial(const struct host *host, const struct cause_event *event, int cpu, struct trial *t,
+		      struct rung_state *out)
+{
+	struct perf_event_attr attr = trial_attr(event->tid, event->kernel);
+	int rc;
+
+	t->ring = MAP_FAILED;
+	t->fd = perf_open(&attr, event->tid, cpu);
+	if (t->fd == -ENODEV)
+		return -ENODEV;
+	if (t->fd < 0) {
+		cause_of_event(host, event, t->fd, &out->cause);
+		return cause_err(&out->why, t->fd, &out->cause, "cannot open perf event '%s' %son CPU %d",
+				 event->type->name, event->tid < 0 ? "" : "of a thread ", cpu);
+	}
+	t->ring = mmap(NULL, trial_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, t->fd, 0);
+	if (t->ring != MAP_FAILED)
+		return 0;
+	rc = -errno;
+	cause_of_ring(host, rc, &out->cause);
+	return cause_err(&out->why, rc, &out->cause, "cannot map the ring of a perf event on CPU %d", cpu);
+}
+
+/* On all of @cpus at once: their rings share a limit. */
+static int try_on(const struct host *host, const struct cause_event *event, const struct cpu_list *cpus,
+		  struct rung_state *out)
+{
+	struct trial *trials = calloc(cpus->nr, sizeof(*trials));
+	size_t i, nr = 0, opened = 0;
+	int rc = 0;
+
+	if (!trials)
+		return err_sys(&out->why, -ENOMEM, "cannot remember %zu CPUs", cpus->nr);
+	for (i = 0; i < cpus->nr && (!rc || rc == -ENODEV); i++) {
+		rc = open_trial(host, event, cpus->cpu[i], &trials[nr++], out);
+		opened += !rc;
+	}
+	if (rc == -ENODEV)
+		rc = opened ? 0 : err_sys(&out->why, rc, "cannot open perf event '%s' on any CPU", event->type->name);
+	while (nr)
+		close_trial(&trials[--nr]);
+	free(trials);
+	return rc;
+}
+
+static int try_events(const struct host *host, pid_t tid, bool kernel, struct rung_state *out)
+{
+	const struct cause_event event = { event_default(), 1, tid, kernel };
+	struct cpu_list cpus;
+	int rc = host_online_cpus(host, &cpus, &out->why);
+
+	if (rc)
+		return rc;
+	rc = try_on(host, &event, &cpus, out);
+	cpu_list_release(&cpus);
+	return rc;
+}
+
+static int try_bpf(const struct host *host, struct rung_state *out)
+{
+	int rc = backend_in_kernel()->probe(false, &out->why);
+
+	if (!rc)
+		return try_events(host, -1, true, out);
+	if (kernel_bpf_taints())
+		snprintf(out->cause.remedy, sizeof(out->cause.remedy), "--backend=bpf, which taints it");
+	else if (rc == -EOPNOTSUPP && kernel_in_pid_namespace())
+		snprintf(out->cause.remedy, sizeof(out->cause.remedy), "run it in the pid namespace of the host");
+	else
+		cause_of_bpf(host, rc, &out->cause);
+	return rc;
+}
+
+/* Who may not see the kernel may perhaps see user code. */
+static int try_tasks(const struct host *host, struct rung_state *out)
+{
+	struct rung_state user = { .usable = false };
+	int rc = try_events(host, 0, true, out);
+
+	if (rc != -EACCES && rc != -EPERM)
+		return rc;
+	rc = try_events(host, 0, false, &user);
+	if (rc) {
+		*out = user;
+		return rc;
+	}
+	out->user_only = true;
+	user.why = out->why;
+	return err_set(&out->why, user.why.code, "user stacks only: %s",
+		       *out->cause.text ? out->cause.text : user.why.msg);
+}
+
+void ladder_try(const struct host *host, enum rung rung, struct rung_state *out)
+{
+	int rc;
+
+	*out = (struct rung_state){ .usable = false };
+	if (rung == RUNG_BPF)
+		rc = try_bpf(host, out);
+	else if (rung == RUNG_PERFRING)
+		rc = try_events(host, -1, true, out);
+	else
+		rc = try_tasks(host, out);
+	out->usable = !rc || out->user_only;
+}
