@@ -152,9 +152,9 @@ static struct demand demand_of(const struct cause_event *e, long long paranoid)
 {
 	if (e->tid < 0)
 		return (struct demand){ "whole CPUs need", paranoid > 0 ? 1 : 0 };
-	if (paranoid > 2)
-		return (struct demand){ "it needs", 3 };
-	return (struct demand){ "kernel stacks need", e->kernel && paranoid > 1 ? 2 : 0 };
+	if (e->kernel && paranoid > 1)
+		return (struct demand){ "kernel stacks need", 2 };
+	return (struct demand){ "it needs", paranoid > 2 ? 3 : 0 };
 }
 
 static bool is_paranoid(const struct host *host, const struct rights *r, const struct cause_event *e, struct cause *out)
@@ -417,7 +417,7 @@ static bool lacks_rights(const struct host *host, const struct rights *r, struct
 	if (r->in_userns && (has_or_admin(r, CAP_BPF) || has_or_admin(r, CAP_PERFMON)))
 		but = NO_USERNS;
 	/* Even where everybody may use bpf(2), stack maps and programs for perf events need more. */
-	if (!host_setting(host, SETTING_BPF, &v) && v > 0)
+	if (strcmp(lacks, "CAP_PERFMON") && !host_setting(host, SETTING_BPF, &v) && v > 0)
 		say(out->text, "kernel.unprivileged_bpf_disabled is %lld; it needs %s%s", v, lacks, but);
 	else if (r->known)
 		say(out->text, "it needs %s%s", lacks, but);
