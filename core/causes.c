@@ -227,7 +227,7 @@ static bool is_foreign(const struct host *host, const struct rights *r, pid_t ti
 	else if (!read_caps(host, task, "CapPrm", &n) && n & ~r->permitted)
 		say(out->text, "thread %d has capabilities that profile lacks: it needs %s", tid, needs);
 	else if (is_undumpable(host, task))
-		say(out->text, "thread %d cannot be dumped, as after a set-user-ID exec: it needs %s", tid, needs);
+		say(out->text, "thread %d is of a process that may not be dumped: it needs %s", tid, needs);
 	else
 		return false;
 	say(out->remedy, "run it as the user of that process, or as root");
