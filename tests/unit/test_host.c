@@ -454,6 +454,51 @@ START_TEST(test_setting)
 }
 END_TEST
 
+#define GROUPS "4 24 27 30 46 100 118 4294967294 "
+#define LONG   GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS GROUPS
+
+static const struct {
+	const char *text; /* NULL: no such task */
+	int rc;
+	const char *value; /* of CapEff, for which there is room for 7 bytes */
+} fields[] = {
+	{ "CapEff:\t01ff\n", 0, "01ff" },
+	{ "CapEff:01ff\n", 0, "01ff" },
+	{ "CapEff:\t 1234567\n", 0, "1234567" },
+	{ "CapEff:\t\n", 0, "" },
+	{ "Name:\tx\nCapEff:\t1\t2\nCapEff:\t3\n", 0, "1\t2" },
+	{ "Groups:\t" LONG "\nCapEff:\t1\n", 0, "1" },
+	{ "Groups:\t" LONG "CapEff:\t2\nCapEff:\t1\n", 0, "1" },
+	{ "CapEff:\t12345678\n", -EFBIG, "" },
+	{ "CapEff:\t" LONG "\n", -EFBIG, "" },
+	{ "CapEff:\t1", -EFBIG, "" },
+	{ "CapEff:", -EFBIG, "" },
+	{ "CapEff\t1\n", -ENOENT, "" },
+	{ "capeff:\t1\n", -ENOENT, "" },
+	{ " CapEff:\t1\n", -ENOENT, "" },
+	{ "CapEffX:\t1\nXCapEff:\t1\n", -ENOENT, "" },
+	{ "Name:\tCapEff:\t1\n", -ENOENT, "" },
+	{ "", -ENOENT, "" },
+	{ "\n\n", -ENOENT, "" },
+	{ NULL, -ENOENT, "" },
+};
+
+START_TEST(test_task_field)
+{
+	char value[8] = "", name[5000];
+
+	if (fields[_i].text)
+		put("proc/self/status", fields[_i].text);
+	ck_assert_int_eq(host_task_field(&host, "self", "CapEff", value, sizeof(value)), fields[_i].rc);
+	ck_assert_str_eq(value, fields[_i].value);
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	ck_assert_int_eq(host_task_field(&host, name, "CapEff", value, sizeof(value)), -ENAMETOOLONG);
+	put("proc/7/status/it", "");
+	ck_assert_int_lt(host_task_field(&host, "7", "CapEff", value, sizeof(value)), 0);
+}
+END_TEST
+
 START_TEST(test_setting_name)
 {
 	char name[5000];
@@ -603,6 +648,7 @@ int main(void)
 	tcase_add_loop_test(files, test_cpu_times_long_line, 0, 4);
 	tcase_add_loop_test(files, test_setting, 0, ARRAY_SIZE(settings));
 	tcase_add_test(files, test_setting_name);
+	tcase_add_loop_test(files, test_task_field, 0, ARRAY_SIZE(fields));
 	tcase_add_loop_test(files, test_memory, 0, ARRAY_SIZE(memory));
 	tcase_add_loop_test(files, test_process, 0, ARRAY_SIZE(tasks));
 	tcase_add_test(files, test_here);

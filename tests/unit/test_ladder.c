@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is asked of the kernel this program's own syscall() answers; an event is a memfd, as long as the smallest ring.
+ */
+#include "tests/unit/unit.h"
+
+#include "core/ladder.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#define MAX_CPUS 8
+
+static struct {
+	int answer[MAX_CPUS]; /* to an event there: -errno */
+	int whole;            /* to one of a whole CPU */
+	int with_kernel;      /* to one with the kernel's part */
+	int bpf;
+	bool no_ring[MAX_CPUS];
+	int opened, bad;
+} kernel;
+
+static int refuse(int rc)
+{
+	errno = -rc;
+	return -1;
+}
+
+static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
+{
+	int rc = kernel.answer[cpu], fd;
+
+	if (!rc && pid < 0)
+		rc = kernel.whole;
+	if (!rc && !a->exclude_kernel)
+		rc = kernel.with_kernel;
+	kernel.bad += !a->disabled || (pid >= 0) != a->inherit || !(a->sample_type & PERF_SAMPLE_CALLCHAIN);
+	if (rc)
+		return refuse(rc);
+	fd = memfd_create("event", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, 2 * sysconf(_SC_PAGESIZE)), 0);
+	if (kernel.no_ring[cpu])
+		ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0); /* mmap(2): EPERM */
+	kernel.opened++;
+	return fd;
+}
+
+long syscall(long nr, ...)
+{
+	const struct perf_event_attr *attr;
+	va_list ap;
+	pid_t pid;
+	int cpu;
+
+	va_start(ap, nr);
+	attr = va_arg(ap, const struct perf_event_attr *);
+	pid = va_arg(ap, pid_t);
+	cpu = va_arg(ap, int);
+	va_end(ap);
+	if (nr == SYS_perf_event_open && attr)
+		return open_event(attr, pid, cpu);
+	if (nr == SYS_bpf && !kernel.bpf)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return refuse(nr == SYS_bpf ? kernel.bpf : -EINVAL);
+}
+
+static char *top;
+static char proc[512], sys[512];
+static struct host host;
+
+static void put(const char *name, const char *text)
+{
+	unit_write(top, name, text, strlen(text));
+}
+
+static void setup(void)
+{
+	top = unit_tmpdir();
+	snprintf(proc, sizeof(proc), "%s/proc", top);
+	snprintf(sys, sizeof(sys), "%s/sys", top);
+	host = (struct host){ .proc = proc, .sys = sys };
+	memset(&kernel, 0, sizeof(kernel));
+	put("sys/devices/system/cpu/online", "0-2\n");
+	put("proc/sys/kernel/perf_event_paranoid", "2\n");
+	put("proc/sys/kernel/perf_event_mlock_kb", "4\n");
+	put("proc/self/status", "CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nSeccomp:\t0\n");
+}
+
+static void teardown(void)
+{
+	unit_rmdir(top);
+}
+
+#define EVENT  "cannot open perf event 'cpu-clock' "
+#define DENIED ": Permission denied"
+#define WHOLE  "kernel.perf_event_paranoid is 2; whole CPUs need CAP_PERFMON or a value below 1"
+#define KERNEL "kernel.perf_event_paranoid is 2; kernel stacks need CAP_PERFMON or a value below 2"
+#define RING   "cannot map the ring of a perf event on CPU "
+
+static const struct {
+	enum rung rung;
+	int answer[MAX_CPUS], whole, with_kernel;
+	bool no_ring[MAX_CPUS];
+	bool usable, user_only;
+	int code;
+	const char *says; /* begins with */
+	bool remedy;
+	int opened;
+} rows[] = {
+	{ .rung = RUNG_PERFRING, .usable = true, .says = "", .opened = 3 },
+	{ .rung = RUNG_PERFRING,
+	  .whole = -EACCES,
+	  .code = -EACCES,
+	  .says = EVENT "on CPU 0" DENIED " (" WHOLE ")",
+	  .remedy = true },
+	{ .rung = RUNG_PERFRING,
+	  .with_kernel = -EACCES,
+	  .code = -EACCES,
+	  .says = EVENT "on CPU 0" DENIED,
+	  .remedy = true },
+	{ .rung = RUNG_PERFRING,
+	  .answer = { 0, 0, -EMFILE },
+	  .code = -EMFILE,
+	  .says = EVENT "on CPU 2: Too many open files (RLIMIT_NOFILE is ",
+	  .remedy = true,
+	  .opened = 2 },
+	{ .rung = RUNG_PERFRING,
+	  .answer = { 0, -EBUSY, 0 },
+	  .code = -EBUSY,
+	  .says = EVENT "on CPU 1: Device or resource busy",
+	  .opened = 1 },
+	{ .rung = RUNG_PERFRING, .answer = { -ENODEV, 0, 0 }, .usable = true, .says = "", .opened = 2 },
+	{ .rung = RUNG_PERFRING, .answer = { 0, 0, -ENODEV }, .usable = true, .says = "", .opened = 2 },
+	{ .rung = RUNG_PERFRING, .answer = { -ENODEV, -EBUSY, 0 }, .code = -EBUSY, .says = EVENT "on CPU 1: " },
+	{ .rung = RUNG_PERFRING,
+	  .answer = { -ENODEV, -ENODEV, -ENODEV },
+	  .code = -ENODEV,
+	  .says = EVENT "on any CPU: No such device" },
+	{ .rung = RUNG_PERFRING,
+	  .no_ring = { false, true },
+	  .code = -EPERM,
+	  .says = RING "1: Operation not permitted (kernel.perf_event_mlock_kb is 4 and RLIMIT_MEMLOCK ",
+	  .remedy = true,
+	  .opened = 2 },
+
+	{ .rung = RUNG_TASKS, .usable = true, .says = "", .opened = 3 },
+	{ .rung = RUNG_TASKS, .whole = -EACCES, .usable = true, .says = "", .opened = 3 },
+	{ .rung = RUNG_TASKS,
+	  .with_kernel = -EACCES,
+	  .usable = true,
+	  .user_only = true,
+	  .code = -EACCES,
+	  .says = "user stacks only: " KERNEL,
+	  .remedy = true,
+	  .opened = 3 },
+	{ .rung = RUNG_TASKS,
+	  .with_kernel = -EPERM,
+	  .usable = true,
+	  .user_only = true,
+	  .code = -EPERM,
+	  .says = "user stacks only: " KERNEL,
+	  .remedy = true,
+	  .opened = 3 },
+	{ .rung = RUNG_TASKS,
+	  .answer = { 0, -EACCES },
+	  .code = -EACCES,
+	  .says = EVENT "of a thread on CPU 1" DENIED,
+	  .opened = 2 },
+	{ .rung = RUNG_TASKS,
+	  .answer = { -ENOSYS },
+	  .code = -ENOSYS,
+	  .says = EVENT "of a thread on CPU 0: Function not implemented",
+	  .remedy = true },
+	{ .rung = RUNG_TASKS,
+	  .no_ring = { true },
+	  .code = -EPERM,
+	  .says = RING "0: Operation not permitted (",
+	  .remedy = true,
+	  .opened = 2 },
+
+	{ .rung = RUNG_BPF, .usable = true, .says = "", .opened = 3 },
+	{ .rung = RUNG_BPF,
+	  .whole = -EACCES,
+	  .code = -EACCES,
+	  .says = EVENT "on CPU 0" DENIED " (" WHOLE ")",
+	  .remedy = true },
+	{ .rung = RUNG_BPF,
+	  .no_ring = { true },
+	  .code = -EPERM,
+	  .says = RING "0: Operation not permitted (",
+	  .remedy = true,
+	  .opened = 1 },
+};
+
+START_TEST(test_rung)
+{
+	int before = unit_open_fds();
+	struct rung_state s;
+
+	memcpy(kernel.answer, rows[_i].answer, sizeof(kernel.answer));
+	memcpy(kernel.no_ring, rows[_i].no_ring, sizeof(kernel.no_ring));
+	kernel.whole = rows[_i].whole;
+	kernel.with_kernel = rows[_i].with_kernel;
+	ladder_try(&host, rows[_i].rung, &s);
+	ck_assert_int_eq(s.usable, rows[_i].usable);
+	ck_assert_int_eq(s.user_only, rows[_i].user_only);
+	ck_assert_int_eq(s.why.code, rows[_i].code);
+	ck_assert_msg(!strncmp(s.why.msg, rows[_i].says, strlen(rows[_i].says)), "%s", s.why.msg);
+	ck_assert_int_eq(!*s.why.msg, !*rows[_i].says);
+	ck_assert_int_eq(!!*s.cause.remedy, rows[_i].remedy);
+	ck_assert_int_eq(kernel.opened, rows[_i].opened);
+	ck_assert_int_eq(kernel.bad, 0);
+	ck_assert_int_eq(unit_open_fds(), before);
+}
+END_TEST
+
+START_TEST(test_user_only_unexplained)
+{
+	struct rung_state s;
+
+	put("proc/sys/kernel/perf_event_paranoid", "1\n");
+	kernel.with_kernel = -EACCES;
+	ladder_try(&host, RUNG_TASKS, &s);
+	ck_assert(s.usable && s.user_only);
+	ck_assert_str_eq(s.why.msg, "user stacks only: " EVENT "of a thread on CPU 0" DENIED);
+	ck_assert_str_eq(s.cause.remedy, "");
+}
+END_TEST
+
+/* Then no event is tried. */
+START_TEST(test_no_bpf)
+{
+	static const int codes[] = { -EPERM, -ENOSYS, -EINVAL };
+	int before = unit_open_fds();
+	struct rung_state s;
+
+	kernel.bpf = codes[_i];
+	ladder_try(&host, RUNG_BPF, &s);
+	ck_assert(!s.usable);
+	ck_assert_int_eq(s.why.code, codes[_i]);
+	ck_assert_ptr_nonnull(strstr(s.why.msg, strerror(-codes[_i])));
+	ck_assert_int_eq(!!*s.cause.remedy, codes[_i] == -EPERM);
+	ck_assert_int_eq(kernel.opened, 0);
+	ck_assert_int_eq(unit_open_fds(), before);
+}
+END_TEST
+
+START_TEST(test_no_cpus)
+{
+	struct rung_state s;
+
+	put("sys/devices/system/cpu/online", "none\n");
+	ladder_try(&host, (enum rung)_i, &s);
+	ck_assert(!s.usable);
+	ck_assert_int_eq(s.why.code, -EINVAL);
+	ck_assert_ptr_nonnull(strstr(s.why.msg, "not a list of CPUs"));
+}
+END_TEST
+
+/* Scripts know them. */
+START_TEST(test_names)
+{
+	static const char *const names[RUNG_NR] = { "bpf", "perfring", "perfring-tasks" };
+	enum rung rung;
+
+	for (rung = 0; rung < RUNG_NR; rung++) {
+		ck_assert_str_eq(rung_name(rung), names[rung]);
+		ck_assert_uint_gt(strlen(rung_does(rung)), 0);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("ladder");
+	TCase *t = tcase_create("ladder");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, test_rung, 0, ARRAY_SIZE(rows));
+	tcase_add_test(t, test_user_only_unexplained);
+	tcase_add_loop_test(t, test_no_bpf, 0, 3);
+	tcase_add_loop_test(t, test_no_cpus, 0, RUNG_NR);
+	tcase_add_test(t, test_names);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}
