@@ -609,6 +609,7 @@ const struct backend_ops backend_bpf = {
 	.name = "bpf",
 	.does = "counts stacks in the kernel",
 	.source = bpf_source,
+	.files = 16, /* a dozen maps, the program, and what libbpf opens while it loads them */
 	.in_kernel = true,
 	.probe = bpf_probe,
 	.open = bpf_open,

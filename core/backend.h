@@ -88,6 +88,7 @@ struct backend_ops {
 	const char *name;   /* of --backend, --stats, --list-backends: stable */
 	const char *does;   /* half a line for --list-backends */
 	const char *source; /* of the program it runs in the kernel, for --ebpf; NULL: none */
+	unsigned int files; /* it has open during a run, beside those of each event: maps, programs */
 	bool in_kernel;     /* counts there and passes on what it cannot count: the ring's reader runs behind it */
 
 	/* Can it work here? Tried, not guessed; leaves nothing behind. @forced: asked for by name. */

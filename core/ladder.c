@@ -7,9 +7,11 @@
 #include "core/events.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct {
@@ -90,47 +92,88 @@ static int open_trial(const struct host *host, const struct cause_event *event, 
 	return cause_err(&out->why, rc, &out->cause, "cannot map the ring of a perf event on CPU %d", cpu);
 }
 
-/* On all of @cpus at once: their rings share a limit. */
-static int try_on(const struct host *host, const struct cause_event *event, const struct cpu_list *cpus,
+/* Of a run there is more to open than events. */
+static int hold_files(const struct host *host, const struct cause_event *event, struct trial *t, size_t nr,
+		      struct rung_state *out)
+{
+	size_t i;
+	int rc;
+
+	for (i = 0; i < nr; i++)
+		t[i] = (struct trial){ -1, MAP_FAILED };
+	for (i = 0; i < nr; i++) {
+		t[i].fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+		if (t[i].fd >= 0)
+			continue;
+		rc = -errno;
+		cause_of_event(host, event, rc, &out->cause);
+		return cause_err(&out->why, rc, &out->cause, "cannot open the files of a run");
+	}
+	return 0;
+}
+
+/* Return: 0, also where some of @cpus have just gone offline; -errno, described. */
+static int open_on(const struct host *host, const struct cause_event *event, const struct cpu_list *cpus,
+		   struct trial *trials, size_t *nr, struct rung_state *out)
+{
+	size_t opened = 0;
+	int rc = 0;
+
+	for (*nr = 0; *nr < cpus->nr && (!rc || rc == -ENODEV); ++*nr) {
+		rc = open_trial(host, event, cpus->cpu[*nr], &trials[*nr], out);
+		opened += !rc;
+	}
+	if (rc != -ENODEV || opened)
+		return rc == -ENODEV ? 0 : rc;
+	return err_sys(&out->why, rc, "cannot open perf event '%s' on any CPU", event->type->name);
+}
+
+/* On all of @cpus at once, and keeping @files more: the rings share a limit, and so do descriptors. */
+static int try_on(const struct host *host, const struct cause_event *event, const struct cpu_list *cpus, size_t files,
 		  struct rung_state *out)
 {
-	struct trial *trials = calloc(cpus->nr, sizeof(*trials));
-	size_t i, nr = 0, opened = 0;
-	int rc = 0;
+	struct trial *trials = calloc(cpus->nr + files, sizeof(*trials));
+	size_t nr = 0;
+	int rc;
 
 	if (!trials)
 		return err_sys(&out->why, -ENOMEM, "cannot remember %zu CPUs", cpus->nr);
-	for (i = 0; i < cpus->nr && (!rc || rc == -ENODEV); i++) {
-		rc = open_trial(host, event, cpus->cpu[i], &trials[nr++], out);
-		opened += !rc;
+	rc = open_on(host, event, cpus, trials, &nr, out);
+	if (!rc) {
+		rc = hold_files(host, event, trials + nr, files, out);
+		nr += files;
 	}
-	if (rc == -ENODEV)
-		rc = opened ? 0 : err_sys(&out->why, rc, "cannot open perf event '%s' on any CPU", event->type->name);
 	while (nr)
 		close_trial(&trials[--nr]);
 	free(trials);
 	return rc;
 }
 
-static int try_events(const struct host *host, pid_t tid, bool kernel, struct rung_state *out)
+/* @backend: NULL: only rings are read; else what counts in the kernel, and has an event more on each CPU. */
+static int try_events(const struct host *host, const struct backend_ops *backend, pid_t tid, bool kernel,
+		      struct rung_state *out)
 {
 	const struct cause_event event = { event_default(), 1, tid, kernel };
+	size_t files = 1; /* of signals */
 	struct cpu_list cpus;
 	int rc = host_online_cpus(host, &cpus, &out->why);
 
 	if (rc)
 		return rc;
-	rc = try_on(host, &event, &cpus, out);
+	if (backend)
+		files += backend->files + cpus.nr;
+	rc = try_on(host, &event, &cpus, files, out);
 	cpu_list_release(&cpus);
 	return rc;
 }
 
 static int try_bpf(const struct host *host, struct rung_state *out)
 {
-	int rc = backend_in_kernel()->probe(false, &out->why);
+	const struct backend_ops *backend = backend_in_kernel();
+	int rc = backend->probe(false, &out->why);
 
 	if (!rc)
-		return try_events(host, -1, true, out);
+		return try_events(host, backend, -1, true, out);
 	if (kernel_bpf_taints())
 		snprintf(out->cause.remedy, sizeof(out->cause.remedy), "--backend=bpf, which taints it");
 	else if (rc == -EOPNOTSUPP && kernel_in_pid_namespace())
@@ -144,11 +187,11 @@ static int try_bpf(const struct host *host, struct rung_state *out)
 static int try_tasks(const struct host *host, struct rung_state *out)
 {
 	struct rung_state user = { .usable = false };
-	int rc = try_events(host, 0, true, out);
+	int rc = try_events(host, NULL, 0, true, out);
 
 	if (rc != -EACCES && rc != -EPERM)
 		return rc;
-	rc = try_events(host, 0, false, &user);
+	rc = try_events(host, NULL, 0, false, &user);
 	if (rc) {
 		*out = user;
 		return rc;
@@ -161,14 +204,21 @@ static int try_tasks(const struct host *host, struct rung_state *out)
 
 void ladder_try(const struct host *host, enum rung rung, struct rung_state *out)
 {
+	struct rlimit limit = { 0 }, raised;
+	bool limited = !getrlimit(RLIMIT_NOFILE, &limit);
 	int rc;
 
 	*out = (struct rung_state){ .usable = false };
+	raised = (struct rlimit){ limit.rlim_max, limit.rlim_max };
+	if (limited)
+		setrlimit(RLIMIT_NOFILE, &raised); /* as a run does */
 	if (rung == RUNG_BPF)
 		rc = try_bpf(host, out);
 	else if (rung == RUNG_PERFRING)
-		rc = try_events(host, -1, true, out);
+		rc = try_events(host, NULL, -1, true, out);
 	else
 		rc = try_tasks(host, out);
 	out->usable = !rc || out->user_only;
+	if (limited)
+		setrlimit(RLIMIT_NOFILE, &limit);
 }
