@@ -45,7 +45,7 @@ static int perfring_probe(bool forced, struct err *err)
 	struct rung_state s;
 
 	(void)forced;
-	ladder_try(&host_here, RUNG_PERFRING, &s);
+	ladder_try(&host_here, RUNG_PERFRING, 0, &s);
 	return s.usable ? 0 : err_set(err, s.why.code, "%s", s.why.msg);
 }
 

@@ -149,31 +149,38 @@ static int try_on(const struct host *host, const struct cause_event *event, cons
 	return rc;
 }
 
-/* @backend: NULL: only rings are read; else what counts in the kernel, and has an event more on each CPU. */
-static int try_events(const struct host *host, const struct backend_ops *backend, pid_t tid, bool kernel,
-		      struct rung_state *out)
+struct attempt {
+	pid_t tid;
+	bool kernel;
+	size_t files, files_per_cpu;
+};
+
+static int try_events(const struct host *host, const struct attempt *a, struct rung_state *out)
 {
-	const struct cause_event event = { event_default(), 1, tid, kernel };
-	size_t files = 1; /* of signals */
+	const struct cause_event event = { event_default(), 1, a->tid, a->kernel };
 	struct cpu_list cpus;
 	int rc = host_online_cpus(host, &cpus, &out->why);
 
 	if (rc)
 		return rc;
-	if (backend)
-		files += backend->files + cpus.nr;
-	rc = try_on(host, &event, &cpus, files, out);
+	rc = try_on(host, &event, &cpus, a->files + a->files_per_cpu * cpus.nr, out);
 	cpu_list_release(&cpus);
 	return rc;
 }
 
-static int try_bpf(const struct host *host, struct rung_state *out)
+static int try_rings(const struct host *host, size_t files, struct rung_state *out)
+{
+	return try_events(host, &(struct attempt){ -1, true, files, 0 }, out);
+}
+
+/* There is an event more for each CPU, of what the program has to say. */
+static int try_bpf(const struct host *host, size_t files, struct rung_state *out)
 {
 	const struct backend_ops *backend = backend_in_kernel();
 	int rc = backend->probe(false, &out->why);
 
 	if (!rc)
-		return try_events(host, backend, -1, true, out);
+		return try_events(host, &(struct attempt){ -1, true, files + backend->files, 1 }, out);
 	if (kernel_bpf_taints())
 		snprintf(out->cause.remedy, sizeof(out->cause.remedy), "--backend=bpf, which taints it");
 	else if (rc == -EOPNOTSUPP && kernel_in_pid_namespace())
@@ -184,14 +191,14 @@ static int try_bpf(const struct host *host, struct rung_state *out)
 }
 
 /* Who may not see the kernel may perhaps see user code. */
-static int try_tasks(const struct host *host, struct rung_state *out)
+static int try_tasks(const struct host *host, size_t files, struct rung_state *out)
 {
 	struct rung_state user = { .usable = false };
-	int rc = try_events(host, NULL, 0, true, out);
+	int rc = try_events(host, &(struct attempt){ 0, true, files, 0 }, out);
 
 	if (rc != -EACCES && rc != -EPERM)
 		return rc;
-	rc = try_events(host, NULL, 0, false, &user);
+	rc = try_events(host, &(struct attempt){ 0, false, files, 0 }, &user);
 	if (rc) {
 		*out = user;
 		return rc;
@@ -202,7 +209,7 @@ static int try_tasks(const struct host *host, struct rung_state *out)
 		       *out->cause.text ? out->cause.text : user.why.msg);
 }
 
-void ladder_try(const struct host *host, enum rung rung, struct rung_state *out)
+void ladder_try(const struct host *host, enum rung rung, size_t files, struct rung_state *out)
 {
 	struct rlimit limit = { 0 }, raised;
 	bool limited = !getrlimit(RLIMIT_NOFILE, &limit);
@@ -213,11 +220,11 @@ void ladder_try(const struct host *host, enum rung rung, struct rung_state *out)
 	if (limited)
 		setrlimit(RLIMIT_NOFILE, &raised); /* as a run does */
 	if (rung == RUNG_BPF)
-		rc = try_bpf(host, out);
+		rc = try_bpf(host, files, out);
 	else if (rung == RUNG_PERFRING)
-		rc = try_events(host, NULL, -1, true, out);
+		rc = try_rings(host, files, out);
 	else
-		rc = try_tasks(host, out);
+		rc = try_tasks(host, files, out);
 	out->usable = !rc || out->user_only;
 	if (limited)
 		setrlimit(RLIMIT_NOFILE, &limit);

@@ -12,6 +12,8 @@ enum rung {
 	RUNG_NR,
 };
 
+#define RUN_FILES 1 /* open before a run tries a rung: of signals */
+
 /** struct rung_state - can a rung be used here? */
 struct rung_state {
 	bool usable;
@@ -29,8 +31,10 @@ const char *rung_does(enum rung rung);
  * ladder_try() - do what a run on @rung would begin with, and undo it: a BPF map and program, an event and the smallest
  * ring for each CPU that is online; on RUNG_TASKS they are of the calling thread.
  *
+ * @files: that a run has open by then, and this process has not
+ *
  * On a host that the first bpf(2) would taint RUNG_BPF is not tried, and not usable.
  */
-void ladder_try(const struct host *host, enum rung rung, struct rung_state *out);
+void ladder_try(const struct host *host, enum rung rung, size_t files, struct rung_state *out);
 
 #endif

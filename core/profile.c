@@ -62,7 +62,7 @@ static void list_backends(FILE *out, bool for_scripts)
 	enum rung rung;
 
 	for (rung = 0; rung < RUNG_NR; rung++) {
-		ladder_try(&host_here, rung, &s);
+		ladder_try(&host_here, rung, RUN_FILES, &s);
 		if (for_scripts)
 			list_rung(out, rung, &s);
 		else

@@ -204,7 +204,7 @@ START_TEST(test_rung)
 	memcpy(kernel.no_ring, rows[_i].no_ring, sizeof(kernel.no_ring));
 	kernel.whole = rows[_i].whole;
 	kernel.with_kernel = rows[_i].with_kernel;
-	ladder_try(&host, rows[_i].rung, &s);
+	ladder_try(&host, rows[_i].rung, RUN_FILES, &s);
 	ck_assert_int_eq(s.usable, rows[_i].usable);
 	ck_assert_int_eq(s.user_only, rows[_i].user_only);
 	ck_assert_int_eq(s.why.code, rows[_i].code);
@@ -223,7 +223,7 @@ START_TEST(test_user_only_unexplained)
 
 	put("proc/sys/kernel/perf_event_paranoid", "1\n");
 	kernel.with_kernel = -EACCES;
-	ladder_try(&host, RUNG_TASKS, &s);
+	ladder_try(&host, RUNG_TASKS, RUN_FILES, &s);
 	ck_assert(s.usable && s.user_only);
 	ck_assert_str_eq(s.why.msg, "user stacks only: " EVENT "of a thread on CPU 0" DENIED);
 	ck_assert_str_eq(s.cause.remedy, "");
@@ -238,7 +238,7 @@ START_TEST(test_no_bpf)
 	struct rung_state s;
 
 	kernel.bpf = codes[_i];
-	ladder_try(&host, RUNG_BPF, &s);
+	ladder_try(&host, RUNG_BPF, RUN_FILES, &s);
 	ck_assert(!s.usable);
 	ck_assert_int_eq(s.why.code, codes[_i]);
 	ck_assert_ptr_nonnull(strstr(s.why.msg, strerror(-codes[_i])));
@@ -253,7 +253,7 @@ START_TEST(test_no_cpus)
 	struct rung_state s;
 
 	put("sys/devices/system/cpu/online", "none\n");
-	ladder_try(&host, (enum rung)_i, &s);
+	ladder_try(&host, (enum rung)_i, RUN_FILES, &s);
 	ck_assert(!s.usable);
 	ck_assert_int_eq(s.why.code, -EINVAL);
 	ck_assert_ptr_nonnull(strstr(s.why.msg, "not a list of CPUs"));
