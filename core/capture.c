@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,9 +126,6 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 void capture_command(struct capture *cap, struct command *command)
 {
 	cap->command = command;
-	cap->command_pid = command_pid(command);
-	cap->followed = &cap->command_pid;
-	cap->nr_followed = 1;
 }
 
 static void close_backends(struct capture *cap)
@@ -210,31 +208,94 @@ static const struct backend_ops *asked_for(const struct capture *cap)
 /* The reader's is about whole CPUs: that threads can be followed is found out by opening their events. */
 static int probe(const struct capture *cap, const struct backend_ops *ops, bool forced, struct err *err)
 {
-	return cap->nr_followed && ops == backend_reader() ? 0 : ops->probe(forced, err);
+	return cap->followed && ops == backend_reader() ? 0 : ops->probe(forced, err);
 }
 
-static int open_first_usable(struct capture *cap, struct err *err)
+/* @tasks: on threads, not on whole CPUs */
+static int try(struct capture *cap, const struct backend_ops *ops, bool tasks, struct err *err)
+{
+	int rc;
+
+	if (tasks) {
+		cap->followed = followed_new(cap);
+		if (!cap->followed)
+			return err_sys(err, -ENOMEM, "cannot follow threads");
+	}
+	rc = probe(cap, ops, cap->options->backend, err);
+	if (!rc)
+		rc = open_with(cap, ops, err);
+	if (rc) {
+		followed_free(cap->followed);
+		cap->followed = NULL;
+	}
+	return rc;
+}
+
+static void __attribute__((format(printf, 2, 3))) add_reason(struct capture *cap, const char *fmt, ...)
+{
+	size_t used = strlen(cap->reason);
+	va_list ap;
+
+	if (used)
+		used += (size_t)snprintf(cap->reason + used, sizeof(cap->reason) - used, "; ");
+	if (used >= sizeof(cap->reason))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(cap->reason + used, sizeof(cap->reason) - used, fmt, ap);
+	va_end(ap);
+}
+
+/* Whole CPUs may not be sampled: then those threads that may. */
+static int open_on_tasks(struct capture *cap, struct err *err)
+{
+	char followed[128];
+	int rc = try(cap, backend_reader(), true, err);
+	struct err why = *err;
+
+	if (rc)
+		return err_set(err, rc, "%s; %s", why.msg, cap->reason);
+	followed_describe(cap->followed, followed, sizeof(followed));
+	add_reason(cap, "%s", followed);
+	return 0;
+}
+
+/* On whole CPUs; but a command is followed. Return: of the last one that was tried. */
+static int open_on_cpus(struct capture *cap, struct err *err)
 {
 	const struct backend_ops *ops;
 	struct err why = { 0 };
 	unsigned int i;
-	size_t used = 0;
 	int rc = -ENODEV;
 
-	for (i = 0; (ops = backend_at(i)); i++) {
-		rc = probe(cap, ops, false, &why);
-		if (!rc)
-			rc = open_with(cap, ops, &why);
-		if (!rc && !used)
-			snprintf(cap->reason, sizeof(cap->reason), "the first choice works here");
-		if (!rc)
-			return 0;
-		used = strlen(cap->reason);
-		snprintf(cap->reason + used, sizeof(cap->reason) - used, "%s%s cannot be used: %s", used ? "; " : "",
-			 ops->name, why.msg);
-		used = 1;
+	for (i = 0; (ops = backend_at(i)) && rc; i++) {
+		rc = try(cap, ops, cap->command, &why);
+		if (rc)
+			add_reason(cap, "%s cannot be used: %s", ops->name, why.msg);
+		else if (!i)
+			add_reason(cap, "the first choice works here");
 	}
-	return err_set(err, rc, "%s", cap->reason);
+	return rc ? err_set(err, rc, "%s", cap->reason) : 0;
+}
+
+static int open_asked_for(struct capture *cap, struct err *err)
+{
+	int rc = try(cap, asked_for(cap), cap->command, err);
+
+	add_reason(cap, "asked for");
+	if (rc && asked_for(cap) == backend_reader())
+		add_reason(cap, "it cannot be used on whole CPUs: %s", err->msg);
+	return rc;
+}
+
+/* The rungs of the ladder, from above. */
+static int open_wanted(struct capture *cap, struct err *err)
+{
+	const char *backend = cap->options->backend;
+	int rc = backend ? open_asked_for(cap, err) : open_on_cpus(cap, err);
+
+	if ((rc != -EACCES && rc != -EPERM) || cap->command || (backend && asked_for(cap) != backend_reader()))
+		return rc;
+	return open_on_tasks(cap, err);
 }
 
 static bool take_signal(struct capture *cap)
@@ -266,7 +327,7 @@ static void drop_privileges(struct capture *cap)
 	if (!cap->options->input)
 		need.uses |= PRIVILEGES_PROCESSES;
 	/* Of what is followed the kernel opens those to come. */
-	if (!cap->options->input && !cap->nr_followed)
+	if (!cap->options->input && !cap->followed)
 		need.uses |= PRIVILEGES_EVENTS;
 	if ((cap->nr_backends && cap->backends[0].ops->in_kernel) || cap->filter.cgroup_ids || cap->filter.mntns_ids)
 		need.uses |= PRIVILEGES_BPF;
@@ -306,14 +367,7 @@ int capture_open(struct capture *cap, struct err *err)
 	if (rc < 0)
 		return rc;
 	cap->signal_fd = rc;
-	if (o->backend) {
-		snprintf(cap->reason, sizeof(cap->reason), "asked for");
-		rc = probe(cap, asked_for(cap), true, err);
-		if (!rc)
-			rc = open_with(cap, asked_for(cap), err);
-	} else {
-		rc = open_first_usable(cap, err);
-	}
+	rc = open_wanted(cap, err);
 	if (!rc)
 		drop_privileges(cap);
 	return rc;
@@ -434,7 +488,7 @@ struct waiting {
 	size_t nr;
 };
 
-/* A CPU that is offline has no event: poll(2) passes over -1. */
+/* A CPU that is offline has no event: poll(2) passes over -1. Of several that share a ring one is enough. */
 static void list_events(const struct capture *cap, struct waiting *w)
 {
 	size_t i;
@@ -455,8 +509,19 @@ static int wait_for_events(const struct capture *cap, struct waiting *w, struct 
 	return 0;
 }
 
+/* Of those that share a ring, the one behind @fd, whose thread has ended; -1: there is no other. */
+static int other_fd(const struct capture_event *e, int fd)
+{
+	size_t i = 0;
+
+	if (fd != e->fd)
+		while (i < e->nr_more && e->more[i++] != fd)
+			;
+	return i < e->nr_more ? e->more[i] : -1;
+}
+
 /* Sleep until a ring wants to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
-static int wait_for_work(struct waiting *w, uint64_t until, struct err *err)
+static int wait_for_work(const struct capture *cap, struct waiting *w, uint64_t until, struct err *err)
 {
 	size_t i;
 	int gone = 0;
@@ -465,8 +530,11 @@ static int wait_for_work(struct waiting *w, uint64_t until, struct err *err)
 		return err_sys(err, -errno, "cannot poll the perf events");
 	for (i = 0; i < w->nr; i++) {
 		if (w->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL)) {
-			w->fds[i].fd = -1; /* it would be ready for ever */
-			gone = 1;
+			/* It would be ready for ever. */
+			bool is_event = i > 0 && i <= cap->nr_events;
+
+			w->fds[i].fd = is_event ? other_fd(&cap->events[i - 1], w->fds[i].fd) : -1;
+			gone |= w->fds[i].fd < 0;
 		}
 	}
 	return gone;
@@ -501,7 +569,7 @@ static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 		return rc;
 	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
 	do {
-		int gone = wait_for_work(&w, cap->signalled ? 0 : until, err);
+		int gone = wait_for_work(cap, &w, cap->signalled ? 0 : until, err);
 
 		rc = gone < 0 ? gone : drain(cap, err);
 		if (!rc)
@@ -605,7 +673,7 @@ static int begin(struct capture *cap, struct err *err)
 		rc = keep_rings(cap, err);
 	if (!rc)
 		rc = release_rings(cap, err);
-	if (!rc && !cap->command)
+	if (!rc && !cap->attr.enable_on_exec)
 		rc = events_enable(cap, err);
 
 	cap->began_ns = now_ns();
@@ -779,7 +847,7 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 
 	*out = cap->shortfall;
 	/* How long what is followed has been running is not known. */
-	if (o->input || !event_is_clock(o->event) || cap->nr_followed)
+	if (o->input || !event_is_clock(o->event) || cap->followed)
 		return false;
 	out->period_ns = o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
 	out->nr_cpus = cap->nr_cpus;
@@ -820,6 +888,7 @@ void capture_free(struct capture *cap)
 		stacks_free(cap->sets[i].stacks);
 		compare_free(cap->sets[i].compare);
 	}
+	followed_free(cap->followed);
 	tasks_free(cap->tasks);
 	perf_maps_free(cap->perf_maps);
 	open_files_free(cap->files.open_files);

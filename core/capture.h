@@ -13,6 +13,7 @@
 #include "core/backend.h"
 #include "core/command.h"
 #include "core/filter.h"
+#include "core/followed.h"
 #include "core/host.h"
 #include "core/mapped_files.h"
 #include "core/options.h"
@@ -77,15 +78,10 @@ struct capture {
 	bool unwinds;       /* user stacks are unwound here: samples with a user part come with what that needs */
 	bool gap;           /* see capture_gap() */
 
-	/*
-	 * Threads that are sampled, each with all that it makes from now on, instead of whole CPUs; NULL: these. Less
-	 * rights are needed for them.
-	 */
-	const pid_t *followed;
-	size_t nr_followed;
-	struct command *command; /* which is the only one followed, from its exec on; NULL: there is none */
-	pid_t command_pid;
-	struct err user_only; /* why only user code is sampled, and user stacks; code 0: not because of the kernel */
+	struct followed *followed; /* threads that are sampled instead of whole CPUs; NULL: these */
+	struct command *command;   /* nothing but this is asked for, from its exec on; NULL: there is none */
+	struct err user_only;  /* why only user code is sampled, and user stacks; code 0: not because of the kernel */
+	struct err unfollowed; /* how many threads could not be followed, and why; code 0: all are */
 
 	/* The attributes the kernel accepted; the same sample_type for all events, so one decoder serves all rings. */
 	struct perf_event_attr attr, notes_attr;
@@ -138,7 +134,8 @@ void capture_command(struct capture *cap, struct command *command);
 
 /**
  * capture_open() - open events and backend. When the options name a backend only that one is tried, else each in
- * order of preference; then @cap->reason says why the earlier ones were not taken. Then this process gives up what
+ * order of preference; then @cap->reason says why the earlier ones were not taken. Where whole CPUs may not be sampled,
+ * threads are followed instead; then its last sentence is about them. Then this process gives up what
  * rights it does not need any more, see core/privileges.h: call it before there is another thread.
  */
 int capture_open(struct capture *cap, struct err *err);

@@ -6,6 +6,7 @@
 #include "core/causes.h"
 #include "core/cgroup.h"
 #include "core/clock.h"
+#include "core/followed.h"
 #include "core/watch.h"
 
 #include <errno.h>
@@ -69,8 +70,8 @@ static void fill_attr(struct capture *cap, bool with_notes)
 		.sample_max_stack = (uint16_t)cap->asked,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.inherit = cap->nr_followed > 0,
-		.enable_on_exec = !!cap->command,
+		.inherit = cap->followed && !o->by_tid,
+		.enable_on_exec = cap->followed && cap->command,
 	};
 	if (with_notes)
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
@@ -134,7 +135,7 @@ static int refused(const struct capture *cap, pid_t tid, int cpu, bool kernel, i
 	const struct options *o = cap->options;
 	struct cause why;
 
-	if (!cap->nr_followed)
+	if (tid < 0)
 		return capture_open_error(cap->host, o->event, o->freq_hz, cpu, code, err);
 	cause_of_event(cap->host, &(struct cause_event){ o->event, o->freq_hz, tid, kernel }, code, &why);
 	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", o->event->name, tid,
@@ -212,62 +213,36 @@ static int open_user_only(struct capture *cap, const struct capture_event *e, pi
 	return fd;
 }
 
-static int keep_event(struct capture_event *e, int fd)
+int event_open(struct capture *cap, const struct capture_event *e, pid_t tid)
 {
-	int *more;
+	int fd = open_for(cap, e, tid);
 
-	if (e->fd < 0) {
-		e->fd = fd;
-		return 0;
-	}
-	more = reallocarray(e->more, e->nr_more + 1, sizeof(*more));
-	if (!more) {
-		close(fd);
-		return -ENOMEM;
-	}
-	e->more = more;
-	e->more[e->nr_more++] = fd;
-	return 0;
+	return fd < 0 && tid >= 0 ? open_user_only(cap, e, tid, fd) : fd;
 }
 
-/* Of all that are followed, but for those that have ended meanwhile. */
-static int open_followed(struct capture *cap, struct capture_event *e, struct err *err)
+int event_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code, struct err *err)
 {
-	int rc = 0, fd = -ESRCH;
-	size_t i;
-
-	for (i = 0; i < cap->nr_followed && !rc; i++) {
-		fd = open_for(cap, e, cap->followed[i]);
-		if (fd < 0)
-			fd = open_user_only(cap, e, cap->followed[i], fd);
-		if (fd >= 0)
-			rc = keep_event(e, fd);
-		else if (fd != -ESRCH)
-			return refused(cap, cap->followed[i], e->cpu, cap->options->kernel_only, fd, err);
-	}
-	if (rc)
-		return err_sys(err, rc, "cannot remember %zu events", cap->nr_followed);
-	return e->fd >= 0 ? 0 : refused(cap, cap->followed[0], e->cpu, false, fd, err);
+	return refused(cap, tid, e->cpu, tid < 0 || cap->options->kernel_only, code, err);
 }
 
 static int open_whole(struct capture *cap, struct capture_event *e, struct err *err)
 {
-	int fd = open_for(cap, e, -1);
+	int fd = event_open(cap, e, -1);
 
 	if (fd == -ENODEV)
 		return -ENODEV;
 	if (fd == -EINVAL && cap->attr.sample_type & PERF_SAMPLE_CGROUP)
 		return err_set(err, fd, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", no_cgroups);
 	if (fd < 0)
-		return refused(cap, -1, e->cpu, true, fd, err);
+		return event_refused(cap, e, -1, fd, err);
 	e->fd = fd;
 	return 0;
 }
 
-/* Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
+/* Where threads are followed, their events are open. Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
 static int open_event(struct capture *cap, struct capture_event *e, struct err *err)
 {
-	int rc = cap->nr_followed ? open_followed(cap, e, err) : open_whole(cap, e, err);
+	int rc = cap->followed ? (e->fd < 0 ? -ENODEV : 0) : open_whole(cap, e, err);
 
 	if (!rc && has_notes(cap) && e->samples)
 		rc = open_notes(cap, e, err);
@@ -338,8 +313,10 @@ static int make_places(struct capture *cap, const struct cpu_list *possible)
 static int open_all(struct capture *cap, const struct cpu_list *online, struct err *err)
 {
 	size_t i;
-	int rc;
+	int rc = cap->followed ? followed_open(cap, online, err) : 0;
 
+	if (rc)
+		return rc;
 	for (i = 0; i < cap->nr_events; i++) {
 		struct capture_event *e = &cap->events[i];
 
@@ -366,7 +343,7 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 		cap->ring_bytes = cap->unwinds ? dump_ring_bytes(online.nr, cap->options->dump_bytes)
 					       : ring_bytes(online.nr, RINGS_BYTES, RING_MAX_BYTES, RING_MIN_BYTES);
 		cap->nr_cpus = 0;
-		cap->user_only.code = 0;
+		cap->user_only.code = cap->unfollowed.code = 0;
 		fill_attr(cap, with_notes);
 		rc = make_places(cap, &possible);
 		if (!rc)
@@ -558,7 +535,7 @@ int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struc
 	/* Whatever is in the way of reading that, it is no reason to end the run. */
 	if (host_online_cpus(cap->host, &online, err))
 		return 0;
-	if (cap->nr_followed) {
+	if (cap->followed) {
 		refuse_new_cpus(cap, &online);
 		cpu_list_release(&online);
 		return 0;

@@ -6,14 +6,25 @@
 #include "core/capture.h"
 
 /**
- * events_open() - find the CPUs and open an event on each that is online; where threads are followed, one for each of
- * them on each.
+ * events_open() - find the CPUs and open an event on each that is online; where @cap->followed is there, one for each
+ * of these threads on each.
  * @with_notes: a program in the kernel will write notes about samples
  *
  * Where only the kernel may not be seen of the threads, they are opened without it: cap->user_only.
  */
 int events_open(struct capture *cap, bool with_notes, struct err *err);
 void events_close(struct capture *cap);
+
+/**
+ * event_open() - one as that of @e of thread @tid, which may be more than one; -1: of the whole CPU.
+ *
+ * A thread that may be seen in user mode alone is, and so are all from then on: cap->user_only.
+ * Return: a descriptor, the caller's; -errno; -ENODEV: the CPU is offline.
+ */
+int event_open(struct capture *cap, const struct capture_event *e, pid_t tid);
+
+/** event_refused() - describe why event_open() failed. Return: @code. */
+int event_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code, struct err *err);
 
 /**
  * events_try() - may an event be opened now, as that of a CPU that comes online is? @capture: a struct capture; as

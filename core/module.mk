@@ -14,6 +14,7 @@ LIB_SRCS += \
 	core/events.c \
 	core/file_search.c \
 	core/filter.c \
+	core/followed.c \
 	core/hash.c \
 	core/host.c \
 	core/keeper.c \

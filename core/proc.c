@@ -157,6 +157,51 @@ uint64_t proc_started(const struct host *h, pid_t pid)
 	return !p || parse_digits(&p, 10, UINT64_MAX, &ticks) ? 0 : ticks;
 }
 
+/* The number behind "\n@name:\t": names of processes have no newline there. */
+static bool status_field(const char *status, const char *name, uint64_t *out)
+{
+	const char *p = strstr(status, name);
+
+	if (!p)
+		return false;
+	p += strlen(name);
+	return !parse_digits(&p, 10, UINT32_MAX, out);
+}
+
+int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent)
+{
+	char path[PATH_MAX], status[1024];
+	uint64_t id, ppid;
+	ssize_t len;
+
+	if (snprintf(path, sizeof(path), "%s/%d/status", h->proc, pid) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	len = read_begin(path, status, sizeof(status));
+	if (len < 0)
+		return (int)len;
+	if (!status_field(status, "\nPPid:\t", &ppid) || ppid > INT32_MAX || !status_field(status, "\nUid:\t", &id))
+		return -EBADMSG;
+	*parent = (pid_t)ppid;
+	*uid = (uid_t)id;
+	return 0;
+}
+
+/* "0.20 0.18 0.12 1/80 11206", proc(5) */
+pid_t proc_newest(const struct host *h)
+{
+	char path[PATH_MAX], text[128];
+	const char *p = NULL;
+	uint64_t id;
+
+	if (snprintf(path, sizeof(path), "%s/loadavg", h->proc) < (int)sizeof(path) &&
+	    read_begin(path, text, sizeof(text)) > 0)
+		p = strrchr(text, ' ');
+	if (!p)
+		return 0;
+	p++;
+	return number(&p, 10, '\n', INT32_MAX, &id) ? (pid_t)id : 0;
+}
+
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid)
 {
 	uint64_t flags;

@@ -40,6 +40,17 @@ int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm);
 /** proc_started() - when process @pid began, in clock ticks since boot (field 22 of its stat); 0: not known. */
 uint64_t proc_started(const struct host *h, pid_t pid);
 
+/**
+ * proc_owner() - who runs process @pid.
+ * @uid: out: its real user id
+ * @parent: out: the process that made it, or that has taken its place; 0: it is outside this pid namespace
+ * Return: 0; -errno; -EBADMSG: not such a file.
+ */
+int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent);
+
+/** proc_newest() - the id that was given to a thread or process last, in this pid namespace; 0: not known. */
+pid_t proc_newest(const struct host *h);
+
 /** proc_mntns() - the mount namespace of a thread. @out: its inode number. Return: 0 or -errno. */
 int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out);
 

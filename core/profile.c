@@ -318,6 +318,8 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 			cap->reason);
 	if (cap->user_only.code)
 		fprintf(stderr, "profile: only user code is sampled: %s\n", cap->user_only.msg);
+	if (cap->unfollowed.code)
+		fprintf(stderr, "profile: %s\n", cap->unfollowed.msg);
 	if (o->verbose && cap->kept.code)
 		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);
 	if (write_header(out, cap, err)) {

@@ -6,6 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include "core/capture_events.h"
+#include "core/command.h"
 #include "core/watch.h"
 
 #include <fcntl.h>
@@ -192,6 +193,7 @@ static void setup(void)
 static void teardown(void)
 {
 	events_close(&cap);
+	followed_free(cap.followed);
 	watch_free(cap.watch);
 	ck_assert_uint_eq(cap.nr_events, 0);
 	ck_assert_ptr_null(cap.events);
@@ -231,7 +233,7 @@ static void assert_event(const struct capture_event *e, bool open, bool notes)
 	ck_assert_int_ge(fcntl(e->fd, F_GETFD), 0);
 	ck_assert_int_eq(events[e->fd].cpu, e->cpu);
 	ck_assert(!events[e->fd].notes);
-	if (!cap.nr_followed) {
+	if (!cap.followed) {
 		ck_assert_int_eq(events[e->fd].pid, -1);
 		ck_assert_uint_eq(e->nr_more, 0);
 	}
@@ -790,12 +792,28 @@ END_TEST
 
 /* ---- threads that are followed */
 
-static const pid_t threads[] = { 100, 200, 300, 400 };
+static pid_t threads[] = { 100, 200, 300, 400 };
 
+/* Thread @tid of process @pid is there. */
+static void add_thread(pid_t pid, pid_t tid)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%d/task/%d/stat", pid, tid);
+	unit_write(dir, name, "", 0);
+}
+
+/* As -p has it: each is a process. */
 static void follow_threads(size_t nr)
 {
-	cap.followed = threads;
-	cap.nr_followed = nr;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		add_thread(threads[i], threads[i]);
+	options.pids = threads;
+	options.nr_pids = nr;
+	cap.followed = followed_new(&cap);
+	ck_assert_ptr_nonnull(cap.followed);
 }
 
 static void assert_followed(const struct capture_event *e, const pid_t *pids, size_t nr)
@@ -840,17 +858,23 @@ END_TEST
 /* Of whole CPUs nothing is inherited, and a command's events wait for its exec. */
 START_TEST(test_inherited)
 {
+	char name[] = "true", *argv[] = { name, NULL };
+	struct err err;
+
 	open_on("0", "0", true);
 	ck_assert_uint_eq(kernel.attr[0].inherit, 0);
 	ck_assert_uint_eq(kernel.attr[0].enable_on_exec, 0);
 	events_close(&cap);
-	follow_threads(1);
-	cap.command = (struct command *)&cap;
+	cap.command = command_start(argv, &err);
+	ck_assert_ptr_nonnull(cap.command);
+	cap.followed = followed_new(&cap);
 	open_on("0", "0", true);
+	ck_assert_int_eq(events[cap.events[0].fd].pid, command_pid(cap.command));
 	ck_assert_uint_eq(kernel.attr[0].inherit, 1);
 	ck_assert_uint_eq(kernel.attr[0].enable_on_exec, 1);
 	ck_assert_uint_eq(kernel.notes_attr[0].inherit, 0);
 	ck_assert_uint_eq(kernel.notes_attr[0].enable_on_exec, 0);
+	command_free(cap.command);
 }
 END_TEST
 
@@ -937,7 +961,8 @@ static void set_paranoid(int paranoid)
 		unit_write(dir, "sys/kernel/perf_event_paranoid", text, strlen(text));
 }
 
-#define CANNOT "cannot open perf event 'cpu-clock' of thread "
+#define CANNOT      "cannot open perf event 'cpu-clock' of thread "
+#define REFUSED(id) "process " id " may not be sampled: " CANNOT id
 
 static const struct {
 	int paranoid;
@@ -964,6 +989,8 @@ START_TEST(test_followed_user_only)
 	ck_assert_str_eq(cap.user_only.msg, user_only[_i].says);
 	/* Another backend may try with other rights. */
 	events_close(&cap);
+	followed_free(cap.followed);
+	follow_threads(2);
 	kernel.no_kernel = false;
 	open_on("0-1", "0-1", false);
 	ck_assert_uint_eq(cap.attr.exclude_kernel, 0);
@@ -977,27 +1004,29 @@ static const struct {
 	int paranoid, rc;
 	const char *says;
 } unfollowed[] = {
-	{ { 100, 200, 300, 400 }, { 0 }, false, false, 2, -ESRCH, CANNOT "100 on CPU 0: No such process" },
-	{ { 0 }, { 100 }, false, false, 2, -EACCES, CANNOT "100 on CPU 0: Permission denied" },
-	{ { 0 }, { 400 }, false, false, 2, -EACCES, CANNOT "400 on CPU 0: Permission denied" },
-	{ { 0 }, { 400 }, true, false, 2, -EACCES, CANNOT "400 on CPU 0: Permission denied" },
-	{ { 100 }, { 200, 400 }, false, false, 2, -EACCES, CANNOT "200 on CPU 0: Permission denied" },
+	{ { 100, 200, 300, 400 }, { 0 }, false, false, 2, -ESRCH, CANNOT "400 on CPU 0: No such process" },
+	{ { 0 }, { 100 }, false, false, 2, -EACCES, REFUSED("100") " on CPU 0: Permission denied" },
+	{ { 0 }, { 400 }, false, false, 2, -EACCES, REFUSED("400") " on CPU 0: Permission denied" },
+	{ { 0 }, { 400 }, true, false, 2, -EACCES, REFUSED("400") " on CPU 0: Permission denied" },
+	{ { 100 }, { 200, 400 }, false, false, 2, -EACCES, REFUSED("200") " on CPU 0: Permission denied" },
 	{ { 0 },
 	  { 100, 200, 300, 400 },
 	  true,
 	  false,
 	  3,
 	  -EACCES,
-	  CANNOT "100 on CPU 0: Permission denied (kernel.perf_event_paranoid is 3; it needs CAP_PERFMON or a value "
-		 "below 3)" },
+	  REFUSED("100") " on CPU 0: Permission denied (kernel.perf_event_paranoid is 3; it needs CAP_PERFMON or a "
+			 "value "
+			 "below 3)" },
 	{ { 0 },
 	  { 0 },
 	  true,
 	  true,
 	  2,
 	  -EACCES,
-	  CANNOT "100 on CPU 0: Permission denied (kernel.perf_event_paranoid is 2; kernel stacks need CAP_PERFMON or "
-		 "a value below 2)" },
+	  REFUSED("100") " on CPU 0: Permission denied (kernel.perf_event_paranoid is 2; kernel stacks need "
+			 "CAP_PERFMON or "
+			 "a value below 2)" },
 };
 
 START_TEST(test_unfollowed)

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/followed.h"
+
+#include "core/capture.h"
+#include "core/capture_events.h"
+#include "core/grow.h"
+#include "core/hash.h"
+#include "core/proc.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MAX_PASSES 16 /* over the threads; each but the last has found new ones */
+
+/* Descriptors for what comes later: files of /proc and of processes. At most the fourth part of all. */
+#define KEPT_FDS 32
+
+/*
+ * What threads have that a process, or one of its threads, makes: nothing of its events up to the id @none_until, all
+ * of them from behind the id @all_from. Ids are given out in ascending order.
+ */
+struct process {
+	pid_t pid;
+	pid_t none_until, all_from;
+};
+
+enum inherited { INHERITED_NOTHING, INHERITED_ALL, INHERITED_PERHAPS };
+
+struct followed {
+	const struct host *host;
+	bool inherit;
+	bool of_user; /* every process of @uid */
+	uid_t uid;
+	unsigned int pass;
+
+	pid_t *tids; /* with events, or what they inherited, or refused */
+	size_t nr_tids, cap_tids;
+	struct hash_index by_tid;
+	struct process *processes;
+	size_t nr_processes, cap_processes;
+	struct hash_index by_pid;
+
+	/* The newest id when we began and when we looked last; @counting: these are known, and did not begin anew. */
+	pid_t first, last;
+	bool counting;
+
+	int end_fd;           /* descriptors from here on are kept for later */
+	int full;             /* -EMFILE, -ENFILE: there is no room for another thread; 0: there is */
+	size_t nr_open;       /* threads with events */
+	size_t nr_refused;    /* threads of the user that may not be observed */
+	size_t nr_no_room;    /* of this pass, and so is the next one */
+	size_t nr_unsure;     /* made while the events of their maker were opened */
+	struct err no_events; /* why the last one has none; code 0: there was none */
+};
+
+/* A pass at work. */
+struct walk {
+	struct capture *cap;
+	struct followed *f;
+	const struct cpu_list *online;
+	struct err *err;
+	int *fds;       /* one for each place, of the thread whose events are being opened */
+	pid_t pid;      /* whose threads are looked at; 0: nobody's yet */
+	size_t process; /* its place */
+	bool wanted;
+	pid_t before; /* the newest id when that began */
+};
+
+struct followed *followed_new(const struct capture *cap)
+{
+	struct followed *f = calloc(1, sizeof(*f));
+
+	if (f)
+		*f = (struct followed){
+			.host = cap->host,
+			.inherit = !cap->options->by_tid,
+			.of_user = !cap->command && !cap->options->nr_pids,
+			.uid = getuid(),
+		};
+	return f;
+}
+
+void followed_free(struct followed *f)
+{
+	if (!f)
+		return;
+	hash_release(&f->by_tid);
+	hash_release(&f->by_pid);
+	free(f->tids);
+	free(f->processes);
+	free(f);
+}
+
+static uint64_t hash_id(pid_t id)
+{
+	return hash_bytes(&id, sizeof(id), 0);
+}
+
+static bool tid_is(const void *table, uint32_t pos, const void *key)
+{
+	return ((const pid_t *)table)[pos] == *(const pid_t *)key;
+}
+
+static bool process_is(const void *table, uint32_t pos, const void *key)
+{
+	return ((const struct process *)table)[pos].pid == *(const pid_t *)key;
+}
+
+static bool is_known(const struct followed *f, pid_t tid)
+{
+	return hash_find(&f->by_tid, hash_id(tid), tid_is, f->tids, &tid) != HASH_NONE;
+}
+
+static int know(struct followed *f, pid_t tid)
+{
+	pid_t *v = grow(f->tids, &f->cap_tids, f->nr_tids, 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	f->tids = v;
+	if (hash_add(&f->by_tid, hash_id(tid), (uint32_t)f->nr_tids))
+		return -ENOMEM;
+	v[f->nr_tids++] = tid;
+	return 0;
+}
+
+/* NULL: nobody of this process was looked at. */
+static struct process *find_process(const struct followed *f, pid_t pid)
+{
+	uint32_t pos = hash_find(&f->by_pid, hash_id(pid), process_is, f->processes, &pid);
+
+	return pos == HASH_NONE ? NULL : &f->processes[pos];
+}
+
+/* The newest id; 0: not known. */
+static pid_t newest_id(struct followed *f)
+{
+	pid_t now = f->counting ? proc_newest(f->host) : 0;
+
+	f->counting = now && now >= f->last;
+	f->last = now;
+	return f->counting ? now : 0;
+}
+
+/*
+ * What a thread has of the events of @maker, which is the process that made it; NULL: not one of ours, or it is gone,
+ * and nobody knows.
+ */
+static enum inherited inherits(struct followed *f, const struct process *maker, pid_t tid)
+{
+	pid_t now;
+
+	if (f->counting && tid <= f->first)
+		return INHERITED_NOTHING;
+	now = newest_id(f);
+	if (!f->counting)
+		return f->pass ? INHERITED_PERHAPS : INHERITED_NOTHING;
+	if (tid > now) /* older than the day when ids began anew */
+		return INHERITED_NOTHING;
+	if (!maker)
+		return INHERITED_PERHAPS;
+	if (tid <= maker->none_until)
+		return INHERITED_NOTHING;
+	return tid > maker->all_from ? INHERITED_ALL : INHERITED_PERHAPS;
+}
+
+static int add_process(struct followed *f, pid_t pid, enum inherited has)
+{
+	const struct process p = { pid, has == INHERITED_NOTHING ? INT_MAX : 0, has == INHERITED_ALL ? 0 : INT_MAX };
+	struct process *v = grow(f->processes, &f->cap_processes, f->nr_processes, 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	f->processes = v;
+	if (hash_add(&f->by_pid, hash_id(pid), (uint32_t)f->nr_processes))
+		return -ENOMEM;
+	v[f->nr_processes++] = p;
+	return 0;
+}
+
+/* Its name is what somebody else chose. */
+static int refuse(const struct walk *w, const char *kind, pid_t id)
+{
+	struct err why = *w->err;
+	char comm[COMM_LEN];
+	size_t i;
+
+	if (proc_comm(w->f->host, id, id, comm))
+		return err_set(w->err, why.code, "%s %d may not be sampled: %s", kind, id, why.msg);
+	for (i = 0; comm[i]; i++)
+		if (comm[i] < ' ' || comm[i] > '~')
+			comm[i] = '?';
+	return err_set(w->err, why.code, "%s %d (%s) may not be sampled: %s", kind, id, comm, why.msg);
+}
+
+/* @out: -1: the CPU has gone meanwhile. Return: 0 or -errno. */
+static int open_on(struct walk *w, const struct capture_event *e, pid_t tid, int *out)
+{
+	int fd = event_open(w->cap, e, tid);
+
+	if (fd >= w->f->end_fd) {
+		close(fd);
+		fd = -EMFILE;
+	}
+	*out = fd < 0 ? -1 : fd;
+	if (fd >= 0 || fd == -ENODEV)
+		return 0;
+	return event_refused(w->cap, e, tid, fd, w->err);
+}
+
+static int keep_event(struct capture_event *e, int fd)
+{
+	int *more;
+
+	if (e->fd < 0) {
+		e->fd = fd;
+		return 0;
+	}
+	more = reallocarray(e->more, e->nr_more + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	e->more = more;
+	e->more[e->nr_more++] = fd;
+	return 0;
+}
+
+/* On each CPU, or on none. Return: 0 or -errno. */
+static int open_thread(struct walk *w, pid_t tid)
+{
+	struct capture *cap = w->cap;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < cap->nr_events; i++) {
+		w->fds[i] = -1;
+		if (!rc && cpu_list_has(w->online, cap->events[i].cpu))
+			rc = open_on(w, &cap->events[i], tid, &w->fds[i]);
+	}
+	for (i = 0; i < cap->nr_events; i++) {
+		if (w->fds[i] < 0)
+			continue;
+		if (!rc && keep_event(&cap->events[i], w->fds[i]))
+			rc = err_sys(w->err, -ENOMEM, "cannot remember the events of thread %d", tid);
+		else if (!rc)
+			continue;
+		close(w->fds[i]);
+	}
+	w->f->nr_open += !rc;
+	return rc;
+}
+
+static bool is_refusal(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+/* Return: 0: it is followed, or need not be; -errno: described, the end. */
+static int follow(struct walk *w, pid_t tid)
+{
+	struct followed *f = w->f;
+	int rc;
+
+	if (f->full) {
+		f->nr_no_room++;
+		return 0;
+	}
+	rc = open_thread(w, tid);
+	if (rc)
+		f->no_events = *w->err;
+	if (rc == -EMFILE || rc == -ENFILE) {
+		f->full = rc;
+		f->nr_no_room++;
+		return 0;
+	}
+	f->nr_refused += f->of_user && is_refusal(rc);
+	return rc == -ESRCH || (f->of_user && is_refusal(rc)) ? 0 : rc;
+}
+
+/* From now on nobody knows what the threads have that the process makes, */
+static void begin_opening(const struct walk *w)
+{
+	struct process *p = &w->f->processes[w->process];
+
+	if (p->none_until > w->before)
+		p->none_until = w->before;
+	p->all_from = INT_MAX;
+}
+
+/* until they have all that those have that there are now. */
+static void leave_process(const struct walk *w)
+{
+	struct process *p;
+
+	if (!w->pid || !w->wanted)
+		return;
+	p = &w->f->processes[w->process];
+	if (p->all_from == INT_MAX && p->none_until < INT_MAX)
+		p->all_from = newest_id(w->f);
+}
+
+static int enter_process(struct walk *w, pid_t pid)
+{
+	struct followed *f = w->f;
+	struct process *p = find_process(f, pid);
+	pid_t parent = 0;
+	uid_t uid = f->uid;
+	int rc = 0;
+
+	w->pid = pid;
+	w->wanted = !f->of_user || (!proc_owner(f->host, pid, &uid, &parent) && uid == f->uid);
+	if (!w->wanted)
+		return 0;
+	w->before = newest_id(f);
+	if (!p)
+		rc = add_process(f, pid, inherits(f, find_process(f, parent), pid));
+	w->process = p ? (size_t)(p - f->processes) : f->nr_processes - 1;
+	return rc ? err_sys(w->err, rc, "cannot remember process %d", pid) : 0;
+}
+
+/* As proc_threads() wants it. */
+static int see_thread(void *ctx, pid_t pid, pid_t tid)
+{
+	struct walk *w = ctx;
+	struct followed *f = w->f;
+	enum inherited has;
+	int rc = 0;
+
+	if (pid != w->pid) {
+		leave_process(w);
+		rc = enter_process(w, pid);
+	}
+	if (rc || !w->wanted || is_known(f, tid))
+		return rc;
+	has = inherits(f, &f->processes[w->process], tid);
+	if (has == INHERITED_PERHAPS)
+		f->nr_unsure++;
+	if (has == INHERITED_NOTHING) {
+		begin_opening(w);
+		rc = follow(w, tid);
+	}
+	if (!rc && has != INHERITED_PERHAPS && !f->full && know(f, tid))
+		rc = err_sys(w->err, -ENOMEM, "cannot remember thread %d", tid);
+	return rc;
+}
+
+static int open_listed(struct walk *w, const pid_t *tids, size_t nr, const char *kind)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < nr && !rc; i++) {
+		rc = follow(w, tids[i]);
+		if (kind && is_refusal(rc))
+			rc = refuse(w, kind, tids[i]);
+	}
+	return rc;
+}
+
+static int open_processes(struct walk *w, const pid_t *pids, size_t nr)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < nr && !rc; i++) {
+		rc = proc_threads(w->f->host, pids[i], see_thread, w);
+		if (is_refusal(rc))
+			rc = refuse(w, "process", pids[i]);
+	}
+	return rc;
+}
+
+static int open_pass(struct walk *w)
+{
+	const struct options *o = w->cap->options;
+	pid_t pid;
+	int rc;
+
+	w->pid = 0;
+	w->f->nr_no_room = w->f->nr_unsure = 0;
+	if (w->cap->command) {
+		pid = command_pid(w->cap->command);
+		return open_listed(w, &pid, 1, NULL);
+	}
+	if (o->by_tid)
+		return open_listed(w, o->pids, o->nr_pids, "thread");
+	if (o->nr_pids)
+		rc = open_processes(w, o->pids, o->nr_pids);
+	else
+		rc = proc_processes(w->f->host, see_thread, w);
+	if (rc && !w->err->code)
+		err_sys(w->err, rc, "cannot list the processes");
+	leave_process(w);
+	return rc;
+}
+
+/* Those that come while events are opened have to be found, too. */
+static int open_passes(struct walk *w)
+{
+	struct followed *f = w->f;
+	bool once = w->cap->command || w->cap->options->by_tid;
+	size_t before;
+	int rc;
+
+	do {
+		before = f->nr_open;
+		rc = open_pass(w);
+	} while (!rc && !once && f->nr_open > before && ++f->pass < MAX_PASSES);
+	return rc;
+}
+
+static void limit_fds(struct followed *f)
+{
+	struct rlimit rl;
+
+	f->end_fd = INT_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < INT_MAX)
+		f->end_fd = (int)(rl.rlim_cur - (rl.rlim_cur / 4 < KEPT_FDS ? rl.rlim_cur / 4 : KEPT_FDS));
+}
+
+/* Who is left out, and why. */
+static void tell_unfollowed(const struct followed *f, struct err *why)
+{
+	size_t out = f->nr_no_room + f->nr_unsure;
+	struct rlimit rl;
+
+	why->code = 0;
+	if (!out)
+		return;
+	if (!f->full)
+		err_set(why, -EAGAIN, "%zu of %zu threads are not followed: they were made while events were opened",
+			out, f->nr_open + out);
+	else if (f->full == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
+		err_set(why, f->full, "%zu of %zu threads are not followed: RLIMIT_NOFILE is %llu", out,
+			f->nr_open + out, (unsigned long long)rl.rlim_cur);
+	else
+		err_sys(why, f->full, "%zu of %zu threads are not followed", out, f->nr_open + out);
+}
+
+int followed_open(struct capture *cap, const struct cpu_list *online, struct err *err)
+{
+	struct followed *f = cap->followed;
+	struct walk w = { .cap = cap, .f = f, .online = online, .err = err };
+	int rc;
+
+	w.fds = calloc(cap->nr_events, sizeof(*w.fds));
+	if (!w.fds)
+		return err_sys(err, -ENOMEM, "cannot remember %zu events", cap->nr_events);
+	limit_fds(f);
+	err->code = 0;
+	f->counting = true;
+	f->first = newest_id(f);
+	rc = open_passes(&w);
+	free(w.fds);
+	if (!rc && !f->nr_open && f->no_events.code) {
+		*err = f->no_events;
+		rc = err->code;
+	} else if (!rc && !f->nr_open) {
+		rc = err_set(err, -ESRCH, "there is no thread to be sampled");
+	}
+	if (!rc)
+		err->code = 0;
+	tell_unfollowed(f, &cap->unfollowed);
+	return rc;
+}
+
+void followed_describe(const struct followed *f, char *buf, size_t size)
+{
+	int used = snprintf(buf, size, "threads followed: %zu", f->nr_open);
+
+	if (f->nr_refused && used > 0 && (size_t)used < size)
+		snprintf(buf + used, size - (size_t)used, ", of this user that may not be: %zu", f->nr_refused);
+}
