@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * team [SECONDS [IDLE]] - a process whose first thread ends while the others go on: "team-early" works from the
+ * beginning, and beside it are IDLE threads that do nothing. On SIGUSR1 the first thread makes "team-late", which makes
+ * a process, "team-child", and works, and ends itself.
+ *
+ * Expected: team-early;...;early_thread;early_work, team-late;...;late_thread;late_work,
+ * team-child;...;late_thread;child_work.
+ */
+#include "workload.h"
+
+#include <pthread.h>
+
+static long seconds;
+
+static NOINLINE void early_work(void)
+{
+	spin_ns(5 * MSEC);
+	workload_sink++;
+}
+
+static NOINLINE void late_work(void)
+{
+	spin_ns(5 * MSEC);
+	workload_sink += 2;
+}
+
+static NOINLINE void child_work(void)
+{
+	spin_ns(5 * MSEC);
+	workload_sink += 3;
+}
+
+static NOINLINE void *early_thread(void *arg)
+{
+	prctl(PR_SET_NAME, "team-early");
+	while (!workload_stop)
+		early_work();
+	return arg;
+}
+
+static NOINLINE void *late_thread(void *arg)
+{
+	pid_t pid;
+
+	prctl(PR_SET_NAME, "team-late");
+	pid = fork();
+	if (pid < 0)
+		workload_die("cannot fork");
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "team-child");
+		alarm((unsigned int)seconds);
+		while (!workload_stop)
+			child_work();
+	}
+	while (!workload_stop)
+		late_work();
+	return arg;
+}
+
+static void *idle_thread(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void make(void *(*what)(void *))
+{
+	pthread_t thread;
+
+	errno = pthread_create(&thread, NULL, what, NULL);
+	if (errno)
+		workload_die("cannot start a thread");
+}
+
+int main(int argc, char **argv)
+{
+	long idle = workload_arg(argc, argv, 2, 0);
+	sigset_t set;
+	int sig;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	seconds = workload_live(argc, argv);
+	make(early_thread);
+	while (idle--)
+		make(idle_thread);
+	workload_ready();
+	sigwait(&set, &sig);
+	make(late_thread);
+	pthread_exit(NULL);
+}
