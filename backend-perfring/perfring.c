@@ -83,14 +83,56 @@ static int join(const struct capture_event *e, struct err *err)
 	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
 }
 
+/* Those of the events from @first to @last that are open. */
+static int map_rings(struct backend *b, size_t first, size_t last, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = first; i <= last && !rc; i++) {
+		struct capture_event *e = &b->cap->events[i];
+
+		if (e->fd < 0)
+			continue;
+		rc = ring_map(&b->sources[i].ring, e->fd, b->cap->ring_bytes);
+		if (rc)
+			return capture_ring_error(b->cap, e->cpu, rc, err);
+		e->ring_bytes = b->cap->ring_bytes;
+		rc = join(e, err);
+	}
+	return rc;
+}
+
+/*
+ * What may be locked is known to nobody but the kernel, and other programs of the same user take of it: so it is tried.
+ * All rings shall have the same size, so those that were mapped before are mapped anew, first of all to give back what
+ * they took. In a run that has begun they hold records, and stay.
+ * Return: false: there is no smaller ring.
+ */
+static bool shrink_rings(struct backend *b, size_t *first, size_t last, int code)
+{
+	struct capture *cap = b->cap;
+	size_t i;
+
+	if ((code != -EPERM && code != -ENOMEM) || cap->ring_bytes <= (size_t)sysconf(_SC_PAGESIZE))
+		return false;
+	cap->ring_bytes /= 2;
+	cap->ring_refused = code;
+	if (!b->started)
+		*first = 0;
+	for (i = *first; i <= last; i++)
+		ring_unmap(&b->sources[i].ring);
+	return true;
+}
+
 static int perfring_attach(struct backend *b, size_t i, struct err *err)
 {
-	struct capture_event *e = &b->cap->events[i];
-	int rc = ring_map(&b->sources[i].ring, e->fd, b->cap->ring_bytes, err);
+	size_t first = i;
+	int rc;
 
-	e->ring_bytes = b->sources[i].ring.bytes;
-	if (!rc)
-		rc = join(e, err);
+	do
+		rc = map_rings(b, first, i, err);
+	while (rc && shrink_rings(b, &first, i, rc));
 	b->refresh = b->started;
 	if (b->started && b->cap->attr.use_clockid)
 		b->applier.rings[i].since = now_ns();

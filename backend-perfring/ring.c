@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring.h"
 
-#include "core/causes.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-int ring_map(struct ring *r, int fd, size_t bytes, struct err *err)
+int ring_map(struct ring *r, int fd, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *base = MAP_FAILED;
-	struct cause why;
-	int code = -EINVAL;
+	void *base;
 
-	for (; bytes >= page; bytes /= 2) {
-		base = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (base != MAP_FAILED)
-			break;
-		code = -errno;
-		if (code != -EPERM && code != -ENOMEM)
-			break;
-	}
-	if (base == MAP_FAILED) {
-		cause_of_ring(&host_here, code, &why);
-		return cause_err(err, code, &why, "cannot map the ring of a perf event");
-	}
+	if (bytes < page)
+		return -EINVAL;
+	base = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
 	*r = (struct ring){ base, (unsigned char *)base + page, bytes, page };
 	return 0;
 }

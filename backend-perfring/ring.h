@@ -21,10 +21,12 @@ struct ring {
 
 /**
  * ring_map() - map the ring of event @fd.
- * @bytes: wanted, a power of two of pages; where the kernel refuses so much (locked memory of a user without rights
- *         is limited by kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK), half of it is tried, down to one page
+ * @bytes: a power of two of pages
+ *
+ * Return: 0; -EPERM: locked memory of a user without rights is limited, by kernel.perf_event_mlock_kb and
+ * RLIMIT_MEMLOCK; -ENOMEM; -errno. Of the first two a smaller ring may have room.
  */
-int ring_map(struct ring *r, int fd, size_t bytes, struct err *err);
+int ring_map(struct ring *r, int fd, size_t bytes);
 void ring_unmap(struct ring *r);
 
 /**

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -31,15 +30,6 @@ bool kernel_in_pid_namespace(void)
 		return false;
 	name[len] = 0;
 	return strcmp(name, "pid:[4026531836]") != 0;
-}
-
-/* capget(2); the C library has no function for it. */
-bool kernel_may_lock(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	return !syscall(SYS_capget, &header, data) && data[0].effective & 1U << CAP_IPC_LOCK;
 }
 
 /* The flags are checked before anything else. */

@@ -18,10 +18,6 @@ bool kernel_release_bpf_taints(const char *release);
 /** kernel_in_pid_namespace() - is this process in a pid namespace of its own? False when /proc does not tell. */
 bool kernel_in_pid_namespace(void);
 
-/** kernel_may_lock() - may this process lock memory without limit (CAP_IPC_LOCK)? False when the kernel does not tell.
- */
-bool kernel_may_lock(void);
-
 /**
  * kernel_answers_perf() - the answer to a perf_event_open(2) that means nothing: -EINVAL from every kernel that has it,
  * whatever the caller's rights are; another one comes from what stands before the kernel, as a seccomp filter does.

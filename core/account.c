@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/account.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 void account_take(const struct capture *cap, struct account *a)
@@ -135,12 +136,10 @@ static void print_remedy(FILE *out, const struct capture *cap, const struct acco
 		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", cap->options->stack_entries);
 	else if (by_table && b->spilled_count)
 		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", cap->options->hash_entries);
-	if (a->ring_bytes < cap->ring_bytes && !host_setting(cap->host, "kernel/perf_event_mlock_kb", &kb))
+	if (cap->ring_refused == -EPERM && !host_setting(cap->host, "kernel/perf_event_mlock_kb", &kb))
 		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %" PRIu64 " KiB), ", kb,
 			a->ring_bytes >> 10);
-	if (cap->unwinds && a->ring_bytes / 4 < cap->options->dump_bytes)
-		fprintf(out, "lower --stack-dump-size (%" PRIu32 "), ", cap->options->dump_bytes);
-	else if (cap->unwinds && cap->options->freq_hz && b->taken > b->lost)
+	if (cap->unwinds && cap->options->freq_hz && b->taken > b->lost)
 		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(cap->options->freq_hz, b));
 	else
 		fprintf(out, "lower the rate (-F), ");
@@ -176,6 +175,9 @@ static void print_truncated(FILE *out, const struct capture *cap, const struct b
 	else if (cap->dump_needed > STACK_DUMP_MAX)
 		fprintf(out, "the largest has %" PRIu64 " bytes, of which --stack-dump-size can copy %d.\n",
 			cap->dump_needed, STACK_DUMP_MAX);
+	else if (cap->dump_needed <= cap->options->dump_bytes)
+		fprintf(out, "copies of %" PRIu64 " bytes would have sufficed, the rings are too small for them.\n",
+			cap->dump_needed);
 	else
 		fprintf(out, "--stack-dump-size %" PRIu64 " would have sufficed (it is %" PRIu32 ").\n",
 			cap->dump_needed, cap->options->dump_bytes);

@@ -183,7 +183,7 @@ static int attach_all(struct capture *cap, struct err *err)
 }
 
 /* Events, backend, and the reader behind it, all or nothing. */
-static int open_with(struct capture *cap, const struct backend_ops *ops, struct err *err)
+static int open_once(struct capture *cap, const struct backend_ops *ops, struct err *err)
 {
 	int rc = events_open(cap, ops->in_kernel, err);
 
@@ -196,6 +196,22 @@ static int open_with(struct capture *cap, const struct backend_ops *ops, struct 
 	if (rc) {
 		close_backends(cap);
 		events_close(cap);
+	}
+	return rc;
+}
+
+/* Where the rings had to become so small that it matters to the events, these are opened anew, for such rings. */
+static int open_with(struct capture *cap, const struct backend_ops *ops, struct err *err)
+{
+	int rc;
+
+	cap->ring_bytes = 0;
+	cap->ring_refused = 0;
+	rc = open_once(cap, ops, err);
+	while (!rc && events_outgrow_rings(cap)) {
+		close_backends(cap);
+		events_close(cap);
+		rc = open_once(cap, ops, err);
 	}
 	return rc;
 }

@@ -87,8 +87,9 @@ struct capture {
 	struct perf_event_attr attr, notes_attr;
 	struct capture_event *events; /* one for each CPU that may be there, in the same place for the whole run */
 	size_t nr_events;
-	size_t nr_cpus;       /* of them that sampled, at most, also after capture_close() */
-	size_t ring_bytes;    /* size of each event's ring wanted, a power of two of pages */
+	size_t nr_cpus;    /* of them that sampled, at most, also after capture_close() */
+	size_t ring_bytes; /* size of each event's ring, a power of two of pages; the reader lowers it where needed */
+	int ring_refused;  /* -errno of mmap(2) for twice @ring_bytes; 0: they are as large as wanted */
 	uint64_t dump_needed; /* bytes that would have held the largest stack which a copy did not; noted by the reader
 			       */
 
@@ -173,6 +174,18 @@ void capture_gap(struct capture *cap, bool missing);
  */
 int capture_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
 		       struct err *err);
+
+/**
+ * capture_ring_error() - describe why not even the smallest ring could be mapped, for an event of @cpu.
+ * @code: -errno of mmap(2); returned. The limits for locked memory are blamed only after they were read.
+ */
+int capture_ring_error(const struct capture *cap, int cpu, int code, struct err *err);
+
+/**
+ * capture_small_rings() - are the rings smaller than what keeps all samples on a busy host, or did the copies of stacks
+ * have to become smaller for them? Then @why is a line with the limits that are in the way.
+ */
+bool capture_small_rings(const struct capture *cap, struct err *why);
 
 /**
  * capture_books() - what became of every sample of the interval that ended.

@@ -31,9 +31,35 @@
 #define DUMP_RINGS_BYTES    (128UL << 20)
 #define DUMP_RING_MAX_BYTES (4UL << 20)
 #define DUMP_WAKEUP_BYTES   (128 << 10)
+#define DUMPS_WANTED        8 /* copies that a ring has room for */
+#define DUMPS_MIN           4 /* where locked memory is limited: then they are smaller */
 
 /* The general registers and the instruction pointer of x86-64: PERF_REG_X86_AX to _IP and _R8 to _R15. */
 #define USER_REGS 0xff01ffULL
+
+/* A ring that is read when it is full has lost what came meanwhile. */
+static uint32_t fitting_wakeup(const struct capture *cap)
+{
+	size_t most = cap->unwinds ? DUMP_WAKEUP_BYTES : WAKEUP_BYTES;
+
+	return (uint32_t)(most > cap->ring_bytes / 2 ? cap->ring_bytes / 2 : most);
+}
+
+/* Of the copies of stacks a ring has to hold some. */
+static uint32_t fitting_dump(const struct capture *cap)
+{
+	uint32_t dump = cap->options->dump_bytes;
+
+	while (dump > cap->ring_bytes / DUMPS_MIN)
+		dump = dump / 2 & ~7U;
+	return dump;
+}
+
+bool events_outgrow_rings(const struct capture *cap)
+{
+	return cap->attr.wakeup_watermark > fitting_wakeup(cap) ||
+	       (cap->unwinds && cap->attr.sample_stack_user > fitting_dump(cap));
+}
 
 /* For a reader that has to filter. */
 static void ask_for_groups(struct capture *cap)
@@ -62,7 +88,7 @@ static void fill_attr(struct capture *cap, bool with_notes)
 		.comm_exec = 1,
 		.task = 1,
 		.watermark = 1,
-		.wakeup_watermark = WAKEUP_BYTES,
+		.wakeup_watermark = fitting_wakeup(cap),
 		.exclude_guest = o->event->type == PERF_TYPE_HARDWARE,
 		.exclude_callchain_kernel = o->user_only,
 		/* In a pid namespace only a user stack tells tasks outside from the idle task. */
@@ -80,8 +106,7 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	if (cap->unwinds) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		a->sample_regs_user = USER_REGS;
-		a->sample_stack_user = o->dump_bytes;
-		a->wakeup_watermark = DUMP_WAKEUP_BYTES;
+		a->sample_stack_user = fitting_dump(cap);
 	}
 	if (o->period) {
 		a->sample_period = o->period;
@@ -114,7 +139,7 @@ static void fill_notes_attr(struct capture *cap)
 		.read_format = a->read_format,
 		.sample_id_all = 1, /* of PERF_RECORD_LOST, which is written by whichever event comes next */
 		.watermark = 1,
-		.wakeup_watermark = WAKEUP_BYTES,
+		.wakeup_watermark = a->wakeup_watermark,
 		.use_clockid = a->use_clockid,
 		.clockid = a->clockid,
 	};
@@ -127,6 +152,30 @@ int capture_open_error(const struct host *host, const struct event_type *event, 
 
 	cause_of_event(host, &(struct cause_event){ event, freq_hz, .tid = -1, .kernel = true }, code, &why);
 	return cause_err(err, code, &why, "cannot open perf event '%s' on CPU %d", event->name, cpu);
+}
+
+int capture_ring_error(const struct capture *cap, int cpu, int code, struct err *err)
+{
+	struct cause why;
+
+	cause_of_ring(cap->host, code, &why);
+	return cause_err(err, code, &why, "cannot map a ring of %zu KiB on CPU %d", cap->ring_bytes >> 10, cpu);
+}
+
+bool capture_small_rings(const struct capture *cap, struct err *why)
+{
+	bool cut = cap->unwinds && cap->attr.sample_stack_user < cap->options->dump_bytes;
+	char copies[64] = "";
+	struct cause limits;
+
+	if (!cap->ring_refused || (cap->ring_bytes >= RING_MIN_BYTES && !cut))
+		return false;
+	cause_of_ring(cap->host, cap->ring_refused, &limits);
+	if (cut)
+		snprintf(copies, sizeof(copies), " and stack copies of %u bytes", cap->attr.sample_stack_user);
+	err_set(why, cap->ring_refused, "rings of %zu KiB%s only: %s", cap->ring_bytes >> 10, copies,
+		*limits.text ? limits.text : strerror(-cap->ring_refused));
+	return true;
 }
 
 /* @kernel: it may have been because of the kernel's part. */
@@ -275,17 +324,19 @@ static size_t ring_bytes(size_t cpus, size_t all, size_t max, size_t min)
 	return ring;
 }
 
-/*
- * A ring that has to hold copies of stacks has room for some of them at least. Where locked memory is limited, the
- * first rings must not take what the others need.
- */
 static size_t dump_ring_bytes(size_t cpus, uint32_t dump)
 {
 	size_t min = RING_MIN_BYTES;
 
-	while (min < 8 * (size_t)dump)
+	while (min < DUMPS_WANTED * (size_t)dump)
 		min *= 2;
-	return ring_bytes(cpus, DUMP_RINGS_BYTES, kernel_may_lock() ? DUMP_RING_MAX_BYTES : RING_MAX_BYTES, min);
+	return ring_bytes(cpus, DUMP_RINGS_BYTES, DUMP_RING_MAX_BYTES, min);
+}
+
+static size_t wanted_ring_bytes(const struct capture *cap, size_t cpus)
+{
+	return cap->unwinds ? dump_ring_bytes(cpus, cap->options->dump_bytes)
+			    : ring_bytes(cpus, RINGS_BYTES, RING_MAX_BYTES, RING_MIN_BYTES);
 }
 
 /* A place for each CPU that may be there, those that sample first: the attributes they are accepted with serve all. */
@@ -340,8 +391,8 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 	if (!rc)
 		rc = host_possible_cpus(cap->host, &possible, err);
 	if (!rc) {
-		cap->ring_bytes = cap->unwinds ? dump_ring_bytes(online.nr, cap->options->dump_bytes)
-					       : ring_bytes(online.nr, RINGS_BYTES, RING_MAX_BYTES, RING_MIN_BYTES);
+		if (!cap->ring_bytes)
+			cap->ring_bytes = wanted_ring_bytes(cap, online.nr);
 		cap->nr_cpus = 0;
 		cap->user_only.code = cap->unfollowed.code = 0;
 		fill_attr(cap, with_notes);

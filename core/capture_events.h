@@ -11,6 +11,7 @@
  * @with_notes: a program in the kernel will write notes about samples
  *
  * Where only the kernel may not be seen of the threads, they are opened without it: cap->user_only.
+ * cap->ring_bytes: 0: the size wanted is put there; else the rings will have this one.
  */
 int events_open(struct capture *cap, bool with_notes, struct err *err);
 void events_close(struct capture *cap);
@@ -25,6 +26,12 @@ int event_open(struct capture *cap, const struct capture_event *e, pid_t tid);
 
 /** event_refused() - describe why event_open() failed. Return: @code. */
 int event_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code, struct err *err);
+
+/**
+ * events_outgrow_rings() - did the reader make the rings so small, cap->ring_bytes, that samples of these events do not
+ * fit well, or come too late to be read in time? events_open() opens fitting ones then.
+ */
+bool events_outgrow_rings(const struct capture *cap);
 
 /**
  * events_try() - may an event be opened now, as that of a CPU that comes online is? @capture: a struct capture; as

@@ -320,6 +320,8 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 		fprintf(stderr, "profile: only user code is sampled: %s\n", cap->user_only.msg);
 	if (cap->unfollowed.code)
 		fprintf(stderr, "profile: %s\n", cap->unfollowed.msg);
+	if (capture_small_rings(cap, err))
+		fprintf(stderr, "profile: %s\n", err->msg);
 	if (o->verbose && cap->kept.code)
 		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);
 	if (write_header(out, cap, err)) {

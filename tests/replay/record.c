@@ -249,8 +249,8 @@ static void open_rings(struct recorder *r)
 	if (!r->rings)
 		die("no memory");
 	for (i = 0; i < r->cap->nr_events; i++)
-		if (r->cap->events[i].fd >= 0 && ring_map(&r->rings[i], r->cap->events[i].fd, r->cap->ring_bytes, &err))
-			die("%s", err.msg);
+		if (r->cap->events[i].fd >= 0 && ring_map(&r->rings[i], r->cap->events[i].fd, r->cap->ring_bytes))
+			die("cannot map the ring of CPU %d", r->cap->events[i].cpu);
 }
 
 static void release(struct recorder *r)

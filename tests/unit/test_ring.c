@@ -270,13 +270,12 @@ END_TEST
 
 START_TEST(test_map_fails)
 {
-	struct err err = { 0 };
 	struct ring r = { 0 };
 
-	ck_assert_int_eq(ring_map(&r, -1, 65536, &err), -EBADF);
+	ck_assert_int_eq(ring_map(&r, -1, 65536), -EBADF);
 	ck_assert_ptr_null(r.page);
-	ck_assert_str_eq(err.msg, "cannot map the ring of a perf event: Bad file descriptor");
-	ck_assert_int_eq(ring_map(&r, -1, 0, &err), -EINVAL);
+	ck_assert_int_eq(ring_map(&r, -1, 0), -EINVAL);
+	ck_assert_int_eq(ring_map(&r, -1, (size_t)sysconf(_SC_PAGESIZE) / 2), -EINVAL);
 	ring_unmap(&r);
 	ring_unmap(&r);
 }
