@@ -1,8 +1,8 @@
 # Every tests/unit/test_*.c is one program. Every tests/workloads/*.c is one little program, compiled with frame
 # pointers unless its second line says otherwise ("// CFLAGS: ..." is added to its command); those in
 # tests/workloads/nofp, in C or C++, are optimized and have none, and lib*.c in both are shared libraries.
-# tests/live/*.c, tests/replay/*.c and tests/bench/*.c are helpers of the scripts there. Every tests/fuzz/fuzz_*.c is a
-# libFuzzer target.
+# tests/live/*.c, tests/replay/*.c, tests/restricted/*.c and tests/bench/*.c are helpers of the scripts there. Every
+# tests/fuzz/fuzz_*.c is a libFuzzer target.
 
 UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:%.c=$(O)/%)
@@ -14,7 +14,8 @@ NOFP_CXX := $(patsubst %.cpp,$(O)/%,$(wildcard tests/workloads/nofp/*.cpp))
 BENCH_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
 LIVE_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/live/*.c))
 REPLAY_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/replay/*.c))
-HELPERS := $(BENCH_BINS) $(LIVE_BINS) $(REPLAY_BINS)
+RESTRICTED_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/restricted/*.c))
+HELPERS := $(BENCH_BINS) $(LIVE_BINS) $(REPLAY_BINS) $(RESTRICTED_BINS)
 
 ifeq ($(origin CXX),default)
 CXX := g++
@@ -74,7 +75,7 @@ tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS)
 check:
 	$(Q)scripts/deps
 	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)O=$(O) tests/run unit lint replay live
+	$(Q)O=$(O) tests/run unit lint replay live restricted
 
 demo:
 	$(Q)scripts/deps
