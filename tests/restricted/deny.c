@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * deny [CALL=ERROR]... -- COMMAND [ARGUMENT...] - run it where a filter of system calls (seccomp) refuses these, as that
- * of a container does. CALL: bpf or perf_event_open; ERROR: EPERM, EACCES or ENOSYS.
+ * deny [CALL=ERROR]... -- COMMAND [ARGUMENT...] - run it where a filter of system calls (seccomp) refuses these, as
+ * that of a container does. CALL: bpf or perf_event_open; ERROR: EPERM, EACCES or ENOSYS.
  *
  * The rest of a host is made by setpriv, prlimit and unshare of util-linux. Started as root, so that it takes no
  * no_new_privs: what the command then gives up is its own choice.
