@@ -29,6 +29,9 @@
 _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
 _Static_assert(sizeof(struct bpf_count_key) == 28, "a hash key must not have padding");
 
+#define TREE_ENTRIES 16384 /* processes of which it is known whether they are the command's; of more the reader tells  \
+			    */
+
 #define LAND_NS (1000 * 1000 * 1000LL) /* how long a running program is waited for */
 
 struct backend {
@@ -130,7 +133,8 @@ static __u32 highest_cpu(const struct capture *cap)
 static int size_maps(struct backend *b)
 {
 	const struct options *o = b->cap->options;
-	int rc = bpf_map__set_max_entries(b->skel->maps.targets, o->nr_pids ? (__u32)o->nr_pids : 1);
+	__u32 nr = b->cap->filter.tree ? TREE_ENTRIES : (__u32)o->nr_pids;
+	int rc = bpf_map__set_max_entries(b->skel->maps.targets, nr ? nr : 1);
 
 	if (!rc)
 		rc = bpf_map__set_max_entries(b->skel->maps.notes, highest_cpu(b->cap) + 1);
@@ -180,9 +184,10 @@ static struct bpf_config configure(const struct backend *b)
 	const struct options *o = b->cap->options;
 	const struct filter *f = &b->cap->filter;
 	struct bpf_config c = {
-		.by = !o->nr_pids ? BPF_BY_NONE
-		      : o->by_tid ? BPF_BY_TID
-				  : BPF_BY_PID,
+		.by = f->tree       ? BPF_BY_TREE
+		      : !o->nr_pids ? BPF_BY_NONE
+		      : o->by_tid   ? BPF_BY_TID
+				    : BPF_BY_PID,
 		.idle = o->include_idle,
 		.no_kernel = o->user_only,
 		.no_user = o->kernel_only,
@@ -208,7 +213,7 @@ static int fill_maps(struct backend *b)
 	const struct options *o = b->cap->options;
 	struct cgroup *cgroup = b->cap->filter.cgroup;
 	int fd = cgroup ? cgroup_fd(cgroup) : -1;
-	__u32 zero = 0, id;
+	__u32 zero = 0, one = 1, id;
 	size_t i;
 
 	b->config = configure(b);
@@ -216,7 +221,7 @@ static int fill_maps(struct backend *b)
 		return -errno;
 	for (i = 0; i < o->nr_pids; i++) {
 		id = (__u32)o->pids[i];
-		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.targets), &id, &zero, BPF_ANY))
+		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.targets), &id, &one, BPF_ANY))
 			return -errno;
 	}
 	/* Where the ring's reader counts, too, both begin when it says. */
@@ -408,6 +413,7 @@ static int read_books(struct backend *b, unsigned int set)
 		to->spilled_stack += each[i].spilled_stack;
 		to->spilled_count += each[i].spilled_count;
 		to->spilled_unwind += each[i].spilled_unwind;
+		to->spilled_tree += each[i].spilled_tree;
 		to->idle += each[i].idle;
 	}
 	free(each);
@@ -567,6 +573,16 @@ static int bpf_pids(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t 
 	return rc == -ENOENT ? 0 : rc ? rc : -EAGAIN;
 }
 
+static bool bpf_judged(struct backend *b, pid_t pid, enum descent what)
+{
+	__u32 key = (__u32)pid, in = what == DESCENT_IN;
+	int fd = bpf_map__fd(b->skel->maps.targets);
+
+	if (what == DESCENT_UNKNOWN)
+		return !bpf_map_delete_elem(fd, &key);
+	return !bpf_map_update_elem(fd, &key, &in, BPF_ANY);
+}
+
 static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 {
 	struct bpf_note n;
@@ -574,12 +590,13 @@ static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 	if (size < sizeof(n))
 		return -EBADMSG;
 	memcpy(&n, raw, sizeof(n));
-	if (n.set > 1 || n.verdict > BPF_SPILLED)
+	if (n.set > 1 || n.verdict > BPF_UNKNOWN)
 		return -EBADMSG;
 	*out = (struct sample_note){
 		.set = n.set,
 		.verdict = n.verdict == BPF_COUNTED   ? NOTE_COUNTED
 			   : n.verdict == BPF_SPILLED ? NOTE_SPILLED
+			   : n.verdict == BPF_UNKNOWN ? NOTE_UNKNOWN
 						      : NOTE_FILTERED,
 		.left = n.verdict == BPF_LEFT,
 		.pid = (pid_t)n.pid,
@@ -620,6 +637,7 @@ const struct backend_ops backend_bpf = {
 	.end = bpf_end,
 	.take = bpf_take,
 	.pids = bpf_pids,
+	.judged = bpf_judged,
 	.note = bpf_read_note,
 	.stats = bpf_stats,
 	.close = bpf_close,

@@ -93,6 +93,14 @@ static void name_idle(uint32_t cpu, char *comm)
 		snprintf(comm, COMM_LEN, "swapper/%u", cpu);
 }
 
+/* Of no process that is asked for: neither its name matters nor what it maps. */
+static bool is_bystander(const struct applier *a, pid_t pid)
+{
+	const struct descendants *tree = a->cap->filter.tree;
+
+	return tree && !descendants_has(tree, pid);
+}
+
 /* The task of a sample as its record and the side-band tell. */
 static void identify(struct applier *a, const struct sample *s, struct books *books, struct owner *o)
 {
@@ -108,9 +116,9 @@ static void identify(struct applier *a, const struct sample *s, struct books *bo
 		books->outside++;
 		o->pid = o->tid = -1;
 		memcpy(o->comm, "[outside]", sizeof("[outside]"));
-	} else if (o->tid) {
+	} else if (o->tid && !is_bystander(a, o->pid)) {
 		tasks_name(a->cap->tasks, o->pid, o->tid, o->comm);
-	} else {
+	} else if (!o->tid) {
 		name_idle(s->record->cpu, o->comm);
 	}
 }
@@ -156,6 +164,16 @@ static int count(struct applier *a, struct sample *s)
 	return rc;
 }
 
+/* Did the program in the kernel leave it to us whether the process is asked for, and it is not? */
+static bool is_spilled_bystander(const struct applier *a, const struct sample *s, pid_t pid)
+{
+	struct descendants *tree = a->cap->filter.tree;
+
+	if (!tree || (s->lead->noted && s->lead->note.verdict != NOTE_UNKNOWN))
+		return false;
+	return !descendants_judge(tree, pid);
+}
+
 /*
  * The program in the kernel wanted to count this sample, and could not. What it noted is of the moment of the sample,
  * so no name has to be asked of /proc, which only knows the present one.
@@ -170,6 +188,11 @@ static int count_spilled(struct applier *a, struct sample *s)
 	memcpy(o.comm, note->comm, COMM_LEN);
 	if (!s->lead->noted)
 		identify(a, s, books, &o);
+	if (is_spilled_bystander(a, s, o.pid)) {
+		books->filtered++;
+		books->filtered_ring++;
+		return 0;
+	}
 	rc = add(a, a->cap->sets[note->set].stacks, &o, s);
 	books->counted_ring += !rc;
 	return rc;
@@ -200,12 +223,14 @@ static int count_compared(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
 	struct compare *c = a->cap->sets[note->set].compare;
-	struct compare_view program = { note->verdict == NOTE_FILTERED, note->pid, note->tid, "", false, note->left };
+	struct compare_view program = { false, note->pid, note->tid, "", false, note->left };
 	struct compare_view ring = { false, s->record->pid, s->record->tid, "", false, false };
 	struct owner o;
 	int rc = 0;
 
 	identify(a, s, &a->books[note->set], &o);
+	program.filtered =
+		note->verdict == NOTE_FILTERED || (note->verdict == NOTE_UNKNOWN && is_bystander(a, note->pid));
 	memcpy(program.comm, note->comm, COMM_LEN);
 	memcpy(ring.comm, o.comm, COMM_LEN);
 	tell_pinned(a, s, &o);
@@ -219,6 +244,11 @@ static int count_compared(struct applier *a, struct sample *s)
 	return rc;
 }
 
+static bool is_spilled(const struct sample_note *note)
+{
+	return note->verdict == NOTE_SPILLED || note->verdict == NOTE_UNKNOWN;
+}
+
 static int apply_sample(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
 	const struct capture *cap = a->cap;
@@ -230,7 +260,7 @@ static int apply_sample(struct applier *a, uint32_t ring, const struct record *r
 		return count(a, &s);
 	if (cap->both)
 		rc = count_compared(a, &s);
-	if (!rc && (!cap->both || (lead->noted && lead->note.verdict == NOTE_SPILLED)))
+	if (!rc && (!cap->both || (lead->noted && is_spilled(&lead->note))))
 		rc = count_spilled(a, &s);
 	return rc;
 }
@@ -253,6 +283,9 @@ static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
 
 	ar->exit.pid = r->pid;
 	ar->exit.tid = r->tid;
+	memset(ar->exit.comm, 0, COMM_LEN);
+	if (is_bystander(a, r->pid))
+		return 0;
 	tasks_name(a->cap->tasks, r->pid, r->tid, ar->exit.comm);
 	return tasks_exit(a->cap->tasks, r->pid, r->tid);
 }
@@ -296,6 +329,39 @@ void apply_time(struct applier *a, uint64_t ns)
 	}
 }
 
+/* Who descends from whom, before anything else is made of it. */
+static int trace_descent(struct descendants *tree, const struct record *r)
+{
+	if (r->type == PERF_RECORD_COMM && r->comm.exec)
+		return descendants_exec(tree, r->pid);
+	if (r->type == PERF_RECORD_FORK)
+		return descendants_fork(tree, r->pid, r->fork.ppid);
+	if (r->type == PERF_RECORD_EXIT)
+		descendants_exit(tree, r->pid, r->tid);
+	return 0;
+}
+
+/* @r is about a task or its mappings. */
+static int apply_side_band(struct applier *a, uint32_t ring, const struct record *r)
+{
+	int rc = a->cap->filter.tree ? trace_descent(a->cap->filter.tree, r) : 0;
+
+	if (rc || r->type == PERF_RECORD_EXIT)
+		return rc ? rc : apply_exit(a, ring, r);
+	if (is_bystander(a, r->pid))
+		return 0;
+	switch (r->type) {
+	case PERF_RECORD_COMM:
+		return apply_comm(a, r);
+	case PERF_RECORD_FORK:
+		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid, r->fork.exec);
+	case PERF_RECORD_NAMESPACES: /* a recording may have them unasked */
+		return filter_by_mntns(&a->cap->filter) ? tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns) : 0;
+	default:
+		return apply_mmap(a, r);
+	}
+}
+
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
 	tasks_at(a->cap->tasks, a->cap->attr.use_clockid ? r->time : 0);
@@ -303,16 +369,12 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 	case PERF_RECORD_SAMPLE:
 		return apply_sample(a, ring, r, lead);
 	case PERF_RECORD_COMM:
-		return apply_comm(a, r);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return apply_mmap(a, r);
 	case PERF_RECORD_FORK:
-		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid, r->fork.exec);
 	case PERF_RECORD_EXIT:
-		return apply_exit(a, ring, r);
-	case PERF_RECORD_NAMESPACES: /* a recording may have them unasked */
-		return filter_by_mntns(&a->cap->filter) ? tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns) : 0;
+	case PERF_RECORD_NAMESPACES:
+		return apply_side_band(a, ring, r);
 	case PERF_RECORD_THROTTLE:
 		a->books[a->set].throttled++;
 		a->rings[ring].throttled_at = r->time;

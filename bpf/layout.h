@@ -19,7 +19,7 @@
 
 /* The one entry of `config`. */
 struct bpf_config {
-	__u32 by;                        /* which ids `targets` holds: BPF_BY_* */
+	__u32 by;                        /* which ids `targets` has as keys: BPF_BY_* */
 	__u32 idle;                      /* 1: keep the idle task */
 	__u32 no_kernel;                 /* 1: user stacks only */
 	__u32 no_user;                   /* 1: kernel stacks only */
@@ -40,7 +40,8 @@ struct bpf_config {
 	__u32 inum_at;    /* in that: a __u32 */
 };
 
-enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID };
+/* By tree: ids of processes, with 1 for those asked for and 0 for others; of the rest user space has to tell. */
+enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 
 #define BPF_SET_NONE 2 /* not yet: drop every sample, uncounted */
 
@@ -56,12 +57,13 @@ struct bpf_count_key {
 
 /* Entry N of `books`, one for each CPU. */
 struct bpf_books {
-	__u64 taken; /* = counted + filtered + spilled_stack + spilled_count + spilled_unwind */
+	__u64 taken; /* = counted + filtered + all that are spilled */
 	__u64 counted;
 	__u64 filtered;
 	__u64 spilled_stack;  /* no room for a stack, or another stack has its place */
 	__u64 spilled_count;  /* no room for the count */
 	__u64 spilled_unwind; /* user space unwinds the user's part */
+	__u64 spilled_tree;   /* BPF_UNKNOWN */
 	__u64 idle;           /* of those taken: of the idle task */
 };
 
@@ -79,6 +81,7 @@ enum {
 	BPF_FILTERED,
 	BPF_LEFT, /* filtered: its task has left its namespaces, to exit */
 	BPF_SPILLED,
+	BPF_UNKNOWN, /* spilled: user space has to tell whether the process is asked for; all else is */
 };
 
 /* Raw data of the record in front of a sample that was passed on. */

@@ -157,28 +157,33 @@ static __always_inline __u32 mount_namespace(const struct bpf_config *c)
 /*
  * Is this sample asked for? See core/filter.h.
  * @groups: of BY_CGROUP, BY_MNTNS; known when this is compiled
- * Return: BPF_COUNTED, it is; BPF_FILTERED or BPF_LEFT.
+ * Return: BPF_COUNTED, it is; BPF_UNKNOWN, it may be; BPF_FILTERED or BPF_LEFT.
  */
 static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_note *note, const char *comm,
 				   int groups)
 {
-	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid;
+	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid, *target, wanted = BPF_COUNTED;
 	__u64 mntns;
 
 	if (!note->tid && (!c->idle || groups & BY_MNTNS))
 		return BPF_FILTERED;
-	if (c->by != BPF_BY_NONE && !bpf_map_lookup_elem(&targets, &id))
-		return BPF_FILTERED;
+	if (c->by != BPF_BY_NONE) {
+		target = bpf_map_lookup_elem(&targets, &id);
+		if (target ? !*target : c->by != BPF_BY_TREE)
+			return BPF_FILTERED;
+		if (!target)
+			wanted = BPF_UNKNOWN;
+	}
 	if ((c->by_comm && !has_comm(c, comm)) || (groups & BY_CGROUP && !is_in_cgroup(c)))
 		return BPF_FILTERED;
 	if (!(groups & BY_MNTNS))
-		return BPF_COUNTED;
+		return wanted;
 	mntns = mount_namespace(c);
 	if (!mntns)
 		return BPF_LEFT;
 	if ((c->mntns && mntns != c->mntns) || (c->by_mntns_ids && !bpf_map_lookup_elem(&mntns_ids, &mntns)))
 		return BPF_FILTERED;
-	return BPF_COUNTED;
+	return wanted;
 }
 
 /* Instructions are made for each set: which map a call is about must be known when the program is loaded. */
@@ -230,7 +235,9 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	bpf_get_current_comm(key.comm, sizeof(key.comm));
 	b->idle += !note.tid;
 	note.verdict = judge(c, &note, key.comm, groups);
-	if (note.verdict != BPF_COUNTED) {
+	if (note.verdict == BPF_UNKNOWN) {
+		b->spilled_tree++;
+	} else if (note.verdict != BPF_COUNTED) {
 		b->filtered++;
 	} else if (set == 0) {
 		note.verdict = count_in(ctx, c, b, &key, &counts_0, &stack_map_0);
@@ -238,7 +245,7 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 		note.verdict = count_in(ctx, c, b, &key, &counts_1, &stack_map_1);
 	}
 
-	if (note.verdict == BPF_SPILLED || c->pass_all) {
+	if (note.verdict >= BPF_SPILLED || c->pass_all) {
 		__builtin_memcpy(note.comm, key.comm, sizeof(note.comm));
 		bpf_perf_event_output(ctx, &notes, BPF_F_CURRENT_CPU, &note, sizeof(note));
 		f->left++;

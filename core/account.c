@@ -69,6 +69,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "spilled_no_stack_room", b->spilled_stack },
 		{ "spilled_no_count_room", b->spilled_count },
 		{ "spilled_to_unwind", b->spilled_unwind },
+		{ "spilled_to_judge", b->spilled_tree },
 		{ "unwound_to_root", b->unwound[UNWOUND_ROOT] },
 		{ "unwound_truncated", b->unwound[UNWOUND_TRUNCATED] },
 		{ "unwound_no_rules", b->unwound[UNWOUND_NO_RULES] },
@@ -129,7 +130,7 @@ static uint64_t fitting_rate(uint64_t freq_hz, const struct books *b)
 static void print_remedy(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
-	bool by_table = b->spilled_stack + b->spilled_count > b->spilled_unwind;
+	bool by_table = b->spilled_stack + b->spilled_count > b->spilled_unwind + b->spilled_tree;
 	long long kb;
 
 	if (by_table && b->spilled_stack > b->spilled_count)

@@ -10,6 +10,7 @@
 #ifndef CORE_BACKEND_H
 #define CORE_BACKEND_H
 
+#include "core/descendants.h"
 #include "core/err.h"
 #include "core/tasks.h"
 
@@ -49,6 +50,8 @@ struct books {
 	uint64_t spilled_stack;  /* passed on by the BPF program: no room for the stack, or another one has its place */
 	uint64_t spilled_count;  /* passed on by the BPF program: no room in the count table */
 	uint64_t spilled_unwind; /* passed on by the BPF program: the user's part is unwound in user space */
+	uint64_t spilled_tree; /* passed on by the BPF program: it did not know whether the process is of the command */
+	uint64_t filtered_ring;       /* of those filtered: passed on by the BPF program, for that reason */
 	uint64_t unwound[UNWOUND_NR]; /* user stacks of --unwind=dwarf */
 	uint64_t ring_samples;        /* samples read from the rings */
 	uint64_t bad_samples;         /* of these: refused by the decoder */
@@ -73,8 +76,8 @@ void books_add(struct books *to, const struct books *more);
 
 /** struct sample_note - what a program in the kernel says of a sample that it passed on. */
 struct sample_note {
-	unsigned int set; /* of capture.sets it belongs to */
-	enum { NOTE_COUNTED, NOTE_FILTERED, NOTE_SPILLED } verdict;
+	unsigned int set;                                                         /* of capture.sets it belongs to */
+	enum { NOTE_COUNTED, NOTE_FILTERED, NOTE_SPILLED, NOTE_UNKNOWN } verdict; /* the last: see books.spilled_tree */
 	pid_t pid, tid;
 	char comm[COMM_LEN]; /* at the time of the sample */
 	bool left;           /* NOTE_FILTERED, for want of a mount namespace: its task is about to exit */
@@ -134,6 +137,12 @@ struct backend_ops {
 	 * or counts came faster than they could be walked. Optional.
 	 */
 	int (*pids)(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
+
+	/*
+	 * What the reader says of process @pid, for filter.tree: it can be filtered in the kernel from now on, or not
+	 * any more. Optional. Return: false: there is no room to keep that.
+	 */
+	bool (*judged)(struct backend *b, pid_t pid, enum descent what);
 
 	/* Read a note that the program in the kernel put in front of a sample: @size bytes of raw data, not aligned. */
 	int (*note)(const void *raw, size_t size, struct sample_note *out);

@@ -265,9 +265,14 @@ static void __attribute__((format(printf, 2, 3))) add_reason(struct capture *cap
 static int open_on_tasks(struct capture *cap, struct err *err)
 {
 	char followed[128];
-	int rc = try(cap, backend_reader(), true, err);
-	struct err why = *err;
+	struct err why;
+	int rc;
 
+	/* Nobody else has its events. */
+	descendants_free(cap->filter.tree);
+	cap->filter.tree = NULL;
+	rc = try(cap, backend_reader(), true, err);
+	why = *err;
 	if (rc)
 		return err_set(err, rc, "%s; %s", why.msg, cap->reason);
 	followed_describe(cap->followed, followed, sizeof(followed));
@@ -275,7 +280,7 @@ static int open_on_tasks(struct capture *cap, struct err *err)
 	return 0;
 }
 
-/* On whole CPUs; but a command is followed. Return: of the last one that was tried. */
+/* Return: of the last one that was tried. */
 static int open_on_cpus(struct capture *cap, struct err *err)
 {
 	const struct backend_ops *ops;
@@ -284,7 +289,7 @@ static int open_on_cpus(struct capture *cap, struct err *err)
 	int rc = -ENODEV;
 
 	for (i = 0; (ops = backend_at(i)) && rc; i++) {
-		rc = try(cap, ops, cap->command, &why);
+		rc = try(cap, ops, false, &why);
 		if (rc)
 			add_reason(cap, "%s cannot be used: %s", ops->name, why.msg);
 		else if (!i)
@@ -295,7 +300,7 @@ static int open_on_cpus(struct capture *cap, struct err *err)
 
 static int open_asked_for(struct capture *cap, struct err *err)
 {
-	int rc = try(cap, asked_for(cap), cap->command, err);
+	int rc = try(cap, asked_for(cap), false, err);
 
 	add_reason(cap, "asked for");
 	if (rc && asked_for(cap) == backend_reader())
@@ -309,7 +314,7 @@ static int open_wanted(struct capture *cap, struct err *err)
 	const char *backend = cap->options->backend;
 	int rc = backend ? open_asked_for(cap, err) : open_on_cpus(cap, err);
 
-	if ((rc != -EACCES && rc != -EPERM) || cap->command || (backend && asked_for(cap) != backend_reader()))
+	if ((rc != -EACCES && rc != -EPERM) || (backend && asked_for(cap) != backend_reader()))
 		return rc;
 	return open_on_tasks(cap, err);
 }
@@ -351,7 +356,7 @@ static void drop_privileges(struct capture *cap)
 	privileges_drop(&need, &cap->kept);
 }
 
-/* Which ones are asked for, as the samples will name them. */
+/* Which ones are asked for, as the samples will name them; and the command. */
 static int open_groups(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
@@ -362,10 +367,21 @@ static int open_groups(struct capture *cap, struct err *err)
 		rc = pinned_open(&f->cgroup_ids, cap->host, o->cgroup_map, err);
 	if (!rc && o->mntns_map)
 		rc = pinned_open(&f->mntns_ids, cap->host, o->mntns_map, err);
+	if (!rc && cap->command) {
+		f->tree = descendants_new(command_pid(cap->command));
+		rc = f->tree ? 0 : err_sys(err, -ENOMEM, "cannot begin");
+	}
 	if (rc || !o->mntns_of)
 		return rc;
 	rc = proc_mntns(cap->host, o->mntns_of, o->mntns_of, &f->mntns);
 	return rc ? err_sys(err, rc, "cannot read the mount namespace of process %d", o->mntns_of) : 0;
+}
+
+static bool tell_judged(void *ctx, pid_t pid, enum descent what)
+{
+	const struct capture_backend *b = &((const struct capture *)ctx)->backends[0];
+
+	return b->ops->judged(b->state, pid, what);
 }
 
 int capture_open(struct capture *cap, struct err *err)
@@ -384,6 +400,8 @@ int capture_open(struct capture *cap, struct err *err)
 		return rc;
 	cap->signal_fd = rc;
 	rc = open_wanted(cap, err);
+	if (!rc && cap->filter.tree && cap->backends[0].ops->judged)
+		descendants_tell(cap->filter.tree, tell_judged, cap);
 	if (!rc)
 		drop_privileges(cap);
 	return rc;
@@ -600,7 +618,7 @@ static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 
 static uint64_t spilled(const struct books *b)
 {
-	return b->spilled_stack + b->spilled_count + b->spilled_unwind;
+	return b->spilled_stack + b->spilled_count + b->spilled_unwind + b->spilled_tree;
 }
 
 /* Take everything of the interval that ended, from the kernel first: then it is known what the rings must hold. */
@@ -703,6 +721,10 @@ static int begin(struct capture *cap, struct err *err)
 	cap->started_ns = cap->began_ns;
 	cap->cpus_at = cap->learn_at = cap->began_ns + DRAIN_NS;
 	events_begin(cap, cap->began_ns);
+	/* Nothing will tell that it executes something; until then it waits. */
+	if (!rc && cap->filter.tree && !cap->attr.comm_exec &&
+	    descendants_exec(cap->filter.tree, command_pid(cap->command)))
+		rc = err_sys(err, -ENOMEM, "cannot begin");
 	if (!rc && cap->command)
 		rc = command_release(cap->command, err);
 	return rc;
@@ -836,8 +858,8 @@ int64_t capture_books(const struct capture *cap, struct books *out)
 		cap->backends[i].ops->stats(cap->backends[i].state, out);
 	if (cap->backends[0].ops->in_kernel) {
 		told = told_lost(cap, out);
-		if (spilled(out) > out->counted_ring)
-			out->lost = spilled(out) - out->counted_ring;
+		if (spilled(out) > out->counted_ring + out->filtered_ring)
+			out->lost = spilled(out) - out->counted_ring - out->filtered_ring;
 		if (out->lost > told)
 			out->lost = told;
 	} else {
@@ -910,6 +932,7 @@ void capture_free(struct capture *cap)
 	open_files_free(cap->files.open_files);
 	recording_release(&cap->recording);
 	watch_free(cap->watch);
+	descendants_free(cap->filter.tree);
 	cgroup_close(cap->filter.cgroup);
 	pinned_close(cap->filter.cgroup_ids);
 	pinned_close(cap->filter.mntns_ids);

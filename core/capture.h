@@ -79,7 +79,7 @@ struct capture {
 	bool gap;           /* see capture_gap() */
 
 	struct followed *followed; /* threads that are sampled instead of whole CPUs; NULL: these */
-	struct command *command;   /* nothing but this is asked for, from its exec on; NULL: there is none */
+	struct command *command;   /* nothing but this is asked for, followed or by filter.tree; NULL: there is none */
 	struct err user_only;  /* why only user code is sampled, and user stacks; code 0: not because of the kernel */
 	struct err unfollowed; /* how many threads could not be followed, and why; code 0: all are */
 

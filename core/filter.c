@@ -2,6 +2,7 @@
 #include "core/filter.h"
 
 #include "core/cgroup.h"
+#include "core/descendants.h"
 #include "core/ids.h"
 #include "core/pinned.h"
 #include "core/tasks.h"
@@ -13,6 +14,8 @@ bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm
 	if (tid == 0 && !f->idle)
 		return false;
 	if (f->nr && !ids_has(f->ids, f->nr, f->by_tid ? tid : pid))
+		return false;
+	if (f->tree && !descendants_has(f->tree, pid))
 		return false;
 	return !f->comm || !strncmp(f->comm, comm, COMM_LEN);
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct cgroup;
+struct descendants;
 struct pinned;
 
 /** struct filter - what all of its parts ask for; @ids sorted ascending, borrowed; @nr 0: every task. */
@@ -16,8 +17,9 @@ struct filter {
 	const pid_t *ids; /* processes, or threads with @by_tid */
 	size_t nr;
 	bool by_tid;
-	bool idle;        /* keep the idle task (tid 0) */
-	const char *comm; /* only threads of this name, borrowed; NULL: of any */
+	bool idle;                /* keep the idle task (tid 0) */
+	const char *comm;         /* only threads of this name, borrowed; NULL: of any */
+	struct descendants *tree; /* only these processes, borrowed; NULL: any */
 
 	struct cgroup *cgroup;                 /* only what is in it or below, borrowed; NULL: wherever it is */
 	struct pinned *cgroup_ids, *mntns_ids; /* only what these have, borrowed; NULL: whatever */

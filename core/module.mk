@@ -10,6 +10,7 @@ LIB_SRCS += \
 	core/command.c \
 	core/compare.c \
 	core/confine.c \
+	core/descendants.c \
 	core/err.c \
 	core/events.c \
 	core/file_search.c \

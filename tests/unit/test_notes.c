@@ -38,7 +38,8 @@ static const struct {
 	{ "empty", 0, { 0 }, -EBADMSG, 0 },
 	{ "of no set", sizeof(struct bpf_note), { BPF_SET_NONE, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
 	{ "of any set", sizeof(struct bpf_note), { UINT32_MAX, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
-	{ "no verdict", sizeof(struct bpf_note), { 0, BPF_SPILLED + 1, 10, 11, "name" }, -EBADMSG, 0 },
+	{ "unknown", sizeof(struct bpf_note), { 1, BPF_UNKNOWN, 10, 11, "name" }, 0, NOTE_UNKNOWN },
+	{ "no verdict", sizeof(struct bpf_note), { 0, BPF_UNKNOWN + 1, 10, 11, "name" }, -EBADMSG, 0 },
 	{ "any verdict", sizeof(struct bpf_note), { 0, UINT32_MAX, 10, 11, "name" }, -EBADMSG, 0 },
 };
 
@@ -329,7 +330,7 @@ START_TEST(test_bad)
 {
 	struct books books;
 
-	note_of(0, BPF_SPILLED + 1, 0, 66, "bad");
+	note_of(0, BPF_UNKNOWN + 1, 0, 66, "bad");
 	sample(0, 10);
 	note_of(0, BPF_SPILLED, 2, 66, "bad");
 	sample(0, 10);
