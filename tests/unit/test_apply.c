@@ -4,6 +4,7 @@
 #include "backend-perfring/apply.h"
 #include "core/capture.h"
 #include "core/compare.h"
+#include "core/descendants.h"
 
 #define RINGS 3
 
@@ -40,6 +41,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	descendants_free(cap.filter.tree);
 	tasks_free(cap.tasks);
 	stacks_free(cap.sets[0].stacks);
 	unit_rmdir(dir);
@@ -1040,6 +1042,166 @@ START_TEST(test_both_stacks)
 }
 END_TEST
 
+/* ---- a command */
+
+/* What the program was told last of each process. */
+static enum descent told[100];
+
+static bool keep(void *ctx, pid_t pid, enum descent what)
+{
+	(void)ctx;
+	ck_assert_int_gt(pid, 0);
+	told[pid] = what;
+	return true;
+}
+
+/* The root is 10; "old" is there beside it. */
+static void use_tree(void)
+{
+	cap.filter.tree = descendants_new(10);
+	ck_assert_ptr_nonnull(cap.filter.tree);
+	memset(told, 0, sizeof(told));
+	descendants_tell(cap.filter.tree, keep, NULL);
+}
+
+/* From its exec on, with what it makes, until that ends; in the order of their times, as the records are. */
+START_TEST(test_tree)
+{
+	use_tree();
+	sample(0, 10, 10);
+	comm(10, 10, "sh", true);
+	sample(0, 10, 10);
+	sample(1, 500, 500);
+	sample(1, 0, 0);
+	fork_task(20, 20, 10, 10);
+	sample(1, 20, 20);
+	fork_task(20, 21, 20, 20);
+	sample(1, 20, 21);
+	comm(20, 20, "job", true);
+	fork_task(30, 30, 20, 20);
+	exit_task(1, 20, 20);
+	sample(0, 20, 20);
+	sample(1, -1, -1);
+	sample(0, 30, 30);
+	fork_task(20, 20, 500, 500);
+	sample(0, 20, 20);
+	fork_task(40, 40, 500, 500);
+	exit_task(1, 40, 40);
+	sample(1, -1, -1);
+	ck_assert_uint_eq(value_of("sh", 10), 1);
+	ck_assert_uint_eq(value_of("sh", 20), 2);
+	ck_assert_uint_eq(value_of("job", 20), 2);
+	ck_assert_uint_eq(value_of("job", 30), 1);
+	assert_books(6, 5);
+}
+END_TEST
+
+/* Of others nothing is kept: neither names nor mappings. */
+START_TEST(test_tree_bystanders)
+{
+	struct mapping m;
+
+	use_tree();
+	comm(10, 10, "before", false);
+	comm(10, 10, "sh", true);
+	map(10, PERF_RECORD_MMAP2, 0x400000, 0x1000, "/bin/sh");
+	comm(20, 20, "other", true);
+	map(20, PERF_RECORD_MMAP2, 0x400000, 0x1000, "/bin/other");
+	fork_task(30, 30, 20, 20);
+	exit_task(0, 20, 20);
+	ck_assert_int_eq(tasks_find(cap.tasks, 10, "sh", 0x400000, &m), 1);
+	ck_assert_int_eq(tasks_find(cap.tasks, 20, "other", 0x400000, &m), 0);
+	ck_assert_int_eq(tasks_find(cap.tasks, 30, "other", 0x400000, &m), 0);
+	ck_assert_uint_eq(tasks_exited(cap.tasks), 0);
+}
+END_TEST
+
+/* What the program did not know is judged, and it is told; what it has counted or could not, is not judged. */
+START_TEST(test_tree_spilled)
+{
+	use_program(false);
+	use_tree();
+	noted(note(NOTE_UNKNOWN, 10, 10, "profile"), 10, 10);
+	ck_assert_int_eq(told[10], DESCENT_UNKNOWN); /* will be one of them */
+	comm(10, 10, "sh", true);
+	ck_assert_int_eq(told[10], DESCENT_IN);
+	noted(note(NOTE_UNKNOWN, 10, 10, "sh"), 10, 10);
+	noted(note(NOTE_UNKNOWN, 50, 51, "other"), 50, 51);
+	ck_assert_int_eq(told[50], DESCENT_OUT);
+	noted(note(NOTE_SPILLED, 50, 51, "whatever"), 50, 51);
+	fork_task(20, 20, 10, 10);
+	noted(note(NOTE_UNKNOWN, 20, 20, "job"), -1, -1); /* the note knows better */
+	exit_task(0, 20, 20);
+	ck_assert_int_eq(told[20], DESCENT_UNKNOWN);
+	noted(note(NOTE_UNKNOWN, 20, 20, "job"), -1, -1);
+	ck_assert_int_eq(told[20], DESCENT_UNKNOWN);
+	noted(note(NOTE_UNKNOWN, 0, 0, "swapper/0"), 0, 0);
+	ck_assert_uint_eq(value_of("sh", 10), 1);
+	ck_assert_uint_eq(value_of("job", 20), 2);
+	ck_assert_uint_eq(value_of("whatever", 50), 1);
+	ck_assert_uint_eq(a.books[0].filtered_ring, 3);
+	nr_samples = 7;
+	assert_books(4, 3);
+}
+END_TEST
+
+/* Without a note, too: the program may not have known. In the set of the sample. */
+START_TEST(test_tree_without_note)
+{
+	use_program(false);
+	use_tree();
+	comm(10, 10, "sh", true);
+	lone_in(1, 10, 10);
+	lone_in(1, 50, 50);
+	lone_in(1, -1, -1);
+	ck_assert_uint_eq(stacks_total(cap.sets[1].stacks), 1);
+	ck_assert_uint_eq(a.books[1].counted_ring, 1);
+	ck_assert_uint_eq(a.books[1].filtered, 2);
+	ck_assert_uint_eq(a.books[1].filtered_ring, 2);
+	ck_assert_uint_eq(a.books[0].filtered, 0);
+}
+END_TEST
+
+/* What the program says of a process of the command or another, and what the reader makes of it. */
+static const struct {
+	const char *name;
+	int verdict;
+	pid_t pid, ring_pid;
+	uint64_t counted, filtered, kept, different, dying; /* kept: by the reader */
+} judged[] = {
+	{ "known", NOTE_COUNTED, 10, 10, 0, 0, 1, 0, 0 },
+	{ "known, no room", NOTE_SPILLED, 10, 10, 1, 0, 1, 0, 0 },
+	{ "known as another's", NOTE_FILTERED, 50, 50, 0, 0, 0, 0, 0 },
+	{ "not known", NOTE_UNKNOWN, 10, 10, 1, 0, 1, 0, 0 },
+	{ "not known, another's", NOTE_UNKNOWN, 50, 50, 0, 1, 0, 0, 0 },
+	{ "dying", NOTE_UNKNOWN, 10, -1, 1, 0, 0, 0, 1 },
+	{ "dying, another's", NOTE_UNKNOWN, 50, -1, 0, 1, 0, 0, 0 },
+	{ "wrongly filtered", NOTE_FILTERED, 10, 10, 0, 0, 1, 1, 0 },
+	{ "wrongly counted", NOTE_COUNTED, 50, 50, 0, 0, 0, 1, 0 },
+	{ "wrongly known, no room", NOTE_SPILLED, 50, 50, 1, 0, 0, 1, 0 },
+};
+
+START_TEST(test_tree_both)
+{
+	struct compare_counts n;
+
+	use_program(true);
+	use_tree();
+	comm(10, 10, "sh", true);
+	noted(note(judged[_i].verdict, judged[_i].pid, judged[_i].pid, "sh"), judged[_i].ring_pid, judged[_i].ring_pid);
+	ck_assert_int_eq(compare_end(cap.sets[0].compare), 0);
+	compare_counts(cap.sets[0].compare, &n);
+	ck_assert_msg(n.different == judged[_i].different, "%s", judged[_i].name);
+	ck_assert_msg(n.dying == judged[_i].dying, "%s", judged[_i].name);
+	ck_assert_uint_eq(n.compared, 1);
+	ck_assert_uint_eq(a.books[0].counted_ring, judged[_i].counted);
+	ck_assert_uint_eq(a.books[0].filtered, judged[_i].filtered);
+	ck_assert_uint_eq(a.books[0].filtered_ring, judged[_i].filtered);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), judged[_i].counted);
+	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), judged[_i].kept);
+}
+END_TEST
+
 /* ---- throttling */
 
 enum throttle_what { THROTTLE, UNTHROTTLE, TIME };
@@ -1136,6 +1298,11 @@ int main(void)
 	tcase_add_loop_test(program, test_both, 0, ARRAY_SIZE(compared));
 	tcase_add_test(program, test_both_renamed);
 	tcase_add_loop_test(program, test_both_stacks, 0, 4);
+	tcase_add_test(tc, test_tree);
+	tcase_add_test(tc, test_tree_bystanders);
+	tcase_add_test(program, test_tree_spilled);
+	tcase_add_test(program, test_tree_without_note);
+	tcase_add_loop_test(program, test_tree_both, 0, ARRAY_SIZE(judged));
 	tcase_add_loop_test(tc, test_throttled, 0, ARRAY_SIZE(throttles));
 	tcase_add_test(tc, test_throttled_intervals);
 	tcase_add_test(tc, test_rename);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/unit.h"
 
+#include "core/descendants.h"
 #include "core/filter.h"
 #include "core/tasks.h"
 
@@ -111,6 +112,52 @@ START_TEST(test_many)
 }
 END_TEST
 
+/* Who descends from 7, which has executed its program, all other parts asking for it, too. */
+static const struct {
+	bool given, by_tid, idle;
+	const char *comm;
+	pid_t pid, tid;
+	bool match;
+} trees[] = {
+	{ false, false, false, NULL, 7, 7, true },
+	{ false, false, false, NULL, 7, 9, true },
+	{ false, false, false, NULL, 8, 8, true },
+	{ false, false, false, "any", 8, 8, true },
+	{ true, false, false, "any", 7, 7, true },
+	{ false, false, false, NULL, 1, 7, false },
+	{ false, false, false, NULL, 9, 7, false },
+	{ false, false, false, NULL, 6, 6, false },
+	{ false, false, false, NULL, -1, -1, false },
+	{ false, false, false, NULL, INT_MIN, INT_MIN, false },
+	{ false, false, false, NULL, INT_MAX, INT_MAX, false },
+	{ false, false, false, NULL, 0, 0, false },
+	{ false, false, true, NULL, 0, 0, false },
+	{ false, false, false, NULL, 8, 0, false },
+	{ false, false, false, "other", 8, 8, false },
+	{ false, false, false, "other", 9, 9, false },
+	{ true, false, false, NULL, 8, 8, false },
+	{ true, false, false, NULL, 1, 1, false },
+	{ true, true, false, NULL, 8, 9, false },
+};
+
+START_TEST(test_tree)
+{
+	struct filter f = { .by_tid = trees[_i].by_tid, .idle = trees[_i].idle, .comm = trees[_i].comm };
+
+	if (trees[_i].given) {
+		f.ids = some;
+		f.nr = ARRAY_SIZE(some);
+	}
+	f.tree = descendants_new(7);
+	ck_assert(!filter_match(&f, 7, 7, "any"));
+	ck_assert_int_eq(descendants_exec(f.tree, 7), 0);
+	ck_assert_int_eq(descendants_fork(f.tree, 8, 7), 0);
+	ck_assert_int_eq(descendants_fork(f.tree, 9, 6), 0);
+	ck_assert_int_eq(filter_match(&f, trees[_i].pid, trees[_i].tid, "any"), trees[_i].match);
+	descendants_free(f.tree);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("filter");
@@ -119,6 +166,7 @@ int main(void)
 	tcase_add_loop_test(t, test_match, 0, ARRAY_SIZE(rows));
 	tcase_add_loop_test(t, test_comm, 0, ARRAY_SIZE(comms));
 	tcase_add_test(t, test_many);
+	tcase_add_loop_test(t, test_tree, 0, ARRAY_SIZE(trees));
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
