@@ -29,8 +29,9 @@
 _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
 _Static_assert(sizeof(struct bpf_count_key) == 28, "a hash key must not have padding");
 
-#define TREE_ENTRIES 16384 /* processes of which it is known whether they are the command's; of more the reader tells  \
-			    */
+#define TREE_ENTRIES                                                                                                   \
+	16384 /* processes of which it is known whether they are the command's; of more the reader tells               \
+	       */
 
 #define LAND_NS (1000 * 1000 * 1000LL) /* how long a running program is waited for */
 
@@ -188,7 +189,7 @@ static struct bpf_config configure(const struct backend *b)
 		      : !o->nr_pids ? BPF_BY_NONE
 		      : o->by_tid   ? BPF_BY_TID
 				    : BPF_BY_PID,
-		.idle = o->include_idle,
+		.idle = o->include_idle && !f->tree, /* it descends from nobody */
 		.no_kernel = o->user_only,
 		.no_user = o->kernel_only,
 		.pass_all = b->cap->both,

@@ -203,8 +203,8 @@ void account_print_losses(FILE *out, const struct capture *cap, const struct acc
 	/* With both backends what is missing on the ring's side is told with the comparison. */
 	if (b->lost_records > known && !cap->both)
 		fprintf(out,
-			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong.\n",
-			b->lost_records - known);
+			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong%s.\n",
+			b->lost_records - known, cap->filter.tree ? ", and processes of the command missing" : "");
 	for (i = 0; i < UNWOUND_NR; i++)
 		unwound += b->unwound[i];
 	print_truncated(out, cap, b, unwound);
