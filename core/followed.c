@@ -158,8 +158,8 @@ static enum inherited inherits(struct followed *f, const struct process *maker, 
 	if (f->counting && tid <= f->first)
 		return INHERITED_NOTHING;
 	now = newest_id(f);
-	if (!f->counting)
-		return f->pass ? INHERITED_PERHAPS : INHERITED_NOTHING;
+	if (!f->counting) /* but for the first pass, if it never did */
+		return f->pass || f->first ? INHERITED_PERHAPS : INHERITED_NOTHING;
 	if (tid > now) /* older than the day when ids began anew */
 		return INHERITED_NOTHING;
 	if (!maker)

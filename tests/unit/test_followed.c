@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Who is followed: a copy of /proc lists threads, and this program's own syscall() takes the place of libc's: it opens
+ * the events, and meanwhile threads are made and end. Its readdir() lists them as /proc does: by their ids, those
+ * included that come meanwhile.
+ */
+#include "tests/unit/unit.h"
+
+#include "core/capture_events.h"
+#include "core/followed.h"
+#include "core/ids.h"
+#include "core/watch.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { MAX_FDS = 256, MAX_OPENED = 4096, CPUS = 3 };
+
+#define OTHERS 12345 /* a user id that is not ours */
+
+/* A thread that is made, or with @tid below 0 ends, when the event of @after is opened on CPU @cpu. */
+struct birth {
+	pid_t after;
+	int cpu;
+	pid_t pid, tid, parent;
+};
+
+static struct {
+	pid_t foreign[8], gone[8];
+	int nr_fds; /* for events; then @full */
+	int full;
+	bool endless; /* whenever a thread has its events, one comes that has none */
+	int offline;  /* CPU whose events are refused; -1: none */
+	struct birth births[8];
+	pid_t newest; /* 0: nobody tells */
+	struct {
+		pid_t tid;
+		int cpu, fd;
+	} opened[MAX_OPENED];
+	size_t nr_opened;
+} kernel;
+
+/* Of the folders that are listed now. */
+static struct {
+	DIR *dir;
+	long last;
+} listings[2];
+static bool listing;
+
+struct dirent *readdir(DIR *d)
+{
+	static struct dirent *(*next)(DIR *);
+	static struct dirent found[2];
+	size_t i = listings[0].dir == d || (listings[1].dir != d && !listings[0].dir) ? 0 : 1;
+	struct dirent *e;
+	long id, least = 0;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "readdir");
+	if (!listing)
+		return next(d);
+	listings[i].dir = d;
+	rewinddir(d);
+	while ((e = next(d))) {
+		id = strtol(e->d_name, NULL, 10);
+		if (id <= listings[i].last || (least && id > least))
+			continue;
+		least = id;
+		found[i] = *e;
+	}
+	listings[i].last = least;
+	if (!least)
+		listings[i].dir = NULL;
+	return least ? &found[i] : NULL;
+}
+
+static char *dir;
+static struct host host;
+static struct options options;
+static struct capture cap;
+static int fds_before;
+
+static void put(const char *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void put(const char *text, const char *fmt, ...)
+{
+	char name[128];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(name, sizeof(name), fmt, ap);
+	va_end(ap);
+	unit_write(dir, name, text, strlen(text));
+}
+
+static void tell_newest(pid_t tid)
+{
+	char text[64];
+
+	kernel.newest = tid;
+	snprintf(text, sizeof(text), "0.20 0.18 0.12 1/80 %d\n", tid);
+	if (tid)
+		put(text, "loadavg");
+	else
+		put("", "loadavg");
+}
+
+static void add_thread(pid_t pid, pid_t tid, pid_t parent, uid_t uid)
+{
+	char text[256];
+
+	put("", "%d/task/%d/stat", pid, tid);
+	if (pid != tid)
+		return;
+	snprintf(text, sizeof(text), "Name:\ta\\nUid:\t9\nUmask:\t0022\nPid:\t%d\nPPid:\t%d\nUid:\t%u\t8\t8\t8\n", pid,
+		 parent, uid);
+	put(text, "%d/status", pid);
+}
+
+static void add_ours(pid_t pid)
+{
+	add_thread(pid, pid, 1, getuid());
+}
+
+static bool is_in(const pid_t *list, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		if (list[i] && list[i] == tid)
+			return true;
+	return false;
+}
+
+static void give_birth(pid_t tid, int cpu)
+{
+	const struct birth *b;
+
+	if (kernel.endless && cpu == CPUS - 1)
+		add_ours(tid + 1);
+	for (b = kernel.births; b < kernel.births + ARRAY_SIZE(kernel.births); b++) {
+		if (b->after != tid || b->cpu != cpu)
+			continue;
+		add_thread(b->pid, b->tid, b->parent, getuid());
+		if (kernel.newest)
+			tell_newest(b->tid);
+	}
+}
+
+static int refuse(int code)
+{
+	errno = -code;
+	return -1;
+}
+
+long syscall(long nr, ...)
+{
+	va_list ap;
+	pid_t pid;
+	int cpu, fd;
+
+	va_start(ap, nr);
+	(void)va_arg(ap, void *);
+	pid = va_arg(ap, pid_t);
+	cpu = va_arg(ap, int);
+	va_end(ap);
+	if (nr != SYS_perf_event_open)
+		return refuse(-ENOSYS);
+	if (is_in(kernel.gone, pid))
+		return refuse(-ESRCH);
+	if (is_in(kernel.foreign, pid))
+		return refuse(-EACCES);
+	if (cpu == kernel.offline)
+		return refuse(-ENODEV);
+	if (kernel.nr_fds-- <= 0)
+		return refuse(kernel.full);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	ck_assert_uint_lt(kernel.nr_opened, MAX_OPENED);
+	kernel.opened[kernel.nr_opened].tid = pid;
+	kernel.opened[kernel.nr_opened].cpu = cpu;
+	kernel.opened[kernel.nr_opened++].fd = fd;
+	give_birth(pid, cpu);
+	return fd;
+}
+
+static int open_fds(void)
+{
+	int fd, nr = 0;
+
+	for (fd = 0; fd < MAX_FDS; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+static void setup(void)
+{
+	struct rlimit rl;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+	rl.rlim_cur = MAX_FDS;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	dir = unit_tmpdir();
+	host = (struct host){ .proc = dir, .sys = dir };
+	options = (struct options){ .cpu = -1, .event = event_default(), .freq_hz = 49 };
+	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
+	memset(&kernel, 0, sizeof(kernel));
+	kernel.nr_fds = MAX_OPENED;
+	kernel.offline = -1;
+	put("0-2\n", "devices/system/cpu/possible");
+	put("0-2\n", "devices/system/cpu/online");
+	tell_newest(1000);
+	fds_before = open_fds();
+}
+
+static void teardown(void)
+{
+	events_close(&cap);
+	followed_free(cap.followed);
+	watch_free(cap.watch);
+	ck_assert_int_eq(open_fds(), fds_before);
+	unit_rmdir(dir);
+}
+
+static int follow(struct err *err)
+{
+	int rc;
+
+	cap.followed = followed_new(&cap);
+	ck_assert_ptr_nonnull(cap.followed);
+	*err = (struct err){ 0 };
+	listing = true;
+	rc = events_open(&cap, false, err);
+	listing = false;
+	memset(listings, 0, sizeof(listings));
+	ck_assert_int_eq(err->code, rc);
+	return rc;
+}
+
+/* Which threads have events, "100 200": on each CPU one, which is there still. */
+static const char *with_events(void)
+{
+	static char text[4096];
+	pid_t tids[MAX_OPENED];
+	size_t i, nr = 0, used = 0, per_thread = kernel.offline < 0 ? CPUS : CPUS - 1;
+
+	for (i = 0; i < kernel.nr_opened; i++)
+		if (fcntl(kernel.opened[i].fd, F_GETFD) >= 0)
+			tids[nr++] = kernel.opened[i].tid;
+	ids_sort(tids, nr);
+	text[0] = 0;
+	for (i = 0; i < nr; i += per_thread) {
+		ck_assert_uint_le(i + per_thread, nr);
+		ck_assert_int_eq(tids[i], tids[i + per_thread - 1]);
+		ck_assert(!i || tids[i] != tids[i - 1]);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", used ? " " : "", tids[i]);
+	}
+	return text;
+}
+
+/* ---- all of this user */
+
+START_TEST(test_user)
+{
+	char text[128];
+	struct err err;
+
+	add_ours(100);
+	add_thread(100, 101, 0, 0);
+	add_ours(200);
+	add_ours(300);
+	add_thread(400, 400, 1, OTHERS);
+	put("", "500/task/500/stat"); /* ended: it has no status */
+	put("Name:\tx\nUid:\t\n", "600/status");
+	put("", "600/task/600/stat");
+	kernel.foreign[0] = 200;
+	kernel.gone[0] = 300;
+	kernel.offline = _i ? 1 : -1;
+	ck_assert_msg(!follow(&err), "%s", err.msg);
+	ck_assert_str_eq(with_events(), "100 101");
+	ck_assert_uint_eq(cap.nr_cpus, _i ? 2 : 3);
+	ck_assert_uint_eq(cap.attr.inherit, 1);
+	ck_assert_int_eq(cap.unfollowed.code, 0);
+	ck_assert_int_eq(cap.user_only.code, 0);
+	followed_describe(cap.followed, text, sizeof(text));
+	ck_assert_str_eq(text, "threads followed: 2, of this user that may not be: 1");
+}
+END_TEST
+
+START_TEST(test_nobody)
+{
+	struct err err;
+
+	if (_i) {
+		add_ours(100);
+		kernel.foreign[0] = 100;
+	}
+	ck_assert_int_eq(follow(&err), _i ? -EACCES : -ESRCH);
+	ck_assert_str_eq(err.msg, _i ? "cannot open perf event 'cpu-clock' of thread 100 on CPU 0: Permission denied"
+				     : "there is no thread to be sampled");
+}
+END_TEST
+
+/* ---- what comes while events are opened */
+
+static const struct {
+	pid_t newest; /* before */
+	pid_t parent; /* of 200, beside which 100 is there */
+	struct birth births[4];
+	const char *with_events; /* "": these two */
+	unsigned int unsure, all;
+} comings[] = {
+	/* made by one that has no events yet: it has none, and gets its own */
+	{ 1000, 1, { { 100, 1, 200, 1001, 0 } }, "100 200 1001", 0, 0 },
+	{ 1000, 1, { { 100, 1, 1001, 1001, 200 } }, "100 200 1001", 0, 0 },
+	/* by one that has some of them: nobody knows */
+	{ 1000, 1, { { 200, 1, 200, 1001, 0 } }, "100 200", 1, 3 },
+	{ 1000, 1, { { 200, 1, 1001, 1001, 200 } }, "100 200", 1, 3 },
+	{ 1000, 1, { { 200, 1, 1001, 1001, 200 }, { 200, 1, 1001, 1002, 0 } }, "100 200", 2, 4 },
+	/* by one that has all of them: it has, too */
+	{ 1000, 1, { { 200, 1, 100, 1001, 0 } }, "100 200", 0, 0 },
+	{ 1000, 1, { { 200, 1, 1001, 1001, 100 } }, "100 200", 0, 0 },
+	{ 1000, 1, { { 200, 1, 1001, 1001, 100 }, { 200, 1, 1001, 1002, 0 } }, "100 200", 0, 0 },
+	{ 1000, 1, { { 200, 1, 1001, 1001, 100 }, { 200, 1, 1002, 1002, 1001 } }, "100 200", 0, 0 },
+	/* by one that is not known, or has gone */
+	{ 1000, 1, { { 200, 1, 1001, 1001, 1 } }, "100 200", 1, 3 },
+	{ 1000, 1, { { 200, 1, 1001, 1001, 777 } }, "100 200", 1, 3 },
+	/* while the events of one are opened that came itself */
+	{ 1000, 1, { { 100, 1, 200, 1001, 0 }, { 1001, 1, 200, 1002, 0 } }, "100 200 1001", 1, 4 },
+	{ 1000, 1, { { 100, 1, 1001, 1001, 200 }, { 1001, 1, 1001, 1002, 0 } }, "100 200 1001", 1, 4 },
+	/* ids have begun anew long ago: these are old */
+	{ 50, 1, { { 0 } }, "100 200", 0, 0 },
+	{ 150, 100, { { 0 } }, "100 200", 0, 0 },
+	/* or begin anew now: nobody knows */
+	{ 1000, 1, { { 200, 1, 100, 50, 0 } }, "100 200", 1, 3 },
+	{ 1000, 1, { { 200, 0, 200, 1001, 0 }, { 200, 1, 100, 50, 0 } }, "100 200", 2, 4 },
+	/* nobody tells which is the newest: what the first look finds has events, what came later not */
+	{ 0, 1, { { 0 } }, "100 200", 0, 0 },
+	{ 0, 1, { { 200, 1, 100, 101, 0 } }, "100 200", 1, 3 },
+	{ 0, 1, { { 200, 1, 1001, 1001, 100 } }, "100 200 1001", 0, 0 },
+};
+
+static void assert_unfollowed(unsigned int out, unsigned int all)
+{
+	char text[128];
+
+	ck_assert_int_eq(cap.unfollowed.code, out ? -EAGAIN : 0);
+	snprintf(text, sizeof(text), "%u of %u threads are not followed: they were made while events were opened", out,
+		 all);
+	if (out)
+		ck_assert_str_eq(cap.unfollowed.msg, text);
+}
+
+START_TEST(test_coming)
+{
+	struct err err;
+
+	add_ours(100);
+	add_thread(200, 200, comings[_i].parent, getuid());
+	memcpy(kernel.births, comings[_i].births, sizeof(comings[_i].births));
+	tell_newest(comings[_i].newest);
+	ck_assert_msg(!follow(&err), "%s", err.msg);
+	ck_assert_str_eq(with_events(), comings[_i].with_events);
+	assert_unfollowed(comings[_i].unsure, comings[_i].all);
+}
+END_TEST
+
+/* There is always another one: this has an end. */
+START_TEST(test_endless)
+{
+	struct err err;
+
+	add_ours(100);
+	kernel.endless = true;
+	ck_assert_msg(!follow(&err), "%s", err.msg);
+	ck_assert_uint_gt(kernel.nr_opened, CPUS);
+}
+END_TEST
+
+/* ---- -p and -L */
+
+static pid_t pids[] = { 100, 200, 300 };
+
+static void ask_for(bool by_tid)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pids); i++) {
+		add_thread(pids[i], pids[i], 1, OTHERS); /* that is up to the kernel */
+		add_thread(pids[i], pids[i] + 1, 0, 0);
+	}
+	add_ours(400);
+	options.pids = pids;
+	options.nr_pids = ARRAY_SIZE(pids);
+	options.by_tid = by_tid;
+}
+
+static const struct {
+	bool by_tid;
+	pid_t foreign[8], gone[8];
+	const char *comm;        /* of 200; NULL: not known */
+	const char *with_events; /* NULL: it fails, */
+	int rc;
+	const char *says; /* with this */
+} chosen[] = {
+	{ false, { 0 }, { 0 }, "x", "100 101 200 201 300 301", 0, NULL },
+	{ true, { 0 }, { 0 }, "x", "100 200 300", 0, NULL },
+	{ false, { 0 }, { 100, 101, 300 }, "x", "200 201 301", 0, NULL },
+	{ true, { 0 }, { 100, 300 }, "x", "200", 0, NULL },
+	{ false, { 400 }, { 0 }, "x", "100 101 200 201 300 301", 0, NULL },
+	{ false,
+	  { 0 },
+	  { 100, 101, 200, 201, 300, 301 },
+	  "x",
+	  NULL,
+	  -ESRCH,
+	  "cannot open perf event 'cpu-clock' of "
+	  "thread 301 on CPU 0: No such process" },
+	{ false,
+	  { 200 },
+	  { 0 },
+	  "x y\n",
+	  NULL,
+	  -EACCES,
+	  "process 200 (x y) may not be sampled: cannot open perf event "
+	  "'cpu-clock' of thread 200 on CPU 0: Permission denied" },
+	{ false,
+	  { 201 },
+	  { 0 },
+	  "\x1b[2J\xff\n",
+	  NULL,
+	  -EACCES,
+	  "process 200 (?[2J?) may not be sampled: cannot open "
+	  "perf event 'cpu-clock' of thread 201 on CPU 0: Permission denied" },
+	{ false,
+	  { 201 },
+	  { 200 },
+	  NULL,
+	  NULL,
+	  -EACCES,
+	  "process 200 may not be sampled: cannot open perf event "
+	  "'cpu-clock' of thread 201 on CPU 0: Permission denied" },
+	{ true,
+	  { 200 },
+	  { 0 },
+	  "x\n",
+	  NULL,
+	  -EACCES,
+	  "thread 200 (x) may not be sampled: cannot open perf event "
+	  "'cpu-clock' of thread 200 on CPU 0: Permission denied" },
+};
+
+START_TEST(test_chosen)
+{
+	struct err err;
+
+	ask_for(chosen[_i].by_tid);
+	if (chosen[_i].comm)
+		put(chosen[_i].comm, "200/task/200/comm");
+	memcpy(kernel.foreign, chosen[_i].foreign, sizeof(kernel.foreign));
+	memcpy(kernel.gone, chosen[_i].gone, sizeof(kernel.gone));
+	ck_assert_int_eq(follow(&err), chosen[_i].rc);
+	if (chosen[_i].says)
+		ck_assert_str_eq(err.msg, chosen[_i].says);
+	if (!chosen[_i].with_events)
+		return;
+	ck_assert_str_eq(with_events(), chosen[_i].with_events);
+	ck_assert_uint_eq(cap.attr.inherit, !chosen[_i].by_tid);
+	ck_assert_int_eq(cap.unfollowed.code, 0);
+}
+END_TEST
+
+/* Of -p the new threads count, and not the new processes. */
+START_TEST(test_chosen_coming)
+{
+	const struct birth births[] = {
+		{ 100, 1, 200, 1001, 0 },
+		{ 200, 1, 200, 1002, 0 },
+		{ 200, 1, 100, 1003, 0 },
+		{ 200, 1, 1004, 1004, 200 },
+	};
+	struct err err;
+
+	ask_for(_i);
+	memcpy(kernel.births, births, sizeof(births));
+	ck_assert_msg(!follow(&err), "%s", err.msg);
+	ck_assert_str_eq(with_events(), _i ? "100 200 300" : "100 101 200 201 300 301 1001");
+	assert_unfollowed(_i ? 0 : 1, 8);
+}
+END_TEST
+
+/* ---- descriptors */
+
+static const struct {
+	int nr_fds, full;
+	const char *with_events;
+	const char *says;
+} fewer[] = {
+	{ 18, -EMFILE, "100 101 200 201 300 301", NULL },
+	{ 17, -EMFILE, "100 101 200 201 300", "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 15, -EMFILE, "100 101 200 201 300", "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 14, -EMFILE, "100 101 200 201", "2 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 3, -EMFILE, "100", "5 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 14, -ENFILE, "100 101 200 201", "2 of 6 threads are not followed: Too many open files in system" },
+	{ 2, -EMFILE, NULL,
+	  "cannot open perf event 'cpu-clock' of thread 100 on CPU 2: Too many open files "
+	  "(RLIMIT_NOFILE is 256)" },
+	{ 0, -ENFILE, NULL,
+	  "cannot open perf event 'cpu-clock' of thread 100 on CPU 0: Too many open files in system" },
+};
+
+START_TEST(test_fewer)
+{
+	struct err err;
+
+	ask_for(false);
+	kernel.nr_fds = fewer[_i].nr_fds;
+	kernel.full = fewer[_i].full;
+	if (!fewer[_i].with_events) {
+		ck_assert_int_eq(follow(&err), fewer[_i].full);
+		ck_assert_str_eq(err.msg, fewer[_i].says);
+		return;
+	}
+	ck_assert_msg(!follow(&err), "%s", err.msg);
+	ck_assert_str_eq(with_events(), fewer[_i].with_events);
+	ck_assert_int_eq(cap.unfollowed.code, fewer[_i].says ? fewer[_i].full : 0);
+	if (fewer[_i].says)
+		ck_assert_str_eq(cap.unfollowed.msg, fewer[_i].says);
+}
+END_TEST
+
+/* Some are kept for later. */
+START_TEST(test_kept)
+{
+	int next = fcntl(STDOUT_FILENO, F_DUPFD, 0); /* all below it are in use */
+	rlim_t limit = (rlim_t)next + 1 + 18 + (rlim_t)_i;
+	struct rlimit rl;
+	struct err err;
+	int rc;
+
+	close(next);
+	ask_for(false);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+	rl.rlim_cur = limit;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	rc = follow(&err);
+	rl.rlim_cur = MAX_FDS;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	ck_assert_int_eq(rc, 0);
+	/* What is left is at least the fourth part. */
+	ck_assert_uint_ge(limit - (rlim_t)open_fds(), limit / 4 < 32 ? limit / 4 : 32);
+	/* One has the list of threads. */
+	ck_assert_int_eq(cap.unfollowed.code, (rlim_t)next + 18 >= limit - limit / 4 ? -EMFILE : 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("followed");
+	TCase *tc = tcase_create("followed");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_user, 0, 2);
+	tcase_add_loop_test(tc, test_nobody, 0, 2);
+	tcase_add_loop_test(tc, test_coming, 0, ARRAY_SIZE(comings));
+	tcase_add_test(tc, test_endless);
+	tcase_add_loop_test(tc, test_chosen, 0, ARRAY_SIZE(chosen));
+	tcase_add_loop_test(tc, test_chosen_coming, 0, 2);
+	tcase_add_loop_test(tc, test_fewer, 0, ARRAY_SIZE(fewer));
+	tcase_add_loop_test(tc, test_kept, 0, 20);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
