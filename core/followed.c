@@ -155,10 +155,10 @@ static enum inherited inherits(struct followed *f, const struct process *maker, 
 {
 	pid_t now;
 
-	if (f->counting && tid <= f->first)
+	if (tid <= f->first && (f->counting || !f->pass))
 		return INHERITED_NOTHING;
 	now = newest_id(f);
-	if (!f->counting) /* but for the first pass, if it never did */
+	if (!now) /* then those are old that the first pass finds */
 		return f->pass || f->first ? INHERITED_PERHAPS : INHERITED_NOTHING;
 	if (tid > now) /* older than the day when ids began anew */
 		return INHERITED_NOTHING;
