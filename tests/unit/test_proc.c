@@ -5,6 +5,7 @@
 #include "core/tasks.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char *top;
 static struct host host;
@@ -470,6 +471,92 @@ START_TEST(test_lives)
 }
 END_TEST
 
+static const struct {
+	const char *status; /* NULL: no such file */
+	int rc;
+	uid_t uid;
+	pid_t parent;
+} owners[] = {
+	{ "Name:\ta\nPid:\t7\nPPid:\t3\nTracerPid:\t0\nUid:\t1000\t0\t0\t0\n", 0, 1000, 3 },
+	{ "Name:\ta\nPPid:\t0\nUid:\t0\t1\t2\t3\n", 0, 0, 0 },
+	{ "Name:\ta\nPPid:\t2147483647\nUid:\t4294967295\t1\t2\t3\n", 0, UINT32_MAX, INT32_MAX },
+	{ "Name:\tUid:\t5 PPid:\t6\nPPid:\t3\nUid:\t9\t1\t2\t3\n", 0, 9, 3 },
+	{ "Name:\t\\nUid:\t5\nPPid:\t3\nUid:\t9\t1\t2\t3\n", 0, 9, 3 },
+	{ "Name:\ta\nPPid:\t2147483648\nUid:\t0\t1\t2\t3\n", -EBADMSG, 0, 0 },
+	{ "Name:\ta\nPPid:\t1\nUid:\t4294967296\t1\t2\t3\n", -EBADMSG, 0, 0 },
+	{ "Name:\ta\nPPid:\t-1\nUid:\t0\t1\t2\t3\n", -EBADMSG, 0, 0 },
+	{ "Name:\ta\nPPid:\t1\nUid:\t\n", -EBADMSG, 0, 0 },
+	{ "Name:\ta\nPPid:\t1\nUid: 5\n", -EBADMSG, 0, 0 },
+	{ "Name:\ta\nPPid:\t1\n", -EBADMSG, 0, 0 },
+	{ "Name:\ta\nUid:\t1\n", -EBADMSG, 0, 0 },
+	{ "Uid:\t1\nPPid:\t1\n", -EBADMSG, 0, 0 },
+	{ "", -EBADMSG, 0, 0 },
+	{ NULL, -ENOENT, 0, 0 },
+};
+
+START_TEST(test_owner)
+{
+	uid_t uid = 77;
+	pid_t parent = 88;
+
+	if (owners[_i].status)
+		unit_write(top, "7/status", owners[_i].status, strlen(owners[_i].status));
+	ck_assert_int_eq(proc_owner(&host, 7, &uid, &parent), owners[_i].rc);
+	ck_assert_uint_eq(uid, owners[_i].rc ? 77 : owners[_i].uid);
+	ck_assert_int_eq(parent, owners[_i].rc ? 88 : owners[_i].parent);
+}
+END_TEST
+
+START_TEST(test_owner_here)
+{
+	pid_t parent;
+	uid_t uid;
+
+	ck_assert_int_eq(proc_owner(&host_here, getpid(), &uid, &parent), 0);
+	ck_assert_uint_eq(uid, getuid());
+	ck_assert_int_eq(parent, getppid());
+}
+END_TEST
+
+static const struct {
+	const char *loadavg; /* NULL: no such file */
+	pid_t newest;
+} loads[] = {
+	{ "0.20 0.18 0.12 1/80 11206\n", 11206 },
+	{ "0.20 0.18 0.12 1/80 2147483647\n", 2147483647 },
+	{ "0.20 0.18 0.12 1/80 2147483648\n", 0 },
+	{ "0.20 0.18 0.12 1/80 11206", 0 }, /* cut */
+	{ "0.20 0.18 0.12 1/80\n", 0 },
+	{ "0.20 0.18 0.12 1/80 \n", 0 },
+	{ "0.20 0.18 0.12 1/80 -5\n", 0 },
+	{ "0.20 0.18 0.12 1/80 5x\n", 0 },
+	{ "11206\n", 0 },
+	{ "\n", 0 },
+	{ "", 0 },
+	{ NULL, 0 },
+};
+
+START_TEST(test_newest)
+{
+	if (loads[_i].loadavg)
+		unit_write(top, "loadavg", loads[_i].loadavg, strlen(loads[_i].loadavg));
+	ck_assert_int_eq(proc_newest(&host), loads[_i].newest);
+}
+END_TEST
+
+START_TEST(test_newest_here)
+{
+	pid_t before = proc_newest(&host_here), pid = fork(), after = proc_newest(&host_here);
+
+	if (!pid)
+		_exit(0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_gt(before, 0);
+	/* Ids may begin anew. */
+	ck_assert(after < before || (before < pid && pid <= after));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("proc");
@@ -490,6 +577,10 @@ int main(void)
 	tcase_add_test(t, test_real);
 	tcase_add_loop_test(t, test_mntns, 0, ARRAY_SIZE(links));
 	tcase_add_test(t, test_mntns_here);
+	tcase_add_loop_test(t, test_owner, 0, ARRAY_SIZE(owners));
+	tcase_add_test(t, test_owner_here);
+	tcase_add_loop_test(t, test_newest, 0, ARRAY_SIZE(loads));
+	tcase_add_test(t, test_newest_here);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
