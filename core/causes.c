@@ -31,8 +31,16 @@
 
 #define BIT_OF(cap) (1ULL << (cap))
 
-#define SETTING_PARANOID "kernel/perf_event_paranoid"
-#define SETTING_BPF      "kernel/unprivileged_bpf_disabled"
+/* A system call, the setting that a kernel has if it has the call, and the option it is built with then. */
+struct call {
+	const char *name, *setting, *config;
+	int (*answer)(void); /* what comes of one that means nothing */
+};
+
+static const struct call call_perf = { "perf_event_open", "kernel/perf_event_paranoid", "CONFIG_PERF_EVENTS",
+				       kernel_answers_perf };
+static const struct call call_bpf = { "bpf", "kernel/unprivileged_bpf_disabled", "CONFIG_BPF_SYSCALL",
+				      kernel_answers_bpf };
 
 #define NO_USERNS "; capabilities of a user namespace do not count"
 
@@ -116,25 +124,39 @@ static bool has(const struct rights *r, int cap)
 	return r->effective & BIT_OF(cap) && (r->fine || cap < CAP_PERFMON);
 }
 
+/* A capability that counts where the whole host is concerned. */
+static bool counts(const struct rights *r, int cap)
+{
+	return !r->in_userns && has(r, cap);
+}
+
 /* CAP_SYS_ADMIN is enough for what the newer ones stand for. */
 static bool has_or_admin(const struct rights *r, int cap)
 {
 	return has(r, cap) || has(r, CAP_SYS_ADMIN);
 }
 
-static const char *perfmon(const struct rights *r)
+/* By name, and as setcap(8) is told. */
+struct grant {
+	const char *caps, *setcap;
+};
+
+static const struct grant grant_perfmon = { "CAP_PERFMON", "cap_perfmon" };
+static const struct grant grant_bpf = { "CAP_BPF", "cap_bpf" };
+static const struct grant grant_both = { "CAP_BPF and CAP_PERFMON", "cap_bpf,cap_perfmon" };
+static const struct grant grant_admin = { "CAP_SYS_ADMIN", "cap_sys_admin" };
+
+static const struct grant *perfmon(const struct rights *r)
 {
-	return r->fine ? "CAP_PERFMON" : "CAP_SYS_ADMIN";
+	return r->fine ? &grant_perfmon : &grant_admin;
 }
 
-/* How to get @caps, by name and as setcap(8) is told. */
-static void say_grant(const struct rights *r, const char *caps, const char *setcap, const char *or_else,
-		      struct cause *out)
+static void say_grant(const struct rights *r, const struct grant *g, const char *or_else, struct cause *out)
 {
 	if (r->in_userns)
 		say(out->remedy, "run it outside of the user namespace%s", or_else);
 	else if (r->fine)
-		say(out->remedy, "give it %s (root, setcap %s+ep)%s", caps, setcap, or_else);
+		say(out->remedy, "give it %s (root, setcap %s+ep)%s", g->caps, g->setcap, or_else);
 	else
 		say(out->remedy, "run it as root%s", or_else);
 }
@@ -163,21 +185,21 @@ static bool is_paranoid(const struct host *host, const struct rights *r, const s
 	char or_else[64];
 	long long v;
 
-	if (host_setting(host, SETTING_PARANOID, &v))
+	if (host_setting(host, call_perf.setting, &v))
 		return false;
 	demand = demand_of(e, v);
 	/* Some of those kernels ask for CAP_SYS_ADMIN, also where there is CAP_PERFMON. */
-	if (v > 2 && !r->in_userns && has(r, CAP_PERFMON) && !has(r, CAP_SYS_ADMIN)) {
+	if (v > 2 && counts(r, CAP_PERFMON) && !counts(r, CAP_SYS_ADMIN)) {
 		say(out->text, "kernel.perf_event_paranoid is %lld; with CAP_PERFMON it needs a value below 3", v);
 		say(out->remedy, "sysctl kernel.perf_event_paranoid=2, or give it CAP_SYS_ADMIN (root)");
 		return true;
 	}
 	if (!demand.below || (!r->in_userns && has_or_admin(r, CAP_PERFMON)))
 		return false;
-	say(out->text, "kernel.perf_event_paranoid is %lld; %s %s or a value below %d%s", v, demand.what, perfmon(r),
-	    demand.below, has_or_admin(r, CAP_PERFMON) ? NO_USERNS : "");
+	say(out->text, "kernel.perf_event_paranoid is %lld; %s %s or a value below %d%s", v, demand.what,
+	    perfmon(r)->caps, demand.below, has_or_admin(r, CAP_PERFMON) ? NO_USERNS : "");
 	snprintf(or_else, sizeof(or_else), ", or sysctl kernel.perf_event_paranoid=%d", demand.below - 1);
-	say_grant(r, "CAP_PERFMON", "cap_perfmon", or_else, out);
+	say_grant(r, perfmon(r), or_else, out);
 	return true;
 }
 
@@ -217,7 +239,7 @@ static bool is_foreign(const struct host *host, const struct rights *r, pid_t ti
 	char task[16];
 	uint64_t n;
 
-	if (tid <= 0 || !r->known || (!r->in_userns && has(r, CAP_SYS_PTRACE)))
+	if (tid <= 0 || !r->known || counts(r, CAP_SYS_PTRACE))
 		return false;
 	snprintf(task, sizeof(task), "%d", tid);
 	if (is_of_another(host, task, "Uid", getuid(), &n))
@@ -234,35 +256,33 @@ static bool is_foreign(const struct host *host, const struct rights *r, pid_t ti
 	return true;
 }
 
-/* @answer: to a call that every kernel refuses with -EINVAL, whoever calls. */
-static bool is_filtered(const struct rights *r, const char *call, int code, int answer, struct cause *out)
+/* There is a filter, and it is not the kernel that answers. */
+static bool is_filtered(const struct rights *r, const struct call *call, int code, struct cause *out)
 {
-	if (!r->filtered || answer != code)
+	if (!r->filtered || call->answer() != code)
 		return false;
-	say(out->text, "a seccomp filter refuses %s", call);
-	say(out->remedy, "allow %s in the seccomp profile of the container or service", call);
+	say(out->text, "a seccomp filter refuses %s", call->name);
+	say(out->remedy, "allow %s in the seccomp profile of the container or service", call->name);
 	return true;
 }
 
-/*
- * -ENOSYS, although the kernel has what it takes, or since it has not: it has the @setting then.
- * @config: the option it is built with
- */
-static void explain_missing(const struct host *host, const struct rights *r, const char *call, const char *setting,
-			    const char *config, int answer, struct cause *out)
+/* -ENOSYS, although the kernel has the call, or since it has not. */
+static void explain_missing(const struct host *host, const struct call *call, struct cause *out)
 {
+	struct rights r;
 	long long v;
 	int rc;
 
-	if (is_filtered(r, call, -ENOSYS, answer, out))
+	read_rights(host, &r);
+	if (is_filtered(&r, call, -ENOSYS, out))
 		return;
-	rc = host_setting(host, setting, &v);
+	rc = host_setting(host, call->setting, &v);
 	if (!rc) {
-		say(out->text, "something filters %s: this kernel has it", call);
-		say(out->remedy, "allow %s in the sandbox that profile runs in", call);
+		say(out->text, "something filters %s: this kernel has it", call->name);
+		say(out->remedy, "allow %s in the sandbox that profile runs in", call->name);
 	} else if (rc == -ENOENT && !host_setting(host, "kernel/cap_last_cap", &v)) {
-		say(out->text, "this kernel was built without %s", config);
-		say(out->remedy, "a kernel with %s", config);
+		say(out->text, "this kernel was built without %s", call->config);
+		say(out->remedy, "a kernel with %s", call->config);
 	}
 }
 
@@ -307,7 +327,7 @@ static void explain_event_refused(const struct host *host, const struct cause_ev
 	struct rights r;
 
 	read_rights(host, &r);
-	if (r.filtered && is_filtered(&r, "perf_event_open", code, kernel_answers_perf(), out))
+	if (is_filtered(&r, &call_perf, code, out))
 		return;
 	if (is_paranoid(host, &r, e, out) || is_foreign(host, &r, e->tid, out))
 		return;
@@ -315,21 +335,12 @@ static void explain_event_refused(const struct host *host, const struct cause_ev
 		is_locked_down(host, out);
 }
 
-void cause_of_event(const struct host *host, const struct cause_event *e, int code, struct cause *out)
+/* What is wrong with the event itself. */
+static void explain_event(const struct host *host, const struct cause_event *e, int code, struct cause *out)
 {
 	char pmu[PATH_MAX];
-	struct rights r;
 	long long v;
 
-	*out = (struct cause){ 0 };
-	explain_limit(host, code, out);
-	if (code == -EACCES || code == -EPERM)
-		explain_event_refused(host, e, code, out);
-	if (code == -ENOSYS) {
-		read_rights(host, &r);
-		explain_missing(host, &r, "perf_event_open", SETTING_PARANOID, "CONFIG_PERF_EVENTS",
-				r.filtered ? kernel_answers_perf() : 0, out);
-	}
 	if (code == -EINVAL && !host_setting(host, "kernel/perf_event_max_sample_rate", &v) &&
 	    (int64_t)e->freq_hz > v) {
 		say(out->text, "kernel.perf_event_max_sample_rate is %lld, below the rate of %llu", v,
@@ -343,15 +354,22 @@ void cause_of_event(const struct host *host, const struct cause_event *e, int co
 	}
 }
 
+void cause_of_event(const struct host *host, const struct cause_event *e, int code, struct cause *out)
+{
+	*out = (struct cause){ 0 };
+	explain_limit(host, code, out);
+	explain_event(host, e, code, out);
+	if (code == -EACCES || code == -EPERM)
+		explain_event_refused(host, e, code, out);
+	if (code == -ENOSYS)
+		explain_missing(host, &call_perf, out);
+}
+
 /* ---- rings */
 
-/* "64 KiB" */
-static void say_limit(char *text, size_t size, rlim_t bytes)
+static unsigned long long kib(rlim_t bytes)
 {
-	if (bytes == RLIM_INFINITY)
-		snprintf(text, size, "unlimited");
-	else
-		snprintf(text, size, "%llu KiB", (unsigned long long)bytes / 1024);
+	return (unsigned long long)bytes / 1024;
 }
 
 /* The rings of a user share the one for each CPU, then each process has the other. */
@@ -359,7 +377,6 @@ void cause_of_ring(const struct host *host, int code, struct cause *out)
 {
 	struct rlimit rl;
 	struct rights r;
-	char limit[32];
 	long long kb;
 
 	*out = (struct cause){ 0 };
@@ -368,11 +385,10 @@ void cause_of_ring(const struct host *host, int code, struct cause *out)
 	    rl.rlim_cur == RLIM_INFINITY)
 		return;
 	read_rights(host, &r);
-	if (!r.in_userns && has(&r, CAP_IPC_LOCK))
+	if (counts(&r, CAP_IPC_LOCK))
 		return;
-	say_limit(limit, sizeof(limit), rl.rlim_cur);
-	say(out->text, "kernel.perf_event_mlock_kb is %lld and RLIMIT_MEMLOCK %s; more needs CAP_IPC_LOCK%s", kb, limit,
-	    has(&r, CAP_IPC_LOCK) ? NO_USERNS : "");
+	say(out->text, "kernel.perf_event_mlock_kb is %lld and RLIMIT_MEMLOCK %llu KiB; more needs CAP_IPC_LOCK%s", kb,
+	    kib(rl.rlim_cur), has(&r, CAP_IPC_LOCK) ? NO_USERNS : "");
 	say(out->remedy, "raise one of them: sysctl kernel.perf_event_mlock_kb, ulimit -l");
 }
 
@@ -393,41 +409,36 @@ static bool counts_maps(const struct host *host)
 	return major < 5 || (major == 5 && minor < 11);
 }
 
-/* Which of the capabilities are missing; NULL: none. */
-static const char *bpf_lacks(const struct rights *r)
+/* What is missing; NULL: nothing. */
+static const struct grant *bpf_lacks(const struct rights *r)
 {
-	bool bpf, perf;
-
-	if (!r->in_userns && has(r, CAP_SYS_ADMIN))
+	if (counts(r, CAP_SYS_ADMIN))
 		return NULL;
 	if (!r->fine)
-		return "CAP_SYS_ADMIN";
-	bpf = !r->in_userns && has(r, CAP_BPF);
-	perf = !r->in_userns && has(r, CAP_PERFMON);
-	return !bpf && !perf ? "CAP_BPF and CAP_PERFMON" : !bpf ? "CAP_BPF" : !perf ? "CAP_PERFMON" : NULL;
+		return &grant_admin;
+	if (!counts(r, CAP_BPF))
+		return counts(r, CAP_PERFMON) ? &grant_bpf : &grant_both;
+	return counts(r, CAP_PERFMON) ? NULL : &grant_perfmon;
 }
 
+/* Even where everybody may use bpf(2), stack maps and programs for perf events need more. */
 static bool lacks_rights(const struct host *host, const struct rights *r, struct cause *out)
 {
-	const char *lacks = bpf_lacks(r), *but = "";
+	const struct grant *lacks = bpf_lacks(r);
+	const char *but = "";
 	long long v;
 
 	if (!lacks)
 		return false;
 	if (r->in_userns && (has_or_admin(r, CAP_BPF) || has_or_admin(r, CAP_PERFMON)))
 		but = NO_USERNS;
-	/* Even where everybody may use bpf(2), stack maps and programs for perf events need more. */
-	if (strcmp(lacks, "CAP_PERFMON") && !host_setting(host, SETTING_BPF, &v) && v > 0)
-		say(out->text, "kernel.unprivileged_bpf_disabled is %lld; it needs %s%s", v, lacks, but);
+	if (lacks != &grant_perfmon && !host_setting(host, call_bpf.setting, &v) && v > 0)
+		say(out->text, "kernel.unprivileged_bpf_disabled is %lld; it needs %s%s", v, lacks->caps, but);
 	else if (r->known)
-		say(out->text, "it needs %s%s", lacks, but);
+		say(out->text, "it needs %s%s", lacks->caps, but);
 	else
 		return false;
-	say_grant(r, lacks,
-		  !strcmp(lacks, "CAP_BPF")       ? "cap_bpf"
-		  : !strcmp(lacks, "CAP_PERFMON") ? "cap_perfmon"
-						  : "cap_bpf,cap_perfmon",
-		  "", out);
+	say_grant(r, lacks, "", out);
 	return true;
 }
 
@@ -435,35 +446,28 @@ static void explain_bpf_refused(const struct host *host, struct cause *out)
 {
 	struct rlimit rl;
 	struct rights r;
-	char limit[32];
 
 	read_rights(host, &r);
 	if (lacks_rights(host, &r, out))
 		return;
-	if (r.filtered && is_filtered(&r, "bpf", -EPERM, kernel_answers_bpf(), out))
+	if (is_filtered(&r, &call_bpf, -EPERM, out))
 		return;
 	if (is_locked_down(host, out))
 		return;
 	if (!getrlimit(RLIMIT_MEMLOCK, &rl) && rl.rlim_cur != RLIM_INFINITY && counts_maps(host)) {
-		say_limit(limit, sizeof(limit), rl.rlim_cur);
-		say(out->text, "RLIMIT_MEMLOCK is %s, and this kernel counts BPF maps", limit);
+		say(out->text, "RLIMIT_MEMLOCK is %llu KiB, and this kernel counts BPF maps", kib(rl.rlim_cur));
 		say(out->remedy, "raise it: ulimit -l, or LimitMEMLOCK= of the service");
 	}
 }
 
 void cause_of_bpf(const struct host *host, int code, struct cause *out)
 {
-	struct rights r;
-
 	*out = (struct cause){ 0 };
 	explain_limit(host, code, out);
 	if (code == -EPERM)
 		explain_bpf_refused(host, out);
-	if (code == -ENOSYS) {
-		read_rights(host, &r);
-		explain_missing(host, &r, "bpf", SETTING_BPF, "CONFIG_BPF_SYSCALL",
-				r.filtered ? kernel_answers_bpf() : 0, out);
-	}
+	if (code == -ENOSYS)
+		explain_missing(host, &call_bpf, out);
 }
 
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)

@@ -15,7 +15,7 @@
  */
 struct err {
 	int code;
-	char msg[512];
+	char msg[1024];
 };
 
 /**

@@ -238,6 +238,7 @@ static const struct {
 	{ { ROOT, "2\n", .uid_map = "0 0 65536\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2") BUT, OUTSIDE("0") },
 	{ { ROOT, "2\n", .uid_map = "0 0 1\n1 1 4294967294\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2") BUT, OUTSIDE("0") },
 	{ { ROOT, "3\n", .uid_map = "0 1000 1\n" }, OWN_USER, EACCES, 0, ANY("3") BUT, OUTSIDE("2") },
+	{ { CAPS(PERFMON, "0"), "3\n", .userns = OTHER_NS }, OWN_USER, EACCES, 0, ANY("3") BUT, OUTSIDE("2") },
 	{ { ROOT, "2\n", .userns = OTHER_NS }, WHOLE_CPU, EACCES, 0, WHOLE("2") BUT, OUTSIDE("0") },
 	{ { ROOT, "2\n", .userns = OTHER_NS, .uid_map = SAME_USERS },
 	  WHOLE_CPU,
