@@ -77,6 +77,14 @@ static int bpf_error(struct err *err, int code, const char *what)
 }
 
 /* A map and a program of the kinds in question, the smallest there are. */
+/* Return: how many may ever be there, as the kernel counts them in its maps; -errno, described. */
+static int possible_cpus(struct err *err)
+{
+	int nr = libbpf_num_possible_cpus();
+
+	return nr > 0 ? nr : err_sys(err, nr ? nr : -EINVAL, "cannot read /sys/devices/system/cpu/possible");
+}
+
 static int bpf_probe(bool forced, struct err *err)
 {
 	/* r0 = 0; exit */
@@ -98,6 +106,8 @@ static int bpf_probe(bool forced, struct err *err)
 	if (fd < 0)
 		return bpf_error(err, -errno, "cannot create a BPF stack map");
 	close(fd);
+	if (possible_cpus(err) < 0)
+		return err->code;
 	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "GPL", nothing, ARRAY_SIZE(nothing), NULL);
 	if (fd < 0)
 		return bpf_error(err, -errno, "cannot load a BPF program for perf events");
@@ -300,9 +310,9 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
 	b->cap = cap;
 	b->walk = no_count();
-	b->cpus = libbpf_num_possible_cpus();
-	if (b->cpus <= 0)
-		return err_sys(err, b->cpus ? b->cpus : -EINVAL, "cannot find out how many CPUs may be there");
+	b->cpus = possible_cpus(err);
+	if (b->cpus < 0)
+		return err->code;
 	b->depth = cap->asked + 1; /* since 5.9 an entry begins with a marker */
 	b->frames[0] = calloc(b->depth, sizeof(uint64_t));
 	b->frames[1] = calloc(b->depth, sizeof(uint64_t));

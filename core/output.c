@@ -52,12 +52,15 @@ static mode_t wanted_mode(const struct stat *old)
 static int open_unnamed(struct output *o, const struct stat *old, struct err *err)
 {
 	char *folder = folder_of(o->path);
-	int fd = -1, code;
+	int fd = -1, code = -EOPNOTSUPP;
 
 	if (!folder)
 		return err_sys(err, -ENOMEM, "cannot write '%s'", o->path);
-	fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	code = -errno;
+	/* Without /proc nothing could give it a name. */
+	if (!access("/proc/self/fd", F_OK)) {
+		fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+		code = -errno;
+	}
 	/* Not every file system has it (EOPNOTSUPP), and kernels before 3.11 take it for O_DIRECTORY (EISDIR). */
 	if (fd < 0 && (code == -EOPNOTSUPP || code == -EISDIR || code == -ENOENT)) {
 		if (asprintf(&o->temp, "%s/.profile-XXXXXX", folder) < 0)
