@@ -177,7 +177,7 @@ static int attach_all(struct capture *cap, struct err *err)
 	int rc = 0;
 
 	for (i = 0; i < cap->nr_events && !rc; i++)
-		if (cap->events[i].fd >= 0)
+		if (cap->events[i].fd >= 0 && !cap->events[i].waits)
 			rc = attach_event(cap, i, err);
 	return rc;
 }
@@ -529,7 +529,7 @@ static void list_events(const struct capture *cap, struct waiting *w)
 
 	w->fds[0] = (struct pollfd){ cap->signal_fd, POLLIN, 0 };
 	for (i = 0; i < cap->nr_events; i++)
-		w->fds[i + 1] = (struct pollfd){ cap->events[i].fd, POLLIN, 0 };
+		w->fds[i + 1] = (struct pollfd){ cap->events[i].waits ? -1 : cap->events[i].fd, POLLIN, 0 };
 	w->fds[i + 1] = (struct pollfd){ cap->command ? command_fd(cap->command) : -1, POLLIN, 0 };
 }
 

@@ -34,6 +34,7 @@ struct capture_event {
 	int cpu;
 	int *more;
 	size_t nr_more;
+	bool waits;   /* its CPU is offline; the events of threads are open, and get their ring when it comes */
 	bool samples; /* false: side-band records only (a CPU that -C leaves out) */
 
 	/* What a program in the kernel writes notes to; its records go to the ring of @fd. -1: there is no such

@@ -191,7 +191,7 @@ static int refused(const struct capture *cap, pid_t tid, int cpu, bool kernel, i
 			 cpu);
 }
 
-static void close_event(struct capture_event *e)
+void event_close(struct capture_event *e)
 {
 	while (e->nr_more)
 		close(e->more[--e->nr_more]);
@@ -202,6 +202,7 @@ static void close_event(struct capture_event *e)
 	if (e->notes_fd >= 0)
 		close(e->notes_fd);
 	e->fd = e->notes_fd = -1;
+	e->waits = false;
 }
 
 void events_close(struct capture *cap)
@@ -209,7 +210,7 @@ void events_close(struct capture *cap)
 	size_t i;
 
 	for (i = 0; i < cap->nr_events; i++)
-		close_event(&cap->events[i]);
+		event_close(&cap->events[i]);
 	free(cap->events);
 	cap->events = NULL;
 	cap->nr_events = 0;
@@ -296,7 +297,7 @@ static int open_event(struct capture *cap, struct capture_event *e, struct err *
 	if (!rc && has_notes(cap) && e->samples)
 		rc = open_notes(cap, e, err);
 	if (rc)
-		close_event(e);
+		event_close(e);
 	return rc;
 }
 
@@ -526,7 +527,7 @@ static int leave(struct capture *cap, size_t i, uint64_t at, int (*detach)(struc
 	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
 	rc = detach(cap, i, err);
 	e->offline_at = at < e->due_from ? e->due_from : at;
-	close_event(e);
+	event_close(e);
 	return rc;
 }
 
@@ -563,16 +564,33 @@ static int come(struct capture *cap, size_t i, uint64_t now, int (*attach)(struc
 }
 
 /*
- * The event of a thread stays with it, and goes on when its CPU is back. But one that is opened now would miss the
- * threads that were made before.
+ * The events of threads stay with them, and go on when their CPU is back. Those of a CPU that comes for the first time
+ * wait for that. One that is opened now would miss the threads that were made before. Return: 1 or 0.
  */
-static void refuse_new_cpus(struct capture *cap, const struct cpu_list *online)
+static int welcome_cpus(struct capture *cap, const struct cpu_list *online,
+			int (*attach)(struct capture *, size_t, struct err *), struct err *err)
 {
+	int changed = 0;
 	size_t i;
 
-	for (i = 0; i < cap->nr_events && !cap->refused.code; i++)
-		if (cap->events[i].fd < 0 && cpu_list_has(online, cap->events[i].cpu))
-			err_set(&cap->refused, -ENODEV, "CPU %d was offline when the run began", cap->events[i].cpu);
+	for (i = 0; i < cap->nr_events; i++) {
+		struct capture_event *e = &cap->events[i];
+
+		if ((e->fd >= 0 && !e->waits) || !cpu_list_has(online, e->cpu))
+			continue;
+		if (e->fd < 0) {
+			err_set(err, -ENODEV, "CPU %d was offline when the run began", e->cpu);
+		} else if (!attach(cap, i, err)) {
+			e->waits = false;
+			changed = 1;
+			cap->nr_cpus += e->samples;
+			continue;
+		}
+		if (!cap->refused.code)
+			cap->refused = *err;
+		event_close(e);
+	}
+	return changed;
 }
 
 int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struct capture *, size_t, struct err *),
@@ -587,9 +605,9 @@ int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struc
 	if (host_online_cpus(cap->host, &online, err))
 		return 0;
 	if (cap->followed) {
-		refuse_new_cpus(cap, &online);
+		changed = welcome_cpus(cap, &online, attach, err);
 		cpu_list_release(&online);
-		return 0;
+		return changed;
 	}
 	for (i = 0; i < cap->nr_events && rc >= 0; i++) {
 		struct capture_event *e = &cap->events[i];

@@ -24,6 +24,9 @@ void events_close(struct capture *cap);
  */
 int event_open(struct capture *cap, const struct capture_event *e, pid_t tid);
 
+/** event_close() - with all that share its ring; the place stays. */
+void event_close(struct capture_event *e);
+
 /** event_refused() - describe why event_open() failed. Return: @code. */
 int event_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code, struct err *err);
 
@@ -47,7 +50,7 @@ int events_disable(struct capture *cap, struct err *err);
  * events_follow_cpus() - close the events of CPUs that went offline, and open those of CPUs that came.
  *
  * The kernel takes the events of a CPU away when it goes offline, and does not bring them back; it does those of
- * threads, so that nothing has to be done for them.
+ * threads: a CPU that comes for the first time is attached then.
  * @attach,@detach: called for each event that was opened (it is enabled afterwards), or is about to be closed
  * Return: 1: something has changed; 0: nothing; -errno. A CPU whose event cannot be opened now counts as offline.
  */

@@ -63,6 +63,7 @@ struct walk {
 	struct capture *cap;
 	struct followed *f;
 	const struct cpu_list *online;
+	struct cpu_list present; /* whose events are opened, too, online or not */
 	struct err *err;
 	int *fds;       /* one for each place, of the thread whose events are being opened */
 	pid_t pid;      /* whose threads are looked at; 0: nobody's yet */
@@ -229,6 +230,12 @@ static int keep_event(struct capture_event *e, int fd)
 	return 0;
 }
 
+/* An event of a thread needs no CPU that is online. */
+static bool is_there(const struct walk *w, int cpu)
+{
+	return cpu_list_has(w->online, cpu) || cpu_list_has(&w->present, cpu);
+}
+
 /* On each CPU, or on none. Return: 0 or -errno. */
 static int open_thread(struct walk *w, pid_t tid)
 {
@@ -238,7 +245,7 @@ static int open_thread(struct walk *w, pid_t tid)
 
 	for (i = 0; i < cap->nr_events; i++) {
 		w->fds[i] = -1;
-		if (!rc && cpu_list_has(w->online, cap->events[i].cpu))
+		if (!rc && is_there(w, cap->events[i].cpu))
 			rc = open_on(w, &cap->events[i], tid, &w->fds[i]);
 	}
 	for (i = 0; i < cap->nr_events; i++) {
@@ -254,9 +261,32 @@ static int open_thread(struct walk *w, pid_t tid)
 	return rc;
 }
 
+static bool is_full(int code)
+{
+	return code == -EMFILE || code == -ENFILE;
+}
+
 static bool is_refusal(int code)
 {
 	return code == -EACCES || code == -EPERM;
+}
+
+/* CPUs that may never come do not take the descriptors of threads. Return: false: there are none. */
+static bool give_up_offline(struct walk *w)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < w->cap->nr_events; i++) {
+		struct capture_event *e = &w->cap->events[i];
+
+		if (cpu_list_has(w->online, e->cpu) || !cpu_list_has(&w->present, e->cpu))
+			continue;
+		event_close(e);
+		any = true;
+	}
+	cpu_list_release(&w->present);
+	return any;
 }
 
 /* Return: 0: it is followed, or need not be; -errno: described, the end. */
@@ -270,9 +300,11 @@ static int follow(struct walk *w, pid_t tid)
 		return 0;
 	}
 	rc = open_thread(w, tid);
+	if (is_full(rc) && give_up_offline(w))
+		rc = open_thread(w, tid);
 	if (rc)
 		f->no_events = *w->err;
-	if (rc == -EMFILE || rc == -ENFILE) {
+	if (is_full(rc)) {
 		f->full = rc;
 		f->nr_no_room++;
 		return 0;
@@ -445,17 +477,24 @@ int followed_open(struct capture *cap, const struct cpu_list *online, struct err
 {
 	struct followed *f = cap->followed;
 	struct walk w = { .cap = cap, .f = f, .online = online, .err = err };
+	size_t i;
 	int rc;
 
 	w.fds = calloc(cap->nr_events, sizeof(*w.fds));
 	if (!w.fds)
 		return err_sys(err, -ENOMEM, "cannot remember %zu events", cap->nr_events);
 	limit_fds(f);
+	/* A program in the kernel has a place for its notes on the CPUs that are online. */
+	if (!(cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER) && host_present_cpus(cap->host, &w.present, err))
+		w.present = (struct cpu_list){ 0 };
 	err->code = 0;
 	f->counting = true;
 	f->first = newest_id(f);
 	rc = open_passes(&w);
+	for (i = 0; i < cap->nr_events; i++)
+		cap->events[i].waits = cap->events[i].fd >= 0 && !cpu_list_has(online, cap->events[i].cpu);
 	free(w.fds);
+	cpu_list_release(&w.present);
 	if (!rc && !f->nr_open && f->no_events.code) {
 		*err = f->no_events;
 		rc = err->code;

@@ -22,7 +22,7 @@ void followed_free(struct followed *f);
 
 /**
  * followed_open() - open the events of @cap->followed, a thread's all or none, in the places of @cap->events whose CPU
- * is @online.
+ * is @online, and of those that may come, as long as there is room.
  *
  * Threads that end meanwhile are left out, and so are those of the user that may not be observed. Where there are not
  * enough descriptors the rest is left out, which @cap->unfollowed tells of.

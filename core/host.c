@@ -179,6 +179,11 @@ int host_possible_cpus(const struct host *h, struct cpu_list *out, struct err *e
 	return host_cpus(h, "possible", out, err);
 }
 
+int host_present_cpus(const struct host *h, struct cpu_list *out, struct err *err)
+{
+	return host_cpus(h, "present", out, err);
+}
+
 /* Guests of our own are in the user time. */
 enum { STAT_USER, STAT_NICE, STAT_SYSTEM, STAT_IDLE, STAT_IOWAIT, STAT_IRQ, STAT_SOFTIRQ, STAT_STEAL, STAT_FIELDS };
 

@@ -38,6 +38,10 @@ int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err
 /** host_possible_cpus() - those that can ever be online, from .../possible; without a /sys as host_online_cpus(). */
 int host_possible_cpus(const struct host *h, struct cpu_list *out, struct err *err);
 
+/** host_present_cpus() - those that are there, online or not, from .../present; without a /sys as host_online_cpus().
+ */
+int host_present_cpus(const struct host *h, struct cpu_list *out, struct err *err);
+
 /** struct cpu_times - what became of a CPU's time since boot, in nanoseconds, counted in ticks (10 ms). */
 struct cpu_times {
 	bool listed;       /* false: the CPU is offline or there is none, and the rest is 0 */

@@ -83,6 +83,7 @@ static struct host host;
 static struct options options;
 static struct capture cap;
 static int fds_before;
+static int nr_attached, attached, attach_answer; /* of CPUs that come */
 
 static void put(const char *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void put(const char *text, const char *fmt, ...)
@@ -214,6 +215,7 @@ static void setup(void)
 	put("0-2\n", "devices/system/cpu/possible");
 	put("0-2\n", "devices/system/cpu/online");
 	tell_newest(1000);
+	nr_attached = attach_answer = 0;
 	fds_before = open_fds();
 }
 
@@ -558,6 +560,92 @@ START_TEST(test_kept)
 }
 END_TEST
 
+/* ---- CPUs that are offline, and come */
+
+static int attach(struct capture *c, size_t i, struct err *err)
+{
+	nr_attached++;
+	attached = c->events[i].cpu;
+	return attach_answer ? err_sys(err, attach_answer, "cannot map") : 0;
+}
+
+static int detach(struct capture *c, size_t i, struct err *err)
+{
+	(void)c;
+	(void)i;
+	(void)err;
+	ck_abort_msg("nothing is detached of threads");
+}
+
+static void come(const char *online, int changed)
+{
+	struct err err;
+
+	put(online, "devices/system/cpu/online");
+	ck_assert_int_eq(events_follow_cpus(&cap, 1000, attach, detach, &err), changed);
+}
+
+/* @nr_fds: CPU 3 is there, and offline; CPU 4 is not there */
+static void follow_offline(int nr_fds)
+{
+	struct err err;
+
+	put("0-4\n", "devices/system/cpu/possible");
+	put("0-3\n", "devices/system/cpu/present");
+	ask_for(false);
+	kernel.nr_fds = nr_fds;
+	kernel.full = -EMFILE;
+	ck_assert_msg(!follow(&err), "%s", err.msg);
+	ck_assert_uint_eq(cap.nr_cpus, 3);
+	ck_assert_uint_eq(cap.nr_events, 5);
+	ck_assert_int_eq(cap.events[4].fd, -1);
+}
+
+START_TEST(test_offline)
+{
+	size_t i;
+
+	attach_answer = _i ? -EPERM : 0;
+	follow_offline(24);
+	for (i = 0; i < 4; i++) {
+		ck_assert_int_ge(cap.events[i].fd, 0);
+		ck_assert_uint_eq(cap.events[i].nr_more, 5);
+		ck_assert_int_eq(cap.events[i].waits, i == 3);
+	}
+	come("0-2\n", 0);
+	come("0,2\n", 0);
+	ck_assert_int_eq(nr_attached, 0);
+	come("0-3\n", !_i);
+	come("0-3\n", 0);
+	ck_assert_int_eq(nr_attached, 1);
+	ck_assert_int_eq(attached, 3);
+	ck_assert_uint_eq(cap.nr_cpus, _i ? 3 : 4);
+	ck_assert_int_eq(cap.refused.code, attach_answer);
+	if (_i)
+		ck_assert_str_eq(cap.refused.msg, "cannot map: Operation not permitted");
+	come("0-4\n", 0);
+	if (!_i)
+		ck_assert_str_eq(cap.refused.msg, "CPU 4 was offline when the run began");
+}
+END_TEST
+
+/* Threads come first. */
+START_TEST(test_offline_no_room)
+{
+	int nr_fds = 4 + _i; /* what is closed is not given back */
+
+	follow_offline(nr_fds);
+	ck_assert_int_eq(cap.events[3].fd, -1);
+	ck_assert_uint_eq(cap.events[3].nr_more, 0);
+	ck_assert(!cap.events[3].waits);
+	ck_assert_int_ge(cap.events[0].fd, 0);
+	ck_assert_int_eq(cap.unfollowed.code, -EMFILE);
+	come("0-3\n", 0);
+	ck_assert_int_eq(nr_attached, 0);
+	ck_assert_str_eq(cap.refused.msg, "CPU 3 was offline when the run began");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("followed");
@@ -572,6 +660,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_chosen_coming, 0, 2);
 	tcase_add_loop_test(tc, test_fewer, 0, ARRAY_SIZE(fewer));
 	tcase_add_loop_test(tc, test_kept, 0, 20);
+	tcase_add_loop_test(tc, test_offline, 0, 2);
+	tcase_add_loop_test(tc, test_offline_no_room, 0, 20);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
