@@ -23,9 +23,13 @@ long syscall(long nr, ...)
 	return -1;
 }
 
-int getrlimit(__rlimit_resource_t resource, struct rlimit *out)
+/* Sanitizers ask before they are ready. */
+__attribute__((no_sanitize("address", "undefined"))) int getrlimit(__rlimit_resource_t resource, struct rlimit *out)
 {
-	*out = (struct rlimit){ resource == RLIMIT_MEMLOCK ? kernel.memlock : kernel.nofile, RLIM_INFINITY };
+	if (resource != RLIMIT_MEMLOCK && resource != RLIMIT_NOFILE)
+		return prlimit(0, resource, NULL, out);
+	out->rlim_cur = resource == RLIMIT_MEMLOCK ? kernel.memlock : kernel.nofile;
+	out->rlim_max = RLIM_INFINITY;
 	return 0;
 }
 

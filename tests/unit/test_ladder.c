@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 
 #define MAX_CPUS 8
 
@@ -19,7 +20,7 @@ static struct {
 	int with_kernel;      /* to one with the kernel's part */
 	int bpf;
 	bool no_ring[MAX_CPUS];
-	int opened, bad;
+	int opened, bad, bpf_calls;
 } kernel;
 
 static int refuse(int rc)
@@ -62,9 +63,19 @@ long syscall(long nr, ...)
 	va_end(ap);
 	if (nr == SYS_perf_event_open && attr)
 		return open_event(attr, pid, cpu);
+	kernel.bpf_calls += nr == SYS_bpf;
 	if (nr == SYS_bpf && !kernel.bpf)
 		return open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return refuse(nr == SYS_bpf ? kernel.bpf : -EINVAL);
+}
+
+static const char *release = "6.18.0";
+
+int uname(struct utsname *out)
+{
+	memset(out, 0, sizeof(*out));
+	snprintf(out->release, sizeof(out->release), "%s", release);
+	return 0;
 }
 
 static char *top;
@@ -248,6 +259,24 @@ START_TEST(test_no_bpf)
 }
 END_TEST
 
+/* Not even tried. */
+START_TEST(test_tainting)
+{
+	struct rung_state s;
+
+	release = "3.10.0-1160.el7.x86_64";
+	ladder_try(&host, RUNG_BPF, RUN_FILES, &s);
+	ck_assert(!s.usable);
+	ck_assert_ptr_nonnull(strstr(s.why.msg, "would taint this kernel"));
+	ck_assert_str_eq(s.cause.remedy, "--backend=bpf, which taints it");
+	ck_assert_int_eq(kernel.bpf_calls, 0);
+	ck_assert_int_eq(kernel.opened, 0);
+	ladder_try(&host, RUNG_PERFRING, RUN_FILES, &s);
+	ck_assert(s.usable);
+	release = "6.18.0";
+}
+END_TEST
+
 START_TEST(test_no_cpus)
 {
 	struct rung_state s;
@@ -282,6 +311,7 @@ int main(void)
 	tcase_add_loop_test(t, test_rung, 0, ARRAY_SIZE(rows));
 	tcase_add_test(t, test_user_only_unexplained);
 	tcase_add_loop_test(t, test_no_bpf, 0, 3);
+	tcase_add_test(t, test_tainting);
 	tcase_add_loop_test(t, test_no_cpus, 0, RUNG_NR);
 	tcase_add_test(t, test_names);
 	suite_add_tcase(s, t);
