@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Rings where memory may not be locked without limit: this program's own syscall() opens events that are files in
+ * memory, and its own mmap() refuses rings beyond what a user may lock, as the kernel does.
+ */
+#include "tests/unit/unit.h"
+
+#include "core/capture.h"
+#include "core/capture_events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { CPUS = 3, ONLINE = 2, MAX_FDS = 256, MAX_RINGS = 16 };
+
+#define KIB ((size_t)1024)
+
+static struct {
+	bool is_event[MAX_FDS];
+	unsigned int opened;
+	size_t budget; /* pages */
+	int code;      /* beyond it */
+	struct {
+		void *at;
+		size_t pages;
+		int fd;
+	} rings[MAX_RINGS];
+	size_t nr_rings;
+} kernel;
+
+static size_t page_size;
+
+long syscall(long nr, ...)
+{
+	int fd;
+
+	if (nr != SYS_perf_event_open) {
+		errno = ENOSYS;
+		return -1;
+	}
+	fd = memfd_create("event", MFD_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_lt(fd, MAX_FDS);
+	ck_assert_int_eq(ftruncate(fd, 16 << 20), 0);
+	kernel.is_event[fd] = true;
+	kernel.opened++;
+	return fd;
+}
+
+/* Those that are mapped no more are forgotten. */
+static size_t locked(void)
+{
+	size_t i, nr = 0, pages = 0;
+
+	for (i = 0; i < kernel.nr_rings; i++) {
+		if (msync(kernel.rings[i].at, kernel.rings[i].pages * page_size, MS_ASYNC))
+			continue;
+		kernel.rings[nr++] = kernel.rings[i];
+		pages += kernel.rings[i].pages;
+	}
+	kernel.nr_rings = nr;
+	return pages;
+}
+
+void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	size_t pages = len / (page_size ? page_size : 4096);
+	void *at;
+
+	if (fd < 0 || fd >= MAX_FDS || !kernel.is_event[fd])
+		return mmap64(addr, len, prot, flags, fd, offset);
+	if (locked() + pages > kernel.budget) {
+		errno = -kernel.code;
+		return MAP_FAILED;
+	}
+	at = mmap64(addr, len, prot, flags, fd, offset);
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	ck_assert_uint_lt(kernel.nr_rings, MAX_RINGS);
+	kernel.rings[kernel.nr_rings].at = at;
+	kernel.rings[kernel.nr_rings].pages = pages;
+	kernel.rings[kernel.nr_rings++].fd = fd;
+	return at;
+}
+
+/* ---- runs */
+
+static char *dir;
+static struct host host;
+static struct options options;
+static struct capture *cap;
+
+static void put(const char *name, const char *text)
+{
+	unit_write(dir, name, text, strlen(text));
+}
+
+static void setup(void)
+{
+	const struct rlimit rl = { 65536, 65536 };
+
+	page_size = (size_t)sysconf(_SC_PAGESIZE);
+	memset(&kernel, 0, sizeof(kernel));
+	kernel.code = -EPERM;
+	dir = unit_tmpdir();
+	host = (struct host){ .proc = dir, .sys = dir };
+	put("devices/system/cpu/possible", "0-2\n");
+	put("devices/system/cpu/online", "0-1\n");
+	put("sys/kernel/perf_event_mlock_kb", "4\n");
+	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &rl), 0);
+	options = (struct options){
+		.cpu = -1, .event = event_default(), .freq_hz = 49, .backend = "perfring", .dump_bytes = 16384
+	};
+}
+
+static void teardown(void)
+{
+	capture_free(cap);
+	ck_assert_uint_eq(locked(), 0);
+	unit_rmdir(dir);
+}
+
+static int open_with_budget(size_t pages, struct err *err)
+{
+	kernel.budget = pages;
+	cap = capture_new(&options, &host);
+	ck_assert_ptr_nonnull(cap);
+	return capture_open(cap, err);
+}
+
+/* All of them, all alike. */
+static void assert_rings(size_t nr, size_t bytes)
+{
+	size_t i;
+
+	locked();
+	ck_assert_uint_eq(kernel.nr_rings, nr);
+	for (i = 0; i < nr; i++)
+		ck_assert_uint_eq(kernel.rings[i].pages, 1 + bytes / page_size);
+	ck_assert_uint_eq(cap->ring_bytes, bytes);
+	ck_assert_uint_eq(capture_ring_bytes(cap), bytes);
+}
+
+/* Pages for both rings, each of which has one more than its data. */
+static const struct {
+	bool unwinds;
+	size_t pages, bytes; /* 0: none is permitted */
+	uint32_t wakeup, dump;
+	bool told;
+} budgets[] = {
+	{ false, 1000, 512 * KIB, 32768, 0, false },
+	{ false, 258, 512 * KIB, 32768, 0, false },
+	{ false, 257, 256 * KIB, 32768, 0, false },
+	{ false, 130, 256 * KIB, 32768, 0, false },
+	{ false, 129, 128 * KIB, 32768, 0, false },
+	{ false, 34, 64 * KIB, 32768, 0, false },
+	{ false, 33, 32 * KIB, 16384, 0, true },
+	{ false, 18, 32 * KIB, 16384, 0, true },
+	{ false, 17, 16 * KIB, 8192, 0, true },
+	{ false, 9, 8 * KIB, 4096, 0, true },
+	{ false, 5, 4 * KIB, 2048, 0, true },
+	{ false, 4, 4 * KIB, 2048, 0, true },
+	{ false, 3, 0, 0, 0, false },
+	{ false, 1, 0, 0, 0, false },
+	{ false, 0, 0, 0, 0, false },
+	{ true, 3000, 4096 * KIB, 131072, 16384, false },
+	{ true, 2049, 2048 * KIB, 131072, 16384, false },
+	{ true, 66, 128 * KIB, 65536, 16384, false },
+	{ true, 65, 64 * KIB, 32768, 16384, false },
+	{ true, 33, 32 * KIB, 16384, 8192, true },
+	{ true, 10, 16 * KIB, 8192, 4096, true },
+	{ true, 4, 4 * KIB, 2048, 1024, true },
+	{ true, 3, 0, 0, 0, false },
+};
+
+static void assert_told(int row, const struct err *why)
+{
+	char rings[64], copies[64];
+
+	snprintf(rings, sizeof(rings), "rings of %zu KiB", budgets[row].bytes / KIB);
+	snprintf(copies, sizeof(copies), " and stack copies of %u bytes only: ", budgets[row].dump);
+	ck_assert_ptr_nonnull(strstr(why->msg, rings));
+	ck_assert_ptr_nonnull(strstr(why->msg, budgets[row].unwinds ? copies : "KiB only: "));
+	ck_assert_ptr_nonnull(strstr(why->msg, "kernel.perf_event_mlock_kb is 4 and RLIMIT_MEMLOCK 6"));
+}
+
+START_TEST(test_budget)
+{
+	struct err err = { 0 }, why;
+
+	options.unwind = budgets[_i].unwinds ? UNWIND_BY_RULES : UNWIND_BY_FP;
+	if (!budgets[_i].bytes) {
+		ck_assert_int_eq(open_with_budget(budgets[_i].pages, &err), -EPERM);
+		ck_assert_ptr_nonnull(strstr(err.msg, "cannot map a ring of 4 KiB on CPU "));
+		ck_assert_ptr_nonnull(strstr(err.msg, "kernel.perf_event_mlock_kb is 4 and RLIMIT_MEMLOCK 6"));
+		return;
+	}
+	ck_assert_msg(open_with_budget(budgets[_i].pages, &err) == 0, "%s", err.msg);
+	assert_rings(ONLINE, budgets[_i].bytes);
+	ck_assert_uint_eq(cap->attr.wakeup_watermark, budgets[_i].wakeup);
+	ck_assert_uint_eq(cap->attr.sample_stack_user, budgets[_i].dump);
+	ck_assert_int_eq(capture_small_rings(cap, &why), budgets[_i].told);
+	if (budgets[_i].told)
+		assert_told(_i, &why);
+}
+END_TEST
+
+/* Not every number of bytes can be halved for ever. */
+static const struct {
+	uint32_t asked;
+	size_t pages;
+	uint32_t dump;
+} dumps[] = {
+	{ 65528, 3000, 65528 }, { 65528, 66, 32760 }, { 65528, 4, 1016 }, { 1000, 4, 1000 },
+	{ 1032, 4, 512 },       { 8, 4, 8 },          { 1024, 4, 1024 },
+};
+
+START_TEST(test_dump)
+{
+	struct err err = { 0 };
+
+	options.unwind = UNWIND_BY_RULES;
+	options.dump_bytes = dumps[_i].asked;
+	ck_assert_msg(open_with_budget(dumps[_i].pages, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(cap->attr.sample_stack_user, dumps[_i].dump);
+	ck_assert_uint_eq(cap->attr.sample_stack_user % 8, 0);
+}
+END_TEST
+
+/* Events are opened once more only where they do not suit the rings. */
+START_TEST(test_opened_once)
+{
+	struct err err = { 0 };
+
+	ck_assert_msg(open_with_budget(34, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(kernel.opened, 1 + ONLINE); /* and the probe's */
+}
+END_TEST
+
+/* No memory is no matter of a setting. */
+START_TEST(test_no_memory)
+{
+	struct err err = { 0 }, why;
+
+	kernel.code = -ENOMEM;
+	ck_assert_msg(open_with_budget(18, &err) == 0, "%s", err.msg);
+	assert_rings(ONLINE, 32 * KIB);
+	ck_assert(capture_small_rings(cap, &why));
+	ck_assert_str_eq(why.msg, "rings of 32 KiB only: Cannot allocate memory");
+}
+END_TEST
+
+START_TEST(test_other_refusal)
+{
+	struct err err = { 0 };
+
+	kernel.code = -EINVAL;
+	ck_assert_int_eq(open_with_budget(18, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "cannot map a ring of 512 KiB on CPU 0: Invalid argument"));
+}
+END_TEST
+
+/* What the rings of a run hold is not given away for that of a CPU that comes. */
+START_TEST(test_late_cpu)
+{
+	const struct capture_backend *reader;
+	struct err err = { 0 };
+	size_t i;
+
+	ck_assert_msg(open_with_budget(40, &err) == 0, "%s", err.msg);
+	assert_rings(ONLINE, 64 * KIB);
+	reader = &cap->backends[0];
+	ck_assert_int_eq(reader->ops->start(reader->state, &err), 0);
+	ck_assert_int_eq(cap->events[ONLINE].cpu, ONLINE);
+	cap->events[ONLINE].fd = (int)syscall(SYS_perf_event_open);
+	ck_assert_int_eq(reader->ops->attach(reader->state, ONLINE, &err), 0);
+	ck_assert_uint_eq(locked(), 17 + 17 + 5);
+	for (i = 0; i < CPUS; i++)
+		ck_assert_uint_eq(cap->events[i].ring_bytes, (i < ONLINE ? 64 : 16) * KIB);
+	ck_assert_uint_eq(capture_ring_bytes(cap), 16 * KIB);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("small_rings");
+	TCase *tc = tcase_create("small_rings");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_budget, 0, ARRAY_SIZE(budgets));
+	tcase_add_loop_test(tc, test_dump, 0, ARRAY_SIZE(dumps));
+	tcase_add_test(tc, test_opened_once);
+	tcase_add_test(tc, test_no_memory);
+	tcase_add_test(tc, test_other_refusal);
+	tcase_add_test(tc, test_late_cpu);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
