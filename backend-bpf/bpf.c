@@ -47,6 +47,9 @@ struct backend {
 	} sets[2];
 	struct books books[2]; /* of each set, when its interval has ended */
 	struct mntns_offsets mntns_at;
+	bool here; /* this process is in a pid namespace: @pidns, whose numbers are wanted */
+	struct kernel_pidns pidns;
+	struct pidns_offsets pidns_at;
 	struct bpf_config config;
 	struct bpf_count_key walk; /* where bpf_pids() has got to */
 };
@@ -97,9 +100,6 @@ static int bpf_probe(bool forced, struct err *err)
 	if (kernel_bpf_taints() && !forced)
 		return err_set(err, -EOPNOTSUPP,
 			       "the first use of bpf(2) would taint this kernel (technology preview)");
-	/* The helpers give ids of the initial namespace; -p, /proc and the rings are about ours. */
-	if (kernel_in_pid_namespace())
-		return err_set(err, -EOPNOTSUPP, "in a pid namespace the program would see other ids than /proc has");
 	libbpf_said[0] = 0;
 	libbpf_set_print(keep_warning);
 	fd = bpf_map_create(BPF_MAP_TYPE_STACK_TRACE, NULL, sizeof(__u32), sizeof(__u64), 1, NULL);
@@ -112,6 +112,10 @@ static int bpf_probe(bool forced, struct err *err)
 	if (fd < 0)
 		return bpf_error(err, -errno, "cannot load a BPF program for perf events");
 	close(fd);
+	if (kernel_pid_namespace(NULL) &&
+	    libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_get_ns_current_pid_tgid, NULL) != 1)
+		return err_set(err, -EOPNOTSUPP,
+			       "in a pid namespace the program would see other ids than /proc has (before Linux 5.7)");
 	return 0;
 }
 
@@ -163,6 +167,10 @@ static int choose_program(struct backend *b)
 		b->skel->progs.count_sample_in_cgroup,
 		b->skel->progs.count_sample_in_mntns,
 		b->skel->progs.count_sample_in_both,
+		b->skel->progs.count_sample_here,
+		b->skel->progs.count_sample_here_in_cgroup,
+		b->skel->progs.count_sample_here_in_mntns,
+		b->skel->progs.count_sample_here_in_both,
 	};
 	bool by_cgroup = filter_by_cgroup(f), by_mntns = filter_by_mntns(f);
 	int rc = bpf_map__set_autocreate(b->skel->maps.cgroup, by_cgroup);
@@ -176,7 +184,7 @@ static int choose_program(struct backend *b)
 		rc = bpf_map__reuse_fd(b->skel->maps.cgroup_ids, pinned_fd(f->cgroup_ids));
 	if (!rc && f->mntns_ids)
 		rc = bpf_map__reuse_fd(b->skel->maps.mntns_ids, pinned_fd(f->mntns_ids));
-	b->program = programs[(by_cgroup ? 1 : 0) + (by_mntns ? 2 : 0)];
+	b->program = programs[(by_cgroup ? 1 : 0) + (by_mntns ? 2 : 0) + (b->here ? 4 : 0)];
 	for (i = 0; i < ARRAY_SIZE(programs) && !rc; i++)
 		rc = bpf_program__set_autoload(programs[i], programs[i] == b->program);
 	return rc;
@@ -212,7 +220,20 @@ static struct bpf_config configure(const struct backend *b)
 		.nsproxy_at = b->mntns_at.nsproxy,
 		.mnt_ns_at = b->mntns_at.mnt_ns,
 		.inum_at = b->mntns_at.inum,
+		.pidns = b->pidns.ino,
+		.pidns_dev = b->pidns.dev,
+		.thread_pid_at = b->pidns_at.thread_pid,
+		.signal_at = b->pidns_at.signal,
+		.tgid_at = b->pidns_at.tgid,
+		.level_at = b->pidns_at.level,
+		.numbers_at = b->pidns_at.numbers,
+		.upid_size = b->pidns_at.upid_size,
+		.nr_at = b->pidns_at.nr,
+		.upid_ns_at = b->pidns_at.ns,
+		.pidns_inum_at = b->pidns_at.inum,
 	};
+
+	memcpy(c.outside_comm, COMM_OUTSIDE, sizeof(COMM_OUTSIDE));
 
 	if (f->comm)
 		memcpy(c.comm, f->comm, strnlen(f->comm, LAYOUT_COMM_LEN - 1));
@@ -303,6 +324,7 @@ static struct bpf_count_key no_count(void)
 static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 {
 	struct backend *b = calloc(1, sizeof(*b));
+	struct err unused;
 	int rc;
 
 	*out = b;
@@ -329,6 +351,10 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	b->sets[1].stacks = b->skel->maps.stack_map_1;
 	if (filter_by_mntns(&cap->filter) && offsets_of_mntns(&b->mntns_at, err))
 		return err->code;
+	b->here = kernel_pid_namespace(&b->pidns);
+	/* Without them, whom the helper cannot number is left to the ring's reader. */
+	if (b->here)
+		offsets_of_pidns(&b->pidns_at, &unused);
 	rc = size_maps(b);
 	if (!rc)
 		rc = choose_program(b);
@@ -425,7 +451,9 @@ static int read_books(struct backend *b, unsigned int set)
 		to->spilled_count += each[i].spilled_count;
 		to->spilled_unwind += each[i].spilled_unwind;
 		to->spilled_tree += each[i].spilled_tree;
+		to->spilled_number += each[i].spilled_number;
 		to->idle += each[i].idle;
+		to->outside += each[i].outside;
 	}
 	free(each);
 	return 0;
@@ -601,14 +629,15 @@ static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 	if (size < sizeof(n))
 		return -EBADMSG;
 	memcpy(&n, raw, sizeof(n));
-	if (n.set > 1 || n.verdict > BPF_UNKNOWN)
+	if (n.set > 1 || n.verdict > BPF_UNNUMBERED)
 		return -EBADMSG;
 	*out = (struct sample_note){
 		.set = n.set,
-		.verdict = n.verdict == BPF_COUNTED   ? NOTE_COUNTED
-			   : n.verdict == BPF_SPILLED ? NOTE_SPILLED
-			   : n.verdict == BPF_UNKNOWN ? NOTE_UNKNOWN
-						      : NOTE_FILTERED,
+		.verdict = n.verdict == BPF_COUNTED      ? NOTE_COUNTED
+			   : n.verdict == BPF_SPILLED    ? NOTE_SPILLED
+			   : n.verdict == BPF_UNKNOWN    ? NOTE_UNKNOWN
+			   : n.verdict == BPF_UNNUMBERED ? NOTE_UNNUMBERED
+							 : NOTE_FILTERED,
 		.left = n.verdict == BPF_LEFT,
 		.pid = (pid_t)n.pid,
 		.tid = (pid_t)n.tid,

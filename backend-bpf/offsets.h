@@ -17,4 +17,15 @@ struct mntns_offsets {
  */
 int offsets_of_mntns(struct mntns_offsets *out, struct err *err);
 
+/**
+ * struct pidns_offsets - where the kernel keeps the numbers of a task in its pid namespaces, see struct bpf_config; in
+ * bytes.
+ */
+struct pidns_offsets {
+	uint32_t thread_pid, signal, tgid, level, numbers, upid_size, nr, ns, inum;
+};
+
+/** offsets_of_pidns() - the same. @out is all 0 on failure: no kernel has the pointer to a pid first in a task. */
+int offsets_of_pidns(struct pidns_offsets *out, struct err *err);
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/apply.h"
 
+#include "backend-perfring/idle_code.h"
 #include "core/callchain.h"
 #include "core/capture.h"
 #include "core/compare.h"
@@ -16,7 +17,10 @@
 struct owner {
 	pid_t pid, tid;
 	char comm[COMM_LEN];
+	bool outside; /* of our pid namespace */
 };
+
+static const struct owner somebody_outside = { -1, -1, COMM_OUTSIDE, true };
 
 /*
  * A task that is dying has left the pid tables before its last samples, which say -1 for both ids: it is the one whose
@@ -30,6 +34,7 @@ static bool revive(struct applier *a, uint32_t ring, struct owner *o)
 		return false;
 	o->pid = ar->exit.pid;
 	o->tid = ar->exit.tid;
+	o->outside = ar->exit.tid < 0;
 	memcpy(o->comm, ar->exit.comm, COMM_LEN);
 	return true;
 }
@@ -39,8 +44,9 @@ struct sample {
 	const struct record *record;
 	uint32_t ring;
 	const struct sample_lead *lead;
-	bool has_user; /* its task has a user stack, wanted or not */
-	bool unwound;  /* see complete() */
+	bool has_user;      /* its task has a user stack, wanted or not */
+	bool unwound;       /* see complete() */
+	struct stack chain; /* the kernel's part, asked for or not */
 	struct stack kernel, user;
 };
 
@@ -50,6 +56,7 @@ static void take_stacks(const struct capture *cap, struct sample *s)
 	const struct record *r = s->record;
 
 	callchain_split(r->sample.ips, r->sample.nr, &s->kernel, &s->user);
+	s->chain = s->kernel;
 	/* A recording may have been made without callchains, or with stack copies in the place of the user's part. */
 	if (r->sample.ip && s->kernel.state == STACK_NONE && s->user.state == STACK_NONE)
 		callchain_leaf(&r->sample.ip, r->mode, &s->kernel, &s->user);
@@ -101,6 +108,25 @@ static bool is_bystander(const struct applier *a, pid_t pid)
 	return tree && !descendants_has(tree, pid);
 }
 
+/* Samples of a clock may leave out the idle task; other kinds of events have no regard for that. */
+static bool has_no_idle(const struct perf_event_attr *attr)
+{
+	return attr->exclude_idle && attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/*
+ * The ids are those of our pid namespace: a task outside has 0, like the idle task. That one has no user stack, and its
+ * kernel stack begins in its loop.
+ */
+static bool is_outside(const struct applier *a, const struct sample *s)
+{
+	if (s->has_user || has_no_idle(&a->cap->attr))
+		return true;
+	return a->idle_code && s->chain.state == STACK_TAKEN && s->chain.nr < a->cap->asked &&
+	       idle_code_absent(a->idle_code, &s->chain);
+}
+
 /* The task of a sample as its record and the side-band tell. */
 static void identify(struct applier *a, const struct sample *s, struct books *books, struct owner *o)
 {
@@ -110,12 +136,8 @@ static void identify(struct applier *a, const struct sample *s, struct books *bo
 		if (revive(a, s->ring, o))
 			return;
 	}
-	if (!o->tid && s->has_user) {
-		/* The ids are those of our pid namespace: a task outside has 0, like the idle task, which has no user
-		 * stack. */
-		books->outside++;
-		o->pid = o->tid = -1;
-		memcpy(o->comm, "[outside]", sizeof("[outside]"));
+	if (!o->tid && is_outside(a, s)) {
+		*o = somebody_outside;
 	} else if (o->tid && !is_bystander(a, o->pid)) {
 		tasks_name(a->cap->tasks, o->pid, o->tid, o->comm);
 	} else if (!o->tid) {
@@ -137,31 +159,59 @@ static bool is_wanted(const struct applier *a, const struct sample *s, const str
 	return filter_match_mntns(f, o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0, time, unsure);
 }
 
+/* Nobody here can tell what the user's part of a task outside is. */
+static void hide_user(struct sample *s)
+{
+	s->user = (struct stack){ .state = STACK_NONE };
+	s->has_user = false;
+}
+
 static int add(struct applier *a, struct stacks *to, const struct owner *o, struct sample *s)
 {
-	int rc = complete(a, s, s->lead->noted ? s->lead->note.pid : o->pid);
+	const struct sample_lead *lead = s->lead;
+	bool known = lead->noted && lead->note.verdict != NOTE_UNNUMBERED;
+	int rc;
+
+	if (o->outside)
+		hide_user(s);
+	rc = complete(a, s, known ? lead->note.pid : o->pid);
 
 	return rc ? rc : stacks_add(to, o->comm, o->pid, &s->kernel, &s->user, 1);
+}
+
+static int count_as(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
+{
+	unsigned int set = s->lead->note.set;
+	struct books *books = &a->books[set];
+	int rc;
+
+	books->outside += o->outside;
+	if (!wanted) {
+		books->filtered++;
+		return 0;
+	}
+	rc = add(a, a->cap->sets[set].stacks, o, s);
+	books->counted_ring += !rc;
+	return rc;
 }
 
 /* There is no program in the kernel. */
 static int count(struct applier *a, struct sample *s)
 {
-	unsigned int set = s->lead->note.set;
-	struct books *books = &a->books[set];
+	struct books *books = &a->books[s->lead->note.set];
 	bool unsure = false;
 	struct owner o;
-	int rc;
 
 	identify(a, s, books, &o);
 	books->idle += !o.tid;
-	if (!is_wanted(a, s, &o, &unsure)) {
-		books->filtered++;
-		return 0;
-	}
-	rc = add(a, a->cap->sets[set].stacks, &o, s);
-	books->counted_ring += !rc;
-	return rc;
+	return count_as(a, s, &o, is_wanted(a, s, &o, &unsure));
+}
+
+/* There is one, and it could not tell whose the sample is: it is @o's. */
+static int count_unnumbered(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
+{
+	a->books[s->lead->note.set].spilled_filtered += !wanted;
+	return count_as(a, s, o, wanted);
 }
 
 /* Did the program in the kernel leave it to us whether the process is asked for, and it is not? */
@@ -182,15 +232,18 @@ static int count_spilled(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
 	struct books *books = &a->books[note->set];
-	struct owner o = { note->pid, note->tid, "" };
+	struct owner o = { note->pid, note->tid, "", note->tid < 0 };
+	bool unsure;
 	int rc;
 
 	memcpy(o.comm, note->comm, COMM_LEN);
-	if (!s->lead->noted)
+	if (!s->lead->noted || note->verdict == NOTE_UNNUMBERED)
 		identify(a, s, books, &o);
+	if (s->lead->noted && note->verdict == NOTE_UNNUMBERED)
+		return count_unnumbered(a, s, &o, is_wanted(a, s, &o, &unsure));
 	if (is_spilled_bystander(a, s, o.pid)) {
 		books->filtered++;
-		books->filtered_ring++;
+		books->spilled_filtered++;
 		return 0;
 	}
 	rc = add(a, a->cap->sets[note->set].stacks, &o, s);
@@ -209,8 +262,8 @@ static void tell_pinned(const struct applier *a, const struct sample *s, const s
 	bool counted = note->verdict != NOTE_FILTERED;
 	int groups = !!f->cgroup + !!f->cgroup_ids + !!f->mntns + !!f->mntns_ids;
 
-	if (!s->lead->noted || note->left || !filter_match(f, note->pid, note->tid, note->comm) ||
-	    (!counted && groups > 1))
+	if (!s->lead->noted || note->verdict == NOTE_UNNUMBERED || note->left ||
+	    !filter_match(f, note->pid, note->tid, note->comm) || (!counted && groups > 1))
 		return;
 	if (f->cgroup_ids)
 		pinned_told(f->cgroup_ids, s->record->sample.cgroup, counted);
@@ -235,6 +288,16 @@ static int count_compared(struct applier *a, struct sample *s)
 	memcpy(ring.comm, o.comm, COMM_LEN);
 	tell_pinned(a, s, &o);
 	ring.filtered = !is_wanted(a, s, &o, &ring.unsure);
+	if (s->lead->noted && note->verdict == NOTE_UNNUMBERED) {
+		/* Nothing to compare: what the program leaves to the reader is as the reader has it. */
+		program = (struct compare_view){ ring.filtered, o.pid, o.tid, "", false, false };
+		memcpy(program.comm, o.comm, COMM_LEN);
+		rc = count_unnumbered(a, s, &o, !ring.filtered);
+	}
+	if (note->tid < 0)
+		hide_user(s);
+	if (rc)
+		return rc;
 	if (!ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);
 	else if (s->lead->noted && !program.filtered)
@@ -281,6 +344,12 @@ static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
 {
 	struct applied_ring *ar = &a->rings[ring];
 
+	if (!r->tid) {
+		ar->exit.pid = somebody_outside.pid;
+		ar->exit.tid = somebody_outside.tid;
+		memcpy(ar->exit.comm, somebody_outside.comm, COMM_LEN);
+		return 0;
+	}
 	ar->exit.pid = r->pid;
 	ar->exit.tid = r->tid;
 	memset(ar->exit.comm, 0, COMM_LEN);
@@ -362,9 +431,26 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 	}
 }
 
+/* Of a task outside our pid namespace: all of these have the number 0, so what it does is nobody's. */
+static bool is_nobodys(const struct record *r)
+{
+	switch (r->type) {
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_NAMESPACES:
+		return !r->pid;
+	default:
+		return false;
+	}
+}
+
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
 	tasks_at(a->cap->tasks, a->cap->attr.use_clockid ? r->time : 0);
+	if (is_nobodys(r))
+		return 0;
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE:
 		return apply_sample(a, ring, r, lead);

@@ -9,13 +9,14 @@
 #include "core/tasks.h"
 
 struct capture;
+struct idle_code;
 
 /** struct applied_ring - what has to be remembered of the records of one ring. */
 struct applied_ring {
 	struct {
 		pid_t pid, tid; /* 0: none yet */
 		char comm[COMM_LEN];
-	} exit;                /* the task that exited last on this CPU */
+	} exit;                /* the task that exited last on this CPU; -1: one outside our pid namespace */
 	uint64_t throttled_at; /* since when the kernel does not sample here; 0: it does */
 	uint64_t since;        /* when its event was opened, after the run began: an older one is throttled no more */
 };
@@ -32,6 +33,7 @@ struct sample_lead {
  * @books: of the whole backend, for each of capture.sets: what is applied is counted here, what is read by perfring.c
  * @set:   of @books, for records that are no samples
  * @unwinding: of user stacks; NULL: they are as the kernel walked them
+ * @idle_code: tells the idle task from those outside our pid namespace; NULL: there are none
  */
 struct applier {
 	struct capture *cap;
@@ -39,6 +41,7 @@ struct applier {
 	struct books books[2];
 	unsigned int set;
 	struct unwinding *unwinding;
+	struct idle_code *idle_code;
 };
 
 /**

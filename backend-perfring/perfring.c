@@ -5,6 +5,7 @@
  */
 #include "backend-perfring/apply.h"
 #include "backend-perfring/decode.h"
+#include "backend-perfring/idle_code.h"
 #include "backend-perfring/order.h"
 #include "backend-perfring/refresh.h"
 #include "backend-perfring/ring.h"
@@ -67,7 +68,10 @@ static int perfring_open(struct backend **out, struct capture *cap, struct err *
 	b->applier.rings = calloc(cap->nr_events, sizeof(*b->applier.rings));
 	if (cap->unwinds)
 		b->applier.unwinding = unwinding_new(cap);
-	if (!b->sources || !b->applier.rings || (cap->unwinds && !b->applier.unwinding))
+	if (cap->in_pidns)
+		b->applier.idle_code = idle_code_new(cap->host);
+	if (!b->sources || !b->applier.rings || (cap->unwinds && !b->applier.unwinding) ||
+	    (cap->in_pidns && !b->applier.idle_code))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
 }
@@ -484,6 +488,7 @@ static void perfring_close(struct backend *b)
 	for (i = 0; b->sources && i < b->cap->nr_events; i++)
 		ring_unmap(&b->sources[i].ring);
 	unwinding_free(b->applier.unwinding);
+	idle_code_free(b->applier.idle_code);
 	free(b->sources);
 	free(b->applier.rings);
 	order_release(&b->order);

@@ -38,6 +38,23 @@ struct bpf_config {
 	__u32 nsproxy_at; /* in struct task_struct: a pointer to struct nsproxy */
 	__u32 mnt_ns_at;  /* in that: a pointer to struct mnt_namespace */
 	__u32 inum_at;    /* in that: a __u32 */
+
+	/*
+	 * For the programs that run for a pid namespace: which, and what its tasks are not called. Where
+	 * @thread_pid_at is not 0, where the kernel keeps the numbers that a task has in each of its namespaces.
+	 */
+	__u32 pidns;                             /* inode number, */
+	__u32 pidns_dev;                         /* on this device, as the kernel numbers it */
+	__u32 outside_comm[LAYOUT_COMM_LEN / 4]; /* of tasks that are not in it; as @comm */
+	__u32 thread_pid_at;                     /* in struct task_struct: a pointer to struct pid */
+	__u32 signal_at;                         /* in struct task_struct: a pointer to struct signal_struct */
+	__u32 tgid_at;                           /* in that: a pointer to struct pid */
+	__u32 level_at;                          /* in struct pid: how many namespaces are around its own, a __u32 */
+	__u32 numbers_at;                        /* in that: struct upid of each of them, the outermost first, */
+	__u32 upid_size;                         /* which is that long */
+	__u32 nr_at;                             /* in that: a __u32 */
+	__u32 upid_ns_at;                        /* in that: a pointer to struct pid_namespace */
+	__u32 pidns_inum_at;                     /* in that: a __u32 */
 };
 
 /* By tree: ids of processes, with 1 for those asked for and 0 for others; of the rest user space has to tell. */
@@ -47,13 +64,15 @@ enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 
 /* Key of `counts_N`; the value is a __u64 number of samples. */
 struct bpf_count_key {
-	__u32 pid; /* process (tgid), as the initial pid namespace numbers it */
+	__u32 pid; /* process (tgid), as the pid namespace numbers it; BPF_OUTSIDE */
 	/* Entry of `stack_map_N`, or BPF_NO_STACK. Other failures of bpf_get_stackid() are never counted. */
 	__s32 kernel_stack, user_stack;
 	char comm[LAYOUT_COMM_LEN]; /* the thread's, zero padded */
 };
 
 #define BPF_NO_STACK (-1)
+
+#define BPF_OUTSIDE 0xffffffffU /* pid and tid of a task that is not in the pid namespace: it has none there */
 
 /* Entry N of `books`, one for each CPU. */
 struct bpf_books {
@@ -64,7 +83,9 @@ struct bpf_books {
 	__u64 spilled_count;  /* no room for the count */
 	__u64 spilled_unwind; /* user space unwinds the user's part */
 	__u64 spilled_tree;   /* BPF_UNKNOWN */
-	__u64 idle;           /* of those taken: of the idle task */
+	__u64 spilled_number; /* not known here which number its task has in the pid namespace */
+	__u64 idle;           /* of those taken: of the idle task, */
+	__u64 outside;        /* of tasks outside the pid namespace */
 };
 
 /*
@@ -82,12 +103,14 @@ enum {
 	BPF_LEFT, /* filtered: its task has left its namespaces, to exit */
 	BPF_SPILLED,
 	BPF_UNKNOWN, /* spilled: user space has to tell whether the process is asked for; all else is */
+	BPF_UNNUMBERED, /* spilled before anything was asked: whose it is user space has to find out */
 };
 
 /* Raw data of the record in front of a sample that was passed on. */
 struct bpf_note {
 	__u32 set, verdict;
-	__u32 pid, tid;             /* as the initial pid namespace numbers them, also of a dying task */
+	/* As the pid namespace numbers them, in the initial one also of a dying task; BPF_OUTSIDE. BPF_UNNUMBERED: 0 */
+	__u32 pid, tid;
 	char comm[LAYOUT_COMM_LEN]; /* at the time of the sample */
 };
 

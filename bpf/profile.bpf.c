@@ -13,7 +13,9 @@
 
 #include "bpf/layout.h"
 
-enum { BY_CGROUP = 1, BY_MNTNS = 2 };
+enum { BY_CGROUP = 1, BY_MNTNS = 2, BY_PIDNS = 4 };
+
+#define MAX_LEVEL 32 /* of pid namespaces in each other: MAX_PID_NS_LEVEL, include/linux/pid_namespace.h */
 
 /* User space sets max_entries, and the value size of the stack maps, before the maps are made. */
 struct {
@@ -154,6 +156,67 @@ static __always_inline __u32 mount_namespace(const struct bpf_config *c)
 	return inum;
 }
 
+/* The pointer that is @offset bytes into what is at @at; 0: none, or it cannot be read. */
+static __always_inline __u64 pointer(__u64 at, __u32 offset)
+{
+	__u64 p = 0;
+
+	return bpf_probe_read(&p, sizeof(p), (void *)(at + offset)) ? 0 : p;
+}
+
+static __always_inline int is_ours(const struct bpf_config *c, __u64 upid)
+{
+	__u64 ns = pointer(upid, c->upid_ns_at);
+	__u32 inum = 0;
+
+	return ns && !bpf_probe_read(&inum, sizeof(inum), (void *)(ns + c->pidns_inum_at)) && inum == c->pidns;
+}
+
+/*
+ * Where the running task has its numbers: in its own namespace and in each around that. Ours may be one of these.
+ * Return: as number().
+ */
+static __always_inline int number_by_levels(const struct bpf_config *c, struct bpf_note *note)
+{
+	__u64 task = bpf_get_current_task(), at = pointer(task, c->thread_pid_at);
+	__u64 tgid = pointer(pointer(task, c->signal_at), c->tgid_at);
+	__u32 level = 0, i, place = c->numbers_at;
+
+	if (!at || !tgid || bpf_probe_read(&level, sizeof(level), (void *)(at + c->level_at)) || level > MAX_LEVEL)
+		return -1;
+#pragma clang loop unroll(disable)
+	for (i = 0; i <= MAX_LEVEL; i++, place += c->upid_size) {
+		if (i > level) {
+			note->pid = note->tid = BPF_OUTSIDE;
+			return 0;
+		}
+		if (is_ours(c, at + place))
+			return bpf_probe_read(&note->tid, sizeof(note->tid), (void *)(at + place + c->nr_at)) ||
+					       bpf_probe_read(&note->pid, sizeof(note->pid),
+							      (void *)(tgid + place + c->nr_at)) ||
+					       !note->tid || !note->pid
+				       ? -1
+				       : 0;
+	}
+	return -1;
+}
+
+/*
+ * Which numbers the running task has in our pid namespace. The helper knows of the namespace that a task is in, not of
+ * those around it. A dying task has none any more.
+ * Return: 0: @note has them; -1: not known.
+ */
+static __always_inline int number(const struct bpf_config *c, struct bpf_note *note)
+{
+	struct bpf_pidns_info in = {};
+
+	if (bpf_get_ns_current_pid_tgid(c->pidns_dev, c->pidns, &in, sizeof(in)))
+		return c->thread_pid_at ? number_by_levels(c, note) : -1;
+	note->pid = in.tgid;
+	note->tid = in.pid;
+	return in.tgid && in.pid ? 0 : -1;
+}
+
 /*
  * Is this sample asked for? See core/filter.h.
  * @groups: of BY_CGROUP, BY_MNTNS; known when this is compiled
@@ -167,6 +230,8 @@ static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_
 
 	if (!note->tid && (!c->idle || groups & BY_MNTNS))
 		return BPF_FILTERED;
+	if (c->by != BPF_BY_NONE && groups & BY_PIDNS && note->tid == BPF_OUTSIDE)
+		return BPF_FILTERED;
 	if (c->by != BPF_BY_NONE) {
 		target = bpf_map_lookup_elem(&targets, &id);
 		if (target ? !*target : c->by != BPF_BY_TREE)
@@ -178,6 +243,8 @@ static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_
 		return BPF_FILTERED;
 	if (!(groups & BY_MNTNS))
 		return wanted;
+	if (groups & BY_PIDNS && note->tid == BPF_OUTSIDE)
+		return BPF_FILTERED; /* the rings tell nothing of its namespaces */
 	mntns = mount_namespace(c);
 	if (!mntns)
 		return BPF_LEFT;
@@ -186,16 +253,20 @@ static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_
 	return wanted;
 }
 
-/* Instructions are made for each set: which map a call is about must be known when the program is loaded. */
+/*
+ * Instructions are made for each set: which map a call is about must be known when the program is loaded.
+ * @outside: no user stack is wanted: nobody here can tell what its addresses are
+ */
 static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, struct bpf_books *b,
-				      struct bpf_count_key *key, struct counts_map *counts, struct stack_map *stacks)
+				      struct bpf_count_key *key, int outside, struct counts_map *counts,
+				      struct stack_map *stacks)
 {
-	if (c->unwind && has_user_part(ctx)) {
+	if (c->unwind && !outside && has_user_part(ctx)) {
 		b->spilled_unwind++;
 		return BPF_SPILLED;
 	}
 	key->kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, stacks, 0);
-	key->user_stack = c->no_user ? BPF_NO_STACK : stack_id(ctx, stacks, BPF_F_USER_STACK);
+	key->user_stack = outside || c->no_user ? BPF_NO_STACK : stack_id(ctx, stacks, BPF_F_USER_STACK);
 	if (key->kernel_stack < BPF_NO_STACK || key->user_stack < BPF_NO_STACK) {
 		b->spilled_stack++;
 		return BPF_SPILLED;
@@ -208,6 +279,17 @@ static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, str
 	return BPF_COUNTED;
 }
 
+/* All tasks outside have one number, -1, and one name. */
+static __always_inline int is_outside(const struct bpf_config *c, struct bpf_books *b, const struct bpf_note *note,
+				      char *comm)
+{
+	if (note->tid != BPF_OUTSIDE)
+		return 0;
+	b->outside++;
+	__builtin_memcpy(comm, c->outside_comm, LAYOUT_COMM_LEN);
+	return 1;
+}
+
 /* Return: 1: the sample is to be written to the ring. */
 static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 {
@@ -218,6 +300,7 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
 	struct bpf_flight *f = bpf_map_lookup_elem(&flight, &zero);
 	struct bpf_books *b;
+	int numbered = 1, outside = 0;
 
 	if (!c || !f)
 		return 1;
@@ -234,15 +317,23 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	note.tid = (__u32)task;
 	bpf_get_current_comm(key.comm, sizeof(key.comm));
 	b->idle += !note.tid;
-	note.verdict = judge(c, &note, key.comm, groups);
-	if (note.verdict == BPF_UNKNOWN) {
+	if (groups & BY_PIDNS && note.tid) {
+		numbered = !number(c, &note);
+		key.pid = note.pid;
+		outside = numbered && is_outside(c, b, &note, key.comm);
+	}
+	note.verdict = numbered ? judge(c, &note, key.comm, groups) : BPF_UNNUMBERED;
+	if (!numbered) {
+		note.pid = note.tid = 0;
+		b->spilled_number++;
+	} else if (note.verdict == BPF_UNKNOWN) {
 		b->spilled_tree++;
 	} else if (note.verdict != BPF_COUNTED) {
 		b->filtered++;
 	} else if (set == 0) {
-		note.verdict = count_in(ctx, c, b, &key, &counts_0, &stack_map_0);
+		note.verdict = count_in(ctx, c, b, &key, outside, &counts_0, &stack_map_0);
 	} else {
-		note.verdict = count_in(ctx, c, b, &key, &counts_1, &stack_map_1);
+		note.verdict = count_in(ctx, c, b, &key, outside, &counts_1, &stack_map_1);
 	}
 
 	if (note.verdict >= BPF_SPILLED || c->pass_all) {
@@ -255,28 +346,22 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	return 0;
 }
 
-SEC("perf_event")
-int count_sample(struct bpf_perf_event_data *ctx)
-{
-	return take(ctx, 0);
-}
+#define PROGRAM(name, groups)                                                                                          \
+	SEC("perf_event")                                                                                              \
+	int name(struct bpf_perf_event_data *ctx)                                                                      \
+	{                                                                                                              \
+		return take(ctx, groups);                                                                              \
+	}
 
-SEC("perf_event")
-int count_sample_in_cgroup(struct bpf_perf_event_data *ctx)
-{
-	return take(ctx, BY_CGROUP);
-}
+PROGRAM(count_sample, 0)
+PROGRAM(count_sample_in_cgroup, BY_CGROUP)
+PROGRAM(count_sample_in_mntns, BY_MNTNS)
+PROGRAM(count_sample_in_both, BY_CGROUP | BY_MNTNS)
 
-SEC("perf_event")
-int count_sample_in_mntns(struct bpf_perf_event_data *ctx)
-{
-	return take(ctx, BY_MNTNS);
-}
-
-SEC("perf_event")
-int count_sample_in_both(struct bpf_perf_event_data *ctx)
-{
-	return take(ctx, BY_CGROUP | BY_MNTNS);
-}
+/* In a pid namespace; since 5.7, which has loops, too. */
+PROGRAM(count_sample_here, BY_PIDNS)
+PROGRAM(count_sample_here_in_cgroup, BY_PIDNS | BY_CGROUP)
+PROGRAM(count_sample_here_in_mntns, BY_PIDNS | BY_MNTNS)
+PROGRAM(count_sample_here_in_both, BY_PIDNS | BY_CGROUP | BY_MNTNS)
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

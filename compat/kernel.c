@@ -3,10 +3,17 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#define PID_INIT_INO 0xEFFFFFFCU /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
+#define MINOR_BITS   20          /* MINORBITS, include/linux/kdev_t.h */
 
 bool kernel_release_bpf_taints(const char *release)
 {
@@ -20,16 +27,54 @@ bool kernel_bpf_taints(void)
 	return !uname(&u) && kernel_release_bpf_taints(u.release);
 }
 
-/* PROC_PID_INIT_INO of include/linux/proc_ns.h; the link is there since 3.8. */
-bool kernel_in_pid_namespace(void)
+bool kernel_pid_namespace(struct kernel_pidns *out)
 {
-	char name[64];
-	ssize_t len = readlink("/proc/self/ns/pid", name, sizeof(name) - 1);
+	struct stat st;
 
-	if (len < 0)
+	/* There since 3.8, and of this process whatever namespace /proc is of. */
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == PID_INIT_INO)
 		return false;
+	if (out)
+		*out = (struct kernel_pidns){ major(st.st_dev) << MINOR_BITS | minor(st.st_dev), (uint32_t)st.st_ino };
+	return true;
+}
+
+/* The numbers behind "NSpid:" in a status file (since 4.1): from the namespace of that /proc to the task's own. */
+static size_t count_levels(FILE *status)
+{
+	static const char name[] = "NSpid:";
+	char line[1024], *p, *rest = NULL;
+	size_t nr = 0;
+
+	while (fgets(line, sizeof(line), status)) {
+		if (strncmp(line, name, sizeof(name) - 1))
+			continue;
+		for (p = strtok_r(line + sizeof(name) - 1, " \t\n", &rest); p; p = strtok_r(NULL, " \t\n", &rest))
+			nr++;
+		break;
+	}
+	return nr;
+}
+
+/* The name of the link is its own number there; in a namespace within that, it may be the same by chance. */
+bool kernel_proc_is_foreign(void)
+{
+	char name[32];
+	ssize_t len = readlink("/proc/self", name, sizeof(name) - 1);
+	bool foreign;
+	FILE *f;
+
+	if (len < 0) /* of a namespace without this process, or there is none */
+		return !access("/proc/version", F_OK);
 	name[len] = 0;
-	return strcmp(name, "pid:[4026531836]") != 0;
+	if (strtol(name, NULL, 10) != getpid())
+		return true;
+	f = fopen("/proc/self/status", "re");
+	if (!f)
+		return false;
+	foreign = count_levels(f) > 1;
+	fclose(f);
+	return foreign;
 }
 
 /* The flags are checked before anything else. */

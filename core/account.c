@@ -70,6 +70,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "spilled_no_count_room", b->spilled_count },
 		{ "spilled_to_unwind", b->spilled_unwind },
 		{ "spilled_to_judge", b->spilled_tree },
+		{ "spilled_without_pid", b->spilled_number },
 		{ "unwound_to_root", b->unwound[UNWOUND_ROOT] },
 		{ "unwound_truncated", b->unwound[UNWOUND_TRUNCATED] },
 		{ "unwound_no_rules", b->unwound[UNWOUND_NO_RULES] },

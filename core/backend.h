@@ -51,7 +51,9 @@ struct books {
 	uint64_t spilled_count;  /* passed on by the BPF program: no room in the count table */
 	uint64_t spilled_unwind; /* passed on by the BPF program: the user's part is unwound in user space */
 	uint64_t spilled_tree; /* passed on by the BPF program: it did not know whether the process is of the command */
-	uint64_t filtered_ring;       /* of those filtered: passed on by the BPF program, for that reason */
+	uint64_t spilled_number; /* passed on by the BPF program: it could not tell the task's pid in our pid namespace
+				  */
+	uint64_t spilled_filtered;    /* of these two: filtered in user space */
 	uint64_t unwound[UNWOUND_NR]; /* user stacks of --unwind=dwarf */
 	uint64_t ring_samples;        /* samples read from the rings */
 	uint64_t bad_samples;         /* of these: refused by the decoder */
@@ -76,9 +78,15 @@ void books_add(struct books *to, const struct books *more);
 
 /** struct sample_note - what a program in the kernel says of a sample that it passed on. */
 struct sample_note {
-	unsigned int set;                                                         /* of capture.sets it belongs to */
-	enum { NOTE_COUNTED, NOTE_FILTERED, NOTE_SPILLED, NOTE_UNKNOWN } verdict; /* the last: see books.spilled_tree */
-	pid_t pid, tid;
+	unsigned int set; /* of capture.sets it belongs to */
+	enum {
+		NOTE_COUNTED,
+		NOTE_FILTERED,
+		NOTE_SPILLED,
+		NOTE_UNKNOWN,    /* asked for if its process is one of filter.tree, which nobody there could tell */
+		NOTE_UNNUMBERED, /* not looked at, as nobody there could tell whose it is: @pid and @tid are 0 */
+	} verdict;
+	pid_t pid, tid;      /* of our pid namespace; -1: of a task outside */
 	char comm[COMM_LEN]; /* at the time of the sample */
 	bool left;           /* NOTE_FILTERED, for want of a mount namespace: its task is about to exit */
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/capture.h"
 
+#include "compat/kernel.h"
 #include "core/callchain.h"
 #include "core/capture_events.h"
 #include "core/capture_input.h"
@@ -112,6 +113,7 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	cap->both = options->backend && !strcmp(options->backend, BACKEND_BOTH);
 	cap->unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
 	cap->asked = callchain_asked(host);
+	cap->in_pidns = kernel_pid_namespace(NULL);
 	cap->tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
 	cap->files = (struct mapped_files_cfg){ .host = host, .debug_dir = options->debug_dir, .tasks = cap->tasks };
 	if (options->input)
@@ -618,7 +620,7 @@ static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 
 static uint64_t spilled(const struct books *b)
 {
-	return b->spilled_stack + b->spilled_count + b->spilled_unwind + b->spilled_tree;
+	return b->spilled_stack + b->spilled_count + b->spilled_unwind + b->spilled_tree + b->spilled_number;
 }
 
 /* Take everything of the interval that ended, from the kernel first: then it is known what the rings must hold. */
@@ -850,7 +852,7 @@ static uint64_t told_lost(const struct capture *cap, const struct books *b)
 
 int64_t capture_books(const struct capture *cap, struct books *out)
 {
-	uint64_t told;
+	uint64_t told, back;
 	size_t i;
 
 	*out = (struct books){ 0 };
@@ -858,8 +860,9 @@ int64_t capture_books(const struct capture *cap, struct books *out)
 		cap->backends[i].ops->stats(cap->backends[i].state, out);
 	if (cap->backends[0].ops->in_kernel) {
 		told = told_lost(cap, out);
-		if (spilled(out) > out->counted_ring + out->filtered_ring)
-			out->lost = spilled(out) - out->counted_ring - out->filtered_ring;
+		back = out->counted_ring + out->spilled_filtered;
+		if (spilled(out) > back)
+			out->lost = spilled(out) - back;
 		if (out->lost > told)
 			out->lost = told;
 	} else {

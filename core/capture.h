@@ -78,6 +78,7 @@ struct capture {
 	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
 	bool unwinds;       /* user stacks are unwound here: samples with a user part come with what that needs */
 	bool gap;           /* see capture_gap() */
+	bool in_pidns;      /* this process is in a pid namespace: there may be tasks outside */
 
 	struct followed *followed; /* threads that are sampled instead of whole CPUs; NULL: these */
 	struct command *command;   /* nothing but this is asked for, followed or by filter.tree; NULL: there is none */

@@ -61,7 +61,7 @@ bool events_outgrow_rings(const struct capture *cap)
 	       (cap->unwinds && cap->attr.sample_stack_user > fitting_dump(cap));
 }
 
-/* For a reader that has to filter. */
+/* For a reader that has to filter: all samples, or those whose tasks the program in the kernel cannot number. */
 static void ask_for_groups(struct capture *cap)
 {
 	if (filter_by_cgroup(&cap->filter))
@@ -91,8 +91,9 @@ static void fill_attr(struct capture *cap, bool with_notes)
 		.wakeup_watermark = fitting_wakeup(cap),
 		.exclude_guest = o->event->type == PERF_TYPE_HARDWARE,
 		.exclude_callchain_kernel = o->user_only,
-		/* In a pid namespace only a user stack tells tasks outside from the idle task. */
-		.exclude_callchain_user = o->kernel_only && !kernel_in_pid_namespace(),
+		/* In a pid namespace tasks outside have to be told from the idle task. */
+		.exclude_callchain_user = o->kernel_only && !cap->in_pidns,
+		.exclude_idle = cap->in_pidns && event_is_clock(o->event) && !o->include_idle,
 		.sample_max_stack = (uint16_t)cap->asked,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
@@ -101,7 +102,7 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	};
 	if (with_notes)
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
-	if (!with_notes || cap->both)
+	if (!with_notes || cap->both || cap->in_pidns)
 		ask_for_groups(cap);
 	if (cap->unwinds) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

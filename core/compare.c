@@ -209,8 +209,9 @@ static bool is_remapped(const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
 
-	return r->unsure && p->filtered != r->filtered && p->pid == r->pid && p->tid == r->tid &&
-	       !memcmp(p->comm, r->comm, COMM_LEN);
+	bool same = p->tid < 0 ? d->pid == p->pid : p->pid == r->pid && p->tid == r->tid;
+
+	return r->unsure && p->filtered != r->filtered && same && !memcmp(p->comm, r->comm, COMM_LEN);
 }
 
 /* Of the same thread, and each side filtered by the name it saw: so nothing but the names differs. */

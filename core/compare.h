@@ -13,8 +13,10 @@
  *   have either name, until it gets another.
  *   Where threads of one name are asked for, one side may have filtered out what the other did not.
  * - dying: a sample of a task that has left the pid tables has no ids (-1, before 4.14 0, like the idle task); which
- * task it was is then only known from the EXIT records of its CPU, and those may be of another one, or from before the
- * run. And where a mount namespace is asked for, a task has left its own some time before it has its EXIT record.
+ *   task it was is then only known from the EXIT records of its CPU, and those may be of another one, or from before
+ *   the run. And where a mount namespace is asked for, a task has left its own some time before it has its EXIT record.
+ *   In a pid namespace a task outside has 0, too: where neither its stacks nor the event tell it from the idle task
+ *   (see profile(8), NAMESPACES), the ring has that one.
  * - unnamed: the kernel names its own threads when it makes them, without a record (since 6.3). The ring's reader asks
  *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd.
  * - unseen: a CPU has been offline, and when it came back nobody kept the records of what happened there until its
@@ -36,7 +38,7 @@ struct filter;
 /** struct compare_view - a sample as one side sees it. */
 struct compare_view {
 	bool filtered;
-	pid_t pid, tid; /* of the ring: as the record has them, -1 for a dying task */
+	pid_t pid, tid; /* of the ring: as the record has them, -1 for a dying task; of the program: -1 for one outside */
 	char comm[COMM_LEN];
 	bool unsure; /* the ring's reader may have seen another state of a pinned map than the program did */
 	bool left;   /* the program filtered it, because its task has left its namespaces, to exit */

@@ -183,7 +183,7 @@ static int try_bpf(const struct host *host, size_t files, struct rung_state *out
 		return try_events(host, &(struct attempt){ -1, true, files + backend->files, 1 }, out);
 	if (kernel_bpf_taints())
 		snprintf(out->cause.remedy, sizeof(out->cause.remedy), "--backend=bpf, which taints it");
-	else if (rc == -EOPNOTSUPP && kernel_in_pid_namespace())
+	else if (rc == -EOPNOTSUPP && kernel_pid_namespace(NULL))
 		snprintf(out->cause.remedy, sizeof(out->cause.remedy), "run it in the pid namespace of the host");
 	else
 		cause_of_bpf(host, rc, &out->cause);

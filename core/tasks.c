@@ -697,7 +697,7 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 		set_comm(newest(p)->comm, "");
 	set_exited(t, p, false); /* the pid may be used again */
 	p->parent = ppid;
-	p->learned = true;
+	p->learned = ppid > 0; /* of a parent outside our pid namespace nothing is known */
 	/* Of another program the name is still to come. */
 	return add_image(t, p, exec ? "" : comm, from);
 }

@@ -23,6 +23,8 @@
 
 #define COMM_LEN 16 /* TASK_COMM_LEN of the kernel, with the final zero */
 
+#define COMM_OUTSIDE "[outside]" /* of all tasks outside our pid namespace, whose pid and tid are -1 then */
+
 #define TASKS_MAX_EXITED 8192 /* exited processes kept until tasks_forget() is due */
 
 struct tasks;

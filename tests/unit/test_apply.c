@@ -1139,7 +1139,7 @@ START_TEST(test_tree_spilled)
 	ck_assert_uint_eq(value_of("sh", 10), 1);
 	ck_assert_uint_eq(value_of("job", 20), 2);
 	ck_assert_uint_eq(value_of("whatever", 50), 1);
-	ck_assert_uint_eq(a.books[0].filtered_ring, 3);
+	ck_assert_uint_eq(a.books[0].spilled_filtered, 3);
 	nr_samples = 7;
 	assert_books(4, 3);
 }
@@ -1157,7 +1157,7 @@ START_TEST(test_tree_without_note)
 	ck_assert_uint_eq(stacks_total(cap.sets[1].stacks), 1);
 	ck_assert_uint_eq(a.books[1].counted_ring, 1);
 	ck_assert_uint_eq(a.books[1].filtered, 2);
-	ck_assert_uint_eq(a.books[1].filtered_ring, 2);
+	ck_assert_uint_eq(a.books[1].spilled_filtered, 2);
 	ck_assert_uint_eq(a.books[0].filtered, 0);
 }
 END_TEST
@@ -1196,7 +1196,7 @@ START_TEST(test_tree_both)
 	ck_assert_uint_eq(n.compared, 1);
 	ck_assert_uint_eq(a.books[0].counted_ring, judged[_i].counted);
 	ck_assert_uint_eq(a.books[0].filtered, judged[_i].filtered);
-	ck_assert_uint_eq(a.books[0].filtered_ring, judged[_i].filtered);
+	ck_assert_uint_eq(a.books[0].spilled_filtered, judged[_i].filtered);
 	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), judged[_i].counted);
 	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), judged[_i].kept);
 }
