@@ -375,6 +375,10 @@ static int open_groups(struct capture *cap, struct err *err)
 	}
 	if (rc || !o->mntns_of)
 		return rc;
+	if (cap->host->foreign)
+		return err_set(err, -ENOENT,
+			       "cannot tell the mount namespace of process %d: /proc is of another PID namespace",
+			       o->mntns_of);
 	rc = proc_mntns(cap->host, o->mntns_of, o->mntns_of, &f->mntns);
 	return rc ? err_sys(err, rc, "cannot read the mount namespace of process %d", o->mntns_of) : 0;
 }

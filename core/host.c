@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host.h"
 
+#include "compat/kernel.h"
 #include "core/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,17 @@
 
 #define MAX_CPU 65535
 
-const struct host host_here = { .proc = "/proc", .sys = "/sys" };
+struct host host_here = { .proc = "/proc", .sys = "/sys" };
+
+void host_here_look(void)
+{
+	host_here.foreign = kernel_proc_is_foreign();
+}
+
+const char *host_tasks(const struct host *h)
+{
+	return h->foreign ? "/dev/null" : h->proc;
+}
 
 ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
 {
@@ -353,6 +365,12 @@ uint64_t host_memory_bytes(const struct host *h)
 	return kib * 1024;
 }
 
+/* Processes and threads alike. */
+static bool is_here(pid_t id)
+{
+	return !kill(id, 0) || errno == EPERM;
+}
+
 int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)
 {
 	char name[64], text[4096];
@@ -360,6 +378,8 @@ int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)
 	uint64_t n;
 
 	*tgid = 0;
+	if (h->foreign)
+		return is_here(pid);
 	snprintf(name, sizeof(name), "%d/status", pid);
 	if (host_read(h->proc, name, text, sizeof(text)) < 0)
 		return 0;
@@ -376,6 +396,8 @@ int host_is_thread(const struct host *h, pid_t tid)
 {
 	char path[PATH_MAX];
 
+	if (h->foreign)
+		return is_here(tid);
 	if (snprintf(path, sizeof(path), "%s/%d/status", h->proc, tid) >= (int)sizeof(path))
 		return 0;
 	return access(path, F_OK) == 0;

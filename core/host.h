@@ -13,9 +13,16 @@
 struct host {
 	const char *proc; /* "/proc" */
 	const char *sys;  /* "/sys" */
+	bool foreign; /* @proc is of another pid namespace: its processes are others than those of these numbers here */
 };
 
-extern const struct host host_here;
+extern struct host host_here;
+
+/** host_here_look() - find out what cannot be known before: to be called first of all. */
+void host_here_look(void);
+
+/** host_tasks() - the directory with a folder for each process. None is in it where @proc is foreign. */
+const char *host_tasks(const struct host *h);
 
 /** struct cpu_list - CPU numbers, ascending, no duplicates; owned, see cpu_list_release(). */
 struct cpu_list {

@@ -24,7 +24,7 @@ const char *mapped_files_root(const struct mapped_files_cfg *cfg)
 
 static int search_files(const struct mapped_files_cfg *cfg, const struct file_search *what, struct stat *st)
 {
-	const struct search_places places = { cfg->host ? cfg->host->proc : "/proc", mapped_files_root(cfg) };
+	const struct search_places places = { cfg->host ? host_tasks(cfg->host) : "/proc", mapped_files_root(cfg) };
 	struct found_file found;
 	int rc;
 

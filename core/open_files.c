@@ -148,7 +148,7 @@ struct open_files *open_files_new(const struct host *host, const char *root, int
 
 	if (!of)
 		return NULL;
-	of->places = (struct search_places){ host->proc, root };
+	of->places = (struct search_places){ host_tasks(host), root };
 	of->timeout_ms = timeout_ms;
 	of->began_ns = now_ns();
 	of->max = KEPT_MAX;

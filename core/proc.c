@@ -71,7 +71,7 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	FILE *f;
 	int rc = 0;
 
-	snprintf(path, sizeof(path), "%s/%d/maps", h->proc, pid);
+	snprintf(path, sizeof(path), "%s/%d/maps", host_tasks(h), pid);
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
@@ -110,7 +110,7 @@ static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const cha
 {
 	char path[512];
 
-	snprintf(path, sizeof(path), "%s/%d/task/%d/%s", h->proc, pid, tid, file);
+	snprintf(path, sizeof(path), "%s/%d/task/%d/%s", host_tasks(h), pid, tid, file);
 	return read_begin(path, buf, size);
 }
 
@@ -151,7 +151,7 @@ uint64_t proc_started(const struct host *h, pid_t pid)
 	const char *p = NULL;
 	uint64_t ticks = 0;
 
-	if (snprintf(path, sizeof(path), "%s/%d/stat", h->proc, pid) < (int)sizeof(path) &&
+	if (snprintf(path, sizeof(path), "%s/%d/stat", host_tasks(h), pid) < (int)sizeof(path) &&
 	    read_begin(path, stat, sizeof(stat)) > 0)
 		p = stat_field(stat, 22);
 	return !p || parse_digits(&p, 10, UINT64_MAX, &ticks) ? 0 : ticks;
@@ -251,7 +251,7 @@ int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out)
 	ssize_t len;
 	uint64_t ino;
 
-	snprintf(path, sizeof(path), "%s/%d/task/%d/ns/mnt", h->proc, pid, tid);
+	snprintf(path, sizeof(path), "%s/%d/task/%d/ns/mnt", host_tasks(h), pid, tid);
 	len = readlink(path, text, sizeof(text) - 1);
 	if (len < 0)
 		return -errno;
@@ -279,7 +279,7 @@ int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid
 	pid_t tid;
 	DIR *d;
 
-	snprintf(path, sizeof(path), "%s/%d/task", h->proc, pid);
+	snprintf(path, sizeof(path), "%s/%d/task", host_tasks(h), pid);
 	d = opendir(path);
 	if (!d)
 		return 0; /* it is gone */
@@ -292,7 +292,7 @@ int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid
 
 int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
 {
-	DIR *d = opendir(h->proc);
+	DIR *d = opendir(host_tasks(h));
 	struct dirent *e;
 	int rc = 0;
 	pid_t pid;

@@ -295,6 +295,29 @@ static enum exit_status sample(struct run *run, struct err *err)
 	return run->differ ? EXIT_DIFFERENT : EXIT_OK;
 }
 
+/* What this host does not let us do, once each; the way that is taken, for who asks. */
+static void tell_limits(const struct capture *cap)
+{
+	const struct options *o = cap->options;
+	struct err small;
+
+	if (o->verbose)
+		fprintf(stderr, "profile: backend %s: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name,
+			cap->reason);
+	if (cap->user_only.code)
+		fprintf(stderr, "profile: only user code is sampled: %s\n", cap->user_only.msg);
+	if (cap->unfollowed.code)
+		fprintf(stderr, "profile: %s\n", cap->unfollowed.msg);
+	if (capture_small_rings(cap, &small))
+		fprintf(stderr, "profile: %s\n", small.msg);
+	if (cap->host->foreign && !o->input)
+		fputs("profile: /proc is of another PID namespace than this process, mount one of its own: what runs "
+		      "already is without symbols, and from the rings without names\n",
+		      stderr);
+	if (o->verbose && cap->kept.code)
+		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);
+}
+
 static enum exit_status profile(struct capture *cap, struct output *out, struct err *err)
 {
 	const struct symbols_cfg names = {
@@ -313,17 +336,7 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 		output_discard(out);
 		return fail(err);
 	}
-	if (o->verbose)
-		fprintf(stderr, "profile: backend %s: %s\n", cap->both ? BACKEND_BOTH : cap->backends[0].ops->name,
-			cap->reason);
-	if (cap->user_only.code)
-		fprintf(stderr, "profile: only user code is sampled: %s\n", cap->user_only.msg);
-	if (cap->unfollowed.code)
-		fprintf(stderr, "profile: %s\n", cap->unfollowed.msg);
-	if (capture_small_rings(cap, err))
-		fprintf(stderr, "profile: %s\n", err->msg);
-	if (o->verbose && cap->kept.code)
-		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);
+	tell_limits(cap);
 	if (write_header(out, cap, err)) {
 		output_discard(out);
 		return fail_writing(err);
@@ -399,6 +412,7 @@ int main(int argc, char **argv)
 
 	fill_standard_fds();
 	signals_ignore();
+	host_here_look();
 	if (options_parse(&options, argc, argv, &host_here, &err)) {
 		fprintf(stderr, "profile: error: %s\nTry 'profile --help'.\n", err.msg);
 		status = EXIT_USAGE;
