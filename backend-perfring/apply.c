@@ -225,6 +225,15 @@ static bool is_spilled_bystander(const struct applier *a, const struct sample *s
 }
 
 /*
+ * Did the program in the kernel leave it to us whose this sample is, and so whether it is wanted? Without its note that
+ * is not known; where it never does so, the sample has been through its filter.
+ */
+static bool is_unnumbered(const struct applier *a, const struct sample *s)
+{
+	return s->lead->noted ? s->lead->note.verdict == NOTE_UNNUMBERED : a->cap->in_pidns;
+}
+
+/*
  * The program in the kernel wanted to count this sample, and could not. What it noted is of the moment of the sample,
  * so no name has to be asked of /proc, which only knows the present one.
  */
@@ -239,7 +248,7 @@ static int count_spilled(struct applier *a, struct sample *s)
 	memcpy(o.comm, note->comm, COMM_LEN);
 	if (!s->lead->noted || note->verdict == NOTE_UNNUMBERED)
 		identify(a, s, books, &o);
-	if (s->lead->noted && note->verdict == NOTE_UNNUMBERED)
+	if (is_unnumbered(a, s))
 		return count_unnumbered(a, s, &o, is_wanted(a, s, &o, &unsure));
 	if (is_spilled_bystander(a, s, o.pid)) {
 		books->filtered++;
@@ -271,6 +280,15 @@ static void tell_pinned(const struct applier *a, const struct sample *s, const s
 		pinned_told(f->mntns_ids, tasks_mntns(a->cap->tasks, o->pid, o->tid), counted);
 }
 
+/* What the program leaves to the reader is as the reader has it: there is nothing to compare. */
+static int compare_unnumbered(struct applier *a, struct sample *s, const struct owner *o, bool filtered,
+			      struct compare_view *program)
+{
+	*program = (struct compare_view){ filtered, o->pid, o->tid, "", false, false };
+	memcpy(program->comm, o->comm, COMM_LEN);
+	return count_unnumbered(a, s, o, !filtered);
+}
+
 /* --backend=both: what becomes of the sample without the program, beside what became of it there. */
 static int count_compared(struct applier *a, struct sample *s)
 {
@@ -288,19 +306,13 @@ static int count_compared(struct applier *a, struct sample *s)
 	memcpy(ring.comm, o.comm, COMM_LEN);
 	tell_pinned(a, s, &o);
 	ring.filtered = !is_wanted(a, s, &o, &ring.unsure);
-	if (s->lead->noted && note->verdict == NOTE_UNNUMBERED) {
-		/* Nothing to compare: what the program leaves to the reader is as the reader has it. */
-		program = (struct compare_view){ ring.filtered, o.pid, o.tid, "", false, false };
-		memcpy(program.comm, o.comm, COMM_LEN);
-		rc = count_unnumbered(a, s, &o, !ring.filtered);
-	}
-	if (note->tid < 0)
+	if (s->lead->noted && note->verdict == NOTE_UNNUMBERED)
+		rc = compare_unnumbered(a, s, &o, ring.filtered, &program);
+	else if (note->tid < 0)
 		hide_user(s);
-	if (rc)
-		return rc;
-	if (!ring.filtered)
+	if (!rc && !ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);
-	else if (s->lead->noted && !program.filtered)
+	else if (!rc && s->lead->noted && !program.filtered)
 		rc = complete(a, s, program.pid); /* where it belongs, if that is explained */
 	if (!rc)
 		rc = compare_sample(c, s->lead->noted ? &program : NULL, &ring, o.pid, &s->kernel, &s->user);

@@ -198,10 +198,17 @@ static bool is_equal(const struct difference *d)
 	return p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN);
 }
 
+/* Both sides see a task outside our pid namespace, whose record has the ids 0. */
+static bool is_outside(const struct difference *d)
+{
+	return d->program.tid < 0 && d->pid < 0 && !d->ring.tid;
+}
+
 /* Without ids: see compare.h. */
 static bool is_dying(const struct difference *d)
 {
-	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid) || (d->program.left && d->program.filtered);
+	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid && !is_outside(d)) ||
+	       (d->program.left && d->program.filtered);
 }
 
 /* The same thread under the same name, and the reader came to it when the map that filters it had been changed. */
@@ -209,7 +216,7 @@ static bool is_remapped(const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
 
-	bool same = p->tid < 0 ? d->pid == p->pid : p->pid == r->pid && p->tid == r->tid;
+	bool same = is_outside(d) || (p->pid == r->pid && p->tid == r->tid);
 
 	return r->unsure && p->filtered != r->filtered && same && !memcmp(p->comm, r->comm, COMM_LEN);
 }

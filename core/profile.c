@@ -329,7 +329,6 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 		.source = cap->options->report.source && !cap->options->kernel_only,
 	};
 	struct run run = { .cap = cap, .out = out };
-	const struct options *o = cap->options;
 	enum exit_status status;
 
 	if (capture_open(cap, err)) {

@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "backend-perfring/apply.h"
+#include "backend-perfring/idle_code.h"
 #include "core/capture.h"
 #include "core/compare.h"
 #include "core/descendants.h"
@@ -57,6 +58,8 @@ static void apply(uint32_t ring, struct record r)
 static const uint64_t both_sides[] = {
 	PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020, PERF_CONTEXT_USER, 0x401000, 0x402000, 0x403000
 };
+
+#define K(n) (0xffffffff81000000 + (n))
 
 #define KERNEL_SIDE 3 /* entries of both_sides: the idle task has no others */
 
@@ -312,7 +315,96 @@ START_TEST(test_outside)
 			 .type = PERF_RECORD_SAMPLE, .cpu = 1, .sample = { both_sides, ARRAY_SIZE(both_sides) } });
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(a.books[0].outside, 1);
+	ck_assert_int_eq(only_row().user.state, STACK_NONE); /* nobody could name it */
+	ck_assert_uint_eq(only_row().kernel.nr, 2);
 	assert_books(1, 0);
+}
+END_TEST
+
+/* Addresses of cpu_startup_entry and of a kernel thread's first function are among these. */
+static const char kallsyms[] = "ffffffff81000000 T _text\n"
+			       "ffffffff81000100 T cpu_startup_entry\n"
+			       "ffffffff81000200 t kthread\n"
+			       "ffffffff81000300 T _etext\n";
+static const char zeroed[] = "0000000000000000 T _text\n"
+			     "0000000000000000 T cpu_startup_entry\n";
+
+#define FLAG(t, c)                                                                                                     \
+	{                                                                                                              \
+		.type = PERF_TYPE_##t, .config = PERF_COUNT_##c, .exclude_idle = 1                                     \
+	}
+
+/* Without a user stack: the idle task, or somebody outside? */
+static const struct {
+	const char *name, *symbols;
+	struct perf_event_attr attr;
+	uint64_t ips[4];
+	uint64_t nr;
+	unsigned int asked;
+	bool outside;
+} ambiguous[] = {
+	{ "idle", kallsyms, { 0 }, { PERF_CONTEXT_KERNEL, K(1), K(0x110), K(2) }, 4, 126, false },
+	{ "in the first function", kallsyms, { 0 }, { PERF_CONTEXT_KERNEL, K(0x100) }, 2, 126, false },
+	{ "a kernel thread", kallsyms, { 0 }, { PERF_CONTEXT_KERNEL, K(1), K(2), K(0x210) }, 4, 126, true },
+	{ "in front of it", kallsyms, { 0 }, { PERF_CONTEXT_KERNEL, K(0xff) }, 2, 126, true },
+	{ "behind it", kallsyms, { 0 }, { PERF_CONTEXT_KERNEL, K(0x200) }, 2, 126, true },
+	{ "cut", kallsyms, { 0 }, { PERF_CONTEXT_KERNEL, K(1), K(2), K(3) }, 4, 3, false },
+	{ "no addresses", kallsyms, { 0 }, { PERF_CONTEXT_KERNEL }, 1, 126, false },
+	{ "no stack", kallsyms, { 0 }, { 0 }, 0, 126, false },
+	{ "symbols hidden", zeroed, { 0 }, { PERF_CONTEXT_KERNEL, K(0x210) }, 2, 126, false },
+	{ "symbols empty", "", { 0 }, { PERF_CONTEXT_KERNEL, K(0x210) }, 2, 126, false },
+	{ "no symbols", NULL, { 0 }, { PERF_CONTEXT_KERNEL, K(0x210) }, 2, 126, false },
+	{ "a clock without idle", NULL, FLAG(SOFTWARE, SW_CPU_CLOCK), { 0 }, 0, 126, true },
+	{ "another clock", NULL, FLAG(SOFTWARE, SW_TASK_CLOCK), { 0 }, 0, 126, true },
+	{ "no clock", NULL, FLAG(SOFTWARE, SW_CONTEXT_SWITCHES), { 0 }, 0, 126, false },
+	{ "a counter of the CPU", NULL, FLAG(HARDWARE, HW_CPU_CYCLES), { 0 }, 0, 126, false },
+};
+
+START_TEST(test_idle_or_outside)
+{
+	bool outside = ambiguous[_i].outside;
+
+	cap.filter.idle = true;
+	cap.attr = ambiguous[_i].attr;
+	cap.asked = ambiguous[_i].asked;
+	if (ambiguous[_i].symbols)
+		unit_write(dir, "kallsyms", ambiguous[_i].symbols, strlen(ambiguous[_i].symbols));
+	a.idle_code = idle_code_new(&host);
+	for (nr_samples = 0; nr_samples < 2; nr_samples++)
+		apply(1, (struct record){ .type = PERF_RECORD_SAMPLE,
+					  .cpu = 1,
+					  .sample = { ambiguous[_i].ips, ambiguous[_i].nr } });
+	idle_code_free(a.idle_code);
+	ck_assert_msg(value_of("[outside]", -1) == (outside ? 2 : 0), "%s", ambiguous[_i].name);
+	ck_assert_uint_eq(value_of("swapper/1", 0), outside ? 0 : 2);
+	assert_books(2, 0);
+}
+END_TEST
+
+/* What tasks outside do is nobody's: all of them have the number 0. The last to exit on a CPU may be one. */
+START_TEST(test_records_outside)
+{
+	struct mapping m;
+
+	cap.filter.idle = true;
+	comm(0, 0, "runc", true);
+	apply(0, (struct record){ .type = PERF_RECORD_MMAP2,
+				  .mmap = { .start = 0x400000, .len = 0x1000, .path = "/bin/runc" } });
+	fork_task(0, 0, 0, 0);
+	fork_task(500, 500, 0, 0); /* from there into our namespace */
+	exit_task(0, 0, 0);
+	sample(0, -1, -1);
+	sample(1, -1, -1);
+	sample(0, 500, 500);
+	exit_task(0, 500, 500);
+	sample(0, -1, -1);
+	ck_assert_int_eq(tasks_find(cap.tasks, 0, "runc", 0x400000, &m), 0);
+	ck_assert_uint_eq(value_of("[outside]", -1), 1);
+	ck_assert_uint_eq(value_of(":-1", -1), 1);
+	ck_assert_uint_eq(value_of("old", 500), 2);
+	ck_assert_uint_eq(a.books[0].outside, 1);
+	ck_assert_uint_eq(a.books[0].dead_tasks, 3);
+	assert_books(4, 0);
 }
 END_TEST
 
@@ -392,8 +484,6 @@ START_TEST(test_filter_mntns)
 END_TEST
 
 /* ---- stacks */
-
-#define K(n) (0xffffffff81000000 + (n))
 
 /* What is left of a callchain; lengths only, -1: no such stack. @asked 126 but where it matters. */
 static const struct {
@@ -938,6 +1028,10 @@ static const struct {
 	{ "dying, spilled", NOTE_SPILLED, 10, 10, "ten", -1, -1, "thirty", 1, 0, 1 },
 	{ "without a note", -1, 0, 0, "", 10, 10, "ten", 0, 0, 0 },
 	{ "without a note, filtered", -1, 0, 0, "", 20, 20, NULL, 0, 0, 0 },
+	{ "outside", NOTE_FILTERED, -1, -1, "[outside]", 0, 0, NULL, 1, 0, 0 },
+	{ "not for the program to tell", NOTE_UNNUMBERED, 0, 0, "", 10, 10, "ten", 1, 0, 0 },
+	{ "nor to filter", NOTE_UNNUMBERED, 0, 0, "", 20, 20, NULL, 1, 0, 0 },
+	{ "a dying task of which it cannot tell", NOTE_UNNUMBERED, 0, 0, "", -1, -1, "thirty", 1, 0, 0 },
 	{ "another name", NOTE_COUNTED, 10, 10, "eleven", 10, 10, "ten", 1, 1, 0 },
 	{ "another name, spilled", NOTE_SPILLED, 10, 10, "eleven", 10, 10, "ten", 1, 1, 0 },
 	{ "another process", NOTE_COUNTED, 11, 10, "ten", 10, 10, "ten", 1, 1, 0 },
@@ -949,7 +1043,8 @@ static const struct {
 START_TEST(test_both)
 {
 	static const pid_t wanted[] = { 10, 30 };
-	bool spilled = compared[_i].verdict == NOTE_SPILLED, kept = compared[_i].ring_comm != NULL;
+	bool unnumbered = compared[_i].verdict == NOTE_UNNUMBERED, kept = compared[_i].ring_comm != NULL;
+	bool spilled = compared[_i].verdict == NOTE_SPILLED, added = unnumbered ? kept : spilled;
 	struct compare_counts n;
 	pid_t kept_pid;
 
@@ -971,14 +1066,43 @@ START_TEST(test_both)
 	ck_assert_uint_eq(n.unpaired, compared[_i].verdict < 0);
 	ck_assert_uint_eq(n.renamed, 0);
 	/* Only what the program could not count is added to its rows. */
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), spilled);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), added);
 	ck_assert_uint_eq(value_in(cap.sets[0].stacks, compared[_i].comm, compared[_i].pid), spilled);
-	ck_assert_uint_eq(a.books[0].counted_ring, spilled);
-	ck_assert_uint_eq(a.books[0].filtered, 0); /* counted by the program */
+	ck_assert_uint_eq(a.books[0].counted_ring, added);
+	ck_assert_uint_eq(a.books[0].filtered, unnumbered && !kept); /* else counted by the program */
 	kept_pid = compared[_i].ring_pid == -1 ? 30 : compared[_i].ring_pid;
 	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), kept);
 	if (kept)
 		ck_assert_uint_eq(value_in(compare_rows(cap.sets[0].compare), compared[_i].ring_comm, kept_pid), 1);
+	if (unnumbered && kept)
+		ck_assert_uint_eq(value_in(cap.sets[0].stacks, compared[_i].ring_comm, kept_pid), 1);
+}
+END_TEST
+
+/* A task outside has one row on both sides: without its user stack, whoever looks. */
+START_TEST(test_both_outside)
+{
+	struct record r = { .type = PERF_RECORD_SAMPLE, .sample = { both_sides, ARRAY_SIZE(both_sides) } };
+	struct sample_lead lead = { .noted = 1 };
+	struct compare_counts n;
+	struct stack_row row;
+
+	use_program(_i);
+	lead.note = note(NOTE_SPILLED, -1, -1, "[outside]");
+	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
+	row = only_row();
+	ck_assert_int_eq(row.user.state, STACK_NONE);
+	ck_assert_uint_eq(row.kernel.nr, 2);
+	ck_assert_uint_eq(value_of("[outside]", -1), 1);
+	ck_assert_uint_eq(a.books[0].outside, 0); /* counted by the program */
+	if (!_i)
+		return;
+	stacks_row(compare_rows(cap.sets[0].compare), 0, &row);
+	ck_assert_int_eq(row.user.state, STACK_NONE);
+	ck_assert_int_eq(row.pid, -1);
+	compare_counts(cap.sets[0].compare, &n);
+	ck_assert_uint_eq(n.compared, 1);
+	ck_assert_uint_eq(n.different + n.dying, 0);
 }
 END_TEST
 
@@ -1296,6 +1420,7 @@ int main(void)
 	tcase_add_test(program, test_sets_alone);
 	tcase_add_loop_test(program, test_idle_counter, 0, 2);
 	tcase_add_loop_test(program, test_both, 0, ARRAY_SIZE(compared));
+	tcase_add_loop_test(program, test_both_outside, 0, 2);
 	tcase_add_test(program, test_both_renamed);
 	tcase_add_loop_test(program, test_both_stacks, 0, 4);
 	tcase_add_test(tc, test_tree);
@@ -1317,6 +1442,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_idle, 0, 2);
 	tcase_add_loop_test(tc, test_idle_on_odd_cpu, 0, ARRAY_SIZE(idle_cpus));
 	tcase_add_loop_test(tc, test_outside, 0, 2);
+	tcase_add_loop_test(tc, test_idle_or_outside, 0, ARRAY_SIZE(ambiguous));
+	tcase_add_test(tc, test_records_outside);
 	tcase_add_loop_test(tc, test_filter, 0, ARRAY_SIZE(filters));
 	tcase_add_test(tc, test_filter_mntns);
 	tcase_add_loop_test(tc, test_chains, 0, ARRAY_SIZE(chains));

@@ -39,7 +39,9 @@ static const struct {
 	{ "of no set", sizeof(struct bpf_note), { BPF_SET_NONE, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
 	{ "of any set", sizeof(struct bpf_note), { UINT32_MAX, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
 	{ "unknown", sizeof(struct bpf_note), { 1, BPF_UNKNOWN, 10, 11, "name" }, 0, NOTE_UNKNOWN },
-	{ "no verdict", sizeof(struct bpf_note), { 0, BPF_UNKNOWN + 1, 10, 11, "name" }, -EBADMSG, 0 },
+	{ "outside", sizeof(struct bpf_note), { 0, BPF_COUNTED, BPF_OUTSIDE, BPF_OUTSIDE, "o" }, 0, NOTE_COUNTED },
+	{ "unnumbered", sizeof(struct bpf_note), { 0, BPF_UNNUMBERED, 0, 0, "name" }, 0, NOTE_UNNUMBERED },
+	{ "no verdict", sizeof(struct bpf_note), { 0, BPF_UNNUMBERED + 1, 10, 11, "name" }, -EBADMSG, 0 },
 	{ "any verdict", sizeof(struct bpf_note), { 0, UINT32_MAX, 10, 11, "name" }, -EBADMSG, 0 },
 };
 
@@ -330,7 +332,7 @@ START_TEST(test_bad)
 {
 	struct books books;
 
-	note_of(0, BPF_UNKNOWN + 1, 0, 66, "bad");
+	note_of(0, BPF_UNNUMBERED + 1, 0, 66, "bad");
 	sample(0, 10);
 	note_of(0, BPF_SPILLED, 2, 66, "bad");
 	sample(0, 10);
@@ -411,6 +413,37 @@ START_TEST(test_detach)
 }
 END_TEST
 
+/* Whose it is only the reader can tell; it filters, too. In a pid namespace that may be so where there is no note. */
+START_TEST(test_unnumbered)
+{
+	static const pid_t wanted[] = { 10, 11 };
+	struct books books;
+
+	cap.filter = (struct filter){ wanted, ARRAY_SIZE(wanted), false, false };
+	cap.in_pidns = _i;
+	note_of(0, BPF_UNNUMBERED, 0, 0, "not yet");
+	sample(0, 10);
+	note_of(1, BPF_UNNUMBERED, 0, 0, "not yet");
+	sample(1, 20);
+	note_of(0, BPF_UNNUMBERED, 0, 0, "not yet");
+	sample(0, 0); /* with a user stack: outside */
+	sample(0, 11);
+	sample(0, 21);
+	note_of(0, BPF_SPILLED, 0, 11, "eleven");
+	sample(0, 11);
+	end(0, 0, &books);
+	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
+	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
+	ck_assert_uint_eq(value_of(0, "eleven", 11), 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), _i ? 3 : 4);
+	ck_assert_uint_eq(books.counted_ring, _i ? 3 : 4);
+	ck_assert_uint_eq(books.filtered, _i ? 3 : 2);
+	ck_assert_uint_eq(books.spilled_filtered, books.filtered);
+	ck_assert_uint_eq(books.outside, 1);
+	ck_assert_uint_eq(books.bad_records, 0);
+}
+END_TEST
+
 /* --backend=both: what is counted in the kernel is in the reader's rows, and nowhere else. */
 START_TEST(test_both)
 {
@@ -452,6 +485,7 @@ int main(void)
 	tcase_add_test(rings, test_other_id);
 	tcase_add_test(rings, test_intervals);
 	tcase_add_test(rings, test_detach);
+	tcase_add_loop_test(rings, test_unnumbered, 0, 2);
 	tcase_add_test(rings, test_both);
 	suite_add_tcase(s, one);
 	suite_add_tcase(s, rings);
