@@ -59,21 +59,30 @@ static int add_members(const struct btf *btf, const struct member *m, size_t nr,
 	return rc;
 }
 
+int mntns_offsets_in(const struct btf *btf, struct mntns_offsets *out, struct err *err)
+{
+	struct mntns_offsets at = { 0 };
+	const struct member members[] = {
+		{ "task_struct", "nsproxy", &at.nsproxy },
+		{ "nsproxy", "mnt_ns", &at.mnt_ns },
+		{ "mnt_namespace", "ns", &at.inum },
+		{ "ns_common", "inum", &at.inum },
+	};
+	int rc = add_members(btf, members, ARRAY_SIZE(members), err);
+
+	*out = rc ? (struct mntns_offsets){ 0 } : at;
+	return rc;
+}
+
 int offsets_of_mntns(struct mntns_offsets *out, struct err *err)
 {
-	const struct member members[] = {
-		{ "task_struct", "nsproxy", &out->nsproxy },
-		{ "nsproxy", "mnt_ns", &out->mnt_ns },
-		{ "mnt_namespace", "ns", &out->inum },
-		{ "ns_common", "inum", &out->inum },
-	};
 	struct btf *btf = btf__load_vmlinux_btf();
 	int rc;
 
 	*out = (struct mntns_offsets){ 0 };
 	if (!btf)
 		return err_sys(err, -errno, "cannot tell mount namespaces without the kernel's BTF");
-	rc = add_members(btf, members, ARRAY_SIZE(members), err);
+	rc = mntns_offsets_in(btf, out, err);
 	btf__free(btf);
 	return rc;
 }
@@ -89,9 +98,9 @@ static int size_of(const struct btf *btf, const char *type, uint32_t *out, struc
 	return 0;
 }
 
-int offsets_of_pidns(struct pidns_offsets *out, struct err *err)
+int pidns_offsets_in(const struct btf *btf, struct pidns_offsets *out, struct err *err)
 {
-	struct pidns_offsets at = { 0 };
+	struct pidns_offsets at = { .tgid = PIDTYPE_TGID * (uint32_t)sizeof(uint64_t) };
 	const struct member members[] = {
 		{ "task_struct", "thread_pid", &at.thread_pid },
 		{ "task_struct", "signal", &at.signal },
@@ -103,18 +112,23 @@ int offsets_of_pidns(struct pidns_offsets *out, struct err *err)
 		{ "pid_namespace", "ns", &at.inum },
 		{ "ns_common", "inum", &at.inum },
 	};
+	int rc = add_members(btf, members, ARRAY_SIZE(members), err);
+
+	if (!rc)
+		rc = size_of(btf, "upid", &at.upid_size, err);
+	*out = rc ? (struct pidns_offsets){ 0 } : at;
+	return rc;
+}
+
+int offsets_of_pidns(struct pidns_offsets *out, struct err *err)
+{
 	struct btf *btf = btf__load_vmlinux_btf();
 	int rc;
 
 	*out = (struct pidns_offsets){ 0 };
 	if (!btf)
 		return err_sys(err, -errno, "cannot tell all pids of a task without the kernel's BTF");
-	rc = add_members(btf, members, ARRAY_SIZE(members), err);
-	if (!rc)
-		rc = size_of(btf, "upid", &at.upid_size, err);
+	rc = pidns_offsets_in(btf, out, err);
 	btf__free(btf);
-	at.tgid += PIDTYPE_TGID * (uint32_t)sizeof(uint64_t);
-	if (!rc)
-		*out = at;
 	return rc;
 }

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+struct btf;
+
 /** struct mntns_offsets - where the kernel keeps the mount namespace of a task, see struct bpf_config; in bytes. */
 struct mntns_offsets {
 	uint32_t nsproxy, mnt_ns, inum;
@@ -27,5 +29,9 @@ struct pidns_offsets {
 
 /** offsets_of_pidns() - the same. @out is all 0 on failure: no kernel has the pointer to a pid first in a task. */
 int offsets_of_pidns(struct pidns_offsets *out, struct err *err);
+
+/** mntns_offsets_in(), pidns_offsets_in() - the same, as @btf tells. */
+int mntns_offsets_in(const struct btf *btf, struct mntns_offsets *out, struct err *err);
+int pidns_offsets_in(const struct btf *btf, struct pidns_offsets *out, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -27,12 +28,25 @@ bool kernel_bpf_taints(void)
 	return !uname(&u) && kernel_release_bpf_taints(u.release);
 }
 
+/* Since 6.11; 5 is PIDFD_GET_PID_NAMESPACE, include/uapi/linux/pidfd.h. */
+static int stat_own_namespace(struct stat *st)
+{
+	int self = (int)syscall(SYS_pidfd_open, getpid(), 0), ns = self < 0 ? -1 : ioctl(self, _IO(0xff, 5), 0);
+	int rc = ns < 0 ? -1 : fstat(ns, st);
+
+	if (ns >= 0)
+		close(ns);
+	if (self >= 0)
+		close(self);
+	return rc;
+}
+
 bool kernel_pid_namespace(struct kernel_pidns *out)
 {
 	struct stat st;
 
 	/* There since 3.8, and of this process whatever namespace /proc is of. */
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == PID_INIT_INO)
+	if ((stat("/proc/self/ns/pid", &st) && stat_own_namespace(&st)) || st.st_ino == PID_INIT_INO)
 		return false;
 	if (out)
 		*out = (struct kernel_pidns){ major(st.st_dev) << MINOR_BITS | minor(st.st_dev), (uint32_t)st.st_ino };

@@ -25,7 +25,7 @@ struct kernel_pidns {
 /**
  * kernel_pid_namespace() - is this process in another pid namespace than the initial one?
  * @out: which, unless NULL
- * False when /proc does not tell: without one, or with that of a namespace in which this process is not.
+ * False when nothing tells: before 6.11 without a /proc, or with that of a namespace in which this process is not.
  */
 bool kernel_pid_namespace(struct kernel_pidns *out);
 

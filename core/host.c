@@ -368,7 +368,7 @@ uint64_t host_memory_bytes(const struct host *h)
 /* Processes and threads alike. */
 static bool is_here(pid_t id)
 {
-	return !kill(id, 0) || errno == EPERM;
+	return id > 0 && (!kill(id, 0) || errno == EPERM);
 }
 
 int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)

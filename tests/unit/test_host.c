@@ -578,6 +578,26 @@ START_TEST(test_process)
 }
 END_TEST
 
+/* What a /proc of another pid namespace has under these numbers is not looked at. */
+START_TEST(test_foreign)
+{
+	struct host foreign = { .proc = host.proc, .sys = host.sys, .foreign = true };
+	pid_t tgid = 77;
+
+	put("proc/2147483647/status", "Name:\tx\nTgid:\t2147483647\n");
+	ck_assert_int_eq(host_is_process(&host, INT_MAX, &tgid), 1);
+	ck_assert_str_ne(host_tasks(&foreign), host.proc);
+	ck_assert_str_eq(host_tasks(&host), host.proc);
+	ck_assert_int_eq(host_is_process(&foreign, INT_MAX, &tgid), 0);
+	ck_assert_int_eq(tgid, 0);
+	ck_assert_int_eq(host_is_process(&foreign, 0, &tgid), 0);
+	ck_assert_int_eq(host_is_process(&foreign, getpid(), &tgid), 1);
+	ck_assert_int_eq(host_is_thread(&foreign, getpid()), 1);
+	ck_assert_int_eq(host_is_thread(&foreign, INT_MAX), 0);
+	ck_assert_int_eq(host_is_thread(&foreign, 0), 0);
+}
+END_TEST
+
 START_TEST(test_here)
 {
 	struct cpu_list l = { 0 };
@@ -651,6 +671,7 @@ int main(void)
 	tcase_add_loop_test(files, test_task_field, 0, ARRAY_SIZE(fields));
 	tcase_add_loop_test(files, test_memory, 0, ARRAY_SIZE(memory));
 	tcase_add_loop_test(files, test_process, 0, ARRAY_SIZE(tasks));
+	tcase_add_test(files, test_foreign);
 	tcase_add_test(files, test_here);
 	tcase_add_test(files, test_long_top);
 	suite_add_tcase(s, files);

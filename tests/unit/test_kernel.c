@@ -3,7 +3,10 @@
 
 #include "compat/kernel.h"
 
+#include <sched.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 
 static const struct {
 	const char *release;
@@ -44,6 +47,52 @@ START_TEST(test_this_host)
 }
 END_TEST
 
+/* Return: the exit status of @fn in a process of its own. */
+static int in_child(int (*fn)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid)
+		_exit(fn());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+enum { AS_EXPECTED, NOT_SO, REFUSED };
+
+/* /proc is still that of the namespace outside. */
+static int look_inside(void)
+{
+	struct kernel_pidns ns = { 0 };
+	struct stat st;
+
+	if (!kernel_pid_namespace(&ns) || stat("/proc/self/ns/pid", &st))
+		return NOT_SO;
+	return ns.ino == st.st_ino && ns.dev == st.st_dev && kernel_proc_is_foreign() ? AS_EXPECTED : NOT_SO;
+}
+
+static int enter_and_look(void)
+{
+	return unshare(CLONE_NEWPID) && unshare(CLONE_NEWUSER | CLONE_NEWPID) ? REFUSED : in_child(look_inside);
+}
+
+START_TEST(test_pid_namespace)
+{
+	struct kernel_pidns ns = { 77, 77 };
+	char name[64] = "";
+
+	ck_assert_int_gt(readlink("/proc/self/ns/pid", name, sizeof(name) - 1), 0);
+	ck_assert_int_eq(kernel_pid_namespace(&ns), strcmp(name, "pid:[4026531836]") != 0);
+	ck_assert_int_eq(kernel_pid_namespace(NULL), strcmp(name, "pid:[4026531836]") != 0);
+	if (!strcmp(name, "pid:[4026531836]"))
+		ck_assert_uint_eq(ns.ino, 77);
+	ck_assert(!kernel_proc_is_foreign());
+	ck_assert_int_ne(in_child(enter_and_look), NOT_SO);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kernel");
@@ -51,6 +100,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_releases, 0, ARRAY_SIZE(releases));
 	tcase_add_test(tc, test_this_host);
+	tcase_add_test(tc, test_pid_namespace);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "backend-bpf/offsets.h"
+
+#include <bpf/btf.h>
+
+/* Kernels as they might be: each member that is asked for, 8 bytes behind the one before. */
+static const struct {
+	const char *type, *members[4];
+} kernel[] = {
+	{ "task_struct", { "state", "thread_pid", "signal", "nsproxy" } },
+	{ "signal_struct", { "sigcnt", "live", "pids" } },
+	{ "pid", { "count", "level", "tasks", "numbers" } },
+	{ "upid", { "nr", "ns" } },
+	{ "ns_common", { "stashed", "ops", "inum" } },
+	{ "pid_namespace", { "rcu", "level", "ns" } },
+	{ "mnt_namespace", { "ns", "root" } },
+	{ "nsproxy", { "count", "uts_ns", "ipc_ns", "mnt_ns" } },
+};
+
+/* @without: "type" or "type.member"; NULL: nothing is missing */
+static struct btf *make_btf(const char *without)
+{
+	struct btf *btf = btf__new_empty();
+	int word = btf__add_int(btf, "long", 8, 0);
+	char name[64];
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(kernel); i++) {
+		btf__add_struct(btf, without && !strcmp(without, kernel[i].type) ? "other" : kernel[i].type, 32);
+		for (k = 0; k < 4 && kernel[i].members[k]; k++) {
+			snprintf(name, sizeof(name), "%s.%s", kernel[i].type, kernel[i].members[k]);
+			btf__add_field(btf, without && !strcmp(without, name) ? "other" : kernel[i].members[k], word,
+				       (uint32_t)k * 64, 0);
+		}
+	}
+	return btf;
+}
+
+START_TEST(test_all)
+{
+	struct btf *btf = make_btf(NULL);
+	struct mntns_offsets mntns;
+	struct pidns_offsets pidns;
+	struct err err;
+
+	ck_assert_int_eq(mntns_offsets_in(btf, &mntns, &err), 0);
+	ck_assert_uint_eq(mntns.nsproxy, 24);
+	ck_assert_uint_eq(mntns.mnt_ns, 24);
+	ck_assert_uint_eq(mntns.inum, 0 + 16);
+	ck_assert_int_eq(pidns_offsets_in(btf, &pidns, &err), 0);
+	ck_assert_uint_eq(pidns.thread_pid, 8);
+	ck_assert_uint_eq(pidns.signal, 16);
+	ck_assert_uint_eq(pidns.tgid, 16 + 8); /* the second of an array of pointers */
+	ck_assert_uint_eq(pidns.level, 8);
+	ck_assert_uint_eq(pidns.numbers, 24);
+	ck_assert_uint_eq(pidns.upid_size, 32);
+	ck_assert_uint_eq(pidns.nr, 0);
+	ck_assert_uint_eq(pidns.ns, 8);
+	ck_assert_uint_eq(pidns.inum, 16 + 16);
+	btf__free(btf);
+}
+END_TEST
+
+static const struct {
+	const char *missing;
+	bool mntns, pidns; /* who can do without */
+} incomplete[] = {
+	{ "task_struct", false, false },
+	{ "task_struct.thread_pid", true, false }, /* before 4.19 */
+	{ "task_struct.signal", true, false },
+	{ "task_struct.nsproxy", false, true },
+	{ "signal_struct", true, false },
+	{ "signal_struct.pids", true, false },
+	{ "pid", true, false },
+	{ "pid.level", true, false },
+	{ "pid.numbers", true, false },
+	{ "upid", true, false },
+	{ "upid.nr", true, false },
+	{ "upid.ns", true, false },
+	{ "pid_namespace", true, false },
+	{ "pid_namespace.ns", true, false },
+	{ "nsproxy", false, true },
+	{ "nsproxy.mnt_ns", false, true },
+	{ "mnt_namespace", false, true },
+	{ "mnt_namespace.ns", false, true },
+	{ "ns_common", false, false },
+	{ "ns_common.inum", false, false },
+};
+
+START_TEST(test_incomplete)
+{
+	const struct mntns_offsets no_mntns = { 0 };
+	const struct pidns_offsets no_pidns = { 0 };
+	struct btf *btf = make_btf(incomplete[_i].missing);
+	struct mntns_offsets mntns;
+	struct pidns_offsets pidns;
+	struct err err;
+	int rc;
+
+	memset(&mntns, 0xff, sizeof(mntns));
+	memset(&pidns, 0xff, sizeof(pidns));
+	rc = mntns_offsets_in(btf, &mntns, &err);
+	ck_assert_msg(rc == (incomplete[_i].mntns ? 0 : -ENOENT), "%s", incomplete[_i].missing);
+	if (rc)
+		ck_assert_mem_eq(&mntns, &no_mntns, sizeof(mntns));
+	rc = pidns_offsets_in(btf, &pidns, &err);
+	ck_assert_msg(rc == (incomplete[_i].pidns ? 0 : -ENOENT), "%s", incomplete[_i].missing);
+	if (rc) {
+		ck_assert_mem_eq(&pidns, &no_pidns, sizeof(pidns));
+		ck_assert_ptr_nonnull(strstr(err.msg, "BTF has no"));
+	}
+	btf__free(btf);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("offsets");
+	TCase *tc = tcase_create("offsets");
+
+	tcase_add_test(tc, test_all);
+	tcase_add_loop_test(tc, test_incomplete, 0, ARRAY_SIZE(incomplete));
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
