@@ -56,15 +56,19 @@ bool kernel_pid_namespace(struct kernel_pidns *out)
 /* The numbers behind "NSpid:" in a status file (since 4.1): from the namespace of that /proc to the task's own. */
 static size_t count_levels(FILE *status)
 {
-	static const char name[] = "NSpid:";
-	char line[1024], *p, *rest = NULL;
+	static const char name[] = "NSpid:", blanks[] = " \t\n";
+	const char *p;
+	char line[1024];
 	size_t nr = 0;
 
 	while (fgets(line, sizeof(line), status)) {
 		if (strncmp(line, name, sizeof(name) - 1))
 			continue;
-		for (p = strtok_r(line + sizeof(name) - 1, " \t\n", &rest); p; p = strtok_r(NULL, " \t\n", &rest))
+		p = line + sizeof(name) - 1;
+		for (p += strspn(p, blanks); *p; p += strspn(p, blanks)) {
+			p += strcspn(p, blanks);
 			nr++;
+		}
 		break;
 	}
 	return nr;
