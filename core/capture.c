@@ -358,7 +358,8 @@ static void drop_privileges(struct capture *cap)
 	privileges_drop(&need, &cap->kept);
 }
 
-/* Which ones are asked for, as the samples will name them; and the command. */
+/* Which ones are asked for, as the samples will name them; and the command. The paths are the caller's, and so are the
+ * rights. */
 static int open_groups(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
@@ -373,13 +374,21 @@ static int open_groups(struct capture *cap, struct err *err)
 		f->tree = descendants_new(command_pid(cap->command));
 		rc = f->tree ? 0 : err_sys(err, -ENOMEM, "cannot begin");
 	}
-	if (rc || !o->mntns_of)
-		return rc;
+	return rc;
+}
+
+static int open_mntns(struct capture *cap, struct err *err)
+{
+	const struct options *o = cap->options;
+	int rc;
+
+	if (!o->mntns_of)
+		return 0;
 	if (cap->host->foreign)
 		return err_set(err, -ENOENT,
 			       "cannot tell the mount namespace of process %d: /proc is of another PID namespace",
 			       o->mntns_of);
-	rc = proc_mntns(cap->host, o->mntns_of, o->mntns_of, &f->mntns);
+	rc = proc_mntns(cap->host, o->mntns_of, o->mntns_of, &cap->filter.mntns);
 	return rc ? err_sys(err, rc, "cannot read the mount namespace of process %d", o->mntns_of) : 0;
 }
 
@@ -396,10 +405,15 @@ int capture_open(struct capture *cap, struct err *err)
 	int rc;
 
 	if (o->input) {
+		/* Whoever makes a recording says which files of this host tell its names. */
+		rc = privileges_return();
 		drop_privileges(cap);
-		return input_open(cap, err);
+		return rc ? err_sys(err, rc, "cannot give up capabilities") : input_open(cap, err);
 	}
 	rc = open_groups(cap, err);
+	privileges_use();
+	if (!rc)
+		rc = open_mntns(cap, err);
 	if (!rc)
 		rc = signals_catch(err);
 	if (rc < 0)

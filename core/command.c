@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/command.h"
 
+#include "core/privileges.h"
 #include "core/signals.h"
 
 #include <errno.h>
@@ -55,6 +56,8 @@ static void __attribute__((noreturn)) become(const struct command *c, int sock)
 	char go;
 	int code;
 
+	if (privileges_return())
+		_exit(NOT_RUN);
 	restore_sigchld(c);
 	signals_restore();
 	if (recv(sock, &go, sizeof(go), 0) == sizeof(go)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/file_search.h"
 
+#include "core/privileges.h"
 #include "core/symbols/elf.h"
 
 #include <errno.h>
@@ -107,26 +108,77 @@ static int open_handle(int handle, const struct file_search *what, struct found_
 	return rc;
 }
 
+static int open_folder(const char *path)
+{
+	int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return dir < 0 ? missing(-errno) : dir;
+}
+
 /* As find_below(). */
 static int find_in(const char *root, const char *path)
 {
-	int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), handle;
+	int dir = open_folder(root), handle;
 
 	if (dir < 0)
-		return missing(-errno);
+		return dir;
 	handle = find_below(dir, path);
 	close(dir);
 	return handle;
 }
 
-static int open_below(const char *root, const struct file_search *what, struct found_file *out)
+static int open_at(int dir, const struct file_search *what, struct found_file *out)
 {
-	int handle = find_in(root, what->path), rc;
+	int handle = find_below(dir, what->path), rc;
 
 	if (handle < 0)
 		return handle;
 	rc = open_handle(handle, what, out);
 	close(handle);
+	return rc;
+}
+
+static int open_at_as_caller(int dir, const struct file_search *what, struct found_file *out)
+{
+	uint64_t effective = privileges_as_caller();
+	int rc = open_at(dir, what, out);
+
+	privileges_back(effective);
+	return rc;
+}
+
+/* Everybody may read it, that is, who gets there. */
+static bool is_elsewhere(const struct file_search *what, const struct stat *st)
+{
+	return !what->by_build && what->dev && what->dev != st->st_dev;
+}
+
+static int open_below(const char *root, const struct file_search *what, struct found_file *out)
+{
+	int dir = open_folder(root), rc;
+
+	if (dir < 0)
+		return dir;
+	rc = what->as_caller ? open_at_as_caller(dir, what, out) : open_at(dir, what, out);
+	if (!rc && privileges_lent() && is_elsewhere(what, &out->st)) {
+		close(out->fd);
+		rc = open_at_as_caller(dir, what, out);
+	}
+	close(dir);
+	return rc;
+}
+
+/* The roots of processes are not for everybody, that of the host, which the caller may have named, is. */
+static int open_on_host(const char *root, const struct file_search *what, struct found_file *out)
+{
+	uint64_t effective;
+	int rc;
+
+	if (!what->as_caller)
+		return open_below(root, what, out);
+	effective = privileges_as_caller();
+	rc = open_below(root, what, out);
+	privileges_back(effective);
 	return rc;
 }
 
@@ -232,7 +284,7 @@ static int search(const struct search_places *places, const struct file_search *
 	}
 	*pid = 0;
 	if (what->host)
-		is_over(open_below(places->root, what, out), &best);
+		is_over(open_on_host(places->root, what, out), &best);
 	return best;
 }
 
@@ -252,14 +304,16 @@ int file_search(const struct search_places *places, const struct file_search *wh
 int file_open_build(const char *path, const struct build_id *id, struct found_file *out)
 {
 	const struct file_search what = { .by_build = true, .id = *id };
-	int handle = open(path, O_PATH | O_CLOEXEC), rc;
+	uint64_t effective = privileges_as_caller();
+	int handle = open(path, O_PATH | O_CLOEXEC);
+	int rc = handle < 0 ? missing(-errno) : open_handle(handle, &what, out);
 
-	out->fd = -1;
-	if (handle < 0)
-		return missing(-errno);
-	rc = open_handle(handle, &what, out);
-	close(handle);
-	if (!rc)
+	if (handle >= 0)
+		close(handle);
+	privileges_back(effective);
+	if (rc)
+		out->fd = -1;
+	else
 		out->local = is_local("/proc", 0, NULL, out->fd);
 	return rc;
 }

@@ -34,6 +34,8 @@ struct search_places {
  * @dev:        the device that the mapping has. On btrfs and overlayfs stat(2) reports another one, so only what not
  *              everybody may read has to be on it: in a mount namespace of its own a user may mount any file over a
  * path, and choose the number of an inode. 0: any
+ * @as_caller:  only what the caller's own rights reach from there (see privileges.h). What is on another device than
+ * @dev is so in any case: the folders on the way may be mounted, too
  */
 struct file_search {
 	uint64_t start, end;
@@ -44,6 +46,7 @@ struct file_search {
 	struct build_id id;
 	uint64_t ino;
 	dev_t dev;
+	bool as_caller;
 };
 
 /**
@@ -67,7 +70,8 @@ struct found_file {
 int file_search(const struct search_places *places, const struct file_search *what, struct found_file *out);
 
 /**
- * file_open_build() - open the file at @path of this host if it is a regular one of build @id. Symlinks are followed.
+ * file_open_build() - open the file at @path of this host if it is a regular one of build @id. Symlinks are followed,
+ * with the caller's own rights.
  * Return: 0 or -errno, as file_search().
  */
 int file_open_build(const char *path, const struct build_id *id, struct found_file *out);

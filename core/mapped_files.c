@@ -43,6 +43,13 @@ int process_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char 
 	return search_files(cfg, &what, st);
 }
 
+int linked_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st)
+{
+	const struct file_search what = { .pids = { pid }, .host = !pid, .path = path, .as_caller = true };
+
+	return search_files(cfg, &what, st);
+}
+
 static int open_live(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file)
 {
 	struct file_search what = { .pids = { pid > 0 ? pid : 0 },

@@ -52,6 +52,9 @@ const char *mapped_files_root(const struct mapped_files_cfg *cfg);
  */
 int process_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st);
 
+/** linked_file_open() - the same of a path that a file names: nothing that the caller may not read (privileges.h). */
+int linked_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st);
+
 /**
  * mapped_file_build() - the build id that decides whether a file is @file of a recording.
  * @id: out: the one of the mapping, else the one that is told of its path; unknown after contradictions

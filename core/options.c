@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/number.h"
+#include "core/privileges.h"
 #include "core/recording.h"
 
 #include <errno.h>
@@ -328,14 +329,18 @@ static int refuse_missing(const struct parse *p, const char *text, const char *k
 
 static int check_task(const struct parse *p, pid_t id, bool is_tid)
 {
+	uint64_t effective = privileges_lend(); /* /proc may hide those of others */
+	bool found;
 	char text[16];
 	pid_t tgid;
 
 	snprintf(text, sizeof(text), "%d", id);
-	if (is_tid)
-		return host_is_thread(p->host, id) ? 0 : refuse_missing(p, text, "thread");
-	if (host_is_process(p->host, id, &tgid))
+	found = is_tid ? host_is_thread(p->host, id) : host_is_process(p->host, id, &tgid);
+	privileges_back(effective);
+	if (found)
 		return 0;
+	if (is_tid)
+		return refuse_missing(p, text, "thread");
 	if (tgid)
 		return refuse(p, text, "is a thread of process %d (use -L)", tgid);
 	return refuse_missing(p, text, "process");

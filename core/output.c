@@ -2,6 +2,7 @@
 #include "core/output.h"
 
 #include "core/number.h"
+#include "core/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -170,15 +171,25 @@ static int link_temp(struct output *o)
 /* linkat() does not replace a file: link under a name of our own first, then rename that. */
 static int give_name(struct output *o)
 {
+	uint64_t effective = privileges_as_caller();
 	int rc = o->temp ? 0 : link_temp(o);
 
+	if (!rc && rename(o->temp, o->path))
+		rc = -errno;
+	privileges_back(effective);
 	if (rc)
 		return rc;
-	if (rename(o->temp, o->path))
-		return -errno;
 	free(o->temp);
 	o->temp = NULL;
 	return 0;
+}
+
+static void remove_temp(struct output *o)
+{
+	uint64_t effective = privileges_as_caller();
+
+	unlink(o->temp);
+	privileges_back(effective);
 }
 
 int output_error(const struct output *o, int code, struct err *err)
@@ -208,7 +219,7 @@ int output_commit(struct output *o, struct err *err)
 void output_discard(struct output *o)
 {
 	if (o->temp)
-		unlink(o->temp);
+		remove_temp(o);
 	if (o->stream && !o->borrowed)
 		fclose(o->stream);
 	free(o->temp);

@@ -5,6 +5,7 @@
 #include "core/grow.h"
 #include "core/hash.h"
 #include "core/number.h"
+#include "core/privileges.h"
 
 #include <errno.h>
 #include <linux/bpf.h>
@@ -43,6 +44,16 @@ static int bpf(int cmd, union bpf_attr *attr)
 	return rc < 0 ? -errno : rc;
 }
 
+/* The system call needs a right; the path, and the file there, the caller's own. */
+static int get_object(union bpf_attr *attr)
+{
+	uint64_t effective = privileges_only(PRIVILEGES_BPF);
+	int fd = bpf(BPF_OBJ_GET, attr);
+
+	privileges_back(effective);
+	return fd;
+}
+
 static int get_map(const char *path)
 {
 	union bpf_attr attr;
@@ -56,11 +67,11 @@ static int get_map(const char *path)
 	memset(&attr, 0, sizeof(attr));
 	attr.pathname = (uint64_t)(uintptr_t)path;
 	attr.file_flags = BPF_F_RDONLY; /* since 4.15 */
-	fd = bpf(BPF_OBJ_GET, &attr);
+	fd = get_object(&attr);
 	if (fd != -EINVAL)
 		return fd;
 	attr.file_flags = 0;
-	return bpf(BPF_OBJ_GET, &attr);
+	return get_object(&attr);
 }
 
 /* "key_size:\t8" of /proc/self/fdinfo, which tells it on all kernels that have such maps. */
@@ -79,12 +90,16 @@ struct kind {
 static int read_kind(const struct host *h, int fd, struct kind *out)
 {
 	char path[512], *line = NULL;
+	uint64_t effective;
 	size_t cap = 0;
 	FILE *f;
 
 	*out = (struct kind){ UINT64_MAX };
 	snprintf(path, sizeof(path), "%s/self/fdinfo/%d", h->proc, fd);
+	/* With rights that are lent these files are root's. */
+	effective = privileges_lend();
 	f = fopen(path, "re");
+	privileges_back(effective);
 	if (!f)
 		return -errno;
 	while (getline(&line, &cap, f) > 0)

@@ -5,6 +5,8 @@
 #include <linux/capability.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -80,7 +82,7 @@ static bool has(const struct caps *c, int cap)
 	return cap != CAP_NONE && c->permitted & BIT_OF(cap) && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0;
 }
 
-static uint64_t needed(const struct caps *have, unsigned int uses)
+static uint64_t needed(const struct caps *have, unsigned int uses, bool always)
 {
 	uint64_t keep = 0;
 	size_t i;
@@ -88,7 +90,7 @@ static uint64_t needed(const struct caps *have, unsigned int uses)
 	for (i = 0; i < ARRAY_SIZE(rights); i++) {
 		const struct right *r = &rights[i];
 
-		if (r->uses != ALL_USES && !(r->uses & uses))
+		if (r->uses == ALL_USES ? !always : !(r->uses & uses))
 			continue;
 		if (has(have, r->cap))
 			keep |= BIT_OF(r->cap);
@@ -97,6 +99,99 @@ static uint64_t needed(const struct caps *have, unsigned int uses)
 	}
 	return keep;
 }
+
+/* ---- what is lent */
+
+/* At privileges_begin(), as effective or not as it is kept. */
+static uint64_t lent;
+
+/*
+ * AT_SECURE: the exec gave more than the caller could have kept anyhow; not for an ambient set, as systemd gives one,
+ * which is the caller's own. Root has what there is, and may be called so for other reasons by a security module.
+ */
+int privileges_begin(struct err *err)
+{
+	struct caps have;
+	int rc;
+
+	if (!getauxval(AT_SECURE))
+		return 0;
+	if (getuid() != geteuid() || getgid() != getegid())
+		return err_set(err, -EPERM,
+			       "set-user-ID and set-group-ID are refused (see FILE CAPABILITIES in profile(8))");
+	rc = get_caps(&have);
+	if (rc)
+		return err_sys(err, rc, "cannot read the capabilities");
+	if (!getuid() || !have.permitted)
+		return 0;
+	lent = have.permitted;
+	have.effective = 0;
+	rc = set_caps(&have);
+	return rc ? err_sys(err, rc, "cannot lay down the capabilities") : 0;
+}
+
+bool privileges_lent(void)
+{
+	return lent;
+}
+
+/* @effective: as far as they are still permitted. Return: what was. */
+static uint64_t set_effective(uint64_t effective)
+{
+	struct caps c;
+	uint64_t was;
+
+	if (!lent)
+		return 0;
+	if (get_caps(&c))
+		abort();
+	was = c.effective;
+	c.effective = effective & c.permitted;
+	if (set_caps(&c))
+		abort(); /* with the wrong rights nothing must be done */
+	return was;
+}
+
+void privileges_use(void)
+{
+	if (lent)
+		clearenv();
+	set_effective(lent);
+}
+
+uint64_t privileges_as_caller(void)
+{
+	return set_effective(0);
+}
+
+uint64_t privileges_lend(void)
+{
+	return set_effective(lent);
+}
+
+uint64_t privileges_only(enum privileges_use use)
+{
+	return set_effective(needed(&(struct caps){ .permitted = lent }, use, false));
+}
+
+void privileges_back(uint64_t effective)
+{
+	set_effective(effective);
+}
+
+int privileges_return(void)
+{
+	struct caps c;
+	int rc = lent ? get_caps(&c) : 0;
+
+	if (!lent || rc)
+		return rc;
+	c.effective = c.permitted = 0;
+	lent = 0;
+	return set_caps(&c);
+}
+
+/* ---- what is given up */
 
 /* Some distributions' kernels ask for CAP_SYS_ADMIN where others have CAP_PERFMON suffice: so it is tried. */
 static bool needs_admin(const struct privileges_need *need, const struct caps *have, uint64_t keep)
@@ -126,13 +221,14 @@ static void drop_bounding(const struct caps *have)
 
 int privileges_drop(const struct privileges_need *need, struct err *err)
 {
+	unsigned int uses = lent ? need->uses & ~(unsigned int)PRIVILEGES_REPORT : need->uses;
 	struct caps have = { 0 };
 	uint64_t keep;
 	int rc = 0;
 
 	/*
 	 * Not made undumpable: only who has all of our capabilities may trace us anyway, and the files of /proc/self,
-	 * which we read ourselves, would be root's.
+	 * which we read ourselves, would be root's. With what is lent the kernel has done so at the exec.
 	 */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		rc = err_sys(err, -errno, "cannot set no_new_privs");
@@ -140,7 +236,7 @@ int privileges_drop(const struct privileges_need *need, struct err *err)
 		return err_sys(err, -errno, "cannot read the capabilities");
 	if (!have.permitted && !have.inheritable)
 		return rc;
-	keep = needed(&have, need->uses);
+	keep = needed(&have, uses, true);
 	if (needs_admin(need, &have, keep))
 		keep |= BIT_OF(CAP_SYS_ADMIN);
 	drop_bounding(&have);

@@ -14,11 +14,21 @@
  *   PRIVILEGES_BPF                    CAP_BPF, before 5.8 CAP_SYS_ADMIN: maps, where unprivileged bpf(2) is disabled
  *   PRIVILEGES_REPORT                 CAP_DAC_OVERRIDE, CAP_FOWNER: give the report its name, in any folder; the second
  *                                     in one like /tmp, where the file that is replaced is of somebody else
+ *
+ * The program's file may lend capabilities (setcap(8)) to a user who has none of them. Then the caller's own rights have
+ * to do for all that the caller names, and for the command. So none are effective to begin with: what is opened before
+ * sampling begins needs no thought. privileges_use() puts them into effect when that is done, and the little that is
+ * still done for the caller afterwards is between privileges_as_caller() and privileges_back(). What were forgotten to be
+ * raised would not work, and be seen; what were forgotten to be lowered would work. Where nothing is lent, which is so
+ * for root, too, none of these does anything.
  */
 #ifndef CORE_PRIVILEGES_H
 #define CORE_PRIVILEGES_H
 
 #include "core/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum privileges_use {
 	PRIVILEGES_PROCESSES = 1 << 0,
@@ -41,8 +51,43 @@ struct privileges_need {
 };
 
 /**
+ * privileges_begin() - before anything else is done: are there capabilities that the file lends? They are not effective
+ * from now on.
+ * Return: 0; -EPERM: set-user-ID or set-group-ID, which is not for this program; -errno of capget(2), capset(2).
+ */
+int privileges_begin(struct err *err);
+
+/** privileges_lent() - do we have rights that who runs us does not have? Says what privileges_begin() found. */
+bool privileges_lent(void);
+
+/**
+ * privileges_use() - what is lent is effective from now on, in the calling thread and those it starts. The environment,
+ * which is the caller's, is forgotten: libraries read it, too.
+ */
+void privileges_use(void);
+
+/**
+ * privileges_as_caller() - for a moment, the calling thread has nothing but the caller's own rights.
+ * privileges_lend() - for a moment, all that is lent; privileges_only() - of that, what the one use needs.
+ * Return: what was effective, for privileges_back(). They do not fail: where that were forbidden the process ends.
+ */
+uint64_t privileges_as_caller(void);
+uint64_t privileges_lend(void);
+uint64_t privileges_only(enum privileges_use use);
+void privileges_back(uint64_t effective);
+
+/**
+ * privileges_return() - for good, the calling process has nothing but the caller's own rights; it has one thread. The
+ * inheritable set is the caller's, and stays.
+ * Return: 0 or -errno of capset(2), with which it must not go on.
+ */
+int privileges_return(void);
+
+/**
  * privileges_drop() - give up all capabilities but those needed, for good, and the right to gain any by executing a
  * program (no_new_privs; the bounding set, too, where that is permitted).
+ *
+ * What is lent is of no use for a report (PRIVILEGES_REPORT), and is not kept for it.
  *
  * Of the calling thread and of those that it starts: call it before there is another. A program executed later has no
  * capabilities, and set-user-id ones have no effect, so a command that the user gives is started before. Without any

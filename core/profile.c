@@ -7,6 +7,7 @@
 #include "core/ladder.h"
 #include "core/options.h"
 #include "core/output.h"
+#include "core/privileges.h"
 #include "core/report/both.h"
 #include "core/report/report.h"
 #include "core/signals.h"
@@ -61,6 +62,7 @@ static void list_backends(FILE *out, bool for_scripts)
 	bool taken = false;
 	enum rung rung;
 
+	privileges_use();
 	for (rung = 0; rung < RUNG_NR; rung++) {
 		ladder_try(&host_here, rung, RUN_FILES, &s);
 		if (for_scripts)
@@ -318,6 +320,17 @@ static void tell_limits(const struct capture *cap)
 		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);
 }
 
+static enum exit_status open_and_sample(struct run *run, struct err *err)
+{
+	if (capture_open(run->cap, err))
+		return fail(err);
+	tell_limits(run->cap);
+	if (write_header(run->out, run->cap, err))
+		return fail_writing(err);
+	return sample(run, err);
+}
+
+/* What the caller names is opened before the first right is used that may be lent: privileges.h. */
 static enum exit_status profile(struct capture *cap, struct output *out, struct err *err)
 {
 	const struct symbols_cfg names = {
@@ -331,20 +344,7 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 	struct run run = { .cap = cap, .out = out };
 	enum exit_status status;
 
-	if (capture_open(cap, err)) {
-		output_discard(out);
-		return fail(err);
-	}
-	tell_limits(cap);
-	if (write_header(out, cap, err)) {
-		output_discard(out);
-		return fail_writing(err);
-	}
-	if (symbols_open(cap->tasks, &names, &run.symbols, err)) {
-		output_discard(out);
-		return fail(err);
-	}
-	status = sample(&run, err);
+	status = symbols_open(cap->tasks, &names, &run.symbols, err) ? fail(err) : open_and_sample(&run, err);
 	output_discard(out);
 	symbols_free(run.symbols);
 	return status;
@@ -411,6 +411,8 @@ int main(int argc, char **argv)
 
 	fill_standard_fds();
 	signals_ignore();
+	if (privileges_begin(&err))
+		return fail(&err);
 	host_here_look();
 	if (options_parse(&options, argc, argv, &host_here, &err)) {
 		fprintf(stderr, "profile: error: %s\nTry 'profile --help'.\n", err.msg);

@@ -76,14 +76,14 @@ static bool has_crc(struct debug_files *d, int fd, uint32_t crc)
 /* As @pid sees it, else below the root of @cfg. */
 static int open_linked(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st)
 {
-	int fd = pid ? process_file_open(cfg, pid, path, st) : -ENOENT;
+	int fd = pid ? linked_file_open(cfg, pid, path, st) : -ENOENT;
 
-	return fd == -ENOENT || fd == -ESTALE ? process_file_open(cfg, 0, path, st) : fd;
+	return fd == -ENOENT || fd == -ESTALE ? linked_file_open(cfg, 0, path, st) : fd;
 }
 
 /*
- * What only root may read, a program cannot have us read: a link or a mount may have put it there. Without privileges
- * nothing is read but what we may read ourselves.
+ * What only root may read, a program cannot have us read: a link or a mount may have put it there. Without privileges,
+ * and with those that are lent, nothing is read but what the caller may read.
  */
 static bool may_show(const struct stat *st)
 {
