@@ -126,6 +126,8 @@ int privileges_begin(struct err *err)
 		return 0;
 	lent = have.permitted;
 	have.effective = 0;
+	/* The kernel has done so, where fs.suid_dumpable is 0; what we read of others is in our memory. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	rc = set_caps(&have);
 	return rc ? err_sys(err, rc, "cannot lay down the capabilities") : 0;
 }
@@ -228,7 +230,7 @@ int privileges_drop(const struct privileges_need *need, struct err *err)
 
 	/*
 	 * Not made undumpable: only who has all of our capabilities may trace us anyway, and the files of /proc/self,
-	 * which we read ourselves, would be root's. With what is lent the kernel has done so at the exec.
+	 * which we read ourselves, would be root's. With what is lent that is so from the beginning.
 	 */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		rc = err_sys(err, -errno, "cannot set no_new_privs");
