@@ -322,6 +322,31 @@ START_TEST(test_strangers)
 }
 END_TEST
 
+/* What is lent is a matter of the exec, and of tests/live/filecaps. */
+START_TEST(test_not_lent)
+{
+	struct caps before, now;
+	uint64_t effective;
+	struct err err = { 0 };
+
+	get(&before);
+	ck_assert_int_eq(privileges_begin(&err), 0);
+	ck_assert(!privileges_lent());
+	setenv("TEST_NOT_LENT", "1", 1);
+	effective = privileges_as_caller();
+	get(&now);
+	ck_assert_mem_eq(&now, &before, sizeof(now));
+	privileges_back(effective);
+	effective = privileges_only(PRIVILEGES_BPF);
+	privileges_use();
+	privileges_back(effective);
+	ck_assert_int_eq(privileges_return(), 0);
+	get(&now);
+	ck_assert_mem_eq(&now, &before, sizeof(now));
+	ck_assert_ptr_nonnull(getenv("TEST_NOT_LENT"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("privileges");
@@ -331,6 +356,9 @@ int main(void)
 	tcase_add_test(t, test_nothing);
 	tcase_add_loop_test(t, test_folders, 0, ARRAY_SIZE(folders));
 	tcase_add_loop_test(t, test_strangers, 0, ARRAY_SIZE(strangers));
+	suite_add_tcase(s, t);
+	t = tcase_create("lent");
+	tcase_add_test(t, test_not_lent);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
