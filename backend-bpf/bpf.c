@@ -234,7 +234,6 @@ static struct bpf_config configure(const struct backend *b)
 	};
 
 	memcpy(c.outside_comm, COMM_OUTSIDE, sizeof(COMM_OUTSIDE));
-
 	if (f->comm)
 		memcpy(c.comm, f->comm, strnlen(f->comm, LAYOUT_COMM_LEN - 1));
 	return c;

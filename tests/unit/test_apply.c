@@ -384,8 +384,10 @@ END_TEST
 /* What tasks outside do is nobody's: all of them have the number 0. The last to exit on a CPU may be one. */
 START_TEST(test_records_outside)
 {
+	static const char maps[] = "00400000-00401000 r-xp 00000000 08:01 47 /bin/old\n";
 	struct mapping m;
 
+	unit_write(dir, "500/maps", maps, sizeof(maps) - 1);
 	cap.filter.idle = true;
 	comm(0, 0, "runc", true);
 	apply(0, (struct record){ .type = PERF_RECORD_MMAP2,
@@ -399,6 +401,7 @@ START_TEST(test_records_outside)
 	exit_task(0, 500, 500);
 	sample(0, -1, -1);
 	ck_assert_int_eq(tasks_find(cap.tasks, 0, "runc", 0x400000, &m), 0);
+	ck_assert_int_eq(tasks_find(cap.tasks, 500, "old", 0x400000, &m), 1); /* which no record told */
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(value_of(":-1", -1), 1);
 	ck_assert_uint_eq(value_of("old", 500), 2);
