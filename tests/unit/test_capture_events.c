@@ -855,7 +855,7 @@ START_TEST(test_followed)
 }
 END_TEST
 
-/* Of whole CPUs nothing is inherited, and a command's events wait for its exec. */
+/* Of whole CPUs nothing is inherited, nor waits for an exec; the events of a command that is followed do. */
 START_TEST(test_inherited)
 {
 	char name[] = "true", *argv[] = { name, NULL };
@@ -867,6 +867,11 @@ START_TEST(test_inherited)
 	events_close(&cap);
 	cap.command = command_start(argv, &err);
 	ck_assert_ptr_nonnull(cap.command);
+	open_on("0", "0", true);
+	ck_assert_uint_eq(kernel.attr[0].inherit, 0);
+	ck_assert_uint_eq(kernel.attr[0].enable_on_exec, 0);
+	ck_assert_uint_eq(cap.attr.comm_exec, 1);
+	events_close(&cap);
 	cap.followed = followed_new(&cap);
 	open_on("0", "0", true);
 	ck_assert_int_eq(events[cap.events[0].fd].pid, command_pid(cap.command));
