@@ -230,7 +230,7 @@ static int probe(const struct capture *cap, const struct backend_ops *ops, bool 
 }
 
 /* @tasks: on threads, not on whole CPUs */
-static int try(struct capture *cap, const struct backend_ops *ops, bool tasks, struct err *err)
+static int open_rung(struct capture *cap, const struct backend_ops *ops, bool tasks, struct err *err)
 {
 	int rc;
 
@@ -273,7 +273,7 @@ static int open_on_tasks(struct capture *cap, struct err *err)
 	/* Nobody else has its events. */
 	descendants_free(cap->filter.tree);
 	cap->filter.tree = NULL;
-	rc = try(cap, backend_reader(), true, err);
+	rc = open_rung(cap, backend_reader(), true, err);
 	why = *err;
 	if (rc)
 		return err_set(err, rc, "%s; %s", why.msg, cap->reason);
@@ -291,7 +291,7 @@ static int open_on_cpus(struct capture *cap, struct err *err)
 	int rc = -ENODEV;
 
 	for (i = 0; (ops = backend_at(i)) && rc; i++) {
-		rc = try(cap, ops, false, &why);
+		rc = open_rung(cap, ops, false, &why);
 		if (rc)
 			add_reason(cap, "%s cannot be used: %s", ops->name, why.msg);
 		else if (!i)
@@ -302,11 +302,12 @@ static int open_on_cpus(struct capture *cap, struct err *err)
 
 static int open_asked_for(struct capture *cap, struct err *err)
 {
-	int rc = try(cap, asked_for(cap), false, err);
+	int rc = open_rung(cap, asked_for(cap), false, err);
 
-	add_reason(cap, "asked for");
-	if (rc && asked_for(cap) == backend_reader())
-		add_reason(cap, "it cannot be used on whole CPUs: %s", err->msg);
+	if (rc)
+		add_reason(cap, "%s cannot be used on whole CPUs: %s", asked_for(cap)->name, err->msg);
+	else
+		add_reason(cap, "asked for");
 	return rc;
 }
 

@@ -110,7 +110,7 @@ struct capture {
 		struct backend *state;
 	} backends[2];
 	size_t nr_backends;
-	char reason[640]; /* why this backend, one line */
+	char reason[1024]; /* why this backend, one line */
 
 	int signal_fd;              /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
 	bool signalled;             /* one has been taken from it */
