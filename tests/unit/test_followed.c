@@ -146,7 +146,8 @@ static void give_birth(pid_t tid, int cpu)
 		if (b->after != tid || b->cpu != cpu)
 			continue;
 		add_thread(b->pid, b->tid, b->parent, getuid());
-		if (kernel.newest)
+		/* Those that take long to come to the list are not the newest; below 1000 ids begin anew. */
+		if (kernel.newest && (b->tid > kernel.newest || b->tid < 1000))
 			tell_newest(b->tid);
 	}
 }
@@ -334,6 +335,8 @@ static const struct {
 	/* while the events of one are opened that came itself */
 	{ 1000, 1, { { 100, 1, 200, 1001, 0 }, { 1001, 1, 200, 1002, 0 } }, "100 200 1001", 1, 4 },
 	{ 1000, 1, { { 100, 1, 1001, 1001, 200 }, { 1001, 1, 1001, 1002, 0 } }, "100 200 1001", 1, 4 },
+	/* of one that took long to come */
+	{ 1005, 1, { { 200, 1, 100, 1001, 0 }, { 1001, 1, 100, 1007, 0 } }, "100 200 1001", 1, 4 },
 	/* ids have begun anew long ago: these are old */
 	{ 50, 1, { { 0 } }, "100 200", 0, 0 },
 	{ 150, 100, { { 0 } }, "100 200", 0, 0 },
