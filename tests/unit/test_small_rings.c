@@ -8,6 +8,7 @@
 #include "core/capture.h"
 #include "core/capture_events.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
@@ -27,7 +28,6 @@ static struct {
 	struct {
 		void *at;
 		size_t pages;
-		int fd;
 	} rings[MAX_RINGS];
 	size_t nr_rings;
 } kernel;
@@ -51,18 +51,12 @@ long syscall(long nr, ...)
 	return fd;
 }
 
-/* Those that are mapped no more are forgotten. */
 static size_t locked(void)
 {
-	size_t i, nr = 0, pages = 0;
+	size_t i, pages = 0;
 
-	for (i = 0; i < kernel.nr_rings; i++) {
-		if (msync(kernel.rings[i].at, kernel.rings[i].pages * page_size, MS_ASYNC))
-			continue;
-		kernel.rings[nr++] = kernel.rings[i];
+	for (i = 0; i < kernel.nr_rings; i++)
 		pages += kernel.rings[i].pages;
-	}
-	kernel.nr_rings = nr;
 	return pages;
 }
 
@@ -81,9 +75,24 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 	ck_assert_ptr_ne(at, MAP_FAILED);
 	ck_assert_uint_lt(kernel.nr_rings, MAX_RINGS);
 	kernel.rings[kernel.nr_rings].at = at;
-	kernel.rings[kernel.nr_rings].pages = pages;
-	kernel.rings[kernel.nr_rings++].fd = fd;
+	kernel.rings[kernel.nr_rings++].pages = pages;
 	return at;
+}
+
+int munmap(void *at, size_t len)
+{
+	static int (*next)(void *, size_t);
+	size_t i;
+
+	for (i = 0; i < kernel.nr_rings && kernel.rings[i].at != at; i++)
+		;
+	if (i < kernel.nr_rings) {
+		ck_assert_uint_eq(kernel.rings[i].pages, len / page_size);
+		kernel.rings[i] = kernel.rings[--kernel.nr_rings];
+	}
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "munmap");
+	return next(at, len);
 }
 
 /* ---- runs */
@@ -136,7 +145,6 @@ static void assert_rings(size_t nr, size_t bytes)
 {
 	size_t i;
 
-	locked();
 	ck_assert_uint_eq(kernel.nr_rings, nr);
 	for (i = 0; i < nr; i++)
 		ck_assert_uint_eq(kernel.rings[i].pages, 1 + bytes / page_size);
