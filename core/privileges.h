@@ -15,12 +15,12 @@
  *   PRIVILEGES_REPORT                 CAP_DAC_OVERRIDE, CAP_FOWNER: give the report its name, in any folder; the second
  *                                     in one like /tmp, where the file that is replaced is of somebody else
  *
- * The program's file may lend capabilities (setcap(8)) to a user who has none of them. Then the caller's own rights have
- * to do for all that the caller names, and for the command. So none are effective to begin with: what is opened before
- * sampling begins needs no thought. privileges_use() puts them into effect when that is done, and the little that is
- * still done for the caller afterwards is between privileges_as_caller() and privileges_back(). What were forgotten to be
- * raised would not work, and be seen; what were forgotten to be lowered would work. Where nothing is lent, which is so
- * for root, too, none of these does anything.
+ * The program's file may lend capabilities (setcap(8)) to a user who has none of them. Then the caller's own rights
+ * have to do for all that the caller names, and for the command. So none are effective to begin with: what is opened
+ * before sampling begins needs no thought. privileges_use() puts them into effect when that is done, and the little
+ * that is still done for the caller afterwards is between privileges_as_caller() and privileges_back(). It is this way
+ * round, because what is not raised does not work, and is seen; what is not lowered works. Where nothing is lent, as
+ * for root, none of these does anything.
  */
 #ifndef CORE_PRIVILEGES_H
 #define CORE_PRIVILEGES_H
