@@ -333,7 +333,7 @@ static void release_signals(struct capture *cap)
 {
 	if (cap->signal_fd < 0)
 		return;
-	/* One that came when the end had come anyway was a first one, too, or its twin; see core/keeper.c. */
+	/* One that came when the end had come anyway was a first one, too. */
 	while (signals_take(cap->signal_fd))
 		cap->signalled = true;
 	close(cap->signal_fd);

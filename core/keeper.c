@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/keeper.h"
 
-#include "core/clock.h"
 #include "core/signals.h"
 
 #include <errno.h>
@@ -13,7 +12,6 @@
 #include <unistd.h>
 
 #define FETCH_MS 50
-#define TWIN_NS  (200 * 1000 * 1000ULL) /* a signal that comes so soon after the first is the same one */
 
 enum { END, SIGNALS, RINGS }; /* places in keeper.fds */
 
@@ -23,26 +21,19 @@ struct keeper {
 	pthread_t thread;
 	struct pollfd *fds;
 	size_t nr_fds;
-	uint64_t signalled_at; /* CLOCK_MONOTONIC, 0: not yet */
-	bool released;
+	bool signalled;
 	int rc;
 	struct err err;
 };
 
-/*
- * The first ends the run, a second one the process. Who is sent one as a process may be sent it once more as a member
- * of its group, as timeout(1) does: that is no second one.
- */
+/* The first ends the run, a second one the process. */
 static void take_signals(struct keeper *k)
 {
 	struct pollfd *fd = &k->fds[SIGNALS];
-	bool taken = fd->revents && signals_take(fd->fd);
 
-	if (taken && !k->signalled_at)
-		k->signalled_at = now_ns();
-	if (!k->signalled_at || k->released || now_ns() - k->signalled_at < TWIN_NS)
+	if (!fd->revents || !signals_take(fd->fd))
 		return;
-	k->released = true;
+	k->signalled = true;
 	fd->fd = -1;
 	signals_release(); /* in this thread, which gets the next one */
 }
@@ -109,7 +100,7 @@ int keeper_end(struct keeper *k, bool *signalled, struct err *err)
 
 	eventfd_write(k->fds[END].fd, 1);
 	pthread_join(k->thread, NULL);
-	*signalled = k->signalled_at;
+	*signalled = k->signalled;
 	rc = k->rc;
 	if (rc)
 		*err = k->err;

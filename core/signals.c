@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/signals.h"
 
+#include "core/clock.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+#define TWIN_NS (200 * 1000 * 1000ULL) /* one that comes so soon after an equal one is the same */
 
 static void both(sigset_t *set)
 {
@@ -32,13 +36,35 @@ void signals_pass_to(pid_t pid)
 	pass_to = pid;
 }
 
-/* A key of the terminal signals the whole foreground group, and needs no help where that is the same one. */
-static void pass_on(const struct signalfd_siginfo *info)
+/*
+ * A key of the terminal signals the whole foreground group, and needs no help where that is the same one. What another
+ * process sends may have been meant for the group or for us alone, which nothing tells.
+ */
+static void pass_on(int sig, int code)
 {
 	pid_t pid = pass_to;
 
-	if (pid > 0 && (info->ssi_code != SI_KERNEL || getpgid(pid) != getpgrp()))
-		kill(pid, (int)info->ssi_signo);
+	if (pid > 0 && (code != SI_KERNEL || getpgid(pid) != getpgrp()))
+		kill(pid, sig);
+}
+
+/* The last one that was no twin. */
+static volatile int last_sig;
+static volatile uint64_t last_ns;
+
+/* Who is sent one as a process may be sent it once more as a member of its group, as timeout(1) does. */
+static bool is_twin(int sig)
+{
+	return sig == last_sig && now_ns() - last_ns < TWIN_NS;
+}
+
+static void take(int sig, int code)
+{
+	if (is_twin(sig))
+		return;
+	last_sig = sig;
+	last_ns = now_ns();
+	pass_on(sig, code);
 }
 
 bool signals_take(int fd)
@@ -47,7 +73,7 @@ bool signals_take(int fd)
 
 	if (read(fd, &info, sizeof(info)) != sizeof(info))
 		return false;
-	pass_on(&info);
+	take((int)info.ssi_signo, info.ssi_code);
 	return true;
 }
 
@@ -97,12 +123,23 @@ bool signals_noted(void)
 	return noted;
 }
 
+static void end(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (is_twin(sig))
+		return;
+	take(sig, info->si_code);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
 void signals_release(void)
 {
+	struct sigaction sa = { .sa_sigaction = end, .sa_flags = SA_RESTART | SA_SIGINFO };
 	sigset_t set;
 
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
 	both(&set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }

@@ -14,7 +14,10 @@
 /** signals_catch() - block both. Return: a signalfd of them, not blocking; -errno. */
 int signals_catch(struct err *err);
 
-/** signals_take() - has one come? It is taken from @fd then, and passed on. */
+/**
+ * signals_take() - has one come? It is taken from @fd then, and passed on, unless it is the twin of the last one: who
+ * is sent one as a process may be sent it once more as a member of its group.
+ */
 bool signals_take(int fd);
 
 /**
@@ -33,7 +36,8 @@ bool signals_noted(void);
 
 /**
  * signals_release() - from here on they end the process again, also where they were ignored when it started; in the
- * thread that calls this, and others where they are not blocked.
+ * thread that calls this, and others where they are not blocked. That one is passed on, too. But the twin of the last
+ * one that was taken does nothing.
  */
 void signals_release(void);
 

@@ -67,6 +67,43 @@ static void catch_both(int sig)
 	require(signals_take(fd) && signals_take(fd) && !signals_take(fd));
 }
 
+/* What comes right after the first is the same one. */
+static void release_and_twin(int sig)
+{
+	struct err err;
+	int fd = signals_catch(&err);
+
+	raise(sig);
+	require(signals_take(fd));
+	signals_release();
+	raise(sig);
+	raise(sig);
+}
+
+static void release_and_other(int sig)
+{
+	struct err err;
+	int fd = signals_catch(&err);
+
+	raise(sig == SIGINT ? SIGTERM : SIGINT);
+	require(signals_take(fd));
+	signals_release();
+	raise(sig);
+	_exit(2);
+}
+
+static void release_and_again(int sig)
+{
+	struct err err;
+	int fd = signals_catch(&err);
+
+	raise(sig);
+	require(signals_take(fd));
+	signals_release();
+	for (;;)
+		raise(sig);
+}
+
 /* ---- a note */
 
 static void note_one(int sig)
@@ -159,6 +196,9 @@ static const struct {
 	{ "note each", note_each, false },
 	{ "note others", note_others, false },
 	{ "note while reading", note_while_reading, false },
+	{ "release and twin", release_and_twin, false },
+	{ "release and other", release_and_other, true },
+	{ "release and again", release_and_again, true },
 	{ "catch and release", catch_and_release, true },
 	{ "note two", note_two, true },
 	{ "note and release", note_and_release, true },
