@@ -355,6 +355,8 @@ static void drop_privileges(struct capture *cap)
 		need.uses |= PRIVILEGES_EVENTS;
 	if ((cap->nr_backends && cap->backends[0].ops->in_kernel) || cap->filter.cgroup_ids || cap->filter.mntns_ids)
 		need.uses |= PRIVILEGES_BPF;
+	if (cap->command)
+		need.uses |= PRIVILEGES_COMMAND;
 	/* A host where that is forbidden, by a filter of system calls, can be profiled as before. */
 	privileges_drop(&need, &cap->kept);
 }

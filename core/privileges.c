@@ -42,6 +42,7 @@ static const struct right rights[] = {
 	{ PRIVILEGES_BPF, CAP_BPF, CAP_SYS_ADMIN },
 	{ PRIVILEGES_REPORT, CAP_DAC_OVERRIDE, CAP_NONE },
 	{ PRIVILEGES_REPORT, CAP_FOWNER, CAP_NONE },
+	{ PRIVILEGES_COMMAND, CAP_KILL, CAP_NONE },
 };
 
 /* Of this thread. */

@@ -94,6 +94,8 @@ static const struct {
 	{ "a recording, -o", PRIVILEGES_REPORT, 0, 1, FILES_CAPS | C(DAC_OVERRIDE) | C(FOWNER) },
 	{ "rings", LIVE, 0, 0, LIVE_CAPS },
 	{ "rings, -o", LIVE | PRIVILEGES_REPORT, 0, 0, LIVE_CAPS | C(DAC_OVERRIDE) | C(FOWNER) },
+	{ "a command", LIVE | PRIVILEGES_COMMAND, 0, 0, LIVE_CAPS | C(KILL) },
+	{ "a command, no right to signals", LIVE | PRIVILEGES_COMMAND, C(KILL), 0, LIVE_CAPS },
 	{ "bpf", LIVE | PRIVILEGES_BPF, 0, 0, LIVE_CAPS | C(BPF) },
 	{ "no perfmon", LIVE, C(PERFMON), 1, (LIVE_CAPS & ~C(PERFMON)) | C(SYS_ADMIN) },
 	{ "no bpf", LIVE | PRIVILEGES_BPF, C(BPF), 1, LIVE_CAPS | C(SYS_ADMIN) },
