@@ -166,7 +166,11 @@ bool command_ended(struct command *c)
 
 int command_wait(struct command *c)
 {
-	look(c, 0);
+	/* What was not released ends by that. */
+	close_sock(c);
+	signals_hold();
+	while (!command_ended(c))
+		signals_wait(SIGCHLD);
 	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
 }
 

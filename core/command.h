@@ -38,7 +38,11 @@ int command_release(struct command *c, struct err *err);
 int command_fd(const struct command *c);
 /** command_ended() - does not wait. The processes that it made may go on. */
 bool command_ended(struct command *c);
-/** command_wait() - until it has ended. Return: its exit status, or 128 and the number of the signal that killed it. */
+/**
+ * command_wait() - until it has ended; what was not released is gone then, and has run nothing. SIGINT and SIGTERM do
+ * nothing meanwhile but to be passed on, until command_free().
+ * Return: its exit status, or 128 and the number of the signal that killed it.
+ */
 int command_wait(struct command *c);
 
 /** command_free() - what was not released is gone then, and has run nothing; else it goes on. NULL is fine. */

@@ -252,6 +252,9 @@ static int report(struct run *run, bool last, struct err *err)
 	rc = write_report(run, &a, err);
 	if (!rc && last)
 		rc = output_commit(run->out, err);
+	/* Nothing is left to abort: what comes now is meant for the command. */
+	if (!rc && last && run->cap->command)
+		signals_hold();
 	run->intervals++;
 	account_files(run, &a, &run->total);
 	account_print_losses(stderr, run->cap, &a);
@@ -322,8 +325,9 @@ static void tell_limits(const struct capture *cap)
 
 static enum exit_status open_and_sample(struct run *run, struct err *err)
 {
+	/* Who is interrupted has nothing to be told. */
 	if (capture_open(run->cap, err))
-		return fail(err);
+		return run->cap->command && command_ended(run->cap->command) ? EXIT_OK : fail(err);
 	tell_limits(run->cap);
 	if (write_header(run->out, run->cap, err))
 		return fail_writing(err);
@@ -390,17 +394,17 @@ static enum exit_status run_profile(const struct options *o, struct command *com
 static int run_command(const struct options *o, struct err *err)
 {
 	struct command *command = command_start(o->command, err);
-	int status;
+	enum exit_status status;
+	int ended;
 
 	if (!command)
 		return fail(err);
 	status = run_profile(o, command, err);
 	fflush(stderr);
-	/* It may go on behind the report. */
-	if (status == EXIT_OK)
-		status = command_wait(command);
+	/* It may go on behind the report, or without one. */
+	ended = command_wait(command);
 	command_free(command);
-	return status;
+	return status == EXIT_OK ? ended : (int)status;
 }
 
 int main(int argc, char **argv)

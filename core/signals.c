@@ -18,13 +18,21 @@ static void both(sigset_t *set)
 	sigaddset(set, SIGTERM);
 }
 
+void signals_hold(void)
+{
+	sigset_t set;
+
+	both(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 int signals_catch(struct err *err)
 {
 	sigset_t set;
 	int fd;
 
+	signals_hold();
 	both(&set);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? err_sys(err, -errno, "cannot create a signalfd") : fd;
 }
@@ -75,6 +83,17 @@ bool signals_take(int fd)
 		return false;
 	take((int)info.ssi_signo, info.ssi_code);
 	return true;
+}
+
+void signals_wait(int other)
+{
+	siginfo_t info;
+	sigset_t set;
+
+	both(&set);
+	sigaddset(&set, other);
+	if (sigwaitinfo(&set, &info) > 0 && info.si_signo != other)
+		take(info.si_signo, info.si_code);
 }
 
 /* What a write is to fail with instead: a closed pipe, and a file beyond RLIMIT_FSIZE. */

@@ -41,6 +41,14 @@ bool signals_noted(void);
  */
 void signals_release(void);
 
+/** signals_hold() - block both in the calling thread: the next signals_wait() has those that come meanwhile. */
+void signals_hold(void);
+/**
+ * signals_wait() - until one of both, or @other, has come, which have to be blocked. Those of both are passed on, as
+ * signals_take() does.
+ */
+void signals_wait(int other);
+
 /** signals_ignore() - SIGPIPE and SIGXFSZ. */
 void signals_ignore(void);
 /** signals_restore() - both as they were before signals_ignore(): for a child that executes another program. */
