@@ -749,7 +749,7 @@ static int begin(struct capture *cap, struct err *err)
 	    descendants_exec(cap->filter.tree, command_pid(cap->command)))
 		rc = err_sys(err, -ENOMEM, "cannot begin");
 	if (!rc && cap->command)
-		rc = command_release(cap->command, err);
+		rc = command_release(cap->command, cap->signal_fd, err);
 	return rc;
 }
 

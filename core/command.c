@@ -5,6 +5,7 @@
 #include "core/signals.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -131,15 +132,23 @@ static void close_sock(struct command *c)
 	c->sock = -1;
 }
 
-int command_release(struct command *c, struct err *err)
+/* Until the exec is over, or a signal has come. */
+static void wait_for_exec(const struct command *c, int signal_fd)
+{
+	struct pollfd fds[] = { { c->sock, POLLIN, 0 }, { signal_fd, POLLIN, 0 } };
+
+	while (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
+		;
+}
+
+int command_release(struct command *c, int signal_fd, struct err *err)
 {
 	ssize_t got = 0;
 	int code;
 
 	if (send(c->sock, "", 1, MSG_NOSIGNAL) == 1) {
-		do
-			got = recv(c->sock, &code, sizeof(code), MSG_WAITALL);
-		while (got < 0 && errno == EINTR);
+		wait_for_exec(c, signal_fd);
+		got = recv(c->sock, &code, sizeof(code), MSG_DONTWAIT);
 	}
 	close_sock(c);
 	if (got != sizeof(code))

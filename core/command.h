@@ -30,9 +30,11 @@ pid_t command_pid(const struct command *c);
 
 /**
  * command_release() - it is executed now, found as a shell finds it. Once at most.
- * Return: 0: it was, or a signal ended its process before; -errno: it could not be, and its process is gone.
+ * @signal_fd: of signals_catch(); when it is readable before the exec is over, which may take long where a file system
+ *             does not answer, that is not waited for, and nobody hears whether it fails. -1: there is none
+ * Return: 0: it was, a signal came, or ended its process before; -errno: it could not be, and its process is gone.
  */
-int command_release(struct command *c, struct err *err);
+int command_release(struct command *c, int signal_fd, struct err *err);
 
 /** command_fd() - readable when command_ended() may have another answer. Ours. */
 int command_fd(const struct command *c);

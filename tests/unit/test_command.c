@@ -62,7 +62,7 @@ static struct command *released(char *const *argv)
 {
 	struct command *c = started(argv);
 
-	ck_assert_msg(!command_release(c, &err), "%s", err.msg);
+	ck_assert_msg(!command_release(c, -1, &err), "%s", err.msg);
 	return c;
 }
 
@@ -125,7 +125,7 @@ START_TEST(test_unable)
 	char *argv[] = { (char *)unable[_i].name, NULL }, says[256];
 	struct command *c = started(argv);
 
-	ck_assert_int_eq(command_release(c, &err), -unable[_i].code);
+	ck_assert_int_eq(command_release(c, -1, &err), -unable[_i].code);
 	snprintf(says, sizeof(says), "cannot run '%s': %s", unable[_i].name, strerror(unable[_i].code));
 	ck_assert_str_eq(err.msg, says);
 	ck_assert_int_eq(err.code, -unable[_i].code);
@@ -143,7 +143,7 @@ START_TEST(test_name_too_long)
 	name[0] = '/';
 	name[sizeof(name) - 1] = 0;
 	c = started(argv);
-	ck_assert_int_eq(command_release(c, &err), -ENAMETOOLONG);
+	ck_assert_int_eq(command_release(c, -1, &err), -ENAMETOOLONG);
 	ck_assert_int_lt(strlen(err.msg), 300);
 	command_free(c);
 }
@@ -179,7 +179,7 @@ START_TEST(test_waits)
 	ck_assert(!command_ended(c));
 	ck_assert_int_eq(kill(command_pid(c), 0), 0);
 	ck_assert_int_ne(access("made", F_OK), 0);
-	ck_assert_int_eq(command_release(c, &err), 0);
+	ck_assert_int_eq(command_release(c, -1, &err), 0);
 	ck_assert_int_eq(command_wait(c), 0);
 	ck_assert_int_eq(access("made", F_OK), 0);
 	command_free(c);
@@ -196,7 +196,7 @@ START_TEST(test_killed_before)
 	ck_assert_int_eq(poll(&fd, 1, -1), 1);
 	if (_i)
 		ck_assert(command_ended(c));
-	ck_assert_int_eq(command_release(c, &err), 0);
+	ck_assert_int_eq(command_release(c, -1, &err), 0);
 	ck_assert_int_eq(command_wait(c), 128 + SIGINT);
 	command_free(c);
 	ck_assert_int_ne(access("made", F_OK), 0);
@@ -371,6 +371,40 @@ START_TEST(test_passed)
 }
 END_TEST
 
+/* An exec that takes long: here of a process that is stopped. */
+START_TEST(test_signal_before_exec)
+{
+	struct command *c = started(shell((char *)"echo >made"));
+	int fd = signals_catch(&err);
+
+	ck_assert_int_eq(kill(command_pid(c), SIGSTOP), 0);
+	signal_ourselves(SIGTERM, SI_USER);
+	ck_assert_int_eq(command_release(c, fd, &err), 0);
+	ck_assert(!command_ended(c));
+	ck_assert(signals_take(fd));
+	ck_assert_int_eq(kill(command_pid(c), SIGCONT), 0);
+	ck_assert_int_eq(command_wait(c), 128 + SIGTERM);
+	close(fd);
+	command_free(c);
+	ck_assert_int_ne(access("made", F_OK), 0);
+}
+END_TEST
+
+/* While it is waited for, a signal reaches it: no sooner than it says so, it sends us one. */
+START_TEST(test_signal_while_waiting)
+{
+	static char script[] = "trap 'exit 8' TERM; kill -$0 $PPID; while :; do sleep 0.01; done";
+	char *argv[] = { (char *)"sh", (char *)"-c", script, (char *)"TERM", NULL };
+	struct command *c;
+
+	c = started(argv);
+	signals_hold();
+	ck_assert_int_eq(command_release(c, -1, &err), 0);
+	ck_assert_int_eq(command_wait(c), 8);
+	command_free(c);
+}
+END_TEST
+
 /* One that has left our group does not hear the terminal. */
 START_TEST(test_other_group)
 {
@@ -406,6 +440,8 @@ int main(void)
 	tcase_add_loop_test(t, test_signals_kept, 0, 2 * ARRAY_SIZE(kept));
 	tcase_add_loop_test(t, test_sigchld_kept, 0, ARRAY_SIZE(sigchld));
 	tcase_add_loop_test(t, test_passed, 0, ARRAY_SIZE(passed));
+	tcase_add_test(t, test_signal_before_exec);
+	tcase_add_test(t, test_signal_while_waiting);
 	tcase_add_test(t, test_other_group);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);
