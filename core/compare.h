@@ -38,7 +38,7 @@ struct filter;
 /** struct compare_view - a sample as one side sees it. */
 struct compare_view {
 	bool filtered;
-	pid_t pid, tid; /* the ring's: as the record has them, -1: dying; the program's: -1: outside our pid namespace */
+	pid_t pid, tid; /* the ring's: as in the record, -1: dying; the program's: -1: outside our pid namespace */
 	char comm[COMM_LEN];
 	bool unsure; /* the ring's reader may have seen another state of a pinned map than the program did */
 	bool left;   /* the program filtered it, because its task has left its namespaces, to exit */
