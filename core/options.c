@@ -8,6 +8,7 @@
 #include "core/number.h"
 #include "core/privileges.h"
 #include "core/recording.h"
+#include "core/report/labels.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,7 @@
 #define DUMP_SIZE        16384
 #define HASH_ENTRY_SIZE  100            /* bytes: key, value and the kernel's list node */
 #define STACK_ENTRY_SIZE (127 * 8 + 40) /* bytes: kernel.perf_event_max_stack addresses, a head */
+#define NAME_SHOWN       200            /* bytes of a command's name */
 #define COMM_MAX         15             /* TASK_COMM_LEN - 1 */
 
 struct opt;
@@ -660,12 +662,13 @@ static int take_all(struct parse *p, int argc, char **argv)
 {
 	struct spec spec;
 	char spelled[32];
-	int code, rc;
+	int code, rc, seen = 1;
 
 	spec_init(&spec);
 	opterr = 0;
 	optind = 0; /* glibc, musl: begin anew, with this optstring */
 	while ((code = getopt_long(argc, argv, spec.letters, spec.longs, NULL)) != -1) {
+		seen = optind;
 		if (code == '?')
 			return unknown_option(p->err, argv[optind - 1]);
 		if (code == ':') {
@@ -676,6 +679,9 @@ static int take_all(struct parse *p, int argc, char **argv)
 		if (rc)
 			return rc;
 	}
+	/* An empty $COMMAND, perhaps: without one, everything would be sampled. */
+	if (optind == argc && optind > seen)
+		return err_set(p->err, -EINVAL, "no command behind '--'");
 	p->spelled = "command";
 	if (optind < argc && !*argv[optind])
 		return refuse(p, argv[optind], "must not be empty");
@@ -817,8 +823,13 @@ void options_help(FILE *out)
 
 static void put_printable(FILE *out, const char *s)
 {
-	for (; *s; s++)
-		fputc((unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s, out);
+	struct textbuf text = { 0 };
+	char cut[NAME_SHOWN + 1];
+
+	snprintf(cut, sizeof(cut), "%s", s);
+	textbuf_name(&text, cut, ';');
+	fwrite(text.bytes, 1, text.len, out);
+	free(text.bytes);
 }
 
 static void header_who(FILE *out, const struct options *o)

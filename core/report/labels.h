@@ -2,7 +2,7 @@
 /*
  * The texts of a report: each distinct one is kept once and has a number, its label; sequences of labels
  * likewise. Rows are merged and sorted by these numbers, so that no row's text is ever put together before it
- * is printed. Private to core/report/.
+ * is printed. Private to core/report/, but for the text that is made safe.
  */
 #ifndef CORE_REPORT_LABELS_H
 #define CORE_REPORT_LABELS_H

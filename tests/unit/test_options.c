@@ -163,8 +163,6 @@ static const struct {
 } good[] = {
 	{ "", "freq=49", ALL_LINE },
 	{ "5", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
-	{ "--", "freq=49", ALL_LINE },
-	{ "5 --", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
 
 	{ "-- dd", "freq=49 command=dd", HERTZ "all threads of 'dd'" BOTH CTRL_C },
 	{ "5 -- dd -F 0", "freq=49 ns=5000000000 command=dd,-F,0", HERTZ "all threads of 'dd'" BOTH " for 5 secs.\n" },
@@ -174,6 +172,9 @@ static const struct {
 	  HERTZ "all threads of 'sh'"
 		" by user stack" CTRL_C },
 	{ "-C 1 -- -- 'a b'", "freq=49 cpu=1 command=--,a b", HERTZ "all threads of '--'" BOTH " on CPU#1" CTRL_C },
+	{ "-o --", "freq=49 output=--", ALL_LINE },
+	{ "-- 'a\xc2\x9bm\xff;\xc3\xa4'", "freq=49 command=a\xc2\x9bm\xff;\xc3\xa4",
+	  HERTZ "all threads of 'a?m?;\xc3\xa4'" BOTH CTRL_C },
 	{ "-- 'a\nb\033c\x7f'", "freq=49 command=a\nb\033c\x7f", HERTZ "all threads of 'a?b?c?'" BOTH CTRL_C },
 
 	{ "-p 185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
@@ -533,6 +534,10 @@ static const struct {
 	{ "--off-cpu -F 0", LATER, "--off-cpu: not available yet" },
 	{ "-F 0 --off-cpu", USAGE, "-F '0': must be at least 1" },
 	{ "-- ''", USAGE, "command '': must not be empty" },
+	{ "--", USAGE, "no command behind '--'" },
+	{ "5 --", USAGE, "no command behind '--'" },
+	{ "-o -- --", USAGE, "no command behind '--'" },
+	{ "-dU --", USAGE, "no command behind '--'" },
 	{ "5 -- '' dd", USAGE, "command '': must not be empty" },
 	{ "-p 185 -- dd", USAGE, "a command and -p exclude each other" },
 	{ "-L 185 -- dd", USAGE, "a command and -L exclude each other" },
@@ -594,7 +599,6 @@ static const struct {
 	  OF_ALL BOTH RECORDED },
 	{ "--input perf.data --unwind fp", "freq=49 unwind=fp input=perf.data", 0, OF_ALL BOTH RECORDED },
 	{ "--unwind dwarf --input perf.data", "freq=49 unwind=rules input=perf.data", 0, OF_ALL BOTH RECORDED },
-	{ "--input perf.data --", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
 };
 
 static const struct {
