@@ -356,14 +356,14 @@ static enum exit_status profile(struct capture *cap, struct output *out, struct 
 
 /*
  * What is opened must not become 0, 1 or 2: a warning would land in the report, or the report in an event. Opened for
- * reading, so that writing a report to a closed stdout still fails.
+ * reading, so that writing a report to a closed stdout still fails. A command finds closed what was.
  */
 static void fill_standard_fds(void)
 {
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDONLY);
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
