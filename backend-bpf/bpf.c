@@ -259,18 +259,6 @@ static int fill_maps(struct backend *b)
 	return write_config(b, b->cap->both ? BPF_SET_NONE : b->cap->set);
 }
 
-/* Events that are inherited have the program, too. */
-static int set_program(const struct backend *b, const struct capture_event *e)
-{
-	int program = bpf_program__fd(b->program);
-	int rc = ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, program);
-	size_t i;
-
-	for (i = 0; i < e->nr_more && !rc; i++)
-		rc = ioctl(e->more[i], PERF_EVENT_IOC_SET_BPF, program);
-	return rc;
-}
-
 static int bpf_attach(struct backend *b, size_t i, struct err *err)
 {
 	const struct capture_event *e = &b->cap->events[i];
@@ -280,9 +268,9 @@ static int bpf_attach(struct backend *b, size_t i, struct err *err)
 		return 0;
 	if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.notes), &cpu, &e->notes_fd, BPF_ANY))
 		return err_sys(err, -errno, "cannot give the BPF program the ring of CPU %d", e->cpu);
-	return set_program(b, e)
-		       ? err_sys(err, -errno, "cannot attach the BPF program to the perf event of CPU %d", e->cpu)
-		       : 0;
+	if (ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->program)))
+		return err_sys(err, -errno, "cannot attach the BPF program to the perf event of CPU %d", e->cpu);
+	return 0;
 }
 
 /* The map would keep the event for ever. */
