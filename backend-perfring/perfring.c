@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "core/compare.h"
 #include "core/ladder.h"
+#include "core/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -356,14 +357,29 @@ static int perfring_detach(struct backend *b, size_t i, struct err *err)
 }
 
 /*
+ * Of a command, everything will be told but where it begins: records of namespaces come when a process is made, or
+ * leaves one. It waits for us, so this is read before its first sample.
+ */
+static int learn_command(const struct capture *cap)
+{
+	pid_t pid = command_pid(cap->command);
+	uint64_t mntns;
+
+	if (!filter_by_mntns(&cap->filter) || proc_mntns(cap->host, pid, pid, &mntns))
+		return 0;
+	return tasks_namespaces(cap->tasks, pid, pid, mntns);
+}
+
+/*
  * Names of the threads that exist: read after the events were enabled, so that no renaming is missed, and before the
  * first sample counts here, so that none has a later name. A program in the kernel counts meanwhile: what it passes on
  * has its name in a note, but an exec ends the image of a name that must be known. Without /proc, threads have their
- * numbers. Of a command, everything will be told.
+ * numbers.
  */
 static int perfring_start(struct backend *b, struct err *err)
 {
-	int rc = b->cap->command ? 0 : tasks_snapshot(b->cap->tasks, &b->cap->filter);
+	const struct capture *cap = b->cap;
+	int rc = cap->command ? learn_command(cap) : tasks_snapshot(cap->tasks, &cap->filter);
 
 	b->started = true;
 	if (rc == -ENOMEM)
