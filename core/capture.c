@@ -107,7 +107,7 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	raise_descriptors();
 	cap->options = options;
 	cap->host = host;
-	cap->signal_fd = -1;
+	cap->signal_fd = cap->mntns_fd = -1;
 	cap->filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle,
 				       options->comm };
 	cap->both = options->backend && !strcmp(options->backend, BACKEND_BOTH);
@@ -383,7 +383,7 @@ static int open_groups(struct capture *cap, struct err *err)
 static int open_mntns(struct capture *cap, struct err *err)
 {
 	const struct options *o = cap->options;
-	int rc;
+	int fd;
 
 	if (!o->mntns_of)
 		return 0;
@@ -391,8 +391,11 @@ static int open_mntns(struct capture *cap, struct err *err)
 		return err_set(err, -ENOENT,
 			       "cannot tell the mount namespace of process %d: /proc is of another PID namespace",
 			       o->mntns_of);
-	rc = proc_mntns(cap->host, o->mntns_of, o->mntns_of, &cap->filter.mntns);
-	return rc ? err_sys(err, rc, "cannot read the mount namespace of process %d", o->mntns_of) : 0;
+	fd = proc_hold_mntns(cap->host, o->mntns_of, &cap->filter.mntns);
+	if (fd < 0)
+		return err_sys(err, fd, "cannot open the mount namespace of process %d", o->mntns_of);
+	cap->mntns_fd = fd;
+	return 0;
 }
 
 static bool tell_judged(void *ctx, pid_t pid, enum descent what)
@@ -960,5 +963,7 @@ void capture_free(struct capture *cap)
 	cgroup_close(cap->filter.cgroup);
 	pinned_close(cap->filter.cgroup_ids);
 	pinned_close(cap->filter.mntns_ids);
+	if (cap->mntns_fd >= 0)
+		close(cap->mntns_fd);
 	free(cap);
 }

@@ -114,6 +114,7 @@ struct capture {
 
 	int signal_fd;              /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
 	bool signalled;             /* one has been taken from it */
+	int mntns_fd;               /* the mount namespace filter.mntns is about, see proc_hold_mntns(); else -1 */
 	struct recording recording; /* with options.input: then there are no events */
 	struct err refused;         /* why a CPU that came online could not be sampled, the first time; code 0: never */
 	struct err kept;            /* why rights were not given up that are not needed any more; code 0: they were */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WQ_WORKER 0x20 /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
@@ -260,6 +261,24 @@ int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out)
 		return -EBADMSG;
 	*out = ino;
 	return 0;
+}
+
+int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out)
+{
+	struct stat st;
+	char path[512];
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "%s/%d/ns/mnt", h->proc, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = fstat(fd, &st) ? -errno : !st.st_ino || st.st_ino > UINT32_MAX ? -EBADMSG : fd;
+	if (rc < 0)
+		close(fd);
+	else
+		*out = st.st_ino;
+	return rc;
 }
 
 /* A directory entry that is a number, else 0. */

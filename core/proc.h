@@ -54,6 +54,14 @@ pid_t proc_newest(const struct host *h);
 /** proc_mntns() - the mount namespace of a thread. @out: its inode number. Return: 0 or -errno. */
 int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out);
 
+/**
+ * proc_hold_mntns() - the mount namespace of a process. As long as it is held, no other one has its inode number, also
+ * when all its tasks are gone.
+ * @out: that number
+ * Return: a descriptor to be closed, or -errno.
+ */
+int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out);
+
 /** proc_lives() - is there such a thread, and has it not ended? The name of one that waits for its parent is still
  * told. */
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid);

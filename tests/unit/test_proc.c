@@ -4,6 +4,7 @@
 #include "core/proc.h"
 #include "core/tasks.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -368,6 +369,29 @@ START_TEST(test_mntns_here)
 }
 END_TEST
 
+/* Whoever has it open, keeps it. */
+START_TEST(test_hold_mntns)
+{
+	int fds = unit_open_fds(), fd;
+	struct stat st, held;
+	uint64_t ino = 0;
+
+	ck_assert_int_eq(proc_hold_mntns(&host, 12, &ino), -ENOENT);
+	put("12/ns", "");
+	ck_assert_int_eq(proc_hold_mntns(&host, 12, &ino), -ENOTDIR);
+	ck_assert_uint_eq(ino, 0);
+	ck_assert_int_eq(unit_open_fds(), fds);
+	ck_assert_int_eq(stat("/proc/self/ns/mnt", &st), 0);
+	fd = proc_hold_mntns(&host_here, getpid(), &ino);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_eq(ino, st.st_ino);
+	ck_assert_int_eq(fstat(fd, &held), 0);
+	ck_assert(held.st_dev == st.st_dev && held.st_ino == st.st_ino);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	close(fd);
+}
+END_TEST
+
 struct ids {
 	long pids, tids;
 	size_t nr, stop_at;
@@ -581,6 +605,7 @@ int main(void)
 	tcase_add_test(t, test_owner_here);
 	tcase_add_loop_test(t, test_newest, 0, ARRAY_SIZE(loads));
 	tcase_add_test(t, test_newest_here);
+	tcase_add_test(t, test_hold_mntns);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
