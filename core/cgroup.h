@@ -2,8 +2,9 @@
 /*
  * A cgroup of version 2 with all below it, as the samples name them: by id.
  *
- * A sample has the id of the innermost cgroup of its task. An id that is not known yet is looked for below the folder,
- * once; cgroups do not move, and ids are not used again. The folder of one that was made and removed again, before its
+ * A sample has the id of the innermost cgroup of its task. An id that is not known yet is looked for once: cgroups do
+ * not move, and ids are not used again. The kernel opens the folder of an id for who has CAP_DAC_READ_SEARCH; for others
+ * all folders below ours are walked over, not too often. The folder of one that was made and removed again, before its
  * samples were read, is not found any more: it counts as one that is elsewhere.
  */
 #ifndef CORE_CGROUP_H
@@ -33,6 +34,9 @@ int cgroup_fd(const struct cgroup *c);
 
 /** cgroup_has() - is @id that of this cgroup, or of one below it? 0, which is none, never is. */
 bool cgroup_has(struct cgroup *c, uint64_t id);
+
+/** cgroup_missed() - has cgroup_has() said no because it could not look for an id? Then @why is a line about it. */
+bool cgroup_missed(const struct cgroup *c, struct err *why);
 
 /**
  * cgroup_sampled() - are the ids of perf's samples those of cgroups of version 2? Not where the controller perf_event

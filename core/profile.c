@@ -2,6 +2,7 @@
 /* profile: sample, count, name, report. The only file that prints and exits. */
 #include "core/account.h"
 #include "core/capture.h"
+#include "core/cgroup.h"
 #include "core/command.h"
 #include "core/compare.h"
 #include "core/ladder.h"
@@ -190,6 +191,8 @@ static void print_warnings(const struct run *run)
 	if (tasks_refused(tasks))
 		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
 			tasks_refused(tasks));
+	if (run->cap->filter.cgroup && cgroup_missed(run->cap->filter.cgroup, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (symbols_kernel_hidden(run->symbols, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (symbols_skipped(run->symbols, &why))

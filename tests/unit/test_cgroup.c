@@ -5,11 +5,24 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 static char *top;
 
+static bool no_handles; /* the kernel refuses to open them */
+
+int open_by_handle_at(int mount, struct file_handle *handle, int flags)
+{
+	if (no_handles) {
+		errno = EPERM;
+		return -1;
+	}
+	return (int)syscall(SYS_open_by_handle_at, mount, handle, flags);
+}
+
 static void setup(void)
 {
+	no_handles = false;
 	top = unit_tmpdir();
 }
 
@@ -175,6 +188,13 @@ START_TEST(test_root)
 }
 END_TEST
 
+/* Without handles it is not looked for at any time. */
+static void await_has(struct cgroup *c, uint64_t id)
+{
+	while (!cgroup_has(c, id))
+		ck_assert(no_handles);
+}
+
 /* Below it, there before or made later, however deep; not beside it, nor above. */
 START_TEST(test_tree)
 {
@@ -186,6 +206,7 @@ START_TEST(test_tree)
 
 	if (!mounted(root, sizeof(root)))
 		return;
+	no_handles = _i;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		snprintf(path[i], sizeof(path[i]), "%s/fleetprof-unit-%d%s", root, getpid(), names[i]);
 	if (mkdir(path[0], 0700))
@@ -195,6 +216,7 @@ START_TEST(test_tree)
 	ck_assert_int_eq(cgroup_open(&c, path[1], &err), 0);
 	for (i = 4; i < ARRAY_SIZE(names); i++)
 		ck_assert_int_eq(mkdir(path[i], 0700), 0);
+	await_has(c, inode(path[5]));
 	ck_assert(!cgroup_has(c, inode(path[0])));
 	for (i = 1; i < 6; i++)
 		ck_assert_msg(cgroup_has(c, inode(path[i])), "%s", names[i]);
@@ -203,6 +225,67 @@ START_TEST(test_tree)
 	for (i = ARRAY_SIZE(names); i-- > 0;)
 		rmdir(path[i]);
 	ck_assert(!cgroup_has(c, UINT64_MAX)); /* all is gone */
+	cgroup_close(c);
+}
+END_TEST
+
+#define DEEP 80 /* more than are walked over */
+
+/* Make folders in each other below @path, which has room for them, then go back. */
+static uint64_t make_deep(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), next;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < DEEP; i++) {
+		ck_assert_int_eq(mkdirat(fd, "d", 0700), 0);
+		next = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ck_assert_int_ge(next, 0);
+		close(fd);
+		fd = next;
+	}
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	close(fd);
+	return st.st_ino;
+}
+
+static void remove_deep(char *path)
+{
+	size_t len = strlen(path), i;
+
+	for (i = 0; i < DEEP; i++)
+		memcpy(path + len + 2 * i, "/d", 3);
+	for (i = DEEP + 1; i-- > 0;) {
+		path[len + 2 * i] = 0;
+		rmdir(path);
+	}
+}
+
+/* The deepest one is found by its handle; without, it is said that it is not. Those elsewhere are not kept for ever. */
+START_TEST(test_deep)
+{
+	char root[64], path[128 + 2 * DEEP + 1];
+	int fds = unit_open_fds();
+	struct cgroup *c;
+	uint64_t id, i;
+	struct err err;
+
+	if (!mounted(root, sizeof(root)))
+		return;
+	snprintf(path, 128, "%s/fleetprof-unit-%d", root, getpid());
+	if (mkdir(path, 0700))
+		return; /* not ours to make */
+	no_handles = _i;
+	ck_assert_int_eq(cgroup_open(&c, path, &err), 0);
+	id = make_deep(path);
+	ck_assert_int_eq(cgroup_has(c, id), !no_handles);
+	ck_assert_int_eq(cgroup_missed(c, &err), no_handles);
+	for (i = 1; i < (100 << 10) && !no_handles; i++)
+		ck_assert(!cgroup_has(c, UINT64_MAX - i));
+	ck_assert_int_eq(cgroup_has(c, id), !no_handles);
+	ck_assert_int_eq(unit_open_fds(), fds + 1);
+	remove_deep(path);
 	cgroup_close(c);
 }
 END_TEST
@@ -218,7 +301,8 @@ int main(void)
 	tcase_add_test(t, test_refused);
 	tcase_add_test(t, test_is_folder);
 	tcase_add_test(t, test_root);
-	tcase_add_test(t, test_tree);
+	tcase_add_loop_test(t, test_tree, 0, 2);
+	tcase_add_loop_test(t, test_deep, 0, 2);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
