@@ -233,17 +233,17 @@ static int open_notes(struct capture *cap, struct capture_event *e, struct err *
 	return 0;
 }
 
-/* @tid: -1: of the whole CPU. Return: a descriptor or -errno. */
-static int open_for(struct capture *cap, const struct capture_event *e, pid_t tid)
+/* @attr: also out, see perf_open(); @tid: -1: of the whole CPU. Return: a descriptor or -errno. */
+static int open_for(struct perf_event_attr *attr, const struct capture_event *e, pid_t tid)
 {
-	struct perf_event_attr side_band = cap->attr;
+	struct perf_event_attr side_band = *attr;
 
 	/* An event that only counts has no use for its count here, but its ring gets the side-band of its CPU. */
 	side_band.type = PERF_TYPE_SOFTWARE;
 	side_band.config = PERF_COUNT_SW_CPU_CLOCK;
 	side_band.freq = 0;
 	side_band.sample_period = 0;
-	return perf_open(e->samples ? &cap->attr : &side_band, tid, e->cpu);
+	return perf_open(e->samples ? attr : &side_band, tid, e->cpu);
 }
 
 /* Who may not see the kernel may perhaps see user code. */
@@ -256,7 +256,7 @@ static int open_user_only(struct capture *cap, const struct capture_event *e, pi
 		return code;
 	refused(cap, tid, e->cpu, true, code, &why);
 	cap->attr.exclude_kernel = 1;
-	fd = open_for(cap, e, tid);
+	fd = open_for(&cap->attr, e, tid);
 	if (fd >= 0)
 		cap->user_only = why;
 	else
@@ -266,13 +266,30 @@ static int open_user_only(struct capture *cap, const struct capture_event *e, pi
 
 int event_open(struct capture *cap, const struct capture_event *e, pid_t tid)
 {
-	int fd = open_for(cap, e, tid);
+	int fd = open_for(&cap->attr, e, tid);
 
 	return fd < 0 && tid >= 0 ? open_user_only(cap, e, tid, fd) : fd;
 }
 
+/* -EINVAL does not say what of the attributes it is about. Rights are looked at behind them. */
+static bool is_about_cgroups(const struct capture *cap, const struct capture_event *e, pid_t tid, int code)
+{
+	struct perf_event_attr without = cap->attr;
+	int fd;
+
+	if (code != -EINVAL || !(without.sample_type & PERF_SAMPLE_CGROUP))
+		return false;
+	without.sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
+	fd = open_for(&without, e, tid);
+	if (fd >= 0)
+		close(fd);
+	return fd != -EINVAL;
+}
+
 int event_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code, struct err *err)
 {
+	if (is_about_cgroups(cap, e, tid, code))
+		return err_set(err, code, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", no_cgroups);
 	return refused(cap, tid, e->cpu, tid < 0 || cap->options->kernel_only, code, err);
 }
 
@@ -282,8 +299,6 @@ static int open_whole(struct capture *cap, struct capture_event *e, struct err *
 
 	if (fd == -ENODEV)
 		return -ENODEV;
-	if (fd == -EINVAL && cap->attr.sample_type & PERF_SAMPLE_CGROUP)
-		return err_set(err, fd, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", no_cgroups);
 	if (fd < 0)
 		return event_refused(cap, e, -1, fd, err);
 	e->fd = fd;

@@ -26,7 +26,7 @@ static struct {
 	int notes_answer[MAX_CPUS]; /* to opening one for notes */
 	int enable_answer[MAX_CPUS], id_answer[MAX_CPUS], disable_answer[MAX_CPUS];
 	uint64_t enabled_ns[MAX_CPUS]; /* what read(2) gives */
-	bool no_clockid;
+	bool no_clockid, no_cgroups;
 	bool no_kernel;            /* not to be seen */
 	pid_t gone[4], foreign[4]; /* threads that have ended, and that are not ours */
 	pid_t vanishing;           /* ends behind the first look */
@@ -65,7 +65,7 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	struct event_counts counts = { .enabled_ns = kernel.enabled_ns[cpu] };
 	int rc = notes ? kernel.notes_answer[cpu] : kernel.answer[cpu], fd;
 
-	if (kernel.no_clockid && attr->use_clockid)
+	if ((kernel.no_clockid && attr->use_clockid) || (kernel.no_cgroups && attr->sample_type & PERF_SAMPLE_CGROUP))
 		return refuse(-EINVAL);
 	if (kernel.vanishing == pid)
 		return refuse(attr->exclude_kernel ? -ESRCH : -EACCES);
@@ -1003,6 +1003,38 @@ START_TEST(test_followed_user_only)
 }
 END_TEST
 
+/* Of cgroups it is only said that they are in the way where it goes on without them. */
+static const struct {
+	bool followed, no_cgroups;
+	int answer;
+	const char *says;
+} cgroups[] = {
+	{ false, true, 0, "do not tell the cgroup of a sample here (before Linux 5.7" },
+	{ true, true, 0, "do not tell the cgroup of a sample here (before Linux 5.7" },
+	{ true, true, -EACCES, "do not tell the cgroup of a sample here (before Linux 5.7" },
+	{ false, true, -EINVAL, "cannot open perf event 'cpu-clock' on CPU 0: Invalid argument" },
+	{ false, false, -EINVAL, "cannot open perf event 'cpu-clock' on CPU 0: Invalid argument" },
+	{ true, false, -EINVAL, CANNOT "100 on CPU 0: Invalid argument" },
+};
+
+START_TEST(test_cgroups)
+{
+	struct err err = { 0 };
+
+	if (cgroups[_i].followed)
+		follow_threads(2);
+	cap.filter.cgroup = (struct cgroup *)dir; /* whichever */
+	kernel.no_cgroups = cgroups[_i].no_cgroups;
+	kernel.answer[0] = cgroups[_i].answer;
+	list("possible", "0-1");
+	list("online", "0-1");
+	ck_assert_int_eq(events_open(&cap, false, &err), -EINVAL);
+	ck_assert_msg(strstr(err.msg, cgroups[_i].says), "%s", err.msg);
+	ck_assert_uint_eq(open_fds(), fds_before);
+	cap.filter.cgroup = NULL;
+}
+END_TEST
+
 static const struct {
 	pid_t gone[4], foreign[4];
 	bool no_kernel, kernel_only;
@@ -1104,6 +1136,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_followed_gone, 0, ARRAY_SIZE(endings));
 	tcase_add_loop_test(tc, test_followed_vanishing, 0, 2);
 	tcase_add_loop_test(tc, test_followed_user_only, 0, ARRAY_SIZE(user_only));
+	tcase_add_loop_test(tc, test_cgroups, 0, ARRAY_SIZE(cgroups));
 	tcase_add_loop_test(tc, test_unfollowed, 0, ARRAY_SIZE(unfollowed));
 	tcase_add_test(tc, test_followed_cpus);
 	tcase_set_timeout(tc, 60);
