@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/ids.h"
 #include "core/number.h"
+#include "core/pinned.h"
 #include "core/privileges.h"
 #include "core/recording.h"
 #include "core/report/labels.h"
@@ -408,20 +409,28 @@ static int check_tasks(struct parse *p)
 	return rc;
 }
 
-/* What kind of map it is, is seen when it is opened. */
-static int check_file(const struct parse *p, const char *path)
+/* Of one that may not be opened, it is said when sampling is to begin. */
+static int check_map(const struct parse *p, const char *path)
 {
-	return access(path, F_OK) ? refuse(p, path, "%s", strerror(errno)) : 0;
+	struct pinned *map;
+	struct err why;
+	int rc;
+
+	if (access(path, F_OK))
+		return refuse(p, path, "%s", strerror(errno));
+	rc = pinned_open(&map, p->host, path, &why);
+	pinned_close(map);
+	return rc == -EINVAL ? refuse(p, path, "not a BPF hash map with keys of 8 bytes") : 0;
 }
 
 static int check_cgroup_map(struct parse *p)
 {
-	return check_file(p, p->o->cgroup_map);
+	return check_map(p, p->o->cgroup_map);
 }
 
 static int check_mntns_map(struct parse *p)
 {
-	return check_file(p, p->o->mntns_map);
+	return check_map(p, p->o->mntns_map);
 }
 
 static int set_mntns(struct parse *p, const struct opt *opt, const char *value)
