@@ -145,18 +145,40 @@ static void identify(struct applier *a, const struct sample *s, struct books *bo
 	}
 }
 
-/* @unsure: see pinned_has() */
-static bool is_wanted(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
+static uint64_t time_of(const struct applier *a, const struct sample *s)
 {
-	uint64_t time = a->cap->attr.use_clockid ? s->record->time : 0;
+	return a->cap->attr.use_clockid ? s->record->time : 0;
+}
+
+/* In whichever mount namespace it is. @unsure: see pinned_has() */
+static bool is_wanted_anywhere(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
+{
 	const struct filter *f = &a->cap->filter;
 
-	if (!filter_match(f, o->pid, o->tid, o->comm) ||
-	    !filter_match_cgroup(f, s->record->sample.cgroup, time, unsure))
+	return filter_match(f, o->pid, o->tid, o->comm) &&
+	       filter_match_cgroup(f, s->record->sample.cgroup, time_of(a, s), unsure);
+}
+
+static bool is_wanted(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
+{
+	const struct filter *f = &a->cap->filter;
+	uint64_t mntns;
+
+	if (!is_wanted_anywhere(a, s, o, unsure))
 		return false;
 	if (!filter_by_mntns(f))
 		return true;
-	return filter_match_mntns(f, o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0, time, unsure);
+	mntns = o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0;
+	return filter_match_mntns(f, mntns, time_of(a, s), unsure);
+}
+
+/* Of one that is not wanted: would it perhaps be, if we had the right to know where it is? */
+static bool is_hidden(const struct applier *a, const struct sample *s, const struct owner *o)
+{
+	bool unsure = false;
+
+	return filter_by_mntns(&a->cap->filter) && tasks_mntns_hidden(a->cap->tasks, o->tid) &&
+	       is_wanted_anywhere(a, s, o, &unsure);
 }
 
 /* Nobody here can tell what the user's part of a task outside is. */
@@ -188,6 +210,7 @@ static int count_as(struct applier *a, struct sample *s, const struct owner *o, 
 	books->outside += o->outside;
 	if (!wanted) {
 		books->filtered++;
+		books->hidden += is_hidden(a, s, o);
 		return 0;
 	}
 	rc = add(a, a->cap->sets[set].stacks, o, s);

@@ -45,6 +45,7 @@ struct books {
 	uint64_t counted_kernel; /* counted by the BPF program */
 	uint64_t counted_ring;   /* counted in user space from a ring */
 	uint64_t filtered;       /* not asked for: idle, other processes */
+	uint64_t hidden;         /* of these: the mount namespaces of their tasks may not be read */
 	uint64_t idle;           /* of the idle task, wanted or not */
 	uint64_t lost;           /* see capture_books() */
 	uint64_t spilled_stack;  /* passed on by the BPF program: no room for the stack, or another one has its place */

@@ -193,6 +193,11 @@ static void print_warnings(const struct run *run)
 			tasks_refused(tasks));
 	if (run->cap->filter.cgroup && cgroup_missed(run->cap->filter.cgroup, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (run->total.books.hidden)
+		fprintf(stderr,
+			"WARNING: %" PRIu64 " samples were filtered because the mount namespaces of their tasks may "
+			"not be read: that needs CAP_SYS_PTRACE.\n",
+			run->total.books.hidden);
 	if (symbols_kernel_hidden(run->symbols, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (symbols_skipped(run->symbols, &why))

@@ -67,6 +67,7 @@ struct thread {
 	uint64_t read_ns; /* when /proc told the name; 0: an event told it */
 	char comm[COMM_LEN];
 	uint64_t mntns;      /* 0: not known */
+	bool hidden;         /* it was not, and /proc did not permit to read it */
 	struct group *group; /* NULL: it leads its process, or is dead */
 	struct thread *prev, *next;
 };
@@ -723,6 +724,7 @@ int tasks_fork(struct tasks *t, pid_t pid, pid_t tid, pid_t ppid, pid_t ptid, bo
 		child->named = child->dead = false;
 		child->read_ns = 0;
 		child->mntns = parent ? parent->mntns : 0;
+		child->hidden = false;
 		if (makes_kernel_threads(ppid, parent))
 			learn_name(t, pid, tid);
 		if (!child->named && parent) {
@@ -899,9 +901,16 @@ uint64_t tasks_mntns(struct tasks *t, pid_t pid, pid_t tid)
 		learn_name(t, pid, tid);
 		th = find_id(&t->threads, tid);
 	}
-	if (th && !th->mntns && !th->dead && t->host)
-		proc_mntns(t->host, pid, tid, &th->mntns);
+	if (th && !th->mntns && !th->dead && !th->hidden && t->host)
+		th->hidden = proc_mntns(t->host, pid, tid, &th->mntns) == -EACCES;
 	return th ? th->mntns : 0;
+}
+
+bool tasks_mntns_hidden(const struct tasks *t, pid_t tid)
+{
+	const struct thread *th = find_id(&t->threads, tid);
+
+	return th && th->hidden && !th->mntns;
 }
 
 static int learn_both(void *ctx, pid_t pid, pid_t tid)

@@ -102,6 +102,8 @@ void tasks_name(struct tasks *t, pid_t pid, pid_t tid, char *comm);
  * What no record told is read from /proc, or is that of the thread that made it.
  */
 uint64_t tasks_mntns(struct tasks *t, pid_t pid, pid_t tid);
+/** tasks_mntns_hidden() - is it not known since /proc does not permit to read it? */
+bool tasks_mntns_hidden(const struct tasks *t, pid_t tid);
 
 /**
  * tasks_find() - what @addr showed in process @pid when a thread of it was called @comm; see the rule above.

@@ -3,6 +3,7 @@
 
 #include "core/filter.h"
 #include "core/host.h"
+#include "core/privileges.h"
 #include "core/tasks.h"
 
 #include <fcntl.h>
@@ -261,6 +262,30 @@ START_TEST(test_mntns)
 	ck_assert_uint_eq(tasks_mntns(tasks, 40, 40), 0);
 	ck_assert_int_eq(tasks_namespaces(tasks, 40, 41, 11), 0);
 	ck_assert_uint_eq(tasks_mntns(tasks, 40, 41), 11);
+}
+END_TEST
+
+/* What may not be read is not asked for again; but a record may tell. */
+START_TEST(test_mntns_hidden)
+{
+	char path[512];
+
+	put_comm(30, 30, "a\n");
+	put_mntns(30, 30, "mnt:[5]");
+	snprintf(path, sizeof(path), "%s/30/task/30/ns", top);
+	ck_assert_int_eq(privileges_none(), 0);
+	ck_assert_int_eq(chmod(path, 0), 0);
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 30), 0);
+	ck_assert(tasks_mntns_hidden(tasks, 30));
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 30), 0);
+	ck_assert_int_eq(tasks_namespaces(tasks, 30, 30, 6), 0);
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 30), 6);
+	ck_assert(!tasks_mntns_hidden(tasks, 30));
+	ck_assert(!tasks_mntns_hidden(tasks, 31));
+	/* one that is not there is not hidden */
+	ck_assert_uint_eq(tasks_mntns(tasks, 40, 40), 0);
+	ck_assert(!tasks_mntns_hidden(tasks, 40));
 }
 END_TEST
 
@@ -1775,6 +1800,7 @@ int main(void)
 	tcase_add_loop_test(t, test_random, 0, 4);
 	tcase_add_test(t, test_mntns);
 	tcase_add_test(t, test_mntns_of_child);
+	tcase_add_test(t, test_mntns_hidden);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
