@@ -33,7 +33,6 @@ enum inherited { INHERITED_NOTHING, INHERITED_ALL, INHERITED_PERHAPS };
 
 struct followed {
 	const struct host *host;
-	bool inherit;
 	bool of_user; /* every process of @uid */
 	uid_t uid;
 	unsigned int pass;
@@ -79,21 +78,26 @@ struct followed *followed_new(const struct capture *cap)
 	if (f)
 		*f = (struct followed){
 			.host = cap->host,
-			.inherit = !cap->options->by_tid,
 			.of_user = !cap->command && !cap->options->nr_pids,
 			.uid = getuid(),
 		};
 	return f;
 }
 
-void followed_free(struct followed *f)
+/* What was found when they were opened before. */
+static void forget(struct followed *f)
 {
-	if (!f)
-		return;
 	hash_release(&f->by_tid);
 	hash_release(&f->by_pid);
 	free(f->tids);
 	free(f->processes);
+	*f = (struct followed){ .host = f->host, .of_user = f->of_user, .uid = f->uid };
+}
+
+void followed_free(struct followed *f)
+{
+	if (f)
+		forget(f);
 	free(f);
 }
 
@@ -498,6 +502,7 @@ int followed_open(struct capture *cap, const struct cpu_list *online, struct err
 	w.fds = calloc(cap->nr_events, sizeof(*w.fds));
 	if (!w.fds)
 		return err_sys(err, -ENOMEM, "cannot remember %zu events", cap->nr_events);
+	forget(f);
 	limit_fds(f);
 	/* A program in the kernel has a place for its notes on the CPUs that are online. */
 	if (!(cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER) && host_present_cpus(cap->host, &w.present, err))

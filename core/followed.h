@@ -21,13 +21,13 @@ struct followed *followed_new(const struct capture *cap);
 void followed_free(struct followed *f);
 
 /**
- * followed_open() - open the events of @cap->followed, a thread's all or none, in the places of @cap->events whose CPU
- * is @online, and of those that may come, as long as there is room.
+ * followed_open() - look them up, and open the events of @cap->followed, a thread's all or none, in the places of
+ * @cap->events whose CPU is @online, and of those that may come, as long as there is room.
  *
  * Threads that end meanwhile are left out, and so are those of the user that may not be observed. Where there are not
  * enough descriptors the rest is left out, which @cap->unfollowed tells of.
  * Return: 0; -errno: one of -p or -L may not be observed, or no event at all could be opened. What was opened is the
- * caller's to close.
+ * caller's to close; after that it may be called again.
  */
 int followed_open(struct capture *cap, const struct cpu_list *online, struct err *err);
 

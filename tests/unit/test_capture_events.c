@@ -994,8 +994,6 @@ START_TEST(test_followed_user_only)
 	ck_assert_str_eq(cap.user_only.msg, user_only[_i].says);
 	/* Another backend may try with other rights. */
 	events_close(&cap);
-	followed_free(cap.followed);
-	follow_threads(2);
 	kernel.no_kernel = false;
 	open_on("0-1", "0-1", false);
 	ck_assert_uint_eq(cap.attr.exclude_kernel, 0);
