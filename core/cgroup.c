@@ -122,7 +122,7 @@ static int open_id(const struct cgroup *c, uint64_t id)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Was it not there, or out of reach of what is mounted; or could it not be opened now? */
+/* Is it not there, or out of reach of what is mounted? Else it is only that it could not be opened now. */
 static bool is_nowhere(int code)
 {
 	return code == -ESTALE || code == -ENOENT || code == -ENOTDIR;
