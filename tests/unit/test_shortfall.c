@@ -322,6 +322,51 @@ START_TEST(test_add)
 }
 END_TEST
 
+/* ---- a command whose threads are followed */
+
+static const struct {
+	uint64_t period_ns, cpu_ns, taken, throttled;
+	const char *says; /* how it begins; NULL: nothing */
+	const char *why;  /* and what is within */
+} commands[] = {
+	{ 20408163, 0, 0, 0, NULL, NULL },
+	{ 20408163, 200000000, 0, 0, NULL, NULL }, /* 9 */
+	{ 20408163, 1000000000, 49, 0, NULL, NULL },
+	{ 20408163, 1000000000, 24, 0, NULL, NULL },
+	{ 20408163, 1000000000, 60, 0, NULL, NULL },
+	{ 20408163, 300000000, 0, 0,
+	  "the CPU time of the command, 0.30 s, is worth about 14 samples, of which 0 were taken: threads", "20.4 ms" },
+	{ 20408163, 1000000000, 23, 0,
+	  "the CPU time of the command, 1.00 s, is worth about 49 samples, of which 23 were taken: threads",
+	  "set-user-ID" },
+	{ 1000000, 1000000000, 100, 7,
+	  "the CPU time of the command, 1.00 s, is worth about 1000 samples, of which 100 were taken: the kernel",
+	  "throttled the event 7 times; threads that run for less than 1 ms" },
+	/* No period is shorter than 10 us. */
+	{ 1, 1000000000, 60000, 0, NULL, NULL },
+	{ 1, 1000000000, 40000, 0, "the CPU time of the command, 1.00 s, is worth about 100000 samples", "0.01 ms" },
+	{ 1, UINT64_MAX, 0, UINT64_MAX, "the CPU time", "unreadable programs." },
+};
+
+START_TEST(test_command)
+{
+	const struct shortfall s = {
+		.period_ns = commands[_i].period_ns,
+		.due_ns = commands[_i].cpu_ns,
+		.taken = commands[_i].taken,
+		.throttled = commands[_i].throttled,
+	};
+	struct err why = { 0 };
+	bool said = shortfall_explain_command(&s, &why);
+
+	ck_assert_int_eq(said, !!commands[_i].says);
+	if (!said)
+		return;
+	ck_assert_msg(!strncmp(why.msg, commands[_i].says, strlen(commands[_i].says)), "%s", why.msg);
+	ck_assert_msg(strstr(why.msg, commands[_i].why), "%s", why.msg);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("shortfall");
@@ -332,6 +377,7 @@ int main(void)
 	tcase_add_loop_test(c, test_setting, 0, ARRAY_SIZE(settings));
 	tcase_add_test(c, test_longest);
 	tcase_add_loop_test(c, test_add, 0, ARRAY_SIZE(sums_of));
+	tcase_add_loop_test(c, test_command, 0, ARRAY_SIZE(commands));
 	suite_add_tcase(s, c);
 	return unit_main(s);
 }
