@@ -477,21 +477,6 @@ static void tell_unfollowed(const struct followed *f, struct err *why)
 		err_sys(why, f->full, "%zu of %zu threads are not followed", out, f->nr_open + out);
 }
 
-/* As nobody had been looked at: events are opened once more where the rings turned out to be too small for them. */
-static void begin_anew(struct followed *f)
-{
-	hash_release(&f->by_tid);
-	hash_release(&f->by_pid);
-	f->nr_tids = f->nr_processes = 0;
-	f->nr_open = f->nr_refused = f->nr_no_room = f->nr_unsure = 0;
-	f->pass = 0;
-	f->full = 0;
-	f->no_events.code = 0;
-	f->last = 0;
-	f->counting = true;
-	f->first = newest_id(f);
-}
-
 int followed_open(struct capture *cap, const struct cpu_list *online, struct err *err)
 {
 	struct followed *f = cap->followed;
@@ -508,7 +493,8 @@ int followed_open(struct capture *cap, const struct cpu_list *online, struct err
 	if (!(cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER) && host_present_cpus(cap->host, &w.present, err))
 		w.present = (struct cpu_list){ 0 };
 	err->code = 0;
-	begin_anew(f);
+	f->counting = true;
+	f->first = newest_id(f);
 	rc = open_passes(&w);
 	for (i = 0; i < cap->nr_events; i++)
 		cap->events[i].waits = cap->events[i].fd >= 0 && !cpu_list_has(online, cap->events[i].cpu);
