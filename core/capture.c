@@ -799,6 +799,8 @@ static int end_run(struct capture *cap, int rc, struct err *err)
 	cap->ended = cap->set;
 	account(cap);
 	cap->over_ns = cap->stopped_ns;
+	if (cap->followed && cap->command && command_ended(cap->command))
+		cap->command_ns = command_cpu_ns(cap->command, cap->attr.exclude_kernel);
 	stopped = stop_counting(cap, rc ? &later : err);
 	disabled = events_disable(cap, rc || stopped ? &later : err);
 	if (!rc)
@@ -906,6 +908,11 @@ size_t capture_ring_bytes(const struct capture *cap)
 	return least;
 }
 
+static uint64_t period_ns(const struct options *o)
+{
+	return o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
+}
+
 bool capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out)
 {
 	const struct options *o = cap->options;
@@ -914,7 +921,7 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	/* How long what is followed has been running is not known. */
 	if (o->input || !event_is_clock(o->event) || cap->followed)
 		return false;
-	out->period_ns = o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
+	out->period_ns = period_ns(o);
 	out->nr_cpus = cap->nr_cpus;
 	out->due_ns = cap->due_ns;
 	out->taken = books->taken;
@@ -925,6 +932,19 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	out->throttled_ns = books->throttled_ns;
 	out->offline_ns = cap->offline_ns;
 	return true;
+}
+
+bool capture_command_shortfall(const struct capture *cap, const struct books *books, struct err *why)
+{
+	struct shortfall s = cap->shortfall;
+
+	if (!event_is_clock(cap->options->event) || cap->options->cpu >= 0)
+		return false;
+	s.period_ns = period_ns(cap->options);
+	s.due_ns = cap->command_ns;
+	s.taken = books->taken;
+	s.throttled = books->throttled;
+	return shortfall_explain_command(&s, why);
 }
 
 size_t capture_files_hung(const struct capture *cap)

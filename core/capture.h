@@ -127,6 +127,7 @@ struct capture {
 	uint64_t due_ns;            /* sum over the CPUs that sample, of the time since they came online */
 	uint64_t offline_ns;        /* of that: while they were offline */
 	uint64_t over_ns;           /* CLOCK_MONOTONIC: the run is over since; 0: it is not */
+	uint64_t command_ns;        /* CPU time of the command, whose threads were followed until it ended; else 0 */
 	struct shortfall shortfall; /* see capture_shortfall() */
 };
 
@@ -209,6 +210,13 @@ size_t capture_ring_bytes(const struct capture *cap);
  * Return: false when the event is not a clock, so that nobody knows how many were due.
  */
 bool capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out);
+
+/**
+ * capture_command_shortfall() - see shortfall_explain_command(); false, too, where the command has not ended within the
+ * run, and where what it should have given is not known.
+ * @books: of the whole run
+ */
+bool capture_command_shortfall(const struct capture *cap, const struct books *books, struct err *why);
 
 /** capture_close() - close events and rings: what is left serves the report. After capture_books(). */
 void capture_close(struct capture *cap);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/command.h"
 
+#include "core/clock.h"
 #include "core/privileges.h"
 #include "core/signals.h"
 
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -22,7 +24,8 @@ struct command {
 	int sock; /* to its process, until it is released; then -1 */
 	int fd;   /* a signalfd of SIGCHLD */
 	bool ended;
-	int status; /* of waitpid(2), when it has ended */
+	int status; /* of wait4(2), when it has ended, */
+	struct rusage usage;
 
 	/* How SIGCHLD was when we were started. */
 	sigset_t mask;
@@ -110,7 +113,7 @@ pid_t command_pid(const struct command *c)
 	return c->pid;
 }
 
-/* @options: of waitpid(2). The process of somebody else may have its id afterwards. */
+/* @options: of wait4(2). The process of somebody else may have its id afterwards. */
 static void look(struct command *c, int options)
 {
 	pid_t pid = 0;
@@ -118,7 +121,7 @@ static void look(struct command *c, int options)
 	if (c->ended)
 		return;
 	do
-		pid = waitpid(c->pid, &c->status, options);
+		pid = wait4(c->pid, &c->status, options, &c->usage);
 	while (pid < 0 && errno == EINTR);
 	c->ended = pid != 0;
 	if (c->ended)
@@ -171,6 +174,16 @@ bool command_ended(struct command *c)
 		;
 	look(c, WNOHANG);
 	return c->ended;
+}
+
+static uint64_t ns_of(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
+}
+
+uint64_t command_cpu_ns(const struct command *c, bool user_only)
+{
+	return ns_of(&c->usage.ru_utime) + (user_only ? 0 : ns_of(&c->usage.ru_stime));
 }
 
 int command_wait(struct command *c)

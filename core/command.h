@@ -12,6 +12,7 @@
 #include "core/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct command;
@@ -40,6 +41,11 @@ int command_release(struct command *c, int signal_fd, struct err *err);
 int command_fd(const struct command *c);
 /** command_ended() - does not wait. The processes that it made may go on. */
 bool command_ended(struct command *c);
+/**
+ * command_cpu_ns() - CPU time of the command and of those processes below it that were waited for, when it has ended.
+ * @user_only: not that in the kernel, as far as it was told apart
+ */
+uint64_t command_cpu_ns(const struct command *c, bool user_only);
 /**
  * command_wait() - until it has ended; what was not released is gone then, and has run nothing. SIGINT and SIGTERM do
  * nothing meanwhile but to be passed on, until command_free().

@@ -182,6 +182,8 @@ static void print_warnings(const struct run *run)
 			run->total.unaccounted);
 	if (account_shortfall(&run->total, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (!o->input && capture_command_shortfall(run->cap, &run->total.books, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (run->cap->recording.unfinished)
 		fprintf(stderr, "WARNING: '%s' was left unfinished by its recorder: names may be missing.\n", o->input);
 	if (run->cap->recording.truncated)

@@ -15,6 +15,8 @@
 #define WORTH_SHARE 20 /* one in so many of those due is worth a warning, */
 #define NAME_SHARE  10 /* and one in so many of those missing a name */
 
+#define COMMAND_MIN_DUE 12
+
 enum cause { THROTTLED, OFFLINE, STOLEN, IDLE, OTHER, NR_CAUSES };
 
 /* In samples. */
@@ -229,5 +231,27 @@ bool shortfall_explain(const struct shortfall *s, struct err *why)
 		before = ";";
 	}
 	add(why, ".");
+	return true;
+}
+
+bool shortfall_explain_command(const struct shortfall *s, struct err *why)
+{
+	uint64_t due = shortfall_due(s->period_ns, s->due_ns);
+
+	if (due < COMMAND_MIN_DUE || s->taken >= due / 2)
+		return false;
+	*why = (struct err){ 0 };
+	add(why,
+	    "the CPU time of the command, %.2f s, is worth about %" PRIu64 " samples, of which %" PRIu64
+	    " were taken: ",
+	    (double)s->due_ns / NSEC_PER_SEC, due, s->taken);
+	if (s->throttled) {
+		add_throttled(why, s);
+		add(why, "; ");
+	}
+	add(why,
+	    "threads that run for less than %.3g ms are missed (choose a higher rate), and set-user-ID and unreadable "
+	    "programs.",
+	    (double)effective_period(s->period_ns) / 1e6);
 	return true;
 }

@@ -59,4 +59,15 @@ uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns);
  */
 bool shortfall_explain(const struct shortfall *s, struct err *why);
 
+/**
+ * shortfall_explain_command() - were less than half of the samples taken that the CPU time of a command is worth, whose
+ * threads are followed?
+ *
+ * Each thread loses what is left of a period when it ends, on each CPU that it was on, and what the kernel does not let
+ * be followed loses all. Where the time is worth less than a dozen samples, nobody is told.
+ * @s: period_ns, taken, throttled and the rates count; due_ns: that CPU time
+ * Return: true and a line in @why.
+ */
+bool shortfall_explain_command(const struct shortfall *s, struct err *why);
+
 #endif
