@@ -5,13 +5,13 @@
  */
 #include "core/causes.h"
 
+#include "compat/capability.h"
 #include "compat/kernel.h"
 #include "core/events.h"
 #include "core/number.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,14 +20,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Headers may be older than the kernel. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
 
 #define BIT_OF(cap) (1ULL << (cap))
 
