@@ -6,6 +6,7 @@
 #include "core/grow.h"
 #include "core/hash.h"
 #include "core/proc.h"
+#include "core/report/labels.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -191,16 +192,19 @@ static int add_process(struct followed *f, pid_t pid, enum inherited has)
 /* Its name is what somebody else chose. */
 static int refuse(const struct walk *w, const char *kind, pid_t id)
 {
+	struct textbuf name = { 0 };
 	struct err why = *w->err;
 	char comm[COMM_LEN];
-	size_t i;
 
-	if (proc_comm(w->f->host, id, id, comm))
-		return err_set(w->err, why.code, "%s %d may not be sampled: %s", kind, id, why.msg);
-	for (i = 0; comm[i]; i++)
-		if (comm[i] < ' ' || comm[i] > '~')
-			comm[i] = '?';
-	return err_set(w->err, why.code, "%s %d (%s) may not be sampled: %s", kind, id, comm, why.msg);
+	if (!proc_comm(w->f->host, id, id, comm))
+		textbuf_name(&name, comm, ';');
+	if (name.len)
+		err_set(w->err, why.code, "%s %d (%.*s) may not be sampled: %s", kind, id, (int)name.len, name.bytes,
+			why.msg);
+	else
+		err_set(w->err, why.code, "%s %d may not be sampled: %s", kind, id, why.msg);
+	free(name.bytes);
+	return why.code;
 }
 
 /* @out: -1: the CPU has gone meanwhile. Return: 0 or -errno. */

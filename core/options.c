@@ -878,7 +878,8 @@ void options_header_recorded(FILE *out, const struct options *o, const struct re
 {
 	fprintf(out, "Samples of %s ", r->event);
 	header_what(out, o, r->freq_hz, r->period, o->user_only);
-	fprintf(out, " in %s", strcmp(o->input, "-") ? o->input : "standard input");
+	fputs(" in ", out);
+	put_printable(out, strcmp(o->input, "-") ? o->input : "standard input");
 	if (r->others)
 		fprintf(out, " (others: %s)", r->others);
 	fputs(".\n", out);
