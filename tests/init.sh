@@ -14,6 +14,9 @@ case $O in /*) ;; *) O=$TOP/$O ;; esac
 PROFILE=${PROFILE:-$O/profile}
 PATH=$PATH:/usr/sbin:/sbin
 
+settings=/proc/sys/kernel
+settings_lock=${TMPDIR:-/tmp}/fleetprof-settings.lock
+
 why=''
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-test-XXXXXX") || exit 99
 export TMPDIR=$tmp # workloads put their copies there
@@ -22,11 +25,15 @@ nr_failed=0
 children=()
 group=''
 within=()
+saved=()
 
 cleanup()
 {
-	local pid
+	local pid each
 
+	for each in ${saved[@]+"${saved[@]}"}; do
+		echo "${each#*=}" >"$settings/${each%%=*}"
+	done
 	for pid in ${children[@]+"${children[@]}"}; do
 		kill "$pid" 2>/dev/null
 	done
@@ -82,6 +89,30 @@ finish()
 {
 	echo "1..$nr_tests"
 	exit $((nr_failed > 0))
+}
+
+# lock_settings [-s] - nobody else changes settings of the kernel until this test ends; -s: nor does this one.
+lock_settings()
+{
+	exec 9>>"$settings_lock"
+	flock -w 300 "$@" 9 || skip_all "$settings_lock cannot be locked"
+}
+
+# save_settings NAME... - those of the kernel, below $settings, that this test changes: they will be as they were.
+save_settings()
+{
+	local name
+
+	lock_settings
+	for name; do
+		saved+=("$name=$(cat "$settings/$name")")
+	done
+}
+
+# saved_setting NAME - as it was.
+saved_setting()
+{
+	printf '%s\n' "${saved[@]}" | sed -n "s/^$1=//p"
 }
 
 # is NAME GOT WANT
