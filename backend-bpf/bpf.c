@@ -79,7 +79,6 @@ static int bpf_error(struct err *err, int code, const char *what)
 	return cause_err(err, code, &why, "%s", what);
 }
 
-/* A map and a program of the kinds in question, the smallest there are. */
 /* Return: how many may ever be there, as the kernel counts them in its maps; -errno, described. */
 static int possible_cpus(struct err *err)
 {
@@ -88,6 +87,7 @@ static int possible_cpus(struct err *err)
 	return nr > 0 ? nr : err_sys(err, nr ? nr : -EINVAL, "cannot read /sys/devices/system/cpu/possible");
 }
 
+/* A map and a program of the kinds in question, the smallest there are. */
 static int bpf_probe(bool forced, struct err *err)
 {
 	/* r0 = 0; exit */

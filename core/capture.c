@@ -87,7 +87,7 @@ static int keep_files(struct capture *cap)
 	return 0;
 }
 
-/* Each CPU has two, and each file that is kept open one. */
+/* Each CPU has two, and one for each thread that is followed, and each file that is kept open one. */
 static void raise_descriptors(void)
 {
 	struct rlimit rl;

@@ -181,7 +181,9 @@ int privileges_return(void)
 		return rc;
 	c.effective = c.permitted = 0;
 	lent = 0;
-	return set_caps(&c);
+	rc = set_caps(&c);
+	/* So may the caller look into it: without that, events of the process would need a right again. */
+	return !rc && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : rc;
 }
 
 /* ---- what is given up */

@@ -79,9 +79,9 @@ uint64_t privileges_only(enum privileges_use use);
 void privileges_back(uint64_t effective);
 
 /**
- * privileges_return() - for good, the calling process has nothing but the caller's own rights; it has one thread. The
- * inheritable set is the caller's, and stays.
- * Return: 0 or -errno of capset(2), with which it must not go on.
+ * privileges_return() - for good, the calling process has nothing but the caller's own rights, and is his to look into;
+ * it has one thread, and has read nothing with what was lent. The inheritable set is the caller's, and stays.
+ * Return: 0 or -errno of capset(2) or prctl(2), with which it must not go on.
  */
 int privileges_return(void);
 
