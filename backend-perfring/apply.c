@@ -303,11 +303,24 @@ static void tell_pinned(const struct applier *a, const struct sample *s, const s
 		pinned_told(f->mntns_ids, tasks_mntns(a->cap->tasks, o->pid, o->tid), counted);
 }
 
+/*
+ * Did the program in the kernel perhaps judge it by what it had been told of an earlier process with this pid? It looks
+ * at that first; here nothing else may have filtered it.
+ */
+static bool is_reused(const struct applier *a, const struct sample *s, bool filtered)
+{
+	const struct descendants *tree = a->cap->filter.tree;
+	pid_t pid = s->lead->note.pid;
+
+	return tree && s->lead->noted && descendants_reused(tree, pid, time_of(a, s)) &&
+	       filtered == is_bystander(a, pid);
+}
+
 /* What the program leaves to the reader is as the reader has it: there is nothing to compare. */
 static int compare_unnumbered(struct applier *a, struct sample *s, const struct owner *o, bool filtered,
 			      struct compare_view *program)
 {
-	*program = (struct compare_view){ filtered, o->pid, o->tid, "", false, false };
+	*program = (struct compare_view){ .filtered = filtered, .pid = o->pid, .tid = o->tid };
 	memcpy(program->comm, o->comm, COMM_LEN);
 	return count_unnumbered(a, s, o, !filtered);
 }
@@ -317,8 +330,8 @@ static int count_compared(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
 	struct compare *c = a->cap->sets[note->set].compare;
-	struct compare_view program = { false, note->pid, note->tid, "", false, note->left };
-	struct compare_view ring = { false, s->record->pid, s->record->tid, "", false, false };
+	struct compare_view program = { .pid = note->pid, .tid = note->tid, .left = note->left };
+	struct compare_view ring = { .pid = s->record->pid, .tid = s->record->tid };
 	struct owner o;
 	int rc = 0;
 
@@ -329,6 +342,7 @@ static int count_compared(struct applier *a, struct sample *s)
 	memcpy(ring.comm, o.comm, COMM_LEN);
 	tell_pinned(a, s, &o);
 	ring.filtered = !is_wanted(a, s, &o, &ring.unsure);
+	program.reused = is_reused(a, s, ring.filtered);
 	if (s->lead->noted && note->verdict == NOTE_UNNUMBERED)
 		rc = compare_unnumbered(a, s, &o, ring.filtered, &program);
 	else if (note->tid < 0)

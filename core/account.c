@@ -85,6 +85,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "differences_unnamed", c->unnamed, !cap->both },
 		{ "differences_unseen", c->unseen, !cap->both },
 		{ "differences_remapped", c->remapped, !cap->both },
+		{ "differences_reused", c->reused, !cap->both },
 		{ "differences_explained", compare_nr_explained(c), !cap->both },
 		{ "differences_unexplained", c->different, !cap->both },
 		{ "ring_records", b->ring_records },

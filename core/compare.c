@@ -221,6 +221,14 @@ static bool is_remapped(const struct difference *d)
 	return r->unsure && p->filtered != r->filtered && same && !memcmp(p->comm, r->comm, COMM_LEN);
 }
 
+/* The same thread; a name that only one side asked for does not matter. */
+static bool is_reused(const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	return p->reused && p->filtered != r->filtered && p->pid == r->pid && p->tid == r->tid;
+}
+
 /* Of the same thread, and each side filtered by the name it saw: so nothing but the names differs. */
 static bool is_of_names(const struct compare *c, const struct difference *d)
 {
@@ -249,6 +257,8 @@ static int judge(struct compare *c, struct difference *d, const struct stack *ke
 		return move(c, d, kernel, user, &c->counts.dying);
 	if (is_remapped(d))
 		return move(c, d, kernel, user, &c->counts.remapped);
+	if (is_reused(d))
+		return move(c, d, kernel, user, &c->counts.reused);
 	if (!is_of_names(c, d))
 		return differ(c, d);
 	if (is_unnamed(d, user))
@@ -363,13 +373,14 @@ void compare_counts_add(struct compare_counts *to, const struct compare_counts *
 	to->unnamed += more->unnamed;
 	to->unseen += more->unseen;
 	to->remapped += more->remapped;
+	to->reused += more->reused;
 	to->different += more->different;
 	to->unpaired += more->unpaired;
 }
 
 uint64_t compare_nr_explained(const struct compare_counts *n)
 {
-	return n->renamed + n->dying + n->unnamed + n->unseen + n->remapped;
+	return n->renamed + n->dying + n->unnamed + n->unseen + n->remapped + n->reused;
 }
 
 void compare_counts(const struct compare *c, struct compare_counts *out)

@@ -22,6 +22,8 @@
  * - unseen: a CPU has been offline, and when it came back nobody kept the records of what happened there until its
  * event was open again, and all names had been read anew.
  * - remapped: a pinned map that says who is asked for was changed between the sample and its reading.
+ * - reused: with a command the program is told of a process whether it is asked for, and until the reader has come to
+ *   the record of its end, it has the same answer for another one that got the same pid meanwhile.
  *
  * Everything else is a bug of one of the backends.
  */
@@ -42,14 +44,15 @@ struct compare_view {
 	char comm[COMM_LEN];
 	bool unsure; /* the ring's reader may have seen another state of a pinned map than the program did */
 	bool left;   /* the program filtered it, because its task has left its namespaces, to exit */
+	bool reused; /* the program may have taken it for an earlier process of that pid; the ring's reader has not */
 };
 
 /** struct compare_counts - samples. */
 struct compare_counts {
 	uint64_t compared;
-	uint64_t renamed, dying, unnamed, unseen, remapped; /* different, and explained */
-	uint64_t different;                                 /* not explained */
-	uint64_t unpaired;                                  /* without a note, which the ring lost: not compared */
+	uint64_t renamed, dying, unnamed, unseen, remapped, reused; /* different, and explained */
+	uint64_t different;                                         /* not explained */
+	uint64_t unpaired; /* without a note, which the ring lost: not compared */
 };
 
 /** compare_new() - @filter: that both sides apply; borrowed. Return: NULL: no memory. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/descendants.h"
 
+#include "core/clock.h"
 #include "core/grow.h"
 #include "core/hash.h"
 
@@ -9,15 +10,26 @@
 
 #define MAX_ENDED 8192 /* processes that have ended, and are known still */
 
+#define MAX_REUSED 1024 /* pids of which it is remembered how long they were known as those of earlier processes */
+
+/* A sample has its time when it is written, somewhat after it was judged. */
+#define MOMENT_NS (10 * 1000 * 1000ULL)
+
 /* One of them, or another of which somebody was told that it is not. */
 struct process {
 	pid_t pid;
 	bool in;
 	bool told;
-	bool led; /* its first thread lives */
+	uint64_t told_until; /* the answer was taken back then; 0: never */
+	bool led;            /* its first thread lives */
 	bool ended;
 	size_t ended_at; /* its place in the queue, when it has */
 	unsigned int nr; /* of its threads that live; not known of others */
+};
+
+struct reused {
+	pid_t pid;
+	uint64_t until; /* the last answer about an earlier process was taken back then */
 };
 
 struct descendants {
@@ -30,6 +42,7 @@ struct descendants {
 
 	pid_t ended[MAX_ENDED]; /* a queue: the oldest is forgotten when a new one comes */
 	size_t next_ended;
+	struct reused reused[MAX_REUSED]; /* by pid, the newer one takes the place */
 
 	bool (*keep)(void *ctx, pid_t pid, enum descent what);
 	void *keep_ctx;
@@ -84,9 +97,16 @@ static void tell(struct descendants *d, struct process *p)
 
 static void take_back(struct descendants *d, struct process *p)
 {
-	if (p->told)
-		d->keep(d->keep_ctx, p->pid, DESCENT_UNKNOWN);
+	if (!p->told)
+		return;
+	d->keep(d->keep_ctx, p->pid, DESCENT_UNKNOWN);
 	p->told = false;
+	p->told_until = now_ns() + MOMENT_NS;
+}
+
+static size_t place_of(pid_t pid)
+{
+	return (unsigned int)pid % MAX_REUSED;
 }
 
 /* With its only thread; it is not there yet. */
@@ -174,6 +194,8 @@ int descendants_fork(struct descendants *d, pid_t pid, pid_t ppid)
 	}
 	if (p) {
 		take_back(d, p);
+		if (p->told_until)
+			d->reused[place_of(pid)] = (struct reused){ pid, p->told_until };
 		drop(d, p);
 	}
 	return in ? begin(d, pid) : 0;
@@ -208,4 +230,11 @@ bool descendants_judge(struct descendants *d, pid_t pid)
 	if (p && !p->ended)
 		tell(d, p);
 	return p && p->in;
+}
+
+bool descendants_reused(const struct descendants *d, pid_t pid, uint64_t time)
+{
+	const struct reused *r = &d->reused[place_of(pid)];
+
+	return r->pid == pid && time <= r->until;
 }

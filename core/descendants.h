@@ -12,6 +12,7 @@
 #define CORE_DESCENDANTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct descendants;
@@ -51,5 +52,10 @@ void descendants_exit(struct descendants *d, pid_t pid, pid_t tid);
 bool descendants_has(const struct descendants *d, pid_t pid);
 /** descendants_judge() - the same, for somebody who does not know it yet: he is told, if he can keep it. */
 bool descendants_judge(struct descendants *d, pid_t pid);
+/**
+ * descendants_reused() - may somebody who was told of an earlier process @pid have taken the one of now for it?
+ * @time: CLOCK_MONOTONIC, when he did; in the order of the events
+ */
+bool descendants_reused(const struct descendants *d, pid_t pid, uint64_t time);
 
 #endif

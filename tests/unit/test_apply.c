@@ -4,6 +4,7 @@
 #include "backend-perfring/apply.h"
 #include "backend-perfring/idle_code.h"
 #include "core/capture.h"
+#include "core/clock.h"
 #include "core/compare.h"
 #include "core/descendants.h"
 
@@ -1329,6 +1330,68 @@ START_TEST(test_tree_both)
 }
 END_TEST
 
+/* As judged[], of processes whose pids were told of as others', and are those of the tree now, or not any more. */
+static const struct {
+	const char *name;
+	int verdict;
+	pid_t pid;
+	bool later; /* than the answers were taken back */
+	uint64_t counted, filtered, kept, different, reused;
+} judged_anew[] = {
+	{ "one of the tree, filtered", NOTE_FILTERED, 50, false, 0, 0, 1, 0, 1 },
+	{ "another, counted", NOTE_COUNTED, 20, false, 0, 0, 0, 0, 1 },
+	{ "another, no room", NOTE_SPILLED, 20, false, 1, 0, 0, 0, 1 },
+	{ "one of the tree, already known", NOTE_COUNTED, 50, false, 0, 0, 1, 0, 0 },
+	{ "another, already known", NOTE_FILTERED, 20, false, 0, 0, 0, 0, 0 },
+	{ "not known any more", NOTE_UNKNOWN, 20, false, 0, 1, 0, 0, 0 },
+	{ "filtered, later", NOTE_FILTERED, 50, true, 0, 0, 1, 1, 0 },
+	{ "counted, later", NOTE_COUNTED, 20, true, 0, 0, 0, 1, 0 },
+	{ "of the tree all the time, filtered", NOTE_FILTERED, 30, false, 0, 0, 1, 1, 0 },
+	{ "never of the tree, counted", NOTE_COUNTED, 60, false, 0, 0, 0, 1, 0 },
+	{ "of the tree again, filtered for its name alone", NOTE_COUNTED, 40, false, 0, 0, 0, 1, 0 },
+};
+
+START_TEST(test_tree_reused)
+{
+	const pid_t pid = judged_anew[_i].pid;
+	struct record r = {
+		.type = PERF_RECORD_SAMPLE, .pid = pid, .tid = pid, .sample = { both_sides, ARRAY_SIZE(both_sides) }
+	};
+	const struct sample_lead lead = { .note = note(judged_anew[_i].verdict, pid, pid, "sh"), .noted = 1 };
+	struct compare_counts n;
+
+	use_program(true);
+	use_tree();
+	cap.filter.comm = "sh";
+	cap.attr.use_clockid = 1;
+	comm(10, 10, "sh", true);
+	fork_task(20, 20, 10, 10);
+	fork_task(30, 30, 10, 10);
+	fork_task(40, 40, 10, 10);
+	descendants_judge(cap.filter.tree, 50);
+	descendants_judge(cap.filter.tree, 60);
+	r.time = now_ns();
+	exit_task(0, 20, 20);
+	exit_task(0, 40, 40);
+	exit_task(0, 50, 50);
+	fork_task(20, 20, 500, 500);
+	fork_task(40, 40, 10, 10);
+	comm(40, 40, "other", false);
+	fork_task(50, 50, 10, 10);
+	if (judged_anew[_i].later)
+		r.time = now_ns() + NSEC_PER_SEC;
+	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
+	ck_assert_int_eq(compare_end(cap.sets[0].compare), 0);
+	compare_counts(cap.sets[0].compare, &n);
+	ck_assert_msg(n.reused == judged_anew[_i].reused, "%s", judged_anew[_i].name);
+	ck_assert_msg(n.different == judged_anew[_i].different, "%s", judged_anew[_i].name);
+	ck_assert_uint_eq(a.books[0].counted_ring, judged_anew[_i].counted);
+	ck_assert_uint_eq(a.books[0].filtered, judged_anew[_i].filtered);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), judged_anew[_i].counted);
+	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), judged_anew[_i].kept);
+}
+END_TEST
+
 /* ---- throttling */
 
 enum throttle_what { THROTTLE, UNTHROTTLE, TIME };
@@ -1431,6 +1494,7 @@ int main(void)
 	tcase_add_test(program, test_tree_spilled);
 	tcase_add_test(program, test_tree_without_note);
 	tcase_add_loop_test(program, test_tree_both, 0, ARRAY_SIZE(judged));
+	tcase_add_loop_test(program, test_tree_reused, 0, ARRAY_SIZE(judged_anew));
 	tcase_add_loop_test(tc, test_throttled, 0, ARRAY_SIZE(throttles));
 	tcase_add_test(tc, test_throttled_intervals);
 	tcase_add_test(tc, test_rename);

@@ -22,7 +22,7 @@ struct step {
 		bool filtered, ring_filtered;
 		pid_t revived; /* under which the reader counted it */
 		bool no_user;
-		bool left, unsure;
+		bool left, unsure, reused;
 		pid_t by; /* COMM: the thread that did it; 0: itself */
 	} but;
 };
@@ -168,6 +168,41 @@ static const struct {
 	  { .compared = 1, .different = 1 } },
 	{ "a change explains no process",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(20, 11, .ring_filtered = true, .unsure = true) } },
+	  { .compared = 1, .different = 1 } },
+
+	/* a pid that another process had */
+	{ "reused, filtered in the kernel",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .reused = true) } },
+	  { .compared = 1, .reused = 1 } },
+	{ "reused, filtered by the reader, who does not name it",
+	  { { SAMPLE, 10, 11, "", "a", BUT(.ring_filtered = true, .reused = true) } },
+	  { .compared = 1, .reused = 1 } },
+	{ "reused, and renamed",
+	  { { SAMPLE, 10, 11, "old", "new", BUT(.filtered = true, .reused = true) }, { COMM, 10, 11, "new" } },
+	  { .compared = 1, .reused = 1 } },
+	{ "reused, and the same on both sides",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.reused = true) } },
+	  { .compared = 1 } },
+	{ "reused, filtered by both",
+	  { { SAMPLE, 10, 11, "a", "b", BUT(.filtered = true, .ring_filtered = true, .reused = true) } },
+	  { .compared = 1 } },
+	{ "reused, of a task that is dying",
+	  { { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .filtered = true, .revived = 10, .reused = true) } },
+	  { .compared = 1, .dying = 1 } },
+	{ "reused, in a group that changed",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .unsure = true, .reused = true) } },
+	  { .compared = 1, .remapped = 1 } },
+	{ "no name is reused",
+	  { { SAMPLE, 10, 11, "a", "b", BUT(.reused = true) } },
+	  { .compared = 1, .different = 1 } },
+	{ "another process is not this one",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(20, 11, .filtered = true, .reused = true) } },
+	  { .compared = 1, .different = 1 } },
+	{ "nor another thread",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(10, 12, .ring_filtered = true, .reused = true) } },
+	  { .compared = 1, .different = 1 } },
+	{ "filtered, and never reused",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) } },
 	  { .compared = 1, .different = 1 } },
 
 	/* not renamed */
@@ -401,8 +436,10 @@ static pid_t counted_as(const struct step *s)
 
 static void apply_sample(struct compare *c, const struct step *s)
 {
-	struct compare_view program = { s->but.filtered, s->but.pid, s->but.tid, "", false, s->but.left };
-	struct compare_view ring = { s->but.ring_filtered, s->pid, s->tid, "", s->but.unsure, false };
+	struct compare_view program = {
+		s->but.filtered, s->but.pid, s->but.tid, "", false, s->but.left, s->but.reused
+	};
+	struct compare_view ring = { s->but.ring_filtered, s->pid, s->tid, "", s->but.unsure, false, false };
 	const struct stack *own = s->but.no_user ? &kernel : &user;
 
 	if (!program.pid && !program.tid) {
@@ -435,6 +472,7 @@ static void assert_counts(const char *name, const struct compare_counts *got, co
 	ck_assert_msg(got->unnamed == want->unnamed, "%s: unnamed %lu", name, (unsigned long)got->unnamed);
 	ck_assert_msg(got->unseen == want->unseen, "%s: unseen %lu", name, (unsigned long)got->unseen);
 	ck_assert_msg(got->remapped == want->remapped, "%s: remapped %lu", name, (unsigned long)got->remapped);
+	ck_assert_msg(got->reused == want->reused, "%s: reused %lu", name, (unsigned long)got->reused);
 	ck_assert_msg(got->different == want->different, "%s: different %lu", name, (unsigned long)got->different);
 	ck_assert_msg(got->unpaired == want->unpaired, "%s: unpaired %lu", name, (unsigned long)got->unpaired);
 }
@@ -463,7 +501,8 @@ static void assert_explained(struct compare *c, const struct compare_counts *cou
 	size_t i;
 
 	ck_assert_ptr_nonnull(explained);
-	if (!counts->dying && !counts->remapped && !by_name) /* which one side may have filtered out */
+	/* which one side may have filtered out */
+	if (!counts->dying && !counts->remapped && !counts->reused && !by_name)
 		ck_assert_uint_eq(stacks_total(explained), stacks_total(compare_rows(c)));
 	for (i = 0; i < stacks_nr_rows(explained); i++) {
 		stacks_row(explained, i, &row);
@@ -496,8 +535,8 @@ START_TEST(test_samples)
 	ck_assert_int_eq(compare_end(c), 0); /* nothing is pending any more */
 	compare_counts(c, &counts);
 	assert_counts(rows[_i].name, &counts, &rows[_i].counts);
-	ck_assert_uint_eq(compare_nr_explained(&counts),
-			  counts.renamed + counts.dying + counts.unnamed + counts.unseen + counts.remapped);
+	ck_assert_uint_eq(compare_nr_explained(&counts), counts.renamed + counts.dying + counts.unnamed +
+								 counts.unseen + counts.remapped + counts.reused);
 	assert_explained(c, &counts, rows[_i].only);
 	for (i = 0; compare_example(c, i, text, sizeof(text)); i++)
 		ck_assert_ptr_nonnull(strstr(text, "bpf: "));

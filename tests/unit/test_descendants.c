@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/unit.h"
 
+#include "core/clock.h"
 #include "core/descendants.h"
 
 #include <limits.h>
@@ -244,6 +245,62 @@ START_TEST(test_told_of_threads)
 }
 END_TEST
 
+/* Until an answer is taken back it holds for whoever has the pid by then. */
+START_TEST(test_reused)
+{
+	uint64_t before = now_ns();
+
+	descendants_tell(d, keep, kept);
+	descendants_exec(d, ROOT);
+	descendants_fork(d, 11, ROOT);
+	descendants_judge(d, 20);
+	descendants_judge(d, 21);
+	descendants_exit(d, 11, 11);
+	descendants_exit(d, 20, 20);
+	ck_assert(!descendants_reused(d, 11, before)); /* nobody else has it */
+	ck_assert(!descendants_reused(d, 20, before));
+	ck_assert(!descendants_reused(d, 0, before));
+	ck_assert(!descendants_reused(d, -1, before));
+	descendants_fork(d, 11, 19);
+	descendants_fork(d, 20, ROOT);
+	descendants_fork(d, 21, ROOT); /* its end was not told */
+	descendants_fork(d, 30, ROOT); /* a new one */
+	ck_assert(descendants_reused(d, 11, before));
+	ck_assert(descendants_reused(d, 20, before));
+	ck_assert(descendants_reused(d, 21, before));
+	ck_assert(!descendants_reused(d, 30, before));
+	ck_assert(!descendants_reused(d, 11, now_ns() + NSEC_PER_SEC));
+	ck_assert(!descendants_reused(d, 20, now_ns() + NSEC_PER_SEC));
+	/* once more, of whom nothing was told */
+	descendants_fork(d, 11, ROOT);
+	ck_assert(descendants_reused(d, 11, before));
+	/* another in its place */
+	descendants_judge(d, 20 + 1024);
+	descendants_fork(d, 20 + 1024, 19);
+	ck_assert(descendants_reused(d, 20 + 1024, before));
+	ck_assert(!descendants_reused(d, 20, before));
+}
+END_TEST
+
+/* Who could not keep an answer has none to hold on to, nor has he whom nobody tells. */
+START_TEST(test_reused_untold)
+{
+	uint64_t before = now_ns();
+
+	room = 0;
+	if (_i)
+		descendants_tell(d, keep, kept);
+	descendants_exec(d, ROOT);
+	descendants_fork(d, 11, ROOT);
+	descendants_judge(d, 20);
+	descendants_exit(d, 11, 11);
+	descendants_fork(d, 11, 19);
+	descendants_fork(d, 20, ROOT);
+	ck_assert(!descendants_reused(d, 11, before));
+	ck_assert(!descendants_reused(d, 20, before));
+}
+END_TEST
+
 /* Who could not keep it is told again. */
 START_TEST(test_no_room)
 {
@@ -328,6 +385,8 @@ int main(void)
 	tcase_add_loop_test(t, test_walk_telling, 0, 2 * ARRAY_SIZE(walks));
 	tcase_add_test(t, test_told);
 	tcase_add_test(t, test_told_of_threads);
+	tcase_add_test(t, test_reused);
+	tcase_add_loop_test(t, test_reused_untold, 0, 2);
 	tcase_add_test(t, test_no_room);
 	tcase_add_test(t, test_many);
 	tcase_add_test(t, test_again);
