@@ -308,6 +308,16 @@ static struct bpf_count_key no_count(void)
 	return key;
 }
 
+/* Where the program finds the mount namespace of a task: if it may not look there, each would seem to have none. */
+static int find_mntns(struct backend *b, struct err *err)
+{
+	struct cause why;
+
+	if (cause_of_unreadable(b->cap->host, &why))
+		return cause_err(err, -EPERM, &why, "the BPF program may not read the mount namespaces of tasks");
+	return offsets_of_mntns(&b->mntns_at, err);
+}
+
 static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 {
 	struct backend *b = calloc(1, sizeof(*b));
@@ -336,7 +346,7 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	b->sets[0].stacks = b->skel->maps.stack_map_0;
 	b->sets[1].counts = b->skel->maps.counts_1;
 	b->sets[1].stacks = b->skel->maps.stack_map_1;
-	if (filter_by_mntns(&cap->filter) && offsets_of_mntns(&b->mntns_at, err))
+	if (filter_by_mntns(&cap->filter) && find_mntns(b, err))
 		return err->code;
 	b->here = kernel_pid_namespace(&b->pidns);
 	/* Without them, whom the helper cannot number is left to the ring's reader. */

@@ -293,24 +293,24 @@ static void explain_limit(const struct host *host, int code, struct cause *out)
 	}
 }
 
-/* [integrity] or [confidentiality] of "none [integrity] confidentiality". */
-static bool is_locked_down(const struct host *host, struct cause *out)
+/* [@mode] of "none [integrity] confidentiality". */
+static bool is_locked_for(const struct host *host, const char *mode, struct cause *out)
 {
-	static const char *const modes[] = { "integrity", "confidentiality" };
 	char text[64], mark[32];
-	size_t i;
 
 	if (host_read(host->sys, "kernel/security/lockdown", text, sizeof(text)) <= 0)
 		return false;
-	for (i = 0; i < ARRAY_SIZE(modes); i++) {
-		snprintf(mark, sizeof(mark), "[%s]", modes[i]);
-		if (!strstr(text, mark))
-			continue;
-		say(out->text, "the kernel is locked down, for %s", modes[i]);
-		say(out->remedy, "boot without lockdown=%s (Secure Boot may turn it on)", modes[i]);
-		return true;
-	}
-	return false;
+	snprintf(mark, sizeof(mark), "[%s]", mode);
+	if (!strstr(text, mark))
+		return false;
+	say(out->text, "the kernel is locked down, for %s", mode);
+	say(out->remedy, "boot without lockdown=%s (Secure Boot may turn it on)", mode);
+	return true;
+}
+
+static bool is_locked_down(const struct host *host, struct cause *out)
+{
+	return is_locked_for(host, "integrity", out) || is_locked_for(host, "confidentiality", out);
 }
 
 /* The kernel itself gives -EACCES where somebody lacks rights; a lock-down gives -EPERM. */
@@ -460,6 +460,12 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out)
 		explain_bpf_refused(host, out);
 	if (code == -ENOSYS)
 		explain_missing(host, &call_bpf, out);
+}
+
+bool cause_of_unreadable(const struct host *host, struct cause *out)
+{
+	*out = (struct cause){ 0 };
+	return is_locked_for(host, "confidentiality", out);
 }
 
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)

@@ -43,6 +43,12 @@ void cause_of_ring(const struct host *host, int code, struct cause *out);
 /** cause_of_bpf() - of a refused bpf(2) that makes a map or loads a program; @code: its -errno. */
 void cause_of_bpf(const struct host *host, int code, struct cause *out);
 
+/**
+ * cause_of_unreadable() - may BPF programs not read the kernel's memory? There are kernels (5.4 and some after it) that
+ * load them nevertheless, and then fail each read.
+ */
+bool cause_of_unreadable(const struct host *host, struct cause *out);
+
 /** cause_err() - as err_sys(), with the cause in parentheses behind the line where it is known. */
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

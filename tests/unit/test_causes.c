@@ -674,6 +674,30 @@ START_TEST(test_bpf)
 }
 END_TEST
 
+/* Only one of the modes forbids it; nobody's rights do. */
+static const struct {
+	const char *lockdown, *text, *remedy;
+} locks[] = {
+	{ "none integrity [confidentiality]\n", LOCKED("confidentiality"), UNLOCK("confidentiality") },
+	{ "none [integrity] confidentiality\n", "", "" },
+	{ "[none] integrity confidentiality\n", "", "" },
+	{ "none integrity confidentiality\n", "", "" },
+	{ "[confidential\n", "", "" },
+	{ "\n", "", "" },
+	{ "", "", "" },
+	{ NULL, "", "" },
+};
+
+START_TEST(test_unreadable)
+{
+	struct cause c = { "stale", "stale" };
+
+	put_host(&(struct fake){ NOBODY, "2\n", .lockdown = locks[_i].lockdown });
+	ck_assert_int_eq(cause_of_unreadable(&host, &c), *locks[_i].text != 0);
+	assert_cause(&c, locks[_i].text, locks[_i].remedy);
+}
+END_TEST
+
 /* Before the capabilities comes a line as long as a user has groups. */
 START_TEST(test_long_status)
 {
@@ -723,6 +747,7 @@ int main(void)
 	tcase_add_loop_test(t, test_file_max, 0, ARRAY_SIZE(open_files));
 	tcase_add_loop_test(t, test_ring, 0, ARRAY_SIZE(rings));
 	tcase_add_loop_test(t, test_bpf, 0, ARRAY_SIZE(programs));
+	tcase_add_loop_test(t, test_unreadable, 0, ARRAY_SIZE(locks));
 	tcase_add_test(t, test_long_status);
 	tcase_add_test(t, test_err);
 	suite_add_tcase(s, t);
