@@ -293,27 +293,7 @@ static void explain_limit(const struct host *host, int code, struct cause *out)
 	}
 }
 
-/* [@mode] of "none [integrity] confidentiality". */
-static bool is_locked_for(const struct host *host, const char *mode, struct cause *out)
-{
-	char text[64], mark[32];
-
-	if (host_read(host->sys, "kernel/security/lockdown", text, sizeof(text)) <= 0)
-		return false;
-	snprintf(mark, sizeof(mark), "[%s]", mode);
-	if (!strstr(text, mark))
-		return false;
-	say(out->text, "the kernel is locked down, for %s", mode);
-	say(out->remedy, "boot without lockdown=%s (Secure Boot may turn it on)", mode);
-	return true;
-}
-
-static bool is_locked_down(const struct host *host, struct cause *out)
-{
-	return is_locked_for(host, "integrity", out) || is_locked_for(host, "confidentiality", out);
-}
-
-/* The kernel itself gives -EACCES where somebody lacks rights; a lock-down gives -EPERM. */
+/* Lock-down refuses events that read registers of the kernel, and we ask for none. */
 static void explain_event_refused(const struct host *host, const struct cause_event *e, int code, struct cause *out)
 {
 	struct rights r;
@@ -321,10 +301,8 @@ static void explain_event_refused(const struct host *host, const struct cause_ev
 	read_rights(host, &r);
 	if (is_filtered(&r, &call_perf, code, out))
 		return;
-	if (is_paranoid(host, &r, e, out) || is_foreign(host, &r, e->tid, out))
-		return;
-	if (code == -EPERM)
-		is_locked_down(host, out);
+	if (!is_paranoid(host, &r, e, out))
+		is_foreign(host, &r, e->tid, out);
 }
 
 /* What is wrong with the event itself. */
@@ -434,6 +412,22 @@ static bool lacks_rights(const struct host *host, const struct rights *r, struct
 	return true;
 }
 
+/*
+ * The one of "none integrity [confidentiality]": LOCKDOWN_BPF_READ comes after LOCKDOWN_INTEGRITY_MAX, so [integrity],
+ * which Secure Boot often turns on, is not in the way.
+ */
+static void explain_lockdown(const struct host *host, struct cause *out)
+{
+	char text[64];
+
+	if (host_read(host->sys, "kernel/security/lockdown", text, sizeof(text)) <= 0 ||
+	    !strstr(text, "[confidentiality]"))
+		return;
+	say(out->text, "the kernel is locked down, for confidentiality");
+	say(out->remedy, "boot without lockdown=confidentiality");
+}
+
+/* Maps are made before programs are loaded. */
 static void explain_bpf_refused(const struct host *host, struct cause *out)
 {
 	struct rlimit rl;
@@ -444,12 +438,12 @@ static void explain_bpf_refused(const struct host *host, struct cause *out)
 		return;
 	if (is_filtered(&r, &call_bpf, -EPERM, out))
 		return;
-	if (is_locked_down(host, out))
+	if (getrlimit(RLIMIT_MEMLOCK, &rl) || rl.rlim_cur == RLIM_INFINITY || !counts_maps(host)) {
+		explain_lockdown(host, out);
 		return;
-	if (!getrlimit(RLIMIT_MEMLOCK, &rl) && rl.rlim_cur != RLIM_INFINITY && counts_maps(host)) {
-		say(out->text, "RLIMIT_MEMLOCK is %llu KiB, and this kernel counts BPF maps", kib(rl.rlim_cur));
-		say(out->remedy, "raise it: ulimit -l, or LimitMEMLOCK= of the service");
 	}
+	say(out->text, "RLIMIT_MEMLOCK is %llu KiB, and this kernel counts BPF maps", kib(rl.rlim_cur));
+	say(out->remedy, "raise it: ulimit -l, or LimitMEMLOCK= of the service");
 }
 
 void cause_of_bpf(const struct host *host, int code, struct cause *out)
@@ -458,6 +452,8 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out)
 	explain_limit(host, code, out);
 	if (code == -EPERM)
 		explain_bpf_refused(host, out);
+	if (code == -EINVAL) /* since 5.8 there are no such helpers then */
+		explain_lockdown(host, out);
 	if (code == -ENOSYS)
 		explain_missing(host, &call_bpf, out);
 }
@@ -465,7 +461,8 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out)
 bool cause_of_unreadable(const struct host *host, struct cause *out)
 {
 	*out = (struct cause){ 0 };
-	return is_locked_for(host, "confidentiality", out);
+	explain_lockdown(host, out);
+	return *out->text;
 }
 
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)

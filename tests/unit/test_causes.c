@@ -126,8 +126,8 @@ static void put_host(const struct fake *f)
 #define OUTSIDE(below)  "run it outside of the user namespace, or sysctl kernel.perf_event_paranoid=" below
 #define FILTER(call)    "a seccomp filter refuses " call
 #define UNFILTER(call)  "allow " call " in the seccomp profile of the container or service"
-#define LOCKED(why)     "the kernel is locked down, for " why
-#define UNLOCK(why)     "boot without lockdown=" why " (Secure Boot may turn it on)"
+#define LOCKED          "the kernel is locked down, for confidentiality"
+#define UNLOCK          "boot without lockdown=confidentiality"
 #define NO_SECCOMP_LINE "CapPrm:\t" NONE "\nCapEff:\t" NONE "\n"
 
 enum { WHOLE_CPU, OWN, OWN_USER }; /* the last: without the kernel */
@@ -316,22 +316,9 @@ static const struct {
 	{ { ROOT, "?\n", NULL, "40\n" }, OWN, ENOSYS, ENOSYS, "", "" },
 	{ { ROOT }, OWN, ENOSYS, ENOSYS, "", "" }, /* there is no /proc/sys, either */
 
-	/* lock-down refuses with EPERM */
-	{ { ROOT, "2\n", .lockdown = "none integrity [confidentiality]\n" },
-	  WHOLE_CPU,
-	  EPERM,
-	  0,
-	  LOCKED("confidentiality"),
-	  UNLOCK("confidentiality") },
-	{ { ROOT, "2\n", .lockdown = "none [integrity] confidentiality\n" },
-	  WHOLE_CPU,
-	  EPERM,
-	  0,
-	  LOCKED("integrity"),
-	  UNLOCK("integrity") },
-	{ { ROOT, "2\n", .lockdown = "[none] integrity confidentiality\n" }, WHOLE_CPU, EPERM, 0, "", "" },
-	{ { ROOT, "2\n", .lockdown = "none integrity confidentiality\n" }, WHOLE_CPU, EPERM, 0, "", "" },
-	{ { ROOT, "2\n", .lockdown = "" }, WHOLE_CPU, EPERM, 0, "", "" },
+	/* lock-down refuses no event that is asked for here */
+	{ { ROOT, "2\n", .lockdown = "none integrity [confidentiality]\n" }, WHOLE_CPU, EPERM, 0, "", "" },
+	{ { ROOT, "2\n", .lockdown = "none [integrity] confidentiality\n" }, WHOLE_CPU, EPERM, 0, "", "" },
 	{ { ROOT, "2\n", .lockdown = "none integrity [confidentiality]\n" }, WHOLE_CPU, EACCES, 0, "", "" },
 	{ { NOBODY, "2\n", .lockdown = "none integrity [confidentiality]\n" },
 	  WHOLE_CPU,
@@ -622,26 +609,53 @@ static const struct {
 	  "a kernel with CONFIG_BPF_SYSCALL" },
 	{ { ROOT }, ENOSYS, ENOSYS, 1, "", "" },
 
-	/* lock-down */
-	{ { ROOT, NULL, "2\n", .lockdown = "none [integrity] confidentiality\n" },
-	  EPERM,
-	  0,
-	  1,
-	  LOCKED("integrity"),
-	  UNLOCK("integrity") },
-	{ { ROOT, NULL, "2\n", .lockdown = "none integrity [confidentiality]\n" },
-	  EPERM,
-	  0,
-	  1,
-	  LOCKED("confidentiality"),
-	  UNLOCK("confidentiality") },
+	/* lock-down: for integrity it refuses no BPF */
+	{ { ROOT, NULL, "2\n", .lockdown = "none integrity [confidentiality]\n" }, EPERM, 0, 1, LOCKED, UNLOCK },
+	{ { ROOT, NULL, "2\n", .lockdown = "none [integrity] confidentiality\n" }, EPERM, 0, 1, "", "" },
 	{ { ROOT, NULL, "2\n", .lockdown = "[none] integrity confidentiality\n" }, EPERM, 0, 1, "", "" },
-	{ { NOBODY, NULL, "2\n", .lockdown = "none [integrity] confidentiality\n" },
+	{ { ROOT, NULL, "2\n", .lockdown = "none integrity confidentiality\n" }, EPERM, 0, 1, "", "" },
+	{ { ROOT, NULL, "2\n", .lockdown = "" }, EPERM, 0, 1, "", "" },
+	{ { NOBODY, NULL, "2\n", .lockdown = "none integrity [confidentiality]\n" },
 	  EPERM,
 	  0,
 	  1,
 	  DISABLED("2") BOTH_TEXT,
 	  GIVE_BOTH },
+	{ { CAPS(ALL, "2"), NULL, "2\n", .lockdown = "none integrity [confidentiality]\n" },
+	  EPERM,
+	  EPERM,
+	  1,
+	  FILTER("bpf"),
+	  UNFILTER("bpf") },
+
+	{ { ROOT, NULL, "2\n", .lockdown = "none integrity [confidentiality]\n" }, EINVAL, 0, 1, LOCKED, UNLOCK },
+	{ { ROOT, NULL, "2\n", .lockdown = "none [integrity] confidentiality\n" }, EINVAL, 0, 1, "", "" },
+
+	/* maps, which need memory, come before what it refuses */
+	{ { ROOT, .lockdown = "none [integrity] confidentiality\n", .osrelease = "5.4.0\n" },
+	  EPERM,
+	  0,
+	  65536,
+	  COUNTED("64"),
+	  RAISE },
+	{ { ROOT, .lockdown = "none integrity [confidentiality]\n", .osrelease = "5.4.0\n" },
+	  EPERM,
+	  0,
+	  65536,
+	  COUNTED("64"),
+	  RAISE },
+	{ { ROOT, .lockdown = "none integrity [confidentiality]\n", .osrelease = "5.4.0\n" },
+	  EPERM,
+	  0,
+	  RLIM_INFINITY,
+	  LOCKED,
+	  UNLOCK },
+	{ { ROOT, .lockdown = "none integrity [confidentiality]\n", .osrelease = "5.11.0\n" },
+	  EPERM,
+	  0,
+	  65536,
+	  LOCKED,
+	  UNLOCK },
 
 	/* locked memory, until 5.10 */
 	{ { ROOT, .osrelease = "5.10.0-28-amd64\n" }, EPERM, 0, 65536, COUNTED("64"), RAISE },
