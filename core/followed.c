@@ -28,6 +28,7 @@
 struct process {
 	pid_t pid;
 	pid_t none_until, all_from;
+	bool mixed; /* of one of its threads nobody knows what it has, and so of what the process makes */
 };
 
 enum inherited { INHERITED_NOTHING, INHERITED_ALL, INHERITED_PERHAPS };
@@ -177,7 +178,11 @@ static enum inherited inherits(struct followed *f, const struct process *maker, 
 
 static int add_process(struct followed *f, pid_t pid, enum inherited has)
 {
-	const struct process p = { pid, has == INHERITED_NOTHING ? INT_MAX : 0, has == INHERITED_ALL ? 0 : INT_MAX };
+	const struct process p = {
+		.pid = pid,
+		.none_until = has == INHERITED_NOTHING ? INT_MAX : 0,
+		.all_from = has == INHERITED_ALL ? 0 : INT_MAX,
+	};
 	struct process *v = grow(f->processes, &f->cap_processes, f->nr_processes, 1, sizeof(*v));
 
 	if (!v)
@@ -331,7 +336,7 @@ static void begin_opening(const struct walk *w)
 	p->all_from = INT_MAX;
 }
 
-/* until they have all that those have that there are now. */
+/* until they have all that those have that there are now, if these have all. */
 static void leave_process(const struct walk *w)
 {
 	struct process *p;
@@ -339,8 +344,18 @@ static void leave_process(const struct walk *w)
 	if (!w->pid || !w->wanted)
 		return;
 	p = &w->f->processes[w->process];
-	if (p->all_from == INT_MAX && p->none_until < INT_MAX)
+	if (p->all_from == INT_MAX && p->none_until < INT_MAX && !p->mixed)
 		p->all_from = newest_id(w->f);
+}
+
+/* Nobody knows what this one has, nor what those have that it makes, and which of a process makes them nobody tells. */
+static void doubt(struct walk *w)
+{
+	struct process *p = &w->f->processes[w->process];
+
+	p->mixed = true;
+	p->all_from = INT_MAX;
+	w->f->nr_unsure++;
 }
 
 static int enter_process(struct walk *w, pid_t pid)
@@ -356,6 +371,7 @@ static int enter_process(struct walk *w, pid_t pid)
 	if (!w->wanted)
 		return 0;
 	w->before = newest_id(f);
+	/* A subreaper that has taken the place of the maker (PR_SET_CHILD_SUBREAPER) cannot be told from it. */
 	if (!p)
 		rc = add_process(f, pid, inherits(f, find_process(f, parent), pid));
 	w->process = p ? (size_t)(p - f->processes) : f->nr_processes - 1;
@@ -378,7 +394,7 @@ static int see_thread(void *ctx, pid_t pid, pid_t tid)
 		return rc;
 	has = inherits(f, &f->processes[w->process], tid);
 	if (has == INHERITED_PERHAPS)
-		f->nr_unsure++;
+		doubt(w);
 	if (has == INHERITED_NOTHING) {
 		begin_opening(w);
 		rc = follow(w, tid);
