@@ -504,6 +504,11 @@ int followed_open(struct capture *cap, const struct cpu_list *online, struct err
 	size_t i;
 	int rc;
 
+	if (cap->host->foreign && !cap->command && !cap->options->by_tid)
+		return err_set(
+			err, -ENOENT,
+			"cannot list threads: /proc is of another PID namespace (mount one of its own, or name them "
+			"with -L)");
 	w.fds = calloc(cap->nr_events, sizeof(*w.fds));
 	if (!w.fds)
 		return err_sys(err, -ENOMEM, "cannot remember %zu events", cap->nr_events);

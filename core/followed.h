@@ -26,8 +26,8 @@ void followed_free(struct followed *f);
  *
  * Threads that end meanwhile are left out, and so are those of the user that may not be observed. Where there are not
  * enough descriptors the rest is left out, which @cap->unfollowed tells of.
- * Return: 0; -errno: one of -p or -L may not be observed, or no event at all could be opened. What was opened is the
- * caller's to close; after that it may be called again.
+ * Return: 0; -ENOENT: they would have to be listed, and /proc is foreign; -errno: one of -p or -L may not be observed,
+ * or no event at all could be opened. What was opened is the caller's to close; after that it may be called again.
  */
 int followed_open(struct capture *cap, const struct cpu_list *online, struct err *err);
 

@@ -308,6 +308,33 @@ START_TEST(test_nobody)
 }
 END_TEST
 
+/* Numbers in a /proc of another PID namespace are of others; -L needs none. */
+static const struct {
+	size_t nr_pids;
+	bool by_tid;
+	const char *with_events; /* NULL: it fails */
+} abroad[] = { { 0, false, NULL }, { 1, false, NULL }, { 1, true, "100" } };
+
+START_TEST(test_foreign)
+{
+	pid_t pid = 100;
+	struct err err;
+
+	add_ours(100);
+	host.foreign = true;
+	options.pids = &pid;
+	options.nr_pids = abroad[_i].nr_pids;
+	options.by_tid = abroad[_i].by_tid;
+	ck_assert_int_eq(follow(&err), abroad[_i].with_events ? 0 : -ENOENT);
+	ck_assert_str_eq(with_events(), abroad[_i].with_events ? abroad[_i].with_events : "");
+	if (err.code)
+		ck_assert_str_eq(
+			err.msg,
+			"cannot list threads: /proc is of another PID namespace (mount one of its own, or name "
+			"them with -L)");
+}
+END_TEST
+
 /* ---- what comes while events are opened */
 
 static const struct {
@@ -676,6 +703,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_user, 0, 2);
 	tcase_add_loop_test(tc, test_nobody, 0, 2);
+	tcase_add_loop_test(tc, test_foreign, 0, ARRAY_SIZE(abroad));
 	tcase_add_loop_test(tc, test_coming, 0, ARRAY_SIZE(comings));
 	tcase_add_test(tc, test_endless);
 	tcase_add_loop_test(tc, test_chosen, 0, ARRAY_SIZE(chosen));
