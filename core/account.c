@@ -132,7 +132,8 @@ static uint64_t fitting_rate(uint64_t freq_hz, const struct books *b)
 static void print_remedy(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
-	bool by_table = b->spilled_stack + b->spilled_count > b->spilled_unwind + b->spilled_tree;
+	uint64_t others = b->spilled_unwind + b->spilled_tree + b->spilled_number;
+	bool by_table = b->spilled_stack + b->spilled_count > others;
 	long long kb;
 
 	if (by_table && b->spilled_stack > b->spilled_count)
