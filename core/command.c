@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/privileges.h"
+#include "core/report/labels.h"
 #include "core/signals.h"
 
 #include <errno.h>
@@ -92,6 +93,7 @@ static int start(struct command *c)
 struct command *command_start(char *const *argv, struct err *err)
 {
 	struct command *c = calloc(1, sizeof(*c));
+	char name[NAME_SHOWN + 1];
 	int rc = -ENOMEM;
 
 	if (c) {
@@ -104,7 +106,7 @@ struct command *command_start(char *const *argv, struct err *err)
 		return c;
 	}
 	command_free(c);
-	err_sys(err, rc, "cannot make a process for '%.200s'", argv[0]);
+	err_sys(err, rc, "cannot make a process for '%s'", name_shown(argv[0], name));
 	return NULL;
 }
 
@@ -146,6 +148,7 @@ static void wait_for_exec(const struct command *c, int signal_fd)
 
 int command_release(struct command *c, int signal_fd, struct err *err)
 {
+	char name[NAME_SHOWN + 1];
 	ssize_t got = 0;
 	int code;
 
@@ -157,7 +160,7 @@ int command_release(struct command *c, int signal_fd, struct err *err)
 	if (got != sizeof(code))
 		return 0;
 	look(c, 0);
-	return err_sys(err, -code, "cannot run '%.200s'", c->argv[0]);
+	return err_sys(err, -code, "cannot run '%s'", name_shown(c->argv[0], name));
 }
 
 int command_fd(const struct command *c)

@@ -197,18 +197,14 @@ static int add_process(struct followed *f, pid_t pid, enum inherited has)
 /* Its name is what somebody else chose. */
 static int refuse(const struct walk *w, const char *kind, pid_t id)
 {
-	struct textbuf name = { 0 };
+	char comm[COMM_LEN], name[NAME_SHOWN + 1];
 	struct err why = *w->err;
-	char comm[COMM_LEN];
 
-	if (!proc_comm(w->f->host, id, id, comm))
-		textbuf_name(&name, comm, ';');
-	if (name.len)
-		err_set(w->err, why.code, "%s %d (%.*s) may not be sampled: %s", kind, id, (int)name.len, name.bytes,
+	if (!proc_comm(w->f->host, id, id, comm) && *comm)
+		err_set(w->err, why.code, "%s %d (%s) may not be sampled: %s", kind, id, name_shown(comm, name),
 			why.msg);
 	else
 		err_set(w->err, why.code, "%s %d may not be sampled: %s", kind, id, why.msg);
-	free(name.bytes);
 	return why.code;
 }
 

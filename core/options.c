@@ -33,7 +33,6 @@
 #define DUMP_SIZE        16384
 #define HASH_ENTRY_SIZE  100            /* bytes: key, value and the kernel's list node */
 #define STACK_ENTRY_SIZE (127 * 8 + 40) /* bytes: kernel.perf_event_max_stack addresses, a head */
-#define NAME_SHOWN       200            /* bytes of a command's name */
 #define COMM_MAX         15             /* TASK_COMM_LEN - 1 */
 
 struct opt;
@@ -830,26 +829,14 @@ void options_help(FILE *out)
 	      out);
 }
 
-static void put_printable(FILE *out, const char *s)
-{
-	struct textbuf text = { 0 };
-	char cut[NAME_SHOWN + 1];
-
-	snprintf(cut, sizeof(cut), "%s", s);
-	textbuf_name(&text, cut, ';');
-	fwrite(text.bytes, 1, text.len, out);
-	free(text.bytes);
-}
-
 static void header_who(FILE *out, const struct options *o)
 {
 	const char *kind = o->by_tid ? "TID" : "PID";
+	char name[NAME_SHOWN + 1];
 	size_t i;
 
 	if (o->command) {
-		fputs("all threads of '", out);
-		put_printable(out, o->command[0]);
-		fputc('\'', out);
+		fprintf(out, "all threads of '%s'", name_shown(o->command[0], name));
 	} else if (!o->nr_pids) {
 		fputs("all threads", out);
 	} else if (o->nr_pids == 1) {
@@ -876,10 +863,11 @@ static void header_what(FILE *out, const struct options *o, uint64_t freq_hz, ui
 
 void options_header_recorded(FILE *out, const struct options *o, const struct recording *r)
 {
+	char name[NAME_SHOWN + 1];
+
 	fprintf(out, "Samples of %s ", r->event);
 	header_what(out, o, r->freq_hz, r->period, o->user_only);
-	fputs(" in ", out);
-	put_printable(out, strcmp(o->input, "-") ? o->input : "standard input");
+	fprintf(out, " in %s", name_shown(strcmp(o->input, "-") ? o->input : "standard input", name));
 	if (r->others)
 		fprintf(out, " (others: %s)", r->others);
 	fputs(".\n", out);

@@ -3,6 +3,8 @@
 #include "core/grow.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool reserve(struct textbuf *b, size_t more)
@@ -75,6 +77,18 @@ void textbuf_name(struct textbuf *b, const char *s, char semicolon)
 		}
 		i += len ? len : 1;
 	}
+}
+
+/* What is made safe is not longer than it was. */
+const char *name_shown(const char *s, char out[NAME_SHOWN + 1])
+{
+	struct textbuf text = { 0 };
+
+	snprintf(out, NAME_SHOWN + 1, "%s", s);
+	textbuf_name(&text, out, ';');
+	snprintf(out, NAME_SHOWN + 1, "%.*s", (int)text.len, text.len ? text.bytes : "");
+	free(text.bytes);
+	return out;
 }
 
 void labels_release(struct labels *l)

@@ -31,6 +31,11 @@ void textbuf_put(struct textbuf *b, const char *s, size_t len);
  */
 void textbuf_name(struct textbuf *b, const char *s, char semicolon);
 
+#define NAME_SHOWN 200 /* bytes of a name in a line of text */
+
+/** name_shown() - the start of such a name, for a line of text, put into @out; "": no memory. Return: @out. */
+const char *name_shown(const char *s, char out[NAME_SHOWN + 1]);
+
 /**
  * struct label
  * @at, @len: its bytes, in labels.bytes

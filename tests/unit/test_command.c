@@ -149,6 +149,17 @@ START_TEST(test_name_too_long)
 }
 END_TEST
 
+START_TEST(test_name_not_printable)
+{
+	char *argv[] = { (char *)"./\x1b[2J\n\xff;x", NULL };
+	struct command *c = started(argv);
+
+	ck_assert_int_eq(command_release(c, -1, &err), -ENOENT);
+	ck_assert_str_eq(err.msg, "cannot run './?[2J??;x': No such file or directory");
+	command_free(c);
+}
+END_TEST
+
 /* What has no first line is the shell's. */
 START_TEST(test_script)
 {
@@ -430,6 +441,7 @@ int main(void)
 	tcase_add_loop_test(t, test_ends, 0, ARRAY_SIZE(ends));
 	tcase_add_loop_test(t, test_unable, 0, ARRAY_SIZE(unable));
 	tcase_add_test(t, test_name_too_long);
+	tcase_add_test(t, test_name_not_printable);
 	tcase_add_test(t, test_script);
 	tcase_add_test(t, test_never_released);
 	tcase_add_test(t, test_waits);
