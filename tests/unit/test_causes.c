@@ -692,7 +692,7 @@ END_TEST
 static const struct {
 	const char *lockdown, *text, *remedy;
 } locks[] = {
-	{ "none integrity [confidentiality]\n", LOCKED("confidentiality"), UNLOCK("confidentiality") },
+	{ "none integrity [confidentiality]\n", LOCKED, UNLOCK },
 	{ "none [integrity] confidentiality\n", "", "" },
 	{ "[none] integrity confidentiality\n", "", "" },
 	{ "none integrity confidentiality\n", "", "" },
