@@ -39,9 +39,16 @@ int signals_catch(struct err *err)
 
 static volatile pid_t pass_to; /* 0: nobody */
 
+/* The last one that was no twin. */
+static volatile int last_sig;
+static volatile uint64_t last_ns;
+
 void signals_pass_to(pid_t pid)
 {
 	pass_to = pid;
+	/* What came before there was this process, it was not sent. */
+	if (pid > 0)
+		last_sig = 0;
 }
 
 /*
@@ -55,10 +62,6 @@ static void pass_on(int sig, int code)
 	if (pid > 0 && (code != SI_KERNEL || getpgid(pid) != getpgrp()))
 		kill(pid, sig);
 }
-
-/* The last one that was no twin. */
-static volatile int last_sig;
-static volatile uint64_t last_ns;
 
 /* Who is sent one as a process may be sent it once more as a member of its group, as timeout(1) does. */
 static bool is_twin(int sig)
