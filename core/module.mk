@@ -5,6 +5,7 @@ LIB_SRCS += \
 	core/capture.c \
 	core/capture_events.c \
 	core/capture_input.c \
+	core/capture_open.c \
 	core/causes.c \
 	core/cgroup.c \
 	core/command.c \
