@@ -271,12 +271,29 @@ static void set_dead(struct tasks *t, struct thread *th)
 	t->next_dead = (t->next_dead + 1) % MAX_DEAD_THREADS;
 }
 
+/*
+ * The mount namespace of the threads of @pid but the leader, which has none any more when it has ended, while the
+ * others go on. Return: 0: not known.
+ */
+static uint64_t mntns_of_group(const struct tasks *t, pid_t pid)
+{
+	const struct group *g = find_id(&t->groups, pid);
+	const struct thread *th = g ? g->first : NULL;
+
+	while (th && !th->mntns)
+		th = th->next;
+	return th ? th->mntns : 0;
+}
+
 /* An exec of @pid has ended all of its other threads. The one that called it, if not the leader, has no EXIT record. */
 static void end_group(struct tasks *t, pid_t pid)
 {
+	struct thread *leader = find_id(&t->threads, pid);
 	struct group *g = find_id(&t->groups, pid);
 	struct thread *th = g ? g->first : NULL, *next;
 
+	if (leader && !leader->mntns)
+		leader->mntns = mntns_of_group(t, pid);
 	for (; th; th = next) {
 		next = th->next; /* not freed: it is not dead yet */
 		set_dead(t, th);
@@ -903,6 +920,8 @@ uint64_t tasks_mntns(struct tasks *t, pid_t pid, pid_t tid)
 	}
 	if (th && !th->mntns && !th->dead && !th->hidden && t->host)
 		th->hidden = proc_mntns(t->host, pid, tid, &th->mntns) == -EACCES;
+	if (th && !th->mntns && pid == tid)
+		th->mntns = mntns_of_group(t, pid);
 	return th ? th->mntns : 0;
 }
 

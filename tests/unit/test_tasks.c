@@ -289,6 +289,25 @@ START_TEST(test_mntns_hidden)
 }
 END_TEST
 
+/* A first thread that had ended before anybody looked has none to be read, though its number is used: by who executes.
+ */
+START_TEST(test_mntns_of_group)
+{
+	put_comm(30, 30, "a\n");
+	put_comm(30, 31, "b\n");
+	put_mntns(30, 31, "mnt:[6]");
+	ck_assert_int_eq(tasks_snapshot(tasks, &(struct filter){ .mntns = 6 }), 0);
+	ck_assert_uint_eq(tasks_mntns(tasks, 30, 30), 6);
+	name(40, 40, "c", false);
+	name(40, 41, "d", false);
+	ck_assert_int_eq(tasks_namespaces(tasks, 40, 41, 7), 0);
+	name(40, 40, "e", true);
+	ck_assert_uint_eq(tasks_mntns(tasks, 40, 40), 7);
+	name(50, 50, "f", true);
+	ck_assert_uint_eq(tasks_mntns(tasks, 50, 50), 0);
+}
+END_TEST
+
 /* A child begins where its parent is; a dead one stays where it was, and its number begins anew. */
 START_TEST(test_mntns_of_child)
 {
@@ -1800,6 +1819,7 @@ int main(void)
 	tcase_add_loop_test(t, test_random, 0, 4);
 	tcase_add_test(t, test_mntns);
 	tcase_add_test(t, test_mntns_of_child);
+	tcase_add_test(t, test_mntns_of_group);
 	tcase_add_test(t, test_mntns_hidden);
 	suite_add_tcase(s, t);
 	return unit_main(s);
