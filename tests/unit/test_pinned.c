@@ -59,7 +59,7 @@ static int pin(uint32_t type, uint32_t key_size, uint32_t value_size)
 	union bpf_attr attr;
 	int fd;
 
-	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 	    mount("bpf", top, "bpf", 0, NULL))
 		return -1;
 	memset(&attr, 0, sizeof(attr));
