@@ -661,7 +661,6 @@ static void bpf_close(struct backend *b)
 
 const struct backend_ops backend_bpf = {
 	.name = "bpf",
-	.does = "counts stacks in the kernel",
 	.source = bpf_source,
 	.files = 16, /* a dozen maps, the program, and what libbpf opens while it loads them */
 	.in_kernel = true,

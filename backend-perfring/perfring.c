@@ -12,7 +12,6 @@
 #include "core/capture.h"
 #include "core/clock.h"
 #include "core/compare.h"
-#include "core/ladder.h"
 #include "core/proc.h"
 
 #include <errno.h>
@@ -41,15 +40,6 @@ struct backend {
 	bool starting; /* samples do not count yet */
 	bool ending;   /* those of the interval that ended count, too */
 };
-
-static int perfring_probe(bool forced, struct err *err)
-{
-	struct rung_state s;
-
-	(void)forced;
-	ladder_try(&host_here, RUNG_PERFRING, 0, &s);
-	return s.usable ? 0 : err_set(err, s.why.code, "%s", s.why.msg);
-}
 
 static bool in_kernel(const struct backend *b)
 {
@@ -513,8 +503,6 @@ static void perfring_close(struct backend *b)
 
 const struct backend_ops backend_perfring = {
 	.name = "perfring",
-	.does = "reads the perf rings and counts in user space",
-	.probe = perfring_probe,
 	.open = perfring_open,
 	.attach = perfring_attach,
 	.detach = perfring_detach,

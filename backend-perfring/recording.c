@@ -484,7 +484,6 @@ static void recording_close(struct backend *b)
 
 const struct backend_ops backend_recorded = {
 	.name = "recording",
-	.does = "reads what perf record wrote",
 	.probe = recording_probe,
 	.open = recording_open,
 	.attach = recording_attach,

@@ -97,13 +97,13 @@ struct sample_note {
  * All return 0 or -errno and describe a failure in @err.
  */
 struct backend_ops {
-	const char *name;   /* of --backend, --stats, --list-backends: stable */
-	const char *does;   /* half a line for --list-backends */
+	const char *name;   /* of --backend, --stats: stable */
 	const char *source; /* of the program it runs in the kernel, for --ebpf; NULL: none */
 	unsigned int files; /* it has open during a run, beside those of each event: maps, programs */
 	bool in_kernel;     /* counts there and passes on what it cannot count: the ring's reader runs behind it */
 
-	/* Can it work here? Tried, not guessed; leaves nothing behind. @forced: asked for by name. */
+	/* Can it work here? Tried, not guessed; leaves nothing behind. @forced: asked for by name. NULL: that is found
+	 * out by opening it. */
 	int (*probe)(bool forced, struct err *err);
 
 	/* Prepare for the events of @cap, which outlives the backend. *@out is set also on failure: close() it. */

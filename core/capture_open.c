@@ -108,23 +108,18 @@ static const struct backend_ops *asked_for(const struct capture *cap)
 	return cap->both ? backend_in_kernel() : backend_find(cap->options->backend);
 }
 
-/* The reader's is about whole CPUs: that threads can be followed is found out by opening their events. */
-static int probe(const struct capture *cap, const struct backend_ops *ops, bool forced, struct err *err)
-{
-	return cap->followed && ops == backend_reader() ? 0 : ops->probe(forced, err);
-}
-
 /* @tasks: on threads, not on whole CPUs */
 static int open_rung(struct capture *cap, const struct backend_ops *ops, bool tasks, struct err *err)
 {
-	int rc;
+	int rc = 0;
 
 	if (tasks) {
 		cap->followed = followed_new(cap);
 		if (!cap->followed)
 			return err_sys(err, -ENOMEM, "cannot follow threads");
 	}
-	rc = probe(cap, ops, cap->options->backend, err);
+	if (ops->probe)
+		rc = ops->probe(cap->options->backend, err);
 	if (!rc)
 		rc = open_with(cap, ops, err);
 	if (rc) {

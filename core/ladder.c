@@ -33,7 +33,7 @@ const char *rung_does(enum rung rung)
 	return rungs[rung].does;
 }
 
-/* The smallest that ring_map() would settle for. */
+/* An event, and the smallest ring that a run would settle for. */
 struct trial {
 	int fd;
 	void *ring; /* MAP_FAILED: none */
