@@ -389,6 +389,22 @@ static int apply_comm(struct applier *a, const struct record *r)
 	return rc ? rc : tasks_comm(a->cap->tasks, r->pid, r->tid, r->comm.name, r->comm.exec);
 }
 
+static int apply_namespaces(struct applier *a, const struct record *r)
+{
+	const struct filter *f = &a->cap->filter;
+	bool wanted, unsure = false;
+	size_t i;
+	int rc = 0;
+
+	if (!filter_by_mntns(f)) /* a recording may have them unasked */
+		return 0;
+	wanted = filter_match_mntns(f, r->mntns, a->cap->attr.use_clockid ? r->time : 0, &unsure);
+	for (i = 0; i < ARRAY_SIZE(a->cap->sets) && !rc; i++)
+		if (a->cap->sets[i].compare)
+			rc = compare_unshared(a->cap->sets[i].compare, r->tid, wanted);
+	return rc ? rc : tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns);
+}
+
 static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
 {
 	struct applied_ring *ar = &a->rings[ring];
@@ -473,8 +489,8 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 		return apply_comm(a, r);
 	case PERF_RECORD_FORK:
 		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid, r->fork.exec);
-	case PERF_RECORD_NAMESPACES: /* a recording may have them unasked */
-		return filter_by_mntns(&a->cap->filter) ? tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns) : 0;
+	case PERF_RECORD_NAMESPACES:
+		return apply_namespaces(a, r);
 	default:
 		return apply_mmap(a, r);
 	}

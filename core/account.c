@@ -82,6 +82,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "samples_not_compared", c->unpaired, !cap->both },
 		{ "differences_renamed", c->renamed, !cap->both },
 		{ "differences_dying", c->dying, !cap->both },
+		{ "differences_unshared", c->unshared, !cap->both },
 		{ "differences_unnamed", c->unnamed, !cap->both },
 		{ "differences_unseen", c->unseen, !cap->both },
 		{ "differences_remapped", c->remapped, !cap->both },

@@ -14,11 +14,15 @@
 #define MAX_PENDING  4096 /* more than there can be threads inside that system call */
 #define MAX_RENAMED  1024 /* threads whose last two names are remembered */
 
+/* The record that may come. */
+enum awaited { AWAITED_COMM, AWAITED_NAMESPACES };
+
 /* A sample that the two sides see differently. */
 struct difference {
 	struct compare_view program, ring;
 	pid_t pid;    /* under which the reader counted it */
 	uint32_t row; /* of compare.rows; of one that the reader filtered and hold() kept, of compare.held */
+	enum awaited awaited;
 };
 
 struct list {
@@ -40,7 +44,7 @@ struct compare {
 	struct stacks *held; /* samples that the reader filtered, as the program counted them */
 	struct compare_counts counts;
 	bool gap;                            /* see compare_gap() */
-	struct list pending;                 /* may be explained by the next COMM record of its thread */
+	struct list pending;                 /* may be explained by a record of its thread that is still to come */
 	struct renamed renamed[MAX_RENAMED]; /* by tid, the newer one takes the place */
 	uint64_t *moved;                     /* for each of @rows: explained samples, */
 	size_t nr_moved, cap_moved;
@@ -150,13 +154,14 @@ static int give_up(struct compare *c, const struct difference *d)
 	return c->gap ? move_row(c, d, &c->counts.unseen) : differ(c, d);
 }
 
-/* The pending difference of thread @tid, if there is one, is taken off the list. */
-static bool take_pending(struct compare *c, pid_t tid, struct difference *out)
+/* A pending difference of thread @tid that awaits one of these records (bits), if there is one, is taken off the list.
+ */
+static bool take_pending(struct compare *c, pid_t tid, unsigned int awaited, struct difference *out)
 {
 	size_t i;
 
 	for (i = 0; i < c->pending.nr; i++) {
-		if (c->pending.v[i].ring.tid != tid)
+		if (c->pending.v[i].ring.tid != tid || !(awaited & 1U << c->pending.v[i].awaited))
 			continue;
 		*out = c->pending.v[i];
 		c->pending.v[i] = c->pending.v[--c->pending.nr];
@@ -239,6 +244,16 @@ static bool is_of_names(const struct compare *c, const struct difference *d)
 	       r->filtered != filter_match(c->filter, r->pid, r->tid, r->comm);
 }
 
+/* Of the same thread under the same name, that is asked for: what differs is where it is. */
+static bool is_of_mntns(const struct compare *c, const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	return filter_by_mntns(c->filter) && p->pid == r->pid && p->tid == r->tid &&
+	       !memcmp(p->comm, r->comm, COMM_LEN) && p->filtered != r->filtered &&
+	       filter_match(c->filter, p->pid, p->tid, p->comm);
+}
+
 /* Called as the thread that makes all kernel threads, which it is not, nor any process that calls itself so. */
 static bool is_unnamed(const struct difference *d, const struct stack *user)
 {
@@ -246,11 +261,24 @@ static bool is_unnamed(const struct difference *d, const struct stack *user)
 	       user->state == STACK_NONE;
 }
 
-/* Return: 1: it waits for the next COMM record of its thread; 0; -ENOMEM. */
+/* Return: 1: it waits for the record that explains it; 0; -ENOMEM. */
+static int await(struct compare *c, struct difference *d, enum awaited awaited, const struct stack *kernel,
+		 const struct stack *user)
+{
+	int rc = hold(c, d, kernel, user);
+
+	if (rc)
+		return rc;
+	if (c->pending.nr >= MAX_PENDING)
+		return give_up(c, d);
+	d->awaited = awaited;
+	rc = wait_for_record(c, d);
+	return rc ? rc : 1;
+}
+
+/* Return: as await(). */
 static int judge(struct compare *c, struct difference *d, const struct stack *kernel, const struct stack *user)
 {
-	int rc;
-
 	if (is_equal(d))
 		return 0;
 	if (is_dying(d))
@@ -259,28 +287,24 @@ static int judge(struct compare *c, struct difference *d, const struct stack *ke
 		return move(c, d, kernel, user, &c->counts.remapped);
 	if (is_reused(d))
 		return move(c, d, kernel, user, &c->counts.reused);
+	if (is_of_mntns(c, d))
+		return await(c, d, AWAITED_NAMESPACES, kernel, user);
 	if (!is_of_names(c, d))
 		return differ(c, d);
 	if (is_unnamed(d, user))
 		return move(c, d, kernel, user, &c->counts.unnamed);
 	if (has_either(c, &d->program))
 		return move(c, d, kernel, user, &c->counts.renamed);
-	rc = hold(c, d, kernel, user);
-	if (rc)
-		return rc;
-	if (c->pending.nr >= MAX_PENDING)
-		return give_up(c, d);
-	rc = wait_for_record(c, d);
-	return rc ? rc : 1;
+	return await(c, d, AWAITED_COMM, kernel, user);
 }
 
-/* The samples of @tid that wait were not taken inside the system call that renames it. */
+/* The samples of @tid that wait were not taken inside such a system call. */
 static int give_up_pending(struct compare *c, pid_t tid)
 {
 	struct difference d;
 	int rc = 0;
 
-	while (!rc && take_pending(c, tid, &d))
+	while (!rc && take_pending(c, tid, 1U << AWAITED_COMM | 1U << AWAITED_NAMESPACES, &d))
 		rc = give_up(c, &d);
 	return rc;
 }
@@ -330,9 +354,23 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
 
 	memcpy(padded, comm, strnlen(comm, COMM_LEN - 1));
 	remember(c, tid, by, padded);
-	while (!rc && take_pending(c, tid, &d)) {
+	while (!rc && take_pending(c, tid, 1U << AWAITED_COMM, &d)) {
 		if (is_torn(d.program.comm, d.ring.comm, padded))
 			rc = move_row(c, &d, &c->counts.renamed);
+		else
+			rc = give_up(c, &d);
+	}
+	return rc;
+}
+
+int compare_unshared(struct compare *c, pid_t tid, bool wanted)
+{
+	struct difference d;
+	int rc = 0;
+
+	while (!rc && take_pending(c, tid, 1U << AWAITED_NAMESPACES, &d)) {
+		if (d.program.filtered != wanted)
+			rc = move_row(c, &d, &c->counts.unshared);
 		else
 			rc = give_up(c, &d);
 	}
@@ -370,6 +408,7 @@ void compare_counts_add(struct compare_counts *to, const struct compare_counts *
 	to->compared += more->compared;
 	to->renamed += more->renamed;
 	to->dying += more->dying;
+	to->unshared += more->unshared;
 	to->unnamed += more->unnamed;
 	to->unseen += more->unseen;
 	to->remapped += more->remapped;
@@ -380,7 +419,7 @@ void compare_counts_add(struct compare_counts *to, const struct compare_counts *
 
 uint64_t compare_nr_explained(const struct compare_counts *n)
 {
-	return n->renamed + n->dying + n->unnamed + n->unseen + n->remapped + n->reused;
+	return n->renamed + n->dying + n->unshared + n->unnamed + n->unseen + n->remapped + n->reused;
 }
 
 void compare_counts(const struct compare *c, struct compare_counts *out)

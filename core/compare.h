@@ -17,6 +17,8 @@
  *   the run. And where a mount namespace is asked for, a task has left its own some time before it has its EXIT record.
  *   In a pid namespace a task outside has 0, too: where neither its stacks nor the event tell it from the idle task
  *   (see profile(8), NAMESPACES), the ring has that one.
+ * - unshared: inside the system call that takes a thread to another mount namespace (unshare, setns) it is there first,
+ *   and the NAMESPACES record is written then, where one of the two is asked for.
  * - unnamed: the kernel names its own threads when it makes them, without a record (since 6.3). The ring's reader asks
  *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd.
  * - unseen: a CPU has been offline, and when it came back nobody kept the records of what happened there until its
@@ -50,9 +52,10 @@ struct compare_view {
 /** struct compare_counts - samples. */
 struct compare_counts {
 	uint64_t compared;
-	uint64_t renamed, dying, unnamed, unseen, remapped, reused; /* different, and explained */
-	uint64_t different;                                         /* not explained */
-	uint64_t unpaired; /* without a note, which the ring lost: not compared */
+	/* different, and explained */
+	uint64_t renamed, dying, unshared, unnamed, unseen, remapped, reused;
+	uint64_t different; /* not explained */
+	uint64_t unpaired;  /* without a note, which the ring lost: not compared */
 };
 
 /** compare_new() - @filter: that both sides apply; borrowed. Return: NULL: no memory. */
@@ -63,7 +66,7 @@ void compare_free(struct compare *c);
 struct stacks *compare_rows(struct compare *c);
 
 /**
- * compare_sample() - one sample; in time order with compare_renamed().
+ * compare_sample() - one sample; in time order with compare_renamed() and compare_unshared().
  * @program: NULL: unknown
  * @pid:     under which the reader counted it: differs from @ring->pid for a dying task
  * @kernel,@user: its stacks, as they were added to the last row of compare_rows(), unless the reader filtered it
@@ -77,6 +80,12 @@ int compare_sample(struct compare *c, const struct compare_view *program, const 
  * Return: 0 or -ENOMEM.
  */
 int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm);
+/**
+ * compare_unshared() - a NAMESPACES record says where thread @tid is now.
+ * @wanted: that mount namespace is asked for
+ * Return: 0 or -ENOMEM.
+ */
+int compare_unshared(struct compare *c, pid_t tid, bool wanted);
 
 /** compare_nr_pending() - differences that may be explained by records that are still to come. */
 size_t compare_nr_pending(const struct compare *c);

@@ -128,12 +128,13 @@ static void explain(const struct compare *c, const struct account *a, enum repor
 		fprintf(stderr,
 			"%" PRIu64 " of %" PRIu64 " samples differ between the backends, explained: %" PRIu64
 			" of threads inside the system call that renames them, %" PRIu64 " of dying tasks, %" PRIu64
+			" of threads that go to another mount namespace, %" PRIu64
 			" of kernel threads that no record names, %" PRIu64
 			" of threads unseen when a CPU came online, %" PRIu64
 			" of groups whose map was changed, %" PRIu64
 			" of processes with the pid of one that had just ended.\n",
-			compare_nr_explained(n), n->compared, n->renamed, n->dying, n->unnamed, n->unseen, n->remapped,
-			n->reused);
+			compare_nr_explained(n), n->compared, n->renamed, n->dying, n->unshared, n->unnamed, n->unseen,
+			n->remapped, n->reused);
 	if (agreement == REPORTS_DIFFERENT || n->different)
 		fprintf(stderr,
 			"The backends disagree: %" PRIu64 " of %" PRIu64 " samples, and %" PRIu64

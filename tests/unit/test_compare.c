@@ -9,7 +9,7 @@
 static const struct filter all = { 0 };
 
 /* What follows one another, in time order. */
-enum what { END, SAMPLE, UNPAIRED, COMM, GAP };
+enum what { END, SAMPLE, UNPAIRED, COMM, GAP, UNSHARED };
 
 /* Of a program's ids 0: as the ring has them. */
 struct step {
@@ -23,7 +23,8 @@ struct step {
 		pid_t revived; /* under which the reader counted it */
 		bool no_user;
 		bool left, unsure, reused;
-		pid_t by; /* COMM: the thread that did it; 0: itself */
+		pid_t by;    /* COMM: the thread that did it; 0: itself */
+		bool wanted; /* UNSHARED: it is in the mount namespace that is asked for */
 	} but;
 };
 
@@ -34,6 +35,7 @@ static const struct {
 	struct step steps[MAX_STEPS];
 	struct compare_counts counts;
 	const char *only; /* the name that is asked for; NULL: none */
+	uint64_t mntns;   /* the mount namespace; 0: none */
 } rows[] = {
 	/* equal */
 	{ "equal", { { SAMPLE, 10, 11, "a", "a" } }, { .compared = 1 } },
@@ -132,6 +134,82 @@ static const struct {
 	    { COMM, 10, 12, "told", NULL, BUT(.by = 11) },
 	    { SAMPLE, 10, 11, "told", "kept" } },
 	  { .compared = 1, .different = 1 } },
+
+	/* another mount namespace, before the record */
+	{ "has left",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { UNSHARED, 10, 11 } },
+	  { .compared = 1, .unshared = 1 },
+	  NULL,
+	  1 },
+	{ "has come",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.ring_filtered = true) }, { UNSHARED, 10, 11, BUT(.wanted = true) } },
+	  { .compared = 1, .unshared = 1 },
+	  NULL,
+	  1 },
+	{ "two, and then it has left",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) },
+	    { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) },
+	    { UNSHARED, 10, 11 } },
+	  { .compared = 2, .unshared = 2 },
+	  NULL,
+	  1 },
+	{ "its record, and that of another thread before",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) },
+	    { UNSHARED, 10, 12, BUT(.wanted = true) },
+	    { UNSHARED, 10, 11 } },
+	  { .compared = 1, .unshared = 1 },
+	  NULL,
+	  1 },
+	{ "is renamed before the record comes",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) },
+	    { COMM, 10, 11, "b", NULL, BUT(.by = 12) },
+	    { UNSHARED, 10, 11 } },
+	  { .compared = 1, .unshared = 1 },
+	  NULL,
+	  1 },
+	{ "has left, and its record says that it is there",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { UNSHARED, 10, 11, BUT(.wanted = true) } },
+	  { .compared = 1, .different = 1 },
+	  NULL,
+	  1 },
+	{ "has come, and its record says that it is elsewhere",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.ring_filtered = true) }, { UNSHARED, 10, 11 } },
+	  { .compared = 1, .different = 1 },
+	  NULL,
+	  1 },
+	{ "has left, and no record says so",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) } },
+	  { .compared = 1, .different = 1 },
+	  NULL,
+	  1 },
+	{ "has left, and only a name follows",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { COMM, 10, 11, "b" } },
+	  { .compared = 1, .different = 1 },
+	  NULL,
+	  1 },
+	{ "both see it there before the record",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { SAMPLE, 10, 11, "a", "a" }, { UNSHARED, 10, 11 } },
+	  { .compared = 2, .different = 1 },
+	  NULL,
+	  1 },
+	{ "the record is of another thread",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { UNSHARED, 10, 12 } },
+	  { .compared = 1, .different = 1 },
+	  NULL,
+	  1 },
+	{ "has left, under another name",
+	  { { SAMPLE, 10, 11, "a", "b", BUT(.filtered = true) }, { UNSHARED, 10, 11 } },
+	  { .compared = 1, .different = 1 },
+	  NULL,
+	  1 },
+	{ "no mount namespace is asked for",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { UNSHARED, 10, 11 } },
+	  { .compared = 1, .different = 1 } },
+	{ "another name is asked for, too",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { UNSHARED, 10, 11 } },
+	  { .compared = 1, .different = 1 },
+	  "b",
+	  1 },
 
 	{ "left its namespaces",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .left = true) } },
@@ -460,6 +538,8 @@ static void apply(struct compare *c, const struct step *s)
 		compare_gap(c, true);
 	else if (s->what == COMM)
 		ck_assert_int_eq(compare_renamed(c, s->tid, s->but.by ? s->but.by : s->tid, s->ring), 0);
+	else if (s->what == UNSHARED)
+		ck_assert_int_eq(compare_unshared(c, s->tid, s->but.wanted), 0);
 	else
 		apply_sample(c, s);
 }
@@ -469,6 +549,7 @@ static void assert_counts(const char *name, const struct compare_counts *got, co
 	ck_assert_msg(got->compared == want->compared, "%s: compared %lu", name, (unsigned long)got->compared);
 	ck_assert_msg(got->renamed == want->renamed, "%s: renamed %lu", name, (unsigned long)got->renamed);
 	ck_assert_msg(got->dying == want->dying, "%s: dying %lu", name, (unsigned long)got->dying);
+	ck_assert_msg(got->unshared == want->unshared, "%s: unshared %lu", name, (unsigned long)got->unshared);
 	ck_assert_msg(got->unnamed == want->unnamed, "%s: unnamed %lu", name, (unsigned long)got->unnamed);
 	ck_assert_msg(got->unseen == want->unseen, "%s: unseen %lu", name, (unsigned long)got->unseen);
 	ck_assert_msg(got->remapped == want->remapped, "%s: remapped %lu", name, (unsigned long)got->remapped);
@@ -522,7 +603,7 @@ static void assert_explained(struct compare *c, const struct compare_counts *cou
 
 START_TEST(test_samples)
 {
-	const struct filter filter = { .comm = rows[_i].only };
+	const struct filter filter = { .comm = rows[_i].only, .mntns = rows[_i].mntns };
 	struct compare *c = compare_new(&filter);
 	struct compare_counts counts;
 	char text[256];
@@ -535,9 +616,10 @@ START_TEST(test_samples)
 	ck_assert_int_eq(compare_end(c), 0); /* nothing is pending any more */
 	compare_counts(c, &counts);
 	assert_counts(rows[_i].name, &counts, &rows[_i].counts);
-	ck_assert_uint_eq(compare_nr_explained(&counts), counts.renamed + counts.dying + counts.unnamed +
-								 counts.unseen + counts.remapped + counts.reused);
-	assert_explained(c, &counts, rows[_i].only);
+	ck_assert_uint_eq(compare_nr_explained(&counts), counts.renamed + counts.dying + counts.unshared +
+								 counts.unnamed + counts.unseen + counts.remapped +
+								 counts.reused);
+	assert_explained(c, &counts, rows[_i].only || rows[_i].mntns);
 	for (i = 0; compare_example(c, i, text, sizeof(text)); i++)
 		ck_assert_ptr_nonnull(strstr(text, "bpf: "));
 	ck_assert_uint_eq(i, counts.different);
