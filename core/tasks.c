@@ -100,6 +100,7 @@ struct process {
 	bool exited;
 	bool learned; /* its mappings are known: from its beginning on, or from /proc */
 	pid_t parent; /* that forked it; 0: no record told */
+	pid_t shown;  /* thread in whose folder of /proc the process is to be seen; 0: its own number will do */
 	struct image *images;
 	size_t nr_images, cap_images;
 };
@@ -642,6 +643,7 @@ static int renew_process(struct tasks *t, struct process *p, const char *old, co
 		return -ENOMEM;
 	doubt_reading(t, p);
 	set_exited(t, p, false); /* an exec in another thread has ended the leader, and takes its number */
+	p->shown = 0;
 	p->learned = told;
 	if (add_image(t, p, comm, NULL))
 		return -ENOMEM;
@@ -715,6 +717,7 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 		set_comm(newest(p)->comm, "");
 	set_exited(t, p, false); /* the pid may be used again */
 	p->parent = ppid;
+	p->shown = 0;
 	p->learned = ppid > 0; /* of a parent outside our pid namespace nothing is known */
 	/* Of another program the name is still to come. */
 	return add_image(t, p, exec ? "" : comm, from);
@@ -824,6 +827,7 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 struct learner {
 	struct tasks *t;
 	struct process *p;
+	size_t nr; /* mappings seen */
 };
 
 static int learn_map(void *ctx, const struct proc_map *m)
@@ -832,6 +836,7 @@ static int learn_map(void *ctx, const struct proc_map *m)
 	const struct mapping map = { m->start, m->end, m->pgoff, &file };
 	struct learner *l = ctx;
 
+	l->nr++;
 	if (!m->exec)
 		return 0;
 	return map_into(l->t, l->p, &map);
@@ -866,6 +871,26 @@ static struct image *image_to_read(struct tasks *t, struct process *p)
 	return im;
 }
 
+static int learn_of_thread(void *ctx, pid_t pid, pid_t tid)
+{
+	struct learner *l = ctx;
+	int rc = tid == pid ? 0 : proc_maps(l->t->host, tid, learn_map, l);
+
+	if (!l->nr)
+		return 0;
+	l->p->shown = tid;
+	return rc ? rc : 1;
+}
+
+/* When its first thread has ended, which is no end of a process, it has nothing any more under its own number. */
+static int learn_maps(struct learner *l)
+{
+	pid_t pid = l->p->entry.id;
+	int rc = proc_maps(l->t->host, pid, learn_map, l);
+
+	return rc || l->nr ? rc : proc_threads(l->t->host, pid, learn_of_thread, l);
+}
+
 static int read_maps(struct tasks *t, struct process *p)
 {
 	struct image *im = image_to_read(t, p);
@@ -878,7 +903,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	if (!r)
 		return -ENOMEM;
 	p->learned = true;
-	rc = proc_maps(t->host, p->entry.id, learn_map, &l);
+	rc = learn_maps(&l);
 	r->end_ns = now_ns();
 	r->failed = rc < 0;
 	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
@@ -1029,8 +1054,8 @@ size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max)
 
 	/* Numbers that are used again may lead back. */
 	while (pid > 0 && nr < max && i == nr) {
-		pids[nr++] = pid;
 		p = find_id(&t->processes, pid);
+		pids[nr++] = p && p->shown ? p->shown : pid;
 		pid = p ? p->parent : 0;
 		for (i = 0; i < nr && pids[i] != pid; i++)
 			;

@@ -697,6 +697,47 @@ START_TEST(test_learn_absent)
 }
 END_TEST
 
+/* The first thread has ended, the others have not. */
+static const struct {
+	const char *name;
+	const char *own; /* what /proc has of the process, NULL: no file; */
+	bool threads[3]; /* which of 51, 52, 53 have mappings, */
+	const char *path;
+	pid_t shown;
+} leaderless[] = {
+	{ "the first one shows them", "1000-2000 r-xp 0 08:01 7 /own\n", { true }, "/own", 50 },
+	{ "so it does without code", "1000-2000 r--p 0 08:01 7 /own\n", { true }, NULL, 50 },
+	{ "the second one does", "", { true, true }, "/of51", 51 },
+	{ "the last one does", "", { false, false, true }, "/of53", 53 },
+	{ "nobody does, as of a kernel thread", "", { false }, NULL, 50 },
+	{ "it is gone", NULL, { true }, NULL, 50 },
+};
+
+START_TEST(test_learn_leaderless)
+{
+	char file[64], text[96];
+	pid_t pids[4];
+	int i;
+
+	put_comm(50, 50, "x\n");
+	if (leaderless[_i].own)
+		put("50/maps", leaderless[_i].own);
+	for (i = 51; i <= 53; i++) {
+		put_comm(50, i, "x\n");
+		snprintf(file, sizeof(file), "%d/maps", i);
+		snprintf(text, sizeof(text), "1000-2000 r-xp 0 08:01 7 /of%d\n", i);
+		put(file, leaderless[_i].threads[i - 51] ? text : "");
+	}
+	check_map(50, "x", 0x1000, leaderless[_i].path);
+	ck_assert_uint_eq(tasks_lineage(tasks, 50, pids, ARRAY_SIZE(pids)), 1);
+	ck_assert_int_eq(pids[0], leaderless[_i].shown);
+	ck_assert_int_eq(pids[1], 0);
+	name(50, 50, "new", true); /* whoever called exec has the number now */
+	tasks_lineage(tasks, 50, pids, ARRAY_SIZE(pids));
+	ck_assert_int_eq(pids[0], 50);
+}
+END_TEST
+
 /* Events of one that was there before: it is still read, what both tell is the newest. */
 START_TEST(test_learn_after_event)
 {
@@ -1784,6 +1825,7 @@ int main(void)
 	tcase_add_test(t, test_forget);
 	tcase_add_test(t, test_learn);
 	tcase_add_test(t, test_learn_absent);
+	tcase_add_loop_test(t, test_learn_leaderless, 0, ARRAY_SIZE(leaderless));
 	tcase_add_test(t, test_learn_after_event);
 	tcase_add_test(t, test_learn_parent);
 	tcase_add_loop_test(t, test_late_reading, 0, ARRAY_SIZE(combinations));
