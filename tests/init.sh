@@ -344,6 +344,18 @@ await()
 	exit 99
 }
 
+# worked PID SECONDS - it has had that much CPU time.
+worked()
+{
+	calc "$(cpu_seconds "$1") >= $2" >/dev/null
+}
+
+# work PID SECONDS - until it has had that much more.
+work()
+{
+	await worked "$1" "$(awk "BEGIN { print $(cpu_seconds "$1") + $2 }")"
+}
+
 # sampling PID - this profile has begun to sample: it waits for its rings; or has ended.
 sampling()
 {
