@@ -69,6 +69,37 @@ $(NOFP_CXX): $(O)/%: %.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=gnu++17 $(NOFP_FLAGS) -Wall -Wextra -Werror -Wshadow -o $@ $< $(workload_more)
 
+# What runs in virtual machines, each file static: with STATIC=1. Some have no C library, some no frame pointers.
+VM := $(O)/vm
+VM_BARE := tree
+VM_OWN := deep
+VM_SHARED := renamer storm
+VM_FILES := $(addprefix $(VM)/,guest $(VM_BARE) $(VM_OWN) $(VM_SHARED))
+VM_OBJS := $(patsubst %.c,$(O)/%.o,$(wildcard tests/vm/*.c))
+
+$(VM)/guest: $(VM_OBJS)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+
+$(addprefix $(VM)/,$(VM_BARE)): $(VM)/%: tests/vm/workloads/%.c tests/vm/workloads/bare.h
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -ffreestanding -fno-stack-protector -fcf-protection=none -fno-pie -no-pie -static \
+		-nostdlib -o $@ $<
+
+$(addprefix $(VM)/,$(VM_OWN)): $(VM)/%: tests/vm/workloads/%.c $(NOFP_HEADERS)
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -static -o $@ $<
+
+$(addprefix $(VM)/,$(VM_SHARED)): $(VM)/%: tests/workloads/%.c tests/workloads/workload.h
+	$(say) CC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -static -o $@ $<
+
+vmfiles: $(VM_FILES)
+
 tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS)
 
 # What is missing may be what this makefile needed to be read (compiler, pkg-config), so the build is another make.
@@ -110,5 +141,5 @@ fuzz: $(FUZZ_BINS)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \
 		tests/run fuzz
 
-.PHONY: tests check demo fuzz
+.PHONY: tests check demo fuzz vmfiles
 .SECONDARY: $(UNIT_BINS:=.o) $(HELPERS:=.o) $(FUZZ_TARGETS:%=$(O)/fuzz/obj/tests/fuzz/%.o)

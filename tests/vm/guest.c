@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * guest SCENARIO - what is checked inside a virtual machine, as root; it needs nothing but ./profile, the programs of
+ * tests/vm/workloads beside it, and the kernel's file systems, and runs from Linux 3.10 on.
+ *
+ * stdout is TAP, with lines for whoever started the machine: "# row: ..." and "# figure: ..." belong into its tables,
+ * "@@ADD-CPU N" asks it to plug in a CPU.
+ */
+#include "tests/vm/checks.h"
+#include "tests/vm/host.h"
+#include "tests/vm/tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned int highest_cpu;
+
+unsigned int last_cpu(void)
+{
+	return highest_cpu;
+}
+
+static void all(void)
+{
+	check_choice();
+	check_fixed();
+	check_load(true);
+	check_costs();
+	check_targets();
+	check_denied();
+	check_lockdown();
+}
+
+/* Machines that differ in their CPUs only. */
+static void cpus(void)
+{
+	check_choice();
+	check_fixed();
+	check_load(false);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} scenarios[] = {
+	{ "all", all },
+	{ "hotplug", check_hotplug },
+	{ "one", cpus },
+	{ "possible64", cpus },
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		if (argc != 2 || strcmp(argv[1], scenarios[i].name))
+			continue;
+		highest_cpu = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
+		/* Emulation makes interrupts take longer than the kernel thinks right. */
+		setting_put("perf_cpu_time_max_percent", 0);
+		scenarios[i].run();
+		return tap_end();
+	}
+	fputs("usage: guest all|hotplug|one|possible64\n", stderr);
+	return 2;
+}

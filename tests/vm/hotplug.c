@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/vm/checks.h"
+#include "tests/vm/host.h"
+#include "tests/vm/report.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HZ        199
+#define WORKED_MS 500 /* of CPU time, so that there are samples */
+
+static unsigned int added; /* the CPU that comes later, 0: not yet */
+
+static void cpu_path(char *path, size_t size, unsigned int cpu, const char *file)
+{
+	snprintf(path, size, "/sys/devices/system/cpu/cpu%u%s%s", cpu, *file ? "/" : "", file);
+}
+
+static bool turn(unsigned int cpu, bool on)
+{
+	char path[64];
+
+	cpu_path(path, sizeof(path), cpu, "online");
+	return host_write(path, on ? "1" : "0");
+}
+
+static bool cpu_is_there(void *arg)
+{
+	char path[64];
+
+	cpu_path(path, sizeof(path), *(unsigned int *)arg, "online");
+	return !access(path, F_OK);
+}
+
+static bool has_worked(void *arg)
+{
+	return load_cpu_ms(*(pid_t *)arg) >= WORKED_MS;
+}
+
+/* A task of this name keeps the CPU busy for some time. */
+static void work_on(unsigned int cpu, const char *name)
+{
+	char args[32];
+	pid_t pid;
+
+	snprintf(args, sizeof(args), "60 %u", cpu);
+	pid = load_start("tree", name, args, false);
+	await(has_worked, &pid, 30);
+	load_stop(pid);
+}
+
+/* Off for a second; and a second after it is back it is sampled again: that is what profile promises. */
+static void off_and_on(unsigned int cpu)
+{
+	tap_ok(turn(cpu, false), "CPU %u goes", cpu);
+	nap_ms(1000);
+	tap_ok(turn(cpu, true), "CPU %u comes", cpu);
+	nap_ms(1500);
+	work_on(cpu, "again");
+}
+
+/* The first time the machine gets it, then it is only offline. */
+static bool add_cpu(unsigned int cpu)
+{
+	if (!added) {
+		tap_line("@@ADD-CPU %u", cpu);
+		if (!tap_ok(await(cpu_is_there, &cpu, 30), "CPU %u is added", cpu))
+			return false;
+		added = cpu;
+	}
+	return tap_ok(turn(cpu, true), "CPU %u is turned on", cpu);
+}
+
+static void check_sampled(const struct run *r, const char *comm, const char *name)
+{
+	uint64_t samples = report_samples(r->out, comm, "");
+	uint64_t least = WORKED_MS * HZ / 1000 / 2;
+
+	if (!tap_ok(samples >= least, "%s: %" PRIu64 " samples of '%s', at least %" PRIu64, name, samples, comm, least))
+		tap_text("stderr", r->err);
+}
+
+static void sample(const char *backend, unsigned int nr_cpus)
+{
+	pid_t busy[64];
+	unsigned int cpu;
+	struct run r;
+	char name[64], args[32];
+
+	snprintf(name, sizeof(name), "hotplug, %s", backend);
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		snprintf(args, sizeof(args), "300 %u", cpu);
+		busy[cpu] = load_start("tree", "busy", args, false);
+	}
+	run_start(&r, NULL, "--backend=%s -v -f -d --stats -F %d", backend, HZ);
+	tap_ok(run_await_sampling(&r), "%s: it samples", name);
+	for (cpu = 1; cpu < nr_cpus; cpu++)
+		off_and_on(cpu);
+	if (add_cpu(nr_cpus)) {
+		nap_ms(1500);
+		work_on(nr_cpus, "added");
+	}
+	kill(r.pid, SIGINT);
+	run_end(&r);
+	check_ran(&r, name);
+	if (!strcmp(backend, "both"))
+		tap_ok(!report_book(&r, "differences_unexplained"), "%s: no difference", name);
+	tap_ok(report_book(&r, "cpus") == nr_cpus + (added ? 1 : 0), "%s: %" PRIu64 " CPUs", name,
+	       report_book(&r, "cpus"));
+	tap_ok(report_book(&r, "cpus_offline_ns") >= (nr_cpus - 1) * 1000000000ULL,
+	       "%s: CPUs were offline for %" PRIu64 " ms", name, report_book(&r, "cpus_offline_ns") / 1000000);
+	check_sampled(&r, "again;", name);
+	if (added)
+		check_sampled(&r, "added;", name);
+	tap_line("%s: %" PRIu64 " samples of %" PRIu64 " due", name, report_book(&r, "samples_taken"),
+		 report_book(&r, "samples_due"));
+	run_free(&r);
+	for (cpu = 0; cpu < nr_cpus; cpu++)
+		load_stop(busy[cpu]);
+	if (added)
+		turn(added, false);
+}
+
+void check_hotplug(void)
+{
+	unsigned int nr_cpus = last_cpu() + 1;
+
+	if (host_has_bpf()) {
+		sample("both", nr_cpus);
+		sample("bpf", nr_cpus);
+	}
+	sample("perfring", nr_cpus);
+}
