@@ -12,14 +12,18 @@
 #define MAX_MEMORY    25000 /* KB */
 #define STORM_SECONDS 4
 
-/* One run under load: the books, and with both: no difference. */
+/*
+ * One run under load: the books, and with both: no difference. Emulated, two CPUs that have no time left for it cannot
+ * copy stacks hundreds of times a second: then the rings lose some, which is told and is no subject of this.
+ */
 static void check_under_load(const char *backend, const char *unwind)
 {
 	char name[64];
 	struct run r;
 
 	snprintf(name, sizeof(name), "load, %s, %s", backend, unwind);
-	run_profile(&r, NULL, "--backend=%s --unwind=%s -f -d --stats -F 499 %d", backend, unwind, STORM_SECONDS);
+	run_profile(&r, NULL, "--backend=%s --unwind=%s -f -d --stats -F %d %d", backend, unwind,
+		    strcmp(unwind, "dwarf") ? 499 : 49, STORM_SECONDS);
 	check_ran(&r, name);
 	tap_ok(report_samples(r.out, "", "") ==
 		       report_book(&r, "samples_counted_in_kernel") + report_book(&r, "samples_counted_from_ring"),
@@ -29,7 +33,7 @@ static void check_under_load(const char *backend, const char *unwind)
 		       "%s: %" PRIu64 " samples compared, %" PRIu64 " differences explained", name,
 		       report_book(&r, "samples_compared"), report_book(&r, "differences_explained"));
 	tap_ok(report_samples(r.out, "storm", ""), "%s: it is sampled", name);
-	tap_line("memory under load: %s %s %s %ld KB", host_release(), backend, unwind, r.maxrss_kb);
+	tap_ok(r.maxrss_kb < MAX_MEMORY, "%s: %ld KB of memory", name, r.maxrss_kb);
 	run_free(&r);
 }
 

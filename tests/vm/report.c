@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/vm/report.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,10 +71,9 @@ bool check_ran(const struct run *r, const char *name)
 {
 	bool ran = !r->status && books_balance(r);
 
-	tap_ok(ran, "%s: exit status %d, %" PRIu64 " samples, the books balance, nothing is lost", name, r->status,
-	       report_book(r, "samples_taken"));
+	tap_ok(ran, "%s: exit status 0, the books balance, nothing is lost", name);
 	if (!ran) {
-		tap_line("profile %s", r->args);
+		tap_line("profile %s: exit status %d", r->args, r->status);
 		tap_text("stderr", r->err);
 	}
 	return ran;

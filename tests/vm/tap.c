@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MAX_LINE  1000
-#define MAX_LINES 25
+#define MAX_LINES 40
 
 static unsigned int nr, failed;
 
