@@ -256,11 +256,14 @@ static int open_user_only(struct capture *cap, const struct capture_event *e, pi
 		return code;
 	refused(cap, tid, e->cpu, true, code, &why);
 	cap->attr.exclude_kernel = 1;
+	cap->attr.exclude_callchain_kernel = 1; /* else 7.2 refuses it */
 	fd = open_for(&cap->attr, e, tid);
-	if (fd >= 0)
+	if (fd >= 0) {
 		cap->user_only = why;
-	else
+	} else {
 		cap->attr.exclude_kernel = 0;
+		cap->attr.exclude_callchain_kernel = cap->options->user_only;
+	}
 	return fd;
 }
 

@@ -65,6 +65,7 @@ static struct perf_event_attr trial_attr(pid_t tid, bool kernel)
 		.disabled = 1,
 		.inherit = tid >= 0,
 		.exclude_kernel = !kernel,
+		.exclude_callchain_kernel = !kernel, /* else 7.2 refuses it */
 	};
 }
 
