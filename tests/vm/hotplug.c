@@ -12,6 +12,7 @@
 #define WORKED_MS 500 /* of CPU time, so that there are samples */
 
 static unsigned int added; /* the CPU that comes later, 0: not yet */
+static bool none_is_added; /* the machine was asked for one */
 
 static void cpu_path(char *path, size_t size, unsigned int cpu, const char *file)
 {
@@ -64,9 +65,12 @@ static void off_and_on(unsigned int cpu)
 /* The first time the machine gets it, then it is only offline. */
 static bool add_cpu(unsigned int cpu)
 {
+	if (none_is_added)
+		return false;
 	if (!added) {
 		tap_line("@@ADD-CPU %u", cpu);
-		if (!tap_ok(await(cpu_is_there, &cpu, 30), "CPU %u is added", cpu))
+		none_is_added = !tap_ok(await(cpu_is_there, &cpu, 60), "CPU %u is added", cpu);
+		if (none_is_added)
 			return false;
 		added = cpu;
 	}
