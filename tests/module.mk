@@ -85,7 +85,7 @@ $(VM)/guest: $(VM_OBJS)
 $(addprefix $(VM)/,$(VM_BARE)): $(VM)/%: tests/vm/workloads/%.c tests/vm/workloads/bare.h
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(WORKLOAD_CFLAGS) -ffreestanding -fno-stack-protector -fcf-protection=none -fno-pie -no-pie -static \
+	$(Q)$(CC) $(WORKLOAD_CFLAGS) -ffreestanding -fno-stack-protector -fcf-protection=none -fno-pie -static \
 		-nostdlib -o $@ $<
 
 $(addprefix $(VM)/,$(VM_OWN)): $(VM)/%: tests/vm/workloads/%.c $(NOFP_HEADERS)
