@@ -112,8 +112,8 @@ static void check_shares(const struct stack_rows *s, const char *name)
 		for (k = 0; k < s->nr; k++) {
 			if (!ends_with(s->rows[k].stack, leaves[i].leaf))
 				continue;
-			share = (double)s->rows[k].samples / n;
-			in_kernel = s->rows[k].in_kernel;
+			share += (double)s->rows[k].samples / n;
+			in_kernel |= s->rows[k].in_kernel;
 		}
 		tap_ok(fabs(share - p) <= bound, "%s: %s has %.1f %%, within %.1f points of %.0f", name,
 		       leaves[i].leaf + 1, 100 * share, 100 * bound, 100 * p);

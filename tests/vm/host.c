@@ -98,7 +98,7 @@ int setting_get(const char *name)
 	if (!fgets(line, sizeof(line), f))
 		line[0] = 0;
 	fclose(f);
-	return atoi(line);
+	return (int)strtol(line, NULL, 10);
 }
 
 bool host_write(const char *path, const char *text)

@@ -84,11 +84,8 @@ bool check_ran(const struct run *r, const char *name)
 /* All of the parts between '|' are in @text. */
 static bool has_all(const char *text, const char *parts)
 {
-	char copy[256], *part;
-
-	snprintf(copy, sizeof(copy), "%s", parts);
-	for (part = strtok(copy, "|"); part; part = strtok(NULL, "|"))
-		if (!strstr(text, part))
+	for (; *parts; parts += strcspn(parts, "|"), parts += *parts == '|')
+		if (!memmem(text, strlen(text), parts, strcspn(parts, "|")))
 			return false;
 	return true;
 }

@@ -86,8 +86,9 @@ static void split(char *args, char **argv)
 	unsigned int argc = 1;
 	char *word;
 
-	for (word = strtok(args, " "); word && argc < MAX_ARGS; word = strtok(NULL, " "))
-		argv[argc++] = word;
+	while (argc < MAX_ARGS && (word = strsep(&args, " ")))
+		if (*word)
+			argv[argc++] = word;
 	argv[argc] = NULL;
 }
 
@@ -253,10 +254,11 @@ void load_stop(pid_t pid)
 
 uint64_t load_cpu_ms(pid_t pid)
 {
-	unsigned long user, kernel;
 	char path[64], line[1024];
 	const char *p = NULL;
+	uint64_t ticks = 0;
 	FILE *f;
+	int i;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	f = fopen(path, "re");
@@ -264,7 +266,13 @@ uint64_t load_cpu_ms(pid_t pid)
 		p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
 		fclose(f);
 	}
-	if (!p || sscanf(p, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &kernel) != 2)
+	/* Behind the name: the 12th and the 13th field are user and system time. */
+	for (i = 1; p && i <= 13; i++) {
+		p = strchr(p + 1, ' ');
+		if (p && i >= 12)
+			ticks += strtoull(p, NULL, 10);
+	}
+	if (!p)
 		die(path);
-	return (user + kernel) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK);
+	return ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
