@@ -108,6 +108,14 @@ check:
 	$(Q)$(MAKE) --no-print-directory tests
 	$(Q)O=$(O) tests/run unit lint replay live restricted
 
+# The static program on real kernels, see tests/vm/kernels. Each guest has a time limit of its own.
+vmtest:
+	$(Q)scripts/deps
+	$(Q)$(MAKE) --no-print-directory STATIC=1 vmtest-static
+
+vmtest-static: all vmfiles
+	$(Q)O=$(O) TEST_TIMEOUT=$(or $(TEST_TIMEOUT),14400) tests/run vm
+
 demo:
 	$(Q)scripts/deps
 	$(Q)$(MAKE) --no-print-directory all $(O)/tests/workloads/demo
@@ -141,5 +149,5 @@ fuzz: $(FUZZ_BINS)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \
 		tests/run fuzz
 
-.PHONY: tests check demo fuzz vmfiles
+.PHONY: tests check vmfiles vmtest vmtest-static demo fuzz
 .SECONDARY: $(UNIT_BINS:=.o) $(HELPERS:=.o) $(FUZZ_TARGETS:%=$(O)/fuzz/obj/tests/fuzz/%.o)

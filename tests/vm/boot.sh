@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154,SC2034
+#
+# Guests of qemu, without KVM: every machine can run them, some slowly.
+
+# kernel_version IMAGE - what uname -r will say there; fails where IMAGE is no kernel for this. The format of the head
+# is in Documentation/arch/x86/boot.rst of the kernel.
+kernel_version()
+{
+	local offset
+
+	[ "$(dd if="$1" bs=1 skip=514 count=4 status=none)" = HdrS ] || return
+	offset=$(od -An -tu2 -j 526 -N 2 "$1")
+	dd if="$1" bs=1 skip=$((offset + 512)) count=200 status=none | tr '\0' '\n' | sed -n '1s/ .*//p'
+} 2>/dev/null
+
+# make_initramfs FILE - of busybox, the program and all that tests need in the guest.
+make_initramfs()
+{
+	local root=$tmp/initramfs
+
+	mkdir -p "$root"/{bin,dev,proc,sys,vm} &&
+		cp "$(type -P busybox)" "$root/bin/busybox" &&
+		install -m 755 "$TOP/tests/vm/init" "$root/init" &&
+		cp -R "$O/vm/." "$TOP/tests/vm/golden" "$root/vm/" &&
+		cp "$PROFILE" "$root/vm/profile" &&
+		(cd "$root" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) >"$1" &&
+		rm -rf "$root"
+}
+
+# boot IMAGE SCENARIO ONLINE POSSIBLE - a guest with so many CPUs runs the scenario. What it printed is $tmp/guest, the
+# kernel's console $tmp/console, what qemu said $tmp/qemu. $ended is its exit status, empty where it did not end by
+# itself; $took how long it was, $booted how long until it could run something, in seconds.
+boot()
+{
+	local image=$1 cpu=max line pid output monitor start=$EPOCHREALTIME
+	local append="console=ttyS0,115200 quiet panic=-1 oops=panic mitigations=off rdinit=/init scenario=$2"
+
+	ended='' booted=''
+	[ ! -f "$image.cpu" ] || read -r cpu <"$image.cpu"
+	rm -f "$tmp"/monitor.*
+	: >"$tmp/console"
+	mkfifo "$tmp/monitor.in" "$tmp/monitor.out"
+	exec {monitor}<>"$tmp/monitor.in"
+	cat "$tmp/monitor.out" >"$tmp/monitor" &
+	exec {output}< <(exec timeout --foreground -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 \
+		-nodefaults -no-user-config -display none -no-reboot -machine pc -accel tcg,thread=multi \
+		-cpu "$cpu" -smp "$3,maxcpus=$4,sockets=$4,cores=1,threads=1" -m 1024 \
+		-kernel "$image" -initrd "$tmp/initramfs.cpio" -append "$append" \
+		-chardev "pipe,id=monitor,path=$tmp/monitor" -mon chardev=monitor \
+		-serial "file:$tmp/console" -serial stdio </dev/null 2>"$tmp/qemu")
+	pid=$!
+	children+=("$pid")
+	while IFS= read -r -u "$output" line; do
+		line=${line%$'\r'}
+		case $line in
+		@@BEGIN) booted=$(seconds_since "$start") ;;
+		"@@ADD-CPU "*) add_cpu "${line#* }" "${cpu%%,*}" >&"$monitor" ;;
+		"@@END "*) ended=${line#* } && echo quit >&"$monitor" ;;
+		*) printf '%s\n' "$line" ;;
+		esac
+	done >"$tmp/guest"
+	wait "$pid"
+	[ $? -ne 124 ] || echo "ended after ${VM_TIMEOUT:-300} s, the time limit" >>"$tmp/qemu"
+	took=$(seconds_since "$start")
+	exec {output}<&- {monitor}>&-
+}
+
+# add_cpu NUMBER MODEL - the monitor's command that plugs in this CPU.
+add_cpu()
+{
+	echo "device_add $2-x86_64-cpu,id=cpu$(($1)),socket-id=$(($1)),core-id=0,thread-id=0"
+}
+
+seconds_since()
+{
+	awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }'
+}

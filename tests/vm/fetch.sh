@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154,SC2034
+#
+# fetch_kernel SUITE IMAGE - the kernel for virtual machines of a suite of Debian becomes the file IMAGE; $why when not.
+#
+# From where this machine has its packages; apt has lists and folders of its own for it, in $tmp, and verifies what it
+# gets as ever. Nothing is installed.
+
+# debian_mirrors - where the machine's own sources have Debian from, a line each.
+debian_mirrors()
+{
+	# shellcheck disable=SC2016 # for apt-get
+	apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' | sed -n 's/^Debian|//p' | sort -u
+}
+
+# depended PACKAGE PREFIX - the package called PREFIX and a version that this one depends on.
+depended()
+{
+	apt-cache "${apt_options[@]}" depends "$1" | sed -nE "s/^ *Depends: ($2-[0-9][^ ]*)$/\\1/p" | head -n 1
+}
+
+# unpack_kernel PACKAGE FOLDER - its image is the file FOLDER/vmlinuz.
+unpack_kernel()
+{
+	local found
+
+	(cd "$2" && apt-get "${apt_options[@]}" -q download "$1") || return
+	dpkg-deb --extract "$2"/*.deb "$2/root" || return
+	found=$(find "$2/root/boot" "$2"/root/usr/lib/modules/* -maxdepth 1 -type f -name 'vmlinuz*' 2>/dev/null)
+	[ -f "$found" ] || { echo "no image, or more than one, in $1: $found"; return 1; }
+	mv "$found" "$2/vmlinuz"
+}
+
+# try_mirror URI SUITE FOLDER - FOLDER/vmlinuz is the kernel of this suite.
+try_mirror()
+{
+	local image binary
+	local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+	local apt_options=(
+		-o Dir::State="$3" -o Dir::State::status="$3/status" -o Dir::Cache="$3"
+		-o Dir::Etc::sourcelist="$3/sources.list" -o Dir::Etc::sourceparts=-
+		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=-
+		-o Acquire::Languages=none -o APT::Update::Error-Mode=any
+	)
+
+	rm -rf "$3"
+	mkdir -p "$3/root" "$3/lists/partial" "$3/archives/partial"
+	: >"$3/status"
+	echo "deb [arch=amd64 target=Packages signed-by=$keyring] $1 $2 main" >"$3/sources.list"
+	apt-get "${apt_options[@]}" -q update || return
+	image=$(depended linux-image-cloud-amd64 linux-image)
+	[ -n "$image" ] || { echo "linux-image-cloud-amd64 depends on no image"; return 1; }
+	binary=$(depended "$image" linux-binary) # newer ones keep the image there
+	unpack_kernel "${binary:-$image}" "$3"
+}
+
+fetch_kernel()
+{
+	local mirror folder=$tmp/fetch
+
+	why="no mirror of Debian is known to apt"
+	while read -r mirror; do
+		if try_mirror "$mirror" "$1" "$folder" >"$tmp/fetch.log" 2>&1; then
+			mkdir -p "$(dirname "$2")"
+			cp "$folder/vmlinuz" "$2.new"
+			mv "$2.new" "$2"
+			rm -rf "$folder"
+			return 0
+		fi
+		why="$1 cannot be fetched from $mirror"
+	done < <(debian_mirrors)
+	return 1
+}
