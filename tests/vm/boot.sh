@@ -29,47 +29,56 @@ make_initramfs()
 }
 
 # boot IMAGE SCENARIO ONLINE POSSIBLE - a guest with so many CPUs runs the scenario. What it printed is $tmp/guest, the
-# kernel's console $tmp/console, what qemu said $tmp/qemu. $ended is its exit status, empty where it did not end by
-# itself; $took how long it was, $booted how long until it could run something, in seconds.
+# kernel's console $tmp/console, what qemu said $tmp/monitor and $tmp/qemu. $ended is its exit status, empty where it
+# did not end by itself; $took how long it was, $booted how long until it could run something, in seconds.
 boot()
 {
-	local image=$1 cpu=max line pid output monitor start=$EPOCHREALTIME
+	local image=$1 cpu=max line pid output monitor replies start=$EPOCHREALTIME
+	# Interrupted behind cmpxchg16b, guests of qemu 7.2 may have any flags, and panic; kernels do without. Newer ones
+	# let CPUs be plugged in only where they know whose guest they are (6.12.107 and 7.2.13 do so): qemu's as such they
+	# do not, but VMware's, by the serial number and a port that qemu has, if there is no flag of another one.
+	local flags=-cx16,-hypervisor
 	local append="console=ttyS0,115200 quiet panic=-1 oops=panic mitigations=off rdinit=/init scenario=$2"
 
 	ended='' booted=''
 	[ ! -f "$image.cpu" ] || read -r cpu <"$image.cpu"
-	rm -f "$tmp"/monitor.*
+	rm -f "$tmp"/monitor*
 	: >"$tmp/console"
 	mkfifo "$tmp/monitor.in" "$tmp/monitor.out"
-	exec {monitor}<>"$tmp/monitor.in"
-	cat "$tmp/monitor.out" >"$tmp/monitor" &
+	exec {monitor}<>"$tmp/monitor.in" {replies}<>"$tmp/monitor.out" # for both ways: without waiting for qemu
+	echo '{"execute": "qmp_capabilities"}' >&"$monitor"
 	exec {output}< <(exec timeout --foreground -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 \
-		-nodefaults -no-user-config -display none -no-reboot -machine pc -accel tcg,thread=multi \
-		-cpu "$cpu" -smp "$3,maxcpus=$4,sockets=$4,cores=1,threads=1" -m 1024 \
+		-nodefaults -no-user-config -display none -no-reboot -machine pc -accel tcg,thread=multi -m 1024 \
+		-cpu "$cpu,$flags" -smbios type=1,serial=VMware \
+		-smp "$3,maxcpus=$4,sockets=$4,cores=1,threads=1" \
 		-kernel "$image" -initrd "$tmp/initramfs.cpio" -append "$append" \
-		-chardev "pipe,id=monitor,path=$tmp/monitor" -mon chardev=monitor \
+		-chardev "pipe,id=monitor,path=$tmp/monitor" -mon chardev=monitor,mode=control \
 		-serial "file:$tmp/console" -serial stdio </dev/null 2>"$tmp/qemu")
 	pid=$!
 	children+=("$pid")
-	while IFS= read -r -u "$output" line; do
+	while IFS= read -r -u "$output" line || [ -n "$line" ]; do
 		line=${line%$'\r'}
 		case $line in
 		@@BEGIN) booted=$(seconds_since "$start") ;;
 		"@@ADD-CPU "*) add_cpu "${line#* }" "${cpu%%,*}" >&"$monitor" ;;
-		"@@END "*) ended=${line#* } && echo quit >&"$monitor" ;;
+		"@@END "*) ended=${line#* } && echo '{"execute": "quit"}' >&"$monitor" ;;
 		*) printf '%s\n' "$line" ;;
 		esac
 	done >"$tmp/guest"
 	wait "$pid"
 	[ $? -ne 124 ] || echo "ended after ${VM_TIMEOUT:-300} s, the time limit" >>"$tmp/qemu"
 	took=$(seconds_since "$start")
-	exec {output}<&- {monitor}>&-
+	while IFS= read -r -t 0.1 -u "$replies" line; do
+		printf '%s\n' "$line"
+	done >"$tmp/monitor"
+	exec {output}<&- {monitor}>&- {replies}<&-
 }
 
-# add_cpu NUMBER MODEL - the monitor's command that plugs in this CPU.
+# add_cpu NUMBER MODEL - the command that plugs in this CPU.
 add_cpu()
 {
-	echo "device_add $2-x86_64-cpu,id=cpu$(($1)),socket-id=$(($1)),core-id=0,thread-id=0"
+	[[ $1 =~ ^[0-9]{1,4}$ ]] && printf '{"execute": "device_add", "arguments": {"driver": "%s-x86_64-cpu", "id": "cpu%d",
+		"socket-id": %d, "core-id": 0, "thread-id": 0}}\n' "$2" "$1" "$1"
 }
 
 seconds_since()
