@@ -116,6 +116,8 @@ vmtest:
 vmtest-static: all vmfiles
 	$(Q)O=$(O) TEST_TIMEOUT=$(or $(TEST_TIMEOUT),14400) tests/run vm
 
+.PHONY: vmtest vmtest-static
+
 demo:
 	$(Q)scripts/deps
 	$(Q)$(MAKE) --no-print-directory all $(O)/tests/workloads/demo
