@@ -151,5 +151,5 @@ fuzz: $(FUZZ_BINS)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \
 		tests/run fuzz
 
-.PHONY: tests check vmfiles vmtest vmtest-static demo fuzz
+.PHONY: tests check vmfiles demo fuzz
 .SECONDARY: $(UNIT_BINS:=.o) $(HELPERS:=.o) $(FUZZ_TARGETS:%=$(O)/fuzz/obj/tests/fuzz/%.o)

@@ -60,7 +60,7 @@ boot()
 		line=${line%$'\r'}
 		case $line in
 		@@BEGIN) booted=$(seconds_since "$start") ;;
-		"@@ADD-CPU "*) add_cpu "${line#* }" "${cpu%%,*}" >&"$monitor" ;;
+		*"@@ADD-CPU "*) add_cpu "${line##*@@ADD-CPU }" "${cpu%%,*}" >&"$monitor" ;;
 		"@@END "*) ended=${line#* } && echo '{"execute": "quit"}' >&"$monitor" ;;
 		*) printf '%s\n' "$line" ;;
 		esac

@@ -25,8 +25,8 @@ unpack_kernel()
 	local found
 
 	(cd "$2" && apt-get "${apt_options[@]}" -q download "$1") || return
-	dpkg-deb --extract "$2"/*.deb "$2/root" || return
-	found=$(find "$2/root/boot" "$2"/root/usr/lib/modules/* -maxdepth 1 -type f -name 'vmlinuz*' 2>/dev/null)
+	dpkg-deb --extract "$2"/*.deb "$2/unpacked" || return
+	found=$(find "$2/unpacked/boot" "$2"/unpacked/usr/lib/modules/* -maxdepth 1 -type f -name 'vmlinuz*' 2>/dev/null)
 	[ -f "$found" ] || { echo "no image, or more than one, in $1: $found"; return 1; }
 	mv "$found" "$2/vmlinuz"
 }
@@ -44,7 +44,7 @@ try_mirror()
 	)
 
 	rm -rf "$3"
-	mkdir -p "$3/root" "$3/lists/partial" "$3/archives/partial"
+	mkdir -p "$3/lists/partial" "$3/archives/partial"
 	: >"$3/status"
 	echo "deb [arch=amd64 target=Packages signed-by=$keyring] $1 $2 main" >"$3/sources.list"
 	apt-get "${apt_options[@]}" -q update || return
