@@ -31,6 +31,7 @@ cleanup()
 {
 	local pid each
 
+	trap '' INT TERM HUP # timeout(1) sends two
 	for each in ${saved[@]+"${saved[@]}"}; do
 		echo "${each#*=}" >"$settings/${each%%=*}"
 	done
