@@ -5,6 +5,7 @@
  */
 #include "backend-bpf/offsets.h"
 #include "backend-bpf/source.h"
+#include "compat/bpf_map.h"
 #include "compat/kernel.h"
 #include "core/backend.h"
 #include "core/callchain.h"
@@ -79,6 +80,18 @@ static int bpf_error(struct err *err, int code, const char *what)
 	return cause_err(err, code, &why, "%s", what);
 }
 
+/* Of the smallest map or program there is: what is wrong with that is its type, which came with Linux @since. */
+static int probe_error(struct err *err, int code, const char *what, const char *since)
+{
+	struct cause why;
+
+	cause_of_bpf(&host_here, code, &why);
+	if (code != -EINVAL || *why.text)
+		return bpf_error(err, code, what);
+	snprintf(why.text, sizeof(why.text), "before Linux %s, or built without CONFIG_PERF_EVENTS", since);
+	return cause_err(err, code, &why, "%s", what);
+}
+
 /* Return: how many may ever be there, as the kernel counts them in its maps; -errno, described. */
 static int possible_cpus(struct err *err)
 {
@@ -104,13 +117,13 @@ static int bpf_probe(bool forced, struct err *err)
 	libbpf_set_print(keep_warning);
 	fd = bpf_map_create(BPF_MAP_TYPE_STACK_TRACE, NULL, sizeof(__u32), sizeof(__u64), 1, NULL);
 	if (fd < 0)
-		return bpf_error(err, -errno, "cannot create a BPF stack map");
+		return probe_error(err, -errno, "cannot create a BPF stack map", "4.6");
 	close(fd);
 	if (possible_cpus(err) < 0)
 		return err->code;
 	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "GPL", nothing, ARRAY_SIZE(nothing), NULL);
 	if (fd < 0)
-		return bpf_error(err, -errno, "cannot load a BPF program for perf events");
+		return probe_error(err, -errno, "cannot load a BPF program for perf events", "4.9");
 	close(fd);
 	if (kernel_pid_namespace(NULL) &&
 	    libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_get_ns_current_pid_tgid, NULL) != 1)
@@ -526,23 +539,13 @@ static int clear_counts(struct backend *b, unsigned int set)
 	return clear_map(bpf_map__fd(b->sets[set].counts), &key, &next, sizeof(key));
 }
 
-/* Kernels before 4.16 do not tell which entries a stack map has. */
 static int clear_stacks(struct backend *b, unsigned int set)
 {
-	__u32 key = UINT32_MAX, next, nr = bpf_map__max_entries(b->sets[set].stacks);
-	int fd = bpf_map__fd(b->sets[set].stacks), rc = clear_map(fd, &key, &next, sizeof(key));
-	__u64 id, buckets = 1;
+	const struct bpf_map *stacks = b->sets[set].stacks;
+	__u32 key = UINT32_MAX, next;
+	int rc = clear_map(bpf_map__fd(stacks), &key, &next, sizeof(key));
 
-	if (rc != -EINVAL)
-		return rc;
-	while (buckets < nr) /* as the kernel rounds it up */
-		buckets *= 2;
-	for (id = 0; id < buckets; id++) {
-		key = (__u32)id;
-		if (bpf_map_delete_elem(fd, &key) && errno != ENOENT)
-			return -errno;
-	}
-	return 0;
+	return rc == -EINVAL ? kernel_clear_stack_map(bpf_map__fd(stacks), bpf_map__max_entries(stacks)) : rc;
 }
 
 static int clear_set(struct backend *b, unsigned int set)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/kernel.h"
 
+#include "compat/capability.h"
+#include "core/host.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,6 +19,8 @@
 #define PID_INIT_INO 0xEFFFFFFCU /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
 #define MINOR_BITS   20          /* MINORBITS, include/linux/kdev_t.h */
 
+#define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH, include/uapi/linux/perf_event.h */
+
 bool kernel_release_bpf_taints(const char *release)
 {
 	return !strncmp(release, "3.10.0-", 7) && strstr(release, ".el7");
@@ -26,6 +31,43 @@ bool kernel_bpf_taints(void)
 	struct utsname u;
 
 	return !uname(&u) && kernel_release_bpf_taints(u.release);
+}
+
+bool kernel_release_locks_maps(const char *release)
+{
+	unsigned long major, minor;
+	char *end;
+
+	if (*release < '0' || *release > '9')
+		return false;
+	major = strtoul(release, &end, 10);
+	if (*end != '.' || end[1] < '0' || end[1] > '9')
+		return false;
+	minor = strtoul(end + 1, NULL, 10);
+	return major < 5 || (major == 5 && minor < 11);
+}
+
+bool kernel_locks_maps(const struct host *host)
+{
+	char text[64];
+
+	return host_read(host->proc, "sys/kernel/osrelease", text, sizeof(text)) > 0 && kernel_release_locks_maps(text);
+}
+
+bool kernel_has_perfmon(const struct host *host)
+{
+	long long last;
+
+	return host_setting(host, "kernel/cap_last_cap", &last) || last >= CAP_BPF;
+}
+
+unsigned int kernel_max_stack(const struct host *host)
+{
+	long long max;
+
+	if (host_setting(host, "kernel/perf_event_max_stack", &max))
+		return MAX_STACK;
+	return max < 0 ? 0 : max > INT_MAX ? INT_MAX : (unsigned int)max;
 }
 
 /* Since 6.11; 5 is PIDFD_GET_PID_NAMESPACE, include/uapi/linux/pidfd.h. */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct host;
+
 /**
  * kernel_bpf_taints() - would the first bpf(2) call taint this host?
  *
@@ -15,6 +17,29 @@ bool kernel_bpf_taints(void);
 
 /** kernel_release_bpf_taints() - the same for a given uname release, "3.10.0-1160.el7.x86_64". */
 bool kernel_release_bpf_taints(const char *release);
+
+/**
+ * kernel_locks_maps() - does each BPF map count as locked memory (RLIMIT_MEMLOCK)? Until 5.10; then as memory of its
+ * cgroup. What a limit is too low for is only told by EPERM, which has other reasons, too.
+ * Of the release that /proc tells; without one: no.
+ */
+bool kernel_locks_maps(const struct host *host);
+
+/** kernel_release_locks_maps() - the same for a given release, "5.10.0-28-amd64". */
+bool kernel_release_locks_maps(const char *release);
+
+/**
+ * kernel_has_perfmon() - are there CAP_PERFMON and CAP_BPF (since 5.8)? Before, CAP_SYS_ADMIN stands for both, and
+ * before 3.16 root has bits in its sets for capabilities that there are not. Yes, if nothing tells.
+ */
+bool kernel_has_perfmon(const struct host *host);
+
+/**
+ * kernel_max_stack() - entries of a callchain, markers included, and of a stack map's value: the setting
+ * kernel.perf_event_max_stack, which came with 4.8 as did perf_event_attr.sample_max_stack. Before, 127 is compiled in
+ * (PERF_MAX_STACK_DEPTH), and 4.1 to 4.7 accept the field, but take no notice of it: see callchain_limit().
+ */
+unsigned int kernel_max_stack(const struct host *host);
 
 /** struct kernel_pidns - a pid namespace, as bpf_get_ns_current_pid_tgid() takes it. */
 struct kernel_pidns {

@@ -1,1 +1,1 @@
-LIB_SRCS += compat/perf_open.c compat/kernel.c
+LIB_SRCS += compat/bpf_map.c compat/files.c compat/kernel.c compat/perf_open.c

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/callchain.h"
 
-#include "core/host.h"
+#include "compat/kernel.h"
 
 #include <linux/perf_event.h>
 
@@ -12,12 +12,11 @@ static bool is_marker(uint64_t ip)
 
 unsigned int callchain_asked(const struct host *host)
 {
-	long long max;
+	unsigned int max = kernel_max_stack(host);
 
-	/* Absent before 4.8: 127 is compiled in there. */
-	if (host_setting(host, "kernel/perf_event_max_stack", &max) || max >= CALLCHAIN_ASKED + 2)
+	if (max >= CALLCHAIN_ASKED + 2)
 		return CALLCHAIN_ASKED;
-	return max > 4 ? (unsigned int)max - 2 : 2;
+	return max > 4 ? max - 2 : 2;
 }
 
 void callchain_entry(const uint64_t *ips, uint64_t nr, struct stack *out)

@@ -42,7 +42,7 @@ struct rights {
 	bool known;     /* these are */
 	bool in_userns; /* they are of a user namespace: perf and bpf ask for those of the host */
 	bool filtered;  /* there is a seccomp filter */
-	bool fine;      /* the kernel has CAP_PERFMON and CAP_BPF (since 5.8) */
+	bool fine;      /* the kernel has CAP_PERFMON and CAP_BPF */
 };
 
 static void __attribute__((format(printf, 2, 3))) say(char text[CAUSE_LEN], const char *fmt, ...)
@@ -99,10 +99,8 @@ static bool in_userns(const struct host *host)
 static void read_rights(const struct host *host, struct rights *out)
 {
 	char text[8];
-	long long last;
 
-	*out = (struct rights){ .in_userns = in_userns(host) };
-	out->fine = host_setting(host, "kernel/cap_last_cap", &last) || last >= CAP_BPF;
+	*out = (struct rights){ .in_userns = in_userns(host), .fine = kernel_has_perfmon(host) };
 	out->filtered = !host_task_field(host, "self", "Seccomp", text, sizeof(text)) && !strcmp(text, "2");
 	out->known = !read_caps(host, "self", "CapEff", &out->effective) &&
 		     !read_caps(host, "self", "CapPrm", &out->permitted);
@@ -110,7 +108,6 @@ static void read_rights(const struct host *host, struct rights *out)
 		out->effective = out->permitted = 0;
 }
 
-/* Root has a bit for capabilities that the kernel does not know, before 3.16. */
 static bool has(const struct rights *r, int cap)
 {
 	return r->effective & BIT_OF(cap) && (r->fine || cap < CAP_PERFMON);
@@ -364,21 +361,6 @@ void cause_of_ring(const struct host *host, int code, struct cause *out)
 
 /* ---- BPF */
 
-/* Until 5.10 each map counts as locked memory. */
-static bool counts_maps(const struct host *host)
-{
-	uint64_t major, minor;
-	const char *s;
-	char text[64];
-
-	if (host_read(host->proc, "sys/kernel/osrelease", text, sizeof(text)) <= 0)
-		return false;
-	s = text;
-	if (parse_digits(&s, 10, INT_MAX, &major) || *s++ != '.' || parse_digits(&s, 10, INT_MAX, &minor))
-		return false;
-	return major < 5 || (major == 5 && minor < 11);
-}
-
 /* What is missing; NULL: nothing. */
 static const struct grant *bpf_lacks(const struct rights *r)
 {
@@ -438,7 +420,7 @@ static void explain_bpf_refused(const struct host *host, struct cause *out)
 		return;
 	if (is_filtered(&r, &call_bpf, -EPERM, out))
 		return;
-	if (getrlimit(RLIMIT_MEMLOCK, &rl) || rl.rlim_cur == RLIM_INFINITY || !counts_maps(host)) {
+	if (getrlimit(RLIMIT_MEMLOCK, &rl) || rl.rlim_cur == RLIM_INFINITY || !kernel_locks_maps(host)) {
 		explain_lockdown(host, out);
 		return;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/file_search.h"
 
+#include "compat/files.h"
 #include "core/privileges.h"
 #include "core/symbols/elf.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -349,9 +349,9 @@ int file_copy(int fd, uint64_t max)
 		return -errno;
 	if (st.st_size > 0 && (uint64_t)st.st_size > max)
 		return -EFBIG;
-	copy = memfd_create("copy", MFD_CLOEXEC);
+	copy = file_in_memory("copy");
 	if (copy < 0)
-		return -errno;
+		return copy;
 	rc = copy_bytes(fd, copy, max);
 	if (rc)
 		close(copy);

@@ -78,7 +78,8 @@ int file_open_build(const char *path, const struct build_id *id, struct found_fi
 
 /**
  * file_copy() - the bytes of @fd, in memory. @max: bytes that it may have
- * Return: a descriptor, as that of a found file; -EFBIG; -EIO; -EBADF; -ENOSPC; -errno of memfd_create(2) (since 3.17).
+ * Return: a descriptor, as that of a found file; -EFBIG; -EIO; -EBADF; -ENOSPC; -errno of
+ * file_in_memory().
  */
 int file_copy(int fd, uint64_t max);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/output.h"
 
+#include "compat/files.h"
 #include "core/number.h"
 #include "core/privileges.h"
 
@@ -58,12 +59,9 @@ static int open_unnamed(struct output *o, const struct stat *old, struct err *er
 	if (!folder)
 		return err_sys(err, -ENOMEM, "cannot write '%s'", o->path);
 	/* Without /proc nothing could give it a name. */
-	if (!access("/proc/self/fd", F_OK)) {
-		fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-		code = -errno;
-	}
-	/* Not every file system has it (EOPNOTSUPP), and kernels before 3.11 take it for O_DIRECTORY (EISDIR). */
-	if (fd < 0 && (code == -EOPNOTSUPP || code == -EISDIR || code == -ENOENT)) {
+	if (!access("/proc/self/fd", F_OK))
+		code = fd = file_without_name(folder);
+	if (code == -EOPNOTSUPP) {
 		if (asprintf(&o->temp, "%s/.profile-XXXXXX", folder) < 0)
 			o->temp = NULL;
 		fd = o->temp ? mkostemp(o->temp, O_CLOEXEC) : -1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/pinned.h"
 
+#include "compat/bpf_map.h"
 #include "core/clock.h"
 #include "core/grow.h"
 #include "core/hash.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -36,27 +36,10 @@ struct pinned {
 	size_t nr, cap;
 };
 
-/* Not with libbpf, for two calls: the ring does without it. */
-static int bpf(int cmd, union bpf_attr *attr)
-{
-	int rc = (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-
-	return rc < 0 ? -errno : rc;
-}
-
 /* The system call needs a right; the path, and the file there, the caller's own. */
-static int get_object(union bpf_attr *attr)
-{
-	uint64_t effective = privileges_only(PRIVILEGES_BPF);
-	int fd = bpf(BPF_OBJ_GET, attr);
-
-	privileges_back(effective);
-	return fd;
-}
-
 static int get_map(const char *path)
 {
-	union bpf_attr attr;
+	uint64_t effective;
 	struct statfs fs;
 	int fd;
 
@@ -64,14 +47,10 @@ static int get_map(const char *path)
 		return -errno;
 	if ((uint64_t)fs.f_type != BPF_FS_MAGIC) /* where BPF_OBJ_GET would speak of permissions */
 		return -EINVAL;
-	memset(&attr, 0, sizeof(attr));
-	attr.pathname = (uint64_t)(uintptr_t)path;
-	attr.file_flags = BPF_F_RDONLY; /* since 4.15 */
-	fd = get_object(&attr);
-	if (fd != -EINVAL)
-		return fd;
-	attr.file_flags = 0;
-	return get_object(&attr);
+	effective = privileges_only(PRIVILEGES_BPF);
+	fd = kernel_open_pinned_map(path);
+	privileges_back(effective);
+	return fd;
 }
 
 /* "key_size:\t8" of /proc/self/fdinfo, which tells it on all kernels that have such maps. */
@@ -180,17 +159,6 @@ static struct seen *find(struct pinned *p, uint64_t id, bool *is_new)
 	return &v[p->nr++];
 }
 
-static bool look(const struct pinned *p, uint64_t id)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_fd = (uint32_t)p->fd;
-	attr.key = (uint64_t)(uintptr_t)&id;
-	attr.value = (uint64_t)(uintptr_t)p->value;
-	return !bpf(BPF_MAP_LOOKUP_ELEM, &attr);
-}
-
 /* Samples are read many at a time: what was looked up after all of them were taken serves them all. */
 bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 {
@@ -203,7 +171,7 @@ bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 		*unsure |= s->changes || time <= s->since_ns;
 		return s->has;
 	}
-	has = look(p, id);
+	has = !kernel_map_lookup(p->fd, &id, p->value);
 	if (!s) {
 		*unsure = true;
 		return has;

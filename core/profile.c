@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* profile: sample, count, name, report. The only file that prints and exits. */
+#include "compat/kernel.h"
 #include "core/account.h"
 #include "core/capture.h"
 #include "core/cgroup.h"
@@ -332,6 +333,10 @@ static void tell_limits(const struct capture *cap)
 	if (cap->host->foreign && !o->input)
 		fputs("profile: /proc is of another PID namespace than this process, mount one of its own: what runs "
 		      "already is without symbols, and from the rings without names\n",
+		      stderr);
+	if (!o->input && cap->backends[0].ops->in_kernel && kernel_bpf_taints())
+		fputs("WARNING: bpf(2), which --backend asked for, is a technology preview of this kernel: that is "
+		      "tainted now, until it is booted anew.\n",
 		      stderr);
 	if (o->verbose && cap->kept.code)
 		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);

@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "compat/kernel.h"
+#include "core/host.h"
 
 #include <sched.h>
 #include <sys/stat.h>
@@ -35,6 +36,83 @@ static const struct {
 START_TEST(test_releases)
 {
 	ck_assert_int_eq(kernel_release_bpf_taints(releases[_i].release), releases[_i].taints);
+}
+END_TEST
+
+static const struct {
+	const char *release;
+	bool locks;
+} locking[] = {
+	{ "3.10.0-1160.el7.x86_64", true },
+	{ "4.19.108", true },
+	{ "5.4.286", true },
+	{ "5.10.0-28-amd64\n", true },
+	{ "5.10", true },
+	{ "0.99", true },
+	{ "5.11.0", false },
+	{ "5.100.1", false },
+	{ "6.1.0-18-amd64\n", false },
+	{ "10.2", false },
+	{ "50.4", false },
+	{ "", false },
+	{ "5", false },
+	{ "5.", false },
+	{ "5.x", false },
+	{ "5.-1", false },
+	{ "5. 4", false },
+	{ "5-4", false },
+	{ ".4", false },
+	{ " 5.4", false },
+	{ "-5.4", false },
+	{ "+5.4", false },
+	{ "v5.4", false },
+	{ "99999999999999999999999.1", false },
+	{ "5.99999999999999999999999", false },
+};
+
+START_TEST(test_locking)
+{
+	ck_assert_int_eq(kernel_release_locks_maps(locking[_i].release), locking[_i].locks);
+}
+END_TEST
+
+/* NULL: no such file. */
+static const struct {
+	const char *osrelease, *cap_last_cap, *max_stack;
+	bool locks, perfmon;
+	unsigned int deepest;
+} hosts[] = {
+	{ NULL, NULL, NULL, false, true, 127 },
+	{ "", "", "", false, true, 127 },
+	{ "x\n", "x\n", "x\n", false, true, 127 },
+	{ "3.10.0-1160.el7.x86_64\n", "36\n", NULL, true, false, 127 },
+	{ "4.9.115\n", "37\n", "127\n", true, false, 127 },
+	{ "5.8.0\n", "39\n", "60\n", true, true, 60 },
+	{ "6.18.0\n", "40\n", "655360\n", false, true, 655360 },
+	{ "6.18.0\n", "38\n", "0\n", false, false, 0 },
+	{ "6.18.0\n", "-1\n", "-1\n", false, false, 0 },
+	{ "6.18.0\n", "40\n", "99999999999\n", false, true, INT32_MAX },
+	{ "6.18.0\n", "40\n", "127 1\n", false, true, 127 },
+};
+
+static void write_setting(const char *top, const char *name, const char *text)
+{
+	if (text)
+		unit_write(top, name, text, strlen(text));
+}
+
+START_TEST(test_hosts)
+{
+	char *top = unit_tmpdir();
+	const struct host host = { .proc = top, .sys = top };
+
+	write_setting(top, "sys/kernel/osrelease", hosts[_i].osrelease);
+	write_setting(top, "sys/kernel/cap_last_cap", hosts[_i].cap_last_cap);
+	write_setting(top, "sys/kernel/perf_event_max_stack", hosts[_i].max_stack);
+	ck_assert_int_eq(kernel_locks_maps(&host), hosts[_i].locks);
+	ck_assert_int_eq(kernel_has_perfmon(&host), hosts[_i].perfmon);
+	ck_assert_uint_eq(kernel_max_stack(&host), hosts[_i].deepest);
+	unit_rmdir(top);
 }
 END_TEST
 
@@ -99,6 +177,8 @@ int main(void)
 	TCase *tc = tcase_create("kernel");
 
 	tcase_add_loop_test(tc, test_releases, 0, ARRAY_SIZE(releases));
+	tcase_add_loop_test(tc, test_locking, 0, ARRAY_SIZE(locking));
+	tcase_add_loop_test(tc, test_hosts, 0, ARRAY_SIZE(hosts));
 	tcase_add_test(tc, test_this_host);
 	tcase_add_test(tc, test_pid_namespace);
 	suite_add_tcase(s, tc);
