@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LINUX(major, minor) ((major)*1000 + (minor))
@@ -342,8 +343,57 @@ static inline int insn_answer(int version, const struct bpf_insn *in)
 	if (in->code == (BPF_JMP | BPF_CALL))
 		return (uint64_t)in->imm >= GROWN(helpers, version) ? -EINVAL : 0;
 	if (in->code == (BPF_LD | BPF_IMM | BPF_DW) && in->src_reg > BPF_PSEUDO_MAP_FD)
-		return version < LINUX(5, 2) ? -EINVAL : 0;                            /* BPF_PSEUDO_MAP_VALUE */
-	return insn_is_jump(in) && in->off < 0 && version < LINUX(5, 3) ? -EINVAL : 0; /* loops */
+		return version < LINUX(5, 2) ? -EINVAL : 0; /* BPF_PSEUDO_MAP_VALUE */
+	return 0;
+}
+
+#define INSN_OPEN 1 /* a way from the first instruction goes through it */
+#define INSN_DONE 2
+
+/* Where it goes on: the @i-th way, 0 or 1; SIZE_MAX: there is none. */
+static inline size_t insn_next(const struct bpf_insn *insns, size_t at, unsigned int i)
+{
+	const struct bpf_insn *in = &insns[at];
+	bool jump = insn_is_jump(in);
+
+	if (in->code == (BPF_JMP | BPF_EXIT) || (i && !jump))
+		return SIZE_MAX;
+	if (jump && (i || in->code == (BPF_JMP | BPF_JA)))
+		return i && in->code == (BPF_JMP | BPF_JA) ? SIZE_MAX : (size_t)((int64_t)at + 1 + in->off);
+	return at + (in->code == (BPF_LD | BPF_IMM | BPF_DW) ? 2 : 1);
+}
+
+/* A way that comes back to where it was: one jump backwards is none. As check_cfg() of kernel/bpf/verifier.c. */
+static inline bool program_loops(const struct bpf_insn *insns, size_t nr)
+{
+	unsigned char *state = calloc(nr, 1), *ways = calloc(nr, 1);
+	size_t *path = calloc(nr, sizeof(*path)), len = 1, next;
+	bool loops = false;
+
+	if (!state || !ways || !path)
+		abort();
+	state[0] = INSN_OPEN;
+	while (len && !loops) {
+		size_t at = path[len - 1];
+
+		if (ways[at] == 2) {
+			state[at] = INSN_DONE;
+			len--;
+			continue;
+		}
+		next = insn_next(insns, at, ways[at]++);
+		if (next >= nr)
+			continue;
+		loops = state[next] == INSN_OPEN;
+		if (!state[next]) {
+			state[next] = INSN_OPEN;
+			path[len++] = next;
+		}
+	}
+	free(state);
+	free(ways);
+	free(path);
+	return loops;
 }
 
 /**
@@ -364,7 +414,7 @@ static inline int program_answer(int version, int long_program, uint32_t type, c
 		rc = insn_answer(version, &insns[i]);
 		i += insns[i].code == (BPF_LD | BPF_IMM | BPF_DW); /* its second half */
 	}
-	return rc;
+	return !rc && version < LINUX(5, 3) && program_loops(insns, nr) ? -EINVAL : rc;
 }
 
 #define BPF_ATTR_ROOM 256 /* bytes of union bpf_attr that are looked at */
