@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The programs that are built into profile, before anything is loaded: each is made of nothing that came later than the
+ * oldest kernel it is meant for. What only a verifier can tell real kernels have to.
+ */
+#include "tests/unit/unit.h"
+
+#include "tests/kernels.h"
+
+#include <bpf/libbpf.h>
+
+#include "bpf/profile.skel.h"
+
+/* The oldest for each; what filters by mount namespace needs the kernel's BTF, and who numbers tasks a helper of 5.7.
+ */
+static const struct {
+	const char *program;
+	int since;
+} programs[] = {
+	{ "count_sample", LINUX(4, 9) },
+	{ "count_sample_in_cgroup", LINUX(4, 18) },
+	{ "count_sample_in_mntns", LINUX(4, 9) },
+	{ "count_sample_in_both", LINUX(4, 18) },
+	{ "count_sample_here", LINUX(5, 7) },
+	{ "count_sample_here_in_cgroup", LINUX(5, 7) },
+	{ "count_sample_here_in_mntns", LINUX(5, 7) },
+	{ "count_sample_here_in_both", LINUX(5, 7) },
+};
+
+/* Kernels before 5.2, but that is of those that refuse more. */
+static int long_program(int version)
+{
+	return version < LINUX(5, 2) ? -E2BIG : 0;
+}
+
+static int answer(int version, const struct bpf_program *p)
+{
+	return program_answer(version, long_program(version), BPF_PROG_TYPE_PERF_EVENT, bpf_program__insns(p),
+			      bpf_program__insn_cnt(p));
+}
+
+START_TEST(test_programs)
+{
+	struct profile_bpf *skel = profile_bpf__open();
+	const struct bpf_program *p;
+
+	ck_assert_ptr_nonnull(skel);
+	p = bpf_object__find_program_by_name(skel->obj, programs[_i].program);
+	ck_assert_msg(p, "there is no %s", programs[_i].program);
+	ck_assert_int_eq(bpf_program__type(p), BPF_PROG_TYPE_PERF_EVENT);
+	ck_assert_msg(!answer(programs[_i].since, p), "%s: %zu instructions", programs[_i].program,
+		      bpf_program__insn_cnt(p));
+	/* None is said to need a newer kernel than it does: what is said here is what limits it. */
+	ck_assert_int_ne(answer(programs[_i].since - 1, p), 0);
+	profile_bpf__destroy(skel);
+}
+END_TEST
+
+/* All of them are above, and all data is in maps of our own: there are no .rodata, .data, .bss and .kconfig. */
+START_TEST(test_object)
+{
+	struct profile_bpf *skel = profile_bpf__open();
+	struct bpf_program *p;
+	struct bpf_map *m;
+	unsigned int nr = 0;
+
+	ck_assert_ptr_nonnull(skel);
+	bpf_object__for_each_program(p, skel->obj) nr++;
+	ck_assert_uint_eq(nr, ARRAY_SIZE(programs));
+	bpf_object__for_each_map(m, skel->obj)
+	{
+		ck_assert_msg(!bpf_map__is_internal(m), "%s is a section of data", bpf_map__name(m));
+		ck_assert_msg(bpf_map__type(m) < GROWN(map_types, LINUX(4, 9)), "%s: its type is newer than 4.9",
+			      bpf_map__name(m));
+	}
+	profile_bpf__destroy(skel);
+}
+END_TEST
+
+#define EXIT                                                                                                           \
+	{                                                                                                              \
+		.code = BPF_JMP | BPF_EXIT                                                                             \
+	}
+
+/* That the facts can refuse anything: the last kernel that does not take it, and the first that does. */
+static const struct {
+	const char *what;
+	struct bpf_insn insn;
+	int not_yet, since; /* @not_yet 0: always; @since 0: never, here */
+} instructions[] = {
+	{ "mov", { .code = BPF_ALU64 | BPF_MOV | BPF_K }, 0, LINUX(4, 9) },
+	{ "a jump", { .code = BPF_JMP | BPF_JEQ | BPF_K, .off = 1 }, 0, LINUX(4, 9) },
+	{ "the address of a map", { .code = BPF_LD | BPF_IMM | BPF_DW, .src_reg = BPF_PSEUDO_MAP_FD }, 0, LINUX(4, 9) },
+	{ "get_stackid", { .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_stackid }, 0, LINUX(4, 9) },
+	{ "probe_read_str",
+	  { .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_str },
+	  LINUX(4, 10),
+	  LINUX(4, 11) },
+	{ "get_stack", { .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_stack }, LINUX(4, 17), LINUX(4, 18) },
+	{ "probe_read_kernel",
+	  { .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel },
+	  LINUX(5, 4),
+	  LINUX(5, 5) },
+	{ "get_ns_current_pid_tgid",
+	  { .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_ns_current_pid_tgid },
+	  LINUX(5, 6),
+	  LINUX(5, 7) },
+	{ "no helper", { .code = BPF_JMP | BPF_CALL, .imm = -1 }, LINUX(6, 18), 0 },
+	{ "jlt", { .code = BPF_JMP | BPF_JLT | BPF_K, .off = 1 }, LINUX(4, 13), LINUX(4, 14) },
+	{ "a call of another function",
+	  { .code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_CALL, .imm = 1 },
+	  LINUX(4, 15),
+	  LINUX(4, 16) },
+	{ "a jump of 32 bits", { .code = BPF_JMP32 | BPF_JEQ | BPF_K, .off = 1 }, LINUX(5, 0), LINUX(5, 1) },
+	{ "data", { .code = BPF_LD | BPF_IMM | BPF_DW, .src_reg = BPF_PSEUDO_MAP_VALUE }, LINUX(5, 1), LINUX(5, 2) },
+	{ "a jump to itself", { .code = BPF_JMP | BPF_JNE | BPF_K, .off = -1 }, LINUX(5, 2), LINUX(5, 3) },
+};
+
+START_TEST(test_instructions)
+{
+	/* Room for the second half of a long one. */
+	const struct bpf_insn program[] = { instructions[_i].insn, { .code = BPF_ALU64 | BPF_MOV | BPF_K }, EXIT };
+	const size_t nr = ARRAY_SIZE(program);
+	int not_yet = instructions[_i].not_yet, since = instructions[_i].since;
+
+	if (not_yet)
+		ck_assert_int_eq(program_answer(not_yet, 0, BPF_PROG_TYPE_PERF_EVENT, program, nr), -EINVAL);
+	if (since)
+		ck_assert_int_eq(program_answer(since, 0, BPF_PROG_TYPE_PERF_EVENT, program, nr), 0);
+}
+END_TEST
+
+START_TEST(test_length)
+{
+	static struct bpf_insn program[4097];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(program); i++)
+		program[i].code = BPF_ALU64 | BPF_MOV | BPF_K;
+	ck_assert_int_eq(program_answer(LINUX(4, 9), -EINVAL, BPF_PROG_TYPE_PERF_EVENT, program, 4096), 0);
+	ck_assert_int_eq(program_answer(LINUX(4, 9), -EINVAL, BPF_PROG_TYPE_PERF_EVENT, program, 4097), -EINVAL);
+	ck_assert_int_eq(program_answer(LINUX(4, 14), -E2BIG, BPF_PROG_TYPE_PERF_EVENT, program, 4097), -E2BIG);
+	ck_assert_int_eq(program_answer(LINUX(5, 4), 0, BPF_PROG_TYPE_PERF_EVENT, program, 4097), 0);
+	ck_assert_int_eq(program_answer(LINUX(5, 4), 0, BPF_PROG_TYPE_PERF_EVENT, program, 0), -EINVAL);
+	ck_assert_int_eq(program_answer(LINUX(4, 8), 0, BPF_PROG_TYPE_PERF_EVENT, program, 1), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("bpf_object");
+	TCase *tc = tcase_create("bpf_object");
+
+	tcase_add_loop_test(tc, test_programs, 0, ARRAY_SIZE(programs));
+	tcase_add_test(tc, test_object);
+	tcase_add_loop_test(tc, test_instructions, 0, ARRAY_SIZE(instructions));
+	tcase_add_test(tc, test_length);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
