@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/btf.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -415,6 +416,56 @@ static inline int program_answer(int version, int long_program, uint32_t type, c
 		i += insns[i].code == (BPF_LD | BPF_IMM | BPF_DW); /* its second half */
 	}
 	return !rc && version < LINUX(5, 3) && program_loops(insns, nr) ? -EINVAL : rc;
+}
+
+/* The newest kind of type in BTF. */
+static const struct grown btf_kinds[] = {
+	{ LINUX(4, 18), BTF_KIND_RESTRICT },
+	{ LINUX(5, 0), BTF_KIND_FUNC_PROTO },
+	{ LINUX(5, 2), BTF_KIND_DATASEC },
+	{ LINUX(5, 13), BTF_KIND_FLOAT },
+};
+
+/* Bytes behind the struct btf_type of a kind. */
+static inline size_t btf_more(uint32_t kind, uint32_t nr)
+{
+	switch (kind) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+		return 4;
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+	case BTF_KIND_DATASEC:
+		return 12 * (size_t)nr;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_FUNC_PROTO:
+		return 8 * (size_t)nr;
+	}
+	return 0;
+}
+
+/** btf_answer() - to the types in @size bytes of BTF. Return: 0, or -EINVAL of one that is not known. */
+static inline int btf_answer(int version, const void *btf, size_t size)
+{
+	const struct btf_header *h = btf;
+	size_t at, end;
+
+	if (size < sizeof(*h) || h->hdr_len > size || h->type_off > size || h->type_len > size)
+		return -EINVAL;
+	at = (size_t)h->hdr_len + h->type_off;
+	end = at + h->type_len < size ? at + h->type_len : size;
+	while (at + sizeof(struct btf_type) <= end) {
+		const struct btf_type *t = (const struct btf_type *)((const char *)btf + at);
+		uint32_t kind = BTF_INFO_KIND(t->info), nr = BTF_INFO_VLEN(t->info);
+
+		/* Functions that are not static came with 5.6. */
+		if (kind > GROWN(btf_kinds, version) || (kind == BTF_KIND_FUNC && nr && version < LINUX(5, 6)))
+			return -EINVAL;
+		at += sizeof(*t) + btf_more(kind, nr);
+	}
+	return 0;
 }
 
 #define BPF_ATTR_ROOM 256 /* bytes of union bpf_attr that are looked at */

@@ -4,7 +4,8 @@
  * and uname(2) answer as that one would, and newer system calls are not there (tests/kernels.h has the facts). What
  * that kernel would accept is left to this one. Files of /proc and /sys stay as they are.
  *
- * LOG gets a line for each of the first two: the call, for bpf(2) the number of the command, and "ok" or the error.
+ * LOG gets a line for each of these but uname: the call, for bpf(2) the number of the command, and "ok" or the error;
+ * of one that is not there its number.
  *
  * The command runs under a filter of system calls (seccomp) that asks this process; needs root, and Linux 5.9.
  */
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #define MAX_INSNS (1u << 20)
+#define MAX_BTF   (16u << 20)
 
 /* Not a system call's answer: what it would be is the host's business. */
 #define PASS 1
@@ -104,8 +106,7 @@ static int64_t answer_event(int listener, const struct seccomp_notif *n)
 		return rc;
 	if (rules.max_stack || !u.attr.sample_max_stack || (int)n->data.args[3] != -1)
 		return PASS;
-	rc = open_without_max_stack(listener, n, &u.attr);
-	return rc;
+	return open_without_max_stack(listener, n, &u.attr);
 }
 
 /* ---- bpf(2) */
@@ -151,6 +152,22 @@ static int answer_program(pid_t pid, const union bpf_attr *attr)
 	return rc;
 }
 
+static int answer_btf(pid_t pid, const union bpf_attr *attr)
+{
+	void *btf;
+	int rc = 0;
+
+	if (!attr->btf_size || attr->btf_size > MAX_BTF)
+		return 0;
+	btf = malloc(attr->btf_size);
+	if (!btf)
+		die("pretend");
+	if (read_memory(pid, attr->btf, btf, attr->btf_size))
+		rc = btf_answer(kernel->bpf, btf, attr->btf_size);
+	free(btf);
+	return rc;
+}
+
 static int64_t answer_bpf(const struct seccomp_notif *n)
 {
 	union {
@@ -169,6 +186,8 @@ static int64_t answer_bpf(const struct seccomp_notif *n)
 	rc = bpf_answer(kernel, cmd, &u, size);
 	if (!rc && cmd == BPF_MAP_GET_NEXT_KEY)
 		rc = answer_next_key(pid, &u.attr);
+	if (!rc && cmd == BPF_BTF_LOAD)
+		rc = answer_btf(pid, &u.attr);
 	if (!rc && cmd == BPF_PROG_LOAD)
 		rc = answer_program(pid, &u.attr);
 	return rc ? rc : PASS;
@@ -191,11 +210,20 @@ static int64_t answer(int listener, const struct seccomp_notif *n)
 	char call[64] = "perf_event_open";
 	int64_t rc;
 
-	if (n->data.nr == SYS_uname)
+	switch (n->data.nr) {
+	case SYS_uname:
 		return answer_uname(n);
-	if (n->data.nr == SYS_bpf)
+	case SYS_bpf:
 		snprintf(call, sizeof(call), "bpf %d", (int)n->data.args[0]);
-	rc = n->data.nr == SYS_bpf ? answer_bpf(n) : answer_event(listener, n);
+		rc = answer_bpf(n);
+		break;
+	case SYS_perf_event_open:
+		rc = answer_event(listener, n);
+		break;
+	default:
+		snprintf(call, sizeof(call), "call %d", n->data.nr);
+		rc = -ENOSYS;
+	}
 	if (log_file) {
 		fprintf(log_file, "%s %s\n", call, rc < 0 ? strerrorname_np((int)-rc) : "ok");
 		fflush(log_file);
@@ -223,23 +251,20 @@ static void serve(int listener)
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
 }
 
-#define LOAD(field)     (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(what)    (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
-#define IF_NOT(v, skip) (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, v, 0, skip)
+#define LOAD(field) (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 
 static int install(void)
 {
 	struct sock_filter code[] = {
 		LOAD(arch),
-		IF_NOT(AUDIT_ARCH_X86_64, 5),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 5),
 		LOAD(nr),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 5, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_uname, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_uname, 2, 0),
 		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, (uint32_t)kernel->last_call, 1, 0),
-		RETURN(SECCOMP_RET_ALLOW),
-		RETURN(SECCOMP_RET_ERRNO | ENOSYS),
-		RETURN(SECCOMP_RET_USER_NOTIF),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
 	};
 	struct sock_fprog program = { ARRAY_SIZE(code), code };
 
