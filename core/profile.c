@@ -136,7 +136,9 @@ static void explain(const struct compare *c, const struct account *a, enum repor
 			" of processes with the pid of one that had just ended.\n",
 			compare_nr_explained(n), n->compared, n->renamed, n->dying, n->unshared, n->unnamed, n->unseen,
 			n->remapped, n->reused);
-	if (agreement == REPORTS_DIFFERENT || n->different)
+	if (agreement == REPORTS_DIFFERENT && !n->different && a->books.taken == n->compared)
+		fprintf(stderr, "The backends disagree about stacks; of each sample they know the same task.\n");
+	else if (agreement == REPORTS_DIFFERENT || n->different)
 		fprintf(stderr,
 			"The backends disagree: %" PRIu64 " of %" PRIu64 " samples, and %" PRIu64
 			" were lost by a ring and could not be compared.\n",

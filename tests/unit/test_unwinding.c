@@ -101,6 +101,7 @@ struct copy {
 	const uint64_t *words; /* NULL: no copy */
 	size_t nr;
 	bool whole;
+	bool no_chain; /* the kernel walked its own stack alone */
 };
 
 /* Set register @perf, of PERF_REG_X86_*, if the mask has it. */
@@ -112,7 +113,7 @@ static void set_reg(struct copy *c, unsigned int perf, uint64_t value)
 
 static struct copy copy_of(uint64_t mask, uint64_t ip, const uint64_t *words, size_t nr, bool whole)
 {
-	struct copy c = { PERF_SAMPLE_REGS_ABI_64, mask, { 0 }, words, nr, whole };
+	struct copy c = { PERF_SAMPLE_REGS_ABI_64, mask, { 0 }, words, nr, whole, false };
 
 	memset(c.regs, 0x51, sizeof(c.regs));
 	set_reg(&c, PERF_REG_X86_IP, ip);
@@ -127,7 +128,7 @@ static void sample_in(unsigned int set, pid_t pid, pid_t tid, const struct copy 
 				  .pid = pid,
 				  .tid = tid,
 				  .sample = { .ips = walked,
-					      .nr = ARRAY_SIZE(walked),
+					      .nr = c->no_chain ? 2 : ARRAY_SIZE(walked),
 					      .abi = c->abi,
 					      .regs = c->regs,
 					      .mask = c->mask,
@@ -259,6 +260,34 @@ START_TEST(test_end)
 	/* The kernel's side is the kernel's. */
 	ck_assert_uint_eq(row.kernel.nr, 1);
 	ck_assert_uint_eq(row.kernel.frames[0], walked[1]);
+}
+END_TEST
+
+/* A task that has no memory any more has registers, on 5.10, and no more. A recording may have no callchains at all. */
+static const struct {
+	bool no_chain, recorded;
+	size_t nr; /* words copied */
+	int end;
+	size_t frames;
+} dying[] = {
+	{ true, false, 0, UNWOUND_KERNEL, 0 },
+	{ true, false, 8, UNWOUND_ROOT, 4 },
+	{ false, false, 0, UNWOUND_BAD, 1 },
+	{ true, true, 0, UNWOUND_BAD, 1 },
+};
+
+START_TEST(test_dying)
+{
+	const uint64_t ips[] = { P(FRAME), deep[1], deep[3], P(ROOT) + 5 };
+	struct copy c = copy_of(PERF_MASK, ips[0], deep, dying[_i].nr, true);
+	struct stack_row row;
+
+	c.no_chain = dying[_i].no_chain;
+	options.input = dying[_i].recorded ? "perf.data" : NULL;
+	sample_in(0, 500, 500, &c);
+	assert_unwound(0, dying[_i].end, 1);
+	row = only_row(0);
+	assert_user(&row, ips, dying[_i].frames, false);
 }
 END_TEST
 
@@ -458,6 +487,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_register, 0, 7);
 	tcase_add_loop_test(tc, test_register, 8, 16); /* 7 is the stack pointer */
 	tcase_add_loop_test(tc, test_end, 0, ARRAY_SIZE(ends));
+	tcase_add_loop_test(tc, test_dying, 0, ARRAY_SIZE(dying));
 	tcase_add_test(tc, test_sets);
 	tcase_add_test(tc, test_unknown_process);
 	tcase_add_test(tc, test_off);
