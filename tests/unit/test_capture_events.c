@@ -71,7 +71,8 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 		return refuse(attr->exclude_kernel ? -ESRCH : -EACCES);
 	if (is_in(kernel.gone, pid))
 		return refuse(-ESRCH);
-	if (is_in(kernel.foreign, pid) || (kernel.no_kernel && !attr->exclude_kernel))
+	if (is_in(kernel.foreign, pid) ||
+	    (kernel.no_kernel && !(attr->exclude_kernel && attr->exclude_callchain_kernel))) /* both: 7.2 */
 		return refuse(-EACCES);
 	if (rc)
 		return refuse(rc);
@@ -990,6 +991,7 @@ START_TEST(test_followed_user_only)
 	ck_assert_uint_eq(kernel.attr[0].exclude_kernel, 1);
 	ck_assert_uint_eq(kernel.attr[1].exclude_kernel, 1);
 	ck_assert_uint_eq(cap.attr.exclude_kernel, 1);
+	ck_assert_uint_eq(cap.attr.exclude_callchain_kernel, 1);
 	ck_assert_int_eq(cap.user_only.code, -EACCES);
 	ck_assert_str_eq(cap.user_only.msg, user_only[_i].says);
 	/* Another backend may try with other rights. */
@@ -997,6 +999,7 @@ START_TEST(test_followed_user_only)
 	kernel.no_kernel = false;
 	open_on("0-1", "0-1", false);
 	ck_assert_uint_eq(cap.attr.exclude_kernel, 0);
+	ck_assert_uint_eq(cap.attr.exclude_callchain_kernel, 0);
 	ck_assert_int_eq(cap.user_only.code, 0);
 }
 END_TEST

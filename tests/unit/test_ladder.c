@@ -35,7 +35,7 @@ static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
 
 	if (!rc && pid < 0)
 		rc = kernel.whole;
-	if (!rc && !a->exclude_kernel)
+	if (!rc && !(a->exclude_kernel && a->exclude_callchain_kernel)) /* both: 7.2 */
 		rc = kernel.with_kernel;
 	kernel.bad += !a->disabled || (pid >= 0) != a->inherit || !(a->sample_type & PERF_SAMPLE_CALLCHAIN);
 	if (rc)
