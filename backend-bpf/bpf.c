@@ -80,15 +80,15 @@ static int bpf_error(struct err *err, int code, const char *what)
 	return cause_err(err, code, &why, "%s", what);
 }
 
-/* Of the smallest map or program there is: what is wrong with that is its type, which came with Linux @since. */
-static int probe_error(struct err *err, int code, const char *what, const char *since)
+/* Of the smallest map or program there is: what is wrong with that is its type. @missing: why a kernel lacks it */
+static int probe_error(struct err *err, int code, const char *what, const char *missing)
 {
 	struct cause why;
 
 	cause_of_bpf(&host_here, code, &why);
 	if (code != -EINVAL || *why.text)
 		return bpf_error(err, code, what);
-	snprintf(why.text, sizeof(why.text), "before Linux %s, or built without CONFIG_PERF_EVENTS", since);
+	snprintf(why.text, sizeof(why.text), "%s", missing);
 	return cause_err(err, code, &why, "%s", what);
 }
 
@@ -117,13 +117,14 @@ static int bpf_probe(bool forced, struct err *err)
 	libbpf_set_print(keep_warning);
 	fd = bpf_map_create(BPF_MAP_TYPE_STACK_TRACE, NULL, sizeof(__u32), sizeof(__u64), 1, NULL);
 	if (fd < 0)
-		return probe_error(err, -errno, "cannot create a BPF stack map", "4.6");
+		return probe_error(err, -errno, "cannot create a BPF stack map", "before Linux 4.6");
 	close(fd);
 	if (possible_cpus(err) < 0)
 		return err->code;
 	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "GPL", nothing, ARRAY_SIZE(nothing), NULL);
 	if (fd < 0)
-		return probe_error(err, -errno, "cannot load a BPF program for perf events", "4.9");
+		return probe_error(err, -errno, "cannot load a BPF program for perf events",
+				   "before Linux 4.9, or built without CONFIG_BPF_EVENTS");
 	close(fd);
 	if (kernel_pid_namespace(NULL) &&
 	    libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_get_ns_current_pid_tgid, NULL) != 1)

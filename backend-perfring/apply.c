@@ -401,7 +401,7 @@ static int apply_namespaces(struct applier *a, const struct record *r)
 	wanted = filter_match_mntns(f, r->mntns, a->cap->attr.use_clockid ? r->time : 0, &unsure);
 	for (i = 0; i < ARRAY_SIZE(a->cap->sets) && !rc; i++)
 		if (a->cap->sets[i].compare)
-			rc = compare_unshared(a->cap->sets[i].compare, r->tid, wanted);
+			rc = compare_unshared(a->cap->sets[i].compare, r->tid, wanted, unsure);
 	return rc ? rc : tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns);
 }
 

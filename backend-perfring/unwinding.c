@@ -181,7 +181,10 @@ void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, str
 	const struct unwind_files files = { u, find_rules };
 	struct unwind_result result = { .ips = u->ips, .cap = ARRAY_SIZE(u->ips) };
 	struct unwind_regs regs;
-	/* A dying task has no user memory any more; 5.10 still gives its registers, but neither callchain nor copy. */
+	/*
+	 * A dying task has no user memory any more; 5.10 still gives its registers, but neither callchain nor copy. A
+	 * recording may have no callchains at all.
+	 */
 	bool none = user->state == STACK_NONE && !r->sample.stack_size && !u->cap->options->input;
 
 	if (none || !begin(u, r, pid, &regs)) {

@@ -346,6 +346,16 @@ static bool is_torn(const char *seen, const char *old, const char *new)
 	return false;
 }
 
+/*
+ * Before 6.3 a kernel thread is called as the one that makes them, until a record tells its name; the ring's reader has
+ * that from /proc already.
+ */
+static bool is_named_early(const struct difference *d, const char *new)
+{
+	return d->program.pid == d->program.tid && d->program.tid != 2 && !strcmp(d->program.comm, "kthreadd") &&
+	       !memcmp(d->ring.comm, new, COMM_LEN);
+}
+
 int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
 {
 	char padded[COMM_LEN] = "";
@@ -357,13 +367,15 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
 	while (!rc && take_pending(c, tid, 1U << AWAITED_COMM, &d)) {
 		if (is_torn(d.program.comm, d.ring.comm, padded))
 			rc = move_row(c, &d, &c->counts.renamed);
+		else if (is_named_early(&d, padded))
+			rc = move_row(c, &d, &c->counts.unnamed);
 		else
 			rc = give_up(c, &d);
 	}
 	return rc;
 }
 
-int compare_unshared(struct compare *c, pid_t tid, bool wanted)
+int compare_unshared(struct compare *c, pid_t tid, bool wanted, bool unsure)
 {
 	struct difference d;
 	int rc = 0;
@@ -371,6 +383,8 @@ int compare_unshared(struct compare *c, pid_t tid, bool wanted)
 	while (!rc && take_pending(c, tid, 1U << AWAITED_NAMESPACES, &d)) {
 		if (d.program.filtered != wanted)
 			rc = move_row(c, &d, &c->counts.unshared);
+		else if (unsure)
+			rc = move_row(c, &d, &c->counts.remapped);
 		else
 			rc = give_up(c, &d);
 	}

@@ -20,7 +20,8 @@
  * - unshared: inside the system call that takes a thread to another mount namespace (unshare, setns) it is there first,
  *   and the NAMESPACES record is written then, where one of the two is asked for.
  * - unnamed: the kernel names its own threads when it makes them, without a record (since 6.3). The ring's reader asks
- *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd.
+ *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd. Before, the
+ *   thread itself has that name until a record tells another, and then /proc has told the reader too much.
  * - unseen: a CPU has been offline, and when it came back nobody kept the records of what happened there until its
  * event was open again, and all names had been read anew.
  * - remapped: a pinned map that says who is asked for was changed between the sample and its reading.
@@ -83,9 +84,10 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm);
 /**
  * compare_unshared() - a NAMESPACES record says where thread @tid is now.
  * @wanted: that mount namespace is asked for
+ * @unsure: a pinned map that says so may have been changed meanwhile
  * Return: 0 or -ENOMEM.
  */
-int compare_unshared(struct compare *c, pid_t tid, bool wanted);
+int compare_unshared(struct compare *c, pid_t tid, bool wanted, bool unsure);
 
 /** compare_nr_pending() - differences that may be explained by records that are still to come. */
 size_t compare_nr_pending(const struct compare *c);

@@ -336,16 +336,26 @@ static void tell_limits(const struct capture *cap)
 		fputs("profile: /proc is of another PID namespace than this process, mount one of its own: what runs "
 		      "already is without symbols, and from the rings without names\n",
 		      stderr);
-	if (!o->input && cap->backends[0].ops->in_kernel && kernel_bpf_taints())
-		fputs("WARNING: bpf(2), which --backend asked for, is a technology preview of this kernel: that is "
-		      "tainted now, until it is booted anew.\n",
-		      stderr);
 	if (o->verbose && cap->kept.code)
 		fprintf(stderr, "profile: has more rights than it needs: %s\n", cap->kept.msg);
 }
 
+/* Whatever comes of it: the first use does it. */
+static void warn_of_taint(const struct options *o)
+{
+	const struct backend_ops *asked = o->backend ? backend_find(o->backend) : NULL;
+	bool both = o->backend && !strcmp(o->backend, BACKEND_BOTH);
+
+	if ((both || (asked && asked->in_kernel)) && !o->input && kernel_bpf_taints())
+		fputs("WARNING: bpf(2), which --backend asks for, is a technology preview of this kernel: its use "
+		      "taints "
+		      "that, until it is booted anew.\n",
+		      stderr);
+}
+
 static enum exit_status open_and_sample(struct run *run, struct err *err)
 {
+	warn_of_taint(run->cap->options);
 	/* Who is interrupted has nothing to be told. */
 	if (capture_open(run->cap, err))
 		return run->cap->command && command_ended(run->cap->command) ? EXIT_OK : fail(err);

@@ -768,6 +768,9 @@ int tasks_exit(struct tasks *t, pid_t pid, pid_t tid)
 		return -ENOMEM;
 	if (!th->dead)
 		set_dead(t, th);
+	p = pid != tid ? find_id(&t->processes, pid) : NULL;
+	if (p && p->shown == tid)
+		p->shown = 0;
 	if (pid != tid)
 		return 0;
 	p = get_process(t, pid);
@@ -877,7 +880,7 @@ static int learn_of_thread(void *ctx, pid_t pid, pid_t tid)
 	int rc = tid == pid ? 0 : proc_maps(l->t->host, tid, learn_map, l);
 
 	if (!l->nr)
-		return 0;
+		return rc == -ENOMEM ? rc : 0;
 	l->p->shown = tid;
 	return rc ? rc : 1;
 }
@@ -1054,11 +1057,16 @@ size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max)
 
 	/* Numbers that are used again may lead back. */
 	while (pid > 0 && nr < max && i == nr) {
+		pids[nr++] = pid;
 		p = find_id(&t->processes, pid);
-		pids[nr++] = p && p->shown ? p->shown : pid;
 		pid = p ? p->parent : 0;
 		for (i = 0; i < nr && pids[i] != pid; i++)
 			;
+	}
+	for (i = 0; i < nr; i++) {
+		p = find_id(&t->processes, pids[i]);
+		if (p && p->shown)
+			pids[i] = p->shown;
 	}
 	if (nr < max)
 		pids[nr] = 0;

@@ -120,8 +120,8 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
 /**
  * tasks_lineage() - processes that may have the root of @pid: itself, the one that forked it, and so on.
  * @pids: out, room for @max, each once; the first is @pid, 0 follows the last if there is room. In the place of a
- * process whose first thread had ended when it was read is a thread that had not: it has a folder in /proc, too Return:
- * their number. Nothing is known of those that were there before the records began.
+ *        process whose first thread had ended when it was read is a thread that had not: it has a folder in /proc, too.
+ * Return: their number. Nothing is known of those that were there before the records began.
  */
 size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max);
 

@@ -135,6 +135,26 @@ static const struct {
 	    { SAMPLE, 10, 11, "told", "kept" } },
 	  { .compared = 1, .different = 1 } },
 
+	/* the name of a kernel thread, from /proc before the record */
+	{ "made by kthreadd",
+	  { { SAMPLE, 10, 10, "kworker", "kthreadd" }, { COMM, 10, 10, "kworker", NULL, BUT(.by = 12) } },
+	  { .compared = 1, .unnamed = 1 } },
+	{ "made by kthreadd, and the record has another name",
+	  { { SAMPLE, 10, 10, "kworker", "kthreadd" }, { COMM, 10, 10, "other" } },
+	  { .compared = 1, .different = 1 } },
+	{ "made by kthreadd, and no record",
+	  { { SAMPLE, 10, 10, "kworker", "kthreadd" } },
+	  { .compared = 1, .different = 1 } },
+	{ "kthreadd itself",
+	  { { SAMPLE, 2, 2, "kworker", "kthreadd" }, { COMM, 2, 2, "kworker" } },
+	  { .compared = 1, .different = 1 } },
+	{ "a thread of a process",
+	  { { SAMPLE, 10, 11, "kworker", "kthreadd" }, { COMM, 10, 11, "kworker" } },
+	  { .compared = 1, .different = 1 } },
+	{ "made by another one",
+	  { { SAMPLE, 10, 10, "kworker", "other" }, { COMM, 10, 10, "kworker" } },
+	  { .compared = 1, .different = 1 } },
+
 	/* another mount namespace, before the record */
 	{ "has left",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { UNSHARED, 10, 11 } },
@@ -175,6 +195,12 @@ static const struct {
 	{ "has come, and its record says that it is elsewhere",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.ring_filtered = true) }, { UNSHARED, 10, 11 } },
 	  { .compared = 1, .different = 1 },
+	  NULL,
+	  1 },
+	{ "has left, and the map that says so was changed",
+	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) },
+	    { UNSHARED, 10, 11, BUT(.wanted = true, .unsure = true) } },
+	  { .compared = 1, .remapped = 1 },
 	  NULL,
 	  1 },
 	{ "has left, and no record says so",
@@ -539,7 +565,7 @@ static void apply(struct compare *c, const struct step *s)
 	else if (s->what == COMM)
 		ck_assert_int_eq(compare_renamed(c, s->tid, s->but.by ? s->but.by : s->tid, s->ring), 0);
 	else if (s->what == UNSHARED)
-		ck_assert_int_eq(compare_unshared(c, s->tid, s->but.wanted), 0);
+		ck_assert_int_eq(compare_unshared(c, s->tid, s->but.wanted, s->but.unsure), 0);
 	else
 		apply_sample(c, s);
 }

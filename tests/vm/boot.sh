@@ -47,7 +47,7 @@ boot()
 	mkfifo "$tmp/monitor.in" "$tmp/monitor.out"
 	exec {monitor}<>"$tmp/monitor.in" {replies}<>"$tmp/monitor.out" # for both ways: without waiting for qemu
 	echo '{"execute": "qmp_capabilities"}' >&"$monitor"
-	exec {output}< <(exec timeout --foreground -k 5 "${VM_TIMEOUT:-300}" qemu-system-x86_64 \
+	exec {output}< <(exec timeout --foreground -k 5 "${VM_TIMEOUT:-600}" qemu-system-x86_64 \
 		-nodefaults -no-user-config -display none -no-reboot -machine pc -accel tcg,thread=multi -m 1024 \
 		-cpu "$cpu,$flags" -smbios type=1,serial=VMware \
 		-smp "$3,maxcpus=$4,sockets=$4,cores=1,threads=1" \
@@ -66,7 +66,8 @@ boot()
 		esac
 	done >"$tmp/guest"
 	wait "$pid"
-	[ $? -ne 124 ] || echo "ended after ${VM_TIMEOUT:-300} s, the time limit" >>"$tmp/qemu"
+	[ $? -ne 124 ] || echo "ended after ${VM_TIMEOUT:-600} s, the time limit" >>"$tmp/qemu"
+	unset 'children[-1]'
 	took=$(seconds_since "$start")
 	while IFS= read -r -t 0.1 -u "$replies" line; do
 		printf '%s\n' "$line"

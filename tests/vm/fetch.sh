@@ -13,6 +13,12 @@ debian_mirrors()
 	apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' | sed -n 's/^Debian|//p' | sort -u
 }
 
+# known_mirrors - the same; what they are called is only known when their lists are there.
+known_mirrors()
+{
+	debian_mirrors | grep . || { apt-get -q update >"$tmp/fetch.log" 2>&1 && debian_mirrors; }
+}
+
 # depended PACKAGE PREFIX - the package called PREFIX and a version that this one depends on.
 depended()
 {
@@ -61,13 +67,13 @@ fetch_kernel()
 	why="no mirror of Debian is known to apt"
 	while read -r mirror; do
 		if try_mirror "$mirror" "$1" "$folder" >"$tmp/fetch.log" 2>&1; then
-			mkdir -p "$(dirname "$2")"
-			cp "$folder/vmlinuz" "$2.new"
-			mv "$2.new" "$2"
-			rm -rf "$folder"
-			return 0
+			mkdir -p "$(dirname "$2")" && cp "$folder/vmlinuz" "$2.new" && mv "$2.new" "$2" &&
+				rm -rf "$folder" && return 0
+			rm -f "$2.new"
+			why="$1 cannot be kept as $2"
+			return 1
 		fi
 		why="$1 cannot be fetched from $mirror"
-	done < <(debian_mirrors)
+	done < <(known_mirrors)
 	return 1
 }
