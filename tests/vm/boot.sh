@@ -33,7 +33,7 @@ make_initramfs()
 # did not end by itself; $took how long it was, $booted how long until it could run something, in seconds.
 boot()
 {
-	local image=$1 cpu=max line pid output monitor replies start=$EPOCHREALTIME
+	local image=$1 cpu=Nehalem line pid output monitor replies start=$EPOCHREALTIME
 	# Interrupted behind cmpxchg16b, guests of qemu 7.2 may have any flags, and panic; kernels do without. Newer ones
 	# let CPUs be plugged in only where they know whose guest they are (6.12.107 and 7.2.13 do so): qemu's as such they
 	# do not, but VMware's, by the serial number and a port that qemu has, if there is no flag of another one.
