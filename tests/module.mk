@@ -23,6 +23,8 @@ endif
 
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
+$(O)/tests/unit/test_bpf_object.o: $(O)/bpf/profile.skel.h
+
 $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(CHECK_LIBS)
