@@ -70,26 +70,22 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static int bpf_error(struct err *err, int code, const char *what)
-{
-	struct cause why;
-
-	cause_of_bpf(&host_here, code, &why);
-	if (libbpf_said[0] && !*why.text)
-		return err_set(err, code, "%s: %s (%s)", what, strerror(-code), libbpf_said);
-	return cause_err(err, code, &why, "%s", what);
-}
-
-/* Of the smallest map or program there is: what is wrong with that is its type. @missing: why a kernel lacks it */
+/* @missing: why a kernel refuses the smallest map or program there is (-EINVAL): it lacks the type; NULL: not known */
 static int probe_error(struct err *err, int code, const char *what, const char *missing)
 {
 	struct cause why;
 
 	cause_of_bpf(&host_here, code, &why);
-	if (code != -EINVAL || *why.text)
-		return bpf_error(err, code, what);
-	snprintf(why.text, sizeof(why.text), "%s", missing);
+	if (missing && code == -EINVAL && !*why.text)
+		snprintf(why.text, sizeof(why.text), "%s", missing);
+	if (libbpf_said[0] && !*why.text)
+		return err_set(err, code, "%s: %s (%s)", what, strerror(-code), libbpf_said);
 	return cause_err(err, code, &why, "%s", what);
+}
+
+static int bpf_error(struct err *err, int code, const char *what)
+{
+	return probe_error(err, code, what, NULL);
 }
 
 /* Return: how many may ever be there, as the kernel counts them in its maps; -errno, described. */

@@ -145,9 +145,9 @@ static void identify(struct applier *a, const struct sample *s, struct books *bo
 	}
 }
 
-static uint64_t time_of(const struct applier *a, const struct sample *s)
+static uint64_t time_of(const struct applier *a, const struct record *r)
 {
-	return a->cap->attr.use_clockid ? s->record->time : 0;
+	return a->cap->attr.use_clockid ? r->time : 0;
 }
 
 /* In whichever mount namespace it is. @unsure: see pinned_has() */
@@ -156,7 +156,7 @@ static bool is_wanted_anywhere(const struct applier *a, const struct sample *s, 
 	const struct filter *f = &a->cap->filter;
 
 	return filter_match(f, o->pid, o->tid, o->comm) &&
-	       filter_match_cgroup(f, s->record->sample.cgroup, time_of(a, s), unsure);
+	       filter_match_cgroup(f, s->record->sample.cgroup, time_of(a, s->record), unsure);
 }
 
 static bool is_wanted(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
@@ -169,7 +169,7 @@ static bool is_wanted(const struct applier *a, const struct sample *s, const str
 	if (!filter_by_mntns(f))
 		return true;
 	mntns = o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0;
-	return filter_match_mntns(f, mntns, time_of(a, s), unsure);
+	return filter_match_mntns(f, mntns, time_of(a, s->record), unsure);
 }
 
 /* Of one that is not wanted: would it perhaps be, if we had the right to know where it is? */
@@ -312,7 +312,7 @@ static bool is_reused(const struct applier *a, const struct sample *s, bool filt
 	const struct descendants *tree = a->cap->filter.tree;
 	pid_t pid = s->lead->note.pid;
 
-	return tree && s->lead->noted && descendants_reused(tree, pid, time_of(a, s)) &&
+	return tree && s->lead->noted && descendants_reused(tree, pid, time_of(a, s->record)) &&
 	       filtered == is_bystander(a, pid);
 }
 
@@ -398,7 +398,7 @@ static int apply_namespaces(struct applier *a, const struct record *r)
 
 	if (!filter_by_mntns(f)) /* a recording may have them unasked */
 		return 0;
-	wanted = filter_match_mntns(f, r->mntns, a->cap->attr.use_clockid ? r->time : 0, &unsure);
+	wanted = filter_match_mntns(f, r->mntns, time_of(a, r), &unsure);
 	for (i = 0; i < ARRAY_SIZE(a->cap->sets) && !rc; i++)
 		if (a->cap->sets[i].compare)
 			rc = compare_unshared(a->cap->sets[i].compare, r->tid, wanted, unsure);
@@ -513,7 +513,7 @@ static bool is_nobodys(const struct record *r)
 
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
-	tasks_at(a->cap->tasks, a->cap->attr.use_clockid ? r->time : 0);
+	tasks_at(a->cap->tasks, time_of(a, r));
 	if (is_nobodys(r))
 		return 0;
 	switch (r->type) {
