@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 struct capture;
+struct stacks;
 struct backend; /* each backend's own state */
 
 /** enum unwound - how the unwinding of user stacks ended; a place in books.unwound. */
@@ -73,6 +74,21 @@ struct books {
 	uint64_t throttled_ns;  /* until PERF_RECORD_UNTHROTTLE, of all CPUs */
 	uint64_t count_entries; /* used of the in-kernel table of counts */
 	uint64_t stack_entries; /* used of the in-kernel table of stacks */
+
+	/*
+	 * Of intervals off the CPU (switches.h), instead of the samples above: begun = charged + filtered + open +
+	 * lost, over the whole run. Those that have not ended stay open from one interval of the report to the next.
+	 */
+	uint64_t intervals_begun;    /* in the kernel, where a program counts there: also those it passed on */
+	uint64_t intervals_charged;  /* are in the rows */
+	uint64_t intervals_filtered; /* not asked for: other threads, other states, too short or too long */
+	uint64_t intervals_open;     /* at the end of the run */
+	uint64_t intervals_lost;
+	uint64_t intervals_no_slot; /* of these: there were more threads than the program in the kernel has room for */
+	uint64_t intervals_passed; /* that the program in the kernel passed on: when they began, or, with spilled_count,
+				    * when they were over; not in its intervals_charged, but the reader's */
+	uint64_t intervals_received; /* of which the reader got to know that they did */
+	uint64_t clocks_apart;       /* switches that both backends count, whose clocks were read too far apart */
 };
 
 /** books_add() - add each number of @more to @to. */
@@ -93,6 +109,23 @@ struct sample_note {
 	bool left;           /* NOTE_FILTERED, for want of a mount namespace: its task is about to exit */
 };
 
+/** struct switch_note - what a program in the kernel says of a switch, or of an interval off the CPU. */
+struct switch_note {
+	enum {
+		SWITCH_SEEN,   /* the switch whose records come next in this ring was seen: else it does not count */
+		SWITCH_BEGIN,  /* this record has the stacks with which a thread leaves its CPU; it could not keep them
+				*/
+		SWITCH_END,    /* the end of one that began so */
+		SWITCH_CHARGE, /* one that is over, for which it had no room: see backend_ops.charge */
+	} kind;
+	unsigned int set;       /* of capture.sets it belongs to, by the moment of the note */
+	struct sample_note who; /* of SWITCH_BEGIN: its set, verdict, ids and name */
+	uint32_t id;            /* of BEGIN, END: the thread, as the initial namespace numbers it; of SEEN: who comes */
+	uint64_t ns;            /* of SEEN, BEGIN, END: CLOCK_MONOTONIC, when it was */
+	const void *raw;        /* the note itself, of @raw_size bytes; borrowed */
+	size_t raw_size;
+};
+
 /**
  * struct backend_ops - the whole contract of a backend; a const table each, see backend_bpf and backend_perfring.
  * All return 0 or -errno and describe a failure in @err.
@@ -102,6 +135,9 @@ struct backend_ops {
 	const char *source; /* of the program it runs in the kernel, for --ebpf; NULL: none */
 	unsigned int files; /* it has open during a run, beside those of each event: maps, programs */
 	bool in_kernel;     /* counts there and passes on what it cannot count: the ring's reader runs behind it */
+
+	/* The one that measures intervals off the CPU in its place; NULL: it does both. */
+	const struct backend_ops *switches;
 
 	/* Can it work here? Tried, not guessed; leaves nothing behind. @forced: asked for by name. NULL: that is found
 	 * out by opening it. */
@@ -157,6 +193,12 @@ struct backend_ops {
 	/* Read a note that the program in the kernel put in front of a sample: @size bytes of raw data, not aligned. */
 	int (*note)(const void *raw, size_t size, struct sample_note *out);
 
+	/* The same of a note about switches. */
+	int (*switch_note)(const void *raw, size_t size, struct switch_note *out);
+
+	/* Add the interval of a SWITCH_CHARGE to its row in @to, in nanoseconds. */
+	int (*charge)(struct backend *b, const struct switch_note *note, struct stacks *to);
+
 	/* Add the counters of interval capture.ended to @books. Exact after end(). */
 	void (*stats)(const struct backend *b, struct books *books);
 
@@ -167,6 +209,7 @@ struct backend_ops {
 #define BACKEND_BOTH "both" /* of --backend: the one in the kernel and the reader count the same samples */
 
 extern const struct backend_ops backend_bpf;
+extern const struct backend_ops backend_bpf_switches; /* the one of offcputime, also called bpf */
 extern const struct backend_ops backend_perfring;
 extern const struct backend_ops backend_recorded;
 

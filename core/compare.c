@@ -467,8 +467,7 @@ struct stacks *compare_explained(const struct compare *c)
 	return NULL;
 }
 
-/* As the kernel has it, so printable or not. */
-static void printable(const char *comm, char *out)
+void compare_printable(const char *comm, char *out)
 {
 	size_t i;
 
@@ -481,7 +480,7 @@ static void describe(const struct compare_view *v, pid_t pid, char *buf, size_t 
 {
 	char comm[COMM_LEN];
 
-	printable(v->comm, comm);
+	compare_printable(v->comm, comm);
 	if (v->filtered)
 		snprintf(buf, size, "filtered out, of thread %d of %d", v->tid, pid);
 	else

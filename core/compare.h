@@ -121,4 +121,7 @@ struct stacks *compare_explained(const struct compare *c);
 /** compare_example() - describe the @i-th unexplained difference in @buf; false past the last one that was kept. */
 bool compare_example(const struct compare *c, size_t i, char *buf, size_t size);
 
+/** compare_printable() - a name as the kernel has it, of any bytes, for a message: @out has COMM_LEN bytes. */
+void compare_printable(const char *comm, char *out);
+
 #endif

@@ -10,6 +10,7 @@ LIB_SRCS += \
 	core/cgroup.c \
 	core/command.c \
 	core/compare.c \
+	core/compare_intervals.c \
 	core/confine.c \
 	core/descendants.c \
 	core/err.c \
@@ -41,6 +42,7 @@ LIB_SRCS += \
 	core/shortfall.c \
 	core/signals.c \
 	core/stacks.c \
+	core/switches.c \
 	core/symbols/build_ids.c \
 	core/symbols/debug_files.c \
 	core/symbols/demangle.c \

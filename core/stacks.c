@@ -23,7 +23,7 @@ _Static_assert(sizeof(struct row_key) == COMM_LEN + 12, "hashed and compared as 
 
 struct row {
 	struct row_key key;
-	uint64_t value;
+	uint64_t value, times;
 };
 
 struct stacks {
@@ -109,7 +109,7 @@ static bool same_row(const void *table, uint32_t pos, const void *key)
 	return !memcmp(&t->rows[pos].key, key, sizeof(struct row_key));
 }
 
-static int add_row(struct stacks *t, const struct row_key *key, uint64_t value)
+static int add_row(struct stacks *t, const struct row_key *key, uint64_t value, uint64_t times)
 {
 	uint64_t hash = hash_bytes(key, sizeof(*key), 0);
 	uint32_t pos = hash_find(&t->row_index, hash, same_row, t, key);
@@ -118,6 +118,7 @@ static int add_row(struct stacks *t, const struct row_key *key, uint64_t value)
 
 	if (pos != HASH_NONE) {
 		t->rows[pos].value = add_saturating(t->rows[pos].value, value);
+		t->rows[pos].times = add_saturating(t->rows[pos].times, times);
 		t->last = pos;
 		return 0;
 	}
@@ -131,12 +132,12 @@ static int add_row(struct stacks *t, const struct row_key *key, uint64_t value)
 	if (rc)
 		return rc;
 	t->last = (uint32_t)t->nr_rows;
-	rows[t->nr_rows++] = (struct row){ *key, value };
+	rows[t->nr_rows++] = (struct row){ *key, value, times };
 	return 0;
 }
 
-int stacks_add(struct stacks *t, const char *comm, pid_t pid, const struct stack *kernel, const struct stack *user,
-	       uint64_t value)
+int stacks_add_times(struct stacks *t, const char *comm, pid_t pid, const struct stack *kernel,
+		     const struct stack *user, uint64_t value, uint64_t times)
 {
 	struct row_key key = { .pid = pid };
 	int rc;
@@ -148,11 +149,17 @@ int stacks_add(struct stacks *t, const char *comm, pid_t pid, const struct stack
 	rc = intern_stack(t, user, &key.user);
 	if (rc)
 		return rc;
-	rc = add_row(t, &key, value);
+	rc = add_row(t, &key, value, times);
 	if (rc)
 		return rc;
 	t->total = add_saturating(t->total, value);
 	return 0;
+}
+
+int stacks_add(struct stacks *t, const char *comm, pid_t pid, const struct stack *kernel, const struct stack *user,
+	       uint64_t value)
+{
+	return stacks_add_times(t, comm, pid, kernel, user, value, value);
 }
 
 uint32_t stacks_last(const struct stacks *t)
@@ -183,6 +190,7 @@ void stacks_row(const struct stacks *t, size_t i, struct stack_row *out)
 	out->kernel_id = r->key.kernel;
 	out->user_id = r->key.user;
 	out->value = r->value;
+	out->times = r->times;
 }
 
 size_t stacks_nr_stacks(const struct stacks *t)

@@ -52,6 +52,7 @@ struct stack_row {
 	struct stack kernel, user;
 	uint32_t kernel_id, user_id; /* equal ids: the same stack; below stacks_nr_stacks() */
 	uint64_t value;
+	uint64_t times; /* how many samples, or intervals off the CPU, its value is of */
 };
 
 struct stacks *stacks_new(void);
@@ -64,6 +65,10 @@ void stacks_free(struct stacks *t);
  */
 int stacks_add(struct stacks *t, const char *comm, pid_t pid, const struct stack *kernel, const struct stack *user,
 	       uint64_t value);
+
+/** stacks_add_times() - the same of a @value that is the sum of so many; stacks_add() has one for each of its value. */
+int stacks_add_times(struct stacks *t, const char *comm, pid_t pid, const struct stack *kernel,
+		     const struct stack *user, uint64_t value, uint64_t times);
 
 /** stacks_last() - the row that the last stacks_add() which returned 0 added to. */
 uint32_t stacks_last(const struct stacks *t);

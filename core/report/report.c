@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define MAX_TRACING 16 /* frames of what traces the scheduler, at most */
+
 /* A task: what user addresses are named by. */
 struct task {
 	char comm[COMM_LEN];
@@ -285,19 +287,62 @@ static int add_ids(struct report *r, uint32_t *used, const uint32_t *labels, uin
 	return 0;
 }
 
+/* Is that the name of @sym, but for what a compiler or linker appends: ".isra.0", ".constprop.0", ".llvm.123"? */
+static bool is_named(const struct symbol *sym, const char *name)
+{
+	size_t len = strlen(name);
+
+	return sym->name && !strncmp(sym->name, name, len) && (!sym->name[len] || sym->name[len] == '.');
+}
+
+/* Where __schedule() may be inlined. */
+static bool is_scheduling(const struct symbol *sym)
+{
+	static const char *const names[] = { "schedule", "preempt_schedule_common", "preempt_schedule_irq",
+					     "schedule_idle" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (is_named(sym, names[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The frame of a kernel stack that is its leaf with cfg.from_schedule: who called __schedule(). Below may be what runs
+ * the tracepoint, and the program there: how many frames depends on the kernel, and on who traces. The event
+ * context-switches has its stacks from the caller on.
+ */
+static uint32_t first_shown(const struct report *r, const struct stack *s)
+{
+	uint32_t first = HASH_NONE, i;
+
+	for (i = 0; i < s->nr && i < MAX_TRACING; i++) {
+		struct frame_key key = frame_at(s, i, false);
+		struct symbol sym = { 0 };
+
+		r->names->kernel(r->names->ctx, key.addr, key.is_return, &sym);
+		if (is_named(&sym, "__schedule"))
+			return i + 1 < s->nr ? i + 1 : i;
+		if (first == HASH_NONE && is_scheduling(&sym))
+			first = i;
+	}
+	return first == HASH_NONE ? 0 : first;
+}
+
 /* The labels of a stack, root first. */
 static int name_stack(struct report *r, const struct task *task, const struct stack *s, uint32_t missed, uint32_t *seq)
 {
 	const struct frames *frames = task ? &r->user_frames : &r->kernel_frames;
+	uint32_t first = !task && r->cfg->from_schedule ? first_shown(r, s) : 0, nr = 0, i;
 	const struct frame *f;
-	uint32_t nr = 0, i;
 	int rc = 0;
 
 	if (s->state == STACK_MISSED)
 		rc = add_ids(r, &nr, &missed, 1);
 	else if (s->state == STACK_TAKEN && s->truncated)
 		rc = add_ids(r, &nr, &r->truncated, 1);
-	for (i = s->nr; !rc && i-- > 0;) {
+	for (i = s->nr; !rc && i-- > first;) {
 		struct frame_key key = frame_at(s, i, task);
 
 		rc = find_frame(r, task, &key, &f);
@@ -595,6 +640,15 @@ static int write_rows(struct report *r, FILE *out, struct err *err)
 	return rc ? err_sys(err, rc, "cannot write the report") : 0;
 }
 
+/* Only now: what rows that were merged lack of a unit adds up. */
+static void divide_rows(struct report *r)
+{
+	size_t i;
+
+	for (i = 0; r->cfg->unit > 1 && i < r->nr_rows; i++)
+		r->rows[i].value /= r->cfg->unit;
+}
+
 int report_write(FILE *out, const struct stacks *rows, const struct report_names *names, const struct report_cfg *cfg,
 		 struct err *err)
 {
@@ -611,6 +665,7 @@ int report_write(FILE *out, const struct stacks *rows, const struct report_names
 	if (rc) {
 		err_sys(err, rc, "cannot make the report");
 	} else {
+		divide_rows(&r);
 		if (r.nr_rows)
 			qsort_r(r.rows, r.nr_rows, sizeof(*r.rows), cmp_rows, &r);
 		rc = write_rows(&r, out, err);

@@ -4,7 +4,7 @@
  * does it depend on the order in which rows were added.
  *
  * The order, the same in every form:
- *  1. value, ascending;
+ *  1. value as printed, ascending;
  *  2. the comm's bytes, as the folded form prints it;
  *  3. pid, in forms that print it;
  *  4. the bytes of the stack as the folded form would print it with the same -a and -d, "root;...;leaf", a
@@ -32,6 +32,9 @@ struct report_cfg {
 	bool offsets;     /* -s, text form only */
 	bool inlined;     /* --inline */
 	bool source;      /* --source, only with @offsets */
+	/* off-CPU time: */
+	bool from_schedule; /* a kernel stack begins with who calls __schedule(): not with what traces there */
+	uint64_t unit;      /* printed is value / unit, rounded down; 0, 1: values as they are */
 };
 
 /**

@@ -39,6 +39,23 @@ enum {
 	HOT,      /* two functions are inlined there */
 	EVIL_HOT, /* of hostile names */
 	NAMELESS_HOT,
+	OWN_SWITCH, /* of a process that has a scheduler of its own */
+	/* The kernel's once more, of a thread that leaves its CPU. */
+	TRACING, /* how that is traced */
+	PROGRAM,
+	SWITCH,
+	SWITCH_LATER,
+	SWITCH_ISRA,
+	SWITCH_COLD,
+	SWITCH_NOT,
+	SWITCH_NEITHER,
+	SCHEDULE,
+	SCHEDULE_PART,
+	SCHEDULE_NOT,
+	IN_COMMON,
+	IN_IRQ,
+	IN_IDLE,
+	FUTEX,
 };
 
 static const struct symbol symbols[] = {
@@ -63,6 +80,7 @@ static const struct symbol symbols[] = {
 	[HOT] = { "_ZN3app5outerEv", 0x1e, "app", "app.c", 40 },
 	[EVIL_HOT] = { "b", 1, "app", "\033a;.c", 4294967295U },
 	[NAMELESS_HOT] = { NULL, 0, "app", "app.c", 0 },
+	[OWN_SWITCH] = { "__schedule", 0, "dd" },
 	[CLEAR] = { "__clear_user", 0x5, "kernel" },
 	[ZERO] = { "iov_iter_zero", 0, "kernel" },
 	[VFS] = { "vfs_read", 0xff, "kernel" },
@@ -71,6 +89,21 @@ static const struct symbol symbols[] = {
 	[HIDDEN] = { NULL, 0, NULL },
 	[K_A] = { "a", 0, "kernel" },
 	[K_B] = { "b", 0, "kernel" },
+	[TRACING] = { "perf_trace_sched_switch", 0x40, "kernel" },
+	[PROGRAM] = { "bpf_prog_0123456789abcdef", 0, "bpf" },
+	[SWITCH] = { "__schedule", 0x2a0, "kernel" },
+	[SWITCH_LATER] = { "__schedule", 0x300, "kernel" },
+	[SWITCH_ISRA] = { "__schedule.isra.0", 0x2a0, "kernel" },
+	[SWITCH_COLD] = { "__schedule.", 0, "kernel" },
+	[SWITCH_NOT] = { "__schedule_bug", 0, "kernel" },
+	[SWITCH_NEITHER] = { "__sched", 0, "kernel" },
+	[SCHEDULE] = { "schedule", 0x20, "kernel" },
+	[SCHEDULE_PART] = { "schedule.part.3", 0x20, "kernel" },
+	[SCHEDULE_NOT] = { "schedule_timeout", 0x80, "kernel" },
+	[IN_COMMON] = { "preempt_schedule_common", 0, "kernel" },
+	[IN_IRQ] = { "preempt_schedule_irq", 0, "kernel" },
+	[IN_IDLE] = { "schedule_idle", 0, "kernel" },
+	[FUTEX] = { "futex_wait", 0x99, "kernel" },
 };
 
 static const struct symbol in_hot[] = {
@@ -96,7 +129,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	(void)pid;
 	(void)comm;
 	(void)is_return;
-	ck_assert(addr < KERNEL || addr >= HOT);
+	ck_assert(addr < KERNEL || (addr >= HOT && addr < TRACING));
 	asked_last = addr;
 	*out = symbols[addr];
 }
@@ -111,7 +144,7 @@ static size_t name_inlined(void *ctx, const struct symbol **out)
 static const struct report_names world = { NULL, name_kernel, name_user, name_inlined };
 
 /* Frames of a side, leaf first, in tables: up to the first 0; UNMAPPED stands for NOWHERE, which is 0. */
-enum { MAX_FRAMES = 6, MAX_ROWS = 8, UNMAPPED = 1000 };
+enum { MAX_FRAMES = 20, MAX_ROWS = 8, UNMAPPED = 1000 };
 
 struct side {
 	enum stack_state state;
@@ -136,6 +169,12 @@ struct input {
 #define FOLDED     .form = REPORT_FOLDED
 #define TEXT       .form = REPORT_TEXT
 #define DD_KERNEL  T(CLEAR, ZERO, VFS, ENTRY)
+#define FIFTEEN    TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, \
+		   TRACING, TRACING, TRACING, TRACING
+#define TEN_FOLDED "perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch;" \
+		   "perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch;" \
+		   "perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch"
+#define SCHED      .form = REPORT_FOLDED, .from_schedule = true
 #define TASK(comm, pid, value) "    -                " comm " (" #pid ")\n        " #value "\n\n"
 
 static const struct golden {
@@ -429,6 +468,148 @@ static const struct golden {
 	  { TEXT },
 	  "    main\n    a;\n" TASK("dd", 1, 1) "    b\n    a\n" TASK("dd", 1, 1),
 	  { { 1, "dd", 1, T(B, A), NONE }, { 1, "dd", 1, T(MAIN, A_B_SEMI), NONE } } },
+	/* in units */
+	{ "unit",
+	  { FOLDED, .unit = 1000 },
+	  "dd;main 0\ndd;a 1\ndd;b 2\n",
+	  { { 2999, "dd", 1, T(B), NONE }, { 1000, "dd", 1, T(A), NONE }, { 999, "dd", 1, T(MAIN), NONE } } },
+	{ "unit, text",
+	  { TEXT, .unit = 1000 },
+	  "    a\n" TASK("dd", 1, 1) "    b\n" TASK("dd", 1, 2),
+	  { { 2999, "dd", 1, T(B), NONE }, { 1000, "dd", 1, T(A), NONE } } },
+	{ "unit 1", { FOLDED, .unit = 1 }, "dd;a 1999\n", { { 1999, "dd", 1, T(A), NONE } } },
+	{ "a unit as large as there is",
+	  { FOLDED, .unit = UINT64_MAX },
+	  "dd;b 0\ndd;a 1\n",
+	  { { UINT64_MAX, "dd", 1, T(A), NONE }, { UINT64_MAX - 1, "dd", 1, T(B), NONE } } },
+	{ "units of a sum that does not fit",
+	  { FOLDED, .unit = 1000 },
+	  "dd;a 18446744073709551\n",
+	  { { UINT64_MAX, "dd", 1, T(A), NONE }, { UINT64_MAX - 1, "dd", 2, T(A), NONE } } },
+	{ "rows are merged, then divided",
+	  { FOLDED, .unit = 1000 },
+	  "dd;b 1\ndd;a 2\n",
+	  { { 999, "dd", 1, T(A), NONE }, { 1, "dd", 2, T(A), NONE }, { 1000, "dd", 3, T(A), NONE },
+	    { 999, "dd", 1, T(B), NONE }, { 999, "dd", 2, T(B), NONE } } },
+	{ "the printed value counts, then the stack",
+	  { FOLDED, .unit = 1000 },
+	  "dd;a 1\ndd;b 1\ndd;main 2\n",
+	  { { 1999, "dd", 1, T(A), NONE }, { 1001, "dd", 1, T(B), NONE }, { 2000, "dd", 1, T(MAIN), NONE } } },
+	{ "the printed value counts, then the pid",
+	  { TEXT, .unit = 1000 },
+	  "    main\n" TASK("dd", 9, 1) "    main\n" TASK("dd", 10, 1),
+	  { { 1000, "dd", 10, T(MAIN), NONE }, { 1999, "dd", 9, T(MAIN), NONE } } },
+	/* from where the thread left its CPU */
+	{ "what traces is not asked about",
+	  { FOLDED },
+	  "dd;futex_wait;schedule;__schedule;perf_trace_sched_switch 4\n",
+	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH, SCHEDULE, FUTEX) } } },
+	{ "what traces is not shown",
+	  { SCHED },
+	  "dd;main;futex_wait;schedule 4\n",
+	  { { 4, "dd", 1, T(MAIN), T(PROGRAM, TRACING, SWITCH, SCHEDULE, FUTEX) } } },
+	{ "what traces is not shown, text",
+	  { TEXT, .from_schedule = true },
+	  "    schedule\n    futex_wait\n    main\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(MAIN), T(TRACING, SWITCH, SCHEDULE, FUTEX) } } },
+	{ "what traces is not shown, every option",
+	  { TEXT, .from_schedule = true, .addresses = true, .offsets = true, .annotations = true, .delimited = true,
+	    .unit = 1000 },
+	  "    0x000000000000002d futex_wait+0x99 [kernel]_[k]\n"
+	  "    [truncated]\n    --\n"
+	  "    0x0000000000000001 main+0x10 [dd]\n    [truncated]\n" TASK("dd", 1, 4),
+	  { { 4000, "dd", 1, CUT(MAIN), CUT(TRACING, SWITCH, FUTEX) } } },
+	{ "nothing traces",
+	  { SCHED },
+	  "dd;futex_wait;schedule 4\n",
+	  { { 4, "dd", 1, NONE, T(SWITCH, SCHEDULE, FUTEX) } } },
+	{ "nothing but what traces",
+	  { SCHED },
+	  "dd;perf_trace_sched_switch;bpf_prog_0123456789abcdef 4\n",
+	  { { 4, "dd", 1, NONE, T(PROGRAM, TRACING) } } },
+	{ "the scheduler alone", { SCHED }, "dd;__schedule 4\n", { { 4, "dd", 1, NONE, T(TRACING, SWITCH) } } },
+	{ "the first one counts",
+	  { SCHED },
+	  "dd;__schedule;futex_wait 4\n",
+	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX, SWITCH) } } },
+	{ "as compilers call it",
+	  { SCHED },
+	  "dd;a 2\ndd;b 4\n",
+	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH_ISRA, K_B) }, { 2, "dd", 1, NONE, T(TRACING, SWITCH_COLD, K_A) } } },
+	{ "others that begin like it",
+	  { SCHED },
+	  "dd;schedule_timeout;__sched;__schedule_bug;perf_trace_sched_switch 4\n",
+	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH_NOT, SWITCH_NEITHER, SCHEDULE_NOT) } } },
+	{ "others that begin like it, below",
+	  { SCHED },
+	  "dd;a 4\n",
+	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH_NOT, SWITCH_NEITHER, SCHEDULE_NOT, SWITCH, K_A) } } },
+	{ "it is inlined",
+	  { SCHED },
+	  "dd;a;preempt_schedule_common 1\ndd;a;preempt_schedule_irq 2\ndd;a;schedule 3\ndd;a;schedule.part.3 4\n"
+	  "dd;a;schedule_idle 5\n",
+	  { { 1, "dd", 1, NONE, T(TRACING, IN_COMMON, K_A) },
+	    { 2, "dd", 1, NONE, T(TRACING, IN_IRQ, K_A) },
+	    { 3, "dd", 1, NONE, T(TRACING, SCHEDULE, K_A) },
+	    { 4, "dd", 1, NONE, T(TRACING, SCHEDULE_PART, K_A) },
+	    { 5, "dd", 1, NONE, T(TRACING, IN_IDLE, K_A) } } },
+	{ "it is inlined, the first one counts",
+	  { SCHED },
+	  "dd;a;preempt_schedule_irq;schedule 4\n",
+	  { { 4, "dd", 1, NONE, T(TRACING, SCHEDULE, IN_IRQ, K_A) } } },
+	{ "it is not inlined, though its callers come first",
+	  { SCHED },
+	  "dd;a 4\n",
+	  { { 4, "dd", 1, NONE, T(TRACING, SCHEDULE, IN_IRQ, SWITCH, K_A) } } },
+	{ "the sixteenth frame",
+	  { SCHED },
+	  "dd;a 4\n",
+	  { { 4, "dd", 1, NONE, T(FIFTEEN, SWITCH, K_A) } } },
+	{ "the seventeenth frame",
+	  { SCHED },
+	  "dd;a;__schedule;schedule;" TEN_FOLDED ";perf_trace_sched_switch;perf_trace_sched_switch;"
+	  "perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch;__sched 4\n",
+	  { { 4, "dd", 1, NONE, T(SWITCH_NEITHER, FIFTEEN, SCHEDULE, SWITCH, K_A) } } },
+	{ "the sixteenth and the seventeenth",
+	  { SCHED },
+	  "dd;a;__schedule;schedule 4\n",
+	  { { 4, "dd", 1, NONE, T(FIFTEEN, SCHEDULE, SWITCH, K_A) } } },
+	{ "no name at all", { SCHED }, "dd;a;[unknown] 4\n", { { 4, "dd", 1, NONE, T(HIDDEN, K_A) } } },
+	{ "no name before it", { SCHED }, "dd;a 4\n", { { 4, "dd", 1, NONE, T(HIDDEN, SWITCH, K_A) } } },
+	{ "truncated, and what traces",
+	  { SCHED, .delimited = true, .annotations = true },
+	  "dd;main;-;[truncated];schedule_[k] 4\n",
+	  { { 4, "dd", 1, T(MAIN), CUT(TRACING, SWITCH, SCHEDULE) } } },
+	{ "truncated and empty, missed, none",
+	  { SCHED, .delimited = true },
+	  "dd;main 1\ndd;main;-;[truncated] 2\ndd;main;[Missed Kernel Stack] 4\n",
+	  { { 1, "dd", 1, T(MAIN), NONE }, { 2, "dd", 1, T(MAIN), CUT_EMPTY }, { 4, "dd", 1, T(MAIN), MISSED } } },
+	{ "user frames stay",
+	  { SCHED },
+	  "dd;main;__schedule;read;__schedule 4\n",
+	  { { 4, "dd", 1, T(READ, OWN_SWITCH, MAIN), T(TRACING, SWITCH) } } },
+	{ "user frames alone stay",
+	  { SCHED },
+	  "dd;main;__schedule;read;a 4\n",
+	  { { 4, "dd", 1, T(READ, OWN_SWITCH, MAIN), T(K_A) } } },
+	{ "rows that differ in what traces",
+	  { SCHED, .unit = 1000 },
+	  "dd;b 1\ndd;futex_wait 2\n",
+	  { { 999, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) },
+	    { 1, "dd", 1, NONE, T(PROGRAM, TRACING, SWITCH, FUTEX) },
+	    { 1000, "dd", 1, NONE, T(SWITCH, FUTEX) },
+	    { 1000, "dd", 1, NONE, T(K_B) } } },
+	{ "rows that differ in what traces, and in an address",
+	  { TEXT, .from_schedule = true, .addresses = true },
+	  "    0x0000000000000021 __schedule\n" TASK("dd", 1, 3)
+	  "    0x0000000000000022 __schedule\n" TASK("dd", 1, 4),
+	  { { 1, "dd", 1, NONE, T(TRACING, SWITCH) },
+	    { 2, "dd", 1, NONE, T(PROGRAM, TRACING, SWITCH) },
+	    { 4, "dd", 1, NONE, T(TRACING, SWITCH_LATER) } } },
+	{ "rows that differ in what traces, sorted without it",
+	  { SCHED },
+	  "dd;a 1\ndd;b 1\n",
+	  { { 1, "dd", 1, NONE, T(TRACING, SWITCH, K_B) }, { 1, "dd", 1, NONE, T(PROGRAM, TRACING, SWITCH, K_A) } } },
 	/* what a process can put into names */
 	{ "evil names", { FOLDED }, "d?;e?[2Jvil? 1\n", { { 1, "d\n", 1, T(EVIL), NONE } } },
 	{ "evil names, text",
@@ -698,6 +879,30 @@ START_TEST(test_is_return)
 }
 END_TEST
 
+static void name_switch(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	(void)ctx;
+	*out = (struct symbol){ addr == SWITCH ? "__schedule" : is_return ? "schedule.return" : "schedule", 0, NULL };
+}
+
+/* What becomes a leaf, as the frames below it are not shown, is a return address still. */
+START_TEST(test_is_return_still)
+{
+	const struct report_cfg cfg = { SCHED };
+	const struct report_names own = { NULL, name_switch, name_user };
+	const struct input in[] = { { 1, "dd", 7, NONE, T(SWITCH, SCHEDULE) }, { 2, "dd", 7, NONE, T(SCHEDULE) } };
+	struct stacks *t = stacks_new();
+	char *got;
+
+	add(t, &in[0]);
+	add(t, &in[1]);
+	got = write_report(t, &own, &cfg);
+	ck_assert_str_eq(got, "dd;schedule.return 1\ndd;schedule 2\n");
+	free(got);
+	stacks_free(t);
+}
+END_TEST
+
 /* A user address means something else in each process and program, a kernel address never. */
 START_TEST(test_asked_once)
 {
@@ -722,7 +927,7 @@ static void draw(struct input *in)
 {
 	static const char *const comms[] = { "a", "a b", "a;", "a:", "a\1", "a\2", "b" };
 	static const uint64_t user[] = { A, A_B, A_PLUS, A_LT, A_B_SEMI, B, DASH, DASHES, MAIN, MAIN_LATER, UNMAPPED };
-	static const uint64_t kernel[] = { K_A, K_B, VFS, HIDDEN };
+	static const uint64_t kernel[] = { K_A, K_B, VFS, HIDDEN, SWITCH };
 	size_t i, n;
 
 	*in = (struct input){ 1 + (uint64_t)rand() % 3, comms[rand() % ARRAY_SIZE(comms)], 1 + rand() % 3 };
@@ -744,6 +949,7 @@ static struct report_cfg cfg_of(int bits)
 		.annotations = bits & 2,
 		.addresses = bits & 4,
 		.offsets = bits & 8,
+		.from_schedule = bits & 32,
 	};
 }
 
@@ -951,8 +1157,9 @@ int main(void)
 	tcase_add_loop_test(tc, test_comms, 0, ARRAY_SIZE(names));
 	tcase_add_test(tc, test_long_name);
 	tcase_add_test(tc, test_is_return);
+	tcase_add_test(tc, test_is_return_still);
 	tcase_add_test(tc, test_asked_once);
-	tcase_add_loop_test(tc, test_random, 0, 32);
+	tcase_add_loop_test(tc, test_random, 0, 64);
 	tcase_add_loop_test(tc, test_full_disk, 0, ARRAY_SIZE(full));
 	tcase_add_test(tc, test_closed_pipe);
 	tcase_add_test(tc, test_stops);

@@ -47,6 +47,11 @@ static void add(struct stacks *t, const struct input *in, uint64_t value)
 	ck_assert_int_eq(stacks_add(t, in->comm, in->pid, &in->kernel, &in->user, value), 0);
 }
 
+static void add_times(struct stacks *t, const struct input *in, uint64_t value, uint64_t times)
+{
+	ck_assert_int_eq(stacks_add_times(t, in->comm, in->pid, &in->kernel, &in->user, value, times), 0);
+}
+
 static void assert_stack(const struct stack *got, const struct stack *want)
 {
 	ck_assert_int_eq(got->state, want->state);
@@ -56,7 +61,7 @@ static void assert_stack(const struct stack *got, const struct stack *want)
 		ck_assert_mem_eq(got->frames, want->frames, want->nr * sizeof(*want->frames));
 }
 
-static void assert_row(const struct stacks *t, size_t i, const struct input *want, uint64_t value)
+static void assert_row_times(const struct stacks *t, size_t i, const struct input *want, uint64_t value, uint64_t times)
 {
 	char comm[COMM_LEN] = "";
 	struct stack_row row;
@@ -70,6 +75,13 @@ static void assert_row(const struct stacks *t, size_t i, const struct input *wan
 	ck_assert_uint_lt(row.kernel_id, stacks_nr_stacks(t));
 	ck_assert_uint_lt(row.user_id, stacks_nr_stacks(t));
 	ck_assert_uint_eq(row.value, value);
+	ck_assert_uint_eq(row.times, times);
+}
+
+/* Of samples, each of which counts once. */
+static void assert_row(const struct stacks *t, size_t i, const struct input *want, uint64_t value)
+{
+	assert_row_times(t, i, want, value, value);
 }
 
 START_TEST(test_identity)
@@ -125,6 +137,59 @@ START_TEST(test_saturation)
 }
 END_TEST
 
+/* Of two rows, what is added to one. */
+static const struct {
+	uint64_t value, times, more_value, more_times, sum, sum_times;
+} times[] = {
+	{ 0, 0, 0, 0, 0, 0 },
+	{ 5000, 1, 0, 0, 5000, 1 },
+	{ 0, 0, 5000, 1, 5000, 1 },
+	{ 5000, 1, 7000, 2, 12000, 3 },
+	{ 0, 1, 0, 1, 0, 2 },
+	{ 7, 0, 8, 0, 15, 0 },
+	{ UINT64_MAX, 1, 1, 1, UINT64_MAX, 2 },
+	{ 1, UINT64_MAX, 1, 1, 2, UINT64_MAX },
+	{ 1, UINT64_MAX - 1, 1, 1, 2, UINT64_MAX },
+	{ UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX },
+};
+
+START_TEST(test_times)
+{
+	const struct input in = { "dd", 1, TAKEN(one, 3), NOTHING }, other = { "dd", 1, TAKEN(two, 3), NOTHING };
+	struct stacks *t = stacks_new();
+
+	add_times(t, &in, times[_i].value, times[_i].times);
+	add_times(t, &other, 0, 9);
+	add_times(t, &in, times[_i].more_value, times[_i].more_times);
+	ck_assert_uint_eq(stacks_nr_rows(t), 2);
+	assert_row_times(t, 0, &in, times[_i].sum, times[_i].sum_times);
+	assert_row_times(t, 1, &other, 0, 9);
+	ck_assert_uint_eq(stacks_total(t), times[_i].sum);
+	stacks_free(t);
+}
+END_TEST
+
+/* Samples and intervals in one row. */
+START_TEST(test_times_and_samples)
+{
+	const struct input in = { "dd", 1, TAKEN(one, 3), NOTHING }, other = { "dd", 2, NOTHING, NOTHING };
+	struct stacks *t = stacks_new();
+
+	add(t, &in, 3);
+	ck_assert_uint_eq(stacks_last(t), 0);
+	add_times(t, &other, 10, 1);
+	ck_assert_uint_eq(stacks_last(t), 1);
+	add_times(t, &in, 40, 2);
+	ck_assert_uint_eq(stacks_last(t), 0);
+	assert_row_times(t, 0, &in, 43, 5);
+	add(t, &in, 1);
+	assert_row_times(t, 0, &in, 44, 6);
+	assert_row_times(t, 1, &other, 10, 1);
+	ck_assert_uint_eq(stacks_total(t), 54);
+	stacks_free(t);
+}
+END_TEST
+
 /* Kernel and user stacks share numbers; the same contents have the same number for ever. */
 START_TEST(test_numbers)
 {
@@ -175,7 +240,7 @@ enum { SAMPLES = 6000, MAX_FRAMES = 6 };
 
 struct sample {
 	struct input in;
-	uint64_t kernel[MAX_FRAMES], user[MAX_FRAMES], value;
+	uint64_t kernel[MAX_FRAMES], user[MAX_FRAMES], value, times;
 };
 
 static void draw_stack(struct stack *s, uint64_t *frames)
@@ -220,19 +285,22 @@ START_TEST(test_reference)
 		draw_stack(&s->in.kernel, s->kernel);
 		draw_stack(&s->in.user, s->user);
 		s->value = (uint64_t)rand() % 5;
+		s->times = (uint64_t)rand() % 3;
 		total += s->value;
-		add(t, &s->in, s->value);
+		add_times(t, &s->in, s->value, s->times);
 		for (i = 0; !equal(&rows[i].in, &s->in); i++)
 			;
-		if (i == nr)
+		if (i == nr) {
 			nr++;
-		else
-			rows[i].value += s->value;
+			continue;
+		}
+		rows[i].value += s->value;
+		rows[i].times += s->times;
 	}
 	ck_assert_uint_eq(stacks_nr_rows(t), nr);
 	ck_assert_uint_eq(stacks_total(t), total);
 	for (i = 0; i < nr; i++)
-		assert_row(t, i, &rows[i].in, rows[i].value);
+		assert_row_times(t, i, &rows[i].in, rows[i].value, rows[i].times);
 	stacks_free(t);
 	free(rows);
 }
@@ -246,6 +314,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_identity, 0, ARRAY_SIZE(pairs));
 	tcase_add_test(tc, test_empty);
 	tcase_add_loop_test(tc, test_saturation, 0, ARRAY_SIZE(sums));
+	tcase_add_loop_test(tc, test_times, 0, ARRAY_SIZE(times));
+	tcase_add_test(tc, test_times_and_samples);
 	tcase_add_test(tc, test_numbers);
 	tcase_add_test(tc, test_borrowed);
 	tcase_add_loop_test(tc, test_reference, 0, 3);

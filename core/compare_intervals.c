@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/compare_intervals.h"
+
+#include "core/compare.h"
+#include "core/hash.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The ring's rows, by contents. */
+struct side {
+	const struct stacks *rows;
+	struct hash_index index;
+	bool *seen; /* in the program's, too */
+};
+
+static uint64_t hash_stack(const struct stack *s, uint64_t seed)
+{
+	seed = hash_bytes(&seed, sizeof(seed), (uint64_t)s->state << 1 | s->truncated);
+	return hash_bytes(s->frames, s->nr * sizeof(*s->frames), seed);
+}
+
+static uint64_t hash_row(const struct stack_row *row)
+{
+	uint64_t hash = hash_bytes(row->comm, COMM_LEN, (uint32_t)row->pid);
+
+	return hash_stack(&row->user, hash_stack(&row->kernel, hash));
+}
+
+static bool same_stack(const struct stack *a, const struct stack *b)
+{
+	return a->state == b->state && a->truncated == b->truncated && a->nr == b->nr &&
+	       (!a->nr || !memcmp(a->frames, b->frames, a->nr * sizeof(*a->frames)));
+}
+
+static bool same_row(const void *table, uint32_t pos, const void *key)
+{
+	const struct stack_row *b = key;
+	struct stack_row a;
+
+	stacks_row(table, pos, &a);
+	return a.pid == b->pid && !memcmp(a.comm, b->comm, COMM_LEN) && same_stack(&a.kernel, &b->kernel) &&
+	       same_stack(&a.user, &b->user);
+}
+
+static int side_init(struct side *side, const struct stacks *rows)
+{
+	size_t nr = stacks_nr_rows(rows), i;
+	struct stack_row row;
+	int rc = 0;
+
+	*side = (struct side){ .rows = rows, .seen = calloc(nr + 1, sizeof(*side->seen)) };
+	if (!side->seen)
+		return -ENOMEM;
+	for (i = 0; i < nr && !rc; i++) {
+		stacks_row(rows, i, &row);
+		if (row.times)
+			rc = hash_add(&side->index, hash_row(&row), (uint32_t)i);
+	}
+	return rc;
+}
+
+static void side_release(struct side *side)
+{
+	hash_release(&side->index);
+	free(side->seen);
+}
+
+static const char *leaf_of(const struct stack *s, char buf[24])
+{
+	if (!s->nr)
+		return s->state == STACK_MISSED ? "missed" : "none";
+	snprintf(buf, 24, "0x%" PRIx64, s->frames[0]);
+	return buf;
+}
+
+/* @program or @ring is NULL: it has no such row. */
+static void add_example(struct compared_intervals *c, const struct stack_row *program, const struct stack_row *ring)
+{
+	const struct stack_row none = { .times = 0 }, *row = program ? program : ring;
+	char comm[COMM_LEN], kernel[24], user[24];
+	size_t size = sizeof(c->examples[0]);
+
+	if (c->nr_examples >= INTERVALS_EXAMPLES)
+		return;
+	program = program ? program : &none;
+	ring = ring ? ring : &none;
+	compare_printable(row->comm, comm);
+	snprintf(c->examples[c->nr_examples++], size,
+		 "'%s', process %d, kernel leaf %s, user leaf %s: bpf: %" PRIu64 " times, %" PRIu64
+		 " us; perfring: %" PRIu64 " times, %" PRIu64 " us",
+		 comm, row->pid, leaf_of(&row->kernel, kernel), leaf_of(&row->user, user), program->times,
+		 program->value / 1000, ring->times, ring->value / 1000);
+}
+
+static void compare_rows_of_both(struct compared_intervals *c, const struct stack_row *program,
+				 const struct stack_row *ring)
+{
+	uint64_t apart, each;
+
+	c->rows++;
+	if (program->times != ring->times) {
+		c->other_times++;
+		add_example(c, program, ring);
+		return;
+	}
+	apart = program->value > ring->value ? program->value - ring->value : ring->value - program->value;
+	each = apart / ring->times + (apart % ring->times > 0);
+	if (each > c->apart_ns)
+		c->apart_ns = each;
+	if (each <= INTERVAL_APART_NS)
+		return;
+	c->other_time++;
+	add_example(c, program, ring);
+}
+
+static void compare_program(struct compared_intervals *c, const struct stacks *program, struct side *ring)
+{
+	struct stack_row row, other;
+	uint32_t pos;
+	size_t i;
+
+	for (i = 0; i < stacks_nr_rows(program); i++) {
+		stacks_row(program, i, &row);
+		if (!row.times)
+			continue;
+		pos = hash_find(&ring->index, hash_row(&row), same_row, ring->rows, &row);
+		if (pos == HASH_NONE) {
+			c->only_program++;
+			add_example(c, &row, NULL);
+			continue;
+		}
+		ring->seen[pos] = true;
+		stacks_row(ring->rows, pos, &other);
+		compare_rows_of_both(c, &row, &other);
+	}
+}
+
+static void find_only_ring(struct compared_intervals *c, const struct side *ring)
+{
+	struct stack_row row;
+	size_t i;
+
+	for (i = 0; i < stacks_nr_rows(ring->rows); i++) {
+		stacks_row(ring->rows, i, &row);
+		if (!row.times || ring->seen[i])
+			continue;
+		c->only_ring++;
+		add_example(c, NULL, &row);
+	}
+}
+
+int compare_intervals(const struct stacks *program, const struct stacks *ring, struct compared_intervals *out)
+{
+	struct side side;
+	int rc = side_init(&side, ring);
+
+	memset(out, 0, sizeof(*out));
+	if (!rc) {
+		compare_program(out, program, &side);
+		find_only_ring(out, &side);
+	}
+	side_release(&side);
+	return rc;
+}
+
+bool compared_equal(const struct compared_intervals *c)
+{
+	return !(c->other_times | c->other_time | c->only_program | c->only_ring);
+}

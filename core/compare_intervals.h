@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --backend=both of offcputime: the same intervals off the CPU, as the program in the kernel and the ring's reader have
+ * added them up.
+ *
+ * Each reads the clock for itself, one just after the other, at both ends of an interval: so their times differ a
+ * little. Nothing else may: the same rows, of as many intervals.
+ */
+#ifndef CORE_COMPARE_INTERVALS_H
+#define CORE_COMPARE_INTERVALS_H
+
+#include "core/stacks.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INTERVAL_APART_NS  1000 /* that far the two may see one interval */
+#define INTERVALS_EXAMPLES 10
+
+/** struct compared_intervals - rows; those of no intervals are not there. */
+struct compared_intervals {
+	uint64_t rows;         /* in both, */
+	uint64_t other_times;  /* of these: of another number of intervals; */
+	uint64_t other_time;   /* of as many, whose times are too far apart */
+	uint64_t only_program; /* in one of them: not among @rows */
+	uint64_t only_ring;
+	uint64_t apart_ns; /* the most, for each interval of a row, rounded up; of rows of as many intervals */
+	size_t nr_examples;
+	char examples[INTERVALS_EXAMPLES][256]; /* rows that are different, or in one of them: a line each */
+};
+
+/**
+ * compare_intervals() - by contents: stacks have other numbers in each table. In time linear in what they hold.
+ * Return: 0; -ENOMEM.
+ */
+int compare_intervals(const struct stacks *program, const struct stacks *ring, struct compared_intervals *out);
+
+/** compared_equal() - is there no such row? */
+bool compared_equal(const struct compared_intervals *c);
+
+#endif
