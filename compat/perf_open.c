@@ -27,6 +27,11 @@ static void drop_max_stack(struct perf_event_attr *a)
 	a->sample_max_stack = 0;
 }
 
+static void drop_context_switch(struct perf_event_attr *a)
+{
+	a->context_switch = 0; /* a tracepoint says which thread comes next */
+}
+
 static void drop_clockid(struct perf_event_attr *a)
 {
 	a->use_clockid = 0;
@@ -48,12 +53,13 @@ static void drop_comm_exec(struct perf_event_attr *a)
  * a kernel loses only what came after it. The order is tested; a feature's place is the version that brought it.
  */
 static void (*const optional[])(struct perf_event_attr *) = {
-	drop_lost_count, /* 6.0 */
-	drop_namespaces, /* 4.12 */
-	drop_max_stack,  /* 4.8 */
-	drop_clockid,    /* 4.1 */
-	drop_mmap2,      /* 3.16, in 3.12 for a while */
-	drop_comm_exec,  /* 3.16 */
+	drop_lost_count,     /* 6.0 */
+	drop_namespaces,     /* 4.12 */
+	drop_max_stack,      /* 4.8 */
+	drop_context_switch, /* 4.3 */
+	drop_clockid,        /* 4.1 */
+	drop_mmap2,          /* 3.16, in 3.12 for a while */
+	drop_comm_exec,      /* 3.16 */
 };
 
 static int call(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)

@@ -107,6 +107,7 @@ static struct perf_event_attr wanted(void)
 		.comm_exec = 1,
 		.task = 1,
 		.namespaces = 1,
+		.context_switch = 1,
 		.watermark = 1,
 		.wakeup_watermark = 4096,
 		.exclude_callchain_kernel = 1,
@@ -118,16 +119,20 @@ static struct perf_event_attr wanted(void)
 
 #define NEWEST     LINUX(6, 18)
 #define LARGER     (sizeof(struct perf_event_attr) + 64)
-#define MMAP       0, 0, 0, 0, 0, 0
-#define MMAP2      1, 1, 0, 0, 0, 0
-#define CLOCK      1, 1, 1, 1, 0, 0
-#define NAMESPACES 1, 1, 1, 1, 1, 0
-#define EVERYTHING 1, 1, 1, 1, 1, 1
+#define MMAP       0, 0, 0, 0, 0, 0, 0
+#define MMAP2      1, 1, 0, 0, 0, 0, 0
+#define CLOCK      1, 1, 1, 0, 0, 0, 0
+#define SWITCHES   1, 1, 1, 1, 1, 0, 0
+#define NAMESPACES 1, 1, 1, 1, 1, 1, 0
+#define EVERYTHING 1, 1, 1, 1, 1, 1, 1
 
-/* What is left of mmap2, comm_exec, use_clockid, sample_max_stack, namespaces and the number of lost records. */
+/*
+ * What is left of mmap2, comm_exec, use_clockid, context_switch, sample_max_stack, namespaces and the number of lost
+ * records.
+ */
 static const struct {
 	struct fake_kernel kernel;
-	int mmap2, comm_exec, clockid, max_stack, namespaces, lost;
+	int mmap2, comm_exec, clockid, context_switch, max_stack, namespaces, lost;
 } accepted[] = {
 	{ { "3.10", LINUX(3, 10) }, MMAP },
 	{ { "3.12", LINUX(3, 12) }, MMAP }, /* has mmap2, disabled */
@@ -136,10 +141,10 @@ static const struct {
 	{ { "3.16", LINUX(3, 16) }, MMAP2 },
 	{ { "3.19", LINUX(3, 19) }, MMAP2 },
 	{ { "4.0", LINUX(4, 0) }, MMAP2 },
-	{ { "4.1", LINUX(4, 1) }, CLOCK }, /* sample_max_stack is accepted up to 4.7, though unknown */
-	{ { "4.4", LINUX(4, 4) }, CLOCK },
-	{ { "3.10.el7", LINUX(4, 7) }, CLOCK },
-	{ { "4.9", LINUX(4, 9) }, CLOCK },
+	{ { "4.1", LINUX(4, 1) }, CLOCK },    /* sample_max_stack goes with what it lacks */
+	{ { "4.4", LINUX(4, 4) }, SWITCHES }, /* sample_max_stack is accepted up to 4.7, though unknown */
+	{ { "3.10.el7", LINUX(4, 7) }, SWITCHES },
+	{ { "4.9", LINUX(4, 9) }, SWITCHES },
 	{ { "4.12", LINUX(4, 12) }, NAMESPACES },
 	{ { "4.14", LINUX(4, 14) }, NAMESPACES },
 	{ { "5.4", LINUX(5, 4) }, NAMESPACES },
@@ -148,16 +153,16 @@ static const struct {
 	{ { "6.x", NEWEST }, EVERYTHING },
 	{ { "larger than ours", NEWEST, LARGER }, EVERYTHING },
 	/* Backports. Newest first: what is left out before the right one is not tried again. */
-	{ { "4.9 without mmap2", LINUX(4, 9), 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0 },
+	{ { "4.9 without mmap2", LINUX(4, 9), 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0, 0 },
 	{ { "4.9 without comm_exec", LINUX(4, 9), 0, BIT_COMM_EXEC }, MMAP },
 	{ { "4.9 without clockid", LINUX(4, 9), 0, BIT_CLOCKID }, MMAP2 },
-	{ { "6.x without namespaces", NEWEST, 0, BIT_NAMESPACES }, CLOCK },
+	{ { "6.x without namespaces", NEWEST, 0, BIT_NAMESPACES }, SWITCHES },
 	{ { "6.x without clockid", NEWEST, 0, BIT_CLOCKID }, MMAP2 },
-	{ { "6.x without mmap2", NEWEST, 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0 },
+	{ { "6.x without mmap2", NEWEST, 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0, 0 },
 };
 
 /* An attempt for each thing to do without, with and without the flag, and of another size. */
-#define MOST_CALLS ((1 + 6) * 2 * 2)
+#define MOST_CALLS ((1 + 7) * 2 * 2)
 
 START_TEST(test_accepted)
 {
@@ -173,6 +178,7 @@ START_TEST(test_accepted)
 	want.clockid = accepted[_i].clockid;
 	want.sample_max_stack = accepted[_i].max_stack ? 126 : 0;
 	want.namespaces = accepted[_i].namespaces;
+	want.context_switch = accepted[_i].context_switch;
 	want.read_format = accepted[_i].lost ? PERF_FORMAT_LOST : 0;
 	fd = perf_open(&attr, 17, 3);
 	ck_assert_msg(fd >= 0, "%s: %s", kernel->release, strerror(-fd));

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Is prev_state of sched:sched_switch what its format says? Seen from what a sleep of our own looks like. */
+#include "compat/perf_open.h"
+#include "compat/tracepoint.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { INTERRUPTIBLE = 1, SLEEPS = 4, ENOUGH = 3, STATES_MAX = 32 };
+
+int sched_switch_shift_of(const uint64_t *states, size_t nr)
+{
+	size_t i, as_it_says = 0, shifted = 0;
+
+	for (i = 0; i < nr; i++) {
+		as_it_says += states[i] == INTERRUPTIBLE;
+		shifted += states[i] == INTERRUPTIBLE << 1;
+	}
+	/* What was preempted, too, may have a 1 where all is shifted; but then there are all sleeps besides. */
+	return shifted >= ENOUGH ? 1 : as_it_says >= ENOUGH ? 0 : -EAGAIN;
+}
+
+/* Of the samples in a ring that nobody reads, so it begins at 0 and never wraps. */
+static size_t read_states(const struct sched_switch *s, const struct perf_event_mmap_page *ring, size_t page,
+			  uint64_t *states)
+{
+	const char *data = (const char *)ring + page;
+	uint64_t at = 0, head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	struct perf_event_header h;
+	size_t nr = 0;
+	uint32_t raw;
+
+	head = head < page ? head : page;
+	while (at + sizeof(h) <= head && nr < STATES_MAX) {
+		memcpy(&h, data + at, sizeof(h));
+		if (h.size < sizeof(h) || h.size > head - at)
+			break;
+		if (h.type == PERF_RECORD_SAMPLE && h.size >= sizeof(h) + sizeof(raw)) {
+			memcpy(&raw, data + at + sizeof(h), sizeof(raw));
+			if (raw <= h.size - sizeof(h) - sizeof(raw) && s->prev_state.at + sizeof(*states) <= raw)
+				memcpy(&states[nr++], data + at + sizeof(h) + sizeof(raw) + s->prev_state.at,
+				       sizeof(*states));
+		}
+		at += h.size;
+	}
+	return nr;
+}
+
+int sched_switch_shift(const struct sched_switch *s)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = s->id,
+		.sample_type = PERF_SAMPLE_RAW,
+		.sample_period = 1,
+		.disabled = 1,
+	};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
+	const struct timespec moment = { .tv_nsec = 100000 };
+	int rc, fd = perf_open(&attr, 0, -1);
+	uint64_t states[STATES_MAX];
+	void *ring;
+
+	if (fd < 0)
+		return fd;
+	ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	rc = ring == MAP_FAILED ? -errno : 0;
+	if (!rc) {
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		for (i = 0; i < SLEEPS; i++)
+			nanosleep(&moment, NULL);
+		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+		rc = sched_switch_shift_of(states, read_states(s, ring, page, states));
+		munmap(ring, 2 * page);
+	}
+	close(fd);
+	return rc;
+}
