@@ -1,5 +1,6 @@
-LIB_SRCS += backend-bpf/bpf.c backend-bpf/offsets.c backend-bpf/source.c
+LIB_SRCS += backend-bpf/bpf.c backend-bpf/object.c backend-bpf/offcpu.c backend-bpf/offsets.c backend-bpf/source.c
 LIBS += $(shell $(PKG_CONFIG) --libs libbpf)
 
 $(O)/backend-bpf/bpf.o: $(O)/bpf/profile.skel.h
-$(O)/backend-bpf/source.o: bpf/profile.bpf.c bpf/layout.h
+$(O)/backend-bpf/offcpu.o: $(O)/bpf/offcpu.skel.h
+$(O)/backend-bpf/source.o: bpf/profile.bpf.c bpf/offcpu.bpf.c bpf/shared.h bpf/layout.h

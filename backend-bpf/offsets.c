@@ -3,6 +3,7 @@
 
 #include <bpf/btf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define MAX_DEPTH 8 /* of structures without a name in each other; the kernel has one */
@@ -129,6 +130,67 @@ int offsets_of_pidns(struct pidns_offsets *out, struct err *err)
 	if (!btf)
 		return err_sys(err, -errno, "cannot tell all pids of a task without the kernel's BTF");
 	rc = pidns_offsets_in(btf, out, err);
+	btf__free(btf);
+	return rc;
+}
+
+/* Is parameter @i of a function a pointer to a task? They have no names. */
+static bool is_task(const struct btf *btf, const struct btf_type *proto, uint32_t i)
+{
+	const struct btf_type *t = i < btf_vlen(proto) ? btf__type_by_id(btf, btf_params(proto)[i].type) : NULL;
+
+	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
+	return t && btf_is_struct(t) && !strcmp(btf__name_by_offset(btf, t->name_off), "task_struct");
+}
+
+/*
+ * Behind whoever listens (preempt, prev, next), and since 5.18 prev_state; for a moment, before 5.19, that was in front
+ * of prev: see 9c2136be0878 in the kernel's history.
+ * @nr: out: how many there are, all together
+ */
+static bool has_usual_switch(const struct btf *btf, uint32_t *nr)
+{
+	int32_t id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
+
+	t = t ? btf__type_by_id(btf, t->type) : NULL;
+	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
+	*nr = t && btf_is_func_proto(t) ? btf_vlen(t) : 0;
+	return *nr && !is_task(btf, t, 1) && is_task(btf, t, 2) && is_task(btf, t, 3);
+}
+
+int switch_offsets_in(const struct btf *btf, struct switch_offsets *out, struct err *err)
+{
+	struct switch_offsets at = { 0 };
+	const struct member members[] = {
+		{ "task_struct", "pid", &at.tid },
+		{ "task_struct", "exit_state", &at.exit_state },
+	};
+	uint32_t nr;
+	int rc;
+
+	*out = at;
+	if (!has_usual_switch(btf, &nr))
+		return err_set(err, -ENOENT, "the kernel's BTF has no 'sched_switch' with the usual parameters");
+	rc = add_members(btf, members, ARRAY_SIZE(members), err);
+	/* Until 5.14 it was called state. */
+	if (!rc && add_member(btf, "task_struct", "__state", &at.state, NULL))
+		rc = add_member(btf, "task_struct", "state", &at.state, err);
+	at.given = nr == 5;
+	if (!rc)
+		*out = at;
+	return rc;
+}
+
+int offsets_of_switch(struct switch_offsets *out, struct err *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int rc;
+
+	*out = (struct switch_offsets){ 0 };
+	if (!btf)
+		return err_sys(err, -errno, "cannot tell the state of a task without the kernel's BTF");
+	rc = switch_offsets_in(btf, out, err);
 	btf__free(btf);
 	return rc;
 }

@@ -2,11 +2,16 @@
 #include "backend-bpf/source.h"
 
 /* The assembler reads the files; it looks below the folders of -I. */
-__asm__(".pushsection .rodata\n"
-	".global bpf_source\n"
-	"bpf_source:\n"
-	".incbin \"bpf/layout.h\"\n"
-	".ascii \"\\n\"\n"
-	".incbin \"bpf/profile.bpf.c\"\n"
-	".byte 0\n"
-	".popsection\n");
+#define SOURCE(name, program)                                                                                          \
+	__asm__(".pushsection .rodata\n"                                                                               \
+		".global " name "\n" name ":\n"                                                                        \
+		".incbin \"bpf/layout.h\"\n"                                                                           \
+		".ascii \"\\n\"\n"                                                                                     \
+		".incbin \"bpf/shared.h\"\n"                                                                           \
+		".ascii \"\\n\"\n"                                                                                     \
+		".incbin \"" program "\"\n"                                                                            \
+		".byte 0\n"                                                                                            \
+		".popsection\n")
+
+SOURCE("bpf_source", "bpf/profile.bpf.c");
+SOURCE("bpf_switches_source", "bpf/offcpu.bpf.c");

@@ -2,7 +2,8 @@
 #ifndef BACKEND_BPF_SOURCE_H
 #define BACKEND_BPF_SOURCE_H
 
-/* Text of bpf/layout.h and bpf/profile.bpf.c as they were compiled in; terminated. */
+/* Texts of bpf/layout.h, bpf/shared.h, and a program of bpf/, as they were compiled in; terminated. */
 extern const char bpf_source[];
+extern const char bpf_switches_source[];
 
 #endif

@@ -1,192 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/apply.h"
 
-#include "backend-perfring/idle_code.h"
-#include "core/callchain.h"
+#include "backend-perfring/sample.h"
+#include "backend-perfring/switching.h"
 #include "core/capture.h"
 #include "core/compare.h"
 #include "core/pinned.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-
-#define MAX_CPU 65535 /* as in core/host.h */
-
-/* A sample's task, as its record and the side-band tell. */
-struct owner {
-	pid_t pid, tid;
-	char comm[COMM_LEN];
-	bool outside; /* of our pid namespace */
-};
-
-static const struct owner somebody_outside = { -1, -1, COMM_OUTSIDE, true };
-
-/*
- * A task that is dying has left the pid tables before its last samples, which say -1 for both ids: it is the one whose
- * EXIT record was the last on this CPU.
- */
-static bool revive(struct applier *a, uint32_t ring, struct owner *o)
-{
-	const struct applied_ring *ar = &a->rings[ring];
-
-	if (!ar->exit.tid)
-		return false;
-	o->pid = ar->exit.pid;
-	o->tid = ar->exit.tid;
-	o->outside = ar->exit.tid < 0;
-	memcpy(o->comm, ar->exit.comm, COMM_LEN);
-	return true;
-}
-
-/* A sample at work. */
-struct sample {
-	const struct record *record;
-	uint32_t ring;
-	const struct sample_lead *lead;
-	bool has_user;      /* its task has a user stack, wanted or not */
-	bool unwound;       /* see complete() */
-	struct stack chain; /* the kernel's part, asked for or not */
-	struct stack kernel, user;
-};
-
-/* One side only where one was asked for, and not deeper than both backends can. */
-static void take_stacks(const struct capture *cap, struct sample *s)
-{
-	const struct record *r = s->record;
-
-	callchain_split(r->sample.ips, r->sample.nr, &s->kernel, &s->user);
-	s->chain = s->kernel;
-	/* A recording may have been made without callchains, or with stack copies in the place of the user's part. */
-	if (r->sample.ip && s->kernel.state == STACK_NONE && s->user.state == STACK_NONE)
-		callchain_leaf(&r->sample.ip, r->mode, &s->kernel, &s->user);
-	s->has_user = s->user.state != STACK_NONE || r->sample.abi != PERF_SAMPLE_REGS_ABI_NONE;
-	/*
-	 * In a recording both sides share the limit, asked for or not. Where that is a guess, one of more addresses
-	 * proves it wrong.
-	 */
-	if (cap->options->input)
-		callchain_limit(s->kernel.nr + s->user.nr == cap->asked ? cap->asked : UINT_MAX, &s->kernel, &s->user);
-	if (cap->options->user_only)
-		s->kernel = (struct stack){ .state = STACK_NONE };
-	if (cap->options->kernel_only)
-		s->user = (struct stack){ .state = STACK_NONE };
-	if (!cap->options->input)
-		callchain_limit(cap->asked, &s->kernel, &s->user);
-}
-
-/*
- * What counts is not looked at before: mappings are learned while the process lives, and where user stacks are unwound
- * here, that needs them.
- */
-static int complete(struct applier *a, struct sample *s, pid_t pid)
-{
-	bool unwind = a->unwinding && s->has_user && !a->cap->options->kernel_only;
-	int rc = unwind || s->user.nr ? tasks_learn(a->cap->tasks, pid) : 0;
-
-	if (rc || !unwind || s->unwound)
-		return rc;
-	s->unwound = true;
-	unwinding_stack(a->unwinding, s->record, pid, &s->user, &a->books[s->lead->note.set]);
-	return 0;
-}
-
-/* As the kernel calls its idle tasks. A recording may be without CPUs. */
-static void name_idle(uint32_t cpu, char *comm)
-{
-	if (cpu > MAX_CPU)
-		memcpy(comm, "swapper", sizeof("swapper"));
-	else
-		snprintf(comm, COMM_LEN, "swapper/%u", cpu);
-}
-
-/* Of no process that is asked for: neither its name matters nor what it maps. */
-static bool is_bystander(const struct applier *a, pid_t pid)
-{
-	const struct descendants *tree = a->cap->filter.tree;
-
-	return tree && !descendants_has(tree, pid);
-}
-
-/* Samples of a clock may leave out the idle task; other kinds of events have no regard for that. */
-static bool has_no_idle(const struct perf_event_attr *attr)
-{
-	return attr->exclude_idle && attr->type == PERF_TYPE_SOFTWARE &&
-	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
-}
-
-/*
- * The ids are those of our pid namespace: a task outside has 0, like the idle task. That one has no user stack, and its
- * kernel stack begins in its loop.
- */
-static bool is_outside(const struct applier *a, const struct sample *s)
-{
-	if (s->has_user || has_no_idle(&a->cap->attr))
-		return true;
-	return a->idle_code && s->chain.state == STACK_TAKEN && s->chain.nr < a->cap->asked &&
-	       idle_code_absent(a->idle_code, &s->chain);
-}
-
-/* The task of a sample as its record and the side-band tell. */
-static void identify(struct applier *a, const struct sample *s, struct books *books, struct owner *o)
-{
-	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
-	if (o->tid < 0) {
-		books->dead_tasks++;
-		if (revive(a, s->ring, o))
-			return;
-	}
-	if (!o->tid && is_outside(a, s)) {
-		*o = somebody_outside;
-	} else if (o->tid && !is_bystander(a, o->pid)) {
-		tasks_name(a->cap->tasks, o->pid, o->tid, o->comm);
-	} else if (!o->tid) {
-		name_idle(s->record->cpu, o->comm);
-	}
-}
-
-static uint64_t time_of(const struct applier *a, const struct record *r)
-{
-	return a->cap->attr.use_clockid ? r->time : 0;
-}
-
-/* In whichever mount namespace it is. @unsure: see pinned_has() */
-static bool is_wanted_anywhere(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
-{
-	const struct filter *f = &a->cap->filter;
-
-	return filter_match(f, o->pid, o->tid, o->comm) &&
-	       filter_match_cgroup(f, s->record->sample.cgroup, time_of(a, s->record), unsure);
-}
-
-static bool is_wanted(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
-{
-	const struct filter *f = &a->cap->filter;
-	uint64_t mntns;
-
-	if (!is_wanted_anywhere(a, s, o, unsure))
-		return false;
-	if (!filter_by_mntns(f))
-		return true;
-	mntns = o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0;
-	return filter_match_mntns(f, mntns, time_of(a, s->record), unsure);
-}
-
-/* Of one that is not wanted: would it perhaps be, if we had the right to know where it is? */
-static bool is_hidden(const struct applier *a, const struct sample *s, const struct owner *o)
-{
-	bool unsure = false;
-
-	return filter_by_mntns(&a->cap->filter) && tasks_mntns_hidden(a->cap->tasks, o->tid) &&
-	       is_wanted_anywhere(a, s, o, &unsure);
-}
-
-/* Nobody here can tell what the user's part of a task outside is. */
-static void hide_user(struct sample *s)
-{
-	s->user = (struct stack){ .state = STACK_NONE };
-	s->has_user = false;
-}
 
 static int add(struct applier *a, struct stacks *to, const struct owner *o, struct sample *s)
 {
@@ -195,8 +16,8 @@ static int add(struct applier *a, struct stacks *to, const struct owner *o, stru
 	int rc;
 
 	if (o->outside)
-		hide_user(s);
-	rc = complete(a, s, known ? lead->note.pid : o->pid);
+		sample_hide_user(s);
+	rc = sample_complete(a, s, known ? lead->note.pid : o->pid);
 
 	return rc ? rc : stacks_add(to, o->comm, o->pid, &s->kernel, &s->user, 1);
 }
@@ -210,7 +31,7 @@ static int count_as(struct applier *a, struct sample *s, const struct owner *o, 
 	books->outside += o->outside;
 	if (!wanted) {
 		books->filtered++;
-		books->hidden += is_hidden(a, s, o);
+		books->hidden += sample_is_hidden(a, s, o);
 		return 0;
 	}
 	rc = add(a, a->cap->sets[set].stacks, o, s);
@@ -225,9 +46,9 @@ static int count(struct applier *a, struct sample *s)
 	bool unsure = false;
 	struct owner o;
 
-	identify(a, s, books, &o);
+	sample_identify(a, s, books, &o);
 	books->idle += !o.tid;
-	return count_as(a, s, &o, is_wanted(a, s, &o, &unsure));
+	return count_as(a, s, &o, sample_is_wanted(a, s, &o, &unsure));
 }
 
 /* There is one, and it could not tell whose the sample is: it is @o's. */
@@ -270,9 +91,9 @@ static int count_spilled(struct applier *a, struct sample *s)
 
 	memcpy(o.comm, note->comm, COMM_LEN);
 	if (!s->lead->noted || note->verdict == NOTE_UNNUMBERED)
-		identify(a, s, books, &o);
+		sample_identify(a, s, books, &o);
 	if (is_unnumbered(a, s))
-		return count_unnumbered(a, s, &o, is_wanted(a, s, &o, &unsure));
+		return count_unnumbered(a, s, &o, sample_is_wanted(a, s, &o, &unsure));
 	if (is_spilled_bystander(a, s, o.pid)) {
 		books->filtered++;
 		books->spilled_filtered++;
@@ -312,8 +133,8 @@ static bool is_reused(const struct applier *a, const struct sample *s, bool filt
 	const struct descendants *tree = a->cap->filter.tree;
 	pid_t pid = s->lead->note.pid;
 
-	return tree && s->lead->noted && descendants_reused(tree, pid, time_of(a, s->record)) &&
-	       filtered == is_bystander(a, pid);
+	return tree && s->lead->noted && descendants_reused(tree, pid, sample_time(a, s->record)) &&
+	       filtered == sample_is_bystander(a, pid);
 }
 
 /* What the program leaves to the reader is as the reader has it: there is nothing to compare. */
@@ -335,22 +156,22 @@ static int count_compared(struct applier *a, struct sample *s)
 	struct owner o;
 	int rc = 0;
 
-	identify(a, s, &a->books[note->set], &o);
+	sample_identify(a, s, &a->books[note->set], &o);
 	program.filtered =
-		note->verdict == NOTE_FILTERED || (note->verdict == NOTE_UNKNOWN && is_bystander(a, note->pid));
+		note->verdict == NOTE_FILTERED || (note->verdict == NOTE_UNKNOWN && sample_is_bystander(a, note->pid));
 	memcpy(program.comm, note->comm, COMM_LEN);
 	memcpy(ring.comm, o.comm, COMM_LEN);
 	tell_pinned(a, s, &o);
-	ring.filtered = !is_wanted(a, s, &o, &ring.unsure);
+	ring.filtered = !sample_is_wanted(a, s, &o, &ring.unsure);
 	program.reused = is_reused(a, s, ring.filtered);
 	if (s->lead->noted && note->verdict == NOTE_UNNUMBERED)
 		rc = compare_unnumbered(a, s, &o, ring.filtered, &program);
 	else if (note->tid < 0)
-		hide_user(s);
+		sample_hide_user(s);
 	if (!rc && !ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);
 	else if (!rc && s->lead->noted && !program.filtered)
-		rc = complete(a, s, program.pid); /* where it belongs, if that is explained */
+		rc = sample_complete(a, s, program.pid); /* where it belongs, if that is explained */
 	if (!rc)
 		rc = compare_sample(c, s->lead->noted ? &program : NULL, &ring, o.pid, &s->kernel, &s->user);
 	return rc;
@@ -367,7 +188,9 @@ static int apply_sample(struct applier *a, uint32_t ring, const struct record *r
 	struct sample s = { .record = r, .ring = ring, .lead = lead };
 	int rc = 0;
 
-	take_stacks(cap, &s);
+	if (a->switching)
+		return lead->is_note ? switching_note(a, ring, r, lead) : switching_sample(a, ring, r, lead);
+	sample_take_stacks(cap, &s);
 	if (!cap->backends[0].ops->in_kernel)
 		return count(a, &s);
 	if (cap->both)
@@ -398,7 +221,7 @@ static int apply_namespaces(struct applier *a, const struct record *r)
 
 	if (!filter_by_mntns(f)) /* a recording may have them unasked */
 		return 0;
-	wanted = filter_match_mntns(f, r->mntns, time_of(a, r), &unsure);
+	wanted = filter_match_mntns(f, r->mntns, sample_time(a, r), &unsure);
 	for (i = 0; i < ARRAY_SIZE(a->cap->sets) && !rc; i++)
 		if (a->cap->sets[i].compare)
 			rc = compare_unshared(a->cap->sets[i].compare, r->tid, wanted, unsure);
@@ -410,15 +233,15 @@ static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
 	struct applied_ring *ar = &a->rings[ring];
 
 	if (!r->tid) {
-		ar->exit.pid = somebody_outside.pid;
-		ar->exit.tid = somebody_outside.tid;
-		memcpy(ar->exit.comm, somebody_outside.comm, COMM_LEN);
+		ar->exit.pid = owner_outside.pid;
+		ar->exit.tid = owner_outside.tid;
+		memcpy(ar->exit.comm, owner_outside.comm, COMM_LEN);
 		return 0;
 	}
 	ar->exit.pid = r->pid;
 	ar->exit.tid = r->tid;
 	memset(ar->exit.comm, 0, COMM_LEN);
-	if (is_bystander(a, r->pid))
+	if (sample_is_bystander(a, r->pid))
 		return 0;
 	tasks_name(a->cap->tasks, r->pid, r->tid, ar->exit.comm);
 	return tasks_exit(a->cap->tasks, r->pid, r->tid);
@@ -482,7 +305,7 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 
 	if (rc || r->type == PERF_RECORD_EXIT)
 		return rc ? rc : apply_exit(a, ring, r);
-	if (is_bystander(a, r->pid))
+	if (sample_is_bystander(a, r->pid))
 		return 0;
 	switch (r->type) {
 	case PERF_RECORD_COMM:
@@ -513,12 +336,23 @@ static bool is_nobodys(const struct record *r)
 
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
-	tasks_at(a->cap->tasks, time_of(a, r));
+	tasks_at(a->cap->tasks, sample_time(a, r));
+	if (a->switching)
+		switching_gap_ends(a, ring);
+	if (a->switching && (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT ||
+			     (r->type == PERF_RECORD_COMM && r->comm.exec)))
+		switching_task(a, ring, r);
 	if (is_nobodys(r))
 		return 0;
 	switch (r->type) {
 	case PERF_RECORD_SAMPLE:
 		return apply_sample(a, ring, r, lead);
+	case PERF_RECORD_SWITCH:
+		return a->switching ? switching_record(a, ring, r) : 0;
+	case PERF_RECORD_LOST:
+		if (a->switching)
+			switching_gap(a);
+		return 0;
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:

@@ -10,6 +10,7 @@
 
 struct capture;
 struct idle_code;
+struct switching;
 
 /** struct applied_ring - what has to be remembered of the records of one ring. */
 struct applied_ring {
@@ -18,14 +19,26 @@ struct applied_ring {
 		char comm[COMM_LEN];
 	} exit;                /* the task that exited last on this CPU; -1: one outside our pid namespace */
 	uint64_t throttled_at; /* since when the kernel does not sample here; 0: it does */
-	uint64_t since;        /* when its event was opened, after the run began: an older one is throttled no more */
+	bool gap;              /* see switching_gap_begins() */
+	struct {
+		bool seen;        /* by the program in the kernel, of which both backends count what it has seen, */
+		unsigned int set; /* in this set, */
+		uint64_t ns;      /* then */
+		pid_t next;       /* who comes, */
+		pid_t gone;       /* the last thread that ended here, for the pid tables: it leaves once more */
+		pid_t left;       /* the thread that leaves, if there was a sample of that; else 0 */
+	} at_switch;              /* that is on its way: a note, a sample, a record of who leaves, one of who comes */
+	uint64_t since; /* when its event was opened, after the run began: an older one is throttled no more */
 };
 
 /** struct sample_lead - what is known of a sample before it is decoded. */
 struct sample_lead {
 	struct sample_note note; /* without a note only @note.set counts */
 	uint64_t noted;          /* 1: there was one */
+	uint64_t is_note;        /* 1: the record is itself a note, about a switch: of capture.notes_attr */
 };
+
+_Static_assert(sizeof(struct sample_lead) % 8 == 0, "order.h: what follows is aligned to 8");
 
 /**
  * struct applier
@@ -33,6 +46,7 @@ struct sample_lead {
  * @books: of the whole backend, for each of capture.sets: what is applied is counted here, what is read by perfring.c
  * @set:   of @books, for records that are no samples
  * @unwinding: of user stacks; NULL: they are as the kernel walked them
+ * @switching: of intervals off the CPU; NULL: samples are counted
  * @idle_code: tells the idle task from those outside our pid namespace; NULL: there are none
  */
 struct applier {
@@ -41,6 +55,7 @@ struct applier {
 	struct books books[2];
 	unsigned int set;
 	struct unwinding *unwinding;
+	struct switching *switching;
 	struct idle_code *idle_code;
 };
 

@@ -164,17 +164,17 @@ static int decode_sample(const struct perf_event_attr *attr, struct words w, str
 }
 
 /* The fields behind every other record (sample_id_all), taken off the end of @w. */
-static int take_sample_id(const struct perf_event_attr *attr, struct words *w, struct record *r)
+static int take_sample_id(const struct perf_event_attr *attr, struct words *w, struct record *r, uint64_t *task)
 {
-	uint64_t type = attr->sample_type, cpu = UINT32_MAX, task = 0, unused;
+	uint64_t type = attr->sample_type, cpu = UINT32_MAX, unused;
 
 	if (!attr->sample_id_all)
 		return 0;
 	if ((type & PERF_SAMPLE_IDENTIFIER && !last(w, &unused)) || (type & PERF_SAMPLE_CPU && !last(w, &cpu)) ||
 	    (type & PERF_SAMPLE_STREAM_ID && !last(w, &unused)) || (type & PERF_SAMPLE_ID && !last(w, &unused)) ||
-	    (type & PERF_SAMPLE_TIME && !last(w, &r->time)) || (type & PERF_SAMPLE_TID && !last(w, &task)))
+	    (type & PERF_SAMPLE_TIME && !last(w, &r->time)) || (type & PERF_SAMPLE_TID && !last(w, task)))
 		return -EBADMSG;
-	r->writer = high(task);
+	r->writer = high(*task);
 	r->cpu = (uint32_t)cpu;
 	return 0;
 }
@@ -258,6 +258,21 @@ static int decode_namespaces(struct words w, struct record *r)
 	return 1;
 }
 
+/* Whom it is about is the thread that wrote it. Events of whole CPUs name the other one, too: that has a record itself.
+ */
+static int decode_switch(const struct perf_event_attr *attr, const struct perf_event_header *h, uint64_t task,
+			 struct record *r)
+{
+	if (!attr->sample_id_all || !(attr->sample_type & PERF_SAMPLE_TID))
+		return 0;
+	r->type = PERF_RECORD_SWITCH;
+	r->pid = low(task);
+	r->tid = high(task);
+	r->switched.out = h->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	r->switched.preempted = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	return 1;
+}
+
 static int decode_lost(const struct perf_event_header *h, struct words w, struct record *r)
 {
 	uint64_t id;
@@ -275,6 +290,7 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 {
 	const struct perf_event_header *h = bytes;
 	struct words w = { (const uint64_t *)bytes + 1, size / 8 - 1 };
+	uint64_t task = 0;
 	int rc;
 
 	if (size < sizeof(*h) || size % 8 || h->size != size)
@@ -282,7 +298,7 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 	*out = (struct record){ .type = h->type, .mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK, .cpu = UINT32_MAX };
 	if (h->type == PERF_RECORD_SAMPLE)
 		return decode_sample(attr, w, out);
-	rc = take_sample_id(attr, &w, out);
+	rc = take_sample_id(attr, &w, out, &task);
 	if (rc)
 		return rc;
 	switch (h->type) {
@@ -299,6 +315,9 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		return decode_lost(h, w, out);
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		return decode_switch(attr, h, task, out);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return 1;

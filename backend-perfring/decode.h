@@ -18,8 +18,8 @@ struct record {
 	uint32_t mode;  /* of the CPU: PERF_RECORD_MISC_KERNEL, _USER, ...; of MMAP: whose addresses they are */
 	uint64_t time;  /* ns of the event's clock; 0: the record has none */
 	uint32_t cpu;   /* UINT32_MAX: the record has none */
-	pid_t pid, tid; /* SAMPLE: interrupted task, -1 when it was dying; COMM, MMAP, FORK, EXIT, NAMESPACES: whom it
-			   is about */
+	pid_t pid, tid; /* SAMPLE: interrupted task, -1 when it was dying; COMM, MMAP, FORK, EXIT, NAMESPACES,
+			   SWITCH: whom it is about */
 	pid_t writer;   /* not SAMPLE: the thread that was running when the kernel wrote the record; 0: it has none */
 	union {
 		struct {
@@ -52,7 +52,11 @@ struct record {
 			pid_t ppid, ptid;
 			bool exec; /* made up by perf record: of a process that has executed another program since */
 		} fork;            /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
-		uint64_t mntns;    /* PERF_RECORD_NAMESPACES: inode number of the mount namespace; 0: not told */
+		struct {
+			bool out;       /* the thread leaves its CPU; else it has come back to one */
+			bool preempted; /* it leaves, and could still run (since 4.17) */
+		} switched;             /* PERF_RECORD_SWITCH, also for _SWITCH_CPU_WIDE */
+		uint64_t mntns;         /* PERF_RECORD_NAMESPACES: inode number of the mount namespace; 0: not told */
 		struct {
 			uint64_t records; /* of LOST_SAMPLES: samples */
 			bool wanted;      /* LOST_SAMPLES: a filter of the recorder's dropped them */

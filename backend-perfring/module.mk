@@ -12,6 +12,8 @@ LIB_SRCS += \
 	backend-perfring/refresh.c \
 	backend-perfring/ring.c \
 	backend-perfring/rule_files.c \
+	backend-perfring/sample.c \
+	backend-perfring/switching.c \
 	backend-perfring/unwinding.c
 # Recordings of `perf record -z`; without the library, or with ZSTD=, they are refused.
 ifeq ($(origin ZSTD),undefined)

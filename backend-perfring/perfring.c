@@ -9,6 +9,7 @@
 #include "backend-perfring/order.h"
 #include "backend-perfring/refresh.h"
 #include "backend-perfring/ring.h"
+#include "backend-perfring/switching.h"
 #include "core/capture.h"
 #include "core/clock.h"
 #include "core/compare.h"
@@ -28,7 +29,10 @@ struct source {
 	uint64_t lost, lost_notes; /* PERF_FORMAT_LOST when they were read last */
 	struct sample_note note;   /* of the sample that comes next */
 	bool noted;
+	uint64_t latest; /* time of the last record that was read */
 };
+
+#define RECORD_GAP 0 /* no type of the kernel's: what comes next in its ring may have been lost */
 
 struct backend {
 	struct capture *cap;
@@ -61,8 +65,10 @@ static int perfring_open(struct backend **out, struct capture *cap, struct err *
 		b->applier.unwinding = unwinding_new(cap);
 	if (cap->in_pidns)
 		b->applier.idle_code = idle_code_new(cap->host);
+	if (cap->switches)
+		b->applier.switching = switching_new(cap);
 	if (!b->sources || !b->applier.rings || (cap->unwinds && !b->applier.unwinding) ||
-	    (cap->in_pidns && !b->applier.idle_code))
+	    (cap->in_pidns && !b->applier.idle_code) || (cap->switches && !b->applier.switching))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
 }
@@ -76,6 +82,12 @@ static int join(const struct capture_event *e, struct err *err)
 	for (i = 0; i < e->nr_more && !rc; i++)
 		rc = ioctl(e->more[i], PERF_EVENT_IOC_SET_OUTPUT, e->fd);
 	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
+}
+
+/* Of those that come at each switch: stacks, registers and a copy of a stack, and what is beside them. */
+static size_t largest_record(const struct capture *cap)
+{
+	return cap->asked * sizeof(uint64_t) + cap->attr.sample_stack_user + 512;
 }
 
 /* Those of the events from @first to @last that are open. */
@@ -93,6 +105,8 @@ static int map_rings(struct backend *b, size_t first, size_t last, struct err *e
 		if (rc)
 			return capture_ring_error(b->cap, e->cpu, rc, err);
 		e->ring_bytes = b->cap->ring_bytes;
+		if (b->applier.switching)
+			b->sources[i].ring.record = largest_record(b->cap);
 		rc = join(e, err);
 	}
 	return rc;
@@ -120,6 +134,17 @@ static bool shrink_rings(struct backend *b, size_t *first, size_t last, int code
 	return true;
 }
 
+/*
+ * Of switches that are lost the ring tells in front of the next record that has room, and until then nobody knows: a
+ * thread that came back and left again would seem to have been away all the time.
+ */
+static int mark_gap(struct backend *b, uint32_t i, uint64_t since)
+{
+	const struct perf_event_header gap = { .type = RECORD_GAP, .size = sizeof(gap) };
+
+	return order_add(&b->order, since, &(struct order_item){ .ring = i, .record = &gap, .size = sizeof(gap) });
+}
+
 static int perfring_attach(struct backend *b, size_t i, struct err *err)
 {
 	size_t first = i;
@@ -129,6 +154,9 @@ static int perfring_attach(struct backend *b, size_t i, struct err *err)
 		rc = map_rings(b, first, i, err);
 	while (rc && shrink_rings(b, &first, i, rc));
 	b->refresh = b->started;
+	/* Since its CPU came online nobody has seen its switches. */
+	if (!rc && b->started && b->applier.switching && mark_gap(b, (uint32_t)i, now_ns()))
+		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
 	if (b->started && b->cap->attr.use_clockid)
 		b->applier.rings[i].since = now_ns();
 	return rc;
@@ -179,6 +207,41 @@ static void take_note(const struct reading *rd, const struct perf_event_header *
 	rd->b->applier.books[rd->b->applier.set].bad_records += !s->noted;
 }
 
+/* Records of one ring come in the order of their times. */
+static int queue(struct backend *b, uint64_t time, const struct order_item *item)
+{
+	if (time)
+		b->sources[item->ring].latest = time;
+	return order_add(&b->order, time, item);
+}
+
+/* What the program in the kernel says of a switch. */
+static int take_switch_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
+{
+	struct backend *b = rd->b;
+	struct switch_note n;
+	struct record r;
+
+	if (decode_record(&b->cap->notes_attr, record, size, &r) != 1 || !r.sample.raw ||
+	    b->cap->backends[0].ops->switch_note(r.sample.raw, r.sample.raw_size, &n)) {
+		b->applier.books[b->applier.set].bad_records++;
+		return 0;
+	}
+	if (too_late(b, n.set)) {
+		b->applier.books[b->applier.set].late_samples++;
+		return 0;
+	}
+	b->applier.books[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
+	return queue(b, r.time,
+		     &(struct order_item){
+			     .ring = rd->ring,
+			     .lead_size = sizeof(struct sample_lead),
+			     .lead = &(struct sample_lead){ .note = { .set = n.set }, .is_note = 1 },
+			     .record = record,
+			     .size = size,
+		     });
+}
+
 static int take_sample(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
 	struct backend *b = rd->b;
@@ -207,7 +270,7 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 		books->bad_samples++;
 		return 0;
 	}
-	return order_add(&b->order, r.time, &item);
+	return queue(b, r.time, &item);
 }
 
 static void count_lost(struct backend *b, uint32_t i, uint64_t records)
@@ -227,14 +290,14 @@ static int take_side_band(const struct reading *rd, const struct perf_event_head
 	int rc = decode_record(&b->cap->attr, record, size, &r);
 
 	books->bad_records += rc < 0;
-	if (rc <= 0)
+	if (rc <= 0 || (r.type == PERF_RECORD_SWITCH && (too_early(b, &r) || too_late_for_run(b, &r))))
 		return 0;
 	if (r.type == PERF_RECORD_LOST) {
 		b->sources[rd->ring].noted = false; /* perhaps its sample was among them */
 		if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
 			count_lost(b, rd->ring, r.lost.records);
 	}
-	return order_add(&b->order, r.time, &item);
+	return queue(b, r.time, &item);
 }
 
 static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
@@ -248,8 +311,22 @@ static int take_record(void *ctx, const struct perf_event_header *record, size_t
 		return take_side_band(rd, record, size);
 	if (!is_note(rd, record, size))
 		return take_sample(rd, record, size);
+	if (rd->b->applier.switching)
+		return take_switch_note(rd, record, size);
 	take_note(rd, record, size);
 	return 0;
+}
+
+static bool is_gap(const struct order_item *item)
+{
+	return item->record->type == RECORD_GAP && !item->lead_size;
+}
+
+static bool is_queued_note(const struct order_item *item)
+{
+	const struct sample_lead *lead = item->lead;
+
+	return item->lead_size == sizeof(*lead) && lead->is_note;
 }
 
 /* A record that is in the queue has been decoded before, without error. */
@@ -260,15 +337,31 @@ static int apply_queued(void *ctx, const struct order_item *item)
 
 	if (refresh_is(item))
 		return refresh_apply(b->cap, item);
-	if (decode_record(&b->cap->attr, item->record, item->size, &r) <= 0)
+	if (is_gap(item)) {
+		switching_gap_begins(&b->applier, item->ring);
+		return 0;
+	}
+	if (decode_record(is_queued_note(item) ? &b->cap->notes_attr : &b->cap->attr, item->record, item->size, &r) <=
+	    0)
 		return 0;
 	return apply_record(&b->applier, item->ring, &r, item->lead);
 }
 
-static int read_ring(struct backend *b, uint32_t i, struct err *err)
+static int read_source(struct backend *b, uint32_t i)
 {
 	struct reading rd = { b, i };
-	int rc = b->sources[i].ring.page ? ring_read(&b->sources[i].ring, take_record, &rd) : 0;
+	struct source *s = &b->sources[i];
+	int rc = s->ring.page ? ring_read(&s->ring, take_record, &rd) : 0;
+
+	if ((rc && rc != -EBADMSG) || !b->applier.switching || (!rc && !s->ring.full))
+		return rc;
+	s->ring.full = false;
+	return mark_gap(b, i, s->latest) ? -ENOMEM : rc;
+}
+
+static int read_ring(struct backend *b, uint32_t i, struct err *err)
+{
+	int rc = read_source(b, i);
 
 	if (rc == -EBADMSG) {
 		b->applier.books[b->applier.set].bad_records++;
@@ -341,6 +434,10 @@ static int perfring_detach(struct backend *b, size_t i, struct err *err)
 	int rc = read_ring(b, (uint32_t)i, err);
 
 	ask_lost(b, (uint32_t)i);
+	if (b->applier.switching) {
+		switching_gap(&b->applier);
+		switching_gap_ends(&b->applier, (uint32_t)i);
+	}
 	ring_unmap(&s->ring);
 	*s = (struct source){ 0 };
 	return rc;
@@ -407,21 +504,29 @@ static int perfring_drain(struct backend *b, struct err *err)
 	return rc ? rc : apply_round(b, err);
 }
 
+/* Has everything come that the program in the kernel passed on? */
+static bool is_interval_read(const struct backend *b)
+{
+	const struct books *books = &b->applier.books[b->cap->ended];
+
+	if (b->applier.switching)
+		return books->intervals_received + books->lost_notes >= b->cap->passed_on;
+	return books->ring_samples + books->lost_here >= b->cap->passed_on;
+}
+
 /*
  * All samples of the interval that ended: the kernel writes one to the ring after the program there has returned, so
  * the last ones may still be on their way, for microseconds, or as long as the host keeps a virtual CPU waiting.
  */
 static int read_interval(struct backend *b, struct err *err)
 {
-	struct books *books = &b->applier.books[b->cap->ended];
 	const struct timespec pause = { .tv_nsec = 100 * 1000 };
 	int tries = 1000, rc;
 
 	do {
 		rc = read_rings(b, err);
 		ask_all_lost(b);
-	} while (!rc && in_kernel(b) && books->ring_samples + books->lost_here < b->cap->passed_on && tries-- &&
-		 !nanosleep(&pause, NULL));
+	} while (!rc && in_kernel(b) && !is_interval_read(b) && tries-- && !nanosleep(&pause, NULL));
 	return rc;
 }
 
@@ -464,17 +569,21 @@ static int perfring_end(struct backend *b, struct err *err)
 	rc = read_interval(b, err);
 	if (!rc && cap->set != cap->ended) {
 		rc = next_interval(b, err);
-		if (!rc && cap->both && compare_nr_pending(cap->sets[cap->ended].compare))
+		/* Of the last switches the samples may still be to come, behind their notes. */
+		if (!rc && (cap->sets[cap->ended].ring_rows ||
+			    (cap->sets[cap->ended].compare && compare_nr_pending(cap->sets[cap->ended].compare))))
 			rc = look_further(b, err);
 	} else if (!rc) {
 		rc = order_flush(&b->order, apply_queued, b);
+		if (!rc && b->applier.switching)
+			rc = switching_end(&b->applier, interval_end(b));
 		rc = rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
 		apply_time(&b->applier, interval_end(b));
 	}
 	b->ending = false;
 	b->applier.books[cap->ended].late_records += b->order.late;
 	b->order.late = 0;
-	if (!rc && cap->both && compare_end(cap->sets[cap->ended].compare))
+	if (!rc && cap->sets[cap->ended].compare && compare_end(cap->sets[cap->ended].compare))
 		rc = err_sys(err, -ENOMEM, "cannot compare the backends");
 	return rc;
 }
@@ -495,6 +604,7 @@ static void perfring_close(struct backend *b)
 		ring_unmap(&b->sources[i].ring);
 	unwinding_free(b->applier.unwinding);
 	idle_code_free(b->applier.idle_code);
+	switching_free(b->applier.switching);
 	free(b->sources);
 	free(b->applier.rings);
 	order_release(&b->order);

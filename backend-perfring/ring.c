@@ -16,7 +16,7 @@ int ring_map(struct ring *r, int fd, size_t bytes)
 	base = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	*r = (struct ring){ base, (unsigned char *)base + page, bytes, page };
+	*r = (struct ring){ .page = base, .data = (unsigned char *)base + page, .bytes = bytes, .page_size = page };
 	return 0;
 }
 
@@ -37,6 +37,21 @@ static const struct perf_event_header *record_at(const struct ring *r, uint64_t 
 	memcpy(whole, r->data + from, first);
 	memcpy(whole + first, r->data, size - first);
 	return (const void *)whole;
+}
+
+/* Before room is freed: is there too little of it? */
+static void look_whether_full(struct ring *r)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+
+	r->full |= r->record && head - r->page->data_tail + r->record > r->bytes;
+}
+
+/* Pairs with the kernel's load of data_tail: what we read is read before the room is used again. */
+static void free_until(struct ring *r, uint64_t tail)
+{
+	look_whether_full(r);
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
 int ring_read(struct ring *r, int (*fn)(void *ctx, const struct perf_event_header *record, size_t size), void *ctx)
@@ -61,8 +76,9 @@ int ring_read(struct ring *r, int (*fn)(void *ctx, const struct perf_event_heade
 		}
 		rc = fn(ctx, record_at(r, tail, size, whole), size);
 		tail += size;
+		if (tail - r->page->data_tail > RECORD_MAX)
+			free_until(r, tail);
 	}
-	/* Pairs with the kernel's load of data_tail: what we read is read before the room is used again. */
-	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	free_until(r, tail);
 	return rc;
 }

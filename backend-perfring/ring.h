@@ -6,6 +6,7 @@
 #include "core/err.h"
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ struct ring {
 	const unsigned char *data;
 	size_t bytes; /* of data, a power of two */
 	size_t page_size;
+	size_t record; /* the largest that is expected; 0: nobody asks for @full */
+	bool full;     /* set by ring_read(): there may have been no room for one more, so that some may be lost */
 };
 
 /**

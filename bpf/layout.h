@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the BPF program and backend-bpf/ agree on; the only header both compilers read.
+ * What the BPF programs and backend-bpf/ agree on; the only header both compilers read.
  *
+ * Samples, profile.bpf.c:
  * User space fills `config`, `targets` and perhaps `cgroup`, and attaches a program to one perf event a CPU. For each
  * sample the program either counts it (`counts_N`, its stacks in `stack_map_N`) or filters it out, and returns 0, which
  * ends it; or it cannot count it and returns 1: then the kernel writes the sample to the event's ring, where user space
@@ -10,10 +11,18 @@
  *
  * There are two sets of tables, N = 0 and 1: user space reads the one while the program fills the other.
  *
+ * Time off the CPU, offcpu.bpf.c: one program sees the switches of all CPUs. `slots` has a thread from when it leaves
+ * its CPU, with the stacks it left with in `stack_map`, until it comes back; then the time is added to its entry of
+ * `counts_N`. What has no room is passed on as a note, which has the stacks where they could not be kept. `books` say
+ * what became of every interval. `slots` and `stack_map` are there once: an interval that begins while one set is
+ * filled may end in the other.
+ *
  * Fixed widths, no padding, no pointers.
  */
 #ifndef BPF_LAYOUT_H
 #define BPF_LAYOUT_H
+
+#include <linux/types.h>
 
 #define LAYOUT_COMM_LEN 16
 
@@ -55,14 +64,37 @@ struct bpf_config {
 	__u32 nr_at;                             /* in that: a __u32 */
 	__u32 upid_ns_at;                        /* in that: a pointer to struct pid_namespace */
 	__u32 pidns_inum_at;                     /* in that: a __u32 */
+
+	/* For the programs that see switches: which intervals off the CPU are wanted. */
+	__u64 min_ns, max_ns; /* their length */
+	__u64 state_mask;     /* with @by_state: bits of the state in which a thread leaves; 0: it could still run */
+	__u64 could_run;      /* bits of that state that a thread may have that could still run */
+	__u64 dead;           /* bits: it never comes back */
+	__u32 by_state;
+	__u32 by_cpu; /* 1: only those that begin on @cpu */
+	__u32 cpu;
+	__u32 threads; /* BPF_THREADS_* */
+
+	/* For those of them that are not given the record of the tracepoint. */
+	__u32 tid_at;        /* in struct task_struct: a __u32 */
+	__u32 state_at;      /* in that: a __u32, or the lower half of a __u64 (x86) */
+	__u32 exit_state_at; /* in that: a __u32 */
+	__u32 given;         /* 1: the state is the fourth argument of the program, as it was when the kernel looked */
 };
+
+/* States as these give them, as in the record of the tracepoint since 4.20. */
+#define BPF_STATE_IDLE      0x80  /* waits, but nobody would wait for it */
+#define BPF_STATE_PREEMPTED 0x100 /* could run, and was taken off its CPU */
+#define BPF_STATE_DEAD      0x30
+
+enum { BPF_THREADS_ANY, BPF_THREADS_USER, BPF_THREADS_KERNEL };
 
 /* By tree: ids of processes, with 1 for those asked for and 0 for others; of the rest user space has to tell. */
 enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 
 #define BPF_SET_NONE 2 /* not yet: drop every sample, uncounted */
 
-/* Key of `counts_N`; the value is a __u64 number of samples. */
+/* Key of `counts_N`; the value is a __u64 number of samples, or struct bpf_charge. */
 struct bpf_count_key {
 	__u32 pid; /* process (tgid), as the pid namespace numbers it; BPF_OUTSIDE */
 	/* Entry of `stack_map_N`, or BPF_NO_STACK. Other failures of bpf_get_stackid() are never counted. */
@@ -102,7 +134,7 @@ enum {
 	BPF_FILTERED,
 	BPF_LEFT, /* filtered: its task has left its namespaces, to exit */
 	BPF_SPILLED,
-	BPF_UNKNOWN, /* spilled: user space has to tell whether the process is asked for; all else is */
+	BPF_UNKNOWN,    /* spilled: user space has to tell whether the process is asked for; all else is */
 	BPF_UNNUMBERED, /* spilled before anything was asked: whose it is user space has to find out */
 };
 
@@ -112,6 +144,46 @@ struct bpf_note {
 	/* As the pid namespace numbers them, in the initial one also of a dying task; BPF_OUTSIDE. BPF_UNNUMBERED: 0 */
 	__u32 pid, tid;
 	char comm[LAYOUT_COMM_LEN]; /* at the time of the sample */
+};
+
+/* What is in `counts_N` of time off the CPU. */
+struct bpf_charge {
+	__u64 ns, times; /* of so many intervals */
+};
+
+/* Entry of `slots`, by the thread as the initial namespace numbers it. Nothing but its own switches writes to it. */
+struct bpf_slot {
+	__u64 ns;      /* CLOCK_MONOTONIC, when it left its CPU; 0: it is on one, or nobody asks for this interval */
+	__u32 spilled; /* the interval was passed on when it began: of @key nothing is set */
+	struct bpf_count_key key;
+};
+
+/* Entry N of `books` about time off the CPU, one for each CPU. */
+struct bpf_switch_books {
+	__u64 begun; /* = charged + filtered + lost + passed + what is open in `slots`, of both entries together */
+	__u64 charged;
+	__u64 filtered;
+	__u64 lost;    /* nobody saw the end, or there was no room for the beginning */
+	__u64 passed;  /* = all that are spilled */
+	__u64 no_slot; /* of those lost: there are more threads than places in `slots` */
+	/* As in struct bpf_books; when they begin, but for the count, for which there is no room when they end. */
+	__u64 spilled_stack, spilled_count, spilled_unwind, spilled_tree, spilled_number;
+};
+
+/* What a note about switches tells. */
+enum {
+	BPF_SWITCH_SEEN,   /* the next records in the ring are of a switch to thread @id, which was seen at @ns */
+	BPF_SWITCH_BEGIN,  /* thread @id leaves its CPU at @ns with the stacks of this record */
+	BPF_SWITCH_END,    /* it is back at @ns; 0: it was, and nobody saw when */
+	BPF_SWITCH_CHARGE, /* an interval of @ns nanoseconds is over, whose stacks are in `stack_map` */
+};
+
+/* Raw data of a record about switches; what its kind does not tell is 0. */
+struct bpf_switch_note {
+	__u32 kind, id;
+	__u64 ns;
+	struct bpf_note who;            /* SEEN, END: its set alone. CHARGE: no verdict and no tid */
+	__s32 kernel_stack, user_stack; /* CHARGE: as in struct bpf_count_key */
 };
 
 #endif

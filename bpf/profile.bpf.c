@@ -8,44 +8,10 @@
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
-#include <linux/errno.h>
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/layout.h"
-
-enum { BY_CGROUP = 1, BY_MNTNS = 2, BY_PIDNS = 4 };
-
-#define MAX_LEVEL 32 /* of pid namespaces in each other: MAX_PID_NS_LEVEL, include/linux/pid_namespace.h */
-
-/* User space sets max_entries, and the value size of the stack maps, before the maps are made. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct bpf_config);
-} config SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} targets SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} cgroup SEC(".maps");
-
-/* In their places maps that somebody else has pinned. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u64);
-	__type(value, __u64);
-} cgroup_ids SEC(".maps"), mntns_ids SEC(".maps");
+#include "bpf/shared.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -54,21 +20,6 @@ struct {
 	__type(value, struct bpf_books);
 } books SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct bpf_flight);
-} flight SEC(".maps");
-
-/* For each CPU an event whose records go to the ring of the sampling event there. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} notes SEC(".maps");
-
 struct counts_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -76,33 +27,7 @@ struct counts_map {
 	__type(value, __u64);
 } counts_0 SEC(".maps"), counts_1 SEC(".maps");
 
-struct stack_map {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u64));
-} stack_map_0 SEC(".maps"), stack_map_1 SEC(".maps");
-
-/* Holds what nobody reads: whether a stack can be put into it tells whether there is one. */
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, 2 * sizeof(__u64));
-} probe SEC(".maps");
-
-static __always_inline int has_user_part(void *ctx)
-{
-	return bpf_get_stackid(ctx, &probe, BPF_F_USER_STACK | BPF_F_REUSE_STACKID) != -EFAULT;
-}
-
-/* -EFAULT: there is no such stack (a kernel thread's user stack). Any other failure: it could not be stored. */
-static __always_inline int stack_id(void *ctx, struct stack_map *stacks, __u64 flags)
-{
-	int id = bpf_get_stackid(ctx, stacks, flags);
-
-	return id == -EFAULT ? BPF_NO_STACK : id < 0 ? -EEXIST : id;
-}
+struct stack_map stack_map_0 SEC(".maps"), stack_map_1 SEC(".maps");
 
 /* 1: counted, 0: no room. Two CPUs may come with the same new key at once: then one of them inserts it. */
 static __always_inline int count(struct counts_map *counts, const struct bpf_count_key *key)
@@ -118,139 +43,6 @@ static __always_inline int count(struct counts_map *counts, const struct bpf_cou
 		return 0;
 	__sync_fetch_and_add(n, 1);
 	return 1;
-}
-
-/* In words, as the stack is aligned. */
-static __always_inline int has_comm(const struct bpf_config *c, const char *comm)
-{
-	__u32 name[LAYOUT_COMM_LEN / 4];
-
-	_Static_assert(LAYOUT_COMM_LEN == 16, "all words of it");
-	__builtin_memcpy(name, comm, sizeof(name));
-	return name[0] == c->comm[0] && name[1] == c->comm[1] && name[2] == c->comm[2] && name[3] == c->comm[3];
-}
-
-/*
- * In the one asked for, or below it? Before 4.18 the helper did not work in an interrupt, as a sample is; the other one
- * came with 4.18, so that nothing older loads this.
- */
-static __always_inline int is_in_cgroup(const struct bpf_config *c)
-{
-	__u64 id = bpf_get_current_cgroup_id();
-
-	if (c->by_cgroup && bpf_current_task_under_cgroup(&cgroup, 0) != 1)
-		return 0;
-	return !c->by_cgroup_ids || bpf_map_lookup_elem(&cgroup_ids, &id);
-}
-
-/* Of the running task; 0: it has left it, to exit. Where its parts are user space has read in the kernel's BTF. */
-static __always_inline __u32 mount_namespace(const struct bpf_config *c)
-{
-	__u64 at = bpf_get_current_task();
-	__u32 inum = 0;
-
-	if (bpf_probe_read(&at, sizeof(at), (void *)(at + c->nsproxy_at)) || !at ||
-	    bpf_probe_read(&at, sizeof(at), (void *)(at + c->mnt_ns_at)) || !at ||
-	    bpf_probe_read(&inum, sizeof(inum), (void *)(at + c->inum_at)))
-		return 0;
-	return inum;
-}
-
-/* The pointer that is @offset bytes into what is at @at; 0: none, or it cannot be read. */
-static __always_inline __u64 pointer(__u64 at, __u32 offset)
-{
-	__u64 p = 0;
-
-	return bpf_probe_read(&p, sizeof(p), (void *)(at + offset)) ? 0 : p;
-}
-
-static __always_inline int is_ours(const struct bpf_config *c, __u64 upid)
-{
-	__u64 ns = pointer(upid, c->upid_ns_at);
-	__u32 inum = 0;
-
-	return ns && !bpf_probe_read(&inum, sizeof(inum), (void *)(ns + c->pidns_inum_at)) && inum == c->pidns;
-}
-
-/*
- * Where the running task has its numbers: in its own namespace and in each around that. Ours may be one of these.
- * Return: as number().
- */
-static __always_inline int number_by_levels(const struct bpf_config *c, struct bpf_note *note)
-{
-	__u64 task = bpf_get_current_task(), at = pointer(task, c->thread_pid_at);
-	__u64 tgid = pointer(pointer(task, c->signal_at), c->tgid_at);
-	__u32 level = 0, i, place = c->numbers_at;
-
-	if (!at || !tgid || bpf_probe_read(&level, sizeof(level), (void *)(at + c->level_at)) || level > MAX_LEVEL)
-		return -1;
-#pragma clang loop unroll(disable)
-	for (i = 0; i <= MAX_LEVEL; i++, place += c->upid_size) {
-		if (i > level) {
-			note->pid = note->tid = BPF_OUTSIDE;
-			return 0;
-		}
-		if (is_ours(c, at + place))
-			return bpf_probe_read(&note->tid, sizeof(note->tid), (void *)(at + place + c->nr_at)) ||
-					       bpf_probe_read(&note->pid, sizeof(note->pid),
-							      (void *)(tgid + place + c->nr_at)) ||
-					       !note->tid || !note->pid
-				       ? -1
-				       : 0;
-	}
-	return -1;
-}
-
-/*
- * Which numbers the running task has in our pid namespace. The helper knows of the namespace that a task is in, not of
- * those around it. A dying task has none any more.
- * Return: 0: @note has them; -1: not known.
- */
-static __always_inline int number(const struct bpf_config *c, struct bpf_note *note)
-{
-	struct bpf_pidns_info in = {};
-
-	if (bpf_get_ns_current_pid_tgid(c->pidns_dev, c->pidns, &in, sizeof(in)))
-		return c->thread_pid_at ? number_by_levels(c, note) : -1;
-	note->pid = in.tgid;
-	note->tid = in.pid;
-	return in.tgid && in.pid ? 0 : -1;
-}
-
-/*
- * Is this sample asked for? See core/filter.h.
- * @groups: of BY_CGROUP, BY_MNTNS; known when this is compiled
- * Return: BPF_COUNTED, it is; BPF_UNKNOWN, it may be; BPF_FILTERED or BPF_LEFT.
- */
-static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_note *note, const char *comm,
-				   int groups)
-{
-	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid, *target, wanted = BPF_COUNTED;
-	__u64 mntns;
-
-	if (!note->tid && (!c->idle || groups & BY_MNTNS))
-		return BPF_FILTERED;
-	if (c->by != BPF_BY_NONE && groups & BY_PIDNS && note->tid == BPF_OUTSIDE)
-		return BPF_FILTERED;
-	if (c->by != BPF_BY_NONE) {
-		target = bpf_map_lookup_elem(&targets, &id);
-		if (target ? !*target : c->by != BPF_BY_TREE)
-			return BPF_FILTERED;
-		if (!target)
-			wanted = BPF_UNKNOWN;
-	}
-	if ((c->by_comm && !has_comm(c, comm)) || (groups & BY_CGROUP && !is_in_cgroup(c)))
-		return BPF_FILTERED;
-	if (!(groups & BY_MNTNS))
-		return wanted;
-	if (groups & BY_PIDNS && note->tid == BPF_OUTSIDE)
-		return BPF_FILTERED; /* the rings tell nothing of its namespaces */
-	mntns = mount_namespace(c);
-	if (!mntns)
-		return BPF_LEFT;
-	if ((c->mntns && mntns != c->mntns) || (c->by_mntns_ids && !bpf_map_lookup_elem(&mntns_ids, &mntns)))
-		return BPF_FILTERED;
-	return wanted;
 }
 
 /*

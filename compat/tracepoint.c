@@ -268,6 +268,8 @@ static void look_at_shift(const struct host *host, struct sched_switch *s)
 	s->dead <<= 1;
 }
 
+#define EXIT_STATES 0x30 /* EXIT_DEAD, EXIT_ZOMBIE: include/linux/sched.h */
+
 static int parse_event(const struct tracefs_event *event, struct sched_switch *out)
 {
 	const char *id = event->id;
@@ -292,6 +294,9 @@ int sched_switch_find(const struct host *host, struct sched_switch *out, struct 
 	free(event);
 	if (rc)
 		return rc;
+	/* Where the text is not understood: these two are the same on all kernels since 2.6. */
+	if (!parsed.dead)
+		parsed.dead = EXIT_STATES;
 	look_at_shift(host, &parsed);
 	*out = parsed;
 	return 0;

@@ -3,6 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
+
+static bool of_intervals(const struct capture *cap)
+{
+	return cap->options->tool == TOOL_OFFCPUTIME;
+}
 
 void account_take(const struct capture *cap, struct account *a)
 {
@@ -14,12 +20,21 @@ void account_take(const struct capture *cap, struct account *a)
 		.rows = stacks_nr_rows(capture_stacks(cap)),
 		.stacks = stacks_nr_stacks(capture_stacks(cap)),
 		.ring_bytes = capture_ring_bytes(cap),
+		.shortfall.offline_ns = cap->offline_ns,
 	};
 	a->unaccounted = capture_books(cap, &a->books);
-	a->due_known = capture_shortfall(cap, &a->books, &a->shortfall);
+	/* Nobody knows how many switches were due. */
+	a->due_known = !of_intervals(cap) && capture_shortfall(cap, &a->books, &a->shortfall);
 	a->due = a->due_known ? shortfall_due(a->shortfall.period_ns, a->shortfall.due_ns) : 0;
 	if (c)
 		compare_counts(c, &a->compared);
+}
+
+void account_compared(struct account *a, const struct compared_intervals *c)
+{
+	a->rows_compared = c->rows + c->only_program + c->only_ring;
+	a->rows_different = c->other_times + c->other_time + c->only_program + c->only_ring;
+	a->apart_ns = c->apart_ns;
 }
 
 void account_add(struct account *to, const struct account *more)
@@ -36,6 +51,10 @@ void account_add(struct account *to, const struct account *more)
 	to->stacks += more->stacks;
 	to->ring_bytes = more->ring_bytes;
 	compare_counts_add(&to->compared, &more->compared);
+	to->rows_compared += more->rows_compared;
+	to->rows_different += more->rows_different;
+	if (more->apart_ns > to->apart_ns)
+		to->apart_ns = more->apart_ns;
 }
 
 void account_settle(const struct capture *cap, struct account *total)
@@ -53,6 +72,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 {
 	const struct books *b = &a->books;
 	const struct compare_counts *c = &a->compared;
+	bool intervals = of_intervals(cap), both = cap->both && !intervals;
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -60,12 +80,19 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 	} lines[] = {
 		{ "samples_due", a->due, !a->due_known },
 		{ "samples_of_other_events", cap->recording.other_samples, !cap->options->input },
-		{ "samples_taken", b->taken },
-		{ "samples_counted_in_kernel", b->counted_kernel },
-		{ "samples_counted_from_ring", b->counted_ring },
-		{ "samples_filtered", b->filtered },
-		{ "samples_of_idle", b->idle },
-		{ "samples_lost", b->lost },
+		{ "samples_taken", b->taken, intervals },
+		{ "samples_counted_in_kernel", b->counted_kernel, intervals },
+		{ "samples_counted_from_ring", b->counted_ring, intervals },
+		{ "samples_filtered", b->filtered, intervals },
+		{ "samples_of_idle", b->idle, intervals },
+		{ "samples_lost", b->lost, intervals },
+		{ "intervals_begun", b->intervals_begun, !intervals },
+		{ "intervals_charged", b->intervals_charged, !intervals },
+		{ "intervals_filtered", b->intervals_filtered, !intervals },
+		{ "intervals_open", b->intervals_open, !intervals },
+		{ "intervals_lost", b->intervals_lost, !intervals },
+		{ "intervals_without_slot", b->intervals_no_slot, !intervals },
+		{ "intervals_passed_on", b->intervals_passed, !intervals },
 		{ "spilled_no_stack_room", b->spilled_stack },
 		{ "spilled_no_count_room", b->spilled_count },
 		{ "spilled_to_unwind", b->spilled_unwind },
@@ -76,30 +103,34 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "unwound_no_rules", b->unwound[UNWOUND_NO_RULES] },
 		{ "unwound_bad", b->unwound[UNWOUND_BAD] },
 		{ "unwound_by_kernel", b->unwound[UNWOUND_KERNEL] },
-		{ "samples_of_dying_tasks", b->dead_tasks },
-		{ "samples_outside", b->outside },
-		{ "samples_compared", c->compared, !cap->both },
-		{ "samples_not_compared", c->unpaired, !cap->both },
-		{ "differences_renamed", c->renamed, !cap->both },
-		{ "differences_dying", c->dying, !cap->both },
-		{ "differences_unshared", c->unshared, !cap->both },
-		{ "differences_unnamed", c->unnamed, !cap->both },
-		{ "differences_unseen", c->unseen, !cap->both },
-		{ "differences_remapped", c->remapped, !cap->both },
-		{ "differences_reused", c->reused, !cap->both },
-		{ "differences_explained", compare_nr_explained(c), !cap->both },
-		{ "differences_unexplained", c->different, !cap->both },
+		{ "samples_of_dying_tasks", b->dead_tasks, intervals },
+		{ "samples_outside", b->outside, intervals },
+		{ "samples_compared", c->compared, !both },
+		{ "samples_not_compared", c->unpaired, !both },
+		{ "differences_renamed", c->renamed, !both },
+		{ "differences_dying", c->dying, !both },
+		{ "differences_unshared", c->unshared, !both },
+		{ "differences_unnamed", c->unnamed, !both },
+		{ "differences_unseen", c->unseen, !both },
+		{ "differences_remapped", c->remapped, !both },
+		{ "differences_reused", c->reused, !both },
+		{ "differences_explained", compare_nr_explained(c), !both },
+		{ "differences_unexplained", c->different, !both },
+		{ "clocks_apart", b->clocks_apart, !cap->both || !intervals },
+		{ "rows_compared", a->rows_compared, !cap->both || !intervals },
+		{ "rows_different", a->rows_different, !cap->both || !intervals },
+		{ "largest_difference_ns", a->apart_ns, !cap->both || !intervals },
 		{ "ring_records", b->ring_records },
 		{ "ring_bytes_read", b->ring_bytes },
 		{ "ring_records_lost", b->lost_records },
 		{ "ring_records_late", b->late_records },
 		{ "ring_records_bad", b->bad_records },
-		{ "ring_samples_late", b->late_samples },
+		{ "ring_samples_late", b->late_samples, intervals },
 		{ "ring_size", a->ring_bytes },
 		{ "count_table_used", b->count_entries },
 		{ "stack_table_used", b->stack_entries },
-		{ "throttled", b->throttled },
-		{ "throttled_ns", b->throttled_ns },
+		{ "throttled", b->throttled, intervals },
+		{ "throttled_ns", b->throttled_ns, intervals },
 		{ "files_mismatched", a->files_mismatched },
 		{ "files_hung", a->files_hung, cap->options->input },
 		{ "rows", a->rows },
@@ -118,7 +149,10 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
 		if (!lines[i].hidden)
 			fprintf(out, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
-	fprintf(out, "samples_unaccounted: %" PRId64 "\n", a->unaccounted);
+	/* What has begun may end in a later one. */
+	if (intervals && interval && strcmp(interval, "all"))
+		return;
+	fprintf(out, "%s_unaccounted: %" PRId64 "\n", intervals ? "intervals" : "samples", a->unaccounted);
 }
 
 /* A little less than what was kept of the samples at the rate of this run. */
@@ -129,7 +163,20 @@ static uint64_t fitting_rate(uint64_t freq_hz, const struct books *b)
 	return hz ? hz : 1;
 }
 
-/* What would have kept samples from being lost. A setting is named only where it was in the way. */
+/* What makes less of what a ring has no room for. */
+static void print_less(FILE *out, const struct capture *cap, const struct books *b)
+{
+	if (of_intervals(cap) && cap->backends[0].ops->in_kernel)
+		fprintf(out, "count fewer intervals (-p, -m), ");
+	else if (of_intervals(cap))
+		fprintf(out, "count in the kernel (--backend=bpf), or fewer intervals (-p), ");
+	else if (cap->unwinds && cap->options->freq_hz && b->taken > b->lost)
+		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(cap->options->freq_hz, b));
+	else
+		fprintf(out, "lower the rate (-F), ");
+}
+
+/* What would have kept samples, or switches, from being lost. A setting is named only where it was in the way. */
 static void print_remedy(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
@@ -139,15 +186,12 @@ static void print_remedy(FILE *out, const struct capture *cap, const struct acco
 
 	if (by_table && b->spilled_stack > b->spilled_count)
 		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", cap->options->stack_entries);
-	else if (by_table && b->spilled_count)
+	else if (by_table && b->spilled_count && !of_intervals(cap))
 		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", cap->options->hash_entries);
 	if (cap->ring_refused == -EPERM && !host_setting(cap->host, "kernel/perf_event_mlock_kb", &kb))
 		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %" PRIu64 " KiB), ", kb,
 			a->ring_bytes >> 10);
-	if (cap->unwinds && cap->options->freq_hz && b->taken > b->lost)
-		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(cap->options->freq_hz, b));
-	else
-		fprintf(out, "lower the rate (-F), ");
+	print_less(out, cap, b);
 	fprintf(out, "or give the profiler more CPU time.\n");
 }
 
@@ -188,27 +232,58 @@ static void print_truncated(FILE *out, const struct capture *cap, const struct b
 			cap->dump_needed, cap->options->dump_bytes);
 }
 
+/* A switch is lost with the ring's records, and where nobody looked: on a CPU that was offline. */
+static void print_lost_intervals(FILE *out, const struct capture *cap, const struct account *a)
+{
+	const struct books *b = &a->books;
+
+	if (!b->intervals_lost)
+		return;
+	fprintf(out, "WARNING: %" PRIu64 " intervals off the CPU could not be counted: ", b->intervals_lost);
+	if (b->intervals_no_slot > b->intervals_lost / 2) {
+		fprintf(out, "there are more threads than the BPF program has room for; --backend=perfring has.\n");
+		return;
+	}
+	if (!b->lost_records) {
+		fprintf(out, "not all switches of their threads were seen.\n");
+		return;
+	}
+	fprintf(out, "a ring had no room for their switches. To change that, ");
+	print_remedy(out, cap, a);
+}
+
+static void print_lost_samples(FILE *out, const struct capture *cap, const struct account *a)
+{
+	const struct books *b = &a->books;
+
+	if (!b->lost)
+		return;
+	fprintf(out, "WARNING: %" PRIu64 " stack traces could not be displayed. ", b->lost);
+	if (cap->options->input) {
+		fprintf(out, "Its recorder lost them: give perf record larger buffers (-m), or a lower rate (-F).\n");
+		return;
+	}
+	fprintf(out, "A ring had no room for them: ");
+	print_remedy(out, cap, a);
+}
+
 void account_print_losses(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
 	uint64_t known = b->lost + b->lost_notes, unwound = 0;
 	size_t i;
 
-	if (b->lost && cap->options->input)
-		fprintf(out,
-			"WARNING: %" PRIu64 " stack traces could not be displayed. Its recorder lost them: give perf "
-			"record larger buffers (-m), or a lower rate (-F).\n",
-			b->lost);
-	else if (b->lost) {
-		fprintf(out, "WARNING: %" PRIu64 " stack traces could not be displayed. A ring had no room for them: ",
-			b->lost);
-		print_remedy(out, cap, a);
-	}
+	if (of_intervals(cap))
+		print_lost_intervals(out, cap, a);
+	else
+		print_lost_samples(out, cap, a);
 	/* With both backends what is missing on the ring's side is told with the comparison. */
 	if (b->lost_records > known && !cap->both)
 		fprintf(out,
-			"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong%s.\n",
-			b->lost_records - known, cap->filter.tree ? ", and processes of the command missing" : "");
+			"WARNING: %" PRIu64
+			" records about %stasks and mappings were lost: some names may be wrong%s.\n",
+			b->lost_records - known, of_intervals(cap) ? "switches, " : "",
+			cap->filter.tree ? ", and processes of the command missing" : "");
 	for (i = 0; i < UNWOUND_NR; i++)
 		unwound += b->unwound[i];
 	print_truncated(out, cap, b, unwound);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run has to say of its samples besides the report: --stats, and the warnings about what is missing. */
+/* What a run has to say of what it counted, besides the report: --stats, and the warnings about what is missing. */
 #ifndef CORE_ACCOUNT_H
 #define CORE_ACCOUNT_H
 
 #include "core/capture.h"
 #include "core/compare.h"
+#include "core/compare_intervals.h"
 
 #include <stdio.h>
 
@@ -19,10 +20,13 @@ struct account {
 	uint64_t rows, stacks, ring_bytes;
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), capture_files_hung() */
 	struct compare_counts compared;
+	uint64_t rows_compared, rows_different, apart_ns; /* of compared_intervals, for --stats */
 };
 
 /** account_take() - of the interval that ended, before capture_close(). */
 void account_take(const struct capture *cap, struct account *a);
+/** account_compared() - what became of the rows of intervals with --backend=both. */
+void account_compared(struct account *a, const struct compared_intervals *c);
 /** account_add() - the interval that follows @to. */
 void account_add(struct account *to, const struct account *more);
 /**
@@ -37,7 +41,7 @@ void account_settle(const struct capture *cap, struct account *total);
  */
 void account_print(FILE *out, const struct capture *cap, const char *interval, const struct account *a);
 
-/** account_print_losses() - warnings about the samples of one report; none when nothing is missing. */
+/** account_print_losses() - warnings about the samples or intervals of one report; none when nothing is missing. */
 void account_print_losses(FILE *out, const struct capture *cap, const struct account *a);
 
 /** account_shortfall() - see shortfall_explain(); false, too, where nobody knows how many samples were due. */

@@ -115,7 +115,7 @@ struct switch_note {
 		SWITCH_SEEN,   /* the switch whose records come next in this ring was seen: else it does not count */
 		SWITCH_BEGIN,  /* this record has the stacks with which a thread leaves its CPU; it could not keep them
 				*/
-		SWITCH_END,    /* the end of one that began so */
+		SWITCH_END,    /* the end of one that began so; at 0: nobody saw it */
 		SWITCH_CHARGE, /* one that is over, for which it had no room: see backend_ops.charge */
 	} kind;
 	unsigned int set;       /* of capture.sets it belongs to, by the moment of the note */

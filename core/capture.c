@@ -35,17 +35,28 @@
 /* A full table of the default size takes 30 ms. Rare: once in thousands of exits. */
 #define FORGET_WALK_NS (500 * 1000 * 1000ULL)
 
+static void release_set(struct capture_set *s)
+{
+	stacks_free(s->stacks);
+	compare_free(s->compare);
+	stacks_free(s->ring_rows);
+}
+
 /* Make set @i an empty one. */
 static int empty_set(struct capture *cap, unsigned int i)
 {
+	bool intervals = cap->options->tool == TOOL_OFFCPUTIME;
 	struct capture_set *s = &cap->sets[i];
 
-	stacks_free(s->stacks);
-	compare_free(s->compare);
-	*s = (struct capture_set){ .stacks = stacks_new(), .compare = cap->both ? compare_new(&cap->filter) : NULL };
+	release_set(s);
+	*s = (struct capture_set){ .stacks = stacks_new() };
+	if (cap->both && intervals)
+		s->ring_rows = stacks_new();
+	else if (cap->both)
+		s->compare = compare_new(&cap->filter);
 	if (s->compare && cap->gap)
 		compare_gap(s->compare, true);
-	return s->stacks && (s->compare || !cap->both) ? 0 : -ENOMEM;
+	return s->stacks && (s->compare || s->ring_rows || !cap->both) ? 0 : -ENOMEM;
 }
 
 /* Of a process that makes code the names are kept, too. */
@@ -219,6 +230,7 @@ void capture_forget(struct capture *cap)
 
 	for (i = 0; i < ARRAY_SIZE(cap->sets); i++) {
 		note_rows(&set, cap->sets[i].stacks);
+		note_rows(&set, cap->sets[i].ring_rows);
 		if (cap->sets[i].compare)
 			note_rows(&set, compare_rows(cap->sets[i].compare));
 	}
@@ -375,7 +387,7 @@ static int end_interval(struct capture *cap, struct err *err)
 		rc = each->ops->end(each->state, err);
 		if (!rc && each->ops->in_kernel) {
 			each->ops->stats(each->state, &b);
-			cap->passed_on = cap->both ? b.taken : spilled(&b);
+			cap->passed_on = cap->switches ? b.intervals_passed : cap->both ? b.taken : spilled(&b);
 		}
 	}
 	return rc;
@@ -590,6 +602,25 @@ static uint64_t told_lost(const struct capture *cap, const struct books *b)
 	return told ? b->lost_here + b->lost_notes + b->bad_samples : UINT64_MAX;
 }
 
+/* Those that the program passed on and no ring gave back are lost. */
+static int64_t interval_books(const struct capture *cap, struct books *b)
+{
+	const struct stacks *rows = capture_stacks(cap);
+	struct stack_row row;
+	int64_t times = 0;
+	size_t i;
+
+	if (b->intervals_passed > b->intervals_received)
+		b->intervals_lost += b->intervals_passed - b->intervals_received;
+	for (i = 0; i < stacks_nr_rows(rows); i++) {
+		stacks_row(rows, i, &row);
+		times += (int64_t)row.times;
+	}
+	if (!cap->options->open_intervals)
+		times += (int64_t)b->intervals_open;
+	return (int64_t)(b->intervals_begun - b->intervals_filtered - b->intervals_lost) - times;
+}
+
 int64_t capture_books(const struct capture *cap, struct books *out)
 {
 	uint64_t told, back;
@@ -598,6 +629,8 @@ int64_t capture_books(const struct capture *cap, struct books *out)
 	*out = (struct books){ 0 };
 	for (i = 0; i < cap->nr_backends; i++)
 		cap->backends[i].ops->stats(cap->backends[i].state, out);
+	if (cap->switches)
+		return interval_books(cap, out);
 	if (cap->backends[0].ops->in_kernel) {
 		told = told_lost(cap, out);
 		back = out->counted_ring + out->spilled_filtered;
@@ -633,7 +666,7 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 
 	*out = cap->shortfall;
 	/* How long what is followed has been running is not known. */
-	if (o->input || !event_is_clock(o->event) || cap->followed)
+	if (o->input || !event_is_clock(&cap->event) || cap->switches || cap->followed)
 		return false;
 	out->period_ns = period_ns(o);
 	out->nr_cpus = cap->nr_cpus;
@@ -652,7 +685,7 @@ bool capture_command_shortfall(const struct capture *cap, const struct books *bo
 {
 	struct shortfall s = cap->shortfall;
 
-	if (!event_is_clock(cap->options->event) || cap->options->cpu >= 0)
+	if (!event_is_clock(&cap->event) || cap->switches || cap->options->cpu >= 0)
 		return false;
 	s.period_ns = period_ns(cap->options);
 	s.due_ns = cap->command_ns;
@@ -683,10 +716,8 @@ void capture_free(struct capture *cap)
 		return;
 	capture_close(cap);
 	release_signals(cap);
-	for (i = 0; i < ARRAY_SIZE(cap->sets); i++) {
-		stacks_free(cap->sets[i].stacks);
-		compare_free(cap->sets[i].compare);
-	}
+	for (i = 0; i < ARRAY_SIZE(cap->sets); i++)
+		release_set(&cap->sets[i]);
 	followed_free(cap->followed);
 	tasks_free(cap->tasks);
 	perf_maps_free(cap->perf_maps);

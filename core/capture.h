@@ -10,6 +10,7 @@
 #ifndef CORE_CAPTURE_H
 #define CORE_CAPTURE_H
 
+#include "compat/tracepoint.h"
 #include "core/backend.h"
 #include "core/command.h"
 #include "core/filter.h"
@@ -63,7 +64,16 @@ struct event_counts {
 /** struct capture_set - what is counted within one interval. */
 struct capture_set {
 	struct stacks *stacks;
-	struct compare *compare; /* the same samples as the ring alone shows them; NULL without --backend=both */
+	struct compare *compare;  /* the same samples as the ring alone shows them; NULL without --backend=both */
+	struct stacks *ring_rows; /* the same of intervals off the CPU */
+};
+
+/** enum switch_source - what tells of threads that leave a CPU and come back. */
+enum switch_source {
+	SWITCHES_NONE,          /* nobody asks */
+	SWITCHES_BY_TRACEPOINT, /* sched:sched_switch, with the stacks of the thread that leaves; and as the next: */
+	SWITCHES_BY_RECORDS,    /* the event context-switches for the stacks, PERF_RECORD_SWITCH for both (4.3) */
+	SWITCHES_BY_PROGRAM,    /* a program in the kernel, which notes what it cannot count */
 };
 
 /**
@@ -79,6 +89,12 @@ struct capture {
 	bool unwinds;       /* user stacks are unwound here: samples with a user part come with what that needs */
 	bool gap;           /* see capture_gap() */
 	bool in_pidns;      /* this process is in a pid namespace: there may be tasks outside */
+
+	enum switch_source switches;      /* where the rings' reader sees them */
+	struct event_type event;          /* whose samples are taken */
+	struct sched_switch sched_switch; /* of SWITCHES_BY_TRACEPOINT, and where a program in the kernel uses it: id 0:
+					     it is not known, @no_tracepoint says why */
+	struct err no_tracepoint;
 
 	struct followed *followed; /* threads that are sampled instead of whole CPUs; NULL: these */
 	struct command *command;   /* nothing but this is asked for, followed or by filter.tree; NULL: there is none */
@@ -197,7 +213,8 @@ bool capture_small_rings(const struct capture *cap, struct err *why);
  * Lost are the samples the program passed on and no ring gave back, if the kernel tells of so many records lost (since
  * 6.0; before, they are believed); where there is no program, every record that a ring lost counts as a sample, which
  * is at least as many. Samples the decoder refused are lost, too. Return: taken minus what is in the rows, filtered or
- * lost; not 0 is a bug.
+ * lost; not 0 is a bug. Of intervals off the CPU those begun minus what is in the rows, filtered, open or lost; as one
+ * may end in a later interval of the report, that is 0 for all of these together, when the run is over.
  */
 int64_t capture_books(const struct capture *cap, struct books *out);
 

@@ -10,6 +10,7 @@
 #include "core/watch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,9 @@
 #define RINGS_BYTES    (64UL << 20)
 #define RING_MAX_BYTES (512UL << 10)
 #define RING_MIN_BYTES (64UL << 10)
+
+/* A CPU may have 100,000 switches in a second, each with its stacks. */
+#define SWITCH_RING_MAX_BYTES (2UL << 20)
 
 /* The same where samples come with copies of stacks, each as large as dozens of others. */
 #define DUMP_RINGS_BYTES    (128UL << 20)
@@ -69,6 +73,53 @@ static void ask_for_groups(struct capture *cap)
 	cap->attr.namespaces = filter_by_mntns(&cap->filter);
 }
 
+/* What is sampled: of intervals off the CPU each switch, or nothing, where a program in the kernel sees them. */
+static void choose_event(struct capture *cap, bool with_notes)
+{
+	const struct event_type tracepoint = { "sched:sched_switch", NULL, PERF_TYPE_TRACEPOINT, cap->sched_switch.id };
+
+	if (cap->options->tool != TOOL_OFFCPUTIME) {
+		cap->switches = SWITCHES_NONE;
+		cap->event = *cap->options->event;
+	} else if (with_notes && !cap->both) {
+		cap->switches = SWITCHES_BY_PROGRAM;
+		cap->event = *event_default();
+	} else if (cap->sched_switch.id && !cap->followed && !cap->in_pidns &&
+		   (!cap->both || sched_switch_is_usual(&cap->sched_switch))) {
+		cap->switches = SWITCHES_BY_TRACEPOINT;
+		cap->event = tracepoint;
+	} else {
+		/*
+		 * The tracepoint is where a thread leaves, and its ids are those of the initial namespace. With both
+		 * backends the program has to be the one that reads its record: then its note is in front of that.
+		 */
+		cap->switches = SWITCHES_BY_RECORDS;
+		cap->event = *event_switches();
+	}
+}
+
+/* Does it matter whether a thread has a user stack, though nobody wants to see it? */
+static bool tells_kinds(const struct options *o)
+{
+	return o->user_threads || o->kernel_threads;
+}
+
+static void ask_for_period(struct perf_event_attr *a, const struct capture *cap)
+{
+	const struct options *o = cap->options;
+
+	if (cap->switches == SWITCHES_BY_PROGRAM) {
+		a->sample_period = 0;
+	} else if (cap->switches != SWITCHES_NONE) {
+		a->sample_period = 1;
+	} else if (o->period) {
+		a->sample_period = o->period;
+	} else {
+		a->freq = 1;
+		a->sample_freq = o->freq_hz;
+	}
+}
+
 static void fill_attr(struct capture *cap, bool with_notes)
 {
 	const struct options *o = cap->options;
@@ -76,8 +127,8 @@ static void fill_attr(struct capture *cap, bool with_notes)
 
 	*a = (struct perf_event_attr){
 		.size = sizeof(*a),
-		.type = o->event->type,
-		.config = o->event->config,
+		.type = cap->event.type,
+		.config = cap->event.config,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
 		.disabled = 1,
@@ -89,19 +140,22 @@ static void fill_attr(struct capture *cap, bool with_notes)
 		.task = 1,
 		.watermark = 1,
 		.wakeup_watermark = fitting_wakeup(cap),
-		.exclude_guest = o->event->type == PERF_TYPE_HARDWARE,
+		.exclude_guest = cap->event.type == PERF_TYPE_HARDWARE,
 		.exclude_callchain_kernel = o->user_only,
 		/* In a pid namespace tasks outside have to be told from the idle task. */
-		.exclude_callchain_user = o->kernel_only && !cap->in_pidns,
-		.exclude_idle = cap->in_pidns && event_is_clock(o->event) && !o->include_idle,
+		.exclude_callchain_user = o->kernel_only && !cap->in_pidns && !tells_kinds(o),
+		.exclude_idle = cap->in_pidns && event_is_clock(&cap->event) && !o->include_idle,
 		.sample_max_stack = (uint16_t)cap->asked,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.inherit = cap->followed && !o->by_tid,
 		.enable_on_exec = cap->followed && cap->command,
+		.context_switch = cap->switches == SWITCHES_BY_TRACEPOINT || cap->switches == SWITCHES_BY_RECORDS,
 	};
 	if (with_notes)
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+	if (cap->switches == SWITCHES_BY_TRACEPOINT)
+		a->sample_type |= PERF_SAMPLE_RAW;
 	if (!with_notes || cap->both || cap->in_pidns)
 		ask_for_groups(cap);
 	if (cap->unwinds) {
@@ -109,12 +163,7 @@ static void fill_attr(struct capture *cap, bool with_notes)
 		a->sample_regs_user = USER_REGS;
 		a->sample_stack_user = fitting_dump(cap);
 	}
-	if (o->period) {
-		a->sample_period = o->period;
-	} else {
-		a->freq = 1;
-		a->sample_freq = o->freq_hz;
-	}
+	ask_for_period(a, cap);
 }
 
 static const char no_cgroups[] = "the perf rings do not tell the cgroup of a sample here";
@@ -124,12 +173,16 @@ static bool has_notes(const struct capture *cap)
 	return cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER;
 }
 
-/* Events that share a ring must have the same clock. */
+/*
+ * Events that share a ring must have the same clock. A note about a sample is in front of it; one about a switch has
+ * the stacks itself.
+ */
 static void fill_notes_attr(struct capture *cap)
 {
-	const uint64_t not_noted =
-		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP;
 	const struct perf_event_attr *a = &cap->attr;
+	const uint64_t not_noted = cap->switches ? 0
+						 : PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+							   PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP;
 
 	cap->notes_attr = (struct perf_event_attr){
 		.size = sizeof(cap->notes_attr),
@@ -137,6 +190,11 @@ static void fill_notes_attr(struct capture *cap)
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period = 1,
 		.sample_type = (a->sample_type & ~not_noted) | PERF_SAMPLE_RAW,
+		.sample_regs_user = cap->switches ? a->sample_regs_user : 0,
+		.sample_stack_user = cap->switches ? a->sample_stack_user : 0,
+		.sample_max_stack = cap->switches ? a->sample_max_stack : 0,
+		.exclude_callchain_kernel = cap->switches && a->exclude_callchain_kernel,
+		.exclude_callchain_user = cap->switches && a->exclude_callchain_user,
 		.read_format = a->read_format,
 		.sample_id_all = 1, /* of PERF_RECORD_LOST, which is written by whichever event comes next */
 		.watermark = 1,
@@ -186,9 +244,9 @@ static int refused(const struct capture *cap, pid_t tid, int cpu, bool kernel, i
 	struct cause why;
 
 	if (tid < 0)
-		return capture_open_error(cap->host, o->event, o->freq_hz, cpu, code, err);
-	cause_of_event(cap->host, &(struct cause_event){ o->event, o->freq_hz, tid, kernel }, code, &why);
-	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", o->event->name, tid,
+		return capture_open_error(cap->host, &cap->event, o->freq_hz, cpu, code, err);
+	cause_of_event(cap->host, &(struct cause_event){ &cap->event, o->freq_hz, tid, kernel }, code, &why);
+	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", cap->event.name, tid,
 			 cpu);
 }
 
@@ -355,14 +413,16 @@ static size_t dump_ring_bytes(size_t cpus, uint32_t dump)
 
 static size_t wanted_ring_bytes(const struct capture *cap, size_t cpus)
 {
-	return cap->unwinds ? dump_ring_bytes(cpus, cap->options->dump_bytes)
-			    : ring_bytes(cpus, RINGS_BYTES, RING_MAX_BYTES, RING_MIN_BYTES);
+	if (cap->unwinds)
+		return dump_ring_bytes(cpus, cap->options->dump_bytes);
+	return ring_bytes(cpus, RINGS_BYTES, cap->switches ? SWITCH_RING_MAX_BYTES : RING_MAX_BYTES, RING_MIN_BYTES);
 }
 
 /* A place for each CPU that may be there, those that sample first: the attributes they are accepted with serve all. */
 static int make_places(struct capture *cap, const struct cpu_list *possible)
 {
-	int only = cap->options->cpu;
+	/* A thread that leaves one CPU may come back on any other. */
+	int only = cap->options->tool == TOOL_OFFCPUTIME ? -1 : cap->options->cpu;
 	size_t pass, i;
 
 	cap->events = calloc(possible->nr, sizeof(*cap->events));
@@ -399,11 +459,11 @@ static int open_all(struct capture *cap, const struct cpu_list *online, struct e
 		cap->nr_cpus += !rc && e->samples;
 	}
 	if (!cap->nr_cpus)
-		return err_sys(err, -ENODEV, "cannot open perf event '%s' on any CPU", cap->options->event->name);
+		return err_sys(err, -ENODEV, "cannot open perf event '%s' on any CPU", cap->event.name);
 	return 0;
 }
 
-int events_open(struct capture *cap, bool with_notes, struct err *err)
+static int open_events(struct capture *cap, bool with_notes, struct err *err)
 {
 	struct cpu_list online = { 0 }, possible = { 0 };
 	int rc = host_online_cpus(cap->host, &online, err);
@@ -411,6 +471,7 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 	if (!rc)
 		rc = host_possible_cpus(cap->host, &possible, err);
 	if (!rc) {
+		choose_event(cap, with_notes);
 		if (!cap->ring_bytes)
 			cap->ring_bytes = wanted_ring_bytes(cap, online.nr);
 		cap->nr_cpus = 0;
@@ -422,6 +483,10 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 		if (rc)
 			err_sys(err, rc, "cannot remember %zu CPUs", possible.nr);
 	}
+	if (!rc && cap->switches == SWITCHES_BY_RECORDS && cap->options->state_mask > 0)
+		rc = err_set(err, -EOPNOTSUPP, "--state %" PRId64 " needs the tracepoint sched:sched_switch%s%s",
+			     cap->options->state_mask, cap->no_tracepoint.code ? ": " : "",
+			     cap->no_tracepoint.code ? cap->no_tracepoint.msg : " of whole CPUs");
 	if (!rc && cap->attr.sample_type & PERF_SAMPLE_CGROUP && !cgroup_sampled(cap->host))
 		rc = err_set(err, -EOPNOTSUPP,
 			     "%s (the controller perf_event is in a hierarchy of version 1, or none is enabled below "
@@ -429,11 +494,28 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 			     no_cgroups);
 	if (!rc)
 		rc = open_all(cap, &online, err);
+	if (!rc && cap->switches == SWITCHES_BY_RECORDS && !cap->attr.context_switch)
+		rc = err_set(err, -EOPNOTSUPP,
+			     "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)%s%s",
+			     cap->no_tracepoint.code ? "; " : "",
+			     cap->no_tracepoint.code ? cap->no_tracepoint.msg : "");
 	cpu_list_release(&online);
 	cpu_list_release(&possible);
 	if (rc)
 		events_close(cap);
 	return rc;
+}
+
+/* Tracepoints of whole CPUs need more rights than other events. */
+int events_open(struct capture *cap, bool with_notes, struct err *err)
+{
+	int rc = open_events(cap, with_notes, err);
+
+	if (cap->switches != SWITCHES_BY_TRACEPOINT || (rc != -EACCES && rc != -EPERM && rc != -ENOENT))
+		return rc;
+	cap->sched_switch.id = 0;
+	cap->no_tracepoint = *err;
+	return open_events(cap, with_notes, err);
 }
 
 int events_try(void *capture)

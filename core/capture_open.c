@@ -113,6 +113,8 @@ static int open_rung(struct capture *cap, const struct backend_ops *ops, bool ta
 {
 	int rc = 0;
 
+	if (cap->options->tool == TOOL_OFFCPUTIME && ops->switches)
+		ops = ops->switches;
 	if (tasks) {
 		cap->followed = followed_new(cap);
 		if (!cap->followed)
@@ -197,9 +199,11 @@ static int open_wanted(struct capture *cap, struct err *err)
 	const char *backend = cap->options->backend;
 	int rc = backend ? open_asked_for(cap, err) : open_on_cpus(cap, err);
 
-	if ((rc != -EACCES && rc != -EPERM) || (backend && asked_for(cap) != backend_reader()))
-		return rc;
-	return open_on_tasks(cap, err);
+	if ((rc == -EACCES || rc == -EPERM) && (!backend || asked_for(cap) == backend_reader()))
+		rc = open_on_tasks(cap, err);
+	if (!rc && cap->switches == SWITCHES_BY_RECORDS && cap->no_tracepoint.code)
+		add_reason(cap, "by PERF_RECORD_SWITCH: %s", cap->no_tracepoint.msg);
+	return rc;
 }
 
 /* Before there is another thread. */
@@ -286,6 +290,8 @@ int capture_open(struct capture *cap, struct err *err)
 	if (rc < 0)
 		return rc;
 	cap->signal_fd = rc;
+	if (o->tool == TOOL_OFFCPUTIME && sched_switch_find(cap->host, &cap->sched_switch, &cap->no_tracepoint))
+		cap->sched_switch.id = 0;
 	rc = open_wanted(cap, err);
 	if (!rc && cap->filter.tree && cap->backends[0].ops->judged)
 		descendants_tell(cap->filter.tree, tell_judged, cap);

@@ -236,7 +236,7 @@ static bool is_foreign(const struct host *host, const struct rights *r, pid_t ti
 	else if (is_of_another(host, task, "Gid", getgid(), &n))
 		say(out->text, "thread %d is of another group, %llu: it needs %s", tid, (unsigned long long)n, needs);
 	else if (!read_caps(host, task, "CapPrm", &n) && n & ~r->permitted)
-		say(out->text, "thread %d has capabilities that profile lacks: it needs %s", tid, needs);
+		say(out->text, "thread %d has capabilities that the profiler lacks: it needs %s", tid, needs);
 	else if (is_undumpable(host, task))
 		say(out->text, "thread %d is of a process that may not be dumped: it needs %s", tid, needs);
 	else
@@ -268,7 +268,7 @@ static void explain_missing(const struct host *host, const struct call *call, st
 	rc = host_setting(host, call->setting, &v);
 	if (!rc) {
 		say(out->text, "something filters %s: this kernel has it", call->name);
-		say(out->remedy, "allow %s in the sandbox that profile runs in", call->name);
+		say(out->remedy, "allow %s in the sandbox that the profiler runs in", call->name);
 	} else if (rc == -ENOENT && !host_setting(host, "kernel/cap_last_cap", &v)) {
 		say(out->text, "this kernel was built without %s", call->config);
 		say(out->remedy, "a kernel with %s", call->config);

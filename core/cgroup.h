@@ -3,9 +3,9 @@
  * A cgroup of version 2 with all below it, as the samples name them: by id.
  *
  * A sample has the id of the innermost cgroup of its task. An id that is not known yet is looked for once: cgroups do
- * not move, and ids are not used again. The kernel opens the folder of an id for who has CAP_DAC_READ_SEARCH; for others
- * all folders below ours are walked over, not too often. The folder of one that was made and removed again, before its
- * samples were read, is not found any more: it counts as one that is elsewhere.
+ * not move, and ids are not used again. The kernel opens the folder of an id for who has CAP_DAC_READ_SEARCH; for
+ * others all folders below ours are walked over, not too often. The folder of one that was made and removed again,
+ * before its samples were read, is not found any more: it counts as one that is elsewhere.
  */
 #ifndef CORE_CGROUP_H
 #define CORE_CGROUP_H

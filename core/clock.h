@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
-#define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_SEC  1000000000ULL
+#define NSEC_PER_USEC 1000ULL
 
 /** now_ns() - CLOCK_MONOTONIC in nanoseconds. */
 static inline uint64_t now_ns(void)

@@ -48,6 +48,11 @@ const struct event_type *event_find(const char *name)
 	return NULL;
 }
 
+const struct event_type *event_switches(void)
+{
+	return event_find("context-switches");
+}
+
 const struct event_type *event_at(unsigned int i)
 {
 	return i < ARRAY_SIZE(events) ? &events[i] : NULL;

@@ -18,6 +18,10 @@ struct event_type {
 const struct event_type *event_default(void);
 /** event_find() - by name or alias; NULL when there is none. */
 const struct event_type *event_find(const char *name);
+/** event_switches() - context-switches, of which each one counts: of the software event, it is taken as a thread
+ * leaves.
+ */
+const struct event_type *event_switches(void);
 /** event_at() - the @i-th of all, NULL past the end. */
 const struct event_type *event_at(unsigned int i);
 

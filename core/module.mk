@@ -28,6 +28,9 @@ LIB_SRCS += \
 	core/number.c \
 	core/open_files.c \
 	core/options.c \
+	core/options_offcputime.c \
+	core/options_profile.c \
+	core/options_rows.c \
 	core/output.c \
 	core/pinned.c \
 	core/privileges.c \
@@ -39,6 +42,7 @@ LIB_SRCS += \
 	core/report/labels.c \
 	core/report/report.c \
 	core/report/text.c \
+	core/run.c \
 	core/shortfall.c \
 	core/signals.c \
 	core/stacks.c \

@@ -64,8 +64,8 @@ int open_files_search(struct open_files *of, const struct file_search *what, str
 int open_files_build(struct open_files *of, const char *path, const struct build_id *id);
 
 /**
- * open_files_has_time() - may more be done ahead for names that nobody has asked for yet? Of all the time of a run a 64th
- * goes into that at most, beside that of some hangs.
+ * open_files_has_time() - may more be done ahead for names that nobody has asked for yet? Of all the time of a run a
+ * 64th goes into that at most, beside that of some hangs.
  */
 bool open_files_has_time(const struct open_files *of);
 /** open_files_spend() - @ns went into such, beside that of open_files_keep(). */

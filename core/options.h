@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of profile: one table for parser, --help, and the test that holds the man page to both. */
+/*
+ * The command lines: each command has one table for parser, --help, and the test that holds its man page to both.
+ */
 #ifndef CORE_OPTIONS_H
 #define CORE_OPTIONS_H
 
@@ -26,9 +28,15 @@ enum unwind_mode { UNWIND_DEFAULT, UNWIND_BY_FP, UNWIND_BY_RULES };
 
 #define STACK_DUMP_MAX 65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
 
+/** enum tool - which of the two commands this is. */
+enum tool { TOOL_PROFILE, TOOL_OFFCPUTIME };
+
+const char *tool_name(enum tool tool);
+
 /** struct options - a checked command line. Strings point into argv. */
 struct options {
 	enum options_action action;
+	enum tool tool;
 
 	pid_t *pids; /* -p or -L, sorted ascending, no duplicates; owned */
 	size_t nr_pids;
@@ -45,9 +53,16 @@ struct options {
 	const char *event_name;         /* -e as it was written; NULL: not given */
 	uint64_t freq_hz;               /* 0: @period counts */
 	uint64_t period;                /* every that many events; 0: @freq_hz counts */
-	uint64_t duration_ns;           /* 0: until interrupted */
-	uint64_t interval_ns;           /* -i; 0: one report */
-	const char *duration;           /* as it was written, for the header; NULL: none */
+
+	/* offcputime: which intervals off the CPU count. The event, rate and period are not used. */
+	bool user_threads, kernel_threads; /* -u, -k: only those; both false: any */
+	uint64_t min_ns, max_ns;           /* -m, -M: their length; UINT64_MAX: without limit */
+	int64_t state_mask;  /* --state: of the thread, as it left its CPU, 0: it could still run; -1: any */
+	bool open_intervals; /* --open-intervals: those, too, that have not ended by the end of the run */
+
+	uint64_t duration_ns; /* 0: until interrupted */
+	uint64_t interval_ns; /* -i; 0: one report */
+	const char *duration; /* as it was written, for the header; NULL: none */
 
 	struct report_cfg report;
 	const char *output;   /* -o; NULL: stdout, or stderr with a command */
@@ -68,15 +83,15 @@ struct options {
  * @o: out; owned by the caller: options_release(), also after a failure
  * Return: 0; -EINVAL: usage error; -ENOTSUP: known, not available yet; -ENOMEM. @err has the line to print.
  */
-int options_parse(struct options *o, int argc, char **argv, const struct host *host, struct err *err);
+int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err);
 void options_release(struct options *o);
 
 /** options_help() - what --help prints: usage, one line for each option, examples. */
-void options_help(FILE *out);
+void options_help(FILE *out, enum tool tool);
 
 /**
  * options_header() - the line that begins the report (contract: "Sampling at 49 Hertz of all threads by ...").
- * Written with a newline, not flushed. @user_only: more was asked for than could be had.
+ * Written with a newline, not flushed. @user_only: more was asked for than could be had; of profile.
  */
 void options_header(FILE *out, const struct options *o, bool user_only);
 
@@ -84,7 +99,7 @@ void options_header(FILE *out, const struct options *o, bool user_only);
 struct recording;
 void options_header_recorded(FILE *out, const struct options *o, const struct recording *r);
 
-/** struct option_doc - what the documentation test needs of the table. */
+/** struct option_doc - what the documentation test needs of a table. */
 struct option_doc {
 	char letter;      /* 0: long form only */
 	const char *name; /* long form without dashes */
@@ -94,6 +109,6 @@ struct option_doc {
 };
 
 /** options_doc() - the @i-th option, 0 past the end. */
-int options_doc(unsigned int i, struct option_doc *out);
+int options_doc(enum tool tool, unsigned int i, struct option_doc *out);
 
 #endif

@@ -221,6 +221,11 @@ void switches_exit(struct switches *s, uint32_t id)
 	s->begun--;
 }
 
+void switches_unseen(struct switches *s, uint32_t id)
+{
+	lose(s, id);
+}
+
 void switches_reject(struct switches *s, uint32_t id)
 {
 	struct interval *v = find(s, id);

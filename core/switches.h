@@ -48,6 +48,9 @@ int switches_out(struct switches *s, const struct switch_out *out);
 /** switches_filtered() - one begins, and nobody has asked for it. What had begun before is lost. */
 void switches_filtered(struct switches *s, uint32_t id);
 
+/** switches_unseen() - thread @id has been on a CPU, and nobody saw it: what had begun is lost. */
+void switches_unseen(struct switches *s, uint32_t id);
+
 /** switches_reject() - nobody has asked for the one that has begun: it is filtered. Nothing happens where none has. */
 void switches_reject(struct switches *s, uint32_t id);
 
@@ -59,7 +62,7 @@ void switches_reject(struct switches *s, uint32_t id);
  */
 int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct stacks *to);
 
-/** switches_exit() - thread @id has gone for ever, or a new one has this number: it is not off CPU any more. */
+/** switches_exit() - a new thread has the number of @id, which went for ever, and did not say so. */
 void switches_exit(struct switches *s, uint32_t id);
 
 /** switches_gap() - switches were not seen until now: every interval that is open is lost. */
@@ -68,6 +71,7 @@ void switches_gap(struct switches *s);
 /**
  * switches_open() - add those that are open, with their time so far, to their rows in @to, whatever the limits are.
  * They stay open.
+ * Return: 0; -ENOMEM, -E2BIG from @to.
  */
 int switches_open(const struct switches *s, uint64_t ns, struct stacks *to);
 
@@ -76,7 +80,8 @@ size_t switches_nr_open(const struct switches *s);
 
 /**
  * switches_books() - add to intervals_begun, _charged, _filtered and _lost of @books what came since the last call.
- * An interval that a thread's exit ended counts as if it had never begun.
+ * An interval that a thread's exit ended counts as if it had never begun: where that was told before, it is taken back,
+ * and _begun goes down, modulo 2^64.
  */
 void switches_books(struct switches *s, struct books *books);
 

@@ -3,7 +3,7 @@
 #
 # What shell tests share; sourced first. A test prints TAP and ends with `finish`, which prints the plan: a test that
 # dies on the way is seen by its missing plan. Everything it writes is in $tmp, which is removed in the end, like its
-# workloads. O and PROFILE choose what is tested.
+# workloads. O, PROFILE and OFFCPUTIME choose what is tested.
 
 set -u
 export LC_ALL=C
@@ -12,6 +12,7 @@ TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 O=${O:-$TOP/build}
 case $O in /*) ;; *) O=$TOP/$O ;; esac
 PROFILE=${PROFILE:-$O/profile}
+OFFCPUTIME=${OFFCPUTIME:-$O/offcputime}
 PATH=$PATH:/usr/sbin:/sbin
 
 settings=/proc/sys/kernel

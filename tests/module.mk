@@ -23,7 +23,7 @@ endif
 
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check)
 
-$(O)/tests/unit/test_bpf_object.o: $(O)/bpf/profile.skel.h
+$(O)/tests/unit/test_bpf_object.o: $(O)/bpf/profile.skel.h $(O)/bpf/offcpu.skel.h
 
 $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 	$(say) LINK $@
@@ -73,7 +73,7 @@ $(NOFP_CXX): $(O)/%: %.cpp
 
 # What runs in virtual machines, each file static: with STATIC=1. Some have no C library, some no frame pointers.
 VM := $(O)/vm
-VM_BARE := tree
+VM_BARE := naps tree
 VM_OWN := deep
 VM_SHARED := renamer storm
 VM_FILES := $(addprefix $(VM)/,guest $(VM_BARE) $(VM_OWN) $(VM_SHARED))

@@ -308,22 +308,17 @@ static bool is_scheduling(const struct symbol *sym)
 	return false;
 }
 
-/*
- * The frame of a kernel stack that is its leaf with cfg.from_schedule: who called __schedule(). Below may be what runs
- * the tracepoint, and the program there: how many frames depends on the kernel, and on who traces. The event
- * context-switches has its stacks from the caller on.
- */
-static uint32_t first_shown(const struct report *r, const struct stack *s)
+uint32_t report_first_frame(const struct report_names *names, const struct stack *kernel)
 {
 	uint32_t first = HASH_NONE, i;
 
-	for (i = 0; i < s->nr && i < MAX_TRACING; i++) {
-		struct frame_key key = frame_at(s, i, false);
+	for (i = 0; i < kernel->nr && i < MAX_TRACING; i++) {
+		struct frame_key key = frame_at(kernel, i, false);
 		struct symbol sym = { 0 };
 
-		r->names->kernel(r->names->ctx, key.addr, key.is_return, &sym);
+		names->kernel(names->ctx, key.addr, key.is_return, &sym);
 		if (is_named(&sym, "__schedule"))
-			return i + 1 < s->nr ? i + 1 : i;
+			return i + 1 < kernel->nr ? i + 1 : i;
 		if (first == HASH_NONE && is_scheduling(&sym))
 			first = i;
 	}
@@ -334,7 +329,7 @@ static uint32_t first_shown(const struct report *r, const struct stack *s)
 static int name_stack(struct report *r, const struct task *task, const struct stack *s, uint32_t missed, uint32_t *seq)
 {
 	const struct frames *frames = task ? &r->user_frames : &r->kernel_frames;
-	uint32_t first = !task && r->cfg->from_schedule ? first_shown(r, s) : 0, nr = 0, i;
+	uint32_t first = !task && r->cfg->from_schedule ? report_first_frame(r->names, s) : 0, nr = 0, i;
 	const struct frame *f;
 	int rc = 0;
 

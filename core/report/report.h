@@ -56,4 +56,11 @@ struct report_names {
 int report_write(FILE *out, const struct stacks *rows, const struct report_names *names, const struct report_cfg *cfg,
 		 struct err *err);
 
+/**
+ * report_first_frame() - the frame of a kernel stack that is its leaf with cfg.from_schedule: who called __schedule().
+ * Below may be what runs the tracepoint, and the program there: how many frames depends on the kernel, and on who
+ * traces. The event context-switches has its stacks from the caller on.
+ */
+uint32_t report_first_frame(const struct report_names *names, const struct stack *kernel);
+
 #endif

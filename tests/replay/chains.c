@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		die("usage: chains FILE");
-	if (options_parse(&options, 3, (char *[]){ argv[0], "--input", argv[1], NULL }, &host_here, &err))
+	if (options_parse(&options, TOOL_PROFILE, 3, (char *[]){ argv[0], "--input", argv[1], NULL }, &host_here, &err))
 		die("%s", err.msg);
 	cap = capture_new(&options, &host_here);
 	if (!cap)

@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2 + dwarf)
 		die("usage: named FILE [dwarf]");
-	if (options_parse(&options, 4, args, &host_here, &err))
+	if (options_parse(&options, TOOL_PROFILE, 4, args, &host_here, &err))
 		die("%s", err.msg);
 	n.cap = capture_new(&options, &host_here);
 	if (!n.cap)

@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 	ms = strtoull(argv[1], &end, 10);
 	if (*end || !ms || ms > 60000)
 		die("bad number of milliseconds '%s'", argv[1]);
-	if (options_parse(&options, 4, args, &host_here, &err))
+	if (options_parse(&options, TOOL_PROFILE, 4, args, &host_here, &err))
 		die("%s", err.msg);
 	pid = start(argv + 4, &go);
 	r.cap = capture_new(&options, &host_here);

@@ -1,31 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The programs that are built into profile, before anything is loaded: each is made of nothing that came later than the
+ * The programs that are built in, before anything is loaded: each is made of nothing that came later than the
  * oldest kernel it is meant for. What only a verifier can tell real kernels have to.
  */
 #include "tests/unit/unit.h"
 
 #include "tests/kernels.h"
 
+#include "core/backend.h"
+
 #include <bpf/libbpf.h>
 
+#include "bpf/offcpu.skel.h"
 #include "bpf/profile.skel.h"
 
 /* The oldest for each; what filters by mount namespace needs the kernel's BTF, and who numbers tasks a helper of 5.7.
  */
 static const struct {
 	const char *program;
+	enum bpf_prog_type type;
 	int since;
 } programs[] = {
-	{ "count_sample", LINUX(4, 9) },
-	{ "count_sample_in_cgroup", LINUX(4, 18) },
-	{ "count_sample_in_mntns", LINUX(4, 9) },
-	{ "count_sample_in_both", LINUX(4, 18) },
-	{ "count_sample_here", LINUX(5, 7) },
-	{ "count_sample_here_in_cgroup", LINUX(5, 7) },
-	{ "count_sample_here_in_mntns", LINUX(5, 7) },
-	{ "count_sample_here_in_both", LINUX(5, 7) },
+	{ "count_sample", BPF_PROG_TYPE_PERF_EVENT, LINUX(4, 9) },
+	{ "count_sample_in_cgroup", BPF_PROG_TYPE_PERF_EVENT, LINUX(4, 18) },
+	{ "count_sample_in_mntns", BPF_PROG_TYPE_PERF_EVENT, LINUX(4, 9) },
+	{ "count_sample_in_both", BPF_PROG_TYPE_PERF_EVENT, LINUX(4, 18) },
+	{ "count_sample_here", BPF_PROG_TYPE_PERF_EVENT, LINUX(5, 7) },
+	{ "count_sample_here_in_cgroup", BPF_PROG_TYPE_PERF_EVENT, LINUX(5, 7) },
+	{ "count_sample_here_in_mntns", BPF_PROG_TYPE_PERF_EVENT, LINUX(5, 7) },
+	{ "count_sample_here_in_both", BPF_PROG_TYPE_PERF_EVENT, LINUX(5, 7) },
+	{ "count_switch", BPF_PROG_TYPE_TRACEPOINT, LINUX(4, 7) },
+	{ "count_switch_in_cgroup", BPF_PROG_TYPE_TRACEPOINT, LINUX(4, 18) },
+	{ "count_switch_in_mntns", BPF_PROG_TYPE_TRACEPOINT, LINUX(4, 8) },
+	{ "count_switch_in_both", BPF_PROG_TYPE_TRACEPOINT, LINUX(4, 18) },
+	{ "count_switch_here", BPF_PROG_TYPE_TRACEPOINT, LINUX(5, 7) },
+	{ "count_switch_here_in_cgroup", BPF_PROG_TYPE_TRACEPOINT, LINUX(5, 7) },
+	{ "count_switch_here_in_mntns", BPF_PROG_TYPE_TRACEPOINT, LINUX(5, 7) },
+	{ "count_switch_here_in_both", BPF_PROG_TYPE_TRACEPOINT, LINUX(5, 7) },
+	{ "raw_count_switch", BPF_PROG_TYPE_RAW_TRACEPOINT, LINUX(4, 17) },
+	{ "raw_count_switch_in_cgroup", BPF_PROG_TYPE_RAW_TRACEPOINT, LINUX(4, 18) },
+	{ "raw_count_switch_in_mntns", BPF_PROG_TYPE_RAW_TRACEPOINT, LINUX(4, 17) },
+	{ "raw_count_switch_in_both", BPF_PROG_TYPE_RAW_TRACEPOINT, LINUX(4, 18) },
+	{ "raw_count_switch_here", BPF_PROG_TYPE_RAW_TRACEPOINT, LINUX(5, 7) },
+	{ "raw_count_switch_here_in_cgroup", BPF_PROG_TYPE_RAW_TRACEPOINT, LINUX(5, 7) },
+	{ "raw_count_switch_here_in_mntns", BPF_PROG_TYPE_RAW_TRACEPOINT, LINUX(5, 7) },
+	{ "raw_count_switch_here_in_both", BPF_PROG_TYPE_RAW_TRACEPOINT, LINUX(5, 7) },
 };
+
+static struct profile_bpf *samples;
+static struct offcpu_bpf *switches;
+
+static void setup(void)
+{
+	samples = profile_bpf__open();
+	switches = offcpu_bpf__open();
+	ck_assert_ptr_nonnull(samples);
+	ck_assert_ptr_nonnull(switches);
+}
+
+static void teardown(void)
+{
+	profile_bpf__destroy(samples);
+	offcpu_bpf__destroy(switches);
+}
 
 /* Kernels before 5.2, but that is of those that refuse more. */
 static int long_program(int version)
@@ -35,45 +72,78 @@ static int long_program(int version)
 
 static int answer(int version, const struct bpf_program *p)
 {
-	return program_answer(version, long_program(version), BPF_PROG_TYPE_PERF_EVENT, bpf_program__insns(p),
+	return program_answer(version, long_program(version), bpf_program__type(p), bpf_program__insns(p),
 			      bpf_program__insn_cnt(p));
 }
 
 START_TEST(test_programs)
 {
-	struct profile_bpf *skel = profile_bpf__open();
-	const struct bpf_program *p;
+	const char *name = programs[_i].program;
+	const struct bpf_program *p = bpf_object__find_program_by_name(samples->obj, name);
 
-	ck_assert_ptr_nonnull(skel);
-	p = bpf_object__find_program_by_name(skel->obj, programs[_i].program);
-	ck_assert_msg(p, "there is no %s", programs[_i].program);
-	ck_assert_int_eq(bpf_program__type(p), BPF_PROG_TYPE_PERF_EVENT);
-	ck_assert_msg(!answer(programs[_i].since, p), "%s: %zu instructions", programs[_i].program,
-		      bpf_program__insn_cnt(p));
+	if (!p)
+		p = bpf_object__find_program_by_name(switches->obj, name);
+	ck_assert_msg(p, "there is no %s", name);
+	ck_assert_int_eq(bpf_program__type(p), programs[_i].type);
+	ck_assert_msg(!answer(programs[_i].since, p), "%s: %zu instructions", name, bpf_program__insn_cnt(p));
 	/* None is said to need a newer kernel than it does: what is said here is what limits it. */
 	ck_assert_int_ne(answer(programs[_i].since - 1, p), 0);
-	profile_bpf__destroy(skel);
 }
 END_TEST
+
+static unsigned int nr_programs(const struct bpf_object *object)
+{
+	struct bpf_program *p;
+	unsigned int nr = 0;
+
+	bpf_object__for_each_program(p, object) nr++;
+	return nr;
+}
 
 /* All of them are above, and all data is in maps of our own: there are no .rodata, .data, .bss and .kconfig. */
 START_TEST(test_object)
 {
-	struct profile_bpf *skel = profile_bpf__open();
-	struct bpf_program *p;
+	struct bpf_object *const objects[] = { samples->obj, switches->obj };
 	struct bpf_map *m;
-	unsigned int nr = 0;
 
-	ck_assert_ptr_nonnull(skel);
-	bpf_object__for_each_program(p, skel->obj) nr++;
-	ck_assert_uint_eq(nr, ARRAY_SIZE(programs));
-	bpf_object__for_each_map(m, skel->obj)
+	ck_assert_uint_eq(nr_programs(objects[0]) + nr_programs(objects[1]), ARRAY_SIZE(programs));
+	bpf_object__for_each_map(m, objects[_i])
 	{
 		ck_assert_msg(!bpf_map__is_internal(m), "%s is a section of data", bpf_map__name(m));
 		ck_assert_msg(bpf_map__type(m) < GROWN(map_types, LINUX(4, 9)), "%s: its type is newer than 4.9",
 			      bpf_map__name(m));
+		/* Nothing is allocated where a program runs. */
+		ck_assert_msg(!bpf_map__map_flags(m), "%s has flags", bpf_map__name(m));
 	}
-	profile_bpf__destroy(skel);
+}
+END_TEST
+
+/* What --ebpf prints: all that is compiled, and each file before what needs it. */
+static const struct {
+	const struct backend_ops *ops;
+	const char *parts[4];
+} sources[] = {
+	{ &backend_bpf,
+	  { "struct bpf_config {", "__u32 judge(const struct bpf_config *c", "PROGRAM(count_sample, 0)",
+	    "LICENSE[]" } },
+	{ &backend_bpf_switches,
+	  { "struct bpf_config {", "__u32 judge(const struct bpf_config *c", "PROGRAM(count_switch, 0)",
+	    "LICENSE[]" } },
+};
+
+START_TEST(test_source)
+{
+	const char *text = sources[_i].ops->source;
+	size_t i;
+
+	ck_assert_int_eq(strncmp(text, "/* SPDX", 7), 0);
+	for (i = 0; i < ARRAY_SIZE(sources[_i].parts); i++) {
+		const char *part = strstr(text, sources[_i].parts[i]);
+
+		ck_assert_msg(part, "'%s' is missing, or before its turn", sources[_i].parts[i]);
+		text = part;
+	}
+	ck_assert_ptr_null(strstr(text, "SPDX"));
 }
 END_TEST
 
@@ -149,12 +219,15 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("bpf_object");
-	TCase *tc = tcase_create("bpf_object");
+	TCase *objects = tcase_create("objects"), *tc = tcase_create("kernels");
 
-	tcase_add_loop_test(tc, test_programs, 0, ARRAY_SIZE(programs));
-	tcase_add_test(tc, test_object);
+	tcase_add_checked_fixture(objects, setup, teardown);
+	tcase_add_loop_test(objects, test_programs, 0, ARRAY_SIZE(programs));
+	tcase_add_loop_test(objects, test_object, 0, 2);
+	tcase_add_loop_test(objects, test_source, 0, ARRAY_SIZE(sources));
 	tcase_add_loop_test(tc, test_instructions, 0, ARRAY_SIZE(instructions));
 	tcase_add_test(tc, test_length);
+	suite_add_tcase(s, objects);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

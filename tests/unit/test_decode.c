@@ -938,6 +938,53 @@ static const struct {
 	{ UINT64_MAX / 2 + 1, 14, -EBADMSG, 0 }, /* twice that is 0 */
 };
 
+/* Whom they are about is in what is behind every record, and so it has to be there. */
+static const struct {
+	uint32_t type;
+	uint16_t misc;
+	uint64_t sample_type;
+	bool id_all, out, preempted;
+	int rc;
+} switched[] = {
+	{ PERF_RECORD_SWITCH, 0, PERF_SAMPLE_TID, true, false, false, 1 },
+	{ PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, PERF_SAMPLE_TID, true, true, false, 1 },
+	{ PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, PERF_SAMPLE_TID, true,
+	  true, true, 1 },
+	{ PERF_RECORD_SWITCH_CPU_WIDE, PERF_RECORD_MISC_SWITCH_OUT, PERF_SAMPLE_TID | PERF_SAMPLE_TIME, true, true,
+	  false, 1 },
+	{ PERF_RECORD_SWITCH_CPU_WIDE, 0, PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER, true, false,
+	  false, 1 },
+	{ PERF_RECORD_SWITCH, 0, PERF_SAMPLE_TIME, true, false, false, 0 },
+	{ PERF_RECORD_SWITCH, 0, PERF_SAMPLE_TID, false, false, false, 0 },
+};
+
+START_TEST(test_switch)
+{
+	const struct perf_event_attr attr = { .sample_type = switched[_i].sample_type,
+					      .sample_id_all = switched[_i].id_all };
+	struct writer w = { .nr = 1 };
+	struct record r;
+
+	if (switched[_i].type == PERF_RECORD_SWITCH_CPU_WIDE)
+		put(&w, 31 | 32ULL << 32); /* the other thread */
+	put_sample_id(&w, &attr);
+	finish(&w, switched[_i].type, switched[_i].misc);
+	ck_assert_int_eq(decode_record(&attr, w.words, w.nr * 8, &r), switched[_i].rc);
+	if (switched[_i].rc != 1)
+		return;
+	ck_assert_uint_eq(r.type, PERF_RECORD_SWITCH);
+	ck_assert_int_eq(r.pid, 901);
+	ck_assert_int_eq(r.tid, 902);
+	ck_assert_int_eq(r.switched.out, switched[_i].out);
+	ck_assert_int_eq(r.switched.preempted, switched[_i].preempted);
+
+	/* Without what says whom it is about. */
+	w.nr = 1;
+	finish(&w, switched[_i].type, switched[_i].misc);
+	ck_assert_int_eq(decode_record(&attr, w.words, w.nr * 8, &r), -EBADMSG);
+}
+END_TEST
+
 START_TEST(test_namespaces)
 {
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID };
@@ -1010,6 +1057,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_not_terminated, 0, 3);
 	tcase_add_loop_test(tc, test_size, 0, ARRAY_SIZE(sizes));
 	tcase_add_loop_test(tc, test_cgroup, 0, 3);
+	tcase_add_loop_test(tc, test_switch, 0, ARRAY_SIZE(switched));
 	tcase_add_loop_test(tc, test_namespaces, 0, ARRAY_SIZE(namespaces));
 	suite_add_tcase(s, tc);
 	return unit_main(s);

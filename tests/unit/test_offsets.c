@@ -115,6 +115,60 @@ START_TEST(test_incomplete)
 }
 END_TEST
 
+enum { NOBODY, NUMBER, TASK, RQ };
+
+/* The members of a task, 8 bytes each, and what the tracepoint gives. */
+static const struct {
+	const char *task[4];
+	int params[6];
+	bool no_function; /* the type of the tracepoint is that of a number */
+	int rc;
+	struct switch_offsets at;
+} tasks[] = {
+	{ { "__state", "exit_state", "pid" }, { RQ, NUMBER, TASK, TASK, NUMBER }, false, 0, { 16, 0, 8, 1 } },
+	{ { "pid", "state", "exit_state" }, { RQ, NUMBER, TASK, TASK }, false, 0, { 0, 8, 16 } },
+	{ { "pid", "state", "exit_state" }, { RQ, NUMBER, TASK, TASK, NUMBER, RQ }, false, 0, { 0, 8, 16, 0 } },
+	{ { "state", "pid", "exit_state", "__state" }, { RQ, NUMBER, TASK, TASK }, false, 0, { 8, 24, 16 } },
+	{ { "__state", "exit_state" }, { RQ, NUMBER, TASK, TASK }, false, -ENOENT, { 0 } },
+	{ { "__state", "pid" }, { RQ, NUMBER, TASK, TASK }, false, -ENOENT, { 0 } },
+	{ { "pid", "exit_state" }, { RQ, NUMBER, TASK, TASK }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { RQ, NUMBER, NUMBER, TASK, TASK }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { RQ, NUMBER, TASK, NUMBER, TASK }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { RQ, NUMBER, RQ, RQ }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { RQ, TASK, TASK, TASK }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { RQ, NUMBER, TASK }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { RQ, TASK, TASK }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { RQ }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { NOBODY }, false, -ENOENT, { 0 } },
+	{ { "__state", "exit_state", "pid" }, { RQ, NUMBER, TASK, TASK }, true, -ENOENT, { 0 } },
+};
+
+START_TEST(test_switch)
+{
+	struct btf *btf = btf__new_empty();
+	int word = btf__add_int(btf, "long", 8, 0), type = btf__add_struct(btf, "rq", 0);
+	int params[] = { [NUMBER] = word, [RQ] = btf__add_ptr(btf, type), [TASK] = 0 };
+	struct switch_offsets at;
+	struct err err;
+	uint32_t i;
+
+	type = btf__add_struct(btf, "task_struct", 32);
+	for (i = 0; i < 4 && tasks[_i].task[i]; i++)
+		btf__add_field(btf, tasks[_i].task[i], word, i * 64, 0);
+	params[TASK] = btf__add_ptr(btf, type);
+	type = btf__add_func_proto(btf, 0);
+	for (i = 0; i < 6 && tasks[_i].params[i]; i++)
+		btf__add_func_param(btf, "", params[tasks[_i].params[i]]);
+	type = btf__add_ptr(btf, tasks[_i].no_function ? word : type);
+	if (tasks[_i].params[0])
+		btf__add_typedef(btf, "btf_trace_sched_switch", type);
+	memset(&at, 0xff, sizeof(at));
+	ck_assert_int_eq(switch_offsets_in(btf, &at, &err), tasks[_i].rc);
+	ck_assert_mem_eq(&at, &tasks[_i].at, sizeof(at));
+	btf__free(btf);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("offsets");
@@ -122,6 +176,7 @@ int main(void)
 
 	tcase_add_test(tc, test_all);
 	tcase_add_loop_test(tc, test_incomplete, 0, ARRAY_SIZE(incomplete));
+	tcase_add_loop_test(tc, test_switch, 0, ARRAY_SIZE(tasks));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

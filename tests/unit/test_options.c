@@ -61,11 +61,11 @@ struct line {
 };
 
 /* Words are separated by single blanks; 'quotes' hold a word together, also an empty one. */
-static void split(struct line *l, const char *args)
+static void split(struct line *l, enum tool tool, const char *args)
 {
 	char *s = l->text, *end;
 
-	ck_assert_int_lt(snprintf(l->text, sizeof(l->text), "profile%s%s", *args ? " " : "", args),
+	ck_assert_int_lt(snprintf(l->text, sizeof(l->text), "%s%s%s", tool_name(tool), *args ? " " : "", args),
 			 (int)sizeof(l->text));
 	for (l->argc = 0; s; l->argc++) {
 		ck_assert_int_lt(l->argc, MAX_ARGS);
@@ -81,22 +81,50 @@ static void split(struct line *l, const char *args)
 	l->argv[l->argc] = NULL;
 }
 
-static int parse(struct options *o, struct line *l, const char *args, struct err *err)
+static int parse_as(enum tool tool, struct options *o, struct line *l, const char *args, struct err *err)
 {
-	split(l, args);
-	return options_parse(o, l->argc, l->argv, &host, err);
+	split(l, tool, args);
+	return options_parse(o, tool, l->argc, l->argv, &host, err);
 }
 
-/* Everything that is not as it is without options, and the rate. */
+static int parse(struct options *o, struct line *l, const char *args, struct err *err)
+{
+	return parse_as(TOOL_PROFILE, o, l, args, err);
+}
+
+static void put_rate(FILE *f, const struct options *o)
+{
+	ck_assert_uint_eq(o->report.unit, 0);
+	ck_assert(!o->report.from_schedule);
+	fprintf(f, o->period ? "period=%" PRIu64 : "freq=%" PRIu64, o->period ? o->period : o->freq_hz);
+	if (o->period && o->freq_hz)
+		fprintf(f, " freq=%" PRIu64, o->freq_hz);
+}
+
+static void put_intervals(FILE *f, const struct options *o)
+{
+	ck_assert_uint_eq(o->report.unit, 1000);
+	ck_assert(o->report.from_schedule);
+	fprintf(f, "%" PRIu64 "..", o->min_ns);
+	if (o->max_ns != UINT64_MAX)
+		fprintf(f, "%" PRIu64, o->max_ns);
+	if (o->state_mask != -1)
+		fprintf(f, " state=%" PRId64, o->state_mask);
+	fprintf(f, "%s%s%s", o->open_intervals ? " open" : "", o->user_threads ? " -u" : "",
+		o->kernel_threads ? " -k" : "");
+}
+
+/* Everything that is not as it is without options, and the rate or the lengths. */
 static char *fields(const struct options *o)
 {
 	size_t size, i;
 	char *text;
 	FILE *f = open_memstream(&text, &size);
 
-	fprintf(f, o->period ? "period=%" PRIu64 : "freq=%" PRIu64, o->period ? o->period : o->freq_hz);
-	if (o->period && o->freq_hz)
-		fprintf(f, " freq=%" PRIu64, o->freq_hz);
+	if (o->tool == TOOL_PROFILE)
+		put_rate(f, o);
+	else
+		put_intervals(f, o);
 	if (o->action)
 		fprintf(f, " action=%d", o->action);
 	for (i = 0; i < o->nr_pids; i++)
@@ -156,11 +184,19 @@ static char *fields(const struct options *o)
 #define CTRL_C   "... Hit Ctrl-C to end.\n"
 #define ALL_LINE HERTZ "all threads" BOTH CTRL_C
 
-static const struct {
+struct good_row {
 	const char *args;
 	const char *fields;
 	const char *header;
-} good[] = {
+};
+
+struct bad_row {
+	const char *args;
+	int rc;
+	const char *msg;
+};
+
+static const struct good_row good[] = {
 	{ "", "freq=49", ALL_LINE },
 	{ "5", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
 
@@ -293,11 +329,7 @@ static const struct {
 #define LATER -ENOTSUP
 #define NINES "99999999999999999999" /* beyond 64 bits */
 
-static const struct {
-	const char *args;
-	int rc;
-	const char *msg;
-} bad[] = {
+static const struct bad_row bad[] = {
 	{ "-p ''", USAGE, "-p '': not a process id" },
 	{ "--pid=", USAGE, "--pid '': not a process id" },
 	{ "-p abc", USAGE, "-p 'abc': not a process id" },
@@ -529,6 +561,10 @@ static const struct {
 	{ "--comm", USAGE, "option '--comm' needs an argument" },
 	{ "--comm ''", USAGE, "--comm '': must not be empty" },
 	{ "--comm 1234567890123456", USAGE, "--comm '1234567890123456': longer than a task's name can be (15 bytes)" },
+	{ "-t 185", USAGE, "unknown option '-t'" },
+	{ "-m 5", USAGE, "unknown option '-m'" },
+	{ "--state 0", USAGE, "unknown option '--state'" },
+	{ "--open-intervals", USAGE, "unknown option '--open-intervals'" },
 	{ "--off-cpu", LATER, "--off-cpu: not available yet" },
 	{ "--off", LATER, "--off-cpu: not available yet" },
 	{ "--help --off-cpu", LATER, "--off-cpu: not available yet" },
@@ -547,6 +583,187 @@ static const struct {
 	{ "dd -- dd", USAGE, "duration 'dd': not a number of seconds" },
 	{ "5 6 -- dd", USAGE, "duration '6': there is one already, '5'" },
 	{ "-F 0 -- dd", USAGE, "-F '0': must be at least 1" },
+};
+
+/* ---- offcputime */
+
+#define TRACING "Tracing off-CPU time (us) of "
+#define OFF_ALL TRACING "all threads" BOTH CTRL_C
+
+static const struct good_row good_offcputime[] = {
+	{ "", "1000..", OFF_ALL },
+	{ "5", "1000.. ns=5000000000", TRACING "all threads" BOTH " for 5 secs.\n" },
+	{ "-- dd -m 0", "1000.. command=dd,-m,0", TRACING "all threads of 'dd'" BOTH CTRL_C },
+	{ "-U .5 -- sh", "1000.. user ns=500000000 command=sh",
+	  TRACING "all threads of 'sh' by user stack for .5 secs.\n" },
+	{ "-- 'a\nb'", "1000.. command=a\nb", TRACING "all threads of 'a?b'" BOTH CTRL_C },
+
+	{ "-p 185", "1000.. pids=185", TRACING "PIDs 185" BOTH CTRL_C },
+	{ "--pid 2040,185,2040", "1000.. pids=185,2040", TRACING "PIDs 185,2040" BOTH CTRL_C },
+	{ "-t 2041", "1000.. tids=2041", TRACING "TIDs 2041" BOTH CTRL_C },
+	{ "--tid=2041,185 -K 3", "1000.. tids=185,2041 kernel ns=3000000000",
+	  TRACING "TIDs 185,2041 by kernel stack for 3 secs.\n" },
+	{ "-u", "1000.. -u", TRACING "user threads" BOTH CTRL_C },
+	{ "--user-threads-only", "1000.. -u", TRACING "user threads" BOTH CTRL_C },
+	{ "-k", "1000.. -k", TRACING "kernel threads" BOTH CTRL_C },
+	{ "--kernel-t -C 1 5", "1000.. -k cpu=1 ns=5000000000",
+	  TRACING "kernel threads" BOTH " on CPU#1 for 5 secs.\n" },
+	{ "-u -U", "1000.. -u user", TRACING "user threads by user stack" CTRL_C },
+	{ "-kK -C 4", "1000.. -k kernel cpu=4", TRACING "kernel threads by kernel stack on CPU#4" CTRL_C },
+
+	{ "-m 1", "1000..", OFF_ALL },
+	{ "-m 5 -m 1000", "1000000..", OFF_ALL },
+	{ "-M 1", "1000..1999", OFF_ALL },
+	{ "-m 7 -M 7", "7000..7999", OFF_ALL },
+	{ "--min-block-time=5 --max-block-time 10000000", "5000..10000000999", OFF_ALL },
+	{ "--min 010 --max 20", "10000..20999", OFF_ALL },
+	{ "-m 9223372036854775", "9223372036854775000..", OFF_ALL },
+	{ "-M 9223372036854775", "1000..9223372036854775999", OFF_ALL },
+	{ "--state 0", "1000.. state=0", OFF_ALL },
+	{ "--state=2", "1000.. state=2", OFF_ALL },
+	{ "--state 0x3", "1000.. state=3", OFF_ALL },
+	{ "--state 0x0ff", "1000.. state=255", OFF_ALL },
+	{ "--state 0x0", "1000.. state=0", OFF_ALL },
+	{ "--state 010", "1000.. state=10", OFF_ALL },
+	{ "--state 1 --state 0x100", "1000.. state=256", OFF_ALL },
+	{ "--state 4294967295", "1000.. state=4294967295", OFF_ALL },
+	{ "--state 0xffffffff", "1000.. state=4294967295", OFF_ALL },
+	{ "--open-intervals", "1000.. open", OFF_ALL },
+	{ "--open -m 5 5", "5000.. open ns=5000000000", TRACING "all threads" BOTH " for 5 secs.\n" },
+
+	{ "-v", "1000.. -A", OFF_ALL }, /* not: verbose */
+	{ "--address --verbose", "1000.. -A verbose", OFF_ALL },
+	{ "-vs", "1000.. -A -s", OFF_ALL },
+	{ "-fvs --source", "1000.. folded", OFF_ALL },
+	{ "-adf", "1000.. folded -d -a", OFF_ALL },
+	{ "-dU", "1000.. user", TRACING "all threads by user stack" CTRL_C },
+	{ "-s --inline --source", "1000.. -s inline source", OFF_ALL },
+	{ "--stack-storage-size 1 --stack-dump-size 8 --unwind dwarf", "1000.. stack=1 unwind=rules dump=8", OFF_ALL },
+	{ "--backend both", "1000.. backend=both", OFF_ALL },
+	{ "--backend bpf --backend auto", "1000..", OFF_ALL },
+	{ "-i .5 --stats", "1000.. interval=500000000 stats", OFF_ALL },
+	{ "--kallsyms k --vmlinux v --debug-dir /", "1000.. kallsyms=k vmlinux=v debug-dir=/", OFF_ALL },
+	{ "--mntns 185 --comm dd", "1000.. mntns=185 comm=dd", OFF_ALL },
+	{ "-o out", "1000.. output=out", OFF_ALL },
+	{ "-h", "1000.. action=1", OFF_ALL },
+	{ "--version", "1000.. action=2", OFF_ALL },
+};
+
+#define NO_MASK "': not a mask of task states (a number, or 0x and digits from 0 to f)"
+
+static const struct bad_row bad_offcputime[] = {
+	{ "-p ''", USAGE, "-p '': not a process id" },
+	{ "-p 185,,2040", USAGE, "-p '185,,2040': not a list of process ids" },
+	{ "-p 99999", USAGE, "-p '99999': no such process" },
+	{ "-p 2041", USAGE, "-p '2041': is a thread of process 2040 (use -t)" },
+	{ "-p", USAGE, "option '-p' needs an argument" },
+	{ "-t ''", USAGE, "-t '': not a thread id" },
+	{ "-t abc", USAGE, "-t 'abc': not a thread id" },
+	{ "-t 2041,", USAGE, "-t '2041,': not a list of thread ids" },
+	{ "-t 0", USAGE, "-t '0': out of range (1 to 2147483647)" },
+	{ "-t 2147483648", USAGE, "-t '2147483648': out of range (1 to 2147483647)" },
+	{ "-t 99999", USAGE, "-t '99999': no such thread" },
+	{ "--tid 99999", USAGE, "--tid '99999': no such thread" },
+	{ "-t", USAGE, "option '-t' needs an argument" },
+
+	{ "-U -K", USAGE, "-U and -K exclude each other" },
+	{ "-p 185 -t 185", USAGE, "-p and -t exclude each other" },
+	{ "-t 185 -p 185", USAGE, "-p and -t exclude each other" },
+	{ "-u -p 185", USAGE, "-p and -u exclude each other" },
+	{ "-p 185 --user-threads-only", USAGE, "-p and -u exclude each other" },
+	{ "-k -p 185", USAGE, "-p and -k exclude each other" },
+	{ "-t 185 -u", USAGE, "-t and -u exclude each other" },
+	{ "-k --tid 185", USAGE, "-t and -k exclude each other" },
+	{ "-u -k", USAGE, "-u and -k exclude each other" },
+	{ "-ku", USAGE, "-u and -k exclude each other" },
+	{ "-uk -p 185", USAGE, "-p and -u exclude each other" },
+	{ "-p 185 -- dd", USAGE, "a command and -p exclude each other" },
+	{ "-t 185 -- dd", USAGE, "a command and -t exclude each other" },
+	{ "-p 99999 -k", USAGE, "-p and -k exclude each other" },
+
+	{ "-m 0", USAGE, "-m '0': must be at least 1" },
+	{ "-m ''", USAGE, "-m '': not a number" },
+	{ "-m 1us", USAGE, "-m '1us': not a number" },
+	{ "-m 0.5", USAGE, "-m '0.5': not a number" },
+	{ "-m -1", USAGE, "-m '-1': not a number" },
+	{ "-m 0x10", USAGE, "-m '0x10': not a number" },
+	{ "-m 9223372036854776", USAGE, "-m '9223372036854776': above the longest time (9223372036854775)" },
+	{ "-m 18446744073709552", USAGE, /* 2^64 ns and more */
+	  "-m '18446744073709552': above the longest time (9223372036854775)" },
+	{ "--min-block-time " NINES, USAGE, "--min-block-time '" NINES "': above the longest time (9223372036854775)" },
+	{ "-m", USAGE, "option '-m' needs an argument" },
+	{ "-M 0", USAGE, "-M '0': must be at least 1" },
+	{ "-M abc", USAGE, "-M 'abc': not a number" },
+	{ "-M ' 5'", USAGE, "-M ' 5': not a number" },
+	{ "-M -1", USAGE, "-M '-1': not a number" },
+	{ "-M 9223372036854776", USAGE, "-M '9223372036854776': above the longest time (9223372036854775)" },
+	{ "--max-block-time=", USAGE, "--max-block-time '': not a number" },
+	{ "--max", USAGE, "option '--max-block-time' needs an argument" },
+	{ "-m 5 -M 4", USAGE, "-m 5 is above -M 4" },
+	{ "-M 999 --min-block-time 1000", USAGE, "-m 1000 is above -M 999" },
+	{ "-m 9223372036854775 -M 1", USAGE, "-m 9223372036854775 is above -M 1" },
+	{ "-m 5 -M 4 -p 99999", USAGE, "-m 5 is above -M 4" },
+	{ "-m 5 -M 4 --help", USAGE, "-m 5 is above -M 4" },
+	{ "-m 0 -M 0", USAGE, "-m '0': must be at least 1" },
+
+	{ "--state ''", USAGE, "--state '" NO_MASK },
+	{ "--state=", USAGE, "--state '" NO_MASK },
+	{ "--state", USAGE, "option '--state' needs an argument" },
+	{ "--state D", USAGE, "--state 'D" NO_MASK },
+	{ "--state -1", USAGE, "--state '-1" NO_MASK },
+	{ "--state +1", USAGE, "--state '+1" NO_MASK },
+	{ "--state 0x", USAGE, "--state '0x" NO_MASK },
+	{ "--state 0X1", USAGE, "--state '0X1" NO_MASK },
+	{ "--state 0xF", USAGE, "--state '0xF" NO_MASK },
+	{ "--sta 0", USAGE, "option '--sta' is ambiguous (--state, --stack-storage-size, --stack-dump-size, --stats)" },
+	{ "--state 0xg", USAGE, "--state '0xg" NO_MASK },
+	{ "--state 0x0x1", USAGE, "--state '0x0x1" NO_MASK },
+	{ "--state 0x-1", USAGE, "--state '0x-1" NO_MASK },
+	{ "--state x1", USAGE, "--state 'x1" NO_MASK },
+	{ "--state ff", USAGE, "--state 'ff" NO_MASK },
+	{ "--state 1f", USAGE, "--state '1f" NO_MASK },
+	{ "--state 1,2", USAGE, "--state '1,2" NO_MASK },
+	{ "--state '1 '", USAGE, "--state '1 " NO_MASK },
+	{ "--state '1\n'", USAGE, "--state '1?" NO_MASK },
+	{ "--state 4294967296", USAGE, "--state '4294967296': above the largest mask (0xffffffff)" },
+	{ "--state 0x100000000", USAGE, "--state '0x100000000': above the largest mask (0xffffffff)" },
+	{ "--state 0x10000000000000001", USAGE, "--state '0x10000000000000001': above the largest mask (0xffffffff)" },
+	{ "--state " NINES "x", USAGE, "--state '" NINES "x" NO_MASK },
+	{ "--open-intervals=1", USAGE, "option '--open-intervals' takes no argument" },
+
+	{ "0", USAGE, "duration '0': must be above 0" },
+	{ "5x", USAGE, "duration '5x': not a number of seconds" },
+	{ "5 6", USAGE, "duration '6': there is one already, '5'" },
+	{ "-C 2", USAGE, "-C '2': CPU is not online (online: 0-1,4)" },
+	{ "-i 0", USAGE, "-i '0': must be above 0" },
+	{ "--backend foo", USAGE, "--backend 'foo': not one of auto, bpf, perfring, both" },
+	{ "--unwind lbr", USAGE, "--unwind 'lbr': not one of fp, dwarf" },
+	{ "--stack-storage-size 0", USAGE, "--stack-storage-size '0': must be at least 1" },
+	{ "--stack-dump-size 7", USAGE, "--stack-dump-size '7': must be a multiple of 8 from 8 to 65528" },
+	{ "--cgroup /", USAGE, "--cgroup '/': not a cgroup of version 2" },
+	{ "--mntns 2041", USAGE, "--mntns '2041': is a thread of process 2040 (use -t)" },
+	{ "--comm 1234567890123456", USAGE, "--comm '1234567890123456': longer than a task's name can be (15 bytes)" },
+	{ "-o ''", USAGE, "-o '': must not be empty" },
+	{ "--", USAGE, "no command behind '--'" },
+	{ "-- ''", USAGE, "command '': must not be empty" },
+
+	/* what only profile has */
+	{ "-L 185", USAGE, "unknown option '-L'" },
+	{ "-F 99", USAGE, "unknown option '-F'" },
+	{ "--frequency 99", USAGE, "unknown option '--frequency'" },
+	{ "-c 1", USAGE, "unknown option '-c'" },
+	{ "-I", USAGE, "unknown option '-I'" },
+	{ "-A", USAGE, "unknown option '-A'" },
+	{ "-e cs", USAGE, "unknown option '-e'" },
+	{ "--hash-storage-size 9", USAGE, "unknown option '--hash-storage-size'" },
+	{ "--ebpf", USAGE, "unknown option '--ebpf'" },
+	{ "--list-backends", USAGE, "unknown option '--list-backends'" },
+	{ "--input x", USAGE, "unknown option '--input'" },
+	{ "--off-cpu", USAGE, "unknown option '--off-cpu'" },
+	{ "-V", USAGE, "unknown option '-V'" },
+	{ "--user", USAGE, "option '--user' is ambiguous (--user-threads-only, --user-stacks-only)" },
+	{ "--ver", USAGE, "option '--ver' is ambiguous (--verbose, --version)" },
+	{ "--m", USAGE, "option '--m' is ambiguous (--min-block-time, --max-block-time, --mntnsmap, --mntns)" },
 };
 
 /* ---- recordings: nothing is sampled, so nothing need be here */
@@ -602,11 +819,7 @@ static const struct {
 	{ "--unwind dwarf --input perf.data", "freq=49 unwind=rules input=perf.data", 0, OF_ALL BOTH RECORDED },
 };
 
-static const struct {
-	const char *args;
-	int rc;
-	const char *msg;
-} badly_recorded[] = {
+static const struct bad_row badly_recorded[] = {
 	{ "--input ''", USAGE, "--input '': must not be empty" },
 	{ "--input=", USAGE, "--input '': must not be empty" },
 	{ "--input", USAGE, "option '--input' needs an argument" },
@@ -683,21 +896,7 @@ START_TEST(test_recorded)
 }
 END_TEST
 
-START_TEST(test_badly_recorded)
-{
-	struct err err = { 0 };
-	struct options o;
-	struct line l;
-	int rc = parse(&o, &l, badly_recorded[_i].args, &err);
-
-	ck_assert_str_eq(err.msg, badly_recorded[_i].msg);
-	ck_assert_int_eq(rc, badly_recorded[_i].rc);
-	ck_assert_int_eq(err.code, badly_recorded[_i].rc);
-	options_release(&o);
-}
-END_TEST
-
-static void check_good(size_t i)
+static void check_good(enum tool tool, const struct good_row *row)
 {
 	struct err err = { 0 };
 	struct options o;
@@ -707,41 +906,59 @@ static void check_good(size_t i)
 	FILE *f;
 	int rc;
 
-	rc = parse(&o, &l, good[i].args, &err);
-	ck_assert_msg(rc == 0, "'%s': %s", good[i].args, err.msg);
+	rc = parse_as(tool, &o, &l, row->args, &err);
+	ck_assert_msg(rc == 0, "'%s': %s", row->args, err.msg);
 	text = fields(&o);
-	ck_assert_str_eq(text, good[i].fields);
+	ck_assert_str_eq(text, row->fields);
 	f = open_memstream(&header, &size);
 	options_header(f, &o, false);
 	fclose(f);
-	ck_assert_str_eq(header, good[i].header);
+	ck_assert_str_eq(header, row->header);
 	free(text);
 	free(header);
 	options_release(&o);
 }
 
-static void check_bad(size_t i)
+static void check_bad(enum tool tool, const struct bad_row *row)
 {
 	struct err err = { 0 };
 	struct options o;
 	struct line l;
-	int rc = parse(&o, &l, bad[i].args, &err);
+	int rc = parse_as(tool, &o, &l, row->args, &err);
 
-	ck_assert_str_eq(err.msg, bad[i].msg);
-	ck_assert_int_eq(rc, bad[i].rc);
-	ck_assert_int_eq(err.code, bad[i].rc);
+	ck_assert_str_eq(err.msg, row->msg);
+	ck_assert_int_eq(rc, row->rc);
+	ck_assert_int_eq(err.code, row->rc);
 	options_release(&o);
 }
 
+START_TEST(test_badly_recorded)
+{
+	check_bad(TOOL_PROFILE, &badly_recorded[_i]);
+}
+END_TEST
+
 START_TEST(test_good)
 {
-	check_good(_i);
+	check_good(TOOL_PROFILE, &good[_i]);
 }
 END_TEST
 
 START_TEST(test_bad)
 {
-	check_bad(_i);
+	check_bad(TOOL_PROFILE, &bad[_i]);
+}
+END_TEST
+
+START_TEST(test_good_offcputime)
+{
+	check_good(TOOL_OFFCPUTIME, &good_offcputime[_i]);
+}
+END_TEST
+
+START_TEST(test_bad_offcputime)
+{
+	check_bad(TOOL_OFFCPUTIME, &bad_offcputime[_i]);
 }
 END_TEST
 
@@ -751,8 +968,10 @@ START_TEST(test_again)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		check_bad(i);
-		check_good(i % ARRAY_SIZE(good));
+		check_bad(TOOL_PROFILE, &bad[i]);
+		check_good(TOOL_OFFCPUTIME, &good_offcputime[i % ARRAY_SIZE(good_offcputime)]);
+		check_bad(TOOL_OFFCPUTIME, &bad_offcputime[i % ARRAY_SIZE(bad_offcputime)]);
+		check_good(TOOL_PROFILE, &good[i % ARRAY_SIZE(good)]);
 	}
 }
 END_TEST
@@ -805,9 +1024,9 @@ START_TEST(test_posixly_correct)
 
 	setenv("POSIXLY_CORRECT", "1", 1);
 	for (i = 0; i < ARRAY_SIZE(good); i++)
-		check_good(i);
+		check_good(TOOL_PROFILE, &good[i]);
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		check_bad(i);
+		check_bad(TOOL_PROFILE, &bad[i]);
 	unsetenv("POSIXLY_CORRECT");
 }
 END_TEST
@@ -817,8 +1036,11 @@ START_TEST(test_no_name)
 	char *argv[] = { NULL };
 	struct options o;
 
-	ck_assert_int_eq(options_parse(&o, 0, argv, &host, NULL), 0);
+	ck_assert_int_eq(options_parse(&o, TOOL_PROFILE, 0, argv, &host, NULL), 0);
 	ck_assert_uint_eq(o.freq_hz, 49);
+	options_release(&o);
+	ck_assert_int_eq(options_parse(&o, TOOL_OFFCPUTIME, 0, argv, &host, NULL), 0);
+	ck_assert_uint_eq(o.min_ns, 1000);
 	options_release(&o);
 }
 END_TEST
@@ -933,28 +1155,35 @@ START_TEST(test_user_only)
 }
 END_TEST
 
+static const struct {
+	enum tool tool;
+	unsigned int nr;
+} documented[] = { { TOOL_PROFILE, 39 }, { TOOL_OFFCPUTIME, 36 } };
+
 START_TEST(test_doc)
 {
+	enum tool tool = documented[_i].tool;
 	bool letters[256] = { false };
 	struct option_doc d, other;
 	unsigned int i, j;
-	char *help;
+	char *help, usage[100];
 	size_t size;
 	FILE *f = open_memstream(&help, &size);
 
-	options_help(f);
+	options_help(f, tool);
 	fclose(f);
-	ck_assert_int_eq(strncmp(help, "usage: profile [options] [duration] [-- command [argument...]]\n", 63), 0);
-	for (i = 0; options_doc(i, &d); i++) {
+	snprintf(usage, sizeof(usage), "usage: %s [options] [duration] [-- command [argument...]]\n", tool_name(tool));
+	ck_assert_int_eq(strncmp(help, usage, strlen(usage)), 0);
+	for (i = 0; options_doc(tool, i, &d); i++) {
 		ck_assert_msg(!d.letter || !letters[(unsigned char)d.letter], "-%c is there twice", d.letter);
 		letters[(unsigned char)d.letter] = true;
 		for (j = 0; j < i; j++)
-			ck_assert(options_doc(j, &other) && strcmp(d.name, other.name) != 0);
+			ck_assert(options_doc(tool, j, &other) && strcmp(d.name, other.name) != 0);
 		ck_assert_ptr_nonnull(strstr(help, d.name));
 		ck_assert_ptr_nonnull(strstr(help, d.help));
 	}
-	ck_assert_uint_eq(i, 39);
-	ck_assert_int_eq(options_doc(i + 1, &d), 0);
+	ck_assert_uint_eq(i, documented[_i].nr);
+	ck_assert_int_eq(options_doc(tool, i + 1, &d), 0);
 	free(help);
 }
 END_TEST
@@ -967,6 +1196,8 @@ int main(void)
 	tcase_add_checked_fixture(full, setup, teardown);
 	tcase_add_loop_test(full, test_good, 0, ARRAY_SIZE(good));
 	tcase_add_loop_test(full, test_bad, 0, ARRAY_SIZE(bad));
+	tcase_add_loop_test(full, test_good_offcputime, 0, ARRAY_SIZE(good_offcputime));
+	tcase_add_loop_test(full, test_bad_offcputime, 0, ARRAY_SIZE(bad_offcputime));
 	tcase_add_loop_test(full, test_recorded, 0, ARRAY_SIZE(recorded));
 	tcase_add_loop_test(full, test_badly_recorded, 0, ARRAY_SIZE(badly_recorded));
 	tcase_add_test(full, test_again);
@@ -978,7 +1209,7 @@ int main(void)
 	tcase_add_test(full, test_many_cpus);
 	tcase_add_test(full, test_many_pids);
 	tcase_add_loop_test(full, test_user_only, 0, 2);
-	tcase_add_test(full, test_doc);
+	tcase_add_loop_test(full, test_doc, 0, ARRAY_SIZE(documented));
 	suite_add_tcase(s, full);
 
 	tcase_add_checked_fixture(empty, setup_empty, teardown);

@@ -6,18 +6,11 @@
 
 #include <sys/resource.h>
 
-#define ALL                                                                                                            \
-	{                                                                                                              \
-		0, UINT64_MAX                                                                                          \
-	}
-#define FROM(ns)                                                                                                       \
-	{                                                                                                              \
-		ns, UINT64_MAX                                                                                         \
-	}
-#define FROM_TO(a, b)                                                                                                  \
-	{                                                                                                              \
-		a, b                                                                                                   \
-	}
+/* clang-format off */
+#define ALL           { 0, UINT64_MAX }
+#define FROM(ns)      { ns, UINT64_MAX }
+#define FROM_TO(a, b) { a, b }
+/* clang-format on */
 
 enum { END_NS = 1000 };
 
@@ -159,7 +152,8 @@ static const struct {
 	  { { OUT, 1, 10, 'a' }, { OUT, 2, 11, 'a' }, { IN, 1, 20 }, { IN, 2, 30 } },
 	  { { 'a', 29, 2 } }, .begun = 2, .charged = 2 },
 	{ "crosswise", ALL,
-	  { { OUT, 1, 10, 'a' }, { OUT, 2, 11, 'b' }, { OUT, 3, 12, 'c' }, { IN, 1, 20 }, { IN, 3, 30 }, { IN, 2, 40 } },
+	  { { OUT, 1, 10, 'a' }, { OUT, 2, 11, 'b' }, { OUT, 3, 12, 'c' },
+	    { IN, 1, 20 }, { IN, 3, 30 }, { IN, 2, 40 } },
 	  { { 'a', 10, 1 }, { 'c', 18, 1 }, { 'b', 29, 1 } }, .begun = 3, .charged = 3 },
 	{ "ids at their ends", ALL,
 	  { { OUT, 0, 10, 'a' }, { OUT, UINT32_MAX, 11, 'b' }, { IN, UINT32_MAX, 20 }, { IN, 0, 30 } },
@@ -187,7 +181,8 @@ static const struct {
 	{ "just short enough", FROM_TO(0, 10),
 	  { { OUT, 1, 10, 'a' }, { IN, 1, 20 } }, { { 'a', 10, 1 } }, .begun = 1, .charged = 1 },
 	{ "exactly so long", FROM_TO(10, 10),
-	  { { OUT, 1, 10, 'a' }, { IN, 1, 20 }, { OUT, 1, 30, 'a' }, { IN, 1, 39 }, { OUT, 1, 40, 'a' }, { IN, 1, 51 } },
+	  { { OUT, 1, 10, 'a' }, { IN, 1, 20 }, { OUT, 1, 30, 'a' }, { IN, 1, 39 },
+	    { OUT, 1, 40, 'a' }, { IN, 1, 51 } },
 	  { { 'a', 10, 1 } }, .begun = 3, .charged = 1, .filtered = 2 },
 	{ "no length will do", FROM_TO(10, 9),
 	  { { OUT, 1, 10, 'a' }, { IN, 1, 20 }, { OUT, 1, 30, 'a' }, { IN, 1, 39 } }, .begun = 2, .filtered = 2 },
@@ -228,7 +223,8 @@ static const struct {
 	{ "exit of nobody", ALL, { { EXIT, 1 } }, .begun = 0 },
 	{ "exit while off CPU", ALL, { { OUT, 1, 10, 'a' }, { EXIT, 1 } }, .begun = 0 },
 	{ "exit twice", ALL, { { OUT, 1, 10, 'a' }, { EXIT, 1 }, { EXIT, 1 } }, .begun = 0 },
-	{ "exit, then a new one of that id comes", ALL, { { OUT, 1, 10, 'a' }, { EXIT, 1 }, { IN, 1, 20 } }, .begun = 0 },
+	{ "exit, then a new one of that id comes", ALL,
+	  { { OUT, 1, 10, 'a' }, { EXIT, 1 }, { IN, 1, 20 } }, .begun = 0 },
 	{ "exit, then a new one of that id goes", ALL,
 	  { { OUT, 1, 10, 'a' }, { EXIT, 1 }, { OUT, 1, 20, 'b' }, { IN, 1, 21 } }, { { 'b', 1, 1 } },
 	  .begun = 1, .charged = 1 },
@@ -347,7 +343,7 @@ static const struct switches_limits some = FROM_TO(20, 2000);
 static void model_in(struct model *m, uint32_t id, uint64_t ns)
 {
 	uint64_t time = ns > m->threads[id].ns ? ns - m->threads[id].ns : 0;
-	struct want *row = &m->rows[m->threads[id].who - 'a'];
+	struct want *row;
 
 	if (!m->threads[id].open)
 		return;
@@ -357,6 +353,7 @@ static void model_in(struct model *m, uint32_t id, uint64_t ns)
 		return;
 	}
 	m->charged++;
+	row = &m->rows[m->threads[id].who - 'a'];
 	row->value += time;
 	row->times++;
 }

@@ -24,6 +24,7 @@ make_initramfs()
 		install -m 755 "$TOP/tests/vm/init" "$root/init" &&
 		cp -R "$O/vm/." "$TOP/tests/vm/golden" "$root/vm/" &&
 		cp "$PROFILE" "$root/vm/profile" &&
+		cp "$OFFCPUTIME" "$root/vm/offcputime" &&
 		(cd "$root" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0) >"$1" &&
 		rm -rf "$root"
 }

@@ -15,6 +15,8 @@ void check_load(bool more);
 void check_costs(void);
 /** check_targets() - a command, one process, all of the system. */
 void check_targets(void);
+/** check_waits() - time off the CPU, with each backend. */
+void check_waits(void);
 /** check_denied() - other users, settings, seccomp. */
 void check_denied(void);
 /** check_lockdown() - last: there is no way back. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * guest SCENARIO - what is checked inside a virtual machine, as root; it needs nothing but ./profile, the programs of
- * tests/vm/workloads beside it, and the kernel's file systems, and runs from Linux 3.10 on.
+ * guest SCENARIO - what is checked inside a virtual machine, as root; it needs nothing but ./profile, ./offcputime, the
+ * programs of tests/vm/workloads beside it, and the kernel's file systems, and runs from Linux 3.10 on.
  *
  * stdout is TAP, with lines for whoever started the machine: "# row: ..." and "# figure: ..." belong into its tables,
  * "@@ADD-CPU N" asks it to plug in a CPU.
@@ -28,6 +28,7 @@ static void all(void)
 	check_load(true);
 	check_costs();
 	check_targets();
+	check_waits();
 	check_denied();
 	check_lockdown();
 }
@@ -38,6 +39,7 @@ static void cpus(void)
 	check_choice();
 	check_fixed();
 	check_load(false);
+	check_waits();
 }
 
 static const struct {
@@ -48,6 +50,7 @@ static const struct {
 	{ "hotplug", check_hotplug },
 	{ "one", cpus },
 	{ "possible64", cpus },
+	{ "waits", check_waits },
 };
 
 int main(int argc, char **argv)
@@ -63,6 +66,6 @@ int main(int argc, char **argv)
 		scenarios[i].run();
 		return tap_end();
 	}
-	fputs("usage: guest all|hotplug|one|possible64\n", stderr);
+	fputs("usage: guest all|hotplug|one|possible64|waits\n", stderr);
 	return 2;
 }

@@ -67,9 +67,18 @@ static bool books_balance(const struct run *r)
 	       !report_book(r, "samples_lost") && !report_book(r, "samples_unaccounted");
 }
 
+static bool intervals_balance(const struct run *r)
+{
+	return report_book(r, "intervals_begun") == report_book(r, "intervals_charged") +
+							    report_book(r, "intervals_filtered") +
+							    report_book(r, "intervals_open") &&
+	       !report_book(r, "intervals_lost") && !report_book(r, "intervals_unaccounted");
+}
+
 bool check_ran(const struct run *r, const char *name)
 {
-	bool ran = !r->status && books_balance(r);
+	bool of_intervals = line_of(r, "intervals_begun");
+	bool ran = !r->status && (of_intervals ? intervals_balance(r) : books_balance(r));
 
 	tap_ok(ran, "%s: exit status 0, the books balance, nothing is lost", name);
 	if (!ran) {

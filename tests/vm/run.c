@@ -146,12 +146,12 @@ static char *contents(int fd)
 
 /* ---- profile */
 
-static void start(struct run *r, const struct confined *as, const char *format, va_list args)
+static void start(struct run *r, const char *program, const struct confined *as, const char *format, va_list args)
 {
 	*r = (struct run){ .out_fd = scratch_file(), .err_fd = scratch_file() };
 	vsnprintf(r->args, sizeof(r->args), format, args);
 	r->forked_ns = now_ns();
-	r->pid = spawn(as, "./profile", r->args, r->out_fd, r->err_fd);
+	r->pid = spawn(as, program, r->args, r->out_fd, r->err_fd);
 }
 
 void run_start(struct run *r, const struct confined *as, const char *format, ...)
@@ -159,7 +159,7 @@ void run_start(struct run *r, const struct confined *as, const char *format, ...
 	va_list args;
 
 	va_start(args, format);
-	start(r, as, format, args);
+	start(r, "./profile", as, format, args);
 	va_end(args);
 }
 
@@ -218,7 +218,17 @@ void run_profile(struct run *r, const struct confined *as, const char *format, .
 	va_list args;
 
 	va_start(args, format);
-	start(r, as, format, args);
+	start(r, "./profile", as, format, args);
+	va_end(args);
+	run_end(r);
+}
+
+void run_offcputime(struct run *r, const struct confined *as, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	start(r, "./offcputime", as, format, args);
 	va_end(args);
 	run_end(r);
 }

@@ -16,7 +16,7 @@ struct confined {
 	unsigned int denied; /* system calls that say ENOSYS, as a kernel without them does */
 };
 
-/** struct run - of profile. What it said is freed by run_free(). */
+/** struct run - of profile, or offcputime. What it said is freed by run_free(). */
 struct run {
 	pid_t pid;
 	int out_fd, err_fd;
@@ -37,6 +37,8 @@ void run_end(struct run *r);
 void run_free(struct run *r);
 /** run_profile() - from start to end. */
 void run_profile(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
+/** run_offcputime() - the same of the other program. */
+void run_offcputime(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
 
 /**
  * load_start() - run a program of this folder until it says "ready", as @name.

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the backends of this folder have in common: a BPF object with the maps of bpf/shared.h, of whose programs one is
+ * loaded, and two sets of counts, of which user space reads the one while the program fills the other.
+ */
+#ifndef BACKEND_BPF_OBJECT_H
+#define BACKEND_BPF_OBJECT_H
+
+#include "backend-bpf/offsets.h"
+#include "compat/kernel.h"
+#include "core/backend.h"
+#include "core/capture.h"
+#include "core/stacks.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/layout.h"
+
+/** struct object - part of a backend's state; all 0 before object_init(). */
+struct object {
+	struct capture *cap;
+	struct bpf_object *bpf;      /* its skeleton's */
+	struct bpf_program *program; /* the one of them that is used */
+	struct {
+		struct bpf_map *config, *targets, *cgroup, *cgroup_ids, *mntns_ids, *books, *flight, *notes;
+		struct bpf_map *counts[2], *stacks[2]; /* of each set; both may have the same stacks */
+	} maps;
+	int cpus;            /* that this kernel can have: values in an entry of a per-CPU map */
+	unsigned int depth;  /* addresses in an entry of a stack map */
+	uint64_t *frames[2]; /* one such entry each: kernel, user */
+	struct mntns_offsets mntns_at;
+	bool here; /* this process is in a pid namespace: @pidns, whose numbers are wanted */
+	struct kernel_pidns pidns;
+	struct pidns_offsets pidns_at;
+	struct bpf_config config;
+	struct bpf_count_key walk; /* where object_pids() has got to */
+};
+
+/**
+ * object_probe() - does this kernel have what an object needs? Tried with the smallest map and program there are.
+ * @what:    a program of @type, for the message
+ * @missing: why a kernel has none
+ * @forced:  see backend_ops.probe
+ */
+int object_probe(enum bpf_prog_type type, const char *what, const char *missing, bool forced, struct err *err);
+
+/** object_init() - before the skeleton is opened, of which only object_refused() is to be said. */
+int object_init(struct object *o, struct capture *cap, struct err *err);
+
+/** object_refused() - @code is -errno of libbpf, whose own words may be known. Return: @code. */
+int object_refused(struct err *err, int code, const char *what);
+
+/**
+ * object_load() - choose sizes and a program, load it, and fill the maps; nothing counts yet.
+ * @bpf:     of the open skeleton; borrowed. Maps that are not of bpf/shared.h have their sizes, but for the counts and
+ *           stacks
+ * @program: its name for all tasks of the initial pid namespace; those of the others begin with it
+ * On success what else is to be in @o->config can be set, until object_set().
+ */
+int object_load(struct object *o, struct bpf_object *bpf, const char *program, struct err *err);
+
+void object_release(struct object *o);
+
+/** object_set() - tell the program where to count, but do not wait for its runs: a set, or BPF_SET_NONE. -errno. */
+int object_set(struct object *o, uint32_t set);
+
+/** object_change_set() - the same, and wait until no run can use the one before. -errno; -ETIMEDOUT. */
+int object_change_set(struct object *o, uint32_t set);
+
+/** object_notes() - notes of a CPU go to the event @fd; -1: to none any more. Return: 0 or -errno, described. */
+int object_notes(struct object *o, int cpu, int fd, struct err *err);
+
+/** object_books() - add up the @nr numbers of @set over all CPUs. Return: 0 or -errno. */
+int object_books(const struct object *o, unsigned int set, uint64_t *sum, size_t nr);
+
+/**
+ * object_counts() - call @fn for each count of a set that nobody writes to.
+ * @value: room for one
+ * Return: 0, or -errno, also of @fn.
+ */
+int object_counts(struct object *o, unsigned int set, void *value,
+		  int (*fn)(void *ctx, const struct bpf_count_key *key, const void *value), void *ctx);
+
+/** object_stacks() - both sides of @key; borrowed until the next call. Return: 0 or -errno. */
+int object_stacks(struct object *o, unsigned int set, const struct bpf_count_key *key, struct stack *kernel,
+		  struct stack *user);
+
+/** object_nr_stacks() - entries used of the stack map; 0 where the kernel does not tell (before 4.16). */
+uint64_t object_nr_stacks(const struct object *o, unsigned int set);
+
+/** object_clear() - counts and books of a set that nobody writes to; and stacks, if they are its own. -errno. */
+int object_clear(struct object *o, unsigned int set);
+
+/** object_pids(), object_judged(), object_note() - see backend_ops.pids, .judged, .note. */
+int object_pids(struct object *o, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
+bool object_judged(struct object *o, pid_t pid, enum descent what);
+int object_note(const struct bpf_note *note, struct sample_note *out);
+
+#endif

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The backend that adds up time off the CPU in the kernel: loads bpf/offcpu.bpf.c, attaches it to the switches of all
+ * CPUs at once, and turns its maps into rows at the end. What the program passes on is the ring reader's.
+ */
+#include "backend-bpf/object.h"
+#include "backend-bpf/source.h"
+#include "compat/perf_open.h"
+#include "core/causes.h"
+#include "core/number.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "bpf/offcpu.skel.h"
+
+_Static_assert(sizeof(struct bpf_slot) == 40, "a value that is inserted must not have padding");
+_Static_assert(sizeof(struct bpf_switch_note) == 56, "a note must not have padding");
+
+#define SLOTS_MIN        65536
+#define SLOTS_PER_THREAD 4   /* of those there are now */
+#define SLOT_BYTES       112 /* of the kernel's memory for each */
+#define SLOTS_MEMORY     64  /* this part of the memory at most */
+
+struct backend {
+	struct object object;
+	struct offcpu_bpf *skel;
+	bool raw; /* the program is given the tasks, not the record of the tracepoint */
+	struct switch_offsets at;
+	int attached;          /* the program is, to the switches, as long as this is open; -1: it is not */
+	struct books books[2]; /* of each set, when its interval has ended */
+};
+
+static int switches_probe(bool forced, struct err *err)
+{
+	return object_probe(BPF_PROG_TYPE_TRACEPOINT, "tracepoints",
+			    "before Linux 4.7, or built without CONFIG_BPF_EVENTS", forced, err);
+}
+
+/* Threads there are: the number behind the slash in "0.20 0.18 0.12 1/80 11206"; 0: not known. */
+static uint64_t nr_threads(const struct host *host)
+{
+	char text[128];
+	const char *p;
+	uint64_t nr;
+
+	if (host_read(host->proc, "loadavg", text, sizeof(text)) < 0)
+		return 0;
+	p = strchr(text, '/');
+	if (!p)
+		return 0;
+	p++;
+	return parse_digits(&p, 10, UINT32_MAX, &nr) ? 0 : nr;
+}
+
+/* All are made at once, so that the memory is taken whether they are used or not. */
+static __u32 nr_slots(const struct host *host)
+{
+	uint64_t nr = nr_threads(host) * SLOTS_PER_THREAD, memory = host_memory_bytes(host);
+	long long most;
+
+	if (memory && nr > memory / SLOTS_MEMORY / SLOT_BYTES)
+		nr = memory / SLOTS_MEMORY / SLOT_BYTES;
+	if (!host_setting(host, "kernel/threads-max", &most) && most > 0 && nr > (uint64_t)most)
+		nr = (uint64_t)most;
+	if (nr > UINT32_MAX / 2)
+		nr = UINT32_MAX / 2;
+	return nr < SLOTS_MIN ? SLOTS_MIN : (__u32)nr;
+}
+
+static void configure(const struct backend *b, struct bpf_config *c)
+{
+	const struct sched_switch *record = &b->object.cap->sched_switch;
+	const struct options *o = b->object.cap->options;
+	unsigned int shift = b->raw ? 0 : record->state_shift;
+
+	c->min_ns = o->min_ns;
+	c->max_ns = o->max_ns;
+	c->by_state = o->state_mask >= 0;
+	c->state_mask = (c->by_state ? (__u64)o->state_mask : 0) << shift;
+	c->could_run = b->raw ? BPF_STATE_PREEMPTED : record->preempted | ((1ULL << shift) - 1);
+	c->dead = b->raw ? BPF_STATE_DEAD : record->dead;
+	c->tid_at = b->at.tid;
+	c->state_at = b->at.state;
+	c->exit_state_at = b->at.exit_state;
+	c->given = b->at.given;
+	c->by_cpu = o->cpu >= 0;
+	c->cpu = c->by_cpu ? (__u32)o->cpu : 0;
+	c->threads = o->user_threads ? BPF_THREADS_USER : o->kernel_threads ? BPF_THREADS_KERNEL : BPF_THREADS_ANY;
+}
+
+/*
+ * The program is one of the tracepoint's, not of an event on one CPU (perf_event_set_bpf_prog(), kernel/events/core.c):
+ * it runs for the switches of all, and does so until the event is closed, also after the event's CPU has gone offline.
+ * That event counts nothing. Before 4.15 a tracepoint has one program at most.
+ */
+static int attach_tracepoint(struct backend *b, struct err *err)
+{
+	const struct capture *cap = b->object.cap;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_TRACEPOINT,
+		.config = cap->sched_switch.id,
+		.sample_period = 1,
+		.disabled = 1,
+	};
+	size_t i;
+
+	for (i = 0; i < cap->nr_events && b->attached < 0; i++) {
+		struct perf_event_attr tried = attr;
+		int fd = cap->events[i].fd < 0 ? -ENODEV : perf_open(&tried, -1, cap->events[i].cpu);
+
+		if (fd < 0 && fd != -ENODEV)
+			return err_sys(err, fd, "cannot open a perf event for 'sched:sched_switch' on CPU %d",
+				       cap->events[i].cpu);
+		b->attached = fd;
+	}
+	if (b->attached < 0)
+		return err_sys(err, -ENODEV, "cannot open a perf event for 'sched:sched_switch'");
+	if (!ioctl(b->attached, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->object.program)))
+		return 0;
+	if (errno == EEXIST)
+		return err_set(err, -EEXIST,
+			       "cannot attach the BPF program to 'sched:sched_switch': "
+			       "another one is, and before Linux 4.15 there can be no second");
+	return err_sys(err, -errno, "cannot attach the BPF program to 'sched:sched_switch'");
+}
+
+static int attach_raw(struct backend *b, struct err *err)
+{
+	b->attached = bpf_raw_tracepoint_open("sched_switch", bpf_program__fd(b->object.program));
+	return b->attached < 0 ? err_sys(err, -errno, "cannot attach the BPF program to 'sched_switch'") : 0;
+}
+
+/* Does the kernel tell what is in its tasks, and let the program read it? */
+static int find_tasks(struct backend *b, const struct capture *cap, struct err *err)
+{
+	struct cause why;
+
+	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL) != 1)
+		return err_set(err, -EOPNOTSUPP, "this kernel has no programs for raw tracepoints (before Linux 4.17)");
+	if (cause_of_unreadable(cap->host, &why))
+		return cause_err(err, -EPERM, &why, "the BPF program may not read the state of tasks");
+	return offsets_of_switch(&b->at, err);
+}
+
+/*
+ * The tasks themselves, else the record: before that is made, perf may believe that the task is inside another record
+ * already, and then makes none (see leave_unsampled(), backend-perfring/switching.c, for who is). With both backends
+ * the record, where there is one: then the note of a switch is in front of its sample.
+ */
+static int choose_source(struct backend *b, const struct capture *cap, struct err *err)
+{
+	bool known = cap->sched_switch.id && sched_switch_is_usual(&cap->sched_switch);
+	struct err no_tasks;
+
+	if (known && cap->both && cap->switches == SWITCHES_BY_TRACEPOINT)
+		return 0;
+	b->raw = !find_tasks(b, cap, &no_tasks);
+	if (b->raw || known)
+		return 0;
+	return err_set(err, -EOPNOTSUPP, "%s; and %s",
+		       cap->sched_switch.id ? "the records of 'sched:sched_switch' are unusual here"
+					    : cap->no_tracepoint.msg,
+		       no_tasks.msg);
+}
+
+static int switches_open(struct backend **out, struct capture *cap, struct err *err)
+{
+	struct backend *b = calloc(1, sizeof(*b));
+	int rc;
+
+	*out = b;
+	if (!b)
+		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
+	b->attached = -1;
+	if (choose_source(b, cap, err))
+		return err->code;
+	if (object_init(&b->object, cap, err))
+		return err->code;
+	b->skel = offcpu_bpf__open();
+	if (!b->skel)
+		return object_refused(err, -errno, "cannot read the embedded BPF object");
+	b->object.maps.stacks[0] = b->object.maps.stacks[1] = b->skel->maps.stack_map;
+	rc = bpf_map__set_max_entries(b->skel->maps.slots, nr_slots(cap->host));
+	if (rc)
+		return object_refused(err, rc, "cannot size the BPF map of threads");
+	if (object_load(&b->object, b->skel->obj, b->raw ? "raw_count_switch" : "count_switch", err))
+		return err->code;
+	configure(b, &b->object.config);
+	return 0;
+}
+
+/* The first of them: switches are everywhere at once. They are not counted before start(). */
+static int switches_attach(struct backend *b, size_t i, struct err *err)
+{
+	const struct capture_event *e = &b->object.cap->events[i];
+
+	if (e->notes_fd >= 0 && object_notes(&b->object, e->cpu, e->notes_fd, err))
+		return err->code;
+	if (b->attached >= 0)
+		return 0;
+	return b->raw ? attach_raw(b, err) : attach_tracepoint(b, err);
+}
+
+static int switches_detach(struct backend *b, size_t i, struct err *err)
+{
+	return object_notes(&b->object, b->object.cap->events[i].cpu, -1, err);
+}
+
+static int switches_start(struct backend *b, struct err *err)
+{
+	int rc = object_set(&b->object, b->object.cap->set);
+
+	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
+}
+
+/* The tracepoint goes on. */
+static int switches_stop(struct backend *b, struct err *err)
+{
+	int rc = object_change_set(&b->object, BPF_SET_NONE);
+
+	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
+}
+
+static int add_row(struct backend *b, const struct bpf_count_key *key, uint64_t ns, uint64_t times, struct stacks *to)
+{
+	struct stack kernel, user;
+	int rc = object_stacks(&b->object, 0, key, &kernel, &user);
+
+	return rc ? rc : stacks_add_times(to, key->comm, (pid_t)key->pid, &kernel, &user, ns, times);
+}
+
+static int add_charge(void *ctx, const struct bpf_count_key *key, const void *value)
+{
+	struct backend *b = ctx;
+	const struct capture *cap = b->object.cap;
+	const struct bpf_charge *sum = value;
+
+	b->books[cap->ended].count_entries++;
+	return add_row(b, key, sum->ns, sum->times, cap->sets[cap->ended].stacks);
+}
+
+/* At the end of the run: threads that are off CPU. Those whose intervals were passed on the reader knows of. */
+static int look_at_open(struct backend *b, int (*fn)(struct backend *b, const struct bpf_slot *slot))
+{
+	int fd = bpf_map__fd(b->skel->maps.slots), rc = 0;
+	__u32 id = 0; /* no thread has a place with this number: the walk begins with the first */
+	struct bpf_slot slot;
+
+	while (!rc && !bpf_map_get_next_key(fd, &id, &id)) {
+		if (bpf_map_lookup_elem(fd, &id, &slot))
+			rc = -errno;
+		else if (slot.ns && !slot.spilled)
+			rc = fn(b, &slot);
+	}
+	return rc ? rc : errno == ENOENT ? 0 : -errno;
+}
+
+static int count_open(struct backend *b, const struct bpf_slot *slot)
+{
+	(void)slot;
+	b->books[b->object.cap->ended].intervals_open++;
+	return 0;
+}
+
+static int add_open(struct backend *b, const struct bpf_slot *slot)
+{
+	const struct capture *cap = b->object.cap;
+	uint64_t ns = cap->over_ns > slot->ns ? cap->over_ns - slot->ns : 0;
+
+	return add_row(b, &slot->key, ns, 1, cap->sets[cap->ended].stacks);
+}
+
+static int read_books(const struct backend *b, unsigned int set, struct books *to)
+{
+	union {
+		struct bpf_switch_books books;
+		uint64_t all[sizeof(struct bpf_switch_books) / sizeof(uint64_t)];
+	} sum = { 0 };
+	int rc = object_books(&b->object, set, sum.all, ARRAY_SIZE(sum.all));
+
+	if (rc)
+		return rc;
+	to->intervals_begun = sum.books.begun;
+	to->intervals_charged = sum.books.charged;
+	to->intervals_filtered = sum.books.filtered;
+	to->intervals_lost = sum.books.lost;
+	to->intervals_no_slot = sum.books.no_slot;
+	to->intervals_passed = sum.books.passed;
+	to->spilled_stack = sum.books.spilled_stack;
+	to->spilled_count = sum.books.spilled_count;
+	to->spilled_unwind = sum.books.spilled_unwind;
+	to->spilled_tree = sum.books.spilled_tree;
+	to->spilled_number = sum.books.spilled_number;
+	return 0;
+}
+
+static int switches_end(struct backend *b, struct err *err)
+{
+	const struct capture *cap = b->object.cap;
+	bool over = cap->set == cap->ended;
+	int rc = object_change_set(&b->object, over ? BPF_SET_NONE : cap->set);
+
+	if (rc)
+		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
+	b->books[cap->ended] = (struct books){ 0 };
+	rc = read_books(b, cap->ended, &b->books[cap->ended]);
+	if (!rc && over)
+		rc = look_at_open(b, count_open);
+	return rc ? err_sys(err, rc, "cannot read the books of the BPF program") : 0;
+}
+
+static int switches_take(struct backend *b, struct err *err)
+{
+	const struct capture *cap = b->object.cap;
+	bool over = cap->set == cap->ended;
+	struct bpf_charge value;
+	int rc = object_counts(&b->object, cap->ended, &value, add_charge, b);
+
+	if (cap->options->stats)
+		b->books[cap->ended].stack_entries = object_nr_stacks(&b->object, cap->ended);
+	if (!rc && over && cap->options->open_intervals)
+		rc = look_at_open(b, add_open);
+	if (!rc && !over)
+		rc = object_clear(&b->object, cap->ended);
+	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
+}
+
+static int switches_pids(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	return object_pids(&b->object, resume, fn, ctx);
+}
+
+static bool switches_judged(struct backend *b, pid_t pid, enum descent what)
+{
+	return object_judged(&b->object, pid, what);
+}
+
+static int read_note(const void *raw, size_t size, struct bpf_switch_note *out)
+{
+	bool begins, has_id;
+
+	if (size < sizeof(*out))
+		return -EBADMSG;
+	memcpy(out, raw, sizeof(*out));
+	begins = out->kind == BPF_SWITCH_BEGIN;
+	has_id = begins || out->kind == BPF_SWITCH_END;
+	if (begins ? out->who.verdict < BPF_SPILLED : out->who.verdict != 0)
+		return -EBADMSG;
+	if (out->kind != BPF_SWITCH_SEEN && has_id != (out->id != 0)) /* the idle task is never off its CPU */
+		return -EBADMSG;
+	return out->kernel_stack < BPF_NO_STACK || out->user_stack < BPF_NO_STACK ? -EBADMSG : 0;
+}
+
+static int switches_note(const void *raw, size_t size, struct switch_note *out)
+{
+	static const int kinds[] = {
+		[BPF_SWITCH_SEEN] = SWITCH_SEEN,
+		[BPF_SWITCH_BEGIN] = SWITCH_BEGIN,
+		[BPF_SWITCH_END] = SWITCH_END,
+		[BPF_SWITCH_CHARGE] = SWITCH_CHARGE,
+	};
+	struct bpf_switch_note n;
+	struct sample_note who;
+
+	if (read_note(raw, size, &n) || n.kind >= ARRAY_SIZE(kinds) || object_note(&n.who, &who))
+		return -EBADMSG;
+	*out = (struct switch_note){ .set = who.set, .id = n.id, .ns = n.ns, .raw = raw, .raw_size = size };
+	out->kind = kinds[n.kind];
+	if (n.kind == BPF_SWITCH_BEGIN)
+		out->who = who;
+	return 0;
+}
+
+static int switches_charge(struct backend *b, const struct switch_note *note, struct stacks *to)
+{
+	struct bpf_count_key key = { 0 };
+	struct bpf_switch_note n;
+
+	if (read_note(note->raw, note->raw_size, &n) || n.kind != BPF_SWITCH_CHARGE)
+		return -EBADMSG;
+	key.pid = n.who.pid;
+	key.kernel_stack = n.kernel_stack;
+	key.user_stack = n.user_stack;
+	memcpy(key.comm, n.who.comm, sizeof(key.comm));
+	return add_row(b, &key, n.ns, 1, to);
+}
+
+static void switches_stats(const struct backend *b, struct books *books)
+{
+	if (b)
+		books_add(books, &b->books[b->object.cap->ended]);
+}
+
+static void switches_close(struct backend *b)
+{
+	if (!b)
+		return;
+	if (b->attached >= 0)
+		close(b->attached);
+	offcpu_bpf__destroy(b->skel);
+	object_release(&b->object);
+	free(b);
+}
+
+const struct backend_ops backend_bpf_switches = {
+	.name = "bpf",
+	.source = bpf_switches_source,
+	.files = 18, /* a dozen maps, the program, its event, and what libbpf opens while it loads them */
+	.in_kernel = true,
+	.probe = switches_probe,
+	.open = switches_open,
+	.attach = switches_attach,
+	.detach = switches_detach,
+	.start = switches_start,
+	.stop = switches_stop,
+	.end = switches_end,
+	.take = switches_take,
+	.pids = switches_pids,
+	.judged = switches_judged,
+	.switch_note = switches_note,
+	.charge = switches_charge,
+	.stats = switches_stats,
+	.close = switches_close,
+};

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/sample.h"
+
+#include "backend-perfring/idle_code.h"
+#include "core/callchain.h"
+#include "core/capture.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_CPU 65535 /* as in core/host.h */
+
+const struct owner owner_outside = { -1, -1, COMM_OUTSIDE, true };
+
+/*
+ * A task that is dying has left the pid tables before its last samples, which say -1 for both ids: it is the one whose
+ * EXIT record was the last on this CPU.
+ */
+bool sample_revive(struct applier *a, uint32_t ring, struct owner *o)
+{
+	const struct applied_ring *ar = &a->rings[ring];
+
+	if (!ar->exit.tid)
+		return false;
+	o->pid = ar->exit.pid;
+	o->tid = ar->exit.tid;
+	o->outside = ar->exit.tid < 0;
+	memcpy(o->comm, ar->exit.comm, COMM_LEN);
+	return true;
+}
+
+/* One side only where one was asked for, and not deeper than both backends can. */
+void sample_take_stacks(const struct capture *cap, struct sample *s)
+{
+	const struct record *r = s->record;
+
+	callchain_split(r->sample.ips, r->sample.nr, &s->kernel, &s->user);
+	s->chain = s->kernel;
+	/* A recording may have been made without callchains, or with stack copies in the place of the user's part. */
+	if (r->sample.ip && s->kernel.state == STACK_NONE && s->user.state == STACK_NONE)
+		callchain_leaf(&r->sample.ip, r->mode, &s->kernel, &s->user);
+	s->has_user = s->user.state != STACK_NONE || r->sample.abi != PERF_SAMPLE_REGS_ABI_NONE;
+	/*
+	 * In a recording both sides share the limit, asked for or not. Where that is a guess, one of more addresses
+	 * proves it wrong.
+	 */
+	if (cap->options->input)
+		callchain_limit(s->kernel.nr + s->user.nr == cap->asked ? cap->asked : UINT_MAX, &s->kernel, &s->user);
+	if (cap->options->user_only)
+		s->kernel = (struct stack){ .state = STACK_NONE };
+	if (cap->options->kernel_only)
+		s->user = (struct stack){ .state = STACK_NONE };
+	if (!cap->options->input)
+		callchain_limit(cap->asked, &s->kernel, &s->user);
+}
+
+/*
+ * What counts is not looked at before: mappings are learned while the process lives, and where user stacks are unwound
+ * here, that needs them.
+ */
+int sample_complete(struct applier *a, struct sample *s, pid_t pid)
+{
+	bool unwind = a->unwinding && s->has_user && !a->cap->options->kernel_only;
+	int rc = unwind || s->user.nr ? tasks_learn(a->cap->tasks, pid) : 0;
+
+	if (rc || !unwind || s->unwound)
+		return rc;
+	s->unwound = true;
+	unwinding_stack(a->unwinding, s->record, pid, &s->user, &a->books[s->lead->note.set]);
+	return 0;
+}
+
+/* As the kernel calls its idle tasks. A recording may be without CPUs. */
+static void name_idle(uint32_t cpu, char *comm)
+{
+	if (cpu > MAX_CPU)
+		memcpy(comm, "swapper", sizeof("swapper"));
+	else
+		snprintf(comm, COMM_LEN, "swapper/%u", cpu);
+}
+
+/* Of no process that is asked for: neither its name matters nor what it maps. */
+bool sample_is_bystander(const struct applier *a, pid_t pid)
+{
+	const struct descendants *tree = a->cap->filter.tree;
+
+	return tree && !descendants_has(tree, pid);
+}
+
+/* Samples of a clock may leave out the idle task; other kinds of events have no regard for that. */
+static bool has_no_idle(const struct perf_event_attr *attr)
+{
+	return attr->exclude_idle && attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/*
+ * The ids are those of our pid namespace: a task outside has 0, like the idle task. That one has no user stack, and its
+ * kernel stack begins in its loop.
+ */
+static bool is_outside(const struct applier *a, const struct sample *s)
+{
+	if (s->has_user || has_no_idle(&a->cap->attr))
+		return true;
+	return a->idle_code && s->chain.state == STACK_TAKEN && s->chain.nr < a->cap->asked &&
+	       idle_code_absent(a->idle_code, &s->chain);
+}
+
+/* The task of a sample as its record and the side-band tell. */
+void sample_identify(struct applier *a, const struct sample *s, struct books *books, struct owner *o)
+{
+	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
+	if (o->tid < 0) {
+		books->dead_tasks++;
+		if (sample_revive(a, s->ring, o))
+			return;
+	}
+	if (!o->tid && is_outside(a, s)) {
+		*o = owner_outside;
+	} else if (o->tid && !sample_is_bystander(a, o->pid)) {
+		tasks_name(a->cap->tasks, o->pid, o->tid, o->comm);
+	} else if (!o->tid) {
+		name_idle(s->record->cpu, o->comm);
+	}
+}
+
+uint64_t sample_time(const struct applier *a, const struct record *r)
+{
+	return a->cap->attr.use_clockid ? r->time : 0;
+}
+
+/* In whichever mount namespace it is. @unsure: see pinned_has() */
+static bool is_wanted_anywhere(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
+{
+	const struct filter *f = &a->cap->filter;
+
+	return filter_match(f, o->pid, o->tid, o->comm) &&
+	       filter_match_cgroup(f, s->record->sample.cgroup, sample_time(a, s->record), unsure);
+}
+
+bool sample_is_wanted(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
+{
+	const struct filter *f = &a->cap->filter;
+	uint64_t mntns;
+
+	if (!is_wanted_anywhere(a, s, o, unsure))
+		return false;
+	if (!filter_by_mntns(f))
+		return true;
+	mntns = o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0;
+	return filter_match_mntns(f, mntns, sample_time(a, s->record), unsure);
+}
+
+/* Of one that is not wanted: would it perhaps be, if we had the right to know where it is? */
+bool sample_is_hidden(const struct applier *a, const struct sample *s, const struct owner *o)
+{
+	bool unsure = false;
+
+	return filter_by_mntns(&a->cap->filter) && tasks_mntns_hidden(a->cap->tasks, o->tid) &&
+	       is_wanted_anywhere(a, s, o, &unsure);
+}
+
+/* Nobody here can tell what the user's part of a task outside is. */
+void sample_hide_user(struct sample *s)
+{
+	s->user = (struct stack){ .state = STACK_NONE };
+	s->has_user = false;
+}

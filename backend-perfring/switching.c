@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/switching.h"
+
+#include "backend-perfring/sample.h"
+#include "core/capture.h"
+#include "core/clock.h"
+#include "core/compare_intervals.h"
+#include "core/switches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOCKS_APART_NS INTERVAL_APART_NS /* the later one at the begin and at the end of an interval */
+
+struct switching {
+	struct switches *own;    /* that the reader sees; with both backends they are only compared */
+	struct switches *passed; /* that the program in the kernel passed on */
+	size_t nr_gaps;          /* rings of which nobody knows what comes next */
+	struct books compared;   /* of @own with both backends: they are no part of the run's */
+};
+
+struct switching *switching_new(const struct capture *cap)
+{
+	const struct switches_limits limits = { cap->options->min_ns, cap->options->max_ns };
+	struct switching *sw = calloc(1, sizeof(*sw));
+
+	if (!sw)
+		return NULL;
+	sw->own = switches_new(&limits);
+	sw->passed = switches_new(&limits);
+	if (sw->own && sw->passed)
+		return sw;
+	switching_free(sw);
+	return NULL;
+}
+
+void switching_free(struct switching *sw)
+{
+	if (!sw)
+		return;
+	switches_free(sw->own);
+	switches_free(sw->passed);
+	free(sw);
+}
+
+/* Where the reader's own intervals go that end in @set. */
+static struct stacks *own_rows(const struct applier *a, unsigned int set)
+{
+	const struct capture_set *s = &a->cap->sets[set];
+
+	return a->cap->both ? s->ring_rows : s->stacks;
+}
+
+static void account_own(struct applier *a, unsigned int set)
+{
+	switches_books(a->switching->own, a->cap->both ? &a->switching->compared : &a->books[set]);
+}
+
+static bool has_kind(const struct options *o, const struct sample *s)
+{
+	return (!o->user_threads || s->has_user) && (!o->kernel_threads || !s->has_user);
+}
+
+/* But for its state. */
+static bool is_asked_for(const struct applier *a, const struct sample *s, const struct owner *o)
+{
+	const struct options *opt = a->cap->options;
+	bool unsure;
+
+	return has_kind(opt, s) && (opt->cpu < 0 || s->record->cpu == (uint32_t)opt->cpu) &&
+	       sample_is_wanted(a, s, o, &unsure);
+}
+
+void switching_gap(struct applier *a)
+{
+	struct books lost = { 0 };
+
+	switches_gap(a->switching->own);
+	account_own(a, a->set);
+	switches_gap(a->switching->passed);
+	switches_books(a->switching->passed, &lost);
+	books_add(&a->books[a->set], &lost);
+}
+
+void switching_gap_begins(struct applier *a, uint32_t ring)
+{
+	/* Its CPU has gone since: there is no next record. */
+	if (a->cap->events[ring].fd < 0) {
+		switching_gap(a);
+		return;
+	}
+	a->switching->nr_gaps += !a->rings[ring].gap;
+	a->rings[ring].gap = true;
+}
+
+void switching_gap_ends(struct applier *a, uint32_t ring)
+{
+	if (!a->rings[ring].gap)
+		return;
+	a->rings[ring].gap = false;
+	a->switching->nr_gaps--;
+}
+
+/* Thread @id comes back at @ns. */
+static int come(struct applier *a, struct switches *from, uint32_t id, uint64_t ns, struct stacks *to)
+{
+	if (a->switching->nr_gaps)
+		switching_gap(a);
+	return switches_in(from, id, ns, to);
+}
+
+/* When it was: with both backends, as long as it takes the program to do its work lies between its note and a record.
+ */
+static uint64_t when(const struct applier *a, uint32_t ring, const struct record *r)
+{
+	return a->cap->both ? a->rings[ring].at_switch.ns : r->time;
+}
+
+/* Is the switch that is on its way one that counts? @set: of those that the record would belong to; out: of this one */
+static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
+{
+	if (!a->cap->both)
+		return true;
+	*set = a->rings[ring].at_switch.set;
+	return a->rings[ring].at_switch.seen;
+}
+
+/* Is this the record of a switch that the program has not seen? In a pid namespace it has other numbers. */
+static bool is_of_another(const struct applier *a, uint32_t ring, const struct record *r)
+{
+	return !r->switched.out && !a->cap->in_pidns && r->tid != a->rings[ring].at_switch.next;
+}
+
+/* Is it asked for by its length, which both have to see alike? */
+static bool has_limits(const struct options *o)
+{
+	return o->min_ns > NSEC_PER_USEC || o->max_ns != UINT64_MAX;
+}
+
+/*
+ * The program has read the clock, and right behind that perf has, for the record of its note. Where somebody took the
+ * CPU in between, of whom neither knows (an NMI, a hypervisor), the program is believed: it is this that is told.
+ */
+static void begin_switch(struct applier *a, uint32_t ring, const struct record *r, const struct switch_note *n)
+{
+	bool apart = !a->cap->attr.use_clockid || r->time - n->ns > CLOCKS_APART_NS;
+
+	a->rings[ring].at_switch.seen = true;
+	a->rings[ring].at_switch.next = (pid_t)n->id;
+	a->rings[ring].at_switch.set = n->set;
+	a->rings[ring].at_switch.ns = apart || has_limits(a->cap->options) ? n->ns : r->time;
+	a->books[n->set].clocks_apart += apart;
+}
+
+/* Thread @id of @o leaves its CPU at @ns. */
+static int leave(struct applier *a, struct switches *to, uint32_t id, uint64_t ns, struct sample *s,
+		 const struct owner *o)
+{
+	int rc;
+
+	if (o->outside)
+		sample_hide_user(s);
+	rc = sample_complete(a, s, o->pid);
+	return rc ? rc : switches_out(to, &(struct switch_out){ id, ns, o->comm, o->pid, s->kernel, s->user });
+}
+
+static uint32_t raw_number(const struct record *r, const struct tracepoint_field *f)
+{
+	uint32_t n;
+
+	memcpy(&n, (const char *)r->sample.raw + f->at, sizeof(n));
+	return n;
+}
+
+static bool has_field(const struct record *r, const struct tracepoint_field *f)
+{
+	return f->at <= r->sample.raw_size && f->size <= r->sample.raw_size - f->at;
+}
+
+/* What the tracepoint says. */
+struct switched {
+	uint32_t prev, next; /* tids in the initial pid namespace; 0: the idle task */
+	uint64_t state;      /* of the one that leaves */
+	char comm[COMM_LEN];
+};
+
+static bool read_raw(const struct sched_switch *where, const struct record *r, struct switched *out)
+{
+	const char *raw = r->sample.raw;
+
+	if (!raw || !has_field(r, &where->prev_comm) || !has_field(r, &where->prev_pid) ||
+	    !has_field(r, &where->prev_state) || !has_field(r, &where->next_pid))
+		return false;
+	*out = (struct switched){ .prev = raw_number(r, &where->prev_pid), .next = raw_number(r, &where->next_pid) };
+	memcpy(&out->state, raw + where->prev_state.at, sizeof(out->state));
+	memcpy(out->comm, raw + where->prev_comm.at, strnlen(raw + where->prev_comm.at, COMM_LEN - 1));
+	return true;
+}
+
+static bool has_state(const struct capture *cap, uint64_t state)
+{
+	int64_t mask = cap->options->state_mask;
+	uint64_t waits = state >> cap->sched_switch.state_shift;
+	bool could_run = !waits || state & cap->sched_switch.preempted;
+
+	if (mask < 0)
+		return true;
+	return mask ? !could_run && waits & (uint64_t)mask : could_run;
+}
+
+/*
+ * The name is that of the moment, which no record can tell as well. Of a thread that is dying the number of its process
+ * may be known from its EXIT record.
+ */
+static void identify(struct applier *a, const struct sample *s, const struct switched *sw, struct owner *o)
+{
+	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
+	if (o->tid < 0) {
+		a->books[s->lead->note.set].dead_tasks++;
+		if (!sample_revive(a, s->ring, o) || o->tid != (pid_t)sw->prev)
+			*o = (struct owner){ .pid = (pid_t)sw->prev, .tid = (pid_t)sw->prev };
+	}
+	memcpy(o->comm, sw->comm, COMM_LEN);
+}
+
+static int leave_traced(struct applier *a, struct sample *s, const struct switched *sw)
+{
+	struct switches *own = a->switching->own;
+	struct owner o;
+
+	if (sw->state & a->cap->sched_switch.dead) {
+		switches_unseen(own, sw->prev); /* if it had been away, it came back for this */
+		return 0;
+	}
+	identify(a, s, sw, &o);
+	if (has_state(a->cap, sw->state) && is_asked_for(a, s, &o))
+		return leave(a, own, sw->prev, when(a, s->ring, s->record), s, &o);
+	switches_filtered(own, sw->prev);
+	return 0;
+}
+
+static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
+{
+	struct switched sw;
+	int rc = 0;
+
+	if (!read_raw(&a->cap->sched_switch, s->record, &sw)) {
+		a->books[set].bad_samples++;
+		return 0;
+	}
+	a->rings[s->ring].at_switch.left = (pid_t)sw.prev;
+	if (sw.next)
+		rc = come(a, a->switching->own, sw.next, when(a, s->ring, s->record), own_rows(a, set));
+	if (!rc && sw.prev)
+		rc = leave_traced(a, s, &sw);
+	return rc;
+}
+
+/* It has ended for the pid tables, and leaves its CPU for the last time. */
+static bool has_exited(const struct applier *a, uint32_t ring, pid_t tid)
+{
+	return tid < 0 || a->rings[ring].at_switch.gone == tid;
+}
+
+/* In a pid namespace whoever is outside has the number of the idle task, so that nobody can tell these apart. */
+static int leave_sampled(struct applier *a, struct sample *s)
+{
+	const struct record *r = s->record;
+	struct switches *own = a->switching->own;
+	struct owner o;
+
+	a->rings[s->ring].at_switch.left = r->tid;
+	if (!r->tid || has_exited(a, s->ring, r->tid))
+		return 0;
+	sample_identify(a, s, &a->books[s->lead->note.set], &o);
+	if (is_asked_for(a, s, &o))
+		return leave(a, own, (uint32_t)r->tid, when(a, s->ring, r), s, &o);
+	switches_filtered(own, (uint32_t)r->tid);
+	return 0;
+}
+
+int switching_sample(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
+{
+	struct sample_lead own_lead = *lead;
+	struct sample s = { .record = r, .ring = ring, .lead = &own_lead };
+	int rc;
+
+	if (!counts(a, ring, &own_lead.note.set))
+		return 0;
+	sample_take_stacks(a->cap, &s);
+	rc = a->cap->switches == SWITCHES_BY_TRACEPOINT ? apply_traced(a, &s, own_lead.note.set) : leave_sampled(a, &s);
+	account_own(a, own_lead.note.set);
+	if (!a->cap->attr.context_switch)
+		a->rings[ring].at_switch.seen = false;
+	return rc;
+}
+
+/*
+ * There was no sample. Who may not see the kernel gets none of the event context-switches; and a kernel gives none of a
+ * task for which it believes to be inside a sample already: 6.18 was seen to do so for ever, of threads that were older
+ * than a snapshot of their virtual machine, and of an idle task. That it left, and when, is known.
+ */
+static int leave_unsampled(struct applier *a, uint32_t ring, const struct record *r, unsigned int set)
+{
+	const struct options *opt = a->cap->options;
+	const struct sample_lead lead = { .note = { .set = set } };
+	const struct stack missed = { .state = STACK_MISSED }, none = { .state = STACK_NONE };
+	struct sample s = { .record = r, .ring = ring, .lead = &lead, .has_user = true, .unwound = true };
+	struct owner o = { .pid = r->pid, .tid = r->tid };
+
+	tasks_name(a->cap->tasks, o.pid, o.tid, o.comm);
+	s.kernel = opt->user_only || a->cap->attr.exclude_kernel ? none : missed;
+	s.user = opt->kernel_only ? none : missed;
+	if (is_asked_for(a, &s, &o) && (opt->state_mask < 0 || (!opt->state_mask && r->switched.preempted)))
+		return leave(a, a->switching->own, (uint32_t)r->tid, when(a, ring, r), &s, &o);
+	switches_filtered(a->switching->own, (uint32_t)r->tid);
+	return 0;
+}
+
+static int leave_recorded(struct applier *a, uint32_t ring, const struct record *r, unsigned int set)
+{
+	bool sampled = a->rings[ring].at_switch.left == r->tid;
+
+	a->rings[ring].at_switch.left = 0;
+	if (!r->tid || has_exited(a, ring, r->tid))
+		return 0;
+	if (!sampled)
+		return leave_unsampled(a, ring, r, set);
+	if (a->cap->switches == SWITCHES_BY_RECORDS && !a->cap->options->state_mask && !r->switched.preempted)
+		switches_reject(a->switching->own, (uint32_t)r->tid);
+	return 0;
+}
+
+int switching_record(struct applier *a, uint32_t ring, const struct record *r)
+{
+	unsigned int set = a->set;
+	int rc = 0;
+
+	if (is_of_another(a, ring, r))
+		a->rings[ring].at_switch.seen = false;
+	if (!counts(a, ring, &set))
+		return 0;
+	if (r->switched.out)
+		rc = leave_recorded(a, ring, r, set);
+	else if (r->tid > 0)
+		rc = come(a, a->switching->own, (uint32_t)r->tid, when(a, ring, r), own_rows(a, set));
+	/* It is the last of this switch. */
+	if (!r->switched.out)
+		a->rings[ring].at_switch.seen = false;
+	account_own(a, set);
+	return rc;
+}
+
+/* Whose it is the program said, or could not. Return: is it asked for? */
+static bool is_of_interest(struct applier *a, const struct sample *s, const struct switch_note *n, struct owner *o)
+{
+	struct descendants *tree = a->cap->filter.tree;
+
+	if (n->who.verdict == NOTE_UNNUMBERED) {
+		sample_identify(a, s, &a->books[n->set], o);
+		return o->tid && !o->outside && is_asked_for(a, s, o);
+	}
+	*o = (struct owner){ n->who.pid, n->who.tid, "", n->who.tid < 0 };
+	memcpy(o->comm, n->who.comm, COMM_LEN);
+	return n->who.verdict != NOTE_UNKNOWN || !tree || descendants_judge(tree, o->pid);
+}
+
+static int begin_passed(struct applier *a, struct sample *s, const struct switch_note *n)
+{
+	struct switches *passed = a->switching->passed;
+	struct owner o;
+
+	sample_take_stacks(a->cap, s);
+	if (is_of_interest(a, s, n, &o))
+		return leave(a, passed, n->id, n->ns, s, &o);
+	switches_filtered(passed, n->id);
+	return 0;
+}
+
+int switching_note(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
+{
+	const struct capture_backend *program = &a->cap->backends[0];
+	struct sample s = { .record = r, .ring = ring, .lead = lead };
+	struct stacks *rows = a->cap->sets[lead->note.set].stacks;
+	struct switch_note n;
+	struct books passed = { 0 };
+	int rc = 0;
+
+	if (!r->sample.raw || program->ops->switch_note(r->sample.raw, r->sample.raw_size, &n))
+		return 0;
+	if (n.kind == SWITCH_SEEN)
+		begin_switch(a, ring, r, &n);
+	else if (n.kind == SWITCH_BEGIN)
+		rc = begin_passed(a, &s, &n);
+	else if (n.kind == SWITCH_END && !n.ns)
+		switches_unseen(a->switching->passed, n.id);
+	else if (n.kind == SWITCH_END)
+		rc = come(a, a->switching->passed, n.id, n.ns, rows);
+	else
+		rc = program->ops->charge(program->state, &n, rows);
+	/* That they began the program has counted. */
+	switches_books(a->switching->passed, &passed);
+	passed.intervals_begun = 0;
+	passed.intervals_charged += n.kind == SWITCH_CHARGE && !rc;
+	books_add(&a->books[lead->note.set], &passed);
+	return rc;
+}
+
+void switching_task(struct applier *a, uint32_t ring, const struct record *r)
+{
+	size_t i;
+
+	if (r->type == PERF_RECORD_EXIT) {
+		a->rings[ring].at_switch.gone = r->tid;
+		return;
+	}
+	/* A new thread, or one that has taken the number of its leader. */
+	for (i = 0; i < a->cap->nr_events; i++)
+		if (a->rings[i].at_switch.gone == r->tid)
+			a->rings[i].at_switch.gone = 0;
+	if (r->type == PERF_RECORD_FORK && a->cap->switches == SWITCHES_BY_RECORDS)
+		switches_exit(a->switching->own, (uint32_t)r->tid);
+}
+
+int switching_end(struct applier *a, uint64_t ns)
+{
+	const struct switching *sw = a->switching;
+	bool wanted = a->cap->options->open_intervals;
+	int rc = 0;
+
+	a->books[a->set].intervals_open += switches_nr_open(sw->passed);
+	if (!a->cap->both)
+		a->books[a->set].intervals_open += switches_nr_open(sw->own);
+	if (wanted)
+		rc = switches_open(sw->own, ns, own_rows(a, a->set));
+	if (wanted && !rc)
+		rc = switches_open(sw->passed, ns, a->cap->sets[a->set].stacks);
+	return rc;
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Add up the time that threads are off their CPUs, by task and stacks, in the kernel.
+ *
+ * A program runs at each switch, on the CPU that switches: the current task is the one that leaves. count_switch() runs
+ * on every kernel since 4.9, see shared.h; raw_count_switch() is for those with BTF, where nobody may look which number
+ * the tracepoint has, or its record is another one. layout.h says what user space finds where.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/layout.h"
+#include "bpf/shared.h"
+
+/* The record of sched:sched_switch, as it is on every kernel but those with PREEMPT_RT patches. */
+struct switch_record {
+	__u64 common; /* not for programs */
+	char prev_comm[LAYOUT_COMM_LEN];
+	__u32 prev_pid, prev_prio;
+	__u64 prev_state;
+	char next_comm[LAYOUT_COMM_LEN];
+	__u32 next_pid, next_prio;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct bpf_switch_books);
+} books SEC(".maps");
+
+/* All its entries are made beforehand: here a run queue is locked, where old kernels must not look for memory. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bpf_slot);
+} slots SEC(".maps");
+
+struct charges_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct bpf_count_key);
+	__type(value, struct bpf_charge);
+} counts_0 SEC(".maps"), counts_1 SEC(".maps");
+
+struct stack_map stack_map SEC(".maps");
+
+/* 1: charged, 0: no room. As count() of profile.bpf.c. */
+static __always_inline int charge(struct charges_map *counts, const struct bpf_count_key *key, __u64 ns)
+{
+	struct bpf_charge first = { .ns = ns, .times = 1 }, *sum = bpf_map_lookup_elem(counts, key);
+
+	if (!sum) {
+		if (!bpf_map_update_elem(counts, key, &first, BPF_NOEXIST))
+			return 1;
+		sum = bpf_map_lookup_elem(counts, key);
+	}
+	if (!sum)
+		return 0;
+	__sync_fetch_and_add(&sum->ns, ns);
+	__sync_fetch_and_add(&sum->times, 1);
+	return 1;
+}
+
+static __always_inline void tell(void *ctx, struct bpf_switch_note *note)
+{
+	bpf_perf_event_output(ctx, &notes, BPF_F_CURRENT_CPU, note, sizeof(*note));
+}
+
+/* Thread @id comes: what has begun when it left is over. */
+static __always_inline void come(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b, __u32 set,
+				 __u64 now, __u32 id)
+{
+	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .ns = now, .who.set = set };
+	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, &id);
+	struct bpf_count_key key;
+	__u64 ns;
+
+	if (!slot || !slot->ns)
+		return;
+	ns = now > slot->ns ? now - slot->ns : 0; /* the clocks of two CPUs may differ */
+	slot->ns = 0;
+	if (slot->spilled) {
+		tell(ctx, &note);
+		return;
+	}
+	if (ns < c->min_ns || ns > c->max_ns) {
+		b->filtered++;
+		return;
+	}
+	key = slot->key;
+	if (set == 0 ? charge(&counts_0, &key, ns) : charge(&counts_1, &key, ns)) {
+		b->charged++;
+		return;
+	}
+	b->spilled_count++;
+	b->passed++;
+	note.kind = BPF_SWITCH_CHARGE;
+	note.id = 0;
+	note.ns = ns;
+	note.who.pid = key.pid;
+	__builtin_memcpy(note.who.comm, key.comm, sizeof(note.who.comm));
+	note.kernel_stack = key.kernel_stack;
+	note.user_stack = key.user_stack;
+	tell(ctx, &note);
+}
+
+/* Is it one of those that are asked for, by how and where it leaves? */
+static __always_inline int is_wanted(const struct bpf_config *c, __u64 state)
+{
+	__u64 waits = state & ~c->could_run;
+
+	if (c->by_state && (c->state_mask ? !(waits & c->state_mask) : waits != 0))
+		return 0;
+	return !c->by_cpu || bpf_get_smp_processor_id() == c->cpu;
+}
+
+/* A thread of the kernel has no user stack. */
+static __always_inline int is_of_threads(void *ctx, const struct bpf_config *c)
+{
+	return c->threads == BPF_THREADS_ANY || (c->threads == BPF_THREADS_USER) == has_user_part(ctx);
+}
+
+/*
+ * Of the running thread; as judge().
+ * @who: out: its ids and name
+ */
+static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c, struct bpf_note *who, __u64 task,
+					  __u64 state, int groups)
+{
+	__u32 verdict;
+
+	if (!is_wanted(c, state))
+		return BPF_FILTERED;
+	who->pid = task >> 32;
+	who->tid = (__u32)task;
+	bpf_get_current_comm(who->comm, sizeof(who->comm));
+	if (groups & BY_PIDNS && number(c, who)) {
+		who->pid = who->tid = 0;
+		verdict = BPF_UNNUMBERED;
+	} else {
+		/* To the ring's reader these and the idle task have the same number: it does not see them. */
+		if (groups & BY_PIDNS && who->tid == BPF_OUTSIDE)
+			return BPF_FILTERED;
+		verdict = judge(c, who, who->comm, groups);
+	}
+	if (verdict == BPF_FILTERED || verdict == BPF_LEFT || !is_of_threads(ctx, c))
+		return BPF_FILTERED;
+	return verdict;
+}
+
+/* Return: BPF_COUNTED: the stacks are kept in @slot; BPF_SPILLED: they are not, or user space unwinds them. */
+static __always_inline __u32 keep_stacks(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b,
+					 struct bpf_slot *slot)
+{
+	__s32 kernel_stack, user_stack;
+
+	if (c->unwind && has_user_part(ctx)) {
+		b->spilled_unwind++;
+		return BPF_SPILLED;
+	}
+	kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, &stack_map, 0);
+	user_stack = c->no_user ? BPF_NO_STACK : stack_id(ctx, &stack_map, BPF_F_USER_STACK);
+	if (kernel_stack < BPF_NO_STACK || user_stack < BPF_NO_STACK) {
+		b->spilled_stack++;
+		return BPF_SPILLED;
+	}
+	slot->key.kernel_stack = kernel_stack;
+	slot->key.user_stack = user_stack;
+	return BPF_COUNTED;
+}
+
+/* What has begun when thread @id left before has no end that anybody saw: it is lost, here or by the reader. */
+static __always_inline void lose(void *ctx, struct bpf_switch_books *b, struct bpf_slot *slot, __u32 set, __u32 id)
+{
+	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .who.set = set };
+
+	if (slot->ns && slot->spilled)
+		tell(ctx, &note);
+	else if (slot->ns)
+		b->lost++;
+	slot->ns = 0;
+}
+
+/* That thread @id leaves is not asked for. */
+static __always_inline void forget(void *ctx, struct bpf_switch_books *b, __u32 set, const __u32 *id)
+{
+	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, id);
+
+	if (slot)
+		lose(ctx, b, slot, set, *id);
+}
+
+/*
+ * The place of a thread that leaves. It is looked up where it is used: a pointer that was NULL once, and was put aside,
+ * may not be used any more for verifiers before 4.14, whatever is asked of it.
+ */
+static __always_inline struct bpf_slot *slot_of(const __u32 *id)
+{
+	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, id), none = {};
+
+	if (slot)
+		return slot;
+	bpf_map_update_elem(&slots, id, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&slots, id);
+}
+
+/* It leaves with these stacks, which are kept in its slot; or the reader gets them. */
+static __always_inline void begin(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b,
+				  struct bpf_switch_note *note, struct bpf_slot *slot)
+{
+	if (note->who.verdict == BPF_COUNTED)
+		note->who.verdict = keep_stacks(ctx, c, b, slot);
+	else if (note->who.verdict == BPF_UNKNOWN)
+		b->spilled_tree++;
+	else
+		b->spilled_number++;
+	slot->ns = note->ns;
+	slot->spilled = note->who.verdict != BPF_COUNTED;
+	if (slot->spilled) {
+		b->passed++;
+		tell(ctx, note);
+		return;
+	}
+	slot->key.pid = note->who.pid;
+	__builtin_memcpy(slot->key.comm, note->who.comm, sizeof(slot->key.comm));
+}
+
+/* The running thread leaves: an interval begins. */
+static __always_inline void leave(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b, __u32 set,
+				  __u64 now, __u64 state, int groups)
+{
+	struct bpf_switch_note note = { .kind = BPF_SWITCH_BEGIN, .ns = now, .who.set = set };
+	__u64 task = bpf_get_current_pid_tgid();
+	__u32 id = (__u32)task;
+	struct bpf_slot *slot;
+
+	if (!id)
+		return;
+	if (state & c->dead) {
+		forget(ctx, b, set, &id);
+		bpf_map_delete_elem(&slots, &id);
+		return;
+	}
+	b->begun++;
+	note.id = id;
+	note.who.verdict = judge_switch(ctx, c, &note.who, task, state, groups);
+	if (note.who.verdict == BPF_FILTERED) {
+		b->filtered++;
+		forget(ctx, b, set, &id);
+		return;
+	}
+	slot = slot_of(&id);
+	if (!slot) {
+		b->lost++;
+		b->no_slot++;
+		return;
+	}
+	lose(ctx, b, slot, set, id);
+	begin(ctx, c, b, &note, slot);
+}
+
+static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u32 set, __u64 state, __u32 next,
+				     int groups)
+{
+	struct bpf_switch_books *b = bpf_map_lookup_elem(&books, &set);
+	struct bpf_switch_note seen = { .kind = BPF_SWITCH_SEEN, .id = next, .who.set = set };
+	__u64 now;
+
+	if (!b)
+		return;
+	seen.ns = now = bpf_ktime_get_ns();
+	/* First of all: the perf ring has the time of its own clock with it. */
+	if (c->pass_all)
+		tell(ctx, &seen);
+	if (next)
+		come(ctx, c, b, set, now, next);
+	leave(ctx, c, b, set, now, state, groups);
+}
+
+/* Return: 1, always: 0 would hide this switch from the perf events of everybody else. */
+static __always_inline int take(void *ctx, __u64 state, __u32 next, int groups)
+{
+	__u32 zero = 0;
+	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
+	struct bpf_flight *f = bpf_map_lookup_elem(&flight, &zero);
+
+	if (!c || !f)
+		return 1;
+	__sync_fetch_and_add(&f->entered, 1); /* on x86 a full barrier, too */
+	count_in(ctx, c, *(volatile const __u32 *)&c->set, state, next, groups);
+	f->left++;
+	return 1;
+}
+
+#define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_REPORTED        0x7f   /* TASK_REPORT: those that the tracepoint tells */
+#define TASK_IDLE            0x402  /* TASK_UNINTERRUPTIBLE | TASK_NOLOAD */
+#define TASK_LIKE_D          0x9000 /* TASK_RTLOCK_WAIT | TASK_FROZEN, which it calls TASK_UNINTERRUPTIBLE */
+
+static __always_inline __u32 number_at(__u64 at)
+{
+	__u32 n = 0;
+
+	return bpf_probe_read(&n, sizeof(n), (void *)at) ? 0 : n;
+}
+
+/*
+ * What the tracepoint would tell, as __task_state_index() of include/linux/sched.h has it. Before 5.18 the state that
+ * the kernel has read a moment before is not given: then a thread that somebody wakes in between seems to be one that
+ * could run. It is not read as an argument: where there is none, the kernel would not attach the program.
+ */
+static __always_inline __u64 state_of(const struct bpf_config *c, struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 task = ctx->args[1];
+	__u32 state = number_at(c->given ? (__u64)&ctx->args[3] : task + c->state_at);
+
+	if ((state & TASK_IDLE) == TASK_IDLE)
+		state = BPF_STATE_IDLE;
+	else if (state & TASK_LIKE_D)
+		state = TASK_UNINTERRUPTIBLE;
+	else
+		state &= TASK_REPORTED;
+	return state | (number_at(task + c->exit_state_at) & BPF_STATE_DEAD);
+}
+
+/* Of whether it was preempted, the task that leaves, and the one that comes. */
+static __always_inline int take_raw(struct bpf_raw_tracepoint_args *ctx, int groups)
+{
+	__u32 zero = 0;
+	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
+	__u64 state = BPF_STATE_PREEMPTED;
+
+	if (!c)
+		return 1;
+	if (!(ctx->args[0] & 1))
+		state = state_of(c, ctx);
+	return take(ctx, state, number_at(ctx->args[2] + c->tid_at), groups);
+}
+
+#define PROGRAM(name, groups)                                                                                          \
+	SEC("tracepoint/sched/sched_switch")                                                                           \
+	int name(struct switch_record *ctx)                                                                            \
+	{                                                                                                              \
+		return take(ctx, ctx->prev_state, ctx->next_pid, groups);                                              \
+	}                                                                                                              \
+	SEC("raw_tp/sched_switch")                                                                                     \
+	int raw_##name(struct bpf_raw_tracepoint_args *ctx)                                                            \
+	{                                                                                                              \
+		return take_raw(ctx, groups);                                                                          \
+	}
+
+PROGRAM(count_switch, 0)
+PROGRAM(count_switch_in_cgroup, BY_CGROUP)
+PROGRAM(count_switch_in_mntns, BY_MNTNS)
+PROGRAM(count_switch_in_both, BY_CGROUP | BY_MNTNS)
+
+/* In a pid namespace; since 5.7, which has loops, too. */
+PROGRAM(count_switch_here, BY_PIDNS)
+PROGRAM(count_switch_here_in_cgroup, BY_PIDNS | BY_CGROUP)
+PROGRAM(count_switch_here_in_mntns, BY_PIDNS | BY_MNTNS)
+PROGRAM(count_switch_here_in_both, BY_PIDNS | BY_CGROUP | BY_MNTNS)
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records of the rings to intervals off the CPU, by each way they are told. */
+#include "tests/unit/unit.h"
+
+#include "backend-perfring/apply.h"
+#include "backend-perfring/switching.h"
+#include "core/capture.h"
+
+#define RINGS 2
+
+#define DEAD      0x30
+#define PREEMPTED 0x100
+
+static char *dir;
+static struct host host;
+static struct options options;
+static struct capture cap;
+static struct applied_ring rings[RINGS];
+static struct capture_event events[RINGS];
+static struct applier a;
+
+static void setup(void)
+{
+	dir = unit_tmpdir();
+	host = (struct host){ .proc = dir, .sys = dir };
+	memset(rings, 0, sizeof(rings));
+	options = (struct options){ .tool = TOOL_OFFCPUTIME, .cpu = -1, .max_ns = UINT64_MAX, .state_mask = -1 };
+	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1 };
+	cap.switches = SWITCHES_BY_TRACEPOINT;
+	/* Raw data here: the name, tids, and the state. */
+	cap.sched_switch = (struct sched_switch){
+		1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 }, .dead = DEAD, .preempted = PREEMPTED
+	};
+	cap.attr.use_clockid = 1;
+	cap.backends[0].ops = &backend_perfring;
+	cap.events = events;
+	cap.nr_events = RINGS;
+	cap.tasks = tasks_new(&host);
+	cap.sets[0].stacks = stacks_new();
+	cap.sets[0].ring_rows = stacks_new();
+	ck_assert(cap.tasks && cap.sets[0].stacks && cap.sets[0].ring_rows);
+	a = (struct applier){ .cap = &cap, .rings = rings };
+}
+
+/* When the options of a test are there. */
+static void begin(void)
+{
+	a.switching = switching_new(&cap);
+	ck_assert_ptr_nonnull(a.switching);
+}
+
+static void teardown(void)
+{
+	switching_free(a.switching);
+	tasks_free(cap.tasks);
+	stacks_free(cap.sets[0].stacks);
+	stacks_free(cap.sets[0].ring_rows);
+	unit_rmdir(dir);
+}
+
+static const uint64_t both_sides[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER, 0x401000 };
+
+/* What happens, at so many us. */
+struct step {
+	uint64_t us;
+	enum {
+		SWITCH, /* @from leaves with @state and @to comes, on @ring: a sample of the tracepoint */
+		SAMPLE, /* @from leaves: a sample of context-switches */
+		LEFT,   /* PERF_RECORD_SWITCH of @from, with @state PREEMPTED or not */
+		CAME,   /* of @to */
+		EXIT,   /* of @from */
+		FORK,   /* @to is made */
+		LOST,   /* records of @ring */
+		GAP,    /* there may be */
+		CUT,    /* a sample without all its raw data */
+	} what;
+	uint32_t ring;
+	int from, to;
+	uint64_t state;
+	bool kernel; /* @from is a thread of the kernel */
+};
+
+/* @noted: the program in the kernel has seen it */
+static void apply(const struct step *s, bool noted)
+{
+	struct {
+		char comm[16];
+		int32_t prev, next;
+		uint64_t state;
+	} raw = { "worker", s->from, s->to, s->state };
+	const struct sample_lead lead = { .noted = 0 };
+	struct record r = { .time = s->us * 1000, .cpu = s->ring, .pid = s->from, .tid = s->from };
+
+	if (s->what == SWITCH || s->what == SAMPLE || s->what == CUT) {
+		r.type = PERF_RECORD_SAMPLE;
+		r.sample.ips = both_sides;
+		r.sample.nr = s->kernel ? 2 : ARRAY_SIZE(both_sides);
+		r.sample.raw = s->what == SAMPLE ? NULL : &raw;
+		r.sample.raw_size = s->what == CUT ? sizeof(raw) - 1 : sizeof(raw);
+	} else if (s->what == LEFT || s->what == CAME) {
+		r.type = PERF_RECORD_SWITCH;
+		r.switched.out = s->what == LEFT;
+		r.switched.preempted = s->state == PREEMPTED;
+		if (!r.switched.out)
+			r.pid = r.tid = s->to;
+	} else if (s->what == LOST) {
+		r.type = PERF_RECORD_LOST;
+	} else {
+		r.type = s->what == EXIT ? PERF_RECORD_EXIT : PERF_RECORD_FORK;
+		if (s->what == FORK)
+			r.pid = r.tid = s->to;
+	}
+	/* As a note would. */
+	if (noted) {
+		rings[s->ring].at_switch.seen = true;
+		rings[s->ring].at_switch.ns = r.time;
+		rings[s->ring].at_switch.next = s->to;
+	}
+	if (s->what == GAP)
+		switching_gap_begins(&a, s->ring);
+	else
+		ck_assert_int_eq(apply_record(&a, s->ring, &r, &lead), 0);
+}
+
+/* What becomes of it: us and number of what is charged, and the other terms. */
+struct outcome {
+	uint64_t us, charged, filtered, open, lost;
+};
+
+struct scenario {
+	const char *what;
+	struct step steps[10];
+	struct outcome want;
+	enum switch_source by; /* SWITCHES_NONE: the tracepoint */
+	struct options with;   /* of these alone user_threads, kernel_threads, min_ns, max_ns, pids; and: */
+	int64_t mask;          /* 0: any state; -1: those that could run */
+	bool records;          /* with PERF_RECORD_SWITCH */
+	int cpu;               /* 0: any; else the number above that of the CPU */
+};
+
+static const struct scenario scenarios[] = {
+	{ "one", { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 20, 1, 0, 0, 0 } },
+	{ "on another CPU", { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 1, 0, 5 } }, { 20, 1, 0, 0, 0 } },
+	{ "two threads take turns",
+	  { { 10, SWITCH, 0, 5, 6, 1 }, { 20, SWITCH, 0, 6, 5, 1 }, { 50, SWITCH, 0, 5, 6, 1 } },
+	  { 10 + 30, 2, 0, 1, 0 } },
+	{ "the idle task", { { 10, SWITCH, 0, 0, 5 }, { 30, SWITCH, 0, 5, 0, 1 } }, { 0, 0, 0, 1, 0 } },
+	{ "began before", { { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 0, 0, 0 } },
+	{ "never comes back", { { 10, SWITCH, 0, 5, 0, 1 } }, { 0, 0, 0, 1, 0 } },
+	{ "is dead", { { 10, SWITCH, 0, 5, 0, 0x10 } }, { 0, 0, 0, 0, 0 } },
+	{ "a zombie", { { 10, SWITCH, 0, 5, 0, 0x20 } }, { 0, 0, 0, 0, 0 } },
+	{ "dead, and its number used again",
+	  { { 10, SWITCH, 0, 5, 0, 0x20 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 0, 0, 0 } },
+	{ "its end is not seen",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 5, 0, 1 }, { 40, SWITCH, 0, 0, 5 } },
+	  { 10, 1, 0, 0, 1 } },
+	{ "dying, of another process", { { 10, SWITCH, 0, -1, 0, 1 }, { 30, SWITCH, 0, 0, -1 } }, { 20, 1, 0, 0, 0 } },
+	{ "clocks that differ", { { 30, SWITCH, 0, 5, 0, 1 }, { 20, SWITCH, 1, 0, 5 } }, { 0, 1, 0, 0, 0 } },
+	{ "too short",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .with.min_ns = 20001 },
+	{ "too long",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .with.max_ns = 19999 },
+	{ "just right",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .with = { .min_ns = 20000, .max_ns = 20000 } },
+	{ "lost records", { { 10, SWITCH, 0, 5, 0, 1 }, { 20, LOST, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 0, 0, 1 } },
+	{ "came back before they were lost",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 20, SWITCH, 0, 0, 5 }, { 30, LOST, 1 } },
+	  { 10, 1, 0, 0, 0 } },
+	{ "a full ring, and nobody knows yet",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 20, GAP, 1 }, { 30, SWITCH, 0, 0, 5 }, { 40, LOST, 1 } },
+	  { 0, 0, 0, 0, 1 } },
+	{ "began in it",
+	  { { 20, GAP, 1 }, { 22, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 }, { 40, SWITCH, 1, 0, 6 } },
+	  { 0, 0, 0, 0, 1 } },
+	{ "began behind it",
+	  { { 20, GAP, 1 }, { 30, SWITCH, 1, 0, 6 }, { 40, SWITCH, 0, 5, 0, 1 }, { 50, SWITCH, 0, 0, 5 } },
+	  { 10, 1, 0, 0, 0 } },
+	{ "two rings are full, one is heard of",
+	  { { 20, GAP, 1 }, { 21, GAP, 0 }, { 30, SWITCH, 1, 5, 6, 1 }, { 40, SWITCH, 1, 6, 5, 1 } },
+	  { 0, 0, 0, 1, 1 } },
+	{ "raw data that are cut", { { 10, CUT, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 0, 0, 0 } },
+	{ "blocked, asked for",
+	  { { 10, SWITCH, 0, 5, 0, 2 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .mask = 2 },
+	{ "blocked otherwise", { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 1, 0, 0 }, .mask = 2 },
+	{ "preempted, not asked for",
+	  { { 10, SWITCH, 0, 5, 0, PREEMPTED }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .mask = 0x1ff },
+	{ "preempted",
+	  { { 10, SWITCH, 0, 5, 0, PREEMPTED }, { 30, SWITCH, 0, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .mask = -1 },
+	{ "gave way", { { 10, SWITCH, 0, 5, 0, 0 }, { 30, SWITCH, 0, 0, 5 } }, { 20, 1, 0, 0, 0 }, .mask = -1 },
+	{ "blocked, only the preempted",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .mask = -1 },
+	{ "of the kernel, not asked for",
+	  { { 10, SWITCH, 0, 5, 0, 1, true }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .with.user_threads = true },
+	{ "of the kernel",
+	  { { 10, SWITCH, 0, 5, 0, 1, true }, { 30, SWITCH, 0, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .with.kernel_threads = true },
+	{ "not of the kernel",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .with.kernel_threads = true },
+	{ "began on the CPU",
+	  { { 10, SWITCH, 1, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .cpu = 1 + 1 },
+	{ "ended on it", { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 1, 0, 5 } }, { 0, 0, 1, 0, 0 }, .cpu = 1 + 1 },
+	{ "by records",
+	  { { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 }, { 30, CAME, 1, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, the idle task",
+	  { { 10, SAMPLE, 0, 0 }, { 11, LEFT, 0, 0 }, { 30, CAME, 0, 0, 0 } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, the last time",
+	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, without a number",
+	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, -1 }, { 11, LEFT, 0, -1 } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, a new thread of that number",
+	  { { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 }, { 20, FORK, 0, 7, 5 }, { 30, CAME, 1, 0, 5 } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, preempted",
+	  { { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5, 0, PREEMPTED }, { 30, CAME, 1, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS,
+	  .mask = -1 },
+	{ "by records, blocked, only the preempted",
+	  { { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 }, { 30, CAME, 1, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  SWITCHES_BY_RECORDS,
+	  .mask = -1 },
+	{ "by records, the sample was lost",
+	  { { 11, LEFT, 0, 5 }, { 30, CAME, 1, 0, 5 } },
+	  { 19, 1, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, another one's sample was before",
+	  { { 10, SAMPLE, 0, 6 }, { 11, LEFT, 0, 5 }, { 30, CAME, 1, 0, 5 } },
+	  { 19, 1, 0, 1, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by both",
+	  { { 10, SWITCH, 0, 5, 6, 1 }, { 11, LEFT, 0, 5 }, { 12, CAME, 0, 0, 6 }, { 31, CAME, 1, 0, 5 } },
+	  { 21, 1, 0, 0, 0 },
+	  .records = true },
+	{ "by both, no sample of who makes room",
+	  { { 10, SWITCH, 0, 5, 0, 1 }, { 11, LEFT, 0, 5 }, { 30, LEFT, 1, 0 }, { 31, CAME, 1, 0, 5 } },
+	  { 21, 1, 0, 0, 0 },
+	  .records = true },
+	{ "by both, no sample of who leaves",
+	  { { 11, LEFT, 0, 5 }, { 31, CAME, 1, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .records = true },
+	{ "by both, no sample, and so no state",
+	  { { 11, LEFT, 0, 5 }, { 31, CAME, 1, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .records = true,
+	  .mask = 1 },
+	{ "by both, no sample, but it could run",
+	  { { 11, LEFT, 0, 5, 0, PREEMPTED }, { 31, CAME, 1, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .records = true,
+	  .mask = -1 },
+	{ "by both, is dead",
+	  { { 10, SWITCH, 0, 5, 0, 0x10 }, { 11, LEFT, 0, 5 } },
+	  { 0, 0, 0, 0, 0 },
+	  .records = true },
+	{ "by both, has ended for the pid tables",
+	  { { 9, EXIT, 0, 5 }, { 11, LEFT, 0, 5 } },
+	  { 0, 0, 0, 0, 0 },
+	  .records = true },
+};
+
+static void arrange(const struct scenario *s)
+{
+	options.user_threads = s->with.user_threads;
+	options.kernel_threads = s->with.kernel_threads;
+	options.min_ns = s->with.min_ns;
+	options.max_ns = s->with.max_ns ? s->with.max_ns : UINT64_MAX;
+	options.state_mask = s->mask > 0 ? s->mask : s->mask ? 0 : -1;
+	options.cpu = s->cpu - 1;
+	if (s->by)
+		cap.switches = s->by;
+	cap.attr.context_switch = s->by || s->records;
+	begin();
+}
+
+static void check(const struct scenario *s, const struct stacks *rows)
+{
+	const struct books *b = &a.books[0];
+	uint64_t ns = 0, times = 0;
+	struct stack_row row;
+	size_t i;
+
+	ck_assert_int_eq(switching_end(&a, 1000 * 1000), 0);
+	for (i = 0; i < stacks_nr_rows(rows); i++) {
+		stacks_row(rows, i, &row);
+		ns += row.value;
+		times += row.times;
+	}
+	ck_assert_msg(ns == s->want.us * 1000, "%s: %lu ns", s->what, ns);
+	ck_assert_msg(times == s->want.charged, "%s: %lu intervals", s->what, times);
+	if (cap.both)
+		return;
+	ck_assert_msg(b->intervals_charged == s->want.charged, "%s: %lu charged", s->what, b->intervals_charged);
+	ck_assert_msg(b->intervals_filtered == s->want.filtered, "%s: %lu filtered", s->what, b->intervals_filtered);
+	ck_assert_msg(b->intervals_open == s->want.open, "%s: %lu open", s->what, b->intervals_open);
+	ck_assert_msg(b->intervals_lost == s->want.lost, "%s: %lu lost", s->what, b->intervals_lost);
+	ck_assert_msg(b->intervals_begun == s->want.charged + s->want.filtered + s->want.open + s->want.lost,
+		      "%s: %lu begun", s->what, b->intervals_begun);
+}
+
+static void play(const struct scenario *s, bool noted)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(s->steps) && s->steps[i].us; i++)
+		apply(&s->steps[i], noted);
+}
+
+START_TEST(each_interval_is_somewhere)
+{
+	arrange(&scenarios[_i]);
+	play(&scenarios[_i], false);
+	check(&scenarios[_i], cap.sets[0].stacks);
+}
+END_TEST
+
+/* With both backends its rows are apart, and no part of the books. */
+START_TEST(compared_ones_are_apart)
+{
+	cap.both = true;
+	arrange(&scenarios[_i]);
+	play(&scenarios[_i], true);
+	check(&scenarios[_i], cap.sets[0].ring_rows);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 0);
+	ck_assert_uint_eq(a.books[0].intervals_begun + a.books[0].intervals_charged + a.books[0].intervals_lost +
+				  a.books[0].intervals_open,
+			  0);
+}
+END_TEST
+
+/* And what the program in the kernel has not seen does not count. */
+START_TEST(unseen_ones_do_not_count)
+{
+	cap.both = true;
+	arrange(&scenarios[_i]);
+	play(&scenarios[_i], false);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].ring_rows), 0);
+}
+END_TEST
+
+START_TEST(name_and_process_are_of_the_moment)
+{
+	struct stack_row row;
+
+	begin();
+	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
+	apply(&(struct step){ 30, SWITCH, 0, 0, 5 }, false);
+	stacks_row(cap.sets[0].stacks, 0, &row);
+	ck_assert_str_eq(row.comm, "worker");
+	ck_assert_int_eq(row.pid, 5);
+	ck_assert_uint_eq(row.kernel.nr, 1);
+	ck_assert_uint_eq(row.kernel.frames[0], both_sides[1]);
+	ck_assert_uint_eq(row.user.nr, 1);
+	ck_assert_uint_eq(row.user.frames[0], both_sides[3]);
+}
+END_TEST
+
+/* Its samples never come: that it left, and when, is known. */
+START_TEST(without_rights_the_time_is_known)
+{
+	struct stack_row row;
+
+	cap.switches = SWITCHES_BY_RECORDS;
+	cap.attr.context_switch = 1;
+	cap.attr.exclude_kernel = 1;
+	begin();
+	apply(&(struct step){ 11, LEFT, 0, 5 }, false);
+	apply(&(struct step){ 31, CAME, 1, 0, 5 }, false);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 1);
+	stacks_row(cap.sets[0].stacks, 0, &row);
+	ck_assert_uint_eq(row.value, 20000);
+	ck_assert_int_eq(row.user.state, STACK_MISSED);
+	ck_assert_int_eq(row.kernel.state, STACK_NONE);
+}
+END_TEST
+
+START_TEST(open_ones_on_demand)
+{
+	struct stack_row row;
+
+	options.open_intervals = true;
+	begin();
+	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
+	ck_assert_int_eq(switching_end(&a, 500 * 1000), 0);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 1);
+	stacks_row(cap.sets[0].stacks, 0, &row);
+	ck_assert_uint_eq(row.value, 490 * 1000);
+	ck_assert_uint_eq(a.books[0].intervals_open, 1);
+	ck_assert_uint_eq(a.books[0].intervals_charged, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("switching");
+	TCase *tc = tcase_create("switching");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, each_interval_is_somewhere, 0, (int)ARRAY_SIZE(scenarios));
+	tcase_add_loop_test(tc, compared_ones_are_apart, 0, (int)ARRAY_SIZE(scenarios));
+	tcase_add_loop_test(tc, unseen_ones_do_not_count, 0, (int)ARRAY_SIZE(scenarios));
+	tcase_add_test(tc, name_and_process_are_of_the_moment);
+	tcase_add_test(tc, without_rights_the_time_is_known);
+	tcase_add_test(tc, open_ones_on_demand);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
