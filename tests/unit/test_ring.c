@@ -16,7 +16,7 @@ static struct ring make_ring(uint64_t at)
 	memset(&page, 0, sizeof(page));
 	page.data_head = page.data_tail = at;
 	memset(data, 0xff, BYTES);
-	return (struct ring){ &page, data, BYTES, 4096 };
+	return (struct ring){ .page = &page, .data = data, .bytes = BYTES, .page_size = 4096 };
 }
 
 static void put(uint64_t at, const void *bytes, size_t len)
@@ -140,6 +140,35 @@ START_TEST(test_full)
 		ck_assert_uint_eq(s.type[s.nr - 1], s.nr - 1);
 		ck_assert_uint_eq(page.data_tail, page.data_head);
 	}
+}
+END_TEST
+
+/* @left bytes were free when it was read, of which the largest record needs 1024. */
+static const struct {
+	size_t left;
+	bool full;
+} nearly_full[] = { { 0, true }, { 8, true }, { 1016, true }, { 1024, false }, { BYTES - 8, false } };
+
+START_TEST(test_nearly_full)
+{
+	struct ring r = make_ring(starts[0]);
+	struct seen s = { 0 };
+
+	r.record = 1024;
+	write_record(1, BYTES - nearly_full[_i].left);
+	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_int_eq(r.full, nearly_full[_i].full);
+
+	/* It is said until the caller has heard it. */
+	write_record(2, 64);
+	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_int_eq(r.full, nearly_full[_i].full);
+
+	/* Nobody asks. */
+	r = make_ring(starts[0]);
+	write_record(3, BYTES);
+	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert(!r.full);
 }
 END_TEST
 
@@ -290,6 +319,7 @@ int main(void)
 	tcase_add_test(tc, test_empty);
 	tcase_add_loop_test(tc, test_every_place, 0, ARRAY_SIZE(starts));
 	tcase_add_loop_test(tc, test_full, 0, ARRAY_SIZE(starts));
+	tcase_add_loop_test(tc, test_nearly_full, 0, ARRAY_SIZE(nearly_full));
 	tcase_add_loop_test(tc, test_bad_size, 0, ARRAY_SIZE(bad_sizes));
 	tcase_add_loop_test(tc, test_bad_counters, 0, ARRAY_SIZE(bad_counters));
 	tcase_add_loop_test(tc, test_callback_error, 1, 6);

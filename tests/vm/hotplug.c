@@ -132,6 +132,44 @@ static void sample(const char *backend, unsigned int nr_cpus)
 		turn(added, false);
 }
 
+/*
+ * Time off the CPU, of a thread whose CPU stays. Until a CPU that comes has a ring its switches are not seen there: who
+ * is off its CPU then may be lost, and everything but that is in the books.
+ */
+static void trace(const char *backend, unsigned int nr_cpus)
+{
+	pid_t naps = load_start("naps", "naps", "300 0", false);
+	unsigned int cpu;
+	double us, all;
+	struct run r;
+	char name[64];
+
+	snprintf(name, sizeof(name), "hotplug, off CPU, %s", backend);
+	run_start_offcputime(&r, NULL, "--backend=%s --verbose -f -d --stats", backend);
+	tap_ok(run_await_sampling(&r), "%s: it traces", name);
+	for (cpu = 1; cpu < nr_cpus; cpu++) {
+		tap_ok(turn(cpu, false), "CPU %u goes", cpu);
+		nap_ms(700);
+		tap_ok(turn(cpu, true), "CPU %u comes", cpu);
+		nap_ms(700);
+	}
+	kill(r.pid, SIGINT);
+	run_end(&r);
+	us = (double)report_samples(r.out, "naps;_start;begin;turn;nap;", "");
+	all = (double)report_book(&r, "sampled_ns") / 1e3;
+	tap_ok(!r.status && !report_book(&r, "intervals_unaccounted") &&
+		       report_book(&r, "intervals_begun") ==
+			       report_book(&r, "intervals_charged") + report_book(&r, "intervals_filtered") +
+				       report_book(&r, "intervals_open") + report_book(&r, "intervals_lost"),
+	       "%s: exit status 0, the books balance", name);
+	if (!tap_ok(us > 0.8 * all && us <= all,
+		    "%s: %.0f us of %.0f are those of naps, %" PRIu64 " intervals are lost", name, us, all,
+		    report_book(&r, "intervals_lost")))
+		tap_text("stderr", r.err);
+	run_free(&r);
+	load_stop(naps);
+}
+
 void check_hotplug(void)
 {
 	unsigned int nr_cpus = last_cpu() + 1;
@@ -141,4 +179,7 @@ void check_hotplug(void)
 		sample("bpf", nr_cpus);
 	}
 	sample("perfring", nr_cpus);
+	if (host_has_bpf())
+		trace("bpf", nr_cpus);
+	trace("perfring", nr_cpus);
 }

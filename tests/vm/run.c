@@ -163,6 +163,15 @@ void run_start(struct run *r, const struct confined *as, const char *format, ...
 	va_end(args);
 }
 
+void run_start_offcputime(struct run *r, const struct confined *as, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	start(r, "./offcputime", as, format, args);
+	va_end(args);
+}
+
 static bool samples_or_ended(void *arg)
 {
 	struct run *r = arg;
@@ -170,14 +179,14 @@ static bool samples_or_ended(void *arg)
 
 	free(r->err);
 	r->err = contents(r->err_fd);
-	if (strstr(r->err, "profile: backend "))
+	if (strstr(r->err, ": backend "))
 		return true;
 	return !waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
 }
 
 bool run_await_sampling(struct run *r)
 {
-	return await(samples_or_ended, r, RUN_SECONDS) && strstr(r->err, "profile: backend ");
+	return await(samples_or_ended, r, RUN_SECONDS) && strstr(r->err, ": backend ");
 }
 
 static bool has_ended(void *arg)

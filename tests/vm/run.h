@@ -30,6 +30,8 @@ struct run {
 /** run_start() - run profile with arguments that are separated by blanks. Nothing is returned: failing ends the guest.
  */
 void run_start(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
+/** run_start_offcputime() - the same of the other program. */
+void run_start_offcputime(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
 /** run_await_sampling() - until it says that its events are open. Return: false: it has ended, or does not say so. */
 bool run_await_sampling(struct run *r);
 /** run_end() - wait until it ends. */
