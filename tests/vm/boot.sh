@@ -39,7 +39,9 @@ boot()
 	# let CPUs be plugged in only where they know whose guest they are (6.12.107 and 7.2.13 do so): qemu's as such they
 	# do not, but VMware's, by the serial number and a port that qemu has, if there is no flag of another one.
 	local flags=-cx16,-hypervisor
-	local append="console=ttyS0,115200 quiet panic=-1 oops=panic mitigations=off rdinit=/init scenario=$2"
+	# One that hangs for a minute panics: else it would be waited for until the time limit.
+	local append="console=ttyS0,115200 quiet panic=-1 oops=panic softlockup_panic=1 watchdog_thresh=30"
+	append+=" mitigations=off rdinit=/init scenario=$2"
 
 	ended='' booted=''
 	[ ! -f "$image.cpu" ] || read -r cpu <"$image.cpu"
