@@ -29,10 +29,13 @@ struct source {
 	uint64_t lost, lost_notes; /* PERF_FORMAT_LOST when they were read last */
 	struct sample_note note;   /* of the sample that comes next */
 	bool noted;
-	uint64_t latest; /* time of the last record that was read */
+	uint64_t latest;         /* time of the last record that was read */
+	uint64_t lost_when_full; /* records, by PERF_FORMAT_LOST */
 };
 
-#define RECORD_GAP 0 /* no type of the kernel's: what comes next in its ring may have been lost */
+#define RECORD_GAP 0 /* no type of the kernel's; its misc says: */
+
+enum { GAP_BEGINS, GAP_ENDS, GAP_WAS };
 
 struct backend {
 	struct capture *cap;
@@ -135,14 +138,14 @@ static bool shrink_rings(struct backend *b, size_t *first, size_t last, int code
 }
 
 /*
- * Of switches that are lost the ring tells in front of the next record that has room, and until then nobody knows: a
- * thread that came back and left again would seem to have been away all the time.
+ * Of switches that are lost the ring tells in front of the next record that has room, which may take long, and until
+ * then nobody knows: a thread that came back and left again would seem to have been away all the time.
  */
-static int mark_gap(struct backend *b, uint32_t i, uint64_t since)
+static int mark_gap(struct backend *b, uint32_t i, uint64_t time, uint16_t what)
 {
-	const struct perf_event_header gap = { .type = RECORD_GAP, .size = sizeof(gap) };
+	const struct perf_event_header gap = { .type = RECORD_GAP, .misc = what, .size = sizeof(gap) };
 
-	return order_add(&b->order, since, &(struct order_item){ .ring = i, .record = &gap, .size = sizeof(gap) });
+	return order_add(&b->order, time, &(struct order_item){ .ring = i, .record = &gap, .size = sizeof(gap) });
 }
 
 static int perfring_attach(struct backend *b, size_t i, struct err *err)
@@ -155,7 +158,7 @@ static int perfring_attach(struct backend *b, size_t i, struct err *err)
 	while (rc && shrink_rings(b, &first, i, rc));
 	b->refresh = b->started;
 	/* Since its CPU came online nobody has seen its switches. */
-	if (!rc && b->started && b->applier.switching && mark_gap(b, (uint32_t)i, now_ns()))
+	if (!rc && b->started && b->applier.switching && mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
 		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
 	if (b->started && b->cap->attr.use_clockid)
 		b->applier.rings[i].since = now_ns();
@@ -322,6 +325,16 @@ static bool is_gap(const struct order_item *item)
 	return item->record->type == RECORD_GAP && !item->lead_size;
 }
 
+static void apply_gap(struct applier *a, const struct order_item *item)
+{
+	if (item->record->misc == GAP_BEGINS)
+		switching_gap_begins(a, item->ring);
+	else
+		switching_gap(a);
+	if (item->record->misc == GAP_ENDS)
+		switching_gap_ends(a, item->ring);
+}
+
 static bool is_queued_note(const struct order_item *item)
 {
 	const struct sample_lead *lead = item->lead;
@@ -338,7 +351,7 @@ static int apply_queued(void *ctx, const struct order_item *item)
 	if (refresh_is(item))
 		return refresh_apply(b->cap, item);
 	if (is_gap(item)) {
-		switching_gap_begins(&b->applier, item->ring);
+		apply_gap(&b->applier, item);
 		return 0;
 	}
 	if (decode_record(is_queued_note(item) ? &b->cap->notes_attr : &b->cap->attr, item->record, item->size, &r) <=
@@ -347,16 +360,56 @@ static int apply_queued(void *ctx, const struct order_item *item)
 	return apply_record(&b->applier, item->ring, &r, item->lead);
 }
 
+/* How many records event @fd has lost so far. */
+static uint64_t lost_by(const struct backend *b, int fd)
+{
+	struct event_counts counts;
+
+	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
+	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
+		return 0;
+	return counts.lost;
+}
+
+/* Of all that write to it. */
+static uint64_t lost_by_ring(const struct backend *b, uint32_t i)
+{
+	const struct capture_event *e = &b->cap->events[i];
+	uint64_t lost = lost_by(b, e->fd) + lost_by(b, e->notes_fd);
+	size_t j;
+
+	for (j = 0; j < e->nr_more; j++)
+		lost += lost_by(b, e->more[j]);
+	return lost;
+}
+
+/* It was full, and has room again: what came in between is lost. Since 6.0 it is known whether something did. */
+static int note_full(struct backend *b, uint32_t i)
+{
+	struct source *s = &b->sources[i];
+	uint64_t before = s->lost_when_full;
+
+	s->ring.full = false;
+	s->lost_when_full = lost_by_ring(b, i);
+	if (b->cap->attr.read_format & PERF_FORMAT_LOST && s->lost_when_full == before)
+		return 0;
+	if (mark_gap(b, i, s->latest, GAP_BEGINS))
+		return -ENOMEM;
+	/* With another clock only the next record tells. */
+	return b->cap->attr.use_clockid ? mark_gap(b, i, now_ns(), GAP_ENDS) : 0;
+}
+
 static int read_source(struct backend *b, uint32_t i)
 {
 	struct reading rd = { b, i };
 	struct source *s = &b->sources[i];
 	int rc = s->ring.page ? ring_read(&s->ring, take_record, &rd) : 0;
 
-	if ((rc && rc != -EBADMSG) || !b->applier.switching || (!rc && !s->ring.full))
+	if (!b->applier.switching || (rc && rc != -EBADMSG))
 		return rc;
-	s->ring.full = false;
-	return mark_gap(b, i, s->latest) ? -ENOMEM : rc;
+	if (rc == -EBADMSG && mark_gap(b, i, s->latest, GAP_WAS))
+		return -ENOMEM;
+	return s->ring.full && note_full(b, i) ? -ENOMEM : rc;
 }
 
 static int read_ring(struct backend *b, uint32_t i, struct err *err)
@@ -379,17 +432,6 @@ static int read_rings(struct backend *b, struct err *err)
 	for (i = 0; i < b->cap->nr_events && !rc; i++)
 		rc = read_ring(b, i, err);
 	return rc;
-}
-
-/* How many records event @fd has lost so far. */
-static uint64_t lost_by(const struct backend *b, int fd)
-{
-	struct event_counts counts;
-
-	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
-	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
-		return 0;
-	return counts.lost;
 }
 
 /* What was lost since @before, which is @now then. */
