@@ -43,7 +43,7 @@ struct compare {
 	struct stacks *rows;
 	struct stacks *held; /* samples that the reader filtered, as the program counted them */
 	struct compare_counts counts;
-	bool gap;                            /* see compare_gap() */
+	bool gap, had_gap;                   /* see compare_gap(); there has been one */
 	struct list pending;                 /* may be explained by a record of its thread that is still to come */
 	struct renamed renamed[MAX_RENAMED]; /* by tid, the newer one takes the place */
 	uint64_t *moved;                     /* for each of @rows: explained samples, */
@@ -369,6 +369,9 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
 			rc = move_row(c, &d, &c->counts.renamed);
 		else if (is_named_early(&d, padded))
 			rc = move_row(c, &d, &c->counts.unnamed);
+		else if (c->had_gap &&
+			 !memcmp(d.ring.comm, padded, COMM_LEN)) /* as /proc had it, when names were read anew */
+			rc = move_row(c, &d, &c->counts.unseen);
 		else
 			rc = give_up(c, &d);
 	}
@@ -406,6 +409,7 @@ void compare_wait(void)
 void compare_gap(struct compare *c, bool missing)
 {
 	c->gap = missing;
+	c->had_gap |= missing;
 }
 
 int compare_end(struct compare *c)
