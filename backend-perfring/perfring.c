@@ -371,11 +371,10 @@ static uint64_t lost_by(const struct backend *b, int fd)
 	return counts.lost;
 }
 
-/* Of all that write to it. */
-static uint64_t lost_by_ring(const struct backend *b, uint32_t i)
+/* The same of all that share its ring, but for the notes. */
+static uint64_t lost_by_all(const struct backend *b, const struct capture_event *e)
 {
-	const struct capture_event *e = &b->cap->events[i];
-	uint64_t lost = lost_by(b, e->fd) + lost_by(b, e->notes_fd);
+	uint64_t lost = lost_by(b, e->fd);
 	size_t j;
 
 	for (j = 0; j < e->nr_more; j++)
@@ -387,10 +386,11 @@ static uint64_t lost_by_ring(const struct backend *b, uint32_t i)
 static int note_full(struct backend *b, uint32_t i)
 {
 	struct source *s = &b->sources[i];
+	const struct capture_event *e = &b->cap->events[i];
 	uint64_t before = s->lost_when_full;
 
 	s->ring.full = false;
-	s->lost_when_full = lost_by_ring(b, i);
+	s->lost_when_full = lost_by_all(b, e) + lost_by(b, e->notes_fd);
 	if (b->cap->attr.read_format & PERF_FORMAT_LOST && s->lost_when_full == before)
 		return 0;
 	if (mark_gap(b, i, s->latest, GAP_BEGINS))
@@ -452,12 +452,9 @@ static void ask_lost(struct backend *b, uint32_t i)
 	struct books *books = &b->applier.books[b->applier.set];
 	const struct capture_event *e = &b->cap->events[i];
 	struct source *s = &b->sources[i];
-	uint64_t notes = since(lost_by(b, e->notes_fd), &s->lost_notes), lost = lost_by(b, e->fd);
-	size_t j;
+	uint64_t notes = since(lost_by(b, e->notes_fd), &s->lost_notes);
 
-	for (j = 0; j < e->nr_more; j++)
-		lost += lost_by(b, e->more[j]);
-	count_lost(b, i, since(lost, &s->lost));
+	count_lost(b, i, since(lost_by_all(b, e), &s->lost));
 	books->lost_records += notes;
 	books->lost_notes += notes;
 }

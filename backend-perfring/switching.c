@@ -16,7 +16,6 @@ struct switching {
 	struct switches *own;    /* that the reader sees; with both backends they are only compared */
 	struct switches *passed; /* that the program in the kernel passed on */
 	size_t nr_gaps;          /* rings of which nobody knows what comes next */
-	struct books compared;   /* of @own with both backends: they are no part of the run's */
 };
 
 struct switching *switching_new(const struct capture *cap)
@@ -51,9 +50,11 @@ static struct stacks *own_rows(const struct applier *a, unsigned int set)
 	return a->cap->both ? s->ring_rows : s->stacks;
 }
 
+/* What is only compared is no part of the run's books. */
 static void account_own(struct applier *a, unsigned int set)
 {
-	switches_books(a->switching->own, a->cap->both ? &a->switching->compared : &a->books[set]);
+	if (!a->cap->both)
+		switches_books(a->switching->own, &a->books[set]);
 }
 
 static bool has_kind(const struct options *o, const struct sample *s)
@@ -73,13 +74,10 @@ static bool is_asked_for(const struct applier *a, const struct sample *s, const 
 
 void switching_gap(struct applier *a)
 {
-	struct books lost = { 0 };
-
 	switches_gap(a->switching->own);
 	account_own(a, a->set);
 	switches_gap(a->switching->passed);
-	switches_books(a->switching->passed, &lost);
-	books_add(&a->books[a->set], &lost);
+	switches_books(a->switching->passed, &a->books[a->set]);
 }
 
 void switching_gap_begins(struct applier *a, uint32_t ring)
