@@ -55,7 +55,7 @@ static int bpf_attach(struct backend *b, size_t i, struct err *err)
 
 	if (!e->samples)
 		return 0;
-	if (object_notes(&b->object, e->cpu, e->notes_fd, err))
+	if (object_notes(&b->object, e->cpu, e->notes[NOTED_SAMPLES].fd, err))
 		return err->code;
 	if (ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->object.program)))
 		return err_sys(err, -errno, "cannot attach the BPF program to the perf event of CPU %d", e->cpu);
@@ -85,7 +85,7 @@ static int add_row(void *ctx, const struct bpf_count_key *key, const void *value
 
 	b->books[cap->ended].count_entries++;
 	return rc ? rc
-		  : stacks_add(cap->sets[cap->ended].stacks, key->comm, (pid_t)key->pid, &kernel, &user,
+		  : stacks_add(cap->sets[cap->ended].samples, key->comm, (pid_t)key->pid, &kernel, &user,
 			       *(const __u64 *)value);
 }
 
@@ -107,6 +107,7 @@ static int read_books(const struct backend *b, unsigned int set, struct books *t
 	to->spilled_unwind = sum.books.spilled_unwind;
 	to->spilled_tree = sum.books.spilled_tree;
 	to->spilled_number = sum.books.spilled_number;
+	to->passed = to->spilled_stack + to->spilled_count + to->spilled_unwind + to->spilled_tree + to->spilled_number;
 	to->idle = sum.books.idle;
 	to->outside = sum.books.outside;
 	return 0;

@@ -199,7 +199,7 @@ static int switches_attach(struct backend *b, size_t i, struct err *err)
 {
 	const struct capture_event *e = &b->object.cap->events[i];
 
-	if (e->notes_fd >= 0 && object_notes(&b->object, e->cpu, e->notes_fd, err))
+	if (e->notes[NOTED_SWITCHES].fd >= 0 && object_notes(&b->object, e->cpu, e->notes[NOTED_SWITCHES].fd, err))
 		return err->code;
 	if (b->attached >= 0)
 		return 0;
@@ -241,7 +241,7 @@ static int add_charge(void *ctx, const struct bpf_count_key *key, const void *va
 	const struct bpf_charge *sum = value;
 
 	b->books[cap->ended].count_entries++;
-	return add_row(b, key, sum->ns, sum->times, cap->sets[cap->ended].stacks);
+	return add_row(b, key, sum->ns, sum->times, cap->sets[cap->ended].intervals);
 }
 
 /* At the end of the run: threads that are off CPU. Those whose intervals were passed on the reader knows of. */
@@ -272,7 +272,7 @@ static int add_open(struct backend *b, const struct bpf_slot *slot)
 	const struct capture *cap = b->object.cap;
 	uint64_t ns = cap->over_ns > slot->ns ? cap->over_ns - slot->ns : 0;
 
-	return add_row(b, &slot->key, ns, 1, cap->sets[cap->ended].stacks);
+	return add_row(b, &slot->key, ns, 1, cap->sets[cap->ended].intervals);
 }
 
 static int read_books(const struct backend *b, unsigned int set, struct books *to)

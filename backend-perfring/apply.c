@@ -34,7 +34,7 @@ static int count_as(struct applier *a, struct sample *s, const struct owner *o, 
 		books->hidden += sample_is_hidden(a, s, o);
 		return 0;
 	}
-	rc = add(a, a->cap->sets[set].stacks, o, s);
+	rc = add(a, a->cap->sets[set].samples, o, s);
 	books->counted_ring += !rc;
 	return rc;
 }
@@ -99,7 +99,7 @@ static int count_spilled(struct applier *a, struct sample *s)
 		books->spilled_filtered++;
 		return 0;
 	}
-	rc = add(a, a->cap->sets[note->set].stacks, &o, s);
+	rc = add(a, a->cap->sets[note->set].samples, &o, s);
 	books->counted_ring += !rc;
 	return rc;
 }
@@ -182,14 +182,12 @@ static bool is_spilled(const struct sample_note *note)
 	return note->verdict == NOTE_SPILLED || note->verdict == NOTE_UNKNOWN;
 }
 
-static int apply_sample(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
+static int count_sample(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
 	const struct capture *cap = a->cap;
 	struct sample s = { .record = r, .ring = ring, .lead = lead };
 	int rc = 0;
 
-	if (a->switching)
-		return lead->is_note ? switching_note(a, ring, r, lead) : switching_sample(a, ring, r, lead);
 	sample_take_stacks(cap, &s);
 	if (!cap->backends[0].ops->in_kernel)
 		return count(a, &s);
@@ -198,6 +196,18 @@ static int apply_sample(struct applier *a, uint32_t ring, const struct record *r
 	if (!rc && (!cap->both || (lead->noted && is_spilled(&lead->note))))
 		rc = count_spilled(a, &s);
 	return rc;
+}
+
+static int apply_sample(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
+{
+	switch (lead->kind) {
+	case OF_SWITCH:
+		return switching_sample(a, ring, r, lead);
+	case OF_SWITCH_NOTE:
+		return switching_note(a, ring, r, lead);
+	default:
+		return count_sample(a, ring, r, lead);
+	}
 }
 
 static int apply_comm(struct applier *a, const struct record *r)

@@ -31,11 +31,19 @@ struct applied_ring {
 	uint64_t since; /* when its event was opened, after the run began: an older one is throttled no more */
 };
 
+/** enum sample_kind - what a PERF_RECORD_SAMPLE is, by the event that it is of. */
+enum sample_kind {
+	OF_SAMPLE, /* of capture.attr, and counts as a sample */
+	OF_SWITCH, /* of capture.switch_attr */
+	OF_NOTE,   /* of capture.notes_attr[NOTED_SAMPLES], about the one that comes next */
+	OF_SWITCH_NOTE,
+};
+
 /** struct sample_lead - what is known of a sample before it is decoded. */
 struct sample_lead {
 	struct sample_note note; /* without a note only @note.set counts */
 	uint64_t noted;          /* 1: there was one */
-	uint64_t is_note;        /* 1: the record is itself a note, about a switch: of capture.notes_attr */
+	uint64_t kind;           /* enum sample_kind */
 };
 
 _Static_assert(sizeof(struct sample_lead) % 8 == 0, "order.h: what follows is aligned to 8");

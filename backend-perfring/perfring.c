@@ -26,8 +26,12 @@
 /* Of one event of the capture, in the same place. */
 struct source {
 	struct ring ring;
-	uint64_t lost, lost_notes; /* PERF_FORMAT_LOST when they were read last */
-	struct sample_note note;   /* of the sample that comes next */
+	uint64_t *switch_ids; /* of its events at switches, ascending */
+	size_t nr_switch_ids;
+	struct lost {
+		uint64_t samples, switches, notes[NOTED_NR];
+	} lost;                  /* PERF_FORMAT_LOST when they were read last */
+	struct sample_note note; /* of the sample that comes next */
 	bool noted;
 	uint64_t latest;         /* time of the last record that was read */
 	uint64_t lost_when_full; /* records, by PERF_FORMAT_LOST */
@@ -76,14 +80,43 @@ static int perfring_open(struct backend **out, struct capture *cap, struct err *
 	return 0;
 }
 
-/* All write to one ring. */
-static int join(const struct capture_event *e, struct err *err)
+static int cmp_ids(const void *a, const void *b)
 {
-	int rc = e->notes_fd >= 0 ? ioctl(e->notes_fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd) : 0;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* With threads that are followed there may be thousands. */
+static int note_switch_ids(struct source *s, const struct capture_event *e)
+{
 	size_t i;
 
+	free(s->switch_ids);
+	s->nr_switch_ids = 0;
+	s->switch_ids = malloc((e->nr_more + 1) * sizeof(*s->switch_ids));
+	if (!s->switch_ids)
+		return -ENOMEM;
+	for (i = 0; i < e->nr_more; i++)
+		if (e->more[i].switch_id)
+			s->switch_ids[s->nr_switch_ids++] = e->more[i].switch_id;
+	qsort(s->switch_ids, s->nr_switch_ids, sizeof(*s->switch_ids), cmp_ids);
+	return 0;
+}
+
+/* All write to one ring. */
+static int join(struct source *s, const struct capture_event *e, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	if (note_switch_ids(s, e))
+		return err_sys(err, -ENOMEM, "cannot remember the perf events of CPU %d", e->cpu);
+	for (i = 0; i < NOTED_NR && !rc; i++)
+		if (e->notes[i].fd >= 0)
+			rc = ioctl(e->notes[i].fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd);
 	for (i = 0; i < e->nr_more && !rc; i++)
-		rc = ioctl(e->more[i], PERF_EVENT_IOC_SET_OUTPUT, e->fd);
+		rc = ioctl(e->more[i].fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd);
 	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
 }
 
@@ -110,7 +143,7 @@ static int map_rings(struct backend *b, size_t first, size_t last, struct err *e
 		e->ring_bytes = b->cap->ring_bytes;
 		if (b->applier.switching)
 			b->sources[i].ring.record = largest_record(b->cap);
-		rc = join(e, err);
+		rc = join(&b->sources[i], e, err);
 	}
 	return rc;
 }
@@ -191,11 +224,37 @@ struct reading {
 	uint32_t ring;
 };
 
-static bool is_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
+/* By the event that it is of. */
+static enum sample_kind kind_of(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	const struct capture_event *e = &rd->b->cap->events[rd->ring];
+	const struct capture *cap = rd->b->cap;
+	const struct capture_event *e = &cap->events[rd->ring];
+	const struct source *s = &rd->b->sources[rd->ring];
+	enum sample_kind of_main = cap->options->on_cpu ? OF_SAMPLE : OF_SWITCH;
+	uint64_t id;
 
-	return e->notes_fd >= 0 && decode_identifier(record, size) == e->notes_id;
+	if (!(cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER))
+		return of_main;
+	id = decode_identifier(record, size);
+	if (e->notes[NOTED_SAMPLES].fd >= 0 && id == e->notes[NOTED_SAMPLES].id)
+		return OF_NOTE;
+	if (e->notes[NOTED_SWITCHES].fd >= 0 && id == e->notes[NOTED_SWITCHES].id)
+		return OF_SWITCH_NOTE;
+	return bsearch(&id, s->switch_ids, s->nr_switch_ids, sizeof(id), cmp_ids) ? OF_SWITCH : of_main;
+}
+
+static const struct perf_event_attr *attr_of(const struct capture *cap, uint64_t kind)
+{
+	switch (kind) {
+	case OF_SWITCH:
+		return &cap->switch_attr;
+	case OF_NOTE:
+		return &cap->notes_attr[NOTED_SAMPLES];
+	case OF_SWITCH_NOTE:
+		return &cap->notes_attr[NOTED_SWITCHES];
+	default:
+		return &cap->attr;
+	}
 }
 
 /* Whatever comes next in this ring is the sample it is about: the kernel writes both without a break. */
@@ -205,7 +264,7 @@ static void take_note(const struct reading *rd, const struct perf_event_header *
 	struct source *s = &rd->b->sources[rd->ring];
 	struct record r;
 
-	s->noted = decode_record(&cap->notes_attr, record, size, &r) == 1 && r.sample.raw &&
+	s->noted = decode_record(attr_of(cap, OF_NOTE), record, size, &r) == 1 && r.sample.raw &&
 		   !cap->backends[0].ops->note(r.sample.raw, r.sample.raw_size, &s->note);
 	rd->b->applier.books[rd->b->applier.set].bad_records += !s->noted;
 }
@@ -222,11 +281,12 @@ static int queue(struct backend *b, uint64_t time, const struct order_item *item
 static int take_switch_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
 	struct backend *b = rd->b;
+	const struct capture_backend *program = capture_switch_program(b->cap);
 	struct switch_note n;
 	struct record r;
 
-	if (decode_record(&b->cap->notes_attr, record, size, &r) != 1 || !r.sample.raw ||
-	    b->cap->backends[0].ops->switch_note(r.sample.raw, r.sample.raw_size, &n)) {
+	if (decode_record(attr_of(b->cap, OF_SWITCH_NOTE), record, size, &r) != 1 || !r.sample.raw ||
+	    program->ops->switch_note(r.sample.raw, r.sample.raw_size, &n)) {
 		b->applier.books[b->applier.set].bad_records++;
 		return 0;
 	}
@@ -239,10 +299,24 @@ static int take_switch_note(const struct reading *rd, const struct perf_event_he
 		     &(struct order_item){
 			     .ring = rd->ring,
 			     .lead_size = sizeof(struct sample_lead),
-			     .lead = &(struct sample_lead){ .note = { .set = n.set }, .is_note = 1 },
+			     .lead = &(struct sample_lead){ .note = { .set = n.set }, .kind = OF_SWITCH_NOTE },
 			     .record = record,
 			     .size = size,
 		     });
+}
+
+static int take_switch(const struct reading *rd, const struct perf_event_header *record, size_t size)
+{
+	struct backend *b = rd->b;
+	struct sample_lead lead = { .note = { .set = b->applier.set }, .kind = OF_SWITCH };
+	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size };
+	struct record r;
+
+	if (decode_record(attr_of(b->cap, OF_SWITCH), record, size, &r) < 0) {
+		b->applier.books[b->applier.set].bad_records++;
+		return 0;
+	}
+	return too_early(b, &r) || too_late_for_run(b, &r) ? 0 : queue(b, r.time, &item);
 }
 
 static int take_sample(const struct reading *rd, const struct perf_event_header *record, size_t size)
@@ -312,12 +386,17 @@ static int take_record(void *ctx, const struct perf_event_header *record, size_t
 	books->ring_bytes += size;
 	if (record->type != PERF_RECORD_SAMPLE)
 		return take_side_band(rd, record, size);
-	if (!is_note(rd, record, size))
-		return take_sample(rd, record, size);
-	if (rd->b->applier.switching)
+	switch (kind_of(rd, record, size)) {
+	case OF_SWITCH:
+		return take_switch(rd, record, size);
+	case OF_NOTE:
+		take_note(rd, record, size);
+		return 0;
+	case OF_SWITCH_NOTE:
 		return take_switch_note(rd, record, size);
-	take_note(rd, record, size);
-	return 0;
+	default:
+		return take_sample(rd, record, size);
+	}
 }
 
 static bool is_gap(const struct order_item *item)
@@ -335,11 +414,11 @@ static void apply_gap(struct applier *a, const struct order_item *item)
 		switching_gap_ends(a, item->ring);
 }
 
-static bool is_queued_note(const struct order_item *item)
+static uint64_t kind_of_queued(const struct order_item *item)
 {
 	const struct sample_lead *lead = item->lead;
 
-	return item->lead_size == sizeof(*lead) && lead->is_note;
+	return item->lead_size == sizeof(*lead) ? lead->kind : OF_SAMPLE;
 }
 
 /* A record that is in the queue has been decoded before, without error. */
@@ -354,8 +433,7 @@ static int apply_queued(void *ctx, const struct order_item *item)
 		apply_gap(&b->applier, item);
 		return 0;
 	}
-	if (decode_record(is_queued_note(item) ? &b->cap->notes_attr : &b->cap->attr, item->record, item->size, &r) <=
-	    0)
+	if (decode_record(attr_of(b->cap, kind_of_queued(item)), item->record, item->size, &r) <= 0)
 		return 0;
 	return apply_record(&b->applier, item->ring, &r, item->lead);
 }
@@ -371,15 +449,22 @@ static uint64_t lost_by(const struct backend *b, int fd)
 	return counts.lost;
 }
 
-/* The same of all that share its ring, but for the notes. */
-static uint64_t lost_by_all(const struct backend *b, const struct capture_event *e)
+/* The same of all that share its ring. */
+static struct lost lost_by_all(const struct backend *b, const struct capture_event *e)
 {
-	uint64_t lost = lost_by(b, e->fd);
+	struct lost lost = { .samples = lost_by(b, e->fd) };
 	size_t j;
 
+	for (j = 0; j < NOTED_NR; j++)
+		lost.notes[j] = lost_by(b, e->notes[j].fd);
 	for (j = 0; j < e->nr_more; j++)
-		lost += lost_by(b, e->more[j]);
+		*(e->more[j].switch_id ? &lost.switches : &lost.samples) += lost_by(b, e->more[j].fd);
 	return lost;
+}
+
+static uint64_t lost_sum(const struct lost *l)
+{
+	return l->samples + l->switches + l->notes[NOTED_SAMPLES] + l->notes[NOTED_SWITCHES];
 }
 
 /* It was full, and has room again: what came in between is lost. Since 6.0 it is known whether something did. */
@@ -387,10 +472,11 @@ static int note_full(struct backend *b, uint32_t i)
 {
 	struct source *s = &b->sources[i];
 	const struct capture_event *e = &b->cap->events[i];
+	struct lost lost = lost_by_all(b, e);
 	uint64_t before = s->lost_when_full;
 
 	s->ring.full = false;
-	s->lost_when_full = lost_by_all(b, e) + lost_by(b, e->notes_fd);
+	s->lost_when_full = lost_sum(&lost);
 	if (b->cap->attr.read_format & PERF_FORMAT_LOST && s->lost_when_full == before)
 		return 0;
 	if (mark_gap(b, i, s->latest, GAP_BEGINS))
@@ -452,11 +538,14 @@ static void ask_lost(struct backend *b, uint32_t i)
 	struct books *books = &b->applier.books[b->applier.set];
 	const struct capture_event *e = &b->cap->events[i];
 	struct source *s = &b->sources[i];
-	uint64_t notes = since(lost_by(b, e->notes_fd), &s->lost_notes);
+	struct lost now = lost_by_all(b, e);
+	uint64_t notes = since(now.notes[NOTED_SAMPLES], &s->lost.notes[NOTED_SAMPLES]);
+	uint64_t switch_notes = since(now.notes[NOTED_SWITCHES], &s->lost.notes[NOTED_SWITCHES]);
 
-	count_lost(b, i, since(lost_by_all(b, e), &s->lost));
-	books->lost_records += notes;
+	count_lost(b, i, since(now.samples, &s->lost.samples));
+	books->lost_records += since(now.switches, &s->lost.switches) + notes + switch_notes;
 	books->lost_notes += notes;
+	books->lost_switch_notes += switch_notes;
 }
 
 static void ask_all_lost(struct backend *b)
@@ -478,6 +567,7 @@ static int perfring_detach(struct backend *b, size_t i, struct err *err)
 		switching_gap_ends(&b->applier, (uint32_t)i);
 	}
 	ring_unmap(&s->ring);
+	free(s->switch_ids);
 	*s = (struct source){ 0 };
 	return rc;
 }
@@ -548,9 +638,8 @@ static bool is_interval_read(const struct backend *b)
 {
 	const struct books *books = &b->applier.books[b->cap->ended];
 
-	if (b->applier.switching)
-		return books->intervals_received + books->lost_notes >= b->cap->passed_on;
-	return books->ring_samples + books->lost_here >= b->cap->passed_on;
+	return books->ring_samples + books->lost_here >= b->cap->samples_passed &&
+	       books->intervals_received + books->lost_switch_notes >= b->cap->intervals_passed;
 }
 
 /*
@@ -609,7 +698,7 @@ static int perfring_end(struct backend *b, struct err *err)
 	if (!rc && cap->set != cap->ended) {
 		rc = next_interval(b, err);
 		/* Of the last switches the samples may still be to come, behind their notes. */
-		if (!rc && (cap->sets[cap->ended].ring_rows ||
+		if (!rc && (cap->sets[cap->ended].ring_intervals ||
 			    (cap->sets[cap->ended].compare && compare_nr_pending(cap->sets[cap->ended].compare))))
 			rc = look_further(b, err);
 	} else if (!rc) {
@@ -639,8 +728,10 @@ static void perfring_close(struct backend *b)
 
 	if (!b)
 		return;
-	for (i = 0; b->sources && i < b->cap->nr_events; i++)
+	for (i = 0; b->sources && i < b->cap->nr_events; i++) {
 		ring_unmap(&b->sources[i].ring);
+		free(b->sources[i].switch_ids);
+	}
 	unwinding_free(b->applier.unwinding);
 	idle_code_free(b->applier.idle_code);
 	switching_free(b->applier.switching);

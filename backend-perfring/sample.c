@@ -112,7 +112,8 @@ void sample_identify(struct applier *a, const struct sample *s, struct books *bo
 {
 	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
 	if (o->tid < 0) {
-		books->dead_tasks++;
+		if (books)
+			books->dead_tasks++;
 		if (sample_revive(a, s->ring, o))
 			return;
 	}

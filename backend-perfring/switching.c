@@ -47,7 +47,7 @@ static struct stacks *own_rows(const struct applier *a, unsigned int set)
 {
 	const struct capture_set *s = &a->cap->sets[set];
 
-	return a->cap->both ? s->ring_rows : s->stacks;
+	return a->cap->both ? s->ring_intervals : s->intervals;
 }
 
 /* What is only compared is no part of the run's books. */
@@ -213,11 +213,8 @@ static bool has_state(const struct capture *cap, uint64_t state)
 static void identify(struct applier *a, const struct sample *s, const struct switched *sw, struct owner *o)
 {
 	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
-	if (o->tid < 0) {
-		a->books[s->lead->note.set].dead_tasks++;
-		if (!sample_revive(a, s->ring, o) || o->tid != (pid_t)sw->prev)
-			*o = (struct owner){ .pid = (pid_t)sw->prev, .tid = (pid_t)sw->prev };
-	}
+	if (o->tid < 0 && (!sample_revive(a, s->ring, o) || o->tid != (pid_t)sw->prev))
+		*o = (struct owner){ .pid = (pid_t)sw->prev, .tid = (pid_t)sw->prev };
 	memcpy(o->comm, sw->comm, COMM_LEN);
 }
 
@@ -243,7 +240,7 @@ static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 	int rc = 0;
 
 	if (!read_raw(&a->cap->sched_switch, s->record, &sw)) {
-		a->books[set].bad_samples++;
+		a->books[set].bad_records++;
 		return 0;
 	}
 	a->rings[s->ring].at_switch.left = (pid_t)sw.prev;
@@ -270,7 +267,7 @@ static int leave_sampled(struct applier *a, struct sample *s)
 	a->rings[s->ring].at_switch.left = r->tid;
 	if (!r->tid || has_exited(a, s->ring, r->tid))
 		return 0;
-	sample_identify(a, s, &a->books[s->lead->note.set], &o);
+	sample_identify(a, s, NULL, &o);
 	if (is_asked_for(a, s, &o))
 		return leave(a, own, (uint32_t)r->tid, when(a, s->ring, r), s, &o);
 	switches_filtered(own, (uint32_t)r->tid);
@@ -288,7 +285,7 @@ int switching_sample(struct applier *a, uint32_t ring, const struct record *r, c
 	sample_take_stacks(a->cap, &s);
 	rc = a->cap->switches == SWITCHES_BY_TRACEPOINT ? apply_traced(a, &s, own_lead.note.set) : leave_sampled(a, &s);
 	account_own(a, own_lead.note.set);
-	if (!a->cap->attr.context_switch)
+	if (!a->cap->switch_attr.context_switch)
 		a->rings[ring].at_switch.seen = false;
 	return rc;
 }
@@ -355,7 +352,7 @@ static bool is_of_interest(struct applier *a, const struct sample *s, const stru
 	struct descendants *tree = a->cap->filter.tree;
 
 	if (n->who.verdict == NOTE_UNNUMBERED) {
-		sample_identify(a, s, &a->books[n->set], o);
+		sample_identify(a, s, NULL, o);
 		return o->tid && !o->outside && is_asked_for(a, s, o);
 	}
 	*o = (struct owner){ n->who.pid, n->who.tid, "", n->who.tid < 0 };
@@ -377,14 +374,14 @@ static int begin_passed(struct applier *a, struct sample *s, const struct switch
 
 int switching_note(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
-	const struct capture_backend *program = &a->cap->backends[0];
+	const struct capture_backend *program = capture_switch_program(a->cap);
 	struct sample s = { .record = r, .ring = ring, .lead = lead };
-	struct stacks *rows = a->cap->sets[lead->note.set].stacks;
+	struct stacks *rows = a->cap->sets[lead->note.set].intervals;
 	struct switch_note n;
 	struct books passed = { 0 };
 	int rc = 0;
 
-	if (!r->sample.raw || program->ops->switch_note(r->sample.raw, r->sample.raw_size, &n))
+	if (!r->sample.raw || !program || program->ops->switch_note(r->sample.raw, r->sample.raw_size, &n))
 		return 0;
 	if (n.kind == SWITCH_SEEN)
 		begin_switch(a, ring, r, &n);
@@ -432,6 +429,6 @@ int switching_end(struct applier *a, uint64_t ns)
 	if (wanted)
 		rc = switches_open(sw->own, ns, own_rows(a, a->set));
 	if (wanted && !rc)
-		rc = switches_open(sw->passed, ns, a->cap->sets[a->set].stacks);
+		rc = switches_open(sw->passed, ns, a->cap->sets[a->set].intervals);
 	return rc;
 }

@@ -5,11 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool of_intervals(const struct capture *cap)
-{
-	return cap->options->tool == TOOL_OFFCPUTIME;
-}
-
 void account_take(const struct capture *cap, struct account *a)
 {
 	const struct compare *c = cap->sets[cap->ended].compare;
@@ -17,14 +12,13 @@ void account_take(const struct capture *cap, struct account *a)
 	*a = (struct account){
 		.started_ns = cap->started_ns,
 		.sampled_ns = cap->stopped_ns - cap->started_ns,
-		.rows = stacks_nr_rows(capture_stacks(cap)),
-		.stacks = stacks_nr_stacks(capture_stacks(cap)),
+		.rows = stacks_nr_rows(capture_samples(cap)) + stacks_nr_rows(capture_intervals(cap)),
+		.stacks = stacks_nr_stacks(capture_samples(cap)) + stacks_nr_stacks(capture_intervals(cap)),
 		.ring_bytes = capture_ring_bytes(cap),
 		.shortfall.offline_ns = cap->offline_ns,
 	};
 	a->unaccounted = capture_books(cap, &a->books);
-	/* Nobody knows how many switches were due. */
-	a->due_known = !of_intervals(cap) && capture_shortfall(cap, &a->books, &a->shortfall);
+	a->due_known = capture_shortfall(cap, &a->books, &a->shortfall);
 	a->due = a->due_known ? shortfall_due(a->shortfall.period_ns, a->shortfall.due_ns) : 0;
 	if (c)
 		compare_counts(c, &a->compared);
@@ -40,7 +34,8 @@ void account_compared(struct account *a, const struct compared_intervals *c)
 void account_add(struct account *to, const struct account *more)
 {
 	books_add(&to->books, &more->books);
-	to->unaccounted += more->unaccounted;
+	to->unaccounted.samples += more->unaccounted.samples;
+	to->unaccounted.intervals += more->unaccounted.intervals;
 	if (!to->started_ns)
 		to->started_ns = more->started_ns;
 	to->sampled_ns += more->sampled_ns;
@@ -64,7 +59,7 @@ void account_settle(const struct capture *cap, struct account *total)
 
 	if (!cap->backends[0].ops->in_kernel || !(cap->attr.read_format & PERF_FORMAT_LOST) || b->lost <= told)
 		return;
-	total->unaccounted += (int64_t)(b->lost - told);
+	total->unaccounted.samples += (int64_t)(b->lost - told);
 	b->lost = told;
 }
 
@@ -72,7 +67,8 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 {
 	const struct books *b = &a->books;
 	const struct compare_counts *c = &a->compared;
-	bool intervals = of_intervals(cap), both = cap->both && !intervals;
+	bool no_samples = !cap->options->on_cpu, no_intervals = !cap->options->off_cpu;
+	bool no_pairs = !cap->both || no_samples;
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -80,19 +76,19 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 	} lines[] = {
 		{ "samples_due", a->due, !a->due_known },
 		{ "samples_of_other_events", cap->recording.other_samples, !cap->options->input },
-		{ "samples_taken", b->taken, intervals },
-		{ "samples_counted_in_kernel", b->counted_kernel, intervals },
-		{ "samples_counted_from_ring", b->counted_ring, intervals },
-		{ "samples_filtered", b->filtered, intervals },
-		{ "samples_of_idle", b->idle, intervals },
-		{ "samples_lost", b->lost, intervals },
-		{ "intervals_begun", b->intervals_begun, !intervals },
-		{ "intervals_charged", b->intervals_charged, !intervals },
-		{ "intervals_filtered", b->intervals_filtered, !intervals },
-		{ "intervals_open", b->intervals_open, !intervals },
-		{ "intervals_lost", b->intervals_lost, !intervals },
-		{ "intervals_without_slot", b->intervals_no_slot, !intervals },
-		{ "intervals_passed_on", b->intervals_passed, !intervals },
+		{ "samples_taken", b->taken, no_samples },
+		{ "samples_counted_in_kernel", b->counted_kernel, no_samples },
+		{ "samples_counted_from_ring", b->counted_ring, no_samples },
+		{ "samples_filtered", b->filtered, no_samples },
+		{ "samples_of_idle", b->idle, no_samples },
+		{ "samples_lost", b->lost, no_samples },
+		{ "intervals_begun", b->intervals_begun, no_intervals },
+		{ "intervals_charged", b->intervals_charged, no_intervals },
+		{ "intervals_filtered", b->intervals_filtered, no_intervals },
+		{ "intervals_open", b->intervals_open, no_intervals },
+		{ "intervals_lost", b->intervals_lost, no_intervals },
+		{ "intervals_without_slot", b->intervals_no_slot, no_intervals },
+		{ "intervals_passed_on", b->intervals_passed, no_intervals },
 		{ "spilled_no_stack_room", b->spilled_stack },
 		{ "spilled_no_count_room", b->spilled_count },
 		{ "spilled_to_unwind", b->spilled_unwind },
@@ -103,34 +99,34 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "unwound_no_rules", b->unwound[UNWOUND_NO_RULES] },
 		{ "unwound_bad", b->unwound[UNWOUND_BAD] },
 		{ "unwound_by_kernel", b->unwound[UNWOUND_KERNEL] },
-		{ "samples_of_dying_tasks", b->dead_tasks, intervals },
-		{ "samples_outside", b->outside, intervals },
-		{ "samples_compared", c->compared, !both },
-		{ "samples_not_compared", c->unpaired, !both },
-		{ "differences_renamed", c->renamed, !both },
-		{ "differences_dying", c->dying, !both },
-		{ "differences_unshared", c->unshared, !both },
-		{ "differences_unnamed", c->unnamed, !both },
-		{ "differences_unseen", c->unseen, !both },
-		{ "differences_remapped", c->remapped, !both },
-		{ "differences_reused", c->reused, !both },
-		{ "differences_explained", compare_nr_explained(c), !both },
-		{ "differences_unexplained", c->different, !both },
-		{ "clocks_apart", b->clocks_apart, !cap->both || !intervals },
-		{ "rows_compared", a->rows_compared, !cap->both || !intervals },
-		{ "rows_different", a->rows_different, !cap->both || !intervals },
-		{ "largest_difference_ns", a->apart_ns, !cap->both || !intervals },
+		{ "samples_of_dying_tasks", b->dead_tasks, no_samples },
+		{ "samples_outside", b->outside, no_samples },
+		{ "samples_compared", c->compared, no_pairs },
+		{ "samples_not_compared", c->unpaired, no_pairs },
+		{ "differences_renamed", c->renamed, no_pairs },
+		{ "differences_dying", c->dying, no_pairs },
+		{ "differences_unshared", c->unshared, no_pairs },
+		{ "differences_unnamed", c->unnamed, no_pairs },
+		{ "differences_unseen", c->unseen, no_pairs },
+		{ "differences_remapped", c->remapped, no_pairs },
+		{ "differences_reused", c->reused, no_pairs },
+		{ "differences_explained", compare_nr_explained(c), no_pairs },
+		{ "differences_unexplained", c->different, no_pairs },
+		{ "clocks_apart", b->clocks_apart, !cap->both || no_intervals },
+		{ "rows_compared", a->rows_compared, !cap->both || no_intervals },
+		{ "rows_different", a->rows_different, !cap->both || no_intervals },
+		{ "largest_difference_ns", a->apart_ns, !cap->both || no_intervals },
 		{ "ring_records", b->ring_records },
 		{ "ring_bytes_read", b->ring_bytes },
 		{ "ring_records_lost", b->lost_records },
 		{ "ring_records_late", b->late_records },
 		{ "ring_records_bad", b->bad_records },
-		{ "ring_samples_late", b->late_samples, intervals },
+		{ "ring_samples_late", b->late_samples, no_samples },
 		{ "ring_size", a->ring_bytes },
 		{ "count_table_used", b->count_entries },
 		{ "stack_table_used", b->stack_entries },
-		{ "throttled", b->throttled, intervals },
-		{ "throttled_ns", b->throttled_ns, intervals },
+		{ "throttled", b->throttled, no_samples },
+		{ "throttled_ns", b->throttled_ns, no_samples },
 		{ "files_mismatched", a->files_mismatched },
 		{ "files_hung", a->files_hung, cap->options->input },
 		{ "rows", a->rows },
@@ -149,10 +145,11 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
 		if (!lines[i].hidden)
 			fprintf(out, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
+	if (!no_samples)
+		fprintf(out, "samples_unaccounted: %" PRId64 "\n", a->unaccounted.samples);
 	/* What has begun may end in a later one. */
-	if (intervals && interval && strcmp(interval, "all"))
-		return;
-	fprintf(out, "%s_unaccounted: %" PRId64 "\n", intervals ? "intervals" : "samples", a->unaccounted);
+	if (!no_intervals && (!interval || !strcmp(interval, "all")))
+		fprintf(out, "intervals_unaccounted: %" PRId64 "\n", a->unaccounted.intervals);
 }
 
 /* A little less than what was kept of the samples at the rate of this run. */
@@ -166,12 +163,14 @@ static uint64_t fitting_rate(uint64_t freq_hz, const struct books *b)
 /* What makes less of what a ring has no room for. */
 static void print_less(FILE *out, const struct capture *cap, const struct books *b)
 {
-	if (of_intervals(cap) && cap->backends[0].ops->in_kernel)
-		fprintf(out, "count fewer intervals (-p, -m), ");
-	else if (of_intervals(cap))
+	const struct options *o = cap->options;
+
+	if (o->off_cpu && cap->backends[0].ops->in_kernel)
+		fprintf(out, "count fewer intervals (-p%s), ", o->on_cpu ? "" : ", -m");
+	else if (o->off_cpu)
 		fprintf(out, "count in the kernel (--backend=bpf), or fewer intervals (-p), ");
-	else if (cap->unwinds && cap->options->freq_hz && b->taken > b->lost)
-		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(cap->options->freq_hz, b));
+	else if (cap->unwinds && o->freq_hz && b->taken > b->lost)
+		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(o->freq_hz, b));
 	else
 		fprintf(out, "lower the rate (-F), ");
 }
@@ -186,7 +185,7 @@ static void print_remedy(FILE *out, const struct capture *cap, const struct acco
 
 	if (by_table && b->spilled_stack > b->spilled_count)
 		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", cap->options->stack_entries);
-	else if (by_table && b->spilled_count && !of_intervals(cap))
+	else if (by_table && b->spilled_count && cap->options->on_cpu)
 		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", cap->options->hash_entries);
 	if (cap->ring_refused == -EPERM && !host_setting(cap->host, "kernel/perf_event_mlock_kb", &kb))
 		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %" PRIu64 " KiB), ", kb,
@@ -270,19 +269,17 @@ static void print_lost_samples(FILE *out, const struct capture *cap, const struc
 void account_print_losses(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
-	uint64_t known = b->lost + b->lost_notes, unwound = 0;
+	uint64_t known = b->lost + b->lost_notes + b->lost_switch_notes, unwound = 0;
 	size_t i;
 
-	if (of_intervals(cap))
-		print_lost_intervals(out, cap, a);
-	else
-		print_lost_samples(out, cap, a);
+	print_lost_samples(out, cap, a);
+	print_lost_intervals(out, cap, a);
 	/* With both backends what is missing on the ring's side is told with the comparison. */
 	if (b->lost_records > known && !cap->both)
 		fprintf(out,
 			"WARNING: %" PRIu64
 			" records about %stasks and mappings were lost: some names may be wrong%s.\n",
-			b->lost_records - known, of_intervals(cap) ? "switches, " : "",
+			b->lost_records - known, cap->options->off_cpu ? "switches, " : "",
 			cap->filter.tree ? ", and processes of the command missing" : "");
 	for (i = 0; i < UNWOUND_NR; i++)
 		unwound += b->unwound[i];

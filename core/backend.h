@@ -43,29 +43,31 @@ enum unwound {
  * BPF map (bpf_prog_active), and drops the sample.
  */
 struct books {
-	uint64_t taken;          /* samples the kernel handed over */
-	uint64_t counted_kernel; /* counted by the BPF program */
-	uint64_t counted_ring;   /* counted in user space from a ring */
-	uint64_t filtered;       /* not asked for: idle, other processes */
-	uint64_t hidden;         /* of these: the mount namespaces of their tasks may not be read */
-	uint64_t idle;           /* of the idle task, wanted or not */
-	uint64_t lost;           /* see capture_books() */
-	uint64_t spilled_stack;  /* passed on by the BPF program: no room for the stack, or another one has its place */
-	uint64_t spilled_count;  /* passed on by the BPF program: no room in the count table */
-	uint64_t spilled_unwind; /* passed on by the BPF program: the user's part is unwound in user space */
-	uint64_t spilled_tree; /* passed on by the BPF program: it did not know whether the process is of the command */
-	uint64_t spilled_number; /* passed on by the BPF program: it could not tell the task's pid in our pid namespace
-				  */
-	uint64_t spilled_filtered;    /* of these two: filtered in user space */
+	uint64_t taken;            /* samples the kernel handed over */
+	uint64_t counted_kernel;   /* counted by the BPF program */
+	uint64_t counted_ring;     /* counted in user space from a ring */
+	uint64_t filtered;         /* not asked for: idle, other processes */
+	uint64_t hidden;           /* of these: the mount namespaces of their tasks may not be read */
+	uint64_t idle;             /* of the idle task, wanted or not */
+	uint64_t lost;             /* see capture_books() */
+	uint64_t passed;           /* passed on by the BPF program, for one of the reasons below, of these: */
+	uint64_t spilled_filtered; /* filtered in user space */
+	/* Why a program passed on what it was to count, samples and intervals off the CPU: */
+	uint64_t spilled_stack;       /* no room for the stack, or another one has its place */
+	uint64_t spilled_count;       /* no room in the count table */
+	uint64_t spilled_unwind;      /* the user's part is unwound in user space */
+	uint64_t spilled_tree;        /* it did not know whether the process is of the command */
+	uint64_t spilled_number;      /* it could not tell the task's pid in our pid namespace */
 	uint64_t unwound[UNWOUND_NR]; /* user stacks of --unwind=dwarf */
 	uint64_t ring_samples;        /* samples read from the rings */
 	uint64_t bad_samples;         /* of these: refused by the decoder */
-	uint64_t lost_records;  /* for which a ring had no room: samples, notes, and those about tasks and mappings */
-	uint64_t lost_here;     /* of these: on CPUs that sample; without the notes where the kernel tells them apart */
-	uint64_t lost_notes;    /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
-	uint64_t ring_records;  /* read from the rings, of any kind */
-	uint64_t ring_bytes;    /* of these */
-	uint64_t late_records;  /* applied out of time order: they came after the window they belong to */
+	uint64_t lost_records; /* for which a ring had no room: samples, notes, and those about tasks and mappings */
+	uint64_t lost_here;    /* of these: on CPUs that sample; without the notes where the kernel tells them apart */
+	uint64_t lost_notes;   /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
+	uint64_t lost_switch_notes; /* the same: see backend_ops.switch_note */
+	uint64_t ring_records;      /* read from the rings, of any kind */
+	uint64_t ring_bytes;        /* of these */
+	uint64_t late_records;      /* applied out of time order: they came after the window they belong to */
 	uint64_t late_samples;  /* of an interval that had been reported, so not counted; a part of those lost there */
 	uint64_t bad_records;   /* refused by the decoder; nothing of them was used */
 	uint64_t dead_tasks;    /* samples of dying tasks, without ids: given to the last that exited on their CPU */
@@ -76,8 +78,9 @@ struct books {
 	uint64_t stack_entries; /* used of the in-kernel table of stacks */
 
 	/*
-	 * Of intervals off the CPU (switches.h), instead of the samples above: begun = charged + filtered + open +
-	 * lost, over the whole run. Those that have not ended stay open from one interval of the report to the next.
+	 * Of intervals off the CPU (switches.h), instead of the samples above, or beside them: begun = charged +
+	 * filtered + open + lost, over the whole run. Those that have not ended stay open from one interval of the
+	 * report to the next.
 	 */
 	uint64_t intervals_begun;    /* in the kernel, where a program counts there: also those it passed on */
 	uint64_t intervals_charged;  /* are in the rows */

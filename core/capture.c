@@ -37,26 +37,28 @@
 
 static void release_set(struct capture_set *s)
 {
-	stacks_free(s->stacks);
+	stacks_free(s->samples);
+	stacks_free(s->intervals);
 	compare_free(s->compare);
-	stacks_free(s->ring_rows);
+	stacks_free(s->ring_intervals);
 }
 
 /* Make set @i an empty one. */
 static int empty_set(struct capture *cap, unsigned int i)
 {
-	bool intervals = cap->options->tool == TOOL_OFFCPUTIME;
+	bool compared = cap->both && cap->options->on_cpu, both_add = cap->both && cap->options->off_cpu;
 	struct capture_set *s = &cap->sets[i];
 
 	release_set(s);
-	*s = (struct capture_set){ .stacks = stacks_new() };
-	if (cap->both && intervals)
-		s->ring_rows = stacks_new();
-	else if (cap->both)
+	*s = (struct capture_set){ .samples = stacks_new(), .intervals = stacks_new() };
+	if (compared)
 		s->compare = compare_new(&cap->filter);
+	if (both_add)
+		s->ring_intervals = stacks_new();
 	if (s->compare && cap->gap)
 		compare_gap(s->compare, true);
-	return s->stacks && (s->compare || s->ring_rows || !cap->both) ? 0 : -ENOMEM;
+	return s->samples && s->intervals && (s->compare || !compared) && (s->ring_intervals || !both_add) ? 0
+													   : -ENOMEM;
 }
 
 /* Of a process that makes code the names are kept, too. */
@@ -224,18 +226,20 @@ static bool has_pid(void *ctx, pid_t pid)
 
 void capture_forget(struct capture *cap)
 {
-	const struct capture_backend *b = &cap->backends[0];
 	struct pid_set set = { .until_ns = now_ns() + FORGET_WALK_NS };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cap->sets); i++) {
-		note_rows(&set, cap->sets[i].stacks);
-		note_rows(&set, cap->sets[i].ring_rows);
+		note_rows(&set, cap->sets[i].samples);
+		note_rows(&set, cap->sets[i].intervals);
+		note_rows(&set, cap->sets[i].ring_intervals);
 		if (cap->sets[i].compare)
 			note_rows(&set, compare_rows(cap->sets[i].compare));
 	}
-	if (b->ops->pids && b->ops->pids(b->state, false, note_pid, &set))
-		set.incomplete = true;
+	for (i = 0; i < cap->nr_backends; i++)
+		if (cap->backends[i].ops->pids &&
+		    cap->backends[i].ops->pids(cap->backends[i].state, false, note_pid, &set))
+			set.incomplete = true;
 	ids_sort(set.v, set.nr);
 	tasks_forget(cap->tasks, has_pid, &set);
 	free(set.v);
@@ -247,14 +251,16 @@ void capture_forget(struct capture *cap)
  */
 static void learn_pids(struct capture *cap)
 {
-	const struct capture_backend *b = &cap->backends[0];
 	uint64_t began = now_ns(), cost;
 	struct learning learning = { cap->tasks, began + WALK_NS };
+	size_t i;
 
-	if (!b->ops->pids || began < cap->learn_at)
+	if (!cap->backends[0].ops->in_kernel || began < cap->learn_at)
 		return;
 	cost = own_cpu_ns();
-	b->ops->pids(b->state, true, learn_pid, &learning);
+	for (i = 0; i < cap->nr_backends; i++)
+		if (cap->backends[i].ops->pids)
+			cap->backends[i].ops->pids(cap->backends[i].state, true, learn_pid, &learning);
 	/* Not what others took: on a busy host the next look would come after those who are there now have gone. */
 	cost = own_cpu_ns() - cost;
 	cap->learn_at = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
@@ -301,9 +307,9 @@ static int other_fd(const struct capture_event *e, int fd)
 	size_t i = 0;
 
 	if (fd != e->fd)
-		while (i < e->nr_more && e->more[i++] != fd)
+		while (i < e->nr_more && e->more[i++].fd != fd)
 			;
-	return i < e->nr_more ? e->more[i] : -1;
+	return i < e->nr_more ? e->more[i].fd : -1;
 }
 
 /* Sleep until a ring wants to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
@@ -368,11 +374,6 @@ static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 	return rc < 0 ? rc : over;
 }
 
-static uint64_t spilled(const struct books *b)
-{
-	return b->spilled_stack + b->spilled_count + b->spilled_unwind + b->spilled_tree + b->spilled_number;
-}
-
 /* Take everything of the interval that ended, from the kernel first: then it is known what the rings must hold. */
 static int end_interval(struct capture *cap, struct err *err)
 {
@@ -380,14 +381,15 @@ static int end_interval(struct capture *cap, struct err *err)
 	size_t i;
 	int rc = 0;
 
-	cap->passed_on = 0;
+	cap->samples_passed = cap->intervals_passed = 0;
 	for (i = 0; i < cap->nr_backends && !rc; i++) {
 		const struct capture_backend *each = &cap->backends[i];
 
 		rc = each->ops->end(each->state, err);
 		if (!rc && each->ops->in_kernel) {
 			each->ops->stats(each->state, &b);
-			cap->passed_on = cap->switches ? b.intervals_passed : cap->both ? b.taken : spilled(&b);
+			cap->samples_passed = cap->both ? b.taken : b.passed;
+			cap->intervals_passed = b.intervals_passed;
 		}
 	}
 	return rc;
@@ -574,9 +576,14 @@ int capture_run(struct capture *cap, struct err *err)
 	return end_run(cap, rc < 0 ? rc : 0, err);
 }
 
-const struct stacks *capture_stacks(const struct capture *cap)
+const struct stacks *capture_samples(const struct capture *cap)
 {
-	return cap->sets[cap->ended].stacks;
+	return cap->sets[cap->ended].samples;
+}
+
+const struct stacks *capture_intervals(const struct capture *cap)
+{
+	return cap->sets[cap->ended].intervals;
 }
 
 void capture_gap(struct capture *cap, bool missing)
@@ -605,7 +612,7 @@ static uint64_t told_lost(const struct capture *cap, const struct books *b)
 /* Those that the program passed on and no ring gave back are lost. */
 static int64_t interval_books(const struct capture *cap, struct books *b)
 {
-	const struct stacks *rows = capture_stacks(cap);
+	const struct stacks *rows = capture_intervals(cap);
 	struct stack_row row;
 	int64_t times = 0;
 	size_t i;
@@ -621,28 +628,37 @@ static int64_t interval_books(const struct capture *cap, struct books *b)
 	return (int64_t)(b->intervals_begun - b->intervals_filtered - b->intervals_lost) - times;
 }
 
-int64_t capture_books(const struct capture *cap, struct books *out)
+static int64_t sample_books(const struct capture *cap, struct books *b)
 {
 	uint64_t told, back;
+
+	if (cap->backends[0].ops->in_kernel) {
+		told = told_lost(cap, b);
+		back = b->counted_ring + b->spilled_filtered;
+		if (b->passed > back)
+			b->lost = b->passed - back;
+		if (b->lost > told)
+			b->lost = told;
+	} else {
+		b->taken = b->ring_samples + b->lost_here;
+		b->lost = b->lost_here + b->bad_samples;
+	}
+	return (int64_t)(b->taken - stacks_total(capture_samples(cap)) - b->filtered - b->lost);
+}
+
+struct unaccounted capture_books(const struct capture *cap, struct books *out)
+{
+	struct unaccounted u = { 0 };
 	size_t i;
 
 	*out = (struct books){ 0 };
 	for (i = 0; i < cap->nr_backends; i++)
 		cap->backends[i].ops->stats(cap->backends[i].state, out);
-	if (cap->switches)
-		return interval_books(cap, out);
-	if (cap->backends[0].ops->in_kernel) {
-		told = told_lost(cap, out);
-		back = out->counted_ring + out->spilled_filtered;
-		if (spilled(out) > back)
-			out->lost = spilled(out) - back;
-		if (out->lost > told)
-			out->lost = told;
-	} else {
-		out->taken = out->ring_samples + out->lost_here;
-		out->lost = out->lost_here + out->bad_samples;
-	}
-	return (int64_t)(out->taken - stacks_total(capture_stacks(cap)) - out->filtered - out->lost);
+	if (cap->options->on_cpu)
+		u.samples = sample_books(cap, out);
+	if (cap->options->off_cpu)
+		u.intervals = interval_books(cap, out);
+	return u;
 }
 
 size_t capture_ring_bytes(const struct capture *cap)
@@ -655,8 +671,10 @@ size_t capture_ring_bytes(const struct capture *cap)
 	return least;
 }
 
-static uint64_t period_ns(const struct options *o)
+uint64_t capture_period_ns(const struct capture *cap)
 {
+	const struct options *o = cap->options;
+
 	return o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
 }
 
@@ -666,9 +684,9 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 
 	*out = cap->shortfall;
 	/* How long what is followed has been running is not known. */
-	if (o->input || !event_is_clock(&cap->event) || cap->switches || cap->followed)
+	if (o->input || !o->on_cpu || !event_is_clock(&cap->event) || cap->followed)
 		return false;
-	out->period_ns = period_ns(o);
+	out->period_ns = capture_period_ns(cap);
 	out->nr_cpus = cap->nr_cpus;
 	out->due_ns = cap->due_ns;
 	out->taken = books->taken;
@@ -685,9 +703,9 @@ bool capture_command_shortfall(const struct capture *cap, const struct books *bo
 {
 	struct shortfall s = cap->shortfall;
 
-	if (!event_is_clock(&cap->event) || cap->switches || cap->options->cpu >= 0)
+	if (!cap->options->on_cpu || !event_is_clock(&cap->event) || cap->options->cpu >= 0)
 		return false;
-	s.period_ns = period_ns(cap->options);
+	s.period_ns = capture_period_ns(cap);
 	s.due_ns = cap->command_ns;
 	s.taken = books->taken;
 	s.throttled = books->throttled;

@@ -25,23 +25,33 @@
 
 #include <linux/perf_event.h>
 
+/** enum noted - what a program in the kernel writes notes about. */
+enum noted { NOTED_SAMPLES, NOTED_SWITCHES, NOTED_NR };
+
+/** struct joined_event - another event whose records go to the ring of a capture_event. */
+struct joined_event {
+	int fd;
+	uint64_t switch_id; /* PERF_SAMPLE_IDENTIFIER of one of capture.switch_attr; 0: it is of capture.attr */
+};
+
 /**
  * struct capture_event - one perf event on one CPU that this host may have; @fd is -1 while the CPU is offline.
- * Where threads are followed it is that of one of them on this CPU, and @more are those of the others, whose records
- * go to the ring of @fd.
+ * Where threads are followed it is that of one of them on this CPU, and @more has those of the others. Where there are
+ * samples and switches, too, @more has the events of these.
  */
 struct capture_event {
 	int fd;
 	int cpu;
-	int *more;
+	struct joined_event *more;
 	size_t nr_more;
 	bool waits;   /* its CPU is offline; the events of threads are open, and get their ring when it comes */
 	bool samples; /* false: side-band records only (a CPU that -C leaves out) */
 
-	/* What a program in the kernel writes notes to; its records go to the ring of @fd. -1: there is no such
-	 * program. */
-	int notes_fd;
-	uint64_t notes_id; /* PERF_SAMPLE_IDENTIFIER of the notes */
+	/* What a program in the kernel writes notes to, for each kind of these; their records go to the ring of @fd. */
+	struct capture_notes {
+		int fd;      /* -1: there is no such program */
+		uint64_t id; /* PERF_SAMPLE_IDENTIFIER */
+	} notes[NOTED_NR];
 	size_t ring_bytes; /* of its ring; set by the reader */
 
 	/* Moments of CLOCK_MONOTONIC: of the last look at the time it has been enabled for, and of this interval. */
@@ -63,9 +73,12 @@ struct event_counts {
 
 /** struct capture_set - what is counted within one interval. */
 struct capture_set {
-	struct stacks *stacks;
-	struct compare *compare;  /* the same samples as the ring alone shows them; NULL without --backend=both */
-	struct stacks *ring_rows; /* the same of intervals off the CPU */
+	struct stacks *samples;   /* values are their numbers */
+	struct stacks *intervals; /* off the CPU: values are nanoseconds */
+
+	/* The same as the ring alone shows them; NULL without --backend=both, and where they are not asked for. */
+	struct compare *compare;
+	struct stacks *ring_intervals;
 };
 
 /** enum switch_source - what tells of threads that leave a CPU and come back. */
@@ -87,11 +100,13 @@ struct capture {
 	unsigned int asked; /* see callchain_asked() */
 	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
 	bool unwinds;       /* user stacks are unwound here: samples with a user part come with what that needs */
+	bool has_notes;     /* programs in the kernel write notes */
 	bool gap;           /* see capture_gap() */
 	bool in_pidns;      /* this process is in a pid namespace: there may be tasks outside */
 
 	enum switch_source switches;      /* where the rings' reader sees them */
-	struct event_type event;          /* whose samples are taken */
+	struct event_type event;          /* whose samples are taken, */
+	struct event_type switch_event;   /* and where the reader sees switches, which may be the same */
 	struct sched_switch sched_switch; /* of SWITCHES_BY_TRACEPOINT, and where a program in the kernel uses it: id 0:
 					     it is not known, @no_tracepoint says why */
 	struct err no_tracepoint;
@@ -101,8 +116,11 @@ struct capture {
 	struct err user_only;  /* why only user code is sampled, and user stacks; code 0: not because of the kernel */
 	struct err unfollowed; /* how many threads could not be followed, and why; code 0: all are */
 
-	/* The attributes the kernel accepted; the same sample_type for all events, so one decoder serves all rings. */
-	struct perf_event_attr attr, notes_attr;
+	/*
+	 * The attributes the kernel accepted; the same for all events of a kind, so one decoder serves all rings. What
+	 * records have that are no samples is the same for all kinds.
+	 */
+	struct perf_event_attr attr, switch_attr, notes_attr[NOTED_NR];
 	struct capture_event *events; /* one for each CPU that may be there, in the same place for the whole run */
 	size_t nr_events;
 	size_t nr_cpus;    /* of them that sampled, at most, also after capture_close() */
@@ -113,18 +131,19 @@ struct capture {
 
 	/* Of @sets: where samples are counted now, and the interval that has ended. */
 	unsigned int set, ended;
-	uint64_t began_ns;  /* CLOCK_MONOTONIC: the first moment a sample could count */
-	uint64_t passed_on; /* samples of @ended that a program in the kernel passed on */
+	uint64_t began_ns;                         /* CLOCK_MONOTONIC: the first moment a sample could count */
+	uint64_t samples_passed, intervals_passed; /* of @ended, that programs in the kernel passed on */
 	struct capture_set sets[2];
 	struct tasks *tasks;
 	struct mapped_files_cfg files; /* its open_files is ours, there where user stacks are sampled now */
 	struct perf_maps *perf_maps;   /* there, too */
 
-	/* The chosen backend and, behind one that counts in the kernel, the ring's reader. */
+	/* The chosen backend, its two halves where it counts samples and intervals in the kernel, and behind what
+	 * counts there the ring's reader. */
 	struct capture_backend {
 		const struct backend_ops *ops;
 		struct backend *state;
-	} backends[2];
+	} backends[3];
 	size_t nr_backends;
 	char reason[1024]; /* why this backend, one line */
 
@@ -167,8 +186,8 @@ int capture_open(struct capture *cap, struct err *err);
  * SIGINT and SIGTERM end the run; then they have their default effect again, so that a second one ends the process. A
  * failure while sampling ends the run.
  * Return: 1: an interval is over, and sampling goes on, a thread of its own emptying the rings until the next call; 0:
- * the run is over; -errno. For the first two capture_stacks() has the rows of the interval that ended, until the next
- * call.
+ * the run is over; -errno. For the first two capture_samples() and capture_intervals() have the rows of the interval
+ * that ended, until the next call.
  */
 int capture_run(struct capture *cap, struct err *err);
 
@@ -178,8 +197,30 @@ void capture_forget(struct capture *cap);
 /** capture_files_hung() - files of processes that were given up because their file system did not answer in time. */
 size_t capture_files_hung(const struct capture *cap);
 
-/** capture_stacks() - the rows of the interval that ended. */
-const struct stacks *capture_stacks(const struct capture *cap);
+/** capture_samples(), capture_intervals() - the rows of the interval that ended. */
+const struct stacks *capture_samples(const struct capture *cap);
+const struct stacks *capture_intervals(const struct capture *cap);
+
+/** capture_period_ns() - the time that a sample of a clock stands for. */
+uint64_t capture_period_ns(const struct capture *cap);
+
+/** capture_joins_switches() - are there events at switches beside those that sample? */
+static inline bool capture_joins_switches(const struct capture *cap)
+{
+	return cap->options->on_cpu &&
+	       (cap->switches == SWITCHES_BY_TRACEPOINT || cap->switches == SWITCHES_BY_RECORDS);
+}
+
+/** capture_switch_program() - what in the kernel writes notes about switches; NULL: nothing does. */
+static inline const struct capture_backend *capture_switch_program(const struct capture *cap)
+{
+	size_t i;
+
+	for (i = 0; i < cap->nr_backends; i++)
+		if (cap->backends[i].ops->switch_note)
+			return &cap->backends[i];
+	return NULL;
+}
 
 /**
  * capture_gap() - @missing: records about tasks may be missing from now on, a CPU has gone offline or come; false: it
@@ -207,16 +248,22 @@ int capture_ring_error(const struct capture *cap, int cpu, int code, struct err 
  */
 bool capture_small_rings(const struct capture *cap, struct err *why);
 
+/** struct unaccounted - what a run cannot account for, with its sign; not 0 is a bug. */
+struct unaccounted {
+	int64_t samples, intervals;
+};
+
 /**
- * capture_books() - what became of every sample of the interval that ended.
+ * capture_books() - what became of every sample, and every interval off the CPU, of the interval that ended.
  *
  * Lost are the samples the program passed on and no ring gave back, if the kernel tells of so many records lost (since
  * 6.0; before, they are believed); where there is no program, every record that a ring lost counts as a sample, which
- * is at least as many. Samples the decoder refused are lost, too. Return: taken minus what is in the rows, filtered or
- * lost; not 0 is a bug. Of intervals off the CPU those begun minus what is in the rows, filtered, open or lost; as one
- * may end in a later interval of the report, that is 0 for all of these together, when the run is over.
+ * is at least as many. Samples the decoder refused are lost, too.
+ * Return: samples taken minus what is in the rows, filtered or lost. Of intervals off the CPU those begun minus what is
+ * in the rows, filtered, open or lost; as one may end in a later interval of the report, that is 0 for all of these
+ * together, when the run is over.
  */
-int64_t capture_books(const struct capture *cap, struct books *out);
+struct unaccounted capture_books(const struct capture *cap, struct books *out);
 
 /** capture_ring_bytes() - size of the smallest ring; 0: there is none. */
 size_t capture_ring_bytes(const struct capture *cap);

@@ -73,29 +73,33 @@ static void ask_for_groups(struct capture *cap)
 	cap->attr.namespaces = filter_by_mntns(&cap->filter);
 }
 
-/* What is sampled: of intervals off the CPU each switch, or nothing, where a program in the kernel sees them. */
-static void choose_event(struct capture *cap, bool with_notes)
+/*
+ * The tracepoint is where a thread leaves, and its ids are those of the initial namespace. With both backends the
+ * program has to be the one that reads its record: then its note is in front of that.
+ */
+static enum switch_source choose_switches(const struct capture *cap, bool with_notes)
+{
+	if (!cap->options->off_cpu)
+		return SWITCHES_NONE;
+	if (with_notes && !cap->both)
+		return SWITCHES_BY_PROGRAM;
+	if (cap->sched_switch.id && !cap->followed && !cap->in_pidns &&
+	    (!cap->both || sched_switch_is_usual(&cap->sched_switch)))
+		return SWITCHES_BY_TRACEPOINT;
+	return SWITCHES_BY_RECORDS;
+}
+
+/* What is sampled: without a clock each switch, or nothing, where a program in the kernel sees them. */
+static void choose_events(struct capture *cap, bool with_notes)
 {
 	const struct event_type tracepoint = { "sched:sched_switch", NULL, PERF_TYPE_TRACEPOINT, cap->sched_switch.id };
 
-	if (cap->options->tool != TOOL_OFFCPUTIME) {
-		cap->switches = SWITCHES_NONE;
+	cap->switches = choose_switches(cap, with_notes);
+	cap->switch_event = cap->switches == SWITCHES_BY_TRACEPOINT ? tracepoint : *event_switches();
+	if (cap->options->on_cpu)
 		cap->event = *cap->options->event;
-	} else if (with_notes && !cap->both) {
-		cap->switches = SWITCHES_BY_PROGRAM;
-		cap->event = *event_default();
-	} else if (cap->sched_switch.id && !cap->followed && !cap->in_pidns &&
-		   (!cap->both || sched_switch_is_usual(&cap->sched_switch))) {
-		cap->switches = SWITCHES_BY_TRACEPOINT;
-		cap->event = tracepoint;
-	} else {
-		/*
-		 * The tracepoint is where a thread leaves, and its ids are those of the initial namespace. With both
-		 * backends the program has to be the one that reads its record: then its note is in front of that.
-		 */
-		cap->switches = SWITCHES_BY_RECORDS;
-		cap->event = *event_switches();
-	}
+	else
+		cap->event = cap->switches == SWITCHES_BY_PROGRAM ? *event_default() : cap->switch_event;
 }
 
 /* Does it matter whether a thread has a user stack, though nobody wants to see it? */
@@ -108,16 +112,21 @@ static void ask_for_period(struct perf_event_attr *a, const struct capture *cap)
 {
 	const struct options *o = cap->options;
 
-	if (cap->switches == SWITCHES_BY_PROGRAM) {
-		a->sample_period = 0;
-	} else if (cap->switches != SWITCHES_NONE) {
-		a->sample_period = 1;
+	if (!o->on_cpu) {
+		a->sample_period = cap->switches != SWITCHES_BY_PROGRAM;
 	} else if (o->period) {
 		a->sample_period = o->period;
 	} else {
 		a->freq = 1;
 		a->sample_freq = o->freq_hz;
 	}
+}
+
+static void ask_for_switches(struct perf_event_attr *a, const struct capture *cap)
+{
+	if (cap->switches == SWITCHES_BY_TRACEPOINT)
+		a->sample_type |= PERF_SAMPLE_RAW;
+	a->context_switch = cap->switches == SWITCHES_BY_TRACEPOINT || cap->switches == SWITCHES_BY_RECORDS;
 }
 
 static void fill_attr(struct capture *cap, bool with_notes)
@@ -150,12 +159,11 @@ static void fill_attr(struct capture *cap, bool with_notes)
 		.clockid = CLOCK_MONOTONIC,
 		.inherit = cap->followed && !o->by_tid,
 		.enable_on_exec = cap->followed && cap->command,
-		.context_switch = cap->switches == SWITCHES_BY_TRACEPOINT || cap->switches == SWITCHES_BY_RECORDS,
 	};
-	if (with_notes)
+	if (with_notes || capture_joins_switches(cap))
 		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
-	if (cap->switches == SWITCHES_BY_TRACEPOINT)
-		a->sample_type |= PERF_SAMPLE_RAW;
+	if (!o->on_cpu)
+		ask_for_switches(a, cap);
 	if (!with_notes || cap->both || cap->in_pidns)
 		ask_for_groups(cap);
 	if (cap->unwinds) {
@@ -166,35 +174,47 @@ static void fill_attr(struct capture *cap, bool with_notes)
 	ask_for_period(a, cap);
 }
 
-static const char no_cgroups[] = "the perf rings do not tell the cgroup of a sample here";
-
-static bool has_notes(const struct capture *cap)
+/* What the side-band tells is the main event's, and so is what the kernel has accepted of the rest. */
+static void fill_switch_attr(struct capture *cap)
 {
-	return cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER;
+	struct perf_event_attr *a = &cap->switch_attr;
+
+	*a = cap->attr;
+	if (!capture_joins_switches(cap))
+		return;
+	a->type = cap->switch_event.type;
+	a->config = cap->switch_event.config;
+	a->freq = 0;
+	a->sample_period = 1;
+	a->exclude_idle = a->exclude_guest = 0;
+	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->namespaces = 0;
+	ask_for_switches(a, cap);
 }
+
+static const char no_cgroups[] = "the perf rings do not tell the cgroup of a sample here";
 
 /*
  * Events that share a ring must have the same clock. A note about a sample is in front of it; one about a switch has
  * the stacks itself.
  */
-static void fill_notes_attr(struct capture *cap)
+static void fill_notes_attr(struct capture *cap, enum noted what)
 {
 	const struct perf_event_attr *a = &cap->attr;
-	const uint64_t not_noted = cap->switches ? 0
-						 : PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
-							   PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP;
+	const uint64_t not_noted =
+		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP;
+	bool stacks = what == NOTED_SWITCHES;
 
-	cap->notes_attr = (struct perf_event_attr){
-		.size = sizeof(cap->notes_attr),
+	cap->notes_attr[what] = (struct perf_event_attr){
+		.size = sizeof(*a),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period = 1,
-		.sample_type = (a->sample_type & ~not_noted) | PERF_SAMPLE_RAW,
-		.sample_regs_user = cap->switches ? a->sample_regs_user : 0,
-		.sample_stack_user = cap->switches ? a->sample_stack_user : 0,
-		.sample_max_stack = cap->switches ? a->sample_max_stack : 0,
-		.exclude_callchain_kernel = cap->switches && a->exclude_callchain_kernel,
-		.exclude_callchain_user = cap->switches && a->exclude_callchain_user,
+		.sample_type = (stacks ? a->sample_type : a->sample_type & ~not_noted) | PERF_SAMPLE_RAW,
+		.sample_regs_user = stacks ? a->sample_regs_user : 0,
+		.sample_stack_user = stacks ? a->sample_stack_user : 0,
+		.sample_max_stack = stacks ? a->sample_max_stack : 0,
+		.exclude_callchain_kernel = stacks && a->exclude_callchain_kernel,
+		.exclude_callchain_user = stacks && a->exclude_callchain_user,
 		.read_format = a->read_format,
 		.sample_id_all = 1, /* of PERF_RECORD_LOST, which is written by whichever event comes next */
 		.watermark = 1,
@@ -238,29 +258,34 @@ bool capture_small_rings(const struct capture *cap, struct err *why)
 }
 
 /* @kernel: it may have been because of the kernel's part. */
-static int refused(const struct capture *cap, pid_t tid, int cpu, bool kernel, int code, struct err *err)
+static int refused(const struct capture *cap, const struct event_type *event, pid_t tid, int cpu, bool kernel, int code,
+		   struct err *err)
 {
-	const struct options *o = cap->options;
+	uint64_t freq_hz = event == &cap->event ? cap->options->freq_hz : 0;
 	struct cause why;
 
 	if (tid < 0)
-		return capture_open_error(cap->host, &cap->event, o->freq_hz, cpu, code, err);
-	cause_of_event(cap->host, &(struct cause_event){ &cap->event, o->freq_hz, tid, kernel }, code, &why);
-	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", cap->event.name, tid,
-			 cpu);
+		return capture_open_error(cap->host, event, freq_hz, cpu, code, err);
+	cause_of_event(cap->host, &(struct cause_event){ event, freq_hz, tid, kernel }, code, &why);
+	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", event->name, tid, cpu);
 }
 
 void event_close(struct capture_event *e)
 {
+	size_t i;
+
 	while (e->nr_more)
-		close(e->more[--e->nr_more]);
+		close(e->more[--e->nr_more].fd);
 	free(e->more);
 	e->more = NULL;
 	if (e->fd >= 0)
 		close(e->fd);
-	if (e->notes_fd >= 0)
-		close(e->notes_fd);
-	e->fd = e->notes_fd = -1;
+	e->fd = -1;
+	for (i = 0; i < NOTED_NR; i++) {
+		if (e->notes[i].fd >= 0)
+			close(e->notes[i].fd);
+		e->notes[i].fd = -1;
+	}
 	e->waits = false;
 }
 
@@ -275,20 +300,26 @@ void events_close(struct capture *cap)
 	cap->nr_events = 0;
 }
 
-static int open_notes(struct capture *cap, struct capture_event *e, struct err *err)
+int event_id(int fd, int cpu, uint64_t *id, struct err *err)
+{
+	if (ioctl(fd, PERF_EVENT_IOC_ID, id))
+		return err_sys(err, -errno, "cannot read the id of a perf event on CPU %d", cpu);
+	return 0;
+}
+
+/* Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
+static int open_notes(struct capture *cap, struct capture_event *e, enum noted what, struct err *err)
 {
 	int fd;
 
-	fill_notes_attr(cap);
-	fd = perf_open(&cap->notes_attr, -1, e->cpu);
+	fill_notes_attr(cap, what);
+	fd = perf_open(&cap->notes_attr[what], -1, e->cpu);
 	if (fd == -ENODEV)
 		return -ENODEV;
 	if (fd < 0)
 		return err_sys(err, fd, "cannot open the perf event for BPF output on CPU %d", e->cpu);
-	e->notes_fd = fd;
-	if (ioctl(e->notes_fd, PERF_EVENT_IOC_ID, &e->notes_id))
-		return err_sys(err, -errno, "cannot read the id of a perf event on CPU %d", e->cpu);
-	return 0;
+	e->notes[what].fd = fd;
+	return event_id(fd, e->cpu, &e->notes[what].id, err);
 }
 
 /* @attr: also out, see perf_open(); @tid: -1: of the whole CPU. Return: a descriptor or -errno. */
@@ -312,7 +343,7 @@ static int open_user_only(struct capture *cap, const struct capture_event *e, pi
 
 	if ((code != -EACCES && code != -EPERM) || cap->attr.exclude_kernel || cap->options->kernel_only)
 		return code;
-	refused(cap, tid, e->cpu, true, code, &why);
+	refused(cap, &cap->event, tid, e->cpu, true, code, &why);
 	cap->attr.exclude_kernel = 1;
 	cap->attr.exclude_callchain_kernel = 1; /* else 7.2 refuses it */
 	fd = open_for(&cap->attr, e, tid);
@@ -333,14 +364,14 @@ int event_open(struct capture *cap, const struct capture_event *e, pid_t tid)
 }
 
 /* -EINVAL does not say what of the attributes it is about. Rights are looked at behind them. */
-static bool is_about_cgroups(const struct capture *cap, const struct capture_event *e, pid_t tid, int code)
+static bool is_about(const struct capture *cap, const struct capture_event *e, pid_t tid, int code, uint64_t what)
 {
 	struct perf_event_attr without = cap->attr;
 	int fd;
 
-	if (code != -EINVAL || !(without.sample_type & PERF_SAMPLE_CGROUP))
+	if (code != -EINVAL || !(without.sample_type & what))
 		return false;
-	without.sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
+	without.sample_type &= ~what;
 	fd = open_for(&without, e, tid);
 	if (fd >= 0)
 		close(fd);
@@ -349,9 +380,52 @@ static bool is_about_cgroups(const struct capture *cap, const struct capture_eve
 
 int event_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code, struct err *err)
 {
-	if (is_about_cgroups(cap, e, tid, code))
+	if (is_about(cap, e, tid, code, PERF_SAMPLE_CGROUP))
 		return err_set(err, code, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", no_cgroups);
-	return refused(cap, tid, e->cpu, tid < 0 || cap->options->kernel_only, code, err);
+	if (is_about(cap, e, tid, code, PERF_SAMPLE_IDENTIFIER))
+		return err_set(err, code,
+			       "the samples and the switches of a ring cannot be told apart (before Linux 3.12)");
+	return refused(cap, &cap->event, tid, e->cpu, tid < 0 || cap->options->kernel_only, code, err);
+}
+
+int event_open_switches(struct capture *cap, const struct capture_event *e, pid_t tid)
+{
+	fill_switch_attr(cap);
+	return perf_open(&cap->switch_attr, tid, e->cpu);
+}
+
+int event_switches_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code,
+			   struct err *err)
+{
+	return refused(cap, &cap->switch_event, tid, e->cpu, tid < 0, code, err);
+}
+
+int event_join(struct capture_event *e, const struct joined_event *joined)
+{
+	struct joined_event *more = reallocarray(e->more, e->nr_more + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	e->more = more;
+	e->more[e->nr_more++] = *joined;
+	return 0;
+}
+
+static int open_switches(struct capture *cap, struct capture_event *e, struct err *err)
+{
+	struct joined_event joined = { .fd = event_open_switches(cap, e, -1) };
+	int rc;
+
+	if (joined.fd == -ENODEV)
+		return -ENODEV;
+	if (joined.fd < 0)
+		return event_switches_refused(cap, e, -1, joined.fd, err);
+	rc = event_id(joined.fd, e->cpu, &joined.switch_id, err);
+	if (!rc && event_join(e, &joined))
+		rc = err_sys(err, -ENOMEM, "cannot remember the events of CPU %d", e->cpu);
+	if (rc)
+		close(joined.fd);
+	return rc;
 }
 
 static int open_whole(struct capture *cap, struct capture_event *e, struct err *err)
@@ -369,10 +443,15 @@ static int open_whole(struct capture *cap, struct capture_event *e, struct err *
 /* Where threads are followed, their events are open. Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
 static int open_event(struct capture *cap, struct capture_event *e, struct err *err)
 {
+	const struct options *o = cap->options;
 	int rc = cap->followed ? (e->fd < 0 ? -ENODEV : 0) : open_whole(cap, e, err);
 
-	if (!rc && has_notes(cap) && e->samples)
-		rc = open_notes(cap, e, err);
+	if (!rc && !cap->followed && capture_joins_switches(cap))
+		rc = open_switches(cap, e, err);
+	if (!rc && cap->has_notes && o->on_cpu && e->samples)
+		rc = open_notes(cap, e, NOTED_SAMPLES, err);
+	if (!rc && cap->has_notes && o->off_cpu)
+		rc = open_notes(cap, e, NOTED_SWITCHES, err);
 	if (rc)
 		event_close(e);
 	return rc;
@@ -422,7 +501,7 @@ static size_t wanted_ring_bytes(const struct capture *cap, size_t cpus)
 static int make_places(struct capture *cap, const struct cpu_list *possible)
 {
 	/* A thread that leaves one CPU may come back on any other. */
-	int only = cap->options->tool == TOOL_OFFCPUTIME ? -1 : cap->options->cpu;
+	int only = cap->options->on_cpu ? cap->options->cpu : -1;
 	size_t pass, i;
 
 	cap->events = calloc(possible->nr, sizeof(*cap->events));
@@ -434,7 +513,10 @@ static int make_places(struct capture *cap, const struct cpu_list *possible)
 
 			if (samples == (pass == 0))
 				cap->events[cap->nr_events++] = (struct capture_event){
-					.fd = -1, .cpu = possible->cpu[i], .samples = samples, .notes_fd = -1
+					.fd = -1,
+					.cpu = possible->cpu[i],
+					.samples = samples,
+					.notes = { { .fd = -1 }, { .fd = -1 } },
 				};
 		}
 	}
@@ -471,7 +553,8 @@ static int open_events(struct capture *cap, bool with_notes, struct err *err)
 	if (!rc)
 		rc = host_possible_cpus(cap->host, &possible, err);
 	if (!rc) {
-		choose_event(cap, with_notes);
+		cap->has_notes = with_notes;
+		choose_events(cap, with_notes);
 		if (!cap->ring_bytes)
 			cap->ring_bytes = wanted_ring_bytes(cap, online.nr);
 		cap->nr_cpus = 0;
@@ -494,7 +577,9 @@ static int open_events(struct capture *cap, bool with_notes, struct err *err)
 			     no_cgroups);
 	if (!rc)
 		rc = open_all(cap, &online, err);
-	if (!rc && cap->switches == SWITCHES_BY_RECORDS && !cap->attr.context_switch)
+	if (!rc && !capture_joins_switches(cap))
+		fill_switch_attr(cap);
+	if (!rc && cap->switches == SWITCHES_BY_RECORDS && !cap->switch_attr.context_switch)
 		rc = err_set(err, -EOPNOTSUPP,
 			     "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)%s%s",
 			     cap->no_tracepoint.code ? "; " : "",
@@ -518,21 +603,27 @@ int events_open(struct capture *cap, bool with_notes, struct err *err)
 	return open_events(cap, with_notes, err);
 }
 
+static int try(const struct perf_event_attr *accepted, int cpu)
+{
+	struct perf_event_attr attr = *accepted;
+	int fd = perf_open(&attr, -1, cpu);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
 int events_try(void *capture)
 {
 	const struct capture *cap = capture;
-	struct perf_event_attr attr = cap->attr;
 	size_t i;
-	int fd;
+	int rc;
 
 	for (i = 0; i < cap->nr_events; i++) {
 		if (cap->events[i].fd < 0)
 			continue;
-		fd = perf_open(&attr, -1, cap->events[i].cpu);
-		if (fd < 0)
-			return fd;
-		close(fd);
-		return 0;
+		rc = try(&cap->attr, cap->events[i].cpu);
+		return rc || !capture_joins_switches(cap) ? rc : try(&cap->switch_attr, cap->events[i].cpu);
 	}
 	return -ENODEV;
 }
@@ -545,7 +636,7 @@ static int tell(const struct capture_event *e, unsigned long request)
 	if (e->fd >= 0 && ioctl(e->fd, request, 0))
 		return -errno;
 	for (i = 0; i < e->nr_more; i++)
-		if (ioctl(e->more[i], request, 0))
+		if (ioctl(e->more[i].fd, request, 0))
 			return -errno;
 	return 0;
 }
@@ -624,8 +715,8 @@ static int leave(struct capture *cap, size_t i, uint64_t at, int (*detach)(struc
 	struct capture_event *e = &cap->events[i];
 	int rc;
 
-	/* That it is gone is inferred: one that is not must not fire behind the last look at its ring. */
-	ioctl(e->fd, PERF_EVENT_IOC_DISABLE, 0);
+	/* That it is gone is inferred: what is not must not fire behind the last look at its ring. */
+	tell(e, PERF_EVENT_IOC_DISABLE);
 	rc = detach(cap, i, err);
 	e->offline_at = at < e->due_from ? e->due_from : at;
 	event_close(e);

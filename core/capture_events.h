@@ -24,11 +24,23 @@ void events_close(struct capture *cap);
  */
 int event_open(struct capture *cap, const struct capture_event *e, pid_t tid);
 
+/** event_open_switches() - the same of the switches, whose records are to go to the ring of the former. */
+int event_open_switches(struct capture *cap, const struct capture_event *e, pid_t tid);
+
+/** event_join() - @joined is @e's from now on. Return: 0; -ENOMEM. */
+int event_join(struct capture_event *e, const struct joined_event *joined);
+
 /** event_close() - with all that share its ring; the place stays. */
 void event_close(struct capture_event *e);
 
 /** event_refused() - describe why event_open() failed. Return: @code. */
 int event_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code, struct err *err);
+/** event_switches_refused() - the same of event_open_switches(). */
+int event_switches_refused(const struct capture *cap, const struct capture_event *e, pid_t tid, int code,
+			   struct err *err);
+
+/** event_id() - PERF_SAMPLE_IDENTIFIER of what @fd, an event on @cpu, writes, and those that inherit it. */
+int event_id(int fd, int cpu, uint64_t *id, struct err *err);
 
 /**
  * events_outgrow_rings() - did the reader make the rings so small, cap->ring_bytes, that samples of these events do not

@@ -69,13 +69,22 @@ static int attach_all(struct capture *cap, struct err *err)
 	return rc;
 }
 
+/* Does @ops leave the intervals off the CPU to another one? */
+static bool has_other_half(const struct capture *cap, const struct backend_ops *ops)
+{
+	return cap->options->off_cpu && ops->switches;
+}
+
 /* Events, backend, and the reader behind it, all or nothing. */
 static int open_once(struct capture *cap, const struct backend_ops *ops, struct err *err)
 {
+	bool halves = has_other_half(cap, ops);
 	int rc = events_open(cap, ops->in_kernel, err);
 
-	if (!rc)
+	if (!rc && (!halves || cap->options->on_cpu))
 		rc = open_backend(cap, ops, err);
+	if (!rc && halves)
+		rc = open_backend(cap, ops->switches, err);
 	if (!rc && ops->in_kernel)
 		rc = open_backend(cap, backend_reader(), err);
 	if (!rc)
@@ -103,6 +112,18 @@ static int open_with(struct capture *cap, const struct backend_ops *ops, struct 
 	return rc;
 }
 
+static int probe(const struct capture *cap, const struct backend_ops *ops, struct err *err)
+{
+	bool forced = cap->options->backend != NULL, halves = has_other_half(cap, ops);
+	int rc = 0;
+
+	if (ops->probe && (!halves || cap->options->on_cpu))
+		rc = ops->probe(forced, err);
+	if (!rc && halves && ops->switches->probe)
+		rc = ops->switches->probe(forced, err);
+	return rc;
+}
+
 static const struct backend_ops *asked_for(const struct capture *cap)
 {
 	return cap->both ? backend_in_kernel() : backend_find(cap->options->backend);
@@ -111,17 +132,14 @@ static const struct backend_ops *asked_for(const struct capture *cap)
 /* @tasks: on threads, not on whole CPUs */
 static int open_rung(struct capture *cap, const struct backend_ops *ops, bool tasks, struct err *err)
 {
-	int rc = 0;
+	int rc;
 
-	if (cap->options->tool == TOOL_OFFCPUTIME && ops->switches)
-		ops = ops->switches;
 	if (tasks) {
 		cap->followed = followed_new(cap);
 		if (!cap->followed)
 			return err_sys(err, -ENOMEM, "cannot follow threads");
 	}
-	if (ops->probe)
-		rc = ops->probe(cap->options->backend, err);
+	rc = probe(cap, ops, err);
 	if (!rc)
 		rc = open_with(cap, ops, err);
 	if (rc) {
@@ -265,9 +283,14 @@ static int open_mntns(struct capture *cap, struct err *err)
 
 static bool tell_judged(void *ctx, pid_t pid, enum descent what)
 {
-	const struct capture_backend *b = &((const struct capture *)ctx)->backends[0];
+	const struct capture *cap = ctx;
+	bool kept = true;
+	size_t i;
 
-	return b->ops->judged(b->state, pid, what);
+	for (i = 0; i < cap->nr_backends; i++)
+		if (cap->backends[i].ops->judged)
+			kept &= cap->backends[i].ops->judged(cap->backends[i].state, pid, what);
+	return kept;
 }
 
 int capture_open(struct capture *cap, struct err *err)
@@ -290,7 +313,7 @@ int capture_open(struct capture *cap, struct err *err)
 	if (rc < 0)
 		return rc;
 	cap->signal_fd = rc;
-	if (o->tool == TOOL_OFFCPUTIME && sched_switch_find(cap->host, &cap->sched_switch, &cap->no_tracepoint))
+	if (o->off_cpu && sched_switch_find(cap->host, &cap->sched_switch, &cap->no_tracepoint))
 		cap->sched_switch.id = 0;
 	rc = open_wanted(cap, err);
 	if (!rc && cap->filter.tree && cap->backends[0].ops->judged)

@@ -66,7 +66,10 @@ struct walk {
 	const struct cpu_list *online;
 	struct cpu_list present; /* whose events are opened, too, online or not */
 	struct err *err;
-	int *fds;       /* one for each place, of the thread whose events are being opened */
+	struct opened { /* one for each place, of the thread whose events are being opened */
+		int fd;
+		struct joined_event switches;
+	} * opened;
 	pid_t pid;      /* whose threads are looked at; 0: nobody's yet */
 	size_t process; /* its place */
 	bool wanted;
@@ -208,34 +211,49 @@ static int refuse(const struct walk *w, const char *kind, pid_t id)
 	return why.code;
 }
 
-/* @out: -1: the CPU has gone meanwhile. Return: 0 or -errno. */
-static int open_on(struct walk *w, const struct capture_event *e, pid_t tid, int *out)
+/* Descriptors that are too high are for what comes later. Return: @fd or -EMFILE. */
+static int fitting(const struct walk *w, int fd)
 {
-	int fd = event_open(w->cap, e, tid);
-
-	if (fd >= w->f->end_fd) {
-		close(fd);
-		fd = -EMFILE;
-	}
-	*out = fd < 0 ? -1 : fd;
-	if (fd >= 0 || fd == -ENODEV)
-		return 0;
-	return event_refused(w->cap, e, tid, fd, w->err);
+	if (fd < w->f->end_fd)
+		return fd;
+	close(fd);
+	return -EMFILE;
 }
 
-static int keep_event(struct capture_event *e, int fd)
+/* @out: -1: the CPU has gone meanwhile. Return: 0 or -errno. */
+static int open_on(struct walk *w, const struct capture_event *e, pid_t tid, struct opened *out)
 {
-	int *more;
+	int fd = fitting(w, event_open(w->cap, e, tid));
 
-	if (e->fd < 0) {
-		e->fd = fd;
+	if (fd == -ENODEV)
 		return 0;
+	if (fd < 0)
+		return event_refused(w->cap, e, tid, fd, w->err);
+	out->fd = fd;
+	if (!capture_joins_switches(w->cap))
+		return 0;
+	fd = fitting(w, event_open_switches(w->cap, e, tid));
+	if (fd >= 0) {
+		out->switches.fd = fd;
+		return event_id(fd, e->cpu, &out->switches.switch_id, w->err);
 	}
-	more = reallocarray(e->more, e->nr_more + 1, sizeof(*more));
-	if (!more)
+	if (fd != -ENODEV)
+		return event_switches_refused(w->cap, e, tid, fd, w->err);
+	close(out->fd);
+	out->fd = -1;
+	return 0;
+}
+
+static int keep_event(struct capture_event *e, struct opened *opened)
+{
+	if (e->fd < 0)
+		e->fd = opened->fd;
+	else if (event_join(e, &(struct joined_event){ .fd = opened->fd }))
 		return -ENOMEM;
-	e->more = more;
-	e->more[e->nr_more++] = fd;
+	opened->fd = -1;
+	if (opened->switches.fd >= 0 && event_join(e, &opened->switches))
+		return -ENOMEM;
+	opened->switches.fd = -1;
 	return 0;
 }
 
@@ -253,18 +271,21 @@ static int open_thread(struct walk *w, pid_t tid)
 	int rc = 0;
 
 	for (i = 0; i < cap->nr_events; i++) {
-		w->fds[i] = -1;
+		struct opened *o = &w->opened[i];
+
+		*o = (struct opened){ -1, { .fd = -1 } };
 		if (!rc && is_there(w, cap->events[i].cpu))
-			rc = open_on(w, &cap->events[i], tid, &w->fds[i]);
+			rc = open_on(w, &cap->events[i], tid, o);
 	}
 	for (i = 0; i < cap->nr_events; i++) {
-		if (w->fds[i] < 0)
-			continue;
-		if (!rc && keep_event(&cap->events[i], w->fds[i]))
+		struct opened *o = &w->opened[i];
+
+		if (!rc && o->fd >= 0 && keep_event(&cap->events[i], o))
 			rc = err_sys(w->err, -ENOMEM, "cannot remember the events of thread %d", tid);
-		else if (!rc)
-			continue;
-		close(w->fds[i]);
+		if (o->fd >= 0)
+			close(o->fd);
+		if (o->switches.fd >= 0)
+			close(o->switches.fd);
 	}
 	w->f->nr_open += !rc;
 	return rc;
@@ -505,13 +526,13 @@ int followed_open(struct capture *cap, const struct cpu_list *online, struct err
 			err, -ENOENT,
 			"cannot list threads: /proc is of another PID namespace (mount one of its own, or name them "
 			"with -L)");
-	w.fds = calloc(cap->nr_events, sizeof(*w.fds));
-	if (!w.fds)
+	w.opened = calloc(cap->nr_events, sizeof(*w.opened));
+	if (!w.opened)
 		return err_sys(err, -ENOMEM, "cannot remember %zu events", cap->nr_events);
 	forget(f);
 	limit_fds(f);
 	/* A program in the kernel has a place for its notes on the CPUs that are online. */
-	if (!(cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER) && host_present_cpus(cap->host, &w.present, err))
+	if (!cap->has_notes && host_present_cpus(cap->host, &w.present, err))
 		w.present = (struct cpu_list){ 0 };
 	err->code = 0;
 	f->counting = true;
@@ -519,7 +540,7 @@ int followed_open(struct capture *cap, const struct cpu_list *online, struct err
 	rc = open_passes(&w);
 	for (i = 0; i < cap->nr_events; i++)
 		cap->events[i].waits = cap->events[i].fd >= 0 && !cpu_list_has(online, cap->events[i].cpu);
-	free(w.fds);
+	free(w.opened);
 	cpu_list_release(&w.present);
 	if (!rc && !f->nr_open && f->no_events.code) {
 		*err = f->no_events;

@@ -131,8 +131,6 @@ static int take(struct parse *p, int code, const char *value)
 	p->spelled = spelled;
 	if (opt->set)
 		rc = opt->set(p, opt, value);
-	if (!rc && opt->later)
-		rc = err_set(p->err, -ENOTSUP, "%s: not available yet", spelled);
 	p->seen |= bit;
 	if (code >= LONG_FORM)
 		p->spelled_long |= bit;
@@ -255,6 +253,8 @@ int options_parse(struct options *o, enum tool tool, int argc, char **argv, cons
 
 	*o = (struct options){
 		.tool = tool,
+		.on_cpu = tool == TOOL_PROFILE,
+		.off_cpu = tool == TOOL_OFFCPUTIME,
 		.cpu = -1,
 		.event = event_default(),
 		.min_ns = NSEC_PER_USEC,
@@ -292,7 +292,7 @@ static void help_option(FILE *out, const struct opt *opt)
 		col += fprintf(out, " %s", opt->arg);
 	if (col > HELP_COLUMN - 2)
 		col = fprintf(out, "\n") - 1;
-	fprintf(out, "%*s%s%s\n", HELP_COLUMN - col, "", opt->help, opt->later ? " (not available yet)" : "");
+	fprintf(out, "%*s%s\n", HELP_COLUMN - col, "", opt->help);
 }
 
 void options_help(FILE *out, enum tool tool)
@@ -347,7 +347,6 @@ int options_doc(enum tool tool, unsigned int i, struct option_doc *out)
 		.name = t->rows[i]->name,
 		.arg = t->rows[i]->arg,
 		.help = t->rows[i]->help,
-		.available = !t->rows[i]->later,
 	};
 	return 1;
 }

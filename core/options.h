@@ -37,6 +37,7 @@ const char *tool_name(enum tool tool);
 struct options {
 	enum options_action action;
 	enum tool tool;
+	bool on_cpu, off_cpu; /* what is counted: samples of what runs, intervals off the CPU; at least one of them */
 
 	pid_t *pids; /* -p or -L, sorted ascending, no duplicates; owned */
 	size_t nr_pids;
@@ -54,7 +55,7 @@ struct options {
 	uint64_t freq_hz;               /* 0: @period counts */
 	uint64_t period;                /* every that many events; 0: @freq_hz counts */
 
-	/* offcputime: which intervals off the CPU count. The event, rate and period are not used. */
+	/* Which intervals off the CPU count. Without @on_cpu the event, rate and period are not used. */
 	bool user_threads, kernel_threads; /* -u, -k: only those; both false: any */
 	uint64_t min_ns, max_ns;           /* -m, -M: their length; UINT64_MAX: without limit */
 	int64_t state_mask;  /* --state: of the thread, as it left its CPU, 0: it could still run; -1: any */
@@ -81,7 +82,7 @@ struct options {
 /**
  * options_parse() - check a command line against the table and @host. Nothing is opened but files of /proc and /sys.
  * @o: out; owned by the caller: options_release(), also after a failure
- * Return: 0; -EINVAL: usage error; -ENOTSUP: known, not available yet; -ENOMEM. @err has the line to print.
+ * Return: 0; -EINVAL: usage error; -ENOMEM. @err has the line to print.
  */
 int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err);
 void options_release(struct options *o);
@@ -105,7 +106,6 @@ struct option_doc {
 	const char *name; /* long form without dashes */
 	const char *arg;  /* placeholder of the argument, NULL: takes none */
 	const char *help;
-	bool available; /* false: parsed and checked, answered with "not available yet" */
 };
 
 /** options_doc() - the @i-th option, 0 past the end. */

@@ -2,6 +2,7 @@
 /* The command line of profile. */
 #include "core/options_table.h"
 
+#include "core/clock.h"
 #include "core/recording.h"
 #include "core/report/labels.h"
 
@@ -51,6 +52,8 @@ static int check_event(struct parse *p)
 
 	if (!event)
 		return opt_refuse(p, p->o->event_name, "unknown event (see profile(8))");
+	if (p->o->off_cpu && !event_is_clock(event))
+		return err_set(p->err, -EINVAL, "--off-cpu adds up time, and -e %s counts something else", event->name);
 	p->o->event = event;
 	return 0;
 }
@@ -75,7 +78,8 @@ static OPT_ROW(event, 'e', "event", "NAME", "what is sampled, as perf names it (
 	       .set = opt_set_text, .at = OPT_AT(event_name), .here = check_event);
 static OPT_ROW(input, 0, "input", "FILE", "read a perf.data recording instead of sampling (-: standard input)",
 	       .set = opt_set_text, .at = OPT_AT(input));
-static OPT_ROW(off_cpu, 0, "off-cpu", NULL, "add the time off CPU", .later = true);
+static OPT_ROW(off_cpu, 0, "off-cpu", NULL, "time instead of samples, in microseconds, on and off the CPU",
+	       .set = opt_set_flag, .at = OPT_AT(off_cpu), .live = true);
 static OPT_ROW(verbose, 'v', "verbose", NULL, "progress and diagnosis to stderr", .set = opt_set_flag,
 	       .at = OPT_AT(verbose));
 
@@ -108,8 +112,16 @@ static const char exclusive[][2] = { { 'U', 'K' }, { 'p', 'L' }, { 'F', 'c' } };
 
 static int finish(struct parse *p)
 {
-	if (!p->o->freq_hz && !p->o->period)
-		p->o->freq_hz = FREQ_HZ;
+	struct options *o = p->o;
+
+	if (!o->freq_hz && !o->period)
+		o->freq_hz = FREQ_HZ;
+	if (!o->off_cpu)
+		return 0;
+	/* All that a thread did with its time, whether or not it comes back before the end. */
+	o->open_intervals = true;
+	o->min_ns = 0;
+	o->report.unit = NSEC_PER_USEC;
 	return 0;
 }
 
@@ -133,9 +145,10 @@ static void header_who(FILE *out, const struct options *o)
 static void header_rate(FILE *out, const struct options *o, uint64_t freq_hz, uint64_t period)
 {
 	if (freq_hz)
-		fprintf(out, "at %" PRIu64 " Hertz of ", freq_hz);
+		fprintf(out, "at %" PRIu64 " Hertz", freq_hz);
 	else
-		fprintf(out, "at every %" PRIu64 " events of ", period);
+		fprintf(out, "at every %" PRIu64 " events", period);
+	fprintf(out, "%s of ", o->off_cpu ? " and tracing off-CPU time (us)" : "");
 	header_who(out, o);
 }
 
@@ -175,6 +188,7 @@ const struct opt_table options_of_profile = {
 		    "  profile -p 185 -U             only process 185, only its user stacks\n"
 		    "  profile -c 1000000 5          every millisecond of CPU time\n"
 		    "  profile -f -o out -- make -j4 what a command and its children run\n"
+		    "  profile --off-cpu -p 185 10   what a process does with its time, waiting included\n"
 		    "  profile -df -o out.folded 30  one line per stack, for flamegraph.pl out.folded >out.svg\n"
 		    "  profile --list-backends       what this host can do\n",
 	.finish = finish,

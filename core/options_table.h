@@ -40,8 +40,7 @@ struct opt {
 	opt_set set; /* NULL: nothing to check or store */
 	size_t at;   /* OPT_AT() of the setters that serve several options */
 	int action;
-	bool later; /* not available yet */
-	bool live;  /* about how samples are taken: not with --input */
+	bool live; /* about how samples are taken: not with --input */
 
 	/* What is stored must be on this host, unless the samples are of a recording; NULL: need not. */
 	int (*here)(struct parse *p);

@@ -115,12 +115,13 @@ static void explain_intervals(const struct compared_intervals *c, const struct a
 		fprintf(stderr, "  %s\n", c->examples[i]);
 }
 
+/* @out: NULL: they are only compared */
 static int write_both(const struct capture *cap, const struct report_names *names, FILE *out, const struct account *a,
 		      bool *differ, struct err *err)
 {
 	struct compare *c = cap->sets[cap->ended].compare;
 	struct stacks *explained = compare_explained(c);
-	struct report_pair pair = { capture_stacks(cap), compare_rows(c), explained };
+	struct report_pair pair = { capture_samples(cap), compare_rows(c), explained };
 	enum report_agreement agreement;
 	int rc;
 
@@ -148,7 +149,7 @@ struct run {
 
 static bool compares_intervals(const struct capture *cap)
 {
-	return cap->both && cap->options->tool == TOOL_OFFCPUTIME;
+	return cap->both && cap->options->off_cpu;
 }
 
 /* The same rows as they are shown: each backend has its own frames below the scheduler. NULL: no memory. */
@@ -179,8 +180,8 @@ static int compare_rows_of_both(struct run *run, struct account *a, struct err *
 {
 	const struct report_names names = { run->symbols, kernel_name, user_name, inlined_names };
 	const struct capture *cap = run->cap;
-	struct stacks *program = from_schedule(capture_stacks(cap), &names);
-	struct stacks *ring = from_schedule(cap->sets[cap->ended].ring_rows, &names);
+	struct stacks *program = from_schedule(capture_intervals(cap), &names);
+	struct stacks *ring = from_schedule(cap->sets[cap->ended].ring_intervals, &names);
 	int rc = program && ring ? compare_intervals(program, ring, &run->compared) : -ENOMEM;
 
 	stacks_free(program);
@@ -192,27 +193,32 @@ static int compare_rows_of_both(struct run *run, struct account *a, struct err *
 	return 0;
 }
 
+static void warn_of_bug(const struct options *o, int64_t unaccounted, const char *what)
+{
+	if (unaccounted)
+		fprintf(stderr, "WARNING: %" PRId64 " %s are not accounted for: this is a bug of %s.\n", unaccounted,
+			what, tool_name(o->tool));
+}
+
 /* About the whole run. */
 static void print_warnings(const struct run *run)
 {
 	const struct options *o = run->cap->options;
 	const struct tasks *tasks = run->cap->tasks;
-	bool samples = o->tool == TOOL_PROFILE;
 	struct err why;
 
-	if (run->total.unaccounted)
-		fprintf(stderr, "WARNING: %" PRId64 " %s are not accounted for: this is a bug of %s.\n",
-			run->total.unaccounted, samples ? "samples" : "intervals", tool_name(o->tool));
+	warn_of_bug(o, run->total.unaccounted.samples, "samples");
+	warn_of_bug(o, run->total.unaccounted.intervals, "intervals");
 	if (account_shortfall(&run->total, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
-	if (samples && !o->input && capture_command_shortfall(run->cap, &run->total.books, &why))
+	if (!o->input && capture_command_shortfall(run->cap, &run->total.books, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (run->cap->recording.unfinished)
 		fprintf(stderr, "WARNING: '%s' was left unfinished by its recorder: names may be missing.\n", o->input);
 	if (run->cap->recording.truncated)
 		fprintf(stderr, "WARNING: '%s' ends within a record: what comes before it was read.\n", o->input);
 	if (run->cap->refused.code)
-		fprintf(stderr, "WARNING: a CPU that came online was not %s: %s\n", samples ? "sampled" : "traced",
+		fprintf(stderr, "WARNING: a CPU that came online was not %s: %s\n", o->on_cpu ? "sampled" : "traced",
 			run->cap->refused.msg);
 	if (tasks_refused(tasks))
 		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
@@ -223,7 +229,7 @@ static void print_warnings(const struct run *run)
 		fprintf(stderr,
 			"WARNING: %" PRIu64 " %s were filtered because the mount namespaces of their tasks may not be "
 			"read: that needs CAP_SYS_PTRACE.\n",
-			run->total.books.hidden, samples ? "samples" : "intervals");
+			run->total.books.hidden, o->on_cpu ? "samples" : "intervals");
 	if (symbols_kernel_hidden(run->symbols, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (symbols_skipped(run->symbols, &why))
@@ -233,6 +239,28 @@ static void print_warnings(const struct run *run)
 			capture_files_hung(run->cap));
 	if (symbols_lines_skipped(run->symbols, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
+}
+
+/* Of samples their number, of intervals their time, of both the time. */
+static int write_rows(struct run *run, const struct report_names *names, const struct account *a, struct err *err)
+{
+	const struct capture *cap = run->cap;
+	const struct options *o = cap->options;
+	const struct report_part parts[] = {
+		{ capture_samples(cap), "on-cpu", o->on_cpu && o->off_cpu ? capture_period_ns(cap) : 1, false },
+		{ capture_intervals(cap), "off-cpu", 1, true },
+	};
+	FILE *out = run->out->stream;
+
+	if (!o->on_cpu)
+		return report_write(out, parts[1].rows, names, &o->report, err);
+	if (!o->off_cpu && cap->both)
+		return write_both(cap, names, out, a, &run->differ, err);
+	if (!o->off_cpu)
+		return report_write(out, parts[0].rows, names, &o->report, err);
+	if (cap->both && write_both(cap, names, NULL, a, &run->differ, err))
+		return err->code;
+	return report_write_parts(out, parts, ARRAY_SIZE(parts), names, &o->report, err);
 }
 
 static int write_report(struct run *run, const struct account *a, struct err *err)
@@ -249,10 +277,7 @@ static int write_report(struct run *run, const struct account *a, struct err *er
 		fputc('\n', out);
 	if (cap->options->interval_ns && cfg->form != REPORT_FOLDED)
 		fprintf(out, "Interval %u, %.3f secs\n\n", run->intervals + 1, (double)a->sampled_ns / 1e9);
-	if (cap->both && !compares_intervals(cap))
-		rc = write_both(cap, &names, out, a, &run->differ, err);
-	else
-		rc = report_write(out, capture_stacks(cap), &names, cfg, err);
+	rc = write_rows(run, &names, a, err);
 	if (rc && rc != -ENOMEM)
 		output_error(run->out, rc, err);
 	return rc;
@@ -356,8 +381,7 @@ static void tell_limits(const struct capture *cap)
 			cap->reason);
 	if (cap->user_only.code)
 		fprintf(stderr, "%s: %s: %s\n", name,
-			o->tool == TOOL_PROFILE ? "only user code is sampled" : "stacks cannot be taken",
-			cap->user_only.msg);
+			o->on_cpu ? "only user code is sampled" : "stacks cannot be taken", cap->user_only.msg);
 	if (cap->unfollowed.code)
 		fprintf(stderr, "%s: %s\n", name, cap->unfollowed.msg);
 	if (capture_small_rings(cap, &small))

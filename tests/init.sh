@@ -321,6 +321,28 @@ book()
 	awk -F ': ' -v name="$1" '$1 == name { print $2; exit }' "$tmp/err"
 }
 
+# task_of PID NAME - the thread of that name; fails without one.
+task_of()
+{
+	local task name
+
+	for task in "/proc/$1/task/"*; do
+		read -r name <"$task/comm" && [ "$name" = "$2" ] && echo "${task##*/}" && return
+	done
+	return 1
+} 2>/dev/null
+
+# in_pidns FILE - a program that runs $PROFILE in a pid namespace of its own.
+in_pidns()
+{
+	printf '#!/bin/sh\nexec unshare --pid --fork --mount-proc "%s" "$@"\n' "$PROFILE" >"$1"
+	chmod +x "$1"
+}
+
+# The scheduler itself, and what runs in it: no frames of who is off the CPU.
+# shellcheck disable=SC2034 # tests use it
+traces='^(__schedule([.]|$)|__traceiter|perf_|bpf_|__bpf_)'
+
 # cpu_seconds PID - user and system time so far.
 cpu_seconds()
 {

@@ -36,6 +36,8 @@ static bool same_text(const struct text *a, const struct text *b)
 
 static int write_text(FILE *out, const struct text *t, struct err *err)
 {
+	if (!out)
+		return 0;
 	errno = 0;
 	if (fwrite(t->bytes, 1, t->len, out) == t->len && !fflush(out))
 		return 0;
@@ -46,7 +48,7 @@ static int write_diff(FILE *out, const struct text *program, const struct text *
 		      struct err *err)
 {
 	struct report_side old = { "bpf", program->bytes, program->len }, new = { "perfring", ring->bytes, ring->len };
-	int64_t rows = report_diff(out, &old, &new, cfg->form, MAX_DIFF_ROWS, err);
+	int64_t rows = out ? report_diff(out, &old, &new, cfg->form, MAX_DIFF_ROWS, err) : 0;
 
 	return rows < 0 ? (int)rows : 0;
 }

@@ -19,7 +19,8 @@ struct report_pair {
 };
 
 /**
- * report_both() - write the report to @out where they agree, or a unified diff of the two, cut when it is long.
+ * report_both() - write the report to @out where they agree, or a unified diff of the two, cut when it is long; NULL:
+ * neither, only say whether they agree.
  * @agreement: out
  * Return: as report_write(). Both reports are in memory meanwhile.
  */

@@ -55,24 +55,28 @@ struct named {
 struct row {
 	uint64_t value;
 	uint32_t comm;         /* label */
+	uint32_t root;         /* the same of the part; HASH_NONE: it has none */
 	int32_t pid;           /* 0 where it is not printed */
 	uint32_t user, kernel; /* label sequences */
 	bool delimited;
 };
 
 struct report {
-	const struct stacks *input;
+	const struct report_part *part; /* at hand */
 	const struct report_names *names;
 	const struct report_cfg *cfg;
 	const struct report_writer *writer;
 	struct labels labels;
 	uint32_t missed_user, missed_kernel, truncated, delimiter;
-	struct task *tasks;
-	size_t nr_tasks, tasks_cap;
 	struct row *rows;
 	size_t nr_rows, rows_cap;
-	struct hash_index task_index, row_index;
+	struct hash_index row_index;
 	struct frames kernel_frames;
+	/* of the part */
+	uint32_t root; /* label, or HASH_NONE */
+	struct task *tasks;
+	size_t nr_tasks, tasks_cap;
+	struct hash_index task_index;
 	uint32_t *kernel_seqs; /* by stack number; HASH_NONE: not named yet */
 	/* of the task at hand */
 	struct frames user_frames;
@@ -120,15 +124,8 @@ static int add_name(struct report *r, const char *text, const char *folded, uint
 
 static int report_init(struct report *r)
 {
-	size_t i, nr = stacks_nr_stacks(r->input);
-	int rc;
+	int rc = add_name(r, "[Missed User Stack]", "[Missed User Stack]", &r->missed_user);
 
-	r->kernel_seqs = malloc((nr + 1) * sizeof(*r->kernel_seqs));
-	if (!r->kernel_seqs)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++)
-		r->kernel_seqs[i] = HASH_NONE;
-	rc = add_name(r, "[Missed User Stack]", "[Missed User Stack]", &r->missed_user);
 	if (!rc)
 		rc = add_name(r, "[Missed Kernel Stack]", "[Missed Kernel Stack]", &r->missed_kernel);
 	if (!rc)
@@ -136,6 +133,24 @@ static int report_init(struct report *r)
 	if (!rc)
 		rc = add_name(r, r->writer->delimiter, report_folded.delimiter, &r->delimiter);
 	return rc;
+}
+
+/* Tasks and stacks are numbered anew. */
+static int begin_part(struct report *r, const struct report_part *part)
+{
+	size_t i, nr = stacks_nr_stacks(part->rows);
+
+	r->part = part;
+	r->root = HASH_NONE;
+	r->nr_tasks = 0;
+	hash_release(&r->task_index);
+	free(r->kernel_seqs);
+	r->kernel_seqs = malloc((nr + 1) * sizeof(*r->kernel_seqs));
+	if (!r->kernel_seqs)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		r->kernel_seqs[i] = HASH_NONE;
+	return part->root ? add_name(r, part->root, part->root, &r->root) : 0;
 }
 
 static bool same_task(const void *table, uint32_t pos, const void *key)
@@ -329,7 +344,7 @@ uint32_t report_first_frame(const struct report_names *names, const struct stack
 static int name_stack(struct report *r, const struct task *task, const struct stack *s, uint32_t missed, uint32_t *seq)
 {
 	const struct frames *frames = task ? &r->user_frames : &r->kernel_frames;
-	uint32_t first = !task && r->cfg->from_schedule ? report_first_frame(r->names, s) : 0, nr = 0, i;
+	uint32_t first = !task && r->part->from_schedule ? report_first_frame(r->names, s) : 0, nr = 0, i;
 	const struct frame *f;
 	int rc = 0;
 
@@ -393,7 +408,8 @@ static int find_user(struct report *r, const struct task *task, const struct sta
 
 static uint32_t row_nr(const struct report *r, const struct row *row)
 {
-	return r->labels.seqs[row->user].nr + row->delimited + r->labels.seqs[row->kernel].nr;
+	return (row->root != HASH_NONE) + r->labels.seqs[row->user].nr + row->delimited +
+	       r->labels.seqs[row->kernel].nr;
 }
 
 /* Frame @i of a row, root first. */
@@ -401,6 +417,8 @@ static uint32_t row_label(const struct report *r, const struct row *row, uint32_
 {
 	const struct label_seq *user = &r->labels.seqs[row->user];
 
+	if (row->root != HASH_NONE && i-- == 0)
+		return row->root;
 	if (i < user->nr)
 		return r->labels.ids[user->at + i];
 	i -= user->nr;
@@ -412,7 +430,9 @@ static uint32_t row_label(const struct report *r, const struct row *row, uint32_
 /* Where two rows can differ first. */
 static uint32_t common_frames(const struct report *r, const struct row *a, const struct row *b)
 {
-	return a->user == b->user ? r->labels.seqs[a->user].nr : 0;
+	if (a->root != b->root || a->user != b->user)
+		return 0;
+	return (a->root != HASH_NONE) + r->labels.seqs[a->user].nr;
 }
 
 /* Frame by frame, not sequence by sequence: without a delimiter, where the user stack ends does not show. */
@@ -469,15 +489,17 @@ static int add_row(struct report *r, const struct task *task, size_t i)
 	struct row row;
 	int rc;
 
-	stacks_row(r->input, i, &in);
+	stacks_row(r->part->rows, i, &in);
 	rc = find_user(r, task, &in, &row.user);
 	if (rc)
 		return rc;
 	rc = find_kernel(r, &in, &row.kernel);
 	if (rc)
 		return rc;
-	row.value = in.value;
+	if (__builtin_mul_overflow(in.value, r->part->weight, &row.value))
+		row.value = UINT64_MAX;
 	row.comm = task->label;
+	row.root = r->root;
 	row.pid = r->writer->prints_pid ? in.pid : 0;
 	row.delimited = r->cfg->delimited && in.user.state == STACK_TAKEN && in.kernel.state == STACK_TAKEN &&
 			r->labels.seqs[row.user].nr && r->labels.seqs[row.kernel].nr;
@@ -505,7 +527,7 @@ static int order_by_task(struct report *r, uint32_t *order, uint32_t nr)
 	int rc = task_of ? 0 : -ENOMEM;
 
 	for (i = 0; !rc && i < nr; i++) {
-		stacks_row(r->input, i, &in);
+		stacks_row(r->part->rows, i, &in);
 		rc = find_task(r, &in, &task_of[i]);
 		if (!rc)
 			r->tasks[task_of[i]].nr_rows++;
@@ -523,12 +545,14 @@ static int order_by_task(struct report *r, uint32_t *order, uint32_t nr)
 	return rc;
 }
 
-static int add_rows(struct report *r)
+static int add_part(struct report *r, const struct report_part *part)
 {
-	size_t nr = stacks_nr_rows(r->input), task, at = 0;
+	size_t nr = stacks_nr_rows(part->rows), task, at = 0;
 	uint32_t *order = malloc((nr + 1) * sizeof(*order));
-	int rc = order ? order_by_task(r, order, (uint32_t)nr) : -ENOMEM;
+	int rc = order ? begin_part(r, part) : -ENOMEM;
 
+	if (!rc)
+		rc = order_by_task(r, order, (uint32_t)nr);
 	for (task = 0; !rc && task < r->nr_tasks; at += r->tasks[task++].nr_rows)
 		rc = add_task(r, &r->tasks[task], order + at);
 	free(order);
@@ -644,19 +668,19 @@ static void divide_rows(struct report *r)
 		r->rows[i].value /= r->cfg->unit;
 }
 
-int report_write(FILE *out, const struct stacks *rows, const struct report_names *names, const struct report_cfg *cfg,
-		 struct err *err)
+int report_write_parts(FILE *out, const struct report_part *parts, size_t nr, const struct report_names *names,
+		       const struct report_cfg *cfg, struct err *err)
 {
 	struct report r = {
-		.input = rows,
 		.names = names,
 		.cfg = cfg,
 		.writer = cfg->form == REPORT_FOLDED ? &report_folded : &report_text,
 	};
+	size_t i;
 	int rc = report_init(&r);
 
-	if (!rc)
-		rc = add_rows(&r);
+	for (i = 0; i < nr && !rc; i++)
+		rc = add_part(&r, &parts[i]);
 	if (rc) {
 		err_sys(err, rc, "cannot make the report");
 	} else {
@@ -667,4 +691,12 @@ int report_write(FILE *out, const struct stacks *rows, const struct report_names
 	}
 	report_release(&r);
 	return rc;
+}
+
+int report_write(FILE *out, const struct stacks *rows, const struct report_names *names, const struct report_cfg *cfg,
+		 struct err *err)
+{
+	const struct report_part part = { .rows = rows, .weight = 1, .from_schedule = cfg->from_schedule };
+
+	return report_write_parts(out, &part, 1, names, cfg, err);
 }

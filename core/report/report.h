@@ -33,7 +33,7 @@ struct report_cfg {
 	bool inlined;     /* --inline */
 	bool source;      /* --source, only with @offsets */
 	/* off-CPU time: */
-	bool from_schedule; /* a kernel stack begins with who calls __schedule(): not with what traces there */
+	bool from_schedule; /* of report_write(): see report_part */
 	uint64_t unit;      /* printed is value / unit, rounded down; 0, 1: values as they are */
 };
 
@@ -57,7 +57,24 @@ int report_write(FILE *out, const struct stacks *rows, const struct report_names
 		 struct err *err);
 
 /**
- * report_first_frame() - the frame of a kernel stack that is its leaf with cfg.from_schedule: who called __schedule().
+ * struct report_part - rows of a report that has several kinds.
+ * @root:          a frame between the comm and the stacks; NULL: none
+ * @weight:        of their values, which are multiplied by it; 1 or more
+ * @from_schedule: a kernel stack begins with who calls __schedule(): not with what traces there
+ */
+struct report_part {
+	const struct stacks *rows;
+	const char *root;
+	uint64_t weight;
+	bool from_schedule;
+};
+
+/** report_write_parts() - the same of @nr parts. */
+int report_write_parts(FILE *out, const struct report_part *parts, size_t nr, const struct report_names *names,
+		       const struct report_cfg *cfg, struct err *err);
+
+/**
+ * report_first_frame() - the frame of a kernel stack that is its leaf with from_schedule: who called __schedule().
  * Below may be what runs the tracepoint, and the program there: how many frames depends on the kernel, and on who
  * traces. The event context-switches has its stacks from the caller on.
  */

@@ -44,7 +44,7 @@ static void report(const struct capture *cap)
 	FILE *null = fopen("/dev/null", "w");
 	struct err err;
 
-	check(null && !report_write(null, capture_stacks(cap), &names, &cap->options->report, &err));
+	check(null && !report_write(null, capture_samples(cap), &names, &cap->options->report, &err));
 	fclose(null);
 }
 
@@ -60,7 +60,7 @@ static void run(const struct options *o)
 		check(*cap->recording.event);
 		if (!capture_run(cap, &err)) {
 			check(!capture_books(cap, &books));
-			check(books.counted_ring == stacks_total(capture_stacks(cap)));
+			check(books.counted_ring == stacks_total(capture_samples(cap)));
 			capture_close(cap);
 			report(cap);
 		}
@@ -72,7 +72,7 @@ static void run(const struct options *o)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const pid_t pid = 11;
-	struct options o = { .cpu = -1, .event = event_default() };
+	struct options o = { .on_cpu = true, .cpu = -1, .event = event_default() };
 	char path[32];
 	int fd;
 

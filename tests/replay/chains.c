@@ -77,8 +77,8 @@ int main(int argc, char **argv)
 		die("no memory");
 	if (capture_open(cap, &err) || capture_run(cap, &err) < 0)
 		die("%s", err.msg);
-	for (i = 0; i < stacks_nr_rows(capture_stacks(cap)); i++) {
-		stacks_row(capture_stacks(cap), i, &row);
+	for (i = 0; i < stacks_nr_rows(capture_samples(cap)); i++) {
+		stacks_row(capture_samples(cap), i, &row);
 		print_row(cap, &row);
 	}
 	capture_close(cap);

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 		die("no memory");
 	cfg.files = &n.cap->files;
 	if (symbols_open(n.cap->tasks, &cfg, &n.symbols, &err) || capture_open(n.cap, &err) ||
-	    capture_run(n.cap, &err) < 0 || report_write(stdout, capture_stacks(n.cap), &names, &form, &err))
+	    capture_run(n.cap, &err) < 0 || report_write(stdout, capture_samples(n.cap), &names, &form, &err))
 		die("%s", err.msg);
 	symbols_free(n.symbols);
 	capture_close(n.cap);

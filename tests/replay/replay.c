@@ -91,8 +91,9 @@ static void make_ring(struct replay *r, size_t i)
 	if (base == MAP_FAILED)
 		die("cannot map a memory file: %s", strerror(errno));
 	r->sources[i] = (struct source){ base, (unsigned char *)base + r->page_size };
-	r->cap->events[r->cap->nr_events++] =
-		(struct capture_event){ .fd = fd, .cpu = (int)i, .samples = true, .notes_fd = -1 };
+	r->cap->events[r->cap->nr_events++] = (struct capture_event){
+		.fd = fd, .cpu = (int)i, .samples = true, .notes = { { .fd = -1 }, { .fd = -1 } }
+	};
 }
 
 static void open_backend(struct replay *r, uint32_t nr_rings)
@@ -238,7 +239,7 @@ static void write_report(struct replay *r)
 	struct books b;
 	struct err err;
 
-	if (report_write(stdout, capture_stacks(r->cap), &names, &cfg, &err))
+	if (report_write(stdout, capture_samples(r->cap), &names, &cfg, &err))
 		die("%s", err.msg);
 	capture_books(r->cap, &b);
 	fprintf(stderr,
@@ -265,7 +266,7 @@ static void release(struct replay *r)
 int main(int argc, char **argv)
 {
 	const struct host nowhere = { .proc = "/dev/null", .sys = "/dev/null" };
-	struct options options = { .cpu = -1, .event = event_default() };
+	struct options options = { .on_cpu = true, .cpu = -1, .event = event_default() };
 	struct replay r = { .page_size = (size_t)sysconf(_SC_PAGESIZE) };
 	struct recording_head head;
 	int i;

@@ -5,10 +5,9 @@
 
 static const struct backend_ops ring = { .name = "perfring" }, program = { .name = "bpf", .in_kernel = true };
 
-static char *printed(enum tool tool, bool both, const char *interval, const struct account *a)
+static char *printed_with(const struct options *o, bool both, const char *interval, const struct account *a)
 {
-	struct options o = { .tool = tool };
-	struct capture cap = { .options = &o, .both = both, .reason = "why", .nr_cpus = 2 };
+	struct capture cap = { .options = o, .both = both, .reason = "why", .nr_cpus = 2 };
 	size_t size;
 	char *text;
 	FILE *f = open_memstream(&text, &size);
@@ -17,6 +16,13 @@ static char *printed(enum tool tool, bool both, const char *interval, const stru
 	account_print(f, &cap, interval, a);
 	fclose(f);
 	return text;
+}
+
+static char *printed(enum tool tool, bool both, const char *interval, const struct account *a)
+{
+	const struct options o = { .tool = tool, .on_cpu = tool == TOOL_PROFILE, .off_cpu = tool == TOOL_OFFCPUTIME };
+
+	return printed_with(&o, both, interval, a);
 }
 
 /* Intervals have books of their own, and nothing is said that is only about samples. */
@@ -41,7 +47,7 @@ START_TEST(test_intervals)
 			   .ring_records = 7,
 			   .count_entries = 8,
 			   .stack_entries = 9 },
-		.unaccounted = -1,
+		.unaccounted.intervals = -1,
 		.rows = 11,
 		.stacks = 12,
 		.ring_bytes = 4096,
@@ -74,7 +80,7 @@ END_TEST
 
 START_TEST(test_samples)
 {
-	const struct account a = { .books = { .taken = 10, .intervals_begun = 11 }, .unaccounted = 2 };
+	const struct account a = { .books = { .taken = 10, .intervals_begun = 11 }, .unaccounted.samples = 2 };
 	char *text = printed(TOOL_PROFILE, false, NULL, &a);
 
 	ck_assert_ptr_nonnull(strstr(text, "\nsamples_taken: 10\n"));
@@ -82,6 +88,125 @@ START_TEST(test_samples)
 	ck_assert_ptr_nonnull(strstr(text, "\nthrottled: 0\n"));
 	ck_assert_ptr_null(strstr(text, "intervals_"));
 	free(text);
+}
+END_TEST
+
+static const char *const of_samples[] = {
+	"samples_due: 21",
+	"samples_taken: 20",
+	"samples_counted_in_kernel: 22",
+	"samples_counted_from_ring: 23",
+	"samples_filtered: 24",
+	"samples_of_idle: 25",
+	"samples_lost: 26",
+	"samples_of_dying_tasks: 27",
+	"samples_outside: 28",
+	"ring_samples_late: 29",
+	"throttled: 30",
+	"throttled_ns: 31",
+	"samples_unaccounted: -2",
+};
+static const char *const of_intervals[] = {
+	"intervals_begun: 40", "intervals_charged: 41",      "intervals_filtered: 42",  "intervals_open: 43",
+	"intervals_lost: 44",  "intervals_without_slot: 45", "intervals_passed_on: 46",
+};
+static const char *const of_both[] = {
+	"samples_compared: 50", "samples_not_compared: 51", "differences_unexplained: 52", "clocks_apart: 53",
+	"rows_compared: 54",    "rows_different: 55",       "largest_difference_ns: 56",
+};
+static const char *const of_neither[] = { "spilled_no_stack_room: 60", "ring_records_lost: 61", "rows: 62" };
+static const char *const unaccounted_intervals[] = { "intervals_unaccounted: 3" };
+
+static const struct account with_all = {
+	.books = { .taken = 20,
+		   .counted_kernel = 22,
+		   .counted_ring = 23,
+		   .filtered = 24,
+		   .idle = 25,
+		   .lost = 26,
+		   .dead_tasks = 27,
+		   .outside = 28,
+		   .late_samples = 29,
+		   .throttled = 30,
+		   .throttled_ns = 31,
+		   .intervals_begun = 40,
+		   .intervals_charged = 41,
+		   .intervals_filtered = 42,
+		   .intervals_open = 43,
+		   .intervals_lost = 44,
+		   .intervals_no_slot = 45,
+		   .intervals_passed = 46,
+		   .clocks_apart = 53,
+		   .spilled_stack = 60,
+		   .lost_records = 61 },
+	.unaccounted = { .samples = -2, .intervals = 3 },
+	.due_known = true,
+	.due = 21,
+	.compared = { .compared = 50, .unpaired = 51, .different = 52 },
+	.rows_compared = 54,
+	.rows_different = 55,
+	.apart_ns = 56,
+	.rows = 62,
+};
+
+/* Each of the lines is there, once; or none of them. */
+static void assert_lines(const char *text, const char *const *lines, size_t nr, bool there)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		char line[64];
+		const char *at;
+
+		snprintf(line, sizeof(line), "\n%s\n", lines[i]);
+		at = strstr(text, line);
+		ck_assert_msg(!at == !there, "%s: %s", lines[i], text);
+		ck_assert(!at || !strstr(at + 1, line));
+		snprintf(line, sizeof(line), "\n%.*s", (int)strcspn(lines[i], ":") + 1, lines[i]);
+		ck_assert_msg(there || !strstr(text, line), "%s: %s", lines[i], text);
+	}
+}
+
+static const struct {
+	bool on_cpu, off_cpu, both;
+	const char *interval;
+	bool unaccounted; /* intervals, too */
+} groups[] = {
+	{ true, true, false, NULL, true },  { true, true, true, NULL, true },    { true, true, true, "1", false },
+	{ true, true, true, "all", true },  { true, false, false, NULL, false }, { true, false, true, "all", false },
+	{ false, true, false, NULL, true }, { false, true, true, "2", false },
+};
+
+/* With samples and intervals each has its lines, and both what is not accounted for: one does not hide the other. */
+START_TEST(test_groups)
+{
+	bool on = groups[_i].on_cpu, off = groups[_i].off_cpu, both = groups[_i].both;
+	struct options o = { .tool = on ? TOOL_PROFILE : TOOL_OFFCPUTIME, .on_cpu = on, .off_cpu = off };
+	struct account a = with_all;
+	char *text;
+
+	a.due_known = on;
+	text = printed_with(&o, both, groups[_i].interval, &a);
+	assert_lines(text, of_samples, ARRAY_SIZE(of_samples), on);
+	assert_lines(text, of_intervals, ARRAY_SIZE(of_intervals), off);
+	assert_lines(text, of_both, 3, both && on);
+	assert_lines(text, of_both + 3, ARRAY_SIZE(of_both) - 3, both && off);
+	assert_lines(text, of_neither, ARRAY_SIZE(of_neither), true);
+	assert_lines(text, unaccounted_intervals, 1, groups[_i].unaccounted);
+	free(text);
+}
+END_TEST
+
+/* Neither sum is taken for the other, nor are they added up. */
+START_TEST(test_added)
+{
+	struct account total = { .unaccounted = { .samples = 10, .intervals = -20 } };
+
+	account_add(&total, &with_all);
+	ck_assert_int_eq(total.unaccounted.samples, 8);
+	ck_assert_int_eq(total.unaccounted.intervals, -17);
+	ck_assert_uint_eq(total.books.taken, 20);
+	ck_assert_uint_eq(total.books.intervals_begun, 40);
 }
 END_TEST
 
@@ -146,8 +271,6 @@ static const struct {
 	  &ring,
 	  { .lost_records = 4 },
 	  "WARNING: 4 records about switches, tasks and mappings were lost: some names may be wrong.\n" },
-	{ TOOL_OFFCPUTIME, &ring, { .lost = 4, .lost_records = 4, .taken = 9 }, "" }, /* there are no samples */
-	{ TOOL_PROFILE, &ring, { .intervals_lost = 5 }, "" },
 	{ TOOL_PROFILE,
 	  &ring,
 	  { .lost = 4, .lost_records = 6, .taken = 9 },
@@ -155,9 +278,76 @@ static const struct {
 	  "WARNING: 2 records about tasks and mappings were lost: some names may be wrong.\n" },
 };
 
+#define SAMPLES(nr) "WARNING: " nr " stack traces could not be displayed. A ring had no room for them: "
+#define IN_KERNEL   "count in the kernel (--backend=bpf), or fewer intervals (-p), "
+#define FEWER       "count fewer intervals (-p), "
+#define NAMES(nr)   "WARNING: " nr " records about switches, tasks and mappings were lost: some names may be wrong.\n"
+
+/* Of profile --off-cpu: samples and intervals are lost each for itself. */
+static const struct {
+	const struct backend_ops *ops;
+	bool both;
+	struct books books;
+	const char *text;
+} both_losses[] = {
+	{ &ring, false, { .taken = 9, .intervals_begun = 9 }, "" },
+	{ &ring, false, { .lost = 4, .lost_records = 4 }, SAMPLES("4") IN_KERNEL TIME },
+	{ &ring, false, { .intervals_lost = 5 }, LOST "not all switches of their threads were seen.\n" },
+	{ &ring,
+	  false,
+	  { .lost = 4, .lost_records = 9, .intervals_lost = 5 },
+	  SAMPLES("4") IN_KERNEL TIME NOROOM IN_KERNEL TIME NAMES("5") },
+	{ &program,
+	  false,
+	  { .lost = 4, .lost_records = 20, .lost_notes = 6, .lost_switch_notes = 7, .intervals_lost = 5 },
+	  SAMPLES("4") FEWER TIME NOROOM FEWER TIME NAMES("3") },
+	{ &program,
+	  false,
+	  { .lost = 4, .lost_records = 17, .lost_notes = 6, .lost_switch_notes = 7 },
+	  SAMPLES("4") FEWER TIME },
+	{ &program, false, { .lost_records = 7, .lost_switch_notes = 7 }, "" },
+	{ &program, false, { .lost_records = 8, .lost_switch_notes = 7 }, NAMES("1") },
+	{ &program, true, { .lost_records = 8 }, "" }, /* the comparison tells */
+	{ &program,
+	  false,
+	  { .lost = 4, .lost_records = 4, .intervals_lost = 5, .intervals_no_slot = 3 },
+	  SAMPLES("4") FEWER TIME LOST
+	  "there are more threads than the BPF program has room for; --backend=perfring has.\n" },
+	{ &program,
+	  false,
+	  { .lost = 4, .lost_records = 4, .intervals_lost = 5, .spilled_count = 3, .spilled_stack = 2 },
+	  SAMPLES("4") "raise --hash-storage-size (40960), " FEWER TIME NOROOM
+		       "raise --hash-storage-size (40960), " FEWER TIME },
+	{ &program,
+	  false,
+	  { .intervals_lost = 5, .lost_records = 4, .lost_switch_notes = 4, .spilled_count = 2, .spilled_stack = 3 },
+	  NOROOM "raise --stack-storage-size (16384), " FEWER TIME },
+};
+
+START_TEST(test_both_losses)
+{
+	struct options o = { .on_cpu = true, .off_cpu = true, .stack_entries = 16384, .hash_entries = 40960 };
+	struct capture cap = { .options = &o, .both = both_losses[_i].both };
+	struct account a = { .books = both_losses[_i].books };
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+
+	cap.backends[0].ops = both_losses[_i].ops;
+	account_print_losses(f, &cap, &a);
+	fclose(f);
+	ck_assert_str_eq(text, both_losses[_i].text);
+	free(text);
+}
+END_TEST
+
 START_TEST(test_losses)
 {
-	struct options o = { .tool = losses[_i].tool, .stack_entries = 16384, .hash_entries = 40960 };
+	struct options o = { .tool = losses[_i].tool,
+			     .on_cpu = losses[_i].tool == TOOL_PROFILE,
+			     .off_cpu = losses[_i].tool == TOOL_OFFCPUTIME,
+			     .stack_entries = 16384,
+			     .hash_entries = 40960 };
 	struct capture cap = { .options = &o };
 	struct account a = { .books = losses[_i].books };
 	size_t size;
@@ -179,8 +369,11 @@ int main(void)
 
 	tcase_add_loop_test(t, test_intervals, 0, 2);
 	tcase_add_test(t, test_samples);
+	tcase_add_loop_test(t, test_groups, 0, ARRAY_SIZE(groups));
+	tcase_add_test(t, test_added);
 	tcase_add_test(t, test_compared);
 	tcase_add_loop_test(t, test_losses, 0, ARRAY_SIZE(losses));
+	tcase_add_loop_test(t, test_both_losses, 0, ARRAY_SIZE(both_losses));
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

@@ -29,15 +29,15 @@ static void setup(void)
 	unit_write(dir, "500/task/501/comm", "older\n", 6);
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
-	options = (struct options){ .cpu = -1 };
+	options = (struct options){ .on_cpu = true, .cpu = -1 };
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1 };
 	cap.backends[0].ops = &backend_perfring;
 	cap.events = events;
 	cap.nr_events = RINGS;
 	cap.tasks = tasks_new(&host);
-	cap.sets[0].stacks = stacks_new();
+	cap.sets[0].samples = stacks_new();
 	ck_assert_ptr_nonnull(cap.tasks);
-	ck_assert_ptr_nonnull(cap.sets[0].stacks);
+	ck_assert_ptr_nonnull(cap.sets[0].samples);
 	a = (struct applier){ .cap = &cap, .rings = rings };
 }
 
@@ -45,7 +45,7 @@ static void teardown(void)
 {
 	descendants_free(cap.filter.tree);
 	tasks_free(cap.tasks);
-	stacks_free(cap.sets[0].stacks);
+	stacks_free(cap.sets[0].samples);
 	unit_rmdir(dir);
 }
 
@@ -97,8 +97,8 @@ static uint64_t value_of(const char *name, pid_t pid)
 	struct stack_row row;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(cap.sets[0].stacks); i++) {
-		stacks_row(cap.sets[0].stacks, i, &row);
+	for (i = 0; i < stacks_nr_rows(cap.sets[0].samples); i++) {
+		stacks_row(cap.sets[0].samples, i, &row);
 		ck_assert_int_eq(row.comm[COMM_LEN - 1], 0);
 		if (strcmp(row.comm, name) || row.pid != pid)
 			continue;
@@ -127,8 +127,8 @@ static struct stack_row only_row(void)
 {
 	struct stack_row row;
 
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 1);
-	stacks_row(cap.sets[0].stacks, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].samples), 1);
+	stacks_row(cap.sets[0].samples, 0, &row);
 	return row;
 }
 
@@ -138,7 +138,7 @@ static void assert_books(uint64_t counted, uint64_t filtered)
 	ck_assert_uint_eq(a.books[0].counted_ring, counted);
 	ck_assert_uint_eq(a.books[0].filtered, filtered);
 	ck_assert_uint_eq(counted + filtered, nr_samples);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), counted);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), counted);
 }
 
 START_TEST(test_rename)
@@ -687,8 +687,8 @@ START_TEST(test_idle_leaf)
 	r.sample.ip = 0;
 	r.mode = USER;
 	apply(1, r);
-	ck_assert_uint_eq(value_in(cap.sets[0].stacks, "swapper/1", 0), 3);
-	ck_assert_uint_eq(value_in(cap.sets[0].stacks, "[outside]", -1), 1);
+	ck_assert_uint_eq(value_in(cap.sets[0].samples, "swapper/1", 0), 3);
+	ck_assert_uint_eq(value_in(cap.sets[0].samples, "[outside]", -1), 1);
 	ck_assert_uint_eq(a.books[0].idle, 3);
 	ck_assert_uint_eq(a.books[0].outside, 1);
 	assert_books(4, 0);
@@ -811,7 +811,7 @@ START_TEST(test_counters)
 	apply(1, (struct record){ .type = PERF_RECORD_UNTHROTTLE });
 	apply(1, (struct record){ .type = 12345 });
 	ck_assert_uint_eq(a.books[0].throttled, 1);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 0);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].samples), 0);
 	assert_books(0, 0);
 }
 END_TEST
@@ -852,8 +852,8 @@ static void use_program(bool both)
 	cap.backends[1].ops = &backend_perfring;
 	cap.nr_backends = 2;
 	cap.both = both;
-	cap.sets[1].stacks = stacks_new();
-	ck_assert_ptr_nonnull(cap.sets[1].stacks);
+	cap.sets[1].samples = stacks_new();
+	ck_assert_ptr_nonnull(cap.sets[1].samples);
 	for (i = 0; both && i < ARRAY_SIZE(cap.sets); i++) {
 		cap.sets[i].compare = compare_new(&cap.filter);
 		ck_assert_ptr_nonnull(cap.sets[i].compare);
@@ -862,7 +862,7 @@ static void use_program(bool both)
 
 static void teardown_program(void)
 {
-	stacks_free(cap.sets[1].stacks);
+	stacks_free(cap.sets[1].samples);
 	compare_free(cap.sets[0].compare);
 	compare_free(cap.sets[1].compare);
 	teardown();
@@ -965,8 +965,8 @@ START_TEST(test_sets)
 	lone_in(1, 500, 500);
 	lone_in(1, -1, -1);
 	apply(0, (struct record){ .type = PERF_RECORD_THROTTLE, .time = 5 });
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 2);
-	ck_assert_uint_eq(stacks_total(cap.sets[1].stacks), 3);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 2);
+	ck_assert_uint_eq(stacks_total(cap.sets[1].samples), 3);
 	ck_assert_uint_eq(a.books[0].counted_ring, 2);
 	ck_assert_uint_eq(a.books[1].counted_ring, 3);
 	ck_assert_uint_eq(a.books[0].dead_tasks, 0);
@@ -979,17 +979,17 @@ END_TEST
 /* Without a program, too: what is not wanted is filtered in its own set. */
 START_TEST(test_sets_alone)
 {
-	cap.sets[1].stacks = stacks_new();
+	cap.sets[1].samples = stacks_new();
 	lone_in(1, 0, 0);
 	lone_in(1, 500, 500);
 	lone_in(0, 0, 0);
 	ck_assert_uint_eq(a.books[1].filtered, 1);
 	ck_assert_uint_eq(a.books[1].idle, 1);
 	ck_assert_uint_eq(a.books[1].counted_ring, 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[1].stacks), 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[1].samples), 1);
 	ck_assert_uint_eq(a.books[0].filtered, 1);
 	ck_assert_uint_eq(a.books[0].idle, 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 0);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 0);
 }
 END_TEST
 
@@ -1070,8 +1070,8 @@ START_TEST(test_both)
 	ck_assert_uint_eq(n.unpaired, compared[_i].verdict < 0);
 	ck_assert_uint_eq(n.renamed, 0);
 	/* Only what the program could not count is added to its rows. */
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), added);
-	ck_assert_uint_eq(value_in(cap.sets[0].stacks, compared[_i].comm, compared[_i].pid), spilled);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), added);
+	ck_assert_uint_eq(value_in(cap.sets[0].samples, compared[_i].comm, compared[_i].pid), spilled);
 	ck_assert_uint_eq(a.books[0].counted_ring, added);
 	ck_assert_uint_eq(a.books[0].filtered, unnumbered && !kept); /* else counted by the program */
 	kept_pid = compared[_i].ring_pid == -1 ? 30 : compared[_i].ring_pid;
@@ -1079,7 +1079,7 @@ START_TEST(test_both)
 	if (kept)
 		ck_assert_uint_eq(value_in(compare_rows(cap.sets[0].compare), compared[_i].ring_comm, kept_pid), 1);
 	if (unnumbered && kept)
-		ck_assert_uint_eq(value_in(cap.sets[0].stacks, compared[_i].ring_comm, kept_pid), 1);
+		ck_assert_uint_eq(value_in(cap.sets[0].samples, compared[_i].ring_comm, kept_pid), 1);
 }
 END_TEST
 
@@ -1137,8 +1137,8 @@ START_TEST(test_both_renamed)
 	ck_assert_uint_eq(n[1].compared, 4);
 	ck_assert_uint_eq(n[1].renamed, 2);
 	ck_assert_uint_eq(n[1].different, 1); /* nothing is called so */
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 0);
-	ck_assert_uint_eq(value_in(cap.sets[1].stacks, "ned", 10), 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 0);
+	ck_assert_uint_eq(value_in(cap.sets[1].samples, "ned", 10), 1);
 	ck_assert_uint_eq(value_in(compare_rows(cap.sets[0].compare), "old", 10), 1);
 	ck_assert_uint_eq(value_in(compare_rows(cap.sets[1].compare), "old", 10), 2);
 	ck_assert_uint_eq(value_in(compare_rows(cap.sets[1].compare), "new", 10), 1);
@@ -1282,7 +1282,7 @@ START_TEST(test_tree_without_note)
 	lone_in(1, 10, 10);
 	lone_in(1, 50, 50);
 	lone_in(1, -1, -1);
-	ck_assert_uint_eq(stacks_total(cap.sets[1].stacks), 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[1].samples), 1);
 	ck_assert_uint_eq(a.books[1].counted_ring, 1);
 	ck_assert_uint_eq(a.books[1].filtered, 2);
 	ck_assert_uint_eq(a.books[1].spilled_filtered, 2);
@@ -1325,7 +1325,7 @@ START_TEST(test_tree_both)
 	ck_assert_uint_eq(a.books[0].counted_ring, judged[_i].counted);
 	ck_assert_uint_eq(a.books[0].filtered, judged[_i].filtered);
 	ck_assert_uint_eq(a.books[0].spilled_filtered, judged[_i].filtered);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), judged[_i].counted);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), judged[_i].counted);
 	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), judged[_i].kept);
 }
 END_TEST
@@ -1387,7 +1387,7 @@ START_TEST(test_tree_reused)
 	ck_assert_msg(n.different == judged_anew[_i].different, "%s", judged_anew[_i].name);
 	ck_assert_uint_eq(a.books[0].counted_ring, judged_anew[_i].counted);
 	ck_assert_uint_eq(a.books[0].filtered, judged_anew[_i].filtered);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), judged_anew[_i].counted);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), judged_anew[_i].counted);
 	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), judged_anew[_i].kept);
 }
 END_TEST

@@ -15,8 +15,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 enum { MAX_CPUS = 512, MAX_FDS = 1024 };
+
+/* What an event is for. The id of one is that of its CPU and @ids of its kind, and no other event has it. */
+enum kind { SAMPLING, SAMPLE_NOTES, SWITCHES, SWITCH_NOTES };
+
+static const uint64_t ids[] = { [SAMPLE_NOTES] = 1000, [SWITCHES] = 2000, [SWITCH_NOTES] = 3000 };
 
 #define MS (1000 * 1000ULL)
 
@@ -24,6 +30,10 @@ enum { MAX_CPUS = 512, MAX_FDS = 1024 };
 static struct {
 	int answer[MAX_CPUS];       /* to opening a sampling or side-band event; 0: an event */
 	int notes_answer[MAX_CPUS]; /* to opening one for notes */
+	int switch_answer[MAX_CPUS], switch_notes_answer[MAX_CPUS];
+	int tracepoint_answer;  /* to opening one of a tracepoint, on whatever CPU */
+	bool no_switch_records; /* before 4.3 */
+	bool only_switches;     /* the answers to enabling and disabling are those of events at switches */
 	int enable_answer[MAX_CPUS], id_answer[MAX_CPUS], disable_answer[MAX_CPUS];
 	uint64_t enabled_ns[MAX_CPUS]; /* what read(2) gives */
 	bool no_clockid, no_cgroups;
@@ -33,11 +43,13 @@ static struct {
 	pid_t refused_ioctl;       /* events of this thread are neither enabled nor disabled */
 	unsigned int opened;
 	struct perf_event_attr attr[MAX_CPUS], notes_attr[MAX_CPUS]; /* of the last one opened */
+	struct perf_event_attr switch_attr[MAX_CPUS], switch_notes_attr[MAX_CPUS];
 } kernel;
 
 /* By descriptor: whose event it is. */
 static struct {
 	bool used, notes, enabled;
+	enum kind kind;
 	int cpu;
 	pid_t pid; /* -1: of the whole CPU */
 	struct perf_event_attr attr;
@@ -59,12 +71,31 @@ static bool is_in(const pid_t *list, pid_t pid)
 	return false;
 }
 
+static enum kind kind_of(const struct perf_event_attr *attr)
+{
+	bool software = attr->type == PERF_TYPE_SOFTWARE;
+
+	if (software && attr->config == PERF_COUNT_SW_BPF_OUTPUT)
+		return attr->sample_type & PERF_SAMPLE_CALLCHAIN ? SWITCH_NOTES : SAMPLE_NOTES;
+	return attr->type == PERF_TYPE_TRACEPOINT || (software && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES)
+		       ? SWITCHES
+		       : SAMPLING;
+}
+
 static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	bool notes = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+	static const int *const answers[] = { kernel.answer, kernel.notes_answer, kernel.switch_answer,
+					      kernel.switch_notes_answer };
+	static struct perf_event_attr *const attrs[] = { kernel.attr, kernel.notes_attr, kernel.switch_attr,
+							 kernel.switch_notes_attr };
 	struct event_counts counts = { .enabled_ns = kernel.enabled_ns[cpu] };
-	int rc = notes ? kernel.notes_answer[cpu] : kernel.answer[cpu], fd;
+	enum kind kind = kind_of(attr);
+	int rc = answers[kind][cpu], fd;
 
+	if (kernel.no_switch_records && attr->context_switch)
+		return refuse(-EINVAL);
+	if (kernel.tracepoint_answer && attr->type == PERF_TYPE_TRACEPOINT)
+		return refuse(kernel.tracepoint_answer);
 	if ((kernel.no_clockid && attr->use_clockid) || (kernel.no_cgroups && attr->sample_type & PERF_SAMPLE_CGROUP))
 		return refuse(-EINVAL);
 	if (kernel.vanishing == pid)
@@ -81,12 +112,13 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	ck_assert_int_lt(fd, MAX_FDS);
 	ck_assert_int_eq(pwrite(fd, &counts, sizeof(counts), 0), sizeof(counts));
 	events[fd].used = true;
-	events[fd].notes = notes;
+	events[fd].kind = kind;
+	events[fd].notes = kind == SAMPLE_NOTES || kind == SWITCH_NOTES;
 	events[fd].enabled = false;
 	events[fd].cpu = cpu;
 	events[fd].pid = pid;
 	events[fd].attr = *attr;
-	*(notes ? &kernel.notes_attr[cpu] : &kernel.attr[cpu]) = *attr;
+	attrs[kind][cpu] = *attr;
 	kernel.opened++;
 	return fd;
 }
@@ -116,6 +148,7 @@ int ioctl(int fd, unsigned long request, ...)
 {
 	uint64_t *id;
 	va_list ap;
+	bool answers;
 	int cpu;
 
 	va_start(ap, request);
@@ -124,24 +157,25 @@ int ioctl(int fd, unsigned long request, ...)
 	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 	ck_assert(events[fd].used);
 	cpu = events[fd].cpu;
+	answers = !kernel.only_switches || events[fd].kind == SWITCHES;
 	if (kernel.refused_ioctl && kernel.refused_ioctl == events[fd].pid)
 		return refuse(-EIO);
 	switch (request) {
 	case PERF_EVENT_IOC_ENABLE:
-		if (kernel.enable_answer[cpu])
+		if (kernel.enable_answer[cpu] && answers)
 			return refuse(kernel.enable_answer[cpu]);
 		ck_assert(!events[fd].notes); /* is not made disabled */
 		events[fd].enabled = true;
 		return 0;
 	case PERF_EVENT_IOC_DISABLE:
-		if (kernel.disable_answer[cpu])
+		if (kernel.disable_answer[cpu] && answers)
 			return refuse(kernel.disable_answer[cpu]);
 		events[fd].enabled = false;
 		return 0;
 	case PERF_EVENT_IOC_ID:
-		if (kernel.id_answer[cpu])
+		if (kernel.id_answer[cpu] && answers)
 			return refuse(kernel.id_answer[cpu]);
-		*id = 1000 + (uint64_t)cpu;
+		*id = ids[events[fd].kind] + (uint64_t)cpu;
 		return 0;
 	default:
 		return refuse(-ENOTTY);
@@ -184,7 +218,7 @@ static void setup(void)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .cpu = -1, .event = event_default(), .freq_hz = 49 };
+	options = (struct options){ .on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49 };
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
 	memset(&kernel, 0, sizeof(kernel));
 	memset(events, 0, sizeof(events));
@@ -227,7 +261,7 @@ static void assert_event(const struct capture_event *e, bool open, bool notes)
 {
 	if (!open) {
 		ck_assert_int_eq(e->fd, -1);
-		ck_assert_int_eq(e->notes_fd, -1);
+		ck_assert_int_eq(e->notes[NOTED_SAMPLES].fd, -1);
 		return;
 	}
 	ck_assert_int_ge(e->fd, 0);
@@ -236,15 +270,15 @@ static void assert_event(const struct capture_event *e, bool open, bool notes)
 	ck_assert(!events[e->fd].notes);
 	if (!cap.followed) {
 		ck_assert_int_eq(events[e->fd].pid, -1);
-		ck_assert_uint_eq(e->nr_more, 0);
+		ck_assert_uint_eq(e->nr_more, capture_joins_switches(&cap));
 	}
-	ck_assert_int_eq(e->notes_fd >= 0, notes);
+	ck_assert_int_eq(e->notes[NOTED_SAMPLES].fd >= 0, notes);
 	if (!notes)
 		return;
-	ck_assert(events[e->notes_fd].notes);
-	ck_assert_int_eq(events[e->notes_fd].pid, -1);
-	ck_assert_int_eq(events[e->notes_fd].cpu, e->cpu);
-	ck_assert_uint_eq(e->notes_id, 1000 + (uint64_t)e->cpu);
+	ck_assert(events[e->notes[NOTED_SAMPLES].fd].notes);
+	ck_assert_int_eq(events[e->notes[NOTED_SAMPLES].fd].pid, -1);
+	ck_assert_int_eq(events[e->notes[NOTED_SAMPLES].fd].cpu, e->cpu);
+	ck_assert_uint_eq(e->notes[NOTED_SAMPLES].id, ids[SAMPLE_NOTES] + (uint64_t)e->cpu);
 }
 
 /* ---- opening */
@@ -332,7 +366,7 @@ START_TEST(test_attributes)
 	ck_assert_uint_eq(a->sample_period, 1);
 	ck_assert_uint_eq(a->disabled, 0);
 	ck_assert_uint_eq(a->clockid, cap.attr.clockid);
-	ck_assert_mem_eq(a, &cap.notes_attr, sizeof(*a));
+	ck_assert_mem_eq(a, &cap.notes_attr[NOTED_SAMPLES], sizeof(*a));
 }
 END_TEST
 
@@ -475,9 +509,13 @@ static int attach(struct capture *c, size_t i, struct err *err)
 static int detach(struct capture *c, size_t i, struct err *err)
 {
 	const struct capture_event *e = &c->events[i];
+	size_t j;
 
 	calls.detached[e->cpu]++;
-	ck_assert_int_ge(fcntl(e->fd, F_GETFD), 0); /* still open */
+	ck_assert_int_ge(fcntl(e->fd, F_GETFD), 0); /* still open, */
+	ck_assert(!events[e->fd].enabled);          /* and silent, like all that share its ring */
+	for (j = 0; j < e->nr_more; j++)
+		ck_assert(!events[e->more[j].fd].enabled);
 	return calls.detach_answer ? err_set(err, calls.detach_answer, "cannot detach") : 0;
 }
 
@@ -791,6 +829,448 @@ START_TEST(test_only_due)
 }
 END_TEST
 
+/* ---- samples and switches */
+
+enum { TRACEPOINT_ID = 372 };
+
+static void ask_for_both(void)
+{
+	options.off_cpu = true;
+	cap.sched_switch = (struct sched_switch){
+		.id = TRACEPOINT_ID, .prev_comm.at = 8, .prev_pid.at = 24, .prev_state.at = 32, .next_pid.at = 56
+	};
+}
+
+/* One place: what is open on its CPU, as far as it @samples. */
+static void assert_both(const struct capture_event *e, bool open, bool samples, bool joins, bool notes)
+{
+	const bool noted[] = { open && notes && samples, open && notes };
+	const enum kind kinds[] = { SAMPLE_NOTES, SWITCH_NOTES };
+	size_t i;
+
+	ck_assert_int_eq(e->samples, samples);
+	ck_assert_int_eq(e->fd >= 0, open);
+	ck_assert_uint_eq(e->nr_more, open && joins);
+	for (i = 0; i < NOTED_NR; i++) {
+		ck_assert_int_eq(e->notes[i].fd >= 0, noted[i]);
+		if (!noted[i])
+			continue;
+		ck_assert_int_eq((int)events[e->notes[i].fd].kind, (int)kinds[i]);
+		ck_assert_int_eq(events[e->notes[i].fd].cpu, e->cpu);
+		ck_assert_uint_eq(e->notes[i].id, ids[kinds[i]] + (uint64_t)e->cpu);
+	}
+	if (!open)
+		return;
+	ck_assert_int_eq((int)events[e->fd].kind, SAMPLING);
+	ck_assert_int_eq(events[e->fd].cpu, e->cpu);
+	ck_assert_uint_eq(events[e->fd].attr.sample_freq, samples ? 49 : 0);
+	if (!joins)
+		return;
+	ck_assert_int_eq((int)events[e->more[0].fd].kind, SWITCHES);
+	ck_assert_int_eq(events[e->more[0].fd].cpu, e->cpu);
+	ck_assert_int_eq(events[e->more[0].fd].pid, -1);
+	ck_assert_uint_eq(e->more[0].switch_id, ids[SWITCHES] + (uint64_t)e->cpu);
+}
+
+static const struct {
+	bool notes, both, in_pidns, no_tracepoint, unusual;
+	int only;
+	enum switch_source switches;
+} joinings[] = {
+	{ .only = -1, .switches = SWITCHES_BY_TRACEPOINT },
+	{ .only = 2, .switches = SWITCHES_BY_TRACEPOINT },
+	{ .unusual = true, .only = -1, .switches = SWITCHES_BY_TRACEPOINT },
+	{ .no_tracepoint = true, .only = -1, .switches = SWITCHES_BY_RECORDS },
+	{ .no_tracepoint = true, .only = 0, .switches = SWITCHES_BY_RECORDS },
+	{ .in_pidns = true, .only = -1, .switches = SWITCHES_BY_RECORDS },
+	{ .notes = true, .only = -1, .switches = SWITCHES_BY_PROGRAM },
+	{ .notes = true, .only = 2, .switches = SWITCHES_BY_PROGRAM },
+	{ .notes = true, .no_tracepoint = true, .only = -1, .switches = SWITCHES_BY_PROGRAM },
+	{ .notes = true, .in_pidns = true, .only = -1, .switches = SWITCHES_BY_PROGRAM },
+	{ .notes = true, .both = true, .only = -1, .switches = SWITCHES_BY_TRACEPOINT },
+	{ .notes = true, .both = true, .only = 3, .switches = SWITCHES_BY_TRACEPOINT },
+	{ .notes = true, .both = true, .unusual = true, .only = -1, .switches = SWITCHES_BY_RECORDS },
+	{ .notes = true, .both = true, .no_tracepoint = true, .only = -1, .switches = SWITCHES_BY_RECORDS },
+	{ .notes = true, .both = true, .in_pidns = true, .only = 1, .switches = SWITCHES_BY_RECORDS },
+};
+
+static bool ask_for_joining(int i)
+{
+	ask_for_both();
+	options.cpu = joinings[i].only;
+	cap.both = joinings[i].both;
+	cap.in_pidns = joinings[i].in_pidns;
+	if (joinings[i].no_tracepoint)
+		cap.sched_switch.id = 0;
+	if (joinings[i].unusual)
+		cap.sched_switch.prev_pid.at = 28;
+	return joinings[i].switches != SWITCHES_BY_PROGRAM;
+}
+
+/* Samples are of the CPU that -C names, switches of all: a thread may come back anywhere. */
+START_TEST(test_both)
+{
+	bool joins = ask_for_joining(_i), notes = joinings[_i].notes;
+	size_t i, nr = 0;
+
+	open_on("0-4", "0-3", notes);
+	ck_assert_int_eq((int)cap.switches, (int)joinings[_i].switches);
+	ck_assert_int_eq(capture_joins_switches(&cap), joins);
+	ck_assert_uint_eq(cap.nr_cpus, options.cpu < 0 ? 4 : 1);
+	ck_assert_uint_eq(cap.nr_events, 5);
+	ck_assert_uint_eq(cap.ring_bytes, 2 << 20);
+	for (i = 0; i < cap.nr_events; i++) {
+		const struct capture_event *e = &cap.events[i];
+		bool samples = options.cpu < 0 || e->cpu == options.cpu;
+
+		assert_both(e, e->cpu < 4, samples, joins, notes);
+		nr += e->cpu < 4 ? 1 + joins + (notes && samples) + notes : 0;
+	}
+	ck_assert_uint_eq(kernel.opened, nr);
+	ck_assert_uint_eq(open_fds(), fds_before + nr);
+}
+END_TEST
+
+/* Of the joined one: what is not about switches is as it is of the samples. */
+static void assert_switch_attr(const struct perf_event_attr *a, bool tracepoint)
+{
+	struct perf_event_attr want = cap.attr;
+
+	want.type = tracepoint ? PERF_TYPE_TRACEPOINT : PERF_TYPE_SOFTWARE;
+	want.config = tracepoint ? TRACEPOINT_ID : PERF_COUNT_SW_CONTEXT_SWITCHES;
+	want.freq = 0;
+	want.sample_period = 1;
+	want.sample_type |= tracepoint ? PERF_SAMPLE_RAW : 0;
+	want.context_switch = 1;
+	want.mmap = want.mmap2 = want.comm = want.comm_exec = want.task = want.namespaces = 0;
+	want.exclude_idle = want.exclude_guest = 0;
+	ck_assert_mem_eq(a, &want, sizeof(want));
+	ck_assert_mem_eq(a, &cap.switch_attr, sizeof(want));
+	ck_assert_uint_eq(a->disabled, 1);
+	ck_assert_uint_eq(a->use_clockid, 1);
+	ck_assert_uint_eq(a->clockid, CLOCK_MONOTONIC);
+	ck_assert_uint_eq(a->sample_id_all, 1);
+}
+
+START_TEST(test_both_attributes)
+{
+	bool joins = ask_for_joining(_i), notes = joinings[_i].notes;
+	int cpu, sampling = options.cpu < 0 ? 0 : options.cpu;
+
+	open_on("0-3", "0-3", notes);
+	ck_assert_uint_eq(cap.attr.config, PERF_COUNT_SW_CPU_CLOCK);
+	ck_assert_uint_eq(cap.attr.freq, 1);
+	ck_assert_uint_eq(cap.attr.context_switch, 0);
+	ck_assert_uint_eq(cap.attr.exclude_idle, joinings[_i].in_pidns);
+	ck_assert(!(cap.attr.sample_type & PERF_SAMPLE_RAW));
+	ck_assert(cap.attr.sample_type & PERF_SAMPLE_IDENTIFIER);
+	ck_assert_uint_eq(cap.attr.mmap & cap.attr.mmap2 & cap.attr.comm & cap.attr.task, 1);
+	ck_assert_mem_eq(&kernel.attr[sampling], &cap.attr, sizeof(cap.attr));
+	for (cpu = 0; cpu < 4; cpu++) {
+		ck_assert_uint_eq(kernel.switch_attr[cpu].size != 0, joins);
+		if (joins)
+			assert_switch_attr(&kernel.switch_attr[cpu], cap.switches == SWITCHES_BY_TRACEPOINT);
+		ck_assert_uint_eq(kernel.switch_notes_attr[cpu].size != 0, notes);
+		if (notes)
+			ck_assert_mem_eq(&kernel.switch_notes_attr[cpu], &cap.notes_attr[NOTED_SWITCHES],
+					 sizeof(cap.attr));
+	}
+	if (!notes)
+		return;
+	ck_assert_mem_eq(&kernel.notes_attr[sampling], &cap.notes_attr[NOTED_SAMPLES], sizeof(cap.attr));
+	for (cpu = 0; cpu < NOTED_NR; cpu++) {
+		const struct perf_event_attr *a = &cap.notes_attr[cpu];
+
+		ck_assert(a->sample_type & PERF_SAMPLE_IDENTIFIER && a->sample_type & PERF_SAMPLE_RAW);
+		ck_assert_uint_eq(a->clockid, cap.attr.clockid);
+		ck_assert_uint_eq(a->sample_period, 1);
+	}
+}
+END_TEST
+
+/* An event of another kind samples; its switches are no business of a PMU. */
+START_TEST(test_both_other_clock)
+{
+	ask_for_both();
+	options.event = event_find("task-clock");
+	options.period = 1000000;
+	options.kernel_only = true;
+	open_on("0-1", "0-1", false);
+	ck_assert_uint_eq(kernel.attr[0].config, PERF_COUNT_SW_TASK_CLOCK);
+	ck_assert_uint_eq(kernel.attr[0].sample_period, 1000000);
+	ck_assert_uint_eq(kernel.attr[0].exclude_callchain_user, 1);
+	ck_assert_uint_eq(kernel.switch_attr[0].exclude_callchain_user, 1);
+	assert_switch_attr(&kernel.switch_attr[1], true);
+}
+END_TEST
+
+/* What ends it, and leaves nothing open: the message names the event that is meant. */
+static const struct {
+	bool tracepoint, notes;
+	int cpu, switch_answer, switch_notes_answer, id_answer, rc;
+	const char *says;
+} both_refused[] = {
+	{ true, false, 0, -EMFILE, 0, 0, -EMFILE, "cannot open perf event 'sched:sched_switch' on CPU 0" },
+	{ true, false, 9, -EMFILE, 0, 0, -EMFILE, "cannot open perf event 'sched:sched_switch' on CPU 9" },
+	{ true, false, 5, -EINVAL, 0, 0, -EINVAL, "cannot open perf event 'sched:sched_switch' on CPU 5" },
+	{ true, false, 5, -ENOMEM, 0, 0, -ENOMEM, "cannot open perf event 'sched:sched_switch' on CPU 5" },
+	{ false, false, 0, -EACCES, 0, 0, -EACCES, "cannot open perf event 'context-switches' on CPU 0" },
+	{ false, false, 9, -EPERM, 0, 0, -EPERM, "cannot open perf event 'context-switches' on CPU 9" },
+	{ false, false, 4, -ENOENT, 0, 0, -ENOENT, "cannot open perf event 'context-switches' on CPU 4" },
+	{ false, false, 4, -EINVAL, 0, 0, -EINVAL, "cannot open perf event 'context-switches' on CPU 4" },
+	{ true, false, 0, 0, 0, -ENOTTY, -ENOTTY, "cannot read the id of a perf event on CPU 0" },
+	{ false, false, 9, 0, 0, -ENOTTY, -ENOTTY, "cannot read the id of a perf event on CPU 9" },
+	{ true, true, 0, 0, -EMFILE, 0, -EMFILE, "cannot open the perf event for BPF output on CPU 0" },
+	{ true, true, 9, 0, -EINVAL, 0, -EINVAL, "cannot open the perf event for BPF output on CPU 9" },
+	/* the tracepoint may not be used, and neither the other event */
+	{ true, false, 3, -EACCES, 0, 0, -EACCES, "cannot open perf event 'context-switches' on CPU 3" },
+};
+
+START_TEST(test_both_refused)
+{
+	struct err err = { 0 };
+
+	ask_for_both();
+	cap.both = both_refused[_i].notes;
+	if (!both_refused[_i].tracepoint)
+		cap.sched_switch.id = 0;
+	kernel.only_switches = true;
+	kernel.switch_answer[both_refused[_i].cpu] = both_refused[_i].switch_answer;
+	kernel.switch_notes_answer[both_refused[_i].cpu] = both_refused[_i].switch_notes_answer;
+	kernel.id_answer[both_refused[_i].cpu] = both_refused[_i].id_answer;
+	list("possible", "0-9");
+	list("online", "0-9");
+	ck_assert_int_eq(events_open(&cap, both_refused[_i].notes, &err), both_refused[_i].rc);
+	ck_assert_int_eq(err.code, both_refused[_i].rc);
+	ck_assert_msg(strstr(err.msg, both_refused[_i].says), "%s", err.msg);
+	ck_assert_uint_eq(cap.nr_events, 0);
+	ck_assert_uint_eq(open_fds(), fds_before);
+	/* Another backend may try after that. */
+	memset(&kernel, 0, sizeof(kernel));
+	open_on("0-1", "0-1", true);
+	ck_assert_uint_eq(cap.nr_cpus, 2);
+}
+END_TEST
+
+/* Tracepoints of whole CPUs need more rights: without these the records tell, on all CPUs alike. */
+static const int no_rights[] = { -EACCES, -EPERM, -ENOENT };
+
+START_TEST(test_both_no_tracepoint)
+{
+	struct err err = { 0 };
+	int cpu;
+
+	ask_for_both();
+	kernel.tracepoint_answer = no_rights[_i];
+	list("possible", "0-3");
+	list("online", "0-3");
+	ck_assert_int_eq(events_open(&cap, false, &err), 0);
+	ck_assert_int_eq((int)cap.switches, SWITCHES_BY_RECORDS);
+	ck_assert_int_eq(cap.no_tracepoint.code, no_rights[_i]);
+	ck_assert_ptr_nonnull(strstr(cap.no_tracepoint.msg, "cannot open perf event 'sched:sched_switch' on CPU 0"));
+	for (cpu = 0; cpu < 4; cpu++) {
+		assert_both(event_of(cpu), true, true, true, false);
+		assert_switch_attr(&kernel.switch_attr[cpu], false);
+	}
+	ck_assert_uint_eq(open_fds(), fds_before + 2 * 4);
+}
+END_TEST
+
+/* Before 4.3: a tracepoint tells who comes next, the records cannot. */
+static const struct {
+	bool tracepoint, notes, both;
+	int rc;
+} before_records[] = {
+	{ true, false, false, 0 }, { false, false, false, -EOPNOTSUPP },
+	{ true, true, true, 0 },   { false, true, true, -EOPNOTSUPP },
+	{ false, true, false, 0 },
+};
+
+START_TEST(test_both_before_records)
+{
+	struct err err = { 0 };
+
+	ask_for_both();
+	kernel.no_switch_records = true;
+	cap.both = before_records[_i].both;
+	if (!before_records[_i].tracepoint)
+		cap.sched_switch.id = 0;
+	list("possible", "0-1");
+	list("online", "0-1");
+	ck_assert_int_eq(events_open(&cap, before_records[_i].notes, &err), before_records[_i].rc);
+	if (before_records[_i].rc) {
+		ck_assert_ptr_nonnull(strstr(err.msg, "the perf rings do not tell of threads that come back to a CPU "
+						      "(before Linux 4.3)"));
+		ck_assert_uint_eq(cap.nr_events, 0);
+		ck_assert_uint_eq(open_fds(), fds_before);
+		return;
+	}
+	if (!before_records[_i].tracepoint)
+		return;
+	ck_assert_uint_eq(cap.switch_attr.context_switch, 0);
+	ck_assert_uint_eq(kernel.switch_attr[1].context_switch, 0);
+	ck_assert(kernel.switch_attr[1].sample_type & PERF_SAMPLE_RAW);
+	ck_assert_uint_eq(kernel.switch_attr[1].sample_max_stack, 0); /* that is newer */
+	ck_assert_uint_eq(kernel.switch_attr[1].use_clockid, cap.attr.use_clockid);
+	ck_assert_uint_eq(cap.attr.sample_max_stack, 125);
+}
+END_TEST
+
+/* The clock of those that share a ring is one, also where the kernel knows none but its own. */
+START_TEST(test_both_old_kernel)
+{
+	ask_for_both();
+	cap.both = true;
+	kernel.no_clockid = kernel.no_switch_records = true;
+	open_on("0-2", "0-2", true);
+	ck_assert_uint_eq(cap.attr.use_clockid, 0);
+	ck_assert_uint_eq(cap.switch_attr.use_clockid, 0);
+	ck_assert_uint_eq(kernel.switch_attr[2].use_clockid, 0);
+	ck_assert_uint_eq(kernel.notes_attr[2].use_clockid, 0);
+	ck_assert_uint_eq(kernel.switch_notes_attr[2].use_clockid, 0);
+}
+END_TEST
+
+/* A CPU may go offline between any two of its events: then none of them is left. */
+START_TEST(test_both_going)
+{
+	int *const answers[] = { kernel.answer, kernel.notes_answer, kernel.switch_answer, kernel.switch_notes_answer };
+	int cpu, gone = _i / 4 ? 3 : 0;
+
+	ask_for_both();
+	cap.both = true;
+	answers[_i % 4][gone] = -ENODEV;
+	open_on("0-3", "0-3", true);
+	ck_assert_uint_eq(cap.nr_cpus, 3);
+	for (cpu = 0; cpu < 4; cpu++)
+		assert_both(event_of(cpu), cpu != gone, true, true, true);
+	ck_assert_uint_eq(open_fds(), fds_before + 3 * 4);
+}
+END_TEST
+
+static void assert_enabled(bool enabled)
+{
+	size_t i;
+
+	for (i = 0; i < cap.nr_events; i++) {
+		const struct capture_event *e = &cap.events[i];
+
+		ck_assert_uint_eq(e->nr_more, 1);
+		ck_assert_int_eq(events[e->fd].enabled, enabled);
+		ck_assert_int_eq(events[e->more[0].fd].enabled, enabled);
+	}
+}
+
+START_TEST(test_both_enable)
+{
+	struct err err = { 0 };
+
+	ask_for_both();
+	options.cpu = _i ? 1 : -1;
+	open_on("0-3", "0-3", false);
+	assert_enabled(false);
+	ck_assert_int_eq(events_enable(&cap, &err), 0);
+	assert_enabled(true);
+	ck_assert_int_eq(events_disable(&cap, &err), 0);
+	assert_enabled(false);
+	kernel.only_switches = true;
+	kernel.enable_answer[3] = kernel.disable_answer[2] = -EIO;
+	ck_assert_int_eq(events_enable(&cap, &err), -EIO);
+	ck_assert_str_eq(err.msg, "cannot enable the perf event of CPU 3: Input/output error");
+	ck_assert_int_eq(events_disable(&cap, &err), -EIO);
+	ck_assert_str_eq(err.msg, "cannot disable the perf event of CPU 2: Input/output error");
+}
+END_TEST
+
+/* @_i: bit 0: with notes, bit 1: only CPU 2 samples */
+START_TEST(test_both_comes)
+{
+	bool notes = _i & 1;
+	uint64_t t;
+	int cpu;
+
+	ask_for_both();
+	cap.both = notes;
+	options.cpu = _i & 2 ? 2 : -1;
+	t = begin(notes);
+	for (cpu = 1; cpu <= 2; cpu++) {
+		ck_assert_int_eq(follow(cpu == 1 ? "0,2-3" : "0-1,3", t), 1);
+		assert_both(event_of(cpu), false, options.cpu < 0 || cpu == 2, true, notes);
+		assert_calls(cpu, 0, 1);
+		ck_assert_int_eq(follow("0-3", t), 1);
+		assert_both(event_of(cpu), true, options.cpu < 0 || cpu == 2, true, notes);
+		assert_calls(cpu, 1, 1);
+		ck_assert(events[event_of(cpu)->fd].enabled);
+		ck_assert(events[event_of(cpu)->more[0].fd].enabled);
+	}
+	/* a new one */
+	ck_assert_int_eq(follow("0-4", t), 1);
+	assert_both(event_of(4), true, options.cpu < 0, true, notes);
+	ck_assert(events[event_of(4)->more[0].fd].enabled);
+	ck_assert_uint_eq(cap.nr_cpus, options.cpu < 0 ? 5 : 1);
+}
+END_TEST
+
+/* What keeps it from coming back: nothing is left of it, and it is tried again. */
+static const struct {
+	int switch_answer, switch_notes_answer, id_answer, enable_answer, attach_answer;
+	int attached; /* a try */
+} both_broken[] = {
+	{ -ENODEV, 0, 0, 0, 0, 0 }, { -EMFILE, 0, 0, 0, 0, 0 }, { -EACCES, 0, 0, 0, 0, 0 }, { 0, -ENODEV, 0, 0, 0, 0 },
+	{ 0, -EMFILE, 0, 0, 0, 0 }, { 0, 0, -ENOTTY, 0, 0, 0 }, { 0, 0, 0, -EIO, 0, 1 },    { 0, 0, 0, 0, -EPERM, 1 },
+};
+
+START_TEST(test_both_tried_again)
+{
+	unsigned int fds, i;
+	uint64_t t;
+
+	ask_for_both();
+	cap.both = true;
+	t = begin(true);
+	fds = open_fds();
+	ck_assert_int_eq(follow("0-2", t), 1);
+	kernel.only_switches = true;
+	kernel.switch_answer[3] = both_broken[_i].switch_answer;
+	kernel.switch_notes_answer[3] = both_broken[_i].switch_notes_answer;
+	kernel.id_answer[3] = both_broken[_i].id_answer;
+	kernel.enable_answer[3] = both_broken[_i].enable_answer;
+	calls.attach_answer = both_broken[_i].attach_answer;
+	for (i = 1; i <= 3; i++) {
+		ck_assert_int_eq(follow("0-3", t + i * MS), 0);
+		assert_both(event_of(3), false, true, true, true);
+		ck_assert_uint_eq(open_fds(), fds - 4);
+		assert_calls(3, (int)i * both_broken[_i].attached, 1 + (int)i * both_broken[_i].attached);
+	}
+	ck_assert_int_eq((int)cap.switches, SWITCHES_BY_TRACEPOINT);
+	memset(&kernel, 0, sizeof(kernel));
+	calls.attach_answer = 0;
+	ck_assert_int_eq(follow("0-3", t + 5 * MS), 1);
+	assert_both(event_of(3), true, true, true, true);
+	ck_assert_uint_eq(open_fds(), fds);
+}
+END_TEST
+
+/* May both still be opened, now that rights were given up? */
+static const struct {
+	int answer, switch_answer, rc;
+} tries[] = { { 0, 0, 0 }, { -EACCES, 0, -EACCES }, { 0, -EACCES, -EACCES }, { -EPERM, -EACCES, -EPERM } };
+
+START_TEST(test_both_try)
+{
+	unsigned int fds;
+
+	ck_assert_int_eq(events_try(&cap), -ENODEV);
+	ask_for_both();
+	open_on("0-1", "0-1", false);
+	fds = open_fds();
+	kernel.answer[0] = tries[_i].answer;
+	kernel.switch_answer[0] = tries[_i].switch_answer;
+	ck_assert_int_eq(events_try(&cap), tries[_i].rc);
+	ck_assert_uint_eq(open_fds(), fds);
+}
+END_TEST
+
 /* ---- threads that are followed */
 
 static pid_t threads[] = { 100, 200, 300, 400 };
@@ -823,7 +1303,7 @@ static void assert_followed(const struct capture_event *e, const pid_t *pids, si
 
 	ck_assert_uint_eq(1 + e->nr_more, nr);
 	for (i = 0; i < nr; i++) {
-		int fd = i ? e->more[i - 1] : e->fd;
+		int fd = i ? e->more[i - 1].fd : e->fd;
 
 		ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 		ck_assert(events[fd].used && !events[fd].notes);
@@ -897,7 +1377,7 @@ START_TEST(test_followed_enable)
 		for (i = 0; i < cap.nr_events; i++) {
 			ck_assert(events[cap.events[i].fd].enabled == on);
 			for (j = 0; j < 2; j++)
-				ck_assert(events[cap.events[i].more[j]].enabled == on);
+				ck_assert(events[cap.events[i].more[j].fd].enabled == on);
 		}
 		if (!on)
 			break;
@@ -1130,6 +1610,18 @@ int main(void)
 	tcase_add_test(tc, test_left_before);
 	tcase_add_test(tc, test_sums);
 	tcase_add_test(tc, test_only_due);
+	tcase_add_loop_test(tc, test_both, 0, ARRAY_SIZE(joinings));
+	tcase_add_loop_test(tc, test_both_attributes, 0, ARRAY_SIZE(joinings));
+	tcase_add_test(tc, test_both_other_clock);
+	tcase_add_loop_test(tc, test_both_refused, 0, ARRAY_SIZE(both_refused));
+	tcase_add_loop_test(tc, test_both_no_tracepoint, 0, ARRAY_SIZE(no_rights));
+	tcase_add_loop_test(tc, test_both_before_records, 0, ARRAY_SIZE(before_records));
+	tcase_add_test(tc, test_both_old_kernel);
+	tcase_add_loop_test(tc, test_both_going, 0, 8);
+	tcase_add_loop_test(tc, test_both_enable, 0, 2);
+	tcase_add_loop_test(tc, test_both_comes, 0, 4);
+	tcase_add_loop_test(tc, test_both_tried_again, 0, ARRAY_SIZE(both_broken));
+	tcase_add_loop_test(tc, test_both_try, 0, ARRAY_SIZE(tries));
 	tcase_add_loop_test(tc, test_followed, 0, 2 * ARRAY_SIZE(threads));
 	tcase_add_test(tc, test_inherited);
 	tcase_add_loop_test(tc, test_followed_enable, 0, 3);

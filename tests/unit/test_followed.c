@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -33,13 +34,17 @@ static struct {
 	pid_t foreign[8], gone[8];
 	int nr_fds; /* for events; then @full */
 	int full;
-	bool endless; /* whenever a thread has its events, one comes that has none */
-	int offline;  /* CPU whose events are refused; -1: none */
+	bool endless;                                /* whenever a thread has its events, one comes that has none */
+	int offline;                                 /* CPU whose events are refused; -1: none */
+	pid_t foreign_switches[8], gone_switches[8]; /* whose second event is refused */
+	int offline_switches;                        /* CPU that goes between the two */
+	int id_answer;
 	struct birth births[8];
 	pid_t newest; /* 0: nobody tells */
 	struct {
 		pid_t tid;
 		int cpu, fd;
+		bool switches;
 	} opened[MAX_OPENED];
 	size_t nr_opened;
 } kernel;
@@ -158,34 +163,72 @@ static int refuse(int code)
 	return -1;
 }
 
+static bool of_switches(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
+
+/* A descriptor that was closed may be given out again. */
+static void note_opened(pid_t tid, int cpu, int fd, bool switches)
+{
+	size_t i;
+
+	for (i = 0; i < kernel.nr_opened; i++)
+		if (kernel.opened[i].fd == fd)
+			kernel.opened[i].fd = -1;
+	ck_assert_uint_lt(kernel.nr_opened, MAX_OPENED);
+	kernel.opened[kernel.nr_opened].tid = tid;
+	kernel.opened[kernel.nr_opened].cpu = cpu;
+	kernel.opened[kernel.nr_opened].switches = switches;
+	kernel.opened[kernel.nr_opened++].fd = fd;
+}
+
+#define ID_OF(fd) (7000 + (uint64_t)(fd))
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	uint64_t *id;
+	va_list ap;
+
+	va_start(ap, request);
+	id = va_arg(ap, uint64_t *);
+	va_end(ap);
+	ck_assert_uint_eq(request, PERF_EVENT_IOC_ID);
+	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+	if (kernel.id_answer)
+		return refuse(kernel.id_answer);
+	*id = ID_OF(fd);
+	return 0;
+}
+
 long syscall(long nr, ...)
 {
+	const struct perf_event_attr *attr;
+	bool switches;
 	va_list ap;
 	pid_t pid;
 	int cpu, fd;
 
 	va_start(ap, nr);
-	(void)va_arg(ap, void *);
+	attr = va_arg(ap, const struct perf_event_attr *);
 	pid = va_arg(ap, pid_t);
 	cpu = va_arg(ap, int);
 	va_end(ap);
 	if (nr != SYS_perf_event_open)
 		return refuse(-ENOSYS);
-	if (is_in(kernel.gone, pid))
+	switches = of_switches(attr);
+	if (is_in(kernel.gone, pid) || (switches && is_in(kernel.gone_switches, pid)))
 		return refuse(-ESRCH);
-	if (is_in(kernel.foreign, pid))
+	if (is_in(kernel.foreign, pid) || (switches && is_in(kernel.foreign_switches, pid)))
 		return refuse(-EACCES);
-	if (cpu == kernel.offline)
+	if (cpu == kernel.offline || (switches && cpu == kernel.offline_switches))
 		return refuse(-ENODEV);
 	if (kernel.nr_fds-- <= 0)
 		return refuse(kernel.full);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fd;
-	ck_assert_uint_lt(kernel.nr_opened, MAX_OPENED);
-	kernel.opened[kernel.nr_opened].tid = pid;
-	kernel.opened[kernel.nr_opened].cpu = cpu;
-	kernel.opened[kernel.nr_opened++].fd = fd;
+	note_opened(pid, cpu, fd, switches);
 	give_birth(pid, cpu);
 	return fd;
 }
@@ -208,11 +251,11 @@ static void setup(void)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .cpu = -1, .event = event_default(), .freq_hz = 49 };
+	options = (struct options){ .on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49 };
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.nr_fds = MAX_OPENED;
-	kernel.offline = -1;
+	kernel.offline = kernel.offline_switches = -1;
 	put("0-2\n", "devices/system/cpu/possible");
 	put("0-2\n", "devices/system/cpu/online");
 	tell_newest(1000);
@@ -244,13 +287,17 @@ static int follow(struct err *err)
 	return rc;
 }
 
-/* Which threads have events, "100 200": on each CPU one, which is there still. */
+/* Which threads have events, "100 200": on each CPU one, or the two of them, which are there still. */
 static const char *with_events(void)
 {
 	static char text[4096];
 	pid_t tids[MAX_OPENED];
-	size_t i, nr = 0, used = 0, per_thread = kernel.offline < 0 ? CPUS : CPUS - 1;
+	size_t i, nr = 0, used = 0, per_thread = CPUS;
 
+	if (kernel.offline >= 0 || kernel.offline_switches >= 0)
+		per_thread--;
+	if (options.off_cpu)
+		per_thread *= 2;
 	for (i = 0; i < kernel.nr_opened; i++)
 		if (fcntl(kernel.opened[i].fd, F_GETFD) >= 0)
 			tids[nr++] = kernel.opened[i].tid;
@@ -609,6 +656,183 @@ START_TEST(test_kept)
 }
 END_TEST
 
+/* ---- with an event at switches beside each */
+
+/* Of each thread both are on each CPU that is there, and it is known which is which. */
+static void assert_joined(size_t nr_threads)
+{
+	size_t i, j, k, switches;
+
+	for (i = 0; i < cap.nr_events; i++) {
+		const struct capture_event *e = &cap.events[i];
+
+		if (e->cpu == kernel.offline_switches) {
+			ck_assert_int_eq(e->fd, -1);
+			ck_assert_uint_eq(e->nr_more, 0);
+			continue;
+		}
+		ck_assert_uint_eq(1 + e->nr_more, 2 * nr_threads);
+		for (j = switches = 0; j <= e->nr_more; j++) {
+			int fd = j ? e->more[j - 1].fd : e->fd;
+			uint64_t id = j ? e->more[j - 1].switch_id : 0;
+
+			for (k = 0; k < kernel.nr_opened && kernel.opened[k].fd != fd; k++)
+				continue;
+			ck_assert_uint_lt(k, kernel.nr_opened);
+			ck_assert_int_eq(kernel.opened[k].cpu, e->cpu);
+			ck_assert_uint_eq(id, kernel.opened[k].switches ? ID_OF(fd) : 0);
+			switches += kernel.opened[k].switches;
+		}
+		ck_assert_uint_eq(switches, nr_threads);
+	}
+}
+
+#define JOINED(id) "cannot open perf event 'context-switches' of thread " id " on CPU "
+
+static const struct {
+	bool by_tid;
+	pid_t foreign[8], gone[8];
+	int offline, id_answer;
+	const char *with_events; /* NULL: it fails, */
+	size_t nr;
+	int rc;
+	const char *says; /* with this */
+} joinings[] = {
+	{ false, { 0 }, { 0 }, -1, 0, "100 101 200 201 300 301", 6, 0, NULL },
+	{ true, { 0 }, { 0 }, -1, 0, "100 200 300", 3, 0, NULL },
+	{ false, { 0 }, { 0 }, 0, 0, "100 101 200 201 300 301", 6, 0, NULL },
+	{ true, { 0 }, { 0 }, 2, 0, "100 200 300", 3, 0, NULL },
+	/* ended between the two */
+	{ false, { 0 }, { 100, 101, 300 }, -1, 0, "200 201 301", 3, 0, NULL },
+	{ true, { 0 }, { 100, 300 }, 1, 0, "200", 1, 0, NULL },
+	{ true, { 0 }, { 100, 200, 300 }, -1, 0, NULL, 0, -ESRCH, JOINED("300") "0: No such process" },
+	{ false,
+	  { 200 },
+	  { 0 },
+	  -1,
+	  0,
+	  NULL,
+	  0,
+	  -EACCES,
+	  "process 200 may not be sampled: " JOINED("200") "0: Permission denied" },
+	{ false,
+	  { 201 },
+	  { 200 },
+	  -1,
+	  0,
+	  NULL,
+	  0,
+	  -EACCES,
+	  "process 200 may not be sampled: " JOINED("201") "0: Permission denied" },
+	{ true,
+	  { 300 },
+	  { 0 },
+	  0,
+	  0,
+	  NULL,
+	  0,
+	  -EACCES,
+	  "thread 300 may not be sampled: " JOINED("300") "0: Permission denied" },
+	{ true,
+	  { 0 },
+	  { 0 },
+	  -1,
+	  -ENOTTY,
+	  NULL,
+	  0,
+	  -ENOTTY,
+	  "cannot read the id of a perf event on CPU 0: Inappropriate ioctl for device" },
+};
+
+START_TEST(test_joined)
+{
+	struct err err;
+
+	ask_for(joinings[_i].by_tid);
+	options.off_cpu = true;
+	memcpy(kernel.foreign_switches, joinings[_i].foreign, sizeof(kernel.foreign));
+	memcpy(kernel.gone_switches, joinings[_i].gone, sizeof(kernel.gone));
+	kernel.offline_switches = joinings[_i].offline;
+	kernel.id_answer = joinings[_i].id_answer;
+	ck_assert_int_eq(follow(&err), joinings[_i].rc);
+	if (joinings[_i].rc) {
+		ck_assert_str_eq(err.msg, joinings[_i].says);
+		ck_assert_int_eq(open_fds(), fds_before);
+		return;
+	}
+	ck_assert_int_eq((int)cap.switches, SWITCHES_BY_RECORDS);
+	ck_assert_str_eq(with_events(), joinings[_i].with_events);
+	ck_assert_uint_eq(cap.nr_cpus, joinings[_i].offline < 0 ? CPUS : CPUS - 1);
+	assert_joined(joinings[_i].nr);
+	ck_assert_uint_eq(cap.switch_attr.inherit, !joinings[_i].by_tid);
+	ck_assert_int_eq(cap.unfollowed.code, 0);
+}
+END_TEST
+
+/* Threads of this user: who may not be observed at switches is not sampled either. */
+START_TEST(test_joined_user)
+{
+	char text[128];
+	struct err err;
+
+	add_ours(100);
+	add_ours(200);
+	add_ours(300);
+	options.off_cpu = true;
+	kernel.foreign_switches[0] = 200;
+	kernel.gone_switches[0] = 300;
+	ck_assert_msg(!follow(&err), "%s", err.msg);
+	ck_assert_str_eq(with_events(), "100");
+	assert_joined(1);
+	followed_describe(cap.followed, text, sizeof(text));
+	ck_assert_str_eq(text, "threads followed: 1, of this user that may not be: 1");
+}
+END_TEST
+
+/* Both or none, where the descriptors end in the middle. */
+static const struct {
+	int nr_fds, full;
+	const char *with_events;
+	size_t nr;
+	const char *says;
+} fewer_joined[] = {
+	{ 36, -EMFILE, "100 101 200 201 300 301", 6, NULL },
+	{ 35, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 34, -ENFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: Too many open files in system" },
+	{ 31, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 30, -EMFILE, "100 101 200 201 300", 5, "1 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 29, -EMFILE, "100 101 200 201", 4, "2 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 6, -EMFILE, "100", 1, "5 of 6 threads are not followed: RLIMIT_NOFILE is 256" },
+	{ 5, -EMFILE, NULL, 0, JOINED("100") "2: Too many open files (RLIMIT_NOFILE is 256)" },
+	{ 4, -EMFILE, NULL, 0,
+	  "cannot open perf event 'cpu-clock' of thread 100 on CPU 2: Too many open files "
+	  "(RLIMIT_NOFILE is 256)" },
+	{ 1, -ENFILE, NULL, 0, JOINED("100") "0: Too many open files in system" },
+};
+
+START_TEST(test_fewer_joined)
+{
+	struct err err;
+
+	ask_for(false);
+	options.off_cpu = true;
+	kernel.nr_fds = fewer_joined[_i].nr_fds;
+	kernel.full = fewer_joined[_i].full;
+	if (!fewer_joined[_i].with_events) {
+		ck_assert_int_eq(follow(&err), fewer_joined[_i].full);
+		ck_assert_str_eq(err.msg, fewer_joined[_i].says);
+		ck_assert_int_eq(open_fds(), fds_before);
+		return;
+	}
+	ck_assert_msg(!follow(&err), "%s", err.msg);
+	ck_assert_str_eq(with_events(), fewer_joined[_i].with_events);
+	assert_joined(fewer_joined[_i].nr);
+	ck_assert_int_eq(cap.unfollowed.code, fewer_joined[_i].says ? fewer_joined[_i].full : 0);
+	if (fewer_joined[_i].says)
+		ck_assert_str_eq(cap.unfollowed.msg, fewer_joined[_i].says);
+}
+END_TEST
+
 /* ---- CPUs that are offline, and come */
 
 static int attach(struct capture *c, size_t i, struct err *err)
@@ -710,6 +934,9 @@ int main(void)
 	tcase_add_loop_test(tc, test_chosen_coming, 0, 2);
 	tcase_add_loop_test(tc, test_fewer, 0, ARRAY_SIZE(fewer));
 	tcase_add_loop_test(tc, test_kept, 0, 20);
+	tcase_add_loop_test(tc, test_joined, 0, ARRAY_SIZE(joinings));
+	tcase_add_test(tc, test_joined_user);
+	tcase_add_loop_test(tc, test_fewer_joined, 0, ARRAY_SIZE(fewer_joined));
 	tcase_add_loop_test(tc, test_offline, 0, 2);
 	tcase_add_loop_test(tc, test_offline_no_room, 0, 20);
 	suite_add_tcase(s, tc);

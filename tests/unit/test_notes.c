@@ -13,10 +13,13 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #define RINGS     2
 #define NOTES_ID  70 /* and the number of the ring */
 #define SAMPLE_ID 50
+#define AWAY_ID   90  /* of notes about switches, and the number of the ring */
+#define SWITCH_ID 100 /* of the first event at switches; the others are above it */
 
 /* ---- one note */
 
@@ -78,6 +81,24 @@ static struct backend *reader;
 static struct backend_ops program;
 static size_t page_size;
 static int joined[RINGS]; /* the event whose ring the notes of an event go to */
+static unsigned int nr_joined;
+
+/* What an event has lost, by its descriptor: these have no others. */
+enum { FIRST_FD = 500, MAX_LOSING = 16 };
+
+static uint64_t lost_by[MAX_LOSING];
+
+ssize_t read(int fd, void *buf, size_t size)
+{
+	struct event_counts counts = { 0 };
+
+	if (fd < FIRST_FD || fd >= FIRST_FD + MAX_LOSING)
+		return syscall(SYS_read, fd, buf, size);
+	ck_assert_uint_ge(size, sizeof(counts));
+	counts.lost = lost_by[fd - FIRST_FD];
+	memcpy(buf, &counts, sizeof(counts));
+	return sizeof(counts);
+}
 
 int ioctl(int fd, unsigned long request, ...)
 {
@@ -89,8 +110,9 @@ int ioctl(int fd, unsigned long request, ...)
 	to = va_arg(ap, int);
 	va_end(ap);
 	ck_assert_uint_eq(request, PERF_EVENT_IOC_SET_OUTPUT);
+	nr_joined++;
 	for (i = 0; i < RINGS; i++)
-		if (events[i].notes_fd == fd)
+		if (events[i].notes[NOTED_SAMPLES].fd == fd)
 			joined[i] = to;
 	return 0;
 }
@@ -103,25 +125,26 @@ static void open_ring(size_t i)
 	ck_assert_int_eq(ftruncate(fd, (off_t)(2 * page_size)), 0);
 	pages[i] = mmap(NULL, 2 * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ck_assert_ptr_ne(pages[i], MAP_FAILED);
-	events[i] = (struct capture_event){ .fd = fd, .cpu = (int)i, .samples = true, .notes_fd = dup(fd) };
-	events[i].notes_id = NOTES_ID + i;
+	events[i] = (struct capture_event){
+		.fd = fd, .cpu = (int)i, .samples = true, .notes = { { .fd = dup(fd) }, { .fd = -1 } }
+	};
+	events[i].notes[NOTED_SAMPLES].id = NOTES_ID + i;
 }
 
-static void setup(void)
+static void prepare(void)
 {
-	struct err err;
 	size_t i;
 
 	dir = unit_tmpdir();
 	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .cpu = -1 };
+	options = (struct options){ .on_cpu = true, .cpu = -1 };
 	program = (struct backend_ops){ .name = "program", .in_kernel = true, .note = backend_bpf.note };
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
 	cap.attr.sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
 	cap.attr.sample_id_all = 1;
-	cap.notes_attr.sample_type =
+	cap.notes_attr[NOTED_SAMPLES].sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
 	cap.ring_bytes = page_size;
 	cap.events = events;
@@ -129,10 +152,19 @@ static void setup(void)
 	cap.backends[0].ops = &program;
 	cap.tasks = tasks_new(&host);
 	for (i = 0; i < ARRAY_SIZE(cap.sets); i++)
-		cap.sets[i].stacks = stacks_new();
+		cap.sets[i].samples = stacks_new();
+	for (i = 0; i < RINGS; i++)
+		open_ring(i);
+}
+
+static void setup(void)
+{
+	struct err err;
+	size_t i;
+
+	prepare();
 	ck_assert_int_eq(backend_perfring.open(&reader, &cap, &err), 0);
 	for (i = 0; i < RINGS; i++) {
-		open_ring(i);
 		ck_assert_int_eq(backend_perfring.attach(reader, i, &err), 0);
 		ck_assert_int_eq(joined[i], events[i].fd);
 	}
@@ -146,10 +178,10 @@ static void teardown(void)
 	for (i = 0; i < RINGS; i++) {
 		munmap(pages[i], 2 * page_size);
 		close(events[i].fd);
-		close(events[i].notes_fd);
+		close(events[i].notes[NOTED_SAMPLES].fd);
 	}
 	for (i = 0; i < ARRAY_SIZE(cap.sets); i++) {
-		stacks_free(cap.sets[i].stacks);
+		stacks_free(cap.sets[i].samples);
 		compare_free(cap.sets[i].compare);
 	}
 	tasks_free(cap.tasks);
@@ -265,8 +297,8 @@ static uint64_t value_of(unsigned int set, const char *comm, pid_t pid)
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(cap.sets[set].stacks); i++) {
-		stacks_row(cap.sets[set].stacks, i, &row);
+	for (i = 0; i < stacks_nr_rows(cap.sets[set].samples); i++) {
+		stacks_row(cap.sets[set].samples, i, &row);
 		if (!strcmp(row.comm, comm) && row.pid == pid)
 			value += row.value;
 	}
@@ -321,7 +353,7 @@ START_TEST(test_alone)
 	ck_assert_uint_eq(value_of(0, ":13", 13), 1);
 	ck_assert_uint_eq(value_of(0, "second", 15), 1);
 	ck_assert_uint_eq(value_of(0, "after", 16), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 5);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 5);
 	ck_assert_uint_eq(books.lost_records, 4);
 	ck_assert_uint_eq(books.bad_records, 0);
 }
@@ -343,7 +375,7 @@ START_TEST(test_bad)
 	sample(0, 10);
 	end(0, 0, &books);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 4);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 4);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 4);
 	ck_assert_uint_eq(books.ring_samples, 4);
 	ck_assert_uint_eq(books.bad_records, 4);
 	ck_assert_uint_eq(books.bad_samples, 0);
@@ -388,8 +420,8 @@ START_TEST(test_intervals)
 	ck_assert_uint_eq(books.late_samples, 1);
 	ck_assert_uint_eq(value_of(1, "b", 10), 1);
 	ck_assert_uint_eq(value_of(1, ":11", 11), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 2);
-	ck_assert_uint_eq(stacks_total(cap.sets[1].stacks), 2);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 2);
+	ck_assert_uint_eq(stacks_total(cap.sets[1].samples), 2);
 }
 END_TEST
 
@@ -409,7 +441,7 @@ START_TEST(test_detach)
 	end(0, 0, &books);
 	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":12", 12), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 2);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 2);
 }
 END_TEST
 
@@ -435,7 +467,7 @@ START_TEST(test_unnumbered)
 	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
 	ck_assert_uint_eq(value_of(0, "eleven", 11), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), _i ? 3 : 4);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), _i ? 3 : 4);
 	ck_assert_uint_eq(books.counted_ring, _i ? 3 : 4);
 	ck_assert_uint_eq(books.filtered, _i ? 3 : 2);
 	ck_assert_uint_eq(books.spilled_filtered, books.filtered);
@@ -466,16 +498,366 @@ START_TEST(test_both)
 	ck_assert_uint_eq(counts.compared, 4);
 	ck_assert_uint_eq(counts.unpaired, 1);
 	ck_assert_uint_eq(counts.different, 2); /* what was pending, too: this was the end */
-	ck_assert_uint_eq(stacks_total(cap.sets[0].stacks), 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
 	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), 5);
+}
+END_TEST
+
+/* ---- samples and switches in one ring */
+
+/* With this many events of threads at switches, or a few. */
+enum { MANY = 900, FEW = 3 };
+
+/* @nr: events beside that of CPU 0 */
+static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
+{
+	struct err err;
+	size_t i;
+
+	prepare();
+	options.off_cpu = true;
+	options.max_ns = UINT64_MAX;
+	options.state_mask = -1;
+	cap.switches = switches;
+	cap.sched_switch = (struct sched_switch){ 1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 } };
+	cap.switch_attr = cap.attr;
+	cap.switch_attr.sample_type |= PERF_SAMPLE_RAW;
+	cap.notes_attr[NOTED_SWITCHES] = cap.switch_attr;
+	cap.backends[0].ops = in_kernel ? &program : &backend_perfring;
+	cap.backends[1].ops = &backend_bpf_switches;
+	cap.nr_backends = in_kernel ? 2 : 1;
+	for (i = 0; i < ARRAY_SIZE(cap.sets); i++) {
+		cap.sets[i].intervals = stacks_new();
+		cap.sets[i].ring_intervals = in_kernel ? stacks_new() : NULL;
+	}
+	for (i = 0; i < RINGS; i++)
+		events[i].notes[NOTED_SWITCHES] = (struct capture_notes){ dup(events[i].fd), AWAY_ID + i };
+	/* In no order, and with those of samples in between. */
+	events[0].more = calloc(nr, sizeof(*events[0].more));
+	events[0].nr_more = nr;
+	for (i = 0; i < nr; i++)
+		events[0].more[i] =
+			(struct joined_event){ FIRST_FD + MAX_LOSING, i % 3 == 1 ? 0 : SWITCH_ID + 10 * (i * 7 % nr) };
+	memset(lost_by, 0, sizeof(lost_by));
+	nr_joined = 0;
+	now = 0;
+	ck_assert_int_eq(backend_perfring.open(&reader, &cap, &err), 0);
+	for (i = 0; i < RINGS; i++)
+		ck_assert_int_eq(backend_perfring.attach(reader, i, &err), 0);
+	ck_assert_uint_eq(nr_joined, RINGS * NOTED_NR + nr);
+}
+
+static void teardown_kinds(void)
+{
+	size_t i;
+
+	for (i = 0; i < RINGS; i++)
+		close(events[i].notes[NOTED_SWITCHES].fd);
+	for (i = 0; i < ARRAY_SIZE(cap.sets); i++) {
+		stacks_free(cap.sets[i].intervals);
+		stacks_free(cap.sets[i].ring_intervals);
+	}
+	free(events[0].more);
+	teardown();
+}
+
+/* A record with stacks and raw data. */
+static void put_raw(size_t ring, uint64_t id, pid_t pid, const void *raw, uint32_t size)
+{
+	struct {
+		struct sample_record sample;
+		uint32_t raw_size;
+		unsigned char raw[100];
+	} r = { .sample.id = id,
+		.sample.pid = (uint32_t)pid,
+		.sample.tid = (uint32_t)pid,
+		.sample.time = ++now,
+		.sample.cpu = (uint32_t)ring,
+		.sample.nr = 2,
+		.sample.ips = { PERF_CONTEXT_USER, 0x401000 },
+		.raw_size = size + 4 };
+	size_t whole = sizeof(r.sample) + sizeof(r.raw_size) + r.raw_size;
+
+	ck_assert_uint_le(size + 4, sizeof(r.raw));
+	memcpy(r.raw, raw, size);
+	r.sample.header = (struct perf_event_header){ PERF_RECORD_SAMPLE, 0, (uint16_t)whole };
+	put(ring, &r, whole);
+}
+
+static void switched(size_t ring, uint64_t id, int from, int to)
+{
+	const struct {
+		char comm[16];
+		int32_t prev, next;
+		uint64_t state;
+	} raw = { "worker", from, to, 1 };
+
+	put_raw(ring, id, from, &raw, sizeof(raw));
+}
+
+static void away_note(size_t ring, uint64_t id, uint32_t kind, uint32_t thread, uint64_t ns, uint32_t set)
+{
+	struct bpf_switch_note n = { .kind = kind, .id = thread, .ns = ns, .who.set = set };
+
+	if (kind == BPF_SWITCH_BEGIN)
+		n.who = (struct bpf_note){ set, BPF_SPILLED, thread, thread, "away" };
+	put_raw(ring, id, (pid_t)thread, &n, sizeof(n));
+}
+
+static bool is_switch_id(uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < events[0].nr_more; i++)
+		if (events[0].more[i].switch_id == id)
+			return true;
+	return false;
+}
+
+/* By the id alone: all of those at switches, and none beside them, however many there are. */
+START_TEST(test_ids)
+{
+	uint64_t switches = 0, samples = 0, id;
+	size_t nr = _i ? MANY : FEW, i;
+	struct books books;
+
+	setup_kinds(SWITCHES_BY_TRACEPOINT, false, nr);
+	for (i = 0; i < nr; i++) {
+		id = SWITCH_ID + 10 * i;
+		if (is_switch_id(id)) {
+			switched(0, id, switches % 2 ? 20 : 10, switches % 2 ? 10 : 20);
+			switches++;
+		} else {
+			sample_of(0, id, 10);
+			samples++;
+		}
+		sample_of(0, id + 1, 10);
+		sample_of(0, id - 1, 10);
+		samples += 2;
+		drain();
+	}
+	sample(0, 10);
+	sample_of(0, 0, 10); /* as that of an event at switches which is none */
+	sample_of(0, UINT64_MAX, 10);
+	sample_of(1, SWITCH_ID, 10); /* that is another ring's */
+	samples += 4;
+	end(0, 0, &books);
+	ck_assert_uint_eq(switches, nr - (nr + 1) / 3);
+	ck_assert_uint_eq(books.ring_samples, samples);
+	ck_assert_uint_eq(books.counted_ring, samples);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), samples);
+	ck_assert_uint_eq(books.intervals_begun, switches);
+	ck_assert_uint_eq(books.intervals_charged, switches - 1);
+	ck_assert_uint_eq(books.intervals_open, 1);
+	ck_assert_uint_eq(books.bad_records, 0);
+	ck_assert_uint_eq(books.ring_records, samples + switches);
+	teardown_kinds();
+}
+END_TEST
+
+/* A record is decoded as what it is, or not at all: it is not counted as the other kind. */
+START_TEST(test_bad_switch)
+{
+	struct books books;
+
+	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
+	sample_of(0, SWITCH_ID, 10); /* without raw data */
+	put_raw(0, SWITCH_ID, 10, "shorter", 8);
+	sample(0, 10);
+	end(0, 0, &books);
+	ck_assert_uint_eq(books.bad_records, 2);
+	ck_assert_uint_eq(books.bad_samples, 0);
+	ck_assert_uint_eq(books.ring_samples, 1);
+	ck_assert_uint_eq(books.intervals_begun, 0);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), 0);
+	teardown_kinds();
+}
+END_TEST
+
+/* A ring that comes again is that of other events. */
+START_TEST(test_ids_anew)
+{
+	struct books books;
+	struct err err;
+
+	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
+	switched(0, SWITCH_ID, 10, 20);
+	ck_assert_int_eq(backend_perfring.detach(reader, 0, &err), 0);
+	events[0].nr_more = 1;
+	events[0].more[0].switch_id = 5;
+	ck_assert_int_eq(backend_perfring.attach(reader, 0, &err), 0);
+	sample_of(0, SWITCH_ID, 10);
+	switched(0, 5, 20, 30);
+	end(0, 0, &books);
+	ck_assert_uint_eq(books.intervals_begun, 2);
+	ck_assert_uint_eq(books.ring_samples, 1);
+	ck_assert_uint_eq(books.bad_records, 0);
+	teardown_kinds();
+}
+END_TEST
+
+/* A note about a switch between one about a sample and that sample takes nothing from it. */
+START_TEST(test_two_kinds)
+{
+	struct books books;
+
+	setup_kinds(SWITCHES_BY_PROGRAM, true, 0);
+	note_of(0, BPF_SPILLED, 0, 10, "ten");
+	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 7, 1000, 0);
+	sample(0, 10);
+	away_note(1, AWAY_ID + 1, BPF_SWITCH_BEGIN, 8, 2000, 0);
+	note_of(1, BPF_SPILLED, 0, 20, "twenty");
+	sample(1, 20);
+	away_note(0, AWAY_ID, BPF_SWITCH_END, 8, 5000, 0); /* on another CPU */
+	end(0, 0, &books);
+	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
+	ck_assert_uint_eq(value_of(0, "twenty", 20), 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 2);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), 3000);
+	ck_assert_uint_eq(books.ring_samples, 2);
+	ck_assert_uint_eq(books.counted_ring, 2);
+	ck_assert_uint_eq(books.intervals_received, 2);
+	ck_assert_uint_eq(books.intervals_charged, 1);
+	ck_assert_uint_eq(books.intervals_open, 1);
+	ck_assert_uint_eq(books.bad_records, 0);
+	teardown_kinds();
+}
+END_TEST
+
+/* Neither kind is taken for the other, nor is what belongs to another ring or interval. */
+START_TEST(test_bad_kinds)
+{
+	struct books books;
+
+	setup_kinds(SWITCHES_BY_PROGRAM, true, 0);
+	away_note(0, NOTES_ID, BPF_SWITCH_BEGIN, 7, 1000, 0);     /* not of that form */
+	sample_of(0, AWAY_ID, 66);                                /* the same */
+	away_note(0, AWAY_ID, BPF_SWITCH_CHARGE + 1, 7, 1000, 0); /* no kind */
+	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 0, 1000, 0);      /* the idle task */
+	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 7, 1000, 9);      /* no set */
+	sample_of(1, AWAY_ID, 11);                                /* another ring's */
+	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 7, 1000, 1);      /* too late */
+	sample(0, 10);
+	end(0, 0, &books);
+	ck_assert_uint_eq(books.bad_records, 5);
+	ck_assert_uint_eq(books.bad_samples, 0);
+	ck_assert_uint_eq(books.late_samples, 1);
+	ck_assert_uint_eq(books.intervals_received, 0);
+	ck_assert_uint_eq(books.ring_samples, 2);
+	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
+	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), 0);
+	teardown_kinds();
+}
+END_TEST
+
+/* --backend=both: all four in one ring. A switch that the program has not seen does not count. */
+START_TEST(test_four_kinds)
+{
+	struct compare_counts counts;
+	struct books books;
+
+	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
+	cap.both = true;
+	cap.sets[0].compare = compare_new(&cap.filter);
+	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 1000, 0);
+	note_of(0, BPF_COUNTED, 0, 10, ":10");
+	switched(0, SWITCH_ID, 10, 20);
+	sample(0, 10);
+	switched(0, SWITCH_ID, 40, 50); /* not seen */
+	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 10, 3000, 0);
+	switched(0, SWITCH_ID, 20, 10);
+	end(0, 0, &books);
+	compare_counts(cap.sets[0].compare, &counts);
+	ck_assert_uint_eq(counts.compared, 1);
+	ck_assert_uint_eq(counts.unpaired, 0);
+	ck_assert_uint_eq(counts.different, 0);
+	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), 1);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 0);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), 0);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].ring_intervals), 2000);
+	ck_assert_uint_eq(books.ring_samples, 1);
+	ck_assert_uint_eq(books.intervals_received, 0);
+	ck_assert_uint_eq(books.bad_records, 0);
+	teardown_kinds();
+}
+END_TEST
+
+/* What an interval lost: by what the events of CPU 0 count, which is @samples of it or not. */
+struct losses {
+	uint64_t sampled, followed, switches[2], notes, away;
+};
+
+static const struct {
+	bool samples;
+	struct losses first, second;
+	uint64_t want[2][4]; /* lost_records, lost_here, lost_notes, lost_switch_notes */
+} lossy[] = {
+	{ true, { 0 }, { 0 }, { { 0 }, { 0 } } },
+	{ true, { .sampled = 5 }, { .sampled = 5 }, { { 5, 5, 0, 0 }, { 0 } } },
+	{ true, { .sampled = 5, .followed = 2 }, { .sampled = 6, .followed = 4 }, { { 7, 7, 0, 0 }, { 3, 3, 0, 0 } } },
+	{ false, { .sampled = 5 }, { .sampled = 6 }, { { 5, 0, 0, 0 }, { 1, 0, 0, 0 } } },
+	{ true, { .switches = { 3, 4 } }, { .switches = { 3, 5 } }, { { 7, 0, 0, 0 }, { 1, 0, 0, 0 } } },
+	{ false, { .switches = { 3, 4 } }, { .switches = { 3, 4 } }, { { 7, 0, 0, 0 }, { 0 } } },
+	{ true, { .notes = 3 }, { .notes = 5 }, { { 3, 0, 3, 0 }, { 2, 0, 2, 0 } } },
+	{ true, { .away = 3 }, { .away = 5 }, { { 3, 0, 0, 3 }, { 2, 0, 0, 2 } } },
+	{ true, { 1, 2, { 4, 8 }, 16, 32 }, { 2, 2, { 4, 9 }, 17, 33 }, { { 63, 3, 16, 32 }, { 4, 1, 1, 1 } } },
+	/* events that are closed take their counts with them */
+	{ true, { .sampled = 5, .followed = 5 }, { .sampled = 6 }, { { 10, 10, 0, 0 }, { 0 } } },
+	{ true, { .switches = { 5, 0 }, .sampled = 1 }, { .sampled = 2 }, { { 6, 1, 0, 0 }, { 1, 1, 0, 0 } } },
+};
+
+static void set_losses(const struct losses *l)
+{
+	const uint64_t by[] = { l->sampled, l->followed, l->switches[0], l->switches[1], l->notes, l->away };
+
+	memcpy(lost_by, by, sizeof(by));
+}
+
+START_TEST(test_lost_by_kind)
+{
+	struct books books;
+	int fds[RINGS], note_fds[RINGS];
+	unsigned int set;
+	size_t i;
+
+	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
+	cap.attr.read_format = PERF_FORMAT_LOST;
+	for (i = 0; i < RINGS; i++) {
+		fds[i] = events[i].fd;
+		note_fds[i] = events[i].notes[NOTED_SAMPLES].fd;
+		close(events[i].notes[NOTED_SWITCHES].fd);
+		events[i].fd = events[i].notes[NOTED_SAMPLES].fd = events[i].notes[NOTED_SWITCHES].fd = -1;
+	}
+	events[0].samples = lossy[_i].samples;
+	events[0].fd = FIRST_FD;
+	events[0].more[1].fd = FIRST_FD + 1;
+	events[0].more[0].fd = FIRST_FD + 2;
+	events[0].more[2].fd = FIRST_FD + 3;
+	events[0].notes[NOTED_SAMPLES].fd = FIRST_FD + 4;
+	events[0].notes[NOTED_SWITCHES].fd = FIRST_FD + 5;
+	for (set = 0; set < 2; set++) {
+		set_losses(set ? &lossy[_i].second : &lossy[_i].first);
+		end(set, 1, &books);
+		ck_assert_uint_eq(books.lost_records, lossy[_i].want[set][0]);
+		ck_assert_uint_eq(books.lost_here, lossy[_i].want[set][1]);
+		ck_assert_uint_eq(books.lost_notes, lossy[_i].want[set][2]);
+		ck_assert_uint_eq(books.lost_switch_notes, lossy[_i].want[set][3]);
+	}
+	for (i = 0; i < RINGS; i++) {
+		events[i].fd = fds[i];
+		events[i].notes[NOTED_SAMPLES].fd = note_fds[i];
+		events[i].notes[NOTED_SWITCHES].fd = -1;
+	}
+	teardown_kinds();
 }
 END_TEST
 
 int main(void)
 {
 	Suite *s = suite_create("notes");
-	TCase *one = tcase_create("note"), *rings = tcase_create("rings");
+	TCase *one = tcase_create("note"), *rings = tcase_create("rings"), *kinds = tcase_create("kinds");
 
 	tcase_add_loop_test(one, test_note, 0, ARRAY_SIZE(notes));
 	tcase_add_checked_fixture(rings, setup, teardown);
@@ -488,6 +870,14 @@ int main(void)
 	tcase_add_loop_test(rings, test_unnumbered, 0, 2);
 	tcase_add_test(rings, test_both);
 	suite_add_tcase(s, one);
+	tcase_add_loop_test(kinds, test_ids, 0, 2);
+	tcase_add_test(kinds, test_bad_switch);
+	tcase_add_test(kinds, test_ids_anew);
+	tcase_add_test(kinds, test_two_kinds);
+	tcase_add_test(kinds, test_bad_kinds);
+	tcase_add_test(kinds, test_four_kinds);
+	tcase_add_loop_test(kinds, test_lost_by_kind, 0, ARRAY_SIZE(lossy));
 	suite_add_tcase(s, rings);
+	suite_add_tcase(s, kinds);
 	return unit_main(s);
 }

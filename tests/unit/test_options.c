@@ -94,15 +94,23 @@ static int parse(struct options *o, struct line *l, const char *args, struct err
 
 static void put_rate(FILE *f, const struct options *o)
 {
-	ck_assert_uint_eq(o->report.unit, 0);
+	ck_assert(o->on_cpu);
+	ck_assert_uint_eq(o->report.unit, o->off_cpu ? 1000 : 0);
 	ck_assert(!o->report.from_schedule);
+	ck_assert_int_eq(o->open_intervals, o->off_cpu);
+	ck_assert_uint_eq(o->min_ns, o->off_cpu ? 0 : 1000);
+	ck_assert_uint_eq(o->max_ns, UINT64_MAX);
+	ck_assert_int_eq(o->state_mask, -1);
+	ck_assert(!o->user_threads && !o->kernel_threads);
 	fprintf(f, o->period ? "period=%" PRIu64 : "freq=%" PRIu64, o->period ? o->period : o->freq_hz);
 	if (o->period && o->freq_hz)
 		fprintf(f, " freq=%" PRIu64, o->freq_hz);
+	fprintf(f, "%s", o->off_cpu ? " off-cpu" : "");
 }
 
 static void put_intervals(FILE *f, const struct options *o)
 {
+	ck_assert(o->off_cpu && !o->on_cpu);
 	ck_assert_uint_eq(o->report.unit, 1000);
 	ck_assert(o->report.from_schedule);
 	fprintf(f, "%" PRIu64 "..", o->min_ns);
@@ -183,6 +191,8 @@ static char *fields(const struct options *o)
 #define BOTH     " by user + kernel stack"
 #define CTRL_C   "... Hit Ctrl-C to end.\n"
 #define ALL_LINE HERTZ "all threads" BOTH CTRL_C
+#define AND_OFF  "and tracing off-CPU time (us) of "
+#define OFF_LINE "Sampling at 49 Hertz " AND_OFF "all threads" BOTH CTRL_C
 
 struct good_row {
 	const char *args;
@@ -304,6 +314,36 @@ static const struct good_row good[] = {
 	{ "--debug-dir . --debug-dir=/", "freq=49 debug-dir=/", ALL_LINE },
 	{ "--user --include", "freq=49 user idle", HERTZ "all threads by user stack" CTRL_C },
 
+	{ "--off-cpu", "freq=49 off-cpu", OFF_LINE },
+	{ "--off", "freq=49 off-cpu", OFF_LINE },
+	{ "--off-cpu --off-cpu", "freq=49 off-cpu", OFF_LINE },
+	{ "--off-cpu 5", "freq=49 off-cpu ns=5000000000",
+	  "Sampling at 49 Hertz " AND_OFF "all threads" BOTH " for 5 secs.\n" },
+	{ "-F 99 --off-cpu", "freq=99 off-cpu", "Sampling at 99 Hertz " AND_OFF "all threads" BOTH CTRL_C },
+	{ "--off-cpu -c 1000", "period=1000 off-cpu",
+	  "Sampling at every 1000 events " AND_OFF "all threads" BOTH CTRL_C },
+	{ "--off-cpu -p 2040,185", "freq=49 off-cpu pids=185,2040",
+	  "Sampling at 49 Hertz " AND_OFF "PID [185, 2040]" BOTH CTRL_C },
+	{ "-L 2041 --off-cpu", "freq=49 off-cpu tids=2041", "Sampling at 49 Hertz " AND_OFF "TID 2041" BOTH CTRL_C },
+	{ "--off-cpu -C 4", "freq=49 off-cpu cpu=4",
+	  "Sampling at 49 Hertz " AND_OFF "all threads" BOTH " on CPU#4" CTRL_C },
+	{ "--off-cpu 2 -- dd --off-cpu", "freq=49 off-cpu ns=2000000000 command=dd,--off-cpu",
+	  "Sampling at 49 Hertz " AND_OFF "all threads of 'dd'" BOTH " for 2 secs.\n" },
+	{ "-- dd --off-cpu", "freq=49 command=dd,--off-cpu", HERTZ "all threads of 'dd'" BOTH CTRL_C },
+	{ "-U --off-cpu", "freq=49 off-cpu user", "Sampling at 49 Hertz " AND_OFF "all threads by user stack" CTRL_C },
+	{ "--off-cpu -K", "freq=49 off-cpu kernel",
+	  "Sampling at 49 Hertz " AND_OFF "all threads by kernel stack" CTRL_C },
+	{ "--off-cpu -e cpu-clock", "freq=49 off-cpu", OFF_LINE },
+	{ "--off-cpu --event task-clock", "freq=49 off-cpu event=task-clock",
+	  "Sampling task-clock at 49 Hertz " AND_OFF "all threads" BOTH CTRL_C },
+	{ "-e cycles -e cpu-clock --off-cpu", "freq=49 off-cpu", OFF_LINE }, /* the last one */
+	{ "--off-cpu -Idaf --stats", "freq=49 off-cpu idle folded -d -a stats", OFF_LINE },
+	{ "--off-cpu --backend both -i 1", "freq=49 off-cpu interval=1000000000 backend=both", OFF_LINE },
+	{ "--off-cpu --unwind dwarf --stack-dump-size 8", "freq=49 off-cpu unwind=rules dump=8", OFF_LINE },
+	{ "--off-cpu --comm dd --mntns 185", "freq=49 off-cpu mntns=185 comm=dd", OFF_LINE },
+	{ "--off-cpu --help", "freq=49 off-cpu action=1", OFF_LINE },
+	{ "--version --off-cpu", "freq=49 off-cpu action=2", OFF_LINE },
+
 	{ "-h", "freq=49 action=1", ALL_LINE },
 	{ "--help", "freq=49 action=1", ALL_LINE },
 	{ "--version", "freq=49 action=2", ALL_LINE },
@@ -326,8 +366,10 @@ static const struct good_row good[] = {
 };
 
 #define USAGE -EINVAL
-#define LATER -ENOTSUP
 #define NINES "99999999999999999999" /* beyond 64 bits */
+
+#define ADDS_UP "--off-cpu adds up time, and -e "
+#define COUNTS  " counts something else"
 
 static const struct bad_row bad[] = {
 	{ "-p ''", USAGE, "-p '': not a process id" },
@@ -565,11 +607,31 @@ static const struct bad_row bad[] = {
 	{ "-m 5", USAGE, "unknown option '-m'" },
 	{ "--state 0", USAGE, "unknown option '--state'" },
 	{ "--open-intervals", USAGE, "unknown option '--open-intervals'" },
-	{ "--off-cpu", LATER, "--off-cpu: not available yet" },
-	{ "--off", LATER, "--off-cpu: not available yet" },
-	{ "--help --off-cpu", LATER, "--off-cpu: not available yet" },
-	{ "--off-cpu -F 0", LATER, "--off-cpu: not available yet" },
+	{ "--off-cpu=1", USAGE, "option '--off-cpu' takes no argument" },
+	{ "--off-cpu=", USAGE, "option '--off-cpu' takes no argument" },
+	{ "--off-cpus", USAGE, "unknown option '--off-cpus'" },
+	{ "--off-cpu 1 2", USAGE, "duration '2': there is one already, '1'" },
+	{ "--off-cpu -e cycles", USAGE, ADDS_UP "cycles" COUNTS },
+	{ "-e cycles --off-cpu", USAGE, ADDS_UP "cycles" COUNTS },
+	{ "--off-cpu -e cpu-cycles", USAGE, ADDS_UP "cycles" COUNTS }, /* as perf names it first */
+	{ "-e instructions --off-cpu -c 1000", USAGE, ADDS_UP "instructions" COUNTS },
+	{ "--off-cpu -e page-faults", USAGE, ADDS_UP "page-faults" COUNTS },
+	{ "--off-cpu -e cs", USAGE, ADDS_UP "context-switches" COUNTS },
+	{ "--off-cpu -e cpu-clock -e faults", USAGE, ADDS_UP "page-faults" COUNTS },
+	{ "--off-cpu -e faults --help", USAGE, ADDS_UP "page-faults" COUNTS },
+	{ "--off-cpu -e faults -- dd", USAGE, ADDS_UP "page-faults" COUNTS },
+	{ "--off-cpu -e nothing", USAGE, "-e 'nothing': unknown event (see profile(8))" },
+	{ "--off-cpu -e ''", USAGE, "-e '': must not be empty" },
+	{ "--off-cpu -F 9 -c 9", USAGE, "-F and -c exclude each other" },
+	{ "--off-cpu -F 0", USAGE, "-F '0': must be at least 1" },
 	{ "-F 0 --off-cpu", USAGE, "-F '0': must be at least 1" },
+	{ "--off-cpu -C 2", USAGE, "-C '2': CPU is not online (online: 0-1,4)" },
+	{ "--off-cpu -p 99999", USAGE, "-p '99999': no such process" },
+	{ "--off-cpu -p 185 -- dd", USAGE, "a command and -p exclude each other" },
+	{ "--off-cpu -u", USAGE, "unknown option '-u'" },
+	{ "--off-cpu -m 5", USAGE, "unknown option '-m'" },
+	{ "--off-cpu --state 0", USAGE, "unknown option '--state'" },
+	{ "--off-cpu --", USAGE, "no command behind '--'" },
 	{ "-- ''", USAGE, "command '': must not be empty" },
 	{ "--", USAGE, "no command behind '--'" },
 	{ "5 --", USAGE, "no command behind '--'" },
@@ -866,7 +928,12 @@ static const struct bad_row badly_recorded[] = {
 	{ "--input x --stack-dump-size 8", USAGE, "--stack-dump-size" WITH },
 	{ "--unwind dwarf --stack-dump-size 8192 --input x", USAGE, "--stack-dump-size" WITH },
 	{ "--input x --debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
-	{ "--input x --off-cpu", LATER, "--off-cpu: not available yet" },
+	{ "--input x --off-cpu", USAGE, "--off-cpu" WITH },
+	{ "--off-cpu --input x", USAGE, "--off-cpu" WITH },
+	{ "--off --input -", USAGE, "--off-cpu" WITH },
+	{ "--input x --off-cpu -e cycles", USAGE, "--off-cpu" WITH },
+	{ "--off-cpu -F 9 --input x", USAGE, "-F" WITH },
+	{ "--off-cpu --input x 5", USAGE, "a duration" WITH },
 	{ "--input x -- dd", USAGE, "a command and --input exclude each other" },
 	{ "--input x 5 -- dd", USAGE, "a duration and --input exclude each other" },
 	{ "--input x -p 185 -- dd", USAGE, "a command and --input exclude each other" },

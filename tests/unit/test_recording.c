@@ -33,7 +33,7 @@ static void setup(void)
 	dir = unit_tmpdir();
 	ck_assert_int_ge(asprintf(&path, "%s/perf.data", dir), 0);
 	host = (struct host){ .proc = dir, .sys = dir };
-	options = (struct options){ .cpu = -1, .input = path, .event = event_default() };
+	options = (struct options){ .on_cpu = true, .cpu = -1, .input = path, .event = event_default() };
 	err = (struct err){ 0 };
 	cap = NULL;
 	begin_stream();
@@ -197,9 +197,9 @@ static struct books read_recording(void)
 	ck_assert_msg(rc == 0, "%s", err.msg);
 	rc = capture_run(cap, &err);
 	ck_assert_msg(rc == 0, "%s", err.msg);
-	ck_assert_int_eq(capture_books(cap, &books), 0);
+	ck_assert_int_eq(capture_books(cap, &books).samples, 0);
 	ck_assert_uint_eq(books.taken, books.counted_ring + books.filtered + books.lost);
-	ck_assert_uint_eq(books.counted_ring, stacks_total(capture_stacks(cap)));
+	ck_assert_uint_eq(books.counted_ring, stacks_total(capture_samples(cap)));
 	ck_assert_uint_eq(books.counted_kernel, 0);
 	return books;
 }
@@ -210,8 +210,8 @@ static uint64_t value_of(const char *comm, pid_t pid)
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(capture_stacks(cap)); i++) {
-		stacks_row(capture_stacks(cap), i, &row);
+	for (i = 0; i < stacks_nr_rows(capture_samples(cap)); i++) {
+		stacks_row(capture_samples(cap), i, &row);
 		if (!strcmp(row.comm, comm) && row.pid == pid)
 			value += row.value;
 	}
@@ -427,8 +427,8 @@ START_TEST(test_leaves)
 	put_record(PERF_RECORD_SAMPLE, _i ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_GUEST_KERNEL, words,
 		   sizeof(words));
 	read_recording();
-	ck_assert_uint_eq(stacks_nr_rows(capture_stacks(cap)), 1);
-	stacks_row(capture_stacks(cap), 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(capture_samples(cap)), 1);
+	stacks_row(capture_samples(cap), 0, &row);
 	ck_assert_uint_eq(row.kernel.nr, _i ? 1 : 0);
 	ck_assert_uint_eq(row.user.nr, 0);
 	if (_i)
@@ -833,7 +833,7 @@ START_TEST(test_empty)
 		put_comm(10, 10, 10, "ten", false);
 	books = read_recording();
 	ck_assert_uint_eq(books.taken, 0);
-	ck_assert_uint_eq(stacks_nr_rows(capture_stacks(cap)), 0);
+	ck_assert_uint_eq(stacks_nr_rows(capture_samples(cap)), 0);
 	ck_assert_str_eq(cap->recording.event, "a");
 	ck_assert_uint_eq(cap->recording.first_ns, 0);
 	ck_assert_uint_eq(cap->recording.last_ns, 0);
@@ -973,7 +973,7 @@ START_TEST(test_every_cut)
 			continue;
 		}
 		ck_assert_int_eq(capture_run(cap, &err), 0);
-		ck_assert_int_eq(capture_books(cap, &books), 0);
+		ck_assert_int_eq(capture_books(cap, &books).samples, 0);
 		ck_assert_uint_eq(books.taken, 0);
 	}
 }

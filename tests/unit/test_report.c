@@ -619,6 +619,194 @@ static const struct golden {
 };
 /* clang-format on */
 
+/* ---- rows of several kinds */
+
+enum { MAX_PARTS = 3 };
+
+struct part {
+	const char *root;
+	uint64_t weight; /* 0: there is no such part */
+	bool from_schedule;
+	struct input in[MAX_ROWS];
+};
+
+/* clang-format off */
+#define ON(weight, ...)  { "on-cpu", weight, false, { __VA_ARGS__ } }
+#define OFF(...)         { "off-cpu", 1, true, { __VA_ARGS__ } }
+#define NO_ROWS          { 0 }
+#define MOST             18446744073709551615U
+#define HALF             9223372036854775808U
+
+static const struct {
+	const char *name;
+	struct report_cfg cfg;
+	const char *out;
+	struct part parts[MAX_PARTS];
+} of_parts[] = {
+	{ "two parts",
+	  { FOLDED },
+	  "dd;off-cpu;main;read;futex_wait 3\ndd;on-cpu;main;read;vfs_read 4\n",
+	  { ON(1, { 4, "dd", 1, T(READ, MAIN), T(VFS) }), OFF({ 3, "dd", 1, T(READ, MAIN), T(FUTEX) }) } },
+	{ "two parts, text",
+	  { TEXT },
+	  "    futex_wait\n    read\n    main\n    off-cpu\n" TASK("dd", 1, 3)
+	  "    vfs_read\n    read\n    main\n    on-cpu\n" TASK("dd", 1, 4),
+	  { ON(1, { 4, "dd", 1, T(READ, MAIN), T(VFS) }), OFF({ 3, "dd", 1, T(READ, MAIN), T(FUTEX) }) } },
+	{ "folded -d -a: the root has neither",
+	  { FOLDED, .delimited = true, .annotations = true },
+	  "dd;off-cpu;main;-;futex_wait_[k] 3\ndd;on-cpu;main;-;vfs_read_[k] 4\n",
+	  { ON(1, { 4, "dd", 1, T(MAIN), T(VFS) }), OFF({ 3, "dd", 1, T(MAIN), T(FUTEX) }) } },
+	{ "text -d -a -A -s: nor an address",
+	  { TEXT, .delimited = true, .annotations = true, .addresses = true, .offsets = true },
+	  "    0x0000000000000015 vfs_read+0xff [kernel]_[k]\n    --\n"
+	  "    0x0000000000000001 main+0x10 [dd]\n    on-cpu\n" TASK("dd", 1, 4),
+	  { ON(1, { 4, "dd", 1, T(MAIN), T(VFS) }) } },
+	{ "-d, one side: the root is none",
+	  { FOLDED, .delimited = true },
+	  "dd;on-cpu;main 4\ndd;off-cpu;futex_wait 5\n",
+	  { ON(1, { 4, "dd", 1, T(MAIN), NONE }), OFF({ 5, "dd", 1, NONE, T(FUTEX) }) } },
+	{ "no stacks",
+	  { FOLDED, .delimited = true },
+	  "dd;off-cpu 3\ndd;on-cpu 4\n",
+	  { ON(1, { 4, "dd", 1, NONE, NONE }), OFF({ 3, "dd", 1, NONE, NONE }) } },
+	{ "no stacks, text",
+	  { TEXT, .delimited = true },
+	  "    off-cpu\n" TASK("dd", 1, 3) "    on-cpu\n" TASK("dd", 1, 4),
+	  { ON(1, { 4, "dd", 1, NONE, NONE }), OFF({ 3, "dd", 1, NONE, NONE }) } },
+	{ "truncated",
+	  { FOLDED, .delimited = true },
+	  "dd;on-cpu;[truncated];main;-;[truncated];vfs_read 4\n"
+	  "dd;off-cpu;[truncated];main;-;[truncated];futex_wait 5\n",
+	  { ON(1, { 4, "dd", 1, CUT(MAIN), CUT(VFS) }), OFF({ 5, "dd", 1, CUT(MAIN), CUT(TRACING, SWITCH, FUTEX) }) } },
+	{ "truncated, text",
+	  { TEXT },
+	  "    vfs_read\n    [truncated]\n    main\n    [truncated]\n    on-cpu\n" TASK("dd", 1, 4),
+	  { ON(1, { 4, "dd", 1, CUT(MAIN), CUT(VFS) }) } },
+	{ "missed",
+	  { FOLDED, .delimited = true, .annotations = true },
+	  "dd;on-cpu;[Missed User Stack];vfs_read_[k] 4\n"
+	  "dd;off-cpu;main;[Missed Kernel Stack] 5\n"
+	  "dd;off-cpu;[Missed User Stack];[Missed Kernel Stack] 6\n",
+	  { ON(1, { 4, "dd", 1, MISSED, T(VFS) }),
+	    OFF({ 5, "dd", 1, T(MAIN), MISSED }, { 6, "dd", 1, MISSED, MISSED }) } },
+	{ "missed, text",
+	  { TEXT },
+	  "    [Missed Kernel Stack]\n    [Missed User Stack]\n    off-cpu\n" TASK("dd", 1, 6),
+	  { ON(1, NO_ROWS), OFF({ 6, "dd", 1, MISSED, MISSED }) } },
+	/* what is one row */
+	{ "the same stack in both",
+	  { FOLDED },
+	  "dd;off-cpu;main;vfs_read 4\ndd;on-cpu;main;vfs_read 4\n",
+	  { ON(1, { 4, "dd", 1, T(MAIN), T(VFS) }), OFF({ 4, "dd", 1, T(MAIN), T(VFS) }) } },
+	{ "the same stack in both, text",
+	  { TEXT },
+	  "    main\n    off-cpu\n" TASK("dd", 1, 4) "    main\n    on-cpu\n" TASK("dd", 1, 4),
+	  { ON(1, { 4, "dd", 1, T(MAIN), NONE }), OFF({ 4, "dd", 1, T(MAIN), NONE }) } },
+	{ "one row in each part",
+	  { FOLDED },
+	  "dd;off-cpu;main 7\ndd;on-cpu;main 300\n",
+	  { ON(100, { 1, "dd", 1, T(MAIN), NONE }, { 2, "dd", 2, T(MAIN_LATER), NONE }),
+	    OFF({ 3, "dd", 1, T(MAIN_LATER), NONE }, { 4, "dd", 3, T(MAIN), NONE }) } },
+	{ "two parts of one root",
+	  { FOLDED },
+	  "dd;on-cpu;main 203\n",
+	  { ON(100, { 2, "dd", 1, T(MAIN), NONE }), ON(1, { 3, "dd", 1, T(MAIN), NONE }) } },
+	{ "two parts of one root, and of one without",
+	  { FOLDED },
+	  "dd;on-cpu;main 5\ndd;main 7\n",
+	  { ON(1, { 2, "dd", 1, T(MAIN), NONE }),
+	    { NULL, 1, false, { { 7, "dd", 1, T(MAIN), NONE } } },
+	    ON(1, { 3, "dd", 1, T(MAIN), NONE }) } },
+	{ "a root is no frame of another's stack, unless it prints the same",
+	  { FOLDED },
+	  "dd;a;b 3\ndd;a;a;b 4\n",
+	  { { "a", 1, false, { { 1, "dd", 1, T(B), NONE }, { 4, "dd", 1, T(B, A), NONE } } },
+	    { NULL, 1, false, { { 2, "dd", 1, T(B, A), NONE } } } } },
+	{ "a root that has to be made safe",
+	  { FOLDED },
+	  "dd;o:n?;main 1\n",
+	  { { "o;n\n", 1, false, { { 1, "dd", 1, T(MAIN), NONE } } } } },
+	{ "tasks and stacks are those of the part",
+	  { FOLDED },
+	  "dd;on-cpu;main;a 1\ncp;off-cpu;read;b 2\ndd;off-cpu;read;futex_wait 4\ncp;on-cpu;main;vfs_read 8\n",
+	  { ON(1, { 1, "dd", 1, T(MAIN), T(K_A) }, { 8, "cp", 2, T(MAIN), T(VFS) }),
+	    OFF({ 2, "cp", 2, T(READ), T(K_B) }, { 4, "dd", 1, T(READ), T(FUTEX) }) } },
+	/* values */
+	{ "weights",
+	  { FOLDED },
+	  "dd;off-cpu;main 7\ndd;on-cpu;main 61224489\n",
+	  { ON(20408163, { 3, "dd", 1, T(MAIN), NONE }), OFF({ 7, "dd", 1, T(MAIN), NONE }) } },
+	{ "weights, sorted by what is printed",
+	  { FOLDED },
+	  "dd;on-cpu;a 10\ndd;off-cpu;a 15\ndd;on-cpu;b 20\ndd;off-cpu;b 25\n",
+	  { ON(10, { 2, "dd", 1, T(B), NONE }, { 1, "dd", 1, T(A), NONE }),
+	    OFF({ 25, "dd", 1, T(B), NONE }, { 15, "dd", 1, T(A), NONE }) } },
+	{ "the largest",
+	  { FOLDED },
+	  "dd;on-cpu;main 18446744073709551614\n",
+	  { ON(2, { HALF - 1, "dd", 1, T(MAIN), NONE }) } },
+	{ "too large for the weight",
+	  { FOLDED },
+	  "dd;on-cpu;a 2\ndd;off-cpu;main 18446744073709551615\ndd;on-cpu;main 18446744073709551615\n",
+	  { ON(2, { HALF, "dd", 1, T(MAIN), NONE }, { 1, "dd", 1, T(A), NONE }),
+	    OFF({ MOST, "dd", 1, T(MAIN), NONE }) } },
+	{ "the largest weight",
+	  { TEXT },
+	  "    main\n    on-cpu\n" TASK("dd", 1, 18446744073709551615),
+	  { ON(MOST, { 2, "dd", 1, T(MAIN), NONE }) } },
+	{ "too large together",
+	  { FOLDED },
+	  "dd;on-cpu;main 18446744073709551615\n",
+	  { ON(2, { HALF / 2, "dd", 1, T(MAIN), NONE }, { HALF / 2, "dd", 2, T(MAIN), NONE }) } },
+	{ "divided behind the weight and the sum",
+	  { FOLDED, .unit = 1000 },
+	  "dd;off-cpu;a 0\ndd;off-cpu;main 1\ndd;on-cpu;main 2\n",
+	  { ON(500, { 3, "dd", 1, T(MAIN), NONE }, { 2, "dd", 2, T(MAIN), NONE }),
+	    OFF({ 999, "dd", 1, T(MAIN), NONE }, { 1, "dd", 2, T(MAIN), NONE }, { 999, "dd", 1, T(A), NONE }) } },
+	{ "divided, sorted by what is printed",
+	  { FOLDED, .unit = 1000 },
+	  "dd;off-cpu;b 1\ndd;on-cpu;a 1\n",
+	  { ON(1, { 1001, "dd", 1, T(A), NONE }), OFF({ 1999, "dd", 1, T(B), NONE }) } },
+	{ "sorted by the comm, the pid, and then the root",
+	  { TEXT },
+	  "    main\n    on-cpu\n" TASK("cp", 9, 1)
+	  "    main\n    on-cpu\n" TASK("dd", 2, 1)
+	  "    main\n    off-cpu\n" TASK("dd", 3, 1)
+	  "    a\n    on-cpu\n" TASK("dd", 3, 1),
+	  { ON(1, { 1, "dd", 2, T(MAIN), NONE }, { 1, "cp", 9, T(MAIN), NONE }, { 1, "dd", 3, T(A), NONE }),
+	    OFF({ 1, "dd", 3, T(MAIN), NONE }) } },
+	/* where a kernel stack begins */
+	{ "what traces is left out of one part alone",
+	  { FOLDED },
+	  "dd;off-cpu;futex_wait 1\ndd;on-cpu;futex_wait;__schedule;perf_trace_sched_switch 1\n",
+	  { ON(1, { 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }),
+	    OFF({ 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }) } },
+	{ "in the other order",
+	  { FOLDED },
+	  "dd;off-cpu;futex_wait 1\ndd;on-cpu;futex_wait;__schedule;perf_trace_sched_switch 1\n",
+	  { OFF({ 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }),
+	    ON(1, { 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }) } },
+	{ "whatever is said of report_write()",
+	  { SCHED },
+	  "dd;on-cpu;futex_wait;__schedule;perf_trace_sched_switch 1\n",
+	  { ON(1, { 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }) } },
+	{ "rows that differ in what traces",
+	  { FOLDED },
+	  "dd;on-cpu;futex_wait;__schedule 1\ndd;off-cpu;futex_wait 3\n",
+	  { OFF({ 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }, { 2, "dd", 1, NONE, T(SWITCH, FUTEX) }),
+	    ON(1, { 1, "dd", 1, NONE, T(SWITCH, FUTEX) }) } },
+	/* what is not there */
+	{ "no part", { FOLDED }, "", { NO_ROWS } },
+	{ "empty parts", { TEXT }, "", { ON(1, NO_ROWS), OFF(NO_ROWS) } },
+	{ "the first is empty", { FOLDED }, "dd;off-cpu;main 1\n", { ON(1, NO_ROWS), OFF({ 1, "dd", 1, T(MAIN), NONE }) } },
+	{ "the second is empty", { FOLDED }, "dd;on-cpu;main 1\n", { ON(1, { 1, "dd", 1, T(MAIN), NONE }), OFF(NO_ROWS) } },
+	{ "the one in the middle is empty",
+	  { FOLDED },
+	  "dd;off-cpu;main 1\ndd;on-cpu;main 1\n",
+	  { ON(1, { 1, "dd", 1, T(MAIN), NONE }), ON(1, NO_ROWS), OFF({ 1, "dd", 1, T(MAIN), NONE }) } },
+};
+/* clang-format on */
+
 static struct stack side(const struct side *in, uint64_t *frames)
 {
 	struct stack s = { .frames = frames, .state = in->state, .truncated = in->truncated };
@@ -690,6 +878,70 @@ START_TEST(test_golden)
 		assert_report(t, &g->cfg, g->out, g->name);
 		stacks_free(t);
 		shuffle(order, nr);
+	}
+}
+END_TEST
+
+static char *write_parts(const struct report_part *parts, size_t nr, const struct report_cfg *cfg)
+{
+	struct err err = { 0 };
+	char *buf = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&buf, &len);
+
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(report_write_parts(out, parts, nr, &world, cfg, &err), 0);
+	ck_assert_int_eq(err.code, 0);
+	ck_assert_int_eq(fclose(out), 0);
+	ck_assert_uint_eq(strlen(buf), len);
+	return buf;
+}
+
+START_TEST(test_parts)
+{
+	struct report_part parts[MAX_PARTS];
+	struct stacks *stacks[MAX_PARTS];
+	size_t nr, i;
+	char *got;
+
+	for (nr = 0; nr < MAX_PARTS && of_parts[_i].parts[nr].weight; nr++) {
+		const struct part *p = &of_parts[_i].parts[nr];
+
+		stacks[nr] = stacks_new();
+		for (i = 0; i < MAX_ROWS && p->in[i].value; i++)
+			add(stacks[nr], &p->in[i]);
+		parts[nr] = (struct report_part){ stacks[nr], p->root, p->weight, p->from_schedule };
+	}
+	got = write_parts(parts, nr, &of_parts[_i].cfg);
+	ck_assert_msg(!strcmp(got, of_parts[_i].out), "%s: got\n%s\nwant\n%s", of_parts[_i].name, got,
+		      of_parts[_i].out);
+	free(got);
+	for (i = 0; i < nr; i++)
+		stacks_free(stacks[i]);
+}
+END_TEST
+
+/* Without roots the parts are one report, wherever it is cut. */
+START_TEST(test_golden_cut)
+{
+	const struct golden *g = &goldens[_i];
+	size_t nr, cut, i;
+
+	for (nr = 0; nr < MAX_ROWS && g->in[nr].value; nr++)
+		continue;
+	for (cut = 0; cut <= nr; cut++) {
+		struct stacks *head = stacks_new(), *tail = stacks_new();
+		const struct report_part parts[] = { { head, NULL, 1, g->cfg.from_schedule },
+						     { tail, NULL, 1, g->cfg.from_schedule } };
+		char *got;
+
+		for (i = 0; i < nr; i++)
+			add(i < cut ? head : tail, &g->in[i]);
+		got = write_parts(parts, ARRAY_SIZE(parts), &g->cfg);
+		ck_assert_msg(!strcmp(got, g->out), "%s, cut at %zu: got\n%s\nwant\n%s", g->name, cut, got, g->out);
+		free(got);
+		stacks_free(head);
+		stacks_free(tail);
 	}
 }
 END_TEST
@@ -1153,6 +1405,8 @@ int main(void)
 	TCase *tc = tcase_create("report");
 
 	tcase_add_loop_test(tc, test_golden, 0, ARRAY_SIZE(goldens));
+	tcase_add_loop_test(tc, test_parts, 0, ARRAY_SIZE(of_parts));
+	tcase_add_loop_test(tc, test_golden_cut, 0, ARRAY_SIZE(goldens));
 	tcase_add_loop_test(tc, test_names, 0, ARRAY_SIZE(names));
 	tcase_add_loop_test(tc, test_comms, 0, ARRAY_SIZE(names));
 	tcase_add_test(tc, test_long_name);

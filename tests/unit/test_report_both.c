@@ -198,6 +198,21 @@ START_TEST(test_both)
 }
 END_TEST
 
+/* Without a place for the report it is only said whether they agree. */
+START_TEST(test_only_compared)
+{
+	const struct report_pair pair = { make(rows[_i].program), make(rows[_i].ring), make(rows[_i].explained) };
+	const struct report_cfg cfg = { .form = rows[_i].form };
+	enum report_agreement agreement = (enum report_agreement)77;
+	struct err err = { 0 };
+
+	ck_assert_int_eq(report_both(NULL, &pair, &world, &cfg, &agreement, &err), 0);
+	ck_assert_int_eq(err.code, 0);
+	ck_assert_msg(agreement == rows[_i].agreement, "%s: %d", rows[_i].name, agreement);
+	free_pair(&pair);
+}
+END_TEST
+
 static struct stacks *many(uint64_t value)
 {
 	struct stacks *t = stacks_new();
@@ -266,6 +281,7 @@ int main(void)
 	TCase *tc = tcase_create("report_both");
 
 	tcase_add_loop_test(tc, test_both, 0, ARRAY_SIZE(rows));
+	tcase_add_loop_test(tc, test_only_compared, 0, ARRAY_SIZE(rows));
 	tcase_add_loop_test(tc, test_long, 0, 2);
 	tcase_add_loop_test(tc, test_full_disk, 0, 8);
 	tcase_set_timeout(tc, 60);

@@ -120,9 +120,12 @@ static void setup(void)
 	put("devices/system/cpu/online", "0-1\n");
 	put("sys/kernel/perf_event_mlock_kb", "4\n");
 	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &rl), 0);
-	options = (struct options){
-		.cpu = -1, .event = event_default(), .freq_hz = 49, .backend = "perfring", .dump_bytes = 16384
-	};
+	options = (struct options){ .on_cpu = true,
+				    .cpu = -1,
+				    .event = event_default(),
+				    .freq_hz = 49,
+				    .backend = "perfring",
+				    .dump_bytes = 16384 };
 }
 
 static void teardown(void)

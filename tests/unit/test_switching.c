@@ -24,7 +24,9 @@ static void setup(void)
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
-	options = (struct options){ .tool = TOOL_OFFCPUTIME, .cpu = -1, .max_ns = UINT64_MAX, .state_mask = -1 };
+	options = (struct options){
+		.tool = TOOL_OFFCPUTIME, .off_cpu = true, .cpu = -1, .max_ns = UINT64_MAX, .state_mask = -1
+	};
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1 };
 	cap.switches = SWITCHES_BY_TRACEPOINT;
 	/* Raw data here: the name, tids, and the state. */
@@ -36,9 +38,9 @@ static void setup(void)
 	cap.events = events;
 	cap.nr_events = RINGS;
 	cap.tasks = tasks_new(&host);
-	cap.sets[0].stacks = stacks_new();
-	cap.sets[0].ring_rows = stacks_new();
-	ck_assert(cap.tasks && cap.sets[0].stacks && cap.sets[0].ring_rows);
+	cap.sets[0].intervals = stacks_new();
+	cap.sets[0].ring_intervals = stacks_new();
+	ck_assert(cap.tasks && cap.sets[0].intervals && cap.sets[0].ring_intervals);
 	a = (struct applier){ .cap = &cap, .rings = rings };
 }
 
@@ -53,8 +55,8 @@ static void teardown(void)
 {
 	switching_free(a.switching);
 	tasks_free(cap.tasks);
-	stacks_free(cap.sets[0].stacks);
-	stacks_free(cap.sets[0].ring_rows);
+	stacks_free(cap.sets[0].intervals);
+	stacks_free(cap.sets[0].ring_intervals);
 	unit_rmdir(dir);
 }
 
@@ -88,7 +90,7 @@ static void apply(const struct step *s, bool noted)
 		int32_t prev, next;
 		uint64_t state;
 	} raw = { "worker", s->from, s->to, s->state };
-	const struct sample_lead lead = { .noted = 0 };
+	const struct sample_lead lead = { .kind = OF_SWITCH };
 	struct record r = { .time = s->us * 1000, .cpu = s->ring, .pid = s->from, .tid = s->from };
 
 	if (s->what == SWITCH || s->what == SAMPLE || s->what == CUT) {
@@ -301,7 +303,7 @@ static void arrange(const struct scenario *s)
 	options.cpu = s->cpu - 1;
 	if (s->by)
 		cap.switches = s->by;
-	cap.attr.context_switch = s->by || s->records;
+	cap.switch_attr.context_switch = s->by || s->records;
 	begin();
 }
 
@@ -342,7 +344,7 @@ START_TEST(each_interval_is_somewhere)
 {
 	arrange(&scenarios[_i]);
 	play(&scenarios[_i], false);
-	check(&scenarios[_i], cap.sets[0].stacks);
+	check(&scenarios[_i], cap.sets[0].intervals);
 }
 END_TEST
 
@@ -352,8 +354,8 @@ START_TEST(compared_ones_are_apart)
 	cap.both = true;
 	arrange(&scenarios[_i]);
 	play(&scenarios[_i], true);
-	check(&scenarios[_i], cap.sets[0].ring_rows);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 0);
+	check(&scenarios[_i], cap.sets[0].ring_intervals);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].intervals), 0);
 	ck_assert_uint_eq(a.books[0].intervals_begun + a.books[0].intervals_charged + a.books[0].intervals_lost +
 				  a.books[0].intervals_open,
 			  0);
@@ -366,7 +368,7 @@ START_TEST(unseen_ones_do_not_count)
 	cap.both = true;
 	arrange(&scenarios[_i]);
 	play(&scenarios[_i], false);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].ring_rows), 0);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].ring_intervals), 0);
 }
 END_TEST
 
@@ -377,7 +379,7 @@ START_TEST(name_and_process_are_of_the_moment)
 	begin();
 	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
 	apply(&(struct step){ 30, SWITCH, 0, 0, 5 }, false);
-	stacks_row(cap.sets[0].stacks, 0, &row);
+	stacks_row(cap.sets[0].intervals, 0, &row);
 	ck_assert_str_eq(row.comm, "worker");
 	ck_assert_int_eq(row.pid, 5);
 	ck_assert_uint_eq(row.kernel.nr, 1);
@@ -393,13 +395,13 @@ START_TEST(without_rights_the_time_is_known)
 	struct stack_row row;
 
 	cap.switches = SWITCHES_BY_RECORDS;
-	cap.attr.context_switch = 1;
+	cap.switch_attr.context_switch = 1;
 	cap.attr.exclude_kernel = 1;
 	begin();
 	apply(&(struct step){ 11, LEFT, 0, 5 }, false);
 	apply(&(struct step){ 31, CAME, 1, 0, 5 }, false);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 1);
-	stacks_row(cap.sets[0].stacks, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].intervals), 1);
+	stacks_row(cap.sets[0].intervals, 0, &row);
 	ck_assert_uint_eq(row.value, 20000);
 	ck_assert_int_eq(row.user.state, STACK_MISSED);
 	ck_assert_int_eq(row.kernel.state, STACK_NONE);
@@ -414,8 +416,8 @@ START_TEST(open_ones_on_demand)
 	begin();
 	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
 	ck_assert_int_eq(switching_end(&a, 500 * 1000), 0);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].stacks), 1);
-	stacks_row(cap.sets[0].stacks, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].intervals), 1);
+	stacks_row(cap.sets[0].intervals, 0, &row);
 	ck_assert_uint_eq(row.value, 490 * 1000);
 	ck_assert_uint_eq(a.books[0].intervals_open, 1);
 	ck_assert_uint_eq(a.books[0].intervals_charged, 0);

@@ -65,19 +65,19 @@ static void setup(void)
 	make_program();
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
-	options = (struct options){ .cpu = -1 };
+	options = (struct options){ .on_cpu = true, .cpu = -1 };
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1, .unwinds = true };
 	cap.files.host = &host;
 	cap.backends[0].ops = &backend_perfring;
 	cap.events = events;
 	cap.nr_events = 1;
 	cap.tasks = tasks_new(&host);
-	cap.sets[0].stacks = stacks_new();
-	cap.sets[1].stacks = stacks_new();
+	cap.sets[0].samples = stacks_new();
+	cap.sets[1].samples = stacks_new();
 	a = (struct applier){ .cap = &cap, .rings = rings, .unwinding = unwinding_new(&cap) };
 	ck_assert_ptr_nonnull(cap.tasks);
-	ck_assert_ptr_nonnull(cap.sets[0].stacks);
-	ck_assert_ptr_nonnull(cap.sets[1].stacks);
+	ck_assert_ptr_nonnull(cap.sets[0].samples);
+	ck_assert_ptr_nonnull(cap.sets[1].samples);
 	ck_assert_ptr_nonnull(a.unwinding);
 	map_program(500);
 }
@@ -86,8 +86,8 @@ static void teardown(void)
 {
 	unwinding_free(a.unwinding);
 	tasks_free(cap.tasks);
-	stacks_free(cap.sets[0].stacks);
-	stacks_free(cap.sets[1].stacks);
+	stacks_free(cap.sets[0].samples);
+	stacks_free(cap.sets[1].samples);
 	unit_rmdir(dir);
 }
 
@@ -144,8 +144,8 @@ static struct stack_row only_row(unsigned int set)
 {
 	struct stack_row row;
 
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[set].stacks), 1);
-	stacks_row(cap.sets[set].stacks, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(cap.sets[set].samples), 1);
+	stacks_row(cap.sets[set].samples, 0, &row);
 	return row;
 }
 
@@ -196,9 +196,9 @@ START_TEST(test_register)
 		assert_unwound(0, has ? UNWOUND_ROOT : UNWOUND_BAD, 1);
 		row = only_row(0);
 		assert_user(&row, ips, has ? 2 : 1, false);
-		stacks_free(cap.sets[0].stacks);
-		cap.sets[0].stacks = stacks_new();
-		ck_assert_ptr_nonnull(cap.sets[0].stacks);
+		stacks_free(cap.sets[0].samples);
+		cap.sets[0].samples = stacks_new();
+		ck_assert_ptr_nonnull(cap.sets[0].samples);
 		memset(&a.books, 0, sizeof(a.books));
 	}
 }
