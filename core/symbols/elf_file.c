@@ -65,40 +65,40 @@ void elf_table_init(struct elf_table *t, const struct elf_file *f, Elf_Type type
 	t->item = item;
 	t->offset = offset;
 	t->nr = nr;
-	t->next = 0;
-	t->loaded = UINT64_MAX;
+	t->per = sizeof(t->buf.bytes) / item;
+	t->next = t->loaded = t->nr_loaded = 0;
 	t->rc = 0;
 }
 
 /* Read the entries from @first on that fit. */
-static int load_table(struct elf_table *t, uint64_t first, uint64_t per)
+static int load_table(struct elf_table *t, uint64_t first)
 {
-	uint64_t left = t->nr - first, at;
-	size_t len = (size_t)(left < per ? left : per) * t->item;
+	uint64_t left = t->nr - first, nr = left < t->per ? left : t->per, at;
+	size_t len = (size_t)nr * t->item;
 	int rc = -ENOEXEC;
 
-	t->loaded = UINT64_MAX;
+	t->nr_loaded = 0;
 	if (!__builtin_mul_overflow(first, t->item, &at) && !__builtin_add_overflow(at, t->offset, &at))
 		rc = elf_file_read(t->f, at, t->buf.bytes, len);
 	if (!rc)
 		rc = translate(t->f, t->type, t->buf.bytes, len);
-	if (!rc)
+	if (!rc) {
 		t->loaded = first;
+		t->nr_loaded = nr;
+	}
 	return rc;
 }
 
 const void *elf_table_at(struct elf_table *t, uint64_t i)
 {
-	uint64_t per = sizeof(t->buf.bytes) / t->item, first = i - i % per;
-
 	if (i >= t->nr)
 		return NULL;
-	if (first != t->loaded) {
-		t->rc = load_table(t, first, per);
+	if (i < t->loaded || i - t->loaded >= t->nr_loaded) {
+		t->rc = load_table(t, i - i % t->per);
 		if (t->rc)
 			return NULL;
 	}
-	return t->buf.bytes + (i - first) * t->item;
+	return t->buf.bytes + (i - t->loaded) * t->item;
 }
 
 const void *elf_table_next(struct elf_table *t)

@@ -78,7 +78,8 @@ struct elf_table {
 	const struct elf_file *f;
 	Elf_Type type;
 	size_t item;
-	uint64_t offset, nr, next, loaded;
+	uint64_t offset, nr, next, per; /* how many are read at once */
+	uint64_t loaded, nr_loaded;
 	int rc;
 	union {
 		char bytes[16384];
