@@ -35,7 +35,8 @@ static const char *const references[] = { "_text", "_stext" };
 /* Names are stored in the file's order, a module's together: so a ksym need not name its module. */
 struct name_range {
 	uint32_t first;  /* names from this offset on ... */
-	uint32_t module; /* ... are of the module whose name is at this offset */
+	uint32_t module; /* ... are of the module whose name is at this offset ... */
+	uint32_t len;    /* ... and so long */
 };
 
 struct kernel_symbols {
@@ -83,18 +84,28 @@ void kernel_symbols_free(struct kernel_symbols *ks)
 	free(ks);
 }
 
-static int hex_digit(char c)
+/* 16 and more for what is no digit. By table: nobody predicts which digit comes next. */
+static unsigned int hex_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
+	static const unsigned char plus_one[256] = {
+		['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+		['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+	};
+
+	return plus_one[(unsigned char)c] - 1U;
 }
 
-/* A word ends at the first space, control character or NUL. */
+/* A word ends at the first space, control character or NUL. Eight characters at once, as long as it goes on. */
 static const char *word_end(const char *p, const char *end)
 {
+	static const uint64_t ones = UINT64_MAX / 0xff;
+	uint64_t eight;
+
+	for (; end - p >= 8; p += 8) {
+		memcpy(&eight, p, sizeof(eight));
+		if ((eight - ones * (' ' + 1)) & ~eight & ones << 7)
+			break;
+	}
 	while (p < end && (unsigned char)*p > ' ')
 		p++;
 	return p;
@@ -103,11 +114,11 @@ static const char *word_end(const char *p, const char *end)
 static bool parse_line(const char *p, const char *end, struct line *l)
 {
 	const char *start = p;
-	int digit;
+	unsigned int digit;
 
 	l->addr = 0;
-	for (; p < end && (digit = hex_digit(*p)) >= 0; p++)
-		l->addr = l->addr << 4 | (unsigned int)digit;
+	for (; p < end && (digit = hex_digit(*p)) < 16; p++)
+		l->addr = l->addr << 4 | digit;
 	if (p == start || p - start > 16)
 		return false;
 	if (end - p < 4 || p[0] != ' ' || p[2] != ' ')
@@ -171,9 +182,9 @@ static int enter_module(struct kernel_symbols *ks, const struct line *l)
 	int rc;
 
 	if (ks->nr_ranges) {
-		const char *now = ks->names + ks->ranges[ks->nr_ranges - 1].module;
+		const struct name_range *now = &ks->ranges[ks->nr_ranges - 1];
 
-		if (strlen(now) == len && !memcmp(now, name, len))
+		if (now->len == len && !memcmp(ks->names + now->module, name, len))
 			return 0;
 	}
 	rc = add_name(ks, name, len, &offset);
@@ -183,7 +194,7 @@ static int enter_module(struct kernel_symbols *ks, const struct line *l)
 	if (!ranges)
 		return -ENOMEM;
 	ks->ranges = ranges;
-	ks->ranges[ks->nr_ranges++] = (struct name_range){ (uint32_t)ks->names_len, offset };
+	ks->ranges[ks->nr_ranges++] = (struct name_range){ (uint32_t)ks->names_len, offset, (uint32_t)len };
 	return 0;
 }
 
@@ -210,7 +221,8 @@ static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
 	ks->seen_address |= l.addr != 0;
 	if (!kernel_address(l.addr)) /* per-CPU offsets and other absolute values */
 		return 0;
-	note_reference(ks, &l);
+	if (*l.name == '_')
+		note_reference(ks, &l);
 	if (ks->nr == SYMBOLS_MAX)
 		return -E2BIG;
 	bind = bind_of(l.type);
