@@ -2,7 +2,7 @@
 #include "backend-perfring/idle_code.h"
 
 #include "core/host.h"
-#include "core/symbols/kernel.h"
+#include "core/symbols/kernel_file.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 struct idle_code {
 	const struct host *host;
 	bool asked;
-	struct kernel_symbols *symbols; /* NULL: hidden */
-	uint64_t inside;                /* an address that has been found to be in it; 0: none */
+	struct kernel_file *symbols; /* NULL: hidden */
+	uint64_t inside;             /* an address that has been found to be in it; 0: none */
 };
 
 struct idle_code *idle_code_new(const struct host *host)
@@ -29,7 +29,7 @@ void idle_code_free(struct idle_code *ic)
 {
 	if (!ic)
 		return;
-	kernel_symbols_free(ic->symbols);
+	kernel_file_free(ic->symbols);
 	free(ic);
 }
 
@@ -39,10 +39,11 @@ static void load(struct idle_code *ic)
 
 	ic->asked = true;
 	if (snprintf(path, sizeof(path), "%s/kallsyms", ic->host->proc) >= (int)sizeof(path) ||
-	    kernel_symbols_load(path, &ic->symbols))
+	    kernel_file_open(path, false, &ic->symbols))
 		return;
-	if (kernel_symbols_empty(ic->symbols) || kernel_symbols_zeroed(ic->symbols)) {
-		kernel_symbols_free(ic->symbols);
+	if (kernel_file_text(ic->symbols) || kernel_symbols_empty(kernel_file_symbols(ic->symbols)) ||
+	    kernel_symbols_zeroed(kernel_file_symbols(ic->symbols))) {
+		kernel_file_free(ic->symbols);
 		ic->symbols = NULL;
 	}
 }
@@ -54,7 +55,7 @@ static bool is_idle(struct idle_code *ic, uint64_t addr)
 
 	if (addr == ic->inside)
 		return true;
-	if (!kernel_symbols_find(ic->symbols, addr, &found) || strcmp(found.name, "cpu_startup_entry") != 0)
+	if (!kernel_file_find(ic->symbols, addr, &found) || strcmp(found.name, "cpu_startup_entry") != 0)
 		return false;
 	ic->inside = addr;
 	return true;

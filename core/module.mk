@@ -57,6 +57,7 @@ LIB_SRCS += \
 	core/symbols/elf_spans.c \
 	core/symbols/elf_xz.c \
 	core/symbols/kernel.c \
+	core/symbols/kernel_file.c \
 	core/symbols/kernel_names.c \
 	core/symbols/lines.c \
 	core/symbols/lines_dwarf.c \

@@ -6,11 +6,8 @@
 #include "core/symbols/alias.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define KERNEL_BASE   0xffff000000000000ULL /* 48 bits of address: arm64; x86 begins at 0xffff800000000000 */
 #define NAME_LEN_MAX  511                   /* KSYM_NAME_LEN - 1 since 6.1; 127 before */
@@ -18,7 +15,6 @@
 #define LINE_LEN_MAX  1024                  /* longer than any line of such a name and module */
 #define SYMBOLS_MAX   (4u << 20)            /* distribution kernels: 100,000 to 300,000 */
 #define NAMES_MAX     (1u << 30)            /* what 30 bits can address */
-#define BYTES_MAX     (1u << 30)            /* of the whole text; those have 5 to 25 MB */
 #define SYMBOL_IS_END 3                     /* in ksym.bind: not text, has no name */
 #define PAGE          4096ULL
 
@@ -49,6 +45,7 @@ struct kernel_symbols {
 	bool seen_symbol, seen_address;
 	bool finished;
 	uint64_t reference[ARRAY_SIZE(references)]; /* 0: not seen */
+	uint64_t text_end;                          /* _etext; 0: not seen */
 
 	/* The line whose end has not come yet. */
 	char line[LINE_LEN_MAX];
@@ -198,14 +195,26 @@ static int enter_module(struct kernel_symbols *ks, const struct line *l)
 	return 0;
 }
 
+static bool is_called(const struct line *l, const char *name)
+{
+	return !l->module && l->name_len == strlen(name) && !memcmp(l->name, name, l->name_len);
+}
+
 static void note_reference(struct kernel_symbols *ks, const struct line *l)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(references); i++)
-		if (!l->module && !ks->reference[i] && l->name_len == strlen(references[i]) &&
-		    !memcmp(l->name, references[i], l->name_len))
+		if (!ks->reference[i] && is_called(l, references[i]))
 			ks->reference[i] = l->addr;
+	if (is_called(l, "_etext"))
+		ks->text_end = l->addr;
+}
+
+/* 0: not seen */
+static uint64_t text_start(const struct kernel_symbols *ks)
+{
+	return ks->reference[0] ? ks->reference[0] : ks->reference[1];
 }
 
 static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
@@ -252,25 +261,60 @@ static void keep_rest(struct kernel_symbols *ks, const char *p, size_t len)
 	ks->line_len += len;
 }
 
-int kernel_symbols_feed(struct kernel_symbols *ks, const char *text, size_t len)
+bool kernel_symbols_text_ended(const struct kernel_symbols *ks)
+{
+	return text_start(ks) && ks->text_end > text_start(ks);
+}
+
+bool kernel_symbols_in_text(const struct kernel_symbols *ks, uint64_t addr)
+{
+	return addr >= text_start(ks) && addr < ks->text_end;
+}
+
+/* @p, @newline: the end of a line, all of it if none was kept. */
+static int take_line(struct kernel_symbols *ks, const char *p, const char *newline)
+{
+	int rc = 0;
+
+	if (!ks->line_len && !ks->line_too_long)
+		return add_line(ks, p, newline);
+	keep_rest(ks, p, (size_t)(newline - p));
+	if (!ks->line_too_long)
+		rc = add_line(ks, ks->line, ks->line + ks->line_len);
+	ks->line_len = 0;
+	ks->line_too_long = false;
+	return rc;
+}
+
+/* @text_only: the line with the end of the text is the last one */
+static int feed(struct kernel_symbols *ks, const char *text, size_t len, bool text_only, size_t *used)
 {
 	const char *p = text, *end = text + len, *newline;
 	int rc = 0;
 
+	*used = len;
 	for (; !rc && (newline = memchr(p, '\n', (size_t)(end - p))); p = newline + 1) {
-		if (!ks->line_len && !ks->line_too_long) {
-			rc = add_line(ks, p, newline);
-			continue;
+		rc = take_line(ks, p, newline);
+		if (!rc && text_only && kernel_symbols_text_ended(ks)) {
+			*used = (size_t)(newline + 1 - text);
+			return 0;
 		}
-		keep_rest(ks, p, (size_t)(newline - p));
-		if (!ks->line_too_long)
-			rc = add_line(ks, ks->line, ks->line + ks->line_len);
-		ks->line_len = 0;
-		ks->line_too_long = false;
 	}
 	if (!rc)
 		keep_rest(ks, p, (size_t)(end - p));
 	return rc;
+}
+
+int kernel_symbols_feed(struct kernel_symbols *ks, const char *text, size_t len)
+{
+	size_t used;
+
+	return feed(ks, text, len, false, &used);
+}
+
+int kernel_symbols_feed_text(struct kernel_symbols *ks, const char *text, size_t len, size_t *used)
+{
+	return feed(ks, text, len, true, used);
 }
 
 /* The order of the file decides between equals, so the result is the same with every qsort(). */
@@ -364,52 +408,6 @@ int kernel_symbols_finish(struct kernel_symbols *ks)
 	ks->names_cap = ks->names_len;
 	ks->finished = true;
 	return 0;
-}
-
-static int read_all(int fd, struct kernel_symbols *ks)
-{
-	static const size_t size = 256 << 10;
-	char *buf = malloc(size);
-	size_t left = BYTES_MAX;
-	ssize_t n;
-	int rc = 0;
-
-	if (!buf)
-		return -ENOMEM;
-	while (!rc && (n = read(fd, buf, size)) != 0) {
-		if (n < 0)
-			rc = errno == EINTR ? 0 : -errno;
-		else if ((size_t)n > left)
-			rc = -EFBIG;
-		else
-			rc = kernel_symbols_feed(ks, buf, (size_t)n);
-		left -= !rc && n > 0 ? (size_t)n : 0;
-	}
-	free(buf);
-	return rc;
-}
-
-int kernel_symbols_load(const char *path, struct kernel_symbols **out)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc;
-	struct kernel_symbols *ks = NULL;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	rc = fstat(fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	if (!rc) {
-		ks = kernel_symbols_new();
-		rc = ks ? read_all(fd, ks) : -ENOMEM;
-	}
-	if (!rc)
-		rc = kernel_symbols_finish(ks);
-	close(fd);
-	if (rc)
-		kernel_symbols_free(ks);
-	else
-		*out = ks;
-	return rc;
 }
 
 static const char *module_of(const struct kernel_symbols *ks, uint32_t name)

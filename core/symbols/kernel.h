@@ -27,13 +27,7 @@ struct kernel_symbol {
 bool kernel_address(uint64_t addr);
 
 /**
- * kernel_symbols_load() - read all of @path.
- * Return: 0 and the owned *@out; -EINVAL: not a regular file (as those of /proc are); -EFBIG: larger than any; -errno.
- */
-int kernel_symbols_load(const char *path, struct kernel_symbols **out);
-
-/**
- * kernel_symbols_new(), _feed(), _finish() - the same from memory, in pieces cut anywhere.
+ * kernel_symbols_new(), _feed(), _finish() - from memory, in pieces cut anywhere; kernel_file.h reads files.
  * Lines that are not as above are skipped.
  * Return: new: NULL without memory; feed: 0, -ENOMEM, or -E2BIG for more symbols than any kernel has. After a
  * failure only kernel_symbols_free() is allowed; nothing is found before _finish().
@@ -43,8 +37,18 @@ int kernel_symbols_feed(struct kernel_symbols *ks, const char *text, size_t len)
 int kernel_symbols_finish(struct kernel_symbols *ks);
 void kernel_symbols_free(struct kernel_symbols *ks);
 
+/** kernel_symbols_feed_text() - _feed() up to the line that makes kernel_symbols_text_ended(). *@used: so many bytes.
+ */
+int kernel_symbols_feed_text(struct kernel_symbols *ks, const char *text, size_t len, size_t *used);
+
 /** kernel_symbols_find() - the symbol @addr is in. Return: true and *@out, which is untouched otherwise. */
 bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct kernel_symbol *out);
+
+/** kernel_symbols_text_ended() - has it come to the kernel's own _etext, behind its _text or _stext? */
+bool kernel_symbols_text_ended(const struct kernel_symbols *ks);
+
+/** kernel_symbols_in_text() - is @addr between them? */
+bool kernel_symbols_in_text(const struct kernel_symbols *ks, uint64_t addr);
 
 /**
  * kernel_symbols_reference() - the address of "_text" or "_stext", by which perf tells where a kernel was loaded.

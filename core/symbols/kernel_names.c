@@ -34,7 +34,7 @@ struct kernel_names {
 	struct build_id running; /* of the kernel that runs */
 	bool running_asked;
 
-	struct kernel_symbols *kallsyms; /* of the file that was given, else of /proc; NULL: not read */
+	struct kernel_file *kallsyms; /* the file that was given, else that of /proc; NULL: not opened */
 	enum serves serves;
 	uint64_t moved;    /* the sampled kernel's addresses minus those of kallsyms */
 	int kallsyms_rc;   /* why /proc/kallsyms could not be read, -errno */
@@ -112,15 +112,17 @@ bool kernel_names_running(struct kernel_names *kn)
 static int open_kallsyms(struct kernel_names *kn, struct err *err)
 {
 	const char *path = kn->cfg.kallsyms;
-	int rc = kernel_symbols_load(path, &kn->kallsyms);
+	int rc = kernel_file_open(path, true, &kn->kallsyms);
 
+	if (!rc)
+		rc = kernel_file_text(kn->kallsyms);
 	if (rc == -EINVAL)
 		return err_set(err, rc, "cannot read kernel symbols from '%s': not a regular file", path);
 	if (rc)
 		return err_sys(err, rc, "cannot read kernel symbols from '%s'", path);
-	if (kernel_symbols_empty(kn->kallsyms))
+	if (kernel_symbols_empty(kernel_file_symbols(kn->kallsyms)))
 		return err_set(err, -EINVAL, "'%s': not the lines of /proc/kallsyms", path);
-	if (kernel_symbols_zeroed(kn->kallsyms))
+	if (kernel_symbols_zeroed(kernel_file_symbols(kn->kallsyms)))
 		return err_set(err, -EINVAL, "'%s': all addresses are 0: its kernel hid them from who copied it", path);
 	return 0;
 }
@@ -188,19 +190,41 @@ void kernel_names_free(struct kernel_names *kn)
 {
 	if (!kn)
 		return;
-	kernel_symbols_free(kn->kallsyms);
+	kernel_file_free(kn->kallsyms);
 	elf_symbols_free(kn->vmlinux);
 	free(kn);
 }
 
-static void load_running(struct kernel_names *kn)
+static void open_running(struct kernel_names *kn)
 {
 	char path[PATH_MAX];
 
+	if (kn->kallsyms || kn->kallsyms_rc)
+		return;
 	if (snprintf(path, sizeof(path), "%s/kallsyms", kn->cfg.files->host->proc) >= (int)sizeof(path))
 		kn->kallsyms_rc = -ENAMETOOLONG;
 	else
-		kn->kallsyms_rc = kernel_symbols_load(path, &kn->kallsyms);
+		kn->kallsyms_rc = kernel_file_open(path, false, &kn->kallsyms);
+}
+
+static void load_running(struct kernel_names *kn)
+{
+	open_running(kn);
+	if (kn->kallsyms)
+		kn->kallsyms_rc = kernel_file_text(kn->kallsyms);
+	if (!kn->kallsyms_rc)
+		return;
+	kernel_file_free(kn->kallsyms);
+	kn->kallsyms = NULL;
+}
+
+/* What serves for a recording is not known before that has been read. */
+bool kernel_names_ahead(struct kernel_names *kn)
+{
+	if (kn->asked || kn->cfg.kallsyms || kn->cfg.files->recorded)
+		return false;
+	open_running(kn);
+	return kn->kallsyms && kernel_file_ahead(kn->kallsyms);
 }
 
 static bool unmoved(uint64_t text)
@@ -215,7 +239,7 @@ static enum serves compare_addresses(struct kernel_names *kn, enum same_build sa
 	bool equal = same == BUILD_EQUAL;
 	uint64_t here;
 
-	if (!told(r) || !kernel_symbols_reference(kn->kallsyms, r->reference, &here)) {
+	if (!told(r) || !kernel_symbols_reference(kernel_file_symbols(kn->kallsyms), r->reference, &here)) {
 		kn->unfit = "nothing tells where the kernel of the recording was loaded";
 		return equal && r->boot == BOOT_SAME ? SERVES_ALL : SERVES_NOTHING;
 	}
@@ -240,7 +264,7 @@ static void judge_running(struct kernel_names *kn)
 		return;
 	}
 	load_running(kn);
-	if (kn->kallsyms && !kernel_symbols_zeroed(kn->kallsyms))
+	if (kn->kallsyms && !kernel_symbols_zeroed(kernel_file_symbols(kn->kallsyms)))
 		kn->serves = compare_addresses(kn, same);
 }
 
@@ -253,7 +277,8 @@ static bool reference(const struct kernel_names *kn, const char *name, uint64_t 
 		*addr = r->reference_addr;
 		return true;
 	}
-	if (!kn->kallsyms || kn->serves == SERVES_NOTHING || !kernel_symbols_reference(kn->kallsyms, name, addr))
+	if (!kn->kallsyms || kn->serves == SERVES_NOTHING ||
+	    !kernel_symbols_reference(kernel_file_symbols(kn->kallsyms), name, addr))
 		return false;
 	*addr += kn->moved;
 	return true;
@@ -300,13 +325,16 @@ static bool find_in_vmlinux(struct kernel_names *kn, uint64_t addr, struct kerne
 	return true;
 }
 
-static bool find_in_kallsyms(const struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
+static bool find_in_kallsyms(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
 {
 	struct kernel_symbol found;
 
-	if (!kn->kallsyms || kn->serves == SERVES_NOTHING ||
-	    !kernel_symbols_find(kn->kallsyms, addr - kn->moved, &found))
+	if (!kn->kallsyms || kn->serves == SERVES_NOTHING)
 		return false;
+	if (!kernel_file_find(kn->kallsyms, addr - kn->moved, &found)) {
+		kn->kallsyms_rc = kernel_file_error(kn->kallsyms);
+		return false;
+	}
 	if (kn->serves == SERVES_PROPER && strcmp(found.module, "kernel") != 0)
 		return false;
 	*out = found;
@@ -346,7 +374,8 @@ static void blame_setting(const struct kernel_names *kn, struct err *why)
 
 bool kernel_names_hidden(const struct kernel_names *kn, struct err *why)
 {
-	bool blind = kn->kallsyms_rc || (kn->kallsyms && kernel_symbols_zeroed(kn->kallsyms));
+	const struct kernel_symbols *text = kn->kallsyms ? kernel_file_symbols(kn->kallsyms) : NULL;
+	bool blind = kn->kallsyms_rc || (text && kernel_symbols_zeroed(text));
 
 	/* What a vmlinux names needs no kallsyms. */
 	if (!kn->asked || (kn->vmlinux_placed && !kn->nameless))

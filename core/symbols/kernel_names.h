@@ -23,7 +23,7 @@
 #define CORE_SYMBOLS_KERNEL_NAMES_H
 
 #include "core/err.h"
-#include "core/symbols/kernel.h"
+#include "core/symbols/kernel_file.h"
 #include "core/symbols/symbols.h"
 
 struct kernel_names;
@@ -38,6 +38,12 @@ void kernel_names_free(struct kernel_names *kn);
 
 /** kernel_names_find() - the symbol @addr is in; the first call reads what it needs. Strings are borrowed. */
 bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out);
+
+/**
+ * kernel_names_ahead() - read a little of what kernel_names_find() will need, if that is known already. Return: is
+ * there more?
+ */
+bool kernel_names_ahead(struct kernel_names *kn);
 
 /** kernel_names_running() - is the sampled kernel the very build that runs now, as far as that can be known? */
 bool kernel_names_running(struct kernel_names *kn);

@@ -13,7 +13,7 @@
 #include "core/report/report.h"
 #include "core/stacks.h"
 #include "core/symbols/elf_file.h"
-#include "core/symbols/kernel.h"
+#include "core/symbols/kernel_file.h"
 #include "core/mapped_files.h"
 #include "core/symbols/symbols.h"
 #include "core/tasks.h"
@@ -73,14 +73,16 @@ static double read_only(const char *path)
 static void cost_kallsyms(void)
 {
 	static const char path[] = "/proc/kallsyms";
-	struct kernel_symbols *ks;
+	struct kernel_file *f;
 	double reading = read_only(path), start = cpu_time();
-	int rc = kernel_symbols_load(path, &ks);
+	int rc = kernel_file_open(path, true, &f);
 
+	if (!rc)
+		rc = kernel_file_text(f);
 	if (rc)
 		die("cannot load '%s': %s", path, strerror(-rc));
 	printf("read_ms: %.2f\nload_ms: %.2f\n", reading * 1e3, (cpu_time() - start) * 1e3);
-	kernel_symbols_free(ks);
+	kernel_file_free(f);
 }
 
 /* The code of a file. */

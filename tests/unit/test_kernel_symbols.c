@@ -298,32 +298,6 @@ START_TEST(test_many)
 }
 END_TEST
 
-START_TEST(test_load)
-{
-	char *dir = unit_tmpdir(), path[4096];
-
-	teardown();
-	ks = NULL;
-	unit_write(dir, "kallsyms", sample, sizeof(sample) - 2);
-	snprintf(path, sizeof(path), "%s/none", dir);
-	ck_assert_int_eq(kernel_symbols_load(path, &ks), -ENOENT);
-	ck_assert_int_eq(kernel_symbols_load(dir, &ks), -EISDIR);
-	ck_assert_int_eq(kernel_symbols_load("/dev/zero", &ks), -EINVAL);
-	ck_assert_ptr_null(ks);
-	/* larger than any, without taking room */
-	unit_write(dir, "huge", "", 0);
-	snprintf(path, sizeof(path), "%s/huge", dir);
-	ck_assert_int_eq(truncate(path, 3LL << 30), 0);
-	ck_assert_int_eq(kernel_symbols_load(path, &ks), -EFBIG);
-	ck_assert_ptr_null(ks);
-	snprintf(path, sizeof(path), "%s/kallsyms", dir);
-	ck_assert_int_eq(kernel_symbols_load(path, &ks), 0);
-	unit_rmdir(dir);
-	ck_assert_str_eq(lookup(K), "startup_64+0x0 [kernel]");
-	ck_assert_str_eq(lookup(M + 0x2501), "late+0x1 [mod_b]");
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("kernel_symbols");
@@ -337,7 +311,6 @@ int main(void)
 	tcase_add_loop_test(tc, test_zeroed, 0, ARRAY_SIZE(zeros));
 	tcase_add_loop_test(tc, test_reference, 0, ARRAY_SIZE(references));
 	tcase_add_loop_test(tc, test_many, 0, 3);
-	tcase_add_test(tc, test_load);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
