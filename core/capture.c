@@ -31,6 +31,7 @@
 #define LEARN_NS    DRAIN_NS               /* between looks at whom the kernel holds counts of */
 #define LEARN_SHARE 200                    /* of which at most one part in so many of our time may go */
 #define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
+#define AHEAD_NS    (4 * 1000 * 1000ULL)   /* of the time between two drains is spent on work ahead */
 
 /* A full table of the default size takes 30 ms. Rare: once in thousands of exits. */
 #define FORGET_WALK_NS (500 * 1000 * 1000ULL)
@@ -139,6 +140,12 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 void capture_command(struct capture *cap, struct command *command)
 {
 	cap->command = command;
+}
+
+void capture_ahead(struct capture *cap, bool (*more)(void *ctx), void *ctx)
+{
+	cap->ahead = more;
+	cap->ahead_ctx = ctx;
 }
 
 static bool take_signal(struct capture *cap)
@@ -266,6 +273,19 @@ static void learn_pids(struct capture *cap)
 	cap->learn_at = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
 }
 
+/* A little at a time: it is CPU time, and in the profile. */
+static void work_ahead(struct capture *cap)
+{
+	uint64_t began = now_ns();
+
+	if (!cap->ahead || cap->attr.exclude_kernel || began < cap->ahead_at)
+		return;
+	while (cap->ahead && now_ns() - began < AHEAD_NS)
+		if (!cap->ahead(cap->ahead_ctx))
+			cap->ahead = NULL;
+	cap->ahead_at = began + DRAIN_NS;
+}
+
 static int timeout_ms(uint64_t now, uint64_t until)
 {
 	uint64_t wait = until <= now ? 0 : until - now;
@@ -343,6 +363,7 @@ static int look_after(struct capture *cap, bool cpus_changed, struct err *err)
 		cap->cpus_at = now + CPUS_NS;
 	}
 	learn_pids(cap);
+	work_ahead(cap);
 	if (tasks_forget_due(cap->tasks))
 		capture_forget(cap);
 	return rc;
@@ -473,7 +494,7 @@ static int begin(struct capture *cap, struct err *err)
 	if (cap->both || !cap->backends[0].ops->in_kernel)
 		cap->began_ns = now_ns();
 	cap->started_ns = cap->began_ns;
-	cap->cpus_at = cap->learn_at = cap->began_ns + DRAIN_NS;
+	cap->cpus_at = cap->learn_at = cap->ahead_at = cap->began_ns + DRAIN_NS;
 	events_begin(cap, cap->began_ns);
 	/* Nothing will tell that it executes something; until then it waits. */
 	if (!rc && cap->filter.tree && !cap->attr.comm_exec &&

@@ -155,6 +155,9 @@ struct capture {
 	struct err kept;            /* why rights were not given up that are not needed any more; code 0: they were */
 	struct keeper *keeper;
 	struct watch *watch;
+	bool (*ahead)(void *ctx); /* see capture_ahead(); NULL: nothing is left */
+	void *ahead_ctx;
+	uint64_t ahead_at;
 	uint64_t cpus_at, learn_at; /* when to look next which CPUs are online, and whom the kernel counts */
 
 	/* Of the interval that ended, CLOCK_MONOTONIC. */
@@ -171,6 +174,12 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 
 /** capture_command() - sample nothing but @command, borrowed, until it ends. Call it before capture_open(). */
 void capture_command(struct capture *cap, struct command *command);
+
+/**
+ * capture_ahead() - work that the report would wait for: @more is called from time to time while the kernel is sampled,
+ * until it returns false. It should not take longer than a system call each time.
+ */
+void capture_ahead(struct capture *cap, bool (*more)(void *ctx), void *ctx);
 
 /**
  * capture_open() - open events and backend. When the options name a backend only that one is tried, else each in

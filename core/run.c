@@ -66,6 +66,11 @@ static void user_name(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	symbols_user(ctx, pid, comm, addr, is_return, out);
 }
 
+static bool read_names(void *ctx)
+{
+	return symbols_ahead(ctx);
+}
+
 static size_t inlined_names(void *ctx, const struct symbol **out)
 {
 	return symbols_inlined(ctx, out);
@@ -436,8 +441,12 @@ static enum exit_status run_capture(struct capture *cap, struct output *out, str
 	struct run run = { .cap = cap, .out = out };
 	enum exit_status status;
 
-	status = symbols_open(cap->tasks, &names, &run.symbols, err) ? fail(cap->options->tool, err)
-								     : open_and_sample(&run, err);
+	if (symbols_open(cap->tasks, &names, &run.symbols, err)) {
+		status = fail(cap->options->tool, err);
+	} else {
+		capture_ahead(cap, read_names, run.symbols);
+		status = open_and_sample(&run, err);
+	}
 	output_discard(out);
 	symbols_free(run.symbols);
 	return status;

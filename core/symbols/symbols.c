@@ -127,6 +127,11 @@ static void try_again(struct symbol_file *f)
 	f->skipped = false;
 }
 
+bool symbols_ahead(struct symbols *s)
+{
+	return kernel_names_ahead(s->kernel);
+}
+
 void symbols_renew(struct symbols *s)
 {
 	size_t i;

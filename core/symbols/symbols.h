@@ -88,6 +88,10 @@ struct symbol {
 int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err);
 void symbols_free(struct symbols *s);
 
+/** symbols_ahead() - read a little of what kernel addresses will need, if it is known already. Return: is there more?
+ */
+bool symbols_ahead(struct symbols *s);
+
 /**
  * symbols_renew() - another report begins: the names of code made since the last one are read. Files that only earlier
  * ones asked for give way where a limit is met (see symbols_skipped()), and what was not read for it is tried again.
