@@ -444,7 +444,8 @@ static enum exit_status run_capture(struct capture *cap, struct output *out, str
 	if (symbols_open(cap->tasks, &names, &run.symbols, err)) {
 		status = fail(cap->options->tool, err);
 	} else {
-		capture_ahead(cap, read_names, run.symbols);
+		if (!cap->options->user_only)
+			capture_ahead(cap, read_names, run.symbols);
 		status = open_and_sample(&run, err);
 	}
 	output_discard(out);
