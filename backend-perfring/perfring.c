@@ -476,8 +476,10 @@ static int note_full(struct backend *b, uint32_t i)
 	uint64_t before = s->lost_when_full;
 
 	s->ring.full = false;
-	s->lost_when_full = lost_sum(&lost);
-	if (b->cap->attr.read_format & PERF_FORMAT_LOST && s->lost_when_full == before)
+	/* What is lost since it was read belongs to the next gap: until then the kernel may have filled it again. */
+	if (!ring_is_full(&s->ring))
+		s->lost_when_full = lost_sum(&lost);
+	if (b->cap->attr.read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
 		return 0;
 	if (mark_gap(b, i, s->latest, GAP_BEGINS))
 		return -ENOMEM;

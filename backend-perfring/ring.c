@@ -39,18 +39,17 @@ static const struct perf_event_header *record_at(const struct ring *r, uint64_t 
 	return (const void *)whole;
 }
 
-/* Before room is freed: is there too little of it? */
-static void look_whether_full(struct ring *r)
+bool ring_is_full(const struct ring *r)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 
-	r->full |= r->record && head - r->page->data_tail + r->record > r->bytes;
+	return r->record && head - r->page->data_tail + r->record > r->bytes;
 }
 
 /* Pairs with the kernel's load of data_tail: what we read is read before the room is used again. */
 static void free_until(struct ring *r, uint64_t tail)
 {
-	look_whether_full(r);
+	r->full |= ring_is_full(r); /* before there is room again */
 	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 

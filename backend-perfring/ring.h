@@ -32,6 +32,9 @@ struct ring {
 int ring_map(struct ring *r, int fd, size_t bytes);
 void ring_unmap(struct ring *r);
 
+/** ring_is_full() - is there perhaps no room for one more, now? */
+bool ring_is_full(const struct ring *r);
+
 /**
  * ring_read() - give every record that is complete now to @fn, oldest first, and free their room.
  * @fn: gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after this record

@@ -87,13 +87,18 @@ static unsigned int nr_joined;
 enum { FIRST_FD = 500, MAX_LOSING = 16 };
 
 static uint64_t lost_by[MAX_LOSING];
+static void (*meanwhile)(void); /* what the kernel does before it is asked for that the next time */
 
 ssize_t read(int fd, void *buf, size_t size)
 {
+	void (*first)(void) = meanwhile;
 	struct event_counts counts = { 0 };
 
 	if (fd < FIRST_FD || fd >= FIRST_FD + MAX_LOSING)
 		return syscall(SYS_read, fd, buf, size);
+	meanwhile = NULL;
+	if (first)
+		first();
 	ck_assert_uint_ge(size, sizeof(counts));
 	counts.lost = lost_by[fd - FIRST_FD];
 	memcpy(buf, &counts, sizeof(counts));
@@ -784,6 +789,53 @@ START_TEST(test_four_kinds)
 }
 END_TEST
 
+/* Until there is perhaps no room for one more. */
+static void fill_ring(void)
+{
+	while (pages[0]->data_head - pages[0]->data_tail < page_size / 4 * 3)
+		sample_of(0, SAMPLE_ID, 11);
+}
+
+static void fill_and_lose(void)
+{
+	fill_ring();
+	lost_by[0] = 3;
+}
+
+/*
+ * The reader has made room, and before it asks what was lost that is filled again: what is lost then is behind these
+ * records. A thread that comes back on another CPU may have been back before.
+ */
+START_TEST(test_filled_again)
+{
+	struct books books;
+	struct err err;
+
+	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
+	cap.attr.read_format = PERF_FORMAT_LOST;
+	ck_assert_int_eq(backend_perfring.detach(reader, 1, &err), 0);
+	events[1].more = calloc(1, sizeof(*events[1].more));
+	events[1].more[0] = (struct joined_event){ FIRST_FD + MAX_LOSING, 7 };
+	events[1].nr_more = 1;
+	ck_assert_int_eq(backend_perfring.attach(reader, 1, &err), 0);
+	events[0].more[0].fd = FIRST_FD;
+	switched(0, SWITCH_ID, 10, 20);
+	fill_ring();
+	meanwhile = fill_and_lose;
+	drain();
+	ck_assert_ptr_null(meanwhile);
+	drain();
+	switched(1, 7, 30, 10);
+	end(0, 0, &books);
+	ck_assert_uint_eq(books.intervals_begun, 2);
+	ck_assert_uint_eq(books.intervals_charged, 0);
+	ck_assert_uint_eq(books.intervals_lost, 1);
+	ck_assert_uint_eq(books.intervals_open, 1);
+	free(events[1].more);
+	teardown_kinds();
+}
+END_TEST
+
 /* What an interval lost: by what the events of CPU 0 count, which is @samples of it or not. */
 struct losses {
 	uint64_t sampled, followed, switches[2], notes, away;
@@ -876,6 +928,7 @@ int main(void)
 	tcase_add_test(kinds, test_two_kinds);
 	tcase_add_test(kinds, test_bad_kinds);
 	tcase_add_test(kinds, test_four_kinds);
+	tcase_add_test(kinds, test_filled_again);
 	tcase_add_loop_test(kinds, test_lost_by_kind, 0, ARRAY_SIZE(lossy));
 	suite_add_tcase(s, rings);
 	suite_add_tcase(s, kinds);
