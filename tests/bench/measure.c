@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * measure COMMAND [ARGUMENT...] - what a run of profile costs, printed as "started_us rss_kib cpu_us".
+ * measure FD COMMAND [ARGUMENT...] - what a run of a command costs. To the descriptor FD it writes a line when it has
+ * started the command and another when that has ended:
  *
- * started_us: from just before the fork to the moment the command names on stderr, "started_ns: N" (CLOCK_MONOTONIC);
- * rss_kib: its peak resident memory; cpu_us: user and system time. Its stdout is discarded. A program of its own,
- * because a child's peak memory begins with its parent's.
+ *	PID BEGAN_NS
+ *	ENDED_NS USER_US SYSTEM_US RSS_KIB STATUS
+ *
+ * Times are CLOCK_MONOTONIC's, BEGAN_NS just before the fork; CPU time and peak resident memory are those of the
+ *command and of all that it has waited for; STATUS is as from wait(2). A program of its own, because a child's peak
+ *memory begins with its parent's. What dies before the command takes it along.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,64 +37,48 @@ static int fail(const char *what)
 	return 1;
 }
 
-static void run_command(char **argv, int err_fd)
+static uint64_t micros(struct timeval tv)
 {
-	int null = open("/dev/null", O_RDWR);
-
-	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(err_fd, 2) < 0)
-		_exit(126);
-	execv(argv[0], argv);
-	_exit(127);
+	return (uint64_t)tv.tv_sec * 1000000 + (uint64_t)tv.tv_usec;
 }
 
-/* Copies @fd to stderr but for the lines of --stats, and finds the one that is wanted. */
-static uint64_t read_started(int fd)
+/* A shell starts what it puts into the background with SIGINT ignored, but that is how runs are ended. */
+static void run_command(char **argv, int fd)
 {
-	FILE *in = fdopen(fd, "r");
-	uint64_t started = 0;
-	char line[1024];
-
-	if (!in)
-		return 0;
-	while (fgets(line, sizeof(line), in)) {
-		if (!strncmp(line, "started_ns: ", 12))
-			started = strtoull(line + 12, NULL, 10);
-		else if (!strncmp(line, "profile: ", 9))
-			fputs(line, stderr);
-	}
-	fclose(in);
-	return started;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGINT, SIG_DFL);
+	close(fd);
+	execvp(argv[0], argv);
+	fprintf(stderr, "measure: '%s': %s\n", argv[0], strerror(errno));
+	_exit(127);
 }
 
 int main(int argc, char **argv)
 {
 	struct rusage usage;
-	uint64_t begin, started;
-	int fds[2], status;
+	uint64_t began, ended;
+	int fd, status;
 	pid_t pid;
 
-	if (argc < 2) {
-		fputs("usage: measure COMMAND [ARGUMENT...]\n", stderr);
+	fd = argc > 2 ? (int)strtol(argv[1], NULL, 10) : 0;
+	if (fd <= 0) {
+		fputs("usage: measure FD COMMAND [ARGUMENT...]\n", stderr);
 		return 2;
 	}
-	if (pipe2(fds, O_CLOEXEC))
-		return fail("pipe");
-	begin = now_ns();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGINT, SIG_IGN);
+	began = now_ns();
 	pid = fork();
 	if (pid < 0)
 		return fail("fork");
 	if (pid == 0)
-		run_command(argv + 1, fds[1]);
-	close(fds[1]);
-	started = read_started(fds[0]);
-	if (wait4(pid, &status, 0, &usage) != pid)
-		return fail("wait4");
-	if (!WIFEXITED(status) || WEXITSTATUS(status) || started < begin) {
-		fprintf(stderr, "measure: '%s' failed, status 0x%x, or did not say when it started\n", argv[1], status);
-		return 1;
-	}
-	printf("%" PRIu64 " %ld %" PRIu64 "\n", (started - begin) / 1000, usage.ru_maxrss,
-	       (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-		       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
+		run_command(argv + 2, fd);
+	dprintf(fd, "%d %" PRIu64 "\n", (int)pid, began);
+	while (wait4(pid, &status, 0, &usage) != pid)
+		if (errno != EINTR)
+			return fail("wait4");
+	ended = now_ns();
+	dprintf(fd, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %ld %d\n", ended, micros(usage.ru_utime),
+		micros(usage.ru_stime), usage.ru_maxrss, status);
 	return 0;
 }

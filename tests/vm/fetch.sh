@@ -37,12 +37,12 @@ unpack_kernel()
 	mv "$found" "$2/vmlinuz"
 }
 
-# try_mirror URI SUITE FOLDER - FOLDER/vmlinuz is the kernel of this suite.
-try_mirror()
+# use_suite URI SUITE FOLDER - with $apt_options, apt knows the packages of this suite, and keeps its state in FOLDER.
+use_suite()
 {
-	local image binary
 	local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-	local apt_options=(
+
+	apt_options=(
 		-o Dir::State="$3" -o Dir::State::status="$3/status" -o Dir::Cache="$3"
 		-o Dir::Etc::sourcelist="$3/sources.list" -o Dir::Etc::sourceparts=-
 		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=-
@@ -53,7 +53,15 @@ try_mirror()
 	mkdir -p "$3/lists/partial" "$3/archives/partial"
 	: >"$3/status"
 	echo "deb [arch=amd64 target=Packages signed-by=$keyring] $1 $2 main" >"$3/sources.list"
-	apt-get "${apt_options[@]}" -q update || return
+	apt-get "${apt_options[@]}" -q update
+}
+
+# try_mirror URI SUITE FOLDER - FOLDER/vmlinuz is the kernel of this suite.
+try_mirror()
+{
+	local image binary apt_options
+
+	use_suite "$1" "$2" "$3" || return
 	image=$(depended linux-image-cloud-amd64 linux-image)
 	[ -n "$image" ] || { echo "linux-image-cloud-amd64 depends on no image"; return 1; }
 	binary=$(depended "$image" linux-binary) # newer ones keep the image there

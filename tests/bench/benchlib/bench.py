@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What measurements are given: tools, loads, how often, and where figures go."""
+
+import sys
+
+from . import meter
+from .figures import Figures, Key
+
+
+class Bench:
+    def __init__(self, tools, loads, runs, quick, measure, profile):
+        self.tools, self.loads, self.runs, self.quick = tools, loads, runs, quick
+        self.measure, self.profile = measure, profile
+        self.figures = Figures()
+        self.unaccounted = []  # of each run of ours, as --stats says
+        self.failures = {}  # {tool: what it said}
+
+    def add(self, measurement, name, unit, tool, value, group=None):
+        """A value of one run; tools are compared with those of the same group, which unwind the same way."""
+        self.add_label(measurement, name, unit, group or tool.unwind, tool.label, value, tool.ours)
+
+    def add_label(self, measurement, name, unit, group, label, value, ours):
+        self.figures.add(Key(measurement, name, unit, group), label, value, ours)
+
+    def rounds(self, tools, once):
+        """A B C A B C: once(tool) for each in turn. Who fails is left out from then on."""
+        working = list(tools)
+        for _ in range(self.runs):
+            for tool in list(working):
+                if not self._try(lambda tool=tool: once(tool), getattr(tool, "label", tool)):
+                    working.remove(tool)
+
+    def together(self, tools, once):
+        """once(tools), where they run at the same time."""
+        for _ in range(self.runs):
+            self._try(lambda: once(tools), "all at the same time")
+
+    def _try(self, call, label):
+        try:
+            call()
+            return True
+        except meter.Failed as failed:
+            self.failures[label] = str(failed)
+            print(f"bench: {label}: {failed}", file=sys.stderr)
+            return False

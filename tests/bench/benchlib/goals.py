@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The goals: each is a figure of ours with a limit, which most often is a part of a peer's figure of the same run."""
+
+import collections
+
+from .figures import number
+from .measurements import cpu, distinct, start, stop
+
+Goal = collections.namedtuple("Goal", "name label value limit unit why")
+NOT_MEASURED = "not measured"
+PEERS = ("libbpf-tools", "bcc", "bpftrace", "perf")
+
+
+def part(figures, where, name, peers, divisor):
+    """The least of the peers' medians, divided; None where none is there."""
+    found = [(median, peer) for peer in peers if (median := figures.median(where, name, peer)) is not None]
+    if not found:
+        return None, "no peer was measured"
+    best, peer = min(found)
+    return best / divisor, f"1/{divisor} of {peer}'s {number(best)}" if divisor != 1 else f"{peer}'s"
+
+
+def goals(figures, unaccounted):
+    """In the order of the table."""
+    def ours(where, name, label):
+        return figures.median(where.__name__, name, label)
+
+    def against(title, where, name, label, unit, peers, divisor=1):
+        limit, why = part(figures, where.__name__, name, peers, divisor)
+        return Goal(title, label, ours(where, name, label), limit, unit, why)
+
+    found = []
+    for label in ("bpf", "perfring"):
+        found.append(against("exec to first sample", start, "to the first sample", label, "ms", PEERS, 5))
+    for label in ("bpf", "perfring"):
+        found.append(against("stop to complete report", stop, "stop to complete report", label, "ms",
+                             ("libbpf-tools",)))
+        found.append(against("stop to complete report", stop, "stop to complete report", label, "ms", ("perf",), 20))
+    found.append(against("own CPU, 5 s at 99 Hz", stop, "own CPU time", "bpf", "ms", ("libbpf-tools",), 3))
+    found.append(own_against_record(figures))
+    for hz in cpu.RATES:
+        name = f"time in the BPF program for one sample, {hz} Hz"
+        found.append(against(f"kernel time per sample, {hz} Hz", cpu, name, "bpf", "us", PEERS))
+    for label in ("bpf dwarf", "perfring dwarf"):
+        found.append(against("own CPU, dwarf, 999 Hz, for 1,000 samples", cpu, "own CPU time, 999 Hz", label, "ms",
+                             ("perf dwarf",), 3))
+    for label, limit in (("bpf", 12), ("perfring", 12), ("bpf dwarf", 60), ("perfring dwarf", 60)):
+        found.append(Goal("peak memory", label, ours(stop, "peak resident memory", label), limit, "MiB", ""))
+    for hz in (49, 999, 4999):
+        for label in ("bpf", "perfring"):
+            value = figures.worst(distinct.__name__, f"missed of those taken, 20,000 stacks, {hz} Hz", label)
+            found.append(Goal(f"missed at 20,000 stacks, {hz} Hz", label, value, 0, "%", "worst run"))
+    found.append(Goal("samples unaccounted for", "all", max(map(abs, unaccounted), default=None), 0, "samples",
+                      f"worst of {len(unaccounted)} runs"))
+    return found
+
+
+def own_against_record(figures):
+    """perfring counts and reports in the time that a quarter of perf's recording alone takes."""
+    limit, why = part(figures, stop.__name__, "own CPU time to record", ("perf",), 4)
+    return Goal("own CPU, 5 s at 99 Hz", "perfring", figures.median(stop.__name__, "own CPU time", "perfring"), limit,
+                "ms", why.replace("perf's", "perf record's"))
+
+
+def verdict(goal):
+    if goal.value is None or goal.limit is None:
+        return NOT_MEASURED
+    return "met" if goal.value <= goal.limit else "NOT MET"
+
+
+def lines(found):
+    out = ["", "Goals", "", "| goal | of | here | at most | that is | |", "|---|---|--:|--:|---|---|"]
+    for goal in found:
+        value = "-" if goal.value is None else f"{number(goal.value)} {goal.unit}"
+        limit = "-" if goal.limit is None else f"{number(goal.limit)} {goal.unit}"
+        out.append(f"| {goal.name} | {goal.label} | {value} | {limit} | {goal.why} | {verdict(goal)} |")
+    return out
+
+
+def as_json(found):
+    return [dict(goal._asdict(), verdict=verdict(goal)) for goal in found]

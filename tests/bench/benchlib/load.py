@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is sampled: programs that run while a measurement does."""
+
+import glob
+import os
+import subprocess
+import sys
+
+LIFE_S = 900  # they end by themselves, should nobody end them
+
+# Half of the time in python3, half in the largest library that distributions ship.
+PYTHON = r"""
+import ctypes, signal, sys
+signal.alarm(int(sys.argv[1]))
+llvm = ctypes.CDLL(sys.argv[2]) if sys.argv[2] else None
+names = "ContextCreate ModuleCreateWithNameInContext Int32TypeInContext FunctionType AddFunction PrintModuleToString"
+if llvm:
+    for name in names.split():
+        getattr(llvm, "LLVM" + name).restype = ctypes.c_void_p
+def in_library(n):
+    pointer = ctypes.c_void_p
+    context = pointer(llvm.LLVMContextCreate())
+    module = pointer(llvm.LLVMModuleCreateWithNameInContext(b"load", context))
+    number = pointer(llvm.LLVMInt32TypeInContext(context))
+    kind = pointer(llvm.LLVMFunctionType(number, ctypes.byref(number), 1, 0))
+    for i in range(n):
+        llvm.LLVMAddFunction(module, b"function_%d" % i, kind)
+    llvm.LLVMVerifyModule(module, 2, None)
+    llvm.LLVMDisposeMessage(pointer(llvm.LLVMPrintModuleToString(module)))
+    llvm.LLVMDisposeModule(module)
+    llvm.LLVMContextDispose(context)
+def leaf(x):
+    return sum(i * x for i in range(50))
+def in_python():
+    return sorted(range(1000), key=lambda x: leaf(x) % 7)
+print("ready", flush=True)
+while True:
+    in_python()
+    if llvm:
+        in_library(500)
+"""
+
+
+def large_library():
+    """The path of libLLVM, or an empty one."""
+    found = sorted(path for path in glob.glob("/usr/lib/*/libLLVM*.so*") if os.path.getsize(path) > 100 << 20)
+    return os.path.realpath(found[0]) if found else ""
+
+
+class Load:
+    """Programs that have said "ready" when it is entered, and are gone when it is left."""
+
+    def __init__(self, *commands):
+        self._commands = commands
+        self._processes = []
+
+    def __enter__(self):
+        for command in self._commands:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+            self._processes.append(process)
+        for process in self._processes:
+            while (line := process.stdout.readline()) != b"ready\n":
+                if not line:
+                    self.__exit__()
+                    raise RuntimeError(f"the load '{process.args[0]}' is not ready")
+        return self
+
+    def __exit__(self, *_):
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+            process.stdout.close()
+
+
+class Loads:
+    """Which there are. @folder has the workloads."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def program(self, name):
+        return os.path.join(self._folder, name)
+
+    def workload(self, name, *arguments):
+        return Load([self.program(name), str(LIFE_S), *map(str, arguments)])
+
+    def interpreters(self):
+        """One for each CPU."""
+        command = [sys.executable, "-c", PYTHON, str(LIFE_S), large_library()]
+        return Load(*[command] * len(os.sched_getaffinity(0)))
+
+    def many(self, *names):
+        """Workloads with arguments of their own, side by side."""
+        return Load(*[[self.program(name), str(LIFE_S), *arguments] for name, *arguments in names])

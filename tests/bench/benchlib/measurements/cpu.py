@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Own CPU time by rate; and the time that BPF programs take from whoever is sampled, as the kernel counts it."""
+
+from .. import kernel, sampling
+
+TITLE = "3. Own CPU time for 1,000 samples due, start and report included; all CPUs busy, 1,000 distinct stacks"
+SLOW = False
+
+RATES = (49, 999, 4999)
+SECONDS = 2
+
+
+def measure(bench):
+    for hz in RATES if not bench.quick else RATES[1:2]:
+        def once(tool, hz=hz):
+            with sampling.sample(bench, tool, hz, SECONDS) as run:
+                bench.add(__name__, f"own CPU time, {hz} Hz", "ms", tool, 1000 * run.cpu_s * 1e3 / run.due)
+                if tool.bpf and run.run.kernel.programs_runs:
+                    bench.add(__name__, f"time in the BPF program for one sample, {hz} Hz", "us", tool,
+                              run.run.kernel.programs_ns / run.run.kernel.programs_runs / 1e3)
+
+        with bench.loads.workload("distinct", 1000), kernel.program_statistics():
+            bench.rounds(bench.tools, once)

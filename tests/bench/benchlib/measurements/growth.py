@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Growth: what a sample costs when there are more of them, more stacks, and more tasks. The cost of a start is in it,
+so it may fall, but not rise."""
+
+from .. import sampling
+
+TITLE = "10. Growth: own CPU time for 1,000 samples due, start and report included"
+SLOW = True
+
+SECONDS = 2
+HZ = 999
+TIMES = (1, 2, 4)
+TASKS = (10, 100, 1000, 5000)
+
+
+def runs():
+    """(what there is more of, load, rate)"""
+    for factor in TIMES:
+        yield f"{factor} times the rate ({factor * HZ} Hz)", ("distinct", 1000), factor * HZ
+    for factor in TIMES:
+        yield f"{factor} times the stacks ({factor * 5000:,})", ("distinct", factor * 5000), HZ
+    for tasks in TASKS:
+        yield f"{tasks:,} tasks", ("crowd", tasks), HZ
+
+
+def measure(bench):
+    tools = [tool for tool in bench.tools if tool.unwind == "fp" and tool.name in ("bpf", "perfring", "perf",
+                                                                                    "libbpf-tools")]
+    for name, load, hz in runs():
+        def once(tool, name=name, hz=hz):
+            with sampling.sample(bench, tool, hz, SECONDS) as run:
+                bench.add(__name__, name, "ms", tool, 1000 * run.cpu_s * 1e3 / run.due)
+
+        with bench.loads.workload(*load):
+            bench.rounds(tools, once)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exec to the first sample. The workload's stacks tell the time, so that the first sample in the report tells when it
+was taken: the same way for all. It runs at the least priority on each CPU, which is quiet otherwise."""
+
+from .. import meter, sampling
+
+TITLE = "1. Start: exec to first sample"
+SLOW = False
+
+HZ = 1999
+SLOT_US = 250
+LEVELS = 16
+
+
+def slot(frames):
+    """The number of the slot of time that a stack stands for, or None."""
+    path = [frame for frame in frames if frame in ("left", "right")]
+    if frames[0] != "slots" or len(path) != LEVELS:
+        return None
+    return int("".join("1" if frame == "right" else "0" for frame in path), 2)
+
+
+def first_sample_ms(began_ns, rows):
+    """From then to the middle of the first slot that is in the report."""
+    slot_ns = SLOT_US * 1000
+    began = began_ns // slot_ns
+    slots = [found for found in (slot(frames) for frames, _ in rows) if found is not None]
+    if not slots:
+        raise meter.Failed("no stack of the workload is in the report")
+    first = min((found - began) % (1 << LEVELS) for found in slots)
+    return max(0, (began + first + 0.5) * slot_ns - began_ns) / 1e6
+
+
+def measure(bench):
+    def once(tool):
+        with sampling.sample(bench, tool, HZ, 0.3) as run:
+            bench.add(__name__, "to the first sample", "ms", tool, first_sample_ms(run.run.began_ns, run.rows))
+
+    with bench.loads.workload("slots", SLOT_US):
+        bench.rounds(bench.tools, once)

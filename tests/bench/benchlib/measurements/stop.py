@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run as people make it, with large programs in the report: its end, its memory and its CPU time."""
+
+from .. import sampling
+
+TITLE = "2, 5. Stop and memory: 5 s of all CPUs at 99 Hz, start and report included; python3 and libLLVM are sampled"
+SLOW = False
+
+HZ = 99
+SECONDS = 5
+
+
+def measure(bench):
+    def once(tool):
+        with sampling.sample(bench, tool, HZ, SECONDS) as run:
+            def add(name, unit, value):
+                bench.add(__name__, name, unit, tool, value)
+
+            add("stop to complete report", "ms", run.stop_s * 1e3)
+            add("own CPU time", "ms", run.cpu_s * 1e3)
+            add("own CPU time to record", "ms", run.record_cpu_s * 1e3)
+            add("peak resident memory", "MiB", run.rss_mib)
+            add("kernel memory of maps", "KiB", run.run.kernel.maps_kib)
+            add("memory of rings", "KiB", run.run.kernel.rings_kib)
+
+    with bench.loads.interpreters():
+        bench.rounds([tool for tool in bench.tools if not (bench.quick and tool.slow)], once)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One tool samples all CPUs once, up to its report: what that cost, and what the report says."""
+
+import os
+
+from . import meter
+
+
+class Sampling:
+    """Use as a context; between start() and stop() it samples."""
+
+    def __init__(self, bench, tool, hz, prefix=()):
+        self._bench = bench
+        self.tool, self.hz = tool, hz
+        self.run = meter.Run([*prefix, *tool.argv(hz)], bench.measure)
+        self._after = None
+        self.stop_s = self.cpu_s = self.record_cpu_s = self.rss_mib = None
+        self.books = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._after:
+            self._after.close()
+        self.run.close()
+
+    def start(self):
+        self.run.await_sampling(self.tool.events)
+        return self
+
+    def stop(self):
+        """End the sampling; the report is complete after finish()."""
+        cost = self.run.stop()
+        self.stop_s, self.cpu_s, self.rss_mib = cost.wall_s, cost.cpu_s, cost.rss_mib
+        self.record_cpu_s = cost.cpu_s
+
+    def finish(self):
+        """What else makes the report, and whether it is one."""
+        after = self.tool.after()
+        if after:
+            self._after = meter.Run(after, self._bench.measure, folder=self.run.folder)
+            cost = self._after.end()
+            self.stop_s += cost.wall_s
+            self.cpu_s += cost.cpu_s
+            self.rss_mib = max(self.rss_mib, cost.rss_mib)
+        if not os.path.getsize(self._report()):
+            raise meter.Failed(f"{self.tool.label} has no report: {self.run.said()}")
+        if self.tool.ours:
+            self.books = self.run.books()
+            self._bench.unaccounted.append(self.books["samples_unaccounted"])
+        return self
+
+    def _report(self):
+        return (self._after or self.run).out
+
+    @property
+    def rows(self):
+        return self.tool.rows(self._report())
+
+    @property
+    def due(self):
+        return self.hz * meter.CPUS * self.run.sampled_s
+
+    @property
+    def recorded_bytes(self):
+        path = os.path.join(self.run.folder, "recording")
+        return os.path.getsize(path) if os.path.exists(path) else 0
+
+    @property
+    def taken(self):
+        """Samples that the event gave while one had CPU time: as the tool counts them, or the kernel its program's
+        runs, or all that are in the report."""
+        if self.tool.ours:
+            return self.books["samples_taken"] - self.books["samples_filtered"]
+        if self.tool.bpf and self.run.kernel.programs_runs:
+            return self.run.kernel.programs_runs
+        return sum(count for _, count in self.rows)
+
+    @property
+    def with_stack(self):
+        """Samples that are in the report with a stack."""
+        return sum(count for frames, count in self.rows
+                   if len(frames) > 1 and not any(frame.startswith("[Missed") for frame in frames))
+
+
+def sample(bench, tool, hz, seconds, prefix=()):
+    """For so long, in its own time; close it."""
+    sampling = Sampling(bench, tool, hz, prefix)
+    try:
+        sampling.start()
+        sampling.run.sample_for(seconds)
+        sampling.stop()
+        return sampling.finish()
+    except BaseException:
+        sampling.__exit__()
+        raise
+
+
+def side_by_side(bench, tools, hz, seconds):
+    """All of them at the same time, each for so long since it began to sample; those that failed are left out."""
+    samplings = []
+    try:
+        for tool in tools:
+            samplings.append(Sampling(bench, tool, hz))
+        for one in samplings:
+            one.start()
+        for one in sorted(samplings, key=lambda one: one.run.first_ns):
+            one.run.sample_for(seconds)
+            one.stop()
+        for one in samplings:
+            one.finish()
+        return samplings
+    except BaseException:
+        for one in samplings:
+            one.__exit__()
+        raise

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * piecework [SECONDS [PIECES]] - a fixed amount of work: one thread on each CPU does PIECES pieces (10000) of it, some
+ * 0.1 ms each, twenty calls deep. Then it prints the nanoseconds that took and ends, so that what a profiler costs the
+ * profiled is seen.
+ *
+ * Expected: piecework;...;all_pieces;one_piece (twenty times);leaf_work
+ */
+#include "workload.h"
+
+#include <pthread.h>
+
+static long nr_pieces;
+
+static NOINLINE void leaf_work(void)
+{
+	spin_iterations(70000);
+}
+
+static NOINLINE void one_piece(int depth)
+{
+	if (depth)
+		one_piece(depth - 1);
+	else
+		leaf_work();
+	workload_sink++;
+}
+
+static NOINLINE void *all_pieces(void *arg)
+{
+	long i;
+
+	workload_pin((int)(intptr_t)arg);
+	for (i = 0; i < nr_pieces; i++)
+		one_piece(20);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[CPU_SETSIZE];
+	cpu_set_t allowed;
+	int cpu, nr = 0;
+	uint64_t from;
+
+	workload_live(argc, argv);
+	nr_pieces = workload_arg(argc, argv, 2, 10000);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		workload_die("cannot read the CPU affinity");
+	workload_ready();
+	from = now_ns();
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		errno = pthread_create(&threads[nr++], NULL, all_pieces, (void *)(intptr_t)cpu);
+		if (errno)
+			workload_die("cannot start a thread");
+	}
+	while (nr--)
+		pthread_join(threads[nr], NULL);
+	printf("%llu\n", (unsigned long long)(now_ns() - from));
+	return 0;
+}
