@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * piecework [SECONDS [PIECES]] - a fixed amount of work: one thread on each CPU does PIECES pieces (10000) of it, some
- * 0.1 ms each, twenty calls deep. Then it prints the nanoseconds that took and ends, so that what a profiler costs the
- * profiled is seen.
+ * 0.1 ms each, twenty calls deep. Then it prints the nanoseconds that took, and those of CPU time, and ends, so that
+ * what a profiler costs the profiled is seen.
  *
  * Expected: piecework;...;all_pieces;one_piece (twenty times);leaf_work
  */
@@ -39,6 +39,7 @@ static NOINLINE void *all_pieces(void *arg)
 int main(int argc, char **argv)
 {
 	pthread_t threads[CPU_SETSIZE];
+	struct timespec cpu_time;
 	cpu_set_t allowed;
 	int cpu, nr = 0;
 	uint64_t from;
@@ -58,6 +59,9 @@ int main(int argc, char **argv)
 	}
 	while (nr--)
 		pthread_join(threads[nr], NULL);
-	printf("%llu\n", (unsigned long long)(now_ns() - from));
+	from = now_ns() - from;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu_time);
+	printf("%llu %llu\n", (unsigned long long)from,
+	       (unsigned long long)cpu_time.tv_sec * 1000000000ULL + (unsigned long long)cpu_time.tv_nsec);
 	return 0;
 }

@@ -13,9 +13,10 @@ import time
 CPUS = len(os.sched_getaffinity(0))
 SETTLED_S = 0.2  # tools open their events one by one, and some others before those that sample
 PATIENCE_S = 60
-REPORT_S = 180  # a report that takes longer is given up
+PER_CPU_MAPS = (5, 6, 10)  # types of them: values for each possible CPU
+REPORT_S = 90  # a report that takes longer is given up
 
-Kernel = collections.namedtuple("Kernel", "maps_kib rings_kib programs_ns programs_runs")
+Kernel = collections.namedtuple("Kernel", "maps_kib rings_kib programs_ns programs_runs sizes")
 Cost = collections.namedtuple("Cost", "wall_s cpu_s rss_mib status")
 
 
@@ -87,9 +88,9 @@ class Run:
                 count, since = now, now_ns()
                 self.first_ns = since if count >= events * CPUS else None
             if self._process.poll() is not None:
-                raise Failed(f"'{self.argv[0]}' ended: {self.said()}")
+                raise Failed(f"'{os.path.basename(self.argv[0])}' ended: {self.said()}")
             if now_ns() - self.began_ns > PATIENCE_S * 1e9:
-                raise Failed(f"'{self.argv[0]}' does not begin to sample: {self.said()}")
+                raise Failed(f"'{os.path.basename(self.argv[0])}' does not begin to sample: {self.said()}")
 
     def sample_for(self, seconds):
         """So long since it began to sample."""
@@ -98,6 +99,7 @@ class Run:
     def look(self):
         """What the kernel keeps for it now: from the descriptors and mappings of its processes."""
         maps = rings = programs_ns = programs_runs = 0
+        sizes = {}  # of map by descriptor: its key and its value, as they are copied
         for pid in family(self.pid):
             for number, target in descriptors(pid):
                 if target not in ("anon_inode:bpf-map", "anon_inode:bpf-prog"):
@@ -109,6 +111,9 @@ class Run:
                     continue
                 if target == "anon_inode:bpf-map":
                     maps += int(info.get("memlock", 0))
+                    each = (int(info["value_size"]) + 7) // 8 * 8 * os.cpu_count()
+                    sizes[number] = (int(info["key_size"]),
+                                     each if int(info["map_type"]) in PER_CPU_MAPS else int(info["value_size"]))
                 else:
                     programs_ns += int(info.get("run_time_ns", 0))
                     programs_runs += int(info.get("run_cnt", 0))
@@ -120,7 +125,7 @@ class Run:
                             rings += int(end, 16) - int(start, 16)
             except OSError:
                 pass
-        self.kernel = Kernel(maps / 1024, rings / 1024, programs_ns, programs_runs)
+        self.kernel = Kernel(maps / 1024, rings / 1024, programs_ns, programs_runs, sizes)
 
     def stop(self):
         """End the sampling as Ctrl-C does, and wait for the report."""
@@ -135,7 +140,7 @@ class Run:
             self._process.wait(REPORT_S)
         except subprocess.TimeoutExpired as late:
             self._process.kill()
-            raise Failed(f"'{self.argv[0]}' has no report after {REPORT_S} s") from late
+            raise Failed(f"'{os.path.basename(self.argv[0])}' has no report after {REPORT_S} s") from late
         ended, user, system, rss, status = map(int, self._lines.readline().split())
         wall = (ended - (self.stop_ns or self.began_ns)) / 1e9
         return Cost(wall, (user + system) / 1e6, rss / 1024, status)

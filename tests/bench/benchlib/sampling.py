@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One tool samples all CPUs once, up to its report: what that cost, and what the report says."""
 
+import concurrent.futures
 import os
 
 from . import meter
@@ -97,21 +98,20 @@ def sample(bench, tool, hz, seconds, prefix=()):
         raise
 
 
-def side_by_side(bench, tools, hz, seconds):
-    """All of them at the same time, each for so long since it began to sample; those that failed are left out."""
-    samplings = []
+def side_by_side(bench, tools, hz, seconds, prefix=lambda tool: ()):
+    """All of them at the same time, each for so long since it began to sample. A list of samplings to be closed."""
+    samplings = [Sampling(bench, tool, hz, prefix(tool)) for tool in tools]
+
+    def one(sampling):
+        sampling.start()
+        sampling.run.sample_for(seconds)
+        sampling.stop()
+
     try:
-        for tool in tools:
-            samplings.append(Sampling(bench, tool, hz))
-        for one in samplings:
-            one.start()
-        for one in sorted(samplings, key=lambda one: one.run.first_ns):
-            one.run.sample_for(seconds)
-            one.stop()
-        for one in samplings:
-            one.finish()
-        return samplings
+        with concurrent.futures.ThreadPoolExecutor(len(samplings)) as pool:
+            list(pool.map(one, samplings))
+        return [sampling.finish() for sampling in samplings]
     except BaseException:
-        for one in samplings:
-            one.__exit__()
+        for sampling in samplings:
+            sampling.__exit__()
         raise

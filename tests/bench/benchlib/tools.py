@@ -15,7 +15,7 @@ class Tool:
 
     ours = False
     bpf = False  # its program counts samples, and the kernel its runs
-    slow = False  # takes seconds to report
+    slow = False  # takes seconds to start or to report
     events = 1  # perf events for each CPU
     rows = staticmethod(reports.folded)
 
@@ -73,18 +73,22 @@ class BccLike(Tool):
 
 
 class Bcc(BccLike):
+    slow = True
+
     def version(self):
-        return "of unknown version" # it has no option that tells
+        return "of unknown version"  # it has no option that tells
 
 
 class Bpftrace(Tool):
+    """With names cached, which by itself it does only where addresses are not randomized: else it takes minutes."""
+
     bpf = True
     slow = True
     events = 2  # what it prints comes by another
     rows = staticmethod(reports.bpftrace)
 
     def argv(self, hz):
-        return [self.program, "-q", "-e", BPFTRACE % hz]
+        return ["env", "BPFTRACE_CACHE_USER_SYMBOLS=1", self.program, "-q", "-e", BPFTRACE % hz]
 
 
 def ours(profile):
