@@ -71,8 +71,8 @@ class Run:
         self.kernel = None
         ours, theirs = os.pipe()
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
-            self._process = subprocess.Popen([measure, str(theirs), *argv], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                             pass_fds=[theirs], cwd=self.folder)
+            self._process = subprocess.Popen([measure, str(theirs), *argv], stdin=subprocess.DEVNULL, stdout=out,
+                                             stderr=err, pass_fds=[theirs], cwd=self.folder, start_new_session=True)
         os.close(theirs)
         self._lines = os.fdopen(ours, encoding="ascii")
         pid, began = self._lines.readline().split()
@@ -83,7 +83,8 @@ class Run:
         count, since = 0, now_ns()
         while count < events * CPUS or now_ns() - since < SETTLED_S * 1e9:
             time.sleep(0.01)
-            now = sum(target == "anon_inode:[perf_event]" for pid in family(self.pid) for _, target in descriptors(pid))
+            now = sum(target == "anon_inode:[perf_event]"
+                      for pid in family(self.pid) for _, target in descriptors(pid))
             if now != count:
                 count, since = now, now_ns()
                 self.first_ns = since if count >= events * CPUS else None
@@ -139,7 +140,7 @@ class Run:
         try:
             self._process.wait(REPORT_S)
         except subprocess.TimeoutExpired as late:
-            self._process.kill()
+            self._kill()
             raise Failed(f"'{os.path.basename(self.argv[0])}' has no report after {REPORT_S} s") from late
         ended, user, system, rss, status = map(int, self._lines.readline().split())
         wall = (ended - (self.stop_ns or self.began_ns)) / 1e9
@@ -162,10 +163,14 @@ class Run:
         with open(self.err, encoding="utf-8", errors="replace") as file:
             return {m[1]: int(m[2]) for m in re.finditer(r"^(\w+): (\d+)$", file.read(), re.MULTILINE)}
 
+    def _kill(self):
+        """With all that it has started."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
     def close(self):
         if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+            self._kill()
         self._lines.close()
         if self._own_folder:
             shutil.rmtree(self.folder, ignore_errors=True)

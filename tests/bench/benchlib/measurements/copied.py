@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that the kernel copies to user space: what perf rings carry, and what bpf(2) hands out of maps, as strace sees
-it. Nothing of this is timed, so that all tools sample at the same time."""
+"""Bytes that the kernel copies to user space: what perf rings carry, and what bpf(2) hands out of maps, as strace
+sees it. Nothing of this is timed, so that all tools sample at the same time."""
 
 import os
 import re
 
 from .. import sampling
 
-TITLE = "6. Bytes copied to user space per sample due: rings and maps, 999 Hz, 1,000 distinct stacks, all tools at the same time"
+TITLE = "6. Bytes copied to user space per sample due, from rings and maps: 999 Hz, all tools at the same time"
 SLOW = True
 
 HZ = 999
