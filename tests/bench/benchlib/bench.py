@@ -7,7 +7,14 @@ from . import meter
 from .figures import Figures, Key
 
 
+def short_name(module):
+    """start, of benchlib.measurements.start."""
+    return module.rsplit(".", 1)[-1]
+
+
 class Bench:
+    """What measure() of each module gets."""
+
     def __init__(self, tools, loads, runs, quick, measure, profile):
         self.tools, self.loads, self.runs, self.quick = tools, loads, runs, quick
         self.measure, self.profile = measure, profile
@@ -20,7 +27,7 @@ class Bench:
         self.add_label(measurement, name, unit, group or tool.unwind, tool.label, value, tool.ours)
 
     def add_label(self, measurement, name, unit, group, label, value, ours):
-        self.figures.add(Key(measurement, name, unit, group), label, value, ours)
+        self.figures.add(Key(short_name(measurement), name, unit, group), label, value, ours)
 
     def rounds(self, tools, once):
         """A B C A B C: once(tool) for each in turn. Who fails is left out from then on."""

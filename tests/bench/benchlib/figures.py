@@ -72,17 +72,34 @@ def times(ratios):
     return ", ".join(f"{label.split()[0]} {number(ratio)}" for label, ratio in ratios.items())
 
 
-def table(figures, titles):
-    """Lines of the table: Markdown, so that it can be shown as it is."""
+def by_measurement(found, titles):
+    """(title, its figures) of what as_json() gave, in its order."""
+    measured = dict.fromkeys(one["measurement"] for one in found)
+    return [(titles[name], [one for one in found if one["measurement"] == name]) for name in measured]
+
+
+def table(found, titles):
+    """Lines of Markdown: all that is known of each figure."""
     lines = []
-    measurement = None
-    for key, label, values, ratios in figures.rows():
-        if key.measurement != measurement:
-            measurement = key.measurement
-            lines += ["", titles[measurement], "", "| figure | tool | median | min | max | times that of |",
-                      "|---|---|--:|--:|--:|---|"]
-        lines.append(f"| {key.name}, {key.unit} | {label} | {number(statistics.median(values))} | "
-                     f"{number(min(values))} | {number(max(values))} | {times(ratios)} |")
+    for title, rows in by_measurement(found, titles):
+        lines += ["", title, "", "| figure | tool | median | min | max | times that of |",
+                  "|---|---|--:|--:|--:|---|"]
+        for one in rows:
+            cells = [number(one["median"]), number(one["min"]), number(one["max"]), times(one["times_ours"])]
+            lines.append(f"| {one['figure']}, {one['unit']} | {one['tool']} | " + " | ".join(cells) + " |")
+    return align(lines)
+
+
+def medians(found, titles):
+    """Lines of Markdown: a column for each tool, a row for each figure."""
+    lines = []
+    for title, rows in by_measurement(found, titles):
+        tools = list(dict.fromkeys(one["tool"] for one in rows))
+        names = dict.fromkeys((one["figure"], one["unit"]) for one in rows)
+        lines += ["", title, "", "| | " + " | ".join(tools) + " |", "|---|" + "--:|" * len(tools)]
+        for figure, unit in names:
+            cells = {one["tool"]: number(one["median"]) for one in rows if one["figure"] == figure}
+            lines.append(f"| {figure}, {unit} | " + " | ".join(cells.get(tool, "-") for tool in tools) + " |")
     return align(lines)
 
 

@@ -4,7 +4,7 @@
 import collections
 
 from .figures import number
-from .measurements import cpu, distinct, start, stop
+from .measurements import cpu
 
 Goal = collections.namedtuple("Goal", "name label value limit unit why")
 NOT_MEASURED = "not measured"
@@ -21,34 +21,35 @@ def part(figures, where, name, peers, divisor):
 
 
 def goals(figures, unaccounted):
-    """In the order of the table."""
+    """In the order of the table; @unaccounted are those of each run of ours."""
     def ours(where, name, label):
-        return figures.median(where.__name__, name, label)
+        return figures.median(where, name, label)
 
     def against(title, where, name, label, unit, peers, divisor=1):
-        limit, why = part(figures, where.__name__, name, peers, divisor)
+        limit, why = part(figures, where, name, peers, divisor)
         return Goal(title, label, ours(where, name, label), limit, unit, why)
 
     found = []
     for label in ("bpf", "perfring"):
-        found.append(against("exec to first sample", start, "to the first sample", label, "ms", PEERS, 5))
+        found.append(against("exec to first sample", "start", "to the first sample", label, "ms", PEERS, 5))
     for label in ("bpf", "perfring"):
-        found.append(against("stop to complete report", stop, "stop to complete report", label, "ms",
+        found.append(against("stop to complete report", "stop", "stop to complete report", label, "ms",
                              ("libbpf-tools",)))
-        found.append(against("stop to complete report", stop, "stop to complete report", label, "ms", ("perf",), 20))
-    found.append(against("own CPU, 5 s at 99 Hz", stop, "own CPU time", "bpf", "ms", ("libbpf-tools",), 3))
+        found.append(against("stop to complete report", "stop", "stop to complete report", label, "ms", ("perf",), 20))
+    found.append(against("own CPU at 99 Hz, start and report included", "stop", "own CPU time", "bpf", "ms",
+                         ("libbpf-tools",), 3))
     found.append(own_against_record(figures))
     for hz in cpu.RATES:
         name = f"time in the BPF program for one sample, {hz} Hz"
-        found.append(against(f"kernel time per sample, {hz} Hz", cpu, name, "bpf", "us", PEERS))
+        found.append(against(f"kernel time per sample, {hz} Hz", "cpu", name, "bpf", "us", PEERS))
     for label in ("bpf dwarf", "perfring dwarf"):
-        found.append(against("own CPU, dwarf, 999 Hz, for 1,000 samples", cpu, "own CPU time, 999 Hz", label, "ms",
-                             ("perf dwarf",), 3))
+        found.append(against("own CPU for 1,000 samples at 999 Hz, dwarf", "cpu", "own CPU time, 999 Hz", label,
+                             "ms", ("perf dwarf",), 3))
     for label, limit in (("bpf", 12), ("perfring", 12), ("bpf dwarf", 60), ("perfring dwarf", 60)):
-        found.append(Goal("peak memory", label, ours(stop, "peak resident memory", label), limit, "MiB", ""))
+        found.append(Goal("peak memory", label, ours("stop", "peak resident memory", label), limit, "MiB", ""))
     for hz in (49, 999, 4999):
         for label in ("bpf", "perfring"):
-            value = figures.worst(distinct.__name__, f"missed of those taken, 20,000 stacks, {hz} Hz", label)
+            value = figures.worst("distinct", f"missed of those taken, 20,000 stacks, {hz} Hz", label)
             found.append(Goal(f"missed at 20,000 stacks, {hz} Hz", label, value, 0, "%", "worst run"))
     found.append(Goal("samples unaccounted for", "all", max(map(abs, unaccounted), default=None), 0, "samples",
                       f"worst of {len(unaccounted)} runs"))
@@ -57,9 +58,9 @@ def goals(figures, unaccounted):
 
 def own_against_record(figures):
     """perfring counts and reports in the time that a quarter of perf's recording alone takes."""
-    limit, why = part(figures, stop.__name__, "own CPU time to record", ("perf",), 4)
-    return Goal("own CPU, 5 s at 99 Hz", "perfring", figures.median(stop.__name__, "own CPU time", "perfring"), limit,
-                "ms", why.replace("perf's", "perf record's"))
+    limit, why = part(figures, "stop", "own CPU time to record", ("perf",), 4)
+    return Goal("own CPU at 99 Hz, start and report included", "perfring",
+                figures.median("stop", "own CPU time", "perfring"), limit, "ms", why.replace("perf's", "perf record's"))
 
 
 def verdict(goal):
@@ -69,11 +70,12 @@ def verdict(goal):
 
 
 def lines(found):
+    """Lines of Markdown, of what as_json() gave."""
     out = ["", "Goals", "", "| goal | of | here | at most | that is | |", "|---|---|--:|--:|---|---|"]
     for goal in found:
-        value = "-" if goal.value is None else f"{number(goal.value)} {goal.unit}"
-        limit = "-" if goal.limit is None else f"{number(goal.limit)} {goal.unit}"
-        out.append(f"| {goal.name} | {goal.label} | {value} | {limit} | {goal.why} | {verdict(goal)} |")
+        value = "-" if goal["value"] is None else f"{number(goal['value'])} {goal['unit']}"
+        limit = "-" if goal["limit"] is None else f"{number(goal['limit'])} {goal['unit']}"
+        out.append(f"| {goal['name']} | {goal['label']} | {value} | {limit} | {goal['why']} | {goal['verdict']} |")
     return out
 
 

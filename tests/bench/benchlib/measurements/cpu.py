@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Own CPU time by rate; and the time that BPF programs take from whoever is sampled, as the kernel counts it."""
+"""Own CPU time by rate; and the time that BPF programs take from whoever is sampled, as the kernel counts it. What the
+kernel does for a sample outside of the program, as to put it into a ring, is in the slowdown alone."""
 
 from .. import kernel, sampling
 
