@@ -30,23 +30,24 @@ class Bench:
         self.figures.add(Key(short_name(measurement), name, unit, group), label, value, ours)
 
     def rounds(self, tools, once):
-        """A B C A B C: once(tool) for each in turn. Who fails is left out from then on."""
-        working = list(tools)
+        """A B C A B C: once(tool) for each in turn. Who fails twice is left out from then on."""
+        failed = []
         for _ in range(self.runs):
-            for tool in list(working):
-                if not self._try(lambda tool=tool: once(tool), getattr(tool, "label", tool)):
-                    working.remove(tool)
+            for tool in tools:
+                if failed.count(tool) < 2 and not self._try(lambda tool=tool: once(tool), tool):
+                    failed.append(tool)
 
     def together(self, tools, once):
         """once(tools), where they run at the same time."""
         for _ in range(self.runs):
             self._try(lambda: once(tools), "all at the same time")
 
-    def _try(self, call, label):
+    def _try(self, call, who):
         try:
             call()
             return True
         except meter.Failed as failed:
+            label = getattr(who, "label", who)
             self.failures[label] = str(failed)
             print(f"bench: {label}: {failed}", file=sys.stderr)
             return False

@@ -8,6 +8,7 @@ TITLE = "1. Start: exec to first sample"
 SLOW = False
 
 HZ = 1999
+SECONDS = 0.5
 SLOT_US = 250
 LEVELS = 16
 
@@ -33,7 +34,7 @@ def first_sample_ms(began_ns, rows):
 
 def measure(bench):
     def once(tool):
-        with sampling.sample(bench, tool, HZ, 0.3) as run:
+        with sampling.sample(bench, tool, HZ, SECONDS) as run:
             bench.add(__name__, "to the first sample", "ms", tool, first_sample_ms(run.run.began_ns, run.rows))
 
     with bench.loads.workload("slots", SLOT_US):
