@@ -23,7 +23,7 @@ def bpftrace(path):
                 line = line[2:]
             if stacks is None:
                 continue
-            end = re.match(r"^, (.*), \d+\]: (\d+)$", line)
+            end = re.match(r"^, (?:, )?(.*), \d+\]: (\d+)$", line)  # another comma: no kernel stack
             if end:
                 user, kernel = (stacks + [[]])[:2]
                 yield [end[1], *reversed(user), *reversed(kernel)], int(end[2])
