@@ -696,7 +696,7 @@ uint64_t capture_period_ns(const struct capture *cap)
 {
 	const struct options *o = cap->options;
 
-	return o->period ? o->period : NSEC_PER_SEC / o->freq_hz;
+	return shortfall_period(o->period ? o->period : NSEC_PER_SEC / o->freq_hz);
 }
 
 bool capture_shortfall(const struct capture *cap, const struct books *books, struct shortfall *out)

@@ -69,14 +69,14 @@ void shortfall_add(struct shortfall *to, const struct shortfall *more)
 	to->max_rate_end = more->max_rate_end;
 }
 
-static uint64_t effective_period(uint64_t period_ns)
+uint64_t shortfall_period(uint64_t period_ns)
 {
 	return period_ns > MIN_PERIOD_NS ? period_ns : MIN_PERIOD_NS;
 }
 
 uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns)
 {
-	return due_ns / effective_period(period_ns);
+	return due_ns / shortfall_period(period_ns);
 }
 
 /*
@@ -85,7 +85,7 @@ uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns)
  */
 static uint64_t due_outside_idle(const struct shortfall *s, uint64_t due)
 {
-	uint64_t period = effective_period(s->period_ns);
+	uint64_t period = shortfall_period(s->period_ns);
 	uint64_t rest = s->busy_ns / period + s->steal_ns / period + s->offline_ns / period;
 
 	return s->times_known ? min(minus(due, s->idle_ns / period), rest) : due;
@@ -98,7 +98,7 @@ static void measure(const struct shortfall *s, struct gap *g)
 	uint64_t idle_taken = min(min(s->idle_taken, s->taken), due - outside);
 
 	*g = (struct gap){ .due = due, .all = due, .missing = minus(due, s->taken) };
-	g->idle = minus(s->idle_ns / effective_period(s->period_ns), idle_taken);
+	g->idle = minus(s->idle_ns / shortfall_period(s->period_ns), idle_taken);
 	if (!s->include_idle) {
 		g->due = outside;
 		g->outside_idle = outside < due;
@@ -115,7 +115,7 @@ static bool is_worth(const struct shortfall *s, const struct gap *g)
 	uint64_t inexact = s->nr_cpus;
 
 	if (g->outside_idle)
-		inexact += times(s->nr_cpus, 2 * TICK_NS) / effective_period(s->period_ns) + g->all / 100;
+		inexact += times(s->nr_cpus, 2 * TICK_NS) / shortfall_period(s->period_ns) + g->all / 100;
 	return g->missing > g->due / WORTH_SHARE && g->missing > inexact;
 }
 
@@ -132,7 +132,7 @@ static enum cause largest(const uint64_t *by)
 /* Each cause gets what it can account for, the largest first, and idle CPUs of what is left. */
 static void attribute(const struct shortfall *s, struct gap *g)
 {
-	uint64_t period = effective_period(s->period_ns), left = g->missing;
+	uint64_t period = shortfall_period(s->period_ns), left = g->missing;
 	uint64_t can[NR_CAUSES] = {
 		[THROTTLED] = s->throttled ? s->throttled_ns / period : 0,
 		[OFFLINE] = s->offline_ns / period,
@@ -172,7 +172,7 @@ static void add(struct err *why, const char *fmt, ...)
  */
 static bool leaves_room(uint64_t max_rate, uint64_t period_ns)
 {
-	return !max_rate || max_rate >= NSEC_PER_SEC / effective_period(period_ns) + MAX_HZ;
+	return !max_rate || max_rate >= NSEC_PER_SEC / shortfall_period(period_ns) + MAX_HZ;
 }
 
 static void add_throttled(struct err *why, const struct shortfall *s)
@@ -252,6 +252,6 @@ bool shortfall_explain_command(const struct shortfall *s, struct err *why)
 	add(why,
 	    "threads that run for less than %.3g ms are missed (choose a higher rate), and set-user-ID and unreadable "
 	    "programs.",
-	    (double)effective_period(s->period_ns) / 1e6);
+	    (double)shortfall_period(s->period_ns) / 1e6);
 	return true;
 }

@@ -41,9 +41,12 @@ struct shortfall {
 /** shortfall_add() - add the facts of the interval that follows @to; all zeros: none before. */
 void shortfall_add(struct shortfall *to, const struct shortfall *more);
 
+/** shortfall_period() - what the kernel makes of a period that was asked for: none is shorter than 10 us. */
+uint64_t shortfall_period(uint64_t period_ns);
+
 /**
  * shortfall_due() - how many samples a clock event gives in @due_ns, the sum over its CPUs; one more or less for each
- * of them. No period is shorter than the 10 us that the kernel makes of a shorter one.
+ * of them.
  */
 uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns);
 

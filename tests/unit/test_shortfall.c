@@ -27,6 +27,8 @@ static const struct {
 START_TEST(test_due)
 {
 	ck_assert_uint_eq(shortfall_due(dues[_i].period_ns, dues[_i].due_ns), dues[_i].due);
+	ck_assert_uint_ge(shortfall_period(dues[_i].period_ns), 10000);
+	ck_assert_uint_eq(dues[_i].due_ns / shortfall_period(dues[_i].period_ns), dues[_i].due);
 }
 END_TEST
 
