@@ -57,8 +57,12 @@ int report_both(FILE *out, const struct report_pair *rows, const struct report_n
 		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err)
 {
 	struct text program = { 0 }, ring = { 0 };
-	int rc = make_text(&program, rows->program, names, cfg, err);
+	struct report_cfg in_samples = *cfg;
+	int rc;
 
+	in_samples.unit = 1;
+	cfg = &in_samples;
+	rc = make_text(&program, rows->program, names, cfg, err);
 	*agreement = REPORTS_EQUAL;
 	if (!rc)
 		rc = make_text(&ring, rows->ring, names, cfg, err);

@@ -20,7 +20,7 @@ struct report_pair {
 
 /**
  * report_both() - write the report to @out where they agree, or a unified diff of the two, cut when it is long; NULL:
- * neither, only say whether they agree.
+ * neither, only say whether they agree. Values are numbers of samples: cfg.unit does not count.
  * @agreement: out
  * Return: as report_write(). Both reports are in memory meanwhile.
  */

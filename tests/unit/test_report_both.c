@@ -198,11 +198,11 @@ START_TEST(test_both)
 }
 END_TEST
 
-/* Without a place for the report it is only said whether they agree. */
+/* Without a place for the report it is only said whether they agree, and not of as many units as would be printed. */
 START_TEST(test_only_compared)
 {
 	const struct report_pair pair = { make(rows[_i].program), make(rows[_i].ring), make(rows[_i].explained) };
-	const struct report_cfg cfg = { .form = rows[_i].form };
+	const struct report_cfg cfg = { .form = rows[_i].form, .unit = 1000 };
 	enum report_agreement agreement = (enum report_agreement)77;
 	struct err err = { 0 };
 
