@@ -169,9 +169,10 @@ static void print_less(FILE *out, const struct capture *cap, const struct books 
 		fprintf(out, "count fewer intervals (-p%s), ", o->on_cpu ? "" : ", -m");
 	else if (o->off_cpu)
 		fprintf(out, "count in the kernel (--backend=bpf), or fewer intervals (-p), ");
-	else if (cap->unwinds && o->freq_hz && b->taken > b->lost)
+	/* Samples and switches share the rings: what would fit without the switches is not known. */
+	if (o->on_cpu && !o->off_cpu && cap->unwinds && o->freq_hz && b->taken > b->lost)
 		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(o->freq_hz, b));
-	else
+	else if (o->on_cpu)
 		fprintf(out, "lower the rate (-F), ");
 }
 

@@ -279,8 +279,8 @@ static const struct {
 };
 
 #define SAMPLES(nr) "WARNING: " nr " stack traces could not be displayed. A ring had no room for them: "
-#define IN_KERNEL   "count in the kernel (--backend=bpf), or fewer intervals (-p), "
-#define FEWER       "count fewer intervals (-p), "
+#define IN_KERNEL   "count in the kernel (--backend=bpf), or fewer intervals (-p), lower the rate (-F), "
+#define FEWER       "count fewer intervals (-p), lower the rate (-F), "
 #define NAMES(nr)   "WARNING: " nr " records about switches, tasks and mappings were lost: some names may be wrong.\n"
 
 /* Of profile --off-cpu: samples and intervals are lost each for itself. */
