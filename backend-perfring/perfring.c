@@ -290,10 +290,8 @@ static int take_switch_note(const struct reading *rd, const struct perf_event_he
 		b->applier.books[b->applier.set].bad_records++;
 		return 0;
 	}
-	if (too_late(b, n.set)) {
-		b->applier.books[b->applier.set].late_samples++;
+	if (too_late(b, n.set)) /* what it is about is lost: it was passed on, and not received */
 		return 0;
-	}
 	b->applier.books[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
 	return queue(b, r.time,
 		     &(struct order_item){

@@ -62,8 +62,8 @@ struct books {
 	uint64_t ring_samples;        /* samples read from the rings */
 	uint64_t bad_samples;         /* of these: refused by the decoder */
 	uint64_t lost_records; /* for which a ring had no room: samples, notes, and those about tasks and mappings */
-	uint64_t lost_here;    /* of these: on CPUs that sample; without the notes where the kernel tells them apart */
-	uint64_t lost_notes;   /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
+	uint64_t lost_here;  /* of these: on CPUs that sample; without notes and switches, if the kernel tells which */
+	uint64_t lost_notes; /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
 	uint64_t lost_switch_notes; /* the same: see backend_ops.switch_note */
 	uint64_t ring_records;      /* read from the rings, of any kind */
 	uint64_t ring_bytes;        /* of these */

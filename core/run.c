@@ -234,7 +234,10 @@ static void print_warnings(const struct run *run)
 		fprintf(stderr,
 			"WARNING: %" PRIu64 " %s were filtered because the mount namespaces of their tasks may not be "
 			"read: that needs CAP_SYS_PTRACE.\n",
-			run->total.books.hidden, o->on_cpu ? "samples" : "intervals");
+			run->total.books.hidden,
+			!o->on_cpu   ? "intervals"
+			: o->off_cpu ? "samples or intervals"
+				     : "samples");
 	if (symbols_kernel_hidden(run->symbols, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (symbols_skipped(run->symbols, &why))
