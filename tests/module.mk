@@ -46,7 +46,7 @@ $(WORKLOAD_LIBS): $(O)/%.so: %.c tests/workloads/workload.h
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared -o $@ $< $(workload_more)
 
 # Some contain others.
-$(WORKLOADS): $(O)/%: %.c tests/workloads/workload.h $(wildcard tests/workloads/*.c) $(WORKLOAD_LIBS)
+$(WORKLOADS): $(O)/%: %.c $(wildcard tests/workloads/*.h tests/workloads/*.c) $(WORKLOAD_LIBS)
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -L$(@D) -o $@ $< $(workload_more)

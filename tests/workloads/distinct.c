@@ -7,42 +7,12 @@
  * Expected: distinct;...;walk_forever;left|right;left|right;...;leaf_work, with as many levels as N has bits (18 for
  * 200000), almost never less deep.
  */
-#include "workload.h"
+#include "tree.h"
 
 #include <pthread.h>
 
 static long nr_paths;
 static int nr_levels;
-
-static void left(unsigned long path, int levels);
-static void right(unsigned long path, int levels);
-
-static NOINLINE void leaf_work(void)
-{
-	spin_iterations(7000);
-}
-
-static inline __attribute__((always_inline)) void go_down(unsigned long path, int levels)
-{
-	if (levels == 0)
-		leaf_work();
-	else if (path >> (levels - 1) & 1)
-		right(path, levels - 1);
-	else
-		left(path, levels - 1);
-}
-
-static NOINLINE void left(unsigned long path, int levels)
-{
-	go_down(path, levels);
-	workload_sink++;
-}
-
-static NOINLINE void right(unsigned long path, int levels)
-{
-	go_down(path, levels);
-	workload_sink--;
-}
 
 static NOINLINE void *walk_forever(void *arg)
 {

@@ -6,43 +6,13 @@
  *
  * Expected: slots;...;tick_forever;left|right;... (16 times);leaf_work
  */
-#include "workload.h"
+#include "tree.h"
 
 #include <pthread.h>
 
 #define NR_LEVELS 16
 
 static uint64_t slot_ns;
-
-static void left(unsigned long path, int levels);
-static void right(unsigned long path, int levels);
-
-static NOINLINE void leaf_work(void)
-{
-	spin_iterations(7000);
-}
-
-static inline __attribute__((always_inline)) void go_down(unsigned long path, int levels)
-{
-	if (levels == 0)
-		leaf_work();
-	else if (path >> (levels - 1) & 1)
-		right(path, levels - 1);
-	else
-		left(path, levels - 1);
-}
-
-static NOINLINE void left(unsigned long path, int levels)
-{
-	go_down(path, levels);
-	workload_sink++;
-}
-
-static NOINLINE void right(unsigned long path, int levels)
-{
-	go_down(path, levels);
-	workload_sink--;
-}
 
 static NOINLINE void *tick_forever(void *arg)
 {
