@@ -278,7 +278,7 @@ static void work_ahead(struct capture *cap)
 {
 	uint64_t began = now_ns();
 
-	if (!cap->ahead || cap->attr.exclude_kernel || began < cap->ahead_at)
+	if (!cap->ahead || cap->options->user_only || cap->attr.exclude_kernel || began < cap->ahead_at)
 		return;
 	while (cap->ahead && now_ns() - began < AHEAD_NS)
 		if (!cap->ahead(cap->ahead_ctx))

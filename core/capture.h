@@ -213,11 +213,16 @@ const struct stacks *capture_intervals(const struct capture *cap);
 /** capture_period_ns() - the time that a sample of a clock stands for. */
 uint64_t capture_period_ns(const struct capture *cap);
 
+/** capture_reads_switches() - does the rings' reader see the switches? */
+static inline bool capture_reads_switches(const struct capture *cap)
+{
+	return cap->switches == SWITCHES_BY_TRACEPOINT || cap->switches == SWITCHES_BY_RECORDS;
+}
+
 /** capture_joins_switches() - are there events at switches beside those that sample? */
 static inline bool capture_joins_switches(const struct capture *cap)
 {
-	return cap->options->on_cpu &&
-	       (cap->switches == SWITCHES_BY_TRACEPOINT || cap->switches == SWITCHES_BY_RECORDS);
+	return cap->options->on_cpu && capture_reads_switches(cap);
 }
 
 /** capture_switch_program() - what in the kernel writes notes about switches; NULL: nothing does. */

@@ -126,7 +126,7 @@ static void ask_for_switches(struct perf_event_attr *a, const struct capture *ca
 {
 	if (cap->switches == SWITCHES_BY_TRACEPOINT)
 		a->sample_type |= PERF_SAMPLE_RAW;
-	a->context_switch = cap->switches == SWITCHES_BY_TRACEPOINT || cap->switches == SWITCHES_BY_RECORDS;
+	a->context_switch = capture_reads_switches(cap);
 }
 
 static void fill_attr(struct capture *cap, bool with_notes)

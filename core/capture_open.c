@@ -69,22 +69,30 @@ static int attach_all(struct capture *cap, struct err *err)
 	return rc;
 }
 
-/* Does @ops leave the intervals off the CPU to another one? */
-static bool has_other_half(const struct capture *cap, const struct backend_ops *ops)
+#define HALVES 2 /* of a backend: what counts samples, what adds up intervals off the CPU */
+
+/* Those of @ops that are needed; it may leave the intervals to another one. Return: how many. */
+static size_t halves_of(const struct capture *cap, const struct backend_ops *ops, const struct backend_ops **out)
 {
-	return cap->options->off_cpu && ops->switches;
+	bool other = cap->options->off_cpu && ops->switches;
+	size_t nr = 0;
+
+	if (cap->options->on_cpu || !other)
+		out[nr++] = ops;
+	if (other)
+		out[nr++] = ops->switches;
+	return nr;
 }
 
 /* Events, backend, and the reader behind it, all or nothing. */
 static int open_once(struct capture *cap, const struct backend_ops *ops, struct err *err)
 {
-	bool halves = has_other_half(cap, ops);
+	const struct backend_ops *halves[HALVES];
+	size_t nr = halves_of(cap, ops, halves), i;
 	int rc = events_open(cap, ops->in_kernel, err);
 
-	if (!rc && (!halves || cap->options->on_cpu))
-		rc = open_backend(cap, ops, err);
-	if (!rc && halves)
-		rc = open_backend(cap, ops->switches, err);
+	for (i = 0; i < nr && !rc; i++)
+		rc = open_backend(cap, halves[i], err);
 	if (!rc && ops->in_kernel)
 		rc = open_backend(cap, backend_reader(), err);
 	if (!rc)
@@ -114,13 +122,13 @@ static int open_with(struct capture *cap, const struct backend_ops *ops, struct 
 
 static int probe(const struct capture *cap, const struct backend_ops *ops, struct err *err)
 {
-	bool forced = cap->options->backend != NULL, halves = has_other_half(cap, ops);
+	const struct backend_ops *halves[HALVES];
+	size_t nr = halves_of(cap, ops, halves), i;
 	int rc = 0;
 
-	if (ops->probe && (!halves || cap->options->on_cpu))
-		rc = ops->probe(forced, err);
-	if (!rc && halves && ops->switches->probe)
-		rc = ops->switches->probe(forced, err);
+	for (i = 0; i < nr && !rc; i++)
+		if (halves[i]->probe)
+			rc = halves[i]->probe(cap->options->backend != NULL, err);
 	return rc;
 }
 

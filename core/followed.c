@@ -59,6 +59,12 @@ struct followed {
 	struct err no_events; /* why the last one has none; code 0: there was none */
 };
 
+/* Events of a thread on a CPU that are not kept yet; -1: there is none. */
+struct opened {
+	int fd;
+	struct joined_event switches;
+};
+
 /* A pass at work. */
 struct walk {
 	struct capture *cap;
@@ -66,12 +72,9 @@ struct walk {
 	const struct cpu_list *online;
 	struct cpu_list present; /* whose events are opened, too, online or not */
 	struct err *err;
-	struct opened { /* one for each place, of the thread whose events are being opened */
-		int fd;
-		struct joined_event switches;
-	} * opened;
-	pid_t pid;      /* whose threads are looked at; 0: nobody's yet */
-	size_t process; /* its place */
+	struct opened *opened; /* one for each place, of the thread whose events are being opened */
+	pid_t pid;             /* whose threads are looked at; 0: nobody's yet */
+	size_t process;        /* its place */
 	bool wanted;
 	pid_t before; /* the newest id when that began */
 };

@@ -447,8 +447,7 @@ static enum exit_status run_capture(struct capture *cap, struct output *out, str
 	if (symbols_open(cap->tasks, &names, &run.symbols, err)) {
 		status = fail(cap->options->tool, err);
 	} else {
-		if (!cap->options->user_only)
-			capture_ahead(cap, read_names, run.symbols);
+		capture_ahead(cap, read_names, run.symbols);
 		status = open_and_sample(&run, err);
 	}
 	output_discard(out);

@@ -7,8 +7,8 @@
  *	ENDED_NS USER_US SYSTEM_US RSS_KIB STATUS
  *
  * Times are CLOCK_MONOTONIC's, BEGAN_NS just before the fork; CPU time and peak resident memory are those of the
- *command and of all that it has waited for; STATUS is as from wait(2). A program of its own, because a child's peak
- *memory begins with its parent's. What dies before the command takes it along.
+ * command and of all that it has waited for; STATUS is as from wait(2). A program of its own, because a child's peak
+ * memory begins with its parent's. What dies before the command takes it along.
  */
 #include <errno.h>
 #include <inttypes.h>

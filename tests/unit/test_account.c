@@ -324,41 +324,39 @@ static const struct {
 	  NOROOM "raise --stack-storage-size (16384), " FEWER TIME },
 };
 
-START_TEST(test_both_losses)
+static void check_losses(const struct options *o, bool both, const struct backend_ops *ops, const struct books *books,
+			 const char *want)
 {
-	struct options o = { .on_cpu = true, .off_cpu = true, .stack_entries = 16384, .hash_entries = 40960 };
-	struct capture cap = { .options = &o, .both = both_losses[_i].both };
-	struct account a = { .books = both_losses[_i].books };
+	struct capture cap = { .options = o, .both = both };
+	struct account a = { .books = *books };
 	size_t size;
 	char *text;
 	FILE *f = open_memstream(&text, &size);
 
-	cap.backends[0].ops = both_losses[_i].ops;
+	cap.backends[0].ops = ops;
 	account_print_losses(f, &cap, &a);
 	fclose(f);
-	ck_assert_str_eq(text, both_losses[_i].text);
+	ck_assert_str_eq(text, want);
 	free(text);
+}
+
+START_TEST(test_both_losses)
+{
+	const struct options o = { .on_cpu = true, .off_cpu = true, .stack_entries = 16384, .hash_entries = 40960 };
+
+	check_losses(&o, both_losses[_i].both, both_losses[_i].ops, &both_losses[_i].books, both_losses[_i].text);
 }
 END_TEST
 
 START_TEST(test_losses)
 {
-	struct options o = { .tool = losses[_i].tool,
-			     .on_cpu = losses[_i].tool == TOOL_PROFILE,
-			     .off_cpu = losses[_i].tool == TOOL_OFFCPUTIME,
-			     .stack_entries = 16384,
-			     .hash_entries = 40960 };
-	struct capture cap = { .options = &o };
-	struct account a = { .books = losses[_i].books };
-	size_t size;
-	char *text;
-	FILE *f = open_memstream(&text, &size);
+	const struct options o = { .tool = losses[_i].tool,
+				   .on_cpu = losses[_i].tool == TOOL_PROFILE,
+				   .off_cpu = losses[_i].tool == TOOL_OFFCPUTIME,
+				   .stack_entries = 16384,
+				   .hash_entries = 40960 };
 
-	cap.backends[0].ops = losses[_i].ops;
-	account_print_losses(f, &cap, &a);
-	fclose(f);
-	ck_assert_str_eq(text, losses[_i].text);
-	free(text);
+	check_losses(&o, false, losses[_i].ops, &losses[_i].books, losses[_i].text);
 }
 END_TEST
 

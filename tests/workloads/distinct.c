@@ -7,9 +7,8 @@
  * Expected: distinct;...;walk_forever;left|right;left|right;...;leaf_work, with as many levels as N has bits (18 for
  * 200000), almost never less deep.
  */
+#include "each_cpu.h"
 #include "tree.h"
-
-#include <pthread.h>
 
 static long nr_paths;
 static int nr_levels;
@@ -27,24 +26,14 @@ static NOINLINE void *walk_forever(void *arg)
 
 int main(int argc, char **argv)
 {
-	cpu_set_t allowed;
-	pthread_t thread;
-	int cpu;
+	pthread_t threads[CPU_SETSIZE];
 
 	workload_live(argc, argv);
 	nr_paths = workload_arg(argc, argv, 2, 20000);
 	while (nr_levels < 30 && nr_paths > 1L << nr_levels)
 		nr_levels++;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		workload_die("cannot read the CPU affinity");
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
-			continue;
-		errno = pthread_create(&thread, NULL, walk_forever, (void *)(intptr_t)cpu);
-		if (errno)
-			workload_die("cannot start a thread");
-	}
+	start_on_each_cpu(walk_forever, threads);
 	workload_ready();
-	pthread_join(thread, NULL);
+	pthread_join(threads[0], NULL);
 	return 0;
 }

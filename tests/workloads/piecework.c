@@ -6,9 +6,7 @@
  *
  * Expected: piecework;...;all_pieces;one_piece (twenty times);leaf_work
  */
-#include "workload.h"
-
-#include <pthread.h>
+#include "each_cpu.h"
 
 static long nr_pieces;
 
@@ -40,23 +38,14 @@ int main(int argc, char **argv)
 {
 	pthread_t threads[CPU_SETSIZE];
 	struct timespec cpu_time;
-	cpu_set_t allowed;
-	int cpu, nr = 0;
 	uint64_t from;
+	int nr;
 
 	workload_live(argc, argv);
 	nr_pieces = workload_arg(argc, argv, 2, 10000);
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		workload_die("cannot read the CPU affinity");
 	workload_ready();
 	from = now_ns();
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
-			continue;
-		errno = pthread_create(&threads[nr++], NULL, all_pieces, (void *)(intptr_t)cpu);
-		if (errno)
-			workload_die("cannot start a thread");
-	}
+	nr = start_on_each_cpu(all_pieces, threads);
 	while (nr--)
 		pthread_join(threads[nr], NULL);
 	from = now_ns() - from;

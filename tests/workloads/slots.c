@@ -6,9 +6,8 @@
  *
  * Expected: slots;...;tick_forever;left|right;... (16 times);leaf_work
  */
+#include "each_cpu.h"
 #include "tree.h"
-
-#include <pthread.h>
 
 #define NR_LEVELS 16
 
@@ -28,22 +27,12 @@ static NOINLINE void *tick_forever(void *arg)
 
 int main(int argc, char **argv)
 {
-	cpu_set_t allowed;
-	pthread_t thread;
-	int cpu;
+	pthread_t threads[CPU_SETSIZE];
 
 	workload_live(argc, argv);
 	slot_ns = (uint64_t)workload_arg(argc, argv, 2, 250) * 1000;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		workload_die("cannot read the CPU affinity");
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &allowed))
-			continue;
-		errno = pthread_create(&thread, NULL, tick_forever, (void *)(intptr_t)cpu);
-		if (errno)
-			workload_die("cannot start a thread");
-	}
+	start_on_each_cpu(tick_forever, threads);
 	workload_ready();
-	pthread_join(thread, NULL);
+	pthread_join(threads[0], NULL);
 	return 0;
 }
