@@ -704,7 +704,8 @@ static bool is_gone(struct capture_event *e, bool on, uint64_t now, uint64_t *at
 	*at = alive_until(e, now, &enabled_ns);
 	if (!on || now - *at > (now - e->looked_at) / 2)
 		return true;
-	e->looked_at = now;
+	/* Not @now: whoever is kept from running between the two would find that much missing at the next look. */
+	e->looked_at = now_ns();
 	e->looked_ns = enabled_ns;
 	return false;
 }
