@@ -380,7 +380,7 @@ START_TEST(test_garbled)
 	good = malloc(im.len);
 	ck_assert_ptr_nonnull(good);
 	memcpy(good, im.bytes, im.len);
-	for (round = 0; round < 3000; round++) {
+	for (round = 0; round < unit_times(3000); round++) {
 		memcpy(im.bytes, good, im.len);
 		for (n = rnd(&state) % 4; n >= 0; n--)
 			im.bytes[rnd(&state) % im.len] = (unsigned char)rnd(&state);
@@ -466,7 +466,7 @@ static const struct {
 
 START_TEST(test_hard)
 {
-	const size_t nr = 60000;
+	const size_t nr = (size_t)unit_times(60000);
 	struct image_symbol *v = calloc(nr, sizeof(*v));
 	struct elf_symbol found;
 	size_t i;
@@ -847,7 +847,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_broken, 0, ARRAY_SIZE(broken));
 	tcase_add_loop_test(tc, test_truncated, 0, ARRAY_SIZE(formats));
 	tcase_add_loop_test(tc, test_garbled, 0, ARRAY_SIZE(formats));
-	tcase_add_loop_test(tc, test_any_layout, 0, 300);
+	tcase_add_loop_test(tc, test_any_layout, 0, unit_times(300));
 	tcase_add_loop_test(tc, test_hard, 0, ARRAY_SIZE(hard));
 	tcase_add_test(tc, test_not_a_file);
 	tcase_add_loop_test(tc, test_build_id, 0, ARRAY_SIZE(noted));

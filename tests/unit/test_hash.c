@@ -122,7 +122,7 @@ START_TEST(test_reference)
 	srand(1);
 	for (i = 0; i < VALUES; i++)
 		table[i] = i * 7;
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < unit_times(20000); i++) {
 		v = rand() % VALUES;
 		if (in[v])
 			hash_del(&h, hashes[_i](table[v]), (uint32_t)v);
@@ -151,7 +151,7 @@ START_TEST(test_churn)
 	struct hash_index h = { 0 };
 	uint32_t i;
 
-	for (i = 0; i < 1000000; i++) {
+	for (i = 0; i < (uint32_t)unit_times(1000000); i++) {
 		ck_assert_int_eq(hash_add(&h, spread((int)i), i), 0);
 		if (i >= 100)
 			hash_del(&h, spread((int)i - 100), i - 100);

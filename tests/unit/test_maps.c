@@ -278,7 +278,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, test_insert, 0, ARRAY_SIZE(over));
 	tcase_add_loop_test(t, test_find, 0, ARRAY_SIZE(finds));
-	tcase_add_loop_test(t, test_random, 0, 12);
+	tcase_add_loop_test(t, test_random, 0, unit_times(12));
 	tcase_add_test(t, test_copy_on_write);
 	tcase_add_test(t, test_copy_empty);
 	tcase_add_loop_test(t, test_many, 0, 2);

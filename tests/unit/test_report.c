@@ -1413,7 +1413,7 @@ int main(void)
 	tcase_add_test(tc, test_is_return);
 	tcase_add_test(tc, test_is_return_still);
 	tcase_add_test(tc, test_asked_once);
-	tcase_add_loop_test(tc, test_random, 0, 64);
+	tcase_add_loop_test(tc, test_random, 0, unit_times(64));
 	tcase_add_loop_test(tc, test_full_disk, 0, ARRAY_SIZE(full));
 	tcase_add_test(tc, test_closed_pipe);
 	tcase_add_test(tc, test_stops);

@@ -377,7 +377,8 @@ START_TEST(test_random)
 	int64_t nr;
 
 	srandom((unsigned int)_i + 1);
-	mix(&m, mixes[_i].rows, mixes[_i].unlike, mixes[_i].astray, mixes[_i].form);
+	mix(&m, mixes[_i].rows > 1000 ? (unsigned int)unit_times((int)mixes[_i].rows) : mixes[_i].rows,
+	    mixes[_i].unlike, mixes[_i].astray, mixes[_i].form);
 	nr = diff(&m.side[0], &m.side[1], mixes[_i].form, ALL, &got);
 	lines = check_patch(&m.side[0], &m.side[1], &got, true);
 	ck_assert_int_ge(nr, (int64_t)m.rows);
@@ -484,7 +485,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_table_patches, 0, ARRAY_SIZE(tables));
 	tcase_add_test(tc, test_null_is_empty);
 	tcase_add_loop_test(tc, test_random, 0, ARRAY_SIZE(mixes));
-	tcase_add_loop_test(tc, test_random_cut, 0, 90);
+	tcase_add_loop_test(tc, test_random_cut, 0, unit_times(90));
 	tcase_add_loop_test(tc, test_full_disk, 0, ARRAY_SIZE(full));
 	tcase_add_loop_test(tc, test_stops, 0, ARRAY_SIZE(hunks));
 	tcase_set_timeout(tc, 60);

@@ -67,6 +67,11 @@ bool unit_below_valgrind(void)
 	return preload && strstr(preload, "vgpreload");
 }
 
+int unit_times(int often)
+{
+	return unit_below_valgrind() ? (often + 9) / 10 : often;
+}
+
 int unit_open_fds(void)
 {
 	DIR *d = opendir("/proc/self/fd");

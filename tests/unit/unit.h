@@ -35,6 +35,9 @@ int unit_open_fds(void);
 /** unit_below_valgrind() - is that what runs us? */
 bool unit_below_valgrind(void);
 
+/** unit_times() - how often what is done @often times is done here: below valgrind a tenth of that, which is slow. */
+int unit_times(int often);
+
 /** unit_rmdir() - remove @dir and everything below, and free the string. */
 void unit_rmdir(char *dir);
 

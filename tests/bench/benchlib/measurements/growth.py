@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Growth: what a sample costs when there are more of them, more stacks, and more tasks. The cost of a start is in it,
-so it may fall, but not rise. CPU time alone is measured, so that all tools may sample at the same time."""
+so it may fall, but not rise."""
 
 from .. import sampling
 
-TITLE = "10. Growth: own CPU time for 1,000 samples due, start and report included, all tools at the same time"
+TITLE = "10. Growth: own CPU time for 1,000 samples due, start and report included"
 SLOW = True
 
 SECONDS = 1
@@ -27,10 +27,9 @@ def runs():
 def measure(bench):
     tools = [tool for tool in bench.tools if tool.unwind == "fp" and tool.name in TOOLS]
     for name, load, hz in runs():
-        def once(working, name=name, hz=hz):
-            for run in sampling.side_by_side(bench, working, hz, SECONDS):
-                with run:
-                    bench.add(__name__, name, "ms", run.tool, 1000 * run.cpu_s * 1e3 / run.due)
+        def once(tool, name=name, hz=hz):
+            with sampling.sample(bench, tool, hz, SECONDS) as run:
+                bench.add(__name__, name, "ms", tool, 1000 * run.cpu_s * 1e3 / run.due)
 
         with bench.loads.workload(*load):
-            bench.together(tools, once)
+            bench.rounds(tools, once)
