@@ -837,8 +837,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_layouts, 0, ARRAY_SIZE(layouts));
 	tcase_add_loop_test(tc, test_broken, 0, ARRAY_SIZE(broken));
 	tcase_add_loop_test(tc, test_failing, 0, ARRAY_SIZE(failing));
-	tcase_add_loop_test(tc, test_changing, 0, 200);
-	tcase_add_loop_test(tc, test_garbled, 0, 1000);
+	tcase_add_loop_test(tc, test_changing, 0, unit_times(200));
+	tcase_add_loop_test(tc, test_garbled, 0, unit_times(1000));
 	tcase_add_loop_test(tc, test_truncated, 0, 20);
 	tcase_add_loop_test(tc, test_compressed, 0, ARRAY_SIZE(compressed));
 	tcase_add_test(tc, test_compressed_cut);
