@@ -296,7 +296,7 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
  */
 bool capture_command_shortfall(const struct capture *cap, const struct books *books, struct err *why);
 
-/** capture_close() - close events and rings: what is left serves the report. After capture_books(). */
+/** capture_close() - close events and rings, for which the kernel may wait long. After capture_books(). */
 void capture_close(struct capture *cap);
 
 void capture_free(struct capture *cap);

@@ -319,10 +319,8 @@ static int report(struct run *run, bool last, struct err *err)
 			return rc;
 	}
 	account_add(&run->total, &a);
-	if (last) {
+	if (last)
 		account_settle(run->cap, &run->total);
-		capture_close(run->cap);
-	}
 	rc = write_report(run, &a, err);
 	if (!rc && last)
 		rc = output_commit(run->out, err);
@@ -343,6 +341,9 @@ static int report(struct run *run, bool last, struct err *err)
 		account_print(stderr, run->cap, "all", &run->total);
 	/* It has a buffer where the report goes there, and what comes next may take long. */
 	fflush(stderr);
+	/* The kernel waits for grace periods of RCU, many seconds where processes come and go as fast as they can. */
+	if (last)
+		capture_close(run->cap);
 	return rc;
 }
 

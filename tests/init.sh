@@ -267,10 +267,10 @@ end_workload()
 	wait "$1" 2>/dev/null
 }
 
-# run ARGUMENT... - run profile with them: $tmp/out, $tmp/err and $status.
+# run ARGUMENT... - run profile with them, for RUN_SECONDS (60) at most: $tmp/out, $tmp/err and $status.
 run()
 {
-	timeout -k 5 60 "$PROFILE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	timeout -k 5 "${RUN_SECONDS:-60}" "$PROFILE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
 }
 
