@@ -326,7 +326,7 @@ static int report(struct run *run, bool last, struct err *err)
 		rc = output_commit(run->out, err);
 	/* Nothing is left to abort: what comes now is meant for the command. */
 	if (!rc && last && run->cap->command)
-		signals_hold();
+		signals_pass();
 	run->intervals++;
 	account_files(run, &a, &run->total);
 	if (compares_intervals(run->cap) && !compared_equal(&run->compared))
@@ -341,9 +341,6 @@ static int report(struct run *run, bool last, struct err *err)
 		account_print(stderr, run->cap, "all", &run->total);
 	/* It has a buffer where the report goes there, and what comes next may take long. */
 	fflush(stderr);
-	/* The kernel waits for grace periods of RCU, many seconds where processes come and go as fast as they can. */
-	if (last)
-		capture_close(run->cap);
 	return rc;
 }
 
@@ -488,6 +485,11 @@ static enum exit_status run_options(const struct options *o, struct command *com
 	if (command)
 		capture_command(cap, command);
 	status = run_capture(cap, &out, err);
+	/*
+	 * Who reads the report from a pipe gets its end now. To let go of a tracepoint the kernel waits for grace
+	 * periods of RCU: many seconds where processes come and go as fast as they can.
+	 */
+	fclose(stdout);
 	capture_free(cap);
 	return status;
 }

@@ -155,13 +155,29 @@ static void end(int sig, siginfo_t *info, void *context)
 	raise(sig);
 }
 
-void signals_release(void)
+static void pass(int sig, siginfo_t *info, void *context)
 {
-	struct sigaction sa = { .sa_sigaction = end, .sa_flags = SA_RESTART | SA_SIGINFO };
+	(void)context;
+	take(sig, info->si_code);
+}
+
+static void handle_with(void (*handler)(int sig, siginfo_t *info, void *context))
+{
+	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO };
 	sigset_t set;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	both(&set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void signals_release(void)
+{
+	handle_with(end);
+}
+
+void signals_pass(void)
+{
+	handle_with(pass);
 }

@@ -41,6 +41,9 @@ bool signals_noted(void);
  */
 void signals_release(void);
 
+/** signals_pass() - as signals_release(), but they are passed on and end nothing. */
+void signals_pass(void);
+
 /** signals_hold() - block both in the calling thread: the next signals_wait() has those that come meanwhile. */
 void signals_hold(void);
 /**

@@ -35,7 +35,7 @@ int unit_open_fds(void);
 /** unit_below_valgrind() - is that what runs us? */
 bool unit_below_valgrind(void);
 
-/** unit_times() - how often what is done @often times is done here: below valgrind a tenth of that, which is slow. */
+/** unit_times() - how often what is done @often times is done here: a tenth of that below valgrind, which is slow. */
 int unit_times(int often);
 
 /** unit_rmdir() - remove @dir and everything below, and free the string. */
