@@ -219,17 +219,18 @@ static int switches_start(struct backend *b, struct err *err)
 }
 
 /*
- * Where the tracepoint is raw the program is let go of at once: nobody waits for that. Where it is an event's the
- * program runs on, without counting, until the report has been written: run_options() in core/run.c has why.
+ * Where the tracepoint is raw the program is let go of at once: nobody waits for that. Where it is an event's it runs
+ * on, without counting.
  */
 static int switches_stop(struct backend *b, struct err *err)
 {
 	int rc = object_change_set(&b->object, BPF_SET_NONE);
 
-	if (b->raw && b->attached >= 0) {
+	if (!b->raw)
+		capture_hold(b->object.cap, b->attached);
+	else if (b->attached >= 0)
 		close(b->attached);
-		b->attached = -1;
-	}
+	b->attached = -1;
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
 }
 

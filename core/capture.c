@@ -19,6 +19,7 @@
 #include "core/watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,7 @@ struct capture *capture_new(const struct options *options, const struct host *ho
 	raise_descriptors();
 	cap->options = options;
 	cap->host = host;
-	cap->signal_fd = cap->mntns_fd = -1;
+	cap->signal_fd = cap->mntns_fd = cap->held_fd = -1;
 	cap->filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle,
 				       options->comm };
 	cap->both = options->backend && !strcmp(options->backend, BACKEND_BOTH);
@@ -738,11 +739,37 @@ size_t capture_files_hung(const struct capture *cap)
 	return cap->files.open_files ? open_files_hung(cap->files.open_files) : 0;
 }
 
+void capture_hold(struct capture *cap, int fd)
+{
+	if (cap->held_fd < 0)
+		cap->held_fd = fd;
+	else
+		close(fd);
+}
+
+static void hold_tracepoint(struct capture *cap)
+{
+	const struct capture_event *e;
+	size_t i;
+	int fd;
+
+	if (cap->switches != SWITCHES_BY_TRACEPOINT)
+		return;
+	for (i = 0; i < cap->nr_events && cap->held_fd < 0; i++) {
+		e = &cap->events[i];
+		/* Beside samples, the event of switches is the joined one. */
+		fd = e->nr_more ? e->more[0].fd : e->fd;
+		if (e->samples && fd >= 0 && (fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+			capture_hold(cap, fd);
+	}
+}
+
 void capture_close(struct capture *cap)
 {
 	struct err ignored;
 
 	release_rings(cap, &ignored);
+	hold_tracepoint(cap);
 	backends_close(cap);
 	events_close(cap);
 }
@@ -769,5 +796,7 @@ void capture_free(struct capture *cap)
 	pinned_close(cap->filter.mntns_ids);
 	if (cap->mntns_fd >= 0)
 		close(cap->mntns_fd);
+	if (cap->held_fd >= 0)
+		close(cap->held_fd);
 	free(cap);
 }

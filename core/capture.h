@@ -150,6 +150,7 @@ struct capture {
 	int signal_fd;              /* SIGINT and SIGTERM, from capture_open() to the end of capture_run(); else -1 */
 	bool signalled;             /* one has been taken from it */
 	int mntns_fd;               /* the mount namespace filter.mntns is about, see proc_hold_mntns(); else -1 */
+	int held_fd;                /* see capture_hold(); -1: none */
 	struct recording recording; /* with options.input: then there are no events */
 	struct err refused;         /* why a CPU that came online could not be sampled, the first time; code 0: never */
 	struct err kept;            /* why rights were not given up that are not needed any more; code 0: they were */
@@ -296,7 +297,16 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
  */
 bool capture_command_shortfall(const struct capture *cap, const struct books *books, struct err *why);
 
-/** capture_close() - close events and rings, for which the kernel may wait long. After capture_books(). */
+/**
+ * capture_hold() - take over @fd, the last descriptor of a tracepoint's events: to let go of that the kernel waits for
+ * grace periods of RCU (tracepoint_synchronize_unregister(); from 6.13 on for RCU tasks trace, too, where a program was
+ * attached), many seconds where processes come and go as fast as they can. capture_free() closes it, when there is a
+ * report; another one is closed at once.
+ */
+void capture_hold(struct capture *cap, int fd);
+
+/** capture_close() - close events and rings, but for what is held: what is left serves the report. After
+ * capture_books(). */
 void capture_close(struct capture *cap);
 
 void capture_free(struct capture *cap);

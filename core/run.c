@@ -319,8 +319,11 @@ static int report(struct run *run, bool last, struct err *err)
 			return rc;
 	}
 	account_add(&run->total, &a);
-	if (last)
+	if (last) {
 		account_settle(run->cap, &run->total);
+		/* Names need the room for files. */
+		capture_close(run->cap);
+	}
 	rc = write_report(run, &a, err);
 	if (!rc && last)
 		rc = output_commit(run->out, err);
@@ -485,10 +488,7 @@ static enum exit_status run_options(const struct options *o, struct command *com
 	if (command)
 		capture_command(cap, command);
 	status = run_capture(cap, &out, err);
-	/*
-	 * Who reads the report from a pipe gets its end now. To let go of a tracepoint the kernel waits for grace
-	 * periods of RCU: many seconds where processes come and go as fast as they can.
-	 */
+	/* Who reads the report from a pipe gets its end now: what comes next may take long (capture_hold()). */
 	fclose(stdout);
 	capture_free(cap);
 	return status;
