@@ -51,6 +51,7 @@ static void report(const struct capture *cap)
 static void run(const struct options *o)
 {
 	struct capture *cap = capture_new(o, &host_here);
+	struct unaccounted unaccounted;
 	struct books books;
 	struct err err = { 0 };
 
@@ -59,7 +60,8 @@ static void run(const struct options *o)
 	if (!capture_open(cap, &err)) {
 		check(*cap->recording.event);
 		if (!capture_run(cap, &err)) {
-			check(!capture_books(cap, &books));
+			unaccounted = capture_books(cap, &books);
+			check(!unaccounted.samples && !unaccounted.intervals);
 			check(books.counted_ring == stacks_total(capture_samples(cap)));
 			capture_close(cap);
 			report(cap);
