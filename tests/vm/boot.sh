@@ -31,10 +31,11 @@ make_initramfs()
 
 # boot IMAGE SCENARIO ONLINE POSSIBLE - a guest with so many CPUs runs the scenario. What it printed is $tmp/guest, the
 # kernel's console $tmp/console, what qemu said $tmp/monitor and $tmp/qemu. $ended is its exit status, empty where it
-# did not end by itself; $took how long it was, $booted how long until it could run something, in seconds.
+# did not end by itself; $took how long it was, $booted how long until it could run something, in seconds, empty where
+# it could not in time.
 boot()
 {
-	local image=$1 cpu=Nehalem line pid output monitor replies start=$EPOCHREALTIME
+	local image=$1 cpu=Nehalem line pid output monitor replies start=$EPOCHREALTIME patience=${VM_BOOT_TIMEOUT:-120}
 	# Interrupted behind cmpxchg16b, guests of qemu 7.2 may have any flags, and panic; kernels do without. Newer ones
 	# let CPUs be plugged in only where they know whose guest they are (6.12.107 and 7.2.13 do so): qemu's as such they
 	# do not, but VMware's, by the serial number and a port that qemu has, if there is no flag of another one.
@@ -59,15 +60,16 @@ boot()
 		-serial "file:$tmp/console" -serial stdio </dev/null 2>"$tmp/qemu")
 	pid=$!
 	children+=("$pid")
-	while IFS= read -r -u "$output" line || [ -n "$line" ]; do
+	while IFS= read -r -t "$patience" -u "$output" line || [ -n "$line" ]; do
 		line=${line%$'\r'}
 		case $line in
-		@@BEGIN) booted=$(seconds_since "$start") ;;
+		@@BEGIN) booted=$(seconds_since "$start") patience=${VM_TIMEOUT:-600} ;;
 		*"@@ADD-CPU "*) add_cpu "${line##*@@ADD-CPU }" "${cpu%%,*}" >&"$monitor" ;;
 		"@@END "*) ended=${line#* } && echo '{"execute": "quit"}' >&"$monitor" ;;
 		*) printf '%s\n' "$line" ;;
 		esac
 	done >"$tmp/guest"
+	[ -n "$booted" ] || kill "$pid" 2>/dev/null
 	wait "$pid"
 	[ $? -ne 124 ] || echo "ended after ${VM_TIMEOUT:-600} s, the time limit" >>"$tmp/qemu"
 	unset 'children[-1]'

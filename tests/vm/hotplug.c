@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/vm/checks.h"
 #include "tests/vm/host.h"
+#include "tests/vm/naps.h"
 #include "tests/vm/report.h"
 
 #include <inttypes.h>
@@ -138,9 +139,8 @@ static void sample(const char *backend, unsigned int nr_cpus)
  */
 static void trace(const char *backend, unsigned int nr_cpus)
 {
-	pid_t naps = load_start("naps", "naps", "300 0", false);
+	pid_t naps = naps_start(300, 0, false);
 	unsigned int cpu;
-	double us, all;
 	struct run r;
 	char name[64];
 
@@ -155,19 +155,15 @@ static void trace(const char *backend, unsigned int nr_cpus)
 	}
 	kill(r.pid, SIGINT);
 	run_end(&r);
-	us = (double)report_samples(r.out, "naps;_start;begin;turn;nap;", "");
-	all = (double)report_book(&r, "sampled_ns") / 1e3;
 	tap_ok(!r.status && !report_book(&r, "intervals_unaccounted") &&
 		       report_book(&r, "intervals_begun") ==
 			       report_book(&r, "intervals_charged") + report_book(&r, "intervals_filtered") +
 				       report_book(&r, "intervals_open") + report_book(&r, "intervals_lost"),
 	       "%s: exit status 0, the books balance", name);
-	if (!tap_ok(us > 0.8 * all && us <= all,
-		    "%s: %.0f us of %.0f are those of naps, %" PRIu64 " intervals are lost", name, us, all,
-		    report_book(&r, "intervals_lost")))
+	if (!check_naps(&r, name, "naps;_start;begin;turn;nap;", 0.8))
 		tap_text("stderr", r.err);
 	run_free(&r);
-	load_stop(naps);
+	naps_stop(naps);
 }
 
 void check_hotplug(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/vm/checks.h"
 #include "tests/vm/host.h"
+#include "tests/vm/naps.h"
 #include "tests/vm/report.h"
 
 #include <inttypes.h>
@@ -12,19 +13,10 @@
 #include <unistd.h>
 
 #define SECONDS 2
+#define SHARE 0.9
 
 /* Of tests/vm/workloads/naps.c. */
 static const char stack[] = "naps;_start;begin;turn;nap;";
-
-/* It sleeps nearly all the time, of which the first and the last interval are not whole. */
-static void check_naps(const struct run *r, const char *name, const char *prefix)
-{
-	double us = (double)report_samples(r->out, prefix, ""), all = (double)report_book(r, "sampled_ns") / 1e3;
-
-	tap_ok(us > 0.9 * all && us <= all, "%s: %.0f us of %.0f are those of its naps", name, us, all);
-	tap_ok(report_book(r, "intervals_charged") > SECONDS * 50, "%s: %" PRIu64 " intervals", name,
-	       report_book(r, "intervals_charged"));
-}
 
 static void check_backend(const char *backend, pid_t pid)
 {
@@ -35,7 +27,7 @@ static void check_backend(const char *backend, pid_t pid)
 	snprintf(name, sizeof(name), "off CPU, %s", backend);
 	run_offcputime(&r, NULL, "--backend=%s -f -d --stats -p %d %d", backend, pid, SECONDS);
 	if (check_ran(&r, name)) {
-		check_naps(&r, name, stack);
+		check_naps(&r, name, stack, SHARE);
 		/* Now and then it makes room on its way. */
 		kernel = report_samples(r.out, stack, ";schedule") * 10 > report_samples(r.out, stack, "") * 9 &&
 			 !report_samples(r.out, "", ";__schedule");
@@ -58,7 +50,7 @@ static void check_joined(const char *backend, pid_t pid)
 	snprintf(name, sizeof(name), "on and off CPU, %s", backend);
 	run_profile(&r, NULL, "--off-cpu -F 199 --backend=%s -f -d --stats -p %d %d", backend, pid, SECONDS);
 	if (check_ran(&r, name)) {
-		check_naps(&r, name, off);
+		check_naps(&r, name, off, SHARE);
 		tap_ok(!report_book(&r, "samples_unaccounted") && !report_book(&r, "intervals_unaccounted"),
 		       "%s: nothing is unaccounted for", name);
 		tap_ok(report_samples(r.out, "naps;", "") ==
@@ -77,7 +69,7 @@ static void check_system(const char *backend)
 	snprintf(name, sizeof(name), "off CPU, %s, all threads", backend);
 	run_offcputime(&r, NULL, "--backend=%s -f -d --stats %d", backend, SECONDS);
 	if (check_ran(&r, name))
-		check_naps(&r, name, stack);
+		check_naps(&r, name, stack, SHARE);
 	tap_ok(!report_samples(r.out, "swapper", ""), "%s: the idle task does not wait", name);
 	run_free(&r);
 }
@@ -87,7 +79,6 @@ static void check_nobody(void)
 {
 	static const struct confined nobody = { .nobody = true };
 	int before = setting_get("perf_event_paranoid");
-	char args[32];
 	struct run r;
 	pid_t pid;
 
@@ -95,20 +86,19 @@ static void check_nobody(void)
 		tap_skip("off CPU, nobody", "this kernel refuses own tasks, too");
 		return;
 	}
-	snprintf(args, sizeof(args), "60 %u", last_cpu());
-	pid = load_start("naps", "naps", args, true);
+	pid = naps_start(120, last_cpu(), true);
 	setting_put("perf_event_paranoid", 1);
 	run_offcputime(&r, &nobody, "-f -d --stats -p %d %d", pid, SECONDS);
 	if (check_ran(&r, "off CPU, nobody, paranoid 1"))
-		check_naps(&r, "off CPU, nobody, paranoid 1", stack);
+		check_naps(&r, "off CPU, nobody, paranoid 1", stack, SHARE);
 	run_free(&r);
 	setting_put("perf_event_paranoid", 2);
 	run_offcputime(&r, &nobody, "-f -d --stats -p %d %d", pid, SECONDS);
 	if (check_ran(&r, "off CPU, nobody, paranoid 2"))
-		check_naps(&r, "off CPU, nobody, paranoid 2", "naps;[Missed User Stack]");
+		check_naps(&r, "off CPU, nobody, paranoid 2", "naps;[Missed User Stack]", SHARE);
 	run_free(&r);
 	setting_put("perf_event_paranoid", before);
-	load_stop(pid);
+	naps_stop(pid);
 }
 
 static void open_event(struct perf_event_attr *attr)
@@ -119,7 +109,7 @@ static void open_event(struct perf_event_attr *attr)
 /*
  * The kernel's scheduler is patched when the first one traces it, and when there is a second. A CPU of qemu 7.2 that is
  * emulated beside others may not see that the breakpoint is gone that this begins with: 5.10 hung in asm_exc_int3,
- * called by __schedule(), in 3 of 11 runs. So for the whole time there are some who trace.
+ * called by __schedule(), in 3 of 11 runs. So there are some who trace for the whole time, until the machine is off.
  */
 static void keep_tracing(void)
 {
@@ -128,6 +118,7 @@ static void keep_tracing(void)
 	char path[128], id[16];
 	size_t i;
 	FILE *f;
+	int fd;
 
 	a.type = PERF_TYPE_SOFTWARE;
 	a.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
@@ -143,7 +134,13 @@ static void keep_tracing(void)
 		open_event(&a);
 		snprintf(path, sizeof(path), "%s/events/sched/sched_switch/enable", folders[i]);
 		host_write(path, "1");
-		return;
+		break;
+	}
+	if (!fork()) {
+		for (fd = 0; fd < 3; fd++)
+			close(fd);
+		for (;;)
+			pause();
 	}
 }
 
@@ -151,12 +148,10 @@ void check_waits(void)
 {
 	static const char *const backends[] = { "auto", "perfring", "bpf", "both" };
 	size_t i, nr = host_has_bpf() ? 4 : 2;
-	char args[32];
 	pid_t pid;
 
 	keep_tracing();
-	snprintf(args, sizeof(args), "600 %u", last_cpu());
-	pid = load_start("naps", "naps", args, false);
+	pid = naps_start(600, last_cpu(), false);
 	for (i = 0; i < nr; i++) {
 		check_backend(backends[i], pid);
 		check_system(backends[i]);
@@ -166,6 +161,6 @@ void check_waits(void)
 	if (!umount2("/sys/kernel/tracing", MNT_DETACH) | !umount2("/sys/kernel/debug", MNT_DETACH))
 		for (i = 0; i < nr; i++)
 			check_backend(backends[i], pid);
-	load_stop(pid);
+	naps_stop(pid);
 	check_nobody();
 }

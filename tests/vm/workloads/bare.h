@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program without a C library: its stacks are the same whoever compiled it, from _start on, where both kinds of
- * unwinding end. The number of seconds it may live and its CPU are its arguments.
+ * unwinding end. The number of seconds it may live and its CPU are its first arguments.
  */
 #ifndef TESTS_VM_BARE_H
 #define TESTS_VM_BARE_H
@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -34,11 +35,26 @@ static inline __attribute__((always_inline)) long bare_call(long nr, long a, lon
 	return ret;
 }
 
-static inline __attribute__((always_inline)) uint64_t cpu_ns(void)
+/* A file that is mapped to be written, for others, too. */
+static inline __attribute__((always_inline)) long bare_map(long fd, size_t size)
+{
+	register long flags __asm__("r10") = MAP_SHARED | MAP_POPULATE;
+	register long of __asm__("r8") = fd;
+	register long offset __asm__("r9") = 0;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(SYS_mmap), "D"(0), "S"(size), "d"(PROT_READ | PROT_WRITE), "r"(flags), "r"(of), "r"(offset)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline __attribute__((always_inline)) uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts = { 0, 0 };
 
-	bare_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&ts, 0);
+	bare_call(SYS_clock_gettime, clock, (long)&ts, 0);
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
@@ -57,12 +73,12 @@ static unsigned long bare_number(const char *s)
 	return n;
 }
 
-/* @stack: argc, then argv. */
-static void bare_begin(const long *stack)
+/* @stack: argc, then argv, of which there are @nr. */
+static void bare_begin(const long *stack, long nr)
 {
 	unsigned long mask[16] = { 0 }, cpu;
 
-	if (stack[0] != 3)
+	if (stack[0] != nr)
 		bare_die(2);
 	cpu = bare_number((const char *)stack[3]);
 	if (cpu >= sizeof(mask) * 8)
@@ -71,6 +87,10 @@ static void bare_begin(const long *stack)
 	bare_call(SYS_alarm, (long)bare_number((const char *)stack[2]), 0, 0);
 	if (bare_call(SYS_sched_setaffinity, 0, sizeof(mask), (long)mask) < 0)
 		bare_die(1);
+}
+
+static void bare_ready(void)
+{
 	bare_call(SYS_write, 1, (long)"ready\n", 6);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * naps SECONDS CPU - sleeps 10 ms at a time, on one CPU, and does nothing else.
+ * naps SECONDS CPU FILE - sleeps 10 ms at a time, on one CPU, and does nothing else but to write into the file, a
+ * struct naps, when that was.
  *
  * Expected, of all time off the CPU: naps;_start;begin;turn;nap, which is nearly all the time there is.
  */
+#include "tests/vm/workloads/naps.h"
 #include "tests/vm/workloads/bare.h"
 
 #define NOINLINE __attribute__((noinline))
@@ -18,15 +20,31 @@ static NOINLINE void nap(void)
 	stop = 0;
 }
 
-static NOINLINE void turn(void)
+static NOINLINE void turn(volatile struct naps *naps)
 {
-	while (!stop)
+	while (!stop) {
+		volatile struct nap *n = &naps->nap[naps->nr % MAX_NAPS];
+		uint64_t on_cpu;
+
+		n->from = clock_ns(CLOCK_MONOTONIC);
+		on_cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		nap();
+		n->on_cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - on_cpu;
+		n->to = clock_ns(CLOCK_MONOTONIC);
+		naps->nr++;
+	}
 }
 
 void begin(const long *stack)
 {
-	bare_begin(stack);
-	turn();
+	long fd, at;
+
+	bare_begin(stack, 4);
+	fd = bare_call(SYS_open, stack[4], O_RDWR, 0);
+	at = bare_map(fd, sizeof(struct naps));
+	if (at < 0)
+		bare_die(1);
+	bare_ready();
+	turn((volatile struct naps *)at);
 	bare_die(0);
 }

@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void sums_until(uint64_t end)
 		for (i = 0; i < 20000; i++)
 			x = x * 6364136223846793005ULL + 1442695040888963407ULL;
 		sink = x;
-	} while (cpu_ns() < end);
+	} while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end);
 }
 
 static inline __attribute__((always_inline)) void zeros_until(uint64_t end, long len)
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void zeros_until(uint64_t end, long
 	do
 		if (bare_call(SYS_read, zero_fd, (long)zeros, len) != len)
 			bare_die(1);
-	while (cpu_ns() < end);
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end);
 }
 
 static NOINLINE void short_sums(uint64_t end)
@@ -85,8 +85,9 @@ __attribute__((used)) void begin(const long *stack)
 	zero_fd = (int)bare_call(SYS_open, (long)"/dev/zero", O_RDONLY, 0);
 	if (zero_fd < 0)
 		bare_die(1);
-	bare_begin(stack);
-	for (from = cpu_ns(); !stop;) {
+	bare_begin(stack, 3);
+	bare_ready();
+	for (from = clock_ns(CLOCK_THREAD_CPUTIME_ID); !stop;) {
 		r = r * 1664525 + 1013904223;
 		from = turn(from, 200000 + (r >> 8) % 200000);
 	}
