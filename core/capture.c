@@ -759,8 +759,8 @@ static void hold_tracepoint(struct capture *cap)
 		e = &cap->events[i];
 		/* Beside samples, the event of switches is the joined one. */
 		fd = e->nr_more ? e->more[0].fd : e->fd;
-		if (e->samples && fd >= 0 && (fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
-			capture_hold(cap, fd);
+		if (e->samples && fd >= 0)
+			cap->held_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	}
 }
 

@@ -300,13 +300,15 @@ bool capture_command_shortfall(const struct capture *cap, const struct books *bo
 /**
  * capture_hold() - take over @fd, the last descriptor of a tracepoint's events: to let go of that the kernel waits for
  * grace periods of RCU (tracepoint_synchronize_unregister(); from 6.13 on for RCU tasks trace, too, where a program was
- * attached), many seconds where processes come and go as fast as they can. capture_free() closes it, when there is a
- * report; another one is closed at once.
+ * attached), many seconds where processes come and go as fast as they can. capture_free(), after the report, closes it;
+ * where there is one already, @fd is closed at once.
  */
 void capture_hold(struct capture *cap, int fd);
 
-/** capture_close() - close events and rings, but for what is held: what is left serves the report. After
- * capture_books(). */
+/**
+ * capture_close() - close events and rings, but for what capture_hold() keeps: what is left serves the report. After
+ * capture_books().
+ */
 void capture_close(struct capture *cap);
 
 void capture_free(struct capture *cap);
