@@ -84,7 +84,7 @@ $(VM)/guest: $(VM_OBJS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
 
-$(addprefix $(VM)/,$(VM_BARE)): $(VM)/%: tests/vm/workloads/%.c tests/vm/workloads/bare.h
+$(addprefix $(VM)/,$(VM_BARE)): $(VM)/%: tests/vm/workloads/%.c $(wildcard tests/vm/workloads/*.h)
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -ffreestanding -fno-stack-protector -fcf-protection=none -fno-pie -static \

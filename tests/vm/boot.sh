@@ -35,7 +35,8 @@ make_initramfs()
 # it could not in time.
 boot()
 {
-	local image=$1 cpu=Nehalem line pid output monitor replies start=$EPOCHREALTIME patience=${VM_BOOT_TIMEOUT:-120}
+	local image=$1 cpu=Nehalem line pid output monitor replies start=$EPOCHREALTIME
+	local patience=(-t "${VM_BOOT_TIMEOUT:-120}")
 	# Interrupted behind cmpxchg16b, guests of qemu 7.2 may have any flags, and panic; kernels do without. Newer ones
 	# let CPUs be plugged in only where they know whose guest they are (6.12.107 and 7.2.13 do so): qemu's as such they
 	# do not, but VMware's, by the serial number and a port that qemu has, if there is no flag of another one.
@@ -60,10 +61,10 @@ boot()
 		-serial "file:$tmp/console" -serial stdio </dev/null 2>"$tmp/qemu")
 	pid=$!
 	children+=("$pid")
-	while IFS= read -r -t "$patience" -u "$output" line || [ -n "$line" ]; do
+	while IFS= read -r ${patience[@]+"${patience[@]}"} -u "$output" line || [ -n "$line" ]; do
 		line=${line%$'\r'}
 		case $line in
-		@@BEGIN) booted=$(seconds_since "$start") patience=${VM_TIMEOUT:-600} ;;
+		@@BEGIN) booted=$(seconds_since "$start") patience=() ;;
 		*"@@ADD-CPU "*) add_cpu "${line##*@@ADD-CPU }" "${cpu%%,*}" >&"$monitor" ;;
 		"@@END "*) ended=${line#* } && echo '{"execute": "quit"}' >&"$monitor" ;;
 		*) printf '%s\n' "$line" ;;

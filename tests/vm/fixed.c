@@ -188,11 +188,11 @@ static void check_deep(const char *backend, pid_t pid)
 	tap_ok(s.samples && rooted == s.samples, "%s: %" PRIu64 " of %" PRIu64 " stacks begin with _start", name,
 	       rooted, s.samples);
 	/*
-	 * The callers of leaf run for some instructions in each of its hundred thousands, where an emulated CPU takes
-	 * interrupts more often than elsewhere.
+	 * The callers of leaf run for some instructions in each of its hundred thousands. An emulated CPU takes
+	 * interrupts where blocks of code end, as with calls: 4 of 335 were the most that was seen.
 	 */
-	tap_ok(whole * 100 >= s.samples * 97, "%s: %" PRIu64 " have all frames", name, whole);
-	if (rooted != s.samples || whole * 100 < s.samples * 99)
+	tap_ok(whole + 3 + s.samples / 100 >= s.samples, "%s: %" PRIu64 " have all frames", name, whole);
+	if (rooted != s.samples || whole + 3 + s.samples / 100 < s.samples)
 		show_rows(&s);
 	stack_rows_free(&s);
 	run_free(&r);

@@ -5,11 +5,12 @@
 
 #include <stdint.h>
 
-#define MAX_NAPS 65536
+#define NAP_NS	 10000000
+#define MAX_NAPS 100000 /* longer than any test takes; then it ends */
 
-/** struct naps - its last naps; times are in ns. */
+/** struct naps - all its naps; times are in ns. */
 struct naps {
-	uint64_t nr; /* that have ended: number i is nap[i % MAX_NAPS] */
+	uint64_t nr; /* that have ended */
 	struct nap {
 		uint64_t from, to; /* of CLOCK_MONOTONIC */
 		uint64_t on_cpu;   /* of this time; all else is off CPU, however long the machine stood still */
