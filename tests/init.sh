@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# What shell tests share; sourced first. A test prints TAP and ends with `finish`, which prints the plan: a test that
-# dies on the way is seen by its missing plan. Everything it writes is in $tmp, which is removed in the end, like its
-# workloads. O, PROFILE and OFFCPUTIME choose what is tested.
+# What shell tests share; sourced first. A test prints TAP and ends with `finish`, which prints the plan: a missing plan
+# shows that the test died. A test writes only below $tmp. `cleanup` removes $tmp and ends the workloads; before that, a
+# failed check copies the files of $tmp to $O/failed/LAYER/TEST/CHECK. O, PROFILE and OFFCPUTIME choose what is tested.
 
 set -u
 export LC_ALL=C
@@ -15,28 +15,42 @@ PROFILE=${PROFILE:-$O/profile}
 OFFCPUTIME=${OFFCPUTIME:-$O/offcputime}
 PATH=$PATH:/usr/sbin:/sbin
 
+# A test does not depend on descriptors that whoever started it left open.
+for fd in "/proc/$$/fd/"*; do
+	fd=${fd##*/}
+	[ "$fd" -le 2 ] || [ "$fd" -eq 255 ] || eval "exec $fd>&-" # 255 is this script
+done
+
+test_name=$(basename "$(dirname "$0")")/$(basename "$0")
+failed_dir=$O/failed/$test_name
 settings=/proc/sys/kernel
 settings_lock=${TMPDIR:-/tmp}/fleetprof-settings.lock
 
 why=''
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-test-XXXXXX") || exit 99
 export TMPDIR=$tmp # workloads put their copies there
+rm -rf "$failed_dir"
+mkfifo "$tmp/nap" && exec {nap_fd}<>"$tmp/nap" && rm "$tmp/nap" || exit 99
+tick=$(getconf CLK_TCK)
 nr_tests=0
 nr_failed=0
 children=()
 group=''
 within=()
 saved=()
+parts=()
+parts_running=()
 
 cleanup()
 {
-	local pid each
+	local status=$? pid each
 
 	trap '' INT TERM HUP # timeout(1) sends two
+	case $status in 0 | 1 | 130) ;; *) keep_files "exit status $status" ;; esac
 	for each in ${saved[@]+"${saved[@]}"}; do
 		echo "${each#*=}" >"$settings/${each%%=*}"
 	done
-	for pid in ${children[@]+"${children[@]}"}; do
+	for pid in ${children[@]+"${children[@]}"} ${parts_running[@]+"${parts_running[@]}"}; do
 		kill "$pid" 2>/dev/null
 	done
 	wait
@@ -70,8 +84,19 @@ not_ok()
 	nr_tests=$((nr_tests + 1))
 	nr_failed=$((nr_failed + 1))
 	echo "not ok $nr_tests - $1"
+	keep_files "$1"
 	shift
 	[ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/# /'
+}
+
+# keep_files CHECK - copy what the check judged: the files at the top of $tmp, but for large ones.
+keep_files()
+{
+	local dir
+
+	dir=$failed_dir/$(printf '%s' "$1" | tr -c 'A-Za-z0-9._,=-' '_' | cut -c 1-80)
+	mkdir -p "$dir" && find "$tmp" -maxdepth 1 -type f -size -8192k -exec cp -t "$dir" {} + 2>/dev/null
+	return 0
 }
 
 # skip NAME REASON
@@ -153,6 +178,64 @@ refute()
 	fi
 }
 
+# part FUNCTION [ARGUMENT...] - call it in the background, in a subshell with its own $tmp and its own workloads; the
+# workloads of the test go on. At most $at_once parts run at the same time. parts_done reports the results.
+at_once=${AT_ONCE:-4}
+part()
+{
+	local dir=$tmp/part.${#parts[@]} pid running
+
+	while [ ${#parts_running[@]} -ge "$at_once" ]; do
+		wait -n "${parts_running[@]}"
+		running=()
+		for pid in "${parts_running[@]}"; do
+			! kill -0 "$pid" 2>/dev/null || running+=("$pid")
+		done
+		parts_running=(${running[@]+"${running[@]}"})
+	done
+	mkdir -m 755 "$dir"
+	run_part "$dir" "$@" >"$dir.tap" 2>"$dir.stderr" &
+	parts_running+=("$!")
+	parts+=("$dir")
+}
+
+run_part()
+{
+	tmp=$1 TMPDIR=$1 nr_tests=0 nr_failed=0 children=() group='' within=() saved=() parts=() parts_running=()
+	trap cleanup EXIT
+	trap 'exit 130' INT TERM HUP
+	"${@:2}"
+	echo "1..$nr_tests"
+	exit 0
+}
+
+# parts_done - wait for all parts, and print their results as results of this test, in the order in which they began.
+parts_done()
+{
+	local dir
+
+	[ ${#parts_running[@]} -eq 0 ] || wait "${parts_running[@]}"
+	parts_running=()
+	for dir in ${parts[@]+"${parts[@]}"}; do
+		awk -v n="$nr_tests" -v counts="$tmp/counts" '
+			/^ok [0-9]+ - / { sub(/^ok [0-9]+/, "ok " ++n) }
+			/^not ok [0-9]+ - / { sub(/^not ok [0-9]+/, "not ok " ++n); failed++ }
+			/^1\.\./ { planned = 1; next }
+			/^Bail out!/ { bailed = 1 }
+			{ print }
+			END {
+				if (!planned && !bailed)
+					print "Bail out! a part of this test died"
+				print n + 0, failed + 0, planned + 0 >counts
+			}' "$dir.tap"
+		cat "$dir.stderr" >&2
+		read -r nr_tests failed planned <"$tmp/counts"
+		nr_failed=$((nr_failed + failed))
+		[ "$planned" -eq 1 ] || exit 99
+	done
+	parts=()
+}
+
 # calc EXPRESSION - true when it is; awk's arithmetic.
 calc()
 {
@@ -200,14 +283,14 @@ new_group()
 
 	top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	why="no cgroup of version 2 can be made"
-	[ -n "$top" ] && mkdir "$top/fleetprof-test-$$" 2>/dev/null && group=$top/fleetprof-test-$$
+	[ -n "$top" ] && mkdir "$top/fleetprof-test-$BASHPID" 2>/dev/null && group=$top/fleetprof-test-$BASHPID
 }
 
 # id_map - a BPF hash map with keys of 64 bits, pinned in the mount namespace of the workload $1, is at $map; the reason
-# is in $why when not. Its folder is $tmp/bpf there; see with_bpffs.
+# is in $why when not. See with_bpffs.
 id_map()
 {
-	map=/proc/$1/root$tmp/bpf/ids$RANDOM
+	map=/proc/$1/root$bpf_dir/ids${BASHPID}_$RANDOM
 	why="no map can be pinned: $(bpftool map create "$map" type hash key 8 value 8 entries 64 name ids 2>&1)" &&
 		[ -e "$map" ]
 }
@@ -215,9 +298,10 @@ id_map()
 # with_bpffs - the next workloads run in a mount namespace of their own, with a file system for BPF maps.
 with_bpffs()
 {
-	mkdir -p "$tmp/bpf"
+	bpf_dir=$tmp/bpf
+	mkdir -p "$bpf_dir"
 	# shellcheck disable=SC2016 # for that shell
-	within=(unshare --mount sh -c 'mount -t bpf bpf "$0" && exec "$@"' "$tmp/bpf")
+	within=(unshare --mount sh -c 'mount -t bpf bpf "$0" && exec "$@"' "$bpf_dir")
 }
 
 # id_bytes ID - the key of that id, for bpftool.
@@ -252,7 +336,9 @@ workload()
 	${within[@]+"${within[@]}"} "$O/tests/workloads/$1" "${@:2}" >"$fifo" &
 	workload_pid=$!
 	children+=("$workload_pid")
-	read -r -t 30 line <"$fifo"
+	while [ "$line" != ready ] && read -r -t 60 line; do
+		:
+	done <"$fifo"
 	rm -f "$fifo"
 	if [ "$line" != ready ]; then
 		echo "Bail out! workload '$*' is not ready"
@@ -267,10 +353,12 @@ end_workload()
 	wait "$1" 2>/dev/null
 }
 
-# run ARGUMENT... - run profile with them, for RUN_SECONDS (60) at most: $tmp/out, $tmp/err and $status.
+# run ARGUMENT... - run profile with them, for RUN_SECONDS (60) at most: $tmp/out, $tmp/err and $status. A test may have
+# a command in front of it: ahead=(nice -n -10) lets the profiler come before a load that takes all CPUs.
+ahead=()
 run()
 {
-	timeout -k 5 "${RUN_SECONDS:-60}" "$PROFILE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	timeout -k 5 "${RUN_SECONDS:-60}" ${ahead[@]+"${ahead[@]}"} "$PROFILE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
 }
 
@@ -309,6 +397,13 @@ rows()
 	} END { print sum + 0 }' "$tmp/out"
 }
 
+# pids [FILE] - the process ids of a multi-line report, that of the last run without FILE: each once, ascending.
+pids()
+{
+	awk '/^    - / && match($0, /\(-?[0-9]+\)$/) { print substr($0, RSTART + 1, RLENGTH - 2) }' "${1:-$tmp/out}" |
+		sort -nu
+}
+
 # percent PART WHOLE
 percent()
 {
@@ -343,10 +438,25 @@ in_pidns()
 # shellcheck disable=SC2034 # tests use it
 traces='^(__schedule([.]|$)|__traceiter|perf_|bpf_|__bpf_)'
 
-# cpu_seconds PID - user and system time so far.
+# cpu_ticks PID - $ticks: its user and system time so far, 0 when it has ended. Without any other process, as the ones
+# that wait are many.
+cpu_ticks()
+{
+	local fields=''
+
+	ticks=0
+	read -r fields <"/proc/$1/stat" || return 0
+	read -ra fields <<<"${fields##*) }"
+	ticks=$((fields[11] + fields[12]))
+} 2>/dev/null
+
+# cpu_seconds PID - the same in seconds.
 cpu_seconds()
 {
-	awk -v tick="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / tick }' "/proc/$1/stat"
+	local ticks
+
+	cpu_ticks "$1"
+	printf '%d.%03d\n' $((ticks / tick)) $((ticks % tick * 1000 / tick))
 }
 
 # stolen_seconds - that the hypervisor has taken from all CPUs since boot: no sample was taken then.
@@ -355,35 +465,54 @@ stolen_seconds()
 	awk -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 / tick }' /proc/stat
 }
 
-# await COMMAND... - until it succeeds, 30 s at most.
-await()
+# nap SECONDS - sleep without another process.
+nap()
 {
-	local i
-
-	for ((i = 0; i < 600; i++)); do
-		"$@" && return 0
-		sleep 0.05
-	done
-	echo "Bail out! this never came true: $*"
-	exit 99
+	read -r -t "$1" -u "$nap_fd"
+	return 0
 }
 
-# worked PID SECONDS - it has had that much CPU time.
+# await COMMAND... - until it succeeds. A busy host may need long for it.
+await()
+{
+	local end=$((SECONDS + 300))
+
+	until "$@"; do
+		if [ $SECONDS -ge $end ]; then
+			echo "Bail out! this never came true: $*"
+			exit 99
+		fi
+		nap 0.05
+	done
+}
+
+# worked PID TICKS - it has had that much CPU time.
 worked()
 {
-	calc "$(cpu_seconds "$1") >= $2" >/dev/null
+	local ticks
+
+	cpu_ticks "$1"
+	[ "$ticks" -ge "$2" ]
 }
 
 # work PID SECONDS - until it has had that much more.
 work()
 {
-	await worked "$1" "$(awk "BEGIN { print $(cpu_seconds "$1") + $2 }")"
+	local ticks
+
+	cpu_ticks "$1"
+	await worked "$1" "$(awk "BEGIN { printf \"%d\", $ticks + $2 * $tick + 0.999 }")"
 }
 
 # sampling PID - this profile has begun to sample: it waits for its rings; or has ended.
 sampling()
 {
-	grep -q poll "/proc/$1/wchan" || grep -q '^State:.Z' "/proc/$1/status"
+	local line=''
+
+	read -r line <"/proc/$1/wchan" # has no newline
+	[[ $line != *poll* ]] || return 0
+	read -r line <"/proc/$1/stat" || return 0
+	[[ ${line##*) } == Z* ]]
 } 2>/dev/null
 
 # start ARGUMENT... - run profile with them in the background, and wait until it samples; its pid is in $profile_pid.
@@ -401,3 +530,6 @@ ended()
 	wait "$profile_pid"
 	status=$?
 }
+
+# A test may have a run() or a start() of its own, but not these.
+readonly -f ok not_ok skip finish is check refute part run_part parts_done

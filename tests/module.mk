@@ -104,16 +104,23 @@ vmfiles: $(VM_FILES)
 
 tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS)
 
-# What is missing may be what this makefile needed to be read (compiler, pkg-config), so the build is another make.
+# What is missing may be what this makefile needed to be read (compiler, pkg-config), so the build is another make, with
+# all CPUs unless -j says otherwise.
+all_cpus = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+# At most five minutes, for everybody; tests/all has every layer, for CI.
 check:
 	$(Q)scripts/deps
-	$(Q)$(MAKE) --no-print-directory tests
-	$(Q)O=$(O) tests/run unit lint replay live restricted
+	$(Q)$(MAKE) --no-print-directory $(all_cpus) tests
+	$(Q)O=$(O) tests/run lint unit replay/rows smoke
+
+check-all:
+	$(Q)tests/all
 
 # The static program on real kernels, see tests/vm/kernels. Each guest has a time limit of its own.
 vmtest:
 	$(Q)scripts/deps
-	$(Q)$(MAKE) --no-print-directory STATIC=1 vmtest-static
+	$(Q)$(MAKE) --no-print-directory $(all_cpus) STATIC=1 vmtest-static
 
 vmtest-static: all vmfiles
 	$(Q)O=$(O) TEST_TIMEOUT=$(or $(TEST_TIMEOUT),14400) tests/run vm
@@ -122,7 +129,7 @@ vmtest-static: all vmfiles
 
 demo:
 	$(Q)scripts/deps
-	$(Q)$(MAKE) --no-print-directory all $(O)/tests/workloads/demo
+	$(Q)$(MAKE) --no-print-directory $(all_cpus) all $(O)/tests/workloads/demo
 	$(Q)O=$(O) scripts/demo
 
 # Fuzz targets: clang, in a folder of their own, with all of the library that needs no BPF object. New inputs and what
@@ -153,5 +160,5 @@ fuzz: $(FUZZ_BINS)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \
 		tests/run fuzz
 
-.PHONY: tests check vmfiles demo fuzz
+.PHONY: tests check check-all vmfiles demo fuzz
 .SECONDARY: $(UNIT_BINS:=.o) $(HELPERS:=.o) $(FUZZ_TARGETS:%=$(O)/fuzz/obj/tests/fuzz/%.o)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * late - a process that was there before, sleeps for 2.5 s, works for 1 s in late_work, and exits: whoever asks /proc
+ * late - a process that was there before, sleeps for 1.5 s, works for 0.5 s in late_work, and exits: whoever asks /proc
  * for its mappings only in the beginning or in the end gets none.
  *
  * Expected: ...;main;late_work.
@@ -9,7 +9,7 @@
 
 static NOINLINE void late_work(void)
 {
-	spin_ns(1000 * MSEC);
+	spin_ns(500 * MSEC);
 	workload_sink++;
 }
 
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 {
 	workload_live(argc, argv);
 	workload_ready();
-	sleep_ns(2500 * MSEC);
+	sleep_ns(1500 * MSEC);
 	late_work();
 	return 0;
 }

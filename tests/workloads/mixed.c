@@ -127,16 +127,16 @@ static void start(struct mix *m)
 
 int main(int argc, char **argv)
 {
-	uint64_t seconds = (uint64_t)workload_arg(argc, argv, 1, 60);
+	uint64_t time_ns = workload_time(argc, argv, 1, 60);
 	size_t i;
 
-	alarm((unsigned int)seconds + 30); /* whatever happens */
+	alarm((unsigned int)(time_ns / (1000 * MSEC)) + 30); /* whatever happens */
 	for (i = 0; i < NR_MIXES; i++)
 		start(&mixes[i]);
 	while (__atomic_load_n(&nr_named, __ATOMIC_RELAXED) < NR_MIXES)
 		sleep_ns(MSEC);
 	workload_ready();
-	sleep_ns(seconds * 1000 * MSEC);
+	sleep_ns(time_ns);
 	__atomic_store_n(&ending, 1, __ATOMIC_RELAXED);
 	call(SYS_futex, (long)&ending, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
 	for (i = 0; i < NR_MIXES; i++) {

@@ -440,9 +440,9 @@ static NOINLINE void *never_thread(void *arg)
 }
 
 /* Until SIGTERM, or for so long; SIGUSR1 makes a thread that never comes back. */
-static void live(long seconds, const sigset_t *set)
+static void live(uint64_t time_ns, const sigset_t *set)
 {
-	uint64_t now, until = now_ns() + (uint64_t)seconds * 1000 * MSEC;
+	uint64_t now, until = now_ns() + time_ns;
 	struct timespec left;
 	pthread_t never;
 
@@ -480,7 +480,7 @@ static bool asked_for(const char *name, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	long seconds = workload_arg(argc, argv, 1, 60);
+	uint64_t time_ns = workload_time(argc, argv, 1, 60);
 	sigset_t set;
 	unsigned int i;
 
@@ -488,12 +488,12 @@ int main(int argc, char **argv)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	alarm((unsigned int)seconds + 30); /* whatever happens */
+	alarm((unsigned int)(time_ns / (1000 * MSEC)) + 30); /* whatever happens */
 	for (i = 0; i < NR_KINDS; i++)
 		if (asked_for(kinds[i].name, argc, argv))
 			kinds[i].start(&kinds[i]);
 	workload_ready();
-	live(seconds, &set);
+	live(time_ns, &set);
 	__atomic_store_n(&ending, 1, __ATOMIC_RELAXED);
 	for (i = 0; i < nr_threads; i++)
 		pthread_join(threads[i], NULL);

@@ -103,6 +103,22 @@ __attribute__((unused)) static long workload_arg(int argc, char **argv, int i, l
 	return v;
 }
 
+/* The seconds in argv[i], which may have decimals, as nanoseconds; @dflt seconds where there is none. */
+__attribute__((unused)) static uint64_t workload_time(int argc, char **argv, int i, unsigned int dflt)
+{
+	double seconds = dflt;
+	char *end;
+
+	if (i < argc) {
+		seconds = strtod(argv[i], &end);
+		if (*end || end == argv[i] || !(seconds >= 0 && seconds < 1e6)) {
+			fprintf(stderr, "workload: bad time '%s'\n", argv[i]);
+			exit(2);
+		}
+	}
+	return (uint64_t)(seconds * 1e9);
+}
+
 /* Die by SIGALRM after argv[1] seconds (default 60). An alarm outlives exec, so chains of programs end too. */
 __attribute__((unused)) static long workload_live(int argc, char **argv)
 {
