@@ -36,7 +36,7 @@ static NOINLINE void busy_kernel(void)
 
 static NOINLINE void *user_thread(void *arg)
 {
-	prctl(PR_SET_NAME, "busy-user");
+	workload_name_thread("busy-user");
 	while (!workload_stop) {
 		busy_user();
 		sleep_ns(3 * MSEC);
@@ -46,7 +46,7 @@ static NOINLINE void *user_thread(void *arg)
 
 static NOINLINE void *kernel_thread(void *arg)
 {
-	prctl(PR_SET_NAME, "busy-kernel");
+	workload_name_thread("busy-kernel");
 	while (!workload_stop) {
 		busy_kernel();
 		sleep_ns(3 * MSEC);
@@ -67,6 +67,7 @@ int main(int argc, char **argv)
 		errno = pthread_create(&threads[1], NULL, kernel_thread, NULL);
 	if (errno)
 		workload_die("cannot start a thread");
+	workload_await_names(2);
 	workload_ready();
 	pthread_join(threads[0], NULL);
 	return 0;

@@ -97,7 +97,7 @@ static NOINLINE void *map_forever(void *arg)
 
 	if (fd < 0)
 		workload_die("cannot open this executable");
-	prctl(PR_SET_NAME, "churn-map");
+	workload_name_thread("churn-map");
 	while (!workload_stop) {
 		map = map_code(map, 0, fd, oak_work, page);
 		in_page(map, oak_work, page)(200000);
@@ -189,6 +189,7 @@ int main(int argc, char **argv)
 		workload_die("cannot start a thread");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	prctl(PR_SET_NAME, "churn-dl");
+	workload_await_names(1);
 	workload_ready();
 	load_forever();
 	return 0;

@@ -24,7 +24,6 @@ struct mix {
 };
 
 static int ending;
-static unsigned int nr_named;
 
 static bool goes_on(void)
 {
@@ -86,8 +85,7 @@ static NOINLINE void *live(void *arg)
 	struct rusage usage;
 
 	m->began_ns = now_ns();
-	prctl(PR_SET_NAME, m->name);
-	__atomic_add_fetch(&nr_named, 1, __ATOMIC_RELAXED);
+	workload_name_thread(m->name);
 	m->live();
 	m->ended_ns = now_ns();
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
@@ -133,8 +131,7 @@ int main(int argc, char **argv)
 	alarm((unsigned int)(time_ns / (1000 * MSEC)) + 30); /* whatever happens */
 	for (i = 0; i < NR_MIXES; i++)
 		start(&mixes[i]);
-	while (__atomic_load_n(&nr_named, __ATOMIC_RELAXED) < NR_MIXES)
-		sleep_ns(MSEC);
+	workload_await_names(NR_MIXES);
 	workload_ready();
 	sleep_ns(time_ns);
 	__atomic_store_n(&ending, 1, __ATOMIC_RELAXED);

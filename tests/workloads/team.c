@@ -33,7 +33,7 @@ static NOINLINE void child_work(void)
 
 static NOINLINE void *early_thread(void *arg)
 {
-	prctl(PR_SET_NAME, "team-early");
+	workload_name_thread("team-early");
 	while (!workload_stop)
 		early_work();
 	return arg;
@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 	make(early_thread);
 	while (idle--)
 		make(idle_thread);
+	workload_await_names(1);
 	workload_ready();
 	sigwait(&set, &sig);
 	make(late_thread);

@@ -128,6 +128,21 @@ __attribute__((unused)) static long workload_live(int argc, char **argv)
 	return seconds;
 }
 
+__attribute__((unused)) static int workload_nr_named;
+
+/* Threads name themselves: tests look for them when the workload is ready, so it awaits the names. */
+__attribute__((unused)) static void workload_name_thread(const char *name)
+{
+	prctl(PR_SET_NAME, name);
+	__atomic_add_fetch(&workload_nr_named, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((unused)) static void workload_await_names(int nr)
+{
+	while (__atomic_load_n(&workload_nr_named, __ATOMIC_RELAXED) < nr)
+		sleep_ns(MSEC);
+}
+
 __attribute__((unused)) static void workload_ready(void)
 {
 	puts("ready");
