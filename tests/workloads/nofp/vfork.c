@@ -4,9 +4,10 @@
  */
 #include "tests/workloads/nofp/nofp.h"
 
+/* So long that the exec behind it, in which stacks are no more, has less than 1 % of the samples. */
 static NOIPA void child_work(void)
 {
-	spin_iterations(10000000);
+	spin_iterations(40000000);
 }
 
 static NOIPA void in_child(const char *program)
