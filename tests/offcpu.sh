@@ -205,7 +205,7 @@ did()
 	fi
 }
 
-# stacks NAME - of each thread those that it has there.
+# stacks NAME - each thread has the stacks of what it does, in both parts of the report.
 stacks()
 {
 	did "$1" x-burns on-cpu burn_always
