@@ -424,6 +424,64 @@ START_TEST(open_ones_on_demand)
 }
 END_TEST
 
+/* What the program could not keep it passes on: whose it is it says, or the record does. */
+static const struct passed {
+	const char *what;
+	int verdict;
+	pid_t noted, recorded, wanted; /* @wanted: 0: any */
+	uint64_t charged, filtered;
+} passed[] = {
+	{ "of any", NOTE_SPILLED, 5, 5, 0, 1, 0 },
+	{ "the program has filtered", NOTE_SPILLED, 5, 5, 7, 1, 0 },
+	{ "no command, so no descendants", NOTE_UNKNOWN, 5, 5, 0, 1, 0 },
+	{ "unnumbered", NOTE_UNNUMBERED, 0, 5, 0, 1, 0 },
+	{ "unnumbered, asked for", NOTE_UNNUMBERED, 0, 5, 5, 1, 0 },
+	{ "unnumbered, not asked for", NOTE_UNNUMBERED, 0, 5, 7, 0, 1 },
+	{ "unnumbered, outside", NOTE_UNNUMBERED, 0, 0, 0, 0, 1 },
+	{ "unnumbered, outside, and others are asked for", NOTE_UNNUMBERED, 0, 0, 7, 0, 1 },
+};
+
+static int read_note(const void *raw, size_t size, struct switch_note *out)
+{
+	memcpy(out, raw, size);
+	return 0;
+}
+
+static void note(const struct passed *p, int kind, uint64_t us)
+{
+	struct switch_note n = { .kind = kind, .id = 5, .ns = us * 1000 };
+	const struct sample_lead lead = { .kind = OF_SWITCH };
+	struct record r = { .type = PERF_RECORD_SAMPLE, .time = n.ns };
+
+	n.who = (struct sample_note){ .verdict = p->verdict, .pid = p->noted };
+	n.who.tid = n.who.pid;
+	r.pid = r.tid = p->recorded;
+	r.sample.ips = both_sides;
+	r.sample.nr = ARRAY_SIZE(both_sides);
+	r.sample.raw = &n;
+	r.sample.raw_size = sizeof(n);
+	ck_assert_int_eq(switching_note(&a, 0, &r, &lead), 0);
+}
+
+START_TEST(passed_ones_are_asked_for)
+{
+	const struct backend_ops program = { .name = "program", .in_kernel = true, .switch_note = read_note };
+	const struct books *b = &a.books[0];
+
+	cap.backends[0].ops = &program;
+	cap.nr_backends = 1;
+	cap.in_pidns = true;
+	cap.filter = (struct filter){ &passed[_i].wanted, passed[_i].wanted != 0, false, false };
+	begin();
+	note(&passed[_i], SWITCH_BEGIN, 10);
+	note(&passed[_i], SWITCH_END, 30);
+	ck_assert_msg(b->intervals_charged == passed[_i].charged, "%s: %lu", passed[_i].what, b->intervals_charged);
+	ck_assert_msg(b->intervals_filtered == passed[_i].filtered, "%s: %lu", passed[_i].what, b->intervals_filtered);
+	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), passed[_i].charged * 20000);
+	ck_assert_uint_eq(b->intervals_lost + b->bad_records, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("switching");
@@ -436,6 +494,7 @@ int main(void)
 	tcase_add_test(tc, name_and_process_are_of_the_moment);
 	tcase_add_test(tc, without_rights_the_time_is_known);
 	tcase_add_test(tc, open_ones_on_demand);
+	tcase_add_loop_test(tc, passed_ones_are_asked_for, 0, (int)ARRAY_SIZE(passed));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
