@@ -325,18 +325,24 @@ static bool is_scheduling(const struct symbol *sym)
 
 uint32_t report_first_frame(const struct report_names *names, const struct stack *kernel)
 {
-	uint32_t first = HASH_NONE, i;
+	uint32_t first = HASH_NONE, last = HASH_NONE, i;
 
 	for (i = 0; i < kernel->nr && i < MAX_TRACING; i++) {
 		struct frame_key key = frame_at(kernel, i, false);
 		struct symbol sym = { 0 };
 
 		names->kernel(names->ctx, key.addr, key.is_return, &sym);
+		/* 5.4's callchain begins with it twice: perf_callchain_kernel() stores the interrupted address, and the
+		 * frame-pointer unwinder begins there once more. */
 		if (is_named(&sym, "__schedule"))
-			return i + 1 < kernel->nr ? i + 1 : i;
-		if (first == HASH_NONE && is_scheduling(&sym))
+			last = i;
+		else if (last != HASH_NONE)
+			break;
+		else if (first == HASH_NONE && is_scheduling(&sym))
 			first = i;
 	}
+	if (last != HASH_NONE)
+		return last + 1 < kernel->nr ? last + 1 : last;
 	return first == HASH_NONE ? 0 : first;
 }
 
