@@ -5,6 +5,7 @@
 #include "core/capture.h"
 #include "core/clock.h"
 #include "core/proc.h"
+#include "unwind/frame_chain.h"
 #include "unwind/unwind.h"
 
 #include <asm/perf_regs.h>
@@ -114,6 +115,17 @@ static void take_regs(const uint64_t *regs, uint64_t mask, struct unwind_regs *o
 	}
 }
 
+/* The registers of a mask, by DWARF numbers. */
+static uint32_t asked(uint64_t mask)
+{
+	uint32_t regs = 0;
+	unsigned int i;
+
+	for (i = 0; i < UNWIND_NR_REGS; i++)
+		regs |= (uint32_t)(mask >> perf_regs[i] & 1) << i;
+	return regs;
+}
+
 static int find_stack(void *ctx, const struct proc_map *m)
 {
 	struct stack_range *range = ctx;
@@ -159,6 +171,16 @@ static void note_needed(struct unwinding *u)
 		u->cap->dump_needed = needed;
 }
 
+/* Before 4.19 the kernel does not tell it of a task that is in the kernel, but walks the stack by it: to @user. */
+static void learn_fp(const struct record *r, const struct stack *user, struct unwind_regs *regs)
+{
+	uint64_t *fp = &regs->r[UNWIND_FP];
+
+	if (user->state == STACK_TAKEN && frame_chain_find(user->frames, user->nr, regs->r[UNWIND_SP], r->sample.stack,
+							   r->sample.stack_size, fp))
+		regs->have |= 1U << UNWIND_FP;
+}
+
 /* Is there what the unwinding of this sample needs? */
 static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct unwind_regs *regs)
 {
@@ -185,14 +207,17 @@ void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, str
 	 * A dying task has no user memory any more; 5.10 still gives its registers, but neither callchain nor copy. A
 	 * recording may have no callchains at all.
 	 */
-	bool none = user->state == STACK_NONE && !r->sample.stack_size && !u->cap->options->input;
+	bool withheld, none = user->state == STACK_NONE && !r->sample.stack_size && !u->cap->options->input;
 
 	if (none || !begin(u, r, pid, &regs)) {
 		books->unwound[UNWOUND_KERNEL]++;
 		return;
 	}
+	withheld = regs.have != asked(r->sample.mask);
+	if (withheld && !(regs.have & 1U << UNWIND_FP))
+		learn_fp(r, user, &regs);
 	unwind_walk(&regs, &memory, &mappings, &files, &result);
-	books->unwound[result.end]++;
+	books->unwound[withheld && result.unknown ? UNWOUND_UNKNOWN : (enum unwound)result.end]++;
 	if (result.missing)
 		note_needed(u);
 	*user = (struct stack){ .frames = u->ips,

@@ -98,6 +98,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "unwound_truncated", b->unwound[UNWOUND_TRUNCATED] },
 		{ "unwound_no_rules", b->unwound[UNWOUND_NO_RULES] },
 		{ "unwound_bad", b->unwound[UNWOUND_BAD] },
+		{ "unwound_unknown_registers", b->unwound[UNWOUND_UNKNOWN] },
 		{ "unwound_by_kernel", b->unwound[UNWOUND_KERNEL] },
 		{ "samples_of_dying_tasks", b->dead_tasks, no_samples },
 		{ "samples_outside", b->outside, no_samples },
@@ -209,6 +210,18 @@ static void print_incomplete(FILE *out, const struct books *b, uint64_t all)
 		incomplete, all);
 }
 
+/* The same of tasks that were in the kernel: their samples do not have all registers. */
+static void print_withheld(FILE *out, const struct books *b, uint64_t all)
+{
+	uint64_t incomplete = b->unwound[UNWOUND_UNKNOWN];
+
+	if (incomplete > all / 20)
+		fprintf(out,
+			"WARNING: %" PRIu64 " of %" PRIu64 " user stacks are incomplete: of tasks in the kernel, which "
+			"tells all of their registers from Linux 4.19 on (see UNWINDING in profile(8)).\n",
+			incomplete, all);
+}
+
 /* More than 1 % of the user stacks end where their copies do. */
 static void print_truncated(FILE *out, const struct capture *cap, const struct books *b, uint64_t all)
 {
@@ -286,6 +299,7 @@ void account_print_losses(FILE *out, const struct capture *cap, const struct acc
 		unwound += b->unwound[i];
 	print_truncated(out, cap, b, unwound);
 	print_incomplete(out, b, unwound);
+	print_withheld(out, b, unwound);
 }
 
 bool account_shortfall(const struct account *a, struct err *why)

@@ -18,7 +18,7 @@
 /**
  * expr_eval() - evaluate an expression.
  * @bytes:  its @len bytes, without its length
- * @regs:   of the frame; an unknown one that is used gives -EFAULT
+ * @regs:   of the frame; an unknown one that is used gives -ENOENT
  * @memory: for DW_OP_deref and DW_OP_deref_size
  * @push:   what is on the stack at first (the CFA, for a register's rule); NULL: nothing
  * @out:    what is on top of the stack at the end

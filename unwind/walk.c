@@ -18,6 +18,7 @@ struct walk {
 	uint64_t bias;           /* what addresses of the process are above those of that file */
 	struct mapping mapping;  /* that these two are of; zeros: they have to be looked for */
 	uint64_t missing;        /* the address that the copy of the stack did not reach; 0: it reached all */
+	bool unknown;            /* the frame needs a register whose value is not known */
 	unsigned int evaluated;  /* expressions */
 	uint64_t work;           /* see rules_work(), spent on this stack */
 };
@@ -59,8 +60,9 @@ static int read_word(struct walk *w, uint64_t addr, uint64_t *out)
 }
 
 /* A frame that could not be left. */
-static enum unwind_end failed(int rc)
+static enum unwind_end failed(struct walk *w, int rc)
 {
+	w->unknown = rc == -ENOENT;
 	return rc == -ENODATA ? UNWIND_TRUNCATED : UNWIND_BAD;
 }
 
@@ -78,7 +80,7 @@ static int find_cfa(struct walk *w, const struct cfi_row *row, uint64_t *cfa)
 	if (row->cfa_expr)
 		return evaluate(w, row, row->cfa_value, NULL, cfa);
 	if (!known(&w->regs, row->cfa_reg))
-		return -EFAULT;
+		return -ENOENT;
 	*cfa = w->regs.r[row->cfa_reg] + (uint64_t)row->cfa_value;
 	return 0;
 }
@@ -163,10 +165,10 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 		return UNWIND_ROOT;
 	rc = find_cfa(w, row, &cfa);
 	if (rc)
-		return failed(rc);
+		return failed(w, rc);
 	rc = caller_reg(w, row, cfa, row->return_reg, &value);
 	if (rc)
-		return failed(rc);
+		return failed(w, rc);
 	for (changed = row->changed & ~(1U << UNWIND_IP); changed; changed &= changed - 1) {
 		uint64_t saved;
 
@@ -194,7 +196,7 @@ static enum unwind_end step_signal(struct walk *w)
 	int rc = read_memory(w, w->regs.r[UNWIND_SP] + SIGCONTEXT, saved, sizeof(saved));
 
 	if (rc)
-		return failed(rc);
+		return failed(w, rc);
 	for (i = 0; i < UNWIND_NR_REGS; i++)
 		set_reg(&next, sigcontext[i], saved[i]);
 	return go_on(w, &next, true);
@@ -207,7 +209,7 @@ static enum unwind_end step_entry(struct walk *w, uint64_t pushed)
 	int rc = read_word(w, w->regs.r[UNWIND_SP] + pushed, &next.r[UNWIND_IP]);
 
 	if (rc)
-		return failed(rc);
+		return failed(w, rc);
 	next.r[UNWIND_SP] += pushed + sizeof(uint64_t);
 	return go_on(w, &next, false);
 }
@@ -219,8 +221,10 @@ static enum unwind_end step_by_fp(struct walk *w)
 	uint64_t fp = w->regs.r[UNWIND_FP], frame[2];
 	int rc;
 
-	if (!known(&w->regs, UNWIND_FP))
+	if (!known(&w->regs, UNWIND_FP)) {
+		w->unknown = true;
 		return UNWIND_NO_RULES;
+	}
 	/* Of a thread the register begins with 0, which says nothing of a function that does not use it as its frame's.
 	 */
 	if (!fp)
@@ -359,6 +363,7 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 
 	out->nr = 0;
 	out->missing = 0;
+	out->unknown = false;
 	out->end = UNWIND_BAD;
 	if (!known(regs, UNWIND_IP) || !known(regs, UNWIND_SP) || !regs->r[UNWIND_IP])
 		return;
@@ -370,6 +375,7 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 		out->nr++;
 		out->end = step(&w);
 	} while (out->end == STEPPED);
+	out->unknown = w.unknown;
 	if (out->end == UNWIND_TRUNCATED)
 		out->missing = w.missing;
 }

@@ -67,7 +67,7 @@ START_TEST(test_intervals)
 		 "spilled_no_stack_room: 6\nspilled_no_count_room: 0\nspilled_to_unwind: 0\nspilled_to_judge: 0\n"
 		 "spilled_without_pid: 0\n"
 		 "unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
-		 "unwound_by_kernel: 0\n",
+		 "unwound_unknown_registers: 0\nunwound_by_kernel: 0\n",
 		 _i ? "clocks_apart: 18\nrows_compared: 15\nrows_different: 16\nlargest_difference_ns: 17\n" : "",
 		 "ring_records: 7\nring_bytes_read: 0\nring_records_lost: 0\nring_records_late: 0\n"
 		 "ring_records_bad: 0\nring_size: 4096\ncount_table_used: 8\nstack_table_used: 9\n"
@@ -276,6 +276,20 @@ static const struct {
 	  { .lost = 4, .lost_records = 6, .taken = 9 },
 	  "WARNING: 4 stack traces could not be displayed. A ring had no room for them: lower the rate (-F), " TIME
 	  "WARNING: 2 records about tasks and mappings were lost: some names may be wrong.\n" },
+	{ TOOL_PROFILE,
+	  &ring,
+	  { .unwound = { [UNWOUND_ROOT] = 93, [UNWOUND_NO_RULES] = 1, [UNWOUND_BAD] = 1, [UNWOUND_UNKNOWN] = 5 } },
+	  "" },
+	{ TOOL_PROFILE,
+	  &ring,
+	  { .unwound = { [UNWOUND_ROOT] = 91, [UNWOUND_NO_RULES] = 1, [UNWOUND_BAD] = 2, [UNWOUND_UNKNOWN] = 6 } },
+	  "WARNING: 6 of 100 user stacks are incomplete: of tasks in the kernel, which tells all of their registers from "
+	  "Linux 4.19 on (see UNWINDING in profile(8)).\n" },
+	{ TOOL_PROFILE,
+	  &ring,
+	  { .unwound = { [UNWOUND_ROOT] = 90, [UNWOUND_NO_RULES] = 3, [UNWOUND_BAD] = 3, [UNWOUND_UNKNOWN] = 4 } },
+	  "WARNING: 6 of 100 user stacks are incomplete: of code in files that were removed or replaced, without unwind "
+	  "rules and frame pointers, or on another stack (see UNWINDING in profile(8)).\n" },
 };
 
 #define SAMPLES(nr) "WARNING: " nr " stack traces could not be displayed. A ring had no room for them: "

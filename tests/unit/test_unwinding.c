@@ -10,6 +10,7 @@
 #define STACK   0x7ffc00001000ULL /* its stack pointer */
 #define FRAME   0x400             /* CFA = rsp + 16 */
 #define ROOT    0x440             /* the outermost frame */
+#define BY_FP   0x480             /* CFA = rbp + 16, where rbp and the return address are */
 
 #define P(at) (PROGRAM + (at))
 
@@ -35,8 +36,9 @@ static struct applier a;
 
 static void make_program(void)
 {
-	struct cfi_function functions[18] = { [16] = { FRAME, 64, false, CFI_PROGRAM("\x0e\x10") },
-					      [17] = { ROOT, 64, false, CFI_PROGRAM("\x07\x10") } };
+	struct cfi_function functions[19] = { [16] = { FRAME, 64, false, CFI_PROGRAM("\x0e\x10") },
+					      [17] = { ROOT, 64, false, CFI_PROGRAM("\x07\x10") },
+					      [18] = { BY_FP, 64, false, CFI_PROGRAM("\x0c\x06\x10\x86\x02") } };
 	unsigned int i;
 
 	for (i = 0; i < 16; i++)
@@ -102,6 +104,8 @@ struct copy {
 	size_t nr;
 	bool whole;
 	bool no_chain; /* the kernel walked its own stack alone */
+	const uint64_t *ips; /* what it walked in the place of @walked; NULL: that */
+	size_t nr_ips;
 };
 
 /* Set register @perf, of PERF_REG_X86_*, if the mask has it. */
@@ -113,7 +117,7 @@ static void set_reg(struct copy *c, unsigned int perf, uint64_t value)
 
 static struct copy copy_of(uint64_t mask, uint64_t ip, const uint64_t *words, size_t nr, bool whole)
 {
-	struct copy c = { PERF_SAMPLE_REGS_ABI_64, mask, { 0 }, words, nr, whole, false };
+	struct copy c = { PERF_SAMPLE_REGS_ABI_64, mask, { 0 }, words, nr, whole, false, NULL, 0 };
 
 	memset(c.regs, 0x51, sizeof(c.regs));
 	set_reg(&c, PERF_REG_X86_IP, ip);
@@ -127,8 +131,8 @@ static void sample_in(unsigned int set, pid_t pid, pid_t tid, const struct copy 
 	const struct record r = { .type = PERF_RECORD_SAMPLE,
 				  .pid = pid,
 				  .tid = tid,
-				  .sample = { .ips = walked,
-					      .nr = c->no_chain ? 2 : ARRAY_SIZE(walked),
+				  .sample = { .ips = c->ips ? c->ips : walked,
+					      .nr = c->ips ? c->nr_ips : c->no_chain ? 2 : ARRAY_SIZE(walked),
 					      .abi = c->abi,
 					      .regs = c->regs,
 					      .mask = c->mask,
@@ -478,6 +482,55 @@ START_TEST(test_free_nothing)
 }
 END_TEST
 
+/* ---- registers that the kernel does not tell */
+
+#define CHAIN(...) { PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER, __VA_ARGS__ }
+#define CALLED     (P(BY_FP) + 5) /* from there, a function without a frame pointer made the system call */
+#define END        (P(ROOT) + 5)
+
+static const struct {
+	const char *what;
+	uint64_t chain[8];
+	size_t nr;
+	uint64_t words[6];
+	int end;
+	size_t frames; /* of P(FRAME), CALLED, END */
+} withheld[] = {
+	{ "it is in the callchain", CHAIN(P(FRAME), END), 5, { 1, CALLED, 2, 0, END }, UNWOUND_ROOT, 3 },
+	{ "the first of several",
+	  CHAIN(P(FRAME), END, 0x77),
+	  6,
+	  { 1, CALLED, STACK + 32, END, 0, 0x77 },
+	  UNWOUND_ROOT,
+	  3 },
+	{ "no caller in the callchain", CHAIN(P(FRAME)), 4, { 1, CALLED, 2, 0, END }, UNWOUND_UNKNOWN, 2 },
+	{ "no user part", { PERF_CONTEXT_KERNEL, 0x10 }, 2, { 1, CALLED, 2, 0, END }, UNWOUND_UNKNOWN, 2 },
+	{ "another callchain", CHAIN(P(FRAME), 0x77), 5, { 1, CALLED, 2, 0, END }, UNWOUND_UNKNOWN, 2 },
+	{ "a caller that cannot be read", CHAIN(P(FRAME), END), 5, { 1, 0x77, 2, 0, END }, UNWOUND_BAD, 0 },
+};
+
+/* As of a task in a system call before 4.19: the registers that functions save are all ones. */
+START_TEST(test_withheld)
+{
+	static const unsigned int saved[] = { PERF_REG_X86_BX,  PERF_REG_X86_BP,  PERF_REG_X86_R12,
+					      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
+	const uint64_t ips[] = { P(FRAME), CALLED, END };
+	struct copy c = copy_of(PERF_MASK, P(FRAME), withheld[_i].words, ARRAY_SIZE(withheld[_i].words), true);
+	struct stack_row row;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(saved); i++)
+		set_reg(&c, saved[i], UINT64_MAX);
+	c.ips = withheld[_i].chain;
+	c.nr_ips = withheld[_i].nr;
+	sample_in(0, 500, 500, &c);
+	assert_unwound(0, withheld[_i].end, 1);
+	row = only_row(0);
+	if (withheld[_i].frames)
+		assert_user(&row, ips, withheld[_i].frames, false);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("unwinding");
@@ -487,6 +540,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_register, 0, 7);
 	tcase_add_loop_test(tc, test_register, 8, 16); /* 7 is the stack pointer */
 	tcase_add_loop_test(tc, test_end, 0, ARRAY_SIZE(ends));
+	tcase_add_loop_test(tc, test_withheld, 0, ARRAY_SIZE(withheld));
 	tcase_add_loop_test(tc, test_dying, 0, ARRAY_SIZE(dying));
 	tcase_add_test(tc, test_sets);
 	tcase_add_test(tc, test_unknown_process);

@@ -134,7 +134,8 @@ static void check_unwound(const struct run *r, const char *name)
 {
 	uint64_t root = report_book(r, "unwound_to_root");
 	uint64_t others = report_book(r, "unwound_truncated") + report_book(r, "unwound_no_rules") +
-			  report_book(r, "unwound_bad") + report_book(r, "unwound_by_kernel");
+			  report_book(r, "unwound_bad") + report_book(r, "unwound_unknown_registers") +
+			  report_book(r, "unwound_by_kernel");
 
 	tap_ok(root && !others, "%s: %" PRIu64 " stacks to the root, %" PRIu64 " others", name, root, others);
 }

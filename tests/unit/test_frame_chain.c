@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The frame pointer that a callchain was walked with, in a copy of the stack. */
+#include "tests/unit/unit.h"
+
+#include "unwind/frame_chain.h"
+
+#define SP    0x7ffc00001000ULL
+#define AT(i) (SP + 8 * (i)) /* of word i */
+#define NONE  UINT64_MAX
+
+/* Return addresses. */
+#define A 0x401111ULL
+#define B 0x402222ULL
+#define C 0x403333ULL
+
+#define LEAF 0x400100ULL
+
+static const struct {
+	const char *what;
+	uint64_t ips[8], stack[12];
+	size_t nr, words;
+	uint64_t fp; /* NONE: not found */
+} rows[] = {
+	{ "at the stack pointer", { LEAF, A, B }, { AT(2), A, 0, B }, 3, 4, AT(0) },
+	{ "above locals", { LEAF, A, B }, { 1, 2, AT(5), A, 3, 0, B }, 3, 7, AT(2) },
+	{ "one caller", { LEAF, A }, { 1, 2, 0, A }, 2, 4, AT(2) },
+	{ "its frame pointer may be anything", { LEAF, A }, { 1, 0x1234567, A }, 2, 3, AT(1) },
+	{ "an address that was left behind", { LEAF, A, B }, { 7, A, AT(5), A, 3, 0, B }, 3, 7, AT(2) },
+	{ "and a frame that was", { LEAF, A, B }, { AT(3), A, AT(6), A, 3, C, 0, B }, 3, 8, AT(2) },
+	{ "a recursion, whole",
+	  { LEAF, A, A, B },
+	  { AT(2), A, AT(4), A, AT(6), A, 0, B },
+	  4,
+	  8,
+	  AT(2) },
+	{ "a recursion, in part", { LEAF, A, A }, { AT(2), A, AT(4), A, AT(6), A, 0, B }, 3, 8, AT(0) },
+	{ "the copy ends before the chain", { LEAF, A, B, C }, { 1, AT(4), A, 2, AT(100), B }, 4, 6, AT(1) },
+	{ "between two words of a frame", { LEAF, A, B }, { AT(3), A, 2, AT(9) }, 3, 4, AT(0) },
+	{ "nothing", { 0 }, { AT(2), A, 0, B }, 0, 4, NONE },
+	{ "no caller", { LEAF }, { AT(2), A, 0, B }, 1, 4, NONE },
+	{ "no copy", { LEAF, A }, { 0 }, 2, 0, NONE },
+	{ "a copy of a word", { LEAF, A }, { A }, 2, 1, NONE },
+	{ "no frame pointer before it", { LEAF, A }, { A, 1, 2 }, 2, 3, NONE },
+	{ "not there", { LEAF, A, B }, { AT(2), C, 0, B }, 3, 4, NONE },
+	{ "another caller's caller", { LEAF, A, B }, { AT(2), A, 0, C }, 3, 4, NONE },
+	{ "down", { LEAF, A, B }, { 0, B, AT(0), A }, 3, 4, NONE },
+	{ "to itself", { LEAF, A, A }, { AT(0), A }, 3, 2, NONE },
+	{ "below the stack", { LEAF, A, B }, { SP - 16, A, 0, B }, 3, 4, NONE },
+	{ "nowhere, and there is more", { LEAF, A, B }, { 0, A, 0, B }, 3, 4, NONE },
+	{ "the beginning is of another", { LEAF, A, B, C }, { AT(2), A, AT(4), B, 0, A }, 4, 6, NONE },
+};
+
+START_TEST(test_find)
+{
+	uint64_t fp = NONE, *stack = malloc(8 * rows[_i].words + 1); /* not a word more */
+	bool found;
+
+	memcpy(stack, rows[_i].stack, 8 * rows[_i].words);
+	found = frame_chain_find(rows[_i].ips, rows[_i].nr, SP, stack, 8 * rows[_i].words, &fp);
+	ck_assert_msg(found == (rows[_i].fp != NONE) && fp == rows[_i].fp, "%s: %d, %#lx", rows[_i].what, found, fp);
+	free(stack);
+}
+END_TEST
+
+/* The last addresses of all: nothing wraps. */
+START_TEST(test_end_of_memory)
+{
+	const uint64_t ips[] = { LEAF, A, B }, stack[] = { UINT64_MAX - 7, A, UINT64_MAX, A };
+	uint64_t fp;
+
+	ck_assert(frame_chain_find(ips, 3, UINT64_MAX - 31, stack, sizeof(stack), &fp));
+	ck_assert_uint_eq(fp, UINT64_MAX - 31);
+}
+END_TEST
+
+/* A stack made to cost much: each of its words begins a chain of all others. */
+START_TEST(test_bounded)
+{
+	enum { WORDS = 8192, NR = 127 };
+	uint64_t *stack = malloc(8 * WORDS), ips[NR], fp;
+	size_t i;
+
+	for (i = 0; i < WORDS; i++)
+		stack[i] = i % 2 ? A : AT(i + 2);
+	for (i = 0; i < NR; i++)
+		ips[i] = A;
+	ips[NR - 1] = B;
+	ck_assert(!frame_chain_find(ips, NR, SP, stack, 8 * WORDS, &fp));
+	free(stack);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("frame_chain");
+	TCase *tc = tcase_create("frame_chain");
+
+	tcase_add_loop_test(tc, test_find, 0, ARRAY_SIZE(rows));
+	tcase_add_test(tc, test_end_of_memory);
+	tcase_add_test(tc, test_bounded);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
