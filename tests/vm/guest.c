@@ -63,6 +63,7 @@ int main(int argc, char **argv)
 		highest_cpu = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
 		/* Emulation makes interrupts take longer than the kernel thinks right. */
 		setting_put("perf_cpu_time_max_percent", 0);
+		host_has_bpf(); /* before anything has used it */
 		scenarios[i].run();
 		return tap_end();
 	}

@@ -45,16 +45,22 @@ static int load_program(void)
 	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, 48);
 }
 
+/*
+ * Asked once, before anything has used bpf(2): before 5.11 the maps of a profile that has ended count for some time in
+ * what their user may lock, and then no program can be loaded.
+ */
 bool host_has_bpf(void)
 {
+	static int has = -1;
 	int fd;
 
-	if (host_bpf_taints())
-		return true;
-	fd = load_program();
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
+	if (has < 0 && !host_bpf_taints()) {
+		fd = load_program();
+		has = fd >= 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	return has != 0;
 }
 
 static int open_own_event(void)
