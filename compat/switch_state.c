@@ -25,25 +25,23 @@ int sched_switch_shift_of(const uint64_t *states, size_t nr)
 	return shifted >= ENOUGH ? 1 : as_it_says >= ENOUGH ? 0 : -EAGAIN;
 }
 
-/* Of the samples in a ring that nobody reads, so it begins at 0 and never wraps. */
-static size_t read_states(const struct sched_switch *s, const struct perf_event_mmap_page *ring, size_t page,
-			  uint64_t *states)
+size_t sched_switch_states(const struct sched_switch *s, const void *data, size_t size, uint64_t head, uint64_t *states,
+			   size_t max)
 {
-	const char *data = (const char *)ring + page;
-	uint64_t at = 0, head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	const char *bytes = data;
 	struct perf_event_header h;
-	size_t nr = 0;
+	size_t nr = 0, at = 0;
 	uint32_t raw;
 
-	head = head < page ? head : page;
-	while (at + sizeof(h) <= head && nr < STATES_MAX) {
-		memcpy(&h, data + at, sizeof(h));
+	head = head < size ? head : size;
+	while (at + sizeof(h) <= head && nr < max) {
+		memcpy(&h, bytes + at, sizeof(h));
 		if (h.size < sizeof(h) || h.size > head - at)
 			break;
 		if (h.type == PERF_RECORD_SAMPLE && h.size >= sizeof(h) + sizeof(raw)) {
-			memcpy(&raw, data + at + sizeof(h), sizeof(raw));
+			memcpy(&raw, bytes + at + sizeof(h), sizeof(raw));
 			if (raw <= h.size - sizeof(h) - sizeof(raw) && s->prev_state.at + sizeof(*states) <= raw)
-				memcpy(&states[nr++], data + at + sizeof(h) + sizeof(raw) + s->prev_state.at,
+				memcpy(&states[nr++], bytes + at + sizeof(h) + sizeof(raw) + s->prev_state.at,
 				       sizeof(*states));
 		}
 		at += h.size;
@@ -64,8 +62,9 @@ int sched_switch_shift(const struct sched_switch *s)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
 	const struct timespec moment = { .tv_nsec = 100000 };
 	int rc, fd = perf_open(&attr, 0, -1);
+	struct perf_event_mmap_page *ring;
 	uint64_t states[STATES_MAX];
-	void *ring;
+	size_t nr;
 
 	if (fd < 0)
 		return fd;
@@ -76,7 +75,9 @@ int sched_switch_shift(const struct sched_switch *s)
 		for (i = 0; i < SLEEPS; i++)
 			nanosleep(&moment, NULL);
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-		rc = sched_switch_shift_of(states, read_states(s, ring, page, states));
+		nr = sched_switch_states(s, (const char *)ring + page, page,
+					 __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE), states, STATES_MAX);
+		rc = sched_switch_shift_of(states, nr);
 		munmap(ring, 2 * page);
 	}
 	close(fd);

@@ -59,6 +59,16 @@ int sched_switch_shift(const struct sched_switch *s);
 /** sched_switch_shift_of() - the same from what prev_state was in these records. */
 int sched_switch_shift_of(const uint64_t *states, size_t nr);
 
+/**
+ * sched_switch_states() - prev_state of the samples in a ring of @size bytes at @data that nobody reads, so that it
+ * begins at 0 and never wraps; of what is in order.
+ * @head:   how far the kernel has written
+ * @states: room for @max
+ * Return: how many there are.
+ */
+size_t sched_switch_states(const struct sched_switch *s, const void *data, size_t size, uint64_t head, uint64_t *states,
+			   size_t max);
+
 /** sched_switch_is_usual() - are all fields where they are on every kernel but those with PREEMPT_RT patches? */
 bool sched_switch_is_usual(const struct sched_switch *s);
 

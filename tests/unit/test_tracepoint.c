@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -712,6 +713,75 @@ START_TEST(test_sleeps)
 }
 END_TEST
 
+/* Records of a ring: what is behind the last one is not the ring's. */
+static const struct {
+	const char *what;
+	struct {
+		uint32_t type;
+		uint16_t size; /* 0: as large as it is */
+		uint32_t raw;  /* what it says that its raw data have; 0: what they have */
+	} records[4];
+	size_t nr;
+	int less; /* the kernel has not written so many bytes of them */
+	size_t states;
+} rings[] = {
+	{ "one", { { PERF_RECORD_SAMPLE, 0, 0 } }, 1, 0, 1 },
+	{ "three", { { PERF_RECORD_SAMPLE, 0, 0 }, { PERF_RECORD_SAMPLE, 0, 0 }, { PERF_RECORD_SAMPLE, 0, 0 } }, 3, 0, 3 },
+	{ "more than there is room for",
+	  { { PERF_RECORD_SAMPLE, 0, 0 },
+	    { PERF_RECORD_SAMPLE, 0, 0 },
+	    { PERF_RECORD_SAMPLE, 0, 0 },
+	    { PERF_RECORD_SAMPLE, 0, 0 } },
+	  4,
+	  0,
+	  3 },
+	{ "behind another", { { PERF_RECORD_LOST, 0, 0 }, { PERF_RECORD_SAMPLE, 0, 0 } }, 2, 0, 1 },
+	{ "just enough raw data", { { PERF_RECORD_SAMPLE, 0, 16 } }, 1, 0, 1 },
+	{ "none", { { 0 } }, 0, 0, 0 },
+	{ "not written", { { PERF_RECORD_SAMPLE, 0, 0 } }, 1, 36, 0 },
+	{ "half a header", { { PERF_RECORD_SAMPLE, 0, 0 } }, 1, 30, 0 },
+	{ "in part", { { PERF_RECORD_SAMPLE, 0, 0 }, { PERF_RECORD_SAMPLE, 0, 0 } }, 2, 1, 1 },
+	{ "less than a header", { { PERF_RECORD_SAMPLE, 7, 0 } }, 1, 0, 0 },
+	{ "of no size", { { PERF_RECORD_SAMPLE, UINT16_MAX, 0 } }, 1, 0, 0 },
+	{ "a header alone", { { PERF_RECORD_SAMPLE, 8, 0 } }, 1, 0, 0 },
+	{ "without raw data", { { PERF_RECORD_SAMPLE, 12, 0 } }, 1, 0, 0 },
+	{ "raw data that end before it", { { PERF_RECORD_SAMPLE, 0, 15 } }, 1, 0, 0 },
+	{ "raw data that end behind the record", { { PERF_RECORD_SAMPLE, 0, 25 } }, 1, 0, 0 },
+	{ "in a record that ends before", { { PERF_RECORD_SAMPLE, 16, 0 } }, 1, 0, 0 },
+	{ "of all the size there is", { { PERF_RECORD_SAMPLE, 0, UINT32_MAX } }, 1, 0, 0 },
+};
+
+START_TEST(test_ring)
+{
+	const struct sched_switch s = { .prev_state = { 8, 8 } };
+	struct {
+		struct perf_event_header h;
+		uint32_t raw_size;
+		unsigned char raw[24];
+	} __attribute__((packed)) r;
+	size_t size = rings[_i].nr * sizeof(r), i;
+	char *data = malloc(size + 1); /* no byte more, for sanitizers */
+	uint64_t states[3] = { 0 };
+
+	for (i = 0; i < rings[_i].nr; i++) {
+		memset(&r, 0, sizeof(r));
+		r.h.type = rings[_i].records[i].type;
+		r.h.size = rings[_i].records[i].size ? rings[_i].records[i].size : sizeof(r);
+		r.raw_size = rings[_i].records[i].raw ? rings[_i].records[i].raw : sizeof(r.raw);
+		r.raw[8] = (unsigned char)(i + 1);
+		memcpy(data + i * sizeof(r), &r, sizeof(r));
+	}
+	ck_assert_msg(sched_switch_states(&s, data, size, size - (size_t)rings[_i].less, states, 3) == rings[_i].states,
+		      "%s", rings[_i].what);
+	ck_assert_msg(sched_switch_states(&s, data, size - (size_t)rings[_i].less, UINT64_MAX, states, 3) ==
+			      rings[_i].states,
+		      "%s, and the kernel says more", rings[_i].what);
+	for (i = 0; i < rings[_i].states; i++)
+		ck_assert_uint_eq(states[i], i + 1 + (rings[_i].records[0].type == PERF_RECORD_LOST));
+	free(data);
+}
+END_TEST
+
 /* None of the kernels that this is run on shifts it; but it is looked for where one may. */
 START_TEST(test_shift)
 {
@@ -744,6 +814,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_junk, 0, ARRAY_SIZE(junk));
 	tcase_add_loop_test(tc, test_expression, 0, ARRAY_SIZE(expressions));
 	tcase_add_loop_test(tc, test_sleeps, 0, ARRAY_SIZE(sleeps));
+	tcase_add_loop_test(tc, test_ring, 0, ARRAY_SIZE(rings));
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("files");
