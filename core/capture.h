@@ -56,8 +56,6 @@ struct capture_event {
 
 	/* Moments of CLOCK_MONOTONIC: of the last look at the time it has been enabled for, and of this interval. */
 	uint64_t looked_at, looked_ns;
-	uint64_t stopped_at;  /* when that time seems to have stopped, with @stood; */
-	unsigned int stood;   /* at so many looks since then, 0: it goes on */
 	bool due;            /* has been online: since then samples of it are due, */
 	uint64_t due_from;   /* which was here; */
 	uint64_t offline_at; /* since when it is offline, if it is; */

@@ -21,9 +21,7 @@
 
 #define WAKEUP_BYTES (32 << 10) /* a ring is read when it holds that much */
 
-#define LOOK_NS  (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
-#define AGAIN_NS (150 * 1000 * 1000ULL) /* where that is in doubt */
-#define STOOD    3                      /* looks: then it is not */
+#define LOOK_NS (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
 
 /* All rings together; a host with more CPUs gets smaller ones. perf's own default for one ring is the upper bound. */
 #define RINGS_BYTES    (64UL << 20)
@@ -649,7 +647,6 @@ static int enable(struct capture_event *e, struct err *err)
 
 	e->looked_at = now_ns();
 	e->looked_ns = 0;
-	e->stood = 0;
 	return rc ? err_sys(err, rc, "cannot enable the perf event of CPU %d", e->cpu) : 0;
 }
 
@@ -678,37 +675,19 @@ int events_disable(struct capture *cap, struct err *err)
 
 /*
  * Until when @e was alive: the time it has been enabled for stands still when its CPU goes offline (on 6.18; where it
- * does not, that is taken to be @now), which is all that a kernel tells of it. Only what came since the last look
- * counts: the two clocks drift apart. Return: false: it cannot be read.
+ * does not, that is taken to be now), which is all that a kernel tells of it. Only what came since the last look
+ * counts: the two clocks drift apart.
  */
-static bool alive_until(const struct capture_event *e, uint64_t now, uint64_t *enabled_ns, uint64_t *alive)
+static uint64_t alive_until(const struct capture_event *e, uint64_t now, uint64_t *enabled_ns)
 {
 	struct event_counts counts;
 	uint64_t at;
 
-	*alive = now;
 	if (read(e->fd, &counts, sizeof(counts)) < (ssize_t)offsetof(struct event_counts, lost))
-		return false;
+		return now;
 	*enabled_ns = counts.enabled_ns;
 	at = e->looked_at + (counts.enabled_ns - e->looked_ns);
-	if (at < now)
-		*alive = at;
-	return true;
-}
-
-/*
- * Is the time of @e over, which was alive until @alive? A CPU that has been kept from running is late: its clock is that
- * of its last tick until the next one (kernel/sched/clock.c), and then goes on. What is over does not.
- */
-static bool is_over(struct capture_event *e, uint64_t now, uint64_t alive, uint64_t enabled_ns)
-{
-	if (e->stood) {
-		e->stood = enabled_ns == e->looked_ns ? e->stood + 1 : 0;
-	} else if (now - alive > (now - e->looked_at) / 2) {
-		e->stood = 1;
-		e->stopped_at = alive;
-	}
-	return e->stood == STOOD;
+	return at < now ? at : now;
 }
 
 /*
@@ -718,14 +697,12 @@ static bool is_over(struct capture_event *e, uint64_t now, uint64_t alive, uint6
  */
 static bool is_gone(struct capture_event *e, bool on, uint64_t now, uint64_t *at)
 {
-	uint64_t enabled_ns = e->looked_ns, alive;
-	bool readable;
+	uint64_t enabled_ns = e->looked_ns;
 
-	if (on && now - e->looked_at < (e->stood ? AGAIN_NS : LOOK_NS))
+	if (on && now - e->looked_at < LOOK_NS)
 		return false;
-	readable = alive_until(e, now, &enabled_ns, &alive);
-	*at = e->stood && readable && enabled_ns == e->looked_ns ? e->stopped_at : alive;
-	if (!on || (readable && is_over(e, now, alive, enabled_ns)))
+	*at = alive_until(e, now, &enabled_ns);
+	if (!on || now - *at > (now - e->looked_at) / 2)
 		return true;
 	/* Not @now: whoever is kept from running between the two would find that much missing at the next look. */
 	e->looked_at = now_ns();
