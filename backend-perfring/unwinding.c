@@ -110,20 +110,25 @@ static void take_regs(const uint64_t *regs, uint64_t mask, struct unwind_regs *o
 		if (!(mask & bit))
 			continue;
 		out->r[i] = regs[__builtin_popcountll(mask & (bit - 1))];
-		/* Before 4.19 the kernel says -1 of registers that its system calls do not save. */
+		/* So the kernel reports those that its system calls do not save. */
 		out->have |= (uint32_t)(out->r[i] != UINT64_MAX) << i;
 	}
 }
 
-/* The registers of a mask, by DWARF numbers. */
-static uint32_t asked(uint64_t mask)
+/*
+ * Does the kernel keep the registers back that functions save? Of a task in the kernel it reports -1 as each of them
+ * until 5.10, later in an NMI (perf_get_regs_user(), arch/x86/kernel/perf_regs.c); as rbp, too, before 4.19.
+ */
+static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 {
-	uint32_t regs = 0;
+	const uint64_t saved = 1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_R12 | 1ULL << PERF_REG_X86_R13 |
+			       1ULL << PERF_REG_X86_R14 | 1ULL << PERF_REG_X86_R15;
 	unsigned int i;
 
 	for (i = 0; i < UNWIND_NR_REGS; i++)
-		regs |= (uint32_t)(mask >> perf_regs[i] & 1) << i;
-	return regs;
+		if (saved >> perf_regs[i] & 1 && regs->have & 1U << i)
+			return false;
+	return (mask & saved) == saved;
 }
 
 static int find_stack(void *ctx, const struct proc_map *m)
@@ -171,13 +176,25 @@ static void note_needed(struct unwinding *u)
 		u->cap->dump_needed = needed;
 }
 
-/* Before 4.19 the kernel does not tell it of a task that is in the kernel, but walks the stack by it: to @user. */
-static void learn_fp(const struct record *r, const struct stack *user, struct unwind_regs *regs)
+static bool is_code(void *ctx, uint64_t addr)
 {
-	uint64_t *fp = &regs->r[UNWIND_FP];
+	return find_mapping(ctx, addr - 1);
+}
 
-	if (user->state == STACK_TAKEN && frame_chain_find(user->frames, user->nr, regs->r[UNWIND_SP], r->sample.stack,
-							   r->sample.stack_size, fp))
+/* By the kernel's own walk of the stack, @user. */
+static void learn_fp(struct unwinding *u, const struct stack *user, struct unwind_regs *regs)
+{
+	const struct record *r = u->record;
+	const struct frame_chain chain = { .ips = user->frames,
+					   .nr = user->state == STACK_TAKEN ? user->nr : 0,
+					   .sp = u->sp,
+					   .stack = r->sample.stack,
+					   .size = r->sample.stack_size,
+					   .whole = r->sample.stack_whole,
+					   .ctx = u,
+					   .is_code = is_code };
+
+	if (frame_chain_find(&chain, &regs->r[UNWIND_FP]))
 		regs->have |= 1U << UNWIND_FP;
 }
 
@@ -213,9 +230,9 @@ void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, str
 		books->unwound[UNWOUND_KERNEL]++;
 		return;
 	}
-	withheld = regs.have != asked(r->sample.mask);
+	withheld = are_withheld(&regs, r->sample.mask);
 	if (withheld && !(regs.have & 1U << UNWIND_FP))
-		learn_fp(r, user, &regs);
+		learn_fp(u, user, &regs);
 	unwind_walk(&regs, &memory, &mappings, &files, &result);
 	books->unwound[withheld && result.unknown ? UNWOUND_UNKNOWN : (enum unwound)result.end]++;
 	if (result.missing)

@@ -196,30 +196,21 @@ static void print_remedy(FILE *out, const struct capture *cap, const struct acco
 	fprintf(out, "or give the profiler more CPU time.\n");
 }
 
-/* More than 5 % of the user stacks end at code that nobody knows how to leave. */
+/* More than 5 % of the user stacks end where nobody knows how to go on. */
 static void print_incomplete(FILE *out, const struct books *b, uint64_t all)
 {
-	uint64_t incomplete = b->unwound[UNWOUND_NO_RULES] + b->unwound[UNWOUND_BAD];
+	uint64_t by_code = b->unwound[UNWOUND_NO_RULES] + b->unwound[UNWOUND_BAD];
+	uint64_t by_registers = b->unwound[UNWOUND_UNKNOWN];
 
-	if (incomplete <= all / 20)
+	if (by_code + by_registers <= all / 20)
 		return;
-	fprintf(out,
-		"WARNING: %" PRIu64 " of %" PRIu64 " user stacks are incomplete: of code in files that were removed or "
-		"replaced, without unwind rules and frame pointers, or on another stack (see UNWINDING in "
-		"profile(8)).\n",
-		incomplete, all);
-}
-
-/* The same of tasks that were in the kernel: their samples do not have all registers. */
-static void print_withheld(FILE *out, const struct books *b, uint64_t all)
-{
-	uint64_t incomplete = b->unwound[UNWOUND_UNKNOWN];
-
-	if (incomplete > all / 20)
-		fprintf(out,
-			"WARNING: %" PRIu64 " of %" PRIu64 " user stacks are incomplete: of tasks in the kernel, which "
-			"tells all of their registers from Linux 4.19 on (see UNWINDING in profile(8)).\n",
-			incomplete, all);
+	fprintf(out, "WARNING: %" PRIu64 " of %" PRIu64 " user stacks are incomplete: ", by_code + by_registers, all);
+	if (by_registers > by_code)
+		fprintf(out, "the kernel did not report all registers of tasks in system calls");
+	else
+		fprintf(out, "of code in files that were removed or replaced, without unwind rules and frame pointers, "
+			     "or on another stack");
+	fprintf(out, " (see UNWINDING in profile(8)).\n");
 }
 
 /* More than 1 % of the user stacks end where their copies do. */
@@ -299,7 +290,6 @@ void account_print_losses(FILE *out, const struct capture *cap, const struct acc
 		unwound += b->unwound[i];
 	print_truncated(out, cap, b, unwound);
 	print_incomplete(out, b, unwound);
-	print_withheld(out, b, unwound);
 }
 
 bool account_shortfall(const struct account *a, struct err *why)

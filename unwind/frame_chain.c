@@ -3,55 +3,68 @@
 
 #include <string.h>
 
-/* Frames that are followed for one sample. Real ones have some copies of a return address, no more. */
-#define WORK_MAX 8192
-
-struct copy {
-	const char *bytes;
-	uint64_t sp;
-	size_t size;
-	unsigned int work;
-};
+#define FRAMES_MAX  8192         /* followed for one sample; real stacks have few copies of a return address */
+#define STACK_REACH (64UL << 20) /* above the stack pointer: further up is no frame of this stack */
 
 /* The saved frame pointer and the return address at @at; false: not in the copy. */
-static bool read_frame(const struct copy *c, uint64_t at, uint64_t frame[2])
+static bool read_frame(const struct frame_chain *c, uint64_t at, uint64_t frame[2])
 {
 	uint64_t from = at - c->sp;
 
 	if (at < c->sp || from > c->size || c->size - from < 2 * sizeof(*frame))
 		return false;
-	memcpy(frame, c->bytes + from, 2 * sizeof(*frame));
+	memcpy(frame, (const char *)c->stack + from, 2 * sizeof(*frame));
 	return true;
 }
 
-/* What is behind the copy nobody can tell: it does not speak against @at. */
-static bool leads(struct copy *c, uint64_t at, const uint64_t *ips, size_t nr)
+/*
+ * How many return addresses of the callchain are in the copy from the frame at @at on; 0: another one is there. The
+ * kernel has read the frames that the copy does not have: they are on the stack.
+ */
+static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned int *left)
 {
 	uint64_t frame[2];
 	size_t i;
 
-	for (i = 1; i < nr && read_frame(c, at, frame); i++) {
-		if (frame[1] != ips[i] || ++c->work > WORK_MAX)
-			return false;
-		if (i + 1 < nr && frame[0] <= at)
-			return false;
+	for (i = 1; i < c->nr && read_frame(c, at, frame); i++) {
+		if (frame[1] != c->ips[i] || !*left)
+			return 0;
+		--*left;
+		if (i + 1 < c->nr && (frame[0] <= at || frame[0] - c->sp > STACK_REACH))
+			return 0;
 		at = frame[0];
 	}
-	return i > 1;
+	return i < c->nr && c->whole ? 0 : i - 1;
 }
 
-bool frame_chain_find(const uint64_t *ips, size_t nr, uint64_t sp, const void *stack, size_t size, uint64_t *fp)
+/* Does a frame below @fp lead to it? Then the task is in that one. */
+static bool is_outer(const struct frame_chain *c, uint64_t fp)
 {
-	struct copy c = { stack, sp, size, 0 };
 	uint64_t at, frame[2];
 
-	if (nr < 2)
-		return false;
-	for (at = sp; read_frame(&c, at, frame) && c.work <= WORK_MAX; at += sizeof(uint64_t)) {
-		if (frame[1] != ips[1] || !leads(&c, at, ips, nr))
-			continue;
-		*fp = at;
-		return true;
-	}
+	for (at = c->sp; at < fp && read_frame(c, at, frame); at += sizeof(*frame))
+		if (frame[0] == fp && c->is_code(c->ctx, frame[1]))
+			return true;
 	return false;
+}
+
+bool frame_chain_find(const struct frame_chain *c, uint64_t *fp)
+{
+	unsigned int left = FRAMES_MAX;
+	uint64_t at, frame[2], found = 0;
+	size_t most = 0, nr;
+
+	for (at = c->sp; c->nr > 1 && read_frame(c, at, frame); at += sizeof(*frame)) {
+		nr = frame[1] == c->ips[1] ? count_frames(c, at, &left) : 0;
+		if (!left)
+			return false;
+		if (nr > most) {
+			most = nr;
+			found = at;
+		}
+	}
+	if (!most || is_outer(c, found))
+		return false;
+	*fp = found;
+	return true;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frame pointer of a sample that does not have it, from the callchain that the kernel has walked with it.
+ * The frame pointer of a sample that does not have it, from the callchain that the kernel has walked by it.
  *
- * Before 4.19 arch/x86/kernel/perf_regs.c says -1 of rbx, rbp and r12-r15 where a task is in the kernel; the kernel's own
- * walk of the same sample begins with its rbp all the same (perf_callchain_user(), arch/x86/events/core.c): the return
- * address behind each frame pointer is in the callchain, and both are in the copy of the stack.
+ * Before 4.19 arch/x86/kernel/perf_regs.c reports -1 as rbx, rbp and r12-r15 of a task that is in the kernel. The kernel
+ * walks the stack of the same sample by rbp all the same (perf_callchain_user(), arch/x86/events/core.c): each frame
+ * pointer that it has read, and the return address behind it, are in the copy of the stack.
+ *
+ * Some of these kernels do not save rbp in a system call, and walk by what it was earlier. That is an outer frame: it is
+ * refused where an inner one leads to it.
  */
 #ifndef UNWIND_FRAME_CHAIN_H
 #define UNWIND_FRAME_CHAIN_H
@@ -14,13 +17,29 @@
 #include <stdint.h>
 
 /**
- * frame_chain_find() - the address in the stack from which frame pointers lead through all of a callchain.
- * @ips, @nr:     user addresses, that of the sample first
- * @stack, @size: copied from @sp on, in bytes
- * @fp:           out: set where true is returned
- * Return: false: there is none, as far as bounded work tells. Of several it is the lowest: what is below the stack
- * pointer is over, and a callchain of limited length fits each of a recursion's frames but the last ones.
+ * struct frame_chain - what is known of a sample.
+ * @ips:     @nr user addresses of its callchain, that of the sample first
+ * @stack:   @size bytes, copied from @sp on
+ * @whole:   above them is no more of the stack
+ * @is_code: may a function return to this address?
  */
-bool frame_chain_find(const uint64_t *ips, size_t nr, uint64_t sp, const void *stack, size_t size, uint64_t *fp);
+struct frame_chain {
+	const uint64_t *ips;
+	size_t nr;
+	uint64_t sp;
+	const void *stack;
+	size_t size;
+	bool whole;
+	void *ctx;
+	bool (*is_code)(void *ctx, uint64_t addr);
+};
+
+/**
+ * frame_chain_find() - the address in the stack from which frame pointers lead through the callchain.
+ * @fp: out: set where true is returned
+ * Return: false: there is none, as far as bounded work tells. Of several it is the one that leads furthest within the
+ * copy, then the lowest: a callchain of limited length fits each of a recursion's frames but the last ones.
+ */
+bool frame_chain_find(const struct frame_chain *c, uint64_t *fp);
 
 #endif

@@ -278,16 +278,16 @@ static const struct {
 	  "WARNING: 2 records about tasks and mappings were lost: some names may be wrong.\n" },
 	{ TOOL_PROFILE,
 	  &ring,
-	  { .unwound = { [UNWOUND_ROOT] = 93, [UNWOUND_NO_RULES] = 1, [UNWOUND_BAD] = 1, [UNWOUND_UNKNOWN] = 5 } },
+	  { .unwound = { [UNWOUND_ROOT] = 95, [UNWOUND_NO_RULES] = 1, [UNWOUND_BAD] = 1, [UNWOUND_UNKNOWN] = 3 } },
 	  "" },
 	{ TOOL_PROFILE,
 	  &ring,
-	  { .unwound = { [UNWOUND_ROOT] = 91, [UNWOUND_NO_RULES] = 1, [UNWOUND_BAD] = 2, [UNWOUND_UNKNOWN] = 6 } },
-	  "WARNING: 6 of 100 user stacks are incomplete: of tasks in the kernel, which tells all of their registers from "
-	  "Linux 4.19 on (see UNWINDING in profile(8)).\n" },
+	  { .unwound = { [UNWOUND_ROOT] = 93, [UNWOUND_NO_RULES] = 1, [UNWOUND_BAD] = 2, [UNWOUND_UNKNOWN] = 4 } },
+	  "WARNING: 7 of 100 user stacks are incomplete: the kernel did not report all registers of tasks in system "
+	  "calls (see UNWINDING in profile(8)).\n" },
 	{ TOOL_PROFILE,
 	  &ring,
-	  { .unwound = { [UNWOUND_ROOT] = 90, [UNWOUND_NO_RULES] = 3, [UNWOUND_BAD] = 3, [UNWOUND_UNKNOWN] = 4 } },
+	  { .unwound = { [UNWOUND_ROOT] = 94, [UNWOUND_NO_RULES] = 2, [UNWOUND_BAD] = 1, [UNWOUND_UNKNOWN] = 3 } },
 	  "WARNING: 6 of 100 user stacks are incomplete: of code in files that were removed or replaced, without unwind "
 	  "rules and frame pointers, or on another stack (see UNWINDING in profile(8)).\n" },
 };

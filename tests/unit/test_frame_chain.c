@@ -20,22 +20,33 @@ static const struct {
 	uint64_t ips[8], stack[12];
 	size_t nr, words;
 	uint64_t fp; /* NONE: not found */
+	bool part;   /* the stack goes on above the copy */
 } rows[] = {
 	{ "at the stack pointer", { LEAF, A, B }, { AT(2), A, 0, B }, 3, 4, AT(0) },
 	{ "above locals", { LEAF, A, B }, { 1, 2, AT(5), A, 3, 0, B }, 3, 7, AT(2) },
 	{ "one caller", { LEAF, A }, { 1, 2, 0, A }, 2, 4, AT(2) },
 	{ "its frame pointer may be anything", { LEAF, A }, { 1, 0x1234567, A }, 2, 3, AT(1) },
 	{ "an address that was left behind", { LEAF, A, B }, { 7, A, AT(5), A, 3, 0, B }, 3, 7, AT(2) },
-	{ "and a frame that was", { LEAF, A, B }, { AT(3), A, AT(6), A, 3, C, 0, B }, 3, 8, AT(2) },
-	{ "a recursion, whole",
-	  { LEAF, A, A, B },
-	  { AT(2), A, AT(4), A, AT(6), A, 0, B },
+	{ "behind a large number",
+	  { LEAF, A, B, C },
+	  { 0x3ff0000000000000, A, AT(5), A, 3, AT(7), B, 0, C },
 	  4,
-	  8,
-	  AT(2) },
+	  9,
+	  AT(2),
+	  true },
+	{ "behind an address of the stack, not of a frame",
+	  { LEAF, A, B, C },
+	  { AT(100), A, AT(5), A, 3, AT(100), B },
+	  4,
+	  7,
+	  AT(2),
+	  true },
+	{ "and a frame that was", { LEAF, A, B }, { AT(3), A, AT(6), A, 3, C, 0, B }, 3, 8, AT(2) },
+	{ "a recursion, whole", { LEAF, A, A, B }, { 1, AT(3), A, AT(5), A, 0, B }, 4, 7, AT(1) },
 	{ "a recursion, in part", { LEAF, A, A }, { AT(2), A, AT(4), A, AT(6), A, 0, B }, 3, 8, AT(0) },
-	{ "the copy ends before the chain", { LEAF, A, B, C }, { 1, AT(4), A, 2, AT(100), B }, 4, 6, AT(1) },
-	{ "between two words of a frame", { LEAF, A, B }, { AT(3), A, 2, AT(9) }, 3, 4, AT(0) },
+	{ "the copy ends before the chain", { LEAF, A, B, C }, { 1, AT(4), A, 2, AT(100), B }, 4, 6, AT(1), true },
+	{ "between two words of a frame", { LEAF, A, B }, { AT(3), A, 2, AT(9) }, 3, 4, AT(0), true },
+	{ "an inner frame's data leads to it", { LEAF, A, B }, { AT(2), 0x77, AT(4), A, 0, B }, 3, 6, AT(2) },
 	{ "nothing", { 0 }, { AT(2), A, 0, B }, 0, 4, NONE },
 	{ "no caller", { LEAF }, { AT(2), A, 0, B }, 1, 4, NONE },
 	{ "no copy", { LEAF, A }, { 0 }, 2, 0, NONE },
@@ -47,16 +58,28 @@ static const struct {
 	{ "to itself", { LEAF, A, A }, { AT(0), A }, 3, 2, NONE },
 	{ "below the stack", { LEAF, A, B }, { SP - 16, A, 0, B }, 3, 4, NONE },
 	{ "nowhere, and there is more", { LEAF, A, B }, { 0, A, 0, B }, 3, 4, NONE },
+	{ "above a copy of all", { LEAF, A, B }, { AT(8), A, 0, 0 }, 3, 4, NONE },
+	{ "far above a part", { LEAF, A, B }, { SP + (1ULL << 30), A, 0, 0 }, 3, 4, NONE, true },
+	{ "all ones, above a part", { LEAF, A, B }, { UINT64_MAX, A, 0, 0 }, 3, 4, NONE, true },
 	{ "the beginning is of another", { LEAF, A, B, C }, { AT(2), A, AT(4), B, 0, A }, 4, 6, NONE },
+	{ "what rbp was earlier: a frame that others lead to", { LEAF, A }, { 1, AT(3), C, 0, A }, 2, 5, NONE },
+	{ "the same, of a recursion", { LEAF, A, A, B }, { AT(2), A, AT(4), A, AT(6), A, 0, B }, 4, 8, NONE },
 };
+
+static bool is_code(void *ctx, uint64_t addr)
+{
+	return addr != 0x77 && !ctx;
+}
 
 START_TEST(test_find)
 {
 	uint64_t fp = NONE, *stack = malloc(8 * rows[_i].words + 1); /* not a word more */
+	const struct frame_chain c = { rows[_i].ips,       rows[_i].nr,    SP,   stack,
+				       8 * rows[_i].words, !rows[_i].part, NULL, is_code };
 	bool found;
 
 	memcpy(stack, rows[_i].stack, 8 * rows[_i].words);
-	found = frame_chain_find(rows[_i].ips, rows[_i].nr, SP, stack, 8 * rows[_i].words, &fp);
+	found = frame_chain_find(&c, &fp);
 	ck_assert_msg(found == (rows[_i].fp != NONE) && fp == rows[_i].fp, "%s: %d, %#lx", rows[_i].what, found, fp);
 	free(stack);
 }
@@ -65,10 +88,11 @@ END_TEST
 /* The last addresses of all: nothing wraps. */
 START_TEST(test_end_of_memory)
 {
-	const uint64_t ips[] = { LEAF, A, B }, stack[] = { UINT64_MAX - 7, A, UINT64_MAX, A };
+	const uint64_t ips[] = { LEAF, A, B }, stack[] = { UINT64_MAX - 15, A, UINT64_MAX, B };
+	const struct frame_chain c = { ips, 3, UINT64_MAX - 31, stack, sizeof(stack), true, NULL, is_code };
 	uint64_t fp;
 
-	ck_assert(frame_chain_find(ips, 3, UINT64_MAX - 31, stack, sizeof(stack), &fp));
+	ck_assert(frame_chain_find(&c, &fp));
 	ck_assert_uint_eq(fp, UINT64_MAX - 31);
 }
 END_TEST
@@ -78,14 +102,14 @@ START_TEST(test_bounded)
 {
 	enum { WORDS = 8192, NR = 127 };
 	uint64_t *stack = malloc(8 * WORDS), ips[NR], fp;
+	const struct frame_chain c = { ips, NR, SP, stack, 8 * WORDS, true, NULL, is_code };
 	size_t i;
 
 	for (i = 0; i < WORDS; i++)
 		stack[i] = i % 2 ? A : AT(i + 2);
 	for (i = 0; i < NR; i++)
 		ips[i] = A;
-	ips[NR - 1] = B;
-	ck_assert(!frame_chain_find(ips, NR, SP, stack, 8 * WORDS, &fp));
+	ck_assert(!frame_chain_find(&c, &fp));
 	free(stack);
 }
 END_TEST

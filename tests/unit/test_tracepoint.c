@@ -760,7 +760,7 @@ START_TEST(test_ring)
 		unsigned char raw[24];
 	} __attribute__((packed)) r;
 	size_t size = rings[_i].nr * sizeof(r), i;
-	char *data = malloc(size + 1); /* no byte more, for sanitizers */
+	char *data = malloc(size ? size : 1); /* no byte more, for sanitizers */
 	uint64_t states[3] = { 0 };
 
 	for (i = 0; i < rings[_i].nr; i++) {
