@@ -24,8 +24,9 @@
 #define CHILD 4243
 #define ROOT  "proc/4242/root/"
 #define LATE  60000 /* ms: no test waits for this */
-#define SOON  400   /* ms: what answers takes less */
-#define SLOW  100   /* ms: still in time */
+/* In ms: what answers takes less; and what is still in time. */
+#define SOON (unit_below_valgrind() ? 1600 : 400)
+#define SLOW (SOON / 4)
 
 static char *dir, *proc, *root;
 static struct host host;
@@ -774,7 +775,7 @@ END_TEST
 START_TEST(test_slow)
 {
 	struct mapped_file file = there(DEVICE);
-	int i;
+	int i, rc = -ETIME;
 
 	hang_after(SOON);
 	file.ino++; /* so that it is never kept */
@@ -783,7 +784,10 @@ START_TEST(test_slow)
 		ck_assert(!keep_there(foreign, file));
 	/* In the time of 8 that hang; and, as that time passes, some more. */
 	ck_assert_int_le(i, 8 * SOON / SLOW + 8);
-	check_text(search_there(foreign, there(DEVICE)), TEXT, 0);
+	/* On a busy host, below valgrind, an answer may come too late now and then: it is asked again. */
+	for (i = 0; i < 20 && (rc = search_there(foreign, there(DEVICE))) == -ETIME; i++)
+		;
+	check_text(rc, TEXT, 0);
 }
 END_TEST
 
