@@ -621,6 +621,8 @@ static void child_ended(int sig)
 	children_ended++;
 }
 
+#define NOT_HERE (-255)
+
 /* In a mount namespace where nothing is mounted of what is looked for, and with a child that waits. */
 static int find_without(int what)
 {
@@ -631,7 +633,11 @@ static int find_without(int what)
 	int rc, fds;
 
 	ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
-	ck_assert_int_eq(mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL), 0);
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL)) {
+		/* In a root made by chroot(2) alone: nothing is mounted there. */
+		ck_assert_int_eq(errno, EINVAL);
+		return NOT_HERE;
+	}
 	while (!umount2("/sys/kernel/tracing", MNT_DETACH))
 		;
 	while (!umount2("/sys/kernel/debug", MNT_DETACH))
@@ -681,7 +687,10 @@ START_TEST(test_here)
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status));
 	rc = -WEXITSTATUS(status);
-	ck_assert_int_eq(rc, answers[_i]);
+	if (rc == NOT_HERE)
+		printf("# kernels without tracefs are not tested: mounts cannot be changed here\n");
+	else
+		ck_assert_int_eq(rc, answers[_i]);
 }
 END_TEST
 
