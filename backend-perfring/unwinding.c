@@ -110,7 +110,7 @@ static void take_regs(const uint64_t *regs, uint64_t mask, struct unwind_regs *o
 		if (!(mask & bit))
 			continue;
 		out->r[i] = regs[__builtin_popcountll(mask & (bit - 1))];
-		/* So the kernel reports those that its system calls do not save. */
+		/* The kernel reports -1 as a register that it does not know, see are_withheld(). */
 		out->have |= (uint32_t)(out->r[i] != UINT64_MAX) << i;
 	}
 }
