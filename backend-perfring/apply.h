@@ -28,6 +28,10 @@ struct applied_ring {
 		pid_t gone;       /* the last thread that ended here, for the pid tables: it leaves once more */
 		pid_t left;       /* the thread that leaves, if there was a sample of that; else 0 */
 	} at_switch;              /* that is on its way: a note, a sample, a record of who leaves, one of who comes */
+	struct {
+		uint32_t id;    /* the thread that is on this CPU, as sched:sched_switch tells; 0: not known, or idle */
+		uint64_t since; /* when it came */
+	} stay;
 	uint64_t since; /* when its event was opened, after the run began: an older one is throttled no more */
 };
 

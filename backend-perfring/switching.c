@@ -50,11 +50,13 @@ static struct stacks *own_rows(const struct applier *a, unsigned int set)
 	return a->cap->both ? s->ring_intervals : s->intervals;
 }
 
-/* What is only compared is no part of the run's books. */
+/* What is only compared is no part of the run's books, but for what is missing there. */
 static void account_own(struct applier *a, unsigned int set)
 {
-	if (!a->cap->both)
-		switches_books(a->switching->own, &a->books[set]);
+	struct books compared = { 0 };
+
+	switches_books(a->switching->own, a->cap->both ? &compared : &a->books[set]);
+	a->books[set].intervals_unseen += compared.intervals_lost;
 }
 
 static bool has_kind(const struct options *o, const struct sample *s)
@@ -72,8 +74,18 @@ static bool is_asked_for(const struct applier *a, const struct sample *s, const 
 	       sample_is_wanted(a, s, o, &unsure);
 }
 
+/* Who is on which CPU is not known any more. */
+static void forget_stays(struct applier *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->cap->nr_events; i++)
+		a->rings[i].stay.id = 0;
+}
+
 void switching_gap(struct applier *a)
 {
+	forget_stays(a);
 	switches_gap(a->switching->own);
 	account_own(a, a->set);
 	switches_gap(a->switching->passed);
@@ -150,16 +162,26 @@ static void begin_switch(struct applier *a, uint32_t ring, const struct record *
 	a->books[n->set].clocks_apart += apart;
 }
 
-/* Thread @id of @o leaves its CPU at @ns. */
-static int leave(struct applier *a, struct switches *to, uint32_t id, uint64_t ns, struct sample *s,
-		 const struct owner *o)
+/* Thread @id of @o leaves its CPU at @ns: as switches_out() wants it. */
+static int describe_leave(struct applier *a, uint32_t id, uint64_t ns, struct sample *s, const struct owner *o,
+			  struct switch_out *out)
 {
 	int rc;
 
 	if (o->outside)
 		sample_hide_user(s);
 	rc = sample_complete(a, s, o->pid);
-	return rc ? rc : switches_out(to, &(struct switch_out){ id, ns, o->comm, o->pid, s->kernel, s->user });
+	*out = (struct switch_out){ id, ns, o->comm, o->pid, s->kernel, s->user };
+	return rc;
+}
+
+static int leave(struct applier *a, struct switches *to, uint32_t id, uint64_t ns, struct sample *s,
+		 const struct owner *o)
+{
+	struct switch_out out;
+	int rc = describe_leave(a, id, ns, s, o, &out);
+
+	return rc ? rc : switches_out(to, &out);
 }
 
 static uint32_t raw_number(const struct record *r, const struct tracepoint_field *f)
@@ -218,24 +240,61 @@ static void identify(struct applier *a, const struct sample *s, const struct swi
 	memcpy(o->comm, sw->comm, COMM_LEN);
 }
 
-static int leave_traced(struct applier *a, struct sample *s, const struct switched *sw)
+/*
+ * Thread @id leaves the CPU of @ring, to which it came at @since: when did it come to the CPU where it was next, if
+ * that is known already, see switches.h? Return: 0: it is not.
+ */
+static uint64_t next_stay(const struct applier *a, uint32_t ring, uint32_t id, uint64_t since)
 {
+	size_t i;
+
+	if (a->cap->attr.use_clockid)
+		return 0;
+	for (i = 0; i < a->cap->nr_events; i++)
+		if (i != ring && a->rings[i].stay.id == id && a->rings[i].stay.since > since)
+			return a->rings[i].stay.since;
+	return switches_next_stay(a->switching->own, id, since);
+}
+
+/* It was back at @back, which is told already. */
+static int leave_late(struct applier *a, struct sample *s, const struct switch_out *out, uint64_t back)
+{
+	unsigned int set = s->lead->note.set;
+
+	a->books[set].intervals_disordered++;
+	return switches_over(a->switching->own, out, back, own_rows(a, set));
+}
+
+static int leave_traced(struct applier *a, struct sample *s, const struct switched *sw, uint64_t since)
+{
+	uint64_t back = next_stay(a, s->ring, sw->prev, since);
 	struct switches *own = a->switching->own;
+	struct switch_out out;
 	struct owner o;
+	int rc;
 
 	if (sw->state & a->cap->sched_switch.dead) {
 		switches_unseen(own, sw->prev); /* if it had been away, it came back for this */
 		return 0;
 	}
 	identify(a, s, sw, &o);
-	if (has_state(a->cap, sw->state) && is_asked_for(a, s, &o))
-		return leave(a, own, sw->prev, when(a, s->ring, s->record), s, &o);
-	switches_filtered(own, sw->prev);
-	return 0;
+	if (!has_state(a->cap, sw->state) || !is_asked_for(a, s, &o)) {
+		if (back)
+			switches_over_filtered(own);
+		else
+			switches_filtered(own, sw->prev);
+		return 0;
+	}
+	rc = describe_leave(a, sw->prev, when(a, s->ring, s->record), s, &o, &out);
+	out.since = since;
+	if (rc)
+		return rc;
+	return back ? leave_late(a, s, &out, back) : switches_out(own, &out);
 }
 
 static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 {
+	uint64_t now = when(a, s->ring, s->record), since;
 	struct switched sw;
 	int rc = 0;
 
@@ -243,11 +302,14 @@ static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 		a->books[set].bad_records++;
 		return 0;
 	}
-	a->rings[s->ring].at_switch.left = (pid_t)sw.prev;
 	if (sw.next)
-		rc = come(a, a->switching->own, sw.next, when(a, s->ring, s->record), own_rows(a, set));
+		rc = come(a, a->switching->own, sw.next, now, own_rows(a, set));
+	a->rings[s->ring].at_switch.left = (pid_t)sw.prev;
+	since = a->rings[s->ring].stay.id == sw.prev ? a->rings[s->ring].stay.since : 0;
 	if (!rc && sw.prev)
-		rc = leave_traced(a, s, &sw);
+		rc = leave_traced(a, s, &sw, since);
+	a->rings[s->ring].stay.id = sw.next;
+	a->rings[s->ring].stay.since = now;
 	return rc;
 }
 

@@ -615,6 +615,7 @@ void capture_gap(struct capture *cap, bool missing)
 	for (i = 0; i < cap->nr_events; i++)
 		missing |= cap->events[i].due && cap->events[i].fd < 0;
 	cap->gap = missing;
+	cap->had_gap |= missing;
 	for (i = 0; i < ARRAY_SIZE(cap->sets); i++)
 		if (cap->sets[i].compare)
 			compare_gap(cap->sets[i].compare, missing);

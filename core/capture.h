@@ -56,6 +56,9 @@ struct capture_event {
 
 	/* Moments of CLOCK_MONOTONIC: of the last look at the time it has been enabled for, and of this interval. */
 	uint64_t looked_at, looked_ns;
+	bool stands;         /* its CPU may have gone and come back: that time seems to stand still */
+	uint64_t stands_ns;  /* at this, */
+	uint64_t stands_at;  /* which was here */
 	bool due;            /* has been online: since then samples of it are due, */
 	uint64_t due_from;   /* which was here; */
 	uint64_t offline_at; /* since when it is offline, if it is; */
@@ -101,7 +104,7 @@ struct capture {
 	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
 	bool unwinds;       /* user stacks are unwound here: samples with a user part come with what that needs */
 	bool has_notes;     /* programs in the kernel write notes */
-	bool gap;           /* see capture_gap() */
+	bool gap, had_gap;  /* see capture_gap(); there has been one */
 	bool in_pidns;      /* this process is in a pid namespace: there may be tasks outside */
 
 	enum switch_source switches;      /* where the rings' reader sees them */

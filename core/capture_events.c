@@ -21,7 +21,9 @@
 
 #define WAKEUP_BYTES (32 << 10) /* a ring is read when it holds that much */
 
-#define LOOK_NS (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
+#define LOOK_NS  (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
+#define AGAIN_NS (20 * 1000 * 1000ULL)  /* where that is in doubt: longer than a tick of any kernel, */
+#define AGAIN    5                      /* so often */
 
 /* All rings together; a host with more CPUs gets smaller ones. perf's own default for one ring is the upper bound. */
 #define RINGS_BYTES    (64UL << 20)
@@ -647,6 +649,7 @@ static int enable(struct capture_event *e, struct err *err)
 
 	e->looked_at = now_ns();
 	e->looked_ns = 0;
+	e->stands = false;
 	return rc ? err_sys(err, rc, "cannot enable the perf event of CPU %d", e->cpu) : 0;
 }
 
@@ -673,6 +676,17 @@ int events_disable(struct capture *cap, struct err *err)
 	return rc;
 }
 
+/* How long @e has been enabled for. Return: false: it cannot be read. */
+static bool read_enabled(const struct capture_event *e, uint64_t *enabled_ns)
+{
+	struct event_counts counts;
+
+	if (read(e->fd, &counts, sizeof(counts)) < (ssize_t)offsetof(struct event_counts, lost))
+		return false;
+	*enabled_ns = counts.enabled_ns;
+	return true;
+}
+
 /*
  * Until when @e was alive: the time it has been enabled for stands still when its CPU goes offline (on 6.18; where it
  * does not, that is taken to be now), which is all that a kernel tells of it. Only what came since the last look
@@ -680,34 +694,86 @@ int events_disable(struct capture *cap, struct err *err)
  */
 static uint64_t alive_until(const struct capture_event *e, uint64_t now, uint64_t *enabled_ns)
 {
-	struct event_counts counts;
 	uint64_t at;
 
-	if (read(e->fd, &counts, sizeof(counts)) < (ssize_t)offsetof(struct event_counts, lost))
+	if (!read_enabled(e, enabled_ns))
 		return now;
-	*enabled_ns = counts.enabled_ns;
-	at = e->looked_at + (counts.enabled_ns - e->looked_ns);
+	at = e->looked_at + (*enabled_ns - e->looked_ns);
 	return at < now ? at : now;
 }
 
-/*
- * Has the CPU of @e gone? Perhaps it is back already: then it is its event that tells.
- * @on: the host says that it is online
- * @at: out: when it went
+/* The host says that the CPU of @e is online. Perhaps it has gone and is back already: then it is its event that tells.
  */
-static bool is_gone(struct capture_event *e, bool on, uint64_t now, uint64_t *at)
+static void look(struct capture_event *e, uint64_t now)
 {
-	uint64_t enabled_ns = e->looked_ns;
+	uint64_t enabled_ns = e->looked_ns, at;
 
-	if (on && now - e->looked_at < LOOK_NS)
-		return false;
-	*at = alive_until(e, now, &enabled_ns);
-	if (!on || now - *at > (now - e->looked_at) / 2)
-		return true;
+	if (now - e->looked_at < LOOK_NS)
+		return;
+	at = alive_until(e, now, &enabled_ns);
+	e->stands = now - at > (now - e->looked_at) / 2;
+	if (e->stands) {
+		e->stands_ns = enabled_ns;
+		e->stands_at = at;
+		return;
+	}
 	/* Not @now: whoever is kept from running between the two would find that much missing at the next look. */
 	e->looked_at = now_ns();
 	e->looked_ns = enabled_ns;
+}
+
+/* Return: does its time still stand? */
+static bool look_again(struct capture_event *e)
+{
+	uint64_t enabled_ns = e->stands_ns;
+
+	if (read_enabled(e, &enabled_ns) && enabled_ns == e->stands_ns)
+		return true;
+	e->stands = false;
+	e->looked_at = now_ns();
+	e->looked_ns = enabled_ns;
 	return false;
+}
+
+/*
+ * Where all of the host stood still for a while, a guest that was stopped or a laptop that slept, the clock of a CPU is
+ * late until its next tick (sched_clock_local(), kernel/sched/clock.c), and then goes on. What has gone does not.
+ */
+static void settle_doubts(struct capture *cap, size_t nr)
+{
+	const struct timespec moment = { .tv_nsec = AGAIN_NS };
+	unsigned int again;
+	size_t i;
+
+	for (again = 0; again < AGAIN && nr; again++) {
+		nanosleep(&moment, NULL);
+		for (i = 0; i < cap->nr_events; i++)
+			if (cap->events[i].stands)
+				nr -= !look_again(&cap->events[i]);
+	}
+}
+
+static void look_at_all(struct capture *cap, const struct cpu_list *online, uint64_t now)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < cap->nr_events; i++) {
+		struct capture_event *e = &cap->events[i];
+
+		if (e->fd >= 0 && cpu_list_has(online, e->cpu))
+			look(e, now);
+		nr += e->fd >= 0 && e->stands;
+	}
+	settle_doubts(cap, nr);
+}
+
+/* @at: out: when the CPU of @e went, where true is returned */
+static bool is_gone(const struct capture_event *e, bool on, uint64_t now, uint64_t *at)
+{
+	uint64_t enabled_ns;
+
+	*at = e->stands ? e->stands_at : on ? now : alive_until(e, now, &enabled_ns);
+	return !on || e->stands;
 }
 
 static int leave(struct capture *cap, size_t i, uint64_t at, int (*detach)(struct capture *, size_t, struct err *),
@@ -802,6 +868,7 @@ int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struc
 		cpu_list_release(&online);
 		return changed;
 	}
+	look_at_all(cap, &online, now_ns);
 	for (i = 0; i < cap->nr_events && rc >= 0; i++) {
 		struct capture_event *e = &cap->events[i];
 		bool on = cpu_list_has(&online, e->cpu);

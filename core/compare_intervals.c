@@ -96,12 +96,23 @@ static void add_example(struct compared_intervals *c, const struct stack_row *pr
 		 program->value / 1000, ring->times, ring->value / 1000);
 }
 
+/* @missed: the program may have intervals that the ring has not */
+static bool is_missed(struct compared_intervals *c, const struct stack_row *program, uint64_t ring_times, bool missed)
+{
+	if (!missed || program->times <= ring_times)
+		return false;
+	c->missed += program->times - ring_times;
+	return true;
+}
+
 static void compare_rows_of_both(struct compared_intervals *c, const struct stack_row *program,
-				 const struct stack_row *ring)
+				 const struct stack_row *ring, bool missed)
 {
 	uint64_t apart, each;
 
 	c->rows++;
+	if (is_missed(c, program, ring->times, missed))
+		return;
 	if (program->times != ring->times) {
 		c->other_times++;
 		add_example(c, program, ring);
@@ -117,7 +128,7 @@ static void compare_rows_of_both(struct compared_intervals *c, const struct stac
 	add_example(c, program, ring);
 }
 
-static void compare_program(struct compared_intervals *c, const struct stacks *program, struct side *ring)
+static void compare_program(struct compared_intervals *c, const struct stacks *program, struct side *ring, bool missed)
 {
 	struct stack_row row, other;
 	uint32_t pos;
@@ -128,6 +139,10 @@ static void compare_program(struct compared_intervals *c, const struct stacks *p
 		if (!row.times)
 			continue;
 		pos = hash_find(&ring->index, hash_row(&row), same_row, ring->rows, &row);
+		if (pos == HASH_NONE && is_missed(c, &row, 0, missed)) {
+			c->rows++;
+			continue;
+		}
 		if (pos == HASH_NONE) {
 			c->only_program++;
 			add_example(c, &row, NULL);
@@ -135,7 +150,7 @@ static void compare_program(struct compared_intervals *c, const struct stacks *p
 		}
 		ring->seen[pos] = true;
 		stacks_row(ring->rows, pos, &other);
-		compare_rows_of_both(c, &row, &other);
+		compare_rows_of_both(c, &row, &other, missed);
 	}
 }
 
@@ -153,15 +168,25 @@ static void find_only_ring(struct compared_intervals *c, const struct side *ring
 	}
 }
 
-int compare_intervals(const struct stacks *program, const struct stacks *ring, struct compared_intervals *out)
+static void compare_sides(struct compared_intervals *c, const struct stacks *program, struct side *ring, bool missed)
+{
+	memset(c, 0, sizeof(*c));
+	memset(ring->seen, 0, stacks_nr_rows(ring->rows) * sizeof(*ring->seen));
+	compare_program(c, program, ring, missed);
+	find_only_ring(c, ring);
+}
+
+int compare_intervals(const struct stacks *program, const struct stacks *ring, uint64_t unseen,
+		      struct compared_intervals *out)
 {
 	struct side side;
 	int rc = side_init(&side, ring);
 
 	memset(out, 0, sizeof(*out));
 	if (!rc) {
-		compare_program(out, program, &side);
-		find_only_ring(out, &side);
+		compare_sides(out, program, &side, unseen > 0);
+		if (out->missed > unseen)
+			compare_sides(out, program, &side, false);
 	}
 	side_release(&side);
 	return rc;

@@ -4,7 +4,8 @@
  * added them up.
  *
  * Each reads the clock for itself, one just after the other, at both ends of an interval: so their times differ a
- * little. Nothing else may: the same rows, of as many intervals.
+ * little. Nothing else may: the same rows, of as many intervals. But what the ring did not tell, because it was full or
+ * its CPU away, the program has alone: such intervals are missed, and are no difference.
  */
 #ifndef CORE_COMPARE_INTERVALS_H
 #define CORE_COMPARE_INTERVALS_H
@@ -25,6 +26,8 @@ struct compared_intervals {
 	uint64_t other_time;   /* of as many, whose times are too far apart */
 	uint64_t only_program; /* in one of them: not among @rows */
 	uint64_t only_ring;
+	uint64_t missed; /* intervals that the program alone has, for which records were lost; their rows count as equal
+			  */
 	uint64_t apart_ns; /* the most, for each interval of a row, rounded up; of rows of as many intervals */
 	size_t nr_examples;
 	char examples[INTERVALS_EXAMPLES][256]; /* rows that are different, or in one of them: a line each */
@@ -32,9 +35,11 @@ struct compared_intervals {
 
 /**
  * compare_intervals() - by contents: stacks have other numbers in each table. In time linear in what they hold.
+ * @unseen: so many intervals may be missed on the ring's side; where there are more, none is
  * Return: 0; -ENOMEM.
  */
-int compare_intervals(const struct stacks *program, const struct stacks *ring, struct compared_intervals *out);
+int compare_intervals(const struct stacks *program, const struct stacks *ring, uint64_t unseen,
+		      struct compared_intervals *out);
 
 /** compared_equal() - is there no such row? */
 bool compared_equal(const struct compared_intervals *c);

@@ -106,10 +106,16 @@ static void explain(const struct compare *c, const struct account *a, enum repor
 }
 
 /* The same of rows of intervals. */
-static void explain_intervals(const struct compared_intervals *c, const struct account *a)
+static void explain_intervals(const struct capture *cap, const struct compared_intervals *c, const struct account *a)
 {
 	size_t i;
 
+	if (c->missed)
+		fprintf(stderr, "WARNING: %" PRIu64 " intervals were seen by bpf alone, and not compared: %s.\n",
+			c->missed,
+			cap->had_gap ? "the event of a CPU was opened anew" : "a ring had no room for their switches");
+	if (compared_equal(c))
+		return;
 	fprintf(stderr,
 		"The backends disagree about %" PRIu64 " of %" PRIu64 " rows: %" PRIu64
 		" are of another number of intervals, %" PRIu64 " of times too far apart, %" PRIu64
@@ -187,7 +193,8 @@ static int compare_rows_of_both(struct run *run, struct account *a, struct err *
 	const struct capture *cap = run->cap;
 	struct stacks *program = from_schedule(capture_intervals(cap), &names);
 	struct stacks *ring = from_schedule(cap->sets[cap->ended].ring_intervals, &names);
-	int rc = program && ring ? compare_intervals(program, ring, &run->compared) : -ENOMEM;
+	int rc = program && ring ? compare_intervals(program, ring, account_unseen(cap, &run->total, a), &run->compared)
+				 : -ENOMEM;
 
 	stacks_free(program);
 	stacks_free(ring);
@@ -332,8 +339,8 @@ static int report(struct run *run, bool last, struct err *err)
 		signals_pass();
 	run->intervals++;
 	account_files(run, &a, &run->total);
-	if (compares_intervals(run->cap) && !compared_equal(&run->compared))
-		explain_intervals(&run->compared, &a);
+	if (compares_intervals(run->cap))
+		explain_intervals(run->cap, &run->compared, &a);
 	account_print_losses(stderr, run->cap, &a);
 	if (last)
 		print_warnings(run);

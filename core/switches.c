@@ -15,8 +15,9 @@
 /* One that is open. */
 struct interval {
 	uint32_t id;
-	uint32_t row; /* of switches.rows */
-	uint64_t ns;  /* when it began */
+	uint32_t row;   /* of switches.rows */
+	uint64_t ns;    /* when it began, */
+	uint64_t since; /* and when the stay on a CPU that it ended; 0: not known */
 };
 
 struct switches {
@@ -166,7 +167,7 @@ int switches_out(struct switches *s, const struct switch_out *out)
 	if (!rc)
 		rc = stacks_add_times(s->rows, out->comm, out->pid, &out->kernel, &out->user, 0, 0);
 	if (!rc)
-		rc = add(s, &(struct interval){ out->id, stacks_last(s->rows), out->ns });
+		rc = add(s, &(struct interval){ out->id, stacks_last(s->rows), out->ns, out->since });
 	s->begun += !rc;
 	return rc;
 }
@@ -174,13 +175,28 @@ int switches_out(struct switches *s, const struct switch_out *out)
 void switches_filtered(struct switches *s, uint32_t id)
 {
 	lose(s, id);
+	switches_over_filtered(s);
+}
+
+void switches_over_filtered(struct switches *s)
+{
 	s->begun++;
 	s->filtered++;
 }
 
+static uint64_t time_between(uint64_t from, uint64_t to)
+{
+	return to > from ? to - from : 0;
+}
+
 static uint64_t time_since(const struct interval *v, uint64_t ns)
 {
-	return ns > v->ns ? ns - v->ns : 0;
+	return time_between(v->ns, ns);
+}
+
+static bool is_within(const struct switches *s, uint64_t time)
+{
+	return time >= s->limits.min_ns && time <= s->limits.max_ns;
 }
 
 static int charge(const struct switches *s, const struct interval *v, uint64_t time, struct stacks *to)
@@ -200,7 +216,7 @@ int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct stacks *to)
 	if (!v)
 		return 0;
 	time = time_since(v, ns);
-	if (time < s->limits.min_ns || time > s->limits.max_ns) {
+	if (!is_within(s, time)) {
 		s->filtered++;
 	} else {
 		rc = charge(s, v, time, to);
@@ -208,6 +224,29 @@ int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct stacks *to)
 		s->lost += !!rc;
 	}
 	drop(s, v);
+	return rc;
+}
+
+uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since)
+{
+	const struct interval *v = find(s, id);
+
+	return v && v->since > since ? v->since : 0;
+}
+
+int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns, struct stacks *to)
+{
+	uint64_t time = time_between(out->ns, ns);
+	int rc;
+
+	s->begun++;
+	if (!is_within(s, time)) {
+		s->filtered++;
+		return 0;
+	}
+	rc = stacks_add_times(to, out->comm, out->pid, &out->kernel, &out->user, time, 1);
+	s->charged += !rc;
+	s->lost += !!rc;
 	return rc;
 }
 

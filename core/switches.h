@@ -33,6 +33,7 @@ struct switch_out {
 	const char *comm;          /* COMM_LEN bytes: its name, */
 	pid_t pid;                 /* process, */
 	struct stack kernel, user; /* and stacks then; borrowed during the call */
+	uint64_t since;            /* when it had come to this CPU; 0: not known */
 };
 
 /** switches_new() - nobody is off CPU, as far as is known. @limits are copied. Return: NULL: no memory. */
@@ -47,6 +48,27 @@ int switches_out(struct switches *s, const struct switch_out *out);
 
 /** switches_filtered() - one begins, and nobody has asked for it. What had begun before is lost. */
 void switches_filtered(struct switches *s, uint32_t id);
+
+/*
+ * Where each CPU has a clock of its own (before 4.1 all that perf has) a thread may come to one CPU earlier than it
+ * left another. The stays of a thread are in order by when they began; a leave that is heard of behind the begin of the
+ * next stay begins an interval that is over.
+ */
+
+/**
+ * switches_next_stay() - of thread @id, which had come to its CPU at @since: when did a stay begin that came behind
+ * that and ended before now? Return: 0: there was none.
+ */
+uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since);
+
+/**
+ * switches_over() - as switches_out() and switches_in() of an interval that was over at @ns; what has begun since
+ * stays. Return: as switches_in().
+ */
+int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns, struct stacks *to);
+
+/** switches_over_filtered() - the same of one that nobody has asked for. */
+void switches_over_filtered(struct switches *s);
 
 /** switches_unseen() - thread @id has been on a CPU, and nobody saw it: what had begun is lost. */
 void switches_unseen(struct switches *s, uint32_t id);

@@ -41,6 +41,7 @@ START_TEST(test_intervals)
 			   .intervals_lost = 1,
 			   .intervals_no_slot = 1,
 			   .clocks_apart = 18,
+			   .intervals_disordered = 20,
 			   .intervals_passed = 5,
 			   .intervals_received = 94,
 			   .spilled_stack = 6,
@@ -56,6 +57,7 @@ START_TEST(test_intervals)
 		.rows_compared = 15,
 		.rows_different = 16,
 		.apart_ns = 17,
+		.missed = 19,
 	};
 	char *text = printed(TOOL_OFFCPUTIME, _i, _i ? "all" : NULL, &a);
 	char want[2048];
@@ -63,12 +65,14 @@ START_TEST(test_intervals)
 	snprintf(want, sizeof(want), "%sbackend: %s\n%s%s%s", _i ? "interval: all\n" : "", _i ? "both" : "bpf",
 		 "backend_reason: why\n"
 		 "intervals_begun: 10\nintervals_charged: 4\nintervals_filtered: 3\nintervals_open: 2\n"
-		 "intervals_lost: 1\nintervals_without_slot: 1\nintervals_passed_on: 5\n"
+		 "intervals_lost: 1\nintervals_without_slot: 1\nintervals_passed_on: 5\nintervals_disordered: 20\n"
 		 "spilled_no_stack_room: 6\nspilled_no_count_room: 0\nspilled_to_unwind: 0\nspilled_to_judge: 0\n"
 		 "spilled_without_pid: 0\n"
 		 "unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
 		 "unwound_unknown_registers: 0\nunwound_by_kernel: 0\n",
-		 _i ? "clocks_apart: 18\nrows_compared: 15\nrows_different: 16\nlargest_difference_ns: 17\n" : "",
+		 _i ? "clocks_apart: 18\nrows_compared: 15\nrows_different: 16\nintervals_not_compared: 19\n"
+		      "largest_difference_ns: 17\n"
+		    : "",
 		 "ring_records: 7\nring_bytes_read: 0\nring_records_lost: 0\nring_records_late: 0\n"
 		 "ring_records_bad: 0\nring_size: 4096\ncount_table_used: 8\nstack_table_used: 9\n"
 		 "files_mismatched: 0\nfiles_hung: 0\nrows: 11\nstacks: 12\ncpus: 2\ncpus_offline_ns: 0\n"
@@ -288,7 +292,8 @@ static const struct {
 	{ TOOL_PROFILE,
 	  &ring,
 	  { .unwound = { [UNWOUND_ROOT] = 94, [UNWOUND_NO_RULES] = 2, [UNWOUND_BAD] = 1, [UNWOUND_UNKNOWN] = 3 } },
-	  "WARNING: 6 of 100 user stacks are incomplete: of code in files that were removed or replaced, without unwind "
+	  "WARNING: 6 of 100 user stacks are incomplete: of code in files that were removed or replaced, without "
+	  "unwind "
 	  "rules and frame pointers, or on another stack (see UNWINDING in profile(8)).\n" },
 };
 
@@ -374,12 +379,41 @@ START_TEST(test_losses)
 }
 END_TEST
 
+/* Of switches that were lost two intervals each may be missing, and those that the reader itself lost. */
+static const struct {
+	uint64_t lost[2], unseen[2], missed; /* in the reports before, and in this one; told before */
+	bool gap;
+	uint64_t want;
+} unseen[] = {
+	{ .want = 0 },
+	{ .lost = { 0, 3 }, .want = 6 },
+	{ .lost = { 2, 3 }, .unseen = { 1, 4 }, .want = 15 },
+	{ .lost = { 2, 0 }, .missed = 3, .want = 1 },
+	{ .lost = { 2, 0 }, .missed = 4, .want = 0 },
+	{ .lost = { 2, 0 }, .missed = UINT64_MAX, .want = 0 },
+	{ .missed = 7, .gap = true, .want = UINT64_MAX },
+};
+
+START_TEST(test_unseen)
+{
+	const struct capture cap = { .had_gap = unseen[_i].gap };
+	const struct account total = { .books = { .lost_records = unseen[_i].lost[0],
+						  .intervals_unseen = unseen[_i].unseen[0] },
+				       .missed = unseen[_i].missed };
+	const struct account a = { .books = { .lost_records = unseen[_i].lost[1],
+					      .intervals_unseen = unseen[_i].unseen[1] } };
+
+	ck_assert_uint_eq(account_unseen(&cap, &total, &a), unseen[_i].want);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("account");
 	TCase *t = tcase_create("account");
 
 	tcase_add_loop_test(t, test_intervals, 0, 2);
+	tcase_add_loop_test(t, test_unseen, 0, ARRAY_SIZE(unseen));
 	tcase_add_test(t, test_samples);
 	tcase_add_loop_test(t, test_groups, 0, ARRAY_SIZE(groups));
 	tcase_add_test(t, test_added);

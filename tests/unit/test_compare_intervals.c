@@ -29,6 +29,7 @@ static const struct {
 	struct input program[MAX_ROWS], ring[MAX_ROWS];
 	struct compared_intervals want; /* but for examples, whose number is that of the rows that differ; */
 	const char *example; /* the first one */
+	uint64_t unseen;
 } pairs[] = {
 	/* the same */
 	{ "no rows", { { NULL } }, { { NULL } }, { 0 }, NULL },
@@ -44,6 +45,27 @@ static const struct {
 	{ "added up on one side",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 1 }, { "a", 1, ONE, TWO, 4000, 2 } },
 	  { .rows = 1 }, NULL },
+
+	/* what the ring has lost */
+	{ "one is missed",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 2 } }, { .rows = 1, .missed = 1 }, NULL, 1 },
+	{ "a row of them",
+	  { { "a", 1, ONE, TWO, 5000, 3 }, { "b", 1, ONE, TWO, 5000, 2 } }, { { "a", 1, ONE, TWO, 5000, 3 } },
+	  { .rows = 2, .missed = 2 }, NULL, 2 },
+	{ "nobody knows how many",
+	  { { "a", 1, ONE, TWO, 5000, 3 }, { "b", 1, ONE, TWO, 5000, 2 } }, { { NULL } },
+	  { .rows = 2, .missed = 5 }, NULL, UINT64_MAX },
+	{ "more than were lost",
+	  { { "a", 1, ONE, TWO, 5000, 3 }, { "b", 1, ONE, TWO, 5000, 2 } }, { { "a", 1, ONE, TWO, 5000, 2 } },
+	  { .rows = 1, .other_times = 1, .only_program = 1 }, NULL, 2 },
+	{ "the ring has more",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 4 } }, { .rows = 1, .other_times = 1 }, NULL, 9 },
+	{ "the ring has others",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, TWO, TWO, 5000, 3 } },
+	  { .rows = 1, .missed = 3, .only_ring = 1 }, NULL, 9 },
+	{ "as many, but too far apart",
+	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
+	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, 9 },
 
 	/* time */
 	{ "just near enough",
@@ -175,7 +197,8 @@ START_TEST(test_pair)
 	struct compared_intervals got;
 
 	memset(&got, 0xff, sizeof(got));
-	ck_assert_int_eq(compare_intervals(program, ring, &got), 0);
+	ck_assert_int_eq(compare_intervals(program, ring, pairs[_i].unseen, &got), 0);
+	ck_assert_uint_eq(got.missed, want->missed);
 	ck_assert_uint_eq(got.rows, want->rows);
 	ck_assert_uint_eq(got.other_times, want->other_times);
 	ck_assert_uint_eq(got.other_time, want->other_time);
@@ -204,7 +227,7 @@ START_TEST(test_examples)
 		ck_assert_int_eq(stacks_add_times(program, comm, pid, &none, &none, 1, 1), 0);
 		ck_assert_int_eq(stacks_add_times(ring, comm, pid + 50, &none, &none, 1, 2), 0);
 	}
-	ck_assert_int_eq(compare_intervals(program, ring, &got), 0);
+	ck_assert_int_eq(compare_intervals(program, ring, 0, &got), 0);
 	ck_assert_uint_eq(got.rows, 50);
 	ck_assert_uint_eq(got.other_times, 50);
 	ck_assert_uint_eq(got.only_program, 50);
@@ -242,7 +265,7 @@ START_TEST(test_many)
 		add_one(program, i);
 		add_one(ring, MANY - 1 - i);
 	}
-	ck_assert_int_eq(compare_intervals(program, ring, &got), 0);
+	ck_assert_int_eq(compare_intervals(program, ring, 0, &got), 0);
 	ck_assert_uint_eq(got.rows, MANY);
 	ck_assert(compared_equal(&got));
 	ck_assert_uint_eq(got.apart_ns, 0);

@@ -138,6 +138,8 @@ struct scenario {
 	int64_t mask;          /* 0: any state; -1: those that could run */
 	bool records;          /* with PERF_RECORD_SWITCH */
 	int cpu;               /* 0: any; else the number above that of the CPU */
+	bool own_clocks;       /* each CPU has one */
+	uint64_t disordered;
 };
 
 static const struct scenario scenarios[] = {
@@ -159,6 +161,68 @@ static const struct scenario scenarios[] = {
 	  { 10, 1, 0, 0, 1 } },
 	{ "dying, of another process", { { 10, SWITCH, 0, -1, 0, 1 }, { 30, SWITCH, 0, 0, -1 } }, { 20, 1, 0, 0, 0 } },
 	{ "clocks that differ", { { 30, SWITCH, 0, 5, 0, 1 }, { 20, SWITCH, 1, 0, 5 } }, { 0, 1, 0, 0, 0 } },
+	{ "came before it left",
+	  { { 20, SWITCH, 1, 0, 5 }, { 30, SWITCH, 0, 5, 0, 1 }, { 50, SWITCH, 1, 5, 0, 1 }, { 55, SWITCH, 0, 0, 5 } },
+	  { 0 + 5, 2, 0, 0, 0 },
+	  .own_clocks = true,
+	  .disordered = 1 },
+	{ "came before it left, of those that were seen to come",
+	  { { 10, SWITCH, 0, 0, 5 },
+	    { 20, SWITCH, 1, 0, 5 },
+	    { 30, SWITCH, 0, 5, 6, 1 },
+	    { 50, SWITCH, 1, 5, 0, 1 },
+	    { 55, SWITCH, 0, 6, 5, 1 } },
+	  { 0 + 5, 2, 0, 1, 0 },
+	  .own_clocks = true,
+	  .disordered = 1 },
+	{ "a whole stay before it left",
+	  { { 10, SWITCH, 0, 0, 5 },
+	    { 20, SWITCH, 1, 0, 5 },
+	    { 25, SWITCH, 1, 5, 0, 1 },
+	    { 30, SWITCH, 0, 5, 0, 1 },
+	    { 55, SWITCH, 0, 0, 5 } },
+	  { 0 + 30, 2, 0, 0, 0 },
+	  .own_clocks = true,
+	  .disordered = 1 },
+	{ "a whole stay before it left, and none of them asked for",
+	  { { 10, SWITCH, 0, 0, 5 },
+	    { 20, SWITCH, 1, 0, 5 },
+	    { 25, SWITCH, 1, 5, 0, 1 },
+	    { 30, SWITCH, 0, 5, 0, 1 },
+	    { 55, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 2, 0, 0 },
+	  .with.kernel_threads = true,
+	  .own_clocks = true },
+	{ "came before it left, too short",
+	  { { 20, SWITCH, 1, 0, 5 }, { 30, SWITCH, 0, 5, 0, 1 }, { 50, SWITCH, 1, 5, 0, 1 }, { 55, SWITCH, 0, 0, 5 } },
+	  { 5, 1, 1, 0, 0 },
+	  .with.min_ns = 1,
+	  .own_clocks = true,
+	  .disordered = 1 },
+	{ "came before it died",
+	  { { 20, SWITCH, 1, 0, 5 }, { 30, SWITCH, 0, 6, 0, 1 }, { 50, SWITCH, 1, 5, 0, 0x20 } },
+	  { 0, 0, 0, 1, 0 },
+	  .own_clocks = true },
+	{ "each CPU has a clock, and nothing is out of order",
+	  { { 10, SWITCH, 0, 0, 5 },
+	    { 20, SWITCH, 0, 5, 6, 1 },
+	    { 30, SWITCH, 1, 0, 5 },
+	    { 40, SWITCH, 1, 5, 0, 1 },
+	    { 50, SWITCH, 0, 6, 5, 1 } },
+	  { 10 + 10, 2, 0, 1, 0 },
+	  .own_clocks = true },
+	{ "its leave was lost where it was",
+	  { { 10, SWITCH, 0, 0, 5 },
+	    { 15, LOST, 0 },
+	    { 20, SWITCH, 1, 0, 5 },
+	    { 30, SWITCH, 1, 5, 0, 1 },
+	    { 50, SWITCH, 0, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .own_clocks = true },
+	{ "its coming was lost where it leaves",
+	  { { 10, SWITCH, 0, 0, 5 }, { 15, LOST, 1 }, { 30, SWITCH, 1, 5, 0, 1 }, { 50, SWITCH, 0, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .own_clocks = true },
 	{ "too short",
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
@@ -304,6 +368,7 @@ static void arrange(const struct scenario *s)
 	if (s->by)
 		cap.switches = s->by;
 	cap.switch_attr.context_switch = s->by || s->records;
+	cap.attr.use_clockid = !s->own_clocks;
 	begin();
 }
 
@@ -322,6 +387,7 @@ static void check(const struct scenario *s, const struct stacks *rows)
 	}
 	ck_assert_msg(ns == s->want.us * 1000, "%s: %lu ns", s->what, ns);
 	ck_assert_msg(times == s->want.charged, "%s: %lu intervals", s->what, times);
+	ck_assert_msg(b->intervals_disordered == s->disordered, "%s: %lu disordered", s->what, b->intervals_disordered);
 	if (cap.both)
 		return;
 	ck_assert_msg(b->intervals_charged == s->want.charged, "%s: %lu charged", s->what, b->intervals_charged);
