@@ -9,7 +9,7 @@
 #include "core/tasks.h"
 
 struct capture;
-struct idle_code;
+struct kernel_code;
 struct switching;
 
 /** struct applied_ring - what has to be remembered of the records of one ring. */
@@ -59,7 +59,7 @@ _Static_assert(sizeof(struct sample_lead) % 8 == 0, "order.h: what follows is al
  * @set:   of @books, for records that are no samples
  * @unwinding: of user stacks; NULL: they are as the kernel walked them
  * @switching: of intervals off the CPU; NULL: samples are counted
- * @idle_code: tells the idle task from those outside our pid namespace; NULL: there are none
+ * @kernel_code: tells the idle task from those outside our pid namespace; NULL: there are none
  */
 struct applier {
 	struct capture *cap;
@@ -68,7 +68,7 @@ struct applier {
 	unsigned int set;
 	struct unwinding *unwinding;
 	struct switching *switching;
-	struct idle_code *idle_code;
+	struct kernel_code *kernel_code;
 };
 
 /**

@@ -1,7 +1,7 @@
 LIB_SRCS += \
 	backend-perfring/apply.c \
 	backend-perfring/decode.c \
-	backend-perfring/idle_code.c \
+	backend-perfring/kernel_code.c \
 	backend-perfring/order.c \
 	backend-perfring/perfdata.c \
 	backend-perfring/perfdata_file.c \

@@ -5,7 +5,7 @@
  */
 #include "backend-perfring/apply.h"
 #include "backend-perfring/decode.h"
-#include "backend-perfring/idle_code.h"
+#include "backend-perfring/kernel_code.h"
 #include "backend-perfring/order.h"
 #include "backend-perfring/refresh.h"
 #include "backend-perfring/ring.h"
@@ -71,11 +71,11 @@ static int perfring_open(struct backend **out, struct capture *cap, struct err *
 	if (cap->unwinds)
 		b->applier.unwinding = unwinding_new(cap);
 	if (cap->in_pidns)
-		b->applier.idle_code = idle_code_new(cap->host);
+		b->applier.kernel_code = kernel_code_new(cap->host);
 	if (cap->switches)
 		b->applier.switching = switching_new(cap);
 	if (!b->sources || !b->applier.rings || (cap->unwinds && !b->applier.unwinding) ||
-	    (cap->in_pidns && !b->applier.idle_code) || (cap->switches && !b->applier.switching))
+	    (cap->in_pidns && !b->applier.kernel_code) || (cap->switches && !b->applier.switching))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
 }
@@ -733,7 +733,7 @@ static void perfring_close(struct backend *b)
 		free(b->sources[i].switch_ids);
 	}
 	unwinding_free(b->applier.unwinding);
-	idle_code_free(b->applier.idle_code);
+	kernel_code_free(b->applier.kernel_code);
 	switching_free(b->applier.switching);
 	free(b->sources);
 	free(b->applier.rings);

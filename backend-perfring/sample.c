@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/sample.h"
 
-#include "backend-perfring/idle_code.h"
+#include "backend-perfring/kernel_code.h"
 #include "core/callchain.h"
 #include "core/capture.h"
 
@@ -67,7 +67,7 @@ int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 	if (rc || !unwind || s->unwound)
 		return rc;
 	s->unwound = true;
-	unwinding_stack(a->unwinding, s->record, pid, &s->user, &a->books[s->lead->note.set]);
+	unwinding_stack(a->unwinding, s->record, pid, &s->chain, &s->user, &a->books[s->lead->note.set]);
 	return 0;
 }
 
@@ -103,8 +103,8 @@ static bool is_outside(const struct applier *a, const struct sample *s)
 {
 	if (s->has_user || has_no_idle(&a->cap->attr))
 		return true;
-	return a->idle_code && s->chain.state == STACK_TAKEN && s->chain.nr < a->cap->asked &&
-	       idle_code_absent(a->idle_code, &s->chain);
+	return a->kernel_code && s->chain.state == STACK_TAKEN && s->chain.nr < a->cap->asked &&
+	       kernel_code_not_idle(a->kernel_code, &s->chain);
 }
 
 /* The task of a sample as its record and the side-band tell. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/unwinding.h"
 
+#include "backend-perfring/kernel_code.h"
 #include "backend-perfring/rule_files.h"
 #include "core/capture.h"
 #include "core/clock.h"
@@ -26,6 +27,11 @@ static const uint8_t perf_regs[UNWIND_NR_REGS] = {
 	PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15, PERF_REG_X86_IP,
 };
 
+/* What functions save, but for the frame pointer. */
+#define SAVED_REGS                                                                                                     \
+	(1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_R12 | 1ULL << PERF_REG_X86_R13 | 1ULL << PERF_REG_X86_R14 |    \
+	 1ULL << PERF_REG_X86_R15)
+
 /* A stack that a copy did not reach the end of. */
 struct stack_range {
 	pid_t pid;
@@ -35,6 +41,7 @@ struct stack_range {
 struct unwinding {
 	struct capture *cap;
 	struct rule_files *files;
+	struct kernel_code *kernel_code; /* NULL: nothing has to be known of it */
 	uint64_t ips[UNWIND_MAX_FRAMES];
 
 	/* Of the sample at work. */
@@ -47,6 +54,16 @@ struct unwinding {
 	uint64_t credit_ns, credit_at; /* see may_read() */
 };
 
+/*
+ * Before 4.0 perf hands out what is where the entry code saves registers, also where it has not
+ * (perf_sample_regs_user(), kernel/events/core.c): those of an earlier entry. Kernels with a choice of clocks (4.1) do
+ * not.
+ */
+static bool may_be_stale(const struct capture *cap)
+{
+	return !cap->options->input && !cap->attr.use_clockid;
+}
+
 struct unwinding *unwinding_new(struct capture *cap)
 {
 	struct unwinding *u = calloc(1, sizeof(*u));
@@ -55,16 +72,20 @@ struct unwinding *unwinding_new(struct capture *cap)
 		return NULL;
 	u->cap = cap;
 	u->files = rule_files_new(&cap->files, cap->tasks);
-	if (u->files)
+	if (may_be_stale(cap))
+		u->kernel_code = kernel_code_new(cap->host);
+	if (u->files && (u->kernel_code || !may_be_stale(cap)))
 		return u;
-	free(u);
+	unwinding_free(u);
 	return NULL;
 }
 
 void unwinding_free(struct unwinding *u)
 {
-	if (u)
-		rule_files_free(u->files);
+	if (!u)
+		return;
+	rule_files_free(u->files);
+	kernel_code_free(u->kernel_code);
 	free(u);
 }
 
@@ -121,14 +142,26 @@ static void take_regs(const uint64_t *regs, uint64_t mask, struct unwind_regs *o
  */
 static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 {
-	const uint64_t saved = 1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_R12 | 1ULL << PERF_REG_X86_R13 |
-			       1ULL << PERF_REG_X86_R14 | 1ULL << PERF_REG_X86_R15;
 	unsigned int i;
 
 	for (i = 0; i < UNWIND_NR_REGS; i++)
-		if (saved >> perf_regs[i] & 1 && regs->have & 1U << i)
+		if (SAVED_REGS >> perf_regs[i] & 1 && regs->have & 1U << i)
 			return false;
-	return (mask & saved) == saved;
+	return (mask & SAVED_REGS) == SAVED_REGS;
+}
+
+/* Are they of an earlier entry into the kernel than the one that @kernel began with? Then nothing is known of them. */
+static bool are_stale(struct unwinding *u, const struct stack *kernel, struct unwind_regs *regs)
+{
+	const uint64_t stale = SAVED_REGS | 1ULL << PERF_REG_X86_BP;
+	unsigned int i;
+
+	if (!u->kernel_code || kernel->nr >= u->cap->asked || !kernel_code_fast_entry(u->kernel_code, kernel))
+		return false;
+	for (i = 0; i < UNWIND_NR_REGS; i++)
+		if (stale >> perf_regs[i] & 1)
+			regs->have &= ~(1U << i);
+	return true;
 }
 
 static int find_stack(void *ctx, const struct proc_map *m)
@@ -213,7 +246,8 @@ static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct
 	return (regs->have & needed) == needed && find_mapping(u, regs->r[UNWIND_IP]);
 }
 
-void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, struct stack *user, struct books *books)
+void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
+		     struct stack *user, struct books *books)
 {
 	const struct unwind_memory memory = { u, read_copy };
 	const struct unwind_mappings mappings = { u, find_mapping };
@@ -230,7 +264,7 @@ void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, str
 		books->unwound[UNWOUND_KERNEL]++;
 		return;
 	}
-	withheld = are_withheld(&regs, r->sample.mask);
+	withheld = are_stale(u, kernel, &regs) || are_withheld(&regs, r->sample.mask);
 	if (withheld && !(regs.have & 1U << UNWIND_FP))
 		learn_fp(u, user, &regs);
 	unwind_walk(&regs, &memory, &mappings, &files, &result);

@@ -58,6 +58,7 @@ void account_add(struct account *to, const struct account *more)
 	to->due_known |= more->due_known;
 	to->due = shortfall_due(to->shortfall.period_ns, to->shortfall.due_ns);
 	to->rows += more->rows;
+	to->unsure += more->unsure;
 	to->stacks += more->stacks;
 	to->ring_bytes = more->ring_bytes;
 	compare_counts_add(&to->compared, &more->compared);
@@ -117,6 +118,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "unwound_bad", b->unwound[UNWOUND_BAD] },
 		{ "unwound_unknown_registers", b->unwound[UNWOUND_UNKNOWN] },
 		{ "unwound_by_kernel", b->unwound[UNWOUND_KERNEL] },
+		{ "user_stacks_unsure", a->unsure },
 		{ "samples_of_dying_tasks", b->dead_tasks, no_samples },
 		{ "samples_outside", b->outside, no_samples },
 		{ "samples_compared", c->compared, no_pairs },

@@ -18,6 +18,7 @@ struct account {
 	uint64_t due; /* samples */
 	struct shortfall shortfall;
 	uint64_t rows, stacks, ring_bytes;
+	uint64_t unsure; /* see report_unsure_stacks() */
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), capture_files_hung() */
 	struct compare_counts compared;
 	uint64_t rows_compared, rows_different, missed, apart_ns; /* of compared_intervals, for --stats */

@@ -38,6 +38,7 @@ LIB_SRCS += \
 	core/recording.c \
 	core/report/both.c \
 	core/report/diff.c \
+	core/report/entry.c \
 	core/report/folded.c \
 	core/report/labels.c \
 	core/report/report.c \

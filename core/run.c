@@ -11,6 +11,7 @@
 #include "core/output.h"
 #include "core/privileges.h"
 #include "core/report/both.h"
+#include "core/report/entry.h"
 #include "core/signals.h"
 #include "core/symbols/symbols.h"
 
@@ -311,6 +312,18 @@ static void account_files(const struct run *run, struct account *a, struct accou
 	total->files_hung += a->files_hung;
 }
 
+/* Where user stacks are unwound here, registers that may be stale are not used. */
+static void account_unsure(const struct run *run, struct account *a)
+{
+	const struct report_names names = { run->symbols, kernel_name, user_name, inlined_names };
+	const struct capture *cap = run->cap;
+
+	if (!cap->options->stats || cap->unwinds)
+		return;
+	a->unsure = report_unsure_stacks(capture_samples(cap), false, &names) +
+		    report_unsure_stacks(capture_intervals(cap), true, &names);
+}
+
 /* One interval is over: everything the user gets of it. */
 static int report(struct run *run, bool last, struct err *err)
 {
@@ -320,6 +333,7 @@ static int report(struct run *run, bool last, struct err *err)
 	int rc;
 
 	account_take(run->cap, &a);
+	account_unsure(run, &a);
 	if (compares_intervals(run->cap)) {
 		rc = compare_rows_of_both(run, &a, err);
 		if (rc)

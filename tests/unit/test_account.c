@@ -58,6 +58,7 @@ START_TEST(test_intervals)
 		.rows_different = 16,
 		.apart_ns = 17,
 		.missed = 19,
+		.unsure = 21,
 	};
 	char *text = printed(TOOL_OFFCPUTIME, _i, _i ? "all" : NULL, &a);
 	char want[2048];
@@ -69,7 +70,8 @@ START_TEST(test_intervals)
 		 "spilled_no_stack_room: 6\nspilled_no_count_room: 0\nspilled_to_unwind: 0\nspilled_to_judge: 0\n"
 		 "spilled_without_pid: 0\n"
 		 "unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
-		 "unwound_unknown_registers: 0\nunwound_by_kernel: 0\n",
+		 "unwound_unknown_registers: 0\nunwound_by_kernel: 0\n"
+		 "user_stacks_unsure: 21\n",
 		 _i ? "clocks_apart: 18\nrows_compared: 15\nrows_different: 16\nintervals_not_compared: 19\n"
 		      "largest_difference_ns: 17\n"
 		    : "",

@@ -2,7 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "backend-perfring/apply.h"
-#include "backend-perfring/idle_code.h"
+#include "backend-perfring/kernel_code.h"
 #include "core/capture.h"
 #include "core/clock.h"
 #include "core/compare.h"
@@ -370,12 +370,12 @@ START_TEST(test_idle_or_outside)
 	cap.asked = ambiguous[_i].asked;
 	if (ambiguous[_i].symbols)
 		unit_write(dir, "kallsyms", ambiguous[_i].symbols, strlen(ambiguous[_i].symbols));
-	a.idle_code = idle_code_new(&host);
+	a.kernel_code = kernel_code_new(&host);
 	for (nr_samples = 0; nr_samples < 2; nr_samples++)
 		apply(1, (struct record){ .type = PERF_RECORD_SAMPLE,
 					  .cpu = 1,
 					  .sample = { ambiguous[_i].ips, ambiguous[_i].nr } });
-	idle_code_free(a.idle_code);
+	kernel_code_free(a.kernel_code);
 	ck_assert_msg(value_of("[outside]", -1) == (outside ? 2 : 0), "%s", ambiguous[_i].name);
 	ck_assert_uint_eq(value_of("swapper/1", 0), outside ? 0 : 2);
 	assert_books(2, 0);

@@ -103,7 +103,7 @@ struct copy {
 	const uint64_t *words; /* NULL: no copy */
 	size_t nr;
 	bool whole;
-	bool no_chain; /* the kernel walked its own stack alone */
+	bool no_chain;       /* the kernel walked its own stack alone */
 	const uint64_t *ips; /* what it walked in the place of @walked; NULL: that */
 	size_t nr_ips;
 };
@@ -132,7 +132,9 @@ static void sample_in(unsigned int set, pid_t pid, pid_t tid, const struct copy 
 				  .pid = pid,
 				  .tid = tid,
 				  .sample = { .ips = c->ips ? c->ips : walked,
-					      .nr = c->ips ? c->nr_ips : c->no_chain ? 2 : ARRAY_SIZE(walked),
+					      .nr = c->ips        ? c->nr_ips
+						    : c->no_chain ? 2
+								  : ARRAY_SIZE(walked),
 					      .abi = c->abi,
 					      .regs = c->regs,
 					      .mask = c->mask,
@@ -484,9 +486,12 @@ END_TEST
 
 /* ---- registers that the kernel does not tell */
 
-#define CHAIN(...) { PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER, __VA_ARGS__ }
-#define CALLED     (P(BY_FP) + 5) /* from there, a function without a frame pointer made the system call */
-#define END        (P(ROOT) + 5)
+#define CHAIN(...)                                                                                                     \
+	{                                                                                                              \
+		PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER, __VA_ARGS__                                \
+	}
+#define CALLED (P(BY_FP) + 5) /* from there, a function without a frame pointer made the system call */
+#define END    (P(ROOT) + 5)
 
 static const struct {
 	const char *what;
@@ -531,6 +536,95 @@ START_TEST(test_withheld)
 }
 END_TEST
 
+#define FASTPATH 0xffffffff81600070 /* what system calls return to */
+
+/* Of a kernel without a choice of clocks, by where its stack began. */
+static const struct {
+	const char *what;
+	uint64_t chain[8];
+	size_t nr;
+	bool hidden, clocks;
+	bool stale;
+} entries[] = {
+	{ "in a system call",
+	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, FASTPATH, PERF_CONTEXT_USER, P(FRAME), END },
+	  6,
+	  .stale = true },
+	{ "at the end of that code",
+	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81600080, PERF_CONTEXT_USER, P(FRAME), END },
+	  6,
+	  .stale = true },
+	{ "of that code, not called from there",
+	  { PERF_CONTEXT_KERNEL, FASTPATH, 0xffffffff81000010, PERF_CONTEXT_USER, P(FRAME), END },
+	  6 },
+	{ "in a page fault",
+	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81600090, PERF_CONTEXT_USER, P(FRAME), END },
+	  6 },
+	{ "traced",
+	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81600098, PERF_CONTEXT_USER, P(FRAME), END },
+	  6 },
+	{ "not in the kernel", { PERF_CONTEXT_USER, P(FRAME), END }, 3 },
+	{ "hidden symbols",
+	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, FASTPATH, PERF_CONTEXT_USER, P(FRAME), END },
+	  6,
+	  .hidden = true },
+	{ "a newer kernel",
+	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, FASTPATH, PERF_CONTEXT_USER, P(FRAME), END },
+	  6,
+	  .clocks = true },
+};
+
+/*
+ * As of a task in a system call before 4.0: the registers that functions save are those of an earlier entry. By the
+ * stale frame pointer this one would have come from 0x77.
+ */
+START_TEST(test_stale)
+{
+	static const char symbols[] = "ffffffff81000000 T _stext\nffffffff81000010 T do_something\n"
+				      "ffffffff81600060 t system_call_fastpath\n"
+				      "ffffffff81600080 T ret_from_sys_call\nffffffff81600098 t tracesys\n"
+				      "ffffffff816000a0 T _etext\n";
+	const uint64_t words[] = { 1, CALLED, 2, 0, END, 0, 0, 0x77 };
+	const uint64_t ips[] = { P(FRAME), CALLED, entries[_i].stale ? END : 0x77 };
+	struct copy c = copy_of(PERF_MASK, P(FRAME), words, ARRAY_SIZE(words), true);
+	struct stack_row row;
+
+	if (!entries[_i].hidden)
+		unit_write(dir, "kallsyms", symbols, strlen(symbols));
+	unwinding_free(a.unwinding);
+	cap.attr.use_clockid = entries[_i].clocks;
+	a.unwinding = unwinding_new(&cap);
+	ck_assert_ptr_nonnull(a.unwinding);
+	set_reg(&c, PERF_REG_X86_BP, STACK + 48);
+	c.ips = entries[_i].chain;
+	c.nr_ips = entries[_i].nr;
+	sample_in(0, 500, 500, &c);
+	assert_unwound(0, entries[_i].stale ? UNWOUND_ROOT : UNWOUND_BAD, 1);
+	row = only_row(0);
+	assert_user(&row, ips, 3, false);
+}
+END_TEST
+
+/* Where nothing tells the frame pointer, the stack ends there. */
+START_TEST(test_stale_unknown)
+{
+	static const char symbols[] = "ffffffff81600060 t system_call_fastpath\nffffffff81600080 T ret_from_sys_call\n";
+	static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, FASTPATH, PERF_CONTEXT_USER, P(FRAME), 0x77 };
+	const uint64_t words[] = { 1, CALLED, 2, 0, END }, ips[] = { P(FRAME), CALLED };
+	struct copy c = copy_of(PERF_MASK, P(FRAME), words, ARRAY_SIZE(words), true);
+	struct stack_row row;
+
+	unit_write(dir, "kallsyms", symbols, strlen(symbols));
+	set_reg(&c, PERF_REG_X86_BP, STACK + 48);
+	c.ips = chain;
+	c.nr_ips = ARRAY_SIZE(chain);
+	sample_in(0, 500, 500, &c);
+	assert_unwound(0, UNWOUND_UNKNOWN, 1);
+	row = only_row(0);
+	assert_user(&row, ips, 2, false);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("unwinding");
@@ -541,6 +635,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_register, 8, 16); /* 7 is the stack pointer */
 	tcase_add_loop_test(tc, test_end, 0, ARRAY_SIZE(ends));
 	tcase_add_loop_test(tc, test_withheld, 0, ARRAY_SIZE(withheld));
+	tcase_add_loop_test(tc, test_stale, 0, ARRAY_SIZE(entries));
+	tcase_add_test(tc, test_stale_unknown);
 	tcase_add_loop_test(tc, test_dying, 0, ARRAY_SIZE(dying));
 	tcase_add_test(tc, test_sets);
 	tcase_add_test(tc, test_unknown_process);

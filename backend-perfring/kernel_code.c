@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/kernel_code.h"
+
+#include "core/host.h"
+#include "core/symbols/kernel_file.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kernel_code {
+	const struct host *host;
+	bool asked;
+	struct kernel_file *symbols; /* NULL: hidden */
+	uint64_t idle, entry;        /* an address that has been found to be there; 0: none */
+};
+
+struct kernel_code *kernel_code_new(const struct host *host)
+{
+	struct kernel_code *kc = calloc(1, sizeof(*kc));
+
+	if (kc)
+		kc->host = host;
+	return kc;
+}
+
+void kernel_code_free(struct kernel_code *kc)
+{
+	if (!kc)
+		return;
+	kernel_file_free(kc->symbols);
+	free(kc);
+}
+
+static void load(struct kernel_code *kc)
+{
+	char path[PATH_MAX];
+
+	kc->asked = true;
+	if (snprintf(path, sizeof(path), "%s/kallsyms", kc->host->proc) >= (int)sizeof(path) ||
+	    kernel_file_open(path, false, &kc->symbols))
+		return;
+	if (kernel_file_text(kc->symbols) || kernel_symbols_empty(kernel_file_symbols(kc->symbols)) ||
+	    kernel_symbols_zeroed(kernel_file_symbols(kc->symbols))) {
+		kernel_file_free(kc->symbols);
+		kc->symbols = NULL;
+	}
+}
+
+static bool is_loaded(struct kernel_code *kc)
+{
+	if (!kc->asked)
+		load(kc);
+	return kc->symbols;
+}
+
+/* @known: an address that has been found to be in function @name */
+static bool is_in(struct kernel_code *kc, uint64_t addr, const char *name, uint64_t *known)
+{
+	struct kernel_symbol found;
+
+	if (addr == *known)
+		return true;
+	if (!kernel_file_find(kc->symbols, addr, &found) || strcmp(found.name, name) != 0)
+		return false;
+	*known = addr;
+	return true;
+}
+
+/* Every idle task since 3.10 is in this function, from its first moment on. */
+bool kernel_code_not_idle(struct kernel_code *kc, const struct stack *kernel)
+{
+	size_t i;
+
+	if (!is_loaded(kc) || !kernel->nr)
+		return false;
+	for (i = kernel->nr; i-- > 0;)
+		if (is_in(kc, kernel->frames[i], "cpu_startup_entry", &kc->idle))
+			return false;
+	return true;
+}
+
+/* It calls from there, so that the outermost frame has it. */
+bool kernel_code_fast_entry(struct kernel_code *kc, const struct stack *kernel)
+{
+	return kernel->nr && is_loaded(kc) &&
+	       is_in(kc, kernel->frames[kernel->nr - 1] - 1, "system_call_fastpath", &kc->entry);
+}
