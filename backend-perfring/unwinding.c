@@ -3,6 +3,7 @@
 
 #include "backend-perfring/kernel_code.h"
 #include "backend-perfring/rule_files.h"
+#include "compat/kernel.h"
 #include "core/capture.h"
 #include "core/clock.h"
 #include "core/proc.h"
@@ -18,7 +19,9 @@
 #define STACK_REACH   (64UL << 20) /* above the stack pointer: what is asked for there may be of the stack */
 
 _Static_assert(STACK_EXACT == UNWIND_EXACT, "addresses are marked alike");
-_Static_assert(UNWOUND_ROOT == (int)UNWIND_ROOT && UNWOUND_BAD == (int)UNWIND_BAD, "the ends are numbered alike");
+_Static_assert(UNWOUND_ROOT == (int)UNWIND_ROOT && UNWOUND_TRUNCATED == (int)UNWIND_TRUNCATED &&
+		       UNWOUND_BAD == (int)UNWIND_BAD,
+	       "the ends are numbered alike");
 
 /* The numbers that perf gives to registers (asm/perf_regs.h), by the place they have in DWARF. */
 static const uint8_t perf_regs[UNWIND_NR_REGS] = {
@@ -54,27 +57,18 @@ struct unwinding {
 	uint64_t credit_ns, credit_at; /* see may_read() */
 };
 
-/*
- * Before 4.0 perf hands out what is where the entry code saves registers, also where it has not
- * (perf_sample_regs_user(), kernel/events/core.c): those of an earlier entry. Kernels with a choice of clocks (4.1) do
- * not.
- */
-static bool may_be_stale(const struct capture *cap)
-{
-	return !cap->options->input && !cap->attr.use_clockid;
-}
-
 struct unwinding *unwinding_new(struct capture *cap)
 {
+	bool stale = !cap->options->input && kernel_registers_may_be_stale();
 	struct unwinding *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return NULL;
 	u->cap = cap;
 	u->files = rule_files_new(&cap->files, cap->tasks);
-	if (may_be_stale(cap))
+	if (stale)
 		u->kernel_code = kernel_code_new(cap->host);
-	if (u->files && (u->kernel_code || !may_be_stale(cap)))
+	if (u->files && (u->kernel_code || !stale))
 		return u;
 	unwinding_free(u);
 	return NULL;
@@ -215,7 +209,7 @@ static bool is_code(void *ctx, uint64_t addr)
 }
 
 /* By the kernel's own walk of the stack, @user. */
-static void learn_fp(struct unwinding *u, const struct stack *user, struct unwind_regs *regs)
+static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *user, struct unwind_regs *regs)
 {
 	const struct record *r = u->record;
 	const struct frame_chain chain = { .ips = user->frames,
@@ -226,9 +220,20 @@ static void learn_fp(struct unwinding *u, const struct stack *user, struct unwin
 					   .whole = r->sample.stack_whole,
 					   .ctx = u,
 					   .is_code = is_code };
+	enum frame_chain_found found = frame_chain_find(&chain, &regs->r[UNWIND_FP]);
 
-	if (frame_chain_find(&chain, &regs->r[UNWIND_FP]))
+	if (found == FRAME_CHAIN_FOUND)
 		regs->have |= 1U << UNWIND_FP;
+	return found;
+}
+
+/* Go on with the callers as the kernel walked them by frame pointer, @user: the first of them is the last frame's. */
+static void go_on_by_kernel(struct unwinding *u, const struct stack *user, struct unwind_result *result)
+{
+	uint32_t i;
+
+	for (i = 1; i < user->nr && result->nr < result->cap; i++)
+		u->ips[result->nr++] = user->frames[i];
 }
 
 /* Is there what the unwinding of this sample needs? */
@@ -246,6 +251,20 @@ static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct
 	return (regs->have & needed) == needed && find_mapping(u, regs->r[UNWIND_IP]);
 }
 
+static bool has_fp(const struct unwind_regs *regs)
+{
+	return regs->have & 1U << UNWIND_FP;
+}
+
+/*
+ * A dying task has no user memory any more; 5.10 still gives its registers, but neither callchain nor copy. A recording
+ * may have no callchains at all.
+ */
+static bool has_no_stack(const struct unwinding *u, const struct record *r, const struct stack *user)
+{
+	return user->state == STACK_NONE && !r->sample.stack_size && !u->cap->options->input;
+}
+
 void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
 		     struct stack *user, struct books *books)
 {
@@ -253,26 +272,31 @@ void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, con
 	const struct unwind_mappings mappings = { u, find_mapping };
 	const struct unwind_files files = { u, find_rules };
 	struct unwind_result result = { .ips = u->ips, .cap = ARRAY_SIZE(u->ips) };
+	enum frame_chain_found chain = FRAME_CHAIN_NONE;
+	bool stale, withheld, truncated;
 	struct unwind_regs regs;
-	/*
-	 * A dying task has no user memory any more; 5.10 still gives its registers, but neither callchain nor copy. A
-	 * recording may have no callchains at all.
-	 */
-	bool withheld, none = user->state == STACK_NONE && !r->sample.stack_size && !u->cap->options->input;
+	enum unwound end;
 
-	if (none || !begin(u, r, pid, &regs)) {
+	if (has_no_stack(u, r, user) || !begin(u, r, pid, &regs)) {
 		books->unwound[UNWOUND_KERNEL]++;
 		return;
 	}
-	withheld = are_stale(u, kernel, &regs) || are_withheld(&regs, r->sample.mask);
-	if (withheld && !(regs.have & 1U << UNWIND_FP))
-		learn_fp(u, user, &regs);
+	stale = are_stale(u, kernel, &regs);
+	withheld = stale || are_withheld(&regs, r->sample.mask);
+	if (withheld && !has_fp(&regs))
+		chain = learn_fp(u, user, &regs);
 	unwind_walk(&regs, &memory, &mappings, &files, &result);
-	books->unwound[withheld && result.unknown ? UNWOUND_UNKNOWN : (enum unwound)result.end]++;
+	end = withheld && result.unknown ? UNWOUND_UNKNOWN : (enum unwound)result.end;
+	truncated = end == UNWOUND_TRUNCATED;
+	if (chain == FRAME_CHAIN_BEYOND && result.by_fp && !stale) {
+		go_on_by_kernel(u, user, &result);
+		end = UNWOUND_KERNEL;
+		truncated = user->truncated;
+	}
+	books->unwound[end]++;
 	if (result.missing)
 		note_needed(u);
-	*user = (struct stack){ .frames = u->ips,
-				.nr = (uint32_t)result.nr,
-				.state = STACK_TAKEN,
-				.truncated = result.end == UNWIND_TRUNCATED };
+	*user = (struct stack){
+		.frames = u->ips, .nr = (uint32_t)result.nr, .state = STACK_TAKEN, .truncated = truncated
+	};
 }

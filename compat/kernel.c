@@ -33,6 +33,18 @@ bool kernel_bpf_taints(void)
 	return !uname(&u) && kernel_release_bpf_taints(u.release);
 }
 
+bool kernel_release_registers_may_be_stale(const char *release)
+{
+	return !strncmp(release, "3.", 2);
+}
+
+bool kernel_registers_may_be_stale(void)
+{
+	struct utsname u;
+
+	return !uname(&u) && kernel_release_registers_may_be_stale(u.release);
+}
+
 bool kernel_release_locks_maps(const char *release)
 {
 	unsigned long major, minor;

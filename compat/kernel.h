@@ -19,6 +19,16 @@ bool kernel_bpf_taints(void);
 bool kernel_release_bpf_taints(const char *release);
 
 /**
+ * kernel_registers_may_be_stale() - may perf tell registers of a system call that its entry code has not saved? Before
+ * 3.19 it hands out what is in their place (perf_sample_regs_user(), kernel/events/core.c). RHEL 7 does, too, though its
+ * perf has the interface of 4.7: so only the release can tell.
+ */
+bool kernel_registers_may_be_stale(void);
+
+/** kernel_release_registers_may_be_stale() - the same for a given uname release. */
+bool kernel_release_registers_may_be_stale(const char *release);
+
+/**
  * kernel_locks_maps() - does each BPF map count as locked memory (RLIMIT_MEMLOCK)? Until 5.10; then as memory of its
  * cgroup. What a limit is too low for is only told by EPERM, which has other reasons, too.
  * Of the release that /proc tells; without one: no.

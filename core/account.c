@@ -24,26 +24,35 @@ void account_take(const struct capture *cap, struct account *a)
 		compare_counts(c, &a->compared);
 }
 
+static uint64_t left_of(uint64_t all, uint64_t told)
+{
+	return all > told ? all - told : 0;
+}
+
 void account_compared(struct account *a, const struct compared_intervals *c)
 {
 	a->rows_compared = c->rows + c->only_program + c->only_ring;
 	a->rows_different = c->other_times + c->other_time + c->only_program + c->only_ring;
 	a->apart_ns = c->apart_ns;
-	a->missed = c->missed;
+	a->unsampled = c->unsampled;
+	a->missed = left_of(c->missed, c->unsampled);
 }
 
 /*
  * A switch that was lost is the begin of an interval and the end of another one. What happened on a CPU whose event was
  * opened anew was not even counted.
  */
-uint64_t account_unseen(const struct capture *cap, const struct account *total, const struct account *a)
+struct intervals_lost account_lost(const struct capture *cap, const struct account *total, const struct account *a)
 {
-	uint64_t lost = total->books.lost_records + a->books.lost_records;
-	uint64_t unseen = total->books.intervals_unseen + a->books.intervals_unseen + 2 * lost;
+	const struct books *before = &total->books, *now = &a->books;
+	uint64_t unseen =
+		before->intervals_unseen + now->intervals_unseen + 2 * (before->lost_records + now->lost_records);
+	uint64_t unsampled = before->switches_unsampled + now->switches_unsampled;
 
-	if (cap->had_gap)
-		return UINT64_MAX;
-	return unseen > total->missed ? unseen - total->missed : 0;
+	return (struct intervals_lost){
+		.unseen = cap->had_gap ? UINT64_MAX : left_of(unseen, total->missed),
+		.unsampled = left_of(unsampled, total->unsampled),
+	};
 }
 
 void account_add(struct account *to, const struct account *more)
@@ -65,6 +74,7 @@ void account_add(struct account *to, const struct account *more)
 	to->rows_compared += more->rows_compared;
 	to->rows_different += more->rows_different;
 	to->missed += more->missed;
+	to->unsampled += more->unsampled;
 	if (more->apart_ns > to->apart_ns)
 		to->apart_ns = more->apart_ns;
 }
@@ -106,6 +116,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "intervals_lost", b->intervals_lost, no_intervals },
 		{ "intervals_without_slot", b->intervals_no_slot, no_intervals },
 		{ "intervals_passed_on", b->intervals_passed, no_intervals },
+		{ "switches_unsampled", b->switches_unsampled, no_intervals },
 		{ "intervals_disordered", b->intervals_disordered, no_intervals },
 		{ "spilled_no_stack_room", b->spilled_stack },
 		{ "spilled_no_count_room", b->spilled_count },
@@ -135,7 +146,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "clocks_apart", b->clocks_apart, !cap->both || no_intervals },
 		{ "rows_compared", a->rows_compared, !cap->both || no_intervals },
 		{ "rows_different", a->rows_different, !cap->both || no_intervals },
-		{ "intervals_not_compared", a->missed, !cap->both || no_intervals },
+		{ "intervals_not_compared", a->missed + a->unsampled, !cap->both || no_intervals },
 		{ "largest_difference_ns", a->apart_ns, !cap->both || no_intervals },
 		{ "ring_records", b->ring_records },
 		{ "ring_bytes_read", b->ring_bytes },

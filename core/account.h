@@ -21,7 +21,7 @@ struct account {
 	uint64_t unsure; /* see report_unsure_stacks() */
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), capture_files_hung() */
 	struct compare_counts compared;
-	uint64_t rows_compared, rows_different, missed, apart_ns; /* of compared_intervals, for --stats */
+	uint64_t rows_compared, rows_different, missed, unsampled, apart_ns; /* of compared_intervals, for --stats */
 };
 
 /** account_take() - of the interval that ended, before capture_close(). */
@@ -29,11 +29,11 @@ void account_take(const struct capture *cap, struct account *a);
 /** account_compared() - what became of the rows of intervals with --backend=both. */
 void account_compared(struct account *a, const struct compared_intervals *c);
 /**
- * account_unseen() - at most so many intervals may be missing on the ring's side with --backend=both, by what is known
- * to be lost. UINT64_MAX: nobody knows how many.
+ * account_lost() - what may be missing on the ring's side with --backend=both, by what is known to be lost, at most;
+ * UINT64_MAX: nobody knows how much.
  * @total, @a: of the reports before, and of this one
  */
-uint64_t account_unseen(const struct capture *cap, const struct account *total, const struct account *a);
+struct intervals_lost account_lost(const struct capture *cap, const struct account *total, const struct account *a);
 /** account_add() - the interval that follows @to. */
 void account_add(struct account *to, const struct account *more);
 /**

@@ -92,6 +92,7 @@ struct books {
 	uint64_t intervals_passed; /* that the program in the kernel passed on: when they began, or, with spilled_count,
 				    * when they were over; not in its intervals_charged, but the reader's */
 	uint64_t intervals_received; /* of which the reader got to know that they did */
+	uint64_t switches_unsampled; /* of which the ring told without a sample: the stacks are missed */
 	uint64_t intervals_unseen; /* with both backends: that the reader lost of those it adds up beside the program */
 	uint64_t intervals_disordered; /* whose end was earlier than their begin, by the clocks of two CPUs */
 	uint64_t clocks_apart;         /* switches that both backends count, whose clocks were read too far apart */

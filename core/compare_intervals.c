@@ -105,13 +105,27 @@ static bool is_missed(struct compared_intervals *c, const struct stack_row *prog
 	return true;
 }
 
+/* The ring may have them in a row without stacks, and the program elsewhere. */
+static bool is_unsampled(struct compared_intervals *c, uint64_t program_times, const struct stack_row *ring,
+			 bool unsampled)
+{
+	bool no_stacks = !ring->kernel.nr && !ring->user.nr &&
+			 (ring->kernel.state == STACK_MISSED || ring->user.state == STACK_MISSED);
+
+	if (!unsampled || !no_stacks || ring->times <= program_times)
+		return false;
+	c->unsampled += ring->times - program_times;
+	return true;
+}
+
 static void compare_rows_of_both(struct compared_intervals *c, const struct stack_row *program,
-				 const struct stack_row *ring, bool missed)
+				 const struct stack_row *ring, const struct intervals_lost *lost)
 {
 	uint64_t apart, each;
 
 	c->rows++;
-	if (is_missed(c, program, ring->times, missed))
+	if (is_missed(c, program, ring->times, lost->unseen || lost->unsampled) ||
+	    is_unsampled(c, program->times, ring, lost->unsampled))
 		return;
 	if (program->times != ring->times) {
 		c->other_times++;
@@ -128,7 +142,8 @@ static void compare_rows_of_both(struct compared_intervals *c, const struct stac
 	add_example(c, program, ring);
 }
 
-static void compare_program(struct compared_intervals *c, const struct stacks *program, struct side *ring, bool missed)
+static void compare_program(struct compared_intervals *c, const struct stacks *program, struct side *ring,
+			    const struct intervals_lost *lost)
 {
 	struct stack_row row, other;
 	uint32_t pos;
@@ -139,7 +154,7 @@ static void compare_program(struct compared_intervals *c, const struct stacks *p
 		if (!row.times)
 			continue;
 		pos = hash_find(&ring->index, hash_row(&row), same_row, ring->rows, &row);
-		if (pos == HASH_NONE && is_missed(c, &row, 0, missed)) {
+		if (pos == HASH_NONE && is_missed(c, &row, 0, lost->unseen || lost->unsampled)) {
 			c->rows++;
 			continue;
 		}
@@ -150,11 +165,11 @@ static void compare_program(struct compared_intervals *c, const struct stacks *p
 		}
 		ring->seen[pos] = true;
 		stacks_row(ring->rows, pos, &other);
-		compare_rows_of_both(c, &row, &other, missed);
+		compare_rows_of_both(c, &row, &other, lost);
 	}
 }
 
-static void find_only_ring(struct compared_intervals *c, const struct side *ring)
+static void find_only_ring(struct compared_intervals *c, const struct side *ring, const struct intervals_lost *lost)
 {
 	struct stack_row row;
 	size_t i;
@@ -163,30 +178,43 @@ static void find_only_ring(struct compared_intervals *c, const struct side *ring
 		stacks_row(ring->rows, i, &row);
 		if (!row.times || ring->seen[i])
 			continue;
+		if (is_unsampled(c, 0, &row, lost->unsampled)) {
+			c->rows++;
+			continue;
+		}
 		c->only_ring++;
 		add_example(c, NULL, &row);
 	}
 }
 
-static void compare_sides(struct compared_intervals *c, const struct stacks *program, struct side *ring, bool missed)
+static void compare_sides(struct compared_intervals *c, const struct stacks *program, struct side *ring,
+			  const struct intervals_lost *lost)
 {
 	memset(c, 0, sizeof(*c));
 	memset(ring->seen, 0, stacks_nr_rows(ring->rows) * sizeof(*ring->seen));
-	compare_program(c, program, ring, missed);
-	find_only_ring(c, ring);
+	compare_program(c, program, ring, lost);
+	find_only_ring(c, ring, lost);
 }
 
-int compare_intervals(const struct stacks *program, const struct stacks *ring, uint64_t unseen,
+/* An interval without stacks is missing where the program has it. */
+static bool is_explained(const struct compared_intervals *c, const struct intervals_lost *lost)
+{
+	return c->unsampled <= lost->unsampled &&
+	       (c->missed <= c->unsampled || c->missed - c->unsampled <= lost->unseen);
+}
+
+int compare_intervals(const struct stacks *program, const struct stacks *ring, const struct intervals_lost *lost,
 		      struct compared_intervals *out)
 {
+	const struct intervals_lost nothing = { 0 };
 	struct side side;
 	int rc = side_init(&side, ring);
 
 	memset(out, 0, sizeof(*out));
 	if (!rc) {
-		compare_sides(out, program, &side, unseen > 0);
-		if (out->missed > unseen)
-			compare_sides(out, program, &side, false);
+		compare_sides(out, program, &side, lost);
+		if (!is_explained(out, lost))
+			compare_sides(out, program, &side, &nothing);
 	}
 	side_release(&side);
 	return rc;

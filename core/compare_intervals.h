@@ -5,7 +5,8 @@
  *
  * Each reads the clock for itself, one just after the other, at both ends of an interval: so their times differ a
  * little. Nothing else may: the same rows, of as many intervals. But what the ring did not tell, because it was full or
- * its CPU away, the program has alone: such intervals are missed, and are no difference.
+ * its CPU away, the program has alone: such intervals are missed, and are no difference. And where the ring told of a
+ * switch without a sample, it has the interval in a row without stacks, the program in another.
  */
 #ifndef CORE_COMPARE_INTERVALS_H
 #define CORE_COMPARE_INTERVALS_H
@@ -26,6 +27,7 @@ struct compared_intervals {
 	uint64_t other_time;   /* of as many, whose times are too far apart */
 	uint64_t only_program; /* in one of them: not among @rows */
 	uint64_t only_ring;
+	uint64_t unsampled; /* intervals that the ring has without stacks; their rows count as equal */
 	uint64_t missed; /* intervals that the program alone has, for which records were lost; their rows count as equal
 			  */
 	uint64_t apart_ns; /* the most, for each interval of a row, rounded up; of rows of as many intervals */
@@ -33,12 +35,17 @@ struct compared_intervals {
 	char examples[INTERVALS_EXAMPLES][256]; /* rows that are different, or in one of them: a line each */
 };
 
+/** struct intervals_lost - what may be missing on the ring's side. */
+struct intervals_lost {
+	uint64_t unseen;    /* so many intervals; where more are missing, none is explained by that */
+	uint64_t unsampled; /* the stacks of so many; the same */
+};
+
 /**
  * compare_intervals() - by contents: stacks have other numbers in each table. In time linear in what they hold.
- * @unseen: so many intervals may be missed on the ring's side; where there are more, none is
  * Return: 0; -ENOMEM.
  */
-int compare_intervals(const struct stacks *program, const struct stacks *ring, uint64_t unseen,
+int compare_intervals(const struct stacks *program, const struct stacks *ring, const struct intervals_lost *lost,
 		      struct compared_intervals *out);
 
 /** compared_equal() - is there no such row? */

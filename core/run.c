@@ -111,10 +111,15 @@ static void explain_intervals(const struct capture *cap, const struct compared_i
 {
 	size_t i;
 
-	if (c->missed)
+	if (a->missed)
 		fprintf(stderr, "WARNING: %" PRIu64 " intervals were seen by bpf alone, and not compared: %s.\n",
-			c->missed,
+			a->missed,
 			cap->had_gap ? "the event of a CPU was opened anew" : "a ring had no room for their switches");
+	if (a->unsampled)
+		fprintf(stderr,
+			"WARNING: %" PRIu64 " intervals have stacks from bpf alone, and were not compared: the kernel "
+			"gave no sample of their switches.\n",
+			a->unsampled);
 	if (compared_equal(c))
 		return;
 	fprintf(stderr,
@@ -194,8 +199,8 @@ static int compare_rows_of_both(struct run *run, struct account *a, struct err *
 	const struct capture *cap = run->cap;
 	struct stacks *program = from_schedule(capture_intervals(cap), &names);
 	struct stacks *ring = from_schedule(cap->sets[cap->ended].ring_intervals, &names);
-	int rc = program && ring ? compare_intervals(program, ring, account_unseen(cap, &run->total, a), &run->compared)
-				 : -ENOMEM;
+	const struct intervals_lost lost = account_lost(cap, &run->total, a);
+	int rc = program && ring ? compare_intervals(program, ring, &lost, &run->compared) : -ENOMEM;
 
 	stacks_free(program);
 	stacks_free(ring);

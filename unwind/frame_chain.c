@@ -48,7 +48,7 @@ static bool is_outer(const struct frame_chain *c, uint64_t fp)
 	return false;
 }
 
-bool frame_chain_find(const struct frame_chain *c, uint64_t *fp)
+enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *fp)
 {
 	unsigned int left = FRAMES_MAX;
 	uint64_t at, frame[2], found = 0;
@@ -57,14 +57,16 @@ bool frame_chain_find(const struct frame_chain *c, uint64_t *fp)
 	for (at = c->sp; c->nr > 1 && read_frame(c, at, frame); at += sizeof(*frame)) {
 		nr = frame[1] == c->ips[1] ? count_frames(c, at, &left) : 0;
 		if (!left)
-			return false;
+			return FRAME_CHAIN_NONE;
 		if (nr > most) {
 			most = nr;
 			found = at;
 		}
 	}
-	if (!most || is_outer(c, found))
-		return false;
+	if (!most)
+		return c->nr > 1 && !c->whole ? FRAME_CHAIN_BEYOND : FRAME_CHAIN_NONE;
+	if (is_outer(c, found))
+		return FRAME_CHAIN_NONE;
 	*fp = found;
-	return true;
+	return FRAME_CHAIN_FOUND;
 }

@@ -34,12 +34,19 @@ struct frame_chain {
 	bool (*is_code)(void *ctx, uint64_t addr);
 };
 
+/** enum frame_chain_found - where the frame is that a callchain was walked from. */
+enum frame_chain_found {
+	FRAME_CHAIN_NONE,   /* nowhere, or not of the innermost function that has one */
+	FRAME_CHAIN_FOUND,  /* in the copy */
+	FRAME_CHAIN_BEYOND, /* nothing in the copy leads there, and the stack goes on above it */
+};
+
 /**
  * frame_chain_find() - the address in the stack from which frame pointers lead through the callchain.
- * @fp: out: set where true is returned
- * Return: false: there is none, as far as bounded work tells. Of several it is the one that leads furthest within the
+ * @fp: out: set where it is found
+ * Return: none also where bounded work does not tell. Of several it is the one that leads furthest within the
  * copy, then the lowest: a callchain of limited length fits each of a recursion's frames but the last ones.
  */
-bool frame_chain_find(const struct frame_chain *c, uint64_t *fp);
+enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *fp);
 
 #endif

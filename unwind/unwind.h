@@ -67,13 +67,14 @@ enum unwind_end {
  * struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set.
  * @missing: with UNWIND_TRUNCATED: the address that the copy did not reach; 0: there was no room for more addresses
  * @unknown: the last frame could not be left because the value of a register is not known
+ * @by_fp:   with @unknown: it is the frame pointer, which was never known, and leads to the return address
  */
 struct unwind_result {
 	uint64_t *ips;
 	size_t cap, nr;
 	enum unwind_end end;
 	uint64_t missing;
-	bool unknown;
+	bool unknown, by_fp;
 };
 
 struct rules; /* see rules.h */

@@ -18,7 +18,9 @@ struct walk {
 	uint64_t bias;           /* what addresses of the process are above those of that file */
 	struct mapping mapping;  /* that these two are of; zeros: they have to be looked for */
 	uint64_t missing;        /* the address that the copy of the stack did not reach; 0: it reached all */
-	bool unknown;            /* the frame needs a register whose value is not known */
+	bool unknown;            /* the frame needs a register whose value is not known, */
+	bool by_fp;              /* the frame pointer, as every function that has one */
+	bool fp_changed;         /* it was not that of the first frame, */
 	unsigned int evaluated;  /* expressions */
 	uint64_t work;           /* see rules_work(), spent on this stack */
 };
@@ -154,6 +156,13 @@ static enum unwind_end go_on(struct walk *w, const struct unwind_regs *next, boo
 	return STEPPED;
 }
 
+/* [rbp] is the caller's rbp and [rbp + 8] the return address, see step_by_fp(). */
+static bool is_fp_form(const struct cfi_row *row)
+{
+	return !row->cfa_expr && row->cfa_reg == UNWIND_FP && row->cfa_value == 16 &&
+	       row->how[row->return_reg] == CFI_OFFSET && row->value[row->return_reg] == -8;
+}
+
 static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 {
 	struct unwind_regs next = w->regs;
@@ -164,6 +173,7 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 	if (row->how[row->return_reg] == CFI_UNDEFINED)
 		return UNWIND_ROOT;
 	rc = find_cfa(w, row, &cfa);
+	w->by_fp = rc == -ENOENT && is_fp_form(row);
 	if (rc)
 		return failed(w, rc);
 	rc = caller_reg(w, row, cfa, row->return_reg, &value);
@@ -178,6 +188,7 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 			set_reg(&next, reg, saved);
 		else
 			next.have &= ~(1U << reg);
+		w->fp_changed |= reg == UNWIND_FP;
 	}
 	set_reg(&next, UNWIND_IP, value);
 	return go_on(w, &next, row->signal);
@@ -222,7 +233,7 @@ static enum unwind_end step_by_fp(struct walk *w)
 	int rc;
 
 	if (!known(&w->regs, UNWIND_FP)) {
-		w->unknown = true;
+		w->unknown = w->by_fp = true;
 		return UNWIND_NO_RULES;
 	}
 	/* Of a thread the register begins with 0, which says nothing of a function that does not use it as its frame's.
@@ -363,7 +374,7 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 
 	out->nr = 0;
 	out->missing = 0;
-	out->unknown = false;
+	out->unknown = out->by_fp = false;
 	out->end = UNWIND_BAD;
 	if (!known(regs, UNWIND_IP) || !known(regs, UNWIND_SP) || !regs->r[UNWIND_IP])
 		return;
@@ -376,6 +387,7 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 		out->end = step(&w);
 	} while (out->end == STEPPED);
 	out->unknown = w.unknown;
+	out->by_fp = w.unknown && w.by_fp && !w.fp_changed;
 	if (out->end == UNWIND_TRUNCATED)
 		out->missing = w.missing;
 }

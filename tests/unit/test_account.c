@@ -42,6 +42,7 @@ START_TEST(test_intervals)
 			   .intervals_no_slot = 1,
 			   .clocks_apart = 18,
 			   .intervals_disordered = 20,
+			   .switches_unsampled = 22,
 			   .intervals_passed = 5,
 			   .intervals_received = 94,
 			   .spilled_stack = 6,
@@ -66,7 +67,8 @@ START_TEST(test_intervals)
 	snprintf(want, sizeof(want), "%sbackend: %s\n%s%s%s", _i ? "interval: all\n" : "", _i ? "both" : "bpf",
 		 "backend_reason: why\n"
 		 "intervals_begun: 10\nintervals_charged: 4\nintervals_filtered: 3\nintervals_open: 2\n"
-		 "intervals_lost: 1\nintervals_without_slot: 1\nintervals_passed_on: 5\nintervals_disordered: 20\n"
+		 "intervals_lost: 1\nintervals_without_slot: 1\nintervals_passed_on: 5\nswitches_unsampled: "
+		 "22\nintervals_disordered: 20\n"
 		 "spilled_no_stack_room: 6\nspilled_no_count_room: 0\nspilled_to_unwind: 0\nspilled_to_judge: 0\n"
 		 "spilled_without_pid: 0\n"
 		 "unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
@@ -383,29 +385,38 @@ END_TEST
 
 /* Of switches that were lost two intervals each may be missing, and those that the reader itself lost. */
 static const struct {
-	uint64_t lost[2], unseen[2], missed; /* in the reports before, and in this one; told before */
+	uint64_t lost[2], unseen[2], unsampled[2]; /* in the reports before, and in this one */
+	uint64_t missed, without;                  /* told before */
 	bool gap;
-	uint64_t want;
+	struct intervals_lost want;
 } unseen[] = {
-	{ .want = 0 },
-	{ .lost = { 0, 3 }, .want = 6 },
-	{ .lost = { 2, 3 }, .unseen = { 1, 4 }, .want = 15 },
-	{ .lost = { 2, 0 }, .missed = 3, .want = 1 },
-	{ .lost = { 2, 0 }, .missed = 4, .want = 0 },
-	{ .lost = { 2, 0 }, .missed = UINT64_MAX, .want = 0 },
-	{ .missed = 7, .gap = true, .want = UINT64_MAX },
+	{ .want = { 0, 0 } },
+	{ .lost = { 0, 3 }, .want = { 6, 0 } },
+	{ .lost = { 2, 3 }, .unseen = { 1, 4 }, .want = { 15, 0 } },
+	{ .lost = { 2, 0 }, .missed = 3, .want = { 1, 0 } },
+	{ .lost = { 2, 0 }, .missed = 4, .want = { 0, 0 } },
+	{ .lost = { 2, 0 }, .missed = UINT64_MAX, .want = { 0, 0 } },
+	{ .missed = 7, .gap = true, .want = { UINT64_MAX, 0 } },
+	{ .unsampled = { 3, 5 }, .want = { 0, 8 } },
+	{ .unsampled = { 3, 5 }, .without = 2, .missed = 9, .want = { 0, 6 } },
+	{ .unsampled = { 3, 0 }, .without = 4, .want = { 0, 0 } },
 };
 
 START_TEST(test_unseen)
 {
 	const struct capture cap = { .had_gap = unseen[_i].gap };
 	const struct account total = { .books = { .lost_records = unseen[_i].lost[0],
-						  .intervals_unseen = unseen[_i].unseen[0] },
-				       .missed = unseen[_i].missed };
+						  .intervals_unseen = unseen[_i].unseen[0],
+						  .switches_unsampled = unseen[_i].unsampled[0] },
+				       .missed = unseen[_i].missed,
+				       .unsampled = unseen[_i].without };
 	const struct account a = { .books = { .lost_records = unseen[_i].lost[1],
-					      .intervals_unseen = unseen[_i].unseen[1] } };
+					      .intervals_unseen = unseen[_i].unseen[1],
+					      .switches_unsampled = unseen[_i].unsampled[1] } };
+	struct intervals_lost lost = account_lost(&cap, &total, &a);
 
-	ck_assert_uint_eq(account_unseen(&cap, &total, &a), unseen[_i].want);
+	ck_assert_uint_eq(lost.unseen, unseen[_i].want.unseen);
+	ck_assert_uint_eq(lost.unsampled, unseen[_i].want.unsampled);
 }
 END_TEST
 

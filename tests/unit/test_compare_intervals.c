@@ -29,7 +29,7 @@ static const struct {
 	struct input program[MAX_ROWS], ring[MAX_ROWS];
 	struct compared_intervals want; /* but for examples, whose number is that of the rows that differ; */
 	const char *example; /* the first one */
-	uint64_t unseen;
+	struct intervals_lost lost;
 } pairs[] = {
 	/* the same */
 	{ "no rows", { { NULL } }, { { NULL } }, { 0 }, NULL },
@@ -48,24 +48,51 @@ static const struct {
 
 	/* what the ring has lost */
 	{ "one is missed",
-	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 2 } }, { .rows = 1, .missed = 1 }, NULL, 1 },
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 2 } }, { .rows = 1, .missed = 1 }, NULL, { 1, 0 } },
 	{ "a row of them",
 	  { { "a", 1, ONE, TWO, 5000, 3 }, { "b", 1, ONE, TWO, 5000, 2 } }, { { "a", 1, ONE, TWO, 5000, 3 } },
-	  { .rows = 2, .missed = 2 }, NULL, 2 },
+	  { .rows = 2, .missed = 2 }, NULL, { 2, 0 } },
 	{ "nobody knows how many",
 	  { { "a", 1, ONE, TWO, 5000, 3 }, { "b", 1, ONE, TWO, 5000, 2 } }, { { NULL } },
-	  { .rows = 2, .missed = 5 }, NULL, UINT64_MAX },
+	  { .rows = 2, .missed = 5 }, NULL, { UINT64_MAX, 0 } },
 	{ "more than were lost",
 	  { { "a", 1, ONE, TWO, 5000, 3 }, { "b", 1, ONE, TWO, 5000, 2 } }, { { "a", 1, ONE, TWO, 5000, 2 } },
-	  { .rows = 1, .other_times = 1, .only_program = 1 }, NULL, 2 },
+	  { .rows = 1, .other_times = 1, .only_program = 1 }, NULL, { 2, 0 } },
 	{ "the ring has more",
-	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 4 } }, { .rows = 1, .other_times = 1 }, NULL, 9 },
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 4 } }, { .rows = 1, .other_times = 1 }, NULL, { 9, 0 } },
 	{ "the ring has others",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, TWO, TWO, 5000, 3 } },
-	  { .rows = 1, .missed = 3, .only_ring = 1 }, NULL, 9 },
+	  { .rows = 1, .missed = 3, .only_ring = 1 }, NULL, { 9, 0 } },
 	{ "as many, but too far apart",
 	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
-	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, 9 },
+	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { 9, 9 } },
+
+	/* what it has without stacks */
+	{ "one without stacks",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 4000, 2 }, { "a", 1, MISSED, MISSED, 1000, 1 } },
+	  { .rows = 2, .missed = 1, .unsampled = 1 }, NULL, { 0, 1 } },
+	{ "one without stacks where both have such",
+	  { { "a", 1, ONE, TWO, 5000, 3 }, { "a", 1, MISSED, NOTHING, 1000, 1 } },
+	  { { "a", 1, ONE, TWO, 4000, 2 }, { "a", 1, MISSED, NOTHING, 2000, 2 } },
+	  { .rows = 2, .missed = 1, .unsampled = 1 }, NULL, { 0, 1 } },
+	{ "its stacks have another length there",
+	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, MISSED, MISSED, 5000, 1 } },
+	  { .rows = 2, .missed = 1, .unsampled = 1 }, NULL, { 0, 1 } },
+	{ "more without stacks than the kernel gave no sample of",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 1 }, { "a", 1, MISSED, MISSED, 1000, 2 } },
+	  { .rows = 1, .other_times = 1, .only_ring = 1 }, NULL, { 0, 1 } },
+	{ "more missing than without stacks",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 1 }, { "a", 1, MISSED, MISSED, 1000, 1 } },
+	  { .rows = 1, .other_times = 1, .only_ring = 1 }, NULL, { 0, 2 } },
+	{ "some lost, some without stacks",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 1 }, { "a", 1, MISSED, MISSED, 1000, 1 } },
+	  { .rows = 2, .missed = 2, .unsampled = 1 }, NULL, { 1, 1 } },
+	{ "with stacks, and only there",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 3 }, { "a", 1, TWO, MISSED, 1000, 1 } },
+	  { .rows = 1, .only_ring = 1 }, NULL, { 0, 1 } },
+	{ "none, and not missed",
+	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 3 }, { "a", 1, NOTHING, NOTHING, 1000, 1 } },
+	  { .rows = 1, .only_ring = 1 }, NULL, { 0, 1 } },
 
 	/* time */
 	{ "just near enough",
@@ -197,8 +224,9 @@ START_TEST(test_pair)
 	struct compared_intervals got;
 
 	memset(&got, 0xff, sizeof(got));
-	ck_assert_int_eq(compare_intervals(program, ring, pairs[_i].unseen, &got), 0);
+	ck_assert_int_eq(compare_intervals(program, ring, &pairs[_i].lost, &got), 0);
 	ck_assert_uint_eq(got.missed, want->missed);
+	ck_assert_uint_eq(got.unsampled, want->unsampled);
 	ck_assert_uint_eq(got.rows, want->rows);
 	ck_assert_uint_eq(got.other_times, want->other_times);
 	ck_assert_uint_eq(got.other_time, want->other_time);
@@ -214,6 +242,8 @@ START_TEST(test_pair)
 }
 END_TEST
 
+static const struct intervals_lost nothing_lost;
+
 /* No more examples than there is room for. */
 START_TEST(test_examples)
 {
@@ -227,7 +257,7 @@ START_TEST(test_examples)
 		ck_assert_int_eq(stacks_add_times(program, comm, pid, &none, &none, 1, 1), 0);
 		ck_assert_int_eq(stacks_add_times(ring, comm, pid + 50, &none, &none, 1, 2), 0);
 	}
-	ck_assert_int_eq(compare_intervals(program, ring, 0, &got), 0);
+	ck_assert_int_eq(compare_intervals(program, ring, &nothing_lost, &got), 0);
 	ck_assert_uint_eq(got.rows, 50);
 	ck_assert_uint_eq(got.other_times, 50);
 	ck_assert_uint_eq(got.only_program, 50);
@@ -265,7 +295,7 @@ START_TEST(test_many)
 		add_one(program, i);
 		add_one(ring, MANY - 1 - i);
 	}
-	ck_assert_int_eq(compare_intervals(program, ring, 0, &got), 0);
+	ck_assert_int_eq(compare_intervals(program, ring, &nothing_lost, &got), 0);
 	ck_assert_uint_eq(got.rows, MANY);
 	ck_assert(compared_equal(&got));
 	ck_assert_uint_eq(got.apart_ns, 0);

@@ -19,8 +19,9 @@ static const struct {
 	const char *what;
 	uint64_t ips[8], stack[12];
 	size_t nr, words;
-	uint64_t fp; /* NONE: not found */
-	bool part;   /* the stack goes on above the copy */
+	uint64_t fp;                 /* NONE: not found */
+	bool part;                   /* the stack goes on above the copy */
+	enum frame_chain_found none; /* where it is not found */
 } rows[] = {
 	{ "at the stack pointer", { LEAF, A, B }, { AT(2), A, 0, B }, 3, 4, AT(0) },
 	{ "above locals", { LEAF, A, B }, { 1, 2, AT(5), A, 3, 0, B }, 3, 7, AT(2) },
@@ -59,8 +60,8 @@ static const struct {
 	{ "below the stack", { LEAF, A, B }, { SP - 16, A, 0, B }, 3, 4, NONE },
 	{ "nowhere, and there is more", { LEAF, A, B }, { 0, A, 0, B }, 3, 4, NONE },
 	{ "above a copy of all", { LEAF, A, B }, { AT(8), A, 0, 0 }, 3, 4, NONE },
-	{ "far above a part", { LEAF, A, B }, { SP + (1ULL << 30), A, 0, 0 }, 3, 4, NONE, true },
-	{ "all ones, above a part", { LEAF, A, B }, { UINT64_MAX, A, 0, 0 }, 3, 4, NONE, true },
+	{ "far above a part", { LEAF, A, B }, { SP + (1ULL << 30), A, 0, 0 }, 3, 4, NONE, true, FRAME_CHAIN_BEYOND },
+	{ "all ones, above a part", { LEAF, A, B }, { UINT64_MAX, A, 0, 0 }, 3, 4, NONE, true, FRAME_CHAIN_BEYOND },
 	{ "the beginning is of another", { LEAF, A, B, C }, { AT(2), A, AT(4), B, 0, A }, 4, 6, NONE },
 	{ "what rbp was earlier: a frame that others lead to", { LEAF, A }, { 1, AT(3), C, 0, A }, 2, 5, NONE },
 	{ "the same, of a recursion", { LEAF, A, A, B }, { AT(2), A, AT(4), A, AT(6), A, 0, B }, 4, 8, NONE },
@@ -76,11 +77,11 @@ START_TEST(test_find)
 	uint64_t fp = NONE, *stack = malloc(8 * rows[_i].words + 1); /* not a word more */
 	const struct frame_chain c = { rows[_i].ips,       rows[_i].nr,    SP,   stack,
 				       8 * rows[_i].words, !rows[_i].part, NULL, is_code };
-	bool found;
+	enum frame_chain_found found, want = rows[_i].fp != NONE ? FRAME_CHAIN_FOUND : rows[_i].none;
 
 	memcpy(stack, rows[_i].stack, 8 * rows[_i].words);
 	found = frame_chain_find(&c, &fp);
-	ck_assert_msg(found == (rows[_i].fp != NONE) && fp == rows[_i].fp, "%s: %d, %#lx", rows[_i].what, found, fp);
+	ck_assert_msg(found == want && fp == rows[_i].fp, "%s: %d, %#lx", rows[_i].what, found, fp);
 	free(stack);
 }
 END_TEST
@@ -92,7 +93,7 @@ START_TEST(test_end_of_memory)
 	const struct frame_chain c = { ips, 3, UINT64_MAX - 31, stack, sizeof(stack), true, NULL, is_code };
 	uint64_t fp;
 
-	ck_assert(frame_chain_find(&c, &fp));
+	ck_assert_int_eq(frame_chain_find(&c, &fp), FRAME_CHAIN_FOUND);
 	ck_assert_uint_eq(fp, UINT64_MAX - 31);
 }
 END_TEST
@@ -109,7 +110,7 @@ START_TEST(test_bounded)
 		stack[i] = i % 2 ? A : AT(i + 2);
 	for (i = 0; i < NR; i++)
 		ips[i] = A;
-	ck_assert(!frame_chain_find(&c, &fp));
+	ck_assert_int_eq(frame_chain_find(&c, &fp), FRAME_CHAIN_NONE);
 	free(stack);
 }
 END_TEST

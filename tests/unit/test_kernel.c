@@ -36,6 +36,8 @@ static const struct {
 START_TEST(test_releases)
 {
 	ck_assert_int_eq(kernel_release_bpf_taints(releases[_i].release), releases[_i].taints);
+	ck_assert_int_eq(kernel_release_registers_may_be_stale(releases[_i].release),
+			 !strncmp(releases[_i].release, "3.", 2));
 }
 END_TEST
 

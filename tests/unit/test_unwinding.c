@@ -5,6 +5,7 @@
 #include "core/capture.h"
 
 #include <asm/perf_regs.h>
+#include <sys/utsname.h>
 
 #define PROGRAM 0x555555555000ULL /* where process 500 has mapped its code */
 #define STACK   0x7ffc00001000ULL /* its stack pointer */
@@ -33,6 +34,15 @@ static struct capture cap;
 static struct capture_event events[1];
 static struct applied_ring rings[1];
 static struct applier a;
+
+static const char *release = "6.18.0";
+
+int uname(struct utsname *out)
+{
+	memset(out, 0, sizeof(*out));
+	snprintf(out->release, sizeof(out->release), "%s", release);
+	return 0;
+}
 
 static void make_program(void)
 {
@@ -500,6 +510,8 @@ static const struct {
 	uint64_t words[6];
 	int end;
 	size_t frames; /* of P(FRAME), CALLED, END */
+	size_t copied; /* words of them; 0: all, and that is the whole stack */
+	bool truncated;
 } withheld[] = {
 	{ "it is in the callchain", CHAIN(P(FRAME), END), 5, { 1, CALLED, 2, 0, END }, UNWOUND_ROOT, 3 },
 	{ "the first of several",
@@ -511,6 +523,9 @@ static const struct {
 	{ "no caller in the callchain", CHAIN(P(FRAME)), 4, { 1, CALLED, 2, 0, END }, UNWOUND_UNKNOWN, 2 },
 	{ "no user part", { PERF_CONTEXT_KERNEL, 0x10 }, 2, { 1, CALLED, 2, 0, END }, UNWOUND_UNKNOWN, 2 },
 	{ "another callchain", CHAIN(P(FRAME), 0x77), 5, { 1, CALLED, 2, 0, END }, UNWOUND_UNKNOWN, 2 },
+	{ "beyond the copy", CHAIN(P(FRAME), END), 5, { 1, CALLED, 2, 0, END }, UNWOUND_KERNEL, 3, 3 },
+	{ "in half of the copy", CHAIN(P(FRAME), END), 5, { 1, CALLED, 2, 0, END }, UNWOUND_KERNEL, 3, 4 },
+	{ "beyond the copy, and not in the callchain", CHAIN(P(FRAME)), 4, { 1, CALLED, 2 }, UNWOUND_UNKNOWN, 2, 3 },
 	{ "a caller that cannot be read", CHAIN(P(FRAME), END), 5, { 1, 0x77, 2, 0, END }, UNWOUND_BAD, 0 },
 };
 
@@ -520,7 +535,8 @@ START_TEST(test_withheld)
 	static const unsigned int saved[] = { PERF_REG_X86_BX,  PERF_REG_X86_BP,  PERF_REG_X86_R12,
 					      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
 	const uint64_t ips[] = { P(FRAME), CALLED, END };
-	struct copy c = copy_of(PERF_MASK, P(FRAME), withheld[_i].words, ARRAY_SIZE(withheld[_i].words), true);
+	size_t copied = withheld[_i].copied ? withheld[_i].copied : ARRAY_SIZE(withheld[_i].words);
+	struct copy c = copy_of(PERF_MASK, P(FRAME), withheld[_i].words, copied, !withheld[_i].copied);
 	struct stack_row row;
 	size_t i;
 
@@ -532,18 +548,19 @@ START_TEST(test_withheld)
 	assert_unwound(0, withheld[_i].end, 1);
 	row = only_row(0);
 	if (withheld[_i].frames)
-		assert_user(&row, ips, withheld[_i].frames, false);
+		assert_user(&row, ips, withheld[_i].frames, withheld[_i].truncated);
 }
 END_TEST
 
 #define FASTPATH 0xffffffff81600070 /* what system calls return to */
 
-/* Of a kernel without a choice of clocks, by where its stack began. */
+/* By where the kernel's stack began. */
 static const struct {
 	const char *what;
 	uint64_t chain[8];
 	size_t nr;
-	bool hidden, clocks;
+	bool hidden;
+	const char *release; /* NULL: of RHEL 7 */
 	bool stale;
 } entries[] = {
 	{ "in a system call",
@@ -571,11 +588,11 @@ static const struct {
 	{ "a newer kernel",
 	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, FASTPATH, PERF_CONTEXT_USER, P(FRAME), END },
 	  6,
-	  .clocks = true },
+	  .release = "4.0.0" },
 };
 
 /*
- * As of a task in a system call before 4.0: the registers that functions save are those of an earlier entry. By the
+ * As of a task in a system call before 3.19: the registers that functions save are those of an earlier entry. By the
  * stale frame pointer this one would have come from 0x77.
  */
 START_TEST(test_stale)
@@ -592,7 +609,7 @@ START_TEST(test_stale)
 	if (!entries[_i].hidden)
 		unit_write(dir, "kallsyms", symbols, strlen(symbols));
 	unwinding_free(a.unwinding);
-	cap.attr.use_clockid = entries[_i].clocks;
+	release = entries[_i].release ? entries[_i].release : "3.10.0-1160.el7.x86_64";
 	a.unwinding = unwinding_new(&cap);
 	ck_assert_ptr_nonnull(a.unwinding);
 	set_reg(&c, PERF_REG_X86_BP, STACK + 48);
@@ -615,6 +632,10 @@ START_TEST(test_stale_unknown)
 	struct stack_row row;
 
 	unit_write(dir, "kallsyms", symbols, strlen(symbols));
+	unwinding_free(a.unwinding);
+	release = "3.10.108";
+	a.unwinding = unwinding_new(&cap);
+	ck_assert_ptr_nonnull(a.unwinding);
 	set_reg(&c, PERF_REG_X86_BP, STACK + 48);
 	c.ips = chain;
 	c.nr_ips = ARRAY_SIZE(chain);
