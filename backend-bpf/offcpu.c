@@ -136,15 +136,28 @@ static int attach_raw(struct backend *b, struct err *err)
 }
 
 /* Does the kernel tell what is in its tasks, and let the program read it? */
-static int find_tasks(struct backend *b, const struct capture *cap, struct err *err)
+static int find_tasks(const struct host *host, struct switch_offsets *at, struct err *err)
 {
 	struct cause why;
 
 	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL) != 1)
 		return err_set(err, -EOPNOTSUPP, "this kernel has no programs for raw tracepoints (before Linux 4.17)");
-	if (cause_of_unreadable(cap->host, &why))
+	if (cause_of_unreadable(host, &why))
 		return cause_err(err, -EPERM, &why, "the BPF program may not read the state of tasks");
-	return offsets_of_switch(&b->at, err);
+	return offsets_of_switch(at, err);
+}
+
+/* Are its fields where the program expects them? */
+static bool is_readable(const struct sched_switch *s)
+{
+	return s->id && sched_switch_is_usual(s);
+}
+
+static int no_source(const struct sched_switch *s, const struct err *unknown, const struct err *no_tasks,
+		     struct err *err)
+{
+	return err_set(err, -EOPNOTSUPP, "%s; and %s",
+		       s->id ? "the records of 'sched:sched_switch' are unusual here" : unknown->msg, no_tasks->msg);
 }
 
 /*
@@ -154,18 +167,25 @@ static int find_tasks(struct backend *b, const struct capture *cap, struct err *
  */
 static int choose_source(struct backend *b, const struct capture *cap, struct err *err)
 {
-	bool known = cap->sched_switch.id && sched_switch_is_usual(&cap->sched_switch);
 	struct err no_tasks;
 
-	if (known && cap->both && cap->switches == SWITCHES_BY_TRACEPOINT)
+	if (is_readable(&cap->sched_switch) && cap->both && cap->switches == SWITCHES_BY_TRACEPOINT)
 		return 0;
-	b->raw = !find_tasks(b, cap, &no_tasks);
-	if (b->raw || known)
+	b->raw = !find_tasks(cap->host, &b->at, &no_tasks);
+	if (b->raw || is_readable(&cap->sched_switch))
 		return 0;
-	return err_set(err, -EOPNOTSUPP, "%s; and %s",
-		       cap->sched_switch.id ? "the records of 'sched:sched_switch' are unusual here"
-					    : cap->no_tracepoint.msg,
-		       no_tasks.msg);
+	return no_source(&cap->sched_switch, &cap->no_tracepoint, &no_tasks, err);
+}
+
+static int switches_shown(const struct host *host, const struct sched_switch *known, const struct err *unknown,
+			  struct err *err)
+{
+	struct switch_offsets at;
+	struct err no_tasks;
+
+	if (is_readable(known) || !find_tasks(host, &at, &no_tasks))
+		return 0;
+	return no_source(known, unknown, &no_tasks, err);
 }
 
 static int switches_open(struct backend **out, struct capture *cap, struct err *err)
@@ -421,6 +441,7 @@ const struct backend_ops backend_bpf_switches = {
 	.files = 18, /* a dozen maps, the program, its event, and what libbpf opens while it loads them */
 	.in_kernel = true,
 	.probe = switches_probe,
+	.shown = switches_shown,
 	.open = switches_open,
 	.attach = switches_attach,
 	.detach = switches_detach,

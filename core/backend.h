@@ -20,6 +20,8 @@
 #include <sys/types.h>
 
 struct capture;
+struct host;
+struct sched_switch;
 struct stacks;
 struct backend; /* each backend's own state */
 
@@ -149,6 +151,13 @@ struct backend_ops {
 	/* Can it work here? Tried, not guessed; leaves nothing behind. @forced: asked for by name. NULL: that is found
 	 * out by opening it. */
 	int (*probe)(bool forced, struct err *err);
+
+	/*
+	 * Does this host show the program what it counts? open() finds that out, too. @known: id 0: the tracepoint is
+	 * not known, @unknown says why. NULL: it does wherever probe() succeeds.
+	 */
+	int (*shown)(const struct host *host, const struct sched_switch *known, const struct err *unknown,
+		     struct err *err);
 
 	/* Prepare for the events of @cap, which outlives the backend. *@out is set also on failure: close() it. */
 	int (*open)(struct backend **out, struct capture *cap, struct err *err);

@@ -582,10 +582,7 @@ static int open_events(struct capture *cap, bool with_notes, struct err *err)
 	if (!rc && !capture_joins_switches(cap))
 		fill_switch_attr(cap);
 	if (!rc && cap->switches == SWITCHES_BY_RECORDS && !cap->switch_attr.context_switch)
-		rc = err_set(err, -EOPNOTSUPP,
-			     "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)%s%s",
-			     cap->no_tracepoint.code ? "; " : "",
-			     cap->no_tracepoint.code ? cap->no_tracepoint.msg : "");
+		rc = cause_of_no_switches(&cap->no_tracepoint, err);
 	cpu_list_release(&online);
 	cpu_list_release(&possible);
 	if (rc)

@@ -447,6 +447,13 @@ bool cause_of_unreadable(const struct host *host, struct cause *out)
 	return *out->text;
 }
 
+int cause_of_no_switches(const struct err *no_tracepoint, struct err *err)
+{
+	return err_set(err, -EOPNOTSUPP,
+		       "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)%s%s",
+		       no_tracepoint->code ? "; " : "", no_tracepoint->code ? no_tracepoint->msg : "");
+}
+
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)
 {
 	char what[sizeof(err->msg)];

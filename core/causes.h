@@ -49,6 +49,12 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out);
  */
 bool cause_of_unreadable(const struct host *host, struct cause *out);
 
+/**
+ * cause_of_no_switches() - describe that the rings have no record of a thread that comes back, and why the tracepoint
+ * does not help: @no_tracepoint, code 0: it would not. Return: -EOPNOTSUPP.
+ */
+int cause_of_no_switches(const struct err *no_tracepoint, struct err *err);
+
 /** cause_err() - as err_sys(), with the cause in parentheses behind the line where it is known. */
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -4,9 +4,10 @@
 #define CORE_LADDER_H
 
 #include "core/causes.h"
+#include "core/options.h"
 
 enum rung {
-	RUNG_BPF,      /* whole CPUs, counted in the kernel */
+	RUNG_BPF,      /* whole CPUs, counted or added up in the kernel */
 	RUNG_PERFRING, /* whole CPUs, counted from rings */
 	RUNG_TASKS,    /* threads that the user may observe, counted from rings */
 	RUNG_NR,
@@ -17,24 +18,24 @@ enum rung {
 /** struct rung_state - can a rung be used here? */
 struct rung_state {
 	bool usable;
-	bool user_only;     /* usable, but without the kernel's stacks */
-	struct err why;     /* why it is not, or is user_only: one line; code 0: there is nothing to remark */
+	bool user_only;     /* usable, but without the kernel's stacks; of offcputime without any */
+	struct err why;     /* why it is not, or what it lacks: one line; code 0: there is nothing to remark */
 	struct cause cause; /* of that, as far as it is known */
 };
 
 /** rung_name() - stable, for scripts: "bpf", "perfring", "perfring-tasks". */
 const char *rung_name(enum rung rung);
 /** rung_does() - half a line. */
-const char *rung_does(enum rung rung);
+const char *rung_does(enum tool tool, enum rung rung);
 
 /**
- * ladder_try() - do what a run on @rung would begin with, and undo it: a BPF map and program, an event and the smallest
- * ring for each CPU that is online; on RUNG_TASKS they are of the calling thread.
+ * ladder_try() - do what a run of @tool on @rung would begin with, and undo it: a BPF map and program, an event and the
+ * smallest ring for each CPU that is online; on RUNG_TASKS they are of the calling thread.
  *
  * @files: that a run has open by then, and this process has not
  *
  * On a host that the first bpf(2) would taint RUNG_BPF is not tried, and not usable.
  */
-void ladder_try(const struct host *host, enum rung rung, size_t files, struct rung_state *out);
+void ladder_try(const struct host *host, enum tool tool, enum rung rung, size_t files, struct rung_state *out);
 
 #endif

@@ -22,6 +22,7 @@ LIB_SRCS += \
 	core/host.c \
 	core/keeper.c \
 	core/ladder.c \
+	core/list_backends.c \
 	core/mapped_files.c \
 	core/mapping.c \
 	core/maps.c \

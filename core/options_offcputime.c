@@ -54,13 +54,24 @@ static OPT_ROW(verbose, 0, "verbose", NULL, "progress and diagnosis to stderr", 
 	       .at = OPT_AT(verbose));
 
 static const struct opt *const rows[] = {
-	&opt_pid,           &tid,           &user_threads,    &kernel_threads, &opt_user_stacks,
-	&opt_kernel_stacks, &opt_delimited, &opt_annotations, &opt_folded,     &address,
-	&opt_offsets,       &min_time,      &max_time,        &state,          &open_intervals,
-	&opt_stack_entries, &opt_cpu,       &opt_cgroup_map,  &opt_mntns_map,  &opt_backend,
-	&opt_unwind,        &opt_dump_size, &opt_interval,    &opt_kallsyms,   &opt_vmlinux,
-	&opt_debug_dir,     &opt_inline,    &opt_source,      &opt_cgroup,     &opt_mntns,
-	&opt_comm,          &opt_output,    &opt_stats,       &verbose,        &opt_help,
+	&opt_pid,         &tid,
+	&user_threads,    &kernel_threads,
+	&opt_user_stacks, &opt_kernel_stacks,
+	&opt_delimited,   &opt_annotations,
+	&opt_folded,      &address,
+	&opt_offsets,     &min_time,
+	&max_time,        &state,
+	&open_intervals,  &opt_stack_entries,
+	&opt_cpu,         &opt_cgroup_map,
+	&opt_mntns_map,   &opt_backend,
+	&opt_unwind,      &opt_list_backends,
+	&opt_dump_size,   &opt_interval,
+	&opt_kallsyms,    &opt_vmlinux,
+	&opt_debug_dir,   &opt_inline,
+	&opt_source,      &opt_cgroup,
+	&opt_mntns,       &opt_comm,
+	&opt_output,      &opt_stats,
+	&verbose,         &opt_help,
 	&opt_version,
 };
 
@@ -125,7 +136,8 @@ const struct opt_table options_of_offcputime = {
 		"  offcputime --state 0 5        only threads that could have run: who is preempted\n"
 		"  offcputime --state 2 5        only uninterruptible sleep: disks, locks in the kernel\n"
 		"  offcputime -f -o out -- make  what a command and its children wait for\n"
-		"  offcputime -df -o out 30      one line per stack, for flamegraph.pl --countname=us out >out.svg\n",
+		"  offcputime -df -o out 30      one line per stack, for flamegraph.pl --countname=us out >out.svg\n"
+		"  offcputime --list-backends    what this host can do\n",
 	.finish = finish,
 	.header = header,
 };

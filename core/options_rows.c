@@ -418,6 +418,8 @@ OPT_ROW(opt_mntns_map, 0, "mntnsmap", "PATH", "only mount namespaces in this map
 OPT_ROW(opt_backend, 0, "backend", "auto|bpf|perfring|both", "which backend counts (default auto)", .set = set_backend,
 	.live = true);
 OPT_ROW(opt_unwind, 0, "unwind", "fp|dwarf", "how user stacks are walked (default fp)", .set = set_unwind);
+OPT_ROW(opt_list_backends, 0, "list-backends", NULL, "show what this host permits, why not and what helps",
+	.set = opt_set_action, .action = ACTION_LIST_BACKENDS);
 OPT_ROW(opt_dump_size, 0, "stack-dump-size", "BYTES", "stack copied for dwarf (default " STR(DUMP_SIZE) ")",
 	.set = set_dump_size, .live = true);
 OPT_ROW(opt_interval, 'i', "interval", "SECONDS", "a report each interval", .set = set_seconds,

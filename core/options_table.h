@@ -71,9 +71,9 @@ extern const struct opt_table options_of_profile, options_of_offcputime;
 
 /* Rows that both have. */
 extern const struct opt opt_pid, opt_user_stacks, opt_kernel_stacks, opt_delimited, opt_annotations, opt_folded,
-	opt_offsets, opt_stack_entries, opt_cpu, opt_cgroup_map, opt_mntns_map, opt_backend, opt_unwind, opt_dump_size,
-	opt_interval, opt_kallsyms, opt_vmlinux, opt_debug_dir, opt_inline, opt_source, opt_cgroup, opt_mntns, opt_comm,
-	opt_output, opt_stats, opt_help, opt_version;
+	opt_offsets, opt_stack_entries, opt_cpu, opt_cgroup_map, opt_mntns_map, opt_backend, opt_unwind,
+	opt_list_backends, opt_dump_size, opt_interval, opt_kallsyms, opt_vmlinux, opt_debug_dir, opt_inline,
+	opt_source, opt_cgroup, opt_mntns, opt_comm, opt_output, opt_stats, opt_help, opt_version;
 
 /* Setters: of a bool, options.action, a text that is not empty, options.pids. */
 int opt_set_flag(struct parse *p, const struct opt *opt, const char *value);

@@ -13,7 +13,7 @@
 /**
  * run_main() - what main() of a command does.
  * @action: write to @out what is asked for by an option that is only about the program itself, and is neither --help
- *          nor --version; NULL: this command has none
+ *          nor --version
  * Return: the exit status, see profile(8).
  */
 int run_main(enum tool tool, void (*action)(FILE *out, const struct options *o), int argc, char **argv);

@@ -3,9 +3,11 @@
  */
 #include "tests/unit/unit.h"
 
+#include "compat/kernel.h"
 #include "core/ladder.h"
 
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -19,6 +21,10 @@ static struct {
 	int whole;            /* to one of a whole CPU */
 	int with_kernel;      /* to one with the kernel's part */
 	int bpf;
+	int tracepoint;         /* to one of a tracepoint */
+	bool no_switch_records; /* before 4.3 */
+	bool no_raw;            /* no programs for raw tracepoints, before 4.17 */
+	enum tool tool;         /* whose events are expected */
 	bool no_ring[MAX_CPUS];
 	int opened, bad, bpf_calls;
 } kernel;
@@ -29,15 +35,36 @@ static int refuse(int rc)
 	return -1;
 }
 
+#define SCHED_SWITCH 317
+
+/* Is it one that a run would begin with? */
+static bool is_expected(const struct perf_event_attr *a, pid_t pid)
+{
+	bool clock = a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CPU_CLOCK;
+	bool records = a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+	bool tracepoint = a->type == PERF_TYPE_TRACEPOINT && a->config == SCHED_SWITCH && pid < 0 &&
+			  a->sample_type & PERF_SAMPLE_RAW;
+
+	if (!a->disabled || (pid >= 0) != a->inherit || !(a->sample_type & PERF_SAMPLE_CALLCHAIN))
+		return false;
+	if (kernel.tool == TOOL_PROFILE)
+		return clock && a->freq && a->sample_freq == 1;
+	return clock ? !a->sample_period && pid < 0 : (records || tracepoint) && !a->freq && a->sample_period == 1;
+}
+
 static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
 {
 	int rc = kernel.answer[cpu], fd;
 
+	if (kernel.no_switch_records && a->context_switch)
+		return refuse(-EINVAL);
+	if (!rc && a->type == PERF_TYPE_TRACEPOINT)
+		rc = kernel.tracepoint;
 	if (!rc && pid < 0)
 		rc = kernel.whole;
 	if (!rc && !(a->exclude_kernel && a->exclude_callchain_kernel)) /* both: 7.2 */
 		rc = kernel.with_kernel;
-	kernel.bad += !a->disabled || (pid >= 0) != a->inherit || !(a->sample_type & PERF_SAMPLE_CALLCHAIN);
+	kernel.bad += !is_expected(a, pid);
 	if (rc)
 		return refuse(rc);
 	fd = memfd_create("event", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -49,24 +76,38 @@ static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
 	return fd;
 }
 
+static int call_bpf(int cmd, const union bpf_attr *attr)
+{
+	kernel.bpf_calls++;
+	if (kernel.bpf)
+		return refuse(kernel.bpf);
+	if (kernel.no_raw && cmd == BPF_PROG_LOAD && attr->prog_type == BPF_PROG_TYPE_RAW_TRACEPOINT)
+		return refuse(-EINVAL);
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 long syscall(long nr, ...)
 {
 	const struct perf_event_attr *attr;
 	va_list ap;
+	const union bpf_attr *bpf;
 	pid_t pid;
-	int cpu;
+	int cpu, cmd;
 
 	va_start(ap, nr);
+	if (nr == SYS_bpf) {
+		cmd = va_arg(ap, int);
+		bpf = va_arg(ap, const union bpf_attr *);
+		va_end(ap);
+		return call_bpf(cmd, bpf);
+	}
 	attr = va_arg(ap, const struct perf_event_attr *);
 	pid = va_arg(ap, pid_t);
 	cpu = va_arg(ap, int);
 	va_end(ap);
 	if (nr == SYS_perf_event_open && attr)
 		return open_event(attr, pid, cpu);
-	kernel.bpf_calls += nr == SYS_bpf;
-	if (nr == SYS_bpf && !kernel.bpf)
-		return open("/dev/null", O_RDONLY | O_CLOEXEC);
-	return refuse(nr == SYS_bpf ? kernel.bpf : -EINVAL);
+	return refuse(-EINVAL);
 }
 
 static const char *release = "6.18.0";
@@ -110,6 +151,19 @@ static void teardown(void)
 #define WHOLE  "kernel.perf_event_paranoid is 2; whole CPUs need CAP_PERFMON or a value below 1"
 #define KERNEL "kernel.perf_event_paranoid is 2; kernel stacks need CAP_PERFMON or a value below 2"
 #define RING   "cannot map the ring of a perf event on CPU "
+
+/* A format as every kernel has it, but for the numbers of bits. */
+#define FORMAT(comm_at, pid_at)                                                                                        \
+	"\tfield:char prev_comm[16];\toffset:" comm_at ";\tsize:16;\tsigned:0;\n"                                      \
+	"\tfield:pid_t prev_pid;\toffset:" pid_at ";\tsize:4;\tsigned:1;\n"                                            \
+	"\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"                                                   \
+	"\tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;\n"
+
+static void put_tracepoint(const char *format)
+{
+	put("sys/kernel/tracing/events/sched/sched_switch/id", "317\n");
+	put("sys/kernel/tracing/events/sched/sched_switch/format", format);
+}
 
 static const struct {
 	enum rung rung;
@@ -215,7 +269,7 @@ START_TEST(test_rung)
 	memcpy(kernel.no_ring, rows[_i].no_ring, sizeof(kernel.no_ring));
 	kernel.whole = rows[_i].whole;
 	kernel.with_kernel = rows[_i].with_kernel;
-	ladder_try(&host, rows[_i].rung, RUN_FILES, &s);
+	ladder_try(&host, TOOL_PROFILE, rows[_i].rung, RUN_FILES, &s);
 	ck_assert_int_eq(s.usable, rows[_i].usable);
 	ck_assert_int_eq(s.user_only, rows[_i].user_only);
 	ck_assert_int_eq(s.why.code, rows[_i].code);
@@ -228,13 +282,173 @@ START_TEST(test_rung)
 }
 END_TEST
 
+#define OFF_EVENT  "cannot open perf event 'context-switches' "
+#define TRACEPOINT "cannot open perf event 'sched:sched_switch' "
+#define BY_RECORDS "by PERF_RECORD_SWITCH: "
+#define NO_RECORDS "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)"
+
+/* What a run of offcputime begins with. */
+static const struct {
+	enum rung rung;
+	int answer[MAX_CPUS], whole, with_kernel, tracepoint;
+	bool no_ring[MAX_CPUS];
+	const char *format; /* NULL: of the tracepoint nothing is known */
+	bool no_switch_records, no_raw;
+	bool usable, user_only;
+	int code;
+	const char *says; /* begins with */
+	bool remedy;
+	int opened;
+} off_rows[] = {
+	{ .rung = RUNG_PERFRING, .format = FORMAT("8", "24"), .usable = true, .says = "", .opened = 3 },
+	{ .rung = RUNG_PERFRING,
+	  .format = FORMAT("8", "24"),
+	  .no_switch_records = true,
+	  .usable = true,
+	  .says = "",
+	  .opened = 3 },
+	{ .rung = RUNG_PERFRING,
+	  .format = FORMAT("8", "24"),
+	  .tracepoint = -EACCES,
+	  .usable = true,
+	  .code = -EACCES,
+	  .says = BY_RECORDS TRACEPOINT "on CPU 0" DENIED " (",
+	  .opened = 3 },
+	{ .rung = RUNG_PERFRING,
+	  .format = FORMAT("8", "24"),
+	  .tracepoint = -ENOENT,
+	  .no_switch_records = true,
+	  .code = -EOPNOTSUPP,
+	  .says = NO_RECORDS "; " TRACEPOINT "on CPU 0: No such file",
+	  .opened = 1 },
+	/* What hinders the tracepoint alone is not looked for elsewhere. */
+	{ .rung = RUNG_PERFRING,
+	  .format = FORMAT("8", "24"),
+	  .tracepoint = -EBUSY,
+	  .code = -EBUSY,
+	  .says = TRACEPOINT "on CPU 0: Device or resource busy" },
+	{ .rung = RUNG_PERFRING, .usable = true, .code = -ENOENT, .says = BY_RECORDS, .opened = 3 },
+	{ .rung = RUNG_PERFRING, .no_switch_records = true, .code = -EOPNOTSUPP, .says = NO_RECORDS "; ", .opened = 1 },
+	{ .rung = RUNG_PERFRING,
+	  .format = FORMAT("8", "24"),
+	  .whole = -EACCES,
+	  .code = -EACCES,
+	  .says = OFF_EVENT "on CPU 0" DENIED " (" WHOLE ")",
+	  .remedy = true },
+	{ .rung = RUNG_PERFRING,
+	  .answer = { 0, 0, -EMFILE },
+	  .code = -EMFILE,
+	  .says = OFF_EVENT "on CPU 2: Too many open files (RLIMIT_NOFILE is ",
+	  .remedy = true,
+	  .opened = 2 },
+	{ .rung = RUNG_PERFRING,
+	  .format = FORMAT("8", "24"),
+	  .no_ring = { true },
+	  .code = -EPERM,
+	  .says = RING "0: Operation not permitted (",
+	  .remedy = true,
+	  /* the tracepoint, then the records */
+	  .opened = 2 },
+
+	{ .rung = RUNG_TASKS, .whole = -EACCES, .tracepoint = -EACCES, .usable = true, .says = "", .opened = 3 },
+	{ .rung = RUNG_TASKS,
+	  .with_kernel = -EACCES,
+	  .usable = true,
+	  .user_only = true,
+	  .code = -EACCES,
+	  .says = "stacks cannot be taken: " KERNEL,
+	  .remedy = true,
+	  .opened = 3 },
+	{ .rung = RUNG_TASKS,
+	  .format = FORMAT("8", "24"),
+	  .no_switch_records = true,
+	  .code = -EOPNOTSUPP,
+	  .says = NO_RECORDS,
+	  .opened = 1 },
+	{ .rung = RUNG_TASKS,
+	  .no_switch_records = true,
+	  .with_kernel = -EACCES,
+	  .code = -EOPNOTSUPP,
+	  .says = NO_RECORDS,
+	  .opened = 1 },
+	{ .rung = RUNG_TASKS,
+	  .answer = { 0, -EACCES },
+	  .code = -EACCES,
+	  .says = OFF_EVENT "of a thread on CPU 1" DENIED,
+	  .opened = 2 },
+
+	{ .rung = RUNG_BPF, .format = FORMAT("8", "24"), .no_raw = true, .usable = true, .says = "", .opened = 3 },
+	{ .rung = RUNG_BPF,
+	  .format = FORMAT("8", "24"),
+	  .no_switch_records = true,
+	  .tracepoint = -EACCES,
+	  .usable = true,
+	  .says = "",
+	  .opened = 3 },
+	{ .rung = RUNG_BPF,
+	  .format = FORMAT("12", "28"),
+	  .no_raw = true,
+	  .code = -EOPNOTSUPP,
+	  .says = "the records of 'sched:sched_switch' are unusual here; and this kernel has no programs for raw",
+	  .opened = 3 },
+	{ .rung = RUNG_BPF,
+	  .whole = -EACCES,
+	  .code = -EACCES,
+	  .says = EVENT "on CPU 0" DENIED " (" WHOLE ")",
+	  .remedy = true },
+};
+
+START_TEST(test_off_rung)
+{
+	int before = unit_open_fds();
+	struct rung_state s;
+
+	/* There the tracepoint is left alone: its ids are the host's. */
+	if (off_rows[_i].format && kernel_pid_namespace(NULL))
+		return;
+	memcpy(kernel.answer, off_rows[_i].answer, sizeof(kernel.answer));
+	memcpy(kernel.no_ring, off_rows[_i].no_ring, sizeof(kernel.no_ring));
+	kernel.whole = off_rows[_i].whole;
+	kernel.with_kernel = off_rows[_i].with_kernel;
+	kernel.tracepoint = off_rows[_i].tracepoint;
+	kernel.no_switch_records = off_rows[_i].no_switch_records;
+	kernel.no_raw = off_rows[_i].no_raw;
+	kernel.tool = TOOL_OFFCPUTIME;
+	if (off_rows[_i].format)
+		put_tracepoint(off_rows[_i].format);
+	ladder_try(&host, TOOL_OFFCPUTIME, off_rows[_i].rung, RUN_FILES, &s);
+	ck_assert_int_eq(s.usable, off_rows[_i].usable);
+	ck_assert_int_eq(s.user_only, off_rows[_i].user_only);
+	ck_assert_msg(!strncmp(s.why.msg, off_rows[_i].says, strlen(off_rows[_i].says)), "%s", s.why.msg);
+	ck_assert_int_eq(!*s.why.msg, !*off_rows[_i].says);
+	ck_assert_int_eq(s.why.code, off_rows[_i].code);
+	ck_assert_int_eq(!!*s.cause.remedy, off_rows[_i].remedy);
+	ck_assert_int_eq(kernel.opened, off_rows[_i].opened);
+	ck_assert_int_eq(kernel.bad, 0);
+	ck_assert_int_eq(unit_open_fds(), before);
+}
+END_TEST
+
+START_TEST(test_off_no_bpf)
+{
+	struct rung_state s;
+
+	kernel.bpf = -EPERM;
+	ladder_try(&host, TOOL_OFFCPUTIME, RUNG_BPF, RUN_FILES, &s);
+	ck_assert(!s.usable);
+	ck_assert_int_eq(s.why.code, -EPERM);
+	ck_assert_uint_gt(strlen(s.cause.remedy), 0);
+	ck_assert_int_eq(kernel.opened, 0);
+}
+END_TEST
+
 START_TEST(test_user_only_unexplained)
 {
 	struct rung_state s;
 
 	put("proc/sys/kernel/perf_event_paranoid", "1\n");
 	kernel.with_kernel = -EACCES;
-	ladder_try(&host, RUNG_TASKS, RUN_FILES, &s);
+	ladder_try(&host, TOOL_PROFILE, RUNG_TASKS, RUN_FILES, &s);
 	ck_assert(s.usable && s.user_only);
 	ck_assert_str_eq(s.why.msg, "user stacks only: " EVENT "of a thread on CPU 0" DENIED);
 	ck_assert_str_eq(s.cause.remedy, "");
@@ -249,7 +463,7 @@ START_TEST(test_no_bpf)
 	struct rung_state s;
 
 	kernel.bpf = codes[_i];
-	ladder_try(&host, RUNG_BPF, RUN_FILES, &s);
+	ladder_try(&host, TOOL_PROFILE, RUNG_BPF, RUN_FILES, &s);
 	ck_assert(!s.usable);
 	ck_assert_int_eq(s.why.code, codes[_i]);
 	ck_assert_ptr_nonnull(strstr(s.why.msg, strerror(-codes[_i])));
@@ -265,13 +479,13 @@ START_TEST(test_tainting)
 	struct rung_state s;
 
 	release = "3.10.0-1160.el7.x86_64";
-	ladder_try(&host, RUNG_BPF, RUN_FILES, &s);
+	ladder_try(&host, TOOL_PROFILE, RUNG_BPF, RUN_FILES, &s);
 	ck_assert(!s.usable);
 	ck_assert_ptr_nonnull(strstr(s.why.msg, "would taint this kernel"));
 	ck_assert_str_eq(s.cause.remedy, "--backend=bpf, which taints it");
 	ck_assert_int_eq(kernel.bpf_calls, 0);
 	ck_assert_int_eq(kernel.opened, 0);
-	ladder_try(&host, RUNG_PERFRING, RUN_FILES, &s);
+	ladder_try(&host, TOOL_PROFILE, RUNG_PERFRING, RUN_FILES, &s);
 	ck_assert(s.usable);
 	release = "6.18.0";
 }
@@ -282,7 +496,7 @@ START_TEST(test_no_cpus)
 	struct rung_state s;
 
 	put("sys/devices/system/cpu/online", "none\n");
-	ladder_try(&host, (enum rung)_i, RUN_FILES, &s);
+	ladder_try(&host, TOOL_PROFILE, (enum rung)_i, RUN_FILES, &s);
 	ck_assert(!s.usable);
 	ck_assert_int_eq(s.why.code, -EINVAL);
 	ck_assert_ptr_nonnull(strstr(s.why.msg, "not a list of CPUs"));
@@ -297,7 +511,8 @@ START_TEST(test_names)
 
 	for (rung = 0; rung < RUNG_NR; rung++) {
 		ck_assert_str_eq(rung_name(rung), names[rung]);
-		ck_assert_uint_gt(strlen(rung_does(rung)), 0);
+		ck_assert_uint_gt(strlen(rung_does(TOOL_PROFILE, rung)), 0);
+		ck_assert_str_ne(rung_does(TOOL_PROFILE, rung), rung_does(TOOL_OFFCPUTIME, rung));
 	}
 }
 END_TEST
@@ -309,6 +524,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_rung, 0, ARRAY_SIZE(rows));
+	tcase_add_loop_test(t, test_off_rung, 0, ARRAY_SIZE(off_rows));
+	tcase_add_test(t, test_off_no_bpf);
 	tcase_add_test(t, test_user_only_unexplained);
 	tcase_add_loop_test(t, test_no_bpf, 0, 3);
 	tcase_add_test(t, test_tainting);

@@ -709,6 +709,7 @@ static const struct good_row good_offcputime[] = {
 	{ "-o out", "1000.. output=out", OFF_ALL },
 	{ "-h", "1000.. action=1", OFF_ALL },
 	{ "--version", "1000.. action=2", OFF_ALL },
+	{ "--list-backends -f", "1000.. action=4 folded", OFF_ALL },
 };
 
 #define NO_MASK "': not a mask of task states (a number, or 0x and digits from 0 to f)"
@@ -819,7 +820,6 @@ static const struct bad_row bad_offcputime[] = {
 	{ "-e cs", USAGE, "unknown option '-e'" },
 	{ "--hash-storage-size 9", USAGE, "unknown option '--hash-storage-size'" },
 	{ "--ebpf", USAGE, "unknown option '--ebpf'" },
-	{ "--list-backends", USAGE, "unknown option '--list-backends'" },
 	{ "--input x", USAGE, "unknown option '--input'" },
 	{ "--off-cpu", USAGE, "unknown option '--off-cpu'" },
 	{ "-V", USAGE, "unknown option '-V'" },
@@ -1225,7 +1225,7 @@ END_TEST
 static const struct {
 	enum tool tool;
 	unsigned int nr;
-} documented[] = { { TOOL_PROFILE, 39 }, { TOOL_OFFCPUTIME, 36 } };
+} documented[] = { { TOOL_PROFILE, 39 }, { TOOL_OFFCPUTIME, 37 } };
 
 START_TEST(test_doc)
 {
