@@ -313,6 +313,7 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 {
 	int rc = a->cap->filter.tree ? trace_descent(a->cap->filter.tree, r) : 0;
 
+	a->books[a->set].started += r->type == PERF_RECORD_FORK;
 	if (rc || r->type == PERF_RECORD_EXIT)
 		return rc ? rc : apply_exit(a, ring, r);
 	if (sample_is_bystander(a, r->pid))

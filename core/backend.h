@@ -76,6 +76,7 @@ struct books {
 	uint64_t dead_tasks;    /* samples of dying tasks, without ids: given to the last that exited on their CPU */
 	uint64_t outside;       /* samples of tasks outside this pid namespace */
 	uint64_t throttled;     /* PERF_RECORD_THROTTLE: the kernel stopped sampling on a CPU for a while */
+	uint64_t started;       /* threads and processes that were made, as the rings tell */
 	uint64_t throttled_ns;  /* until PERF_RECORD_UNTHROTTLE, of all CPUs */
 	uint64_t count_entries; /* used of the in-kernel table of counts */
 	uint64_t stack_entries; /* used of the in-kernel table of stacks */

@@ -549,8 +549,11 @@ static int end_run(struct capture *cap, int rc, struct err *err)
 	cap->ended = cap->set;
 	account(cap);
 	cap->over_ns = cap->stopped_ns;
-	if (cap->followed && cap->command && command_ended(cap->command))
+	if (cap->followed && cap->command && command_ended(cap->command)) {
 		cap->command_ns = command_cpu_ns(cap->command, cap->attr.exclude_kernel);
+		cap->command_all_ns = command_cpu_ns(cap->command, false);
+		cap->followed_known = !events_followed_ns(cap, &cap->followed_ns);
+	}
 	stopped = stop_counting(cap, rc ? &later : err);
 	disabled = events_disable(cap, rc || stopped ? &later : err);
 	if (!rc)
@@ -706,10 +709,12 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	const struct options *o = cap->options;
 
 	*out = cap->shortfall;
-	/* How long what is followed has been running is not known. */
-	if (o->input || !o->on_cpu || !event_is_clock(&cap->event) || cap->followed)
+	if (o->input || !o->on_cpu)
 		return false;
 	out->period_ns = capture_period_ns(cap);
+	/* How long what is followed has been running is not known. */
+	if (!event_is_clock(&cap->event) || cap->followed)
+		return false;
 	out->nr_cpus = cap->nr_cpus;
 	out->due_ns = cap->due_ns;
 	out->taken = books->taken;
@@ -722,9 +727,10 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	return true;
 }
 
-bool capture_command_shortfall(const struct capture *cap, const struct books *books, struct err *why)
+bool capture_command_shortfall(const struct capture *cap, const struct books *books, const struct shortfall *total,
+			       struct err *why)
 {
-	struct shortfall s = cap->shortfall;
+	struct shortfall s = *total;
 
 	if (!cap->options->on_cpu || !event_is_clock(&cap->event) || cap->options->cpu >= 0)
 		return false;
@@ -732,6 +738,11 @@ bool capture_command_shortfall(const struct capture *cap, const struct books *bo
 	s.due_ns = cap->command_ns;
 	s.taken = books->taken;
 	s.throttled = books->throttled;
+	s.throttled_ns = books->throttled_ns;
+	s.cpu_ns = cap->command_all_ns;
+	s.followed_known = cap->followed_known;
+	s.followed_ns = cap->followed_ns;
+	s.started = books->started;
 	return shortfall_explain_command(&s, why);
 }
 

@@ -170,6 +170,9 @@ struct capture {
 	uint64_t offline_ns;        /* of that: while they were offline */
 	uint64_t over_ns;           /* CLOCK_MONOTONIC: the run is over since; 0: it is not */
 	uint64_t command_ns;        /* CPU time of the command, whose threads were followed until it ended; else 0 */
+	uint64_t command_all_ns;    /* the same, also where only user code is sampled */
+	uint64_t followed_ns;       /* how much of that its events know of, */
+	bool followed_known;        /* if they tell */
 	struct shortfall shortfall; /* see capture_shortfall() */
 };
 
@@ -296,9 +299,10 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 /**
  * capture_command_shortfall() - see shortfall_explain_command(); false, too, where the command has not ended within the
  * run, and where what it should have given is not known.
- * @books: of the whole run
+ * @books, @total: of the whole run, capture_shortfall() of its intervals added up
  */
-bool capture_command_shortfall(const struct capture *cap, const struct books *books, struct err *why);
+bool capture_command_shortfall(const struct capture *cap, const struct books *books, const struct shortfall *total,
+			       struct err *why);
 
 /**
  * capture_hold() - take over @fd, the last descriptor of a tracepoint's events: to let go of that the kernel waits for

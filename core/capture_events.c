@@ -699,6 +699,29 @@ static uint64_t alive_until(const struct capture_event *e, uint64_t now, uint64_
 	return at < now ? at : now;
 }
 
+/*
+ * The time of a thread's event goes on while the thread runs, on whatever CPU, and also while it is throttled; that of
+ * the events that were inherited is added to it. So each CPU's event of a thread tells the same.
+ */
+int events_followed_ns(const struct capture *cap, uint64_t *ns)
+{
+	bool known = false;
+	size_t i;
+
+	*ns = 0;
+	for (i = 0; i < cap->nr_events; i++) {
+		struct event_counts counts;
+		int fd = cap->events[i].fd;
+
+		if (fd < 0 || read(fd, &counts, sizeof(counts)) < (ssize_t)offsetof(struct event_counts, lost))
+			continue;
+		known = true;
+		if (counts.enabled_ns > *ns)
+			*ns = counts.enabled_ns;
+	}
+	return known ? 0 : -ENODATA;
+}
+
 /* The host says that the CPU of @e is online. Perhaps it has gone and is back already: then it is its event that tells.
  */
 static void look(struct capture_event *e, uint64_t now)

@@ -69,6 +69,12 @@ int events_disable(struct capture *cap, struct err *err);
 int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struct capture *, size_t, struct err *),
 		       int (*detach)(struct capture *, size_t, struct err *), struct err *err);
 
+/**
+ * events_followed_ns() - for how long the command ran since its events were enabled, on whatever CPU, with all that
+ * inherited these. Return: 0; -ENODATA: the kernel does not tell.
+ */
+int events_followed_ns(const struct capture *cap, uint64_t *ns);
+
 /** events_begin() - samples are due from @now_ns on, of the CPUs that are online. */
 void events_begin(struct capture *cap, uint64_t now_ns);
 /** events_account() - set cap->due_ns and cap->offline_ns for the time since the last call, and begin anew. */

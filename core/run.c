@@ -229,7 +229,7 @@ static void print_warnings(const struct run *run)
 	warn_of_bug(o, run->total.unaccounted.intervals, "intervals");
 	if (account_shortfall(&run->total, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
-	if (!o->input && capture_command_shortfall(run->cap, &run->total.books, &why))
+	if (!o->input && capture_command_shortfall(run->cap, &run->total.books, &run->total.shortfall, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (run->cap->recording.unfinished)
 		fprintf(stderr, "WARNING: '%s' was left unfinished by its recorder: names may be missing.\n", o->input);

@@ -17,7 +17,10 @@
 
 #define COMMAND_MIN_DUE 12
 
-enum cause { THROTTLED, OFFLINE, STOLEN, IDLE, OTHER, NR_CAUSES };
+/* Of each thread the kernel takes that at most before its events are there and when they are gone: 0.2 ms on 6.18. */
+#define UNSEEN_NS (2 * 1000 * 1000ULL)
+
+enum cause { THROTTLED, OFFLINE, STOLEN, IDLE, OTHER, UNFOLLOWED, ENDED, UNKNOWN, NR_CAUSES };
 
 /* In samples. */
 struct gap {
@@ -129,22 +132,30 @@ static enum cause largest(const uint64_t *by)
 	return most;
 }
 
-/* Each cause gets what it can account for, the largest first, and idle CPUs of what is left. */
+/* Each cause gets what it can account for, the largest first. Return: what is left of @missing. */
+static uint64_t distribute(uint64_t *can, uint64_t missing, uint64_t *by)
+{
+	enum cause c;
+
+	for (c = largest(can); can[c]; c = largest(can)) {
+		by[c] = min(can[c], missing);
+		missing -= by[c];
+		can[c] = 0;
+	}
+	return missing;
+}
+
+/* Idle CPUs get of what is left. */
 static void attribute(const struct shortfall *s, struct gap *g)
 {
-	uint64_t period = shortfall_period(s->period_ns), left = g->missing;
+	uint64_t period = shortfall_period(s->period_ns), left;
 	uint64_t can[NR_CAUSES] = {
 		[THROTTLED] = s->throttled ? s->throttled_ns / period : 0,
 		[OFFLINE] = s->offline_ns / period,
 		[STOLEN] = s->steal_ns / period,
 	};
-	enum cause c;
 
-	for (c = largest(can); can[c]; c = largest(can)) {
-		g->by[c] = min(can[c], left);
-		left -= g->by[c];
-		can[c] = 0;
-	}
+	left = distribute(can, g->missing, g->by);
 	if (s->include_idle)
 		g->by[IDLE] = min(g->idle, left);
 	left -= g->by[IDLE];
@@ -190,6 +201,14 @@ static void add_throttled(struct err *why, const struct shortfall *s)
 	}
 }
 
+/* The part of @of that was followed. */
+static uint64_t followed_of(const struct shortfall *s, uint64_t of)
+{
+	if (minus(s->cpu_ns, s->followed_ns) <= times(s->started, UNSEEN_NS))
+		return of;
+	return min(of, (uint64_t)((double)of * ((double)s->followed_ns / (double)s->cpu_ns)));
+}
+
 static void add_cause(struct err *why, const struct shortfall *s, enum cause cause)
 {
 	switch (cause) {
@@ -202,6 +221,24 @@ static void add_cause(struct err *why, const struct shortfall *s, enum cause cau
 	case STOLEN:
 		add(why, "the hypervisor stole %.1f s of the CPUs' time", (double)s->steal_ns / NSEC_PER_SEC);
 		break;
+	case UNFOLLOWED:
+		add(why,
+		    "the kernel let only %.2f s of it be sampled (it excludes set-user-ID programs, and programs that "
+		    "you cannot read)",
+		    (double)followed_of(s, s->due_ns) / NSEC_PER_SEC);
+		break;
+	case ENDED:
+		add(why,
+		    "it started %" PRIu64 " thread%s, and up to the last %.3g ms of each are not sampled (choose a "
+		    "higher rate)",
+		    s->started, s->started == 1 ? "" : "s", (double)shortfall_period(s->period_ns) / 1e6);
+		break;
+	case UNKNOWN:
+		add(why,
+		    "it is not known why: threads that run for less than %.3g ms, set-user-ID programs and programs "
+		    "that you cannot read have no samples, and timer interrupts may have come late",
+		    (double)shortfall_period(s->period_ns) / 1e6);
+		break;
 	case IDLE:
 		add(why, "timer interrupts of idle CPUs came late");
 		break;
@@ -211,10 +248,23 @@ static void add_cause(struct err *why, const struct shortfall *s, enum cause cau
 	}
 }
 
-bool shortfall_explain(const struct shortfall *s, struct err *why)
+/* Largest first; the least of them are not worth a word. */
+static void add_causes(struct err *why, const struct shortfall *s, struct gap *g)
 {
 	const char *before = ":";
 	enum cause c;
+
+	for (c = largest(g->by); g->by[c] && g->by[c] >= g->missing / NAME_SHARE; c = largest(g->by)) {
+		add(why, "%s ", before);
+		add_cause(why, s, c);
+		g->by[c] = 0;
+		before = ";";
+	}
+	add(why, ".");
+}
+
+bool shortfall_explain(const struct shortfall *s, struct err *why)
+{
 	struct gap g;
 
 	measure(s, &g);
@@ -224,34 +274,38 @@ bool shortfall_explain(const struct shortfall *s, struct err *why)
 	*why = (struct err){ 0 };
 	add(why, "%d %% of the samples due (%" PRIu64 "%s) were not taken",
 	    (int)(100 * (double)g.missing / (double)g.due), g.due, g.outside_idle ? " outside the idle task" : "");
-	for (c = largest(g.by); g.by[c] && g.by[c] >= g.missing / NAME_SHARE; c = largest(g.by)) {
-		add(why, "%s ", before);
-		add_cause(why, s, c);
-		g.by[c] = 0;
-		before = ";";
-	}
-	add(why, ".");
+	add_causes(why, s, &g);
 	return true;
+}
+
+/* What was not followed is known; of the rest the causes get what they can account for. */
+static void attribute_command(const struct shortfall *s, struct gap *g)
+{
+	uint64_t period = shortfall_period(s->period_ns), left = g->missing;
+	uint64_t can[NR_CAUSES] = {
+		[THROTTLED] = s->throttled ? s->throttled_ns / period : 0,
+		[STOLEN] = s->times_known ? s->steal_ns / period : 0,
+		[ENDED] = s->started,
+	};
+
+	if (s->followed_known)
+		g->by[UNFOLLOWED] = min(g->due - followed_of(s, g->due), left);
+	left = distribute(can, left - g->by[UNFOLLOWED], g->by);
+	g->by[s->followed_known ? OTHER : UNKNOWN] = left;
 }
 
 bool shortfall_explain_command(const struct shortfall *s, struct err *why)
 {
 	uint64_t due = shortfall_due(s->period_ns, s->due_ns);
+	struct gap g = { .due = due, .missing = minus(due, s->taken) };
 
 	if (due < COMMAND_MIN_DUE || s->taken >= due / 2)
 		return false;
+	attribute_command(s, &g);
 	*why = (struct err){ 0 };
 	add(why,
-	    "the CPU time of the command, %.2f s, is worth about %" PRIu64 " samples, of which %" PRIu64
-	    " were taken: ",
+	    "the CPU time of the command, %.2f s, is worth about %" PRIu64 " samples, of which %" PRIu64 " were taken",
 	    (double)s->due_ns / NSEC_PER_SEC, due, s->taken);
-	if (s->throttled) {
-		add_throttled(why, s);
-		add(why, "; ");
-	}
-	add(why,
-	    "threads that run for less than %.3g ms are missed (choose a higher rate), and set-user-ID and unreadable "
-	    "programs.",
-	    (double)shortfall_period(s->period_ns) / 1e6);
+	add_causes(why, s, &g);
 	return true;
 }

@@ -36,6 +36,12 @@ struct shortfall {
 	uint64_t busy_ns;
 
 	uint64_t max_rate_start, max_rate_end; /* kernel.perf_event_max_sample_rate */
+
+	/* Of a command whose threads are followed; shortfall_add() leaves these alone. */
+	uint64_t cpu_ns;      /* its CPU time, that in the kernel included */
+	bool followed_known;  /* the next one is */
+	uint64_t followed_ns; /* of @cpu_ns, as the kernel counts it: threads that have events ran */
+	uint64_t started;     /* threads and processes that it made, and that have events */
 };
 
 /** shortfall_add() - add the facts of the interval that follows @to; all zeros: none before. */
@@ -66,10 +72,12 @@ bool shortfall_explain(const struct shortfall *s, struct err *why);
  * shortfall_explain_command() - were less than half of the samples taken that the CPU time of a command is worth, whose
  * threads are followed?
  *
- * Each thread loses what is left of a period when it ends, on each CPU that it was on, and what the kernel does not let
- * be followed loses all. Where the time is worth less than a dozen samples, nobody is told.
- * @s: period_ns, taken, throttled and the rates count; due_ns: that CPU time
- * Return: true and a line in @why.
+ * What the kernel does not let be followed is known from the time for which the events were enabled. Of the rest, each
+ * thread loses what is left of a period when it ends; throttling and steal time cost what they last; and what none of
+ * these accounts for is of timers that came late. A cause is named when it accounts for a tenth of what is missing, the
+ * largest first. Where the time is worth less than a dozen samples, nobody is told.
+ * @s: due_ns: that CPU time; without idle tasks, and CPUs that are offline
+ * Return: true and a line in @why. Where nobody knows how much was followed, it says what else the cause may be.
  */
 bool shortfall_explain_command(const struct shortfall *s, struct err *why);
 

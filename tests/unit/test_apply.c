@@ -181,6 +181,7 @@ START_TEST(test_fork_and_exec)
 	ck_assert_uint_eq(value_of("shell", 20), 2);
 	ck_assert_uint_eq(value_of("program", 20), 2);
 	ck_assert_uint_eq(value_of("renamed", 10), 1);
+	ck_assert_uint_eq(a.books[0].started, 2);
 	assert_books(5, 0);
 }
 END_TEST

@@ -1469,6 +1469,24 @@ START_TEST(test_inherited)
 }
 END_TEST
 
+/* Each CPU's event knows it all, but one that was closed. */
+START_TEST(test_followed_ns)
+{
+	uint64_t ns = 1;
+
+	kernel.enabled_ns[1] = 7 * MS;
+	kernel.enabled_ns[2] = 5 * MS;
+	follow_threads(1);
+	open_on("0-4", "0-3", false);
+	ck_assert_int_eq(events_followed_ns(&cap, &ns), 0);
+	ck_assert_uint_eq(ns, 7 * MS);
+	ck_assert_int_eq(events_followed_ns(&cap, &ns), -ENODATA); /* nothing is left to be read */
+	ck_assert_uint_eq(ns, 0);
+	events_close(&cap);
+	ck_assert_int_eq(events_followed_ns(&cap, &ns), -ENODATA);
+}
+END_TEST
+
 START_TEST(test_followed_enable)
 {
 	struct err err = { 0 };
@@ -1731,6 +1749,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_both_try, 0, ARRAY_SIZE(tries));
 	tcase_add_loop_test(tc, test_followed, 0, 2 * ARRAY_SIZE(threads));
 	tcase_add_test(tc, test_inherited);
+	tcase_add_test(tc, test_followed_ns);
 	tcase_add_loop_test(tc, test_followed_enable, 0, 3);
 	tcase_add_test(tc, test_followed_only);
 	tcase_add_loop_test(tc, test_followed_gone, 0, ARRAY_SIZE(endings));
