@@ -52,6 +52,7 @@ struct unwinding {
 	uint64_t sp;
 	pid_t pid;
 	struct mapping mapping; /* found last */
+	uint64_t function;      /* whose frame pointer is looked for, as unwind_function() has it; 0: not known */
 
 	struct stack_range ranges[64]; /* by pid */
 	uint64_t credit_ns, credit_at; /* see may_read() */
@@ -203,13 +204,31 @@ static void note_needed(struct unwinding *u)
 		u->cap->dump_needed = needed;
 }
 
-static bool is_code(void *ctx, uint64_t addr)
+/* Of the process of the sample at work. */
+static bool find_function(struct unwinding *u, uint64_t ip, uint64_t *start)
 {
-	return find_mapping(ctx, addr - 1);
+	const struct unwind_mappings mappings = { u, find_mapping };
+	const struct unwind_files files = { u, find_rules };
+
+	return unwind_function(&mappings, &files, ip, start);
 }
 
-/* By the kernel's own walk of the stack, @user. */
-static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *user, struct unwind_regs *regs)
+static bool is_call(void *ctx, uint64_t addr)
+{
+	struct unwinding *u = ctx;
+	uint64_t start;
+
+	if (!find_mapping(u, addr - 1))
+		return false;
+	return !u->function || !find_function(u, addr - 1, &start) || start != u->function;
+}
+
+/*
+ * The frame pointer of the function at @ip, which is an exact address or one that is returned to, by the kernel's own
+ * walk of the stack, @user.
+ */
+static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *user, uint64_t ip, bool exact,
+				       struct unwind_regs *regs)
 {
 	const struct record *r = u->record;
 	const struct frame_chain chain = { .ips = user->frames,
@@ -219,9 +238,12 @@ static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *
 					   .size = r->sample.stack_size,
 					   .whole = r->sample.stack_whole,
 					   .ctx = u,
-					   .is_code = is_code };
-	enum frame_chain_found found = frame_chain_find(&chain, &regs->r[UNWIND_FP]);
+					   .is_call = is_call };
+	enum frame_chain_found found;
 
+	if (!find_function(u, ip - !exact, &u->function))
+		u->function = 0;
+	found = frame_chain_find(&chain, &regs->r[UNWIND_FP]);
 	if (found == FRAME_CHAIN_FOUND)
 		regs->have |= 1U << UNWIND_FP;
 	return found;
@@ -251,11 +273,6 @@ static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct
 	return (regs->have & needed) == needed && find_mapping(u, regs->r[UNWIND_IP]);
 }
 
-static bool has_fp(const struct unwind_regs *regs)
-{
-	return regs->have & 1U << UNWIND_FP;
-}
-
 /*
  * A dying task has no user memory any more; 5.10 still gives its registers, but neither callchain nor copy. A recording
  * may have no callchains at all.
@@ -265,15 +282,50 @@ static bool has_no_stack(const struct unwinding *u, const struct record *r, cons
 	return user->state == STACK_NONE && !r->sample.stack_size && !u->cap->options->input;
 }
 
-void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
-		     struct stack *user, struct books *books)
+/* What is to be known of the end that the walk of a sample came to. */
+static enum unwound end_of(const struct unwind_result *result, bool withheld)
+{
+	return withheld && result->unknown ? UNWOUND_UNKNOWN : (enum unwound)result->end;
+}
+
+static void walk(struct unwinding *u, const struct unwind_regs *regs, struct unwind_result *result)
 {
 	const struct unwind_memory memory = { u, read_copy };
 	const struct unwind_mappings mappings = { u, find_mapping };
 	const struct unwind_files files = { u, find_rules };
+
+	unwind_walk(regs, &memory, &mappings, &files, result);
+}
+
+/*
+ * The walk has come to a frame that needs the frame pointer, and the kernel has not told it: learn it, and walk again.
+ * Where the frame is above the copy, go on as the kernel does. Return: it did.
+ */
+static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind_regs *regs, bool stale,
+		    struct unwind_result *result)
+{
+	uint64_t last = u->ips[result->nr - 1];
+	bool exact = result->nr == 1 || last & UNWIND_EXACT;
+
+	switch (learn_fp(u, user, last & ~UNWIND_EXACT, exact, regs)) {
+	case FRAME_CHAIN_FOUND:
+		walk(u, regs, result);
+		return false;
+	case FRAME_CHAIN_BEYOND:
+		if (stale)
+			return false;
+		go_on_by_kernel(u, user, result);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
+		     struct stack *user, struct books *books)
+{
 	struct unwind_result result = { .ips = u->ips, .cap = ARRAY_SIZE(u->ips) };
-	enum frame_chain_found chain = FRAME_CHAIN_NONE;
-	bool stale, withheld, truncated;
+	bool stale, withheld, by_kernel = false;
 	struct unwind_regs regs;
 	enum unwound end;
 
@@ -283,20 +335,15 @@ void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, con
 	}
 	stale = are_stale(u, kernel, &regs);
 	withheld = stale || are_withheld(&regs, r->sample.mask);
-	if (withheld && !has_fp(&regs))
-		chain = learn_fp(u, user, &regs);
-	unwind_walk(&regs, &memory, &mappings, &files, &result);
-	end = withheld && result.unknown ? UNWOUND_UNKNOWN : (enum unwound)result.end;
-	truncated = end == UNWOUND_TRUNCATED;
-	if (chain == FRAME_CHAIN_BEYOND && result.by_fp && !stale) {
-		go_on_by_kernel(u, user, &result);
-		end = UNWOUND_KERNEL;
-		truncated = user->truncated;
-	}
+	walk(u, &regs, &result);
+	if (withheld && result.by_fp)
+		by_kernel = walk_on(u, user, &regs, stale, &result);
+	end = by_kernel ? UNWOUND_KERNEL : end_of(&result, withheld);
 	books->unwound[end]++;
 	if (result.missing)
 		note_needed(u);
-	*user = (struct stack){
-		.frames = u->ips, .nr = (uint32_t)result.nr, .state = STACK_TAKEN, .truncated = truncated
-	};
+	*user = (struct stack){ .frames = u->ips,
+				.nr = (uint32_t)result.nr,
+				.state = STACK_TAKEN,
+				.truncated = by_kernel ? user->truncated : end == UNWOUND_TRUNCATED };
 }

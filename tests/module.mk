@@ -14,7 +14,8 @@ NOFP_CXX := $(patsubst %.cpp,$(O)/%,$(wildcard tests/workloads/nofp/*.cpp))
 BENCH_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
 LIVE_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/live/*.c))
 REPLAY_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/replay/*.c))
-RESTRICTED_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/restricted/*.c))
+RESTRICTED_BINS := $(patsubst %.c,$(O)/%,$(filter-out %/registers.c,$(wildcard tests/restricted/*.c)))
+OLD_COMMANDS := $(addprefix $(O)/tests/restricted/,profile offcputime)
 HELPERS := $(BENCH_BINS) $(LIVE_BINS) $(REPLAY_BINS) $(RESTRICTED_BINS)
 
 ifeq ($(origin CXX),default)
@@ -32,6 +33,12 @@ $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 $(HELPERS): $(O)/%: $(O)/%.o $(LIB)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# The commands with registers as old kernels report them.
+$(OLD_COMMANDS): $(O)/tests/restricted/%: $(O)/core/%.o $(O)/tests/restricted/registers.o $(LIB)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,--wrap=decode_record -o $@ $^ $(LIBS)
 
 # Workloads are what gets profiled: never sanitized, never instrumented, the same in every variant. Leaf functions
 # have frames too: without one, the caller of the interrupted function is missing.
@@ -102,7 +109,7 @@ $(addprefix $(VM)/,$(VM_SHARED)): $(VM)/%: tests/workloads/%.c tests/workloads/w
 
 vmfiles: $(VM_FILES)
 
-tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS)
+tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS) $(OLD_COMMANDS)
 
 # What is missing may be what this makefile needed to be read (compiler, pkg-config), so the build is another make, with
 # all CPUs unless -j says otherwise.
@@ -161,4 +168,4 @@ fuzz: $(FUZZ_BINS)
 		tests/run fuzz
 
 .PHONY: tests check check-all vmfiles demo fuzz
-.SECONDARY: $(UNIT_BINS:=.o) $(HELPERS:=.o) $(FUZZ_TARGETS:%=$(O)/fuzz/obj/tests/fuzz/%.o)
+.SECONDARY: $(UNIT_BINS:=.o) $(HELPERS:=.o) $(O)/tests/restricted/registers.o $(FUZZ_TARGETS:%=$(O)/fuzz/obj/tests/fuzz/%.o)

@@ -540,6 +540,7 @@ int cfi_row_find(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t 
 	*out = (struct cfi_row){
 		.start = fde->start,
 		.end = fde->end,
+		.function = fde->start,
 		.cfa_reg = NO_REG,
 		.signal = cie->signal,
 		.debug_frame = cie->section == CFI_DEBUG_FRAME,

@@ -41,6 +41,7 @@ enum cfi_how {
  */
 struct cfi_row {
 	uint64_t start, end;
+	uint64_t function; /* the first address that its record has rules for */
 	int64_t cfa_value; /* CFA = register @cfa_reg + this, or the address of an expression */
 	int64_t value[UNWIND_NR_REGS];
 	uint8_t how[UNWIND_NR_REGS]; /* enum cfi_how */

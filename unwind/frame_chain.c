@@ -43,7 +43,7 @@ static bool is_outer(const struct frame_chain *c, uint64_t fp)
 	uint64_t at, frame[2];
 
 	for (at = c->sp; at < fp && read_frame(c, at, frame); at += sizeof(*frame))
-		if (frame[0] == fp && c->is_code(c->ctx, frame[1]))
+		if (frame[0] == fp && c->is_call(c->ctx, frame[1]))
 			return true;
 	return false;
 }

@@ -2,12 +2,13 @@
 /*
  * The frame pointer of a sample that does not have it, from the callchain that the kernel has walked by it.
  *
- * Before 4.19 arch/x86/kernel/perf_regs.c reports -1 as rbx, rbp and r12-r15 of a task that is in the kernel. The kernel
- * walks the stack of the same sample by rbp all the same (perf_callchain_user(), arch/x86/events/core.c): each frame
- * pointer that it has read, and the return address behind it, are in the copy of the stack.
+ * Before 4.19 arch/x86/kernel/perf_regs.c reports -1 as rbx, rbp and r12-r15 of a task that is in the kernel. The
+ * kernel walks the stack of the same sample by rbp all the same (perf_callchain_user(), arch/x86/events/core.c): each
+ * frame pointer that it has read, and the return address behind it, are in the copy of the stack.
  *
- * Some of these kernels do not save rbp in a system call, and walk by what it was earlier. That is an outer frame: it is
- * refused where an inner one leads to it.
+ * Some of these kernels do not save rbp in a system call, and walk by what it was earlier. That is an outer frame: it
+ * is refused where an inner one leads to it, from another function than the one whose frame is looked for (what that
+ * has called before has left such frames, too).
  */
 #ifndef UNWIND_FRAME_CHAIN_H
 #define UNWIND_FRAME_CHAIN_H
@@ -21,7 +22,7 @@
  * @ips:     @nr user addresses of its callchain, that of the sample first
  * @stack:   @size bytes, copied from @sp on
  * @whole:   above them is no more of the stack
- * @is_code: may a function return to this address?
+ * @is_call: may a function return to this address, which is not the one whose frame is looked for?
  */
 struct frame_chain {
 	const uint64_t *ips;
@@ -31,7 +32,7 @@ struct frame_chain {
 	size_t size;
 	bool whole;
 	void *ctx;
-	bool (*is_code)(void *ctx, uint64_t addr);
+	bool (*is_call)(void *ctx, uint64_t addr);
 };
 
 /** enum frame_chain_found - where the frame is that a callchain was walked from. */

@@ -93,4 +93,11 @@ struct unwind_files {
 void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *memory,
 		 const struct unwind_mappings *mappings, const struct unwind_files *files, struct unwind_result *out);
 
+/**
+ * unwind_function() - where the function begins that @ip is in, as the rules of its file have it.
+ * Return: true and *@start, an address of the process; false: there are no rules for @ip.
+ */
+bool unwind_function(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+		     uint64_t *start);
+
 #endif

@@ -319,28 +319,42 @@ static enum unwind_end step_by_code(struct walk *w, uint64_t addr)
 	return step_by_fp(w);
 }
 
-/*
- * The page offset of the vDSO was its address before 4.x; it is mapped from its beginning.
- * @addr: out: that of the frame's code, in its file
- */
+/* The page offset of the vDSO was its address before 4.x; it is mapped from its beginning. */
+static uint64_t file_offset(const struct mapping *m, uint64_t ip)
+{
+	return ip - m->start + (strcmp(m->file->path, "[vdso]") ? m->pgoff : 0);
+}
+
+/* @addr: out: that of the frame's code, in its file */
 static bool find_rules(struct walk *w, const struct mapping *m, uint64_t ip, uint64_t *addr)
 {
-	uint64_t pgoff;
-
 	if (m->file == w->mapping.file && ip >= w->mapping.start && ip < w->mapping.end) {
 		*addr = ip - w->bias;
 		return true;
 	}
-	pgoff = strcmp(m->file->path, "[vdso]") ? m->pgoff : 0;
 	w->mapping.file = NULL;
 	w->rules = w->files->find(w->files->ctx, m);
-	if (!w->rules || !rules_address(w->rules, ip - m->start + pgoff, addr))
+	if (!w->rules || !rules_address(w->rules, file_offset(m, ip), addr))
 		w->rules = NULL;
 	else
 		w->bias = ip - *addr;
 	if (w->rules)
 		w->mapping = *m;
 	return w->rules;
+}
+
+bool unwind_function(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+		     uint64_t *start)
+{
+	const struct mapping *m = mappings->find(mappings->ctx, ip);
+	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
+	const struct cfi_row *row;
+	uint64_t addr;
+
+	if (!rules || !rules_address(rules, file_offset(m, ip), &addr) || rules_find(rules, addr, &row) <= 0)
+		return false;
+	*start = ip - addr + row->function;
+	return true;
 }
 
 static enum unwind_end step(struct walk *w)

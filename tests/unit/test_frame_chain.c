@@ -67,7 +67,7 @@ static const struct {
 	{ "the same, of a recursion", { LEAF, A, A, B }, { AT(2), A, AT(4), A, AT(6), A, 0, B }, 4, 8, NONE },
 };
 
-static bool is_code(void *ctx, uint64_t addr)
+static bool is_call(void *ctx, uint64_t addr)
 {
 	return addr != 0x77 && !ctx;
 }
@@ -76,7 +76,7 @@ START_TEST(test_find)
 {
 	uint64_t fp = NONE, *stack = malloc(8 * rows[_i].words + 1); /* not a word more */
 	const struct frame_chain c = { rows[_i].ips,       rows[_i].nr,    SP,   stack,
-				       8 * rows[_i].words, !rows[_i].part, NULL, is_code };
+				       8 * rows[_i].words, !rows[_i].part, NULL, is_call };
 	enum frame_chain_found found, want = rows[_i].fp != NONE ? FRAME_CHAIN_FOUND : rows[_i].none;
 
 	memcpy(stack, rows[_i].stack, 8 * rows[_i].words);
@@ -90,7 +90,7 @@ END_TEST
 START_TEST(test_end_of_memory)
 {
 	const uint64_t ips[] = { LEAF, A, B }, stack[] = { UINT64_MAX - 15, A, UINT64_MAX, B };
-	const struct frame_chain c = { ips, 3, UINT64_MAX - 31, stack, sizeof(stack), true, NULL, is_code };
+	const struct frame_chain c = { ips, 3, UINT64_MAX - 31, stack, sizeof(stack), true, NULL, is_call };
 	uint64_t fp;
 
 	ck_assert_int_eq(frame_chain_find(&c, &fp), FRAME_CHAIN_FOUND);
@@ -103,7 +103,7 @@ START_TEST(test_bounded)
 {
 	enum { WORDS = 8192, NR = 127 };
 	uint64_t *stack = malloc(8 * WORDS), ips[NR], fp;
-	const struct frame_chain c = { ips, NR, SP, stack, 8 * WORDS, true, NULL, is_code };
+	const struct frame_chain c = { ips, NR, SP, stack, 8 * WORDS, true, NULL, is_call };
 	size_t i;
 
 	for (i = 0; i < WORDS; i++)
