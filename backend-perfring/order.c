@@ -9,6 +9,27 @@
 
 #define ROOM_KEPT (4 << 20) /* of an empty queue */
 
+/* Return: 0 or -ENOMEM. @time: in and out */
+static int keep_in_order(struct order *o, uint32_t ring, uint64_t *time)
+{
+	uint64_t *latest = o->in_order;
+
+	if (ring >= o->nr_rings) {
+		latest = grow(latest, &o->cap_rings, o->nr_rings, ring + 1 - o->nr_rings, sizeof(*latest));
+		if (!latest)
+			return -ENOMEM;
+		o->in_order = latest;
+		while (o->nr_rings <= ring)
+			latest[o->nr_rings++] = 0;
+	}
+	if (*time < latest[ring]) {
+		o->backward++;
+		*time = latest[ring];
+	}
+	latest[ring] = *time;
+	return 0;
+}
+
 int order_add(struct order *o, uint64_t time, const struct order_item *item)
 {
 	struct order_entry *entries = grow(o->entries, &o->cap, o->nr, 1, sizeof(*entries));
@@ -23,6 +44,8 @@ int order_add(struct order *o, uint64_t time, const struct order_item *item)
 	o->bytes = bytes;
 	if (!time)
 		time = o->latest;
+	else if (item->in_order && keep_in_order(o, item->ring, &time))
+		return -ENOMEM;
 	if (time > o->latest)
 		o->latest = time;
 	if (time < o->applied)
@@ -87,7 +110,8 @@ static int apply_until(struct order *o, uint64_t horizon, order_fn fn, void *ctx
 	for (i = 0; i < o->nr && o->entries[i].time <= horizon && !rc; i++) {
 		const struct order_entry *e = &o->entries[i];
 		const unsigned char *lead = o->bytes + e->at;
-		struct order_item item = { e->ring, e->lead_size, lead, (const void *)(lead + e->lead_size), e->size };
+		struct order_item item = { e->ring, e->lead_size, lead, (const void *)(lead + e->lead_size),
+					   e->size, false };
 
 		if (e->time > o->applied)
 			o->applied = e->time;
@@ -114,5 +138,6 @@ void order_release(struct order *o)
 {
 	free(o->entries);
 	free(o->bytes);
+	free(o->in_order);
 	*o = (struct order){ 0 };
 }

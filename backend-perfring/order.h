@@ -7,6 +7,10 @@
  * one seen in a round was written before that round ended, so the next round finds it: a round may apply all records
  * up to the latest time of the round before. No clock of our own is needed, so this works with the clock of any kernel.
  *
+ * Within a ring the order of times is not always that of the records: an interrupt may write while a record is on its
+ * way, and clocks go back (ktime_get_mono_fast_ns(), kernel/time/timekeeping.c, where the clock is adjusted). What one
+ * switch writes without a break is to stay in its order: see order_item.in_order.
+ *
  * Memory: copies of the records of two rounds, so at most twice the size of all rings, unless a round has to wait while
  * records are added.
  */
@@ -14,12 +18,14 @@
 #define PERFRING_ORDER_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /**
  * struct order_item - a record of a ring, and what its reader wants to remember with it.
  * @lead: @lead_size bytes, a multiple of 8
+ * @in_order: not to be applied before any other of its ring that is so and was added before
  */
 struct order_item {
 	uint32_t ring;
@@ -27,6 +33,7 @@ struct order_item {
 	const void *lead;
 	const struct perf_event_header *record;
 	size_t size; /* of @record */
+	bool in_order;
 };
 
 struct order_entry {
@@ -47,6 +54,9 @@ struct order {
 	uint64_t seq;
 	uint64_t latest, horizon, applied; /* latest: of this round; horizon: of the one before; applied: so far */
 	uint64_t late;                     /* records with a time before one that had been applied */
+	uint64_t *in_order;                /* for each ring: the latest time of those in order; */
+	size_t nr_rings, cap_rings;
+	uint64_t backward; /* records of these that had an earlier one */
 };
 
 /** order_fn - gets the records in order, as they were given to order_add(). Return 0, or -errno to stop after it. */

@@ -33,7 +33,7 @@ struct source {
 	} lost;                  /* PERF_FORMAT_LOST when they were read last */
 	struct sample_note note; /* of the sample that comes next */
 	bool noted;
-	uint64_t latest;         /* time of the last record that was read */
+	uint64_t latest;         /* time of a record that was read */
 	uint64_t lost_when_full; /* records, by PERF_FORMAT_LOST */
 };
 
@@ -269,11 +269,13 @@ static void take_note(const struct reading *rd, const struct perf_event_header *
 	rd->b->applier.books[rd->b->applier.set].bad_records += !s->noted;
 }
 
-/* Records of one ring come in the order of their times. */
+/* Records of one ring come in the order of their times, but for a little. */
 static int queue(struct backend *b, uint64_t time, const struct order_item *item)
 {
-	if (time)
-		b->sources[item->ring].latest = time;
+	struct source *s = &b->sources[item->ring];
+
+	if (time > s->latest)
+		s->latest = time;
 	return order_add(&b->order, time, item);
 }
 
@@ -300,6 +302,7 @@ static int take_switch_note(const struct reading *rd, const struct perf_event_he
 			     .lead = &(struct sample_lead){ .note = { .set = n.set }, .kind = OF_SWITCH_NOTE },
 			     .record = record,
 			     .size = size,
+			     .in_order = true,
 		     });
 }
 
@@ -307,7 +310,7 @@ static int take_switch(const struct reading *rd, const struct perf_event_header 
 {
 	struct backend *b = rd->b;
 	struct sample_lead lead = { .note = { .set = b->applier.set }, .kind = OF_SWITCH };
-	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size };
+	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size, true };
 	struct record r;
 
 	if (decode_record(attr_of(b->cap, OF_SWITCH), record, size, &r) < 0) {
@@ -322,7 +325,7 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 	struct backend *b = rd->b;
 	struct source *s = &b->sources[rd->ring];
 	struct sample_lead lead = { .note = { .set = b->applier.set } };
-	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size };
+	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size, false };
 	struct books *books;
 	struct record r;
 	int rc = decode_record(&b->cap->attr, record, size, &r);
@@ -372,6 +375,7 @@ static int take_side_band(const struct reading *rd, const struct perf_event_head
 		if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
 			count_lost(b, rd->ring, r.lost.records);
 	}
+	item.in_order = r.type == PERF_RECORD_SWITCH;
 	return queue(b, r.time, &item);
 }
 
@@ -710,7 +714,8 @@ static int perfring_end(struct backend *b, struct err *err)
 	}
 	b->ending = false;
 	b->applier.books[cap->ended].late_records += b->order.late;
-	b->order.late = 0;
+	b->applier.books[cap->ended].backward_records += b->order.backward;
+	b->order.late = b->order.backward = 0;
 	if (!rc && cap->sets[cap->ended].compare && compare_end(cap->sets[cap->ended].compare))
 		rc = err_sys(err, -ENOMEM, "cannot compare the backends");
 	return rc;

@@ -152,6 +152,7 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "ring_bytes_read", b->ring_bytes },
 		{ "ring_records_lost", b->lost_records },
 		{ "ring_records_late", b->late_records },
+		{ "ring_records_backward", b->backward_records, no_intervals },
 		{ "ring_records_bad", b->bad_records },
 		{ "ring_samples_late", b->late_samples, no_samples },
 		{ "ring_size", a->ring_bytes },

@@ -71,6 +71,7 @@ struct books {
 	uint64_t ring_records;      /* read from the rings, of any kind */
 	uint64_t ring_bytes;        /* of these */
 	uint64_t late_records;      /* applied out of time order: they came after the window they belong to */
+	uint64_t backward_records;  /* of switches, with an earlier time than the one before in their ring */
 	uint64_t late_samples;  /* of an interval that had been reported, so not counted; a part of those lost there */
 	uint64_t bad_records;   /* refused by the decoder; nothing of them was used */
 	uint64_t dead_tasks;    /* samples of dying tasks, without ids: given to the last that exited on their CPU */

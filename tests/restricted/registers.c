@@ -14,7 +14,7 @@
 #include "core/err.h"
 
 #include <asm/perf_regs.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -34,13 +34,15 @@ static struct left {
 
 static int version(void)
 {
-	static int known;
-	int major = 0, minor = 0;
+	static long known;
 	struct utsname u;
+	char *end;
 
-	if (!known && !uname(&u) && sscanf(u.release, "%d.%d", &major, &minor) == 2)
-		known = major * 1000 + minor;
-	return known;
+	if (!known && !uname(&u)) {
+		known = 1000 * strtol(u.release, &end, 10);
+		known += *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+	}
+	return (int)known;
 }
 
 static uint64_t *place(uint64_t *regs, uint64_t mask, unsigned int reg)

@@ -42,6 +42,7 @@ START_TEST(test_intervals)
 			   .intervals_no_slot = 1,
 			   .clocks_apart = 18,
 			   .intervals_disordered = 20,
+			   .backward_records = 23,
 			   .switches_unsampled = 22,
 			   .intervals_passed = 5,
 			   .intervals_received = 94,
@@ -78,7 +79,7 @@ START_TEST(test_intervals)
 		      "largest_difference_ns: 17\n"
 		    : "",
 		 "ring_records: 7\nring_bytes_read: 0\nring_records_lost: 0\nring_records_late: 0\n"
-		 "ring_records_bad: 0\nring_size: 4096\ncount_table_used: 8\nstack_table_used: 9\n"
+		 "ring_records_backward: 23\nring_records_bad: 0\nring_size: 4096\ncount_table_used: 8\nstack_table_used: 9\n"
 		 "files_mismatched: 0\nfiles_hung: 0\nrows: 11\nstacks: 12\ncpus: 2\ncpus_offline_ns: 0\n"
 		 "started_ns: 13\nsampled_ns: 14\nintervals_unaccounted: -1\n");
 	ck_assert_str_eq(text, want);
