@@ -15,7 +15,6 @@ void account_take(const struct capture *cap, struct account *a)
 		.rows = stacks_nr_rows(capture_samples(cap)) + stacks_nr_rows(capture_intervals(cap)),
 		.stacks = stacks_nr_stacks(capture_samples(cap)) + stacks_nr_stacks(capture_intervals(cap)),
 		.ring_bytes = capture_ring_bytes(cap),
-		.shortfall.offline_ns = cap->offline_ns,
 	};
 	a->unaccounted = capture_books(cap, &a->books);
 	a->due_known = capture_shortfall(cap, &a->books, &a->shortfall);

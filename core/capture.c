@@ -709,6 +709,7 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	const struct options *o = cap->options;
 
 	*out = cap->shortfall;
+	out->offline_ns = cap->offline_ns;
 	if (o->input || !o->on_cpu)
 		return false;
 	out->period_ns = capture_period_ns(cap);
@@ -723,7 +724,6 @@ bool capture_shortfall(const struct capture *cap, const struct books *books, str
 	out->in_kernel = cap->backends[0].ops->in_kernel;
 	out->throttled = books->throttled;
 	out->throttled_ns = books->throttled_ns;
-	out->offline_ns = cap->offline_ns;
 	return true;
 }
 

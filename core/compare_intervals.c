@@ -118,6 +118,16 @@ static bool is_unsampled(struct compared_intervals *c, uint64_t program_times, c
 	return true;
 }
 
+/*
+ * While nobody saw the switches of a CPU, a thread may have come there and left again: then the ring has one long
+ * interval instead of two.
+ */
+static bool is_stretched(const struct stack_row *program, const struct stack_row *ring,
+			 const struct intervals_lost *lost)
+{
+	return lost->unseen == UINT64_MAX && ring->value > program->value;
+}
+
 static void compare_rows_of_both(struct compared_intervals *c, const struct stack_row *program,
 				 const struct stack_row *ring, const struct intervals_lost *lost)
 {
@@ -134,6 +144,10 @@ static void compare_rows_of_both(struct compared_intervals *c, const struct stac
 	}
 	apart = program->value > ring->value ? program->value - ring->value : ring->value - program->value;
 	each = apart / ring->times + (apart % ring->times > 0);
+	if (each > INTERVAL_APART_NS && is_stretched(program, ring, lost)) {
+		c->missed++;
+		return;
+	}
 	if (each > c->apart_ns)
 		c->apart_ns = each;
 	if (each <= INTERVAL_APART_NS)

@@ -66,6 +66,12 @@ static const struct {
 	{ "as many, but too far apart",
 	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
 	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { 9, 9 } },
+	{ "one instead of two, of a CPU that nobody saw",
+	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
+	  { .rows = 1, .missed = 1 }, NULL, { UINT64_MAX, 0 } },
+	{ "shorter, which no loss explains",
+	  { { "a", 1, ONE, TWO, 9000, 1 } }, { { "a", 1, ONE, TWO, 5000, 1 } },
+	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { UINT64_MAX, 0 } },
 
 	/* what it has without stacks */
 	{ "one without stacks",
