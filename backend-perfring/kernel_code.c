@@ -60,7 +60,7 @@ static bool is_in(struct kernel_code *kc, uint64_t addr, const char *name, uint6
 {
 	struct kernel_symbol found;
 
-	if (addr == *known)
+	if (addr && addr == *known)
 		return true;
 	if (!kernel_file_find(kc->symbols, addr, &found) || strcmp(found.name, name) != 0)
 		return false;

@@ -59,6 +59,12 @@ int order_add(struct order *o, uint64_t time, const struct order_item *item)
 	return 0;
 }
 
+void order_restart(struct order *o, uint32_t ring)
+{
+	if (ring < o->nr_rings)
+		o->in_order[ring] = 0;
+}
+
 static int compare_arrivals(const void *a, const void *b)
 {
 	const struct order_entry *x = a, *y = b;

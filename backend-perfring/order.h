@@ -65,6 +65,9 @@ typedef int (*order_fn)(void *ctx, const struct order_item *item);
 /** order_add() - keep a copy. Records without a time (@time 0) stand where they arrived. Return: 0 or -ENOMEM. */
 int order_add(struct order *o, uint64_t time, const struct order_item *item);
 
+/** order_restart() - what comes of @ring from now on is of another event: nothing has come before. */
+void order_restart(struct order *o, uint32_t ring);
+
 /** order_round() - a round is over: apply what cannot be overtaken any more. */
 int order_round(struct order *o, order_fn fn, void *ctx);
 

@@ -190,6 +190,8 @@ static int perfring_attach(struct backend *b, size_t i, struct err *err)
 		rc = map_rings(b, first, i, err);
 	while (rc && shrink_rings(b, &first, i, rc));
 	b->refresh = b->started;
+	b->applier.books[b->applier.set].reopened += b->started;
+	order_restart(&b->order, (uint32_t)i);
 	/* Since its CPU came online nobody has seen its switches. */
 	if (!rc && b->started && b->applier.switching && mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
 		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");

@@ -53,10 +53,11 @@ static struct stacks *own_rows(const struct applier *a, unsigned int set)
 /* What is only compared is no part of the run's books, but for what is missing there. */
 static void account_own(struct applier *a, unsigned int set)
 {
-	struct books compared = { 0 };
+	struct books compared = { 0 }, *books = &a->books[set];
 
-	switches_books(a->switching->own, a->cap->both ? &compared : &a->books[set]);
-	a->books[set].intervals_unseen += compared.intervals_lost;
+	switches_books(a->switching->own, a->cap->both ? &compared : books);
+	books->intervals_seen += compared.intervals_begun;
+	books->intervals_unended += compared.intervals_lost;
 }
 
 static bool has_kind(const struct options *o, const struct sample *s)
@@ -85,9 +86,15 @@ static void forget_stays(struct applier *a)
 
 void switching_gap(struct applier *a)
 {
+	size_t open = switches_nr_open(a->switching->own);
+
 	forget_stays(a);
 	switches_gap(a->switching->own);
 	account_own(a, a->set);
+	if (a->cap->both) {
+		a->books[a->set].intervals_gone += open;
+		a->books[a->set].intervals_unended -= open;
+	}
 	switches_gap(a->switching->passed);
 	switches_books(a->switching->passed, &a->books[a->set]);
 }
@@ -366,12 +373,13 @@ static int leave_unsampled(struct applier *a, uint32_t ring, const struct record
 	struct sample s = { .record = r, .ring = ring, .lead = &lead, .has_user = true, .unwound = true };
 	struct owner o = { .pid = r->pid, .tid = r->tid };
 
-	a->books[set].switches_unsampled++;
 	tasks_name(a->cap->tasks, o.pid, o.tid, o.comm);
 	s.kernel = opt->user_only || a->cap->attr.exclude_kernel ? none : missed;
 	s.user = opt->kernel_only ? none : missed;
-	if (is_asked_for(a, &s, &o) && (opt->state_mask < 0 || (!opt->state_mask && r->switched.preempted)))
+	if (is_asked_for(a, &s, &o) && (opt->state_mask < 0 || (!opt->state_mask && r->switched.preempted))) {
+		a->books[set].switches_unsampled++;
 		return leave(a, a->switching->own, (uint32_t)r->tid, when(a, ring, r), &s, &o);
+	}
 	switches_filtered(a->switching->own, (uint32_t)r->tid);
 	return 0;
 }

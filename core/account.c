@@ -38,18 +38,25 @@ void account_compared(struct account *a, const struct compared_intervals *c)
 }
 
 /*
- * A switch that was lost is the begin of an interval and the end of another one. What happened on a CPU whose event was
- * opened anew was not even counted.
+ * What the reader gave up because records were lost; and where that was so in this report, what began and what ended
+ * unseen. What began the program has counted, too.
  */
-struct intervals_lost account_lost(const struct capture *cap, const struct account *total, const struct account *a)
+static uint64_t unseen(const struct books *b)
 {
-	const struct books *before = &total->books, *now = &a->books;
-	uint64_t unseen =
-		before->intervals_unseen + now->intervals_unseen + 2 * (before->lost_records + now->lost_records);
-	uint64_t unsampled = before->switches_unsampled + now->switches_unsampled;
+	uint64_t nr = b->intervals_gone;
 
+	if (b->lost_records || b->reopened)
+		nr += left_of(b->intervals_begun, b->intervals_seen) + b->intervals_unended;
+	return nr;
+}
+
+struct intervals_lost account_lost(const struct account *total, const struct account *a)
+{
+	uint64_t unsampled = total->books.switches_unsampled + a->books.switches_unsampled;
+
+	/* An interval that was given up may be in a later report of the program's. */
 	return (struct intervals_lost){
-		.unseen = cap->had_gap ? UINT64_MAX : left_of(unseen, total->missed),
+		.unseen = left_of(total->unseen + unseen(&a->books), total->missed),
 		.unsampled = left_of(unsampled, total->unsampled),
 	};
 }
@@ -73,6 +80,7 @@ void account_add(struct account *to, const struct account *more)
 	to->rows_compared += more->rows_compared;
 	to->rows_different += more->rows_different;
 	to->missed += more->missed;
+	to->unseen += unseen(&more->books);
 	to->unsampled += more->unsampled;
 	if (more->apart_ns > to->apart_ns)
 		to->apart_ns = more->apart_ns;

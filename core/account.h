@@ -18,9 +18,10 @@ struct account {
 	uint64_t due; /* samples */
 	struct shortfall shortfall;
 	uint64_t rows, stacks, ring_bytes;
-	uint64_t unsure; /* see report_unsure_stacks() */
+	uint64_t unsure;                       /* see report_unsure_stacks() */
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), capture_files_hung() */
 	struct compare_counts compared;
+	uint64_t unseen; /* intervals that may be missing on the ring's side: of all reports that were added */
 	uint64_t rows_compared, rows_different, missed, unsampled, apart_ns; /* of compared_intervals, for --stats */
 };
 
@@ -29,11 +30,10 @@ void account_take(const struct capture *cap, struct account *a);
 /** account_compared() - what became of the rows of intervals with --backend=both. */
 void account_compared(struct account *a, const struct compared_intervals *c);
 /**
- * account_lost() - what may be missing on the ring's side with --backend=both, by what is known to be lost, at most;
- * UINT64_MAX: nobody knows how much.
+ * account_lost() - what may be missing on the ring's side with --backend=both, by what is known to be lost, at most.
  * @total, @a: of the reports before, and of this one
  */
-struct intervals_lost account_lost(const struct capture *cap, const struct account *total, const struct account *a);
+struct intervals_lost account_lost(const struct account *total, const struct account *a);
 /** account_add() - the interval that follows @to. */
 void account_add(struct account *to, const struct account *more);
 /**

@@ -97,7 +97,11 @@ struct books {
 				    * when they were over; not in its intervals_charged, but the reader's */
 	uint64_t intervals_received; /* of which the reader got to know that they did */
 	uint64_t switches_unsampled; /* of which the ring told without a sample: the stacks are missed */
-	uint64_t intervals_unseen; /* with both backends: that the reader lost of those it adds up beside the program */
+	/* With both backends, of those that the reader adds up beside the program: */
+	uint64_t intervals_seen;       /* that began, */
+	uint64_t intervals_unended;    /* whose end it did not see, */
+	uint64_t intervals_gone;       /* that it gave up, because records of some ring were lost */
+	uint64_t reopened;             /* events of CPUs that came back: what happened there before nobody counted */
 	uint64_t intervals_disordered; /* whose end was earlier than their begin, by the clocks of two CPUs */
 	uint64_t clocks_apart;         /* switches that both backends count, whose clocks were read too far apart */
 };

@@ -361,7 +361,9 @@ static int look_after(struct capture *cap, bool cpus_changed, struct err *err)
 
 	if (cpus_changed || now >= cap->cpus_at) {
 		rc = events_follow_cpus(cap, now, backends_attach, backends_detach, err);
-		cap->cpus_at = now + CPUS_NS;
+		cap->cpus_at = events_in_doubt(cap);
+		if (!cap->cpus_at || cap->cpus_at > now + CPUS_NS)
+			cap->cpus_at = now + CPUS_NS;
 	}
 	learn_pids(cap);
 	work_ahead(cap);
@@ -383,7 +385,8 @@ static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 		return rc;
 	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
 	do {
-		int gone = wait_for_work(cap, &w, cap->signalled ? 0 : until, err);
+		uint64_t wake = until < cap->cpus_at ? until : cap->cpus_at;
+		int gone = wait_for_work(cap, &w, cap->signalled ? 0 : wake, err);
 
 		rc = gone < 0 ? gone : drain(cap, err);
 		if (!rc)
@@ -618,7 +621,6 @@ void capture_gap(struct capture *cap, bool missing)
 	for (i = 0; i < cap->nr_events; i++)
 		missing |= cap->events[i].due && cap->events[i].fd < 0;
 	cap->gap = missing;
-	cap->had_gap |= missing;
 	for (i = 0; i < ARRAY_SIZE(cap->sets); i++)
 		if (cap->sets[i].compare)
 			compare_gap(cap->sets[i].compare, missing);
@@ -735,6 +737,7 @@ bool capture_command_shortfall(const struct capture *cap, const struct books *bo
 	if (!cap->options->on_cpu || !event_is_clock(&cap->event) || cap->options->cpu >= 0)
 		return false;
 	s.period_ns = capture_period_ns(cap);
+	s.nr_cpus = cap->nr_cpus;
 	s.due_ns = cap->command_ns;
 	s.taken = books->taken;
 	s.throttled = books->throttled;

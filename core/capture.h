@@ -56,9 +56,11 @@ struct capture_event {
 
 	/* Moments of CLOCK_MONOTONIC: of the last look at the time it has been enabled for, and of this interval. */
 	uint64_t looked_at, looked_ns;
-	bool stands;         /* its CPU may have gone and come back: that time seems to stand still */
-	uint64_t stands_ns;  /* at this, */
-	uint64_t stands_at;  /* which was here */
+	unsigned int
+		stands; /* at so many looks that time stood still, 0: it goes on; its CPU may have gone and be back */
+	uint64_t stands_ns;  /* it stood at this, */
+	uint64_t stands_at;  /* which was here; */
+	uint64_t again_at;   /* when it is looked at again */
 	bool due;            /* has been online: since then samples of it are due, */
 	uint64_t due_from;   /* which was here; */
 	uint64_t offline_at; /* since when it is offline, if it is; */
@@ -104,7 +106,7 @@ struct capture {
 	bool both;          /* --backend=both: every sample is counted in the kernel, and passed on */
 	bool unwinds;       /* user stacks are unwound here: samples with a user part come with what that needs */
 	bool has_notes;     /* programs in the kernel write notes */
-	bool gap, had_gap;  /* see capture_gap(); there has been one */
+	bool gap;           /* see capture_gap() */
 	bool in_pidns;      /* this process is in a pid namespace: there may be tasks outside */
 
 	enum switch_source switches;      /* where the rings' reader sees them */

@@ -16,14 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define WAKEUP_BYTES (32 << 10) /* a ring is read when it holds that much */
 
 #define LOOK_NS  (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
 #define AGAIN_NS (20 * 1000 * 1000ULL)  /* where that is in doubt: longer than a tick of any kernel, */
-#define AGAIN    5                      /* so often */
+#define AGAIN    6                      /* looks: then it has */
 
 /* All rings together; a host with more CPUs gets smaller ones. perf's own default for one ring is the upper bound. */
 #define RINGS_BYTES    (64UL << 20)
@@ -646,7 +645,7 @@ static int enable(struct capture_event *e, struct err *err)
 
 	e->looked_at = now_ns();
 	e->looked_ns = 0;
-	e->stands = false;
+	e->stands = 0;
 	return rc ? err_sys(err, rc, "cannot enable the perf event of CPU %d", e->cpu) : 0;
 }
 
@@ -722,19 +721,43 @@ int events_followed_ns(const struct capture *cap, uint64_t *ns)
 	return known ? 0 : -ENODATA;
 }
 
-/* The host says that the CPU of @e is online. Perhaps it has gone and is back already: then it is its event that tells.
+/* Return: does its time still stand? */
+static bool stands_still(struct capture_event *e)
+{
+	uint64_t enabled_ns = e->stands_ns;
+
+	if (read_enabled(e, &enabled_ns) && enabled_ns == e->stands_ns)
+		return true;
+	e->looked_at = now_ns();
+	e->looked_ns = enabled_ns;
+	return false;
+}
+
+/*
+ * The host says that the CPU of @e is online. Perhaps it has gone and is back already: then it is its event that tells.
+ *
+ * Where all of the host stood still for a while, a guest that was stopped or a laptop that slept, the clock of a CPU is
+ * late until its next tick (sched_clock_local(), kernel/sched/clock.c), and then goes on. What has gone does not.
  */
 static void look(struct capture_event *e, uint64_t now)
 {
 	uint64_t enabled_ns = e->looked_ns, at;
 
+	if (e->stands) {
+		if (now >= e->again_at) {
+			e->stands = stands_still(e) ? e->stands + 1 : 0;
+			e->again_at = now + AGAIN_NS;
+		}
+		return;
+	}
 	if (now - e->looked_at < LOOK_NS)
 		return;
 	at = alive_until(e, now, &enabled_ns);
-	e->stands = now - at > (now - e->looked_at) / 2;
-	if (e->stands) {
+	if (now - at > (now - e->looked_at) / 2) {
+		e->stands = 1;
 		e->stands_ns = enabled_ns;
 		e->stands_at = at;
+		e->again_at = now + AGAIN_NS;
 		return;
 	}
 	/* Not @now: whoever is kept from running between the two would find that much missing at the next look. */
@@ -742,58 +765,33 @@ static void look(struct capture_event *e, uint64_t now)
 	e->looked_ns = enabled_ns;
 }
 
-/* Return: does its time still stand? */
-static bool look_again(struct capture_event *e)
+uint64_t events_in_doubt(const struct capture *cap)
 {
-	uint64_t enabled_ns = e->stands_ns;
+	uint64_t first = 0;
+	size_t i;
 
-	if (read_enabled(e, &enabled_ns) && enabled_ns == e->stands_ns)
-		return true;
-	e->stands = false;
-	e->looked_at = now_ns();
-	e->looked_ns = enabled_ns;
-	return false;
+	for (i = 0; i < cap->nr_events; i++) {
+		const struct capture_event *e = &cap->events[i];
+
+		if (e->fd >= 0 && e->stands && (!first || e->again_at < first))
+			first = e->again_at;
+	}
+	return first;
 }
 
 /*
- * Where all of the host stood still for a while, a guest that was stopped or a laptop that slept, the clock of a CPU is
- * late until its next tick (sched_clock_local(), kernel/sched/clock.c), and then goes on. What has gone does not.
+ * Has the CPU of @e gone?
+ * @on: the host says that it is online
+ * @at: out: when it went
  */
-static void settle_doubts(struct capture *cap, size_t nr)
-{
-	const struct timespec moment = { .tv_nsec = AGAIN_NS };
-	unsigned int again;
-	size_t i;
-
-	for (again = 0; again < AGAIN && nr; again++) {
-		nanosleep(&moment, NULL);
-		for (i = 0; i < cap->nr_events; i++)
-			if (cap->events[i].stands)
-				nr -= !look_again(&cap->events[i]);
-	}
-}
-
-static void look_at_all(struct capture *cap, const struct cpu_list *online, uint64_t now)
-{
-	size_t i, nr = 0;
-
-	for (i = 0; i < cap->nr_events; i++) {
-		struct capture_event *e = &cap->events[i];
-
-		if (e->fd >= 0 && cpu_list_has(online, e->cpu))
-			look(e, now);
-		nr += e->fd >= 0 && e->stands;
-	}
-	settle_doubts(cap, nr);
-}
-
-/* @at: out: when the CPU of @e went, where true is returned */
-static bool is_gone(const struct capture_event *e, bool on, uint64_t now, uint64_t *at)
+static bool is_gone(struct capture_event *e, bool on, uint64_t now, uint64_t *at)
 {
 	uint64_t enabled_ns;
 
+	if (on)
+		look(e, now);
 	*at = e->stands ? e->stands_at : on ? now : alive_until(e, now, &enabled_ns);
-	return !on || e->stands;
+	return !on || e->stands >= AGAIN;
 }
 
 static int leave(struct capture *cap, size_t i, uint64_t at, int (*detach)(struct capture *, size_t, struct err *),
@@ -888,7 +886,6 @@ int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struc
 		cpu_list_release(&online);
 		return changed;
 	}
-	look_at_all(cap, &online, now_ns);
 	for (i = 0; i < cap->nr_events && rc >= 0; i++) {
 		struct capture_event *e = &cap->events[i];
 		bool on = cpu_list_has(&online, e->cpu);
@@ -922,6 +919,18 @@ void events_begin(struct capture *cap, uint64_t now_ns)
 	}
 }
 
+/* How long it has been offline; where that is in doubt, and was so at the last look, too, it is. */
+static uint64_t away_ns(const struct capture_event *e, uint64_t now)
+{
+	uint64_t since = e->fd < 0 ? e->offline_at : e->stands_at;
+
+	if (e->fd >= 0 && e->stands < 2)
+		return 0;
+	if (since < e->due_from)
+		since = e->due_from;
+	return now > since ? now - since : 0;
+}
+
 void events_account(struct capture *cap, uint64_t now_ns)
 {
 	size_t i;
@@ -933,7 +942,7 @@ void events_account(struct capture *cap, uint64_t now_ns)
 		if (!e->due || !e->samples)
 			continue;
 		cap->due_ns += now_ns - e->due_from;
-		cap->offline_ns += e->offline_ns + (e->fd < 0 ? now_ns - e->offline_at : 0);
+		cap->offline_ns += e->offline_ns + away_ns(e, now_ns);
 	}
 	events_begin(cap, now_ns);
 }

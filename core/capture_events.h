@@ -69,6 +69,9 @@ int events_disable(struct capture *cap, struct err *err);
 int events_follow_cpus(struct capture *cap, uint64_t now_ns, int (*attach)(struct capture *, size_t, struct err *),
 		       int (*detach)(struct capture *, size_t, struct err *), struct err *err);
 
+/** events_in_doubt() - has a CPU perhaps gone and come back? Then when to look again; 0: none. */
+uint64_t events_in_doubt(const struct capture *cap);
+
 /**
  * events_followed_ns() - for how long the command ran since its events were enabled, on whatever CPU, with all that
  * inherited these. Return: 0; -ENODATA: the kernel does not tell.

@@ -406,8 +406,17 @@ void compare_wait(void)
 	nanosleep(&moment, NULL);
 }
 
+/* The record that a difference waits for may be among those that are missing. */
+static void give_up_all(struct compare *c)
+{
+	while (c->pending.nr && !give_up(c, &c->pending.v[c->pending.nr - 1]))
+		c->pending.nr--;
+}
+
 void compare_gap(struct compare *c, bool missing)
 {
+	if (c->gap && !missing)
+		give_up_all(c);
 	c->gap = missing;
 	c->had_gap |= missing;
 }

@@ -96,12 +96,26 @@ static void add_example(struct compared_intervals *c, const struct stack_row *pr
 		 program->value / 1000, ring->times, ring->value / 1000);
 }
 
-/* @missed: the program may have intervals that the ring has not */
-static bool is_missed(struct compared_intervals *c, const struct stack_row *program, uint64_t ring_times, bool missed)
+/* Of @ring's intervals, if these are some of @program's, or as long as some of them. */
+static bool is_within(const struct stack_row *program, uint64_t ring_ns, uint64_t ring_times)
 {
-	if (!missed || program->times <= ring_times)
+	return ring_ns <= program->value || ring_ns - program->value <= ring_times * INTERVAL_APART_NS;
+}
+
+/* The program may have intervals that the ring has not. @ring: NULL: it has none */
+static bool is_missed(struct compared_intervals *c, const struct stack_row *program, const struct stack_row *ring,
+		      const struct intervals_lost *lost)
+{
+	uint64_t times = ring ? ring->times : 0;
+
+	if ((!lost->unseen && !lost->unsampled) || program->times <= times)
 		return false;
-	c->missed += program->times - ring_times;
+	if (ring && !is_within(program, ring->value, times)) {
+		if (!lost->unseen)
+			return false;
+		c->stretched++;
+	}
+	c->missed += program->times - times;
 	return true;
 }
 
@@ -125,7 +139,7 @@ static bool is_unsampled(struct compared_intervals *c, uint64_t program_times, c
 static bool is_stretched(const struct stack_row *program, const struct stack_row *ring,
 			 const struct intervals_lost *lost)
 {
-	return lost->unseen == UINT64_MAX && ring->value > program->value;
+	return lost->unseen && ring->value > program->value;
 }
 
 static void compare_rows_of_both(struct compared_intervals *c, const struct stack_row *program,
@@ -134,8 +148,7 @@ static void compare_rows_of_both(struct compared_intervals *c, const struct stac
 	uint64_t apart, each;
 
 	c->rows++;
-	if (is_missed(c, program, ring->times, lost->unseen || lost->unsampled) ||
-	    is_unsampled(c, program->times, ring, lost->unsampled))
+	if (is_missed(c, program, ring, lost) || is_unsampled(c, program->times, ring, lost->unsampled))
 		return;
 	if (program->times != ring->times) {
 		c->other_times++;
@@ -145,7 +158,7 @@ static void compare_rows_of_both(struct compared_intervals *c, const struct stac
 	apart = program->value > ring->value ? program->value - ring->value : ring->value - program->value;
 	each = apart / ring->times + (apart % ring->times > 0);
 	if (each > INTERVAL_APART_NS && is_stretched(program, ring, lost)) {
-		c->missed++;
+		c->stretched++;
 		return;
 	}
 	if (each > c->apart_ns)
@@ -168,7 +181,7 @@ static void compare_program(struct compared_intervals *c, const struct stacks *p
 		if (!row.times)
 			continue;
 		pos = hash_find(&ring->index, hash_row(&row), same_row, ring->rows, &row);
-		if (pos == HASH_NONE && is_missed(c, &row, 0, lost->unseen || lost->unsampled)) {
+		if (pos == HASH_NONE && is_missed(c, &row, NULL, lost)) {
 			c->rows++;
 			continue;
 		}
@@ -213,7 +226,7 @@ static void compare_sides(struct compared_intervals *c, const struct stacks *pro
 /* An interval without stacks is missing where the program has it. */
 static bool is_explained(const struct compared_intervals *c, const struct intervals_lost *lost)
 {
-	return c->unsampled <= lost->unsampled &&
+	return c->unsampled <= lost->unsampled && c->stretched <= lost->unseen &&
 	       (c->missed <= c->unsampled || c->missed - c->unsampled <= lost->unseen);
 }
 

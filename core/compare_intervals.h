@@ -28,6 +28,7 @@ struct compared_intervals {
 	uint64_t only_program; /* in one of them: not among @rows */
 	uint64_t only_ring;
 	uint64_t unsampled; /* intervals that the ring has without stacks; their rows count as equal */
+	uint64_t stretched; /* rows of as many, or less, which are longer for the ring: it has one instead of two */
 	uint64_t missed; /* intervals that the program alone has, for which records were lost; their rows count as equal
 			  */
 	uint64_t apart_ns; /* the most, for each interval of a row, rounded up; of rows of as many intervals */

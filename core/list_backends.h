@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --list-backends: the ways in which a command can sample on this host. */
+/* --list-backends: the ways in which a command can work on this host. */
 #ifndef CORE_LIST_BACKENDS_H
 #define CORE_LIST_BACKENDS_H
 

@@ -107,14 +107,15 @@ static void explain(const struct compare *c, const struct account *a, enum repor
 }
 
 /* The same of rows of intervals. */
-static void explain_intervals(const struct capture *cap, const struct compared_intervals *c, const struct account *a)
+static void explain_intervals(const struct compared_intervals *c, const struct account *a)
 {
 	size_t i;
 
 	if (a->missed)
 		fprintf(stderr, "WARNING: %" PRIu64 " intervals were seen by bpf alone, and not compared: %s.\n",
 			a->missed,
-			cap->had_gap ? "the event of a CPU was opened anew" : "a ring had no room for their switches");
+			a->books.reopened ? "the event of a CPU was opened anew"
+					  : "records of their switches were lost");
 	if (a->unsampled)
 		fprintf(stderr,
 			"WARNING: %" PRIu64 " intervals have stacks from bpf alone, and were not compared: the kernel "
@@ -199,7 +200,7 @@ static int compare_rows_of_both(struct run *run, struct account *a, struct err *
 	const struct capture *cap = run->cap;
 	struct stacks *program = from_schedule(capture_intervals(cap), &names);
 	struct stacks *ring = from_schedule(cap->sets[cap->ended].ring_intervals, &names);
-	const struct intervals_lost lost = account_lost(cap, &run->total, a);
+	const struct intervals_lost lost = account_lost(&run->total, a);
 	int rc = program && ring ? compare_intervals(program, ring, &lost, &run->compared) : -ENOMEM;
 
 	stacks_free(program);
@@ -359,7 +360,7 @@ static int report(struct run *run, bool last, struct err *err)
 	run->intervals++;
 	account_files(run, &a, &run->total);
 	if (compares_intervals(run->cap))
-		explain_intervals(run->cap, &run->compared, &a);
+		explain_intervals(&run->compared, &a);
 	account_print_losses(stderr, run->cap, &a);
 	if (last)
 		print_warnings(run);

@@ -17,8 +17,8 @@
 
 #define COMMAND_MIN_DUE 12
 
-/* Of each thread the kernel takes that at most before its events are there and when they are gone: 0.2 ms on 6.18. */
-#define UNSEEN_NS (2 * 1000 * 1000ULL)
+/* Of each thread the kernel takes about that before its events are there and when they are gone: 0.15 ms on 6.18. */
+#define UNSEEN_NS (300 * 1000ULL)
 
 enum cause { THROTTLED, OFFLINE, STOLEN, IDLE, OTHER, UNFOLLOWED, ENDED, UNKNOWN, NR_CAUSES };
 
@@ -229,9 +229,10 @@ static void add_cause(struct err *why, const struct shortfall *s, enum cause cau
 		break;
 	case ENDED:
 		add(why,
-		    "it started %" PRIu64 " thread%s, and up to the last %.3g ms of each are not sampled (choose a "
-		    "higher rate)",
-		    s->started, s->started == 1 ? "" : "s", (double)shortfall_period(s->period_ns) / 1e6);
+		    "it started %" PRIu64 " %s, and up to the last %.3g ms of each are not sampled (choose a higher "
+		    "rate)",
+		    s->started, s->started == 1 ? "thread or process" : "threads and processes",
+		    (double)shortfall_period(s->period_ns) / 1e6);
 		break;
 	case UNKNOWN:
 		add(why,
@@ -278,14 +279,25 @@ bool shortfall_explain(const struct shortfall *s, struct err *why)
 	return true;
 }
 
-/* What was not followed is known; of the rest the causes get what they can account for. */
+/* Stolen from the CPUs that the command may have run on: times are known of all of them together. */
+static uint64_t stolen_from(const struct shortfall *s)
+{
+	uint64_t cpus = s->nr_cpus ? s->nr_cpus : 1;
+
+	return s->steal_ns / cpus * min(cpus, s->started + 1);
+}
+
+/*
+ * What was not followed is known; of the rest the causes get what they can account for. A thread loses half a period
+ * when it ends, more or less.
+ */
 static void attribute_command(const struct shortfall *s, struct gap *g)
 {
 	uint64_t period = shortfall_period(s->period_ns), left = g->missing;
 	uint64_t can[NR_CAUSES] = {
 		[THROTTLED] = s->throttled ? s->throttled_ns / period : 0,
-		[STOLEN] = s->times_known ? s->steal_ns / period : 0,
-		[ENDED] = s->started,
+		[STOLEN] = s->times_known ? stolen_from(s) / period : 0,
+		[ENDED] = s->started / 2,
 	};
 
 	if (s->followed_known)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define FRAMES_MAX  8192         /* followed for one sample; real stacks have few copies of a return address */
+#define CALLS_MAX   16           /* looked up for one sample: each may be a search in a file */
 #define STACK_REACH (64UL << 20) /* above the stack pointer: further up is no frame of this stack */
 
 /* The saved frame pointer and the return address at @at; false: not in the copy. */
@@ -37,13 +38,14 @@ static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned in
 	return i < c->nr && c->whole ? 0 : i - 1;
 }
 
-/* Does a frame below @fp lead to it? Then the task is in that one. */
+/* Does a frame below @fp lead to it? Then the task is in that one. Perhaps, where many seem to. */
 static bool is_outer(const struct frame_chain *c, uint64_t fp)
 {
+	unsigned int calls = 0;
 	uint64_t at, frame[2];
 
 	for (at = c->sp; at < fp && read_frame(c, at, frame); at += sizeof(*frame))
-		if (frame[0] == fp && c->is_call(c->ctx, frame[1]))
+		if (frame[0] == fp && (++calls > CALLS_MAX || c->is_call(c->ctx, frame[1])))
 			return true;
 	return false;
 }

@@ -22,7 +22,8 @@
  * @ips:     @nr user addresses of its callchain, that of the sample first
  * @stack:   @size bytes, copied from @sp on
  * @whole:   above them is no more of the stack
- * @is_call: may a function return to this address, which is not the one whose frame is looked for?
+ * @is_call: may a function return to this address, which is not the one whose frame is looked for? Asked
+ *           a few times only
  */
 struct frame_chain {
 	const uint64_t *ips;

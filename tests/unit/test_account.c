@@ -79,7 +79,8 @@ START_TEST(test_intervals)
 		      "largest_difference_ns: 17\n"
 		    : "",
 		 "ring_records: 7\nring_bytes_read: 0\nring_records_lost: 0\nring_records_late: 0\n"
-		 "ring_records_backward: 23\nring_records_bad: 0\nring_size: 4096\ncount_table_used: 8\nstack_table_used: 9\n"
+		 "ring_records_backward: 23\nring_records_bad: 0\nring_size: 4096\ncount_table_used: "
+		 "8\nstack_table_used: 9\n"
 		 "files_mismatched: 0\nfiles_hung: 0\nrows: 11\nstacks: 12\ncpus: 2\ncpus_offline_ns: 0\n"
 		 "started_ns: 13\nsampled_ns: 14\nintervals_unaccounted: -1\n");
 	ck_assert_str_eq(text, want);
@@ -384,38 +385,45 @@ START_TEST(test_losses)
 }
 END_TEST
 
-/* Of switches that were lost two intervals each may be missing, and those that the reader itself lost. */
+/* Intervals that may be missing, of the reports before and of this one. */
 static const struct {
-	uint64_t lost[2], unseen[2], unsampled[2]; /* in the reports before, and in this one */
-	uint64_t missed, without;                  /* told before */
-	bool gap;
+	struct books before, now;
+	uint64_t missed, without; /* told before */
 	struct intervals_lost want;
 } unseen[] = {
 	{ .want = { 0, 0 } },
-	{ .lost = { 0, 3 }, .want = { 6, 0 } },
-	{ .lost = { 2, 3 }, .unseen = { 1, 4 }, .want = { 15, 0 } },
-	{ .lost = { 2, 0 }, .missed = 3, .want = { 1, 0 } },
-	{ .lost = { 2, 0 }, .missed = 4, .want = { 0, 0 } },
-	{ .lost = { 2, 0 }, .missed = UINT64_MAX, .want = { 0, 0 } },
-	{ .missed = 7, .gap = true, .want = { UINT64_MAX, 0 } },
-	{ .unsampled = { 3, 5 }, .want = { 0, 8 } },
-	{ .unsampled = { 3, 5 }, .without = 2, .missed = 9, .want = { 0, 6 } },
-	{ .unsampled = { 3, 0 }, .without = 4, .want = { 0, 0 } },
+	/* what the reader alone has not seen is its own fault where nothing was lost */
+	{ .now = { .intervals_begun = 9, .intervals_seen = 4, .intervals_unended = 3 }, .want = { 0, 0 } },
+	{ .now = { .intervals_gone = 2 }, .want = { 2, 0 } },
+	{ .now = { .intervals_begun = 9, .intervals_seen = 4, .intervals_unended = 3, .lost_records = 1 },
+	  .want = { 8, 0 } },
+	{ .now = { .intervals_begun = 9, .intervals_seen = 4, .intervals_unended = 3, .reopened = 1 },
+	  .want = { 8, 0 } },
+	{ .now = { .intervals_begun = 4, .intervals_seen = 9, .reopened = 1 }, .want = { 0, 0 } },
+	/* what is open when it is given up is in a later report */
+	{ .before = { .intervals_gone = 5, .reopened = 1 }, .want = { 5, 0 } },
+	{ .before = { .intervals_gone = 5, .reopened = 1 },
+	  .now = { .intervals_begun = 9, .intervals_seen = 4 },
+	  .missed = 3,
+	  .want = { 2, 0 } },
+	{ .before = { .intervals_gone = 5 }, .missed = 5, .want = { 0, 0 } },
+	{ .before = { .intervals_gone = 5 }, .missed = UINT64_MAX, .want = { 0, 0 } },
+	{ .before = { .switches_unsampled = 3 }, .now = { .switches_unsampled = 5 }, .want = { 0, 8 } },
+	{ .before = { .switches_unsampled = 3 }, .without = 2, .missed = 9, .want = { 0, 1 } },
+	{ .before = { .switches_unsampled = 3 }, .without = 4, .want = { 0, 0 } },
 };
 
 START_TEST(test_unseen)
 {
-	const struct capture cap = { .had_gap = unseen[_i].gap };
-	const struct account total = { .books = { .lost_records = unseen[_i].lost[0],
-						  .intervals_unseen = unseen[_i].unseen[0],
-						  .switches_unsampled = unseen[_i].unsampled[0] },
-				       .missed = unseen[_i].missed,
-				       .unsampled = unseen[_i].without };
-	const struct account a = { .books = { .lost_records = unseen[_i].lost[1],
-					      .intervals_unseen = unseen[_i].unseen[1],
-					      .switches_unsampled = unseen[_i].unsampled[1] } };
-	struct intervals_lost lost = account_lost(&cap, &total, &a);
+	const struct account before = { .books = unseen[_i].before,
+					.missed = unseen[_i].missed,
+					.unsampled = unseen[_i].without };
+	const struct account a = { .books = unseen[_i].now };
+	struct account total = { 0 };
+	struct intervals_lost lost;
 
+	account_add(&total, &before);
+	lost = account_lost(&total, &a);
 	ck_assert_uint_eq(lost.unseen, unseen[_i].want.unseen);
 	ck_assert_uint_eq(lost.unsampled, unseen[_i].want.unsampled);
 }

@@ -539,29 +539,6 @@ static void go_on(int first, int last, uint64_t enabled_ns)
 	}
 }
 
-/* What the events of CPUs 2 and 3 have become during the naps. */
-static struct {
-	unsigned int nr;
-	uint64_t ms[2][8]; /* 0: as before */
-	uint64_t stand_ms[2];
-} naps;
-
-int nanosleep(const struct timespec *time, struct timespec *rest)
-{
-	int cpu;
-
-	(void)rest;
-	ck_assert_int_ge(time->tv_nsec, 10 * 1000 * 1000); /* a tick */
-	for (cpu = 2; cpu <= 3; cpu++) {
-		uint64_t ms = naps.ms[cpu - 2][naps.nr];
-
-		if (event_of(cpu)->fd >= 0)
-			go_on(cpu, cpu, (ms ? ms : naps.stand_ms[cpu - 2]) * MS);
-	}
-	naps.nr++;
-	return 0;
-}
-
 /* A run on CPUs 0 to 3 of 0 to 4, enabled now; times are taken from its begin. */
 static uint64_t begin(bool notes)
 {
@@ -777,59 +754,72 @@ START_TEST(test_away_unseen)
 	for (cpu = 0; cpu < 5; cpu++)
 		kernel.enabled_ns[cpu] = (cpu == 3 ? 100 : 498) * MS; /* clocks are not that exact */
 	t = begin(_i);
-	naps.stand_ms[0] = 498;
-	naps.stand_ms[1] = 100;
 	ck_assert_int_eq(follow("0-3", t + 300 * MS), 0); /* too early to tell */
-	ck_assert_uint_eq(naps.nr, 0);
-	ck_assert_int_eq(follow("0-3", t + 500 * MS), 1);
-	ck_assert_uint_eq(naps.nr, 5); /* of all of them together */
+	ck_assert_uint_eq(events_in_doubt(&cap), 0);
+	ck_assert_int_eq(follow("0-3", t + 500 * MS), 0); /* it may be late */
+	ck_assert_uint_eq(events_in_doubt(&cap), t + 520 * MS);
+	for (cpu = 0; cpu < 4; cpu++) {
+		go_on(3, 3, 100 * MS);
+		ck_assert_int_eq(follow("0-3", t + (uint64_t)(510 + 20 * cpu) * MS),
+				 0); /* the first one is too early */
+		ck_assert_int_eq(follow("0-3", t + (uint64_t)(520 + 20 * cpu) * MS), 0);
+	}
+	go_on(3, 3, 100 * MS);
+	ck_assert_int_eq(follow("0-3", t + 600 * MS), 1);
+	ck_assert_uint_eq(events_in_doubt(&cap), 0);
 	for (cpu = 0; cpu < 4; cpu++)
 		assert_calls(cpu, cpu == 3, cpu == 3);
 	assert_event(event_of(3), true, _i);
 	ck_assert(events[event_of(3)->fd].enabled);
-	events_account(&cap, t + 600 * MS);
-	ck_assert_uint_eq(cap.due_ns, 4 * 600 * MS);
-	ck_assert_uint_eq(cap.offline_ns, 400 * MS);
+	events_account(&cap, t + 700 * MS);
+	ck_assert_uint_eq(cap.due_ns, 4 * 700 * MS);
+	ck_assert_uint_eq(cap.offline_ns, 500 * MS);
 }
 END_TEST
 
 /*
- * By how long CPUs 2 and 3 have been enabled after 500 ms, and then at each nap, in ms: where the host stood still, the
+ * By how long CPUs 2 and 3 have been enabled after 500 ms, and then every 20 ms, in ms: where the host stood still, the
  * clock of a CPU is late until its next tick.
  */
 static const struct {
 	const char *what;
-	uint64_t ms[2], later[2][5]; /* 0: as before */
-	bool gone[2];
-	unsigned int naps;
+	uint64_t ms[2][6]; /* 0: as before */
+	int gone[2];       /* at which of these; -1: at none */
 } late[] = {
-	{ "always there", { 500, 500 }, { { 0 }, { 0 } }, { false, false }, 0 },
-	{ "a little late", { 500, 300 }, { { 0 }, { 0 } }, { false, false }, 0 },
-	{ "late until the first tick", { 500, 100 }, { { 0 }, { 500 } }, { false, false }, 1 },
-	{ "both, one longer", { 100, 100 }, { { 500 }, { 0, 0, 520 } }, { false, false }, 3 },
-	{ "late until the last look", { 500, 100 }, { { 0 }, { 0, 0, 0, 0, 500 } }, { false, false }, 5 },
-	{ "made up for in part", { 500, 100 }, { { 0 }, { 101 } }, { false, false }, 1 },
-	{ "gone", { 500, 100 }, { { 0 }, { 0 } }, { false, true }, 5 },
-	{ "gone, and another one late", { 100, 100 }, { { 0, 500 }, { 0 } }, { false, true }, 5 },
-	{ "both gone", { 100, 200 }, { { 0 }, { 0 } }, { true, true }, 5 },
+	{ "always there", { { 500 }, { 500 } }, { -1, -1 } },
+	{ "a little late", { { 500 }, { 300 } }, { -1, -1 } },
+	{ "late until the first tick", { { 500 }, { 100, 520 } }, { -1, -1 } },
+	{ "both, one longer", { { 100, 520 }, { 100, 0, 0, 560 } }, { -1, -1 } },
+	{ "late until the last look", { { 500 }, { 100, 0, 0, 0, 0, 600 } }, { -1, -1 } },
+	{ "made up for in part", { { 500 }, { 100, 101, 0, 0, 0, 0 } }, { -1, -1 } },
+	{ "gone", { { 500 }, { 100 } }, { -1, 5 } },
+	{ "gone, and another one late", { { 100, 0, 540 }, { 100 } }, { -1, 5 } },
+	{ "both gone", { { 100 }, { 200 } }, { 5, 5 } },
 };
 
 START_TEST(test_late)
 {
-	uint64_t t = begin(true);
-	int cpu;
+	uint64_t t = begin(true), ms[2] = { 0 };
+	int cpu, i;
 
-	memset(&naps, 0, sizeof(naps));
 	go_on(0, 1, 500 * MS);
-	for (cpu = 2; cpu <= 3; cpu++) {
-		naps.stand_ms[cpu - 2] = late[_i].ms[cpu - 2];
-		memcpy(naps.ms[cpu - 2], late[_i].later[cpu - 2], sizeof(late[_i].later[0]));
-		go_on(cpu, cpu, naps.stand_ms[cpu - 2] * MS);
+	for (i = 0; i < 6; i++) {
+		for (cpu = 2; cpu <= 3; cpu++) {
+			if (late[_i].ms[cpu - 2][i])
+				ms[cpu - 2] = late[_i].ms[cpu - 2][i];
+			go_on(cpu, cpu, ms[cpu - 2] * MS);
+		}
+		ck_assert_msg(follow("0-3", t + (uint64_t)(500 + 20 * i) * MS) ==
+				      (late[_i].gone[0] == i || late[_i].gone[1] == i),
+			      "%s: %d", late[_i].what, i);
+		/* Looks are at the clock, which is not that of this test. */
+		for (cpu = 0; cpu < 4; cpu++)
+			event_of(cpu)->looked_at = t + (uint64_t)(500 + 20 * i) * MS;
 	}
-	ck_assert_msg(follow("0-3", t + 500 * MS) == (late[_i].gone[0] || late[_i].gone[1]), "%s", late[_i].what);
-	ck_assert_msg(naps.nr == late[_i].naps, "%s: %u looks", late[_i].what, naps.nr);
-	for (cpu = 0; cpu < 4; cpu++)
-		assert_calls(cpu, cpu >= 2 && late[_i].gone[cpu - 2], cpu >= 2 && late[_i].gone[cpu - 2]);
+	ck_assert_uint_eq(events_in_doubt(&cap), 0);
+	for (cpu = 2; cpu < 4; cpu++)
+		assert_calls(cpu, late[_i].gone[cpu - 2] >= 0, late[_i].gone[cpu - 2] >= 0);
+	assert_calls(0, 0, 0);
 }
 END_TEST
 
@@ -842,20 +832,39 @@ START_TEST(test_late_again)
 	for (i = 0; i < 3; i++) {
 		uint64_t now = (uint64_t)(i + 1) * 500 * MS;
 
-		memset(&naps, 0, sizeof(naps));
-		naps.stand_ms[0] = now / MS;
-		naps.stand_ms[1] = now / MS - 400;
-		naps.ms[1][0] = now / MS;
 		go_on(0, 2, now);
 		go_on(3, 3, now - 400 * MS);
 		for (cpu = 0; cpu < 4; cpu++) /* looks are at the clock, which is not that of this test */
 			event_of(cpu)->looked_at = t + now - 500 * MS;
 		ck_assert_int_eq(follow("0-3", t + now), 0);
-		ck_assert_uint_eq(naps.nr, 1);
+		ck_assert_uint_eq(events_in_doubt(&cap), t + now + 20 * MS);
+		go_on(3, 3, now);
+		ck_assert_int_eq(follow("0-3", t + now + 20 * MS), 0);
+		ck_assert_uint_eq(events_in_doubt(&cap), 0);
 	}
 	assert_calls(3, 0, 0);
 	events_account(&cap, t + 1600 * MS);
 	ck_assert_uint_eq(cap.offline_ns, 0);
+}
+END_TEST
+
+/* An interval that ends while it is in doubt: offline, if a second look has said so, and not twice. */
+START_TEST(test_doubt_at_the_end)
+{
+	uint64_t t = begin(false);
+
+	go_on(0, 2, 500 * MS);
+	go_on(3, 3, 100 * MS);
+	ck_assert_int_eq(follow("0-3", t + 500 * MS), 0);
+	if (_i) {
+		go_on(3, 3, 100 * MS);
+		ck_assert_int_eq(follow("0-3", t + 520 * MS), 0);
+	}
+	account(t + 530 * MS, 4 * 530 * MS, _i ? 430 * MS : 0);
+	account(t + 550 * MS, 4 * 20 * MS, _i ? 20 * MS : 0);
+	go_on(3, 3, 100 * MS);
+	ck_assert_int_eq(follow("0-2", t + 560 * MS), 1);
+	account(t + 570 * MS, 4 * 20 * MS, 20 * MS);
 }
 END_TEST
 
@@ -1730,6 +1739,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_away_unseen, 0, 2);
 	tcase_add_loop_test(tc, test_late, 0, ARRAY_SIZE(late));
 	tcase_add_test(tc, test_late_again);
+	tcase_add_loop_test(tc, test_doubt_at_the_end, 0, 2);
 	tcase_add_test(tc, test_left_unread);
 	tcase_add_test(tc, test_left_old_kernel);
 	tcase_add_test(tc, test_left_before);

@@ -9,7 +9,7 @@
 static const struct filter all = { 0 };
 
 /* What follows one another, in time order. */
-enum what { END, SAMPLE, UNPAIRED, COMM, GAP, UNSHARED };
+enum what { END, SAMPLE, UNPAIRED, COMM, GAP, GAP_ENDS, UNSHARED };
 
 /* Of a program's ids 0: as the ring has them. */
 struct step {
@@ -415,6 +415,15 @@ static const struct {
 	{ "a gap, but the record came",
 	  { { GAP }, { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new" } },
 	  { .compared = 1, .renamed = 1 } },
+	{ "unseen, and then all are seen again",
+	  { { GAP }, { SAMPLE, 10, 11, "old", "new" }, { GAP_ENDS } },
+	  { .compared = 1, .unseen = 1 } },
+	{ "the record came before the gap ended",
+	  { { GAP }, { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new" }, { GAP_ENDS } },
+	  { .compared = 1, .renamed = 1 } },
+	{ "behind the gap",
+	  { { GAP }, { GAP_ENDS }, { SAMPLE, 10, 11, "old", "new" } },
+	  { .compared = 1, .different = 1 } },
 	{ "a gap, and equal", { { GAP }, { SAMPLE, 10, 11, "a", "a" } }, { .compared = 1 } },
 	{ "a gap explains no process",
 	  { { GAP }, { SAMPLE, 10, 11, "a", "a", BUT(20, 11) } },
@@ -560,8 +569,8 @@ static void apply_sample(struct compare *c, const struct step *s)
 
 static void apply(struct compare *c, const struct step *s)
 {
-	if (s->what == GAP)
-		compare_gap(c, true);
+	if (s->what == GAP || s->what == GAP_ENDS)
+		compare_gap(c, s->what == GAP);
 	else if (s->what == COMM)
 		ck_assert_int_eq(compare_renamed(c, s->tid, s->but.by ? s->but.by : s->tid, s->ring), 0);
 	else if (s->what == UNSHARED)

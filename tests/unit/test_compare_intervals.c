@@ -65,13 +65,23 @@ static const struct {
 	  { .rows = 1, .missed = 3, .only_ring = 1 }, NULL, { 9, 0 } },
 	{ "as many, but too far apart",
 	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
-	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { 9, 9 } },
+	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { 0, 9 } },
 	{ "one instead of two, of a CPU that nobody saw",
 	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
-	  { .rows = 1, .missed = 1 }, NULL, { UINT64_MAX, 0 } },
+	  { .rows = 1, .stretched = 1 }, NULL, { 1, 0 } },
+	{ "the same in one row",
+	  { { "a", 1, ONE, TWO, 5000, 2 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
+	  { .rows = 1, .missed = 1, .stretched = 1 }, NULL, { 1, 0 } },
+	{ "the same, and nothing was lost but stacks",
+	  { { "a", 1, ONE, TWO, 5000, 2 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
+	  { .rows = 1, .other_times = 1 }, NULL, { 0, 9 } },
+	{ "more of them than switches that nobody saw",
+	  { { "a", 1, ONE, TWO, 5000, 1 }, { "b", 1, ONE, TWO, 5000, 1 } },
+	  { { "a", 1, ONE, TWO, 9000, 1 }, { "b", 1, ONE, TWO, 9000, 1 } },
+	  { .rows = 2, .other_time = 2, .apart_ns = 4000 }, NULL, { 1, 0 } },
 	{ "shorter, which no loss explains",
 	  { { "a", 1, ONE, TWO, 9000, 1 } }, { { "a", 1, ONE, TWO, 5000, 1 } },
-	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { UINT64_MAX, 0 } },
+	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { 9, 9 } },
 
 	/* what it has without stacks */
 	{ "one without stacks",
@@ -233,6 +243,7 @@ START_TEST(test_pair)
 	ck_assert_int_eq(compare_intervals(program, ring, &pairs[_i].lost, &got), 0);
 	ck_assert_uint_eq(got.missed, want->missed);
 	ck_assert_uint_eq(got.unsampled, want->unsampled);
+	ck_assert_uint_eq(got.stretched, want->stretched);
 	ck_assert_uint_eq(got.rows, want->rows);
 	ck_assert_uint_eq(got.other_times, want->other_times);
 	ck_assert_uint_eq(got.other_time, want->other_time);

@@ -312,7 +312,6 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, test_empty);
 	tcase_add_loop_test(tc, test_in_order, 0, ARRAY_SIZE(in_order));
-	tcase_add_loop_test(tc, test_in_order, 0, ARRAY_SIZE(in_order));
 	tcase_add_loop_test(tc, test_sequences, 0, ARRAY_SIZE(sequences));
 	tcase_add_loop_test(tc, test_rings, 0, unit_times(10));
 	tcase_add_loop_test(tc, test_callback_error, 1, 6);

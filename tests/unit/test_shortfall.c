@@ -356,7 +356,7 @@ static const struct {
 	{ { COMMAND, .followed_known = true }, OF_SECOND "0 were taken: " LET_ONLY("0.00") "." },
 	{ { COMMAND, .followed_known = true, .followed_ns = 310 * MS, .taken = 30 },
 	  OF_SECOND "30 were taken: " LET_ONLY("0.31") "." },
-	{ { FOLLOWED, .started = 600 }, OF_SECOND "0 were taken: " STARTED("600 threads") "." },
+	{ { FOLLOWED, .started = 600 }, OF_SECOND "0 were taken: " STARTED("600 threads and processes") "." },
 	{ { FOLLOWED, .steal_ns = 3 * SEC }, OF_SECOND "0 were taken: the hypervisor stole 3.0 s of the CPUs' time." },
 	{ { FOLLOWED, .throttled = 1, .throttled_ns = SEC },
 	  OF_SECOND "0 were taken: the kernel throttled the event 1 time." },
@@ -377,23 +377,29 @@ static const struct {
 	/* Events have run for longer than the clock of CPU time says, or for a little less. */
 	{ { COMMAND, .followed_known = true, .followed_ns = 3 * SEC }, OF_SECOND "0 were taken: " LATE "." },
 	{ { COMMAND, .followed_known = true, .followed_ns = 950 * MS }, OF_SECOND "0 were taken: " LATE "." },
-	/* The kernel's part of short threads. */
-	{ { COMMAND, .followed_known = true, .followed_ns = 700 * MS, .started = 600 },
-	  OF_SECOND "0 were taken: " STARTED("600 threads") "." },
+	/* The kernel's part of short threads; more than that. */
+	{ { COMMAND, .followed_known = true, .followed_ns = 820 * MS, .started = 600 },
+	  OF_SECOND "0 were taken: " STARTED("600 threads and processes") "." },
+	{ { COMMAND, .followed_known = true, .followed_ns = 700 * MS, .started = 300 },
+	  OF_SECOND "0 were taken: " STARTED("300 threads and processes") "; " LET_ONLY("0.70") "." },
+	/* Not all that was stolen was stolen from the command. */
+	{ { FOLLOWED, .nr_cpus = 8, .started = 1, .steal_ns = 3 * SEC },
+	  OF_SECOND "0 were taken: the hypervisor stole 3.0 s of the CPUs' time; " LATE "." },
+	{ { FOLLOWED, .nr_cpus = 8, .steal_ns = 200 * MS }, OF_SECOND "0 were taken: " LATE "." },
 
 	/* The largest first. */
-	{ { FOLLOWED, .started = 30 }, OF_SECOND "0 were taken: " LATE "; " STARTED("30 threads") "." },
-	{ { FOLLOWED, .started = 60 }, OF_SECOND "0 were taken: " STARTED("60 threads") "; " LATE "." },
+	{ { FOLLOWED, .started = 30 }, OF_SECOND "0 were taken: " LATE "; " STARTED("30 threads and processes") "." },
+	{ { FOLLOWED, .started = 160 }, OF_SECOND "0 were taken: " STARTED("160 threads and processes") "; " LATE "." },
 	{ { COMMAND, .followed_known = true, .followed_ns = 400 * MS, .steal_ns = 300 * MS, .started = 1 },
-	  OF_SECOND "0 were taken: " LET_ONLY("0.40") "; the hypervisor stole 0.3 s of the CPUs' time." },
+	  OF_SECOND "0 were taken: " LET_ONLY("0.40") "; the hypervisor stole 0.3 s of the CPUs' time; " LATE "." },
 	{ { COMMAND, .followed_known = true, .followed_ns = 800 * MS, .started = 20, .throttled = 2,
 	    .throttled_ns = 250 * MS, .steal_ns = 150 * MS },
-	  OF_SECOND "0 were taken: the kernel throttled the event 2 times; " LATE "; " LET_ONLY("0.80") "; " STARTED(
-		  "20 threads") "; the hypervisor stole 0.1 s of the CPUs' time." },
+	  OF_SECOND "0 were taken: " LATE "; the kernel throttled the event 2 times; " LET_ONLY(
+		  "0.80") "; the hypervisor stole 0.1 s of the CPUs' time; " STARTED("20 threads and processes") "." },
 	/* Known causes, and nobody knows of the rest. */
 	{ { COMMAND, .steal_ns = 300 * MS },
 	  OF_SECOND "0 were taken: " NOT_KNOWN "; the hypervisor stole 0.3 s of the CPUs' time." },
-	{ { COMMAND, .started = 1000 }, OF_SECOND "0 were taken: " STARTED("1000 threads") "." },
+	{ { COMMAND, .started = 1000 }, OF_SECOND "0 were taken: " STARTED("1000 threads and processes") "." },
 
 	/* Only user code: of the CPU time a part is due, of what was followed as much. */
 	{ { .period_ns = 10 * MS,
@@ -413,8 +419,16 @@ static const struct {
 	    .followed_known = true,
 	    .followed_ns = SEC,
 	    .started = 1 },
+	  "the CPU time of the command, 0.30 s, is worth about 14 samples, of which 0 were taken: " LATE "." },
+	{ { .period_ns = 20408163,
+	    .due_ns = 300 * MS,
+	    .cpu_ns = 300 * MS,
+	    .followed_known = true,
+	    .followed_ns = SEC,
+	    .started = 3 },
 	  "the CPU time of the command, 0.30 s, is worth about 14 samples, of which 0 were taken: " LATE
-	  "; it started 1 thread, and up to the last 20.4 ms of each are not sampled (choose a higher rate)." },
+	  "; it started 3 threads and processes, and up to the last 20.4 ms of each are not sampled (choose a higher "
+	  "rate)." },
 	/* The largest numbers. */
 	{ { .period_ns = 1,
 	    .due_ns = UINT64_MAX,
@@ -425,7 +439,8 @@ static const struct {
 	    .throttled = UINT64_MAX,
 	    .throttled_ns = UINT64_MAX },
 	  "the CPU time of the command, 18446744073.71 s, is worth about 1844674407370955 samples, of which 0 were "
-	  "taken: it started 18446744073709551615 threads, and up to the last 0.01 ms of each are not sampled (choose "
+	  "taken: it started 18446744073709551615 threads and processes, and up to the last 0.01 ms of each are not "
+	  "sampled (choose "
 	  "a higher rate)." },
 };
 
