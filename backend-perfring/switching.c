@@ -360,10 +360,9 @@ int switching_sample(struct applier *a, uint32_t ring, const struct record *r, c
 }
 
 /*
- * There was no sample. Who may not see the kernel gets none of the event context-switches; and a kernel gives none
- * where it believes to be inside a sample already, on this CPU (RHEL 7) or of this task: 6.18 was seen to do so for
- * ever, of threads that were older than a snapshot of their virtual machine, and of an idle task. That it left, and
- * when, is known.
+ * There was no sample. Who may not see the kernel gets none of the event context-switches; and a kernel gives none of a
+ * task for which it believes to be inside a sample already: 6.18 was seen to do so for ever, of threads that were older
+ * than a snapshot of their virtual machine, and of an idle task. That it left, and when, is known.
  */
 static int leave_unsampled(struct applier *a, uint32_t ring, const struct record *r, unsigned int set)
 {
