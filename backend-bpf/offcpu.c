@@ -8,6 +8,7 @@
 #include "compat/perf_open.h"
 #include "core/causes.h"
 #include "core/number.h"
+#include "core/saturate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -298,7 +299,7 @@ static int count_open(struct backend *b, const struct bpf_slot *slot)
 static int add_open(struct backend *b, const struct bpf_slot *slot)
 {
 	const struct capture *cap = b->object.cap;
-	uint64_t ns = cap->over_ns > slot->ns ? cap->over_ns - slot->ns : 0;
+	uint64_t ns = sub_or_0(cap->over_ns, slot->ns);
 
 	return add_row(b, &slot->key, ns, 1, cap->sets[cap->ended].intervals);
 }

@@ -54,9 +54,9 @@ struct order {
 	uint64_t seq;
 	uint64_t latest, horizon, applied; /* latest: of this round; horizon: of the one before; applied: so far */
 	uint64_t late;                     /* records with a time before one that had been applied */
-	uint64_t *in_order;                /* for each ring: the latest time of those in order; */
+	uint64_t *in_order;                /* for each of @nr_rings: the latest time of what is to stay in order */
 	size_t nr_rings, cap_rings;
-	uint64_t backward; /* records of these that had an earlier one */
+	uint64_t backward; /* records of these that had an earlier time */
 };
 
 /** order_fn - gets the records in order, as they were given to order_add(). Return 0, or -errno to stop after it. */

@@ -45,6 +45,8 @@ struct unwinding {
 	struct capture *cap;
 	struct rule_files *files;
 	struct kernel_code *kernel_code; /* NULL: nothing has to be known of it */
+	struct unwind_mappings mappings; /* of the sample at work, */
+	struct unwind_files rules;       /* and what tells how to leave their code */
 	uint64_t ips[UNWIND_MAX_FRAMES];
 
 	/* Of the sample at work. */
@@ -58,6 +60,22 @@ struct unwinding {
 	uint64_t credit_ns, credit_at; /* see may_read() */
 };
 
+static const struct mapping *find_mapping(void *ctx, uint64_t addr)
+{
+	struct unwinding *u = ctx;
+
+	if (addr >= u->mapping.start && addr < u->mapping.end)
+		return &u->mapping;
+	return tasks_mapped(u->cap->tasks, u->pid, addr, &u->mapping) == 1 ? &u->mapping : NULL;
+}
+
+static struct rules *find_rules(void *ctx, const struct mapping *m)
+{
+	struct unwinding *u = ctx;
+
+	return rule_files_find(u->files, u->pid, m);
+}
+
 struct unwinding *unwinding_new(struct capture *cap)
 {
 	bool stale = !cap->options->input && kernel_registers_may_be_stale();
@@ -66,6 +84,8 @@ struct unwinding *unwinding_new(struct capture *cap)
 	if (!u)
 		return NULL;
 	u->cap = cap;
+	u->mappings = (struct unwind_mappings){ u, find_mapping };
+	u->rules = (struct unwind_files){ u, find_rules };
 	u->files = rule_files_new(&cap->files, cap->tasks);
 	if (stale)
 		u->kernel_code = kernel_code_new(cap->host);
@@ -96,22 +116,6 @@ static int read_copy(void *ctx, uint64_t addr, void *to, size_t len)
 		return 0;
 	}
 	return u->record->sample.stack_whole || at > STACK_REACH ? -EFAULT : -ENODATA;
-}
-
-static const struct mapping *find_mapping(void *ctx, uint64_t addr)
-{
-	struct unwinding *u = ctx;
-
-	if (addr >= u->mapping.start && addr < u->mapping.end)
-		return &u->mapping;
-	return tasks_mapped(u->cap->tasks, u->pid, addr, &u->mapping) == 1 ? &u->mapping : NULL;
-}
-
-static struct rules *find_rules(void *ctx, const struct mapping *m)
-{
-	struct unwinding *u = ctx;
-
-	return rule_files_find(u->files, u->pid, m);
 }
 
 /* @regs come in the order of the bits of @mask. */
@@ -207,10 +211,7 @@ static void note_needed(struct unwinding *u)
 /* Of the process of the sample at work. */
 static bool find_function(struct unwinding *u, uint64_t ip, uint64_t *start)
 {
-	const struct unwind_mappings mappings = { u, find_mapping };
-	const struct unwind_files files = { u, find_rules };
-
-	return unwind_function(&mappings, &files, ip, start);
+	return unwind_function(&u->mappings, &u->rules, ip, start);
 }
 
 static bool is_call(void *ctx, uint64_t addr)
@@ -291,10 +292,8 @@ static enum unwound end_of(const struct unwind_result *result, bool withheld)
 static void walk(struct unwinding *u, const struct unwind_regs *regs, struct unwind_result *result)
 {
 	const struct unwind_memory memory = { u, read_copy };
-	const struct unwind_mappings mappings = { u, find_mapping };
-	const struct unwind_files files = { u, find_rules };
 
-	unwind_walk(regs, &memory, &mappings, &files, result);
+	unwind_walk(regs, &memory, &u->mappings, &u->rules, result);
 }
 
 /*

@@ -26,11 +26,17 @@ bool kernel_release_bpf_taints(const char *release)
 	return !strncmp(release, "3.10.0-", 7) && strstr(release, ".el7");
 }
 
-bool kernel_bpf_taints(void)
+/* @is_so: of a release. Of this kernel? */
+static bool this_kernel(bool (*is_so)(const char *release))
 {
 	struct utsname u;
 
-	return !uname(&u) && kernel_release_bpf_taints(u.release);
+	return !uname(&u) && is_so(u.release);
+}
+
+bool kernel_bpf_taints(void)
+{
+	return this_kernel(kernel_release_bpf_taints);
 }
 
 bool kernel_release_registers_may_be_stale(const char *release)
@@ -40,9 +46,7 @@ bool kernel_release_registers_may_be_stale(const char *release)
 
 bool kernel_registers_may_be_stale(void)
 {
-	struct utsname u;
-
-	return !uname(&u) && kernel_release_registers_may_be_stale(u.release);
+	return this_kernel(kernel_release_registers_may_be_stale);
 }
 
 bool kernel_release_locks_maps(const char *release)

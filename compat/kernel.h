@@ -20,8 +20,8 @@ bool kernel_release_bpf_taints(const char *release);
 
 /**
  * kernel_registers_may_be_stale() - may perf tell registers of a system call that its entry code has not saved? Before
- * 3.19 it hands out what is in their place (perf_sample_regs_user(), kernel/events/core.c). RHEL 7 does, too, though its
- * perf has the interface of 4.7: so only the release can tell.
+ * 3.19 it hands out what is in their place (perf_sample_regs_user(), kernel/events/core.c). RHEL 7 does, too, though
+ * its perf has the interface of 4.7: so only the release can tell. 3.19 is taken for one that does.
  */
 bool kernel_registers_may_be_stale(void);
 

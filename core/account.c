@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/account.h"
 
+#include "core/saturate.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -23,18 +25,13 @@ void account_take(const struct capture *cap, struct account *a)
 		compare_counts(c, &a->compared);
 }
 
-static uint64_t left_of(uint64_t all, uint64_t told)
-{
-	return all > told ? all - told : 0;
-}
-
 void account_compared(struct account *a, const struct compared_intervals *c)
 {
 	a->rows_compared = c->rows + c->only_program + c->only_ring;
 	a->rows_different = c->other_times + c->other_time + c->only_program + c->only_ring;
 	a->apart_ns = c->apart_ns;
 	a->unsampled = c->unsampled;
-	a->missed = left_of(c->missed, c->unsampled);
+	a->missed = sub_or_0(c->missed, c->unsampled);
 }
 
 /*
@@ -46,7 +43,7 @@ static uint64_t unseen(const struct books *b)
 	uint64_t nr = b->intervals_gone;
 
 	if (b->lost_records || b->reopened)
-		nr += left_of(b->intervals_begun, b->intervals_seen) + b->intervals_unended;
+		nr += sub_or_0(b->intervals_begun, b->intervals_seen) + b->intervals_unended;
 	return nr;
 }
 
@@ -56,8 +53,8 @@ struct intervals_lost account_lost(const struct account *total, const struct acc
 
 	/* An interval that was given up may be in a later report of the program's. */
 	return (struct intervals_lost){
-		.unseen = left_of(total->unseen + unseen(&a->books), total->missed),
-		.unsampled = left_of(unsampled, total->unsampled),
+		.unseen = sub_or_0(total->unseen + unseen(&a->books), total->missed),
+		.unsampled = sub_or_0(unsampled, total->unsampled),
 	};
 }
 

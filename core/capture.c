@@ -14,6 +14,7 @@
 #include "core/keeper.h"
 #include "core/open_files.h"
 #include "core/pinned.h"
+#include "core/saturate.h"
 #include "core/signals.h"
 #include "core/symbols/perf_maps.h"
 #include "core/watch.h"
@@ -289,7 +290,7 @@ static void work_ahead(struct capture *cap)
 
 static int timeout_ms(uint64_t now, uint64_t until)
 {
-	uint64_t wait = until <= now ? 0 : until - now;
+	uint64_t wait = sub_or_0(until, now);
 
 	if (wait > DRAIN_NS)
 		wait = DRAIN_NS;
@@ -554,7 +555,6 @@ static int end_run(struct capture *cap, int rc, struct err *err)
 	cap->over_ns = cap->stopped_ns;
 	if (cap->followed && cap->command && command_ended(cap->command)) {
 		cap->command_ns = command_cpu_ns(cap->command, cap->attr.exclude_kernel);
-		cap->command_all_ns = command_cpu_ns(cap->command, false);
 		cap->followed_known = !events_followed_ns(cap, &cap->followed_ns);
 	}
 	stopped = stop_counting(cap, rc ? &later : err);
@@ -742,7 +742,7 @@ bool capture_command_shortfall(const struct capture *cap, const struct books *bo
 	s.taken = books->taken;
 	s.throttled = books->throttled;
 	s.throttled_ns = books->throttled_ns;
-	s.cpu_ns = cap->command_all_ns;
+	s.cpu_ns = cap->command_ns ? command_cpu_ns(cap->command, false) : 0;
 	s.followed_known = cap->followed_known;
 	s.followed_ns = cap->followed_ns;
 	s.started = books->started;

@@ -56,11 +56,10 @@ struct capture_event {
 
 	/* Moments of CLOCK_MONOTONIC: of the last look at the time it has been enabled for, and of this interval. */
 	uint64_t looked_at, looked_ns;
-	unsigned int
-		stands; /* at so many looks that time stood still, 0: it goes on; its CPU may have gone and be back */
-	uint64_t stands_ns;  /* it stood at this, */
+	unsigned int stands; /* at so many looks that time stood still: its CPU may have gone and be back; */
+	uint64_t stands_ns;  /* at this, */
 	uint64_t stands_at;  /* which was here; */
-	uint64_t again_at;   /* when it is looked at again */
+	uint64_t again_at;   /* when it is looked at again; all of these count where @stands does */
 	bool due;            /* has been online: since then samples of it are due, */
 	uint64_t due_from;   /* which was here; */
 	uint64_t offline_at; /* since when it is offline, if it is; */
@@ -172,8 +171,7 @@ struct capture {
 	uint64_t offline_ns;        /* of that: while they were offline */
 	uint64_t over_ns;           /* CLOCK_MONOTONIC: the run is over since; 0: it is not */
 	uint64_t command_ns;        /* CPU time of the command, whose threads were followed until it ended; else 0 */
-	uint64_t command_all_ns;    /* the same, also where only user code is sampled */
-	uint64_t followed_ns;       /* how much of that its events know of, */
+	uint64_t followed_ns;       /* how much of that, and of its time in the kernel, its events know of, */
 	bool followed_known;        /* if they tell */
 	struct shortfall shortfall; /* see capture_shortfall() */
 };

@@ -7,6 +7,7 @@
 #include "core/cgroup.h"
 #include "core/clock.h"
 #include "core/followed.h"
+#include "core/saturate.h"
 #include "core/watch.h"
 
 #include <errno.h>
@@ -93,7 +94,7 @@ static enum switch_source choose_switches(const struct capture *cap, bool with_n
 /* What is sampled: without a clock each switch, or nothing, where a program in the kernel sees them. */
 static void choose_events(struct capture *cap, bool with_notes)
 {
-	const struct event_type tracepoint = { "sched:sched_switch", NULL, PERF_TYPE_TRACEPOINT, cap->sched_switch.id };
+	const struct event_type tracepoint = event_sched_switch(cap->sched_switch.id);
 
 	cap->switches = choose_switches(cap, with_notes);
 	cap->switch_event = cap->switches == SWITCHES_BY_TRACEPOINT ? tracepoint : *event_switches();
@@ -639,12 +640,19 @@ static int tell(const struct capture_event *e, unsigned long request)
 	return 0;
 }
 
+/* At the time that it is now: who read the clock earlier, and was kept from running, would miss that much at the next.
+ */
+static void take_look(struct capture_event *e, uint64_t enabled_ns)
+{
+	e->looked_at = now_ns();
+	e->looked_ns = enabled_ns;
+}
+
 static int enable(struct capture_event *e, struct err *err)
 {
 	int rc = tell(e, PERF_EVENT_IOC_ENABLE);
 
-	e->looked_at = now_ns();
-	e->looked_ns = 0;
+	take_look(e, 0);
 	e->stands = 0;
 	return rc ? err_sys(err, rc, "cannot enable the perf event of CPU %d", e->cpu) : 0;
 }
@@ -709,14 +717,14 @@ int events_followed_ns(const struct capture *cap, uint64_t *ns)
 
 	*ns = 0;
 	for (i = 0; i < cap->nr_events; i++) {
-		struct event_counts counts;
-		int fd = cap->events[i].fd;
+		const struct capture_event *e = &cap->events[i];
+		uint64_t enabled_ns;
 
-		if (fd < 0 || read(fd, &counts, sizeof(counts)) < (ssize_t)offsetof(struct event_counts, lost))
+		if (e->fd < 0 || !read_enabled(e, &enabled_ns))
 			continue;
 		known = true;
-		if (counts.enabled_ns > *ns)
-			*ns = counts.enabled_ns;
+		if (enabled_ns > *ns)
+			*ns = enabled_ns;
 	}
 	return known ? 0 : -ENODATA;
 }
@@ -728,8 +736,7 @@ static bool stands_still(struct capture_event *e)
 
 	if (read_enabled(e, &enabled_ns) && enabled_ns == e->stands_ns)
 		return true;
-	e->looked_at = now_ns();
-	e->looked_ns = enabled_ns;
+	take_look(e, enabled_ns);
 	return false;
 }
 
@@ -760,9 +767,7 @@ static void look(struct capture_event *e, uint64_t now)
 		e->again_at = now + AGAIN_NS;
 		return;
 	}
-	/* Not @now: whoever is kept from running between the two would find that much missing at the next look. */
-	e->looked_at = now_ns();
-	e->looked_ns = enabled_ns;
+	take_look(e, enabled_ns);
 }
 
 uint64_t events_in_doubt(const struct capture *cap)
@@ -928,7 +933,7 @@ static uint64_t away_ns(const struct capture_event *e, uint64_t now)
 		return 0;
 	if (since < e->due_from)
 		since = e->due_from;
-	return now > since ? now - since : 0;
+	return sub_or_0(now, since);
 }
 
 void events_account(struct capture *cap, uint64_t now_ns)

@@ -53,6 +53,11 @@ const struct event_type *event_switches(void)
 	return event_find("context-switches");
 }
 
+struct event_type event_sched_switch(uint64_t id)
+{
+	return (struct event_type){ "sched:sched_switch", NULL, PERF_TYPE_TRACEPOINT, id };
+}
+
 const struct event_type *event_at(unsigned int i)
 {
 	return i < ARRAY_SIZE(events) ? &events[i] : NULL;

@@ -22,6 +22,8 @@ const struct event_type *event_find(const char *name);
  * leaves.
  */
 const struct event_type *event_switches(void);
+/** event_sched_switch() - the tracepoint sched:sched_switch, which has the number @id on this host. */
+struct event_type event_sched_switch(uint64_t id);
 /** event_at() - the @i-th of all, NULL past the end. */
 const struct event_type *event_at(unsigned int i);
 

@@ -3,6 +3,7 @@
 
 #include "compat/kernel.h"
 #include "core/number.h"
+#include "core/saturate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -272,11 +273,6 @@ int host_cpu_times(const struct host *h, const struct cpu_list *cpus, struct cpu
 	return err_sys(err, rc, "cannot read '%s'", path);
 }
 
-static uint64_t passed(uint64_t before, uint64_t after)
-{
-	return after > before ? after - before : 0;
-}
-
 void cpu_times_passed(const struct cpu_times *before, const struct cpu_times *after, size_t nr, struct cpu_times *sum)
 {
 	size_t i;
@@ -285,9 +281,9 @@ void cpu_times_passed(const struct cpu_times *before, const struct cpu_times *af
 		if (!before[i].listed || !after[i].listed)
 			continue;
 		sum->listed = true;
-		sum->idle_ns += passed(before[i].idle_ns, after[i].idle_ns);
-		sum->steal_ns += passed(before[i].steal_ns, after[i].steal_ns);
-		sum->busy_ns += passed(before[i].busy_ns, after[i].busy_ns);
+		sum->idle_ns += sub_or_0(after[i].idle_ns, before[i].idle_ns);
+		sum->steal_ns += sub_or_0(after[i].steal_ns, before[i].steal_ns);
+		sum->busy_ns += sub_or_0(after[i].busy_ns, before[i].busy_ns);
 	}
 }
 

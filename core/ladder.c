@@ -211,7 +211,7 @@ static struct attempt switches(pid_t tid, size_t files)
 /* As in a run, the tracepoint where it can be had, else the kernel's records of switches: then @out remarks why. */
 static int try_ring_switches(const struct host *host, size_t files, struct rung_state *out)
 {
-	struct event_type tracepoint = { "sched:sched_switch", NULL, PERF_TYPE_TRACEPOINT, 0 };
+	struct event_type tracepoint;
 	struct attempt a = switches(-1, files);
 	struct sched_switch known = { .id = 0 };
 	struct err unknown = { 0 };
@@ -219,7 +219,7 @@ static int try_ring_switches(const struct host *host, size_t files, struct rung_
 
 	a.no_tracepoint = &unknown;
 	if (!sched_switch_find(host, &known, &unknown) && !kernel_pid_namespace(NULL)) {
-		tracepoint.config = known.id;
+		tracepoint = event_sched_switch(known.id);
 		a.event = &tracepoint;
 		rc = try_events(host, &a, out);
 		if (rc != -EACCES && rc != -EPERM && rc != -ENOENT)

@@ -2,6 +2,7 @@
 #include "core/shortfall.h"
 
 #include "core/clock.h"
+#include "core/saturate.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -37,18 +38,6 @@ struct gap {
 static uint64_t min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
-}
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static uint64_t times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
 void shortfall_add(struct shortfall *to, const struct shortfall *more)
@@ -94,7 +83,7 @@ static uint64_t due_outside_idle(const struct shortfall *s, uint64_t due)
 	uint64_t period = shortfall_period(s->period_ns);
 	uint64_t rest = s->busy_ns / period + s->steal_ns / period + s->offline_ns / period;
 
-	return s->times_known ? min(minus(due, s->idle_ns / period), rest) : due;
+	return s->times_known ? min(sub_or_0(due, s->idle_ns / period), rest) : due;
 }
 
 static void measure(const struct shortfall *s, struct gap *g)
@@ -103,12 +92,12 @@ static void measure(const struct shortfall *s, struct gap *g)
 	/* Interrupts of an idle CPU are not idle time, but sampled in the idle task: it may have more than its due. */
 	uint64_t idle_taken = min(min(s->idle_taken, s->taken), due - outside);
 
-	*g = (struct gap){ .due = due, .all = due, .missing = minus(due, s->taken) };
-	g->idle = minus(s->idle_ns / shortfall_period(s->period_ns), idle_taken);
+	*g = (struct gap){ .due = due, .all = due, .missing = sub_or_0(due, s->taken) };
+	g->idle = sub_or_0(s->idle_ns / shortfall_period(s->period_ns), idle_taken);
 	if (!s->include_idle) {
 		g->due = outside;
 		g->outside_idle = outside < due;
-		g->missing = minus(outside, s->taken - idle_taken);
+		g->missing = sub_or_0(outside, s->taken - idle_taken);
 	}
 }
 
@@ -121,7 +110,7 @@ static bool is_worth(const struct shortfall *s, const struct gap *g)
 	uint64_t inexact = s->nr_cpus;
 
 	if (g->outside_idle)
-		inexact += times(s->nr_cpus, 2 * TICK_NS) / shortfall_period(s->period_ns) + g->all / 100;
+		inexact += mul_or_max(s->nr_cpus, 2 * TICK_NS) / shortfall_period(s->period_ns) + g->all / 100;
 	return g->missing > g->due / WORTH_SHARE && g->missing > inexact;
 }
 
@@ -207,7 +196,7 @@ static void add_throttled(struct err *why, const struct shortfall *s)
 /* The part of @of that was followed. */
 static uint64_t followed_of(const struct shortfall *s, uint64_t of)
 {
-	if (minus(s->cpu_ns, s->followed_ns) <= times(s->started, UNSEEN_NS))
+	if (sub_or_0(s->cpu_ns, s->followed_ns) <= mul_or_max(s->started, UNSEEN_NS))
 		return of;
 	return min(of, (uint64_t)((double)of * ((double)s->followed_ns / (double)s->cpu_ns)));
 }
@@ -312,7 +301,7 @@ static void attribute_command(const struct shortfall *s, struct gap *g)
 bool shortfall_explain_command(const struct shortfall *s, struct err *why)
 {
 	uint64_t due = shortfall_due(s->period_ns, s->due_ns);
-	struct gap g = { .due = due, .missing = minus(due, s->taken) };
+	struct gap g = { .due = due, .missing = sub_or_0(due, s->taken) };
 
 	if (due < COMMAND_MIN_DUE || s->taken >= due / 2)
 		return false;

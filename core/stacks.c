@@ -2,6 +2,7 @@
 #include "core/stacks.h"
 #include "core/grow.h"
 #include "core/hash.h"
+#include "core/saturate.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,11 +54,6 @@ void stacks_free(struct stacks *t)
 	free(t->stacks);
 	free(t->rows);
 	free(t);
-}
-
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	return a + b < a ? UINT64_MAX : a + b;
 }
 
 static bool same_stack(const void *table, uint32_t pos, const void *key)
@@ -117,8 +113,8 @@ static int add_row(struct stacks *t, const struct row_key *key, uint64_t value, 
 	int rc;
 
 	if (pos != HASH_NONE) {
-		t->rows[pos].value = add_saturating(t->rows[pos].value, value);
-		t->rows[pos].times = add_saturating(t->rows[pos].times, times);
+		t->rows[pos].value = add_or_max(t->rows[pos].value, value);
+		t->rows[pos].times = add_or_max(t->rows[pos].times, times);
 		t->last = pos;
 		return 0;
 	}
@@ -152,7 +148,7 @@ int stacks_add_times(struct stacks *t, const char *comm, pid_t pid, const struct
 	rc = add_row(t, &key, value, times);
 	if (rc)
 		return rc;
-	t->total = add_saturating(t->total, value);
+	t->total = add_or_max(t->total, value);
 	return 0;
 }
 

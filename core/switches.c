@@ -4,6 +4,7 @@
 #include "core/backend.h"
 #include "core/grow.h"
 #include "core/hash.h"
+#include "core/saturate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -184,14 +185,9 @@ void switches_over_filtered(struct switches *s)
 	s->filtered++;
 }
 
-static uint64_t time_between(uint64_t from, uint64_t to)
-{
-	return to > from ? to - from : 0;
-}
-
 static uint64_t time_since(const struct interval *v, uint64_t ns)
 {
-	return time_between(v->ns, ns);
+	return sub_or_0(ns, v->ns);
 }
 
 static bool is_within(const struct switches *s, uint64_t time)
@@ -236,7 +232,7 @@ uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t sinc
 
 int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns, struct stacks *to)
 {
-	uint64_t time = time_between(out->ns, ns);
+	uint64_t time = sub_or_0(ns, out->ns);
 	int rc;
 
 	s->begun++;
