@@ -165,16 +165,20 @@ static void put_tracepoint(const char *format)
 	put("sys/kernel/tracing/events/sched/sched_switch/format", format);
 }
 
-static const struct {
+struct rung_row {
 	enum rung rung;
-	int answer[MAX_CPUS], whole, with_kernel;
+	int answer[MAX_CPUS], whole, with_kernel, tracepoint;
 	bool no_ring[MAX_CPUS];
+	const char *format; /* NULL: of the tracepoint nothing is known */
+	bool no_switch_records, no_raw;
 	bool usable, user_only;
 	int code;
 	const char *says; /* begins with */
 	bool remedy;
 	int opened;
-} rows[] = {
+};
+
+static const struct rung_row rows[] = {
 	{ .rung = RUNG_PERFRING, .usable = true, .says = "", .opened = 3 },
 	{ .rung = RUNG_PERFRING,
 	  .whole = -EACCES,
@@ -260,25 +264,36 @@ static const struct {
 	  .opened = 1 },
 };
 
-START_TEST(test_rung)
+static void check_rung(enum tool tool, const struct rung_row *row)
 {
 	int before = unit_open_fds();
 	struct rung_state s;
 
-	memcpy(kernel.answer, rows[_i].answer, sizeof(kernel.answer));
-	memcpy(kernel.no_ring, rows[_i].no_ring, sizeof(kernel.no_ring));
-	kernel.whole = rows[_i].whole;
-	kernel.with_kernel = rows[_i].with_kernel;
-	ladder_try(&host, TOOL_PROFILE, rows[_i].rung, RUN_FILES, &s);
-	ck_assert_int_eq(s.usable, rows[_i].usable);
-	ck_assert_int_eq(s.user_only, rows[_i].user_only);
-	ck_assert_int_eq(s.why.code, rows[_i].code);
-	ck_assert_msg(!strncmp(s.why.msg, rows[_i].says, strlen(rows[_i].says)), "%s", s.why.msg);
-	ck_assert_int_eq(!*s.why.msg, !*rows[_i].says);
-	ck_assert_int_eq(!!*s.cause.remedy, rows[_i].remedy);
-	ck_assert_int_eq(kernel.opened, rows[_i].opened);
+	memcpy(kernel.answer, row->answer, sizeof(kernel.answer));
+	memcpy(kernel.no_ring, row->no_ring, sizeof(kernel.no_ring));
+	kernel.whole = row->whole;
+	kernel.with_kernel = row->with_kernel;
+	kernel.tracepoint = row->tracepoint;
+	kernel.no_switch_records = row->no_switch_records;
+	kernel.no_raw = row->no_raw;
+	kernel.tool = tool;
+	if (row->format)
+		put_tracepoint(row->format);
+	ladder_try(&host, tool, row->rung, RUN_FILES, &s);
+	ck_assert_int_eq(s.usable, row->usable);
+	ck_assert_int_eq(s.user_only, row->user_only);
+	ck_assert_int_eq(s.why.code, row->code);
+	ck_assert_msg(!strncmp(s.why.msg, row->says, strlen(row->says)), "%s", s.why.msg);
+	ck_assert_int_eq(!*s.why.msg, !*row->says);
+	ck_assert_int_eq(!!*s.cause.remedy, row->remedy);
+	ck_assert_int_eq(kernel.opened, row->opened);
 	ck_assert_int_eq(kernel.bad, 0);
 	ck_assert_int_eq(unit_open_fds(), before);
+}
+
+START_TEST(test_rung)
+{
+	check_rung(TOOL_PROFILE, &rows[_i]);
 }
 END_TEST
 
@@ -288,18 +303,7 @@ END_TEST
 #define NO_RECORDS "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)"
 
 /* What a run of offcputime begins with. */
-static const struct {
-	enum rung rung;
-	int answer[MAX_CPUS], whole, with_kernel, tracepoint;
-	bool no_ring[MAX_CPUS];
-	const char *format; /* NULL: of the tracepoint nothing is known */
-	bool no_switch_records, no_raw;
-	bool usable, user_only;
-	int code;
-	const char *says; /* begins with */
-	bool remedy;
-	int opened;
-} off_rows[] = {
+static const struct rung_row off_rows[] = {
 	{ .rung = RUNG_PERFRING, .format = FORMAT("8", "24"), .usable = true, .says = "", .opened = 3 },
 	{ .rung = RUNG_PERFRING,
 	  .format = FORMAT("8", "24"),
@@ -400,32 +404,10 @@ static const struct {
 
 START_TEST(test_off_rung)
 {
-	int before = unit_open_fds();
-	struct rung_state s;
-
 	/* There the tracepoint is left alone: its ids are the host's. */
 	if (off_rows[_i].format && kernel_pid_namespace(NULL))
 		return;
-	memcpy(kernel.answer, off_rows[_i].answer, sizeof(kernel.answer));
-	memcpy(kernel.no_ring, off_rows[_i].no_ring, sizeof(kernel.no_ring));
-	kernel.whole = off_rows[_i].whole;
-	kernel.with_kernel = off_rows[_i].with_kernel;
-	kernel.tracepoint = off_rows[_i].tracepoint;
-	kernel.no_switch_records = off_rows[_i].no_switch_records;
-	kernel.no_raw = off_rows[_i].no_raw;
-	kernel.tool = TOOL_OFFCPUTIME;
-	if (off_rows[_i].format)
-		put_tracepoint(off_rows[_i].format);
-	ladder_try(&host, TOOL_OFFCPUTIME, off_rows[_i].rung, RUN_FILES, &s);
-	ck_assert_int_eq(s.usable, off_rows[_i].usable);
-	ck_assert_int_eq(s.user_only, off_rows[_i].user_only);
-	ck_assert_msg(!strncmp(s.why.msg, off_rows[_i].says, strlen(off_rows[_i].says)), "%s", s.why.msg);
-	ck_assert_int_eq(!*s.why.msg, !*off_rows[_i].says);
-	ck_assert_int_eq(s.why.code, off_rows[_i].code);
-	ck_assert_int_eq(!!*s.cause.remedy, off_rows[_i].remedy);
-	ck_assert_int_eq(kernel.opened, off_rows[_i].opened);
-	ck_assert_int_eq(kernel.bad, 0);
-	ck_assert_int_eq(unit_open_fds(), before);
+	check_rung(TOOL_OFFCPUTIME, &off_rows[_i]);
 }
 END_TEST
 

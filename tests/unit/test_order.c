@@ -4,6 +4,7 @@
 #include "backend-perfring/order.h"
 
 #define MAX_RECORDS 100000
+#define IN_ORDER    50 /* rings from this one on have records that are to stay in order */
 
 /* A record with a number, and as many words as the number says. */
 struct numbered {
@@ -42,7 +43,7 @@ static int note(void *ctx, const struct order_item *item)
 	return a->nr == a->fail_at ? -ENOMEM : 0;
 }
 
-static void add_so(struct order *o, uint64_t time, uint32_t ring, uint64_t number, bool in_order)
+static void add(struct order *o, uint64_t time, uint32_t ring, uint64_t number)
 {
 	struct numbered n = { .number = number, .time = time, .ring = ring };
 	uint64_t i;
@@ -58,14 +59,9 @@ static void add_so(struct order *o, uint64_t time, uint32_t ring, uint64_t numbe
 							 .lead = (uint64_t[]){ ~number, number },
 							 .record = &n.header,
 							 .size = n.header.size,
-							 .in_order = in_order }),
+							 .in_order = ring >= IN_ORDER }),
 			 0);
 	memset(&n, 0xee, sizeof(n)); /* a copy was kept */
-}
-
-static void add(struct order *o, uint64_t time, uint32_t ring, uint64_t number)
-{
-	add_so(o, time, ring, number, false);
 }
 
 static void assert_numbers(const uint64_t *want, size_t nr)
@@ -108,7 +104,7 @@ static const struct {
 		uint32_t ring;
 	} step[STEPS];
 	uint64_t want[STEPS];
-	uint64_t late;
+	uint64_t late, backward;
 } sequences[] = {
 	{ "one round: all wait for the flush", { { 30, 1 }, { 10, 1 }, { 20, 2 }, { 0, END } }, { 0, 2, 3, 1 }, 0 },
 	{ "the second round applies the first one's",
@@ -140,6 +136,34 @@ static const struct {
 	  { { UINT64_MAX, 1 }, { 0, END }, { UINT64_MAX, 1 }, { 1, 2 }, { 0, END }, { UINT64_MAX - 1, 1 }, { 0, END } },
 	  { 0, 3, 1, 2, 0, 4, 0 },
 	  1 },
+
+	/* in order */
+	{ "a clock that goes back",
+	  { { 30, 50 }, { 28, 50 }, { 29, 50 }, { 31, 50 }, { 0, END } },
+	  { 0, 1, 2, 3, 4 },
+	  0,
+	  2 },
+	{ "the same times", { { 30, 50 }, { 30, 50 }, { 0, END } }, { 0, 1, 2 }, 0, 0 },
+	{ "another ring's are where they are",
+	  { { 30, 50 }, { 28, 50 }, { 29, 51 }, { 28, 51 }, { 27, 1 }, { 0, END } },
+	  { 0, 5, 3, 4, 1, 2 },
+	  0,
+	  2 },
+	{ "others of the ring are not held up",
+	  { { 30, 50 }, { 10, 1 }, { 29, 50 }, { 20, 1 }, { 0, END } },
+	  { 0, 2, 4, 1, 3 },
+	  0,
+	  1 },
+	{ "from one round to the next",
+	  { { 30, 50 }, { 40, 1 }, { 0, END }, { 20, 50 }, { 50, 1 }, { 0, END }, { 10, 50 }, { 60, 1 }, { 0, END } },
+	  { 0, 1, 3, 2, 0, 5, 4, 0, 6 },
+	  1,
+	  2 },
+	{ "in order, without a time: where it came",
+	  { { 30, 50 }, { 0, 50 }, { 20, 50 }, { 0, END } },
+	  { 0, 1, 2, 3 },
+	  0,
+	  1 },
 };
 
 START_TEST(test_sequences)
@@ -166,6 +190,7 @@ START_TEST(test_sequences)
 		ck_assert_msg(got[k] == sequences[_i].want[k], "%s: place %zu is %d, not %d", sequences[_i].what, k,
 			      (int)got[k], (int)sequences[_i].want[k]);
 	ck_assert_uint_eq(o.late, sequences[_i].late);
+	ck_assert_uint_eq(o.backward, sequences[_i].backward);
 	order_release(&o);
 }
 END_TEST
@@ -248,62 +273,6 @@ START_TEST(test_callback_error)
 }
 END_TEST
 
-/* As above; those of rings from 50 on are in order. */
-static const struct {
-	const char *what;
-	struct {
-		uint64_t time;
-		uint32_t ring;
-	} step[STEPS];
-	uint64_t want[STEPS];
-	uint64_t backward, late;
-} in_order[] = {
-	{ "a clock that goes back",
-	  { { 30, 50 }, { 28, 50 }, { 29, 50 }, { 31, 50 }, { 0, END } },
-	  { 0, 1, 2, 3, 4 },
-	  2 },
-	{ "the same times", { { 30, 50 }, { 30, 50 }, { 0, END } }, { 0, 1, 2 }, 0 },
-	{ "another ring's are where they are",
-	  { { 30, 50 }, { 28, 50 }, { 29, 51 }, { 28, 51 }, { 27, 1 }, { 0, END } },
-	  { 0, 5, 3, 4, 1, 2 },
-	  2 },
-	{ "others of the ring are not held up",
-	  { { 30, 50 }, { 10, 1 }, { 29, 50 }, { 20, 1 }, { 0, END } },
-	  { 0, 2, 4, 1, 3 },
-	  1 },
-	{ "from one round to the next",
-	  { { 30, 50 }, { 40, 1 }, { 0, END }, { 20, 50 }, { 50, 1 }, { 0, END }, { 10, 50 }, { 60, 1 }, { 0, END } },
-	  { 0, 1, 4 - 1, 2, 0, 5, 4, 0 },
-	  2,
-	  1 },
-	{ "without a time: where it came", { { 30, 50 }, { 0, 50 }, { 20, 50 }, { 0, END } }, { 0, 1, 2, 3 }, 1 },
-};
-
-START_TEST(test_in_order)
-{
-	struct order o = { 0 };
-	uint64_t number = 1, want = 0;
-	size_t i;
-
-	for (i = 0; i < STEPS && (in_order[_i].step[i].time || in_order[_i].step[i].ring); i++) {
-		uint32_t ring = in_order[_i].step[i].ring;
-
-		if (ring == END)
-			ck_assert_int_eq(order_round(&o, note, &applied), 0);
-		else
-			add_so(&o, in_order[_i].step[i].time, ring, number++, ring >= 50);
-	}
-	ck_assert_int_eq(order_flush(&o, note, &applied), 0);
-	ck_assert_uint_eq(applied.nr, number - 1);
-	for (i = 0; i < STEPS; i++)
-		if (in_order[_i].want[i])
-			ck_assert_msg(applied.number[want++] == in_order[_i].want[i], "%s: %zu", in_order[_i].what, i);
-	ck_assert_uint_eq(o.backward, in_order[_i].backward);
-	ck_assert_uint_eq(o.late, in_order[_i].late);
-	order_release(&o);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("order");
@@ -311,7 +280,6 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, test_empty);
-	tcase_add_loop_test(tc, test_in_order, 0, ARRAY_SIZE(in_order));
 	tcase_add_loop_test(tc, test_sequences, 0, ARRAY_SIZE(sequences));
 	tcase_add_loop_test(tc, test_rings, 0, unit_times(10));
 	tcase_add_loop_test(tc, test_callback_error, 1, 6);
