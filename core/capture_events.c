@@ -640,8 +640,7 @@ static int tell(const struct capture_event *e, unsigned long request)
 	return 0;
 }
 
-/* At the time that it is now: who read the clock earlier, and was kept from running, would miss that much at the next.
- */
+/* With the time of now: what passed since a round began would be missing at the next look. */
 static void take_look(struct capture_event *e, uint64_t enabled_ns)
 {
 	e->looked_at = now_ns();
