@@ -43,7 +43,9 @@ boot()
 	local flags=-cx16,-hypervisor
 	# One that hangs for a minute panics: else it would be waited for until the time limit.
 	local append="console=ttyS0,115200 quiet panic=-1 oops=panic softlockup_panic=1 watchdog_thresh=30"
-	append+=" mitigations=off rdinit=/init scenario=$2"
+	# What a kernel frees is checked when it is used again: so damage is told, whosever fault it is (see run_scenario() in
+	# tests/vm/kernels).
+	append+=" slub_debug=FZPU mitigations=off rdinit=/init scenario=$2"
 
 	ended='' booted=''
 	[ ! -f "$image.cpu" ] || read -r cpu <"$image.cpu"
