@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/compare.h"
 #include "core/proc.h"
+#include "core/saturate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -529,7 +530,7 @@ static int read_rings(struct backend *b, struct err *err)
 /* What was lost since @before, which is @now then. */
 static uint64_t since(uint64_t now, uint64_t *before)
 {
-	uint64_t lost = now > *before ? now - *before : 0;
+	uint64_t lost = sub_or_0(now, *before);
 
 	*before += lost;
 	return lost;

@@ -645,8 +645,7 @@ static int64_t interval_books(const struct capture *cap, struct books *b)
 	int64_t times = 0;
 	size_t i;
 
-	if (b->intervals_passed > b->intervals_received)
-		b->intervals_lost += b->intervals_passed - b->intervals_received;
+	b->intervals_lost += sub_or_0(b->intervals_passed, b->intervals_received);
 	for (i = 0; i < stacks_nr_rows(rows); i++) {
 		stacks_row(rows, i, &row);
 		times += (int64_t)row.times;
@@ -658,13 +657,11 @@ static int64_t interval_books(const struct capture *cap, struct books *b)
 
 static int64_t sample_books(const struct capture *cap, struct books *b)
 {
-	uint64_t told, back;
+	uint64_t told;
 
 	if (cap->backends[0].ops->in_kernel) {
 		told = told_lost(cap, b);
-		back = b->counted_ring + b->spilled_filtered;
-		if (b->passed > back)
-			b->lost = b->passed - back;
+		b->lost = sub_or_0(b->passed, b->counted_ring + b->spilled_filtered);
 		if (b->lost > told)
 			b->lost = told;
 	} else {

@@ -29,8 +29,8 @@ struct compared_intervals {
 	uint64_t only_ring;
 	uint64_t unsampled; /* intervals that the ring has without stacks; their rows count as equal */
 	uint64_t stretched; /* rows of as many, or less, which are longer for the ring: it has one instead of two */
-	uint64_t missed;    /* intervals that the program alone has, since records were lost; the same of their rows */
-	uint64_t apart_ns;  /* the most, for each interval of a row, rounded up; of rows of as many intervals */
+	uint64_t missed; /* intervals that the program alone has, since records were lost; their rows count as equal */
+	uint64_t apart_ns; /* the most, for each interval of a row, rounded up; of rows of as many intervals */
 	size_t nr_examples;
 	char examples[INTERVALS_EXAMPLES][256]; /* rows that are different, or in one of them: a line each */
 };

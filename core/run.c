@@ -12,6 +12,7 @@
 #include "core/privileges.h"
 #include "core/report/both.h"
 #include "core/report/entry.h"
+#include "core/saturate.h"
 #include "core/signals.h"
 #include "core/symbols/symbols.h"
 
@@ -311,8 +312,7 @@ static void account_files(const struct run *run, struct account *a, struct accou
 	uint64_t mismatched = symbols_mismatched(run->symbols);
 
 	/* One may be found in another process later. */
-	if (mismatched > total->files_mismatched)
-		a->files_mismatched = mismatched - total->files_mismatched;
+	a->files_mismatched = sub_or_0(mismatched, total->files_mismatched);
 	a->files_hung = capture_files_hung(run->cap) - total->files_hung;
 	total->files_mismatched += a->files_mismatched;
 	total->files_hung += a->files_hung;

@@ -8,6 +8,7 @@
  */
 #include "core/report/writer.h"
 #include "core/grow.h"
+#include "core/saturate.h"
 #include "core/symbols/demangle.h"
 
 #include <errno.h>
@@ -474,8 +475,7 @@ static int merge_row(struct report *r, const struct row *row)
 	int rc;
 
 	if (pos != HASH_NONE) {
-		if (__builtin_add_overflow(r->rows[pos].value, row->value, &r->rows[pos].value))
-			r->rows[pos].value = UINT64_MAX;
+		r->rows[pos].value = add_or_max(r->rows[pos].value, row->value);
 		return 0;
 	}
 	rows = grow(r->rows, &r->rows_cap, r->nr_rows, 1, sizeof(*rows));
@@ -502,8 +502,7 @@ static int add_row(struct report *r, const struct task *task, size_t i)
 	rc = find_kernel(r, &in, &row.kernel);
 	if (rc)
 		return rc;
-	if (__builtin_mul_overflow(in.value, r->part->weight, &row.value))
-		row.value = UINT64_MAX;
+	row.value = mul_or_max(in.value, r->part->weight);
 	row.comm = task->label;
 	row.root = r->root;
 	row.pid = r->writer->prints_pid ? in.pid : 0;
