@@ -26,6 +26,7 @@ LIB_SRCS += \
 	core/mapped_files.c \
 	core/mapping.c \
 	core/maps.c \
+	core/memory_limit.c \
 	core/number.c \
 	core/open_files.c \
 	core/options.c \
