@@ -45,6 +45,7 @@ LIB_SRCS += \
 	core/report/labels.c \
 	core/report/report.c \
 	core/report/text.c \
+	core/ring_sizes.c \
 	core/run.c \
 	core/shortfall.c \
 	core/signals.c \
