@@ -35,6 +35,7 @@ LIB_SRCS += \
 	core/options_rows.c \
 	core/output.c \
 	core/pinned.c \
+	core/priority.c \
 	core/privileges.c \
 	core/proc.c \
 	core/recording.c \
