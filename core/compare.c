@@ -10,9 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_EXAMPLES 10
-#define MAX_PENDING  4096 /* more than there can be threads inside that system call */
-#define MAX_RENAMED  1024 /* threads whose last two names are remembered */
+#define MAX_EXAMPLES    10
+#define MAX_PENDING     4096 /* more than there can be threads inside that system call */
+#define MAX_UNEXPLAINED 65536
+#define MAX_RENAMED     1024 /* threads whose last two names are remembered */
 
 /* The record that may come. */
 enum awaited { AWAITED_COMM, AWAITED_NAMESPACES };
@@ -45,6 +46,7 @@ struct compare {
 	struct compare_counts counts;
 	bool gap, had_gap;                   /* see compare_gap(); there has been one */
 	struct list pending;                 /* may be explained by a record of its thread that is still to come */
+	struct list unexplained;             /* by any record that came; unless some turn out to be missing */
 	struct renamed renamed[MAX_RENAMED]; /* by tid, the newer one takes the place */
 	uint64_t *moved;                     /* for each of @rows: explained samples, */
 	size_t nr_moved, cap_moved;
@@ -76,6 +78,7 @@ void compare_free(struct compare *c)
 	stacks_free(c->rows);
 	stacks_free(c->held);
 	free(c->pending.v);
+	free(c->unexplained.v);
 	free(c->moved);
 	stacks_free(c->moved_to);
 	free(c);
@@ -98,9 +101,8 @@ static int hold(struct compare *c, struct difference *d, const struct stack *ker
 	return rc;
 }
 
-static int wait_for_record(struct compare *c, const struct difference *d)
+static int append(struct list *l, const struct difference *d)
 {
-	struct list *l = &c->pending;
 	struct difference *v = grow(l->v, &l->cap, l->nr, 1, sizeof(*v));
 
 	if (!v)
@@ -151,7 +153,9 @@ static int differ(struct compare *c, const struct difference *d)
 /* No record explains it. */
 static int give_up(struct compare *c, const struct difference *d)
 {
-	return c->gap ? move_row(c, d, &c->counts.unseen) : differ(c, d);
+	if (c->gap)
+		return move_row(c, d, &c->counts.unseen);
+	return c->unexplained.nr < MAX_UNEXPLAINED ? append(&c->unexplained, d) : differ(c, d);
 }
 
 /* A pending difference of thread @tid that awaits one of these records (bits), if there is one, is taken off the list.
@@ -272,7 +276,7 @@ static int await(struct compare *c, struct difference *d, enum awaited awaited, 
 	if (c->pending.nr >= MAX_PENDING)
 		return give_up(c, d);
 	d->awaited = awaited;
-	rc = wait_for_record(c, d);
+	rc = append(&c->pending, d);
 	return rc ? rc : 1;
 }
 
@@ -421,12 +425,22 @@ void compare_gap(struct compare *c, bool missing)
 	c->had_gap |= missing;
 }
 
+void compare_missed(struct compare *c)
+{
+	while (c->unexplained.nr && !move_row(c, &c->unexplained.v[c->unexplained.nr - 1], &c->counts.unseen))
+		c->unexplained.nr--;
+}
+
 int compare_end(struct compare *c)
 {
+	size_t i;
 	int rc = 0;
 
 	while (c->pending.nr && !rc)
 		rc = give_up(c, &c->pending.v[--c->pending.nr]);
+	for (i = 0; i < c->unexplained.nr && !rc; i++)
+		rc = differ(c, &c->unexplained.v[i]);
+	c->unexplained.nr = 0;
 	return rc;
 }
 
@@ -478,6 +492,42 @@ struct stacks *compare_explained(const struct compare *c)
 		return to;
 	stacks_free(to);
 	return NULL;
+}
+
+/* Return: what @program has more of, in all; -ENOMEM. @to: NULL, or to what that is added */
+static int64_t more_of(const struct stacks *program, struct stacks *index, struct stacks *to)
+{
+	struct stack_row row, other;
+	int64_t more = 0;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < stacks_nr_rows(program) && !rc; i++) {
+		stacks_row(program, i, &row);
+		rc = stacks_add(index, row.comm, row.pid, &row.kernel, &row.user, 0);
+		if (rc)
+			break;
+		stacks_row(index, stacks_last(index), &other);
+		if (row.value <= other.value)
+			continue;
+		more += (int64_t)(row.value - other.value);
+		if (to)
+			rc = stacks_add(to, row.comm, row.pid, &row.kernel, &row.user, row.value - other.value);
+	}
+	return rc ? rc : more;
+}
+
+int64_t compare_add_lost(struct stacks *ring, const struct stacks *program, uint64_t lost)
+{
+	struct stacks *index = stacks_new();
+	int64_t more = index ? add_rows(index, ring, NULL, 0) : -ENOMEM;
+
+	if (!more)
+		more = more_of(program, index, NULL);
+	if (more > 0)
+		more = (uint64_t)more <= lost ? more_of(program, index, ring) : 0;
+	stacks_free(index);
+	return more;
 }
 
 void compare_printable(const char *comm, char *out)

@@ -100,6 +100,8 @@ void compare_wait(void);
 
 /** compare_gap() - begin or end a time in which records of some CPU are @missing; see capture_gap(). */
 void compare_gap(struct compare *c, bool missing);
+/** compare_missed() - some were lost before: of the names that differed until now they may be the reason. */
+void compare_missed(struct compare *c);
 
 /** compare_end() - nothing more comes: what is not explained by now never will be. Return: 0 or -ENOMEM. */
 int compare_end(struct compare *c);
@@ -117,6 +119,13 @@ void compare_counts(const struct compare *c, struct compare_counts *out);
  * Return: NULL: no memory; to be freed.
  */
 struct stacks *compare_explained(const struct compare *c);
+
+/**
+ * compare_add_lost() - add to @ring, the rows of compare_explained(), what @program has more of, if that is not more
+ * than the @lost samples which no ring gave back. Then what both saw is equal if these rows are. Return: how many were
+ * added; -ENOMEM.
+ */
+int64_t compare_add_lost(struct stacks *ring, const struct stacks *program, uint64_t lost);
 
 /** compare_example() - describe the @i-th unexplained difference in @buf; false past the last one that was kept. */
 bool compare_example(const struct compare *c, size_t i, char *buf, size_t size);

@@ -724,6 +724,87 @@ START_TEST(test_moved)
 }
 END_TEST
 
+/* Records turn out to be missing: what nothing explains until then is not seen, what comes then is a difference. */
+START_TEST(test_missed)
+{
+	static const struct step before[] = {
+		{ SAMPLE, 10, 11, "old", "other", BUT(0) },
+		{ SAMPLE, 20, 20, "x", "y", BUT(0) },
+	};
+	static const struct step after[] = { { SAMPLE, 10, 11, "old", "other", BUT(0) } };
+	struct compare *c = compare_new(&all);
+	struct compare_counts counts;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(before); i++)
+		apply(c, &before[i]);
+	ck_assert_int_eq(compare_end(c), 0);
+	compare_counts(c, &counts);
+	ck_assert_uint_eq(counts.different, 2);
+	compare_free(c);
+
+	c = compare_new(&all);
+	for (i = 0; i < ARRAY_SIZE(before); i++)
+		apply(c, &before[i]);
+	compare_gap(c, true);
+	compare_gap(c, false);
+	compare_missed(c);
+	for (i = 0; _i && i < ARRAY_SIZE(after); i++)
+		apply(c, &after[i]);
+	ck_assert_int_eq(compare_end(c), 0);
+	compare_counts(c, &counts);
+	ck_assert_uint_eq(counts.different, _i ? 1 : 0);
+	compare_free(c);
+}
+END_TEST
+
+/* Rows of the program and of the ring, as how many samples of "a", "b" and "c" they have. */
+static const struct {
+	uint64_t program[3], ring[3], lost;
+	int64_t added;
+	uint64_t want[3];
+} lost_rows[] = {
+	{ { 5, 3, 0 }, { 5, 3, 0 }, 0, 0, { 5, 3, 0 } },
+	{ { 5, 3, 0 }, { 4, 3, 0 }, 1, 1, { 5, 3, 0 } },
+	{ { 5, 3, 2 }, { 4, 1, 0 }, 5, 5, { 5, 3, 2 } },
+	{ { 5, 3, 2 }, { 4, 1, 0 }, 9, 5, { 5, 3, 2 } }, /* some that were lost are in no row: filtered */
+	/* more than were lost: that is another difference, and all of it is shown */
+	{ { 5, 3, 0 }, { 4, 3, 0 }, 0, 0, { 4, 3, 0 } },
+	{ { 5, 3, 2 }, { 4, 1, 0 }, 4, 0, { 4, 1, 0 } },
+	/* what the ring alone has was not lost by it */
+	{ { 5, 3, 0 }, { 6, 3, 0 }, 1, 0, { 6, 3, 0 } },
+	{ { 5, 3, 0 }, { 4, 4, 0 }, 1, 1, { 5, 4, 0 } },
+	{ { 0, 0, 0 }, { 4, 0, 0 }, 4, 0, { 4, 0, 0 } },
+	{ { 4, 0, 0 }, { 0, 0, 0 }, UINT64_MAX, 4, { 4, 0, 0 } },
+};
+
+static struct stacks *rows_of(const uint64_t *values)
+{
+	static const struct stack none = { .state = STACK_NONE };
+	static const char comms[3][COMM_LEN] = { "a", "b", "c" };
+	struct stacks *s = stacks_new();
+	size_t i;
+
+	ck_assert_ptr_nonnull(s);
+	for (i = 0; i < 3; i++)
+		if (values[i])
+			ck_assert_int_eq(stacks_add(s, comms[i], 1, &none, &none, values[i]), 0);
+	return s;
+}
+
+START_TEST(test_add_lost)
+{
+	struct stacks *program = rows_of(lost_rows[_i].program), *ring = rows_of(lost_rows[_i].ring);
+
+	ck_assert_int_eq(compare_add_lost(ring, program, lost_rows[_i].lost), lost_rows[_i].added);
+	ck_assert_uint_eq(value_of(ring, "a", 1), lost_rows[_i].want[0]);
+	ck_assert_uint_eq(value_of(ring, "b", 1), lost_rows[_i].want[1]);
+	ck_assert_uint_eq(value_of(ring, "c", 1), lost_rows[_i].want[2]);
+	stacks_free(program);
+	stacks_free(ring);
+}
+END_TEST
+
 /* With the stack of the row it was counted in. */
 START_TEST(test_moved_stack)
 {
@@ -867,6 +948,7 @@ START_TEST(test_unterminated)
 	ck_assert_int_eq(stacks_add(compare_rows(c), ring.comm, 10, &kernel, &user, 1), 0);
 	ck_assert_int_eq(compare_sample(c, &program, &ring, 10, &kernel, &user), 0);
 	ck_assert_int_eq(compare_renamed(c, 10, 10, "other"), 0);
+	ck_assert_int_eq(compare_end(c), 0);
 	compare_counts(c, &counts);
 	ck_assert_uint_eq(counts.different, 1);
 	ck_assert(compare_example(c, 0, text, sizeof(text)));
@@ -886,6 +968,8 @@ int main(void)
 	tcase_add_test(tc, test_moved);
 	tcase_add_test(tc, test_moved_stack);
 	tcase_add_test(tc, test_moved_by_name);
+	tcase_add_loop_test(tc, test_missed, 0, 2);
+	tcase_add_loop_test(tc, test_add_lost, 0, ARRAY_SIZE(lost_rows));
 	tcase_add_test(tc, test_many);
 	tcase_add_loop_test(tc, test_example, 0, ARRAY_SIZE(examples));
 	tcase_add_test(tc, test_unterminated);
