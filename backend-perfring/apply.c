@@ -6,6 +6,7 @@
 #include "core/capture.h"
 #include "core/compare.h"
 #include "core/pinned.h"
+#include "core/proc.h"
 
 #include <string.h>
 
@@ -308,10 +309,32 @@ static int trace_descent(struct descendants *tree, const struct record *r)
 	return 0;
 }
 
+/*
+ * When a thread executes a program with more rights, the kernel takes its perf events away (perf_event_exit_task() in
+ * begin_new_exec(), fs/exec.c) and writes an EXIT record, before anything is mapped. The task lives on, unless it has
+ * ended since.
+ */
+static bool is_out_of_sight(const struct applier *a, const struct record *r)
+{
+	struct capture *cap = a->cap;
+
+	if (!cap->side_of_targets || r->type != PERF_RECORD_EXIT ||
+	    (cap->filter.tree && !descendants_has(cap->filter.tree, r->pid)) ||
+	    !tasks_unmapped(cap->tasks, r->pid, r->tid))
+		return false;
+	cap->lost_sight = true;
+	capture_missed(cap);
+	return proc_lives(cap->host, r->pid, r->tid);
+}
+
 /* @r is about a task or its mappings. */
 static int apply_side_band(struct applier *a, uint32_t ring, const struct record *r)
 {
-	int rc = a->cap->filter.tree ? trace_descent(a->cap->filter.tree, r) : 0;
+	int rc;
+
+	if (is_out_of_sight(a, r))
+		return 0;
+	rc = a->cap->filter.tree ? trace_descent(a->cap->filter.tree, r) : 0;
 
 	a->books[a->set].started += r->type == PERF_RECORD_FORK;
 	if (rc || r->type == PERF_RECORD_EXIT)
@@ -347,8 +370,10 @@ static bool is_nobodys(const struct record *r)
 
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
+	bool of_samples = !lead || lead->kind != OF_SIDE_BAND;
+
 	tasks_at(a->cap->tasks, sample_time(a, r));
-	if (a->switching)
+	if (a->switching && of_samples)
 		switching_gap_ends(a, ring);
 	if (a->switching && (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT ||
 			     (r->type == PERF_RECORD_COMM && r->comm.exec)))
@@ -361,7 +386,7 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 	case PERF_RECORD_SWITCH:
 		return a->switching ? switching_record(a, ring, r) : 0;
 	case PERF_RECORD_LOST:
-		if (a->switching)
+		if (a->switching && of_samples)
 			switching_gap(a);
 		return 0;
 	case PERF_RECORD_COMM:

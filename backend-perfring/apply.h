@@ -35,15 +35,16 @@ struct applied_ring {
 	uint64_t since; /* when its event was opened, after the run began: an older one is throttled no more */
 };
 
-/** enum sample_kind - what a PERF_RECORD_SAMPLE is, by the event that it is of. */
+/** enum sample_kind - what a PERF_RECORD_SAMPLE is, by the event that it is of; or any record, by its ring. */
 enum sample_kind {
 	OF_SAMPLE, /* of capture.attr, and counts as a sample */
 	OF_SWITCH, /* of capture.switch_attr */
 	OF_NOTE,   /* of capture.notes_attr[NOTED_SAMPLES], about the one that comes next */
 	OF_SWITCH_NOTE,
+	OF_SIDE_BAND, /* no sample: of capture.side_attr, from a ring of its own */
 };
 
-/** struct sample_lead - what is known of a sample before it is decoded. */
+/** struct sample_lead - what is known of a record before it is decoded. */
 struct sample_lead {
 	struct sample_note note; /* without a note only @note.set counts */
 	uint64_t noted;          /* 1: there was one */
@@ -73,7 +74,7 @@ struct applier {
 
 /**
  * apply_record() - records come in time order.
- * @lead: of a sample, else unused
+ * @lead: NULL: of the ring for samples, and not one of those
  * Return: 0 or -ENOMEM, -E2BIG from the tables.
  */
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead);

@@ -283,7 +283,11 @@ static int decode_lost(const struct perf_event_header *h, struct words w, struct
 
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size)
 {
-	return size >= sizeof(*record) + sizeof(uint64_t) ? *(const uint64_t *)(record + 1) : 0;
+	const uint64_t *words = (const uint64_t *)record;
+
+	if (size < sizeof(*record) + sizeof(uint64_t))
+		return 0;
+	return record->type == PERF_RECORD_SAMPLE ? words[1] : words[size / sizeof(uint64_t) - 1];
 }
 
 int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out)

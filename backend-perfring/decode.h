@@ -65,8 +65,8 @@ struct record {
 };
 
 /**
- * decode_identifier() - the id (PERF_EVENT_IOC_ID) of the event that a sample is from, for events that share a ring and
- * have PERF_SAMPLE_IDENTIFIER.
+ * decode_identifier() - the id (PERF_EVENT_IOC_ID) of the event that wrote a record, for events that share a ring and
+ * have PERF_SAMPLE_IDENTIFIER: the first word of a sample, the last word of any other record with a sample_id.
  * @record: @size bytes. Return: 0 when it holds none.
  */
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size);

@@ -11,8 +11,8 @@
  * way, and clocks go back (ktime_get_mono_fast_ns(), kernel/time/timekeeping.c, where the clock is adjusted). What one
  * switch writes without a break is to stay in its order: see order_item.in_order.
  *
- * Memory: copies of the records of two rounds, so at most twice the size of all rings, unless a round has to wait while
- * records are added.
+ * Memory: copies of the records of two rounds. Each has at most what was in the rings and what was kept of them in
+ * memory (capture.kept_bytes_max).
  */
 #ifndef PERFRING_ORDER_H
 #define PERFRING_ORDER_H

@@ -13,6 +13,7 @@
 #include "core/capture.h"
 #include "core/clock.h"
 #include "core/compare.h"
+#include "core/priority.h"
 #include "core/proc.h"
 #include "core/saturate.h"
 
@@ -22,19 +23,28 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FETCH_BYTES (64UL << 20) /* kept by perfring_fetch(), more or less: then the rings have to lose */
+#define REFRESH_NS NSEC_PER_SEC
+
+/* Of what perfring_fetch() has kept, the reader is told: so much is better applied by and by. */
+#define MUCH_BYTES      (1UL << 20)
+#define MUCH_SIDE_BYTES (32UL << 10) /* files are opened while they still can be */
+
+#define DAMAGES_MAX 64 /* of one ring in one round */
+
+#define KEPT_SIDE_SHARE 4 /* of what may wait in memory, one part in so many is for tasks and mappings */
 
 /* Of one event of the capture, in the same place. */
 struct source {
-	struct ring ring;
+	struct ring ring, side;
 	uint64_t *switch_ids; /* of its events at switches, ascending */
 	size_t nr_switch_ids;
 	struct lost {
 		uint64_t samples, switches, notes[NOTED_NR];
-	} lost;                  /* PERF_FORMAT_LOST when they were read last */
+	} lost; /* PERF_FORMAT_LOST when they were read last */
+	uint64_t lost_side;
 	struct sample_note note; /* of the sample that comes next */
 	bool noted;
-	uint64_t latest;         /* time of a record that was read */
+	uint64_t latest;         /* time of a record that was read from @ring */
 	uint64_t lost_when_full; /* records, by PERF_FORMAT_LOST */
 };
 
@@ -48,9 +58,12 @@ struct backend {
 	struct order order;
 	struct applier applier;
 	bool started;
-	bool refresh;  /* names are to be read anew */
-	bool starting; /* samples do not count yet */
-	bool ending;   /* those of the interval that ended count, too */
+	size_t kept_most;      /* bytes that waited, seen by perfring_fetch() */
+	bool told_of_all;      /* see side_band_tell_of_all() */
+	bool refresh;          /* names are to be read anew, */
+	uint64_t refreshed_at; /* but not as often as records get lost */
+	bool starting;         /* samples do not count yet */
+	bool ending;           /* those of the interval that ended count, too */
 };
 
 static bool in_kernel(const struct backend *b)
@@ -121,10 +134,40 @@ static int join(struct source *s, const struct capture_event *e, struct err *err
 	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
 }
 
-/* Of those that come at each switch: stacks, registers and a copy of a stack, and what is beside them. */
+/* Of those that come at each switch. */
 static size_t largest_record(const struct capture *cap)
 {
 	return cap->asked * sizeof(uint64_t) + cap->attr.sample_stack_user + 512;
+}
+
+static int map_samples(struct backend *b, size_t i, struct err *err)
+{
+	struct capture_event *e = &b->cap->events[i];
+	struct source *s = &b->sources[i];
+	int rc = ring_map(&s->ring, e->fd, b->cap->rings.samples);
+
+	if (rc)
+		return capture_ring_error(b->cap, e->cpu, rc, err);
+	e->ring_bytes = b->cap->rings.samples;
+	if (b->applier.switching)
+		s->ring.record = largest_record(b->cap);
+	return join(s, e, err);
+}
+
+static int map_side(struct backend *b, size_t i, struct err *err)
+{
+	struct side_band *e = &b->cap->events[i].side;
+	int cpu = b->cap->events[i].cpu;
+	int rc = ring_map(&b->sources[i].side, e->fd, b->cap->rings.side);
+	size_t j;
+
+	if (rc)
+		return capture_ring_error(b->cap, cpu, rc, err);
+	e->ring_bytes = b->cap->rings.side;
+	for (j = 0; j < e->nr_more; j++)
+		if (ioctl(e->more[j], PERF_EVENT_IOC_SET_OUTPUT, e->fd))
+			return err_sys(err, -errno, "cannot join the perf events of CPU %d", cpu);
+	return 0;
 }
 
 /* Those of the events from @first to @last that are open. */
@@ -134,19 +177,18 @@ static int map_rings(struct backend *b, size_t first, size_t last, struct err *e
 	int rc = 0;
 
 	for (i = first; i <= last && !rc; i++) {
-		struct capture_event *e = &b->cap->events[i];
-
-		if (e->fd < 0)
-			continue;
-		rc = ring_map(&b->sources[i].ring, e->fd, b->cap->ring_bytes);
-		if (rc)
-			return capture_ring_error(b->cap, e->cpu, rc, err);
-		e->ring_bytes = b->cap->ring_bytes;
-		if (b->applier.switching)
-			b->sources[i].ring.record = largest_record(b->cap);
-		rc = join(&b->sources[i], e, err);
+		if (b->cap->events[i].side.fd >= 0)
+			rc = map_side(b, i, err);
+		if (!rc && b->cap->events[i].fd >= 0)
+			rc = map_samples(b, i, err);
 	}
 	return rc;
+}
+
+static void unmap_rings(struct source *s)
+{
+	ring_unmap(&s->ring);
+	ring_unmap(&s->side);
 }
 
 /*
@@ -160,14 +202,15 @@ static bool shrink_rings(struct backend *b, size_t *first, size_t last, int code
 	struct capture *cap = b->cap;
 	size_t i;
 
-	if ((code != -EPERM && code != -ENOMEM) || cap->ring_bytes <= (size_t)sysconf(_SC_PAGESIZE))
+	if (code != -EPERM && code != -ENOMEM)
 		return false;
-	cap->ring_bytes /= 2;
 	cap->ring_refused = code;
+	if (!ring_sizes_halve(&cap->rings, (size_t)sysconf(_SC_PAGESIZE)))
+		return false;
 	if (!b->started)
 		*first = 0;
 	for (i = *first; i <= last; i++)
-		ring_unmap(&b->sources[i].ring);
+		unmap_rings(&b->sources[i]);
 	return true;
 }
 
@@ -180,6 +223,41 @@ static int mark_gap(struct backend *b, uint32_t i, uint64_t time, uint16_t what)
 	const struct perf_event_header gap = { .type = RECORD_GAP, .misc = what, .size = sizeof(gap) };
 
 	return order_add(&b->order, time, &(struct order_item){ .ring = i, .record = &gap, .size = sizeof(gap) });
+}
+
+/* How many records event @fd has lost so far. */
+static uint64_t lost_by(const struct backend *b, int fd)
+{
+	struct event_counts counts;
+
+	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
+	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
+		return 0;
+	return counts.lost;
+}
+
+/* The same of all that share its ring for samples. */
+static struct lost lost_by_all(const struct backend *b, const struct capture_event *e)
+{
+	struct lost lost = { .samples = lost_by(b, e->fd) };
+	size_t j;
+
+	for (j = 0; j < NOTED_NR; j++)
+		lost.notes[j] = lost_by(b, e->notes[j].fd);
+	for (j = 0; j < e->nr_more; j++)
+		*(e->more[j].switch_id ? &lost.switches : &lost.samples) += lost_by(b, e->more[j].fd);
+	return lost;
+}
+
+/* The same of the other ring. There may be thousands of events. */
+static uint64_t lost_by_side(const struct backend *b, const struct side_band *s)
+{
+	uint64_t lost = lost_by(b, s->fd);
+	size_t j;
+
+	for (j = 0; j < s->nr_more; j++)
+		lost += lost_by(b, s->more[j]);
+	return lost;
 }
 
 static int perfring_attach(struct backend *b, size_t i, struct err *err)
@@ -198,6 +276,9 @@ static int perfring_attach(struct backend *b, size_t i, struct err *err)
 		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
 	if (b->started && b->cap->attr.use_clockid)
 		b->applier.rings[i].since = now_ns();
+	/* Those of threads outlive a CPU that goes offline. */
+	b->sources[i].lost = lost_by_all(b, &b->cap->events[i]);
+	b->sources[i].lost_side = lost_by_side(b, &b->cap->events[i].side);
 	return rc;
 }
 
@@ -222,9 +303,21 @@ static bool too_late(const struct backend *b, unsigned int set)
 	return set != b->cap->set && !(b->ending && set == b->cap->ended);
 }
 
+/*
+ * The set to which something belongs of which no program in the kernel tells. What is read while an interval ends may
+ * be of the next one; with another clock nobody knows.
+ */
+static unsigned int set_of(const struct backend *b, uint64_t time)
+{
+	const struct capture *cap = b->cap;
+
+	return b->ending && cap->attr.use_clockid && time > cap->stopped_ns ? cap->set : b->applier.set;
+}
+
 struct reading {
 	struct backend *b;
 	uint32_t ring;
+	bool side; /* the one for tasks and mappings */
 };
 
 /* By the event that it is of. */
@@ -255,6 +348,8 @@ static const struct perf_event_attr *attr_of(const struct capture *cap, uint64_t
 		return &cap->notes_attr[NOTED_SAMPLES];
 	case OF_SWITCH_NOTE:
 		return &cap->notes_attr[NOTED_SWITCHES];
+	case OF_SIDE_BAND:
+		return &cap->side_attr;
 	default:
 		return &cap->attr;
 	}
@@ -273,13 +368,13 @@ static void take_note(const struct reading *rd, const struct perf_event_header *
 }
 
 /* Records of one ring come in the order of their times, but for a little. */
-static int queue(struct backend *b, uint64_t time, const struct order_item *item)
+static int queue(const struct reading *rd, uint64_t time, const struct order_item *item)
 {
-	struct source *s = &b->sources[item->ring];
+	struct source *s = &rd->b->sources[rd->ring];
 
-	if (time > s->latest)
+	if (!rd->side && time > s->latest)
 		s->latest = time;
-	return order_add(&b->order, time, item);
+	return order_add(&rd->b->order, time, item);
 }
 
 /* What the program in the kernel says of a switch. */
@@ -298,7 +393,7 @@ static int take_switch_note(const struct reading *rd, const struct perf_event_he
 	if (too_late(b, n.set)) /* what it is about is lost: it was passed on, and not received */
 		return 0;
 	b->applier.books[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
-	return queue(b, r.time,
+	return queue(rd, r.time,
 		     &(struct order_item){
 			     .ring = rd->ring,
 			     .lead_size = sizeof(struct sample_lead),
@@ -312,7 +407,7 @@ static int take_switch_note(const struct reading *rd, const struct perf_event_he
 static int take_switch(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
 	struct backend *b = rd->b;
-	struct sample_lead lead = { .note = { .set = b->applier.set }, .kind = OF_SWITCH };
+	struct sample_lead lead = { .kind = OF_SWITCH };
 	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size, true };
 	struct record r;
 
@@ -320,7 +415,8 @@ static int take_switch(const struct reading *rd, const struct perf_event_header 
 		b->applier.books[b->applier.set].bad_records++;
 		return 0;
 	}
-	return too_early(b, &r) || too_late_for_run(b, &r) ? 0 : queue(b, r.time, &item);
+	lead.note.set = set_of(b, r.time);
+	return too_early(b, &r) || too_late_for_run(b, &r) ? 0 : queue(rd, r.time, &item);
 }
 
 static int take_sample(const struct reading *rd, const struct perf_event_header *record, size_t size)
@@ -333,6 +429,8 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 	struct record r;
 	int rc = decode_record(&b->cap->attr, record, size, &r);
 
+	if (rc >= 0)
+		lead.note.set = set_of(b, r.time);
 	if (s->noted) {
 		lead.note = s->note;
 		lead.noted = true;
@@ -351,7 +449,7 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 		books->bad_samples++;
 		return 0;
 	}
-	return queue(b, r.time, &item);
+	return queue(rd, r.time, &item);
 }
 
 static void count_lost(struct backend *b, uint32_t i, uint64_t records)
@@ -362,24 +460,69 @@ static void count_lost(struct backend *b, uint32_t i, uint64_t records)
 	books->lost_here += b->cap->events[i].samples ? records : 0;
 }
 
+/*
+ * Names and mappings may be wrong from here on, until they have been read anew. Of this CPU alone, so most are not; but
+ * who runs there, nobody knows.
+ */
+static void miss_side_band(struct backend *b, uint64_t records)
+{
+	struct books *books = &b->applier.books[b->applier.set];
+
+	books->lost_records += records;
+	books->lost_side_band += records;
+	capture_missed(b->cap);
+	b->refresh = true;
+}
+
+/* The kernel tells of lost records in front of the next one that fits. */
+static void note_lost(const struct reading *rd, uint64_t records)
+{
+	struct backend *b = rd->b;
+	bool told = b->cap->attr.read_format & PERF_FORMAT_LOST;
+
+	if (rd->side) {
+		miss_side_band(b, told ? 0 : records);
+		return;
+	}
+	b->sources[rd->ring].noted = false; /* perhaps its sample was among them */
+	if (!told)
+		count_lost(b, rd->ring, records);
+}
+
+/*
+ * An event that asks for mappings gets FORK and EXIT records, too (perf_event_task_match(), kernel/events/core.c). So
+ * the event of a target's thread writes what that of the CPU has written, or will write.
+ */
+static bool is_written_twice(const struct reading *rd, const struct perf_event_header *record, size_t size)
+{
+	uint64_t of_cpu = rd->b->cap->events[rd->ring].side.tasks_id;
+
+	return rd->side && of_cpu && (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT) &&
+	       decode_identifier(record, size) != of_cpu;
+}
+
 static int take_side_band(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
 	struct backend *b = rd->b;
+	const struct sample_lead lead = { .kind = OF_SIDE_BAND };
 	struct order_item item = { .ring = rd->ring, .record = record, .size = size };
 	struct books *books = &b->applier.books[b->applier.set];
 	struct record r;
-	int rc = decode_record(&b->cap->attr, record, size, &r);
+	int rc = decode_record(rd->side ? &b->cap->side_attr : &b->cap->attr, record, size, &r);
 
 	books->bad_records += rc < 0;
 	if (rc <= 0 || (r.type == PERF_RECORD_SWITCH && (too_early(b, &r) || too_late_for_run(b, &r))))
 		return 0;
-	if (r.type == PERF_RECORD_LOST) {
-		b->sources[rd->ring].noted = false; /* perhaps its sample was among them */
-		if (!(b->cap->attr.read_format & PERF_FORMAT_LOST))
-			count_lost(b, rd->ring, r.lost.records);
+	if (is_written_twice(rd, record, size))
+		return 0;
+	if (r.type == PERF_RECORD_LOST)
+		note_lost(rd, r.lost.records);
+	if (rd->side) {
+		item.lead = &lead;
+		item.lead_size = sizeof(lead);
 	}
 	item.in_order = r.type == PERF_RECORD_SWITCH;
-	return queue(b, r.time, &item);
+	return queue(rd, r.time, &item);
 }
 
 static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
@@ -419,52 +562,10 @@ static void apply_gap(struct applier *a, const struct order_item *item)
 		switching_gap_ends(a, item->ring);
 }
 
-static uint64_t kind_of_queued(const struct order_item *item)
+/* NULL: there is none. */
+static const struct sample_lead *lead_of(const struct order_item *item)
 {
-	const struct sample_lead *lead = item->lead;
-
-	return item->lead_size == sizeof(*lead) ? lead->kind : OF_SAMPLE;
-}
-
-/* A record that is in the queue has been decoded before, without error. */
-static int apply_queued(void *ctx, const struct order_item *item)
-{
-	struct backend *b = ctx;
-	struct record r;
-
-	if (refresh_is(item))
-		return refresh_apply(b->cap, item);
-	if (is_gap(item)) {
-		apply_gap(&b->applier, item);
-		return 0;
-	}
-	if (decode_record(attr_of(b->cap, kind_of_queued(item)), item->record, item->size, &r) <= 0)
-		return 0;
-	return apply_record(&b->applier, item->ring, &r, item->lead);
-}
-
-/* How many records event @fd has lost so far. */
-static uint64_t lost_by(const struct backend *b, int fd)
-{
-	struct event_counts counts;
-
-	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
-	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
-		return 0;
-	return counts.lost;
-}
-
-/* The same of all that share its ring. */
-static struct lost lost_by_all(const struct backend *b, const struct capture_event *e)
-{
-	struct lost lost = { .samples = lost_by(b, e->fd) };
-	size_t j;
-
-	for (j = 0; j < NOTED_NR; j++)
-		lost.notes[j] = lost_by(b, e->notes[j].fd);
-	for (j = 0; j < e->nr_more; j++)
-		*(e->more[j].switch_id ? &lost.switches : &lost.samples) += lost_by(b, e->more[j].fd);
-	return lost;
+	return item->lead_size == sizeof(struct sample_lead) ? item->lead : NULL;
 }
 
 static uint64_t lost_sum(const struct lost *l)
@@ -473,47 +574,53 @@ static uint64_t lost_sum(const struct lost *l)
 }
 
 /* It was full, and has room again: what came in between is lost. Since 6.0 it is known whether something did. */
-static int note_full(struct backend *b, uint32_t i)
+static int note_full(void *ctx, const struct ring_part *part)
 {
-	struct source *s = &b->sources[i];
-	const struct capture_event *e = &b->cap->events[i];
-	struct lost lost = lost_by_all(b, e);
+	const struct reading *rd = ctx;
+	struct backend *b = rd->b;
+	struct source *s = &b->sources[rd->ring];
+	struct lost lost = lost_by_all(b, &b->cap->events[rd->ring]);
 	uint64_t before = s->lost_when_full;
 
-	s->ring.full = false;
-	/* What is lost since it was read belongs to the next gap: until then the kernel may have filled it again. */
-	if (!ring_is_full(&s->ring))
+	/* Where it has been full again since, something of that may have been lost then. */
+	if (!ring_full_again(&s->ring))
 		s->lost_when_full = lost_sum(&lost);
 	if (b->cap->attr.read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
 		return 0;
-	if (mark_gap(b, i, s->latest, GAP_BEGINS))
+	if (mark_gap(b, rd->ring, s->latest, GAP_BEGINS))
 		return -ENOMEM;
 	/* With another clock only the next record tells. */
-	return b->cap->attr.use_clockid ? mark_gap(b, i, now_ns(), GAP_ENDS) : 0;
+	return b->cap->attr.use_clockid ? mark_gap(b, rd->ring, part->copied_ns, GAP_ENDS) : 0;
 }
 
-static int read_source(struct backend *b, uint32_t i)
+/* What comes with a damaged record is dropped. What has come since is read, so that this round has all there is. */
+static int read_ring(struct reading *rd, struct ring *r)
 {
-	struct reading rd = { b, i };
-	struct source *s = &b->sources[i];
-	int rc = s->ring.page ? ring_read(&s->ring, take_record, &rd) : 0;
+	struct backend *b = rd->b;
+	bool gaps = b->applier.switching && !rd->side;
+	int rc = r->page ? -EBADMSG : 0, tries;
 
-	if (!b->applier.switching || (rc && rc != -EBADMSG))
-		return rc;
-	if (rc == -EBADMSG && mark_gap(b, i, s->latest, GAP_WAS))
-		return -ENOMEM;
-	return s->ring.full && note_full(b, i) ? -ENOMEM : rc;
-}
-
-static int read_ring(struct backend *b, uint32_t i, struct err *err)
-{
-	int rc = read_source(b, i);
-
-	if (rc == -EBADMSG) {
+	for (tries = 0; rc == -EBADMSG && tries < DAMAGES_MAX; tries++) {
+		rc = ring_read(r, take_record, gaps ? note_full : NULL, rd);
+		if (rc != -EBADMSG)
+			break;
 		b->applier.books[b->applier.set].bad_records++;
-		b->sources[i].noted = false;
-		rc = 0;
+		if (!rd->side)
+			b->sources[rd->ring].noted = false;
+		if (rd->side)
+			miss_side_band(b, 0);
+		if (gaps && mark_gap(b, rd->ring, b->sources[rd->ring].latest, GAP_WAS))
+			rc = -ENOMEM;
 	}
+	return rc == -EBADMSG ? 0 : rc;
+}
+
+static int read_source(struct backend *b, uint32_t i, struct err *err)
+{
+	int rc = read_ring(&(struct reading){ b, i, true }, &b->sources[i].side);
+
+	if (!rc)
+		rc = read_ring(&(struct reading){ b, i, false }, &b->sources[i].ring);
 	return rc ? err_sys(err, rc, "cannot keep the records of a perf ring") : 0;
 }
 
@@ -523,8 +630,31 @@ static int read_rings(struct backend *b, struct err *err)
 	int rc = 0;
 
 	for (i = 0; i < b->cap->nr_events && !rc; i++)
-		rc = read_ring(b, i, err);
+		rc = read_source(b, i, err);
 	return rc;
+}
+
+/* A record that is in the queue has been decoded before, without error. */
+static int apply_queued(void *ctx, const struct order_item *item)
+{
+	const struct sample_lead *lead = lead_of(item);
+	struct backend *b = ctx;
+	struct record r;
+
+	priority_check();
+	if (refresh_is(item))
+		return refresh_apply(b->cap, item);
+	if (is_gap(item)) {
+		apply_gap(&b->applier, item);
+		return 0;
+	}
+	if (decode_record(attr_of(b->cap, lead ? lead->kind : OF_SAMPLE), item->record, item->size, &r) <= 0)
+		return 0;
+	if (lead && lead->kind == OF_SAMPLE && r.type == PERF_RECORD_SAMPLE && too_late(b, lead->note.set)) {
+		b->applier.books[b->applier.set].late_samples++;
+		return 0;
+	}
+	return apply_record(&b->applier, item->ring, &r, lead);
 }
 
 /* What was lost since @before, which is @now then. */
@@ -563,17 +693,34 @@ static void ask_all_lost(struct backend *b)
 		ask_lost(b, i);
 }
 
+static void ask_side_lost(struct backend *b, uint32_t i)
+{
+	uint64_t lost = since(lost_by_side(b, &b->cap->events[i].side), &b->sources[i].lost_side);
+
+	if (lost)
+		miss_side_band(b, lost);
+}
+
+static void ask_all_side_lost(struct backend *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->cap->nr_events; i++)
+		ask_side_lost(b, i);
+}
+
 static int perfring_detach(struct backend *b, size_t i, struct err *err)
 {
 	struct source *s = &b->sources[i];
-	int rc = read_ring(b, (uint32_t)i, err);
+	int rc = read_source(b, (uint32_t)i, err);
 
 	ask_lost(b, (uint32_t)i);
+	ask_side_lost(b, (uint32_t)i);
 	if (b->applier.switching) {
 		switching_gap(&b->applier);
 		switching_gap_ends(&b->applier, (uint32_t)i);
 	}
-	ring_unmap(&s->ring);
+	unmap_rings(s);
 	free(s->switch_ids);
 	*s = (struct source){ 0 };
 	return rc;
@@ -614,13 +761,57 @@ static int perfring_start(struct backend *b, struct err *err)
 	rc = read_rings(b, err);
 	b->starting = false;
 	ask_all_lost(b);
+	ask_all_side_lost(b);
 	b->applier.books[b->applier.set].lost_records = b->applier.books[b->applier.set].lost_here = 0;
+	b->applier.books[b->applier.set].lost_side_band = 0;
 	return rc;
 }
 
+static size_t kept_in(struct ring *r)
+{
+	return r->page ? ring_kept(r) : 0;
+}
+
+static size_t kept_in_all(const struct backend *b, bool side)
+{
+	size_t waits = 0, i;
+
+	for (i = 0; i < b->cap->nr_events; i++)
+		waits += kept_in(side ? &b->sources[i].side : &b->sources[i].ring);
+	return waits;
+}
+
+/*
+ * Without memory, or beyond @most bytes, a ring keeps what it has, and loses what comes when it is full: the kernel
+ * counts that.
+ */
+static size_t fetch_all(const struct backend *b, bool side, size_t most)
+{
+	size_t waits = kept_in_all(b, side), i;
+
+	for (i = 0; i < b->cap->nr_events && waits < most; i++) {
+		struct ring *r = side ? &b->sources[i].side : &b->sources[i].ring;
+		size_t before = kept_in(r), kept = before;
+
+		if (r->page)
+			ring_empty(r, &kept);
+		/* The reader may have taken what was there. */
+		waits += sub_or_0(kept, before);
+	}
+	return waits;
+}
+
+/* Names have a part of the memory that samples cannot take. */
 static int perfring_fetch(struct backend *b, struct err *err)
 {
-	return b->order.used < FETCH_BYTES ? read_rings(b, err) : 0;
+	size_t of_side = b->cap->kept_bytes_max / KEPT_SIDE_SHARE;
+	size_t side = fetch_all(b, true, of_side);
+	size_t waits = side + fetch_all(b, false, b->cap->kept_bytes_max - of_side);
+
+	(void)err;
+	if (waits > b->kept_most)
+		__atomic_store_n(&b->kept_most, waits, __ATOMIC_RELAXED);
+	return waits >= MUCH_BYTES || side >= MUCH_SIDE_BYTES;
 }
 
 static int apply_round(struct backend *b, struct err *err)
@@ -630,13 +821,30 @@ static int apply_round(struct backend *b, struct err *err)
 	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
 }
 
+static int refresh(struct backend *b, struct err *err)
+{
+	uint64_t now = now_ns();
+
+	if (!b->refresh || (b->refreshed_at && now - b->refreshed_at < REFRESH_NS))
+		return 0;
+	b->refresh = false;
+	b->refreshed_at = now;
+	if (refresh_read(&b->order, b->cap))
+		return err_sys(err, -ENOMEM, "cannot keep the names of the running threads");
+	return 0;
+}
+
 static int perfring_drain(struct backend *b, struct err *err)
 {
 	int rc = read_rings(b, err);
 
-	if (!rc && b->refresh && refresh_read(&b->order, b->cap))
-		rc = err_sys(err, -ENOMEM, "cannot keep the names of the running threads");
-	b->refresh = false;
+	/* What was executed before is known to nobody. */
+	if (b->cap->side_of_all && !b->told_of_all) {
+		b->told_of_all = b->refresh = true;
+		b->refreshed_at = 0;
+	}
+	if (!rc)
+		rc = refresh(b, err);
 	return rc ? rc : apply_round(b, err);
 }
 
@@ -702,6 +910,7 @@ static int perfring_end(struct backend *b, struct err *err)
 		b->applier.books[cap->set] = (struct books){ 0 };
 	b->ending = true;
 	rc = read_interval(b, err);
+	ask_all_side_lost(b);
 	if (!rc && cap->set != cap->ended) {
 		rc = next_interval(b, err);
 		/* Of the last switches the samples may still be to come, behind their notes. */
@@ -716,6 +925,7 @@ static int perfring_end(struct backend *b, struct err *err)
 		apply_time(&b->applier, interval_end(b));
 	}
 	b->ending = false;
+	b->cap->kept_bytes = __atomic_load_n(&b->kept_most, __ATOMIC_RELAXED);
 	b->applier.books[cap->ended].late_records += b->order.late;
 	b->applier.books[cap->ended].backward_records += b->order.backward;
 	b->order.late = b->order.backward = 0;
@@ -737,7 +947,7 @@ static void perfring_close(struct backend *b)
 	if (!b)
 		return;
 	for (i = 0; b->sources && i < b->cap->nr_events; i++) {
-		ring_unmap(&b->sources[i].ring);
+		unmap_rings(&b->sources[i]);
 		free(b->sources[i].switch_ids);
 	}
 	unwinding_free(b->applier.unwinding);

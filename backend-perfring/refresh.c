@@ -66,6 +66,8 @@ int refresh_apply(struct capture *cap, const struct order_item *item)
 	tasks_at(cap->tasks, n->time);
 	if (n->tid)
 		return tasks_refresh(cap->tasks, n->pid, n->tid, n->comm);
-	capture_gap(cap, false); /* that was the last one */
+	/* That was the last one. */
+	tasks_read_anew(cap->tasks);
+	capture_gap(cap, false);
 	return 0;
 }

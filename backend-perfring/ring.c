@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring.h"
 
+#include "core/clock.h"
+#include "core/grow.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define ROOM_KEPT (1UL << 20) /* of memory that is empty: more is given back */
+
+static int make_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+	int rc = pthread_mutexattr_init(&attr);
+
+	if (rc)
+		return -rc;
+	/* A kernel without priority inheritance refuses: then it is an ordinary one. */
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	rc = pthread_mutex_init(lock, &attr);
+	if (rc)
+		rc = pthread_mutex_init(lock, NULL);
+	pthread_mutexattr_destroy(&attr);
+	return -rc;
+}
 
 int ring_map(struct ring *r, int fd, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *base;
+	int rc;
 
 	if (bytes < page)
 		return -EINVAL;
@@ -17,67 +40,193 @@ int ring_map(struct ring *r, int fd, size_t bytes)
 	if (base == MAP_FAILED)
 		return -errno;
 	*r = (struct ring){ .page = base, .data = (unsigned char *)base + page, .bytes = bytes, .page_size = page };
-	return 0;
+	rc = make_lock(&r->lock);
+	if (!rc)
+		return 0;
+	munmap(base, page + bytes);
+	*r = (struct ring){ 0 };
+	return rc;
+}
+
+static void release(struct ring_kept *k)
+{
+	free(k->bytes);
+	free(k->parts);
+	*k = (struct ring_kept){ 0 };
 }
 
 void ring_unmap(struct ring *r)
 {
-	if (r->page)
+	if (r->page) {
 		munmap(r->page, r->page_size + r->bytes);
+		pthread_mutex_destroy(&r->lock);
+	}
+	release(&r->kept);
+	release(&r->reading);
 	*r = (struct ring){ 0 };
 }
 
-/* The record at @at: in place, or put together in @whole when it continues at the ring's start. */
-static const struct perf_event_header *record_at(const struct ring *r, uint64_t at, size_t size, unsigned char *whole)
-{
-	size_t from = at & (r->bytes - 1), first = r->bytes - from;
-
-	if (size <= first)
-		return (const void *)(r->data + from);
-	memcpy(whole, r->data + from, first);
-	memcpy(whole + first, r->data, size - first);
-	return (const void *)whole;
-}
-
-bool ring_is_full(const struct ring *r)
+static bool is_full(const struct ring *r)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 
 	return r->record && head - r->page->data_tail + r->record > r->bytes;
 }
 
-/* Pairs with the kernel's load of data_tail: what we read is read before the room is used again. */
-static void free_until(struct ring *r, uint64_t tail)
+static bool has_full(const struct ring_kept *k, size_t from)
 {
-	r->full |= ring_is_full(r); /* before there is room again */
-	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+	while (from < k->nr && !k->parts[from].full)
+		from++;
+	return from < k->nr;
 }
 
-int ring_read(struct ring *r, int (*fn)(void *ctx, const struct perf_event_header *record, size_t size), void *ctx)
+bool ring_full_again(struct ring *r)
 {
-	_Alignas(struct perf_event_header) unsigned char whole[RECORD_MAX];
-	/* Pairs with the kernel's store of data_head after it wrote the records: none is read before it is there. */
+	bool full = has_full(&r->reading, r->part + 1);
+
+	pthread_mutex_lock(&r->lock);
+	full = full || has_full(&r->kept, 0) || is_full(r);
+	pthread_mutex_unlock(&r->lock);
+	return full;
+}
+
+/* Records are multiples of 8 bytes, so that the parts of one that continues at the ring's start come together. */
+static void copy(const struct ring *r, uint64_t tail, size_t size, unsigned char *to)
+{
+	size_t from = tail & (r->bytes - 1), first = r->bytes - from;
+
+	if (first > size)
+		first = size;
+	memcpy(to, r->data + from, first);
+	memcpy(to + first, r->data, size - first);
+}
+
+/*
+ * Below the lock. The counters run freely over 64 bits, so only their difference counts. The load of data_head pairs
+ * with the kernel's store after it wrote the records: none is read before it is there. The store of data_tail pairs
+ * with the kernel's load: what we read is read before the room is used again.
+ */
+static int empty(struct ring *r)
+{
+	struct ring_kept *k = &r->kept;
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), tail = r->page->data_tail;
-	int rc = 0;
+	size_t size = head - tail;
+	bool damaged = size > r->bytes || size % 8;
+	struct ring_part *parts;
+	unsigned char *bytes;
 
-	/*
-	 * The counters run freely over 64 bits, so only their difference counts; no step is larger than it. Records are
-	 * multiples of 8 bytes and aligned to 8, so a header never continues at the ring's start.
-	 */
-	while (tail != head && !rc) {
-		size_t size = ((const struct perf_event_header *)(r->data + (tail & (r->bytes - 1))))->size;
+	if (head == tail)
+		return 0;
+	size = damaged ? 0 : size;
+	parts = grow(k->parts, &k->cap, k->nr, 1, sizeof(*parts));
+	if (!parts)
+		return -ENOMEM;
+	k->parts = parts;
+	bytes = grow(k->bytes, &k->room, k->used, size, 1);
+	if (size && !bytes)
+		return -ENOMEM;
+	k->bytes = bytes ? bytes : k->bytes;
+	if (size)
+		copy(r, tail, size, k->bytes + k->used);
+	k->used += size;
+	parts[k->nr++] = (struct ring_part){ k->used, now_ns(), is_full(r), damaged };
+	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	return 0;
+}
 
-		if (size < sizeof(struct perf_event_header) || size % 8 || size > head - tail ||
-		    head - tail > r->bytes) {
-			tail = head;
+int ring_empty(struct ring *r, size_t *kept)
+{
+	int rc;
+
+	pthread_mutex_lock(&r->lock);
+	rc = empty(r);
+	*kept = r->kept.used + r->taken;
+	pthread_mutex_unlock(&r->lock);
+	return rc;
+}
+
+size_t ring_kept(struct ring *r)
+{
+	size_t kept;
+
+	pthread_mutex_lock(&r->lock);
+	kept = r->kept.used + r->taken;
+	pthread_mutex_unlock(&r->lock);
+	return kept;
+}
+
+/* What is there becomes the reader's, who has nothing else. */
+static int take(struct ring *r)
+{
+	struct ring_kept none = r->reading;
+	int rc;
+
+	none.used = none.nr = 0;
+	if (none.room > ROOM_KEPT) {
+		free(none.bytes);
+		none.bytes = NULL;
+		none.room = 0;
+	}
+	pthread_mutex_lock(&r->lock);
+	rc = empty(r);
+	r->reading = r->kept;
+	r->kept = none;
+	r->taken = r->reading.used;
+	pthread_mutex_unlock(&r->lock);
+	return r->reading.nr ? 0 : rc;
+}
+
+/* Return: as ring_read(). @at: in and out: how far it has been read */
+static int read_part(const struct ring *r, const struct ring_part *part, size_t *at, ring_fn *fn, ring_part_fn *full,
+		     void *ctx)
+{
+	int rc = part->damaged ? -EBADMSG : 0;
+
+	while (*at < part->end && !rc) {
+		const struct perf_event_header *record = (const void *)(r->reading.bytes + *at);
+		size_t size = record->size;
+
+		if (size < sizeof(*record) || size % 8 || size > part->end - *at) {
+			*at = part->end;
 			rc = -EBADMSG;
 			break;
 		}
-		rc = fn(ctx, record_at(r, tail, size, whole), size);
-		tail += size;
-		if (tail - r->page->data_tail > RECORD_MAX)
-			free_until(r, tail);
+		*at += size;
+		rc = fn(ctx, record, size);
 	}
-	free_until(r, tail);
+	return !rc && part->full && full ? full(ctx, part) : rc;
+}
+
+static void drop_read(struct ring_kept *k, size_t parts, size_t bytes)
+{
+	size_t i;
+
+	memmove(k->bytes, k->bytes + bytes, k->used - bytes);
+	memmove(k->parts, k->parts + parts, (k->nr - parts) * sizeof(*k->parts));
+	k->used -= bytes;
+	k->nr -= parts;
+	for (i = 0; i < k->nr; i++)
+		k->parts[i].end -= bytes;
+}
+
+int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
+{
+	size_t i, at = 0;
+	int rc = r->reading.nr ? 0 : take(r);
+
+	for (i = 0; i < r->reading.nr && !rc; i++) {
+		r->part = i;
+		rc = read_part(r, &r->reading.parts[i], &at, fn, full, ctx);
+	}
+	/* The part that is not read to its end stays; one that is damaged has nothing more. */
+	if (i && at < r->reading.parts[i - 1].end)
+		i--;
+	if (i == r->reading.nr)
+		r->reading.nr = r->reading.used = 0;
+	else
+		drop_read(&r->reading, i, at);
+	pthread_mutex_lock(&r->lock);
+	r->taken = r->reading.used;
+	pthread_mutex_unlock(&r->lock);
 	return rc;
 }

@@ -1,16 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One perf event's mmap ring, read by one reader. Source: perf_event_open(2), section MMAP layout. */
+/*
+ * One perf event's mmap ring. Source: perf_event_open(2), section MMAP layout.
+ *
+ * Two threads take part. One reads the records, which may take long: they are unwound, and files are opened for them.
+ * Another one may empty the ring meanwhile, into memory: whoever reads gets what is there first. The lock between them
+ * is held for as long as it takes to copy bytes; where a thread waits for it that has a higher priority, it is lent to
+ * the one that holds it (PTHREAD_PRIO_INHERIT).
+ */
 #ifndef PERFRING_RING_H
 #define PERFRING_RING_H
 
 #include "core/err.h"
 
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define RECORD_MAX 65536 /* struct perf_event_header.size has 16 bits */
+
+/** struct ring_part - up to @end, in bytes, records were copied at once; then the ring may have been full. */
+struct ring_part {
+	size_t end;
+	uint64_t copied_ns; /* CLOCK_MONOTONIC, before there was room again */
+	bool full;          /* there may have been no room for one more, so that some may be lost */
+	bool damaged;       /* the counters were impossible: what was in the ring is not here */
+};
+
+/** struct ring_kept - bytes that were in the ring, in their order. */
+struct ring_kept {
+	unsigned char *bytes;
+	size_t used, room;
+	struct ring_part *parts;
+	size_t nr, cap;
+};
 
 /** struct ring - all zeros: not mapped. */
 struct ring {
@@ -18,8 +42,12 @@ struct ring {
 	const unsigned char *data;
 	size_t bytes; /* of data, a power of two */
 	size_t page_size;
-	size_t record; /* the largest that is expected; 0: nobody asks for @full */
-	bool full;     /* set by ring_read(): there may have been no room for one more, so that some may be lost */
+	size_t record; /* the largest that is expected; 0: nobody asks whether it was full */
+	pthread_mutex_t lock;
+	struct ring_kept kept;    /* below @lock, as are @page and @taken */
+	size_t taken;             /* bytes that the reader has, until it comes for more */
+	struct ring_kept reading; /* the reader's, */
+	size_t part;              /* who is at this one */
 };
 
 /**
@@ -32,16 +60,38 @@ struct ring {
 int ring_map(struct ring *r, int fd, size_t bytes);
 void ring_unmap(struct ring *r);
 
-/** ring_is_full() - is there perhaps no room for one more, now? */
-bool ring_is_full(const struct ring *r);
+/**
+ * ring_full_again() - is there perhaps no room for one more now, or was there none since the part that is read? By the
+ * reader, in ring_part_fn.
+ */
+bool ring_full_again(struct ring *r);
 
 /**
- * ring_read() - give every record that is complete now to @fn, oldest first, and free their room.
- * @fn: gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after this record
- *
- * Return: 0; what @fn returned; -EBADMSG when a size or the counters are impossible: what is in the ring then is
- * dropped.
+ * ring_empty() - copy what is in the ring, and give its room back. By any thread.
+ * @kept: out: see ring_kept()
+ * Return: 0; -ENOMEM: all is as it was.
  */
-int ring_read(struct ring *r, int (*fn)(void *ctx, const struct perf_event_header *record, size_t size), void *ctx);
+int ring_empty(struct ring *r, size_t *kept);
+
+/** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread. */
+size_t ring_kept(struct ring *r);
+
+/** ring_fn - gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after it. */
+typedef int ring_fn(void *ctx, const struct perf_event_header *record, size_t size);
+
+/**
+ * ring_part_fn - told after the last record of each part in which the ring was full. Non-zero ends the reading.
+ */
+typedef int ring_part_fn(void *ctx, const struct ring_part *part);
+
+/**
+ * ring_read() - give every record that is complete now to @fn, oldest first. By one thread.
+ * @full: NULL: nobody asks
+ *
+ * Return: 0; what @fn or @full returned: the next call goes on behind that; -EBADMSG when a size or the counters were
+ * impossible: what came with it is dropped, what has come since is not, and has not been read yet: call it again;
+ * -ENOMEM.
+ */
+int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/account.h"
 
+#include "core/priority.h"
 #include "core/saturate.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ void account_take(const struct capture *cap, struct account *a)
 		.sampled_ns = cap->stopped_ns - cap->started_ns,
 		.rows = stacks_nr_rows(capture_samples(cap)) + stacks_nr_rows(capture_intervals(cap)),
 		.stacks = stacks_nr_stacks(capture_samples(cap)) + stacks_nr_stacks(capture_intervals(cap)),
-		.ring_bytes = capture_ring_bytes(cap),
+		.rings = capture_ring_sizes(cap),
 	};
 	a->unaccounted = capture_books(cap, &a->books);
 	a->due_known = capture_shortfall(cap, &a->books, &a->shortfall);
@@ -42,7 +43,7 @@ static uint64_t unseen(const struct books *b)
 {
 	uint64_t nr = b->intervals_gone;
 
-	if (b->lost_records || b->reopened)
+	if (b->lost_records > b->lost_side_band || b->reopened)
 		nr += sub_or_0(b->intervals_begun, b->intervals_seen) + b->intervals_unended;
 	return nr;
 }
@@ -72,7 +73,7 @@ void account_add(struct account *to, const struct account *more)
 	to->rows += more->rows;
 	to->unsure += more->unsure;
 	to->stacks += more->stacks;
-	to->ring_bytes = more->ring_bytes;
+	to->rings = more->rings;
 	compare_counts_add(&to->compared, &more->compared);
 	to->rows_compared += more->rows_compared;
 	to->rows_different += more->rows_different;
@@ -83,10 +84,28 @@ void account_add(struct account *to, const struct account *more)
 		to->apart_ns = more->apart_ns;
 }
 
+/* As the kernel counts it since 6.0: exactly. */
+static uint64_t told_lost(const struct books *b)
+{
+	return b->lost_here + b->lost_notes + b->bad_samples + b->late_samples;
+}
+
+uint64_t account_not_compared(const struct account *a)
+{
+	return sub_or_0(a->books.taken, a->compared.compared + a->compared.unpaired);
+}
+
+uint64_t account_unread(const struct capture *cap, const struct account *total)
+{
+	if (!cap->both || !cap->options->on_cpu || !(cap->attr.read_format & PERF_FORMAT_LOST))
+		return 0;
+	return sub_or_0(account_not_compared(total), told_lost(&total->books));
+}
+
 void account_settle(const struct capture *cap, struct account *total)
 {
 	struct books *b = &total->books;
-	uint64_t told = b->lost_here + b->lost_notes + b->bad_samples + b->late_samples;
+	uint64_t told = told_lost(b);
 
 	if (!cap->backends[0].ops->in_kernel || !(cap->attr.read_format & PERF_FORMAT_LOST) || b->lost <= told)
 		return;
@@ -159,7 +178,10 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 		{ "ring_records_backward", b->backward_records, no_intervals },
 		{ "ring_records_bad", b->bad_records },
 		{ "ring_samples_late", b->late_samples, no_samples },
-		{ "ring_size", a->ring_bytes },
+		{ "ring_bytes_kept", cap->kept_bytes, cap->options->input },
+		{ "ring_size", a->rings.samples },
+		{ "ring_size_wanted", cap->rings_wanted.samples, cap->options->input },
+		{ "side_band_ring_size", a->rings.side, cap->options->input },
 		{ "count_table_used", b->count_entries },
 		{ "stack_table_used", b->stack_entries },
 		{ "throttled", b->throttled, no_samples },
@@ -182,6 +204,9 @@ void account_print(FILE *out, const struct capture *cap, const char *interval, c
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
 		if (!lines[i].hidden)
 			fprintf(out, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
+	if (!cap->options->input)
+		fprintf(out, "reader_nice: %d\nreader_realtime_priority: %d\n", priority_nice(),
+			priority_got_realtime());
 	if (!no_samples)
 		fprintf(out, "samples_unaccounted: %" PRId64 "\n", a->unaccounted.samples);
 	/* What has begun may end in a later one. */
@@ -213,21 +238,27 @@ static void print_less(FILE *out, const struct capture *cap, const struct books 
 		fprintf(out, "lower the rate (-F), ");
 }
 
+/* Only where that limit was in the way. */
+static void print_raise_locked(FILE *out, const struct capture *cap, size_t ring)
+{
+	long long kb;
+
+	if (cap->ring_refused == -EPERM && !host_setting(cap->host, "kernel/perf_event_mlock_kb", &kb))
+		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %zu KiB), ", kb, ring >> 10);
+}
+
 /* What would have kept samples, or switches, from being lost. A setting is named only where it was in the way. */
 static void print_remedy(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
 	uint64_t others = b->spilled_unwind + b->spilled_tree + b->spilled_number;
 	bool by_table = b->spilled_stack + b->spilled_count > others;
-	long long kb;
 
 	if (by_table && b->spilled_stack > b->spilled_count)
 		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", cap->options->stack_entries);
 	else if (by_table && b->spilled_count && cap->options->on_cpu)
 		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", cap->options->hash_entries);
-	if (cap->ring_refused == -EPERM && !host_setting(cap->host, "kernel/perf_event_mlock_kb", &kb))
-		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %" PRIu64 " KiB), ", kb,
-			a->ring_bytes >> 10);
+	print_raise_locked(out, cap, a->rings.samples);
 	print_less(out, cap, b);
 	fprintf(out, "or give the profiler more CPU time.\n");
 }
@@ -284,7 +315,7 @@ static void print_lost_intervals(FILE *out, const struct capture *cap, const str
 		fprintf(out, "there are more threads than the BPF program has room for; --backend=perfring has.\n");
 		return;
 	}
-	if (!b->lost_records) {
+	if (b->lost_records <= b->lost_side_band) {
 		fprintf(out, "not all switches of their threads were seen.\n");
 		return;
 	}
@@ -307,21 +338,56 @@ static void print_lost_samples(FILE *out, const struct capture *cap, const struc
 	print_remedy(out, cap, a);
 }
 
+static const char *of_command(const struct capture *cap)
+{
+	return cap->filter.tree ? ", and processes of the command missing" : "";
+}
+
+/* Of rings that samples share with others. With both backends what is missing there is told with the comparison. */
+static void print_lost_records(FILE *out, const struct capture *cap, const struct account *a)
+{
+	const struct books *b = &a->books;
+	uint64_t known = b->lost + b->lost_notes + b->lost_switch_notes + b->lost_side_band;
+	const char *of_switches = cap->options->off_cpu ? "switches, " : "";
+
+	if (b->lost_records <= known || cap->both)
+		return;
+	if (!cap->apart)
+		fprintf(out,
+			"WARNING: %" PRIu64
+			" records about %stasks and mappings were lost: some names may be wrong%s.\n",
+			b->lost_records - known, of_switches, of_command(cap));
+	else if (cap->options->off_cpu)
+		fprintf(out, "WARNING: %" PRIu64 " records about switches were lost.\n", b->lost_records - known);
+}
+
+/* Of rings of their own. */
+static void print_lost_names(FILE *out, const struct capture *cap, const struct account *a)
+{
+	const struct books *b = &a->books;
+
+	if (!b->lost_side_band)
+		return;
+	fprintf(out,
+		"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong%s. A ring "
+		"had no room for them: ",
+		b->lost_side_band, of_command(cap));
+	print_raise_locked(out, cap, a->rings.side);
+	if (!cap->side_of_targets && !cap->followed)
+		fprintf(out, "profile some processes only (-p), ");
+	fprintf(out, "or give the profiler more CPU time.\n");
+}
+
 void account_print_losses(FILE *out, const struct capture *cap, const struct account *a)
 {
 	const struct books *b = &a->books;
-	uint64_t known = b->lost + b->lost_notes + b->lost_switch_notes, unwound = 0;
+	uint64_t unwound = 0;
 	size_t i;
 
 	print_lost_samples(out, cap, a);
 	print_lost_intervals(out, cap, a);
-	/* With both backends what is missing on the ring's side is told with the comparison. */
-	if (b->lost_records > known && !cap->both)
-		fprintf(out,
-			"WARNING: %" PRIu64
-			" records about %stasks and mappings were lost: some names may be wrong%s.\n",
-			b->lost_records - known, cap->options->off_cpu ? "switches, " : "",
-			cap->filter.tree ? ", and processes of the command missing" : "");
+	print_lost_records(out, cap, a);
+	print_lost_names(out, cap, a);
 	for (i = 0; i < UNWOUND_NR; i++)
 		unwound += b->unwound[i];
 	print_truncated(out, cap, b, unwound);

@@ -17,7 +17,8 @@ struct account {
 	bool due_known;
 	uint64_t due; /* samples */
 	struct shortfall shortfall;
-	uint64_t rows, stacks, ring_bytes;
+	uint64_t rows, stacks;
+	struct ring_sizes rings;               /* the smallest */
 	uint64_t unsure;                       /* see report_unsure_stacks() */
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), capture_files_hung() */
 	struct compare_counts compared;
@@ -36,9 +37,20 @@ void account_compared(struct account *a, const struct compared_intervals *c);
 struct intervals_lost account_lost(const struct account *total, const struct account *a);
 /** account_add() - the interval that follows @to. */
 void account_add(struct account *to, const struct account *more);
+/** account_not_compared() - samples that the program counted and no ring gave back; those without a note were read. */
+uint64_t account_not_compared(const struct account *a);
+
 /**
- * account_settle() - @total is of all intervals: no more is lost than the kernel told of, and than came too late. An
- * interval alone cannot be held to that: what it lost may be told of in the next one. Before capture_close().
+ * account_unread() - with --backend=both, samples that reached the program and not the reader, though no ring lost
+ * them: the reader has dropped them. @total is of all intervals, as for account_settle(). 0 before 6.0, where nobody
+ * knows.
+ */
+uint64_t account_unread(const struct capture *cap, const struct account *total);
+
+/**
+ * account_settle() - @total is of all intervals: no more samples are lost than the kernel has counted as lost, and than
+ * came too late. An interval alone cannot be held to that: what it lost may be told of in the next one. Before
+ * capture_close().
  */
 void account_settle(const struct capture *cap, struct account *total);
 

@@ -65,8 +65,9 @@ struct books {
 	uint64_t ring_samples;        /* samples read from the rings */
 	uint64_t bad_samples;         /* of these: refused by the decoder */
 	uint64_t lost_records; /* for which a ring had no room: samples, notes, and those about tasks and mappings */
-	uint64_t lost_here;  /* of these: on CPUs that sample; without notes and switches, if the kernel tells which */
-	uint64_t lost_notes; /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
+	uint64_t lost_here; /* of these: on CPUs that sample; without notes and switches, if the kernel tells which */
+	uint64_t lost_side_band;    /* of these: about tasks and mappings, where these have rings of their own */
+	uint64_t lost_notes;        /* of these: see backend_ops.note; 0 before 6.0, which does not tell them apart */
 	uint64_t lost_switch_notes; /* the same: see backend_ops.switch_note */
 	uint64_t ring_records;      /* read from the rings, of any kind */
 	uint64_t ring_bytes;        /* of these */
@@ -182,8 +183,9 @@ struct backend_ops {
 	int (*drain)(struct backend *b, struct err *err);
 
 	/*
-	 * Only keep what is waiting in the rings, touching nothing but the backend's own memory: may be called by
-	 * another thread, while no other function is. Optional.
+	 * Only move what is waiting in the rings to memory, capture.kept_bytes_max at most: there drain() and end()
+	 * find it. May be called by another thread, at any time but while @attach, @detach or @close are. Return: 1: it
+	 * is so much that they should; 0; -errno, described. Optional.
 	 */
 	int (*fetch)(struct backend *b, struct err *err);
 

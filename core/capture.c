@@ -14,9 +14,12 @@
 #include "core/keeper.h"
 #include "core/open_files.h"
 #include "core/pinned.h"
+#include "core/priority.h"
 #include "core/saturate.h"
+#include "core/side_band.h"
 #include "core/signals.h"
 #include "core/symbols/perf_maps.h"
+#include "core/waiting.h"
 #include "core/watch.h"
 
 #include <errno.h>
@@ -37,6 +40,10 @@
 
 /* A full table of the default size takes 30 ms. Rare: once in thousands of exits. */
 #define FORGET_WALK_NS (500 * 1000 * 1000ULL)
+
+/* After sampling the priority of the reader is kept for the report. */
+#define REPORT_SHARE  8            /* one part in so many of the time that was sampled, */
+#define REPORT_MAX_NS NSEC_PER_SEC /* at most */
 
 static void release_set(struct capture_set *s)
 {
@@ -153,7 +160,7 @@ void capture_ahead(struct capture *cap, bool (*more)(void *ctx), void *ctx)
 static bool take_signal(struct capture *cap)
 {
 	if (!cap->signalled)
-		cap->signalled = signals_take(cap->signal_fd);
+		cap->signalled = signals_take(cap->signal_fd) || (cap->keeper && keeper_signalled(cap->keeper));
 	return cap->signalled;
 }
 
@@ -297,75 +304,124 @@ static int timeout_ms(uint64_t now, uint64_t until)
 	return (int)((wait + 999999) / 1000000);
 }
 
-struct waiting {
-	struct pollfd *fds; /* the signals', then one for each event, then the command's */
-	size_t nr;
-};
+/* Those that there are, of a run and not of its events. */
+enum { SIGNALS, COMMAND, KEEPER, NR_WAITS };
 
-/* A CPU that is offline has no event: poll(2) passes over -1. Of several that share a ring one is enough. */
-static void list_events(const struct capture *cap, struct waiting *w)
+_Static_assert(COMMAND < WAITING_OTHERS, "both have a place in struct waiting");
+
+/* Sleep until there is much to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
+static int wait_for_work(const struct capture *cap, uint64_t until, struct err *err)
 {
-	size_t i;
+	struct pollfd fds[NR_WAITS] = {
+		[SIGNALS] = { cap->signal_fd, POLLIN, 0 },
+		[COMMAND] = { cap->command ? command_fd(cap->command) : -1, POLLIN, 0 },
+		[KEEPER] = { cap->keeper ? keeper_fd(cap->keeper) : -1, POLLIN, 0 },
+	};
 
-	w->fds[0] = (struct pollfd){ cap->signal_fd, POLLIN, 0 };
-	for (i = 0; i < cap->nr_events; i++)
-		w->fds[i + 1] = (struct pollfd){ cap->events[i].waits ? -1 : cap->events[i].fd, POLLIN, 0 };
-	w->fds[i + 1] = (struct pollfd){ cap->command ? command_fd(cap->command) : -1, POLLIN, 0 };
+	if (poll(fds, ARRAY_SIZE(fds), timeout_ms(now_ns(), until)) < 0 && errno != EINTR)
+		return err_sys(err, -errno, "cannot wait for the perf events");
+	return fds[KEEPER].revents ? keeper_asks(cap->keeper, err) : 0;
 }
 
-/* @w: its fds are the caller's to free. */
-static int wait_for_events(const struct capture *cap, struct waiting *w, struct err *err)
+/* The same where no thread empties the rings. */
+static int wait_for_rings(const struct capture *cap, struct waiting *w, uint64_t until, struct err *err)
 {
-	*w = (struct waiting){ calloc(cap->nr_events + 2, sizeof(*w->fds)), cap->nr_events + 2 };
-	if (!w->fds)
-		return err_sys(err, -ENOMEM, "cannot wait for %zu events", cap->nr_events);
-	list_events(cap, w);
-	return 0;
-}
+	uint64_t now = now_ns();
+	bool gone;
+	int rc = 0;
 
-/* Of those that share a ring, the one behind @fd, whose thread has ended; -1: there is no other. */
-static int other_fd(const struct capture_event *e, int fd)
-{
-	size_t i = 0;
-
-	if (fd != e->fd)
-		while (i < e->nr_more && e->more[i++].fd != fd)
-			;
-	return i < e->nr_more ? e->more[i].fd : -1;
-}
-
-/* Sleep until a ring wants to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
-static int wait_for_work(const struct capture *cap, struct waiting *w, uint64_t until, struct err *err)
-{
-	size_t i;
-	int gone = 0;
-
-	if (poll(w->fds, w->nr, timeout_ms(now_ns(), until)) < 0 && errno != EINTR)
-		return err_sys(err, -errno, "cannot poll the perf events");
-	for (i = 0; i < w->nr; i++) {
-		if (w->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL)) {
-			/* It would be ready for ever. */
-			bool is_event = i > 0 && i <= cap->nr_events;
-
-			w->fds[i].fd = is_event ? other_fd(&cap->events[i - 1], w->fds[i].fd) : -1;
-			gone |= w->fds[i].fd < 0;
-		}
+	/* The events are others from time to time. What is dead is passed over once in that time. */
+	if (now - w->began >= CPUS_NS) {
+		waiting_end(w);
+		rc = waiting_begin(w, cap, err);
+		w->began = now;
 	}
-	return gone;
+	if (rc)
+		return rc;
+	w->fds[SIGNALS].fd = cap->signal_fd;
+	w->fds[COMMAND].fd = cap->command ? command_fd(cap->command) : -1;
+	rc = waiting_poll(w, timeout_ms(now, until), &gone, err);
+	return rc < 0 ? rc : gone;
 }
 
-/* Between drains. Return: 1: the events are others now. */
+/* A thread of its own empties the rings into memory: nothing that we do makes them wait. */
+static int keep_rings(struct capture *cap, struct err *err)
+{
+	const struct capture_backend *reader = &cap->backends[cap->nr_backends - 1];
+
+	if (cap->keeper || !reader->ops->fetch)
+		return 0;
+	cap->keeper = keeper_start(cap, reader->ops, reader->state, err);
+	/* Where no thread may be made, which may come to be so at any time, we do it ourselves. */
+	if (!cap->keeper && err->code == -EAGAIN && (!cap->options->interval_ns || cap->began_ns))
+		return 0;
+	return cap->keeper ? 0 : err->code;
+}
+
+static int release_rings(struct capture *cap, struct err *err)
+{
+	struct keeper *k = cap->keeper;
+	bool signalled = false;
+	int rc = k ? keeper_end(k, &signalled, err) : 0;
+
+	cap->keeper = NULL;
+	cap->signalled |= signalled;
+	return rc;
+}
+
+/* While events come or go it must not touch them. */
+static int attach_event(struct capture *cap, size_t i, struct err *err)
+{
+	int rc = release_rings(cap, err);
+
+	return rc ? rc : backends_attach(cap, i, err);
+}
+
+static int detach_event(struct capture *cap, size_t i, struct err *err)
+{
+	int rc = release_rings(cap, err);
+
+	return rc ? rc : backends_detach(cap, i, err);
+}
+
+/* Return: 1: the events are others now. */
+static int follow_cpus(struct capture *cap, struct err *err)
+{
+	int rc = events_follow_cpus(cap, now_ns(), attach_event, detach_event, err);
+
+	if (rc > 0)
+		rc = release_rings(cap, err);
+	return rc < 0 ? rc : keep_rings(cap, err);
+}
+
+/* A target's own events have been taken away: nobody else can tell what it, and its children, map. */
+static int tell_of_all(struct capture *cap, struct err *err)
+{
+	int rc;
+
+	if (!cap->lost_sight || cap->side_of_all)
+		return 0;
+	rc = release_rings(cap, err);
+	if (rc)
+		return rc;
+	side_band_tell_of_all(cap);
+	return keep_rings(cap, err);
+}
+
+/* Between drains. */
 static int look_after(struct capture *cap, bool cpus_changed, struct err *err)
 {
 	uint64_t now = now_ns();
 	int rc = 0;
 
 	if (cpus_changed || now >= cap->cpus_at) {
-		rc = events_follow_cpus(cap, now, backends_attach, backends_detach, err);
+		rc = follow_cpus(cap, err);
 		cap->cpus_at = events_in_doubt(cap);
 		if (!cap->cpus_at || cap->cpus_at > now + CPUS_NS)
 			cap->cpus_at = now + CPUS_NS;
 	}
+	if (!rc)
+		rc = tell_of_all(cap, err);
 	learn_pids(cap);
 	work_ahead(cap);
 	if (tasks_forget_due(cap->tasks))
@@ -378,25 +434,25 @@ static int look_after(struct capture *cap, bool cpus_changed, struct err *err)
  */
 static int sample_until(struct capture *cap, uint64_t until, struct err *err)
 {
-	struct waiting w;
+	struct waiting w = { 0 };
 	bool over;
-	int rc = wait_for_events(cap, &w, err);
+	int rc;
 
-	if (rc)
-		return rc;
 	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
 	do {
 		uint64_t wake = until < cap->cpus_at ? until : cap->cpus_at;
-		int gone = wait_for_work(cap, &w, cap->signalled ? 0 : wake, err);
+		int gone;
 
+		if (cap->signalled)
+			wake = 0;
+		gone = cap->keeper ? wait_for_work(cap, wake, err) : wait_for_rings(cap, &w, wake, err);
+		priority_check_now();
 		rc = gone < 0 ? gone : drain(cap, err);
 		if (!rc)
 			rc = look_after(cap, gone, err);
-		if (rc > 0)
-			list_events(cap, &w);
 		over = take_signal(cap) || (cap->command && command_ended(cap->command));
 	} while (rc >= 0 && !over && now_ns() < until);
-	free(w.fds);
+	waiting_end(&w);
 	return rc < 0 ? rc : over;
 }
 
@@ -425,9 +481,7 @@ static int end_interval(struct capture *cap, struct err *err)
  * look. */
 static int look_at_cpus(struct capture *cap, struct err *err)
 {
-	int rc = events_follow_cpus(cap, now_ns(), backends_attach, backends_detach, err);
-
-	return rc < 0 ? rc : 0;
+	return follow_cpus(cap, err);
 }
 
 /* What belongs to the interval that ends now. */
@@ -449,44 +503,25 @@ static int take_interval(struct capture *cap, struct err *err)
 	return rc;
 }
 
-/* A thread of its own empties the rings into memory from here on: neither counts nor a report make them wait. */
-static int keep_rings(struct capture *cap, struct err *err)
+/* It lasts until the next interval begins, or the run is over: a second signal must end even a report nobody reads. */
+static void begin_report(struct capture *cap)
 {
-	const struct capture_backend *reader = &cap->backends[cap->nr_backends - 1];
-
-	struct waiting w;
-	int rc = wait_for_events(cap, &w, err);
-
-	if (rc)
-		return rc;
-	/* Not the command's: it would stay readable. */
-	cap->keeper = keeper_start(reader->ops, reader->state, w.fds, w.nr - 1, err);
-	free(w.fds);
-	return cap->keeper ? 0 : err->code;
+	if (cap->keeper)
+		keeper_minds_signals(cap->keeper, true);
 }
 
-static int release_rings(struct capture *cap, struct err *err)
+static void end_report(struct capture *cap)
 {
-	struct keeper *k = cap->keeper;
-	bool signalled = false;
-	int rc = k ? keeper_end(k, &signalled, err) : 0;
-
-	cap->keeper = NULL;
-	cap->signalled |= signalled;
-	return rc;
+	if (cap->keeper)
+		keeper_minds_signals(cap->keeper, false);
 }
 
 /* The reader first: a program in the kernel that waits for it counts from here on. */
 static int begin(struct capture *cap, struct err *err)
 {
 	size_t i = cap->nr_backends;
-	int rc = 0;
+	int rc = keep_rings(cap, err);
 
-	/* Tried now: after the first interval it would be a pity. */
-	if (cap->options->interval_ns)
-		rc = keep_rings(cap, err);
-	if (!rc)
-		rc = release_rings(cap, err);
 	if (!rc && !cap->attr.enable_on_exec)
 		rc = events_enable(cap, err);
 
@@ -502,7 +537,7 @@ static int begin(struct capture *cap, struct err *err)
 	cap->cpus_at = cap->learn_at = cap->ahead_at = cap->began_ns + DRAIN_NS;
 	events_begin(cap, cap->began_ns);
 	/* Nothing will tell that it executes something; until then it waits. */
-	if (!rc && cap->filter.tree && !cap->attr.comm_exec &&
+	if (!rc && cap->filter.tree && !cap->side_attr.comm_exec &&
 	    descendants_exec(cap->filter.tree, command_pid(cap->command)))
 		rc = err_sys(err, -ENOMEM, "cannot begin");
 	if (!rc && cap->command)
@@ -522,7 +557,7 @@ static int end_one(struct capture *cap, struct err *err)
 	account(cap);
 	rc = end_interval(cap, err);
 	if (!rc)
-		rc = keep_rings(cap, err);
+		begin_report(cap);
 	if (!rc)
 		rc = take_interval(cap, err);
 	return rc ? rc : 1;
@@ -563,8 +598,9 @@ static int end_run(struct capture *cap, int rc, struct err *err)
 		rc = stopped ? stopped : disabled;
 	if (!rc)
 		rc = end_interval(cap, err);
+	stopped = release_rings(cap, rc ? &later : err);
 	if (!rc)
-		rc = take_interval(cap, err);
+		rc = stopped ? stopped : take_interval(cap, err);
 	release_signals(cap);
 	return rc;
 }
@@ -577,17 +613,16 @@ static uint64_t next_end(const struct capture *cap, uint64_t now)
 	return interval ? cap->began_ns + ((now - cap->began_ns) / interval + 1) * interval : UINT64_MAX;
 }
 
-int capture_run(struct capture *cap, struct err *err)
+static int sample_interval(struct capture *cap, struct err *err)
 {
 	uint64_t end = UINT64_MAX, until;
 	int rc;
 
-	if (cap->options->input)
-		return input_run(cap, err);
 	if (!cap->began_ns) {
 		rc = begin(cap, err);
 	} else {
-		rc = release_rings(cap, err);
+		end_report(cap);
+		rc = 0;
 		cap->started_ns = cap->stopped_ns;
 	}
 	if (cap->options->duration_ns)
@@ -602,6 +637,27 @@ int capture_run(struct capture *cap, struct err *err)
 	if (!rc && until < end)
 		return end_one(cap, err);
 	return end_run(cap, rc < 0 ? rc : 0, err);
+}
+
+/* For the report: that may take a part of what one CPU could do while it was sampled. */
+static void keep_priority(uint64_t sampled_ns)
+{
+	uint64_t ns = sampled_ns / REPORT_SHARE;
+
+	priority_keep(ns < REPORT_MAX_NS ? ns : REPORT_MAX_NS);
+}
+
+/* A thread that keeps the rings while a report is made has been started by then, and stays as it is. */
+int capture_run(struct capture *cap, struct err *err)
+{
+	int rc;
+
+	if (cap->options->input)
+		return input_run(cap, err);
+	priority_raise();
+	rc = sample_interval(cap, err);
+	keep_priority(cap->stopped_ns - cap->started_ns);
+	return rc;
 }
 
 const struct stacks *capture_samples(const struct capture *cap)
@@ -626,11 +682,21 @@ void capture_gap(struct capture *cap, bool missing)
 			compare_gap(cap->sets[i].compare, missing);
 }
 
+void capture_missed(struct capture *cap)
+{
+	size_t i;
+
+	capture_gap(cap, true);
+	for (i = 0; i < ARRAY_SIZE(cap->sets); i++)
+		if (cap->sets[i].compare)
+			compare_missed(cap->sets[i].compare);
+}
+
 /*
  * How many samples may have been lost, as the kernel tells? What an interval lost at its very end may be told of in the
  * next one.
  */
-static uint64_t told_lost(const struct capture *cap, const struct books *b)
+static uint64_t lost_at_most(const struct capture *cap, const struct books *b)
 {
 	bool told = cap->attr.read_format & PERF_FORMAT_LOST && !cap->options->interval_ns;
 
@@ -660,7 +726,7 @@ static int64_t sample_books(const struct capture *cap, struct books *b)
 	uint64_t told;
 
 	if (cap->backends[0].ops->in_kernel) {
-		told = told_lost(cap, b);
+		told = lost_at_most(cap, b);
 		b->lost = sub_or_0(b->passed, b->counted_ring + b->spilled_filtered);
 		if (b->lost > told)
 			b->lost = told;
@@ -686,13 +752,21 @@ struct unaccounted capture_books(const struct capture *cap, struct books *out)
 	return u;
 }
 
-size_t capture_ring_bytes(const struct capture *cap)
+static void take_least(size_t *least, size_t bytes)
 {
-	size_t i, least = 0;
+	if (bytes && (!*least || bytes < *least))
+		*least = bytes;
+}
 
-	for (i = 0; i < cap->nr_events; i++)
-		if (cap->events[i].ring_bytes && (!least || cap->events[i].ring_bytes < least))
-			least = cap->events[i].ring_bytes;
+struct ring_sizes capture_ring_sizes(const struct capture *cap)
+{
+	struct ring_sizes least = { 0 };
+	size_t i;
+
+	for (i = 0; i < cap->nr_events; i++) {
+		take_least(&least.samples, cap->events[i].ring_bytes);
+		take_least(&least.side, cap->events[i].side.ring_bytes);
+	}
 	return least;
 }
 

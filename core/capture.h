@@ -19,6 +19,7 @@
 #include "core/mapped_files.h"
 #include "core/options.h"
 #include "core/recording.h"
+#include "core/ring_sizes.h"
 #include "core/shortfall.h"
 #include "core/stacks.h"
 #include "core/tasks.h"
@@ -32,6 +33,21 @@ enum noted { NOTED_SAMPLES, NOTED_SWITCHES, NOTED_NR };
 struct joined_event {
 	int fd;
 	uint64_t switch_id; /* PERF_SAMPLE_IDENTIFIER of one of capture.switch_attr; 0: it is of capture.attr */
+};
+
+/**
+ * struct side_band - what tells of the tasks and mappings of one CPU, in a ring of its own.
+ *
+ * @fd is an event of PERF_COUNT_SW_DUMMY, which never fires; -1: there is none. @more are the others whose records go
+ * to the ring of @fd: those of the threads that are followed, or that alone are asked for.
+ */
+struct side_band {
+	int fd;
+	uint64_t
+		tasks_id; /* PERF_SAMPLE_IDENTIFIER of @fd, if it writes all FORK and EXIT records of its CPU; else 0 */
+	int *more;
+	size_t nr_more, cap_more;
+	size_t ring_bytes; /* of its ring; set by the reader */
 };
 
 /**
@@ -53,6 +69,7 @@ struct capture_event {
 		uint64_t id; /* PERF_SAMPLE_IDENTIFIER */
 	} notes[NOTED_NR];
 	size_t ring_bytes; /* of its ring; set by the reader */
+	struct side_band side;
 
 	/* Moments of CLOCK_MONOTONIC: of the last look at the time it has been enabled for, and of this interval. */
 	uint64_t looked_at, looked_ns;
@@ -125,13 +142,26 @@ struct capture {
 	 * records have that are no samples is the same for all kinds.
 	 */
 	struct perf_event_attr attr, switch_attr, notes_attr[NOTED_NR];
+	struct perf_event_attr side_attr; /* of what tells of tasks and mappings: where that is not apart, as @attr */
+	bool apart;                   /* it has rings of its own: @attr tells of samples, switches and losses alone */
+	bool no_room_apart;           /* there was not enough memory to be locked for that */
+	bool lost_sight;              /* of a target: see side_band_tell_of_all(); noted by the reader */
+	bool side_of_all;             /* that has been done */
+	bool side_of_targets;         /* mappings are told of the threads alone that are asked for */
 	struct capture_event *events; /* one for each CPU that may be there, in the same place for the whole run */
 	size_t nr_events;
-	size_t nr_cpus;    /* of them that sampled, at most, also after capture_close() */
-	size_t ring_bytes; /* size of each event's ring, a power of two of pages; the reader lowers it where needed */
-	int ring_refused;  /* -errno of mmap(2) for twice @ring_bytes; 0: they are as large as wanted */
-	uint64_t dump_needed; /* bytes that would have held the largest stack which a copy did not; noted by the reader
-			       */
+	size_t nr_cpus; /* of them that sampled, at most, also after capture_close() */
+	/*
+	 * Sizes of each event's rings, powers of two of pages, or 0; the reader lowers them where needed, and
+	 * @ring_refused is -errno of mmap(2) for larger ones then.
+	 */
+	struct ring_sizes rings;
+	struct ring_sizes rings_wanted; /* what would survive a stall of the reader, if the host had the memory */
+	int ring_refused;
+	size_t kept_bytes_max; /* see backend_ops.fetch */
+	uint64_t kept_bytes;   /* that waited there, at most; noted by the reader */
+	uint64_t dump_needed;  /* bytes that would have held the largest stack which a copy did not; noted by the reader
+				*/
 
 	/* Of @sets: where samples are counted now, and the interval that has ended. */
 	unsigned int set, ended;
@@ -249,6 +279,9 @@ static inline const struct capture_backend *capture_switch_program(const struct 
  */
 void capture_gap(struct capture *cap, bool missing);
 
+/** capture_missed() - such records were lost, nobody knows when: so a gap began some time ago. */
+void capture_missed(struct capture *cap);
+
 /**
  * capture_open_error() - describe why @event could not be opened on @cpu.
  * @freq_hz: the rate asked for; 0: none
@@ -286,8 +319,8 @@ struct unaccounted {
  */
 struct unaccounted capture_books(const struct capture *cap, struct books *out);
 
-/** capture_ring_bytes() - size of the smallest ring; 0: there is none. */
-size_t capture_ring_bytes(const struct capture *cap);
+/** capture_ring_sizes() - of the smallest rings; 0: there is none. */
+struct ring_sizes capture_ring_sizes(const struct capture *cap);
 
 /**
  * capture_shortfall() - the facts about samples that were due in the interval that ended, and not taken.

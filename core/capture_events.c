@@ -7,7 +7,9 @@
 #include "core/cgroup.h"
 #include "core/clock.h"
 #include "core/followed.h"
+#include "core/memory_limit.h"
 #include "core/saturate.h"
+#include "core/side_band.h"
 #include "core/watch.h"
 
 #include <errno.h>
@@ -25,20 +27,17 @@
 #define AGAIN_NS (20 * 1000 * 1000ULL)  /* where that is in doubt: longer than a tick of any kernel, */
 #define AGAIN    6                      /* looks: then it has */
 
-/* All rings together; a host with more CPUs gets smaller ones. perf's own default for one ring is the upper bound. */
-#define RINGS_BYTES    (64UL << 20)
-#define RING_MAX_BYTES (512UL << 10)
-#define RING_MIN_BYTES (64UL << 10)
+#define RECORD_REST 512 /* of a sample: what is beside its stacks, registers included */
 
-/* A CPU may have 100,000 switches in a second, each with its stacks. */
-#define SWITCH_RING_MAX_BYTES (2UL << 20)
+/* Where samples come with copies of stacks, each is as large as dozens of others. */
+#define DUMP_WAKEUP_BYTES (128 << 10)
+#define DUMPS_WANTED      8 /* copies that a ring has room for */
+#define DUMPS_MIN         4 /* where locked memory is limited: then they are smaller */
 
-/* The same where samples come with copies of stacks, each as large as dozens of others. */
-#define DUMP_RINGS_BYTES    (128UL << 20)
-#define DUMP_RING_MAX_BYTES (4UL << 20)
-#define DUMP_WAKEUP_BYTES   (128 << 10)
-#define DUMPS_WANTED        8 /* copies that a ring has room for */
-#define DUMPS_MIN           4 /* where locked memory is limited: then they are smaller */
+#define RING_MIN_BYTES (64UL << 10) /* smaller ones are told of */
+
+/* A CPU may have 100,000 switches in a second, but few have so many. */
+#define SWITCHES_RATE 5000
 
 /* The general registers and the instruction pointer of x86-64: PERF_REG_X86_AX to _IP and _R8 to _R15. */
 #define USER_REGS 0xff01ffULL
@@ -48,7 +47,7 @@ static uint32_t fitting_wakeup(const struct capture *cap)
 {
 	size_t most = cap->unwinds ? DUMP_WAKEUP_BYTES : WAKEUP_BYTES;
 
-	return (uint32_t)(most > cap->ring_bytes / 2 ? cap->ring_bytes / 2 : most);
+	return (uint32_t)(most > cap->rings.samples / 2 ? cap->rings.samples / 2 : most);
 }
 
 /* Of the copies of stacks a ring has to hold some. */
@@ -56,14 +55,14 @@ static uint32_t fitting_dump(const struct capture *cap)
 {
 	uint32_t dump = cap->options->dump_bytes;
 
-	while (dump > cap->ring_bytes / DUMPS_MIN)
+	while (dump > cap->rings.samples / DUMPS_MIN)
 		dump = dump / 2 & ~7U;
 	return dump;
 }
 
 bool events_outgrow_rings(const struct capture *cap)
 {
-	return cap->attr.wakeup_watermark > fitting_wakeup(cap) ||
+	return cap->attr.wakeup_watermark > fitting_wakeup(cap) || side_band_outgrows_rings(cap) ||
 	       (cap->unwinds && cap->attr.sample_stack_user > fitting_dump(cap));
 }
 
@@ -72,7 +71,7 @@ static void ask_for_groups(struct capture *cap)
 {
 	if (filter_by_cgroup(&cap->filter))
 		cap->attr.sample_type |= PERF_SAMPLE_CGROUP;
-	cap->attr.namespaces = filter_by_mntns(&cap->filter);
+	cap->attr.namespaces = !cap->apart && filter_by_mntns(&cap->filter);
 }
 
 /*
@@ -135,6 +134,7 @@ static void fill_attr(struct capture *cap, bool with_notes)
 {
 	const struct options *o = cap->options;
 	struct perf_event_attr *a = &cap->attr;
+	bool tells = !cap->apart;
 
 	*a = (struct perf_event_attr){
 		.size = sizeof(*a),
@@ -144,11 +144,11 @@ static void fill_attr(struct capture *cap, bool with_notes)
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
 		.disabled = 1,
 		.sample_id_all = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
+		.mmap = tells,
+		.mmap2 = tells,
+		.comm = tells,
+		.comm_exec = tells,
+		.task = tells,
 		.watermark = 1,
 		.wakeup_watermark = fitting_wakeup(cap),
 		.exclude_guest = cap->event.type == PERF_TYPE_HARDWARE,
@@ -240,7 +240,7 @@ int capture_ring_error(const struct capture *cap, int cpu, int code, struct err 
 	struct cause why;
 
 	cause_of_ring(cap->host, code, &why);
-	return cause_err(err, code, &why, "cannot map a ring of %zu KiB on CPU %d", cap->ring_bytes >> 10, cpu);
+	return cause_err(err, code, &why, "cannot map a ring of %zu KiB on CPU %d", cap->rings.samples >> 10, cpu);
 }
 
 bool capture_small_rings(const struct capture *cap, struct err *why)
@@ -249,12 +249,12 @@ bool capture_small_rings(const struct capture *cap, struct err *why)
 	char copies[64] = "";
 	struct cause limits;
 
-	if (!cap->ring_refused || (cap->ring_bytes >= RING_MIN_BYTES && !cut))
+	if (!cap->ring_refused || (cap->rings.samples >= RING_MIN_BYTES && !cut))
 		return false;
 	cause_of_ring(cap->host, cap->ring_refused, &limits);
 	if (cut)
 		snprintf(copies, sizeof(copies), " and stack copies of %u bytes", cap->attr.sample_stack_user);
-	err_set(why, cap->ring_refused, "rings of %zu KiB%s only: %s", cap->ring_bytes >> 10, copies,
+	err_set(why, cap->ring_refused, "rings of %zu KiB%s only: %s", cap->rings.samples >> 10, copies,
 		*limits.text ? limits.text : strerror(-cap->ring_refused));
 	return true;
 }
@@ -272,7 +272,8 @@ static int refused(const struct capture *cap, const struct event_type *event, pi
 	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", event->name, tid, cpu);
 }
 
-void event_close(struct capture_event *e)
+/* All but what tells of tasks and mappings. */
+static void close_main(struct capture_event *e)
 {
 	size_t i;
 
@@ -289,6 +290,12 @@ void event_close(struct capture_event *e)
 		e->notes[i].fd = -1;
 	}
 	e->waits = false;
+}
+
+void event_close(struct capture_event *e)
+{
+	close_main(e);
+	side_band_close(&e->side);
 }
 
 void events_close(struct capture *cap)
@@ -454,8 +461,12 @@ static int open_event(struct capture *cap, struct capture_event *e, struct err *
 		rc = open_notes(cap, e, NOTED_SAMPLES, err);
 	if (!rc && cap->has_notes && o->off_cpu)
 		rc = open_notes(cap, e, NOTED_SWITCHES, err);
-	if (rc)
-		event_close(e);
+	if (!rc && cap->apart && !cap->followed)
+		rc = side_band_open(cap, e, err);
+	if (rc) {
+		close_main(e);
+		side_band_leave(&e->side);
+	}
 	return rc;
 }
 
@@ -474,29 +485,37 @@ static int watch_cpus(struct capture *cap)
 	return cap->watch ? 0 : -ENOMEM;
 }
 
-static size_t ring_bytes(size_t cpus, size_t all, size_t max, size_t min)
+size_t events_largest_record(const struct capture *cap)
 {
-	size_t ring = max;
+	uint32_t dump = cap->unwinds ? cap->options->dump_bytes : 0;
 
-	while (ring > min && ring * cpus > all)
-		ring /= 2;
-	return ring;
+	return cap->asked * sizeof(uint64_t) + dump + RECORD_REST;
 }
 
-static size_t dump_ring_bytes(size_t cpus, uint32_t dump)
+/* Samples of the main event, and switches. */
+static uint64_t known_rate(const struct capture *cap)
 {
-	size_t min = RING_MIN_BYTES;
+	uint64_t rate = cap->options->on_cpu ? cap->options->freq_hz : 0;
 
-	while (min < DUMPS_WANTED * (size_t)dump)
-		min *= 2;
-	return ring_bytes(cpus, DUMP_RINGS_BYTES, DUMP_RING_MAX_BYTES, min);
+	if (cap->options->on_cpu && !rate && event_is_clock(&cap->event))
+		rate = NSEC_PER_SEC / capture_period_ns(cap);
+	return cap->switches ? rate + SWITCHES_RATE : rate;
 }
 
-static size_t wanted_ring_bytes(const struct capture *cap, size_t cpus)
+static void choose_rings(struct capture *cap, size_t cpus)
 {
-	if (cap->unwinds)
-		return dump_ring_bytes(cpus, cap->options->dump_bytes);
-	return ring_bytes(cpus, RINGS_BYTES, cap->switches ? SWITCH_RING_MAX_BYTES : RING_MAX_BYTES, RING_MIN_BYTES);
+	const struct ring_needs needs = {
+		.cpus = cpus,
+		.rate = known_rate(cap),
+		.record = events_largest_record(cap),
+		.at_least = cap->unwinds ? DUMPS_WANTED : 0,
+		.apart = cap->apart,
+		.memory = memory_limit(cap->host),
+	};
+
+	cap->rings_wanted = ring_sizes_wanted(&needs);
+	cap->rings = ring_sizes(&needs);
+	cap->kept_bytes_max = ring_sizes_kept(needs.memory);
 }
 
 /* A place for each CPU that may be there, those that sample first: the attributes they are accepted with serve all. */
@@ -519,6 +538,7 @@ static int make_places(struct capture *cap, const struct cpu_list *possible)
 					.cpu = possible->cpu[i],
 					.samples = samples,
 					.notes = { { .fd = -1 }, { .fd = -1 } },
+					.side = { .fd = -1 },
 				};
 		}
 	}
@@ -532,6 +552,8 @@ static int open_all(struct capture *cap, const struct cpu_list *online, struct e
 
 	if (rc)
 		return rc;
+	if (!cap->followed)
+		side_band_find_targets(cap);
 	for (i = 0; i < cap->nr_events; i++) {
 		struct capture_event *e = &cap->events[i];
 
@@ -557,8 +579,9 @@ static int open_events(struct capture *cap, bool with_notes, struct err *err)
 	if (!rc) {
 		cap->has_notes = with_notes;
 		choose_events(cap, with_notes);
-		if (!cap->ring_bytes)
-			cap->ring_bytes = wanted_ring_bytes(cap, online.nr);
+		side_band_begin(cap);
+		if (!cap->rings.samples)
+			choose_rings(cap, online.nr);
 		cap->nr_cpus = 0;
 		cap->user_only.code = cap->unfollowed.code = 0;
 		fill_attr(cap, with_notes);
@@ -581,6 +604,8 @@ static int open_events(struct capture *cap, bool with_notes, struct err *err)
 		rc = open_all(cap, &online, err);
 	if (!rc && !capture_joins_switches(cap))
 		fill_switch_attr(cap);
+	if (!rc && !cap->apart)
+		cap->side_attr = cap->attr;
 	if (!rc && cap->switches == SWITCHES_BY_RECORDS && !cap->switch_attr.context_switch)
 		rc = cause_of_no_switches(&cap->no_tracepoint, err);
 	cpu_list_release(&online);
@@ -627,7 +652,7 @@ int events_try(void *capture)
 	return -ENODEV;
 }
 
-/* @request: to enable or disable all that @e stands for. */
+/* @request: to enable or disable all that samples, or sees switches, on the CPU of @e. */
 static int tell(const struct capture_event *e, unsigned long request)
 {
 	size_t i;
@@ -649,8 +674,10 @@ static void take_look(struct capture_event *e, uint64_t enabled_ns)
 
 static int enable(struct capture_event *e, struct err *err)
 {
-	int rc = tell(e, PERF_EVENT_IOC_ENABLE);
+	int rc = side_band_tell(&e->side, PERF_EVENT_IOC_ENABLE);
 
+	if (!rc)
+		rc = tell(e, PERF_EVENT_IOC_ENABLE);
 	take_look(e, 0);
 	e->stands = 0;
 	return rc ? err_sys(err, rc, "cannot enable the perf event of CPU %d", e->cpu) : 0;
@@ -666,15 +693,19 @@ int events_enable(struct capture *cap, struct err *err)
 	return rc;
 }
 
+/* First what samples: of the others every sample has still been told. */
 int events_disable(struct capture *cap, struct err *err)
 {
+	const struct capture_event *e;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < cap->nr_events && !rc; i++) {
-		rc = tell(&cap->events[i], PERF_EVENT_IOC_DISABLE);
+	for (i = 0; i < 2 * cap->nr_events && !rc; i++) {
+		e = &cap->events[i % cap->nr_events];
+		rc = i < cap->nr_events ? tell(e, PERF_EVENT_IOC_DISABLE)
+					: side_band_tell(&e->side, PERF_EVENT_IOC_DISABLE);
 		if (rc)
-			err_sys(err, rc, "cannot disable the perf event of CPU %d", cap->events[i].cpu);
+			err_sys(err, rc, "cannot disable the perf event of CPU %d", e->cpu);
 	}
 	return rc;
 }
@@ -806,9 +837,11 @@ static int leave(struct capture *cap, size_t i, uint64_t at, int (*detach)(struc
 
 	/* That it is gone is inferred: what is not must not fire behind the last look at its ring. */
 	tell(e, PERF_EVENT_IOC_DISABLE);
+	side_band_tell(&e->side, PERF_EVENT_IOC_DISABLE);
 	rc = detach(cap, i, err);
 	e->offline_at = at < e->due_from ? e->due_from : at;
-	event_close(e);
+	close_main(e);
+	side_band_leave(&e->side);
 	return rc;
 }
 

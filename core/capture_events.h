@@ -11,7 +11,7 @@
  * @with_notes: a program in the kernel will write notes about samples
  *
  * Where only the kernel may not be seen of the threads, they are opened without it: cap->user_only.
- * cap->ring_bytes: 0: the size wanted is put there; else the rings will have this one.
+ * cap->rings: 0: the sizes wanted are put there; else the rings will have these.
  */
 int events_open(struct capture *cap, bool with_notes, struct err *err);
 void events_close(struct capture *cap);
@@ -43,10 +43,13 @@ int event_switches_refused(const struct capture *cap, const struct capture_event
 int event_id(int fd, int cpu, uint64_t *id, struct err *err);
 
 /**
- * events_outgrow_rings() - did the reader make the rings so small, cap->ring_bytes, that samples of these events do not
+ * events_outgrow_rings() - did the reader make the rings so small, cap->rings, that samples of these events do not
  * fit well, or come too late to be read in time? events_open() opens fitting ones then.
  */
 bool events_outgrow_rings(const struct capture *cap);
+
+/** events_largest_record() - bytes of a sample with stacks, registers and a copy of a stack, at most. */
+size_t events_largest_record(const struct capture *cap);
 
 /**
  * events_try() - may an event be opened now, as that of a CPU that comes online is? @capture: a struct capture; as

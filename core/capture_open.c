@@ -6,6 +6,7 @@
 #include "core/capture_input.h"
 #include "core/cgroup.h"
 #include "core/pinned.h"
+#include "core/priority.h"
 #include "core/privileges.h"
 #include "core/proc.h"
 #include "core/signals.h"
@@ -104,15 +105,43 @@ static int open_once(struct capture *cap, const struct backend_ops *ops, struct 
 	return rc;
 }
 
+/*
+ * Not even the smallest rings could be mapped, or there are not enough descriptors: without rings for tasks and
+ * mappings half as much will do.
+ */
+static bool do_without_apart(struct capture *cap, int code)
+{
+	bool no_memory = (code == -EPERM || code == -ENOMEM) && cap->ring_refused;
+
+	if (!cap->apart || !(no_memory || code == -EMFILE || code == -ENFILE))
+		return false;
+	cap->no_room_apart = true;
+	cap->rings = (struct ring_sizes){ 0 };
+	return true;
+}
+
+/* The same of descriptors: there are threads that cannot be followed. */
+static bool follow_more(struct capture *cap)
+{
+	if (!cap->apart || (cap->unfollowed.code != -EMFILE && cap->unfollowed.code != -ENFILE))
+		return false;
+	cap->no_room_apart = true;
+	cap->rings = (struct ring_sizes){ 0 };
+	return true;
+}
+
 /* Where the rings had to become so small that it matters to the events, these are opened anew, for such rings. */
 static int open_with(struct capture *cap, const struct backend_ops *ops, struct err *err)
 {
 	int rc;
 
-	cap->ring_bytes = 0;
+	cap->rings = (struct ring_sizes){ 0 };
 	cap->ring_refused = 0;
+	cap->no_room_apart = false;
 	rc = open_once(cap, ops, err);
-	while (!rc && events_outgrow_rings(cap)) {
+	if (rc && do_without_apart(cap, rc))
+		rc = open_once(cap, ops, err);
+	while (!rc && (follow_more(cap) || events_outgrow_rings(cap))) {
 		backends_close(cap);
 		events_close(cap);
 		rc = open_once(cap, ops, err);
@@ -235,7 +264,7 @@ static int open_wanted(struct capture *cap, struct err *err)
 /* Before there is another thread. */
 static void drop_privileges(struct capture *cap)
 {
-	struct privileges_need need = { .again = events_try, .ctx = cap };
+	struct privileges_need need = { .uses = PRIVILEGES_PRIORITY, .again = events_try, .ctx = cap };
 
 	if (cap->options->output)
 		need.uses |= PRIVILEGES_REPORT;
@@ -314,6 +343,7 @@ int capture_open(struct capture *cap, struct err *err)
 	}
 	rc = open_groups(cap, err);
 	privileges_use();
+	priority_raise();
 	if (!rc)
 		rc = open_mntns(cap, err);
 	if (!rc)

@@ -61,7 +61,7 @@ static void __attribute__((noreturn)) become(const struct command *c, int sock)
 	char go;
 	int code;
 
-	if (privileges_return())
+	if (privileges_return() || send(sock, "", 1, MSG_NOSIGNAL) != 1)
 		_exit(NOT_RUN);
 	restore_sigchld(c);
 	signals_restore();
@@ -71,6 +71,18 @@ static void __attribute__((noreturn)) become(const struct command *c, int sock)
 		send(sock, &code, sizeof(code), MSG_NOSIGNAL);
 	}
 	_exit(NOT_RUN);
+}
+
+/* Until the process has given up what is not the caller's: only then may events of it be opened without a right. */
+static int wait_for_return(const struct command *c)
+{
+	char returned;
+	ssize_t n;
+
+	do
+		n = recv(c->sock, &returned, sizeof(returned), 0);
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(returned) ? 0 : -ECHILD;
 }
 
 static int start(struct command *c)
@@ -87,7 +99,7 @@ static int start(struct command *c)
 	code = -errno;
 	close(ends[1]);
 	c->sock = ends[0];
-	return c->pid < 0 ? code : 0;
+	return c->pid < 0 ? code : wait_for_return(c);
 }
 
 struct command *command_start(char *const *argv, struct err *err)

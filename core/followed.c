@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "core/proc.h"
 #include "core/report/labels.h"
+#include "core/side_band.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -61,7 +62,7 @@ struct followed {
 
 /* Events of a thread on a CPU that are not kept yet; -1: there is none. */
 struct opened {
-	int fd;
+	int fd, side;
 	struct joined_event switches;
 };
 
@@ -223,27 +224,69 @@ static int fitting(const struct walk *w, int fd)
 	return -EMFILE;
 }
 
-/* @out: -1: the CPU has gone meanwhile. Return: 0 or -errno. */
+/* Return: 0 or -errno, -ENODEV: the CPU has gone meanwhile. */
+static int open_switches_on(struct walk *w, const struct capture_event *e, pid_t tid, struct opened *out)
+{
+	int fd = fitting(w, event_open_switches(w->cap, e, tid));
+
+	if (fd == -ENODEV)
+		return fd;
+	if (fd < 0)
+		return event_switches_refused(w->cap, e, tid, fd, w->err);
+	out->switches.fd = fd;
+	return event_id(fd, e->cpu, &out->switches.switch_id, w->err);
+}
+
+/* As above. */
+static int open_side_on(struct walk *w, const struct capture_event *e, pid_t tid, struct opened *out)
+{
+	int fd = fitting(w, side_band_open_thread(w->cap, e, tid));
+
+	if (fd < 0)
+		return fd == -ENODEV ? fd : event_refused(w->cap, e, tid, fd, w->err);
+	out->side = fd;
+	return 0;
+}
+
+static void close_opened(struct opened *o)
+{
+	int *const fds[] = { &o->fd, &o->side, &o->switches.fd };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+/* @out: nothing: the CPU has gone meanwhile. Return: 0 or -errno. */
 static int open_on(struct walk *w, const struct capture_event *e, pid_t tid, struct opened *out)
 {
-	int fd = fitting(w, event_open(w->cap, e, tid));
+	int fd = fitting(w, event_open(w->cap, e, tid)), rc = 0;
 
 	if (fd == -ENODEV)
 		return 0;
 	if (fd < 0)
 		return event_refused(w->cap, e, tid, fd, w->err);
 	out->fd = fd;
-	if (!capture_joins_switches(w->cap))
-		return 0;
-	fd = fitting(w, event_open_switches(w->cap, e, tid));
-	if (fd >= 0) {
-		out->switches.fd = fd;
-		return event_id(fd, e->cpu, &out->switches.switch_id, w->err);
-	}
-	if (fd != -ENODEV)
-		return event_switches_refused(w->cap, e, tid, fd, w->err);
-	close(out->fd);
-	out->fd = -1;
+	if (capture_joins_switches(w->cap))
+		rc = open_switches_on(w, e, tid, out);
+	if (!rc && w->cap->apart)
+		rc = open_side_on(w, e, tid, out);
+	if (rc != -ENODEV)
+		return rc;
+	close_opened(out);
+	return 0;
+}
+
+static int keep_side(struct side_band *s, struct opened *opened)
+{
+	if (s->fd < 0)
+		s->fd = opened->side;
+	else if (side_band_join(s, opened->side))
+		return -ENOMEM;
+	opened->side = -1;
 	return 0;
 }
 
@@ -257,7 +300,7 @@ static int keep_event(struct capture_event *e, struct opened *opened)
 	if (opened->switches.fd >= 0 && event_join(e, &opened->switches))
 		return -ENOMEM;
 	opened->switches.fd = -1;
-	return 0;
+	return opened->side < 0 ? 0 : keep_side(&e->side, opened);
 }
 
 /* An event of a thread needs no CPU that is online. */
@@ -276,7 +319,7 @@ static int open_thread(struct walk *w, pid_t tid)
 	for (i = 0; i < cap->nr_events; i++) {
 		struct opened *o = &w->opened[i];
 
-		*o = (struct opened){ -1, { .fd = -1 } };
+		*o = (struct opened){ -1, -1, { .fd = -1 } };
 		if (!rc && is_there(w, cap->events[i].cpu))
 			rc = open_on(w, &cap->events[i], tid, o);
 	}
@@ -285,10 +328,7 @@ static int open_thread(struct walk *w, pid_t tid)
 
 		if (!rc && o->fd >= 0 && keep_event(&cap->events[i], o))
 			rc = err_sys(w->err, -ENOMEM, "cannot remember the events of thread %d", tid);
-		if (o->fd >= 0)
-			close(o->fd);
-		if (o->switches.fd >= 0)
-			close(o->switches.fd);
+		close_opened(o);
 	}
 	w->f->nr_open += !rc;
 	return rc;

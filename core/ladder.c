@@ -195,16 +195,32 @@ static int try_events(const struct host *host, const struct attempt *a, struct r
 	return rc;
 }
 
+/* Of the thread that empties the rings, and of what tells of tasks and mappings. */
+#define READER_FILES         2
+#define READER_FILES_PER_CPU 1
+
 /* One sample a second is what every host permits that permits any. */
 static struct attempt samples(pid_t tid, size_t files)
 {
-	return (struct attempt){ .event = event_default(), .freq_hz = 1, .tid = tid, .kernel = true, .files = files };
+	return (struct attempt){
+		.event = event_default(),
+		.freq_hz = 1,
+		.tid = tid,
+		.kernel = true,
+		.files = files + READER_FILES,
+		.files_per_cpu = READER_FILES_PER_CPU,
+	};
 }
 
 static struct attempt switches(pid_t tid, size_t files)
 {
 	return (struct attempt){
-		.event = event_switches(), .switches = true, .tid = tid, .kernel = true, .files = files
+		.event = event_switches(),
+		.switches = true,
+		.tid = tid,
+		.kernel = true,
+		.files = files + READER_FILES,
+		.files_per_cpu = READER_FILES_PER_CPU,
 	};
 }
 
@@ -250,7 +266,7 @@ static int try_programs_events(const struct host *host, enum tool tool, const st
 	struct err unknown = { 0 };
 	int rc;
 
-	a.files_per_cpu = 1;
+	a.files_per_cpu++;
 	if (tool == TOOL_OFFCPUTIME)
 		a.freq_hz = 0;
 	rc = try_events(host, &a, out);

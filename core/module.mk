@@ -49,6 +49,7 @@ LIB_SRCS += \
 	core/ring_sizes.c \
 	core/run.c \
 	core/shortfall.c \
+	core/side_band.c \
 	core/signals.c \
 	core/stacks.c \
 	core/switches.c \
@@ -72,6 +73,7 @@ LIB_SRCS += \
 	core/symbols/perf_maps.c \
 	core/symbols/symbols.c \
 	core/tasks.c \
+	core/waiting.c \
 	core/watch.c \
 	core/worker.c
 # Names of C++ and Rust; without the library, or with IBERTY=, they stay as they are. It is static, and pkg-config does

@@ -15,6 +15,7 @@
  *   PRIVILEGES_REPORT                 CAP_DAC_OVERRIDE, CAP_FOWNER: give the report its name, in any folder; the second
  *                                     in one like /tmp, where the file that is replaced is of somebody else
  *   PRIVILEGES_COMMAND                CAP_KILL              signals for a command that has become another user's
+ *   PRIVILEGES_PRIORITY               CAP_SYS_NICE          priority_raise(), priority_create_thread()
  *
  * The program's file may lend capabilities (setcap(8)) to a user who has none of them. Then the caller's own rights
  * have to do for all that the caller names, and for the command. So none are effective to begin with: what is opened
@@ -37,6 +38,7 @@ enum privileges_use {
 	PRIVILEGES_BPF = 1 << 2,
 	PRIVILEGES_REPORT = 1 << 3,
 	PRIVILEGES_COMMAND = 1 << 4,
+	PRIVILEGES_PRIORITY = 1 << 5,
 };
 
 /**

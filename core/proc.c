@@ -2,6 +2,7 @@
 #include "core/proc.h"
 
 #include "core/number.h"
+#include "core/priority.h"
 #include "core/tasks.h"
 
 #include <dirent.h>
@@ -318,9 +319,11 @@ int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t t
 
 	if (!d)
 		return -errno;
-	while (!rc && (e = readdir(d)))
+	while (!rc && (e = readdir(d))) {
+		priority_check();
 		if ((pid = entry_id(e)))
 			rc = proc_threads(h, pid, fn, ctx);
+	}
 	closedir(d);
 	return rc;
 }

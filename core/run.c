@@ -9,6 +9,7 @@
 #include "core/compare.h"
 #include "core/compare_intervals.h"
 #include "core/output.h"
+#include "core/priority.h"
 #include "core/privileges.h"
 #include "core/report/both.h"
 #include "core/report/entry.h"
@@ -60,11 +61,13 @@ static enum exit_status run_action(const struct options *o, void (*action)(FILE 
 
 static void kernel_name(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
+	priority_check();
 	symbols_kernel(ctx, addr, is_return, out);
 }
 
 static void user_name(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
 {
+	priority_check();
 	symbols_user(ctx, pid, comm, addr, is_return, out);
 }
 
@@ -82,6 +85,7 @@ static size_t inlined_names(void *ctx, const struct symbol **out)
 static void explain(const struct compare *c, const struct account *a, enum report_agreement agreement)
 {
 	const struct compare_counts *n = &a->compared;
+	uint64_t lost = account_not_compared(a);
 	char example[256];
 	size_t i;
 
@@ -91,18 +95,19 @@ static void explain(const struct compare *c, const struct account *a, enum repor
 			" of threads inside the system call that renames them, %" PRIu64 " of dying tasks, %" PRIu64
 			" of threads that go to another mount namespace, %" PRIu64
 			" of kernel threads that no record names, %" PRIu64
-			" of threads unseen when a CPU came online, %" PRIu64
+			" of threads about which records are missing, %" PRIu64
 			" of groups whose map was changed, %" PRIu64
 			" of processes with the pid of one that had just ended.\n",
 			compare_nr_explained(n), n->compared, n->renamed, n->dying, n->unshared, n->unnamed, n->unseen,
 			n->remapped, n->reused);
-	if (agreement == REPORTS_DIFFERENT && !n->different && a->books.taken == n->compared)
+	if (lost)
+		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " samples were lost by a ring, and not compared.\n", lost,
+			a->books.taken);
+	if (agreement == REPORTS_DIFFERENT && !n->different)
 		fprintf(stderr, "The backends disagree about stacks; of each sample they know the same task.\n");
-	else if (agreement == REPORTS_DIFFERENT || n->different)
-		fprintf(stderr,
-			"The backends disagree: %" PRIu64 " of %" PRIu64 " samples, and %" PRIu64
-			" were lost by a ring and could not be compared.\n",
-			n->different, n->compared, a->books.taken - n->compared);
+	else if (n->different)
+		fprintf(stderr, "The backends disagree: %" PRIu64 " of %" PRIu64 " samples.\n", n->different,
+			n->compared);
 	for (i = 0; compare_example(c, i, example, sizeof(example)); i++)
 		fprintf(stderr, "  %s\n", example);
 }
@@ -144,8 +149,10 @@ static int write_both(const struct capture *cap, const struct report_names *name
 	enum report_agreement agreement;
 	int rc;
 
-	if (!explained)
+	if (!explained || compare_add_lost(explained, pair.program, account_not_compared(a)) < 0) {
+		stacks_free(explained);
 		return err_sys(err, -ENOMEM, "cannot compare the backends");
+	}
 	rc = report_both(out, &pair, names, &cap->options->report, &agreement, err);
 	stacks_free(explained);
 	if (!rc) {
@@ -218,6 +225,20 @@ static void warn_of_bug(const struct options *o, int64_t unaccounted, const char
 	if (unaccounted)
 		fprintf(stderr, "WARNING: %" PRId64 " %s are not accounted for: this is a bug of %s.\n", unaccounted,
 			what, tool_name(o->tool));
+}
+
+/* A reader that drops samples is a difference; a ring without room for them is none. */
+static void judge_unread(struct run *run)
+{
+	uint64_t unread = account_unread(run->cap, &run->total);
+
+	if (!unread)
+		return;
+	fprintf(stderr,
+		"The backends disagree: perfring did not read %" PRIu64 " of %" PRIu64
+		" samples, and no ring buffer lost these.\n",
+		unread, run->total.books.taken);
+	run->differ = true;
 }
 
 /* About the whole run. */
@@ -362,8 +383,10 @@ static int report(struct run *run, bool last, struct err *err)
 	if (compares_intervals(run->cap))
 		explain_intervals(&run->compared, &a);
 	account_print_losses(stderr, run->cap, &a);
-	if (last)
+	if (last) {
+		judge_unread(run);
 		print_warnings(run);
+	}
 	snprintf(number, sizeof(number), "%u", run->intervals);
 	if (o->stats)
 		account_print(stderr, run->cap, o->interval_ns ? number : NULL, &a);

@@ -98,9 +98,11 @@ struct image {
 struct process {
 	struct entry entry;
 	bool exited;
-	bool learned; /* its mappings are known: from its beginning on, or from /proc */
-	pid_t parent; /* that forked it; 0: no record told */
-	pid_t shown;  /* thread in whose folder of /proc the process is to be seen; 0: its own number will do */
+	bool learned;  /* its mappings are known: from its beginning on, or from /proc */
+	bool executed; /* its newest program, as a record told */
+	bool anew;     /* not all of them: see tasks_read_anew() */
+	pid_t parent;  /* that forked it; 0: no record told */
+	pid_t shown;   /* thread in whose folder of /proc the process is to be seen; 0: its own number will do */
 	struct image *images;
 	size_t nr_images, cap_images;
 };
@@ -644,7 +646,8 @@ static int renew_process(struct tasks *t, struct process *p, const char *old, co
 	doubt_reading(t, p);
 	set_exited(t, p, false); /* an exec in another thread has ended the leader, and takes its number */
 	p->shown = 0;
-	p->learned = told;
+	p->learned = p->executed = told;
+	p->anew = false;
 	if (add_image(t, p, comm, NULL))
 		return -ENOMEM;
 	/* Until it is read, its addresses are not looked for in the old program. */
@@ -718,6 +721,7 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	set_exited(t, p, false); /* the pid may be used again */
 	p->parent = ppid;
 	p->shown = 0;
+	p->anew = p->executed = false;
 	p->learned = ppid > 0; /* of a parent outside our pid namespace nothing is known */
 	/* Of another program the name is still to come. */
 	return add_image(t, p, exec ? "" : comm, from);
@@ -852,7 +856,7 @@ static bool needs_reading(struct process *p)
 
 	if (p->exited)
 		return false; /* the number may be another's by now */
-	if (!p->learned)
+	if (!p->learned || p->anew)
 		return true;
 	return im && im->reading && im->reading->pid != p->entry.id && (im->reading->late || im->reading->failed);
 }
@@ -899,6 +903,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	struct image *im = image_to_read(t, p);
 	struct reading *r = im ? begin_reading(im, p->entry.id) : NULL;
 	struct learner l = { t, p };
+	bool again = p->learned && p->anew;
 	const struct maps *maps;
 	size_t i;
 	int rc;
@@ -906,9 +911,10 @@ static int read_maps(struct tasks *t, struct process *p)
 	if (!r)
 		return -ENOMEM;
 	p->learned = true;
+	p->anew = false;
 	rc = learn_maps(&l);
 	r->end_ns = now_ns();
-	r->failed = rc < 0;
+	r->failed = rc < 0 && !again; /* most of it is known */
 	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
 	maps = newest(p)->maps;
 	for (i = 0; i < maps->nr && !r->failed; i++)
@@ -926,6 +932,25 @@ int tasks_learn(struct tasks *t, pid_t pid)
 	if (!p)
 		return -ENOMEM;
 	return needs_reading(p) ? read_maps(t, p) : 0;
+}
+
+bool tasks_unmapped(struct tasks *t, pid_t pid, pid_t tid)
+{
+	struct process *p = pid == tid ? find_id(&t->processes, pid) : NULL;
+	const struct image *im = p && !p->exited && p->learned ? newest(p) : NULL;
+
+	if (!im || !p->executed || im->maps->nr)
+		return false;
+	p->learned = false;
+	return true;
+}
+
+void tasks_read_anew(struct tasks *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->processes.nr; i++)
+		((struct process *)t->processes.v[i])->anew = true;
 }
 
 int tasks_namespaces(struct tasks *t, pid_t pid, pid_t tid, uint64_t mntns)

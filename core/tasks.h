@@ -89,6 +89,15 @@ int tasks_snapshot(struct tasks *t, const struct filter *filter);
 int tasks_learn(struct tasks *t, pid_t pid);
 
 /**
+ * tasks_unmapped() - does thread @tid, the first one of @pid, live, and has it executed a program of which no mapping
+ * was told? Then tasks_learn() is to read them.
+ */
+bool tasks_unmapped(struct tasks *t, pid_t pid, pid_t tid);
+
+/** tasks_read_anew() - records about mappings may be missing: tasks_learn() is to read those of all processes again. */
+void tasks_read_anew(struct tasks *t);
+
+/**
  * tasks_name() - the name thread @tid of process @pid has now (in event time).
  * @comm: out, COMM_LEN bytes, zero padded. The idle task (tid 0) has no name here: the caller knows its CPU.
  * An unknown thread's name is read from /proc, then it is its process's, at last ":TID".

@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/number.h"
+#include "core/priority.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +28,7 @@
 struct worker {
 	struct worker_job job;
 	pid_t pid; /* 0: no process */
+	struct priority_shared priority;
 	int sock;
 };
 
@@ -240,6 +242,7 @@ static int start(struct worker *w)
 		return -EAGAIN;
 	}
 	w->sock = ends[0];
+	w->priority = (struct priority_shared){ 0 };
 	return 0;
 }
 
@@ -286,6 +289,19 @@ static int wait_for_reply(const struct worker *w, uint64_t until)
 	return n > 0 ? 0 : -ETIME;
 }
 
+/* For a moment it may be real-time, if we are: what it does may take long, and a stranger may have a part in that. */
+static int wait_with_priority(struct worker *w, uint64_t until)
+{
+	uint64_t realtime_until = now_ns() + PRIORITY_SHARED_NS;
+	int rc;
+
+	if (!w->priority.realtime)
+		return wait_for_reply(w, until);
+	rc = wait_for_reply(w, until < realtime_until ? until : realtime_until);
+	priority_unshare(w->pid, &w->priority);
+	return rc ? wait_for_reply(w, until) : 0;
+}
+
 int worker_call(struct worker *w, const struct worker_message *request, struct worker_message *reply, int timeout_ms)
 {
 	uint64_t until = now_ns() + (uint64_t)timeout_ms * 1000000;
@@ -297,9 +313,11 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 		rc = start(w);
 	if (rc)
 		return rc;
+	priority_check_now();
+	priority_share(w->pid, &w->priority);
 	rc = send_message(w->sock, &head, request, MSG_DONTWAIT);
 	if (!rc)
-		rc = wait_for_reply(w, until);
+		rc = wait_with_priority(w, until);
 	if (!rc)
 		rc = receive_message(w->sock, &head, reply);
 	if (!rc && (head.rc > 0 || head.rc < -ERRNO_MAX))

@@ -4,6 +4,7 @@
 #include "core/grow.h"
 #include "core/hash.h"
 #include "core/mapped_files.h"
+#include "core/priority.h"
 #include "core/symbols/build_ids.h"
 #include "core/symbols/debug_files.h"
 #include "core/symbols/elf.h"
@@ -230,6 +231,7 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int fd = mapped_file_open(s->files_cfg, pid, f->file), rc;
 
+	priority_check_now();
 	s->nr_mismatched -= f->mismatched;
 	f->mismatched = fd == -ESTALE;
 	s->nr_mismatched += f->mismatched;

@@ -45,7 +45,7 @@ struct entry {
 
 struct recorder {
 	struct capture *cap;
-	struct ring *rings;
+	struct ring *rings;   /* of each CPU two: for samples, and for tasks and mappings */
 	uint32_t round, ring; /* being read */
 	struct entry *entries;
 	size_t nr, cap_entries;
@@ -99,21 +99,33 @@ static int keep_record(void *ctx, const struct perf_event_header *record, size_t
 	return 0;
 }
 
+/* A recording has one ring of each CPU: which one it was does not matter to the order. */
 static void read_round(struct recorder *r)
 {
-	for (r->ring = 0; r->ring < r->cap->nr_events; r->ring++)
-		if (r->rings[r->ring].page && ring_read(&r->rings[r->ring], keep_record, r))
+	size_t i;
+
+	for (i = 0; i < 2 * r->cap->nr_events; i++) {
+		r->ring = (uint32_t)(i / 2);
+		if (r->rings[i].page && ring_read(&r->rings[i], keep_record, NULL, r))
 			die("ring %u cannot be read", r->ring);
+	}
 	r->round++;
+}
+
+static void switch_event(int fd, unsigned long request)
+{
+	if (fd >= 0 && ioctl(fd, request, 0))
+		die("cannot switch an event: %s", strerror(errno));
 }
 
 static void switch_events(struct recorder *r, unsigned long request)
 {
 	size_t i;
 
-	for (i = 0; i < r->cap->nr_events; i++)
-		if (r->cap->events[i].fd >= 0 && ioctl(r->cap->events[i].fd, request, 0))
-			die("cannot switch an event: %s", strerror(errno));
+	for (i = 0; i < r->cap->nr_events; i++) {
+		switch_event(r->cap->events[i].side.fd, request);
+		switch_event(r->cap->events[i].fd, request);
+	}
 }
 
 static void record(struct recorder *r, uint64_t ms, int go)
@@ -237,6 +249,12 @@ static void write_file(const struct recorder *r, const char *path)
 		die("'%s': %s", path, strerror(errno));
 }
 
+static void map_ring(struct ring *ring, int fd, size_t bytes)
+{
+	if (fd >= 0 && ring_map(ring, fd, bytes))
+		die("cannot map a ring of %zu bytes", bytes);
+}
+
 /* The backend maps the rings and never reads them; we map the same ones. */
 static void open_rings(struct recorder *r)
 {
@@ -245,19 +263,20 @@ static void open_rings(struct recorder *r)
 
 	if (capture_open(r->cap, &err))
 		die("%s", err.msg);
-	r->rings = calloc(r->cap->nr_events, sizeof(*r->rings));
+	r->rings = calloc(2 * r->cap->nr_events, sizeof(*r->rings));
 	if (!r->rings)
 		die("no memory");
-	for (i = 0; i < r->cap->nr_events; i++)
-		if (r->cap->events[i].fd >= 0 && ring_map(&r->rings[i], r->cap->events[i].fd, r->cap->ring_bytes))
-			die("cannot map the ring of CPU %d", r->cap->events[i].cpu);
+	for (i = 0; i < r->cap->nr_events; i++) {
+		map_ring(&r->rings[2 * i], r->cap->events[i].fd, r->cap->rings.samples);
+		map_ring(&r->rings[2 * i + 1], r->cap->events[i].side.fd, r->cap->rings.side);
+	}
 }
 
 static void release(struct recorder *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->cap->nr_events; i++)
+	for (i = 0; i < 2 * r->cap->nr_events; i++)
 		ring_unmap(&r->rings[i]);
 	free(r->rings);
 	free(r->entries);

@@ -92,7 +92,7 @@ static void make_ring(struct replay *r, size_t i)
 		die("cannot map a memory file: %s", strerror(errno));
 	r->sources[i] = (struct source){ base, (unsigned char *)base + r->page_size };
 	r->cap->events[r->cap->nr_events++] = (struct capture_event){
-		.fd = fd, .cpu = (int)i, .samples = true, .notes = { { .fd = -1 }, { .fd = -1 } }
+		.fd = fd, .cpu = (int)i, .samples = true, .notes = { { .fd = -1 }, { .fd = -1 } }, .side = { .fd = -1 }
 	};
 }
 
@@ -108,7 +108,7 @@ static void open_backend(struct replay *r, uint32_t nr_rings)
 	r->late = malloc(RECORDING_RING_BYTES);
 	if (!r->sources || !cap->events || !r->block || !r->late)
 		die("no memory");
-	cap->ring_bytes = RECORDING_RING_BYTES;
+	cap->rings.samples = RECORDING_RING_BYTES;
 	for (i = 0; i < nr_rings; i++)
 		make_ring(r, i);
 	cap->backends[0].ops = &backend_perfring;

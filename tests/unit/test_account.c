@@ -53,7 +53,7 @@ START_TEST(test_intervals)
 		.unaccounted.intervals = -1,
 		.rows = 11,
 		.stacks = 12,
-		.ring_bytes = 4096,
+		.rings = { 4096, 8192 },
 		.started_ns = 13,
 		.sampled_ns = 14,
 		.rows_compared = 15,
@@ -79,10 +79,12 @@ START_TEST(test_intervals)
 		      "largest_difference_ns: 17\n"
 		    : "",
 		 "ring_records: 7\nring_bytes_read: 0\nring_records_lost: 0\nring_records_late: 0\n"
-		 "ring_records_backward: 23\nring_records_bad: 0\nring_size: 4096\ncount_table_used: "
+		 "ring_records_backward: 23\nring_records_bad: 0\nring_bytes_kept: 0\nring_size: 4096\n"
+		 "ring_size_wanted: 0\nside_band_ring_size: 8192\ncount_table_used: "
 		 "8\nstack_table_used: 9\n"
 		 "files_mismatched: 0\nfiles_hung: 0\nrows: 11\nstacks: 12\ncpus: 2\ncpus_offline_ns: 0\n"
-		 "started_ns: 13\nsampled_ns: 14\nintervals_unaccounted: -1\n");
+		 "started_ns: 13\nsampled_ns: 14\nreader_nice: 0\n"
+		 "reader_realtime_priority: 0\nintervals_unaccounted: -1\n");
 	ck_assert_str_eq(text, want);
 	free(text);
 }
@@ -349,21 +351,95 @@ static const struct {
 	  NOROOM "raise --stack-storage-size (16384), " FEWER TIME },
 };
 
-static void check_losses(const struct options *o, bool both, const struct backend_ops *ops, const struct books *books,
-			 const char *want)
+static void check_capture(const struct capture *cap, const struct books *books, const char *want)
 {
-	struct capture cap = { .options = o, .both = both };
-	struct account a = { .books = *books };
+	const struct account a = { .books = *books, .rings = { .samples = 65536, .side = 32768 } };
 	size_t size;
 	char *text;
 	FILE *f = open_memstream(&text, &size);
 
-	cap.backends[0].ops = ops;
-	account_print_losses(f, &cap, &a);
+	account_print_losses(f, cap, &a);
 	fclose(f);
 	ck_assert_str_eq(text, want);
 	free(text);
 }
+
+static void check_losses(const struct options *o, bool both, const struct backend_ops *ops, const struct books *books,
+			 const char *want)
+{
+	const struct capture cap = { .options = o, .both = both, .backends[0].ops = ops };
+
+	check_capture(&cap, books, want);
+}
+
+#define APART(nr) "WARNING: " nr " records about tasks and mappings were lost: some names may be wrong"
+#define NO_ROOM   " A ring had no room for them: "
+
+/* Where tasks and mappings have rings of their own each loss is told for itself, and only what helps against it. */
+static const struct {
+	bool both, off_cpu, of_targets, limited, tree;
+	struct books books;
+	const char *text;
+} apart[] = {
+	{ .text = "" },
+	{ .books = { .taken = 9, .lost = 4, .lost_records = 4 }, .text = SAMPLES("4") "lower the rate (-F), " TIME },
+	{ .books = { .lost_records = 6, .lost_side_band = 6 },
+	  .text = APART("6") "." NO_ROOM "profile some processes only (-p), " TIME },
+	{ .of_targets = true,
+	  .books = { .lost_records = 6, .lost_side_band = 6 },
+	  .text = APART("6") "." NO_ROOM TIME },
+	{ .of_targets = true,
+	  .limited = true,
+	  .books = { .lost_records = 6, .lost_side_band = 6 },
+	  .text = APART("6") "." NO_ROOM "raise kernel.perf_event_mlock_kb (516: the rings have only 32 KiB), " TIME },
+	{ .of_targets = true,
+	  .tree = true,
+	  .books = { .lost_records = 1, .lost_side_band = 1 },
+	  .text = APART("1") ", and processes of the command missing." NO_ROOM TIME },
+	{ .limited = true,
+	  .books = { .taken = 9, .lost = 4, .lost_records = 6, .lost_side_band = 2 },
+	  .text = SAMPLES(
+		  "4") "raise kernel.perf_event_mlock_kb (516: the rings have only 64 KiB), lower the rate "
+		       "(-F), " TIME APART(
+			       "2") "." NO_ROOM
+				    "raise kernel.perf_event_mlock_kb (516: the rings have only 32 KiB), profile some "
+				    "processes only (-p), " TIME },
+	{ .both = true,
+	  .books = { .lost_records = 9, .lost_side_band = 2 },
+	  .text = APART("2") "." NO_ROOM "profile some processes only (-p), " TIME },
+	{ .off_cpu = true,
+	  .books = { .lost_records = 9, .lost_side_band = 2 },
+	  .text = "WARNING: 7 records about switches were lost.\n" APART(
+		  "2") "." NO_ROOM "profile some processes only (-p), " TIME },
+	{ .off_cpu = true,
+	  .books = { .lost_records = 2, .lost_side_band = 2, .intervals_lost = 5 },
+	  .text = LOST "not all switches of their threads were seen.\n" APART(
+		  "2") "." NO_ROOM "profile some processes only (-p), " TIME },
+};
+
+START_TEST(test_apart)
+{
+	const struct options o = {
+		.on_cpu = true, .off_cpu = apart[_i].off_cpu, .stack_entries = 16384, .hash_entries = 40960
+	};
+	char *dir = unit_tmpdir();
+	const struct host host = { .proc = dir, .sys = dir };
+	struct capture cap = {
+		.options = &o,
+		.host = &host,
+		.apart = true,
+		.both = apart[_i].both,
+		.side_of_targets = apart[_i].of_targets,
+		.ring_refused = apart[_i].limited ? -EPERM : 0,
+		.backends[0].ops = &ring,
+	};
+
+	unit_write(dir, "sys/kernel/perf_event_mlock_kb", "516\n", 4);
+	cap.filter.tree = apart[_i].tree ? (void *)&cap : NULL;
+	check_capture(&cap, &apart[_i].books, apart[_i].text);
+	unit_rmdir(dir);
+}
+END_TEST
 
 START_TEST(test_both_losses)
 {
@@ -382,6 +458,54 @@ START_TEST(test_losses)
 				   .hash_entries = 40960 };
 
 	check_losses(&o, false, losses[_i].ops, &losses[_i].books, losses[_i].text);
+}
+END_TEST
+
+/* Of samples that no ring gave back, those that none has lost were dropped by the reader. */
+static const struct {
+	bool both, off_cpu_only, told;
+	struct books books;
+	struct compare_counts compared;
+	uint64_t not_compared, unread;
+} unread[] = {
+	{ true, false, true, { .taken = 100 }, { .compared = 100 }, 0, 0 },
+	{ true, false, true, { .taken = 100 }, { .compared = 90, .unpaired = 10 }, 0, 0 },
+	{ true, false, true, { .taken = 100 }, { .compared = 99 }, 1, 1 },
+	{ true, false, true, { .taken = 100 }, { 0 }, 100, 100 },
+	{ true, false, true, { .taken = 100, .lost_here = 5 }, { .compared = 95 }, 5, 0 },
+	{ true, false, true, { .taken = 100, .lost_here = 5 }, { .compared = 94 }, 6, 1 },
+	{ true, false, true, { .taken = 100, .lost_here = 5 }, { .compared = 100 }, 0, 0 },
+	{ true,
+	  false,
+	  true,
+	  { .taken = 100, .lost_here = 5, .lost_notes = 4, .bad_samples = 3, .late_samples = 2 },
+	  { .compared = 86 },
+	  14,
+	  0 },
+	/* names are no samples */
+	{ true,
+	  false,
+	  true,
+	  { .taken = 100, .lost_records = 9, .lost_side_band = 9, .lost_switch_notes = 9 },
+	  { .compared = 91 },
+	  9,
+	  9 },
+	/* nobody knows */
+	{ true, false, false, { .taken = 100 }, { .compared = 90 }, 10, 0 },
+	/* nothing is compared */
+	{ false, false, true, { .taken = 100 }, { 0 }, 100, 0 },
+	{ true, true, true, { .taken = 100 }, { 0 }, 100, 0 },
+};
+
+START_TEST(test_unread)
+{
+	const struct options o = { .on_cpu = !unread[_i].off_cpu_only };
+	const struct account a = { .books = unread[_i].books, .compared = unread[_i].compared };
+	struct capture cap = { .options = &o, .both = unread[_i].both };
+
+	cap.attr.read_format = unread[_i].told ? PERF_FORMAT_LOST : 0;
+	ck_assert_uint_eq(account_not_compared(&a), unread[_i].not_compared);
+	ck_assert_uint_eq(account_unread(&cap, &a), unread[_i].unread);
 }
 END_TEST
 
@@ -441,7 +565,9 @@ int main(void)
 	tcase_add_test(t, test_added);
 	tcase_add_test(t, test_compared);
 	tcase_add_loop_test(t, test_losses, 0, ARRAY_SIZE(losses));
+	tcase_add_loop_test(t, test_unread, 0, ARRAY_SIZE(unread));
 	tcase_add_loop_test(t, test_both_losses, 0, ARRAY_SIZE(both_losses));
+	tcase_add_loop_test(t, test_apart, 0, ARRAY_SIZE(apart));
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

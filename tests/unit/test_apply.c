@@ -1225,6 +1225,42 @@ START_TEST(test_tree)
 }
 END_TEST
 
+/* What the kernel writes of a program with more rights, and what is only like it. */
+static const struct {
+	const char *what;
+	bool of_targets, executes, maps, lives;
+	bool lost, exits; /* out */
+} sights[] = {
+	{ "more rights", true, true, false, true, true, false },
+	{ "it has ended since", true, true, false, false, true, true },
+	{ "it has mapped something", true, true, true, true, false, true },
+	{ "no program", true, false, false, true, false, true },
+	{ "all tell of all", false, true, false, true, false, true },
+};
+
+START_TEST(test_lost_sight)
+{
+	const char stat[] = "10 (sudo) R 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n";
+	struct record mapping = { .type = PERF_RECORD_MMAP2,
+				  .pid = 10,
+				  .tid = 10,
+				  .mmap = { .start = 0x401000, .len = 0x1000, .path = "/bin/it" } };
+
+	cap.side_of_targets = sights[_i].of_targets;
+	if (sights[_i].lives)
+		unit_write(dir, "10/task/10/stat", stat, strlen(stat));
+	fork_task(10, 10, 1, 1);
+	comm(10, 10, "sudo", sights[_i].executes);
+	if (sights[_i].maps)
+		apply(0, mapping);
+	exit_task(0, 10, 10);
+	sample(0, -1, -1);
+	ck_assert_msg(cap.lost_sight == sights[_i].lost, "%s", sights[_i].what);
+	/* Who has ended last on a CPU is who dies there. */
+	ck_assert_uint_eq(value_in(cap.sets[0].samples, "sudo", 10), sights[_i].exits);
+}
+END_TEST
+
 /* Of others nothing is kept: neither names nor mappings. */
 START_TEST(test_tree_bystanders)
 {
@@ -1492,6 +1528,7 @@ int main(void)
 	tcase_add_loop_test(program, test_both_stacks, 0, 4);
 	tcase_add_test(tc, test_tree);
 	tcase_add_test(tc, test_tree_bystanders);
+	tcase_add_loop_test(tc, test_lost_sight, 0, ARRAY_SIZE(sights));
 	tcase_add_test(program, test_tree_spilled);
 	tcase_add_test(program, test_tree_without_note);
 	tcase_add_loop_test(program, test_tree_both, 0, ARRAY_SIZE(judged));

@@ -38,6 +38,7 @@ static struct {
 	uint64_t enabled_ns[MAX_CPUS]; /* what read(2) gives */
 	bool no_clockid, no_cgroups;
 	bool no_kernel;            /* not to be seen */
+	bool has_dummy;            /* since 3.12 */
 	pid_t gone[4], foreign[4]; /* threads that have ended, and that are not ours */
 	pid_t vanishing;           /* ends behind the first look */
 	pid_t refused_ioctl;       /* events of this thread are neither enabled nor disabled */
@@ -69,6 +70,11 @@ static bool is_in(const pid_t *list, pid_t pid)
 		if (list[i] && list[i] == pid)
 			return true;
 	return false;
+}
+
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
 static enum kind kind_of(const struct perf_event_attr *attr)
@@ -139,6 +145,10 @@ long syscall(long nr, ...)
 	if (nr != SYS_perf_event_open)
 		return refuse(-ENOSYS);
 	ck_assert_int_eq(group, -1);
+	if (is_dummy(attr) && !kernel.has_dummy)
+		return refuse(-ENOENT);
+	if (is_dummy(attr) && !pid) /* tried, no more */
+		return memfd_create("tried", MFD_CLOEXEC);
 	ck_assert_int_ge(cpu, 0);
 	ck_assert_int_lt(cpu, MAX_CPUS);
 	return open_event(attr, pid, cpu);
@@ -290,23 +300,23 @@ static const struct {
 	int first;                      /* whose place is the first */
 	size_t ring_bytes;
 } hosts[] = {
-	{ "0\n", "0\n", -1, 1, 1, 1, 0, 512 << 10 },
-	{ "0-3\n", "0-3\n", -1, 4, 4, 4, 0, 512 << 10 },
-	{ "0-199\n", "0-199\n", -1, 200, 200, 200, 0, 256 << 10 },
-	{ "0-511\n", "0-199\n", -1, 512, 200, 200, 0, 256 << 10 },
-	{ "0-127\n", "0-127\n", -1, 128, 128, 128, 0, 512 << 10 },
-	{ "0-128\n", "0-128\n", -1, 129, 129, 129, 0, 256 << 10 },
-	{ "0-63,128-191,300\n", "0-63,128-191,300\n", -1, 129, 129, 129, 0, 256 << 10 },
-	{ "0-63,128-191,300\n", "1-63,128-190\n", -1, 129, 126, 126, 0, 512 << 10 },
-	{ "0-63,128-191,300\n", "300\n", -1, 129, 1, 1, 0, 512 << 10 },
-	{ "3,5,7\n", "5\n", -1, 3, 1, 1, 3, 512 << 10 },
+	{ "0\n", "0\n", -1, 1, 1, 1, 0, 128 << 10 },
+	{ "0-3\n", "0-3\n", -1, 4, 4, 4, 0, 128 << 10 },
+	{ "0-199\n", "0-199\n", -1, 200, 200, 200, 0, 128 << 10 },
+	{ "0-511\n", "0-199\n", -1, 512, 200, 200, 0, 128 << 10 },
+	{ "0-127\n", "0-127\n", -1, 128, 128, 128, 0, 128 << 10 },
+	{ "0-128\n", "0-128\n", -1, 129, 129, 129, 0, 128 << 10 },
+	{ "0-63,128-191,300\n", "0-63,128-191,300\n", -1, 129, 129, 129, 0, 128 << 10 },
+	{ "0-63,128-191,300\n", "1-63,128-190\n", -1, 129, 126, 126, 0, 128 << 10 },
+	{ "0-63,128-191,300\n", "300\n", -1, 129, 1, 1, 0, 128 << 10 },
+	{ "3,5,7\n", "5\n", -1, 3, 1, 1, 3, 128 << 10 },
 	/* what may never come cannot be online */
-	{ "0-1\n", "0-3\n", -1, 2, 2, 2, 0, 512 << 10 },
+	{ "0-1\n", "0-3\n", -1, 2, 2, 2, 0, 128 << 10 },
 	/* one CPU samples: first, with the side-band of the others */
-	{ "0-199\n", "0-199\n", 150, 200, 1, 200, 150, 256 << 10 },
-	{ "0-63,128-191,300\n", "0-63,128-191,300\n", 300, 129, 1, 129, 300, 256 << 10 },
-	{ "0-63,128-191,300\n", "0,300\n", 300, 129, 1, 2, 300, 512 << 10 },
-	{ "0-3\n", "0-3\n", 0, 4, 1, 4, 0, 512 << 10 },
+	{ "0-199\n", "0-199\n", 150, 200, 1, 200, 150, 128 << 10 },
+	{ "0-63,128-191,300\n", "0-63,128-191,300\n", 300, 129, 1, 129, 300, 128 << 10 },
+	{ "0-63,128-191,300\n", "0,300\n", 300, 129, 1, 2, 300, 128 << 10 },
+	{ "0-3\n", "0-3\n", 0, 4, 1, 4, 0, 128 << 10 },
 };
 
 START_TEST(test_open)
@@ -320,7 +330,7 @@ START_TEST(test_open)
 	open_on(hosts[row].possible, hosts[row].online, notes);
 	ck_assert_uint_eq(cap.nr_events, hosts[row].places);
 	ck_assert_uint_eq(cap.nr_cpus, hosts[row].nr_cpus);
-	ck_assert_uint_eq(cap.ring_bytes, hosts[row].ring_bytes);
+	ck_assert_uint_eq(cap.rings.samples, hosts[row].ring_bytes);
 	ck_assert_int_eq(cap.events[0].cpu, hosts[row].first);
 	ck_assert_int_eq(cpu_list_parse(hosts[row].online, &online), 0);
 	for (i = 0; i < cap.nr_events; i++) {
@@ -1032,7 +1042,7 @@ START_TEST(test_both)
 	ck_assert_int_eq(capture_joins_switches(&cap), joins);
 	ck_assert_uint_eq(cap.nr_cpus, options.cpu < 0 ? 4 : 1);
 	ck_assert_uint_eq(cap.nr_events, 5);
-	ck_assert_uint_eq(cap.ring_bytes, 2 << 20);
+	ck_assert_uint_eq(cap.rings.samples, 8 << 20);
 	for (i = 0; i < cap.nr_events; i++) {
 		const struct capture_event *e = &cap.events[i];
 		bool samples = options.cpu < 0 || e->cpu == options.cpu;

@@ -38,6 +38,7 @@ static struct {
 	int offline;                                 /* CPU whose events are refused; -1: none */
 	pid_t foreign_switches[8], gone_switches[8]; /* whose second event is refused */
 	int offline_switches;                        /* CPU that goes between the two */
+	bool has_dummy;                              /* since 3.12 */
 	int id_answer;
 	struct birth births[8];
 	pid_t newest; /* 0: nobody tells */
@@ -168,6 +169,11 @@ static bool of_switches(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
 /* A descriptor that was closed may be given out again. */
 static void note_opened(pid_t tid, int cpu, int fd, bool switches)
 {
@@ -216,12 +222,14 @@ long syscall(long nr, ...)
 	va_end(ap);
 	if (nr != SYS_perf_event_open)
 		return refuse(-ENOSYS);
+	if (is_dummy(attr) && !kernel.has_dummy)
+		return refuse(-EINVAL);
 	switches = of_switches(attr);
 	if (is_in(kernel.gone, pid) || (switches && is_in(kernel.gone_switches, pid)))
 		return refuse(-ESRCH);
 	if (is_in(kernel.foreign, pid) || (switches && is_in(kernel.foreign_switches, pid)))
 		return refuse(-EACCES);
-	if (cpu == kernel.offline || (switches && cpu == kernel.offline_switches))
+	if (cpu >= 0 && (cpu == kernel.offline || (switches && cpu == kernel.offline_switches)))
 		return refuse(-ENODEV);
 	if (kernel.nr_fds-- <= 0)
 		return refuse(kernel.full);
@@ -296,8 +304,7 @@ static const char *with_events(void)
 
 	if (kernel.offline >= 0 || kernel.offline_switches >= 0)
 		per_thread--;
-	if (options.off_cpu)
-		per_thread *= 2;
+	per_thread *= 1 + options.off_cpu + kernel.has_dummy;
 	for (i = 0; i < kernel.nr_opened; i++)
 		if (fcntl(kernel.opened[i].fd, F_GETFD) >= 0)
 			tids[nr++] = kernel.opened[i].tid;
@@ -318,6 +325,7 @@ START_TEST(test_user)
 {
 	char text[128];
 	struct err err;
+	size_t i;
 
 	add_ours(100);
 	add_thread(100, 101, 0, 0);
@@ -329,10 +337,15 @@ START_TEST(test_user)
 	put("", "600/task/600/stat");
 	kernel.foreign[0] = 200;
 	kernel.gone[0] = 300;
-	kernel.offline = _i ? 1 : -1;
+	kernel.offline = _i % 2 ? 1 : -1;
+	kernel.has_dummy = _i / 2 % 2;
+	options.off_cpu = _i / 4;
 	ck_assert_msg(!follow(&err), "%s", err.msg);
 	ck_assert_str_eq(with_events(), "100 101");
-	ck_assert_uint_eq(cap.nr_cpus, _i ? 2 : 3);
+	ck_assert_int_eq(cap.apart, kernel.has_dummy);
+	for (i = 0; i < cap.nr_events; i++)
+		ck_assert_int_eq(cap.events[i].side.fd >= 0, kernel.has_dummy && cap.events[i].fd >= 0);
+	ck_assert_uint_eq(cap.nr_cpus, _i % 2 ? 2 : 3);
 	ck_assert_uint_eq(cap.attr.inherit, 1);
 	ck_assert_int_eq(cap.unfollowed.code, 0);
 	ck_assert_int_eq(cap.user_only.code, 0);
@@ -925,7 +938,7 @@ int main(void)
 	TCase *tc = tcase_create("followed");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, test_user, 0, 2);
+	tcase_add_loop_test(tc, test_user, 0, 8);
 	tcase_add_loop_test(tc, test_nobody, 0, 2);
 	tcase_add_loop_test(tc, test_foreign, 0, ARRAY_SIZE(abroad));
 	tcase_add_loop_test(tc, test_coming, 0, ARRAY_SIZE(comings));

@@ -10,10 +10,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* A backend of which the keeper may use one function, that fails at its @fail_at-th call; 0: never. */
+/* A backend of which the keeper may use one function, that fails at its @fail_at-th call; 0: never. @code: or so. */
 struct backend {
 	unsigned int calls, fail_at;
 	int code;
@@ -31,13 +32,33 @@ static int fetch(struct backend *b, struct err *err)
 	b->caller = pthread_self();
 	pthread_cond_signal(&b->called);
 	pthread_mutex_unlock(&b->lock);
-	return call == b->fail_at ? err_set(err, b->code, "call %u failed", call) : 0;
+	if (call != b->fail_at)
+		return 0;
+	return b->code < 0 ? err_set(err, b->code, "call %u failed", call) : b->code;
 }
 
 static const struct backend_ops ops = { .name = "fake", .fetch = fetch };
 
 /* No signal comes, and no ring is there. */
-static const struct pollfd none[] = { { -1, POLLIN, 0 }, { -1, POLLIN, 0 } };
+static const struct capture none = { .signal_fd = -1 };
+
+/* One event whose ring wants to be read when @fd does; in @e. */
+static struct capture with_ring(struct capture_event *e, int fd)
+{
+	*e = (struct capture_event){ .fd = fd, .side = { .fd = -1 } };
+	return (struct capture){ .signal_fd = -1, .events = e, .nr_events = 1 };
+}
+
+/* As while a report is made: then it does not wait until it is asked. */
+static struct keeper *start_reporting(const struct capture *cap, struct backend *b)
+{
+	struct err err = { 0 };
+	struct keeper *k = keeper_start(cap, &ops, b, &err);
+
+	ck_assert_ptr_nonnull(k);
+	keeper_minds_signals(k, true);
+	return k;
+}
 
 static struct backend make(unsigned int fail_at, int code)
 {
@@ -70,58 +91,97 @@ START_TEST(test_until_the_end)
 	struct backend b = make(0, 0);
 	unsigned int fds = open_fds(), calls;
 	struct err err = { 0 };
-	bool signalled = true;
-	struct keeper *k = keeper_start(&ops, &b, none, ARRAY_SIZE(none), &err);
+	struct keeper *k = start_reporting(&none, &b);
 
-	ck_assert_ptr_nonnull(k);
 	wait_for_calls(&b, (unsigned int)_i);
-	ck_assert_int_eq(keeper_end(k, &signalled, &err), 0);
+	ck_assert(!keeper_signalled(k));
+	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
 	ck_assert_int_eq(err.code, 0);
-	ck_assert(!signalled);
 	calls = b.calls;
-	ck_assert_uint_ge(calls, 1); /* also when the end came at once */
-	ck_assert(!pthread_equal(b.caller, pthread_self()));
+	ck_assert_uint_ge(calls, (unsigned int)_i);
+	ck_assert(!calls || !pthread_equal(b.caller, pthread_self()));
 	ck_assert_uint_eq(open_fds(), fds);
 	ck_assert_int_eq(fetch(&b, &err), 0);
 	ck_assert_uint_eq(b.calls, calls + 1);
 }
 END_TEST
 
-/*
- * A ring that is readable is read at once, and again while it is; one whose CPU has gone (here: a pipe that nobody
- * writes) does not keep the thread awake. Whether it slept is told by the time that its calls took.
- */
+/* A ring that is readable is read at once, and again while it is, also where nobody makes a report. */
 START_TEST(test_rings)
 {
 	struct backend b = make(0, 0);
 	struct err err = { 0 };
-	uint64_t begin, ready_ns, gone_ns;
-	struct pollfd fds[2] = { { -1, POLLIN, 0 } };
+	int fd = eventfd(1, EFD_CLOEXEC);
+	struct capture_event e;
+	struct capture cap = with_ring(&e, fd);
 	struct keeper *k;
-	bool signalled;
+
+	if (_i)
+		e = (struct capture_event){ .fd = -1, .side = { .fd = fd } };
+	k = keeper_start(&cap, &ops, &b, &err);
+	ck_assert_ptr_nonnull(k);
+	wait_for_calls(&b, 100);
+	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+	close(fd);
+}
+END_TEST
+
+/* One that nobody asks does nothing; asked for its end it ends. */
+START_TEST(test_idle)
+{
+	struct backend b = make(0, 0);
+	struct err err = { 0 };
+	struct keeper *k = keeper_start(&none, &ops, &b, &err);
+
+	ck_assert_ptr_nonnull(k);
+	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+	ck_assert_uint_eq(b.calls, 0);
+}
+END_TEST
+
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+
+	return poll(&p, 1, timeout_ms) > 0;
+}
+
+/* Much has been kept: the reader hears of it, once. */
+START_TEST(test_much)
+{
+	struct backend b = make(3, 1);
+	struct err err = { 0 };
+	struct keeper *k = start_reporting(&none, &b);
+
+	ck_assert(is_readable(keeper_fd(k), -1));
+	ck_assert_int_eq(keeper_asks(k, &err), 0);
+	wait_for_calls(&b, 5);
+	ck_assert(!is_readable(keeper_fd(k), 0));
+	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+}
+END_TEST
+
+/* A CPU has gone (here: a pipe that nobody writes): that is said once, and it does not keep the thread awake. */
+START_TEST(test_gone)
+{
+	struct backend b = make(0, 0);
+	struct capture_event e;
+	struct err err = { 0 };
+	struct capture cap;
+	struct keeper *k;
 	int p[2];
 
 	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
-	ck_assert_int_eq(write(p[1], "", 1), 1);
-	fds[1] = (struct pollfd){ p[0], POLLIN, 0 };
-	begin = now_ns();
-	k = keeper_start(&ops, &b, fds, 2, &err);
-	ck_assert_ptr_nonnull(k);
-	wait_for_calls(&b, 100);
-	ready_ns = now_ns() - begin;
-	ck_assert_int_eq(keeper_end(k, &signalled, &err), 0);
-	ck_assert_int_eq(read(p[0], (char[1]){ 0 }, 1), 1);
+	cap = with_ring(&e, p[0]);
 	close(p[1]);
-	b.calls = 0;
-	begin = now_ns();
-	k = keeper_start(&ops, &b, fds, 2, &err);
+	k = keeper_start(&cap, &ops, &b, &err);
 	ck_assert_ptr_nonnull(k);
-	wait_for_calls(&b, 5);
-	gone_ns = now_ns() - begin;
-	ck_assert_int_eq(keeper_end(k, &signalled, &err), 0);
+	ck_assert(is_readable(keeper_fd(k), -1));
+	ck_assert_int_eq(keeper_asks(k, &err), 1);
+	ck_assert_int_eq(keeper_asks(k, &err), 0);
+	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+	ck_assert_uint_eq(b.calls, 0);
 	close(p[0]);
-	ck_assert_uint_lt(ready_ns, 99 * 50000000ULL); /* they did not all sleep */
-	ck_assert_uint_ge(gone_ns, 3 * 50000000ULL);   /* all but the first two did */
 }
 END_TEST
 
@@ -130,23 +190,21 @@ static const struct {
 	int code;
 } failures[] = { { 1, -ENOMEM }, { 2, -ENOMEM }, { 5, -EBADMSG } };
 
-/* The first failure ends the fetching, and is told at the end. */
+/* The first failure ends the fetching, and is told at once and at the end. */
 START_TEST(test_failure)
 {
 	struct backend b = make(failures[_i].fail_at, failures[_i].code);
 	unsigned int fds = open_fds();
 	struct err err = { 0 };
-	bool signalled = true;
-	struct keeper *k = keeper_start(&ops, &b, none, ARRAY_SIZE(none), &err);
+	struct keeper *k = start_reporting(&none, &b);
 	char want[64];
 
-	ck_assert_ptr_nonnull(k);
-	wait_for_calls(&b, failures[_i].fail_at);
-	ck_assert_int_eq(keeper_end(k, &signalled, &err), failures[_i].code);
+	ck_assert(is_readable(keeper_fd(k), -1));
+	ck_assert_int_eq(keeper_asks(k, &err), failures[_i].code);
+	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), failures[_i].code);
 	snprintf(want, sizeof(want), "call %u failed", failures[_i].fail_at);
 	ck_assert_str_eq(err.msg, want);
 	ck_assert_int_eq(err.code, failures[_i].code);
-	ck_assert(!signalled);
 	ck_assert_uint_eq(b.calls, failures[_i].fail_at);
 	ck_assert_uint_eq(open_fds(), fds);
 }
@@ -157,14 +215,13 @@ START_TEST(test_again)
 {
 	struct backend b = make(1, -EIO);
 	struct err err = { 0 };
-	bool signalled;
-	struct keeper *k;
 	int i;
 
-	for (i = 0; i < 50; i++) {
-		k = keeper_start(&ops, &b, none, ARRAY_SIZE(none), &err);
-		ck_assert_ptr_nonnull(k);
-		ck_assert_int_eq(keeper_end(k, &signalled, &err), i ? 0 : -EIO);
+	for (i = 1; i <= 50; i++) {
+		struct keeper *k = start_reporting(&none, &b);
+
+		wait_for_calls(&b, (unsigned int)i);
+		ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), i > 1 ? 0 : -EIO);
 	}
 	ck_assert_uint_ge(b.calls, 50);
 }
@@ -178,15 +235,14 @@ static void be_signalled(int sig, int nr, bool again, unsigned int fail_at)
 {
 	struct backend b = make(fail_at, -ENOMEM);
 	struct err err = { 0 };
-	int signal_fd = signals_catch(&err);
-	bool signalled = false;
-	struct pollfd taken = { signal_fd, POLLIN, 0 };
-	struct keeper *k = keeper_start(&ops, &b, &taken, 1, &err);
+	struct capture cap = { .signal_fd = signals_catch(&err) };
+	struct keeper *k = start_reporting(&cap, &b);
+	bool signalled;
 	int i;
 
 	for (i = 0; i < nr; i++) {
 		kill(getpid(), sig);
-		while (poll(&taken, 1, 0) > 0) /* until the thread has it */
+		while (is_readable(cap.signal_fd, 0)) /* until the thread has it */
 			sched_yield();
 	}
 	while (again) /* until it is no longer taken for the first one */
@@ -236,11 +292,11 @@ START_TEST(test_no_fd)
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few = (struct rlimit){ 0, before.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	k = keeper_start(&ops, &b, none, ARRAY_SIZE(none), &err);
+	k = keeper_start(&none, &ops, &b, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_ptr_null(k);
 	ck_assert_int_eq(err.code, -EMFILE);
-	ck_assert_str_eq(err.msg, "cannot start a thread to read the rings: Too many open files");
+	ck_assert_str_eq(err.msg, "cannot create an eventfd: Too many open files");
 	ck_assert_uint_eq(b.calls, 0);
 }
 END_TEST
@@ -251,7 +307,10 @@ int main(void)
 	TCase *tc = tcase_create("keeper");
 
 	tcase_add_loop_test(tc, test_until_the_end, 0, 4);
-	tcase_add_test(tc, test_rings);
+	tcase_add_loop_test(tc, test_rings, 0, 2);
+	tcase_add_test(tc, test_idle);
+	tcase_add_test(tc, test_much);
+	tcase_add_test(tc, test_gone);
 	tcase_add_loop_test(tc, test_failure, 0, ARRAY_SIZE(failures));
 	tcase_add_test(tc, test_again);
 	tcase_add_loop_test(tc, test_signals, 0, ARRAY_SIZE(signals));

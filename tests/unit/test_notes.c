@@ -130,9 +130,11 @@ static void open_ring(size_t i)
 	ck_assert_int_eq(ftruncate(fd, (off_t)(2 * page_size)), 0);
 	pages[i] = mmap(NULL, 2 * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ck_assert_ptr_ne(pages[i], MAP_FAILED);
-	events[i] = (struct capture_event){
-		.fd = fd, .cpu = (int)i, .samples = true, .notes = { { .fd = dup(fd) }, { .fd = -1 } }
-	};
+	events[i] = (struct capture_event){ .fd = fd,
+					    .cpu = (int)i,
+					    .samples = true,
+					    .notes = { { .fd = dup(fd) }, { .fd = -1 } },
+					    .side = { .fd = -1 } };
 	events[i].notes[NOTED_SAMPLES].id = NOTES_ID + i;
 }
 
@@ -151,7 +153,7 @@ static void prepare(void)
 	cap.attr.sample_id_all = 1;
 	cap.notes_attr[NOTED_SAMPLES].sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
-	cap.ring_bytes = page_size;
+	cap.rings.samples = page_size;
 	cap.events = events;
 	cap.nr_events = RINGS;
 	cap.backends[0].ops = &program;
@@ -790,8 +792,8 @@ START_TEST(test_four_kinds)
 END_TEST
 
 /*
- * The clock goes back between what one switch writes: with both backends a switch whose note seems to come behind it was
- * not seen, so that an interval was missing. Samples, which interrupts write, are where their times are.
+ * The clock goes back between what one switch writes: with both backends a switch whose note seems to come behind it
+ * was not seen, so that an interval was missing. Samples, which interrupts write, are where their times are.
  */
 START_TEST(test_clock_goes_back)
 {

@@ -39,7 +39,7 @@ static void write_record(uint32_t type, size_t size)
 
 		put(page.data_head + 8 * word, &value, sizeof(value));
 	}
-	page.data_head += size;
+	__atomic_store_n(&page.data_head, page.data_head + size, __ATOMIC_RELEASE);
 }
 
 struct seen {
@@ -47,7 +47,17 @@ struct seen {
 	size_t size[1024];
 	size_t nr, bytes;
 	size_t fail_at; /* answer -ENOMEM to the record with this number */
+	struct ring *ring;
+	size_t nr_full, at_full; /* times it was told, and records before the last of these */
+	bool full_again;
 };
+
+/* It was never mapped. */
+static void ring_forget(struct ring *r)
+{
+	r->page = NULL;
+	ring_unmap(r);
+}
 
 static int see(void *ctx, const struct perf_event_header *record, size_t size)
 {
@@ -82,9 +92,10 @@ START_TEST(test_empty)
 	struct ring r = make_ring(0);
 	struct seen s = { 0 };
 
-	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 	ck_assert_uint_eq(s.nr, 0);
 	ck_assert_uint_eq(page.data_tail, 0);
+	ring_forget(&r);
 }
 END_TEST
 
@@ -112,7 +123,7 @@ START_TEST(test_every_place)
 		write_record(1, 24);
 		write_record(2, 8);
 		write_record(3, 2048);
-		ck_assert_int_eq(ring_read(&r, see, &s), 0);
+		ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 		ck_assert_uint_eq(s.nr, 3);
 		ck_assert_uint_eq(s.type[0], 1);
 		ck_assert_uint_eq(s.type[1], 2);
@@ -120,6 +131,7 @@ START_TEST(test_every_place)
 		ck_assert_uint_eq(s.size[2], 2048);
 		ck_assert_uint_eq(page.data_tail, starts[_i] + place + 24 + 8 + 2048);
 		ck_assert_uint_eq(page.data_tail, page.data_head);
+		ring_forget(&r);
 	}
 }
 END_TEST
@@ -135,11 +147,12 @@ START_TEST(test_full)
 		s = (struct seen){ 0 };
 		for (n = 0; n < BYTES / sizes[i]; n++)
 			write_record((uint32_t)n, sizes[i]);
-		ck_assert_int_eq(ring_read(&r, see, &s), 0);
+		ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 		ck_assert_uint_eq(s.nr, BYTES / sizes[i]);
 		ck_assert_uint_eq(s.type[s.nr - 1], s.nr - 1);
 		ck_assert_uint_eq(page.data_tail, page.data_head);
 	}
+	ring_forget(&r);
 }
 END_TEST
 
@@ -149,26 +162,207 @@ static const struct {
 	bool full;
 } nearly_full[] = { { 0, true }, { 8, true }, { 1016, true }, { 1024, false }, { BYTES - 8, false } };
 
+static int count_full(void *ctx, const struct ring_part *part)
+{
+	struct seen *s = ctx;
+
+	ck_assert(part->full);
+	ck_assert_uint_gt(part->copied_ns, 0);
+	s->nr_full++;
+	s->at_full = s->nr;
+	s->full_again = ring_full_again(s->ring);
+	return 0;
+}
+
 START_TEST(test_nearly_full)
 {
 	struct ring r = make_ring(starts[0]);
-	struct seen s = { 0 };
+	struct seen s = { .ring = &r };
 
 	r.record = 1024;
 	write_record(1, BYTES - nearly_full[_i].left);
-	ck_assert_int_eq(ring_read(&r, see, &s), 0);
-	ck_assert_int_eq(r.full, nearly_full[_i].full);
+	ck_assert_int_eq(ring_read(&r, see, count_full, &s), 0);
+	ck_assert_uint_eq(s.nr_full, nearly_full[_i].full);
+	ck_assert(!s.full_again);
 
-	/* It is said until the caller has heard it. */
+	/* It is said once. */
 	write_record(2, 64);
-	ck_assert_int_eq(ring_read(&r, see, &s), 0);
-	ck_assert_int_eq(r.full, nearly_full[_i].full);
+	ck_assert_int_eq(ring_read(&r, see, count_full, &s), 0);
+	ck_assert_uint_eq(s.nr_full, nearly_full[_i].full);
 
 	/* Nobody asks. */
+	ring_forget(&r);
 	r = make_ring(starts[0]);
 	write_record(3, BYTES);
-	ck_assert_int_eq(ring_read(&r, see, &s), 0);
-	ck_assert(!r.full);
+	ck_assert_int_eq(ring_read(&r, see, count_full, &s), 0);
+	ck_assert_uint_eq(s.nr_full, nearly_full[_i].full);
+	ring_forget(&r);
+}
+END_TEST
+
+/* It is emptied several times before somebody reads it: full, not full, full, and full now. */
+START_TEST(test_full_again)
+{
+	struct ring r = make_ring(starts[0]);
+	struct seen s = { .ring = &r };
+	size_t kept;
+
+	r.record = 1024;
+	write_record(0, BYTES);
+	ck_assert_int_eq(ring_empty(&r, &kept), 0);
+	write_record(1, 64);
+	ck_assert_int_eq(ring_empty(&r, &kept), 0);
+	ck_assert_uint_eq(kept, BYTES + 64);
+	ck_assert_int_eq(ring_read(&r, see, count_full, &s), 0);
+	ck_assert_uint_eq(s.nr_full, 1);
+	ck_assert_uint_eq(s.at_full, 1);
+	ck_assert(!s.full_again);
+
+	write_record(2, BYTES);
+	ck_assert_int_eq(ring_empty(&r, &kept), 0);
+	write_record(3, BYTES);
+	ck_assert_int_eq(ring_read(&r, see, count_full, &s), 0);
+	ck_assert_uint_eq(s.nr_full, 3);
+	ck_assert_uint_eq(s.at_full, 4);
+	ck_assert(!s.full_again); /* after the last of them */
+	ck_assert_uint_eq(ring_kept(&r), 0);
+	ring_forget(&r);
+}
+END_TEST
+
+/* One that was full is read, and by then it has been full again, in memory or in the ring. */
+static int fill(void *ctx, const struct perf_event_header *record, size_t size)
+{
+	struct seen *s = ctx;
+	size_t kept;
+
+	if (!s->nr) {
+		write_record(1, BYTES);
+		if (s->fail_at)
+			ck_assert_int_eq(ring_empty(s->ring, &kept), 0);
+	}
+	s->nr++;
+	(void)record;
+	(void)size;
+	return 0;
+}
+
+START_TEST(test_full_meanwhile)
+{
+	struct ring r = make_ring(starts[0]);
+	struct seen s = { .ring = &r, .fail_at = (size_t)_i };
+
+	r.record = 1024;
+	write_record(0, BYTES);
+	ck_assert_int_eq(ring_read(&r, fill, count_full, &s), 0);
+	ck_assert_uint_eq(s.nr_full, 1);
+	ck_assert(s.full_again);
+	ring_forget(&r);
+}
+END_TEST
+
+/* What was kept comes first, whoever emptied it, and all of it once; an empty ring adds nothing. */
+START_TEST(test_kept)
+{
+	struct ring r = make_ring(starts[_i] + 48);
+	struct seen s = { 0 };
+	uint32_t n = 0, i;
+	size_t kept;
+
+	for (i = 0; i < 100; i++) {
+		write_record(n++, 8 * (1 + i % 40));
+		write_record(n++, 8);
+		ck_assert_int_eq(ring_empty(&r, &kept), 0);
+		ck_assert_uint_eq(page.data_tail, page.data_head);
+		ck_assert_int_eq(ring_empty(&r, &kept), 0);
+		ck_assert_uint_eq(kept, ring_kept(&r));
+		if (i % 7 == 6)
+			ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+	}
+	write_record(n++, 16);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+	ck_assert_uint_eq(s.nr, n);
+	for (i = 0; i < n; i++)
+		ck_assert_uint_eq(s.type[i], i);
+	ring_forget(&r);
+}
+END_TEST
+
+/* Another thread empties it all the time: each record is read once, and in its order. */
+struct emptier {
+	struct ring *ring;
+	bool over;
+};
+
+static void *empty_always(void *arg)
+{
+	struct emptier *e = arg;
+	size_t kept;
+
+	while (!__atomic_load_n(&e->over, __ATOMIC_RELAXED))
+		if (ring_empty(e->ring, &kept))
+			return e;
+	return NULL;
+}
+
+static int see_next(void *ctx, const struct perf_event_header *record, size_t size)
+{
+	uint32_t *next = ctx;
+
+	(void)size;
+	return record->type == (*next)++ ? 0 : -EPROTO;
+}
+
+START_TEST(test_two_threads)
+{
+	struct ring r = make_ring(0);
+	struct emptier e = { .ring = &r };
+	uint32_t written = 0, next = 0, all = (uint32_t)unit_times(200000);
+	pthread_t thread;
+	void *failed;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, empty_always, &e), 0);
+	while (written < all) {
+		while (written < all && page.data_head - __atomic_load_n(&page.data_tail, __ATOMIC_ACQUIRE) < BYTES / 2)
+			write_record(written++, 8);
+		ck_assert_int_eq(ring_read(&r, see_next, NULL, &next), 0);
+	}
+	__atomic_store_n(&e.over, true, __ATOMIC_RELAXED);
+	pthread_join(thread, &failed);
+	ck_assert_ptr_null(failed);
+	ck_assert_int_eq(ring_read(&r, see_next, NULL, &next), 0);
+	ck_assert_uint_eq(next, all);
+	ring_forget(&r);
+}
+END_TEST
+
+/* A bad record costs what was copied with it, not what came before or after. */
+START_TEST(test_bad_part)
+{
+	struct perf_event_header bad = { .type = 9, .size = 12 };
+	struct ring r = make_ring(0);
+	struct seen s = { 0 };
+	size_t kept;
+
+	write_record(1, 16);
+	ck_assert_int_eq(ring_empty(&r, &kept), 0);
+	write_record(2, 16);
+	put(page.data_head, &bad, sizeof(bad));
+	page.data_head += 64;
+	ck_assert_int_eq(ring_empty(&r, &kept), 0);
+	write_record(3, 16);
+	ck_assert_int_eq(ring_empty(&r, &kept), 0);
+	page.data_head += 2 * BYTES; /* no kernel does */
+	ck_assert_int_eq(ring_empty(&r, &kept), 0);
+	write_record(4, 16);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -EBADMSG);
+	ck_assert_uint_eq(s.nr, 2);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -EBADMSG);
+	ck_assert_uint_eq(s.nr, 3);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+	ck_assert_uint_eq(s.nr, 4);
+	ck_assert_uint_eq(s.type[3], 4);
+	ring_forget(&r);
 }
 END_TEST
 
@@ -191,14 +385,15 @@ START_TEST(test_bad_size)
 	write_record(1, 8);
 	put(page.data_head, &h, sizeof(h));
 	page.data_head += bad_sizes[_i].left;
-	ck_assert_int_eq(ring_read(&r, see, &s), -EBADMSG);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -EBADMSG);
 	ck_assert_uint_eq(s.nr, 1);
 	ck_assert_uint_eq(page.data_tail, page.data_head);
 
 	write_record(3, 16); /* and what comes then is read again */
-	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 	ck_assert_uint_eq(s.nr, 2);
 	ck_assert_uint_eq(s.type[1], 3);
+	ring_forget(&r);
 }
 END_TEST
 
@@ -220,13 +415,14 @@ START_TEST(test_bad_counters)
 		write_record(1, 8);
 	page.data_head = bad_counters[_i].head;
 	page.data_tail = bad_counters[_i].tail;
-	ck_assert_int_eq(ring_read(&r, see, &s), -EBADMSG);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -EBADMSG);
 	ck_assert_uint_eq(s.nr, 0);
 	ck_assert_uint_eq(page.data_tail, bad_counters[_i].head);
+	ring_forget(&r);
 }
 END_TEST
 
-/* An error of the callback: its record is consumed, the next one is not. */
+/* An error of the callback: its record has been read, the next one has not. */
 START_TEST(test_callback_error)
 {
 	struct ring r = make_ring(BYTES - 24);
@@ -236,13 +432,14 @@ START_TEST(test_callback_error)
 
 	for (i = 1; i <= 5; i++)
 		write_record((uint32_t)i, 16);
-	ck_assert_int_eq(ring_read(&r, see, &s), -ENOMEM);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -ENOMEM);
 	ck_assert_uint_eq(s.nr, _i);
-	ck_assert_uint_eq(page.data_tail, at + 16 * (uint64_t)_i);
-	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_uint_eq(page.data_tail, at + 16 * 5); /* the kernel has its room again all the same */
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 	ck_assert_uint_eq(s.nr, 5);
 	for (i = 1; i <= 5; i++)
 		ck_assert_uint_eq(s.type[i - 1], i);
+	ring_forget(&r);
 }
 END_TEST
 
@@ -262,11 +459,12 @@ START_TEST(test_ends_with_busy_writer)
 
 	write_record(1, 8);
 	write_record(1, 8);
-	ck_assert_int_eq(ring_read(&r, see_and_write, &s), 0);
+	ck_assert_int_eq(ring_read(&r, see_and_write, NULL, &s), 0);
 	ck_assert_uint_eq(s.nr, 2);
 	ck_assert_uint_eq(page.data_tail, 16);
-	ck_assert_int_eq(ring_read(&r, see, &s), 0);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 	ck_assert_uint_eq(s.nr, 4);
+	ring_forget(&r);
 }
 END_TEST
 
@@ -289,11 +487,12 @@ START_TEST(test_stream)
 			write_record((uint32_t)nr++, size);
 			written += size;
 		}
-		ck_assert_int_eq(ring_read(&r, see, &s), 0);
+		ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 		ck_assert_uint_eq(s.bytes, written);
 		ck_assert_uint_eq(s.type[s.nr - 1], nr - 1);
 		s.nr = 0;
 	}
+	ring_forget(&r);
 }
 END_TEST
 
@@ -320,6 +519,11 @@ int main(void)
 	tcase_add_loop_test(tc, test_every_place, 0, ARRAY_SIZE(starts));
 	tcase_add_loop_test(tc, test_full, 0, ARRAY_SIZE(starts));
 	tcase_add_loop_test(tc, test_nearly_full, 0, ARRAY_SIZE(nearly_full));
+	tcase_add_test(tc, test_full_again);
+	tcase_add_loop_test(tc, test_full_meanwhile, 0, 2);
+	tcase_add_loop_test(tc, test_kept, 0, ARRAY_SIZE(starts));
+	tcase_add_test(tc, test_two_threads);
+	tcase_add_test(tc, test_bad_part);
 	tcase_add_loop_test(tc, test_bad_size, 0, ARRAY_SIZE(bad_sizes));
 	tcase_add_loop_test(tc, test_bad_counters, 0, ARRAY_SIZE(bad_counters));
 	tcase_add_loop_test(tc, test_callback_error, 1, 6);

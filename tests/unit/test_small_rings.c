@@ -21,7 +21,8 @@ enum { CPUS = 3, ONLINE = 2, MAX_FDS = 256, MAX_RINGS = 16 };
 #define KIB ((size_t)1024)
 
 static struct {
-	bool is_event[MAX_FDS];
+	bool is_event[MAX_FDS], is_dummy[MAX_FDS];
+	bool has_dummy;
 	unsigned int opened;
 	size_t budget; /* pages */
 	int code;      /* beyond it */
@@ -36,10 +37,17 @@ static size_t page_size;
 
 long syscall(long nr, ...)
 {
+	const struct perf_event_attr *attr;
+	bool dummy;
+	va_list ap;
 	int fd;
 
-	if (nr != SYS_perf_event_open) {
-		errno = ENOSYS;
+	va_start(ap, nr);
+	attr = va_arg(ap, const struct perf_event_attr *);
+	va_end(ap);
+	dummy = nr == SYS_perf_event_open && attr && attr->config == PERF_COUNT_SW_DUMMY;
+	if (nr != SYS_perf_event_open || (dummy && !kernel.has_dummy)) {
+		errno = dummy ? ENOENT : ENOSYS;
 		return -1;
 	}
 	fd = memfd_create("event", MFD_CLOEXEC);
@@ -47,6 +55,7 @@ long syscall(long nr, ...)
 	ck_assert_int_lt(fd, MAX_FDS);
 	ck_assert_int_eq(ftruncate(fd, 16 << 20), 0);
 	kernel.is_event[fd] = true;
+	kernel.is_dummy[fd] = dummy;
 	kernel.opened++;
 	return fd;
 }
@@ -151,8 +160,8 @@ static void assert_rings(size_t nr, size_t bytes)
 	ck_assert_uint_eq(kernel.nr_rings, nr);
 	for (i = 0; i < nr; i++)
 		ck_assert_uint_eq(kernel.rings[i].pages, 1 + bytes / page_size);
-	ck_assert_uint_eq(cap->ring_bytes, bytes);
-	ck_assert_uint_eq(capture_ring_bytes(cap), bytes);
+	ck_assert_uint_eq(cap->rings.samples, bytes);
+	ck_assert_uint_eq(capture_ring_sizes(cap).samples, bytes);
 }
 
 /* Pages for both rings, each of which has one more than its data. */
@@ -162,11 +171,12 @@ static const struct {
 	uint32_t wakeup, dump;
 	bool told;
 } budgets[] = {
-	{ false, 1000, 512 * KIB, 32768, 0, false },
-	{ false, 258, 512 * KIB, 32768, 0, false },
-	{ false, 257, 256 * KIB, 32768, 0, false },
-	{ false, 130, 256 * KIB, 32768, 0, false },
-	{ false, 129, 128 * KIB, 32768, 0, false },
+	{ false, 1000, 128 * KIB, 32768, 0, false },
+	{ false, 258, 128 * KIB, 32768, 0, false },
+	{ false, 257, 128 * KIB, 32768, 0, false },
+	{ false, 130, 128 * KIB, 32768, 0, false },
+	{ false, 66, 128 * KIB, 32768, 0, false },
+	{ false, 65, 64 * KIB, 32768, 0, false },
 	{ false, 34, 64 * KIB, 32768, 0, false },
 	{ false, 33, 32 * KIB, 16384, 0, true },
 	{ false, 18, 32 * KIB, 16384, 0, true },
@@ -177,8 +187,8 @@ static const struct {
 	{ false, 3, 0, 0, 0, false },
 	{ false, 1, 0, 0, 0, false },
 	{ false, 0, 0, 0, 0, false },
-	{ true, 3000, 4096 * KIB, 131072, 16384, false },
-	{ true, 2049, 2048 * KIB, 131072, 16384, false },
+	{ true, 3000, 1024 * KIB, 131072, 16384, false },
+	{ true, 513, 512 * KIB, 131072, 16384, false },
 	{ true, 66, 128 * KIB, 65536, 16384, false },
 	{ true, 65, 64 * KIB, 32768, 16384, false },
 	{ true, 33, 32 * KIB, 16384, 8192, true },
@@ -215,6 +225,49 @@ START_TEST(test_budget)
 	ck_assert_int_eq(capture_small_rings(cap, &why), budgets[_i].told);
 	if (budgets[_i].told)
 		assert_told(_i, &why);
+}
+END_TEST
+
+/* Where tasks and mappings have rings of their own: these give first, and where nothing fits they share. */
+static const struct {
+	size_t pages; /* for all four rings */
+	size_t samples, side;
+	bool told;
+} both_budgets[] = {
+	{ 1000, 128 * KIB, 512 * KIB, false },
+	{ 324, 128 * KIB, 512 * KIB, false },
+	{ 323, 128 * KIB, 256 * KIB, false },
+	{ 195, 128 * KIB, 128 * KIB, false },
+	{ 131, 128 * KIB, 64 * KIB, false },
+	{ 99, 64 * KIB, 64 * KIB, false },
+	{ 67, 32 * KIB, 64 * KIB, true },
+	{ 51, 32 * KIB, 32 * KIB, true },
+	{ 10, 4 * KIB, 8 * KIB, true },
+	{ 8, 4 * KIB, 4 * KIB, true },
+	{ 7, 8 * KIB, 0, true },
+	{ 4, 4 * KIB, 0, true },
+	{ 3, 0, 0, false },
+	{ 0, 0, 0, false },
+};
+
+START_TEST(test_both_budgets)
+{
+	struct err err = { 0 }, why;
+	struct ring_sizes least;
+
+	kernel.has_dummy = true;
+	if (!both_budgets[_i].samples) {
+		ck_assert_int_lt(open_with_budget(both_budgets[_i].pages, &err), 0);
+		return;
+	}
+	ck_assert_msg(open_with_budget(both_budgets[_i].pages, &err) == 0, "%s", err.msg);
+	least = capture_ring_sizes(cap);
+	ck_assert_uint_eq(least.samples, both_budgets[_i].samples);
+	ck_assert_uint_eq(least.side, both_budgets[_i].side);
+	ck_assert_int_eq(cap->apart, both_budgets[_i].side > 0);
+	ck_assert_uint_eq(kernel.nr_rings, cap->apart ? 2 * ONLINE : ONLINE);
+	ck_assert_uint_le(cap->side_attr.wakeup_watermark, both_budgets[_i].side ? both_budgets[_i].side / 2 : 32768);
+	ck_assert_int_eq(capture_small_rings(cap, &why), both_budgets[_i].told);
 }
 END_TEST
 
@@ -290,7 +343,7 @@ START_TEST(test_other_refusal)
 
 	kernel.code = -EINVAL;
 	ck_assert_int_eq(open_with_budget(18, &err), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.msg, "cannot map a ring of 512 KiB on CPU 0: Invalid argument"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "cannot map a ring of 128 KiB on CPU 0: Invalid argument"));
 }
 END_TEST
 
@@ -306,12 +359,12 @@ START_TEST(test_late_cpu)
 	reader = &cap->backends[0];
 	ck_assert_int_eq(reader->ops->start(reader->state, &err), 0);
 	ck_assert_int_eq(cap->events[ONLINE].cpu, ONLINE);
-	cap->events[ONLINE].fd = (int)syscall(SYS_perf_event_open);
+	cap->events[ONLINE].fd = (int)syscall(SYS_perf_event_open, &cap->attr);
 	ck_assert_int_eq(reader->ops->attach(reader->state, ONLINE, &err), 0);
 	ck_assert_uint_eq(locked(), 17 + 17 + 5);
 	for (i = 0; i < CPUS; i++)
 		ck_assert_uint_eq(cap->events[i].ring_bytes, (i < ONLINE ? 64 : 16) * KIB);
-	ck_assert_uint_eq(capture_ring_bytes(cap), 16 * KIB);
+	ck_assert_uint_eq(capture_ring_sizes(cap).samples, 16 * KIB);
 }
 END_TEST
 
@@ -322,6 +375,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_budget, 0, ARRAY_SIZE(budgets));
+	tcase_add_loop_test(tc, test_both_budgets, 0, ARRAY_SIZE(both_budgets));
 	tcase_add_loop_test(tc, test_dump, 0, ARRAY_SIZE(dumps));
 	tcase_add_test(tc, test_opened_once);
 	tcase_add_test(tc, test_error);

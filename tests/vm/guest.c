@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 		/* Emulation makes interrupts take longer than the kernel thinks right. */
 		setting_put("perf_cpu_time_max_percent", 0);
 		host_has_bpf(); /* before anything has used it */
+		host_hold_switches();
 		scenarios[i].run();
 		return tap_end();
 	}

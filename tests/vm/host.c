@@ -76,6 +76,11 @@ static int open_own_event(void)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 }
 
+void host_hold_switches(void)
+{
+	open_own_event();
+}
+
 bool host_perf_of_own(int paranoid)
 {
 	int before = setting_get("perf_event_paranoid"), status = 1;

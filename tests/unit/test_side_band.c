@@ -1,0 +1,1237 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What tells of tasks and mappings apart from the samples: a copy of /proc lists threads, one of /sys CPUs, and this
+ * program's own syscall() and ioctl() take the place of libc's. Its opendir() and readdir() list threads by their ids,
+ * and those that are made meanwhile only the next time, unless they are to be seen at once.
+ */
+#include "tests/unit/unit.h"
+
+#include "core/capture_events.h"
+#include "core/command.h"
+#include "core/side_band.h"
+#include "core/watch.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+enum { MAX_FDS = 512, CPUS = 3 };
+
+#define RECORD_IDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+#define WATERMARK  (32 << 10)
+
+/* To opening the event of thread @tid, or with -1 of all, on CPU @cpu, or with -1 on any. @code 0: no such answer. */
+struct answer {
+	pid_t tid;
+	int cpu, code;
+};
+
+/* A thread that is made when the event of @after is opened on CPU @cpu. */
+struct birth {
+	pid_t after;
+	int cpu;
+	pid_t pid, tid;
+};
+
+static struct {
+	int no_dummy; /* what the kernel answers where it has none; 0: it has */
+	bool no_clockid, no_mmap2;
+	int tries;
+	struct answer answers[4]; /* events for tasks and mappings */
+	struct answer main;       /* the others */
+	int nr_targets, full;     /* so many of threads, then @full */
+	struct birth births[8];
+	bool endless; /* whenever a thread has its events, one comes that has none */
+	bool at_once; /* who is made is listed by whoever lists now */
+	pid_t newest;
+	int passes;
+	rlim_t limit;        /* for descriptors; 0: as it is */
+	bool no_limit;       /* nobody tells which */
+	pid_t refused_ioctl; /* events of this thread, or with -1 of whole CPUs, are neither enabled nor disabled */
+} kernel;
+
+/* By descriptor: whose event it is. */
+static struct {
+	bool used, side, enabled;
+	int cpu;
+	pid_t pid;
+	struct perf_event_attr attr;
+} events[MAX_FDS];
+
+static char *dir;
+static struct host host;
+static struct options options;
+static struct capture cap;
+static unsigned int fds_before;
+
+static int refuse(int code)
+{
+	errno = -code;
+	return -1;
+}
+
+/* ---- the kernel's lists of threads */
+
+static struct {
+	DIR *dir;
+	pid_t last, newest; /* what was given last, and what was there when it began */
+} listing;
+
+DIR *opendir(const char *path)
+{
+	static DIR *(*next)(const char *);
+	size_t len = strlen(path);
+	DIR *d;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "opendir");
+	d = next(path);
+	if (d == listing.dir)
+		listing.dir = NULL;
+	if (!d || !dir || strncmp(path, dir, strlen(dir)) || len < 5 || strcmp(path + len - 5, "/task"))
+		return d;
+	listing.dir = d;
+	listing.last = 0;
+	listing.newest = kernel.at_once ? INT_MAX : kernel.newest;
+	kernel.passes++;
+	return d;
+}
+
+struct dirent *readdir(DIR *d)
+{
+	static struct dirent *(*next)(DIR *);
+	static struct dirent found;
+	pid_t id, least = 0;
+	struct dirent *e;
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "readdir");
+	if (listing.dir != d)
+		return next(d);
+	rewinddir(d);
+	while ((e = next(d))) {
+		id = (pid_t)strtol(e->d_name, NULL, 10);
+		if (id <= listing.last || id > listing.newest || (least && id > least))
+			continue;
+		least = id;
+		found = *e;
+	}
+	listing.last = least;
+	return least ? &found : NULL;
+}
+
+static void add_thread(pid_t pid, pid_t tid)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%d/task/%d/stat", pid, tid);
+	unit_write(dir, name, "", 0);
+	if (tid > kernel.newest)
+		kernel.newest = tid;
+}
+
+/* ---- its events */
+
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
+static int answer_to(const struct answer *a, pid_t pid, int cpu)
+{
+	return a->code && (a->tid == -1 ? pid > 0 : a->tid == pid) && (a->cpu == -1 || a->cpu == cpu) ? a->code : 0;
+}
+
+/* The whole CPU has no thread: rows name it by this. */
+#define WHOLE (-2)
+
+static int answer_to_side(pid_t pid, int cpu)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < ARRAY_SIZE(kernel.answers) && !rc; i++)
+		rc = answer_to(&kernel.answers[i], pid < 0 ? WHOLE : pid, cpu);
+	if (!rc && pid > 0 && kernel.nr_targets-- <= 0)
+		rc = kernel.full;
+	return rc;
+}
+
+static void give_birth(pid_t tid, int cpu)
+{
+	const struct birth *b;
+
+	if (kernel.endless && cpu == CPUS - 1)
+		add_thread(100, tid + 1);
+	for (b = kernel.births; b < kernel.births + ARRAY_SIZE(kernel.births); b++)
+		if (b->after == tid && b->cpu == cpu)
+			add_thread(b->pid, b->tid);
+}
+
+/* Tried, no more: of this process, on any CPU. */
+static int try(int cpu)
+{
+	ck_assert_int_eq(cpu, -1);
+	kernel.tries++;
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd, rc = is_dummy(attr) ? answer_to_side(pid, cpu) : answer_to(&kernel.main, pid < 0 ? WHOLE : pid, cpu);
+
+	if (rc)
+		return refuse(rc);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	ck_assert_int_lt(fd, MAX_FDS);
+	events[fd].used = true;
+	events[fd].side = is_dummy(attr);
+	events[fd].enabled = !attr->disabled;
+	events[fd].cpu = cpu;
+	events[fd].pid = pid;
+	events[fd].attr = *attr;
+	if (is_dummy(attr) && pid > 0)
+		give_birth(pid, cpu);
+	return fd;
+}
+
+long syscall(long nr, ...)
+{
+	const struct perf_event_attr *attr;
+	int cpu, group;
+	va_list ap;
+	pid_t pid;
+
+	va_start(ap, nr);
+	attr = va_arg(ap, const struct perf_event_attr *);
+	pid = va_arg(ap, pid_t);
+	cpu = va_arg(ap, int);
+	group = va_arg(ap, int);
+	va_end(ap);
+	if (nr != SYS_perf_event_open)
+		return refuse(-ENOSYS);
+	ck_assert_int_eq(group, -1);
+	if (is_dummy(attr) && kernel.no_dummy)
+		return refuse(kernel.no_dummy);
+	if ((kernel.no_clockid && attr->use_clockid) || (kernel.no_mmap2 && attr->mmap2))
+		return refuse(-EINVAL);
+	return pid ? open_event(attr, pid, cpu) : try(cpu);
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	uint64_t *id;
+	va_list ap;
+
+	va_start(ap, request);
+	id = va_arg(ap, uint64_t *);
+	va_end(ap);
+	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+	ck_assert(events[fd].used);
+	if (request == PERF_EVENT_IOC_ID) {
+		*id = 7000 + (uint64_t)fd;
+		return 0;
+	}
+	ck_assert(request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE);
+	if (events[fd].side && kernel.refused_ioctl && kernel.refused_ioctl == events[fd].pid)
+		return refuse(-EIO);
+	events[fd].enabled = request == PERF_EVENT_IOC_ENABLE;
+	return 0;
+}
+
+/* More than this process may have, too. */
+int getrlimit(__rlimit_resource_t resource, struct rlimit *rl)
+{
+	if (resource == RLIMIT_NOFILE && kernel.no_limit)
+		return refuse(-EFAULT);
+	if (prlimit(0, resource, NULL, rl))
+		return -1;
+	if (resource == RLIMIT_NOFILE && kernel.limit)
+		rl->rlim_cur = kernel.limit;
+	return 0;
+}
+
+/* ---- a run */
+
+static unsigned int open_fds(void)
+{
+	unsigned int nr = 0;
+	int fd;
+
+	for (fd = 0; fd < MAX_FDS; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+static void list(const char *which, const char *cpus)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
+	unit_write(dir, name, cpus, strlen(cpus));
+}
+
+static void setup(void)
+{
+	struct rlimit rl;
+
+	memset(&kernel, 0, sizeof(kernel));
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
+	rl.rlim_cur = MAX_FDS;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	dir = unit_tmpdir();
+	host = (struct host){ .proc = dir, .sys = dir };
+	options = (struct options){ .on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49 };
+	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
+	memset(events, 0, sizeof(events));
+	memset(&listing, 0, sizeof(listing));
+	kernel.nr_targets = MAX_FDS;
+	list("possible", "0-2\n");
+	list("present", "0-2\n");
+	list("online", "0-2\n");
+	fds_before = open_fds();
+}
+
+static void teardown(void)
+{
+	events_close(&cap);
+	followed_free(cap.followed);
+	command_free(cap.command);
+	watch_free(cap.watch);
+	ck_assert_uint_eq(open_fds(), fds_before);
+	unit_rmdir(dir);
+	dir = NULL;
+}
+
+static void open_all(bool with_notes)
+{
+	struct err err = { 0 };
+
+	ck_assert_msg(events_open(&cap, with_notes, &err) == 0, "%s", err.msg);
+}
+
+static struct capture_event *event_of(int cpu)
+{
+	size_t i;
+
+	for (i = 0; i < cap.nr_events; i++)
+		if (cap.events[i].cpu == cpu)
+			return &cap.events[i];
+	ck_abort_msg("no place for CPU %d", cpu);
+}
+
+static const struct perf_event_attr *attr_of(int fd)
+{
+	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+	ck_assert(events[fd].used);
+	return &events[fd].attr;
+}
+
+static pid_t pids[] = { 100, 200, 300 };
+
+/* As -p has it: of each process two threads. */
+static void ask_for(size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(pids); i++) {
+		add_thread(pids[i], pids[i]);
+		add_thread(pids[i], pids[i] + 1);
+	}
+	options.pids = pids;
+	options.nr_pids = nr;
+	cap.filter.ids = pids;
+	cap.filter.nr = nr;
+}
+
+/* One that is told by its tree: whole CPUs are sampled. */
+static void ask_for_command(void)
+{
+	char name[] = "true", *argv[] = { name, NULL };
+	struct err err;
+
+	cap.command = command_start(argv, &err);
+	ck_assert_ptr_nonnull(cap.command);
+	cap.filter.tree = (struct descendants *)dir; /* whichever */
+}
+
+#define ALL_THREADS "100 101 200 201 300 301"
+
+/* Whose events tell on the CPU of @e, "100 200", in the order in which they were opened. */
+static const char *targets_of(const struct capture_event *e)
+{
+	static char text[1024];
+	size_t i, used = 0;
+
+	text[0] = 0;
+	for (i = 0; i < e->side.nr_more; i++) {
+		int fd = e->side.more[i];
+
+		attr_of(fd);
+		ck_assert(events[fd].side);
+		ck_assert_int_eq(events[fd].cpu, e->cpu);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", used ? " " : "", events[fd].pid);
+	}
+	return text;
+}
+
+/* The event that tells on the whole CPU: of everything, or what is left to do for it. */
+static void assert_whole(const struct capture_event *e, bool everything)
+{
+	const struct perf_event_attr *a = attr_of(e->side.fd);
+
+	ck_assert(events[e->side.fd].side);
+	ck_assert_int_eq(events[e->side.fd].cpu, e->cpu);
+	ck_assert_int_eq(events[e->side.fd].pid, -1);
+	ck_assert_uint_eq(a->mmap, everything);
+	ck_assert_uint_eq(a->mmap2, everything);
+	ck_assert_uint_eq(a->inherit, 0);
+	if (!everything)
+		return;
+	ck_assert_uint_eq(a->comm, 1);
+	ck_assert_uint_eq(a->comm_exec, 1);
+	ck_assert_uint_eq(a->task, 1);
+}
+
+/* On each CPU these threads tell of themselves, or with NULL the CPU of everything. Nothing else is open. */
+static void assert_told(const char *targets)
+{
+	unsigned int fds = fds_before;
+	size_t i;
+
+	for (i = 0; i < cap.nr_events; i++) {
+		const struct capture_event *e = &cap.events[i];
+
+		ck_assert_str_eq(targets_of(e), targets ? targets : "");
+		assert_whole(e, !targets);
+		fds += 2 + (unsigned int)e->side.nr_more;
+	}
+	ck_assert_int_eq(cap.side_of_targets, targets != NULL);
+	ck_assert_uint_eq(open_fds(), fds);
+}
+
+/* ---- is there such an event? */
+
+/* Where there is none, or there may not be one, what samples tells of everything. */
+static const struct {
+	int no_dummy;
+	bool no_room, with_pids;
+} without[] = {
+	{ -EINVAL, false, false }, { -EINVAL, false, true }, { -ENOENT, false, false }, { -EACCES, false, true },
+	{ -EPERM, false, false },  { -EMFILE, false, true }, { -ENOMEM, false, false }, { 0, true, false },
+	{ 0, true, true },         { -EINVAL, true, true },
+};
+
+START_TEST(test_without)
+{
+	size_t i;
+
+	if (without[_i].with_pids)
+		ask_for(3);
+	kernel.no_dummy = without[_i].no_dummy;
+	cap.no_room_apart = without[_i].no_room;
+	cap.apart = cap.side_of_targets = true; /* of another backend that was tried */
+	open_all(true);
+	ck_assert(!cap.apart && !cap.side_of_targets);
+	ck_assert_int_eq(kernel.tries, 0);
+	ck_assert_uint_eq(cap.rings.side, 0);
+	ck_assert_mem_eq(&cap.side_attr, &cap.attr, sizeof(cap.attr));
+	for (i = 0; i < cap.nr_events; i++) {
+		const struct capture_event *e = &cap.events[i];
+		const struct perf_event_attr *a = attr_of(e->fd);
+
+		ck_assert(a->mmap && a->mmap2 && a->comm && a->comm_exec && a->task);
+		ck_assert_int_eq(e->side.fd, -1);
+		ck_assert_uint_eq(e->side.nr_more, 0);
+	}
+	ck_assert(!side_band_outgrows_rings(&cap));
+	ck_assert_uint_eq(open_fds(), fds_before + 2 * CPUS); /* with notes */
+}
+END_TEST
+
+/* @_i: bit 0: with notes; bit 1: with an event at switches; bit 2: namespaces are asked for */
+START_TEST(test_with)
+{
+	const struct perf_event_attr *a;
+	size_t i;
+
+	options.off_cpu = _i & 2;
+	cap.filter.mntns = _i & 4 ? 7 : 0;
+	open_all(_i & 1);
+	ck_assert(cap.apart && !cap.side_of_targets);
+	ck_assert_int_eq(kernel.tries, 1);
+	ck_assert_uint_gt(cap.rings.side, 0);
+	for (i = 0; i < cap.nr_events; i++) {
+		const struct capture_event *e = &cap.events[i];
+
+		a = attr_of(e->fd);
+		ck_assert(!a->mmap && !a->mmap2 && !a->comm && !a->comm_exec && !a->task && !a->namespaces);
+		assert_whole(e, true);
+		ck_assert_uint_eq(e->side.nr_more, 0);
+		a = attr_of(e->side.fd);
+		ck_assert_uint_eq(a->sample_type, (attr_of(e->fd)->sample_type & RECORD_IDS) | PERF_SAMPLE_IDENTIFIER);
+		ck_assert_uint_eq(a->sample_period, 0);
+		ck_assert_uint_eq(a->freq, 0);
+		ck_assert_uint_eq(a->sample_id_all, 1);
+		ck_assert_uint_eq(a->disabled, 1);
+		ck_assert_uint_eq(a->exclude_kernel, 1);
+		ck_assert_uint_eq(a->exclude_hv, 1);
+		ck_assert_uint_eq(a->enable_on_exec, 0);
+		ck_assert_uint_eq(a->namespaces, !!(_i & 4));
+		ck_assert_uint_eq(a->read_format, attr_of(e->fd)->read_format);
+		ck_assert_uint_eq(a->clockid, attr_of(e->fd)->clockid);
+		ck_assert_uint_eq(a->wakeup_watermark, cap.rings.side / 2 < WATERMARK ? cap.rings.side / 2 : WATERMARK);
+	}
+	ck_assert(!cap.switch_attr.mmap && !cap.switch_attr.comm && !cap.switch_attr.task);
+	ck_assert_mem_eq(&cap.side_attr, attr_of(event_of(2)->side.fd), sizeof(cap.side_attr));
+}
+END_TEST
+
+/* What the kernel did not take when it was tried is not asked for again; both kinds have the same clock. */
+START_TEST(test_old_kernel)
+{
+	kernel.no_clockid = true;
+	kernel.no_mmap2 = _i;
+	ask_for(1);
+	open_all(true);
+	ck_assert(cap.apart && cap.side_of_targets);
+	ck_assert_uint_eq(cap.attr.use_clockid, 0);
+	ck_assert_uint_eq(cap.side_attr.use_clockid, 0);
+	ck_assert_uint_eq(attr_of(event_of(1)->side.fd)->use_clockid, 0);
+	ck_assert_uint_eq(attr_of(event_of(1)->side.more[0])->use_clockid, 0);
+	ck_assert_uint_eq(attr_of(event_of(1)->side.more[0])->mmap, 1);
+	ck_assert_uint_eq(attr_of(event_of(1)->side.more[0])->mmap2, !_i);
+}
+END_TEST
+
+/* A reader that has made the rings smaller has to be woken up earlier. */
+static const struct {
+	size_t side;
+	bool outgrows;
+} smaller[] = { { 4 << 10, true },   { 32 << 10, true },  { 63 << 10, true },
+		{ 64 << 10, false }, { 65 << 10, false }, { 1 << 20, false } };
+
+START_TEST(test_outgrows)
+{
+	cap.rings = (struct ring_sizes){ .samples = 1 << 20, .side = 1 << 20 };
+	open_all(false);
+	ck_assert_uint_eq(cap.side_attr.wakeup_watermark, WATERMARK);
+	cap.rings.side = smaller[_i].side;
+	ck_assert_int_eq(side_band_outgrows_rings(&cap), smaller[_i].outgrows);
+	ck_assert_int_eq(events_outgrow_rings(&cap), smaller[_i].outgrows);
+	events_close(&cap);
+	open_all(false);
+	ck_assert_uint_eq(attr_of(event_of(0)->side.fd)->wakeup_watermark,
+			  smaller[_i].outgrows ? smaller[_i].side / 2 : WATERMARK);
+	ck_assert(!side_band_outgrows_rings(&cap));
+	cap.apart = false;
+	cap.rings.side = 0;
+	ck_assert(!side_band_outgrows_rings(&cap));
+}
+END_TEST
+
+/* ---- who tells where threads alone are asked for */
+
+/* The reader of samples wants to know who has gone, and who has made whom; a program in the kernel does itself. */
+static const struct {
+	bool command, with_notes, both;
+	unsigned int task, comm; /* of the whole CPU */
+} readers[] = {
+	{ false, false, false, 1, 0 }, { false, true, false, 0, 0 }, { false, true, true, 1, 0 },
+	{ false, false, true, 1, 0 },  { true, false, false, 1, 1 }, { true, true, false, 1, 1 },
+	{ true, true, true, 1, 1 },
+};
+
+START_TEST(test_targets)
+{
+	bool command = readers[_i].command;
+	const struct perf_event_attr *a;
+	size_t i, j;
+
+	if (command)
+		ask_for_command();
+	else
+		ask_for(3);
+	cap.both = readers[_i].both;
+	cap.filter.mntns = 7;
+	open_all(readers[_i].with_notes);
+	ck_assert(cap.apart && cap.side_of_targets);
+	for (i = 0; i < CPUS; i++) {
+		const struct capture_event *e = event_of((int)i);
+
+		assert_whole(e, false);
+		a = attr_of(e->side.fd);
+		ck_assert_uint_eq(a->task, readers[_i].task);
+		ck_assert_uint_eq(e->side.tasks_id, a->task ? 7000 + (uint64_t)e->side.fd : 0);
+		ck_assert_uint_eq(a->comm, readers[_i].comm);
+		ck_assert_uint_eq(a->comm_exec, readers[_i].comm);
+		ck_assert_uint_eq(a->namespaces, 0);
+		ck_assert_uint_eq(a->disabled, 1);
+		ck_assert_uint_eq(a->exclude_kernel, 1);
+		if (!command)
+			ck_assert_str_eq(targets_of(e), ALL_THREADS);
+		ck_assert_uint_eq(e->side.nr_more, command ? 1 : 6);
+		for (j = 0; j < e->side.nr_more; j++) {
+			a = attr_of(e->side.more[j]);
+			ck_assert_int_eq(events[e->side.more[j]].cpu, e->cpu);
+			if (command)
+				ck_assert_int_eq(events[e->side.more[j]].pid, command_pid(cap.command));
+			ck_assert_uint_eq(a->inherit, 1);
+			ck_assert_uint_eq(a->enable_on_exec, 0);
+			ck_assert_uint_eq(a->disabled, 1);
+			ck_assert_uint_eq(a->exclude_kernel, 1);
+			ck_assert(a->mmap && a->mmap2 && a->namespaces);
+			ck_assert_uint_eq(a->task, !command);
+			ck_assert_uint_eq(a->comm, !command);
+			ck_assert_uint_eq(a->comm_exec, !command);
+			ck_assert_uint_eq(a->sample_type,
+					  (attr_of(e->fd)->sample_type & RECORD_IDS) | PERF_SAMPLE_IDENTIFIER);
+			ck_assert_uint_eq(a->wakeup_watermark, cap.side_attr.wakeup_watermark);
+		}
+		ck_assert_uint_eq(attr_of(e->fd)->inherit, 0);
+	}
+	/* All of them is what a decoder has to expect. */
+	ck_assert(cap.side_attr.mmap && cap.side_attr.comm && cap.side_attr.task);
+}
+END_TEST
+
+/* A /proc of another PID namespace has other numbers. The command's is known without it. */
+START_TEST(test_foreign)
+{
+	host.foreign = true;
+	ask_for(_i ? 0 : 3);
+	if (_i)
+		ask_for_command();
+	open_all(false);
+	if (_i)
+		ck_assert_int_eq(events[event_of(0)->side.more[0]].pid, command_pid(cap.command));
+	else
+		assert_told(NULL);
+	ck_assert_int_eq(cap.side_of_targets, _i);
+	ck_assert_int_eq(kernel.passes, 0);
+}
+END_TEST
+
+/* Nobody, those that are not there, and threads that share a process: each thread once, and all of its process. */
+static const struct {
+	pid_t ids[3];
+	size_t nr;
+	const char *targets; /* NULL: none */
+} asked[] = {
+	{ { 0 }, 0, NULL },
+	{ { 777 }, 1, NULL },
+	{ { 777, 778, 779 }, 3, NULL },
+	{ { 100, 777 }, 2, "100 101" },
+	{ { 777, 778, 900 }, 3, "900" },
+	{ { 100 }, 1, "100 101" },
+	{ { 100, 101 }, 2, "100 101" },
+	{ { 101 }, 1, "100 101" },
+	{ { 100, 300 }, 2, "100 101 300 301" },
+};
+
+START_TEST(test_asked)
+{
+	ask_for(0);
+	/* As /proc has it: the folder of a thread lists those of its process, too. */
+	add_thread(101, 100);
+	add_thread(101, 101);
+	unit_write(dir, "778/task/nonsense/stat", "", 0);
+	add_thread(900, 900);
+	cap.filter.ids = asked[_i].ids;
+	cap.filter.nr = asked[_i].nr;
+	open_all(false);
+	assert_told(asked[_i].targets);
+}
+END_TEST
+
+/* Without a list of the CPUs that are there it cannot be known where to open: each tells of everything. */
+static const char *const no_lists[] = { "", "nonsense", "2-0\n", "0-99999\n" };
+
+START_TEST(test_no_list)
+{
+	ask_for(3);
+	list("present", no_lists[_i]);
+	open_all(false);
+	assert_told(NULL);
+}
+END_TEST
+
+/* ---- what is in the way */
+
+static const struct {
+	struct answer answers[4];
+	const char *targets; /* NULL: each CPU tells of everything */
+} ways[] = {
+	/* gone */
+	{ { { 100, -1, -ESRCH } }, "101 200 201 300 301" },
+	{ { { 301, -1, -ESRCH } }, "100 101 200 201 300" },
+	{ { { 100, -1, -ESRCH }, { 101, -1, -ESRCH }, { 300, -1, -ESRCH } }, "200 201 301" },
+	/* may not be observed, the first one, the last one, or on one CPU alone */
+	{ { { 100, -1, -EACCES } }, NULL },
+	{ { { 301, -1, -EACCES } }, NULL },
+	{ { { 100, -1, -EPERM } }, NULL },
+	{ { { 301, -1, -EPERM } }, NULL },
+	{ { { -1, -1, -EACCES } }, NULL },
+	{ { { 100, 2, -EACCES } }, NULL },
+	{ { { 301, 2, -EPERM } }, NULL },
+	{ { { 200, 1, -EACCES } }, NULL },
+	/* gone, and then another one is refused */
+	{ { { 100, -1, -ESRCH }, { 301, -1, -EACCES } }, NULL },
+	{ { { 101, -1, -ESRCH }, { 300, 1, -EPERM }, { 301, -1, -ESRCH } }, NULL },
+	/* there is no room, or whatever it is */
+	{ { { 100, 0, -EMFILE } }, NULL },
+	{ { { 301, 2, -EMFILE } }, NULL },
+	{ { { 201, 1, -ENFILE } }, NULL },
+	{ { { 201, -1, -EINVAL } }, NULL },
+	{ { { 201, -1, -EBUSY } }, NULL },
+	{ { { 201, -1, -EOPNOTSUPP } }, NULL },
+	{ { { 201, 2, -ENODEV } }, NULL },
+};
+
+START_TEST(test_in_the_way)
+{
+	ask_for(3);
+	memcpy(kernel.answers, ways[_i].answers, sizeof(kernel.answers));
+	open_all(false);
+	assert_told(ways[_i].targets);
+	/* Another backend may have what this one had not. */
+	events_close(&cap);
+	ck_assert_uint_eq(open_fds(), fds_before);
+	memset(kernel.answers, 0, sizeof(kernel.answers));
+	open_all(false);
+	assert_told(ALL_THREADS);
+}
+END_TEST
+
+/* One that ends between two CPUs leaves nothing behind but what is closed with the others. */
+START_TEST(test_ends_between)
+{
+	ask_for(3);
+	kernel.answers[0] = (struct answer){ 200, 1, -ESRCH };
+	open_all(false);
+	ck_assert(cap.side_of_targets);
+	ck_assert_str_eq(targets_of(event_of(0)), ALL_THREADS);
+	ck_assert_str_eq(targets_of(event_of(1)), "100 101 201 300 301");
+	ck_assert_uint_le(event_of(2)->side.nr_more, 6);
+	assert_whole(event_of(1), false);
+}
+END_TEST
+
+/* All that were there have gone, the command, too: what tells then are the CPUs. */
+START_TEST(test_all_gone)
+{
+	size_t i;
+
+	if (_i)
+		ask_for_command();
+	else
+		ask_for(3);
+	kernel.answers[0] = (struct answer){ -1, -1, -ESRCH };
+	open_all(false);
+	for (i = 0; i < cap.nr_events; i++) {
+		ck_assert_uint_eq(cap.events[i].side.nr_more, 0);
+		assert_whole(&cap.events[i], true);
+	}
+}
+END_TEST
+
+/* The command may not be observed, as is a program with more rights. */
+START_TEST(test_command_refused)
+{
+	static const int codes[] = { -EACCES, -EPERM, -EMFILE, -EINVAL };
+	unsigned int fds;
+	size_t i;
+
+	ask_for_command();
+	fds = open_fds();
+	kernel.answers[0] = (struct answer){ -1, _i / 4 ? 2 : -1, codes[_i % 4] };
+	open_all(false);
+	ck_assert(!cap.side_of_targets);
+	for (i = 0; i < cap.nr_events; i++) {
+		ck_assert_uint_eq(cap.events[i].side.nr_more, 0);
+		assert_whole(&cap.events[i], true);
+	}
+	ck_assert_uint_eq(open_fds(), fds + 2 * CPUS);
+}
+END_TEST
+
+/* The kernel has so many descriptors for threads, and 18 events are wanted. */
+START_TEST(test_full)
+{
+	static const int codes[] = { -EMFILE, -ENFILE };
+
+	ask_for(3);
+	kernel.nr_targets = _i / 2;
+	kernel.full = codes[_i % 2];
+	open_all(false);
+	assert_told(_i / 2 < 18 ? NULL : ALL_THREADS);
+}
+END_TEST
+
+/* Others need 64 descriptors and four for each CPU, and of the rest one half: of 40 threads on three CPUs 120 events.
+ */
+static const struct {
+	rlim_t limit;
+	bool fits;
+} limits[] = { { 1, false },   { 76, false }, { 77, false }, { 240, false },
+	       { 315, false }, { 316, true }, { 317, true }, { 500, true } };
+
+START_TEST(test_limit)
+{
+	pid_t tid;
+	size_t i;
+
+	for (tid = 1000; tid < 1040; tid++)
+		add_thread(1000, tid);
+	ask_for(1);
+	pids[0] = 1000;
+	kernel.limit = limits[_i].limit;
+	open_all(false);
+	pids[0] = 100;
+	ck_assert_int_eq(cap.side_of_targets, limits[_i].fits);
+	for (i = 0; i < cap.nr_events; i++) {
+		ck_assert_uint_eq(cap.events[i].side.nr_more, limits[_i].fits ? 40 : 0);
+		assert_whole(&cap.events[i], !limits[_i].fits);
+	}
+	ck_assert_uint_eq(open_fds(), fds_before + 2 * CPUS + (limits[_i].fits ? 120 : 0));
+}
+END_TEST
+
+/*
+ * However many descriptors there are, of each thread the kernel has to look at so many events at most, on so many CPUs.
+ * All but two of the threads end before they have theirs.
+ */
+static const struct {
+	const char *present;
+	pid_t nr;
+	bool fits;
+} crowds[] = {
+	{ "0-31\n", 2, true },       { "0-31\n", 512, true }, /* 16384 */
+	{ "0-31\n", 513, false },    { "0-30,32\n", 513, false }, { "0-32\n", 2, false },
+	{ "0-31,1000\n", 2, false }, { "0-65535\n", 2, false },
+};
+
+START_TEST(test_crowd)
+{
+	static const rlim_t enough[] = { 2 * 16384 + 4 * 33 + 64, RLIM_INFINITY, 0 };
+	size_t nr = ARRAY_SIZE(enough), row = (size_t)_i / nr;
+	pid_t tid;
+
+	kernel.limit = enough[(size_t)_i % nr];
+	kernel.no_limit = !kernel.limit;
+	ask_for(1);
+	for (tid = 102; tid < 100 + crowds[row].nr; tid++)
+		add_thread(100, tid);
+	kernel.nr_targets = 2 * CPUS;
+	kernel.full = -ESRCH;
+	list("present", crowds[row].present);
+	open_all(false);
+	assert_told(crowds[row].fits ? "100 101" : NULL);
+}
+END_TEST
+
+/* ---- threads that are made meanwhile */
+
+static const struct {
+	struct birth births[4];
+	struct answer answer; /* to one of them */
+	bool at_once;
+	int passes;
+	const char *targets; /* of process 100; NULL: each CPU tells of everything */
+} comings[] = {
+	{ { { 0 } }, { 0 }, false, 2, "100 101" },
+	/* while the first, or the last event is opened */
+	{ { { 100, 0, 100, 1500 } }, { 0 }, false, 3, "100 101 1500" },
+	{ { { 101, 2, 100, 1500 } }, { 0 }, false, 3, "100 101 1500" },
+	{ { { 100, 1, 100, 1500 }, { 100, 1, 100, 1501 }, { 101, 1, 100, 1502 } },
+	  { 0 },
+	  false,
+	  3,
+	  "100 101 1500 1501 1502" },
+	/* by one that came itself */
+	{ { { 100, 1, 100, 1500 }, { 1500, 1, 100, 1501 } }, { 0 }, false, 4, "100 101 1500 1501" },
+	{ { { 100, 1, 100, 1500 }, { 1500, 1, 100, 1501 }, { 1501, 1, 100, 1502 } },
+	  { 0 },
+	  false,
+	  5,
+	  "100 101 1500 1501 1502" },
+	/* with a number below those that are known: they are in order for the next pass */
+	{ { { 101, 1, 100, 50 }, { 50, 1, 100, 20 } }, { 0 }, true, 4, "100 101 50 20" },
+	/* that is listed at once, and then again */
+	{ { { 100, 1, 100, 1500 }, { 1500, 1, 100, 1501 } }, { 0 }, true, 2, "100 101 1500 1501" },
+	/* not one of ours */
+	{ { { 100, 1, 200, 250 }, { 100, 1, 900, 900 } }, { 0 }, false, 2, "100 101" },
+	/* that has ended before it is looked at: it was new nevertheless */
+	{ { { 100, 1, 100, 1500 } }, { 1500, -1, -ESRCH }, false, 3, "100 101" },
+	/* that may not be observed, or there is no room for */
+	{ { { 100, 1, 100, 1500 } }, { 1500, -1, -EACCES }, false, 2, NULL },
+	{ { { 100, 1, 100, 1500 } }, { 1500, 2, -EPERM }, false, 2, NULL },
+	{ { { 100, 1, 100, 1500 } }, { 1500, 1, -EMFILE }, false, 2, NULL },
+	{ { { 100, 1, 100, 1500 }, { 1500, 1, 100, 1501 } }, { 1501, 2, -EMFILE }, false, 3, NULL },
+	{ { { 100, 1, 100, 1500 } }, { 1500, -1, -EACCES }, true, 1, NULL },
+};
+
+START_TEST(test_coming)
+{
+	ask_for(1);
+	memcpy(kernel.births, comings[_i].births, sizeof(comings[_i].births));
+	kernel.answers[0] = comings[_i].answer;
+	kernel.at_once = comings[_i].at_once;
+	open_all(false);
+	ck_assert_int_eq(kernel.passes, comings[_i].passes);
+	assert_told(comings[_i].targets);
+}
+END_TEST
+
+/* There is always another one: this has an end. */
+START_TEST(test_endless)
+{
+	ask_for(0);
+	add_thread(100, 102);
+	cap.filter.nr = 1;
+	kernel.endless = true;
+	kernel.newest = 102; /* 103 comes with the next pass, and so on */
+	open_all(false);
+	ck_assert_int_eq(kernel.passes, 16);
+	assert_told("100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117");
+}
+END_TEST
+
+/* One that is faster than the list never lets it end, but the descriptors do. */
+START_TEST(test_endless_list)
+{
+	ask_for(1);
+	kernel.endless = kernel.at_once = true;
+	open_all(false);
+	ck_assert_int_eq(kernel.passes, 1);
+	assert_told(NULL);
+	ck_assert_uint_gt(kernel.newest, 100 + MAX_FDS / 2 / CPUS - 2);
+}
+END_TEST
+
+/* ---- CPUs */
+
+/* Threads may come to CPUs that are offline now; what may never come has no event. */
+START_TEST(test_offline)
+{
+	ask_for(1);
+	list("possible", "0-4\n");
+	list("present", "0-3\n");
+	list("online", "0-2\n");
+	open_all(false);
+	assert_whole(event_of(2), false);
+	ck_assert_str_eq(targets_of(event_of(3)), "100 101");
+	ck_assert_int_eq(event_of(3)->side.fd, -1);
+	ck_assert_int_eq(event_of(3)->fd, -1);
+	ck_assert_int_eq(event_of(4)->side.fd, -1);
+	ck_assert_uint_eq(event_of(4)->side.nr_more, 0);
+	ck_assert_uint_eq(open_fds(), fds_before + 3 * 2 + 4 * 2);
+}
+END_TEST
+
+/* A CPU that goes between its two events, or before, is offline. Anything else ends it, with nothing left open. */
+static const struct {
+	bool with_pids;
+	struct answer answer;
+	int main; /* what the other event on CPU 1 is answered */
+	int rc;
+	const char *says;
+} refused[] = {
+	{ false, { WHOLE, 1, -ENODEV }, 0, 0, NULL },
+	{ true, { WHOLE, 1, -ENODEV }, 0, 0, NULL },
+	{ false, { 0 }, -ENODEV, 0, NULL },
+	{ true, { 0 }, -ENODEV, 0, NULL },
+	{ false, { WHOLE, -1, -ENODEV }, 0, -ENODEV, "on any CPU" },
+	{ true, { WHOLE, -1, -ENODEV }, 0, -ENODEV, "on any CPU" },
+	{ false, { WHOLE, 0, -EACCES }, 0, -EACCES, "for tasks and mappings on CPU 0: Permission denied" },
+	{ true, { WHOLE, 0, -EACCES }, 0, -EACCES, "for tasks and mappings on CPU 0: Permission denied" },
+	{ false, { WHOLE, 2, -EMFILE }, 0, -EMFILE, "for tasks and mappings on CPU 2: Too many open files" },
+	{ true, { WHOLE, 2, -EMFILE }, 0, -EMFILE, "for tasks and mappings on CPU 2: Too many open files" },
+	{ true, { WHOLE, 1, -ENOMEM }, 0, -ENOMEM, "for tasks and mappings on CPU 1: Cannot allocate memory" },
+	{ true, { 0 }, -EACCES, -EACCES, "cannot open perf event 'cpu-clock' on CPU 1: Permission denied" },
+};
+
+START_TEST(test_refused)
+{
+	struct err err = { 0 };
+	const struct capture_event *e;
+
+	if (refused[_i].with_pids)
+		ask_for(1);
+	kernel.answers[0] = refused[_i].answer;
+	kernel.main = (struct answer){ WHOLE, 1, refused[_i].main };
+	ck_assert_int_eq(events_open(&cap, false, &err), refused[_i].rc);
+	if (refused[_i].rc) {
+		ck_assert_msg(strstr(err.msg, refused[_i].says), "%s", err.msg);
+		ck_assert_uint_eq(open_fds(), fds_before);
+		return;
+	}
+	e = event_of(1);
+	ck_assert_int_eq(e->fd, -1);
+	ck_assert_int_eq(e->side.fd, -1);
+	ck_assert_str_eq(targets_of(e), refused[_i].with_pids ? "100 101" : "");
+	assert_whole(event_of(0), !refused[_i].with_pids);
+	assert_whole(event_of(2), !refused[_i].with_pids);
+	ck_assert_uint_eq(cap.nr_cpus, 2);
+	ck_assert_uint_eq(open_fds(), fds_before + 4 + (refused[_i].with_pids ? 6 : 0));
+}
+END_TEST
+
+static void assert_enabled(const struct side_band *s, bool enabled)
+{
+	size_t i;
+
+	if (s->fd >= 0)
+		ck_assert_int_eq(events[s->fd].enabled, enabled);
+	for (i = 0; i < s->nr_more; i++)
+		ck_assert_int_eq(events[s->more[i]].enabled, enabled);
+}
+
+static int nr_attached, attach_answer, nr_detached;
+
+static int attach(struct capture *c, size_t i, struct err *err)
+{
+	nr_attached++;
+	attr_of(c->events[i].side.fd);
+	ck_assert(!events[c->events[i].side.fd].enabled); /* not yet */
+	return attach_answer ? err_sys(err, attach_answer, "cannot map") : 0;
+}
+
+static int detach(struct capture *c, size_t i, struct err *err)
+{
+	(void)err;
+	nr_detached++;
+	attr_of(c->events[i].side.fd); /* still open, and silent */
+	assert_enabled(&c->events[i].side, false);
+	return 0;
+}
+
+static int follow(const char *online, uint64_t now)
+{
+	struct err err;
+
+	list("online", online);
+	return events_follow_cpus(&cap, now, attach, detach, &err);
+}
+
+/* The events of threads stay, whatever their CPU does, and share the ring of the new one. */
+START_TEST(test_goes_and_comes)
+{
+	struct err err = { 0 };
+	struct side_band *s;
+	int more[2];
+	uint64_t t;
+
+	nr_attached = nr_detached = attach_answer = 0;
+	ask_for(1);
+	open_all(_i);
+	ck_assert_int_eq(events_enable(&cap, &err), 0);
+	t = event_of(2)->looked_at;
+	events_begin(&cap, t);
+	s = &event_of(1)->side;
+	memcpy(more, s->more, sizeof(more));
+	ck_assert_int_eq(follow("0,2\n", t + 1), 1);
+	ck_assert_int_eq(nr_detached, 1);
+	ck_assert_int_eq(s->fd, -1);
+	ck_assert_str_eq(targets_of(event_of(1)), "100 101");
+	ck_assert_mem_eq(s->more, more, sizeof(more));
+	assert_enabled(&event_of(0)->side, true);
+	/* it does not come back at once */
+	kernel.answers[0] = (struct answer){ WHOLE, 1, -ENODEV };
+	ck_assert_int_eq(follow("0-2\n", t + 2), 0);
+	kernel.answers[0].code = -EMFILE;
+	ck_assert_int_eq(follow("0-2\n", t + 3), 0);
+	ck_assert_int_eq(cap.refused.code, -EMFILE);
+	ck_assert_int_eq(nr_attached, 0);
+	kernel.answers[0].code = 0;
+	attach_answer = -EPERM;
+	ck_assert_int_eq(follow("0-2\n", t + 4), 0);
+	attach_answer = 0;
+	kernel.refused_ioctl = 101;
+	ck_assert_int_eq(follow("0-2\n", t + 5), 0);
+	kernel.refused_ioctl = 0;
+	ck_assert_int_eq(s->fd, -1);
+	ck_assert_int_eq(event_of(1)->fd, -1);
+	ck_assert_mem_eq(s->more, more, sizeof(more));
+	ck_assert_int_eq(follow("0-2\n", t + 6), 1);
+	ck_assert_int_eq(nr_attached, 3);
+	ck_assert_mem_eq(s->more, more, sizeof(more));
+	ck_assert_str_eq(targets_of(event_of(1)), "100 101");
+	assert_whole(event_of(1), false);
+	assert_enabled(s, true);
+	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (4 + (unsigned int)_i));
+}
+END_TEST
+
+/* ---- all of a CPU */
+
+/* Enabled and disabled are all of them, or it is said why not. */
+static const struct {
+	pid_t refused; /* -1: what tells of whole CPUs */
+	bool left;     /* the whole CPU has gone */
+	int rc;
+} tellings[] = {
+	{ 0, false, 0 },      { 0, true, 0 },       { -1, true, 0 },     { 777, false, 0 },    { -1, false, -EIO },
+	{ 100, false, -EIO }, { 101, false, -EIO }, { 201, true, -EIO }, { 301, false, -EIO }, { 301, true, -EIO },
+};
+
+START_TEST(test_tell)
+{
+	struct err err = { 0 };
+	struct side_band *s;
+
+	ask_for(3);
+	open_all(false);
+	s = &event_of(0)->side;
+	assert_enabled(s, false);
+	if (tellings[_i].left)
+		side_band_leave(s);
+	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_ENABLE), 0);
+	assert_enabled(s, true);
+	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_DISABLE), 0);
+	assert_enabled(s, false);
+	kernel.refused_ioctl = tellings[_i].refused;
+	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_ENABLE), tellings[_i].rc);
+	if (!tellings[_i].rc)
+		assert_enabled(s, true);
+	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_DISABLE), tellings[_i].rc);
+	if (!tellings[_i].rc || tellings[_i].left)
+		return;
+	ck_assert_int_eq(events_enable(&cap, &err), tellings[_i].rc);
+	ck_assert_str_eq(err.msg, "cannot enable the perf event of CPU 0: Input/output error");
+	ck_assert_int_eq(events_disable(&cap, &err), tellings[_i].rc);
+	ck_assert_str_eq(err.msg, "cannot disable the perf event of CPU 0: Input/output error");
+}
+END_TEST
+
+START_TEST(test_leave_and_close)
+{
+	struct side_band *s;
+	int fd;
+
+	ask_for(3);
+	open_all(false);
+	s = &event_of(1)->side;
+	fd = s->fd;
+	side_band_leave(s);
+	ck_assert_int_eq(s->fd, -1);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	ck_assert_str_eq(targets_of(event_of(1)), ALL_THREADS);
+	side_band_leave(s); /* again: nothing is closed that others have got meanwhile */
+	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (2 + 6) - 1);
+	side_band_close(s);
+	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (2 + 6) - 7);
+	side_band_close(s);
+	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (2 + 6) - 7);
+	ck_assert_int_eq(s->fd, -1);
+	ck_assert_uint_eq(s->nr_more, 0);
+	ck_assert_ptr_null(s->more);
+	side_band_close(&event_of(2)->side); /* with that of the whole CPU */
+	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (2 + 6) - 14);
+	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_ENABLE), 0);
+}
+END_TEST
+
+START_TEST(test_join)
+{
+	struct side_band s = { .fd = -1 };
+	size_t i;
+
+	for (i = 0; i < 100; i++)
+		ck_assert_int_eq(side_band_join(&s, open("/dev/null", O_RDONLY | O_CLOEXEC)), 0);
+	ck_assert_uint_eq(s.nr_more, 100);
+	ck_assert_int_eq(s.fd, -1);
+	for (i = 1; i < s.nr_more; i++)
+		ck_assert_int_ne(s.more[i], s.more[i - 1]);
+	ck_assert_uint_eq(open_fds(), fds_before + 100);
+	side_band_close(&s);
+}
+END_TEST
+
+/* ---- threads that are followed */
+
+/* Theirs are as those that sample: of -p inherited, of -L not, and of a command enabled by its exec. */
+static const struct {
+	bool by_tid, command;
+	size_t nr; /* threads */
+} followed[] = { { false, false, 6 }, { true, false, 3 }, { false, true, 1 } };
+
+START_TEST(test_followed)
+{
+	const struct perf_event_attr *a;
+	unsigned int fds;
+	size_t i, j;
+
+	ask_for(3);
+	if (followed[_i].command)
+		ask_for_command();
+	options.by_tid = followed[_i].by_tid;
+	cap.followed = followed_new(&cap);
+	ck_assert_ptr_nonnull(cap.followed);
+	fds = open_fds();
+	open_all(false);
+	for (i = 0; i < cap.nr_events; i++) {
+		const struct side_band *s = &cap.events[i].side;
+
+		ck_assert_uint_eq(1 + s->nr_more, followed[_i].nr);
+		for (j = 0; j <= s->nr_more; j++) {
+			int fd = j ? s->more[j - 1] : s->fd;
+
+			a = attr_of(fd);
+			ck_assert(events[fd].side);
+			ck_assert_int_gt(events[fd].pid, 0);
+			ck_assert_int_eq(events[fd].cpu, cap.events[i].cpu);
+			ck_assert_uint_eq(a->inherit, !followed[_i].by_tid);
+			ck_assert_uint_eq(a->enable_on_exec, followed[_i].command);
+			ck_assert(a->mmap && a->mmap2 && a->comm && a->comm_exec && a->task);
+			ck_assert_uint_eq(a->sample_type, (attr_of(cap.events[i].fd)->sample_type & RECORD_IDS) |
+								  PERF_SAMPLE_IDENTIFIER);
+		}
+		ck_assert_uint_eq(attr_of(cap.events[i].fd)->mmap, 0);
+	}
+	ck_assert_uint_eq(open_fds(), fds + CPUS * 2 * followed[_i].nr);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("side_band");
+	TCase *tc = tcase_create("side_band");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_without, 0, ARRAY_SIZE(without));
+	tcase_add_loop_test(tc, test_with, 0, 8);
+	tcase_add_loop_test(tc, test_old_kernel, 0, 2);
+	tcase_add_loop_test(tc, test_outgrows, 0, ARRAY_SIZE(smaller));
+	tcase_add_loop_test(tc, test_targets, 0, ARRAY_SIZE(readers));
+	tcase_add_loop_test(tc, test_foreign, 0, 2);
+	tcase_add_loop_test(tc, test_asked, 0, ARRAY_SIZE(asked));
+	tcase_add_loop_test(tc, test_no_list, 0, ARRAY_SIZE(no_lists));
+	tcase_add_loop_test(tc, test_in_the_way, 0, ARRAY_SIZE(ways));
+	tcase_add_test(tc, test_ends_between);
+	tcase_add_loop_test(tc, test_all_gone, 0, 2);
+	tcase_add_loop_test(tc, test_command_refused, 0, 8);
+	tcase_add_loop_test(tc, test_full, 0, 38);
+	tcase_add_loop_test(tc, test_limit, 0, ARRAY_SIZE(limits));
+	tcase_add_loop_test(tc, test_crowd, 0, 3 * ARRAY_SIZE(crowds));
+	tcase_add_loop_test(tc, test_coming, 0, ARRAY_SIZE(comings));
+	tcase_add_test(tc, test_endless);
+	tcase_add_test(tc, test_endless_list);
+	tcase_add_test(tc, test_offline);
+	tcase_add_loop_test(tc, test_refused, 0, ARRAY_SIZE(refused));
+	tcase_add_loop_test(tc, test_goes_and_comes, 0, 2);
+	tcase_add_loop_test(tc, test_tell, 0, ARRAY_SIZE(tellings));
+	tcase_add_test(tc, test_leave_and_close);
+	tcase_add_test(tc, test_join);
+	tcase_add_loop_test(tc, test_followed, 0, ARRAY_SIZE(followed));
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
