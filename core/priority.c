@@ -18,8 +18,8 @@
 /* Of each window a real-time thread may use one part in so many, and rests when it has worked for so long. */
 #define WINDOW_NS     NSEC_PER_SEC
 #define WINDOW_SHARES 4
-#define WORK_NS       (20 * 1000 * 1000ULL)
-#define REST_NS       (5 * 1000 * 1000ULL)
+#define WORK_NS       (5 * 1000 * 1000ULL)
+#define REST_NS       (1000 * 1000ULL)
 #define REST_MAX_NS   (100 * 1000 * 1000ULL)
 
 static bool known;                    /* @callers is */

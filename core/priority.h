@@ -40,7 +40,7 @@ void priority_lower(void);
 
 /**
  * struct priority_window - how much CPU time a thread has used of what a real-time one may use: a quarter of one CPU in
- * each second, and a rest after each 20 ms of work. The thread's own.
+ * each second, and a rest after each 5 ms of work. The thread's own.
  */
 struct priority_window {
 	uint64_t began, used, rested; /* CLOCK_MONOTONIC, and CPU time of the thread */

@@ -52,11 +52,13 @@ there()
 	return 1
 }
 
-# as_measured NAME KIND... - each is found for as long as it measured, within 2 % or 20 us for each interval. A thread
-# that is preempted, or waits for a virtual disk, cannot know which part of its time the hypervisor took.
+# as_measured NAME KIND... - each is found for as long as it measured, within 2 % or 20 us for each interval; who is
+# preempted a hundred times, for 7 ms each, within 8 %: the kernel traces some switches for nobody. A thread
+# that is preempted, or waits for a virtual disk, cannot know which part of its time the hypervisor took; nor, as it waits
+# for a disk for a tenth of a second in all, for how much of that the reader, which has a real-time priority, came first.
 as_measured()
 {
-	local name=$1 kind us want nr slack what
+	local name=$1 kind us want nr slack part what
 
 	shift
 	for kind; do
@@ -67,7 +69,9 @@ as_measured()
 		us=$(found "$kind") want=$(measured "$kind" 3) nr=$(measured "$kind" 2)
 		what="$name: $kind: $us us where $want were measured, in $nr intervals"
 		slack=$([[ $kind =~ ^(preempted|disk)$ ]] && echo "$stolen" || echo 0)
-		want="sqrt(($us - $want) ^ 2) <= 1e6 * $slack + (0.02 * $want > 20 * $nr ? 0.02 * $want : 20 * $nr)"
+		[ "$kind" != disk ] || slack="($slack + 0.03)"
+		part=$([ "$kind" = preempted ] && echo 0.08 || echo 0.02)
+		want="sqrt(($us - $want) ^ 2) <= 1e6 * $slack + ($part * $want > 20 * $nr ? $part * $want : 20 * $nr)"
 		if calc "$want" >"$tmp/calc"; then
 			ok "$what"
 		else
