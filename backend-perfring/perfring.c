@@ -134,12 +134,6 @@ static int join(struct source *s, const struct capture_event *e, struct err *err
 	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
 }
 
-/* Of those that come at each switch. */
-static size_t largest_record(const struct capture *cap)
-{
-	return cap->asked * sizeof(uint64_t) + cap->attr.sample_stack_user + 512;
-}
-
 static int map_samples(struct backend *b, size_t i, struct err *err)
 {
 	struct capture_event *e = &b->cap->events[i];
@@ -150,7 +144,7 @@ static int map_samples(struct backend *b, size_t i, struct err *err)
 		return capture_ring_error(b->cap, e->cpu, rc, err);
 	e->ring_bytes = b->cap->rings.samples;
 	if (b->applier.switching)
-		s->ring.record = largest_record(b->cap);
+		s->ring.record = capture_largest_record(b->cap, b->cap->attr.sample_stack_user);
 	return join(s, e, err);
 }
 

@@ -37,6 +37,7 @@ void account_compared(struct account *a, const struct compared_intervals *c);
 struct intervals_lost account_lost(const struct account *total, const struct account *a);
 /** account_add() - the interval that follows @to. */
 void account_add(struct account *to, const struct account *more);
+
 /** account_not_compared() - samples that the program counted and no ring gave back; those without a note were read. */
 uint64_t account_not_compared(const struct account *a);
 

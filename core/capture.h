@@ -319,6 +319,12 @@ struct unaccounted {
  */
 struct unaccounted capture_books(const struct capture *cap, struct books *out);
 
+/**
+ * capture_largest_record() - bytes of a sample with stacks, registers and a copy of a stack, at most.
+ * @dump: bytes of that copy
+ */
+size_t capture_largest_record(const struct capture *cap, size_t dump);
+
 /** capture_ring_sizes() - of the smallest rings; 0: there is none. */
 struct ring_sizes capture_ring_sizes(const struct capture *cap);
 

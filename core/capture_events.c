@@ -485,10 +485,8 @@ static int watch_cpus(struct capture *cap)
 	return cap->watch ? 0 : -ENOMEM;
 }
 
-size_t events_largest_record(const struct capture *cap)
+size_t capture_largest_record(const struct capture *cap, size_t dump)
 {
-	uint32_t dump = cap->unwinds ? cap->options->dump_bytes : 0;
-
 	return cap->asked * sizeof(uint64_t) + dump + RECORD_REST;
 }
 
@@ -507,7 +505,7 @@ static void choose_rings(struct capture *cap, size_t cpus)
 	const struct ring_needs needs = {
 		.cpus = cpus,
 		.rate = known_rate(cap),
-		.record = events_largest_record(cap),
+		.record = capture_largest_record(cap, cap->unwinds ? cap->options->dump_bytes : 0),
 		.at_least = cap->unwinds ? DUMPS_WANTED : 0,
 		.apart = cap->apart,
 		.memory = memory_limit(cap->host),

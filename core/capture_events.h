@@ -48,9 +48,6 @@ int event_id(int fd, int cpu, uint64_t *id, struct err *err);
  */
 bool events_outgrow_rings(const struct capture *cap);
 
-/** events_largest_record() - bytes of a sample with stacks, registers and a copy of a stack, at most. */
-size_t events_largest_record(const struct capture *cap);
-
 /**
  * events_try() - may an event be opened now, as that of a CPU that comes online is? @capture: a struct capture; as
  * privileges_need.again. Return: 0 or -errno.
