@@ -66,11 +66,24 @@ void ring_unmap(struct ring *r)
 	*r = (struct ring){ 0 };
 }
 
+/*
+ * Below the lock. The counters run freely over 64 bits, so only their difference counts. The load of data_head pairs
+ * with the kernel's store after it wrote the records: none is read before it is there. The store of data_tail pairs
+ * with the kernel's load: what we read is read before the room is used again.
+ */
+static uint64_t head_of(const struct ring *r)
+{
+	return __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+static void free_until(struct ring *r, uint64_t tail)
+{
+	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
 static bool is_full(const struct ring *r)
 {
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-
-	return r->record && head - r->page->data_tail + r->record > r->bytes;
+	return r->record && head_of(r) - r->page->data_tail + r->record > r->bytes;
 }
 
 static bool has_full(const struct ring_kept *k, size_t from)
@@ -101,17 +114,19 @@ static void copy(const struct ring *r, uint64_t tail, size_t size, unsigned char
 	memcpy(to + first, r->data, size - first);
 }
 
-/*
- * Below the lock. The counters run freely over 64 bits, so only their difference counts. The load of data_head pairs
- * with the kernel's store after it wrote the records: none is read before it is there. The store of data_tail pairs
- * with the kernel's load: what we read is read before the room is used again.
- */
+/* Below the lock. */
+static bool is_damaged(const struct ring *r, uint64_t head)
+{
+	return head - r->page->data_tail > r->bytes || (head - r->page->data_tail) % 8;
+}
+
+/* Below the lock. */
 static int empty(struct ring *r)
 {
 	struct ring_kept *k = &r->kept;
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), tail = r->page->data_tail;
+	uint64_t head = head_of(r), tail = r->page->data_tail;
 	size_t size = head - tail;
-	bool damaged = size > r->bytes || size % 8;
+	bool damaged = is_damaged(r, head);
 	struct ring_part *parts;
 	unsigned char *bytes;
 
@@ -130,7 +145,7 @@ static int empty(struct ring *r)
 		copy(r, tail, size, k->bytes + k->used);
 	k->used += size;
 	parts[k->nr++] = (struct ring_part){ k->used, now_ns(), is_full(r), damaged };
-	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	free_until(r, head);
 	return 0;
 }
 
@@ -155,11 +170,11 @@ size_t ring_kept(struct ring *r)
 	return kept;
 }
 
-/* What is there becomes the reader's, who has nothing else. */
+/* Below the lock. What is there becomes the reader's, who has nothing else. */
 static int take(struct ring *r)
 {
 	struct ring_kept none = r->reading;
-	int rc;
+	int rc = empty(r);
 
 	none.used = none.nr = 0;
 	if (none.room > ROOM_KEPT) {
@@ -167,12 +182,9 @@ static int take(struct ring *r)
 		none.bytes = NULL;
 		none.room = 0;
 	}
-	pthread_mutex_lock(&r->lock);
-	rc = empty(r);
 	r->reading = r->kept;
 	r->kept = none;
 	r->taken = r->reading.used;
-	pthread_mutex_unlock(&r->lock);
 	return r->reading.nr ? 0 : rc;
 }
 
@@ -209,10 +221,44 @@ static void drop_read(struct ring_kept *k, size_t parts, size_t bytes)
 		k->parts[i].end -= bytes;
 }
 
-int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
+/* A record that continues at the ring's start is put together in @whole; no header does. */
+static const struct perf_event_header *record_at(const struct ring *r, uint64_t at, size_t size, unsigned char *whole)
+{
+	size_t from = at & (r->bytes - 1);
+
+	if (size <= r->bytes - from)
+		return (const void *)(r->data + from);
+	copy(r, at, size, whole);
+	return (const void *)whole;
+}
+
+/* Below the lock. Return: as ring_read(). @part: out: what was read, if that is all there was */
+static int read_in_place(struct ring *r, ring_fn *fn, void *ctx, struct ring_part *part)
+{
+	_Alignas(struct perf_event_header) unsigned char whole[RECORD_MAX];
+	uint64_t head = head_of(r), tail = r->page->data_tail;
+	int rc = is_damaged(r, head) ? -EBADMSG : 0;
+
+	while (tail != head && !rc) {
+		size_t size = ((const struct perf_event_header *)(r->data + (tail & (r->bytes - 1))))->size;
+
+		if (size < sizeof(struct perf_event_header) || size % 8 || size > head - tail) {
+			rc = -EBADMSG;
+			break;
+		}
+		rc = fn(ctx, record_at(r, tail, size, whole), size);
+		tail += size;
+	}
+	*part = (struct ring_part){ .copied_ns = now_ns(), .full = is_full(r) };
+	free_until(r, rc == -EBADMSG ? head : tail);
+	return rc;
+}
+
+/* Return: as ring_read() */
+static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
 	size_t i, at = 0;
-	int rc = r->reading.nr ? 0 : take(r);
+	int rc = 0;
 
 	for (i = 0; i < r->reading.nr && !rc; i++) {
 		r->part = i;
@@ -228,5 +274,31 @@ int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 	pthread_mutex_lock(&r->lock);
 	r->taken = r->reading.used;
 	pthread_mutex_unlock(&r->lock);
+	return rc;
+}
+
+/*
+ * Below the lock. Where nothing is kept, what is in the ring need not be copied.
+ * Return: as ring_read(). @part: out: what was read here, if that is all there was
+ */
+static int take_or_read(struct ring *r, ring_fn *fn, void *ctx, struct ring_part *part)
+{
+	return r->kept.nr ? take(r) : read_in_place(r, fn, ctx, part);
+}
+
+int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
+{
+	struct ring_part part = { 0 };
+	int rc = 0;
+
+	if (!r->reading.nr) {
+		pthread_mutex_lock(&r->lock);
+		rc = take_or_read(r, fn, ctx, &part);
+		pthread_mutex_unlock(&r->lock);
+	}
+	if (r->reading.nr)
+		rc = read_kept(r, fn, full, ctx);
+	else if (!rc && part.full && full)
+		rc = full(ctx, &part);
 	return rc;
 }

@@ -2,10 +2,10 @@
 /*
  * One perf event's mmap ring. Source: perf_event_open(2), section MMAP layout.
  *
- * Two threads take part. One reads the records, which may take long: they are unwound, and files are opened for them.
- * Another one may empty the ring meanwhile, into memory: whoever reads gets what is there first. The lock between them
- * is held for as long as it takes to copy bytes; where a thread waits for it that has a higher priority, it is lent to
- * the one that holds it (PTHREAD_PRIO_INHERIT).
+ * Two threads take part. One reads the records, and then works on them, which may take long: they are unwound, and
+ * files are opened for them. Another one may empty the ring meanwhile, into memory: whoever reads gets what is there
+ * first, and then what is in the ring. The lock between them is held for as long as it takes to copy bytes; where a
+ * thread waits for it that has a higher priority, it is lent to the one that holds it (PTHREAD_PRIO_INHERIT).
  */
 #ifndef PERFRING_RING_H
 #define PERFRING_RING_H
@@ -76,7 +76,10 @@ int ring_empty(struct ring *r, size_t *kept);
 /** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread. */
 size_t ring_kept(struct ring *r);
 
-/** ring_fn - gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after it. */
+/**
+ * ring_fn - gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after it. It may
+ * be called below the lock: it copies what it wants, and calls nothing of the same ring.
+ */
 typedef int ring_fn(void *ctx, const struct perf_event_header *record, size_t size);
 
 /**

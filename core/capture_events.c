@@ -34,6 +34,9 @@
 #define DUMPS_WANTED      8 /* copies that a ring has room for */
 #define DUMPS_MIN         4 /* where locked memory is limited: then they are smaller */
 
+/* A ring that tells of no tasks and mappings need not be read before a part in so many of it is full. */
+#define WAKEUP_SHARE 4
+
 #define RING_MIN_BYTES (64UL << 10) /* smaller ones are told of */
 
 /* A CPU may have 100,000 switches in a second, but few have so many. */
@@ -45,9 +48,12 @@
 /* A ring that is read when it is full has lost what came meanwhile. */
 static uint32_t fitting_wakeup(const struct capture *cap)
 {
-	size_t most = cap->unwinds ? DUMP_WAKEUP_BYTES : WAKEUP_BYTES;
+	size_t least = cap->unwinds ? DUMP_WAKEUP_BYTES : WAKEUP_BYTES;
+	size_t most = cap->rings.samples / 2;
 
-	return (uint32_t)(most > cap->rings.samples / 2 ? cap->rings.samples / 2 : most);
+	if (cap->apart && least < cap->rings.samples / WAKEUP_SHARE)
+		least = cap->rings.samples / WAKEUP_SHARE;
+	return (uint32_t)(least < most ? least : most);
 }
 
 /* Of the copies of stacks a ring has to hold some. */

@@ -29,13 +29,19 @@ static size_t power_of_two(uint64_t bytes, size_t min, size_t max)
 	return size;
 }
 
+/* Of a second's. Few are as large as the largest, and the kernel has to clear what it gives. */
+static uint64_t most_of(uint64_t bytes)
+{
+	return bytes - bytes / 8;
+}
+
 struct ring_sizes ring_sizes_wanted(const struct ring_needs *n)
 {
 	uint64_t rate = n->rate ? n->rate : UNKNOWN_RATE;
 
 	/* Nobody samples as often as to overflow this: a rate is at most 10^9 / 10 us. */
 	return (struct ring_sizes){
-		.samples = power_of_two(rate * n->record, SAMPLES_MIN, SAMPLES_MAX),
+		.samples = power_of_two(most_of(rate * n->record), SAMPLES_MIN, SAMPLES_MAX),
 		.side = n->apart ? SIDE_WANTED : 0,
 	};
 }

@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RINGS_STALL_NS 1000000000ULL /* that the rings survive, where the memory suffices */
-#define RINGS_MAX      (128UL << 20) /* bytes of all rings of a host together */
+#define RINGS_MAX (128UL << 20) /* bytes of all rings of a host together */
 
 /** struct ring_sizes - bytes of the rings of a CPU, each a power of two of pages; 0: there is none. */
 struct ring_sizes {
@@ -34,7 +33,10 @@ struct ring_needs {
 	uint64_t memory;
 };
 
-/** ring_sizes_wanted() - what survives the stall, without any limit but what one ring may have. */
+/**
+ * ring_sizes_wanted() - what survives a stall of seven eighths of a second, when all records are of the largest size,
+ * without any limit but what one ring may have.
+ */
 struct ring_sizes ring_sizes_wanted(const struct ring_needs *n);
 
 /** ring_sizes() - the same within RINGS_MAX, and a part of the memory, for all CPUs. */

@@ -171,11 +171,11 @@ static const struct {
 	uint32_t wakeup, dump;
 	bool told;
 } budgets[] = {
-	{ false, 1000, 128 * KIB, 32768, 0, false },
-	{ false, 258, 128 * KIB, 32768, 0, false },
-	{ false, 257, 128 * KIB, 32768, 0, false },
-	{ false, 130, 128 * KIB, 32768, 0, false },
-	{ false, 66, 128 * KIB, 32768, 0, false },
+	{ false, 1000, 64 * KIB, 32768, 0, false },
+	{ false, 258, 64 * KIB, 32768, 0, false },
+	{ false, 257, 64 * KIB, 32768, 0, false },
+	{ false, 130, 64 * KIB, 32768, 0, false },
+	{ false, 66, 64 * KIB, 32768, 0, false },
 	{ false, 65, 64 * KIB, 32768, 0, false },
 	{ false, 34, 64 * KIB, 32768, 0, false },
 	{ false, 33, 32 * KIB, 16384, 0, true },
@@ -234,11 +234,10 @@ static const struct {
 	size_t samples, side;
 	bool told;
 } both_budgets[] = {
-	{ 1000, 128 * KIB, 512 * KIB, false },
-	{ 324, 128 * KIB, 512 * KIB, false },
-	{ 323, 128 * KIB, 256 * KIB, false },
-	{ 195, 128 * KIB, 128 * KIB, false },
-	{ 131, 128 * KIB, 64 * KIB, false },
+	{ 1000, 64 * KIB, 512 * KIB, false },
+	{ 292, 64 * KIB, 512 * KIB, false },
+	{ 291, 64 * KIB, 256 * KIB, false },
+	{ 163, 64 * KIB, 128 * KIB, false },
 	{ 99, 64 * KIB, 64 * KIB, false },
 	{ 67, 32 * KIB, 64 * KIB, true },
 	{ 51, 32 * KIB, 32 * KIB, true },
@@ -342,8 +341,8 @@ START_TEST(test_other_refusal)
 	struct err err = { 0 };
 
 	kernel.code = -EINVAL;
-	ck_assert_int_eq(open_with_budget(18, &err), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.msg, "cannot map a ring of 128 KiB on CPU 0: Invalid argument"));
+	ck_assert_int_eq(open_with_budget(16, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "cannot map a ring of 64 KiB on CPU 0: Invalid argument"));
 }
 END_TEST
 
