@@ -30,7 +30,8 @@ take_report()
 	mv -f "$tmp/report" "$tmp/out" 2>/dev/null || : >"$tmp/out"
 }
 
-# measured KIND FIELD - by the workload itself: 2: intervals, 3: microseconds.
+# measured KIND FIELD - by the workload itself: 2: intervals, 3: microseconds, 4: of these, it could have run, and
+# another thread did.
 measured()
 {
 	awk -v kind="$1" -v field="$2" '$1 == kind { sum = $field } END { print sum + 0 }' "$tmp/measured"
@@ -56,6 +57,8 @@ there()
 # preempted a hundred times, for 7 ms each, within 8 %: the kernel traces some switches for nobody. A thread
 # that is preempted, or waits for a virtual disk, cannot know which part of its time the hypervisor took; nor, as it waits
 # for a disk for a tenth of a second in all, for how much of that the reader, which has a real-time priority, came first.
+# With $queued_apart, what it was kept from its CPU need not be found.
+queued_apart=
 as_measured()
 {
 	local name=$1 kind us want nr slack part what
@@ -70,6 +73,7 @@ as_measured()
 		what="$name: $kind: $us us where $want were measured, in $nr intervals"
 		slack=$([[ $kind =~ ^(preempted|disk)$ ]] && echo "$stolen" || echo 0)
 		[ "$kind" != disk ] || slack="($slack + 0.03)"
+		[ -z "$queued_apart" ] || slack="($slack + $(measured "$kind" 4) / 1e6)"
 		part=$([ "$kind" = preempted ] && echo 0.08 || echo 0.02)
 		want="sqrt(($us - $want) ^ 2) <= 1e6 * $slack + ($part * $want > 20 * $nr ? $part * $want : 20 * $nr)"
 		if calc "$want" >"$tmp/calc"; then

@@ -2,7 +2,8 @@
 /*
  * waits [SECONDS [KIND...]] - threads that wait, each in its own way, and measure themselves how long they were off the
  * CPU meanwhile. Ends after SECONDS or by SIGTERM, when each has come back, and prints a line for each kind: its name,
- * how many intervals, and their time in microseconds. A kind that cannot be had here has none, and says so on stderr.
+ * how many intervals, their time in microseconds, and for how long its threads could run and another one did. A kind
+ * that cannot be had here has none, and says so on stderr.
  *
  * Expected: "w-KIND;...;FUNCTION;...": sleep wait_in_nanosleep, futex wait_in_futex, pipe wait_in_pipe, disk
  * wait_on_disk, fault wait_in_fault, mutex wait_for_mutex, preempted be_preempted. On SIGUSR1 begins one more that has
@@ -27,11 +28,11 @@ enum { PAGE = 4096, DISK_PAGES = 256, CONVOY = 4, MOST_THREADS = 32 };
 struct kind {
 	const char *name;
 	void (*start)(struct kind *k);
-	uint64_t intervals, off_ns;
+	uint64_t intervals, off_ns, queued_ns;
 };
 
 struct moment {
-	uint64_t wall_ns, cpu_ns;
+	uint64_t queued_ns, wall_ns, cpu_ns;
 };
 
 static pthread_t threads[MOST_THREADS];
@@ -51,10 +52,26 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
+/* Of this thread, the second number of its schedstat (Documentation/scheduler/sched-stats.rst); 0: nobody counts it. */
+static uint64_t queued_ns(void)
+{
+	char line[128] = "", *second;
+	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+
+	if (!f)
+		return 0;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = 0;
+	fclose(f);
+	second = strchr(line, ' ');
+	return second ? strtoull(second, NULL, 10) : 0;
+}
+
 static struct moment begin(void)
 {
-	struct moment m = { .wall_ns = now_ns() };
+	struct moment m = { .queued_ns = queued_ns() };
 
+	m.wall_ns = now_ns();
 	m.cpu_ns = cpu_ns();
 	return m;
 }
@@ -65,6 +82,7 @@ static void end(struct kind *k, struct moment from, uint64_t intervals)
 
 	__atomic_add_fetch(&k->intervals, intervals, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&k->off_ns, wall > cpu ? wall - cpu : 0, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&k->queued_ns, queued_ns() - from.queued_ns, __ATOMIC_RELAXED);
 }
 
 static void start_thread(void *(*what)(void *), struct kind *k)
@@ -461,9 +479,9 @@ static void live(uint64_t time_ns, const sigset_t *set)
 }
 
 static struct kind kinds[] = {
-	{ "sleep", start_sleep, 0, 0 },         { "futex", start_futex, 0, 0 }, { "pipe", start_pipe, 0, 0 },
-	{ "disk", start_disk, 0, 0 },           { "fault", start_fault, 0, 0 }, { "mutex", start_mutex, 0, 0 },
-	{ "preempted", start_preempted, 0, 0 },
+	{ "sleep", start_sleep, 0, 0, 0 },         { "futex", start_futex, 0, 0, 0 }, { "pipe", start_pipe, 0, 0, 0 },
+	{ "disk", start_disk, 0, 0, 0 },           { "fault", start_fault, 0, 0, 0 }, { "mutex", start_mutex, 0, 0, 0 },
+	{ "preempted", start_preempted, 0, 0, 0 },
 };
 
 enum { NR_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -499,7 +517,8 @@ int main(int argc, char **argv)
 		pthread_join(threads[i], NULL);
 	for (i = 0; i < NR_KINDS; i++)
 		if (asked_for(kinds[i].name, argc, argv))
-			printf("%s %llu %llu\n", kinds[i].name, (unsigned long long)kinds[i].intervals,
-			       (unsigned long long)kinds[i].off_ns / 1000);
+			printf("%s %llu %llu %llu\n", kinds[i].name, (unsigned long long)kinds[i].intervals,
+			       (unsigned long long)kinds[i].off_ns / 1000,
+			       (unsigned long long)kinds[i].queued_ns / 1000);
 	return fflush(stdout) ? 1 : 0;
 }
