@@ -116,8 +116,8 @@ static int apply_until(struct order *o, uint64_t horizon, order_fn fn, void *ctx
 	for (i = 0; i < o->nr && o->entries[i].time <= horizon && !rc; i++) {
 		const struct order_entry *e = &o->entries[i];
 		const unsigned char *lead = o->bytes + e->at;
-		struct order_item item = { e->ring, e->lead_size, lead, (const void *)(lead + e->lead_size),
-					   e->size, false };
+		struct order_item item = { e->ring, e->lead_size, e->lead_size ? lead : NULL,
+					   (const void *)(lead + e->lead_size), e->size, false };
 
 		if (e->time > o->applied)
 			o->applied = e->time;

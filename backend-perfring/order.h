@@ -24,7 +24,7 @@
 
 /**
  * struct order_item - a record of a ring, and what its reader wants to remember with it.
- * @lead: @lead_size bytes, a multiple of 8
+ * @lead: @lead_size bytes, a multiple of 8; NULL where that is 0
  * @in_order: not to be applied before any other of its ring that is so and was added before
  */
 struct order_item {

@@ -35,6 +35,8 @@ static int note(void *ctx, const struct order_item *item)
 	ck_assert_uint_eq(item->lead_size, n->number % 2 ? 16 : 0);
 	if (item->lead_size)
 		ck_assert_uint_eq(((const uint64_t *)item->lead)[1], n->number);
+	else
+		ck_assert_ptr_null(item->lead);
 	for (i = 0; i < n->number % 9; i++)
 		ck_assert_uint_eq(n->more[i], n->number + i);
 	ck_assert_uint_lt(a->nr, MAX_RECORDS);
