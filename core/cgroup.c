@@ -320,8 +320,7 @@ bool cgroup_missed(const struct cgroup *c, struct err *why)
 	return true;
 }
 
-/* "9:perf_event:/a": one hierarchy with its controllers; of version 2 "0::/a". */
-static bool has_controller(const char *line, const char *name)
+bool cgroup_line_has(const char *line, const char *name)
 {
 	const char *s = strchr(line, ':'), *end = s ? strchr(s + 1, ':') : NULL;
 	size_t len = strlen(name);
@@ -366,7 +365,7 @@ bool cgroup_sampled(const struct host *h)
 	if (!f)
 		return true;
 	while (sampled && getline(&line, &cap, f) > 0)
-		sampled = !has_controller(line, "perf_event");
+		sampled = !cgroup_line_has(line, "perf_event");
 	free(line);
 	fclose(f);
 	return sampled && !is_untouched(h);

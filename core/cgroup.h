@@ -39,6 +39,12 @@ bool cgroup_has(struct cgroup *c, uint64_t id);
 bool cgroup_missed(const struct cgroup *c, struct err *why);
 
 /**
+ * cgroup_line_has() - is @line of /proc/PID/cgroup, "9:perf_event,cpu:/a", about controller @name? One of version 2,
+ * "0::/a", is about none (cgroups(7)).
+ */
+bool cgroup_line_has(const char *line, const char *name);
+
+/**
  * cgroup_sampled() - are the ids of perf's samples those of cgroups of version 2? Not where the controller perf_event
  * is in a hierarchy of version 1, as /proc/self/cgroup tells, nor where no controller is enabled below the root.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory_limit.h"
 
+#include "core/cgroup.h"
 #include "core/number.h"
 
 #include <stdio.h>
@@ -51,18 +52,6 @@ static void look_upwards(const struct host *h, const struct hierarchy *of, char 
 	}
 }
 
-static bool has_memory(const char *controllers, size_t len)
-{
-	size_t at, n;
-
-	for (at = 0; at < len; at += n + 1) {
-		n = strcspn(controllers + at, ",:");
-		if (n == strlen("memory") && !strncmp(controllers + at, "memory", n))
-			return true;
-	}
-	return false;
-}
-
 /* A line of /proc/self/cgroup is "ID:CONTROLLERS:PATH"; of version 2 it begins with "0::" (cgroups(7)). */
 static void look_at(const struct host *h, char *line, uint64_t *least)
 {
@@ -70,12 +59,10 @@ static void look_at(const struct host *h, char *line, uint64_t *least)
 
 	if (!path)
 		return;
-	controllers++;
-	path++;
 	if (!strncmp(line, "0::", 3))
-		look_upwards(h, &version_2, path, least);
-	else if (has_memory(controllers, (size_t)(path - 1 - controllers)))
-		look_upwards(h, &version_1, path, least);
+		look_upwards(h, &version_2, path + 1, least);
+	else if (cgroup_line_has(line, "memory"))
+		look_upwards(h, &version_1, path + 1, least);
 }
 
 uint64_t memory_limit(const struct host *h)
