@@ -21,8 +21,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WAKEUP_BYTES (32 << 10) /* a ring is read when it holds that much */
-
 #define LOOK_NS  (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
 #define AGAIN_NS (20 * 1000 * 1000ULL)  /* where that is in doubt: longer than a tick of any kernel, */
 #define AGAIN    6                      /* looks: then it has */
@@ -45,15 +43,13 @@
 /* The general registers and the instruction pointer of x86-64: PERF_REG_X86_AX to _IP and _R8 to _R15. */
 #define USER_REGS 0xff01ffULL
 
-/* A ring that is read when it is full has lost what came meanwhile. */
 static uint32_t fitting_wakeup(const struct capture *cap)
 {
-	size_t least = cap->unwinds ? DUMP_WAKEUP_BYTES : WAKEUP_BYTES;
-	size_t most = cap->rings.samples / 2;
+	size_t bytes = cap->unwinds ? DUMP_WAKEUP_BYTES : RING_WAKEUP_BYTES;
 
-	if (cap->apart && least < cap->rings.samples / WAKEUP_SHARE)
-		least = cap->rings.samples / WAKEUP_SHARE;
-	return (uint32_t)(least < most ? least : most);
+	if (cap->apart && bytes < cap->rings.samples / WAKEUP_SHARE)
+		bytes = cap->rings.samples / WAKEUP_SHARE;
+	return ring_wakeup(cap->rings.samples, bytes);
 }
 
 /* Of the copies of stacks a ring has to hold some. */

@@ -73,6 +73,11 @@ struct ring_sizes ring_sizes(const struct ring_needs *n)
 	return s;
 }
 
+uint32_t ring_wakeup(size_t ring, size_t bytes)
+{
+	return (uint32_t)(bytes < ring / 2 ? bytes : ring / 2);
+}
+
 bool ring_sizes_halve(struct ring_sizes *s, size_t page)
 {
 	bool side_gives = s->side > SIDE_MIN ? s->side > s->samples / SAMPLES_SHARE : s->side > s->samples;

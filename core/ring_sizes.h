@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RINGS_MAX (128UL << 20) /* bytes of all rings of a host together */
+#define RINGS_MAX         (128UL << 20) /* bytes of all rings of a host together */
+#define RING_WAKEUP_BYTES (32UL << 10)  /* a ring is read when it holds that much */
 
 /** struct ring_sizes - bytes of the rings of a CPU, each a power of two of pages; 0: there is none. */
 struct ring_sizes {
@@ -48,6 +49,10 @@ struct ring_sizes ring_sizes(const struct ring_needs *n);
  * room.
  */
 size_t ring_sizes_kept(uint64_t memory);
+
+/** ring_wakeup() - @bytes, but no more than half of a @ring: one that is read when it is full has lost what came then.
+ */
+uint32_t ring_wakeup(size_t ring, size_t bytes);
 
 /**
  * ring_sizes_halve() - the next smaller ones. Rings for tasks and mappings give first while they have more than 64 KiB

@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAKEUP_BYTES (32 << 10)
-
 /*
  * The kernel looks at all events of a thread for each mapping, and a thread that is made has copies of them. So of
  * some hundred threads, and where a thread that comes later does not cost an event on each of hundreds of CPUs.
@@ -28,7 +26,7 @@
 
 static uint32_t fitting_wakeup(const struct capture *cap)
 {
-	return (uint32_t)(cap->rings.side / 2 < WAKEUP_BYTES ? cap->rings.side / 2 : WAKEUP_BYTES);
+	return ring_wakeup(cap->rings.side, RING_WAKEUP_BYTES);
 }
 
 bool side_band_outgrows_rings(const struct capture *cap)
