@@ -188,6 +188,12 @@ static int take(struct ring *r)
 	return r->reading.nr ? 0 : rc;
 }
 
+/* Of a record of which, with all behind it, there are @left bytes. */
+static bool is_size(size_t size, size_t left)
+{
+	return size >= sizeof(struct perf_event_header) && size % 8 == 0 && size <= left;
+}
+
 /* Return: as ring_read(). @at: in and out: how far it has been read */
 static int read_part(const struct ring *r, const struct ring_part *part, size_t *at, ring_fn *fn, ring_part_fn *full,
 		     void *ctx)
@@ -198,7 +204,7 @@ static int read_part(const struct ring *r, const struct ring_part *part, size_t 
 		const struct perf_event_header *record = (const void *)(r->reading.bytes + *at);
 		size_t size = record->size;
 
-		if (size < sizeof(*record) || size % 8 || size > part->end - *at) {
+		if (!is_size(size, part->end - *at)) {
 			*at = part->end;
 			rc = -EBADMSG;
 			break;
@@ -242,7 +248,7 @@ static int read_in_place(struct ring *r, ring_fn *fn, void *ctx, struct ring_par
 	while (tail != head && !rc) {
 		size_t size = ((const struct perf_event_header *)(r->data + (tail & (r->bytes - 1))))->size;
 
-		if (size < sizeof(struct perf_event_header) || size % 8 || size > head - tail) {
+		if (!is_size(size, head - tail)) {
 			rc = -EBADMSG;
 			break;
 		}
@@ -277,15 +283,7 @@ static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 	return rc;
 }
 
-/*
- * Below the lock. Where nothing is kept, what is in the ring need not be copied.
- * Return: as ring_read(). @part: out: what was read here, if that is all there was
- */
-static int take_or_read(struct ring *r, ring_fn *fn, void *ctx, struct ring_part *part)
-{
-	return r->kept.nr ? take(r) : read_in_place(r, fn, ctx, part);
-}
-
+/* Where nothing is kept, what is in the ring need not be copied. */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
 	struct ring_part part = { 0 };
@@ -293,7 +291,7 @@ int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 
 	if (!r->reading.nr) {
 		pthread_mutex_lock(&r->lock);
-		rc = take_or_read(r, fn, ctx, &part);
+		rc = r->kept.nr ? take(r) : read_in_place(r, fn, ctx, &part);
 		pthread_mutex_unlock(&r->lock);
 	}
 	if (r->reading.nr)

@@ -477,13 +477,6 @@ static int end_interval(struct capture *cap, struct err *err)
 	return rc;
 }
 
-/* A CPU that went since the last look is offline in this interval, too: one that ends while a report is made has no
- * look. */
-static int look_at_cpus(struct capture *cap, struct err *err)
-{
-	return follow_cpus(cap, err);
-}
-
 /* What belongs to the interval that ends now. */
 static void account(struct capture *cap)
 {
@@ -632,7 +625,11 @@ static int sample_interval(struct capture *cap, struct err *err)
 		until = end;
 	if (!rc)
 		rc = sample_until(cap, until, err);
-	if (rc >= 0 && look_at_cpus(cap, err))
+	/*
+	 * A CPU that went since the last look is offline in this interval, too: one that ends while a report is made
+	 * has no look.
+	 */
+	if (rc >= 0 && follow_cpus(cap, err))
 		rc = err->code;
 	if (!rc && until < end)
 		return end_one(cap, err);

@@ -105,6 +105,13 @@ static int open_once(struct capture *cap, const struct backend_ops *ops, struct 
 	return rc;
 }
 
+static bool give_up_apart(struct capture *cap)
+{
+	cap->no_room_apart = true;
+	cap->rings = (struct ring_sizes){ 0 };
+	return true;
+}
+
 /*
  * Not even the smallest rings could be mapped, or there are not enough descriptors: without rings for tasks and
  * mappings half as much will do.
@@ -113,21 +120,15 @@ static bool do_without_apart(struct capture *cap, int code)
 {
 	bool no_memory = (code == -EPERM || code == -ENOMEM) && cap->ring_refused;
 
-	if (!cap->apart || !(no_memory || code == -EMFILE || code == -ENFILE))
-		return false;
-	cap->no_room_apart = true;
-	cap->rings = (struct ring_sizes){ 0 };
-	return true;
+	return cap->apart && (no_memory || code == -EMFILE || code == -ENFILE) && give_up_apart(cap);
 }
 
 /* The same of descriptors: there are threads that cannot be followed. */
 static bool follow_more(struct capture *cap)
 {
-	if (!cap->apart || (cap->unfollowed.code != -EMFILE && cap->unfollowed.code != -ENFILE))
-		return false;
-	cap->no_room_apart = true;
-	cap->rings = (struct ring_sizes){ 0 };
-	return true;
+	int code = cap->unfollowed.code;
+
+	return cap->apart && (code == -EMFILE || code == -ENFILE) && give_up_apart(cap);
 }
 
 /* Where the rings had to become so small that it matters to the events, these are opened anew, for such rings. */

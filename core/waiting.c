@@ -30,29 +30,25 @@ void waiting_end(struct waiting *w)
 	*w = (struct waiting){ 0 };
 }
 
+/* Of those that share a ring, the @i-th. @side: of what tells of tasks and mappings */
+static int fd_at(const struct capture_event *e, bool side, size_t i)
+{
+	if (!i)
+		return side ? e->side.fd : e->fd;
+	return side ? e->side.more[i - 1] : e->more[i - 1].fd;
+}
+
 /*
  * The event of a thread is dead with its thread, while others write to the same ring: the next of them is polled. -1:
  * that was the last.
  */
-static int other_fd(const struct capture_event *e, int fd)
+static int other_fd(const struct capture_event *e, bool side, int fd)
 {
-	size_t i = 0;
+	size_t nr = 1 + (side ? e->side.nr_more : e->nr_more), i = 0;
 
-	if (fd != e->fd)
-		while (i < e->nr_more && e->more[i++].fd != fd)
-			;
-	return i < e->nr_more ? e->more[i].fd : -1;
-}
-
-/* The same of what tells of tasks and mappings. */
-static int other_side_fd(const struct side_band *s, int fd)
-{
-	size_t i = 0;
-
-	if (fd != s->fd)
-		while (i < s->nr_more && s->more[i++] != fd)
-			;
-	return i < s->nr_more ? s->more[i] : -1;
+	while (i < nr && fd_at(e, side, i) != fd)
+		i++;
+	return i + 1 < nr ? fd_at(e, side, i + 1) : -1;
 }
 
 /* It would be ready for ever. Return: true: a CPU seems to have gone. */
@@ -61,7 +57,7 @@ static bool pass_over(struct waiting *w, size_t i)
 	const struct capture_event *e = &w->cap->events[i / 2];
 	struct pollfd *p = &w->fds[WAITING_OTHERS + i];
 
-	p->fd = i % 2 ? other_side_fd(&e->side, p->fd) : other_fd(e, p->fd);
+	p->fd = other_fd(e, i % 2, p->fd);
 	return p->fd < 0;
 }
 
