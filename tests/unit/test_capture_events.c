@@ -200,16 +200,6 @@ static struct options options;
 static struct capture cap;
 static unsigned int fds_before;
 
-static unsigned int open_fds(void)
-{
-	unsigned int nr = 0;
-	int fd;
-
-	for (fd = 0; fd < MAX_FDS; fd++)
-		nr += fcntl(fd, F_GETFD) >= 0;
-	return nr;
-}
-
 static void list(const char *which, const char *cpus)
 {
 	char name[64];
@@ -232,7 +222,7 @@ static void setup(void)
 	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
 	memset(&kernel, 0, sizeof(kernel));
 	memset(events, 0, sizeof(events));
-	fds_before = open_fds();
+	fds_before = unit_open_fds();
 }
 
 static void teardown(void)
@@ -242,7 +232,7 @@ static void teardown(void)
 	watch_free(cap.watch);
 	ck_assert_uint_eq(cap.nr_events, 0);
 	ck_assert_ptr_null(cap.events);
-	ck_assert_uint_eq(open_fds(), fds_before);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	unit_rmdir(dir);
 }
 
@@ -343,7 +333,7 @@ START_TEST(test_open)
 	}
 	ck_assert_uint_eq(open, hosts[row].opened);
 	ck_assert_uint_eq(kernel.opened, open + (notes ? cap.nr_cpus : 0));
-	ck_assert_uint_eq(open_fds(), fds_before + kernel.opened);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + kernel.opened);
 	ck_assert_ptr_nonnull(cap.watch);
 	cpu_list_release(&online);
 }
@@ -423,7 +413,7 @@ START_TEST(test_going)
 	ck_assert_uint_eq(cap.nr_cpus, 199);
 	for (i = 0; i < 200; i++)
 		assert_event(event_of(i), i != going[_i].cpu, true);
-	ck_assert_uint_eq(open_fds(), fds_before + 2 * 199);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * 199);
 }
 END_TEST
 
@@ -468,7 +458,7 @@ START_TEST(test_refused)
 	ck_assert_msg(strstr(err.msg, refused[_i].says), "%s", err.msg);
 	ck_assert_uint_eq(cap.nr_events, 0);
 	ck_assert_ptr_null(cap.events);
-	ck_assert_uint_eq(open_fds(), fds_before);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	/* Another backend may try after that. */
 	memset(&kernel, 0, sizeof(kernel));
 	options.cpu = -1;
@@ -599,7 +589,7 @@ START_TEST(test_goes_and_comes)
 	ck_assert_uint_eq(cap.nr_cpus, 5); /* so many at most */
 	ck_assert_int_eq(follow("0", t + 7 * MS), 1);
 	ck_assert_uint_eq(cap.nr_cpus, 5);
-	ck_assert_uint_eq(open_fds(), fds_before + (_i ? 2 : 1));
+	ck_assert_uint_eq(unit_open_fds(), fds_before + (_i ? 2 : 1));
 }
 END_TEST
 
@@ -635,7 +625,7 @@ static const struct {
 START_TEST(test_tried_again)
 {
 	uint64_t t = begin(true);
-	unsigned int fds = open_fds(), i;
+	unsigned int fds = unit_open_fds(), i;
 
 	ck_assert_int_eq(follow("0-2", t), 1);
 	kernel.answer[3] = broken[_i].answer;
@@ -646,7 +636,7 @@ START_TEST(test_tried_again)
 	for (i = 1; i <= 3; i++) {
 		ck_assert_int_eq(follow("0-3", t + i * MS), 0);
 		assert_event(event_of(3), false, false);
-		ck_assert_uint_eq(open_fds(), fds - 2);
+		ck_assert_uint_eq(unit_open_fds(), fds - 2);
 		/* What was attached is detached again. */
 		assert_calls(3, (int)i * broken[_i].attached, 1 + (int)i * broken[_i].attached);
 	}
@@ -655,7 +645,7 @@ START_TEST(test_tried_again)
 	ck_assert_int_eq(follow("0-3", t + 5 * MS), 1);
 	assert_event(event_of(3), true, true);
 	ck_assert(events[event_of(3)->fd].enabled);
-	ck_assert_uint_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 	/* Offline from when it went until now, however often it was tried. */
 	events_account(&cap, t + 10 * MS);
 	ck_assert_uint_eq(cap.due_ns, 4 * 10 * MS);
@@ -708,14 +698,14 @@ static const char *const no_lists[] = { "3-2", "", "\n", "0-3,", "x", "0-9999999
 START_TEST(test_no_list)
 {
 	uint64_t t = begin(false);
-	unsigned int fds = open_fds();
+	unsigned int fds = unit_open_fds();
 
 	ck_assert_int_eq(follow(no_lists[_i], t), 0);
-	ck_assert_uint_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 	assert_calls(3, 0, 0);
 	ck_assert_int_eq(follow("0-2", t), 1);
 	ck_assert_int_eq(follow(no_lists[_i], t), 0);
-	ck_assert_uint_eq(open_fds(), fds - 1);
+	ck_assert_uint_eq(unit_open_fds(), fds - 1);
 	assert_calls(3, 0, 1);
 }
 END_TEST
@@ -1051,7 +1041,7 @@ START_TEST(test_both)
 		nr += e->cpu < 4 ? 1 + joins + (notes && samples) + notes : 0;
 	}
 	ck_assert_uint_eq(kernel.opened, nr);
-	ck_assert_uint_eq(open_fds(), fds_before + nr);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + nr);
 }
 END_TEST
 
@@ -1168,7 +1158,7 @@ START_TEST(test_both_refused)
 	ck_assert_int_eq(err.code, both_refused[_i].rc);
 	ck_assert_msg(strstr(err.msg, both_refused[_i].says), "%s", err.msg);
 	ck_assert_uint_eq(cap.nr_events, 0);
-	ck_assert_uint_eq(open_fds(), fds_before);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	/* Another backend may try after that. */
 	memset(&kernel, 0, sizeof(kernel));
 	open_on("0-1", "0-1", true);
@@ -1196,7 +1186,7 @@ START_TEST(test_both_no_tracepoint)
 		assert_both(event_of(cpu), true, true, true, false);
 		assert_switch_attr(&kernel.switch_attr[cpu], false);
 	}
-	ck_assert_uint_eq(open_fds(), fds_before + 2 * 4);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * 4);
 }
 END_TEST
 
@@ -1226,7 +1216,7 @@ START_TEST(test_both_before_records)
 		ck_assert_ptr_nonnull(strstr(err.msg, "the perf rings do not tell of threads that come back to a CPU "
 						      "(before Linux 4.3)"));
 		ck_assert_uint_eq(cap.nr_events, 0);
-		ck_assert_uint_eq(open_fds(), fds_before);
+		ck_assert_uint_eq(unit_open_fds(), fds_before);
 		return;
 	}
 	if (!before_records[_i].tracepoint)
@@ -1268,7 +1258,7 @@ START_TEST(test_both_going)
 	ck_assert_uint_eq(cap.nr_cpus, 3);
 	for (cpu = 0; cpu < 4; cpu++)
 		assert_both(event_of(cpu), cpu != gone, true, true, true);
-	ck_assert_uint_eq(open_fds(), fds_before + 3 * 4);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + 3 * 4);
 }
 END_TEST
 
@@ -1352,7 +1342,7 @@ START_TEST(test_both_tried_again)
 	ask_for_both();
 	cap.both = true;
 	t = begin(true);
-	fds = open_fds();
+	fds = unit_open_fds();
 	ck_assert_int_eq(follow("0-2", t), 1);
 	kernel.only_switches = true;
 	kernel.switch_answer[3] = both_broken[_i].switch_answer;
@@ -1363,7 +1353,7 @@ START_TEST(test_both_tried_again)
 	for (i = 1; i <= 3; i++) {
 		ck_assert_int_eq(follow("0-3", t + i * MS), 0);
 		assert_both(event_of(3), false, true, true, true);
-		ck_assert_uint_eq(open_fds(), fds - 4);
+		ck_assert_uint_eq(unit_open_fds(), fds - 4);
 		assert_calls(3, (int)i * both_broken[_i].attached, 1 + (int)i * both_broken[_i].attached);
 	}
 	ck_assert_int_eq((int)cap.switches, SWITCHES_BY_TRACEPOINT);
@@ -1371,7 +1361,7 @@ START_TEST(test_both_tried_again)
 	calls.attach_answer = 0;
 	ck_assert_int_eq(follow("0-3", t + 5 * MS), 1);
 	assert_both(event_of(3), true, true, true, true);
-	ck_assert_uint_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 END_TEST
 
@@ -1387,11 +1377,11 @@ START_TEST(test_both_try)
 	ck_assert_int_eq(events_try(&cap), -ENODEV);
 	ask_for_both();
 	open_on("0-1", "0-1", false);
-	fds = open_fds();
+	fds = unit_open_fds();
 	kernel.answer[0] = tries[_i].answer;
 	kernel.switch_answer[0] = tries[_i].switch_answer;
 	ck_assert_int_eq(events_try(&cap), tries[_i].rc);
-	ck_assert_uint_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 END_TEST
 
@@ -1447,7 +1437,7 @@ START_TEST(test_followed)
 	open_on("0-4", "0-3", _i & 1);
 	ck_assert_uint_eq(cap.nr_cpus, 4);
 	ck_assert_uint_eq(kernel.opened, 4 * nr + (_i & 1 ? 4 : 0));
-	ck_assert_uint_eq(open_fds(), fds_before + kernel.opened);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + kernel.opened);
 	for (i = 0; i < cap.nr_events; i++) {
 		assert_event(&cap.events[i], cap.events[i].cpu < 4, _i & 1);
 		if (cap.events[i].cpu < 4)
@@ -1653,7 +1643,7 @@ START_TEST(test_cgroups)
 	list("online", "0-1");
 	ck_assert_int_eq(events_open(&cap, false, &err), -EINVAL);
 	ck_assert_msg(strstr(err.msg, cgroups[_i].says), "%s", err.msg);
-	ck_assert_uint_eq(open_fds(), fds_before);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	cap.filter.cgroup = NULL;
 }
 END_TEST
@@ -1703,7 +1693,7 @@ START_TEST(test_unfollowed)
 	list("online", "0-1");
 	ck_assert_int_eq(events_open(&cap, true, &err), unfollowed[_i].rc);
 	ck_assert_str_eq(err.msg, unfollowed[_i].says);
-	ck_assert_uint_eq(open_fds(), fds_before);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 }
 END_TEST
 

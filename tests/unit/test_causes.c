@@ -44,15 +44,12 @@ gid_t getgid(void)
 }
 
 static char *top;
-static char proc[512], sys[512];
 static struct host host;
 
 static void setup(void)
 {
 	top = unit_tmpdir();
-	snprintf(proc, sizeof(proc), "%s/proc", top);
-	snprintf(sys, sizeof(sys), "%s/sys", top);
-	host = (struct host){ .proc = proc, .sys = sys };
+	host = unit_host(top);
 	kernel.perf = kernel.bpf = EINVAL;
 	kernel.memlock = 64 << 10;
 	kernel.nofile = 1024;
@@ -92,7 +89,7 @@ static void put_host(const struct fake *f)
 	if (!f->userns)
 		return;
 	put("proc/self/ns/pid", "");
-	snprintf(path, sizeof(path), "%s/self/ns/user", proc);
+	snprintf(path, sizeof(path), "%s/self/ns/user", host.proc);
 	ck_assert_int_eq(symlink(f->userns, path), 0);
 }
 
@@ -469,7 +466,7 @@ START_TEST(test_counters)
 	struct cause c;
 	char at[100];
 
-	snprintf(at, sizeof(at), "there is no %.60s", sys);
+	snprintf(at, sizeof(at), "there is no %.60s", host.sys);
 	put("sys/bus/event_source/devices/cpu/type", counters[_i].pmu ? "4\n" : NULL);
 	cause_of_event(&host, &event, -ENOENT, &c);
 	ck_assert_int_eq(!strncmp(c.text, at, strlen(at)), counters[_i].blamed);

@@ -9,15 +9,12 @@
 #include <sys/syscall.h>
 
 static char *top;
-static char proc[512], sys[512];
 static struct host host;
 
 static void setup(void)
 {
 	top = unit_tmpdir();
-	snprintf(proc, sizeof(proc), "%s/proc", top);
-	snprintf(sys, sizeof(sys), "%s/sys", top);
-	host = (struct host){ .proc = proc, .sys = sys };
+	host = unit_host(top);
 }
 
 static void teardown(void)
@@ -174,7 +171,7 @@ START_TEST(test_online_bad)
 
 	put("sys/devices/system/cpu/online", bad[_i]);
 	ck_assert_int_eq(host_online_cpus(&host, &l, &err), -EINVAL);
-	snprintf(want, sizeof(want), "'%s/devices/system/cpu/online': not a list of CPUs", sys);
+	snprintf(want, sizeof(want), "'%s/devices/system/cpu/online': not a list of CPUs", host.sys);
 	ck_assert_str_eq(err.msg, want);
 	ck_assert_int_eq(err.code, -EINVAL);
 	ck_assert_ptr_null(l.cpu);
@@ -217,7 +214,7 @@ START_TEST(test_possible)
 
 	put("sys/devices/system/cpu/possible", "0-63,128-65536\n");
 	ck_assert_int_eq(host_possible_cpus(&host, &l, &err), -EINVAL);
-	snprintf(want, sizeof(want), "'%s/devices/system/cpu/possible': not a list of CPUs", sys);
+	snprintf(want, sizeof(want), "'%s/devices/system/cpu/possible': not a list of CPUs", host.sys);
 	ck_assert_str_eq(err.msg, want);
 	ck_assert_ptr_null(l.cpu);
 }

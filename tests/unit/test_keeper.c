@@ -75,21 +75,11 @@ static void wait_for_calls(struct backend *b, unsigned int nr)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static unsigned int open_fds(void)
-{
-	unsigned int nr = 0;
-	int fd;
-
-	for (fd = 0; fd < 256; fd++)
-		nr += fcntl(fd, F_GETFD) >= 0;
-	return nr;
-}
-
 /* As often as it takes, by one thread that is not ours; and by none after the end. */
 START_TEST(test_until_the_end)
 {
 	struct backend b = make(0, 0);
-	unsigned int fds = open_fds(), calls;
+	unsigned int fds = unit_open_fds(), calls;
 	struct err err = { 0 };
 	struct keeper *k = start_reporting(&none, &b);
 
@@ -100,7 +90,7 @@ START_TEST(test_until_the_end)
 	calls = b.calls;
 	ck_assert_uint_ge(calls, (unsigned int)_i);
 	ck_assert(!calls || !pthread_equal(b.caller, pthread_self()));
-	ck_assert_uint_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 	ck_assert_int_eq(fetch(&b, &err), 0);
 	ck_assert_uint_eq(b.calls, calls + 1);
 }
@@ -194,7 +184,7 @@ static const struct {
 START_TEST(test_failure)
 {
 	struct backend b = make(failures[_i].fail_at, failures[_i].code);
-	unsigned int fds = open_fds();
+	unsigned int fds = unit_open_fds();
 	struct err err = { 0 };
 	struct keeper *k = start_reporting(&none, &b);
 	char want[64];
@@ -206,7 +196,7 @@ START_TEST(test_failure)
 	ck_assert_str_eq(err.msg, want);
 	ck_assert_int_eq(err.code, failures[_i].code);
 	ck_assert_uint_eq(b.calls, failures[_i].fail_at);
-	ck_assert_uint_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 END_TEST
 

@@ -120,7 +120,6 @@ int uname(struct utsname *out)
 }
 
 static char *top;
-static char proc[512], sys[512];
 static struct host host;
 
 static void put(const char *name, const char *text)
@@ -131,9 +130,7 @@ static void put(const char *name, const char *text)
 static void setup(void)
 {
 	top = unit_tmpdir();
-	snprintf(proc, sizeof(proc), "%s/proc", top);
-	snprintf(sys, sizeof(sys), "%s/sys", top);
-	host = (struct host){ .proc = proc, .sys = sys };
+	host = unit_host(top);
 	memset(&kernel, 0, sizeof(kernel));
 	put("sys/devices/system/cpu/online", "0-2\n");
 	put("proc/sys/kernel/perf_event_paranoid", "2\n");

@@ -9,15 +9,12 @@
 #define V1  "sys/fs/cgroup/memory/"
 
 static char *top;
-static char proc[512], sys[512];
 static struct host host;
 
 static void setup(void)
 {
 	top = unit_tmpdir();
-	snprintf(proc, sizeof(proc), "%s/proc", top);
-	snprintf(sys, sizeof(sys), "%s/sys", top);
-	host = (struct host){ .proc = proc, .sys = sys };
+	host = unit_host(top);
 	unit_write(top, "proc/meminfo", "MemTotal: 4194304 kB\n", strlen("MemTotal: 4194304 kB\n"));
 }
 

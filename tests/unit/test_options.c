@@ -10,7 +10,6 @@
 
 /* A host with CPUs 0, 1 and 4, 1 GiB, processes 185, 2040 (and its thread 2041) and 1316151. */
 static char *top;
-static char proc[512], sys[512];
 static struct host host;
 
 static void put(const char *name, const char *text)
@@ -30,9 +29,7 @@ static void put_task(int tid, int tgid)
 static void setup_empty(void)
 {
 	top = unit_tmpdir();
-	snprintf(proc, sizeof(proc), "%s/proc", top);
-	snprintf(sys, sizeof(sys), "%s/sys", top);
-	host = (struct host){ .proc = proc, .sys = sys };
+	host = unit_host(top);
 }
 
 static void setup(void)
@@ -1158,7 +1155,7 @@ START_TEST(test_broken_host)
 	ck_assert_int_eq(parse(&o, &l, "-F 5000000", &err), 0);
 	options_release(&o);
 	ck_assert_int_eq(parse(&o, &l, "-C 0", &err), -EINVAL);
-	snprintf(want, sizeof(want), "'%s/devices/system/cpu/online': not a list of CPUs", sys);
+	snprintf(want, sizeof(want), "'%s/devices/system/cpu/online': not a list of CPUs", host.sys);
 	ck_assert_str_eq(err.msg, want);
 	options_release(&o);
 }

@@ -260,16 +260,6 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *rl)
 
 /* ---- a run */
 
-static unsigned int open_fds(void)
-{
-	unsigned int nr = 0;
-	int fd;
-
-	for (fd = 0; fd < MAX_FDS; fd++)
-		nr += fcntl(fd, F_GETFD) >= 0;
-	return nr;
-}
-
 static void list(const char *which, const char *cpus)
 {
 	char name[64];
@@ -296,7 +286,7 @@ static void setup(void)
 	list("possible", "0-2\n");
 	list("present", "0-2\n");
 	list("online", "0-2\n");
-	fds_before = open_fds();
+	fds_before = unit_open_fds();
 }
 
 static void teardown(void)
@@ -305,7 +295,7 @@ static void teardown(void)
 	followed_free(cap.followed);
 	command_free(cap.command);
 	watch_free(cap.watch);
-	ck_assert_uint_eq(open_fds(), fds_before);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	unit_rmdir(dir);
 	dir = NULL;
 }
@@ -414,7 +404,7 @@ static void assert_told(const char *targets)
 		fds += 2 + (unsigned int)e->side.nr_more;
 	}
 	ck_assert_int_eq(cap.side_of_targets, targets != NULL);
-	ck_assert_uint_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 
 /* ---- is there such an event? */
@@ -452,7 +442,7 @@ START_TEST(test_without)
 		ck_assert_uint_eq(e->side.nr_more, 0);
 	}
 	ck_assert(!side_band_outgrows_rings(&cap));
-	ck_assert_uint_eq(open_fds(), fds_before + 2 * CPUS); /* with notes */
+	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * CPUS); /* with notes */
 }
 END_TEST
 
@@ -703,7 +693,7 @@ START_TEST(test_in_the_way)
 	assert_told(ways[_i].targets);
 	/* Another backend may have what this one had not. */
 	events_close(&cap);
-	ck_assert_uint_eq(open_fds(), fds_before);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	memset(kernel.answers, 0, sizeof(kernel.answers));
 	open_all(false);
 	assert_told(ALL_THREADS);
@@ -750,7 +740,7 @@ START_TEST(test_command_refused)
 	size_t i;
 
 	ask_for_command();
-	fds = open_fds();
+	fds = unit_open_fds();
 	kernel.answers[0] = (struct answer){ -1, _i / 4 ? 2 : -1, codes[_i % 4] };
 	open_all(false);
 	ck_assert(!cap.side_of_targets);
@@ -758,7 +748,7 @@ START_TEST(test_command_refused)
 		ck_assert_uint_eq(cap.events[i].side.nr_more, 0);
 		assert_whole(&cap.events[i], true);
 	}
-	ck_assert_uint_eq(open_fds(), fds + 2 * CPUS);
+	ck_assert_uint_eq(unit_open_fds(), fds + 2 * CPUS);
 }
 END_TEST
 
@@ -800,7 +790,7 @@ START_TEST(test_limit)
 		ck_assert_uint_eq(cap.events[i].side.nr_more, limits[_i].fits ? 40 : 0);
 		assert_whole(&cap.events[i], !limits[_i].fits);
 	}
-	ck_assert_uint_eq(open_fds(), fds_before + 2 * CPUS + (limits[_i].fits ? 120 : 0));
+	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * CPUS + (limits[_i].fits ? 120 : 0));
 }
 END_TEST
 
@@ -932,7 +922,7 @@ START_TEST(test_offline)
 	ck_assert_int_eq(event_of(3)->fd, -1);
 	ck_assert_int_eq(event_of(4)->side.fd, -1);
 	ck_assert_uint_eq(event_of(4)->side.nr_more, 0);
-	ck_assert_uint_eq(open_fds(), fds_before + 3 * 2 + 4 * 2);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + 3 * 2 + 4 * 2);
 }
 END_TEST
 
@@ -970,7 +960,7 @@ START_TEST(test_refused)
 	ck_assert_int_eq(events_open(&cap, false, &err), refused[_i].rc);
 	if (refused[_i].rc) {
 		ck_assert_msg(strstr(err.msg, refused[_i].says), "%s", err.msg);
-		ck_assert_uint_eq(open_fds(), fds_before);
+		ck_assert_uint_eq(unit_open_fds(), fds_before);
 		return;
 	}
 	e = event_of(1);
@@ -980,7 +970,7 @@ START_TEST(test_refused)
 	assert_whole(event_of(0), !refused[_i].with_pids);
 	assert_whole(event_of(2), !refused[_i].with_pids);
 	ck_assert_uint_eq(cap.nr_cpus, 2);
-	ck_assert_uint_eq(open_fds(), fds_before + 4 + (refused[_i].with_pids ? 6 : 0));
+	ck_assert_uint_eq(unit_open_fds(), fds_before + 4 + (refused[_i].with_pids ? 6 : 0));
 }
 END_TEST
 
@@ -1066,7 +1056,7 @@ START_TEST(test_goes_and_comes)
 	ck_assert_str_eq(targets_of(event_of(1)), "100 101");
 	assert_whole(event_of(1), false);
 	assert_enabled(s, true);
-	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (4 + (unsigned int)_i));
+	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (4 + (unsigned int)_i));
 }
 END_TEST
 
@@ -1125,16 +1115,16 @@ START_TEST(test_leave_and_close)
 	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
 	ck_assert_str_eq(targets_of(event_of(1)), ALL_THREADS);
 	side_band_leave(s); /* again: nothing is closed that others have got meanwhile */
-	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (2 + 6) - 1);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 1);
 	side_band_close(s);
-	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (2 + 6) - 7);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 7);
 	side_band_close(s);
-	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (2 + 6) - 7);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 7);
 	ck_assert_int_eq(s->fd, -1);
 	ck_assert_uint_eq(s->nr_more, 0);
 	ck_assert_ptr_null(s->more);
 	side_band_close(&event_of(2)->side); /* with that of the whole CPU */
-	ck_assert_uint_eq(open_fds(), fds_before + CPUS * (2 + 6) - 14);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 14);
 	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_ENABLE), 0);
 }
 END_TEST
@@ -1150,7 +1140,7 @@ START_TEST(test_join)
 	ck_assert_int_eq(s.fd, -1);
 	for (i = 1; i < s.nr_more; i++)
 		ck_assert_int_ne(s.more[i], s.more[i - 1]);
-	ck_assert_uint_eq(open_fds(), fds_before + 100);
+	ck_assert_uint_eq(unit_open_fds(), fds_before + 100);
 	side_band_close(&s);
 }
 END_TEST
@@ -1175,7 +1165,7 @@ START_TEST(test_followed)
 	options.by_tid = followed[_i].by_tid;
 	cap.followed = followed_new(&cap);
 	ck_assert_ptr_nonnull(cap.followed);
-	fds = open_fds();
+	fds = unit_open_fds();
 	open_all(false);
 	for (i = 0; i < cap.nr_events; i++) {
 		const struct side_band *s = &cap.events[i].side;
@@ -1196,7 +1186,7 @@ START_TEST(test_followed)
 		}
 		ck_assert_uint_eq(attr_of(cap.events[i].fd)->mmap, 0);
 	}
-	ck_assert_uint_eq(open_fds(), fds + CPUS * 2 * followed[_i].nr);
+	ck_assert_uint_eq(unit_open_fds(), fds + CPUS * 2 * followed[_i].nr);
 }
 END_TEST
 

@@ -72,10 +72,19 @@ int unit_times(int often)
 	return unit_below_valgrind() ? (often + 9) / 10 : often;
 }
 
-int unit_open_fds(void)
+struct host unit_host(const char *top)
+{
+	static char proc[512], sys[512];
+
+	snprintf(proc, sizeof(proc), "%s/proc", top);
+	snprintf(sys, sizeof(sys), "%s/sys", top);
+	return (struct host){ .proc = proc, .sys = sys };
+}
+
+unsigned int unit_open_fds(void)
 {
 	DIR *d = opendir("/proc/self/fd");
-	int nr = 0;
+	unsigned int nr = 0;
 
 	ck_assert_ptr_nonnull(d);
 	while (readdir(d))

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/err.h"
+#include "core/host.h"
 
 /** unit_main() - run @s, print TAP; Return: main's status, 0 when all passed. */
 int unit_main(Suite *s);
@@ -29,8 +30,11 @@ char *unit_tmpdir(void);
  */
 void unit_write(const char *dir, const char *name, const void *data, size_t len);
 
+/** unit_host() - a host whose file systems are @top/proc and @top/sys; one at a time. */
+struct host unit_host(const char *top);
+
 /** unit_open_fds() - a number that grows and falls with the descriptors that are open. */
-int unit_open_fds(void);
+unsigned int unit_open_fds(void);
 
 /** unit_below_valgrind() - is that what runs us? */
 bool unit_below_valgrind(void);
