@@ -440,6 +440,13 @@ percent()
 	awk -v part="$1" -v whole="$2" 'BEGIN { printf "%.2f\n", (whole > 0 ? 100 * part / whole : -1) }'
 }
 
+# share_is PART WHOLE SHARE - within four standard deviations of as many independent draws: where others take turns on
+# the CPU with what is sampled, a sample says little about the next one.
+share_is()
+{
+	calc "($1 - $3 * $2) ^ 2 <= 4 ^ 2 * $3 * (1 - $3) * $2"
+}
+
 # book NAME - a value of --stats of the last run.
 book()
 {
