@@ -446,26 +446,33 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 	return queue(rd, r.time, &item);
 }
 
+/*
+ * Names and mappings may be wrong from here on, until they have been read anew. Of this CPU alone, so most are not; but
+ * who runs there, nobody knows.
+ */
+static void miss_names(struct backend *b)
+{
+	capture_missed(b->cap);
+	b->refresh = true;
+}
+
 static void count_lost(struct backend *b, uint32_t i, uint64_t records)
 {
 	struct books *books = &b->applier.books[b->applier.set];
 
 	books->lost_records += records;
 	books->lost_here += b->cap->events[i].samples ? records : 0;
+	if (records && !b->cap->apart)
+		miss_names(b);
 }
 
-/*
- * Names and mappings may be wrong from here on, until they have been read anew. Of this CPU alone, so most are not; but
- * who runs there, nobody knows.
- */
 static void miss_side_band(struct backend *b, uint64_t records)
 {
 	struct books *books = &b->applier.books[b->applier.set];
 
 	books->lost_records += records;
 	books->lost_side_band += records;
-	capture_missed(b->cap);
-	b->refresh = true;
+	miss_names(b);
 }
 
 /* The kernel tells of lost records in front of the next one that fits. */
@@ -481,6 +488,8 @@ static void note_lost(const struct reading *rd, uint64_t records)
 	b->sources[rd->ring].noted = false; /* perhaps its sample was among them */
 	if (!told)
 		count_lost(b, rd->ring, records);
+	else if (!b->cap->apart)
+		miss_names(b);
 }
 
 /*
