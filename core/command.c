@@ -2,6 +2,7 @@
 #include "core/command.h"
 
 #include "core/clock.h"
+#include "core/priority.h"
 #include "core/privileges.h"
 #include "core/report/labels.h"
 #include "core/signals.h"
@@ -134,9 +135,11 @@ static void look(struct command *c, int options)
 
 	if (c->ended)
 		return;
+	priority_pause();
 	do
 		pid = wait4(c->pid, &c->status, options, &c->usage);
 	while (pid < 0 && errno == EINTR);
+	priority_resume();
 	c->ended = pid != 0;
 	if (c->ended)
 		signals_pass_to(0);

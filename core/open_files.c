@@ -5,6 +5,7 @@
 #include "core/grow.h"
 #include "core/hash.h"
 #include "core/host.h"
+#include "core/priority.h"
 #include "core/worker.h"
 
 #include <errno.h>
@@ -200,7 +201,9 @@ static void read_mounts(const struct open_files *of, const pid_t *pids, char *mo
 	for (i = 0; i < SEARCH_PIDS_MAX && pids[i]; i++) {
 		if (snprintf(path, sizeof(path), "%s/%d/ns/mnt", of->places.proc, pids[i]) >= (int)sizeof(path))
 			break;
+		priority_pause();
 		len = readlink(path, mounts, NS_LEN_MAX - 1);
+		priority_resume();
 		mounts[len > 0 ? len : 0] = 0;
 		if (*mounts && strcmp(mounts, of->mounts))
 			return;
@@ -232,11 +235,15 @@ static int ask(struct open_files *of, const struct worker_message *request, stru
 		of->nr_given_up++;
 		return -ETIME;
 	}
+	priority_pause();
 	rc = worker_call(of->worker, request, reply, timeout_ms);
 	if (rc == -EAGAIN) {
 		reply->fd = -1;
-		return serve(&of->places, request, reply);
+		rc = serve(&of->places, request, reply);
+		priority_resume();
+		return rc;
 	}
+	priority_resume();
 	if (rc == -ETIME) {
 		of->nr_given_up++;
 		of->hung[of->nr_hung++] = *asked;

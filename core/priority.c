@@ -27,6 +27,7 @@ static int callers;                   /* the nice value with which the process w
 static int got;                       /* see priority_nice() */
 static int got_realtime;              /* see priority_got_realtime() */
 static struct priority_window window; /* of the main thread */
+static unsigned int pauses;           /* of its real time: calls of priority_pause() that were not resumed */
 static bool raised;                   /* the main thread is, */
 static bool ends;                     /* when it has used so much CPU time, or at that moment of CLOCK_MONOTONIC */
 static uint64_t cpu_end, end;
@@ -173,7 +174,7 @@ void priority_window_check(struct priority_window *w)
 	uint64_t now, cpu;
 	bool spent;
 
-	if (!w->permitted)
+	if (!w->permitted || (w == &window && pauses))
 		return;
 	now = now_ns();
 	cpu = own_cpu_ns();
@@ -229,6 +230,18 @@ void priority_check(void)
 		priority_check_now();
 }
 
+void priority_pause(void)
+{
+	if (!pauses++ && window.realtime)
+		end_realtime(0, window.before);
+}
+
+void priority_resume(void)
+{
+	if (!--pauses && window.realtime)
+		become_realtime(0);
+}
+
 void priority_lower(void)
 {
 	window_end(&window);
@@ -244,7 +257,7 @@ void priority_share(pid_t pid, struct priority_shared *s)
 	if (!s->known || s->nice != nice)
 		setpriority(PRIO_PROCESS, (id_t)pid, nice);
 	*s = (struct priority_shared){ .known = true, .nice = nice, .began = now_ns() };
-	s->realtime = window.realtime && become_realtime(pid);
+	s->realtime = window.realtime && !pauses && become_realtime(pid);
 }
 
 void priority_unshare(pid_t pid, struct priority_shared *s)

@@ -9,6 +9,11 @@
  * -20 got 30 ms of CPU time in 15 s. So both threads have the lowest real-time priority, each for at most a quarter of
  * one CPU in each second. Beyond that the main thread has its nice value alone, and the other one sleeps.
  *
+ * No real-time thread looks up a path of a process in /proc, or takes the status of one that has ended (wait4(2)). If
+ * a thread of that process is just ending, and was preempted while the kernel frees its directory entry, both wait for
+ * it in a loop without sleeping (d_invalidate(), fs/dcache.c). Measured on 6.18: a CPU was lost for 950 ms, as long as
+ * the kernel permits a real-time thread to have it.
+ *
  * The report begins with the priority of the reader, for a bounded time, and goes on with that of the caller: on a host
  * where dozens of threads wait for each CPU, a tenth of a second of work would take several seconds without it.
  */
@@ -34,6 +39,13 @@ void priority_check(void);
 
 /** priority_check_now() - the same before something that takes longer. */
 void priority_check_now(void);
+
+/**
+ * priority_pause(), priority_resume() - by the main thread, around what may wait for a thread that ends, see above:
+ * meanwhile it is not real-time, nor is a process that it calls (priority_share()). They nest.
+ */
+void priority_pause(void);
+void priority_resume(void);
 
 /** priority_lower() - the calling thread has what the caller gave the process again; so do processes it forks. */
 void priority_lower(void);

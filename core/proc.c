@@ -64,6 +64,19 @@ int proc_map_parse(char *line, struct proc_map *out)
 	return 0;
 }
 
+/* Return: a descriptor or -errno */
+static int open_path(const char *path)
+{
+	int fd;
+
+	priority_pause();
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	priority_resume();
+	return fd;
+}
+
 int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct proc_map *m), void *ctx)
 {
 	struct proc_map m;
@@ -71,12 +84,17 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	size_t cap = 0;
 	ssize_t len;
 	FILE *f;
-	int rc = 0;
+	int rc = 0, fd;
 
 	snprintf(path, sizeof(path), "%s/%d/maps", host_tasks(h), pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
+	fd = open_path(path);
+	if (fd < 0)
+		return fd;
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return -ENOMEM;
+	}
 	/* A line is bounded by PATH_MAX: the kernel writes this file. */
 	while (!rc && (len = getline(&line, &cap, f)) > 0) {
 		if (line[len - 1] == '\n')
@@ -95,9 +113,9 @@ static ssize_t read_begin(const char *path, char *buf, size_t size)
 	ssize_t len;
 	int fd, code;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open_path(path);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	len = read(fd, buf, size - 1);
 	code = len < 0 ? -errno : 0;
 	close(fd);
@@ -254,9 +272,13 @@ int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out)
 	uint64_t ino;
 
 	snprintf(path, sizeof(path), "%s/%d/task/%d/ns/mnt", host_tasks(h), pid, tid);
+	priority_pause();
 	len = readlink(path, text, sizeof(text) - 1);
 	if (len < 0)
-		return -errno;
+		len = -errno;
+	priority_resume();
+	if (len < 0)
+		return (int)len;
 	text[len] = 0;
 	if (strncmp(text, kind, sizeof(kind) - 1) || !number(&p, 10, ']', UINT32_MAX, &ino) || *p || !ino)
 		return -EBADMSG;
@@ -271,9 +293,9 @@ int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out)
 	int fd, rc;
 
 	snprintf(path, sizeof(path), "%s/%d/ns/mnt", h->proc, pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open_path(path);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	rc = fstat(fd, &st) ? -errno : !st.st_ino || st.st_ino > UINT32_MAX ? -EBADMSG : fd;
 	if (rc < 0)
 		close(fd);
@@ -300,14 +322,15 @@ int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid
 	DIR *d;
 
 	snprintf(path, sizeof(path), "%s/%d/task", host_tasks(h), pid);
+	priority_pause();
 	d = opendir(path);
-	if (!d)
-		return 0; /* it is gone */
-	while (!rc && (e = readdir(d)))
+	while (d && !rc && (e = readdir(d)))
 		if ((tid = entry_id(e)))
 			rc = fn(ctx, pid, tid);
-	closedir(d);
-	return rc;
+	if (d)
+		closedir(d);
+	priority_resume();
+	return rc; /* 0 where it is gone */
 }
 
 int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
@@ -319,11 +342,13 @@ int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t t
 
 	if (!d)
 		return -errno;
+	priority_pause();
 	while (!rc && (e = readdir(d))) {
 		priority_check();
 		if ((pid = entry_id(e)))
 			rc = proc_threads(h, pid, fn, ctx);
 	}
 	closedir(d);
+	priority_resume();
 	return rc;
 }

@@ -260,8 +260,10 @@ void worker_end(struct worker *w)
 	kill(w->pid, SIGKILL);
 	if (poll(&fds, 1, KILLED_MS) <= 0)
 		options = WNOHANG;
+	priority_pause();
 	while (waitpid(w->pid, NULL, options) < 0 && errno == EINTR)
 		;
+	priority_resume();
 	close(w->sock);
 	w->pid = 0;
 	w->sock = -1;

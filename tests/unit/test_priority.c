@@ -478,6 +478,62 @@ START_TEST(test_share)
 }
 END_TEST
 
+/* No real time within, for whom it calls neither; afterwards as before. */
+START_TEST(test_pause)
+{
+	struct priority_shared s = { 0 };
+
+	kernel.by_limit = _i;
+	priority_raise();
+	priority_pause();
+	ck_assert_int_eq(kernel.policy, SCHED_OTHER);
+	ck_assert_int_eq(kernel.nice, -20);
+	priority_pause();
+	priority_share(WORKER, &s);
+	ck_assert_int_eq(kernel.worker_policy, SCHED_OTHER);
+	ck_assert(!s.realtime);
+	priority_resume();
+	ck_assert_int_eq(kernel.policy, SCHED_OTHER);
+	/* A new window, and all of it used. */
+	now += 1000000000;
+	cpu += 1000000000;
+	priority_check_now();
+	ck_assert_int_eq(kernel.policy, SCHED_OTHER);
+	priority_resume();
+	ck_assert_int_eq(kernel.policy, SCHED_FIFO);
+	ck_assert_int_eq(kernel.rt_priority, 1);
+}
+END_TEST
+
+/* What ended meanwhile does not come back, and what never was does not come. */
+START_TEST(test_pause_ends)
+{
+	priority_pause();
+	priority_resume();
+	ck_assert_int_eq(kernel.policy, SCHED_OTHER);
+	priority_raise();
+	priority_pause();
+	priority_lower();
+	priority_resume();
+	ck_assert_int_eq(kernel.policy, SCHED_OTHER);
+	ck_assert_int_eq(kernel.nice, 0);
+}
+END_TEST
+
+/* Real time that the caller has given is not taken away. */
+START_TEST(test_pause_callers)
+{
+	kernel.policy = SCHED_RR;
+	kernel.rt_priority = 42;
+	priority_raise();
+	priority_pause();
+	ck_assert_int_eq(kernel.policy, SCHED_RR);
+	priority_resume();
+	ck_assert_int_eq(kernel.policy, SCHED_RR);
+	ck_assert_int_eq(kernel.rt_priority, 42);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("priority");
@@ -498,6 +554,9 @@ int main(void)
 	tcase_add_test(tc, test_rests);
 	tcase_add_test(tc, test_no_realtime);
 	tcase_add_test(tc, test_by_limit);
+	tcase_add_loop_test(tc, test_pause, 0, 2);
+	tcase_add_test(tc, test_pause_ends);
+	tcase_add_test(tc, test_pause_callers);
 	tcase_add_loop_test(tc, test_share, 0, 2);
 	tcase_add_loop_test(tc, test_policy, 0, ARRAY_SIZE(policies));
 	suite_add_tcase(s, tc);
