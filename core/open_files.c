@@ -6,6 +6,7 @@
 #include "core/hash.h"
 #include "core/host.h"
 #include "core/priority.h"
+#include "core/proc.h"
 #include "core/worker.h"
 
 #include <errno.h>
@@ -195,16 +196,12 @@ void open_files_free(struct open_files *of)
 static void read_mounts(const struct open_files *of, const pid_t *pids, char *mounts)
 {
 	char path[PATH_MAX];
-	ssize_t len;
 	size_t i;
 
 	for (i = 0; i < SEARCH_PIDS_MAX && pids[i]; i++) {
 		if (snprintf(path, sizeof(path), "%s/%d/ns/mnt", of->places.proc, pids[i]) >= (int)sizeof(path))
 			break;
-		priority_pause();
-		len = readlink(path, mounts, NS_LEN_MAX - 1);
-		priority_resume();
-		mounts[len > 0 ? len : 0] = 0;
+		proc_readlink(path, mounts, NS_LEN_MAX);
 		if (*mounts && strcmp(mounts, of->mounts))
 			return;
 	}
@@ -239,9 +236,7 @@ static int ask(struct open_files *of, const struct worker_message *request, stru
 	rc = worker_call(of->worker, request, reply, timeout_ms);
 	if (rc == -EAGAIN) {
 		reply->fd = -1;
-		rc = serve(&of->places, request, reply);
-		priority_resume();
-		return rc;
+		rc = serve(&of->places, request, reply); /* never -ETIME */
 	}
 	priority_resume();
 	if (rc == -ETIME) {

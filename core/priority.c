@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <time.h>
 #include <sys/resource.h>
@@ -238,8 +239,12 @@ void priority_pause(void)
 
 void priority_resume(void)
 {
+	int code = errno;
+
+	/* Where it is not permitted just now, the next window tries again. */
 	if (!--pauses && window.realtime)
-		become_realtime(0);
+		window.realtime = become_realtime(0);
+	errno = code;
 }
 
 void priority_lower(void)

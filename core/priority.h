@@ -43,6 +43,7 @@ void priority_check_now(void);
 /**
  * priority_pause(), priority_resume() - by the main thread, around what may wait for a thread that ends, see above:
  * meanwhile it is not real-time, nor is a process that it calls (priority_share()). They nest.
+ * priority_resume() leaves errno alone.
  */
 void priority_pause(void);
 void priority_resume(void);

@@ -64,17 +64,36 @@ int proc_map_parse(char *line, struct proc_map *out)
 	return 0;
 }
 
-/* Return: a descriptor or -errno */
+/* As open(2) for reading. */
 static int open_path(const char *path)
 {
 	int fd;
 
 	priority_pause();
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		fd = -errno;
 	priority_resume();
 	return fd;
+}
+
+FILE *proc_fopen(const char *path)
+{
+	FILE *f;
+
+	priority_pause();
+	f = fopen(path, "re");
+	priority_resume();
+	return f;
+}
+
+ssize_t proc_readlink(const char *path, char *buf, size_t size)
+{
+	ssize_t len;
+
+	priority_pause();
+	len = readlink(path, buf, size - 1);
+	priority_resume();
+	buf[len > 0 ? len : 0] = 0;
+	return len < 0 ? -errno : len;
 }
 
 int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct proc_map *m), void *ctx)
@@ -84,17 +103,12 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	size_t cap = 0;
 	ssize_t len;
 	FILE *f;
-	int rc = 0, fd;
+	int rc = 0;
 
 	snprintf(path, sizeof(path), "%s/%d/maps", host_tasks(h), pid);
-	fd = open_path(path);
-	if (fd < 0)
-		return fd;
-	f = fdopen(fd, "r");
-	if (!f) {
-		close(fd);
-		return -ENOMEM;
-	}
+	f = proc_fopen(path);
+	if (!f)
+		return -errno;
 	/* A line is bounded by PATH_MAX: the kernel writes this file. */
 	while (!rc && (len = getline(&line, &cap, f)) > 0) {
 		if (line[len - 1] == '\n')
@@ -115,7 +129,7 @@ static ssize_t read_begin(const char *path, char *buf, size_t size)
 
 	fd = open_path(path);
 	if (fd < 0)
-		return fd;
+		return -errno;
 	len = read(fd, buf, size - 1);
 	code = len < 0 ? -errno : 0;
 	close(fd);
@@ -272,14 +286,9 @@ int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out)
 	uint64_t ino;
 
 	snprintf(path, sizeof(path), "%s/%d/task/%d/ns/mnt", host_tasks(h), pid, tid);
-	priority_pause();
-	len = readlink(path, text, sizeof(text) - 1);
-	if (len < 0)
-		len = -errno;
-	priority_resume();
+	len = proc_readlink(path, text, sizeof(text));
 	if (len < 0)
 		return (int)len;
-	text[len] = 0;
 	if (strncmp(text, kind, sizeof(kind) - 1) || !number(&p, 10, ']', UINT32_MAX, &ino) || *p || !ino)
 		return -EBADMSG;
 	*out = ino;
@@ -295,7 +304,7 @@ int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out)
 	snprintf(path, sizeof(path), "%s/%d/ns/mnt", h->proc, pid);
 	fd = open_path(path);
 	if (fd < 0)
-		return fd;
+		return -errno;
 	rc = fstat(fd, &st) ? -errno : !st.st_ino || st.st_ino > UINT32_MAX ? -EBADMSG : fd;
 	if (rc < 0)
 		close(fd);
@@ -322,6 +331,7 @@ int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid
 	DIR *d;
 
 	snprintf(path, sizeof(path), "%s/%d/task", host_tasks(h), pid);
+	/* Once for all of them: @fn looks up paths of the process, too. */
 	priority_pause();
 	d = opendir(path);
 	while (d && !rc && (e = readdir(d)))

@@ -6,7 +6,6 @@
 #include "core/host.h"
 #include "core/mapped_files.h"
 #include "core/number.h"
-#include "core/priority.h"
 #include "core/proc.h"
 
 #include <errno.h>
@@ -188,12 +187,8 @@ static void read_owner(const struct host *h, pid_t pid, struct owner *o)
 	FILE *f;
 
 	*o = (struct owner){ .uid = geteuid(), .pid = (uint64_t)pid };
-	if (snprintf(path, sizeof(path), "%s/%d/status", host_tasks(h), pid) >= (int)sizeof(path))
-		return;
-	priority_pause();
-	f = fopen(path, "re");
-	priority_resume();
-	if (!f)
+	if (snprintf(path, sizeof(path), "%s/%d/status", host_tasks(h), pid) >= (int)sizeof(path) ||
+	    !(f = proc_fopen(path)))
 		return;
 	/* The kernel writes these lines: the longest, with 65536 groups, is before the last we need. */
 	while (getline(&line, &cap, f) > 0)

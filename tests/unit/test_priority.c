@@ -505,6 +505,25 @@ START_TEST(test_pause)
 }
 END_TEST
 
+/* Where it may not come back now, it does in the next window. */
+START_TEST(test_pause_refused)
+{
+	priority_raise();
+	priority_pause();
+	kernel.no_rt = true;
+	errno = EINTR;
+	priority_resume();
+	ck_assert_int_eq(errno, EINTR);
+	ck_assert_int_eq(kernel.policy, SCHED_OTHER);
+	kernel.no_rt = false;
+	priority_check_now();
+	ck_assert_int_eq(kernel.policy, SCHED_OTHER);
+	now += 1000000000;
+	priority_check_now();
+	ck_assert_int_eq(kernel.policy, SCHED_FIFO);
+}
+END_TEST
+
 /* What ended meanwhile does not come back, and what never was does not come. */
 START_TEST(test_pause_ends)
 {
@@ -555,6 +574,7 @@ int main(void)
 	tcase_add_test(tc, test_no_realtime);
 	tcase_add_test(tc, test_by_limit);
 	tcase_add_loop_test(tc, test_pause, 0, 2);
+	tcase_add_test(tc, test_pause_refused);
 	tcase_add_test(tc, test_pause_ends);
 	tcase_add_test(tc, test_pause_callers);
 	tcase_add_loop_test(tc, test_share, 0, 2);
