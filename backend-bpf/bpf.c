@@ -13,7 +13,7 @@
 
 #include "bpf/profile.skel.h"
 
-struct backend {
+struct counter {
 	struct object object;
 	struct profile_bpf *skel;
 	struct books books[2]; /* of each set, when its interval has ended */
@@ -25,9 +25,9 @@ static int bpf_probe(bool forced, struct err *err)
 			    "before Linux 4.9, or built without CONFIG_BPF_EVENTS", forced, err);
 }
 
-static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
+static int bpf_open(struct counter **out, const struct source_env *env, struct err *err)
 {
-	struct backend *b = calloc(1, sizeof(*b));
+	struct counter *b = calloc(1, sizeof(*b));
 	struct object *o;
 	int rc;
 
@@ -35,7 +35,7 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
 	o = &b->object;
-	if (object_init(o, cap, err))
+	if (object_init(o, env, err))
 		return err->code;
 	b->skel = profile_bpf__open();
 	if (!b->skel)
@@ -45,13 +45,13 @@ static int bpf_open(struct backend **out, struct capture *cap, struct err *err)
 	if (object_load(o, b->skel->obj, "count_sample", err))
 		return err->code;
 	/* Where the ring's reader counts, too, both begin when it says. */
-	rc = cap->both ? 0 : object_set(o, cap->set);
+	rc = env->request->both ? 0 : object_set(o, env->sink->set);
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
 
-static int bpf_attach(struct backend *b, size_t i, struct err *err)
+static int bpf_attach(struct counter *b, size_t i, struct err *err)
 {
-	const struct capture_event *e = &b->object.cap->events[i];
+	const struct event_place *e = &b->object.env->events->places[i];
 
 	if (!e->samples)
 		return 0;
@@ -62,34 +62,34 @@ static int bpf_attach(struct backend *b, size_t i, struct err *err)
 	return 0;
 }
 
-static int bpf_detach(struct backend *b, size_t i, struct err *err)
+static int bpf_detach(struct counter *b, size_t i, struct err *err)
 {
-	const struct capture_event *e = &b->object.cap->events[i];
+	const struct event_place *e = &b->object.env->events->places[i];
 
 	return e->samples ? object_notes(&b->object, e->cpu, -1, err) : 0;
 }
 
-static int bpf_start(struct backend *b, struct err *err)
+static int bpf_start(struct counter *b, struct err *err)
 {
-	int rc = b->object.cap->both ? object_set(&b->object, b->object.cap->set) : 0;
+	int rc = b->object.env->request->both ? object_set(&b->object, b->object.env->sink->set) : 0;
 
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
 }
 
 static int add_row(void *ctx, const struct bpf_count_key *key, const void *value)
 {
-	struct backend *b = ctx;
-	const struct capture *cap = b->object.cap;
+	struct counter *b = ctx;
+	const struct source_env *env = b->object.env;
 	struct stack kernel, user;
-	int rc = object_stacks(&b->object, cap->ended, key, &kernel, &user);
+	int rc = object_stacks(&b->object, env->sink->ended, key, &kernel, &user);
 
-	b->books[cap->ended].count_entries++;
+	b->books[env->sink->ended].count_entries++;
 	return rc ? rc
-		  : stacks_add(cap->sets[cap->ended].samples, key->comm, (pid_t)key->pid, &kernel, &user,
+		  : stacks_add(env->sink->sets[env->sink->ended].samples, key->comm, (pid_t)key->pid, &kernel, &user,
 			       *(const __u64 *)value);
 }
 
-static int read_books(const struct backend *b, unsigned int set, struct books *to)
+static int read_books(const struct counter *b, unsigned int set, struct books *to)
 {
 	union {
 		struct bpf_books books;
@@ -113,45 +113,45 @@ static int read_books(const struct backend *b, unsigned int set, struct books *t
 	return 0;
 }
 
-static int bpf_end(struct backend *b, struct err *err)
+static int bpf_end(struct counter *b, struct err *err)
 {
-	const struct capture *cap = b->object.cap;
-	int rc = cap->set != cap->ended ? object_change_set(&b->object, cap->set) : 0;
+	const struct source_env *env = b->object.env;
+	int rc = env->sink->set != env->sink->ended ? object_change_set(&b->object, env->sink->set) : 0;
 
 	if (rc)
 		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
-	b->books[cap->ended] = (struct books){ 0 };
-	rc = read_books(b, cap->ended, &b->books[cap->ended]);
+	b->books[env->sink->ended] = (struct books){ 0 };
+	rc = read_books(b, env->sink->ended, &b->books[env->sink->ended]);
 	return rc ? err_sys(err, rc, "cannot read the books of the BPF program") : 0;
 }
 
-static int bpf_take(struct backend *b, struct err *err)
+static int bpf_take(struct counter *b, struct err *err)
 {
-	const struct capture *cap = b->object.cap;
+	const struct source_env *env = b->object.env;
 	__u64 value;
-	int rc = object_counts(&b->object, cap->ended, &value, add_row, b);
+	int rc = object_counts(&b->object, env->sink->ended, &value, add_row, b);
 
-	if (cap->options->stats)
-		b->books[cap->ended].stack_entries = object_nr_stacks(&b->object, cap->ended);
-	if (!rc && cap->set != cap->ended)
-		rc = object_clear(&b->object, cap->ended);
+	if (env->request->options->stats)
+		b->books[env->sink->ended].stack_entries = object_nr_stacks(&b->object, env->sink->ended);
+	if (!rc && env->sink->set != env->sink->ended)
+		rc = object_clear(&b->object, env->sink->ended);
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
 /* Disabling the events will wait for the runs that have begun. */
-static int bpf_stop(struct backend *b, struct err *err)
+static int bpf_stop(struct counter *b, struct err *err)
 {
 	int rc = object_set(&b->object, BPF_SET_NONE);
 
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
 }
 
-static int bpf_pids(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+static int bpf_pids(struct counter *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	return object_pids(&b->object, resume, fn, ctx);
 }
 
-static bool bpf_judged(struct backend *b, pid_t pid, enum descent what)
+static bool bpf_judged(struct counter *b, pid_t pid, enum descent what)
 {
 	return object_judged(&b->object, pid, what);
 }
@@ -166,13 +166,13 @@ static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 	return object_note(&n, out);
 }
 
-static void bpf_stats(const struct backend *b, struct books *books)
+static void bpf_stats(const struct counter *b, struct books *books)
 {
 	if (b)
-		books_add(books, &b->books[b->object.cap->ended]);
+		books_add(books, &b->books[b->object.env->sink->ended]);
 }
 
-static void bpf_close(struct backend *b)
+static void bpf_close(struct counter *b)
 {
 	if (!b)
 		return;
@@ -181,12 +181,10 @@ static void bpf_close(struct backend *b)
 	free(b);
 }
 
-const struct backend_ops backend_bpf = {
-	.name = "bpf",
-	.source = bpf_source,
+const struct counter_ops counter_bpf = {
+	.program = bpf_source,
 	.files = 16, /* a dozen maps, the program, and what libbpf opens while it loads them */
-	.in_kernel = true,
-	.switches = &backend_bpf_switches,
+	.switches = &counter_bpf_switches,
 	.probe = bpf_probe,
 	.open = bpf_open,
 	.attach = bpf_attach,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-bpf/object.h"
+
 #include "compat/bpf_map.h"
-#include "core/callchain.h"
-#include "core/causes.h"
-#include "core/cgroup.h"
-#include "core/pinned.h"
+#include "core/host/causes.h"
+#include "core/host/pidns.h"
+#include "core/rows/callchain.h"
+#include "core/tasks/cgroup.h"
+#include "core/tasks/pinned.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -89,7 +91,7 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 	if (fd < 0)
 		return probe_error(err, -errno, cannot, missing);
 	close(fd);
-	if (kernel_pid_namespace(NULL) && libbpf_probe_bpf_helper(type, BPF_FUNC_get_ns_current_pid_tgid, NULL) != 1)
+	if (pidns_here(NULL) && libbpf_probe_bpf_helper(type, BPF_FUNC_get_ns_current_pid_tgid, NULL) != 1)
 		return err_set(err, -EOPNOTSUPP,
 			       "in a pid namespace the program would see other ids than /proc has (before Linux 5.7)");
 	return 0;
@@ -103,14 +105,14 @@ static struct bpf_count_key no_count(void)
 	return key;
 }
 
-int object_init(struct object *o, struct capture *cap, struct err *err)
+int object_init(struct object *o, const struct source_env *env, struct err *err)
 {
-	o->cap = cap;
+	o->env = env;
 	o->walk = no_count();
 	o->cpus = possible_cpus(err);
 	if (o->cpus < 0)
 		return err->code;
-	o->depth = cap->asked + 1; /* since 5.9 an entry begins with a marker */
+	o->depth = env->request->asked + 1; /* since 5.9 an entry begins with a marker */
 	o->frames[0] = calloc(o->depth, sizeof(uint64_t));
 	o->frames[1] = calloc(o->depth, sizeof(uint64_t));
 	if (!o->frames[0] || !o->frames[1])
@@ -145,7 +147,7 @@ static int find_maps(struct object *o, struct err *err)
 /* Tables of the second set are needed only where there is a second interval. */
 static int size_set(struct object *o, unsigned int i)
 {
-	const struct options *opts = o->cap->options;
+	const struct options *opts = o->env->request->options;
 	bool used = i == 0 || opts->interval_ns, own = i == 0 || o->maps.stacks[i] != o->maps.stacks[0];
 	int rc = bpf_map__set_max_entries(o->maps.counts[i], used ? opts->hash_entries : 1);
 
@@ -157,25 +159,25 @@ static int size_set(struct object *o, unsigned int i)
 }
 
 /* Their numbers may have holes, so there may be fewer of them. */
-static __u32 highest_cpu(const struct capture *cap)
+static __u32 highest_cpu(const struct source_env *env)
 {
 	int highest = 0;
 	size_t i;
 
-	for (i = 0; i < cap->nr_events; i++)
-		if (cap->events[i].cpu > highest)
-			highest = cap->events[i].cpu;
+	for (i = 0; i < env->events->nr_places; i++)
+		if (env->events->places[i].cpu > highest)
+			highest = env->events->places[i].cpu;
 	return (__u32)highest;
 }
 
 static int size_maps(struct object *o)
 {
-	const struct options *opts = o->cap->options;
-	__u32 nr = o->cap->filter.tree ? TREE_ENTRIES : (__u32)opts->nr_pids;
+	const struct options *opts = o->env->request->options;
+	__u32 nr = o->env->request->filter.tree ? TREE_ENTRIES : (__u32)opts->nr_pids;
 	int rc = bpf_map__set_max_entries(o->maps.targets, nr ? nr : 1);
 
 	if (!rc)
-		rc = bpf_map__set_max_entries(o->maps.notes, highest_cpu(o->cap) + 1);
+		rc = bpf_map__set_max_entries(o->maps.notes, highest_cpu(o->env) + 1);
 	if (!rc)
 		rc = size_set(o, 0);
 	return rc ? rc : size_set(o, 1);
@@ -185,7 +187,7 @@ static int size_maps(struct object *o)
 static int choose_program(struct object *o, const char *name)
 {
 	static const char *const groups[] = { "", "_in_cgroup", "_in_mntns", "_in_both" };
-	const struct filter *f = &o->cap->filter;
+	const struct filter *f = &o->env->request->filter;
 	bool by_cgroup = filter_by_cgroup(f), by_mntns = filter_by_mntns(f);
 	int rc = bpf_map__set_autocreate(o->maps.cgroup, by_cgroup);
 	struct bpf_program *p;
@@ -218,8 +220,8 @@ int object_set(struct object *o, uint32_t set)
 
 static struct bpf_config configure(const struct object *o)
 {
-	const struct options *opts = o->cap->options;
-	const struct filter *f = &o->cap->filter;
+	const struct options *opts = o->env->request->options;
+	const struct filter *f = &o->env->request->filter;
 	struct bpf_config c = {
 		.by = f->tree          ? BPF_BY_TREE
 		      : !opts->nr_pids ? BPF_BY_NONE
@@ -228,8 +230,8 @@ static struct bpf_config configure(const struct object *o)
 		.idle = opts->include_idle && !f->tree, /* it descends from nobody */
 		.no_kernel = opts->user_only,
 		.no_user = opts->kernel_only,
-		.pass_all = o->cap->both,
-		.unwind = o->cap->unwinds,
+		.pass_all = o->env->request->both,
+		.unwind = o->env->request->unwinds,
 		.by_comm = f->comm != NULL,
 		.by_cgroup = f->cgroup != NULL,
 		.by_cgroup_ids = f->cgroup_ids != NULL,
@@ -259,8 +261,8 @@ static struct bpf_config configure(const struct object *o)
 
 static int fill_maps(struct object *o)
 {
-	const struct options *opts = o->cap->options;
-	struct cgroup *cgroup = o->cap->filter.cgroup;
+	const struct options *opts = o->env->request->options;
+	struct cgroup *cgroup = o->env->request->filter.cgroup;
 	int fd = cgroup ? cgroup_fd(cgroup) : -1;
 	__u32 zero = 0, one = 1, id;
 	size_t i;
@@ -281,7 +283,7 @@ static int find_mntns(struct object *o, struct err *err)
 {
 	struct cause why;
 
-	if (cause_of_unreadable(o->cap->host, &why))
+	if (cause_of_unreadable(o->env->request->host, &why))
 		return cause_err(err, -EPERM, &why, "the BPF program may not read the mount namespaces of tasks");
 	return offsets_of_mntns(&o->mntns_at, err);
 }
@@ -292,9 +294,9 @@ int object_load(struct object *o, struct bpf_object *bpf, const char *program, s
 	int rc;
 
 	o->bpf = bpf;
-	if (find_maps(o, err) || (filter_by_mntns(&o->cap->filter) && find_mntns(o, err)))
+	if (find_maps(o, err) || (filter_by_mntns(&o->env->request->filter) && find_mntns(o, err)))
 		return err->code;
-	o->here = kernel_pid_namespace(&o->pidns);
+	o->here = pidns_here(&o->pidns);
 	/* Without them, whom the helper cannot number is left to the ring's reader. */
 	if (o->here)
 		offsets_of_pidns(&o->pidns_at, &unused);
@@ -359,7 +361,7 @@ int object_stacks(struct object *o, unsigned int set, const struct bpf_count_key
 	if (!rc)
 		rc = read_stack(o, set, key->user_stack, 1, user);
 	if (!rc)
-		callchain_limit(o->cap->asked, kernel, user);
+		callchain_limit(o->env->request->asked, kernel, user);
 	return rc;
 }
 
@@ -514,10 +516,10 @@ int object_clear(struct object *o, unsigned int set)
 int object_pids(struct object *o, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	struct bpf_count_key own = no_count(), *key = resume ? &o->walk : &own;
-	uint64_t left = (uint64_t)o->cap->options->hash_entries + 1; /* the end is behind the last one */
+	uint64_t left = (uint64_t)o->env->request->options->hash_entries + 1; /* the end is behind the last one */
 	int rc = 0;
 
-	while (left-- && !(rc = next_count(o, o->cap->set, key)))
+	while (left-- && !(rc = next_count(o, o->env->sink->set, key)))
 		if (!fn(ctx, (pid_t)key->pid))
 			return -EAGAIN;
 	*key = no_count();

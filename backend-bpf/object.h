@@ -7,10 +7,10 @@
 #define BACKEND_BPF_OBJECT_H
 
 #include "backend-bpf/offsets.h"
-#include "compat/kernel.h"
-#include "core/backend.h"
-#include "core/capture.h"
-#include "core/stacks.h"
+#include "core/host/kernel.h"
+#include "core/host/pidns.h"
+#include "core/rows/stacks.h"
+#include "core/sources/source.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -22,7 +22,7 @@
 
 /** struct object - part of a backend's state; all 0 before object_init(). */
 struct object {
-	struct capture *cap;
+	const struct source_env *env;
 	struct bpf_object *bpf;      /* its skeleton's */
 	struct bpf_program *program; /* the one of them that is used */
 	struct {
@@ -34,7 +34,7 @@ struct object {
 	uint64_t *frames[2]; /* one such entry each: kernel, user */
 	struct mntns_offsets mntns_at;
 	bool here; /* this process is in a pid namespace: @pidns, whose numbers are wanted */
-	struct kernel_pidns pidns;
+	struct pidns pidns;
 	struct pidns_offsets pidns_at;
 	struct bpf_config config;
 	struct bpf_count_key walk; /* where object_pids() has got to */
@@ -44,12 +44,12 @@ struct object {
  * object_probe() - does this kernel have what an object needs? Tried with the smallest map and program there are.
  * @what:    a program of @type, for the message
  * @missing: why a kernel has none
- * @forced:  see backend_ops.probe
+ * @forced:  see counter_ops.probe
  */
 int object_probe(enum bpf_prog_type type, const char *what, const char *missing, bool forced, struct err *err);
 
 /** object_init() - before the skeleton is opened, of which only object_refused() is to be said. */
-int object_init(struct object *o, struct capture *cap, struct err *err);
+int object_init(struct object *o, const struct source_env *env, struct err *err);
 
 /** object_refused() - @code is -errno of libbpf, whose own words may be known. Return: @code. */
 int object_refused(struct err *err, int code, const char *what);
@@ -95,7 +95,7 @@ uint64_t object_nr_stacks(const struct object *o, unsigned int set);
 /** object_clear() - counts and books of a set that nobody writes to; and stacks, if they are its own. -errno. */
 int object_clear(struct object *o, unsigned int set);
 
-/** object_pids(), object_judged(), object_note() - see backend_ops.pids, .judged, .note. */
+/** object_pids(), object_judged(), object_note() - see counter_ops.pids, .judged, .note. */
 int object_pids(struct object *o, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
 bool object_judged(struct object *o, pid_t pid, enum descent what);
 int object_note(const struct bpf_note *note, struct sample_note *out);

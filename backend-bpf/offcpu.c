@@ -6,9 +6,10 @@
 #include "backend-bpf/object.h"
 #include "backend-bpf/source.h"
 #include "compat/perf_open.h"
-#include "core/causes.h"
-#include "core/number.h"
-#include "core/saturate.h"
+#include "core/base/number.h"
+#include "core/base/saturate.h"
+#include "core/events/events.h"
+#include "core/host/causes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ _Static_assert(sizeof(struct bpf_switch_note) == 56, "a note must not have paddi
 #define SLOT_BYTES       112 /* of the kernel's memory for each */
 #define SLOTS_MEMORY     64  /* this part of the memory at most */
 
-struct backend {
+struct counter {
 	struct object object;
 	struct offcpu_bpf *skel;
 	bool raw; /* the program is given the tasks, not the record of the tracepoint */
@@ -72,10 +73,10 @@ static __u32 nr_slots(const struct host *host)
 	return nr < SLOTS_MIN ? SLOTS_MIN : (__u32)nr;
 }
 
-static void configure(const struct backend *b, struct bpf_config *c)
+static void configure(const struct counter *b, struct bpf_config *c)
 {
-	const struct sched_switch *record = &b->object.cap->sched_switch;
-	const struct options *o = b->object.cap->options;
+	const struct sched_switch *record = &b->object.env->events->sched_switch;
+	const struct options *o = b->object.env->request->options;
 	unsigned int shift = b->raw ? 0 : record->state_shift;
 
 	c->min_ns = o->min_ns;
@@ -98,25 +99,25 @@ static void configure(const struct backend *b, struct bpf_config *c)
  * it runs for the switches of all, and does so until the event is closed, also after the event's CPU has gone offline.
  * That event counts nothing. Before 4.15 a tracepoint has one program at most.
  */
-static int attach_tracepoint(struct backend *b, struct err *err)
+static int attach_tracepoint(struct counter *b, struct err *err)
 {
-	const struct capture *cap = b->object.cap;
+	const struct source_env *env = b->object.env;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_TRACEPOINT,
-		.config = cap->sched_switch.id,
+		.config = env->events->sched_switch.id,
 		.sample_period = 1,
 		.disabled = 1,
 	};
 	size_t i;
 
-	for (i = 0; i < cap->nr_events && b->attached < 0; i++) {
+	for (i = 0; i < env->events->nr_places && b->attached < 0; i++) {
 		struct perf_event_attr tried = attr;
-		int fd = cap->events[i].fd < 0 ? -ENODEV : perf_open(&tried, -1, cap->events[i].cpu);
+		int fd = env->events->places[i].fd < 0 ? -ENODEV : perf_open(&tried, -1, env->events->places[i].cpu);
 
 		if (fd < 0 && fd != -ENODEV)
 			return err_sys(err, fd, "cannot open a perf event for 'sched:sched_switch' on CPU %d",
-				       cap->events[i].cpu);
+				       env->events->places[i].cpu);
 		b->attached = fd;
 	}
 	if (b->attached < 0)
@@ -130,7 +131,7 @@ static int attach_tracepoint(struct backend *b, struct err *err)
 	return err_sys(err, -errno, "cannot attach the BPF program to 'sched:sched_switch'");
 }
 
-static int attach_raw(struct backend *b, struct err *err)
+static int attach_raw(struct counter *b, struct err *err)
 {
 	b->attached = bpf_raw_tracepoint_open("sched_switch", bpf_program__fd(b->object.program));
 	return b->attached < 0 ? err_sys(err, -errno, "cannot attach the BPF program to 'sched_switch'") : 0;
@@ -166,16 +167,17 @@ static int no_source(const struct sched_switch *s, const struct err *unknown, co
  * already, and then makes none (see leave_unsampled(), backend-perfring/switching.c, for who is). With both backends
  * the record, where there is one: then the note of a switch is in front of its sample.
  */
-static int choose_source(struct backend *b, const struct capture *cap, struct err *err)
+static int choose_source(struct counter *b, const struct source_env *env, struct err *err)
 {
 	struct err no_tasks;
 
-	if (is_readable(&cap->sched_switch) && cap->both && cap->switches == SWITCHES_BY_TRACEPOINT)
+	if (is_readable(&env->events->sched_switch) && env->request->both &&
+	    env->events->switches == SWITCHES_BY_TRACEPOINT)
 		return 0;
-	b->raw = !find_tasks(cap->host, &b->at, &no_tasks);
-	if (b->raw || is_readable(&cap->sched_switch))
+	b->raw = !find_tasks(env->request->host, &b->at, &no_tasks);
+	if (b->raw || is_readable(&env->events->sched_switch))
 		return 0;
-	return no_source(&cap->sched_switch, &cap->no_tracepoint, &no_tasks, err);
+	return no_source(&env->events->sched_switch, &env->events->no_tracepoint, &no_tasks, err);
 }
 
 static int switches_shown(const struct host *host, const struct sched_switch *known, const struct err *unknown,
@@ -189,24 +191,24 @@ static int switches_shown(const struct host *host, const struct sched_switch *kn
 	return no_source(known, unknown, &no_tasks, err);
 }
 
-static int switches_open(struct backend **out, struct capture *cap, struct err *err)
+static int switches_open(struct counter **out, const struct source_env *env, struct err *err)
 {
-	struct backend *b = calloc(1, sizeof(*b));
+	struct counter *b = calloc(1, sizeof(*b));
 	int rc;
 
 	*out = b;
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
 	b->attached = -1;
-	if (choose_source(b, cap, err))
+	if (choose_source(b, env, err))
 		return err->code;
-	if (object_init(&b->object, cap, err))
+	if (object_init(&b->object, env, err))
 		return err->code;
 	b->skel = offcpu_bpf__open();
 	if (!b->skel)
 		return object_refused(err, -errno, "cannot read the embedded BPF object");
 	b->object.maps.stacks[0] = b->object.maps.stacks[1] = b->skel->maps.stack_map;
-	rc = bpf_map__set_max_entries(b->skel->maps.slots, nr_slots(cap->host));
+	rc = bpf_map__set_max_entries(b->skel->maps.slots, nr_slots(env->request->host));
 	if (rc)
 		return object_refused(err, rc, "cannot size the BPF map of threads");
 	if (object_load(&b->object, b->skel->obj, b->raw ? "raw_count_switch" : "count_switch", err))
@@ -216,9 +218,9 @@ static int switches_open(struct backend **out, struct capture *cap, struct err *
 }
 
 /* The first of them: switches are everywhere at once. They are not counted before start(). */
-static int switches_attach(struct backend *b, size_t i, struct err *err)
+static int switches_attach(struct counter *b, size_t i, struct err *err)
 {
-	const struct capture_event *e = &b->object.cap->events[i];
+	const struct event_place *e = &b->object.env->events->places[i];
 
 	if (e->notes[NOTED_SWITCHES].fd >= 0 && object_notes(&b->object, e->cpu, e->notes[NOTED_SWITCHES].fd, err))
 		return err->code;
@@ -227,14 +229,14 @@ static int switches_attach(struct backend *b, size_t i, struct err *err)
 	return b->raw ? attach_raw(b, err) : attach_tracepoint(b, err);
 }
 
-static int switches_detach(struct backend *b, size_t i, struct err *err)
+static int switches_detach(struct counter *b, size_t i, struct err *err)
 {
-	return object_notes(&b->object, b->object.cap->events[i].cpu, -1, err);
+	return object_notes(&b->object, b->object.env->events->places[i].cpu, -1, err);
 }
 
-static int switches_start(struct backend *b, struct err *err)
+static int switches_start(struct counter *b, struct err *err)
 {
-	int rc = object_set(&b->object, b->object.cap->set);
+	int rc = object_set(&b->object, b->object.env->sink->set);
 
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
 }
@@ -243,19 +245,19 @@ static int switches_start(struct backend *b, struct err *err)
  * Where the tracepoint is raw the program is let go of at once: nobody waits for that. Where it is an event's it runs
  * on, without counting.
  */
-static int switches_stop(struct backend *b, struct err *err)
+static int switches_stop(struct counter *b, struct err *err)
 {
 	int rc = object_change_set(&b->object, BPF_SET_NONE);
 
 	if (!b->raw)
-		capture_hold(b->object.cap, b->attached);
+		events_hold(b->object.env->events, b->attached);
 	else if (b->attached >= 0)
 		close(b->attached);
 	b->attached = -1;
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
 }
 
-static int add_row(struct backend *b, const struct bpf_count_key *key, uint64_t ns, uint64_t times, struct stacks *to)
+static int add_row(struct counter *b, const struct bpf_count_key *key, uint64_t ns, uint64_t times, struct stacks *to)
 {
 	struct stack kernel, user;
 	int rc = object_stacks(&b->object, 0, key, &kernel, &user);
@@ -265,16 +267,16 @@ static int add_row(struct backend *b, const struct bpf_count_key *key, uint64_t 
 
 static int add_charge(void *ctx, const struct bpf_count_key *key, const void *value)
 {
-	struct backend *b = ctx;
-	const struct capture *cap = b->object.cap;
+	struct counter *b = ctx;
+	const struct source_env *env = b->object.env;
 	const struct bpf_charge *sum = value;
 
-	b->books[cap->ended].count_entries++;
-	return add_row(b, key, sum->ns, sum->times, cap->sets[cap->ended].intervals);
+	b->books[env->sink->ended].count_entries++;
+	return add_row(b, key, sum->ns, sum->times, env->sink->sets[env->sink->ended].intervals);
 }
 
 /* At the end of the run: threads that are off CPU. Those whose intervals were passed on the reader knows of. */
-static int look_at_open(struct backend *b, int (*fn)(struct backend *b, const struct bpf_slot *slot))
+static int look_at_open(struct counter *b, int (*fn)(struct counter *b, const struct bpf_slot *slot))
 {
 	int fd = bpf_map__fd(b->skel->maps.slots), rc = 0;
 	__u32 id = 0; /* no thread has a place with this number: the walk begins with the first */
@@ -289,22 +291,22 @@ static int look_at_open(struct backend *b, int (*fn)(struct backend *b, const st
 	return rc ? rc : errno == ENOENT ? 0 : -errno;
 }
 
-static int count_open(struct backend *b, const struct bpf_slot *slot)
+static int count_open(struct counter *b, const struct bpf_slot *slot)
 {
 	(void)slot;
-	b->books[b->object.cap->ended].intervals_open++;
+	b->books[b->object.env->sink->ended].intervals_open++;
 	return 0;
 }
 
-static int add_open(struct backend *b, const struct bpf_slot *slot)
+static int add_open(struct counter *b, const struct bpf_slot *slot)
 {
-	const struct capture *cap = b->object.cap;
-	uint64_t ns = sub_or_0(cap->over_ns, slot->ns);
+	const struct source_env *env = b->object.env;
+	uint64_t ns = sub_or_0(env->sink->over_ns, slot->ns);
 
-	return add_row(b, &slot->key, ns, 1, cap->sets[cap->ended].intervals);
+	return add_row(b, &slot->key, ns, 1, env->sink->sets[env->sink->ended].intervals);
 }
 
-static int read_books(const struct backend *b, unsigned int set, struct books *to)
+static int read_books(const struct counter *b, unsigned int set, struct books *to)
 {
 	union {
 		struct bpf_switch_books books;
@@ -328,43 +330,43 @@ static int read_books(const struct backend *b, unsigned int set, struct books *t
 	return 0;
 }
 
-static int switches_end(struct backend *b, struct err *err)
+static int switches_end(struct counter *b, struct err *err)
 {
-	const struct capture *cap = b->object.cap;
-	bool over = cap->set == cap->ended;
-	int rc = object_change_set(&b->object, over ? BPF_SET_NONE : cap->set);
+	const struct source_env *env = b->object.env;
+	bool over = env->sink->set == env->sink->ended;
+	int rc = object_change_set(&b->object, over ? BPF_SET_NONE : env->sink->set);
 
 	if (rc)
 		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
-	b->books[cap->ended] = (struct books){ 0 };
-	rc = read_books(b, cap->ended, &b->books[cap->ended]);
+	b->books[env->sink->ended] = (struct books){ 0 };
+	rc = read_books(b, env->sink->ended, &b->books[env->sink->ended]);
 	if (!rc && over)
 		rc = look_at_open(b, count_open);
 	return rc ? err_sys(err, rc, "cannot read the books of the BPF program") : 0;
 }
 
-static int switches_take(struct backend *b, struct err *err)
+static int switches_take(struct counter *b, struct err *err)
 {
-	const struct capture *cap = b->object.cap;
-	bool over = cap->set == cap->ended;
+	const struct source_env *env = b->object.env;
+	bool over = env->sink->set == env->sink->ended;
 	struct bpf_charge value;
-	int rc = object_counts(&b->object, cap->ended, &value, add_charge, b);
+	int rc = object_counts(&b->object, env->sink->ended, &value, add_charge, b);
 
-	if (cap->options->stats)
-		b->books[cap->ended].stack_entries = object_nr_stacks(&b->object, cap->ended);
-	if (!rc && over && cap->options->open_intervals)
+	if (env->request->options->stats)
+		b->books[env->sink->ended].stack_entries = object_nr_stacks(&b->object, env->sink->ended);
+	if (!rc && over && env->request->options->open_intervals)
 		rc = look_at_open(b, add_open);
 	if (!rc && !over)
-		rc = object_clear(&b->object, cap->ended);
+		rc = object_clear(&b->object, env->sink->ended);
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
-static int switches_pids(struct backend *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+static int switches_pids(struct counter *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	return object_pids(&b->object, resume, fn, ctx);
 }
 
-static bool switches_judged(struct backend *b, pid_t pid, enum descent what)
+static bool switches_judged(struct counter *b, pid_t pid, enum descent what)
 {
 	return object_judged(&b->object, pid, what);
 }
@@ -405,7 +407,7 @@ static int switches_note(const void *raw, size_t size, struct switch_note *out)
 	return 0;
 }
 
-static int switches_charge(struct backend *b, const struct switch_note *note, struct stacks *to)
+static int switches_charge(struct counter *b, const struct switch_note *note, struct stacks *to)
 {
 	struct bpf_count_key key = { 0 };
 	struct bpf_switch_note n;
@@ -419,13 +421,13 @@ static int switches_charge(struct backend *b, const struct switch_note *note, st
 	return add_row(b, &key, n.ns, 1, to);
 }
 
-static void switches_stats(const struct backend *b, struct books *books)
+static void switches_stats(const struct counter *b, struct books *books)
 {
 	if (b)
-		books_add(books, &b->books[b->object.cap->ended]);
+		books_add(books, &b->books[b->object.env->sink->ended]);
 }
 
-static void switches_close(struct backend *b)
+static void switches_close(struct counter *b)
 {
 	if (!b)
 		return;
@@ -436,11 +438,9 @@ static void switches_close(struct backend *b)
 	free(b);
 }
 
-const struct backend_ops backend_bpf_switches = {
-	.name = "bpf",
-	.source = bpf_switches_source,
+const struct counter_ops counter_bpf_switches = {
+	.program = bpf_switches_source,
 	.files = 18, /* a dozen maps, the program, its event, and what libbpf opens while it loads them */
-	.in_kernel = true,
 	.probe = switches_probe,
 	.shown = switches_shown,
 	.open = switches_open,

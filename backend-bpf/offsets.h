@@ -2,7 +2,7 @@
 #ifndef BACKEND_BPF_OFFSETS_H
 #define BACKEND_BPF_OFFSETS_H
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 #include <stdint.h>
 

@@ -3,10 +3,10 @@
 
 #include "backend-perfring/sample.h"
 #include "backend-perfring/switching.h"
-#include "core/capture.h"
-#include "core/compare.h"
-#include "core/pinned.h"
-#include "core/proc.h"
+#include "core/rows/compare.h"
+#include "core/sources/source.h"
+#include "core/tasks/pinned.h"
+#include "core/tasks/proc.h"
 
 #include <string.h>
 
@@ -35,7 +35,7 @@ static int count_as(struct applier *a, struct sample *s, const struct owner *o, 
 		books->hidden += sample_is_hidden(a, s, o);
 		return 0;
 	}
-	rc = add(a, a->cap->sets[set].samples, o, s);
+	rc = add(a, a->env->sink->sets[set].samples, o, s);
 	books->counted_ring += !rc;
 	return rc;
 }
@@ -62,7 +62,7 @@ static int count_unnumbered(struct applier *a, struct sample *s, const struct ow
 /* Did the program in the kernel leave it to us whether the process is asked for, and it is not? */
 static bool is_spilled_bystander(const struct applier *a, const struct sample *s, pid_t pid)
 {
-	struct descendants *tree = a->cap->filter.tree;
+	struct descendants *tree = a->env->request->filter.tree;
 
 	if (!tree || (s->lead->noted && s->lead->note.verdict != NOTE_UNKNOWN))
 		return false;
@@ -75,7 +75,7 @@ static bool is_spilled_bystander(const struct applier *a, const struct sample *s
  */
 static bool is_unnumbered(const struct applier *a, const struct sample *s)
 {
-	return s->lead->noted ? s->lead->note.verdict == NOTE_UNNUMBERED : a->cap->in_pidns;
+	return s->lead->noted ? s->lead->note.verdict == NOTE_UNNUMBERED : a->env->request->in_pidns;
 }
 
 /*
@@ -100,7 +100,7 @@ static int count_spilled(struct applier *a, struct sample *s)
 		books->spilled_filtered++;
 		return 0;
 	}
-	rc = add(a, a->cap->sets[note->set].samples, &o, s);
+	rc = add(a, a->env->sink->sets[note->set].samples, &o, s);
 	books->counted_ring += !rc;
 	return rc;
 }
@@ -112,7 +112,7 @@ static int count_spilled(struct applier *a, struct sample *s)
 static void tell_pinned(const struct applier *a, const struct sample *s, const struct owner *o)
 {
 	const struct sample_note *note = &s->lead->note;
-	const struct filter *f = &a->cap->filter;
+	const struct filter *f = &a->env->request->filter;
 	bool counted = note->verdict != NOTE_FILTERED;
 	int groups = !!f->cgroup + !!f->cgroup_ids + !!f->mntns + !!f->mntns_ids;
 
@@ -122,7 +122,7 @@ static void tell_pinned(const struct applier *a, const struct sample *s, const s
 	if (f->cgroup_ids)
 		pinned_told(f->cgroup_ids, s->record->sample.cgroup, counted);
 	if (f->mntns_ids && o->tid > 0)
-		pinned_told(f->mntns_ids, tasks_mntns(a->cap->tasks, o->pid, o->tid), counted);
+		pinned_told(f->mntns_ids, tasks_mntns(a->env->sink->tasks, o->pid, o->tid), counted);
 }
 
 /*
@@ -131,7 +131,7 @@ static void tell_pinned(const struct applier *a, const struct sample *s, const s
  */
 static bool is_reused(const struct applier *a, const struct sample *s, bool filtered)
 {
-	const struct descendants *tree = a->cap->filter.tree;
+	const struct descendants *tree = a->env->request->filter.tree;
 	pid_t pid = s->lead->note.pid;
 
 	return tree && s->lead->noted && descendants_reused(tree, pid, sample_time(a, s->record)) &&
@@ -151,7 +151,7 @@ static int compare_unnumbered(struct applier *a, struct sample *s, const struct 
 static int count_compared(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
-	struct compare *c = a->cap->sets[note->set].compare;
+	struct compare *c = a->env->sink->sets[note->set].compare;
 	struct compare_view program = { .pid = note->pid, .tid = note->tid, .left = note->left };
 	struct compare_view ring = { .pid = s->record->pid, .tid = s->record->tid };
 	struct owner o;
@@ -185,16 +185,16 @@ static bool is_spilled(const struct sample_note *note)
 
 static int count_sample(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
-	const struct capture *cap = a->cap;
+	const struct source_env *env = a->env;
 	struct sample s = { .record = r, .ring = ring, .lead = lead };
 	int rc = 0;
 
-	sample_take_stacks(cap, &s);
-	if (!cap->backends[0].ops->in_kernel)
+	sample_take_stacks(env, &s);
+	if (!env->nr_counters)
 		return count(a, &s);
-	if (cap->both)
+	if (env->request->both)
 		rc = count_compared(a, &s);
-	if (!rc && (!cap->both || (lead->noted && is_spilled(&lead->note))))
+	if (!rc && (!env->request->both || (lead->noted && is_spilled(&lead->note))))
 		rc = count_spilled(a, &s);
 	return rc;
 }
@@ -217,15 +217,15 @@ static int apply_comm(struct applier *a, const struct record *r)
 	int rc = 0;
 
 	/* The sample that this record explains may be of the interval before. */
-	for (i = 0; i < ARRAY_SIZE(a->cap->sets) && !rc; i++)
-		if (a->cap->sets[i].compare)
-			rc = compare_renamed(a->cap->sets[i].compare, r->tid, r->writer, r->comm.name);
-	return rc ? rc : tasks_comm(a->cap->tasks, r->pid, r->tid, r->comm.name, r->comm.exec);
+	for (i = 0; i < ARRAY_SIZE(a->env->sink->sets) && !rc; i++)
+		if (a->env->sink->sets[i].compare)
+			rc = compare_renamed(a->env->sink->sets[i].compare, r->tid, r->writer, r->comm.name);
+	return rc ? rc : tasks_comm(a->env->sink->tasks, r->pid, r->tid, r->comm.name, r->comm.exec);
 }
 
 static int apply_namespaces(struct applier *a, const struct record *r)
 {
-	const struct filter *f = &a->cap->filter;
+	const struct filter *f = &a->env->request->filter;
 	bool wanted, unsure = false;
 	size_t i;
 	int rc = 0;
@@ -233,10 +233,10 @@ static int apply_namespaces(struct applier *a, const struct record *r)
 	if (!filter_by_mntns(f)) /* a recording may have them unasked */
 		return 0;
 	wanted = filter_match_mntns(f, r->mntns, sample_time(a, r), &unsure);
-	for (i = 0; i < ARRAY_SIZE(a->cap->sets) && !rc; i++)
-		if (a->cap->sets[i].compare)
-			rc = compare_unshared(a->cap->sets[i].compare, r->tid, wanted, unsure);
-	return rc ? rc : tasks_namespaces(a->cap->tasks, r->pid, r->tid, r->mntns);
+	for (i = 0; i < ARRAY_SIZE(a->env->sink->sets) && !rc; i++)
+		if (a->env->sink->sets[i].compare)
+			rc = compare_unshared(a->env->sink->sets[i].compare, r->tid, wanted, unsure);
+	return rc ? rc : tasks_namespaces(a->env->sink->tasks, r->pid, r->tid, r->mntns);
 }
 
 static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
@@ -254,8 +254,8 @@ static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
 	memset(ar->exit.comm, 0, COMM_LEN);
 	if (sample_is_bystander(a, r->pid))
 		return 0;
-	tasks_name(a->cap->tasks, r->pid, r->tid, ar->exit.comm);
-	return tasks_exit(a->cap->tasks, r->pid, r->tid);
+	tasks_name(a->env->sink->tasks, r->pid, r->tid, ar->exit.comm);
+	return tasks_exit(a->env->sink->tasks, r->pid, r->tid);
 }
 
 static int apply_mmap(struct applier *a, const struct record *r)
@@ -267,7 +267,7 @@ static int apply_mmap(struct applier *a, const struct record *r)
 		memcpy(file.build_id, r->mmap.build_id, r->mmap.build_id_size);
 		file.build_id_size = r->mmap.build_id_size;
 	}
-	return tasks_mmap(a->cap->tasks, r->pid, &m);
+	return tasks_mmap(a->env->sink->tasks, r->pid, &m);
 }
 
 static void end_throttling(struct applier *a, uint32_t ring, uint64_t ns)
@@ -285,14 +285,14 @@ void apply_time(struct applier *a, uint64_t ns)
 {
 	uint32_t i;
 
-	for (i = 0; i < a->cap->nr_events; i++) {
+	for (i = 0; i < a->env->events->nr_places; i++) {
 		uint64_t at = a->rings[i].throttled_at;
 
 		if (!at || ns <= at)
 			continue;
 		end_throttling(a, i, ns);
 		/* Else it will never be told that this has ended. */
-		if (a->cap->events[i].fd >= 0 && at >= a->rings[i].since)
+		if (a->env->events->places[i].fd >= 0 && at >= a->rings[i].since)
 			a->rings[i].throttled_at = ns;
 	}
 }
@@ -316,15 +316,15 @@ static int trace_descent(struct descendants *tree, const struct record *r)
  */
 static bool is_out_of_sight(const struct applier *a, const struct record *r)
 {
-	struct capture *cap = a->cap;
+	const struct source_env *env = a->env;
 
-	if (!cap->side_of_targets || r->type != PERF_RECORD_EXIT ||
-	    (cap->filter.tree && !descendants_has(cap->filter.tree, r->pid)) ||
-	    !tasks_unmapped(cap->tasks, r->pid, r->tid))
+	if (!env->events->side_of_targets || r->type != PERF_RECORD_EXIT ||
+	    (env->request->filter.tree && !descendants_has(env->request->filter.tree, r->pid)) ||
+	    !tasks_unmapped(env->sink->tasks, r->pid, r->tid))
 		return false;
-	cap->lost_sight = true;
-	capture_missed(cap);
-	return proc_lives(cap->host, r->pid, r->tid);
+	env->events->lost_sight = true;
+	sink_missed(env->sink);
+	return proc_lives(env->request->host, r->pid, r->tid);
 }
 
 /* @r is about a task or its mappings. */
@@ -334,7 +334,7 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 
 	if (is_out_of_sight(a, r))
 		return 0;
-	rc = a->cap->filter.tree ? trace_descent(a->cap->filter.tree, r) : 0;
+	rc = a->env->request->filter.tree ? trace_descent(a->env->request->filter.tree, r) : 0;
 
 	a->books[a->set].started += r->type == PERF_RECORD_FORK;
 	if (rc || r->type == PERF_RECORD_EXIT)
@@ -345,7 +345,7 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 	case PERF_RECORD_COMM:
 		return apply_comm(a, r);
 	case PERF_RECORD_FORK:
-		return tasks_fork(a->cap->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid, r->fork.exec);
+		return tasks_fork(a->env->sink->tasks, r->pid, r->tid, r->fork.ppid, r->fork.ptid, r->fork.exec);
 	case PERF_RECORD_NAMESPACES:
 		return apply_namespaces(a, r);
 	default:
@@ -372,7 +372,7 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 {
 	bool of_samples = !lead || lead->kind != OF_SIDE_BAND;
 
-	tasks_at(a->cap->tasks, sample_time(a, r));
+	tasks_at(a->env->sink->tasks, sample_time(a, r));
 	if (a->switching && of_samples)
 		switching_gap_ends(a, ring);
 	if (a->switching && (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT ||

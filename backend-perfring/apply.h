@@ -3,74 +3,8 @@
 #ifndef PERFRING_APPLY_H
 #define PERFRING_APPLY_H
 
+#include "backend-perfring/applier.h"
 #include "backend-perfring/decode.h"
-#include "backend-perfring/unwinding.h"
-#include "core/backend.h"
-#include "core/tasks.h"
-
-struct capture;
-struct kernel_code;
-struct switching;
-
-/** struct applied_ring - what has to be remembered of the records of one ring. */
-struct applied_ring {
-	struct {
-		pid_t pid, tid; /* 0: none yet */
-		char comm[COMM_LEN];
-	} exit;                /* the task that exited last on this CPU; -1: one outside our pid namespace */
-	uint64_t throttled_at; /* since when the kernel does not sample here; 0: it does */
-	bool gap;              /* see switching_gap_begins() */
-	struct {
-		bool seen;        /* by the program in the kernel, of which both backends count what it has seen, */
-		unsigned int set; /* in this set, */
-		uint64_t ns;      /* then */
-		pid_t next;       /* who comes, */
-		pid_t gone;       /* the last thread that ended here, for the pid tables: it leaves once more */
-		pid_t left;       /* the thread that leaves, if there was a sample of that; else 0 */
-	} at_switch;              /* that is on its way: a note, a sample, a record of who leaves, one of who comes */
-	struct {
-		uint32_t id;    /* the thread that is on this CPU, as sched:sched_switch tells; 0: not known, or idle */
-		uint64_t since; /* when it came */
-	} stay;
-	uint64_t since; /* when its event was opened, after the run began: an older one is throttled no more */
-};
-
-/** enum sample_kind - what a PERF_RECORD_SAMPLE is, by the event that it is of; or any record, by its ring. */
-enum sample_kind {
-	OF_SAMPLE, /* of capture.attr, and counts as a sample */
-	OF_SWITCH, /* of capture.switch_attr */
-	OF_NOTE,   /* of capture.notes_attr[NOTED_SAMPLES], about the one that comes next */
-	OF_SWITCH_NOTE,
-	OF_SIDE_BAND, /* no sample: of capture.side_attr, from a ring of its own */
-};
-
-/** struct sample_lead - what is known of a record before it is decoded. */
-struct sample_lead {
-	struct sample_note note; /* without a note only @note.set counts */
-	uint64_t noted;          /* 1: there was one */
-	uint64_t kind;           /* enum sample_kind */
-};
-
-_Static_assert(sizeof(struct sample_lead) % 8 == 0, "order.h: what follows is aligned to 8");
-
-/**
- * struct applier
- * @rings: one entry for each ring
- * @books: of the whole backend, for each of capture.sets: what is applied is counted here, what is read by perfring.c
- * @set:   of @books, for records that are no samples
- * @unwinding: of user stacks; NULL: they are as the kernel walked them
- * @switching: of intervals off the CPU; NULL: samples are counted
- * @kernel_code: tells the idle task from those outside our pid namespace; NULL: there are none
- */
-struct applier {
-	struct capture *cap;
-	struct applied_ring *rings;
-	struct books books[2];
-	unsigned int set;
-	struct unwinding *unwinding;
-	struct switching *switching;
-	struct kernel_code *kernel_code;
-};
 
 /**
  * apply_record() - records come in time order.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/kernel_code.h"
 
-#include "core/host.h"
+#include "core/host/host.h"
 #include "core/symbols/kernel_file.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/order.h"
 
-#include "core/grow.h"
+#include "core/base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int keep_in_order(struct order *o, uint32_t ring, uint64_t *time)
 
 int order_add(struct order *o, uint64_t time, const struct order_item *item)
 {
-	struct order_entry *entries = grow(o->entries, &o->cap, o->nr, 1, sizeof(*entries));
+	struct order_entry *entries = grow(o->entries, &o->env, o->nr, 1, sizeof(*entries));
 	unsigned char *bytes;
 
 	if (!entries)

@@ -12,7 +12,7 @@
  * switch writes without a break is to stay in its order: see order_item.in_order.
  *
  * Memory: copies of the records of two rounds. Each has at most what was in the rings and what was kept of them in
- * memory (capture.kept_bytes_max).
+ * memory (events.kept_bytes_max).
  */
 #ifndef PERFRING_ORDER_H
 #define PERFRING_ORDER_H
@@ -48,7 +48,7 @@ struct order_entry {
 /** struct order - all zeros: empty. */
 struct order {
 	struct order_entry *entries;
-	size_t nr, cap;
+	size_t nr, env;
 	unsigned char *bytes;
 	size_t used, room;
 	uint64_t seq;

@@ -10,36 +10,15 @@
 #ifndef PERFRING_PERFDATA_H
 #define PERFRING_PERFDATA_H
 
-#include "core/err.h"
+#include "backend-perfring/perfdata_types.h"
+#include "core/base/err.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What perf adds to the kernel's enum perf_event_type: no record from before it is written later than one behind it. */
-#define PERFDATA_FINISHED_ROUND 68
-
 struct perfdata;
-
-/**
- * struct perfdata_event - stays where it is until perfdata_close().
- * @attr: what this build knows of it; zeros where it was recorded with fewer fields
- * @name: as perf record calls it; where the recording does not tell, made up from type and config. Never NULL; from the
- *        recording, so that it may hold anything. perfdata_next() may replace it.
- */
-struct perfdata_event {
-	struct perf_event_attr attr;
-	char *name;
-};
-
-/** struct perfdata_build_id - of a file that was mapped. */
-struct perfdata_build_id {
-	const char *path;        /* as the recorded host had it, "[kernel.kallsyms]" and the like */
-	const unsigned char *id; /* @size bytes */
-	size_t size;             /* 1 to 20; 20 from perf before 5.12 whatever the size was, with zeros at the end */
-	bool kernel;             /* the kernel or one of its modules */
-};
 
 /** struct perfdata_counts - of what was read so far. */
 struct perfdata_counts {

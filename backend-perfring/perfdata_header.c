@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/perfdata_header.h"
 
-#include "core/events.h"
-#include "core/grow.h"
+#include "core/base/grow.h"
+#include "core/host/event_types.h"
 
 #include <errno.h>
 #include <stdio.h>

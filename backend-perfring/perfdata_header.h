@@ -3,8 +3,8 @@
 #ifndef PERFRING_PERFDATA_HEADER_H
 #define PERFRING_PERFDATA_HEADER_H
 
-#include "backend-perfring/perfdata.h"
-#include "core/hash.h"
+#include "backend-perfring/perfdata_types.h"
+#include "core/base/hash.h"
 
 /* Bits of the header's table of features, and numbers of PERF_RECORD_HEADER_FEATURE; only those that are read. */
 enum perfdata_feature {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/perfdata_source.h"
 
-#include "core/grow.h"
+#include "core/base/grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,9 +34,9 @@ int window_record(const struct window *w, const unsigned char **record, size_t *
 	return 1;
 }
 
-static int window_init(struct window *w, size_t cap)
+static int window_init(struct window *w, size_t env)
 {
-	*w = (struct window){ .bytes = malloc(cap), .cap = cap };
+	*w = (struct window){ .bytes = malloc(env), .env = env };
 	return w->bytes ? 0 : -ENOMEM;
 }
 
@@ -48,7 +48,7 @@ static size_t window_compact(struct window *w)
 		w->end -= w->at;
 		w->at = 0;
 	}
-	return w->cap - w->end;
+	return w->env - w->end;
 }
 
 /* As read(2), from @offset in a file. */
@@ -251,7 +251,7 @@ static int inflater_start(struct inflater *i)
 /* One step: either everything is used, or the window is full. */
 static int inflater_step(struct inflater *i)
 {
-	ZSTD_outBuffer out = { i->window.bytes, i->window.cap, i->window.end };
+	ZSTD_outBuffer out = { i->window.bytes, i->window.env, i->window.end };
 	ZSTD_inBuffer in = { i->in, i->in_size, i->in_at };
 	size_t rc = ZSTD_decompressStream(i->context, &out, &in);
 	bool moved = out.pos != i->window.end || in.pos != i->in_at;

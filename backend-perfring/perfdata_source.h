@@ -6,7 +6,7 @@
 #ifndef PERFRING_PERFDATA_SOURCE_H
 #define PERFRING_PERFDATA_SOURCE_H
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 
 /** struct window - bytes that are read from the front while more are put behind them. */
 struct window {
-	unsigned char *bytes; /* cap of them, aligned to 8 */
-	size_t cap, at, end;  /* [at, end) are there */
+	unsigned char *bytes; /* env of them, aligned to 8 */
+	size_t env, at, end;  /* [at, end) are there */
 };
 
 static inline size_t window_nr(const struct window *w)

@@ -10,12 +10,13 @@
 #include "backend-perfring/refresh.h"
 #include "backend-perfring/ring.h"
 #include "backend-perfring/switching.h"
-#include "core/capture.h"
-#include "core/clock.h"
-#include "core/compare.h"
-#include "core/priority.h"
-#include "core/proc.h"
-#include "core/saturate.h"
+#include "core/base/clock.h"
+#include "core/base/saturate.h"
+#include "core/events/event_rings.h"
+#include "core/host/priority.h"
+#include "core/rows/compare.h"
+#include "core/sources/source.h"
+#include "core/tasks/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@
 #define KEPT_SIDE_SHARE 4 /* of what may wait in memory, one part in so many is for tasks and mappings */
 
 /* Of one event of the capture, in the same place. */
-struct source {
+struct cpu_rings {
 	struct ring ring, side;
 	uint64_t *switch_ids; /* of its events at switches, ascending */
 	size_t nr_switch_ids;
@@ -52,9 +53,9 @@ struct source {
 
 enum { GAP_BEGINS, GAP_ENDS, GAP_WAS };
 
-struct backend {
-	struct capture *cap;
-	struct source *sources;
+struct source {
+	const struct source_env *env;
+	struct cpu_rings *sources;
 	struct order order;
 	struct applier applier;
 	bool started;
@@ -66,30 +67,30 @@ struct backend {
 	bool ending;           /* those of the interval that ended count, too */
 };
 
-static bool in_kernel(const struct backend *b)
+static bool in_kernel(const struct source *b)
 {
-	return b->cap->backends[0].ops->in_kernel;
+	return b->env->nr_counters;
 }
 
-static int perfring_open(struct backend **out, struct capture *cap, struct err *err)
+static int perfring_open(struct source **out, const struct source_env *env, struct err *err)
 {
-	struct backend *b = calloc(1, sizeof(*b));
+	struct source *b = calloc(1, sizeof(*b));
 
 	*out = b;
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
-	b->cap = cap;
-	b->applier.cap = cap;
-	b->sources = calloc(cap->nr_events, sizeof(*b->sources));
-	b->applier.rings = calloc(cap->nr_events, sizeof(*b->applier.rings));
-	if (cap->unwinds)
-		b->applier.unwinding = unwinding_new(cap);
-	if (cap->in_pidns)
-		b->applier.kernel_code = kernel_code_new(cap->host);
-	if (cap->switches)
-		b->applier.switching = switching_new(cap);
-	if (!b->sources || !b->applier.rings || (cap->unwinds && !b->applier.unwinding) ||
-	    (cap->in_pidns && !b->applier.kernel_code) || (cap->switches && !b->applier.switching))
+	b->env = env;
+	b->applier.env = env;
+	b->sources = calloc(env->events->nr_places, sizeof(*b->sources));
+	b->applier.rings = calloc(env->events->nr_places, sizeof(*b->applier.rings));
+	if (env->request->unwinds)
+		b->applier.unwinding = unwinding_new(env);
+	if (env->request->in_pidns)
+		b->applier.kernel_code = kernel_code_new(env->request->host);
+	if (env->events->switches)
+		b->applier.switching = switching_new(env);
+	if (!b->sources || !b->applier.rings || (env->request->unwinds && !b->applier.unwinding) ||
+	    (env->request->in_pidns && !b->applier.kernel_code) || (env->events->switches && !b->applier.switching))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
 }
@@ -102,7 +103,7 @@ static int cmp_ids(const void *a, const void *b)
 }
 
 /* With threads that are followed there may be thousands. */
-static int note_switch_ids(struct source *s, const struct capture_event *e)
+static int note_switch_ids(struct cpu_rings *s, const struct event_place *e)
 {
 	size_t i;
 
@@ -119,7 +120,7 @@ static int note_switch_ids(struct source *s, const struct capture_event *e)
 }
 
 /* All write to one ring. */
-static int join(struct source *s, const struct capture_event *e, struct err *err)
+static int join(struct cpu_rings *s, const struct event_place *e, struct err *err)
 {
 	size_t i;
 	int rc = 0;
@@ -134,30 +135,30 @@ static int join(struct source *s, const struct capture_event *e, struct err *err
 	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
 }
 
-static int map_samples(struct backend *b, size_t i, struct err *err)
+static int map_samples(struct source *b, size_t i, struct err *err)
 {
-	struct capture_event *e = &b->cap->events[i];
-	struct source *s = &b->sources[i];
-	int rc = ring_map(&s->ring, e->fd, b->cap->rings.samples);
+	struct event_place *e = &b->env->events->places[i];
+	struct cpu_rings *s = &b->sources[i];
+	int rc = ring_map(&s->ring, e->fd, b->env->events->rings.samples);
 
 	if (rc)
-		return capture_ring_error(b->cap, e->cpu, rc, err);
-	e->ring_bytes = b->cap->rings.samples;
+		return events_ring_error(b->env->events, e->cpu, rc, err);
+	e->ring_bytes = b->env->events->rings.samples;
 	if (b->applier.switching)
-		s->ring.record = capture_largest_record(b->cap, b->cap->attr.sample_stack_user);
+		s->ring.record = events_largest_record(b->env->events, b->env->events->attr.sample_stack_user);
 	return join(s, e, err);
 }
 
-static int map_side(struct backend *b, size_t i, struct err *err)
+static int map_side(struct source *b, size_t i, struct err *err)
 {
-	struct side_band *e = &b->cap->events[i].side;
-	int cpu = b->cap->events[i].cpu;
-	int rc = ring_map(&b->sources[i].side, e->fd, b->cap->rings.side);
+	struct side_band *e = &b->env->events->places[i].side;
+	int cpu = b->env->events->places[i].cpu;
+	int rc = ring_map(&b->sources[i].side, e->fd, b->env->events->rings.side);
 	size_t j;
 
 	if (rc)
-		return capture_ring_error(b->cap, cpu, rc, err);
-	e->ring_bytes = b->cap->rings.side;
+		return events_ring_error(b->env->events, cpu, rc, err);
+	e->ring_bytes = b->env->events->rings.side;
 	for (j = 0; j < e->nr_more; j++)
 		if (ioctl(e->more[j], PERF_EVENT_IOC_SET_OUTPUT, e->fd))
 			return err_sys(err, -errno, "cannot join the perf events of CPU %d", cpu);
@@ -165,21 +166,21 @@ static int map_side(struct backend *b, size_t i, struct err *err)
 }
 
 /* Those of the events from @first to @last that are open. */
-static int map_rings(struct backend *b, size_t first, size_t last, struct err *err)
+static int map_rings(struct source *b, size_t first, size_t last, struct err *err)
 {
 	size_t i;
 	int rc = 0;
 
 	for (i = first; i <= last && !rc; i++) {
-		if (b->cap->events[i].side.fd >= 0)
+		if (b->env->events->places[i].side.fd >= 0)
 			rc = map_side(b, i, err);
-		if (!rc && b->cap->events[i].fd >= 0)
+		if (!rc && b->env->events->places[i].fd >= 0)
 			rc = map_samples(b, i, err);
 	}
 	return rc;
 }
 
-static void unmap_rings(struct source *s)
+static void unmap_rings(struct cpu_rings *s)
 {
 	ring_unmap(&s->ring);
 	ring_unmap(&s->side);
@@ -191,15 +192,15 @@ static void unmap_rings(struct source *s)
  * they took. In a run that has begun they hold records, and stay.
  * Return: false: there is no smaller ring.
  */
-static bool shrink_rings(struct backend *b, size_t *first, size_t last, int code)
+static bool shrink_rings(struct source *b, size_t *first, size_t last, int code)
 {
-	struct capture *cap = b->cap;
+	const struct source_env *env = b->env;
 	size_t i;
 
 	if (code != -EPERM && code != -ENOMEM)
 		return false;
-	cap->ring_refused = code;
-	if (!ring_sizes_halve(&cap->rings, (size_t)sysconf(_SC_PAGESIZE)))
+	env->events->ring_refused = code;
+	if (!ring_sizes_halve(&env->events->rings, (size_t)sysconf(_SC_PAGESIZE)))
 		return false;
 	if (!b->started)
 		*first = 0;
@@ -212,7 +213,7 @@ static bool shrink_rings(struct backend *b, size_t *first, size_t last, int code
  * Of switches that are lost the ring tells in front of the next record that has room, which may take long, and until
  * then nobody knows: a thread that came back and left again would seem to have been away all the time.
  */
-static int mark_gap(struct backend *b, uint32_t i, uint64_t time, uint16_t what)
+static int mark_gap(struct source *b, uint32_t i, uint64_t time, uint16_t what)
 {
 	const struct perf_event_header gap = { .type = RECORD_GAP, .misc = what, .size = sizeof(gap) };
 
@@ -220,18 +221,18 @@ static int mark_gap(struct backend *b, uint32_t i, uint64_t time, uint16_t what)
 }
 
 /* How many records event @fd has lost so far. */
-static uint64_t lost_by(const struct backend *b, int fd)
+static uint64_t lost_by(const struct source *b, int fd)
 {
 	struct event_counts counts;
 
-	if (!(b->cap->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
+	if (!(b->env->events->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
 	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
 		return 0;
 	return counts.lost;
 }
 
 /* The same of all that share its ring for samples. */
-static struct lost lost_by_all(const struct backend *b, const struct capture_event *e)
+static struct lost lost_by_all(const struct source *b, const struct event_place *e)
 {
 	struct lost lost = { .samples = lost_by(b, e->fd) };
 	size_t j;
@@ -244,7 +245,7 @@ static struct lost lost_by_all(const struct backend *b, const struct capture_eve
 }
 
 /* The same of the other ring. There may be thousands of events. */
-static uint64_t lost_by_side(const struct backend *b, const struct side_band *s)
+static uint64_t lost_by_side(const struct source *b, const struct side_band *s)
 {
 	uint64_t lost = lost_by(b, s->fd);
 	size_t j;
@@ -254,7 +255,7 @@ static uint64_t lost_by_side(const struct backend *b, const struct side_band *s)
 	return lost;
 }
 
-static int perfring_attach(struct backend *b, size_t i, struct err *err)
+static int perfring_attach(struct source *b, size_t i, struct err *err)
 {
 	size_t first = i;
 	int rc;
@@ -268,48 +269,50 @@ static int perfring_attach(struct backend *b, size_t i, struct err *err)
 	/* Since its CPU came online nobody has seen its switches. */
 	if (!rc && b->started && b->applier.switching && mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
 		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
-	if (b->started && b->cap->attr.use_clockid)
+	if (b->started && b->env->events->attr.use_clockid)
 		b->applier.rings[i].since = now_ns();
 	/* Those of threads outlive a CPU that goes offline. */
-	b->sources[i].lost = lost_by_all(b, &b->cap->events[i]);
-	b->sources[i].lost_side = lost_by_side(b, &b->cap->events[i].side);
+	b->sources[i].lost = lost_by_all(b, &b->env->events->places[i]);
+	b->sources[i].lost_side = lost_by_side(b, &b->env->events->places[i].side);
 	return rc;
 }
 
 /* Taken before the names had been read. Where the events have another clock (before 4.1) that cannot be told of all. */
-static bool too_early(const struct backend *b, const struct record *r)
+static bool too_early(const struct source *b, const struct record *r)
 {
-	return !in_kernel(b) && (b->starting || (b->cap->attr.use_clockid && r->time < b->cap->began_ns));
+	return !in_kernel(b) && (b->starting || (b->env->events->attr.use_clockid && r->time < b->env->sink->began_ns));
 }
 
 /*
  * Taken when the run was over: the events are disabled one after the other, and what happens on a CPU whose event is
  * disabled already is not told any more to the samples of the others.
  */
-static bool too_late_for_run(const struct backend *b, const struct record *r)
+static bool too_late_for_run(const struct source *b, const struct record *r)
 {
-	return !in_kernel(b) && b->cap->over_ns && b->cap->attr.use_clockid && r->time > b->cap->over_ns;
+	return !in_kernel(b) && b->env->sink->over_ns && b->env->events->attr.use_clockid &&
+	       r->time > b->env->sink->over_ns;
 }
 
 /* The interval it belongs to has been reported, and there it was counted as lost. */
-static bool too_late(const struct backend *b, unsigned int set)
+static bool too_late(const struct source *b, unsigned int set)
 {
-	return set != b->cap->set && !(b->ending && set == b->cap->ended);
+	return set != b->env->sink->set && !(b->ending && set == b->env->sink->ended);
 }
 
 /*
  * The set to which something belongs of which no program in the kernel tells. What is read while an interval ends may
  * be of the next one; with another clock nobody knows.
  */
-static unsigned int set_of(const struct backend *b, uint64_t time)
+static unsigned int set_of(const struct source *b, uint64_t time)
 {
-	const struct capture *cap = b->cap;
+	const struct source_env *env = b->env;
 
-	return b->ending && cap->attr.use_clockid && time > cap->stopped_ns ? cap->set : b->applier.set;
+	return b->ending && env->events->attr.use_clockid && time > env->sink->stopped_ns ? env->sink->set
+											  : b->applier.set;
 }
 
 struct reading {
-	struct backend *b;
+	struct source *b;
 	uint32_t ring;
 	bool side; /* the one for tasks and mappings */
 };
@@ -317,13 +320,13 @@ struct reading {
 /* By the event that it is of. */
 static enum sample_kind kind_of(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	const struct capture *cap = rd->b->cap;
-	const struct capture_event *e = &cap->events[rd->ring];
-	const struct source *s = &rd->b->sources[rd->ring];
-	enum sample_kind of_main = cap->options->on_cpu ? OF_SAMPLE : OF_SWITCH;
+	const struct source_env *env = rd->b->env;
+	const struct event_place *e = &env->events->places[rd->ring];
+	const struct cpu_rings *s = &rd->b->sources[rd->ring];
+	enum sample_kind of_main = env->request->options->on_cpu ? OF_SAMPLE : OF_SWITCH;
 	uint64_t id;
 
-	if (!(cap->attr.sample_type & PERF_SAMPLE_IDENTIFIER))
+	if (!(env->events->attr.sample_type & PERF_SAMPLE_IDENTIFIER))
 		return of_main;
 	id = decode_identifier(record, size);
 	if (e->notes[NOTED_SAMPLES].fd >= 0 && id == e->notes[NOTED_SAMPLES].id)
@@ -333,38 +336,38 @@ static enum sample_kind kind_of(const struct reading *rd, const struct perf_even
 	return bsearch(&id, s->switch_ids, s->nr_switch_ids, sizeof(id), cmp_ids) ? OF_SWITCH : of_main;
 }
 
-static const struct perf_event_attr *attr_of(const struct capture *cap, uint64_t kind)
+static const struct perf_event_attr *attr_of(const struct source_env *env, uint64_t kind)
 {
 	switch (kind) {
 	case OF_SWITCH:
-		return &cap->switch_attr;
+		return &env->events->switch_attr;
 	case OF_NOTE:
-		return &cap->notes_attr[NOTED_SAMPLES];
+		return &env->events->notes_attr[NOTED_SAMPLES];
 	case OF_SWITCH_NOTE:
-		return &cap->notes_attr[NOTED_SWITCHES];
+		return &env->events->notes_attr[NOTED_SWITCHES];
 	case OF_SIDE_BAND:
-		return &cap->side_attr;
+		return &env->events->side_attr;
 	default:
-		return &cap->attr;
+		return &env->events->attr;
 	}
 }
 
 /* Whatever comes next in this ring is the sample it is about: the kernel writes both without a break. */
 static void take_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	const struct capture *cap = rd->b->cap;
-	struct source *s = &rd->b->sources[rd->ring];
+	const struct source_env *env = rd->b->env;
+	struct cpu_rings *s = &rd->b->sources[rd->ring];
 	struct record r;
 
-	s->noted = decode_record(attr_of(cap, OF_NOTE), record, size, &r) == 1 && r.sample.raw &&
-		   !cap->backends[0].ops->note(r.sample.raw, r.sample.raw_size, &s->note);
+	s->noted = decode_record(attr_of(env, OF_NOTE), record, size, &r) == 1 && r.sample.raw &&
+		   !env->counters[0].ops->note(r.sample.raw, r.sample.raw_size, &s->note);
 	rd->b->applier.books[rd->b->applier.set].bad_records += !s->noted;
 }
 
 /* Records of one ring come in the order of their times, but for a little. */
 static int queue(const struct reading *rd, uint64_t time, const struct order_item *item)
 {
-	struct source *s = &rd->b->sources[rd->ring];
+	struct cpu_rings *s = &rd->b->sources[rd->ring];
 
 	if (!rd->side && time > s->latest)
 		s->latest = time;
@@ -374,12 +377,12 @@ static int queue(const struct reading *rd, uint64_t time, const struct order_ite
 /* What the program in the kernel says of a switch. */
 static int take_switch_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	struct backend *b = rd->b;
-	const struct capture_backend *program = capture_switch_program(b->cap);
+	struct source *b = rd->b;
+	const struct used_counter *program = env_switch_counter(b->env);
 	struct switch_note n;
 	struct record r;
 
-	if (decode_record(attr_of(b->cap, OF_SWITCH_NOTE), record, size, &r) != 1 || !r.sample.raw ||
+	if (decode_record(attr_of(b->env, OF_SWITCH_NOTE), record, size, &r) != 1 || !r.sample.raw ||
 	    program->ops->switch_note(r.sample.raw, r.sample.raw_size, &n)) {
 		b->applier.books[b->applier.set].bad_records++;
 		return 0;
@@ -400,12 +403,12 @@ static int take_switch_note(const struct reading *rd, const struct perf_event_he
 
 static int take_switch(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	struct backend *b = rd->b;
+	struct source *b = rd->b;
 	struct sample_lead lead = { .kind = OF_SWITCH };
 	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size, true };
 	struct record r;
 
-	if (decode_record(attr_of(b->cap, OF_SWITCH), record, size, &r) < 0) {
+	if (decode_record(attr_of(b->env, OF_SWITCH), record, size, &r) < 0) {
 		b->applier.books[b->applier.set].bad_records++;
 		return 0;
 	}
@@ -415,13 +418,13 @@ static int take_switch(const struct reading *rd, const struct perf_event_header 
 
 static int take_sample(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	struct backend *b = rd->b;
-	struct source *s = &b->sources[rd->ring];
+	struct source *b = rd->b;
+	struct cpu_rings *s = &b->sources[rd->ring];
 	struct sample_lead lead = { .note = { .set = b->applier.set } };
 	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size, false };
 	struct books *books;
 	struct record r;
-	int rc = decode_record(&b->cap->attr, record, size, &r);
+	int rc = decode_record(&b->env->events->attr, record, size, &r);
 
 	if (rc >= 0)
 		lead.note.set = set_of(b, r.time);
@@ -450,23 +453,23 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
  * Names and mappings may be wrong from here on, until they have been read anew. Of this CPU alone, so most are not; but
  * who runs there, nobody knows.
  */
-static void miss_names(struct backend *b)
+static void miss_names(struct source *b)
 {
-	capture_missed(b->cap);
+	sink_missed(b->env->sink);
 	b->refresh = true;
 }
 
-static void count_lost(struct backend *b, uint32_t i, uint64_t records)
+static void count_lost(struct source *b, uint32_t i, uint64_t records)
 {
 	struct books *books = &b->applier.books[b->applier.set];
 
 	books->lost_records += records;
-	books->lost_here += b->cap->events[i].samples ? records : 0;
-	if (records && !b->cap->apart)
+	books->lost_here += b->env->events->places[i].samples ? records : 0;
+	if (records && !b->env->events->apart)
 		miss_names(b);
 }
 
-static void miss_side_band(struct backend *b, uint64_t records)
+static void miss_side_band(struct source *b, uint64_t records)
 {
 	struct books *books = &b->applier.books[b->applier.set];
 
@@ -478,8 +481,8 @@ static void miss_side_band(struct backend *b, uint64_t records)
 /* The kernel tells of lost records in front of the next one that fits. */
 static void note_lost(const struct reading *rd, uint64_t records)
 {
-	struct backend *b = rd->b;
-	bool told = b->cap->attr.read_format & PERF_FORMAT_LOST;
+	struct source *b = rd->b;
+	bool told = b->env->events->attr.read_format & PERF_FORMAT_LOST;
 
 	if (rd->side) {
 		miss_side_band(b, told ? 0 : records);
@@ -488,7 +491,7 @@ static void note_lost(const struct reading *rd, uint64_t records)
 	b->sources[rd->ring].noted = false; /* perhaps its sample was among them */
 	if (!told)
 		count_lost(b, rd->ring, records);
-	else if (!b->cap->apart)
+	else if (!b->env->events->apart)
 		miss_names(b);
 }
 
@@ -498,7 +501,7 @@ static void note_lost(const struct reading *rd, uint64_t records)
  */
 static bool is_written_twice(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	uint64_t of_cpu = rd->b->cap->events[rd->ring].side.tasks_id;
+	uint64_t of_cpu = rd->b->env->events->places[rd->ring].side.tasks_id;
 
 	return rd->side && of_cpu && (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT) &&
 	       decode_identifier(record, size) != of_cpu;
@@ -506,12 +509,12 @@ static bool is_written_twice(const struct reading *rd, const struct perf_event_h
 
 static int take_side_band(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
-	struct backend *b = rd->b;
+	struct source *b = rd->b;
 	const struct sample_lead lead = { .kind = OF_SIDE_BAND };
 	struct order_item item = { .ring = rd->ring, .record = record, .size = size };
 	struct books *books = &b->applier.books[b->applier.set];
 	struct record r;
-	int rc = decode_record(rd->side ? &b->cap->side_attr : &b->cap->attr, record, size, &r);
+	int rc = decode_record(rd->side ? &b->env->events->side_attr : &b->env->events->attr, record, size, &r);
 
 	books->bad_records += rc < 0;
 	if (rc <= 0 || (r.type == PERF_RECORD_SWITCH && (too_early(b, &r) || too_late_for_run(b, &r))))
@@ -580,26 +583,26 @@ static uint64_t lost_sum(const struct lost *l)
 static int note_full(void *ctx, const struct ring_part *part)
 {
 	const struct reading *rd = ctx;
-	struct backend *b = rd->b;
-	struct source *s = &b->sources[rd->ring];
-	struct lost lost = lost_by_all(b, &b->cap->events[rd->ring]);
+	struct source *b = rd->b;
+	struct cpu_rings *s = &b->sources[rd->ring];
+	struct lost lost = lost_by_all(b, &b->env->events->places[rd->ring]);
 	uint64_t before = s->lost_when_full;
 
 	/* Where it has been full again since, something of that may have been lost then. */
 	if (!ring_full_again(&s->ring))
 		s->lost_when_full = lost_sum(&lost);
-	if (b->cap->attr.read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
+	if (b->env->events->attr.read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
 		return 0;
 	if (mark_gap(b, rd->ring, s->latest, GAP_BEGINS))
 		return -ENOMEM;
 	/* With another clock only the next record tells. */
-	return b->cap->attr.use_clockid ? mark_gap(b, rd->ring, part->copied_ns, GAP_ENDS) : 0;
+	return b->env->events->attr.use_clockid ? mark_gap(b, rd->ring, part->copied_ns, GAP_ENDS) : 0;
 }
 
 /* What comes with a damaged record is dropped. What has come since is read, so that this round has all there is. */
 static int read_ring(struct reading *rd, struct ring *r)
 {
-	struct backend *b = rd->b;
+	struct source *b = rd->b;
 	bool gaps = b->applier.switching && !rd->side;
 	int rc = r->page ? -EBADMSG : 0, tries;
 
@@ -618,7 +621,7 @@ static int read_ring(struct reading *rd, struct ring *r)
 	return rc == -EBADMSG ? 0 : rc;
 }
 
-static int read_source(struct backend *b, uint32_t i, struct err *err)
+static int read_source(struct source *b, uint32_t i, struct err *err)
 {
 	int rc = read_ring(&(struct reading){ b, i, true }, &b->sources[i].side);
 
@@ -627,12 +630,12 @@ static int read_source(struct backend *b, uint32_t i, struct err *err)
 	return rc ? err_sys(err, rc, "cannot keep the records of a perf ring") : 0;
 }
 
-static int read_rings(struct backend *b, struct err *err)
+static int read_rings(struct source *b, struct err *err)
 {
 	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; i < b->cap->nr_events && !rc; i++)
+	for (i = 0; i < b->env->events->nr_places && !rc; i++)
 		rc = read_source(b, i, err);
 	return rc;
 }
@@ -641,17 +644,17 @@ static int read_rings(struct backend *b, struct err *err)
 static int apply_queued(void *ctx, const struct order_item *item)
 {
 	const struct sample_lead *lead = lead_of(item);
-	struct backend *b = ctx;
+	struct source *b = ctx;
 	struct record r;
 
 	priority_check();
 	if (refresh_is(item))
-		return refresh_apply(b->cap, item);
+		return refresh_apply(b->env, item);
 	if (is_gap(item)) {
 		apply_gap(&b->applier, item);
 		return 0;
 	}
-	if (decode_record(attr_of(b->cap, lead ? lead->kind : OF_SAMPLE), item->record, item->size, &r) <= 0)
+	if (decode_record(attr_of(b->env, lead ? lead->kind : OF_SAMPLE), item->record, item->size, &r) <= 0)
 		return 0;
 	if (lead && lead->kind == OF_SAMPLE && r.type == PERF_RECORD_SAMPLE && too_late(b, lead->note.set)) {
 		b->applier.books[b->applier.set].late_samples++;
@@ -673,11 +676,11 @@ static uint64_t since(uint64_t now, uint64_t *before)
  * The kernel tells of lost records in front of the next one that fits, which never comes for those at the very end.
  * Since 6.0 an event counts them itself.
  */
-static void ask_lost(struct backend *b, uint32_t i)
+static void ask_lost(struct source *b, uint32_t i)
 {
 	struct books *books = &b->applier.books[b->applier.set];
-	const struct capture_event *e = &b->cap->events[i];
-	struct source *s = &b->sources[i];
+	const struct event_place *e = &b->env->events->places[i];
+	struct cpu_rings *s = &b->sources[i];
 	struct lost now = lost_by_all(b, e);
 	uint64_t notes = since(now.notes[NOTED_SAMPLES], &s->lost.notes[NOTED_SAMPLES]);
 	uint64_t switch_notes = since(now.notes[NOTED_SWITCHES], &s->lost.notes[NOTED_SWITCHES]);
@@ -688,33 +691,33 @@ static void ask_lost(struct backend *b, uint32_t i)
 	books->lost_switch_notes += switch_notes;
 }
 
-static void ask_all_lost(struct backend *b)
+static void ask_all_lost(struct source *b)
 {
 	uint32_t i;
 
-	for (i = 0; i < b->cap->nr_events; i++)
+	for (i = 0; i < b->env->events->nr_places; i++)
 		ask_lost(b, i);
 }
 
-static void ask_side_lost(struct backend *b, uint32_t i)
+static void ask_side_lost(struct source *b, uint32_t i)
 {
-	uint64_t lost = since(lost_by_side(b, &b->cap->events[i].side), &b->sources[i].lost_side);
+	uint64_t lost = since(lost_by_side(b, &b->env->events->places[i].side), &b->sources[i].lost_side);
 
 	if (lost)
 		miss_side_band(b, lost);
 }
 
-static void ask_all_side_lost(struct backend *b)
+static void ask_all_side_lost(struct source *b)
 {
 	uint32_t i;
 
-	for (i = 0; i < b->cap->nr_events; i++)
+	for (i = 0; i < b->env->events->nr_places; i++)
 		ask_side_lost(b, i);
 }
 
-static int perfring_detach(struct backend *b, size_t i, struct err *err)
+static int perfring_detach(struct source *b, size_t i, struct err *err)
 {
-	struct source *s = &b->sources[i];
+	struct cpu_rings *s = &b->sources[i];
 	int rc = read_source(b, (uint32_t)i, err);
 
 	ask_lost(b, (uint32_t)i);
@@ -725,7 +728,7 @@ static int perfring_detach(struct backend *b, size_t i, struct err *err)
 	}
 	unmap_rings(s);
 	free(s->switch_ids);
-	*s = (struct source){ 0 };
+	*s = (struct cpu_rings){ 0 };
 	return rc;
 }
 
@@ -733,14 +736,14 @@ static int perfring_detach(struct backend *b, size_t i, struct err *err)
  * Of a command, everything will be told but where it begins: records of namespaces come when a process is made, or
  * leaves one. It waits for us, so this is read before its first sample.
  */
-static int learn_command(const struct capture *cap)
+static int learn_command(const struct source_env *env)
 {
-	pid_t pid = command_pid(cap->command);
+	pid_t pid = command_pid(env->request->command);
 	uint64_t mntns;
 
-	if (!filter_by_mntns(&cap->filter) || proc_mntns(cap->host, pid, pid, &mntns))
+	if (!filter_by_mntns(&env->request->filter) || proc_mntns(env->request->host, pid, pid, &mntns))
 		return 0;
-	return tasks_namespaces(cap->tasks, pid, pid, mntns);
+	return tasks_namespaces(env->sink->tasks, pid, pid, mntns);
 }
 
 /*
@@ -749,10 +752,10 @@ static int learn_command(const struct capture *cap)
  * has its name in a note, but an exec ends the image of a name that must be known. Without /proc, threads have their
  * numbers.
  */
-static int perfring_start(struct backend *b, struct err *err)
+static int perfring_start(struct source *b, struct err *err)
 {
-	const struct capture *cap = b->cap;
-	int rc = cap->command ? learn_command(cap) : tasks_snapshot(cap->tasks, &cap->filter);
+	const struct source_env *env = b->env;
+	int rc = env->request->command ? learn_command(env) : tasks_snapshot(env->sink->tasks, &env->request->filter);
 
 	b->started = true;
 	if (rc == -ENOMEM)
@@ -775,11 +778,11 @@ static size_t kept_in(struct ring *r)
 	return r->page ? ring_kept(r) : 0;
 }
 
-static size_t kept_in_all(const struct backend *b, bool side)
+static size_t kept_in_all(const struct source *b, bool side)
 {
 	size_t waits = 0, i;
 
-	for (i = 0; i < b->cap->nr_events; i++)
+	for (i = 0; i < b->env->events->nr_places; i++)
 		waits += kept_in(side ? &b->sources[i].side : &b->sources[i].ring);
 	return waits;
 }
@@ -788,11 +791,11 @@ static size_t kept_in_all(const struct backend *b, bool side)
  * Without memory, or beyond @most bytes, a ring keeps what it has, and loses what comes when it is full: the kernel
  * counts that.
  */
-static size_t fetch_all(const struct backend *b, bool side, size_t most)
+static size_t fetch_all(const struct source *b, bool side, size_t most)
 {
 	size_t waits = kept_in_all(b, side), i;
 
-	for (i = 0; i < b->cap->nr_events && waits < most; i++) {
+	for (i = 0; i < b->env->events->nr_places && waits < most; i++) {
 		struct ring *r = side ? &b->sources[i].side : &b->sources[i].ring;
 		size_t before = kept_in(r), kept = before;
 
@@ -805,11 +808,11 @@ static size_t fetch_all(const struct backend *b, bool side, size_t most)
 }
 
 /* Names have a part of the memory that samples cannot take. */
-static int perfring_fetch(struct backend *b, struct err *err)
+static int perfring_fetch(struct source *b, struct err *err)
 {
-	size_t of_side = b->cap->kept_bytes_max / KEPT_SIDE_SHARE;
+	size_t of_side = b->env->events->kept_bytes_max / KEPT_SIDE_SHARE;
 	size_t side = fetch_all(b, true, of_side);
-	size_t waits = side + fetch_all(b, false, b->cap->kept_bytes_max - of_side);
+	size_t waits = side + fetch_all(b, false, b->env->events->kept_bytes_max - of_side);
 
 	(void)err;
 	if (waits > b->kept_most)
@@ -817,14 +820,14 @@ static int perfring_fetch(struct backend *b, struct err *err)
 	return waits >= MUCH_BYTES || side >= MUCH_SIDE_BYTES;
 }
 
-static int apply_round(struct backend *b, struct err *err)
+static int apply_round(struct source *b, struct err *err)
 {
 	int rc = order_round(&b->order, apply_queued, b);
 
 	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
 }
 
-static int refresh(struct backend *b, struct err *err)
+static int refresh(struct source *b, struct err *err)
 {
 	uint64_t now = now_ns();
 
@@ -832,17 +835,17 @@ static int refresh(struct backend *b, struct err *err)
 		return 0;
 	b->refresh = false;
 	b->refreshed_at = now;
-	if (refresh_read(&b->order, b->cap))
+	if (refresh_read(&b->order, b->env))
 		return err_sys(err, -ENOMEM, "cannot keep the names of the running threads");
 	return 0;
 }
 
-static int perfring_drain(struct backend *b, struct err *err)
+static int perfring_drain(struct source *b, struct err *err)
 {
 	int rc = read_rings(b, err);
 
 	/* What was executed before is known to nobody. */
-	if (b->cap->side_of_all && !b->told_of_all) {
+	if (b->env->events->side_of_all && !b->told_of_all) {
 		b->told_of_all = b->refresh = true;
 		b->refreshed_at = 0;
 	}
@@ -852,19 +855,19 @@ static int perfring_drain(struct backend *b, struct err *err)
 }
 
 /* Has everything come that the program in the kernel passed on? */
-static bool is_interval_read(const struct backend *b)
+static bool is_interval_read(const struct source *b)
 {
-	const struct books *books = &b->applier.books[b->cap->ended];
+	const struct books *books = &b->applier.books[b->env->sink->ended];
 
-	return books->ring_samples + books->lost_here >= b->cap->samples_passed &&
-	       books->intervals_received + books->lost_switch_notes >= b->cap->intervals_passed;
+	return books->ring_samples + books->lost_here >= b->env->samples_passed &&
+	       books->intervals_received + books->lost_switch_notes >= b->env->intervals_passed;
 }
 
 /*
  * All samples of the interval that ended: the kernel writes one to the ring after the program there has returned, so
  * the last ones may still be on their way, for microseconds, or as long as the host keeps a virtual CPU waiting.
  */
-static int read_interval(struct backend *b, struct err *err)
+static int read_interval(struct source *b, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = 100 * 1000 };
 	int tries = 1000, rc;
@@ -877,25 +880,25 @@ static int read_interval(struct backend *b, struct err *err)
 }
 
 /* When the interval ended that did. Where the events have another clock, its last record is the best that is known. */
-static uint64_t interval_end(const struct backend *b)
+static uint64_t interval_end(const struct source *b)
 {
-	return b->cap->attr.use_clockid ? b->cap->stopped_ns : b->order.applied;
+	return b->env->events->attr.use_clockid ? b->env->sink->stopped_ns : b->order.applied;
 }
 
 /* Sampling goes on: what has been read is applied when the rings have been read once more. */
-static int next_interval(struct backend *b, struct err *err)
+static int next_interval(struct source *b, struct err *err)
 {
 	int rc = apply_round(b, err);
 
 	apply_time(&b->applier, interval_end(b));
-	b->applier.set = b->cap->set;
+	b->applier.set = b->env->sink->set;
 	if (!rc)
 		rc = read_rings(b, err);
 	return rc ? rc : apply_round(b, err);
 }
 
 /* The record that explains one of the last samples may be still to come. */
-static int look_further(struct backend *b, struct err *err)
+static int look_further(struct source *b, struct err *err)
 {
 	int rc;
 
@@ -904,21 +907,22 @@ static int look_further(struct backend *b, struct err *err)
 	return rc ? rc : perfring_drain(b, err);
 }
 
-static int perfring_end(struct backend *b, struct err *err)
+static int perfring_end(struct source *b, struct err *err)
 {
-	const struct capture *cap = b->cap;
+	const struct source_env *env = b->env;
 	int rc;
 
-	if (cap->set != cap->ended)
-		b->applier.books[cap->set] = (struct books){ 0 };
+	if (env->sink->set != env->sink->ended)
+		b->applier.books[env->sink->set] = (struct books){ 0 };
 	b->ending = true;
 	rc = read_interval(b, err);
 	ask_all_side_lost(b);
-	if (!rc && cap->set != cap->ended) {
+	if (!rc && env->sink->set != env->sink->ended) {
 		rc = next_interval(b, err);
 		/* Of the last switches the samples may still be to come, behind their notes. */
-		if (!rc && (cap->sets[cap->ended].ring_intervals ||
-			    (cap->sets[cap->ended].compare && compare_nr_pending(cap->sets[cap->ended].compare))))
+		if (!rc && (env->sink->sets[env->sink->ended].ring_intervals ||
+			    (env->sink->sets[env->sink->ended].compare &&
+			     compare_nr_pending(env->sink->sets[env->sink->ended].compare))))
 			rc = look_further(b, err);
 	} else if (!rc) {
 		rc = order_flush(&b->order, apply_queued, b);
@@ -928,28 +932,28 @@ static int perfring_end(struct backend *b, struct err *err)
 		apply_time(&b->applier, interval_end(b));
 	}
 	b->ending = false;
-	b->cap->kept_bytes = __atomic_load_n(&b->kept_most, __ATOMIC_RELAXED);
-	b->applier.books[cap->ended].late_records += b->order.late;
-	b->applier.books[cap->ended].backward_records += b->order.backward;
+	b->env->events->kept_bytes = __atomic_load_n(&b->kept_most, __ATOMIC_RELAXED);
+	b->applier.books[env->sink->ended].late_records += b->order.late;
+	b->applier.books[env->sink->ended].backward_records += b->order.backward;
 	b->order.late = b->order.backward = 0;
-	if (!rc && cap->sets[cap->ended].compare && compare_end(cap->sets[cap->ended].compare))
+	if (!rc && env->sink->sets[env->sink->ended].compare && compare_end(env->sink->sets[env->sink->ended].compare))
 		rc = err_sys(err, -ENOMEM, "cannot compare the backends");
 	return rc;
 }
 
-static void perfring_stats(const struct backend *b, struct books *books)
+static void perfring_stats(const struct source *b, struct books *books)
 {
 	if (b)
-		books_add(books, &b->applier.books[b->cap->ended]);
+		books_add(books, &b->applier.books[b->env->sink->ended]);
 }
 
-static void perfring_close(struct backend *b)
+static void perfring_close(struct source *b)
 {
 	size_t i;
 
 	if (!b)
 		return;
-	for (i = 0; b->sources && i < b->cap->nr_events; i++) {
+	for (i = 0; b->sources && i < b->env->events->nr_places; i++) {
 		unmap_rings(&b->sources[i]);
 		free(b->sources[i].switch_ids);
 	}
@@ -962,8 +966,7 @@ static void perfring_close(struct backend *b)
 	free(b);
 }
 
-const struct backend_ops backend_perfring = {
-	.name = "perfring",
+const struct source_ops source_rings = {
 	.open = perfring_open,
 	.attach = perfring_attach,
 	.detach = perfring_detach,

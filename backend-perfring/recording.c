@@ -7,10 +7,10 @@
 #include "backend-perfring/decode.h"
 #include "backend-perfring/order.h"
 #include "backend-perfring/perfdata.h"
-#include "core/capture.h"
-#include "core/clock.h"
-#include "core/grow.h"
-#include "core/number.h"
+#include "core/base/clock.h"
+#include "core/base/grow.h"
+#include "core/base/number.h"
+#include "core/sources/source.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#define MAX_CPUS      65536         /* as in core/host.h; what is said of higher numbers goes to CPU 0 */
+#define MAX_CPUS      65536         /* as in core/host/host.h; what is said of higher numbers goes to CPU 0 */
 #define ROUND_BYTES   (256UL << 20) /* of a round without end, or of a stranger's: records may be late then */
 #define DRAIN_RECORDS 65536
 #define PID_MAX       (4 << 20) /* PID_MAX_LIMIT of the kernel, include/linux/threads.h */
@@ -28,8 +28,8 @@
 #define NAME_BYTES  256     /* of the name of an event, */
 #define NAMES_BYTES 4096    /* and of all of them */
 
-struct backend {
-	struct capture *cap;
+struct source {
+	const struct source_env *env;
 	struct perfdata *pd;
 	const struct perf_event_header *ahead; /* read when it was opened, to come first */
 	size_t event;                          /* whose samples count */
@@ -106,10 +106,10 @@ static void list_events(const struct perfdata *pd, size_t but, char *to)
 			used = put_name(to, used, perfdata_event(pd, i)->name);
 }
 
-static int choose_event(struct backend *b, struct err *err)
+static int choose_event(struct source *b, struct err *err)
 {
-	const struct options *o = b->cap->options;
-	struct recording *r = &b->cap->recording;
+	const struct options *o = b->env->request->options;
+	struct recording *r = b->env->recording;
 	const struct perf_event_attr *attr;
 	char names[NAMES_BYTES];
 
@@ -131,7 +131,7 @@ static int choose_event(struct backend *b, struct err *err)
 	r->freq_hz = attr->freq ? attr->sample_freq : 0;
 	r->period = attr->freq ? 0 : attr->sample_period;
 	/* Of as many addresses as were asked for, the last is taken for one of more. */
-	b->cap->asked = attr->sample_max_stack ? attr->sample_max_stack : PERF_MAX_STACK_DEPTH;
+	b->env->request->asked = attr->sample_max_stack ? attr->sample_max_stack : PERF_MAX_STACK_DEPTH;
 	return 0;
 }
 
@@ -151,7 +151,7 @@ static uint64_t boot_time(void)
  * Nothing in a recording names the boot. One of this host and kernel, written since it was booted, with times that this
  * boot has been through, is of it.
  */
-static enum recorded_boot judge_boot(const struct backend *b)
+static enum recorded_boot judge_boot(const struct source *b)
 {
 	const char *host = perfdata_hostname(b->pd), *release = perfdata_osrelease(b->pd), *path;
 	struct utsname here;
@@ -161,17 +161,17 @@ static enum recorded_boot judge_boot(const struct backend *b)
 		return BOOT_UNKNOWN;
 	if (strcmp(release, here.release))
 		return BOOT_OTHER;
-	path = b->cap->options->input;
-	if (b->cap->recording.ends && !stat(path, &st) && (uint64_t)st.st_mtim.tv_sec < boot_time())
+	path = b->env->request->options->input;
+	if (b->env->recording->ends && !stat(path, &st) && (uint64_t)st.st_mtim.tv_sec < boot_time())
 		return BOOT_OTHER;
-	if (b->cap->recording.last_ns > now_ns() + CLOCKS_APART)
+	if (b->env->recording->last_ns > now_ns() + CLOCKS_APART)
 		return BOOT_OTHER;
 	return strcmp(host, here.nodename) ? BOOT_UNKNOWN : BOOT_SAME;
 }
 
-static int keep_build_ids(const struct backend *b)
+static int keep_build_ids(const struct source *b)
 {
-	struct recording *r = &b->cap->recording;
+	struct recording *r = b->env->recording;
 	struct perfdata_build_id id;
 	int rc = 0;
 	size_t i;
@@ -188,11 +188,11 @@ static int keep_build_ids(const struct backend *b)
 /* ---- user stacks */
 
 /* User stacks are unwound where there are copies of them, if they are not to be as the kernel walked them. */
-static int choose_unwinding(struct backend *b, struct err *err)
+static int choose_unwinding(struct source *b, struct err *err)
 {
 	const struct perf_event_attr *attr = &perfdata_event(b->pd, b->event)->attr;
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	const struct options *o = b->cap->options;
+	const struct options *o = b->env->request->options;
 	bool copies = (attr->sample_type & both) == both;
 
 	if (o->unwind == UNWIND_BY_RULES && !copies)
@@ -200,20 +200,20 @@ static int choose_unwinding(struct backend *b, struct err *err)
 			       "--unwind dwarf: there are no copies of stacks in '%.400s' (perf record --call-graph "
 			       "dwarf makes them)",
 			       o->input);
-	b->cap->unwinds = copies && o->unwind != UNWIND_BY_FP && !o->kernel_only;
-	if (!b->cap->unwinds)
+	b->env->request->unwinds = copies && o->unwind != UNWIND_BY_FP && !o->kernel_only;
+	if (!b->env->request->unwinds)
 		return 0;
 	/* Files are opened while it is read: what a stream tells of them at its end comes too late. */
-	b->cap->recording.origin.boot = judge_boot(b);
-	if (b->cap->recording.ends && keep_build_ids(b))
+	b->env->recording->origin.boot = judge_boot(b);
+	if (b->env->recording->ends && keep_build_ids(b))
 		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
-	b->applier.unwinding = unwinding_new(b->cap);
+	b->applier.unwinding = unwinding_new(b->env);
 	return b->applier.unwinding ? 0 : err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
 }
 
 /* ---- records */
 
-static uint32_t ring_of(struct backend *b, uint32_t cpu)
+static uint32_t ring_of(struct source *b, uint32_t cpu)
 {
 	struct applied_ring *rings;
 	size_t nr = cpu < MAX_CPUS ? cpu + 1 : 1;
@@ -242,7 +242,7 @@ static bool has_tasks(const struct record *r)
 	return is_task(r->pid) && is_task(r->tid) && (!both || (is_task(r->fork.ppid) && is_task(r->fork.ptid)));
 }
 
-static int queue(struct backend *b, const struct perf_event_header *record, const struct record *r, uint32_t lead_size,
+static int queue(struct source *b, const struct perf_event_header *record, const struct record *r, uint32_t lead_size,
 		 const void *lead)
 {
 	struct order_item item = { ring_of(b, r->cpu), lead_size, lead, record, record->size };
@@ -258,16 +258,16 @@ static void note_time(struct recording *r, uint64_t ns)
 		r->last_ns = ns;
 }
 
-static int take_sample(struct backend *b, const struct perf_event_header *record)
+static int take_sample(struct source *b, const struct perf_event_header *record)
 {
 	static const struct sample_lead lead = { .noted = false };
 	struct books *books = &b->applier.books[0];
-	int only = b->cap->options->cpu, rc;
+	int only = b->env->request->options->cpu, rc;
 	struct record r;
 	size_t event = perfdata_event_of(b->pd, record);
 
 	if (event != b->event) {
-		b->cap->recording.other_samples++;
+		b->env->recording->other_samples++;
 		return 0;
 	}
 	books->ring_samples++;
@@ -277,7 +277,7 @@ static int take_sample(struct backend *b, const struct perf_event_header *record
 		books->bad_records++;
 		return 0;
 	}
-	note_time(&b->cap->recording, r.time);
+	note_time(b->env->recording, r.time);
 	if (only >= 0 && r.cpu != (uint32_t)only) {
 		books->filtered++;
 		return 0;
@@ -313,7 +313,7 @@ static bool is_of_process(const struct record *r)
 }
 
 /* Did an event of the recording ask for build ids? perf record writes them, too, of what was there before. */
-static bool wants_build_ids(struct backend *b)
+static bool wants_build_ids(struct source *b)
 {
 	for (; b->nr_asked < perfdata_nr_events(b->pd); b->nr_asked++)
 		b->wants_build_ids |= perfdata_event(b->pd, b->nr_asked)->attr.build_id;
@@ -321,7 +321,7 @@ static bool wants_build_ids(struct backend *b)
 }
 
 /* @event: out: whose it is; of what perf record wrote itself, the one that counts */
-static int decode_side_band(struct backend *b, const struct perf_event_header *record, struct record *r, size_t *event)
+static int decode_side_band(struct source *b, const struct perf_event_header *record, struct record *r, size_t *event)
 {
 	struct perf_event_attr attr;
 
@@ -334,7 +334,7 @@ static int decode_side_band(struct backend *b, const struct perf_event_header *r
 	return decode_record(&attr, record, record->size, r);
 }
 
-static int take_side_band(struct backend *b, const struct perf_event_header *record)
+static int take_side_band(struct source *b, const struct perf_event_header *record)
 {
 	struct books *books = &b->applier.books[0];
 	struct record r;
@@ -352,7 +352,7 @@ static int take_side_band(struct backend *b, const struct perf_event_header *rec
 	if (r.type == PERF_RECORD_LOST_SAMPLES && event == b->event && !r.lost.wanted)
 		b->lost_samples += r.lost.records;
 	if (is_mapping(&r) && r.mode == PERF_RECORD_MISC_KERNEL)
-		note_kernel(&b->cap->recording.origin, &r);
+		note_kernel(&b->env->recording->origin, &r);
 	if (is_mapping(&r) && (!is_of_process(&r) || record->misc & PERF_RECORD_MISC_MMAP_DATA))
 		return 0;
 	if ((r.type == PERF_RECORD_THROTTLE || r.type == PERF_RECORD_UNTHROTTLE) && event != b->event)
@@ -363,7 +363,7 @@ static int take_side_band(struct backend *b, const struct perf_event_header *rec
 /* A record that is in the queue has been decoded before, without error. */
 static int apply_queued(void *ctx, const struct order_item *item)
 {
-	struct backend *b = ctx;
+	struct source *b = ctx;
 	struct record r;
 	size_t event;
 	int rc;
@@ -377,7 +377,7 @@ static int apply_queued(void *ctx, const struct order_item *item)
 	return apply_record(&b->applier, item->ring, &r, item->lead);
 }
 
-static int take_record(struct backend *b, const struct perf_event_header *record)
+static int take_record(struct source *b, const struct perf_event_header *record)
 {
 	struct books *books = &b->applier.books[0];
 	int rc;
@@ -391,41 +391,36 @@ static int take_record(struct backend *b, const struct perf_event_header *record
 		       : order_round(&b->order, apply_queued, b);
 }
 
-/* ---- backend_ops */
+/* ---- source_ops */
 
-static int recording_probe(bool forced, struct err *err)
+static int recording_open(struct source **out, const struct source_env *env, struct err *err)
 {
-	(void)forced;
-	return err_set(err, -EINVAL, "there is no recording to read (--input)");
-}
-
-static int recording_open(struct backend **out, struct capture *cap, struct err *err)
-{
-	struct backend *b = calloc(1, sizeof(*b));
+	struct source *b = calloc(1, sizeof(*b));
 	int rc;
 
 	*out = b;
 	if (!b)
-		return err_sys(err, -ENOMEM, "cannot read '%.400s'", cap->options->input);
-	b->cap = cap;
-	b->applier.cap = cap;
-	rc = perfdata_open(&b->pd, cap->options->input, err);
+		return err_sys(err, -ENOMEM, "cannot read '%.400s'", env->request->options->input);
+	b->env = env;
+	b->applier.env = env;
+	rc = perfdata_open(&b->pd, env->request->options->input, err);
 	/* A stream tells its events in front of the first record. */
 	if (!rc)
 		rc = perfdata_next(b->pd, &b->ahead, err);
-	cap->recording.ends = b->pd && perfdata_is_file(b->pd);
+	env->recording->ends = b->pd && perfdata_is_file(b->pd);
 	if (rc >= 0)
 		rc = choose_event(b, err);
 	return rc ? rc : choose_unwinding(b, err);
 }
 
-static int recording_attach(struct backend *b, size_t i, struct err *err)
+/* There are no events. */
+static int recording_attach(struct source *b, size_t i, struct err *err)
 {
 	(void)b;
 	return err_set(err, -EINVAL, "event %zu cannot be attached to a recording", i);
 }
 
-static int recording_drain(struct backend *b, struct err *err)
+static int recording_drain(struct source *b, struct err *err)
 {
 	const struct perf_event_header *record;
 	int nr, rc;
@@ -438,15 +433,16 @@ static int recording_drain(struct backend *b, struct err *err)
 			return rc ? rc : 1;
 		rc = take_record(b, record);
 		if (rc)
-			return err_sys(err, rc, "cannot count the samples of '%.400s'", b->cap->options->input);
+			return err_sys(err, rc, "cannot count the samples of '%.400s'",
+				       b->env->request->options->input);
 	}
 	return 0;
 }
 
-static int recording_end(struct backend *b, struct err *err)
+static int recording_end(struct source *b, struct err *err)
 {
 	struct books *books = &b->applier.books[0];
-	struct recording *r = &b->cap->recording;
+	struct recording *r = b->env->recording;
 	struct perfdata_counts counts = perfdata_counts(b->pd);
 	int rc = order_flush(&b->order, apply_queued, b);
 
@@ -462,16 +458,16 @@ static int recording_end(struct backend *b, struct err *err)
 	 */
 	books->lost_records = b->lost_samples > b->lost_records ? b->lost_samples : b->lost_records;
 	books->lost_here = books->lost_records;
-	return rc ? err_sys(err, rc, "cannot count the samples of '%.400s'", b->cap->options->input) : 0;
+	return rc ? err_sys(err, rc, "cannot count the samples of '%.400s'", b->env->request->options->input) : 0;
 }
 
-static void recording_stats(const struct backend *b, struct books *books)
+static void recording_stats(const struct source *b, struct books *books)
 {
 	if (b)
 		books_add(books, &b->applier.books[0]);
 }
 
-static void recording_close(struct backend *b)
+static void recording_close(struct source *b)
 {
 	if (!b)
 		return;
@@ -482,11 +478,10 @@ static void recording_close(struct backend *b)
 	free(b);
 }
 
-const struct backend_ops backend_recorded = {
-	.name = "recording",
-	.probe = recording_probe,
+const struct source_ops source_recording = {
 	.open = recording_open,
 	.attach = recording_attach,
+	.detach = recording_attach,
 	.drain = recording_drain,
 	.end = recording_end,
 	.stats = recording_stats,

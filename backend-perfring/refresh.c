@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/refresh.h"
 
-#include "core/capture.h"
-#include "core/clock.h"
-#include "core/compare.h"
-#include "core/proc.h"
+#include "core/base/clock.h"
+#include "core/events/cpus.h"
+#include "core/rows/compare.h"
+#include "core/sources/source.h"
+#include "core/tasks/proc.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,13 +44,13 @@ static int read_name(void *ctx, pid_t pid, pid_t tid)
 	return add(rd->order, &n);
 }
 
-int refresh_read(struct order *o, const struct capture *cap)
+int refresh_read(struct order *o, const struct source_env *env)
 {
-	struct reading rd = { o, cap->host };
+	struct reading rd = { o, env->request->host };
 
-	if (!cap->attr.use_clockid) /* before 4.1 the records' times are of another clock */
+	if (!env->events->attr.use_clockid) /* before 4.1 the records' times are of another clock */
 		return 0;
-	if (proc_processes(cap->host, read_name, &rd) == -ENOMEM)
+	if (proc_processes(env->request->host, read_name, &rd) == -ENOMEM)
 		return -ENOMEM;
 	return add(o, &(struct name){ .time = now_ns() });
 }
@@ -59,15 +60,15 @@ bool refresh_is(const struct order_item *item)
 	return item->record->type == RECORD_NAME && item->lead_size == sizeof(struct name);
 }
 
-int refresh_apply(struct capture *cap, const struct order_item *item)
+int refresh_apply(const struct source_env *env, const struct order_item *item)
 {
 	const struct name *n = item->lead;
 
-	tasks_at(cap->tasks, n->time);
+	tasks_at(env->sink->tasks, n->time);
 	if (n->tid)
-		return tasks_refresh(cap->tasks, n->pid, n->tid, n->comm);
+		return tasks_refresh(env->sink->tasks, n->pid, n->tid, n->comm);
 	/* That was the last one. */
-	tasks_read_anew(cap->tasks);
-	capture_gap(cap, false);
+	tasks_read_anew(env->sink->tasks);
+	sink_gap(env->sink, events_cpu_is_away(env->events));
 	return 0;
 }

@@ -11,15 +11,15 @@
 
 #include <stdbool.h>
 
-struct capture;
+struct source_env;
 
 /** refresh_read() - put the names of all threads into @o, each with the time it was read at. Return: 0 or -ENOMEM. */
-int refresh_read(struct order *o, const struct capture *cap);
+int refresh_read(struct order *o, const struct source_env *env);
 
 /** refresh_is() - is this a record of ours? */
 bool refresh_is(const struct order_item *item);
 
 /** refresh_apply() - the time of such a record has come. Return: 0 or -ENOMEM. */
-int refresh_apply(struct capture *cap, const struct order_item *item);
+int refresh_apply(const struct source_env *env, const struct order_item *item);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring.h"
 
-#include "core/clock.h"
-#include "core/grow.h"
+#include "core/base/clock.h"
+#include "core/base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static int empty(struct ring *r)
 	if (head == tail)
 		return 0;
 	size = damaged ? 0 : size;
-	parts = grow(k->parts, &k->cap, k->nr, 1, sizeof(*parts));
+	parts = grow(k->parts, &k->env, k->nr, 1, sizeof(*parts));
 	if (!parts)
 		return -ENOMEM;
 	k->parts = parts;

@@ -10,7 +10,7 @@
 #ifndef PERFRING_RING_H
 #define PERFRING_RING_H
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ struct ring_kept {
 	unsigned char *bytes;
 	size_t used, room;
 	struct ring_part *parts;
-	size_t nr, cap;
+	size_t nr, env;
 };
 
 /** struct ring - all zeros: not mapped. */

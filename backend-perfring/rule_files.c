@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/rule_files.h"
 
-#include "core/clock.h"
-#include "core/hash.h"
-#include "core/symbols/elf.h"
-#include "core/symbols/recorded.h"
-#include "core/tasks.h"
+#include "core/base/clock.h"
+#include "core/base/hash.h"
+#include "core/files/elf.h"
+#include "core/files/recorded.h"
+#include "core/tasks/tasks.h"
 #include "unwind/rules.h"
 
 #include <errno.h>

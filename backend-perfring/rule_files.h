@@ -6,8 +6,8 @@
 #ifndef PERFRING_RULE_FILES_H
 #define PERFRING_RULE_FILES_H
 
-#include "core/mapped_files.h"
-#include "core/mapping.h"
+#include "core/files/mapped_files.h"
+#include "core/tasks/mapping.h"
 
 struct rule_files;
 struct rules;

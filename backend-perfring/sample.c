@@ -2,14 +2,14 @@
 #include "backend-perfring/sample.h"
 
 #include "backend-perfring/kernel_code.h"
-#include "core/callchain.h"
-#include "core/capture.h"
+#include "core/rows/callchain.h"
+#include "core/sources/source.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_CPU 65535 /* as in core/host.h */
+#define MAX_CPU 65535 /* as in core/host/host.h */
 
 const struct owner owner_outside = { -1, -1, COMM_OUTSIDE, true };
 
@@ -31,7 +31,7 @@ bool sample_revive(struct applier *a, uint32_t ring, struct owner *o)
 }
 
 /* One side only where one was asked for, and not deeper than both backends can. */
-void sample_take_stacks(const struct capture *cap, struct sample *s)
+void sample_take_stacks(const struct source_env *env, struct sample *s)
 {
 	const struct record *r = s->record;
 
@@ -45,14 +45,15 @@ void sample_take_stacks(const struct capture *cap, struct sample *s)
 	 * In a recording both sides share the limit, asked for or not. Where that is a guess, one of more addresses
 	 * proves it wrong.
 	 */
-	if (cap->options->input)
-		callchain_limit(s->kernel.nr + s->user.nr == cap->asked ? cap->asked : UINT_MAX, &s->kernel, &s->user);
-	if (cap->options->user_only)
+	if (env->request->options->input)
+		callchain_limit(s->kernel.nr + s->user.nr == env->request->asked ? env->request->asked : UINT_MAX,
+				&s->kernel, &s->user);
+	if (env->request->options->user_only)
 		s->kernel = (struct stack){ .state = STACK_NONE };
-	if (cap->options->kernel_only)
+	if (env->request->options->kernel_only)
 		s->user = (struct stack){ .state = STACK_NONE };
-	if (!cap->options->input)
-		callchain_limit(cap->asked, &s->kernel, &s->user);
+	if (!env->request->options->input)
+		callchain_limit(env->request->asked, &s->kernel, &s->user);
 }
 
 /*
@@ -61,8 +62,8 @@ void sample_take_stacks(const struct capture *cap, struct sample *s)
  */
 int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 {
-	bool unwind = a->unwinding && s->has_user && !a->cap->options->kernel_only;
-	int rc = unwind || s->user.nr ? tasks_learn(a->cap->tasks, pid) : 0;
+	bool unwind = a->unwinding && s->has_user && !a->env->request->options->kernel_only;
+	int rc = unwind || s->user.nr ? tasks_learn(a->env->sink->tasks, pid) : 0;
 
 	if (rc || !unwind || s->unwound)
 		return rc;
@@ -83,7 +84,7 @@ static void name_idle(uint32_t cpu, char *comm)
 /* Of no process that is asked for: neither its name matters nor what it maps. */
 bool sample_is_bystander(const struct applier *a, pid_t pid)
 {
-	const struct descendants *tree = a->cap->filter.tree;
+	const struct descendants *tree = a->env->request->filter.tree;
 
 	return tree && !descendants_has(tree, pid);
 }
@@ -101,9 +102,9 @@ static bool has_no_idle(const struct perf_event_attr *attr)
  */
 static bool is_outside(const struct applier *a, const struct sample *s)
 {
-	if (s->has_user || has_no_idle(&a->cap->attr))
+	if (s->has_user || has_no_idle(&a->env->events->attr))
 		return true;
-	return a->kernel_code && s->chain.state == STACK_TAKEN && s->chain.nr < a->cap->asked &&
+	return a->kernel_code && s->chain.state == STACK_TAKEN && s->chain.nr < a->env->request->asked &&
 	       kernel_code_not_idle(a->kernel_code, &s->chain);
 }
 
@@ -120,7 +121,7 @@ void sample_identify(struct applier *a, const struct sample *s, struct books *bo
 	if (!o->tid && is_outside(a, s)) {
 		*o = owner_outside;
 	} else if (o->tid && !sample_is_bystander(a, o->pid)) {
-		tasks_name(a->cap->tasks, o->pid, o->tid, o->comm);
+		tasks_name(a->env->sink->tasks, o->pid, o->tid, o->comm);
 	} else if (!o->tid) {
 		name_idle(s->record->cpu, o->comm);
 	}
@@ -128,13 +129,13 @@ void sample_identify(struct applier *a, const struct sample *s, struct books *bo
 
 uint64_t sample_time(const struct applier *a, const struct record *r)
 {
-	return a->cap->attr.use_clockid ? r->time : 0;
+	return a->env->events->attr.use_clockid ? r->time : 0;
 }
 
 /* In whichever mount namespace it is. @unsure: see pinned_has() */
 static bool is_wanted_anywhere(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
 {
-	const struct filter *f = &a->cap->filter;
+	const struct filter *f = &a->env->request->filter;
 
 	return filter_match(f, o->pid, o->tid, o->comm) &&
 	       filter_match_cgroup(f, s->record->sample.cgroup, sample_time(a, s->record), unsure);
@@ -142,14 +143,14 @@ static bool is_wanted_anywhere(const struct applier *a, const struct sample *s, 
 
 bool sample_is_wanted(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
 {
-	const struct filter *f = &a->cap->filter;
+	const struct filter *f = &a->env->request->filter;
 	uint64_t mntns;
 
 	if (!is_wanted_anywhere(a, s, o, unsure))
 		return false;
 	if (!filter_by_mntns(f))
 		return true;
-	mntns = o->tid > 0 ? tasks_mntns(a->cap->tasks, o->pid, o->tid) : 0;
+	mntns = o->tid > 0 ? tasks_mntns(a->env->sink->tasks, o->pid, o->tid) : 0;
 	return filter_match_mntns(f, mntns, sample_time(a, s->record), unsure);
 }
 
@@ -158,7 +159,7 @@ bool sample_is_hidden(const struct applier *a, const struct sample *s, const str
 {
 	bool unsure = false;
 
-	return filter_by_mntns(&a->cap->filter) && tasks_mntns_hidden(a->cap->tasks, o->tid) &&
+	return filter_by_mntns(&a->env->request->filter) && tasks_mntns_hidden(a->env->sink->tasks, o->tid) &&
 	       is_wanted_anywhere(a, s, o, &unsure);
 }
 

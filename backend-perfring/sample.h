@@ -3,8 +3,9 @@
 #ifndef PERFRING_SAMPLE_H
 #define PERFRING_SAMPLE_H
 
-#include "backend-perfring/apply.h"
-#include "core/stacks.h"
+#include "backend-perfring/applier.h"
+#include "backend-perfring/decode.h"
+#include "core/rows/stacks.h"
 
 /** struct owner - a sample's task, as its record and the side-band tell. */
 struct owner {
@@ -33,7 +34,7 @@ struct sample {
 bool sample_revive(struct applier *a, uint32_t ring, struct owner *o);
 
 /** sample_take_stacks() - one side only where one was asked for, and not deeper than both backends can. */
-void sample_take_stacks(const struct capture *cap, struct sample *s);
+void sample_take_stacks(const struct source_env *env, struct sample *s);
 
 /**
  * sample_complete() - learn what process @pid maps, and unwind the user stack where that is done here. What counts is

@@ -2,10 +2,10 @@
 #include "backend-perfring/switching.h"
 
 #include "backend-perfring/sample.h"
-#include "core/capture.h"
-#include "core/clock.h"
-#include "core/compare_intervals.h"
-#include "core/switches.h"
+#include "core/base/clock.h"
+#include "core/rows/compare_intervals.h"
+#include "core/rows/switches.h"
+#include "core/sources/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@ struct switching {
 	size_t nr_gaps;          /* rings of which nobody knows what comes next */
 };
 
-struct switching *switching_new(const struct capture *cap)
+struct switching *switching_new(const struct source_env *env)
 {
-	const struct switches_limits limits = { cap->options->min_ns, cap->options->max_ns };
+	const struct switches_limits limits = { env->request->options->min_ns, env->request->options->max_ns };
 	struct switching *sw = calloc(1, sizeof(*sw));
 
 	if (!sw)
@@ -45,9 +45,9 @@ void switching_free(struct switching *sw)
 /* Where the reader's own intervals go that end in @set. */
 static struct stacks *own_rows(const struct applier *a, unsigned int set)
 {
-	const struct capture_set *s = &a->cap->sets[set];
+	const struct row_set *s = &a->env->sink->sets[set];
 
-	return a->cap->both ? s->ring_intervals : s->intervals;
+	return a->env->request->both ? s->ring_intervals : s->intervals;
 }
 
 /* What is only compared is no part of the run's books, but for what is missing there. */
@@ -55,7 +55,7 @@ static void account_own(struct applier *a, unsigned int set)
 {
 	struct books compared = { 0 }, *books = &a->books[set];
 
-	switches_books(a->switching->own, a->cap->both ? &compared : books);
+	switches_books(a->switching->own, a->env->request->both ? &compared : books);
 	books->intervals_seen += compared.intervals_begun;
 	books->intervals_unended += compared.intervals_lost;
 }
@@ -68,7 +68,7 @@ static bool has_kind(const struct options *o, const struct sample *s)
 /* But for its state. */
 static bool is_asked_for(const struct applier *a, const struct sample *s, const struct owner *o)
 {
-	const struct options *opt = a->cap->options;
+	const struct options *opt = a->env->request->options;
 	bool unsure;
 
 	return has_kind(opt, s) && (opt->cpu < 0 || s->record->cpu == (uint32_t)opt->cpu) &&
@@ -80,7 +80,7 @@ static void forget_stays(struct applier *a)
 {
 	size_t i;
 
-	for (i = 0; i < a->cap->nr_events; i++)
+	for (i = 0; i < a->env->events->nr_places; i++)
 		a->rings[i].stay.id = 0;
 }
 
@@ -91,7 +91,7 @@ void switching_gap(struct applier *a)
 	forget_stays(a);
 	switches_gap(a->switching->own);
 	account_own(a, a->set);
-	if (a->cap->both) {
+	if (a->env->request->both) {
 		a->books[a->set].intervals_gone += open;
 		a->books[a->set].intervals_unended -= open;
 	}
@@ -102,7 +102,7 @@ void switching_gap(struct applier *a)
 void switching_gap_begins(struct applier *a, uint32_t ring)
 {
 	/* Its CPU has gone since: there is no next record. */
-	if (a->cap->events[ring].fd < 0) {
+	if (a->env->events->places[ring].fd < 0) {
 		switching_gap(a);
 		return;
 	}
@@ -130,13 +130,13 @@ static int come(struct applier *a, struct switches *from, uint32_t id, uint64_t 
  */
 static uint64_t when(const struct applier *a, uint32_t ring, const struct record *r)
 {
-	return a->cap->both ? a->rings[ring].at_switch.ns : r->time;
+	return a->env->request->both ? a->rings[ring].at_switch.ns : r->time;
 }
 
 /* Is the switch that is on its way one that counts? @set: of those that the record would belong to; out: of this one */
 static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 {
-	if (!a->cap->both)
+	if (!a->env->request->both)
 		return true;
 	*set = a->rings[ring].at_switch.set;
 	return a->rings[ring].at_switch.seen;
@@ -145,7 +145,7 @@ static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 /* Is this the record of a switch that the program has not seen? In a pid namespace it has other numbers. */
 static bool is_of_another(const struct applier *a, uint32_t ring, const struct record *r)
 {
-	return !r->switched.out && !a->cap->in_pidns && r->tid != a->rings[ring].at_switch.next;
+	return !r->switched.out && !a->env->request->in_pidns && r->tid != a->rings[ring].at_switch.next;
 }
 
 /* Is it asked for by its length, which both have to see alike? */
@@ -160,12 +160,12 @@ static bool has_limits(const struct options *o)
  */
 static void begin_switch(struct applier *a, uint32_t ring, const struct record *r, const struct switch_note *n)
 {
-	bool apart = !a->cap->attr.use_clockid || r->time - n->ns > CLOCKS_APART_NS;
+	bool apart = !a->env->events->attr.use_clockid || r->time - n->ns > CLOCKS_APART_NS;
 
 	a->rings[ring].at_switch.seen = true;
 	a->rings[ring].at_switch.next = (pid_t)n->id;
 	a->rings[ring].at_switch.set = n->set;
-	a->rings[ring].at_switch.ns = apart || has_limits(a->cap->options) ? n->ns : r->time;
+	a->rings[ring].at_switch.ns = apart || has_limits(a->env->request->options) ? n->ns : r->time;
 	a->books[n->set].clocks_apart += apart;
 }
 
@@ -224,11 +224,11 @@ static bool read_raw(const struct sched_switch *where, const struct record *r, s
 	return true;
 }
 
-static bool has_state(const struct capture *cap, uint64_t state)
+static bool has_state(const struct source_env *env, uint64_t state)
 {
-	int64_t mask = cap->options->state_mask;
-	uint64_t waits = state >> cap->sched_switch.state_shift;
-	bool could_run = !waits || state & cap->sched_switch.preempted;
+	int64_t mask = env->request->options->state_mask;
+	uint64_t waits = state >> env->events->sched_switch.state_shift;
+	bool could_run = !waits || state & env->events->sched_switch.preempted;
 
 	if (mask < 0)
 		return true;
@@ -255,9 +255,9 @@ static uint64_t next_stay(const struct applier *a, uint32_t ring, uint32_t id, u
 {
 	size_t i;
 
-	if (a->cap->attr.use_clockid)
+	if (a->env->events->attr.use_clockid)
 		return 0;
-	for (i = 0; i < a->cap->nr_events; i++)
+	for (i = 0; i < a->env->events->nr_places; i++)
 		if (i != ring && a->rings[i].stay.id == id && a->rings[i].stay.since > since)
 			return a->rings[i].stay.since;
 	return switches_next_stay(a->switching->own, id, since);
@@ -280,12 +280,12 @@ static int leave_traced(struct applier *a, struct sample *s, const struct switch
 	struct owner o;
 	int rc;
 
-	if (sw->state & a->cap->sched_switch.dead) {
+	if (sw->state & a->env->events->sched_switch.dead) {
 		switches_unseen(own, sw->prev); /* if it had been away, it came back for this */
 		return 0;
 	}
 	identify(a, s, sw, &o);
-	if (!has_state(a->cap, sw->state) || !is_asked_for(a, s, &o)) {
+	if (!has_state(a->env, sw->state) || !is_asked_for(a, s, &o)) {
 		if (back)
 			switches_over_filtered(own);
 		else
@@ -305,7 +305,7 @@ static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 	struct switched sw;
 	int rc = 0;
 
-	if (!read_raw(&a->cap->sched_switch, s->record, &sw)) {
+	if (!read_raw(&a->env->events->sched_switch, s->record, &sw)) {
 		a->books[set].bad_records++;
 		return 0;
 	}
@@ -351,10 +351,11 @@ int switching_sample(struct applier *a, uint32_t ring, const struct record *r, c
 
 	if (!counts(a, ring, &own_lead.note.set))
 		return 0;
-	sample_take_stacks(a->cap, &s);
-	rc = a->cap->switches == SWITCHES_BY_TRACEPOINT ? apply_traced(a, &s, own_lead.note.set) : leave_sampled(a, &s);
+	sample_take_stacks(a->env, &s);
+	rc = a->env->events->switches == SWITCHES_BY_TRACEPOINT ? apply_traced(a, &s, own_lead.note.set)
+								: leave_sampled(a, &s);
 	account_own(a, own_lead.note.set);
-	if (!a->cap->switch_attr.context_switch)
+	if (!a->env->events->switch_attr.context_switch)
 		a->rings[ring].at_switch.seen = false;
 	return rc;
 }
@@ -366,14 +367,14 @@ int switching_sample(struct applier *a, uint32_t ring, const struct record *r, c
  */
 static int leave_unsampled(struct applier *a, uint32_t ring, const struct record *r, unsigned int set)
 {
-	const struct options *opt = a->cap->options;
+	const struct options *opt = a->env->request->options;
 	const struct sample_lead lead = { .note = { .set = set } };
 	const struct stack missed = { .state = STACK_MISSED }, none = { .state = STACK_NONE };
 	struct sample s = { .record = r, .ring = ring, .lead = &lead, .has_user = true, .unwound = true };
 	struct owner o = { .pid = r->pid, .tid = r->tid };
 
-	tasks_name(a->cap->tasks, o.pid, o.tid, o.comm);
-	s.kernel = opt->user_only || a->cap->attr.exclude_kernel ? none : missed;
+	tasks_name(a->env->sink->tasks, o.pid, o.tid, o.comm);
+	s.kernel = opt->user_only || a->env->events->attr.exclude_kernel ? none : missed;
 	s.user = opt->kernel_only ? none : missed;
 	if (is_asked_for(a, &s, &o) && (opt->state_mask < 0 || (!opt->state_mask && r->switched.preempted))) {
 		a->books[set].switches_unsampled++;
@@ -392,7 +393,8 @@ static int leave_recorded(struct applier *a, uint32_t ring, const struct record 
 		return 0;
 	if (!sampled)
 		return leave_unsampled(a, ring, r, set);
-	if (a->cap->switches == SWITCHES_BY_RECORDS && !a->cap->options->state_mask && !r->switched.preempted)
+	if (a->env->events->switches == SWITCHES_BY_RECORDS && !a->env->request->options->state_mask &&
+	    !r->switched.preempted)
 		switches_reject(a->switching->own, (uint32_t)r->tid);
 	return 0;
 }
@@ -420,7 +422,7 @@ int switching_record(struct applier *a, uint32_t ring, const struct record *r)
 /* Whose it is the program said, or could not. Return: is it asked for? */
 static bool is_of_interest(struct applier *a, const struct sample *s, const struct switch_note *n, struct owner *o)
 {
-	struct descendants *tree = a->cap->filter.tree;
+	struct descendants *tree = a->env->request->filter.tree;
 
 	if (n->who.verdict == NOTE_UNNUMBERED) {
 		sample_identify(a, s, NULL, o);
@@ -436,7 +438,7 @@ static int begin_passed(struct applier *a, struct sample *s, const struct switch
 	struct switches *passed = a->switching->passed;
 	struct owner o;
 
-	sample_take_stacks(a->cap, s);
+	sample_take_stacks(a->env, s);
 	if (is_of_interest(a, s, n, &o))
 		return leave(a, passed, n->id, n->ns, s, &o);
 	switches_filtered(passed, n->id);
@@ -445,9 +447,9 @@ static int begin_passed(struct applier *a, struct sample *s, const struct switch
 
 int switching_note(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
-	const struct capture_backend *program = capture_switch_program(a->cap);
+	const struct used_counter *program = env_switch_counter(a->env);
 	struct sample s = { .record = r, .ring = ring, .lead = lead };
-	struct stacks *rows = a->cap->sets[lead->note.set].intervals;
+	struct stacks *rows = a->env->sink->sets[lead->note.set].intervals;
 	struct switch_note n;
 	struct books passed = { 0 };
 	int rc = 0;
@@ -481,25 +483,25 @@ void switching_task(struct applier *a, uint32_t ring, const struct record *r)
 		return;
 	}
 	/* A new thread, or one that has taken the number of its leader. */
-	for (i = 0; i < a->cap->nr_events; i++)
+	for (i = 0; i < a->env->events->nr_places; i++)
 		if (a->rings[i].at_switch.gone == r->tid)
 			a->rings[i].at_switch.gone = 0;
-	if (r->type == PERF_RECORD_FORK && a->cap->switches == SWITCHES_BY_RECORDS)
+	if (r->type == PERF_RECORD_FORK && a->env->events->switches == SWITCHES_BY_RECORDS)
 		switches_exit(a->switching->own, (uint32_t)r->tid);
 }
 
 int switching_end(struct applier *a, uint64_t ns)
 {
 	const struct switching *sw = a->switching;
-	bool wanted = a->cap->options->open_intervals;
+	bool wanted = a->env->request->options->open_intervals;
 	int rc = 0;
 
 	a->books[a->set].intervals_open += switches_nr_open(sw->passed);
-	if (!a->cap->both)
+	if (!a->env->request->both)
 		a->books[a->set].intervals_open += switches_nr_open(sw->own);
 	if (wanted)
 		rc = switches_open(sw->own, ns, own_rows(a, a->set));
 	if (wanted && !rc)
-		rc = switches_open(sw->passed, ns, a->cap->sets[a->set].intervals);
+		rc = switches_open(sw->passed, ns, a->env->sink->sets[a->set].intervals);
 	return rc;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Switches to intervals off the CPU: those that the reader sees itself, in the samples of capture.switches, and those
+ * Switches to intervals off the CPU: those that the reader sees itself, in the samples of events.switches, and those
  * that a program in the kernel passed on.
  */
 #ifndef PERFRING_SWITCHING_H
 #define PERFRING_SWITCHING_H
 
-#include "backend-perfring/apply.h"
+#include "backend-perfring/applier.h"
+#include "backend-perfring/decode.h"
 
 struct switching;
 
 /** switching_new() - for one run. NULL: no memory. */
-struct switching *switching_new(const struct capture *cap);
+struct switching *switching_new(const struct source_env *env);
 void switching_free(struct switching *sw);
 
 /*

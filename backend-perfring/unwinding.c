@@ -3,10 +3,10 @@
 
 #include "backend-perfring/kernel_code.h"
 #include "backend-perfring/rule_files.h"
-#include "compat/kernel.h"
-#include "core/capture.h"
-#include "core/clock.h"
-#include "core/proc.h"
+#include "core/base/clock.h"
+#include "core/host/kernel.h"
+#include "core/sources/source.h"
+#include "core/tasks/proc.h"
 #include "unwind/frame_chain.h"
 #include "unwind/unwind.h"
 
@@ -42,7 +42,7 @@ struct stack_range {
 };
 
 struct unwinding {
-	struct capture *cap;
+	const struct source_env *env;
 	struct rule_files *files;
 	struct kernel_code *kernel_code; /* NULL: nothing has to be known of it */
 	struct unwind_mappings mappings; /* of the sample at work, */
@@ -66,7 +66,7 @@ static const struct mapping *find_mapping(void *ctx, uint64_t addr)
 
 	if (addr >= u->mapping.start && addr < u->mapping.end)
 		return &u->mapping;
-	return tasks_mapped(u->cap->tasks, u->pid, addr, &u->mapping) == 1 ? &u->mapping : NULL;
+	return tasks_mapped(u->env->sink->tasks, u->pid, addr, &u->mapping) == 1 ? &u->mapping : NULL;
 }
 
 static struct rules *find_rules(void *ctx, const struct mapping *m)
@@ -76,19 +76,19 @@ static struct rules *find_rules(void *ctx, const struct mapping *m)
 	return rule_files_find(u->files, u->pid, m);
 }
 
-struct unwinding *unwinding_new(struct capture *cap)
+struct unwinding *unwinding_new(const struct source_env *env)
 {
-	bool stale = !cap->options->input && kernel_registers_may_be_stale();
+	bool stale = !env->request->options->input && kernel_registers_may_be_stale();
 	struct unwinding *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return NULL;
-	u->cap = cap;
+	u->env = env;
 	u->mappings = (struct unwind_mappings){ u, find_mapping };
 	u->rules = (struct unwind_files){ u, find_rules };
-	u->files = rule_files_new(&cap->files, cap->tasks);
+	u->files = rule_files_new(env->files, env->sink->tasks);
 	if (stale)
-		u->kernel_code = kernel_code_new(cap->host);
+		u->kernel_code = kernel_code_new(env->request->host);
 	if (u->files && (u->kernel_code || !stale))
 		return u;
 	unwinding_free(u);
@@ -155,7 +155,7 @@ static bool are_stale(struct unwinding *u, const struct stack *kernel, struct un
 	const uint64_t stale = SAVED_REGS | 1ULL << PERF_REG_X86_BP;
 	unsigned int i;
 
-	if (!u->kernel_code || kernel->nr >= u->cap->asked || !kernel_code_fast_entry(u->kernel_code, kernel))
+	if (!u->kernel_code || kernel->nr >= u->env->request->asked || !kernel_code_fast_entry(u->kernel_code, kernel))
 		return false;
 	for (i = 0; i < UNWIND_NR_REGS; i++)
 		if (stale >> perf_regs[i] & 1)
@@ -195,17 +195,17 @@ static void note_needed(struct unwinding *u)
 	struct stack_range *range = &u->ranges[(uint32_t)u->pid % ARRAY_SIZE(u->ranges)];
 	uint64_t needed;
 
-	if (u->cap->files.recorded || u->cap->dump_needed > STACK_DUMP_MAX)
+	if (u->env->files->recorded || u->env->events->dump_needed > STACK_DUMP_MAX)
 		return;
 	if (range->pid != u->pid || u->sp < range->start || u->sp >= range->end) {
 		if (!may_read(u))
 			return;
 		*range = (struct stack_range){ .pid = u->pid, .sp = u->sp };
-		proc_maps(u->cap->host, u->pid, find_stack, range);
+		proc_maps(u->env->request->host, u->pid, find_stack, range);
 	}
 	needed = u->sp < range->end ? (range->end - u->sp + 7) / 8 * 8 : 0;
-	if (needed > u->cap->dump_needed)
-		u->cap->dump_needed = needed;
+	if (needed > u->env->events->dump_needed)
+		u->env->events->dump_needed = needed;
 }
 
 /* Of the process of the sample at work. */
@@ -280,7 +280,7 @@ static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct
  */
 static bool has_no_stack(const struct unwinding *u, const struct record *r, const struct stack *user)
 {
-	return user->state == STACK_NONE && !r->sample.stack_size && !u->cap->options->input;
+	return user->state == STACK_NONE && !r->sample.stack_size && !u->env->request->options->input;
 }
 
 /* What is to be known of the end that the walk of a sample came to. */

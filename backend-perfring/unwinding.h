@@ -4,14 +4,14 @@
 #define PERFRING_UNWINDING_H
 
 #include "backend-perfring/decode.h"
-#include "core/backend.h"
-#include "core/stacks.h"
+#include "core/rows/stacks.h"
+#include "core/sources/source.h"
 
-struct capture;
+struct source_env;
 struct unwinding;
 
 /** unwinding_new() - for one run; NULL: no memory. */
-struct unwinding *unwinding_new(struct capture *cap);
+struct unwinding *unwinding_new(const struct source_env *env);
 void unwinding_free(struct unwinding *u);
 
 /**

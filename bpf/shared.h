@@ -189,7 +189,7 @@ static __always_inline int number(const struct bpf_config *c, struct bpf_note *n
 }
 
 /*
- * Is this sample asked for? See core/filter.h.
+ * Is this sample asked for? See core/tasks/filter.h.
  * @groups: of BY_CGROUP, BY_MNTNS; known when this is compiled
  * Return: BPF_COUNTED, it is; BPF_UNKNOWN, it may be; BPF_FILTERED or BPF_LEFT.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compat/files.h"
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Differences between kernels in perf_event_open(2). Versions: perf_event_open(2), CHANGES, and kernel history. */
 #include "compat/perf_open.h"
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 #include <errno.h>
 #include <fcntl.h>

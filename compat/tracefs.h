@@ -2,8 +2,8 @@
 #ifndef COMPAT_TRACEFS_H
 #define COMPAT_TRACEFS_H
 
-#include "core/err.h"
-#include "core/host.h"
+#include "core/base/err.h"
+#include "core/host/host.h"
 
 #define TRACEFS_TEXT_MAX 65536
 

@@ -2,7 +2,7 @@
 #include "compat/tracepoint.h"
 
 #include "compat/tracefs.h"
-#include "core/number.h"
+#include "core/base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>

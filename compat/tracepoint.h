@@ -9,8 +9,8 @@
 #ifndef COMPAT_TRACEPOINT_H
 #define COMPAT_TRACEPOINT_H
 
-#include "core/err.h"
-#include "core/host.h"
+#include "core/base/err.h"
+#include "core/host/host.h"
 
 #include <stdbool.h>
 #include <stddef.h>

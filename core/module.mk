@@ -1,44 +1,50 @@
 LIB_SRCS += \
-	core/account.c \
-	core/backend.c \
-	core/callchain.c \
-	core/capture.c \
-	core/capture_events.c \
-	core/capture_input.c \
-	core/capture_open.c \
-	core/causes.c \
-	core/cgroup.c \
-	core/command.c \
-	core/compare.c \
-	core/compare_intervals.c \
-	core/confine.c \
-	core/descendants.c \
-	core/err.c \
-	core/events.c \
-	core/file_search.c \
-	core/filter.c \
-	core/followed.c \
-	core/hash.c \
-	core/host.c \
-	core/keeper.c \
-	core/ladder.c \
-	core/list_backends.c \
-	core/mapped_files.c \
-	core/mapping.c \
-	core/maps.c \
-	core/memory_limit.c \
-	core/number.c \
-	core/open_files.c \
-	core/options.c \
-	core/options_offcputime.c \
-	core/options_profile.c \
-	core/options_rows.c \
-	core/output.c \
-	core/pinned.c \
-	core/priority.c \
-	core/privileges.c \
-	core/proc.c \
-	core/recording.c \
+	core/base/err.c \
+	core/base/hash.c \
+	core/base/number.c \
+	core/base/printable.c \
+	core/cli/account.c \
+	core/cli/list_backends.c \
+	core/cli/options.c \
+	core/cli/options_offcputime.c \
+	core/cli/options_profile.c \
+	core/cli/options_rows.c \
+	core/cli/output.c \
+	core/cli/run.c \
+	core/events/attrs.c \
+	core/events/cpus.c \
+	core/events/event.c \
+	core/events/event_rings.c \
+	core/events/events.c \
+	core/events/followed.c \
+	core/events/place.c \
+	core/events/ring_sizes.c \
+	core/events/shortfall.c \
+	core/events/side_band.c \
+	core/events/waiting.c \
+	core/events/watch.c \
+	core/files/build_ids.c \
+	core/files/confine.c \
+	core/files/debug_files.c \
+	core/files/elf.c \
+	core/files/elf_file.c \
+	core/files/elf_names.c \
+	core/files/elf_plt.c \
+	core/files/elf_spans.c \
+	core/files/elf_xz.c \
+	core/files/file_search.c \
+	core/files/mapped_files.c \
+	core/files/open_files.c \
+	core/files/worker.c \
+	core/host/causes.c \
+	core/host/event_types.c \
+	core/host/host.c \
+	core/host/kernel.c \
+	core/tasks/memory_limit.c \
+	core/host/pidns.c \
+	core/host/priority.c \
+	core/host/privileges.c \
+	core/host/signals.c \
 	core/report/both.c \
 	core/report/diff.c \
 	core/report/entry.c \
@@ -46,22 +52,25 @@ LIB_SRCS += \
 	core/report/labels.c \
 	core/report/report.c \
 	core/report/text.c \
-	core/ring_sizes.c \
-	core/run.c \
-	core/shortfall.c \
-	core/side_band.c \
-	core/signals.c \
-	core/stacks.c \
-	core/switches.c \
-	core/symbols/build_ids.c \
-	core/symbols/debug_files.c \
+	core/rows/books.c \
+	core/rows/callchain.c \
+	core/rows/compare.c \
+	core/rows/compare_intervals.c \
+	core/rows/sink.c \
+	core/rows/stacks.c \
+	core/rows/switches.c \
+	core/session/counting.c \
+	core/session/fallback.c \
+	core/session/forget.c \
+	core/session/input.c \
+	core/session/keeper.c \
+	core/session/ladder.c \
+	core/session/open.c \
+	core/session/session.c \
+	core/session/statistics.c \
+	core/session/ways.c \
+	core/sources/recording.c \
 	core/symbols/demangle.c \
-	core/symbols/elf.c \
-	core/symbols/elf_file.c \
-	core/symbols/elf_names.c \
-	core/symbols/elf_plt.c \
-	core/symbols/elf_spans.c \
-	core/symbols/elf_xz.c \
 	core/symbols/kernel.c \
 	core/symbols/kernel_file.c \
 	core/symbols/kernel_names.c \
@@ -72,10 +81,15 @@ LIB_SRCS += \
 	core/symbols/perf_map.c \
 	core/symbols/perf_maps.c \
 	core/symbols/symbols.c \
-	core/tasks.c \
-	core/waiting.c \
-	core/watch.c \
-	core/worker.c
+	core/tasks/cgroup.c \
+	core/tasks/command.c \
+	core/tasks/descendants.c \
+	core/tasks/filter.c \
+	core/tasks/mapping.c \
+	core/tasks/maps.c \
+	core/tasks/pinned.c \
+	core/tasks/proc.c \
+	core/tasks/tasks.c
 # Names of C++ and Rust; without the library, or with IBERTY=, they stay as they are. It is static, and pkg-config does
 # not know it.
 ifeq ($(origin IBERTY),undefined)

@@ -10,7 +10,7 @@
 #ifndef TESTS_KERNELS_H
 #define TESTS_KERNELS_H
 
-#include "core/err.h"
+#include "core/base/err.h"
 
 #include <errno.h>
 #include <linux/bpf.h>

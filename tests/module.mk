@@ -35,7 +35,7 @@ $(HELPERS): $(O)/%: $(O)/%.o $(LIB)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # The commands with registers as old kernels report them.
-$(OLD_COMMANDS): $(O)/tests/restricted/%: $(O)/core/%.o $(O)/tests/restricted/registers.o $(LIB)
+$(OLD_COMMANDS): $(O)/tests/restricted/%: $(O)/core/cli/%.o $(O)/tests/restricted/registers.o $(LIB)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,--wrap=decode_record -o $@ $^ $(LIBS)

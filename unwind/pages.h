@@ -3,7 +3,7 @@
 #ifndef UNWIND_PAGES_H
 #define UNWIND_PAGES_H
 
-#include "unwind/rules.h"
+#include "unwind/bytes.h"
 
 #define PAGES_NR    256 /* kept at most: 1 MiB of a file */
 #define PAGES_BYTES 4096

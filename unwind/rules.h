@@ -13,28 +13,13 @@
 #ifndef UNWIND_RULES_H
 #define UNWIND_RULES_H
 
+#include "unwind/bytes.h"
 #include "unwind/cfi.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#define RULES_MAX_INDEX (1u << 20) /* records of a section without a search table; more are not looked for */
-
-/**
- * struct unwind_bytes - a file.
- * @ctx:  for the other two; NULL: there is no file
- * @size: bytes it had when it was opened
- */
-struct unwind_bytes {
-	void *ctx;
-	uint64_t size;
-	/* Copy at most @len bytes from @offset on. Return: how many, 0 behind the end, or -errno. */
-	ssize_t (*read)(void *ctx, uint64_t offset, void *to, size_t len);
-	/* Free @ctx. */
-	void (*close)(void *ctx);
-};
 
 struct rules;
 

@@ -6,7 +6,10 @@
 #ifndef UNWIND_RULES_RECORDS_H
 #define UNWIND_RULES_RECORDS_H
 
+#include "unwind/cfi.h"
 #include "unwind/rules_elf.h"
+
+#define RULES_MAX_INDEX (1u << 20) /* records of a section without a search table; more are not looked for */
 
 #define RECORDS_CIE_MAX 1024 /* bytes of a CIE; real ones have about 24 */
 

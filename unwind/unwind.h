@@ -13,7 +13,7 @@
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
 
-#include "core/mapping.h"
+#include "core/tasks/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "unwind/unwind.h"
-
 #include "unwind/expr.h"
 #include "unwind/rules.h"
+#include "unwind/unwind.h"
 
 #include <errno.h>
 #include <string.h>

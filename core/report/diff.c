@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Each row finds its peer on the other side by hash; then both sides are walked at once, as in a merge. */
 #include "core/report/diff.h"
-#include "core/grow.h"
-#include "core/hash.h"
+
+#include "core/base/grow.h"
+#include "core/base/hash.h"
 #include "core/report/writer.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #ifndef CORE_REPORT_DIFF_H
 #define CORE_REPORT_DIFF_H
 
-#include "core/err.h"
+#include "core/base/err.h"
 #include "core/report/report.h"
 
 #include <stddef.h>

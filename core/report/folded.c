@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A line for each row, as flame graph programs read it: comm;user root;...;user leaf;kernel root;... VALUE */
+#include "core/base/printable.h"
 #include "core/report/writer.h"
 
 #include <inttypes.h>

@@ -7,34 +7,12 @@
 #ifndef CORE_REPORT_LABELS_H
 #define CORE_REPORT_LABELS_H
 
-#include "core/hash.h"
+#include "core/base/hash.h"
+#include "core/base/printable.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define NAME_MAX_BYTES (64 * 1024) /* of a name, the rest is cut: a demangled C++ name can be megabytes */
-
-/** struct textbuf - a text being put together; all zeros is valid. @failed: an allocation has, for good. */
-struct textbuf {
-	char *bytes;
-	size_t len, cap;
-	bool failed;
-};
-
-void textbuf_put(struct textbuf *b, const char *s, size_t len);
-/**
- * textbuf_name() - append a name that a profiled process may have chosen, made safe to print: each control
- * character and each byte that is not well-formed UTF-8 becomes '?'.
- * @s:         terminated by a zero; bytes beyond NAME_MAX_BYTES are cut
- * @semicolon: what replaces ';'
- */
-void textbuf_name(struct textbuf *b, const char *s, char semicolon);
-
-#define NAME_SHOWN 200 /* bytes of a name in a line of text */
-
-/** name_shown() - the start of such a name, for a line of text, put into @out; "": no memory. Return: @out. */
-const char *name_shown(const char *s, char out[NAME_SHOWN + 1]);
 
 /**
  * struct label

@@ -6,9 +6,12 @@
  * Rows are named task by task: what is known of user addresses is needed for one task at a time, and stays
  * small enough for the CPU's caches (a million rows: half the time).
  */
+#include "core/report/report.h"
+
+#include "core/base/grow.h"
+#include "core/base/printable.h"
+#include "core/base/saturate.h"
 #include "core/report/writer.h"
-#include "core/grow.h"
-#include "core/saturate.h"
 #include "core/symbols/demangle.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The multi-line form: a line for each frame, kernel leaf first, then the task, then the value. */
+#include "core/base/printable.h"
 #include "core/report/writer.h"
 
 #include <inttypes.h>

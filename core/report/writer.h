@@ -3,8 +3,11 @@
 #ifndef CORE_REPORT_WRITER_H
 #define CORE_REPORT_WRITER_H
 
+#include "core/report/cfg.h"
 #include "core/report/labels.h"
-#include "core/report/report.h"
+#include "core/symbols/symbols.h"
+
+#include <stdio.h>
 
 /** struct text_ref - bytes, not terminated. */
 struct text_ref {

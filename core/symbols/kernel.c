@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/kernel.h"
 
-#include "core/err.h"
-#include "core/grow.h"
-#include "core/symbols/alias.h"
+#include "core/base/err.h"
+#include "core/base/grow.h"
+#include "core/files/alias.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/kernel_names.h"
 
-#include "core/host.h"
-#include "core/mapped_files.h"
-#include "core/symbols/build_ids.h"
-#include "core/symbols/elf.h"
-#include "core/symbols/recorded.h"
+#include "core/files/build_ids.h"
+#include "core/files/elf.h"
+#include "core/files/mapped_files.h"
+#include "core/files/recorded.h"
+#include "core/host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -22,9 +22,9 @@
 #ifndef CORE_SYMBOLS_KERNEL_NAMES_H
 #define CORE_SYMBOLS_KERNEL_NAMES_H
 
-#include "core/err.h"
+#include "core/base/err.h"
 #include "core/symbols/kernel_file.h"
-#include "core/symbols/symbols.h"
+#include "core/symbols/symbols_cfg.h"
 
 struct kernel_names;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/lines.h"
 
-#include "core/clock.h"
-#include "core/grow.h"
-#include "core/hash.h"
+#include "core/base/clock.h"
+#include "core/base/grow.h"
+#include "core/base/hash.h"
 #include "core/symbols/lines_message.h"
 
 #include <errno.h>

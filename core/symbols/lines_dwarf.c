@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/lines_dwarf.h"
 
-#include "core/grow.h"
+#include "core/base/grow.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -3,6 +3,7 @@
 #include "core/symbols/lines_message.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 static size_t text_len(const char *s)

@@ -3,8 +3,8 @@
 #ifndef CORE_LINES_MESSAGE_H
 #define CORE_LINES_MESSAGE_H
 
-#include "core/symbols/lines.h"
-#include "core/worker.h"
+#include "core/files/worker.h"
+#include "core/symbols/lines_frame.h"
 
 #define LINES_SLOTS 16   /* files that the process has open */
 #define LINES_NAME  2048 /* bytes of a name, the rest is cut */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The process that reads debug information. Nobody frees what it has when it ends. */
-#include "core/symbols/lines_message.h"
-
-#include "core/confine.h"
+#include "core/files/confine.h"
 #include "core/symbols/lines_dwarf.h"
+#include "core/symbols/lines_message.h"
 
 #include <errno.h>
 #include <fcntl.h>

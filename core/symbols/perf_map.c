@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/perf_map.h"
 
-#include "core/grow.h"
+#include "core/base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
  *
  * Where lines overlap, memory was used again: each address belongs to the last line that covers it.
  *
- * The text is hostile. No more than the last million lines of it are kept, or half of them; a line ends at 4 KiB. Lines that are not like the
- * above, without size or name, or that reach beyond the last address are skipped, and so is a last one without newline,
- * which is being written.
+ * The text is hostile. No more than the last million lines of it are kept, or half of them; a line ends at 4 KiB. Lines
+ * that are not like the above, without size or name, or that reach beyond the last address are skipped, and so is a
+ * last one without newline, which is being written.
  *
  * Not thread safe.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/perf_maps.h"
 
-#include "core/grow.h"
-#include "core/hash.h"
-#include "core/host.h"
-#include "core/mapped_files.h"
-#include "core/number.h"
-#include "core/proc.h"
+#include "core/base/grow.h"
+#include "core/base/hash.h"
+#include "core/base/number.h"
+#include "core/files/mapped_files.h"
+#include "core/host/host.h"
+#include "core/tasks/proc.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/symbols.h"
 
-#include "core/grow.h"
-#include "core/hash.h"
-#include "core/mapped_files.h"
-#include "core/priority.h"
-#include "core/symbols/build_ids.h"
-#include "core/symbols/debug_files.h"
-#include "core/symbols/elf.h"
+#include "core/base/grow.h"
+#include "core/base/hash.h"
+#include "core/files/build_ids.h"
+#include "core/files/debug_files.h"
+#include "core/files/elf.h"
+#include "core/files/mapped_files.h"
+#include "core/host/priority.h"
 #include "core/symbols/kernel_names.h"
 #include "core/symbols/lines.h"
 #include "core/symbols/perf_maps.h"
-#include "core/tasks.h"
+#include "core/tasks/tasks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -27,8 +27,9 @@
 #ifndef CORE_SYMBOLS_H
 #define CORE_SYMBOLS_H
 
-#include "core/err.h"
-#include "core/mapping.h"
+#include "core/base/err.h"
+#include "core/symbols/symbols_cfg.h"
+#include "core/tasks/mapping.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,25 +38,6 @@
 
 struct symbols;
 struct tasks;
-struct mapped_files_cfg;
-struct perf_maps;
-
-/**
- * struct symbols_cfg - what names are taken from. What it points to is borrowed until symbols_free().
- * @files:     where the files of processes are, and whose /proc and /sys are read; its recording may be filled until
- *             the first lookup
- * @perf_maps: names of code made at run time; NULL: there are none
- * @kallsyms:  a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of the host
- * @vmlinux:   an ELF image of that kernel, moved to where it was loaded; NULL: none
- * @inlined:   functions that were inlined are wanted: symbols_inlined()
- * @source:    source lines are wanted
- */
-struct symbols_cfg {
-	const struct mapped_files_cfg *files;
-	struct perf_maps *perf_maps;
-	const char *kallsyms, *vmlinux;
-	bool inlined, source;
-};
 
 /**
  * struct symbol - what is known of an address.

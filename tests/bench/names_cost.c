@@ -8,15 +8,15 @@
  */
 #include "tests/bench/bench.h"
 
-#include "core/grow.h"
-#include "core/host.h"
+#include "core/base/grow.h"
+#include "core/host/host.h"
 #include "core/report/report.h"
-#include "core/stacks.h"
-#include "core/symbols/elf_file.h"
+#include "core/rows/stacks.h"
+#include "core/files/elf_file.h"
 #include "core/symbols/kernel_file.h"
-#include "core/mapped_files.h"
+#include "core/files/mapped_files.h"
 #include "core/symbols/symbols.h"
-#include "core/tasks.h"
+#include "core/tasks/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "tests/bench/bench.h"
 
 #include "core/report/report.h"
-#include "core/stacks.h"
+#include "core/rows/stacks.h"
 
 #include <errno.h>
 #include <inttypes.h>

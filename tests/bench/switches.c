@@ -5,8 +5,8 @@
  */
 #include "tests/bench/bench.h"
 
-#include "core/stacks.h"
-#include "core/switches.h"
+#include "core/rows/stacks.h"
+#include "core/rows/switches.h"
 
 #include <inttypes.h>
 #include <stdio.h>

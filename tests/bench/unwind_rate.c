@@ -6,9 +6,9 @@
  */
 #include "tests/bench/bench.h"
 
-#include "core/host.h"
-#include "core/mapping.h"
-#include "core/proc.h"
+#include "core/host/host.h"
+#include "core/tasks/mapping.h"
+#include "core/tasks/proc.h"
 #include "unwind/rules.h"
 #include "unwind/unwind.h"
 

@@ -7,7 +7,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "core/symbols/elf.h"
+#include "core/files/elf.h"
 
 #include <stdlib.h>
 #include <string.h>

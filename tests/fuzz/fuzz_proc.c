@@ -5,8 +5,8 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "core/host.h"
-#include "core/proc.h"
+#include "core/host/host.h"
+#include "core/tasks/proc.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,8 +6,10 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "core/backend.h"
-#include "core/capture.h"
+#include "core/session/ways.h"
+#include "core/session/open.h"
+#include "core/session/session.h"
+#include "core/session/statistics.h"
 #include "core/report/report.h"
 
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 #include <unistd.h>
 
 /* There is no BPF object here. */
-const struct backend_ops backend_bpf = { .name = "bpf" };
+const struct counter_ops counter_bpf = { };
 
 /* As the resolver would, but for the files: which mapping an address is in is asked. */
 static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
@@ -38,37 +40,37 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = (struct symbol){ .module = "kernel" };
 }
 
-static void report(const struct capture *cap)
+static void report(const struct session *session)
 {
-	const struct report_names names = { cap->tasks, name_kernel, name_user };
+	const struct report_names names = { session->sink.tasks, name_kernel, name_user };
 	FILE *null = fopen("/dev/null", "w");
 	struct err err;
 
-	check(null && !report_write(null, capture_samples(cap), &names, &cap->options->report, &err));
+	check(null && !report_write(null, session_samples(session), &names, &session->request.options->report, &err));
 	fclose(null);
 }
 
 static void run(const struct options *o)
 {
-	struct capture *cap = capture_new(o, &host_here);
+	struct session *session = session_new(o, &host_here);
 	struct unaccounted unaccounted;
 	struct books books;
 	struct err err = { 0 };
 
-	if (!cap)
+	if (!session)
 		return;
-	if (!capture_open(cap, &err)) {
-		check(*cap->recording.event);
-		if (!capture_run(cap, &err)) {
-			unaccounted = capture_books(cap, &books);
+	if (!session_open(session, &err)) {
+		check(*session->recording.event);
+		if (!session_run(session, &err)) {
+			unaccounted = session_books(session, &books);
 			check(!unaccounted.samples && !unaccounted.intervals);
-			check(books.counted_ring == stacks_total(capture_samples(cap)));
-			capture_close(cap);
-			report(cap);
+			check(books.counted_ring == stacks_total(session_samples(session)));
+			session_close(session);
+			report(session);
 		}
 	}
 	check(!err.code || *err.msg);
-	capture_free(cap);
+	session_free(session);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,7 +9,10 @@
  */
 #include "tests/replay/recording.h"
 
-#include "core/capture.h"
+#include "core/cli/options.h"
+#include "core/session/open.h"
+#include "core/session/session.h"
+#include "core/session/statistics.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -31,7 +34,7 @@ static uint64_t code_address(const struct stack *stack, uint32_t i)
 	return addr - !!i;
 }
 
-static void print_frame(const struct capture *cap, const struct stack_row *row, uint32_t i)
+static void print_frame(const struct session *session, const struct stack_row *row, uint32_t i)
 {
 	uint64_t addr = code_address(&row->user, i);
 	char comm[COMM_LEN + 1] = { 0 };
@@ -39,7 +42,7 @@ static void print_frame(const struct capture *cap, const struct stack_row *row, 
 
 	memcpy(comm, row->comm, COMM_LEN);
 	putchar('\t');
-	if (tasks_find(cap->tasks, row->pid, comm, addr, &m) != 1 ||
+	if (tasks_find(session->sink.tasks, row->pid, comm, addr, &m) != 1 ||
 	    ((m.file->path[0] != '/' || m.file->path[1] == '/') && strcmp(m.file->path, "[vdso]"))) {
 		printf("%" PRIx64, addr);
 		return;
@@ -49,14 +52,14 @@ static void print_frame(const struct capture *cap, const struct stack_row *row, 
 	putchar(')');
 }
 
-static void print_row(const struct capture *cap, const struct stack_row *row)
+static void print_row(const struct session *session, const struct stack_row *row)
 {
 	uint32_t i;
 
 	printf("%" PRIu64 "\t", row->value);
 	print_text(row->comm, COMM_LEN);
 	for (i = 0; i < row->user.nr; i++)
-		print_frame(cap, row, i);
+		print_frame(session, row, i);
 	putchar('\n');
 }
 
@@ -64,7 +67,7 @@ int main(int argc, char **argv)
 {
 	struct options options;
 	struct stack_row row;
-	struct capture *cap;
+	struct session *session;
 	struct err err;
 	size_t i;
 
@@ -72,17 +75,17 @@ int main(int argc, char **argv)
 		die("usage: chains FILE");
 	if (options_parse(&options, TOOL_PROFILE, 3, (char *[]){ argv[0], "--input", argv[1], NULL }, &host_here, &err))
 		die("%s", err.msg);
-	cap = capture_new(&options, &host_here);
-	if (!cap)
+	session = session_new(&options, &host_here);
+	if (!session)
 		die("no memory");
-	if (capture_open(cap, &err) || capture_run(cap, &err) < 0)
+	if (session_open(session, &err) || session_run(session, &err) < 0)
 		die("%s", err.msg);
-	for (i = 0; i < stacks_nr_rows(capture_samples(cap)); i++) {
-		stacks_row(capture_samples(cap), i, &row);
-		print_row(cap, &row);
+	for (i = 0; i < stacks_nr_rows(session_samples(session)); i++) {
+		stacks_row(session_samples(session), i, &row);
+		print_row(session, &row);
 	}
-	capture_close(cap);
-	capture_free(cap);
+	session_close(session);
+	session_free(session);
 	options_release(&options);
 	if (fflush(stdout) || ferror(stdout))
 		die("cannot write");

@@ -8,7 +8,10 @@
  */
 #include "tests/replay/recording.h"
 
-#include "core/capture.h"
+#include "core/cli/options.h"
+#include "core/session/open.h"
+#include "core/session/session.h"
+#include "core/session/statistics.h"
 #include "core/report/report.h"
 #include "core/symbols/symbols.h"
 
@@ -17,7 +20,7 @@
 #include <string.h>
 
 struct named {
-	struct capture *cap;
+	struct session *session;
 	struct symbols *symbols;
 	bool dwarf;
 	char place[PATH_MAX + 32];
@@ -42,7 +45,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	symbols_user(n->symbols, pid, comm, addr, is_return, out);
 	out->offset -= out->offset ? addr - at : 0;
 	snprintf(n->place, sizeof(n->place), "%" PRIx64, at);
-	if (tasks_find(n->cap->tasks, pid, comm, addr - is_return, &m) == 1) {
+	if (tasks_find(n->session->sink.tasks, pid, comm, addr - is_return, &m) == 1) {
 		path = m.file->path;
 		if ((path[0] == '/' && path[1] != '/') || !strcmp(path, "[vdso]"))
 			snprintf(n->place, sizeof(n->place), "%" PRIx64 "(%s)", at - m.start + m.pgoff, path);
@@ -65,16 +68,16 @@ int main(int argc, char **argv)
 		die("usage: named FILE [dwarf]");
 	if (options_parse(&options, TOOL_PROFILE, 4, args, &host_here, &err))
 		die("%s", err.msg);
-	n.cap = capture_new(&options, &host_here);
-	if (!n.cap)
+	n.session = session_new(&options, &host_here);
+	if (!n.session)
 		die("no memory");
-	cfg.files = &n.cap->files;
-	if (symbols_open(n.cap->tasks, &cfg, &n.symbols, &err) || capture_open(n.cap, &err) ||
-	    capture_run(n.cap, &err) < 0 || report_write(stdout, capture_samples(n.cap), &names, &form, &err))
+	cfg.files = &n.session->files;
+	if (symbols_open(n.session->sink.tasks, &cfg, &n.symbols, &err) || session_open(n.session, &err) ||
+	    session_run(n.session, &err) < 0 || report_write(stdout, session_samples(n.session), &names, &form, &err))
 		die("%s", err.msg);
 	symbols_free(n.symbols);
-	capture_close(n.cap);
-	capture_free(n.cap);
+	session_close(n.session);
+	session_free(n.session);
 	options_release(&options);
 	return 0;
 }

@@ -18,8 +18,10 @@
 
 #include "backend-perfring/decode.h"
 #include "backend-perfring/ring.h"
-#include "core/capture.h"
-#include "core/grow.h"
+#include "core/cli/options.h"
+#include "core/session/open.h"
+#include "core/session/session.h"
+#include "core/base/grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +46,7 @@ struct entry {
 };
 
 struct recorder {
-	struct capture *cap;
+	struct session *session;
 	struct ring *rings;   /* of each CPU two: for samples, and for tasks and mappings */
 	uint32_t round, ring; /* being read */
 	struct entry *entries;
@@ -55,9 +57,9 @@ struct recorder {
 	size_t nr_pids, cap_pids;
 };
 
-static void *more(void *array, size_t *cap, size_t used, size_t n, size_t size)
+static void *more(void *array, size_t *session, size_t used, size_t n, size_t size)
 {
-	array = grow(array, cap, used, n, size);
+	array = grow(array, session, used, n, size);
 	if (!array)
 		die("no memory");
 	return array;
@@ -104,7 +106,7 @@ static void read_round(struct recorder *r)
 {
 	size_t i;
 
-	for (i = 0; i < 2 * r->cap->nr_events; i++) {
+	for (i = 0; i < 2 * r->session->events.nr_places; i++) {
 		r->ring = (uint32_t)(i / 2);
 		if (r->rings[i].page && ring_read(&r->rings[i], keep_record, NULL, r))
 			die("ring %u cannot be read", r->ring);
@@ -122,9 +124,9 @@ static void switch_events(struct recorder *r, unsigned long request)
 {
 	size_t i;
 
-	for (i = 0; i < r->cap->nr_events; i++) {
-		switch_event(r->cap->events[i].side.fd, request);
-		switch_event(r->cap->events[i].fd, request);
+	for (i = 0; i < r->session->events.nr_places; i++) {
+		switch_event(r->session->events.places[i].side.fd, request);
+		switch_event(r->session->events.places[i].fd, request);
 	}
 }
 
@@ -165,7 +167,7 @@ static void add_pid(struct recorder *r, pid_t pid)
 
 static bool decode(const struct recorder *r, const struct entry *e, struct record *out)
 {
-	return decode_record(&r->cap->attr, r->bytes + e->at, e->size, out) == 1;
+	return decode_record(&r->session->events.attr, r->bytes + e->at, e->size, out) == 1;
 }
 
 /* All descendants, whatever the order of the records. */
@@ -186,7 +188,7 @@ static void find_pids(struct recorder *r)
 /* A sample of a dying task is ours when the last that exited on its CPU was. */
 static void choose(struct recorder *r)
 {
-	bool *last = calloc(r->cap->nr_events, sizeof(*last));
+	bool *last = calloc(r->session->events.nr_places, sizeof(*last));
 	struct record rec;
 	size_t i;
 
@@ -234,15 +236,15 @@ static size_t write_block(const struct recorder *r, FILE *f, size_t i)
 
 static void write_file(const struct recorder *r, const char *path)
 {
-	struct recording_head head = { RECORDING_MAGIC, RECORDING_VERSION, sizeof(r->cap->attr),
-				       (uint32_t)r->cap->nr_events, 0 };
+	struct recording_head head = { RECORDING_MAGIC, RECORDING_VERSION, sizeof(r->session->events.attr),
+				       (uint32_t)r->session->events.nr_places, 0 };
 	FILE *f = fopen(path, "we");
 	size_t i;
 
 	if (!f)
 		die("'%s': %s", path, strerror(errno));
 	put(f, &head, sizeof(head));
-	put(f, &r->cap->attr, sizeof(r->cap->attr));
+	put(f, &r->session->events.attr, sizeof(r->session->events.attr));
 	for (i = 0; i < r->nr;)
 		i = write_block(r, f, i);
 	if (fclose(f))
@@ -261,14 +263,14 @@ static void open_rings(struct recorder *r)
 	struct err err;
 	size_t i;
 
-	if (capture_open(r->cap, &err))
+	if (session_open(r->session, &err))
 		die("%s", err.msg);
-	r->rings = calloc(2 * r->cap->nr_events, sizeof(*r->rings));
+	r->rings = calloc(2 * r->session->events.nr_places, sizeof(*r->rings));
 	if (!r->rings)
 		die("no memory");
-	for (i = 0; i < r->cap->nr_events; i++) {
-		map_ring(&r->rings[2 * i], r->cap->events[i].fd, r->cap->rings.samples);
-		map_ring(&r->rings[2 * i + 1], r->cap->events[i].side.fd, r->cap->rings.side);
+	for (i = 0; i < r->session->events.nr_places; i++) {
+		map_ring(&r->rings[2 * i], r->session->events.places[i].fd, r->session->events.rings.samples);
+		map_ring(&r->rings[2 * i + 1], r->session->events.places[i].side.fd, r->session->events.rings.side);
 	}
 }
 
@@ -276,13 +278,13 @@ static void release(struct recorder *r)
 {
 	size_t i;
 
-	for (i = 0; i < 2 * r->cap->nr_events; i++)
+	for (i = 0; i < 2 * r->session->events.nr_places; i++)
 		ring_unmap(&r->rings[i]);
 	free(r->rings);
 	free(r->entries);
 	free(r->bytes);
 	free(r->pids);
-	capture_free(r->cap);
+	session_free(r->session);
 }
 
 int main(int argc, char **argv)
@@ -304,8 +306,8 @@ int main(int argc, char **argv)
 	if (options_parse(&options, TOOL_PROFILE, 4, args, &host_here, &err))
 		die("%s", err.msg);
 	pid = start(argv + 4, &go);
-	r.cap = capture_new(&options, &host_here);
-	if (!r.cap)
+	r.session = session_new(&options, &host_here);
+	if (!r.session)
 		die("no memory");
 	open_rings(&r);
 	record(&r, ms, go);

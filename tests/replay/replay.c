@@ -15,7 +15,8 @@
  */
 #include "tests/replay/recording.h"
 
-#include "core/capture.h"
+#include "core/session/session.h"
+#include "core/session/statistics.h"
 #include "core/report/report.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@
 #include <unistd.h>
 
 /* What the kernel has of a ring. */
-struct source {
+struct recorded_ring {
 	struct perf_event_mmap_page *page;
 	unsigned char *data;
 };
@@ -37,10 +38,10 @@ struct source {
 struct replay {
 	FILE *in;
 	bool reverse, at_once, stagger;
-	struct capture *cap;
-	struct source *sources;
+	struct session *session;
+	struct recorded_ring *sources;
 	size_t page_size;
-	struct backend *backend;
+	struct source *rings;
 	unsigned char *block, *late; /* @late: what the first ring gets in the next round */
 	size_t late_bytes;
 };
@@ -59,7 +60,7 @@ static bool get(struct replay *r, void *buf, size_t len, const char *what)
 
 static void read_head(struct replay *r, struct recording_head *head)
 {
-	struct perf_event_attr *attr = &r->cap->attr;
+	struct perf_event_attr *attr = &r->session->events.attr;
 	unsigned char byte;
 	uint32_t i;
 
@@ -90,42 +91,41 @@ static void make_ring(struct replay *r, size_t i)
 	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		die("cannot map a memory file: %s", strerror(errno));
-	r->sources[i] = (struct source){ base, (unsigned char *)base + r->page_size };
-	r->cap->events[r->cap->nr_events++] = (struct capture_event){
+	r->sources[i] = (struct recorded_ring){ base, (unsigned char *)base + r->page_size };
+	r->session->events.places[r->session->events.nr_places++] = (struct event_place){
 		.fd = fd, .cpu = (int)i, .samples = true, .notes = { { .fd = -1 }, { .fd = -1 } }, .side = { .fd = -1 }
 	};
 }
 
-static void open_backend(struct replay *r, uint32_t nr_rings)
+static void open_rings(struct replay *r, uint32_t nr_rings)
 {
-	struct capture *cap = r->cap;
+	struct session *session = r->session;
 	struct err err;
 	uint32_t i;
 
 	r->sources = calloc(nr_rings, sizeof(*r->sources));
-	cap->events = calloc(nr_rings, sizeof(*cap->events));
+	session->events.places = calloc(nr_rings, sizeof(*session->events.places));
 	r->block = malloc(RECORDING_RING_BYTES);
 	r->late = malloc(RECORDING_RING_BYTES);
-	if (!r->sources || !cap->events || !r->block || !r->late)
+	if (!r->sources || !session->events.places || !r->block || !r->late)
 		die("no memory");
-	cap->rings.samples = RECORDING_RING_BYTES;
+	session->events.rings.samples = RECORDING_RING_BYTES;
 	for (i = 0; i < nr_rings; i++)
 		make_ring(r, i);
-	cap->backends[0].ops = &backend_perfring;
-	cap->nr_backends = 1;
+	session->source_ops = &source_rings;
 	/* Not started: that would read names from /proc. */
-	if (backend_perfring.open(&cap->backends[0].state, cap, &err))
+	if (source_rings.open(&session->source, &session->env, &err))
 		die("%s", err.msg);
-	r->backend = cap->backends[0].state;
+	r->rings = session->source;
 	for (i = 0; i < nr_rings; i++)
-		if (backend_perfring.attach(r->backend, i, &err))
+		if (source_rings.attach(r->rings, i, &err))
 			die("%s", err.msg);
 }
 
 /* As the kernel writes: on from where it stopped, around the end. */
 static void write_ring(struct replay *r, uint32_t ring, const unsigned char *bytes, size_t len)
 {
-	struct source *s = &r->sources[ring];
+	struct recorded_ring *s = &r->sources[ring];
 	uint64_t head = s->page->data_head, from, n;
 
 	if (len > RECORDING_RING_BYTES - (head - s->page->data_tail))
@@ -154,7 +154,7 @@ static size_t half(const unsigned char *block, size_t len)
 
 static void fill_ring(struct replay *r, const struct recording_block *block)
 {
-	uint32_t nr = (uint32_t)r->cap->nr_events, ring = r->reverse ? nr - 1 - block->ring : block->ring;
+	uint32_t nr = (uint32_t)r->session->events.nr_places, ring = r->reverse ? nr - 1 - block->ring : block->ring;
 	size_t now = block->bytes;
 
 	if (block->ring >= nr)
@@ -176,7 +176,7 @@ static void drain(struct replay *r)
 {
 	struct err err;
 
-	if (backend_perfring.drain(r->backend, &err))
+	if (source_rings.drain(r->rings, &err))
 		die("%s", err.msg);
 	write_ring(r, 0, r->late, r->late_bytes);
 	r->late_bytes = 0;
@@ -202,7 +202,7 @@ static void feed(struct replay *r)
 	}
 	if (r->late_bytes)
 		drain(r);
-	if (backend_perfring.end(r->backend, &err))
+	if (source_rings.end(r->rings, &err))
 		die("%s", err.msg);
 }
 
@@ -224,7 +224,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	struct mapping m;
 
 	*out = (struct symbol){ .name = NULL };
-	if (tasks_find(r->cap->tasks, pid, comm, addr - is_return, &m) != 1)
+	if (tasks_find(r->session->sink.tasks, pid, comm, addr - is_return, &m) != 1)
 		return;
 	base = strrchr(m.file->path, '/');
 	base = base && base[1] ? base + 1 : m.file->path;
@@ -239,9 +239,9 @@ static void write_report(struct replay *r)
 	struct books b;
 	struct err err;
 
-	if (report_write(stdout, capture_samples(r->cap), &names, &cfg, &err))
+	if (report_write(stdout, session_samples(r->session), &names, &cfg, &err))
 		die("%s", err.msg);
-	capture_books(r->cap, &b);
+	session_books(r->session, &b);
 	fprintf(stderr,
 		"taken: %" PRIu64 "\ncounted: %" PRIu64 "\nfiltered: %" PRIu64 "\nlost: %" PRIu64
 		"\nring_records: %" PRIu64 "\nlate_records: %" PRIu64 "\nbad_records: %" PRIu64 "\ndead_tasks: %" PRIu64
@@ -254,12 +254,12 @@ static void release(struct replay *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->cap->nr_events; i++)
+	for (i = 0; i < r->session->events.nr_places; i++)
 		munmap(r->sources[i].page, r->page_size + RECORDING_RING_BYTES);
 	free(r->sources);
 	free(r->block);
 	free(r->late);
-	capture_free(r->cap);
+	session_free(r->session);
 	fclose(r->in);
 }
 
@@ -286,11 +286,11 @@ int main(int argc, char **argv)
 	r.in = fopen(argv[i], "re");
 	if (!r.in)
 		die("'%s': %s", argv[i], strerror(errno));
-	r.cap = capture_new(&options, &nowhere);
-	if (!r.cap)
+	r.session = session_new(&options, &nowhere);
+	if (!r.session)
 		die("no memory");
 	read_head(&r, &head);
-	open_backend(&r, head.nr_rings);
+	open_rings(&r, head.nr_rings);
 	feed(&r);
 	write_report(&r);
 	release(&r);

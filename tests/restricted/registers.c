@@ -11,7 +11,7 @@
  * Before 5.4 a callchain has what it had: the kernel itself walks by the right rbp here.
  */
 #include "backend-perfring/decode.h"
-#include "core/err.h"
+#include "core/base/err.h"
 
 #include <asm/perf_regs.h>
 #include <stdlib.h>

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/cli/account.h"
 #include "tests/unit/unit.h"
 
-#include "core/account.h"
-
-static const struct backend_ops ring = { .name = "perfring" }, program = { .name = "bpf", .in_kernel = true };
+static const struct counter_ops counter = { 0 };
+static const struct way ring = { .name = "perfring" }, program = { .name = "bpf", .counter = &counter };
 
 static char *printed_with(const struct options *o, bool both, const char *interval, const struct account *a)
 {
-	struct capture cap = { .options = o, .both = both, .reason = "why", .nr_cpus = 2 };
+	struct session session = { .request = { .options = o, .both = both },
+				   .reason = "why",
+				   .events.nr_cpus = 2,
+				   .way = &program,
+				   .env.nr_counters = 1 };
 	size_t size;
 	char *text;
 	FILE *f = open_memstream(&text, &size);
 
-	cap.backends[0].ops = &program;
-	account_print(f, &cap, interval, a);
+	account_print(f, &session, interval, a);
 	fclose(f);
 	return text;
 }
@@ -249,7 +252,7 @@ END_TEST
 
 static const struct {
 	enum tool tool;
-	const struct backend_ops *ops;
+	const struct way *way;
 	struct books books;
 	const char *text;
 } losses[] = {
@@ -312,7 +315,7 @@ static const struct {
 
 /* Of profile --off-cpu: samples and intervals are lost each for itself. */
 static const struct {
-	const struct backend_ops *ops;
+	const struct way *way;
 	bool both;
 	struct books books;
 	const char *text;
@@ -351,25 +354,27 @@ static const struct {
 	  NOROOM "raise --stack-storage-size (16384), " FEWER TIME },
 };
 
-static void check_capture(const struct capture *cap, const struct books *books, const char *want)
+static void check_capture(const struct session *session, const struct books *books, const char *want)
 {
 	const struct account a = { .books = *books, .rings = { .samples = 65536, .side = 32768 } };
 	size_t size;
 	char *text;
 	FILE *f = open_memstream(&text, &size);
 
-	account_print_losses(f, cap, &a);
+	account_print_losses(f, session, &a);
 	fclose(f);
 	ck_assert_str_eq(text, want);
 	free(text);
 }
 
-static void check_losses(const struct options *o, bool both, const struct backend_ops *ops, const struct books *books,
+static void check_losses(const struct options *o, bool both, const struct way *way, const struct books *books,
 			 const char *want)
 {
-	const struct capture cap = { .options = o, .both = both, .backends[0].ops = ops };
+	const struct session session = { .request = { .options = o, .both = both },
+					 .way = way,
+					 .env.nr_counters = way->counter != NULL };
 
-	check_capture(&cap, books, want);
+	check_capture(&session, books, want);
 }
 
 #define APART(nr) "WARNING: " nr " records about tasks and mappings were lost: some names may be wrong"
@@ -424,19 +429,17 @@ START_TEST(test_apart)
 	};
 	char *dir = unit_tmpdir();
 	const struct host host = { .proc = dir, .sys = dir };
-	struct capture cap = {
-		.options = &o,
-		.host = &host,
-		.apart = true,
-		.both = apart[_i].both,
-		.side_of_targets = apart[_i].of_targets,
-		.ring_refused = apart[_i].limited ? -EPERM : 0,
-		.backends[0].ops = &ring,
+	struct session session = {
+		.request = { .options = &o, .host = &host, .both = apart[_i].both },
+		.events = { .apart = true,
+			    .side_of_targets = apart[_i].of_targets,
+			    .ring_refused = apart[_i].limited ? -EPERM : 0 },
+		.way = &ring,
 	};
 
 	unit_write(dir, "sys/kernel/perf_event_mlock_kb", "516\n", 4);
-	cap.filter.tree = apart[_i].tree ? (void *)&cap : NULL;
-	check_capture(&cap, &apart[_i].books, apart[_i].text);
+	session.request.filter.tree = apart[_i].tree ? (void *)&session : NULL;
+	check_capture(&session, &apart[_i].books, apart[_i].text);
 	unit_rmdir(dir);
 }
 END_TEST
@@ -445,7 +448,7 @@ START_TEST(test_both_losses)
 {
 	const struct options o = { .on_cpu = true, .off_cpu = true, .stack_entries = 16384, .hash_entries = 40960 };
 
-	check_losses(&o, both_losses[_i].both, both_losses[_i].ops, &both_losses[_i].books, both_losses[_i].text);
+	check_losses(&o, both_losses[_i].both, both_losses[_i].way, &both_losses[_i].books, both_losses[_i].text);
 }
 END_TEST
 
@@ -457,7 +460,7 @@ START_TEST(test_losses)
 				   .stack_entries = 16384,
 				   .hash_entries = 40960 };
 
-	check_losses(&o, false, losses[_i].ops, &losses[_i].books, losses[_i].text);
+	check_losses(&o, false, losses[_i].way, &losses[_i].books, losses[_i].text);
 }
 END_TEST
 
@@ -501,11 +504,11 @@ START_TEST(test_unread)
 {
 	const struct options o = { .on_cpu = !unread[_i].off_cpu_only };
 	const struct account a = { .books = unread[_i].books, .compared = unread[_i].compared };
-	struct capture cap = { .options = &o, .both = unread[_i].both };
+	struct session session = { .request = { .options = &o, .both = unread[_i].both } };
 
-	cap.attr.read_format = unread[_i].told ? PERF_FORMAT_LOST : 0;
+	session.events.attr.read_format = unread[_i].told ? PERF_FORMAT_LOST : 0;
 	ck_assert_uint_eq(account_not_compared(&a), unread[_i].not_compared);
-	ck_assert_uint_eq(account_unread(&cap, &a), unread[_i].unread);
+	ck_assert_uint_eq(account_unread(&session, &a), unread[_i].unread);
 }
 END_TEST
 

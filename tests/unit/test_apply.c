@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
 #include "backend-perfring/apply.h"
 #include "backend-perfring/kernel_code.h"
-#include "core/capture.h"
-#include "core/clock.h"
-#include "core/compare.h"
-#include "core/descendants.h"
+#include "core/base/clock.h"
+#include "core/rows/compare.h"
+#include "core/tasks/descendants.h"
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
 
 #define RINGS 3
 
@@ -15,9 +14,9 @@
 static char *dir;
 static struct host host;
 static struct options options;
-static struct capture cap;
+static struct rig rig;
 static struct applied_ring rings[RINGS];
-static struct capture_event events[RINGS];
+static struct event_place events[RINGS];
 static struct applier a;
 static uint64_t nr_samples; /* that were applied */
 
@@ -30,22 +29,21 @@ static void setup(void)
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
 	options = (struct options){ .on_cpu = true, .cpu = -1 };
-	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1 };
-	cap.backends[0].ops = &backend_perfring;
-	cap.events = events;
-	cap.nr_events = RINGS;
-	cap.tasks = tasks_new(&host);
-	cap.sets[0].samples = stacks_new();
-	ck_assert_ptr_nonnull(cap.tasks);
-	ck_assert_ptr_nonnull(cap.sets[0].samples);
-	a = (struct applier){ .cap = &cap, .rings = rings };
+	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 126 });
+	rig.events.places = events;
+	rig.events.nr_places = RINGS;
+	rig.sink.tasks = tasks_new(&host);
+	rig.sink.sets[0].samples = stacks_new();
+	ck_assert_ptr_nonnull(rig.sink.tasks);
+	ck_assert_ptr_nonnull(rig.sink.sets[0].samples);
+	a = (struct applier){ .env = &rig.env, .rings = rings };
 }
 
 static void teardown(void)
 {
-	descendants_free(cap.filter.tree);
-	tasks_free(cap.tasks);
-	stacks_free(cap.sets[0].samples);
+	descendants_free(rig.request.filter.tree);
+	tasks_free(rig.sink.tasks);
+	stacks_free(rig.sink.sets[0].samples);
 	unit_rmdir(dir);
 }
 
@@ -97,8 +95,8 @@ static uint64_t value_of(const char *name, pid_t pid)
 	struct stack_row row;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(cap.sets[0].samples); i++) {
-		stacks_row(cap.sets[0].samples, i, &row);
+	for (i = 0; i < stacks_nr_rows(rig.sink.sets[0].samples); i++) {
+		stacks_row(rig.sink.sets[0].samples, i, &row);
 		ck_assert_int_eq(row.comm[COMM_LEN - 1], 0);
 		if (strcmp(row.comm, name) || row.pid != pid)
 			continue;
@@ -127,8 +125,8 @@ static struct stack_row only_row(void)
 {
 	struct stack_row row;
 
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].samples), 1);
-	stacks_row(cap.sets[0].samples, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].samples), 1);
+	stacks_row(rig.sink.sets[0].samples, 0, &row);
 	return row;
 }
 
@@ -138,7 +136,7 @@ static void assert_books(uint64_t counted, uint64_t filtered)
 	ck_assert_uint_eq(a.books[0].counted_ring, counted);
 	ck_assert_uint_eq(a.books[0].filtered, filtered);
 	ck_assert_uint_eq(counted + filtered, nr_samples);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), counted);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), counted);
 }
 
 START_TEST(test_rename)
@@ -263,7 +261,7 @@ START_TEST(test_dying_filtered)
 {
 	static const pid_t wanted[] = { 10 };
 
-	cap.filter = (struct filter){ wanted, 1, false, false };
+	rig.request.filter = (struct filter){ wanted, 1, false, false };
 	comm(10, 10, "ten", false);
 	comm(20, 20, "twenty", false);
 	sample(0, -1, -1);
@@ -278,7 +276,7 @@ END_TEST
 
 START_TEST(test_idle)
 {
-	cap.filter.idle = _i;
+	rig.request.filter.idle = _i;
 	comm(0, 0, "not its name", false);
 	sample(0, 0, 0);
 	sample(2, 0, 0);
@@ -300,7 +298,7 @@ static const struct {
 
 START_TEST(test_idle_on_odd_cpu)
 {
-	cap.filter.idle = true;
+	rig.request.filter.idle = true;
 	nr_samples++;
 	apply(0, (struct record){ .type = PERF_RECORD_SAMPLE, .cpu = idle_cpus[_i].cpu });
 	ck_assert_uint_eq(value_of(idle_cpus[_i].name, 0), 1);
@@ -311,7 +309,7 @@ END_TEST
 /* Ids are 0 for a task outside our pid namespace, too, but that one may have a user stack. */
 START_TEST(test_outside)
 {
-	cap.filter.idle = _i;
+	rig.request.filter.idle = _i;
 	nr_samples++;
 	apply(1, (struct record){
 			 .type = PERF_RECORD_SAMPLE, .cpu = 1, .sample = { both_sides, ARRAY_SIZE(both_sides) } });
@@ -366,9 +364,9 @@ START_TEST(test_idle_or_outside)
 {
 	bool outside = ambiguous[_i].outside;
 
-	cap.filter.idle = true;
-	cap.attr = ambiguous[_i].attr;
-	cap.asked = ambiguous[_i].asked;
+	rig.request.filter.idle = true;
+	rig.events.attr = ambiguous[_i].attr;
+	rig.request.asked = ambiguous[_i].asked;
 	if (ambiguous[_i].symbols)
 		unit_write(dir, "kallsyms", ambiguous[_i].symbols, strlen(ambiguous[_i].symbols));
 	a.kernel_code = kernel_code_new(&host);
@@ -390,7 +388,7 @@ START_TEST(test_records_outside)
 	struct mapping m;
 
 	unit_write(dir, "500/maps", maps, sizeof(maps) - 1);
-	cap.filter.idle = true;
+	rig.request.filter.idle = true;
 	comm(0, 0, "runc", true);
 	apply(0, (struct record){ .type = PERF_RECORD_MMAP2,
 				  .mmap = { .start = 0x400000, .len = 0x1000, .path = "/bin/runc" } });
@@ -402,8 +400,8 @@ START_TEST(test_records_outside)
 	sample(0, 500, 500);
 	exit_task(0, 500, 500);
 	sample(0, -1, -1);
-	ck_assert_int_eq(tasks_find(cap.tasks, 0, "runc", 0x400000, &m), 0);
-	ck_assert_int_eq(tasks_find(cap.tasks, 500, "old", 0x400000, &m), 1); /* which no record told */
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 0, "runc", 0x400000, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 500, "old", 0x400000, &m), 1); /* which no record told */
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(value_of(":-1", -1), 1);
 	ck_assert_uint_eq(value_of("old", 500), 2);
@@ -442,7 +440,7 @@ static const struct {
 
 START_TEST(test_filter)
 {
-	cap.filter = filters[_i].filter;
+	rig.request.filter = filters[_i].filter;
 	comm(10, 10, "ten", false);
 	comm(10, 11, "eleven", false);
 	comm(20, 20, "twenty", false);
@@ -466,7 +464,7 @@ static void in_mntns(pid_t pid, pid_t tid, uint64_t mntns)
 /* As the records tell; neither the idle task nor who is outside is in any. */
 START_TEST(test_filter_mntns)
 {
-	cap.filter = (struct filter){ .mntns = 5, .idle = true };
+	rig.request.filter = (struct filter){ .mntns = 5, .idle = true };
 	comm(10, 10, "ten", false);
 	comm(20, 20, "twenty", false);
 	in_mntns(10, 10, 5);
@@ -555,7 +553,7 @@ START_TEST(test_chains)
 
 	options.user_only = chains[_i].user_only;
 	options.kernel_only = chains[_i].kernel_only;
-	cap.asked = chains[_i].asked;
+	rig.request.asked = chains[_i].asked;
 	apply(0,
 	      (struct record){
 		      .type = PERF_RECORD_SAMPLE, .pid = 10, .tid = 10, .sample = { chains[_i].ips, chains[_i].nr } });
@@ -655,7 +653,7 @@ START_TEST(test_recorded)
 	options.input = "perf.data";
 	options.user_only = recorded[_i].only == 'U';
 	options.kernel_only = recorded[_i].only == 'K';
-	cap.asked = recorded[_i].asked;
+	rig.request.asked = recorded[_i].asked;
 	apply(0, r);
 	row = only_row();
 	assert_side(recorded[_i].what, &row.kernel, recorded[_i].kernel, recorded[_i].kernel_cut);
@@ -673,7 +671,7 @@ START_TEST(test_idle_leaf)
 {
 	struct record r = { .type = PERF_RECORD_SAMPLE, .cpu = 1 };
 
-	cap.filter.idle = true;
+	rig.request.filter.idle = true;
 	options.input = "perf.data";
 	options.user_only = _i == 1;
 	options.kernel_only = _i == 2;
@@ -688,8 +686,8 @@ START_TEST(test_idle_leaf)
 	r.sample.ip = 0;
 	r.mode = USER;
 	apply(1, r);
-	ck_assert_uint_eq(value_in(cap.sets[0].samples, "swapper/1", 0), 3);
-	ck_assert_uint_eq(value_in(cap.sets[0].samples, "[outside]", -1), 1);
+	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, "swapper/1", 0), 3);
+	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, "[outside]", -1), 1);
 	ck_assert_uint_eq(a.books[0].idle, 3);
 	ck_assert_uint_eq(a.books[0].outside, 1);
 	assert_books(4, 0);
@@ -719,7 +717,7 @@ START_TEST(test_mmap)
 	comm(10, 10, "ten", true);
 	map(10, PERF_RECORD_MMAP2, 0x400000, 0x1000, "/bin/ten");
 	map(10, PERF_RECORD_MMAP, 0x500000, 0x1000, "/lib/ten");
-	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x400fff, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0x400fff, &m), 1);
 	ck_assert_str_eq(m.file->path, "/bin/ten");
 	ck_assert_uint_eq(m.start, 0x400000);
 	ck_assert_uint_eq(m.end, 0x401000);
@@ -727,8 +725,8 @@ START_TEST(test_mmap)
 	ck_assert_uint_eq(m.file->maj, 8);
 	ck_assert_uint_eq(m.file->min, 1);
 	ck_assert_uint_eq(m.file->ino, 47);
-	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x401000, &m), 0);
-	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x500000, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0x401000, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0x500000, &m), 1);
 	ck_assert_str_eq(m.file->path, "/lib/ten");
 }
 END_TEST
@@ -761,7 +759,7 @@ START_TEST(test_mmap_build_id)
 					    .build_id_size = identified[_i].size,
 					    .path = identified[_i].path } });
 	memcpy(want, id, identified[_i].size);
-	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0x400000, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0x400000, &m), 1);
 	ck_assert_str_eq(m.file->path, identified[_i].kept);
 	ck_assert_uint_eq(m.file->build_id_size, identified[_i].size);
 	ck_assert_mem_eq(m.file->build_id, want, sizeof(want));
@@ -779,8 +777,8 @@ START_TEST(test_fork_exec)
 	apply(0, (struct record){ .type = PERF_RECORD_FORK, .pid = 20, .tid = 20, .fork = { 10, 10, _i } });
 	sample(0, 20, 20);
 	ck_assert_uint_eq(value_of("shell", 20), 1);
-	ck_assert_int_eq(tasks_find(cap.tasks, 20, "shell", 0x400000, &m), _i ? 0 : 1);
-	ck_assert_int_eq(tasks_find(cap.tasks, 10, "shell", 0x400000, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 20, "shell", 0x400000, &m), _i ? 0 : 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "shell", 0x400000, &m), 1);
 }
 END_TEST
 
@@ -797,8 +795,8 @@ START_TEST(test_bad_mmap)
 
 	comm(10, 10, "ten", true);
 	map(10, PERF_RECORD_MMAP2, bad_maps[_i].start, bad_maps[_i].len, "/bin/ten");
-	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", bad_maps[_i].start, &m), 0);
-	ck_assert_int_eq(tasks_find(cap.tasks, 10, "ten", 0, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", bad_maps[_i].start, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0, &m), 0);
 }
 END_TEST
 
@@ -812,7 +810,7 @@ START_TEST(test_counters)
 	apply(1, (struct record){ .type = PERF_RECORD_UNTHROTTLE });
 	apply(1, (struct record){ .type = 12345 });
 	ck_assert_uint_eq(a.books[0].throttled, 1);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].samples), 0);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].samples), 0);
 	assert_books(0, 0);
 }
 END_TEST
@@ -823,7 +821,7 @@ START_TEST(test_strange_ids)
 {
 	size_t i;
 
-	cap.filter.idle = true;
+	rig.request.filter.idle = true;
 	for (i = 0; i < ARRAY_SIZE(strange); i++) {
 		pid_t x = strange[_i], y = strange[i];
 
@@ -842,30 +840,29 @@ END_TEST
 
 /* ---- a program in the kernel */
 
-static const struct backend_ops counting = { .name = "counting", .in_kernel = true };
+static const struct counter_ops counting = { 0 };
 
 /* It counts, and passes on what it cannot count; with --backend=both every sample. */
 static void use_program(bool both)
 {
 	size_t i;
 
-	cap.backends[0].ops = &counting;
-	cap.backends[1].ops = &backend_perfring;
-	cap.nr_backends = 2;
-	cap.both = both;
-	cap.sets[1].samples = stacks_new();
-	ck_assert_ptr_nonnull(cap.sets[1].samples);
-	for (i = 0; both && i < ARRAY_SIZE(cap.sets); i++) {
-		cap.sets[i].compare = compare_new(&cap.filter);
-		ck_assert_ptr_nonnull(cap.sets[i].compare);
+	rig.env.counters[0].ops = &counting;
+	rig.env.nr_counters = 1;
+	rig.request.both = both;
+	rig.sink.sets[1].samples = stacks_new();
+	ck_assert_ptr_nonnull(rig.sink.sets[1].samples);
+	for (i = 0; both && i < ARRAY_SIZE(rig.sink.sets); i++) {
+		rig.sink.sets[i].compare = compare_new(&rig.request.filter);
+		ck_assert_ptr_nonnull(rig.sink.sets[i].compare);
 	}
 }
 
 static void teardown_program(void)
 {
-	stacks_free(cap.sets[1].samples);
-	compare_free(cap.sets[0].compare);
-	compare_free(cap.sets[1].compare);
+	stacks_free(rig.sink.sets[1].samples);
+	compare_free(rig.sink.sets[0].compare);
+	compare_free(rig.sink.sets[1].compare);
 	teardown();
 }
 
@@ -939,7 +936,7 @@ START_TEST(test_spilled_without_note)
 	static const pid_t wanted[] = { 20 };
 
 	use_program(false);
-	cap.filter = (struct filter){ wanted, 1, false, false };
+	rig.request.filter = (struct filter){ wanted, 1, false, false };
 	comm(10, 10, "ten", false);
 	exit_task(0, 10, 10);
 	lone_in(0, 10, 10);
@@ -966,8 +963,8 @@ START_TEST(test_sets)
 	lone_in(1, 500, 500);
 	lone_in(1, -1, -1);
 	apply(0, (struct record){ .type = PERF_RECORD_THROTTLE, .time = 5 });
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 2);
-	ck_assert_uint_eq(stacks_total(cap.sets[1].samples), 3);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 2);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[1].samples), 3);
 	ck_assert_uint_eq(a.books[0].counted_ring, 2);
 	ck_assert_uint_eq(a.books[1].counted_ring, 3);
 	ck_assert_uint_eq(a.books[0].dead_tasks, 0);
@@ -980,24 +977,24 @@ END_TEST
 /* Without a program, too: what is not wanted is filtered in its own set. */
 START_TEST(test_sets_alone)
 {
-	cap.sets[1].samples = stacks_new();
+	rig.sink.sets[1].samples = stacks_new();
 	lone_in(1, 0, 0);
 	lone_in(1, 500, 500);
 	lone_in(0, 0, 0);
 	ck_assert_uint_eq(a.books[1].filtered, 1);
 	ck_assert_uint_eq(a.books[1].idle, 1);
 	ck_assert_uint_eq(a.books[1].counted_ring, 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[1].samples), 1);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[1].samples), 1);
 	ck_assert_uint_eq(a.books[0].filtered, 1);
 	ck_assert_uint_eq(a.books[0].idle, 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 0);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 0);
 }
 END_TEST
 
 /* The idle task's samples, wanted or not; not those of tasks outside, nor of a program that counts them itself. */
 START_TEST(test_idle_counter)
 {
-	cap.filter.idle = _i;
+	rig.request.filter.idle = _i;
 	sample(0, 0, 0);
 	sample(1, 0, 0);
 	sample(1, 500, 500);
@@ -1054,7 +1051,7 @@ START_TEST(test_both)
 	pid_t kept_pid;
 
 	use_program(true);
-	cap.filter = (struct filter){ wanted, ARRAY_SIZE(wanted), false, false };
+	rig.request.filter = (struct filter){ wanted, ARRAY_SIZE(wanted), false, false };
 	comm(10, 10, "ten", false);
 	comm(30, 30, "thirty", false);
 	exit_task(0, 30, 30);
@@ -1063,24 +1060,25 @@ START_TEST(test_both)
 	else
 		noted(note(compared[_i].verdict, compared[_i].pid, compared[_i].tid, compared[_i].comm),
 		      compared[_i].ring_pid, compared[_i].ring_tid);
-	ck_assert_int_eq(compare_end(cap.sets[0].compare), 0);
-	compare_counts(cap.sets[0].compare, &n);
+	ck_assert_int_eq(compare_end(rig.sink.sets[0].compare), 0);
+	compare_counts(rig.sink.sets[0].compare, &n);
 	ck_assert_msg(n.compared == compared[_i].compared, "%s", compared[_i].name);
 	ck_assert_msg(n.different == compared[_i].different, "%s", compared[_i].name);
 	ck_assert_msg(n.dying == compared[_i].dying, "%s", compared[_i].name);
 	ck_assert_uint_eq(n.unpaired, compared[_i].verdict < 0);
 	ck_assert_uint_eq(n.renamed, 0);
 	/* Only what the program could not count is added to its rows. */
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), added);
-	ck_assert_uint_eq(value_in(cap.sets[0].samples, compared[_i].comm, compared[_i].pid), spilled);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), added);
+	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, compared[_i].comm, compared[_i].pid), spilled);
 	ck_assert_uint_eq(a.books[0].counted_ring, added);
 	ck_assert_uint_eq(a.books[0].filtered, unnumbered && !kept); /* else counted by the program */
 	kept_pid = compared[_i].ring_pid == -1 ? 30 : compared[_i].ring_pid;
-	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), kept);
+	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), kept);
 	if (kept)
-		ck_assert_uint_eq(value_in(compare_rows(cap.sets[0].compare), compared[_i].ring_comm, kept_pid), 1);
+		ck_assert_uint_eq(value_in(compare_rows(rig.sink.sets[0].compare), compared[_i].ring_comm, kept_pid),
+				  1);
 	if (unnumbered && kept)
-		ck_assert_uint_eq(value_in(cap.sets[0].samples, compared[_i].ring_comm, kept_pid), 1);
+		ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, compared[_i].ring_comm, kept_pid), 1);
 }
 END_TEST
 
@@ -1102,10 +1100,10 @@ START_TEST(test_both_outside)
 	ck_assert_uint_eq(a.books[0].outside, 0); /* counted by the program */
 	if (!_i)
 		return;
-	stacks_row(compare_rows(cap.sets[0].compare), 0, &row);
+	stacks_row(compare_rows(rig.sink.sets[0].compare), 0, &row);
 	ck_assert_int_eq(row.user.state, STACK_NONE);
 	ck_assert_int_eq(row.pid, -1);
-	compare_counts(cap.sets[0].compare, &n);
+	compare_counts(rig.sink.sets[0].compare, &n);
 	ck_assert_uint_eq(n.compared, 1);
 	ck_assert_uint_eq(n.different + n.dying, 0);
 }
@@ -1130,19 +1128,19 @@ START_TEST(test_both_renamed)
 	comm(10, 11, "new", false);
 	noted_in(1, note(NOTE_COUNTED, 10, 10, "new"), 1, 10, 10);
 	for (i = 0; i < 2; i++) {
-		ck_assert_int_eq(compare_end(cap.sets[i].compare), 0);
-		compare_counts(cap.sets[i].compare, &n[i]);
+		ck_assert_int_eq(compare_end(rig.sink.sets[i].compare), 0);
+		compare_counts(rig.sink.sets[i].compare, &n[i]);
 	}
 	ck_assert_uint_eq(n[0].renamed, 1);
 	ck_assert_uint_eq(n[0].different, 0);
 	ck_assert_uint_eq(n[1].compared, 4);
 	ck_assert_uint_eq(n[1].renamed, 2);
 	ck_assert_uint_eq(n[1].different, 1); /* nothing is called so */
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 0);
-	ck_assert_uint_eq(value_in(cap.sets[1].samples, "ned", 10), 1);
-	ck_assert_uint_eq(value_in(compare_rows(cap.sets[0].compare), "old", 10), 1);
-	ck_assert_uint_eq(value_in(compare_rows(cap.sets[1].compare), "old", 10), 2);
-	ck_assert_uint_eq(value_in(compare_rows(cap.sets[1].compare), "new", 10), 1);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 0);
+	ck_assert_uint_eq(value_in(rig.sink.sets[1].samples, "ned", 10), 1);
+	ck_assert_uint_eq(value_in(compare_rows(rig.sink.sets[0].compare), "old", 10), 1);
+	ck_assert_uint_eq(value_in(compare_rows(rig.sink.sets[1].compare), "old", 10), 2);
+	ck_assert_uint_eq(value_in(compare_rows(rig.sink.sets[1].compare), "new", 10), 1);
 }
 END_TEST
 
@@ -1154,12 +1152,12 @@ START_TEST(test_both_stacks)
 	use_program(true);
 	options.kernel_only = _i == 1;
 	options.user_only = _i == 2;
-	cap.asked = _i == 3 ? 4 : 126;
+	rig.request.asked = _i == 3 ? 4 : 126;
 	comm(10, 10, "ten", false);
 	noted(note(NOTE_SPILLED, 10, 10, "ten"), 10, 10);
 	program = only_row();
-	ck_assert_uint_eq(stacks_nr_rows(compare_rows(cap.sets[0].compare)), 1);
-	stacks_row(compare_rows(cap.sets[0].compare), 0, &ring);
+	ck_assert_uint_eq(stacks_nr_rows(compare_rows(rig.sink.sets[0].compare)), 1);
+	stacks_row(compare_rows(rig.sink.sets[0].compare), 0, &ring);
 	ck_assert_int_eq(program.kernel.state, _i == 2 ? STACK_NONE : STACK_TAKEN);
 	ck_assert_int_eq(program.user.state, _i == 1 ? STACK_NONE : STACK_TAKEN);
 	ck_assert_int_eq(program.kernel.state, ring.kernel.state);
@@ -1187,10 +1185,10 @@ static bool keep(void *ctx, pid_t pid, enum descent what)
 /* The root is 10; "old" is there beside it. */
 static void use_tree(void)
 {
-	cap.filter.tree = descendants_new(10);
-	ck_assert_ptr_nonnull(cap.filter.tree);
+	rig.request.filter.tree = descendants_new(10);
+	ck_assert_ptr_nonnull(rig.request.filter.tree);
 	memset(told, 0, sizeof(told));
-	descendants_tell(cap.filter.tree, keep, NULL);
+	descendants_tell(rig.request.filter.tree, keep, NULL);
 }
 
 /* From its exec on, with what it makes, until that ends; in the order of their times, as the records are. */
@@ -1246,7 +1244,7 @@ START_TEST(test_lost_sight)
 				  .tid = 10,
 				  .mmap = { .start = 0x401000, .len = 0x1000, .path = "/bin/it" } };
 
-	cap.side_of_targets = sights[_i].of_targets;
+	rig.events.side_of_targets = sights[_i].of_targets;
 	if (sights[_i].lives)
 		unit_write(dir, "10/task/10/stat", stat, strlen(stat));
 	fork_task(10, 10, 1, 1);
@@ -1255,9 +1253,9 @@ START_TEST(test_lost_sight)
 		apply(0, mapping);
 	exit_task(0, 10, 10);
 	sample(0, -1, -1);
-	ck_assert_msg(cap.lost_sight == sights[_i].lost, "%s", sights[_i].what);
+	ck_assert_msg(rig.events.lost_sight == sights[_i].lost, "%s", sights[_i].what);
 	/* Who has ended last on a CPU is who dies there. */
-	ck_assert_uint_eq(value_in(cap.sets[0].samples, "sudo", 10), sights[_i].exits);
+	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, "sudo", 10), sights[_i].exits);
 }
 END_TEST
 
@@ -1274,10 +1272,10 @@ START_TEST(test_tree_bystanders)
 	map(20, PERF_RECORD_MMAP2, 0x400000, 0x1000, "/bin/other");
 	fork_task(30, 30, 20, 20);
 	exit_task(0, 20, 20);
-	ck_assert_int_eq(tasks_find(cap.tasks, 10, "sh", 0x400000, &m), 1);
-	ck_assert_int_eq(tasks_find(cap.tasks, 20, "other", 0x400000, &m), 0);
-	ck_assert_int_eq(tasks_find(cap.tasks, 30, "other", 0x400000, &m), 0);
-	ck_assert_uint_eq(tasks_exited(cap.tasks), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "sh", 0x400000, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 20, "other", 0x400000, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 30, "other", 0x400000, &m), 0);
+	ck_assert_uint_eq(tasks_exited(rig.sink.tasks), 0);
 }
 END_TEST
 
@@ -1319,7 +1317,7 @@ START_TEST(test_tree_without_note)
 	lone_in(1, 10, 10);
 	lone_in(1, 50, 50);
 	lone_in(1, -1, -1);
-	ck_assert_uint_eq(stacks_total(cap.sets[1].samples), 1);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[1].samples), 1);
 	ck_assert_uint_eq(a.books[1].counted_ring, 1);
 	ck_assert_uint_eq(a.books[1].filtered, 2);
 	ck_assert_uint_eq(a.books[1].spilled_filtered, 2);
@@ -1354,16 +1352,16 @@ START_TEST(test_tree_both)
 	use_tree();
 	comm(10, 10, "sh", true);
 	noted(note(judged[_i].verdict, judged[_i].pid, judged[_i].pid, "sh"), judged[_i].ring_pid, judged[_i].ring_pid);
-	ck_assert_int_eq(compare_end(cap.sets[0].compare), 0);
-	compare_counts(cap.sets[0].compare, &n);
+	ck_assert_int_eq(compare_end(rig.sink.sets[0].compare), 0);
+	compare_counts(rig.sink.sets[0].compare, &n);
 	ck_assert_msg(n.different == judged[_i].different, "%s", judged[_i].name);
 	ck_assert_msg(n.dying == judged[_i].dying, "%s", judged[_i].name);
 	ck_assert_uint_eq(n.compared, 1);
 	ck_assert_uint_eq(a.books[0].counted_ring, judged[_i].counted);
 	ck_assert_uint_eq(a.books[0].filtered, judged[_i].filtered);
 	ck_assert_uint_eq(a.books[0].spilled_filtered, judged[_i].filtered);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), judged[_i].counted);
-	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), judged[_i].kept);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), judged[_i].counted);
+	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), judged[_i].kept);
 }
 END_TEST
 
@@ -1399,14 +1397,14 @@ START_TEST(test_tree_reused)
 
 	use_program(true);
 	use_tree();
-	cap.filter.comm = "sh";
-	cap.attr.use_clockid = 1;
+	rig.request.filter.comm = "sh";
+	rig.events.attr.use_clockid = 1;
 	comm(10, 10, "sh", true);
 	fork_task(20, 20, 10, 10);
 	fork_task(30, 30, 10, 10);
 	fork_task(40, 40, 10, 10);
-	descendants_judge(cap.filter.tree, 50);
-	descendants_judge(cap.filter.tree, 60);
+	descendants_judge(rig.request.filter.tree, 50);
+	descendants_judge(rig.request.filter.tree, 60);
 	r.time = now_ns();
 	exit_task(0, 20, 20);
 	exit_task(0, 40, 40);
@@ -1418,14 +1416,14 @@ START_TEST(test_tree_reused)
 	if (judged_anew[_i].later)
 		r.time = now_ns() + NSEC_PER_SEC;
 	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
-	ck_assert_int_eq(compare_end(cap.sets[0].compare), 0);
-	compare_counts(cap.sets[0].compare, &n);
+	ck_assert_int_eq(compare_end(rig.sink.sets[0].compare), 0);
+	compare_counts(rig.sink.sets[0].compare, &n);
 	ck_assert_msg(n.reused == judged_anew[_i].reused, "%s", judged_anew[_i].name);
 	ck_assert_msg(n.different == judged_anew[_i].different, "%s", judged_anew[_i].name);
 	ck_assert_uint_eq(a.books[0].counted_ring, judged_anew[_i].counted);
 	ck_assert_uint_eq(a.books[0].filtered, judged_anew[_i].filtered);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), judged_anew[_i].counted);
-	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), judged_anew[_i].kept);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), judged_anew[_i].counted);
+	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), judged_anew[_i].kept);
 }
 END_TEST
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bpf(2) of kernels that are not here is this program's own syscall(). */
-#include "tests/unit/unit.h"
-
 #include "compat/bpf_map.h"
+#include "tests/unit/unit.h"
 
 #include <linux/bpf.h>
 #include <stdarg.h>

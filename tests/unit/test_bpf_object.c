@@ -3,11 +3,9 @@
  * The programs that are built in, before anything is loaded: each is made of nothing that came later than the
  * oldest kernel it is meant for. What only a verifier can tell real kernels have to.
  */
-#include "tests/unit/unit.h"
-
+#include "core/sources/counter.h"
 #include "tests/kernels.h"
-
-#include "core/backend.h"
+#include "tests/unit/unit.h"
 
 #include <bpf/libbpf.h>
 
@@ -120,20 +118,20 @@ END_TEST
 
 /* What --ebpf prints: all that is compiled, and each file before what needs it. */
 static const struct {
-	const struct backend_ops *ops;
+	const struct counter_ops *ops;
 	const char *parts[4];
 } sources[] = {
-	{ &backend_bpf,
+	{ &counter_bpf,
 	  { "struct bpf_config {", "__u32 judge(const struct bpf_config *c", "PROGRAM(count_sample, 0)",
 	    "LICENSE[]" } },
-	{ &backend_bpf_switches,
+	{ &counter_bpf_switches,
 	  { "struct bpf_config {", "__u32 judge(const struct bpf_config *c", "PROGRAM(count_switch, 0)",
 	    "LICENSE[]" } },
 };
 
 START_TEST(test_source)
 {
-	const char *text = sources[_i].ops->source;
+	const char *text = sources[_i].ops->program;
 	size_t i;
 
 	ck_assert_int_eq(strncmp(text, "/* SPDX", 7), 0);

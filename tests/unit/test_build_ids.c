@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/files/build_ids.h"
 #include "tests/unit/elf_image.h"
-
-#include "core/symbols/build_ids.h"
 
 #include <limits.h>
 

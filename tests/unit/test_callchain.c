@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/host/host.h"
+#include "core/rows/callchain.h"
 #include "tests/unit/unit.h"
-
-#include "core/callchain.h"
-#include "core/host.h"
 
 #include <linux/perf_event.h>
 

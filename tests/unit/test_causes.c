@@ -3,10 +3,9 @@
  * The host is a copy of /proc and /sys, and what is asked of the kernel this program answers: syscall(), getrlimit(),
  * getuid() and getgid().
  */
+#include "core/host/causes.h"
+#include "core/host/event_types.h"
 #include "tests/unit/unit.h"
-
-#include "core/causes.h"
-#include "core/events.h"
 
 #include <sys/resource.h>
 #include <sys/syscall.h>

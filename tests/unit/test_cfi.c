@@ -4,7 +4,6 @@
  * this process have, whole and damaged.
  */
 #include "tests/unit/unit.h"
-
 #include "unwind/cfi.h"
 
 #include <link.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/cgroup.h"
 #include "tests/unit/unit.h"
-
-#include "core/cgroup.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Real processes: the programs are those that any system has. */
+#include "core/host/signals.h"
+#include "core/tasks/command.h"
 #include "tests/unit/unit.h"
-
-#include "core/command.h"
-#include "core/signals.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/rows/compare.h"
+#include "core/tasks/filter.h"
 #include "tests/unit/unit.h"
-
-#include "core/compare.h"
-#include "core/filter.h"
 
 #define MAX_STEPS 8
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/rows/compare_intervals.h"
 #include "tests/unit/unit.h"
-
-#include "core/compare_intervals.h"
 
 static const uint64_t one[] = { 0xffffffff81000001, 2, 3 }, two[] = { 0xffffffff81000001, 2, 4 };
 

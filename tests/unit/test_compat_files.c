@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Files without names where the kernel, or the file system, has none: this program's open() and memfd_create() are it.
  */
-#include "tests/unit/unit.h"
-
 #include "compat/files.h"
+#include "tests/unit/unit.h"
 
 #include <dirent.h>
 #include <fcntl.h>

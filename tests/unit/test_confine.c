@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/files/confine.h"
 #include "tests/unit/unit.h"
-
-#include "core/confine.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/files/debug_files.h"
+#include "core/files/mapped_files.h"
+#include "core/host/host.h"
 #include "tests/unit/elf_sections.h"
-
-#include "core/host.h"
-#include "core/mapped_files.h"
-#include "core/symbols/debug_files.h"
 
 #include <fcntl.h>
 #include <lzma.h>

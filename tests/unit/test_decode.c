@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
 #include "backend-perfring/decode.h"
+#include "tests/unit/unit.h"
 
 /* A record as the kernel writes it, word by word. */
 struct writer {

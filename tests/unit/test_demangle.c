@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
 #include "core/symbols/demangle.h"
+#include "tests/unit/unit.h"
 
 /* @shown: NULL: stays as it is. */
 static const struct {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/files/alias.h"
+#include "core/files/elf.h"
 #include "tests/unit/elf_image.h"
-
-#include "core/symbols/alias.h"
-#include "core/symbols/elf.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/files/elf.h"
 #include "tests/unit/elf_sections.h"
-
-#include "core/symbols/elf.h"
 
 #include <stddef.h>
 

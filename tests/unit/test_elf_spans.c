@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/files/elf_spans.h"
 #include "tests/unit/unit.h"
-
-#include "core/symbols/elf_spans.h"
 
 #include <stdlib.h>
 #include <string.h>

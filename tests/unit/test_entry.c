@@ -5,11 +5,8 @@
 enum { HIDDEN, OLD, FAST, SLOW, FAULT, OTHER };
 
 static const char *const known[] = {
-	[OLD] = "system_call_fastpath",
-	[FAST] = "entry_SYSCALL_64_fastpath",
-	[SLOW] = "entry_SYSCALL_64_after_hwframe",
-	[FAULT] = "page_fault",
-	[OTHER] = "system_call_fastpath_not",
+	[OLD] = "system_call_fastpath", [FAST] = "entry_SYSCALL_64_fastpath", [SLOW] = "entry_SYSCALL_64_after_hwframe",
+	[FAULT] = "page_fault",         [OTHER] = "system_call_fastpath_not",
 };
 
 static void name(void *ctx, uint64_t addr, bool is_return, struct symbol *out)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/unit.h"
-
 #include "unwind/expr.h"
 
 #define B(...)    (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
@@ -282,7 +281,8 @@ START_TEST(test_random)
 		for (i = 0; i < len; i++)
 			bytes[i] = (uint8_t)(nrand48(seed) >> 8);
 		rc = eval(bytes, len, n % 2 ? &first : NULL, &got);
-		ck_assert(rc == 0 || rc == -EBADMSG || rc == -ENOTSUP || rc == -EFAULT || rc == -ENOENT || rc == -ENODATA);
+		ck_assert(rc == 0 || rc == -EBADMSG || rc == -ENOTSUP || rc == -EFAULT || rc == -ENOENT ||
+			  rc == -ENODATA);
 	}
 }
 END_TEST

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/grow.h"
+#include "core/files/file_search.h"
 #include "tests/unit/elf_image.h"
-
-#include "core/file_search.h"
-#include "core/grow.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/descendants.h"
+#include "core/tasks/filter.h"
+#include "core/tasks/tasks.h"
 #include "tests/unit/unit.h"
-
-#include "core/descendants.h"
-#include "core/filter.h"
-#include "core/tasks.h"
 
 #include <limits.h>
 

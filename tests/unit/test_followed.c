@@ -4,12 +4,12 @@
  * the events, and meanwhile threads are made and end. Its readdir() lists them as /proc does: by their ids, those
  * included that come meanwhile.
  */
+#include "core/events/cpus.h"
+#include "core/events/events.h"
+#include "core/events/followed.h"
+#include "core/events/watch.h"
+#include "core/host/ids.h"
 #include "tests/unit/unit.h"
-
-#include "core/capture_events.h"
-#include "core/followed.h"
-#include "core/ids.h"
-#include "core/watch.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -87,7 +87,8 @@ struct dirent *readdir(DIR *d)
 static char *dir;
 static struct host host;
 static struct options options;
-static struct capture cap;
+static struct request req;
+static struct events ev;
 static int fds_before;
 static int nr_attached, attached, attach_answer; /* of CPUs that come */
 
@@ -260,7 +261,8 @@ static void setup(void)
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	options = (struct options){ .on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49 };
-	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
+	req = (struct request){ .options = &options, .host = &host, .asked = 125 };
+	ev = (struct events){ .request = &req };
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.nr_fds = MAX_OPENED;
 	kernel.offline = kernel.offline_switches = -1;
@@ -273,9 +275,9 @@ static void setup(void)
 
 static void teardown(void)
 {
-	events_close(&cap);
-	followed_free(cap.followed);
-	watch_free(cap.watch);
+	events_close(&ev);
+	followed_free(ev.followed);
+	watch_free(ev.watch);
 	ck_assert_int_eq(open_fds(), fds_before);
 	unit_rmdir(dir);
 }
@@ -284,11 +286,11 @@ static int follow(struct err *err)
 {
 	int rc;
 
-	cap.followed = followed_new(&cap);
-	ck_assert_ptr_nonnull(cap.followed);
+	ev.followed = followed_new(&ev);
+	ck_assert_ptr_nonnull(ev.followed);
 	*err = (struct err){ 0 };
 	listing = true;
-	rc = events_open(&cap, false, err);
+	rc = events_open(&ev, false, err);
 	listing = false;
 	memset(listings, 0, sizeof(listings));
 	ck_assert_int_eq(err->code, rc);
@@ -342,14 +344,14 @@ START_TEST(test_user)
 	options.off_cpu = _i / 4;
 	ck_assert_msg(!follow(&err), "%s", err.msg);
 	ck_assert_str_eq(with_events(), "100 101");
-	ck_assert_int_eq(cap.apart, kernel.has_dummy);
-	for (i = 0; i < cap.nr_events; i++)
-		ck_assert_int_eq(cap.events[i].side.fd >= 0, kernel.has_dummy && cap.events[i].fd >= 0);
-	ck_assert_uint_eq(cap.nr_cpus, _i % 2 ? 2 : 3);
-	ck_assert_uint_eq(cap.attr.inherit, 1);
-	ck_assert_int_eq(cap.unfollowed.code, 0);
-	ck_assert_int_eq(cap.user_only.code, 0);
-	followed_describe(cap.followed, text, sizeof(text));
+	ck_assert_int_eq(ev.apart, kernel.has_dummy);
+	for (i = 0; i < ev.nr_places; i++)
+		ck_assert_int_eq(ev.places[i].side.fd >= 0, kernel.has_dummy && ev.places[i].fd >= 0);
+	ck_assert_uint_eq(ev.nr_cpus, _i % 2 ? 2 : 3);
+	ck_assert_uint_eq(ev.attr.inherit, 1);
+	ck_assert_int_eq(ev.unfollowed.code, 0);
+	ck_assert_int_eq(ev.user_only.code, 0);
+	followed_describe(ev.followed, text, sizeof(text));
 	ck_assert_str_eq(text, "threads followed: 2, of this user that may not be: 1");
 }
 END_TEST
@@ -459,11 +461,11 @@ static void assert_unfollowed(unsigned int out, unsigned int all)
 {
 	char text[128];
 
-	ck_assert_int_eq(cap.unfollowed.code, out ? -EAGAIN : 0);
+	ck_assert_int_eq(ev.unfollowed.code, out ? -EAGAIN : 0);
 	snprintf(text, sizeof(text), "%u of %u threads are not followed: they were made while events were opened", out,
 		 all);
 	if (out)
-		ck_assert_str_eq(cap.unfollowed.msg, text);
+		ck_assert_str_eq(ev.unfollowed.msg, text);
 }
 
 START_TEST(test_coming)
@@ -580,8 +582,8 @@ START_TEST(test_chosen)
 	if (!chosen[_i].with_events)
 		return;
 	ck_assert_str_eq(with_events(), chosen[_i].with_events);
-	ck_assert_uint_eq(cap.attr.inherit, !chosen[_i].by_tid);
-	ck_assert_int_eq(cap.unfollowed.code, 0);
+	ck_assert_uint_eq(ev.attr.inherit, !chosen[_i].by_tid);
+	ck_assert_int_eq(ev.unfollowed.code, 0);
 }
 END_TEST
 
@@ -638,9 +640,9 @@ START_TEST(test_fewer)
 	}
 	ck_assert_msg(!follow(&err), "%s", err.msg);
 	ck_assert_str_eq(with_events(), fewer[_i].with_events);
-	ck_assert_int_eq(cap.unfollowed.code, fewer[_i].says ? fewer[_i].full : 0);
+	ck_assert_int_eq(ev.unfollowed.code, fewer[_i].says ? fewer[_i].full : 0);
 	if (fewer[_i].says)
-		ck_assert_str_eq(cap.unfollowed.msg, fewer[_i].says);
+		ck_assert_str_eq(ev.unfollowed.msg, fewer[_i].says);
 }
 END_TEST
 
@@ -665,7 +667,7 @@ START_TEST(test_kept)
 	/* What is left is at least the fourth part. */
 	ck_assert_uint_ge(limit - (rlim_t)open_fds(), limit / 4 < 32 ? limit / 4 : 32);
 	if (_i == 0 || _i == 19)
-		ck_assert_int_eq(cap.unfollowed.code, _i ? 0 : -EMFILE);
+		ck_assert_int_eq(ev.unfollowed.code, _i ? 0 : -EMFILE);
 }
 END_TEST
 
@@ -676,8 +678,8 @@ static void assert_joined(size_t nr_threads)
 {
 	size_t i, j, k, switches;
 
-	for (i = 0; i < cap.nr_events; i++) {
-		const struct capture_event *e = &cap.events[i];
+	for (i = 0; i < ev.nr_places; i++) {
+		const struct event_place *e = &ev.places[i];
 
 		if (e->cpu == kernel.offline_switches) {
 			ck_assert_int_eq(e->fd, -1);
@@ -773,12 +775,12 @@ START_TEST(test_joined)
 		ck_assert_int_eq(open_fds(), fds_before);
 		return;
 	}
-	ck_assert_int_eq((int)cap.switches, SWITCHES_BY_RECORDS);
+	ck_assert_int_eq((int)ev.switches, SWITCHES_BY_RECORDS);
 	ck_assert_str_eq(with_events(), joinings[_i].with_events);
-	ck_assert_uint_eq(cap.nr_cpus, joinings[_i].offline < 0 ? CPUS : CPUS - 1);
+	ck_assert_uint_eq(ev.nr_cpus, joinings[_i].offline < 0 ? CPUS : CPUS - 1);
 	assert_joined(joinings[_i].nr);
-	ck_assert_uint_eq(cap.switch_attr.inherit, !joinings[_i].by_tid);
-	ck_assert_int_eq(cap.unfollowed.code, 0);
+	ck_assert_uint_eq(ev.switch_attr.inherit, !joinings[_i].by_tid);
+	ck_assert_int_eq(ev.unfollowed.code, 0);
 }
 END_TEST
 
@@ -797,7 +799,7 @@ START_TEST(test_joined_user)
 	ck_assert_msg(!follow(&err), "%s", err.msg);
 	ck_assert_str_eq(with_events(), "100");
 	assert_joined(1);
-	followed_describe(cap.followed, text, sizeof(text));
+	followed_describe(ev.followed, text, sizeof(text));
 	ck_assert_str_eq(text, "threads followed: 1, of this user that may not be: 1");
 }
 END_TEST
@@ -840,22 +842,23 @@ START_TEST(test_fewer_joined)
 	ck_assert_msg(!follow(&err), "%s", err.msg);
 	ck_assert_str_eq(with_events(), fewer_joined[_i].with_events);
 	assert_joined(fewer_joined[_i].nr);
-	ck_assert_int_eq(cap.unfollowed.code, fewer_joined[_i].says ? fewer_joined[_i].full : 0);
+	ck_assert_int_eq(ev.unfollowed.code, fewer_joined[_i].says ? fewer_joined[_i].full : 0);
 	if (fewer_joined[_i].says)
-		ck_assert_str_eq(cap.unfollowed.msg, fewer_joined[_i].says);
+		ck_assert_str_eq(ev.unfollowed.msg, fewer_joined[_i].says);
 }
 END_TEST
 
 /* ---- CPUs that are offline, and come */
 
-static int attach(struct capture *c, size_t i, struct err *err)
+static int attach(void *c, size_t i, struct err *err)
 {
 	nr_attached++;
-	attached = c->events[i].cpu;
+	attached = ev.places[i].cpu;
+	(void)c;
 	return attach_answer ? err_sys(err, attach_answer, "cannot map") : 0;
 }
 
-static int detach(struct capture *c, size_t i, struct err *err)
+static int detach(void *c, size_t i, struct err *err)
 {
 	(void)c;
 	(void)i;
@@ -863,12 +866,14 @@ static int detach(struct capture *c, size_t i, struct err *err)
 	ck_abort_msg("nothing is detached of threads");
 }
 
+static const struct events_hooks hooks = { attach, detach, NULL };
+
 static void come(const char *online, int changed)
 {
 	struct err err;
 
 	put(online, "devices/system/cpu/online");
-	ck_assert_int_eq(events_follow_cpus(&cap, 1000, attach, detach, &err), changed);
+	ck_assert_int_eq(events_follow_cpus(&ev, 1000, &hooks, &err), changed);
 }
 
 /* @nr_fds: CPU 3 is there, and offline; CPU 4 is not there */
@@ -882,9 +887,9 @@ static void follow_offline(int nr_fds)
 	kernel.nr_fds = nr_fds;
 	kernel.full = -EMFILE;
 	ck_assert_msg(!follow(&err), "%s", err.msg);
-	ck_assert_uint_eq(cap.nr_cpus, 3);
-	ck_assert_uint_eq(cap.nr_events, 5);
-	ck_assert_int_eq(cap.events[4].fd, -1);
+	ck_assert_uint_eq(ev.nr_cpus, 3);
+	ck_assert_uint_eq(ev.nr_places, 5);
+	ck_assert_int_eq(ev.places[4].fd, -1);
 }
 
 START_TEST(test_offline)
@@ -894,9 +899,9 @@ START_TEST(test_offline)
 	attach_answer = _i ? -EPERM : 0;
 	follow_offline(24);
 	for (i = 0; i < 4; i++) {
-		ck_assert_int_ge(cap.events[i].fd, 0);
-		ck_assert_uint_eq(cap.events[i].nr_more, 5);
-		ck_assert_int_eq(cap.events[i].waits, i == 3);
+		ck_assert_int_ge(ev.places[i].fd, 0);
+		ck_assert_uint_eq(ev.places[i].nr_more, 5);
+		ck_assert_int_eq(ev.places[i].waits, i == 3);
 	}
 	come("0-2\n", 0);
 	come("0,2\n", 0);
@@ -905,13 +910,13 @@ START_TEST(test_offline)
 	come("0-3\n", 0);
 	ck_assert_int_eq(nr_attached, 1);
 	ck_assert_int_eq(attached, 3);
-	ck_assert_uint_eq(cap.nr_cpus, _i ? 3 : 4);
-	ck_assert_int_eq(cap.refused.code, attach_answer);
+	ck_assert_uint_eq(ev.nr_cpus, _i ? 3 : 4);
+	ck_assert_int_eq(ev.refused.code, attach_answer);
 	if (_i)
-		ck_assert_str_eq(cap.refused.msg, "cannot map: Operation not permitted");
+		ck_assert_str_eq(ev.refused.msg, "cannot map: Operation not permitted");
 	come("0-4\n", 0);
 	if (!_i)
-		ck_assert_str_eq(cap.refused.msg, "CPU 4 was offline when the run began");
+		ck_assert_str_eq(ev.refused.msg, "CPU 4 was offline when the run began");
 }
 END_TEST
 
@@ -921,14 +926,14 @@ START_TEST(test_offline_no_room)
 	int nr_fds = 4 + _i; /* what is closed is not given back */
 
 	follow_offline(nr_fds);
-	ck_assert_int_eq(cap.events[3].fd, -1);
-	ck_assert_uint_eq(cap.events[3].nr_more, 0);
-	ck_assert(!cap.events[3].waits);
-	ck_assert_int_ge(cap.events[0].fd, 0);
-	ck_assert_int_eq(cap.unfollowed.code, -EMFILE);
+	ck_assert_int_eq(ev.places[3].fd, -1);
+	ck_assert_uint_eq(ev.places[3].nr_more, 0);
+	ck_assert(!ev.places[3].waits);
+	ck_assert_int_ge(ev.places[0].fd, 0);
+	ck_assert_int_eq(ev.unfollowed.code, -EMFILE);
 	come("0-3\n", 0);
 	ck_assert_int_eq(nr_attached, 0);
-	ck_assert_str_eq(cap.refused.msg, "CPU 3 was offline when the run began");
+	ck_assert_str_eq(ev.refused.msg, "CPU 3 was offline when the run began");
 }
 END_TEST
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The frame pointer that a callchain was walked with, in a copy of the stack. */
 #include "tests/unit/unit.h"
-
 #include "unwind/frame_chain.h"
 
 #define SP    0x7ffc00001000ULL

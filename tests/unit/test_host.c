@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/number.h"
+#include "core/host/host.h"
 #include "tests/unit/unit.h"
-
-#include "core/host.h"
-#include "core/number.h"
 
 #include <limits.h>
 #include <sched.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/clock.h"
+#include "core/host/signals.h"
+#include "core/session/keeper.h"
 #include "tests/unit/unit.h"
-
-#include "core/clock.h"
-#include "core/keeper.h"
-#include "core/signals.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -14,8 +13,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* A backend of which the keeper may use one function, that fails at its @fail_at-th call; 0: never. @code: or so. */
-struct backend {
+/* A source of which the keeper may use one function, that fails at its @fail_at-th call; 0: never. @code: or so. */
+struct source {
 	unsigned int calls, fail_at;
 	int code;
 	pthread_t caller;
@@ -23,7 +22,7 @@ struct backend {
 	pthread_cond_t called;
 };
 
-static int fetch(struct backend *b, struct err *err)
+static int fetch(struct source *b, struct err *err)
 {
 	unsigned int call;
 
@@ -37,37 +36,37 @@ static int fetch(struct backend *b, struct err *err)
 	return b->code < 0 ? err_set(err, b->code, "call %u failed", call) : b->code;
 }
 
-static const struct backend_ops ops = { .name = "fake", .fetch = fetch };
+static const struct source_ops ops = { .fetch = fetch };
 
-/* No signal comes, and no ring is there. */
-static const struct capture none = { .signal_fd = -1 };
+/* No ring is there. */
+static const struct events none;
 
 /* One event whose ring wants to be read when @fd does; in @e. */
-static struct capture with_ring(struct capture_event *e, int fd)
+static struct events with_ring(struct event_place *e, int fd)
 {
-	*e = (struct capture_event){ .fd = fd, .side = { .fd = -1 } };
-	return (struct capture){ .signal_fd = -1, .events = e, .nr_events = 1 };
+	*e = (struct event_place){ .fd = fd, .side = { .fd = -1 } };
+	return (struct events){ .places = e, .nr_places = 1 };
 }
 
 /* As while a report is made: then it does not wait until it is asked. */
-static struct keeper *start_reporting(const struct capture *cap, struct backend *b)
+static struct keeper *start_reporting(const struct events *ev, int signal_fd, struct source *b)
 {
 	struct err err = { 0 };
-	struct keeper *k = keeper_start(cap, &ops, b, &err);
+	struct keeper *k = keeper_start(ev, signal_fd, &ops, b, &err);
 
 	ck_assert_ptr_nonnull(k);
 	keeper_minds_signals(k, true);
 	return k;
 }
 
-static struct backend make(unsigned int fail_at, int code)
+static struct source make(unsigned int fail_at, int code)
 {
-	return (struct backend){
+	return (struct source){
 		.fail_at = fail_at, .code = code, .lock = PTHREAD_MUTEX_INITIALIZER, .called = PTHREAD_COND_INITIALIZER
 	};
 }
 
-static void wait_for_calls(struct backend *b, unsigned int nr)
+static void wait_for_calls(struct source *b, unsigned int nr)
 {
 	pthread_mutex_lock(&b->lock);
 	while (b->calls < nr)
@@ -78,10 +77,10 @@ static void wait_for_calls(struct backend *b, unsigned int nr)
 /* As often as it takes, by one thread that is not ours; and by none after the end. */
 START_TEST(test_until_the_end)
 {
-	struct backend b = make(0, 0);
+	struct source b = make(0, 0);
 	unsigned int fds = unit_open_fds(), calls;
 	struct err err = { 0 };
-	struct keeper *k = start_reporting(&none, &b);
+	struct keeper *k = start_reporting(&none, -1, &b);
 
 	wait_for_calls(&b, (unsigned int)_i);
 	ck_assert(!keeper_signalled(k));
@@ -99,16 +98,16 @@ END_TEST
 /* A ring that is readable is read at once, and again while it is, also where nobody makes a report. */
 START_TEST(test_rings)
 {
-	struct backend b = make(0, 0);
+	struct source b = make(0, 0);
 	struct err err = { 0 };
 	int fd = eventfd(1, EFD_CLOEXEC);
-	struct capture_event e;
-	struct capture cap = with_ring(&e, fd);
+	struct event_place e;
+	struct events ev = with_ring(&e, fd);
 	struct keeper *k;
 
 	if (_i)
-		e = (struct capture_event){ .fd = -1, .side = { .fd = fd } };
-	k = keeper_start(&cap, &ops, &b, &err);
+		e = (struct event_place){ .fd = -1, .side = { .fd = fd } };
+	k = keeper_start(&ev, -1, &ops, &b, &err);
 	ck_assert_ptr_nonnull(k);
 	wait_for_calls(&b, 100);
 	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
@@ -119,9 +118,9 @@ END_TEST
 /* One that nobody asks does nothing; asked for its end it ends. */
 START_TEST(test_idle)
 {
-	struct backend b = make(0, 0);
+	struct source b = make(0, 0);
 	struct err err = { 0 };
-	struct keeper *k = keeper_start(&none, &ops, &b, &err);
+	struct keeper *k = keeper_start(&none, -1, &ops, &b, &err);
 
 	ck_assert_ptr_nonnull(k);
 	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
@@ -139,9 +138,9 @@ static bool is_readable(int fd, int timeout_ms)
 /* Much has been kept: the reader hears of it, once. */
 START_TEST(test_much)
 {
-	struct backend b = make(3, 1);
+	struct source b = make(3, 1);
 	struct err err = { 0 };
-	struct keeper *k = start_reporting(&none, &b);
+	struct keeper *k = start_reporting(&none, -1, &b);
 
 	ck_assert(is_readable(keeper_fd(k), -1));
 	ck_assert_int_eq(keeper_asks(k, &err), 0);
@@ -154,17 +153,17 @@ END_TEST
 /* A CPU has gone (here: a pipe that nobody writes): that is said once, and it does not keep the thread awake. */
 START_TEST(test_gone)
 {
-	struct backend b = make(0, 0);
-	struct capture_event e;
+	struct source b = make(0, 0);
+	struct event_place e;
 	struct err err = { 0 };
-	struct capture cap;
+	struct events ev;
 	struct keeper *k;
 	int p[2];
 
 	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
-	cap = with_ring(&e, p[0]);
+	ev = with_ring(&e, p[0]);
 	close(p[1]);
-	k = keeper_start(&cap, &ops, &b, &err);
+	k = keeper_start(&ev, -1, &ops, &b, &err);
 	ck_assert_ptr_nonnull(k);
 	ck_assert(is_readable(keeper_fd(k), -1));
 	ck_assert_int_eq(keeper_asks(k, &err), 1);
@@ -183,10 +182,10 @@ static const struct {
 /* The first failure ends the fetching, and is told at once and at the end. */
 START_TEST(test_failure)
 {
-	struct backend b = make(failures[_i].fail_at, failures[_i].code);
+	struct source b = make(failures[_i].fail_at, failures[_i].code);
 	unsigned int fds = unit_open_fds();
 	struct err err = { 0 };
-	struct keeper *k = start_reporting(&none, &b);
+	struct keeper *k = start_reporting(&none, -1, &b);
 	char want[64];
 
 	ck_assert(is_readable(keeper_fd(k), -1));
@@ -203,12 +202,12 @@ END_TEST
 /* One after the other, as there are intervals; each begins without the failure of the one before. */
 START_TEST(test_again)
 {
-	struct backend b = make(1, -EIO);
+	struct source b = make(1, -EIO);
 	struct err err = { 0 };
 	int i;
 
 	for (i = 1; i <= 50; i++) {
-		struct keeper *k = start_reporting(&none, &b);
+		struct keeper *k = start_reporting(&none, -1, &b);
 
 		wait_for_calls(&b, (unsigned int)i);
 		ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), i > 1 ? 0 : -EIO);
@@ -223,16 +222,16 @@ END_TEST
  */
 static void be_signalled(int sig, int nr, bool again, unsigned int fail_at)
 {
-	struct backend b = make(fail_at, -ENOMEM);
+	struct source b = make(fail_at, -ENOMEM);
 	struct err err = { 0 };
-	struct capture cap = { .signal_fd = signals_catch(&err) };
-	struct keeper *k = start_reporting(&cap, &b);
+	int signal_fd = signals_catch(&err);
+	struct keeper *k = start_reporting(&none, signal_fd, &b);
 	bool signalled;
 	int i;
 
 	for (i = 0; i < nr; i++) {
 		kill(getpid(), sig);
-		while (is_readable(cap.signal_fd, 0)) /* until the thread has it */
+		while (is_readable(signal_fd, 0)) /* until the thread has it */
 			sched_yield();
 	}
 	while (again) /* until it is no longer taken for the first one */
@@ -275,14 +274,14 @@ END_TEST
 START_TEST(test_no_fd)
 {
 	struct rlimit before, few;
-	struct backend b = make(0, 0);
+	struct source b = make(0, 0);
 	struct err err = { 0 };
 	struct keeper *k;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few = (struct rlimit){ 0, before.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	k = keeper_start(&none, &ops, &b, &err);
+	k = keeper_start(&none, -1, &ops, &b, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_ptr_null(k);
 	ck_assert_int_eq(err.code, -EMFILE);

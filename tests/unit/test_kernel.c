@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/host/host.h"
+#include "core/host/kernel.h"
+#include "core/host/pidns.h"
 #include "tests/unit/unit.h"
-
-#include "compat/kernel.h"
-#include "core/host.h"
 
 #include <sched.h>
 #include <sys/stat.h>
@@ -148,12 +148,12 @@ enum { AS_EXPECTED, NOT_SO, REFUSED };
 /* /proc is still that of the namespace outside. */
 static int look_inside(void)
 {
-	struct kernel_pidns ns = { 0 };
+	struct pidns ns = { 0 };
 	struct stat st;
 
-	if (!kernel_pid_namespace(&ns) || stat("/proc/self/ns/pid", &st))
+	if (!pidns_here(&ns) || stat("/proc/self/ns/pid", &st))
 		return NOT_SO;
-	return ns.ino == st.st_ino && ns.dev == st.st_dev && kernel_proc_is_foreign() ? AS_EXPECTED : NOT_SO;
+	return ns.ino == st.st_ino && ns.dev == st.st_dev && pidns_proc_is_foreign() ? AS_EXPECTED : NOT_SO;
 }
 
 static int enter_and_look(void)
@@ -163,15 +163,15 @@ static int enter_and_look(void)
 
 START_TEST(test_pid_namespace)
 {
-	struct kernel_pidns ns = { 77, 77 };
+	struct pidns ns = { 77, 77 };
 	char name[64] = "";
 
 	ck_assert_int_gt(readlink("/proc/self/ns/pid", name, sizeof(name) - 1), 0);
-	ck_assert_int_eq(kernel_pid_namespace(&ns), strcmp(name, "pid:[4026531836]") != 0);
-	ck_assert_int_eq(kernel_pid_namespace(NULL), strcmp(name, "pid:[4026531836]") != 0);
+	ck_assert_int_eq(pidns_here(&ns), strcmp(name, "pid:[4026531836]") != 0);
+	ck_assert_int_eq(pidns_here(NULL), strcmp(name, "pid:[4026531836]") != 0);
 	if (!strcmp(name, "pid:[4026531836]"))
 		ck_assert_uint_eq(ns.ino, 77);
-	ck_assert(!kernel_proc_is_foreign());
+	ck_assert(!pidns_proc_is_foreign());
 	ck_assert_int_ne(in_child(enter_and_look), NOT_SO);
 }
 END_TEST

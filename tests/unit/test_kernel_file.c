@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
 #include "core/symbols/kernel_file.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 #include <stdio.h>

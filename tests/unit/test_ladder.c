@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is asked of the kernel this program's own syscall() answers; an event is a memfd, as long as the smallest ring.
  */
+#include "core/host/kernel.h"
+#include "core/host/pidns.h"
+#include "core/session/ladder.h"
 #include "tests/unit/unit.h"
-
-#include "compat/kernel.h"
-#include "core/ladder.h"
 
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -402,7 +402,7 @@ static const struct rung_row off_rows[] = {
 START_TEST(test_off_rung)
 {
 	/* There the tracepoint is left alone: its ids are the host's. */
-	if (off_rows[_i].format && kernel_pid_namespace(NULL))
+	if (off_rows[_i].format && pidns_here(NULL))
 		return;
 	check_rung(TOOL_OFFCPUTIME, &off_rows[_i]);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What lines.h says of this program itself, of copies of it that are cut or changed, and of what is no such file. */
-#include "tests/unit/unit.h"
-
 #include "core/symbols/lines.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <gelf.h>

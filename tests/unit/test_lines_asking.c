@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is asked of the worker, what is believed of it, and when it is given up: with a worker that does as it is told.
  */
-#include "tests/unit/unit.h"
-
+#include "core/files/worker.h"
 #include "core/symbols/lines.h"
 #include "core/symbols/lines_message.h"
-#include "core/worker.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/files/build_ids.h"
+#include "core/files/mapped_files.h"
+#include "core/files/open_files.h"
+#include "core/files/recorded.h"
+#include "core/host/host.h"
 #include "tests/unit/elf_image.h"
-
-#include "core/host.h"
-#include "core/mapped_files.h"
-#include "core/open_files.h"
-#include "core/symbols/build_ids.h"
-#include "core/symbols/recorded.h"
 
 #include <fcntl.h>
 #include <sys/auxv.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/maps.h"
 #include "tests/unit/unit.h"
-
-#include "core/maps.h"
 
 static struct maps_budget budget = { .max = 1u << 20 };
 

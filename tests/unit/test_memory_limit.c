@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Hosts and containers with limits, as their /proc and /sys would be. */
+#include "core/tasks/memory_limit.h"
 #include "tests/unit/unit.h"
-
-#include "core/memory_limit.h"
 
 #define GIB (1ULL << 30)
 #define V2  "sys/fs/cgroup/"

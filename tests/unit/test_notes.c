@@ -3,12 +3,11 @@
  * What a program in the kernel says of the samples it passes on, from the bytes in a ring to the rows: the rings are
  * files in memory, which the test writes to as the kernel does.
  */
-#include "tests/unit/unit.h"
-
 #include "backend-perfring/ring.h"
 #include "bpf/layout.h"
-#include "core/capture.h"
-#include "core/compare.h"
+#include "core/rows/compare.h"
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
 
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -56,7 +55,7 @@ START_TEST(test_note)
 
 	memcpy(whole, &notes[_i].in, sizeof(notes[_i].in));
 	memcpy(raw + 4, whole, notes[_i].size);
-	ck_assert_msg(backend_bpf.note(raw + 4, notes[_i].size, &got) == notes[_i].rc, "%s", notes[_i].name);
+	ck_assert_msg(counter_bpf.note(raw + 4, notes[_i].size, &got) == notes[_i].rc, "%s", notes[_i].name);
 	if (!notes[_i].rc) {
 		ck_assert_uint_eq(got.set, notes[_i].in.set);
 		ck_assert_int_eq((int)got.verdict, notes[_i].verdict);
@@ -74,11 +73,11 @@ END_TEST
 static char *dir;
 static struct host host;
 static struct options options;
-static struct capture cap;
-static struct capture_event events[RINGS];
+static struct rig rig;
+static struct event_place events[RINGS];
 static struct perf_event_mmap_page *pages[RINGS];
-static struct backend *reader;
-static struct backend_ops program;
+static struct source *reader;
+static struct counter_ops program;
 static size_t page_size;
 static int joined[RINGS]; /* the event whose ring the notes of an event go to */
 static unsigned int nr_joined;
@@ -130,11 +129,11 @@ static void open_ring(size_t i)
 	ck_assert_int_eq(ftruncate(fd, (off_t)(2 * page_size)), 0);
 	pages[i] = mmap(NULL, 2 * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ck_assert_ptr_ne(pages[i], MAP_FAILED);
-	events[i] = (struct capture_event){ .fd = fd,
-					    .cpu = (int)i,
-					    .samples = true,
-					    .notes = { { .fd = dup(fd) }, { .fd = -1 } },
-					    .side = { .fd = -1 } };
+	events[i] = (struct event_place){ .fd = fd,
+					  .cpu = (int)i,
+					  .samples = true,
+					  .notes = { { .fd = dup(fd) }, { .fd = -1 } },
+					  .side = { .fd = -1 } };
 	events[i].notes[NOTED_SAMPLES].id = NOTES_ID + i;
 }
 
@@ -146,20 +145,21 @@ static void prepare(void)
 	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	host = (struct host){ .proc = dir, .sys = dir };
 	options = (struct options){ .on_cpu = true, .cpu = -1 };
-	program = (struct backend_ops){ .name = "program", .in_kernel = true, .note = backend_bpf.note };
-	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
-	cap.attr.sample_type =
+	program = (struct counter_ops){ .note = counter_bpf.note };
+	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 125 });
+	rig.events.attr.sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
-	cap.attr.sample_id_all = 1;
-	cap.notes_attr[NOTED_SAMPLES].sample_type =
+	rig.events.attr.sample_id_all = 1;
+	rig.events.notes_attr[NOTED_SAMPLES].sample_type =
 		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
-	cap.rings.samples = page_size;
-	cap.events = events;
-	cap.nr_events = RINGS;
-	cap.backends[0].ops = &program;
-	cap.tasks = tasks_new(&host);
-	for (i = 0; i < ARRAY_SIZE(cap.sets); i++)
-		cap.sets[i].samples = stacks_new();
+	rig.events.rings.samples = page_size;
+	rig.events.places = events;
+	rig.events.nr_places = RINGS;
+	rig.env.counters[0].ops = &program;
+	rig.env.nr_counters = 1;
+	rig.sink.tasks = tasks_new(&host);
+	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++)
+		rig.sink.sets[i].samples = stacks_new();
 	for (i = 0; i < RINGS; i++)
 		open_ring(i);
 }
@@ -170,9 +170,9 @@ static void setup(void)
 	size_t i;
 
 	prepare();
-	ck_assert_int_eq(backend_perfring.open(&reader, &cap, &err), 0);
+	ck_assert_int_eq(source_rings.open(&reader, &rig.env, &err), 0);
 	for (i = 0; i < RINGS; i++) {
-		ck_assert_int_eq(backend_perfring.attach(reader, i, &err), 0);
+		ck_assert_int_eq(source_rings.attach(reader, i, &err), 0);
 		ck_assert_int_eq(joined[i], events[i].fd);
 	}
 }
@@ -181,17 +181,17 @@ static void teardown(void)
 {
 	size_t i;
 
-	backend_perfring.close(reader);
+	source_rings.close(reader);
 	for (i = 0; i < RINGS; i++) {
 		munmap(pages[i], 2 * page_size);
 		close(events[i].fd);
 		close(events[i].notes[NOTED_SAMPLES].fd);
 	}
-	for (i = 0; i < ARRAY_SIZE(cap.sets); i++) {
-		stacks_free(cap.sets[i].samples);
-		compare_free(cap.sets[i].compare);
+	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++) {
+		stacks_free(rig.sink.sets[i].samples);
+		compare_free(rig.sink.sets[i].compare);
 	}
-	tasks_free(cap.tasks);
+	tasks_free(rig.sink.tasks);
 	unit_rmdir(dir);
 }
 
@@ -284,18 +284,18 @@ static void drain(void)
 {
 	struct err err;
 
-	ck_assert_int_eq(backend_perfring.drain(reader, &err), 0);
+	ck_assert_int_eq(source_rings.drain(reader, &err), 0);
 }
 
 static void end(unsigned int ended, unsigned int set, struct books *books)
 {
 	struct err err;
 
-	cap.ended = ended;
-	cap.set = set;
+	rig.sink.ended = ended;
+	rig.sink.set = set;
 	*books = (struct books){ 0 };
-	ck_assert_int_eq(backend_perfring.end(reader, &err), 0);
-	backend_perfring.stats(reader, books);
+	ck_assert_int_eq(source_rings.end(reader, &err), 0);
+	source_rings.stats(reader, books);
 }
 
 static uint64_t value_of(unsigned int set, const char *comm, pid_t pid)
@@ -304,8 +304,8 @@ static uint64_t value_of(unsigned int set, const char *comm, pid_t pid)
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(cap.sets[set].samples); i++) {
-		stacks_row(cap.sets[set].samples, i, &row);
+	for (i = 0; i < stacks_nr_rows(rig.sink.sets[set].samples); i++) {
+		stacks_row(rig.sink.sets[set].samples, i, &row);
 		if (!strcmp(row.comm, comm) && row.pid == pid)
 			value += row.value;
 	}
@@ -360,7 +360,7 @@ START_TEST(test_alone)
 	ck_assert_uint_eq(value_of(0, ":13", 13), 1);
 	ck_assert_uint_eq(value_of(0, "second", 15), 1);
 	ck_assert_uint_eq(value_of(0, "after", 16), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 5);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 5);
 	ck_assert_uint_eq(books.lost_records, 4);
 	ck_assert_uint_eq(books.bad_records, 0);
 }
@@ -382,7 +382,7 @@ START_TEST(test_bad)
 	sample(0, 10);
 	end(0, 0, &books);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 4);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 4);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 4);
 	ck_assert_uint_eq(books.ring_samples, 4);
 	ck_assert_uint_eq(books.bad_records, 4);
 	ck_assert_uint_eq(books.bad_samples, 0);
@@ -427,8 +427,8 @@ START_TEST(test_intervals)
 	ck_assert_uint_eq(books.late_samples, 1);
 	ck_assert_uint_eq(value_of(1, "b", 10), 1);
 	ck_assert_uint_eq(value_of(1, ":11", 11), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 2);
-	ck_assert_uint_eq(stacks_total(cap.sets[1].samples), 2);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 2);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[1].samples), 2);
 }
 END_TEST
 
@@ -441,14 +441,14 @@ START_TEST(test_detach)
 	note_of(0, BPF_SPILLED, 0, 10, "ten");
 	sample(0, 10);
 	note_of(0, BPF_SPILLED, 0, 11, "gone");
-	ck_assert_int_eq(backend_perfring.detach(reader, 0, &err), 0);
+	ck_assert_int_eq(source_rings.detach(reader, 0, &err), 0);
 	ck_assert_uint_eq(pages[0]->data_tail, pages[0]->data_head);
-	ck_assert_int_eq(backend_perfring.attach(reader, 0, &err), 0);
+	ck_assert_int_eq(source_rings.attach(reader, 0, &err), 0);
 	sample(0, 12);
 	end(0, 0, &books);
 	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":12", 12), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 2);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 2);
 }
 END_TEST
 
@@ -458,8 +458,8 @@ START_TEST(test_unnumbered)
 	static const pid_t wanted[] = { 10, 11 };
 	struct books books;
 
-	cap.filter = (struct filter){ wanted, ARRAY_SIZE(wanted), false, false };
-	cap.in_pidns = _i;
+	rig.request.filter = (struct filter){ wanted, ARRAY_SIZE(wanted), false, false };
+	rig.request.in_pidns = _i;
 	note_of(0, BPF_UNNUMBERED, 0, 0, "not yet");
 	sample(0, 10);
 	note_of(1, BPF_UNNUMBERED, 0, 0, "not yet");
@@ -474,7 +474,7 @@ START_TEST(test_unnumbered)
 	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
 	ck_assert_uint_eq(value_of(0, "eleven", 11), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), _i ? 3 : 4);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), _i ? 3 : 4);
 	ck_assert_uint_eq(books.counted_ring, _i ? 3 : 4);
 	ck_assert_uint_eq(books.filtered, _i ? 3 : 2);
 	ck_assert_uint_eq(books.spilled_filtered, books.filtered);
@@ -489,8 +489,8 @@ START_TEST(test_both)
 	struct compare_counts counts;
 	struct books books;
 
-	cap.both = true;
-	cap.sets[0].compare = compare_new(&cap.filter);
+	rig.request.both = true;
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
 	note_of(0, BPF_COUNTED, 0, 10, ":10");
 	sample(0, 10);
 	note_of(0, BPF_SPILLED, 0, 11, ":11");
@@ -501,13 +501,13 @@ START_TEST(test_both)
 	sample(0, 13);
 	sample(0, 14);
 	end(0, 0, &books);
-	compare_counts(cap.sets[0].compare, &counts);
+	compare_counts(rig.sink.sets[0].compare, &counts);
 	ck_assert_uint_eq(counts.compared, 4);
 	ck_assert_uint_eq(counts.unpaired, 1);
 	ck_assert_uint_eq(counts.different, 2); /* what was pending, too: this was the end */
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 1);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
-	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), 5);
+	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), 5);
 }
 END_TEST
 
@@ -526,20 +526,20 @@ static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
 	options.off_cpu = true;
 	options.max_ns = UINT64_MAX;
 	options.state_mask = -1;
-	cap.switches = switches;
-	cap.sched_switch = (struct sched_switch){ 1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 } };
-	cap.switch_attr = cap.attr;
-	cap.switch_attr.sample_type |= PERF_SAMPLE_RAW;
-	cap.notes_attr[NOTED_SWITCHES] = cap.switch_attr;
-	cap.backends[0].ops = in_kernel ? &program : &backend_perfring;
-	cap.backends[1].ops = &backend_bpf_switches;
-	cap.nr_backends = in_kernel ? 2 : 1;
-	for (i = 0; i < ARRAY_SIZE(cap.sets); i++) {
-		cap.sets[i].intervals = stacks_new();
-		cap.sets[i].ring_intervals = in_kernel ? stacks_new() : NULL;
+	rig.events.switches = switches;
+	rig.events.sched_switch = (struct sched_switch){ 1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 } };
+	rig.events.switch_attr = rig.events.attr;
+	rig.events.switch_attr.sample_type |= PERF_SAMPLE_RAW;
+	rig.events.notes_attr[NOTED_SWITCHES] = rig.events.switch_attr;
+	rig.env.counters[0].ops = &program;
+	rig.env.counters[1].ops = &counter_bpf_switches;
+	rig.env.nr_counters = in_kernel ? 2 : 0;
+	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++) {
+		rig.sink.sets[i].intervals = stacks_new();
+		rig.sink.sets[i].ring_intervals = in_kernel ? stacks_new() : NULL;
 	}
 	for (i = 0; i < RINGS; i++)
-		events[i].notes[NOTED_SWITCHES] = (struct capture_notes){ dup(events[i].fd), AWAY_ID + i };
+		events[i].notes[NOTED_SWITCHES] = (struct event_notes){ dup(events[i].fd), AWAY_ID + i };
 	/* In no order, and with those of samples in between. */
 	events[0].more = calloc(nr, sizeof(*events[0].more));
 	events[0].nr_more = nr;
@@ -549,9 +549,9 @@ static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
 	memset(lost_by, 0, sizeof(lost_by));
 	nr_joined = 0;
 	now = 0;
-	ck_assert_int_eq(backend_perfring.open(&reader, &cap, &err), 0);
+	ck_assert_int_eq(source_rings.open(&reader, &rig.env, &err), 0);
 	for (i = 0; i < RINGS; i++)
-		ck_assert_int_eq(backend_perfring.attach(reader, i, &err), 0);
+		ck_assert_int_eq(source_rings.attach(reader, i, &err), 0);
 	ck_assert_uint_eq(nr_joined, RINGS * NOTED_NR + nr);
 }
 
@@ -561,9 +561,9 @@ static void teardown_kinds(void)
 
 	for (i = 0; i < RINGS; i++)
 		close(events[i].notes[NOTED_SWITCHES].fd);
-	for (i = 0; i < ARRAY_SIZE(cap.sets); i++) {
-		stacks_free(cap.sets[i].intervals);
-		stacks_free(cap.sets[i].ring_intervals);
+	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++) {
+		stacks_free(rig.sink.sets[i].intervals);
+		stacks_free(rig.sink.sets[i].ring_intervals);
 	}
 	free(events[0].more);
 	teardown();
@@ -653,7 +653,7 @@ START_TEST(test_ids)
 	ck_assert_uint_eq(switches, nr - (nr + 1) / 3);
 	ck_assert_uint_eq(books.ring_samples, samples);
 	ck_assert_uint_eq(books.counted_ring, samples);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), samples);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), samples);
 	ck_assert_uint_eq(books.intervals_begun, switches);
 	ck_assert_uint_eq(books.intervals_charged, switches - 1);
 	ck_assert_uint_eq(books.intervals_open, 1);
@@ -677,7 +677,7 @@ START_TEST(test_bad_switch)
 	ck_assert_uint_eq(books.bad_samples, 0);
 	ck_assert_uint_eq(books.ring_samples, 1);
 	ck_assert_uint_eq(books.intervals_begun, 0);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), 0);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), 0);
 	teardown_kinds();
 }
 END_TEST
@@ -690,10 +690,10 @@ START_TEST(test_ids_anew)
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
 	switched(0, SWITCH_ID, 10, 20);
-	ck_assert_int_eq(backend_perfring.detach(reader, 0, &err), 0);
+	ck_assert_int_eq(source_rings.detach(reader, 0, &err), 0);
 	events[0].nr_more = 1;
 	events[0].more[0].switch_id = 5;
-	ck_assert_int_eq(backend_perfring.attach(reader, 0, &err), 0);
+	ck_assert_int_eq(source_rings.attach(reader, 0, &err), 0);
 	sample_of(0, SWITCH_ID, 10);
 	switched(0, 5, 20, 30);
 	end(0, 0, &books);
@@ -720,8 +720,8 @@ START_TEST(test_two_kinds)
 	end(0, 0, &books);
 	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
 	ck_assert_uint_eq(value_of(0, "twenty", 20), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 2);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), 3000);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 2);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), 3000);
 	ck_assert_uint_eq(books.ring_samples, 2);
 	ck_assert_uint_eq(books.counted_ring, 2);
 	ck_assert_uint_eq(books.intervals_received, 2);
@@ -754,7 +754,7 @@ START_TEST(test_bad_kinds)
 	ck_assert_uint_eq(books.ring_samples, 2);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), 0);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), 0);
 	teardown_kinds();
 }
 END_TEST
@@ -766,8 +766,8 @@ START_TEST(test_four_kinds)
 	struct books books;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
-	cap.both = true;
-	cap.sets[0].compare = compare_new(&cap.filter);
+	rig.request.both = true;
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 1000, 0);
 	note_of(0, BPF_COUNTED, 0, 10, ":10");
 	switched(0, SWITCH_ID, 10, 20);
@@ -776,14 +776,14 @@ START_TEST(test_four_kinds)
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 10, 3000, 0);
 	switched(0, SWITCH_ID, 20, 10);
 	end(0, 0, &books);
-	compare_counts(cap.sets[0].compare, &counts);
+	compare_counts(rig.sink.sets[0].compare, &counts);
 	ck_assert_uint_eq(counts.compared, 1);
 	ck_assert_uint_eq(counts.unpaired, 0);
 	ck_assert_uint_eq(counts.different, 0);
-	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), 1);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].samples), 0);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), 0);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].ring_intervals), 2000);
+	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), 1);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 0);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), 0);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].ring_intervals), 2000);
 	ck_assert_uint_eq(books.ring_samples, 1);
 	ck_assert_uint_eq(books.intervals_received, 0);
 	ck_assert_uint_eq(books.bad_records, 0);
@@ -800,8 +800,8 @@ START_TEST(test_clock_goes_back)
 	struct books books;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
-	cap.both = true;
-	cap.sets[0].compare = compare_new(&cap.filter);
+	rig.request.both = true;
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
 	now += 100;
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 1000, 0);
 	now -= 10;
@@ -817,8 +817,8 @@ START_TEST(test_clock_goes_back)
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 7000, 0);
 	switched(0, SWITCH_ID, 10, 20);
 	end(0, 0, &books);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].ring_intervals), 2000 + 4000);
-	ck_assert_uint_eq(stacks_total(compare_rows(cap.sets[0].compare)), 1);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].ring_intervals), 2000 + 4000);
+	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), 1);
 	ck_assert_uint_eq(books.backward_records, 3);
 	ck_assert_uint_eq(books.bad_records, 0);
 	teardown_kinds();
@@ -848,12 +848,12 @@ START_TEST(test_filled_again)
 	struct err err;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
-	cap.attr.read_format = PERF_FORMAT_LOST;
-	ck_assert_int_eq(backend_perfring.detach(reader, 1, &err), 0);
+	rig.events.attr.read_format = PERF_FORMAT_LOST;
+	ck_assert_int_eq(source_rings.detach(reader, 1, &err), 0);
 	events[1].more = calloc(1, sizeof(*events[1].more));
 	events[1].more[0] = (struct joined_event){ FIRST_FD + MAX_LOSING, 7 };
 	events[1].nr_more = 1;
-	ck_assert_int_eq(backend_perfring.attach(reader, 1, &err), 0);
+	ck_assert_int_eq(source_rings.attach(reader, 1, &err), 0);
 	events[0].more[0].fd = FIRST_FD;
 	switched(0, SWITCH_ID, 10, 20);
 	fill_ring();
@@ -911,7 +911,7 @@ START_TEST(test_lost_by_kind)
 	size_t i;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
-	cap.attr.read_format = PERF_FORMAT_LOST;
+	rig.events.attr.read_format = PERF_FORMAT_LOST;
 	for (i = 0; i < RINGS; i++) {
 		fds[i] = events[i].fd;
 		note_fds[i] = events[i].notes[NOTED_SAMPLES].fd;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/grow.h"
+#include "core/files/open_files.h"
+#include "core/host/host.h"
 #include "tests/unit/unit.h"
-
-#include "core/grow.h"
-#include "core/host.h"
-#include "core/open_files.h"
 
 #include <fcntl.h>
 #include <linux/fuse.h>

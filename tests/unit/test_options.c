@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/cli/options.h"
+#include "core/sources/recording.h"
 #include "tests/unit/unit.h"
-
-#include "core/options.h"
-#include "core/recording.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
 #include "backend-perfring/order.h"
+#include "tests/unit/unit.h"
 
 #define MAX_RECORDS 100000
 #define IN_ORDER    50 /* rings from this one on have records that are to stay in order */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/cli/output.h"
 #include "tests/unit/unit.h"
-
-#include "core/output.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
-#include "core/host.h"
-#include "core/mapped_files.h"
+#include "core/files/mapped_files.h"
+#include "core/host/host.h"
 #include "core/symbols/perf_maps.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,10 +3,9 @@
  * perf_open() against kernels that are not here: this program's own syscall() takes the place of libc's and checks an
  * attr in the order and with the answers of perf_copy_attr() and sys_perf_event_open() (kernel/events/core.c).
  */
-#include "tests/unit/unit.h"
-
 #include "compat/perf_open.h"
 #include "tests/kernels.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

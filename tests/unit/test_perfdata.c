@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
 #include "backend-perfring/perfdata.h"
 #include "tests/unit/perfdata_image.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

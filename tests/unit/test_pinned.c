@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/clock.h"
+#include "core/tasks/pinned.h"
 #include "tests/unit/unit.h"
-
-#include "core/clock.h"
-#include "core/pinned.h"
 
 #include <linux/bpf.h>
 #include <sched.h>

@@ -3,10 +3,9 @@
  * Each test is a process of its own, since priorities are. What the kernel permits is a table: this program's own
  * setpriority(), sched_setscheduler() and pthread_create() take the place of libc's.
  */
+#include "core/base/clock.h"
+#include "core/host/priority.h"
 #include "tests/unit/unit.h"
-
-#include "core/clock.h"
-#include "core/priority.h"
 
 #include <errno.h>
 #include <sched.h>

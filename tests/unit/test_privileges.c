@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/host/privileges.h"
 #include "tests/unit/unit.h"
-
-#include "core/privileges.h"
 
 #include <dirent.h>
 #include <fcntl.h>

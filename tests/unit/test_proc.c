@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/proc.h"
+#include "core/tasks/tasks.h"
 #include "tests/unit/unit.h"
-
-#include "core/proc.h"
-#include "core/tasks.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

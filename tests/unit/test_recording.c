@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs over recordings, from the bytes of a file to the rows and the books. */
-#include "tests/unit/unit.h"
-
 #include "backend-perfring/perfdata.h"
-#include "core/capture.h"
+#include "core/session/open.h"
+#include "core/session/session.h"
+#include "core/session/statistics.h"
 #include "tests/unit/perfdata_image.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -18,7 +19,7 @@
 static char *dir, *path;
 static struct host host;
 static struct options options;
-static struct capture *cap;
+static struct session *session;
 static struct err err;
 
 static void begin_stream(void)
@@ -35,13 +36,13 @@ static void setup(void)
 	host = (struct host){ .proc = dir, .sys = dir };
 	options = (struct options){ .on_cpu = true, .cpu = -1, .input = path, .event = event_default() };
 	err = (struct err){ 0 };
-	cap = NULL;
+	session = NULL;
 	begin_stream();
 }
 
 static void teardown(void)
 {
-	capture_free(cap);
+	session_free(session);
 	free(path);
 	unit_rmdir(dir);
 }
@@ -182,10 +183,10 @@ static void put_round(void)
 static int open_recording(void)
 {
 	unit_write(dir, "perf.data", image.bytes, image.nr);
-	capture_free(cap);
-	cap = capture_new(&options, &host);
-	ck_assert_ptr_nonnull(cap);
-	return capture_open(cap, &err);
+	session_free(session);
+	session = session_new(&options, &host);
+	ck_assert_ptr_nonnull(session);
+	return session_open(session, &err);
 }
 
 /* Return: its books, which balance. */
@@ -195,11 +196,11 @@ static struct books read_recording(void)
 	int rc = open_recording();
 
 	ck_assert_msg(rc == 0, "%s", err.msg);
-	rc = capture_run(cap, &err);
+	rc = session_run(session, &err);
 	ck_assert_msg(rc == 0, "%s", err.msg);
-	ck_assert_int_eq(capture_books(cap, &books).samples, 0);
+	ck_assert_int_eq(session_books(session, &books).samples, 0);
 	ck_assert_uint_eq(books.taken, books.counted_ring + books.filtered + books.lost);
-	ck_assert_uint_eq(books.counted_ring, stacks_total(capture_samples(cap)));
+	ck_assert_uint_eq(books.counted_ring, stacks_total(session_samples(session)));
 	ck_assert_uint_eq(books.counted_kernel, 0);
 	return books;
 }
@@ -210,8 +211,8 @@ static uint64_t value_of(const char *comm, pid_t pid)
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(capture_samples(cap)); i++) {
-		stacks_row(capture_samples(cap), i, &row);
+	for (i = 0; i < stacks_nr_rows(session_samples(session)); i++) {
+		stacks_row(session_samples(session), i, &row);
 		if (!strcmp(row.comm, comm) && row.pid == pid)
 			value += row.value;
 	}
@@ -223,7 +224,7 @@ static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *fi
 {
 	struct mapping m;
 
-	ck_assert_int_eq(tasks_find(cap->tasks, pid, comm, addr, &m), file ? 1 : 0);
+	ck_assert_int_eq(tasks_find(session->sink.tasks, pid, comm, addr, &m), file ? 1 : 0);
 	if (file)
 		ck_assert_str_eq(m.file->path, file);
 }
@@ -363,7 +364,7 @@ START_TEST(test_choice)
 		return;
 	}
 	books = read_recording();
-	r = &cap->recording;
+	r = &session->recording;
 	ck_assert_msg(!strcmp(r->event, choices[_i].event), "%s: '%s'", choices[_i].what, r->event);
 	ck_assert_int_eq(r->others != NULL, choices[_i].others != NULL);
 	if (r->others)
@@ -389,9 +390,9 @@ START_TEST(test_long_names)
 	for (i = 0; i < 40; i++)
 		put_event(A + i, name);
 	read_recording();
-	ck_assert_uint_eq(strlen(cap->recording.event), 256);
-	ck_assert_uint_eq(strlen(cap->recording.others), 4095);
-	ck_assert_uint_eq(strspn(cap->recording.others, "n, "), 4095);
+	ck_assert_uint_eq(strlen(session->recording.event), 256);
+	ck_assert_uint_eq(strlen(session->recording.others), 4095);
+	ck_assert_uint_eq(strspn(session->recording.others, "n, "), 4095);
 	options.event_name = "faults";
 	ck_assert_int_eq(open_recording(), -ENOENT);
 	ck_assert_uint_lt(strlen(err.msg), sizeof(err.msg) - 1);
@@ -411,7 +412,7 @@ START_TEST(test_max_stack)
 	put_event_of(attr, A, "cycles");
 	put_sample(A, 10, 10, 10, 0);
 	read_recording();
-	ck_assert_uint_eq(cap->asked, limits[_i][1]);
+	ck_assert_uint_eq(session->request.asked, limits[_i][1]);
 }
 END_TEST
 
@@ -427,13 +428,13 @@ START_TEST(test_leaves)
 	put_record(PERF_RECORD_SAMPLE, _i ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_GUEST_KERNEL, words,
 		   sizeof(words));
 	read_recording();
-	ck_assert_uint_eq(stacks_nr_rows(capture_samples(cap)), 1);
-	stacks_row(capture_samples(cap), 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(session_samples(session)), 1);
+	stacks_row(session_samples(session), 0, &row);
 	ck_assert_uint_eq(row.kernel.nr, _i ? 1 : 0);
 	ck_assert_uint_eq(row.user.nr, 0);
 	if (_i)
 		ck_assert_uint_eq(row.kernel.frames[0], K);
-	ck_assert_uint_eq(cap->recording.first_ns + cap->recording.last_ns, 0); /* they have no time */
+	ck_assert_uint_eq(session->recording.first_ns + session->recording.last_ns, 0); /* they have no time */
 }
 END_TEST
 
@@ -526,18 +527,18 @@ START_TEST(test_books)
 	ck_assert_uint_eq(books.ring_samples, 6);
 	ck_assert_uint_eq(books.ring_records, 11);
 	ck_assert_uint_eq(books.ring_bytes, image.nr);
-	ck_assert_uint_eq(cap->recording.other_samples, 3);
-	ck_assert_uint_eq(cap->recording.first_ns, 10);
-	ck_assert_uint_eq(cap->recording.last_ns, 13);
-	ck_assert_uint_eq(cap->started_ns, 10);
-	ck_assert_uint_eq(cap->stopped_ns, 13);
+	ck_assert_uint_eq(session->recording.other_samples, 3);
+	ck_assert_uint_eq(session->recording.first_ns, 10);
+	ck_assert_uint_eq(session->recording.last_ns, 13);
+	ck_assert_uint_eq(session->sink.started_ns, 10);
+	ck_assert_uint_eq(session->sink.stopped_ns, 13);
 	options.event_name = "b";
 	books = read_recording();
 	ck_assert_uint_eq(books.counted_ring, 1);
 	ck_assert_uint_eq(books.bad_samples, 1);
 	ck_assert_uint_eq(books.lost, 1 + 4);
-	ck_assert_uint_eq(cap->recording.other_samples, 7);
-	ck_assert_uint_eq(cap->recording.first_ns, 5);
+	ck_assert_uint_eq(session->recording.other_samples, 7);
+	ck_assert_uint_eq(session->recording.first_ns, 5);
 }
 END_TEST
 
@@ -684,10 +685,10 @@ START_TEST(test_times)
 	for (i = 0; i < 4; i++)
 		put_sample(A, 10, 10, rows[_i].times[i], 0);
 	read_recording();
-	ck_assert_uint_eq(cap->recording.first_ns, rows[_i].first);
-	ck_assert_uint_eq(cap->recording.last_ns, rows[_i].last);
-	ck_assert_uint_eq(cap->started_ns, rows[_i].first);
-	ck_assert_uint_eq(cap->stopped_ns, rows[_i].last);
+	ck_assert_uint_eq(session->recording.first_ns, rows[_i].first);
+	ck_assert_uint_eq(session->recording.last_ns, rows[_i].last);
+	ck_assert_uint_eq(session->sink.started_ns, rows[_i].first);
+	ck_assert_uint_eq(session->sink.stopped_ns, rows[_i].last);
 }
 END_TEST
 
@@ -796,10 +797,10 @@ START_TEST(test_reference)
 		put_mmap(references[_i].maps[i].misc, -1, K, references[_i].maps[i].pgoff, references[_i].maps[i].path,
 			 0);
 	read_recording();
-	ck_assert_int_eq(cap->recording.origin.reference != NULL, references[_i].reference != NULL);
+	ck_assert_int_eq(session->recording.origin.reference != NULL, references[_i].reference != NULL);
 	if (references[_i].reference)
-		ck_assert_str_eq(cap->recording.origin.reference, references[_i].reference);
-	ck_assert_uint_eq(cap->recording.origin.reference_addr, references[_i].addr);
+		ck_assert_str_eq(session->recording.origin.reference, references[_i].reference);
+	ck_assert_uint_eq(session->recording.origin.reference_addr, references[_i].addr);
 }
 END_TEST
 
@@ -813,13 +814,13 @@ START_TEST(test_build_ids)
 	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 20, "/bin/dog"); /* was replaced */
 	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 16, "");
 	read_recording();
-	ck_assert_ptr_eq(cap->recording.origin.build_ids, cap->recording.build_ids);
-	id = build_ids_find(cap->recording.build_ids, "/bin/cat");
+	ck_assert_ptr_eq(session->recording.origin.build_ids, session->recording.build_ids);
+	id = build_ids_find(session->recording.build_ids, "/bin/cat");
 	ck_assert_ptr_nonnull(id);
 	ck_assert_uint_eq(id->size, 16);
 	ck_assert_mem_eq(id->bytes, "0123456789abcdef", 16);
-	ck_assert_uint_eq(build_ids_find(cap->recording.build_ids, "/bin/dog")->size, 0);
-	ck_assert_ptr_null(build_ids_find(cap->recording.build_ids, "/bin/cow"));
+	ck_assert_uint_eq(build_ids_find(session->recording.build_ids, "/bin/dog")->size, 0);
+	ck_assert_ptr_null(build_ids_find(session->recording.build_ids, "/bin/cow"));
 }
 END_TEST
 
@@ -833,11 +834,11 @@ START_TEST(test_empty)
 		put_comm(10, 10, 10, "ten", false);
 	books = read_recording();
 	ck_assert_uint_eq(books.taken, 0);
-	ck_assert_uint_eq(stacks_nr_rows(capture_samples(cap)), 0);
-	ck_assert_str_eq(cap->recording.event, "a");
-	ck_assert_uint_eq(cap->recording.first_ns, 0);
-	ck_assert_uint_eq(cap->recording.last_ns, 0);
-	ck_assert(!cap->recording.truncated && !cap->recording.unfinished);
+	ck_assert_uint_eq(stacks_nr_rows(session_samples(session)), 0);
+	ck_assert_str_eq(session->recording.event, "a");
+	ck_assert_uint_eq(session->recording.first_ns, 0);
+	ck_assert_uint_eq(session->recording.last_ns, 0);
+	ck_assert(!session->recording.truncated && !session->recording.unfinished);
 }
 END_TEST
 
@@ -888,7 +889,7 @@ START_TEST(test_stdin)
 		options.input = "-";
 	}
 	books = read_recording();
-	ck_assert_int_eq(cap->recording.ends, _i < 2);
+	ck_assert_int_eq(session->recording.ends, _i < 2);
 	ck_assert_uint_eq(books.counted_ring, 1);
 }
 END_TEST
@@ -947,9 +948,9 @@ START_TEST(test_ends)
 	books = read_recording();
 	ck_assert_msg(books.counted_ring == ends[_i].samples, "%s: %llu", ends[_i].what,
 		      (unsigned long long)books.counted_ring);
-	ck_assert_msg(cap->recording.truncated == ends[_i].truncated, "%s", ends[_i].what);
-	ck_assert_msg(cap->recording.unfinished == ends[_i].unfinished, "%s", ends[_i].what);
-	ck_assert_str_eq(cap->recording.event, "cycles");
+	ck_assert_msg(session->recording.truncated == ends[_i].truncated, "%s", ends[_i].what);
+	ck_assert_msg(session->recording.unfinished == ends[_i].unfinished, "%s", ends[_i].what);
+	ck_assert_str_eq(session->recording.event, "cycles");
 }
 END_TEST
 
@@ -972,26 +973,26 @@ START_TEST(test_every_cut)
 			ck_assert_int_ne(err.msg[0], 0);
 			continue;
 		}
-		ck_assert_int_eq(capture_run(cap, &err), 0);
-		ck_assert_int_eq(capture_books(cap, &books).samples, 0);
+		ck_assert_int_eq(session_run(session, &err), 0);
+		ck_assert_int_eq(session_books(session, &books).samples, 0);
 		ck_assert_uint_eq(books.taken, 0);
 	}
 }
 END_TEST
 
-/* ---- not a backend like the others */
+/* ---- not one of the ways */
 
 START_TEST(test_ops)
 {
-	const struct backend_ops *ops = backend_recording();
+	const struct source_ops *ops = &source_recording;
 	struct books books = { 0 };
-	struct backend *b = NULL;
-	struct capture c = { .options = &options };
+	struct source *b = NULL;
+	struct request request = { .options = &options };
+	struct recording recording = { 0 };
+	const struct source_env env = { .request = &request, .recording = &recording };
 
-	ck_assert_ptr_null(backend_find(ops->name));
-	ck_assert_int_eq(ops->probe(true, &err), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.msg, "--input"));
-	ck_assert_int_eq(ops->open(&b, &c, &err), -ENOENT); /* there is no such file */
+	ck_assert_ptr_null(way_find("recording"));
+	ck_assert_int_eq(ops->open(&b, &env, &err), -ENOENT); /* there is no such file */
 	ck_assert_ptr_nonnull(strstr(err.msg, path));
 	ck_assert_int_eq(ops->attach(b, 3, &err), -EINVAL);
 	ops->stats(b, &books);

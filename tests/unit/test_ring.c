@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
 #include "backend-perfring/ring.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 

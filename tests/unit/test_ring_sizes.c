@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How large the rings of hosts are that are not here. */
+#include "core/events/ring_sizes.h"
 #include "tests/unit/unit.h"
-
-#include "core/ring_sizes.h"
 
 #define KIB  ((size_t)1024)
 #define MIB  (1024 * KIB)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/rule_files.h"
+#include "core/files/recorded.h"
+#include "core/host/host.h"
+#include "core/tasks/tasks.h"
 #include "tests/unit/cfi_image.h"
 #include "tests/unit/elf_sections.h"
-
-#include "backend-perfring/rule_files.h"
-#include "core/host.h"
-#include "core/symbols/recorded.h"
-#include "core/tasks.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/rules_image.h"
-
 #include "unwind/expr.h"
 #include "unwind/rules.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/events/shortfall.h"
 #include "tests/unit/unit.h"
-
-#include "core/shortfall.h"
 
 #define MS  (1000 * 1000ULL)
 #define SEC (1000 * MS)

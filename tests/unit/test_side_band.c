@@ -4,12 +4,13 @@
  * program's own syscall() and ioctl() take the place of libc's. Its opendir() and readdir() list threads by their ids,
  * and those that are made meanwhile only the next time, unless they are to be seen at once.
  */
+#include "core/events/cpus.h"
+#include "core/events/events.h"
+#include "core/events/followed.h"
+#include "core/events/side_band.h"
+#include "core/events/watch.h"
+#include "core/tasks/command.h"
 #include "tests/unit/unit.h"
-
-#include "core/capture_events.h"
-#include "core/command.h"
-#include "core/side_band.h"
-#include "core/watch.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -66,7 +67,8 @@ static struct {
 static char *dir;
 static struct host host;
 static struct options options;
-static struct capture cap;
+static struct request req;
+static struct events ev;
 static unsigned int fds_before;
 
 static int refuse(int code)
@@ -279,7 +281,8 @@ static void setup(void)
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	options = (struct options){ .on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49 };
-	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1 };
+	req = (struct request){ .options = &options, .host = &host, .asked = 125 };
+	ev = (struct events){ .request = &req };
 	memset(events, 0, sizeof(events));
 	memset(&listing, 0, sizeof(listing));
 	kernel.nr_targets = MAX_FDS;
@@ -291,10 +294,10 @@ static void setup(void)
 
 static void teardown(void)
 {
-	events_close(&cap);
-	followed_free(cap.followed);
-	command_free(cap.command);
-	watch_free(cap.watch);
+	events_close(&ev);
+	followed_free(ev.followed);
+	command_free(req.command);
+	watch_free(ev.watch);
 	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	unit_rmdir(dir);
 	dir = NULL;
@@ -304,16 +307,16 @@ static void open_all(bool with_notes)
 {
 	struct err err = { 0 };
 
-	ck_assert_msg(events_open(&cap, with_notes, &err) == 0, "%s", err.msg);
+	ck_assert_msg(events_open(&ev, with_notes, &err) == 0, "%s", err.msg);
 }
 
-static struct capture_event *event_of(int cpu)
+static struct event_place *event_of(int cpu)
 {
 	size_t i;
 
-	for (i = 0; i < cap.nr_events; i++)
-		if (cap.events[i].cpu == cpu)
-			return &cap.events[i];
+	for (i = 0; i < ev.nr_places; i++)
+		if (ev.places[i].cpu == cpu)
+			return &ev.places[i];
 	ck_abort_msg("no place for CPU %d", cpu);
 }
 
@@ -337,8 +340,8 @@ static void ask_for(size_t nr)
 	}
 	options.pids = pids;
 	options.nr_pids = nr;
-	cap.filter.ids = pids;
-	cap.filter.nr = nr;
+	req.filter.ids = pids;
+	req.filter.nr = nr;
 }
 
 /* One that is told by its tree: whole CPUs are sampled. */
@@ -347,15 +350,15 @@ static void ask_for_command(void)
 	char name[] = "true", *argv[] = { name, NULL };
 	struct err err;
 
-	cap.command = command_start(argv, &err);
-	ck_assert_ptr_nonnull(cap.command);
-	cap.filter.tree = (struct descendants *)dir; /* whichever */
+	req.command = command_start(argv, &err);
+	ck_assert_ptr_nonnull(req.command);
+	req.filter.tree = (struct descendants *)dir; /* whichever */
 }
 
 #define ALL_THREADS "100 101 200 201 300 301"
 
 /* Whose events tell on the CPU of @e, "100 200", in the order in which they were opened. */
-static const char *targets_of(const struct capture_event *e)
+static const char *targets_of(const struct event_place *e)
 {
 	static char text[1024];
 	size_t i, used = 0;
@@ -373,7 +376,7 @@ static const char *targets_of(const struct capture_event *e)
 }
 
 /* The event that tells on the whole CPU: of everything, or what is left to do for it. */
-static void assert_whole(const struct capture_event *e, bool everything)
+static void assert_whole(const struct event_place *e, bool everything)
 {
 	const struct perf_event_attr *a = attr_of(e->side.fd);
 
@@ -396,14 +399,14 @@ static void assert_told(const char *targets)
 	unsigned int fds = fds_before;
 	size_t i;
 
-	for (i = 0; i < cap.nr_events; i++) {
-		const struct capture_event *e = &cap.events[i];
+	for (i = 0; i < ev.nr_places; i++) {
+		const struct event_place *e = &ev.places[i];
 
 		ck_assert_str_eq(targets_of(e), targets ? targets : "");
 		assert_whole(e, !targets);
 		fds += 2 + (unsigned int)e->side.nr_more;
 	}
-	ck_assert_int_eq(cap.side_of_targets, targets != NULL);
+	ck_assert_int_eq(ev.side_of_targets, targets != NULL);
 	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 
@@ -426,22 +429,22 @@ START_TEST(test_without)
 	if (without[_i].with_pids)
 		ask_for(3);
 	kernel.no_dummy = without[_i].no_dummy;
-	cap.no_room_apart = without[_i].no_room;
-	cap.apart = cap.side_of_targets = true; /* of another backend that was tried */
+	ev.no_room_apart = without[_i].no_room;
+	ev.apart = ev.side_of_targets = true; /* of another backend that was tried */
 	open_all(true);
-	ck_assert(!cap.apart && !cap.side_of_targets);
+	ck_assert(!ev.apart && !ev.side_of_targets);
 	ck_assert_int_eq(kernel.tries, 0);
-	ck_assert_uint_eq(cap.rings.side, 0);
-	ck_assert_mem_eq(&cap.side_attr, &cap.attr, sizeof(cap.attr));
-	for (i = 0; i < cap.nr_events; i++) {
-		const struct capture_event *e = &cap.events[i];
+	ck_assert_uint_eq(ev.rings.side, 0);
+	ck_assert_mem_eq(&ev.side_attr, &ev.attr, sizeof(ev.attr));
+	for (i = 0; i < ev.nr_places; i++) {
+		const struct event_place *e = &ev.places[i];
 		const struct perf_event_attr *a = attr_of(e->fd);
 
 		ck_assert(a->mmap && a->mmap2 && a->comm && a->comm_exec && a->task);
 		ck_assert_int_eq(e->side.fd, -1);
 		ck_assert_uint_eq(e->side.nr_more, 0);
 	}
-	ck_assert(!side_band_outgrows_rings(&cap));
+	ck_assert(!side_band_outgrows_rings(&ev));
 	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * CPUS); /* with notes */
 }
 END_TEST
@@ -453,13 +456,13 @@ START_TEST(test_with)
 	size_t i;
 
 	options.off_cpu = _i & 2;
-	cap.filter.mntns = _i & 4 ? 7 : 0;
+	req.filter.mntns = _i & 4 ? 7 : 0;
 	open_all(_i & 1);
-	ck_assert(cap.apart && !cap.side_of_targets);
+	ck_assert(ev.apart && !ev.side_of_targets);
 	ck_assert_int_eq(kernel.tries, 1);
-	ck_assert_uint_gt(cap.rings.side, 0);
-	for (i = 0; i < cap.nr_events; i++) {
-		const struct capture_event *e = &cap.events[i];
+	ck_assert_uint_gt(ev.rings.side, 0);
+	for (i = 0; i < ev.nr_places; i++) {
+		const struct event_place *e = &ev.places[i];
 
 		a = attr_of(e->fd);
 		ck_assert(!a->mmap && !a->mmap2 && !a->comm && !a->comm_exec && !a->task && !a->namespaces);
@@ -477,10 +480,10 @@ START_TEST(test_with)
 		ck_assert_uint_eq(a->namespaces, !!(_i & 4));
 		ck_assert_uint_eq(a->read_format, attr_of(e->fd)->read_format);
 		ck_assert_uint_eq(a->clockid, attr_of(e->fd)->clockid);
-		ck_assert_uint_eq(a->wakeup_watermark, cap.rings.side / 2 < WATERMARK ? cap.rings.side / 2 : WATERMARK);
+		ck_assert_uint_eq(a->wakeup_watermark, ev.rings.side / 2 < WATERMARK ? ev.rings.side / 2 : WATERMARK);
 	}
-	ck_assert(!cap.switch_attr.mmap && !cap.switch_attr.comm && !cap.switch_attr.task);
-	ck_assert_mem_eq(&cap.side_attr, attr_of(event_of(2)->side.fd), sizeof(cap.side_attr));
+	ck_assert(!ev.switch_attr.mmap && !ev.switch_attr.comm && !ev.switch_attr.task);
+	ck_assert_mem_eq(&ev.side_attr, attr_of(event_of(2)->side.fd), sizeof(ev.side_attr));
 }
 END_TEST
 
@@ -491,9 +494,9 @@ START_TEST(test_old_kernel)
 	kernel.no_mmap2 = _i;
 	ask_for(1);
 	open_all(true);
-	ck_assert(cap.apart && cap.side_of_targets);
-	ck_assert_uint_eq(cap.attr.use_clockid, 0);
-	ck_assert_uint_eq(cap.side_attr.use_clockid, 0);
+	ck_assert(ev.apart && ev.side_of_targets);
+	ck_assert_uint_eq(ev.attr.use_clockid, 0);
+	ck_assert_uint_eq(ev.side_attr.use_clockid, 0);
 	ck_assert_uint_eq(attr_of(event_of(1)->side.fd)->use_clockid, 0);
 	ck_assert_uint_eq(attr_of(event_of(1)->side.more[0])->use_clockid, 0);
 	ck_assert_uint_eq(attr_of(event_of(1)->side.more[0])->mmap, 1);
@@ -510,20 +513,20 @@ static const struct {
 
 START_TEST(test_outgrows)
 {
-	cap.rings = (struct ring_sizes){ .samples = 1 << 20, .side = 1 << 20 };
+	ev.rings = (struct ring_sizes){ .samples = 1 << 20, .side = 1 << 20 };
 	open_all(false);
-	ck_assert_uint_eq(cap.side_attr.wakeup_watermark, WATERMARK);
-	cap.rings.side = smaller[_i].side;
-	ck_assert_int_eq(side_band_outgrows_rings(&cap), smaller[_i].outgrows);
-	ck_assert_int_eq(events_outgrow_rings(&cap), smaller[_i].outgrows);
-	events_close(&cap);
+	ck_assert_uint_eq(ev.side_attr.wakeup_watermark, WATERMARK);
+	ev.rings.side = smaller[_i].side;
+	ck_assert_int_eq(side_band_outgrows_rings(&ev), smaller[_i].outgrows);
+	ck_assert_int_eq(events_outgrow_rings(&ev), smaller[_i].outgrows);
+	events_close(&ev);
 	open_all(false);
 	ck_assert_uint_eq(attr_of(event_of(0)->side.fd)->wakeup_watermark,
 			  smaller[_i].outgrows ? smaller[_i].side / 2 : WATERMARK);
-	ck_assert(!side_band_outgrows_rings(&cap));
-	cap.apart = false;
-	cap.rings.side = 0;
-	ck_assert(!side_band_outgrows_rings(&cap));
+	ck_assert(!side_band_outgrows_rings(&ev));
+	ev.apart = false;
+	ev.rings.side = 0;
+	ck_assert(!side_band_outgrows_rings(&ev));
 }
 END_TEST
 
@@ -549,12 +552,12 @@ START_TEST(test_targets)
 		ask_for_command();
 	else
 		ask_for(3);
-	cap.both = readers[_i].both;
-	cap.filter.mntns = 7;
+	req.both = readers[_i].both;
+	req.filter.mntns = 7;
 	open_all(readers[_i].with_notes);
-	ck_assert(cap.apart && cap.side_of_targets);
+	ck_assert(ev.apart && ev.side_of_targets);
 	for (i = 0; i < CPUS; i++) {
-		const struct capture_event *e = event_of((int)i);
+		const struct event_place *e = event_of((int)i);
 
 		assert_whole(e, false);
 		a = attr_of(e->side.fd);
@@ -572,7 +575,7 @@ START_TEST(test_targets)
 			a = attr_of(e->side.more[j]);
 			ck_assert_int_eq(events[e->side.more[j]].cpu, e->cpu);
 			if (command)
-				ck_assert_int_eq(events[e->side.more[j]].pid, command_pid(cap.command));
+				ck_assert_int_eq(events[e->side.more[j]].pid, command_pid(req.command));
 			ck_assert_uint_eq(a->inherit, 1);
 			ck_assert_uint_eq(a->enable_on_exec, 0);
 			ck_assert_uint_eq(a->disabled, 1);
@@ -583,12 +586,12 @@ START_TEST(test_targets)
 			ck_assert_uint_eq(a->comm_exec, !command);
 			ck_assert_uint_eq(a->sample_type,
 					  (attr_of(e->fd)->sample_type & RECORD_IDS) | PERF_SAMPLE_IDENTIFIER);
-			ck_assert_uint_eq(a->wakeup_watermark, cap.side_attr.wakeup_watermark);
+			ck_assert_uint_eq(a->wakeup_watermark, ev.side_attr.wakeup_watermark);
 		}
 		ck_assert_uint_eq(attr_of(e->fd)->inherit, 0);
 	}
 	/* All of them is what a decoder has to expect. */
-	ck_assert(cap.side_attr.mmap && cap.side_attr.comm && cap.side_attr.task);
+	ck_assert(ev.side_attr.mmap && ev.side_attr.comm && ev.side_attr.task);
 }
 END_TEST
 
@@ -601,10 +604,10 @@ START_TEST(test_foreign)
 		ask_for_command();
 	open_all(false);
 	if (_i)
-		ck_assert_int_eq(events[event_of(0)->side.more[0]].pid, command_pid(cap.command));
+		ck_assert_int_eq(events[event_of(0)->side.more[0]].pid, command_pid(req.command));
 	else
 		assert_told(NULL);
-	ck_assert_int_eq(cap.side_of_targets, _i);
+	ck_assert_int_eq(ev.side_of_targets, _i);
 	ck_assert_int_eq(kernel.passes, 0);
 }
 END_TEST
@@ -634,8 +637,8 @@ START_TEST(test_asked)
 	add_thread(101, 101);
 	unit_write(dir, "778/task/nonsense/stat", "", 0);
 	add_thread(900, 900);
-	cap.filter.ids = asked[_i].ids;
-	cap.filter.nr = asked[_i].nr;
+	req.filter.ids = asked[_i].ids;
+	req.filter.nr = asked[_i].nr;
 	open_all(false);
 	assert_told(asked[_i].targets);
 }
@@ -692,7 +695,7 @@ START_TEST(test_in_the_way)
 	open_all(false);
 	assert_told(ways[_i].targets);
 	/* Another backend may have what this one had not. */
-	events_close(&cap);
+	events_close(&ev);
 	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	memset(kernel.answers, 0, sizeof(kernel.answers));
 	open_all(false);
@@ -706,7 +709,7 @@ START_TEST(test_ends_between)
 	ask_for(3);
 	kernel.answers[0] = (struct answer){ 200, 1, -ESRCH };
 	open_all(false);
-	ck_assert(cap.side_of_targets);
+	ck_assert(ev.side_of_targets);
 	ck_assert_str_eq(targets_of(event_of(0)), ALL_THREADS);
 	ck_assert_str_eq(targets_of(event_of(1)), "100 101 201 300 301");
 	ck_assert_uint_le(event_of(2)->side.nr_more, 6);
@@ -725,9 +728,9 @@ START_TEST(test_all_gone)
 		ask_for(3);
 	kernel.answers[0] = (struct answer){ -1, -1, -ESRCH };
 	open_all(false);
-	for (i = 0; i < cap.nr_events; i++) {
-		ck_assert_uint_eq(cap.events[i].side.nr_more, 0);
-		assert_whole(&cap.events[i], true);
+	for (i = 0; i < ev.nr_places; i++) {
+		ck_assert_uint_eq(ev.places[i].side.nr_more, 0);
+		assert_whole(&ev.places[i], true);
 	}
 }
 END_TEST
@@ -743,10 +746,10 @@ START_TEST(test_command_refused)
 	fds = unit_open_fds();
 	kernel.answers[0] = (struct answer){ -1, _i / 4 ? 2 : -1, codes[_i % 4] };
 	open_all(false);
-	ck_assert(!cap.side_of_targets);
-	for (i = 0; i < cap.nr_events; i++) {
-		ck_assert_uint_eq(cap.events[i].side.nr_more, 0);
-		assert_whole(&cap.events[i], true);
+	ck_assert(!ev.side_of_targets);
+	for (i = 0; i < ev.nr_places; i++) {
+		ck_assert_uint_eq(ev.places[i].side.nr_more, 0);
+		assert_whole(&ev.places[i], true);
 	}
 	ck_assert_uint_eq(unit_open_fds(), fds + 2 * CPUS);
 }
@@ -785,10 +788,10 @@ START_TEST(test_limit)
 	kernel.limit = limits[_i].limit;
 	open_all(false);
 	pids[0] = 100;
-	ck_assert_int_eq(cap.side_of_targets, limits[_i].fits);
-	for (i = 0; i < cap.nr_events; i++) {
-		ck_assert_uint_eq(cap.events[i].side.nr_more, limits[_i].fits ? 40 : 0);
-		assert_whole(&cap.events[i], !limits[_i].fits);
+	ck_assert_int_eq(ev.side_of_targets, limits[_i].fits);
+	for (i = 0; i < ev.nr_places; i++) {
+		ck_assert_uint_eq(ev.places[i].side.nr_more, limits[_i].fits ? 40 : 0);
+		assert_whole(&ev.places[i], !limits[_i].fits);
 	}
 	ck_assert_uint_eq(unit_open_fds(), fds_before + 2 * CPUS + (limits[_i].fits ? 120 : 0));
 }
@@ -885,7 +888,7 @@ START_TEST(test_endless)
 {
 	ask_for(0);
 	add_thread(100, 102);
-	cap.filter.nr = 1;
+	req.filter.nr = 1;
 	kernel.endless = true;
 	kernel.newest = 102; /* 103 comes with the next pass, and so on */
 	open_all(false);
@@ -951,13 +954,13 @@ static const struct {
 START_TEST(test_refused)
 {
 	struct err err = { 0 };
-	const struct capture_event *e;
+	const struct event_place *e;
 
 	if (refused[_i].with_pids)
 		ask_for(1);
 	kernel.answers[0] = refused[_i].answer;
 	kernel.main = (struct answer){ WHOLE, 1, refused[_i].main };
-	ck_assert_int_eq(events_open(&cap, false, &err), refused[_i].rc);
+	ck_assert_int_eq(events_open(&ev, false, &err), refused[_i].rc);
 	if (refused[_i].rc) {
 		ck_assert_msg(strstr(err.msg, refused[_i].says), "%s", err.msg);
 		ck_assert_uint_eq(unit_open_fds(), fds_before);
@@ -969,7 +972,7 @@ START_TEST(test_refused)
 	ck_assert_str_eq(targets_of(e), refused[_i].with_pids ? "100 101" : "");
 	assert_whole(event_of(0), !refused[_i].with_pids);
 	assert_whole(event_of(2), !refused[_i].with_pids);
-	ck_assert_uint_eq(cap.nr_cpus, 2);
+	ck_assert_uint_eq(ev.nr_cpus, 2);
 	ck_assert_uint_eq(unit_open_fds(), fds_before + 4 + (refused[_i].with_pids ? 6 : 0));
 }
 END_TEST
@@ -986,29 +989,33 @@ static void assert_enabled(const struct side_band *s, bool enabled)
 
 static int nr_attached, attach_answer, nr_detached;
 
-static int attach(struct capture *c, size_t i, struct err *err)
+static int attach(void *c, size_t i, struct err *err)
 {
 	nr_attached++;
-	attr_of(c->events[i].side.fd);
-	ck_assert(!events[c->events[i].side.fd].enabled); /* not yet */
+	attr_of(ev.places[i].side.fd);
+	ck_assert(!events[ev.places[i].side.fd].enabled); /* not yet */
+	(void)c;
 	return attach_answer ? err_sys(err, attach_answer, "cannot map") : 0;
 }
 
-static int detach(struct capture *c, size_t i, struct err *err)
+static int detach(void *c, size_t i, struct err *err)
 {
 	(void)err;
 	nr_detached++;
-	attr_of(c->events[i].side.fd); /* still open, and silent */
-	assert_enabled(&c->events[i].side, false);
+	attr_of(ev.places[i].side.fd); /* still open, and silent */
+	assert_enabled(&ev.places[i].side, false);
+	(void)c;
 	return 0;
 }
+
+static const struct events_hooks hooks = { attach, detach, NULL };
 
 static int follow(const char *online, uint64_t now)
 {
 	struct err err;
 
 	list("online", online);
-	return events_follow_cpus(&cap, now, attach, detach, &err);
+	return events_follow_cpus(&ev, now, &hooks, &err);
 }
 
 /* The events of threads stay, whatever their CPU does, and share the ring of the new one. */
@@ -1022,9 +1029,9 @@ START_TEST(test_goes_and_comes)
 	nr_attached = nr_detached = attach_answer = 0;
 	ask_for(1);
 	open_all(_i);
-	ck_assert_int_eq(events_enable(&cap, &err), 0);
+	ck_assert_int_eq(events_enable(&ev, &err), 0);
 	t = event_of(2)->looked_at;
-	events_begin(&cap, t);
+	events_begin(&ev, t);
 	s = &event_of(1)->side;
 	memcpy(more, s->more, sizeof(more));
 	ck_assert_int_eq(follow("0,2\n", t + 1), 1);
@@ -1038,7 +1045,7 @@ START_TEST(test_goes_and_comes)
 	ck_assert_int_eq(follow("0-2\n", t + 2), 0);
 	kernel.answers[0].code = -EMFILE;
 	ck_assert_int_eq(follow("0-2\n", t + 3), 0);
-	ck_assert_int_eq(cap.refused.code, -EMFILE);
+	ck_assert_int_eq(ev.refused.code, -EMFILE);
 	ck_assert_int_eq(nr_attached, 0);
 	kernel.answers[0].code = 0;
 	attach_answer = -EPERM;
@@ -1094,9 +1101,9 @@ START_TEST(test_tell)
 	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_DISABLE), tellings[_i].rc);
 	if (!tellings[_i].rc || tellings[_i].left)
 		return;
-	ck_assert_int_eq(events_enable(&cap, &err), tellings[_i].rc);
+	ck_assert_int_eq(events_enable(&ev, &err), tellings[_i].rc);
 	ck_assert_str_eq(err.msg, "cannot enable the perf event of CPU 0: Input/output error");
-	ck_assert_int_eq(events_disable(&cap, &err), tellings[_i].rc);
+	ck_assert_int_eq(events_disable(&ev, &err), tellings[_i].rc);
 	ck_assert_str_eq(err.msg, "cannot disable the perf event of CPU 0: Input/output error");
 }
 END_TEST
@@ -1163,12 +1170,12 @@ START_TEST(test_followed)
 	if (followed[_i].command)
 		ask_for_command();
 	options.by_tid = followed[_i].by_tid;
-	cap.followed = followed_new(&cap);
-	ck_assert_ptr_nonnull(cap.followed);
+	ev.followed = followed_new(&ev);
+	ck_assert_ptr_nonnull(ev.followed);
 	fds = unit_open_fds();
 	open_all(false);
-	for (i = 0; i < cap.nr_events; i++) {
-		const struct side_band *s = &cap.events[i].side;
+	for (i = 0; i < ev.nr_places; i++) {
+		const struct side_band *s = &ev.places[i].side;
 
 		ck_assert_uint_eq(1 + s->nr_more, followed[_i].nr);
 		for (j = 0; j <= s->nr_more; j++) {
@@ -1177,14 +1184,14 @@ START_TEST(test_followed)
 			a = attr_of(fd);
 			ck_assert(events[fd].side);
 			ck_assert_int_gt(events[fd].pid, 0);
-			ck_assert_int_eq(events[fd].cpu, cap.events[i].cpu);
+			ck_assert_int_eq(events[fd].cpu, ev.places[i].cpu);
 			ck_assert_uint_eq(a->inherit, !followed[_i].by_tid);
 			ck_assert_uint_eq(a->enable_on_exec, followed[_i].command);
 			ck_assert(a->mmap && a->mmap2 && a->comm && a->comm_exec && a->task);
-			ck_assert_uint_eq(a->sample_type, (attr_of(cap.events[i].fd)->sample_type & RECORD_IDS) |
+			ck_assert_uint_eq(a->sample_type, (attr_of(ev.places[i].fd)->sample_type & RECORD_IDS) |
 								  PERF_SAMPLE_IDENTIFIER);
 		}
-		ck_assert_uint_eq(attr_of(cap.events[i].fd)->mmap, 0);
+		ck_assert_uint_eq(attr_of(ev.places[i].fd)->mmap, 0);
 	}
 	ck_assert_uint_eq(unit_open_fds(), fds + CPUS * 2 * followed[_i].nr);
 }

@@ -4,9 +4,8 @@
  * which, and records that two events have written. The rings are files in memory, which the test writes to as the
  * kernel does.
  */
+#include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
-
-#include "core/capture.h"
 
 #include <sys/mman.h>
 
@@ -19,10 +18,10 @@ enum ring_kind { SAMPLES, SIDE, NR };
 static char *dir;
 static struct host host;
 static struct options options;
-static struct capture cap;
-static struct capture_event event;
+static struct rig rig;
+static struct event_place event;
 static struct perf_event_mmap_page *pages[NR];
-static struct backend *reader;
+static struct source *reader;
 static size_t page_size;
 static uint64_t now;
 
@@ -46,36 +45,37 @@ static void setup(void)
 	now = 0;
 	host = (struct host){ .proc = dir, .sys = dir };
 	options = (struct options){ .on_cpu = true, .cpu = -1 };
-	cap = (struct capture){ .options = &options, .host = &host, .asked = 125, .signal_fd = -1, .apart = true };
-	cap.attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
-	cap.attr.sample_id_all = cap.side_attr.sample_id_all = 1;
-	cap.side_attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
-	cap.rings = (struct ring_sizes){ page_size, page_size };
-	cap.kept_bytes_max = KEPT_PAGES * page_size;
-	event = (struct capture_event){ .fd = open_ring(SAMPLES),
-					.samples = true,
-					.notes = { { .fd = -1 }, { .fd = -1 } },
-					.side = { .fd = open_ring(SIDE), .tasks_id = CPU_ID } };
-	cap.events = &event;
-	cap.nr_events = 1;
-	cap.backends[0].ops = &backend_perfring;
-	cap.tasks = tasks_new(&host);
-	cap.sets[0].samples = stacks_new();
-	ck_assert_int_eq(backend_perfring.open(&reader, &cap, &err), 0);
-	ck_assert_int_eq(backend_perfring.attach(reader, 0, &err), 0);
+	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 125 });
+	rig.events.apart = true;
+	rig.events.attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
+	rig.events.attr.sample_id_all = rig.events.side_attr.sample_id_all = 1;
+	rig.events.side_attr.sample_type =
+		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	rig.events.rings = (struct ring_sizes){ page_size, page_size };
+	rig.events.kept_bytes_max = KEPT_PAGES * page_size;
+	event = (struct event_place){ .fd = open_ring(SAMPLES),
+				      .samples = true,
+				      .notes = { { .fd = -1 }, { .fd = -1 } },
+				      .side = { .fd = open_ring(SIDE), .tasks_id = CPU_ID } };
+	rig.events.places = &event;
+	rig.events.nr_places = 1;
+	rig.sink.tasks = tasks_new(&host);
+	rig.sink.sets[0].samples = stacks_new();
+	ck_assert_int_eq(source_rings.open(&reader, &rig.env, &err), 0);
+	ck_assert_int_eq(source_rings.attach(reader, 0, &err), 0);
 }
 
 static void teardown(void)
 {
 	size_t i;
 
-	backend_perfring.close(reader);
+	source_rings.close(reader);
 	for (i = 0; i < NR; i++)
 		munmap(pages[i], 2 * page_size);
 	close(event.fd);
 	close(event.side.fd);
-	stacks_free(cap.sets[0].samples);
-	tasks_free(cap.tasks);
+	stacks_free(rig.sink.sets[0].samples);
+	tasks_free(rig.sink.tasks);
 	unit_rmdir(dir);
 }
 
@@ -163,7 +163,7 @@ static int fetch(void)
 {
 	struct err err;
 
-	return backend_perfring.fetch(reader, &err);
+	return source_rings.fetch(reader, &err);
 }
 
 static void end(struct books *books)
@@ -171,8 +171,8 @@ static void end(struct books *books)
 	struct err err;
 
 	*books = (struct books){ 0 };
-	ck_assert_int_eq(backend_perfring.end(reader, &err), 0);
-	backend_perfring.stats(reader, books);
+	ck_assert_int_eq(source_rings.end(reader, &err), 0);
+	source_rings.stats(reader, books);
 }
 
 /* Fill the ring, and have it emptied into memory, until that is not done any more. */
@@ -216,7 +216,7 @@ START_TEST(test_memory)
 	ck_assert_uint_eq(books.ring_samples, nr[SAMPLES]);
 	ck_assert_uint_eq(books.counted_ring, nr[SAMPLES]);
 	ck_assert_uint_eq(books.started, nr[SIDE]);
-	ck_assert_uint_ge(cap.kept_bytes, (KEPT_PAGES - 2) * page_size);
+	ck_assert_uint_ge(rig.events.kept_bytes, (KEPT_PAGES - 2) * page_size);
 	ck_assert_uint_eq(room(SAMPLES), page_size);
 	ck_assert_uint_eq(room(SIDE), page_size);
 	/* There is room again. */
@@ -266,8 +266,8 @@ START_TEST(test_ended_twice)
 	task(PERF_RECORD_EXIT, 10, _i ? TARGET_ID : CPU_ID);
 	sample(-1);
 	end(&books);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].samples), 1);
-	stacks_row(cap.sets[0].samples, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].samples), 1);
+	stacks_row(rig.sink.sets[0].samples, 0, &row);
 	ck_assert_int_eq(row.pid, _i ? -1 : 10);
 }
 END_TEST
@@ -287,7 +287,7 @@ START_TEST(test_lost)
 	bool side = losses[_i].from == SIDE;
 	struct books books;
 
-	cap.apart = losses[_i].apart;
+	rig.events.apart = losses[_i].apart;
 	lose(losses[_i].from, 5);
 	sample(10);
 	end(&books);
@@ -295,7 +295,7 @@ START_TEST(test_lost)
 	ck_assert_uint_eq(books.lost_side_band, side ? 5 : 0);
 	ck_assert_uint_eq(books.lost_here, side ? 0 : 5);
 	ck_assert_uint_eq(books.counted_ring, 1);
-	ck_assert_int_eq(cap.gap, losses[_i].names);
+	ck_assert_int_eq(rig.sink.gap, losses[_i].names);
 }
 END_TEST
 
@@ -345,8 +345,8 @@ START_TEST(test_order)
 	if (_i & 4)
 		fetch();
 	end(&books);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].samples), 1);
-	stacks_row(cap.sets[0].samples, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].samples), 1);
+	stacks_row(rig.sink.sets[0].samples, 0, &row);
 	ck_assert_str_eq(row.comm, "early");
 }
 END_TEST

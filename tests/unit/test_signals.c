@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/host/signals.h"
 #include "tests/unit/unit.h"
-
-#include "core/signals.h"
 
 #include <signal.h>
 #include <sys/wait.h>

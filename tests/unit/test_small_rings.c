@@ -3,10 +3,11 @@
  * Rings where memory may not be locked without limit: this program's own syscall() opens events that are files in
  * memory, and its own mmap() refuses rings beyond what a user may lock, as the kernel does.
  */
+#include "core/events/event_rings.h"
+#include "core/events/events.h"
+#include "core/session/open.h"
+#include "core/session/session.h"
 #include "tests/unit/unit.h"
-
-#include "core/capture.h"
-#include "core/capture_events.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -109,7 +110,7 @@ int munmap(void *at, size_t len)
 static char *dir;
 static struct host host;
 static struct options options;
-static struct capture *cap;
+static struct session *session;
 
 static void put(const char *name, const char *text)
 {
@@ -139,7 +140,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	capture_free(cap);
+	session_free(session);
 	ck_assert_uint_eq(locked(), 0);
 	unit_rmdir(dir);
 }
@@ -147,9 +148,9 @@ static void teardown(void)
 static int open_with_budget(size_t pages, struct err *err)
 {
 	kernel.budget = pages;
-	cap = capture_new(&options, &host);
-	ck_assert_ptr_nonnull(cap);
-	return capture_open(cap, err);
+	session = session_new(&options, &host);
+	ck_assert_ptr_nonnull(session);
+	return session_open(session, err);
 }
 
 /* All of them, all alike. */
@@ -160,8 +161,8 @@ static void assert_rings(size_t nr, size_t bytes)
 	ck_assert_uint_eq(kernel.nr_rings, nr);
 	for (i = 0; i < nr; i++)
 		ck_assert_uint_eq(kernel.rings[i].pages, 1 + bytes / page_size);
-	ck_assert_uint_eq(cap->rings.samples, bytes);
-	ck_assert_uint_eq(capture_ring_sizes(cap).samples, bytes);
+	ck_assert_uint_eq(session->events.rings.samples, bytes);
+	ck_assert_uint_eq(events_ring_sizes(&session->events).samples, bytes);
 }
 
 /* Pages for both rings, each of which has one more than its data. */
@@ -220,9 +221,9 @@ START_TEST(test_budget)
 	}
 	ck_assert_msg(open_with_budget(budgets[_i].pages, &err) == 0, "%s", err.msg);
 	assert_rings(ONLINE, budgets[_i].bytes);
-	ck_assert_uint_eq(cap->attr.wakeup_watermark, budgets[_i].wakeup);
-	ck_assert_uint_eq(cap->attr.sample_stack_user, budgets[_i].dump);
-	ck_assert_int_eq(capture_small_rings(cap, &why), budgets[_i].told);
+	ck_assert_uint_eq(session->events.attr.wakeup_watermark, budgets[_i].wakeup);
+	ck_assert_uint_eq(session->events.attr.sample_stack_user, budgets[_i].dump);
+	ck_assert_int_eq(events_small_rings(&session->events, &why), budgets[_i].told);
 	if (budgets[_i].told)
 		assert_told(_i, &why);
 }
@@ -260,13 +261,14 @@ START_TEST(test_both_budgets)
 		return;
 	}
 	ck_assert_msg(open_with_budget(both_budgets[_i].pages, &err) == 0, "%s", err.msg);
-	least = capture_ring_sizes(cap);
+	least = events_ring_sizes(&session->events);
 	ck_assert_uint_eq(least.samples, both_budgets[_i].samples);
 	ck_assert_uint_eq(least.side, both_budgets[_i].side);
-	ck_assert_int_eq(cap->apart, both_budgets[_i].side > 0);
-	ck_assert_uint_eq(kernel.nr_rings, cap->apart ? 2 * ONLINE : ONLINE);
-	ck_assert_uint_le(cap->side_attr.wakeup_watermark, both_budgets[_i].side ? both_budgets[_i].side / 2 : 32768);
-	ck_assert_int_eq(capture_small_rings(cap, &why), both_budgets[_i].told);
+	ck_assert_int_eq(session->events.apart, both_budgets[_i].side > 0);
+	ck_assert_uint_eq(kernel.nr_rings, session->events.apart ? 2 * ONLINE : ONLINE);
+	ck_assert_uint_le(session->events.side_attr.wakeup_watermark,
+			  both_budgets[_i].side ? both_budgets[_i].side / 2 : 32768);
+	ck_assert_int_eq(events_small_rings(&session->events, &why), both_budgets[_i].told);
 }
 END_TEST
 
@@ -287,8 +289,8 @@ START_TEST(test_dump)
 	options.unwind = UNWIND_BY_RULES;
 	options.dump_bytes = dumps[_i].asked;
 	ck_assert_msg(open_with_budget(dumps[_i].pages, &err) == 0, "%s", err.msg);
-	ck_assert_uint_eq(cap->attr.sample_stack_user, dumps[_i].dump);
-	ck_assert_uint_eq(cap->attr.sample_stack_user % 8, 0);
+	ck_assert_uint_eq(session->events.attr.sample_stack_user, dumps[_i].dump);
+	ck_assert_uint_eq(session->events.attr.sample_stack_user % 8, 0);
 }
 END_TEST
 
@@ -300,10 +302,10 @@ START_TEST(test_opened_once)
 
 	ck_assert_msg(open_with_budget(1000, &err) == 0, "%s", err.msg);
 	once = kernel.opened;
-	capture_free(cap);
+	session_free(session);
 	ck_assert_msg(open_with_budget(34, &err) == 0, "%s", err.msg);
 	ck_assert_uint_eq(kernel.opened, 2 * once);
-	capture_free(cap);
+	session_free(session);
 	ck_assert_msg(open_with_budget(33, &err) == 0, "%s", err.msg);
 	ck_assert_uint_gt(kernel.opened, 3 * once);
 	ck_assert_uint_le(kernel.opened, 4 * once);
@@ -315,10 +317,10 @@ START_TEST(test_error)
 	struct err err = { 0 };
 
 	ck_assert_msg(open_with_budget(4, &err) == 0, "%s", err.msg);
-	ck_assert_int_eq(capture_ring_error(cap, 1, -EPERM, &err), -EPERM);
+	ck_assert_int_eq(events_ring_error(&session->events, 1, -EPERM, &err), -EPERM);
 	ck_assert_ptr_nonnull(strstr(err.msg, "cannot map a ring of 4 KiB on CPU 1: "));
 	ck_assert_ptr_nonnull(strstr(err.msg, "kernel.perf_event_mlock_kb is 4 and RLIMIT_MEMLOCK 6"));
-	ck_assert_int_eq(capture_ring_error(cap, 1, -ENOMEM, &err), -ENOMEM);
+	ck_assert_int_eq(events_ring_error(&session->events, 1, -ENOMEM, &err), -ENOMEM);
 	ck_assert_ptr_null(strstr(err.msg, "kernel."));
 }
 END_TEST
@@ -331,7 +333,7 @@ START_TEST(test_no_memory)
 	kernel.code = -ENOMEM;
 	ck_assert_msg(open_with_budget(18, &err) == 0, "%s", err.msg);
 	assert_rings(ONLINE, 32 * KIB);
-	ck_assert(capture_small_rings(cap, &why));
+	ck_assert(events_small_rings(&session->events, &why));
 	ck_assert_str_eq(why.msg, "rings of 32 KiB only: Cannot allocate memory");
 }
 END_TEST
@@ -349,21 +351,19 @@ END_TEST
 /* What the rings of a run hold is not given away for that of a CPU that comes. */
 START_TEST(test_late_cpu)
 {
-	const struct capture_backend *reader;
 	struct err err = { 0 };
 	size_t i;
 
 	ck_assert_msg(open_with_budget(40, &err) == 0, "%s", err.msg);
 	assert_rings(ONLINE, 64 * KIB);
-	reader = &cap->backends[0];
-	ck_assert_int_eq(reader->ops->start(reader->state, &err), 0);
-	ck_assert_int_eq(cap->events[ONLINE].cpu, ONLINE);
-	cap->events[ONLINE].fd = (int)syscall(SYS_perf_event_open, &cap->attr);
-	ck_assert_int_eq(reader->ops->attach(reader->state, ONLINE, &err), 0);
+	ck_assert_int_eq(session->source_ops->start(session->source, &err), 0);
+	ck_assert_int_eq(session->events.places[ONLINE].cpu, ONLINE);
+	session->events.places[ONLINE].fd = (int)syscall(SYS_perf_event_open, &session->events.attr);
+	ck_assert_int_eq(session->source_ops->attach(session->source, ONLINE, &err), 0);
 	ck_assert_uint_eq(locked(), 17 + 17 + 5);
 	for (i = 0; i < CPUS; i++)
-		ck_assert_uint_eq(cap->events[i].ring_bytes, (i < ONLINE ? 64 : 16) * KIB);
-	ck_assert_uint_eq(capture_ring_sizes(cap).samples, 16 * KIB);
+		ck_assert_uint_eq(session->events.places[i].ring_bytes, (i < ONLINE ? 64 : 16) * KIB);
+	ck_assert_uint_eq(events_ring_sizes(&session->events).samples, 16 * KIB);
 }
 END_TEST
 

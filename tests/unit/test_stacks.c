@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/stacks.h"
+#include "core/rows/stacks.h"
 #include "tests/unit/unit.h"
 
 static const uint64_t one[] = { 1, 2, 3 }, two[] = { 1, 2, 4 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the program on switches says of them: bytes that come through a ring. */
-#include "tests/unit/unit.h"
-
 #include "bpf/layout.h"
-#include "core/backend.h"
-#include "core/stacks.h"
+#include "core/rows/stacks.h"
+#include "core/sources/counter.h"
+#include "tests/unit/unit.h"
 
 #define WHOLE sizeof(struct bpf_switch_note)
 #define WHO(set, verdict)                                                                                              \
@@ -63,7 +62,7 @@ START_TEST(test_note)
 
 	memcpy(whole, in, sizeof(*in));
 	memcpy(raw + 4, whole, notes[_i].size);
-	ck_assert_msg(backend_bpf_switches.switch_note(raw + 4, notes[_i].size, &got) == notes[_i].rc, "%s",
+	ck_assert_msg(counter_bpf_switches.switch_note(raw + 4, notes[_i].size, &got) == notes[_i].rc, "%s",
 		      notes[_i].name);
 	if (notes[_i].rc) {
 		ck_assert_uint_eq(got.ns, 5);
@@ -94,13 +93,13 @@ START_TEST(test_charge)
 	struct switch_note note = { .kind = SWITCH_CHARGE, .raw = &n, .raw_size = sizeof(n) - 1 };
 	struct stacks *to = stacks_new();
 
-	ck_assert_int_eq(backend_bpf_switches.charge(NULL, &note, to), -EBADMSG);
+	ck_assert_int_eq(counter_bpf_switches.charge(NULL, &note, to), -EBADMSG);
 	n.kind = BPF_SWITCH_END;
 	note.raw_size = sizeof(n);
-	ck_assert_int_eq(backend_bpf_switches.charge(NULL, &note, to), -EBADMSG);
+	ck_assert_int_eq(counter_bpf_switches.charge(NULL, &note, to), -EBADMSG);
 	n.kind = BPF_SWITCH_CHARGE;
 	n.user_stack = -17;
-	ck_assert_int_eq(backend_bpf_switches.charge(NULL, &note, to), -EBADMSG);
+	ck_assert_int_eq(counter_bpf_switches.charge(NULL, &note, to), -EBADMSG);
 	ck_assert_uint_eq(stacks_nr_rows(to), 0);
 	stacks_free(to);
 }

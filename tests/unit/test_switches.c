@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/rows/books.h"
+#include "core/rows/switches.h"
 #include "tests/unit/unit.h"
-
-#include "core/backend.h"
-#include "core/switches.h"
 
 #include <sys/resource.h>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Records of the rings to intervals off the CPU, by each way they are told. */
-#include "tests/unit/unit.h"
-
 #include "backend-perfring/apply.h"
 #include "backend-perfring/switching.h"
-#include "core/capture.h"
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
 
 #define RINGS 2
 
@@ -14,9 +13,9 @@
 static char *dir;
 static struct host host;
 static struct options options;
-static struct capture cap;
+static struct rig rig;
 static struct applied_ring rings[RINGS];
-static struct capture_event events[RINGS];
+static struct event_place events[RINGS];
 static struct applier a;
 
 static void setup(void)
@@ -27,36 +26,35 @@ static void setup(void)
 	options = (struct options){
 		.tool = TOOL_OFFCPUTIME, .off_cpu = true, .cpu = -1, .max_ns = UINT64_MAX, .state_mask = -1
 	};
-	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1 };
-	cap.switches = SWITCHES_BY_TRACEPOINT;
+	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 126 });
+	rig.events.switches = SWITCHES_BY_TRACEPOINT;
 	/* Raw data here: the name, tids, and the state. */
-	cap.sched_switch = (struct sched_switch){
+	rig.events.sched_switch = (struct sched_switch){
 		1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 }, .dead = DEAD, .preempted = PREEMPTED
 	};
-	cap.attr.use_clockid = 1;
-	cap.backends[0].ops = &backend_perfring;
-	cap.events = events;
-	cap.nr_events = RINGS;
-	cap.tasks = tasks_new(&host);
-	cap.sets[0].intervals = stacks_new();
-	cap.sets[0].ring_intervals = stacks_new();
-	ck_assert(cap.tasks && cap.sets[0].intervals && cap.sets[0].ring_intervals);
-	a = (struct applier){ .cap = &cap, .rings = rings };
+	rig.events.attr.use_clockid = 1;
+	rig.events.places = events;
+	rig.events.nr_places = RINGS;
+	rig.sink.tasks = tasks_new(&host);
+	rig.sink.sets[0].intervals = stacks_new();
+	rig.sink.sets[0].ring_intervals = stacks_new();
+	ck_assert(rig.sink.tasks && rig.sink.sets[0].intervals && rig.sink.sets[0].ring_intervals);
+	a = (struct applier){ .env = &rig.env, .rings = rings };
 }
 
 /* When the options of a test are there. */
 static void begin(void)
 {
-	a.switching = switching_new(&cap);
+	a.switching = switching_new(&rig.env);
 	ck_assert_ptr_nonnull(a.switching);
 }
 
 static void teardown(void)
 {
 	switching_free(a.switching);
-	tasks_free(cap.tasks);
-	stacks_free(cap.sets[0].intervals);
-	stacks_free(cap.sets[0].ring_intervals);
+	tasks_free(rig.sink.tasks);
+	stacks_free(rig.sink.sets[0].intervals);
+	stacks_free(rig.sink.sets[0].ring_intervals);
 	unit_rmdir(dir);
 }
 
@@ -366,9 +364,9 @@ static void arrange(const struct scenario *s)
 	options.state_mask = s->mask > 0 ? s->mask : s->mask ? 0 : -1;
 	options.cpu = s->cpu - 1;
 	if (s->by)
-		cap.switches = s->by;
-	cap.switch_attr.context_switch = s->by || s->records;
-	cap.attr.use_clockid = !s->own_clocks;
+		rig.events.switches = s->by;
+	rig.events.switch_attr.context_switch = s->by || s->records;
+	rig.events.attr.use_clockid = !s->own_clocks;
 	begin();
 }
 
@@ -388,7 +386,7 @@ static void check(const struct scenario *s, const struct stacks *rows)
 	ck_assert_msg(ns == s->want.us * 1000, "%s: %lu ns", s->what, ns);
 	ck_assert_msg(times == s->want.charged, "%s: %lu intervals", s->what, times);
 	ck_assert_msg(b->intervals_disordered == s->disordered, "%s: %lu disordered", s->what, b->intervals_disordered);
-	if (cap.both)
+	if (rig.request.both)
 		return;
 	ck_assert_msg(b->intervals_charged == s->want.charged, "%s: %lu charged", s->what, b->intervals_charged);
 	ck_assert_msg(b->intervals_filtered == s->want.filtered, "%s: %lu filtered", s->what, b->intervals_filtered);
@@ -410,18 +408,18 @@ START_TEST(each_interval_is_somewhere)
 {
 	arrange(&scenarios[_i]);
 	play(&scenarios[_i], false);
-	check(&scenarios[_i], cap.sets[0].intervals);
+	check(&scenarios[_i], rig.sink.sets[0].intervals);
 }
 END_TEST
 
 /* With both backends its rows are apart, and no part of the books. */
 START_TEST(compared_ones_are_apart)
 {
-	cap.both = true;
+	rig.request.both = true;
 	arrange(&scenarios[_i]);
 	play(&scenarios[_i], true);
-	check(&scenarios[_i], cap.sets[0].ring_intervals);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].intervals), 0);
+	check(&scenarios[_i], rig.sink.sets[0].ring_intervals);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].intervals), 0);
 	ck_assert_uint_eq(a.books[0].intervals_begun + a.books[0].intervals_charged + a.books[0].intervals_lost +
 				  a.books[0].intervals_open,
 			  0);
@@ -431,10 +429,10 @@ END_TEST
 /* And what the program in the kernel has not seen does not count. */
 START_TEST(unseen_ones_do_not_count)
 {
-	cap.both = true;
+	rig.request.both = true;
 	arrange(&scenarios[_i]);
 	play(&scenarios[_i], false);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].ring_intervals), 0);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].ring_intervals), 0);
 }
 END_TEST
 
@@ -445,7 +443,7 @@ START_TEST(name_and_process_are_of_the_moment)
 	begin();
 	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
 	apply(&(struct step){ 30, SWITCH, 0, 0, 5 }, false);
-	stacks_row(cap.sets[0].intervals, 0, &row);
+	stacks_row(rig.sink.sets[0].intervals, 0, &row);
 	ck_assert_str_eq(row.comm, "worker");
 	ck_assert_int_eq(row.pid, 5);
 	ck_assert_uint_eq(row.kernel.nr, 1);
@@ -460,14 +458,14 @@ START_TEST(without_rights_the_time_is_known)
 {
 	struct stack_row row;
 
-	cap.switches = SWITCHES_BY_RECORDS;
-	cap.switch_attr.context_switch = 1;
-	cap.attr.exclude_kernel = 1;
+	rig.events.switches = SWITCHES_BY_RECORDS;
+	rig.events.switch_attr.context_switch = 1;
+	rig.events.attr.exclude_kernel = 1;
 	begin();
 	apply(&(struct step){ 11, LEFT, 0, 5 }, false);
 	apply(&(struct step){ 31, CAME, 1, 0, 5 }, false);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].intervals), 1);
-	stacks_row(cap.sets[0].intervals, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].intervals), 1);
+	stacks_row(rig.sink.sets[0].intervals, 0, &row);
 	ck_assert_uint_eq(row.value, 20000);
 	ck_assert_int_eq(row.user.state, STACK_MISSED);
 	ck_assert_int_eq(row.kernel.state, STACK_NONE);
@@ -482,8 +480,8 @@ START_TEST(open_ones_on_demand)
 	begin();
 	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
 	ck_assert_int_eq(switching_end(&a, 500 * 1000), 0);
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[0].intervals), 1);
-	stacks_row(cap.sets[0].intervals, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].intervals), 1);
+	stacks_row(rig.sink.sets[0].intervals, 0, &row);
 	ck_assert_uint_eq(row.value, 490 * 1000);
 	ck_assert_uint_eq(a.books[0].intervals_open, 1);
 	ck_assert_uint_eq(a.books[0].intervals_charged, 0);
@@ -531,19 +529,19 @@ static void note(const struct passed *p, int kind, uint64_t us)
 
 START_TEST(passed_ones_are_asked_for)
 {
-	const struct backend_ops program = { .name = "program", .in_kernel = true, .switch_note = read_note };
+	const struct counter_ops program = { .switch_note = read_note };
 	const struct books *b = &a.books[0];
 
-	cap.backends[0].ops = &program;
-	cap.nr_backends = 1;
-	cap.in_pidns = true;
-	cap.filter = (struct filter){ &passed[_i].wanted, passed[_i].wanted != 0, false, false };
+	rig.env.counters[0].ops = &program;
+	rig.env.nr_counters = 1;
+	rig.request.in_pidns = true;
+	rig.request.filter = (struct filter){ &passed[_i].wanted, passed[_i].wanted != 0, false, false };
 	begin();
 	note(&passed[_i], SWITCH_BEGIN, 10);
 	note(&passed[_i], SWITCH_END, 30);
 	ck_assert_msg(b->intervals_charged == passed[_i].charged, "%s: %lu", passed[_i].what, b->intervals_charged);
 	ck_assert_msg(b->intervals_filtered == passed[_i].filtered, "%s: %lu", passed[_i].what, b->intervals_filtered);
-	ck_assert_uint_eq(stacks_total(cap.sets[0].intervals), passed[_i].charged * 20000);
+	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), passed[_i].charged * 20000);
 	ck_assert_uint_eq(b->intervals_lost + b->bad_records, 0);
 }
 END_TEST

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/elf_image.h"
-
-#include "core/host.h"
-#include "core/mapped_files.h"
-#include "core/proc.h"
-#include "core/symbols/build_ids.h"
+#include "core/files/build_ids.h"
+#include "core/files/mapped_files.h"
+#include "core/files/recorded.h"
+#include "core/host/host.h"
 #include "core/symbols/perf_maps.h"
-#include "core/symbols/recorded.h"
 #include "core/symbols/symbols.h"
-#include "core/tasks.h"
+#include "core/tasks/proc.h"
+#include "core/tasks/tasks.h"
+#include "tests/unit/elf_image.h"
 
 #include <inttypes.h>
 #include <sys/auxv.h>

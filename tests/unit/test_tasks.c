@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/host/host.h"
+#include "core/host/privileges.h"
+#include "core/tasks/filter.h"
+#include "core/tasks/tasks.h"
 #include "tests/unit/unit.h"
-
-#include "core/filter.h"
-#include "core/host.h"
-#include "core/privileges.h"
-#include "core/tasks.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

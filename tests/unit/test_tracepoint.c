@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/unit.h"
-
 #include "compat/tracepoint.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -735,7 +734,11 @@ static const struct {
 	size_t states;
 } rings[] = {
 	{ "one", { { PERF_RECORD_SAMPLE, 0, 0 } }, 1, 0, 1 },
-	{ "three", { { PERF_RECORD_SAMPLE, 0, 0 }, { PERF_RECORD_SAMPLE, 0, 0 }, { PERF_RECORD_SAMPLE, 0, 0 } }, 3, 0, 3 },
+	{ "three",
+	  { { PERF_RECORD_SAMPLE, 0, 0 }, { PERF_RECORD_SAMPLE, 0, 0 }, { PERF_RECORD_SAMPLE, 0, 0 } },
+	  3,
+	  0,
+	  3 },
 	{ "more than there is room for",
 	  { { PERF_RECORD_SAMPLE, 0, 0 },
 	    { PERF_RECORD_SAMPLE, 0, 0 },

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/cfi_image.h"
-
 #include "backend-perfring/apply.h"
-#include "core/capture.h"
+#include "tests/unit/cfi_image.h"
+#include "tests/unit/rig.h"
 
 #include <asm/perf_regs.h>
 #include <sys/utsname.h>
@@ -30,8 +29,8 @@ static struct cfi_image image;
 static char *dir;
 static struct host host;
 static struct options options;
-static struct capture cap;
-static struct capture_event events[1];
+static struct rig rig;
+static struct event_place events[1];
 static struct applied_ring rings[1];
 static struct applier a;
 
@@ -67,8 +66,8 @@ static void map_program(pid_t pid)
 	struct mapped_file file = { .path = "/bin/program" };
 	struct mapping m = { PROGRAM, PROGRAM + CFI_CODE_SIZE, CFI_CODE_OFFSET, &file };
 
-	ck_assert_int_eq(tasks_comm(cap.tasks, pid, pid, "program", true), 0);
-	ck_assert_int_eq(tasks_mmap(cap.tasks, pid, &m), 0);
+	ck_assert_int_eq(tasks_comm(rig.sink.tasks, pid, pid, "program", true), 0);
+	ck_assert_int_eq(tasks_mmap(rig.sink.tasks, pid, &m), 0);
 }
 
 static void setup(void)
@@ -78,18 +77,17 @@ static void setup(void)
 	host = (struct host){ .proc = dir, .sys = dir };
 	memset(rings, 0, sizeof(rings));
 	options = (struct options){ .on_cpu = true, .cpu = -1 };
-	cap = (struct capture){ .options = &options, .host = &host, .asked = 126, .signal_fd = -1, .unwinds = true };
-	cap.files.host = &host;
-	cap.backends[0].ops = &backend_perfring;
-	cap.events = events;
-	cap.nr_events = 1;
-	cap.tasks = tasks_new(&host);
-	cap.sets[0].samples = stacks_new();
-	cap.sets[1].samples = stacks_new();
-	a = (struct applier){ .cap = &cap, .rings = rings, .unwinding = unwinding_new(&cap) };
-	ck_assert_ptr_nonnull(cap.tasks);
-	ck_assert_ptr_nonnull(cap.sets[0].samples);
-	ck_assert_ptr_nonnull(cap.sets[1].samples);
+	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 126, .unwinds = true });
+	rig.files.host = &host;
+	rig.events.places = events;
+	rig.events.nr_places = 1;
+	rig.sink.tasks = tasks_new(&host);
+	rig.sink.sets[0].samples = stacks_new();
+	rig.sink.sets[1].samples = stacks_new();
+	a = (struct applier){ .env = &rig.env, .rings = rings, .unwinding = unwinding_new(&rig.env) };
+	ck_assert_ptr_nonnull(rig.sink.tasks);
+	ck_assert_ptr_nonnull(rig.sink.sets[0].samples);
+	ck_assert_ptr_nonnull(rig.sink.sets[1].samples);
 	ck_assert_ptr_nonnull(a.unwinding);
 	map_program(500);
 }
@@ -97,9 +95,9 @@ static void setup(void)
 static void teardown(void)
 {
 	unwinding_free(a.unwinding);
-	tasks_free(cap.tasks);
-	stacks_free(cap.sets[0].samples);
-	stacks_free(cap.sets[1].samples);
+	tasks_free(rig.sink.tasks);
+	stacks_free(rig.sink.sets[0].samples);
+	stacks_free(rig.sink.sets[1].samples);
 	unit_rmdir(dir);
 }
 
@@ -160,8 +158,8 @@ static struct stack_row only_row(unsigned int set)
 {
 	struct stack_row row;
 
-	ck_assert_uint_eq(stacks_nr_rows(cap.sets[set].samples), 1);
-	stacks_row(cap.sets[set].samples, 0, &row);
+	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[set].samples), 1);
+	stacks_row(rig.sink.sets[set].samples, 0, &row);
 	return row;
 }
 
@@ -212,9 +210,9 @@ START_TEST(test_register)
 		assert_unwound(0, has ? UNWOUND_ROOT : UNWOUND_BAD, 1);
 		row = only_row(0);
 		assert_user(&row, ips, has ? 2 : 1, false);
-		stacks_free(cap.sets[0].samples);
-		cap.sets[0].samples = stacks_new();
-		ck_assert_ptr_nonnull(cap.sets[0].samples);
+		stacks_free(rig.sink.sets[0].samples);
+		rig.sink.sets[0].samples = stacks_new();
+		ck_assert_ptr_nonnull(rig.sink.sets[0].samples);
 		memset(&a.books, 0, sizeof(a.books));
 	}
 }
@@ -313,7 +311,7 @@ START_TEST(test_sets)
 	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
 	static const pid_t wanted[] = { 500 };
 
-	cap.filter = (struct filter){ wanted, 1, false, false };
+	rig.request.filter = (struct filter){ wanted, 1, false, false };
 	a.set = 1;
 	sample_in(0, 500, 500, &c);
 	sample_in(1, 500, 500, &c);
@@ -370,7 +368,7 @@ START_TEST(test_deep)
 	row = only_row(0);
 	ck_assert(row.user.truncated);
 	ck_assert_uint_le(row.user.nr, UNWIND_MAX_FRAMES);
-	ck_assert_uint_eq(cap.dump_needed, 0); /* a larger copy would not help */
+	ck_assert_uint_eq(rig.events.dump_needed, 0); /* a larger copy would not help */
 	free(words);
 }
 END_TEST
@@ -417,7 +415,7 @@ START_TEST(test_needed)
 	if (stacks[_i].maps)
 		put_maps(stacks[_i].maps);
 	truncated_sample(500, stacks[_i].sp);
-	ck_assert_uint_eq(cap.dump_needed, stacks[_i].needed);
+	ck_assert_uint_eq(rig.events.dump_needed, stacks[_i].needed);
 }
 END_TEST
 
@@ -430,34 +428,34 @@ START_TEST(test_needed_again)
 	unit_write(dir, "564/root/bin/program", image.bytes, sizeof(image.bytes));
 	put_maps(STACK_LINE);
 	truncated_sample(500, 0x7ffc00020000);
-	ck_assert_uint_eq(cap.dump_needed, 0x1000);
+	ck_assert_uint_eq(rig.events.dump_needed, 0x1000);
 	truncated_sample(500, 0x7ffc00020800);
-	ck_assert_uint_eq(cap.dump_needed, 0x1000);
+	ck_assert_uint_eq(rig.events.dump_needed, 0x1000);
 	truncated_sample(500, 0x7ffc0001f000);
-	ck_assert_uint_eq(cap.dump_needed, 0x2000);
+	ck_assert_uint_eq(rig.events.dump_needed, 0x2000);
 	truncated_sample(564, 0x7ffc0001e000); /* nothing is known of its stack */
-	ck_assert_uint_eq(cap.dump_needed, 0x2000);
+	ck_assert_uint_eq(rig.events.dump_needed, 0x2000);
 	put_maps("7ffb00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n");
 	truncated_sample(500, 0x7ffbfffff000);
-	ck_assert_uint_eq(cap.dump_needed, 0x22000);
+	ck_assert_uint_eq(rig.events.dump_needed, 0x22000);
 	put_maps(STACK_LINE "7ffd00000000-7ffd00090000 rw-p 00000000 00:00 0\n");
 	truncated_sample(500, 0x7ffd00010000); /* another thread's; but no copy can be as large as one was already */
-	ck_assert_uint_eq(cap.dump_needed, 0x22000);
-	cap.dump_needed = 0;
+	ck_assert_uint_eq(rig.events.dump_needed, 0x22000);
+	rig.events.dump_needed = 0;
 	truncated_sample(500, 0x7ffd00010000);
-	ck_assert_uint_eq(cap.dump_needed, 0x80000);
-	cap.dump_needed = 0;
+	ck_assert_uint_eq(rig.events.dump_needed, 0x80000);
+	rig.events.dump_needed = 0;
 	put_maps("7ffb00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n");
 	truncated_sample(500, 0x7ffbfffff000);
-	ck_assert_uint_eq(cap.dump_needed, 0x22000);
+	ck_assert_uint_eq(rig.events.dump_needed, 0x22000);
 	ck_assert_int_ge(asprintf(&maps, "%s/500/maps", dir), 0);
 	ck_assert_int_eq(unlink(maps), 0);
 	free(maps);
-	cap.dump_needed = 1;
+	rig.events.dump_needed = 1;
 	truncated_sample(500, 0x7ffbffffe000);
-	ck_assert_uint_eq(cap.dump_needed, 0x23000);
+	ck_assert_uint_eq(rig.events.dump_needed, 0x23000);
 	truncated_sample(500, 0x7ff000000000); /* elsewhere, and now it is gone */
-	ck_assert_uint_eq(cap.dump_needed, 0x23000);
+	ck_assert_uint_eq(rig.events.dump_needed, 0x23000);
 }
 END_TEST
 
@@ -470,8 +468,8 @@ START_TEST(test_recorded)
 
 	unwinding_free(a.unwinding);
 	options.input = "perf.data";
-	cap.files.recorded = &cap.recording.origin;
-	a.unwinding = unwinding_new(&cap);
+	rig.files.recorded = &rig.recording.origin;
+	a.unwinding = unwinding_new(&rig.env);
 	ck_assert_ptr_nonnull(a.unwinding);
 	put_maps(STACK_LINE);
 	set_reg(&c, PERF_REG_X86_BP, STACK);
@@ -484,7 +482,7 @@ START_TEST(test_recorded)
 	assert_user(&row, by_fp, 2, false);
 	row = only_row(1);
 	assert_user(&row, by_fp, 1, true);
-	ck_assert_uint_eq(cap.dump_needed, 0);
+	ck_assert_uint_eq(rig.events.dump_needed, 0);
 }
 END_TEST
 
@@ -610,7 +608,7 @@ START_TEST(test_stale)
 		unit_write(dir, "kallsyms", symbols, strlen(symbols));
 	unwinding_free(a.unwinding);
 	release = entries[_i].release ? entries[_i].release : "3.10.0-1160.el7.x86_64";
-	a.unwinding = unwinding_new(&cap);
+	a.unwinding = unwinding_new(&rig.env);
 	ck_assert_ptr_nonnull(a.unwinding);
 	set_reg(&c, PERF_REG_X86_BP, STACK + 48);
 	c.ips = entries[_i].chain;
@@ -634,7 +632,7 @@ START_TEST(test_stale_unknown)
 	unit_write(dir, "kallsyms", symbols, strlen(symbols));
 	unwinding_free(a.unwinding);
 	release = "3.10.108";
-	a.unwinding = unwinding_new(&cap);
+	a.unwinding = unwinding_new(&rig.env);
 	ck_assert_ptr_nonnull(a.unwinding);
 	set_reg(&c, PERF_REG_X86_BP, STACK + 48);
 	c.ips = chain;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cfi_image.h"
-
 #include "unwind/unwind.h"
 
 /* ---- a process: what it has mapped, and what its program is made of */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/events/watch.h"
 #include "tests/unit/unit.h"
-
-#include "core/watch.h"
 
 #define TICK (10 * 1000 * 1000ULL)
 #define HEAD "cpu  1 1 1 1 1 1 1 1 1 1\n"

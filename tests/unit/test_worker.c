@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/clock.h"
+#include "core/files/worker.h"
 #include "tests/unit/unit.h"
-
-#include "core/worker.h"
-
-#include "core/clock.h"
 
 #include <dirent.h>
 #include <fcntl.h>

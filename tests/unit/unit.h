@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/err.h"
-#include "core/host.h"
+#include "core/base/err.h"
+#include "core/host/host.h"
 
 /** unit_main() - run @s, print TAP; Return: main's status, 0 when all passed. */
 int unit_main(Suite *s);

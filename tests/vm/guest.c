@@ -46,11 +46,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } scenarios[] = {
-	{ "all", all },
-	{ "hotplug", check_hotplug },
-	{ "one", cpus },
-	{ "possible64", cpus },
-	{ "waits", check_waits },
+	{ "all", all }, { "hotplug", check_hotplug }, { "one", cpus }, { "possible64", cpus }, { "waits", check_waits },
 };
 
 int main(int argc, char **argv)

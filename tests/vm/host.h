@@ -10,9 +10,9 @@ const char *host_release(void);
 /** host_bpf_taints() - the first bpf(2) call would: that is RHEL 7. */
 bool host_bpf_taints(void);
 /**
- * host_hold_switches() - have an event of a thread as long as this process lives. With the first one of a host the kernel
- * patches __schedule(), and with the last one again (perf_sched_events, kernel/events/core.c). The emulator may still run
- * the breakpoint that was there while it did, of which the kernel knows nothing any more: it panics.
+ * host_hold_switches() - have an event of a thread as long as this process lives. With the first one of a host the
+ * kernel patches __schedule(), and with the last one again (perf_sched_events, kernel/events/core.c). The emulator may
+ * still run the breakpoint that was there while it did, of which the kernel knows nothing any more: it panics.
  */
 void host_hold_switches(void);
 /** host_has_bpf() - a BPF program for perf events loads. Not where that taints: it is said to be so there. */

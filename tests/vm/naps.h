@@ -12,8 +12,8 @@ pid_t naps_start(unsigned int seconds, unsigned int cpu, bool nobody);
 void naps_stop(pid_t pid);
 
 /**
- * check_naps() - the rows of @r that begin with @prefix have the time off the CPU of the naps while it traced, and there
- * is an interval for each of them; where it traced other threads, too, theirs are among these.
+ * check_naps() - the rows of @r that begin with @prefix have the time off the CPU of the naps while it traced, and
+ * there is an interval for each of them; where it traced other threads, too, theirs are among these.
  * @share: that must have been found of what was whole in this time; and of what was found, that must have been naps,
  * the first and the last ones included
  */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define SECONDS 2
-#define SHARE 0.9
+#define SHARE   0.9
 
 /* Of tests/vm/workloads/naps.c. */
 static const char stack[] = "naps;_start;begin;turn;nap;";

@@ -45,7 +45,8 @@ static inline __attribute__((always_inline)) long bare_map(long fd, size_t size)
 
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
-			 : "a"(SYS_mmap), "D"(0), "S"(size), "d"(PROT_READ | PROT_WRITE), "r"(flags), "r"(of), "r"(offset)
+			 : "a"(SYS_mmap), "D"(0), "S"(size), "d"(PROT_READ | PROT_WRITE), "r"(flags), "r"(of),
+			   "r"(offset)
 			 : "rcx", "r11", "memory");
 	return ret;
 }

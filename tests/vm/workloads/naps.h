@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define NAP_NS	 10000000
+#define NAP_NS   10000000
 #define MAX_NAPS 100000 /* longer than any test takes; then it ends */
 
 /** struct naps - all its naps; times are in ns. */

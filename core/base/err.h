@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors: a function returns -errno and says what failed in the caller's struct err; only commands print. */
+#ifndef CORE_BASE_ERR_H
+#define CORE_BASE_ERR_H
+
+#include <stddef.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/**
+ * struct err - why the last failing call failed.
+ * @code: -errno, 0 when nothing was set
+ * @msg:  one line without newline, fit to follow "profile: error: ": what failed, the object in single quotes or
+ *        with its number, then the cause
+ */
+struct err {
+	int code;
+	char msg[1024];
+};
+
+/**
+ * err_set() - describe a failure.
+ * @err:  may be NULL, then only the code is passed on
+ * @code: -errno, returned as it is, so that callers can write `return err_set(...)`
+ * @fmt:  printf format of the whole line; a longer text is cut
+ *
+ * errno is preserved.
+ */
+int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/** err_sys() - as err_set(), with ": " and the text of -@code behind the line. */
+int err_sys(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define HASH_REMOVED (HASH_NONE - 1)
+
+/* Multiply-and-fold over 8 bytes at a time (the mixing step of wyhash, public domain). */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	__uint128_t r = (__uint128_t)a * b;
+
+	return (uint64_t)r ^ (uint64_t)(r >> 64);
+}
+
+/*
+ * A profiled process chooses its return addresses and names: it must not be able to choose colliding ones. The kernel
+ * gives each process 16 random bytes (getauxval(3), AT_RANDOM).
+ */
+static uint64_t secret(void)
+{
+	static uint64_t value;
+	const void *random;
+
+	if (!value) {
+		random = (const void *)getauxval(AT_RANDOM);
+		if (random)
+			memcpy(&value, random, sizeof(value));
+		value |= 1;
+	}
+	return value;
+}
+
+uint64_t hash_bytes(const void *data, size_t len, uint64_t seed)
+{
+	const unsigned char *p = data;
+	uint64_t key = secret(), h = seed ^ 0xa0761d6478bd642fULL ^ len, w;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&w, p, 8);
+		h = mix(h ^ w ^ key, 0xe7037ed1a0b428dbULL);
+	}
+	w = 0;
+	if (len) /* @data may be NULL when there is nothing */
+		memcpy(&w, p, len);
+	return mix(h ^ w ^ key, 0x8ebc6af09c88c6e3ULL);
+}
+
+static uint32_t fold(uint64_t hash)
+{
+	return (uint32_t)(hash ^ (hash >> 32));
+}
+
+uint32_t hash_find(const struct hash_index *h, uint64_t hash, hash_eq eq, const void *table, const void *key)
+{
+	uint32_t want = fold(hash);
+	size_t i;
+
+	if (!h->cap)
+		return HASH_NONE;
+	for (i = want & (h->cap - 1);; i = (i + 1) & (h->cap - 1)) {
+		const struct hash_slot *s = &h->slots[i];
+
+		if (s->pos == HASH_NONE)
+			return HASH_NONE;
+		if (s->pos != HASH_REMOVED && s->hash == want && eq(table, s->pos, key))
+			return s->pos;
+	}
+}
+
+static void place(struct hash_slot *slots, size_t cap, struct hash_slot entry)
+{
+	size_t i = entry.hash & (cap - 1);
+
+	while (slots[i].pos != HASH_NONE)
+		i = (i + 1) & (cap - 1);
+	slots[i] = entry;
+}
+
+/* Room for one more at a load of at most 5/8. The same size again when removed slots are what fills it. */
+static int make_room(struct hash_index *h)
+{
+	size_t cap = h->cap ? h->cap : 16, i;
+	struct hash_slot *slots;
+
+	if (h->cap && (h->used + 1) * 8 <= h->cap * 5)
+		return 0;
+	if (h->cap && (h->nr + 1) * 2 > h->cap)
+		cap *= 2;
+	slots = malloc(cap * sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	memset(slots, 0xff, cap * sizeof(*slots)); /* every pos becomes HASH_NONE */
+	for (i = 0; i < h->cap; i++)
+		if (h->slots[i].pos < HASH_REMOVED)
+			place(slots, cap, h->slots[i]);
+	free(h->slots);
+	h->slots = slots;
+	h->cap = cap;
+	h->used = h->nr;
+	return 0;
+}
+
+int hash_add(struct hash_index *h, uint64_t hash, uint32_t pos)
+{
+	int rc = make_room(h);
+
+	if (rc)
+		return rc;
+	place(h->slots, h->cap, (struct hash_slot){ fold(hash), pos });
+	h->used++;
+	h->nr++;
+	return 0;
+}
+
+static struct hash_slot *slot_of(const struct hash_index *h, uint64_t hash, uint32_t pos)
+{
+	size_t i;
+
+	if (!h->cap)
+		return NULL;
+	for (i = fold(hash) & (h->cap - 1); h->slots[i].pos != HASH_NONE; i = (i + 1) & (h->cap - 1))
+		if (h->slots[i].pos == pos)
+			return &h->slots[i];
+	return NULL;
+}
+
+void hash_del(struct hash_index *h, uint64_t hash, uint32_t pos)
+{
+	struct hash_slot *s = slot_of(h, hash, pos);
+
+	if (!s)
+		return;
+	s->pos = HASH_REMOVED;
+	h->nr--;
+}
+
+void hash_move(struct hash_index *h, uint64_t hash, uint32_t from, uint32_t to)
+{
+	struct hash_slot *s = slot_of(h, hash, from);
+
+	if (s)
+		s->pos = to;
+}
+
+void hash_release(struct hash_index *h)
+{
+	free(h->slots);
+	*h = (struct hash_index){ 0 };
+}

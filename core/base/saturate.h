@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums that stop at the ends of uint64_t instead of going round. */
+#ifndef CORE_BASE_SATURATE_H
+#define CORE_BASE_SATURATE_H
+
+#include <stdint.h>
+
+/** add_or_max() - @a + @b, at most UINT64_MAX. */
+static inline uint64_t add_or_max(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/** sub_or_0() - @a - @b; 0 where @b is more. */
+static inline uint64_t sub_or_0(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/** mul_or_max() - @a * @b, at most UINT64_MAX. */
+static inline uint64_t mul_or_max(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+#endif

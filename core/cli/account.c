@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/account.h"
+
+#include "core/base/saturate.h"
+#include "core/events/event_rings.h"
+#include "core/host/priority.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+void account_take(const struct session *s, struct account *a)
+{
+	const struct compare *c = s->sink.sets[s->sink.ended].compare;
+
+	*a = (struct account){
+		.started_ns = s->sink.started_ns,
+		.sampled_ns = s->sink.stopped_ns - s->sink.started_ns,
+		.rows = stacks_nr_rows(session_samples(s)) + stacks_nr_rows(session_intervals(s)),
+		.stacks = stacks_nr_stacks(session_samples(s)) + stacks_nr_stacks(session_intervals(s)),
+		.rings = events_ring_sizes(&s->events),
+	};
+	a->unaccounted = session_books(s, &a->books);
+	a->due_known = session_shortfall(s, &a->books, &a->shortfall);
+	a->due = a->due_known ? shortfall_due(a->shortfall.period_ns, a->shortfall.due_ns) : 0;
+	if (c)
+		compare_counts(c, &a->compared);
+}
+
+void account_compared(struct account *a, const struct compared_intervals *c)
+{
+	a->rows_compared = c->rows + c->only_program + c->only_ring;
+	a->rows_different = c->other_times + c->other_time + c->only_program + c->only_ring;
+	a->apart_ns = c->apart_ns;
+	a->unsampled = c->unsampled;
+	a->missed = sub_or_0(c->missed, c->unsampled);
+}
+
+/*
+ * What the reader gave up because records were lost; and where that was so in this report, what began and what ended
+ * unseen. What began the program has counted, too.
+ */
+static uint64_t unseen(const struct books *b)
+{
+	uint64_t nr = b->intervals_gone;
+
+	if (b->lost_records > b->lost_side_band || b->reopened)
+		nr += sub_or_0(b->intervals_begun, b->intervals_seen) + b->intervals_unended;
+	return nr;
+}
+
+struct intervals_lost account_lost(const struct account *total, const struct account *a)
+{
+	uint64_t unsampled = total->books.switches_unsampled + a->books.switches_unsampled;
+
+	/* An interval that was given up may be in a later report of the program's. */
+	return (struct intervals_lost){
+		.unseen = sub_or_0(total->unseen + unseen(&a->books), total->missed),
+		.unsampled = sub_or_0(unsampled, total->unsampled),
+	};
+}
+
+void account_add(struct account *to, const struct account *more)
+{
+	books_add(&to->books, &more->books);
+	to->unaccounted.samples += more->unaccounted.samples;
+	to->unaccounted.intervals += more->unaccounted.intervals;
+	if (!to->started_ns)
+		to->started_ns = more->started_ns;
+	to->sampled_ns += more->sampled_ns;
+	shortfall_add(&to->shortfall, &more->shortfall);
+	to->due_known |= more->due_known;
+	to->due = shortfall_due(to->shortfall.period_ns, to->shortfall.due_ns);
+	to->rows += more->rows;
+	to->unsure += more->unsure;
+	to->stacks += more->stacks;
+	to->rings = more->rings;
+	compare_counts_add(&to->compared, &more->compared);
+	to->rows_compared += more->rows_compared;
+	to->rows_different += more->rows_different;
+	to->missed += more->missed;
+	to->unseen += unseen(&more->books);
+	to->unsampled += more->unsampled;
+	if (more->apart_ns > to->apart_ns)
+		to->apart_ns = more->apart_ns;
+}
+
+/* As the kernel counts it since 6.0: exactly. */
+static uint64_t told_lost(const struct books *b)
+{
+	return b->lost_here + b->lost_notes + b->bad_samples + b->late_samples;
+}
+
+uint64_t account_not_compared(const struct account *a)
+{
+	return sub_or_0(a->books.taken, a->compared.compared + a->compared.unpaired);
+}
+
+uint64_t account_unread(const struct session *s, const struct account *total)
+{
+	if (!s->request.both || !s->request.options->on_cpu || !(s->events.attr.read_format & PERF_FORMAT_LOST))
+		return 0;
+	return sub_or_0(account_not_compared(total), told_lost(&total->books));
+}
+
+void account_settle(const struct session *s, struct account *total)
+{
+	struct books *b = &total->books;
+	uint64_t told = told_lost(b);
+
+	if (!session_counts_in_kernel(s) || !(s->events.attr.read_format & PERF_FORMAT_LOST) || b->lost <= told)
+		return;
+	total->unaccounted.samples += (int64_t)(b->lost - told);
+	b->lost = told;
+}
+
+void account_print(FILE *out, const struct session *s, const char *interval, const struct account *a)
+{
+	const struct books *b = &a->books;
+	const struct compare_counts *c = &a->compared;
+	bool no_samples = !s->request.options->on_cpu, no_intervals = !s->request.options->off_cpu;
+	bool no_pairs = !s->request.both || no_samples;
+	const struct {
+		const char *name;
+		uint64_t value;
+		bool hidden;
+	} lines[] = {
+		{ "samples_due", a->due, !a->due_known },
+		{ "samples_of_other_events", s->recording.other_samples, !s->request.options->input },
+		{ "samples_taken", b->taken, no_samples },
+		{ "samples_counted_in_kernel", b->counted_kernel, no_samples },
+		{ "samples_counted_from_ring", b->counted_ring, no_samples },
+		{ "samples_filtered", b->filtered, no_samples },
+		{ "samples_of_idle", b->idle, no_samples },
+		{ "samples_lost", b->lost, no_samples },
+		{ "intervals_begun", b->intervals_begun, no_intervals },
+		{ "intervals_charged", b->intervals_charged, no_intervals },
+		{ "intervals_filtered", b->intervals_filtered, no_intervals },
+		{ "intervals_open", b->intervals_open, no_intervals },
+		{ "intervals_lost", b->intervals_lost, no_intervals },
+		{ "intervals_without_slot", b->intervals_no_slot, no_intervals },
+		{ "intervals_passed_on", b->intervals_passed, no_intervals },
+		{ "switches_unsampled", b->switches_unsampled, no_intervals },
+		{ "intervals_disordered", b->intervals_disordered, no_intervals },
+		{ "spilled_no_stack_room", b->spilled_stack },
+		{ "spilled_no_count_room", b->spilled_count },
+		{ "spilled_to_unwind", b->spilled_unwind },
+		{ "spilled_to_judge", b->spilled_tree },
+		{ "spilled_without_pid", b->spilled_number },
+		{ "unwound_to_root", b->unwound[UNWOUND_ROOT] },
+		{ "unwound_truncated", b->unwound[UNWOUND_TRUNCATED] },
+		{ "unwound_no_rules", b->unwound[UNWOUND_NO_RULES] },
+		{ "unwound_bad", b->unwound[UNWOUND_BAD] },
+		{ "unwound_unknown_registers", b->unwound[UNWOUND_UNKNOWN] },
+		{ "unwound_by_kernel", b->unwound[UNWOUND_KERNEL] },
+		{ "user_stacks_unsure", a->unsure },
+		{ "samples_of_dying_tasks", b->dead_tasks, no_samples },
+		{ "samples_outside", b->outside, no_samples },
+		{ "samples_compared", c->compared, no_pairs },
+		{ "samples_not_compared", c->unpaired, no_pairs },
+		{ "differences_renamed", c->renamed, no_pairs },
+		{ "differences_dying", c->dying, no_pairs },
+		{ "differences_unshared", c->unshared, no_pairs },
+		{ "differences_unnamed", c->unnamed, no_pairs },
+		{ "differences_unseen", c->unseen, no_pairs },
+		{ "differences_remapped", c->remapped, no_pairs },
+		{ "differences_reused", c->reused, no_pairs },
+		{ "differences_explained", compare_nr_explained(c), no_pairs },
+		{ "differences_unexplained", c->different, no_pairs },
+		{ "clocks_apart", b->clocks_apart, !s->request.both || no_intervals },
+		{ "rows_compared", a->rows_compared, !s->request.both || no_intervals },
+		{ "rows_different", a->rows_different, !s->request.both || no_intervals },
+		{ "intervals_not_compared", a->missed + a->unsampled, !s->request.both || no_intervals },
+		{ "largest_difference_ns", a->apart_ns, !s->request.both || no_intervals },
+		{ "ring_records", b->ring_records },
+		{ "ring_bytes_read", b->ring_bytes },
+		{ "ring_records_lost", b->lost_records },
+		{ "ring_records_late", b->late_records },
+		{ "ring_records_backward", b->backward_records, no_intervals },
+		{ "ring_records_bad", b->bad_records },
+		{ "ring_samples_late", b->late_samples, no_samples },
+		{ "ring_bytes_kept", s->events.kept_bytes, s->request.options->input },
+		{ "ring_size", a->rings.samples },
+		{ "ring_size_wanted", s->events.rings_wanted.samples, s->request.options->input },
+		{ "side_band_ring_size", a->rings.side, s->request.options->input },
+		{ "count_table_used", b->count_entries },
+		{ "stack_table_used", b->stack_entries },
+		{ "throttled", b->throttled, no_samples },
+		{ "throttled_ns", b->throttled_ns, no_samples },
+		{ "files_mismatched", a->files_mismatched },
+		{ "files_hung", a->files_hung, s->request.options->input },
+		{ "rows", a->rows },
+		{ "stacks", a->stacks },
+		{ "cpus", s->events.nr_cpus },
+		{ "cpus_offline_ns", a->shortfall.offline_ns },
+		{ "started_ns", a->started_ns },
+		{ "sampled_ns", a->sampled_ns },
+	};
+	size_t i;
+
+	if (interval)
+		fprintf(out, "interval: %s\n", interval);
+	fprintf(out, "backend: %s\n", session_way_name(s));
+	fprintf(out, "backend_reason: %s\n", s->reason);
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		if (!lines[i].hidden)
+			fprintf(out, "%s: %" PRIu64 "\n", lines[i].name, lines[i].value);
+	if (!s->request.options->input)
+		fprintf(out, "reader_nice: %d\nreader_realtime_priority: %d\n", priority_nice(),
+			priority_got_realtime());
+	if (!no_samples)
+		fprintf(out, "samples_unaccounted: %" PRId64 "\n", a->unaccounted.samples);
+	/* What has begun may end in a later one. */
+	if (!no_intervals && (!interval || !strcmp(interval, "all")))
+		fprintf(out, "intervals_unaccounted: %" PRId64 "\n", a->unaccounted.intervals);
+}
+
+/* A little less than what was kept of the samples at the rate of this run. */
+static uint64_t fitting_rate(uint64_t freq_hz, const struct books *b)
+{
+	uint64_t hz = (uint64_t)((double)freq_hz * (double)(b->taken - b->lost) / (double)b->taken * 0.75);
+
+	return hz ? hz : 1;
+}
+
+/* What makes less of what a ring has no room for. */
+static void print_less(FILE *out, const struct session *s, const struct books *b)
+{
+	const struct options *o = s->request.options;
+
+	if (o->off_cpu && session_counts_in_kernel(s))
+		fprintf(out, "count fewer intervals (-p%s), ", o->on_cpu ? "" : ", -m");
+	else if (o->off_cpu)
+		fprintf(out, "count in the kernel (--backend=bpf), or fewer intervals (-p), ");
+	/* Samples and switches share the rings: what would fit without the switches is not known. */
+	if (o->on_cpu && !o->off_cpu && s->request.unwinds && o->freq_hz && b->taken > b->lost)
+		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(o->freq_hz, b));
+	else if (o->on_cpu)
+		fprintf(out, "lower the rate (-F), ");
+}
+
+/* Only where that limit was in the way. */
+static void print_raise_locked(FILE *out, const struct session *s, size_t ring)
+{
+	long long kb;
+
+	if (s->events.ring_refused == -EPERM && !host_setting(s->request.host, "kernel/perf_event_mlock_kb", &kb))
+		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %zu KiB), ", kb, ring >> 10);
+}
+
+/* What would have kept samples, or switches, from being lost. A setting is named only where it was in the way. */
+static void print_remedy(FILE *out, const struct session *s, const struct account *a)
+{
+	const struct books *b = &a->books;
+	uint64_t others = b->spilled_unwind + b->spilled_tree + b->spilled_number;
+	bool by_table = b->spilled_stack + b->spilled_count > others;
+
+	if (by_table && b->spilled_stack > b->spilled_count)
+		fprintf(out, "raise --stack-storage-size (%" PRIu32 "), ", s->request.options->stack_entries);
+	else if (by_table && b->spilled_count && s->request.options->on_cpu)
+		fprintf(out, "raise --hash-storage-size (%" PRIu32 "), ", s->request.options->hash_entries);
+	print_raise_locked(out, s, a->rings.samples);
+	print_less(out, s, b);
+	fprintf(out, "or give the profiler more CPU time.\n");
+}
+
+/* More than 5 % of the user stacks end where nobody knows how to go on. */
+static void print_incomplete(FILE *out, const struct books *b, uint64_t all)
+{
+	uint64_t by_code = b->unwound[UNWOUND_NO_RULES] + b->unwound[UNWOUND_BAD];
+	uint64_t by_registers = b->unwound[UNWOUND_UNKNOWN];
+
+	if (by_code + by_registers <= all / 20)
+		return;
+	fprintf(out, "WARNING: %" PRIu64 " of %" PRIu64 " user stacks are incomplete: ", by_code + by_registers, all);
+	if (by_registers > by_code)
+		fprintf(out, "the kernel did not report all registers of tasks in system calls");
+	else
+		fprintf(out, "of code in files that were removed or replaced, without unwind rules and frame pointers, "
+			     "or on another stack");
+	fprintf(out, " (see UNWINDING in profile(8)).\n");
+}
+
+/* More than 1 % of the user stacks end where their copies do. */
+static void print_truncated(FILE *out, const struct session *s, const struct books *b, uint64_t all)
+{
+	uint64_t cut = b->unwound[UNWOUND_TRUNCATED];
+
+	if (cut <= all / 100)
+		return;
+	fprintf(out, "WARNING: %" PRIu64 " of %" PRIu64 " user stacks are [truncated]: ", cut, all);
+	if (s->request.options->input)
+		fprintf(out, "give perf record larger copies (--call-graph dwarf,%d).\n", STACK_DUMP_MAX);
+	else if (!s->events.dump_needed)
+		fprintf(out, "they have more frames than are shown, or are continued on another stack.\n");
+	else if (s->events.dump_needed > STACK_DUMP_MAX)
+		fprintf(out, "the largest has %" PRIu64 " bytes, of which --stack-dump-size can copy %d.\n",
+			s->events.dump_needed, STACK_DUMP_MAX);
+	else if (s->events.dump_needed <= s->request.options->dump_bytes)
+		fprintf(out, "copies of %" PRIu64 " bytes would have sufficed, the rings are too small for them.\n",
+			s->events.dump_needed);
+	else
+		fprintf(out, "--stack-dump-size %" PRIu64 " would have sufficed (it is %" PRIu32 ").\n",
+			s->events.dump_needed, s->request.options->dump_bytes);
+}
+
+/* A switch is lost with the ring's records, and where nobody looked: on a CPU that was offline. */
+static void print_lost_intervals(FILE *out, const struct session *s, const struct account *a)
+{
+	const struct books *b = &a->books;
+
+	if (!b->intervals_lost)
+		return;
+	fprintf(out, "WARNING: %" PRIu64 " intervals off the CPU could not be counted: ", b->intervals_lost);
+	if (b->intervals_no_slot > b->intervals_lost / 2) {
+		fprintf(out, "there are more threads than the BPF program has room for; --backend=perfring has.\n");
+		return;
+	}
+	if (b->lost_records <= b->lost_side_band) {
+		fprintf(out, "not all switches of their threads were seen.\n");
+		return;
+	}
+	fprintf(out, "a ring had no room for their switches. To change that, ");
+	print_remedy(out, s, a);
+}
+
+static void print_lost_samples(FILE *out, const struct session *s, const struct account *a)
+{
+	const struct books *b = &a->books;
+
+	if (!b->lost)
+		return;
+	fprintf(out, "WARNING: %" PRIu64 " stack traces could not be displayed. ", b->lost);
+	if (s->request.options->input) {
+		fprintf(out, "Its recorder lost them: give perf record larger buffers (-m), or a lower rate (-F).\n");
+		return;
+	}
+	fprintf(out, "A ring had no room for them: ");
+	print_remedy(out, s, a);
+}
+
+static const char *of_command(const struct session *s)
+{
+	return s->request.filter.tree ? ", and processes of the command missing" : "";
+}
+
+/* Of rings that samples share with others. With both backends what is missing there is told with the comparison. */
+static void print_lost_records(FILE *out, const struct session *s, const struct account *a)
+{
+	const struct books *b = &a->books;
+	uint64_t known = b->lost + b->lost_notes + b->lost_switch_notes + b->lost_side_band;
+	const char *of_switches = s->request.options->off_cpu ? "switches, " : "";
+
+	if (b->lost_records <= known || s->request.both)
+		return;
+	if (!s->events.apart)
+		fprintf(out,
+			"WARNING: %" PRIu64
+			" records about %stasks and mappings were lost: some names may be wrong%s.\n",
+			b->lost_records - known, of_switches, of_command(s));
+	else if (s->request.options->off_cpu)
+		fprintf(out, "WARNING: %" PRIu64 " records about switches were lost.\n", b->lost_records - known);
+}
+
+/* Of rings of their own. */
+static void print_lost_names(FILE *out, const struct session *s, const struct account *a)
+{
+	const struct books *b = &a->books;
+
+	if (!b->lost_side_band)
+		return;
+	fprintf(out,
+		"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong%s. A ring "
+		"had no room for them: ",
+		b->lost_side_band, of_command(s));
+	print_raise_locked(out, s, a->rings.side);
+	if (!s->events.side_of_targets && !s->events.followed)
+		fprintf(out, "profile some processes only (-p), ");
+	fprintf(out, "or give the profiler more CPU time.\n");
+}
+
+void account_print_losses(FILE *out, const struct session *s, const struct account *a)
+{
+	const struct books *b = &a->books;
+	uint64_t unwound = 0;
+	size_t i;
+
+	print_lost_samples(out, s, a);
+	print_lost_intervals(out, s, a);
+	print_lost_records(out, s, a);
+	print_lost_names(out, s, a);
+	for (i = 0; i < UNWOUND_NR; i++)
+		unwound += b->unwound[i];
+	print_truncated(out, s, b, unwound);
+	print_incomplete(out, b, unwound);
+}
+
+bool account_shortfall(const struct account *a, struct err *why)
+{
+	return a->due_known && shortfall_explain(&a->shortfall, why);
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/options.h"
+
+#include "core/base/clock.h"
+#include "core/base/printable.h"
+#include "core/cli/options_table.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *tool_name(enum tool tool)
+{
+	return tool == TOOL_PROFILE ? "profile" : "offcputime";
+}
+
+static const struct opt_table *table_of(enum tool tool)
+{
+	return tool == TOOL_PROFILE ? &options_of_profile : &options_of_offcputime;
+}
+
+/* What getopt_long returns for the long form of the first row, the second, ...: above every letter. */
+#define LONG_FORM 256
+
+/* @code: what getopt_long returned for an option of @t. Return: its row. */
+static size_t row_of(const struct opt_table *t, int code)
+{
+	size_t i = 0;
+
+	if (code >= LONG_FORM)
+		return (size_t)(code - LONG_FORM);
+	while (t->rows[i]->letter != code)
+		i++;
+	return i;
+}
+
+/** struct spec - a table as getopt_long wants it. */
+struct spec {
+	char letters[2 + 2 * OPT_ROWS_MAX + 1];
+	struct option longs[OPT_ROWS_MAX + 1];
+};
+
+static void spec_init(struct spec *s, const struct opt_table *t)
+{
+	const struct opt *opt;
+	char *l = s->letters;
+	size_t i;
+
+	*s = (struct spec){ 0 };
+	/* '-': words come in their order, as options numbered 1; ':': a missing argument is told apart. */
+	*l++ = '-';
+	*l++ = ':';
+	for (i = 0; i < t->nr; i++) {
+		opt = t->rows[i];
+		s->longs[i].name = opt->name;
+		s->longs[i].has_arg = opt->arg ? required_argument : no_argument;
+		s->longs[i].val = LONG_FORM + (int)i;
+		if (!opt->letter)
+			continue;
+		*l++ = opt->letter;
+		if (opt->arg)
+			*l++ = ':';
+	}
+}
+
+/* getopt_long takes any beginning of a long name that only one has. Lists those that begin as @word does. */
+static int unknown_long(const struct parse *p, const char *word)
+{
+	size_t len = strcspn(word, "="), used = 0, i;
+	int shown = len > 200 ? 200 : (int)len;
+	char which[256] = "";
+	const char *name;
+
+	for (i = 0; i < p->table->nr && used < sizeof(which); i++) {
+		name = p->table->rows[i]->name;
+		if (!strncmp(name, word + 2, len - 2))
+			used += snprintf(which + used, sizeof(which) - used, "%s--%s", used ? ", " : "", name);
+	}
+	if (used)
+		return err_set(p->err, -EINVAL, "option '%.*s' is ambiguous (%s)", shown, word, which);
+	return err_set(p->err, -EINVAL, "unknown option '%.*s'", shown, word);
+}
+
+/* @word: the argument that getopt_long was looking at when it returned '?' */
+static int unknown_option(const struct parse *p, const char *word)
+{
+	if (optopt >= LONG_FORM)
+		return err_set(p->err, -EINVAL, "option '--%s' takes no argument",
+			       p->table->rows[row_of(p->table, optopt)]->name);
+	if (!optopt)
+		return unknown_long(p, word);
+	if (optopt < 0x20 || optopt > 0x7e) /* part of a character, for all we know */
+		return err_set(p->err, -EINVAL, "unknown option '-\\x%02x'", optopt & 0xff);
+	return err_set(p->err, -EINVAL, "unknown option '-%c'", optopt);
+}
+
+static void spell(const struct parse *p, char *buf, size_t size, int code)
+{
+	if (code >= LONG_FORM)
+		snprintf(buf, size, "--%s", p->table->rows[row_of(p->table, code)]->name);
+	else
+		snprintf(buf, size, "-%c", code);
+}
+
+static int set_duration(struct parse *p, const char *word)
+{
+	int rc;
+
+	p->spelled = "duration";
+	if (p->o->duration)
+		return opt_refuse(p, word, "there is one already, '%.100s'", p->o->duration);
+	rc = opt_parse_seconds(p, word, &p->o->duration_ns);
+	if (!rc)
+		p->o->duration = word;
+	return rc;
+}
+
+/* @code: what getopt_long returned, but for '?', ':' and the end */
+static int take(struct parse *p, int code, const char *value)
+{
+	const struct opt *opt;
+	char spelled[32];
+	uint64_t bit;
+	int rc = 0;
+
+	if (code == 1)
+		return set_duration(p, value);
+	opt = p->table->rows[row_of(p->table, code)];
+	bit = 1ULL << row_of(p->table, code);
+	spell(p, spelled, sizeof(spelled), code);
+	p->spelled = spelled;
+	if (opt->set)
+		rc = opt->set(p, opt, value);
+	p->seen |= bit;
+	if (code >= LONG_FORM)
+		p->spelled_long |= bit;
+	else
+		p->spelled_long &= ~bit;
+	return rc;
+}
+
+static int take_all(struct parse *p, int argc, char **argv)
+{
+	struct spec spec;
+	char spelled[32];
+	int code, rc, seen = 1;
+
+	spec_init(&spec, p->table);
+	opterr = 0;
+	optind = 0; /* glibc, musl: begin anew, with this optstring */
+	while ((code = getopt_long(argc, argv, spec.letters, spec.longs, NULL)) != -1) {
+		seen = optind;
+		if (code == '?')
+			return unknown_option(p, argv[optind - 1]);
+		if (code == ':') {
+			spell(p, spelled, sizeof(spelled), optopt);
+			return err_set(p->err, -EINVAL, "option '%s' needs an argument", spelled);
+		}
+		rc = take(p, code, optarg);
+		if (rc)
+			return rc;
+	}
+	/* An empty $COMMAND, perhaps: without one, everything would be counted. */
+	if (optind == argc && optind > seen)
+		return err_set(p->err, -EINVAL, "no command behind '--'");
+	p->spelled = "command";
+	if (optind < argc && !*argv[optind])
+		return opt_refuse(p, argv[optind], "must not be empty");
+	if (optind < argc)
+		p->o->command = argv + optind;
+	return 0;
+}
+
+static int check_exclusive(const struct parse *p)
+{
+	const struct opt_table *t = p->table;
+	const char *letters;
+	uint64_t pair;
+	size_t i;
+
+	for (i = 0; i < t->nr_exclusive; i++) {
+		letters = t->exclusive[i];
+		pair = 1ULL << row_of(t, letters[0]) | 1ULL << row_of(t, letters[1]);
+		if ((p->seen & pair) == pair)
+			return err_set(p->err, -EINVAL, "-%c and -%c exclude each other", letters[0], letters[1]);
+	}
+	return 0;
+}
+
+/* Of a recording: nothing is sampled. Else whatever was named must be here. */
+static int check_row(struct parse *p, size_t i)
+{
+	const struct opt *opt = p->table->rows[i];
+	char spelled[32];
+
+	spell(p, spelled, sizeof(spelled),
+	      opt->letter && !(p->spelled_long & 1ULL << i) ? opt->letter : LONG_FORM + (int)i);
+	p->spelled = spelled;
+	if (p->o->input && opt->live)
+		return err_set(p->err, -EINVAL, "%s and --input exclude each other", spelled);
+	return !p->o->input && opt->here ? opt->here(p) : 0;
+}
+
+static int check_origin(struct parse *p)
+{
+	size_t i;
+	int rc = 0;
+
+	if (p->o->input && p->o->duration)
+		return err_set(p->err, -EINVAL, "a duration and --input exclude each other");
+	if (p->o->input && p->o->command)
+		return err_set(p->err, -EINVAL, "a command and --input exclude each other");
+	if (p->o->nr_pids && p->o->command)
+		return err_set(p->err, -EINVAL, "a command and -%c exclude each other",
+			       p->o->by_tid ? p->table->tid : 'p');
+	for (i = 0; i < p->table->nr && !rc; i++)
+		if (p->seen & 1ULL << i)
+			rc = check_row(p, i);
+	return rc;
+}
+
+static int finish(struct parse *p)
+{
+	struct options *o = p->o;
+	int rc = check_exclusive(p);
+
+	if (!rc)
+		rc = p->table->finish(p);
+	if (!rc)
+		rc = check_origin(p);
+	if (rc)
+		return rc;
+	if (o->user_only || o->kernel_only)
+		o->report.delimited = false;
+	if (o->report.form == REPORT_FOLDED)
+		o->report.addresses = o->report.offsets = false;
+	o->report.source &= o->report.offsets;
+	return 0;
+}
+
+/* A value such as "$(pgrep dd)" may have newlines, but an error is one line. */
+static void one_line(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			*s = '?';
+}
+
+int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err)
+{
+	struct parse p = { .o = o, .table = table_of(tool), .host = host, .err = err };
+	int rc;
+
+	*o = (struct options){
+		.tool = tool,
+		.on_cpu = tool == TOOL_PROFILE,
+		.off_cpu = tool == TOOL_OFFCPUTIME,
+		.cpu = -1,
+		.event = event_default(),
+		.min_ns = NSEC_PER_USEC,
+		.max_ns = UINT64_MAX,
+		.state_mask = -1,
+		.dump_bytes = DUMP_SIZE,
+		.hash_entries = HASH_ENTRIES,
+		.stack_entries = STACK_ENTRIES,
+	};
+	rc = take_all(&p, argc, argv);
+	if (!rc)
+		rc = finish(&p);
+	if (rc && err)
+		one_line(err->msg);
+	return rc;
+}
+
+void options_release(struct options *o)
+{
+	free(o->pids);
+	*o = (struct options){ 0 };
+}
+
+#define HELP_COLUMN 32
+
+static void help_option(FILE *out, const struct opt *opt)
+{
+	int col;
+
+	if (opt->letter)
+		col = fprintf(out, "  -%c, --%s", opt->letter, opt->name);
+	else
+		col = fprintf(out, "      --%s", opt->name);
+	if (opt->arg)
+		col += fprintf(out, " %s", opt->arg);
+	if (col > HELP_COLUMN - 2)
+		col = fprintf(out, "\n") - 1;
+	fprintf(out, "%*s%s\n", HELP_COLUMN - col, "", opt->help);
+}
+
+void options_help(FILE *out, enum tool tool)
+{
+	const struct opt_table *t = table_of(tool);
+	size_t i;
+
+	fprintf(out, "usage: %s [options] [duration] [-- command [argument...]]\n\n%s\n", tool_name(tool), t->does);
+	for (i = 0; i < t->nr; i++)
+		help_option(out, t->rows[i]);
+	fprintf(out, "\nexamples:\n%s\nSee %s(8).\n", t->examples, tool_name(tool));
+}
+
+void options_header(FILE *out, const struct options *o, bool user_only)
+{
+	table_of(o->tool)->header(out, o, user_only);
+}
+
+void header_all(FILE *out, const struct options *o)
+{
+	char name[NAME_SHOWN + 1];
+
+	if (o->command)
+		fprintf(out, "all threads of '%s'", name_shown(o->command[0], name));
+	else
+		fputs("all threads", out);
+}
+
+void header_stacks(FILE *out, const struct options *o, bool user_only)
+{
+	fprintf(out, " by %s stack", o->user_only || user_only ? "user" : o->kernel_only ? "kernel" : "user + kernel");
+	if (o->cpu >= 0)
+		fprintf(out, " on CPU#%d", o->cpu);
+}
+
+void header_end(FILE *out, const struct options *o)
+{
+	if (o->duration)
+		fprintf(out, " for %s secs.\n", o->duration);
+	else
+		fputs("... Hit Ctrl-C to end.\n", out);
+}
+
+int options_doc(enum tool tool, unsigned int i, struct option_doc *out)
+{
+	const struct opt_table *t = table_of(tool);
+
+	if (i >= t->nr)
+		return 0;
+	*out = (struct option_doc){
+		.letter = t->rows[i]->letter,
+		.name = t->rows[i]->name,
+		.arg = t->rows[i]->arg,
+		.help = t->rows[i]->help,
+	};
+	return 1;
+}

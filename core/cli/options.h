@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command lines: each command has one table for parser, --help, and the test that holds its man page to both.
+ */
+#ifndef CORE_CLI_OPTIONS_H
+#define CORE_CLI_OPTIONS_H
+
+#include "core/request/options.h"
+
+#include <stdio.h>
+
+/**
+ * options_parse() - check a command line against the table and @host. Nothing is opened but files of /proc and /sys.
+ * @o: out; owned by the caller: options_release(), also after a failure
+ * Return: 0; -EINVAL: usage error; -ENOMEM. @err has the line to print.
+ */
+int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err);
+
+/** options_help() - what --help prints: usage, one line for each option, examples. */
+void options_help(FILE *out, enum tool tool);
+
+/**
+ * options_header() - the line that begins the report (contract: "Sampling at 49 Hertz of all threads by ...").
+ * Written with a newline, not flushed. @user_only: more was asked for than could be had; of profile.
+ */
+void options_header(FILE *out, const struct options *o, bool user_only);
+
+/** options_header_recorded() - the same of a recording: "Samples of cycles at 999 Hertz of ... in FILE." */
+struct recording;
+void options_header_recorded(FILE *out, const struct options *o, const struct recording *r);
+
+/** struct option_doc - what the documentation test needs of a table. */
+struct option_doc {
+	char letter;      /* 0: long form only */
+	const char *name; /* long form without dashes */
+	const char *arg;  /* placeholder of the argument, NULL: takes none */
+	const char *help;
+};
+
+/** options_doc() - the @i-th option, 0 past the end. */
+int options_doc(enum tool tool, unsigned int i, struct option_doc *out);
+
+#endif

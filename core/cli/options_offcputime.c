@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The command line of offcputime. */
+#include "core/base/clock.h"
+#include "core/base/number.h"
+#include "core/cli/options.h"
+#include "core/cli/options_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static int set_micros(struct parse *p, const struct opt *opt, const char *value)
+{
+	uint64_t us;
+	int rc = opt_parse_number(p, value, INT64_MAX / NSEC_PER_USEC, "the longest time", &us);
+
+	if (!rc)
+		*(uint64_t *)opt_member(p, opt) = us * NSEC_PER_USEC;
+	return rc;
+}
+
+/* As prev_state of sched:sched_switch has them: decimal, or hexadecimal as the kernel writes them. */
+static int set_state(struct parse *p, const struct opt *opt, const char *value)
+{
+	bool hex = !strncmp(value, "0x", 2);
+	const char *s = hex ? value + 2 : value;
+	uint64_t mask;
+	int rc = parse_digits(&s, hex ? 16 : 10, UINT32_MAX, &mask);
+
+	(void)opt;
+	if (rc == -EINVAL || *s)
+		return opt_refuse(p, value, "not a mask of task states (a number, or 0x and digits from 0 to f)");
+	if (rc)
+		return opt_refuse(p, value, "above the largest mask (0x%" PRIx32 ")", UINT32_MAX);
+	p->o->state_mask = (int64_t)mask;
+	return 0;
+}
+
+static OPT_ROW(tid, 't', "tid", "TID,...", "only these threads", .set = opt_set_tasks, .here = opt_check_tasks);
+static OPT_ROW(user_threads, 'u', "user-threads-only", NULL, "only threads of user programs", .set = opt_set_flag,
+	       .at = OPT_AT(user_threads));
+static OPT_ROW(kernel_threads, 'k', "kernel-threads-only", NULL, "only threads of the kernel", .set = opt_set_flag,
+	       .at = OPT_AT(kernel_threads));
+static OPT_ROW(address, 'v', "address", NULL, "raw addresses before the names", .set = opt_set_flag,
+	       .at = OPT_AT(report.addresses));
+static OPT_ROW(min_time, 'm', "min-block-time", "US", "the shortest time that counts, in microseconds (default 1)",
+	       .set = set_micros, .at = OPT_AT(min_ns));
+static OPT_ROW(max_time, 'M', "max-block-time", "US", "the longest one (default: any)", .set = set_micros,
+	       .at = OPT_AT(max_ns));
+static OPT_ROW(state, 0, "state", "MASK", "only threads in these states (bit mask, 0: preempted)", .set = set_state);
+static OPT_ROW(open_intervals, 0, "open-intervals", NULL, "also the time of threads that are still off in the end",
+	       .set = opt_set_flag, .at = OPT_AT(open_intervals));
+static OPT_ROW(verbose, 0, "verbose", NULL, "progress and diagnosis to stderr", .set = opt_set_flag,
+	       .at = OPT_AT(verbose));
+
+static const struct opt *const rows[] = {
+	&opt_pid,         &tid,
+	&user_threads,    &kernel_threads,
+	&opt_user_stacks, &opt_kernel_stacks,
+	&opt_delimited,   &opt_annotations,
+	&opt_folded,      &address,
+	&opt_offsets,     &min_time,
+	&max_time,        &state,
+	&open_intervals,  &opt_stack_entries,
+	&opt_cpu,         &opt_cgroup_map,
+	&opt_mntns_map,   &opt_backend,
+	&opt_unwind,      &opt_list_backends,
+	&opt_dump_size,   &opt_interval,
+	&opt_kallsyms,    &opt_vmlinux,
+	&opt_debug_dir,   &opt_inline,
+	&opt_source,      &opt_cgroup,
+	&opt_mntns,       &opt_comm,
+	&opt_output,      &opt_stats,
+	&verbose,         &opt_help,
+	&opt_version,
+};
+
+_Static_assert(ARRAY_SIZE(rows) <= OPT_ROWS_MAX, "struct parse has a bit for each");
+
+static const char exclusive[][2] = {
+	{ 'U', 'K' }, { 'p', 't' }, { 'p', 'u' }, { 'p', 'k' }, { 't', 'u' }, { 't', 'k' }, { 'u', 'k' },
+};
+
+static int finish(struct parse *p)
+{
+	struct options *o = p->o;
+
+	if (o->min_ns > o->max_ns)
+		return err_set(p->err, -EINVAL, "-m %" PRIu64 " is above -M %" PRIu64,
+			       (uint64_t)(o->min_ns / NSEC_PER_USEC), (uint64_t)(o->max_ns / NSEC_PER_USEC));
+	/* In whole microseconds, as it is printed. */
+	if (o->max_ns != UINT64_MAX)
+		o->max_ns += NSEC_PER_USEC - 1;
+	o->report.unit = NSEC_PER_USEC;
+	o->report.from_schedule = true;
+	return 0;
+}
+
+static void header_who(FILE *out, const struct options *o)
+{
+	size_t i;
+
+	if (o->user_threads)
+		fputs("user threads", out);
+	else if (o->kernel_threads)
+		fputs("kernel threads", out);
+	else if (!o->nr_pids)
+		header_all(out, o);
+	for (i = 0; i < o->nr_pids; i++)
+		fprintf(out, "%s%d", i ? "," : o->by_tid ? "TIDs " : "PIDs ", o->pids[i]);
+}
+
+/* Stacks that were not permitted are in the rows, as missed. */
+static void header(FILE *out, const struct options *o, bool user_only)
+{
+	(void)user_only;
+	fputs("Tracing off-CPU time (us) of ", out);
+	header_who(out, o);
+	header_stacks(out, o, false);
+	header_end(out, o);
+}
+
+const struct opt_table options_of_offcputime = {
+	.rows = rows,
+	.nr = ARRAY_SIZE(rows),
+	.exclusive = exclusive,
+	.nr_exclusive = ARRAY_SIZE(exclusive),
+	.tid = 't',
+	.does = "Sum the time that threads are off the CPU, by the stacks they left it with, for duration seconds\n"
+		"or until Ctrl-C.\n"
+		"With a command, run it and count only its threads, with those of all that it starts, until it ends.\n",
+	.examples =
+		"  offcputime 5                  all threads, for 5 seconds\n"
+		"  offcputime -p 185             only process 185, until Ctrl-C\n"
+		"  offcputime -u -m 1000 10      user programs, only what takes a millisecond or longer\n"
+		"  offcputime --state 0 5        only threads that could have run: who is preempted\n"
+		"  offcputime --state 2 5        only uninterruptible sleep: disks, locks in the kernel\n"
+		"  offcputime -f -o out -- make  what a command and its children wait for\n"
+		"  offcputime -df -o out 30      one line per stack, for flamegraph.pl --countname=us out >out.svg\n"
+		"  offcputime --list-backends    what this host can do\n",
+	.finish = finish,
+	.header = header,
+};

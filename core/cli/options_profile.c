@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The command line of profile. */
+#include "core/base/clock.h"
+#include "core/base/printable.h"
+#include "core/cli/options.h"
+#include "core/cli/options_table.h"
+#include "core/sources/recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#define FREQ_HZ         49  /* not 50: out of step with timers */
+#define HASH_ENTRY_SIZE 100 /* bytes: key, value and the kernel's list node */
+
+static int set_freq(struct parse *p, const struct opt *opt, const char *value)
+{
+	const char *limit = "kernel.perf_event_max_sample_rate";
+	long long rate;
+
+	(void)opt;
+	if (host_setting(p->host, "kernel/perf_event_max_sample_rate", &rate) || rate <= 0) {
+		limit = "the highest rate";
+		rate = LLONG_MAX;
+	}
+	return opt_parse_number(p, value, rate, limit, &p->o->freq_hz);
+}
+
+static int set_period(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)opt;
+	return opt_parse_number(p, value, INT64_MAX, "the highest count", &p->o->period);
+}
+
+static int set_hash_entries(struct parse *p, const struct opt *opt, const char *value)
+{
+	uint64_t n;
+	int rc = opt_parse_number(p, value, UINT32_MAX, "the largest table", &n);
+
+	(void)opt;
+	if (!rc)
+		rc = opt_check_memory(p, value, n * HASH_ENTRY_SIZE);
+	if (!rc)
+		p->o->hash_entries = (uint32_t)n;
+	return rc;
+}
+
+static int check_event(struct parse *p)
+{
+	const struct event_type *event = event_find(p->o->event_name);
+
+	if (!event)
+		return opt_refuse(p, p->o->event_name, "unknown event (see profile(8))");
+	if (p->o->off_cpu && !event_is_clock(event))
+		return err_set(p->err, -EINVAL, "--off-cpu adds up time, and -e %s counts something else", event->name);
+	p->o->event = event;
+	return 0;
+}
+
+static OPT_ROW(tid, 'L', "tid", "TID,...", "only these threads", .set = opt_set_tasks, .here = opt_check_tasks);
+static OPT_ROW(frequency, 'F', "frequency", "HZ", "samples per second and CPU (default " STR(FREQ_HZ) ")",
+	       .set = set_freq, .live = true);
+static OPT_ROW(count, 'c', "count", "N", "sample every N events (nanoseconds for the CPU clock)", .set = set_period,
+	       .live = true);
+static OPT_ROW(include_idle, 'I', "include-idle", NULL, "keep the idle task", .set = opt_set_flag,
+	       .at = OPT_AT(include_idle));
+static OPT_ROW(address, 'A', "address", NULL, "raw addresses before the names", .set = opt_set_flag,
+	       .at = OPT_AT(report.addresses));
+static OPT_ROW(hash_entries, 0, "hash-storage-size", "N",
+	       "entries of the in-kernel count table (default " STR(HASH_ENTRIES) ")", .set = set_hash_entries,
+	       .live = true);
+static OPT_ROW(print_bpf, 0, "ebpf", NULL, "print the BPF program's source and exit", .set = opt_set_action,
+	       .action = ACTION_PRINT_BPF);
+static OPT_ROW(event, 'e', "event", "NAME", "what is sampled, as perf names it (default cpu-clock)",
+	       .set = opt_set_text, .at = OPT_AT(event_name), .here = check_event);
+static OPT_ROW(input, 0, "input", "FILE", "read a perf.data recording instead of sampling (-: standard input)",
+	       .set = opt_set_text, .at = OPT_AT(input));
+static OPT_ROW(off_cpu, 0, "off-cpu", NULL, "time instead of samples, in microseconds, on and off the CPU",
+	       .set = opt_set_flag, .at = OPT_AT(off_cpu), .live = true);
+static OPT_ROW(verbose, 'v', "verbose", NULL, "progress and diagnosis to stderr", .set = opt_set_flag,
+	       .at = OPT_AT(verbose));
+
+static const struct opt *const rows[] = {
+	&opt_pid,
+	&tid,
+	&opt_user_stacks,
+	&opt_kernel_stacks,
+	&frequency,
+	&count,
+	&opt_delimited,
+	&opt_annotations,
+	&include_idle,
+	&opt_folded,
+	&address,
+	&opt_offsets,
+	&hash_entries,
+	&opt_stack_entries,
+	&opt_cpu,
+	&opt_cgroup_map,
+	&opt_mntns_map,
+	&print_bpf,
+	&opt_backend,
+	&opt_unwind,
+	&opt_list_backends,
+	&opt_dump_size,
+	&opt_interval,
+	&event,
+	&input,
+	&opt_kallsyms,
+	&opt_vmlinux,
+	&opt_debug_dir,
+	&opt_inline,
+	&opt_source,
+	&opt_cgroup,
+	&opt_mntns,
+	&opt_comm,
+	&off_cpu,
+	&opt_output,
+	&opt_stats,
+	&verbose,
+	&opt_help,
+	&opt_version,
+};
+
+_Static_assert(ARRAY_SIZE(rows) <= OPT_ROWS_MAX, "struct parse has a bit for each");
+
+static const char exclusive[][2] = { { 'U', 'K' }, { 'p', 'L' }, { 'F', 'c' } };
+
+static int finish(struct parse *p)
+{
+	struct options *o = p->o;
+
+	if (!o->freq_hz && !o->period)
+		o->freq_hz = FREQ_HZ;
+	if (!o->off_cpu)
+		return 0;
+	/* All that a thread did with its time, whether or not it comes back before the end. */
+	o->open_intervals = true;
+	o->min_ns = 0;
+	o->report.unit = NSEC_PER_USEC;
+	return 0;
+}
+
+static void header_who(FILE *out, const struct options *o)
+{
+	const char *kind = o->by_tid ? "TID" : "PID";
+	size_t i;
+
+	if (!o->nr_pids) {
+		header_all(out, o);
+	} else if (o->nr_pids == 1) {
+		fprintf(out, "%s %d", kind, o->pids[0]);
+	} else {
+		fprintf(out, "%s [%d", kind, o->pids[0]);
+		for (i = 1; i < o->nr_pids; i++)
+			fprintf(out, ", %d", o->pids[i]);
+		fputc(']', out);
+	}
+}
+
+static void header_rate(FILE *out, const struct options *o, uint64_t freq_hz, uint64_t period)
+{
+	if (freq_hz)
+		fprintf(out, "at %" PRIu64 " Hertz", freq_hz);
+	else
+		fprintf(out, "at every %" PRIu64 " events", period);
+	fprintf(out, "%s of ", o->off_cpu ? " and tracing off-CPU time (us)" : "");
+	header_who(out, o);
+}
+
+void options_header_recorded(FILE *out, const struct options *o, const struct recording *r)
+{
+	char name[NAME_SHOWN + 1];
+
+	fprintf(out, "Samples of %s ", r->event);
+	header_rate(out, o, r->freq_hz, r->period);
+	header_stacks(out, o, false);
+	fprintf(out, " in %s", name_shown(strcmp(o->input, "-") ? o->input : "standard input", name));
+	if (r->others)
+		fprintf(out, " (others: %s)", r->others);
+	fputs(".\n", out);
+}
+
+static void header(FILE *out, const struct options *o, bool user_only)
+{
+	fputs("Sampling ", out);
+	if (o->event != event_default())
+		fprintf(out, "%s ", o->event->name);
+	header_rate(out, o, o->freq_hz, o->period);
+	header_stacks(out, o, user_only);
+	header_end(out, o);
+}
+
+const struct opt_table options_of_profile = {
+	.rows = rows,
+	.nr = ARRAY_SIZE(rows),
+	.exclusive = exclusive,
+	.nr_exclusive = ARRAY_SIZE(exclusive),
+	.tid = 'L',
+	.does = "Count the stacks that run, sampled on every CPU, for duration seconds or until Ctrl-C.\n"
+		"With a command, run it and count only its stacks, with those of all that it starts, until it ends.\n",
+	.examples = "  profile                       all threads, 49 samples per second and CPU, until Ctrl-C\n"
+		    "  profile -F 99 5               99 samples per second and CPU, for 5 seconds\n"
+		    "  profile -p 185 -U             only process 185, only its user stacks\n"
+		    "  profile -c 1000000 5          every millisecond of CPU time\n"
+		    "  profile -f -o out -- make -j4 what a command and its children run\n"
+		    "  profile --off-cpu -p 185 10   what a process does with its time, waiting included\n"
+		    "  profile -df -o out.folded 30  one line per stack, for flamegraph.pl out.folded >out.svg\n"
+		    "  profile --list-backends       what this host can do\n",
+	.finish = finish,
+	.header = header,
+};

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The rows that the tables of both commands have, and how their values are read. */
+#include "core/base/clock.h"
+#include "core/base/number.h"
+#include "core/cli/options_table.h"
+#include "core/host/ids.h"
+#include "core/host/privileges.h"
+#include "core/session/ways.h"
+#include "core/tasks/cgroup.h"
+#include "core/tasks/pinned.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_SECONDS      999999999
+#define STACK_ENTRY_SIZE (127 * 8 + 40) /* bytes: kernel.perf_event_max_stack addresses, a head */
+#define COMM_MAX         15             /* TASK_COMM_LEN - 1 */
+
+int opt_refuse(const struct parse *p, const char *value, const char *fmt, ...)
+{
+	char why[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	return err_set(p->err, -EINVAL, "%s '%.200s': %s", p->spelled, value, why);
+}
+
+void *opt_member(const struct parse *p, const struct opt *opt)
+{
+	return (char *)p->o + opt->at;
+}
+
+int opt_set_flag(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)value;
+	*(bool *)opt_member(p, opt) = true;
+	return 0;
+}
+
+static int set_folded(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)opt;
+	(void)value;
+	p->o->report.form = REPORT_FOLDED;
+	return 0;
+}
+
+int opt_set_action(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)value;
+	p->o->action = opt->action;
+	return 0;
+}
+
+static int check_text(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)opt;
+	if (!*value)
+		return opt_refuse(p, value, "must not be empty");
+	return 0;
+}
+
+int opt_set_text(struct parse *p, const struct opt *opt, const char *value)
+{
+	int rc = check_text(p, opt, value);
+
+	if (!rc)
+		*(const char **)opt_member(p, opt) = value;
+	return rc;
+}
+
+static int set_folder(struct parse *p, const struct opt *opt, const char *value)
+{
+	struct stat st;
+	int rc = opt_set_text(p, opt, value);
+
+	if (rc)
+		return rc;
+	if (stat(value, &st))
+		return opt_refuse(p, value, "%s", strerror(errno));
+	return S_ISDIR(st.st_mode) ? 0 : opt_refuse(p, value, "not a folder");
+}
+
+int opt_parse_whole(const char *s, uint64_t max, uint64_t *out)
+{
+	uint64_t n;
+	int rc = parse_digits(&s, 10, max, &n);
+
+	if (rc == -EINVAL || *s)
+		return -EINVAL;
+	if (!rc)
+		*out = n;
+	return rc;
+}
+
+int opt_parse_number(const struct parse *p, const char *value, uint64_t max, const char *limit, uint64_t *out)
+{
+	int rc = opt_parse_whole(value, max, out);
+
+	if (rc == -EINVAL)
+		return opt_refuse(p, value, "not a number");
+	if (rc)
+		return opt_refuse(p, value, "above %s (%" PRIu64 ")", limit, max);
+	if (!*out)
+		return opt_refuse(p, value, "must be at least 1");
+	return 0;
+}
+
+int opt_check_memory(const struct parse *p, const char *value, uint64_t bytes)
+{
+	uint64_t memory = host_memory_bytes(p->host);
+
+	if (memory && bytes > memory)
+		return opt_refuse(p, value, "beyond this host's memory (%" PRIu64 " MiB)", memory >> 20);
+	return 0;
+}
+
+static int set_stack_entries(struct parse *p, const struct opt *opt, const char *value)
+{
+	uint64_t n, rounded = 1;
+	int rc = opt_parse_number(p, value, 1U << 31, "the largest table", &n);
+
+	(void)opt;
+	if (rc)
+		return rc;
+	while (rounded < n) /* as the kernel does; it refuses what would not fit 32 bits then */
+		rounded *= 2;
+	rc = opt_check_memory(p, value, rounded * STACK_ENTRY_SIZE);
+	if (!rc)
+		p->o->stack_entries = (uint32_t)n;
+	return rc;
+}
+
+/* "0-1,4" of a list; what does not fit into @size is cut. */
+static void cpu_list_text(const struct cpu_list *l, char *buf, size_t size)
+{
+	size_t i, first, used = 0;
+
+	buf[0] = 0;
+	for (i = 0; i < l->nr && used < size; i++) {
+		first = i;
+		while (i + 1 < l->nr && l->cpu[i + 1] == l->cpu[i] + 1)
+			i++;
+		used += snprintf(buf + used, size - used, "%s%d", first ? "," : "", l->cpu[first]);
+		if (i > first && used < size)
+			used += snprintf(buf + used, size - used, "-%d", l->cpu[i]);
+	}
+}
+
+static int set_cpu(struct parse *p, const struct opt *opt, const char *value)
+{
+	uint64_t cpu;
+	int rc = opt_parse_whole(value, INT_MAX, &cpu);
+
+	(void)opt;
+	if (rc == -EINVAL)
+		return opt_refuse(p, value, "not a CPU number");
+	p->o->cpu = rc ? INT_MAX : (int)cpu; /* beyond int: no CPU has such a number either */
+	p->cpu = value;
+	return 0;
+}
+
+static int check_cpu(struct parse *p)
+{
+	struct cpu_list online;
+	char text[128];
+	int rc = host_online_cpus(p->host, &online, p->err);
+
+	if (rc)
+		return rc;
+	if (!cpu_list_has(&online, p->o->cpu)) {
+		cpu_list_text(&online, text, sizeof(text));
+		rc = opt_refuse(p, p->cpu, "CPU is not online (online: %s)", text);
+	}
+	cpu_list_release(&online);
+	return rc;
+}
+
+int opt_parse_seconds(const struct parse *p, const char *value, uint64_t *ns)
+{
+	uint64_t sec = 0, frac = 0;
+	const char *s = value, *point;
+	ptrdiff_t decimals = 0;
+	int rc = parse_digits(&s, 10, MAX_SECONDS, &sec);
+
+	if (rc == -EINVAL && *s != '.')
+		return opt_refuse(p, value, "not a number of seconds");
+	if (*s == '.') {
+		point = ++s;
+		if (parse_digits(&s, 10, UINT64_MAX, &frac) == -EINVAL)
+			return opt_refuse(p, value, "not a number of seconds");
+		decimals = s - point;
+	}
+	if (*s)
+		return opt_refuse(p, value, "not a number of seconds");
+	if (decimals > 9)
+		return opt_refuse(p, value, "more than 9 decimals");
+	for (; decimals < 9; decimals++)
+		frac *= 10;
+	if (rc == -ERANGE || (sec == MAX_SECONDS && frac))
+		return opt_refuse(p, value, "above " STR(MAX_SECONDS) " seconds");
+	if (!sec && !frac)
+		return opt_refuse(p, value, "must be above 0");
+	*ns = sec * NSEC_PER_SEC + frac;
+	return 0;
+}
+
+static int set_seconds(struct parse *p, const struct opt *opt, const char *value)
+{
+	return opt_parse_seconds(p, value, opt_member(p, opt));
+}
+
+static int set_dump_size(struct parse *p, const struct opt *opt, const char *value)
+{
+	uint64_t n = 0;
+
+	(void)opt;
+	if (opt_parse_whole(value, STACK_DUMP_MAX, &n) || !n || n % 8)
+		return opt_refuse(p, value, "must be a multiple of 8 from 8 to " STR(STACK_DUMP_MAX));
+	p->o->dump_bytes = (uint32_t)n;
+	return 0;
+}
+
+static int set_comm(struct parse *p, const struct opt *opt, const char *value)
+{
+	if (strlen(value) > COMM_MAX)
+		return opt_refuse(p, value, "longer than a task's name can be (" STR(COMM_MAX) " bytes)");
+	return opt_set_text(p, opt, value);
+}
+
+static int refuse_missing(const struct parse *p, const char *text, const char *kind)
+{
+	char self[PATH_MAX];
+
+	snprintf(self, sizeof(self), "%s/self", p->host->proc);
+	if (access(self, F_OK))
+		return opt_refuse(p, text, "cannot be looked up without /proc");
+	return opt_refuse(p, text, "no such %s", kind);
+}
+
+static int check_task(const struct parse *p, pid_t id, bool is_tid)
+{
+	uint64_t effective = privileges_lend(); /* /proc may hide those of others */
+	bool found;
+	char text[16];
+	pid_t tgid;
+
+	snprintf(text, sizeof(text), "%d", id);
+	found = is_tid ? host_is_thread(p->host, id) : host_is_process(p->host, id, &tgid);
+	privileges_back(effective);
+	if (found)
+		return 0;
+	if (is_tid)
+		return refuse_missing(p, text, "thread");
+	if (tgid)
+		return opt_refuse(p, text, "is a thread of process %d (use -%c)", tgid, p->table->tid);
+	return refuse_missing(p, text, "process");
+}
+
+/* The id at *@s, which ends at a comma or at the end of @value. */
+static int parse_task(const struct parse *p, const char *value, const char **s, bool is_tid, pid_t *out)
+{
+	const char *start = *s, *kind = is_tid ? "thread" : "process";
+	uint64_t id = 0;
+	char text[64];
+	int rc = parse_digits(s, 10, INT_MAX, &id);
+
+	if (rc == -EINVAL || (**s && **s != ','))
+		return opt_refuse(p, value, strchr(value, ',') ? "not a list of %s ids" : "not a %s id", kind);
+	if (rc || !id) {
+		snprintf(text, sizeof(text), "%.*s", (int)(*s - start), start);
+		return opt_refuse(p, text, "out of range (1 to %d)", INT_MAX);
+	}
+	*out = (pid_t)id;
+	return 0;
+}
+
+static size_t sort_and_fold(pid_t *pids, size_t nr)
+{
+	size_t i, kept = 0;
+
+	ids_sort(pids, nr);
+	for (i = 0; i < nr; i++)
+		if (!kept || pids[i] != pids[kept - 1])
+			pids[kept++] = pids[i];
+	return kept;
+}
+
+int opt_set_tasks(struct parse *p, const struct opt *opt, const char *value)
+{
+	struct options *o = p->o;
+	size_t nr = 0, max = 1;
+	const char *s;
+	int rc = 0;
+
+	for (s = value; *s; s++)
+		max += *s == ',';
+	free(o->pids);
+	o->pids = calloc(max, sizeof(*o->pids));
+	if (!o->pids)
+		return err_sys(p->err, -ENOMEM, "%s", p->spelled);
+	o->by_tid = opt->letter == p->table->tid;
+	for (s = value; nr < max && !rc; s++)
+		rc = parse_task(p, value, &s, o->by_tid, &o->pids[nr++]);
+	if (!rc)
+		o->nr_pids = sort_and_fold(o->pids, nr);
+	return rc;
+}
+
+int opt_check_tasks(struct parse *p)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < p->o->nr_pids && !rc; i++)
+		rc = check_task(p, p->o->pids[i], p->o->by_tid);
+	return rc;
+}
+
+/* Of one that may not be opened, it is said when sampling is to begin. */
+static int check_map(const struct parse *p, const char *path)
+{
+	struct pinned *map;
+	struct err why;
+	int rc;
+
+	if (access(path, F_OK))
+		return opt_refuse(p, path, "%s", strerror(errno));
+	rc = pinned_open(&map, p->host, path, &why);
+	pinned_close(map);
+	return rc == -EINVAL ? opt_refuse(p, path, "not a BPF hash map with keys of 8 bytes") : 0;
+}
+
+static int check_cgroup_map(struct parse *p)
+{
+	return check_map(p, p->o->cgroup_map);
+}
+
+static int check_mntns_map(struct parse *p)
+{
+	return check_map(p, p->o->mntns_map);
+}
+
+static int set_mntns(struct parse *p, const struct opt *opt, const char *value)
+{
+	const char *s = value;
+	int rc = parse_task(p, value, &s, false, &p->o->mntns_of);
+
+	(void)opt;
+	return !rc && *s ? opt_refuse(p, value, "takes one process id") : rc;
+}
+
+static int check_mntns(struct parse *p)
+{
+	return check_task(p, p->o->mntns_of, false);
+}
+
+static int check_cgroup(struct parse *p)
+{
+	const char *path = p->o->cgroup;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is_cgroup;
+
+	if (fd < 0)
+		return opt_refuse(p, path, "%s", strerror(errno));
+	is_cgroup = cgroup_is_folder(fd);
+	close(fd);
+	return is_cgroup ? 0 : opt_refuse(p, path, "not a cgroup of version 2");
+}
+
+static int set_backend(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)opt;
+	if (strcmp(value, "auto") && strcmp(value, WAY_BOTH) && !way_find(value))
+		return opt_refuse(p, value, "not one of auto, bpf, perfring, both");
+	p->o->backend = strcmp(value, "auto") ? value : NULL;
+	return 0;
+}
+
+static int set_unwind(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)opt;
+	if (strcmp(value, "dwarf") && strcmp(value, "fp"))
+		return opt_refuse(p, value, "not one of fp, dwarf");
+	p->o->unwind = strcmp(value, "dwarf") ? UNWIND_BY_FP : UNWIND_BY_RULES;
+	return 0;
+}
+
+OPT_ROW(opt_pid, 'p', "pid", "PID,...", "only these processes", .set = opt_set_tasks, .here = opt_check_tasks);
+OPT_ROW(opt_user_stacks, 'U', "user-stacks-only", NULL, "only user stacks", .set = opt_set_flag,
+	.at = OPT_AT(user_only));
+OPT_ROW(opt_kernel_stacks, 'K', "kernel-stacks-only", NULL, "only kernel stacks", .set = opt_set_flag,
+	.at = OPT_AT(kernel_only));
+OPT_ROW(opt_delimited, 'd', "delimited", NULL, "delimiter between kernel and user stack", .set = opt_set_flag,
+	.at = OPT_AT(report.delimited));
+OPT_ROW(opt_annotations, 'a', "annotations", NULL, "_[k] after kernel frames, _[i] after inlined ones",
+	.set = opt_set_flag, .at = OPT_AT(report.annotations));
+OPT_ROW(opt_folded, 'f', "folded", NULL, "one line per stack, as flame graph tools read it", .set = set_folded);
+OPT_ROW(opt_offsets, 's', "symbol-offset", NULL, "name+0xoff [module]", .set = opt_set_flag,
+	.at = OPT_AT(report.offsets));
+OPT_ROW(opt_stack_entries, 0, "stack-storage-size", "N",
+	"entries of the in-kernel stack table (default " STR(STACK_ENTRIES) ")", .set = set_stack_entries,
+	.live = true);
+OPT_ROW(opt_cpu, 'C', "cpu", "CPU", "only this CPU", .set = set_cpu, .here = check_cpu);
+OPT_ROW(opt_cgroup_map, 0, "cgroupmap", "PATH", "only cgroups in this pinned BPF map", .set = opt_set_text,
+	.at = OPT_AT(cgroup_map), .live = true, .here = check_cgroup_map);
+OPT_ROW(opt_mntns_map, 0, "mntnsmap", "PATH", "only mount namespaces in this map", .set = opt_set_text,
+	.at = OPT_AT(mntns_map), .live = true, .here = check_mntns_map);
+OPT_ROW(opt_backend, 0, "backend", "auto|bpf|perfring|both", "which backend counts (default auto)", .set = set_backend,
+	.live = true);
+OPT_ROW(opt_unwind, 0, "unwind", "fp|dwarf", "how user stacks are walked (default fp)", .set = set_unwind);
+OPT_ROW(opt_list_backends, 0, "list-backends", NULL, "show what this host permits, why not and what helps",
+	.set = opt_set_action, .action = ACTION_LIST_BACKENDS);
+OPT_ROW(opt_dump_size, 0, "stack-dump-size", "BYTES", "stack copied for dwarf (default " STR(DUMP_SIZE) ")",
+	.set = set_dump_size, .live = true);
+OPT_ROW(opt_interval, 'i', "interval", "SECONDS", "a report each interval", .set = set_seconds,
+	.at = OPT_AT(interval_ns), .live = true);
+OPT_ROW(opt_kallsyms, 0, "kallsyms", "FILE", "kernel names from this copy of /proc/kallsyms", .set = opt_set_text,
+	.at = OPT_AT(kallsyms));
+OPT_ROW(opt_vmlinux, 0, "vmlinux", "FILE", "kernel names from this kernel image", .set = opt_set_text,
+	.at = OPT_AT(vmlinux));
+OPT_ROW(opt_debug_dir, 0, "debug-dir", "DIR", "look for debug files here before /usr/lib/debug", .set = set_folder,
+	.at = OPT_AT(debug_dir));
+OPT_ROW(opt_inline, 0, "inline", NULL, "frames for inlined functions, too (needs debug information)",
+	.set = opt_set_flag, .at = OPT_AT(report.inlined));
+OPT_ROW(opt_source, 0, "source", NULL, "with -s: file.c:123 of each frame (needs debug information)",
+	.set = opt_set_flag, .at = OPT_AT(report.source));
+OPT_ROW(opt_cgroup, 0, "cgroup", "PATH", "only tasks in this cgroup and those below", .set = opt_set_text,
+	.at = OPT_AT(cgroup), .live = true, .here = check_cgroup);
+OPT_ROW(opt_mntns, 0, "mntns", "PID", "only this process's mount namespace", .set = set_mntns, .live = true,
+	.here = check_mntns);
+OPT_ROW(opt_comm, 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = OPT_AT(comm));
+OPT_ROW(opt_output, 'o', "output", "FILE", "write the report there, whole or not at all", .set = opt_set_text,
+	.at = OPT_AT(output));
+OPT_ROW(opt_stats, 0, "stats", NULL, "what was counted and what was not, to stderr", .set = opt_set_flag,
+	.at = OPT_AT(stats));
+OPT_ROW(opt_help, 'h', "help", NULL, "show this help and exit", .set = opt_set_action, .action = ACTION_HELP);
+OPT_ROW(opt_version, 0, "version", NULL, "show the version and exit", .set = opt_set_action, .action = ACTION_VERSION);

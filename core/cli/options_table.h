@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Private to the command line: options.c parses what a command's table says, and prints it for --help. A row that both
+ * tables have exists once, in options_rows.c; the others, the texts and the header are in a file for each command.
+ */
+#ifndef CORE_CLI_OPTIONS_TABLE_H
+#define CORE_CLI_OPTIONS_TABLE_H
+
+#include "core/request/options.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define HASH_ENTRIES  40960
+#define STACK_ENTRIES 16384
+#define DUMP_SIZE     16384
+#define STR_(n)       #n
+#define STR(n)        STR_(n)
+
+struct opt;
+
+/** struct parse - a command line in work. */
+struct parse {
+	struct options *o;
+	const struct opt_table *table;
+	const struct host *host;
+	struct err *err;
+	const char *cpu;       /* -C as it was written */
+	const char *spelled;   /* the option at hand, as the user wrote it: "-p" or "--pid" */
+	uint64_t seen;         /* bit i: row i of the table was there */
+	uint64_t spelled_long; /* bit i: in its long form, where it has another one */
+};
+
+/** opt_set - check @value (NULL: the option takes none), store it. Return: 0; -errno, described in p->err */
+typedef int (*opt_set)(struct parse *p, const struct opt *opt, const char *value);
+
+/** struct opt - a row. */
+struct opt {
+	char letter;
+	const char *name, *arg, *help;
+	opt_set set; /* NULL: nothing to check or store */
+	size_t at;   /* OPT_AT() of the setters that serve several options */
+	int action;
+	bool live; /* about how samples are taken: not with --input */
+
+	/* What is stored must be on this host, unless the samples are of a recording; NULL: need not. */
+	int (*here)(struct parse *p);
+};
+
+/* One row, as "OPT_ROW(opt_cpu, 'C', "cpu", "CPU", "only this CPU", .set = set_cpu);" */
+#define OPT_ROW(id, ...) const struct opt id = { __VA_ARGS__ }
+#define OPT_AT(field)    offsetof(struct options, field)
+
+#define OPT_ROWS_MAX 64 /* bits of struct parse */
+
+/** struct opt_table - the options of a command. */
+struct opt_table {
+	const struct opt *const *rows; /* in the order of --help */
+	size_t nr;
+	const char (*exclusive)[2]; /* letters of options that exclude each other */
+	size_t nr_exclusive;
+	char tid;                    /* the letter of --tid */
+	const char *does, *examples; /* of --help, before and behind the options */
+
+	/* What was not given, and what cannot be together. NULL: nothing of it. Return: 0; -EINVAL, described. */
+	int (*finish)(struct parse *p);
+	/* See options_header(). */
+	void (*header)(FILE *out, const struct options *o, bool user_only);
+};
+
+extern const struct opt_table options_of_profile, options_of_offcputime;
+
+/* Rows that both have. */
+extern const struct opt opt_pid, opt_user_stacks, opt_kernel_stacks, opt_delimited, opt_annotations, opt_folded,
+	opt_offsets, opt_stack_entries, opt_cpu, opt_cgroup_map, opt_mntns_map, opt_backend, opt_unwind,
+	opt_list_backends, opt_dump_size, opt_interval, opt_kallsyms, opt_vmlinux, opt_debug_dir, opt_inline,
+	opt_source, opt_cgroup, opt_mntns, opt_comm, opt_output, opt_stats, opt_help, opt_version;
+
+/* Setters: of a bool, options.action, a text that is not empty, options.pids. */
+int opt_set_flag(struct parse *p, const struct opt *opt, const char *value);
+int opt_set_action(struct parse *p, const struct opt *opt, const char *value);
+int opt_set_text(struct parse *p, const struct opt *opt, const char *value);
+int opt_set_tasks(struct parse *p, const struct opt *opt, const char *value);
+int opt_check_tasks(struct parse *p);
+
+/** opt_member() - what @opt->at is of. */
+void *opt_member(const struct parse *p, const struct opt *opt);
+
+/** opt_refuse() - "-p 'abc': " and what is wrong with the value, which is cut where it is long. Return: -EINVAL. */
+int __attribute__((format(printf, 3, 4))) opt_refuse(const struct parse *p, const char *value, const char *fmt, ...);
+
+/** opt_parse_whole() - the whole of @s is one number to the base of 10. Return: as parse_digits(). */
+int opt_parse_whole(const char *s, uint64_t max, uint64_t *out);
+
+/** opt_parse_number() - a number from 1 to @max, which the message calls @limit. Return: 0; -EINVAL, described. */
+int opt_parse_number(const struct parse *p, const char *value, uint64_t max, const char *limit, uint64_t *out);
+
+/** opt_parse_seconds() - with up to 9 decimals, "5", "0.5" or ".5", exactly. Return: 0; -EINVAL, described. */
+int opt_parse_seconds(const struct parse *p, const char *value, uint64_t *ns);
+
+/** opt_check_memory() - does this host have so much? Return: 0; -EINVAL, described. */
+int opt_check_memory(const struct parse *p, const char *value, uint64_t bytes);
+
+/** header_all() - "all threads", of the command if there is one. */
+void header_all(FILE *out, const struct options *o);
+/** header_stacks() - " by user + kernel stack", and on which CPU. @user_only: see options_header() */
+void header_stacks(FILE *out, const struct options *o, bool user_only);
+/** header_end() - for how long. */
+void header_end(FILE *out, const struct options *o);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/events/attrs.h"
+
+#include "core/base/clock.h"
+#include "core/events/event_rings.h"
+#include "core/host/kernel.h"
+#include "core/host/pidns.h"
+#include "core/tasks/cgroup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* The general registers and the instruction pointer of x86-64: PERF_REG_X86_AX to _IP and _R8 to _R15. */
+#define USER_REGS 0xff01ffULL
+
+/* For a reader that has to filter: all samples, or those whose tasks the program in the kernel cannot number. */
+static void ask_for_groups(struct events *ev)
+{
+	if (filter_by_cgroup(&ev->request->filter))
+		ev->attr.sample_type |= PERF_SAMPLE_CGROUP;
+	ev->attr.namespaces = !ev->apart && filter_by_mntns(&ev->request->filter);
+}
+
+/*
+ * The tracepoint is where a thread leaves, and its ids are those of the initial namespace. With both backends the
+ * program has to be the one that reads its record: then its note is in front of that.
+ */
+static enum switch_source choose_switches(const struct events *ev, bool with_notes)
+{
+	if (!ev->request->options->off_cpu)
+		return SWITCHES_NONE;
+	if (with_notes && !ev->request->both)
+		return SWITCHES_BY_PROGRAM;
+	if (ev->sched_switch.id && !ev->followed && !ev->request->in_pidns &&
+	    (!ev->request->both || sched_switch_is_usual(&ev->sched_switch)))
+		return SWITCHES_BY_TRACEPOINT;
+	return SWITCHES_BY_RECORDS;
+}
+
+/* What is sampled: without a clock each switch, or nothing, where a program in the kernel sees them. */
+void attrs_choose(struct events *ev, bool with_notes)
+{
+	const struct event_type tracepoint = event_sched_switch(ev->sched_switch.id);
+
+	ev->switches = choose_switches(ev, with_notes);
+	ev->switch_event = ev->switches == SWITCHES_BY_TRACEPOINT ? tracepoint : *event_switches();
+	if (ev->request->options->on_cpu)
+		ev->event = *ev->request->options->event;
+	else
+		ev->event = ev->switches == SWITCHES_BY_PROGRAM ? *event_default() : ev->switch_event;
+}
+
+/* Does it matter whether a thread has a user stack, though nobody wants to see it? */
+static bool tells_kinds(const struct options *o)
+{
+	return o->user_threads || o->kernel_threads;
+}
+
+static void ask_for_period(struct perf_event_attr *a, const struct events *ev)
+{
+	const struct options *o = ev->request->options;
+
+	if (!o->on_cpu) {
+		a->sample_period = ev->switches != SWITCHES_BY_PROGRAM;
+	} else if (o->period) {
+		a->sample_period = o->period;
+	} else {
+		a->freq = 1;
+		a->sample_freq = o->freq_hz;
+	}
+}
+
+static void ask_for_switches(struct perf_event_attr *a, const struct events *ev)
+{
+	if (ev->switches == SWITCHES_BY_TRACEPOINT)
+		a->sample_type |= PERF_SAMPLE_RAW;
+	a->context_switch = events_read_switches(ev);
+}
+
+void attrs_fill(struct events *ev, bool with_notes)
+{
+	const struct options *o = ev->request->options;
+	struct perf_event_attr *a = &ev->attr;
+	bool tells = !ev->apart;
+
+	*a = (struct perf_event_attr){
+		.size = sizeof(*a),
+		.type = ev->event.type,
+		.config = ev->event.config,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_LOST,
+		.disabled = 1,
+		.sample_id_all = 1,
+		.mmap = tells,
+		.mmap2 = tells,
+		.comm = tells,
+		.comm_exec = tells,
+		.task = tells,
+		.watermark = 1,
+		.wakeup_watermark = rings_wakeup(ev),
+		.exclude_guest = ev->event.type == PERF_TYPE_HARDWARE,
+		.exclude_callchain_kernel = o->user_only,
+		/* In a pid namespace tasks outside have to be told from the idle task. */
+		.exclude_callchain_user = o->kernel_only && !ev->request->in_pidns && !tells_kinds(o),
+		.exclude_idle = ev->request->in_pidns && event_is_clock(&ev->event) && !o->include_idle,
+		.sample_max_stack = (uint16_t)ev->request->asked,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.inherit = ev->followed && !o->by_tid,
+		.enable_on_exec = ev->followed && ev->request->command,
+	};
+	if (with_notes || events_join_switches(ev))
+		a->sample_type |= PERF_SAMPLE_IDENTIFIER;
+	if (!o->on_cpu)
+		ask_for_switches(a, ev);
+	if (!with_notes || ev->request->both || ev->request->in_pidns)
+		ask_for_groups(ev);
+	if (ev->request->unwinds) {
+		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		a->sample_regs_user = USER_REGS;
+		a->sample_stack_user = rings_dump(ev);
+	}
+	ask_for_period(a, ev);
+}
+
+/* What the side-band tells is the main event's, and so is what the kernel has accepted of the rest. */
+void attrs_fill_switches(struct events *ev)
+{
+	struct perf_event_attr *a = &ev->switch_attr;
+
+	*a = ev->attr;
+	if (!events_join_switches(ev))
+		return;
+	a->type = ev->switch_event.type;
+	a->config = ev->switch_event.config;
+	a->freq = 0;
+	a->sample_period = 1;
+	a->exclude_idle = a->exclude_guest = 0;
+	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->namespaces = 0;
+	ask_for_switches(a, ev);
+}
+
+/*
+ * Events that share a ring must have the same clock. A note about a sample is in front of it; one about a switch has
+ * the stacks itself.
+ */
+void attrs_fill_notes(struct events *ev, enum noted what)
+{
+	const struct perf_event_attr *a = &ev->attr;
+	const uint64_t not_noted =
+		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP;
+	bool stacks = what == NOTED_SWITCHES;
+
+	ev->notes_attr[what] = (struct perf_event_attr){
+		.size = sizeof(*a),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period = 1,
+		.sample_type = (stacks ? a->sample_type : a->sample_type & ~not_noted) | PERF_SAMPLE_RAW,
+		.sample_regs_user = stacks ? a->sample_regs_user : 0,
+		.sample_stack_user = stacks ? a->sample_stack_user : 0,
+		.sample_max_stack = stacks ? a->sample_max_stack : 0,
+		.exclude_callchain_kernel = stacks && a->exclude_callchain_kernel,
+		.exclude_callchain_user = stacks && a->exclude_callchain_user,
+		.read_format = a->read_format,
+		.sample_id_all = 1, /* of PERF_RECORD_LOST, which is written by whichever event comes next */
+		.watermark = 1,
+		.wakeup_watermark = a->wakeup_watermark,
+		.use_clockid = a->use_clockid,
+		.clockid = a->clockid,
+	};
+}

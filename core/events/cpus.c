@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/events/cpus.h"
+
+#include "core/base/clock.h"
+#include "core/base/saturate.h"
+#include "core/events/event.h"
+#include "core/events/place.h"
+#include "core/events/side_band.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LOOK_NS  (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
+#define AGAIN_NS (20 * 1000 * 1000ULL)  /* where that is in doubt: longer than a tick of any kernel, */
+#define AGAIN    6                      /* looks: then it has */
+
+/* How long @e has been enabled for. Return: false: it cannot be read. */
+static bool read_enabled(const struct event_place *e, uint64_t *enabled_ns)
+{
+	struct event_counts counts;
+
+	if (read(e->fd, &counts, sizeof(counts)) < (ssize_t)offsetof(struct event_counts, lost))
+		return false;
+	*enabled_ns = counts.enabled_ns;
+	return true;
+}
+
+/*
+ * Until when @e was alive: the time it has been enabled for stands still when its CPU goes offline (on 6.18; where it
+ * does not, that is taken to be now), which is all that a kernel tells of it. Only what came since the last look
+ * counts: the two clocks drift apart.
+ */
+static uint64_t alive_until(const struct event_place *e, uint64_t now, uint64_t *enabled_ns)
+{
+	uint64_t at;
+
+	if (!read_enabled(e, enabled_ns))
+		return now;
+	at = e->looked_at + (*enabled_ns - e->looked_ns);
+	return at < now ? at : now;
+}
+
+/*
+ * The time of a thread's event goes on while the thread runs, on whatever CPU, and also while it is throttled; that of
+ * the events that were inherited is added to it. So each CPU's event of a thread tells the same.
+ */
+int events_followed_ns(const struct events *ev, uint64_t *ns)
+{
+	bool known = false;
+	size_t i;
+
+	*ns = 0;
+	for (i = 0; i < ev->nr_places; i++) {
+		const struct event_place *e = &ev->places[i];
+		uint64_t enabled_ns;
+
+		if (e->fd < 0 || !read_enabled(e, &enabled_ns))
+			continue;
+		known = true;
+		if (enabled_ns > *ns)
+			*ns = enabled_ns;
+	}
+	return known ? 0 : -ENODATA;
+}
+
+/* Return: does its time still stand? */
+static bool stands_still(struct event_place *e)
+{
+	uint64_t enabled_ns = e->stands_ns;
+
+	if (read_enabled(e, &enabled_ns) && enabled_ns == e->stands_ns)
+		return true;
+	place_look(e, enabled_ns);
+	return false;
+}
+
+/*
+ * The host says that the CPU of @e is online. Perhaps it has gone and is back already: then it is its event that tells.
+ *
+ * Where all of the host stood still for a while, a guest that was stopped or a laptop that slept, the clock of a CPU is
+ * late until its next tick (sched_clock_local(), kernel/sched/clock.c), and then goes on. What has gone does not.
+ */
+static void look(struct event_place *e, uint64_t now)
+{
+	uint64_t enabled_ns = e->looked_ns, at;
+
+	if (e->stands) {
+		if (now >= e->again_at) {
+			e->stands = stands_still(e) ? e->stands + 1 : 0;
+			e->again_at = now + AGAIN_NS;
+		}
+		return;
+	}
+	if (now - e->looked_at < LOOK_NS)
+		return;
+	at = alive_until(e, now, &enabled_ns);
+	if (now - at > (now - e->looked_at) / 2) {
+		e->stands = 1;
+		e->stands_ns = enabled_ns;
+		e->stands_at = at;
+		e->again_at = now + AGAIN_NS;
+		return;
+	}
+	place_look(e, enabled_ns);
+}
+
+uint64_t events_in_doubt(const struct events *ev)
+{
+	uint64_t first = 0;
+	size_t i;
+
+	for (i = 0; i < ev->nr_places; i++) {
+		const struct event_place *e = &ev->places[i];
+
+		if (e->fd >= 0 && e->stands && (!first || e->again_at < first))
+			first = e->again_at;
+	}
+	return first;
+}
+
+/*
+ * Has the CPU of @e gone?
+ * @on: the host says that it is online
+ * @at: out: when it went
+ */
+static bool is_gone(struct event_place *e, bool on, uint64_t now, uint64_t *at)
+{
+	uint64_t enabled_ns;
+
+	if (on)
+		look(e, now);
+	*at = e->stands ? e->stands_at : on ? now : alive_until(e, now, &enabled_ns);
+	return !on || e->stands >= AGAIN;
+}
+
+static int leave(struct events *ev, size_t i, uint64_t at, const struct events_hooks *h, struct err *err)
+{
+	struct event_place *e = &ev->places[i];
+	int rc;
+
+	/* That it is gone is inferred: what is not must not fire behind the last look at its ring. */
+	place_tell(e, PERF_EVENT_IOC_DISABLE);
+	side_band_tell(&e->side, PERF_EVENT_IOC_DISABLE);
+	rc = h->detach(h->ctx, i, err);
+	e->offline_at = at < e->due_from ? e->due_from : at;
+	event_close_samples(e);
+	side_band_leave(&e->side);
+	return rc;
+}
+
+/*
+ * A CPU is back, or new. Where it cannot be sampled now, which is told in the end, it counts as offline until the next
+ * try. Return: 1 or 0.
+ */
+static int come(struct events *ev, size_t i, uint64_t now, const struct events_hooks *h, struct err *err)
+{
+	struct event_place *e = &ev->places[i];
+	uint64_t offline_at = e->offline_at;
+	int rc = place_open(ev, e, err);
+
+	if (rc) {
+		if (rc != -ENODEV && !ev->refused.code)
+			ev->refused = *err;
+		return 0;
+	}
+	rc = h->attach(h->ctx, i, err);
+	if (!rc)
+		rc = place_enable(e, err);
+	if (rc) {
+		rc = leave(ev, i, now, h, err);
+		e->offline_at = offline_at;
+		return rc;
+	}
+	if (e->due)
+		e->offline_ns += now - offline_at;
+	else
+		e->due_from = now;
+	e->due = true;
+	return 1;
+}
+
+/*
+ * The events of threads stay with them, and go on when their CPU is back. Those of a CPU that comes for the first time
+ * wait for that. One that is opened now would miss the threads that were made before. Return: 1 or 0.
+ */
+static int welcome_cpus(struct events *ev, const struct cpu_list *online, const struct events_hooks *h, struct err *err)
+{
+	int changed = 0;
+	size_t i;
+
+	for (i = 0; i < ev->nr_places; i++) {
+		struct event_place *e = &ev->places[i];
+
+		if ((e->fd >= 0 && !e->waits) || !cpu_list_has(online, e->cpu))
+			continue;
+		if (e->fd < 0) {
+			err_set(err, -ENODEV, "CPU %d was offline when the run began", e->cpu);
+		} else if (!h->attach(h->ctx, i, err)) {
+			e->waits = false;
+			changed = 1;
+			ev->nr_cpus += e->samples;
+			continue;
+		}
+		if (!ev->refused.code)
+			ev->refused = *err;
+		event_close(e);
+	}
+	return changed;
+}
+
+int events_follow_cpus(struct events *ev, uint64_t now_ns, const struct events_hooks *h, struct err *err)
+{
+	struct cpu_list online = { 0 };
+	size_t i, nr = 0;
+	uint64_t at;
+	int rc = 0, changed = 0;
+
+	/* Whatever is in the way of reading that, it is no reason to end the run. */
+	if (host_online_cpus(ev->request->host, &online, err))
+		return 0;
+	if (ev->followed) {
+		changed = welcome_cpus(ev, &online, h, err);
+		cpu_list_release(&online);
+		return changed;
+	}
+	for (i = 0; i < ev->nr_places && rc >= 0; i++) {
+		struct event_place *e = &ev->places[i];
+		bool on = cpu_list_has(&online, e->cpu);
+
+		if (e->fd >= 0 && is_gone(e, on, now_ns, &at)) {
+			rc = leave(ev, i, at, h, err);
+			changed = 1;
+		}
+		if (rc >= 0 && on && e->fd < 0) {
+			rc = come(ev, i, now_ns, h, err);
+			changed |= rc > 0;
+		}
+		nr += e->fd >= 0 && e->samples;
+	}
+	if (nr > ev->nr_cpus)
+		ev->nr_cpus = nr;
+	cpu_list_release(&online);
+	return rc < 0 ? rc : changed;
+}
+
+void events_begin(struct events *ev, uint64_t now_ns)
+{
+	size_t i;
+
+	for (i = 0; i < ev->nr_places; i++) {
+		struct event_place *e = &ev->places[i];
+
+		e->due |= e->fd >= 0;
+		e->due_from = e->offline_at = now_ns;
+		e->offline_ns = 0;
+	}
+}
+
+/* How long it has been offline; where that is in doubt, and was so at the last look, too, it is. */
+static uint64_t away_ns(const struct event_place *e, uint64_t now)
+{
+	uint64_t since = e->fd < 0 ? e->offline_at : e->stands_at;
+
+	if (e->fd >= 0 && e->stands < 2)
+		return 0;
+	if (since < e->due_from)
+		since = e->due_from;
+	return sub_or_0(now, since);
+}
+
+void events_account(struct events *ev, uint64_t now_ns)
+{
+	size_t i;
+
+	ev->due_ns = ev->offline_ns = 0;
+	for (i = 0; i < ev->nr_places; i++) {
+		const struct event_place *e = &ev->places[i];
+
+		if (!e->due || !e->samples)
+			continue;
+		ev->due_ns += now_ns - e->due_from;
+		ev->offline_ns += e->offline_ns + away_ns(e, now_ns);
+	}
+	events_begin(ev, now_ns);
+}
+
+bool events_cpu_is_away(const struct events *ev)
+{
+	size_t i;
+
+	for (i = 0; i < ev->nr_places; i++)
+		if (ev->places[i].due && ev->places[i].fd < 0)
+			return true;
+	return false;
+}

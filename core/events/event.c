@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/events/event.h"
+
+#include "compat/perf_open.h"
+#include "core/events/attrs.h"
+#include "core/events/side_band.h"
+#include "core/host/causes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const char event_no_cgroups[] = "the perf rings do not tell the cgroup of a sample here";
+
+int event_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
+		     struct err *err)
+{
+	struct cause why;
+
+	cause_of_event(host, &(struct cause_event){ event, freq_hz, .tid = -1, .kernel = true }, code, &why);
+	return cause_err(err, code, &why, "cannot open perf event '%s' on CPU %d", event->name, cpu);
+}
+
+/* @kernel: it may have been because of the kernel's part. */
+static int refused(const struct events *ev, const struct event_type *event, pid_t tid, int cpu, bool kernel, int code,
+		   struct err *err)
+{
+	uint64_t freq_hz = event == &ev->event ? ev->request->options->freq_hz : 0;
+	struct cause why;
+
+	if (tid < 0)
+		return event_open_error(ev->request->host, event, freq_hz, cpu, code, err);
+	cause_of_event(ev->request->host, &(struct cause_event){ event, freq_hz, tid, kernel }, code, &why);
+	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", event->name, tid, cpu);
+}
+
+/* All but what tells of tasks and mappings. */
+void event_close_samples(struct event_place *e)
+{
+	size_t i;
+
+	while (e->nr_more)
+		close(e->more[--e->nr_more].fd);
+	free(e->more);
+	e->more = NULL;
+	if (e->fd >= 0)
+		close(e->fd);
+	e->fd = -1;
+	for (i = 0; i < NOTED_NR; i++) {
+		if (e->notes[i].fd >= 0)
+			close(e->notes[i].fd);
+		e->notes[i].fd = -1;
+	}
+	e->waits = false;
+}
+
+void event_close(struct event_place *e)
+{
+	event_close_samples(e);
+	side_band_close(&e->side);
+}
+
+int event_id(int fd, int cpu, uint64_t *id, struct err *err)
+{
+	if (ioctl(fd, PERF_EVENT_IOC_ID, id))
+		return err_sys(err, -errno, "cannot read the id of a perf event on CPU %d", cpu);
+	return 0;
+}
+
+/* Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
+int event_open_notes(struct events *ev, struct event_place *e, enum noted what, struct err *err)
+{
+	int fd;
+
+	attrs_fill_notes(ev, what);
+	fd = perf_open(&ev->notes_attr[what], -1, e->cpu);
+	if (fd == -ENODEV)
+		return -ENODEV;
+	if (fd < 0)
+		return err_sys(err, fd, "cannot open the perf event for BPF output on CPU %d", e->cpu);
+	e->notes[what].fd = fd;
+	return event_id(fd, e->cpu, &e->notes[what].id, err);
+}
+
+/* @attr: also out, see perf_open(); @tid: -1: of the whole CPU. Return: a descriptor or -errno. */
+static int open_for(struct perf_event_attr *attr, const struct event_place *e, pid_t tid)
+{
+	struct perf_event_attr side_band = *attr;
+
+	/* An event that only counts has no use for its count here, but its ring gets the side-band of its CPU. */
+	side_band.type = PERF_TYPE_SOFTWARE;
+	side_band.config = PERF_COUNT_SW_CPU_CLOCK;
+	side_band.freq = 0;
+	side_band.sample_period = 0;
+	return perf_open(e->samples ? attr : &side_band, tid, e->cpu);
+}
+
+/* Who may not see the kernel may perhaps see user code. */
+static int open_user_only(struct events *ev, const struct event_place *e, pid_t tid, int code)
+{
+	struct err why;
+	int fd;
+
+	if ((code != -EACCES && code != -EPERM) || ev->attr.exclude_kernel || ev->request->options->kernel_only)
+		return code;
+	refused(ev, &ev->event, tid, e->cpu, true, code, &why);
+	ev->attr.exclude_kernel = 1;
+	ev->attr.exclude_callchain_kernel = 1; /* else 7.2 refuses it */
+	fd = open_for(&ev->attr, e, tid);
+	if (fd >= 0) {
+		ev->user_only = why;
+	} else {
+		ev->attr.exclude_kernel = 0;
+		ev->attr.exclude_callchain_kernel = ev->request->options->user_only;
+	}
+	return fd;
+}
+
+int event_open(struct events *ev, const struct event_place *e, pid_t tid)
+{
+	int fd = open_for(&ev->attr, e, tid);
+
+	return fd < 0 && tid >= 0 ? open_user_only(ev, e, tid, fd) : fd;
+}
+
+/* -EINVAL does not say what of the attributes it is about. Rights are looked at behind them. */
+static bool is_about(const struct events *ev, const struct event_place *e, pid_t tid, int code, uint64_t what)
+{
+	struct perf_event_attr without = ev->attr;
+	int fd;
+
+	if (code != -EINVAL || !(without.sample_type & what))
+		return false;
+	without.sample_type &= ~what;
+	fd = open_for(&without, e, tid);
+	if (fd >= 0)
+		close(fd);
+	return fd != -EINVAL;
+}
+
+int event_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err)
+{
+	if (is_about(ev, e, tid, code, PERF_SAMPLE_CGROUP))
+		return err_set(err, code, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", event_no_cgroups);
+	if (is_about(ev, e, tid, code, PERF_SAMPLE_IDENTIFIER))
+		return err_set(err, code,
+			       "the samples and the switches of a ring cannot be told apart (before Linux 3.12)");
+	return refused(ev, &ev->event, tid, e->cpu, tid < 0 || ev->request->options->kernel_only, code, err);
+}
+
+int event_open_switches(struct events *ev, const struct event_place *e, pid_t tid)
+{
+	attrs_fill_switches(ev);
+	return perf_open(&ev->switch_attr, tid, e->cpu);
+}
+
+int event_switches_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err)
+{
+	return refused(ev, &ev->switch_event, tid, e->cpu, tid < 0, code, err);
+}
+
+int event_join(struct event_place *e, const struct joined_event *joined)
+{
+	struct joined_event *more = reallocarray(e->more, e->nr_more + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	e->more = more;
+	e->more[e->nr_more++] = *joined;
+	return 0;
+}

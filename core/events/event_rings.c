@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/events/event_rings.h"
+
+#include "core/base/clock.h"
+#include "core/events/shortfall.h"
+#include "core/events/side_band.h"
+#include "core/host/causes.h"
+#include "core/tasks/memory_limit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+
+#define RECORD_REST 512 /* of a sample: what is beside its stacks, registers included */
+
+/* Where samples come with copies of stacks, each is as large as dozens of others. */
+#define DUMP_WAKEUP_BYTES (128 << 10)
+#define DUMPS_WANTED      8 /* copies that a ring has room for */
+#define DUMPS_MIN         4 /* where locked memory is limited: then they are smaller */
+
+/* A ring that tells of no tasks and mappings need not be read before a part in so many of it is full. */
+#define WAKEUP_SHARE 4
+
+#define RING_MIN_BYTES (64UL << 10) /* smaller ones are told of */
+
+/* A CPU may have 100,000 switches in a second, but few have so many. */
+#define SWITCHES_RATE 5000
+
+uint32_t rings_wakeup(const struct events *ev)
+{
+	size_t bytes = ev->request->unwinds ? DUMP_WAKEUP_BYTES : RING_WAKEUP_BYTES;
+
+	if (ev->apart && bytes < ev->rings.samples / WAKEUP_SHARE)
+		bytes = ev->rings.samples / WAKEUP_SHARE;
+	return ring_wakeup(ev->rings.samples, bytes);
+}
+
+/* Of the copies of stacks a ring has to hold some. */
+uint32_t rings_dump(const struct events *ev)
+{
+	uint32_t dump = ev->request->options->dump_bytes;
+
+	while (dump > ev->rings.samples / DUMPS_MIN)
+		dump = dump / 2 & ~7U;
+	return dump;
+}
+
+int events_ring_error(const struct events *ev, int cpu, int code, struct err *err)
+{
+	struct cause why;
+
+	cause_of_ring(ev->request->host, code, &why);
+	return cause_err(err, code, &why, "cannot map a ring of %zu KiB on CPU %d", ev->rings.samples >> 10, cpu);
+}
+
+bool events_small_rings(const struct events *ev, struct err *why)
+{
+	bool cut = ev->request->unwinds && ev->attr.sample_stack_user < ev->request->options->dump_bytes;
+	char copies[64] = "";
+	struct cause limits;
+
+	if (!ev->ring_refused || (ev->rings.samples >= RING_MIN_BYTES && !cut))
+		return false;
+	cause_of_ring(ev->request->host, ev->ring_refused, &limits);
+	if (cut)
+		snprintf(copies, sizeof(copies), " and stack copies of %u bytes", ev->attr.sample_stack_user);
+	err_set(why, ev->ring_refused, "rings of %zu KiB%s only: %s", ev->rings.samples >> 10, copies,
+		*limits.text ? limits.text : strerror(-ev->ring_refused));
+	return true;
+}
+
+size_t events_largest_record(const struct events *ev, size_t dump)
+{
+	return ev->request->asked * sizeof(uint64_t) + dump + RECORD_REST;
+}
+
+uint64_t events_period_ns(const struct options *o)
+{
+	return shortfall_period(o->period ? o->period : NSEC_PER_SEC / o->freq_hz);
+}
+
+static void take_least(size_t *least, size_t bytes)
+{
+	if (bytes && (!*least || bytes < *least))
+		*least = bytes;
+}
+
+struct ring_sizes events_ring_sizes(const struct events *ev)
+{
+	struct ring_sizes least = { 0 };
+	size_t i;
+
+	for (i = 0; i < ev->nr_places; i++) {
+		take_least(&least.samples, ev->places[i].ring_bytes);
+		take_least(&least.side, ev->places[i].side.ring_bytes);
+	}
+	return least;
+}
+
+/* Samples of the main event, and switches. */
+static uint64_t known_rate(const struct events *ev)
+{
+	uint64_t rate = ev->request->options->on_cpu ? ev->request->options->freq_hz : 0;
+
+	if (ev->request->options->on_cpu && !rate && event_is_clock(&ev->event))
+		rate = NSEC_PER_SEC / events_period_ns(ev->request->options);
+	return ev->switches ? rate + SWITCHES_RATE : rate;
+}
+
+void rings_choose(struct events *ev, size_t cpus)
+{
+	const struct ring_needs needs = {
+		.cpus = cpus,
+		.rate = known_rate(ev),
+		.record = events_largest_record(ev, ev->request->unwinds ? ev->request->options->dump_bytes : 0),
+		.at_least = ev->request->unwinds ? DUMPS_WANTED : 0,
+		.apart = ev->apart,
+		.memory = memory_limit(ev->request->host),
+	};
+
+	ev->rings_wanted = ring_sizes_wanted(&needs);
+	ev->rings = ring_sizes(&needs);
+	ev->kept_bytes_max = ring_sizes_kept(needs.memory);
+}

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/events/followed.h"
+
+#include "core/base/grow.h"
+#include "core/base/hash.h"
+#include "core/base/printable.h"
+#include "core/events/event.h"
+#include "core/events/perf_events.h"
+#include "core/events/side_band.h"
+#include "core/tasks/comm.h"
+#include "core/tasks/proc.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MAX_PASSES 16 /* over the threads; each but the last has found new ones */
+
+/* Descriptors for what comes later: files of /proc and of processes. At most the fourth part of all. */
+#define KEPT_FDS 32
+
+/*
+ * What threads have that a process, or one of its threads, makes: nothing of its events up to the id @none_until, all
+ * of them from behind the id @all_from. Ids are given out in ascending order.
+ */
+struct process {
+	pid_t pid;
+	pid_t none_until, all_from;
+	bool mixed; /* of one of its threads nobody knows what it has, and so of what the process makes */
+};
+
+enum inherited { INHERITED_NOTHING, INHERITED_ALL, INHERITED_PERHAPS };
+
+struct followed {
+	const struct host *host;
+	bool of_user; /* every process of @uid */
+	uid_t uid;
+	unsigned int pass;
+
+	pid_t *tids; /* with events, or what they inherited, or refused */
+	size_t nr_tids, cap_tids;
+	struct hash_index by_tid;
+	struct process *processes;
+	size_t nr_processes, cap_processes;
+	struct hash_index by_pid;
+
+	/* The newest id when we began and when we looked last; @counting: these are known, and did not begin anew. */
+	pid_t first, last;
+	bool counting;
+
+	int end_fd;           /* descriptors from here on are kept for later */
+	int full;             /* -EMFILE, -ENFILE: there is no room for another thread; 0: there is */
+	size_t nr_open;       /* threads with events */
+	size_t nr_refused;    /* threads of the user that may not be observed */
+	size_t nr_no_room;    /* of this pass, and so is the next one */
+	size_t nr_unsure;     /* made while the events of their maker were opened */
+	struct err no_events; /* why the last one has none; code 0: there was none */
+};
+
+/* Events of a thread on a CPU that are not kept yet; -1: there is none. */
+struct opened {
+	int fd, side;
+	struct joined_event switches;
+};
+
+/* A pass at work. */
+struct walk {
+	struct events *ev;
+	struct followed *f;
+	const struct cpu_list *online;
+	struct cpu_list present; /* whose events are opened, too, online or not */
+	struct err *err;
+	struct opened *opened; /* one for each place, of the thread whose events are being opened */
+	pid_t pid;             /* whose threads are looked at; 0: nobody's yet */
+	size_t process;        /* its place */
+	bool wanted;
+	pid_t before; /* the newest id when that began */
+};
+
+struct followed *followed_new(const struct events *ev)
+{
+	struct followed *f = calloc(1, sizeof(*f));
+
+	if (f)
+		*f = (struct followed){
+			.host = ev->request->host,
+			.of_user = !ev->request->command && !ev->request->options->nr_pids,
+			.uid = getuid(),
+		};
+	return f;
+}
+
+/* What was found when they were opened before. */
+static void forget(struct followed *f)
+{
+	hash_release(&f->by_tid);
+	hash_release(&f->by_pid);
+	free(f->tids);
+	free(f->processes);
+	*f = (struct followed){ .host = f->host, .of_user = f->of_user, .uid = f->uid };
+}
+
+void followed_free(struct followed *f)
+{
+	if (f)
+		forget(f);
+	free(f);
+}
+
+static uint64_t hash_id(pid_t id)
+{
+	return hash_bytes(&id, sizeof(id), 0);
+}
+
+static bool tid_is(const void *table, uint32_t pos, const void *key)
+{
+	return ((const pid_t *)table)[pos] == *(const pid_t *)key;
+}
+
+static bool process_is(const void *table, uint32_t pos, const void *key)
+{
+	return ((const struct process *)table)[pos].pid == *(const pid_t *)key;
+}
+
+static bool is_known(const struct followed *f, pid_t tid)
+{
+	return hash_find(&f->by_tid, hash_id(tid), tid_is, f->tids, &tid) != HASH_NONE;
+}
+
+static int know(struct followed *f, pid_t tid)
+{
+	pid_t *v = grow(f->tids, &f->cap_tids, f->nr_tids, 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	f->tids = v;
+	if (hash_add(&f->by_tid, hash_id(tid), (uint32_t)f->nr_tids))
+		return -ENOMEM;
+	v[f->nr_tids++] = tid;
+	return 0;
+}
+
+/* NULL: nobody of this process was looked at. */
+static struct process *find_process(const struct followed *f, pid_t pid)
+{
+	uint32_t pos = hash_find(&f->by_pid, hash_id(pid), process_is, f->processes, &pid);
+
+	return pos == HASH_NONE ? NULL : &f->processes[pos];
+}
+
+/* The newest id; 0: not known. */
+static pid_t newest_id(struct followed *f)
+{
+	pid_t now = f->counting ? proc_newest(f->host) : 0;
+
+	f->counting = now && now >= f->last;
+	f->last = now;
+	return f->counting ? now : 0;
+}
+
+/*
+ * What a thread has of the events of @maker, which is the process that made it; NULL: not one of ours, or it is gone,
+ * and nobody knows.
+ */
+static enum inherited inherits(struct followed *f, const struct process *maker, pid_t tid)
+{
+	pid_t now;
+
+	if (tid <= f->first && (f->counting || !f->pass))
+		return INHERITED_NOTHING;
+	now = newest_id(f);
+	if (!now) /* then those are old that the first pass finds */
+		return f->pass || f->first ? INHERITED_PERHAPS : INHERITED_NOTHING;
+	if (tid > now) /* older than the day when ids began anew */
+		return INHERITED_NOTHING;
+	if (!maker)
+		return INHERITED_PERHAPS;
+	if (tid <= maker->none_until)
+		return INHERITED_NOTHING;
+	return tid > maker->all_from ? INHERITED_ALL : INHERITED_PERHAPS;
+}
+
+static int add_process(struct followed *f, pid_t pid, enum inherited has)
+{
+	const struct process p = {
+		.pid = pid,
+		.none_until = has == INHERITED_NOTHING ? INT_MAX : 0,
+		.all_from = has == INHERITED_ALL ? 0 : INT_MAX,
+	};
+	struct process *v = grow(f->processes, &f->cap_processes, f->nr_processes, 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	f->processes = v;
+	if (hash_add(&f->by_pid, hash_id(pid), (uint32_t)f->nr_processes))
+		return -ENOMEM;
+	v[f->nr_processes++] = p;
+	return 0;
+}
+
+/* Its name is what somebody else chose. */
+static int refuse(const struct walk *w, const char *kind, pid_t id)
+{
+	char comm[COMM_LEN], name[NAME_SHOWN + 1];
+	struct err why = *w->err;
+
+	if (!proc_comm(w->f->host, id, id, comm) && *comm)
+		err_set(w->err, why.code, "%s %d (%s) may not be sampled: %s", kind, id, name_shown(comm, name),
+			why.msg);
+	else
+		err_set(w->err, why.code, "%s %d may not be sampled: %s", kind, id, why.msg);
+	return why.code;
+}
+
+/* Descriptors that are too high are for what comes later. Return: @fd or -EMFILE. */
+static int fitting(const struct walk *w, int fd)
+{
+	if (fd < w->f->end_fd)
+		return fd;
+	close(fd);
+	return -EMFILE;
+}
+
+/* Return: 0 or -errno, -ENODEV: the CPU has gone meanwhile. */
+static int open_switches_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
+{
+	int fd = fitting(w, event_open_switches(w->ev, e, tid));
+
+	if (fd == -ENODEV)
+		return fd;
+	if (fd < 0)
+		return event_switches_refused(w->ev, e, tid, fd, w->err);
+	out->switches.fd = fd;
+	return event_id(fd, e->cpu, &out->switches.switch_id, w->err);
+}
+
+/* As above. */
+static int open_side_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
+{
+	int fd = fitting(w, side_band_open_thread(w->ev, e, tid));
+
+	if (fd < 0)
+		return fd == -ENODEV ? fd : event_refused(w->ev, e, tid, fd, w->err);
+	out->side = fd;
+	return 0;
+}
+
+static void close_opened(struct opened *o)
+{
+	int *const fds[] = { &o->fd, &o->side, &o->switches.fd };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+/* @out: nothing: the CPU has gone meanwhile. Return: 0 or -errno. */
+static int open_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
+{
+	int fd = fitting(w, event_open(w->ev, e, tid)), rc = 0;
+
+	if (fd == -ENODEV)
+		return 0;
+	if (fd < 0)
+		return event_refused(w->ev, e, tid, fd, w->err);
+	out->fd = fd;
+	if (events_join_switches(w->ev))
+		rc = open_switches_on(w, e, tid, out);
+	if (!rc && w->ev->apart)
+		rc = open_side_on(w, e, tid, out);
+	if (rc != -ENODEV)
+		return rc;
+	close_opened(out);
+	return 0;
+}
+
+static int keep_side(struct side_band *s, struct opened *opened)
+{
+	if (s->fd < 0)
+		s->fd = opened->side;
+	else if (side_band_join(s, opened->side))
+		return -ENOMEM;
+	opened->side = -1;
+	return 0;
+}
+
+static int keep_event(struct event_place *e, struct opened *opened)
+{
+	if (e->fd < 0)
+		e->fd = opened->fd;
+	else if (event_join(e, &(struct joined_event){ .fd = opened->fd }))
+		return -ENOMEM;
+	opened->fd = -1;
+	if (opened->switches.fd >= 0 && event_join(e, &opened->switches))
+		return -ENOMEM;
+	opened->switches.fd = -1;
+	return opened->side < 0 ? 0 : keep_side(&e->side, opened);
+}
+
+/* An event of a thread needs no CPU that is online. */
+static bool is_there(const struct walk *w, int cpu)
+{
+	return cpu_list_has(w->online, cpu) || cpu_list_has(&w->present, cpu);
+}
+
+/* On each CPU, or on none. Return: 0 or -errno. */
+static int open_thread(struct walk *w, pid_t tid)
+{
+	struct events *ev = w->ev;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < ev->nr_places; i++) {
+		struct opened *o = &w->opened[i];
+
+		*o = (struct opened){ -1, -1, { .fd = -1 } };
+		if (!rc && is_there(w, ev->places[i].cpu))
+			rc = open_on(w, &ev->places[i], tid, o);
+	}
+	for (i = 0; i < ev->nr_places; i++) {
+		struct opened *o = &w->opened[i];
+
+		if (!rc && o->fd >= 0 && keep_event(&ev->places[i], o))
+			rc = err_sys(w->err, -ENOMEM, "cannot remember the events of thread %d", tid);
+		close_opened(o);
+	}
+	w->f->nr_open += !rc;
+	return rc;
+}
+
+static bool is_full(int code)
+{
+	return code == -EMFILE || code == -ENFILE;
+}
+
+static bool is_refusal(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+/* CPUs that may never come do not take the descriptors of threads. Return: false: there are none. */
+static bool give_up_offline(struct walk *w)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < w->ev->nr_places; i++) {
+		struct event_place *e = &w->ev->places[i];
+
+		if (cpu_list_has(w->online, e->cpu) || !cpu_list_has(&w->present, e->cpu))
+			continue;
+		event_close(e);
+		any = true;
+	}
+	cpu_list_release(&w->present);
+	return any;
+}
+
+/* Return: 0: it is followed, or need not be; -errno: described, the end. */
+static int follow(struct walk *w, pid_t tid)
+{
+	struct followed *f = w->f;
+	int rc;
+
+	if (f->full) {
+		f->nr_no_room++;
+		return 0;
+	}
+	rc = open_thread(w, tid);
+	if (is_full(rc) && give_up_offline(w))
+		rc = open_thread(w, tid);
+	if (rc)
+		f->no_events = *w->err;
+	if (is_full(rc)) {
+		f->full = rc;
+		f->nr_no_room++;
+		return 0;
+	}
+	f->nr_refused += f->of_user && is_refusal(rc);
+	return rc == -ESRCH || (f->of_user && is_refusal(rc)) ? 0 : rc;
+}
+
+/* From now on nobody knows what the threads have that the process makes, */
+static void begin_opening(const struct walk *w)
+{
+	struct process *p = &w->f->processes[w->process];
+
+	if (p->none_until > w->before)
+		p->none_until = w->before;
+	p->all_from = INT_MAX;
+}
+
+/* until they have all that those have that there are now, if these have all. */
+static void leave_process(const struct walk *w)
+{
+	struct process *p;
+
+	if (!w->pid || !w->wanted)
+		return;
+	p = &w->f->processes[w->process];
+	if (p->all_from == INT_MAX && p->none_until < INT_MAX && !p->mixed)
+		p->all_from = newest_id(w->f);
+}
+
+/* Nobody knows what this one has, nor what those have that it makes, and which of a process makes them nobody tells. */
+static void doubt(struct walk *w)
+{
+	struct process *p = &w->f->processes[w->process];
+
+	p->mixed = true;
+	p->all_from = INT_MAX;
+	w->f->nr_unsure++;
+}
+
+static int enter_process(struct walk *w, pid_t pid)
+{
+	struct followed *f = w->f;
+	struct process *p = find_process(f, pid);
+	pid_t parent = 0;
+	uid_t uid = f->uid;
+	int rc = 0;
+
+	w->pid = pid;
+	w->wanted = !f->of_user || (!proc_owner(f->host, pid, &uid, &parent) && uid == f->uid);
+	if (!w->wanted)
+		return 0;
+	w->before = newest_id(f);
+	/* A subreaper that has taken the place of the maker (PR_SET_CHILD_SUBREAPER) cannot be told from it. */
+	if (!p)
+		rc = add_process(f, pid, inherits(f, find_process(f, parent), pid));
+	w->process = p ? (size_t)(p - f->processes) : f->nr_processes - 1;
+	return rc ? err_sys(w->err, rc, "cannot remember process %d", pid) : 0;
+}
+
+/* As proc_threads() wants it. */
+static int see_thread(void *ctx, pid_t pid, pid_t tid)
+{
+	struct walk *w = ctx;
+	struct followed *f = w->f;
+	enum inherited has;
+	int rc = 0;
+
+	if (pid != w->pid) {
+		leave_process(w);
+		rc = enter_process(w, pid);
+	}
+	if (rc || !w->wanted || is_known(f, tid))
+		return rc;
+	has = inherits(f, &f->processes[w->process], tid);
+	if (has == INHERITED_PERHAPS)
+		doubt(w);
+	if (has == INHERITED_NOTHING) {
+		begin_opening(w);
+		rc = follow(w, tid);
+	}
+	if (!rc && has != INHERITED_PERHAPS && !f->full && know(f, tid))
+		rc = err_sys(w->err, -ENOMEM, "cannot remember thread %d", tid);
+	return rc;
+}
+
+static int open_listed(struct walk *w, const pid_t *tids, size_t nr, const char *kind)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < nr && !rc; i++) {
+		rc = follow(w, tids[i]);
+		if (kind && is_refusal(rc))
+			rc = refuse(w, kind, tids[i]);
+	}
+	return rc;
+}
+
+static int open_processes(struct walk *w, const pid_t *pids, size_t nr)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < nr && !rc; i++) {
+		rc = proc_threads(w->f->host, pids[i], see_thread, w);
+		if (is_refusal(rc))
+			rc = refuse(w, "process", pids[i]);
+	}
+	return rc;
+}
+
+static int open_pass(struct walk *w)
+{
+	const struct options *o = w->ev->request->options;
+	pid_t pid;
+	int rc;
+
+	w->pid = 0;
+	w->f->nr_no_room = w->f->nr_unsure = 0;
+	if (w->ev->request->command) {
+		pid = command_pid(w->ev->request->command);
+		return open_listed(w, &pid, 1, NULL);
+	}
+	if (o->by_tid)
+		return open_listed(w, o->pids, o->nr_pids, "thread");
+	if (o->nr_pids)
+		rc = open_processes(w, o->pids, o->nr_pids);
+	else
+		rc = proc_processes(w->f->host, see_thread, w);
+	if (rc && !w->err->code)
+		err_sys(w->err, rc, "cannot list the processes");
+	leave_process(w);
+	return rc;
+}
+
+/* Those that come while events are opened have to be found, too. */
+static int open_passes(struct walk *w)
+{
+	struct followed *f = w->f;
+	bool once = w->ev->request->command || w->ev->request->options->by_tid;
+	size_t before;
+	int rc;
+
+	do {
+		before = f->nr_open;
+		rc = open_pass(w);
+	} while (!rc && !once && f->nr_open > before && ++f->pass < MAX_PASSES);
+	return rc;
+}
+
+static void limit_fds(struct followed *f)
+{
+	struct rlimit rl;
+
+	f->end_fd = INT_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < INT_MAX)
+		f->end_fd = (int)(rl.rlim_cur - (rl.rlim_cur / 4 < KEPT_FDS ? rl.rlim_cur / 4 : KEPT_FDS));
+}
+
+/* Who is left out, and why. */
+static void tell_unfollowed(const struct followed *f, struct err *why)
+{
+	size_t out = f->nr_no_room + f->nr_unsure;
+	struct rlimit rl;
+
+	why->code = 0;
+	if (!out)
+		return;
+	if (!f->full)
+		err_set(why, -EAGAIN, "%zu of %zu threads are not followed: they were made while events were opened",
+			out, f->nr_open + out);
+	else if (f->full == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
+		err_set(why, f->full, "%zu of %zu threads are not followed: RLIMIT_NOFILE is %llu", out,
+			f->nr_open + out, (unsigned long long)rl.rlim_cur);
+	else
+		err_sys(why, f->full, "%zu of %zu threads are not followed", out, f->nr_open + out);
+}
+
+int followed_open(struct events *ev, const struct cpu_list *online, struct err *err)
+{
+	struct followed *f = ev->followed;
+	struct walk w = { .ev = ev, .f = f, .online = online, .err = err };
+	size_t i;
+	int rc;
+
+	if (ev->request->host->foreign && !ev->request->command && !ev->request->options->by_tid)
+		return err_set(
+			err, -ENOENT,
+			"cannot list threads: /proc is of another PID namespace (mount one of its own, or name them "
+			"with -L)");
+	w.opened = calloc(ev->nr_places, sizeof(*w.opened));
+	if (!w.opened)
+		return err_sys(err, -ENOMEM, "cannot remember %zu events", ev->nr_places);
+	forget(f);
+	limit_fds(f);
+	/* A program in the kernel has a place for its notes on the CPUs that are online. */
+	if (!ev->has_notes && host_present_cpus(ev->request->host, &w.present, err))
+		w.present = (struct cpu_list){ 0 };
+	err->code = 0;
+	f->counting = true;
+	f->first = newest_id(f);
+	rc = open_passes(&w);
+	for (i = 0; i < ev->nr_places; i++)
+		ev->places[i].waits = ev->places[i].fd >= 0 && !cpu_list_has(online, ev->places[i].cpu);
+	free(w.opened);
+	cpu_list_release(&w.present);
+	if (!rc && !f->nr_open && f->no_events.code) {
+		*err = f->no_events;
+		rc = err->code;
+	} else if (!rc && !f->nr_open) {
+		rc = err_set(err, -ESRCH, "there is no thread to be sampled");
+	}
+	if (!rc)
+		err->code = 0;
+	tell_unfollowed(f, &ev->unfollowed);
+	return rc;
+}
+
+void followed_describe(const struct followed *f, char *buf, size_t size)
+{
+	int used = snprintf(buf, size, "threads followed: %zu", f->nr_open);
+
+	if (f->nr_refused && used > 0 && (size_t)used < size)
+		snprintf(buf + used, size - (size_t)used, ", of this user that may not be: %zu", f->nr_refused);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/events/place.h"
+
+#include "core/base/clock.h"
+#include "core/events/event.h"
+#include "core/events/side_band.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int open_switches(struct events *ev, struct event_place *e, struct err *err)
+{
+	struct joined_event joined = { .fd = event_open_switches(ev, e, -1) };
+	int rc;
+
+	if (joined.fd == -ENODEV)
+		return -ENODEV;
+	if (joined.fd < 0)
+		return event_switches_refused(ev, e, -1, joined.fd, err);
+	rc = event_id(joined.fd, e->cpu, &joined.switch_id, err);
+	if (!rc && event_join(e, &joined))
+		rc = err_sys(err, -ENOMEM, "cannot remember the events of CPU %d", e->cpu);
+	if (rc)
+		close(joined.fd);
+	return rc;
+}
+
+static int open_whole(struct events *ev, struct event_place *e, struct err *err)
+{
+	int fd = event_open(ev, e, -1);
+
+	if (fd == -ENODEV)
+		return -ENODEV;
+	if (fd < 0)
+		return event_refused(ev, e, -1, fd, err);
+	e->fd = fd;
+	return 0;
+}
+
+/* Where threads are followed, their events are open. Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
+int place_open(struct events *ev, struct event_place *e, struct err *err)
+{
+	const struct options *o = ev->request->options;
+	int rc = ev->followed ? (e->fd < 0 ? -ENODEV : 0) : open_whole(ev, e, err);
+
+	if (!rc && !ev->followed && events_join_switches(ev))
+		rc = open_switches(ev, e, err);
+	if (!rc && ev->has_notes && o->on_cpu && e->samples)
+		rc = event_open_notes(ev, e, NOTED_SAMPLES, err);
+	if (!rc && ev->has_notes && o->off_cpu)
+		rc = event_open_notes(ev, e, NOTED_SWITCHES, err);
+	if (!rc && ev->apart && !ev->followed)
+		rc = side_band_open(ev, e, err);
+	if (rc) {
+		event_close_samples(e);
+		side_band_leave(&e->side);
+	}
+	return rc;
+}
+
+/* @request: to enable or disable all that samples, or sees switches, on the CPU of @e. */
+int place_tell(const struct event_place *e, unsigned long request)
+{
+	size_t i;
+
+	if (e->fd >= 0 && ioctl(e->fd, request, 0))
+		return -errno;
+	for (i = 0; i < e->nr_more; i++)
+		if (ioctl(e->more[i].fd, request, 0))
+			return -errno;
+	return 0;
+}
+
+/* With the time of now: what passed since a round began would be missing at the next look. */
+void place_look(struct event_place *e, uint64_t enabled_ns)
+{
+	e->looked_at = now_ns();
+	e->looked_ns = enabled_ns;
+}
+
+int place_enable(struct event_place *e, struct err *err)
+{
+	int rc = side_band_tell(&e->side, PERF_EVENT_IOC_ENABLE);
+
+	if (!rc)
+		rc = place_tell(e, PERF_EVENT_IOC_ENABLE);
+	place_look(e, 0);
+	e->stands = 0;
+	return rc ? err_sys(err, rc, "cannot enable the perf event of CPU %d", e->cpu) : 0;
+}

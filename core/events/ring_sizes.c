@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/events/ring_sizes.h"
+
+/* Of events that nobody knows the rate of, as page faults. */
+#define UNKNOWN_RATE 1000
+
+#define SAMPLES_MIN (64UL << 10)
+#define SAMPLES_MAX (16UL << 20)
+
+/* A process that starts has some dozens of records of about 100 bytes: some thousand processes in a second. */
+#define SIDE_WANTED (512UL << 10)
+#define SIDE_MIN    (64UL << 10)
+#define SIDE_SHARE  4 /* of all memory for rings at most one part in so many, as long as it is not the least */
+
+#define SAMPLES_SHARE 4 /* where less may be locked: for tasks and mappings a part in so many of that for samples */
+
+#define MEMORY_SHARE 64 /* of the memory, for all rings: a part in so many */
+
+/* What is kept may be there three times more while it is sorted and applied. */
+#define KEPT_SHARE 16
+#define KEPT_MAX   (256UL << 20)
+
+static size_t power_of_two(uint64_t bytes, size_t min, size_t max)
+{
+	size_t size = min;
+
+	while (size < bytes && size < max)
+		size *= 2;
+	return size;
+}
+
+/* Of a second's. Few are as large as the largest, and the kernel has to clear what it gives. */
+static uint64_t most_of(uint64_t bytes)
+{
+	return bytes - bytes / 8;
+}
+
+struct ring_sizes ring_sizes_wanted(const struct ring_needs *n)
+{
+	uint64_t rate = n->rate ? n->rate : UNKNOWN_RATE;
+
+	/* Nobody samples as often as to overflow this: a rate is at most 10^9 / 10 us. */
+	return (struct ring_sizes){
+		.samples = power_of_two(most_of(rate * n->record), SAMPLES_MIN, SAMPLES_MAX),
+		.side = n->apart ? SIDE_WANTED : 0,
+	};
+}
+
+static uint64_t part_of(uint64_t memory, unsigned int parts, uint64_t max)
+{
+	uint64_t share = memory / parts;
+
+	return memory && share < max ? share : max;
+}
+
+size_t ring_sizes_kept(uint64_t memory)
+{
+	return part_of(memory, KEPT_SHARE, KEPT_MAX);
+}
+
+struct ring_sizes ring_sizes(const struct ring_needs *n)
+{
+	struct ring_sizes s = ring_sizes_wanted(n);
+	uint64_t all = part_of(n->memory, MEMORY_SHARE, RINGS_MAX);
+	size_t min = power_of_two(n->record * n->at_least, SAMPLES_MIN, SAMPLES_MAX);
+
+	if (s.samples < min)
+		s.samples = min;
+	while (s.side > SIDE_MIN && s.side * n->cpus > all / SIDE_SHARE)
+		s.side /= 2;
+	while (s.samples > min && (s.samples + s.side) * n->cpus > all)
+		s.samples /= 2;
+	return s;
+}
+
+uint32_t ring_wakeup(size_t ring, size_t bytes)
+{
+	return (uint32_t)(bytes < ring / 2 ? bytes : ring / 2);
+}
+
+bool ring_sizes_halve(struct ring_sizes *s, size_t page)
+{
+	bool side_gives = s->side > SIDE_MIN ? s->side > s->samples / SAMPLES_SHARE : s->side > s->samples;
+	size_t *gives = side_gives ? &s->side : &s->samples;
+
+	if (*gives <= page)
+		return false;
+	*gives /= 2;
+	return true;
+}

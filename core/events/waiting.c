@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/events/waiting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A CPU that is offline has no event: poll(2) passes over -1. Of several that share a ring one is enough. */
+int waiting_begin(struct waiting *w, const struct events *ev, struct err *err)
+{
+	size_t i;
+
+	*w = (struct waiting){ .ev = ev, .nr = WAITING_OTHERS + 2 * ev->nr_places };
+	w->fds = calloc(w->nr, sizeof(*w->fds));
+	if (!w->fds)
+		return err_sys(err, -ENOMEM, "cannot wait for %zu events", ev->nr_places);
+	for (i = 0; i < WAITING_OTHERS; i++)
+		w->fds[i] = (struct pollfd){ -1, POLLIN, 0 };
+	for (i = 0; i < ev->nr_places; i++) {
+		const struct event_place *e = &ev->places[i];
+
+		w->fds[WAITING_OTHERS + 2 * i] = (struct pollfd){ e->waits ? -1 : e->fd, POLLIN, 0 };
+		w->fds[WAITING_OTHERS + 2 * i + 1] = (struct pollfd){ e->waits ? -1 : e->side.fd, POLLIN, 0 };
+	}
+	return 0;
+}
+
+void waiting_end(struct waiting *w)
+{
+	free(w->fds);
+	*w = (struct waiting){ 0 };
+}
+
+/* Of those that share a ring, the @i-th. @side: of what tells of tasks and mappings */
+static int fd_at(const struct event_place *e, bool side, size_t i)
+{
+	if (!i)
+		return side ? e->side.fd : e->fd;
+	return side ? e->side.more[i - 1] : e->more[i - 1].fd;
+}
+
+/*
+ * The event of a thread is dead with its thread, while others write to the same ring: the next of them is polled. -1:
+ * that was the last.
+ */
+static int other_fd(const struct event_place *e, bool side, int fd)
+{
+	size_t nr = 1 + (side ? e->side.nr_more : e->nr_more), i = 0;
+
+	while (i < nr && fd_at(e, side, i) != fd)
+		i++;
+	return i + 1 < nr ? fd_at(e, side, i + 1) : -1;
+}
+
+/* It would be ready for ever. Return: true: a CPU seems to have gone. */
+static bool pass_over(struct waiting *w, size_t i)
+{
+	const struct event_place *e = &w->ev->places[i / 2];
+	struct pollfd *p = &w->fds[WAITING_OTHERS + i];
+
+	p->fd = other_fd(e, i % 2, p->fd);
+	return p->fd < 0;
+}
+
+int waiting_poll(struct waiting *w, int timeout_ms, bool *gone, struct err *err)
+{
+	int ready = 0;
+	size_t i;
+
+	*gone = false;
+	for (i = 0; i < w->nr; i++)
+		w->fds[i].revents = 0;
+	if (poll(w->fds, w->nr, timeout_ms) < 0 && errno != EINTR)
+		return err_sys(err, -errno, "cannot poll the perf events");
+	for (i = WAITING_OTHERS; i < w->nr; i++) {
+		ready |= !!(w->fds[i].revents & POLLIN);
+		if (w->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+			*gone |= pass_over(w, i - WAITING_OTHERS);
+	}
+	return ready;
+}

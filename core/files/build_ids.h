@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Build ids: which build of a file it is, whatever its path. ELF files carry them in a note, recordings tell them of
+ * the files that were mapped.
+ */
+#ifndef CORE_FILES_BUILD_IDS_H
+#define CORE_FILES_BUILD_IDS_H
+
+#include "core/tasks/mapping.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BUILD_ID_KERNEL "[kernel.kallsyms]" /* the name of the kernel in perf's tables */
+
+/**
+ * struct build_id - compared byte by byte.
+ * @size: of @bytes; 0: not known
+ * @bytes: without the zeros at its end: recordings of perf before 5.12 fill shorter ids with them
+ */
+struct build_id {
+	uint8_t size;
+	unsigned char bytes[BUILD_ID_MAX];
+};
+
+/** build_id_set() - @id of @size bytes at @bytes. False, and *@id unknown: none, more than BUILD_ID_MAX, all zero. */
+bool build_id_set(struct build_id *id, const void *bytes, size_t size);
+
+/** build_id_equal() - the same build? False when one of them is not known. */
+bool build_id_equal(const struct build_id *a, const struct build_id *b);
+
+/**
+ * build_id_of_notes() - the first build id (NT_GNU_BUILD_ID) in ELF notes: of a file, or /sys/kernel/notes.
+ * @big_endian: their byte order
+ * @align: of their section or segment: 8 for a few, anything else is 4
+ * Return: true and *@id; false: none before the end, or before the first note that is cut; *@id is unknown then.
+ */
+bool build_id_of_notes(const void *notes, size_t len, bool big_endian, uint64_t align, struct build_id *id);
+
+/** struct build_ids - path -> build id, as a recording tells. Not thread safe. */
+struct build_ids;
+
+struct build_ids *build_ids_new(void);
+void build_ids_free(struct build_ids *b);
+
+/**
+ * build_ids_add() - @path, copied, had the build id of @size bytes at @id.
+ *
+ * The same path with two ids was replaced while it was recorded: which of them a mapping shows, nothing tells, so that
+ * neither is believed.
+ *
+ * Return: 0; -EINVAL: no build id (see build_id_set()), or @path is empty or longer than a path can be; -E2BIG: more
+ * than any recording has; -ENOMEM. The table is as it was after a failure.
+ */
+int build_ids_add(struct build_ids *b, const char *path, const void *id, size_t size);
+
+/**
+ * build_ids_find() - what is told of @path.
+ * @b: may be NULL: empty
+ * Return: borrowed until the next build_ids_add() or build_ids_free(), unknown (size 0) after contradictions; NULL:
+ * nothing is told.
+ */
+const struct build_id *build_ids_find(const struct build_ids *b, const char *path);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/confine.h"
+
+#include "core/base/err.h"
+#include "core/base/number.h"
+#include "core/host/privileges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define MACHINE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define MACHINE AUDIT_ARCH_AARCH64
+#elif defined(__riscv) && __riscv_xlen == 64
+#define MACHINE AUDIT_ARCH_RISCV64
+#elif defined(__s390x__)
+#define MACHINE AUDIT_ARCH_S390X
+#elif defined(__powerpc64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define MACHINE AUDIT_ARCH_PPC64LE
+#else
+#define MACHINE 0 /* no kernel has it */
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED true
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+
+/* Memory, its own descriptors, and the end. None takes the name of a file, but for that of an empty one. */
+static const unsigned int allowed[] = {
+	SYS_brk,    SYS_mmap,    SYS_munmap,  SYS_mremap,        SYS_mprotect,       SYS_madvise,
+	SYS_futex,  SYS_read,    SYS_pread64, SYS_lseek,         SYS_fstat,          SYS_newfstatat,
+	SYS_close,  SYS_recvmsg, SYS_sendmsg, SYS_clock_gettime, SYS_getrandom,      SYS_rt_sigreturn,
+	SYS_getpid, SYS_gettid,  SYS_exit,    SYS_exit_group,    SYS_rt_sigprocmask,
+};
+
+/*
+ * Commands of fcntl(2). With others any process could be made the owner of a socket, who is sent a signal, SIGKILL if
+ * that is asked for, when something comes there: for that root's user ID is enough.
+ */
+static const unsigned int allowed_fcntl[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL };
+
+/* Where the low half of it is. */
+#define COMMAND (offsetof(struct seccomp_data, args[1]) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+
+#define LOAD_AT(at)           (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(at))
+#define LOAD(field)           LOAD_AT(offsetof(struct seccomp_data, field))
+#define IF_SKIP(value, n)     (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, n, 0)
+#define IF_NOT_SKIP(value, n) (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, n)
+#define RETURN(what)          (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
+
+/* Refused, not killed: libraries ask for what they can do without. */
+static int allow_little(void)
+{
+	struct sock_filter code[4 + 2 * ARRAY_SIZE(allowed) + 2 + 2 * ARRAY_SIZE(allowed_fcntl) + 1];
+	struct sock_fprog program = { 0, code };
+	unsigned short n = 0;
+	size_t i;
+
+	code[n++] = LOAD(arch);
+	code[n++] = IF_SKIP(MACHINE, 1);
+	code[n++] = RETURN(SECCOMP_RET_ERRNO | EPERM);
+	code[n++] = LOAD(nr);
+	for (i = 0; i < ARRAY_SIZE(allowed); i++) {
+		code[n++] = IF_NOT_SKIP(allowed[i], 1);
+		code[n++] = RETURN(SECCOMP_RET_ALLOW);
+	}
+	code[n++] = IF_NOT_SKIP(SYS_fcntl, 1 + 2 * ARRAY_SIZE(allowed_fcntl));
+	code[n++] = LOAD_AT(COMMAND);
+	for (i = 0; i < ARRAY_SIZE(allowed_fcntl); i++) {
+		code[n++] = IF_NOT_SKIP(allowed_fcntl[i], 1);
+		code[n++] = RETURN(SECCOMP_RET_ALLOW);
+	}
+	code[n++] = RETURN(SECCOMP_RET_ERRNO | EPERM);
+	program.len = n;
+	if (!MACHINE)
+		return -ENOSYS;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
+}
+
+/* Bytes of address space that are taken. */
+static uint64_t address_space(void)
+{
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[32] = "";
+	const char *s = text;
+	uint64_t pages = 0;
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		parse_digits(&s, 10, UINT64_MAX >> 20, &pages);
+	close(fd);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit(__rlimit_resource_t what, uint64_t most)
+{
+	const struct rlimit rl = { most, most };
+
+	setrlimit(what, &rl);
+}
+
+int confine(uint64_t bytes)
+{
+	uint64_t taken = address_space();
+
+	if (!SANITIZED)
+		limit(RLIMIT_AS, taken + bytes);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	privileges_none();
+	/* Some hosts collect dumps whatever the limit is. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return allow_little();
+}

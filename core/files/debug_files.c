@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/debug_files.h"
+
+#include "core/files/mapped_files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define LINKED_MAX   (1ull << 30) /* bytes of a file that .gnu_debuglink names */
+#define CRC_READ_MAX (8ull << 30) /* of all of them */
+
+/* Is looking for another one of no use? */
+static bool is_final(int rc)
+{
+	return !rc || rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
+}
+
+/* Add what is at @fd, which is closed, or a failure to open it. */
+static int add_opened(struct elf_symbols *es, int fd)
+{
+	int rc = fd;
+
+	if (fd >= 0) {
+		rc = elf_symbols_add_debug(es, fd);
+		close(fd);
+	}
+	return is_final(rc) ? rc : -ENOENT;
+}
+
+/* ---- by build id */
+
+static int add_by_build(const struct debug_files *d, struct elf_symbols *es)
+{
+	const struct build_id *id = elf_symbols_build_id(es);
+	int rc = add_opened(es, mapped_file_open_debug(d->mapped, id));
+	struct mapped_files_cfg host = *d->mapped;
+
+	if (is_final(rc) || !host.debug_dir)
+		return rc;
+	/* The user's need not have symbols. */
+	host.debug_dir = NULL;
+	return add_opened(es, mapped_file_open_debug(&host, id));
+}
+
+/* ---- by name and CRC */
+
+/* Is @crc the one of the regular file @fd? Read as it is: it may become longer meanwhile. */
+static bool has_crc(struct debug_files *d, int fd, uint32_t crc)
+{
+	uLong sum = crc32(0, NULL, 0);
+	uint64_t left, at = 0;
+	char buf[65536];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) || st.st_size <= 0 || (uint64_t)st.st_size > LINKED_MAX)
+		return false;
+	left = (uint64_t)st.st_size;
+	if (left > CRC_READ_MAX - d->crc_read)
+		return false;
+	for (; left; left -= (uint64_t)n, at += (uint64_t)n) {
+		n = pread(fd, buf, left < sizeof(buf) ? (size_t)left : sizeof(buf), (off_t)at);
+		if (n <= 0)
+			return false;
+		sum = crc32(sum, (const Bytef *)buf, (uInt)n);
+		d->crc_read += (uint64_t)n;
+	}
+	return sum == crc;
+}
+
+/* As @pid sees it, else below the root of @cfg. */
+static int open_linked(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st)
+{
+	int fd = pid ? linked_file_open(cfg, pid, path, st) : -ENOENT;
+
+	return fd == -ENOENT || fd == -ESTALE ? linked_file_open(cfg, 0, path, st) : fd;
+}
+
+/*
+ * What only root may read, a program cannot have us read: a link or a mount may have put it there. Without privileges,
+ * and with those that are lent, nothing is read but what the caller may read.
+ */
+static bool may_show(const struct stat *st)
+{
+	return st->st_mode & S_IROTH || (getuid() && st->st_uid == getuid());
+}
+
+/*
+ * Try the file @name in @folder. What tells of mapped files tells nothing of this one: the CRC has to.
+ * @users: it is in the user's folder
+ */
+static int add_linked(struct debug_files *d, const struct mapped_files_cfg *cfg, pid_t pid, const char *folder,
+		      bool users, struct elf_symbols *es)
+{
+	struct build_id found = { 0 };
+	char path[PATH_MAX];
+	const char *name;
+	struct stat st;
+	uint32_t crc;
+	int fd;
+
+	if (!elf_symbols_debuglink(es, &name, &crc) ||
+	    snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+		return -ENOENT;
+	fd = open_linked(cfg, pid, path, &st);
+	if (fd < 0)
+		return is_final(fd) ? fd : -ENOENT;
+	/* Not read as a whole when it is another build: that is the usual reason why it is not the right one. */
+	if ((!users && !may_show(&st)) || elf_build_id(fd, &found) ||
+	    (found.size && elf_symbols_build_id(es)->size && !build_id_equal(&found, elf_symbols_build_id(es))) ||
+	    !has_crc(d, fd, crc)) {
+		close(fd);
+		return -ENOENT;
+	}
+	return add_opened(es, fd);
+}
+
+static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_file *file, struct elf_symbols *es)
+{
+	struct mapped_files_cfg live = *d->mapped, below = live;
+	const char *slash = strrchr(file->path, '/');
+	char folder[3][PATH_MAX];
+	int len, rc = -ENOENT;
+	size_t i;
+
+	if (!slash || slash - file->path > PATH_MAX / 2)
+		return -ENOENT;
+	len = (int)(slash - file->path);
+	snprintf(folder[0], PATH_MAX, "/usr/lib/debug%.*s", len, file->path);
+	snprintf(folder[1], PATH_MAX, "%.*s", len, file->path);
+	snprintf(folder[2], PATH_MAX, "%.*s/.debug", len, file->path);
+	/* Of a recording, a process with this number is another one now. */
+	pid = live.recorded ? 0 : pid;
+	live.recorded = below.recorded = NULL;
+	below.root = live.debug_dir;
+	below.open_files = NULL; /* the user's folder */
+	if (below.root)
+		rc = add_linked(d, &below, 0, folder[1], true, es);
+	for (i = 0; i < 3 && !is_final(rc); i++)
+		rc = add_linked(d, &live, pid, folder[i], false, es);
+	return rc;
+}
+
+int debug_files_add(struct debug_files *d, pid_t pid, const struct mapped_file *file, struct elf_symbols *es)
+{
+	int rc;
+
+	if (!elf_symbols_wants_debug(es))
+		return 0;
+	rc = add_by_build(d, es);
+	if (!is_final(rc))
+		rc = add_by_link(d, pid, file, es);
+	if (!is_final(rc))
+		rc = elf_symbols_add_inside(es);
+	return is_final(rc) ? rc : -ENOENT;
+}

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/elf.h"
+
+#include "core/base/grow.h"
+#include "core/files/alias.h"
+#include "core/files/elf_file.h"
+#include "core/files/elf_names.h"
+#include "core/files/elf_plt.h"
+#include "core/files/elf_spans.h"
+#include "core/files/elf_xz.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYMBOLS_MAX (4u << 20) /* entries of one table; browsers with all symbols have about 2 million */
+
+/* A symbol table of the file, checked. */
+struct symtab {
+	uint64_t offset, nr;
+	const struct elf_strings *names;
+};
+
+struct elf_symbols {
+	struct elf_file file, debug;
+	struct elf_names names;
+	struct elf_entry *entries; /* until they are made spans */
+	size_t nr, cap;
+	uint64_t nr_read;
+	struct symtab tables[2];
+	unsigned int nr_tables;
+	bool has_symtab, swept, plt_read;
+	bool wants_lines;
+	const struct elf_file *lines; /* of the two, the one with the debug information; NULL: neither */
+	struct elf_spans spans, plt;
+	const struct elf_strings *dynamic; /* the names that relocations mean; NULL: none */
+	struct elf_plt_sections plt_sections;
+	uint64_t inside, inside_size; /* .gnu_debugdata */
+	char debuglink[NAME_MAX + 1]; /* "": none */
+	uint32_t debuglink_crc;
+};
+
+static enum symbol_bind bind_of(unsigned char info)
+{
+	switch (ELF64_ST_BIND(info)) {
+	case STB_LOCAL:
+		return SYMBOL_LOCAL;
+	case STB_WEAK:
+		return SYMBOL_WEAK;
+	default:
+		return SYMBOL_GLOBAL;
+	}
+}
+
+/* Labels that say what the bytes are ($x, $d on ARM and RISC-V) or should have stayed in the assembler. */
+static bool is_code(const struct elf_symbols *es, const struct elf_entry *e, unsigned char type)
+{
+	char name[4];
+
+	switch (type) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+		return true;
+	case STT_NOTYPE:
+		elf_names_read(&es->names, e->name, name, sizeof(name));
+		return name[0] && name[0] != '$' && strncmp(name, ".L", 2) != 0;
+	default:
+		return false;
+	}
+}
+
+static int add_entry(struct elf_symbols *es, const struct elf_entry *e)
+{
+	struct elf_entry *entries = grow(es->entries, &es->cap, es->nr, 1, sizeof(*entries));
+
+	if (!entries)
+		return -ENOMEM;
+	es->entries = entries;
+	es->entries[es->nr++] = *e;
+	return 0;
+}
+
+/* The section has to be executable; in a debug file it is, and has no bytes there. */
+static int add_symbol(struct elf_symbols *es, const struct elf_file *f, const Elf64_Sym *sym,
+		      const struct elf_strings *st)
+{
+	struct elf_entry e = { .name = st->base + sym->st_name, .bind = bind_of(sym->st_info) };
+	const Elf64_Shdr *sh;
+	uint64_t room;
+
+	if (!sym->st_name || sym->st_name >= st->size)
+		return 0;
+	/* The reserved indices (absolute, common) are above any e_shnum that there can be. */
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= f->nr_sections || sym->st_shndx >= SHN_LORESERVE)
+		return 0;
+	e.addr = sym->st_value;
+	if (f->machine == EM_ARM && ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE)
+		e.addr &= ~1ULL; /* Thumb */
+	sh = &f->sections[sym->st_shndx];
+	if (!(sh->sh_flags & SHF_EXECINSTR) || e.addr < sh->sh_addr || e.addr - sh->sh_addr >= sh->sh_size)
+		return 0;
+	room = sh->sh_size - (e.addr - sh->sh_addr);
+	if (room > UINT64_MAX - e.addr)
+		room = UINT64_MAX - e.addr;
+	if (room > UINT32_MAX)
+		room = UINT32_MAX;
+	if (!is_code(es, &e, ELF64_ST_TYPE(sym->st_info)))
+		return 0;
+	e.sized = sym->st_size != 0;
+	e.len = (uint32_t)(e.sized && sym->st_size < room ? sym->st_size : room);
+	return add_entry(es, &e);
+}
+
+/* The first section of @type, a symbol table. Return: -ENOENT: there is none. */
+static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32_t type, struct symtab *out)
+{
+	const Elf64_Shdr *sh = f->sections, *end = sh + f->nr_sections;
+	size_t item = elf_symbol_size(f);
+	struct elf_strings *st;
+	struct elf_table t;
+	Elf64_Sym sym;
+	const void *p;
+	int rc;
+
+	while (sh < end && sh->sh_type != type)
+		sh++;
+	if (sh == end)
+		return -ENOENT;
+	if (!elf_section_readable(f, sh) || sh->sh_entsize != item || sh->sh_size / item > SYMBOLS_MAX ||
+	    sh->sh_link >= f->nr_sections)
+		return -ENOEXEC;
+	rc = elf_names_add(&es->names, f, &f->sections[sh->sh_link], &st);
+	if (rc)
+		return rc;
+	*out = (struct symtab){ sh->sh_offset, sh->sh_size / item, st };
+	elf_table_init(&t, f, ELF_T_SYM, item, sh->sh_offset, sh->sh_size / item);
+	while (!rc && (p = elf_table_next(&t))) {
+		sym = elf_symbol_of(f, p);
+		rc = add_symbol(es, f, &sym, st);
+	}
+	return rc ? rc : t.rc;
+}
+
+/* A name, zeros up to a multiple of four bytes, and the CRC. It will be part of a path. */
+static void read_debuglink(struct elf_symbols *es, const Elf64_Shdr *sh)
+{
+	char name[sizeof(es->debuglink)] = "";
+	size_t len = sh->sh_size < sizeof(name) ? (size_t)sh->sh_size : sizeof(name), crc;
+
+	if (elf_file_read(&es->file, sh->sh_offset, name, len))
+		return;
+	len = strnlen(name, len);
+	crc = (len + 4) & ~(size_t)3;
+	if (!len || len == sizeof(name) || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..") ||
+	    sh->sh_size < crc + 4 || elf_file_word(&es->file, sh->sh_offset + crc, &es->debuglink_crc))
+		return;
+	memcpy(es->debuglink, name, len + 1);
+}
+
+static bool is_debug_info(const char *name)
+{
+	return !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
+}
+
+/* Sections that have a meaning by their name. Debug information is read elsewhere, also where it is compressed. */
+static void find_named(struct elf_symbols *es)
+{
+	const struct elf_file *f = &es->file;
+	size_t i;
+
+	for (i = 0; i < f->nr_sections; i++) {
+		const Elf64_Shdr *sh = &f->sections[i];
+		char name[16] = ""; /* the longest is .gnu_debuglink */
+
+		if (sh->sh_type == SHT_PROGBITS)
+			elf_section_name(f, sh, name, sizeof(name));
+		if (is_debug_info(name))
+			es->lines = f;
+		if (!elf_section_readable(f, sh))
+			continue;
+		elf_plt_note(&es->plt_sections, f, sh, name);
+		if (!strcmp(name, ".gnu_debugdata")) {
+			es->inside = sh->sh_offset;
+			es->inside_size = sh->sh_size;
+		} else if (!strcmp(name, ".gnu_debuglink")) {
+			read_debuglink(es, sh);
+		}
+	}
+}
+
+static bool has_debug_info(const struct elf_file *f)
+{
+	char name[16];
+	size_t i;
+
+	for (i = 0; i < f->nr_sections; i++) {
+		if (f->sections[i].sh_type != SHT_PROGBITS)
+			continue;
+		elf_section_name(f, &f->sections[i], name, sizeof(name));
+		if (is_debug_info(name))
+			return true;
+	}
+	return false;
+}
+
+static int load(struct elf_symbols *es)
+{
+	struct symtab *t = es->tables;
+	int rc = read_symbols(es, &es->file, SHT_SYMTAB, t), rc_dyn;
+
+	es->has_symtab = !rc;
+	t += !rc;
+	rc_dyn = read_symbols(es, &es->file, SHT_DYNSYM, t);
+	if (!rc_dyn) {
+		es->dynamic = t->names;
+		es->plt_sections.symbols = t->offset;
+		es->plt_sections.nr_symbols = t->nr;
+		t++;
+	}
+	es->nr_tables = (unsigned int)(t - es->tables);
+	find_named(es);
+	elf_file_drop_sections(&es->file);
+	es->nr_read = es->nr;
+	/* One broken table does not spoil the other, and a file need not have any. */
+	return rc && rc != -ENOENT && rc_dyn && rc_dyn != -ENOENT ? rc : 0;
+}
+
+static struct elf_symbols *new_symbols(void)
+{
+	struct elf_symbols *es = calloc(1, sizeof(*es));
+
+	if (es)
+		es->file = es->debug = ELF_FILE_NONE;
+	return es;
+}
+
+/* @rc: of opening @es->file. */
+static int load_opened(struct elf_symbols *es, int rc, struct elf_symbols **out)
+{
+	if (!rc)
+		rc = load(es);
+	if (rc)
+		elf_symbols_free(es);
+	else
+		*out = es;
+	return rc;
+}
+
+int elf_symbols_open(int fd, struct elf_symbols **out)
+{
+	struct elf_symbols *es = new_symbols();
+
+	return es ? load_opened(es, elf_file_open(&es->file, fd), out) : -ENOMEM;
+}
+
+/* One byte more than @len, so that nothing is memory, too. */
+static char *copy_of(const void *image, size_t len)
+{
+	char *memory = malloc(len + 1);
+
+	if (memory)
+		memcpy(memory, image, len);
+	return memory;
+}
+
+int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out)
+{
+	struct elf_symbols *es = new_symbols();
+	char *memory = copy_of(image, len);
+
+	if (es && memory)
+		return load_opened(es, elf_file_adopt(&es->file, memory, len), out);
+	free(es);
+	free(memory);
+	return -ENOMEM;
+}
+
+int elf_build_id(int fd, struct build_id *id)
+{
+	struct elf_file f;
+	int rc = elf_file_open(&f, fd);
+
+	if (rc)
+		return rc;
+	*id = f.build_id;
+	elf_file_release(&f);
+	return 0;
+}
+
+void elf_symbols_free(struct elf_symbols *es)
+{
+	if (!es)
+		return;
+	elf_names_release(&es->names);
+	elf_file_release(&es->file);
+	elf_file_release(&es->debug);
+	free(es->entries);
+	free(es->spans.v);
+	free(es->plt.v);
+	free(es);
+}
+
+/* ---- the debug file */
+
+void elf_symbols_want_lines(struct elf_symbols *es)
+{
+	es->wants_lines = true;
+}
+
+bool elf_symbols_wants_debug(const struct elf_symbols *es)
+{
+	return !es->has_symtab || (es->wants_lines && !es->lines);
+}
+
+int elf_symbols_lines_fd(const struct elf_symbols *es)
+{
+	return es->lines ? es->lines->fd : -1;
+}
+
+/* Of a file in memory no more is needed than the names. */
+static void keep_strings(struct elf_file *f, struct elf_strings *st)
+{
+	char *less;
+
+	if (!f->memory)
+		return;
+	memmove(f->memory, f->memory + st->offset, st->size);
+	st->offset = 0;
+	f->size = st->size;
+	less = realloc(f->memory, st->size);
+	if (less)
+		f->memory = less;
+}
+
+static bool same_build(const struct elf_file *a, const struct elf_file *b)
+{
+	if (a->class != b->class || a->encoding != b->encoding || a->machine != b->machine)
+		return false;
+	return !a->build_id.size || !b->build_id.size || build_id_equal(&a->build_id, &b->build_id);
+}
+
+/* Its names are taken, unless it is there for the debug information alone. */
+static int take_debug(struct elf_symbols *es)
+{
+	struct symtab t;
+	int rc;
+
+	if (!same_build(&es->file, &es->debug))
+		return -ESTALE;
+	if (es->wants_lines && !es->lines && has_debug_info(&es->debug))
+		es->lines = &es->debug;
+	if (es->has_symtab && es->wants_lines)
+		return es->lines == &es->debug ? 0 : -ENOENT;
+	rc = read_symbols(es, &es->debug, SHT_SYMTAB, &t);
+	if (!rc)
+		keep_strings(&es->debug, &es->names.strings[es->names.nr_strings - 1]);
+	return rc;
+}
+
+static int merge_debug(struct elf_symbols *es)
+{
+	unsigned int nr_strings = es->names.nr_strings;
+	size_t nr = es->nr;
+	int rc = take_debug(es);
+
+	es->nr_read += es->nr - nr;
+	if (rc) {
+		es->nr = nr;
+		es->names.nr_strings = nr_strings;
+		if (es->lines == &es->debug)
+			es->lines = NULL;
+		elf_file_release(&es->debug);
+		return rc;
+	}
+	elf_file_drop_sections(&es->debug);
+	es->has_symtab = true;
+	return 0;
+}
+
+static bool may_merge(const struct elf_symbols *es)
+{
+	return !es->swept && !es->debug.class;
+}
+
+int elf_symbols_add_debug(struct elf_symbols *es, int fd)
+{
+	int rc = may_merge(es) ? elf_file_open(&es->debug, fd) : -EALREADY;
+
+	return rc ? rc : merge_debug(es);
+}
+
+static int merge_memory(struct elf_symbols *es, char *memory, size_t len)
+{
+	int rc = elf_file_adopt(&es->debug, memory, len);
+
+	return rc ? rc : merge_debug(es);
+}
+
+int elf_symbols_parse_debug(struct elf_symbols *es, const void *image, size_t len)
+{
+	char *memory;
+
+	if (!may_merge(es))
+		return -EALREADY;
+	memory = copy_of(image, len);
+	return memory ? merge_memory(es, memory, len) : -ENOMEM;
+}
+
+int elf_symbols_add_inside(struct elf_symbols *es)
+{
+	size_t len = 0;
+	char *memory;
+	int rc;
+
+	if (!may_merge(es))
+		return -EALREADY;
+	/* There is no debug information in it. */
+	if (!es->inside_size || (es->has_symtab && es->wants_lines))
+		return -ENOENT;
+	rc = elf_xz_inflate(&es->file, es->inside, es->inside_size, &memory, &len);
+	/* A few bytes can take much time and memory: as much as so many symbols. */
+	es->nr_read += len / sizeof(struct elf_span);
+	return rc ? rc : merge_memory(es, memory, len);
+}
+
+bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint32_t *crc)
+{
+	if (!*es->debuglink)
+		return false;
+	*name = es->debuglink;
+	*crc = es->debuglink_crc;
+	return true;
+}
+
+/* ---- lookups */
+
+uint64_t elf_symbols_read(const struct elf_symbols *es)
+{
+	return es->nr_read;
+}
+
+const struct build_id *elf_symbols_build_id(const struct elf_symbols *es)
+{
+	return &es->file.build_id;
+}
+
+bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *vaddr)
+{
+	unsigned int i;
+
+	for (i = 0; i < es->file.nr_segments; i++) {
+		const struct elf_segment *seg = &es->file.segments[i];
+
+		if (offset >= seg->offset && offset - seg->offset < seg->size) {
+			*vaddr = offset - seg->offset + seg->vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Without memory for all names there are none, rather than other ones. */
+static const struct elf_span *find_symbol(struct elf_symbols *es, uint64_t vaddr)
+{
+	if (!es->swept) {
+		if (elf_spans_make(es->entries, es->nr, &es->names, &es->spans))
+			es->spans.nr = 0;
+		free(es->entries);
+		es->entries = NULL;
+		es->swept = true;
+	}
+	return elf_spans_find(&es->spans, vaddr);
+}
+
+/* What @e of a linkage table is called; 0: nothing. */
+static uint32_t plt_name(struct elf_symbols *es, const struct elf_plt_entry *e)
+{
+	const struct elf_span *resolver;
+
+	if (e->name && es->dynamic && e->name < es->dynamic->size)
+		return (es->dynamic->base + e->name) | ELF_NAME_PLT;
+	resolver = e->resolver ? find_symbol(es, e->resolver) : NULL;
+	return resolver && resolver->start - resolver->back == e->resolver ? resolver->name | ELF_NAME_PLT : 0;
+}
+
+static void read_plt(struct elf_symbols *es)
+{
+	struct elf_plt_entry *v;
+	size_t nr, i;
+
+	es->plt_read = true;
+	if (elf_plt_read(&es->file, &es->plt_sections, &v, &nr))
+		return;
+	es->plt.v = nr ? calloc(nr, sizeof(*es->plt.v)) : NULL;
+	for (i = 0; es->plt.v && i < nr; i++) {
+		struct elf_span s = { v[i].addr, v[i].len, 0, plt_name(es, &v[i]) };
+
+		if (s.name)
+			es->plt.v[es->plt.nr++] = s;
+	}
+	free(v);
+}
+
+/* Few profiles have a sample there, and reading them takes its time. */
+static const struct elf_span *find_plt(struct elf_symbols *es, uint64_t vaddr)
+{
+	if (!elf_plt_covers(&es->plt_sections, vaddr))
+		return NULL;
+	if (!es->plt_read)
+		read_plt(es);
+	return elf_spans_find(&es->plt, vaddr);
+}
+
+bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out)
+{
+	const struct elf_span *s = find_symbol(es, vaddr);
+	const char *name;
+
+	if (!s)
+		s = find_plt(es, vaddr);
+	name = s ? elf_names_find(&es->names, s->name) : NULL;
+	if (!name)
+		return false;
+	out->name = name;
+	out->start = s->start - s->back;
+	return true;
+}
+
+static bool is_called(const struct elf_symbols *es, const struct symtab *t, const Elf64_Sym *sym, const char *name)
+{
+	char text[64];
+	size_t cap = strlen(name) + 2; /* so that a longer name differs */
+
+	if (sym->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym->st_info) == STT_SECTION ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_FILE || sym->st_name >= t->names->size || cap > sizeof(text))
+		return false;
+	elf_names_read(&es->names, t->names->base + sym->st_name, text, cap);
+	return !strcmp(text, name);
+}
+
+bool elf_symbols_address(const struct elf_symbols *es, const char *name, uint64_t *addr)
+{
+	struct elf_table t;
+	unsigned int i;
+	Elf64_Sym sym;
+	const void *p;
+
+	for (i = 0; i < es->nr_tables; i++) {
+		elf_table_init(&t, &es->file, ELF_T_SYM, elf_symbol_size(&es->file), es->tables[i].offset,
+			       es->tables[i].nr);
+		while ((p = elf_table_next(&t))) {
+			sym = elf_symbol_of(&es->file, p);
+			if (!is_called(es, &es->tables[i], &sym, name))
+				continue;
+			*addr = sym.st_value;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The function symbols of one ELF file: .symtab and .dynsym together, 32 and 64 bits, either byte order; without
+ * .symtab, the one of its debug file (see debug_files.h) or of its .gnu_debugdata in its place.
+ *
+ * Taken are functions, indirect functions and untyped labels (hand-written assembly) that lie in an
+ * executable section. An address belongs to the symbol with size that covers it and begins closest below; of
+ * those that begin at the same address, to the one alias.h prefers. A symbol without size ends where the next
+ * one begins, at latest with its section, and gives way to every symbol with size that covers it or begins
+ * where it does. Where there is no symbol, the entries of the procedure linkage tables of x86-64 are called "name@plt".
+ *
+ * Memory: 24 bytes a symbol, and the names that were asked for; of .gnu_debugdata, all names. The files stay open for
+ * the others.
+ *
+ * The files may be hostile and may change while they are read: bytes are read by pread(2) into memory of our own, and
+ * each offset, count and link is checked there. A name that changed is another name, no more. Not thread safe.
+ */
+#ifndef CORE_FILES_ELF_H
+#define CORE_FILES_ELF_H
+
+#include "core/files/build_ids.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_symbols;
+
+/** struct elf_symbol - @name is borrowed until elf_symbols_free(). */
+struct elf_symbol {
+	const char *name;
+	uint64_t start; /* as the addresses of the file, not of a process */
+};
+
+/**
+ * elf_symbols_open() - read the symbols of @fd, which must be a regular file; its position is not used.
+ * Return: 0 and the owned *@out, which may be without symbols; -ENOEXEC: not an ELF file with sections that
+ * we can read; -EINVAL: not a regular file; -ENOMEM; -EIO and others of pread(2). @fd stays the caller's.
+ */
+int elf_symbols_open(int fd, struct elf_symbols **out);
+
+/** elf_symbols_parse() - the same for a file of @len bytes in memory, which is not needed afterwards. */
+int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out);
+
+void elf_symbols_free(struct elf_symbols *es);
+
+/** elf_symbols_want_lines() - the debug information is wanted, too (see lines.h). Before debug files are added. */
+void elf_symbols_want_lines(struct elf_symbols *es);
+
+/**
+ * elf_symbols_lines_fd() - the file that has the debug information, the file itself or its debug file. Borrowed until
+ * elf_symbols_free(). -1: neither, or it is in memory.
+ */
+int elf_symbols_lines_fd(const struct elf_symbols *es);
+
+/** elf_symbols_wants_debug() - has no .symtab been read, of the file or of another one, or nothing else wanted? */
+bool elf_symbols_wants_debug(const struct elf_symbols *es);
+
+/**
+ * elf_symbols_add_debug() - add the .symtab of @fd, the separate debug file. One of another build or machine is
+ * refused; that it is the right one when nothing tells builds apart is for the caller to know. Before the first
+ * elf_symbols_find(), and once. Return: 0; -ENOENT: it has nothing that is wanted; -ESTALE: of another build or
+ * machine; -EALREADY; others as of elf_symbols_open(), and @es is as it was. @fd stays the caller's.
+ */
+int elf_symbols_add_debug(struct elf_symbols *es, int fd);
+
+/** elf_symbols_parse_debug() - the same for a file of @len bytes in memory, which is not needed afterwards. */
+int elf_symbols_parse_debug(struct elf_symbols *es, const void *image, size_t len);
+
+/**
+ * elf_symbols_add_inside() - the same of the debug file inside the file: .gnu_debugdata.
+ * Return: also -ENOENT: there is none; -EBADMSG: it is not compressed as it should be; -E2BIG: it is too large.
+ */
+int elf_symbols_add_inside(struct elf_symbols *es);
+
+/**
+ * elf_symbols_debuglink() - what .gnu_debuglink tells of the debug file.
+ * @name: its name, without folder, until elf_symbols_free(); not empty, "." or ".."
+ * @crc: CRC-32 of all of its bytes, as of zlib
+ * Return: false: the file does not tell, or tells nonsense; both are untouched.
+ */
+bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint32_t *crc);
+
+/** elf_symbols_read() - symbols that were read, and others' worth of bytes: what time and memory grow with. */
+uint64_t elf_symbols_read(const struct elf_symbols *es);
+
+/** elf_symbols_vaddr() - where byte @offset of the file is loaded executable. False: nowhere. */
+bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *vaddr);
+
+/** elf_symbols_find() - the symbol @vaddr is in. Return: true and *@out, which is untouched otherwise. */
+bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out);
+
+/**
+ * elf_symbols_address() - the address of the first symbol called @name, code or not, that is defined in the file, not
+ * in its debug file. Reads all names up to it: not for many lookups. Return: true and *@addr, which is untouched
+ * otherwise.
+ */
+bool elf_symbols_address(const struct elf_symbols *es, const char *name, uint64_t *addr);
+
+/** elf_symbols_build_id() - that of the file, borrowed until elf_symbols_free(); unknown when it has none. */
+const struct build_id *elf_symbols_build_id(const struct elf_symbols *es);
+
+/**
+ * elf_build_id() - the build id of @fd without reading its symbols.
+ * Return: 0 and *@id, unknown when it has none; -errno as of elf_symbols_open(). @fd stays the caller's.
+ */
+int elf_build_id(int fd, struct build_id *id);
+
+#endif

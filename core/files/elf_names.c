@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/elf_names.h"
+
+#include "core/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STRINGS_BYTES_MAX (512u << 20) /* of one string table: so all of them have numbers below ELF_NAME_PLT */
+#define NAME_BYTES_MAX    (64u << 10)  /* of a name, the rest is cut */
+#define HELD_BYTES_MAX    (64u << 20)  /* of all tables together */
+#define FIRST_BYTES       256
+#define PLT_SUFFIX        "@plt"
+
+void elf_names_release(struct elf_names *n)
+{
+	size_t i;
+
+	for (i = 0; i < n->nr_known; i++)
+		free(n->known[i].text);
+	free(n->known);
+	elf_names_drop(n);
+	hash_release(&n->index);
+}
+
+int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shdr *sh, struct elf_strings **out)
+{
+	const struct elf_strings *last = n->nr_strings ? &n->strings[n->nr_strings - 1] : NULL;
+	uint64_t end = sh->sh_size;
+	const char *zero = NULL;
+	char tail[512];
+	int rc;
+
+	if (n->nr_strings == ELF_STRINGS_MAX || sh->sh_type != SHT_STRTAB || !elf_section_readable(f, sh) ||
+	    sh->sh_size > STRINGS_BYTES_MAX - 1)
+		return -ENOEXEC;
+	while (end && !zero) {
+		size_t len = end < sizeof(tail) ? end : sizeof(tail);
+
+		rc = elf_file_read(f, sh->sh_offset + end - len, tail, len);
+		if (rc)
+			return rc;
+		end -= len;
+		zero = memrchr(tail, 0, len);
+	}
+	if (!zero)
+		return -ENOEXEC;
+	*out = &n->strings[n->nr_strings++];
+	**out = (struct elf_strings){
+		.f = f,
+		.offset = sh->sh_offset,
+		.base = last ? last->base + last->size : 0,
+		.size = (uint32_t)(end + (size_t)(zero - tail) + 1),
+	};
+	return 0;
+}
+
+void elf_names_hold(struct elf_names *n, size_t nr)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	/* Tables in memory need not be. */
+	for (i = 0; i < n->nr_strings; i++)
+		sum += n->strings[i].f->memory ? 0 : n->strings[i].size;
+	if (!nr || sum > HELD_BYTES_MAX || sum / FIRST_BYTES > nr)
+		return;
+	for (i = 0; i < n->nr_strings; i++) {
+		struct elf_strings *st = &n->strings[i];
+
+		st->held = st->f->memory || st->held ? st->held : malloc(st->size);
+		if (st->held && elf_file_read(st->f, st->offset, st->held, st->size)) {
+			free(st->held);
+			st->held = NULL;
+		}
+	}
+}
+
+void elf_names_drop(struct elf_names *n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n->nr_strings; i++) {
+		free(n->strings[i].held);
+		n->strings[i].held = NULL;
+	}
+}
+
+/* @len bytes from @at on, which are within. */
+static int read_strings(const struct elf_strings *st, size_t at, char *buf, size_t len)
+{
+	if (!st->held)
+		return elf_file_read(st->f, st->offset + at, buf, len);
+	memcpy(buf, st->held + at, len);
+	return 0;
+}
+
+/* In two steps: nearly all names end within the first. */
+void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t cap)
+{
+	const struct elf_strings *st = &n->strings[n->nr_strings - 1];
+	size_t at, left, len, first;
+
+	name &= ~ELF_NAME_PLT;
+	while (name < st->base)
+		st--;
+	at = name - st->base;
+	left = st->size - at;
+	len = left < cap - 1 ? left : cap - 1;
+	first = len < FIRST_BYTES ? len : FIRST_BYTES;
+	if (read_strings(st, at, buf, first))
+		len = 0;
+	else if (memchr(buf, 0, first))
+		len = first;
+	else if (read_strings(st, at + first, buf + first, len - first))
+		len = 0;
+	buf[len] = 0;
+}
+
+static bool same_name(const void *table, uint32_t pos, const void *key)
+{
+	const struct elf_known_name *known = table;
+	const uint32_t *name = key;
+
+	return known[pos].name == *name;
+}
+
+/* A whole name, or as much of it as is shown, in memory of its own. NULL: no memory, or no name. */
+static char *whole_name(const struct elf_names *n, uint32_t name)
+{
+	char *text = NULL, *longer;
+	size_t cap;
+
+	for (cap = 256; cap <= NAME_BYTES_MAX; cap *= 4) {
+		longer = realloc(text, cap + strlen(PLT_SUFFIX));
+		if (!longer)
+			break;
+		text = longer;
+		elf_names_read(n, name, text, cap);
+		if (strlen(text) < cap - 1)
+			break;
+	}
+	if (text && !*text) {
+		free(text);
+		text = NULL;
+	}
+	if (text && name & ELF_NAME_PLT)
+		memcpy(text + strlen(text), PLT_SUFFIX, sizeof(PLT_SUFFIX));
+	return text;
+}
+
+const char *elf_names_find(struct elf_names *n, uint32_t name)
+{
+	uint64_t hash = hash_bytes(&name, sizeof(name), 0);
+	uint32_t pos = hash_find(&n->index, hash, same_name, n->known, &name);
+	struct elf_known_name *known;
+	char *text;
+
+	if (pos != HASH_NONE)
+		return n->known[pos].text;
+	known = grow(n->known, &n->cap_known, n->nr_known, 1, sizeof(*known));
+	if (!known)
+		return NULL;
+	n->known = known;
+	text = whole_name(n, name);
+	if (!text || hash_add(&n->index, hash, (uint32_t)n->nr_known)) {
+		free(text);
+		return NULL;
+	}
+	known[n->nr_known++] = (struct elf_known_name){ name, text };
+	return text;
+}

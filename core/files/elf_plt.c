@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/elf_plt.h"
+
+#include "core/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRIES_MAX (1u << 18) /* of all tables of a file; libLLVM has 500 */
+#define RELAS_MAX   (4u << 20) /* of one section; libLLVM has 350,000 */
+#define WHOLE       16         /* bytes of an entry */
+#define HALF        8          /* of one that only jumps, and is not marked as a target of indirect jumps */
+
+struct reader {
+	const struct elf_file *f;
+	const struct elf_plt_sections *p;
+	struct elf_plt_entry *v;
+	size_t nr, cap;
+	size_t nr_known;
+};
+
+void elf_plt_note(struct elf_plt_sections *p, const struct elf_file *f, const Elf64_Shdr *sh, const char *name)
+{
+	static const char *const tables[ELF_PLT_SECTIONS] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
+	struct elf_extent e = { sh->sh_addr, sh->sh_offset, sh->sh_size };
+	size_t i;
+
+	if (f->machine != EM_X86_64 || f->class != ELFCLASS64 || !(sh->sh_flags & SHF_ALLOC) ||
+	    !elf_section_readable(f, sh) || e.size > UINT64_MAX - e.addr)
+		return;
+	if (sh->sh_type == SHT_RELA && p->nr_relas < ELF_PLT_RELAS)
+		p->relas[p->nr_relas++] = e;
+	if (sh->sh_type != SHT_PROGBITS || !(sh->sh_flags & SHF_EXECINSTR))
+		return;
+	for (i = 0; i < ELF_PLT_SECTIONS && p->nr_stubs < ELF_PLT_SECTIONS; i++)
+		if (!strcmp(name, tables[i]))
+			p->stubs[p->nr_stubs++] = e;
+}
+
+bool elf_plt_covers(const struct elf_plt_sections *p, uint64_t addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr_stubs; i++)
+		if (addr >= p->stubs[i].addr && addr - p->stubs[i].addr < p->stubs[i].size)
+			return true;
+	return false;
+}
+
+/*
+ * The @len bytes at @code, at address @addr: is it [endbr64] [mov number, %r11d] [bnd] jmp *slot(%rip)? If not, it is
+ * the first entry of .plt, or one whose second half is in .plt.sec. @size: out: to the next one, in any case.
+ */
+static bool decode(const unsigned char *code, size_t len, uint64_t addr, uint32_t *size, uint64_t *slot)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	bool marked = len >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64));
+	size_t at = marked ? sizeof(endbr64) : 0;
+	uint32_t to;
+
+	*size = marked ? WHOLE : HALF;
+	if (at + 6 <= len && code[at] == 0x41 && code[at + 1] == 0xbb)
+		at += 6;
+	at += at < len && code[at] == 0xf2;
+	if (len < at + 6 || code[at] != 0xff || code[at + 1] != 0x25)
+		return false;
+	at += 6;
+	to = (uint32_t)code[at - 4] | (uint32_t)code[at - 3] << 8 | (uint32_t)code[at - 2] << 16 |
+	     (uint32_t)code[at - 1] << 24;
+	*slot = addr + at + (uint64_t)(int64_t)(int32_t)to;
+	/* push: to be bound when it is called first */
+	if (at < len && code[at] == 0x68)
+		*size = WHOLE;
+	return true;
+}
+
+static int add_entry(struct reader *r, const struct elf_plt_entry *e)
+{
+	struct elf_plt_entry *v = grow(r->v, &r->cap, r->nr, 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	r->v = v;
+	v[r->nr++] = *e;
+	return 0;
+}
+
+/* The entries in @len bytes of a table, from @addr on. */
+static int decode_all(struct reader *r, const unsigned char *code, size_t len, uint64_t addr)
+{
+	struct elf_plt_entry e = { 0 };
+	uint32_t size;
+	size_t at;
+	int rc = 0;
+
+	for (at = 0; !rc && at < len && r->nr < ENTRIES_MAX; at += size) {
+		e.addr = addr + at;
+		if (!decode(code + at, len - at, e.addr, &size, &e.slot))
+			continue;
+		e.len = size < len - at ? size : (uint32_t)(len - at);
+		rc = add_entry(r, &e);
+	}
+	return rc;
+}
+
+static int read_stubs(struct reader *r, const struct elf_extent *table)
+{
+	uint64_t size = table->size < ENTRIES_MAX * WHOLE ? table->size : ENTRIES_MAX * WHOLE, at;
+	unsigned char code[16384];
+	int rc = 0;
+
+	for (at = 0; !rc && at < size; at += sizeof(code)) {
+		size_t len = size - at < sizeof(code) ? (size_t)(size - at) : sizeof(code);
+
+		rc = elf_file_read(r->f, table->offset + at, code, len);
+		if (!rc)
+			rc = decode_all(r, code, len, table->addr + at);
+	}
+	return rc;
+}
+
+#define BY(field)                                                                                                      \
+	static int by_##field(const void *va, const void *vb)                                                          \
+	{                                                                                                              \
+		const struct elf_plt_entry *a = va, *b = vb;                                                           \
+                                                                                                                       \
+		return (a->field > b->field) - (a->field < b->field);                                                  \
+	}
+
+BY(addr)
+BY(slot)
+BY(symbol)
+
+/* Entries are sorted by slot: the first of those that jump through @slot; NULL: none. */
+static struct elf_plt_entry *first_of_slot(const struct reader *r, uint64_t slot)
+{
+	size_t lo = 0, hi = r->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->v[mid].slot < slot)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < r->nr && r->v[lo].slot == slot ? &r->v[lo] : NULL;
+}
+
+/* The first relocation of a slot counts. So each entry is visited once, however often the file fills one slot. */
+static void fill_slot(struct reader *r, const Elf64_Rela *rela)
+{
+	uint32_t type = (uint32_t)ELF64_R_TYPE(rela->r_info);
+	struct elf_plt_entry *e;
+
+	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_IRELATIVE)
+		return;
+	e = first_of_slot(r, rela->r_offset);
+	if (!e || e->known)
+		return;
+	for (; e < r->v + r->nr && e->slot == rela->r_offset; e++) {
+		if (type == R_X86_64_IRELATIVE)
+			e->resolver = (uint64_t)rela->r_addend;
+		else
+			e->symbol = (uint32_t)ELF64_R_SYM(rela->r_info);
+		e->known = true;
+		r->nr_known++;
+	}
+}
+
+/* Those of .plt are behind the others, which are many and have nothing for it. */
+static void fill_slots(struct reader *r, struct elf_table *t)
+{
+	unsigned int i;
+	const void *p;
+	Elf64_Rela rela;
+
+	qsort(r->v, r->nr, sizeof(*r->v), by_slot);
+	for (i = r->p->nr_relas; i-- > 0 && r->nr_known < r->nr;) {
+		uint64_t nr = r->p->relas[i].size / sizeof(rela);
+
+		elf_table_init(t, r->f, ELF_T_RELA, sizeof(rela), r->p->relas[i].offset,
+			       nr < RELAS_MAX ? nr : RELAS_MAX);
+		while ((p = elf_table_next(t))) {
+			memcpy(&rela, p, sizeof(rela));
+			fill_slot(r, &rela);
+		}
+	}
+}
+
+/* In the order of the symbol table, so that each part of it is read once. */
+static void find_names(struct reader *r, struct elf_table *t)
+{
+	const void *p;
+	size_t i;
+
+	qsort(r->v, r->nr, sizeof(*r->v), by_symbol);
+	elf_table_init(t, r->f, ELF_T_SYM, sizeof(Elf64_Sym), r->p->symbols, r->p->nr_symbols);
+	for (i = 0; i < r->nr; i++) {
+		p = r->v[i].symbol ? elf_table_at(t, r->v[i].symbol) : NULL;
+		if (p)
+			r->v[i].name = elf_symbol_of(r->f, p).st_name;
+	}
+}
+
+/* Keep what has a name, or will get one. Sections may lie over each other: the first entry wins. */
+static void keep_named(struct reader *r)
+{
+	uint64_t end = 0;
+	size_t i, nr = 0;
+
+	qsort(r->v, r->nr, sizeof(*r->v), by_addr);
+	for (i = 0; i < r->nr; i++) {
+		const struct elf_plt_entry *e = &r->v[i];
+
+		if ((!e->name && !e->resolver) || e->addr < end)
+			continue;
+		end = e->addr + e->len;
+		r->v[nr++] = *e;
+	}
+	r->nr = nr;
+}
+
+int elf_plt_read(const struct elf_file *f, const struct elf_plt_sections *p, struct elf_plt_entry **out, size_t *nr)
+{
+	struct elf_table *t = malloc(sizeof(*t));
+	struct reader r = { .f = f, .p = p };
+	int rc = t ? 0 : -ENOMEM;
+	unsigned int i;
+
+	for (i = 0; !rc && i < p->nr_stubs; i++)
+		rc = read_stubs(&r, &p->stubs[i]);
+	if (!rc && r.nr) {
+		fill_slots(&r, t);
+		find_names(&r, t);
+		keep_named(&r);
+	}
+	free(t);
+	if (rc) {
+		free(r.v);
+		return rc;
+	}
+	*out = r.v;
+	*nr = r.nr;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entries of procedure linkage tables, by what they jump to. Of x86-64; other machines have none here.
+ *
+ * An entry is known by its jump through a slot of the global offset table, and the slot by the relocation that fills
+ * it: linkers differ in the order of both, and in what else there is. Hostile input, as all of the file.
+ */
+#ifndef CORE_FILES_ELF_PLT_H
+#define CORE_FILES_ELF_PLT_H
+
+#include "core/files/elf_file.h"
+
+#define ELF_PLT_SECTIONS 4 /* .plt, .plt.sec, .plt.got, .iplt */
+#define ELF_PLT_RELAS    4 /* .rela.plt, .rela.dyn, and room for others */
+
+/* Bytes of the file. */
+struct elf_extent {
+	uint64_t addr, offset, size;
+};
+
+/**
+ * struct elf_plt_sections - where it all is; all zero: the file has none.
+ * @relas: those that are loaded, in the order of the file
+ * @symbols: offset of the symbol table that the relocations mean, of @nr_symbols; the caller's to fill
+ */
+struct elf_plt_sections {
+	struct elf_extent stubs[ELF_PLT_SECTIONS];
+	struct elf_extent relas[ELF_PLT_RELAS];
+	unsigned int nr_stubs, nr_relas;
+	uint64_t symbols, nr_symbols;
+};
+
+/**
+ * struct elf_plt_entry - @len bytes of code at @addr that jump to a symbol.
+ * @name:     st_name of the symbol, not checked; 0: none
+ * @resolver: of an indirect function without symbol: the address of the function that chooses; 0: none
+ */
+struct elf_plt_entry {
+	uint64_t addr, slot, resolver;
+	uint32_t len, symbol, name;
+	bool known; /* what fills the slot */
+};
+
+/** elf_plt_note() - keep in @p where section @sh of @f is, if it is one of these. */
+void elf_plt_note(struct elf_plt_sections *p, const struct elf_file *f, const Elf64_Shdr *sh, const char *name);
+
+/** elf_plt_covers() - does @addr lie in a procedure linkage table? */
+bool elf_plt_covers(const struct elf_plt_sections *p, uint64_t addr);
+
+/**
+ * elf_plt_read() - the entries of @f, sorted by address and disjoint, that have a name or a resolver.
+ * Return: 0 and the owned *@out, from malloc(3), with *@nr of them; -ENOMEM; others of elf_file_read().
+ */
+int elf_plt_read(const struct elf_file *f, const struct elf_plt_sections *p, struct elf_plt_entry **out, size_t *nr);
+
+#endif

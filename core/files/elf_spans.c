@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/elf_spans.h"
+
+#include "core/base/grow.h"
+#include "core/files/alias.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGIT_BITS 11 /* addresses of a file of 100 MB have three such digits */
+#define DIGITS     (1u << DIGIT_BITS)
+
+/*
+ * The sweep that turns entries into disjoint spans: of all entries open at a position the one that began last owns it,
+ * and that is the top of a stack, because entries are opened in the order of their addresses. Each is pushed and popped
+ * once, so this is linear whatever the file says.
+ */
+struct sweep {
+	const struct elf_entry *entries;
+	size_t nr;
+	const struct elf_names *names;
+	struct elf_spans *out;
+	struct elf_entry *stack; /* in entries, over those that were opened already */
+	size_t depth;
+	uint64_t at; /* spans are complete up to here */
+	/* Of two aliases that are compared, and where they come from: the better one of many is read once. */
+	char texts[2][ALIAS_COMPARED + 1];
+	uint32_t loaded[2];
+};
+
+/* By address; at one address what has a size first, longest first. The rest makes the order complete. */
+static int by_address(const void *va, const void *vb)
+{
+	const struct elf_entry *a = va, *b = vb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	if (a->sized != b->sized)
+		return a->sized ? -1 : 1;
+	if (a->len != b->len)
+		return a->len > b->len ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+/* Stable, by one digit of the address. */
+static void sort_by_digit(const struct elf_entry *from, size_t nr, unsigned int shift, struct elf_entry *to)
+{
+	uint32_t next[DIGITS] = { 0 }, sum = 0, count;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		next[from[i].addr >> shift & (DIGITS - 1)]++;
+	for (i = 0; i < DIGITS; i++) {
+		count = next[i];
+		next[i] = sum;
+		sum += count;
+	}
+	for (i = 0; i < nr; i++)
+		to[next[from[i].addr >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* By address alone, those at one address in the order they had: the last digit first, and only those that differ. */
+static void sort_by_addresses(struct elf_entry *entries, size_t nr, struct elf_entry *other)
+{
+	struct elf_entry *from = entries, *to = other, *sorted;
+	uint64_t differ = 0;
+	unsigned int shift;
+	size_t i;
+
+	for (i = 1; i < nr; i++)
+		differ |= entries[i].addr ^ entries[0].addr;
+	for (shift = 0; shift < 64; shift += DIGIT_BITS) {
+		if (!(differ >> shift & (DIGITS - 1)))
+			continue;
+		sort_by_digit(from, nr, shift, to);
+		sorted = to;
+		to = from;
+		from = sorted;
+	}
+	if (from != entries)
+		memcpy(entries, from, nr * sizeof(*entries));
+}
+
+static size_t same_address(const struct elf_entry *entries, size_t nr, size_t from)
+{
+	size_t to = from + 1;
+
+	while (to < nr && entries[to].addr == entries[from].addr)
+		to++;
+	return to;
+}
+
+/* Large tables are sorted digit by digit: comparing took more than half of what a lookup in a large library takes. */
+static void sort(struct elf_entry *entries, size_t nr)
+{
+	struct elf_entry *other = nr >= DIGITS ? malloc(nr * sizeof(*other)) : NULL;
+	size_t from, to;
+
+	if (!other) {
+		qsort(entries, nr, sizeof(*entries), by_address);
+		return;
+	}
+	sort_by_addresses(entries, nr, other);
+	free(other);
+	for (from = 0; from < nr; from = to) {
+		to = same_address(entries, nr, from);
+		if (to - from > 1)
+			qsort(entries + from, to - from, sizeof(*entries), by_address);
+	}
+}
+
+static const char *alias_name(struct sweep *s, int slot, uint32_t name)
+{
+	if (s->loaded[slot] != name)
+		elf_names_read(s->names, name, s->texts[slot], sizeof(s->texts[slot]));
+	s->loaded[slot] = name;
+	return s->texts[slot];
+}
+
+static bool better(struct sweep *s, const struct elf_entry *a, const struct elf_entry *b)
+{
+	struct alias x = { alias_name(s, 0, a->name), (enum symbol_bind)a->bind };
+	struct alias y = { alias_name(s, 1, b->name), (enum symbol_bind)b->bind };
+
+	if (!*x.name || !*y.name)
+		return *x.name;
+	return alias_better(&x, &y);
+}
+
+static uint64_t entry_end(const struct elf_entry *e)
+{
+	return e->addr + e->len;
+}
+
+static int add_span(struct elf_spans *out, uint64_t start, uint64_t end, const struct elf_entry *of)
+{
+	struct elf_span *v = grow(out->v, &out->cap, out->nr, 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	out->v = v;
+	v[out->nr++] = (struct elf_span){ start, (uint32_t)(end - start), (uint32_t)(start - of->addr), of->name };
+	return 0;
+}
+
+/* Give [@s->at, @upto) to its owners. Afterwards no entry on top of the stack ends at or before @upto. */
+static int sweep_to(struct sweep *s, uint64_t upto)
+{
+	while (s->depth) {
+		struct elf_entry *top = &s->stack[s->depth - 1];
+		uint64_t end = entry_end(top) < upto ? entry_end(top) : upto;
+		int rc = 0;
+
+		if (end > s->at) {
+			rc = add_span(s->out, s->at, end, top);
+			s->at = end;
+		}
+		if (rc)
+			return rc;
+		if (entry_end(top) > upto)
+			break;
+		s->depth--;
+	}
+	s->at = upto;
+	return 0;
+}
+
+/*
+ * Open the entries [@from, @to), which begin at one address. Longest first: the best so far is the best of
+ * all that are at least as long as the one at hand, so it owns what lies between that one's end and the
+ * previous one's.
+ */
+static void sweep_open(struct sweep *s, size_t from, size_t to)
+{
+	const struct elf_entry *entries = s->entries;
+	uint64_t next = to < s->nr ? entries[to].addr : UINT64_MAX;
+	bool sized = entries[from].sized, pushed = false;
+	struct elf_entry best;
+	size_t i;
+
+	if (!sized && s->depth)
+		return;
+	for (i = from; i < to && entries[i].sized == sized; i++) {
+		struct elf_entry e = entries[i];
+
+		if (!sized && next - e.addr < e.len)
+			e.len = (uint32_t)(next - e.addr);
+		if (!pushed || better(s, &e, &best)) {
+			/* Of equal length there is only one winner: replace, do not stack. */
+			if (pushed && s->stack[s->depth - 1].len == e.len)
+				s->depth--;
+			best = e;
+			s->stack[s->depth++] = e;
+			pushed = true;
+		}
+	}
+}
+
+static int sweep_all(struct sweep *s)
+{
+	size_t from, to;
+	int rc = 0;
+
+	for (from = 0; !rc && from < s->nr; from = to) {
+		to = same_address(s->entries, s->nr, from);
+		rc = sweep_to(s, s->entries[from].addr);
+		if (!rc)
+			sweep_open(s, from, to);
+	}
+	return rc ? rc : sweep_to(s, UINT64_MAX);
+}
+
+/* About as many names are read: each of several at an address once. */
+static size_t count_aliases(const struct elf_entry *entries, size_t nr)
+{
+	size_t i, n = 0;
+
+	for (i = 1; i < nr; i++)
+		n += entries[i].addr == entries[i - 1].addr;
+	return 2 * n;
+}
+
+int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names, struct elf_spans *out)
+{
+	struct sweep *s = calloc(1, sizeof(*s));
+	struct elf_span *trimmed;
+	int rc;
+
+	if (!s)
+		return -ENOMEM;
+	s->entries = s->stack = entries;
+	s->nr = nr;
+	s->names = names;
+	s->out = out;
+	s->loaded[0] = s->loaded[1] = UINT32_MAX;
+	if (nr)
+		sort(entries, nr);
+	elf_names_hold(names, count_aliases(entries, nr));
+	rc = sweep_all(s);
+	elf_names_drop(names);
+	free(s);
+	trimmed = out->nr ? realloc(out->v, out->nr * sizeof(*trimmed)) : NULL;
+	if (trimmed) {
+		out->v = trimmed;
+		out->cap = out->nr;
+	}
+	return rc;
+}
+
+const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr)
+{
+	size_t lo = 0, hi = s->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->v[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr - s->v[lo - 1].start < s->v[lo - 1].len ? &s->v[lo - 1] : NULL;
+}

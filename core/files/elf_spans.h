@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the symbols of an ELF file, which may nest and overlap in any way, to who owns which addresses: see elf.h. */
+#ifndef CORE_FILES_ELF_SPANS_H
+#define CORE_FILES_ELF_SPANS_H
+
+#include "core/files/elf_names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A symbol. Functions are less than 4 GiB long. */
+struct elf_entry {
+	uint64_t addr;
+	uint32_t len; /* within its section; without size: up to the section's end */
+	uint32_t name;
+	uint8_t bind; /* enum symbol_bind */
+	bool sized;
+};
+
+/* Addresses [start, start + len), of the symbol that begins at start - back. */
+struct elf_span {
+	uint64_t start;
+	uint32_t len;
+	uint32_t back;
+	uint32_t name;
+};
+
+/** struct elf_spans - sorted and disjoint; all zero is empty; @v is owned, from malloc(3). */
+struct elf_spans {
+	struct elf_span *v;
+	size_t nr, cap;
+};
+
+/**
+ * elf_spans_make() - @out of the @nr @entries, which are overwritten. The names they have are in @names.
+ * Takes n log n, whatever they are. Return: 0; -ENOMEM, and *@out is incomplete.
+ */
+int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names, struct elf_spans *out);
+
+/** elf_spans_find() - the one @addr is in; NULL: none. */
+const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr);
+
+#endif

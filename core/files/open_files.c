@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/open_files.h"
+
+#include "core/base/clock.h"
+#include "core/base/grow.h"
+#include "core/base/hash.h"
+#include "core/files/worker.h"
+#include "core/host/host.h"
+#include "core/host/priority.h"
+#include "core/tasks/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define KEPT_MAX   1024 /* and a quarter of the descriptors that we may have */
+#define HUNG_MAX   8    /* then nothing is asked any more */
+#define KEEP_SHARE 64   /* one part in so many of our time may go into keeping, beside that of HUNG_MAX hangs */
+#define COPY_TIMES 5    /* as long as for opening */
+#define COPY_MAX   (256ull << 20) /* bytes of one file */
+#define COPIES_MAX (1ull << 30)   /* of all that may be kept by those who asked */
+#define NS_LEN_MAX 64
+
+/*
+ * Whom a request depends on: a device, or a mount namespace other than ours. What is mounted there is somebody else's
+ * doing, and must not bring the device of a file that he has mapped into disrepute.
+ */
+struct asked {
+	uint32_t maj, min; /* both 0: unknown */
+	char mounts[NS_LEN_MAX];
+};
+
+struct kept {
+	struct mapped_file file; /* with a path of its own */
+	uint64_t hash;
+	int fd;     /* -errno: it cannot be read */
+	bool local; /* else @fd is an O_PATH descriptor, and @asked who is asked for its bytes */
+	struct asked asked;
+	uint64_t copied; /* bytes; 0: @fd is no copy */
+	uint64_t used;   /* open_files.clock when it was found or asked for last */
+};
+
+struct open_files {
+	struct search_places places;
+	struct worker *worker;
+	struct kept *v;
+	size_t nr, cap, max;
+	struct hash_index index;
+	uint64_t clock;
+	uint64_t copied; /* bytes, of COPIES_MAX */
+	int timeout_ms;
+	char mounts[NS_LEN_MAX]; /* ours */
+	struct asked hung[HUNG_MAX];
+	size_t nr_hung, nr_given_up;
+	uint64_t began_ns, keeping_ns; /* see open_files_has_time() */
+};
+
+/* ---- what the worker is asked for, and its answer; both stay on this host */
+
+enum task {
+	SEARCH, /* file_search() */
+	BUILD,  /* file_open_build() */
+	COPY,   /* file_copy() of what comes with it */
+};
+
+struct request {
+	enum task task;
+	uint64_t max; /* of COPY */
+	struct file_search what;
+	char path[]; /* terminated */
+};
+
+struct answer {
+	struct stat st;
+	bool local;
+};
+
+static int open_self(int fd, int flags)
+{
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	fd = open(self, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int copy(int handle, uint64_t max, struct worker_message *reply)
+{
+	int fd = open_self(handle, O_RDONLY | O_NONBLOCK | O_NOCTTY), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = file_copy(fd, max);
+	close(fd);
+	if (rc < 0)
+		return rc;
+	reply->fd = rc;
+	return 0;
+}
+
+/*
+ * What is not local is handed on as an O_PATH descriptor: to close another one asks the file system, too (FUSE_FLUSH),
+ * and a process cannot even end while that is not answered.
+ */
+static int find(const struct search_places *places, const struct request *r, struct worker_message *reply)
+{
+	struct file_search what = r->what;
+	struct answer *a = reply->data;
+	struct found_file found;
+	int rc;
+
+	what.path = r->path;
+	rc = r->task == BUILD ? file_open_build(r->path, &what.id, &found) : file_search(places, &what, &found);
+	if (rc)
+		return rc;
+	if (!found.local) {
+		rc = open_self(found.fd, O_PATH);
+		close(found.fd);
+		found.fd = rc;
+	}
+	if (found.fd < 0)
+		return found.fd;
+	memset(a, 0, sizeof(*a));
+	a->st = found.st;
+	a->local = found.local;
+	reply->len = sizeof(*a);
+	reply->fd = found.fd;
+	return 0;
+}
+
+static int serve(void *ctx, const struct worker_message *request, struct worker_message *reply)
+{
+	const struct request *r = request->data;
+	int rc = r->task == COPY ? copy(request->fd, r->max, reply) : find(ctx, r, reply);
+
+	/* A file system may answer anything. What says how the worker fares is not for it to say. */
+	return rc == -EAGAIN || rc == -ETIME || rc == -EPIPE || rc == -EBADMSG ? -EIO : rc;
+}
+
+struct open_files *open_files_new(const struct host *host, const char *root, int timeout_ms)
+{
+	struct open_files *of = calloc(1, sizeof(*of));
+	struct rlimit rl;
+
+	if (!of)
+		return NULL;
+	of->places = (struct search_places){ host_tasks(host), root };
+	of->timeout_ms = timeout_ms;
+	of->began_ns = now_ns();
+	of->max = KEPT_MAX;
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur / 4 < KEPT_MAX)
+		of->max = rl.rlim_cur / 4;
+	if (readlink("/proc/self/ns/mnt", of->mounts, NS_LEN_MAX - 1) < 0)
+		of->mounts[0] = 0;
+	of->worker = worker_new(&(struct worker_job){ NULL, serve, &of->places });
+	if (of->worker)
+		return of;
+	free(of);
+	return NULL;
+}
+
+static void drop(struct open_files *of, struct kept *k)
+{
+	of->copied -= k->copied;
+	if (k->fd >= 0)
+		close(k->fd);
+	free((char *)k->file.path);
+}
+
+void open_files_free(struct open_files *of)
+{
+	size_t i;
+
+	if (!of)
+		return;
+	for (i = 0; i < of->nr; i++)
+		drop(of, &of->v[i]);
+	free(of->v);
+	hash_release(&of->index);
+	worker_free(of->worker);
+	free(of);
+}
+
+/* ---- what hangs */
+
+/*
+ * The first mount namespace of @pids that is not ours; "" where all are, or are not to be seen. Before they are asked:
+ * a process may be gone by the time that its file system should have answered.
+ */
+static void read_mounts(const struct open_files *of, const pid_t *pids, char *mounts)
+{
+	char path[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < SEARCH_PIDS_MAX && pids[i]; i++) {
+		if (snprintf(path, sizeof(path), "%s/%d/ns/mnt", of->places.proc, pids[i]) >= (int)sizeof(path))
+			break;
+		proc_readlink(path, mounts, NS_LEN_MAX);
+		if (*mounts && strcmp(mounts, of->mounts))
+			return;
+	}
+	mounts[0] = 0;
+}
+
+static bool is_hung(const struct open_files *of, const struct asked *asked)
+{
+	size_t i;
+
+	for (i = 0; i < of->nr_hung; i++) {
+		const struct asked *h = &of->hung[i];
+
+		if (*h->mounts ? !strcmp(h->mounts, asked->mounts)
+			       : (h->maj || h->min) && h->maj == asked->maj && h->min == asked->min)
+			return true;
+	}
+	return of->nr_hung == HUNG_MAX;
+}
+
+/* Have the worker do it. Where no worker can be had it is done here, whatever may come of it. */
+static int ask(struct open_files *of, const struct worker_message *request, struct worker_message *reply,
+	       int timeout_ms, const struct asked *asked)
+{
+	int rc;
+
+	if (is_hung(of, asked)) {
+		of->nr_given_up++;
+		return -ETIME;
+	}
+	priority_pause();
+	rc = worker_call(of->worker, request, reply, timeout_ms);
+	if (rc == -EAGAIN) {
+		reply->fd = -1;
+		rc = serve(&of->places, request, reply); /* never -ETIME */
+	}
+	priority_resume();
+	if (rc == -ETIME) {
+		of->nr_given_up++;
+		of->hung[of->nr_hung++] = *asked;
+	}
+	return rc;
+}
+
+size_t open_files_hung(const struct open_files *of)
+{
+	return of->nr_given_up;
+}
+
+/* ---- searching */
+
+static int search(struct open_files *of, enum task task, const struct file_search *what, const struct asked *asked,
+		  struct found_file *out)
+{
+	size_t len = strlen(what->path) + 1;
+	struct request *r = calloc(1, sizeof(*r) + len);
+	struct worker_message request = { r, sizeof(*r) + len, -1 }, reply;
+	struct answer a;
+	int rc;
+
+	if (!r)
+		return -ENOMEM;
+	r->task = task;
+	memcpy(&r->what, what, sizeof(*what));
+	memcpy(r->path, what->path, len);
+	reply = (struct worker_message){ &a, sizeof(a), -1 };
+	rc = request.len > WORKER_MESSAGE_MAX ? -ENOENT : ask(of, &request, &reply, of->timeout_ms, asked);
+	free(r);
+	if (!rc && (reply.len != sizeof(a) || reply.fd < 0)) {
+		if (reply.fd >= 0)
+			close(reply.fd);
+		return -EBADMSG;
+	}
+	if (!rc)
+		*out = (struct found_file){ reply.fd, a.local, a.st };
+	return rc;
+}
+
+/* The bytes of @handle, in memory. It stays the caller's. */
+static int read_all(struct open_files *of, int handle, uint64_t max, const struct asked *asked)
+{
+	struct request r = { .task = COPY, .max = max < COPY_MAX ? max : COPY_MAX };
+	struct worker_message request = { &r, sizeof(r), handle }, reply = { NULL, 0, -1 };
+	int rc = ask(of, &request, &reply, COPY_TIMES * of->timeout_ms, asked);
+
+	if (!rc && reply.fd < 0)
+		rc = -EBADMSG;
+	return rc ? rc : reply.fd;
+}
+
+/* The same of what may stay in memory for as long as we run. */
+static int read_to_keep(struct open_files *of, int handle, const struct asked *asked)
+{
+	int fd = read_all(of, handle, COPIES_MAX - of->copied, asked);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st))
+		of->copied += (uint64_t)st.st_size;
+	return fd;
+}
+
+/* Takes over the descriptor of @found. */
+static int readable(struct open_files *of, const struct found_file *found, bool brief, const struct asked *asked)
+{
+	int fd;
+
+	if (found->local)
+		return found->fd;
+	fd = brief ? read_all(of, found->fd, COPY_MAX, asked) : read_to_keep(of, found->fd, asked);
+	close(found->fd);
+	return fd;
+}
+
+int open_files_search(struct open_files *of, const struct file_search *what, struct stat *st)
+{
+	struct asked asked = { major(what->dev), minor(what->dev), "" };
+	struct found_file found;
+	int rc;
+
+	read_mounts(of, what->pids, asked.mounts);
+	rc = search(of, SEARCH, what, &asked, &found);
+	if (rc)
+		return rc;
+	if (st)
+		*st = found.st;
+	return readable(of, &found, st, &asked);
+}
+
+int open_files_build(struct open_files *of, const char *path, const struct build_id *id)
+{
+	const struct file_search what = { .path = path, .id = *id };
+	const struct asked asked = { 0 };
+	struct found_file found;
+	int rc = search(of, BUILD, &what, &asked, &found);
+
+	return rc ? rc : readable(of, &found, false, &asked);
+}
+
+/* ---- keeping */
+
+static bool same_file(const void *table, uint32_t pos, const void *key)
+{
+	const struct kept *v = table;
+
+	return mapped_file_equal(&v[pos].file, key);
+}
+
+static struct kept *find_kept(struct open_files *of, const struct mapped_file *file)
+{
+	uint32_t pos = hash_find(&of->index, mapped_file_hash(file), same_file, of->v, file);
+
+	if (pos == HASH_NONE)
+		return NULL;
+	of->v[pos].used = ++of->clock;
+	return &of->v[pos];
+}
+
+/* A place for a new one, perhaps that of the one that was of use longest ago. NULL: no memory. */
+static struct kept *take_place(struct open_files *of)
+{
+	size_t i, oldest = 0;
+	struct kept *v;
+
+	if (of->nr < of->max) {
+		v = grow(of->v, &of->cap, of->nr, 1, sizeof(*v));
+		if (!v)
+			return NULL;
+		of->v = v;
+		return &v[of->nr];
+	}
+	for (i = 1; i < of->nr; i++)
+		if (of->v[i].used < of->v[oldest].used)
+			oldest = i;
+	hash_del(&of->index, of->v[oldest].hash, (uint32_t)oldest);
+	drop(of, &of->v[oldest]);
+	of->nr--;
+	if (oldest != of->nr) {
+		of->v[oldest] = of->v[of->nr];
+		hash_move(&of->index, of->v[oldest].hash, (uint32_t)of->nr, (uint32_t)oldest);
+	}
+	return &of->v[of->nr];
+}
+
+/* Takes over the descriptor of @found. */
+static void keep(struct open_files *of, const struct mapped_file *file, const struct found_file *found,
+		 const struct asked *asked)
+{
+	char *path = strdup(file->path);
+	struct kept *k = path && of->max ? take_place(of) : NULL;
+	uint64_t hash = mapped_file_hash(file);
+
+	if (!k || hash_add(&of->index, hash, (uint32_t)of->nr)) {
+		free(path);
+		close(found->fd);
+		return;
+	}
+	*k = (struct kept){ *file, hash, found->fd, found->local, *asked, 0, ++of->clock };
+	k->file.path = path;
+	of->nr++;
+}
+
+/*
+ * What answers just in time does not hang, and a process may have mapped 65,000 files of it. Nobody has asked for them
+ * yet, and who does is not kept from them.
+ */
+bool open_files_has_time(const struct open_files *of)
+{
+	uint64_t hangs = (uint64_t)HUNG_MAX * (uint64_t)of->timeout_ms * 1000000;
+
+	return of->keeping_ns <= hangs + (now_ns() - of->began_ns) / KEEP_SHARE;
+}
+
+void open_files_spend(struct open_files *of, uint64_t ns)
+{
+	of->keeping_ns += ns;
+}
+
+static int search_to_keep(struct open_files *of, const struct file_search *what, const struct asked *asked,
+			  struct found_file *found)
+{
+	uint64_t began = now_ns();
+	int rc = search(of, SEARCH, what, asked, found);
+
+	open_files_spend(of, now_ns() - began);
+	return rc;
+}
+
+bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const struct mapping *m)
+{
+	const struct mapped_file *file = m->file;
+	struct file_search what = { .start = m->start, .end = m->end, .path = "", .ino = file->ino };
+	struct asked asked = { file->maj, file->min, "" };
+	struct found_file found;
+	int rc;
+
+	if (mapped_file_is_memory(file) || find_kept(of, file))
+		return true;
+	if (!open_files_has_time(of)) {
+		of->nr_given_up++;
+		return false;
+	}
+	/* Without an inode nothing tells the file of another process from it, and only a path what it was. */
+	if (!file->ino)
+		nr = nr > 1 ? 1 : nr;
+	if (nr > SEARCH_PIDS_MAX)
+		nr = SEARCH_PIDS_MAX;
+	memcpy(what.pids, pids, nr * sizeof(*pids));
+	if (mapped_file_has_path(file)) {
+		what.path = file->path;
+		what.host = true;
+	}
+	what.dev = makedev(file->maj, file->min);
+	what.by_build = build_id_set(&what.id, file->build_id, file->build_id_size);
+	read_mounts(of, what.pids, asked.mounts);
+	/* Not one that was given up: it may never be asked for. */
+	if (is_hung(of, &asked))
+		return !*asked.mounts;
+	rc = search_to_keep(of, &what, &asked, &found);
+	if (!rc)
+		keep(of, file, &found, &asked);
+	if (rc == -ETIME)
+		return !*asked.mounts;
+	return rc != -ENOENT && rc != -ESTALE && rc != -EMFILE && rc != -ENFILE;
+}
+
+/* Is it of no use to try again? */
+static bool is_final(int rc)
+{
+	return rc != -ETIME && rc != -EMFILE && rc != -ENFILE && rc != -ENOMEM;
+}
+
+int open_files_get(struct open_files *of, const struct mapped_file *file)
+{
+	struct kept *k = find_kept(of, file);
+	uint64_t before = of->copied;
+	int fd;
+
+	if (!k)
+		return -ENOENT;
+	if (!k->local) {
+		fd = read_to_keep(of, k->fd, &k->asked);
+		k->copied = of->copied - before;
+		if (fd < 0 && !is_final(fd))
+			return fd;
+		close(k->fd);
+		k->fd = fd;
+		k->local = true;
+	}
+	fd = k->fd < 0 ? k->fd : fcntl(k->fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 && k->fd >= 0 ? -errno : fd;
+}

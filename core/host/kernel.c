@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/kernel.h"
+
+#include "core/host/capability.h"
+#include "core/host/host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH, include/uapi/linux/perf_event.h */
+
+bool kernel_release_bpf_taints(const char *release)
+{
+	return !strncmp(release, "3.10.0-", 7) && strstr(release, ".el7");
+}
+
+/* @is_so: of a release. Of this kernel? */
+static bool this_kernel(bool (*is_so)(const char *release))
+{
+	struct utsname u;
+
+	return !uname(&u) && is_so(u.release);
+}
+
+bool kernel_bpf_taints(void)
+{
+	return this_kernel(kernel_release_bpf_taints);
+}
+
+bool kernel_release_registers_may_be_stale(const char *release)
+{
+	return !strncmp(release, "3.", 2);
+}
+
+bool kernel_registers_may_be_stale(void)
+{
+	return this_kernel(kernel_release_registers_may_be_stale);
+}
+
+bool kernel_release_locks_maps(const char *release)
+{
+	unsigned long major, minor;
+	char *end;
+
+	if (*release < '0' || *release > '9')
+		return false;
+	major = strtoul(release, &end, 10);
+	if (*end != '.' || end[1] < '0' || end[1] > '9')
+		return false;
+	minor = strtoul(end + 1, NULL, 10);
+	return major < 5 || (major == 5 && minor < 11);
+}
+
+bool kernel_locks_maps(const struct host *host)
+{
+	char text[64];
+
+	return host_read(host->proc, "sys/kernel/osrelease", text, sizeof(text)) > 0 && kernel_release_locks_maps(text);
+}
+
+bool kernel_has_perfmon(const struct host *host)
+{
+	long long last;
+
+	return host_setting(host, "kernel/cap_last_cap", &last) || last >= CAP_BPF;
+}
+
+unsigned int kernel_max_stack(const struct host *host)
+{
+	long long max;
+
+	if (host_setting(host, "kernel/perf_event_max_stack", &max))
+		return MAX_STACK;
+	return max < 0 ? 0 : max > INT_MAX ? INT_MAX : (unsigned int)max;
+}
+
+/* The flags are checked before anything else. */
+int kernel_answers_perf(void)
+{
+	return syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0UL) < 0 ? -errno : 0;
+}
+
+int kernel_answers_bpf(void)
+{
+	return syscall(SYS_bpf, INT_MAX, NULL, 0) < 0 ? -errno : 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_HOST_KERNEL_H
+#define CORE_HOST_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct host;
+
+/**
+ * kernel_bpf_taints() - would the first bpf(2) call taint this host?
+ *
+ * RHEL 7's 3.10 has bpf(2) as a technology preview: its first use sets a taint flag and logs a notice, which a
+ * production tool must not do unasked. Only the release can tell, since trying is what must be avoided.
+ */
+bool kernel_bpf_taints(void);
+
+/** kernel_release_bpf_taints() - the same for a given uname release, "3.10.0-1160.el7.x86_64". */
+bool kernel_release_bpf_taints(const char *release);
+
+/**
+ * kernel_registers_may_be_stale() - may perf tell registers of a system call that its entry code has not saved? Before
+ * 3.19 it hands out what is in their place (perf_sample_regs_user(), kernel/events/core.c). RHEL 7 does, too, though
+ * its perf has the interface of 4.7: so only the release can tell. 3.19 is taken for one that does.
+ */
+bool kernel_registers_may_be_stale(void);
+
+/** kernel_release_registers_may_be_stale() - the same for a given uname release. */
+bool kernel_release_registers_may_be_stale(const char *release);
+
+/**
+ * kernel_locks_maps() - does each BPF map count as locked memory (RLIMIT_MEMLOCK)? Until 5.10; then as memory of its
+ * cgroup. What a limit is too low for is only told by EPERM, which has other reasons, too.
+ * Of the release that /proc tells; without one: no.
+ */
+bool kernel_locks_maps(const struct host *host);
+
+/** kernel_release_locks_maps() - the same for a given release, "5.10.0-28-amd64". */
+bool kernel_release_locks_maps(const char *release);
+
+/**
+ * kernel_has_perfmon() - are there CAP_PERFMON and CAP_BPF (since 5.8)? Before, CAP_SYS_ADMIN stands for both, and
+ * before 3.16 root has bits in its sets for capabilities that there are not. Yes, if nothing tells.
+ */
+bool kernel_has_perfmon(const struct host *host);
+
+/**
+ * kernel_max_stack() - entries of a callchain, markers included, and of a stack map's value: the setting
+ * kernel.perf_event_max_stack, which came with 4.8 as did perf_event_attr.sample_max_stack. Before, 127 is compiled in
+ * (PERF_MAX_STACK_DEPTH), and 4.1 to 4.7 accept the field, but take no notice of it: see callchain_limit().
+ */
+unsigned int kernel_max_stack(const struct host *host);
+
+/**
+ * kernel_answers_perf() - the answer to a perf_event_open(2) that means nothing: -EINVAL from every kernel that has it,
+ * whatever the caller's rights are; another one comes from what stands before the kernel, as a seccomp filter does.
+ */
+int kernel_answers_perf(void);
+
+/** kernel_answers_bpf() - the same of bpf(2); but to a caller without rights a kernel may answer -EPERM itself. */
+int kernel_answers_bpf(void);
+
+#endif

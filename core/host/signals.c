@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/signals.h"
+
+#include "core/base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define TWIN_NS (200 * 1000 * 1000ULL) /* one that comes so soon after an equal one is the same */
+
+static void both(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+}
+
+void signals_hold(void)
+{
+	sigset_t set;
+
+	both(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+int signals_catch(struct err *err)
+{
+	sigset_t set;
+	int fd;
+
+	signals_hold();
+	both(&set);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? err_sys(err, -errno, "cannot create a signalfd") : fd;
+}
+
+static volatile pid_t pass_to; /* 0: nobody */
+
+/* The last one that was no twin. */
+static volatile int last_sig;
+static volatile uint64_t last_ns;
+
+void signals_pass_to(pid_t pid)
+{
+	pass_to = pid;
+	/* What came before there was this process, it was not sent. */
+	if (pid > 0)
+		last_sig = 0;
+}
+
+/*
+ * A key of the terminal signals the whole foreground group, and needs no help where that is the same one. What another
+ * process sends may have been meant for the group or for us alone, which nothing tells.
+ */
+static void pass_on(int sig, int code)
+{
+	pid_t pid = pass_to;
+
+	if (pid > 0 && (code != SI_KERNEL || getpgid(pid) != getpgrp()))
+		kill(pid, sig);
+}
+
+/* Who is sent one as a process may be sent it once more as a member of its group, as timeout(1) does. */
+static bool is_twin(int sig)
+{
+	return sig == last_sig && now_ns() - last_ns < TWIN_NS;
+}
+
+static void take(int sig, int code)
+{
+	if (is_twin(sig))
+		return;
+	last_sig = sig;
+	last_ns = now_ns();
+	pass_on(sig, code);
+}
+
+bool signals_take(int fd)
+{
+	struct signalfd_siginfo info;
+
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return false;
+	take((int)info.ssi_signo, info.ssi_code);
+	return true;
+}
+
+void signals_wait(int other)
+{
+	siginfo_t info;
+	sigset_t set;
+
+	both(&set);
+	sigaddset(&set, other);
+	if (sigwaitinfo(&set, &info) > 0 && info.si_signo != other)
+		take(info.si_signo, info.si_code);
+}
+
+/* What a write is to fail with instead: a closed pipe, and a file beyond RLIMIT_FSIZE. */
+static const int of_writing[] = { SIGPIPE, SIGXFSZ };
+static struct sigaction before[ARRAY_SIZE(of_writing)];
+static bool ignored;
+
+void signals_ignore(void)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_writing); i++)
+		sigaction(of_writing[i], &ignore, ignored ? NULL : &before[i]);
+	ignored = true;
+}
+
+void signals_restore(void)
+{
+	size_t i;
+
+	for (i = 0; ignored && i < ARRAY_SIZE(of_writing); i++)
+		sigaction(of_writing[i], &before[i], NULL);
+	ignored = false;
+}
+
+static volatile sig_atomic_t noted;
+
+static void note(int sig)
+{
+	(void)sig;
+	noted = 1;
+}
+
+void signals_note(void)
+{
+	struct sigaction sa = { .sa_handler = note, .sa_flags = SA_RESTART | SA_RESETHAND };
+
+	noted = 0;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+bool signals_noted(void)
+{
+	return noted;
+}
+
+static void end(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (is_twin(sig))
+		return;
+	take(sig, info->si_code);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void pass(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	take(sig, info->si_code);
+}
+
+static void handle_with(void (*handler)(int sig, siginfo_t *info, void *context))
+{
+	struct sigaction sa = { .sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO };
+	sigset_t set;
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	both(&set);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void signals_release(void)
+{
+	handle_with(end);
+}
+
+void signals_pass(void)
+{
+	handle_with(pass);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run is asked for, and by whom: what everybody in it may read. */
+#ifndef CORE_REQUEST_REQUEST_H
+#define CORE_REQUEST_REQUEST_H
+
+#include "core/host/host.h"
+#include "core/request/options.h"
+#include "core/tasks/command.h"
+#include "core/tasks/filter.h"
+
+/** struct request - it stays as it is once sampling begins. */
+struct request {
+	const struct options *options;
+	const struct host *host;
+	struct filter filter;
+	struct command *command; /* nothing but this is asked for, followed or by filter.tree; NULL: there is none */
+	unsigned int asked;      /* see callchain_asked(); of a recording, what it was made with */
+	bool both;               /* --backend=both: every sample is counted in the kernel, and passed on */
+	bool unwinds;            /* user stacks are unwound here: samples with a user part come with what that needs */
+	bool in_pidns;           /* this process is in a pid namespace: there may be tasks outside */
+};
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rows/books.h"
+
+#include <stddef.h>
+
+_Static_assert(sizeof(struct books) % sizeof(uint64_t) == 0, "books_add() takes it for numbers");
+
+void books_add(struct books *to, const struct books *more)
+{
+	const uint64_t *from = (const uint64_t *)more;
+	uint64_t *sum = (uint64_t *)to;
+	size_t i;
+
+	for (i = 0; i < sizeof(*to) / sizeof(*sum); i++)
+		sum[i] += from[i];
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Raw callchains to the two stacks of a sample: the one place where what the kernel delivers differently to a BPF
+ * program and to a ring becomes the same.
+ *
+ * - PERF_CONTEXT_ markers (values >= (u64)-4095, include/uapi/linux/perf_event.h) are not addresses. A ring callchain
+ *   has them between its parts; bpf_get_stackid() returns them too, since 5.9, on events with PERF_SAMPLE_CALLCHAIN.
+ * - A zero return address ends a stack: the stack map cannot hold one, a ring callchain can.
+ * - A process can put a marker's value on its own stack as a return address: it ends the user stack, it never begins
+ *   another one.
+ * - Kernels give one limit to both stacks of a ring callchain together; bpf_get_stackid() before 5.9 limits each
+ *   alone. callchain_limit() gives both the first kind, and says what was cut.
+ */
+#ifndef CORE_ROWS_CALLCHAIN_H
+#define CORE_ROWS_CALLCHAIN_H
+
+#include "core/rows/stacks.h"
+
+#include <stdint.h>
+
+struct host;
+
+/*
+ * Addresses asked of the kernel for a whole sample. Two below the default kernel.perf_event_max_stack (127): since 5.9
+ * bpf_get_stackid() may take its stack from the sample's callchain, and since 6.18 it gives the user's side no more
+ * entries than that less the kernel's, each side having a marker. The last one asked for is never shown: its presence
+ * proves that a stack was cut.
+ */
+#define CALLCHAIN_ASKED 125
+
+/** callchain_asked() - CALLCHAIN_ASKED, or less where the host's kernel.perf_event_max_stack is lower; at least 2. */
+unsigned int callchain_asked(const struct host *host);
+
+/**
+ * callchain_split() - cut a ring callchain at its markers.
+ * @ips:    @nr entries as in PERF_SAMPLE_CALLCHAIN
+ * @kernel,@user: out, pointing into @ips. STACK_NONE when their marker is absent.
+ *
+ * Guest and other markers' parts belong to no stack and are dropped.
+ */
+void callchain_split(const uint64_t *ips, uint64_t nr, struct stack *kernel, struct stack *user);
+
+/**
+ * callchain_leaf() - a sample without a callchain: the interrupted address alone.
+ * @ip:   borrowed by the stack
+ * @mode: PERF_RECORD_MISC_KERNEL or _USER; of any other, a guest's, the address belongs to no stack
+ */
+void callchain_leaf(const uint64_t *ip, unsigned int mode, struct stack *kernel, struct stack *user);
+
+/** callchain_entry() - a stack map's entry of @nr addresses, zero padded, as a taken stack pointing into @ips. */
+void callchain_entry(const uint64_t *ips, uint64_t nr, struct stack *out);
+
+/**
+ * callchain_limit() - apply the limit to both stacks of a sample.
+ * @asked: see callchain_asked(); @asked - 1 addresses are kept, the kernel's first
+ *
+ * A taken stack that has no address left is truncated when the limit did it, else STACK_NONE.
+ */
+void callchain_limit(unsigned int asked, struct stack *kernel, struct stack *user);
+
+#endif

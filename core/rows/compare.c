@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rows/compare.h"
+
+#include "core/base/grow.h"
+#include "core/tasks/filter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_EXAMPLES    10
+#define MAX_PENDING     4096 /* more than there can be threads inside that system call */
+#define MAX_UNEXPLAINED 65536
+#define MAX_RENAMED     1024 /* threads whose last two names are remembered */
+
+/* The record that may come. */
+enum awaited { AWAITED_COMM, AWAITED_NAMESPACES };
+
+/* A sample that the two sides see differently. */
+struct difference {
+	struct compare_view program, ring;
+	pid_t pid;    /* under which the reader counted it */
+	uint32_t row; /* of compare.rows; of one that the reader filtered and hold() kept, of compare.held */
+	enum awaited awaited;
+};
+
+struct list {
+	struct difference *v;
+	size_t nr, cap;
+};
+
+/* The last two names of a thread, as the records tell them. */
+struct renamed {
+	pid_t tid;
+	bool by_other; /* than the thread itself: the last one */
+	bool either;   /* one of them was: the thread may have the one or the other */
+	char last[COMM_LEN], before[COMM_LEN];
+};
+
+struct compare {
+	const struct filter *filter;
+	struct stacks *rows;
+	struct stacks *held; /* samples that the reader filtered, as the program counted them */
+	struct compare_counts counts;
+	bool gap, had_gap;                   /* see compare_gap(); there has been one */
+	struct list pending;                 /* may be explained by a record of its thread that is still to come */
+	struct list unexplained;             /* by any record that came; unless some turn out to be missing */
+	struct renamed renamed[MAX_RENAMED]; /* by tid, the newer one takes the place */
+	uint64_t *moved;                     /* for each of @rows: explained samples, */
+	size_t nr_moved, cap_moved;
+	struct stacks *moved_to; /* in the rows where the program counted them */
+	struct difference examples[MAX_EXAMPLES];
+	size_t nr_examples;
+};
+
+struct compare *compare_new(const struct filter *filter)
+{
+	struct compare *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->filter = filter;
+	c->rows = stacks_new();
+	c->held = stacks_new();
+	c->moved_to = stacks_new();
+	if (c->rows && c->held && c->moved_to)
+		return c;
+	compare_free(c);
+	return NULL;
+}
+
+void compare_free(struct compare *c)
+{
+	if (!c)
+		return;
+	stacks_free(c->rows);
+	stacks_free(c->held);
+	free(c->pending.v);
+	free(c->unexplained.v);
+	free(c->moved);
+	stacks_free(c->moved_to);
+	free(c);
+}
+
+struct stacks *compare_rows(struct compare *c)
+{
+	return c->rows;
+}
+
+/* What the reader filtered is in none of its rows. */
+static int hold(struct compare *c, struct difference *d, const struct stack *kernel, const struct stack *user)
+{
+	int rc;
+
+	if (!d->ring.filtered)
+		return 0;
+	rc = stacks_add(c->held, d->program.comm, d->program.pid, kernel, user, 1);
+	d->row = stacks_last(c->held);
+	return rc;
+}
+
+static int append(struct list *l, const struct difference *d)
+{
+	struct difference *v = grow(l->v, &l->cap, l->nr, 1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	l->v = v;
+	v[l->nr++] = *d;
+	return 0;
+}
+
+/*
+ * @d is explained: one sample belongs where the program counted it, if it did, instead of where the reader did.
+ * @counter: of this explanation
+ */
+static int move(struct compare *c, const struct difference *d, const struct stack *kernel, const struct stack *user,
+		uint64_t *counter)
+{
+	size_t nr = stacks_nr_rows(c->rows);
+	uint64_t *moved = grow(c->moved, &c->cap_moved, c->nr_moved, nr - c->nr_moved, sizeof(*moved));
+
+	if (!moved)
+		return -ENOMEM;
+	c->moved = moved;
+	while (c->nr_moved < nr)
+		moved[c->nr_moved++] = 0;
+	++*counter;
+	if (!d->ring.filtered)
+		moved[d->row]++;
+	return d->program.filtered ? 0 : stacks_add(c->moved_to, d->program.comm, d->program.pid, kernel, user, 1);
+}
+
+/* The same for one that has a row: its stacks are those of that row. */
+static int move_row(struct compare *c, const struct difference *d, uint64_t *counter)
+{
+	struct stack_row row;
+
+	stacks_row(d->ring.filtered ? c->held : c->rows, d->row, &row);
+	return move(c, d, &row.kernel, &row.user, counter);
+}
+
+static int differ(struct compare *c, const struct difference *d)
+{
+	c->counts.different++;
+	if (c->nr_examples < MAX_EXAMPLES)
+		c->examples[c->nr_examples++] = *d;
+	return 0;
+}
+
+/* No record explains it. */
+static int give_up(struct compare *c, const struct difference *d)
+{
+	if (c->gap)
+		return move_row(c, d, &c->counts.unseen);
+	return c->unexplained.nr < MAX_UNEXPLAINED ? append(&c->unexplained, d) : differ(c, d);
+}
+
+/* A pending difference of thread @tid that awaits one of these records (bits), if there is one, is taken off the list.
+ */
+static bool take_pending(struct compare *c, pid_t tid, unsigned int awaited, struct difference *out)
+{
+	size_t i;
+
+	for (i = 0; i < c->pending.nr; i++) {
+		if (c->pending.v[i].ring.tid != tid || !(awaited & 1U << c->pending.v[i].awaited))
+			continue;
+		*out = c->pending.v[i];
+		c->pending.v[i] = c->pending.v[--c->pending.nr];
+		return true;
+	}
+	return false;
+}
+
+static struct renamed *renamed_at(struct compare *c, pid_t tid)
+{
+	return &c->renamed[(unsigned int)tid % MAX_RENAMED];
+}
+
+static bool has_either(struct compare *c, const struct compare_view *p)
+{
+	const struct renamed *n = renamed_at(c, p->tid);
+
+	return n->tid == p->tid && n->either && !memcmp(p->comm, n->before, COMM_LEN);
+}
+
+static void remember(struct compare *c, pid_t tid, pid_t by, const char *comm)
+{
+	struct renamed *n = renamed_at(c, tid);
+
+	if (n->tid != tid)
+		*n = (struct renamed){ .tid = tid };
+	n->either = *n->last && (n->by_other || by != tid);
+	n->by_other = by != tid;
+	memcpy(n->before, n->last, COMM_LEN);
+	memcpy(n->last, comm, COMM_LEN);
+}
+
+static bool is_equal(const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	if (p->filtered || r->filtered)
+		return p->filtered && r->filtered;
+	return p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN);
+}
+
+/* Both sides see a task outside our pid namespace, whose record has the ids 0. */
+static bool is_outside(const struct difference *d)
+{
+	return d->program.tid < 0 && d->pid < 0 && !d->ring.tid;
+}
+
+/* Without ids: see compare.h. */
+static bool is_dying(const struct difference *d)
+{
+	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid && !is_outside(d)) ||
+	       (d->program.left && d->program.filtered);
+}
+
+/* The same thread under the same name, and the reader came to it when the map that filters it had been changed. */
+static bool is_remapped(const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	bool same = is_outside(d) || (p->pid == r->pid && p->tid == r->tid);
+
+	return r->unsure && p->filtered != r->filtered && same && !memcmp(p->comm, r->comm, COMM_LEN);
+}
+
+/* The same thread; a name that only one side asked for does not matter. */
+static bool is_reused(const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	return p->reused && p->filtered != r->filtered && p->pid == r->pid && p->tid == r->tid;
+}
+
+/* Of the same thread, and each side filtered by the name it saw: so nothing but the names differs. */
+static bool is_of_names(const struct compare *c, const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	return p->pid == r->pid && p->tid == r->tid &&
+	       p->filtered != filter_match(c->filter, p->pid, p->tid, p->comm) &&
+	       r->filtered != filter_match(c->filter, r->pid, r->tid, r->comm);
+}
+
+/* Of the same thread under the same name, that is asked for: what differs is where it is. */
+static bool is_of_mntns(const struct compare *c, const struct difference *d)
+{
+	const struct compare_view *p = &d->program, *r = &d->ring;
+
+	return filter_by_mntns(c->filter) && p->pid == r->pid && p->tid == r->tid &&
+	       !memcmp(p->comm, r->comm, COMM_LEN) && p->filtered != r->filtered &&
+	       filter_match(c->filter, p->pid, p->tid, p->comm);
+}
+
+/* Called as the thread that makes all kernel threads, which it is not, nor any process that calls itself so. */
+static bool is_unnamed(const struct difference *d, const struct stack *user)
+{
+	return d->program.pid == d->program.tid && d->program.tid != 2 && !strcmp(d->ring.comm, "kthreadd") &&
+	       user->state == STACK_NONE;
+}
+
+/* Return: 1: it waits for the record that explains it; 0; -ENOMEM. */
+static int await(struct compare *c, struct difference *d, enum awaited awaited, const struct stack *kernel,
+		 const struct stack *user)
+{
+	int rc = hold(c, d, kernel, user);
+
+	if (rc)
+		return rc;
+	if (c->pending.nr >= MAX_PENDING)
+		return give_up(c, d);
+	d->awaited = awaited;
+	rc = append(&c->pending, d);
+	return rc ? rc : 1;
+}
+
+/* Return: as await(). */
+static int judge(struct compare *c, struct difference *d, const struct stack *kernel, const struct stack *user)
+{
+	if (is_equal(d))
+		return 0;
+	if (is_dying(d))
+		return move(c, d, kernel, user, &c->counts.dying);
+	if (is_remapped(d))
+		return move(c, d, kernel, user, &c->counts.remapped);
+	if (is_reused(d))
+		return move(c, d, kernel, user, &c->counts.reused);
+	if (is_of_mntns(c, d))
+		return await(c, d, AWAITED_NAMESPACES, kernel, user);
+	if (!is_of_names(c, d))
+		return differ(c, d);
+	if (is_unnamed(d, user))
+		return move(c, d, kernel, user, &c->counts.unnamed);
+	if (has_either(c, &d->program))
+		return move(c, d, kernel, user, &c->counts.renamed);
+	return await(c, d, AWAITED_COMM, kernel, user);
+}
+
+/* The samples of @tid that wait were not taken inside such a system call. */
+static int give_up_pending(struct compare *c, pid_t tid)
+{
+	struct difference d;
+	int rc = 0;
+
+	while (!rc && take_pending(c, tid, 1U << AWAITED_COMM | 1U << AWAITED_NAMESPACES, &d))
+		rc = give_up(c, &d);
+	return rc;
+}
+
+int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
+		   const struct stack *kernel, const struct stack *user)
+{
+	int rc = 0;
+
+	if (program) {
+		c->counts.compared++;
+		rc = judge(c, &(struct difference){ *program, *ring, pid, stacks_last(c->rows) }, kernel, user);
+	} else {
+		c->counts.unpaired++;
+	}
+	/* More than one may wait: of a slow CPU, or a virtual one that its host keeps waiting inside that system call.
+	 */
+	if (!rc && ring->tid > 0)
+		rc = give_up_pending(c, ring->tid);
+	return rc < 0 ? rc : 0;
+}
+
+/*
+ * Could @seen be read while @new was being written over @old, or just after? The kernel writes from the front, the
+ * reader may come at any moment, and stops at the first zero.
+ */
+static bool is_torn(const char *seen, const char *old, const char *new)
+{
+	char mixed[COMM_LEN];
+	size_t written;
+
+	for (written = 0; written < COMM_LEN; written++) {
+		memcpy(mixed, new, written);
+		memcpy(mixed + written, old + written, COMM_LEN - written);
+		mixed[COMM_LEN - 1] = 0;
+		if (!strcmp(seen, mixed))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Before 6.3 a kernel thread is called as the one that makes them, until a record tells its name; the ring's reader has
+ * that from /proc already.
+ */
+static bool is_named_early(const struct difference *d, const char *new)
+{
+	return d->program.pid == d->program.tid && d->program.tid != 2 && !strcmp(d->program.comm, "kthreadd") &&
+	       !memcmp(d->ring.comm, new, COMM_LEN);
+}
+
+int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
+{
+	char padded[COMM_LEN] = "";
+	struct difference d;
+	int rc = 0;
+
+	memcpy(padded, comm, strnlen(comm, COMM_LEN - 1));
+	remember(c, tid, by, padded);
+	while (!rc && take_pending(c, tid, 1U << AWAITED_COMM, &d)) {
+		if (is_torn(d.program.comm, d.ring.comm, padded))
+			rc = move_row(c, &d, &c->counts.renamed);
+		else if (is_named_early(&d, padded))
+			rc = move_row(c, &d, &c->counts.unnamed);
+		else if (c->had_gap &&
+			 !memcmp(d.ring.comm, padded, COMM_LEN)) /* as /proc had it, when names were read anew */
+			rc = move_row(c, &d, &c->counts.unseen);
+		else
+			rc = give_up(c, &d);
+	}
+	return rc;
+}
+
+int compare_unshared(struct compare *c, pid_t tid, bool wanted, bool unsure)
+{
+	struct difference d;
+	int rc = 0;
+
+	while (!rc && take_pending(c, tid, 1U << AWAITED_NAMESPACES, &d)) {
+		if (d.program.filtered != wanted)
+			rc = move_row(c, &d, &c->counts.unshared);
+		else if (unsure)
+			rc = move_row(c, &d, &c->counts.remapped);
+		else
+			rc = give_up(c, &d);
+	}
+	return rc;
+}
+
+size_t compare_nr_pending(const struct compare *c)
+{
+	return c->pending.nr;
+}
+
+void compare_wait(void)
+{
+	const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
+
+	nanosleep(&moment, NULL);
+}
+
+/* The record that a difference waits for may be among those that are missing. */
+static void give_up_all(struct compare *c)
+{
+	while (c->pending.nr && !give_up(c, &c->pending.v[c->pending.nr - 1]))
+		c->pending.nr--;
+}
+
+void compare_gap(struct compare *c, bool missing)
+{
+	if (c->gap && !missing)
+		give_up_all(c);
+	c->gap = missing;
+	c->had_gap |= missing;
+}
+
+void compare_missed(struct compare *c)
+{
+	while (c->unexplained.nr && !move_row(c, &c->unexplained.v[c->unexplained.nr - 1], &c->counts.unseen))
+		c->unexplained.nr--;
+}
+
+int compare_end(struct compare *c)
+{
+	size_t i;
+	int rc = 0;
+
+	while (c->pending.nr && !rc)
+		rc = give_up(c, &c->pending.v[--c->pending.nr]);
+	for (i = 0; i < c->unexplained.nr && !rc; i++)
+		rc = differ(c, &c->unexplained.v[i]);
+	c->unexplained.nr = 0;
+	return rc;
+}
+
+void compare_counts_add(struct compare_counts *to, const struct compare_counts *more)
+{
+	to->compared += more->compared;
+	to->renamed += more->renamed;
+	to->dying += more->dying;
+	to->unshared += more->unshared;
+	to->unnamed += more->unnamed;
+	to->unseen += more->unseen;
+	to->remapped += more->remapped;
+	to->reused += more->reused;
+	to->different += more->different;
+	to->unpaired += more->unpaired;
+}
+
+uint64_t compare_nr_explained(const struct compare_counts *n)
+{
+	return n->renamed + n->dying + n->unshared + n->unnamed + n->unseen + n->remapped + n->reused;
+}
+
+void compare_counts(const struct compare *c, struct compare_counts *out)
+{
+	*out = c->counts;
+}
+
+static int add_rows(struct stacks *to, const struct stacks *from, const uint64_t *less, size_t nr_less)
+{
+	struct stack_row row;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < stacks_nr_rows(from) && !rc; i++) {
+		stacks_row(from, i, &row);
+		if (i < nr_less)
+			row.value -= less[i];
+		if (row.value)
+			rc = stacks_add(to, row.comm, row.pid, &row.kernel, &row.user, row.value);
+	}
+	return rc;
+}
+
+struct stacks *compare_explained(const struct compare *c)
+{
+	struct stacks *to = stacks_new();
+
+	if (to && !add_rows(to, c->rows, c->moved, c->nr_moved) && !add_rows(to, c->moved_to, NULL, 0))
+		return to;
+	stacks_free(to);
+	return NULL;
+}
+
+/* Return: what @program has more of, in all; -ENOMEM. @to: NULL, or to what that is added */
+static int64_t more_of(const struct stacks *program, struct stacks *index, struct stacks *to)
+{
+	struct stack_row row, other;
+	int64_t more = 0;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < stacks_nr_rows(program) && !rc; i++) {
+		stacks_row(program, i, &row);
+		rc = stacks_add(index, row.comm, row.pid, &row.kernel, &row.user, 0);
+		if (rc)
+			break;
+		stacks_row(index, stacks_last(index), &other);
+		if (row.value <= other.value)
+			continue;
+		more += (int64_t)(row.value - other.value);
+		if (to)
+			rc = stacks_add(to, row.comm, row.pid, &row.kernel, &row.user, row.value - other.value);
+	}
+	return rc ? rc : more;
+}
+
+int64_t compare_add_lost(struct stacks *ring, const struct stacks *program, uint64_t lost)
+{
+	struct stacks *index = stacks_new();
+	int64_t more = index ? add_rows(index, ring, NULL, 0) : -ENOMEM;
+
+	if (!more)
+		more = more_of(program, index, NULL);
+	if (more > 0)
+		more = (uint64_t)more <= lost ? more_of(program, index, ring) : 0;
+	stacks_free(index);
+	return more;
+}
+
+void compare_printable(const char *comm, char *out)
+{
+	size_t i;
+
+	for (i = 0; i < COMM_LEN - 1 && comm[i]; i++)
+		out[i] = (unsigned char)comm[i] < ' ' || (unsigned char)comm[i] > '~' ? '?' : comm[i];
+	out[i] = 0;
+}
+
+static void describe(const struct compare_view *v, pid_t pid, char *buf, size_t size)
+{
+	char comm[COMM_LEN];
+
+	compare_printable(v->comm, comm);
+	if (v->filtered)
+		snprintf(buf, size, "filtered out, of thread %d of %d", v->tid, pid);
+	else
+		snprintf(buf, size, "'%s', thread %d of %d", comm, v->tid, pid);
+}
+
+bool compare_example(const struct compare *c, size_t i, char *buf, size_t size)
+{
+	char program[96], ring[96];
+	const struct difference *d;
+
+	if (i >= c->nr_examples)
+		return false;
+	d = &c->examples[i];
+	describe(&d->program, d->program.pid, program, sizeof(program));
+	describe(&d->ring, d->pid, ring, sizeof(ring));
+	snprintf(buf, size, "bpf: %s; perfring: %s", program, ring);
+	return true;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rows/switches.h"
+
+#include "core/base/grow.h"
+#include "core/base/hash.h"
+#include "core/base/saturate.h"
+#include "core/rows/books.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Rows kept for threads that come back to them: at least so many, and so many times those that are open now. */
+#define KEPT_ROWS  4096
+#define KEPT_TIMES 4
+
+/* One that is open. */
+struct interval {
+	uint32_t id;
+	uint32_t row;   /* of switches.rows */
+	uint64_t ns;    /* when it began, */
+	uint64_t since; /* and when the stay on a CPU that it ended; 0: not known */
+};
+
+struct switches {
+	struct switches_limits limits;
+	struct hash_index index;
+	struct interval *v;
+	size_t nr, cap;
+	struct stacks *rows; /* names and stacks they began with; values mean nothing */
+
+	/*
+	 * Since the last switches_books(). @begun may go below zero, modulo 2^64 as all sums of books: the end of a
+	 * thread takes back what had been told.
+	 */
+	uint64_t begun, charged, filtered, lost;
+};
+
+struct switches *switches_new(const struct switches_limits *limits)
+{
+	struct switches *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->limits = *limits;
+	s->rows = stacks_new();
+	if (s->rows)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void switches_free(struct switches *s)
+{
+	if (!s)
+		return;
+	hash_release(&s->index);
+	free(s->v);
+	stacks_free(s->rows);
+	free(s);
+}
+
+static uint64_t hash_id(uint32_t id)
+{
+	return hash_bytes(&id, sizeof(id), 0);
+}
+
+static bool same_id(const void *table, uint32_t pos, const void *key)
+{
+	return ((const struct switches *)table)->v[pos].id == *(const uint32_t *)key;
+}
+
+static struct interval *find(const struct switches *s, uint32_t id)
+{
+	uint32_t pos = hash_find(&s->index, hash_id(id), same_id, s, &id);
+
+	return pos == HASH_NONE ? NULL : &s->v[pos];
+}
+
+/* It is not there yet. */
+static int add(struct switches *s, const struct interval *new)
+{
+	struct interval *v = grow(s->v, &s->cap, s->nr, 1, sizeof(*v));
+	int rc;
+
+	if (!v)
+		return -ENOMEM;
+	s->v = v;
+	rc = hash_add(&s->index, hash_id(new->id), (uint32_t)s->nr);
+	if (rc)
+		return rc;
+	v[s->nr++] = *new;
+	return 0;
+}
+
+/* The last one takes the place of the one that goes. */
+static void drop(struct switches *s, struct interval *v)
+{
+	struct interval *last = &s->v[s->nr - 1];
+	uint32_t pos = (uint32_t)(v - s->v);
+
+	hash_del(&s->index, hash_id(v->id), pos);
+	if (last != v) {
+		hash_move(&s->index, hash_id(last->id), (uint32_t)(s->nr - 1), pos);
+		*v = *last;
+	}
+	s->nr--;
+}
+
+/* One of @id had begun, and its end was not seen. */
+static void lose(struct switches *s, uint32_t id)
+{
+	struct interval *v = find(s, id);
+
+	if (!v)
+		return;
+	drop(s, v);
+	s->lost++;
+}
+
+/* The rows of those that are open, in @to; @moved: out, for each of them its row there. */
+static int copy_open(const struct switches *s, struct stacks *to, uint32_t *moved)
+{
+	struct stack_row row;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < s->nr && !rc; i++) {
+		stacks_row(s->rows, s->v[i].row, &row);
+		rc = stacks_add_times(to, row.comm, row.pid, &row.kernel, &row.user, 0, 0);
+		moved[i] = stacks_last(to);
+	}
+	return rc;
+}
+
+/* A table of stacks forgets nothing: when most of it is of intervals that are over, those that are open get a new one.
+ */
+static int make_small(struct switches *s)
+{
+	size_t nr = stacks_nr_rows(s->rows), i;
+	struct stacks *rows;
+	uint32_t *moved;
+	int rc = -ENOMEM;
+
+	if (nr < KEPT_ROWS || nr / KEPT_TIMES < s->nr)
+		return 0;
+	rows = stacks_new();
+	moved = malloc((s->nr + 1) * sizeof(*moved));
+	if (rows && moved)
+		rc = copy_open(s, rows, moved);
+	if (!rc) {
+		for (i = 0; i < s->nr; i++)
+			s->v[i].row = moved[i];
+		stacks_free(s->rows);
+		s->rows = rows;
+	} else {
+		stacks_free(rows);
+	}
+	free(moved);
+	return rc;
+}
+
+int switches_out(struct switches *s, const struct switch_out *out)
+{
+	int rc;
+
+	lose(s, out->id);
+	rc = make_small(s);
+	if (!rc)
+		rc = stacks_add_times(s->rows, out->comm, out->pid, &out->kernel, &out->user, 0, 0);
+	if (!rc)
+		rc = add(s, &(struct interval){ out->id, stacks_last(s->rows), out->ns, out->since });
+	s->begun += !rc;
+	return rc;
+}
+
+void switches_filtered(struct switches *s, uint32_t id)
+{
+	lose(s, id);
+	switches_over_filtered(s);
+}
+
+void switches_over_filtered(struct switches *s)
+{
+	s->begun++;
+	s->filtered++;
+}
+
+static uint64_t time_since(const struct interval *v, uint64_t ns)
+{
+	return sub_or_0(ns, v->ns);
+}
+
+static bool is_within(const struct switches *s, uint64_t time)
+{
+	return time >= s->limits.min_ns && time <= s->limits.max_ns;
+}
+
+static int charge(const struct switches *s, const struct interval *v, uint64_t time, struct stacks *to)
+{
+	struct stack_row row;
+
+	stacks_row(s->rows, v->row, &row);
+	return stacks_add_times(to, row.comm, row.pid, &row.kernel, &row.user, time, 1);
+}
+
+int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct stacks *to)
+{
+	struct interval *v = find(s, id);
+	uint64_t time;
+	int rc = 0;
+
+	if (!v)
+		return 0;
+	time = time_since(v, ns);
+	if (!is_within(s, time)) {
+		s->filtered++;
+	} else {
+		rc = charge(s, v, time, to);
+		s->charged += !rc;
+		s->lost += !!rc;
+	}
+	drop(s, v);
+	return rc;
+}
+
+uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since)
+{
+	const struct interval *v = find(s, id);
+
+	return v && v->since > since ? v->since : 0;
+}
+
+int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns, struct stacks *to)
+{
+	uint64_t time = sub_or_0(ns, out->ns);
+	int rc;
+
+	s->begun++;
+	if (!is_within(s, time)) {
+		s->filtered++;
+		return 0;
+	}
+	rc = stacks_add_times(to, out->comm, out->pid, &out->kernel, &out->user, time, 1);
+	s->charged += !rc;
+	s->lost += !!rc;
+	return rc;
+}
+
+void switches_exit(struct switches *s, uint32_t id)
+{
+	struct interval *v = find(s, id);
+
+	if (!v)
+		return;
+	drop(s, v);
+	s->begun--;
+}
+
+void switches_unseen(struct switches *s, uint32_t id)
+{
+	lose(s, id);
+}
+
+void switches_reject(struct switches *s, uint32_t id)
+{
+	struct interval *v = find(s, id);
+
+	if (!v)
+		return;
+	drop(s, v);
+	s->filtered++;
+}
+
+void switches_gap(struct switches *s)
+{
+	if (!s->nr)
+		return;
+	s->lost += s->nr;
+	s->nr = 0;
+	hash_release(&s->index);
+}
+
+int switches_open(const struct switches *s, uint64_t ns, struct stacks *to)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < s->nr && !rc; i++)
+		rc = charge(s, &s->v[i], time_since(&s->v[i], ns), to);
+	return rc;
+}
+
+size_t switches_nr_open(const struct switches *s)
+{
+	return s->nr;
+}
+
+void switches_books(struct switches *s, struct books *books)
+{
+	books->intervals_begun += s->begun;
+	books->intervals_charged += s->charged;
+	books->intervals_filtered += s->filtered;
+	books->intervals_lost += s->lost;
+	s->begun = s->charged = s->filtered = s->lost = 0;
+}

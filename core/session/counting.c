@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/counting.h"
+
+/* Those of @way that are needed; it may leave the intervals to another one. Return: how many. */
+static size_t counters_of(const struct session *s, const struct way *way, const struct counter_ops **out)
+{
+	const struct options *o = s->request.options;
+	bool other = o->off_cpu && way->counter && way->counter->switches;
+	size_t nr = 0;
+
+	if (way->counter && (o->on_cpu || !other))
+		out[nr++] = way->counter;
+	if (other)
+		out[nr++] = way->counter->switches;
+	return nr;
+}
+
+int counting_probe(const struct session *s, const struct way *way, struct err *err)
+{
+	const struct counter_ops *ops[COUNTERS_MAX];
+	size_t nr = counters_of(s, way, ops), i;
+	int rc = 0;
+
+	for (i = 0; i < nr && !rc; i++)
+		rc = ops[i]->probe(s->request.options->backend != NULL, err);
+	return rc;
+}
+
+int counting_open(struct session *s, const struct way *way, struct err *err)
+{
+	const struct counter_ops *ops[COUNTERS_MAX];
+	size_t nr = counters_of(s, way, ops), i;
+	int rc = 0;
+
+	for (i = 0; i < nr && !rc; i++) {
+		struct used_counter *c = &s->env.counters[s->env.nr_counters++];
+
+		*c = (struct used_counter){ .ops = ops[i] };
+		rc = ops[i]->open(&c->state, &s->env, err);
+	}
+	if (rc)
+		return rc;
+	s->source_ops = way->source;
+	return way->source->open(&s->source, &s->env, err);
+}
+
+void counting_close(struct session *s)
+{
+	if (s->source_ops)
+		s->source_ops->close(s->source);
+	s->source_ops = NULL;
+	s->source = NULL;
+	while (s->env.nr_counters) {
+		struct used_counter *c = &s->env.counters[--s->env.nr_counters];
+
+		c->ops->close(c->state);
+	}
+}
+
+int counting_attach(struct session *s, size_t place, struct err *err)
+{
+	size_t i = s->env.nr_counters;
+	int rc;
+
+	if (s->sink.began_ns)
+		sink_gap(&s->sink, true);
+	rc = s->source_ops->attach(s->source, place, err);
+	while (!rc && i-- > 0)
+		rc = s->env.counters[i].ops->attach(s->env.counters[i].state, place, err);
+	return rc;
+}
+
+int counting_attach_all(struct session *s, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < s->events.nr_places && !rc; i++)
+		if (s->events.places[i].fd >= 0 && !s->events.places[i].waits)
+			rc = counting_attach(s, i, err);
+	return rc;
+}
+
+int counting_detach(struct session *s, size_t place, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	sink_gap(&s->sink, true);
+	for (i = 0; i < s->env.nr_counters && !rc; i++)
+		rc = s->env.counters[i].ops->detach(s->env.counters[i].state, place, err);
+	return rc ? rc : s->source_ops->detach(s->source, place, err);
+}
+
+int counting_start(struct session *s, struct err *err)
+{
+	size_t i = s->env.nr_counters;
+	int rc = s->source_ops->start ? s->source_ops->start(s->source, err) : 0;
+
+	while (!rc && i-- > 0)
+		if (s->env.counters[i].ops->start)
+			rc = s->env.counters[i].ops->start(s->env.counters[i].state, err);
+	return rc;
+}
+
+int counting_drain(struct session *s, struct err *err)
+{
+	return s->source_ops->drain(s->source, err);
+}
+
+int counting_stop(struct session *s, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < s->env.nr_counters && !rc; i++)
+		rc = s->env.counters[i].ops->stop(s->env.counters[i].state, err);
+	return rc;
+}
+
+int counting_end(struct session *s, struct err *err)
+{
+	struct books b = { 0 };
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < s->env.nr_counters && !rc; i++) {
+		const struct used_counter *c = &s->env.counters[i];
+
+		rc = c->ops->end(c->state, err);
+		if (!rc)
+			c->ops->stats(c->state, &b);
+	}
+	s->env.samples_passed = s->request.both ? b.taken : b.passed;
+	s->env.intervals_passed = b.intervals_passed;
+	return rc ? rc : s->source_ops->end(s->source, err);
+}
+
+int counting_take(struct session *s, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < s->env.nr_counters && !rc; i++)
+		rc = s->env.counters[i].ops->take(s->env.counters[i].state, err);
+	return rc;
+}
+
+void counting_stats(const struct session *s, struct books *books)
+{
+	size_t i;
+
+	for (i = 0; i < s->env.nr_counters; i++)
+		s->env.counters[i].ops->stats(s->env.counters[i].state, books);
+	if (s->source_ops)
+		s->source_ops->stats(s->source, books);
+}
+
+bool counting_pids(struct session *s, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	bool all = true;
+	size_t i;
+
+	for (i = 0; i < s->env.nr_counters; i++)
+		all &= !s->env.counters[i].ops->pids(s->env.counters[i].state, resume, fn, ctx);
+	return all;
+}
+
+bool counting_judged(void *session, pid_t pid, enum descent what)
+{
+	const struct session *s = session;
+	bool kept = true;
+	size_t i;
+
+	for (i = 0; i < s->env.nr_counters; i++)
+		kept &= s->env.counters[i].ops->judged(s->env.counters[i].state, pid, what);
+	return kept;
+}

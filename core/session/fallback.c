@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/fallback.h"
+
+#include "core/events/events.h"
+#include "core/events/followed.h"
+#include "core/session/counting.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Events, source and counters, all or nothing. */
+static int open_once(struct session *s, const struct way *way, struct err *err)
+{
+	int rc = events_open(&s->events, way->counter != NULL, err);
+
+	if (!rc)
+		rc = counting_open(s, way, err);
+	if (!rc)
+		rc = counting_attach_all(s, err);
+	if (rc) {
+		counting_close(s);
+		events_close(&s->events);
+	}
+	return rc;
+}
+
+static bool give_up_apart(struct events *ev)
+{
+	ev->no_room_apart = true;
+	ev->rings = (struct ring_sizes){ 0 };
+	return true;
+}
+
+/*
+ * Not even the smallest rings could be mapped, or there are not enough descriptors: without rings for tasks and
+ * mappings half as much will do.
+ */
+static bool do_without_apart(struct events *ev, int code)
+{
+	bool no_memory = (code == -EPERM || code == -ENOMEM) && ev->ring_refused;
+
+	return ev->apart && (no_memory || code == -EMFILE || code == -ENFILE) && give_up_apart(ev);
+}
+
+/* The same of descriptors: there are threads that cannot be followed. */
+static bool follow_more(struct events *ev)
+{
+	int code = ev->unfollowed.code;
+
+	return ev->apart && (code == -EMFILE || code == -ENFILE) && give_up_apart(ev);
+}
+
+/* Where the rings had to become so small that it matters to the events, these are opened anew, for such rings. */
+static int open_with(struct session *s, const struct way *way, struct err *err)
+{
+	int rc;
+
+	s->events.rings = (struct ring_sizes){ 0 };
+	s->events.ring_refused = 0;
+	s->events.no_room_apart = false;
+	rc = open_once(s, way, err);
+	if (rc && do_without_apart(&s->events, rc))
+		rc = open_once(s, way, err);
+	while (!rc && (follow_more(&s->events) || events_outgrow_rings(&s->events))) {
+		counting_close(s);
+		events_close(&s->events);
+		rc = open_once(s, way, err);
+	}
+	return rc;
+}
+
+static const struct way *asked_for(const struct session *s)
+{
+	return s->request.both ? way_counting() : way_find(s->request.options->backend);
+}
+
+/* @tasks: on threads, not on whole CPUs */
+static int open_rung(struct session *s, const struct way *way, bool tasks, struct err *err)
+{
+	int rc;
+
+	if (tasks) {
+		s->events.followed = followed_new(&s->events);
+		if (!s->events.followed)
+			return err_sys(err, -ENOMEM, "cannot follow threads");
+	}
+	rc = counting_probe(s, way, err);
+	if (!rc)
+		rc = open_with(s, way, err);
+	if (rc) {
+		followed_free(s->events.followed);
+		s->events.followed = NULL;
+	}
+	s->way = rc ? NULL : way;
+	return rc;
+}
+
+static void __attribute__((format(printf, 2, 3))) add_reason(struct session *s, const char *fmt, ...)
+{
+	size_t used = strlen(s->reason);
+	va_list ap;
+
+	if (used)
+		used += (size_t)snprintf(s->reason + used, sizeof(s->reason) - used, "; ");
+	if (used >= sizeof(s->reason))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->reason + used, sizeof(s->reason) - used, fmt, ap);
+	va_end(ap);
+}
+
+/* Whole CPUs may not be sampled: then those threads that may. */
+static int open_on_tasks(struct session *s, struct err *err)
+{
+	char followed[128];
+	struct err why;
+	int rc;
+
+	/* Nobody else has its events. */
+	descendants_free(s->request.filter.tree);
+	s->request.filter.tree = NULL;
+	rc = open_rung(s, way_alone(), true, err);
+	why = *err;
+	if (rc)
+		return err_set(err, rc, "%s; %s", why.msg, s->reason);
+	followed_describe(s->events.followed, followed, sizeof(followed));
+	add_reason(s, "%s", followed);
+	return 0;
+}
+
+/* Return: of the last one that was tried. */
+static int open_on_cpus(struct session *s, struct err *err)
+{
+	const struct way *way;
+	struct err why = { 0 };
+	unsigned int i;
+	int rc = -ENODEV;
+
+	for (i = 0; (way = way_at(i)) && rc; i++) {
+		rc = open_rung(s, way, false, &why);
+		if (rc)
+			add_reason(s, "%s cannot be used: %s", way->name, why.msg);
+		else if (!i)
+			add_reason(s, "the first choice works here");
+	}
+	return rc ? err_set(err, rc, "%s", s->reason) : 0;
+}
+
+static int open_asked_for(struct session *s, struct err *err)
+{
+	int rc = open_rung(s, asked_for(s), false, err);
+
+	if (rc)
+		add_reason(s, "%s cannot be used on whole CPUs: %s", asked_for(s)->name, err->msg);
+	else
+		add_reason(s, "asked for");
+	return rc;
+}
+
+int fallback_open(struct session *s, struct err *err)
+{
+	const char *backend = s->request.options->backend;
+	int rc = backend ? open_asked_for(s, err) : open_on_cpus(s, err);
+
+	if ((rc == -EACCES || rc == -EPERM) && (!backend || asked_for(s) == way_alone()))
+		rc = open_on_tasks(s, err);
+	if (!rc && s->events.switches == SWITCHES_BY_RECORDS && s->events.no_tracepoint.code)
+		add_reason(s, "by PERF_RECORD_SWITCH: %s", s->events.no_tracepoint.msg);
+	return rc;
+}

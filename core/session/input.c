@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/input.h"
+
+#include "core/host/signals.h"
+#include "core/session/counting.h"
+#include "core/session/forget.h"
+
+#include <stdio.h>
+
+int input_open(struct session *s, struct err *err)
+{
+	static const struct way recorded = { .name = "recording", .source = &source_recording };
+
+	s->way = &recorded;
+	snprintf(s->reason, sizeof(s->reason), "reads '%.500s'", s->request.options->input);
+	return counting_open(s, &recorded, err);
+}
+
+int input_run(struct session *s, struct err *err)
+{
+	int rc;
+
+	signals_note();
+	do {
+		rc = counting_drain(s, err);
+		if (!rc && tasks_forget_due(s->sink.tasks))
+			forget_tasks(s);
+	} while (!rc && !(s->recording.ends && signals_noted()));
+	signals_release();
+	if (rc >= 0)
+		rc = counting_end(s, err);
+	s->sink.started_ns = s->recording.first_ns;
+	s->sink.stopped_ns = s->recording.last_ns;
+	return rc;
+}

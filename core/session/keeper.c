@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/keeper.h"
+
+#include "core/base/clock.h"
+#include "core/events/waiting.h"
+#include "core/host/priority.h"
+#include "core/host/signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define FETCH_MS 50 /* while nobody else reads */
+
+enum { WAKE, SIGNALS }; /* places in waiting.fds */
+
+struct keeper {
+	int signal_fd;
+	const struct source_ops *ops;
+	struct source *source;
+	pthread_t thread;
+	struct priority_window window; /* of @thread */
+	bool much;                     /* has been kept: its own */
+	struct waiting waiting;
+	int wake, asks; /* eventfds: the thread's, and the reader's */
+	/* Said by one thread and heard by the other. */
+	bool ends, minds_signals, signalled, gone;
+	int rc; /* @err is valid where it is not 0 */
+	struct err err;
+};
+
+static bool is(const bool *flag)
+{
+	return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+
+static void say(bool *flag, bool value)
+{
+	__atomic_store_n(flag, value, __ATOMIC_RELEASE);
+}
+
+/* The first ends the run, a second one the process. */
+static void take_signals(struct keeper *k)
+{
+	if (!k->waiting.fds[SIGNALS].revents || !signals_take(k->signal_fd))
+		return;
+	say(&k->signalled, true);
+	eventfd_write(k->asks, 1);
+	signals_release(); /* in this thread, which gets the next one */
+}
+
+/* The first failure is the one that counts: the reader may be looking at it. */
+static void fail(struct keeper *k, int rc, const struct err *err)
+{
+	if (k->rc)
+		return;
+	k->err = *err;
+	__atomic_store_n(&k->rc, rc, __ATOMIC_RELEASE);
+	eventfd_write(k->asks, 1);
+}
+
+/* A failure ends the fetching, not the care for signals. */
+static void fetch(struct keeper *k)
+{
+	struct err err;
+	int rc = k->ops->fetch(k->source, &err);
+
+	/* A ring that is full, because there is no room for more, does not ask again. */
+	k->much = rc > 0;
+	if (rc < 0)
+		fail(k, rc, &err);
+	else if (rc)
+		eventfd_write(k->asks, 1);
+}
+
+/* Return: 1: one wants to be read; 0; -errno: it is the end, and has been told */
+static int wait_for_rings(struct keeper *k, bool *gone)
+{
+	struct err err;
+	int ready = waiting_poll(&k->waiting, is(&k->minds_signals) || k->much ? FETCH_MS : -1, gone, &err);
+
+	if (ready < 0)
+		fail(k, ready, &err);
+	return ready;
+}
+
+static void *keep(void *arg)
+{
+	struct keeper *k = arg;
+
+	priority_window_enter(&k->window);
+	while (!is(&k->ends)) {
+		bool minds = is(&k->minds_signals) && !is(&k->signalled), gone;
+		int ready;
+
+		k->waiting.fds[SIGNALS].fd = minds ? k->signal_fd : -1;
+		ready = wait_for_rings(k, &gone);
+		if (k->waiting.fds[WAKE].revents)
+			eventfd_read(k->wake, &(eventfd_t){ 0 });
+		if (minds)
+			take_signals(k);
+		if (!k->rc && (ready || k->much || is(&k->minds_signals)))
+			fetch(k);
+		if (ready < 0)
+			break;
+		if (gone) {
+			say(&k->gone, true);
+			eventfd_write(k->asks, 1);
+		}
+		/* What it does is bounded by what the kernel writes; were that wrong, the host would not pay for it. */
+		priority_window_check(&k->window);
+	}
+	return NULL;
+}
+
+static void release(struct keeper *k)
+{
+	if (k->wake >= 0)
+		close(k->wake);
+	if (k->asks >= 0)
+		close(k->asks);
+	waiting_end(&k->waiting);
+	free(k);
+}
+
+/* Return: NULL: described */
+static struct keeper *prepare(const struct events *ev, struct err *err)
+{
+	struct keeper *k = calloc(1, sizeof(*k));
+
+	if (!k) {
+		err_sys(err, -ENOMEM, "cannot read the rings");
+		return NULL;
+	}
+	*k = (struct keeper){ .wake = -1, .asks = -1 };
+	if (waiting_begin(&k->waiting, ev, err)) {
+		release(k);
+		return NULL;
+	}
+	k->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	k->asks = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (k->wake < 0 || k->asks < 0) {
+		err_sys(err, -errno, "cannot create an eventfd");
+		release(k);
+		return NULL;
+	}
+	k->waiting.fds[WAKE].fd = k->wake;
+	return k;
+}
+
+struct keeper *keeper_start(const struct events *ev, int signal_fd, const struct source_ops *ops, struct source *source,
+			    struct err *err)
+{
+	struct keeper *k = prepare(ev, err);
+	int rc;
+
+	if (!k)
+		return NULL;
+	k->ops = ops;
+	k->source = source;
+	k->signal_fd = signal_fd;
+	rc = priority_create_thread(&k->thread, &k->window, keep, k);
+	if (!rc)
+		return k;
+	release(k);
+	err_sys(err, -rc, "cannot start a thread to read the rings");
+	return NULL;
+}
+
+int keeper_fd(const struct keeper *k)
+{
+	return k->asks;
+}
+
+static int failure(const struct keeper *k, struct err *err)
+{
+	int rc = __atomic_load_n(&k->rc, __ATOMIC_ACQUIRE);
+
+	if (rc)
+		*err = k->err;
+	return rc;
+}
+
+int keeper_asks(struct keeper *k, struct err *err)
+{
+	int rc;
+
+	eventfd_read(k->asks, &(eventfd_t){ 0 });
+	rc = failure(k, err);
+	return rc ? rc : __atomic_exchange_n(&k->gone, false, __ATOMIC_ACQ_REL);
+}
+
+void keeper_minds_signals(struct keeper *k, bool on)
+{
+	say(&k->minds_signals, on);
+	eventfd_write(k->wake, 1);
+}
+
+bool keeper_signalled(const struct keeper *k)
+{
+	return is(&k->signalled);
+}
+
+int keeper_end(struct keeper *k, bool *signalled, struct err *err)
+{
+	int rc;
+
+	say(&k->ends, true);
+	eventfd_write(k->wake, 1);
+	pthread_join(k->thread, NULL);
+	*signalled = k->signalled;
+	rc = failure(k, err);
+	release(k);
+	return rc;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/open.h"
+
+#include "core/events/events.h"
+#include "core/host/priority.h"
+#include "core/host/privileges.h"
+#include "core/host/signals.h"
+#include "core/session/counting.h"
+#include "core/session/fallback.h"
+#include "core/session/input.h"
+#include "core/tasks/cgroup.h"
+#include "core/tasks/descendants.h"
+#include "core/tasks/pinned.h"
+#include "core/tasks/proc.h"
+
+#include <errno.h>
+
+/* Before there is another thread. */
+static void drop_privileges(struct session *s)
+{
+	struct privileges_need need = { .uses = PRIVILEGES_PRIORITY, .again = events_try, .ctx = &s->events };
+
+	if (s->request.options->output)
+		need.uses |= PRIVILEGES_REPORT;
+	if (!s->request.options->input)
+		need.uses |= PRIVILEGES_PROCESSES;
+	/* Of what is followed the kernel opens those to come. */
+	if (!s->request.options->input && !s->events.followed)
+		need.uses |= PRIVILEGES_EVENTS;
+	if (session_counts_in_kernel(s) || s->request.filter.cgroup_ids || s->request.filter.mntns_ids)
+		need.uses |= PRIVILEGES_BPF;
+	if (s->request.command)
+		need.uses |= PRIVILEGES_COMMAND;
+	/* A host where that is forbidden, by a filter of system calls, can be profiled as before. */
+	privileges_drop(&need, &s->kept);
+}
+
+/* Which ones are asked for, as the samples will name them; and the command. The paths are the caller's, and so are the
+ * rights. */
+static int open_groups(struct session *s, struct err *err)
+{
+	const struct options *o = s->request.options;
+	struct filter *f = &s->request.filter;
+	int rc = o->cgroup ? cgroup_open(&f->cgroup, o->cgroup, err) : 0;
+
+	if (!rc && o->cgroup_map)
+		rc = pinned_open(&f->cgroup_ids, s->request.host, o->cgroup_map, err);
+	if (!rc && o->mntns_map)
+		rc = pinned_open(&f->mntns_ids, s->request.host, o->mntns_map, err);
+	if (!rc && s->request.command) {
+		f->tree = descendants_new(command_pid(s->request.command));
+		rc = f->tree ? 0 : err_sys(err, -ENOMEM, "cannot begin");
+	}
+	return rc;
+}
+
+static int open_mntns(struct session *s, struct err *err)
+{
+	const struct options *o = s->request.options;
+	int fd;
+
+	if (!o->mntns_of)
+		return 0;
+	if (s->request.host->foreign)
+		return err_set(err, -ENOENT,
+			       "cannot tell the mount namespace of process %d: /proc is of another PID namespace",
+			       o->mntns_of);
+	fd = proc_hold_mntns(s->request.host, o->mntns_of, &s->request.filter.mntns);
+	if (fd < 0)
+		return err_sys(err, fd, "cannot open the mount namespace of process %d", o->mntns_of);
+	s->mntns_fd = fd;
+	return 0;
+}
+
+int session_open(struct session *s, struct err *err)
+{
+	const struct options *o = s->request.options;
+	int rc;
+
+	if (o->input) {
+		/* Whoever makes a recording says which files of this host tell its names. */
+		rc = privileges_return();
+		drop_privileges(s);
+		return rc ? err_sys(err, rc, "cannot give up capabilities") : input_open(s, err);
+	}
+	rc = open_groups(s, err);
+	privileges_use();
+	priority_raise();
+	if (!rc)
+		rc = open_mntns(s, err);
+	if (!rc)
+		rc = signals_catch(err);
+	if (rc < 0)
+		return rc;
+	s->signal_fd = rc;
+	if (o->off_cpu && sched_switch_find(s->request.host, &s->events.sched_switch, &s->events.no_tracepoint))
+		s->events.sched_switch.id = 0;
+	rc = fallback_open(s, err);
+	if (!rc && s->request.filter.tree && session_counts_in_kernel(s))
+		descendants_tell(s->request.filter.tree, counting_judged, s);
+	if (!rc)
+		drop_privileges(s);
+	return rc;
+}

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/session.h"
+
+#include "core/base/clock.h"
+#include "core/base/saturate.h"
+#include "core/events/cpus.h"
+#include "core/events/events.h"
+#include "core/events/followed.h"
+#include "core/events/side_band.h"
+#include "core/events/waiting.h"
+#include "core/events/watch.h"
+#include "core/files/open_files.h"
+#include "core/host/ids.h"
+#include "core/host/pidns.h"
+#include "core/host/priority.h"
+#include "core/host/signals.h"
+#include "core/rows/callchain.h"
+#include "core/rows/compare.h"
+#include "core/session/counting.h"
+#include "core/session/forget.h"
+#include "core/session/input.h"
+#include "core/session/keeper.h"
+#include "core/session/open.h"
+#include "core/symbols/perf_maps.h"
+#include "core/tasks/cgroup.h"
+#include "core/tasks/descendants.h"
+#include "core/tasks/pinned.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define DRAIN_NS    (200 * 1000 * 1000ULL) /* rings are read at least that often */
+#define CPUS_NS     (200 * 1000 * 1000ULL) /* between looks at which CPUs are online */
+#define LEARN_NS    DRAIN_NS               /* between looks at whom the kernel holds counts of */
+#define LEARN_SHARE 200                    /* of which at most one part in so many of our time may go */
+#define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
+#define AHEAD_NS    (4 * 1000 * 1000ULL)   /* of the time between two drains is spent on work ahead */
+
+/* After sampling the priority of the reader is kept for the report. */
+#define REPORT_SHARE  8            /* one part in so many of the time that was sampled, */
+#define REPORT_MAX_NS NSEC_PER_SEC /* at most */
+
+static int empty_set(struct session *s, unsigned int i)
+{
+	const struct request *r = &s->request;
+
+	return sink_empty(&s->sink, i,
+			  &(struct sink_cfg){ .filter = &r->filter,
+					      .compares = r->both && r->options->on_cpu,
+					      .adds = r->both && r->options->off_cpu });
+}
+
+/* Of a process that makes code the names are kept, too. */
+static void keep_names(const struct session *s, pid_t pid)
+{
+	uint64_t began = now_ns();
+
+	if (!open_files_has_time(s->files.open_files))
+		return;
+	perf_maps_note(s->perf_maps, pid);
+	open_files_spend(s->files.open_files, now_ns() - began);
+}
+
+/* Where threads are asked for, nothing tells their processes from others. */
+static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
+{
+	const struct session *s = ctx;
+	const struct filter *filter = &s->request.filter;
+	pid_t pids[SEARCH_PIDS_MAX];
+
+	if (filter->nr && !filter->by_tid && !ids_has(filter->ids, filter->nr, pid))
+		return false;
+	if (!mapped_file_has_path(m->file) && strcmp(m->file->path, "[vdso]"))
+		keep_names(s, pid);
+	return open_files_keep(s->files.open_files, pids, tasks_lineage(s->sink.tasks, pid, pids, ARRAY_SIZE(pids)), m);
+}
+
+static int keep_files(struct session *s)
+{
+	if (s->request.options->input || s->request.options->kernel_only)
+		return 0;
+	s->files.open_files = open_files_new(s->request.host, mapped_files_root(&s->files), OPEN_FILES_MS);
+	s->perf_maps = perf_maps_new(&s->files);
+	if (!s->files.open_files || !s->perf_maps)
+		return -ENOMEM;
+	tasks_on_mapped(s->sink.tasks, keep_file, s);
+	return 0;
+}
+
+/* Each CPU has two, and one for each thread that is followed, and each file that is kept open one. */
+static void raise_descriptors(void)
+{
+	struct rlimit rl;
+
+	if (!getrlimit(RLIMIT_NOFILE, &rl) && rl.rlim_cur < rl.rlim_max) {
+		rl.rlim_cur = rl.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &rl);
+	}
+}
+
+struct session *session_new(const struct options *options, const struct host *host)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	raise_descriptors();
+	s->events.request = &s->request;
+	s->env = (struct source_env){ &s->request, &s->events, &s->sink, &s->files, &s->recording };
+	s->request.options = options;
+	s->request.host = host;
+	s->signal_fd = s->mntns_fd = -1;
+	s->request.filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle,
+					     options->comm };
+	s->request.both = options->backend && !strcmp(options->backend, WAY_BOTH);
+	s->request.unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
+	s->request.asked = callchain_asked(host);
+	s->request.in_pidns = pidns_here(NULL);
+	s->sink.tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
+	s->files = (struct mapped_files_cfg){ .host = host, .debug_dir = options->debug_dir, .tasks = s->sink.tasks };
+	if (options->input)
+		s->files.recorded = &s->recording.origin;
+	if (!s->sink.tasks || empty_set(s, 0) || keep_files(s)) {
+		session_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void session_command(struct session *s, struct command *command)
+{
+	s->request.command = command;
+}
+
+void session_ahead(struct session *s, bool (*more)(void *ctx), void *ctx)
+{
+	s->ahead = more;
+	s->ahead_ctx = ctx;
+}
+
+static bool take_signal(struct session *s)
+{
+	if (!s->signalled)
+		s->signalled = signals_take(s->signal_fd) || (s->keeper && keeper_signalled(s->keeper));
+	return s->signalled;
+}
+
+static void release_signals(struct session *s)
+{
+	if (s->signal_fd < 0)
+		return;
+	/* One that came when the end had come anyway was a first one, too. */
+	while (signals_take(s->signal_fd))
+		s->signalled = true;
+	close(s->signal_fd);
+	s->signal_fd = -1;
+	signals_release();
+}
+
+struct learning {
+	struct tasks *tasks;
+	uint64_t until_ns;
+};
+
+static bool learn_pid(void *ctx, pid_t pid)
+{
+	struct learning *l = ctx;
+
+	tasks_learn(l->tasks, pid);
+	return now_ns() < l->until_ns;
+}
+
+/*
+ * Processes whose counts are held in the kernel are not seen sample by sample: look from time to time who they are,
+ * so that their mappings are read before they exit.
+ */
+static void learn_pids(struct session *s)
+{
+	uint64_t began = now_ns(), cost;
+	struct learning learning = { s->sink.tasks, began + WALK_NS };
+
+	if (!session_counts_in_kernel(s) || began < s->learn_at)
+		return;
+	cost = own_cpu_ns();
+	counting_pids(s, true, learn_pid, &learning);
+	/* Not what others took: on a busy host the next look would come after those who are there now have gone. */
+	cost = own_cpu_ns() - cost;
+	s->learn_at = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
+}
+
+/* A little at a time: it is CPU time, and in the profile. */
+static void work_ahead(struct session *s)
+{
+	uint64_t began = now_ns();
+
+	if (!s->ahead || s->request.options->user_only || s->events.attr.exclude_kernel || began < s->ahead_at)
+		return;
+	while (s->ahead && now_ns() - began < AHEAD_NS)
+		if (!s->ahead(s->ahead_ctx))
+			s->ahead = NULL;
+	s->ahead_at = began + DRAIN_NS;
+}
+
+static int timeout_ms(uint64_t now, uint64_t until)
+{
+	uint64_t wait = sub_or_0(until, now);
+
+	if (wait > DRAIN_NS)
+		wait = DRAIN_NS;
+	return (int)((wait + 999999) / 1000000);
+}
+
+/* Those that there are, of a run and not of its events. */
+enum { SIGNALS, COMMAND, KEEPER, NR_WAITS };
+
+_Static_assert(COMMAND < WAITING_OTHERS, "both have a place in struct waiting");
+
+/* Sleep until there is much to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
+static int wait_for_work(const struct session *s, uint64_t until, struct err *err)
+{
+	struct pollfd fds[NR_WAITS] = {
+		[SIGNALS] = { s->signal_fd, POLLIN, 0 },
+		[COMMAND] = { s->request.command ? command_fd(s->request.command) : -1, POLLIN, 0 },
+		[KEEPER] = { s->keeper ? keeper_fd(s->keeper) : -1, POLLIN, 0 },
+	};
+
+	if (poll(fds, ARRAY_SIZE(fds), timeout_ms(now_ns(), until)) < 0 && errno != EINTR)
+		return err_sys(err, -errno, "cannot wait for the perf events");
+	return fds[KEEPER].revents ? keeper_asks(s->keeper, err) : 0;
+}
+
+/* The same where no thread empties the rings. */
+static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t until, struct err *err)
+{
+	uint64_t now = now_ns();
+	bool gone;
+	int rc = 0;
+
+	/* The events are others from time to time. What is dead is passed over once in that time. */
+	if (now - w->began >= CPUS_NS) {
+		waiting_end(w);
+		rc = waiting_begin(w, &s->events, err);
+		w->began = now;
+	}
+	if (rc)
+		return rc;
+	w->fds[SIGNALS].fd = s->signal_fd;
+	w->fds[COMMAND].fd = s->request.command ? command_fd(s->request.command) : -1;
+	rc = waiting_poll(w, timeout_ms(now, until), &gone, err);
+	return rc < 0 ? rc : gone;
+}
+
+/* A thread of its own empties the rings into memory: nothing that we do makes them wait. */
+static int keep_rings(struct session *s, struct err *err)
+{
+	if (s->keeper || !s->source_ops->fetch)
+		return 0;
+	s->keeper = keeper_start(&s->events, s->signal_fd, s->source_ops, s->source, err);
+	/* Where no thread may be made, which may come to be so at any time, we do it ourselves. */
+	if (!s->keeper && err->code == -EAGAIN && (!s->request.options->interval_ns || s->sink.began_ns))
+		return 0;
+	return s->keeper ? 0 : err->code;
+}
+
+static int release_rings(struct session *s, struct err *err)
+{
+	struct keeper *k = s->keeper;
+	bool signalled = false;
+	int rc = k ? keeper_end(k, &signalled, err) : 0;
+
+	s->keeper = NULL;
+	s->signalled |= signalled;
+	return rc;
+}
+
+/* While events come or go it must not touch them. */
+static int attach_event(void *ctx, size_t i, struct err *err)
+{
+	struct session *s = ctx;
+	int rc = release_rings(s, err);
+
+	return rc ? rc : counting_attach(s, i, err);
+}
+
+static int detach_event(void *ctx, size_t i, struct err *err)
+{
+	struct session *s = ctx;
+	int rc = release_rings(s, err);
+
+	return rc ? rc : counting_detach(s, i, err);
+}
+
+/* Return: 1: the events are others now. */
+static int follow_cpus(struct session *s, struct err *err)
+{
+	const struct events_hooks hooks = { attach_event, detach_event, s };
+	int rc = events_follow_cpus(&s->events, now_ns(), &hooks, err);
+
+	if (rc > 0)
+		rc = release_rings(s, err);
+	return rc < 0 ? rc : keep_rings(s, err);
+}
+
+/* A target's own events have been taken away: nobody else can tell what it, and its children, map. */
+static int tell_of_all(struct session *s, struct err *err)
+{
+	int rc;
+
+	if (!s->events.lost_sight || s->events.side_of_all)
+		return 0;
+	rc = release_rings(s, err);
+	if (rc)
+		return rc;
+	side_band_tell_of_all(&s->events);
+	return keep_rings(s, err);
+}
+
+/* Between drains. */
+static int look_after(struct session *s, bool cpus_changed, struct err *err)
+{
+	uint64_t now = now_ns();
+	int rc = 0;
+
+	if (cpus_changed || now >= s->cpus_at) {
+		rc = follow_cpus(s, err);
+		s->cpus_at = events_in_doubt(&s->events);
+		if (!s->cpus_at || s->cpus_at > now + CPUS_NS)
+			s->cpus_at = now + CPUS_NS;
+	}
+	if (!rc)
+		rc = tell_of_all(s, err);
+	learn_pids(s);
+	work_ahead(s);
+	if (tasks_forget_due(s->sink.tasks))
+		forget_tasks(s);
+	return rc;
+}
+
+/* Until the interval is over (return 0), a signal came or the command ended (return 1), or -errno. At least once
+ * around.
+ */
+static int sample_until(struct session *s, uint64_t until, struct err *err)
+{
+	struct waiting w = { 0 };
+	bool over;
+	int rc;
+
+	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
+	do {
+		uint64_t wake = until < s->cpus_at ? until : s->cpus_at;
+		int gone;
+
+		if (s->signalled)
+			wake = 0;
+		gone = s->keeper ? wait_for_work(s, wake, err) : wait_for_rings(s, &w, wake, err);
+		priority_check_now();
+		rc = gone < 0 ? gone : counting_drain(s, err);
+		if (!rc)
+			rc = look_after(s, gone, err);
+		over = take_signal(s) || (s->request.command && command_ended(s->request.command));
+	} while (rc >= 0 && !over && now_ns() < until);
+	waiting_end(&w);
+	return rc < 0 ? rc : over;
+}
+
+/* What belongs to the interval that ends now. */
+static void account(struct session *s)
+{
+	s->sink.stopped_ns = now_ns();
+	watch_end(s->events.watch, &s->shortfall);
+	events_account(&s->events, s->sink.stopped_ns);
+}
+
+/* It lasts until the next interval begins, or the run is over: a second signal must end even a report nobody reads. */
+static void begin_report(struct session *s)
+{
+	if (s->keeper)
+		keeper_minds_signals(s->keeper, true);
+}
+
+static void end_report(struct session *s)
+{
+	if (s->keeper)
+		keeper_minds_signals(s->keeper, false);
+}
+
+/* The reader first: a program in the kernel that waits for it counts from here on. */
+static int begin(struct session *s, struct err *err)
+{
+	int rc = keep_rings(s, err);
+
+	if (!rc && !s->events.attr.enable_on_exec)
+		rc = events_enable(&s->events, err);
+
+	s->sink.began_ns = now_ns();
+	watch_begin(s->events.watch);
+	if (!rc)
+		rc = counting_start(s, err);
+	/* A reader that has to prepare itself counts from here on. */
+	if (s->request.both || !session_counts_in_kernel(s))
+		s->sink.began_ns = now_ns();
+	s->sink.started_ns = s->sink.began_ns;
+	s->cpus_at = s->learn_at = s->ahead_at = s->sink.began_ns + DRAIN_NS;
+	events_begin(&s->events, s->sink.began_ns);
+	/* Nothing will tell that it executes something; until then it waits. */
+	if (!rc && s->request.filter.tree && !s->events.side_attr.comm_exec &&
+	    descendants_exec(s->request.filter.tree, command_pid(s->request.command)))
+		rc = err_sys(err, -ENOMEM, "cannot begin");
+	if (!rc && s->request.command)
+		rc = command_release(s->request.command, s->signal_fd, err);
+	return rc;
+}
+
+/* Sampling goes on into the other set. */
+static int end_one(struct session *s, struct err *err)
+{
+	int rc;
+
+	if (empty_set(s, !s->sink.set))
+		return err_sys(err, -ENOMEM, "cannot begin another interval");
+	s->sink.ended = s->sink.set;
+	s->sink.set = !s->sink.set;
+	account(s);
+	rc = counting_end(s, err);
+	if (!rc)
+		begin_report(s);
+	if (!rc)
+		rc = counting_take(s, err);
+	return rc ? rc : 1;
+}
+
+/*
+ * Nothing counts from now on, on any CPU, while all events still tell what happens. With both backends for a moment
+ * more, so that a thread that was sampled while it renames itself comes to tell of it.
+ */
+static int stop_counting(struct session *s, struct err *err)
+{
+	int rc = counting_stop(s, err);
+
+	if (s->request.both)
+		compare_wait();
+	return rc;
+}
+
+static int end_run(struct session *s, int rc, struct err *err)
+{
+	struct err later;
+	int stopped, disabled;
+
+	s->sink.ended = s->sink.set;
+	account(s);
+	s->sink.over_ns = s->sink.stopped_ns;
+	if (s->events.followed && s->request.command && command_ended(s->request.command)) {
+		s->command_ns = command_cpu_ns(s->request.command, s->events.attr.exclude_kernel);
+		s->followed_known = !events_followed_ns(&s->events, &s->followed_ns);
+	}
+	stopped = stop_counting(s, rc ? &later : err);
+	disabled = events_disable(&s->events, rc || stopped ? &later : err);
+	if (!rc)
+		rc = stopped ? stopped : disabled;
+	if (!rc)
+		rc = counting_end(s, err);
+	stopped = release_rings(s, rc ? &later : err);
+	if (!rc)
+		rc = stopped ? stopped : counting_take(s, err);
+	release_signals(s);
+	return rc;
+}
+
+/* The first end of an interval that is still to come: a report may have taken longer than one. */
+static uint64_t next_end(const struct session *s, uint64_t now)
+{
+	uint64_t interval = s->request.options->interval_ns;
+
+	return interval ? s->sink.began_ns + ((now - s->sink.began_ns) / interval + 1) * interval : UINT64_MAX;
+}
+
+static int sample_interval(struct session *s, struct err *err)
+{
+	uint64_t end = UINT64_MAX, until;
+	int rc;
+
+	if (!s->sink.began_ns) {
+		rc = begin(s, err);
+	} else {
+		end_report(s);
+		rc = 0;
+		s->sink.started_ns = s->sink.stopped_ns;
+	}
+	if (s->request.options->duration_ns)
+		end = s->sink.began_ns + s->request.options->duration_ns;
+	until = next_end(s, s->sink.stopped_ns > s->sink.began_ns ? s->sink.stopped_ns : s->sink.began_ns);
+	if (until > end)
+		until = end;
+	if (!rc)
+		rc = sample_until(s, until, err);
+	/*
+	 * A CPU that went since the last look is offline in this interval, too: one that ends while a report is made
+	 * has no look.
+	 */
+	if (rc >= 0 && follow_cpus(s, err))
+		rc = err->code;
+	if (!rc && until < end)
+		return end_one(s, err);
+	return end_run(s, rc < 0 ? rc : 0, err);
+}
+
+/* For the report: that may take a part of what one CPU could do while it was sampled. */
+static void keep_priority(uint64_t sampled_ns)
+{
+	uint64_t ns = sampled_ns / REPORT_SHARE;
+
+	priority_keep(ns < REPORT_MAX_NS ? ns : REPORT_MAX_NS);
+}
+
+/* A thread that keeps the rings while a report is made has been started by then, and stays as it is. */
+int session_run(struct session *s, struct err *err)
+{
+	int rc;
+
+	if (s->request.options->input)
+		return input_run(s, err);
+	priority_raise();
+	rc = sample_interval(s, err);
+	keep_priority(s->sink.stopped_ns - s->sink.started_ns);
+	return rc;
+}
+
+size_t session_files_hung(const struct session *s)
+{
+	return s->files.open_files ? open_files_hung(s->files.open_files) : 0;
+}
+
+void session_close(struct session *s)
+{
+	struct err ignored;
+
+	release_rings(s, &ignored);
+	events_hold_tracepoint(&s->events);
+	counting_close(s);
+	events_close(&s->events);
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	session_close(s);
+	release_signals(s);
+	followed_free(s->events.followed);
+	sink_release(&s->sink);
+	perf_maps_free(s->perf_maps);
+	open_files_free(s->files.open_files);
+	recording_release(&s->recording);
+	watch_free(s->events.watch);
+	descendants_free(s->request.filter.tree);
+	cgroup_close(s->request.filter.cgroup);
+	pinned_close(s->request.filter.cgroup_ids);
+	pinned_close(s->request.filter.mntns_ids);
+	if (s->mntns_fd >= 0)
+		close(s->mntns_fd);
+	events_let_go(&s->events);
+	free(s);
+}
+
+const char *session_way_name(const struct session *s)
+{
+	return s->request.both ? WAY_BOTH : s->way->name;
+}

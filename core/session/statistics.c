@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/statistics.h"
+
+#include "core/base/saturate.h"
+#include "core/events/event_rings.h"
+#include "core/session/counting.h"
+
+const struct stacks *session_samples(const struct session *s)
+{
+	return s->sink.sets[s->sink.ended].samples;
+}
+
+const struct stacks *session_intervals(const struct session *s)
+{
+	return s->sink.sets[s->sink.ended].intervals;
+}
+
+/*
+ * How many samples may have been lost, as the kernel tells? What an interval lost at its very end may be told of in the
+ * next one.
+ */
+static uint64_t lost_at_most(const struct session *s, const struct books *b)
+{
+	bool told = s->events.attr.read_format & PERF_FORMAT_LOST && !s->request.options->interval_ns;
+
+	return told ? b->lost_here + b->lost_notes + b->bad_samples : UINT64_MAX;
+}
+
+/* Those that the program passed on and no ring gave back are lost. */
+static int64_t interval_books(const struct session *s, struct books *b)
+{
+	const struct stacks *rows = session_intervals(s);
+	struct stack_row row;
+	int64_t times = 0;
+	size_t i;
+
+	b->intervals_lost += sub_or_0(b->intervals_passed, b->intervals_received);
+	for (i = 0; i < stacks_nr_rows(rows); i++) {
+		stacks_row(rows, i, &row);
+		times += (int64_t)row.times;
+	}
+	if (!s->request.options->open_intervals)
+		times += (int64_t)b->intervals_open;
+	return (int64_t)(b->intervals_begun - b->intervals_filtered - b->intervals_lost) - times;
+}
+
+static int64_t sample_books(const struct session *s, struct books *b)
+{
+	uint64_t told;
+
+	if (session_counts_in_kernel(s)) {
+		told = lost_at_most(s, b);
+		b->lost = sub_or_0(b->passed, b->counted_ring + b->spilled_filtered);
+		if (b->lost > told)
+			b->lost = told;
+	} else {
+		b->taken = b->ring_samples + b->lost_here;
+		b->lost = b->lost_here + b->bad_samples;
+	}
+	return (int64_t)(b->taken - stacks_total(session_samples(s)) - b->filtered - b->lost);
+}
+
+struct unaccounted session_books(const struct session *s, struct books *out)
+{
+	struct unaccounted u = { 0 };
+
+	*out = (struct books){ 0 };
+	counting_stats(s, out);
+	if (s->request.options->on_cpu)
+		u.samples = sample_books(s, out);
+	if (s->request.options->off_cpu)
+		u.intervals = interval_books(s, out);
+	return u;
+}
+
+bool session_shortfall(const struct session *s, const struct books *books, struct shortfall *out)
+{
+	const struct options *o = s->request.options;
+
+	*out = s->shortfall;
+	out->offline_ns = s->events.offline_ns;
+	if (o->input || !o->on_cpu)
+		return false;
+	out->period_ns = events_period_ns(s->request.options);
+	/* How long what is followed has been running is not known. */
+	if (!event_is_clock(&s->events.event) || s->events.followed)
+		return false;
+	out->nr_cpus = s->events.nr_cpus;
+	out->due_ns = s->events.due_ns;
+	out->taken = books->taken;
+	out->idle_taken = books->idle;
+	out->include_idle = o->include_idle;
+	out->in_kernel = session_counts_in_kernel(s);
+	out->throttled = books->throttled;
+	out->throttled_ns = books->throttled_ns;
+	return true;
+}
+
+bool session_command_shortfall(const struct session *s, const struct books *books, const struct shortfall *total,
+			       struct err *why)
+{
+	struct shortfall f = *total;
+
+	if (!s->request.options->on_cpu || !event_is_clock(&s->events.event) || s->request.options->cpu >= 0)
+		return false;
+	f.period_ns = events_period_ns(s->request.options);
+	f.nr_cpus = s->events.nr_cpus;
+	f.due_ns = s->command_ns;
+	f.taken = books->taken;
+	f.throttled = books->throttled;
+	f.throttled_ns = books->throttled_ns;
+	f.cpu_ns = s->command_ns ? command_cpu_ns(s->request.command, false) : 0;
+	f.followed_known = s->followed_known;
+	f.followed_ns = s->followed_ns;
+	f.started = books->started;
+	return shortfall_explain_command(&f, why);
+}

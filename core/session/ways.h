@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ways to sample whole CPUs, in order of preference. */
+#ifndef CORE_SESSION_WAYS_H
+#define CORE_SESSION_WAYS_H
+
+#include "core/sources/source.h"
+
+#define WAY_BOTH "both" /* of --backend: a counter and the source count the same samples */
+
+/**
+ * struct way
+ * @name: of --backend and --stats: stable
+ * @counter: in front of the source; NULL: the source alone
+ */
+struct way {
+	const char *name;
+	const struct counter_ops *counter;
+	const struct source_ops *source;
+};
+
+/** way_at() - the @i-th, NULL past the end. */
+const struct way *way_at(unsigned int i);
+/** way_find() - by name; NULL when there is none. */
+const struct way *way_find(const char *name);
+/** way_counting() - the first with a counter, which is that of WAY_BOTH, too. */
+const struct way *way_counting(void);
+/** way_alone() - the first without one. */
+const struct way *way_alone(void);
+
+#endif

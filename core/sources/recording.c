@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/sources/recording.h"
+
+#include <stdlib.h>
+
+void recording_release(struct recording *r)
+{
+	free(r->event);
+	free(r->others);
+	build_ids_free(r->build_ids);
+	*r = (struct recording){ 0 };
+}

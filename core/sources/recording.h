@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recording tells of itself, besides its samples. Filled by the backend that reads it. */
+#ifndef CORE_SESSION_RECORDING_H
+#define CORE_SESSION_RECORDING_H
+
+#include "core/files/build_ids.h"
+#include "core/files/recorded.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct recording - all zeros: nothing is known yet. Owned strings, fit to print; see recording_release().
+ * @event:         whose samples are counted, as its recorder called it
+ * @others:        the other events that were sampled, separated by ", "; NULL: there are none
+ * @freq_hz:       samples per second of @event; 0: one every @period events
+ * @other_samples: of the other events; they are not in the books
+ * @first_ns:      least time of the samples of @event, on the recording's clock; @last_ns: greatest; 0: none has one
+ * @ends:          it is a file, which has an end: nobody is still writing it
+ * @origin:        for the names; its build ids are @build_ids
+ */
+struct recording {
+	char *event, *others;
+	uint64_t freq_hz, period;
+	uint64_t other_samples;
+	uint64_t first_ns, last_ns;
+	bool ends;
+	bool truncated;  /* it ends within a record */
+	bool unfinished; /* its recorder did not come to the end */
+	struct build_ids *build_ids;
+	struct recorded origin;
+};
+
+void recording_release(struct recording *r);
+
+#endif

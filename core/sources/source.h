@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the session asks of a source: it delivers records in time order, and turns them into rows of the sink and into
+ * what is known of tasks. There are the rings of this host's events, a recording, and those of tests.
+ *
+ * Order of calls: open, attach for each place whose event is open, start, then drain, attach and detach any number of
+ * times, end once for each interval, close. All calls come from one thread at a time, but for fetch. Nothing here
+ * prints: errors are returned and described. All return 0 or -errno, if nothing else is said.
+ */
+#ifndef CORE_SOURCES_SOURCE_H
+#define CORE_SOURCES_SOURCE_H
+
+#include "core/base/err.h"
+#include "core/events/perf_events.h"
+#include "core/files/mapped_files.h"
+#include "core/request/request.h"
+#include "core/rows/books.h"
+#include "core/rows/sink.h"
+#include "core/sources/counter.h"
+#include "core/sources/recording.h"
+
+#define COUNTERS_MAX 2 /* one counts samples, one adds up intervals off the CPU */
+
+/** struct used_counter - one of a run. */
+struct used_counter {
+	const struct counter_ops *ops;
+	struct counter *state;
+};
+
+/**
+ * struct source_env - what a source, and the counters in front of it, are given, and nothing else of the run. All is
+ * borrowed. They write to @sink; a source notes the sizes of its rings in @events, and what it is made with in @request
+ * and @recording where it is a recording.
+ */
+struct source_env {
+	struct request *request;
+	struct events *events; /* all zeros: there are none */
+	struct sink *sink;
+	struct mapped_files_cfg *files;
+	struct recording *recording;
+	struct used_counter counters[COUNTERS_MAX];
+	size_t nr_counters;                        /* 0: nothing is counted in the kernel */
+	uint64_t samples_passed, intervals_passed; /* of sink.ended, that the counters passed on */
+};
+
+struct source; /* each one's own state */
+
+/** struct source_ops - a const table for each source. */
+struct source_ops {
+	/* @env outlives it. *@out is set also on failure: close() it. */
+	int (*open)(struct source **out, const struct source_env *env, struct err *err);
+
+	/* The event of @place is open, but not enabled. */
+	int (*attach)(struct source *s, size_t place, struct err *err);
+
+	/* It is about to be closed, its CPU has gone offline: take what is left. */
+	int (*detach)(struct source *s, size_t place, struct err *err);
+
+	/* The events have just been enabled. Optional. */
+	int (*start)(struct source *s, struct err *err);
+
+	/* Take what is waiting. Return: 1: nothing more will ever come. */
+	int (*drain)(struct source *s, struct err *err);
+
+	/*
+	 * Only move what is waiting in the rings to memory, events.kept_bytes_max at most: there drain() and end() find
+	 * it. May be called by another thread, at any time but while attach, detach or close are. Return: 1: it is so
+	 * much that they should; 0; -errno, described. Optional.
+	 */
+	int (*fetch)(struct source *s, struct err *err);
+
+	/*
+	 * Interval sink.ended is over: take what belongs to it. Where sink.set is another one, sampling goes on into
+	 * that; else the events are disabled.
+	 */
+	int (*end)(struct source *s, struct err *err);
+
+	/* Add the numbers of interval sink.ended to @books. Exact after end(). */
+	void (*stats)(const struct source *s, struct books *books);
+
+	/* NULL and half-open are fine. */
+	void (*close)(struct source *s);
+};
+
+extern const struct source_ops source_rings;     /* of this host's events, called perfring */
+extern const struct source_ops source_recording; /* of --input */
+
+/** env_switch_counter() - what in the kernel writes notes about switches; NULL: nothing does. */
+static inline const struct used_counter *env_switch_counter(const struct source_env *env)
+{
+	size_t i;
+
+	for (i = 0; i < env->nr_counters; i++)
+		if (env->counters[i].ops->switch_note)
+			return &env->counters[i];
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_SYMBOLS_SYMBOLS_CFG_H
+#define CORE_SYMBOLS_SYMBOLS_CFG_H
+
+#include <stdbool.h>
+
+struct mapped_files_cfg;
+struct perf_maps;
+
+/**
+ * struct symbols_cfg - what names are taken from. What it points to is borrowed until symbols_free().
+ * @files:     where the files of processes are, and whose /proc and /sys are read; its recording may be filled until
+ *             the first lookup
+ * @perf_maps: names of code made at run time; NULL: there are none
+ * @kallsyms:  a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of the host
+ * @vmlinux:   an ELF image of that kernel, moved to where it was loaded; NULL: none
+ * @inlined:   functions that were inlined are wanted: symbols_inlined()
+ * @source:    source lines are wanted
+ */
+struct symbols_cfg {
+	const struct mapped_files_cfg *files;
+	struct perf_maps *perf_maps;
+	const char *kallsyms, *vmlinux;
+	bool inlined, source;
+};
+
+#endif

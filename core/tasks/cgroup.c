@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/cgroup.h"
+
+#include "core/base/clock.h"
+#include "core/base/grow.h"
+#include "core/base/hash.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define MAX_KNOWN  (64u << 10) /* ids that are remembered; then anew */
+#define MAX_DEPTH  64          /* a descriptor each while they are walked */
+#define WALK_SHARE 20          /* of the time at most one part in so many goes into walking */
+
+struct known {
+	uint64_t id;
+	bool inside;
+};
+
+struct cgroup {
+	int fd;
+	uint64_t id;
+	struct hash_index index;
+	struct known *v;
+	size_t nr, cap;
+
+	uint64_t *path; /* see climb() */
+	size_t path_cap;
+
+	uint64_t walk_at; /* not before, CLOCK_MONOTONIC */
+	bool cut;         /* the last walk has left something out */
+	uint64_t missed;  /* see cgroup_missed() */
+	int refused;      /* -errno, the last time that one could not be looked for directly */
+};
+
+/* As name_to_handle_at(2) has it for a folder of cgroups. */
+union handle {
+	struct file_handle head;
+	char room[sizeof(struct file_handle) + sizeof(uint64_t)];
+};
+
+static bool same_id(const void *table, uint32_t pos, const void *key)
+{
+	return ((const struct cgroup *)table)->v[pos].id == *(const uint64_t *)key;
+}
+
+static uint64_t hash_id(uint64_t id)
+{
+	return hash_bytes(&id, sizeof(id), 0);
+}
+
+static struct known *find(const struct cgroup *c, uint64_t id)
+{
+	uint32_t pos = hash_find(&c->index, hash_id(id), same_id, c, &id);
+
+	return pos == HASH_NONE ? NULL : &c->v[pos];
+}
+
+static void forget(struct cgroup *c)
+{
+	hash_release(&c->index);
+	c->nr = 0;
+}
+
+/* Without memory it is looked for again the next time. */
+static void learn(struct cgroup *c, uint64_t id, bool inside)
+{
+	struct known *v;
+
+	if (find(c, id))
+		return;
+	if (c->nr == MAX_KNOWN)
+		forget(c);
+	v = grow(c->v, &c->cap, c->nr, 1, sizeof(*v));
+	if (!v)
+		return;
+	c->v = v;
+	if (hash_add(&c->index, hash_id(id), (uint32_t)c->nr))
+		return;
+	v[c->nr++] = (struct known){ id, inside };
+}
+
+static bool handle_of(int fd, union handle *h)
+{
+	int mount;
+
+	*h = (union handle){ .head = { .handle_bytes = sizeof(uint64_t) } };
+	return !name_to_handle_at(fd, "", &h->head, &mount, AT_EMPTY_PATH) && h->head.handle_bytes == sizeof(uint64_t);
+}
+
+/* The id of a cgroup is what its folder has as a file handle, since 4.14; its inode number only since 5.5. */
+static uint64_t folder_id(int fd)
+{
+	union handle h;
+	uint64_t id;
+
+	if (!handle_of(fd, &h))
+		return 0;
+	memcpy(&id, h.room + sizeof(h.head), sizeof(id));
+	return id;
+}
+
+/* The folder of cgroup @id, for nothing but climb(). Return: a descriptor or -errno. */
+static int open_id(const struct cgroup *c, uint64_t id)
+{
+	union handle h;
+	int fd;
+
+	if (!handle_of(c->fd, &h))
+		return -EOPNOTSUPP;
+	memcpy(h.room + sizeof(h.head), &id, sizeof(id));
+	fd = open_by_handle_at(c->fd, &h.head, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Is it not there, or out of reach of what is mounted? Else it is only that it could not be opened now. */
+static bool is_nowhere(int code)
+{
+	return code == -ESTALE || code == -ENOENT || code == -ENOTDIR;
+}
+
+/* Replace @fd by the folder above it, else by -errno; -ENOENT: there is none. */
+static void go_up(int *fd)
+{
+	int up = openat(*fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC), rc = up < 0 ? -errno : up;
+
+	close(*fd);
+	*fd = rc;
+	if (rc < 0 || cgroup_is_folder(rc))
+		return;
+	close(rc);
+	*fd = -ENOENT;
+}
+
+/*
+ * From the folder @fd, which is closed, up to one that is known, or ours. All on the way are known then, so that this
+ * takes no longer, all in all, than it took to make them. Return: 0 or -errno.
+ */
+static int climb(struct cgroup *c, int fd)
+{
+	const struct known *k = NULL;
+	uint64_t id, *path;
+	size_t nr = 0;
+	bool inside = false;
+
+	for (; fd >= 0 && !inside && !k; go_up(&fd)) {
+		id = folder_id(fd);
+		if (nr && id == c->path[nr - 1]) /* the root is above itself */
+			break;
+		path = grow(c->path, &c->path_cap, nr, 1, sizeof(*path));
+		if (!path || !id) {
+			close(fd);
+			return -ENOMEM;
+		}
+		c->path = path;
+		path[nr++] = id;
+		k = find(c, id);
+		inside = id == c->id || (k && k->inside);
+	}
+	if (fd >= 0)
+		close(fd);
+	else if (!inside && !k && !is_nowhere(fd))
+		return fd;
+	while (nr)
+		learn(c, c->path[--nr], inside);
+	return 0;
+}
+
+static void walk(struct cgroup *c, int fd, int depth);
+
+/* Those that go meanwhile, and files, are passed over. */
+static void walk_entry(struct cgroup *c, int folder, const struct dirent *e, int depth)
+{
+	int fd;
+
+	if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
+		return;
+	fd = openat(folder, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		c->cut |= errno != ENOENT && errno != ENOTDIR;
+		return;
+	}
+	if (cgroup_is_folder(fd)) /* else something is mounted there */
+		walk(c, fd, depth);
+	else
+		close(fd);
+}
+
+/* @fd is closed. */
+static void walk(struct cgroup *c, int fd, int depth)
+{
+	uint64_t id = folder_id(fd);
+	bool too_many = depth == MAX_DEPTH || c->nr == MAX_KNOWN;
+	DIR *d = too_many ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (id && c->nr < MAX_KNOWN)
+		learn(c, id, true);
+	if (!d) {
+		c->cut = true;
+		close(fd);
+		return;
+	}
+	while ((e = readdir(d)))
+		walk_entry(c, dirfd(d), e, depth + 1);
+	closedir(d);
+}
+
+/* Others may make folders as they like, for us to walk over. */
+static void look_around(struct cgroup *c)
+{
+	uint64_t began = now_ns();
+	int fd = openat(c->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	c->cut = fd < 0;
+	if (c->nr == MAX_KNOWN)
+		forget(c);
+	if (fd >= 0)
+		walk(c, fd, 0);
+	c->walk_at = began + (now_ns() - began) * WALK_SHARE;
+}
+
+bool cgroup_is_folder(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC && !fstat(fd, &st) && S_ISDIR(st.st_mode);
+}
+
+int cgroup_open(struct cgroup **out, const char *path, struct err *err)
+{
+	struct cgroup *c = calloc(1, sizeof(*c));
+
+	*out = NULL;
+	if (!c)
+		return err_sys(err, -ENOMEM, "cannot open cgroup '%s'", path);
+	c->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->fd < 0) {
+		err_sys(err, -errno, "cannot open cgroup '%s'", path);
+		free(c);
+		return err->code;
+	}
+	if (!cgroup_is_folder(c->fd)) {
+		cgroup_close(c);
+		return err_set(err, -EINVAL, "'%s' is not a cgroup of version 2", path);
+	}
+	c->id = folder_id(c->fd);
+	look_around(c);
+	*out = c;
+	return 0;
+}
+
+void cgroup_close(struct cgroup *c)
+{
+	if (!c)
+		return;
+	close(c->fd);
+	hash_release(&c->index);
+	free(c->v);
+	free(c->path);
+	free(c);
+}
+
+int cgroup_fd(const struct cgroup *c)
+{
+	return c->fd;
+}
+
+/* Not known until now. Return: false: it is not known yet. */
+static bool look_for(struct cgroup *c, uint64_t id)
+{
+	int fd = open_id(c, id), rc = fd < 0 ? fd : climb(c, fd);
+
+	if (!rc || is_nowhere(rc)) {
+		learn(c, id, false);
+		return true;
+	}
+	c->refused = rc;
+	if (now_ns() < c->walk_at)
+		return false;
+	look_around(c);
+	if (!find(c, id) && c->cut)
+		return false;
+	learn(c, id, false);
+	return true;
+}
+
+bool cgroup_has(struct cgroup *c, uint64_t id)
+{
+	const struct known *k;
+
+	if (!id)
+		return false;
+	k = find(c, id);
+	if (!k && !look_for(c, id))
+		c->missed++;
+	if (!k)
+		k = find(c, id);
+	return k && k->inside;
+}
+
+bool cgroup_missed(const struct cgroup *c, struct err *why)
+{
+	if (!c->missed)
+		return false;
+	err_set(why, c->refused,
+		"%" PRIu64 " samples were filtered since their cgroups could not be looked up in time%s: "
+		"open_by_handle_at(2), which needs CAP_DAC_READ_SEARCH: %s",
+		c->missed, c->cut ? ", there are too many, or too deep ones" : "", strerror(-c->refused));
+	return true;
+}
+
+bool cgroup_line_has(const char *line, const char *name)
+{
+	const char *s = strchr(line, ':'), *end = s ? strchr(s + 1, ':') : NULL;
+	size_t len = strlen(name);
+
+	for (; end && s < end; s += 1 + strcspn(s + 1, ",:"))
+		if (!strncmp(s + 1, name, len) && (s[1 + len] == ',' || s[1 + len] == ':'))
+			return true;
+	return false;
+}
+
+/*
+ * Where there is version 2 alone, and no controller was ever enabled below its root, perf_event was not, either, though
+ * it needs not be asked for: all samples have the id of the root (seen with 5.10). Only the root has no cgroup.type.
+ */
+static bool is_untouched(const struct host *h)
+{
+	char path[512], c;
+	bool empty;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/fs/cgroup/cgroup.type", h->sys);
+	if (!access(path, F_OK))
+		return false;
+	snprintf(path, sizeof(path), "%s/fs/cgroup/cgroup.subtree_control", h->sys);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	empty = fread(&c, 1, 1, f) != 1 || c == '\n';
+	fclose(f);
+	return empty;
+}
+
+bool cgroup_sampled(const struct host *h)
+{
+	char path[512], *line = NULL;
+	bool sampled = true;
+	size_t cap = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/self/cgroup", h->proc);
+	f = fopen(path, "re");
+	if (!f)
+		return true;
+	while (sampled && getline(&line, &cap, f) > 0)
+		sampled = !cgroup_line_has(line, "perf_event");
+	free(line);
+	fclose(f);
+	return sampled && !is_untouched(h);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/descendants.h"
+
+#include "core/base/clock.h"
+#include "core/base/grow.h"
+#include "core/base/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAX_ENDED 8192 /* processes that have ended, and are known still */
+
+#define MAX_REUSED 1024 /* pids of which it is remembered how long they were known as those of earlier processes */
+
+/* A sample has its time when it is written, somewhat after it was judged. */
+#define MOMENT_NS (10 * 1000 * 1000ULL)
+
+/* One of them, or another of which somebody was told that it is not. */
+struct process {
+	pid_t pid;
+	bool in;
+	bool told;
+	uint64_t told_until; /* the answer was taken back then; 0: never */
+	bool led;            /* its first thread lives */
+	bool ended;
+	size_t ended_at; /* its place in the queue, when it has */
+	unsigned int nr; /* of its threads that live; not known of others */
+};
+
+struct reused {
+	pid_t pid;
+	uint64_t until; /* the last answer about an earlier process was taken back then */
+};
+
+struct descendants {
+	pid_t root;
+	bool begun; /* @root has executed its program */
+
+	struct hash_index index;
+	struct process *v;
+	size_t nr, cap;
+
+	pid_t ended[MAX_ENDED]; /* a queue: the oldest is forgotten when a new one comes */
+	size_t next_ended;
+	struct reused reused[MAX_REUSED]; /* by pid, the newer one takes the place */
+
+	bool (*keep)(void *ctx, pid_t pid, enum descent what);
+	void *keep_ctx;
+};
+
+struct descendants *descendants_new(pid_t root)
+{
+	struct descendants *d = calloc(1, sizeof(*d));
+
+	if (d)
+		d->root = root;
+	return d;
+}
+
+void descendants_free(struct descendants *d)
+{
+	if (!d)
+		return;
+	hash_release(&d->index);
+	free(d->v);
+	free(d);
+}
+
+void descendants_tell(struct descendants *d, bool (*keep)(void *ctx, pid_t pid, enum descent what), void *ctx)
+{
+	d->keep = keep;
+	d->keep_ctx = ctx;
+}
+
+static uint64_t hash_pid(pid_t pid)
+{
+	return hash_bytes(&pid, sizeof(pid), 0);
+}
+
+static bool same_pid(const void *table, uint32_t pos, const void *key)
+{
+	return ((const struct descendants *)table)->v[pos].pid == *(const pid_t *)key;
+}
+
+static struct process *find(const struct descendants *d, pid_t pid)
+{
+	uint32_t pos = hash_find(&d->index, hash_pid(pid), same_pid, d, &pid);
+
+	return pos == HASH_NONE ? NULL : &d->v[pos];
+}
+
+static void tell(struct descendants *d, struct process *p)
+{
+	if (d->keep && !p->told)
+		p->told = d->keep(d->keep_ctx, p->pid, p->in ? DESCENT_IN : DESCENT_OUT);
+}
+
+static void take_back(struct descendants *d, struct process *p)
+{
+	if (!p->told)
+		return;
+	d->keep(d->keep_ctx, p->pid, DESCENT_UNKNOWN);
+	p->told = false;
+	p->told_until = now_ns() + MOMENT_NS;
+}
+
+static size_t place_of(pid_t pid)
+{
+	return (unsigned int)pid % MAX_REUSED;
+}
+
+/* With its only thread; it is not there yet. */
+static struct process *add(struct descendants *d, pid_t pid, bool in)
+{
+	struct process *v = grow(d->v, &d->cap, d->nr, 1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	d->v = v;
+	if (hash_add(&d->index, hash_pid(pid), (uint32_t)d->nr))
+		return NULL;
+	v += d->nr++;
+	*v = (struct process){ .pid = pid, .in = in, .led = true, .nr = 1 };
+	return v;
+}
+
+/* The last one takes the place of the one that goes. */
+static void drop(struct descendants *d, struct process *p)
+{
+	struct process *last = &d->v[d->nr - 1];
+	uint32_t pos = (uint32_t)(p - d->v);
+
+	hash_del(&d->index, hash_pid(p->pid), pos);
+	if (last != p) {
+		hash_move(&d->index, hash_pid(last->pid), (uint32_t)(d->nr - 1), pos);
+		*p = *last;
+	}
+	d->nr--;
+}
+
+static void end(struct descendants *d, struct process *p)
+{
+	pid_t pid = p->pid;
+	struct process *oldest;
+
+	take_back(d, p);
+	p->ended = true;
+	p->ended_at = d->next_ended;
+	oldest = find(d, d->ended[d->next_ended]);
+	/* One whose pid is used again has another place, or none. */
+	if (oldest && oldest != p && oldest->ended && oldest->ended_at == d->next_ended)
+		drop(d, oldest);
+	d->ended[d->next_ended] = pid;
+	d->next_ended = (d->next_ended + 1) % MAX_ENDED;
+}
+
+static int begin(struct descendants *d, pid_t pid)
+{
+	struct process *p = add(d, pid, true);
+
+	if (!p)
+		return -ENOMEM;
+	tell(d, p);
+	return 0;
+}
+
+int descendants_exec(struct descendants *d, pid_t pid)
+{
+	struct process *p;
+
+	if (pid == d->root && !d->begun) {
+		d->begun = true;
+		return begin(d, pid);
+	}
+	p = find(d, pid);
+	if (!p || !p->in)
+		return 0;
+	/* The thread that called it has taken the place of the first one, whose end has been told, unlike its own. */
+	p->ended = false;
+	p->led = true;
+	p->nr = 1;
+	return 0;
+}
+
+int descendants_fork(struct descendants *d, pid_t pid, pid_t ppid)
+{
+	struct process *p = find(d, pid);
+	bool in = descendants_has(d, ppid);
+
+	if (pid == ppid) {
+		if (p)
+			p->nr++;
+		return 0;
+	}
+	if (p) {
+		take_back(d, p);
+		if (p->told_until)
+			d->reused[place_of(pid)] = (struct reused){ pid, p->told_until };
+		drop(d, p);
+	}
+	return in ? begin(d, pid) : 0;
+}
+
+void descendants_exit(struct descendants *d, pid_t pid, pid_t tid)
+{
+	struct process *p = find(d, pid);
+
+	if (!p || p->ended)
+		return;
+	p->nr -= p->nr > 0;
+	p->led &= pid != tid;
+	if (!p->led && (!p->nr || !p->in))
+		end(d, p);
+}
+
+bool descendants_has(const struct descendants *d, pid_t pid)
+{
+	const struct process *p = find(d, pid);
+
+	return p && p->in;
+}
+
+bool descendants_judge(struct descendants *d, pid_t pid)
+{
+	struct process *p = find(d, pid);
+
+	/* Of the root that answer changes with its exec; and ids below 1 are of no process. */
+	if (!p && d->keep && pid > 0 && (pid != d->root || d->begun))
+		p = add(d, pid, false);
+	if (p && !p->ended)
+		tell(d, p);
+	return p && p->in;
+}
+
+bool descendants_reused(const struct descendants *d, pid_t pid, uint64_t time)
+{
+	const struct reused *r = &d->reused[place_of(pid)];
+
+	return r->pid == pid && time <= r->until;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/mapping.h"
+
+#include "core/base/hash.h"
+
+#include <string.h>
+
+bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b)
+{
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min && a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id)) && !strcmp(a->path, b->path);
+}
+
+uint64_t mapped_file_hash(const struct mapped_file *file)
+{
+	return hash_bytes(file->path, strlen(file->path), file->ino);
+}
+
+bool mapped_file_is_memory(const struct mapped_file *file)
+{
+	return file->path[0] != '/' || file->path[1] == '/';
+}
+
+bool mapped_file_has_path(const struct mapped_file *file)
+{
+	return !mapped_file_is_memory(file) && strncmp(file->path, "/memfd:", 7) && strncmp(file->path, "/dev/", 5);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an address range of a process shows: shared by tasks, symbols and unwind/. */
+#ifndef CORE_TASKS_MAPPING_H
+#define CORE_TASKS_MAPPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BUILD_ID_MAX 20 /* bytes; of SHA-1, the longest that linkers make of themselves and the kernel reads */
+
+/**
+ * struct mapped_file - a file that some process has mapped, as the kernel named it.
+ * @path:  as seen from the process's own root, or "[vdso]", "//anon", ...; never NULL, without " (deleted)" where @ino
+ * is known
+ * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 when unknown (plain MMAP records)
+ * @build_id:      from MMAP2 records that have it instead of these; zero from its size on
+ * @build_id_size: its bytes, at most BUILD_ID_MAX; 0: unknown
+ *
+ * Owned by struct tasks, one for each distinct file, at the same address while an image of a
+ * process shows it.
+ */
+struct mapped_file {
+	const char *path;
+	uint32_t maj, min;
+	uint64_t ino;
+	unsigned char build_id[BUILD_ID_MAX];
+	uint8_t build_id_size;
+};
+
+/** mapped_file_equal() - are they the same file, as far as the kernel told? */
+bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b);
+/** mapped_file_is_memory() - has it no file, and never had: "[vdso]", "//anon", "anon_inode:[x]"? */
+bool mapped_file_is_memory(const struct mapped_file *file);
+/** mapped_file_has_path() - could it be found by its path, being neither memory (also memfd_create(2)) nor a device? */
+bool mapped_file_has_path(const struct mapped_file *file);
+/** mapped_file_hash() - see hash_bytes(); equal ones have equal hashes. */
+uint64_t mapped_file_hash(const struct mapped_file *file);
+
+/** struct mapping - addresses [@start, @end) show @file from byte @pgoff on. Ranges of one image never overlap. */
+struct mapping {
+	uint64_t start, end;
+	uint64_t pgoff; /* bytes, not pages */
+	const struct mapped_file *file;
+};
+
+#endif

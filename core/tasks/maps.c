@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/maps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct maps *maps_new(struct maps_budget *budget)
+{
+	struct maps *m = calloc(1, sizeof(*m));
+
+	if (m) {
+		m->budget = budget;
+		m->refs = 1;
+	}
+	return m;
+}
+
+struct maps *maps_ref(struct maps *m)
+{
+	m->refs++;
+	return m;
+}
+
+void maps_unref(struct maps *m)
+{
+	if (!m || --m->refs)
+		return;
+	m->budget->used -= m->cap;
+	free(m->v);
+	free(m);
+}
+
+/* A list that nobody else holds, with room for @room entries more. */
+static int make_own(struct maps **m, size_t room)
+{
+	size_t need = (*m)->nr + room, cap = need + need / 2 + 4;
+	struct maps *copy = *m;
+	struct mapping *v;
+
+	if (copy->refs == 1 && need <= copy->cap)
+		return 0;
+	if (need > MAPS_MAX || cap > copy->budget->max - copy->budget->used)
+		return -E2BIG;
+	if (copy->refs > 1 && !(copy = maps_new(copy->budget)))
+		return -ENOMEM;
+	v = realloc(copy->v, cap * sizeof(*v));
+	if (!v) {
+		if (copy != *m)
+			maps_unref(copy);
+		return -ENOMEM;
+	}
+	copy->v = v;
+	copy->budget->used += cap - copy->cap;
+	copy->cap = cap;
+	if (copy != *m) {
+		if ((*m)->nr)
+			memcpy(v, (*m)->v, (*m)->nr * sizeof(*v));
+		copy->nr = (*m)->nr;
+		(*m)->refs--;
+		*m = copy;
+	}
+	return 0;
+}
+
+/* Index of the first mapping that ends above @addr. */
+static size_t first_above(const struct maps *m, uint64_t addr)
+{
+	size_t lo = 0, hi = m->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->v[mid].end > addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* The mappings [@from, @to) overlap @what. */
+static void find_overlap(const struct maps *m, const struct mapping *what, size_t *from, size_t *to)
+{
+	*from = first_above(m, what->start);
+	for (*to = *from; *to < m->nr && m->v[*to].start < what->end; ++*to)
+		;
+}
+
+/* Put @nr mappings in the place of [@from, @to); there is room for them. */
+static void replace(struct maps *m, size_t from, size_t to, const struct mapping *put, size_t nr)
+{
+	memmove(m->v + from + nr, m->v + to, (m->nr - to) * sizeof(*m->v));
+	memcpy(m->v + from, put, nr * sizeof(*put));
+	m->nr += nr - (to - from);
+}
+
+int maps_insert(struct maps **m, const struct mapping *what)
+{
+	struct mapping put[3];
+	size_t from, to, nr = 0;
+	struct maps *own;
+	int rc;
+
+	if (what->start >= what->end)
+		return -EINVAL;
+	rc = make_own(m, 2);
+	own = *m;
+	find_overlap(own, what, &from, &to);
+	/* There is no room for what is shown now: what was shown before must not be taken for it. */
+	if (rc == -E2BIG && own->refs == 1 && from < to)
+		replace(own, from, to, put, 0);
+	if (rc)
+		return rc;
+	/* Keep what sticks out on the left of the first and on the right of the last. */
+	if (from < to && own->v[from].start < what->start) {
+		put[nr] = own->v[from];
+		put[nr++].end = what->start;
+	}
+	put[nr++] = *what;
+	if (from < to && own->v[to - 1].end > what->end) {
+		put[nr] = own->v[to - 1];
+		put[nr].pgoff += what->end - put[nr].start;
+		put[nr++].start = what->end;
+	}
+	replace(own, from, to, put, nr);
+	return 0;
+}
+
+const struct mapping *maps_find(const struct maps *m, uint64_t addr)
+{
+	size_t i = first_above(m, addr);
+
+	return i < m->nr && m->v[i].start <= addr ? &m->v[i] : NULL;
+}

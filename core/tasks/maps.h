@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The executable mappings of one address space: sorted, never overlapping, shared after a fork until one changes. */
+#ifndef CORE_TASKS_MAPS_H
+#define CORE_TASKS_MAPS_H
+
+#include "core/tasks/mapping.h"
+
+#include <stddef.h>
+
+/* Twice the kernel's default vm.max_map_count: what is unmapped is not told, so a list may hold more than there is. */
+#define MAPS_MAX 131072
+
+/** struct maps_budget - room for @max mappings in all lists that share it; @used of it is taken. */
+struct maps_budget {
+	size_t used, max;
+};
+
+/** struct maps - @v sorted by start. Reference counted: maps_new() gives one, maps_ref() another. */
+struct maps {
+	struct maps_budget *budget;
+	unsigned int refs;
+	uint64_t marked; /* by which sweep of the files; see core/tasks/tasks.c */
+	size_t nr, cap;
+	struct mapping *v;
+};
+
+/** maps_new() - empty, one reference; @budget outlives it. NULL: no memory. */
+struct maps *maps_new(struct maps_budget *budget);
+struct maps *maps_ref(struct maps *m);
+/** maps_unref() - free with the last reference; NULL is fine. */
+void maps_unref(struct maps *m);
+
+/**
+ * maps_insert() - @what now shows its range; what overlapped there before is cut, split or dropped.
+ * @m: when others share it, *@m becomes a copy of its own first
+ * Return: 0; -EINVAL for an empty range; -ENOMEM, and *@m as it was; -E2BIG beyond MAPS_MAX or the
+ *         budget, then nothing is shown there, unless others share *@m
+ */
+int maps_insert(struct maps **m, const struct mapping *what);
+
+/** maps_find() - the mapping that shows @addr, or NULL. Borrowed until the next change. */
+const struct mapping *maps_find(const struct maps *m, uint64_t addr);
+
+#endif

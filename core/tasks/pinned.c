@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/pinned.h"
+
+#include "compat/bpf_map.h"
+#include "core/base/clock.h"
+#include "core/base/grow.h"
+#include "core/base/hash.h"
+#include "core/base/number.h"
+#include "core/host/privileges.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define MAX_SEEN (64u << 10) /* ids whose last answers are remembered; then anew */
+
+/* The last answer, and when it was given first. */
+struct seen {
+	uint64_t id;
+	bool has;
+	uint64_t since_ns, looked_ns; /* the last look */
+	enum { NOT_TOLD, TOLD_NO, TOLD_YES } told;
+	bool changes; /* has been both, as the program told */
+};
+
+struct pinned {
+	int fd;
+	void *value; /* room for one */
+	struct hash_index index;
+	struct seen *v;
+	size_t nr, cap;
+};
+
+/* The system call needs a right; the path, and the file there, the caller's own. */
+static int get_map(const char *path)
+{
+	uint64_t effective;
+	struct statfs fs;
+	int fd;
+
+	if (statfs(path, &fs))
+		return -errno;
+	if ((uint64_t)fs.f_type != BPF_FS_MAGIC) /* where BPF_OBJ_GET would speak of permissions */
+		return -EINVAL;
+	effective = privileges_only(PRIVILEGES_BPF);
+	fd = kernel_open_pinned_map(path);
+	privileges_back(effective);
+	return fd;
+}
+
+/* "key_size:\t8" of /proc/self/fdinfo, which tells it on all kernels that have such maps. */
+static bool take_field(const char *line, const char *name, uint64_t *out)
+{
+	size_t len = strlen(name);
+	const char *s = line + len + 2;
+
+	return !strncmp(line, name, len) && !strncmp(line + len, ":\t", 2) && !parse_digits(&s, 10, UINT32_MAX, out);
+}
+
+struct kind {
+	uint64_t type, key_size, value_size;
+};
+
+static int read_kind(const struct host *h, int fd, struct kind *out)
+{
+	char path[512], *line = NULL;
+	uint64_t effective;
+	size_t cap = 0;
+	FILE *f;
+
+	*out = (struct kind){ UINT64_MAX };
+	snprintf(path, sizeof(path), "%s/self/fdinfo/%d", h->proc, fd);
+	/* With rights that are lent these files are root's. */
+	effective = privileges_lend();
+	f = fopen(path, "re");
+	privileges_back(effective);
+	if (!f)
+		return -errno;
+	while (getline(&line, &cap, f) > 0)
+		if (!take_field(line, "map_type", &out->type) && !take_field(line, "key_size", &out->key_size))
+			take_field(line, "value_size", &out->value_size);
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+int pinned_open(struct pinned **out, const struct host *h, const char *path, struct err *err)
+{
+	struct pinned *p = calloc(1, sizeof(*p));
+	struct kind kind = { 0 };
+	int rc;
+
+	*out = p;
+	if (!p)
+		return err_sys(err, -ENOMEM, "cannot open BPF map '%s'", path);
+	p->fd = get_map(path);
+	rc = p->fd < 0 ? p->fd : read_kind(h, p->fd, &kind);
+	if (rc && rc != -EINVAL)
+		err_sys(err, rc, "cannot open BPF map '%s'", path);
+	else if (rc || kind.type != BPF_MAP_TYPE_HASH || kind.key_size != sizeof(uint64_t))
+		rc = err_set(err, -EINVAL, "'%s' is not a BPF hash map with keys of 8 bytes", path);
+	else if (!(p->value = malloc(kind.value_size ? kind.value_size : 1)))
+		rc = err_sys(err, -ENOMEM, "cannot open BPF map '%s'", path);
+	if (rc) {
+		pinned_close(p);
+		*out = NULL;
+	}
+	return rc;
+}
+
+void pinned_close(struct pinned *p)
+{
+	if (!p)
+		return;
+	if (p->fd >= 0)
+		close(p->fd);
+	hash_release(&p->index);
+	free(p->value);
+	free(p->v);
+	free(p);
+}
+
+int pinned_fd(const struct pinned *p)
+{
+	return p->fd;
+}
+
+static bool same_id(const void *table, uint32_t pos, const void *key)
+{
+	return ((const struct pinned *)table)->v[pos].id == *(const uint64_t *)key;
+}
+
+/* The entry of @id, a new one where there is none; NULL: no memory. */
+static struct seen *find(struct pinned *p, uint64_t id, bool *is_new)
+{
+	uint64_t hash = hash_bytes(&id, sizeof(id), 0);
+	uint32_t pos = hash_find(&p->index, hash, same_id, p, &id);
+	struct seen *v;
+
+	*is_new = pos == HASH_NONE;
+	if (!*is_new)
+		return &p->v[pos];
+	if (p->nr == MAX_SEEN) {
+		hash_release(&p->index);
+		p->nr = 0;
+	}
+	v = grow(p->v, &p->cap, p->nr, 1, sizeof(*v));
+	if (!v)
+		return NULL;
+	p->v = v;
+	if (hash_add(&p->index, hash, (uint32_t)p->nr))
+		return NULL;
+	v[p->nr] = (struct seen){ .id = id };
+	return &v[p->nr++];
+}
+
+/* Samples are read many at a time: what was looked up after all of them were taken serves them all. */
+bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
+{
+	uint64_t now = now_ns();
+	struct seen *s;
+	bool has, is_new;
+
+	s = find(p, id, &is_new);
+	if (s && time && time < s->looked_ns) {
+		*unsure |= s->changes || time <= s->since_ns;
+		return s->has;
+	}
+	has = !kernel_map_lookup(p->fd, &id, p->value);
+	if (!s) {
+		*unsure = true;
+		return has;
+	}
+	if (!s->looked_ns || s->has != has)
+		s->since_ns = now_ns();
+	s->has = has;
+	s->looked_ns = now;
+	*unsure |= s->changes || !time || time <= s->since_ns;
+	return has;
+}
+
+void pinned_told(struct pinned *p, uint64_t id, bool has)
+{
+	bool is_new;
+	struct seen *s = find(p, id, &is_new);
+
+	if (!s)
+		return;
+	s->changes |= s->told == (has ? TOLD_NO : TOLD_YES);
+	s->told = has ? TOLD_YES : TOLD_NO;
+}

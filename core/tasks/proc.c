@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/proc.h"
+
+#include "core/base/number.h"
+#include "core/host/priority.h"
+#include "core/tasks/comm.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WQ_WORKER 0x20 /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
+
+/* A number that ends with @end; moves *@p behind that. */
+static bool number(const char **p, unsigned int base, char end, uint64_t max, uint64_t *out)
+{
+	if (parse_digits(p, base, max, out) || **p != end)
+		return false;
+	++*p;
+	return true;
+}
+
+/* The kernel writes \ooo for a newline in a path, and for nothing else. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (!strncmp(s, "\\012", 4)) {
+			*to++ = '\n';
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = 0;
+}
+
+int proc_map_parse(char *line, struct proc_map *out)
+{
+	uint64_t maj, min, start, end, pgoff, ino;
+	const char *p = line, *perms;
+	char *path;
+
+	if (!number(&p, 16, '-', UINT64_MAX, &start) || !number(&p, 16, ' ', UINT64_MAX, &end) || start >= end)
+		return -EINVAL;
+	perms = p;
+	if (strnlen(perms, 5) < 5 || perms[4] != ' ')
+		return -EINVAL;
+	p += 5;
+	if (!number(&p, 16, ' ', UINT64_MAX, &pgoff) || !number(&p, 16, ':', UINT32_MAX, &maj) ||
+	    !number(&p, 16, ' ', UINT32_MAX, &min) || parse_digits(&p, 10, UINT64_MAX, &ino) || (*p && *p != ' '))
+		return -EINVAL;
+	path = line + (p - line);
+	path += strspn(path, " ");
+	unescape(path);
+	*out = (struct proc_map){ start, end, pgoff, perms[2] == 'x', (uint32_t)maj, (uint32_t)min, ino, path };
+	return 0;
+}
+
+/* As open(2) for reading. */
+static int open_path(const char *path)
+{
+	int fd;
+
+	priority_pause();
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	priority_resume();
+	return fd;
+}
+
+FILE *proc_fopen(const char *path)
+{
+	FILE *f;
+
+	priority_pause();
+	f = fopen(path, "re");
+	priority_resume();
+	return f;
+}
+
+ssize_t proc_readlink(const char *path, char *buf, size_t size)
+{
+	ssize_t len;
+
+	priority_pause();
+	len = readlink(path, buf, size - 1);
+	priority_resume();
+	buf[len > 0 ? len : 0] = 0;
+	return len < 0 ? -errno : len;
+}
+
+int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct proc_map *m), void *ctx)
+{
+	struct proc_map m;
+	char path[512], *line = NULL;
+	size_t cap = 0;
+	ssize_t len;
+	FILE *f;
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "%s/%d/maps", host_tasks(h), pid);
+	f = proc_fopen(path);
+	if (!f)
+		return -errno;
+	/* A line is bounded by PATH_MAX: the kernel writes this file. */
+	while (!rc && (len = getline(&line, &cap, f)) > 0) {
+		if (line[len - 1] == '\n')
+			line[len - 1] = 0;
+		if (!proc_map_parse(line, &m))
+			rc = fn(ctx, &m);
+	}
+	free(line);
+	fclose(f);
+	return rc;
+}
+
+/* The begin of a file, terminated. Return: its length or -errno. */
+static ssize_t read_begin(const char *path, char *buf, size_t size)
+{
+	ssize_t len;
+	int fd, code;
+
+	fd = open_path(path);
+	if (fd < 0)
+		return -errno;
+	len = read(fd, buf, size - 1);
+	code = len < 0 ? -errno : 0;
+	close(fd);
+	if (len < 0)
+		return code;
+	buf[len] = 0;
+	return len;
+}
+
+/* The same of a file of a thread. */
+static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%d/task/%d/%s", host_tasks(h), pid, tid, file);
+	return read_begin(path, buf, size);
+}
+
+/*
+ * Field @n, from 3 on, of "1 (name) S PPID PGRP SESSION TTY TPGID FLAGS ...": the name may hold anything. NULL: none.
+ */
+static const char *stat_field(const char *stat, int n)
+{
+	const char *p = strrchr(stat, ')');
+
+	for (; p && n > 2; n--)
+		p = strchr(p + 1, ' ');
+	return p ? p + 1 : NULL;
+}
+
+/* @flags: 0 where there are none */
+static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, uint64_t *flags)
+{
+	char stat[256];
+	const char *p;
+
+	if (read_thread(h, pid, tid, "stat", stat, sizeof(stat)) < 0)
+		return false;
+	p = strrchr(stat, ')');
+	if (!p || p[1] != ' ' || !p[2])
+		return false;
+	*state = p[2];
+	p = stat_field(stat, 9);
+	*flags = 0;
+	if (p)
+		number(&p, 10, ' ', UINT32_MAX, flags);
+	return true;
+}
+
+uint64_t proc_started(const struct host *h, pid_t pid)
+{
+	char path[PATH_MAX], stat[1024];
+	const char *p = NULL;
+	uint64_t ticks = 0;
+
+	if (snprintf(path, sizeof(path), "%s/%d/stat", host_tasks(h), pid) < (int)sizeof(path) &&
+	    read_begin(path, stat, sizeof(stat)) > 0)
+		p = stat_field(stat, 22);
+	return !p || parse_digits(&p, 10, UINT64_MAX, &ticks) ? 0 : ticks;
+}
+
+/* The number behind "\n@name:\t": names of processes have no newline there. */
+static bool status_field(const char *status, const char *name, uint64_t *out)
+{
+	const char *p = strstr(status, name);
+
+	if (!p)
+		return false;
+	p += strlen(name);
+	return !parse_digits(&p, 10, UINT32_MAX, out);
+}
+
+int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent)
+{
+	char path[PATH_MAX], status[1024];
+	uint64_t id, ppid;
+	ssize_t len;
+
+	if (snprintf(path, sizeof(path), "%s/%d/status", h->proc, pid) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	len = read_begin(path, status, sizeof(status));
+	if (len < 0)
+		return (int)len;
+	if (!status_field(status, "\nPPid:\t", &ppid) || ppid > INT32_MAX || !status_field(status, "\nUid:\t", &id))
+		return -EBADMSG;
+	*parent = (pid_t)ppid;
+	*uid = (uid_t)id;
+	return 0;
+}
+
+/* "0.20 0.18 0.12 1/80 11206", proc(5) */
+pid_t proc_newest(const struct host *h)
+{
+	char path[PATH_MAX], text[128];
+	const char *p = NULL;
+	uint64_t id;
+
+	if (snprintf(path, sizeof(path), "%s/loadavg", h->proc) < (int)sizeof(path) &&
+	    read_begin(path, text, sizeof(text)) > 0)
+		p = strrchr(text, ' ');
+	if (!p)
+		return 0;
+	p++;
+	return number(&p, 10, '\n', INT32_MAX, &id) ? (pid_t)id : 0;
+}
+
+bool proc_lives(const struct host *h, pid_t pid, pid_t tid)
+{
+	uint64_t flags;
+	char state;
+
+	return read_state(h, pid, tid, &state, &flags) && !strchr("ZXx", state);
+}
+
+/*
+ * "kworker/0:1H-events" or "kworker/u8:2+flush": the kernel adds what the worker last did, after '-' or '+'. Anybody
+ * may have such a name, so the kernel's own flag says who is a worker.
+ */
+static void strip_worker(const struct host *h, pid_t pid, pid_t tid, char *name)
+{
+	static const char worker[] = "kworker/";
+	size_t at = sizeof(worker) - 1;
+	uint64_t flags;
+	char state;
+
+	if (strncmp(name, worker, at) || !strchr("u0123456789", name[at]) || !read_state(h, pid, tid, &state, &flags) ||
+	    !(flags & WQ_WORKER))
+		return;
+	name[at + strcspn(name + at, "-+")] = 0;
+}
+
+int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
+{
+	char name[80];
+	ssize_t len = read_thread(h, pid, tid, "comm", name, sizeof(name));
+
+	if (len < 0)
+		return (int)len;
+	if (len && name[len - 1] == '\n')
+		name[len - 1] = 0;
+	strip_worker(h, pid, tid, name);
+	memset(comm, 0, COMM_LEN);
+	memcpy(comm, name, strnlen(name, COMM_LEN - 1));
+	return 0;
+}
+
+/* What the kernel writes there: "mnt:[4026531841]". */
+int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out)
+{
+	static const char kind[] = "mnt:[";
+	char path[512], text[64];
+	const char *p = text + sizeof(kind) - 1;
+	ssize_t len;
+	uint64_t ino;
+
+	snprintf(path, sizeof(path), "%s/%d/task/%d/ns/mnt", host_tasks(h), pid, tid);
+	len = proc_readlink(path, text, sizeof(text));
+	if (len < 0)
+		return (int)len;
+	if (strncmp(text, kind, sizeof(kind) - 1) || !number(&p, 10, ']', UINT32_MAX, &ino) || *p || !ino)
+		return -EBADMSG;
+	*out = ino;
+	return 0;
+}
+
+int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out)
+{
+	struct stat st;
+	char path[512];
+	int fd, rc;
+
+	snprintf(path, sizeof(path), "%s/%d/ns/mnt", h->proc, pid);
+	fd = open_path(path);
+	if (fd < 0)
+		return -errno;
+	rc = fstat(fd, &st) ? -errno : !st.st_ino || st.st_ino > UINT32_MAX ? -EBADMSG : fd;
+	if (rc < 0)
+		close(fd);
+	else
+		*out = st.st_ino;
+	return rc;
+}
+
+/* A directory entry that is a number, else 0. */
+static pid_t entry_id(const struct dirent *d)
+{
+	const char *p = d->d_name;
+	uint64_t id;
+
+	return number(&p, 10, 0, INT32_MAX, &id) ? (pid_t)id : 0;
+}
+
+int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+{
+	struct dirent *e;
+	char path[512];
+	int rc = 0;
+	pid_t tid;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/%d/task", host_tasks(h), pid);
+	/* Once for all of them: @fn looks up paths of the process, too. */
+	priority_pause();
+	d = opendir(path);
+	while (d && !rc && (e = readdir(d)))
+		if ((tid = entry_id(e)))
+			rc = fn(ctx, pid, tid);
+	if (d)
+		closedir(d);
+	priority_resume();
+	return rc; /* 0 where it is gone */
+}
+
+int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+{
+	DIR *d = opendir(host_tasks(h));
+	struct dirent *e;
+	int rc = 0;
+	pid_t pid;
+
+	if (!d)
+		return -errno;
+	priority_pause();
+	while (!rc && (e = readdir(d))) {
+		priority_check();
+		if ((pid = entry_id(e)))
+			rc = proc_threads(h, pid, fn, ctx);
+	}
+	closedir(d);
+	priority_resume();
+	return rc;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a source is given, for tests that have no session. */
+#ifndef TESTS_UNIT_RIG_H
+#define TESTS_UNIT_RIG_H
+
+#include "core/sources/source.h"
+
+struct rig {
+	struct request request;
+	struct events events;
+	struct sink sink;
+	struct mapped_files_cfg files;
+	struct recording recording;
+	struct source_env env;
+};
+
+/* Everything empty but @request. */
+static inline void rig_make(struct rig *r, struct request request)
+{
+	*r = (struct rig){ .request = request };
+	r->events.request = &r->request;
+	r->env = (struct source_env){ &r->request, &r->events, &r->sink, &r->files, &r->recording };
+}
+
+#endif
