@@ -2,6 +2,7 @@
 #include "backend-bpf/object.h"
 
 #include "compat/bpf_map.h"
+#include "core/arch/arch.h"
 #include "core/host/causes.h"
 #include "core/host/pidns.h"
 #include "core/rows/callchain.h"
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
+_Static_assert(ARCH_ADD_IS_BARRIER, "object_change_set() needs it");
 _Static_assert(sizeof(struct bpf_count_key) == 28, "a hash key must not have padding");
 
 #define TREE_ENTRIES                                                                                                   \
@@ -436,8 +438,7 @@ static int landed(struct object *o, struct bpf_flight *before)
 /*
  * Let the program count into another set, and wait until none of its runs can use the one before. A run says that it
  * has begun before it looks which set to use, and the barriers on both sides see to it that one of the two sees the
- * other: a run that is not seen here sees the new set. (On x86. Elsewhere an atomic addition whose result is not used
- * orders nothing, and one that is used needs 5.12.)
+ * other: a run that is not seen here sees the new set. In the program the addition is the barrier: ARCH_ADD_IS_BARRIER.
  */
 int object_change_set(struct object *o, uint32_t set)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/kernel_code.h"
 
+#include "core/arch/arch.h"
 #include "core/host/host.h"
 #include "core/symbols/kernel_file.h"
 
@@ -55,20 +56,25 @@ static bool is_loaded(struct kernel_code *kc)
 	return kc->symbols;
 }
 
-/* @known: an address that has been found to be in function @name */
-static bool is_in(struct kernel_code *kc, uint64_t addr, const char *name, uint64_t *known)
+/* Every idle task since 3.10 is in this function, from its first moment on. */
+static bool is_idle(const char *name)
+{
+	return !strcmp(name, "cpu_startup_entry");
+}
+
+/* @known: an address that has been found to be in a function that @is accepts by name */
+static bool is_in(struct kernel_code *kc, uint64_t addr, bool (*is)(const char *name), uint64_t *known)
 {
 	struct kernel_symbol found;
 
 	if (addr && addr == *known)
 		return true;
-	if (!kernel_file_find(kc->symbols, addr, &found) || strcmp(found.name, name) != 0)
+	if (!kernel_file_find(kc->symbols, addr, &found) || !is(found.name))
 		return false;
 	*known = addr;
 	return true;
 }
 
-/* Every idle task since 3.10 is in this function, from its first moment on. */
 bool kernel_code_not_idle(struct kernel_code *kc, const struct stack *kernel)
 {
 	size_t i;
@@ -76,14 +82,13 @@ bool kernel_code_not_idle(struct kernel_code *kc, const struct stack *kernel)
 	if (!is_loaded(kc) || !kernel->nr)
 		return false;
 	for (i = kernel->nr; i-- > 0;)
-		if (is_in(kc, kernel->frames[i], "cpu_startup_entry", &kc->idle))
+		if (is_in(kc, kernel->frames[i], is_idle, &kc->idle))
 			return false;
 	return true;
 }
 
-/* It calls from there, so that the outermost frame has it. */
 bool kernel_code_fast_entry(struct kernel_code *kc, const struct stack *kernel)
 {
 	return kernel->nr && is_loaded(kc) &&
-	       is_in(kc, kernel->frames[kernel->nr - 1] - 1, "system_call_fastpath", &kc->entry);
+	       is_in(kc, kernel->frames[kernel->nr - 1] - 1, arch_is_fast_entry, &kc->entry);
 }

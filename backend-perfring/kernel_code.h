@@ -23,8 +23,7 @@ bool kernel_code_not_idle(struct kernel_code *kc, const struct stack *kernel);
 
 /**
  * kernel_code_fast_entry() - is this a stack of a system call whose entry code saves none of the registers that
- * functions save? Before 4.4 that is system_call_fastpath (arch/x86/kernel/entry_64.S), which those that are traced do
- * not take.
+ * functions save? See arch_is_fast_entry().
  * @kernel: taken, the whole of it
  * Return: false also where the kernel's symbols are hidden.
  */

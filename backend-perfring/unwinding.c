@@ -3,6 +3,7 @@
 
 #include "backend-perfring/kernel_code.h"
 #include "backend-perfring/rule_files.h"
+#include "core/arch/arch.h"
 #include "core/base/clock.h"
 #include "core/host/kernel.h"
 #include "core/sources/source.h"
@@ -10,7 +11,6 @@
 #include "unwind/frame_chain.h"
 #include "unwind/unwind.h"
 
-#include <asm/perf_regs.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +22,6 @@ _Static_assert(STACK_EXACT == UNWIND_EXACT, "addresses are marked alike");
 _Static_assert(UNWOUND_ROOT == (int)UNWIND_ROOT && UNWOUND_TRUNCATED == (int)UNWIND_TRUNCATED &&
 		       UNWOUND_BAD == (int)UNWIND_BAD,
 	       "the ends are numbered alike");
-
-/* The numbers that perf gives to registers (asm/perf_regs.h), by the place they have in DWARF. */
-static const uint8_t perf_regs[UNWIND_NR_REGS] = {
-	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,  PERF_REG_X86_DI,
-	PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11,
-	PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15, PERF_REG_X86_IP,
-};
-
-/* What functions save, but for the frame pointer. */
-#define SAVED_REGS                                                                                                     \
-	(1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_R12 | 1ULL << PERF_REG_X86_R13 | 1ULL << PERF_REG_X86_R14 |    \
-	 1ULL << PERF_REG_X86_R15)
 
 /* A stack that a copy did not reach the end of. */
 struct stack_range {
@@ -124,42 +112,39 @@ static void take_regs(const uint64_t *regs, uint64_t mask, struct unwind_regs *o
 	unsigned int i;
 
 	*out = (struct unwind_regs){ 0 };
-	for (i = 0; i < UNWIND_NR_REGS; i++) {
-		uint64_t bit = 1ULL << perf_regs[i];
+	for (i = 0; i < ARCH_NR_REGS; i++) {
+		uint64_t bit = 1ULL << arch_perf_regs[i];
 
 		if (!(mask & bit))
 			continue;
 		out->r[i] = regs[__builtin_popcountll(mask & (bit - 1))];
 		/* The kernel reports -1 as a register that it does not know, see are_withheld(). */
-		out->have |= (uint32_t)(out->r[i] != UINT64_MAX) << i;
+		out->have |= (arch_regs)(out->r[i] != UINT64_MAX) << i;
 	}
 }
 
-/*
- * Does the kernel keep the registers back that functions save? Of a task in the kernel it reports -1 as each of them
- * until 5.10, later in an NMI (perf_get_regs_user(), arch/x86/kernel/perf_regs.c); as rbp, too, before 4.19.
- */
+/* Does the kernel withhold the registers that functions save? It may if the task is in the kernel: ARCH_PERF_SAVED. */
 static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 {
 	unsigned int i;
 
-	for (i = 0; i < UNWIND_NR_REGS; i++)
-		if (SAVED_REGS >> perf_regs[i] & 1 && regs->have & 1U << i)
+	for (i = 0; i < ARCH_NR_REGS; i++)
+		if (ARCH_PERF_SAVED >> arch_perf_regs[i] & 1 && regs->have & ARCH_BIT(i))
 			return false;
-	return (mask & SAVED_REGS) == SAVED_REGS;
+	return (mask & ARCH_PERF_SAVED) == ARCH_PERF_SAVED;
 }
 
 /* Are they of an earlier entry into the kernel than the one that @kernel began with? Then nothing is known of them. */
 static bool are_stale(struct unwinding *u, const struct stack *kernel, struct unwind_regs *regs)
 {
-	const uint64_t stale = SAVED_REGS | 1ULL << PERF_REG_X86_BP;
+	const uint64_t stale = ARCH_PERF_SAVED | 1ULL << arch_perf_regs[ARCH_FP];
 	unsigned int i;
 
 	if (!u->kernel_code || kernel->nr >= u->env->request->asked || !kernel_code_fast_entry(u->kernel_code, kernel))
 		return false;
-	for (i = 0; i < UNWIND_NR_REGS; i++)
-		if (stale >> perf_regs[i] & 1)
-			regs->have &= ~(1U << i);
+	for (i = 0; i < ARCH_NR_REGS; i++)
+		if (stale >> arch_perf_regs[i] & 1)
+			regs->have &= ~ARCH_BIT(i);
 	return true;
 }
 
@@ -244,9 +229,9 @@ static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *
 
 	if (!find_function(u, ip - !exact, &u->function))
 		u->function = 0;
-	found = frame_chain_find(&chain, &regs->r[UNWIND_FP]);
+	found = frame_chain_find(&chain, &regs->r[ARCH_FP]);
 	if (found == FRAME_CHAIN_FOUND)
-		regs->have |= 1U << UNWIND_FP;
+		regs->have |= ARCH_BIT(ARCH_FP);
 	return found;
 }
 
@@ -262,16 +247,16 @@ static void go_on_by_kernel(struct unwinding *u, const struct stack *user, struc
 /* Is there what the unwinding of this sample needs? */
 static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct unwind_regs *regs)
 {
-	const uint32_t needed = 1U << UNWIND_IP | 1U << UNWIND_SP;
+	const arch_regs needed = ARCH_BIT(ARCH_IP) | ARCH_BIT(ARCH_SP);
 
 	if (r->sample.abi != PERF_SAMPLE_REGS_ABI_64 || !r->sample.stack || pid <= 0)
 		return false;
 	take_regs(r->sample.regs, r->sample.mask, regs);
 	u->record = r;
-	u->sp = regs->r[UNWIND_SP];
+	u->sp = regs->r[ARCH_SP];
 	u->pid = pid;
 	u->mapping = (struct mapping){ 0 };
-	return (regs->have & needed) == needed && find_mapping(u, regs->r[UNWIND_IP]);
+	return (regs->have & needed) == needed && find_mapping(u, regs->r[ARCH_IP]);
 }
 
 /*

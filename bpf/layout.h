@@ -77,7 +77,7 @@ struct bpf_config {
 
 	/* For those of them that are not given the record of the tracepoint. */
 	__u32 tid_at;        /* in struct task_struct: a __u32 */
-	__u32 state_at;      /* in that: a __u32, or the lower half of a __u64 (x86) */
+	__u32 state_at;      /* in that: a __u32, or the lower half of a __u64 (little endian) */
 	__u32 exit_state_at; /* in that: a __u32 */
 	__u32 given;         /* 1: the state is the fourth argument of the program, as it was when the kernel looked */
 };

@@ -288,7 +288,7 @@ static __always_inline int take(void *ctx, __u64 state, __u32 next, int groups)
 
 	if (!c || !f)
 		return 1;
-	__sync_fetch_and_add(&f->entered, 1); /* on x86 a full barrier, too */
+	__sync_fetch_and_add(&f->entered, 1); /* a full barrier, too: ARCH_ADD_IS_BARRIER */
 	count_in(ctx, c, *(volatile const __u32 *)&c->set, state, next, groups);
 	f->left++;
 	return 1;

@@ -96,7 +96,7 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 
 	if (!c || !f)
 		return 1;
-	__sync_fetch_and_add(&f->entered, 1); /* on x86 a full barrier, too */
+	__sync_fetch_and_add(&f->entered, 1); /* a full barrier, too: ARCH_ADD_IS_BARRIER */
 	note.set = set = *(volatile const __u32 *)&c->set;
 	b = bpf_map_lookup_elem(&books, &set);
 	if (!b) {

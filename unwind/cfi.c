@@ -242,7 +242,7 @@ int cfi_cie_parse(enum cfi_section section, const uint8_t *bytes, size_t len, ui
 	return_reg = version == 1 ? cursor_fixed(&c, 1) : cursor_uleb(&c);
 	if (c.bad)
 		return -EBADMSG;
-	if (return_reg >= UNWIND_NR_REGS)
+	if (return_reg >= ARCH_NR_REGS)
 		return -ENOTSUP;
 	out->return_reg = (uint8_t)return_reg;
 	rc = augmentation(&c, letters, out);
@@ -358,7 +358,7 @@ static int64_t expression(struct machine *m)
 
 static int set_rule(struct machine *m, uint64_t reg, enum cfi_how how, int64_t value)
 {
-	if (reg < UNWIND_NR_REGS) {
+	if (reg < ARCH_NR_REGS) {
 		m->row->how[reg] = (uint8_t)how;
 		m->row->value[reg] = value;
 	}
@@ -370,7 +370,7 @@ static int in_register(struct machine *m, uint64_t reg)
 {
 	uint64_t from = cursor_uleb(&m->c);
 
-	if (from < UNWIND_NR_REGS)
+	if (from < ARCH_NR_REGS)
 		return set_rule(m, reg, CFI_REGISTER, (int64_t)from);
 	return reg == m->cie->return_reg ? -EBADMSG : set_rule(m, reg, CFI_UNDEFINED, 0);
 }
@@ -379,7 +379,7 @@ static int restore(struct machine *m, uint64_t reg)
 {
 	if (!m->initial)
 		return -EBADMSG;
-	if (reg < UNWIND_NR_REGS)
+	if (reg < ARCH_NR_REGS)
 		set_rule(m, reg, m->initial->how[reg], m->initial->value[reg]);
 	return 0;
 }
@@ -405,7 +405,7 @@ static int restore_state(struct machine *m)
 
 static int def_cfa(struct machine *m, uint64_t reg, int64_t offset)
 {
-	if (reg >= UNWIND_NR_REGS)
+	if (reg >= ARCH_NR_REGS)
 		return -EBADMSG;
 	m->row->cfa_reg = (uint8_t)reg;
 	m->row->cfa_value = offset;
@@ -547,7 +547,7 @@ int cfi_row_find(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t 
 		.return_reg = cie->return_reg,
 	};
 	/* The others are CFI_SAME, 0. The stack pointer before the call is the CFA by definition. */
-	out->how[UNWIND_SP] = CFI_VAL_OFFSET;
+	out->how[ARCH_SP] = CFI_VAL_OFFSET;
 	rc = run(&m, cie->program, cie->end, cie->program_addr);
 	if (rc < 0)
 		return rc;
@@ -556,7 +556,7 @@ int cfi_row_find(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t 
 	rc = run(&m, fde->program, fde->program_end, fde->program_addr);
 	if (rc < 0)
 		return rc;
-	for (reg = 0; reg < UNWIND_NR_REGS; reg++)
-		out->changed |= (uint32_t)(out->how[reg] != CFI_SAME) << reg;
+	for (reg = 0; reg < ARCH_NR_REGS; reg++)
+		out->changed |= (arch_regs)(out->how[reg] != CFI_SAME) << reg;
 	return out->cfa_expr || out->cfa_reg != NO_REG ? 0 : -EBADMSG;
 }

@@ -2,8 +2,8 @@
 /*
  * Call frame information: from the bytes of .eh_frame and .debug_frame records to the row of rules for one address.
  *
- * Formats: DWARF 5 section 6.4, System V x86-64 psABI sections 3.7 and 4.2.4, LSB 5.0 core chapter 10.5 (.eh_frame and
- * its pointer encodings). 64-bit addresses, little endian, versions 1, 3 and 4 of a CIE.
+ * Formats: DWARF 5 section 6.4, System V psABI (x86-64: sections 3.7 and 4.2.4), LSB 5.0 core chapter 10.5 (.eh_frame
+ * and its pointer encodings). 64-bit addresses, little endian, versions 1, 3 and 4 of a CIE.
  *
  * Everything here works on bytes in memory that may be hostile: each length is checked, the work for a record is
  * bounded by its bytes, nothing is kept. Thread safe.
@@ -43,14 +43,14 @@ struct cfi_row {
 	uint64_t start, end;
 	uint64_t function; /* the first address that its record has rules for */
 	int64_t cfa_value; /* CFA = register @cfa_reg + this, or the address of an expression */
-	int64_t value[UNWIND_NR_REGS];
-	uint8_t how[UNWIND_NR_REGS]; /* enum cfi_how */
-	uint32_t changed;            /* bit N: how[N] is not CFI_SAME */
-	uint8_t cfa_reg;             /* below UNWIND_NR_REGS */
+	int64_t value[ARCH_NR_REGS];
+	uint8_t how[ARCH_NR_REGS]; /* enum cfi_how */
+	arch_regs changed;         /* bit N: how[N] is not CFI_SAME */
+	uint8_t cfa_reg;           /* below ARCH_NR_REGS */
 	bool cfa_expr;
 	bool signal; /* of a signal frame: the caller was interrupted, and did not call */
 	bool debug_frame;
-	uint8_t return_reg; /* whose value is the return address; below UNWIND_NR_REGS */
+	uint8_t return_reg; /* whose value is the return address; below ARCH_NR_REGS */
 };
 
 /**
@@ -63,7 +63,7 @@ struct cfi_cie {
 	uint64_t program_addr;        /* of @program */
 	uint64_t code_align;
 	int64_t data_align;
-	uint8_t return_reg; /* below UNWIND_NR_REGS */
+	uint8_t return_reg; /* below ARCH_NR_REGS */
 	uint8_t encoding;   /* DW_EH_PE_* of the FDEs' addresses */
 	bool sized;         /* FDEs have augmentation data with a length */
 	bool signal;

@@ -89,7 +89,7 @@ static int push_register(struct machine *m, uint64_t reg)
 {
 	int64_t offset = cursor_sleb(&m->c);
 
-	if (reg >= UNWIND_NR_REGS || !(m->regs->have & 1U << reg))
+	if (reg >= ARCH_NR_REGS || !(m->regs->have & ARCH_BIT(reg)))
 		return -ENOENT;
 	return push(m, m->regs->r[reg] + (uint64_t)offset);
 }

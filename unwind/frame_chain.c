@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/frame_chain.h"
 
+#include "core/arch/arch.h"
+
 #include <string.h>
 
 #define FRAMES_MAX  8192         /* followed for one sample; real stacks have few copies of a return address */
 #define CALLS_MAX   16           /* looked up for one sample: each may be a search in a file */
 #define STACK_REACH (64UL << 20) /* above the stack pointer: further up is no frame of this stack */
 
-/* The saved frame pointer and the return address at @at; false: not in the copy. */
-static bool read_frame(const struct frame_chain *c, uint64_t at, uint64_t frame[2])
+/* Return: false: it is not in the copy. */
+static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_frame *frame)
 {
 	uint64_t from = at - c->sp;
 
-	if (at < c->sp || from > c->size || c->size - from < 2 * sizeof(*frame))
+	if (at < c->sp || from > c->size || c->size - from < sizeof(*frame))
 		return false;
-	memcpy(frame, (const char *)c->stack + from, 2 * sizeof(*frame));
+	memcpy(frame, (const char *)c->stack + from, sizeof(*frame));
 	return true;
 }
 
@@ -24,16 +26,16 @@ static bool read_frame(const struct frame_chain *c, uint64_t at, uint64_t frame[
  */
 static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned int *left)
 {
-	uint64_t frame[2];
+	struct arch_frame frame;
 	size_t i;
 
-	for (i = 1; i < c->nr && read_frame(c, at, frame); i++) {
-		if (frame[1] != c->ips[i] || !*left)
+	for (i = 1; i < c->nr && read_frame(c, at, &frame); i++) {
+		if (frame.ret != c->ips[i] || !*left)
 			return 0;
 		--*left;
-		if (i + 1 < c->nr && (frame[0] <= at || frame[0] - c->sp > STACK_REACH))
+		if (i + 1 < c->nr && (frame.fp <= at || frame.fp - c->sp > STACK_REACH))
 			return 0;
-		at = frame[0];
+		at = frame.fp;
 	}
 	return i < c->nr && c->whole ? 0 : i - 1;
 }
@@ -42,10 +44,11 @@ static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned in
 static bool is_outer(const struct frame_chain *c, uint64_t fp)
 {
 	unsigned int calls = 0;
-	uint64_t at, frame[2];
+	struct arch_frame frame;
+	uint64_t at;
 
-	for (at = c->sp; at < fp && read_frame(c, at, frame); at += sizeof(*frame))
-		if (frame[0] == fp && (++calls > CALLS_MAX || c->is_call(c->ctx, frame[1])))
+	for (at = c->sp; at < fp && read_frame(c, at, &frame); at += sizeof(at))
+		if (frame.fp == fp && (++calls > CALLS_MAX || c->is_call(c->ctx, frame.ret)))
 			return true;
 	return false;
 }
@@ -53,11 +56,12 @@ static bool is_outer(const struct frame_chain *c, uint64_t fp)
 enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *fp)
 {
 	unsigned int left = FRAMES_MAX;
-	uint64_t at, frame[2], found = 0;
+	struct arch_frame frame;
+	uint64_t at, found = 0;
 	size_t most = 0, nr;
 
-	for (at = c->sp; c->nr > 1 && read_frame(c, at, frame); at += sizeof(*frame)) {
-		nr = frame[1] == c->ips[1] ? count_frames(c, at, &left) : 0;
+	for (at = c->sp; c->nr > 1 && read_frame(c, at, &frame); at += sizeof(at)) {
+		nr = frame.ret == c->ips[1] ? count_frames(c, at, &left) : 0;
 		if (!left)
 			return FRAME_CHAIN_NONE;
 		if (nr > most) {

@@ -2,13 +2,13 @@
 /*
  * The frame pointer of a sample that does not have it, from the callchain that the kernel has walked by it.
  *
- * Before 4.19 arch/x86/kernel/perf_regs.c reports -1 as rbx, rbp and r12-r15 of a task that is in the kernel. The
- * kernel walks the stack of the same sample by rbp all the same (perf_callchain_user(), arch/x86/events/core.c): each
- * frame pointer that it has read, and the return address behind it, are in the copy of the stack.
+ * Some kernels do not report the frame pointer of a task that is in the kernel, see ARCH_PERF_SAVED. They walk the
+ * stack of the same sample by it all the same (perf_callchain_user()): each frame pointer that the kernel has read, and
+ * the return address behind it, are in the copy of the stack.
  *
- * Some of these kernels do not save rbp in a system call, and walk by what it was earlier. That is an outer frame: it
- * is refused where an inner one leads to it, from another function than the one whose frame is looked for (what that
- * has called before has left such frames, too).
+ * Some of these kernels do not save the frame pointer in a system call, and walk by what it was earlier, see
+ * arch_is_fast_entry(). That is an outer frame: it is refused where an inner one leads to it, from another function
+ * than the one whose frame is looked for (what that has called before has left such frames, too).
  */
 #ifndef UNWIND_FRAME_CHAIN_H
 #define UNWIND_FRAME_CHAIN_H

@@ -5,7 +5,7 @@
  *
  * .eh_frame is found by the program headers, through the binary search table of .eh_frame_hdr, or where there is none
  * by an index of its records; .debug_frame, of the file or of its separate debug file, serves where .eh_frame has no
- * record, by an index that is made when it is first needed. 64-bit little endian x86-64 files only.
+ * record, by an index that is made when it is first needed. Files of ARCH_ELF_MACHINE only, 64-bit and little endian.
  *
  * The file may be hostile, and may change or shrink while it is read: its bytes come from a reader, never from a
  * mapping, and are checked after they were copied. Not thread safe.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/rules_elf.h"
 
+#include "core/arch/arch.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +46,7 @@ void extent_release(struct extent *e)
 static bool is_supported(const Elf64_Ehdr *h)
 {
 	return !memcmp(h->e_ident, ELFMAG, SELFMAG) && h->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       h->e_ident[EI_DATA] == ELFDATA2LSB && h->e_machine == EM_X86_64 &&
+	       h->e_ident[EI_DATA] == ELFDATA2LSB && h->e_machine == ARCH_ELF_MACHINE &&
 	       (h->e_type == ET_EXEC || h->e_type == ET_DYN);
 }
 

@@ -57,7 +57,7 @@ struct rules_elf {
 /**
  * rules_elf_open() - read the headers.
  * @file: taken over, also on failure
- * Return: 0 and the owned *@out; -ENOEXEC: not a little endian ELF64 program or library for x86-64; -ENOMEM; as
+ * Return: 0 and the owned *@out; -ENOEXEC: not an ELF64 program or library of ARCH_ELF_MACHINE; -ENOMEM; as
  * pages_read().
  */
 int rules_elf_open(const struct unwind_bytes *file, struct rules_elf **out);

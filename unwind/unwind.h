@@ -13,6 +13,7 @@
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
 
+#include "core/arch/arch.h"
 #include "core/tasks/mapping.h"
 
 #include <stdbool.h>
@@ -21,16 +22,10 @@
 
 #define UNWIND_MAX_FRAMES 1024
 
-/* Registers by their DWARF numbers (x86-64 psABI, section 3.6.2: 6 is rbp, 7 rsp, 16 the return address, rip). */
-#define UNWIND_NR_REGS 17
-#define UNWIND_FP      6
-#define UNWIND_SP      7
-#define UNWIND_IP      16
-
-/** struct unwind_regs - of the interrupted thread; bit N of @have: @r[N] is known. */
+/** struct unwind_regs - of the interrupted thread, by DWARF numbers; bit N of @have: @r[N] is known. */
 struct unwind_regs {
-	uint32_t have;
-	uint64_t r[UNWIND_NR_REGS];
+	arch_regs have;
+	uint64_t r[ARCH_NR_REGS];
 };
 
 /** struct unwind_memory - the memory of the process as far as it is known. */
@@ -57,11 +52,10 @@ enum unwind_end {
 	UNWIND_NR_ENDS,
 };
 
-/*
- * Set in an address behind the first that is no return address: a signal has interrupted it. (No process has memory
- * there: x86-64 addresses have 47 bits, with five page table levels 56.)
- */
+/* Set in an address behind the first that is no return address, because a signal has interrupted the function there. */
 #define UNWIND_EXACT (1ULL << 62)
+
+_Static_assert(UNWIND_EXACT >> ARCH_USER_BITS, "no process has memory there");
 
 /**
  * struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set.

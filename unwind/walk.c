@@ -33,12 +33,12 @@ struct walk {
 
 static bool known(const struct unwind_regs *regs, unsigned int reg)
 {
-	return regs->have & 1U << reg;
+	return regs->have & ARCH_BIT(reg);
 }
 
 static void set_reg(struct unwind_regs *regs, unsigned int reg, uint64_t value)
 {
-	regs->have |= 1U << reg;
+	regs->have |= ARCH_BIT(reg);
 	regs->r[reg] = value;
 }
 
@@ -93,7 +93,7 @@ static int find_cfa(struct walk *w, const struct cfi_row *row, uint64_t *cfa)
  */
 static bool is_popped(const struct walk *w, unsigned int reg, uint64_t addr)
 {
-	return w->exact && reg != UNWIND_IP && addr < w->regs.r[UNWIND_SP];
+	return w->exact && reg != ARCH_RA && addr < w->regs.r[ARCH_SP];
 }
 
 /* The caller's value of @reg. -ENOENT: it is not known. */
@@ -125,7 +125,7 @@ static int caller_reg(struct walk *w, const struct cfi_row *row, uint64_t cfa, u
 	default:
 		return -ENOENT;
 	}
-	if (from >= UNWIND_NR_REGS || !known(&w->regs, from))
+	if (from >= ARCH_NR_REGS || !known(&w->regs, from))
 		return -ENOENT;
 	*out = w->regs.r[from];
 	return 0;
@@ -137,35 +137,38 @@ static int caller_reg(struct walk *w, const struct cfi_row *row, uint64_t cfa, u
  */
 static bool advances(const struct walk *w, const struct unwind_regs *next, bool signal)
 {
-	uint64_t from = w->regs.r[UNWIND_SP], to = next->r[UNWIND_SP];
+	uint64_t from = w->regs.r[ARCH_SP], to = next->r[ARCH_SP];
 
-	return signal || to > from || (to == from && w->exact && next->r[UNWIND_IP] != w->regs.r[UNWIND_IP]);
+	return signal || to > from || (to == from && w->exact && next->r[ARCH_IP] != w->regs.r[ARCH_IP]);
 }
 
 /* On to the caller, whose registers are @next; its address 0: there is none. */
 static enum unwind_end go_on(struct walk *w, const struct unwind_regs *next, bool signal)
 {
 	/* A signal may have interrupted a call of NULL. */
-	if (!next->r[UNWIND_IP])
+	if (!next->r[ARCH_IP])
 		return signal ? UNWIND_BAD : UNWIND_ROOT;
-	if (!known(next, UNWIND_SP) || !advances(w, next, signal))
+	if (!known(next, ARCH_SP) || !advances(w, next, signal))
 		return UNWIND_BAD;
 	w->regs = *next;
 	w->exact = signal;
 	return STEPPED;
 }
 
-/* [rbp] is the caller's rbp and [rbp + 8] the return address, see step_by_fp(). */
+/* Is the return address where step_by_fp() would read it? */
 static bool is_fp_form(const struct cfi_row *row)
 {
-	return !row->cfa_expr && row->cfa_reg == UNWIND_FP && row->cfa_value == 16 &&
-	       row->how[row->return_reg] == CFI_OFFSET && row->value[row->return_reg] == -8;
+	const int64_t size = sizeof(struct arch_frame), ret = offsetof(struct arch_frame, ret);
+
+	return !row->cfa_expr && row->cfa_reg == ARCH_FP && row->cfa_value == size &&
+	       row->how[row->return_reg] == CFI_OFFSET && row->value[row->return_reg] == ret - size;
 }
 
 static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 {
 	struct unwind_regs next = w->regs;
-	unsigned int reg, changed;
+	arch_regs changed;
+	unsigned int reg;
 	uint64_t cfa, value;
 	int rc;
 
@@ -178,37 +181,32 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 	rc = caller_reg(w, row, cfa, row->return_reg, &value);
 	if (rc)
 		return failed(w, rc);
-	for (changed = row->changed & ~(1U << UNWIND_IP); changed; changed &= changed - 1) {
+	for (changed = row->changed & ~ARCH_BIT(ARCH_IP); changed; changed &= changed - 1) {
 		uint64_t saved;
 
 		/* One that is not known may never be asked for. */
-		reg = (unsigned int)__builtin_ctz(changed);
+		reg = (unsigned int)__builtin_ctzll(changed);
 		if (!caller_reg(w, row, cfa, reg, &saved))
 			set_reg(&next, reg, saved);
 		else
-			next.have &= ~(1U << reg);
-		w->fp_changed |= reg == UNWIND_FP;
+			next.have &= ~ARCH_BIT(reg);
+		w->fp_changed |= reg == ARCH_FP;
 	}
-	set_reg(&next, UNWIND_IP, value);
+	set_reg(&next, ARCH_IP, value);
 	return go_on(w, &next, row->signal);
 }
 
-/* struct sigcontext of x86-64 (arch/x86/include/uapi/asm/sigcontext.h), in its order, by DWARF numbers. */
-static const uint8_t sigcontext[UNWIND_NR_REGS] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
-
-#define SIGCONTEXT 40 /* in struct ucontext, which a signal trampoline finds at its stack pointer */
-
 static enum unwind_end step_signal(struct walk *w)
 {
-	uint64_t saved[UNWIND_NR_REGS];
+	uint64_t saved[sizeof(arch_signal_regs)];
 	struct unwind_regs next = { 0 };
 	unsigned int i;
-	int rc = read_memory(w, w->regs.r[UNWIND_SP] + SIGCONTEXT, saved, sizeof(saved));
+	int rc = read_memory(w, w->regs.r[ARCH_SP] + ARCH_SIGNAL_REGS, saved, sizeof(saved));
 
 	if (rc)
 		return failed(w, rc);
-	for (i = 0; i < UNWIND_NR_REGS; i++)
-		set_reg(&next, sigcontext[i], saved[i]);
+	for (i = 0; i < sizeof(arch_signal_regs); i++)
+		set_reg(&next, arch_signal_regs[i], saved[i]);
 	return go_on(w, &next, true);
 }
 
@@ -216,22 +214,23 @@ static enum unwind_end step_signal(struct walk *w)
 static enum unwind_end step_entry(struct walk *w, uint64_t pushed)
 {
 	struct unwind_regs next = w->regs;
-	int rc = read_word(w, w->regs.r[UNWIND_SP] + pushed, &next.r[UNWIND_IP]);
+	int rc = read_word(w, w->regs.r[ARCH_SP] + pushed, &next.r[ARCH_IP]);
 
 	if (rc)
 		return failed(w, rc);
-	next.r[UNWIND_SP] += pushed + sizeof(uint64_t);
+	next.r[ARCH_SP] += pushed + sizeof(uint64_t);
 	return go_on(w, &next, false);
 }
 
-/* x86-64 psABI, section 3.4.1: [rbp] is the caller's rbp, 0 in the outermost frame; [rbp + 8] the return address. */
+/* The frame pointer points to a struct arch_frame; in the outermost frame it is 0. */
 static enum unwind_end step_by_fp(struct walk *w)
 {
 	struct unwind_regs next = { 0 };
-	uint64_t fp = w->regs.r[UNWIND_FP], frame[2];
+	uint64_t fp = w->regs.r[ARCH_FP];
+	struct arch_frame frame;
 	int rc;
 
-	if (!known(&w->regs, UNWIND_FP)) {
+	if (!known(&w->regs, ARCH_FP)) {
 		w->unknown = w->by_fp = true;
 		return UNWIND_NO_RULES;
 	}
@@ -239,68 +238,28 @@ static enum unwind_end step_by_fp(struct walk *w)
 	 */
 	if (!fp)
 		return w->exact ? UNWIND_NO_RULES : UNWIND_ROOT;
-	if (fp % sizeof(uint64_t) || fp < w->regs.r[UNWIND_SP])
+	if (fp % sizeof(uint64_t) || fp < w->regs.r[ARCH_SP])
 		return UNWIND_NO_RULES;
-	rc = w->memory->read(w->memory->ctx, fp, frame, sizeof(frame));
+	rc = w->memory->read(w->memory->ctx, fp, &frame, sizeof(frame));
 	if (rc == -ENODATA)
 		w->missing = fp;
 	if (rc)
 		return rc == -ENODATA ? UNWIND_TRUNCATED : UNWIND_NO_RULES;
-	set_reg(&next, UNWIND_FP, frame[0]);
-	set_reg(&next, UNWIND_SP, fp + sizeof(frame));
-	set_reg(&next, UNWIND_IP, frame[1]);
+	set_reg(&next, ARCH_FP, frame.fp);
+	set_reg(&next, ARCH_SP, fp + sizeof(frame));
+	set_reg(&next, ARCH_IP, frame.ret);
 	return go_on(w, &next, false);
 }
 
-/*
- * Code without rules that is known by its bytes at @ip. "??" matches any.
- * @pushed: how far the return address is above the stack pointer; SIGNAL: it is a signal trampoline
- * @before: of the bytes, in front of @ip
- */
-#define SIGNAL UINT8_MAX
-#define ANY    0x100
-
-static const struct {
-	uint8_t pushed, before, nr;
-	uint16_t bytes[12];
-} codes[] = {
-	/* mov $__NR_rt_sigreturn,%rax; syscall: of C libraries without rules for it */
-	{ SIGNAL, 0, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
-	{ SIGNAL, 7, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
-	/* in the system call: where it would return to, which it never does, rules end */
-	{ SIGNAL, 9, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
-	/* PLT (psABI 5.2; linkers other than GNU ld make no rules for it): push the index; jump to its beginning */
-	{ 8, 5, 6, { 0x68, ANY, ANY, ANY, ANY, 0xe9 } },
-	{ 8, 5, 7, { 0x68, ANY, ANY, ANY, ANY, 0xf2, 0xe9 } },
-	{ 0, 0, 6, { 0x68, ANY, ANY, ANY, ANY, 0xe9 } },
-	{ 0, 0, 7, { 0x68, ANY, ANY, ANY, ANY, 0xf2, 0xe9 } },
-	/* the beginning: push the link map; jump to the dynamic linker */
-	{ 16, 6, 8, { 0xff, 0x35, ANY, ANY, ANY, ANY, 0xff, 0x25 } },
-	{ 8, 0, 8, { 0xff, 0x35, ANY, ANY, ANY, ANY, 0xff, 0x25 } },
-	/* jump through the GOT */
-	{ 0, 0, 3, { 0xf2, 0xff, 0x25 } },
-	{ 0, 0, 2, { 0xff, 0x25 } },
-	/* endbr64: nothing has been done yet where an indirect call came to, be it a PLT or _init of crti.o, */
-	{ 0, 0, 4, { 0xf3, 0x0f, 0x1e, 0xfa } },
-	/* which goes on with sub $8,%rsp; */
-	{ 0, 4, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
-	{ 8, 8, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
-	/* without endbr64, in front of mov ...(%rip),%rax; _fini goes on with add $8,%rsp */
-	{ 0, 0, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
-	{ 8, 4, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
-	{ 0, 0, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
-	{ 8, 4, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
-};
-
 static bool is_code(struct walk *w, uint64_t addr, size_t i)
 {
-	uint8_t bytes[sizeof(codes[i].bytes) / sizeof(codes[i].bytes[0])];
+	uint8_t bytes[sizeof(arch_codes[i].bytes) / sizeof(arch_codes[i].bytes[0])];
 	size_t k;
 
-	if (rules_read(w->rules, addr - codes[i].before, bytes, codes[i].nr))
+	if (rules_read(w->rules, addr - arch_codes[i].before, bytes, arch_codes[i].nr))
 		return false;
-	for (k = 0; k < codes[i].nr; k++)
-		if (codes[i].bytes[k] != ANY && codes[i].bytes[k] != bytes[k])
+	for (k = 0; k < arch_codes[i].nr; k++)
+		if (arch_codes[i].bytes[k] != ARCH_CODE_ANY && arch_codes[i].bytes[k] != bytes[k])
 			return false;
 	return true;
 }
@@ -310,10 +269,10 @@ static enum unwind_end step_by_code(struct walk *w, uint64_t addr)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-		if ((!w->exact && codes[i].pushed != SIGNAL) || !is_code(w, addr, i))
+	for (i = 0; i < sizeof(arch_codes) / sizeof(arch_codes[0]); i++) {
+		if ((!w->exact && arch_codes[i].pushed != ARCH_CODE_SIGNAL) || !is_code(w, addr, i))
 			continue;
-		return codes[i].pushed == SIGNAL ? step_signal(w) : step_entry(w, codes[i].pushed);
+		return arch_codes[i].pushed == ARCH_CODE_SIGNAL ? step_signal(w) : step_entry(w, arch_codes[i].pushed);
 	}
 	return step_by_fp(w);
 }
@@ -358,7 +317,7 @@ bool unwind_function(const struct unwind_mappings *mappings, const struct unwind
 
 static enum unwind_end step(struct walk *w)
 {
-	uint64_t ip = w->regs.r[UNWIND_IP] - !w->exact, addr, work;
+	uint64_t ip = w->regs.r[ARCH_IP] - !w->exact, addr, work;
 	const struct mapping *m = w->mappings->find(w->mappings->ctx, ip);
 	const struct cfi_row *row;
 	int rc;
@@ -389,13 +348,13 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 	out->missing = 0;
 	out->unknown = out->by_fp = false;
 	out->end = UNWIND_BAD;
-	if (!known(regs, UNWIND_IP) || !known(regs, UNWIND_SP) || !regs->r[UNWIND_IP])
+	if (!known(regs, ARCH_IP) || !known(regs, ARCH_SP) || !regs->r[ARCH_IP])
 		return;
 	do {
 		out->end = UNWIND_TRUNCATED;
 		if (out->nr == cap)
 			return;
-		out->ips[out->nr] = w.regs.r[UNWIND_IP] | (out->nr && w.exact ? UNWIND_EXACT : 0);
+		out->ips[out->nr] = w.regs.r[ARCH_IP] | (out->nr && w.exact ? UNWIND_EXACT : 0);
 		out->nr++;
 		out->end = step(&w);
 	} while (out->end == STEPPED);

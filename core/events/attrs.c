@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/events/attrs.h"
 
+#include "core/arch/arch.h"
 #include "core/base/clock.h"
 #include "core/events/event_rings.h"
 #include "core/host/kernel.h"
@@ -15,9 +16,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-/* The general registers and the instruction pointer of x86-64: PERF_REG_X86_AX to _IP and _R8 to _R15. */
-#define USER_REGS 0xff01ffULL
 
 /* For a reader that has to filter: all samples, or those whose tasks the program in the kernel cannot number. */
 static void ask_for_groups(struct events *ev)
@@ -123,7 +121,7 @@ void attrs_fill(struct events *ev, bool with_notes)
 		ask_for_groups(ev);
 	if (ev->request->unwinds) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		a->sample_regs_user = USER_REGS;
+		a->sample_regs_user = ARCH_PERF_REGS;
 		a->sample_stack_user = rings_dump(ev);
 	}
 	ask_for_period(a, ev);

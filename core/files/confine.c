@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/confine.h"
 
+#include "core/arch/arch.h"
 #include "core/base/err.h"
 #include "core/base/number.h"
 #include "core/host/privileges.h"
@@ -16,20 +17,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-#define MACHINE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define MACHINE AUDIT_ARCH_AARCH64
-#elif defined(__riscv) && __riscv_xlen == 64
-#define MACHINE AUDIT_ARCH_RISCV64
-#elif defined(__s390x__)
-#define MACHINE AUDIT_ARCH_S390X
-#elif defined(__powerpc64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define MACHINE AUDIT_ARCH_PPC64LE
-#else
-#define MACHINE 0 /* no kernel has it */
-#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED true
@@ -56,11 +43,9 @@ static const unsigned int allowed[] = {
  */
 static const unsigned int allowed_fcntl[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL };
 
-/* Where the low half of it is. */
-#define COMMAND (offsetof(struct seccomp_data, args[1]) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
-
-#define LOAD_AT(at)           (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(at))
-#define LOAD(field)           LOAD_AT(offsetof(struct seccomp_data, field))
+/* 32 bits of it: of an argument the low half. */
+#define LOAD(field)                                                                                                    \
+	(struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
 #define IF_SKIP(value, n)     (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, n, 0)
 #define IF_NOT_SKIP(value, n) (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, n)
 #define RETURN(what)          (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
@@ -74,7 +59,7 @@ static int allow_little(void)
 	size_t i;
 
 	code[n++] = LOAD(arch);
-	code[n++] = IF_SKIP(MACHINE, 1);
+	code[n++] = IF_SKIP(ARCH_AUDIT, 1);
 	code[n++] = RETURN(SECCOMP_RET_ERRNO | EPERM);
 	code[n++] = LOAD(nr);
 	for (i = 0; i < ARRAY_SIZE(allowed); i++) {
@@ -82,15 +67,13 @@ static int allow_little(void)
 		code[n++] = RETURN(SECCOMP_RET_ALLOW);
 	}
 	code[n++] = IF_NOT_SKIP(SYS_fcntl, 1 + 2 * ARRAY_SIZE(allowed_fcntl));
-	code[n++] = LOAD_AT(COMMAND);
+	code[n++] = LOAD(args[1]);
 	for (i = 0; i < ARRAY_SIZE(allowed_fcntl); i++) {
 		code[n++] = IF_NOT_SKIP(allowed_fcntl[i], 1);
 		code[n++] = RETURN(SECCOMP_RET_ALLOW);
 	}
 	code[n++] = RETURN(SECCOMP_RET_ERRNO | EPERM);
 	program.len = n;
-	if (!MACHINE)
-		return -ENOSYS;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
 }
 

@@ -7,7 +7,7 @@
  * executable section. An address belongs to the symbol with size that covers it and begins closest below; of
  * those that begin at the same address, to the one alias.h prefers. A symbol without size ends where the next
  * one begins, at latest with its section, and gives way to every symbol with size that covers it or begins
- * where it does. Where there is no symbol, the entries of the procedure linkage tables of x86-64 are called "name@plt".
+ * where it does. Where there is no symbol, the entries of the procedure linkage tables are called "name@plt".
  *
  * Memory: 24 bytes a symbol, and the names that were asked for; of .gnu_debugdata, all names. The files stay open for
  * the others.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf_plt.h"
 
+#include "core/arch/arch.h"
 #include "core/base/grow.h"
 
 #include <errno.h>
@@ -9,8 +10,6 @@
 
 #define ENTRIES_MAX (1u << 18) /* of all tables of a file; libLLVM has 500 */
 #define RELAS_MAX   (4u << 20) /* of one section; libLLVM has 350,000 */
-#define WHOLE       16         /* bytes of an entry */
-#define HALF        8          /* of one that only jumps, and is not marked as a target of indirect jumps */
 
 struct reader {
 	const struct elf_file *f;
@@ -26,7 +25,7 @@ void elf_plt_note(struct elf_plt_sections *p, const struct elf_file *f, const El
 	struct elf_extent e = { sh->sh_addr, sh->sh_offset, sh->sh_size };
 	size_t i;
 
-	if (f->machine != EM_X86_64 || f->class != ELFCLASS64 || !(sh->sh_flags & SHF_ALLOC) ||
+	if (f->machine != ARCH_ELF_MACHINE || f->class != ELFCLASS64 || !(sh->sh_flags & SHF_ALLOC) ||
 	    !elf_section_readable(f, sh) || e.size > UINT64_MAX - e.addr)
 		return;
 	if (sh->sh_type == SHT_RELA && p->nr_relas < ELF_PLT_RELAS)
@@ -46,33 +45,6 @@ bool elf_plt_covers(const struct elf_plt_sections *p, uint64_t addr)
 		if (addr >= p->stubs[i].addr && addr - p->stubs[i].addr < p->stubs[i].size)
 			return true;
 	return false;
-}
-
-/*
- * The @len bytes at @code, at address @addr: is it [endbr64] [mov number, %r11d] [bnd] jmp *slot(%rip)? If not, it is
- * the first entry of .plt, or one whose second half is in .plt.sec. @size: out: to the next one, in any case.
- */
-static bool decode(const unsigned char *code, size_t len, uint64_t addr, uint32_t *size, uint64_t *slot)
-{
-	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	bool marked = len >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64));
-	size_t at = marked ? sizeof(endbr64) : 0;
-	uint32_t to;
-
-	*size = marked ? WHOLE : HALF;
-	if (at + 6 <= len && code[at] == 0x41 && code[at + 1] == 0xbb)
-		at += 6;
-	at += at < len && code[at] == 0xf2;
-	if (len < at + 6 || code[at] != 0xff || code[at + 1] != 0x25)
-		return false;
-	at += 6;
-	to = (uint32_t)code[at - 4] | (uint32_t)code[at - 3] << 8 | (uint32_t)code[at - 2] << 16 |
-	     (uint32_t)code[at - 1] << 24;
-	*slot = addr + at + (uint64_t)(int64_t)(int32_t)to;
-	/* push: to be bound when it is called first */
-	if (at < len && code[at] == 0x68)
-		*size = WHOLE;
-	return true;
 }
 
 static int add_entry(struct reader *r, const struct elf_plt_entry *e)
@@ -96,7 +68,7 @@ static int decode_all(struct reader *r, const unsigned char *code, size_t len, u
 
 	for (at = 0; !rc && at < len && r->nr < ENTRIES_MAX; at += size) {
 		e.addr = addr + at;
-		if (!decode(code + at, len - at, e.addr, &size, &e.slot))
+		if (!arch_plt_decode(code + at, len - at, e.addr, &size, &e.slot))
 			continue;
 		e.len = size < len - at ? size : (uint32_t)(len - at);
 		rc = add_entry(r, &e);
@@ -106,8 +78,9 @@ static int decode_all(struct reader *r, const unsigned char *code, size_t len, u
 
 static int read_stubs(struct reader *r, const struct elf_extent *table)
 {
-	uint64_t size = table->size < ENTRIES_MAX * WHOLE ? table->size : ENTRIES_MAX * WHOLE, at;
-	unsigned char code[16384];
+	const uint64_t most = ENTRIES_MAX * ARCH_PLT_ENTRY_MAX;
+	uint64_t size = table->size < most ? table->size : most, at;
+	unsigned char code[1024 * ARCH_PLT_ENTRY_MAX];
 	int rc = 0;
 
 	for (at = 0; !rc && at < size; at += sizeof(code)) {
@@ -154,13 +127,13 @@ static void fill_slot(struct reader *r, const Elf64_Rela *rela)
 	uint32_t type = (uint32_t)ELF64_R_TYPE(rela->r_info);
 	struct elf_plt_entry *e;
 
-	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_IRELATIVE)
+	if (type != ARCH_ELF_JUMP_SLOT && type != ARCH_ELF_GLOB_DAT && type != ARCH_ELF_IRELATIVE)
 		return;
 	e = first_of_slot(r, rela->r_offset);
 	if (!e || e->known)
 		return;
 	for (; e < r->v + r->nr && e->slot == rela->r_offset; e++) {
-		if (type == R_X86_64_IRELATIVE)
+		if (type == ARCH_ELF_IRELATIVE)
 			e->resolver = (uint64_t)rela->r_addend;
 		else
 			e->symbol = (uint32_t)ELF64_R_SYM(rela->r_info);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entries of procedure linkage tables, by what they jump to. Of x86-64; other machines have none here.
+ * The entries of procedure linkage tables, by what they jump to: of ARCH_ELF_MACHINE, other machines have none here.
  *
  * An entry is known by its jump through a slot of the global offset table, and the slot by the relocation that fills
  * it: linkers differ in the order of both, and in what else there is. Hostile input, as all of the file.

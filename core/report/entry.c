@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/entry.h"
 
-#include <string.h>
-
-static bool is_fast_path(const char *name)
-{
-	return !strcmp(name, "system_call_fastpath") || !strcmp(name, "entry_SYSCALL_64_fastpath");
-}
+#include "core/arch/arch.h"
 
 uint64_t report_unsure_stacks(const struct stacks *rows, bool intervals, const struct report_names *names)
 {
@@ -20,7 +15,7 @@ uint64_t report_unsure_stacks(const struct stacks *rows, bool intervals, const s
 		if (!row.kernel.nr || row.user.state != STACK_TAKEN)
 			continue;
 		names->kernel(names->ctx, row.kernel.frames[row.kernel.nr - 1], true, &found);
-		if (found.name && is_fast_path(found.name))
+		if (found.name && arch_is_fast_entry(found.name))
 			sum += intervals ? row.times : row.value;
 	}
 	return sum;

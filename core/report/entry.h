@@ -2,8 +2,7 @@
 /*
  * Stacks of system calls, of kernels whose entry code does not save the registers that functions save.
  *
- * Until 4.15 a system call that nobody traces takes a fast path (arch/x86/kernel/entry_64.S,
- * arch/x86/entry/entry_64.S). The kernel walks the user's stack by the frame pointer all the same, by what an earlier
+ * See arch_is_fast_entry(). The kernel walks the user's stack by the frame pointer all the same, by what an earlier
  * entry has left in its place. In most programs that is right, or of a caller; it cannot be told from the right one.
  */
 #ifndef CORE_REPORT_ENTRY_H

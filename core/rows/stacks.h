@@ -8,6 +8,7 @@
 #ifndef CORE_ROWS_STACKS_H
 #define CORE_ROWS_STACKS_H
 
+#include "core/arch/arch.h"
 #include "core/tasks/tasks.h"
 
 #include <stdbool.h>
@@ -23,13 +24,13 @@ enum stack_state {
 
 /*
  * Set in a user address behind the leaf that is no return address, because a signal interrupted the function there: it
- * is looked up as it is. User addresses have at most 57 bits.
+ * is looked up as it is.
  */
 #define STACK_EXACT (1ULL << 62)
 
 static inline bool stack_is_exact(uint64_t addr)
 {
-	return addr >> 57 == STACK_EXACT >> 57;
+	return addr >> ARCH_USER_BITS == STACK_EXACT >> ARCH_USER_BITS;
 }
 
 /**

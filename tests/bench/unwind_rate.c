@@ -101,7 +101,7 @@ static struct rules *find_rules(void *ctx, const struct mapping *m)
 static int read_copy(void *ctx, uint64_t addr, void *to, size_t len)
 {
 	const struct self *s = ctx;
-	uint64_t at = addr - s->regs.r[UNWIND_SP];
+	uint64_t at = addr - s->regs.r[ARCH_SP];
 
 	if (at > COPY_BYTES || len > COPY_BYTES - at)
 		return -EFAULT;
@@ -111,13 +111,13 @@ static int read_copy(void *ctx, uint64_t addr, void *to, size_t len)
 
 static void take_regs(const ucontext_t *context, struct unwind_regs *out)
 {
-	static const int order[UNWIND_NR_REGS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-						   REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-						   REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	static const int order[ARCH_NR_REGS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+						 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+						 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 	unsigned int i;
 
-	out->have = (1U << UNWIND_NR_REGS) - 1;
-	for (i = 0; i < UNWIND_NR_REGS; i++)
+	out->have = (1U << ARCH_NR_REGS) - 1;
+	for (i = 0; i < ARCH_NR_REGS; i++)
 		out->r[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 }
 
@@ -128,7 +128,7 @@ static __attribute__((noinline)) void take_sample(void)
 
 	getcontext(&context);
 	take_regs(&context, &self.regs);
-	memcpy(self.stack, (const void *)(uintptr_t)self.regs.r[UNWIND_SP], COPY_BYTES);
+	memcpy(self.stack, (const void *)(uintptr_t)self.regs.r[ARCH_SP], COPY_BYTES);
 }
 
 static __attribute__((noinline)) int descend(int left)

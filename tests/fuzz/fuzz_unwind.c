@@ -22,13 +22,13 @@
 #define WINDOW       (1ULL << 24) /* bytes of the file, whatever it has, that are mapped again and again */
 #define MAX_LOOKUPS  128
 /* For each register, and the CFA: an expression that reads with each step, then its own word. */
-#define MAX_READS ((UNWIND_NR_REGS + 1) * (1024 + 1))
+#define MAX_READS ((ARCH_NR_REGS + 1) * (1024 + 1))
 
 struct head {
 	uint8_t flags, nr_words;
 	uint16_t cap;  /* room for frames */
 	uint32_t addr; /* of the section */
-	uint64_t regs[UNWIND_NR_REGS];
+	uint64_t regs[ARCH_NR_REGS];
 };
 
 struct input {
@@ -59,7 +59,7 @@ static void close_file(void *ctx)
 static int read_stack(void *ctx, uint64_t addr, void *to, size_t len)
 {
 	struct input *in = ctx;
-	uint64_t at = addr - in->head.regs[UNWIND_SP];
+	uint64_t at = addr - in->head.regs[ARCH_SP];
 
 	in->reads++;
 	if (in->head.flags & FLAG_WRAP && in->stack_size)
@@ -93,8 +93,8 @@ static void check_row(const struct cfi_row *row, uint64_t addr)
 	unsigned int i;
 
 	check(row->start <= addr && addr < row->end);
-	check((row->cfa_expr || row->cfa_reg < UNWIND_NR_REGS) && row->return_reg < UNWIND_NR_REGS);
-	for (i = 0; i < UNWIND_NR_REGS; i++)
+	check((row->cfa_expr || row->cfa_reg < ARCH_NR_REGS) && row->return_reg < ARCH_NR_REGS);
+	for (i = 0; i < ARCH_NR_REGS; i++)
 		check(row->how[i] <= CFI_VAL_EXPR);
 }
 
@@ -138,7 +138,7 @@ static void walk(struct input *in)
 	const struct unwind_memory memory = { in, read_stack };
 	const struct unwind_mappings mappings = { in, find_mapping };
 	const struct unwind_files files = { in, find_rules };
-	struct unwind_regs regs = { .have = (1U << UNWIND_NR_REGS) - 1 };
+	struct unwind_regs regs = { .have = (1U << ARCH_NR_REGS) - 1 };
 	uint64_t ips[2][UNWIND_MAX_FRAMES];
 	struct unwind_result out[2];
 	size_t i;
@@ -150,7 +150,7 @@ static void walk(struct input *in)
 		unwind_walk(&regs, &memory, &mappings, &files, &out[i]);
 		check(out[i].nr <= out[i].cap && out[i].end < UNWIND_NR_ENDS);
 		check(!out[i].missing || out[i].end == UNWIND_TRUNCATED);
-		check(!out[i].nr || ips[i][0] == regs.r[UNWIND_IP]);
+		check(!out[i].nr || ips[i][0] == regs.r[ARCH_IP]);
 		check(in->reads <= (out[i].nr + 1) * MAX_READS);
 	}
 	check(out[0].nr == out[1].nr && out[0].end == out[1].end && out[0].missing == out[1].missing);

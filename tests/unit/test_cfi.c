@@ -770,7 +770,7 @@ static void check_fde(const struct section *s, uint64_t cie_at, uint64_t cie_siz
 	for (addr = fde.start; addr < fde.end; addr = row.end) {
 		ck_assert_int_eq(cfi_row_find(&cie, &fde, addr, &row), 0);
 		ck_assert(row.start == addr && row.end > addr && row.end <= fde.end);
-		ck_assert(row.cfa_expr || row.cfa_reg < UNWIND_NR_REGS);
+		ck_assert(row.cfa_expr || row.cfa_reg < ARCH_NR_REGS);
 		ck_assert_int_eq(cfi_row_find(&cie, &fde, row.end - 1, &last), 0);
 		ck_assert(last.start == row.start && last.end == row.end);
 		count->rows++;
@@ -823,7 +823,7 @@ static void check_damaged(const struct cfi_cie *cie, const struct cfi_fde *fde, 
 		check_error(rc);
 		if (!rc)
 			ck_assert(row.start >= fde->start && row.start <= addr && row.end > addr &&
-				  row.end <= fde->end && (row.cfa_expr || row.cfa_reg < UNWIND_NR_REGS));
+				  row.end <= fde->end && (row.cfa_expr || row.cfa_reg < ARCH_NR_REGS));
 	}
 }
 

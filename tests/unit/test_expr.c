@@ -25,8 +25,8 @@ static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)
 }
 
 /* rax 100, rsp MEM_ADDR, rip UINT64_MAX; the others are not known. */
-static const struct unwind_regs regs = { .have = 1U << 0 | 1U << UNWIND_SP | 1U << UNWIND_IP,
-					 .r = { 100, [UNWIND_SP] = MEM_ADDR, [UNWIND_IP] = UINT64_MAX } };
+static const struct unwind_regs regs = { .have = 1U << 0 | 1U << ARCH_SP | 1U << ARCH_IP,
+					 .r = { 100, [ARCH_SP] = MEM_ADDR, [ARCH_IP] = UINT64_MAX } };
 static const struct unwind_memory memory = { .read = read_memory };
 
 static int eval(const uint8_t *bytes, size_t len, const uint64_t *push, uint64_t *out)

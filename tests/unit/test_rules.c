@@ -489,7 +489,7 @@ static void exercise(void)
 			continue;
 		rc = rules_expr(r, row, (uint64_t)row->cfa_value, buf);
 		ck_assert(rc <= (int)sizeof(buf));
-		for (reg = 0; reg < UNWIND_NR_REGS; reg++)
+		for (reg = 0; reg < ARCH_NR_REGS; reg++)
 			rules_expr(r, row, (uint64_t)row->value[reg], buf);
 	}
 	rules_read(r, BASE, buf, sizeof(buf));
@@ -798,14 +798,14 @@ static void check_real(const char *path, const void *base, const void *fn)
 		if (rc)
 			ck_assert(row->start <= addr + i && addr + i < row->end);
 		if (rc && !row->cfa_expr)
-			ck_assert_uint_lt(row->cfa_reg, UNWIND_NR_REGS);
+			ck_assert_uint_lt(row->cfa_reg, ARCH_NR_REGS);
 	}
 	ck_assert_uint_gt(found, 2048);
 	ck_assert_int_eq(rules_find(r, addr, &row), 1);
-	ck_assert_int_eq(row->cfa_reg, UNWIND_SP);
+	ck_assert_int_eq(row->cfa_reg, ARCH_SP);
 	ck_assert_int_eq(row->cfa_value, 8);
-	ck_assert_int_eq(row->how[UNWIND_IP], CFI_OFFSET);
-	ck_assert_int_eq(row->value[UNWIND_IP], -8);
+	ck_assert_int_eq(row->how[ARCH_IP], CFI_OFFSET);
+	ck_assert_int_eq(row->value[ARCH_IP], -8);
 	ck_assert_uint_lt(rules_memory(r), 2 << 20);
 }
 

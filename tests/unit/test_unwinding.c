@@ -19,7 +19,7 @@
 #define LEAST_MASK (1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP)
 
 /* Function N, 64 bytes at 64 * N, has its return address in register N. */
-static const char in_registers[UNWIND_NR_REGS][3] = {
+static const char in_registers[ARCH_NR_REGS][3] = {
 	"\x09\x10\x00", "\x09\x10\x01", "\x09\x10\x02", "\x09\x10\x03", "\x09\x10\x04", "\x09\x10\x05",
 	"\x09\x10\x06", "\x09\x10\x07", "\x09\x10\x08", "\x09\x10\x09", "\x09\x10\x0a", "\x09\x10\x0b",
 	"\x09\x10\x0c", "\x09\x10\x0d", "\x09\x10\x0e", "\x09\x10\x0f",

@@ -195,7 +195,7 @@ static void walk(const struct unwind_regs *regs, struct memory *m, struct unwind
 
 #define WORDS 28 /* of a row; the stack ends after word 31 */
 #define IPS   6
-#define FP    (1U << UNWIND_FP)
+#define FP    (1U << ARCH_FP)
 #define RBX   (1U << 3)
 #define NO_SP (1U << 31)
 #define NO_IP (1U << 30)
@@ -640,17 +640,17 @@ static struct memory copy_words(const struct row *row, size_t known)
 
 static struct unwind_regs regs_of(const struct row *row)
 {
-	struct unwind_regs regs = { .have = 1U << UNWIND_SP | 1U << UNWIND_IP | (row->regs & (FP | RBX)) };
+	struct unwind_regs regs = { .have = 1U << ARCH_SP | 1U << ARCH_IP | (row->regs & (FP | RBX)) };
 
 	/* What is not known is not looked at, whatever it is. */
 	memset(regs.r, 0x51, sizeof(regs.r));
 	if (row->regs & NO_SP)
-		regs.have &= ~(1U << UNWIND_SP);
+		regs.have &= ~(1U << ARCH_SP);
 	if (row->regs & NO_IP)
-		regs.have &= ~(1U << UNWIND_IP);
-	regs.r[UNWIND_FP] = row->fp;
-	regs.r[UNWIND_SP] = AT(row->sp);
-	regs.r[UNWIND_IP] = row->ip;
+		regs.have &= ~(1U << ARCH_IP);
+	regs.r[ARCH_FP] = row->fp;
+	regs.r[ARCH_SP] = AT(row->sp);
+	regs.r[ARCH_IP] = row->ip;
 	regs.r[3] = row->rbx;
 	return regs;
 }
@@ -814,14 +814,14 @@ END_TEST
 static void assert_deep(uint64_t ip, uint64_t fp, const uint64_t *words, size_t nr, uint64_t caller)
 {
 	struct memory m = { words, nr, AT(nr), 0, 0, 0 };
-	struct unwind_regs regs = { .have = 1U << UNWIND_SP | 1U << UNWIND_IP | FP };
+	struct unwind_regs regs = { .have = 1U << ARCH_SP | 1U << ARCH_IP | FP };
 	uint64_t ips[UNWIND_MAX_FRAMES + 1] = { 0 };
 	struct unwind_result out = { .ips = ips, .cap = ARRAY_SIZE(ips) };
 	size_t i;
 
-	regs.r[UNWIND_IP] = ip;
-	regs.r[UNWIND_SP] = STACK;
-	regs.r[UNWIND_FP] = fp;
+	regs.r[ARCH_IP] = ip;
+	regs.r[ARCH_SP] = STACK;
+	regs.r[ARCH_FP] = fp;
 	walk(&regs, &m, &out);
 	ck_assert_uint_eq(out.nr, UNWIND_MAX_FRAMES);
 	ck_assert_int_eq(out.end, UNWIND_TRUNCATED);

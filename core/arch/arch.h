@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the rest of the program knows about the processor. Only the header of an architecture names a register; all
+ * other files use the names below (tests/lint/layers checks it).
+ *
+ * A second architecture is one file, core/arch/NAME.h, with a line for it at the end of this one. The file defines:
+ *
+ * Registers, by their DWARF numbers:
+ *   arch_regs             unsigned integer type with a bit for each register
+ *   ARCH_NR_REGS          their number; rules for registers from there on are skipped
+ *   ARCH_FP, ARCH_SP, ARCH_IP   frame pointer, stack pointer, instruction pointer
+ *   ARCH_RA               column of the return address in call frame information
+ *
+ * Registers of a sample, by the numbers in the kernel's asm/perf_regs.h:
+ *   ARCH_PERF_REGS        mask for PERF_SAMPLE_REGS_USER: everything that call frame information may refer to
+ *   arch_perf_regs[]      the perf number of each DWARF number
+ *   ARCH_PERF_SAVED       mask of the registers that functions preserve, without the frame pointer
+ *
+ * Stacks:
+ *   struct arch_frame     what the frame pointer points to: members fp and ret, the caller's frame pointer and the
+ *                         return address. The caller's stack pointer is the address behind it.
+ *   ARCH_SIGNAL_REGS      bytes from the stack pointer of a signal trampoline to the saved registers
+ *   arch_signal_regs[]    DWARF numbers of these, in the order in which they are saved
+ *   arch_codes[]          see struct arch_code
+ *   ARCH_USER_BITS        no user address has this bit, or one above it
+ *
+ * Files:
+ *   ARCH_ELF_MACHINE      e_machine
+ *   ARCH_ELF_JUMP_SLOT, ARCH_ELF_GLOB_DAT, ARCH_ELF_IRELATIVE   types of relocations that fill slots of a PLT
+ *   ARCH_PLT_ENTRY_MAX    bytes of the largest PLT entry
+ *   arch_plt_decode()     recognizes an entry
+ *
+ * The kernel:
+ *   arch_is_fast_entry()  is this kernel function a system call entry that does not save what functions preserve?
+ *   ARCH_AUDIT            AUDIT_ARCH_* of its system calls
+ *   ARCH_ADD_IS_BARRIER   true: in a BPF program, an atomic addition whose result is unused is a full memory barrier.
+ *                         The kernel promises that only if the result is used, which needs 5.12.
+ *
+ * EM_*, R_* and AUDIT_ARCH_* come from <elf.h> and <linux/audit.h>, which the files that use them include.
+ *
+ * The code assumes 64 bits, little endian, and a stack that grows down. One file is not enough for a processor whose
+ * call does not push the return address (step_entry() in unwind/walk.c reads it there), nor for one whose
+ * ARCH_ADD_IS_BARRIER is false (the programs in bpf/ then need another barrier; backend-bpf/object.c does not compile).
+ */
+#ifndef CORE_ARCH_ARCH_H
+#define CORE_ARCH_ARCH_H
+
+#include <stdint.h>
+
+_Static_assert(sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "64 bits, little endian");
+
+#define ARCH_BIT(reg) ((arch_regs)1 << (reg))
+
+/**
+ * struct arch_code - instructions by which the unwinder recognizes code that has no rules.
+ * @pushed: how far the return address is above the stack pointer; ARCH_CODE_SIGNAL: this is a signal trampoline
+ * @before: how many of the bytes are in front of the instruction pointer
+ * @bytes:  @nr of them; ARCH_CODE_ANY matches any
+ */
+struct arch_code {
+	uint8_t pushed, before, nr;
+	uint16_t bytes[12];
+};
+
+#define ARCH_CODE_SIGNAL UINT8_MAX
+#define ARCH_CODE_ANY    0x100
+
+#if defined(__x86_64__) && defined(__LP64__)
+#include "core/arch/x86_64.h"
+#else
+#error "no header in core/arch/ describes this architecture"
+#endif
+
+#endif

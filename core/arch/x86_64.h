@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* x86-64: see core/arch/arch.h for what each name means. "psABI" is the System V ABI, AMD64 supplement 1.0. */
+#ifndef CORE_ARCH_X86_64_H
+#define CORE_ARCH_X86_64_H
+
+#include <asm/perf_regs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- registers: psABI 3.6.2. rip has no number: it takes the place of the return address, which is rip of a caller */
+
+typedef uint32_t arch_regs;
+
+#define ARCH_NR_REGS 17
+#define ARCH_FP      6 /* rbp */
+#define ARCH_SP      7 /* rsp */
+#define ARCH_RA      16
+#define ARCH_IP      ARCH_RA
+
+/* ---- registers of a sample */
+
+/* rax to rip and r8 to r15. */
+#define ARCH_PERF_REGS                                                                                                 \
+	(((2ULL << PERF_REG_X86_IP) - (1ULL << PERF_REG_X86_AX)) |                                                     \
+	 ((2ULL << PERF_REG_X86_R15) - (1ULL << PERF_REG_X86_R8)))
+
+static const uint8_t arch_perf_regs[ARCH_NR_REGS] = {
+	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,  PERF_REG_X86_DI,
+	PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,  PERF_REG_X86_R10, PERF_REG_X86_R11,
+	PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15, PERF_REG_X86_IP,
+};
+
+/*
+ * psABI 3.2.1. If the task is in the kernel, perf_get_regs_user() (arch/x86/kernel/perf_regs.c) reports -1 as each of
+ * them: until 5.10 always, later in an NMI. Before 4.19 it reports -1 as rbp, too.
+ */
+#define ARCH_PERF_SAVED                                                                                                \
+	(1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_R12 | 1ULL << PERF_REG_X86_R13 | 1ULL << PERF_REG_X86_R14 |    \
+	 1ULL << PERF_REG_X86_R15)
+
+/* ---- stacks */
+
+/* psABI 3.2.2. In the outermost frame rbp is 0 (3.4.1). */
+struct arch_frame {
+	uint64_t fp, ret;
+};
+
+/* struct sigcontext (arch/x86/include/uapi/asm/sigcontext.h): r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */
+static const uint8_t arch_signal_regs[] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16 };
+
+#define ARCH_SIGNAL_REGS 40 /* uc_mcontext in struct ucontext, to which rsp points (asm-generic/ucontext.h) */
+
+static const struct arch_code arch_codes[] = {
+	/* mov $__NR_rt_sigreturn,%rax; syscall: of C libraries without rules for it */
+	{ ARCH_CODE_SIGNAL, 0, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
+	{ ARCH_CODE_SIGNAL, 7, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
+	/* in the system call: where it would return to, which it never does, rules end */
+	{ ARCH_CODE_SIGNAL, 9, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
+	/* PLT (psABI 5.2; linkers other than GNU ld make no rules for it): push the index; jump to its beginning */
+	{ 8, 5, 6, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xe9 } },
+	{ 8, 5, 7, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xf2, 0xe9 } },
+	{ 0, 0, 6, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xe9 } },
+	{ 0, 0, 7, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xf2, 0xe9 } },
+	/* the beginning: push the link map; jump to the dynamic linker */
+	{ 16, 6, 8, { 0xff, 0x35, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xff, 0x25 } },
+	{ 8, 0, 8, { 0xff, 0x35, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xff, 0x25 } },
+	/* jump through the GOT */
+	{ 0, 0, 3, { 0xf2, 0xff, 0x25 } },
+	{ 0, 0, 2, { 0xff, 0x25 } },
+	/* endbr64: nothing has been done yet where an indirect call came to, be it a PLT or _init of crti.o, */
+	{ 0, 0, 4, { 0xf3, 0x0f, 0x1e, 0xfa } },
+	/* which goes on with sub $8,%rsp; */
+	{ 0, 4, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
+	{ 8, 8, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
+	/* without endbr64, in front of mov ...(%rip),%rax; _fini goes on with add $8,%rsp */
+	{ 0, 0, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
+	{ 8, 4, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
+	{ 0, 0, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
+	{ 8, 4, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
+};
+
+/* An address has 48 bits, with five page table levels 57; half of them are the kernel's (arch/x86/x86_64/mm.rst). */
+#define ARCH_USER_BITS 57
+
+/* ---- files */
+
+#define ARCH_ELF_MACHINE   EM_X86_64
+#define ARCH_ELF_JUMP_SLOT R_X86_64_JUMP_SLOT
+#define ARCH_ELF_GLOB_DAT  R_X86_64_GLOB_DAT
+#define ARCH_ELF_IRELATIVE R_X86_64_IRELATIVE
+
+#define ARCH_PLT_ENTRY_MAX 16
+
+/*
+ * The @len bytes at @code, at address @addr: is it [endbr64] [mov number, %r11d] [bnd] jmp *slot(%rip)? If not, it is
+ * the first entry of .plt, or one whose second half is in .plt.sec. @size: out: to the next one, in any case.
+ */
+static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64_t addr, uint32_t *size, uint64_t *slot)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	bool marked = len >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64));
+	size_t at = marked ? sizeof(endbr64) : 0;
+	int32_t to;
+
+	/* 8: of one that only jumps, and is not marked as a target of indirect jumps */
+	*size = marked ? ARCH_PLT_ENTRY_MAX : 8;
+	if (at + 6 <= len && code[at] == 0x41 && code[at + 1] == 0xbb)
+		at += 6;
+	at += at < len && code[at] == 0xf2;
+	if (len < at + 6 || code[at] != 0xff || code[at + 1] != 0x25)
+		return false;
+	memcpy(&to, code + at + 2, sizeof(to));
+	at += 6;
+	*slot = addr + at + (uint64_t)(int64_t)to;
+	/* push: to be bound when it is called first */
+	if (at < len && code[at] == 0x68)
+		*size = ARCH_PLT_ENTRY_MAX;
+	return true;
+}
+
+/* ---- the kernel */
+
+/*
+ * Before 4.15 a system call that nobody traces takes a fast path, which does not save rbx, rbp and r12 to r15. The
+ * symbol is system_call_fastpath before 4.4 (arch/x86/kernel/entry_64.S), then entry_SYSCALL_64_fastpath
+ * (arch/x86/entry/entry_64.S). It calls the rest of the kernel, so that the outermost frame is in it.
+ */
+static inline bool arch_is_fast_entry(const char *name)
+{
+	return !strcmp(name, "system_call_fastpath") || !strcmp(name, "entry_SYSCALL_64_fastpath");
+}
+
+/* x32 has the same: its system calls have other numbers. */
+#define ARCH_AUDIT AUDIT_ARCH_X86_64
+
+/*
+ * The JIT (arch/x86/net/bpf_jit_comp.c) and the interpreter both use an instruction with the prefix LOCK, which orders
+ * all loads and stores (Intel SDM, volume 3: "Loads and Stores Are Not Reordered with Locked Instructions").
+ */
+#define ARCH_ADD_IS_BARRIER true
+
+#endif
