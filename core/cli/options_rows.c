@@ -380,7 +380,7 @@ static int check_cgroup(struct parse *p)
 static int set_backend(struct parse *p, const struct opt *opt, const char *value)
 {
 	(void)opt;
-	if (strcmp(value, "auto") && strcmp(value, WAY_BOTH) && !way_find(value))
+	if (strcmp(value, "auto") && strcmp(value, WAY_BOTH) && !way_find(ways_here, value))
 		return opt_refuse(p, value, "not one of auto, bpf, perfring, both");
 	p->o->backend = strcmp(value, "auto") ? value : NULL;
 	return 0;

@@ -9,7 +9,7 @@ static void print_source(FILE *out)
 	const struct way *way;
 	unsigned int i;
 
-	for (i = 0; (way = way_at(i)); i++)
+	for (i = 0; (way = way_at(ways_here, i)); i++)
 		if (way->counter)
 			fputs(way->counter->program, out);
 }

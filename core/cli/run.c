@@ -460,7 +460,7 @@ static void tell_limits(const struct session *s)
 /* Whatever comes of it: the first use does it. */
 static void warn_of_taint(const struct options *o)
 {
-	const struct way *asked = o->backend ? way_find(o->backend) : NULL;
+	const struct way *asked = o->backend ? way_find(ways_here, o->backend) : NULL;
 	bool both = o->backend && !strcmp(o->backend, WAY_BOTH);
 
 	if ((both || (asked && asked->counter)) && !o->input && kernel_bpf_taints())

@@ -73,7 +73,7 @@ static int open_with(struct session *s, const struct way *way, struct err *err)
 
 static const struct way *asked_for(const struct session *s)
 {
-	return s->request.both ? way_counting() : way_find(s->request.options->backend);
+	return s->request.both ? way_counting(s->ways) : way_find(s->ways, s->request.options->backend);
 }
 
 /* @tasks: on threads, not on whole CPUs */
@@ -121,7 +121,7 @@ static int open_on_tasks(struct session *s, struct err *err)
 	/* Nobody else has its events. */
 	descendants_free(s->request.filter.tree);
 	s->request.filter.tree = NULL;
-	rc = open_rung(s, way_alone(), true, err);
+	rc = open_rung(s, way_alone(s->ways), true, err);
 	why = *err;
 	if (rc)
 		return err_set(err, rc, "%s; %s", why.msg, s->reason);
@@ -138,7 +138,7 @@ static int open_on_cpus(struct session *s, struct err *err)
 	unsigned int i;
 	int rc = -ENODEV;
 
-	for (i = 0; (way = way_at(i)) && rc; i++) {
+	for (i = 0; (way = way_at(s->ways, i)) && rc; i++) {
 		rc = open_rung(s, way, false, &why);
 		if (rc)
 			add_reason(s, "%s cannot be used: %s", way->name, why.msg);
@@ -164,7 +164,7 @@ int fallback_open(struct session *s, struct err *err)
 	const char *backend = s->request.options->backend;
 	int rc = backend ? open_asked_for(s, err) : open_on_cpus(s, err);
 
-	if ((rc == -EACCES || rc == -EPERM) && (!backend || asked_for(s) == way_alone()))
+	if ((rc == -EACCES || rc == -EPERM) && (!backend || asked_for(s) == way_alone(s->ways)))
 		rc = open_on_tasks(s, err);
 	if (!rc && s->events.switches == SWITCHES_BY_RECORDS && s->events.no_tracepoint.code)
 		add_reason(s, "by PERF_RECORD_SWITCH: %s", s->events.no_tracepoint.msg);

@@ -280,7 +280,7 @@ static int try_programs_events(const struct host *host, enum tool tool, const st
 
 static int try_bpf(const struct host *host, enum tool tool, size_t files, struct rung_state *out)
 {
-	const struct counter_ops *counter = way_counting()->counter;
+	const struct counter_ops *counter = way_counting(ways_here)->counter;
 	int rc;
 
 	if (tool == TOOL_OFFCPUTIME && counter->switches)

@@ -111,6 +111,7 @@ struct session *session_new(const struct options *options, const struct host *ho
 	raise_descriptors();
 	s->events.request = &s->request;
 	s->env = (struct source_env){ &s->request, &s->events, &s->sink, &s->files, &s->recording };
+	s->ways = ways_here;
 	s->request.options = options;
 	s->request.host = host;
 	s->signal_fd = s->mntns_fd = -1;

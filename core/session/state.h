@@ -20,8 +20,9 @@ struct session {
 	struct perf_maps *perf_maps;   /* there, too */
 	struct recording recording;    /* with options.input: then there are no events */
 
-	const struct way *way; /* that was taken */
-	struct source_env env; /* of the former, for @source and the counters in front of it */
+	const struct way *ways; /* to choose from; see ways_here */
+	const struct way *way;  /* that was taken */
+	struct source_env env;  /* of the former, for @source and the counters in front of it */
 	const struct source_ops *source_ops;
 	struct source *source;
 	char reason[1024]; /* why this way, one line */

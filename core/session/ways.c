@@ -4,41 +4,39 @@
 #include <string.h>
 
 /* The only list of them. */
-static const struct way ways[] = {
+const struct way ways_here[] = {
 	{ "bpf", &counter_bpf, &source_rings },
 	{ "perfring", NULL, &source_rings },
+	{ .name = NULL },
 };
 
-const struct way *way_at(unsigned int i)
+const struct way *way_at(const struct way *ways, unsigned int i)
 {
-	return i < ARRAY_SIZE(ways) ? &ways[i] : NULL;
+	return ways[i].name ? &ways[i] : NULL;
 }
 
-const struct way *way_find(const char *name)
+const struct way *way_find(const struct way *ways, const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ways); i++)
-		if (!strcmp(ways[i].name, name))
-			return &ways[i];
+	for (; ways->name; ways++)
+		if (!strcmp(ways->name, name))
+			return ways;
 	return NULL;
 }
 
-static const struct way *first(bool counting)
+static const struct way *first(const struct way *ways, bool counting)
 {
-	unsigned int i = 0;
-
-	while (!ways[i].counter == counting)
-		i++;
-	return &ways[i];
+	for (; ways->name; ways++)
+		if (!ways->counter != counting)
+			return ways;
+	return NULL;
 }
 
-const struct way *way_counting(void)
+const struct way *way_counting(const struct way *ways)
 {
-	return first(true);
+	return first(ways, true);
 }
 
-const struct way *way_alone(void)
+const struct way *way_alone(const struct way *ways)
 {
-	return first(false);
+	return first(ways, false);
 }

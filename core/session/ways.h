@@ -18,13 +18,16 @@ struct way {
 	const struct source_ops *source;
 };
 
-/** way_at() - the @i-th, NULL past the end. */
-const struct way *way_at(unsigned int i);
+/** ways_here - the ways of this program. A list ends with a way that has no name; a test may give a session another. */
+extern const struct way ways_here[];
+
+/** way_at() - the @i-th of @ways, NULL at the end. */
+const struct way *way_at(const struct way *ways, unsigned int i);
 /** way_find() - by name; NULL when there is none. */
-const struct way *way_find(const char *name);
-/** way_counting() - the first with a counter, which is that of WAY_BOTH, too. */
-const struct way *way_counting(void);
-/** way_alone() - the first without one. */
-const struct way *way_alone(void);
+const struct way *way_find(const struct way *ways, const char *name);
+/** way_counting() - the first with a counter, which is that of WAY_BOTH, too; NULL when there is none. */
+const struct way *way_counting(const struct way *ways);
+/** way_alone() - the first without one; NULL when there is none. */
+const struct way *way_alone(const struct way *ways);
 
 #endif

@@ -991,7 +991,7 @@ START_TEST(test_ops)
 	struct recording recording = { 0 };
 	const struct source_env env = { .request = &request, .recording = &recording };
 
-	ck_assert_ptr_null(way_find("recording"));
+	ck_assert_ptr_null(way_find(ways_here, "recording"));
 	ck_assert_int_eq(ops->open(&b, &env, &err), -ENOENT); /* there is no such file */
 	ck_assert_ptr_nonnull(strstr(err.msg, path));
 	ck_assert_int_eq(ops->attach(b, 3, &err), -EINVAL);
