@@ -505,8 +505,12 @@ static int sample_interval(struct session *s, struct err *err)
 	 */
 	if (rc >= 0 && follow_cpus(s, err))
 		rc = err->code;
-	if (!rc && until < end)
-		return end_one(s, err);
+	/* A report, or the reader, may have taken longer than the rest of the run. */
+	if (!rc && until < end && now_ns() < end) {
+		rc = end_one(s, err);
+		if (rc >= 0)
+			return rc;
+	}
 	return end_run(s, rc < 0 ? rc : 0, err);
 }
 
