@@ -30,6 +30,9 @@ $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
+# Tests without a kernel and without real time share these.
+$(O)/tests/unit/test_session: $(O)/tests/unit/fake_source.o $(O)/tests/unit/fake_time.o
+
 $(HELPERS): $(O)/%: $(O)/%.o $(LIB)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)

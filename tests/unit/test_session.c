@@ -1,0 +1,1416 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The run loop without a kernel and without real time: a scripted source and counter (fake_source.h), time that passes
+ * while the session waits (fake_time.h), and events that are pipes. This program's own syscall(), ioctl(), read() and
+ * pthread_create() take the place of libc's.
+ */
+#include "core/session/keeper.h"
+#include "core/session/open.h"
+#include "core/session/session.h"
+#include "core/session/statistics.h"
+#include "tests/unit/fake_source.h"
+#include "tests/unit/fake_time.h"
+#include "tests/unit/unit.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+enum { CPUS = 4, MAX_FDS = 256, MOMENTS = 6, INTERVALS = 8 };
+
+/* ---- the kernel */
+
+/* What happens at a millisecond of the run. */
+struct moment {
+	unsigned int ms;
+	enum { NOTHING, ONLINE, STOPS, HANGS_UP, KILL, NO_THREADS } what;
+	const char *cpus; /* ONLINE: the list from now on */
+	int arg; /* STOPS: the time of the event of this CPU stands still; HANGS_UP: the same, and poll(2) knows; KILL:
+		    the signal */
+};
+
+static struct {
+	int cpu_of[MAX_FDS], writer[MAX_FDS]; /* by descriptor; the pipe's other end, -1: closed, 0: no event */
+	bool notes[MAX_FDS];
+	bool enabled[CPUS];
+	uint64_t enabled_ns[CPUS]; /* since when; read(2) tells for how long */
+	uint64_t stands_ns[CPUS];  /* at this time it stands still; 0: it does not */
+	int open_answer[CPUS], enable_answer[CPUS], disable_answer[CPUS];
+	bool no_lost; /* it does not tell how many records were lost, before 6.0 */
+	bool no_threads;
+	bool wakes;      /* a ring that is half full wakes its reader, */
+	bool main_reads; /* which is the session itself; else it is a thread, and time waits for that */
+} kernel;
+
+static struct fake_script script;
+static struct moment moments[MOMENTS];
+static unsigned int per_ms; /* samples of each CPU */
+
+static int refuse(int code)
+{
+	errno = -code;
+	return -1;
+}
+
+static bool is_event(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fd < MAX_FDS && kernel.writer[fd] && !fstat(fd, &st) && S_ISFIFO(st.st_mode);
+}
+
+long syscall(long nr, ...)
+{
+	const struct perf_event_attr *attr;
+	int cpu, p[2];
+	va_list ap;
+
+	va_start(ap, nr);
+	attr = va_arg(ap, const struct perf_event_attr *);
+	(void)va_arg(ap, pid_t);
+	cpu = va_arg(ap, int);
+	va_end(ap);
+	if (nr != SYS_perf_event_open)
+		return refuse(-ENOSYS);
+	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY)
+		return refuse(-ENOENT);
+	if (kernel.no_lost && attr->read_format & PERF_FORMAT_LOST)
+		return refuse(-EINVAL);
+	ck_assert(cpu >= 0 && cpu < CPUS);
+	if (kernel.open_answer[cpu])
+		return refuse(kernel.open_answer[cpu]);
+	ck_assert_int_eq(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
+	ck_assert(p[0] < MAX_FDS && p[1] < MAX_FDS);
+	if (kernel.writer[p[0]] > 0)
+		close(kernel.writer[p[0]]);
+	kernel.writer[p[0]] = p[1];
+	kernel.cpu_of[p[0]] = cpu;
+	kernel.notes[p[0]] = attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+	return p[0];
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+	int cpu, answer;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	ck_assert(is_event(fd));
+	cpu = kernel.cpu_of[fd];
+	if (request == PERF_EVENT_IOC_ID) {
+		*(uint64_t *)arg = 1000 + (uint64_t)fd;
+		return 0;
+	}
+	ck_assert(request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE);
+	answer = request == PERF_EVENT_IOC_ENABLE ? kernel.enable_answer[cpu] : kernel.disable_answer[cpu];
+	if (answer)
+		return refuse(answer);
+	if (!kernel.notes[fd]) {
+		kernel.enabled[cpu] = request == PERF_EVENT_IOC_ENABLE;
+		kernel.enabled_ns[cpu] = fake_time_ms() * FAKE_MS;
+		kernel.stands_ns[cpu] = 0;
+	}
+	return 0;
+}
+
+ssize_t read(int fd, void *to, size_t size)
+{
+	struct iovec v = { to, size };
+	struct event_counts counts = { 0 };
+	int cpu;
+
+	if (!is_event(fd))
+		return readv(fd, &v, 1);
+	cpu = kernel.cpu_of[fd];
+	counts.enabled_ns =
+		(kernel.stands_ns[cpu] ? kernel.stands_ns[cpu] : fake_time_ms() * FAKE_MS) - kernel.enabled_ns[cpu];
+	ck_assert_uint_ge(size, sizeof(counts));
+	memcpy(to, &counts, sizeof(counts));
+	return sizeof(counts);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+	static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+	if (kernel.no_threads)
+		return EAGAIN;
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
+	return next(thread, attr, fn, arg);
+}
+
+static void close_writer(int fd)
+{
+	if (kernel.writer[fd] > 0)
+		close(kernel.writer[fd]);
+	kernel.writer[fd] = kernel.writer[fd] ? -1 : 0;
+}
+
+/* A reader that has emptied its ring is woken no more. By whatever thread. */
+static void ring_is_empty(void)
+{
+	char bytes[64];
+	struct iovec v = { bytes, sizeof(bytes) };
+	int fd;
+
+	for (fd = 0; fd < MAX_FDS; fd++)
+		while (is_event(fd) && readv(fd, &v, 1) > 0)
+			;
+}
+
+static void wake_reader(void)
+{
+	int fd;
+
+	for (fd = 0; fd < MAX_FDS; fd++)
+		if (is_event(fd) && !kernel.notes[fd])
+			break;
+	if (fd < MAX_FDS)
+		ck_assert_int_eq(write(kernel.writer[fd], "", 1), 1);
+	if (!kernel.main_reads)
+		fake_wait_for_fetch();
+}
+
+/* ---- a run */
+
+static char *dir;
+static struct host host;
+static struct options options;
+static struct session *session;
+static int fds_before;
+
+static const struct way plain_ways[] = { { "alone", NULL, &fake_plain_source }, { .name = NULL } };
+static const struct way kept_ways[] = { { "alone", NULL, &fake_source }, { .name = NULL } };
+static const struct way plain_counting[] = {
+	{ "count", &fake_counter, &fake_plain_source },
+	{ "alone", NULL, &fake_plain_source },
+	{ .name = NULL },
+};
+static const struct way kept_counting[] = {
+	{ "count", &fake_counter, &fake_source },
+	{ "alone", NULL, &fake_source },
+	{ .name = NULL },
+};
+
+/* With a thread that empties the ring, or without. */
+static const struct way *ways(bool counting, bool kept)
+{
+	if (counting)
+		return kept ? kept_counting : plain_counting;
+	return kept ? kept_ways : plain_ways;
+}
+
+static void list_cpus(const char *which, const char *cpus)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
+	unit_write(dir, name, cpus, strlen(cpus));
+}
+
+static void stop_event(int cpu, bool told)
+{
+	int fd;
+
+	kernel.enabled[cpu] = false;
+	kernel.stands_ns[cpu] = fake_time_ms() * FAKE_MS;
+	for (fd = 0; told && fd < MAX_FDS; fd++)
+		if (is_event(fd) && kernel.cpu_of[fd] == cpu && !kernel.notes[fd])
+			close_writer(fd);
+}
+
+/* The thread that empties the rings is told first, and tells the session. */
+static void let_be_noticed(void)
+{
+	struct pollfd p = { session->keeper ? keeper_fd(session->keeper) : -1, POLLIN, 0 };
+
+	while (session->keeper && ppoll(&p, 1, &(struct timespec){ 0 }, NULL) < 1)
+		sched_yield();
+}
+
+static void act(const struct moment *m)
+{
+	if (m->what == ONLINE)
+		list_cpus("online", m->cpus);
+	else if (m->what == STOPS || m->what == HANGS_UP)
+		stop_event(m->arg, m->what == HANGS_UP);
+	else if (m->what == KILL)
+		kill(getpid(), m->arg);
+	else if (m->what == NO_THREADS)
+		kernel.no_threads = true;
+	if (m->what == HANGS_UP)
+		let_be_noticed();
+}
+
+static void tick(unsigned int ms)
+{
+	size_t i;
+
+	for (i = 0; i < CPUS; i++)
+		if (kernel.enabled[i])
+			fake_sample(per_ms);
+	for (i = 0; i < MOMENTS; i++)
+		if (moments[i].ms == ms)
+			act(&moments[i]);
+	ck_assert(!fake_seen()->changing || !session->keeper);
+	if (kernel.wakes && !fake_seen()->changing && fake_seen()->waiting > script.room / 2)
+		wake_reader();
+}
+
+static void setup(void)
+{
+	/* What a run leaves behind, once for all of them. */
+	dir = unit_tmpdir();
+	host = (struct host){ .proc = dir, .sys = dir };
+	list_cpus("possible", "0-3");
+	list_cpus("online", "0-1");
+	options = (struct options){
+		.on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49, .dump_bytes = 16384
+	};
+	memset(&kernel, 0, sizeof(kernel));
+	memset(moments, 0, sizeof(moments));
+	script = (struct fake_script){ .fates = "p" };
+	per_ms = 1;
+	session = NULL;
+	fds_before = unit_open_fds();
+	fake_time_begin(tick);
+}
+
+/* Whatever has happened: everything is closed once, and nothing samples. */
+static void finish(void)
+{
+	const struct fake_seen *seen = fake_seen();
+	int fd;
+
+	session_free(session);
+	session = NULL;
+	ck_assert_uint_eq(seen->opened, 0);
+	ck_assert_uint_eq(seen->source[FAKE_CLOSE], seen->source[FAKE_OPEN]);
+	ck_assert_uint_eq(seen->counter[FAKE_CLOSE], seen->counter[FAKE_OPEN]);
+	ck_assert_uint_eq(seen->switches[FAKE_CLOSE], seen->switches[FAKE_OPEN]);
+	for (fd = 0; fd < MAX_FDS; fd++)
+		close_writer(fd);
+	ck_assert_int_eq(unit_open_fds(), fds_before);
+}
+
+static void teardown(void)
+{
+	if (session)
+		finish();
+	fake_end();
+	fake_time_end();
+	unit_rmdir(dir);
+}
+
+static int open_run(const struct way *list, struct err *err)
+{
+	fake_begin(&script, ring_is_empty);
+	session = session_new(&options, &host);
+	ck_assert_ptr_nonnull(session);
+	session->ways = list;
+	return session_open(session, err);
+}
+
+static void must_open(const struct way *list)
+{
+	struct err err = { 0 };
+
+	ck_assert_msg(open_run(list, &err) == 0, "%s", err.msg);
+}
+
+static void last_for(unsigned int duration_ms, unsigned int interval_ms)
+{
+	options.duration_ns = duration_ms * FAKE_MS;
+	options.interval_ns = interval_ms * FAKE_MS;
+}
+
+/* What became of a run: its intervals, and their numbers added up. */
+struct outcome {
+	int rc;
+	struct err err;
+	unsigned int nr;
+	unsigned int started[INTERVALS], stopped[INTERVALS]; /* milliseconds */
+	uint64_t rows[INTERVALS];
+	uint64_t offline_ms, due_ms;
+	struct books books;
+	struct unaccounted unaccounted;
+};
+
+static void note_interval(struct outcome *o)
+{
+	const struct sink *sink = &session->sink;
+	struct books b;
+	struct unaccounted u = session_books(session, &b);
+
+	ck_assert_uint_lt(o->nr, INTERVALS);
+	o->started[o->nr] = fake_time_since(sink->started_ns);
+	o->stopped[o->nr] = fake_time_since(sink->stopped_ns);
+	o->rows[o->nr++] = stacks_total(session_samples(session));
+	o->offline_ms += session->events.offline_ns / FAKE_MS;
+	o->due_ms += session->events.due_ns / FAKE_MS;
+	books_add(&o->books, &b);
+	o->unaccounted.samples += u.samples;
+	o->unaccounted.intervals += u.intervals;
+}
+
+/* @report_ms: how long the report of each interval takes; NULL: no time */
+static struct outcome run(const unsigned int *report_ms)
+{
+	struct outcome o = { 0 };
+
+	do {
+		o.rc = session_run(session, &o.err);
+		if (o.rc >= 0)
+			note_interval(&o);
+		if (o.rc == 1 && report_ms)
+			fake_time_pass(report_ms[o.nr - 1]);
+	} while (o.rc == 1);
+	return o;
+}
+
+static uint64_t sum(const struct outcome *o)
+{
+	uint64_t rows = 0;
+	unsigned int i;
+
+	for (i = 0; i < o->nr; i++)
+		rows += o->rows[i];
+	return rows;
+}
+
+static uint64_t made(char fate)
+{
+	return fake_seen()->made[(unsigned char)fate];
+}
+
+static void assert_balanced(const struct outcome *o)
+{
+	ck_assert_int_eq(o->unaccounted.samples, 0);
+	ck_assert_int_eq(o->unaccounted.intervals, 0);
+}
+
+/* ---- the order of calls */
+
+static const struct {
+	bool counting, off_cpu;
+	const char *log;
+} orders[] = {
+	{ false, false,
+	  "source.open source.attach:0 source.attach:1 source.start source.drain source.end source.close" },
+	{ true, false,
+	  "counter.probe counter.open source.open source.attach:0 counter.attach:0 source.attach:1 counter.attach:1 "
+	  "source.start counter.start source.drain counter.stop counter.end source.end counter.take source.close "
+	  "counter.close" },
+	{ true, true,
+	  "counter.probe switches.probe counter.open switches.open source.open "
+	  "source.attach:0 switches.attach:0 counter.attach:0 source.attach:1 switches.attach:1 counter.attach:1 "
+	  "source.start counter.start source.drain counter.stop switches.stop counter.end switches.end source.end "
+	  "counter.take switches.take source.close switches.close counter.close" },
+};
+
+START_TEST(test_order)
+{
+	struct outcome o;
+
+	options.off_cpu = orders[_i].off_cpu;
+	last_for(300, 0);
+	must_open(ways(orders[_i].counting, false));
+	ck_assert_str_eq(session->reason, "the first choice works here");
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	ck_assert_int_eq(session->signal_fd, -1);
+	ck_assert(!kernel.enabled[0] && !kernel.enabled[1]);
+	finish();
+	ck_assert_str_eq(fake_seen()->log, orders[_i].log);
+}
+END_TEST
+
+/* ---- intervals */
+
+static const struct {
+	unsigned int duration, interval, report[INTERVALS], source_ms[FAKE_STEPS];
+	unsigned int stopped[INTERVALS]; /* 0: that was the last */
+} intervals[] = {
+	{ 1000, 0, { 0 }, { 0 }, { 1000 } },
+	{ 1, 0, { 0 }, { 0 }, { 1 } },
+	{ 1000, 2000, { 0 }, { 0 }, { 1000 } },
+	{ 1000, 1000, { 0 }, { 0 }, { 1000 } },
+	{ 1000, 500, { 0 }, { 0 }, { 500, 1000 } },
+	/* The last one is shorter. */
+	{ 1000, 300, { 0 }, { 0 }, { 300, 600, 900, 1000 } },
+	{ 1000, 999, { 0 }, { 0 }, { 999, 1000 } },
+	/* A report takes a part of the next interval, all of it, or more; the ends that were missed are left out. */
+	{ 1000, 300, { 299, 100 }, { 0 }, { 300, 600, 900, 1000 } },
+	{ 1000, 300, { 300 }, { 0 }, { 300, 600, 900, 1000 } },
+	{ 1000, 300, { 450 }, { 0 }, { 300, 750, 900, 1000 } },
+	{ 1000, 300, { 0, 0, 50 }, { 0 }, { 300, 600, 900, 1000 } },
+	{ 2000, 300, { 1000 }, { 0 }, { 300, 1300, 1500, 1800, 2000 } },
+	/* A report that lasts beyond the end of the run. */
+	{ 1000, 300, { 700 }, { 0 }, { 300, 1000 } },
+	{ 1000, 300, { 5000 }, { 0 }, { 300, 5300 } },
+	{ 1000, 600, { 5000 }, { 0 }, { 600, 5600 } },
+	/* The reader is slow. */
+	{ 1000, 300, { 0 }, { [FAKE_DRAIN] = 250 }, { 450, 850, 1150 } },
+	{ 1000, 0, { 0 }, { [FAKE_DRAIN] = 900 }, { 1100 } },
+	/* What the end of an interval takes belongs to the next one. */
+	{ 1000, 300, { 0 }, { [FAKE_END] = 30 }, { 300, 600, 900, 1000 } },
+	{ 1000, 300, { 0 }, { [FAKE_END] = 400 }, { 300, 700, 1100 } },
+	/* Without a counter the run begins when the source can count. */
+	{ 1000, 300, { 0 }, { [FAKE_START] = 70 }, { 370, 670, 970, 1070 } },
+};
+
+/* Each sample is in the interval of its moment. */
+static void assert_intervals(const struct outcome *o, int row, bool counting)
+{
+	unsigned int i, first = intervals[row].source_ms[FAKE_START], earlier = 0;
+
+	if (counting) {
+		earlier = first;
+		first = 0;
+	}
+
+	for (i = 0; i < o->nr; i++) {
+		ck_assert_uint_eq(o->started[i], i ? o->stopped[i - 1] : first);
+		ck_assert_uint_eq(o->stopped[i], intervals[row].stopped[i] - earlier);
+		ck_assert_uint_eq(o->rows[i], 2 * (o->stopped[i] - (i ? o->started[i] : 0)));
+	}
+	ck_assert_uint_eq(i < INTERVALS ? intervals[row].stopped[i] : 0, 0);
+}
+
+/* @_i: bits 0 and 1: with a counter, with a thread that empties the ring */
+START_TEST(test_intervals)
+{
+	int row = _i / 4;
+	struct outcome o;
+
+	last_for(intervals[row].duration, intervals[row].interval);
+	memcpy(script.source_ms, intervals[row].source_ms, sizeof(script.source_ms));
+	if (_i & 1)
+		script.fates = "cp";
+	must_open(ways(_i & 1, _i & 2));
+	o = run(intervals[row].report);
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	ck_assert_uint_eq(o.books.lost, 0);
+	assert_intervals(&o, row, _i & 1);
+}
+END_TEST
+
+/* ---- the books */
+
+static const struct {
+	bool counting;
+	const char *fates;
+	unsigned int interval;
+	bool no_lost;
+} books_rows[] = {
+	{ false, "p", 0, false },
+	{ false, "pf", 0, false },
+	{ true, "c", 0, false },
+	{ true, "cfpx", 30, false },
+	/* losses that somebody tells of */
+	{ false, "l", 0, false },
+	{ false, "ppl", 0, false },
+	{ false, "pplfb", 30, false },
+	{ false, "b", 0, true },
+	{ true, "l", 0, false },
+	{ true, "cl", 0, true },
+	{ true, "cpl", 30, false },
+	{ true, "n", 0, false },
+	{ true, "cpn", 0, false },
+	{ true, "b", 30, false },
+	{ true, "cfpxlnb", 0, false },
+	{ true, "cfpxlnb", 30, true },
+	/* and those that nobody tells of */
+	{ true, "s", 0, false },
+	{ true, "cps", 0, false },
+	{ true, "ccccccccccs", 0, false },
+	{ true, "cpsl", 0, false },
+	{ true, "cfpxlnbs", 0, false },
+	/* before 6.0, and with intervals, these are believed to be lost */
+	{ true, "s", 0, true },
+	{ true, "cps", 0, true },
+	{ true, "cps", 30, false },
+	{ true, "cfpxlnbs", 30, true },
+	/* lies */
+	{ false, "m", 0, false },
+	{ false, "ppm", 30, false },
+	{ false, "d", 0, false },
+	{ false, "ppld", 0, true },
+	{ true, "m", 0, false },
+	{ true, "cpm", 30, false },
+	{ true, "cpm", 0, true },
+	{ true, "d", 0, false },
+	{ true, "cpd", 30, false },
+	{ true, "cfpxlnbd", 0, true },
+	{ true, "cfpxlnbmms", 0, false },
+};
+
+/* @_i: bit 0: with a thread that empties the ring */
+START_TEST(test_books)
+{
+	int row = _i / 2;
+	bool told = !books_rows[row].no_lost && !books_rows[row].interval;
+	struct outcome o;
+	uint64_t lost;
+
+	script.fates = books_rows[row].fates;
+	kernel.no_lost = books_rows[row].no_lost;
+	last_for(200, books_rows[row].interval);
+	must_open(ways(books_rows[row].counting, _i & 1));
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	lost = made('l') + made('b') + (told ? 0 : made('s'));
+	if (books_rows[row].counting)
+		lost += made('n');
+	ck_assert_uint_eq(o.books.lost, lost);
+	ck_assert_int_eq(o.unaccounted.samples, (int64_t)(made('m') - made('d') + (told ? made('s') : 0)));
+	ck_assert_uint_eq(o.books.taken, 2 * 200);
+	ck_assert_uint_eq(o.books.filtered, made('f') + made('x'));
+	ck_assert_uint_eq(sum(&o), made('c') + made('p') + 2 * made('d'));
+	ck_assert_uint_eq(o.books.passed > 0, books_rows[row].counting && strpbrk(script.fates, "pxlnbs"));
+}
+END_TEST
+
+/* The source is told how much the counter has passed on, of the interval that ended, not of the run. */
+START_TEST(test_passed)
+{
+	struct err err = { 0 };
+	int i;
+
+	script.fates = "cpls";
+	last_for(400, 100);
+	must_open(plain_counting);
+	for (i = 1; i <= 4; i++) {
+		ck_assert_int_eq(session_run(session, &err), i < 4);
+		ck_assert_uint_eq(fake_seen()->passed, 200 * 3 / 4);
+	}
+}
+END_TEST
+
+/* The events are enabled until the counter has stopped: what they take before that counts, nothing behind it. */
+START_TEST(test_stop)
+{
+	struct outcome o;
+
+	script.fates = "c";
+	script.counter_ms[FAKE_STOP] = 5;
+	script.counter_ms[FAKE_END] = script.counter_ms[FAKE_TAKE] = 50;
+	last_for(400, 0);
+	must_open(plain_counting);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	ck_assert_uint_eq(sum(&o), 2 * (400 + 5));
+	assert_balanced(&o);
+}
+END_TEST
+
+/* The numbers of intervals off the CPU, and what is missing of them. */
+static const struct {
+	uint64_t begun, charged, filtered, open, lost, passed, received;
+	uint64_t lost_in_all;
+	int64_t unaccounted;
+} off_cpu[] = {
+	{ 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+	{ 10, 10, 0, 0, 0, 0, 0, 0, 0 },
+	{ 10, 4, 3, 2, 1, 0, 0, 1, 0 },
+	/* passed on, and not given back */
+	{ 10, 7, 0, 0, 0, 5, 2, 3, 0 },
+	{ 10, 0, 0, 0, 0, 10, 0, 10, 0 },
+	{ 10, 4, 0, 0, 1, 5, 0, 6, 0 },
+	{ 10, 5, 0, 0, 5, 5, 5, 5, 0 },
+	/* more was given back than passed on */
+	{ 10, 10, 0, 0, 0, 5, 6, 0, 0 },
+	{ 10, 11, 0, 0, 0, 5, 6, 0, -1 },
+	{ 10, 9, 0, 0, 0, 0, 0, 0, 1 },
+	{ 10, 0, 0, 0, 0, 0, 0, 0, 10 },
+	{ 10, 4, 3, 2, 0, 0, 0, 0, 1 },
+	{ 10, 4, 3, 2, 1, 5, 4, 2, -1 },
+	{ 10, 5, 3, 2, 1, 0, 0, 1, -1 },
+	{ 0, 1, 0, 0, 0, 0, 0, 0, -1 },
+	{ 0, 0, 0, 0, 1, 0, 0, 1, -1 },
+	{ 1, 0, 0, 2, 0, 0, 0, 0, -1 },
+};
+
+/* @_i: bit 0: samples are counted, too */
+START_TEST(test_off_cpu)
+{
+	int row = _i / 2;
+	struct outcome o;
+
+	options.off_cpu = true;
+	options.on_cpu = _i & 1;
+	script = (struct fake_script){
+		.fates = options.on_cpu ? "cp" : NULL,
+		.begun = off_cpu[row].begun,
+		.charged = off_cpu[row].charged,
+		.filtered = off_cpu[row].filtered,
+		.open = off_cpu[row].open,
+		.lost = off_cpu[row].lost,
+		.passed = off_cpu[row].passed,
+		.received = off_cpu[row].received,
+	};
+	last_for(300, 0);
+	must_open(plain_counting);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	ck_assert_uint_eq(o.books.intervals_lost, off_cpu[row].lost_in_all);
+	ck_assert_int_eq(o.unaccounted.intervals, off_cpu[row].unaccounted);
+	ck_assert_int_eq(o.unaccounted.samples, 0);
+	ck_assert_uint_eq(stacks_total(session_intervals(session)), off_cpu[row].charged * FAKE_MS);
+	ck_assert_uint_eq(fake_seen()->counter[FAKE_OPEN], options.on_cpu);
+}
+END_TEST
+
+/* ---- a ring that is full, and a reader that is late */
+
+static const struct {
+	bool kept, wakes;
+	unsigned int duration, interval, report[INTERVALS];
+	size_t room;
+	bool loses;
+} late[] = {
+	/* Rings are read at least each 200 ms, in which there are 400 samples. */
+	{ false, false, 1000, 0, { 0 }, 400, false },
+	{ false, false, 1000, 0, { 0 }, 399, true },
+	{ false, false, 1000, 0, { 0 }, 1, true },
+	/* During a report nobody else reads. */
+	{ false, false, 600, 100, { 0 }, 200, false },
+	{ false, false, 600, 100, { 90 }, 200, false },
+	{ false, false, 600, 100, { 150 }, 200, true },
+	{ false, false, 600, 100, { 0, 400 }, 200, true },
+	/* A ring that is half full wakes the reader, or the thread that empties it. */
+	{ false, true, 1000, 0, { 0 }, 60, false },
+	{ true, true, 1000, 0, { 0 }, 60, false },
+	{ true, true, 600, 100, { 0 }, 60, false },
+	{ true, true, 600, 100, { 150 }, 60, false },
+	{ true, true, 1600, 100, { 500, 700 }, 60, false },
+	{ true, true, 600, 100, { 3000 }, 20, false },
+};
+
+START_TEST(test_late)
+{
+	struct outcome o;
+
+	script.room = late[_i].room;
+	kernel.wakes = late[_i].wakes;
+	kernel.main_reads = !late[_i].kept;
+	last_for(late[_i].duration, late[_i].interval);
+	must_open(ways(false, late[_i].kept));
+	o = run(late[_i].report);
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	ck_assert_uint_eq(o.books.lost > 0, late[_i].loses);
+	ck_assert_uint_eq(o.books.lost, made('l'));
+	ck_assert_uint_eq(sum(&o) + o.books.lost, 2 * o.stopped[o.nr - 1]);
+	ck_assert_int_eq(fake_seen()->source[FAKE_FETCH] > 0, late[_i].kept);
+	ck_assert_uint_eq(fake_seen()->waiting + fake_seen()->kept, 0);
+}
+END_TEST
+
+/* A lot has been kept: the reader is asked to read it, and that is no failure. */
+START_TEST(test_much)
+{
+	struct outcome o;
+
+	script.room = 60;
+	script.source = (struct fake_fault){ FAKE_FETCH, FAKE_ALWAYS, 1 };
+	kernel.wakes = true;
+	last_for(1000, _i ? 100 : 0);
+	must_open(kept_ways);
+	o = run((const unsigned int[INTERVALS]){ 0, 1000 });
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	ck_assert_uint_eq(o.books.lost, 0);
+}
+END_TEST
+
+/* Where no thread may be made the session reads the ring itself, unless a report would make it wait. */
+static const struct {
+	bool from_the_begin;
+	unsigned int interval;
+	int rc;
+} no_threads[] = {
+	{ true, 0, 0 }, { true, 300, -EAGAIN }, { true, 2000, -EAGAIN }, { false, 0, 0 }, { false, 300, 0 }
+};
+
+START_TEST(test_no_threads)
+{
+	struct outcome o;
+
+	last_for(1000, no_threads[_i].interval);
+	kernel.no_threads = no_threads[_i].from_the_begin;
+	/* A CPU that comes ends the thread, and then there is no other. */
+	moments[0] = (struct moment){ 100, NO_THREADS, NULL, 0 };
+	moments[1] = (struct moment){ 150, ONLINE, "0-2", 0 };
+	must_open(kept_ways);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, no_threads[_i].rc);
+	ck_assert_int_eq(session->signal_fd, -1);
+	if (o.rc)
+		ck_assert_str_eq(o.err.msg,
+				 "cannot start a thread to read the rings: Resource temporarily unavailable");
+	else
+		assert_balanced(&o);
+	ck_assert_ptr_null(session->keeper);
+}
+END_TEST
+
+/* ---- the choice of a way */
+
+static const struct {
+	const char *backend;
+	bool counting;
+	struct fake_fault source, counter, switches;
+	int rc;
+	const char *name, *says;
+} choices[] = {
+	{ NULL, true, { 0 }, { 0 }, { 0 }, 0, "count", "the first choice works here" },
+	{ NULL, false, { 0 }, { 0 }, { 0 }, 0, "alone", "the first choice works here" },
+	{ "alone", true, { 0 }, { 0 }, { 0 }, 0, "alone", "asked for" },
+	{ "both", true, { 0 }, { 0 }, { 0 }, 0, "both", "asked for" },
+	/* One that fails, at whatever step, is followed by the next. */
+	{ NULL,
+	  true,
+	  { 0 },
+	  { FAKE_PROBE, 1, -EPERM },
+	  { 0 },
+	  0,
+	  "alone",
+	  "count cannot be used: counter probe failed" },
+	{ NULL,
+	  true,
+	  { 0 },
+	  { FAKE_OPEN, 1, -ENOMEM },
+	  { 0 },
+	  0,
+	  "alone",
+	  "count cannot be used: counter open failed" },
+	{ NULL,
+	  true,
+	  { 0 },
+	  { FAKE_ATTACH, 2, -EBUSY },
+	  { 0 },
+	  0,
+	  "alone",
+	  "count cannot be used: counter attach failed" },
+	{ NULL, true, { FAKE_OPEN, 1, -EIO }, { 0 }, { 0 }, 0, "alone", "count cannot be used: source open failed" },
+	{ NULL,
+	  true,
+	  { FAKE_ATTACH, 1, -EIO },
+	  { 0 },
+	  { 0 },
+	  0,
+	  "alone",
+	  "count cannot be used: source attach failed" },
+	{ NULL,
+	  true,
+	  { FAKE_ATTACH, 2, -EIO },
+	  { 0 },
+	  { 0 },
+	  0,
+	  "alone",
+	  "count cannot be used: source attach failed" },
+	{ NULL,
+	  true,
+	  { 0 },
+	  { 0 },
+	  { FAKE_PROBE, 1, -EIO },
+	  0,
+	  "alone",
+	  "count cannot be used: switches probe failed" },
+	{ NULL, true, { 0 }, { 0 }, { FAKE_OPEN, 1, -EIO }, 0, "alone", "count cannot be used: switches open failed" },
+	{ NULL,
+	  true,
+	  { 0 },
+	  { 0 },
+	  { FAKE_ATTACH, 2, -EIO },
+	  0,
+	  "alone",
+	  "count cannot be used: switches attach failed" },
+	/* The one that is asked for is not. */
+	{ "count", true, { 0 }, { FAKE_PROBE, 1, -EPERM }, { 0 }, -EPERM, NULL, "counter probe failed" },
+	{ "count", true, { 0 }, { FAKE_OPEN, 1, -EACCES }, { 0 }, -EACCES, NULL, "counter open failed" },
+	{ "count", true, { FAKE_OPEN, 1, -EIO }, { 0 }, { 0 }, -EIO, NULL, "source open failed" },
+	{ "count", true, { 0 }, { 0 }, { FAKE_ATTACH, 1, -EIO }, -EIO, NULL, "switches attach failed" },
+	{ "alone", true, { FAKE_ATTACH, 2, -EIO }, { 0 }, { 0 }, -EIO, NULL, "source attach failed" },
+	{ "both", true, { 0 }, { FAKE_PROBE, 1, -EPERM }, { 0 }, -EPERM, NULL, "counter probe failed" },
+	{ "both", true, { FAKE_OPEN, 1, -EACCES }, { 0 }, { 0 }, -EACCES, NULL, "source open failed" },
+	/* All of them fail. */
+	{ NULL, false, { FAKE_OPEN, 1, -EIO }, { 0 }, { 0 }, -EIO, NULL, "alone cannot be used: source open failed" },
+	{ NULL,
+	  true,
+	  { FAKE_OPEN, FAKE_ALWAYS, -EIO },
+	  { 0 },
+	  { 0 },
+	  -EIO,
+	  NULL,
+	  "count cannot be used: source open failed; alone cannot be used: source open failed" },
+	{ NULL,
+	  true,
+	  { FAKE_ATTACH, FAKE_ALWAYS, -ENOSPC },
+	  { 0 },
+	  { 0 },
+	  -ENOSPC,
+	  NULL,
+	  "count cannot be used: source attach failed; alone cannot be used: source attach failed" },
+	/* Whole CPUs are not permitted: threads are tried, once. */
+	{ NULL,
+	  true,
+	  { FAKE_OPEN, FAKE_ALWAYS, -EACCES },
+	  { 0 },
+	  { 0 },
+	  -EACCES,
+	  NULL,
+	  "source open failed; count cannot be used: source open failed; alone cannot be used: source open failed" },
+	{ "alone",
+	  true,
+	  { FAKE_ATTACH, FAKE_ALWAYS, -EPERM },
+	  { 0 },
+	  { 0 },
+	  -EPERM,
+	  NULL,
+	  "source attach failed; alone cannot be used on whole CPUs: source attach failed" },
+};
+
+/* Whatever fails has left nothing behind; what follows is a run as any other. */
+START_TEST(test_choice)
+{
+	struct err err = { 0 };
+	struct outcome o;
+	pid_t pid = 100;
+
+	options.backend = choices[_i].backend;
+	options.off_cpu = choices[_i].switches.call;
+	options.pids = &pid;
+	options.nr_pids = 1;
+	unit_write(dir, "100/task/100/stat", "", 0);
+	script.source = choices[_i].source;
+	script.counter = choices[_i].counter;
+	script.switches = choices[_i].switches;
+	last_for(100, 0);
+	ck_assert_int_eq(open_run(ways(choices[_i].counting, false), &err), choices[_i].rc);
+	if (choices[_i].rc) {
+		ck_assert_str_eq(err.msg, choices[_i].says);
+		ck_assert_int_eq(err.code, choices[_i].rc);
+		ck_assert_ptr_null(session->way);
+		ck_assert_uint_eq(fake_seen()->opened, 0);
+		return;
+	}
+	ck_assert_str_eq(session_way_name(session), choices[_i].name);
+	ck_assert_msg(!strncmp(session->reason, choices[_i].says, strlen(choices[_i].says)), "%s", session->reason);
+	script.fates = "p";
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	ck_assert_uint_eq(sum(&o), 200);
+	assert_balanced(&o);
+}
+END_TEST
+
+/* ---- a step of the run that fails */
+
+static const struct {
+	bool kept;
+	struct fake_fault source, counter;
+	struct moment moment;
+	unsigned int reported; /* intervals before that, of 100 ms */
+	int rc;
+	const char *says;
+} failures[] = {
+	{ false, { FAKE_START, 1, -EIO }, { 0 }, { 0 }, 0, -EIO, "source start failed" },
+	{ false, { FAKE_DRAIN, 1, -EIO }, { 0 }, { 0 }, 0, -EIO, "source drain failed" },
+	{ false, { FAKE_DRAIN, 2, -ENOMEM }, { 0 }, { 0 }, 1, -ENOMEM, "source drain failed" },
+	{ true, { FAKE_DRAIN, 3, -ENOMEM }, { 0 }, { 0 }, 2, -ENOMEM, "source drain failed" },
+	{ false, { FAKE_END, 1, -EIO }, { 0 }, { 0 }, 0, -EIO, "source end failed" },
+	{ true, { FAKE_END, 2, -EIO }, { 0 }, { 0 }, 1, -EIO, "source end failed" },
+	{ false, { FAKE_END, 3, -EIO }, { 0 }, { 0 }, 2, -EIO, "source end failed" },
+	{ false, { FAKE_DETACH, 1, -EIO }, { 0 }, { 50, ONLINE, "0", 0 }, 0, -EIO, "source detach failed" },
+	{ true, { FAKE_DETACH, 1, -EIO }, { 0 }, { 250, ONLINE, "0", 0 }, 2, -EIO, "source detach failed" },
+	{ true, { FAKE_FETCH, 1, -ENOMEM }, { 0 }, { 0 }, 0, -ENOMEM, "source fetch failed" },
+	{ false, { 0 }, { FAKE_START, 1, -EIO }, { 0 }, 0, -EIO, "counter start failed" },
+	{ true, { 0 }, { FAKE_START, 1, -EIO }, { 0 }, 0, -EIO, "counter start failed" },
+	{ false, { 0 }, { FAKE_STOP, 1, -EIO }, { 0 }, 2, -EIO, "counter stop failed" },
+	{ true, { 0 }, { FAKE_STOP, 1, -EIO }, { 0 }, 2, -EIO, "counter stop failed" },
+	{ false, { 0 }, { FAKE_END, 1, -EIO }, { 0 }, 0, -EIO, "counter end failed" },
+	{ false, { 0 }, { FAKE_END, 3, -EIO }, { 0 }, 2, -EIO, "counter end failed" },
+	{ true, { 0 }, { FAKE_TAKE, 1, -EIO }, { 0 }, 0, -EIO, "counter take failed" },
+	{ false, { 0 }, { FAKE_TAKE, 3, -EIO }, { 0 }, 2, -EIO, "counter take failed" },
+	{ false, { 0 }, { FAKE_DETACH, 1, -EIO }, { 50, ONLINE, "0", 0 }, 0, -EIO, "counter detach failed" },
+	{ true, { 0 }, { FAKE_DETACH, 1, -EIO }, { 150, ONLINE, "1", 0 }, 1, -EIO, "counter detach failed" },
+	/* Of two that fail the first is told. */
+	{ false, { FAKE_DRAIN, 1, -ENOMEM }, { FAKE_STOP, 1, -EIO }, { 0 }, 0, -ENOMEM, "source drain failed" },
+	{ true, { FAKE_DRAIN, 2, -ENOMEM }, { FAKE_STOP, 1, -EIO }, { 0 }, 1, -ENOMEM, "source drain failed" },
+	{ false, { FAKE_END, 3, -EIO }, { FAKE_STOP, 1, -EBUSY }, { 0 }, 2, -EBUSY, "counter stop failed" },
+	{ false, { FAKE_END, 1, -EIO }, { FAKE_TAKE, 1, -EBUSY }, { 0 }, 0, -EIO, "source end failed" },
+	{ false, { FAKE_START, 1, -EIO }, { FAKE_START, 1, -EBUSY }, { 0 }, 0, -EIO, "source start failed" },
+	{ false,
+	  { FAKE_DETACH, 1, -EIO },
+	  { FAKE_DETACH, 1, -EBUSY },
+	  { 50, ONLINE, "0", 0 },
+	  0,
+	  -EBUSY,
+	  "counter detach failed" },
+};
+
+START_TEST(test_failure)
+{
+	struct outcome o;
+
+	script.fates = "cp";
+	script.source = failures[_i].source;
+	script.counter = failures[_i].counter;
+	moments[0] = failures[_i].moment;
+	script.room = 20;
+	kernel.wakes = failures[_i].kept;
+	last_for(300, 100);
+	must_open(ways(true, failures[_i].kept));
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, failures[_i].rc);
+	ck_assert_str_eq(o.err.msg, failures[_i].says);
+	ck_assert_int_eq(o.err.code, failures[_i].rc);
+	ck_assert_uint_eq(o.nr, failures[_i].reported);
+	ck_assert_int_eq(session->signal_fd, -1);
+	ck_assert_uint_eq(fake_seen()->counter[FAKE_STOP], 1);
+	ck_assert(!kernel.enabled[0] && !kernel.enabled[1]);
+}
+END_TEST
+
+/* The kernel refuses: no event is left enabled that could be disabled. */
+static const struct {
+	int enable_answer, disable_answer;
+	const char *says;
+} ioctls[] = {
+	{ -EIO, 0, "cannot enable the perf event of CPU 1: Input/output error" },
+	{ 0, -EIO, "cannot disable the perf event of CPU 1: Input/output error" },
+	{ -EIO, -EIO, "cannot enable the perf event of CPU 1: Input/output error" },
+};
+
+START_TEST(test_ioctl)
+{
+	struct outcome o;
+
+	kernel.enable_answer[1] = ioctls[_i].enable_answer;
+	kernel.disable_answer[1] = ioctls[_i].disable_answer;
+	last_for(300, 0);
+	must_open(plain_counting);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, -EIO);
+	ck_assert_str_eq(o.err.msg, ioctls[_i].says);
+	ck_assert_uint_eq(fake_seen()->counter[FAKE_STOP], 1);
+	ck_assert(!kernel.enabled[0]);
+}
+END_TEST
+
+/* ---- CPUs that go and come */
+
+static const struct {
+	struct moment moments[MOMENTS];
+	struct fake_fault source, counter;
+	int open_answer, enable_answer; /* of CPU 2 */
+	const char *log;                /* between start and stop, with a counter, without drains */
+	unsigned int offline_ms, due_ms;
+	const char *refused;
+} hotplug[] = {
+	{ { { 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
+	/* One goes; where its event tells when, that is known, else it is when the list was looked at. */
+	{ { { 250, STOPS, NULL, 1 }, { 250, ONLINE, "0", 0 } },
+	  { 0 },
+	  { 0 },
+	  0,
+	  0,
+	  "counter.detach:1 source.detach:1",
+	  750,
+	  2000,
+	  NULL },
+	{ { { 250, HANGS_UP, NULL, 1 }, { 250, ONLINE, "0", 0 } },
+	  { 0 },
+	  { 0 },
+	  0,
+	  0,
+	  "counter.detach:1 source.detach:1",
+	  750,
+	  2000,
+	  NULL },
+	/* It is back before the next look at the list, but poll(2) tells. */
+	{ { { 250, HANGS_UP, NULL, 1 }, { 250, ONLINE, "0", 0 }, { 350, ONLINE, "0-1", 0 } },
+	  { 0 },
+	  { 0 },
+	  0,
+	  0,
+	  "counter.detach:1 source.detach:1 source.attach:1 counter.attach:1",
+	  200,
+	  2000,
+	  NULL },
+	{ { { 250, ONLINE, "0", 0 } }, { 0 }, { 0 }, 0, 0, "counter.detach:1 source.detach:1", 600, 2000, NULL },
+	/* It comes back. */
+	{ { { 250, STOPS, NULL, 1 }, { 250, ONLINE, "0", 0 }, { 500, ONLINE, "0-1", 0 } },
+	  { 0 },
+	  { 0 },
+	  0,
+	  0,
+	  "counter.detach:1 source.detach:1 source.attach:1 counter.attach:1",
+	  350,
+	  2000,
+	  NULL },
+	/* It has gone and come back, and the list does not tell: its time stands still at all looks. */
+	{ { { 250, STOPS, NULL, 1 } },
+	  { 0 },
+	  { 0 },
+	  0,
+	  0,
+	  "counter.detach:1 source.detach:1 source.attach:1 counter.attach:1",
+	  500,
+	  2000,
+	  NULL },
+	/* All of them go, and one comes back. */
+	{ { { 190, STOPS, NULL, 0 }, { 190, STOPS, NULL, 1 }, { 190, ONLINE, "3", 0 }, { 790, ONLINE, "0", 0 } },
+	  { 0 },
+	  { FAKE_ATTACH, 3, -EIO },
+	  0,
+	  0,
+	  "counter.detach:0 source.detach:0 counter.detach:1 source.detach:1 source.attach:3 counter.attach:3 "
+	  "counter.detach:3 source.detach:3 source.attach:3 counter.attach:3 source.attach:0 counter.attach:0 "
+	  "counter.detach:3 source.detach:3",
+	  610 + 810 + 200,
+	  2000 + 600,
+	  NULL },
+	/* One is new. */
+	{ { { 250, ONLINE, "0-2", 0 } }, { 0 }, { 0 }, 0, 0, "source.attach:2 counter.attach:2", 0, 2600, NULL },
+	/* It cannot be attached, and is tried again. */
+	{ { { 250, ONLINE, "0-2", 0 } },
+	  { FAKE_ATTACH, 3, -EIO },
+	  { 0 },
+	  0,
+	  0,
+	  "source.attach:2 counter.detach:2 source.detach:2 source.attach:2 counter.attach:2",
+	  0,
+	  2400,
+	  NULL },
+	{ { { 250, ONLINE, "0-2", 0 } },
+	  { 0 },
+	  { FAKE_ATTACH, 3, -EIO },
+	  0,
+	  0,
+	  "source.attach:2 counter.attach:2 counter.detach:2 source.detach:2 source.attach:2 counter.attach:2",
+	  0,
+	  2400,
+	  NULL },
+	{ { { 250, STOPS, NULL, 1 }, { 250, ONLINE, "0", 0 }, { 500, ONLINE, "0-1", 0 } },
+	  { FAKE_ATTACH, 3, -EIO },
+	  { 0 },
+	  0,
+	  0,
+	  "counter.detach:1 source.detach:1 source.attach:1 counter.detach:1 source.detach:1 source.attach:1 "
+	  "counter.attach:1",
+	  550,
+	  2000,
+	  NULL },
+	/* The kernel refuses it all the time. */
+	{ { { 250, ONLINE, "0-2", 0 } },
+	  { 0 },
+	  { 0 },
+	  -EMFILE,
+	  0,
+	  "",
+	  0,
+	  2000,
+	  "cannot open perf event 'cpu-clock' on CPU 2: Too many open files" },
+	{ { { 250, ONLINE, "0-2", 0 } }, { 0 }, { 0 }, -ENODEV, 0, "", 0, 2000, NULL },
+	{ { { 650, ONLINE, "0-2", 0 } },
+	  { 0 },
+	  { 0 },
+	  0,
+	  -EIO,
+	  "source.attach:2 counter.attach:2 counter.detach:2 source.detach:2 "
+	  "source.attach:2 counter.attach:2 counter.detach:2 source.detach:2 "
+	  "source.attach:2 counter.attach:2 counter.detach:2 source.detach:2",
+	  0,
+	  2000,
+	  NULL },
+	/* The list cannot be understood: all stays as it is. */
+	{ { { 250, ONLINE, "", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
+	{ { { 250, ONLINE, "1-0", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
+	{ { { 250, ONLINE, "all", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
+};
+
+/* What the log has between two words of it, without that of drains. */
+static void changes(char *out, size_t size)
+{
+	const char *log = strstr(fake_seen()->log, "counter.start"), *end = strstr(log, "counter.stop");
+	size_t used = 0;
+
+	*out = 0;
+	for (log = strchr(log, ' '); log < end; log = strchr(log, ' ')) {
+		size_t len = strcspn(++log, " ");
+
+		if (log < end && strncmp(log, "source.drain", len))
+			used += (size_t)snprintf(out + used, size - used, "%s%.*s", used ? " " : "", (int)len, log);
+	}
+}
+
+/* @_i: bit 0: with a thread that empties the ring, which must not do so while events are others */
+START_TEST(test_hotplug)
+{
+	int row = _i / 2;
+	struct outcome o;
+	char log[1024];
+
+	memcpy(moments, hotplug[row].moments, sizeof(moments));
+	script.fates = "cp";
+	script.source = hotplug[row].source;
+	script.counter = hotplug[row].counter;
+	kernel.open_answer[2] = hotplug[row].open_answer;
+	kernel.enable_answer[2] = hotplug[row].enable_answer;
+	last_for(1000, 0);
+	must_open(ways(true, _i & 1));
+	o = run(NULL);
+	ck_assert_msg(o.rc == 0, "%s", o.err.msg);
+	assert_balanced(&o);
+	changes(log, sizeof(log));
+	ck_assert_str_eq(log, hotplug[row].log);
+	ck_assert_uint_eq(o.offline_ms, hotplug[row].offline_ms);
+	ck_assert_uint_eq(o.due_ms, hotplug[row].due_ms);
+	ck_assert_int_eq(session->events.refused.code != 0, hotplug[row].refused != NULL);
+	if (hotplug[row].refused)
+		ck_assert_ptr_nonnull(strstr(session->events.refused.msg, hotplug[row].refused));
+	ck_assert_int_eq(session->sink.gap, *hotplug[row].log != 0);
+}
+END_TEST
+
+/* While events come and go no thread reads the rings. */
+START_TEST(test_changing)
+{
+	static const struct moment goes_and_comes[] = { { 250, ONLINE, "0", 0 }, { 500, ONLINE, "0-2", 0 } };
+	struct outcome o;
+
+	memcpy(moments, goes_and_comes, sizeof(goes_and_comes));
+	script.source_ms[FAKE_ATTACH] = script.source_ms[FAKE_DETACH] = 2;
+	script.room = 60;
+	kernel.wakes = true; /* also behind a change there is a thread */
+	last_for(1000, _i ? 300 : 0);
+	must_open(kept_ways);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	ck_assert_uint_eq(o.books.lost, 0);
+	ck_assert_uint_eq(fake_seen()->source[FAKE_ATTACH], 2 + 2);
+	ck_assert_uint_eq(fake_seen()->source[FAKE_DETACH], 1);
+}
+END_TEST
+
+/* ---- signals */
+
+enum { SIGNALLED = 10, NOT_SIGNALLED = 11, FAILED = 12 };
+
+static const struct {
+	bool kept;
+	unsigned int interval;
+	struct moment moments[2]; /* KILL: within the run or, of the first interval, the report, which takes 300 ms */
+	int after, after_ms;      /* a signal that comes so long after the run */
+	int status;               /* with which the process exits, or -signal that kills it, */
+	unsigned int stopped;     /* when the last interval ended; 0: it is killed before */
+} signals[] = {
+	{ false, 0, { { 0 } }, 0, 0, NOT_SIGNALLED, 1000 },
+	{ true, 200, { { 0 } }, 0, 0, NOT_SIGNALLED, 1000 },
+	/* The first ends the run, */
+	{ false, 0, { { 150, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 150 },
+	{ true, 0, { { 150, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 150 },
+	{ false, 0, { { 1000, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 1000 },
+	{ false, 200, { { 150, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 150 },
+	{ false, 200, { { 200, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 200 },
+	{ true, 200, { { 550, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 550 },
+	/* both at once, too, */
+	{ false, 0, { { 150, KILL, NULL, SIGINT }, { 150, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 150 },
+	{ true, 0, { { 150, KILL, NULL, SIGTERM }, { 150, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 150 },
+	{ true, 200, { { 550, KILL, NULL, SIGINT }, { 550, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 550 },
+	/* also during a report. */
+	{ false, 200, { { 250, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 500 },
+	{ false, 200, { { 250, KILL, NULL, SIGINT }, { 450, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 500 },
+	{ true, 200, { { 250, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 500 },
+	{ true, 200, { { 250, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 500 },
+	{ true, 200, { { 250, KILL, NULL, SIGINT }, { 260, ONLINE, "0", 0 } }, 0, 0, SIGNALLED, 500 },
+	/* The same signal at once, as a member of a group gets it, is the first; */
+	{ false, 0, { { 150, KILL, NULL, SIGINT } }, SIGINT, 199, SIGNALLED, 150 },
+	{ true, 200, { { 550, KILL, NULL, SIGINT } }, SIGINT, 100, SIGNALLED, 550 },
+	{ true, 200, { { 450, KILL, NULL, SIGINT }, { 480, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 500 },
+	/* a second one ends the process. */
+	{ false, 0, { { 150, KILL, NULL, SIGINT } }, SIGINT, 200, -SIGINT, 150 },
+	{ true, 0, { { 150, KILL, NULL, SIGTERM } }, SIGTERM, 1000, -SIGTERM, 150 },
+	{ false, 0, { { 150, KILL, NULL, SIGINT } }, SIGTERM, 0, -SIGTERM, 150 },
+	{ true, 200, { { 550, KILL, NULL, SIGTERM } }, SIGINT, 0, -SIGINT, 550 },
+	{ false, 0, { { 150, KILL, NULL, SIGINT }, { 150, KILL, NULL, SIGTERM } }, SIGINT, 200, -SIGINT, 150 },
+	{ true, 200, { { 250, KILL, NULL, SIGINT }, { 450, KILL, NULL, SIGINT } }, 0, 0, -SIGINT, 0 },
+	{ true, 200, { { 250, KILL, NULL, SIGINT }, { 260, KILL, NULL, SIGTERM } }, 0, 0, -SIGTERM, 0 },
+	{ true, 200, { { 250, KILL, NULL, SIGTERM }, { 499, KILL, NULL, SIGTERM } }, 0, 0, -SIGTERM, 0 },
+	/* One that comes when the run is over is the second. */
+	{ false, 0, { { 0 } }, SIGINT, 0, -SIGINT, 1000 },
+	{ true, 200, { { 0 } }, SIGTERM, 0, -SIGTERM, 1000 },
+};
+
+/* During a report a thread takes the signal: the next one must not come before it has. */
+static void let_be_taken(void)
+{
+	struct pollfd p = { session->signal_fd, POLLIN, 0 };
+
+	while (session->keeper && ppoll(&p, 1, &(struct timespec){ 0 }, NULL) > 0)
+		sched_yield();
+	while (session->keeper && session->signal_fd >= 0 && !keeper_signalled(session->keeper))
+		sched_yield();
+}
+
+/* In a process of its own, which signals reach. Nothing here may fail as a test does. */
+static void be_signalled(int row)
+{
+	static const unsigned int report_ms = 300;
+	struct err err = { 0 };
+	unsigned int nr, ms, stopped;
+	int rc;
+
+	if (open_run(ways(false, signals[row].kept), &err))
+		_exit(FAILED);
+	memcpy(moments, signals[row].moments, sizeof(signals[row].moments));
+	for (nr = 0; (rc = session_run(session, &err)) == 1; nr++)
+		for (ms = 0; !nr && ms < report_ms; ms++) {
+			unsigned int at = fake_time_ms() + 1;
+
+			fake_time_pass(1);
+			if (moments[0].what && moments[0].ms == at)
+				let_be_taken();
+			/* It reaches the other thread at some time. */
+			while (moments[1].what == KILL && moments[1].ms == at && signals[row].status < 0)
+				pause();
+		}
+	stopped = fake_time_since(session->sink.stopped_ns);
+	if (rc || stopped != signals[row].stopped)
+		_exit(rc ? FAILED : (int)(20 + stopped / 50));
+	fake_time_pass((unsigned int)signals[row].after_ms);
+	if (signals[row].after)
+		kill(getpid(), signals[row].after);
+	_exit(session->signalled ? SIGNALLED : NOT_SIGNALLED);
+}
+
+START_TEST(test_signals)
+{
+	int status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		last_for(1000, signals[_i].interval);
+		be_signalled(_i);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status))
+		ck_assert_int_eq(-WTERMSIG(status), signals[_i].status);
+	else
+		ck_assert_int_eq(WEXITSTATUS(status), signals[_i].status);
+}
+END_TEST
+
+/* ---- what is done between drains */
+
+/* Of what the CPU costs at most one part in 200 goes into looks at whom the kernel counts. */
+static const struct {
+	bool counting;
+	unsigned int duration, cost_us;
+	unsigned int looks;
+} looks[] = {
+	{ true, 1000, 0, 5 },    { true, 100, 0, 0 },     { true, 1000, 1000, 5 },  { true, 2000, 2000, 5 },
+	{ true, 2000, 5000, 2 }, { true, 2000, 9000, 2 }, { true, 2000, 10000, 1 }, { false, 1000, 0, 0 },
+};
+
+START_TEST(test_looks)
+{
+	struct outcome o;
+
+	script.fates = "p";
+	last_for(looks[_i].duration, 0);
+	must_open(ways(looks[_i].counting, false));
+	fake_time_work(looks[_i].cost_us * 1000);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	ck_assert_uint_eq(fake_seen()->counter[FAKE_PIDS], looks[_i].looks);
+}
+END_TEST
+
+static unsigned int left, done;
+
+static bool work(void *ctx)
+{
+	ck_assert_ptr_eq(ctx, &left);
+	done++;
+	fake_time_pass(1);
+	return --left > 0;
+}
+
+/* At most 4 ms of work each 200 ms, until it is done; none where nobody waits for it. */
+static const struct {
+	unsigned int work, duration;
+	bool user_only;
+	unsigned int done;
+} ahead[] = {
+	{ 1, 1000, false, 1 },     { 5, 1000, false, 5 },     { 1000, 190, false, 0 },
+	{ 1000, 1000, false, 20 }, { 1000, 2000, false, 40 }, { 5, 1000, true, 0 },
+};
+
+START_TEST(test_ahead)
+{
+	struct outcome o;
+
+	left = ahead[_i].work;
+	done = 0;
+	options.user_only = ahead[_i].user_only;
+	/* However often the ring is read. */
+	script.room = 60;
+	kernel.wakes = kernel.main_reads = true;
+	last_for(ahead[_i].duration, 0);
+	must_open(plain_ways);
+	session_ahead(session, work, &left);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	ck_assert_uint_eq(done, ahead[_i].done);
+	ck_assert_int_eq(session->ahead != NULL, left > 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("session");
+	TCase *tc = tcase_create("session");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_order, 0, ARRAY_SIZE(orders));
+	tcase_add_loop_test(tc, test_intervals, 0, 4 * ARRAY_SIZE(intervals));
+	tcase_add_loop_test(tc, test_books, 0, 2 * ARRAY_SIZE(books_rows));
+	tcase_add_test(tc, test_passed);
+	tcase_add_test(tc, test_stop);
+	tcase_add_loop_test(tc, test_off_cpu, 0, 2 * ARRAY_SIZE(off_cpu));
+	tcase_add_loop_test(tc, test_late, 0, ARRAY_SIZE(late));
+	tcase_add_loop_test(tc, test_much, 0, 2);
+	tcase_add_loop_test(tc, test_no_threads, 0, ARRAY_SIZE(no_threads));
+	tcase_add_loop_test(tc, test_choice, 0, ARRAY_SIZE(choices));
+	tcase_add_loop_test(tc, test_failure, 0, ARRAY_SIZE(failures));
+	tcase_add_loop_test(tc, test_ioctl, 0, ARRAY_SIZE(ioctls));
+	tcase_add_loop_test(tc, test_hotplug, 0, 2 * ARRAY_SIZE(hotplug));
+	tcase_add_loop_test(tc, test_changing, 0, 2);
+	tcase_add_loop_test(tc, test_signals, 0, ARRAY_SIZE(signals));
+	tcase_add_loop_test(tc, test_looks, 0, ARRAY_SIZE(looks));
+	tcase_add_loop_test(tc, test_ahead, 0, ARRAY_SIZE(ahead));
+	tcase_set_timeout(tc, 60);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
