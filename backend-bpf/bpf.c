@@ -79,14 +79,13 @@ static int bpf_start(struct counter *b, struct err *err)
 static int add_row(void *ctx, const struct bpf_count_key *key, const void *value)
 {
 	struct counter *b = ctx;
-	const struct source_env *env = b->object.env;
-	struct stack kernel, user;
-	int rc = object_stacks(&b->object, env->sink->ended, key, &kernel, &user);
+	const struct sink *sink = b->object.env->sink;
+	uint64_t samples = *(const __u64 *)value;
+	struct row_key row;
+	int rc = object_row_key(&b->object, sink->ended, key, &row);
 
-	b->books[env->sink->ended].count_entries++;
-	return rc ? rc
-		  : stacks_add(env->sink->sets[env->sink->ended].samples, key->comm, (pid_t)key->pid, &kernel, &user,
-			       *(const __u64 *)value);
+	b->books[sink->ended].count_entries++;
+	return rc ? rc : rows_add(sink->sets[sink->ended].samples, &row, samples, samples);
 }
 
 static int read_books(const struct counter *b, unsigned int set, struct books *to)

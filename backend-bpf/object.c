@@ -355,15 +355,17 @@ static int read_stack(struct object *o, unsigned int set, __s32 id, int side, st
 	return 0;
 }
 
-int object_stacks(struct object *o, unsigned int set, const struct bpf_count_key *key, struct stack *kernel,
-		  struct stack *user)
+int object_row_key(struct object *o, unsigned int set, const struct bpf_count_key *key, struct row_key *out)
 {
-	int rc = read_stack(o, set, key->kernel_stack, 0, kernel);
+	int rc;
 
+	*out = (struct row_key){ .pid = (pid_t)key->pid };
+	memcpy(out->comm, key->comm, COMM_LEN);
+	rc = read_stack(o, set, key->kernel_stack, 0, &out->kernel);
 	if (!rc)
-		rc = read_stack(o, set, key->user_stack, 1, user);
+		rc = read_stack(o, set, key->user_stack, 1, &out->user);
 	if (!rc)
-		callchain_limit(o->env->request->asked, kernel, user);
+		callchain_limit(o->env->request->asked, &out->kernel, &out->user);
 	return rc;
 }
 

@@ -9,7 +9,7 @@
 #include "backend-bpf/offsets.h"
 #include "core/host/kernel.h"
 #include "core/host/pidns.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 #include "core/sources/source.h"
 
 #include <bpf/bpf.h>
@@ -85,9 +85,13 @@ int object_books(const struct object *o, unsigned int set, uint64_t *sum, size_t
 int object_counts(struct object *o, unsigned int set, void *value,
 		  int (*fn)(void *ctx, const struct bpf_count_key *key, const void *value), void *ctx);
 
-/** object_stacks() - both sides of @key; borrowed until the next call. Return: 0 or -errno. */
-int object_stacks(struct object *o, unsigned int set, const struct bpf_count_key *key, struct stack *kernel,
-		  struct stack *user);
+/**
+ * object_row_key() - the key of the row that @key is counted in.
+ * @set: whose stack map has its stacks
+ * @out: its stacks are borrowed until the next call
+ * Return: 0 or -errno.
+ */
+int object_row_key(struct object *o, unsigned int set, const struct bpf_count_key *key, struct row_key *out);
 
 /** object_nr_stacks() - entries used of the stack map; 0 where the kernel does not tell (before 4.16). */
 uint64_t object_nr_stacks(const struct object *o, unsigned int set);

@@ -20,7 +20,7 @@
 #include "bpf/offcpu.skel.h"
 
 _Static_assert(sizeof(struct bpf_slot) == 40, "a value that is inserted must not have padding");
-_Static_assert(sizeof(struct bpf_switch_note) == 56, "a note must not have padding");
+_Static_assert(sizeof(struct bpf_switch_note) == 48, "a note must not have padding");
 
 #define SLOTS_MIN        65536
 #define SLOTS_PER_THREAD 4   /* of those there are now */
@@ -257,12 +257,12 @@ static int switches_stop(struct counter *b, struct err *err)
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
 }
 
-static int add_row(struct counter *b, const struct bpf_count_key *key, uint64_t ns, uint64_t times, struct stacks *to)
+static int add_row(struct counter *b, const struct bpf_count_key *key, uint64_t ns, uint64_t times, struct rows *to)
 {
-	struct stack kernel, user;
-	int rc = object_stacks(&b->object, 0, key, &kernel, &user);
+	struct row_key row;
+	int rc = object_row_key(&b->object, 0, key, &row);
 
-	return rc ? rc : stacks_add_times(to, key->comm, (pid_t)key->pid, &kernel, &user, ns, times);
+	return rc ? rc : rows_add(to, &row, ns, times);
 }
 
 static int add_charge(void *ctx, const struct bpf_count_key *key, const void *value)
@@ -380,11 +380,15 @@ static int read_note(const void *raw, size_t size, struct bpf_switch_note *out)
 	memcpy(out, raw, sizeof(*out));
 	begins = out->kind == BPF_SWITCH_BEGIN;
 	has_id = begins || out->kind == BPF_SWITCH_END;
-	if (begins ? out->who.verdict < BPF_SPILLED : out->who.verdict != 0)
-		return -EBADMSG;
 	if (out->kind != BPF_SWITCH_SEEN && has_id != (out->id != 0)) /* the idle task is never off its CPU */
 		return -EBADMSG;
-	return out->kernel_stack < BPF_NO_STACK || out->user_stack < BPF_NO_STACK ? -EBADMSG : 0;
+	if (out->kind == BPF_SWITCH_CHARGE) {
+		const struct bpf_count_key *key = &out->charge.key;
+		bool stored = key->kernel_stack >= BPF_NO_STACK && key->user_stack >= BPF_NO_STACK;
+
+		return stored && out->charge.set <= 1 ? 0 : -EBADMSG;
+	}
+	return (begins ? out->who.verdict < BPF_SPILLED : out->who.verdict != 0) ? -EBADMSG : 0;
 }
 
 static int switches_note(const void *raw, size_t size, struct switch_note *out)
@@ -398,27 +402,24 @@ static int switches_note(const void *raw, size_t size, struct switch_note *out)
 	struct bpf_switch_note n;
 	struct sample_note who;
 
-	if (read_note(raw, size, &n) || n.kind >= ARRAY_SIZE(kinds) || object_note(&n.who, &who))
+	if (read_note(raw, size, &n) || n.kind >= ARRAY_SIZE(kinds))
 		return -EBADMSG;
-	*out = (struct switch_note){ .set = who.set, .id = n.id, .ns = n.ns, .raw = raw, .raw_size = size };
+	if (n.kind != BPF_SWITCH_CHARGE && object_note(&n.who, &who))
+		return -EBADMSG;
+	*out = (struct switch_note){ .set = n.who.set, .id = n.id, .ns = n.ns, .raw = raw, .raw_size = size };
 	out->kind = kinds[n.kind];
 	if (n.kind == BPF_SWITCH_BEGIN)
 		out->who = who;
 	return 0;
 }
 
-static int switches_charge(struct counter *b, const struct switch_note *note, struct stacks *to)
+static int switches_charge(struct counter *b, const struct switch_note *note, struct rows *to)
 {
-	struct bpf_count_key key = { 0 };
 	struct bpf_switch_note n;
 
 	if (read_note(note->raw, note->raw_size, &n) || n.kind != BPF_SWITCH_CHARGE)
 		return -EBADMSG;
-	key.pid = n.who.pid;
-	key.kernel_stack = n.kernel_stack;
-	key.user_stack = n.user_stack;
-	memcpy(key.comm, n.who.comm, sizeof(key.comm));
-	return add_row(b, &key, n.ns, 1, to);
+	return add_row(b, &n.charge.key, n.ns, 1, to);
 }
 
 static void switches_stats(const struct counter *b, struct books *books)

@@ -10,17 +10,20 @@
 
 #include <string.h>
 
-static int add(struct applier *a, struct stacks *to, const struct owner *o, struct sample *s)
+static int add(struct applier *a, struct rows *to, const struct owner *o, struct sample *s)
 {
 	const struct sample_lead *lead = s->lead;
 	bool known = lead->noted && lead->note.verdict != NOTE_UNNUMBERED;
+	struct row_key key;
 	int rc;
 
 	if (o->outside)
 		sample_hide_user(s);
 	rc = sample_complete(a, s, known ? lead->note.pid : o->pid);
-
-	return rc ? rc : stacks_add(to, o->comm, o->pid, &s->kernel, &s->user, 1);
+	if (rc)
+		return rc;
+	key = sample_key(s, o);
+	return rows_add(to, &key, 1, 1);
 }
 
 static int count_as(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
@@ -154,6 +157,7 @@ static int count_compared(struct applier *a, struct sample *s)
 	struct compare *c = a->env->sink->sets[note->set].compare;
 	struct compare_view program = { .pid = note->pid, .tid = note->tid, .left = note->left };
 	struct compare_view ring = { .pid = s->record->pid, .tid = s->record->tid };
+	struct row_key key;
 	struct owner o;
 	int rc = 0;
 
@@ -173,9 +177,10 @@ static int count_compared(struct applier *a, struct sample *s)
 		rc = add(a, compare_rows(c), &o, s);
 	else if (!rc && s->lead->noted && !program.filtered)
 		rc = sample_complete(a, s, program.pid); /* where it belongs, if that is explained */
-	if (!rc)
-		rc = compare_sample(c, s->lead->noted ? &program : NULL, &ring, o.pid, &s->kernel, &s->user);
-	return rc;
+	if (rc)
+		return rc;
+	key = sample_key(s, &o);
+	return compare_sample(c, s->lead->noted ? &program : NULL, &ring, &key);
 }
 
 static bool is_spilled(const struct sample_note *note)

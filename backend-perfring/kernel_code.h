@@ -3,7 +3,7 @@
 #ifndef PERFRING_KERNEL_CODE_H
 #define PERFRING_KERNEL_CODE_H
 
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 
 #include <stdbool.h>
 

@@ -163,6 +163,14 @@ bool sample_is_hidden(const struct applier *a, const struct sample *s, const str
 	       is_wanted_anywhere(a, s, o, &unsure);
 }
 
+struct row_key sample_key(const struct sample *s, const struct owner *o)
+{
+	struct row_key key = { .pid = o->pid, .kernel = s->kernel, .user = s->user };
+
+	memcpy(key.comm, o->comm, COMM_LEN);
+	return key;
+}
+
 /* Nobody here can tell what the user's part of a task outside is. */
 void sample_hide_user(struct sample *s)
 {

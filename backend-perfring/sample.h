@@ -5,7 +5,7 @@
 
 #include "backend-perfring/applier.h"
 #include "backend-perfring/decode.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 
 /** struct owner - a sample's task, as its record and the side-band tell. */
 struct owner {
@@ -56,6 +56,12 @@ bool sample_is_wanted(const struct applier *a, const struct sample *s, const str
 
 /** sample_is_hidden() - of one that is not wanted: would it perhaps be, if we had the right to know where it is? */
 bool sample_is_hidden(const struct applier *a, const struct sample *s, const struct owner *o);
+
+/**
+ * sample_key() - the row of a sample of @o, of the stacks as they are now, which are borrowed. To be called after
+ * sample_complete().
+ */
+struct row_key sample_key(const struct sample *s, const struct owner *o);
 
 /** sample_hide_user() - nobody here can tell what the user's part of a task outside is. */
 void sample_hide_user(struct sample *s);

@@ -43,7 +43,7 @@ void switching_free(struct switching *sw)
 }
 
 /* Where the reader's own intervals go that end in @set. */
-static struct stacks *own_rows(const struct applier *a, unsigned int set)
+static struct rows *own_rows(const struct applier *a, unsigned int set)
 {
 	const struct row_set *s = &a->env->sink->sets[set];
 
@@ -119,7 +119,7 @@ void switching_gap_ends(struct applier *a, uint32_t ring)
 }
 
 /* Thread @id comes back at @ns. */
-static int come(struct applier *a, struct switches *from, uint32_t id, uint64_t ns, struct stacks *to)
+static int come(struct applier *a, struct switches *from, uint32_t id, uint64_t ns, struct rows *to)
 {
 	if (a->switching->nr_gaps)
 		switching_gap(a);
@@ -178,7 +178,7 @@ static int describe_leave(struct applier *a, uint32_t id, uint64_t ns, struct sa
 	if (o->outside)
 		sample_hide_user(s);
 	rc = sample_complete(a, s, o->pid);
-	*out = (struct switch_out){ id, ns, o->comm, o->pid, s->kernel, s->user };
+	*out = (struct switch_out){ id, ns, sample_key(s, o), 0 };
 	return rc;
 }
 
@@ -449,7 +449,7 @@ int switching_note(struct applier *a, uint32_t ring, const struct record *r, con
 {
 	const struct used_counter *program = env_switch_counter(a->env);
 	struct sample s = { .record = r, .ring = ring, .lead = lead };
-	struct stacks *rows = a->env->sink->sets[lead->note.set].intervals;
+	struct rows *rows = a->env->sink->sets[lead->note.set].intervals;
 	struct switch_note n;
 	struct books passed = { 0 };
 	int rc = 0;

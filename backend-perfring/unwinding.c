@@ -18,7 +18,7 @@
 #define READS_AT_ONCE 16
 #define STACK_REACH   (64UL << 20) /* above the stack pointer: what is asked for there may be of the stack */
 
-_Static_assert(STACK_EXACT == UNWIND_EXACT, "addresses are marked alike");
+_Static_assert(FRAME_EXACT == UNWIND_EXACT, "addresses are marked alike");
 _Static_assert(UNWOUND_ROOT == (int)UNWIND_ROOT && UNWOUND_TRUNCATED == (int)UNWIND_TRUNCATED &&
 		       UNWOUND_BAD == (int)UNWIND_BAD,
 	       "the ends are numbered alike");

@@ -4,7 +4,7 @@
 #define PERFRING_UNWINDING_H
 
 #include "backend-perfring/decode.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 #include "core/sources/source.h"
 
 struct source_env;

@@ -94,7 +94,10 @@ enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 
 #define BPF_SET_NONE 2 /* not yet: drop every sample, uncounted */
 
-/* Key of `counts_N`; the value is a __u64 number of samples, or struct bpf_charge. */
+/*
+ * Key of `counts_N`, which make_key() makes; the value is a __u64 number of samples, or struct bpf_charge.
+ * Parts that only some groupings need belong at the end: user space can make the keys of the maps shorter.
+ */
 struct bpf_count_key {
 	__u32 pid; /* process (tgid), as the pid namespace numbers it; BPF_OUTSIDE */
 	/* Entry of `stack_map_N`, or BPF_NO_STACK. Other failures of bpf_get_stackid() are never counted. */
@@ -182,8 +185,13 @@ enum {
 struct bpf_switch_note {
 	__u32 kind, id;
 	__u64 ns;
-	struct bpf_note who;            /* SEEN, END: its set alone. CHARGE: no verdict and no tid */
-	__s32 kernel_stack, user_stack; /* CHARGE: as in struct bpf_count_key */
+	union {
+		struct bpf_note who; /* SEEN, END: its set alone */
+		struct {
+			__u32 set; /* in the place of that of @who */
+			struct bpf_count_key key;
+		} charge; /* CHARGE */
+	};
 };
 
 #endif

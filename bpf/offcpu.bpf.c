@@ -74,7 +74,6 @@ static __always_inline void come(void *ctx, const struct bpf_config *c, struct b
 {
 	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .ns = now, .who.set = set };
 	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, &id);
-	struct bpf_count_key key;
 	__u64 ns;
 
 	if (!slot || !slot->ns)
@@ -89,8 +88,8 @@ static __always_inline void come(void *ctx, const struct bpf_config *c, struct b
 		b->filtered++;
 		return;
 	}
-	key = slot->key;
-	if (set == 0 ? charge(&counts_0, &key, ns) : charge(&counts_1, &key, ns)) {
+	note.charge.key = slot->key;
+	if (set == 0 ? charge(&counts_0, &note.charge.key, ns) : charge(&counts_1, &note.charge.key, ns)) {
 		b->charged++;
 		return;
 	}
@@ -99,10 +98,6 @@ static __always_inline void come(void *ctx, const struct bpf_config *c, struct b
 	note.kind = BPF_SWITCH_CHARGE;
 	note.id = 0;
 	note.ns = ns;
-	note.who.pid = key.pid;
-	__builtin_memcpy(note.who.comm, key.comm, sizeof(note.who.comm));
-	note.kernel_stack = key.kernel_stack;
-	note.user_stack = key.user_stack;
 	tell(ctx, &note);
 }
 
@@ -143,31 +138,25 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 		/* To the ring's reader these and the idle task have the same number: it does not see them. */
 		if (groups & BY_PIDNS && who->tid == BPF_OUTSIDE)
 			return BPF_FILTERED;
-		verdict = judge(c, who, who->comm, groups);
+		verdict = judge(c, who, groups);
 	}
 	if (verdict == BPF_FILTERED || verdict == BPF_LEFT || !is_of_threads(ctx, c))
 		return BPF_FILTERED;
 	return verdict;
 }
 
-/* Return: BPF_COUNTED: the stacks are kept in @slot; BPF_SPILLED: they are not, or user space unwinds them. */
-static __always_inline __u32 keep_stacks(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b,
-					 struct bpf_slot *slot)
+/* Return: BPF_COUNTED: its key is kept in @slot; BPF_SPILLED: it is not, or user space unwinds the stacks. */
+static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b,
+				      const struct bpf_note *who, struct bpf_slot *slot)
 {
-	__s32 kernel_stack, user_stack;
-
 	if (c->unwind && has_user_part(ctx)) {
 		b->spilled_unwind++;
 		return BPF_SPILLED;
 	}
-	kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, &stack_map, 0);
-	user_stack = c->no_user ? BPF_NO_STACK : stack_id(ctx, &stack_map, BPF_F_USER_STACK);
-	if (kernel_stack < BPF_NO_STACK || user_stack < BPF_NO_STACK) {
+	if (!make_key(ctx, c, who, 0, &stack_map, &slot->key)) {
 		b->spilled_stack++;
 		return BPF_SPILLED;
 	}
-	slot->key.kernel_stack = kernel_stack;
-	slot->key.user_stack = user_stack;
 	return BPF_COUNTED;
 }
 
@@ -211,7 +200,7 @@ static __always_inline void begin(void *ctx, const struct bpf_config *c, struct 
 				  struct bpf_switch_note *note, struct bpf_slot *slot)
 {
 	if (note->who.verdict == BPF_COUNTED)
-		note->who.verdict = keep_stacks(ctx, c, b, slot);
+		note->who.verdict = keep_key(ctx, c, b, &note->who, slot);
 	else if (note->who.verdict == BPF_UNKNOWN)
 		b->spilled_tree++;
 	else
@@ -221,10 +210,7 @@ static __always_inline void begin(void *ctx, const struct bpf_config *c, struct 
 	if (slot->spilled) {
 		b->passed++;
 		tell(ctx, note);
-		return;
 	}
-	slot->key.pid = note->who.pid;
-	__builtin_memcpy(slot->key.comm, note->who.comm, sizeof(slot->key.comm));
 }
 
 /* The running thread leaves: an interval begins. */

@@ -47,23 +47,23 @@ static __always_inline int count(struct counts_map *counts, const struct bpf_cou
 
 /*
  * Instructions are made for each set: which map a call is about must be known when the program is loaded.
- * @outside: no user stack is wanted: nobody here can tell what its addresses are
+ * @outside: see make_key()
  */
 static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, struct bpf_books *b,
-				      struct bpf_count_key *key, int outside, struct counts_map *counts,
+				      const struct bpf_note *note, int outside, struct counts_map *counts,
 				      struct stack_map *stacks)
 {
+	struct bpf_count_key key;
+
 	if (c->unwind && !outside && has_user_part(ctx)) {
 		b->spilled_unwind++;
 		return BPF_SPILLED;
 	}
-	key->kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, stacks, 0);
-	key->user_stack = outside || c->no_user ? BPF_NO_STACK : stack_id(ctx, stacks, BPF_F_USER_STACK);
-	if (key->kernel_stack < BPF_NO_STACK || key->user_stack < BPF_NO_STACK) {
+	if (!make_key(ctx, c, note, outside, stacks, &key)) {
 		b->spilled_stack++;
 		return BPF_SPILLED;
 	}
-	if (!count(counts, key)) {
+	if (!count(counts, &key)) {
 		b->spilled_count++;
 		return BPF_SPILLED;
 	}
@@ -72,20 +72,18 @@ static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, str
 }
 
 /* All tasks outside have one number, -1, and one name. */
-static __always_inline int is_outside(const struct bpf_config *c, struct bpf_books *b, const struct bpf_note *note,
-				      char *comm)
+static __always_inline int is_outside(const struct bpf_config *c, struct bpf_books *b, struct bpf_note *note)
 {
 	if (note->tid != BPF_OUTSIDE)
 		return 0;
 	b->outside++;
-	__builtin_memcpy(comm, c->outside_comm, LAYOUT_COMM_LEN);
+	__builtin_memcpy(note->comm, c->outside_comm, LAYOUT_COMM_LEN);
 	return 1;
 }
 
 /* Return: 1: the sample is to be written to the ring. */
 static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 {
-	struct bpf_count_key key = {};
 	struct bpf_note note = {};
 	__u64 task = bpf_get_current_pid_tgid();
 	__u32 zero = 0, set;
@@ -105,16 +103,15 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	}
 	b->taken++;
 
-	key.pid = note.pid = task >> 32;
+	note.pid = task >> 32;
 	note.tid = (__u32)task;
-	bpf_get_current_comm(key.comm, sizeof(key.comm));
+	bpf_get_current_comm(note.comm, sizeof(note.comm));
 	b->idle += !note.tid;
 	if (groups & BY_PIDNS && note.tid) {
 		numbered = !number(c, &note);
-		key.pid = note.pid;
-		outside = numbered && is_outside(c, b, &note, key.comm);
+		outside = numbered && is_outside(c, b, &note);
 	}
-	note.verdict = numbered ? judge(c, &note, key.comm, groups) : BPF_UNNUMBERED;
+	note.verdict = numbered ? judge(c, &note, groups) : BPF_UNNUMBERED;
 	if (!numbered) {
 		note.pid = note.tid = 0;
 		b->spilled_number++;
@@ -123,13 +120,12 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	} else if (note.verdict != BPF_COUNTED) {
 		b->filtered++;
 	} else if (set == 0) {
-		note.verdict = count_in(ctx, c, b, &key, outside, &counts_0, &stack_map_0);
+		note.verdict = count_in(ctx, c, b, &note, outside, &counts_0, &stack_map_0);
 	} else {
-		note.verdict = count_in(ctx, c, b, &key, outside, &counts_1, &stack_map_1);
+		note.verdict = count_in(ctx, c, b, &note, outside, &counts_1, &stack_map_1);
 	}
 
 	if (note.verdict >= BPF_SPILLED || c->pass_all) {
-		__builtin_memcpy(note.comm, key.comm, sizeof(note.comm));
 		bpf_perf_event_output(ctx, &notes, BPF_F_CURRENT_CPU, &note, sizeof(note));
 		f->left++;
 		return 1;

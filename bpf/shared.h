@@ -91,6 +91,26 @@ static __always_inline int stack_id(void *ctx, struct stack_map *stacks, __u64 f
 	return id == -EFAULT ? BPF_NO_STACK : id < 0 ? -EEXIST : id;
 }
 
+/*
+ * What a sample, or an interval off the CPU, of @who is counted under: its stacks are taken now.
+ * @outside: no user stack is wanted: nobody here can tell what its addresses are
+ * Return: 0: a stack could not be stored; @key is as it was.
+ */
+static __always_inline int make_key(void *ctx, const struct bpf_config *c, const struct bpf_note *who, int outside,
+				    struct stack_map *stacks, struct bpf_count_key *key)
+{
+	__s32 kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, stacks, 0);
+	__s32 user_stack = outside || c->no_user ? BPF_NO_STACK : stack_id(ctx, stacks, BPF_F_USER_STACK);
+
+	if (kernel_stack < BPF_NO_STACK || user_stack < BPF_NO_STACK)
+		return 0;
+	key->pid = who->pid;
+	key->kernel_stack = kernel_stack;
+	key->user_stack = user_stack;
+	__builtin_memcpy(key->comm, who->comm, sizeof(key->comm));
+	return 1;
+}
+
 /* In words, as the stack is aligned. */
 static __always_inline int has_comm(const struct bpf_config *c, const char *comm)
 {
@@ -193,8 +213,7 @@ static __always_inline int number(const struct bpf_config *c, struct bpf_note *n
  * @groups: of BY_CGROUP, BY_MNTNS; known when this is compiled
  * Return: BPF_COUNTED, it is; BPF_UNKNOWN, it may be; BPF_FILTERED or BPF_LEFT.
  */
-static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_note *note, const char *comm,
-				   int groups)
+static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_note *note, int groups)
 {
 	__u32 id = c->by == BPF_BY_TID ? note->tid : note->pid, *target, wanted = BPF_COUNTED;
 	__u64 mntns;
@@ -210,7 +229,7 @@ static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_
 		if (!target)
 			wanted = BPF_UNKNOWN;
 	}
-	if ((c->by_comm && !has_comm(c, comm)) || (groups & BY_CGROUP && !is_in_cgroup(c)))
+	if ((c->by_comm && !has_comm(c, note->comm)) || (groups & BY_CGROUP && !is_in_cgroup(c)))
 		return BPF_FILTERED;
 	if (!(groups & BY_MNTNS))
 		return wanted;

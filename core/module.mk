@@ -56,8 +56,9 @@ LIB_SRCS += \
 	core/rows/callchain.c \
 	core/rows/compare.c \
 	core/rows/compare_intervals.c \
+	core/rows/frame.c \
+	core/rows/rows.c \
 	core/rows/sink.c \
-	core/rows/stacks.c \
 	core/rows/switches.c \
 	core/session/counting.c \
 	core/session/fallback.c \

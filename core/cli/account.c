@@ -16,8 +16,8 @@ void account_take(const struct session *s, struct account *a)
 	*a = (struct account){
 		.started_ns = s->sink.started_ns,
 		.sampled_ns = s->sink.stopped_ns - s->sink.started_ns,
-		.rows = stacks_nr_rows(session_samples(s)) + stacks_nr_rows(session_intervals(s)),
-		.stacks = stacks_nr_stacks(session_samples(s)) + stacks_nr_stacks(session_intervals(s)),
+		.rows = rows_nr(session_samples(s)) + rows_nr(session_intervals(s)),
+		.stacks = rows_nr_stacks(session_samples(s)) + rows_nr_stacks(session_intervals(s)),
 		.rings = events_ring_sizes(&s->events),
 	};
 	a->unaccounted = session_books(s, &a->books);

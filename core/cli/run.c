@@ -147,17 +147,17 @@ static int write_both(const struct session *s, const struct report_names *names,
 		      bool *differ, struct err *err)
 {
 	struct compare *c = s->sink.sets[s->sink.ended].compare;
-	struct stacks *explained = compare_explained(c);
+	struct rows *explained = compare_explained(c);
 	struct report_pair pair = { session_samples(s), compare_rows(c), explained };
 	enum report_agreement agreement;
 	int rc;
 
 	if (!explained || compare_add_lost(explained, pair.program, account_not_compared(a)) < 0) {
-		stacks_free(explained);
+		rows_free(explained);
 		return err_sys(err, -ENOMEM, "cannot compare the backends");
 	}
 	rc = report_both(out, &pair, names, &s->request.options->report, &agreement, err);
-	stacks_free(explained);
+	rows_free(explained);
 	if (!rc) {
 		explain(c, a, agreement);
 		*differ |= agreement == REPORTS_DIFFERENT || a->compared.different;
@@ -182,25 +182,25 @@ static bool compares_intervals(const struct session *s)
 }
 
 /* The same rows as they are shown: each backend has its own frames below the scheduler. NULL: no memory. */
-static struct stacks *from_schedule(const struct stacks *rows, const struct report_names *names)
+static struct rows *from_schedule(const struct rows *rows, const struct report_names *names)
 {
-	struct stacks *to = stacks_new();
-	struct stack_row row;
+	struct rows *to = rows_new();
+	struct row row;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; to && i < stacks_nr_rows(rows) && !rc; i++) {
+	for (i = 0; to && i < rows_nr(rows) && !rc; i++) {
 		uint32_t first;
 
-		stacks_row(rows, i, &row);
-		first = report_first_frame(names, &row.kernel);
-		row.kernel.frames += first;
-		row.kernel.nr -= first;
-		rc = stacks_add_times(to, row.comm, row.pid, &row.kernel, &row.user, row.value, row.times);
+		rows_get(rows, i, &row);
+		first = report_first_frame(names, &row.key.kernel);
+		row.key.kernel.frames += first;
+		row.key.kernel.nr -= first;
+		rc = rows_add(to, &row.key, row.value, row.times);
 	}
 	if (!rc)
 		return to;
-	stacks_free(to);
+	rows_free(to);
 	return NULL;
 }
 
@@ -209,13 +209,13 @@ static int compare_rows_of_both(struct run *run, struct account *a, struct err *
 {
 	const struct report_names names = { run->symbols, kernel_name, user_name, inlined_names };
 	const struct session *s = run->session;
-	struct stacks *program = from_schedule(session_intervals(s), &names);
-	struct stacks *ring = from_schedule(s->sink.sets[s->sink.ended].ring_intervals, &names);
+	struct rows *program = from_schedule(session_intervals(s), &names);
+	struct rows *ring = from_schedule(s->sink.sets[s->sink.ended].ring_intervals, &names);
 	const struct intervals_lost lost = account_lost(&run->total, a);
 	int rc = program && ring ? compare_intervals(program, ring, &lost, &run->compared) : -ENOMEM;
 
-	stacks_free(program);
-	stacks_free(ring);
+	rows_free(program);
+	rows_free(ring);
 	if (rc)
 		return err_sys(err, rc, "cannot compare the backends");
 	account_compared(a, &run->compared);
@@ -313,8 +313,8 @@ static int write_rows(struct run *run, const struct report_names *names, const s
 
 static int write_report(struct run *run, const struct account *a, struct err *err)
 {
-	const struct report_names names = { run->symbols, kernel_name, user_name, inlined_names };
 	const struct session *s = run->session;
+	const struct report_names names = { run->symbols, kernel_name, user_name, inlined_names, &s->sink.names };
 	const struct report_cfg *cfg = &s->request.options->report;
 	FILE *out = run->out->stream;
 	int rc;

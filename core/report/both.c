@@ -15,7 +15,7 @@ struct text {
 	size_t len;
 };
 
-static int make_text(struct text *t, const struct stacks *rows, const struct report_names *names,
+static int make_text(struct text *t, const struct rows *rows, const struct report_names *names,
 		     const struct report_cfg *cfg, struct err *err)
 {
 	FILE *f = open_memstream(&t->bytes, &t->len);

@@ -13,9 +13,9 @@ enum report_agreement {
 
 /** struct report_pair - the rows of the same samples. */
 struct report_pair {
-	const struct stacks *program;   /* as the bpf backend has them */
-	const struct stacks *ring;      /* as perfring has them */
-	const struct stacks *explained; /* these again, with what is explained put right */
+	const struct rows *program;   /* as the bpf backend has them */
+	const struct rows *ring;      /* as perfring has them */
+	const struct rows *explained; /* these again, with what is explained put right */
 };
 
 /**

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Where a row begins: its first byte, and the lines before it. It ends where the next one begins. */
-struct row {
+struct diff_row {
 	size_t at, line;
 	uint32_t peer; /* the same row of the other side; HASH_NONE: there is none */
 };
@@ -20,7 +20,7 @@ struct row {
 struct side {
 	const char *bytes;
 	size_t len;
-	struct row *rows;
+	struct diff_row *rows;
 	size_t nr, cap;
 };
 
@@ -53,7 +53,7 @@ static size_t row_end(const struct side *s, enum report_form form, size_t at, si
 static int split(struct side *s, enum report_form form)
 {
 	size_t at = 0, line = 0;
-	struct row *rows;
+	struct diff_row *rows;
 
 	for (;;) {
 		if (s->nr >= HASH_NONE - 1)
@@ -62,7 +62,7 @@ static int split(struct side *s, enum report_form form)
 		if (!rows)
 			return -ENOMEM;
 		s->rows = rows;
-		rows[s->nr] = (struct row){ at, line, HASH_NONE };
+		rows[s->nr] = (struct diff_row){ at, line, HASH_NONE };
 		if (at == s->len)
 			return 0;
 		s->nr++;

@@ -3,18 +3,18 @@
 
 #include "core/arch/arch.h"
 
-uint64_t report_unsure_stacks(const struct stacks *rows, bool intervals, const struct report_names *names)
+uint64_t report_unsure_stacks(const struct rows *rows, bool intervals, const struct report_names *names)
 {
 	struct symbol found;
-	struct stack_row row;
+	struct row row;
 	uint64_t sum = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(rows); i++) {
-		stacks_row(rows, i, &row);
-		if (!row.kernel.nr || row.user.state != STACK_TAKEN)
+	for (i = 0; i < rows_nr(rows); i++) {
+		rows_get(rows, i, &row);
+		if (!row.key.kernel.nr || row.key.user.state != STACK_TAKEN)
 			continue;
-		names->kernel(names->ctx, row.kernel.frames[row.kernel.nr - 1], true, &found);
+		names->kernel(names->ctx, row.key.kernel.frames[row.key.kernel.nr - 1], true, &found);
 		if (found.name && arch_is_fast_entry(found.name))
 			sum += intervals ? row.times : row.value;
 	}

@@ -14,6 +14,6 @@
  * report_unsure_stacks() - how many user stacks were walked by a frame pointer that may be of an earlier entry.
  * @intervals: count intervals, else values
  */
-uint64_t report_unsure_stacks(const struct stacks *rows, bool intervals, const struct report_names *names);
+uint64_t report_unsure_stacks(const struct rows *rows, bool intervals, const struct report_names *names);
 
 #endif

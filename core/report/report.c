@@ -28,7 +28,7 @@ struct task {
 };
 
 struct frame_key {
-	uint64_t addr;
+	frame_t addr; /* no longer marked as exact; or a name */
 	bool is_return;
 };
 
@@ -56,7 +56,7 @@ struct named {
 };
 
 /* A row as it will be printed, but for the texts. */
-struct row {
+struct printed_row {
 	uint64_t value;
 	uint32_t comm;         /* label */
 	uint32_t root;         /* the same of the part; HASH_NONE: it has none */
@@ -72,7 +72,7 @@ struct report {
 	const struct report_writer *writer;
 	struct labels labels;
 	uint32_t missed_user, missed_kernel, truncated, delimiter;
-	struct row *rows;
+	struct printed_row *rows;
 	size_t nr_rows, rows_cap;
 	struct hash_index row_index;
 	struct frames kernel_frames;
@@ -117,12 +117,17 @@ static void report_release(struct report *r)
 	free(r->refs);
 }
 
-/* Labels for what is no symbol: a comm or one of our own words. */
-static int add_name(struct report *r, const char *text, const char *folded, uint32_t *id)
+/* In the scratch, the text of what is no symbol: a comm, the name of a frame, or one of our own words. */
+static void put_name(struct report *r, const char *text, const char *folded)
 {
 	r->text.len = r->folded.len = 0;
 	textbuf_name(&r->text, text, r->writer->semicolon);
 	textbuf_name(&r->folded, folded, report_folded.semicolon);
+}
+
+static int add_name(struct report *r, const char *text, const char *folded, uint32_t *id)
+{
+	put_name(r, text, folded);
 	return labels_add(&r->labels, &r->text, &r->folded, id);
 }
 
@@ -142,7 +147,7 @@ static int report_init(struct report *r)
 /* Tasks and stacks are numbered anew. */
 static int begin_part(struct report *r, const struct report_part *part)
 {
-	size_t i, nr = stacks_nr_stacks(part->rows);
+	size_t i, nr = rows_nr_stacks(part->rows);
 
 	r->part = part;
 	r->root = HASH_NONE;
@@ -160,21 +165,21 @@ static int begin_part(struct report *r, const struct report_part *part)
 static bool same_task(const void *table, uint32_t pos, const void *key)
 {
 	const struct report *r = table;
-	const struct stack_row *in = key;
+	const struct row *in = key;
 
-	return r->tasks[pos].pid == in->pid && !memcmp(r->tasks[pos].comm, in->comm, COMM_LEN);
+	return r->tasks[pos].pid == in->key.pid && !memcmp(r->tasks[pos].comm, in->key.comm, COMM_LEN);
 }
 
-static int find_task(struct report *r, const struct stack_row *in, uint32_t *task)
+static int find_task(struct report *r, const struct row *in, uint32_t *task)
 {
-	uint64_t hash = hash_bytes(in->comm, COMM_LEN, (uint32_t)in->pid);
-	struct task *tasks, new = { .pid = in->pid };
+	uint64_t hash = hash_bytes(in->key.comm, COMM_LEN, (uint32_t)in->key.pid);
+	struct task *tasks, new = { .pid = in->key.pid };
 	int rc;
 
 	*task = hash_find(&r->task_index, hash, same_task, r, in);
 	if (*task != HASH_NONE)
 		return 0;
-	memcpy(new.comm, in->comm, COMM_LEN);
+	memcpy(new.comm, in->key.comm, COMM_LEN);
 	rc = add_name(r, new.comm, new.comm, &new.label);
 	if (rc)
 		return rc;
@@ -198,11 +203,9 @@ static bool same_frame(const void *table, uint32_t pos, const void *key)
 	return have->addr == k->addr && have->is_return == k->is_return;
 }
 
-static int add_label(struct report *r, struct frames *frames, const struct frame_key *key, bool kernel,
-		     const struct symbol *symbol)
+/* The text in the scratch is one more label of @frames. */
+static int add_label(struct report *r, struct frames *frames)
 {
-	struct symbol sym = *symbol;
-	char readable[DEMANGLED_MAX];
 	uint32_t *labels = grow(frames->labels, &frames->labels_cap, frames->nr_labels, 1, sizeof(*labels));
 	int rc;
 
@@ -210,6 +213,17 @@ static int add_label(struct report *r, struct frames *frames, const struct frame
 		frames->labels = labels;
 	if (!labels || frames->nr_labels == UINT32_MAX)
 		return -ENOMEM;
+	rc = labels_add(&r->labels, &r->text, &r->folded, &labels[frames->nr_labels]);
+	frames->nr_labels += !rc;
+	return rc;
+}
+
+static int add_symbol(struct report *r, struct frames *frames, const struct frame_key *key, bool kernel,
+		      const struct symbol *symbol)
+{
+	struct symbol sym = *symbol;
+	char readable[DEMANGLED_MAX];
+
 	if (sym.name && !*sym.name)
 		sym.name = NULL;
 	if (!kernel && sym.name && demangle(sym.name, readable, sizeof(readable)))
@@ -217,29 +231,32 @@ static int add_label(struct report *r, struct frames *frames, const struct frame
 	r->text.len = r->folded.len = 0;
 	r->writer->frame(&r->text, r->cfg, key->addr, kernel, &sym);
 	report_folded.frame(&r->folded, r->cfg, key->addr, kernel, &sym);
-	rc = labels_add(&r->labels, &r->text, &r->folded, &labels[frames->nr_labels]);
-	frames->nr_labels += !rc;
-	return rc;
+	return add_label(r, frames);
 }
 
 /* @task: NULL for a kernel frame. */
 static int name_frame(struct report *r, const struct task *task, struct frames *frames, const struct frame_key *key)
 {
 	const struct report_names *names = r->names;
+	const char *name = frame_names_text(names->frames, key->addr);
 	const struct symbol *inlined = NULL;
 	struct symbol sym = { 0 };
 	size_t nr = 0;
 	int rc;
 
+	if (name) {
+		put_name(r, name, name);
+		return add_label(r, frames);
+	}
 	if (task)
 		names->user(names->ctx, task->pid, task->comm, key->addr, key->is_return, &sym);
 	else
 		names->kernel(names->ctx, key->addr, key->is_return, &sym);
 	if (task && r->cfg->inlined && names->inlined)
 		nr = names->inlined(names->ctx, &inlined);
-	rc = add_label(r, frames, key, !task, &sym);
+	rc = add_symbol(r, frames, key, !task, &sym);
 	while (!rc && nr-- > 0)
-		rc = add_label(r, frames, key, false, &inlined[nr]);
+		rc = add_symbol(r, frames, key, false, &inlined[nr]);
 	return rc;
 }
 
@@ -287,10 +304,10 @@ static int find_frame(struct report *r, const struct task *task, const struct fr
 /* Every address but the leaf's is a return address, but for a function that a signal interrupted. */
 static struct frame_key frame_at(const struct stack *s, uint32_t i, bool user)
 {
-	uint64_t addr = s->frames[i];
-	bool exact = user && stack_is_exact(addr);
+	frame_t addr = s->frames[i];
+	bool exact = user && frame_is_exact(addr);
 
-	return (struct frame_key){ exact ? addr ^ STACK_EXACT : addr, i > 0 && !exact };
+	return (struct frame_key){ exact ? addr ^ FRAME_EXACT : addr, i > 0 && !exact };
 }
 
 /* Append @nr labels to the scratch's @used ones. */
@@ -372,13 +389,13 @@ static int name_stack(struct report *r, const struct task *task, const struct st
 	return rc ? rc : labels_add_seq(&r->labels, r->ids, nr, seq);
 }
 
-static int find_kernel(struct report *r, const struct stack_row *in, uint32_t *seq)
+static int find_kernel(struct report *r, const struct row *in, uint32_t *seq)
 {
 	uint32_t *known = &r->kernel_seqs[in->kernel_id];
 	int rc = 0;
 
 	if (*known == HASH_NONE)
-		rc = name_stack(r, NULL, &in->kernel, r->missed_kernel, known);
+		rc = name_stack(r, NULL, &in->key.kernel, r->missed_kernel, known);
 	*seq = *known;
 	return rc;
 }
@@ -391,7 +408,7 @@ static bool same_named(const void *table, uint32_t pos, const void *key)
 	return r->named[pos].stack == *stack;
 }
 
-static int find_user(struct report *r, const struct task *task, const struct stack_row *in, uint32_t *seq)
+static int find_user(struct report *r, const struct task *task, const struct row *in, uint32_t *seq)
 {
 	uint64_t hash = hash_bytes(&in->user_id, sizeof(in->user_id), 0);
 	uint32_t pos = hash_find(&r->named_index, hash, same_named, r, &in->user_id);
@@ -402,7 +419,7 @@ static int find_user(struct report *r, const struct task *task, const struct sta
 		*seq = r->named[pos].seq;
 		return 0;
 	}
-	rc = name_stack(r, task, &in->user, r->missed_user, seq);
+	rc = name_stack(r, task, &in->key.user, r->missed_user, seq);
 	if (rc)
 		return rc;
 	named = grow(r->named, &r->named_cap, r->nr_named, 1, sizeof(*named));
@@ -416,14 +433,14 @@ static int find_user(struct report *r, const struct task *task, const struct sta
 	return 0;
 }
 
-static uint32_t row_nr(const struct report *r, const struct row *row)
+static uint32_t row_nr(const struct report *r, const struct printed_row *row)
 {
 	return (row->root != HASH_NONE) + r->labels.seqs[row->user].nr + row->delimited +
 	       r->labels.seqs[row->kernel].nr;
 }
 
 /* Frame @i of a row, root first. */
-static uint32_t row_label(const struct report *r, const struct row *row, uint32_t i)
+static uint32_t row_label(const struct report *r, const struct printed_row *row, uint32_t i)
 {
 	const struct label_seq *user = &r->labels.seqs[row->user];
 
@@ -438,7 +455,7 @@ static uint32_t row_label(const struct report *r, const struct row *row, uint32_
 }
 
 /* Where two rows can differ first. */
-static uint32_t common_frames(const struct report *r, const struct row *a, const struct row *b)
+static uint32_t common_frames(const struct report *r, const struct printed_row *a, const struct printed_row *b)
 {
 	if (a->root != b->root || a->user != b->user)
 		return 0;
@@ -449,7 +466,7 @@ static uint32_t common_frames(const struct report *r, const struct row *a, const
 static bool same_row(const void *table, uint32_t pos, const void *key)
 {
 	const struct report *r = table;
-	const struct row *a = &r->rows[pos], *b = key;
+	const struct printed_row *a = &r->rows[pos], *b = key;
 	uint32_t nr = row_nr(r, a), i;
 
 	if (a->comm != b->comm || a->pid != b->pid || nr != row_nr(r, b))
@@ -460,7 +477,7 @@ static bool same_row(const void *table, uint32_t pos, const void *key)
 	return true;
 }
 
-static uint64_t row_hash(const struct report *r, const struct row *row)
+static uint64_t row_hash(const struct report *r, const struct printed_row *row)
 {
 	uint64_t hash = (uint64_t)row->comm << 32 | (uint32_t)row->pid;
 	uint32_t nr = row_nr(r, row), i;
@@ -470,11 +487,11 @@ static uint64_t row_hash(const struct report *r, const struct row *row)
 	return hash_bytes(&hash, sizeof(hash), nr);
 }
 
-static int merge_row(struct report *r, const struct row *row)
+static int merge_row(struct report *r, const struct printed_row *row)
 {
 	uint64_t hash = row_hash(r, row);
 	uint32_t pos = hash_find(&r->row_index, hash, same_row, r, row);
-	struct row *rows;
+	struct printed_row *rows;
 	int rc;
 
 	if (pos != HASH_NONE) {
@@ -494,11 +511,11 @@ static int merge_row(struct report *r, const struct row *row)
 
 static int add_row(struct report *r, const struct task *task, size_t i)
 {
-	struct stack_row in;
-	struct row row;
+	struct row in;
+	struct printed_row row;
 	int rc;
 
-	stacks_row(r->part->rows, i, &in);
+	rows_get(r->part->rows, i, &in);
 	rc = find_user(r, task, &in, &row.user);
 	if (rc)
 		return rc;
@@ -508,8 +525,8 @@ static int add_row(struct report *r, const struct task *task, size_t i)
 	row.value = mul_or_max(in.value, r->part->weight);
 	row.comm = task->label;
 	row.root = r->root;
-	row.pid = r->writer->prints_pid ? in.pid : 0;
-	row.delimited = r->cfg->delimited && in.user.state == STACK_TAKEN && in.kernel.state == STACK_TAKEN &&
+	row.pid = r->writer->prints_pid ? in.key.pid : 0;
+	row.delimited = r->cfg->delimited && in.key.user.state == STACK_TAKEN && in.key.kernel.state == STACK_TAKEN &&
 			r->labels.seqs[row.user].nr && r->labels.seqs[row.kernel].nr;
 	return merge_row(r, &row);
 }
@@ -531,11 +548,11 @@ static int add_task(struct report *r, const struct task *task, const uint32_t *r
 static int order_by_task(struct report *r, uint32_t *order, uint32_t nr)
 {
 	uint32_t *task_of = malloc((nr + 1) * sizeof(*task_of)), *next = NULL, i, at = 0;
-	struct stack_row in;
+	struct row in;
 	int rc = task_of ? 0 : -ENOMEM;
 
 	for (i = 0; !rc && i < nr; i++) {
-		stacks_row(r->part->rows, i, &in);
+		rows_get(r->part->rows, i, &in);
 		rc = find_task(r, &in, &task_of[i]);
 		if (!rc)
 			r->tasks[task_of[i]].nr_rows++;
@@ -555,7 +572,7 @@ static int order_by_task(struct report *r, uint32_t *order, uint32_t nr)
 
 static int add_part(struct report *r, const struct report_part *part)
 {
-	size_t nr = stacks_nr_rows(part->rows), task, at = 0;
+	size_t nr = rows_nr(part->rows), task, at = 0;
 	uint32_t *order = malloc((nr + 1) * sizeof(*order));
 	int rc = order ? begin_part(r, part) : -ENOMEM;
 
@@ -584,7 +601,7 @@ static int cmp_folded(const struct labels *l, uint32_t a, bool a_last, uint32_t 
 	return b_last || ';' < (unsigned char)l->bytes[x->at + len] ? 1 : -1;
 }
 
-static int cmp_stacks(const struct report *r, const struct row *a, const struct row *b)
+static int cmp_stacks(const struct report *r, const struct printed_row *a, const struct printed_row *b)
 {
 	uint32_t nr_a = row_nr(r, a), nr_b = row_nr(r, b), i, x, y;
 
@@ -598,7 +615,7 @@ static int cmp_stacks(const struct report *r, const struct row *a, const struct 
 }
 
 /* Rows that are the same folded, but not as they are printed; so they have the same number of frames. */
-static int cmp_texts(const struct report *r, const struct row *a, const struct row *b)
+static int cmp_texts(const struct report *r, const struct printed_row *a, const struct printed_row *b)
 {
 	uint32_t nr = row_nr(r, a), i;
 	int c = labels_cmp(&r->labels, a->comm, b->comm);
@@ -611,7 +628,7 @@ static int cmp_texts(const struct report *r, const struct row *a, const struct r
 static int cmp_rows(const void *pa, const void *pb, void *ctx)
 {
 	const struct report *r = ctx;
-	const struct row *a = pa, *b = pb;
+	const struct printed_row *a = pa, *b = pb;
 	int c = 0;
 
 	if (a->value != b->value)
@@ -632,7 +649,7 @@ static struct text_ref text_of(const struct report *r, uint32_t label)
 	return (struct text_ref){ r->labels.bytes + l->at, l->len };
 }
 
-static int write_row(struct report *r, FILE *out, const struct row *row)
+static int write_row(struct report *r, FILE *out, const struct printed_row *row)
 {
 	struct report_row line = { .pid = row->pid, .nr = row_nr(r, row), .value = row->value };
 	struct text_ref *refs = grow(r->refs, &r->refs_cap, line.nr, 1, sizeof(*refs));
@@ -701,7 +718,7 @@ int report_write_parts(FILE *out, const struct report_part *parts, size_t nr, co
 	return rc;
 }
 
-int report_write(FILE *out, const struct stacks *rows, const struct report_names *names, const struct report_cfg *cfg,
+int report_write(FILE *out, const struct rows *rows, const struct report_names *names, const struct report_cfg *cfg,
 		 struct err *err)
 {
 	const struct report_part part = { .rows = rows, .weight = 1, .from_schedule = cfg->from_schedule };

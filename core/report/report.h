@@ -17,7 +17,7 @@
 
 #include "core/base/err.h"
 #include "core/report/cfg.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 #include "core/symbols/symbols.h"
 
 #include <stdio.h>
@@ -25,12 +25,14 @@
 /**
  * struct report_names - where names come from: the resolver's functions, or a test's.
  * @inlined: as symbols_inlined(); NULL: nothing is
+ * @frames:  of name frames, which are printed as their names alone; NULL: there are none
  */
 struct report_names {
 	void *ctx;
 	void (*kernel)(void *ctx, uint64_t addr, bool is_return, struct symbol *out);
 	void (*user)(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
 	size_t (*inlined)(void *ctx, const struct symbol **out);
+	const struct frame_names *frames;
 };
 
 /**
@@ -38,7 +40,7 @@ struct report_names {
  * Every address of a stack but its leaf is a return address.
  * Return: 0; -ENOMEM; the -errno of a failed write (also of one that stdio had buffered: @out is flushed).
  */
-int report_write(FILE *out, const struct stacks *rows, const struct report_names *names, const struct report_cfg *cfg,
+int report_write(FILE *out, const struct rows *rows, const struct report_names *names, const struct report_cfg *cfg,
 		 struct err *err);
 
 /**
@@ -48,7 +50,7 @@ int report_write(FILE *out, const struct stacks *rows, const struct report_names
  * @from_schedule: a kernel stack begins with who calls __schedule(): not with what traces there
  */
 struct report_part {
-	const struct stacks *rows;
+	const struct rows *rows;
 	const char *root;
 	uint64_t weight;
 	bool from_schedule;

@@ -14,7 +14,7 @@
 #ifndef CORE_ROWS_CALLCHAIN_H
 #define CORE_ROWS_CALLCHAIN_H
 
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 
 #include <stdint.h>
 

@@ -2,6 +2,7 @@
 #include "core/rows/compare.h"
 
 #include "core/base/grow.h"
+#include "core/base/saturate.h"
 #include "core/tasks/filter.h"
 
 #include <errno.h>
@@ -41,8 +42,8 @@ struct renamed {
 
 struct compare {
 	const struct filter *filter;
-	struct stacks *rows;
-	struct stacks *held; /* samples that the reader filtered, as the program counted them */
+	struct rows *rows;
+	struct rows *held; /* samples that the reader filtered, as the program counted them */
 	struct compare_counts counts;
 	bool gap, had_gap;                   /* see compare_gap(); there has been one */
 	struct list pending;                 /* may be explained by a record of its thread that is still to come */
@@ -50,7 +51,7 @@ struct compare {
 	struct renamed renamed[MAX_RENAMED]; /* by tid, the newer one takes the place */
 	uint64_t *moved;                     /* for each of @rows: explained samples, */
 	size_t nr_moved, cap_moved;
-	struct stacks *moved_to; /* in the rows where the program counted them */
+	struct rows *moved_to; /* in the rows where the program counted them */
 	struct difference examples[MAX_EXAMPLES];
 	size_t nr_examples;
 };
@@ -62,9 +63,9 @@ struct compare *compare_new(const struct filter *filter)
 	if (!c)
 		return NULL;
 	c->filter = filter;
-	c->rows = stacks_new();
-	c->held = stacks_new();
-	c->moved_to = stacks_new();
+	c->rows = rows_new();
+	c->held = rows_new();
+	c->moved_to = rows_new();
 	if (c->rows && c->held && c->moved_to)
 		return c;
 	compare_free(c);
@@ -75,29 +76,39 @@ void compare_free(struct compare *c)
 {
 	if (!c)
 		return;
-	stacks_free(c->rows);
-	stacks_free(c->held);
+	rows_free(c->rows);
+	rows_free(c->held);
 	free(c->pending.v);
 	free(c->unexplained.v);
 	free(c->moved);
-	stacks_free(c->moved_to);
+	rows_free(c->moved_to);
 	free(c);
 }
 
-struct stacks *compare_rows(struct compare *c)
+struct rows *compare_rows(struct compare *c)
 {
 	return c->rows;
 }
 
+/* Add a sample to the row where the program counts it: that of @key, but for what the program sees differently. */
+static int add_as_program(struct rows *to, const struct difference *d, const struct row_key *key)
+{
+	struct row_key own = *key;
+
+	memcpy(own.comm, d->program.comm, COMM_LEN);
+	own.pid = d->program.pid;
+	return rows_add(to, &own, 1, 1);
+}
+
 /* What the reader filtered is in none of its rows. */
-static int hold(struct compare *c, struct difference *d, const struct stack *kernel, const struct stack *user)
+static int hold(struct compare *c, struct difference *d, const struct row_key *key)
 {
 	int rc;
 
 	if (!d->ring.filtered)
 		return 0;
-	rc = stacks_add(c->held, d->program.comm, d->program.pid, kernel, user, 1);
-	d->row = stacks_last(c->held);
+	rc = add_as_program(c->held, d, key);
+	d->row = rows_last(c->held);
 	return rc;
 }
 
@@ -116,10 +127,9 @@ static int append(struct list *l, const struct difference *d)
  * @d is explained: one sample belongs where the program counted it, if it did, instead of where the reader did.
  * @counter: of this explanation
  */
-static int move(struct compare *c, const struct difference *d, const struct stack *kernel, const struct stack *user,
-		uint64_t *counter)
+static int move(struct compare *c, const struct difference *d, const struct row_key *key, uint64_t *counter)
 {
-	size_t nr = stacks_nr_rows(c->rows);
+	size_t nr = rows_nr(c->rows);
 	uint64_t *moved = grow(c->moved, &c->cap_moved, c->nr_moved, nr - c->nr_moved, sizeof(*moved));
 
 	if (!moved)
@@ -130,16 +140,16 @@ static int move(struct compare *c, const struct difference *d, const struct stac
 	++*counter;
 	if (!d->ring.filtered)
 		moved[d->row]++;
-	return d->program.filtered ? 0 : stacks_add(c->moved_to, d->program.comm, d->program.pid, kernel, user, 1);
+	return d->program.filtered ? 0 : add_as_program(c->moved_to, d, key);
 }
 
 /* The same for one that has a row: its stacks are those of that row. */
 static int move_row(struct compare *c, const struct difference *d, uint64_t *counter)
 {
-	struct stack_row row;
+	struct row row;
 
-	stacks_row(d->ring.filtered ? c->held : c->rows, d->row, &row);
-	return move(c, d, &row.kernel, &row.user, counter);
+	rows_get(d->ring.filtered ? c->held : c->rows, d->row, &row);
+	return move(c, d, &row.key, counter);
 }
 
 static int differ(struct compare *c, const struct difference *d)
@@ -259,17 +269,16 @@ static bool is_of_mntns(const struct compare *c, const struct difference *d)
 }
 
 /* Called as the thread that makes all kernel threads, which it is not, nor any process that calls itself so. */
-static bool is_unnamed(const struct difference *d, const struct stack *user)
+static bool is_unnamed(const struct difference *d, const struct row_key *key)
 {
 	return d->program.pid == d->program.tid && d->program.tid != 2 && !strcmp(d->ring.comm, "kthreadd") &&
-	       user->state == STACK_NONE;
+	       key->user.state == STACK_NONE;
 }
 
 /* Return: 1: it waits for the record that explains it; 0; -ENOMEM. */
-static int await(struct compare *c, struct difference *d, enum awaited awaited, const struct stack *kernel,
-		 const struct stack *user)
+static int await(struct compare *c, struct difference *d, enum awaited awaited, const struct row_key *key)
 {
-	int rc = hold(c, d, kernel, user);
+	int rc = hold(c, d, key);
 
 	if (rc)
 		return rc;
@@ -281,25 +290,25 @@ static int await(struct compare *c, struct difference *d, enum awaited awaited, 
 }
 
 /* Return: as await(). */
-static int judge(struct compare *c, struct difference *d, const struct stack *kernel, const struct stack *user)
+static int judge(struct compare *c, struct difference *d, const struct row_key *key)
 {
 	if (is_equal(d))
 		return 0;
 	if (is_dying(d))
-		return move(c, d, kernel, user, &c->counts.dying);
+		return move(c, d, key, &c->counts.dying);
 	if (is_remapped(d))
-		return move(c, d, kernel, user, &c->counts.remapped);
+		return move(c, d, key, &c->counts.remapped);
 	if (is_reused(d))
-		return move(c, d, kernel, user, &c->counts.reused);
+		return move(c, d, key, &c->counts.reused);
 	if (is_of_mntns(c, d))
-		return await(c, d, AWAITED_NAMESPACES, kernel, user);
+		return await(c, d, AWAITED_NAMESPACES, key);
 	if (!is_of_names(c, d))
 		return differ(c, d);
-	if (is_unnamed(d, user))
-		return move(c, d, kernel, user, &c->counts.unnamed);
+	if (is_unnamed(d, key))
+		return move(c, d, key, &c->counts.unnamed);
 	if (has_either(c, &d->program))
-		return move(c, d, kernel, user, &c->counts.renamed);
-	return await(c, d, AWAITED_COMM, kernel, user);
+		return move(c, d, key, &c->counts.renamed);
+	return await(c, d, AWAITED_COMM, key);
 }
 
 /* The samples of @tid that wait were not taken inside such a system call. */
@@ -313,14 +322,14 @@ static int give_up_pending(struct compare *c, pid_t tid)
 	return rc;
 }
 
-int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
-		   const struct stack *kernel, const struct stack *user)
+int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring,
+		   const struct row_key *key)
 {
 	int rc = 0;
 
 	if (program) {
 		c->counts.compared++;
-		rc = judge(c, &(struct difference){ *program, *ring, pid, stacks_last(c->rows) }, kernel, user);
+		rc = judge(c, &(struct difference){ *program, *ring, key->pid, rows_last(c->rows) }, key);
 	} else {
 		c->counts.unpaired++;
 	}
@@ -468,66 +477,60 @@ void compare_counts(const struct compare *c, struct compare_counts *out)
 	*out = c->counts;
 }
 
-static int add_rows(struct stacks *to, const struct stacks *from, const uint64_t *less, size_t nr_less)
+static int add_rows(struct rows *to, const struct rows *from, const uint64_t *less, size_t nr_less)
 {
-	struct stack_row row;
+	struct row row;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < stacks_nr_rows(from) && !rc; i++) {
-		stacks_row(from, i, &row);
+	for (i = 0; i < rows_nr(from) && !rc; i++) {
+		rows_get(from, i, &row);
 		if (i < nr_less)
 			row.value -= less[i];
 		if (row.value)
-			rc = stacks_add(to, row.comm, row.pid, &row.kernel, &row.user, row.value);
+			rc = rows_add(to, &row.key, row.value, row.value);
 	}
 	return rc;
 }
 
-struct stacks *compare_explained(const struct compare *c)
+struct rows *compare_explained(const struct compare *c)
 {
-	struct stacks *to = stacks_new();
+	struct rows *to = rows_new();
 
 	if (to && !add_rows(to, c->rows, c->moved, c->nr_moved) && !add_rows(to, c->moved_to, NULL, 0))
 		return to;
-	stacks_free(to);
+	rows_free(to);
 	return NULL;
 }
 
 /* Return: what @program has more of, in all; -ENOMEM. @to: NULL, or to what that is added */
-static int64_t more_of(const struct stacks *program, struct stacks *index, struct stacks *to)
+static int64_t more_of(const struct rows *program, const struct rows *ring, struct rows *to)
 {
-	struct stack_row row, other;
-	int64_t more = 0;
+	struct row row, other;
+	uint64_t more;
+	int64_t sum = 0;
+	uint32_t pos;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < stacks_nr_rows(program) && !rc; i++) {
-		stacks_row(program, i, &row);
-		rc = stacks_add(index, row.comm, row.pid, &row.kernel, &row.user, 0);
-		if (rc)
-			break;
-		stacks_row(index, stacks_last(index), &other);
-		if (row.value <= other.value)
-			continue;
-		more += (int64_t)(row.value - other.value);
-		if (to)
-			rc = stacks_add(to, row.comm, row.pid, &row.kernel, &row.user, row.value - other.value);
+	for (i = 0; i < rows_nr(program) && !rc; i++) {
+		rows_get(program, i, &row);
+		pos = rows_find(ring, &row.key);
+		if (pos != HASH_NONE)
+			rows_get(ring, pos, &other);
+		more = sub_or_0(row.value, pos == HASH_NONE ? 0 : other.value);
+		sum += (int64_t)more;
+		if (to && more)
+			rc = rows_add(to, &row.key, more, more);
 	}
-	return rc ? rc : more;
+	return rc ? rc : sum;
 }
 
-int64_t compare_add_lost(struct stacks *ring, const struct stacks *program, uint64_t lost)
+int64_t compare_add_lost(struct rows *ring, const struct rows *program, uint64_t lost)
 {
-	struct stacks *index = stacks_new();
-	int64_t more = index ? add_rows(index, ring, NULL, 0) : -ENOMEM;
+	int64_t more = more_of(program, ring, NULL);
 
-	if (!more)
-		more = more_of(program, index, NULL);
-	if (more > 0)
-		more = (uint64_t)more <= lost ? more_of(program, index, ring) : 0;
-	stacks_free(index);
-	return more;
+	return (uint64_t)more <= lost ? more_of(program, ring, ring) : 0;
 }
 
 void compare_printable(const char *comm, char *out)

@@ -33,7 +33,7 @@
 #ifndef CORE_ROWS_COMPARE_H
 #define CORE_ROWS_COMPARE_H
 
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 
 #include <stddef.h>
 
@@ -64,17 +64,17 @@ struct compare *compare_new(const struct filter *filter);
 void compare_free(struct compare *c);
 
 /** compare_rows() - what the ring's reader counts; it adds to them. */
-struct stacks *compare_rows(struct compare *c);
+struct rows *compare_rows(struct compare *c);
 
 /**
  * compare_sample() - one sample; in time order with compare_renamed() and compare_unshared().
  * @program: NULL: unknown
- * @pid:     under which the reader counted it: differs from @ring->pid for a dying task
- * @kernel,@user: its stacks, as they were added to the last row of compare_rows(), unless the reader filtered it
+ * @key:     the row of the reader, which is the last one of compare_rows(), unless the reader filtered the sample. Its
+ *           pid differs from @ring->pid for a dying task
  * Return: 0 or -ENOMEM.
  */
-int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
-		   const struct stack *kernel, const struct stack *user);
+int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring,
+		   const struct row_key *key);
 /**
  * compare_renamed() - a COMM record says that thread @tid is called @comm now.
  * @by: the thread that did it
@@ -118,14 +118,14 @@ void compare_counts(const struct compare *c, struct compare_counts *out);
  * compare_explained() - the reader's rows with each explained sample where the program saw it.
  * Return: NULL: no memory; to be freed.
  */
-struct stacks *compare_explained(const struct compare *c);
+struct rows *compare_explained(const struct compare *c);
 
 /**
  * compare_add_lost() - add to @ring, the rows of compare_explained(), what @program has more of, if that is not more
  * than the @lost samples which no ring gave back. Then what both saw is equal if these rows are. Return: how many were
  * added; -ENOMEM.
  */
-int64_t compare_add_lost(struct stacks *ring, const struct stacks *program, uint64_t lost);
+int64_t compare_add_lost(struct rows *ring, const struct rows *program, uint64_t lost);
 
 /** compare_example() - describe the @i-th unexplained difference in @buf; false past the last one that was kept. */
 bool compare_example(const struct compare *c, size_t i, char *buf, size_t size);

@@ -11,7 +11,7 @@
 #ifndef CORE_ROWS_COMPARE_INTERVALS_H
 #define CORE_ROWS_COMPARE_INTERVALS_H
 
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ struct intervals_lost {
  * compare_intervals() - by contents: stacks have other numbers in each table. In time linear in what they hold.
  * Return: 0; -ENOMEM.
  */
-int compare_intervals(const struct stacks *program, const struct stacks *ring, const struct intervals_lost *lost,
+int compare_intervals(const struct rows *program, const struct rows *ring, const struct intervals_lost *lost,
 		      struct compared_intervals *out);
 
 /** compared_equal() - is there no such row? */

@@ -7,10 +7,10 @@
 
 static void release_set(struct row_set *s)
 {
-	stacks_free(s->samples);
-	stacks_free(s->intervals);
+	rows_free(s->samples);
+	rows_free(s->intervals);
 	compare_free(s->compare);
-	stacks_free(s->ring_intervals);
+	rows_free(s->ring_intervals);
 }
 
 int sink_empty(struct sink *s, unsigned int i, const struct sink_cfg *c)
@@ -18,11 +18,11 @@ int sink_empty(struct sink *s, unsigned int i, const struct sink_cfg *c)
 	struct row_set *set = &s->sets[i];
 
 	release_set(set);
-	*set = (struct row_set){ .samples = stacks_new(), .intervals = stacks_new() };
+	*set = (struct row_set){ .samples = rows_new(), .intervals = rows_new() };
 	if (c->compares)
 		set->compare = compare_new(c->filter);
 	if (c->adds)
-		set->ring_intervals = stacks_new();
+		set->ring_intervals = rows_new();
 	if (set->compare && s->gap)
 		compare_gap(set->compare, true);
 	return set->samples && set->intervals && (set->compare || !c->compares) && (set->ring_intervals || !c->adds)
@@ -37,6 +37,7 @@ void sink_release(struct sink *s)
 	for (i = 0; i < ARRAY_SIZE(s->sets); i++)
 		release_set(&s->sets[i]);
 	tasks_free(s->tasks);
+	frame_names_release(&s->names);
 }
 
 void sink_gap(struct sink *s, bool missing)

@@ -4,17 +4,17 @@
 #define CORE_ROWS_SINK_H
 
 #include "core/rows/compare.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 #include "core/tasks/tasks.h"
 
 /** struct row_set - what is counted within one interval. */
 struct row_set {
-	struct stacks *samples;   /* values are their numbers */
-	struct stacks *intervals; /* off the CPU: values are nanoseconds */
+	struct rows *samples;   /* values are their numbers */
+	struct rows *intervals; /* off the CPU: values are nanoseconds */
 
 	/* The same as the ring alone shows them; NULL without --backend=both, and where they are not asked for. */
 	struct compare *compare;
-	struct stacks *ring_intervals;
+	struct rows *ring_intervals;
 };
 
 /** struct sink_cfg - @filter: whose rows; with --backend=both: @compares samples, and @adds the ring's intervals. */
@@ -28,7 +28,8 @@ struct sink {
 	struct row_set sets[2];
 	unsigned int set, ended; /* of @sets: where is counted now, and the interval that has ended */
 	struct tasks *tasks;
-	bool gap; /* see sink_gap() */
+	struct frame_names names; /* of the frames in all rows */
+	bool gap;                 /* see sink_gap() */
 
 	uint64_t began_ns;               /* the first moment a sample could count; 0: it has not come */
 	uint64_t started_ns, stopped_ns; /* of the interval that ended */

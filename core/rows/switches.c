@@ -26,7 +26,7 @@ struct switches {
 	struct hash_index index;
 	struct interval *v;
 	size_t nr, cap;
-	struct stacks *rows; /* names and stacks they began with; values mean nothing */
+	struct rows *rows; /* names and stacks they began with; values mean nothing */
 
 	/*
 	 * Since the last switches_books(). @begun may go below zero, modulo 2^64 as all sums of books: the end of a
@@ -42,7 +42,7 @@ struct switches *switches_new(const struct switches_limits *limits)
 	if (!s)
 		return NULL;
 	s->limits = *limits;
-	s->rows = stacks_new();
+	s->rows = rows_new();
 	if (s->rows)
 		return s;
 	free(s);
@@ -55,7 +55,7 @@ void switches_free(struct switches *s)
 		return;
 	hash_release(&s->index);
 	free(s->v);
-	stacks_free(s->rows);
+	rows_free(s->rows);
 	free(s);
 }
 
@@ -118,16 +118,16 @@ static void lose(struct switches *s, uint32_t id)
 }
 
 /* The rows of those that are open, in @to; @moved: out, for each of them its row there. */
-static int copy_open(const struct switches *s, struct stacks *to, uint32_t *moved)
+static int copy_open(const struct switches *s, struct rows *to, uint32_t *moved)
 {
-	struct stack_row row;
+	struct row row;
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; i < s->nr && !rc; i++) {
-		stacks_row(s->rows, s->v[i].row, &row);
-		rc = stacks_add_times(to, row.comm, row.pid, &row.kernel, &row.user, 0, 0);
-		moved[i] = stacks_last(to);
+		rows_get(s->rows, s->v[i].row, &row);
+		rc = rows_add(to, &row.key, 0, 0);
+		moved[i] = rows_last(to);
 	}
 	return rc;
 }
@@ -136,24 +136,24 @@ static int copy_open(const struct switches *s, struct stacks *to, uint32_t *move
  */
 static int make_small(struct switches *s)
 {
-	size_t nr = stacks_nr_rows(s->rows), i;
-	struct stacks *rows;
+	size_t nr = rows_nr(s->rows), i;
+	struct rows *rows;
 	uint32_t *moved;
 	int rc = -ENOMEM;
 
 	if (nr < KEPT_ROWS || nr / KEPT_TIMES < s->nr)
 		return 0;
-	rows = stacks_new();
+	rows = rows_new();
 	moved = malloc((s->nr + 1) * sizeof(*moved));
 	if (rows && moved)
 		rc = copy_open(s, rows, moved);
 	if (!rc) {
 		for (i = 0; i < s->nr; i++)
 			s->v[i].row = moved[i];
-		stacks_free(s->rows);
+		rows_free(s->rows);
 		s->rows = rows;
 	} else {
-		stacks_free(rows);
+		rows_free(rows);
 	}
 	free(moved);
 	return rc;
@@ -166,9 +166,9 @@ int switches_out(struct switches *s, const struct switch_out *out)
 	lose(s, out->id);
 	rc = make_small(s);
 	if (!rc)
-		rc = stacks_add_times(s->rows, out->comm, out->pid, &out->kernel, &out->user, 0, 0);
+		rc = rows_add(s->rows, &out->key, 0, 0);
 	if (!rc)
-		rc = add(s, &(struct interval){ out->id, stacks_last(s->rows), out->ns, out->since });
+		rc = add(s, &(struct interval){ out->id, rows_last(s->rows), out->ns, out->since });
 	s->begun += !rc;
 	return rc;
 }
@@ -195,15 +195,15 @@ static bool is_within(const struct switches *s, uint64_t time)
 	return time >= s->limits.min_ns && time <= s->limits.max_ns;
 }
 
-static int charge(const struct switches *s, const struct interval *v, uint64_t time, struct stacks *to)
+static int charge(const struct switches *s, const struct interval *v, uint64_t time, struct rows *to)
 {
-	struct stack_row row;
+	struct row row;
 
-	stacks_row(s->rows, v->row, &row);
-	return stacks_add_times(to, row.comm, row.pid, &row.kernel, &row.user, time, 1);
+	rows_get(s->rows, v->row, &row);
+	return rows_add(to, &row.key, time, 1);
 }
 
-int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct stacks *to)
+int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct rows *to)
 {
 	struct interval *v = find(s, id);
 	uint64_t time;
@@ -230,7 +230,7 @@ uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t sinc
 	return v && v->since > since ? v->since : 0;
 }
 
-int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns, struct stacks *to)
+int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns, struct rows *to)
 {
 	uint64_t time = sub_or_0(ns, out->ns);
 	int rc;
@@ -240,7 +240,7 @@ int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns,
 		s->filtered++;
 		return 0;
 	}
-	rc = stacks_add_times(to, out->comm, out->pid, &out->kernel, &out->user, time, 1);
+	rc = rows_add(to, &out->key, time, 1);
 	s->charged += !rc;
 	s->lost += !!rc;
 	return rc;
@@ -280,7 +280,7 @@ void switches_gap(struct switches *s)
 	hash_release(&s->index);
 }
 
-int switches_open(const struct switches *s, uint64_t ns, struct stacks *to)
+int switches_open(const struct switches *s, uint64_t ns, struct rows *to)
 {
 	size_t i;
 	int rc = 0;

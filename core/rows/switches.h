@@ -12,7 +12,7 @@
 #ifndef CORE_ROWS_SWITCHES_H
 #define CORE_ROWS_SWITCHES_H
 
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,10 +30,8 @@ struct switches_limits {
 struct switch_out {
 	uint32_t id; /* of the thread: what switches_in() calls it; for the kernel its tid in the initial namespace */
 	uint64_t ns; /* when; any clock, the same for all */
-	const char *comm;          /* COMM_LEN bytes: its name, */
-	pid_t pid;                 /* process, */
-	struct stack kernel, user; /* and stacks then; borrowed during the call */
-	uint64_t since;            /* when it had come to this CPU; 0: not known */
+	struct row_key key; /* of its interval; the stacks are borrowed during the call */
+	uint64_t since;     /* when it had come to this CPU; 0: not known */
 };
 
 /** switches_new() - nobody is off CPU, as far as is known. @limits are copied. Return: NULL: no memory. */
@@ -65,7 +63,7 @@ uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t sinc
  * switches_over() - as switches_out() and switches_in() of an interval that was over at @ns; what has begun since
  * stays. Return: as switches_in().
  */
-int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns, struct stacks *to);
+int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns, struct rows *to);
 
 /** switches_over_filtered() - the same of one that nobody has asked for. */
 void switches_over_filtered(struct switches *s);
@@ -82,7 +80,7 @@ void switches_reject(struct switches *s, uint32_t id);
  * Two CPUs may read their clocks differently: an end before the begin is an interval of 0 ns.
  * Return: 0; -ENOMEM, -E2BIG from @to: the interval is lost.
  */
-int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct stacks *to);
+int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct rows *to);
 
 /** switches_exit() - a new thread has the number of @id, which went for ever, and did not say so. */
 void switches_exit(struct switches *s, uint32_t id);
@@ -95,7 +93,7 @@ void switches_gap(struct switches *s);
  * They stay open.
  * Return: 0; -ENOMEM, -E2BIG from @to.
  */
-int switches_open(const struct switches *s, uint64_t ns, struct stacks *to);
+int switches_open(const struct switches *s, uint64_t ns, struct rows *to);
 
 /** switches_nr_open() - how many are. */
 size_t switches_nr_open(const struct switches *s);

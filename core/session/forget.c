@@ -33,14 +33,14 @@ static bool note_pid(void *ctx, pid_t pid)
 	return !p->incomplete && now_ns() < p->until_ns;
 }
 
-static void note_rows(struct pid_set *set, const struct stacks *stacks)
+static void note_rows(struct pid_set *set, const struct rows *stacks)
 {
-	struct stack_row row;
+	struct row row;
 	size_t i;
 
-	for (i = 0; stacks && i < stacks_nr_rows(stacks); i++) {
-		stacks_row(stacks, i, &row);
-		note_pid(set, row.pid);
+	for (i = 0; stacks && i < rows_nr(stacks); i++) {
+		rows_get(stacks, i, &row);
+		note_pid(set, row.key.pid);
 	}
 }
 

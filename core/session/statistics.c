@@ -5,12 +5,12 @@
 #include "core/events/event_rings.h"
 #include "core/session/counting.h"
 
-const struct stacks *session_samples(const struct session *s)
+const struct rows *session_samples(const struct session *s)
 {
 	return s->sink.sets[s->sink.ended].samples;
 }
 
-const struct stacks *session_intervals(const struct session *s)
+const struct rows *session_intervals(const struct session *s)
 {
 	return s->sink.sets[s->sink.ended].intervals;
 }
@@ -29,14 +29,14 @@ static uint64_t lost_at_most(const struct session *s, const struct books *b)
 /* Those that the program passed on and no ring gave back are lost. */
 static int64_t interval_books(const struct session *s, struct books *b)
 {
-	const struct stacks *rows = session_intervals(s);
-	struct stack_row row;
+	const struct rows *rows = session_intervals(s);
+	struct row row;
 	int64_t times = 0;
 	size_t i;
 
 	b->intervals_lost += sub_or_0(b->intervals_passed, b->intervals_received);
-	for (i = 0; i < stacks_nr_rows(rows); i++) {
-		stacks_row(rows, i, &row);
+	for (i = 0; i < rows_nr(rows); i++) {
+		rows_get(rows, i, &row);
 		times += (int64_t)row.times;
 	}
 	if (!s->request.options->open_intervals)
@@ -57,7 +57,7 @@ static int64_t sample_books(const struct session *s, struct books *b)
 		b->taken = b->ring_samples + b->lost_here;
 		b->lost = b->lost_here + b->bad_samples;
 	}
-	return (int64_t)(b->taken - stacks_total(session_samples(s)) - b->filtered - b->lost);
+	return (int64_t)(b->taken - rows_total(session_samples(s)) - b->filtered - b->lost);
 }
 
 struct unaccounted session_books(const struct session *s, struct books *out)

@@ -6,8 +6,8 @@
 #include "core/session/state.h"
 
 /** session_samples(), session_intervals() - the rows of the interval that ended. */
-const struct stacks *session_samples(const struct session *s);
-const struct stacks *session_intervals(const struct session *s);
+const struct rows *session_samples(const struct session *s);
+const struct rows *session_intervals(const struct session *s);
 
 /** struct unaccounted - what a run cannot account for, with its sign; not 0 is a bug. */
 struct unaccounted {

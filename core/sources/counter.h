@@ -12,7 +12,7 @@
 
 #include "core/base/err.h"
 #include "core/rows/books.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 #include "core/sources/notes.h"
 #include "core/tasks/descendants.h"
 
@@ -84,7 +84,7 @@ struct counter_ops {
 	int (*switch_note)(const void *raw, size_t size, struct switch_note *out);
 
 	/* Add the interval of a SWITCH_CHARGE to its row in @to, in nanoseconds. */
-	int (*charge)(struct counter *c, const struct switch_note *note, struct stacks *to);
+	int (*charge)(struct counter *c, const struct switch_note *note, struct rows *to);
 
 	/* Add the numbers of interval sink.ended to @books. Exact after end(). */
 	void (*stats)(const struct counter *c, struct books *books);

@@ -7,11 +7,12 @@
  * frames all over the code of 500 copies of FILE, each with a build id of its own, which are put into FOLDER.
  */
 #include "tests/bench/bench.h"
+#include "tests/row_key.h"
 
 #include "core/base/grow.h"
 #include "core/host/host.h"
 #include "core/report/report.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 #include "core/files/elf_file.h"
 #include "core/symbols/kernel_file.h"
 #include "core/files/mapped_files.h"
@@ -221,7 +222,7 @@ static uint64_t base_of(uint64_t file)
 	return 0x7f0000000000 + (file << 28);
 }
 
-static void count(struct stacks *t, const struct elf_segment *seg)
+static void count(struct rows *t, const struct elf_segment *seg)
 {
 	const char comm[COMM_LEN] = "bench";
 	uint64_t user[FRAMES];
@@ -231,7 +232,7 @@ static void count(struct stacks *t, const struct elf_segment *seg)
 	for (i = 0; i < STACKS; i++) {
 		for (k = 0; k < FRAMES; k++)
 			user[k] = base_of(rng() % FILES) + (seg->offset & 4095) + rng() % seg->size;
-		if (stacks_add(t, comm, PID, &none, &u, 1))
+		if (row_add(t, comm, PID, &none, &u, 1, 1))
 			die("no memory");
 	}
 }
@@ -251,7 +252,7 @@ static void cost_report(const char *path, const char *folder)
 	const struct report_cfg cfg = { .form = REPORT_FOLDED };
 	struct elf_segment seg = code_of(path);
 	struct report_names names = { NULL, name_kernel, name_user };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	struct symbols *s;
 	struct tasks *tasks;
 	char name[PATH_MAX];
@@ -279,7 +280,7 @@ static void cost_report(const char *path, const char *folder)
 	fclose(out);
 	symbols_free(s);
 	tasks_free(tasks);
-	stacks_free(t);
+	rows_free(t);
 }
 
 int main(int argc, char **argv)

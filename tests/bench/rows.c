@@ -5,9 +5,10 @@
  * 1000000: 2 s, 5 s.
  */
 #include "tests/bench/bench.h"
+#include "tests/row_key.h"
 
 #include "core/report/report.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +32,7 @@ static void draw(uint64_t *frames, uint32_t nr, uint64_t base, uint64_t leaf)
 	frames[0] = leaf;
 }
 
-static int count(struct stacks *t, uint64_t n)
+static int count(struct rows *t, uint64_t n)
 {
 	static const uint64_t user_base = 0x400000, kernel_base = 0xffffffff81000000, leaf_base = 0x7f0000000000;
 	uint64_t user[USER_FRAMES], kernel[KERNEL_FRAMES], i;
@@ -41,13 +42,14 @@ static int count(struct stacks *t, uint64_t n)
 	int rc = 0;
 
 	for (i = 0; !rc && i < n; i++) {
-		uint64_t task = rng() % TASKS;
+		uint64_t task = rng() % TASKS, value;
 
 		memset(comm, 0, sizeof(comm));
 		snprintf(comm, sizeof(comm), "worker-%u", (unsigned int)(task % COMMS));
 		draw(user, USER_FRAMES, user_base, leaf_base + i * 16);
 		draw(kernel, KERNEL_FRAMES, kernel_base, kernel_base + rng() % CALLERS * 64 + 7);
-		rc = stacks_add(t, comm, (pid_t)(1000 + task), &k, &u, 1 + rng() % 3);
+		value = 1 + rng() % 3;
+		rc = row_add(t, comm, (pid_t)(1000 + task), &k, &u, value, value);
 	}
 	return rc;
 }
@@ -72,7 +74,7 @@ static void fake_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	*out = (struct symbol){ name, addr & 15, "libbench.so" };
 }
 
-static int report(const struct stacks *t, const char *what, const struct report_cfg *cfg)
+static int report(const struct rows *t, const char *what, const struct report_cfg *cfg)
 {
 	char name[64];
 	const struct report_names names = { name, fake_kernel, fake_user };
@@ -105,7 +107,7 @@ int main(int argc, char **argv)
 	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
 	const struct report_cfg folded = { .form = REPORT_FOLDED };
 	const struct report_cfg text = { .form = REPORT_TEXT, .delimited = true, .offsets = true };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	double start = cpu_time(), drawing;
 	uint64_t frames[USER_FRAMES], i;
 	int rc;
@@ -123,13 +125,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "rows: error: cannot add: %s\n", strerror(-rc));
 		return 1;
 	}
-	printf("rows: %zu\nstacks: %zu\n", stacks_nr_rows(t), stacks_nr_stacks(t));
+	printf("rows: %zu\nstacks: %zu\n", rows_nr(t), rows_nr_stacks(t));
 	printf("add_cpu_seconds: %.3f\n", cpu_time() - start - drawing);
 	print_rss("add");
 	rc = report(t, "folded", &folded);
 	if (!rc)
 		rc = report(t, "text", &text);
 	print_rss("report");
-	stacks_free(t);
+	rows_free(t);
 	return rc ? 1 : 0;
 }

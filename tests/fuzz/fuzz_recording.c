@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* There is no BPF object here. */
-const struct counter_ops counter_bpf = { };
+const struct counter_ops counter_bpf = {};
 
 /* As the resolver would, but for the files: which mapping an address is in is asked. */
 static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
@@ -64,7 +64,7 @@ static void run(const struct options *o)
 		if (!session_run(session, &err)) {
 			unaccounted = session_books(session, &books);
 			check(!unaccounted.samples && !unaccounted.intervals);
-			check(books.counted_ring == stacks_total(session_samples(session)));
+			check(books.counted_ring == rows_total(session_samples(session)));
 			session_close(session);
 			report(session);
 		}

@@ -29,20 +29,20 @@ static uint64_t code_address(const struct stack *stack, uint32_t i)
 {
 	uint64_t addr = stack->frames[i];
 
-	if (i && stack_is_exact(addr))
-		return addr & ~STACK_EXACT;
+	if (i && frame_is_exact(addr))
+		return addr & ~FRAME_EXACT;
 	return addr - !!i;
 }
 
-static void print_frame(const struct session *session, const struct stack_row *row, uint32_t i)
+static void print_frame(const struct session *session, const struct row *row, uint32_t i)
 {
-	uint64_t addr = code_address(&row->user, i);
+	uint64_t addr = code_address(&row->key.user, i);
 	char comm[COMM_LEN + 1] = { 0 };
 	struct mapping m;
 
-	memcpy(comm, row->comm, COMM_LEN);
+	memcpy(comm, row->key.comm, COMM_LEN);
 	putchar('\t');
-	if (tasks_find(session->sink.tasks, row->pid, comm, addr, &m) != 1 ||
+	if (tasks_find(session->sink.tasks, row->key.pid, comm, addr, &m) != 1 ||
 	    ((m.file->path[0] != '/' || m.file->path[1] == '/') && strcmp(m.file->path, "[vdso]"))) {
 		printf("%" PRIx64, addr);
 		return;
@@ -52,13 +52,13 @@ static void print_frame(const struct session *session, const struct stack_row *r
 	putchar(')');
 }
 
-static void print_row(const struct session *session, const struct stack_row *row)
+static void print_row(const struct session *session, const struct row *row)
 {
 	uint32_t i;
 
 	printf("%" PRIu64 "\t", row->value);
-	print_text(row->comm, COMM_LEN);
-	for (i = 0; i < row->user.nr; i++)
+	print_text(row->key.comm, COMM_LEN);
+	for (i = 0; i < row->key.user.nr; i++)
 		print_frame(session, row, i);
 	putchar('\n');
 }
@@ -66,7 +66,7 @@ static void print_row(const struct session *session, const struct stack_row *row
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct stack_row row;
+	struct row row;
 	struct session *session;
 	struct err err;
 	size_t i;
@@ -80,8 +80,8 @@ int main(int argc, char **argv)
 		die("no memory");
 	if (session_open(session, &err) || session_run(session, &err) < 0)
 		die("%s", err.msg);
-	for (i = 0; i < stacks_nr_rows(session_samples(session)); i++) {
-		stacks_row(session_samples(session), i, &row);
+	for (i = 0; i < rows_nr(session_samples(session)); i++) {
+		rows_get(session_samples(session), i, &row);
 		print_row(session, &row);
 	}
 	session_close(session);

@@ -178,11 +178,11 @@ static void empty_ring(void)
 	pthread_cond_broadcast(&fake.fetched);
 }
 
-static void add_row(struct stacks *to, uint64_t value, uint64_t times)
+static void add_row(struct rows *to, uint64_t value, uint64_t times)
 {
-	static const struct stack none;
+	static const struct row_key key = { .comm = "fake", .pid = FAKE_PID };
 
-	ck_assert_int_eq(stacks_add_times(to, "fake", FAKE_PID, &none, &none, value, times), 0);
+	ck_assert_int_eq(rows_add(to, &key, value, times), 0);
 }
 
 static void read_sample(const struct sink *sink, const struct sample *s)

@@ -33,7 +33,7 @@ static void setup(void)
 	rig.events.places = events;
 	rig.events.nr_places = RINGS;
 	rig.sink.tasks = tasks_new(&host);
-	rig.sink.sets[0].samples = stacks_new();
+	rig.sink.sets[0].samples = rows_new();
 	ck_assert_ptr_nonnull(rig.sink.tasks);
 	ck_assert_ptr_nonnull(rig.sink.sets[0].samples);
 	a = (struct applier){ .env = &rig.env, .rings = rings };
@@ -43,7 +43,7 @@ static void teardown(void)
 {
 	descendants_free(rig.request.filter.tree);
 	tasks_free(rig.sink.tasks);
-	stacks_free(rig.sink.sets[0].samples);
+	rows_free(rig.sink.sets[0].samples);
 	unit_rmdir(dir);
 }
 
@@ -92,13 +92,13 @@ static void exit_task(uint32_t ring, pid_t pid, pid_t tid)
 static uint64_t value_of(const char *name, pid_t pid)
 {
 	uint64_t value = 0;
-	struct stack_row row;
+	struct row row;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(rig.sink.sets[0].samples); i++) {
-		stacks_row(rig.sink.sets[0].samples, i, &row);
-		ck_assert_int_eq(row.comm[COMM_LEN - 1], 0);
-		if (strcmp(row.comm, name) || row.pid != pid)
+	for (i = 0; i < rows_nr(rig.sink.sets[0].samples); i++) {
+		rows_get(rig.sink.sets[0].samples, i, &row);
+		ck_assert_int_eq(row.key.comm[COMM_LEN - 1], 0);
+		if (strcmp(row.key.comm, name) || row.key.pid != pid)
 			continue;
 		ck_assert_uint_eq(value, 0);
 		value = row.value;
@@ -107,26 +107,26 @@ static uint64_t value_of(const char *name, pid_t pid)
 }
 
 /* Of all rows of that task. */
-static uint64_t value_in(const struct stacks *t, const char *name, pid_t pid)
+static uint64_t value_in(const struct rows *t, const char *name, pid_t pid)
 {
-	struct stack_row row;
+	struct row row;
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(t); i++) {
-		stacks_row(t, i, &row);
-		if (!strcmp(row.comm, name) && row.pid == pid)
+	for (i = 0; i < rows_nr(t); i++) {
+		rows_get(t, i, &row);
+		if (!strcmp(row.key.comm, name) && row.key.pid == pid)
 			value += row.value;
 	}
 	return value;
 }
 
-static struct stack_row only_row(void)
+static struct row only_row(void)
 {
-	struct stack_row row;
+	struct row row;
 
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].samples), 1);
-	stacks_row(rig.sink.sets[0].samples, 0, &row);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), 1);
+	rows_get(rig.sink.sets[0].samples, 0, &row);
 	return row;
 }
 
@@ -136,7 +136,7 @@ static void assert_books(uint64_t counted, uint64_t filtered)
 	ck_assert_uint_eq(a.books[0].counted_ring, counted);
 	ck_assert_uint_eq(a.books[0].filtered, filtered);
 	ck_assert_uint_eq(counted + filtered, nr_samples);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), counted);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), counted);
 }
 
 START_TEST(test_rename)
@@ -315,8 +315,8 @@ START_TEST(test_outside)
 			 .type = PERF_RECORD_SAMPLE, .cpu = 1, .sample = { both_sides, ARRAY_SIZE(both_sides) } });
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(a.books[0].outside, 1);
-	ck_assert_int_eq(only_row().user.state, STACK_NONE); /* nobody could name it */
-	ck_assert_uint_eq(only_row().kernel.nr, 2);
+	ck_assert_int_eq(only_row().key.user.state, STACK_NONE); /* nobody could name it */
+	ck_assert_uint_eq(only_row().key.kernel.nr, 2);
 	assert_books(1, 0);
 }
 END_TEST
@@ -549,7 +549,7 @@ static void assert_side(const char *what, const struct stack *s, int nr, bool cu
 
 START_TEST(test_chains)
 {
-	struct stack_row row;
+	struct row row;
 
 	options.user_only = chains[_i].user_only;
 	options.kernel_only = chains[_i].kernel_only;
@@ -558,8 +558,8 @@ START_TEST(test_chains)
 	      (struct record){
 		      .type = PERF_RECORD_SAMPLE, .pid = 10, .tid = 10, .sample = { chains[_i].ips, chains[_i].nr } });
 	row = only_row();
-	assert_side(chains[_i].what, &row.kernel, chains[_i].kernel, chains[_i].kernel_cut);
-	assert_side(chains[_i].what, &row.user, chains[_i].user, chains[_i].user_cut);
+	assert_side(chains[_i].what, &row.key.kernel, chains[_i].kernel, chains[_i].kernel_cut);
+	assert_side(chains[_i].what, &row.key.user, chains[_i].user, chains[_i].user_cut);
 	ck_assert_uint_eq(row.value, 1);
 }
 END_TEST
@@ -648,7 +648,7 @@ START_TEST(test_recorded)
 				  .pid = 10,
 				  .tid = 10,
 				  .sample = { recorded[_i].ips, recorded[_i].nr, recorded[_i].ip } };
-	struct stack_row row;
+	struct row row;
 
 	options.input = "perf.data";
 	options.user_only = recorded[_i].only == 'U';
@@ -656,12 +656,12 @@ START_TEST(test_recorded)
 	rig.request.asked = recorded[_i].asked;
 	apply(0, r);
 	row = only_row();
-	assert_side(recorded[_i].what, &row.kernel, recorded[_i].kernel, recorded[_i].kernel_cut);
-	assert_side(recorded[_i].what, &row.user, recorded[_i].user, recorded[_i].user_cut);
-	if (row.kernel.nr)
-		ck_assert_uint_eq(row.kernel.frames[0], K(1));
-	if (row.user.nr && !recorded[_i].nr)
-		ck_assert_uint_eq(row.user.frames[0], 77);
+	assert_side(recorded[_i].what, &row.key.kernel, recorded[_i].kernel, recorded[_i].kernel_cut);
+	assert_side(recorded[_i].what, &row.key.user, recorded[_i].user, recorded[_i].user_cut);
+	if (row.key.kernel.nr)
+		ck_assert_uint_eq(row.key.kernel.frames[0], K(1));
+	if (row.key.user.nr && !recorded[_i].nr)
+		ck_assert_uint_eq(row.key.user.frames[0], 77);
 	ck_assert_uint_eq(row.value, 1);
 }
 END_TEST
@@ -810,7 +810,7 @@ START_TEST(test_counters)
 	apply(1, (struct record){ .type = PERF_RECORD_UNTHROTTLE });
 	apply(1, (struct record){ .type = 12345 });
 	ck_assert_uint_eq(a.books[0].throttled, 1);
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].samples), 0);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), 0);
 	assert_books(0, 0);
 }
 END_TEST
@@ -850,7 +850,7 @@ static void use_program(bool both)
 	rig.env.counters[0].ops = &counting;
 	rig.env.nr_counters = 1;
 	rig.request.both = both;
-	rig.sink.sets[1].samples = stacks_new();
+	rig.sink.sets[1].samples = rows_new();
 	ck_assert_ptr_nonnull(rig.sink.sets[1].samples);
 	for (i = 0; both && i < ARRAY_SIZE(rig.sink.sets); i++) {
 		rig.sink.sets[i].compare = compare_new(&rig.request.filter);
@@ -860,7 +860,7 @@ static void use_program(bool both)
 
 static void teardown_program(void)
 {
-	stacks_free(rig.sink.sets[1].samples);
+	rows_free(rig.sink.sets[1].samples);
 	compare_free(rig.sink.sets[0].compare);
 	compare_free(rig.sink.sets[1].compare);
 	teardown();
@@ -963,8 +963,8 @@ START_TEST(test_sets)
 	lone_in(1, 500, 500);
 	lone_in(1, -1, -1);
 	apply(0, (struct record){ .type = PERF_RECORD_THROTTLE, .time = 5 });
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 2);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[1].samples), 3);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 2);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[1].samples), 3);
 	ck_assert_uint_eq(a.books[0].counted_ring, 2);
 	ck_assert_uint_eq(a.books[1].counted_ring, 3);
 	ck_assert_uint_eq(a.books[0].dead_tasks, 0);
@@ -977,17 +977,17 @@ END_TEST
 /* Without a program, too: what is not wanted is filtered in its own set. */
 START_TEST(test_sets_alone)
 {
-	rig.sink.sets[1].samples = stacks_new();
+	rig.sink.sets[1].samples = rows_new();
 	lone_in(1, 0, 0);
 	lone_in(1, 500, 500);
 	lone_in(0, 0, 0);
 	ck_assert_uint_eq(a.books[1].filtered, 1);
 	ck_assert_uint_eq(a.books[1].idle, 1);
 	ck_assert_uint_eq(a.books[1].counted_ring, 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[1].samples), 1);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[1].samples), 1);
 	ck_assert_uint_eq(a.books[0].filtered, 1);
 	ck_assert_uint_eq(a.books[0].idle, 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 0);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 0);
 }
 END_TEST
 
@@ -1068,12 +1068,12 @@ START_TEST(test_both)
 	ck_assert_uint_eq(n.unpaired, compared[_i].verdict < 0);
 	ck_assert_uint_eq(n.renamed, 0);
 	/* Only what the program could not count is added to its rows. */
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), added);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), added);
 	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, compared[_i].comm, compared[_i].pid), spilled);
 	ck_assert_uint_eq(a.books[0].counted_ring, added);
 	ck_assert_uint_eq(a.books[0].filtered, unnumbered && !kept); /* else counted by the program */
 	kept_pid = compared[_i].ring_pid == -1 ? 30 : compared[_i].ring_pid;
-	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), kept);
+	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), kept);
 	if (kept)
 		ck_assert_uint_eq(value_in(compare_rows(rig.sink.sets[0].compare), compared[_i].ring_comm, kept_pid),
 				  1);
@@ -1088,21 +1088,21 @@ START_TEST(test_both_outside)
 	struct record r = { .type = PERF_RECORD_SAMPLE, .sample = { both_sides, ARRAY_SIZE(both_sides) } };
 	struct sample_lead lead = { .noted = 1 };
 	struct compare_counts n;
-	struct stack_row row;
+	struct row row;
 
 	use_program(_i);
 	lead.note = note(NOTE_SPILLED, -1, -1, "[outside]");
 	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
 	row = only_row();
-	ck_assert_int_eq(row.user.state, STACK_NONE);
-	ck_assert_uint_eq(row.kernel.nr, 2);
+	ck_assert_int_eq(row.key.user.state, STACK_NONE);
+	ck_assert_uint_eq(row.key.kernel.nr, 2);
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(a.books[0].outside, 0); /* counted by the program */
 	if (!_i)
 		return;
-	stacks_row(compare_rows(rig.sink.sets[0].compare), 0, &row);
-	ck_assert_int_eq(row.user.state, STACK_NONE);
-	ck_assert_int_eq(row.pid, -1);
+	rows_get(compare_rows(rig.sink.sets[0].compare), 0, &row);
+	ck_assert_int_eq(row.key.user.state, STACK_NONE);
+	ck_assert_int_eq(row.key.pid, -1);
 	compare_counts(rig.sink.sets[0].compare, &n);
 	ck_assert_uint_eq(n.compared, 1);
 	ck_assert_uint_eq(n.different + n.dying, 0);
@@ -1136,7 +1136,7 @@ START_TEST(test_both_renamed)
 	ck_assert_uint_eq(n[1].compared, 4);
 	ck_assert_uint_eq(n[1].renamed, 2);
 	ck_assert_uint_eq(n[1].different, 1); /* nothing is called so */
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 0);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 0);
 	ck_assert_uint_eq(value_in(rig.sink.sets[1].samples, "ned", 10), 1);
 	ck_assert_uint_eq(value_in(compare_rows(rig.sink.sets[0].compare), "old", 10), 1);
 	ck_assert_uint_eq(value_in(compare_rows(rig.sink.sets[1].compare), "old", 10), 2);
@@ -1147,7 +1147,7 @@ END_TEST
 /* Each side of a spilled sample gets the same stacks. */
 START_TEST(test_both_stacks)
 {
-	struct stack_row program, ring;
+	struct row program, ring;
 
 	use_program(true);
 	options.kernel_only = _i == 1;
@@ -1156,16 +1156,16 @@ START_TEST(test_both_stacks)
 	comm(10, 10, "ten", false);
 	noted(note(NOTE_SPILLED, 10, 10, "ten"), 10, 10);
 	program = only_row();
-	ck_assert_uint_eq(stacks_nr_rows(compare_rows(rig.sink.sets[0].compare)), 1);
-	stacks_row(compare_rows(rig.sink.sets[0].compare), 0, &ring);
-	ck_assert_int_eq(program.kernel.state, _i == 2 ? STACK_NONE : STACK_TAKEN);
-	ck_assert_int_eq(program.user.state, _i == 1 ? STACK_NONE : STACK_TAKEN);
-	ck_assert_int_eq(program.kernel.state, ring.kernel.state);
-	ck_assert_int_eq(program.user.state, ring.user.state);
-	ck_assert_uint_eq(program.kernel.nr, ring.kernel.nr);
-	ck_assert_uint_eq(program.user.nr, ring.user.nr);
-	ck_assert_int_eq(program.user.truncated, _i == 3);
-	ck_assert_int_eq(ring.user.truncated, _i == 3);
+	ck_assert_uint_eq(rows_nr(compare_rows(rig.sink.sets[0].compare)), 1);
+	rows_get(compare_rows(rig.sink.sets[0].compare), 0, &ring);
+	ck_assert_int_eq(program.key.kernel.state, _i == 2 ? STACK_NONE : STACK_TAKEN);
+	ck_assert_int_eq(program.key.user.state, _i == 1 ? STACK_NONE : STACK_TAKEN);
+	ck_assert_int_eq(program.key.kernel.state, ring.key.kernel.state);
+	ck_assert_int_eq(program.key.user.state, ring.key.user.state);
+	ck_assert_uint_eq(program.key.kernel.nr, ring.key.kernel.nr);
+	ck_assert_uint_eq(program.key.user.nr, ring.key.user.nr);
+	ck_assert_int_eq(program.key.user.truncated, _i == 3);
+	ck_assert_int_eq(ring.key.user.truncated, _i == 3);
 }
 END_TEST
 
@@ -1317,7 +1317,7 @@ START_TEST(test_tree_without_note)
 	lone_in(1, 10, 10);
 	lone_in(1, 50, 50);
 	lone_in(1, -1, -1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[1].samples), 1);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[1].samples), 1);
 	ck_assert_uint_eq(a.books[1].counted_ring, 1);
 	ck_assert_uint_eq(a.books[1].filtered, 2);
 	ck_assert_uint_eq(a.books[1].spilled_filtered, 2);
@@ -1360,8 +1360,8 @@ START_TEST(test_tree_both)
 	ck_assert_uint_eq(a.books[0].counted_ring, judged[_i].counted);
 	ck_assert_uint_eq(a.books[0].filtered, judged[_i].filtered);
 	ck_assert_uint_eq(a.books[0].spilled_filtered, judged[_i].filtered);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), judged[_i].counted);
-	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), judged[_i].kept);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), judged[_i].counted);
+	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), judged[_i].kept);
 }
 END_TEST
 
@@ -1422,8 +1422,8 @@ START_TEST(test_tree_reused)
 	ck_assert_msg(n.different == judged_anew[_i].different, "%s", judged_anew[_i].name);
 	ck_assert_uint_eq(a.books[0].counted_ring, judged_anew[_i].counted);
 	ck_assert_uint_eq(a.books[0].filtered, judged_anew[_i].filtered);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), judged_anew[_i].counted);
-	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), judged_anew[_i].kept);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), judged_anew[_i].counted);
+	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), judged_anew[_i].kept);
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rows/compare.h"
 #include "core/tasks/filter.h"
+#include "tests/row_key.h"
 #include "tests/unit/unit.h"
 
 #define MAX_STEPS 8
@@ -546,6 +547,15 @@ static pid_t counted_as(const struct step *s)
 	return s->but.revived ? s->but.revived : s->pid;
 }
 
+/* One that the reader counts, or would count, in the row of @pid and these stacks. */
+static void sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
+		   const struct stack *k, const struct stack *u)
+{
+	const struct row_key key = row_key_of(ring->comm, pid, k, u);
+
+	ck_assert_int_eq(compare_sample(c, program, ring, &key), 0);
+}
+
 static void apply_sample(struct compare *c, const struct step *s)
 {
 	struct compare_view program = {
@@ -562,8 +572,8 @@ static void apply_sample(struct compare *c, const struct step *s)
 	if (s->what == SAMPLE)
 		set_comm(program.comm, s->program);
 	if (!ring.filtered)
-		ck_assert_int_eq(stacks_add(compare_rows(c), ring.comm, counted_as(s), &kernel, own, 1), 0);
-	ck_assert_int_eq(compare_sample(c, s->what == SAMPLE ? &program : NULL, &ring, counted_as(s), &kernel, own), 0);
+		ck_assert_int_eq(row_add(compare_rows(c), ring.comm, counted_as(s), &kernel, own, 1, 1), 0);
+	sample(c, s->what == SAMPLE ? &program : NULL, &ring, counted_as(s), &kernel, own);
 }
 
 static void apply(struct compare *c, const struct step *s)
@@ -592,16 +602,16 @@ static void assert_counts(const char *name, const struct compare_counts *got, co
 	ck_assert_msg(got->unpaired == want->unpaired, "%s: unpaired %lu", name, (unsigned long)got->unpaired);
 }
 
-static uint64_t value_of(const struct stacks *t, const char *comm, pid_t pid)
+static uint64_t value_of(const struct rows *t, const char *comm, pid_t pid)
 {
-	struct stack_row row;
+	struct row row;
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(t); i++) {
-		stacks_row(t, i, &row);
+	for (i = 0; i < rows_nr(t); i++) {
+		rows_get(t, i, &row);
 		ck_assert_uint_gt(row.value, 0);
-		if (!strcmp(row.comm, comm) && row.pid == pid)
+		if (!strcmp(row.key.comm, comm) && row.key.pid == pid)
 			value += row.value;
 	}
 	return value;
@@ -610,29 +620,29 @@ static uint64_t value_of(const struct stacks *t, const char *comm, pid_t pid)
 /* How many samples are counted under a name and process, now that the explained ones are where the program has them. */
 static void assert_explained(struct compare *c, const struct compare_counts *counts, bool by_name)
 {
-	struct stacks *explained = compare_explained(c);
+	struct rows *explained = compare_explained(c);
 	uint64_t moved = 0, before, after;
-	struct stack_row row;
+	struct row row;
 	size_t i;
 
 	ck_assert_ptr_nonnull(explained);
 	/* which one side may have filtered out */
 	if (!counts->dying && !counts->remapped && !counts->reused && !by_name)
-		ck_assert_uint_eq(stacks_total(explained), stacks_total(compare_rows(c)));
-	for (i = 0; i < stacks_nr_rows(explained); i++) {
-		stacks_row(explained, i, &row);
-		before = value_of(compare_rows(c), row.comm, row.pid);
-		after = value_of(explained, row.comm, row.pid);
+		ck_assert_uint_eq(rows_total(explained), rows_total(compare_rows(c)));
+	for (i = 0; i < rows_nr(explained); i++) {
+		rows_get(explained, i, &row);
+		before = value_of(compare_rows(c), row.key.comm, row.key.pid);
+		after = value_of(explained, row.key.comm, row.key.pid);
 		moved += after > before ? after - before : 0;
-		ck_assert_int_eq(row.kernel.state, STACK_NONE);
-		if (row.user.nr)
-			ck_assert_mem_eq(row.user.frames, frames, sizeof(frames));
+		ck_assert_int_eq(row.key.kernel.state, STACK_NONE);
+		if (row.key.user.nr)
+			ck_assert_mem_eq(row.key.user.frames, frames, sizeof(frames));
 	}
 	/* A sample may be moved to where another one was moved from. */
 	ck_assert_uint_le(moved, compare_nr_explained(counts));
 	if (!compare_nr_explained(counts))
-		ck_assert_uint_eq(stacks_nr_rows(explained), stacks_nr_rows(compare_rows(c)));
-	stacks_free(explained);
+		ck_assert_uint_eq(rows_nr(explained), rows_nr(compare_rows(c)));
+	rows_free(explained);
 }
 
 START_TEST(test_samples)
@@ -699,7 +709,7 @@ START_TEST(test_moved)
 		{ COMM, 20, 20, "x", NULL, BUT(0) },
 	};
 	struct compare *c = compare_new(&all);
-	struct stacks *explained;
+	struct rows *explained;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(steps); i++)
@@ -707,9 +717,9 @@ START_TEST(test_moved)
 	ck_assert_int_eq(compare_end(c), 0);
 	explained = compare_explained(c);
 	ck_assert_ptr_nonnull(explained);
-	ck_assert_uint_eq(stacks_total(compare_rows(c)), 9);
+	ck_assert_uint_eq(rows_total(compare_rows(c)), 9);
 	ck_assert_uint_eq(value_of(compare_rows(c), "old", 10), 6);
-	ck_assert_uint_eq(stacks_total(explained), 9);
+	ck_assert_uint_eq(rows_total(explained), 9);
 	ck_assert_uint_eq(value_of(explained, "old", 10), 4);
 	ck_assert_uint_eq(value_of(explained, "new", 10), 1);
 	ck_assert_uint_eq(value_of(explained, "other", 10), 0); /* not explained */
@@ -717,8 +727,8 @@ START_TEST(test_moved)
 	ck_assert_uint_eq(value_of(explained, ":-1", -1), 0);
 	ck_assert_uint_eq(value_of(explained, "x", 20), 1); /* the two changed places */
 	ck_assert_uint_eq(value_of(explained, "y", 20), 1);
-	ck_assert_uint_eq(stacks_nr_rows(explained), 5);
-	stacks_free(explained);
+	ck_assert_uint_eq(rows_nr(explained), 5);
+	rows_free(explained);
 	compare_free(c);
 }
 END_TEST
@@ -777,30 +787,30 @@ static const struct {
 	{ { 4, 0, 0 }, { 0, 0, 0 }, UINT64_MAX, 4, { 4, 0, 0 } },
 };
 
-static struct stacks *rows_of(const uint64_t *values)
+static struct rows *rows_of(const uint64_t *values)
 {
 	static const struct stack none = { .state = STACK_NONE };
 	static const char comms[3][COMM_LEN] = { "a", "b", "c" };
-	struct stacks *s = stacks_new();
+	struct rows *s = rows_new();
 	size_t i;
 
 	ck_assert_ptr_nonnull(s);
 	for (i = 0; i < 3; i++)
 		if (values[i])
-			ck_assert_int_eq(stacks_add(s, comms[i], 1, &none, &none, values[i]), 0);
+			ck_assert_int_eq(row_add(s, comms[i], 1, &none, &none, values[i], values[i]), 0);
 	return s;
 }
 
 START_TEST(test_add_lost)
 {
-	struct stacks *program = rows_of(lost_rows[_i].program), *ring = rows_of(lost_rows[_i].ring);
+	struct rows *program = rows_of(lost_rows[_i].program), *ring = rows_of(lost_rows[_i].ring);
 
 	ck_assert_int_eq(compare_add_lost(ring, program, lost_rows[_i].lost), lost_rows[_i].added);
 	ck_assert_uint_eq(value_of(ring, "a", 1), lost_rows[_i].want[0]);
 	ck_assert_uint_eq(value_of(ring, "b", 1), lost_rows[_i].want[1]);
 	ck_assert_uint_eq(value_of(ring, "c", 1), lost_rows[_i].want[2]);
-	stacks_free(program);
-	stacks_free(ring);
+	rows_free(program);
+	rows_free(ring);
 }
 END_TEST
 
@@ -811,30 +821,30 @@ START_TEST(test_moved_stack)
 	const struct stack other = { other_frames, 1, STACK_TAKEN, true }, none = { .state = STACK_MISSED };
 	const struct compare_view program = { false, 10, 10, "new" }, ring = { false, 10, 10, "old" };
 	struct compare *c = compare_new(&all);
-	struct stacks *explained;
-	struct stack_row row;
+	struct rows *explained;
+	struct row row;
 	size_t i = 0;
 
-	ck_assert_int_eq(stacks_add(compare_rows(c), "old", 10, &kernel, &user, 1), 0);
-	ck_assert_int_eq(compare_sample(c, &ring, &ring, 10, &kernel, &user), 0);
-	ck_assert_int_eq(stacks_add(compare_rows(c), "old", 10, &other, &none, 1), 0);
-	ck_assert_int_eq(compare_sample(c, &program, &ring, 10, &other, &none), 0);
-	ck_assert_int_eq(stacks_add(compare_rows(c), "old", 20, &kernel, &user, 1), 0);
+	ck_assert_int_eq(row_add(compare_rows(c), "old", 10, &kernel, &user, 1, 1), 0);
+	sample(c, &ring, &ring, 10, &kernel, &user);
+	ck_assert_int_eq(row_add(compare_rows(c), "old", 10, &other, &none, 1, 1), 0);
+	sample(c, &program, &ring, 10, &other, &none);
+	ck_assert_int_eq(row_add(compare_rows(c), "old", 20, &kernel, &user, 1, 1), 0);
 	ck_assert_int_eq(compare_renamed(c, 10, 10, "new"), 0);
 	explained = compare_explained(c);
 	ck_assert_ptr_nonnull(explained);
-	ck_assert_uint_eq(stacks_nr_rows(explained), 3);
+	ck_assert_uint_eq(rows_nr(explained), 3);
 	do
-		stacks_row(explained, i++, &row);
-	while (strcmp(row.comm, "new"));
+		rows_get(explained, i++, &row);
+	while (strcmp(row.key.comm, "new"));
 	ck_assert_uint_eq(row.value, 1);
-	ck_assert_int_eq(row.user.state, STACK_MISSED);
-	ck_assert_int_eq(row.kernel.truncated, true);
-	ck_assert_uint_eq(row.kernel.nr, 1);
-	ck_assert_uint_eq(row.kernel.frames[0], other_frames[0]);
+	ck_assert_int_eq(row.key.user.state, STACK_MISSED);
+	ck_assert_int_eq(row.key.kernel.truncated, true);
+	ck_assert_uint_eq(row.key.kernel.nr, 1);
+	ck_assert_uint_eq(row.key.kernel.frames[0], other_frames[0]);
 	ck_assert_uint_eq(value_of(explained, "old", 10), 1);
 	ck_assert_uint_eq(value_of(explained, "old", 20), 1);
-	stacks_free(explained);
+	rows_free(explained);
 	compare_free(c);
 }
 END_TEST
@@ -847,26 +857,26 @@ START_TEST(test_moved_by_name)
 	const struct stack other = { other_frames, 1, STACK_TAKEN, true }, none = { .state = STACK_MISSED };
 	const struct compare_view counted = { false, 10, 10, "in" }, filtered = { true, 10, 10, "out" };
 	struct compare *c = compare_new(&filter);
-	struct stacks *explained;
-	struct stack_row row;
+	struct rows *explained;
+	struct row row;
 
 	/* counted under "in" by the reader */
-	ck_assert_int_eq(stacks_add(compare_rows(c), "in", 10, &kernel, &user, 1), 0);
-	ck_assert_int_eq(compare_sample(c, &filtered, &counted, 10, &kernel, &user), 0);
+	ck_assert_int_eq(row_add(compare_rows(c), "in", 10, &kernel, &user, 1, 1), 0);
+	sample(c, &filtered, &counted, 10, &kernel, &user);
 	ck_assert_int_eq(compare_renamed(c, 10, 10, "out"), 0);
-	ck_assert_int_eq(compare_sample(c, &counted, &filtered, 10, &other, &none), 0);
+	sample(c, &counted, &filtered, 10, &other, &none);
 	ck_assert_int_eq(compare_renamed(c, 10, 10, "in"), 0);
 	explained = compare_explained(c);
 	ck_assert_ptr_nonnull(explained);
-	ck_assert_uint_eq(stacks_total(compare_rows(c)), 1);
-	ck_assert_uint_eq(stacks_nr_rows(explained), 1);
-	stacks_row(explained, 0, &row);
-	ck_assert_str_eq(row.comm, "in");
+	ck_assert_uint_eq(rows_total(compare_rows(c)), 1);
+	ck_assert_uint_eq(rows_nr(explained), 1);
+	rows_get(explained, 0, &row);
+	ck_assert_str_eq(row.key.comm, "in");
 	ck_assert_uint_eq(row.value, 1);
-	ck_assert_int_eq(row.user.state, STACK_MISSED);
-	ck_assert_uint_eq(row.kernel.nr, 1);
-	ck_assert_uint_eq(row.kernel.frames[0], other_frames[0]);
-	stacks_free(explained);
+	ck_assert_int_eq(row.key.user.state, STACK_MISSED);
+	ck_assert_uint_eq(row.key.kernel.nr, 1);
+	ck_assert_uint_eq(row.key.kernel.frames[0], other_frames[0]);
+	rows_free(explained);
 	compare_free(c);
 }
 END_TEST
@@ -944,8 +954,8 @@ START_TEST(test_unterminated)
 	char text[256];
 
 	memset(program.comm, 'x', sizeof(program.comm));
-	ck_assert_int_eq(stacks_add(compare_rows(c), ring.comm, 10, &kernel, &user, 1), 0);
-	ck_assert_int_eq(compare_sample(c, &program, &ring, 10, &kernel, &user), 0);
+	ck_assert_int_eq(row_add(compare_rows(c), ring.comm, 10, &kernel, &user, 1, 1), 0);
+	sample(c, &program, &ring, 10, &kernel, &user);
 	ck_assert_int_eq(compare_renamed(c, 10, 10, "other"), 0);
 	ck_assert_int_eq(compare_end(c), 0);
 	compare_counts(c, &counts);

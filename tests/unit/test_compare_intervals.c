@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rows/compare_intervals.h"
+#include "tests/row_key.h"
 #include "tests/unit/unit.h"
 
 static const uint64_t one[] = { 0xffffffff81000001, 2, 3 }, two[] = { 0xffffffff81000001, 2, 4 };
@@ -215,18 +216,16 @@ static const struct {
 };
 /* clang-format on */
 
-static struct stacks *make(const struct input *in)
+static struct rows *make(const struct input *in)
 {
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	size_t i;
 
 	for (i = 0; i < MAX_ROWS && in[i].comm; i++) {
 		char comm[COMM_LEN] = "";
 
 		memcpy(comm, in[i].comm, strlen(in[i].comm));
-		ck_assert_int_eq(stacks_add_times(t, comm, in[i].pid, &in[i].kernel, &in[i].user, in[i].ns,
-						  in[i].times),
-				 0);
+		ck_assert_int_eq(row_add(t, comm, in[i].pid, &in[i].kernel, &in[i].user, in[i].ns, in[i].times), 0);
 	}
 	return t;
 }
@@ -235,7 +234,7 @@ START_TEST(test_pair)
 {
 	const struct compared_intervals *want = &pairs[_i].want;
 	uint64_t nr = want->other_times + want->other_time + want->only_program + want->only_ring;
-	struct stacks *program = make(pairs[_i].program), *ring = make(pairs[_i].ring);
+	struct rows *program = make(pairs[_i].program), *ring = make(pairs[_i].ring);
 	struct compared_intervals got;
 
 	memset(&got, 0xff, sizeof(got));
@@ -253,8 +252,8 @@ START_TEST(test_pair)
 	ck_assert_int_eq(compared_equal(&got), !nr);
 	if (pairs[_i].example)
 		ck_assert_str_eq(got.examples[0], pairs[_i].example);
-	stacks_free(program);
-	stacks_free(ring);
+	rows_free(program);
+	rows_free(ring);
 }
 END_TEST
 
@@ -264,14 +263,14 @@ static const struct intervals_lost nothing_lost;
 START_TEST(test_examples)
 {
 	const struct stack none = NOTHING;
-	struct stacks *program = stacks_new(), *ring = stacks_new();
+	struct rows *program = rows_new(), *ring = rows_new();
 	struct compared_intervals got;
 	char comm[COMM_LEN] = "a";
 	pid_t pid;
 
 	for (pid = 0; pid < 100; pid++) {
-		ck_assert_int_eq(stacks_add_times(program, comm, pid, &none, &none, 1, 1), 0);
-		ck_assert_int_eq(stacks_add_times(ring, comm, pid + 50, &none, &none, 1, 2), 0);
+		ck_assert_int_eq(row_add(program, comm, pid, &none, &none, 1, 1), 0);
+		ck_assert_int_eq(row_add(ring, comm, pid + 50, &none, &none, 1, 2), 0);
 	}
 	ck_assert_int_eq(compare_intervals(program, ring, &nothing_lost, &got), 0);
 	ck_assert_uint_eq(got.rows, 50);
@@ -282,28 +281,28 @@ START_TEST(test_examples)
 	ck_assert(!compared_equal(&got));
 	for (pid = 0; pid < INTERVALS_EXAMPLES; pid++)
 		ck_assert_ptr_nonnull(strstr(got.examples[pid], "'a', process "));
-	stacks_free(program);
-	stacks_free(ring);
+	rows_free(program);
+	rows_free(ring);
 }
 END_TEST
 
 enum { MANY = 300000 };
 
 /* Row @i, whose stacks differ in one frame from those of others. */
-static void add_one(struct stacks *t, uint64_t i)
+static void add_one(struct rows *t, uint64_t i)
 {
 	uint64_t kernel[] = { 1, 2, i / 500, 4 }, user[] = { i % 500, 6, 7 };
 	struct stack k = SIDE(kernel, 4, STACK_TAKEN, false), u = SIDE(user, 3, STACK_TAKEN, false);
 	char comm[COMM_LEN] = "many";
 
-	if (stacks_add_times(t, comm, 1, &k, &u, 1000 * i, i % 7 + 1))
+	if (row_add(t, comm, 1, &k, &u, 1000 * i, i % 7 + 1))
 		ck_abort_msg("no memory");
 }
 
 /* So many rows, in opposite orders: in linear time that is done at once, in other time not today. */
 START_TEST(test_many)
 {
-	struct stacks *program = stacks_new(), *ring = stacks_new();
+	struct rows *program = rows_new(), *ring = rows_new();
 	struct compared_intervals got;
 	uint64_t i;
 
@@ -315,8 +314,8 @@ START_TEST(test_many)
 	ck_assert_uint_eq(got.rows, MANY);
 	ck_assert(compared_equal(&got));
 	ck_assert_uint_eq(got.apart_ns, 0);
-	stacks_free(program);
-	stacks_free(ring);
+	rows_free(program);
+	rows_free(ring);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/entry.h"
+#include "tests/row_key.h"
 #include "tests/unit/unit.h"
 
 enum { HIDDEN, OLD, FAST, SLOW, FAULT, OTHER };
@@ -41,14 +42,14 @@ START_TEST(test_row)
 	static const uint64_t frames[] = { 1, 2 };
 	const struct stack kernel = { .frames = rows[_i].kernel, .nr = rows[_i].nr, .state = STACK_TAKEN };
 	const struct stack user = { .frames = frames, .nr = 2, .state = STACK_TAKEN }, none = { .state = STACK_NONE };
-	struct stacks *all = stacks_new();
+	struct rows *all = rows_new();
 	char comm[COMM_LEN] = "a";
 
-	ck_assert_int_eq(stacks_add_times(all, comm, 1, &kernel, rows[_i].no_user ? &none : &user, 5, 3), 0);
-	ck_assert_int_eq(stacks_add_times(all, comm, 2, &none, &user, 100, 100), 0);
+	ck_assert_int_eq(row_add(all, comm, 1, &kernel, rows[_i].no_user ? &none : &user, 5, 3), 0);
+	ck_assert_int_eq(row_add(all, comm, 2, &none, &user, 100, 100), 0);
 	ck_assert_msg(report_unsure_stacks(all, false, &names) == rows[_i].samples, "%s", rows[_i].what);
 	ck_assert_msg(report_unsure_stacks(all, true, &names) == rows[_i].intervals, "%s", rows[_i].what);
-	stacks_free(all);
+	rows_free(all);
 }
 END_TEST
 

@@ -159,7 +159,7 @@ static void prepare(void)
 	rig.env.nr_counters = 1;
 	rig.sink.tasks = tasks_new(&host);
 	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++)
-		rig.sink.sets[i].samples = stacks_new();
+		rig.sink.sets[i].samples = rows_new();
 	for (i = 0; i < RINGS; i++)
 		open_ring(i);
 }
@@ -188,7 +188,7 @@ static void teardown(void)
 		close(events[i].notes[NOTED_SAMPLES].fd);
 	}
 	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++) {
-		stacks_free(rig.sink.sets[i].samples);
+		rows_free(rig.sink.sets[i].samples);
 		compare_free(rig.sink.sets[i].compare);
 	}
 	tasks_free(rig.sink.tasks);
@@ -300,13 +300,13 @@ static void end(unsigned int ended, unsigned int set, struct books *books)
 
 static uint64_t value_of(unsigned int set, const char *comm, pid_t pid)
 {
-	struct stack_row row;
+	struct row row;
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(rig.sink.sets[set].samples); i++) {
-		stacks_row(rig.sink.sets[set].samples, i, &row);
-		if (!strcmp(row.comm, comm) && row.pid == pid)
+	for (i = 0; i < rows_nr(rig.sink.sets[set].samples); i++) {
+		rows_get(rig.sink.sets[set].samples, i, &row);
+		if (!strcmp(row.key.comm, comm) && row.key.pid == pid)
 			value += row.value;
 	}
 	return value;
@@ -360,7 +360,7 @@ START_TEST(test_alone)
 	ck_assert_uint_eq(value_of(0, ":13", 13), 1);
 	ck_assert_uint_eq(value_of(0, "second", 15), 1);
 	ck_assert_uint_eq(value_of(0, "after", 16), 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 5);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 5);
 	ck_assert_uint_eq(books.lost_records, 4);
 	ck_assert_uint_eq(books.bad_records, 0);
 }
@@ -382,7 +382,7 @@ START_TEST(test_bad)
 	sample(0, 10);
 	end(0, 0, &books);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 4);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 4);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 4);
 	ck_assert_uint_eq(books.ring_samples, 4);
 	ck_assert_uint_eq(books.bad_records, 4);
 	ck_assert_uint_eq(books.bad_samples, 0);
@@ -427,8 +427,8 @@ START_TEST(test_intervals)
 	ck_assert_uint_eq(books.late_samples, 1);
 	ck_assert_uint_eq(value_of(1, "b", 10), 1);
 	ck_assert_uint_eq(value_of(1, ":11", 11), 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 2);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[1].samples), 2);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 2);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[1].samples), 2);
 }
 END_TEST
 
@@ -448,7 +448,7 @@ START_TEST(test_detach)
 	end(0, 0, &books);
 	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":12", 12), 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 2);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 2);
 }
 END_TEST
 
@@ -474,7 +474,7 @@ START_TEST(test_unnumbered)
 	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
 	ck_assert_uint_eq(value_of(0, "eleven", 11), 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), _i ? 3 : 4);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), _i ? 3 : 4);
 	ck_assert_uint_eq(books.counted_ring, _i ? 3 : 4);
 	ck_assert_uint_eq(books.filtered, _i ? 3 : 2);
 	ck_assert_uint_eq(books.spilled_filtered, books.filtered);
@@ -505,9 +505,9 @@ START_TEST(test_both)
 	ck_assert_uint_eq(counts.compared, 4);
 	ck_assert_uint_eq(counts.unpaired, 1);
 	ck_assert_uint_eq(counts.different, 2); /* what was pending, too: this was the end */
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 1);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
-	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), 5);
+	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), 5);
 }
 END_TEST
 
@@ -535,8 +535,8 @@ static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
 	rig.env.counters[1].ops = &counter_bpf_switches;
 	rig.env.nr_counters = in_kernel ? 2 : 0;
 	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++) {
-		rig.sink.sets[i].intervals = stacks_new();
-		rig.sink.sets[i].ring_intervals = in_kernel ? stacks_new() : NULL;
+		rig.sink.sets[i].intervals = rows_new();
+		rig.sink.sets[i].ring_intervals = in_kernel ? rows_new() : NULL;
 	}
 	for (i = 0; i < RINGS; i++)
 		events[i].notes[NOTED_SWITCHES] = (struct event_notes){ dup(events[i].fd), AWAY_ID + i };
@@ -562,8 +562,8 @@ static void teardown_kinds(void)
 	for (i = 0; i < RINGS; i++)
 		close(events[i].notes[NOTED_SWITCHES].fd);
 	for (i = 0; i < ARRAY_SIZE(rig.sink.sets); i++) {
-		stacks_free(rig.sink.sets[i].intervals);
-		stacks_free(rig.sink.sets[i].ring_intervals);
+		rows_free(rig.sink.sets[i].intervals);
+		rows_free(rig.sink.sets[i].ring_intervals);
 	}
 	free(events[0].more);
 	teardown();
@@ -653,7 +653,7 @@ START_TEST(test_ids)
 	ck_assert_uint_eq(switches, nr - (nr + 1) / 3);
 	ck_assert_uint_eq(books.ring_samples, samples);
 	ck_assert_uint_eq(books.counted_ring, samples);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), samples);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), samples);
 	ck_assert_uint_eq(books.intervals_begun, switches);
 	ck_assert_uint_eq(books.intervals_charged, switches - 1);
 	ck_assert_uint_eq(books.intervals_open, 1);
@@ -677,7 +677,7 @@ START_TEST(test_bad_switch)
 	ck_assert_uint_eq(books.bad_samples, 0);
 	ck_assert_uint_eq(books.ring_samples, 1);
 	ck_assert_uint_eq(books.intervals_begun, 0);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), 0);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), 0);
 	teardown_kinds();
 }
 END_TEST
@@ -720,8 +720,8 @@ START_TEST(test_two_kinds)
 	end(0, 0, &books);
 	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
 	ck_assert_uint_eq(value_of(0, "twenty", 20), 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 2);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), 3000);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 2);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), 3000);
 	ck_assert_uint_eq(books.ring_samples, 2);
 	ck_assert_uint_eq(books.counted_ring, 2);
 	ck_assert_uint_eq(books.intervals_received, 2);
@@ -754,7 +754,7 @@ START_TEST(test_bad_kinds)
 	ck_assert_uint_eq(books.ring_samples, 2);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), 0);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), 0);
 	teardown_kinds();
 }
 END_TEST
@@ -780,10 +780,10 @@ START_TEST(test_four_kinds)
 	ck_assert_uint_eq(counts.compared, 1);
 	ck_assert_uint_eq(counts.unpaired, 0);
 	ck_assert_uint_eq(counts.different, 0);
-	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), 1);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].samples), 0);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), 0);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].ring_intervals), 2000);
+	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), 1);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 0);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), 0);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].ring_intervals), 2000);
 	ck_assert_uint_eq(books.ring_samples, 1);
 	ck_assert_uint_eq(books.intervals_received, 0);
 	ck_assert_uint_eq(books.bad_records, 0);
@@ -817,8 +817,8 @@ START_TEST(test_clock_goes_back)
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 7000, 0);
 	switched(0, SWITCH_ID, 10, 20);
 	end(0, 0, &books);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].ring_intervals), 2000 + 4000);
-	ck_assert_uint_eq(stacks_total(compare_rows(rig.sink.sets[0].compare)), 1);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].ring_intervals), 2000 + 4000);
+	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), 1);
 	ck_assert_uint_eq(books.backward_records, 3);
 	ck_assert_uint_eq(books.bad_records, 0);
 	teardown_kinds();

@@ -200,20 +200,20 @@ static struct books read_recording(void)
 	ck_assert_msg(rc == 0, "%s", err.msg);
 	ck_assert_int_eq(session_books(session, &books).samples, 0);
 	ck_assert_uint_eq(books.taken, books.counted_ring + books.filtered + books.lost);
-	ck_assert_uint_eq(books.counted_ring, stacks_total(session_samples(session)));
+	ck_assert_uint_eq(books.counted_ring, rows_total(session_samples(session)));
 	ck_assert_uint_eq(books.counted_kernel, 0);
 	return books;
 }
 
 static uint64_t value_of(const char *comm, pid_t pid)
 {
-	struct stack_row row;
+	struct row row;
 	uint64_t value = 0;
 	size_t i;
 
-	for (i = 0; i < stacks_nr_rows(session_samples(session)); i++) {
-		stacks_row(session_samples(session), i, &row);
-		if (!strcmp(row.comm, comm) && row.pid == pid)
+	for (i = 0; i < rows_nr(session_samples(session)); i++) {
+		rows_get(session_samples(session), i, &row);
+		if (!strcmp(row.key.comm, comm) && row.key.pid == pid)
 			value += row.value;
 	}
 	return value;
@@ -421,19 +421,19 @@ START_TEST(test_leaves)
 {
 	const uint64_t words[] = { A, K, two(10, 10) };
 	struct perf_event_attr attr = sampled();
-	struct stack_row row;
+	struct row row;
 
 	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	put_event_of(attr, A, "cycles");
 	put_record(PERF_RECORD_SAMPLE, _i ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_GUEST_KERNEL, words,
 		   sizeof(words));
 	read_recording();
-	ck_assert_uint_eq(stacks_nr_rows(session_samples(session)), 1);
-	stacks_row(session_samples(session), 0, &row);
-	ck_assert_uint_eq(row.kernel.nr, _i ? 1 : 0);
-	ck_assert_uint_eq(row.user.nr, 0);
+	ck_assert_uint_eq(rows_nr(session_samples(session)), 1);
+	rows_get(session_samples(session), 0, &row);
+	ck_assert_uint_eq(row.key.kernel.nr, _i ? 1 : 0);
+	ck_assert_uint_eq(row.key.user.nr, 0);
 	if (_i)
-		ck_assert_uint_eq(row.kernel.frames[0], K);
+		ck_assert_uint_eq(row.key.kernel.frames[0], K);
 	ck_assert_uint_eq(session->recording.first_ns + session->recording.last_ns, 0); /* they have no time */
 }
 END_TEST
@@ -834,7 +834,7 @@ START_TEST(test_empty)
 		put_comm(10, 10, 10, "ten", false);
 	books = read_recording();
 	ck_assert_uint_eq(books.taken, 0);
-	ck_assert_uint_eq(stacks_nr_rows(session_samples(session)), 0);
+	ck_assert_uint_eq(rows_nr(session_samples(session)), 0);
 	ck_assert_str_eq(session->recording.event, "a");
 	ck_assert_uint_eq(session->recording.first_ns, 0);
 	ck_assert_uint_eq(session->recording.last_ns, 0);

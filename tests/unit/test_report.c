@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/report.h"
+#include "tests/row_key.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 
 /* The names of this world. Addresses from KERNEL on are the kernel's. */
@@ -821,17 +823,17 @@ static struct stack side(const struct side *in, uint64_t *frames)
 	return s;
 }
 
-static void add(struct stacks *t, const struct input *in)
+static void add(struct rows *t, const struct input *in)
 {
 	uint64_t user_frames[MAX_FRAMES], kernel_frames[MAX_FRAMES];
 	struct stack user = side(&in->user, user_frames), kernel = side(&in->kernel, kernel_frames);
 	char comm[COMM_LEN] = "";
 
 	memcpy(comm, in->comm, strlen(in->comm));
-	ck_assert_int_eq(stacks_add(t, comm, in->pid, &kernel, &user, in->value), 0);
+	ck_assert_int_eq(row_add(t, comm, in->pid, &kernel, &user, in->value, in->value), 0);
 }
 
-static char *write_report(const struct stacks *t, const struct report_names *names, const struct report_cfg *cfg)
+static char *write_report(const struct rows *t, const struct report_names *names, const struct report_cfg *cfg)
 {
 	struct err err = { 0 };
 	char *buf = NULL;
@@ -846,7 +848,7 @@ static char *write_report(const struct stacks *t, const struct report_names *nam
 	return buf;
 }
 
-static void assert_report(const struct stacks *t, const struct report_cfg *cfg, const char *want, const char *name)
+static void assert_report(const struct rows *t, const struct report_cfg *cfg, const char *want, const char *name)
 {
 	char *got = write_report(t, &world, cfg);
 
@@ -876,12 +878,12 @@ START_TEST(test_golden)
 		order[nr] = nr;
 	srand(1);
 	for (round = 0; round < 20; round++) {
-		struct stacks *t = stacks_new();
+		struct rows *t = rows_new();
 
 		for (i = 0; i < nr; i++)
 			add(t, &g->in[order[i]]);
 		assert_report(t, &g->cfg, g->out, g->name);
-		stacks_free(t);
+		rows_free(t);
 		shuffle(order, nr);
 	}
 }
@@ -905,14 +907,14 @@ static char *write_parts(const struct report_part *parts, size_t nr, const struc
 START_TEST(test_parts)
 {
 	struct report_part parts[MAX_PARTS];
-	struct stacks *stacks[MAX_PARTS];
+	struct rows *stacks[MAX_PARTS];
 	size_t nr, i;
 	char *got;
 
 	for (nr = 0; nr < MAX_PARTS && of_parts[_i].parts[nr].weight; nr++) {
 		const struct part *p = &of_parts[_i].parts[nr];
 
-		stacks[nr] = stacks_new();
+		stacks[nr] = rows_new();
 		for (i = 0; i < MAX_ROWS && p->in[i].value; i++)
 			add(stacks[nr], &p->in[i]);
 		parts[nr] = (struct report_part){ stacks[nr], p->root, p->weight, p->from_schedule };
@@ -922,7 +924,7 @@ START_TEST(test_parts)
 		      of_parts[_i].out);
 	free(got);
 	for (i = 0; i < nr; i++)
-		stacks_free(stacks[i]);
+		rows_free(stacks[i]);
 }
 END_TEST
 
@@ -935,7 +937,7 @@ START_TEST(test_golden_cut)
 	for (nr = 0; nr < MAX_ROWS && g->in[nr].value; nr++)
 		continue;
 	for (cut = 0; cut <= nr; cut++) {
-		struct stacks *head = stacks_new(), *tail = stacks_new();
+		struct rows *head = rows_new(), *tail = rows_new();
 		const struct report_part parts[] = { { head, NULL, 1, g->cfg.from_schedule },
 						     { tail, NULL, 1, g->cfg.from_schedule } };
 		char *got;
@@ -945,8 +947,8 @@ START_TEST(test_golden_cut)
 		got = write_parts(parts, ARRAY_SIZE(parts), &g->cfg);
 		ck_assert_msg(!strcmp(got, g->out), "%s, cut at %zu: got\n%s\nwant\n%s", g->name, cut, got, g->out);
 		free(got);
-		stacks_free(head);
-		stacks_free(tail);
+		rows_free(head);
+		rows_free(tail);
 	}
 }
 END_TEST
@@ -1014,7 +1016,7 @@ START_TEST(test_names)
 	const struct report_cfg text = { TEXT, .offsets = true }, folded = { FOLDED };
 	const struct side leaf = T(MAIN), none = NONE;
 	struct input in = { 1, "dd", 1, leaf, none };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	char *got, *want, *p, colons[64];
 
 	add(t, &in);
@@ -1034,7 +1036,77 @@ START_TEST(test_names)
 	ck_assert_str_eq(got, want);
 	free(got);
 	free(want);
-	stacks_free(t);
+	rows_free(t);
+}
+END_TEST
+
+/* What the resolver was asked in the place of a name. */
+static void name_by_address(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	static char text[32];
+
+	(void)ctx;
+	(void)pid;
+	(void)comm;
+	(void)is_return;
+	snprintf(text, sizeof(text), "at_%" PRIx64, addr);
+	*out = (struct symbol){ text, 4, "dd" };
+}
+
+static void name_kernel_by_address(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
+{
+	name_by_address(ctx, 0, NULL, addr, is_return, out);
+}
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	struct report_cfg cfg;
+	bool has_names;
+	const char *out;
+} with_names[] = {
+	{ "text", { TEXT, .addresses = true, .offsets = true, .annotations = true, .delimited = true }, true,
+	  "    0xffffffff81000000 at_ffffffff81000000+0x4 [dd]_[k]\n"
+	  "    [entry]\n"
+	  "    --\n"
+	  "    _ZN3app5outerEv;?\n"
+	  "    0x0000000000401000 at_401000+0x4 [dd]\n"
+	  "    [entry]\n"
+	  "    0x2000000200000007 at_2000000200000007+0x4 [dd]\n"
+	  "    -                dd (1)\n"
+	  "        1\n\n" },
+	{ "folded", { FOLDED, .annotations = true }, true,
+	  "dd;at_2000000200000007;[entry];at_401000;_ZN3app5outerEv:?;[entry];at_ffffffff81000000_[k] 1\n" },
+	{ "forged", { FOLDED }, false,
+	  "dd;at_2000000200000007;at_2000000200000000;at_401000;at_2000000100000001;at_2000000200000000;"
+	  "at_ffffffff81000000 1\n" },
+};
+/* clang-format on */
+
+/* Name frames on both sides; one whose number no name has; and all of them where there are no names. */
+START_TEST(test_name_frames)
+{
+	struct frame_names frame_names = { 0 };
+	const struct report_names by_address = { NULL, name_kernel_by_address, name_by_address, NULL, &frame_names };
+	frame_t user[4] = { 0, 0x401000, 0, FRAME_NAME | (uint64_t)FRAME_MARKER << 32 | 7 };
+	frame_t kernel[2] = { 0xffffffff81000000, 0 };
+	const struct stack user_stack = { user, 4, STACK_TAKEN, false },
+			   kernel_stack = { kernel, 2, STACK_TAKEN, false };
+	struct rows *t = rows_new();
+	char *got;
+
+	ck_assert_int_eq(frame_names_add(&frame_names, FRAME_MARKER, "[entry]", &kernel[1]), 0);
+	ck_assert_int_eq(frame_names_add(&frame_names, FRAME_FUNCTION, "_ZN3app5outerEv;\n", &user[0]), 0);
+	user[2] = kernel[1];
+	ck_assert_int_eq(row_add(t, "dd", 1, &kernel_stack, &user_stack, 1, 1), 0);
+	if (!with_names[_i].has_names)
+		frame_names_release(&frame_names);
+	got = write_report(t, &by_address, &with_names[_i].cfg);
+	ck_assert_msg(!strcmp(got, with_names[_i].out), "%s: got\n%s\nwant\n%s", with_names[_i].name, got,
+		      with_names[_i].out);
+	free(got);
+	frame_names_release(&frame_names);
+	rows_free(t);
 }
 END_TEST
 
@@ -1043,7 +1115,7 @@ START_TEST(test_comms)
 	const struct report_cfg text = { TEXT };
 	const struct side none = NONE;
 	struct input in = { 1, names[_i].in, 1, none, none };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	char *got, *want;
 
 	if (strlen(names[_i].in) < COMM_LEN) {
@@ -1054,7 +1126,7 @@ START_TEST(test_comms)
 		free(got);
 		free(want);
 	}
-	stacks_free(t);
+	rows_free(t);
 }
 END_TEST
 
@@ -1065,7 +1137,7 @@ START_TEST(test_long_name)
 	const struct report_cfg cfg = { FOLDED };
 	const struct side leaf = T(MAIN), none = NONE;
 	struct input in = { 1, "dd", 1, leaf, none };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	char *name = malloc(len + 1), *got;
 	struct report_names fixed = { name, name_fixed_kernel, name_fixed };
 
@@ -1078,7 +1150,7 @@ START_TEST(test_long_name)
 	ck_assert_str_eq(got + strlen("dd;") + cap - 3, "x?? 1\n");
 	free(got);
 	free(name);
-	stacks_free(t);
+	rows_free(t);
 }
 END_TEST
 
@@ -1111,14 +1183,14 @@ static char *ask(const struct input *in, size_t nr, int *asked)
 	const struct report_cfg cfg = { FOLDED };
 	struct asker a = { "", 0 };
 	const struct report_names asker = { &a, ask_kernel, ask_user };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	size_t i;
 	char *got;
 
 	for (i = 0; i < nr; i++)
 		add(t, &in[i]);
 	got = write_report(t, &asker, &cfg);
-	stacks_free(t);
+	rows_free(t);
 	*asked = a.asked;
 	return got;
 }
@@ -1148,7 +1220,7 @@ START_TEST(test_is_return_still)
 	const struct report_cfg cfg = { SCHED };
 	const struct report_names own = { NULL, name_switch, name_user };
 	const struct input in[] = { { 1, "dd", 7, NONE, T(SWITCH, SCHEDULE) }, { 2, "dd", 7, NONE, T(SCHEDULE) } };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	char *got;
 
 	add(t, &in[0]);
@@ -1156,7 +1228,7 @@ START_TEST(test_is_return_still)
 	got = write_report(t, &own, &cfg);
 	ck_assert_str_eq(got, "dd;schedule.return 1\ndd;schedule 2\n");
 	free(got);
-	stacks_free(t);
+	rows_free(t);
 }
 END_TEST
 
@@ -1255,9 +1327,9 @@ static void assert_sorted(char *report, uint64_t total)
 }
 
 /* Rows in an order, each at once or (@singly) as its samples come: one after the other, in between all others. */
-static struct stacks *add_all(const struct input *in, const uint32_t *order, uint32_t nr, bool singly)
+static struct rows *add_all(const struct input *in, const uint32_t *order, uint32_t nr, bool singly)
 {
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	struct input sample;
 	uint64_t before;
 	bool more = true;
@@ -1299,10 +1371,10 @@ START_TEST(test_random)
 		order[i] = i;
 	}
 	for (round = 0; round < ROUNDS; round++) {
-		struct stacks *t = add_all(in, order, RANDOM_ROWS, round >= ROUNDS / 2);
+		struct rows *t = add_all(in, order, RANDOM_ROWS, round >= ROUNDS / 2);
 
-		ck_assert(!total || stacks_total(t) == total);
-		total = stacks_total(t);
+		ck_assert(!total || rows_total(t) == total);
+		total = rows_total(t);
 		got = write_report(t, &world, &cfg);
 		if (!first) {
 			first = got;
@@ -1310,7 +1382,7 @@ START_TEST(test_random)
 		}
 		ck_assert_msg(!strcmp(got, first), "round %u differs", round);
 		free(got);
-		stacks_free(t);
+		rows_free(t);
 		if (round) /* the second time as the first: as a run is repeated */
 			shuffle(order, RANDOM_ROWS);
 	}
@@ -1321,9 +1393,9 @@ START_TEST(test_random)
 }
 END_TEST
 
-static struct stacks *many_rows(uint32_t nr)
+static struct rows *many_rows(uint32_t nr)
 {
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	struct input in = { 1, "dd", 1, T(MAIN), NONE };
 	uint32_t i;
 
@@ -1344,7 +1416,7 @@ static const struct {
 START_TEST(test_full_disk)
 {
 	struct report_cfg cfg = { .form = full[_i].form };
-	struct stacks *t = many_rows(full[_i].rows);
+	struct rows *t = many_rows(full[_i].rows);
 	FILE *out = fopen("/dev/full", "we");
 	struct err err = { 0 };
 
@@ -1353,14 +1425,14 @@ START_TEST(test_full_disk)
 	ck_assert_int_eq(err.code, -ENOSPC);
 	ck_assert_str_eq(err.msg, "cannot write the report: No space left on device");
 	fclose(out);
-	stacks_free(t);
+	rows_free(t);
 }
 END_TEST
 
 START_TEST(test_closed_pipe)
 {
 	const struct report_cfg cfg = { TEXT };
-	struct stacks *t = many_rows(10);
+	struct rows *t = many_rows(10);
 	struct err err = { 0 };
 	int fds[2];
 	FILE *out;
@@ -1373,7 +1445,7 @@ START_TEST(test_closed_pipe)
 	ck_assert_str_eq(err.msg, "cannot write the report: Broken pipe");
 	ck_assert_int_lt(report_write(out, t, &world, &cfg, NULL), 0); /* the stream stays failed */
 	fclose(out);
-	stacks_free(t);
+	rows_free(t);
 }
 END_TEST
 
@@ -1392,7 +1464,7 @@ static ssize_t failing_write(void *cookie, const char *buf, size_t len)
 START_TEST(test_stops)
 {
 	const struct report_cfg cfg = { TEXT };
-	struct stacks *t = many_rows(20000);
+	struct rows *t = many_rows(20000);
 	int calls = 0;
 	FILE *out = fopencookie(&calls, "w", (cookie_io_functions_t){ .write = failing_write });
 
@@ -1400,7 +1472,7 @@ START_TEST(test_stops)
 	ck_assert_int_eq(report_write(out, t, &world, &cfg, NULL), -EIO);
 	ck_assert_int_le(calls, 4);
 	fclose(out);
-	stacks_free(t);
+	rows_free(t);
 }
 END_TEST
 
@@ -1413,6 +1485,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_parts, 0, ARRAY_SIZE(of_parts));
 	tcase_add_loop_test(tc, test_golden_cut, 0, ARRAY_SIZE(goldens));
 	tcase_add_loop_test(tc, test_names, 0, ARRAY_SIZE(names));
+	tcase_add_loop_test(tc, test_name_frames, 0, ARRAY_SIZE(with_names));
 	tcase_add_loop_test(tc, test_comms, 0, ARRAY_SIZE(names));
 	tcase_add_test(tc, test_long_name);
 	tcase_add_test(tc, test_is_return);

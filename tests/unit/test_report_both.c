@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/both.h"
+#include "tests/row_key.h"
 #include "tests/unit/unit.h"
 
 #define MAX_ROWS 4
@@ -30,9 +31,9 @@ struct input {
 	uint64_t frame;
 };
 
-static struct stacks *make(const struct input *in)
+static struct rows *make(const struct input *in)
 {
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	size_t i;
 
 	ck_assert_ptr_nonnull(t);
@@ -41,7 +42,7 @@ static struct stacks *make(const struct input *in)
 		char comm[COMM_LEN] = "";
 
 		memcpy(comm, in[i].comm, strlen(in[i].comm));
-		ck_assert_int_eq(stacks_add(t, comm, in[i].pid, &none, &user, in[i].value), 0);
+		ck_assert_int_eq(row_add(t, comm, in[i].pid, &none, &user, in[i].value, in[i].value), 0);
 	}
 	return t;
 }
@@ -172,9 +173,9 @@ static const struct {
 
 static void free_pair(const struct report_pair *pair)
 {
-	stacks_free((struct stacks *)pair->program);
-	stacks_free((struct stacks *)pair->ring);
-	stacks_free((struct stacks *)pair->explained);
+	rows_free((struct rows *)pair->program);
+	rows_free((struct rows *)pair->ring);
+	rows_free((struct rows *)pair->explained);
 }
 
 START_TEST(test_both)
@@ -213,9 +214,9 @@ START_TEST(test_only_compared)
 }
 END_TEST
 
-static struct stacks *many(uint64_t value)
+static struct rows *many(uint64_t value)
 {
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	uint32_t i;
 
 	for (i = 0; i < 5000; i++) {
@@ -224,7 +225,7 @@ static struct stacks *many(uint64_t value)
 		char comm[COMM_LEN] = "";
 
 		snprintf(comm, sizeof(comm), "%u", i);
-		ck_assert_int_eq(stacks_add(t, comm, 1, &none, &user, value), 0);
+		ck_assert_int_eq(row_add(t, comm, 1, &none, &user, value, value), 0);
 	}
 	return t;
 }

@@ -358,7 +358,7 @@ static void note_interval(struct outcome *o)
 	ck_assert_uint_lt(o->nr, INTERVALS);
 	o->started[o->nr] = fake_time_since(sink->started_ns);
 	o->stopped[o->nr] = fake_time_since(sink->stopped_ns);
-	o->rows[o->nr++] = stacks_total(session_samples(session));
+	o->rows[o->nr++] = rows_total(session_samples(session));
 	o->offline_ms += session->events.offline_ns / FAKE_MS;
 	o->due_ms += session->events.due_ns / FAKE_MS;
 	books_add(&o->books, &b);
@@ -671,7 +671,7 @@ START_TEST(test_off_cpu)
 	ck_assert_uint_eq(o.books.intervals_lost, off_cpu[row].lost_in_all);
 	ck_assert_int_eq(o.unaccounted.intervals, off_cpu[row].unaccounted);
 	ck_assert_int_eq(o.unaccounted.samples, 0);
-	ck_assert_uint_eq(stacks_total(session_intervals(session)), off_cpu[row].charged * FAKE_MS);
+	ck_assert_uint_eq(rows_total(session_intervals(session)), off_cpu[row].charged * FAKE_MS);
 	ck_assert_uint_eq(fake_seen()->counter[FAKE_OPEN], options.on_cpu);
 }
 END_TEST

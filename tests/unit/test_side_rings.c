@@ -60,7 +60,7 @@ static void setup(void)
 	rig.events.places = &event;
 	rig.events.nr_places = 1;
 	rig.sink.tasks = tasks_new(&host);
-	rig.sink.sets[0].samples = stacks_new();
+	rig.sink.sets[0].samples = rows_new();
 	ck_assert_int_eq(source_rings.open(&reader, &rig.env, &err), 0);
 	ck_assert_int_eq(source_rings.attach(reader, 0, &err), 0);
 }
@@ -74,7 +74,7 @@ static void teardown(void)
 		munmap(pages[i], 2 * page_size);
 	close(event.fd);
 	close(event.side.fd);
-	stacks_free(rig.sink.sets[0].samples);
+	rows_free(rig.sink.sets[0].samples);
 	tasks_free(rig.sink.tasks);
 	unit_rmdir(dir);
 }
@@ -259,16 +259,16 @@ END_TEST
 /* The same of the end of a task: who has ended last on a CPU is who dies there. */
 START_TEST(test_ended_twice)
 {
-	struct stack_row row;
+	struct row row;
 	struct books books;
 
 	task(PERF_RECORD_FORK, 10, CPU_ID);
 	task(PERF_RECORD_EXIT, 10, _i ? TARGET_ID : CPU_ID);
 	sample(-1);
 	end(&books);
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].samples), 1);
-	stacks_row(rig.sink.sets[0].samples, 0, &row);
-	ck_assert_int_eq(row.pid, _i ? -1 : 10);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), 1);
+	rows_get(rig.sink.sets[0].samples, 0, &row);
+	ck_assert_int_eq(row.key.pid, _i ? -1 : 10);
 }
 END_TEST
 
@@ -326,7 +326,7 @@ END_TEST
 START_TEST(test_order)
 {
 	struct books books;
-	struct stack_row row;
+	struct row row;
 	struct {
 		struct perf_event_header header;
 		uint32_t pid, tid;
@@ -345,9 +345,9 @@ START_TEST(test_order)
 	if (_i & 4)
 		fetch();
 	end(&books);
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].samples), 1);
-	stacks_row(rig.sink.sets[0].samples, 0, &row);
-	ck_assert_str_eq(row.comm, "early");
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), 1);
+	rows_get(rig.sink.sets[0].samples, 0, &row);
+	ck_assert_str_eq(row.key.comm, "early");
 }
 END_TEST
 

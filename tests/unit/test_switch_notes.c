@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the program on switches says of them: bytes that come through a ring. */
 #include "bpf/layout.h"
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 #include "core/sources/counter.h"
 #include "tests/unit/unit.h"
 
 #define WHOLE sizeof(struct bpf_switch_note)
 #define WHO(set, verdict)                                                                                              \
 	{                                                                                                              \
-		set, verdict, 10, 11, "name"                                                                           \
+		{                                                                                                      \
+			set, verdict, 10, 11, "name"                                                                   \
+		}                                                                                                      \
 	}
 #define SET(set)                                                                                                       \
 	{                                                                                                              \
-		set, 0, 0, 0, ""                                                                                       \
+		{                                                                                                      \
+			set, 0, 0, 0, ""                                                                               \
+		}                                                                                                      \
+	}
+#define KEY(set, kernel, user)                                                                                         \
+	{                                                                                                              \
+		.charge = { set, { 10, kernel, user, "name" } }                                                        \
 	}
 
 static const struct {
@@ -21,34 +29,35 @@ static const struct {
 	struct bpf_switch_note in;
 	int rc, verdict;
 } notes[] = {
-	{ "seen", WHOLE, { BPF_SWITCH_SEEN, 0, 0, SET(1), 0, 0 }, 0, 0 },
-	{ "spilled", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_SPILLED), 0, 0 }, 0, NOTE_SPILLED },
-	{ "unknown", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(1, BPF_UNKNOWN), 0, 0 }, 0, NOTE_UNKNOWN },
-	{ "unnumbered", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_UNNUMBERED), 0, 0 }, 0, NOTE_UNNUMBERED },
-	{ "end", WHOLE, { BPF_SWITCH_END, UINT32_MAX, UINT64_MAX, SET(0), 0, 0 }, 0, 0 },
-	{ "charge", WHOLE, { BPF_SWITCH_CHARGE, 0, 99, WHO(1, 0), BPF_NO_STACK, 5 }, 0, 0 },
-	{ "with what the kernel adds", WHOLE + 4, { BPF_SWITCH_END, 7, 99, SET(1), 0, 0 }, 0, 0 },
+	{ "seen", WHOLE, { BPF_SWITCH_SEEN, 0, 0, SET(1) }, 0, 0 },
+	{ "spilled", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_SPILLED) }, 0, NOTE_SPILLED },
+	{ "unknown", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(1, BPF_UNKNOWN) }, 0, NOTE_UNKNOWN },
+	{ "unnumbered", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_UNNUMBERED) }, 0, NOTE_UNNUMBERED },
+	{ "end", WHOLE, { BPF_SWITCH_END, UINT32_MAX, UINT64_MAX, SET(0) }, 0, 0 },
+	{ "charge", WHOLE, { BPF_SWITCH_CHARGE, 0, 99, KEY(1, BPF_NO_STACK, 5) }, 0, 0 },
+	{ "with what the kernel adds", WHOLE + 4, { BPF_SWITCH_END, 7, 99, SET(1) }, 0, 0 },
 	{ "empty", 0, { 0 }, -EBADMSG, 0 },
-	{ "short", WHOLE - 1, { BPF_SWITCH_END, 7, 99, SET(0), 0, 0 }, -EBADMSG, 0 },
+	{ "short", WHOLE - 1, { BPF_SWITCH_END, 7, 99, SET(0) }, -EBADMSG, 0 },
 	{ "as long as one of a sample", sizeof(struct bpf_note), { BPF_SWITCH_SEEN }, -EBADMSG, 0 },
-	{ "no kind", WHOLE, { BPF_SWITCH_CHARGE + 1, 0, 0, SET(0), 0, 0 }, -EBADMSG, 0 },
-	{ "any kind", WHOLE, { UINT32_MAX, 0, 0, SET(0), 0, 0 }, -EBADMSG, 0 },
-	{ "seen, of no set", WHOLE, { BPF_SWITCH_SEEN, 0, 0, SET(BPF_SET_NONE), 0, 0 }, -EBADMSG, 0 },
-	{ "begin, of no set", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(2, BPF_SPILLED), 0, 0 }, -EBADMSG, 0 },
-	{ "end, of no set", WHOLE, { BPF_SWITCH_END, 7, 99, SET(3), 0, 0 }, -EBADMSG, 0 },
-	{ "charge, of any set", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, WHO(UINT32_MAX, 0), 1, 1 }, -EBADMSG, 0 },
-	{ "begin that was counted", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_COUNTED), 0, 0 }, -EBADMSG, 0 },
-	{ "begin that nobody wants", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_FILTERED), 0, 0 }, -EBADMSG, 0 },
-	{ "begin that has left", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_LEFT), 0, 0 }, -EBADMSG, 0 },
-	{ "begin of any verdict", WHOLE, { BPF_SWITCH_BEGIN, 7, 9, WHO(0, UINT32_MAX), 0, 0 }, -EBADMSG, 0 },
-	{ "begin of the idle task", WHOLE, { BPF_SWITCH_BEGIN, 0, 99, WHO(0, BPF_SPILLED), 0, 0 }, -EBADMSG, 0 },
-	{ "end of the idle task", WHOLE, { BPF_SWITCH_END, 0, 99, SET(0), 0, 0 }, -EBADMSG, 0 },
-	{ "end with a verdict", WHOLE, { BPF_SWITCH_END, 7, 99, WHO(0, BPF_SPILLED), 0, 0 }, -EBADMSG, 0 },
-	{ "seen, and who comes", WHOLE, { BPF_SWITCH_SEEN, 7, 99, SET(0), 0, 0 }, 0, 0 },
-	{ "charge with a thread", WHOLE, { BPF_SWITCH_CHARGE, 7, 99, WHO(0, 0), 1, 1 }, -EBADMSG, 0 },
-	{ "charge with a verdict", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, WHO(0, BPF_SPILLED), 1, 1 }, -EBADMSG, 0 },
-	{ "charge, the kernel's stack failed", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, WHO(0, 0), -17, 1 }, -EBADMSG, 0 },
-	{ "charge, the user's failed", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, WHO(0, 0), 1, INT32_MIN }, -EBADMSG, 0 },
+	{ "no kind", WHOLE, { BPF_SWITCH_CHARGE + 1, 0, 0, SET(0) }, -EBADMSG, 0 },
+	{ "any kind", WHOLE, { UINT32_MAX, 0, 0, SET(0) }, -EBADMSG, 0 },
+	{ "seen, of no set", WHOLE, { BPF_SWITCH_SEEN, 0, 0, SET(BPF_SET_NONE) }, -EBADMSG, 0 },
+	{ "begin, of no set", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(2, BPF_SPILLED) }, -EBADMSG, 0 },
+	{ "end, of no set", WHOLE, { BPF_SWITCH_END, 7, 99, SET(3) }, -EBADMSG, 0 },
+	{ "charge, of any set", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, KEY(UINT32_MAX, 1, 1) }, -EBADMSG, 0 },
+	{ "begin that was counted", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_COUNTED) }, -EBADMSG, 0 },
+	{ "begin that nobody wants", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_FILTERED) }, -EBADMSG, 0 },
+	{ "begin that has left", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_LEFT) }, -EBADMSG, 0 },
+	{ "begin of any verdict", WHOLE, { BPF_SWITCH_BEGIN, 7, 9, WHO(0, UINT32_MAX) }, -EBADMSG, 0 },
+	{ "begin of the idle task", WHOLE, { BPF_SWITCH_BEGIN, 0, 99, WHO(0, BPF_SPILLED) }, -EBADMSG, 0 },
+	{ "end of the idle task", WHOLE, { BPF_SWITCH_END, 0, 99, SET(0) }, -EBADMSG, 0 },
+	{ "end with a verdict", WHOLE, { BPF_SWITCH_END, 7, 99, WHO(0, BPF_SPILLED) }, -EBADMSG, 0 },
+	{ "seen, and who comes", WHOLE, { BPF_SWITCH_SEEN, 7, 99, SET(0) }, 0, 0 },
+	{ "charge with a thread", WHOLE, { BPF_SWITCH_CHARGE, 7, 99, KEY(0, 1, 1) }, -EBADMSG, 0 },
+	{ "charge, no stacks", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, KEY(0, BPF_NO_STACK, BPF_NO_STACK) }, 0, 0 },
+	{ "charge, of one too many", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, KEY(BPF_SET_NONE, 1, 1) }, -EBADMSG, 0 },
+	{ "charge, the kernel's stack failed", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, KEY(0, -17, 1) }, -EBADMSG, 0 },
+	{ "charge, the user's failed", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, KEY(0, 1, INT32_MIN) }, -EBADMSG, 0 },
 };
 
 static const int kinds[] = { SWITCH_SEEN, SWITCH_BEGIN, SWITCH_END, SWITCH_CHARGE };
@@ -89,19 +98,19 @@ END_TEST
 /* A backend never sees what was refused; it looks again nevertheless, before anything of its own. */
 START_TEST(test_charge)
 {
-	struct bpf_switch_note n = { BPF_SWITCH_CHARGE, 0, 99, WHO(0, 0), BPF_NO_STACK, BPF_NO_STACK };
+	struct bpf_switch_note n = { BPF_SWITCH_CHARGE, 0, 99, KEY(0, BPF_NO_STACK, BPF_NO_STACK) };
 	struct switch_note note = { .kind = SWITCH_CHARGE, .raw = &n, .raw_size = sizeof(n) - 1 };
-	struct stacks *to = stacks_new();
+	struct rows *to = rows_new();
 
 	ck_assert_int_eq(counter_bpf_switches.charge(NULL, &note, to), -EBADMSG);
 	n.kind = BPF_SWITCH_END;
 	note.raw_size = sizeof(n);
 	ck_assert_int_eq(counter_bpf_switches.charge(NULL, &note, to), -EBADMSG);
 	n.kind = BPF_SWITCH_CHARGE;
-	n.user_stack = -17;
+	n.charge.key.user_stack = -17;
 	ck_assert_int_eq(counter_bpf_switches.charge(NULL, &note, to), -EBADMSG);
-	ck_assert_uint_eq(stacks_nr_rows(to), 0);
-	stacks_free(to);
+	ck_assert_uint_eq(rows_nr(to), 0);
+	rows_free(to);
 }
 END_TEST
 

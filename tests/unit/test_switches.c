@@ -14,13 +14,13 @@
 enum { END_NS = 1000 };
 
 static struct switches *s;
-static struct stacks *to;
+static struct rows *to;
 static struct books books;
 
 static void begin(const struct switches_limits *limits)
 {
 	s = switches_new(limits);
-	to = stacks_new();
+	to = rows_new();
 	ck_assert_ptr_nonnull(s);
 	ck_assert_ptr_nonnull(to);
 	memset(&books, 0, sizeof(books));
@@ -29,7 +29,7 @@ static void begin(const struct switches_limits *limits)
 static void end(void)
 {
 	switches_free(s);
-	stacks_free(to);
+	rows_free(to);
 }
 
 /* ck_assert() writes a record each time: too slow for what is done some 100,000 times. */
@@ -41,7 +41,6 @@ static void must(bool is)
 
 /* A thread that leaves as @who: its name, process and stacks are made of that letter. */
 struct who {
-	char comm[COMM_LEN];
 	uint64_t kernel[3], user[2];
 	struct switch_out out;
 };
@@ -49,14 +48,13 @@ struct who {
 static const struct switch_out *leaves(struct who *w, uint32_t id, uint64_t ns, char who)
 {
 	memset(w, 0, sizeof(*w));
-	w->comm[0] = who;
 	w->kernel[0] = w->kernel[1] = (uint64_t)who;
 	w->kernel[2] = 7;
 	w->user[0] = 8;
 	w->user[1] = (uint64_t)who;
-	w->out = (struct switch_out){ .id = id, .ns = ns, .comm = w->comm, .pid = who };
-	w->out.kernel = (struct stack){ w->kernel, 3, STACK_TAKEN, false };
-	w->out.user = (struct stack){ w->user, 2, STACK_TAKEN, true };
+	w->out = (struct switch_out){ .id = id, .ns = ns, .key = { .comm = { who }, .pid = who } };
+	w->out.key.kernel = (struct stack){ w->kernel, 3, STACK_TAKEN, false };
+	w->out.key.user = (struct stack){ w->user, 2, STACK_TAKEN, true };
 	return &w->out;
 }
 
@@ -69,17 +67,17 @@ static void assert_stack(const struct stack *got, const struct stack *want)
 }
 
 /* Row @i is of @who, whole. */
-static void assert_row(const struct stacks *rows, size_t i, char who, uint64_t value, uint64_t times, const char *name)
+static void assert_row(const struct rows *rows, size_t i, char who, uint64_t value, uint64_t times, const char *name)
 {
-	struct stack_row row;
+	struct row row;
 	struct who w;
 
 	leaves(&w, 0, 0, who);
-	stacks_row(rows, i, &row);
-	ck_assert_msg(!memcmp(row.comm, w.comm, COMM_LEN), "%s: row %zu is of %s", name, i, row.comm);
-	ck_assert_int_eq(row.pid, who);
-	assert_stack(&row.kernel, &w.out.kernel);
-	assert_stack(&row.user, &w.out.user);
+	rows_get(rows, i, &row);
+	ck_assert_msg(!memcmp(row.key.comm, w.out.key.comm, COMM_LEN), "%s: row %zu is of %s", name, i, row.key.comm);
+	ck_assert_int_eq(row.key.pid, who);
+	assert_stack(&row.key.kernel, &w.out.key.kernel);
+	assert_stack(&row.key.user, &w.out.key.user);
 	ck_assert_msg(row.value == value, "%s: %c has %llu", name, who, (unsigned long long)row.value);
 	ck_assert_msg(row.times == times, "%s: %c %llu times", name, who, (unsigned long long)row.times);
 }
@@ -243,22 +241,22 @@ static const struct {
 };
 /* clang-format on */
 
-static void assert_rows(const struct stacks *rows, const struct want *want, const char *name)
+static void assert_rows(const struct rows *rows, const struct want *want, const char *name)
 {
 	size_t i;
 
 	for (i = 0; want[i].who; i++) {
-		ck_assert_msg(i < stacks_nr_rows(rows), "%s: %c has no row", name, want[i].who);
+		ck_assert_msg(i < rows_nr(rows), "%s: %c has no row", name, want[i].who);
 		assert_row(rows, i, want[i].who, want[i].value, want[i].times, name);
 	}
-	ck_assert_msg(stacks_nr_rows(rows) == i, "%s: %zu rows", name, stacks_nr_rows(rows));
+	ck_assert_msg(rows_nr(rows) == i, "%s: %zu rows", name, rows_nr(rows));
 }
 
 /* The books are read at the end, or after each step. */
 START_TEST(test_walk)
 {
 	const char *name = walks[_i / 2].name;
-	struct stacks *open = stacks_new();
+	struct rows *open = rows_new();
 	const struct step *step;
 
 	begin(&walks[_i / 2].limits);
@@ -277,7 +275,7 @@ START_TEST(test_walk)
 	ck_assert_int_eq(switches_open(s, END_NS, open), 0);
 	assert_rows(open, walks[_i / 2].open, name);
 	assert_books(name);
-	stacks_free(open);
+	rows_free(open);
 	end();
 }
 END_TEST
@@ -294,7 +292,7 @@ START_TEST(test_open)
 	ck_assert_int_eq(switches_open(s, 20, to), 0);
 	ck_assert_uint_eq(switches_nr_open(s), 1);
 	ck_assert_int_eq(switches_in(s, 1, 30, to), 0);
-	ck_assert_uint_eq(stacks_nr_rows(to), 1);
+	ck_assert_uint_eq(rows_nr(to), 1);
 	assert_row(to, 0, 'a', 5 + 10 + 20, 3, "open");
 	ck_assert_int_eq(switches_open(s, 40, to), 0);
 	assert_row(to, 0, 'a', 5 + 10 + 20, 3, "open");
@@ -306,20 +304,20 @@ END_TEST
 START_TEST(test_sets)
 {
 	const struct switches_limits all = ALL;
-	struct stacks *next;
+	struct rows *next;
 	struct who w;
 
 	begin(&all);
-	next = stacks_new();
+	next = rows_new();
 	ck_assert_int_eq(switches_out(s, leaves(&w, 1, 10, 'a')), 0);
 	ck_assert_int_eq(switches_out(s, leaves(&w, 2, 10, 'b')), 0);
 	ck_assert_int_eq(switches_in(s, 1, 15, to), 0);
 	ck_assert_int_eq(switches_in(s, 2, 25, next), 0);
-	ck_assert_uint_eq(stacks_nr_rows(to), 1);
-	ck_assert_uint_eq(stacks_nr_rows(next), 1);
+	ck_assert_uint_eq(rows_nr(to), 1);
+	ck_assert_uint_eq(rows_nr(next), 1);
 	assert_row(to, 0, 'a', 5, 1, "sets");
 	assert_row(next, 0, 'b', 15, 1, "sets");
-	stacks_free(next);
+	rows_free(next);
 	end();
 }
 END_TEST
@@ -402,7 +400,7 @@ static struct step draw(uint64_t now)
 START_TEST(test_reference)
 {
 	struct model m = { 0 };
-	struct stack_row row;
+	struct row row;
 	uint64_t now, nr = 0;
 	size_t i;
 
@@ -424,11 +422,11 @@ START_TEST(test_reference)
 	for (i = 0; i < IDS; i++)
 		nr += m.threads[i].open;
 	ck_assert_uint_eq(switches_nr_open(s), nr);
-	ck_assert_uint_eq(stacks_nr_rows(to), LETTERS);
+	ck_assert_uint_eq(rows_nr(to), LETTERS);
 	for (i = 0; i < LETTERS; i++) {
-		stacks_row(to, i, &row);
-		assert_row(to, i, row.comm[0], m.rows[row.comm[0] - 'a'].value, m.rows[row.comm[0] - 'a'].times,
-			   "random");
+		rows_get(to, i, &row);
+		assert_row(to, i, row.key.comm[0], m.rows[row.key.comm[0] - 'a'].value,
+			   m.rows[row.key.comm[0] - 'a'].times, "random");
 	}
 	end();
 }
@@ -440,10 +438,9 @@ enum { THREADS = 300000, FRAMES = 30, MEMORY_KIB = 16 << 10 }; /* their stacks w
 static void leave(uint32_t id, uint64_t ns)
 {
 	uint64_t frames[FRAMES] = { id };
-	char comm[COMM_LEN] = "many";
-	struct switch_out out = { .id = id, .ns = ns, .comm = comm, .pid = 1 };
+	struct switch_out out = { .id = id, .ns = ns, .key = { .comm = "many", .pid = 1 } };
 
-	out.kernel = (struct stack){ frames, FRAMES, STACK_TAKEN, false };
+	out.key.kernel = (struct stack){ frames, FRAMES, STACK_TAKEN, false };
 	must(!switches_out(s, &out));
 }
 
@@ -491,15 +488,15 @@ END_TEST
 /* Thread @id comes back: it has the stack it left with. */
 static void assert_comes(size_t row_nr, uint32_t id)
 {
-	struct stack_row row;
+	struct row row;
 
 	ck_assert_int_eq(switches_in(s, id, THREADS + 10, to), 0);
-	ck_assert_uint_eq(stacks_nr_rows(to), row_nr + 1);
-	stacks_row(to, row_nr, &row);
-	ck_assert_uint_eq(row.kernel.nr, FRAMES);
-	ck_assert_uint_eq(row.kernel.frames[0], id);
+	ck_assert_uint_eq(rows_nr(to), row_nr + 1);
+	rows_get(to, row_nr, &row);
+	ck_assert_uint_eq(row.key.kernel.nr, FRAMES);
+	ck_assert_uint_eq(row.key.kernel.frames[0], id);
 	ck_assert_uint_eq(row.value, THREADS + 10 - id);
-	ck_assert_int_eq(row.user.state, STACK_NONE);
+	ck_assert_int_eq(row.key.user.state, STACK_NONE);
 }
 
 /* Every so many threads stay off CPU, while the others come and go. */
@@ -507,7 +504,7 @@ START_TEST(test_stay)
 {
 	static const uint32_t every[] = { THREADS, 30000, 1000, 60 };
 	const struct switches_limits all = ALL;
-	struct stacks *open = stacks_new();
+	struct rows *open = rows_new();
 	struct rusage before, after;
 	uint32_t id, step = every[_i];
 	size_t nr = 0;
@@ -526,12 +523,12 @@ START_TEST(test_stay)
 		ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 2 * MEMORY_KIB);
 	ck_assert_uint_eq(switches_nr_open(s), THREADS / step);
 	ck_assert_int_eq(switches_open(s, END_NS, open), 0);
-	ck_assert_uint_eq(stacks_nr_rows(open), THREADS / step);
+	ck_assert_uint_eq(rows_nr(open), THREADS / step);
 	for (id = step; id <= THREADS; id += step)
 		assert_comes(nr++, id);
 	assert_books("stay");
 	ck_assert_uint_eq(switches_nr_open(s), 0);
-	stacks_free(open);
+	rows_free(open);
 	end();
 }
 END_TEST
@@ -540,7 +537,7 @@ END_TEST
 START_TEST(test_all_at_once)
 {
 	const struct switches_limits all = ALL;
-	struct stack_row row;
+	struct row row;
 	uint32_t id;
 
 	begin(&all);
@@ -555,10 +552,10 @@ START_TEST(test_all_at_once)
 	for (id = 2; id <= THREADS; id += 2)
 		must(!switches_in(s, id, id + 3, to));
 	ck_assert_uint_eq(switches_nr_open(s), 0);
-	ck_assert_uint_eq(stacks_nr_rows(to), LETTERS);
-	ck_assert_uint_eq(stacks_total(to), 3 * THREADS);
+	ck_assert_uint_eq(rows_nr(to), LETTERS);
+	ck_assert_uint_eq(rows_total(to), 3 * THREADS);
 	for (id = 0; id < LETTERS; id++) {
-		stacks_row(to, id, &row);
+		rows_get(to, id, &row);
 		ck_assert_uint_eq(row.times, THREADS / LETTERS);
 	}
 	assert_books("all at once");

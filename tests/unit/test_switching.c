@@ -36,8 +36,8 @@ static void setup(void)
 	rig.events.places = events;
 	rig.events.nr_places = RINGS;
 	rig.sink.tasks = tasks_new(&host);
-	rig.sink.sets[0].intervals = stacks_new();
-	rig.sink.sets[0].ring_intervals = stacks_new();
+	rig.sink.sets[0].intervals = rows_new();
+	rig.sink.sets[0].ring_intervals = rows_new();
 	ck_assert(rig.sink.tasks && rig.sink.sets[0].intervals && rig.sink.sets[0].ring_intervals);
 	a = (struct applier){ .env = &rig.env, .rings = rings };
 }
@@ -53,8 +53,8 @@ static void teardown(void)
 {
 	switching_free(a.switching);
 	tasks_free(rig.sink.tasks);
-	stacks_free(rig.sink.sets[0].intervals);
-	stacks_free(rig.sink.sets[0].ring_intervals);
+	rows_free(rig.sink.sets[0].intervals);
+	rows_free(rig.sink.sets[0].ring_intervals);
 	unit_rmdir(dir);
 }
 
@@ -370,16 +370,16 @@ static void arrange(const struct scenario *s)
 	begin();
 }
 
-static void check(const struct scenario *s, const struct stacks *rows)
+static void check(const struct scenario *s, const struct rows *rows)
 {
 	const struct books *b = &a.books[0];
 	uint64_t ns = 0, times = 0;
-	struct stack_row row;
+	struct row row;
 	size_t i;
 
 	ck_assert_int_eq(switching_end(&a, 1000 * 1000), 0);
-	for (i = 0; i < stacks_nr_rows(rows); i++) {
-		stacks_row(rows, i, &row);
+	for (i = 0; i < rows_nr(rows); i++) {
+		rows_get(rows, i, &row);
 		ns += row.value;
 		times += row.times;
 	}
@@ -419,7 +419,7 @@ START_TEST(compared_ones_are_apart)
 	arrange(&scenarios[_i]);
 	play(&scenarios[_i], true);
 	check(&scenarios[_i], rig.sink.sets[0].ring_intervals);
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].intervals), 0);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].intervals), 0);
 	ck_assert_uint_eq(a.books[0].intervals_begun + a.books[0].intervals_charged + a.books[0].intervals_lost +
 				  a.books[0].intervals_open,
 			  0);
@@ -432,31 +432,31 @@ START_TEST(unseen_ones_do_not_count)
 	rig.request.both = true;
 	arrange(&scenarios[_i]);
 	play(&scenarios[_i], false);
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].ring_intervals), 0);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].ring_intervals), 0);
 }
 END_TEST
 
 START_TEST(name_and_process_are_of_the_moment)
 {
-	struct stack_row row;
+	struct row row;
 
 	begin();
 	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
 	apply(&(struct step){ 30, SWITCH, 0, 0, 5 }, false);
-	stacks_row(rig.sink.sets[0].intervals, 0, &row);
-	ck_assert_str_eq(row.comm, "worker");
-	ck_assert_int_eq(row.pid, 5);
-	ck_assert_uint_eq(row.kernel.nr, 1);
-	ck_assert_uint_eq(row.kernel.frames[0], both_sides[1]);
-	ck_assert_uint_eq(row.user.nr, 1);
-	ck_assert_uint_eq(row.user.frames[0], both_sides[3]);
+	rows_get(rig.sink.sets[0].intervals, 0, &row);
+	ck_assert_str_eq(row.key.comm, "worker");
+	ck_assert_int_eq(row.key.pid, 5);
+	ck_assert_uint_eq(row.key.kernel.nr, 1);
+	ck_assert_uint_eq(row.key.kernel.frames[0], both_sides[1]);
+	ck_assert_uint_eq(row.key.user.nr, 1);
+	ck_assert_uint_eq(row.key.user.frames[0], both_sides[3]);
 }
 END_TEST
 
 /* Its samples never come: that it left, and when, is known. */
 START_TEST(without_rights_the_time_is_known)
 {
-	struct stack_row row;
+	struct row row;
 
 	rig.events.switches = SWITCHES_BY_RECORDS;
 	rig.events.switch_attr.context_switch = 1;
@@ -464,24 +464,24 @@ START_TEST(without_rights_the_time_is_known)
 	begin();
 	apply(&(struct step){ 11, LEFT, 0, 5 }, false);
 	apply(&(struct step){ 31, CAME, 1, 0, 5 }, false);
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].intervals), 1);
-	stacks_row(rig.sink.sets[0].intervals, 0, &row);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].intervals), 1);
+	rows_get(rig.sink.sets[0].intervals, 0, &row);
 	ck_assert_uint_eq(row.value, 20000);
-	ck_assert_int_eq(row.user.state, STACK_MISSED);
-	ck_assert_int_eq(row.kernel.state, STACK_NONE);
+	ck_assert_int_eq(row.key.user.state, STACK_MISSED);
+	ck_assert_int_eq(row.key.kernel.state, STACK_NONE);
 }
 END_TEST
 
 START_TEST(open_ones_on_demand)
 {
-	struct stack_row row;
+	struct row row;
 
 	options.open_intervals = true;
 	begin();
 	apply(&(struct step){ 10, SWITCH, 0, 5, 0, 1 }, false);
 	ck_assert_int_eq(switching_end(&a, 500 * 1000), 0);
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[0].intervals), 1);
-	stacks_row(rig.sink.sets[0].intervals, 0, &row);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].intervals), 1);
+	rows_get(rig.sink.sets[0].intervals, 0, &row);
 	ck_assert_uint_eq(row.value, 490 * 1000);
 	ck_assert_uint_eq(a.books[0].intervals_open, 1);
 	ck_assert_uint_eq(a.books[0].intervals_charged, 0);
@@ -541,7 +541,7 @@ START_TEST(passed_ones_are_asked_for)
 	note(&passed[_i], SWITCH_END, 30);
 	ck_assert_msg(b->intervals_charged == passed[_i].charged, "%s: %lu", passed[_i].what, b->intervals_charged);
 	ck_assert_msg(b->intervals_filtered == passed[_i].filtered, "%s: %lu", passed[_i].what, b->intervals_filtered);
-	ck_assert_uint_eq(stacks_total(rig.sink.sets[0].intervals), passed[_i].charged * 20000);
+	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), passed[_i].charged * 20000);
 	ck_assert_uint_eq(b->intervals_lost + b->bad_records, 0);
 }
 END_TEST

@@ -82,8 +82,8 @@ static void setup(void)
 	rig.events.places = events;
 	rig.events.nr_places = 1;
 	rig.sink.tasks = tasks_new(&host);
-	rig.sink.sets[0].samples = stacks_new();
-	rig.sink.sets[1].samples = stacks_new();
+	rig.sink.sets[0].samples = rows_new();
+	rig.sink.sets[1].samples = rows_new();
 	a = (struct applier){ .env = &rig.env, .rings = rings, .unwinding = unwinding_new(&rig.env) };
 	ck_assert_ptr_nonnull(rig.sink.tasks);
 	ck_assert_ptr_nonnull(rig.sink.sets[0].samples);
@@ -96,8 +96,8 @@ static void teardown(void)
 {
 	unwinding_free(a.unwinding);
 	tasks_free(rig.sink.tasks);
-	stacks_free(rig.sink.sets[0].samples);
-	stacks_free(rig.sink.sets[1].samples);
+	rows_free(rig.sink.sets[0].samples);
+	rows_free(rig.sink.sets[1].samples);
 	unit_rmdir(dir);
 }
 
@@ -154,12 +154,12 @@ static void sample_in(unsigned int set, pid_t pid, pid_t tid, const struct copy 
 	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
 }
 
-static struct stack_row only_row(unsigned int set)
+static struct row only_row(unsigned int set)
 {
-	struct stack_row row;
+	struct row row;
 
-	ck_assert_uint_eq(stacks_nr_rows(rig.sink.sets[set].samples), 1);
-	stacks_row(rig.sink.sets[set].samples, 0, &row);
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[set].samples), 1);
+	rows_get(rig.sink.sets[set].samples, 0, &row);
 	return row;
 }
 
@@ -173,12 +173,12 @@ static void assert_unwound(unsigned int set, int end, uint64_t nr)
 			      (unsigned long long)a.books[set].unwound[i]);
 }
 
-static void assert_user(const struct stack_row *row, const uint64_t *ips, size_t nr, bool truncated)
+static void assert_user(const struct row *row, const uint64_t *ips, size_t nr, bool truncated)
 {
-	ck_assert_int_eq(row->user.state, nr ? STACK_TAKEN : STACK_NONE);
-	ck_assert_uint_eq(row->user.nr, nr);
-	ck_assert_mem_eq(row->user.frames, ips, 8 * nr);
-	ck_assert_int_eq(row->user.truncated, truncated);
+	ck_assert_int_eq(row->key.user.state, nr ? STACK_TAKEN : STACK_NONE);
+	ck_assert_uint_eq(row->key.user.nr, nr);
+	ck_assert_mem_eq(row->key.user.frames, ips, 8 * nr);
+	ck_assert_int_eq(row->key.user.truncated, truncated);
 }
 
 /* ---- registers */
@@ -203,15 +203,15 @@ START_TEST(test_register)
 	for (i = 0; i < ARRAY_SIZE(masks); i++) {
 		struct copy c = copy_of(masks[i], ips[0], &word, 1, true);
 		bool has = masks[i] & own;
-		struct stack_row row;
+		struct row row;
 
 		set_reg(&c, perf_of[_i], ips[1]);
 		sample_in(0, 500, 500, &c);
 		assert_unwound(0, has ? UNWOUND_ROOT : UNWOUND_BAD, 1);
 		row = only_row(0);
 		assert_user(&row, ips, has ? 2 : 1, false);
-		stacks_free(rig.sink.sets[0].samples);
-		rig.sink.sets[0].samples = stacks_new();
+		rows_free(rig.sink.sets[0].samples);
+		rig.sink.sets[0].samples = rows_new();
 		ck_assert_ptr_nonnull(rig.sink.sets[0].samples);
 		memset(&a.books, 0, sizeof(a.books));
 	}
@@ -258,7 +258,7 @@ START_TEST(test_end)
 	const uint64_t ips[] = { P(FRAME), ends[_i].words ? ends[_i].words[1] : 0,
 				 ends[_i].words ? ends[_i].words[3] : 0, P(ROOT) + 5 };
 	struct copy c = copy_of(ends[_i].mask, ips[0], ends[_i].words, ends[_i].nr, ends[_i].whole);
-	struct stack_row row;
+	struct row row;
 
 	c.abi = ends[_i].abi;
 	options.kernel_only = ends[_i].kernel_only;
@@ -272,8 +272,8 @@ START_TEST(test_end)
 	else
 		assert_user(&row, walked + 3, ends[_i].kernel_only ? 0 : 2, false);
 	/* The kernel's side is the kernel's. */
-	ck_assert_uint_eq(row.kernel.nr, 1);
-	ck_assert_uint_eq(row.kernel.frames[0], walked[1]);
+	ck_assert_uint_eq(row.key.kernel.nr, 1);
+	ck_assert_uint_eq(row.key.kernel.frames[0], walked[1]);
 }
 END_TEST
 
@@ -294,7 +294,7 @@ START_TEST(test_dying)
 {
 	const uint64_t ips[] = { P(FRAME), deep[1], deep[3], P(ROOT) + 5 };
 	struct copy c = copy_of(PERF_MASK, ips[0], deep, dying[_i].nr, true);
-	struct stack_row row;
+	struct row row;
 
 	c.no_chain = dying[_i].no_chain;
 	options.input = dying[_i].recorded ? "perf.data" : NULL;
@@ -327,12 +327,12 @@ END_TEST
 START_TEST(test_unknown_process)
 {
 	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
-	struct stack_row row;
+	struct row row;
 
 	sample_in(0, 777, 777, &c);
 	assert_unwound(0, UNWOUND_KERNEL, 1);
 	row = only_row(0);
-	ck_assert_uint_eq(row.user.nr, 2);
+	ck_assert_uint_eq(row.key.user.nr, 2);
 }
 END_TEST
 
@@ -340,7 +340,7 @@ END_TEST
 START_TEST(test_off)
 {
 	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
-	struct stack_row row;
+	struct row row;
 
 	unwinding_free(a.unwinding);
 	a.unwinding = NULL;
@@ -357,7 +357,7 @@ START_TEST(test_deep)
 	size_t nr = 4 * UNWIND_MAX_FRAMES, i;
 	uint64_t *words = calloc(nr, 8);
 	struct copy c = copy_of(PERF_MASK, P(FRAME) + 5, words, nr, true);
-	struct stack_row row;
+	struct row row;
 
 	ck_assert_ptr_nonnull(words);
 	for (i = 0; i < nr; i++)
@@ -366,8 +366,8 @@ START_TEST(test_deep)
 	sample_in(0, 500, 500, &c);
 	assert_unwound(0, UNWOUND_TRUNCATED, 1);
 	row = only_row(0);
-	ck_assert(row.user.truncated);
-	ck_assert_uint_le(row.user.nr, UNWIND_MAX_FRAMES);
+	ck_assert(row.key.user.truncated);
+	ck_assert_uint_le(row.key.user.nr, UNWIND_MAX_FRAMES);
 	ck_assert_uint_eq(rig.events.dump_needed, 0); /* a larger copy would not help */
 	free(words);
 }
@@ -464,7 +464,7 @@ START_TEST(test_recorded)
 {
 	const uint64_t by_fp[] = { P(FRAME), P(FRAME) + 5 };
 	struct copy c = copy_of(PERF_MASK, by_fp[0], deep, 3, false);
-	struct stack_row row;
+	struct row row;
 
 	unwinding_free(a.unwinding);
 	options.input = "perf.data";
@@ -535,7 +535,7 @@ START_TEST(test_withheld)
 	const uint64_t ips[] = { P(FRAME), CALLED, END };
 	size_t copied = withheld[_i].copied ? withheld[_i].copied : ARRAY_SIZE(withheld[_i].words);
 	struct copy c = copy_of(PERF_MASK, P(FRAME), withheld[_i].words, copied, !withheld[_i].copied);
-	struct stack_row row;
+	struct row row;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(saved); i++)
@@ -602,7 +602,7 @@ START_TEST(test_stale)
 	const uint64_t words[] = { 1, CALLED, 2, 0, END, 0, 0, 0x77 };
 	const uint64_t ips[] = { P(FRAME), CALLED, entries[_i].stale ? END : 0x77 };
 	struct copy c = copy_of(PERF_MASK, P(FRAME), words, ARRAY_SIZE(words), true);
-	struct stack_row row;
+	struct row row;
 
 	if (!entries[_i].hidden)
 		unit_write(dir, "kallsyms", symbols, strlen(symbols));
@@ -627,7 +627,7 @@ START_TEST(test_stale_unknown)
 	static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, FASTPATH, PERF_CONTEXT_USER, P(FRAME), 0x77 };
 	const uint64_t words[] = { 1, CALLED, 2, 0, END }, ips[] = { P(FRAME), CALLED };
 	struct copy c = copy_of(PERF_MASK, P(FRAME), words, ARRAY_SIZE(words), true);
-	struct stack_row row;
+	struct row row;
 
 	unit_write(dir, "kallsyms", symbols, strlen(symbols));
 	unwinding_free(a.unwinding);

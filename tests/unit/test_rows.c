@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rows/stacks.h"
+#include "core/rows/rows.h"
 #include "tests/unit/unit.h"
 
 static const uint64_t one[] = { 1, 2, 3 }, two[] = { 1, 2, 4 };
@@ -14,6 +14,9 @@ struct input {
 	char comm[COMM_LEN + 1];
 	pid_t pid;
 	struct stack kernel, user;
+	pid_t tid;
+	uint64_t cgroup;
+	uint32_t event;
 };
 
 /* Is a sample of @b counted in the row of @a? */
@@ -40,16 +43,37 @@ static const struct {
 	{ { "dd", 1, NOTHING, SIDE(NULL, 0, STACK_TAKEN, true) },
 	  { "dd", 1, NOTHING, SIDE(NULL, 0, STACK_TAKEN, false) },
 	  false },
+	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, true },
+	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, { "dd", 1, TAKEN(one, 3), NOTHING, 1, 3, 4 }, false },
+	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, { "dd", 1, TAKEN(one, 3), NOTHING, 2, 4, 4 }, false },
+	{ { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 4 }, { "dd", 1, TAKEN(one, 3), NOTHING, 2, 3, 3 }, false },
+	{ { "dd", 1, NOTHING, NOTHING, 0, 1, 0 }, { "dd", 1, NOTHING, NOTHING, 0, 1ULL << 32 | 1, 0 }, false },
+	{ { "dd", 1, NOTHING, NOTHING, 2, 0, 0 }, { "dd", 2, NOTHING, NOTHING, 1, 0, 0 }, false },
+	{ { "dd", 1, NOTHING, NOTHING, 0, 2, 0 }, { "dd", 1, NOTHING, NOTHING, 0, 0, 2 }, false },
 };
 
-static void add(struct stacks *t, const struct input *in, uint64_t value)
+/* The comm with what is behind its end. */
+static struct row_key key_of(const struct input *in)
 {
-	ck_assert_int_eq(stacks_add(t, in->comm, in->pid, &in->kernel, &in->user, value), 0);
+	struct row_key key = { .pid = in->pid, .tid = in->tid, .cgroup = in->cgroup, .event = in->event };
+
+	memcpy(key.comm, in->comm, COMM_LEN);
+	key.kernel = in->kernel;
+	key.user = in->user;
+	return key;
 }
 
-static void add_times(struct stacks *t, const struct input *in, uint64_t value, uint64_t times)
+static void add_times(struct rows *t, const struct input *in, uint64_t value, uint64_t times)
 {
-	ck_assert_int_eq(stacks_add_times(t, in->comm, in->pid, &in->kernel, &in->user, value, times), 0);
+	const struct row_key key = key_of(in);
+
+	ck_assert_int_eq(rows_add(t, &key, value, times), 0);
+	ck_assert_uint_eq(rows_find(t, &key), rows_last(t));
+}
+
+static void add(struct rows *t, const struct input *in, uint64_t value)
+{
+	add_times(t, in, value, value);
 }
 
 static void assert_stack(const struct stack *got, const struct stack *want)
@@ -61,55 +85,61 @@ static void assert_stack(const struct stack *got, const struct stack *want)
 		ck_assert_mem_eq(got->frames, want->frames, want->nr * sizeof(*want->frames));
 }
 
-static void assert_row_times(const struct stacks *t, size_t i, const struct input *want, uint64_t value, uint64_t times)
+static void assert_row_times(const struct rows *t, size_t i, const struct input *want, uint64_t value, uint64_t times)
 {
 	char comm[COMM_LEN] = "";
-	struct stack_row row;
+	struct row row;
 
 	memcpy(comm, want->comm, strnlen(want->comm, COMM_LEN - 1));
-	stacks_row(t, i, &row);
-	ck_assert_mem_eq(row.comm, comm, COMM_LEN);
-	ck_assert_int_eq(row.pid, want->pid);
-	assert_stack(&row.kernel, &want->kernel);
-	assert_stack(&row.user, &want->user);
-	ck_assert_uint_lt(row.kernel_id, stacks_nr_stacks(t));
-	ck_assert_uint_lt(row.user_id, stacks_nr_stacks(t));
+	rows_get(t, i, &row);
+	ck_assert_mem_eq(row.key.comm, comm, COMM_LEN);
+	ck_assert_int_eq(row.key.pid, want->pid);
+	ck_assert_int_eq(row.key.tid, want->tid);
+	ck_assert_uint_eq(row.key.cgroup, want->cgroup);
+	ck_assert_uint_eq(row.key.event, want->event);
+	assert_stack(&row.key.kernel, &want->kernel);
+	assert_stack(&row.key.user, &want->user);
+	ck_assert_uint_lt(row.kernel_id, rows_nr_stacks(t));
+	ck_assert_uint_lt(row.user_id, rows_nr_stacks(t));
 	ck_assert_uint_eq(row.value, value);
 	ck_assert_uint_eq(row.times, times);
 }
 
 /* Of samples, each of which counts once. */
-static void assert_row(const struct stacks *t, size_t i, const struct input *want, uint64_t value)
+static void assert_row(const struct rows *t, size_t i, const struct input *want, uint64_t value)
 {
 	assert_row_times(t, i, want, value, value);
 }
 
 START_TEST(test_identity)
 {
-	struct stacks *t = stacks_new();
+	const struct row_key a = key_of(&pairs[_i].a), b = key_of(&pairs[_i].b);
+	struct rows *t = rows_new();
 
 	ck_assert_ptr_nonnull(t);
+	ck_assert_uint_eq(rows_find(t, &a), HASH_NONE);
 	add(t, &pairs[_i].a, 3);
+	ck_assert_uint_eq(rows_find(t, &b), pairs[_i].same ? 0 : HASH_NONE);
 	add(t, &pairs[_i].b, 4);
-	ck_assert_uint_eq(stacks_nr_rows(t), pairs[_i].same ? 1 : 2);
-	ck_assert_uint_eq(stacks_total(t), 7);
+	ck_assert_uint_eq(rows_nr(t), pairs[_i].same ? 1 : 2);
+	ck_assert_uint_eq(rows_total(t), 7);
 	assert_row(t, 0, &pairs[_i].a, pairs[_i].same ? 7 : 3);
 	if (!pairs[_i].same)
 		assert_row(t, 1, &pairs[_i].b, 4);
-	stacks_free(t);
+	rows_free(t);
 }
 END_TEST
 
 START_TEST(test_empty)
 {
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 
 	ck_assert_ptr_nonnull(t);
-	ck_assert_uint_eq(stacks_nr_rows(t), 0);
-	ck_assert_uint_eq(stacks_nr_stacks(t), 0);
-	ck_assert_uint_eq(stacks_total(t), 0);
-	stacks_free(t);
-	stacks_free(NULL);
+	ck_assert_uint_eq(rows_nr(t), 0);
+	ck_assert_uint_eq(rows_nr_stacks(t), 0);
+	ck_assert_uint_eq(rows_total(t), 0);
+	rows_free(t);
+	rows_free(NULL);
 }
 END_TEST
 
@@ -127,13 +157,13 @@ static const struct {
 START_TEST(test_saturation)
 {
 	const struct input in = { "dd", 1, TAKEN(one, 3), NOTHING };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 
 	add(t, &in, sums[_i].a);
 	add(t, &in, sums[_i].b);
 	assert_row(t, 0, &in, sums[_i].sum);
-	ck_assert_uint_eq(stacks_total(t), sums[_i].sum);
-	stacks_free(t);
+	ck_assert_uint_eq(rows_total(t), sums[_i].sum);
+	rows_free(t);
 }
 END_TEST
 
@@ -156,16 +186,16 @@ static const struct {
 START_TEST(test_times)
 {
 	const struct input in = { "dd", 1, TAKEN(one, 3), NOTHING }, other = { "dd", 1, TAKEN(two, 3), NOTHING };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 
 	add_times(t, &in, times[_i].value, times[_i].times);
 	add_times(t, &other, 0, 9);
 	add_times(t, &in, times[_i].more_value, times[_i].more_times);
-	ck_assert_uint_eq(stacks_nr_rows(t), 2);
+	ck_assert_uint_eq(rows_nr(t), 2);
 	assert_row_times(t, 0, &in, times[_i].sum, times[_i].sum_times);
 	assert_row_times(t, 1, &other, 0, 9);
-	ck_assert_uint_eq(stacks_total(t), times[_i].sum);
-	stacks_free(t);
+	ck_assert_uint_eq(rows_total(t), times[_i].sum);
+	rows_free(t);
 }
 END_TEST
 
@@ -173,20 +203,20 @@ END_TEST
 START_TEST(test_times_and_samples)
 {
 	const struct input in = { "dd", 1, TAKEN(one, 3), NOTHING }, other = { "dd", 2, NOTHING, NOTHING };
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 
 	add(t, &in, 3);
-	ck_assert_uint_eq(stacks_last(t), 0);
+	ck_assert_uint_eq(rows_last(t), 0);
 	add_times(t, &other, 10, 1);
-	ck_assert_uint_eq(stacks_last(t), 1);
+	ck_assert_uint_eq(rows_last(t), 1);
 	add_times(t, &in, 40, 2);
-	ck_assert_uint_eq(stacks_last(t), 0);
+	ck_assert_uint_eq(rows_last(t), 0);
 	assert_row_times(t, 0, &in, 43, 5);
 	add(t, &in, 1);
 	assert_row_times(t, 0, &in, 44, 6);
 	assert_row_times(t, 1, &other, 10, 1);
-	ck_assert_uint_eq(stacks_total(t), 54);
-	stacks_free(t);
+	ck_assert_uint_eq(rows_total(t), 54);
+	rows_free(t);
 }
 END_TEST
 
@@ -194,27 +224,27 @@ END_TEST
 START_TEST(test_numbers)
 {
 	const struct input both = { "dd", 1, TAKEN(one, 3), TAKEN(one, 3) };
-	struct stacks *t = stacks_new();
-	struct stack_row row;
+	struct rows *t = rows_new();
+	struct row row;
 	uint64_t frame;
 	struct input other = { "dd", 1, TAKEN(&frame, 1), TAKEN(one, 3) };
 	uint32_t id, i;
 
 	add(t, &both, 1);
-	stacks_row(t, 0, &row);
+	rows_get(t, 0, &row);
 	id = row.user_id;
 	ck_assert_uint_eq(row.kernel_id, id);
-	ck_assert_uint_eq(stacks_nr_stacks(t), 1);
+	ck_assert_uint_eq(rows_nr_stacks(t), 1);
 	for (i = 1; i < 5000; i++) {
 		frame = i;
 		add(t, &other, 1);
-		stacks_row(t, i, &row);
+		rows_get(t, i, &row);
 		ck_assert_uint_eq(row.user_id, id);
 		ck_assert_uint_ne(row.kernel_id, id);
 	}
-	ck_assert_uint_eq(stacks_nr_stacks(t), 5000);
+	ck_assert_uint_eq(rows_nr_stacks(t), 5000);
 	assert_row(t, 0, &both, 1);
-	stacks_free(t);
+	rows_free(t);
 }
 END_TEST
 
@@ -222,17 +252,18 @@ END_TEST
 START_TEST(test_borrowed)
 {
 	const struct input in = { "dd", 1, TAKEN(one, 3), TAKEN(two, 3) };
-	struct stacks *t = stacks_new();
-	struct stack_row row;
+	struct rows *t = rows_new();
+	struct row row;
 	pid_t pid;
 
 	add(t, &in, 1);
 	for (pid = 2; pid < 100; pid++) {
-		stacks_row(t, 0, &row);
-		ck_assert_int_eq(stacks_add(t, row.comm, pid, &row.kernel, &row.user, 1), 0);
+		rows_get(t, 0, &row);
+		row.key.pid = pid;
+		ck_assert_int_eq(rows_add(t, &row.key, 1, 1), 0);
 	}
-	ck_assert_uint_eq(stacks_nr_stacks(t), 2);
-	stacks_free(t);
+	ck_assert_uint_eq(rows_nr_stacks(t), 2);
+	rows_free(t);
 }
 END_TEST
 
@@ -264,15 +295,15 @@ static bool equal_stacks(const struct stack *a, const struct stack *b)
 
 static bool equal(const struct input *a, const struct input *b)
 {
-	return !strcmp(a->comm, b->comm) && a->pid == b->pid && equal_stacks(&a->kernel, &b->kernel) &&
-	       equal_stacks(&a->user, &b->user);
+	return !strcmp(a->comm, b->comm) && a->pid == b->pid && a->tid == b->tid && a->cgroup == b->cgroup &&
+	       a->event == b->event && equal_stacks(&a->kernel, &b->kernel) && equal_stacks(&a->user, &b->user);
 }
 
 /* Random samples, against a list that is searched from its beginning. */
 START_TEST(test_reference)
 {
 	struct sample *rows = calloc(SAMPLES, sizeof(*rows)), *s;
-	struct stacks *t = stacks_new();
+	struct rows *t = rows_new();
 	uint64_t total = 0;
 	size_t nr = 0, i, n;
 
@@ -282,6 +313,9 @@ START_TEST(test_reference)
 		memset(s, 0, sizeof(*s));
 		s->in.comm[0] = (char)('a' + rand() % 3);
 		s->in.pid = rand() % 3;
+		s->in.tid = rand() % 2;
+		s->in.cgroup = (uint64_t)rand() % 2;
+		s->in.event = (uint32_t)rand() % 2;
 		draw_stack(&s->in.kernel, s->kernel);
 		draw_stack(&s->in.user, s->user);
 		s->value = (uint64_t)rand() % 5;
@@ -297,19 +331,19 @@ START_TEST(test_reference)
 		rows[i].value += s->value;
 		rows[i].times += s->times;
 	}
-	ck_assert_uint_eq(stacks_nr_rows(t), nr);
-	ck_assert_uint_eq(stacks_total(t), total);
+	ck_assert_uint_eq(rows_nr(t), nr);
+	ck_assert_uint_eq(rows_total(t), total);
 	for (i = 0; i < nr; i++)
 		assert_row_times(t, i, &rows[i].in, rows[i].value, rows[i].times);
-	stacks_free(t);
+	rows_free(t);
 	free(rows);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("stacks");
-	TCase *tc = tcase_create("stacks");
+	Suite *s = suite_create("rows");
+	TCase *tc = tcase_create("rows");
 
 	tcase_add_loop_test(tc, test_identity, 0, ARRAY_SIZE(pairs));
 	tcase_add_test(tc, test_empty);
