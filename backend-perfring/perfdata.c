@@ -331,11 +331,6 @@ const char *perfdata_osrelease(const struct perfdata *pd)
 	return pd->file.header.osrelease ? pd->file.header.osrelease : "";
 }
 
-const char *perfdata_arch(const struct perfdata *pd)
-{
-	return pd->file.header.arch ? pd->file.header.arch : "";
-}
-
 struct perfdata_counts perfdata_counts(const struct perfdata *pd)
 {
 	struct perfdata_counts counts = pd->counts;

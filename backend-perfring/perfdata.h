@@ -71,10 +71,10 @@ size_t perfdata_event_of(const struct perfdata *pd, const struct perf_event_head
  */
 bool perfdata_build_id(const struct perfdata *pd, size_t i, struct perfdata_build_id *out);
 
-/** perfdata_hostname() and others - as uname(2) had it there; "" when the recording does not tell. Not checked. */
+/** perfdata_hostname(), perfdata_osrelease() - as uname(2) had it there; "" when the recording does not tell. Not
+ * checked. */
 const char *perfdata_hostname(const struct perfdata *pd);
 const char *perfdata_osrelease(const struct perfdata *pd);
-const char *perfdata_arch(const struct perfdata *pd);
 
 struct perfdata_counts perfdata_counts(const struct perfdata *pd);
 

@@ -23,6 +23,8 @@ struct event_id {
 	uint32_t event;
 };
 
+static const struct intern_kind id_kind = INTERN_BYTES(struct event_id, id);
+
 struct build_id {
 	uint32_t path; /* offset in paths */
 	uint8_t size;
@@ -71,13 +73,11 @@ void header_release(struct perfdata_header *h)
 		free(h->events[i]);
 	}
 	free(h->events);
-	free(h->ids);
-	hash_release(&h->id_index);
+	intern_release(&h->ids);
 	free(h->build_ids);
 	free(h->paths);
 	free(h->hostname);
 	free(h->osrelease);
-	free(h->arch);
 }
 
 /* ---- events */
@@ -161,23 +161,11 @@ int header_add_event(struct perfdata_header *h, const void *attr, size_t size)
 	return 0;
 }
 
-static bool id_eq(const void *table, uint32_t pos, const void *key)
-{
-	const struct event_id *ids = table;
-
-	return ids[pos].id == *(const uint64_t *)key;
-}
-
-static uint32_t find_id(const struct perfdata_header *h, uint64_t id)
-{
-	return hash_find(&h->id_index, hash_bytes(&id, sizeof(id), 0), id_eq, h->ids, &id);
-}
-
 size_t header_event_by_id(const struct perfdata_header *h, uint64_t id)
 {
-	uint32_t pos = find_id(h, id);
+	const struct event_id *found = intern_find(&h->ids, &id_kind, &id);
 
-	return pos == HASH_NONE ? SIZE_MAX : h->ids[pos].event;
+	return found ? found->event : SIZE_MAX;
 }
 
 size_t header_event_of(const struct perfdata_header *h, const struct perf_event_header *record)
@@ -200,26 +188,23 @@ size_t header_event_of(const struct perfdata_header *h, const struct perf_event_
 
 int header_add_ids(struct perfdata_header *h, const void *ids, size_t nr)
 {
-	struct event_id *all, entry = { .event = (uint32_t)h->nr_events - 1 };
 	const char *at = ids;
-	int rc;
+	struct event_id *e;
+	uint64_t id;
+	bool is_new;
 
 	if (nr > EVENT_IDS_MAX - h->seen_ids)
 		return -E2BIG;
 	h->seen_ids += nr;
-	all = grow(h->ids, &h->cap_ids, h->nr_ids, nr, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	h->ids = all;
-	for (; nr; nr--, at += sizeof(entry.id)) {
-		memcpy(&entry.id, at, sizeof(entry.id));
-		/* 0 is what records have that perf made up. */
-		if (!entry.id || find_id(h, entry.id) != HASH_NONE)
+	for (; nr; nr--, at += sizeof(id)) {
+		memcpy(&id, at, sizeof(id));
+		if (!id) /* what records have that perf made up */
 			continue;
-		rc = hash_add(&h->id_index, hash_bytes(&entry.id, sizeof(entry.id), 0), (uint32_t)h->nr_ids);
-		if (rc)
-			return rc;
-		all[h->nr_ids++] = entry;
+		e = intern(&h->ids, &id_kind, &id, &is_new);
+		if (!e)
+			return -ENOMEM;
+		if (is_new)
+			e->event = (uint32_t)h->nr_events - 1;
 	}
 	return 0;
 }
@@ -388,7 +373,7 @@ static int read_compressed(struct perfdata_header *h, struct cursor c)
 bool header_feature_wanted(uint64_t feature)
 {
 	return feature == FEATURE_BUILD_ID || feature == FEATURE_HOSTNAME || feature == FEATURE_OSRELEASE ||
-	       feature == FEATURE_ARCH || feature == FEATURE_EVENT_DESC || feature == FEATURE_COMPRESSED;
+	       feature == FEATURE_EVENT_DESC || feature == FEATURE_COMPRESSED;
 }
 
 int header_feature(struct perfdata_header *h, uint64_t feature, const void *bytes, size_t size)
@@ -402,8 +387,6 @@ int header_feature(struct perfdata_header *h, uint64_t feature, const void *byte
 		return read_string(&h->hostname, c);
 	case FEATURE_OSRELEASE:
 		return read_string(&h->osrelease, c);
-	case FEATURE_ARCH:
-		return read_string(&h->arch, c);
 	case FEATURE_EVENT_DESC:
 		return read_event_desc(h, c);
 	case FEATURE_COMPRESSED:

@@ -4,14 +4,13 @@
 #define PERFRING_PERFDATA_HEADER_H
 
 #include "backend-perfring/perfdata_types.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 
 /* Bits of the header's table of features, and numbers of PERF_RECORD_HEADER_FEATURE; only those that are read. */
 enum perfdata_feature {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_OSRELEASE = 4,
-	FEATURE_ARCH = 6,
 	FEATURE_EVENT_DESC = 12,
 	FEATURE_COMPRESSED = 27,
 };
@@ -25,18 +24,16 @@ enum perfdata_feature {
 struct perfdata_header {
 	struct perfdata_event **events;
 	size_t nr_events, cap_events;
-	struct event_id *ids;
-	size_t nr_ids, cap_ids;
+	struct intern_table ids;
 	size_t seen_ids; /* those that were there already included: their number is bounded, too */
-	struct hash_index id_index;
 	/* Words from a sample's start, from the end of another record to its event's id; 0: there is none. */
 	unsigned int sample_id_at, other_id_at;
 	struct build_id *build_ids;
 	size_t nr_build_ids, cap_build_ids;
 	char *paths; /* of build_ids, each terminated */
 	size_t paths_size, cap_paths;
-	char *hostname, *osrelease, *arch; /* NULL: not told */
-	uint32_t compression;              /* 0: not told */
+	char *hostname, *osrelease; /* NULL: not told */
+	uint32_t compression;       /* 0: not told */
 };
 
 void header_release(struct perfdata_header *h);

@@ -2,9 +2,10 @@
 #include "backend-perfring/rule_files.h"
 
 #include "core/base/clock.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/files/elf.h"
-#include "core/files/recorded.h"
+#include "core/files/mapped_files.h"
+#include "core/files/vdso.h"
 #include "core/tasks/tasks.h"
 #include "unwind/rules.h"
 
@@ -24,7 +25,6 @@
 /* A mapped file, from the first frame in it on. It outlives the struct mapped_file that it is a copy of. */
 struct rule_file {
 	struct mapped_file file; /* with a path of its own */
-	uint64_t hash;
 	struct rules *rules;     /* NULL: none yet, or none to be had */
 	int fd;                  /* theirs; -1: there is none, or it is the vDSO */
 	struct timespec changed; /* st_mtim when it was opened */
@@ -40,16 +40,14 @@ struct rule_file {
 struct rule_files {
 	const struct mapped_files_cfg *files_cfg;
 	const struct tasks *tasks;
-	struct rule_file *v; /* FILES_MAX */
-	uint32_t nr;
-	struct hash_index index;
+	struct intern_table files;
 	uint64_t clock;
 	size_t nr_open, memory;
-	uint32_t last; /* its rules may have grown since it was asked for */
-	/* What was found for a struct mapped_file, while tasks keeps it where it is. */
+	size_t last; /* place of the one whose rules may have grown since it was asked for */
+	/* Where the one of a struct mapped_file is, while tasks keeps that where it is. */
 	struct {
 		const struct mapped_file *file;
-		uint32_t pos;
+		size_t at;
 	} hints[HINTS];
 	uint64_t forgotten; /* tasks_forgotten() when the first of them was taken */
 };
@@ -62,11 +60,12 @@ struct rule_files *rule_files_new(const struct mapped_files_cfg *files_cfg, cons
 		return NULL;
 	f->files_cfg = files_cfg;
 	f->tasks = tasks;
-	f->v = calloc(FILES_MAX, sizeof(*f->v));
-	if (f->v)
-		return f;
-	free(f);
-	return NULL;
+	return f;
+}
+
+static struct rule_file *file_at(const struct rule_files *f, size_t i)
+{
+	return (struct rule_file *)f->files.v + i;
 }
 
 static void close_rules(struct rule_files *f, struct rule_file *rf)
@@ -81,16 +80,15 @@ static void close_rules(struct rule_files *f, struct rule_file *rf)
 
 void rule_files_free(struct rule_files *f)
 {
-	uint32_t i;
+	size_t i;
 
 	if (!f)
 		return;
-	for (i = 0; i < f->nr; i++) {
-		close_rules(f, &f->v[i]);
-		free((char *)f->v[i].file.path);
+	for (i = 0; i < f->files.nr; i++) {
+		close_rules(f, file_at(f, i));
+		free((char *)file_at(f, i)->file.path);
 	}
-	hash_release(&f->index);
-	free(f->v);
+	intern_release(&f->files);
 	free(f);
 }
 
@@ -154,12 +152,6 @@ static ssize_t read_image(void *ctx, uint64_t offset, void *to, size_t len)
 	return (ssize_t)len;
 }
 
-/* That of a recording is ours when the same kernel runs. */
-static bool is_our_vdso(const struct rule_files *f)
-{
-	return !f->files_cfg->recorded || f->files_cfg->recorded->boot == BOOT_SAME;
-}
-
 static int open_vdso(struct rules **out)
 {
 	struct memory_bytes *b = malloc(sizeof(*b));
@@ -204,21 +196,26 @@ static int open_file(const struct rule_files *f, struct rule_file *rf, pid_t pid
 
 /* ---- which files are kept */
 
-static bool same_file(const void *table, uint32_t pos, const void *key)
+static uint64_t hash_file(const void *key)
 {
-	const struct rule_file *v = table;
-
-	return mapped_file_equal(&v[pos].file, key);
+	return mapped_file_hash(key);
 }
 
-/* The one that was not asked for longest; @open: of those that are. */
-static uint32_t oldest(const struct rule_files *f, bool open)
+static bool same_file(const void *have, const void *key)
 {
-	uint32_t i, found = HASH_NONE;
+	return mapped_file_equal(have, key);
+}
 
-	for (i = 0; i < f->nr; i++)
-		if ((!open || f->v[i].rules) && (found == HASH_NONE || f->v[i].used < f->v[found].used))
-			found = i;
+static const struct intern_kind file_kind = INTERN_CUSTOM(struct rule_file, file, hash_file, same_file);
+
+/* The one that was not asked for longest; @open: of those that are. */
+static struct rule_file *oldest(const struct rule_files *f, bool open)
+{
+	struct rule_file *rf = f->files.v, *end = rf + f->files.nr, *found = NULL;
+
+	for (; rf < end; rf++)
+		if ((!open || rf->rules) && (!found || rf->used < found->used))
+			found = rf;
 	return found;
 }
 
@@ -231,7 +228,7 @@ static void forget_tries(struct rule_file *rf)
 /* It may be opened again. */
 static void close_oldest(struct rule_files *f)
 {
-	struct rule_file *rf = &f->v[oldest(f, true)];
+	struct rule_file *rf = oldest(f, true);
 
 	rf->useless = rf->memory > LARGE;
 	close_rules(f, rf);
@@ -241,9 +238,9 @@ static void close_oldest(struct rule_files *f)
 /* Rules grow when they are used: by indexes, bytes and rows that are kept. */
 static void limit_memory(struct rule_files *f)
 {
-	struct rule_file *rf = &f->v[f->last];
+	struct rule_file *rf = f->last < f->files.nr ? file_at(f, f->last) : NULL;
 
-	if (rf->rules) {
+	if (rf && rf->rules) {
 		f->memory -= rf->memory;
 		rf->memory = rules_memory(rf->rules);
 		f->memory += rf->memory;
@@ -252,56 +249,57 @@ static void limit_memory(struct rule_files *f)
 		close_oldest(f);
 }
 
-/* A place for a new file: HASH_NONE: no memory. */
-static uint32_t take_place(struct rule_files *f)
+static void drop_oldest(struct rule_files *f)
 {
-	uint32_t pos;
+	struct rule_file *rf = oldest(f, false);
+	const char *path = rf->file.path;
 
-	if (f->nr < FILES_MAX)
-		return f->nr++;
-	pos = oldest(f, false);
-	close_rules(f, &f->v[pos]);
-	free((char *)f->v[pos].file.path);
-	hash_del(&f->index, f->v[pos].hash, pos);
+	close_rules(f, rf);
+	intern_delete(&f->files, &file_kind, rf);
+	free((char *)path);
 	memset(f->hints, 0, sizeof(f->hints));
-	return pos;
 }
 
-static uint32_t add_file(struct rule_files *f, const struct mapped_file *file, uint64_t hash)
+static struct rule_file *add_file(struct rule_files *f, const struct mapped_file *file)
 {
 	char *path = strdup(file->path);
-	uint32_t pos;
+	struct rule_file *rf;
+	bool is_new;
 
 	if (!path)
-		return HASH_NONE;
-	pos = take_place(f);
-	f->v[pos] = (struct rule_file){ .file = *file, .hash = hash, .fd = -1, .tries_left = TRIES_MAX };
-	f->v[pos].file.path = path;
-	/* Without memory it is not found again, and waits to become the oldest. */
-	hash_add(&f->index, hash, pos);
-	return pos;
+		return NULL;
+	if (f->files.nr == FILES_MAX)
+		drop_oldest(f);
+	rf = intern(&f->files, &file_kind, file, &is_new);
+	if (!rf) {
+		free(path);
+		return NULL;
+	}
+	*rf = (struct rule_file){ .file = *file, .fd = -1, .tries_left = TRIES_MAX };
+	rf->file.path = path;
+	return rf;
 }
 
-static uint32_t find_file(struct rule_files *f, const struct mapped_file *file)
+/* NULL: no memory. */
+static struct rule_file *find_file(struct rule_files *f, const struct mapped_file *file)
 {
-	uint64_t hash;
-	uint32_t pos, hint = (uint32_t)((uintptr_t)file >> 4 ^ (uintptr_t)file >> 12) % HINTS;
+	size_t hint = ((uintptr_t)file >> 4 ^ (uintptr_t)file >> 12) % HINTS;
+	struct rule_file *rf;
 
 	if (f->forgotten != tasks_forgotten(f->tasks)) {
 		memset(f->hints, 0, sizeof(f->hints));
 		f->forgotten = tasks_forgotten(f->tasks);
 	}
 	if (f->hints[hint].file == file)
-		return f->hints[hint].pos;
-	hash = mapped_file_hash(file);
-	pos = hash_find(&f->index, hash, same_file, f->v, file);
-	if (pos == HASH_NONE)
-		pos = add_file(f, file, hash);
-	if (pos == HASH_NONE)
-		return pos;
+		return file_at(f, f->hints[hint].at);
+	rf = intern_find(&f->files, &file_kind, file);
+	if (!rf)
+		rf = add_file(f, file);
+	if (!rf)
+		return NULL;
 	f->hints[hint].file = file;
-	f->hints[hint].pos = pos;
-	return pos;
+	f->hints[hint].at = (size_t)(rf - file_at(f, 0));
+	return rf;
 }
 
 /* No descriptor was left, which is not the fault of @rf. */
@@ -323,7 +321,7 @@ static void try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
 	rf->tried_ns = now_ns();
 	rf->tries_left--;
 	if (!strcmp(rf->file.path, "[vdso]"))
-		rc = is_our_vdso(f) ? open_vdso(&rf->rules) : -ENOENT;
+		rc = vdso_is_ours(f->files_cfg, &rf->file) ? open_vdso(&rf->rules) : -ENOENT;
 	else
 		rc = mapped_file_is_memory(&rf->file) ? -ENOEXEC : open_file(f, rf, pid);
 	rf->useless = rc == -ENOEXEC;
@@ -352,14 +350,13 @@ static bool may_try(struct rule_file *rf, pid_t pid)
 
 struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapping *m)
 {
-	uint32_t pos = find_file(f, m->file);
 	struct rule_file *rf;
 
-	if (pos == HASH_NONE)
+	limit_memory(f); /* before the places change */
+	rf = find_file(f, m->file);
+	if (!rf)
 		return NULL;
-	limit_memory(f);
-	f->last = pos;
-	rf = &f->v[pos];
+	f->last = (size_t)(rf - file_at(f, 0));
 	rf->used = ++f->clock;
 	if (rf->pid != pid && was_written(rf)) {
 		close_rules(f, rf);

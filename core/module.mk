@@ -1,6 +1,7 @@
 LIB_SRCS += \
 	core/base/err.c \
 	core/base/hash.c \
+	core/base/intern.c \
 	core/base/number.c \
 	core/base/printable.c \
 	core/cli/account.c \
@@ -35,6 +36,8 @@ LIB_SRCS += \
 	core/files/file_search.c \
 	core/files/mapped_files.c \
 	core/files/open_files.c \
+	core/files/recorded.c \
+	core/files/vdso.c \
 	core/files/worker.c \
 	core/host/causes.c \
 	core/host/event_types.c \

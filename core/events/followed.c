@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/events/followed.h"
 
-#include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/base/printable.h"
 #include "core/events/event.h"
 #include "core/events/perf_events.h"
@@ -33,6 +32,9 @@ struct process {
 	bool mixed; /* of one of its threads nobody knows what it has, and so of what the process makes */
 };
 
+static const struct intern_kind tid_kind = { sizeof(pid_t), 0, sizeof(pid_t), NULL, NULL };
+static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid);
+
 enum inherited { INHERITED_NOTHING, INHERITED_ALL, INHERITED_PERHAPS };
 
 struct followed {
@@ -41,12 +43,8 @@ struct followed {
 	uid_t uid;
 	unsigned int pass;
 
-	pid_t *tids; /* with events, or what they inherited, or refused */
-	size_t nr_tids, cap_tids;
-	struct hash_index by_tid;
-	struct process *processes;
-	size_t nr_processes, cap_processes;
-	struct hash_index by_pid;
+	struct intern_table tids; /* with events, or what they inherited, or refused */
+	struct intern_table processes;
 
 	/* The newest id when we began and when we looked last; @counting: these are known, and did not begin anew. */
 	pid_t first, last;
@@ -97,10 +95,8 @@ struct followed *followed_new(const struct events *ev)
 /* What was found when they were opened before. */
 static void forget(struct followed *f)
 {
-	hash_release(&f->by_tid);
-	hash_release(&f->by_pid);
-	free(f->tids);
-	free(f->processes);
+	intern_release(&f->tids);
+	intern_release(&f->processes);
 	*f = (struct followed){ .host = f->host, .of_user = f->of_user, .uid = f->uid };
 }
 
@@ -111,45 +107,22 @@ void followed_free(struct followed *f)
 	free(f);
 }
 
-static uint64_t hash_id(pid_t id)
-{
-	return hash_bytes(&id, sizeof(id), 0);
-}
-
-static bool tid_is(const void *table, uint32_t pos, const void *key)
-{
-	return ((const pid_t *)table)[pos] == *(const pid_t *)key;
-}
-
-static bool process_is(const void *table, uint32_t pos, const void *key)
-{
-	return ((const struct process *)table)[pos].pid == *(const pid_t *)key;
-}
-
 static bool is_known(const struct followed *f, pid_t tid)
 {
-	return hash_find(&f->by_tid, hash_id(tid), tid_is, f->tids, &tid) != HASH_NONE;
+	return intern_find(&f->tids, &tid_kind, &tid);
 }
 
 static int know(struct followed *f, pid_t tid)
 {
-	pid_t *v = grow(f->tids, &f->cap_tids, f->nr_tids, 1, sizeof(*v));
+	bool is_new;
 
-	if (!v)
-		return -ENOMEM;
-	f->tids = v;
-	if (hash_add(&f->by_tid, hash_id(tid), (uint32_t)f->nr_tids))
-		return -ENOMEM;
-	v[f->nr_tids++] = tid;
-	return 0;
+	return intern(&f->tids, &tid_kind, &tid, &is_new) ? 0 : -ENOMEM;
 }
 
 /* NULL: nobody of this process was looked at. */
 static struct process *find_process(const struct followed *f, pid_t pid)
 {
-	uint32_t pos = hash_find(&f->by_pid, hash_id(pid), process_is, f->processes, &pid);
-
-	return pos == HASH_NONE ? NULL : &f->processes[pos];
+	return intern_find(&f->processes, &process_kind, &pid);
 }
 
 /* The newest id; 0: not known. */
@@ -184,22 +157,17 @@ static enum inherited inherits(struct followed *f, const struct process *maker, 
 	return tid > maker->all_from ? INHERITED_ALL : INHERITED_PERHAPS;
 }
 
-static int add_process(struct followed *f, pid_t pid, enum inherited has)
+/* It is not there yet. NULL: no memory. */
+static struct process *add_process(struct followed *f, pid_t pid, enum inherited has)
 {
-	const struct process p = {
-		.pid = pid,
-		.none_until = has == INHERITED_NOTHING ? INT_MAX : 0,
-		.all_from = has == INHERITED_ALL ? 0 : INT_MAX,
-	};
-	struct process *v = grow(f->processes, &f->cap_processes, f->nr_processes, 1, sizeof(*v));
+	bool is_new;
+	struct process *p = intern(&f->processes, &process_kind, &pid, &is_new);
 
-	if (!v)
-		return -ENOMEM;
-	f->processes = v;
-	if (hash_add(&f->by_pid, hash_id(pid), (uint32_t)f->nr_processes))
-		return -ENOMEM;
-	v[f->nr_processes++] = p;
-	return 0;
+	if (p) {
+		p->none_until = has == INHERITED_NOTHING ? INT_MAX : 0;
+		p->all_from = has == INHERITED_ALL ? 0 : INT_MAX;
+	}
+	return p;
 }
 
 /* Its name is what somebody else chose. */
@@ -387,10 +355,16 @@ static int follow(struct walk *w, pid_t tid)
 	return rc == -ESRCH || (f->of_user && is_refusal(rc)) ? 0 : rc;
 }
 
+/* The process whose threads are looked at. */
+static struct process *entered(const struct walk *w)
+{
+	return (struct process *)w->f->processes.v + w->process;
+}
+
 /* From now on nobody knows what the threads have that the process makes, */
 static void begin_opening(const struct walk *w)
 {
-	struct process *p = &w->f->processes[w->process];
+	struct process *p = entered(w);
 
 	if (p->none_until > w->before)
 		p->none_until = w->before;
@@ -404,7 +378,7 @@ static void leave_process(const struct walk *w)
 
 	if (!w->pid || !w->wanted)
 		return;
-	p = &w->f->processes[w->process];
+	p = entered(w);
 	if (p->all_from == INT_MAX && p->none_until < INT_MAX && !p->mixed)
 		p->all_from = newest_id(w->f);
 }
@@ -412,7 +386,7 @@ static void leave_process(const struct walk *w)
 /* Nobody knows what this one has, nor what those have that it makes, and which of a process makes them nobody tells. */
 static void doubt(struct walk *w)
 {
-	struct process *p = &w->f->processes[w->process];
+	struct process *p = entered(w);
 
 	p->mixed = true;
 	p->all_from = INT_MAX;
@@ -425,7 +399,6 @@ static int enter_process(struct walk *w, pid_t pid)
 	struct process *p = find_process(f, pid);
 	pid_t parent = 0;
 	uid_t uid = f->uid;
-	int rc = 0;
 
 	w->pid = pid;
 	w->wanted = !f->of_user || (!proc_owner(f->host, pid, &uid, &parent) && uid == f->uid);
@@ -434,9 +407,11 @@ static int enter_process(struct walk *w, pid_t pid)
 	w->before = newest_id(f);
 	/* A subreaper that has taken the place of the maker (PR_SET_CHILD_SUBREAPER) cannot be told from it. */
 	if (!p)
-		rc = add_process(f, pid, inherits(f, find_process(f, parent), pid));
-	w->process = p ? (size_t)(p - f->processes) : f->nr_processes - 1;
-	return rc ? err_sys(w->err, rc, "cannot remember process %d", pid) : 0;
+		p = add_process(f, pid, inherits(f, find_process(f, parent), pid));
+	if (!p)
+		return err_sys(w->err, -ENOMEM, "cannot remember process %d", pid);
+	w->process = (size_t)(p - (struct process *)f->processes.v);
+	return 0;
 }
 
 /* As proc_threads() wants it. */
@@ -453,7 +428,7 @@ static int see_thread(void *ctx, pid_t pid, pid_t tid)
 	}
 	if (rc || !w->wanted || is_known(f, tid))
 		return rc;
-	has = inherits(f, &f->processes[w->process], tid);
+	has = inherits(f, entered(w), tid);
 	if (has == INHERITED_PERHAPS)
 		doubt(w);
 	if (has == INHERITED_NOTHING) {

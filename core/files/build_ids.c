@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/build_ids.h"
 
-#include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -20,10 +19,8 @@ struct entry {
 };
 
 struct build_ids {
-	struct entry *entries;
-	size_t nr, cap;
+	struct intern_table entries;
 	size_t bytes;
-	struct hash_index by_path;
 };
 
 bool build_id_set(struct build_id *id, const void *bytes, size_t size)
@@ -82,41 +79,47 @@ struct build_ids *build_ids_new(void)
 
 void build_ids_free(struct build_ids *b)
 {
+	struct entry *entries;
 	size_t i;
 
 	if (!b)
 		return;
-	for (i = 0; i < b->nr; i++)
-		free(b->entries[i].path);
-	free(b->entries);
-	hash_release(&b->by_path);
+	entries = b->entries.v;
+	for (i = 0; i < b->entries.nr; i++)
+		free(entries[i].path);
+	intern_release(&b->entries);
 	free(b);
 }
 
-static bool same_path(const void *table, uint32_t pos, const void *key)
+static uint64_t hash_path(const void *key)
 {
-	const struct entry *entries = table;
+	const char *const *path = key;
 
-	return !strcmp(entries[pos].path, key);
+	return hash_bytes(*path, strlen(*path), 0);
 }
 
-static int add_entry(struct build_ids *b, uint64_t hash, const char *path, size_t len, const struct build_id *id)
+static bool same_path(const void *have, const void *key)
 {
-	struct entry *entries;
+	return !strcmp(*(const char *const *)have, *(const char *const *)key);
+}
+
+static const struct intern_kind entry_kind = INTERN_CUSTOM(struct entry, path, hash_path, same_path);
+
+static int add_entry(struct build_ids *b, const char *path, size_t len, const struct build_id *id)
+{
+	struct entry *e;
+	bool is_new;
 	char *copy;
 
-	if (b->nr == ENTRIES_MAX || len + 1 > BYTES_MAX - b->bytes)
+	if (b->entries.nr == ENTRIES_MAX || len + 1 > BYTES_MAX - b->bytes)
 		return -E2BIG;
-	entries = grow(b->entries, &b->cap, b->nr, 1, sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	b->entries = entries;
 	copy = strdup(path);
-	if (!copy || hash_add(&b->by_path, hash, (uint32_t)b->nr)) {
+	e = copy ? intern(&b->entries, &entry_kind, &copy, &is_new) : NULL;
+	if (!e) {
 		free(copy);
 		return -ENOMEM;
 	}
-	b->entries[b->nr++] = (struct entry){ copy, *id };
+	*e = (struct entry){ copy, *id };
 	b->bytes += len + 1;
 	return 0;
 }
@@ -125,25 +128,21 @@ int build_ids_add(struct build_ids *b, const char *path, const void *id, size_t 
 {
 	size_t len = strnlen(path, PATH_MAX);
 	struct build_id told;
-	uint64_t hash;
-	uint32_t pos;
+	struct entry *e;
 
 	if (!len || len == PATH_MAX || !build_id_set(&told, id, size))
 		return -EINVAL;
-	hash = hash_bytes(path, len, 0);
-	pos = hash_find(&b->by_path, hash, same_path, b->entries, path);
-	if (pos == HASH_NONE)
-		return add_entry(b, hash, path, len, &told);
-	if (!build_id_equal(&b->entries[pos].id, &told))
-		b->entries[pos].id = (struct build_id){ 0 };
+	e = intern_find(&b->entries, &entry_kind, &path);
+	if (!e)
+		return add_entry(b, path, len, &told);
+	if (!build_id_equal(&e->id, &told))
+		e->id = (struct build_id){ 0 };
 	return 0;
 }
 
 const struct build_id *build_ids_find(const struct build_ids *b, const char *path)
 {
-	uint32_t pos = HASH_NONE;
+	const struct entry *e = b ? intern_find(&b->entries, &entry_kind, &path) : NULL;
 
-	if (b)
-		pos = hash_find(&b->by_path, hash_bytes(path, strlen(path), 0), same_path, b->entries, path);
-	return pos == HASH_NONE ? NULL : &b->entries[pos].id;
+	return e ? &e->id : NULL;
 }

@@ -397,16 +397,6 @@ static int merge_memory(struct elf_symbols *es, char *memory, size_t len)
 	return rc ? rc : merge_debug(es);
 }
 
-int elf_symbols_parse_debug(struct elf_symbols *es, const void *image, size_t len)
-{
-	char *memory;
-
-	if (!may_merge(es))
-		return -EALREADY;
-	memory = copy_of(image, len);
-	return memory ? merge_memory(es, memory, len) : -ENOMEM;
-}
-
 int elf_symbols_add_inside(struct elf_symbols *es)
 {
 	size_t len = 0;

@@ -64,9 +64,6 @@ bool elf_symbols_wants_debug(const struct elf_symbols *es);
  */
 int elf_symbols_add_debug(struct elf_symbols *es, int fd);
 
-/** elf_symbols_parse_debug() - the same for a file of @len bytes in memory, which is not needed afterwards. */
-int elf_symbols_parse_debug(struct elf_symbols *es, const void *image, size_t len);
-
 /**
  * elf_symbols_add_inside() - the same of the debug file inside the file: .gnu_debugdata.
  * Return: also -ENOENT: there is none; -EBADMSG: it is not compressed as it should be; -E2BIG: it is too large.

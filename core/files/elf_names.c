@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf_names.h"
 
-#include "core/base/grow.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +11,22 @@
 #define FIRST_BYTES       256
 #define PLT_SUFFIX        "@plt"
 
+struct known {
+	uint32_t name;
+	char *text;
+};
+
+static const struct intern_kind known_kind = INTERN_BYTES(struct known, name);
+
 void elf_names_release(struct elf_names *n)
 {
+	struct known *known = n->known.v;
 	size_t i;
 
-	for (i = 0; i < n->nr_known; i++)
-		free(n->known[i].text);
-	free(n->known);
+	for (i = 0; i < n->known.nr; i++)
+		free(known[i].text);
+	intern_release(&n->known);
 	elf_names_drop(n);
-	hash_release(&n->index);
 }
 
 int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shdr *sh, struct elf_strings **out)
@@ -118,14 +123,6 @@ void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t 
 	buf[len] = 0;
 }
 
-static bool same_name(const void *table, uint32_t pos, const void *key)
-{
-	const struct elf_known_name *known = table;
-	const uint32_t *name = key;
-
-	return known[pos].name == *name;
-}
-
 /* A whole name, or as much of it as is shown, in memory of its own. NULL: no memory, or no name. */
 static char *whole_name(const struct elf_names *n, uint32_t name)
 {
@@ -152,22 +149,17 @@ static char *whole_name(const struct elf_names *n, uint32_t name)
 
 const char *elf_names_find(struct elf_names *n, uint32_t name)
 {
-	uint64_t hash = hash_bytes(&name, sizeof(name), 0);
-	uint32_t pos = hash_find(&n->index, hash, same_name, n->known, &name);
-	struct elf_known_name *known;
+	bool is_new;
+	struct known *k = intern(&n->known, &known_kind, &name, &is_new);
+
 	char *text;
 
-	if (pos != HASH_NONE)
-		return n->known[pos].text;
-	known = grow(n->known, &n->cap_known, n->nr_known, 1, sizeof(*known));
-	if (!known)
+	if (!k)
 		return NULL;
-	n->known = known;
-	text = whole_name(n, name);
-	if (!text || hash_add(&n->index, hash, (uint32_t)n->nr_known)) {
-		free(text);
-		return NULL;
-	}
-	known[n->nr_known++] = (struct elf_known_name){ name, text };
+	text = is_new ? whole_name(n, name) : k->text;
+	if (text)
+		k->text = text;
+	else
+		intern_delete(&n->known, &known_kind, k);
 	return text;
 }

@@ -6,7 +6,7 @@
 #ifndef CORE_FILES_ELF_NAMES_H
 #define CORE_FILES_ELF_NAMES_H
 
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/files/elf_file.h"
 
 #define ELF_STRINGS_MAX 4 /* .symtab's and .dynsym's, and those of a debug file */
@@ -22,18 +22,11 @@ struct elf_strings {
 	uint32_t base, size; /* without the bytes that begin no terminated string */
 };
 
-struct elf_known_name {
-	uint32_t name;
-	char *text;
-};
-
 /** struct elf_names - all zero is empty; owned: elf_names_release(). */
 struct elf_names {
 	struct elf_strings strings[ELF_STRINGS_MAX];
 	unsigned int nr_strings;
-	struct elf_known_name *known;
-	size_t nr_known, cap_known;
-	struct hash_index index;
+	struct intern_table known; /* that were asked for */
 };
 
 void elf_names_release(struct elf_names *n);

@@ -6,16 +6,13 @@
 #include "core/files/open_files.h"
 #include "core/files/recorded.h"
 #include "core/host/host.h"
-#include "core/tasks/proc.h"
 #include "core/tasks/tasks.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 const char *mapped_files_root(const struct mapped_files_cfg *cfg)
 {
@@ -148,30 +145,4 @@ int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct buil
 	int rc = cfg->debug_dir ? find_debug(&places[0], id) : -ENOENT;
 
 	return rc == -ENOENT ? find_debug(&places[1], id) : rc;
-}
-
-struct image {
-	const void *start;
-	size_t len;
-};
-
-static int find_vdso(void *ctx, const struct proc_map *m)
-{
-	if (m->start != getauxval(AT_SYSINFO_EHDR))
-		return 0;
-	*(struct image *)ctx = (struct image){ (const void *)(uintptr_t)m->start, m->end - m->start };
-	return 1;
-}
-
-int vdso_image(const void **start, size_t *len)
-{
-	struct image vdso = { 0 };
-	int rc;
-
-	rc = getauxval(AT_SYSINFO_EHDR) ? proc_maps(&host_here, getpid(), find_vdso, &vdso) : 0;
-	if (rc <= 0)
-		return rc ? rc : -ENOENT;
-	*start = vdso.start;
-	*len = vdso.len;
-	return 0;
 }

@@ -88,11 +88,4 @@ int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct
  */
 int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id);
 
-/**
- * vdso_image() - our own vDSO. The kernel maps one image into all processes of a kind, so it serves for others', too.
- * @start: out: its @len bytes, there for as long as this process is
- * Return: 0; -ENOENT: there is none; -errno: /proc/self/maps cannot be read. Both are untouched then.
- */
-int vdso_image(const void **start, size_t *len);
-
 #endif

@@ -2,8 +2,7 @@
 #include "core/files/open_files.h"
 
 #include "core/base/clock.h"
-#include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/files/worker.h"
 #include "core/host/host.h"
 #include "core/host/priority.h"
@@ -38,9 +37,8 @@ struct asked {
 
 struct kept {
 	struct mapped_file file; /* with a path of its own */
-	uint64_t hash;
-	int fd;     /* -errno: it cannot be read */
-	bool local; /* else @fd is an O_PATH descriptor, and @asked who is asked for its bytes */
+	int fd;                  /* -errno: it cannot be read */
+	bool local;              /* else @fd is an O_PATH descriptor, and @asked who is asked for its bytes */
 	struct asked asked;
 	uint64_t copied; /* bytes; 0: @fd is no copy */
 	uint64_t used;   /* open_files.clock when it was found or asked for last */
@@ -49,9 +47,8 @@ struct kept {
 struct open_files {
 	struct search_places places;
 	struct worker *worker;
-	struct kept *v;
-	size_t nr, cap, max;
-	struct hash_index index;
+	struct intern_table kept;
+	size_t max; /* of them */
 	uint64_t clock;
 	uint64_t copied; /* bytes, of COPIES_MAX */
 	int timeout_ms;
@@ -165,7 +162,7 @@ struct open_files *open_files_new(const struct host *host, const char *root, int
 	return NULL;
 }
 
-static void drop(struct open_files *of, struct kept *k)
+static void drop(struct open_files *of, const struct kept *k)
 {
 	of->copied -= k->copied;
 	if (k->fd >= 0)
@@ -175,14 +172,15 @@ static void drop(struct open_files *of, struct kept *k)
 
 void open_files_free(struct open_files *of)
 {
+	struct kept *v;
 	size_t i;
 
 	if (!of)
 		return;
-	for (i = 0; i < of->nr; i++)
-		drop(of, &of->v[i]);
-	free(of->v);
-	hash_release(&of->index);
+	v = of->kept.v;
+	for (i = 0; i < of->kept.nr; i++)
+		drop(of, &v[i]);
+	intern_release(&of->kept);
 	worker_free(of->worker);
 	free(of);
 }
@@ -342,47 +340,39 @@ int open_files_build(struct open_files *of, const char *path, const struct build
 
 /* ---- keeping */
 
-static bool same_file(const void *table, uint32_t pos, const void *key)
+static uint64_t hash_file(const void *key)
 {
-	const struct kept *v = table;
-
-	return mapped_file_equal(&v[pos].file, key);
+	return mapped_file_hash(key);
 }
+
+static bool same_file(const void *have, const void *key)
+{
+	return mapped_file_equal(have, key);
+}
+
+static const struct intern_kind kept_kind = INTERN_CUSTOM(struct kept, file, hash_file, same_file);
 
 static struct kept *find_kept(struct open_files *of, const struct mapped_file *file)
 {
-	uint32_t pos = hash_find(&of->index, mapped_file_hash(file), same_file, of->v, file);
+	struct kept *k = intern_find(&of->kept, &kept_kind, file);
 
-	if (pos == HASH_NONE)
-		return NULL;
-	of->v[pos].used = ++of->clock;
-	return &of->v[pos];
+	if (k)
+		k->used = ++of->clock;
+	return k;
 }
 
-/* A place for a new one, perhaps that of the one that was of use longest ago. NULL: no memory. */
-static struct kept *take_place(struct open_files *of)
+/* The one that was of use longest ago; there is at least one. */
+static void drop_oldest(struct open_files *of)
 {
-	size_t i, oldest = 0;
-	struct kept *v;
+	struct kept *v = of->kept.v, *oldest = v, gone;
+	size_t i;
 
-	if (of->nr < of->max) {
-		v = grow(of->v, &of->cap, of->nr, 1, sizeof(*v));
-		if (!v)
-			return NULL;
-		of->v = v;
-		return &v[of->nr];
-	}
-	for (i = 1; i < of->nr; i++)
-		if (of->v[i].used < of->v[oldest].used)
-			oldest = i;
-	hash_del(&of->index, of->v[oldest].hash, (uint32_t)oldest);
-	drop(of, &of->v[oldest]);
-	of->nr--;
-	if (oldest != of->nr) {
-		of->v[oldest] = of->v[of->nr];
-		hash_move(&of->index, of->v[oldest].hash, (uint32_t)of->nr, (uint32_t)oldest);
-	}
-	return &of->v[of->nr];
+	for (i = 1; i < of->kept.nr; i++)
+		if (v[i].used < oldest->used)
+			oldest = &v[i];
+	gone = *oldest;
+	intern_delete(&of->kept, &kept_kind, oldest);
+	drop(of, &gone);
 }
 
 /* Takes over the descriptor of @found. */
@@ -390,17 +380,20 @@ static void keep(struct open_files *of, const struct mapped_file *file, const st
 		 const struct asked *asked)
 {
 	char *path = strdup(file->path);
-	struct kept *k = path && of->max ? take_place(of) : NULL;
-	uint64_t hash = mapped_file_hash(file);
+	struct kept *k = NULL;
+	bool is_new;
 
-	if (!k || hash_add(&of->index, hash, (uint32_t)of->nr)) {
+	if (path && of->kept.nr && of->kept.nr == of->max)
+		drop_oldest(of);
+	if (path && of->max)
+		k = intern(&of->kept, &kept_kind, file, &is_new);
+	if (!k) {
 		free(path);
 		close(found->fd);
 		return;
 	}
-	*k = (struct kept){ *file, hash, found->fd, found->local, *asked, 0, ++of->clock };
+	*k = (struct kept){ *file, found->fd, found->local, *asked, 0, ++of->clock };
 	k->file.path = path;
-	of->nr++;
 }
 
 /*

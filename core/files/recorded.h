@@ -3,9 +3,12 @@
 #ifndef CORE_FILES_RECORDED_H
 #define CORE_FILES_RECORDED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct build_id;
 struct build_ids;
+struct host;
 
 /** enum recorded_boot - was a recording made on this host, and since it was booted? */
 enum recorded_boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
@@ -23,5 +26,21 @@ struct recorded {
 	uint64_t reference_addr;
 	enum recorded_boot boot;
 };
+
+/** enum same_build - is the kernel that was sampled the build that runs now? */
+enum same_build { BUILD_OTHER, BUILD_UNKNOWN, BUILD_EQUAL };
+
+/** kernel_running_build() - the build id of the kernel that runs; unknown without /sys, or if it has none. */
+void kernel_running_build(const struct host *host, struct build_id *id);
+
+/**
+ * recorded_kernel_build() - compare build ids.
+ * @r:       NULL: there is no recording, and the kernel that runs was sampled
+ * @running: as of kernel_running_build()
+ */
+enum same_build recorded_kernel_build(const struct recorded *r, const struct build_id *running);
+
+/** recorded_kernel_runs() - is it the same kernel: by its build id, or, if one is unknown, by the boot? */
+bool recorded_kernel_runs(const struct recorded *r, const struct build_id *running);
 
 #endif

@@ -19,9 +19,6 @@
 #define X86_TEXT   0xffffffff81000000ULL
 #define ARM64_TEXT (128ULL << 20)
 
-/* Is the recorded kernel the build that runs? */
-enum same_build { BUILD_OTHER, BUILD_UNKNOWN, BUILD_EQUAL };
-
 /* What kallsyms may name. */
 enum serves { SERVES_NOTHING, SERVES_PROPER, SERVES_ALL };
 
@@ -53,30 +50,11 @@ static bool told(const struct recorded *r)
 	return r->reference && kernel_address(r->reference_addr);
 }
 
-/* Unknown without a /sys, and of kernels linked without. */
-static void read_running_build_id(const struct host *host, struct build_id *id)
-{
-	char path[PATH_MAX], notes[65536];
-	size_t len = 0;
-	ssize_t n;
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/kernel/notes", host->sys) >= (int)sizeof(path))
-		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return;
-	while (len < sizeof(notes) && (n = read(fd, notes + len, sizeof(notes) - len)) > 0)
-		len += (size_t)n;
-	close(fd);
-	build_id_of_notes(notes, len, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 4, id);
-}
-
 /* Of the kernel that runs. */
 static const struct build_id *running_build_id(struct kernel_names *kn)
 {
 	if (!kn->running_asked)
-		read_running_build_id(kn->cfg.files->host, &kn->running);
+		kernel_running_build(kn->cfg.files->host, &kn->running);
 	kn->running_asked = true;
 	return &kn->running;
 }
@@ -91,22 +69,7 @@ static const struct build_id *sampled_build_id(struct kernel_names *kn)
 
 static enum same_build same_build(struct kernel_names *kn)
 {
-	const struct build_id *sampled = sampled_build_id(kn), *running = running_build_id(kn);
-
-	if (!sampled || !sampled->size || !running->size)
-		return BUILD_UNKNOWN;
-	return build_id_equal(sampled, running) ? BUILD_EQUAL : BUILD_OTHER;
-}
-
-bool kernel_names_running(struct kernel_names *kn)
-{
-	const struct recorded *r = kn->cfg.files->recorded;
-	enum same_build same;
-
-	if (!r)
-		return true;
-	same = same_build(kn);
-	return same == BUILD_EQUAL || (same == BUILD_UNKNOWN && r->boot == BOOT_SAME);
+	return recorded_kernel_build(kn->cfg.files->recorded, running_build_id(kn));
 }
 
 static int open_kallsyms(struct kernel_names *kn, struct err *err)
@@ -258,7 +221,7 @@ static void judge_running(struct kernel_names *kn)
 	enum same_build same = same_build(kn);
 
 	kn->serves = SERVES_NOTHING;
-	if (!kernel_names_running(kn)) {
+	if (!recorded_kernel_runs(kn->cfg.files->recorded, running_build_id(kn))) {
 		kn->unfit =
 			same == BUILD_OTHER ? other_kernel : "nothing tells that the recording was made on this kernel";
 		return;

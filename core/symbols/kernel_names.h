@@ -45,9 +45,6 @@ bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_sym
  */
 bool kernel_names_ahead(struct kernel_names *kn);
 
-/** kernel_names_running() - is the sampled kernel the very build that runs now, as far as that can be known? */
-bool kernel_names_running(struct kernel_names *kn);
-
 /** kernel_names_hidden() - see symbols_kernel_hidden() */
 bool kernel_names_hidden(const struct kernel_names *kn, struct err *why);
 

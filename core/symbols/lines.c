@@ -3,7 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/symbols/lines_message.h"
 
 #include <errno.h>
@@ -39,10 +39,13 @@ struct frame {
 };
 
 struct answer {
-	uint64_t addr;
-	uint32_t file;
+	struct answer_key {
+		uint64_t addr, file;
+	} key;
 	uint32_t nr, at; /* frames */
 };
+
+static const struct intern_kind answer_kind = INTERN_BYTES(struct answer, key);
 
 struct lines {
 	unsigned int wanted;
@@ -52,9 +55,7 @@ struct lines {
 	struct file *files;
 	size_t nr_files, cap_files;
 
-	struct answer *answers;
-	size_t nr_answers, cap_answers;
-	struct hash_index by_addr;
+	struct intern_table answers;
 	struct frame *frames;
 	size_t nr_frames, cap_frames;
 	char *text; /* terminated strings, each once */
@@ -91,7 +92,6 @@ void lines_free(struct lines *l)
 	lines_forget(l);
 	worker_free(l->worker);
 	free(l->files);
-	free(l->answers);
 	free(l->frames);
 	free(l->text);
 	free(l);
@@ -120,9 +120,9 @@ static void forget_slots(struct lines *l)
 
 static void forget_answers(struct lines *l)
 {
-	hash_release(&l->by_addr);
+	intern_release(&l->answers);
 	hash_release(&l->by_text);
-	l->nr_answers = l->nr_frames = l->text_len = 0;
+	l->nr_frames = l->text_len = 0;
 }
 
 void lines_forget(struct lines *l)
@@ -141,23 +141,11 @@ void lines_renew(struct lines *l)
 		l->files[i].spent_ns = 0;
 	if (l->off == -ETIME)
 		l->off = 0;
-	if (l->nr_answers > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
+	if (l->answers.nr > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
 		forget_answers(l);
 }
 
 /* ---- what is remembered */
-
-struct answer_key {
-	uint64_t addr, file;
-};
-
-static bool same_answer(const void *table, uint32_t pos, const void *key)
-{
-	const struct answer *a = (const struct answer *)table + pos;
-	const struct answer_key *k = key;
-
-	return a->addr == k->addr && a->file == k->file;
-}
 
 static bool same_string(const void *table, uint32_t pos, const void *key)
 {
@@ -209,22 +197,22 @@ static int keep_frames(struct lines *l, const struct lines_frame *found, int nr)
 }
 
 /* Return: NULL: there is no room. */
-static const struct answer *keep_answer(struct lines *l, const struct answer_key *key, uint64_t hash,
-					const struct lines_frame *found, int nr)
+static const struct answer *keep_answer(struct lines *l, const struct answer_key *key, const struct lines_frame *found,
+					int nr)
 {
-	struct answer *answers, new = { key->addr, (uint32_t)key->file, (uint32_t)nr, (uint32_t)l->nr_frames };
+	struct answer *a;
+	bool is_new;
 
-	if (l->nr_answers >= REMEMBERED_MAX || l->nr_frames + (size_t)nr > 4 * (size_t)REMEMBERED_MAX)
+	if (l->answers.nr >= REMEMBERED_MAX || l->nr_frames + (size_t)nr > 4 * (size_t)REMEMBERED_MAX ||
+	    keep_frames(l, found, nr))
 		return NULL;
-	answers = grow(l->answers, &l->cap_answers, l->nr_answers, 1, sizeof(*answers));
-	if (!answers)
+	a = intern(&l->answers, &answer_kind, key, &is_new);
+	if (!a)
 		return NULL;
-	l->answers = answers;
-	if (keep_frames(l, found, nr) || hash_add(&l->by_addr, hash, (uint32_t)l->nr_answers))
-		return NULL;
+	a->nr = (uint32_t)nr;
+	a->at = (uint32_t)l->nr_frames;
 	l->nr_frames += (size_t)nr;
-	answers[l->nr_answers] = new;
-	return &answers[l->nr_answers++];
+	return a;
 }
 
 static size_t tell(struct lines *l, const struct answer *a, const struct lines_frame **out)
@@ -364,16 +352,14 @@ static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
 size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const struct lines_frame **out)
 {
 	const struct answer_key key = { addr, file };
-	uint64_t hash = hash_bytes(&key, sizeof(key), 0);
-	uint32_t pos = hash_find(&l->by_addr, hash, same_answer, l->answers, &key);
+	const struct answer *a = intern_find(&l->answers, &answer_kind, &key);
 	struct lines_frame found[LINES_FRAMES];
-	const struct answer *a;
 	int nr;
 
-	if (pos != HASH_NONE)
-		return tell(l, &l->answers[pos], out);
+	if (a)
+		return tell(l, a, out);
 	nr = find(l, file, fd, addr, found);
-	a = keep_answer(l, &key, hash, found, nr);
+	a = keep_answer(l, &key, found, nr);
 	/* Another answer to the same question would be worse than none. */
 	if (!a && !l->off)
 		l->off = -E2BIG;

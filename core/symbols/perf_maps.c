@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/perf_maps.h"
 
-#include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/base/number.h"
 #include "core/files/mapped_files.h"
 #include "core/host/host.h"
@@ -69,11 +68,11 @@ struct process {
 	struct stat file; /* that @map is of */
 };
 
+static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid);
+
 struct perf_maps {
 	const struct mapped_files_cfg *where;
-	struct process *v;
-	size_t nr, cap;
-	struct hash_index by_pid;
+	struct intern_table processes;
 	size_t bytes; /* of all maps */
 	size_t nr_open;
 	uint64_t round;
@@ -116,38 +115,29 @@ static void clear(struct perf_maps *pm, struct process *p)
 
 void perf_maps_free(struct perf_maps *pm)
 {
+	struct process *v;
 	size_t i;
 
 	if (!pm)
 		return;
-	for (i = 0; i < pm->nr; i++)
-		clear(pm, &pm->v[i]);
-	hash_release(&pm->by_pid);
-	free(pm->v);
+	v = pm->processes.v;
+	for (i = 0; i < pm->processes.nr; i++)
+		clear(pm, &v[i]);
+	intern_release(&pm->processes);
 	free(pm);
-}
-
-static uint64_t hash_pid(pid_t pid)
-{
-	return hash_bytes(&pid, sizeof(pid), 0);
 }
 
 void perf_maps_renew(struct perf_maps *pm)
 {
-	size_t i = 0, last;
+	struct process *v = pm->processes.v;
+	size_t i;
 
-	while (i < pm->nr) {
-		if (pm->v[i].round == pm->round || pm->v[i].noted == pm->round) {
-			i++;
+	/* Backwards: the process that takes the place of a deleted one has been looked at. */
+	for (i = pm->processes.nr; i-- > 0;) {
+		if (v[i].round == pm->round || v[i].noted == pm->round)
 			continue;
-		}
-		clear(pm, &pm->v[i]);
-		hash_del(&pm->by_pid, hash_pid(pm->v[i].pid), (uint32_t)i);
-		last = --pm->nr;
-		if (i != last) {
-			pm->v[i] = pm->v[last];
-			hash_move(&pm->by_pid, hash_pid(pm->v[i].pid), (uint32_t)last, (uint32_t)i);
-		}
+		clear(pm, &v[i]);
+		intern_delete(&pm->processes, &process_kind, &v[i]);
 	}
 	pm->round++;
 }
@@ -297,35 +287,20 @@ static int look(struct perf_maps *pm, struct process *p)
 	return rc;
 }
 
-static bool same_pid(const void *table, uint32_t pos, const void *key)
-{
-	const struct process *v = table;
-
-	return v[pos].pid == *(const pid_t *)key;
-}
-
 static struct process *known_process(struct perf_maps *pm, pid_t pid)
 {
-	uint32_t pos = hash_find(&pm->by_pid, hash_pid(pid), same_pid, pm->v, &pid);
-
-	return pos == HASH_NONE ? NULL : &pm->v[pos];
+	return intern_find(&pm->processes, &process_kind, &pid);
 }
 
 /* The entry of @pid, made when there is none. NULL: no memory. */
 static struct process *find_process(struct perf_maps *pm, pid_t pid)
 {
-	struct process *v = known_process(pm, pid);
+	bool is_new;
+	struct process *p = intern(&pm->processes, &process_kind, &pid, &is_new);
 
-	if (v)
-		return v;
-	v = grow(pm->v, &pm->cap, pm->nr, 1, sizeof(*v));
-	if (!v)
-		return NULL;
-	pm->v = v;
-	if (hash_add(&pm->by_pid, hash_pid(pid), (uint32_t)pm->nr))
-		return NULL;
-	pm->v[pm->nr] = (struct process){ .pid = pid, .fd = -1 };
-	return &pm->v[pm->nr++];
+	if (p && is_new)
+		p->fd = -1;
+	return p;
 }
 
 int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_map_symbol *out)
@@ -352,7 +327,7 @@ static bool is_due(uint32_t notes)
 
 void perf_maps_note(struct perf_maps *pm, pid_t pid)
 {
-	struct process *p = pm->nr < NOTED_MAX ? find_process(pm, pid) : known_process(pm, pid);
+	struct process *p = pm->processes.nr < NOTED_MAX ? find_process(pm, pid) : known_process(pm, pid);
 	struct owner o;
 	struct stat st;
 	int fd;

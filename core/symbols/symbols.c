@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/symbols.h"
 
-#include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/files/build_ids.h"
 #include "core/files/debug_files.h"
 #include "core/files/elf.h"
 #include "core/files/mapped_files.h"
+#include "core/files/vdso.h"
 #include "core/host/priority.h"
 #include "core/symbols/kernel_names.h"
 #include "core/symbols/lines.h"
@@ -37,6 +37,8 @@ struct symbol_file {
 	int64_t lines_file; /* its number there; -1: none yet */
 };
 
+static const struct intern_kind file_kind = INTERN_BYTES(struct symbol_file, file);
+
 struct symbols {
 	struct tasks *tasks;
 	const struct mapped_files_cfg *files_cfg;
@@ -44,9 +46,7 @@ struct symbols {
 	struct perf_maps *perf_maps;
 	struct debug_files debug;
 
-	struct symbol_file *files;
-	size_t nr_files, cap_files;
-	struct hash_index by_file;
+	struct intern_table files;
 	uint64_t nr_read;   /* symbols, of all files */
 	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
 	uint64_t report;    /* the number of this one */
@@ -57,6 +57,8 @@ struct symbols {
 	struct elf_symbols *vdso;
 	uint64_t vdso_len;
 	bool vdso_asked;
+	const struct mapped_file *vdso_file; /* the last one that was compared with it; NULL: none yet */
+	bool vdso_ours;
 
 	struct lines *lines; /* NULL: nothing of them is wanted */
 	struct symbol inlined[LINES_DEPTH];
@@ -96,14 +98,15 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 
 static void drop_files(struct symbols *s)
 {
+	struct symbol_file *files = s->files.v;
 	size_t i;
 
-	for (i = 0; i < s->nr_files; i++)
-		elf_symbols_free(s->files[i].elf);
+	for (i = 0; i < s->files.nr; i++)
+		elf_symbols_free(files[i].elf);
 	if (s->lines)
 		lines_forget(s->lines);
-	hash_release(&s->by_file);
-	s->nr_files = 0;
+	intern_release(&s->files);
+	s->vdso_file = NULL;
 	s->nr_read = 0;
 }
 
@@ -112,7 +115,6 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	drop_files(s);
-	free(s->files);
 	elf_symbols_free(s->vdso);
 	kernel_names_free(s->kernel);
 	lines_free(s->lines);
@@ -135,11 +137,12 @@ bool symbols_ahead(struct symbols *s)
 
 void symbols_renew(struct symbols *s)
 {
+	struct symbol_file *files = s->files.v;
 	size_t i;
 
-	for (i = 0; i < s->nr_files; i++)
-		if (s->files[i].skipped)
-			try_again(&s->files[i]);
+	for (i = 0; i < s->files.nr; i++)
+		if (files[i].skipped)
+			try_again(&files[i]);
 	s->report++;
 	if (s->perf_maps)
 		perf_maps_renew(s->perf_maps);
@@ -167,34 +170,17 @@ bool symbols_kernel_hidden(const struct symbols *s, struct err *why)
 	return kernel_names_hidden(s->kernel, why);
 }
 
-static bool same_file(const void *table, uint32_t pos, const void *key)
-{
-	const struct symbol_file *files = table;
-
-	return files[pos].file == key;
-}
-
 /* The entry of @file, made when there is none. NULL: no memory. */
 static struct symbol_file *file_entry(struct symbols *s, const struct mapped_file *file)
 {
-	uint64_t hash = hash_bytes(&file, sizeof(file), 0);
-	uint32_t pos = hash_find(&s->by_file, hash, same_file, s->files, file);
-	struct symbol_file *files;
+	bool is_new;
+	struct symbol_file *f = intern(&s->files, &file_kind, &file, &is_new);
 
-	if (pos != HASH_NONE)
-		return &s->files[pos];
-	files = grow(s->files, &s->cap_files, s->nr_files, 1, sizeof(*files));
-	if (!files)
-		return NULL;
-	s->files = files;
-	if (hash_add(&s->by_file, hash, (uint32_t)s->nr_files))
-		return NULL;
-	s->files[s->nr_files] = (struct symbol_file){
-		.file = file,
-		.tries_left = mapped_file_is_memory(file) ? 0 : TRIES_MAX,
-		.lines_file = -1,
-	};
-	return &s->files[s->nr_files++];
+	if (f && is_new) {
+		f->tries_left = mapped_file_is_memory(file) ? 0 : TRIES_MAX;
+		f->lines_file = -1;
+	}
+	return f;
 }
 
 static void skip(struct symbols *s, int rc)
@@ -214,8 +200,8 @@ static bool make_room(struct symbols *s)
 	bool made = false;
 	size_t i;
 
-	for (i = 0; i < s->nr_files; i++) {
-		struct symbol_file *f = &s->files[i];
+	for (i = 0; i < s->files.nr; i++) {
+		struct symbol_file *f = (struct symbol_file *)s->files.v + i;
 
 		if (!f->elf || f->asked == s->report)
 			continue;
@@ -303,14 +289,13 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	return f->elf;
 }
 
-/* Is our vDSO the one of @file? Its build id proves it, and else it is that of the kernel. */
-static bool is_our_vdso(const struct symbols *s, const struct mapped_file *file)
+/* Most recordings have one, and each of its addresses asks. */
+static bool is_our_vdso(struct symbols *s, const struct mapped_file *file)
 {
-	struct build_id id;
-
-	if (mapped_file_build(s->files_cfg, file, &id))
-		return build_id_equal(elf_symbols_build_id(s->vdso), &id);
-	return kernel_names_running(s->kernel);
+	if (s->vdso_file != file)
+		s->vdso_ours = vdso_is_ours(s->files_cfg, file);
+	s->vdso_file = file;
+	return s->vdso_ours;
 }
 
 /* Ours serves for theirs. A 32-bit process has another one, below 4 GiB. */

@@ -3,7 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,12 +26,12 @@ struct known {
 	bool inside;
 };
 
+static const struct intern_kind known_kind = INTERN_BYTES(struct known, id);
+
 struct cgroup {
 	int fd;
 	uint64_t id;
-	struct hash_index index;
-	struct known *v;
-	size_t nr, cap;
+	struct intern_table known;
 
 	uint64_t *path; /* see climb() */
 	size_t path_cap;
@@ -48,45 +48,22 @@ union handle {
 	char room[sizeof(struct file_handle) + sizeof(uint64_t)];
 };
 
-static bool same_id(const void *table, uint32_t pos, const void *key)
-{
-	return ((const struct cgroup *)table)->v[pos].id == *(const uint64_t *)key;
-}
-
-static uint64_t hash_id(uint64_t id)
-{
-	return hash_bytes(&id, sizeof(id), 0);
-}
-
 static struct known *find(const struct cgroup *c, uint64_t id)
 {
-	uint32_t pos = hash_find(&c->index, hash_id(id), same_id, c, &id);
-
-	return pos == HASH_NONE ? NULL : &c->v[pos];
-}
-
-static void forget(struct cgroup *c)
-{
-	hash_release(&c->index);
-	c->nr = 0;
+	return intern_find(&c->known, &known_kind, &id);
 }
 
 /* Without memory it is looked for again the next time. */
 static void learn(struct cgroup *c, uint64_t id, bool inside)
 {
-	struct known *v;
+	struct known *k;
+	bool is_new;
 
-	if (find(c, id))
-		return;
-	if (c->nr == MAX_KNOWN)
-		forget(c);
-	v = grow(c->v, &c->cap, c->nr, 1, sizeof(*v));
-	if (!v)
-		return;
-	c->v = v;
-	if (hash_add(&c->index, hash_id(id), (uint32_t)c->nr))
-		return;
-	v[c->nr++] = (struct known){ id, inside };
+	if (c->known.nr == MAX_KNOWN && !find(c, id))
+		intern_release(&c->known);
+	k = intern(&c->known, &known_kind, &id, &is_new);
+	if (k && is_new)
+		k->inside = inside;
 }
 
 static bool handle_of(int fd, union handle *h)
@@ -199,11 +176,11 @@ static void walk_entry(struct cgroup *c, int folder, const struct dirent *e, int
 static void walk(struct cgroup *c, int fd, int depth)
 {
 	uint64_t id = folder_id(fd);
-	bool too_many = depth == MAX_DEPTH || c->nr == MAX_KNOWN;
+	bool too_many = depth == MAX_DEPTH || c->known.nr == MAX_KNOWN;
 	DIR *d = too_many ? NULL : fdopendir(fd);
 	struct dirent *e;
 
-	if (id && c->nr < MAX_KNOWN)
+	if (id && c->known.nr < MAX_KNOWN)
 		learn(c, id, true);
 	if (!d) {
 		c->cut = true;
@@ -222,8 +199,8 @@ static void look_around(struct cgroup *c)
 	int fd = openat(c->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	c->cut = fd < 0;
-	if (c->nr == MAX_KNOWN)
-		forget(c);
+	if (c->known.nr == MAX_KNOWN)
+		intern_release(&c->known);
 	if (fd >= 0)
 		walk(c, fd, 0);
 	c->walk_at = began + (now_ns() - began) * WALK_SHARE;
@@ -265,8 +242,7 @@ void cgroup_close(struct cgroup *c)
 	if (!c)
 		return;
 	close(c->fd);
-	hash_release(&c->index);
-	free(c->v);
+	intern_release(&c->known);
 	free(c->path);
 	free(c);
 }

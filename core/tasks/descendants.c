@@ -2,8 +2,7 @@
 #include "core/tasks/descendants.h"
 
 #include "core/base/clock.h"
-#include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,6 +26,8 @@ struct process {
 	unsigned int nr; /* of its threads that live; not known of others */
 };
 
+static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid);
+
 struct reused {
 	pid_t pid;
 	uint64_t until; /* the last answer about an earlier process was taken back then */
@@ -36,9 +37,7 @@ struct descendants {
 	pid_t root;
 	bool begun; /* @root has executed its program */
 
-	struct hash_index index;
-	struct process *v;
-	size_t nr, cap;
+	struct intern_table processes;
 
 	pid_t ended[MAX_ENDED]; /* a queue: the oldest is forgotten when a new one comes */
 	size_t next_ended;
@@ -61,8 +60,7 @@ void descendants_free(struct descendants *d)
 {
 	if (!d)
 		return;
-	hash_release(&d->index);
-	free(d->v);
+	intern_release(&d->processes);
 	free(d);
 }
 
@@ -72,21 +70,9 @@ void descendants_tell(struct descendants *d, bool (*keep)(void *ctx, pid_t pid, 
 	d->keep_ctx = ctx;
 }
 
-static uint64_t hash_pid(pid_t pid)
-{
-	return hash_bytes(&pid, sizeof(pid), 0);
-}
-
-static bool same_pid(const void *table, uint32_t pos, const void *key)
-{
-	return ((const struct descendants *)table)->v[pos].pid == *(const pid_t *)key;
-}
-
 static struct process *find(const struct descendants *d, pid_t pid)
 {
-	uint32_t pos = hash_find(&d->index, hash_pid(pid), same_pid, d, &pid);
-
-	return pos == HASH_NONE ? NULL : &d->v[pos];
+	return intern_find(&d->processes, &process_kind, &pid);
 }
 
 static void tell(struct descendants *d, struct process *p)
@@ -112,30 +98,17 @@ static size_t place_of(pid_t pid)
 /* With its only thread; it is not there yet. */
 static struct process *add(struct descendants *d, pid_t pid, bool in)
 {
-	struct process *v = grow(d->v, &d->cap, d->nr, 1, sizeof(*v));
+	bool is_new;
+	struct process *p = intern(&d->processes, &process_kind, &pid, &is_new);
 
-	if (!v)
-		return NULL;
-	d->v = v;
-	if (hash_add(&d->index, hash_pid(pid), (uint32_t)d->nr))
-		return NULL;
-	v += d->nr++;
-	*v = (struct process){ .pid = pid, .in = in, .led = true, .nr = 1 };
-	return v;
+	if (p)
+		*p = (struct process){ .pid = pid, .in = in, .led = true, .nr = 1 };
+	return p;
 }
 
-/* The last one takes the place of the one that goes. */
 static void drop(struct descendants *d, struct process *p)
 {
-	struct process *last = &d->v[d->nr - 1];
-	uint32_t pos = (uint32_t)(p - d->v);
-
-	hash_del(&d->index, hash_pid(p->pid), pos);
-	if (last != p) {
-		hash_move(&d->index, hash_pid(last->pid), (uint32_t)(d->nr - 1), pos);
-		*p = *last;
-	}
-	d->nr--;
+	intern_delete(&d->processes, &process_kind, p);
 }
 
 static void end(struct descendants *d, struct process *p)

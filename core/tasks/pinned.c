@@ -3,8 +3,7 @@
 
 #include "compat/bpf_map.h"
 #include "core/base/clock.h"
-#include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/base/number.h"
 #include "core/host/privileges.h"
 
@@ -28,12 +27,12 @@ struct seen {
 	bool changes; /* has been both, as the program told */
 };
 
+static const struct intern_kind seen_kind = INTERN_BYTES(struct seen, id);
+
 struct pinned {
 	int fd;
 	void *value; /* room for one */
-	struct hash_index index;
-	struct seen *v;
-	size_t nr, cap;
+	struct intern_table seen;
 };
 
 /* The system call needs a right; the path, and the file there, the caller's own. */
@@ -119,9 +118,8 @@ void pinned_close(struct pinned *p)
 		return;
 	if (p->fd >= 0)
 		close(p->fd);
-	hash_release(&p->index);
+	intern_release(&p->seen);
 	free(p->value);
-	free(p->v);
 	free(p);
 }
 
@@ -130,33 +128,14 @@ int pinned_fd(const struct pinned *p)
 	return p->fd;
 }
 
-static bool same_id(const void *table, uint32_t pos, const void *key)
-{
-	return ((const struct pinned *)table)->v[pos].id == *(const uint64_t *)key;
-}
-
 /* The entry of @id, a new one where there is none; NULL: no memory. */
-static struct seen *find(struct pinned *p, uint64_t id, bool *is_new)
+static struct seen *find(struct pinned *p, uint64_t id)
 {
-	uint64_t hash = hash_bytes(&id, sizeof(id), 0);
-	uint32_t pos = hash_find(&p->index, hash, same_id, p, &id);
-	struct seen *v;
+	bool is_new;
 
-	*is_new = pos == HASH_NONE;
-	if (!*is_new)
-		return &p->v[pos];
-	if (p->nr == MAX_SEEN) {
-		hash_release(&p->index);
-		p->nr = 0;
-	}
-	v = grow(p->v, &p->cap, p->nr, 1, sizeof(*v));
-	if (!v)
-		return NULL;
-	p->v = v;
-	if (hash_add(&p->index, hash, (uint32_t)p->nr))
-		return NULL;
-	v[p->nr] = (struct seen){ .id = id };
-	return &v[p->nr++];
+	if (p->seen.nr == MAX_SEEN && !intern_find(&p->seen, &seen_kind, &id))
+		intern_release(&p->seen);
+	return intern(&p->seen, &seen_kind, &id, &is_new);
 }
 
 /* Samples are read many at a time: what was looked up after all of them were taken serves them all. */
@@ -164,9 +143,9 @@ bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 {
 	uint64_t now = now_ns();
 	struct seen *s;
-	bool has, is_new;
+	bool has;
 
-	s = find(p, id, &is_new);
+	s = find(p, id);
 	if (s && time && time < s->looked_ns) {
 		*unsure |= s->changes || time <= s->since_ns;
 		return s->has;
@@ -186,8 +165,7 @@ bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 
 void pinned_told(struct pinned *p, uint64_t id, bool has)
 {
-	bool is_new;
-	struct seen *s = find(p, id, &is_new);
+	struct seen *s = find(p, id);
 
 	if (!s)
 		return;

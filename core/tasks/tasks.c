@@ -3,7 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/tasks/filter.h"
 #include "core/tasks/maps.h"
 #include "core/tasks/proc.h"
@@ -51,14 +51,15 @@
 /* Things found by a pid; each begins with this. */
 struct entry {
 	pid_t id;
-	uint32_t pos; /* in pid_table.v */
 };
 
-struct pid_table {
-	struct hash_index index;
-	struct entry **v;
-	size_t nr, cap;
+/* An entry of the tables. */
+struct slot {
+	pid_t id;
+	struct entry *entry;
 };
+
+static const struct intern_kind slot_kind = INTERN_BYTES(struct slot, id);
 
 struct thread {
 	struct entry entry;
@@ -115,17 +116,15 @@ struct known_file {
 
 struct tasks {
 	const struct host *host;
-	struct pid_table threads, groups, processes;
+	struct intern_table threads, groups, processes;
 	uint64_t event_ns; /* of the record that is applied; 0: unknown */
 	size_t nr_exited, nr_images;
 
 	pid_t dead[MAX_DEAD_THREADS]; /* a queue: the oldest is forgotten when a new one comes */
 	size_t next_dead;
 
-	struct hash_index file_index;
-	struct known_file **files;
-	size_t nr_files, cap_files;
-	uint64_t forgotten; /* see tasks_forgotten() */
+	struct intern_table files; /* of pointers to struct known_file */
+	uint64_t forgotten;        /* see tasks_forgotten() */
 	bool (*on_mapped)(void *ctx, pid_t pid, const struct mapping *m);
 	void *on_mapped_ctx;
 	uint64_t sweeps; /* of sweep_files() */
@@ -143,71 +142,59 @@ static bool is_older(const struct tasks *t, uint64_t read_ns)
 
 /* ---- tables */
 
-static uint64_t hash_id(pid_t id)
+static void *find_id(const struct intern_table *t, pid_t id)
 {
-	return hash_bytes(&id, sizeof(id), 0);
+	const struct slot *s = intern_find(t, &slot_kind, &id);
+
+	return s ? s->entry : NULL;
 }
 
-static bool same_id(const void *table, uint32_t pos, const void *key)
+static void *entry_at(const struct intern_table *t, size_t i)
 {
-	const struct pid_table *t = table;
-
-	return t->v[pos]->id == *(const pid_t *)key;
+	return ((const struct slot *)t->v)[i].entry;
 }
 
-static void *find_id(const struct pid_table *t, pid_t id)
+/* The entry of @id, a new zeroed one of @size bytes if there is none. NULL: no memory. */
+static void *get_id(struct intern_table *t, pid_t id, size_t size)
 {
-	uint32_t pos = hash_find(&t->index, hash_id(id), same_id, t, &id);
+	bool is_new;
+	struct slot *s = intern(t, &slot_kind, &id, &is_new);
 
-	return pos == HASH_NONE ? NULL : t->v[pos];
-}
-
-/* A new zeroed entry of @size bytes for @id, which is not in the table yet. */
-static void *add_id(struct pid_table *t, pid_t id, size_t size)
-{
-	struct entry **v = grow(t->v, &t->cap, t->nr, 1, sizeof(*v)), *e;
-
-	if (!v)
-		return NULL;
-	t->v = v;
-	e = calloc(1, size);
-	if (!e || hash_add(&t->index, hash_id(id), (uint32_t)t->nr)) {
-		free(e);
+	if (!s || !is_new)
+		return s ? s->entry : NULL;
+	s->entry = calloc(1, size);
+	if (!s->entry) {
+		intern_delete(t, &slot_kind, s);
 		return NULL;
 	}
-	e->id = id;
-	e->pos = (uint32_t)t->nr;
-	t->v[t->nr++] = e;
-	return e;
+	s->entry->id = id;
+	return s->entry;
 }
 
 /* The last entry takes the place of the one that goes. */
-static void del_id(struct pid_table *t, struct entry *e)
+static void del_id(struct intern_table *t, struct entry *e)
 {
-	struct entry *last = t->v[t->nr - 1];
-
-	hash_del(&t->index, hash_id(e->id), e->pos);
-	if (last != e) {
-		hash_move(&t->index, hash_id(last->id), last->pos, e->pos);
-		last->pos = e->pos;
-		t->v[last->pos] = last;
-	}
-	t->nr--;
+	intern_delete(t, &slot_kind, intern_find(t, &slot_kind, &e->id));
 	free(e);
+}
+
+static void free_entries(struct intern_table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr; i++)
+		free(entry_at(t, i));
+	intern_release(t);
 }
 
 static struct thread *get_thread(struct tasks *t, pid_t tid)
 {
-	struct thread *th = find_id(&t->threads, tid);
-
-	return th ? th : add_id(&t->threads, tid, sizeof(*th));
+	return get_id(&t->threads, tid, sizeof(struct thread));
 }
 
 static struct process *get_process(struct tasks *t, pid_t pid)
 {
-	struct process *p = find_id(&t->processes, pid);
-
-	return p ? p : add_id(&t->processes, pid, sizeof(*p));
+	return get_id(&t->processes, pid, sizeof(struct process));
 }
 
 /* ---- groups */
@@ -247,9 +234,7 @@ static int set_alive(struct tasks *t, struct thread *th, pid_t pid)
 	leave_group(t, th);
 	if (th->entry.id == pid)
 		return 0;
-	g = find_id(&t->groups, pid);
-	if (!g)
-		g = add_id(&t->groups, pid, sizeof(*g));
+	g = get_id(&t->groups, pid, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
 	th->group = g;
@@ -317,10 +302,18 @@ static const struct thread *successor(const struct tasks *t, const struct thread
 
 /* ---- files */
 
-static bool same_file(const void *table, uint32_t pos, const void *key)
+static uint64_t hash_file(const void *key)
 {
-	return mapped_file_equal(&((const struct tasks *)table)->files[pos]->file, key);
+	return mapped_file_hash(*(const struct mapped_file *const *)key);
 }
+
+static bool same_file(const void *have, const void *key)
+{
+	return mapped_file_equal(*(const struct mapped_file *const *)have, *(const struct mapped_file *const *)key);
+}
+
+/* Each is a pointer to a struct known_file, and so to its struct mapped_file. */
+static const struct intern_kind file_kind = { sizeof(struct known_file *), 0, 0, hash_file, same_file };
 
 /*
  * A file keeps its name when it is deleted: the kernel adds " (deleted)" to it in MMAP2 records and in /proc. Without
@@ -339,30 +332,27 @@ static char *copy_path(const char *path, bool identified)
 /* @key.path is ours, taken or freed. */
 static const struct mapped_file *intern_file(struct tasks *t, struct mapped_file key)
 {
-	struct known_file **v, *f = NULL;
-	uint64_t hash;
-	uint32_t pos;
+	const struct mapped_file *wanted = &key;
+	struct known_file **place, *f;
+	bool is_new;
 
 	if (!key.path)
 		return NULL;
-	hash = mapped_file_hash(&key);
-	pos = hash_find(&t->file_index, hash, same_file, t, &key);
-	if (pos != HASH_NONE) {
+	place = intern_find(&t->files, &file_kind, &wanted);
+	if (place) {
 		free((char *)key.path);
-		return &t->files[pos]->file;
+		return &(*place)->file;
 	}
-	v = grow(t->files, &t->cap_files, t->nr_files, 1, sizeof(*v));
-	if (v)
-		t->files = v;
-	if (v)
-		f = calloc(1, sizeof(*f));
-	if (!f || hash_add(&t->file_index, hash, (uint32_t)t->nr_files)) {
+	f = calloc(1, sizeof(*f));
+	if (f)
+		f->file = key;
+	place = f ? intern(&t->files, &file_kind, &f, &is_new) : NULL;
+	if (!place) {
 		free((char *)key.path);
 		free(f);
 		return NULL;
 	}
-	f->file = key;
-	t->files[t->nr_files++] = f;
+	*place = f;
 	return &f->file;
 }
 
@@ -389,26 +379,23 @@ static void mark_files(const struct process *p, uint64_t sweep)
 /* Drop the files that no image maps any more. */
 static void sweep_files(struct tasks *t)
 {
-	size_t i, kept = 0;
+	struct known_file **files = t->files.v, *f;
+	size_t i;
 
 	t->sweeps++;
 	for (i = 0; i < t->processes.nr; i++)
-		mark_files((const struct process *)t->processes.v[i], t->sweeps);
-	for (i = 0; i < t->nr_files; i++) {
-		struct known_file *f = t->files[i];
-		uint64_t hash = mapped_file_hash(&f->file);
-
-		if (f->used) {
-			f->used = false;
-			hash_move(&t->file_index, hash, (uint32_t)i, (uint32_t)kept);
-			t->files[kept++] = f;
-		} else {
-			hash_del(&t->file_index, hash, (uint32_t)i);
+		mark_files(entry_at(&t->processes, i), t->sweeps);
+	/* Backwards: the file that takes the place of a dropped one has been looked at. */
+	for (i = t->files.nr; i-- > 0;) {
+		f = files[i];
+		if (!f->used) {
+			intern_delete(&t->files, &file_kind, &files[i]);
 			free_file(f);
 			t->forgotten++;
+		} else {
+			f->used = false;
 		}
 	}
-	t->nr_files = kept;
 }
 
 /* ---- images */
@@ -537,7 +524,7 @@ static void forget_later(struct tasks *t)
 	size_t left = t->mappings.max - t->mappings.used;
 
 	t->forget_exited = t->nr_exited + TASKS_MAX_EXITED;
-	t->forget_files = t->nr_files + FORGET_FILES;
+	t->forget_files = t->files.nr + FORGET_FILES;
 	/* Near the end of the budget: before it is used up, which it never is to the last. */
 	t->forget_mappings = t->mappings.used + (left < FORGET_MAPPINGS ? left / 2 + 1 : FORGET_MAPPINGS);
 }
@@ -558,26 +545,20 @@ struct tasks *tasks_new(const struct host *host)
 
 void tasks_free(struct tasks *t)
 {
+	struct known_file **files;
 	size_t i;
 
 	if (!t)
 		return;
+	files = t->files.v;
 	while (t->processes.nr)
-		free_process(t, (struct process *)t->processes.v[t->processes.nr - 1]);
-	while (t->threads.nr)
-		del_id(&t->threads, t->threads.v[t->threads.nr - 1]);
-	while (t->groups.nr)
-		del_id(&t->groups, t->groups.v[t->groups.nr - 1]);
-	hash_release(&t->processes.index);
-	hash_release(&t->groups.index);
-	hash_release(&t->threads.index);
-	free(t->processes.v);
-	free(t->groups.v);
-	free(t->threads.v);
-	for (i = 0; i < t->nr_files; i++)
-		free_file(t->files[i]);
-	free(t->files);
-	hash_release(&t->file_index);
+		free_process(t, entry_at(&t->processes, t->processes.nr - 1));
+	free_entries(&t->threads);
+	free_entries(&t->groups);
+	intern_release(&t->processes);
+	for (i = 0; i < t->files.nr; i++)
+		free_file(files[i]);
+	intern_release(&t->files);
 	free(t);
 }
 
@@ -950,7 +931,7 @@ void tasks_read_anew(struct tasks *t)
 	size_t i;
 
 	for (i = 0; i < t->processes.nr; i++)
-		((struct process *)t->processes.v[i])->anew = true;
+		((struct process *)entry_at(&t->processes, i))->anew = true;
 }
 
 int tasks_namespaces(struct tasks *t, pid_t pid, pid_t tid, uint64_t mntns)
@@ -1098,11 +1079,6 @@ size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max)
 	return nr;
 }
 
-size_t tasks_exited(const struct tasks *t)
-{
-	return t->nr_exited;
-}
-
 uint64_t tasks_refused(const struct tasks *t)
 {
 	return t->refused;
@@ -1115,7 +1091,7 @@ uint64_t tasks_forgotten(const struct tasks *t)
 
 bool tasks_forget_due(const struct tasks *t)
 {
-	return t->nr_exited >= t->forget_exited || t->nr_files >= t->forget_files ||
+	return t->nr_exited >= t->forget_exited || t->files.nr >= t->forget_files ||
 	       t->mappings.used >= t->forget_mappings;
 }
 
@@ -1125,7 +1101,7 @@ void tasks_forget(struct tasks *t, bool (*keep)(void *ctx, pid_t pid), void *ctx
 
 	/* Backwards: the entry that takes a freed one's place has been looked at. */
 	for (i = t->processes.nr; i-- > 0;) {
-		struct process *p = (struct process *)t->processes.v[i];
+		struct process *p = entry_at(&t->processes, i);
 
 		if (p->exited && !keep(ctx, p->entry.id))
 			free_process(t, p);

@@ -133,8 +133,6 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
  */
 size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max);
 
-/** tasks_exited() - number of exited processes kept. */
-size_t tasks_exited(const struct tasks *t);
 /** tasks_refused() - mappings that were not kept, because a process or all of them have too many; see maps.h. */
 uint64_t tasks_refused(const struct tasks *t);
 

@@ -11,6 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define MAX_LOOKUPS 512
 
@@ -61,9 +63,12 @@ static void check_debuglink(const struct elf_symbols *es)
 static void add_debug(struct elf_symbols *es, const uint8_t *data, size_t size)
 {
 	bool wanted = elf_symbols_wants_debug(es), added = !elf_symbols_add_inside(es);
+	int fd = added ? -1 : memfd_create("debug", MFD_CLOEXEC);
 
-	if (!added)
-		added = !elf_symbols_parse_debug(es, data, size);
+	if (fd >= 0 && write(fd, data, size) == (ssize_t)size)
+		added = !elf_symbols_add_debug(es, fd);
+	if (fd >= 0)
+		close(fd);
 	check(elf_symbols_wants_debug(es) == (wanted && !added));
 }
 

@@ -30,7 +30,7 @@ static void check_header(const struct perfdata *pd)
 		check(*perfdata_event(pd, i)->name);
 	for (i = 0; perfdata_build_id(pd, i, &b); i++)
 		check(b.size >= 1 && b.size <= 20 && strlen(b.path) < 65536);
-	check(strlen(perfdata_hostname(pd)) + strlen(perfdata_osrelease(pd)) + strlen(perfdata_arch(pd)) < 65536);
+	check(strlen(perfdata_hostname(pd)) + strlen(perfdata_osrelease(pd)) < 65536);
 }
 
 static void check_record(const struct perfdata *pd, const struct perf_event_header *record, struct seen *s)

@@ -742,31 +742,31 @@ static void parse_stripped(int class, int encoding)
 	image_release(&im);
 }
 
+/* The image as the debug file of what was parsed. */
+static int add_debug_image(void)
+{
+	int fd = image_fd(), rc = elf_symbols_add_debug(es, fd);
+
+	close(fd);
+	return rc;
+}
+
 START_TEST(test_debug)
 {
 	uint64_t read;
-	int rc, fd;
+	int rc;
 
 	parse_stripped(ELFCLASS64, ELFDATA2LSB);
 	read = elf_symbols_read(es);
 	image_build(&im, ELFCLASS64, ELFDATA2LSB, stripped_of, ARRAY_SIZE(stripped_of), NULL, 0);
 	poke(debugs[_i].where, debugs[_i].width, debugs[_i].value);
-	rc = elf_symbols_parse_debug(es, im.bytes, im.len);
+	rc = add_debug_image();
 	ck_assert_msg(rc == debugs[_i].rc, "%s: %d", debugs[_i].what, rc);
 	ck_assert_int_eq(elf_symbols_wants_debug(es), rc != 0);
 	ck_assert_uint_ge(elf_symbols_read(es), read);
 	if (!rc)
-		ck_assert_int_eq(elf_symbols_parse_debug(es, im.bytes, im.len), -EALREADY);
+		ck_assert_int_eq(add_debug_image(), -EALREADY);
 	ck_assert_msg(!strcmp(lookup(0x110), debugs[_i].found), "%s: %s", debugs[_i].what, lookup(0x110));
-	ck_assert_str_eq(lookup(0x140), "exported+0x0");
-	elf_symbols_free(es);
-
-	/* The same from a file. */
-	fd = image_fd();
-	image_release(&im);
-	parse_stripped(ELFCLASS64, ELFDATA2LSB);
-	ck_assert_int_eq(elf_symbols_add_debug(es, fd), rc);
-	close(fd);
 	ck_assert_str_eq(lookup(0x140), "exported+0x0");
 	ck_assert_str_eq(lookup(0x101), "dynamic+0x1");
 }
@@ -782,11 +782,11 @@ START_TEST(test_debug_formats)
 		parse_stripped(formats[_i].class, formats[_i].encoding);
 		image_build(&im, formats[other].class, formats[other].encoding, stripped_of, ARRAY_SIZE(stripped_of),
 			    NULL, 0);
-		rc = elf_symbols_parse_debug(es, im.bytes, im.len);
+		rc = add_debug_image();
 		ck_assert_int_eq(rc, (int)other == _i ? 0 : -ESTALE);
 		ck_assert_str_eq(lookup(0x10c), rc ? "dynamic+0xc" : "local+0x4");
 		/* Names are where they were, and nothing is added any more. */
-		ck_assert_int_eq(elf_symbols_parse_debug(es, im.bytes, im.len), -EALREADY);
+		ck_assert_int_eq(add_debug_image(), -EALREADY);
 		elf_symbols_free(es);
 		es = NULL;
 		image_release(&im);
@@ -810,7 +810,7 @@ START_TEST(test_debug_builds)
 	ck_assert_int_eq(parse(im.bytes, im.len), 0);
 	image_release(&im);
 	image_build_with(&im, ELFCLASS64, ELFDATA2LSB, stripped_of, 3, NULL, 0, has[1] ? &notes[1] : NULL);
-	ck_assert_int_eq(elf_symbols_parse_debug(es, im.bytes, im.len), has[0] && has[1] && !same ? -ESTALE : 0);
+	ck_assert_int_eq(add_debug_image(), has[0] && has[1] && !same ? -ESTALE : 0);
 	check_build_id(elf_symbols_build_id(es), has[0]);
 }
 END_TEST
@@ -825,7 +825,6 @@ START_TEST(test_debug_not_a_file)
 	close(p[0]);
 	close(p[1]);
 	ck_assert_int_eq(elf_symbols_add_debug(es, p[0]), -EBADF);
-	ck_assert_int_eq(elf_symbols_parse_debug(es, "", 0), -ENOEXEC);
 	ck_assert_int_eq(elf_symbols_add_inside(es), -ENOENT);
 	ck_assert(elf_symbols_wants_debug(es));
 	ck_assert_str_eq(lookup(0x100), "dynamic+0x0");

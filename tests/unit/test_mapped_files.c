@@ -7,7 +7,6 @@
 #include "tests/unit/elf_image.h"
 
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -624,27 +623,6 @@ START_TEST(test_process_file)
 }
 END_TEST
 
-START_TEST(test_vdso)
-{
-	const unsigned char *own = (const unsigned char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR); /* NULL in valgrind */
-	const void *start = &start;
-	size_t len = 1;
-	int rc = vdso_image(&start, &len);
-
-	ck_assert_int_eq(rc, own ? 0 : -ENOENT);
-	if (!own) {
-		ck_assert(start == &start && len == 1);
-		return;
-	}
-	ck_assert_ptr_eq(start, own);
-	ck_assert_mem_eq(start, ELFMAG, SELFMAG);
-	ck_assert_uint_ge(len, 4096);
-	ck_assert_uint_eq(len % 4096, 0);
-	/* The last byte can be read, too. */
-	ck_assert_int_ge(own[len - 1], 0);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("mapped_files");
@@ -668,7 +646,6 @@ int main(void)
 	tcase_add_loop_test(tc, test_live_by_worker, 0, ARRAY_SIZE(live));
 	tcase_add_loop_test(tc, test_debug_by_worker, 0, ARRAY_SIZE(debugs));
 	tcase_add_loop_test(tc, test_process_file, 0, 2);
-	tcase_add_test(tc, test_vdso);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

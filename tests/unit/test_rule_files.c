@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/rule_files.h"
 #include "core/files/recorded.h"
+#include "core/files/vdso.h"
 #include "core/host/host.h"
 #include "core/tasks/tasks.h"
 #include "tests/unit/cfi_image.h"

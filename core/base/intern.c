@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/intern.h"
+
+#include "core/base/grow.h"
+
+#include <string.h>
+
+/* What the index hands on to compare an entry. */
+struct table_of_kind {
+	const struct intern_table *t;
+	const struct intern_kind *kind;
+};
+
+static void *entry_at(const struct intern_table *t, const struct intern_kind *kind, size_t pos)
+{
+	return (char *)t->v + pos * kind->size;
+}
+
+static const void *key_of(const struct intern_kind *kind, const void *entry)
+{
+	return (const char *)entry + kind->key_at;
+}
+
+static uint64_t hash_key(const struct intern_kind *kind, const void *key)
+{
+	return kind->hash ? kind->hash(key) : hash_bytes(key, kind->key_size, 0);
+}
+
+/* Most keys are ids or pointers, and looked up for each frame: compared without a call. */
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+	if (size == 8)
+		return !memcmp(a, b, 8);
+	if (size == 4)
+		return !memcmp(a, b, 4);
+	return !memcmp(a, b, size);
+}
+
+static bool has_key(const void *table, uint32_t pos, const void *key)
+{
+	const struct table_of_kind *of = table;
+	const struct intern_kind *kind = of->kind;
+	const void *have = key_of(kind, entry_at(of->t, kind, pos));
+
+	return kind->equal ? kind->equal(have, key) : same_bytes(have, key, kind->key_size);
+}
+
+static void *find(const struct intern_table *t, const struct intern_kind *kind, const void *key, uint64_t hash)
+{
+	const struct table_of_kind of = { t, kind };
+	uint32_t pos = hash_find(&t->index, hash, has_key, &of, key);
+
+	return pos == HASH_NONE ? NULL : entry_at(t, kind, pos);
+}
+
+void *intern_find(const struct intern_table *t, const struct intern_kind *kind, const void *key)
+{
+	return t->nr ? find(t, kind, key, hash_key(kind, key)) : NULL;
+}
+
+void *intern(struct intern_table *t, const struct intern_kind *kind, const void *key, bool *is_new)
+{
+	uint64_t hash = hash_key(kind, key);
+	char *entry = find(t, kind, key, hash);
+	void *v;
+
+	*is_new = !entry;
+	if (entry)
+		return entry;
+	v = t->nr < HASH_NONE - 1 ? grow(t->v, &t->cap, t->nr, 1, kind->size) : NULL;
+	if (!v)
+		return NULL;
+	t->v = v;
+	if (hash_add(&t->index, hash, (uint32_t)t->nr))
+		return NULL;
+	entry = entry_at(t, kind, t->nr++);
+	memset(entry, 0, kind->size);
+	if (!kind->equal)
+		memcpy(entry + kind->key_at, key, kind->key_size);
+	return entry;
+}
+
+void intern_delete(struct intern_table *t, const struct intern_kind *kind, void *entry)
+{
+	uint32_t pos = (uint32_t)((size_t)((char *)entry - (char *)t->v) / kind->size), last = (uint32_t)t->nr - 1;
+	const void *moved = entry_at(t, kind, last);
+
+	hash_del(&t->index, hash_key(kind, key_of(kind, entry)), pos);
+	if (pos != last) {
+		hash_move(&t->index, hash_key(kind, key_of(kind, moved)), last, pos);
+		memcpy(entry, moved, kind->size);
+	}
+	t->nr = last;
+}
+
+void intern_release(struct intern_table *t)
+{
+	hash_release(&t->index);
+	free(t->v);
+	*t = (struct intern_table){ 0 };
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of entries that are found by a key, and added when there is none: threads, files, names.
+ *
+ * An array that grows, with an index (hash.h) beside it. Entries move when another one is added or deleted: keep a
+ * position, or a pointer inside the entry, but no pointer to the entry. Not thread safe.
+ */
+#ifndef CORE_BASE_INTERN_H
+#define CORE_BASE_INTERN_H
+
+#include "core/base/hash.h"
+
+/**
+ * struct intern_kind - what the entries of a table are; the same one for all calls.
+ * @size:     bytes of an entry
+ * @key_at:   where the key begins in it
+ * @key_size: bytes of a key that is compared byte by byte; not used with the functions below
+ * @hash:     of a key; NULL: of its bytes
+ * @equal:    does the key inside an entry, @have, equal @key? NULL: if all bytes are equal. Set both functions or none.
+ */
+struct intern_kind {
+	size_t size, key_at, key_size;
+	uint64_t (*hash)(const void *key);
+	bool (*equal)(const void *have, const void *key);
+};
+
+/* Entries of @type, whose member @key is compared byte by byte: it has no padding. */
+#define INTERN_BYTES(type, key)                                                                                        \
+	{                                                                                                              \
+		sizeof(type), offsetof(type, key), sizeof(((type *)0)->key), NULL, NULL                                \
+	}
+
+/* Entries of @type, found by functions. If one is ever deleted, its member @key can be given to @hash. */
+#define INTERN_CUSTOM(type, key, hash, equal)                                                                          \
+	{                                                                                                              \
+		sizeof(type), offsetof(type, key), 0, hash, equal                                                      \
+	}
+
+/** struct intern_table - all zeros is a valid empty table. @v has @nr entries, and is for the caller to read. */
+struct intern_table {
+	void *v;
+	size_t nr, cap;
+	struct hash_index index;
+};
+
+/** intern_find() - the entry that has @key, until another one is added or deleted. NULL: there is none. */
+void *intern_find(const struct intern_table *t, const struct intern_kind *kind, const void *key);
+
+/**
+ * intern() - the entry that has @key; a new one if there is none.
+ * @is_new: out: it has just been added. Then it is all zeros, with a copy of @key if keys are compared byte by byte;
+ *          otherwise the caller fills in the key before anything else is done with the table.
+ * Return: the entry, until another one is added or deleted; NULL: no memory, or no position is left, and the table is
+ * as it was.
+ */
+void *intern(struct intern_table *t, const struct intern_kind *kind, const void *key, bool *is_new);
+
+/** intern_delete() - delete @entry, which is one of the table; the last entry takes its position. */
+void intern_delete(struct intern_table *t, const struct intern_kind *kind, void *entry);
+
+/** intern_release() - free what the table holds, but not what its entries own; it is empty and usable afterwards. */
+void intern_release(struct intern_table *t);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/vdso.h"
+
+#include "core/files/build_ids.h"
+#include "core/files/elf_file.h"
+#include "core/files/mapped_files.h"
+#include "core/files/recorded.h"
+#include "core/host/host.h"
+#include "core/tasks/proc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+struct image {
+	const void *start;
+	size_t len;
+};
+
+static int find_vdso(void *ctx, const struct proc_map *m)
+{
+	if (m->start != getauxval(AT_SYSINFO_EHDR))
+		return 0;
+	*(struct image *)ctx = (struct image){ (const void *)(uintptr_t)m->start, m->end - m->start };
+	return 1;
+}
+
+int vdso_image(const void **start, size_t *len)
+{
+	struct image vdso = { 0 };
+	int rc;
+
+	rc = getauxval(AT_SYSINFO_EHDR) ? proc_maps(&host_here, getpid(), find_vdso, &vdso) : 0;
+	if (rc <= 0)
+		return rc ? rc : -ENOENT;
+	*start = vdso.start;
+	*len = vdso.len;
+	return 0;
+}
+
+/* Unknown if there is no image. */
+static void own_build_id(struct build_id *id)
+{
+	const void *start;
+	struct elf_file f;
+	char *copy;
+	size_t len;
+
+	*id = (struct build_id){ 0 };
+	copy = vdso_image(&start, &len) ? NULL : malloc(len);
+	if (!copy)
+		return;
+	memcpy(copy, start, len);
+	if (elf_file_adopt(&f, copy, len))
+		return;
+	*id = f.build_id;
+	elf_file_release(&f);
+}
+
+bool vdso_is_ours(const struct mapped_files_cfg *cfg, const struct mapped_file *file)
+{
+	struct build_id theirs, ours;
+
+	if (!cfg->recorded)
+		return true;
+	if (mapped_file_build(cfg, file, &theirs)) {
+		own_build_id(&ours);
+		return build_id_equal(&ours, &theirs);
+	}
+	kernel_running_build(cfg->host, &ours);
+	return recorded_kernel_runs(cfg->recorded, &ours);
+}

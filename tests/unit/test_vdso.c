@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/vdso.h"
+#include "core/files/build_ids.h"
+#include "core/files/elf.h"
+#include "core/files/mapped_files.h"
+#include "core/files/recorded.h"
+#include "core/host/host.h"
+#include "tests/unit/elf_image.h"
+#include "tests/unit/unit.h"
+
+#include <sys/auxv.h>
+
+static const struct mapped_file vdso = { .path = "[vdso]" };
+static char *dir;
+static struct host host;
+static struct build_ids *table;
+static struct recorded origin;
+static struct mapped_files_cfg cfg;
+
+static void setup(void)
+{
+	dir = unit_tmpdir();
+	host = (struct host){ .proc = dir, .sys = dir };
+	table = build_ids_new();
+	ck_assert_ptr_nonnull(table);
+	origin = (struct recorded){ .build_ids = table };
+	cfg = (struct mapped_files_cfg){ .host = &host, .recorded = &origin };
+}
+
+static void teardown(void)
+{
+	build_ids_free(table);
+	unit_rmdir(dir);
+}
+
+START_TEST(test_image)
+{
+	const unsigned char *own = (const unsigned char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR); /* NULL in valgrind */
+	const void *start = &start;
+	size_t len = 1;
+	int rc = vdso_image(&start, &len);
+
+	ck_assert_int_eq(rc, own ? 0 : -ENOENT);
+	if (!own) {
+		ck_assert(start == &start && len == 1);
+		return;
+	}
+	ck_assert_ptr_eq(start, own);
+	ck_assert_mem_eq(start, ELFMAG, SELFMAG);
+	ck_assert_uint_ge(len, 4096);
+	ck_assert_uint_eq(len % 4096, 0);
+	/* The last byte can be read, too. */
+	ck_assert_int_ge(own[len - 1], 0);
+}
+END_TEST
+
+static void write_notes(const char *id)
+{
+	int encoding = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB;
+	unsigned char bytes[128];
+
+	if (id)
+		unit_write(dir, "kernel/notes", bytes,
+			   image_note(bytes, encoding, 4, NT_GNU_BUILD_ID, "GNU", 4, id, (uint32_t)strlen(id)));
+}
+
+static void tell(const char *path, const char *id)
+{
+	if (id)
+		ck_assert_int_eq(build_ids_add(table, path, id, strlen(id)), 0);
+}
+
+/* What the recording tells of its kernel and of its vDSO, and what runs. */
+static const struct {
+	const char *kernel, *running, *vdso;
+	enum recorded_boot boot;
+	bool ours;
+} rows[] = {
+	{ "abc", "abc", NULL, BOOT_UNKNOWN, true },      { "abc", "abc", NULL, BOOT_SAME, true },
+	{ "abc", "abc", NULL, BOOT_OTHER, true }, /* booted once more */
+	{ NULL, "abc", NULL, BOOT_SAME, true },          { "abc", NULL, NULL, BOOT_SAME, true },
+	{ NULL, NULL, NULL, BOOT_SAME, true },           { "abc", "xyz", NULL, BOOT_SAME, false },
+	{ "abc", "xyz", NULL, BOOT_UNKNOWN, false },     { "abc", "xyz", NULL, BOOT_OTHER, false },
+	{ "abc", "ab", NULL, BOOT_SAME, false },         { "abc", NULL, NULL, BOOT_UNKNOWN, false },
+	{ "abc", NULL, NULL, BOOT_OTHER, false },        { NULL, "abc", NULL, BOOT_UNKNOWN, false },
+	{ NULL, "abc", NULL, BOOT_OTHER, false },        { NULL, NULL, NULL, BOOT_UNKNOWN, false },
+	{ NULL, NULL, NULL, BOOT_OTHER, false },         { "abc", "abc", "not ours", BOOT_SAME, false },
+	{ "abc", "abc", "not ours", BOOT_OTHER, false },
+};
+
+START_TEST(test_recorded)
+{
+	write_notes(rows[_i].running);
+	tell(BUILD_ID_KERNEL, rows[_i].kernel);
+	tell("[vdso]", rows[_i].vdso);
+	origin.boot = rows[_i].boot;
+	ck_assert_int_eq(vdso_is_ours(&cfg, &vdso), rows[_i].ours);
+	/* Without a recording, whatever is told. */
+	cfg.recorded = NULL;
+	ck_assert(vdso_is_ours(&cfg, &vdso));
+}
+END_TEST
+
+/* Two build ids that contradict each other prove nothing, and neither does an id of the kernel then. */
+START_TEST(test_contradiction)
+{
+	write_notes("abc");
+	tell(BUILD_ID_KERNEL, "abc");
+	tell("[vdso]", "one");
+	tell("[vdso]", "two");
+	origin.boot = BOOT_SAME;
+	ck_assert(!vdso_is_ours(&cfg, &vdso));
+}
+END_TEST
+
+/* Its own build id proves it, in the mapping or in the table, on whatever kernel. */
+START_TEST(test_own)
+{
+	struct mapped_file file = vdso;
+	struct elf_symbols *es;
+	struct build_id id;
+	const void *start;
+	size_t len;
+
+	if (vdso_image(&start, &len)) /* in valgrind */
+		return;
+	ck_assert_int_eq(elf_symbols_parse(start, len, &es), 0);
+	id = *elf_symbols_build_id(es);
+	elf_symbols_free(es);
+	if (!id.size)
+		return;
+	write_notes("abc");
+	tell(BUILD_ID_KERNEL, "xyz");
+	origin.boot = BOOT_OTHER;
+	ck_assert(!vdso_is_ours(&cfg, &vdso));
+	memcpy(file.build_id, id.bytes, id.size);
+	file.build_id_size = id.size;
+	ck_assert(vdso_is_ours(&cfg, &file));
+	file.build_id[0] ^= 1;
+	ck_assert(!vdso_is_ours(&cfg, &file));
+	ck_assert_int_eq(build_ids_add(table, "[vdso]", id.bytes, id.size), 0);
+	ck_assert(vdso_is_ours(&cfg, &vdso));
+	ck_assert(!vdso_is_ours(&cfg, &file)); /* the mapping's own comes first */
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("vdso");
+	TCase *tc = tcase_create("vdso");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, test_image);
+	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(rows));
+	tcase_add_test(tc, test_contradiction);
+	tcase_add_test(tc, test_own);
+	suite_add_tcase(s, tc);
+	return unit_main(s);
+}
