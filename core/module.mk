@@ -52,6 +52,7 @@ LIB_SRCS += \
 	core/report/diff.c \
 	core/report/entry.c \
 	core/report/folded.c \
+	core/report/forms.c \
 	core/report/labels.c \
 	core/report/report.c \
 	core/report/text.c \

@@ -30,7 +30,7 @@ void list_backends(FILE *out, const struct options *o)
 	privileges_use();
 	for (rung = 0; rung < RUNG_NR; rung++) {
 		ladder_try(&host_here, o->tool, rung, RUN_FILES, &s);
-		if (o->report.form == REPORT_FOLDED)
+		if (o->list_fields)
 			list_rung(out, rung, &s);
 		else
 			show_rung(out, o->tool, rung, &s, s.usable && !taken);

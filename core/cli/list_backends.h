@@ -9,7 +9,7 @@
 
 /**
  * list_backends() - try what a run of @o->tool would begin with on each rung, and write to @out what came of it; with
- * -f one line for each rung, with tabs between its fields. As run_main() wants an action.
+ * @o->list_fields one line for each rung, with tabs between its fields. As run_main() wants an action.
  */
 void list_backends(FILE *out, const struct options *o);
 

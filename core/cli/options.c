@@ -4,6 +4,8 @@
 #include "core/base/clock.h"
 #include "core/base/printable.h"
 #include "core/cli/options_table.h"
+#include "core/report/forms.h"
+#include "core/report/writer.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -233,9 +235,10 @@ static int finish(struct parse *p)
 		return rc;
 	if (o->user_only || o->kernel_only)
 		o->report.delimited = false;
-	if (o->report.form == REPORT_FOLDED)
+	if (o->report.form->names_only)
 		o->report.addresses = o->report.offsets = false;
 	o->report.source &= o->report.offsets;
+	o->list_fields = o->action == ACTION_LIST_BACKENDS && p->seen & 1ULL << row_of(p->table, 'f');
 	return 0;
 }
 
@@ -264,6 +267,7 @@ int options_parse(struct options *o, enum tool tool, int argc, char **argv, cons
 		.dump_bytes = DUMP_SIZE,
 		.hash_entries = HASH_ENTRIES,
 		.stack_entries = STACK_ENTRIES,
+		.report.form = report_form("text"),
 	};
 	rc = take_all(&p, argc, argv);
 	if (!rc)
@@ -332,9 +336,9 @@ void header_stacks(FILE *out, const struct options *o, bool user_only)
 void header_end(FILE *out, const struct options *o)
 {
 	if (o->duration)
-		fprintf(out, " for %s secs.\n", o->duration);
+		fprintf(out, " for %s secs.", o->duration);
 	else
-		fputs("... Hit Ctrl-C to end.\n", out);
+		fputs("... Hit Ctrl-C to end.", out);
 }
 
 int options_doc(enum tool tool, unsigned int i, struct option_doc *out)

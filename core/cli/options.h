@@ -21,7 +21,7 @@ void options_help(FILE *out, enum tool tool);
 
 /**
  * options_header() - the line that begins the report (contract: "Sampling at 49 Hertz of all threads by ...").
- * Written with a newline, not flushed. @user_only: more was asked for than could be had; of profile.
+ * Without its newline, which the form adds. @user_only: more was asked for than could be had; of profile.
  */
 void options_header(FILE *out, const struct options *o, bool user_only);
 

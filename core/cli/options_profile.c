@@ -179,7 +179,7 @@ void options_header_recorded(FILE *out, const struct options *o, const struct re
 	fprintf(out, " in %s", name_shown(strcmp(o->input, "-") ? o->input : "standard input", name));
 	if (r->others)
 		fprintf(out, " (others: %s)", r->others);
-	fputs(".\n", out);
+	fputc('.', out);
 }
 
 static void header(FILE *out, const struct options *o, bool user_only)

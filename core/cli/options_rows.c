@@ -5,6 +5,7 @@
 #include "core/cli/options_table.h"
 #include "core/host/ids.h"
 #include "core/host/privileges.h"
+#include "core/report/forms.h"
 #include "core/session/ways.h"
 #include "core/tasks/cgroup.h"
 #include "core/tasks/pinned.h"
@@ -50,7 +51,7 @@ static int set_folded(struct parse *p, const struct opt *opt, const char *value)
 {
 	(void)opt;
 	(void)value;
-	p->o->report.form = REPORT_FOLDED;
+	p->o->report.form = report_form("folded");
 	return 0;
 }
 

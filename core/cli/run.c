@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -143,8 +144,8 @@ static void explain_intervals(const struct compared_intervals *c, const struct a
 }
 
 /* @out: NULL: they are only compared */
-static int write_both(const struct session *s, const struct report_names *names, FILE *out, const struct account *a,
-		      bool *differ, struct err *err)
+static int write_both(const struct session *s, const struct report_names *names, struct report_output *out,
+		      const struct account *a, bool *differ, struct err *err)
 {
 	struct compare *c = s->sink.sets[s->sink.ended].compare;
 	struct rows *explained = compare_explained(c);
@@ -170,6 +171,7 @@ struct run {
 	struct session *session;
 	struct output *out;
 	struct symbols *symbols;
+	struct report_output report;
 	unsigned int intervals; /* reported */
 	struct account total;
 	struct compared_intervals compared; /* of the last report, where intervals are counted by both backends */
@@ -293,39 +295,33 @@ static int write_rows(struct run *run, const struct report_names *names, const s
 {
 	const struct session *s = run->session;
 	const struct options *o = s->request.options;
+	bool all = o->on_cpu && o->off_cpu;
 	const struct report_part parts[] = {
-		{ session_samples(s), "on-cpu", o->on_cpu && o->off_cpu ? events_period_ns(s->request.options) : 1,
-		  false },
-		{ session_intervals(s), "off-cpu", 1, true },
+		{ session_samples(s), all ? "on-cpu" : NULL, all ? events_period_ns(o) : 1, false },
+		{ session_intervals(s), all ? "off-cpu" : NULL, 1, true },
 	};
-	FILE *out = run->out->stream;
+	int rc;
 
-	if (!o->on_cpu)
-		return report_write(out, parts[1].rows, names, &o->report, err);
-	if (!o->off_cpu && s->request.both)
-		return write_both(s, names, out, a, &run->differ, err);
-	if (!o->off_cpu)
-		return report_write(out, parts[0].rows, names, &o->report, err);
-	if (s->request.both && write_both(s, names, NULL, a, &run->differ, err))
-		return err->code;
-	return report_write_parts(out, parts, ARRAY_SIZE(parts), names, &o->report, err);
+	if (o->on_cpu && s->request.both) {
+		rc = write_both(s, names, o->off_cpu ? NULL : &run->report, a, &run->differ, err);
+		if (rc || !o->off_cpu)
+			return rc;
+	}
+	return report_rows(&run->report, &parts[!o->on_cpu], all ? 2 : 1, names, &o->report, err);
 }
 
-static int write_report(struct run *run, const struct account *a, struct err *err)
+static int write_report(struct run *run, const struct account *a, bool last, struct err *err)
 {
 	const struct session *s = run->session;
 	const struct report_names names = { run->symbols, kernel_name, user_name, inlined_names, &s->sink.names };
-	const struct report_cfg *cfg = &s->request.options->report;
-	FILE *out = run->out->stream;
 	int rc;
 
 	symbols_renew(run->symbols);
-	/* An empty line is between header and report, and between two reports. */
-	if (cfg->form != REPORT_FOLDED || run->intervals)
-		fputc('\n', out);
-	if (s->request.options->interval_ns && cfg->form != REPORT_FOLDED)
-		fprintf(out, "Interval %u, %.3f secs\n\n", run->intervals + 1, (double)a->sampled_ns / 1e9);
+	report_interval(&run->report, s->request.options->interval_ns ? run->intervals + 1 : 0,
+			(double)a->sampled_ns / 1e9);
 	rc = write_rows(run, &names, a, err);
+	if (!rc && last)
+		rc = report_end(&run->report, true, err);
 	if (rc && rc != -ENOMEM)
 		output_error(run->out, rc, err);
 	return rc;
@@ -376,7 +372,7 @@ static int report(struct run *run, bool last, struct err *err)
 		/* Names need the room for files. */
 		session_close(run->session);
 	}
-	rc = write_report(run, &a, err);
+	rc = write_report(run, &a, last, err);
 	if (!rc && last)
 		rc = output_commit(run->out, err);
 	/* Nothing is left to abort: what comes now is meant for the command. */
@@ -402,17 +398,25 @@ static int report(struct run *run, bool last, struct err *err)
 }
 
 /* Seen before anything is counted; and when nobody can see it, that need not begin. */
-static int write_header(struct output *out, const struct session *s, struct err *err)
+static int write_header(struct run *run, struct err *err)
 {
+	const struct session *s = run->session;
 	const struct options *o = s->request.options;
+	char *header = NULL;
+	size_t len;
+	FILE *f = open_memstream(&header, &len);
+	int rc;
 
-	if (o->report.form == REPORT_FOLDED)
-		return 0;
-	if (o->input)
-		options_header_recorded(out->stream, o, &s->recording);
+	if (f && o->input)
+		options_header_recorded(f, o, &s->recording);
+	else if (f)
+		options_header(f, o, s->events.user_only.code);
+	if (!f || fclose(f))
+		rc = err_sys(err, -ENOMEM, "cannot begin the report");
 	else
-		options_header(out->stream, o, s->events.user_only.code);
-	return fflush(out->stream) ? output_error(out, -errno, err) : 0;
+		rc = report_begin(&run->report, run->out->stream, o->report.form, header, err);
+	free(header);
+	return rc && rc != -ENOMEM ? output_error(run->out, rc, err) : rc;
 }
 
 /* Count and report, interval by interval. */
@@ -480,7 +484,7 @@ static enum exit_status open_and_sample(struct run *run, struct err *err)
 		return run->session->request.command && command_ended(run->session->request.command) ? EXIT_OK
 												     : fail(tool, err);
 	tell_limits(run->session);
-	if (write_header(run->out, run->session, err))
+	if (write_header(run, err))
 		return fail_writing(tool, err);
 	return sample(run, err);
 }
@@ -505,6 +509,7 @@ static enum exit_status run_capture(struct session *s, struct output *out, struc
 		session_ahead(s, read_names, run.symbols);
 		status = open_and_sample(&run, err);
 	}
+	report_end(&run.report, false, NULL);
 	output_discard(out);
 	symbols_free(run.symbols);
 	return status;

@@ -34,28 +34,19 @@ static bool same_text(const struct text *a, const struct text *b)
 	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
 }
 
-static int write_text(FILE *out, const struct text *t, struct err *err)
-{
-	if (!out)
-		return 0;
-	errno = 0;
-	if (fwrite(t->bytes, 1, t->len, out) == t->len && !fflush(out))
-		return 0;
-	return err_sys(err, errno ? -errno : -EIO, "cannot write the report");
-}
-
 static int write_diff(FILE *out, const struct text *program, const struct text *ring, const struct report_cfg *cfg,
 		      struct err *err)
 {
 	struct report_side old = { "bpf", program->bytes, program->len }, new = { "perfring", ring->bytes, ring->len };
-	int64_t rows = out ? report_diff(out, &old, &new, cfg->form, MAX_DIFF_ROWS, err) : 0;
+	int64_t rows = report_diff(out, &old, &new, cfg->form, MAX_DIFF_ROWS, err);
 
 	return rows < 0 ? (int)rows : 0;
 }
 
-int report_both(FILE *out, const struct report_pair *rows, const struct report_names *names,
+int report_both(struct report_output *out, const struct report_pair *rows, const struct report_names *names,
 		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err)
 {
+	const struct report_part agreed = { .rows = rows->program, .weight = 1, .from_schedule = cfg->from_schedule };
 	struct text program = { 0 }, ring = { 0 };
 	struct report_cfg in_samples = *cfg;
 	int rc;
@@ -74,9 +65,9 @@ int report_both(FILE *out, const struct report_pair *rows, const struct report_n
 	}
 	if (!rc && !same_text(&program, &ring)) {
 		*agreement = REPORTS_DIFFERENT;
-		rc = write_diff(out, &program, &ring, cfg, err);
-	} else if (!rc) {
-		rc = write_text(out, &program, err);
+		rc = out ? write_diff(out->out, &program, &ring, cfg, err) : 0;
+	} else if (!rc && out) {
+		rc = report_rows(out, &agreed, 1, names, cfg, err);
 	}
 	free(program.bytes);
 	free(ring.bytes);

@@ -19,12 +19,12 @@ struct report_pair {
 };
 
 /**
- * report_both() - write the report to @out where they agree, or a unified diff of the two, cut when it is long; NULL:
+ * report_both() - write the rows to @out where they agree, or a unified diff of the two, cut when it is long; NULL:
  * neither, only say whether they agree. Values are numbers of samples: cfg.unit does not count.
  * @agreement: out
- * Return: as report_write(). Both reports are in memory meanwhile.
+ * Return: as report_rows(). Both reports are in memory meanwhile.
  */
-int report_both(FILE *out, const struct report_pair *rows, const struct report_names *names,
+int report_both(struct report_output *out, const struct report_pair *rows, const struct report_names *names,
 		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err);
 
 #endif

@@ -38,7 +38,7 @@ static size_t line_end(const struct side *s, size_t at)
 	return newline ? (size_t)(newline - s->bytes) + 1 : s->len;
 }
 
-static size_t row_end(const struct side *s, enum report_form form, size_t at, size_t *line)
+static size_t row_end(const struct side *s, const struct report_writer *form, size_t at, size_t *line)
 {
 	size_t start;
 
@@ -46,11 +46,11 @@ static size_t row_end(const struct side *s, enum report_form form, size_t at, si
 		start = at;
 		at = line_end(s, at);
 		++*line;
-	} while (form == REPORT_TEXT && at < s->len && at - start > 1);
+	} while (form->paragraphs && at < s->len && at - start > 1);
 	return at;
 }
 
-static int split(struct side *s, enum report_form form)
+static int split(struct side *s, const struct report_writer *form)
 {
 	size_t at = 0, line = 0;
 	struct diff_row *rows;
@@ -235,8 +235,8 @@ static int put_diff(struct diff *d, const char *old, const char *new, size_t max
 	return rc;
 }
 
-int64_t report_diff(FILE *out, const struct report_side *old, const struct report_side *new, enum report_form form,
-		    size_t max_rows, struct err *err)
+int64_t report_diff(FILE *out, const struct report_side *old, const struct report_side *new,
+		    const struct report_writer *form, size_t max_rows, struct err *err)
 {
 	struct diff d = { .out = out, .old = { old->bytes, old->len }, .new = { new->bytes, new->len } };
 	int64_t rc;

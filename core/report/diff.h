@@ -40,7 +40,7 @@ struct report_side {
  * Return: the number of rows that differ, 0 when the reports are equal: a row that is in both reports with
  * different values counts twice; -ENOMEM; the -errno of a failed write (@out is flushed).
  */
-int64_t report_diff(FILE *out, const struct report_side *old, const struct report_side *new, enum report_form form,
-		    size_t max_rows, struct err *err);
+int64_t report_diff(FILE *out, const struct report_side *old, const struct report_side *new,
+		    const struct report_writer *form, size_t max_rows, struct err *err);
 
 #endif

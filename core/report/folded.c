@@ -1,35 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A line for each row, as flame graph programs read it: comm;user root;...;user leaf;kernel root;... VALUE */
-#include "core/base/printable.h"
+#include "core/report/forms.h"
 #include "core/report/writer.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static void folded_frame(struct textbuf *b, const struct report_cfg *cfg, uint64_t addr, bool kernel,
-			 const struct symbol *sym)
+static void folded_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
-	(void)addr;
-	textbuf_name(b, sym->name ? sym->name : UNKNOWN, report_folded.semicolon);
-	textbuf_annotate(b, cfg, kernel, sym);
+	textbuf_name(b, frame->name ? frame->name : UNKNOWN, report_folded.semicolon);
+	textbuf_annotate(b, cfg, frame);
 }
 
-static void folded_row(FILE *out, const struct report_row *row)
+/* An empty line is between two reports. */
+static void folded_interval(struct report_output *o, const struct report_interval *interval)
 {
+	if (interval->number > 1)
+		fputc('\n', o->out);
+}
+
+static int folded_row(struct report_output *o, const struct report_row *row)
+{
+	FILE *out = o->out;
 	size_t i;
 
 	fwrite_unlocked(row->comm.bytes, 1, row->comm.len, out);
 	for (i = 0; i < row->nr; i++) {
 		putc_unlocked(';', out);
-		fwrite_unlocked(row->frames[i].bytes, 1, row->frames[i].len, out);
+		fwrite_unlocked(row->texts[i].bytes, 1, row->texts[i].len, out);
 	}
 	fprintf(out, " %" PRIu64 "\n", row->value);
+	return 0;
 }
 
 const struct report_writer report_folded = {
+	.name = "folded",
 	.delimiter = "-",
 	.semicolon = ':',
-	.prints_pid = false,
-	.frame = folded_frame,
+	.names_only = true,
+	.label = folded_label,
+	.interval = folded_interval,
 	.row = folded_row,
 };

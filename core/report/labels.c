@@ -10,6 +10,11 @@
 
 void labels_release(struct labels *l)
 {
+	size_t i;
+
+	for (i = 0; i < l->nr_frames; i++)
+		free(l->frames[i]);
+	free(l->frames);
 	hash_release(&l->index);
 	hash_release(&l->seq_index);
 	free(l->bytes);
@@ -69,7 +74,39 @@ static int intern(struct labels *l, const struct textbuf *text, uint32_t *id)
 	return 0;
 }
 
-int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded, uint32_t *id)
+/* The resolver overwrites names and files when it names the next frame, so copies of them follow the frame. */
+static struct report_frame *copy_frame(const struct report_frame *frame)
+{
+	size_t name = frame->name ? strlen(frame->name) + 1 : 0, file = frame->file ? strlen(frame->file) + 1 : 0;
+	struct report_frame *copy = malloc(sizeof(*copy) + name + file);
+
+	if (!copy)
+		return NULL;
+	*copy = *frame;
+	if (name)
+		copy->name = memcpy(copy + 1, frame->name, name);
+	if (file)
+		copy->file = memcpy((char *)(copy + 1) + name, frame->file, file);
+	return copy;
+}
+
+static int add_frame(struct labels *l, uint32_t id, const struct report_frame *frame)
+{
+	struct report_frame **frames =
+		grow(l->frames, &l->frames_cap, l->nr_frames, l->nr - l->nr_frames, sizeof(*frames));
+
+	if (!frames)
+		return -ENOMEM;
+	l->frames = frames;
+	while (l->nr_frames < l->nr)
+		frames[l->nr_frames++] = NULL;
+	if (!frames[id])
+		frames[id] = copy_frame(frame);
+	return frames[id] ? 0 : -ENOMEM;
+}
+
+int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded,
+	       const struct report_frame *frame, uint32_t *id)
 {
 	uint32_t key;
 	int rc = intern(l, text, id);
@@ -81,7 +118,7 @@ int labels_add(struct labels *l, const struct textbuf *text, const struct textbu
 		return rc;
 	if (l->v[*id].folded == HASH_NONE || labels_cmp(l, key, l->v[*id].folded) < 0)
 		l->v[*id].folded = key;
-	return 0;
+	return frame ? add_frame(l, *id, frame) : 0;
 }
 
 struct seq_key {

@@ -2,13 +2,14 @@
 /*
  * The texts of a report: each distinct one is kept once and has a number, its label; sequences of labels
  * likewise. Rows are merged and sorted by these numbers, so that no row's text is ever put together before it
- * is printed. Private to core/report/, but for the text that is made safe.
+ * is printed. Private to core/report/.
  */
 #ifndef CORE_REPORT_LABELS_H
 #define CORE_REPORT_LABELS_H
 
 #include "core/base/hash.h"
 #include "core/base/printable.h"
+#include "core/report/frame.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,12 +31,18 @@ struct label_seq {
 	uint32_t nr;
 };
 
-/** struct labels - all zeros is valid and empty. Numbers are indexes of @v and @seqs. */
+/**
+ * struct labels - all zeros is valid and empty. Numbers are indexes of @v and @seqs.
+ * @frames: by label, the first frame that came with it; NULL: none did. They are not in @v, because sorting reads @v
+ * and is faster when it is small. May be shorter than @v.
+ */
 struct labels {
 	char *bytes;
 	size_t bytes_used, bytes_cap;
 	struct label *v;
 	size_t nr, cap;
+	struct report_frame **frames;
+	size_t nr_frames, frames_cap;
 	uint32_t *ids;
 	size_t ids_used, ids_cap;
 	struct label_seq *seqs;
@@ -47,10 +54,12 @@ void labels_release(struct labels *l);
 
 /**
  * labels_add() - the label of @text, which sorts as @folded.
+ * @frame: keep it for this label; its name and file are copied. NULL: keep nothing
  * When one text comes with several @folded ones the least is kept: the order of calls does not matter.
  * Return: 0; -ENOMEM, also when a buffer has failed.
  */
-int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded, uint32_t *id);
+int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded,
+	       const struct report_frame *frame, uint32_t *id);
 
 /** labels_add_seq() - the number of the sequence of these labels. Return: 0 or -ENOMEM. */
 int labels_add_seq(struct labels *l, const uint32_t *ids, uint32_t nr, uint32_t *seq);

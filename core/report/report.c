@@ -11,7 +11,7 @@
 #include "core/base/grow.h"
 #include "core/base/printable.h"
 #include "core/base/saturate.h"
-#include "core/report/writer.h"
+#include "core/report/labels.h"
 #include "core/symbols/demangle.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ struct report {
 	const struct report_part *part; /* at hand */
 	const struct report_names *names;
 	const struct report_cfg *cfg;
-	const struct report_writer *writer;
+	const struct report_writer *form;
 	struct labels labels;
 	uint32_t missed_user, missed_kernel, truncated, delimiter;
 	struct printed_row *rows;
@@ -91,8 +91,9 @@ struct report {
 	struct textbuf text, folded;
 	uint32_t *ids;
 	size_t ids_cap;
-	struct text_ref *refs;
-	size_t refs_cap;
+	struct text_ref *texts;
+	const struct report_frame **row_frames;
+	size_t texts_cap, row_frames_cap;
 };
 
 static void report_release(struct report *r)
@@ -114,33 +115,46 @@ static void report_release(struct report *r)
 	free(r->text.bytes);
 	free(r->folded.bytes);
 	free(r->ids);
-	free(r->refs);
+	free(r->texts);
+	free(r->row_frames);
 }
 
-/* In the scratch, the text of what is no symbol: a comm, the name of a frame, or one of our own words. */
-static void put_name(struct report *r, const char *text, const char *folded)
+static int add_comm(struct report *r, const char *comm, uint32_t *id)
 {
 	r->text.len = r->folded.len = 0;
-	textbuf_name(&r->text, text, r->writer->semicolon);
-	textbuf_name(&r->folded, folded, report_folded.semicolon);
+	textbuf_name(&r->text, comm, r->form->semicolon);
+	textbuf_name(&r->folded, comm, report_folded.semicolon);
+	return labels_add(&r->labels, &r->text, &r->folded, NULL, id);
 }
 
-static int add_name(struct report *r, const char *text, const char *folded, uint32_t *id)
+/* @folded: the same frame in the folded form, which rows are sorted by. */
+static int add_frame(struct report *r, const struct report_frame *frame, const struct report_frame *folded,
+		     uint32_t *id)
 {
-	put_name(r, text, folded);
-	return labels_add(&r->labels, &r->text, &r->folded, id);
+	r->text.len = r->folded.len = 0;
+	r->form->label(&r->text, r->cfg, frame);
+	report_folded.label(&r->folded, r->cfg, folded);
+	return labels_add(&r->labels, &r->text, &r->folded, r->form->structured ? frame : NULL, id);
+}
+
+static int add_marker(struct report *r, const char *word, const char *folded, uint32_t *id)
+{
+	const struct report_frame marker = { .name = word, .kind = REPORT_FRAME_MARKER };
+	const struct report_frame other = { .name = folded, .kind = REPORT_FRAME_MARKER };
+
+	return add_frame(r, &marker, &other, id);
 }
 
 static int report_init(struct report *r)
 {
-	int rc = add_name(r, "[Missed User Stack]", "[Missed User Stack]", &r->missed_user);
+	int rc = add_marker(r, "[Missed User Stack]", "[Missed User Stack]", &r->missed_user);
 
 	if (!rc)
-		rc = add_name(r, "[Missed Kernel Stack]", "[Missed Kernel Stack]", &r->missed_kernel);
+		rc = add_marker(r, "[Missed Kernel Stack]", "[Missed Kernel Stack]", &r->missed_kernel);
 	if (!rc)
-		rc = add_name(r, "[truncated]", "[truncated]", &r->truncated);
+		rc = add_marker(r, "[truncated]", "[truncated]", &r->truncated);
 	if (!rc)
-		rc = add_name(r, r->writer->delimiter, report_folded.delimiter, &r->delimiter);
+		rc = add_marker(r, r->form->delimiter, report_folded.delimiter, &r->delimiter);
 	return rc;
 }
 
@@ -159,7 +173,7 @@ static int begin_part(struct report *r, const struct report_part *part)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++)
 		r->kernel_seqs[i] = HASH_NONE;
-	return part->root ? add_name(r, part->root, part->root, &r->root) : 0;
+	return part->root ? add_marker(r, part->root, part->root, &r->root) : 0;
 }
 
 static bool same_task(const void *table, uint32_t pos, const void *key)
@@ -180,7 +194,7 @@ static int find_task(struct report *r, const struct row *in, uint32_t *task)
 	if (*task != HASH_NONE)
 		return 0;
 	memcpy(new.comm, in->key.comm, COMM_LEN);
-	rc = add_name(r, new.comm, new.comm, &new.label);
+	rc = add_comm(r, new.comm, &new.label);
 	if (rc)
 		return rc;
 	tasks = grow(r->tasks, &r->tasks_cap, r->nr_tasks, 1, sizeof(*tasks));
@@ -203,8 +217,19 @@ static bool same_frame(const void *table, uint32_t pos, const void *key)
 	return have->addr == k->addr && have->is_return == k->is_return;
 }
 
-/* The text in the scratch is one more label of @frames. */
-static int add_label(struct report *r, struct frames *frames)
+static enum report_frame_kind kind_of(bool kernel, const struct symbol *sym)
+{
+	if (kernel)
+		return REPORT_FRAME_KERNEL;
+	if (sym->inlined)
+		return REPORT_FRAME_INLINED;
+	if (!sym->name || !*sym->name)
+		return REPORT_FRAME_UNKNOWN;
+	return sym->jit ? REPORT_FRAME_JIT : REPORT_FRAME_USER;
+}
+
+/* One more label of @frames. */
+static int add_label(struct report *r, struct frames *frames, const struct report_frame *frame)
 {
 	uint32_t *labels = grow(frames->labels, &frames->labels_cap, frames->nr_labels, 1, sizeof(*labels));
 	int rc;
@@ -213,25 +238,41 @@ static int add_label(struct report *r, struct frames *frames)
 		frames->labels = labels;
 	if (!labels || frames->nr_labels == UINT32_MAX)
 		return -ENOMEM;
-	rc = labels_add(&r->labels, &r->text, &r->folded, &labels[frames->nr_labels]);
+	rc = add_frame(r, frame, frame, &labels[frames->nr_labels]);
 	frames->nr_labels += !rc;
 	return rc;
 }
 
 static int add_symbol(struct report *r, struct frames *frames, const struct frame_key *key, bool kernel,
-		      const struct symbol *symbol)
+		      const struct symbol *sym)
 {
-	struct symbol sym = *symbol;
+	struct report_frame frame = {
+		.address = key->addr,
+		.offset = sym->offset,
+		.name = sym->name && *sym->name ? sym->name : NULL,
+		.module = sym->module,
+		.file = sym->file,
+		.build_id = sym->build_id,
+		.build_id_size = sym->build_id_size,
+		.line = sym->line,
+		.kind = kind_of(kernel, sym),
+	};
 	char readable[DEMANGLED_MAX];
 
-	if (sym.name && !*sym.name)
-		sym.name = NULL;
-	if (!kernel && sym.name && demangle(sym.name, readable, sizeof(readable)))
-		sym.name = readable;
-	r->text.len = r->folded.len = 0;
-	r->writer->frame(&r->text, r->cfg, key->addr, kernel, &sym);
-	report_folded.frame(&r->folded, r->cfg, key->addr, kernel, &sym);
-	return add_label(r, frames);
+	if (!kernel && frame.name && demangle(frame.name, readable, sizeof(readable)))
+		frame.name = readable;
+	return add_label(r, frames, &frame);
+}
+
+/* A frame that has no address. */
+static int add_name(struct report *r, struct frames *frames, enum frame_kind kind, const char *name)
+{
+	const struct report_frame frame = {
+		.name = name,
+		.kind = kind == FRAME_FUNCTION ? REPORT_FRAME_FUNCTION : REPORT_FRAME_MARKER,
+	};
+
+	return add_label(r, frames, &frame);
 }
 
 /* @task: NULL for a kernel frame. */
@@ -244,10 +285,8 @@ static int name_frame(struct report *r, const struct task *task, struct frames *
 	size_t nr = 0;
 	int rc;
 
-	if (name) {
-		put_name(r, name, name);
-		return add_label(r, frames);
-	}
+	if (name)
+		return add_name(r, frames, frame_kind(key->addr), name);
 	if (task)
 		names->user(names->ctx, task->pid, task->comm, key->addr, key->is_return, &sym);
 	else
@@ -525,7 +564,7 @@ static int add_row(struct report *r, const struct task *task, size_t i)
 	row.value = mul_or_max(in.value, r->part->weight);
 	row.comm = task->label;
 	row.root = r->root;
-	row.pid = r->writer->prints_pid ? in.key.pid : 0;
+	row.pid = r->form->prints_pid ? in.key.pid : 0;
 	row.delimited = r->cfg->delimited && in.key.user.state == STACK_TAKEN && in.key.kernel.state == STACK_TAKEN &&
 			r->labels.seqs[row.user].nr && r->labels.seqs[row.kernel].nr;
 	return merge_row(r, &row);
@@ -649,38 +688,64 @@ static struct text_ref text_of(const struct report *r, uint32_t label)
 	return (struct text_ref){ r->labels.bytes + l->at, l->len };
 }
 
-static int write_row(struct report *r, FILE *out, const struct printed_row *row)
+static int set_frames(struct report *r, const struct printed_row *row, struct report_row *line)
 {
-	struct report_row line = { .pid = row->pid, .nr = row_nr(r, row), .value = row->value };
-	struct text_ref *refs = grow(r->refs, &r->refs_cap, line.nr, 1, sizeof(*refs));
+	const struct report_frame **frames = grow(r->row_frames, &r->row_frames_cap, line->nr, 1, sizeof(*frames));
 	uint32_t i;
 
-	if (!refs)
+	if (!frames)
 		return -ENOMEM;
-	r->refs = refs;
-	for (i = 0; i < line.nr; i++)
-		refs[i] = text_of(r, row_label(r, row, i));
-	line.comm = text_of(r, row->comm);
-	line.frames = refs;
-	errno = 0;
-	r->writer->row(out, &line);
-	if (ferror_unlocked(out))
-		return errno ? -errno : -EIO;
+	r->row_frames = frames;
+	for (i = 0; i < line->nr; i++)
+		frames[i] = r->labels.frames[row_label(r, row, i)];
+	line->frames = frames;
 	return 0;
 }
 
-static int write_rows(struct report *r, FILE *out, struct err *err)
+static int write_row(struct report *r, struct report_output *o, const struct printed_row *row)
+{
+	struct report_row line = { .pid = row->pid, .nr = row_nr(r, row), .value = row->value };
+	struct text_ref *texts = grow(r->texts, &r->texts_cap, line.nr, 1, sizeof(*texts));
+	int rc = texts ? 0 : -ENOMEM;
+	uint32_t i;
+
+	if (rc)
+		return rc;
+	r->texts = texts;
+	for (i = 0; i < line.nr; i++)
+		texts[i] = text_of(r, row_label(r, row, i));
+	line.comm = text_of(r, row->comm);
+	line.texts = texts;
+	if (r->form->structured)
+		rc = set_frames(r, row, &line);
+	if (rc)
+		return rc;
+	errno = 0;
+	rc = o->form->row(o, &line);
+	if (!rc && ferror_unlocked(o->out))
+		rc = errno ? -errno : -EIO;
+	return rc;
+}
+
+static int flush(FILE *out)
+{
+	errno = 0;
+	if (!fflush(out) && !ferror(out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static int write_rows(struct report *r, struct report_output *o, struct err *err)
 {
 	size_t i;
 	int rc = 0;
 
-	flockfile(out);
+	flockfile(o->out);
 	for (i = 0; !rc && i < r->nr_rows; i++)
-		rc = write_row(r, out, &r->rows[i]);
-	errno = 0;
-	if (!rc && (fflush(out) || ferror_unlocked(out)))
-		rc = errno ? -errno : -EIO;
-	funlockfile(out);
+		rc = write_row(r, o, &r->rows[i]);
+	if (!rc)
+		rc = flush(o->out);
+	funlockfile(o->out);
 	return rc ? err_sys(err, rc, "cannot write the report") : 0;
 }
 
@@ -693,14 +758,10 @@ static void divide_rows(struct report *r)
 		r->rows[i].value /= r->cfg->unit;
 }
 
-int report_write_parts(FILE *out, const struct report_part *parts, size_t nr, const struct report_names *names,
-		       const struct report_cfg *cfg, struct err *err)
+int report_rows(struct report_output *o, const struct report_part *parts, size_t nr, const struct report_names *names,
+		const struct report_cfg *cfg, struct err *err)
 {
-	struct report r = {
-		.names = names,
-		.cfg = cfg,
-		.writer = cfg->form == REPORT_FOLDED ? &report_folded : &report_text,
-	};
+	struct report r = { .names = names, .cfg = cfg, .form = o->form };
 	size_t i;
 	int rc = report_init(&r);
 
@@ -712,16 +773,55 @@ int report_write_parts(FILE *out, const struct report_part *parts, size_t nr, co
 		divide_rows(&r);
 		if (r.nr_rows)
 			qsort_r(r.rows, r.nr_rows, sizeof(*r.rows), cmp_rows, &r);
-		rc = write_rows(&r, out, err);
+		rc = write_rows(&r, o, err);
 	}
 	report_release(&r);
 	return rc;
+}
+
+int report_begin(struct report_output *o, FILE *out, const struct report_writer *form, const char *header,
+		 struct err *err)
+{
+	int rc;
+
+	*o = (struct report_output){ .out = out, .form = form };
+	rc = form->begin ? form->begin(o, header) : 0;
+	if (!rc)
+		rc = flush(out);
+	return rc ? err_sys(err, rc, "cannot write the report") : 0;
+}
+
+void report_interval(struct report_output *o, unsigned int number, double seconds)
+{
+	const struct report_interval interval = { number, seconds };
+
+	if (o->form->interval)
+		o->form->interval(o, &interval);
+}
+
+int report_end(struct report_output *o, bool whole, struct err *err)
+{
+	const struct report_writer *form = o->form;
+	int rc = form && form->end ? form->end(o, whole) : 0;
+
+	o->form = NULL;
+	if (form && whole && !rc)
+		rc = flush(o->out);
+	return rc ? err_sys(err, rc, "cannot write the report") : 0;
 }
 
 int report_write(FILE *out, const struct rows *rows, const struct report_names *names, const struct report_cfg *cfg,
 		 struct err *err)
 {
 	const struct report_part part = { .rows = rows, .weight = 1, .from_schedule = cfg->from_schedule };
+	struct report_output o;
+	int rc = report_begin(&o, out, cfg->form, NULL, err);
 
-	return report_write_parts(out, &part, 1, names, cfg, err);
+	if (!rc)
+		rc = report_rows(&o, &part, 1, names, cfg, err);
+	if (rc)
+		report_end(&o, false, NULL);
+	else
+		rc = report_end(&o, true, err);
+	return rc;
 }

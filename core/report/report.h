@@ -17,13 +17,16 @@
 
 #include "core/base/err.h"
 #include "core/report/cfg.h"
+#include "core/report/forms.h"
+#include "core/report/writer.h"
 #include "core/rows/rows.h"
 #include "core/symbols/symbols.h"
 
 #include <stdio.h>
 
 /**
- * struct report_names - where names come from: the resolver's functions, or a test's.
+ * struct report_names - where names come from: the resolver's functions, or a test's. The next call may
+ * overwrite the names and files of symbols; the rest must stay until report_rows() returns.
  * @inlined: as symbols_inlined(); NULL: nothing is
  * @frames:  of name frames, which are printed as their names alone; NULL: there are none
  */
@@ -34,14 +37,6 @@ struct report_names {
 	size_t (*inlined)(void *ctx, const struct symbol **out);
 	const struct frame_names *frames;
 };
-
-/**
- * report_write() - write all rows of @rows to @out in the form of @cfg.
- * Every address of a stack but its leaf is a return address.
- * Return: 0; -ENOMEM; the -errno of a failed write (also of one that stdio had buffered: @out is flushed).
- */
-int report_write(FILE *out, const struct rows *rows, const struct report_names *names, const struct report_cfg *cfg,
-		 struct err *err);
 
 /**
  * struct report_part - rows of a report that has several kinds.
@@ -56,9 +51,35 @@ struct report_part {
 	bool from_schedule;
 };
 
-/** report_write_parts() - the same of @nr parts. */
-int report_write_parts(FILE *out, const struct report_part *parts, size_t nr, const struct report_names *names,
-		       const struct report_cfg *cfg, struct err *err);
+/**
+ * report_begin() - begin the output of a run: one report or, with intervals, several.
+ * @form: see core/report/forms.h
+ * @header: a line without its end, which some forms print; NULL: none
+ * Return, as for all of these: 0; -ENOMEM; the -errno of a failed write (also of one that stdio had buffered: @out is
+ * flushed).
+ */
+int report_begin(struct report_output *o, FILE *out, const struct report_writer *form, const char *header,
+		 struct err *err);
+
+/** report_interval() - begin a report of that output, see struct report_interval. Nothing is flushed. */
+void report_interval(struct report_output *o, unsigned int number, double seconds);
+
+/**
+ * report_rows() - write all rows of @nr parts. Every address of a stack but its leaf is a return address.
+ * @cfg: its form is ignored
+ */
+int report_rows(struct report_output *o, const struct report_part *parts, size_t nr, const struct report_names *names,
+		const struct report_cfg *cfg, struct err *err);
+
+/**
+ * report_end() - end the output and free what the writer keeps. A second call, or one without report_begin() (all
+ * zeros), does nothing. If not @whole, something failed, and nothing more is printed.
+ */
+int report_end(struct report_output *o, bool whole, struct err *err);
+
+/** report_write() - all of these: an output of one report of @rows to @out in the form of @cfg, without header. */
+int report_write(FILE *out, const struct rows *rows, const struct report_names *names, const struct report_cfg *cfg,
+		 struct err *err);
 
 /**
  * report_first_frame() - the frame of a kernel stack that is its leaf with from_schedule: who called __schedule().

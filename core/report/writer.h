@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a form of the report is to core/report/report.c. Private to core/report/. */
+/*
+ * What a form of the report is to core/report/report.c, which names, merges and sorts rows and hands them over. A new
+ * form is a file with its writer, a line of REPORT_FORMS() and a line of core/module.mk.
+ */
 #ifndef CORE_REPORT_WRITER_H
 #define CORE_REPORT_WRITER_H
 
+#include "core/base/printable.h"
 #include "core/report/cfg.h"
-#include "core/report/labels.h"
-#include "core/symbols/symbols.h"
+#include "core/report/frame.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /** struct text_ref - bytes, not terminated. */
 struct text_ref {
@@ -16,42 +22,77 @@ struct text_ref {
 };
 
 /**
- * struct report_row - a row as it is printed.
- * @frames: root first: the user stack, the delimiter where there is one, the kernel stack
+ * struct report_row - a row as it is printed. Everything is borrowed until row() returns.
+ * @comm, @pid: its labels. @comm is safe to print; @pid is 0 if the form does not print it
+ * @nr:     of @texts and @frames
+ * @texts:  root first, what label() made of the frames: of the user stack, the delimiter if there is one, the kernel
+ *          stack
+ * @frames: the frames themselves, if the form is structured. Frames with the same label have the same address
+ *          throughout report_rows()
  */
 struct report_row {
 	struct text_ref comm;
 	pid_t pid;
-	const struct text_ref *frames;
 	size_t nr;
+	const struct text_ref *texts;
+	const struct report_frame *const *frames;
 	uint64_t value;
 };
 
 /**
- * struct report_writer - one form.
- * @delimiter:  the frame between the two stacks
- * @semicolon:  printed for a ';' inside a name
- * @prints_pid: else rows that differ in the pid alone are one row
- * @frame:      append the text of a frame to @b
- * @row:        write a row; errors are left in @out for the caller to find, who has locked it
+ * struct report_interval
+ * @number:  from 1; 0: the run has no intervals, and this is its only report
+ * @seconds: how long it took
  */
-struct report_writer {
-	const char *delimiter;
-	char semicolon;
-	bool prints_pid;
-	void (*frame)(struct textbuf *b, const struct report_cfg *cfg, uint64_t addr, bool kernel,
-		      const struct symbol *sym);
-	void (*row)(FILE *out, const struct report_row *row);
+struct report_interval {
+	unsigned int number;
+	double seconds;
 };
 
-extern const struct report_writer report_text, report_folded;
+/**
+ * struct report_output - reports on their way to @out: what one run prints.
+ * @state: the writer's own
+ */
+struct report_output {
+	FILE *out;
+	const struct report_writer *form;
+	void *state;
+};
+
+/**
+ * struct report_writer - one form. A failed write leaves its error in the stream, where report.c finds it. Functions
+ * return 0 or -ENOMEM. Functions that have nothing to do may be NULL, but for label() and row().
+ * @name:       see REPORT_FORMS()
+ * @delimiter:  the frame between the two stacks
+ * @semicolon:  printed for a ';' inside a comm
+ * @prints_pid: else rows that differ in the pid alone are one row
+ * @structured: row() reads report_row.frames; otherwise frames are not kept, and that is NULL
+ * @names_only: options that add to the names (addresses, offsets, source lines) have no effect
+ * @paragraphs: a row ends with an empty line, else it is one line (core/report/diff.h)
+ * @label:      append to @b what distinguishes a frame from others: rows with equal labels become one row. So a label
+ *              must contain everything that row() prints of a frame. In forms that print text it is that text.
+ * @begin:      the output begins; @header is a line without its end, NULL: none
+ * @interval:   a report begins
+ * @row:        the next row of it; the stream is locked
+ * @end:        the output ends: free @state. If not @whole, something failed: print nothing
+ */
+struct report_writer {
+	const char *name;
+	const char *delimiter;
+	char semicolon;
+	bool prints_pid, structured, names_only, paragraphs;
+	void (*label)(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame);
+	int (*begin)(struct report_output *o, const char *header);
+	void (*interval)(struct report_output *o, const struct report_interval *interval);
+	int (*row)(struct report_output *o, const struct report_row *row);
+	int (*end)(struct report_output *o, bool whole);
+};
 
 /* What -a appends to a frame. */
-static inline void textbuf_annotate(struct textbuf *b, const struct report_cfg *cfg, bool kernel,
-				    const struct symbol *sym)
+static inline void textbuf_annotate(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
-	if (cfg->annotations && (kernel || sym->inlined))
-		textbuf_put(b, kernel ? "_[k]" : "_[i]", 4);
+	if (cfg->annotations && (frame->kind == REPORT_FRAME_KERNEL || frame->kind == REPORT_FRAME_INLINED))
+		textbuf_put(b, frame->kind == REPORT_FRAME_KERNEL ? "_[k]" : "_[i]", 4);
 }
 
 #define UNKNOWN "[unknown]" /* a frame without a symbol */

@@ -62,6 +62,7 @@ struct options {
 	const char *duration; /* as it was written, for the header; NULL: none */
 
 	struct report_cfg report;
+	bool list_fields;     /* --list-backends with -f: lines for scripts */
 	const char *output;   /* -o; NULL: stdout, or stderr with a command */
 	char *const *command; /* to be run and sampled, with its arguments, then NULL; NULL: none */
 	const char *

@@ -332,6 +332,7 @@ static void name_made(struct symbols *s, pid_t pid, uint64_t addr, uint64_t look
 		return;
 	out->name = found.name;
 	out->offset = addr - found.start;
+	out->jit = true;
 }
 
 /* What signal handlers return to was never called: they return to its first byte. */
@@ -344,6 +345,20 @@ static bool find_signal_return(struct elf_symbols *elf, uint64_t vaddr, struct e
 		return false;
 	*out = found;
 	return true;
+}
+
+/* As the mapping tells it, or the file that was opened for it. */
+static void set_build_id(const struct mapped_file *file, const struct elf_symbols *elf, struct symbol *out)
+{
+	const struct build_id *id = elf ? elf_symbols_build_id(elf) : NULL;
+
+	if (id && id->size) {
+		out->build_id = id->bytes;
+		out->build_id_size = id->size;
+	} else if (file->build_id_size) {
+		out->build_id = file->build_id;
+		out->build_id_size = file->build_id_size;
+	}
 }
 
 /* What is known of @vaddr beside its symbol. */
@@ -363,7 +378,9 @@ static void find_lines(struct symbols *s, struct symbol_file *f, uint64_t vaddr,
 						 .module = out->module,
 						 .file = frames[i].file,
 						 .line = frames[i].line,
-						 .inlined = true };
+						 .inlined = true,
+						 .build_id = out->build_id,
+						 .build_id_size = out->build_id_size };
 	if (!nr)
 		return;
 	s->nr_inlined = nr - 1;
@@ -416,6 +433,7 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 		if (!elf && !mapped_file_has_path(m.file))
 			name_made(s, pid, addr, lookup, out);
 	}
+	set_build_id(m.file, elf, out);
 	if (!elf || !elf_symbols_vaddr(elf, offset, &vaddr))
 		return;
 	if (f)

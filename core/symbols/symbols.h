@@ -49,6 +49,8 @@ struct tasks;
  * @file:   base name of the source file; NULL: not known, or not wanted. Borrowed until the next symbols_user().
  * @line:   in it, of the address, or where what is inlined there is called; 0: not known
  * @inlined: it is no symbol, but a function that was inlined into one; @name is as @file is, and there is no @offset
+ * @jit:     code made at run time
+ * @build_id: of the mapped file, @build_id_size bytes, borrowed as @name is; NULL: not known
  */
 struct symbol {
 	const char *name;
@@ -56,7 +58,9 @@ struct symbol {
 	const char *module;
 	const char *file;
 	unsigned int line;
-	bool inlined;
+	bool inlined, jit;
+	const unsigned char *build_id;
+	unsigned int build_id_size;
 };
 
 /**

@@ -249,7 +249,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 
 static void cost_report(const char *path, const char *folder)
 {
-	const struct report_cfg cfg = { .form = REPORT_FOLDED };
+	const struct report_cfg cfg = { .form = &report_folded };
 	struct elf_segment seg = code_of(path);
 	struct report_names names = { NULL, name_kernel, name_user };
 	struct rows *t = rows_new();

@@ -105,8 +105,8 @@ static void print_rss(const char *when)
 int main(int argc, char **argv)
 {
 	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
-	const struct report_cfg folded = { .form = REPORT_FOLDED };
-	const struct report_cfg text = { .form = REPORT_TEXT, .delimited = true, .offsets = true };
+	const struct report_cfg folded = { .form = &report_folded };
+	const struct report_cfg text = { .form = &report_text, .delimited = true, .offsets = true };
 	struct rows *t = rows_new();
 	double start = cpu_time(), drawing;
 	uint64_t frames[USER_FRAMES], i;

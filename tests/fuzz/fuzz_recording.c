@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	o.by_tid = data[0] & 16;
 	o.cpu = data[0] & 32 ? 0 : -1;
 	o.event_name = data[0] & 64 ? "event1" : NULL;
-	o.report.form = data[0] & 128 ? REPORT_TEXT : REPORT_FOLDED;
+	o.report.form = report_form(data[0] & 128 ? "text" : "folded");
 	run(&o);
 	close(fd);
 	return 0;

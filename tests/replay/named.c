@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 {
 	bool dwarf = argc == 3 && !strcmp(argv[2], "dwarf");
 	char *args[] = { argv[0], "--input", argv[1], dwarf ? "--unwind=dwarf" : "--unwind=fp", NULL };
-	const struct report_cfg form = { .form = REPORT_TEXT, .delimited = true, .offsets = true };
+	const struct report_cfg form = { .form = &report_text, .delimited = true, .offsets = true };
 	struct named n = { .dwarf = dwarf };
 	const struct report_names names = { &n, name_kernel, name_user };
 	struct symbols_cfg cfg = { 0 };

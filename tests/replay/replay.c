@@ -235,7 +235,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 static void write_report(struct replay *r)
 {
 	const struct report_names names = { r, name_kernel, name_user };
-	const struct report_cfg cfg = { .form = REPORT_FOLDED, .delimited = true };
+	const struct report_cfg cfg = { .form = &report_folded, .delimited = true };
 	struct books b;
 	struct err err;
 

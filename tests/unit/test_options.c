@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/options.h"
+#include "core/report/forms.h"
 #include "core/sources/recording.h"
 #include "tests/unit/unit.h"
 
@@ -153,8 +154,9 @@ static char *fields(const struct options *o)
 		fprintf(f, " ns=%" PRIu64, o->duration_ns);
 	if (o->interval_ns)
 		fprintf(f, " interval=%" PRIu64, o->interval_ns);
-	fprintf(f, "%s%s%s%s%s", o->report.form == REPORT_FOLDED ? " folded" : "", o->report.delimited ? " -d" : "",
-		o->report.annotations ? " -a" : "", o->report.addresses ? " -A" : "", o->report.offsets ? " -s" : "");
+	fprintf(f, "%s%s%s%s%s", o->report.form == report_form("folded") ? " folded" : "",
+		o->report.delimited ? " -d" : "", o->report.annotations ? " -a" : "", o->report.addresses ? " -A" : "",
+		o->report.offsets ? " -s" : "");
 	if (o->output)
 		fprintf(f, " output=%s", o->output);
 	if (o->backend)
@@ -168,7 +170,7 @@ static char *fields(const struct options *o)
 	if (o->dump_bytes != 16384)
 		fprintf(f, " dump=%u", o->dump_bytes);
 	fprintf(f, "%s%s", o->report.inlined ? " inline" : "", o->report.source ? " source" : "");
-	fprintf(f, "%s%s", o->stats ? " stats" : "", o->verbose ? " verbose" : "");
+	fprintf(f, "%s%s%s", o->stats ? " stats" : "", o->verbose ? " verbose" : "", o->list_fields ? " fields" : "");
 	if (o->input)
 		fprintf(f, " input=%s", o->input);
 	if (o->kallsyms)
@@ -185,7 +187,7 @@ static char *fields(const struct options *o)
 
 #define HERTZ    "Sampling at 49 Hertz of "
 #define BOTH     " by user + kernel stack"
-#define CTRL_C   "... Hit Ctrl-C to end.\n"
+#define CTRL_C   "... Hit Ctrl-C to end."
 #define ALL_LINE HERTZ "all threads" BOTH CTRL_C
 #define AND_OFF  "and tracing off-CPU time (us) of "
 #define OFF_LINE "Sampling at 49 Hertz " AND_OFF "all threads" BOTH CTRL_C
@@ -204,10 +206,10 @@ struct bad_row {
 
 static const struct good_row good[] = {
 	{ "", "freq=49", ALL_LINE },
-	{ "5", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
+	{ "5", "freq=49 ns=5000000000", HERTZ "all threads" BOTH " for 5 secs." },
 
 	{ "-- dd", "freq=49 command=dd", HERTZ "all threads of 'dd'" BOTH CTRL_C },
-	{ "5 -- dd -F 0", "freq=49 ns=5000000000 command=dd,-F,0", HERTZ "all threads of 'dd'" BOTH " for 5 secs.\n" },
+	{ "5 -- dd -F 0", "freq=49 ns=5000000000 command=dd,-F,0", HERTZ "all threads of 'dd'" BOTH " for 5 secs." },
 	{ "-- 5", "freq=49 command=5", HERTZ "all threads of '5'" BOTH CTRL_C },
 	{ "-- --help", "freq=49 command=--help", HERTZ "all threads of '--help'" BOTH CTRL_C },
 	{ "-U -- sh -c '' -- -K", "freq=49 user command=sh,-c,,--,-K",
@@ -221,7 +223,7 @@ static const struct good_row good[] = {
 
 	{ "-p 185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
 	{ "-p 2040,1316151 5", "freq=49 pids=2040,1316151 ns=5000000000",
-	  HERTZ "PID [2040, 1316151]" BOTH " for 5 secs.\n" },
+	  HERTZ "PID [2040, 1316151]" BOTH " for 5 secs." },
 	{ "-p 1316151,185,2040,185,00185", "freq=49 pids=185,2040,1316151",
 	  HERTZ "PID [185, 2040, 1316151]" BOTH CTRL_C },
 	{ "-p 185,185", "freq=49 pids=185", HERTZ "PID 185" BOTH CTRL_C },
@@ -234,7 +236,7 @@ static const struct good_row good[] = {
 	{ "--tid 2041 -L 2040", "freq=49 tids=2040", HERTZ "TID 2040" BOTH CTRL_C },
 
 	{ "-U", "freq=49 user", HERTZ "all threads by user stack" CTRL_C },
-	{ "-K 3", "freq=49 kernel ns=3000000000", HERTZ "all threads by kernel stack for 3 secs.\n" },
+	{ "-K 3", "freq=49 kernel ns=3000000000", HERTZ "all threads by kernel stack for 3 secs." },
 	{ "-UU --user-stacks-only", "freq=49 user", HERTZ "all threads by user stack" CTRL_C },
 	{ "-U -d", "freq=49 user", HERTZ "all threads by user stack" CTRL_C },
 	{ "-dK", "freq=49 kernel", HERTZ "all threads by kernel stack" CTRL_C },
@@ -249,7 +251,7 @@ static const struct good_row good[] = {
 	{ "-c 9223372036854775807", "period=9223372036854775807",
 	  "Sampling at every 9223372036854775807 events of all threads" BOTH CTRL_C },
 	{ "-e cycles 5", "freq=49 event=cycles ns=5000000000",
-	  "Sampling cycles at 49 Hertz of all threads" BOTH " for 5 secs.\n" },
+	  "Sampling cycles at 49 Hertz of all threads" BOTH " for 5 secs." },
 	{ "-e cpu-cycles -c 1000", "period=1000 event=cycles",
 	  "Sampling cycles at every 1000 events of all threads" BOTH CTRL_C },
 	{ "-e faults", "freq=49 event=page-faults", "Sampling page-faults at 49 Hertz of all threads" BOTH CTRL_C },
@@ -275,10 +277,10 @@ static const struct good_row good[] = {
 	{ "--source -sf --inline", "freq=49 folded inline", ALL_LINE },
 	{ "-adf", "freq=49 folded -d -a", ALL_LINE },
 	{ "-C 0", "freq=49 cpu=0", HERTZ "all threads" BOTH " on CPU#0" CTRL_C },
-	{ "-C 4 5", "freq=49 cpu=4 ns=5000000000", HERTZ "all threads" BOTH " on CPU#4 for 5 secs.\n" },
+	{ "-C 4 5", "freq=49 cpu=4 ns=5000000000", HERTZ "all threads" BOTH " on CPU#4 for 5 secs." },
 	{ "--cpu 1", "freq=49 cpu=1", HERTZ "all threads" BOTH " on CPU#1" CTRL_C },
 	{ "-U -p 185 -C 1 -F 99 0.5", "freq=99 pids=185 user cpu=1 ns=500000000",
-	  "Sampling at 99 Hertz of PID 185 by user stack on CPU#1 for 0.5 secs.\n" },
+	  "Sampling at 99 Hertz of PID 185 by user stack on CPU#1 for 0.5 secs." },
 
 	{ "--hash-storage-size 1", "freq=49 hash=1", ALL_LINE },
 	{ "--hash-storage-size 10737418", "freq=49 hash=10737418", ALL_LINE },
@@ -290,9 +292,9 @@ static const struct good_row good[] = {
 	{ "--backend bpf --backend auto", "freq=49", ALL_LINE },
 	{ "--backend both", "freq=49 backend=both", ALL_LINE },
 	{ "-i 1", "freq=49 interval=1000000000", ALL_LINE },
-	{ "--interval 0.5 5", "freq=49 ns=5000000000 interval=500000000", HERTZ "all threads" BOTH " for 5 secs.\n" },
+	{ "--interval 0.5 5", "freq=49 ns=5000000000 interval=500000000", HERTZ "all threads" BOTH " for 5 secs." },
 	{ "-i .000000001", "freq=49 interval=1", ALL_LINE },
-	{ "-i 7 -i 3 2", "freq=49 ns=2000000000 interval=3000000000", HERTZ "all threads" BOTH " for 2 secs.\n" },
+	{ "-i 7 -i 3 2", "freq=49 ns=2000000000 interval=3000000000", HERTZ "all threads" BOTH " for 2 secs." },
 	{ "--unwind fp", "freq=49 unwind=fp", ALL_LINE },
 	{ "--unwind=dwarf", "freq=49 unwind=rules", ALL_LINE },
 	{ "--unwind dwarf --unwind fp", "freq=49 unwind=fp", ALL_LINE },
@@ -314,7 +316,7 @@ static const struct good_row good[] = {
 	{ "--off", "freq=49 off-cpu", OFF_LINE },
 	{ "--off-cpu --off-cpu", "freq=49 off-cpu", OFF_LINE },
 	{ "--off-cpu 5", "freq=49 off-cpu ns=5000000000",
-	  "Sampling at 49 Hertz " AND_OFF "all threads" BOTH " for 5 secs.\n" },
+	  "Sampling at 49 Hertz " AND_OFF "all threads" BOTH " for 5 secs." },
 	{ "-F 99 --off-cpu", "freq=99 off-cpu", "Sampling at 99 Hertz " AND_OFF "all threads" BOTH CTRL_C },
 	{ "--off-cpu -c 1000", "period=1000 off-cpu",
 	  "Sampling at every 1000 events " AND_OFF "all threads" BOTH CTRL_C },
@@ -324,7 +326,7 @@ static const struct good_row good[] = {
 	{ "--off-cpu -C 4", "freq=49 off-cpu cpu=4",
 	  "Sampling at 49 Hertz " AND_OFF "all threads" BOTH " on CPU#4" CTRL_C },
 	{ "--off-cpu 2 -- dd --off-cpu", "freq=49 off-cpu ns=2000000000 command=dd,--off-cpu",
-	  "Sampling at 49 Hertz " AND_OFF "all threads of 'dd'" BOTH " for 2 secs.\n" },
+	  "Sampling at 49 Hertz " AND_OFF "all threads of 'dd'" BOTH " for 2 secs." },
 	{ "-- dd --off-cpu", "freq=49 command=dd,--off-cpu", HERTZ "all threads of 'dd'" BOTH CTRL_C },
 	{ "-U --off-cpu", "freq=49 off-cpu user", "Sampling at 49 Hertz " AND_OFF "all threads by user stack" CTRL_C },
 	{ "--off-cpu -K", "freq=49 off-cpu kernel",
@@ -346,19 +348,20 @@ static const struct good_row good[] = {
 	{ "--vers", "freq=49 action=2", ALL_LINE },
 	{ "--ebpf", "freq=49 action=3", ALL_LINE },
 	{ "--list-backends", "freq=49 action=4", ALL_LINE },
+	{ "-f --list-backends", "freq=49 action=4 folded fields", ALL_LINE },
+	{ "--list-backends --help -f", "freq=49 action=1 folded", ALL_LINE },
 	{ "--help --version", "freq=49 action=2", ALL_LINE },
 
-	{ "0.5", "freq=49 ns=500000000", HERTZ "all threads" BOTH " for 0.5 secs.\n" },
-	{ ".5", "freq=49 ns=500000000", HERTZ "all threads" BOTH " for .5 secs.\n" },
-	{ "1.000000001", "freq=49 ns=1000000001", HERTZ "all threads" BOTH " for 1.000000001 secs.\n" },
-	{ "0.000000001", "freq=49 ns=1", HERTZ "all threads" BOTH " for 0.000000001 secs.\n" },
-	{ "0.10", "freq=49 ns=100000000", HERTZ "all threads" BOTH " for 0.10 secs.\n" },
-	{ "010", "freq=49 ns=10000000000", HERTZ "all threads" BOTH " for 010 secs.\n" },
-	{ "99999999", "freq=49 ns=99999999000000000", HERTZ "all threads" BOTH " for 99999999 secs.\n" },
-	{ "999999999", "freq=49 ns=999999999000000000", HERTZ "all threads" BOTH " for 999999999 secs.\n" },
-	{ "999999999.0", "freq=49 ns=999999999000000000", HERTZ "all threads" BOTH " for 999999999.0 secs.\n" },
-	{ "5 -F 99 -df", "freq=99 ns=5000000000 folded -d",
-	  "Sampling at 99 Hertz of all threads" BOTH " for 5 secs.\n" },
+	{ "0.5", "freq=49 ns=500000000", HERTZ "all threads" BOTH " for 0.5 secs." },
+	{ ".5", "freq=49 ns=500000000", HERTZ "all threads" BOTH " for .5 secs." },
+	{ "1.000000001", "freq=49 ns=1000000001", HERTZ "all threads" BOTH " for 1.000000001 secs." },
+	{ "0.000000001", "freq=49 ns=1", HERTZ "all threads" BOTH " for 0.000000001 secs." },
+	{ "0.10", "freq=49 ns=100000000", HERTZ "all threads" BOTH " for 0.10 secs." },
+	{ "010", "freq=49 ns=10000000000", HERTZ "all threads" BOTH " for 010 secs." },
+	{ "99999999", "freq=49 ns=99999999000000000", HERTZ "all threads" BOTH " for 99999999 secs." },
+	{ "999999999", "freq=49 ns=999999999000000000", HERTZ "all threads" BOTH " for 999999999 secs." },
+	{ "999999999.0", "freq=49 ns=999999999000000000", HERTZ "all threads" BOTH " for 999999999.0 secs." },
+	{ "5 -F 99 -df", "freq=99 ns=5000000000 folded -d", "Sampling at 99 Hertz of all threads" BOTH " for 5 secs." },
 };
 
 #define USAGE -EINVAL
@@ -650,22 +653,21 @@ static const struct bad_row bad[] = {
 
 static const struct good_row good_offcputime[] = {
 	{ "", "1000..", OFF_ALL },
-	{ "5", "1000.. ns=5000000000", TRACING "all threads" BOTH " for 5 secs.\n" },
+	{ "5", "1000.. ns=5000000000", TRACING "all threads" BOTH " for 5 secs." },
 	{ "-- dd -m 0", "1000.. command=dd,-m,0", TRACING "all threads of 'dd'" BOTH CTRL_C },
 	{ "-U .5 -- sh", "1000.. user ns=500000000 command=sh",
-	  TRACING "all threads of 'sh' by user stack for .5 secs.\n" },
+	  TRACING "all threads of 'sh' by user stack for .5 secs." },
 	{ "-- 'a\nb'", "1000.. command=a\nb", TRACING "all threads of 'a?b'" BOTH CTRL_C },
 
 	{ "-p 185", "1000.. pids=185", TRACING "PIDs 185" BOTH CTRL_C },
 	{ "--pid 2040,185,2040", "1000.. pids=185,2040", TRACING "PIDs 185,2040" BOTH CTRL_C },
 	{ "-t 2041", "1000.. tids=2041", TRACING "TIDs 2041" BOTH CTRL_C },
 	{ "--tid=2041,185 -K 3", "1000.. tids=185,2041 kernel ns=3000000000",
-	  TRACING "TIDs 185,2041 by kernel stack for 3 secs.\n" },
+	  TRACING "TIDs 185,2041 by kernel stack for 3 secs." },
 	{ "-u", "1000.. -u", TRACING "user threads" BOTH CTRL_C },
 	{ "--user-threads-only", "1000.. -u", TRACING "user threads" BOTH CTRL_C },
 	{ "-k", "1000.. -k", TRACING "kernel threads" BOTH CTRL_C },
-	{ "--kernel-t -C 1 5", "1000.. -k cpu=1 ns=5000000000",
-	  TRACING "kernel threads" BOTH " on CPU#1 for 5 secs.\n" },
+	{ "--kernel-t -C 1 5", "1000.. -k cpu=1 ns=5000000000", TRACING "kernel threads" BOTH " on CPU#1 for 5 secs." },
 	{ "-u -U", "1000.. -u user", TRACING "user threads by user stack" CTRL_C },
 	{ "-kK -C 4", "1000.. -k kernel cpu=4", TRACING "kernel threads by kernel stack on CPU#4" CTRL_C },
 
@@ -687,7 +689,7 @@ static const struct good_row good_offcputime[] = {
 	{ "--state 4294967295", "1000.. state=4294967295", OFF_ALL },
 	{ "--state 0xffffffff", "1000.. state=4294967295", OFF_ALL },
 	{ "--open-intervals", "1000.. open", OFF_ALL },
-	{ "--open -m 5 5", "5000.. open ns=5000000000", TRACING "all threads" BOTH " for 5 secs.\n" },
+	{ "--open -m 5 5", "5000.. open ns=5000000000", TRACING "all threads" BOTH " for 5 secs." },
 
 	{ "-v", "1000.. -A", OFF_ALL }, /* not: verbose */
 	{ "--address --verbose", "1000.. -A verbose", OFF_ALL },
@@ -705,7 +707,7 @@ static const struct good_row good_offcputime[] = {
 	{ "-o out", "1000.. output=out", OFF_ALL },
 	{ "-h", "1000.. action=1", OFF_ALL },
 	{ "--version", "1000.. action=2", OFF_ALL },
-	{ "--list-backends -f", "1000.. action=4 folded", OFF_ALL },
+	{ "--list-backends -f", "1000.. action=4 folded fields", OFF_ALL },
 };
 
 #define NO_MASK "': not a mask of task states (a number, or 0x and digits from 0 to f)"
@@ -828,7 +830,7 @@ static const struct bad_row bad_offcputime[] = {
 
 #define WITH     " and --input exclude each other"
 #define OF_ALL   "Samples of cycles:P at 999 Hertz of all threads"
-#define RECORDED " in perf.data.\n"
+#define RECORDED " in perf.data."
 #define PERIODIC "Samples of cycles:P at every 1000 events of all threads"
 
 static const struct recording recordings[] = {
@@ -846,9 +848,9 @@ static const struct {
 	{ "--input perf.data", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
 	{ "--input perf.data", "freq=49 input=perf.data", 1, PERIODIC BOTH RECORDED },
 	{ "--input perf.data", "freq=49 input=perf.data", 2,
-	  OF_ALL BOTH " in perf.data (others: faults, page-faults:u).\n" },
-	{ "--input -", "freq=49 input=-", 0, OF_ALL BOTH " in standard input.\n" },
-	{ "--input=-", "freq=49 input=-", 2, OF_ALL BOTH " in standard input (others: faults, page-faults:u).\n" },
+	  OF_ALL BOTH " in perf.data (others: faults, page-faults:u)." },
+	{ "--input -", "freq=49 input=-", 0, OF_ALL BOTH " in standard input." },
+	{ "--input=-", "freq=49 input=-", 2, OF_ALL BOTH " in standard input (others: faults, page-faults:u)." },
 	{ "--inp x --input perf.data", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
 	{ "--input perf.data -e cycles:u", "freq=49 name=cycles:u input=perf.data", 0, OF_ALL BOTH RECORDED },
 	{ "--event 'any name' --input perf.data", "freq=49 name=any name input=perf.data", 0, OF_ALL BOTH RECORDED },

@@ -168,15 +168,15 @@ struct input {
 #define T_EMPTY    { STACK_TAKEN, false, { 0 } }
 #define MISSED     { STACK_MISSED, false, { 0 } }
 #define NONE       { STACK_NONE, false, { 0 } }
-#define FOLDED     .form = REPORT_FOLDED
-#define TEXT       .form = REPORT_TEXT
+#define FOLDED     .form = &report_folded
+#define TEXT       .form = &report_text
 #define DD_KERNEL  T(CLEAR, ZERO, VFS, ENTRY)
 #define FIFTEEN    TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, TRACING, \
 		   TRACING, TRACING, TRACING, TRACING
 #define TEN_FOLDED "perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch;" \
 		   "perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch;" \
 		   "perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch;perf_trace_sched_switch"
-#define SCHED      .form = REPORT_FOLDED, .from_schedule = true
+#define SCHED      .form = &report_folded, .from_schedule = true
 #define TASK(comm, pid, value) "    -                " comm " (" #pid ")\n        " #value "\n\n"
 
 static const struct golden {
@@ -895,9 +895,12 @@ static char *write_parts(const struct report_part *parts, size_t nr, const struc
 	char *buf = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&buf, &len);
+	struct report_output o;
 
 	ck_assert_ptr_nonnull(out);
-	ck_assert_int_eq(report_write_parts(out, parts, nr, &world, cfg, &err), 0);
+	ck_assert_int_eq(report_begin(&o, out, cfg->form, NULL, &err), 0);
+	ck_assert_int_eq(report_rows(&o, parts, nr, &world, cfg, &err), 0);
+	ck_assert_int_eq(report_end(&o, true, &err), 0);
 	ck_assert_int_eq(err.code, 0);
 	ck_assert_int_eq(fclose(out), 0);
 	ck_assert_uint_eq(strlen(buf), len);
@@ -1273,7 +1276,7 @@ static void draw(struct input *in)
 static struct report_cfg cfg_of(int bits)
 {
 	return (struct report_cfg){
-		.form = bits & 16 ? REPORT_FOLDED : REPORT_TEXT,
+		.form = bits & 16 ? &report_folded : &report_text,
 		.delimited = bits & 1,
 		.annotations = bits & 2,
 		.addresses = bits & 4,
@@ -1386,7 +1389,7 @@ START_TEST(test_random)
 		if (round) /* the second time as the first: as a run is repeated */
 			shuffle(order, RANDOM_ROWS);
 	}
-	if (cfg.form == REPORT_FOLDED)
+	if (cfg.form == &report_folded)
 		assert_sorted(first, total);
 	free(first);
 	free(in);
@@ -1409,9 +1412,9 @@ static struct rows *many_rows(uint32_t nr)
 
 /* A full disk, found out by stdio early or only at the end. */
 static const struct {
-	enum report_form form;
+	const struct report_writer *form;
 	uint32_t rows;
-} full[] = { { REPORT_FOLDED, 1 }, { REPORT_TEXT, 1 }, { REPORT_TEXT, 20000 } };
+} full[] = { { &report_folded, 1 }, { &report_text, 1 }, { &report_text, 20000 } };
 
 START_TEST(test_full_disk)
 {

@@ -2,8 +2,8 @@
 #include "core/report/diff.h"
 #include "tests/unit/unit.h"
 
-#define FOLDED REPORT_FOLDED
-#define TEXT   REPORT_TEXT
+#define FOLDED &report_folded
+#define TEXT   &report_text
 #define ALL    SIZE_MAX
 #define HEAD   "--- a\n+++ b\n"
 #define NO_NL  "\\ No newline at end of file\n"
@@ -17,7 +17,8 @@ struct bytes {
 	size_t len;
 };
 
-static int64_t diff(const struct bytes *a, const struct bytes *b, enum report_form form, size_t max, struct bytes *got)
+static int64_t diff(const struct bytes *a, const struct bytes *b, const struct report_writer *form, size_t max,
+		    struct bytes *got)
 {
 	const struct report_side old = { "a", a->p, a->len }, new = { "b", b->p, b->len };
 	FILE *out = open_memstream(&got->p, &got->len);
@@ -33,7 +34,7 @@ static int64_t diff(const struct bytes *a, const struct bytes *b, enum report_fo
 
 /* For the folded form what `diff -U0 --label a --label b` prints, where the order holds and nothing is cut. */
 static const struct {
-	enum report_form form;
+	const struct report_writer *form;
 	const char *a, *b;
 	size_t max;
 	int64_t nr;
@@ -283,7 +284,7 @@ END_TEST
 /* Of 1024 rows: how many are in one report only, and how many of the new one are where any row may be. */
 static const struct {
 	unsigned int rows, unlike, astray;
-	enum report_form form;
+	const struct report_writer *form;
 } mixes[] = {
 	{ 1, 1024, 0, FOLDED },       { 3, 512, 0, FOLDED },       { 100, 0, 0, FOLDED },     { 100, 20, 0, FOLDED },
 	{ 100, 20, 0, TEXT },         { 100, 512, 0, FOLDED },     { 100, 512, 0, TEXT },     { 100, 1024, 0, FOLDED },
@@ -298,7 +299,7 @@ static bool chance(unsigned int of_1024)
 }
 
 /* Bytes of all kinds but NUL and newline, and the text of no other row. */
-static void put_row(FILE *out, enum report_form form, unsigned int id)
+static void put_row(FILE *out, const struct report_writer *form, unsigned int id)
 {
 	unsigned int i;
 
@@ -309,7 +310,7 @@ static void put_row(FILE *out, enum report_form form, unsigned int id)
 		putc('\n', out);
 }
 
-static size_t row_lines(enum report_form form, unsigned int id)
+static size_t row_lines(const struct report_writer *form, unsigned int id)
 {
 	return form == TEXT ? id % 5 + 2 : 1;
 }
@@ -319,7 +320,7 @@ struct mixed {
 	size_t rows, lines; /* that are on one side only */
 };
 
-static void put_side(struct bytes *side, enum report_form form, const unsigned int *ids, size_t nr)
+static void put_side(struct bytes *side, const struct report_writer *form, const unsigned int *ids, size_t nr)
 {
 	FILE *out = open_memstream(&side->p, &side->len);
 	size_t i;
@@ -330,7 +331,8 @@ static void put_side(struct bytes *side, enum report_form form, const unsigned i
 	fclose(out);
 }
 
-static void mix(struct mixed *m, unsigned int rows, unsigned int unlike, unsigned int astray, enum report_form form)
+static void mix(struct mixed *m, unsigned int rows, unsigned int unlike, unsigned int astray,
+		const struct report_writer *form)
 {
 	unsigned int *ids[2], id, tmp;
 	size_t nr[2] = { 0 }, i, at;

@@ -280,6 +280,7 @@ static const struct {
 
 START_TEST(test_made)
 {
+	struct symbol s;
 	char text[128];
 
 	snprintf(text, sizeof(text), "Tgid:\t4242\nUid:\t1\t%u\t1\t1\nNSpid:\t4242\t7\n", getuid());
@@ -296,6 +297,8 @@ START_TEST(test_made)
 	if (made[_i].path)
 		map(PID, made[_i].path, 0);
 	ck_assert_str_eq(lookup(PID, made[_i].addr, made[_i].is_return), made[_i].found);
+	symbols_user(syms, PID, "test", made[_i].addr, made[_i].is_return, &s);
+	ck_assert_int_eq(s.jit, !strncmp(made[_i].found, "made", 4));
 	ck_assert_str_eq(lookup(PID + 1, made[_i].addr, made[_i].is_return), "-");
 }
 END_TEST
@@ -641,7 +644,9 @@ static const struct {
 
 START_TEST(test_recorded_file)
 {
+	const char *id = recorded_files[_i].found ? recorded_files[_i].file : recorded_files[_i].mapping;
 	uint64_t ino = write_built("usr/lib/x.so", recorded_files[_i].file);
+	struct symbol s;
 	char path[4096];
 	size_t i;
 
@@ -657,6 +662,9 @@ START_TEST(test_recorded_file)
 	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), recorded_files[_i].found ? "first+0x0 [x.so]" : "- [x.so]");
 	ck_assert_str_eq(lookup(PID, TEXT + 0x13f, false), recorded_files[_i].found ? "first+0x3f [x.so]" : "- [x.so]");
 	ck_assert_uint_eq(symbols_mismatched(syms), !recorded_files[_i].found);
+	symbols_user(syms, PID, "test", TEXT + 0x100, false, &s);
+	ck_assert_uint_eq(s.build_id_size, id ? strlen(id) : 0);
+	ck_assert(!id || !memcmp(s.build_id, id, s.build_id_size));
 }
 END_TEST
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/files/vdso.h"
 #include "core/files/build_ids.h"
 #include "core/files/elf.h"
 #include "core/files/mapped_files.h"
 #include "core/files/recorded.h"
+#include "core/files/vdso.h"
 #include "core/host/host.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/unit.h"
