@@ -16,7 +16,7 @@
 struct counter {
 	struct object object;
 	struct profile_bpf *skel;
-	struct books books[2]; /* of each set, when its interval has ended */
+	struct stats stats[2]; /* of each set, when its interval has ended */
 };
 
 static int bpf_probe(bool forced, struct err *err)
@@ -84,31 +84,31 @@ static int add_row(void *ctx, const struct bpf_count_key *key, const void *value
 	struct row_key row;
 	int rc = object_row_key(&b->object, sink->ended, key, &row);
 
-	b->books[sink->ended].count_entries++;
+	b->stats[sink->ended].count_entries++;
 	return rc ? rc : rows_add(sink->sets[sink->ended].samples, &row, samples, samples);
 }
 
-static int read_books(const struct counter *b, unsigned int set, struct books *to)
+static int read_stats(const struct counter *b, unsigned int set, struct stats *to)
 {
 	union {
-		struct bpf_books books;
-		uint64_t all[sizeof(struct bpf_books) / sizeof(uint64_t)];
+		struct bpf_stats stats;
+		uint64_t all[sizeof(struct bpf_stats) / sizeof(uint64_t)];
 	} sum = { 0 };
-	int rc = object_books(&b->object, set, sum.all, ARRAY_SIZE(sum.all));
+	int rc = object_stats(&b->object, set, sum.all, ARRAY_SIZE(sum.all));
 
 	if (rc)
 		return rc;
-	to->taken = sum.books.taken;
-	to->counted_kernel = sum.books.counted;
-	to->filtered = sum.books.filtered;
-	to->spilled_stack = sum.books.spilled_stack;
-	to->spilled_count = sum.books.spilled_count;
-	to->spilled_unwind = sum.books.spilled_unwind;
-	to->spilled_tree = sum.books.spilled_tree;
-	to->spilled_number = sum.books.spilled_number;
+	to->taken = sum.stats.taken;
+	to->counted_kernel = sum.stats.counted;
+	to->filtered = sum.stats.filtered;
+	to->spilled_stack = sum.stats.spilled_stack;
+	to->spilled_count = sum.stats.spilled_count;
+	to->spilled_unwind = sum.stats.spilled_unwind;
+	to->spilled_tree = sum.stats.spilled_tree;
+	to->spilled_number = sum.stats.spilled_number;
 	to->passed = to->spilled_stack + to->spilled_count + to->spilled_unwind + to->spilled_tree + to->spilled_number;
-	to->idle = sum.books.idle;
-	to->outside = sum.books.outside;
+	to->idle = sum.stats.idle;
+	to->outside = sum.stats.outside;
 	return 0;
 }
 
@@ -119,9 +119,9 @@ static int bpf_end(struct counter *b, struct err *err)
 
 	if (rc)
 		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
-	b->books[env->sink->ended] = (struct books){ 0 };
-	rc = read_books(b, env->sink->ended, &b->books[env->sink->ended]);
-	return rc ? err_sys(err, rc, "cannot read the books of the BPF program") : 0;
+	b->stats[env->sink->ended] = (struct stats){ 0 };
+	rc = read_stats(b, env->sink->ended, &b->stats[env->sink->ended]);
+	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
 }
 
 static int bpf_take(struct counter *b, struct err *err)
@@ -131,7 +131,7 @@ static int bpf_take(struct counter *b, struct err *err)
 	int rc = object_counts(&b->object, env->sink->ended, &value, add_row, b);
 
 	if (env->request->options->stats)
-		b->books[env->sink->ended].stack_entries = object_nr_stacks(&b->object, env->sink->ended);
+		b->stats[env->sink->ended].stack_entries = object_nr_stacks(&b->object, env->sink->ended);
 	if (!rc && env->sink->set != env->sink->ended)
 		rc = object_clear(&b->object, env->sink->ended);
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
@@ -165,10 +165,10 @@ static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 	return object_note(&n, out);
 }
 
-static void bpf_stats(const struct counter *b, struct books *books)
+static void bpf_stats(const struct counter *b, struct stats *stats)
 {
 	if (b)
-		books_add(books, &b->books[b->object.env->sink->ended]);
+		stats_add(stats, &b->stats[b->object.env->sink->ended]);
 }
 
 static void bpf_close(struct counter *b)

@@ -132,7 +132,7 @@ static int find_maps(struct object *o, struct err *err)
 	} maps[] = {
 		{ "config", &o->maps.config },       { "targets", &o->maps.targets },
 		{ "cgroup", &o->maps.cgroup },       { "cgroup_ids", &o->maps.cgroup_ids },
-		{ "mntns_ids", &o->maps.mntns_ids }, { "books", &o->maps.books },
+		{ "mntns_ids", &o->maps.mntns_ids }, { "stats", &o->maps.stats },
 		{ "flight", &o->maps.flight },       { "notes", &o->maps.notes },
 		{ "counts_0", &o->maps.counts[0] },  { "counts_1", &o->maps.counts[1] },
 	};
@@ -406,9 +406,9 @@ static void *read_cpus(const struct object *o, const struct bpf_map *map, __u32 
 	return NULL;
 }
 
-int object_books(const struct object *o, unsigned int set, uint64_t *sum, size_t nr)
+int object_stats(const struct object *o, unsigned int set, uint64_t *sum, size_t nr)
 {
-	__u64 *each = read_cpus(o, o->maps.books, set, nr * sizeof(*each));
+	__u64 *each = read_cpus(o, o->maps.stats, set, nr * sizeof(*each));
 	size_t i;
 
 	if (!each)
@@ -500,13 +500,13 @@ static int clear_stacks(struct object *o, unsigned int set)
 
 int object_clear(struct object *o, unsigned int set)
 {
-	void *none = calloc((size_t)o->cpus, bpf_map__value_size(o->maps.books));
+	void *none = calloc((size_t)o->cpus, bpf_map__value_size(o->maps.stats));
 	__u32 key = set;
 	int rc = none ? clear_counts(o, set) : -ENOMEM;
 
 	if (!rc && o->maps.stacks[0] != o->maps.stacks[1])
 		rc = clear_stacks(o, set);
-	if (!rc && bpf_map_update_elem(bpf_map__fd(o->maps.books), &key, none, BPF_ANY))
+	if (!rc && bpf_map_update_elem(bpf_map__fd(o->maps.stats), &key, none, BPF_ANY))
 		rc = -errno;
 	free(none);
 	return rc;

@@ -26,7 +26,7 @@ struct object {
 	struct bpf_object *bpf;      /* its skeleton's */
 	struct bpf_program *program; /* the one of them that is used */
 	struct {
-		struct bpf_map *config, *targets, *cgroup, *cgroup_ids, *mntns_ids, *books, *flight, *notes;
+		struct bpf_map *config, *targets, *cgroup, *cgroup_ids, *mntns_ids, *stats, *flight, *notes;
 		struct bpf_map *counts[2], *stacks[2]; /* of each set; both may have the same stacks */
 	} maps;
 	int cpus;            /* that this kernel can have: values in an entry of a per-CPU map */
@@ -74,8 +74,8 @@ int object_change_set(struct object *o, uint32_t set);
 /** object_notes() - notes of a CPU go to the event @fd; -1: to none any more. Return: 0 or -errno, described. */
 int object_notes(struct object *o, int cpu, int fd, struct err *err);
 
-/** object_books() - add up the @nr numbers of @set over all CPUs. Return: 0 or -errno. */
-int object_books(const struct object *o, unsigned int set, uint64_t *sum, size_t nr);
+/** object_stats() - add up the @nr numbers of @set over all CPUs. Return: 0 or -errno. */
+int object_stats(const struct object *o, unsigned int set, uint64_t *sum, size_t nr);
 
 /**
  * object_counts() - call @fn for each count of a set that nobody writes to.
@@ -96,7 +96,7 @@ int object_row_key(struct object *o, unsigned int set, const struct bpf_count_ke
 /** object_nr_stacks() - entries used of the stack map; 0 where the kernel does not tell (before 4.16). */
 uint64_t object_nr_stacks(const struct object *o, unsigned int set);
 
-/** object_clear() - counts and books of a set that nobody writes to; and stacks, if they are its own. -errno. */
+/** object_clear() - counts and stats of a set that nobody writes to; and stacks, if they are its own. -errno. */
 int object_clear(struct object *o, unsigned int set);
 
 /** object_pids(), object_judged(), object_note() - see counter_ops.pids, .judged, .note. */

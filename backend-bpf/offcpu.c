@@ -33,7 +33,7 @@ struct counter {
 	bool raw; /* the program is given the tasks, not the record of the tracepoint */
 	struct switch_offsets at;
 	int attached;          /* the program is, to the switches, as long as this is open; -1: it is not */
-	struct books books[2]; /* of each set, when its interval has ended */
+	struct stats stats[2]; /* of each set, when its interval has ended */
 };
 
 static int switches_probe(bool forced, struct err *err)
@@ -271,7 +271,7 @@ static int add_charge(void *ctx, const struct bpf_count_key *key, const void *va
 	const struct source_env *env = b->object.env;
 	const struct bpf_charge *sum = value;
 
-	b->books[env->sink->ended].count_entries++;
+	b->stats[env->sink->ended].count_entries++;
 	return add_row(b, key, sum->ns, sum->times, env->sink->sets[env->sink->ended].intervals);
 }
 
@@ -294,7 +294,7 @@ static int look_at_open(struct counter *b, int (*fn)(struct counter *b, const st
 static int count_open(struct counter *b, const struct bpf_slot *slot)
 {
 	(void)slot;
-	b->books[b->object.env->sink->ended].intervals_open++;
+	b->stats[b->object.env->sink->ended].intervals_open++;
 	return 0;
 }
 
@@ -306,27 +306,27 @@ static int add_open(struct counter *b, const struct bpf_slot *slot)
 	return add_row(b, &slot->key, ns, 1, env->sink->sets[env->sink->ended].intervals);
 }
 
-static int read_books(const struct counter *b, unsigned int set, struct books *to)
+static int read_stats(const struct counter *b, unsigned int set, struct stats *to)
 {
 	union {
-		struct bpf_switch_books books;
+		struct bpf_switch_books stats;
 		uint64_t all[sizeof(struct bpf_switch_books) / sizeof(uint64_t)];
 	} sum = { 0 };
-	int rc = object_books(&b->object, set, sum.all, ARRAY_SIZE(sum.all));
+	int rc = object_stats(&b->object, set, sum.all, ARRAY_SIZE(sum.all));
 
 	if (rc)
 		return rc;
-	to->intervals_begun = sum.books.begun;
-	to->intervals_charged = sum.books.charged;
-	to->intervals_filtered = sum.books.filtered;
-	to->intervals_lost = sum.books.lost;
-	to->intervals_no_slot = sum.books.no_slot;
-	to->intervals_passed = sum.books.passed;
-	to->spilled_stack = sum.books.spilled_stack;
-	to->spilled_count = sum.books.spilled_count;
-	to->spilled_unwind = sum.books.spilled_unwind;
-	to->spilled_tree = sum.books.spilled_tree;
-	to->spilled_number = sum.books.spilled_number;
+	to->intervals_begun = sum.stats.begun;
+	to->intervals_charged = sum.stats.charged;
+	to->intervals_filtered = sum.stats.filtered;
+	to->intervals_lost = sum.stats.lost;
+	to->intervals_no_slot = sum.stats.no_slot;
+	to->intervals_passed = sum.stats.passed;
+	to->spilled_stack = sum.stats.spilled_stack;
+	to->spilled_count = sum.stats.spilled_count;
+	to->spilled_unwind = sum.stats.spilled_unwind;
+	to->spilled_tree = sum.stats.spilled_tree;
+	to->spilled_number = sum.stats.spilled_number;
 	return 0;
 }
 
@@ -338,11 +338,11 @@ static int switches_end(struct counter *b, struct err *err)
 
 	if (rc)
 		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
-	b->books[env->sink->ended] = (struct books){ 0 };
-	rc = read_books(b, env->sink->ended, &b->books[env->sink->ended]);
+	b->stats[env->sink->ended] = (struct stats){ 0 };
+	rc = read_stats(b, env->sink->ended, &b->stats[env->sink->ended]);
 	if (!rc && over)
 		rc = look_at_open(b, count_open);
-	return rc ? err_sys(err, rc, "cannot read the books of the BPF program") : 0;
+	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
 }
 
 static int switches_take(struct counter *b, struct err *err)
@@ -353,7 +353,7 @@ static int switches_take(struct counter *b, struct err *err)
 	int rc = object_counts(&b->object, env->sink->ended, &value, add_charge, b);
 
 	if (env->request->options->stats)
-		b->books[env->sink->ended].stack_entries = object_nr_stacks(&b->object, env->sink->ended);
+		b->stats[env->sink->ended].stack_entries = object_nr_stacks(&b->object, env->sink->ended);
 	if (!rc && over && env->request->options->open_intervals)
 		rc = look_at_open(b, add_open);
 	if (!rc && !over)
@@ -422,10 +422,10 @@ static int switches_charge(struct counter *b, const struct switch_note *note, st
 	return add_row(b, &n.charge.key, n.ns, 1, to);
 }
 
-static void switches_stats(const struct counter *b, struct books *books)
+static void switches_stats(const struct counter *b, struct stats *stats)
 {
 	if (b)
-		books_add(books, &b->books[b->object.env->sink->ended]);
+		stats_add(stats, &b->stats[b->object.env->sink->ended]);
 }
 
 static void switches_close(struct counter *b)

@@ -55,8 +55,8 @@ _Static_assert(sizeof(struct sample_lead) % 8 == 0, "order.h: what follows is al
 /**
  * struct applier
  * @rings: one entry for each ring
- * @books: of the whole backend, for each of sink.sets: what is applied is counted here, what is read by perfring.c
- * @set:   of @books, for records that are no samples
+ * @stats: of the whole backend, for each of sink.sets: what is applied is counted here, what is read by perfring.c
+ * @set:   of @stats, for records that are no samples
  * @unwinding: of user stacks; NULL: they are as the kernel walked them
  * @switching: of intervals off the CPU; NULL: samples are counted
  * @kernel_code: tells the idle task from those outside our pid namespace; NULL: there are none
@@ -64,7 +64,7 @@ _Static_assert(sizeof(struct sample_lead) % 8 == 0, "order.h: what follows is al
 struct applier {
 	const struct source_env *env;
 	struct applied_ring *rings;
-	struct books books[2];
+	struct stats stats[2];
 	unsigned int set;
 	struct unwinding *unwinding;
 	struct switching *switching;

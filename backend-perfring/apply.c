@@ -29,36 +29,36 @@ static int add(struct applier *a, struct rows *to, const struct owner *o, struct
 static int count_as(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
 {
 	unsigned int set = s->lead->note.set;
-	struct books *books = &a->books[set];
+	struct stats *stats = &a->stats[set];
 	int rc;
 
-	books->outside += o->outside;
+	stats->outside += o->outside;
 	if (!wanted) {
-		books->filtered++;
-		books->hidden += sample_is_hidden(a, s, o);
+		stats->filtered++;
+		stats->hidden += sample_is_hidden(a, s, o);
 		return 0;
 	}
 	rc = add(a, a->env->sink->sets[set].samples, o, s);
-	books->counted_ring += !rc;
+	stats->counted_ring += !rc;
 	return rc;
 }
 
 /* There is no program in the kernel. */
 static int count(struct applier *a, struct sample *s)
 {
-	struct books *books = &a->books[s->lead->note.set];
+	struct stats *stats = &a->stats[s->lead->note.set];
 	bool unsure = false;
 	struct owner o;
 
-	sample_identify(a, s, books, &o);
-	books->idle += !o.tid;
+	sample_identify(a, s, stats, &o);
+	stats->idle += !o.tid;
 	return count_as(a, s, &o, sample_is_wanted(a, s, &o, &unsure));
 }
 
 /* There is one, and it could not tell whose the sample is: it is @o's. */
 static int count_unnumbered(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
 {
-	a->books[s->lead->note.set].spilled_filtered += !wanted;
+	a->stats[s->lead->note.set].spilled_filtered += !wanted;
 	return count_as(a, s, o, wanted);
 }
 
@@ -88,23 +88,23 @@ static bool is_unnumbered(const struct applier *a, const struct sample *s)
 static int count_spilled(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
-	struct books *books = &a->books[note->set];
+	struct stats *stats = &a->stats[note->set];
 	struct owner o = { note->pid, note->tid, "", note->tid < 0 };
 	bool unsure;
 	int rc;
 
 	memcpy(o.comm, note->comm, COMM_LEN);
 	if (!s->lead->noted || note->verdict == NOTE_UNNUMBERED)
-		sample_identify(a, s, books, &o);
+		sample_identify(a, s, stats, &o);
 	if (is_unnumbered(a, s))
 		return count_unnumbered(a, s, &o, sample_is_wanted(a, s, &o, &unsure));
 	if (is_spilled_bystander(a, s, o.pid)) {
-		books->filtered++;
-		books->spilled_filtered++;
+		stats->filtered++;
+		stats->spilled_filtered++;
 		return 0;
 	}
 	rc = add(a, a->env->sink->sets[note->set].samples, &o, s);
-	books->counted_ring += !rc;
+	stats->counted_ring += !rc;
 	return rc;
 }
 
@@ -161,7 +161,7 @@ static int count_compared(struct applier *a, struct sample *s)
 	struct owner o;
 	int rc = 0;
 
-	sample_identify(a, s, &a->books[note->set], &o);
+	sample_identify(a, s, &a->stats[note->set], &o);
 	program.filtered =
 		note->verdict == NOTE_FILTERED || (note->verdict == NOTE_UNKNOWN && sample_is_bystander(a, note->pid));
 	memcpy(program.comm, note->comm, COMM_LEN);
@@ -282,7 +282,7 @@ static void end_throttling(struct applier *a, uint32_t ring, uint64_t ns)
 	if (ar->throttled_at < ar->since && ns > ar->since)
 		ns = ar->since;
 	if (ar->throttled_at && ns > ar->throttled_at)
-		a->books[a->set].throttled_ns += ns - ar->throttled_at;
+		a->stats[a->set].throttled_ns += ns - ar->throttled_at;
 	ar->throttled_at = 0;
 }
 
@@ -341,7 +341,7 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 		return 0;
 	rc = a->env->request->filter.tree ? trace_descent(a->env->request->filter.tree, r) : 0;
 
-	a->books[a->set].started += r->type == PERF_RECORD_FORK;
+	a->stats[a->set].started += r->type == PERF_RECORD_FORK;
 	if (rc || r->type == PERF_RECORD_EXIT)
 		return rc ? rc : apply_exit(a, ring, r);
 	if (sample_is_bystander(a, r->pid))
@@ -402,7 +402,7 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 	case PERF_RECORD_NAMESPACES:
 		return apply_side_band(a, ring, r);
 	case PERF_RECORD_THROTTLE:
-		a->books[a->set].throttled++;
+		a->stats[a->set].throttled++;
 		a->rings[ring].throttled_at = r->time;
 		return 0;
 	case PERF_RECORD_UNTHROTTLE:

@@ -264,7 +264,7 @@ static int perfring_attach(struct source *b, size_t i, struct err *err)
 		rc = map_rings(b, first, i, err);
 	while (rc && shrink_rings(b, &first, i, rc));
 	b->refresh = b->started;
-	b->applier.books[b->applier.set].reopened += b->started;
+	b->applier.stats[b->applier.set].reopened += b->started;
 	order_restart(&b->order, (uint32_t)i);
 	/* Since its CPU came online nobody has seen its switches. */
 	if (!rc && b->started && b->applier.switching && mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
@@ -361,7 +361,7 @@ static void take_note(const struct reading *rd, const struct perf_event_header *
 
 	s->noted = decode_record(attr_of(env, OF_NOTE), record, size, &r) == 1 && r.sample.raw &&
 		   !env->counters[0].ops->note(r.sample.raw, r.sample.raw_size, &s->note);
-	rd->b->applier.books[rd->b->applier.set].bad_records += !s->noted;
+	rd->b->applier.stats[rd->b->applier.set].bad_records += !s->noted;
 }
 
 /* Records of one ring come in the order of their times, but for a little. */
@@ -384,12 +384,12 @@ static int take_switch_note(const struct reading *rd, const struct perf_event_he
 
 	if (decode_record(attr_of(b->env, OF_SWITCH_NOTE), record, size, &r) != 1 || !r.sample.raw ||
 	    program->ops->switch_note(r.sample.raw, r.sample.raw_size, &n)) {
-		b->applier.books[b->applier.set].bad_records++;
+		b->applier.stats[b->applier.set].bad_records++;
 		return 0;
 	}
 	if (too_late(b, n.set)) /* what it is about is lost: it was passed on, and not received */
 		return 0;
-	b->applier.books[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
+	b->applier.stats[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
 	return queue(rd, r.time,
 		     &(struct order_item){
 			     .ring = rd->ring,
@@ -409,7 +409,7 @@ static int take_switch(const struct reading *rd, const struct perf_event_header 
 	struct record r;
 
 	if (decode_record(attr_of(b->env, OF_SWITCH), record, size, &r) < 0) {
-		b->applier.books[b->applier.set].bad_records++;
+		b->applier.stats[b->applier.set].bad_records++;
 		return 0;
 	}
 	lead.note.set = set_of(b, r.time);
@@ -422,7 +422,7 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 	struct cpu_rings *s = &b->sources[rd->ring];
 	struct sample_lead lead = { .note = { .set = b->applier.set } };
 	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size, false };
-	struct books *books;
+	struct stats *stats;
 	struct record r;
 	int rc = decode_record(&b->env->events->attr, record, size, &r);
 
@@ -436,14 +436,14 @@ static int take_sample(const struct reading *rd, const struct perf_event_header 
 	if (rc >= 0 && (too_early(b, &r) || too_late_for_run(b, &r)))
 		return 0;
 	if (too_late(b, lead.note.set)) {
-		b->applier.books[b->applier.set].late_samples++;
+		b->applier.stats[b->applier.set].late_samples++;
 		return 0;
 	}
-	books = &b->applier.books[lead.note.set];
-	books->ring_samples++;
+	stats = &b->applier.stats[lead.note.set];
+	stats->ring_samples++;
 	if (rc < 0) {
-		books->bad_records++;
-		books->bad_samples++;
+		stats->bad_records++;
+		stats->bad_samples++;
 		return 0;
 	}
 	return queue(rd, r.time, &item);
@@ -461,20 +461,20 @@ static void miss_names(struct source *b)
 
 static void count_lost(struct source *b, uint32_t i, uint64_t records)
 {
-	struct books *books = &b->applier.books[b->applier.set];
+	struct stats *stats = &b->applier.stats[b->applier.set];
 
-	books->lost_records += records;
-	books->lost_here += b->env->events->places[i].samples ? records : 0;
+	stats->lost_records += records;
+	stats->lost_here += b->env->events->places[i].samples ? records : 0;
 	if (records && !b->env->events->apart)
 		miss_names(b);
 }
 
 static void miss_side_band(struct source *b, uint64_t records)
 {
-	struct books *books = &b->applier.books[b->applier.set];
+	struct stats *stats = &b->applier.stats[b->applier.set];
 
-	books->lost_records += records;
-	books->lost_side_band += records;
+	stats->lost_records += records;
+	stats->lost_side_band += records;
 	miss_names(b);
 }
 
@@ -512,11 +512,11 @@ static int take_side_band(const struct reading *rd, const struct perf_event_head
 	struct source *b = rd->b;
 	const struct sample_lead lead = { .kind = OF_SIDE_BAND };
 	struct order_item item = { .ring = rd->ring, .record = record, .size = size };
-	struct books *books = &b->applier.books[b->applier.set];
+	struct stats *stats = &b->applier.stats[b->applier.set];
 	struct record r;
 	int rc = decode_record(rd->side ? &b->env->events->side_attr : &b->env->events->attr, record, size, &r);
 
-	books->bad_records += rc < 0;
+	stats->bad_records += rc < 0;
 	if (rc <= 0 || (r.type == PERF_RECORD_SWITCH && (too_early(b, &r) || too_late_for_run(b, &r))))
 		return 0;
 	if (is_written_twice(rd, record, size))
@@ -534,10 +534,10 @@ static int take_side_band(const struct reading *rd, const struct perf_event_head
 static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
 {
 	const struct reading *rd = ctx;
-	struct books *books = &rd->b->applier.books[rd->b->applier.set];
+	struct stats *stats = &rd->b->applier.stats[rd->b->applier.set];
 
-	books->ring_records++;
-	books->ring_bytes += size;
+	stats->ring_records++;
+	stats->ring_bytes += size;
 	if (record->type != PERF_RECORD_SAMPLE)
 		return take_side_band(rd, record, size);
 	switch (kind_of(rd, record, size)) {
@@ -610,7 +610,7 @@ static int read_ring(struct reading *rd, struct ring *r)
 		rc = ring_read(r, take_record, gaps ? note_full : NULL, rd);
 		if (rc != -EBADMSG)
 			break;
-		b->applier.books[b->applier.set].bad_records++;
+		b->applier.stats[b->applier.set].bad_records++;
 		if (!rd->side)
 			b->sources[rd->ring].noted = false;
 		if (rd->side)
@@ -657,7 +657,7 @@ static int apply_queued(void *ctx, const struct order_item *item)
 	if (decode_record(attr_of(b->env, lead ? lead->kind : OF_SAMPLE), item->record, item->size, &r) <= 0)
 		return 0;
 	if (lead && lead->kind == OF_SAMPLE && r.type == PERF_RECORD_SAMPLE && too_late(b, lead->note.set)) {
-		b->applier.books[b->applier.set].late_samples++;
+		b->applier.stats[b->applier.set].late_samples++;
 		return 0;
 	}
 	return apply_record(&b->applier, item->ring, &r, lead);
@@ -678,7 +678,7 @@ static uint64_t since(uint64_t now, uint64_t *before)
  */
 static void ask_lost(struct source *b, uint32_t i)
 {
-	struct books *books = &b->applier.books[b->applier.set];
+	struct stats *stats = &b->applier.stats[b->applier.set];
 	const struct event_place *e = &b->env->events->places[i];
 	struct cpu_rings *s = &b->sources[i];
 	struct lost now = lost_by_all(b, e);
@@ -686,9 +686,9 @@ static void ask_lost(struct source *b, uint32_t i)
 	uint64_t switch_notes = since(now.notes[NOTED_SWITCHES], &s->lost.notes[NOTED_SWITCHES]);
 
 	count_lost(b, i, since(now.samples, &s->lost.samples));
-	books->lost_records += since(now.switches, &s->lost.switches) + notes + switch_notes;
-	books->lost_notes += notes;
-	books->lost_switch_notes += switch_notes;
+	stats->lost_records += since(now.switches, &s->lost.switches) + notes + switch_notes;
+	stats->lost_notes += notes;
+	stats->lost_switch_notes += switch_notes;
 }
 
 static void ask_all_lost(struct source *b)
@@ -768,8 +768,8 @@ static int perfring_start(struct source *b, struct err *err)
 	b->starting = false;
 	ask_all_lost(b);
 	ask_all_side_lost(b);
-	b->applier.books[b->applier.set].lost_records = b->applier.books[b->applier.set].lost_here = 0;
-	b->applier.books[b->applier.set].lost_side_band = 0;
+	b->applier.stats[b->applier.set].lost_records = b->applier.stats[b->applier.set].lost_here = 0;
+	b->applier.stats[b->applier.set].lost_side_band = 0;
 	return rc;
 }
 
@@ -857,10 +857,10 @@ static int perfring_drain(struct source *b, struct err *err)
 /* Has everything come that the program in the kernel passed on? */
 static bool is_interval_read(const struct source *b)
 {
-	const struct books *books = &b->applier.books[b->env->sink->ended];
+	const struct stats *stats = &b->applier.stats[b->env->sink->ended];
 
-	return books->ring_samples + books->lost_here >= b->env->samples_passed &&
-	       books->intervals_received + books->lost_switch_notes >= b->env->intervals_passed;
+	return stats->ring_samples + stats->lost_here >= b->env->samples_passed &&
+	       stats->intervals_received + stats->lost_switch_notes >= b->env->intervals_passed;
 }
 
 /*
@@ -913,7 +913,7 @@ static int perfring_end(struct source *b, struct err *err)
 	int rc;
 
 	if (env->sink->set != env->sink->ended)
-		b->applier.books[env->sink->set] = (struct books){ 0 };
+		b->applier.stats[env->sink->set] = (struct stats){ 0 };
 	b->ending = true;
 	rc = read_interval(b, err);
 	ask_all_side_lost(b);
@@ -933,18 +933,18 @@ static int perfring_end(struct source *b, struct err *err)
 	}
 	b->ending = false;
 	b->env->events->kept_bytes = __atomic_load_n(&b->kept_most, __ATOMIC_RELAXED);
-	b->applier.books[env->sink->ended].late_records += b->order.late;
-	b->applier.books[env->sink->ended].backward_records += b->order.backward;
+	b->applier.stats[env->sink->ended].late_records += b->order.late;
+	b->applier.stats[env->sink->ended].backward_records += b->order.backward;
 	b->order.late = b->order.backward = 0;
 	if (!rc && env->sink->sets[env->sink->ended].compare && compare_end(env->sink->sets[env->sink->ended].compare))
 		rc = err_sys(err, -ENOMEM, "cannot compare the backends");
 	return rc;
 }
 
-static void perfring_stats(const struct source *b, struct books *books)
+static void perfring_stats(const struct source *b, struct stats *stats)
 {
 	if (b)
-		books_add(books, &b->applier.books[b->env->sink->ended]);
+		stats_add(stats, &b->applier.stats[b->env->sink->ended]);
 }
 
 static void perfring_close(struct source *b)

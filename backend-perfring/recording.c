@@ -261,7 +261,7 @@ static void note_time(struct recording *r, uint64_t ns)
 static int take_sample(struct source *b, const struct perf_event_header *record)
 {
 	static const struct sample_lead lead = { .noted = false };
-	struct books *books = &b->applier.books[0];
+	struct stats *stats = &b->applier.stats[0];
 	int only = b->env->request->options->cpu, rc;
 	struct record r;
 	size_t event = perfdata_event_of(b->pd, record);
@@ -270,16 +270,16 @@ static int take_sample(struct source *b, const struct perf_event_header *record)
 		b->env->recording->other_samples++;
 		return 0;
 	}
-	books->ring_samples++;
+	stats->ring_samples++;
 	rc = decode_record(&perfdata_event(b->pd, event)->attr, record, record->size, &r);
 	if (rc <= 0 || !has_tasks(&r)) {
-		books->bad_samples++;
-		books->bad_records++;
+		stats->bad_samples++;
+		stats->bad_records++;
 		return 0;
 	}
 	note_time(b->env->recording, r.time);
 	if (only >= 0 && r.cpu != (uint32_t)only) {
-		books->filtered++;
+		stats->filtered++;
 		return 0;
 	}
 	return queue(b, record, &r, sizeof(lead), &lead);
@@ -336,14 +336,14 @@ static int decode_side_band(struct source *b, const struct perf_event_header *re
 
 static int take_side_band(struct source *b, const struct perf_event_header *record)
 {
-	struct books *books = &b->applier.books[0];
+	struct stats *stats = &b->applier.stats[0];
 	struct record r;
 	size_t event;
 	int rc = decode_side_band(b, record, &r, &event);
 
 	if (rc > 0 && !has_tasks(&r))
 		rc = -EBADMSG;
-	books->bad_records += rc < 0;
+	stats->bad_records += rc < 0;
 	if (rc <= 0)
 		return 0;
 	/* One ring serves all events of a CPU, and tells of its losses in the name of any of them. */
@@ -379,12 +379,12 @@ static int apply_queued(void *ctx, const struct order_item *item)
 
 static int take_record(struct source *b, const struct perf_event_header *record)
 {
-	struct books *books = &b->applier.books[0];
+	struct stats *stats = &b->applier.stats[0];
 	int rc;
 
 	if (record->type == PERFDATA_FINISHED_ROUND)
 		return order_round(&b->order, apply_queued, b);
-	books->ring_records++;
+	stats->ring_records++;
 	rc = record->type == PERF_RECORD_SAMPLE ? take_sample(b, record) : take_side_band(b, record);
 	return rc || b->order.used + b->order.nr * sizeof(struct order_entry) < ROUND_BYTES
 		       ? rc
@@ -441,7 +441,7 @@ static int recording_drain(struct source *b, struct err *err)
 
 static int recording_end(struct source *b, struct err *err)
 {
-	struct books *books = &b->applier.books[0];
+	struct stats *stats = &b->applier.stats[0];
 	struct recording *r = b->env->recording;
 	struct perfdata_counts counts = perfdata_counts(b->pd);
 	int rc = order_flush(&b->order, apply_queued, b);
@@ -451,20 +451,20 @@ static int recording_end(struct source *b, struct err *err)
 	r->origin.boot = judge_boot(b);
 	r->truncated = counts.truncated;
 	r->unfinished = counts.unfinished;
-	books->ring_bytes = counts.bytes;
-	books->bad_records += counts.bad_records;
-	books->late_records = b->order.late;
+	stats->ring_bytes = counts.bytes;
+	stats->bad_records += counts.bad_records;
+	stats->late_records = b->order.late;
 	/* perf record of 6.1 and later asks at the end how many were lost: those that the rings told of are among them.
 	 */
-	books->lost_records = b->lost_samples > b->lost_records ? b->lost_samples : b->lost_records;
-	books->lost_here = books->lost_records;
+	stats->lost_records = b->lost_samples > b->lost_records ? b->lost_samples : b->lost_records;
+	stats->lost_here = stats->lost_records;
 	return rc ? err_sys(err, rc, "cannot count the samples of '%.400s'", b->env->request->options->input) : 0;
 }
 
-static void recording_stats(const struct source *b, struct books *books)
+static void recording_stats(const struct source *b, struct stats *stats)
 {
 	if (b)
-		books_add(books, &b->applier.books[0]);
+		stats_add(stats, &b->applier.stats[0]);
 }
 
 static void recording_close(struct source *b)

@@ -68,7 +68,7 @@ int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 	if (rc || !unwind || s->unwound)
 		return rc;
 	s->unwound = true;
-	unwinding_stack(a->unwinding, s->record, pid, &s->chain, &s->user, &a->books[s->lead->note.set]);
+	unwinding_stack(a->unwinding, s->record, pid, &s->chain, &s->user, &a->stats[s->lead->note.set]);
 	return 0;
 }
 
@@ -109,12 +109,12 @@ static bool is_outside(const struct applier *a, const struct sample *s)
 }
 
 /* The task of a sample as its record and the side-band tell. */
-void sample_identify(struct applier *a, const struct sample *s, struct books *books, struct owner *o)
+void sample_identify(struct applier *a, const struct sample *s, struct stats *stats, struct owner *o)
 {
 	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
 	if (o->tid < 0) {
-		if (books)
-			books->dead_tasks++;
+		if (stats)
+			stats->dead_tasks++;
 		if (sample_revive(a, s->ring, o))
 			return;
 	}

@@ -45,8 +45,8 @@ int sample_complete(struct applier *a, struct sample *s, pid_t pid);
 /** sample_is_bystander() - of no process that is asked for: neither its name matters nor what it maps. */
 bool sample_is_bystander(const struct applier *a, pid_t pid);
 
-/** sample_identify() - the task of a sample as its record and the side-band tell. @books: NULL: it is none */
-void sample_identify(struct applier *a, const struct sample *s, struct books *books, struct owner *o);
+/** sample_identify() - the task of a sample as its record and the side-band tell. @stats: NULL: it is none */
+void sample_identify(struct applier *a, const struct sample *s, struct stats *stats, struct owner *o);
 
 /** sample_time() - CLOCK_MONOTONIC; 0: of another clock. */
 uint64_t sample_time(const struct applier *a, const struct record *r);

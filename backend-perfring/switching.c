@@ -50,14 +50,14 @@ static struct rows *own_rows(const struct applier *a, unsigned int set)
 	return a->env->request->both ? s->ring_intervals : s->intervals;
 }
 
-/* What is only compared is no part of the run's books, but for what is missing there. */
+/* What is only compared is no part of the run's stats, but for what is missing there. */
 static void account_own(struct applier *a, unsigned int set)
 {
-	struct books compared = { 0 }, *books = &a->books[set];
+	struct stats compared = { 0 }, *stats = &a->stats[set];
 
-	switches_books(a->switching->own, a->env->request->both ? &compared : books);
-	books->intervals_seen += compared.intervals_begun;
-	books->intervals_unended += compared.intervals_lost;
+	switches_stats(a->switching->own, a->env->request->both ? &compared : stats);
+	stats->intervals_seen += compared.intervals_begun;
+	stats->intervals_unended += compared.intervals_lost;
 }
 
 static bool has_kind(const struct options *o, const struct sample *s)
@@ -92,11 +92,11 @@ void switching_gap(struct applier *a)
 	switches_gap(a->switching->own);
 	account_own(a, a->set);
 	if (a->env->request->both) {
-		a->books[a->set].intervals_gone += open;
-		a->books[a->set].intervals_unended -= open;
+		a->stats[a->set].intervals_gone += open;
+		a->stats[a->set].intervals_unended -= open;
 	}
 	switches_gap(a->switching->passed);
-	switches_books(a->switching->passed, &a->books[a->set]);
+	switches_stats(a->switching->passed, &a->stats[a->set]);
 }
 
 void switching_gap_begins(struct applier *a, uint32_t ring)
@@ -166,7 +166,7 @@ static void begin_switch(struct applier *a, uint32_t ring, const struct record *
 	a->rings[ring].at_switch.next = (pid_t)n->id;
 	a->rings[ring].at_switch.set = n->set;
 	a->rings[ring].at_switch.ns = apart || has_limits(a->env->request->options) ? n->ns : r->time;
-	a->books[n->set].clocks_apart += apart;
+	a->stats[n->set].clocks_apart += apart;
 }
 
 /* Thread @id of @o leaves its CPU at @ns: as switches_out() wants it. */
@@ -268,7 +268,7 @@ static int leave_late(struct applier *a, struct sample *s, const struct switch_o
 {
 	unsigned int set = s->lead->note.set;
 
-	a->books[set].intervals_disordered++;
+	a->stats[set].intervals_disordered++;
 	return switches_over(a->switching->own, out, back, own_rows(a, set));
 }
 
@@ -306,7 +306,7 @@ static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 	int rc = 0;
 
 	if (!read_raw(&a->env->events->sched_switch, s->record, &sw)) {
-		a->books[set].bad_records++;
+		a->stats[set].bad_records++;
 		return 0;
 	}
 	if (sw.next)
@@ -377,7 +377,7 @@ static int leave_unsampled(struct applier *a, uint32_t ring, const struct record
 	s.kernel = opt->user_only || a->env->events->attr.exclude_kernel ? none : missed;
 	s.user = opt->kernel_only ? none : missed;
 	if (is_asked_for(a, &s, &o) && (opt->state_mask < 0 || (!opt->state_mask && r->switched.preempted))) {
-		a->books[set].switches_unsampled++;
+		a->stats[set].switches_unsampled++;
 		return leave(a, a->switching->own, (uint32_t)r->tid, when(a, ring, r), &s, &o);
 	}
 	switches_filtered(a->switching->own, (uint32_t)r->tid);
@@ -451,7 +451,7 @@ int switching_note(struct applier *a, uint32_t ring, const struct record *r, con
 	struct sample s = { .record = r, .ring = ring, .lead = lead };
 	struct rows *rows = a->env->sink->sets[lead->note.set].intervals;
 	struct switch_note n;
-	struct books passed = { 0 };
+	struct stats passed = { 0 };
 	int rc = 0;
 
 	if (!r->sample.raw || !program || program->ops->switch_note(r->sample.raw, r->sample.raw_size, &n))
@@ -467,10 +467,10 @@ int switching_note(struct applier *a, uint32_t ring, const struct record *r, con
 	else
 		rc = program->ops->charge(program->state, &n, rows);
 	/* That they began the program has counted. */
-	switches_books(a->switching->passed, &passed);
+	switches_stats(a->switching->passed, &passed);
 	passed.intervals_begun = 0;
 	passed.intervals_charged += n.kind == SWITCH_CHARGE && !rc;
-	books_add(&a->books[lead->note.set], &passed);
+	stats_add(&a->stats[lead->note.set], &passed);
 	return rc;
 }
 
@@ -496,9 +496,9 @@ int switching_end(struct applier *a, uint64_t ns)
 	bool wanted = a->env->request->options->open_intervals;
 	int rc = 0;
 
-	a->books[a->set].intervals_open += switches_nr_open(sw->passed);
+	a->stats[a->set].intervals_open += switches_nr_open(sw->passed);
 	if (!a->env->request->both)
-		a->books[a->set].intervals_open += switches_nr_open(sw->own);
+		a->stats[a->set].intervals_open += switches_nr_open(sw->own);
 	if (wanted)
 		rc = switches_open(sw->own, ns, own_rows(a, a->set));
 	if (wanted && !rc)

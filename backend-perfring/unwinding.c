@@ -306,7 +306,7 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
 }
 
 void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
-		     struct stack *user, struct books *books)
+		     struct stack *user, struct stats *stats)
 {
 	struct unwind_result result = { .ips = u->ips, .cap = ARRAY_SIZE(u->ips) };
 	bool stale, withheld, by_kernel = false;
@@ -314,7 +314,7 @@ void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, con
 	enum unwound end;
 
 	if (has_no_stack(u, r, user) || !begin(u, r, pid, &regs)) {
-		books->unwound[UNWOUND_KERNEL]++;
+		stats->unwound[UNWOUND_KERNEL]++;
 		return;
 	}
 	stale = are_stale(u, kernel, &regs);
@@ -323,7 +323,7 @@ void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, con
 	if (withheld && result.by_fp)
 		by_kernel = walk_on(u, user, &regs, stale, &result);
 	end = by_kernel ? UNWOUND_KERNEL : end_of(&result, withheld);
-	books->unwound[end]++;
+	stats->unwound[end]++;
 	if (result.missing)
 		note_needed(u);
 	*user = (struct stack){ .frames = u->ips,

@@ -20,9 +20,9 @@ void unwinding_free(struct unwinding *u);
  * @kernel: the whole of its kernel stack, asked for or not
  * @user: what the kernel says of that stack; left as it is where there is nothing to unwind, else out: frames borrowed
  *        until the next call
- * @books: the end it came to is counted here
+ * @stats: the end it came to is counted here
  */
 void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
-		     struct stack *user, struct books *books);
+		     struct stack *user, struct stats *stats);
 
 #endif

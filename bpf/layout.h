@@ -6,14 +6,14 @@
  * User space fills `config`, `targets` and perhaps `cgroup`, and attaches a program to one perf event a CPU. For each
  * sample the program either counts it (`counts_N`, its stacks in `stack_map_N`) or filters it out, and returns 0, which
  * ends it; or it cannot count it and returns 1: then the kernel writes the sample to the event's ring, where user space
- * counts it. Which of these it was is in `books`, so that every sample is accounted for. In front of a sample that it
+ * counts it. Which of these it was is in `stats`, so that every sample is accounted for. In front of a sample that it
  * passes on, the program writes a note to the same ring (`notes`).
  *
  * There are two sets of tables, N = 0 and 1: user space reads the one while the program fills the other.
  *
  * Time off the CPU, offcpu.bpf.c: one program sees the switches of all CPUs. `slots` has a thread from when it leaves
  * its CPU, with the stacks it left with in `stack_map`, until it comes back; then the time is added to its entry of
- * `counts_N`. What has no room is passed on as a note, which has the stacks where they could not be kept. `books` say
+ * `counts_N`. What has no room is passed on as a note, which has the stacks where they could not be kept. `stats` say
  * what became of every interval. `slots` and `stack_map` are there once: an interval that begins while one set is
  * filled may end in the other.
  *
@@ -109,8 +109,8 @@ struct bpf_count_key {
 
 #define BPF_OUTSIDE 0xffffffffU /* pid and tid of a task that is not in the pid namespace: it has none there */
 
-/* Entry N of `books`, one for each CPU. */
-struct bpf_books {
+/* Entry N of `stats`, one for each CPU. */
+struct bpf_stats {
 	__u64 taken; /* = counted + filtered + all that are spilled */
 	__u64 counted;
 	__u64 filtered;
@@ -161,7 +161,7 @@ struct bpf_slot {
 	struct bpf_count_key key;
 };
 
-/* Entry N of `books` about time off the CPU, one for each CPU. */
+/* Entry N of `stats` about time off the CPU, one for each CPU. */
 struct bpf_switch_books {
 	__u64 begun; /* = charged + filtered + lost + passed + what is open in `slots`, of both entries together */
 	__u64 charged;
@@ -169,7 +169,7 @@ struct bpf_switch_books {
 	__u64 lost;    /* nobody saw the end, or there was no room for the beginning */
 	__u64 passed;  /* = all that are spilled */
 	__u64 no_slot; /* of those lost: there are more threads than places in `slots` */
-	/* As in struct bpf_books; when they begin, but for the count, for which there is no room when they end. */
+	/* As in struct bpf_stats; when they begin, but for the count, for which there is no room when they end. */
 	__u64 spilled_stack, spilled_count, spilled_unwind, spilled_tree, spilled_number;
 };
 

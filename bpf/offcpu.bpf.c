@@ -27,7 +27,7 @@ struct {
 	__uint(max_entries, 2);
 	__type(key, __u32);
 	__type(value, struct bpf_switch_books);
-} books SEC(".maps");
+} stats SEC(".maps");
 
 /* All its entries are made beforehand: here a run queue is locked, where old kernels must not look for memory. */
 struct {
@@ -250,7 +250,7 @@ static __always_inline void leave(void *ctx, const struct bpf_config *c, struct 
 static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u32 set, __u64 state, __u32 next,
 				     int groups)
 {
-	struct bpf_switch_books *b = bpf_map_lookup_elem(&books, &set);
+	struct bpf_switch_books *b = bpf_map_lookup_elem(&stats, &set);
 	struct bpf_switch_note seen = { .kind = BPF_SWITCH_SEEN, .id = next, .who.set = set };
 	__u64 now;
 

@@ -17,8 +17,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
 	__type(key, __u32);
-	__type(value, struct bpf_books);
-} books SEC(".maps");
+	__type(value, struct bpf_stats);
+} stats SEC(".maps");
 
 struct counts_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -49,7 +49,7 @@ static __always_inline int count(struct counts_map *counts, const struct bpf_cou
  * Instructions are made for each set: which map a call is about must be known when the program is loaded.
  * @outside: see make_key()
  */
-static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, struct bpf_books *b,
+static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, struct bpf_stats *b,
 				      const struct bpf_note *note, int outside, struct counts_map *counts,
 				      struct stack_map *stacks)
 {
@@ -72,7 +72,7 @@ static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, str
 }
 
 /* All tasks outside have one number, -1, and one name. */
-static __always_inline int is_outside(const struct bpf_config *c, struct bpf_books *b, struct bpf_note *note)
+static __always_inline int is_outside(const struct bpf_config *c, struct bpf_stats *b, struct bpf_note *note)
 {
 	if (note->tid != BPF_OUTSIDE)
 		return 0;
@@ -89,14 +89,14 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	__u32 zero = 0, set;
 	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
 	struct bpf_flight *f = bpf_map_lookup_elem(&flight, &zero);
-	struct bpf_books *b;
+	struct bpf_stats *b;
 	int numbered = 1, outside = 0;
 
 	if (!c || !f)
 		return 1;
 	__sync_fetch_and_add(&f->entered, 1); /* a full barrier, too: ARCH_ADD_IS_BARRIER */
 	note.set = set = *(volatile const __u32 *)&c->set;
-	b = bpf_map_lookup_elem(&books, &set);
+	b = bpf_map_lookup_elem(&stats, &set);
 	if (!b) {
 		f->left++;
 		return 0;

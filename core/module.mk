@@ -43,7 +43,6 @@ LIB_SRCS += \
 	core/host/event_types.c \
 	core/host/host.c \
 	core/host/kernel.c \
-	core/tasks/memory_limit.c \
 	core/host/pidns.c \
 	core/host/priority.c \
 	core/host/privileges.c \
@@ -56,21 +55,21 @@ LIB_SRCS += \
 	core/report/labels.c \
 	core/report/report.c \
 	core/report/text.c \
-	core/rows/books.c \
 	core/rows/callchain.c \
 	core/rows/compare.c \
 	core/rows/compare_intervals.c \
 	core/rows/frame.c \
 	core/rows/rows.c \
 	core/rows/sink.c \
+	core/rows/stats.c \
 	core/rows/switches.c \
 	core/session/counting.c \
 	core/session/fallback.c \
 	core/session/forget.c \
 	core/session/input.c \
-	core/session/keeper.c \
 	core/session/ladder.c \
 	core/session/open.c \
+	core/session/ring_thread.c \
 	core/session/session.c \
 	core/session/statistics.c \
 	core/session/ways.c \
@@ -92,6 +91,7 @@ LIB_SRCS += \
 	core/tasks/filter.c \
 	core/tasks/mapping.c \
 	core/tasks/maps.c \
+	core/tasks/memory_limit.c \
 	core/tasks/pinned.c \
 	core/tasks/proc.c \
 	core/tasks/tasks.c

@@ -20,8 +20,8 @@ void account_take(const struct session *s, struct account *a)
 		.stacks = rows_nr_stacks(session_samples(s)) + rows_nr_stacks(session_intervals(s)),
 		.rings = events_ring_sizes(&s->events),
 	};
-	a->unaccounted = session_books(s, &a->books);
-	a->due_known = session_shortfall(s, &a->books, &a->shortfall);
+	a->unaccounted = session_stats(s, &a->stats);
+	a->due_known = session_shortfall(s, &a->stats, &a->shortfall);
 	a->due = a->due_known ? shortfall_due(a->shortfall.period_ns, a->shortfall.due_ns) : 0;
 	if (c)
 		compare_counts(c, &a->compared);
@@ -40,7 +40,7 @@ void account_compared(struct account *a, const struct compared_intervals *c)
  * What the reader gave up because records were lost; and where that was so in this report, what began and what ended
  * unseen. What began the program has counted, too.
  */
-static uint64_t unseen(const struct books *b)
+static uint64_t unseen(const struct stats *b)
 {
 	uint64_t nr = b->intervals_gone;
 
@@ -51,18 +51,18 @@ static uint64_t unseen(const struct books *b)
 
 struct intervals_lost account_lost(const struct account *total, const struct account *a)
 {
-	uint64_t unsampled = total->books.switches_unsampled + a->books.switches_unsampled;
+	uint64_t unsampled = total->stats.switches_unsampled + a->stats.switches_unsampled;
 
 	/* An interval that was given up may be in a later report of the program's. */
 	return (struct intervals_lost){
-		.unseen = sub_or_0(total->unseen + unseen(&a->books), total->missed),
+		.unseen = sub_or_0(total->unseen + unseen(&a->stats), total->missed),
 		.unsampled = sub_or_0(unsampled, total->unsampled),
 	};
 }
 
 void account_add(struct account *to, const struct account *more)
 {
-	books_add(&to->books, &more->books);
+	stats_add(&to->stats, &more->stats);
 	to->unaccounted.samples += more->unaccounted.samples;
 	to->unaccounted.intervals += more->unaccounted.intervals;
 	if (!to->started_ns)
@@ -79,33 +79,33 @@ void account_add(struct account *to, const struct account *more)
 	to->rows_compared += more->rows_compared;
 	to->rows_different += more->rows_different;
 	to->missed += more->missed;
-	to->unseen += unseen(&more->books);
+	to->unseen += unseen(&more->stats);
 	to->unsampled += more->unsampled;
 	if (more->apart_ns > to->apart_ns)
 		to->apart_ns = more->apart_ns;
 }
 
 /* As the kernel counts it since 6.0: exactly. */
-static uint64_t told_lost(const struct books *b)
+static uint64_t told_lost(const struct stats *b)
 {
 	return b->lost_here + b->lost_notes + b->bad_samples + b->late_samples;
 }
 
 uint64_t account_not_compared(const struct account *a)
 {
-	return sub_or_0(a->books.taken, a->compared.compared + a->compared.unpaired);
+	return sub_or_0(a->stats.taken, a->compared.compared + a->compared.unpaired);
 }
 
 uint64_t account_unread(const struct session *s, const struct account *total)
 {
 	if (!s->request.both || !s->request.options->on_cpu || !(s->events.attr.read_format & PERF_FORMAT_LOST))
 		return 0;
-	return sub_or_0(account_not_compared(total), told_lost(&total->books));
+	return sub_or_0(account_not_compared(total), told_lost(&total->stats));
 }
 
 void account_settle(const struct session *s, struct account *total)
 {
-	struct books *b = &total->books;
+	struct stats *b = &total->stats;
 	uint64_t told = told_lost(b);
 
 	if (!session_counts_in_kernel(s) || !(s->events.attr.read_format & PERF_FORMAT_LOST) || b->lost <= told)
@@ -116,7 +116,7 @@ void account_settle(const struct session *s, struct account *total)
 
 void account_print(FILE *out, const struct session *s, const char *interval, const struct account *a)
 {
-	const struct books *b = &a->books;
+	const struct stats *b = &a->stats;
 	const struct compare_counts *c = &a->compared;
 	bool no_samples = !s->request.options->on_cpu, no_intervals = !s->request.options->off_cpu;
 	bool no_pairs = !s->request.both || no_samples;
@@ -216,7 +216,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 }
 
 /* A little less than what was kept of the samples at the rate of this run. */
-static uint64_t fitting_rate(uint64_t freq_hz, const struct books *b)
+static uint64_t fitting_rate(uint64_t freq_hz, const struct stats *b)
 {
 	uint64_t hz = (uint64_t)((double)freq_hz * (double)(b->taken - b->lost) / (double)b->taken * 0.75);
 
@@ -224,7 +224,7 @@ static uint64_t fitting_rate(uint64_t freq_hz, const struct books *b)
 }
 
 /* What makes less of what a ring has no room for. */
-static void print_less(FILE *out, const struct session *s, const struct books *b)
+static void print_less(FILE *out, const struct session *s, const struct stats *b)
 {
 	const struct options *o = s->request.options;
 
@@ -251,7 +251,7 @@ static void print_raise_locked(FILE *out, const struct session *s, size_t ring)
 /* What would have kept samples, or switches, from being lost. A setting is named only where it was in the way. */
 static void print_remedy(FILE *out, const struct session *s, const struct account *a)
 {
-	const struct books *b = &a->books;
+	const struct stats *b = &a->stats;
 	uint64_t others = b->spilled_unwind + b->spilled_tree + b->spilled_number;
 	bool by_table = b->spilled_stack + b->spilled_count > others;
 
@@ -265,7 +265,7 @@ static void print_remedy(FILE *out, const struct session *s, const struct accoun
 }
 
 /* More than 5 % of the user stacks end where nobody knows how to go on. */
-static void print_incomplete(FILE *out, const struct books *b, uint64_t all)
+static void print_incomplete(FILE *out, const struct stats *b, uint64_t all)
 {
 	uint64_t by_code = b->unwound[UNWOUND_NO_RULES] + b->unwound[UNWOUND_BAD];
 	uint64_t by_registers = b->unwound[UNWOUND_UNKNOWN];
@@ -282,7 +282,7 @@ static void print_incomplete(FILE *out, const struct books *b, uint64_t all)
 }
 
 /* More than 1 % of the user stacks end where their copies do. */
-static void print_truncated(FILE *out, const struct session *s, const struct books *b, uint64_t all)
+static void print_truncated(FILE *out, const struct session *s, const struct stats *b, uint64_t all)
 {
 	uint64_t cut = b->unwound[UNWOUND_TRUNCATED];
 
@@ -307,7 +307,7 @@ static void print_truncated(FILE *out, const struct session *s, const struct boo
 /* A switch is lost with the ring's records, and where nobody looked: on a CPU that was offline. */
 static void print_lost_intervals(FILE *out, const struct session *s, const struct account *a)
 {
-	const struct books *b = &a->books;
+	const struct stats *b = &a->stats;
 
 	if (!b->intervals_lost)
 		return;
@@ -326,7 +326,7 @@ static void print_lost_intervals(FILE *out, const struct session *s, const struc
 
 static void print_lost_samples(FILE *out, const struct session *s, const struct account *a)
 {
-	const struct books *b = &a->books;
+	const struct stats *b = &a->stats;
 
 	if (!b->lost)
 		return;
@@ -347,7 +347,7 @@ static const char *of_command(const struct session *s)
 /* Of rings that samples share with others. With both backends what is missing there is told with the comparison. */
 static void print_lost_records(FILE *out, const struct session *s, const struct account *a)
 {
-	const struct books *b = &a->books;
+	const struct stats *b = &a->stats;
 	uint64_t known = b->lost + b->lost_notes + b->lost_switch_notes + b->lost_side_band;
 	const char *of_switches = s->request.options->off_cpu ? "switches, " : "";
 
@@ -365,7 +365,7 @@ static void print_lost_records(FILE *out, const struct session *s, const struct 
 /* Of rings of their own. */
 static void print_lost_names(FILE *out, const struct session *s, const struct account *a)
 {
-	const struct books *b = &a->books;
+	const struct stats *b = &a->stats;
 
 	if (!b->lost_side_band)
 		return;
@@ -381,7 +381,7 @@ static void print_lost_names(FILE *out, const struct session *s, const struct ac
 
 void account_print_losses(FILE *out, const struct session *s, const struct account *a)
 {
-	const struct books *b = &a->books;
+	const struct stats *b = &a->stats;
 	uint64_t unwound = 0;
 	size_t i;
 

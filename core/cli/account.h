@@ -12,7 +12,7 @@
 
 /** struct account - of one interval, or of all of them together; all zeros: of none. */
 struct account {
-	struct books books;
+	struct stats stats;
 	struct unaccounted unaccounted;
 	uint64_t started_ns, sampled_ns;
 	bool due_known;

@@ -106,7 +106,7 @@ static void explain(const struct compare *c, const struct account *a, enum repor
 			n->remapped, n->reused);
 	if (lost)
 		fprintf(stderr, "%" PRIu64 " of %" PRIu64 " samples were lost by a ring, and not compared.\n", lost,
-			a->books.taken);
+			a->stats.taken);
 	if (agreement == REPORTS_DIFFERENT && !n->different)
 		fprintf(stderr, "The backends disagree about stacks; of each sample they know the same task.\n");
 	else if (n->different)
@@ -124,7 +124,7 @@ static void explain_intervals(const struct compared_intervals *c, const struct a
 	if (a->missed)
 		fprintf(stderr, "WARNING: %" PRIu64 " intervals were seen by bpf alone, and not compared: %s.\n",
 			a->missed,
-			a->books.reopened ? "the event of a CPU was opened anew"
+			a->stats.reopened ? "the event of a CPU was opened anew"
 					  : "records of their switches were lost");
 	if (a->unsampled)
 		fprintf(stderr,
@@ -138,7 +138,7 @@ static void explain_intervals(const struct compared_intervals *c, const struct a
 		" are of another number of intervals, %" PRIu64 " of times too far apart, %" PRIu64
 		" only bpf has, and %" PRIu64 " only perfring; a ring lost %" PRIu64 " records.\n",
 		a->rows_different, a->rows_compared, c->other_times, c->other_time, c->only_program, c->only_ring,
-		a->books.lost_records);
+		a->stats.lost_records);
 	for (i = 0; i < c->nr_examples; i++)
 		fprintf(stderr, "  %s\n", c->examples[i]);
 }
@@ -242,7 +242,7 @@ static void judge_unread(struct run *run)
 	fprintf(stderr,
 		"The backends disagree: perfring did not read %" PRIu64 " of %" PRIu64
 		" samples, and no ring buffer lost these.\n",
-		unread, run->total.books.taken);
+		unread, run->total.stats.taken);
 	run->differ = true;
 }
 
@@ -257,7 +257,7 @@ static void print_warnings(const struct run *run)
 	warn_of_bug(o, run->total.unaccounted.intervals, "intervals");
 	if (account_shortfall(&run->total, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
-	if (!o->input && session_command_shortfall(run->session, &run->total.books, &run->total.shortfall, &why))
+	if (!o->input && session_command_shortfall(run->session, &run->total.stats, &run->total.shortfall, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
 	if (run->session->recording.unfinished)
 		fprintf(stderr, "WARNING: '%s' was left unfinished by its recorder: names may be missing.\n", o->input);
@@ -271,11 +271,11 @@ static void print_warnings(const struct run *run)
 			tasks_refused(tasks));
 	if (run->session->request.filter.cgroup && cgroup_missed(run->session->request.filter.cgroup, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
-	if (run->total.books.hidden)
+	if (run->total.stats.hidden)
 		fprintf(stderr,
 			"WARNING: %" PRIu64 " %s were filtered because the mount namespaces of their tasks may not be "
 			"read: that needs CAP_SYS_PTRACE.\n",
-			run->total.books.hidden,
+			run->total.stats.hidden,
 			!o->on_cpu   ? "intervals"
 			: o->off_cpu ? "samples or intervals"
 				     : "samples");

@@ -4,7 +4,7 @@
 #include "core/base/grow.h"
 #include "core/base/hash.h"
 #include "core/base/saturate.h"
-#include "core/rows/books.h"
+#include "core/rows/stats.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,8 +29,8 @@ struct switches {
 	struct rows *rows; /* names and stacks they began with; values mean nothing */
 
 	/*
-	 * Since the last switches_books(). @begun may go below zero, modulo 2^64 as all sums of books: the end of a
-	 * thread takes back what had been told.
+	 * Since the last switches_stats(). @begun may go below zero, modulo 2^64 as all sums of statistics: the end of
+	 * a thread takes back what had been told.
 	 */
 	uint64_t begun, charged, filtered, lost;
 };
@@ -295,11 +295,11 @@ size_t switches_nr_open(const struct switches *s)
 	return s->nr;
 }
 
-void switches_books(struct switches *s, struct books *books)
+void switches_stats(struct switches *s, struct stats *stats)
 {
-	books->intervals_begun += s->begun;
-	books->intervals_charged += s->charged;
-	books->intervals_filtered += s->filtered;
-	books->intervals_lost += s->lost;
+	stats->intervals_begun += s->begun;
+	stats->intervals_charged += s->charged;
+	stats->intervals_filtered += s->filtered;
+	stats->intervals_lost += s->lost;
 	s->begun = s->charged = s->filtered = s->lost = 0;
 }

@@ -6,7 +6,7 @@
  * time between is added to the row of its name and stacks. What is remembered is one entry for each thread that is off
  * CPU, and the stacks of these: never more than there are threads. Not thread safe.
  *
- * An interval that has begun is charged, filtered, open or lost; nothing else, see switches_books(). One is lost when
+ * An interval that has begun is charged, filtered, open or lost; nothing else, see switches_stats(). One is lost when
  * the switch that ended it, or the one that began the next one, was not seen.
  */
 #ifndef CORE_ROWS_SWITCHES_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct books;
+struct stats;
 struct switches;
 
 /** struct switches_limits - which intervals are counted: those of @min_ns to @max_ns, both included. */
@@ -99,10 +99,10 @@ int switches_open(const struct switches *s, uint64_t ns, struct rows *to);
 size_t switches_nr_open(const struct switches *s);
 
 /**
- * switches_books() - add to intervals_begun, _charged, _filtered and _lost of @books what came since the last call.
+ * switches_stats() - add to intervals_begun, _charged, _filtered and _lost of @stats what came since the last call.
  * An interval that a thread's exit ended counts as if it had never begun: where that was told before, it is taken back,
  * and _begun goes down, modulo 2^64.
  */
-void switches_books(struct switches *s, struct books *books);
+void switches_stats(struct switches *s, struct stats *stats);
 
 #endif

@@ -120,7 +120,7 @@ int counting_stop(struct session *s, struct err *err)
 
 int counting_end(struct session *s, struct err *err)
 {
-	struct books b = { 0 };
+	struct stats b = { 0 };
 	size_t i;
 	int rc = 0;
 
@@ -146,14 +146,14 @@ int counting_take(struct session *s, struct err *err)
 	return rc;
 }
 
-void counting_stats(const struct session *s, struct books *books)
+void counting_stats(const struct session *s, struct stats *stats)
 {
 	size_t i;
 
 	for (i = 0; i < s->env.nr_counters; i++)
-		s->env.counters[i].ops->stats(s->env.counters[i].state, books);
+		s->env.counters[i].ops->stats(s->env.counters[i].state, stats);
 	if (s->source_ops)
-		s->source_ops->stats(s->source, books);
+		s->source_ops->stats(s->source, stats);
 }
 
 bool counting_pids(struct session *s, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)

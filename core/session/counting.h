@@ -28,7 +28,7 @@ int counting_stop(struct session *s, struct err *err);
 /** counting_end() - of the interval that ended, from the kernel first: then it is known what the rings must hold. */
 int counting_end(struct session *s, struct err *err);
 int counting_take(struct session *s, struct err *err);
-void counting_stats(const struct session *s, struct books *books);
+void counting_stats(const struct session *s, struct stats *stats);
 
 /** counting_pids() - see counter_ops.pids. Return: false: of some counter not all. */
 bool counting_pids(struct session *s, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);

@@ -19,8 +19,8 @@
 #include "core/session/counting.h"
 #include "core/session/forget.h"
 #include "core/session/input.h"
-#include "core/session/keeper.h"
 #include "core/session/open.h"
+#include "core/session/ring_thread.h"
 #include "core/symbols/perf_maps.h"
 #include "core/tasks/cgroup.h"
 #include "core/tasks/descendants.h"
@@ -146,7 +146,7 @@ void session_ahead(struct session *s, bool (*more)(void *ctx), void *ctx)
 static bool take_signal(struct session *s)
 {
 	if (!s->signalled)
-		s->signalled = signals_take(s->signal_fd) || (s->keeper && keeper_signalled(s->keeper));
+		s->signalled = signals_take(s->signal_fd) || (s->ring_thread && ring_thread_signalled(s->ring_thread));
 	return s->signalled;
 }
 
@@ -216,7 +216,7 @@ static int timeout_ms(uint64_t now, uint64_t until)
 }
 
 /* Those that there are, of a run and not of its events. */
-enum { SIGNALS, COMMAND, KEEPER, NR_WAITS };
+enum { SIGNALS, COMMAND, RING_THREAD, NR_WAITS };
 
 _Static_assert(COMMAND < WAITING_OTHERS, "both have a place in struct waiting");
 
@@ -226,12 +226,12 @@ static int wait_for_work(const struct session *s, uint64_t until, struct err *er
 	struct pollfd fds[NR_WAITS] = {
 		[SIGNALS] = { s->signal_fd, POLLIN, 0 },
 		[COMMAND] = { s->request.command ? command_fd(s->request.command) : -1, POLLIN, 0 },
-		[KEEPER] = { s->keeper ? keeper_fd(s->keeper) : -1, POLLIN, 0 },
+		[RING_THREAD] = { s->ring_thread ? ring_thread_fd(s->ring_thread) : -1, POLLIN, 0 },
 	};
 
 	if (poll(fds, ARRAY_SIZE(fds), timeout_ms(now_ns(), until)) < 0 && errno != EINTR)
 		return err_sys(err, -errno, "cannot wait for the perf events");
-	return fds[KEEPER].revents ? keeper_asks(s->keeper, err) : 0;
+	return fds[RING_THREAD].revents ? ring_thread_asks(s->ring_thread, err) : 0;
 }
 
 /* The same where no thread empties the rings. */
@@ -258,22 +258,22 @@ static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t u
 /* A thread of its own empties the rings into memory: nothing that we do makes them wait. */
 static int keep_rings(struct session *s, struct err *err)
 {
-	if (s->keeper || !s->source_ops->fetch)
+	if (s->ring_thread || !s->source_ops->fetch)
 		return 0;
-	s->keeper = keeper_start(&s->events, s->signal_fd, s->source_ops, s->source, err);
+	s->ring_thread = ring_thread_start(&s->events, s->signal_fd, s->source_ops, s->source, err);
 	/* Where no thread may be made, which may come to be so at any time, we do it ourselves. */
-	if (!s->keeper && err->code == -EAGAIN && (!s->request.options->interval_ns || s->sink.began_ns))
+	if (!s->ring_thread && err->code == -EAGAIN && (!s->request.options->interval_ns || s->sink.began_ns))
 		return 0;
-	return s->keeper ? 0 : err->code;
+	return s->ring_thread ? 0 : err->code;
 }
 
 static int release_rings(struct session *s, struct err *err)
 {
-	struct keeper *k = s->keeper;
+	struct ring_thread *k = s->ring_thread;
 	bool signalled = false;
-	int rc = k ? keeper_end(k, &signalled, err) : 0;
+	int rc = k ? ring_thread_end(k, &signalled, err) : 0;
 
-	s->keeper = NULL;
+	s->ring_thread = NULL;
 	s->signalled |= signalled;
 	return rc;
 }
@@ -357,7 +357,7 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 
 		if (s->signalled)
 			wake = 0;
-		gone = s->keeper ? wait_for_work(s, wake, err) : wait_for_rings(s, &w, wake, err);
+		gone = s->ring_thread ? wait_for_work(s, wake, err) : wait_for_rings(s, &w, wake, err);
 		priority_check_now();
 		rc = gone < 0 ? gone : counting_drain(s, err);
 		if (!rc)
@@ -379,14 +379,14 @@ static void account(struct session *s)
 /* It lasts until the next interval begins, or the run is over: a second signal must end even a report nobody reads. */
 static void begin_report(struct session *s)
 {
-	if (s->keeper)
-		keeper_minds_signals(s->keeper, true);
+	if (s->ring_thread)
+		ring_thread_take_signals(s->ring_thread, true);
 }
 
 static void end_report(struct session *s)
 {
-	if (s->keeper)
-		keeper_minds_signals(s->keeper, false);
+	if (s->ring_thread)
+		ring_thread_take_signals(s->ring_thread, false);
 }
 
 /* The reader first: a program in the kernel that waits for it counts from here on. */

@@ -40,7 +40,7 @@ size_t session_files_hung(const struct session *s);
 
 /**
  * session_close() - close events and rings, but for what events_hold() keeps: what is left serves the report. After
- * session_books().
+ * session_stats().
  */
 void session_close(struct session *s);
 

@@ -31,7 +31,7 @@ struct session {
 	bool signalled;  /* one has been taken from it */
 	int mntns_fd;    /* the mount namespace filter.mntns is about, see proc_hold_mntns(); else -1 */
 	struct err kept; /* why rights were not given up that are not needed any more; code 0: they were */
-	struct keeper *keeper;
+	struct ring_thread *ring_thread;
 	bool (*ahead)(void *ctx); /* see session_ahead(); NULL: nothing is left */
 	void *ahead_ctx;
 	uint64_t ahead_at;

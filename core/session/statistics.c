@@ -19,7 +19,7 @@ const struct rows *session_intervals(const struct session *s)
  * How many samples may have been lost, as the kernel tells? What an interval lost at its very end may be told of in the
  * next one.
  */
-static uint64_t lost_at_most(const struct session *s, const struct books *b)
+static uint64_t lost_at_most(const struct session *s, const struct stats *b)
 {
 	bool told = s->events.attr.read_format & PERF_FORMAT_LOST && !s->request.options->interval_ns;
 
@@ -27,7 +27,7 @@ static uint64_t lost_at_most(const struct session *s, const struct books *b)
 }
 
 /* Those that the program passed on and no ring gave back are lost. */
-static int64_t interval_books(const struct session *s, struct books *b)
+static int64_t interval_stats(const struct session *s, struct stats *b)
 {
 	const struct rows *rows = session_intervals(s);
 	struct row row;
@@ -44,7 +44,7 @@ static int64_t interval_books(const struct session *s, struct books *b)
 	return (int64_t)(b->intervals_begun - b->intervals_filtered - b->intervals_lost) - times;
 }
 
-static int64_t sample_books(const struct session *s, struct books *b)
+static int64_t sample_stats(const struct session *s, struct stats *b)
 {
 	uint64_t told;
 
@@ -60,20 +60,20 @@ static int64_t sample_books(const struct session *s, struct books *b)
 	return (int64_t)(b->taken - rows_total(session_samples(s)) - b->filtered - b->lost);
 }
 
-struct unaccounted session_books(const struct session *s, struct books *out)
+struct unaccounted session_stats(const struct session *s, struct stats *out)
 {
 	struct unaccounted u = { 0 };
 
-	*out = (struct books){ 0 };
+	*out = (struct stats){ 0 };
 	counting_stats(s, out);
 	if (s->request.options->on_cpu)
-		u.samples = sample_books(s, out);
+		u.samples = sample_stats(s, out);
 	if (s->request.options->off_cpu)
-		u.intervals = interval_books(s, out);
+		u.intervals = interval_stats(s, out);
 	return u;
 }
 
-bool session_shortfall(const struct session *s, const struct books *books, struct shortfall *out)
+bool session_shortfall(const struct session *s, const struct stats *stats, struct shortfall *out)
 {
 	const struct options *o = s->request.options;
 
@@ -87,16 +87,16 @@ bool session_shortfall(const struct session *s, const struct books *books, struc
 		return false;
 	out->nr_cpus = s->events.nr_cpus;
 	out->due_ns = s->events.due_ns;
-	out->taken = books->taken;
-	out->idle_taken = books->idle;
+	out->taken = stats->taken;
+	out->idle_taken = stats->idle;
 	out->include_idle = o->include_idle;
 	out->in_kernel = session_counts_in_kernel(s);
-	out->throttled = books->throttled;
-	out->throttled_ns = books->throttled_ns;
+	out->throttled = stats->throttled;
+	out->throttled_ns = stats->throttled_ns;
 	return true;
 }
 
-bool session_command_shortfall(const struct session *s, const struct books *books, const struct shortfall *total,
+bool session_command_shortfall(const struct session *s, const struct stats *stats, const struct shortfall *total,
 			       struct err *why)
 {
 	struct shortfall f = *total;
@@ -106,12 +106,12 @@ bool session_command_shortfall(const struct session *s, const struct books *book
 	f.period_ns = events_period_ns(s->request.options);
 	f.nr_cpus = s->events.nr_cpus;
 	f.due_ns = s->command_ns;
-	f.taken = books->taken;
-	f.throttled = books->throttled;
-	f.throttled_ns = books->throttled_ns;
+	f.taken = stats->taken;
+	f.throttled = stats->throttled;
+	f.throttled_ns = stats->throttled_ns;
 	f.cpu_ns = s->command_ns ? command_cpu_ns(s->request.command, false) : 0;
 	f.followed_known = s->followed_known;
 	f.followed_ns = s->followed_ns;
-	f.started = books->started;
+	f.started = stats->started;
 	return shortfall_explain_command(&f, why);
 }

@@ -11,8 +11,8 @@
 #define CORE_SOURCES_COUNTER_H
 
 #include "core/base/err.h"
-#include "core/rows/books.h"
 #include "core/rows/rows.h"
+#include "core/rows/stats.h"
 #include "core/sources/notes.h"
 #include "core/tasks/descendants.h"
 
@@ -86,8 +86,8 @@ struct counter_ops {
 	/* Add the interval of a SWITCH_CHARGE to its row in @to, in nanoseconds. */
 	int (*charge)(struct counter *c, const struct switch_note *note, struct rows *to);
 
-	/* Add the numbers of interval sink.ended to @books. Exact after end(). */
-	void (*stats)(const struct counter *c, struct books *books);
+	/* Add the numbers of interval sink.ended to @stats. Exact after end(). */
+	void (*stats)(const struct counter *c, struct stats *stats);
 
 	/* Detach and free. NULL and half-open are fine. */
 	void (*close)(struct counter *c);

@@ -14,7 +14,7 @@
  * @event:         whose samples are counted, as its recorder called it
  * @others:        the other events that were sampled, separated by ", "; NULL: there are none
  * @freq_hz:       samples per second of @event; 0: one every @period events
- * @other_samples: of the other events; they are not in the books
+ * @other_samples: of the other events; they are not in the statistics
  * @first_ns:      least time of the samples of @event, on the recording's clock; @last_ns: greatest; 0: none has one
  * @ends:          it is a file, which has an end: nobody is still writing it
  * @origin:        for the names; its build ids are @build_ids

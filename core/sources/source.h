@@ -14,8 +14,8 @@
 #include "core/events/perf_events.h"
 #include "core/files/mapped_files.h"
 #include "core/request/request.h"
-#include "core/rows/books.h"
 #include "core/rows/sink.h"
+#include "core/rows/stats.h"
 #include "core/sources/counter.h"
 #include "core/sources/recording.h"
 
@@ -75,8 +75,8 @@ struct source_ops {
 	 */
 	int (*end)(struct source *s, struct err *err);
 
-	/* Add the numbers of interval sink.ended to @books. Exact after end(). */
-	void (*stats)(const struct source *s, struct books *books);
+	/* Add the numbers of interval sink.ended to @stats. Exact after end(). */
+	void (*stats)(const struct source *s, struct stats *stats);
 
 	/* NULL and half-open are fine. */
 	void (*close)(struct source *s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * libFuzzer target for a whole run over a recording: its records decoded, ordered, applied, counted and reported. The
- * first byte chooses options, the rest is the recording. The books must balance, and the report must be of what they
+ * first byte chooses options, the rest is the recording. The stats must balance, and the report must be of what they
  * say.
  */
 #include "tests/fuzz/fuzz.h"
@@ -54,7 +54,7 @@ static void run(const struct options *o)
 {
 	struct session *session = session_new(o, &host_here);
 	struct unaccounted unaccounted;
-	struct books books;
+	struct stats stats;
 	struct err err = { 0 };
 
 	if (!session)
@@ -62,9 +62,9 @@ static void run(const struct options *o)
 	if (!session_open(session, &err)) {
 		check(*session->recording.event);
 		if (!session_run(session, &err)) {
-			unaccounted = session_books(session, &books);
+			unaccounted = session_stats(session, &stats);
 			check(!unaccounted.samples && !unaccounted.intervals);
-			check(books.counted_ring == rows_total(session_samples(session)));
+			check(stats.counted_ring == rows_total(session_samples(session)));
 			session_close(session);
 			report(session);
 		}

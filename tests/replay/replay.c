@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * replay [--reverse] [--at-once] [--stagger] RECORDING - write the folded report of a recording to stdout, the books to
+ * replay [--reverse] [--at-once] [--stagger] RECORDING - write the folded report of a recording to stdout, the stats to
  * stderr.
  *
  * The ring backend runs as in a real profile, but its events are memory files, which get the recorded bytes round by
@@ -236,12 +236,12 @@ static void write_report(struct replay *r)
 {
 	const struct report_names names = { r, name_kernel, name_user };
 	const struct report_cfg cfg = { .form = &report_folded, .delimited = true };
-	struct books b;
+	struct stats b;
 	struct err err;
 
 	if (report_write(stdout, session_samples(r->session), &names, &cfg, &err))
 		die("%s", err.msg);
-	session_books(r->session, &b);
+	session_stats(r->session, &b);
 	fprintf(stderr,
 		"taken: %" PRIu64 "\ncounted: %" PRIu64 "\nfiltered: %" PRIu64 "\nlost: %" PRIu64
 		"\nring_records: %" PRIu64 "\nlate_records: %" PRIu64 "\nbad_records: %" PRIu64 "\ndead_tasks: %" PRIu64

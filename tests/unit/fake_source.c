@@ -38,7 +38,7 @@ static struct {
 	struct counter *counter;
 	size_t next; /* of script.fates */
 	unsigned int set;
-	struct books of_source[2], of_counter[2]; /* by set */
+	struct stats of_source[2], of_counter[2]; /* by set */
 
 	/* What a thread that fetches may touch, too. */
 	pthread_mutex_t lock;
@@ -93,12 +93,12 @@ static void look_at_set(const struct source_env *env)
 	if (env->sink->set == fake.set)
 		return;
 	fake.set = env->sink->set;
-	fake.of_source[fake.set] = fake.of_counter[fake.set] = (struct books){ 0 };
+	fake.of_source[fake.set] = fake.of_counter[fake.set] = (struct stats){ 0 };
 	if (fake.counter)
 		fake.counter->held[fake.set] = 0;
 }
 
-static void lose(struct books *b)
+static void lose(struct stats *b)
 {
 	b->lost_here++;
 	b->lost_records++;
@@ -108,7 +108,7 @@ static void lose(struct books *b)
 /* Return: what has become of it is known here: it is not one of the reader's. */
 static void put_into_ring(char fate)
 {
-	struct books *b = &fake.of_source[fake.set];
+	struct stats *b = &fake.of_source[fake.set];
 
 	pthread_mutex_lock(&fake.lock);
 	if (fate == 'l' || (strchr("pxfbmd", fate) && fake.script.room && fake.ring.nr >= fake.script.room)) {
@@ -125,7 +125,7 @@ static void put_into_ring(char fate)
 
 static void count_in_kernel(struct counter *c, char fate)
 {
-	struct books *b = &fake.of_counter[fake.set];
+	struct stats *b = &fake.of_counter[fake.set];
 
 	b->taken++;
 	b->counted_kernel += fate == 'c' || fate == 'd';
@@ -187,7 +187,7 @@ static void add_row(struct rows *to, uint64_t value, uint64_t times)
 
 static void read_sample(const struct sink *sink, const struct sample *s)
 {
-	struct books *b = &fake.of_source[s->set];
+	struct stats *b = &fake.of_source[s->set];
 
 	b->ring_samples++;
 	b->ring_records++;
@@ -333,12 +333,12 @@ static int source_end(struct source *s, struct err *err)
 	return source_step(FAKE_END, -1, err);
 }
 
-static void source_stats(const struct source *s, struct books *books)
+static void source_stats(const struct source *s, struct stats *stats)
 {
-	struct books b = fake.of_source[s->env->sink->ended];
+	struct stats b = fake.of_source[s->env->sink->ended];
 
 	b.intervals_received = fake.script.received;
-	books_add(books, &b);
+	stats_add(stats, &b);
 }
 
 static void source_close(struct source *s)
@@ -462,9 +462,9 @@ static bool counter_judged(struct counter *c, pid_t pid, enum descent what)
 	return true;
 }
 
-static void counter_stats(const struct counter *c, struct books *books)
+static void counter_stats(const struct counter *c, struct stats *stats)
 {
-	books_add(books, &fake.of_counter[c->env->sink->ended]);
+	stats_add(stats, &fake.of_counter[c->env->sink->ended]);
 }
 
 static void counter_close(struct counter *c)
@@ -551,9 +551,9 @@ static int switches_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, p
 	return 0;
 }
 
-static void switches_stats(const struct counter *c, struct books *books)
+static void switches_stats(const struct counter *c, struct stats *stats)
 {
-	const struct books b = {
+	const struct stats b = {
 		.intervals_begun = fake.script.begun,
 		.intervals_charged = fake.script.charged,
 		.intervals_filtered = fake.script.filtered,
@@ -563,7 +563,7 @@ static void switches_stats(const struct counter *c, struct books *books)
 	};
 
 	(void)c;
-	books_add(books, &b);
+	stats_add(stats, &b);
 }
 
 static void switches_close(struct counter *c)

@@ -28,11 +28,11 @@ static char *printed(enum tool tool, bool both, const char *interval, const stru
 	return printed_with(&o, both, interval, a);
 }
 
-/* Intervals have books of their own, and nothing is said that is only about samples. */
+/* Intervals have stats of their own, and nothing is said that is only about samples. */
 START_TEST(test_intervals)
 {
 	const struct account a = {
-		.books = { .taken = 90,
+		.stats = { .taken = 90,
 			   .lost = 91,
 			   .outside = 3,
 			   .late_samples = 92,
@@ -95,7 +95,7 @@ END_TEST
 
 START_TEST(test_samples)
 {
-	const struct account a = { .books = { .taken = 10, .intervals_begun = 11 }, .unaccounted.samples = 2 };
+	const struct account a = { .stats = { .taken = 10, .intervals_begun = 11 }, .unaccounted.samples = 2 };
 	char *text = printed(TOOL_PROFILE, false, NULL, &a);
 
 	ck_assert_ptr_nonnull(strstr(text, "\nsamples_taken: 10\n"));
@@ -133,7 +133,7 @@ static const char *const of_neither[] = { "spilled_no_stack_room: 60", "ring_rec
 static const char *const unaccounted_intervals[] = { "intervals_unaccounted: 3" };
 
 static const struct account with_all = {
-	.books = { .taken = 20,
+	.stats = { .taken = 20,
 		   .counted_kernel = 22,
 		   .counted_ring = 23,
 		   .filtered = 24,
@@ -220,8 +220,8 @@ START_TEST(test_added)
 	account_add(&total, &with_all);
 	ck_assert_int_eq(total.unaccounted.samples, 8);
 	ck_assert_int_eq(total.unaccounted.intervals, -17);
-	ck_assert_uint_eq(total.books.taken, 20);
-	ck_assert_uint_eq(total.books.intervals_begun, 40);
+	ck_assert_uint_eq(total.stats.taken, 20);
+	ck_assert_uint_eq(total.stats.intervals_begun, 40);
 }
 END_TEST
 
@@ -253,7 +253,7 @@ END_TEST
 static const struct {
 	enum tool tool;
 	const struct way *way;
-	struct books books;
+	struct stats stats;
 	const char *text;
 } losses[] = {
 	{ TOOL_OFFCPUTIME, &ring, { .intervals_begun = 10, .intervals_charged = 10 }, "" },
@@ -317,7 +317,7 @@ static const struct {
 static const struct {
 	const struct way *way;
 	bool both;
-	struct books books;
+	struct stats stats;
 	const char *text;
 } both_losses[] = {
 	{ &ring, false, { .taken = 9, .intervals_begun = 9 }, "" },
@@ -354,9 +354,9 @@ static const struct {
 	  NOROOM "raise --stack-storage-size (16384), " FEWER TIME },
 };
 
-static void check_capture(const struct session *session, const struct books *books, const char *want)
+static void check_capture(const struct session *session, const struct stats *stats, const char *want)
 {
-	const struct account a = { .books = *books, .rings = { .samples = 65536, .side = 32768 } };
+	const struct account a = { .stats = *stats, .rings = { .samples = 65536, .side = 32768 } };
 	size_t size;
 	char *text;
 	FILE *f = open_memstream(&text, &size);
@@ -367,14 +367,14 @@ static void check_capture(const struct session *session, const struct books *boo
 	free(text);
 }
 
-static void check_losses(const struct options *o, bool both, const struct way *way, const struct books *books,
+static void check_losses(const struct options *o, bool both, const struct way *way, const struct stats *stats,
 			 const char *want)
 {
 	const struct session session = { .request = { .options = o, .both = both },
 					 .way = way,
 					 .env.nr_counters = way->counter != NULL };
 
-	check_capture(&session, books, want);
+	check_capture(&session, stats, want);
 }
 
 #define APART(nr) "WARNING: " nr " records about tasks and mappings were lost: some names may be wrong"
@@ -383,26 +383,26 @@ static void check_losses(const struct options *o, bool both, const struct way *w
 /* Where tasks and mappings have rings of their own each loss is told for itself, and only what helps against it. */
 static const struct {
 	bool both, off_cpu, of_targets, limited, tree;
-	struct books books;
+	struct stats stats;
 	const char *text;
 } apart[] = {
 	{ .text = "" },
-	{ .books = { .taken = 9, .lost = 4, .lost_records = 4 }, .text = SAMPLES("4") "lower the rate (-F), " TIME },
-	{ .books = { .lost_records = 6, .lost_side_band = 6 },
+	{ .stats = { .taken = 9, .lost = 4, .lost_records = 4 }, .text = SAMPLES("4") "lower the rate (-F), " TIME },
+	{ .stats = { .lost_records = 6, .lost_side_band = 6 },
 	  .text = APART("6") "." NO_ROOM "profile some processes only (-p), " TIME },
 	{ .of_targets = true,
-	  .books = { .lost_records = 6, .lost_side_band = 6 },
+	  .stats = { .lost_records = 6, .lost_side_band = 6 },
 	  .text = APART("6") "." NO_ROOM TIME },
 	{ .of_targets = true,
 	  .limited = true,
-	  .books = { .lost_records = 6, .lost_side_band = 6 },
+	  .stats = { .lost_records = 6, .lost_side_band = 6 },
 	  .text = APART("6") "." NO_ROOM "raise kernel.perf_event_mlock_kb (516: the rings have only 32 KiB), " TIME },
 	{ .of_targets = true,
 	  .tree = true,
-	  .books = { .lost_records = 1, .lost_side_band = 1 },
+	  .stats = { .lost_records = 1, .lost_side_band = 1 },
 	  .text = APART("1") ", and processes of the command missing." NO_ROOM TIME },
 	{ .limited = true,
-	  .books = { .taken = 9, .lost = 4, .lost_records = 6, .lost_side_band = 2 },
+	  .stats = { .taken = 9, .lost = 4, .lost_records = 6, .lost_side_band = 2 },
 	  .text = SAMPLES(
 		  "4") "raise kernel.perf_event_mlock_kb (516: the rings have only 64 KiB), lower the rate "
 		       "(-F), " TIME APART(
@@ -410,14 +410,14 @@ static const struct {
 				    "raise kernel.perf_event_mlock_kb (516: the rings have only 32 KiB), profile some "
 				    "processes only (-p), " TIME },
 	{ .both = true,
-	  .books = { .lost_records = 9, .lost_side_band = 2 },
+	  .stats = { .lost_records = 9, .lost_side_band = 2 },
 	  .text = APART("2") "." NO_ROOM "profile some processes only (-p), " TIME },
 	{ .off_cpu = true,
-	  .books = { .lost_records = 9, .lost_side_band = 2 },
+	  .stats = { .lost_records = 9, .lost_side_band = 2 },
 	  .text = "WARNING: 7 records about switches were lost.\n" APART(
 		  "2") "." NO_ROOM "profile some processes only (-p), " TIME },
 	{ .off_cpu = true,
-	  .books = { .lost_records = 2, .lost_side_band = 2, .intervals_lost = 5 },
+	  .stats = { .lost_records = 2, .lost_side_band = 2, .intervals_lost = 5 },
 	  .text = LOST "not all switches of their threads were seen.\n" APART(
 		  "2") "." NO_ROOM "profile some processes only (-p), " TIME },
 };
@@ -439,7 +439,7 @@ START_TEST(test_apart)
 
 	unit_write(dir, "sys/kernel/perf_event_mlock_kb", "516\n", 4);
 	session.request.filter.tree = apart[_i].tree ? (void *)&session : NULL;
-	check_capture(&session, &apart[_i].books, apart[_i].text);
+	check_capture(&session, &apart[_i].stats, apart[_i].text);
 	unit_rmdir(dir);
 }
 END_TEST
@@ -448,7 +448,7 @@ START_TEST(test_both_losses)
 {
 	const struct options o = { .on_cpu = true, .off_cpu = true, .stack_entries = 16384, .hash_entries = 40960 };
 
-	check_losses(&o, both_losses[_i].both, both_losses[_i].way, &both_losses[_i].books, both_losses[_i].text);
+	check_losses(&o, both_losses[_i].both, both_losses[_i].way, &both_losses[_i].stats, both_losses[_i].text);
 }
 END_TEST
 
@@ -460,14 +460,14 @@ START_TEST(test_losses)
 				   .stack_entries = 16384,
 				   .hash_entries = 40960 };
 
-	check_losses(&o, false, losses[_i].way, &losses[_i].books, losses[_i].text);
+	check_losses(&o, false, losses[_i].way, &losses[_i].stats, losses[_i].text);
 }
 END_TEST
 
 /* Of samples that no ring gave back, those that none has lost were dropped by the reader. */
 static const struct {
 	bool both, off_cpu_only, told;
-	struct books books;
+	struct stats stats;
 	struct compare_counts compared;
 	uint64_t not_compared, unread;
 } unread[] = {
@@ -503,7 +503,7 @@ static const struct {
 START_TEST(test_unread)
 {
 	const struct options o = { .on_cpu = !unread[_i].off_cpu_only };
-	const struct account a = { .books = unread[_i].books, .compared = unread[_i].compared };
+	const struct account a = { .stats = unread[_i].stats, .compared = unread[_i].compared };
 	struct session session = { .request = { .options = &o, .both = unread[_i].both } };
 
 	session.events.attr.read_format = unread[_i].told ? PERF_FORMAT_LOST : 0;
@@ -514,7 +514,7 @@ END_TEST
 
 /* Intervals that may be missing, of the reports before and of this one. */
 static const struct {
-	struct books before, now;
+	struct stats before, now;
 	uint64_t missed, without; /* told before */
 	struct intervals_lost want;
 } unseen[] = {
@@ -542,10 +542,10 @@ static const struct {
 
 START_TEST(test_unseen)
 {
-	const struct account before = { .books = unseen[_i].before,
+	const struct account before = { .stats = unseen[_i].before,
 					.missed = unseen[_i].missed,
 					.unsampled = unseen[_i].without };
-	const struct account a = { .books = unseen[_i].now };
+	const struct account a = { .stats = unseen[_i].now };
 	struct account total = { 0 };
 	struct intervals_lost lost;
 

@@ -133,8 +133,8 @@ static struct row only_row(void)
 /* Every sample is counted or filtered, and what is counted is in the rows. */
 static void assert_books(uint64_t counted, uint64_t filtered)
 {
-	ck_assert_uint_eq(a.books[0].counted_ring, counted);
-	ck_assert_uint_eq(a.books[0].filtered, filtered);
+	ck_assert_uint_eq(a.stats[0].counted_ring, counted);
+	ck_assert_uint_eq(a.stats[0].filtered, filtered);
 	ck_assert_uint_eq(counted + filtered, nr_samples);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), counted);
 }
@@ -179,7 +179,7 @@ START_TEST(test_fork_and_exec)
 	ck_assert_uint_eq(value_of("shell", 20), 2);
 	ck_assert_uint_eq(value_of("program", 20), 2);
 	ck_assert_uint_eq(value_of("renamed", 10), 1);
-	ck_assert_uint_eq(a.books[0].started, 2);
+	ck_assert_uint_eq(a.stats[0].started, 2);
 	assert_books(5, 0);
 }
 END_TEST
@@ -229,7 +229,7 @@ START_TEST(test_dying)
 	ck_assert_uint_eq(value_of("ten", 10), 2);
 	ck_assert_uint_eq(value_of("twenty", 20), 1);
 	ck_assert_uint_eq(value_of("thirty", 30), 1);
-	ck_assert_uint_eq(a.books[0].dead_tasks, 4);
+	ck_assert_uint_eq(a.stats[0].dead_tasks, 4);
 	assert_books(4, 0);
 }
 END_TEST
@@ -314,7 +314,7 @@ START_TEST(test_outside)
 	apply(1, (struct record){
 			 .type = PERF_RECORD_SAMPLE, .cpu = 1, .sample = { both_sides, ARRAY_SIZE(both_sides) } });
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
-	ck_assert_uint_eq(a.books[0].outside, 1);
+	ck_assert_uint_eq(a.stats[0].outside, 1);
 	ck_assert_int_eq(only_row().key.user.state, STACK_NONE); /* nobody could name it */
 	ck_assert_uint_eq(only_row().key.kernel.nr, 2);
 	assert_books(1, 0);
@@ -405,8 +405,8 @@ START_TEST(test_records_outside)
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(value_of(":-1", -1), 1);
 	ck_assert_uint_eq(value_of("old", 500), 2);
-	ck_assert_uint_eq(a.books[0].outside, 1);
-	ck_assert_uint_eq(a.books[0].dead_tasks, 3);
+	ck_assert_uint_eq(a.stats[0].outside, 1);
+	ck_assert_uint_eq(a.stats[0].dead_tasks, 3);
 	assert_books(4, 0);
 }
 END_TEST
@@ -688,8 +688,8 @@ START_TEST(test_idle_leaf)
 	apply(1, r);
 	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, "swapper/1", 0), 3);
 	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, "[outside]", -1), 1);
-	ck_assert_uint_eq(a.books[0].idle, 3);
-	ck_assert_uint_eq(a.books[0].outside, 1);
+	ck_assert_uint_eq(a.stats[0].idle, 3);
+	ck_assert_uint_eq(a.stats[0].outside, 1);
 	assert_books(4, 0);
 }
 END_TEST
@@ -809,7 +809,7 @@ START_TEST(test_counters)
 	apply(1, (struct record){ .type = PERF_RECORD_THROTTLE });
 	apply(1, (struct record){ .type = PERF_RECORD_UNTHROTTLE });
 	apply(1, (struct record){ .type = 12345 });
-	ck_assert_uint_eq(a.books[0].throttled, 1);
+	ck_assert_uint_eq(a.stats[0].throttled, 1);
 	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), 0);
 	assert_books(0, 0);
 }
@@ -923,8 +923,8 @@ START_TEST(test_spilled)
 	ck_assert_uint_eq(value_of("dead", 30), 1);
 	ck_assert_uint_eq(value_of("", 40), 1);
 	ck_assert_uint_eq(value_of("swapper/7", 0), 1);
-	ck_assert_uint_eq(a.books[0].dead_tasks, 0); /* nobody had to guess */
-	ck_assert_uint_eq(a.books[0].outside, 0);
+	ck_assert_uint_eq(a.stats[0].dead_tasks, 0); /* nobody had to guess */
+	ck_assert_uint_eq(a.stats[0].outside, 0);
 	nr_samples = 7;
 	assert_books(7, 0);
 }
@@ -946,7 +946,7 @@ START_TEST(test_spilled_without_note)
 	ck_assert_uint_eq(value_of("ten", 10), 2);
 	ck_assert_uint_eq(value_of("older", 500), 1);
 	ck_assert_uint_eq(value_of("swapper/0", 0), 1);
-	ck_assert_uint_eq(a.books[0].dead_tasks, 1);
+	ck_assert_uint_eq(a.stats[0].dead_tasks, 1);
 	nr_samples = 4;
 	assert_books(4, 0);
 }
@@ -965,12 +965,12 @@ START_TEST(test_sets)
 	apply(0, (struct record){ .type = PERF_RECORD_THROTTLE, .time = 5 });
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 2);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[1].samples), 3);
-	ck_assert_uint_eq(a.books[0].counted_ring, 2);
-	ck_assert_uint_eq(a.books[1].counted_ring, 3);
-	ck_assert_uint_eq(a.books[0].dead_tasks, 0);
-	ck_assert_uint_eq(a.books[1].dead_tasks, 1);
-	ck_assert_uint_eq(a.books[0].throttled, 0);
-	ck_assert_uint_eq(a.books[1].throttled, 1);
+	ck_assert_uint_eq(a.stats[0].counted_ring, 2);
+	ck_assert_uint_eq(a.stats[1].counted_ring, 3);
+	ck_assert_uint_eq(a.stats[0].dead_tasks, 0);
+	ck_assert_uint_eq(a.stats[1].dead_tasks, 1);
+	ck_assert_uint_eq(a.stats[0].throttled, 0);
+	ck_assert_uint_eq(a.stats[1].throttled, 1);
 }
 END_TEST
 
@@ -981,12 +981,12 @@ START_TEST(test_sets_alone)
 	lone_in(1, 0, 0);
 	lone_in(1, 500, 500);
 	lone_in(0, 0, 0);
-	ck_assert_uint_eq(a.books[1].filtered, 1);
-	ck_assert_uint_eq(a.books[1].idle, 1);
-	ck_assert_uint_eq(a.books[1].counted_ring, 1);
+	ck_assert_uint_eq(a.stats[1].filtered, 1);
+	ck_assert_uint_eq(a.stats[1].idle, 1);
+	ck_assert_uint_eq(a.stats[1].counted_ring, 1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[1].samples), 1);
-	ck_assert_uint_eq(a.books[0].filtered, 1);
-	ck_assert_uint_eq(a.books[0].idle, 1);
+	ck_assert_uint_eq(a.stats[0].filtered, 1);
+	ck_assert_uint_eq(a.stats[0].idle, 1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 0);
 }
 END_TEST
@@ -1001,11 +1001,11 @@ START_TEST(test_idle_counter)
 	sample(1, -1, -1);
 	apply(1, (struct record){
 			 .type = PERF_RECORD_SAMPLE, .cpu = 1, .sample = { both_sides, ARRAY_SIZE(both_sides) } });
-	ck_assert_uint_eq(a.books[0].outside, 1);
-	ck_assert_uint_eq(a.books[0].idle, 2);
+	ck_assert_uint_eq(a.stats[0].outside, 1);
+	ck_assert_uint_eq(a.stats[0].idle, 2);
 	use_program(false);
 	noted(note(NOTE_SPILLED, 0, 0, "swapper/0"), 0, 0);
-	ck_assert_uint_eq(a.books[0].idle, 2);
+	ck_assert_uint_eq(a.stats[0].idle, 2);
 }
 END_TEST
 
@@ -1070,8 +1070,8 @@ START_TEST(test_both)
 	/* Only what the program could not count is added to its rows. */
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), added);
 	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, compared[_i].comm, compared[_i].pid), spilled);
-	ck_assert_uint_eq(a.books[0].counted_ring, added);
-	ck_assert_uint_eq(a.books[0].filtered, unnumbered && !kept); /* else counted by the program */
+	ck_assert_uint_eq(a.stats[0].counted_ring, added);
+	ck_assert_uint_eq(a.stats[0].filtered, unnumbered && !kept); /* else counted by the program */
 	kept_pid = compared[_i].ring_pid == -1 ? 30 : compared[_i].ring_pid;
 	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), kept);
 	if (kept)
@@ -1097,7 +1097,7 @@ START_TEST(test_both_outside)
 	ck_assert_int_eq(row.key.user.state, STACK_NONE);
 	ck_assert_uint_eq(row.key.kernel.nr, 2);
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
-	ck_assert_uint_eq(a.books[0].outside, 0); /* counted by the program */
+	ck_assert_uint_eq(a.stats[0].outside, 0); /* counted by the program */
 	if (!_i)
 		return;
 	rows_get(compare_rows(rig.sink.sets[0].compare), 0, &row);
@@ -1301,7 +1301,7 @@ START_TEST(test_tree_spilled)
 	ck_assert_uint_eq(value_of("sh", 10), 1);
 	ck_assert_uint_eq(value_of("job", 20), 2);
 	ck_assert_uint_eq(value_of("whatever", 50), 1);
-	ck_assert_uint_eq(a.books[0].spilled_filtered, 3);
+	ck_assert_uint_eq(a.stats[0].spilled_filtered, 3);
 	nr_samples = 7;
 	assert_books(4, 3);
 }
@@ -1317,10 +1317,10 @@ START_TEST(test_tree_without_note)
 	lone_in(1, 50, 50);
 	lone_in(1, -1, -1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[1].samples), 1);
-	ck_assert_uint_eq(a.books[1].counted_ring, 1);
-	ck_assert_uint_eq(a.books[1].filtered, 2);
-	ck_assert_uint_eq(a.books[1].spilled_filtered, 2);
-	ck_assert_uint_eq(a.books[0].filtered, 0);
+	ck_assert_uint_eq(a.stats[1].counted_ring, 1);
+	ck_assert_uint_eq(a.stats[1].filtered, 2);
+	ck_assert_uint_eq(a.stats[1].spilled_filtered, 2);
+	ck_assert_uint_eq(a.stats[0].filtered, 0);
 }
 END_TEST
 
@@ -1356,9 +1356,9 @@ START_TEST(test_tree_both)
 	ck_assert_msg(n.different == judged[_i].different, "%s", judged[_i].name);
 	ck_assert_msg(n.dying == judged[_i].dying, "%s", judged[_i].name);
 	ck_assert_uint_eq(n.compared, 1);
-	ck_assert_uint_eq(a.books[0].counted_ring, judged[_i].counted);
-	ck_assert_uint_eq(a.books[0].filtered, judged[_i].filtered);
-	ck_assert_uint_eq(a.books[0].spilled_filtered, judged[_i].filtered);
+	ck_assert_uint_eq(a.stats[0].counted_ring, judged[_i].counted);
+	ck_assert_uint_eq(a.stats[0].filtered, judged[_i].filtered);
+	ck_assert_uint_eq(a.stats[0].spilled_filtered, judged[_i].filtered);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), judged[_i].counted);
 	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), judged[_i].kept);
 }
@@ -1419,8 +1419,8 @@ START_TEST(test_tree_reused)
 	compare_counts(rig.sink.sets[0].compare, &n);
 	ck_assert_msg(n.reused == judged_anew[_i].reused, "%s", judged_anew[_i].name);
 	ck_assert_msg(n.different == judged_anew[_i].different, "%s", judged_anew[_i].name);
-	ck_assert_uint_eq(a.books[0].counted_ring, judged_anew[_i].counted);
-	ck_assert_uint_eq(a.books[0].filtered, judged_anew[_i].filtered);
+	ck_assert_uint_eq(a.stats[0].counted_ring, judged_anew[_i].counted);
+	ck_assert_uint_eq(a.stats[0].filtered, judged_anew[_i].filtered);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), judged_anew[_i].counted);
 	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), judged_anew[_i].kept);
 }
@@ -1486,10 +1486,10 @@ START_TEST(test_throttled)
 										    : PERF_RECORD_UNTHROTTLE,
 							.time = s->ns });
 	}
-	ck_assert_msg(a.books[0].throttled == throttles[_i].throttled, "%s", throttles[_i].name);
-	ck_assert_msg(a.books[0].throttled_ns == throttles[_i].throttled_ns, "%s: %llu", throttles[_i].name,
-		      (unsigned long long)a.books[0].throttled_ns);
-	ck_assert_uint_eq(a.books[1].throttled_ns, 0);
+	ck_assert_msg(a.stats[0].throttled == throttles[_i].throttled, "%s", throttles[_i].name);
+	ck_assert_msg(a.stats[0].throttled_ns == throttles[_i].throttled_ns, "%s: %llu", throttles[_i].name,
+		      (unsigned long long)a.stats[0].throttled_ns);
+	ck_assert_uint_eq(a.stats[1].throttled_ns, 0);
 }
 END_TEST
 
@@ -1500,10 +1500,10 @@ START_TEST(test_throttled_intervals)
 	apply_time(&a, 130);
 	a.set = 1;
 	apply(1, (struct record){ .type = PERF_RECORD_UNTHROTTLE, .time = 150 });
-	ck_assert_uint_eq(a.books[0].throttled, 1);
-	ck_assert_uint_eq(a.books[0].throttled_ns, 30);
-	ck_assert_uint_eq(a.books[1].throttled, 0);
-	ck_assert_uint_eq(a.books[1].throttled_ns, 20);
+	ck_assert_uint_eq(a.stats[0].throttled, 1);
+	ck_assert_uint_eq(a.stats[0].throttled_ns, 30);
+	ck_assert_uint_eq(a.stats[1].throttled, 0);
+	ck_assert_uint_eq(a.stats[1].throttled_ns, 20);
 }
 END_TEST
 

@@ -287,15 +287,15 @@ static void drain(void)
 	ck_assert_int_eq(source_rings.drain(reader, &err), 0);
 }
 
-static void end(unsigned int ended, unsigned int set, struct books *books)
+static void end(unsigned int ended, unsigned int set, struct stats *stats)
 {
 	struct err err;
 
 	rig.sink.ended = ended;
 	rig.sink.set = set;
-	*books = (struct books){ 0 };
+	*stats = (struct stats){ 0 };
 	ck_assert_int_eq(source_rings.end(reader, &err), 0);
-	source_rings.stats(reader, books);
+	source_rings.stats(reader, stats);
 }
 
 static uint64_t value_of(unsigned int set, const char *comm, pid_t pid)
@@ -315,7 +315,7 @@ static uint64_t value_of(unsigned int set, const char *comm, pid_t pid)
 /* Each ring has its own, also where they are read in turns, and where a note is read before its sample is there. */
 START_TEST(test_pairs)
 {
-	struct books books;
+	struct stats stats;
 
 	note_of(0, BPF_SPILLED, 0, 10, "ten");
 	note_of(1, BPF_SPILLED, 0, 20, "twenty");
@@ -324,22 +324,22 @@ START_TEST(test_pairs)
 	sample(0, -1);
 	note_of(0, BPF_SPILLED, 0, 30, "thirty");
 	sample(0, 30);
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
 	ck_assert_uint_eq(value_of(0, "twenty", 20), 1);
 	ck_assert_uint_eq(value_of(0, "thirty", 30), 1);
-	ck_assert_uint_eq(books.ring_samples, 3);
-	ck_assert_uint_eq(books.counted_ring, 3);
-	ck_assert_uint_eq(books.ring_records, 6);
-	ck_assert_uint_eq(books.bad_records, 0);
-	ck_assert_uint_eq(books.dead_tasks, 0);
+	ck_assert_uint_eq(stats.ring_samples, 3);
+	ck_assert_uint_eq(stats.counted_ring, 3);
+	ck_assert_uint_eq(stats.ring_records, 6);
+	ck_assert_uint_eq(stats.bad_records, 0);
+	ck_assert_uint_eq(stats.dead_tasks, 0);
 }
 END_TEST
 
 /* A note serves once; one whose sample was lost serves none; the later of two serves. */
 START_TEST(test_alone)
 {
-	struct books books;
+	struct stats stats;
 
 	note_of(0, BPF_SPILLED, 0, 10, "once");
 	sample(0, 10);
@@ -354,22 +354,22 @@ START_TEST(test_alone)
 	note_of(0, BPF_SPILLED, 0, 16, "after");
 	sample(0, 16);
 	note_of(1, BPF_SPILLED, 0, 17, "last");
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	ck_assert_uint_eq(value_of(0, "once", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
 	ck_assert_uint_eq(value_of(0, ":13", 13), 1);
 	ck_assert_uint_eq(value_of(0, "second", 15), 1);
 	ck_assert_uint_eq(value_of(0, "after", 16), 1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 5);
-	ck_assert_uint_eq(books.lost_records, 4);
-	ck_assert_uint_eq(books.bad_records, 0);
+	ck_assert_uint_eq(stats.lost_records, 4);
+	ck_assert_uint_eq(stats.bad_records, 0);
 }
 END_TEST
 
 /* A note that says nothing sensible is refused, and its sample is as without one. */
 START_TEST(test_bad)
 {
-	struct books books;
+	struct stats stats;
 
 	note_of(0, BPF_UNNUMBERED + 1, 0, 66, "bad");
 	sample(0, 10);
@@ -380,23 +380,23 @@ START_TEST(test_bad)
 	sample(0, 10);
 	sample_of(0, NOTES_ID, 66); /* not of that form */
 	sample(0, 10);
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 4);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 4);
-	ck_assert_uint_eq(books.ring_samples, 4);
-	ck_assert_uint_eq(books.bad_records, 4);
-	ck_assert_uint_eq(books.bad_samples, 0);
+	ck_assert_uint_eq(stats.ring_samples, 4);
+	ck_assert_uint_eq(stats.bad_records, 4);
+	ck_assert_uint_eq(stats.bad_samples, 0);
 }
 END_TEST
 
 /* What another ring's notes are called means nothing in this one. */
 START_TEST(test_other_id)
 {
-	struct books books;
+	struct stats stats;
 
 	sample_of(0, NOTES_ID + 1, 10);
-	end(0, 0, &books);
-	ck_assert_uint_eq(books.ring_samples, 1);
+	end(0, 0, &stats);
+	ck_assert_uint_eq(stats.ring_samples, 1);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
 }
 END_TEST
@@ -404,7 +404,7 @@ END_TEST
 /* The program says which interval; a sample of one that has been reported comes too late. */
 START_TEST(test_intervals)
 {
-	struct books books;
+	struct stats stats;
 
 	note_of(0, BPF_SPILLED, 0, 10, "a");
 	sample(0, 10);
@@ -413,18 +413,18 @@ START_TEST(test_intervals)
 	sample(1, 10);
 	note_of(0, BPF_SPILLED, 0, 10, "c");
 	sample(0, 10);
-	end(0, 1, &books);
-	ck_assert_uint_eq(books.ring_samples, 2);
-	ck_assert_uint_eq(books.counted_ring, 2);
-	ck_assert_uint_eq(books.late_samples, 0);
+	end(0, 1, &stats);
+	ck_assert_uint_eq(stats.ring_samples, 2);
+	ck_assert_uint_eq(stats.counted_ring, 2);
+	ck_assert_uint_eq(stats.late_samples, 0);
 	ck_assert_uint_eq(value_of(0, "a", 10), 1);
 	ck_assert_uint_eq(value_of(0, "c", 10), 1);
 	note_of(0, BPF_SPILLED, 0, 10, "late");
 	sample(0, 10);
 	sample(0, 11); /* without a note: of the interval that is on */
-	end(1, 1, &books);
-	ck_assert_uint_eq(books.ring_samples, 2);
-	ck_assert_uint_eq(books.late_samples, 1);
+	end(1, 1, &stats);
+	ck_assert_uint_eq(stats.ring_samples, 2);
+	ck_assert_uint_eq(stats.late_samples, 1);
 	ck_assert_uint_eq(value_of(1, "b", 10), 1);
 	ck_assert_uint_eq(value_of(1, ":11", 11), 1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 2);
@@ -435,7 +435,7 @@ END_TEST
 /* A ring that goes takes its note with it. */
 START_TEST(test_detach)
 {
-	struct books books;
+	struct stats stats;
 	struct err err;
 
 	note_of(0, BPF_SPILLED, 0, 10, "ten");
@@ -445,7 +445,7 @@ START_TEST(test_detach)
 	ck_assert_uint_eq(pages[0]->data_tail, pages[0]->data_head);
 	ck_assert_int_eq(source_rings.attach(reader, 0, &err), 0);
 	sample(0, 12);
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":12", 12), 1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 2);
@@ -456,7 +456,7 @@ END_TEST
 START_TEST(test_unnumbered)
 {
 	static const pid_t wanted[] = { 10, 11 };
-	struct books books;
+	struct stats stats;
 
 	rig.request.filter = (struct filter){ wanted, ARRAY_SIZE(wanted), false, false };
 	rig.request.in_pidns = _i;
@@ -470,16 +470,16 @@ START_TEST(test_unnumbered)
 	sample(0, 21);
 	note_of(0, BPF_SPILLED, 0, 11, "eleven");
 	sample(0, 11);
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
 	ck_assert_uint_eq(value_of(0, "eleven", 11), 1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), _i ? 3 : 4);
-	ck_assert_uint_eq(books.counted_ring, _i ? 3 : 4);
-	ck_assert_uint_eq(books.filtered, _i ? 3 : 2);
-	ck_assert_uint_eq(books.spilled_filtered, books.filtered);
-	ck_assert_uint_eq(books.outside, 1);
-	ck_assert_uint_eq(books.bad_records, 0);
+	ck_assert_uint_eq(stats.counted_ring, _i ? 3 : 4);
+	ck_assert_uint_eq(stats.filtered, _i ? 3 : 2);
+	ck_assert_uint_eq(stats.spilled_filtered, stats.filtered);
+	ck_assert_uint_eq(stats.outside, 1);
+	ck_assert_uint_eq(stats.bad_records, 0);
 }
 END_TEST
 
@@ -487,7 +487,7 @@ END_TEST
 START_TEST(test_both)
 {
 	struct compare_counts counts;
-	struct books books;
+	struct stats stats;
 
 	rig.request.both = true;
 	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
@@ -500,7 +500,7 @@ START_TEST(test_both)
 	note_of(0, BPF_COUNTED, 0, 13, "thirteen");
 	sample(0, 13);
 	sample(0, 14);
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	compare_counts(rig.sink.sets[0].compare, &counts);
 	ck_assert_uint_eq(counts.compared, 4);
 	ck_assert_uint_eq(counts.unpaired, 1);
@@ -627,7 +627,7 @@ START_TEST(test_ids)
 {
 	uint64_t switches = 0, samples = 0, id;
 	size_t nr = _i ? MANY : FEW, i;
-	struct books books;
+	struct stats stats;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, false, nr);
 	for (i = 0; i < nr; i++) {
@@ -649,16 +649,16 @@ START_TEST(test_ids)
 	sample_of(0, UINT64_MAX, 10);
 	sample_of(1, SWITCH_ID, 10); /* that is another ring's */
 	samples += 4;
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	ck_assert_uint_eq(switches, nr - (nr + 1) / 3);
-	ck_assert_uint_eq(books.ring_samples, samples);
-	ck_assert_uint_eq(books.counted_ring, samples);
+	ck_assert_uint_eq(stats.ring_samples, samples);
+	ck_assert_uint_eq(stats.counted_ring, samples);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), samples);
-	ck_assert_uint_eq(books.intervals_begun, switches);
-	ck_assert_uint_eq(books.intervals_charged, switches - 1);
-	ck_assert_uint_eq(books.intervals_open, 1);
-	ck_assert_uint_eq(books.bad_records, 0);
-	ck_assert_uint_eq(books.ring_records, samples + switches);
+	ck_assert_uint_eq(stats.intervals_begun, switches);
+	ck_assert_uint_eq(stats.intervals_charged, switches - 1);
+	ck_assert_uint_eq(stats.intervals_open, 1);
+	ck_assert_uint_eq(stats.bad_records, 0);
+	ck_assert_uint_eq(stats.ring_records, samples + switches);
 	teardown_kinds();
 }
 END_TEST
@@ -666,17 +666,17 @@ END_TEST
 /* A record is decoded as what it is, or not at all: it is not counted as the other kind. */
 START_TEST(test_bad_switch)
 {
-	struct books books;
+	struct stats stats;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
 	sample_of(0, SWITCH_ID, 10); /* without raw data */
 	put_raw(0, SWITCH_ID, 10, "shorter", 8);
 	sample(0, 10);
-	end(0, 0, &books);
-	ck_assert_uint_eq(books.bad_records, 2);
-	ck_assert_uint_eq(books.bad_samples, 0);
-	ck_assert_uint_eq(books.ring_samples, 1);
-	ck_assert_uint_eq(books.intervals_begun, 0);
+	end(0, 0, &stats);
+	ck_assert_uint_eq(stats.bad_records, 2);
+	ck_assert_uint_eq(stats.bad_samples, 0);
+	ck_assert_uint_eq(stats.ring_samples, 1);
+	ck_assert_uint_eq(stats.intervals_begun, 0);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), 0);
 	teardown_kinds();
 }
@@ -685,7 +685,7 @@ END_TEST
 /* A ring that comes again is that of other events. */
 START_TEST(test_ids_anew)
 {
-	struct books books;
+	struct stats stats;
 	struct err err;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
@@ -696,10 +696,10 @@ START_TEST(test_ids_anew)
 	ck_assert_int_eq(source_rings.attach(reader, 0, &err), 0);
 	sample_of(0, SWITCH_ID, 10);
 	switched(0, 5, 20, 30);
-	end(0, 0, &books);
-	ck_assert_uint_eq(books.intervals_begun, 2);
-	ck_assert_uint_eq(books.ring_samples, 1);
-	ck_assert_uint_eq(books.bad_records, 0);
+	end(0, 0, &stats);
+	ck_assert_uint_eq(stats.intervals_begun, 2);
+	ck_assert_uint_eq(stats.ring_samples, 1);
+	ck_assert_uint_eq(stats.bad_records, 0);
 	teardown_kinds();
 }
 END_TEST
@@ -707,7 +707,7 @@ END_TEST
 /* A note about a switch between one about a sample and that sample takes nothing from it. */
 START_TEST(test_two_kinds)
 {
-	struct books books;
+	struct stats stats;
 
 	setup_kinds(SWITCHES_BY_PROGRAM, true, 0);
 	note_of(0, BPF_SPILLED, 0, 10, "ten");
@@ -717,17 +717,17 @@ START_TEST(test_two_kinds)
 	note_of(1, BPF_SPILLED, 0, 20, "twenty");
 	sample(1, 20);
 	away_note(0, AWAY_ID, BPF_SWITCH_END, 8, 5000, 0); /* on another CPU */
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	ck_assert_uint_eq(value_of(0, "ten", 10), 1);
 	ck_assert_uint_eq(value_of(0, "twenty", 20), 1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 2);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), 3000);
-	ck_assert_uint_eq(books.ring_samples, 2);
-	ck_assert_uint_eq(books.counted_ring, 2);
-	ck_assert_uint_eq(books.intervals_received, 2);
-	ck_assert_uint_eq(books.intervals_charged, 1);
-	ck_assert_uint_eq(books.intervals_open, 1);
-	ck_assert_uint_eq(books.bad_records, 0);
+	ck_assert_uint_eq(stats.ring_samples, 2);
+	ck_assert_uint_eq(stats.counted_ring, 2);
+	ck_assert_uint_eq(stats.intervals_received, 2);
+	ck_assert_uint_eq(stats.intervals_charged, 1);
+	ck_assert_uint_eq(stats.intervals_open, 1);
+	ck_assert_uint_eq(stats.bad_records, 0);
 	teardown_kinds();
 }
 END_TEST
@@ -735,7 +735,7 @@ END_TEST
 /* Neither kind is taken for the other, nor is what belongs to another ring or interval. */
 START_TEST(test_bad_kinds)
 {
-	struct books books;
+	struct stats stats;
 
 	setup_kinds(SWITCHES_BY_PROGRAM, true, 0);
 	away_note(0, NOTES_ID, BPF_SWITCH_BEGIN, 7, 1000, 0);     /* not of that form */
@@ -746,12 +746,12 @@ START_TEST(test_bad_kinds)
 	sample_of(1, AWAY_ID, 11);                                /* another ring's */
 	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 7, 1000, 1);      /* too late */
 	sample(0, 10);
-	end(0, 0, &books);
-	ck_assert_uint_eq(books.bad_records, 5);
-	ck_assert_uint_eq(books.bad_samples, 0);
-	ck_assert_uint_eq(books.late_samples, 0);
-	ck_assert_uint_eq(books.intervals_received, 0);
-	ck_assert_uint_eq(books.ring_samples, 2);
+	end(0, 0, &stats);
+	ck_assert_uint_eq(stats.bad_records, 5);
+	ck_assert_uint_eq(stats.bad_samples, 0);
+	ck_assert_uint_eq(stats.late_samples, 0);
+	ck_assert_uint_eq(stats.intervals_received, 0);
+	ck_assert_uint_eq(stats.ring_samples, 2);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), 0);
@@ -763,7 +763,7 @@ END_TEST
 START_TEST(test_four_kinds)
 {
 	struct compare_counts counts;
-	struct books books;
+	struct stats stats;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
 	rig.request.both = true;
@@ -775,7 +775,7 @@ START_TEST(test_four_kinds)
 	switched(0, SWITCH_ID, 40, 50); /* not seen */
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 10, 3000, 0);
 	switched(0, SWITCH_ID, 20, 10);
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	compare_counts(rig.sink.sets[0].compare, &counts);
 	ck_assert_uint_eq(counts.compared, 1);
 	ck_assert_uint_eq(counts.unpaired, 0);
@@ -784,9 +784,9 @@ START_TEST(test_four_kinds)
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 0);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].intervals), 0);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].ring_intervals), 2000);
-	ck_assert_uint_eq(books.ring_samples, 1);
-	ck_assert_uint_eq(books.intervals_received, 0);
-	ck_assert_uint_eq(books.bad_records, 0);
+	ck_assert_uint_eq(stats.ring_samples, 1);
+	ck_assert_uint_eq(stats.intervals_received, 0);
+	ck_assert_uint_eq(stats.bad_records, 0);
 	teardown_kinds();
 }
 END_TEST
@@ -797,7 +797,7 @@ END_TEST
  */
 START_TEST(test_clock_goes_back)
 {
-	struct books books;
+	struct stats stats;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
 	rig.request.both = true;
@@ -816,11 +816,11 @@ START_TEST(test_clock_goes_back)
 	now += 50;
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 7000, 0);
 	switched(0, SWITCH_ID, 10, 20);
-	end(0, 0, &books);
+	end(0, 0, &stats);
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].ring_intervals), 2000 + 4000);
 	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), 1);
-	ck_assert_uint_eq(books.backward_records, 3);
-	ck_assert_uint_eq(books.bad_records, 0);
+	ck_assert_uint_eq(stats.backward_records, 3);
+	ck_assert_uint_eq(stats.bad_records, 0);
 	teardown_kinds();
 }
 END_TEST
@@ -844,7 +844,7 @@ static void fill_and_lose(void)
  */
 START_TEST(test_filled_again)
 {
-	struct books books;
+	struct stats stats;
 	struct err err;
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, false, FEW);
@@ -862,11 +862,11 @@ START_TEST(test_filled_again)
 	ck_assert_ptr_null(meanwhile);
 	drain();
 	switched(1, 7, 30, 10);
-	end(0, 0, &books);
-	ck_assert_uint_eq(books.intervals_begun, 2);
-	ck_assert_uint_eq(books.intervals_charged, 0);
-	ck_assert_uint_eq(books.intervals_lost, 1);
-	ck_assert_uint_eq(books.intervals_open, 1);
+	end(0, 0, &stats);
+	ck_assert_uint_eq(stats.intervals_begun, 2);
+	ck_assert_uint_eq(stats.intervals_charged, 0);
+	ck_assert_uint_eq(stats.intervals_lost, 1);
+	ck_assert_uint_eq(stats.intervals_open, 1);
 	free(events[1].more);
 	teardown_kinds();
 }
@@ -905,7 +905,7 @@ static void set_losses(const struct losses *l)
 
 START_TEST(test_lost_by_kind)
 {
-	struct books books;
+	struct stats stats;
 	int fds[RINGS], note_fds[RINGS];
 	unsigned int set;
 	size_t i;
@@ -927,11 +927,11 @@ START_TEST(test_lost_by_kind)
 	events[0].notes[NOTED_SWITCHES].fd = FIRST_FD + 5;
 	for (set = 0; set < 2; set++) {
 		set_losses(set ? &lossy[_i].second : &lossy[_i].first);
-		end(set, 1, &books);
-		ck_assert_uint_eq(books.lost_records, lossy[_i].want[set][0]);
-		ck_assert_uint_eq(books.lost_here, lossy[_i].want[set][1]);
-		ck_assert_uint_eq(books.lost_notes, lossy[_i].want[set][2]);
-		ck_assert_uint_eq(books.lost_switch_notes, lossy[_i].want[set][3]);
+		end(set, 1, &stats);
+		ck_assert_uint_eq(stats.lost_records, lossy[_i].want[set][0]);
+		ck_assert_uint_eq(stats.lost_here, lossy[_i].want[set][1]);
+		ck_assert_uint_eq(stats.lost_notes, lossy[_i].want[set][2]);
+		ck_assert_uint_eq(stats.lost_switch_notes, lossy[_i].want[set][3]);
 	}
 	for (i = 0; i < RINGS; i++) {
 		events[i].fd = fds[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs over recordings, from the bytes of a file to the rows and the books. */
+/* Runs over recordings, from the bytes of a file to the rows and the stats. */
 #include "backend-perfring/perfdata.h"
 #include "core/session/open.h"
 #include "core/session/session.h"
@@ -189,20 +189,20 @@ static int open_recording(void)
 	return session_open(session, &err);
 }
 
-/* Return: its books, which balance. */
-static struct books read_recording(void)
+/* Return: its stats, which balance. */
+static struct stats read_recording(void)
 {
-	struct books books;
+	struct stats stats;
 	int rc = open_recording();
 
 	ck_assert_msg(rc == 0, "%s", err.msg);
 	rc = session_run(session, &err);
 	ck_assert_msg(rc == 0, "%s", err.msg);
-	ck_assert_int_eq(session_books(session, &books).samples, 0);
-	ck_assert_uint_eq(books.taken, books.counted_ring + books.filtered + books.lost);
-	ck_assert_uint_eq(books.counted_ring, rows_total(session_samples(session)));
-	ck_assert_uint_eq(books.counted_kernel, 0);
-	return books;
+	ck_assert_int_eq(session_stats(session, &stats).samples, 0);
+	ck_assert_uint_eq(stats.taken, stats.counted_ring + stats.filtered + stats.lost);
+	ck_assert_uint_eq(stats.counted_ring, rows_total(session_samples(session)));
+	ck_assert_uint_eq(stats.counted_kernel, 0);
+	return stats;
 }
 
 static uint64_t value_of(const char *comm, pid_t pid)
@@ -355,7 +355,7 @@ START_TEST(test_choice)
 {
 	size_t nr = put_choice(_i);
 	const struct recording *r;
-	struct books books;
+	struct stats stats;
 
 	options.event_name = choices[_i].asked;
 	if (choices[_i].err) {
@@ -363,7 +363,7 @@ START_TEST(test_choice)
 		assert_error(choices[_i].err);
 		return;
 	}
-	books = read_recording();
+	stats = read_recording();
 	r = &session->recording;
 	ck_assert_msg(!strcmp(r->event, choices[_i].event), "%s: '%s'", choices[_i].what, r->event);
 	ck_assert_int_eq(r->others != NULL, choices[_i].others != NULL);
@@ -372,7 +372,7 @@ START_TEST(test_choice)
 	ck_assert_uint_eq(r->freq_hz, choices[_i].freq);
 	ck_assert_uint_eq(r->period, choices[_i].period);
 	ck_assert_uint_eq(r->other_samples, nr - 1);
-	ck_assert_uint_eq(books.taken, 1);
+	ck_assert_uint_eq(stats.taken, 1);
 	ck_assert_uint_eq(value_of(":100", 100 + choices[_i].at), 1);
 	ck_assert_uint_eq(r->first_ns, 10 + (uint64_t)choices[_i].at);
 	ck_assert_uint_eq(r->last_ns, r->first_ns);
@@ -438,7 +438,7 @@ START_TEST(test_leaves)
 }
 END_TEST
 
-/* ---- the books */
+/* ---- the stats */
 
 /* What was lost is told by the rings while they are read, or by perf record at its end, or both. */
 static const struct {
@@ -474,7 +474,7 @@ static const struct {
 
 START_TEST(test_lost)
 {
-	struct books books;
+	struct stats stats;
 	size_t i;
 
 	put_event(A, "a");
@@ -484,21 +484,21 @@ START_TEST(test_lost)
 	for (i = 0; i < 4 && losses[_i].lost[i].type; i++)
 		put_lost(losses[_i].lost[i].type, losses[_i].lost[i].misc, losses[_i].lost[i].nr,
 			 losses[_i].lost[i].id);
-	books = read_recording();
-	ck_assert_msg(books.lost == losses[_i].records, "%s: %llu", losses[_i].what, (unsigned long long)books.lost);
-	ck_assert_uint_eq(books.lost_records, losses[_i].records);
-	ck_assert_uint_eq(books.taken, 1 + losses[_i].records);
-	ck_assert_uint_eq(books.counted_ring, 1);
-	ck_assert_uint_eq(books.bad_records, 0);
+	stats = read_recording();
+	ck_assert_msg(stats.lost == losses[_i].records, "%s: %llu", losses[_i].what, (unsigned long long)stats.lost);
+	ck_assert_uint_eq(stats.lost_records, losses[_i].records);
+	ck_assert_uint_eq(stats.taken, 1 + losses[_i].records);
+	ck_assert_uint_eq(stats.counted_ring, 1);
+	ck_assert_uint_eq(stats.bad_records, 0);
 }
 END_TEST
 
 /* Each sample of the event is in one of them; none of another event is. */
-START_TEST(test_books)
+START_TEST(test_stats)
 {
 	static const pid_t wanted[] = { 10 };
 	uint64_t beyond[] = { A, two(10, 10), 10, 0, 1000 };
-	struct books books;
+	struct stats stats;
 
 	options.pids = (pid_t *)wanted;
 	options.nr_pids = 1;
@@ -516,27 +516,27 @@ START_TEST(test_books)
 	put_short(PERF_RECORD_SAMPLE, A);
 	put_short(PERF_RECORD_COMM, A);
 	put_lost(PERF_RECORD_LOST, 0, 4, A);
-	books = read_recording();
-	ck_assert_uint_eq(books.counted_ring, 2);
-	ck_assert_uint_eq(books.filtered, 2);
-	ck_assert_uint_eq(books.idle, 1);
-	ck_assert_uint_eq(books.bad_samples, 2);
-	ck_assert_uint_eq(books.bad_records, 3);
-	ck_assert_uint_eq(books.lost, 2 + 4);
-	ck_assert_uint_eq(books.taken, 2 + 2 + 2 + 4);
-	ck_assert_uint_eq(books.ring_samples, 6);
-	ck_assert_uint_eq(books.ring_records, 11);
-	ck_assert_uint_eq(books.ring_bytes, image.nr);
+	stats = read_recording();
+	ck_assert_uint_eq(stats.counted_ring, 2);
+	ck_assert_uint_eq(stats.filtered, 2);
+	ck_assert_uint_eq(stats.idle, 1);
+	ck_assert_uint_eq(stats.bad_samples, 2);
+	ck_assert_uint_eq(stats.bad_records, 3);
+	ck_assert_uint_eq(stats.lost, 2 + 4);
+	ck_assert_uint_eq(stats.taken, 2 + 2 + 2 + 4);
+	ck_assert_uint_eq(stats.ring_samples, 6);
+	ck_assert_uint_eq(stats.ring_records, 11);
+	ck_assert_uint_eq(stats.ring_bytes, image.nr);
 	ck_assert_uint_eq(session->recording.other_samples, 3);
 	ck_assert_uint_eq(session->recording.first_ns, 10);
 	ck_assert_uint_eq(session->recording.last_ns, 13);
 	ck_assert_uint_eq(session->sink.started_ns, 10);
 	ck_assert_uint_eq(session->sink.stopped_ns, 13);
 	options.event_name = "b";
-	books = read_recording();
-	ck_assert_uint_eq(books.counted_ring, 1);
-	ck_assert_uint_eq(books.bad_samples, 1);
-	ck_assert_uint_eq(books.lost, 1 + 4);
+	stats = read_recording();
+	ck_assert_uint_eq(stats.counted_ring, 1);
+	ck_assert_uint_eq(stats.bad_samples, 1);
+	ck_assert_uint_eq(stats.lost, 1 + 4);
 	ck_assert_uint_eq(session->recording.other_samples, 7);
 	ck_assert_uint_eq(session->recording.first_ns, 5);
 }
@@ -549,7 +549,7 @@ START_TEST(test_cpu)
 		int cpu;
 		uint64_t counted;
 	} rows[] = { { -1, 5 }, { 0, 2 }, { 1, 1 }, { 7, 0 }, { 65535, 0 }, { 70000, 1 }, { INT32_MAX, 0 } };
-	struct books books;
+	struct stats stats;
 
 	options.cpu = rows[_i].cpu;
 	put_event(A, "a");
@@ -560,10 +560,10 @@ START_TEST(test_cpu)
 	put_sample(A, 10, 10, 20, 1);
 	put_sample(A, 10, 10, 30, 70000); /* as CPU 0 where something has to be remembered, and yet not CPU 0 */
 	put_sample(A, 10, 10, 30, UINT32_MAX);
-	books = read_recording();
-	ck_assert_uint_eq(books.taken, 5);
-	ck_assert_uint_eq(books.counted_ring, rows[_i].counted);
-	ck_assert_uint_eq(books.filtered, 5 - rows[_i].counted);
+	stats = read_recording();
+	ck_assert_uint_eq(stats.taken, 5);
+	ck_assert_uint_eq(stats.counted_ring, rows[_i].counted);
+	ck_assert_uint_eq(stats.filtered, 5 - rows[_i].counted);
 	ck_assert_uint_eq(value_of("ten", 10), rows[_i].counted);
 }
 END_TEST
@@ -573,7 +573,7 @@ START_TEST(test_huge_cpus)
 {
 	static const uint32_t cpus[] = { 65535, 65536, 1U << 22, INT32_MAX, 1U << 31, UINT32_MAX - 1, UINT32_MAX };
 	struct rusage before, after;
-	struct books books;
+	struct stats stats;
 	size_t i;
 
 	options.include_idle = true;
@@ -586,11 +586,11 @@ START_TEST(test_huge_cpus)
 		put_told(&(struct told){ .type = PERF_RECORD_THROTTLE, .time = 10 + i, .cpu = cpus[i], .id = A });
 	}
 	ck_assert_int_eq(getrusage(RUSAGE_SELF, &before), 0);
-	books = read_recording();
+	stats = read_recording();
 	ck_assert_int_eq(getrusage(RUSAGE_SELF, &after), 0);
 	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 64 << 10); /* KiB */
-	ck_assert_uint_eq(books.counted_ring, 2 * ARRAY_SIZE(cpus));
-	ck_assert_uint_eq(books.throttled, ARRAY_SIZE(cpus));
+	ck_assert_uint_eq(stats.counted_ring, 2 * ARRAY_SIZE(cpus));
+	ck_assert_uint_eq(stats.throttled, ARRAY_SIZE(cpus));
 	ck_assert_uint_eq(value_of("ten", 10), ARRAY_SIZE(cpus));
 	ck_assert_uint_eq(value_of("swapper/65535", 0), 1);
 	ck_assert_uint_eq(value_of("swapper", 0), ARRAY_SIZE(cpus) - 1);
@@ -634,7 +634,7 @@ static const struct {
 START_TEST(test_order)
 {
 	uint64_t samples = 0;
-	struct books books;
+	struct stats stats;
 	size_t i;
 
 	put_event(A, "a");
@@ -656,12 +656,12 @@ START_TEST(test_order)
 			put_round();
 		}
 	}
-	books = read_recording();
-	ck_assert_uint_eq(books.counted_ring, samples); /* however late */
+	stats = read_recording();
+	ck_assert_uint_eq(stats.counted_ring, samples); /* however late */
 	ck_assert_uint_eq(value_of(":10", 10), orders[_i].unnamed);
 	ck_assert_uint_eq(value_of("new", 10), orders[_i].new);
 	ck_assert_uint_eq(value_of("newer", 10), orders[_i].newer);
-	ck_assert_uint_eq(books.late_records, orders[_i].late);
+	ck_assert_uint_eq(stats.late_records, orders[_i].late);
 }
 END_TEST
 
@@ -827,13 +827,13 @@ END_TEST
 /* A recording of events that never came to pass. */
 START_TEST(test_empty)
 {
-	struct books books;
+	struct stats stats;
 
 	put_event(A, "a");
 	if (_i)
 		put_comm(10, 10, 10, "ten", false);
-	books = read_recording();
-	ck_assert_uint_eq(books.taken, 0);
+	stats = read_recording();
+	ck_assert_uint_eq(stats.taken, 0);
 	ck_assert_uint_eq(rows_nr(session_samples(session)), 0);
 	ck_assert_str_eq(session->recording.event, "a");
 	ck_assert_uint_eq(session->recording.first_ns, 0);
@@ -854,22 +854,22 @@ static const struct {
 
 START_TEST(test_numbers)
 {
-	struct books books;
+	struct stats stats;
 
 	put_event(A, "a");
 	put_comm(numbers[_i].pid, numbers[_i].tid, 9, "task", false);
 	put_sample(A, numbers[_i].pid, numbers[_i].tid, 10, 0);
 	put_task(PERF_RECORD_FORK, 7, numbers[_i].pid, 11, 0);
-	books = read_recording();
-	ck_assert_uint_eq(books.counted_ring, numbers[_i].good);
-	ck_assert_uint_eq(books.bad_samples, !numbers[_i].good);
-	ck_assert_uint_ge(books.bad_records, numbers[_i].good ? 0 : 2);
+	stats = read_recording();
+	ck_assert_uint_eq(stats.counted_ring, numbers[_i].good);
+	ck_assert_uint_eq(stats.bad_samples, !numbers[_i].good);
+	ck_assert_uint_ge(stats.bad_records, numbers[_i].good ? 0 : 2);
 }
 END_TEST
 
 START_TEST(test_stdin)
 {
-	struct books books;
+	struct stats stats;
 	int fd, fds[2];
 
 	put_event(A, "a");
@@ -888,9 +888,9 @@ START_TEST(test_stdin)
 		close(fd);
 		options.input = "-";
 	}
-	books = read_recording();
+	stats = read_recording();
 	ck_assert_int_eq(session->recording.ends, _i < 2);
-	ck_assert_uint_eq(books.counted_ring, 1);
+	ck_assert_uint_eq(stats.counted_ring, 1);
 }
 END_TEST
 
@@ -939,15 +939,15 @@ static const struct {
 
 START_TEST(test_ends)
 {
-	struct books books;
+	struct stats stats;
 
 	make_file();
 	if (ends[_i].killed)
 		patch(DATA_SIZE, 0, 8);
 	image.nr -= ends[_i].cut;
-	books = read_recording();
-	ck_assert_msg(books.counted_ring == ends[_i].samples, "%s: %llu", ends[_i].what,
-		      (unsigned long long)books.counted_ring);
+	stats = read_recording();
+	ck_assert_msg(stats.counted_ring == ends[_i].samples, "%s: %llu", ends[_i].what,
+		      (unsigned long long)stats.counted_ring);
 	ck_assert_msg(session->recording.truncated == ends[_i].truncated, "%s", ends[_i].what);
 	ck_assert_msg(session->recording.unfinished == ends[_i].unfinished, "%s", ends[_i].what);
 	ck_assert_str_eq(session->recording.event, "cycles");
@@ -957,7 +957,7 @@ END_TEST
 /* However little there is: an error, or what is there. */
 START_TEST(test_every_cut)
 {
-	struct books books;
+	struct stats stats;
 	size_t len, whole;
 	int rc;
 
@@ -974,8 +974,8 @@ START_TEST(test_every_cut)
 			continue;
 		}
 		ck_assert_int_eq(session_run(session, &err), 0);
-		ck_assert_int_eq(session_books(session, &books).samples, 0);
-		ck_assert_uint_eq(books.taken, 0);
+		ck_assert_int_eq(session_stats(session, &stats).samples, 0);
+		ck_assert_uint_eq(stats.taken, 0);
 	}
 }
 END_TEST
@@ -985,7 +985,7 @@ END_TEST
 START_TEST(test_ops)
 {
 	const struct source_ops *ops = &source_recording;
-	struct books books = { 0 };
+	struct stats stats = { 0 };
 	struct source *b = NULL;
 	struct request request = { .options = &options };
 	struct recording recording = { 0 };
@@ -995,8 +995,8 @@ START_TEST(test_ops)
 	ck_assert_int_eq(ops->open(&b, &env, &err), -ENOENT); /* there is no such file */
 	ck_assert_ptr_nonnull(strstr(err.msg, path));
 	ck_assert_int_eq(ops->attach(b, 3, &err), -EINVAL);
-	ops->stats(b, &books);
-	ck_assert_uint_eq(books.taken + books.ring_records, 0);
+	ops->stats(b, &stats);
+	ck_assert_uint_eq(stats.taken + stats.ring_records, 0);
 	ops->close(b);
 	ops->close(NULL);
 }
@@ -1013,7 +1013,7 @@ int main(void)
 	tcase_add_loop_test(t, test_max_stack, 0, 5);
 	tcase_add_loop_test(t, test_leaves, 0, 2);
 	tcase_add_loop_test(t, test_lost, 0, ARRAY_SIZE(losses));
-	tcase_add_test(t, test_books);
+	tcase_add_test(t, test_stats);
 	tcase_add_loop_test(t, test_cpu, 0, 7);
 	tcase_add_test(t, test_huge_cpus);
 	tcase_add_loop_test(t, test_order, 0, ARRAY_SIZE(orders));

@@ -4,8 +4,8 @@
  * while the session waits (fake_time.h), and events that are pipes. This program's own syscall(), ioctl(), read() and
  * pthread_create() take the place of libc's.
  */
-#include "core/session/keeper.h"
 #include "core/session/open.h"
+#include "core/session/ring_thread.h"
 #include "core/session/session.h"
 #include "core/session/statistics.h"
 #include "tests/unit/fake_source.h"
@@ -235,9 +235,9 @@ static void stop_event(int cpu, bool told)
 /* The thread that empties the rings is told first, and tells the session. */
 static void let_be_noticed(void)
 {
-	struct pollfd p = { session->keeper ? keeper_fd(session->keeper) : -1, POLLIN, 0 };
+	struct pollfd p = { session->ring_thread ? ring_thread_fd(session->ring_thread) : -1, POLLIN, 0 };
 
-	while (session->keeper && ppoll(&p, 1, &(struct timespec){ 0 }, NULL) < 1)
+	while (session->ring_thread && ppoll(&p, 1, &(struct timespec){ 0 }, NULL) < 1)
 		sched_yield();
 }
 
@@ -265,7 +265,7 @@ static void tick(unsigned int ms)
 	for (i = 0; i < MOMENTS; i++)
 		if (moments[i].ms == ms)
 			act(&moments[i]);
-	ck_assert(!fake_seen()->changing || !session->keeper);
+	ck_assert(!fake_seen()->changing || !session->ring_thread);
 	if (kernel.wakes && !fake_seen()->changing && fake_seen()->waiting > script.room / 2)
 		wake_reader();
 }
@@ -345,15 +345,15 @@ struct outcome {
 	unsigned int started[INTERVALS], stopped[INTERVALS]; /* milliseconds */
 	uint64_t rows[INTERVALS];
 	uint64_t offline_ms, due_ms;
-	struct books books;
+	struct stats stats;
 	struct unaccounted unaccounted;
 };
 
 static void note_interval(struct outcome *o)
 {
 	const struct sink *sink = &session->sink;
-	struct books b;
-	struct unaccounted u = session_books(session, &b);
+	struct stats b;
+	struct unaccounted u = session_stats(session, &b);
 
 	ck_assert_uint_lt(o->nr, INTERVALS);
 	o->started[o->nr] = fake_time_since(sink->started_ns);
@@ -361,7 +361,7 @@ static void note_interval(struct outcome *o)
 	o->rows[o->nr++] = rows_total(session_samples(session));
 	o->offline_ms += session->events.offline_ns / FAKE_MS;
 	o->due_ms += session->events.due_ns / FAKE_MS;
-	books_add(&o->books, &b);
+	stats_add(&o->stats, &b);
 	o->unaccounted.samples += u.samples;
 	o->unaccounted.intervals += u.intervals;
 }
@@ -505,12 +505,12 @@ START_TEST(test_intervals)
 	o = run(intervals[row].report);
 	ck_assert_int_eq(o.rc, 0);
 	assert_balanced(&o);
-	ck_assert_uint_eq(o.books.lost, 0);
+	ck_assert_uint_eq(o.stats.lost, 0);
 	assert_intervals(&o, row, _i & 1);
 }
 END_TEST
 
-/* ---- the books */
+/* ---- the stats */
 
 static const struct {
 	bool counting;
@@ -561,7 +561,7 @@ static const struct {
 };
 
 /* @_i: bit 0: with a thread that empties the ring */
-START_TEST(test_books)
+START_TEST(test_stats)
 {
 	int row = _i / 2;
 	bool told = !books_rows[row].no_lost && !books_rows[row].interval;
@@ -577,12 +577,12 @@ START_TEST(test_books)
 	lost = made('l') + made('b') + (told ? 0 : made('s'));
 	if (books_rows[row].counting)
 		lost += made('n');
-	ck_assert_uint_eq(o.books.lost, lost);
+	ck_assert_uint_eq(o.stats.lost, lost);
 	ck_assert_int_eq(o.unaccounted.samples, (int64_t)(made('m') - made('d') + (told ? made('s') : 0)));
-	ck_assert_uint_eq(o.books.taken, 2 * 200);
-	ck_assert_uint_eq(o.books.filtered, made('f') + made('x'));
+	ck_assert_uint_eq(o.stats.taken, 2 * 200);
+	ck_assert_uint_eq(o.stats.filtered, made('f') + made('x'));
 	ck_assert_uint_eq(sum(&o), made('c') + made('p') + 2 * made('d'));
-	ck_assert_uint_eq(o.books.passed > 0, books_rows[row].counting && strpbrk(script.fates, "pxlnbs"));
+	ck_assert_uint_eq(o.stats.passed > 0, books_rows[row].counting && strpbrk(script.fates, "pxlnbs"));
 }
 END_TEST
 
@@ -668,7 +668,7 @@ START_TEST(test_off_cpu)
 	must_open(plain_counting);
 	o = run(NULL);
 	ck_assert_int_eq(o.rc, 0);
-	ck_assert_uint_eq(o.books.intervals_lost, off_cpu[row].lost_in_all);
+	ck_assert_uint_eq(o.stats.intervals_lost, off_cpu[row].lost_in_all);
 	ck_assert_int_eq(o.unaccounted.intervals, off_cpu[row].unaccounted);
 	ck_assert_int_eq(o.unaccounted.samples, 0);
 	ck_assert_uint_eq(rows_total(session_intervals(session)), off_cpu[row].charged * FAKE_MS);
@@ -714,9 +714,9 @@ START_TEST(test_late)
 	o = run(late[_i].report);
 	ck_assert_int_eq(o.rc, 0);
 	assert_balanced(&o);
-	ck_assert_uint_eq(o.books.lost > 0, late[_i].loses);
-	ck_assert_uint_eq(o.books.lost, made('l'));
-	ck_assert_uint_eq(sum(&o) + o.books.lost, 2 * o.stopped[o.nr - 1]);
+	ck_assert_uint_eq(o.stats.lost > 0, late[_i].loses);
+	ck_assert_uint_eq(o.stats.lost, made('l'));
+	ck_assert_uint_eq(sum(&o) + o.stats.lost, 2 * o.stopped[o.nr - 1]);
 	ck_assert_int_eq(fake_seen()->source[FAKE_FETCH] > 0, late[_i].kept);
 	ck_assert_uint_eq(fake_seen()->waiting + fake_seen()->kept, 0);
 }
@@ -735,7 +735,7 @@ START_TEST(test_much)
 	o = run((const unsigned int[INTERVALS]){ 0, 1000 });
 	ck_assert_int_eq(o.rc, 0);
 	assert_balanced(&o);
-	ck_assert_uint_eq(o.books.lost, 0);
+	ck_assert_uint_eq(o.stats.lost, 0);
 }
 END_TEST
 
@@ -766,7 +766,7 @@ START_TEST(test_no_threads)
 				 "cannot start a thread to read the rings: Resource temporarily unavailable");
 	else
 		assert_balanced(&o);
-	ck_assert_ptr_null(session->keeper);
+	ck_assert_ptr_null(session->ring_thread);
 }
 END_TEST
 
@@ -1206,7 +1206,7 @@ START_TEST(test_changing)
 	o = run(NULL);
 	ck_assert_int_eq(o.rc, 0);
 	assert_balanced(&o);
-	ck_assert_uint_eq(o.books.lost, 0);
+	ck_assert_uint_eq(o.stats.lost, 0);
 	ck_assert_uint_eq(fake_seen()->source[FAKE_ATTACH], 2 + 2);
 	ck_assert_uint_eq(fake_seen()->source[FAKE_DETACH], 1);
 }
@@ -1266,9 +1266,9 @@ static void let_be_taken(void)
 {
 	struct pollfd p = { session->signal_fd, POLLIN, 0 };
 
-	while (session->keeper && ppoll(&p, 1, &(struct timespec){ 0 }, NULL) > 0)
+	while (session->ring_thread && ppoll(&p, 1, &(struct timespec){ 0 }, NULL) > 0)
 		sched_yield();
-	while (session->keeper && session->signal_fd >= 0 && !keeper_signalled(session->keeper))
+	while (session->ring_thread && session->signal_fd >= 0 && !ring_thread_signalled(session->ring_thread))
 		sched_yield();
 }
 
@@ -1395,7 +1395,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_order, 0, ARRAY_SIZE(orders));
 	tcase_add_loop_test(tc, test_intervals, 0, 4 * ARRAY_SIZE(intervals));
-	tcase_add_loop_test(tc, test_books, 0, 2 * ARRAY_SIZE(books_rows));
+	tcase_add_loop_test(tc, test_stats, 0, 2 * ARRAY_SIZE(books_rows));
 	tcase_add_test(tc, test_passed);
 	tcase_add_test(tc, test_stop);
 	tcase_add_loop_test(tc, test_off_cpu, 0, 2 * ARRAY_SIZE(off_cpu));

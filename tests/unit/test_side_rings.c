@@ -166,13 +166,13 @@ static int fetch(void)
 	return source_rings.fetch(reader, &err);
 }
 
-static void end(struct books *books)
+static void end(struct stats *stats)
 {
 	struct err err;
 
-	*books = (struct books){ 0 };
+	*stats = (struct stats){ 0 };
 	ck_assert_int_eq(source_rings.end(reader, &err), 0);
-	source_rings.stats(reader, books);
+	source_rings.stats(reader, stats);
 }
 
 /* Fill the ring, and have it emptied into memory, until that is not done any more. */
@@ -202,7 +202,7 @@ START_TEST(test_memory)
 	const size_t share[NR] = { KEPT_PAGES / 4 * 3, KEPT_PAGES / 4 }; /* pages */
 	enum ring_kind first = _i ? SIDE : SAMPLES, second = _i ? SAMPLES : SIDE;
 	size_t nr[NR];
-	struct books books;
+	struct stats stats;
 
 	nr[first] = fill_memory(first);
 	nr[second] = fill_memory(second);
@@ -212,10 +212,10 @@ START_TEST(test_memory)
 	ck_assert_uint_le(nr[first] * record[first], (share[first] + 2) * page_size);
 	ck_assert_uint_le(nr[second] * record[second], (share[second] + 2) * page_size);
 	ck_assert_int_eq(fetch(), 1); /* the reader should come */
-	end(&books);
-	ck_assert_uint_eq(books.ring_samples, nr[SAMPLES]);
-	ck_assert_uint_eq(books.counted_ring, nr[SAMPLES]);
-	ck_assert_uint_eq(books.started, nr[SIDE]);
+	end(&stats);
+	ck_assert_uint_eq(stats.ring_samples, nr[SAMPLES]);
+	ck_assert_uint_eq(stats.counted_ring, nr[SAMPLES]);
+	ck_assert_uint_eq(stats.started, nr[SIDE]);
 	ck_assert_uint_ge(rig.events.kept_bytes, (KEPT_PAGES - 2) * page_size);
 	ck_assert_uint_eq(room(SAMPLES), page_size);
 	ck_assert_uint_eq(room(SIDE), page_size);
@@ -244,15 +244,15 @@ static const struct {
 
 START_TEST(test_written_twice)
 {
-	struct books books;
+	struct stats stats;
 	size_t i;
 
 	event.side.tasks_id = twice[_i].tasks_id;
 	for (i = 0; i < ARRAY_SIZE(twice[_i].writers) && twice[_i].writers[i]; i++)
 		task(twice[_i].type, 10, twice[_i].writers[i]);
-	end(&books);
-	ck_assert_uint_eq(books.started, twice[_i].applied);
-	ck_assert_uint_eq(books.bad_records, 0);
+	end(&stats);
+	ck_assert_uint_eq(stats.started, twice[_i].applied);
+	ck_assert_uint_eq(stats.bad_records, 0);
 }
 END_TEST
 
@@ -260,12 +260,12 @@ END_TEST
 START_TEST(test_ended_twice)
 {
 	struct row row;
-	struct books books;
+	struct stats stats;
 
 	task(PERF_RECORD_FORK, 10, CPU_ID);
 	task(PERF_RECORD_EXIT, 10, _i ? TARGET_ID : CPU_ID);
 	sample(-1);
-	end(&books);
+	end(&stats);
 	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), 1);
 	rows_get(rig.sink.sets[0].samples, 0, &row);
 	ck_assert_int_eq(row.key.pid, _i ? -1 : 10);
@@ -285,16 +285,16 @@ static const struct {
 START_TEST(test_lost)
 {
 	bool side = losses[_i].from == SIDE;
-	struct books books;
+	struct stats stats;
 
 	rig.events.apart = losses[_i].apart;
 	lose(losses[_i].from, 5);
 	sample(10);
-	end(&books);
-	ck_assert_uint_eq(books.lost_records, 5);
-	ck_assert_uint_eq(books.lost_side_band, side ? 5 : 0);
-	ck_assert_uint_eq(books.lost_here, side ? 0 : 5);
-	ck_assert_uint_eq(books.counted_ring, 1);
+	end(&stats);
+	ck_assert_uint_eq(stats.lost_records, 5);
+	ck_assert_uint_eq(stats.lost_side_band, side ? 5 : 0);
+	ck_assert_uint_eq(stats.lost_here, side ? 0 : 5);
+	ck_assert_uint_eq(stats.counted_ring, 1);
 	ck_assert_int_eq(rig.sink.gap, losses[_i].names);
 }
 END_TEST
@@ -304,7 +304,7 @@ START_TEST(test_damaged)
 {
 	const struct perf_event_header bad = { PERF_RECORD_SAMPLE, 0, 12 };
 	enum ring_kind kind = _i ? SIDE : SAMPLES;
-	struct books books;
+	struct stats stats;
 
 	put(kind, &bad, sizeof(bad));
 	fetch();
@@ -315,17 +315,17 @@ START_TEST(test_damaged)
 	fetch();
 	sample(10);
 	task(PERF_RECORD_FORK, 11, CPU_ID);
-	end(&books);
-	ck_assert_uint_eq(books.counted_ring, 2);
-	ck_assert_uint_eq(books.started, 2);
-	ck_assert_uint_eq(books.bad_records, 2);
+	end(&stats);
+	ck_assert_uint_eq(stats.counted_ring, 2);
+	ck_assert_uint_eq(stats.started, 2);
+	ck_assert_uint_eq(stats.bad_records, 2);
 }
 END_TEST
 
 /* A name comes before a sample that is later, whichever ring is emptied into memory first. */
 START_TEST(test_order)
 {
-	struct books books;
+	struct stats stats;
 	struct row row;
 	struct {
 		struct perf_event_header header;
@@ -344,7 +344,7 @@ START_TEST(test_order)
 		put(SIDE, &comm, sizeof(comm));
 	if (_i & 4)
 		fetch();
-	end(&books);
+	end(&stats);
 	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), 1);
 	rows_get(rig.sink.sets[0].samples, 0, &row);
 	ck_assert_str_eq(row.key.comm, "early");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rows/books.h"
+#include "core/rows/stats.h"
 #include "core/rows/switches.h"
 #include "tests/unit/unit.h"
 
@@ -15,7 +15,7 @@ enum { END_NS = 1000 };
 
 static struct switches *s;
 static struct rows *to;
-static struct books books;
+static struct stats stats;
 
 static void begin(const struct switches_limits *limits)
 {
@@ -23,7 +23,7 @@ static void begin(const struct switches_limits *limits)
 	to = rows_new();
 	ck_assert_ptr_nonnull(s);
 	ck_assert_ptr_nonnull(to);
-	memset(&books, 0, sizeof(books));
+	memset(&stats, 0, sizeof(stats));
 }
 
 static void end(void)
@@ -86,10 +86,10 @@ static void assert_books(const char *name)
 {
 	uint64_t sum;
 
-	switches_books(s, &books);
-	sum = books.intervals_charged + books.intervals_filtered + books.intervals_lost + switches_nr_open(s);
-	ck_assert_msg(books.intervals_begun == sum, "%s: %llu have begun, of %llu it is known", name,
-		      (unsigned long long)books.intervals_begun, (unsigned long long)sum);
+	switches_stats(s, &stats);
+	sum = stats.intervals_charged + stats.intervals_filtered + stats.intervals_lost + switches_nr_open(s);
+	ck_assert_msg(stats.intervals_begun == sum, "%s: %llu have begun, of %llu it is known", name,
+		      (unsigned long long)stats.intervals_begun, (unsigned long long)sum);
 }
 
 enum what { NONE, OUT, IN, FILTERED, EXIT, GAP };
@@ -252,7 +252,7 @@ static void assert_rows(const struct rows *rows, const struct want *want, const 
 	ck_assert_msg(rows_nr(rows) == i, "%s: %zu rows", name, rows_nr(rows));
 }
 
-/* The books are read at the end, or after each step. */
+/* The stats are read at the end, or after each step. */
 START_TEST(test_walk)
 {
 	const char *name = walks[_i / 2].name;
@@ -267,11 +267,11 @@ START_TEST(test_walk)
 	}
 	assert_books(name);
 	assert_rows(to, walks[_i / 2].rows, name);
-	ck_assert_uint_eq(books.intervals_begun, walks[_i / 2].begun);
-	ck_assert_uint_eq(books.intervals_charged, walks[_i / 2].charged);
-	ck_assert_uint_eq(books.intervals_filtered, walks[_i / 2].filtered);
-	ck_assert_uint_eq(books.intervals_lost, walks[_i / 2].lost);
-	ck_assert_uint_eq(books.intervals_open, 0); /* who keeps the books of the run knows when it ends */
+	ck_assert_uint_eq(stats.intervals_begun, walks[_i / 2].begun);
+	ck_assert_uint_eq(stats.intervals_charged, walks[_i / 2].charged);
+	ck_assert_uint_eq(stats.intervals_filtered, walks[_i / 2].filtered);
+	ck_assert_uint_eq(stats.intervals_lost, walks[_i / 2].lost);
+	ck_assert_uint_eq(stats.intervals_open, 0); /* who keeps the stats of the run knows when it ends */
 	ck_assert_int_eq(switches_open(s, END_NS, open), 0);
 	assert_rows(open, walks[_i / 2].open, name);
 	assert_books(name);
@@ -415,10 +415,10 @@ START_TEST(test_reference)
 			assert_books("random");
 	}
 	assert_books("random");
-	ck_assert_uint_eq(books.intervals_begun, m.begun);
-	ck_assert_uint_eq(books.intervals_charged, m.charged);
-	ck_assert_uint_eq(books.intervals_filtered, m.filtered);
-	ck_assert_uint_eq(books.intervals_lost, m.lost);
+	ck_assert_uint_eq(stats.intervals_begun, m.begun);
+	ck_assert_uint_eq(stats.intervals_charged, m.charged);
+	ck_assert_uint_eq(stats.intervals_filtered, m.filtered);
+	ck_assert_uint_eq(stats.intervals_lost, m.lost);
 	for (i = 0; i < IDS; i++)
 		nr += m.threads[i].open;
 	ck_assert_uint_eq(switches_nr_open(s), nr);
@@ -479,8 +479,8 @@ START_TEST(test_come_and_go)
 	if (memory_means_something())
 		ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, MEMORY_KIB);
 	assert_books("come and go");
-	ck_assert_uint_eq(books.intervals_begun, _i == 1 ? 0 : _i == 2 ? 2 * THREADS : THREADS);
-	ck_assert_uint_eq(books.intervals_lost, _i >= 2 ? THREADS : 0);
+	ck_assert_uint_eq(stats.intervals_begun, _i == 1 ? 0 : _i == 2 ? 2 * THREADS : THREADS);
+	ck_assert_uint_eq(stats.intervals_lost, _i >= 2 ? THREADS : 0);
 	end();
 }
 END_TEST
@@ -559,7 +559,7 @@ START_TEST(test_all_at_once)
 		ck_assert_uint_eq(row.times, THREADS / LETTERS);
 	}
 	assert_books("all at once");
-	ck_assert_uint_eq(books.intervals_charged, THREADS);
+	ck_assert_uint_eq(stats.intervals_charged, THREADS);
 	end();
 }
 END_TEST

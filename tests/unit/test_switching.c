@@ -372,7 +372,7 @@ static void arrange(const struct scenario *s)
 
 static void check(const struct scenario *s, const struct rows *rows)
 {
-	const struct books *b = &a.books[0];
+	const struct stats *b = &a.stats[0];
 	uint64_t ns = 0, times = 0;
 	struct row row;
 	size_t i;
@@ -412,7 +412,7 @@ START_TEST(each_interval_is_somewhere)
 }
 END_TEST
 
-/* With both backends its rows are apart, and no part of the books. */
+/* With both backends its rows are apart, and no part of the stats. */
 START_TEST(compared_ones_are_apart)
 {
 	rig.request.both = true;
@@ -420,8 +420,8 @@ START_TEST(compared_ones_are_apart)
 	play(&scenarios[_i], true);
 	check(&scenarios[_i], rig.sink.sets[0].ring_intervals);
 	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].intervals), 0);
-	ck_assert_uint_eq(a.books[0].intervals_begun + a.books[0].intervals_charged + a.books[0].intervals_lost +
-				  a.books[0].intervals_open,
+	ck_assert_uint_eq(a.stats[0].intervals_begun + a.stats[0].intervals_charged + a.stats[0].intervals_lost +
+				  a.stats[0].intervals_open,
 			  0);
 }
 END_TEST
@@ -483,8 +483,8 @@ START_TEST(open_ones_on_demand)
 	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].intervals), 1);
 	rows_get(rig.sink.sets[0].intervals, 0, &row);
 	ck_assert_uint_eq(row.value, 490 * 1000);
-	ck_assert_uint_eq(a.books[0].intervals_open, 1);
-	ck_assert_uint_eq(a.books[0].intervals_charged, 0);
+	ck_assert_uint_eq(a.stats[0].intervals_open, 1);
+	ck_assert_uint_eq(a.stats[0].intervals_charged, 0);
 }
 END_TEST
 
@@ -530,7 +530,7 @@ static void note(const struct passed *p, int kind, uint64_t us)
 START_TEST(passed_ones_are_asked_for)
 {
 	const struct counter_ops program = { .switch_note = read_note };
-	const struct books *b = &a.books[0];
+	const struct stats *b = &a.stats[0];
 
 	rig.env.counters[0].ops = &program;
 	rig.env.nr_counters = 1;

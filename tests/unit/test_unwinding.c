@@ -169,8 +169,8 @@ static void assert_unwound(unsigned int set, int end, uint64_t nr)
 	int i;
 
 	for (i = 0; i < UNWOUND_NR; i++)
-		ck_assert_msg(a.books[set].unwound[i] == (i == end ? nr : 0), "end %d: %llu", i,
-			      (unsigned long long)a.books[set].unwound[i]);
+		ck_assert_msg(a.stats[set].unwound[i] == (i == end ? nr : 0), "end %d: %llu", i,
+			      (unsigned long long)a.stats[set].unwound[i]);
 }
 
 static void assert_user(const struct row *row, const uint64_t *ips, size_t nr, bool truncated)
@@ -213,7 +213,7 @@ START_TEST(test_register)
 		rows_free(rig.sink.sets[0].samples);
 		rig.sink.sets[0].samples = rows_new();
 		ck_assert_ptr_nonnull(rig.sink.sets[0].samples);
-		memset(&a.books, 0, sizeof(a.books));
+		memset(&a.stats, 0, sizeof(a.stats));
 	}
 }
 END_TEST
@@ -265,7 +265,7 @@ START_TEST(test_end)
 	sample_in(0, 500, 500, &c);
 	assert_unwound(0, ends[_i].end, 1);
 	assert_unwound(1, -1, 0);
-	ck_assert_uint_eq(a.books[0].counted_ring, 1);
+	ck_assert_uint_eq(a.stats[0].counted_ring, 1);
 	row = only_row(0);
 	if (ends[_i].frames)
 		assert_user(&row, ips, ends[_i].frames, ends[_i].truncated);
@@ -305,7 +305,7 @@ START_TEST(test_dying)
 }
 END_TEST
 
-/* Each sample is unwound in the books of its own interval; one that is filtered is not. */
+/* Each sample is unwound in the stats of its own interval; one that is filtered is not. */
 START_TEST(test_sets)
 {
 	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
@@ -319,7 +319,7 @@ START_TEST(test_sets)
 	sample_in(1, 501, 501, &c);
 	assert_unwound(0, UNWOUND_ROOT, 1);
 	assert_unwound(1, UNWOUND_ROOT, 2);
-	ck_assert_uint_eq(a.books[1].filtered, 1);
+	ck_assert_uint_eq(a.stats[1].filtered, 1);
 }
 END_TEST
 
@@ -403,11 +403,11 @@ static const struct {
 static void truncated_sample(pid_t pid, uint64_t sp)
 {
 	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 3, false);
-	uint64_t before = a.books[0].unwound[UNWOUND_TRUNCATED];
+	uint64_t before = a.stats[0].unwound[UNWOUND_TRUNCATED];
 
 	set_reg(&c, PERF_REG_X86_SP, sp);
 	sample_in(0, pid, pid, &c);
-	ck_assert_uint_eq(a.books[0].unwound[UNWOUND_TRUNCATED], before + 1);
+	ck_assert_uint_eq(a.stats[0].unwound[UNWOUND_TRUNCATED], before + 1);
 }
 
 START_TEST(test_needed)

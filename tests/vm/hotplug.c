@@ -135,7 +135,7 @@ static void sample(const char *backend, unsigned int nr_cpus)
 
 /*
  * Time off the CPU, of a thread whose CPU stays. Until a CPU that comes has a ring its switches are not seen there: who
- * is off its CPU then may be lost, and everything but that is in the books.
+ * is off its CPU then may be lost, and everything but that is in the stats.
  */
 static void trace(const char *backend, unsigned int nr_cpus)
 {
@@ -159,7 +159,7 @@ static void trace(const char *backend, unsigned int nr_cpus)
 		       report_book(&r, "intervals_begun") ==
 			       report_book(&r, "intervals_charged") + report_book(&r, "intervals_filtered") +
 				       report_book(&r, "intervals_open") + report_book(&r, "intervals_lost"),
-	       "%s: exit status 0, the books balance", name);
+	       "%s: exit status 0, the stats balance", name);
 	if (!check_naps(&r, name, "naps;_start;begin;turn;nap;", 0.8))
 		tap_text("stderr", r.err);
 	run_free(&r);

@@ -13,7 +13,7 @@
 #define STORM_SECONDS 4
 
 /*
- * One run under load: the books, and with both: no difference. Emulated, two CPUs that have no time left for it cannot
+ * One run under load: the stats, and with both: no difference. Emulated, two CPUs that have no time left for it cannot
  * copy stacks hundreds of times a second: then the rings lose some, which is told and is no subject of this.
  */
 static void check_under_load(const char *backend, const char *unwind)

@@ -80,7 +80,7 @@ bool check_ran(const struct run *r, const char *name)
 	bool of_intervals = line_of(r, "intervals_begun");
 	bool ran = !r->status && (of_intervals ? intervals_balance(r) : books_balance(r));
 
-	tap_ok(ran, "%s: exit status 0, the books balance, nothing is lost", name);
+	tap_ok(ran, "%s: exit status 0, the stats balance, nothing is lost", name);
 	if (!ran) {
 		tap_line("profile %s: exit status %d", r->args, r->status);
 		tap_text("stderr", r->err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What profile reported: rows of the folded form with -d, and the books. */
+/* What profile reported: rows of the folded form with -d, and the stats. */
 #ifndef TESTS_VM_REPORT_H
 #define TESTS_VM_REPORT_H
 
@@ -11,7 +11,7 @@ uint64_t report_samples(const char *folded, const char *prefix, const char *part
 uint64_t report_book(const struct run *r, const char *name);
 /** report_word() - a word of --stats ("backend"), or all of the line ("backend_reason"); "": it is not there. */
 const char *report_word(const struct run *r, const char *name);
-/** check_ran() - exit status 0, the books balance and nothing is lost. Return: all of this is true. */
+/** check_ran() - exit status 0, the stats balance and nothing is lost. Return: all of this is true. */
 bool check_ran(const struct run *r, const char *name);
 /** check_failed() - exit status 1, and that stderr has all of @parts (separated by '|'). */
 void check_failed(const struct run *r, const char *name, const char *parts);

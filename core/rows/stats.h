@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What became of each sample and of each interval off the CPU: the statistics that have to balance. */
-#ifndef CORE_ROWS_BOOKS_H
-#define CORE_ROWS_BOOKS_H
+#ifndef CORE_ROWS_STATS_H
+#define CORE_ROWS_STATS_H
 
 #include <stdint.h>
 
-/** enum unwound - how the unwinding of user stacks ended; a place in books.unwound. */
+/** enum unwound - how the unwinding of user stacks ended; a place in stats.unwound. */
 enum unwound {
 	UNWOUND_ROOT,      /* with the outermost frame */
 	UNWOUND_TRUNCATED, /* the copy of the stack, or the limit for frames, does not reach further */
@@ -18,21 +18,21 @@ enum unwound {
 };
 
 /**
- * struct books - what became of every sample: taken = counted_kernel + counted_ring + filtered + lost.
+ * struct stats - what became of every sample: taken = counted_kernel + counted_ring + filtered + lost.
  *
  * Each term is counted where it happens: each backend of a run adds its own, the run adds what follows from them. They
  * are those of one interval, or of the whole run.
  * The one thing that nobody sees: a kernel runs no BPF program while the same CPU is inside another one or changes a
  * BPF map (bpf_prog_active), and drops the sample.
  */
-struct books {
+struct stats {
 	uint64_t taken;            /* samples the kernel handed over */
 	uint64_t counted_kernel;   /* counted by the BPF program */
 	uint64_t counted_ring;     /* counted in user space from a ring */
 	uint64_t filtered;         /* not asked for: idle, other processes */
 	uint64_t hidden;           /* of these: the mount namespaces of their tasks may not be read */
 	uint64_t idle;             /* of the idle task, wanted or not */
-	uint64_t lost;             /* see session_books() */
+	uint64_t lost;             /* see session_stats() */
 	uint64_t passed;           /* passed on by the BPF program, for one of the reasons below, of these: */
 	uint64_t spilled_filtered; /* filtered in user space */
 	/* Why a program passed on what it was to count, samples and intervals off the CPU: */
@@ -87,7 +87,7 @@ struct books {
 	uint64_t clocks_apart;         /* switches that both backends count, whose clocks were read too far apart */
 };
 
-/** books_add() - add each number of @more to @to. */
-void books_add(struct books *to, const struct books *more);
+/** stats_add() - add each number of @more to @to. */
+void stats_add(struct stats *to, const struct stats *more);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/session/keeper.h"
+#include "core/session/ring_thread.h"
 
 #include "core/base/clock.h"
 #include "core/events/waiting.h"
@@ -18,7 +18,7 @@
 
 enum { WAKE, SIGNALS }; /* places in waiting.fds */
 
-struct keeper {
+struct ring_thread {
 	int signal_fd;
 	const struct source_ops *ops;
 	struct source *source;
@@ -44,7 +44,7 @@ static void say(bool *flag, bool value)
 }
 
 /* The first ends the run, a second one the process. */
-static void take_signals(struct keeper *k)
+static void take_signals(struct ring_thread *k)
 {
 	if (!k->waiting.fds[SIGNALS].revents || !signals_take(k->signal_fd))
 		return;
@@ -54,7 +54,7 @@ static void take_signals(struct keeper *k)
 }
 
 /* The first failure is the one that counts: the reader may be looking at it. */
-static void fail(struct keeper *k, int rc, const struct err *err)
+static void fail(struct ring_thread *k, int rc, const struct err *err)
 {
 	if (k->rc)
 		return;
@@ -64,7 +64,7 @@ static void fail(struct keeper *k, int rc, const struct err *err)
 }
 
 /* A failure ends the fetching, not the care for signals. */
-static void fetch(struct keeper *k)
+static void fetch(struct ring_thread *k)
 {
 	struct err err;
 	int rc = k->ops->fetch(k->source, &err);
@@ -78,7 +78,7 @@ static void fetch(struct keeper *k)
 }
 
 /* Return: 1: one wants to be read; 0; -errno: it is the end, and has been told */
-static int wait_for_rings(struct keeper *k, bool *gone)
+static int wait_for_rings(struct ring_thread *k, bool *gone)
 {
 	struct err err;
 	int ready = waiting_poll(&k->waiting, is(&k->minds_signals) || k->much ? FETCH_MS : -1, gone, &err);
@@ -90,7 +90,7 @@ static int wait_for_rings(struct keeper *k, bool *gone)
 
 static void *keep(void *arg)
 {
-	struct keeper *k = arg;
+	struct ring_thread *k = arg;
 
 	priority_window_enter(&k->window);
 	while (!is(&k->ends)) {
@@ -117,7 +117,7 @@ static void *keep(void *arg)
 	return NULL;
 }
 
-static void release(struct keeper *k)
+static void release(struct ring_thread *k)
 {
 	if (k->wake >= 0)
 		close(k->wake);
@@ -128,15 +128,15 @@ static void release(struct keeper *k)
 }
 
 /* Return: NULL: described */
-static struct keeper *prepare(const struct events *ev, struct err *err)
+static struct ring_thread *prepare(const struct events *ev, struct err *err)
 {
-	struct keeper *k = calloc(1, sizeof(*k));
+	struct ring_thread *k = calloc(1, sizeof(*k));
 
 	if (!k) {
 		err_sys(err, -ENOMEM, "cannot read the rings");
 		return NULL;
 	}
-	*k = (struct keeper){ .wake = -1, .asks = -1 };
+	*k = (struct ring_thread){ .wake = -1, .asks = -1 };
 	if (waiting_begin(&k->waiting, ev, err)) {
 		release(k);
 		return NULL;
@@ -152,10 +152,10 @@ static struct keeper *prepare(const struct events *ev, struct err *err)
 	return k;
 }
 
-struct keeper *keeper_start(const struct events *ev, int signal_fd, const struct source_ops *ops, struct source *source,
-			    struct err *err)
+struct ring_thread *ring_thread_start(const struct events *ev, int signal_fd, const struct source_ops *ops,
+				      struct source *source, struct err *err)
 {
-	struct keeper *k = prepare(ev, err);
+	struct ring_thread *k = prepare(ev, err);
 	int rc;
 
 	if (!k)
@@ -171,12 +171,12 @@ struct keeper *keeper_start(const struct events *ev, int signal_fd, const struct
 	return NULL;
 }
 
-int keeper_fd(const struct keeper *k)
+int ring_thread_fd(const struct ring_thread *k)
 {
 	return k->asks;
 }
 
-static int failure(const struct keeper *k, struct err *err)
+static int failure(const struct ring_thread *k, struct err *err)
 {
 	int rc = __atomic_load_n(&k->rc, __ATOMIC_ACQUIRE);
 
@@ -185,7 +185,7 @@ static int failure(const struct keeper *k, struct err *err)
 	return rc;
 }
 
-int keeper_asks(struct keeper *k, struct err *err)
+int ring_thread_asks(struct ring_thread *k, struct err *err)
 {
 	int rc;
 
@@ -194,18 +194,18 @@ int keeper_asks(struct keeper *k, struct err *err)
 	return rc ? rc : __atomic_exchange_n(&k->gone, false, __ATOMIC_ACQ_REL);
 }
 
-void keeper_minds_signals(struct keeper *k, bool on)
+void ring_thread_take_signals(struct ring_thread *k, bool on)
 {
 	say(&k->minds_signals, on);
 	eventfd_write(k->wake, 1);
 }
 
-bool keeper_signalled(const struct keeper *k)
+bool ring_thread_signalled(const struct ring_thread *k)
 {
 	return is(&k->signalled);
 }
 
-int keeper_end(struct keeper *k, bool *signalled, struct err *err)
+int ring_thread_end(struct ring_thread *k, bool *signalled, struct err *err)
 {
 	int rc;
 

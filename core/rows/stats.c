@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rows/books.h"
+#include "core/rows/stats.h"
 
 #include <stddef.h>
 
-_Static_assert(sizeof(struct books) % sizeof(uint64_t) == 0, "books_add() takes it for numbers");
+_Static_assert(sizeof(struct stats) % sizeof(uint64_t) == 0, "stats_add() takes it for numbers");
 
-void books_add(struct books *to, const struct books *more)
+void stats_add(struct stats *to, const struct stats *more)
 {
 	const uint64_t *from = (const uint64_t *)more;
 	uint64_t *sum = (uint64_t *)to;

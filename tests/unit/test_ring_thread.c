@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/clock.h"
 #include "core/host/signals.h"
-#include "core/session/keeper.h"
+#include "core/session/ring_thread.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* A source of which the keeper may use one function, that fails at its @fail_at-th call; 0: never. @code: or so. */
+/* A source of which the ring thread may use one function, that fails at its @fail_at-th call; 0: never. @code: or so.
+ */
 struct source {
 	unsigned int calls, fail_at;
 	int code;
@@ -49,13 +50,13 @@ static struct events with_ring(struct event_place *e, int fd)
 }
 
 /* As while a report is made: then it does not wait until it is asked. */
-static struct keeper *start_reporting(const struct events *ev, int signal_fd, struct source *b)
+static struct ring_thread *start_reporting(const struct events *ev, int signal_fd, struct source *b)
 {
 	struct err err = { 0 };
-	struct keeper *k = keeper_start(ev, signal_fd, &ops, b, &err);
+	struct ring_thread *k = ring_thread_start(ev, signal_fd, &ops, b, &err);
 
 	ck_assert_ptr_nonnull(k);
-	keeper_minds_signals(k, true);
+	ring_thread_take_signals(k, true);
 	return k;
 }
 
@@ -80,11 +81,11 @@ START_TEST(test_until_the_end)
 	struct source b = make(0, 0);
 	unsigned int fds = unit_open_fds(), calls;
 	struct err err = { 0 };
-	struct keeper *k = start_reporting(&none, -1, &b);
+	struct ring_thread *k = start_reporting(&none, -1, &b);
 
 	wait_for_calls(&b, (unsigned int)_i);
-	ck_assert(!keeper_signalled(k));
-	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+	ck_assert(!ring_thread_signalled(k));
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
 	ck_assert_int_eq(err.code, 0);
 	calls = b.calls;
 	ck_assert_uint_ge(calls, (unsigned int)_i);
@@ -103,14 +104,14 @@ START_TEST(test_rings)
 	int fd = eventfd(1, EFD_CLOEXEC);
 	struct event_place e;
 	struct events ev = with_ring(&e, fd);
-	struct keeper *k;
+	struct ring_thread *k;
 
 	if (_i)
 		e = (struct event_place){ .fd = -1, .side = { .fd = fd } };
-	k = keeper_start(&ev, -1, &ops, &b, &err);
+	k = ring_thread_start(&ev, -1, &ops, &b, &err);
 	ck_assert_ptr_nonnull(k);
 	wait_for_calls(&b, 100);
-	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
 	close(fd);
 }
 END_TEST
@@ -120,10 +121,10 @@ START_TEST(test_idle)
 {
 	struct source b = make(0, 0);
 	struct err err = { 0 };
-	struct keeper *k = keeper_start(&none, -1, &ops, &b, &err);
+	struct ring_thread *k = ring_thread_start(&none, -1, &ops, &b, &err);
 
 	ck_assert_ptr_nonnull(k);
-	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
 	ck_assert_uint_eq(b.calls, 0);
 }
 END_TEST
@@ -140,13 +141,13 @@ START_TEST(test_much)
 {
 	struct source b = make(3, 1);
 	struct err err = { 0 };
-	struct keeper *k = start_reporting(&none, -1, &b);
+	struct ring_thread *k = start_reporting(&none, -1, &b);
 
-	ck_assert(is_readable(keeper_fd(k), -1));
-	ck_assert_int_eq(keeper_asks(k, &err), 0);
+	ck_assert(is_readable(ring_thread_fd(k), -1));
+	ck_assert_int_eq(ring_thread_asks(k, &err), 0);
 	wait_for_calls(&b, 5);
-	ck_assert(!is_readable(keeper_fd(k), 0));
-	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+	ck_assert(!is_readable(ring_thread_fd(k), 0));
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
 }
 END_TEST
 
@@ -157,18 +158,18 @@ START_TEST(test_gone)
 	struct event_place e;
 	struct err err = { 0 };
 	struct events ev;
-	struct keeper *k;
+	struct ring_thread *k;
 	int p[2];
 
 	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
 	ev = with_ring(&e, p[0]);
 	close(p[1]);
-	k = keeper_start(&ev, -1, &ops, &b, &err);
+	k = ring_thread_start(&ev, -1, &ops, &b, &err);
 	ck_assert_ptr_nonnull(k);
-	ck_assert(is_readable(keeper_fd(k), -1));
-	ck_assert_int_eq(keeper_asks(k, &err), 1);
-	ck_assert_int_eq(keeper_asks(k, &err), 0);
-	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), 0);
+	ck_assert(is_readable(ring_thread_fd(k), -1));
+	ck_assert_int_eq(ring_thread_asks(k, &err), 1);
+	ck_assert_int_eq(ring_thread_asks(k, &err), 0);
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
 	ck_assert_uint_eq(b.calls, 0);
 	close(p[0]);
 }
@@ -185,12 +186,12 @@ START_TEST(test_failure)
 	struct source b = make(failures[_i].fail_at, failures[_i].code);
 	unsigned int fds = unit_open_fds();
 	struct err err = { 0 };
-	struct keeper *k = start_reporting(&none, -1, &b);
+	struct ring_thread *k = start_reporting(&none, -1, &b);
 	char want[64];
 
-	ck_assert(is_readable(keeper_fd(k), -1));
-	ck_assert_int_eq(keeper_asks(k, &err), failures[_i].code);
-	ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), failures[_i].code);
+	ck_assert(is_readable(ring_thread_fd(k), -1));
+	ck_assert_int_eq(ring_thread_asks(k, &err), failures[_i].code);
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), failures[_i].code);
 	snprintf(want, sizeof(want), "call %u failed", failures[_i].fail_at);
 	ck_assert_str_eq(err.msg, want);
 	ck_assert_int_eq(err.code, failures[_i].code);
@@ -207,10 +208,10 @@ START_TEST(test_again)
 	int i;
 
 	for (i = 1; i <= 50; i++) {
-		struct keeper *k = start_reporting(&none, -1, &b);
+		struct ring_thread *k = start_reporting(&none, -1, &b);
 
 		wait_for_calls(&b, (unsigned int)i);
-		ck_assert_int_eq(keeper_end(k, &(bool){ false }, &err), i > 1 ? 0 : -EIO);
+		ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), i > 1 ? 0 : -EIO);
 	}
 	ck_assert_uint_ge(b.calls, 50);
 }
@@ -225,7 +226,7 @@ static void be_signalled(int sig, int nr, bool again, unsigned int fail_at)
 	struct source b = make(fail_at, -ENOMEM);
 	struct err err = { 0 };
 	int signal_fd = signals_catch(&err);
-	struct keeper *k = start_reporting(&none, signal_fd, &b);
+	struct ring_thread *k = start_reporting(&none, signal_fd, &b);
 	bool signalled;
 	int i;
 
@@ -238,7 +239,7 @@ static void be_signalled(int sig, int nr, bool again, unsigned int fail_at)
 		kill(getpid(), sig);
 	if (!fail_at)
 		wait_for_calls(&b, b.calls + 2);
-	keeper_end(k, &signalled, &err);
+	ring_thread_end(k, &signalled, &err);
 	_exit(signalled ? 10 : 11);
 }
 
@@ -276,12 +277,12 @@ START_TEST(test_no_fd)
 	struct rlimit before, few;
 	struct source b = make(0, 0);
 	struct err err = { 0 };
-	struct keeper *k;
+	struct ring_thread *k;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few = (struct rlimit){ 0, before.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	k = keeper_start(&none, -1, &ops, &b, &err);
+	k = ring_thread_start(&none, -1, &ops, &b, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_ptr_null(k);
 	ck_assert_int_eq(err.code, -EMFILE);
@@ -292,8 +293,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("keeper");
-	TCase *tc = tcase_create("keeper");
+	Suite *s = suite_create("ring_thread");
+	TCase *tc = tcase_create("ring_thread");
 
 	tcase_add_loop_test(tc, test_until_the_end, 0, 4);
 	tcase_add_loop_test(tc, test_rings, 0, 2);
