@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-bpf/object.h"
 
+#include "backend-bpf/offsets.h"
 #include "compat/bpf_map.h"
 #include "core/arch/arch.h"
 #include "core/host/causes.h"
@@ -239,20 +240,10 @@ static struct bpf_config configure(const struct object *o)
 		.by_cgroup_ids = f->cgroup_ids != NULL,
 		.by_mntns_ids = f->mntns_ids != NULL,
 		.mntns = (__u32)f->mntns,
-		.nsproxy_at = o->mntns_at.nsproxy,
-		.mnt_ns_at = o->mntns_at.mnt_ns,
-		.inum_at = o->mntns_at.inum,
+		.mntns_at = o->config.mntns_at,
 		.pidns = o->pidns.ino,
 		.pidns_dev = o->pidns.dev,
-		.thread_pid_at = o->pidns_at.thread_pid,
-		.signal_at = o->pidns_at.signal,
-		.tgid_at = o->pidns_at.tgid,
-		.level_at = o->pidns_at.level,
-		.numbers_at = o->pidns_at.numbers,
-		.upid_size = o->pidns_at.upid_size,
-		.nr_at = o->pidns_at.nr,
-		.upid_ns_at = o->pidns_at.ns,
-		.pidns_inum_at = o->pidns_at.inum,
+		.pidns_at = o->config.pidns_at,
 	};
 
 	memcpy(c.outside_comm, COMM_OUTSIDE, sizeof(COMM_OUTSIDE));
@@ -287,7 +278,7 @@ static int find_mntns(struct object *o, struct err *err)
 
 	if (cause_of_unreadable(o->env->request->host, &why))
 		return cause_err(err, -EPERM, &why, "the BPF program may not read the mount namespaces of tasks");
-	return offsets_of_mntns(&o->mntns_at, err);
+	return offsets_of_mntns(&o->config.mntns_at, err);
 }
 
 int object_load(struct object *o, struct bpf_object *bpf, const char *program, struct err *err)
@@ -301,7 +292,7 @@ int object_load(struct object *o, struct bpf_object *bpf, const char *program, s
 	o->here = pidns_here(&o->pidns);
 	/* Without them, whom the helper cannot number is left to the ring's reader. */
 	if (o->here)
-		offsets_of_pidns(&o->pidns_at, &unused);
+		offsets_of_pidns(&o->config.pidns_at, &unused);
 	rc = size_maps(o);
 	if (!rc)
 		rc = choose_program(o, program);

@@ -6,7 +6,6 @@
 #ifndef BACKEND_BPF_OBJECT_H
 #define BACKEND_BPF_OBJECT_H
 
-#include "backend-bpf/offsets.h"
 #include "core/host/kernel.h"
 #include "core/host/pidns.h"
 #include "core/rows/rows.h"
@@ -32,10 +31,8 @@ struct object {
 	int cpus;            /* that this kernel can have: values in an entry of a per-CPU map */
 	unsigned int depth;  /* addresses in an entry of a stack map */
 	uint64_t *frames[2]; /* one such entry each: kernel, user */
-	struct mntns_offsets mntns_at;
 	bool here; /* this process is in a pid namespace: @pidns, whose numbers are wanted */
 	struct pidns pidns;
-	struct pidns_offsets pidns_at;
 	struct bpf_config config;
 	struct bpf_count_key walk; /* where object_pids() has got to */
 };

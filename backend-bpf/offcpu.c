@@ -4,6 +4,7 @@
  * CPUs at once, and turns its maps into rows at the end. What the program passes on is the ring reader's.
  */
 #include "backend-bpf/object.h"
+#include "backend-bpf/offsets.h"
 #include "backend-bpf/source.h"
 #include "compat/perf_open.h"
 #include "core/base/number.h"
@@ -31,7 +32,7 @@ struct counter {
 	struct object object;
 	struct offcpu_bpf *skel;
 	bool raw; /* the program is given the tasks, not the record of the tracepoint */
-	struct switch_offsets at;
+	struct bpf_switch_offsets switch_at;
 	int attached;          /* the program is, to the switches, as long as this is open; -1: it is not */
 	struct stats stats[2]; /* of each set, when its interval has ended */
 };
@@ -85,10 +86,7 @@ static void configure(const struct counter *b, struct bpf_config *c)
 	c->state_mask = (c->by_state ? (__u64)o->state_mask : 0) << shift;
 	c->could_run = b->raw ? BPF_STATE_PREEMPTED : record->preempted | ((1ULL << shift) - 1);
 	c->dead = b->raw ? BPF_STATE_DEAD : record->dead;
-	c->tid_at = b->at.tid;
-	c->state_at = b->at.state;
-	c->exit_state_at = b->at.exit_state;
-	c->given = b->at.given;
+	c->switch_at = b->switch_at;
 	c->by_cpu = o->cpu >= 0;
 	c->cpu = c->by_cpu ? (__u32)o->cpu : 0;
 	c->threads = o->user_threads ? BPF_THREADS_USER : o->kernel_threads ? BPF_THREADS_KERNEL : BPF_THREADS_ANY;
@@ -138,7 +136,7 @@ static int attach_raw(struct counter *b, struct err *err)
 }
 
 /* Does the kernel tell what is in its tasks, and let the program read it? */
-static int find_tasks(const struct host *host, struct switch_offsets *at, struct err *err)
+static int find_tasks(const struct host *host, struct bpf_switch_offsets *at, struct err *err)
 {
 	struct cause why;
 
@@ -174,7 +172,7 @@ static int choose_source(struct counter *b, const struct source_env *env, struct
 	if (is_readable(&env->events->sched_switch) && env->request->both &&
 	    env->events->switches == SWITCHES_BY_TRACEPOINT)
 		return 0;
-	b->raw = !find_tasks(env->request->host, &b->at, &no_tasks);
+	b->raw = !find_tasks(env->request->host, &b->switch_at, &no_tasks);
 	if (b->raw || is_readable(&env->events->sched_switch))
 		return 0;
 	return no_source(&env->events->sched_switch, &env->events->no_tracepoint, &no_tasks, err);
@@ -183,7 +181,7 @@ static int choose_source(struct counter *b, const struct source_env *env, struct
 static int switches_shown(const struct host *host, const struct sched_switch *known, const struct err *unknown,
 			  struct err *err)
 {
-	struct switch_offsets at;
+	struct bpf_switch_offsets at;
 	struct err no_tasks;
 
 	if (is_readable(known) || !find_tasks(host, &at, &no_tasks))

@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #define MAX_DEPTH 8 /* of structures without a name in each other; the kernel has one */
@@ -60,9 +61,9 @@ static int add_members(const struct btf *btf, const struct member *m, size_t nr,
 	return rc;
 }
 
-int mntns_offsets_in(const struct btf *btf, struct mntns_offsets *out, struct err *err)
+int mntns_offsets_in(const struct btf *btf, struct bpf_mntns_offsets *out, struct err *err)
 {
-	struct mntns_offsets at = { 0 };
+	struct bpf_mntns_offsets at = { 0 };
 	const struct member members[] = {
 		{ "task_struct", "nsproxy", &at.nsproxy },
 		{ "nsproxy", "mnt_ns", &at.mnt_ns },
@@ -71,20 +72,8 @@ int mntns_offsets_in(const struct btf *btf, struct mntns_offsets *out, struct er
 	};
 	int rc = add_members(btf, members, ARRAY_SIZE(members), err);
 
-	*out = rc ? (struct mntns_offsets){ 0 } : at;
-	return rc;
-}
-
-int offsets_of_mntns(struct mntns_offsets *out, struct err *err)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	int rc;
-
-	*out = (struct mntns_offsets){ 0 };
-	if (!btf)
-		return err_sys(err, -errno, "cannot tell mount namespaces without the kernel's BTF");
-	rc = mntns_offsets_in(btf, out, err);
-	btf__free(btf);
+	if (!rc)
+		*out = at;
 	return rc;
 }
 
@@ -99,9 +88,9 @@ static int size_of(const struct btf *btf, const char *type, uint32_t *out, struc
 	return 0;
 }
 
-int pidns_offsets_in(const struct btf *btf, struct pidns_offsets *out, struct err *err)
+int pidns_offsets_in(const struct btf *btf, struct bpf_pidns_offsets *out, struct err *err)
 {
-	struct pidns_offsets at = { .tgid = PIDTYPE_TGID * (uint32_t)sizeof(uint64_t) };
+	struct bpf_pidns_offsets at = { .tgid = PIDTYPE_TGID * (uint32_t)sizeof(uint64_t) };
 	const struct member members[] = {
 		{ "task_struct", "thread_pid", &at.thread_pid },
 		{ "task_struct", "signal", &at.signal },
@@ -117,20 +106,8 @@ int pidns_offsets_in(const struct btf *btf, struct pidns_offsets *out, struct er
 
 	if (!rc)
 		rc = size_of(btf, "upid", &at.upid_size, err);
-	*out = rc ? (struct pidns_offsets){ 0 } : at;
-	return rc;
-}
-
-int offsets_of_pidns(struct pidns_offsets *out, struct err *err)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	int rc;
-
-	*out = (struct pidns_offsets){ 0 };
-	if (!btf)
-		return err_sys(err, -errno, "cannot tell all pids of a task without the kernel's BTF");
-	rc = pidns_offsets_in(btf, out, err);
-	btf__free(btf);
+	if (!rc)
+		*out = at;
 	return rc;
 }
 
@@ -159,9 +136,9 @@ static bool has_usual_switch(const struct btf *btf, uint32_t *nr)
 	return *nr && !is_task(btf, t, 1) && is_task(btf, t, 2) && is_task(btf, t, 3);
 }
 
-int switch_offsets_in(const struct btf *btf, struct switch_offsets *out, struct err *err)
+int switch_offsets_in(const struct btf *btf, struct bpf_switch_offsets *out, struct err *err)
 {
-	struct switch_offsets at = { 0 };
+	struct bpf_switch_offsets at = { 0 };
 	const struct member members[] = {
 		{ "task_struct", "pid", &at.tid },
 		{ "task_struct", "exit_state", &at.exit_state },
@@ -169,7 +146,6 @@ int switch_offsets_in(const struct btf *btf, struct switch_offsets *out, struct 
 	uint32_t nr;
 	int rc;
 
-	*out = at;
 	if (!has_usual_switch(btf, &nr))
 		return err_set(err, -ENOENT, "the kernel's BTF has no 'sched_switch' with the usual parameters");
 	rc = add_members(btf, members, ARRAY_SIZE(members), err);
@@ -182,15 +158,39 @@ int switch_offsets_in(const struct btf *btf, struct switch_offsets *out, struct 
 	return rc;
 }
 
-int offsets_of_switch(struct switch_offsets *out, struct err *err)
+/* NULL: @err says why. */
+static struct btf *load_btf(const char *cannot, struct err *err)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	int rc;
 
-	*out = (struct switch_offsets){ 0 };
 	if (!btf)
-		return err_sys(err, -errno, "cannot tell the state of a task without the kernel's BTF");
-	rc = switch_offsets_in(btf, out, err);
+		err_sys(err, -errno, "cannot tell %s without the kernel's BTF", cannot);
+	return btf;
+}
+
+int offsets_of_mntns(struct bpf_mntns_offsets *out, struct err *err)
+{
+	struct btf *btf = load_btf("mount namespaces", err);
+	int rc = btf ? mntns_offsets_in(btf, out, err) : err->code;
+
+	btf__free(btf);
+	return rc;
+}
+
+int offsets_of_pidns(struct bpf_pidns_offsets *out, struct err *err)
+{
+	struct btf *btf = load_btf("all pids of a task", err);
+	int rc = btf ? pidns_offsets_in(btf, out, err) : err->code;
+
+	btf__free(btf);
+	return rc;
+}
+
+int offsets_of_switch(struct bpf_switch_offsets *out, struct err *err)
+{
+	struct btf *btf = load_btf("the state of a task", err);
+	int rc = btf ? switch_offsets_in(btf, out, err) : err->code;
+
 	btf__free(btf);
 	return rc;
 }

@@ -26,6 +26,36 @@
 
 #define LAYOUT_COMM_LEN 16
 
+/* Where the kernel has what it knows of a task: offsets in bytes, as its BTF tells (backend-bpf/offsets.h). */
+
+/* The mount namespace. */
+struct bpf_mntns_offsets {
+	__u32 nsproxy; /* in struct task_struct: a pointer to struct nsproxy */
+	__u32 mnt_ns;  /* in that: a pointer to struct mnt_namespace */
+	__u32 inum;    /* in that: a __u32 */
+};
+
+/* The numbers that a task has in each of its pid namespaces. */
+struct bpf_pidns_offsets {
+	__u32 thread_pid; /* in struct task_struct: a pointer to struct pid */
+	__u32 signal;     /* in struct task_struct: a pointer to struct signal_struct */
+	__u32 tgid;       /* in that: a pointer to struct pid */
+	__u32 level;      /* in struct pid: how many namespaces are around its own, a __u32 */
+	__u32 numbers;    /* in that: struct upid of each of them, the outermost first, */
+	__u32 upid_size;  /* which is that long */
+	__u32 nr;         /* in that: a __u32 */
+	__u32 ns;         /* in that: a pointer to struct pid_namespace */
+	__u32 inum;       /* in that: a __u32 */
+};
+
+/* The number and the states. */
+struct bpf_switch_offsets {
+	__u32 tid;        /* in struct task_struct: a __u32 */
+	__u32 state;      /* in that: a __u32, or the lower half of a __u64 (little endian) */
+	__u32 exit_state; /* in that: a __u32 */
+	__u32 given;      /* 1: the state is the fourth argument of the program, as it was when the kernel looked */
+};
+
 /* The one entry of `config`. */
 struct bpf_config {
 	__u32 by;                        /* which ids `targets` has as keys: BPF_BY_* */
@@ -42,28 +72,15 @@ struct bpf_config {
 	__u32 by_cgroup_ids; /* 1: only tasks whose cgroup is in `cgroup_ids`, */
 	__u32 by_mntns_ids;  /* or whose mount namespace in `mntns_ids` */
 
-	/* For the programs that look at it: the only mount namespace, and where in the kernel's structures it is. */
-	__u32 mntns;      /* inode number; 0: any */
-	__u32 nsproxy_at; /* in struct task_struct: a pointer to struct nsproxy */
-	__u32 mnt_ns_at;  /* in that: a pointer to struct mnt_namespace */
-	__u32 inum_at;    /* in that: a __u32 */
+	/* For the programs that look at it: the only mount namespace. */
+	__u32 mntns; /* inode number; 0: any */
+	struct bpf_mntns_offsets mntns_at;
 
-	/*
-	 * For the programs that run for a pid namespace: which, and what its tasks are not called. Where
-	 * @thread_pid_at is not 0, where the kernel keeps the numbers that a task has in each of its namespaces.
-	 */
+	/* For the programs that run for a pid namespace: which, and what its tasks are not called. */
 	__u32 pidns;                             /* inode number, */
 	__u32 pidns_dev;                         /* on this device, as the kernel numbers it */
 	__u32 outside_comm[LAYOUT_COMM_LEN / 4]; /* of tasks that are not in it; as @comm */
-	__u32 thread_pid_at;                     /* in struct task_struct: a pointer to struct pid */
-	__u32 signal_at;                         /* in struct task_struct: a pointer to struct signal_struct */
-	__u32 tgid_at;                           /* in that: a pointer to struct pid */
-	__u32 level_at;                          /* in struct pid: how many namespaces are around its own, a __u32 */
-	__u32 numbers_at;                        /* in that: struct upid of each of them, the outermost first, */
-	__u32 upid_size;                         /* which is that long */
-	__u32 nr_at;                             /* in that: a __u32 */
-	__u32 upid_ns_at;                        /* in that: a pointer to struct pid_namespace */
-	__u32 pidns_inum_at;                     /* in that: a __u32 */
+	struct bpf_pidns_offsets pidns_at;       /* all 0: not known */
 
 	/* For the programs that see switches: which intervals off the CPU are wanted. */
 	__u64 min_ns, max_ns; /* their length */
@@ -76,10 +93,7 @@ struct bpf_config {
 	__u32 threads; /* BPF_THREADS_* */
 
 	/* For those of them that are not given the record of the tracepoint. */
-	__u32 tid_at;        /* in struct task_struct: a __u32 */
-	__u32 state_at;      /* in that: a __u32, or the lower half of a __u64 (little endian) */
-	__u32 exit_state_at; /* in that: a __u32 */
-	__u32 given;         /* 1: the state is the fourth argument of the program, as it was when the kernel looked */
+	struct bpf_switch_offsets switch_at;
 };
 
 /* States as these give them, as in the record of the tracepoint since 4.20. */

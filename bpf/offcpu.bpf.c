@@ -285,13 +285,6 @@ static __always_inline int take(void *ctx, __u64 state, __u32 next, int groups)
 #define TASK_IDLE            0x402  /* TASK_UNINTERRUPTIBLE | TASK_NOLOAD */
 #define TASK_LIKE_D          0x9000 /* TASK_RTLOCK_WAIT | TASK_FROZEN, which it calls TASK_UNINTERRUPTIBLE */
 
-static __always_inline __u32 number_at(__u64 at)
-{
-	__u32 n = 0;
-
-	return bpf_probe_read(&n, sizeof(n), (void *)at) ? 0 : n;
-}
-
 /*
  * What the tracepoint would tell, as __task_state_index() of include/linux/sched.h has it. Before 5.18 the state that
  * the kernel has read a moment before is not given: then a thread that somebody wakes in between seems to be one that
@@ -300,7 +293,7 @@ static __always_inline __u32 number_at(__u64 at)
 static __always_inline __u64 state_of(const struct bpf_config *c, struct bpf_raw_tracepoint_args *ctx)
 {
 	__u64 task = ctx->args[1];
-	__u32 state = number_at(c->given ? (__u64)&ctx->args[3] : task + c->state_at);
+	__u32 state = c->switch_at.given ? number_at((__u64)&ctx->args[3], 0) : number_at(task, c->switch_at.state);
 
 	if ((state & TASK_IDLE) == TASK_IDLE)
 		state = BPF_STATE_IDLE;
@@ -308,7 +301,7 @@ static __always_inline __u64 state_of(const struct bpf_config *c, struct bpf_raw
 		state = TASK_UNINTERRUPTIBLE;
 	else
 		state &= TASK_REPORTED;
-	return state | (number_at(task + c->exit_state_at) & BPF_STATE_DEAD);
+	return state | (number_at(task, c->switch_at.exit_state) & BPF_STATE_DEAD);
 }
 
 /* Of whether it was preempted, the task that leaves, and the one that comes. */
@@ -322,7 +315,7 @@ static __always_inline int take_raw(struct bpf_raw_tracepoint_args *ctx, int gro
 		return 1;
 	if (!(ctx->args[0] & 1))
 		state = state_of(c, ctx);
-	return take(ctx, state, number_at(ctx->args[2] + c->tid_at), groups);
+	return take(ctx, state, number_at(ctx->args[2], c->switch_at.tid), groups);
 }
 
 #define PROGRAM(name, groups)                                                                                          \

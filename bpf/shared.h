@@ -134,33 +134,36 @@ static __always_inline int is_in_cgroup(const struct bpf_config *c)
 	return !c->by_cgroup_ids || bpf_map_lookup_elem(&cgroup_ids, &id);
 }
 
-/* Of the running task; 0: it has left it, to exit. Where its parts are user space has read in the kernel's BTF. */
-static __always_inline __u32 mount_namespace(const struct bpf_config *c)
-{
-	__u64 at = bpf_get_current_task();
-	__u32 inum = 0;
-
-	if (bpf_probe_read(&at, sizeof(at), (void *)(at + c->nsproxy_at)) || !at ||
-	    bpf_probe_read(&at, sizeof(at), (void *)(at + c->mnt_ns_at)) || !at ||
-	    bpf_probe_read(&inum, sizeof(inum), (void *)(at + c->inum_at)))
-		return 0;
-	return inum;
-}
-
 /* The pointer that is @offset bytes into what is at @at; 0: none, or it cannot be read. */
-static __always_inline __u64 pointer(__u64 at, __u32 offset)
+static __always_inline __u64 pointer_at(__u64 at, __u32 offset)
 {
 	__u64 p = 0;
 
 	return bpf_probe_read(&p, sizeof(p), (void *)(at + offset)) ? 0 : p;
 }
 
+/* The same for a number. */
+static __always_inline __u32 number_at(__u64 at, __u32 offset)
+{
+	__u32 n = 0;
+
+	return bpf_probe_read(&n, sizeof(n), (void *)(at + offset)) ? 0 : n;
+}
+
+/* Of the running task; 0: it has left it, to exit. */
+static __always_inline __u32 mount_namespace(const struct bpf_mntns_offsets *at)
+{
+	__u64 nsproxy = pointer_at(bpf_get_current_task(), at->nsproxy);
+	__u64 ns = nsproxy ? pointer_at(nsproxy, at->mnt_ns) : 0;
+
+	return ns ? number_at(ns, at->inum) : 0;
+}
+
 static __always_inline int is_ours(const struct bpf_config *c, __u64 upid)
 {
-	__u64 ns = pointer(upid, c->upid_ns_at);
-	__u32 inum = 0;
+	__u64 ns = pointer_at(upid, c->pidns_at.ns);
 
-	return ns && !bpf_probe_read(&inum, sizeof(inum), (void *)(ns + c->pidns_inum_at)) && inum == c->pidns;
+	return ns && number_at(ns, c->pidns_at.inum) == c->pidns;
 }
 
 /*
@@ -169,25 +172,24 @@ static __always_inline int is_ours(const struct bpf_config *c, __u64 upid)
  */
 static __always_inline int number_by_levels(const struct bpf_config *c, struct bpf_note *note)
 {
-	__u64 task = bpf_get_current_task(), at = pointer(task, c->thread_pid_at);
-	__u64 tgid = pointer(pointer(task, c->signal_at), c->tgid_at);
-	__u32 level = 0, i, place = c->numbers_at;
+	const struct bpf_pidns_offsets *at = &c->pidns_at;
+	__u64 task = bpf_get_current_task(), pid = pointer_at(task, at->thread_pid);
+	__u64 tgid = pointer_at(pointer_at(task, at->signal), at->tgid);
+	__u32 level = 0, i, place = at->numbers;
 
-	if (!at || !tgid || bpf_probe_read(&level, sizeof(level), (void *)(at + c->level_at)) || level > MAX_LEVEL)
+	if (!pid || !tgid || bpf_probe_read(&level, sizeof(level), (void *)(pid + at->level)) || level > MAX_LEVEL)
 		return -1;
 #pragma clang loop unroll(disable)
-	for (i = 0; i <= MAX_LEVEL; i++, place += c->upid_size) {
+	for (i = 0; i <= MAX_LEVEL; i++, place += at->upid_size) {
 		if (i > level) {
 			note->pid = note->tid = BPF_OUTSIDE;
 			return 0;
 		}
-		if (is_ours(c, at + place))
-			return bpf_probe_read(&note->tid, sizeof(note->tid), (void *)(at + place + c->nr_at)) ||
-					       bpf_probe_read(&note->pid, sizeof(note->pid),
-							      (void *)(tgid + place + c->nr_at)) ||
-					       !note->tid || !note->pid
-				       ? -1
-				       : 0;
+		if (is_ours(c, pid + place)) {
+			note->tid = number_at(pid + place, at->nr);
+			note->pid = number_at(tgid + place, at->nr);
+			return note->tid && note->pid ? 0 : -1;
+		}
 	}
 	return -1;
 }
@@ -202,7 +204,7 @@ static __always_inline int number(const struct bpf_config *c, struct bpf_note *n
 	struct bpf_pidns_info in = {};
 
 	if (bpf_get_ns_current_pid_tgid(c->pidns_dev, c->pidns, &in, sizeof(in)))
-		return c->thread_pid_at ? number_by_levels(c, note) : -1;
+		return c->pidns_at.thread_pid ? number_by_levels(c, note) : -1;
 	note->pid = in.tgid;
 	note->tid = in.pid;
 	return in.tgid && in.pid ? 0 : -1;
@@ -235,7 +237,7 @@ static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_
 		return wanted;
 	if (groups & BY_PIDNS && note->tid == BPF_OUTSIDE)
 		return BPF_FILTERED; /* the rings tell nothing of its namespaces */
-	mntns = mount_namespace(c);
+	mntns = mount_namespace(&c->mntns_at);
 	if (!mntns)
 		return BPF_LEFT;
 	if ((c->mntns && mntns != c->mntns) || (c->by_mntns_ids && !bpf_map_lookup_elem(&mntns_ids, &mntns)))

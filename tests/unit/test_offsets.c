@@ -40,8 +40,8 @@ static struct btf *make_btf(const char *without)
 START_TEST(test_all)
 {
 	struct btf *btf = make_btf(NULL);
-	struct mntns_offsets mntns;
-	struct pidns_offsets pidns;
+	struct bpf_mntns_offsets mntns;
+	struct bpf_pidns_offsets pidns;
 	struct err err;
 
 	ck_assert_int_eq(mntns_offsets_in(btf, &mntns, &err), 0);
@@ -90,16 +90,14 @@ static const struct {
 
 START_TEST(test_incomplete)
 {
-	const struct mntns_offsets no_mntns = { 0 };
-	const struct pidns_offsets no_pidns = { 0 };
+	const struct bpf_mntns_offsets no_mntns = { .inum = 5 };
+	const struct bpf_pidns_offsets no_pidns = { .inum = 6 };
 	struct btf *btf = make_btf(incomplete[_i].missing);
-	struct mntns_offsets mntns;
-	struct pidns_offsets pidns;
+	struct bpf_mntns_offsets mntns = no_mntns;
+	struct bpf_pidns_offsets pidns = no_pidns;
 	struct err err;
 	int rc;
 
-	memset(&mntns, 0xff, sizeof(mntns));
-	memset(&pidns, 0xff, sizeof(pidns));
 	rc = mntns_offsets_in(btf, &mntns, &err);
 	ck_assert_msg(rc == (incomplete[_i].mntns ? 0 : -ENOENT), "%s", incomplete[_i].missing);
 	if (rc)
@@ -122,7 +120,7 @@ static const struct {
 	int params[6];
 	bool no_function; /* the type of the tracepoint is that of a number */
 	int rc;
-	struct switch_offsets at;
+	struct bpf_switch_offsets at;
 } tasks[] = {
 	{ { "__state", "exit_state", "pid" }, { RQ, NUMBER, TASK, TASK, NUMBER }, false, 0, { 16, 0, 8, 1 } },
 	{ { "pid", "state", "exit_state" }, { RQ, NUMBER, TASK, TASK }, false, 0, { 0, 8, 16 } },
@@ -147,7 +145,7 @@ START_TEST(test_switch)
 	struct btf *btf = btf__new_empty();
 	int word = btf__add_int(btf, "long", 8, 0), type = btf__add_struct(btf, "rq", 0);
 	int params[] = { [NUMBER] = word, [RQ] = btf__add_ptr(btf, type), [TASK] = 0 };
-	struct switch_offsets at;
+	struct bpf_switch_offsets at = { 0 };
 	struct err err;
 	uint32_t i;
 
@@ -161,7 +159,6 @@ START_TEST(test_switch)
 	type = btf__add_ptr(btf, tasks[_i].no_function ? word : type);
 	if (tasks[_i].params[0])
 		btf__add_typedef(btf, "btf_trace_sched_switch", type);
-	memset(&at, 0xff, sizeof(at));
 	ck_assert_int_eq(switch_offsets_in(btf, &at, &err), tasks[_i].rc);
 	ck_assert_mem_eq(&at, &tasks[_i].at, sizeof(at));
 	btf__free(btf);
