@@ -89,12 +89,18 @@ LIB_SRCS += \
 	core/tasks/command.c \
 	core/tasks/descendants.c \
 	core/tasks/filter.c \
+	core/tasks/known_files.c \
 	core/tasks/mapping.c \
 	core/tasks/maps.c \
 	core/tasks/memory_limit.c \
+	core/tasks/pid_table.c \
 	core/tasks/pinned.c \
 	core/tasks/proc.c \
-	core/tasks/tasks.c
+	core/tasks/processes.c \
+	core/tasks/tasks.c \
+	core/tasks/tasks_maps.c \
+	core/tasks/tasks_names.c \
+	core/tasks/threads.c
 # Names of C++ and Rust; without the library, or with IBERTY=, they stay as they are. It is static, and pkg-config does
 # not know it.
 ifeq ($(origin IBERTY),undefined)

@@ -19,7 +19,7 @@ struct maps_budget {
 struct maps {
 	struct maps_budget *budget;
 	unsigned int refs;
-	uint64_t marked; /* by which sweep of the files; see core/tasks/tasks.c */
+	uint64_t marked; /* by which sweep; see core/tasks/known_files.c */
 	size_t nr, cap;
 	struct mapping *v;
 };

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tasks/processes.h"
+
+#include "core/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Images of one process: a chain of execs, or a pid used again. The newest are kept; fewer while there are many. */
+#define MAX_IMAGES     4096
+#define MAX_IMAGES_FEW 16
+#define MANY_IMAGES    65536 /* of all processes */
+
+struct process *processes_find(const struct processes *ps, pid_t pid)
+{
+	return pid_table_find(&ps->all, pid);
+}
+
+struct process *processes_get(struct processes *ps, pid_t pid)
+{
+	return pid_table_get(&ps->all, pid, sizeof(struct process));
+}
+
+static void release_reading(struct reading *r)
+{
+	if (r && !--r->refs)
+		free(r);
+}
+
+/* The oldest @nr. */
+static void drop_images(struct processes *ps, struct process *p, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		maps_unref(p->images[i].maps);
+		release_reading(p->images[i].reading);
+	}
+	ps->nr_images -= nr;
+	p->nr_images -= nr;
+	if (p->nr_images)
+		memmove(p->images, p->images + nr, p->nr_images * sizeof(*p->images));
+}
+
+void processes_delete(struct processes *ps, struct process *p)
+{
+	process_set_exited(ps, p, false);
+	drop_images(ps, p, p->nr_images);
+	free(p->images);
+	pid_table_delete(&ps->all, &p->entry);
+}
+
+void processes_release(struct processes *ps)
+{
+	while (pid_table_nr(&ps->all))
+		processes_delete(ps, pid_table_at(&ps->all, pid_table_nr(&ps->all) - 1));
+	pid_table_release(&ps->all);
+}
+
+void process_set_exited(struct processes *ps, struct process *p, bool exited)
+{
+	ps->nr_exited += exited;
+	ps->nr_exited -= p->exited;
+	p->exited = exited;
+}
+
+int process_add_image(struct processes *ps, struct process *p, const char *comm, const struct image *from)
+{
+	size_t max = ps->nr_images < MANY_IMAGES ? MAX_IMAGES : MAX_IMAGES_FEW;
+	struct image *v = grow(p->images, &p->cap_images, p->nr_images, 1, sizeof(*v)), *im;
+	struct maps *maps;
+
+	if (!v)
+		return -ENOMEM;
+	p->images = v;
+	maps = from ? maps_ref(from->maps) : maps_new(&ps->mappings);
+	if (!maps)
+		return -ENOMEM;
+	/* Some more than needed, so that a long chain does not move them all for each exec. */
+	if (p->nr_images >= max)
+		drop_images(ps, p, p->nr_images - max + max / 8);
+	ps->nr_images++;
+	im = &p->images[p->nr_images++];
+	*im = (struct image){ .maps = maps, .reading = from ? from->reading : NULL };
+	if (im->reading)
+		im->reading->refs++;
+	comm_set(im->comm, comm);
+	return 0;
+}
+
+struct image *process_newest(const struct process *p)
+{
+	return p->nr_images ? &p->images[p->nr_images - 1] : NULL;
+}
+
+struct image *process_writable(struct processes *ps, struct process *p)
+{
+	struct image *im = process_newest(p);
+	struct maps *maps;
+
+	if (!image_is_late(im))
+		return im;
+	maps = maps_new(&ps->mappings);
+	if (!maps)
+		return NULL;
+	maps_unref(im->maps);
+	release_reading(im->reading);
+	im->maps = maps;
+	im->reading = NULL;
+	p->learned = false;
+	return im;
+}
+
+bool image_is_late(const struct image *im)
+{
+	return im && im->reading && im->reading->late;
+}
+
+struct reading *image_begin_reading(struct image *im, pid_t pid)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	release_reading(im->reading);
+	im->reading = r;
+	r->refs = 1;
+	r->pid = pid;
+	r->failed = true;
+	return r;
+}
+
+const struct mapping *image_find(const struct image *im, uint64_t addr)
+{
+	return im && !image_is_late(im) ? maps_find(im->maps, addr) : NULL;
+}
+
+/*
+ * Look for the newest image of @p that maps @addr and, unless @comm is NULL, began under that name. One that is not
+ * known ends the search: it may have mapped @addr, too. Return: is the search over?
+ */
+static bool find_in(const struct process *p, const char *comm, uint64_t addr, const struct mapping **m)
+{
+	size_t i;
+
+	for (i = p->nr_images; i-- > 0;) {
+		const struct image *im = &p->images[i];
+
+		if (comm && strncmp(im->comm, comm, COMM_LEN))
+			continue;
+		*m = image_find(im, addr);
+		if (*m || image_is_late(im) || (im->reading && im->reading->failed))
+			return true;
+	}
+	return false;
+}
+
+const struct mapping *process_find(const struct process *p, const char *comm, uint64_t addr)
+{
+	const struct mapping *m = NULL;
+
+	if (!find_in(p, comm, addr, &m))
+		find_in(p, NULL, addr, &m);
+	return m;
+}

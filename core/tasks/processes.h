@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The processes that are known, and what was mapped in them over time. Part of struct tasks. */
+#ifndef CORE_TASKS_PROCESSES_H
+#define CORE_TASKS_PROCESSES_H
+
+#include "core/tasks/comm.h"
+#include "core/tasks/maps.h"
+#include "core/tasks/pid_table.h"
+
+/** struct reading - of /proc/PID/maps. Shared by the images that have something of it: that of @pid, and those of its
+ * children. */
+struct reading {
+	unsigned int refs;
+	pid_t pid;
+	uint64_t end_ns; /* CLOCK_MONOTONIC */
+	bool failed;     /* what was mapped before the events that follow is not known */
+	bool late;       /* it was of something that came later: nothing of it, or mixed with it, is to be believed */
+};
+
+/** struct image - a process from a fork or an exec to the next exec. */
+struct image {
+	char comm[COMM_LEN]; /* the name it began with; "": not known */
+	uint64_t comm_ns;    /* when /proc told it; 0: an event did */
+	struct maps *maps;
+	struct reading *reading; /* NULL: all of @maps was told by events */
+};
+
+/** struct process - its images, the newest last. */
+struct process {
+	struct pid_entry entry;
+	bool exited;   /* set by process_set_exited() */
+	bool learned;  /* its mappings are known: from its beginning on, or from /proc */
+	bool executed; /* its newest program, as a record told */
+	bool anew;     /* not all of them: see tasks_read_anew() */
+	pid_t parent;  /* that forked it; 0: no record told */
+	pid_t shown;   /* thread in whose folder of /proc the process is to be seen; 0: its own number will do */
+	struct image *images;
+	size_t nr_images, cap_images;
+};
+
+/** struct processes - all zeros but for the budget: none. */
+struct processes {
+	struct pid_table all;
+	size_t nr_exited, nr_images;
+	struct maps_budget mappings;
+};
+
+/** processes_find() - NULL: it is not known. */
+struct process *processes_find(const struct processes *ps, pid_t pid);
+/** processes_get() - a new one, without images, if there is none. NULL: no memory. */
+struct process *processes_get(struct processes *ps, pid_t pid);
+void processes_delete(struct processes *ps, struct process *p);
+void processes_release(struct processes *ps);
+
+void process_set_exited(struct processes *ps, struct process *p, bool exited);
+
+/**
+ * process_add_image() - begin a new image, called @comm.
+ * @from: it begins with what this one has, which is of another process; NULL: with nothing
+ * Return: 0 or -ENOMEM.
+ */
+int process_add_image(struct processes *ps, struct process *p, const char *comm, const struct image *from);
+
+/** process_newest() - the newest image; NULL: there is none. */
+struct image *process_newest(const struct process *p);
+
+/**
+ * process_writable() - the newest image, for more to be put in; a late reading gives way to nothing, and to another
+ * reading. NULL: there is none, or no memory.
+ */
+struct image *process_writable(struct processes *ps, struct process *p);
+
+/** image_is_late() - is what was read for it not to be believed? NULL: no. */
+bool image_is_late(const struct image *im);
+
+/** image_begin_reading() - of the mappings of @pid; failed until it is done. NULL: no memory. */
+struct reading *image_begin_reading(struct image *im, pid_t pid);
+
+/** image_find() - the mapping that shows @addr; NULL: none, or it is not known, also if @im is NULL. */
+const struct mapping *image_find(const struct image *im, uint64_t addr);
+
+/** process_find() - the mapping that showed @addr when a thread was called @comm, by the rule in tasks.h; or NULL. */
+const struct mapping *process_find(const struct process *p, const char *comm, uint64_t addr);
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Mappings of processes: those that records told, and those that /proc has of what was there before. */
+#include "core/base/clock.h"
+#include "core/tasks/proc.h"
+#include "core/tasks/tasks.h"
+#include "core/tasks/tasks_state.h"
+
+#include <errno.h>
+
+#define TELLS_MAX 16 /* of one file to on_mapped() */
+
+void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx)
+{
+	t->on_mapped = fn;
+	t->on_mapped_ctx = ctx;
+}
+
+/* All memory without a file is one: what is told of it is that the process has such. */
+static void tell_mapped(struct tasks *t, pid_t pid, const struct mapping *m)
+{
+	struct known_file *f = (struct known_file *)m->file;
+
+	if (t->on_mapped && mapped_file_is_memory(m->file))
+		t->on_mapped(t->on_mapped_ctx, pid, m);
+	else if (t->on_mapped && f->told < TELLS_MAX)
+		f->told = t->on_mapped(t->on_mapped_ctx, pid, m) ? TELLS_MAX : f->told + 1;
+}
+
+/* @m->file is of the caller. */
+static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
+{
+	struct image *im = process_writable(&t->processes, p);
+	struct mapping what = *m;
+	int rc;
+
+	if (!im)
+		return -ENOMEM;
+	what.file = known_files_add(&t->files, m->file);
+	if (!what.file)
+		return -ENOMEM;
+	rc = maps_insert(&im->maps, &what);
+	t->refused += rc == -E2BIG;
+	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
+}
+
+int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
+{
+	struct process *p = processes_get(&t->processes, pid);
+	struct thread *leader = threads_find(&t->threads, pid);
+	const char *comm = leader && leader->named ? leader->comm : "";
+	const struct mapping *shown;
+	int rc;
+
+	if (!p || (!process_newest(p) && process_add_image(&t->processes, p, comm, NULL)))
+		return -ENOMEM;
+	rc = map_into(t, p, m);
+	shown = rc ? NULL : maps_find(process_newest(p)->maps, m->start);
+	if (shown)
+		tell_mapped(t, pid, shown);
+	return rc;
+}
+
+struct learner {
+	struct tasks *t;
+	struct process *p;
+	size_t nr; /* mappings seen */
+};
+
+static int learn_map(void *ctx, const struct proc_map *m)
+{
+	const struct mapped_file file = { .path = *m->path ? m->path : "//anon", m->maj, m->min, m->ino };
+	const struct mapping map = { m->start, m->end, m->pgoff, &file };
+	struct learner *l = ctx;
+
+	l->nr++;
+	return m->exec ? map_into(l->t, l->p, &map) : 0;
+}
+
+/* Nothing is known of it, or only what was read of its parent, which could not be used. */
+static bool needs_reading(const struct process *p)
+{
+	const struct image *im = process_newest(p);
+
+	if (p->exited)
+		return false; /* the number may be another's by now */
+	if (!p->learned || p->anew)
+		return true;
+	return im && im->reading && im->reading->pid != p->entry.id && (im->reading->late || im->reading->failed);
+}
+
+/* The image into which the mappings of @p are to be read. It began under the name that the events have come to. */
+static struct image *image_to_read(struct tasks *t, struct process *p)
+{
+	const struct thread *leader = tasks_named_thread(t, p->entry.id, p->entry.id);
+	const char *comm = leader ? leader->comm : "";
+	struct image *im;
+
+	if (!process_newest(p) && process_add_image(&t->processes, p, comm, NULL))
+		return NULL;
+	im = process_writable(&t->processes, p);
+	if (im && !*im->comm)
+		comm_set(im->comm, comm);
+	if (im && leader && !strncmp(im->comm, leader->comm, COMM_LEN))
+		im->comm_ns = leader->read_ns;
+	return im;
+}
+
+static int learn_of_thread(void *ctx, pid_t pid, pid_t tid)
+{
+	struct learner *l = ctx;
+	int rc = tid == pid ? 0 : proc_maps(l->t->host, tid, learn_map, l);
+
+	if (!l->nr)
+		return rc == -ENOMEM ? rc : 0;
+	l->p->shown = tid;
+	return rc ? rc : 1;
+}
+
+/* When its first thread has ended, which is no end of a process, it has nothing any more under its own number. */
+static int learn_maps(struct learner *l)
+{
+	pid_t pid = l->p->entry.id;
+	int rc = proc_maps(l->t->host, pid, learn_map, l);
+
+	return rc || l->nr ? rc : proc_threads(l->t->host, pid, learn_of_thread, l);
+}
+
+static int read_maps(struct tasks *t, struct process *p)
+{
+	struct image *im = image_to_read(t, p);
+	struct reading *r = im ? image_begin_reading(im, p->entry.id) : NULL;
+	struct learner l = { t, p };
+	bool again = p->learned && p->anew;
+	const struct maps *maps;
+	size_t i;
+	int rc;
+
+	if (!r)
+		return -ENOMEM;
+	p->learned = true;
+	p->anew = false;
+	rc = learn_maps(&l);
+	r->end_ns = now_ns();
+	r->failed = rc < 0 && !again; /* most of it is known */
+	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
+	maps = process_newest(p)->maps;
+	for (i = 0; i < maps->nr && !r->failed; i++)
+		tell_mapped(t, p->entry.id, &maps->v[i]);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+int tasks_learn(struct tasks *t, pid_t pid)
+{
+	struct process *p;
+
+	if (pid <= 0 || !t->host)
+		return 0;
+	p = processes_get(&t->processes, pid);
+	if (!p)
+		return -ENOMEM;
+	return needs_reading(p) ? read_maps(t, p) : 0;
+}
+
+bool tasks_unmapped(struct tasks *t, pid_t pid, pid_t tid)
+{
+	struct process *p = pid == tid ? processes_find(&t->processes, pid) : NULL;
+	const struct image *im = p && !p->exited && p->learned ? process_newest(p) : NULL;
+
+	if (!im || !p->executed || im->maps->nr)
+		return false;
+	p->learned = false;
+	return true;
+}
+
+void tasks_read_anew(struct tasks *t)
+{
+	size_t i;
+
+	for (i = 0; i < pid_table_nr(&t->processes.all); i++)
+		((struct process *)pid_table_at(&t->processes.all, i))->anew = true;
+}
+
+int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, struct mapping *out)
+{
+	const struct process *p = tasks_learn(t, pid) ? NULL : processes_find(&t->processes, pid);
+	const struct mapping *m = p ? process_find(p, comm, addr) : NULL;
+
+	if (m)
+		*out = *m;
+	return m != NULL;
+}
+
+int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
+{
+	const struct process *p = processes_find(&t->processes, pid);
+	const struct mapping *m = p ? image_find(process_newest(p), addr) : NULL;
+
+	if (m)
+		*out = *m;
+	return m != NULL;
+}
+
+uint64_t tasks_refused(const struct tasks *t)
+{
+	return t->refused;
+}

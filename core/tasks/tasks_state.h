@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * struct tasks, for the files that make it up: tasks.c (records of processes and threads), tasks_names.c (names and
+ * mount namespaces), tasks_maps.c (mappings).
+ */
+#ifndef CORE_TASKS_TASKS_STATE_H
+#define CORE_TASKS_TASKS_STATE_H
+
+#include "core/tasks/known_files.h"
+#include "core/tasks/processes.h"
+#include "core/tasks/threads.h"
+
+struct host;
+
+struct tasks {
+	const struct host *host; /* NULL: nothing is read from /proc */
+	struct threads threads;
+	struct processes processes;
+	struct known_files files;
+	uint64_t event_ns; /* of the record that is applied; 0: unknown */
+	bool (*on_mapped)(void *ctx, pid_t pid, const struct mapping *m);
+	void *on_mapped_ctx;
+	uint64_t refused;                                    /* mappings for which there was no room */
+	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
+};
+
+/** tasks_read_name() - the name of a thread of which none is known, and which has not ended. 0 or -ENOMEM. */
+int tasks_read_name(struct tasks *t, pid_t pid, pid_t tid);
+
+/** tasks_named_thread() - the thread if it has a name or /proc knows one, else NULL. */
+const struct thread *tasks_named_thread(struct tasks *t, pid_t pid, pid_t tid);
+
+#endif
