@@ -1,4 +1,5 @@
-LIB_SRCS += backend-bpf/bpf.c backend-bpf/object.c backend-bpf/offcpu.c backend-bpf/offsets.c backend-bpf/source.c
+LIB_SRCS += backend-bpf/bpf.c backend-bpf/object.c backend-bpf/object_maps.c backend-bpf/offcpu.c \
+	    backend-bpf/offsets.c backend-bpf/source.c
 LIBS += $(shell $(PKG_CONFIG) --libs libbpf)
 
 $(O)/backend-bpf/bpf.o: $(O)/bpf/profile.skel.h

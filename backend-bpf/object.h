@@ -19,8 +19,8 @@
 
 #include "bpf/layout.h"
 
-/** struct object - part of a backend's state; all 0 before object_init(). */
-struct object {
+/** struct counter - what both counters begin with; all 0 before object_init(). */
+struct counter {
 	const struct source_env *env;
 	struct bpf_object *bpf;      /* its skeleton's */
 	struct bpf_program *program; /* the one of them that is used */
@@ -31,10 +31,11 @@ struct object {
 	int cpus;            /* that this kernel can have: values in an entry of a per-CPU map */
 	unsigned int depth;  /* addresses in an entry of a stack map */
 	uint64_t *frames[2]; /* one such entry each: kernel, user */
-	bool here; /* this process is in a pid namespace: @pidns, whose numbers are wanted */
+	bool here;           /* this process is in a pid namespace: @pidns, whose numbers are wanted */
 	struct pidns pidns;
 	struct bpf_config config;
 	struct bpf_count_key walk; /* where object_pids() has got to */
+	struct stats stats[2];     /* of each set, when its interval has ended */
 };
 
 /**
@@ -46,40 +47,47 @@ struct object {
 int object_probe(enum bpf_prog_type type, const char *what, const char *missing, bool forced, struct err *err);
 
 /** object_init() - before the skeleton is opened, of which only object_refused() is to be said. */
-int object_init(struct object *o, const struct source_env *env, struct err *err);
+int object_init(struct counter *c, const struct source_env *env, struct err *err);
 
 /** object_refused() - @code is -errno of libbpf, whose own words may be known. Return: @code. */
 int object_refused(struct err *err, int code, const char *what);
+
+/** object_nowhere() - a key that no count has. */
+struct bpf_count_key object_nowhere(void);
 
 /**
  * object_load() - choose sizes and a program, load it, and fill the maps; nothing counts yet.
  * @bpf:     of the open skeleton; borrowed. Maps that are not of bpf/shared.h have their sizes, but for the counts and
  *           stacks
  * @program: its name for all tasks of the initial pid namespace; those of the others begin with it
- * On success what else is to be in @o->config can be set, until object_set().
+ * On success what else is to be in @c->config can be set, until object_set().
  */
-int object_load(struct object *o, struct bpf_object *bpf, const char *program, struct err *err);
+int object_load(struct counter *c, struct bpf_object *bpf, const char *program, struct err *err);
 
-void object_release(struct object *o);
+void object_release(struct counter *c);
 
 /** object_set() - tell the program where to count, but do not wait for its runs: a set, or BPF_SET_NONE. -errno. */
-int object_set(struct object *o, uint32_t set);
+int object_set(struct counter *c, uint32_t set);
 
 /** object_change_set() - the same, and wait until no run can use the one before. -errno; -ETIMEDOUT. */
-int object_change_set(struct object *o, uint32_t set);
+int object_change_set(struct counter *c, uint32_t set);
 
 /** object_notes() - notes of a CPU go to the event @fd; -1: to none any more. Return: 0 or -errno, described. */
-int object_notes(struct object *o, int cpu, int fd, struct err *err);
+int object_notes(struct counter *c, int cpu, int fd, struct err *err);
 
-/** object_stats() - add up the @nr numbers of @set over all CPUs. Return: 0 or -errno. */
-int object_stats(const struct object *o, unsigned int set, uint64_t *sum, size_t nr);
+/**
+ * object_stats() - add up the statistics of @set over all CPUs.
+ * @sum: a structure of @size bytes, all of its members __u64; to which they are added
+ * Return: 0 or -errno.
+ */
+int object_stats(const struct counter *c, unsigned int set, void *sum, size_t size);
 
 /**
  * object_counts() - call @fn for each count of a set that nobody writes to.
  * @value: room for one
  * Return: 0, or -errno, also of @fn.
  */
-int object_counts(struct object *o, unsigned int set, void *value,
+int object_counts(struct counter *c, unsigned int set, void *value,
 		  int (*fn)(void *ctx, const struct bpf_count_key *key, const void *value), void *ctx);
 
 /**
@@ -88,17 +96,21 @@ int object_counts(struct object *o, unsigned int set, void *value,
  * @out: its stacks are borrowed until the next call
  * Return: 0 or -errno.
  */
-int object_row_key(struct object *o, unsigned int set, const struct bpf_count_key *key, struct row_key *out);
+int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_key *key, struct row_key *out);
 
 /** object_nr_stacks() - entries used of the stack map; 0 where the kernel does not tell (before 4.16). */
-uint64_t object_nr_stacks(const struct object *o, unsigned int set);
+uint64_t object_nr_stacks(const struct counter *c, unsigned int set);
 
 /** object_clear() - counts and stats of a set that nobody writes to; and stacks, if they are its own. -errno. */
-int object_clear(struct object *o, unsigned int set);
+int object_clear(struct counter *c, unsigned int set);
 
-/** object_pids(), object_judged(), object_note() - see counter_ops.pids, .judged, .note. */
-int object_pids(struct object *o, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
-bool object_judged(struct object *o, pid_t pid, enum descent what);
+/** object_add_spills() - of what object_stats() has added up, to @to. */
+void object_add_spills(const struct bpf_spills *spills, struct stats *to);
+
+/** object_pids(), object_judged(), object_add_stats(), object_note() - see counter_ops.pids, .judged, .stats, .note. */
+int object_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
+bool object_judged(struct counter *c, pid_t pid, enum descent what);
+void object_add_stats(const struct counter *c, struct stats *stats);
 int object_note(const struct bpf_note *note, struct sample_note *out);
 
 #endif

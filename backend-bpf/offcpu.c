@@ -28,13 +28,12 @@ _Static_assert(sizeof(struct bpf_switch_note) == 48, "a note must not have paddi
 #define SLOT_BYTES       112 /* of the kernel's memory for each */
 #define SLOTS_MEMORY     64  /* this part of the memory at most */
 
-struct counter {
-	struct object object;
+struct switch_counter {
+	struct counter counter;
 	struct offcpu_bpf *skel;
 	bool raw; /* the program is given the tasks, not the record of the tracepoint */
 	struct bpf_switch_offsets switch_at;
-	int attached;          /* the program is, to the switches, as long as this is open; -1: it is not */
-	struct stats stats[2]; /* of each set, when its interval has ended */
+	int attached; /* the program is, to the switches, as long as this is open; -1: it is not */
 };
 
 static int switches_probe(bool forced, struct err *err)
@@ -74,19 +73,19 @@ static __u32 nr_slots(const struct host *host)
 	return nr < SLOTS_MIN ? SLOTS_MIN : (__u32)nr;
 }
 
-static void configure(const struct counter *b, struct bpf_config *c)
+static void configure(const struct switch_counter *own, struct bpf_config *c)
 {
-	const struct sched_switch *record = &b->object.env->events->sched_switch;
-	const struct options *o = b->object.env->request->options;
-	unsigned int shift = b->raw ? 0 : record->state_shift;
+	const struct sched_switch *record = &own->counter.env->events->sched_switch;
+	const struct options *o = own->counter.env->request->options;
+	unsigned int shift = own->raw ? 0 : record->state_shift;
 
 	c->min_ns = o->min_ns;
 	c->max_ns = o->max_ns;
 	c->by_state = o->state_mask >= 0;
 	c->state_mask = (c->by_state ? (__u64)o->state_mask : 0) << shift;
-	c->could_run = b->raw ? BPF_STATE_PREEMPTED : record->preempted | ((1ULL << shift) - 1);
-	c->dead = b->raw ? BPF_STATE_DEAD : record->dead;
-	c->switch_at = b->switch_at;
+	c->could_run = own->raw ? BPF_STATE_PREEMPTED : record->preempted | ((1ULL << shift) - 1);
+	c->dead = own->raw ? BPF_STATE_DEAD : record->dead;
+	c->switch_at = own->switch_at;
 	c->by_cpu = o->cpu >= 0;
 	c->cpu = c->by_cpu ? (__u32)o->cpu : 0;
 	c->threads = o->user_threads ? BPF_THREADS_USER : o->kernel_threads ? BPF_THREADS_KERNEL : BPF_THREADS_ANY;
@@ -97,9 +96,9 @@ static void configure(const struct counter *b, struct bpf_config *c)
  * it runs for the switches of all, and does so until the event is closed, also after the event's CPU has gone offline.
  * That event counts nothing. Before 4.15 a tracepoint has one program at most.
  */
-static int attach_tracepoint(struct counter *b, struct err *err)
+static int attach_tracepoint(struct switch_counter *own, struct err *err)
 {
-	const struct source_env *env = b->object.env;
+	const struct source_env *env = own->counter.env;
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
 		.type = PERF_TYPE_TRACEPOINT,
@@ -109,18 +108,18 @@ static int attach_tracepoint(struct counter *b, struct err *err)
 	};
 	size_t i;
 
-	for (i = 0; i < env->events->nr_places && b->attached < 0; i++) {
+	for (i = 0; i < env->events->nr_places && own->attached < 0; i++) {
 		struct perf_event_attr tried = attr;
 		int fd = env->events->places[i].fd < 0 ? -ENODEV : perf_open(&tried, -1, env->events->places[i].cpu);
 
 		if (fd < 0 && fd != -ENODEV)
 			return err_sys(err, fd, "cannot open a perf event for 'sched:sched_switch' on CPU %d",
 				       env->events->places[i].cpu);
-		b->attached = fd;
+		own->attached = fd;
 	}
-	if (b->attached < 0)
+	if (own->attached < 0)
 		return err_sys(err, -ENODEV, "cannot open a perf event for 'sched:sched_switch'");
-	if (!ioctl(b->attached, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->object.program)))
+	if (!ioctl(own->attached, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(own->counter.program)))
 		return 0;
 	if (errno == EEXIST)
 		return err_set(err, -EEXIST,
@@ -129,10 +128,10 @@ static int attach_tracepoint(struct counter *b, struct err *err)
 	return err_sys(err, -errno, "cannot attach the BPF program to 'sched:sched_switch'");
 }
 
-static int attach_raw(struct counter *b, struct err *err)
+static int attach_raw(struct switch_counter *own, struct err *err)
 {
-	b->attached = bpf_raw_tracepoint_open("sched_switch", bpf_program__fd(b->object.program));
-	return b->attached < 0 ? err_sys(err, -errno, "cannot attach the BPF program to 'sched_switch'") : 0;
+	own->attached = bpf_raw_tracepoint_open("sched_switch", bpf_program__fd(own->counter.program));
+	return own->attached < 0 ? err_sys(err, -errno, "cannot attach the BPF program to 'sched_switch'") : 0;
 }
 
 /* Does the kernel tell what is in its tasks, and let the program read it? */
@@ -165,15 +164,15 @@ static int no_source(const struct sched_switch *s, const struct err *unknown, co
  * already, and then makes none (see leave_unsampled(), backend-perfring/switching.c, for who is). With both backends
  * the record, where there is one: then the note of a switch is in front of its sample.
  */
-static int choose_source(struct counter *b, const struct source_env *env, struct err *err)
+static int choose_source(struct switch_counter *own, const struct source_env *env, struct err *err)
 {
 	struct err no_tasks;
 
 	if (is_readable(&env->events->sched_switch) && env->request->both &&
 	    env->events->switches == SWITCHES_BY_TRACEPOINT)
 		return 0;
-	b->raw = !find_tasks(env->request->host, &b->switch_at, &no_tasks);
-	if (b->raw || is_readable(&env->events->sched_switch))
+	own->raw = !find_tasks(env->request->host, &own->switch_at, &no_tasks);
+	if (own->raw || is_readable(&env->events->sched_switch))
 		return 0;
 	return no_source(&env->events->sched_switch, &env->events->no_tracepoint, &no_tasks, err);
 }
@@ -191,50 +190,52 @@ static int switches_shown(const struct host *host, const struct sched_switch *kn
 
 static int switches_open(struct counter **out, const struct source_env *env, struct err *err)
 {
-	struct counter *b = calloc(1, sizeof(*b));
+	struct switch_counter *own = calloc(1, sizeof(*own));
+	struct counter *c = own ? &own->counter : NULL;
 	int rc;
 
-	*out = b;
-	if (!b)
+	*out = c;
+	if (!own)
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
-	b->attached = -1;
-	if (choose_source(b, env, err))
+	own->attached = -1;
+	if (choose_source(own, env, err))
 		return err->code;
-	if (object_init(&b->object, env, err))
+	if (object_init(c, env, err))
 		return err->code;
-	b->skel = offcpu_bpf__open();
-	if (!b->skel)
+	own->skel = offcpu_bpf__open();
+	if (!own->skel)
 		return object_refused(err, -errno, "cannot read the embedded BPF object");
-	b->object.maps.stacks[0] = b->object.maps.stacks[1] = b->skel->maps.stack_map;
-	rc = bpf_map__set_max_entries(b->skel->maps.slots, nr_slots(env->request->host));
+	c->maps.stacks[0] = c->maps.stacks[1] = own->skel->maps.stack_map;
+	rc = bpf_map__set_max_entries(own->skel->maps.slots, nr_slots(env->request->host));
 	if (rc)
 		return object_refused(err, rc, "cannot size the BPF map of threads");
-	if (object_load(&b->object, b->skel->obj, b->raw ? "raw_count_switch" : "count_switch", err))
+	if (object_load(c, own->skel->obj, own->raw ? "raw_count_switch" : "count_switch", err))
 		return err->code;
-	configure(b, &b->object.config);
+	configure(own, &c->config);
 	return 0;
 }
 
 /* The first of them: switches are everywhere at once. They are not counted before start(). */
-static int switches_attach(struct counter *b, size_t i, struct err *err)
+static int switches_attach(struct counter *c, size_t i, struct err *err)
 {
-	const struct event_place *e = &b->object.env->events->places[i];
+	struct switch_counter *own = (struct switch_counter *)c;
+	const struct event_place *e = &c->env->events->places[i];
 
-	if (e->notes[NOTED_SWITCHES].fd >= 0 && object_notes(&b->object, e->cpu, e->notes[NOTED_SWITCHES].fd, err))
+	if (e->notes[NOTED_SWITCHES].fd >= 0 && object_notes(c, e->cpu, e->notes[NOTED_SWITCHES].fd, err))
 		return err->code;
-	if (b->attached >= 0)
+	if (own->attached >= 0)
 		return 0;
-	return b->raw ? attach_raw(b, err) : attach_tracepoint(b, err);
+	return own->raw ? attach_raw(own, err) : attach_tracepoint(own, err);
 }
 
-static int switches_detach(struct counter *b, size_t i, struct err *err)
+static int switches_detach(struct counter *c, size_t i, struct err *err)
 {
-	return object_notes(&b->object, b->object.env->events->places[i].cpu, -1, err);
+	return object_notes(c, c->env->events->places[i].cpu, -1, err);
 }
 
-static int switches_start(struct counter *b, struct err *err)
+static int switches_start(struct counter *c, struct err *err)
 {
-	int rc = object_set(&b->object, b->object.env->sink->set);
+	int rc = object_set(c, c->env->sink->set);
 
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
 }
@@ -243,40 +244,41 @@ static int switches_start(struct counter *b, struct err *err)
  * Where the tracepoint is raw the program is let go of at once: nobody waits for that. Where it is an event's it runs
  * on, without counting.
  */
-static int switches_stop(struct counter *b, struct err *err)
+static int switches_stop(struct counter *c, struct err *err)
 {
-	int rc = object_change_set(&b->object, BPF_SET_NONE);
+	struct switch_counter *own = (struct switch_counter *)c;
+	int rc = object_change_set(c, BPF_SET_NONE);
 
-	if (!b->raw)
-		events_hold(b->object.env->events, b->attached);
-	else if (b->attached >= 0)
-		close(b->attached);
-	b->attached = -1;
+	if (!own->raw)
+		events_hold(c->env->events, own->attached);
+	else if (own->attached >= 0)
+		close(own->attached);
+	own->attached = -1;
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
 }
 
-static int add_row(struct counter *b, const struct bpf_count_key *key, uint64_t ns, uint64_t times, struct rows *to)
+static int add_row(struct counter *c, const struct bpf_count_key *key, uint64_t ns, uint64_t times, struct rows *to)
 {
 	struct row_key row;
-	int rc = object_row_key(&b->object, 0, key, &row);
+	int rc = object_row_key(c, 0, key, &row);
 
 	return rc ? rc : rows_add(to, &row, ns, times);
 }
 
 static int add_charge(void *ctx, const struct bpf_count_key *key, const void *value)
 {
-	struct counter *b = ctx;
-	const struct source_env *env = b->object.env;
+	struct counter *c = ctx;
+	const struct source_env *env = c->env;
 	const struct bpf_charge *sum = value;
 
-	b->stats[env->sink->ended].count_entries++;
-	return add_row(b, key, sum->ns, sum->times, env->sink->sets[env->sink->ended].intervals);
+	c->stats[env->sink->ended].count_entries++;
+	return add_row(c, key, sum->ns, sum->times, env->sink->sets[env->sink->ended].intervals);
 }
 
 /* At the end of the run: threads that are off CPU. Those whose intervals were passed on the reader knows of. */
-static int look_at_open(struct counter *b, int (*fn)(struct counter *b, const struct bpf_slot *slot))
+static int look_at_open(struct counter *c, int (*fn)(struct counter *c, const struct bpf_slot *slot))
 {
-	int fd = bpf_map__fd(b->skel->maps.slots), rc = 0;
+	int fd = bpf_map__fd(((struct switch_counter *)c)->skel->maps.slots), rc = 0;
 	__u32 id = 0; /* no thread has a place with this number: the walk begins with the first */
 	struct bpf_slot slot;
 
@@ -284,89 +286,72 @@ static int look_at_open(struct counter *b, int (*fn)(struct counter *b, const st
 		if (bpf_map_lookup_elem(fd, &id, &slot))
 			rc = -errno;
 		else if (slot.ns && !slot.spilled)
-			rc = fn(b, &slot);
+			rc = fn(c, &slot);
 	}
 	return rc ? rc : errno == ENOENT ? 0 : -errno;
 }
 
-static int count_open(struct counter *b, const struct bpf_slot *slot)
+static int count_open(struct counter *c, const struct bpf_slot *slot)
 {
 	(void)slot;
-	b->stats[b->object.env->sink->ended].intervals_open++;
+	c->stats[c->env->sink->ended].intervals_open++;
 	return 0;
 }
 
-static int add_open(struct counter *b, const struct bpf_slot *slot)
+static int add_open(struct counter *c, const struct bpf_slot *slot)
 {
-	const struct source_env *env = b->object.env;
+	const struct source_env *env = c->env;
 	uint64_t ns = sub_or_0(env->sink->over_ns, slot->ns);
 
-	return add_row(b, &slot->key, ns, 1, env->sink->sets[env->sink->ended].intervals);
+	return add_row(c, &slot->key, ns, 1, env->sink->sets[env->sink->ended].intervals);
 }
 
-static int read_stats(const struct counter *b, unsigned int set, struct stats *to)
+static int read_stats(const struct counter *c, unsigned int set, struct stats *to)
 {
-	union {
-		struct bpf_switch_books stats;
-		uint64_t all[sizeof(struct bpf_switch_books) / sizeof(uint64_t)];
-	} sum = { 0 };
-	int rc = object_stats(&b->object, set, sum.all, ARRAY_SIZE(sum.all));
+	struct bpf_switch_books sum = { 0 };
+	int rc = object_stats(c, set, &sum, sizeof(sum));
 
 	if (rc)
 		return rc;
-	to->intervals_begun = sum.stats.begun;
-	to->intervals_charged = sum.stats.charged;
-	to->intervals_filtered = sum.stats.filtered;
-	to->intervals_lost = sum.stats.lost;
-	to->intervals_no_slot = sum.stats.no_slot;
-	to->intervals_passed = sum.stats.passed;
-	to->spilled_stack = sum.stats.spilled_stack;
-	to->spilled_count = sum.stats.spilled_count;
-	to->spilled_unwind = sum.stats.spilled_unwind;
-	to->spilled_tree = sum.stats.spilled_tree;
-	to->spilled_number = sum.stats.spilled_number;
+	to->intervals_begun = sum.begun;
+	to->intervals_charged = sum.charged;
+	to->intervals_filtered = sum.filtered;
+	to->intervals_lost = sum.lost;
+	to->intervals_no_slot = sum.no_slot;
+	to->intervals_passed = sum.passed;
+	object_add_spills(&sum.spilled, to);
 	return 0;
 }
 
-static int switches_end(struct counter *b, struct err *err)
+static int switches_end(struct counter *c, struct err *err)
 {
-	const struct source_env *env = b->object.env;
+	const struct source_env *env = c->env;
 	bool over = env->sink->set == env->sink->ended;
-	int rc = object_change_set(&b->object, over ? BPF_SET_NONE : env->sink->set);
+	int rc = object_change_set(c, over ? BPF_SET_NONE : env->sink->set);
 
 	if (rc)
 		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
-	b->stats[env->sink->ended] = (struct stats){ 0 };
-	rc = read_stats(b, env->sink->ended, &b->stats[env->sink->ended]);
+	c->stats[env->sink->ended] = (struct stats){ 0 };
+	rc = read_stats(c, env->sink->ended, &c->stats[env->sink->ended]);
 	if (!rc && over)
-		rc = look_at_open(b, count_open);
+		rc = look_at_open(c, count_open);
 	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
 }
 
-static int switches_take(struct counter *b, struct err *err)
+static int switches_take(struct counter *c, struct err *err)
 {
-	const struct source_env *env = b->object.env;
+	const struct source_env *env = c->env;
 	bool over = env->sink->set == env->sink->ended;
 	struct bpf_charge value;
-	int rc = object_counts(&b->object, env->sink->ended, &value, add_charge, b);
+	int rc = object_counts(c, env->sink->ended, &value, add_charge, c);
 
 	if (env->request->options->stats)
-		b->stats[env->sink->ended].stack_entries = object_nr_stacks(&b->object, env->sink->ended);
+		c->stats[env->sink->ended].stack_entries = object_nr_stacks(c, env->sink->ended);
 	if (!rc && over && env->request->options->open_intervals)
-		rc = look_at_open(b, add_open);
+		rc = look_at_open(c, add_open);
 	if (!rc && !over)
-		rc = object_clear(&b->object, env->sink->ended);
+		rc = object_clear(c, env->sink->ended);
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
-}
-
-static int switches_pids(struct counter *b, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
-{
-	return object_pids(&b->object, resume, fn, ctx);
-}
-
-static bool switches_judged(struct counter *b, pid_t pid, enum descent what)
-{
-	return object_judged(&b->object, pid, what);
 }
 
 static int read_note(const void *raw, size_t size, struct bpf_switch_note *out)
@@ -411,30 +396,25 @@ static int switches_note(const void *raw, size_t size, struct switch_note *out)
 	return 0;
 }
 
-static int switches_charge(struct counter *b, const struct switch_note *note, struct rows *to)
+static int switches_charge(struct counter *c, const struct switch_note *note, struct rows *to)
 {
 	struct bpf_switch_note n;
 
 	if (read_note(note->raw, note->raw_size, &n) || n.kind != BPF_SWITCH_CHARGE)
 		return -EBADMSG;
-	return add_row(b, &n.charge.key, n.ns, 1, to);
+	return add_row(c, &n.charge.key, n.ns, 1, to);
 }
 
-static void switches_stats(const struct counter *b, struct stats *stats)
+static void switches_close(struct counter *c)
 {
-	if (b)
-		stats_add(stats, &b->stats[b->object.env->sink->ended]);
-}
-
-static void switches_close(struct counter *b)
-{
-	if (!b)
+	struct switch_counter *own = (struct switch_counter *)c;
+	if (!c)
 		return;
-	if (b->attached >= 0)
-		close(b->attached);
-	offcpu_bpf__destroy(b->skel);
-	object_release(&b->object);
-	free(b);
+	if (own->attached >= 0)
+		close(own->attached);
+	offcpu_bpf__destroy(own->skel);
+	object_release(c);
+	free(own);
 }
 
 const struct counter_ops counter_bpf_switches = {
@@ -449,10 +429,10 @@ const struct counter_ops counter_bpf_switches = {
 	.stop = switches_stop,
 	.end = switches_end,
 	.take = switches_take,
-	.pids = switches_pids,
-	.judged = switches_judged,
+	.pids = object_pids,
+	.judged = object_judged,
 	.switch_note = switches_note,
 	.charge = switches_charge,
-	.stats = switches_stats,
+	.stats = object_add_stats,
 	.close = switches_close,
 };

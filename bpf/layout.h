@@ -123,18 +123,23 @@ struct bpf_count_key {
 
 #define BPF_OUTSIDE 0xffffffffU /* pid and tid of a task that is not in the pid namespace: it has none there */
 
+/* What user space has to count, by reason. */
+struct bpf_spills {
+	__u64 stack;  /* no room for a stack, or another stack has its place */
+	__u64 count;  /* no room for the count */
+	__u64 unwind; /* user space unwinds the user's part */
+	__u64 tree;   /* BPF_UNKNOWN */
+	__u64 number; /* not known here which number its task has in the pid namespace */
+};
+
 /* Entry N of `stats`, one for each CPU. */
 struct bpf_stats {
 	__u64 taken; /* = counted + filtered + all that are spilled */
 	__u64 counted;
 	__u64 filtered;
-	__u64 spilled_stack;  /* no room for a stack, or another stack has its place */
-	__u64 spilled_count;  /* no room for the count */
-	__u64 spilled_unwind; /* user space unwinds the user's part */
-	__u64 spilled_tree;   /* BPF_UNKNOWN */
-	__u64 spilled_number; /* not known here which number its task has in the pid namespace */
-	__u64 idle;           /* of those taken: of the idle task, */
-	__u64 outside;        /* of tasks outside the pid namespace */
+	struct bpf_spills spilled;
+	__u64 idle;    /* of those taken: of the idle task, */
+	__u64 outside; /* of tasks outside the pid namespace */
 };
 
 /*
@@ -183,8 +188,8 @@ struct bpf_switch_books {
 	__u64 lost;    /* nobody saw the end, or there was no room for the beginning */
 	__u64 passed;  /* = all that are spilled */
 	__u64 no_slot; /* of those lost: there are more threads than places in `slots` */
-	/* As in struct bpf_stats; when they begin, but for the count, for which there is no room when they end. */
-	__u64 spilled_stack, spilled_count, spilled_unwind, spilled_tree, spilled_number;
+	/* When they begin, but for the count, for which there is no room when they end. */
+	struct bpf_spills spilled;
 };
 
 /* What a note about switches tells. */

@@ -93,7 +93,7 @@ static __always_inline void come(void *ctx, const struct bpf_config *c, struct b
 		b->charged++;
 		return;
 	}
-	b->spilled_count++;
+	b->spilled.count++;
 	b->passed++;
 	note.kind = BPF_SWITCH_CHARGE;
 	note.id = 0;
@@ -150,11 +150,11 @@ static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, str
 				      const struct bpf_note *who, struct bpf_slot *slot)
 {
 	if (c->unwind && has_user_part(ctx)) {
-		b->spilled_unwind++;
+		b->spilled.unwind++;
 		return BPF_SPILLED;
 	}
 	if (!make_key(ctx, c, who, 0, &stack_map, &slot->key)) {
-		b->spilled_stack++;
+		b->spilled.stack++;
 		return BPF_SPILLED;
 	}
 	return BPF_COUNTED;
@@ -202,9 +202,9 @@ static __always_inline void begin(void *ctx, const struct bpf_config *c, struct 
 	if (note->who.verdict == BPF_COUNTED)
 		note->who.verdict = keep_key(ctx, c, b, &note->who, slot);
 	else if (note->who.verdict == BPF_UNKNOWN)
-		b->spilled_tree++;
+		b->spilled.tree++;
 	else
-		b->spilled_number++;
+		b->spilled.number++;
 	slot->ns = note->ns;
 	slot->spilled = note->who.verdict != BPF_COUNTED;
 	if (slot->spilled) {

@@ -56,15 +56,15 @@ static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, str
 	struct bpf_count_key key;
 
 	if (c->unwind && !outside && has_user_part(ctx)) {
-		b->spilled_unwind++;
+		b->spilled.unwind++;
 		return BPF_SPILLED;
 	}
 	if (!make_key(ctx, c, note, outside, stacks, &key)) {
-		b->spilled_stack++;
+		b->spilled.stack++;
 		return BPF_SPILLED;
 	}
 	if (!count(counts, &key)) {
-		b->spilled_count++;
+		b->spilled.count++;
 		return BPF_SPILLED;
 	}
 	b->counted++;
@@ -114,9 +114,9 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	note.verdict = numbered ? judge(c, &note, groups) : BPF_UNNUMBERED;
 	if (!numbered) {
 		note.pid = note.tid = 0;
-		b->spilled_number++;
+		b->spilled.number++;
 	} else if (note.verdict == BPF_UNKNOWN) {
-		b->spilled_tree++;
+		b->spilled.tree++;
 	} else if (note.verdict != BPF_COUNTED) {
 		b->filtered++;
 	} else if (set == 0) {

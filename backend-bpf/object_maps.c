@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is in the maps of an object that is loaded: which set the program fills, its counts, stacks and statistics. */
+#include "backend-bpf/object.h"
+#include "compat/bpf_map.h"
+#include "core/arch/arch.h"
+#include "core/rows/callchain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+_Static_assert(ARCH_ADD_IS_BARRIER, "object_change_set() needs it");
+
+#define LAND_NS (1000 * 1000 * 1000LL) /* how long a running program is waited for */
+
+struct bpf_count_key object_nowhere(void)
+{
+	struct bpf_count_key key;
+
+	memset(&key, 0xff, sizeof(key));
+	return key;
+}
+
+int object_set(struct counter *c, uint32_t set)
+{
+	__u32 zero = 0;
+
+	c->config.set = set;
+	return bpf_map_update_elem(bpf_map__fd(c->maps.config), &zero, &c->config, BPF_ANY) ? -errno : 0;
+}
+
+/* The map would keep an event for ever. */
+int object_notes(struct counter *c, int cpu, int fd, struct err *err)
+{
+	__u32 key = (__u32)cpu;
+
+	if (fd < 0)
+		bpf_map_delete_elem(bpf_map__fd(c->maps.notes), &key);
+	else if (bpf_map_update_elem(bpf_map__fd(c->maps.notes), &key, &fd, BPF_ANY))
+		return err_sys(err, -errno, "cannot give the BPF program the ring of CPU %d", cpu);
+	return 0;
+}
+
+/*
+ * The key behind @key; 0, -ENOENT at the end, or another -errno. A key that is not in the table is followed by the
+ * first: NULL for that came with 4.12.
+ */
+static int next_count(const struct counter *c, unsigned int set, struct bpf_count_key *key)
+{
+	return bpf_map_get_next_key(bpf_map__fd(c->maps.counts[set]), key, key) ? -errno : 0;
+}
+
+static int read_stack(struct counter *c, unsigned int set, __s32 id, int side, struct stack *out)
+{
+	__u32 key = (__u32)id;
+
+	*out = (struct stack){ .state = STACK_NONE };
+	if (id < 0)
+		return 0;
+	if (bpf_map_lookup_elem(bpf_map__fd(c->maps.stacks[set]), &key, c->frames[side])) {
+		out->state = STACK_MISSED;
+		return errno == ENOENT ? 0 : -errno;
+	}
+	callchain_entry(c->frames[side], c->depth, out);
+	return 0;
+}
+
+int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_key *key, struct row_key *out)
+{
+	int rc;
+
+	*out = (struct row_key){ .pid = (pid_t)key->pid };
+	memcpy(out->comm, key->comm, COMM_LEN);
+	rc = read_stack(c, set, key->kernel_stack, 0, &out->kernel);
+	if (!rc)
+		rc = read_stack(c, set, key->user_stack, 1, &out->user);
+	if (!rc)
+		callchain_limit(c->env->request->asked, &out->kernel, &out->user);
+	return rc;
+}
+
+int object_counts(struct counter *c, unsigned int set, void *value,
+		  int (*fn)(void *ctx, const struct bpf_count_key *key, const void *value), void *ctx)
+{
+	struct bpf_count_key key = object_nowhere();
+	int rc;
+
+	while (!(rc = next_count(c, set, &key))) {
+		rc = bpf_map_lookup_elem(bpf_map__fd(c->maps.counts[set]), &key, value) ? -errno : 0;
+		if (!rc)
+			rc = fn(ctx, &key, value);
+		if (rc)
+			return rc;
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+uint64_t object_nr_stacks(const struct counter *c, unsigned int set)
+{
+	__u32 id = UINT32_MAX;
+	uint64_t nr = 0;
+
+	while (!bpf_map_get_next_key(bpf_map__fd(c->maps.stacks[set]), &id, &id))
+		nr++;
+	return nr;
+}
+
+/* Values of one key of a per-CPU map, @size bytes for each CPU: to be freed; NULL: errno says why. */
+static void *read_cpus(const struct counter *c, const struct bpf_map *map, __u32 key, size_t size)
+{
+	void *each = calloc((size_t)c->cpus, size);
+
+	if (!each || !bpf_map_lookup_elem(bpf_map__fd(map), &key, each))
+		return each;
+	free(each);
+	return NULL;
+}
+
+int object_stats(const struct counter *c, unsigned int set, void *sum, size_t size)
+{
+	uint64_t *each = read_cpus(c, c->maps.stats, set, size), *all = sum;
+	size_t i, nr = size / sizeof(*all);
+
+	if (!each)
+		return -errno;
+	for (i = 0; i < (size_t)c->cpus * nr; i++)
+		all[i % nr] += each[i];
+	free(each);
+	return 0;
+}
+
+/* Return: 1: every run of the program that began before now has ended; 0: not yet; -errno. */
+static int landed(struct counter *c, struct bpf_flight *before)
+{
+	struct bpf_flight *each = read_cpus(c, c->maps.flight, 0, sizeof(*each));
+	int i, rc = 1;
+
+	if (!each)
+		return -errno;
+	for (i = 0; i < c->cpus; i++) {
+		if (!before[i].entered)
+			before[i].entered = each[i].entered;
+		if (each[i].left < before[i].entered)
+			rc = 0;
+	}
+	free(each);
+	return rc;
+}
+
+/*
+ * Let the program count into another set, and wait until none of its runs can use the one before. A run says that it
+ * has begun before it looks which set to use, and the barriers on both sides see to it that one of the two sees the
+ * other: a run that is not seen here sees the new set. In the program the addition is the barrier: ARCH_ADD_IS_BARRIER.
+ */
+int object_change_set(struct counter *c, uint32_t set)
+{
+	const struct timespec pause = { .tv_nsec = 50 * 1000 };
+	struct bpf_flight *before = calloc((size_t)c->cpus, sizeof(*before));
+	int64_t waited = 0;
+	int rc = before ? object_set(c, set) : -ENOMEM;
+
+	c->walk = object_nowhere();
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	while (!rc) {
+		rc = landed(c, before);
+		waited += pause.tv_nsec;
+		if (!rc && waited > LAND_NS)
+			rc = -ETIMEDOUT;
+		if (!rc)
+			nanosleep(&pause, NULL);
+	}
+	free(before);
+	return rc > 0 ? 0 : rc;
+}
+
+/*
+ * Delete every entry. The next key is asked for before one is deleted: behind a key that is gone the kernel begins at
+ * the first place of the table again.
+ * @key,@next: room for a key each, @key one that is not in the map
+ * Return: 0; -EINVAL: this kernel does not tell the keys of such a map.
+ */
+static int clear_map(int fd, void *key, void *next, size_t key_size)
+{
+	int rc = bpf_map_get_next_key(fd, key, next) ? -errno : 0;
+
+	while (!rc) {
+		memcpy(key, next, key_size);
+		rc = bpf_map_get_next_key(fd, key, next) ? -errno : 0;
+		if (bpf_map_delete_elem(fd, key))
+			return -errno;
+	}
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int clear_counts(struct counter *c, unsigned int set)
+{
+	struct bpf_count_key key = object_nowhere(), next;
+
+	return clear_map(bpf_map__fd(c->maps.counts[set]), &key, &next, sizeof(key));
+}
+
+static int clear_stacks(struct counter *c, unsigned int set)
+{
+	const struct bpf_map *stacks = c->maps.stacks[set];
+	__u32 key = UINT32_MAX, next;
+	int rc = clear_map(bpf_map__fd(stacks), &key, &next, sizeof(key));
+
+	return rc == -EINVAL ? kernel_clear_stack_map(bpf_map__fd(stacks), bpf_map__max_entries(stacks)) : rc;
+}
+
+int object_clear(struct counter *c, unsigned int set)
+{
+	void *none = calloc((size_t)c->cpus, bpf_map__value_size(c->maps.stats));
+	__u32 key = set;
+	int rc = none ? clear_counts(c, set) : -ENOMEM;
+
+	if (!rc && c->maps.stacks[0] != c->maps.stacks[1])
+		rc = clear_stacks(c, set);
+	if (!rc && bpf_map_update_elem(bpf_map__fd(c->maps.stats), &key, none, BPF_ANY))
+		rc = -errno;
+	free(none);
+	return rc;
+}
+
+/*
+ * get_next_key alone: a lookup of a value would make the kernel skip samples of this CPU meanwhile. While keys come a
+ * walk need not end, so it is bounded by the table's size.
+ */
+int object_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	struct bpf_count_key own = object_nowhere(), *key = resume ? &c->walk : &own;
+	uint64_t left = (uint64_t)c->env->request->options->hash_entries + 1; /* the end is behind the last one */
+	int rc = 0;
+
+	while (left-- && !(rc = next_count(c, c->env->sink->set, key)))
+		if (!fn(ctx, (pid_t)key->pid))
+			return -EAGAIN;
+	*key = object_nowhere();
+	return rc == -ENOENT ? 0 : rc ? rc : -EAGAIN;
+}
+
+bool object_judged(struct counter *c, pid_t pid, enum descent what)
+{
+	__u32 key = (__u32)pid, in = what == DESCENT_IN;
+	int fd = bpf_map__fd(c->maps.targets);
+
+	if (what == DESCENT_UNKNOWN)
+		return !bpf_map_delete_elem(fd, &key);
+	return !bpf_map_update_elem(fd, &key, &in, BPF_ANY);
+}
+
+int object_note(const struct bpf_note *note, struct sample_note *out)
+{
+	if (note->set > 1 || note->verdict > BPF_UNNUMBERED)
+		return -EBADMSG;
+	*out = (struct sample_note){
+		.set = note->set,
+		.verdict = note->verdict == BPF_COUNTED      ? NOTE_COUNTED
+			   : note->verdict == BPF_SPILLED    ? NOTE_SPILLED
+			   : note->verdict == BPF_UNKNOWN    ? NOTE_UNKNOWN
+			   : note->verdict == BPF_UNNUMBERED ? NOTE_UNNUMBERED
+							     : NOTE_FILTERED,
+		.left = note->verdict == BPF_LEFT,
+		.pid = (pid_t)note->pid,
+		.tid = (pid_t)note->tid,
+	};
+	memcpy(out->comm, note->comm, LAYOUT_COMM_LEN);
+	return 0;
+}
+
+void object_add_spills(const struct bpf_spills *spills, struct stats *to)
+{
+	to->spilled_stack += spills->stack;
+	to->spilled_count += spills->count;
+	to->spilled_unwind += spills->unwind;
+	to->spilled_tree += spills->tree;
+	to->spilled_number += spills->number;
+}
+
+void object_add_stats(const struct counter *c, struct stats *stats)
+{
+	if (c)
+		stats_add(stats, &c->stats[c->env->sink->ended]);
+}
