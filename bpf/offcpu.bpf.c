@@ -330,15 +330,6 @@ static __always_inline int take_raw(struct bpf_raw_tracepoint_args *ctx, int gro
 		return take_raw(ctx, groups);                                                                          \
 	}
 
-PROGRAM(count_switch, 0)
-PROGRAM(count_switch_in_cgroup, BY_CGROUP)
-PROGRAM(count_switch_in_mntns, BY_MNTNS)
-PROGRAM(count_switch_in_both, BY_CGROUP | BY_MNTNS)
-
-/* In a pid namespace; since 5.7, which has loops, too. */
-PROGRAM(count_switch_here, BY_PIDNS)
-PROGRAM(count_switch_here_in_cgroup, BY_PIDNS | BY_CGROUP)
-PROGRAM(count_switch_here_in_mntns, BY_PIDNS | BY_MNTNS)
-PROGRAM(count_switch_here_in_both, BY_PIDNS | BY_CGROUP | BY_MNTNS)
+PROGRAMS(count_switch)
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -141,15 +141,6 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 		return take(ctx, groups);                                                                              \
 	}
 
-PROGRAM(count_sample, 0)
-PROGRAM(count_sample_in_cgroup, BY_CGROUP)
-PROGRAM(count_sample_in_mntns, BY_MNTNS)
-PROGRAM(count_sample_in_both, BY_CGROUP | BY_MNTNS)
-
-/* In a pid namespace; since 5.7, which has loops, too. */
-PROGRAM(count_sample_here, BY_PIDNS)
-PROGRAM(count_sample_here_in_cgroup, BY_PIDNS | BY_CGROUP)
-PROGRAM(count_sample_here_in_mntns, BY_PIDNS | BY_MNTNS)
-PROGRAM(count_sample_here_in_both, BY_PIDNS | BY_CGROUP | BY_MNTNS)
+PROGRAMS(count_sample)
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

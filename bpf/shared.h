@@ -16,6 +16,17 @@
 
 enum { BY_CGROUP = 1, BY_MNTNS = 2, BY_PIDNS = 4 };
 
+/* One program for each of these, of which user space loads one. In a pid namespace: since 5.7, which has loops, too. */
+#define PROGRAMS(name)                                                                                                 \
+	PROGRAM(name, 0)                                                                                               \
+	PROGRAM(name##_in_cgroup, BY_CGROUP)                                                                           \
+	PROGRAM(name##_in_mntns, BY_MNTNS)                                                                             \
+	PROGRAM(name##_in_both, BY_CGROUP | BY_MNTNS)                                                                  \
+	PROGRAM(name##_here, BY_PIDNS)                                                                                 \
+	PROGRAM(name##_here_in_cgroup, BY_PIDNS | BY_CGROUP)                                                           \
+	PROGRAM(name##_here_in_mntns, BY_PIDNS | BY_MNTNS)                                                             \
+	PROGRAM(name##_here_in_both, BY_PIDNS | BY_CGROUP | BY_MNTNS)
+
 #define MAX_LEVEL 32 /* of pid namespaces in each other: MAX_PID_NS_LEVEL, include/linux/pid_namespace.h */
 
 /* User space sets max_entries, and the value size of the stack maps, before the maps are made. */

@@ -57,8 +57,7 @@ static ssize_t read_whole(const char *top, const char *name, char *buf, size_t s
 	return n == (ssize_t)size - 1 ? -EFBIG : n;
 }
 
-/* What follows "@name:" and blanks in a text of such lines, or NULL. */
-static const char *field(const char *text, const char *name)
+const char *host_field(const char *text, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -311,7 +310,7 @@ int host_setting(const struct host *h, const char *name, long long *out)
 /* The value of a line that begins with "@name:", of which @line has the first bytes. */
 static int take_field(const char *line, const char *name, char *out, size_t size)
 {
-	const char *value = field(line, name);
+	const char *value = host_field(line, name);
 	size_t len = strcspn(value, "\n");
 
 	if (len >= size || !value[len])
@@ -355,7 +354,7 @@ uint64_t host_memory_bytes(const struct host *h)
 
 	if (host_read(h->proc, "meminfo", text, sizeof(text)) < 0)
 		return 0;
-	s = field(text, "MemTotal");
+	s = host_field(text, "MemTotal");
 	if (!s || parse_digits(&s, 10, UINT64_MAX / 1024, &kib) || strncmp(s, " kB", 3))
 		return 0;
 	return kib * 1024;
@@ -380,7 +379,7 @@ int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)
 	if (host_read(h->proc, name, text, sizeof(text)) < 0)
 		return 0;
 	/* The name, in the line before, is the task's own choice, but the kernel escapes newlines in it. */
-	s = field(text, "Tgid");
+	s = host_field(text, "Tgid");
 	if (!s || parse_digits(&s, 10, INT_MAX, &n) || *s != '\n')
 		return 0;
 	*tgid = (pid_t)n;

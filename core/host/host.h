@@ -85,6 +85,9 @@ int host_setting(const struct host *h, const char *name, long long *out);
  */
 ssize_t host_read(const char *top, const char *name, char *buf, size_t size);
 
+/** host_field() - what follows "@name:" and blanks in a text of such lines; NULL: there is no such line. */
+const char *host_field(const char *text, const char *name);
+
 /**
  * host_task_field() - what /proc/@task/status says of @name, e.g. "CapEff": without the blanks before it and the
  * newline.

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,31 +120,24 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	return rc;
 }
 
-/* The begin of a file, terminated. Return: its length or -errno. */
-static ssize_t read_begin(const char *path, char *buf, size_t size)
+/* The begin of a file of a process, as host_read(). */
+static ssize_t read_begin(const char *tasks, const char *name, char *buf, size_t size)
 {
 	ssize_t len;
-	int fd, code;
 
-	fd = open_path(path);
-	if (fd < 0)
-		return -errno;
-	len = read(fd, buf, size - 1);
-	code = len < 0 ? -errno : 0;
-	close(fd);
-	if (len < 0)
-		return code;
-	buf[len] = 0;
+	priority_pause();
+	len = host_read(tasks, name, buf, size);
+	priority_resume();
 	return len;
 }
 
 /* The same of a file of a thread. */
 static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
 {
-	char path[512];
+	char name[64];
 
-	snprintf(path, sizeof(path), "%s/%d/task/%d/%s", host_tasks(h), pid, tid, file);
-	return read_begin(path, buf, size);
+	snprintf(name, sizeof(name), "%d/task/%d/%s", pid, tid, file);
+	return read_begin(host_tasks(h), name, buf, size);
 }
 
 /*
@@ -181,39 +173,35 @@ static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, 
 
 uint64_t proc_started(const struct host *h, pid_t pid)
 {
-	char path[PATH_MAX], stat[1024];
+	char name[32], stat[1024];
 	const char *p = NULL;
 	uint64_t ticks = 0;
 
-	if (snprintf(path, sizeof(path), "%s/%d/stat", host_tasks(h), pid) < (int)sizeof(path) &&
-	    read_begin(path, stat, sizeof(stat)) > 0)
+	snprintf(name, sizeof(name), "%d/stat", pid);
+	if (read_begin(host_tasks(h), name, stat, sizeof(stat)) > 0)
 		p = stat_field(stat, 22);
 	return !p || parse_digits(&p, 10, UINT64_MAX, &ticks) ? 0 : ticks;
 }
 
-/* The number behind "\n@name:\t": names of processes have no newline there. */
-static bool status_field(const char *status, const char *name, uint64_t *out)
+/* Names of processes have no newline there. */
+static bool status_field(const char *status, const char *name, uint64_t max, uint64_t *out)
 {
-	const char *p = strstr(status, name);
+	const char *p = host_field(status, name);
 
-	if (!p)
-		return false;
-	p += strlen(name);
-	return !parse_digits(&p, 10, UINT32_MAX, out);
+	return p && !parse_digits(&p, 10, max, out);
 }
 
 int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent)
 {
-	char path[PATH_MAX], status[1024];
+	char name[32], status[1024];
 	uint64_t id, ppid;
 	ssize_t len;
 
-	if (snprintf(path, sizeof(path), "%s/%d/status", h->proc, pid) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	len = read_begin(path, status, sizeof(status));
+	snprintf(name, sizeof(name), "%d/status", pid);
+	len = read_begin(h->proc, name, status, sizeof(status));
 	if (len < 0)
 		return (int)len;
-	if (!status_field(status, "\nPPid:\t", &ppid) || ppid > INT32_MAX || !status_field(status, "\nUid:\t", &id))
+	if (!status_field(status, "PPid", INT32_MAX, &ppid) || !status_field(status, "Uid", UINT32_MAX, &id))
 		return -EBADMSG;
 	*parent = (pid_t)ppid;
 	*uid = (uid_t)id;
@@ -223,12 +211,11 @@ int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent)
 /* "0.20 0.18 0.12 1/80 11206", proc(5) */
 pid_t proc_newest(const struct host *h)
 {
-	char path[PATH_MAX], text[128];
 	const char *p = NULL;
+	char text[128];
 	uint64_t id;
 
-	if (snprintf(path, sizeof(path), "%s/loadavg", h->proc) < (int)sizeof(path) &&
-	    read_begin(path, text, sizeof(text)) > 0)
+	if (host_read(h->proc, "loadavg", text, sizeof(text)) > 0)
 		p = strrchr(text, ' ');
 	if (!p)
 		return 0;
@@ -271,8 +258,7 @@ int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
 	if (len && name[len - 1] == '\n')
 		name[len - 1] = 0;
 	strip_worker(h, pid, tid, name);
-	memset(comm, 0, COMM_LEN);
-	memcpy(comm, name, strnlen(name, COMM_LEN - 1));
+	comm_set(comm, name);
 	return 0;
 }
 

@@ -122,11 +122,9 @@ static const struct {
 	const char *parts[4];
 } sources[] = {
 	{ &counter_bpf,
-	  { "struct bpf_config {", "__u32 judge(const struct bpf_config *c", "PROGRAM(count_sample, 0)",
-	    "LICENSE[]" } },
+	  { "struct bpf_config {", "__u32 judge(const struct bpf_config *c", "PROGRAMS(count_sample)", "LICENSE[]" } },
 	{ &counter_bpf_switches,
-	  { "struct bpf_config {", "__u32 judge(const struct bpf_config *c", "PROGRAM(count_switch, 0)",
-	    "LICENSE[]" } },
+	  { "struct bpf_config {", "__u32 judge(const struct bpf_config *c", "PROGRAMS(count_switch)", "LICENSE[]" } },
 };
 
 START_TEST(test_source)

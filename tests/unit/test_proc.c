@@ -509,10 +509,10 @@ static const struct {
 	{ "Name:\ta\nPPid:\t1\nUid:\t4294967296\t1\t2\t3\n", -EBADMSG, 0, 0 },
 	{ "Name:\ta\nPPid:\t-1\nUid:\t0\t1\t2\t3\n", -EBADMSG, 0, 0 },
 	{ "Name:\ta\nPPid:\t1\nUid:\t\n", -EBADMSG, 0, 0 },
-	{ "Name:\ta\nPPid:\t1\nUid: 5\n", -EBADMSG, 0, 0 },
+	{ "Name:\ta\nPPid:\t1\nUid: 5\n", 0, 5, 1 },
 	{ "Name:\ta\nPPid:\t1\n", -EBADMSG, 0, 0 },
 	{ "Name:\ta\nUid:\t1\n", -EBADMSG, 0, 0 },
-	{ "Uid:\t1\nPPid:\t1\n", -EBADMSG, 0, 0 },
+	{ "Uid:\t1\nPPid:\t2\n", 0, 1, 2 },
 	{ "", -EBADMSG, 0, 0 },
 	{ NULL, -ENOENT, 0, 0 },
 };
