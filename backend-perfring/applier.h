@@ -43,14 +43,12 @@ enum sample_kind {
 	OF_SIDE_BAND, /* no sample: of events.side_attr, from a ring of its own */
 };
 
-/** struct sample_lead - what is known of a record before it is decoded. */
+/** struct sample_lead - what a record does not say itself. */
 struct sample_lead {
 	struct sample_note note; /* without a note only @note.set counts */
-	uint64_t noted;          /* 1: there was one */
-	uint64_t kind;           /* enum sample_kind */
+	bool noted;              /* there was one */
+	enum sample_kind kind;
 };
-
-_Static_assert(sizeof(struct sample_lead) % 8 == 0, "order.h: what follows is aligned to 8");
 
 /**
  * struct applier

@@ -3,6 +3,7 @@
 
 #include "backend-perfring/sample.h"
 #include "backend-perfring/switching.h"
+#include "core/events/cpus.h"
 #include "core/rows/compare.h"
 #include "core/sources/source.h"
 #include "core/tasks/pinned.h"
@@ -373,10 +374,35 @@ static bool is_nobodys(const struct record *r)
 	}
 }
 
+static void apply_gap(struct applier *a, uint32_t ring, enum record_gap what)
+{
+	if (what == GAP_BEGINS)
+		switching_gap_begins(a, ring);
+	else
+		switching_gap(a);
+	if (what == GAP_ENDS)
+		switching_gap_ends(a, ring);
+}
+
+static int apply_name(struct applier *a, const struct record *r)
+{
+	const struct source_env *env = a->env;
+
+	if (r->tid)
+		return tasks_refresh(env->sink->tasks, r->pid, r->tid, r->comm.name);
+	tasks_read_anew(env->sink->tasks);
+	sink_gap(env->sink, events_cpu_is_away(env->events));
+	return 0;
+}
+
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead)
 {
-	bool of_samples = !lead || lead->kind != OF_SIDE_BAND;
+	bool of_samples = lead->kind != OF_SIDE_BAND;
 
+	if (r->type == RECORD_GAP) {
+		apply_gap(a, ring, r->gap);
+		return 0;
+	}
 	tasks_at(a->env->sink->tasks, sample_time(a, r));
 	if (a->switching && of_samples)
 		switching_gap_ends(a, ring);
@@ -401,6 +427,8 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_NAMESPACES:
 		return apply_side_band(a, ring, r);
+	case RECORD_NAME:
+		return apply_name(a, r);
 	case PERF_RECORD_THROTTLE:
 		a->stats[a->set].throttled++;
 		a->rings[ring].throttled_at = r->time;

@@ -8,7 +8,6 @@
 
 /**
  * apply_record() - records come in time order.
- * @lead: NULL: of the ring for samples, and not one of those
  * Return: 0 or -ENOMEM, -E2BIG from the tables.
  */
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead);

@@ -12,9 +12,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Types of no kernel's, which no bytes are decoded to: a source adds such records itself. */
+enum {
+	RECORD_GAP = 0x10000, /* records of this ring may have been lost */
+	RECORD_NAME,          /* what thread @tid is called at @time; 0: all names have been told */
+};
+
+/** enum record_gap - from now on; until now; at some time before now. */
+enum record_gap { GAP_BEGINS, GAP_ENDS, GAP_WAS };
+
 /** struct record - a decoded record; pointers into its bytes. Only the members of its @type are set. */
 struct record {
-	uint32_t type;  /* PERF_RECORD_* */
+	uint32_t type;  /* PERF_RECORD_*, RECORD_* */
 	uint32_t mode;  /* of the CPU: PERF_RECORD_MISC_KERNEL, _USER, ...; of MMAP: whose addresses they are */
 	uint64_t time;  /* ns of the event's clock; 0: the record has none */
 	uint32_t cpu;   /* UINT32_MAX: the record has none */
@@ -39,7 +48,7 @@ struct record {
 		struct {
 			const char *name; /* terminated */
 			bool exec;
-		} comm;
+		} comm; /* PERF_RECORD_COMM and RECORD_NAME */
 		struct {
 			uint64_t start, len, pgoff;
 			uint32_t maj, min; /* MMAP2 only, else 0 */
@@ -61,6 +70,7 @@ struct record {
 			uint64_t records; /* of LOST_SAMPLES: samples */
 			bool wanted;      /* LOST_SAMPLES: a filter of the recorder's dropped them */
 		} lost;                   /* PERF_RECORD_LOST and PERF_RECORD_LOST_SAMPLES */
+		enum record_gap gap;      /* RECORD_GAP */
 	};
 };
 
@@ -80,5 +90,8 @@ uint64_t decode_identifier(const struct perf_event_header *record, size_t size);
  * not fit its size; -ENOTSUP: a sample with a read_format this decoder cannot step over.
  */
 int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
+
+/** record_move() - the bytes of @r, which were at @from, are at @to. */
+void record_move(struct record *r, const void *from, const void *to);
 
 #endif

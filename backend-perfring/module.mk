@@ -8,6 +8,7 @@ LIB_SRCS += \
 	backend-perfring/perfdata_header.c \
 	backend-perfring/perfdata_source.c \
 	backend-perfring/perfring.c \
+	backend-perfring/queue.c \
 	backend-perfring/recording.c \
 	backend-perfring/refresh.c \
 	backend-perfring/ring.c \

@@ -52,7 +52,8 @@ int order_add(struct order *o, uint64_t time, const struct order_item *item)
 		o->late++;
 	if (item->lead_size)
 		memcpy(bytes + o->used, item->lead, item->lead_size);
-	memcpy(bytes + o->used + item->lead_size, item->record, item->size);
+	if (item->size)
+		memcpy(bytes + o->used + item->lead_size, item->bytes, item->size);
 	entries[o->nr++] =
 		(struct order_entry){ time, o->seq++, o->used, item->lead_size, (uint32_t)item->size, item->ring };
 	o->used += item->lead_size + item->size;
@@ -116,8 +117,8 @@ static int apply_until(struct order *o, uint64_t horizon, order_fn fn, void *ctx
 	for (i = 0; i < o->nr && o->entries[i].time <= horizon && !rc; i++) {
 		const struct order_entry *e = &o->entries[i];
 		const unsigned char *lead = o->bytes + e->at;
-		struct order_item item = { e->ring, e->lead_size, e->lead_size ? lead : NULL,
-					   (const void *)(lead + e->lead_size), e->size, false };
+		struct order_item item = { e->ring, e->lead_size, e->lead_size ? lead : NULL, lead + e->lead_size,
+					   e->size, false };
 
 		if (e->time > o->applied)
 			o->applied = e->time;

@@ -11,19 +11,18 @@
  * way, and clocks go back (ktime_get_mono_fast_ns(), kernel/time/timekeeping.c, where the clock is adjusted). What one
  * switch writes without a break is to stay in its order: see order_item.in_order.
  *
- * Memory: copies of the records of two rounds. Each has at most what was in the rings and what was kept of them in
- * memory (events.kept_bytes_max).
+ * Memory: copies of the records of two rounds, with their leads. Each round has at most what was in the rings and what
+ * was kept of them in memory (events.kept_bytes_max).
  */
 #ifndef PERFRING_ORDER_H
 #define PERFRING_ORDER_H
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /**
- * struct order_item - a record of a ring, and what its reader wants to remember with it.
+ * struct order_item - the bytes of a record, and what is to be remembered with them.
  * @lead: @lead_size bytes, a multiple of 8; NULL where that is 0
  * @in_order: not to be applied before any other of its ring that is so and was added before
  */
@@ -31,15 +30,15 @@ struct order_item {
 	uint32_t ring;
 	uint32_t lead_size;
 	const void *lead;
-	const struct perf_event_header *record;
-	size_t size; /* of @record */
+	const void *bytes;
+	size_t size; /* of @bytes */
 	bool in_order;
 };
 
 struct order_entry {
 	uint64_t time;
 	uint64_t seq; /* of arrival: the order of records with equal times */
-	size_t at;    /* in bytes: the lead, then the record */
+	size_t at;    /* in @bytes: the lead, then those of the record */
 	uint32_t lead_size;
 	uint32_t size;
 	uint32_t ring;

@@ -4,16 +4,13 @@
  * Behind the bpf backend it reads what that one passed on, and the side-band records both need.
  */
 #include "backend-perfring/apply.h"
-#include "backend-perfring/decode.h"
-#include "backend-perfring/kernel_code.h"
-#include "backend-perfring/order.h"
+#include "backend-perfring/queue.h"
 #include "backend-perfring/refresh.h"
 #include "backend-perfring/ring.h"
 #include "backend-perfring/switching.h"
 #include "core/base/clock.h"
 #include "core/base/saturate.h"
 #include "core/events/event_rings.h"
-#include "core/host/priority.h"
 #include "core/rows/compare.h"
 #include "core/sources/source.h"
 #include "core/tasks/proc.h"
@@ -49,27 +46,27 @@ struct cpu_rings {
 	uint64_t lost_when_full; /* records, by PERF_FORMAT_LOST */
 };
 
-#define RECORD_GAP 0 /* no type of the kernel's; its misc says: */
-
-enum { GAP_BEGINS, GAP_ENDS, GAP_WAS };
-
 struct source {
 	const struct source_env *env;
 	struct cpu_rings *sources;
-	struct order order;
-	struct applier applier;
+	struct queue queue;
 	bool started;
 	size_t kept_most;      /* bytes that waited, seen by perfring_fetch() */
 	bool told_of_all;      /* see side_band_tell_of_all() */
 	bool refresh;          /* names are to be read anew, */
 	uint64_t refreshed_at; /* but not as often as records get lost */
 	bool starting;         /* samples do not count yet */
-	bool ending;           /* those of the interval that ended count, too */
 };
 
 static bool in_kernel(const struct source *b)
 {
 	return b->env->nr_counters;
+}
+
+/* Of what is read, if no program in the kernel tells to which set it belongs. */
+static struct stats *stats_of(struct source *b)
+{
+	return &b->queue.applier.stats[b->queue.applier.set];
 }
 
 static int perfring_open(struct source **out, const struct source_env *env, struct err *err)
@@ -80,17 +77,8 @@ static int perfring_open(struct source **out, const struct source_env *env, stru
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	b->env = env;
-	b->applier.env = env;
 	b->sources = calloc(env->events->nr_places, sizeof(*b->sources));
-	b->applier.rings = calloc(env->events->nr_places, sizeof(*b->applier.rings));
-	if (env->request->unwinds)
-		b->applier.unwinding = unwinding_new(env);
-	if (env->request->in_pidns)
-		b->applier.kernel_code = kernel_code_new(env->request->host);
-	if (env->events->switches)
-		b->applier.switching = switching_new(env);
-	if (!b->sources || !b->applier.rings || (env->request->unwinds && !b->applier.unwinding) ||
-	    (env->request->in_pidns && !b->applier.kernel_code) || (env->events->switches && !b->applier.switching))
+	if (!b->sources || queue_open(&b->queue, env, env->events->nr_places))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
 }
@@ -144,7 +132,7 @@ static int map_samples(struct source *b, size_t i, struct err *err)
 	if (rc)
 		return events_ring_error(b->env->events, e->cpu, rc, err);
 	e->ring_bytes = b->env->events->rings.samples;
-	if (b->applier.switching)
+	if (b->queue.applier.switching)
 		s->ring.record = events_largest_record(b->env->events, b->env->events->attr.sample_stack_user);
 	return join(s, e, err);
 }
@@ -213,11 +201,13 @@ static bool shrink_rings(struct source *b, size_t *first, size_t last, int code)
  * Of switches that are lost the ring tells in front of the next record that has room, which may take long, and until
  * then nobody knows: a thread that came back and left again would seem to have been away all the time.
  */
-static int mark_gap(struct source *b, uint32_t i, uint64_t time, uint16_t what)
+static int mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap what)
 {
-	const struct perf_event_header gap = { .type = RECORD_GAP, .misc = what, .size = sizeof(gap) };
-
-	return order_add(&b->order, time, &(struct order_item){ .ring = i, .record = &gap, .size = sizeof(gap) });
+	return queue_add(&b->queue, &(struct incoming){
+					    .ring = i,
+					    .lead = { .kind = OF_SIDE_BAND },
+					    .record = { .type = RECORD_GAP, .time = time, .gap = what },
+				    });
 }
 
 /* How many records event @fd has lost so far. */
@@ -264,13 +254,13 @@ static int perfring_attach(struct source *b, size_t i, struct err *err)
 		rc = map_rings(b, first, i, err);
 	while (rc && shrink_rings(b, &first, i, rc));
 	b->refresh = b->started;
-	b->applier.stats[b->applier.set].reopened += b->started;
-	order_restart(&b->order, (uint32_t)i);
+	stats_of(b)->reopened += b->started;
+	order_restart(&b->queue.order, (uint32_t)i);
 	/* Since its CPU came online nobody has seen its switches. */
-	if (!rc && b->started && b->applier.switching && mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
+	if (!rc && b->started && b->queue.applier.switching && mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
 		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
 	if (b->started && b->env->events->attr.use_clockid)
-		b->applier.rings[i].since = now_ns();
+		b->queue.applier.rings[i].since = now_ns();
 	/* Those of threads outlive a CPU that goes offline. */
 	b->sources[i].lost = lost_by_all(b, &b->env->events->places[i]);
 	b->sources[i].lost_side = lost_by_side(b, &b->env->events->places[i].side);
@@ -293,10 +283,9 @@ static bool too_late_for_run(const struct source *b, const struct record *r)
 	       r->time > b->env->sink->over_ns;
 }
 
-/* The interval it belongs to has been reported, and there it was counted as lost. */
-static bool too_late(const struct source *b, unsigned int set)
+static bool is_outside_run(const struct source *b, const struct record *r)
 {
-	return set != b->env->sink->set && !(b->ending && set == b->env->sink->ended);
+	return too_early(b, r) || too_late_for_run(b, r);
 }
 
 /*
@@ -307,8 +296,8 @@ static unsigned int set_of(const struct source *b, uint64_t time)
 {
 	const struct source_env *env = b->env;
 
-	return b->ending && env->events->attr.use_clockid && time > env->sink->stopped_ns ? env->sink->set
-											  : b->applier.set;
+	return b->queue.ending && env->events->attr.use_clockid && time > env->sink->stopped_ns ? env->sink->set
+												: b->queue.applier.set;
 }
 
 struct reading {
@@ -317,7 +306,7 @@ struct reading {
 	bool side; /* the one for tasks and mappings */
 };
 
-/* By the event that it is of. */
+/* By the event that it is of; what is no sample, by its ring. */
 static enum sample_kind kind_of(const struct reading *rd, const struct perf_event_header *record, size_t size)
 {
 	const struct source_env *env = rd->b->env;
@@ -326,6 +315,8 @@ static enum sample_kind kind_of(const struct reading *rd, const struct perf_even
 	enum sample_kind of_main = env->request->options->on_cpu ? OF_SAMPLE : OF_SWITCH;
 	uint64_t id;
 
+	if (record->type != PERF_RECORD_SAMPLE)
+		return rd->side ? OF_SIDE_BAND : OF_SAMPLE;
 	if (!(env->events->attr.sample_type & PERF_SAMPLE_IDENTIFIER))
 		return of_main;
 	id = decode_identifier(record, size);
@@ -336,7 +327,7 @@ static enum sample_kind kind_of(const struct reading *rd, const struct perf_even
 	return bsearch(&id, s->switch_ids, s->nr_switch_ids, sizeof(id), cmp_ids) ? OF_SWITCH : of_main;
 }
 
-static const struct perf_event_attr *attr_of(const struct source_env *env, uint64_t kind)
+static const struct perf_event_attr *attr_of(const struct source_env *env, enum sample_kind kind)
 {
 	switch (kind) {
 	case OF_SWITCH:
@@ -352,101 +343,88 @@ static const struct perf_event_attr *attr_of(const struct source_env *env, uint6
 	}
 }
 
-/* Whatever comes next in this ring is the sample it is about: the kernel writes both without a break. */
-static void take_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
+/* Records of one ring come in the order of their times, but for a little. */
+static int add(const struct reading *rd, const struct incoming *in)
 {
-	const struct source_env *env = rd->b->env;
 	struct cpu_rings *s = &rd->b->sources[rd->ring];
-	struct record r;
 
-	s->noted = decode_record(attr_of(env, OF_NOTE), record, size, &r) == 1 && r.sample.raw &&
-		   !env->counters[0].ops->note(r.sample.raw, r.sample.raw_size, &s->note);
-	rd->b->applier.stats[rd->b->applier.set].bad_records += !s->noted;
+	if (!rd->side && in->record.time > s->latest)
+		s->latest = in->record.time;
+	return queue_add(&rd->b->queue, in);
 }
 
-/* Records of one ring come in the order of their times, but for a little. */
-static int queue(const struct reading *rd, uint64_t time, const struct order_item *item)
+/*
+ * Whatever comes next in this ring is the sample it is about: the kernel writes both without a break. @rc: of
+ * decode_record(), here and below.
+ */
+static int take_note(const struct reading *rd, int rc, const struct incoming *in)
 {
+	const struct record *r = &in->record;
 	struct cpu_rings *s = &rd->b->sources[rd->ring];
 
-	if (!rd->side && time > s->latest)
-		s->latest = time;
-	return order_add(&rd->b->order, time, item);
+	s->noted = rc == 1 && r->sample.raw &&
+		   !rd->b->env->counters[0].ops->note(r->sample.raw, r->sample.raw_size, &s->note);
+	stats_of(rd->b)->bad_records += !s->noted;
+	return 0;
 }
 
 /* What the program in the kernel says of a switch. */
-static int take_switch_note(const struct reading *rd, const struct perf_event_header *record, size_t size)
+static int take_switch_note(const struct reading *rd, int rc, struct incoming *in)
 {
+	const struct used_counter *program = env_switch_counter(rd->b->env);
+	const struct record *r = &in->record;
 	struct source *b = rd->b;
-	const struct used_counter *program = env_switch_counter(b->env);
 	struct switch_note n;
-	struct record r;
 
-	if (decode_record(attr_of(b->env, OF_SWITCH_NOTE), record, size, &r) != 1 || !r.sample.raw ||
-	    program->ops->switch_note(r.sample.raw, r.sample.raw_size, &n)) {
-		b->applier.stats[b->applier.set].bad_records++;
+	if (rc != 1 || !r->sample.raw || program->ops->switch_note(r->sample.raw, r->sample.raw_size, &n)) {
+		stats_of(b)->bad_records++;
 		return 0;
 	}
-	if (too_late(b, n.set)) /* what it is about is lost: it was passed on, and not received */
+	if (queue_late(&b->queue, n.set)) /* what it is about is lost: it was passed on, and not received */
 		return 0;
-	b->applier.stats[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
-	return queue(rd, r.time,
-		     &(struct order_item){
-			     .ring = rd->ring,
-			     .lead_size = sizeof(struct sample_lead),
-			     .lead = &(struct sample_lead){ .note = { .set = n.set }, .kind = OF_SWITCH_NOTE },
-			     .record = record,
-			     .size = size,
-			     .in_order = true,
-		     });
+	b->queue.applier.stats[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
+	in->lead.note.set = n.set;
+	return add(rd, in);
 }
 
-static int take_switch(const struct reading *rd, const struct perf_event_header *record, size_t size)
+static int take_switch(const struct reading *rd, int rc, struct incoming *in)
 {
 	struct source *b = rd->b;
-	struct sample_lead lead = { .kind = OF_SWITCH };
-	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size, true };
-	struct record r;
 
-	if (decode_record(attr_of(b->env, OF_SWITCH), record, size, &r) < 0) {
-		b->applier.stats[b->applier.set].bad_records++;
+	if (rc < 0) {
+		stats_of(b)->bad_records++;
 		return 0;
 	}
-	lead.note.set = set_of(b, r.time);
-	return too_early(b, &r) || too_late_for_run(b, &r) ? 0 : queue(rd, r.time, &item);
+	in->lead.note.set = set_of(b, in->record.time);
+	return is_outside_run(b, &in->record) ? 0 : add(rd, in);
 }
 
-static int take_sample(const struct reading *rd, const struct perf_event_header *record, size_t size)
+static int take_sample(const struct reading *rd, int rc, struct incoming *in)
 {
 	struct source *b = rd->b;
 	struct cpu_rings *s = &b->sources[rd->ring];
-	struct sample_lead lead = { .note = { .set = b->applier.set } };
-	struct order_item item = { rd->ring, sizeof(lead), &lead, record, size, false };
 	struct stats *stats;
-	struct record r;
-	int rc = decode_record(&b->env->events->attr, record, size, &r);
 
-	if (rc >= 0)
-		lead.note.set = set_of(b, r.time);
+	in->lead.note.set = rc < 0 ? b->queue.applier.set : set_of(b, in->record.time);
 	if (s->noted) {
-		lead.note = s->note;
-		lead.noted = true;
+		in->lead.note = s->note;
+		in->lead.noted = true;
 		s->noted = false;
 	}
-	if (rc >= 0 && (too_early(b, &r) || too_late_for_run(b, &r)))
+	if (rc >= 0 && is_outside_run(b, &in->record))
 		return 0;
-	if (too_late(b, lead.note.set)) {
-		b->applier.stats[b->applier.set].late_samples++;
+	if (queue_late(&b->queue, in->lead.note.set)) {
+		stats_of(b)->late_samples++;
 		return 0;
 	}
-	stats = &b->applier.stats[lead.note.set];
+	stats = &b->queue.applier.stats[in->lead.note.set];
 	stats->ring_samples++;
 	if (rc < 0) {
 		stats->bad_records++;
 		stats->bad_samples++;
 		return 0;
 	}
-	return queue(rd, r.time, &item);
+	return add(rd, in);
 }
 
 /*
@@ -461,7 +439,7 @@ static void miss_names(struct source *b)
 
 static void count_lost(struct source *b, uint32_t i, uint64_t records)
 {
-	struct stats *stats = &b->applier.stats[b->applier.set];
+	struct stats *stats = stats_of(b);
 
 	stats->lost_records += records;
 	stats->lost_here += b->env->events->places[i].samples ? records : 0;
@@ -471,7 +449,7 @@ static void count_lost(struct source *b, uint32_t i, uint64_t records)
 
 static void miss_side_band(struct source *b, uint64_t records)
 {
-	struct stats *stats = &b->applier.stats[b->applier.set];
+	struct stats *stats = stats_of(b);
 
 	stats->lost_records += records;
 	stats->lost_side_band += records;
@@ -507,71 +485,42 @@ static bool is_written_twice(const struct reading *rd, const struct perf_event_h
 	       decode_identifier(record, size) != of_cpu;
 }
 
-static int take_side_band(const struct reading *rd, const struct perf_event_header *record, size_t size)
+static int take_side_band(const struct reading *rd, int rc, const struct incoming *in)
 {
-	struct source *b = rd->b;
-	const struct sample_lead lead = { .kind = OF_SIDE_BAND };
-	struct order_item item = { .ring = rd->ring, .record = record, .size = size };
-	struct stats *stats = &b->applier.stats[b->applier.set];
-	struct record r;
-	int rc = decode_record(rd->side ? &b->env->events->side_attr : &b->env->events->attr, record, size, &r);
+	const struct record *r = &in->record;
 
-	stats->bad_records += rc < 0;
-	if (rc <= 0 || (r.type == PERF_RECORD_SWITCH && (too_early(b, &r) || too_late_for_run(b, &r))))
+	stats_of(rd->b)->bad_records += rc < 0;
+	if (rc <= 0 || (r->type == PERF_RECORD_SWITCH && is_outside_run(rd->b, r)))
 		return 0;
-	if (is_written_twice(rd, record, size))
+	if (is_written_twice(rd, in->bytes, in->size))
 		return 0;
-	if (r.type == PERF_RECORD_LOST)
-		note_lost(rd, r.lost.records);
-	if (rd->side) {
-		item.lead = &lead;
-		item.lead_size = sizeof(lead);
-	}
-	item.in_order = r.type == PERF_RECORD_SWITCH;
-	return queue(rd, r.time, &item);
+	if (r->type == PERF_RECORD_LOST)
+		note_lost(rd, r->lost.records);
+	return add(rd, in);
 }
 
 static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
 {
 	const struct reading *rd = ctx;
-	struct stats *stats = &rd->b->applier.stats[rd->b->applier.set];
+	struct incoming in = {
+		.ring = rd->ring, .lead.kind = kind_of(rd, record, size), .bytes = record, .size = size
+	};
+	int rc = decode_record(attr_of(rd->b->env, in.lead.kind), record, size, &in.record);
 
-	stats->ring_records++;
-	stats->ring_bytes += size;
+	stats_of(rd->b)->ring_records++;
+	stats_of(rd->b)->ring_bytes += size;
 	if (record->type != PERF_RECORD_SAMPLE)
-		return take_side_band(rd, record, size);
-	switch (kind_of(rd, record, size)) {
+		return take_side_band(rd, rc, &in);
+	switch (in.lead.kind) {
 	case OF_SWITCH:
-		return take_switch(rd, record, size);
+		return take_switch(rd, rc, &in);
 	case OF_NOTE:
-		take_note(rd, record, size);
-		return 0;
+		return take_note(rd, rc, &in);
 	case OF_SWITCH_NOTE:
-		return take_switch_note(rd, record, size);
+		return take_switch_note(rd, rc, &in);
 	default:
-		return take_sample(rd, record, size);
+		return take_sample(rd, rc, &in);
 	}
-}
-
-static bool is_gap(const struct order_item *item)
-{
-	return item->record->type == RECORD_GAP && !item->lead_size;
-}
-
-static void apply_gap(struct applier *a, const struct order_item *item)
-{
-	if (item->record->misc == GAP_BEGINS)
-		switching_gap_begins(a, item->ring);
-	else
-		switching_gap(a);
-	if (item->record->misc == GAP_ENDS)
-		switching_gap_ends(a, item->ring);
-}
-
-/* NULL: there is none. */
-static const struct sample_lead *lead_of(const struct order_item *item)
-{
-	return item->lead_size == sizeof(struct sample_lead) ? item->lead : NULL;
 }
 
 static uint64_t lost_sum(const struct lost *l)
@@ -603,14 +552,14 @@ static int note_full(void *ctx, const struct ring_part *part)
 static int read_ring(struct reading *rd, struct ring *r)
 {
 	struct source *b = rd->b;
-	bool gaps = b->applier.switching && !rd->side;
+	bool gaps = b->queue.applier.switching && !rd->side;
 	int rc = r->page ? -EBADMSG : 0, tries;
 
 	for (tries = 0; rc == -EBADMSG && tries < DAMAGES_MAX; tries++) {
 		rc = ring_read(r, take_record, gaps ? note_full : NULL, rd);
 		if (rc != -EBADMSG)
 			break;
-		b->applier.stats[b->applier.set].bad_records++;
+		stats_of(b)->bad_records++;
 		if (!rd->side)
 			b->sources[rd->ring].noted = false;
 		if (rd->side)
@@ -640,29 +589,6 @@ static int read_rings(struct source *b, struct err *err)
 	return rc;
 }
 
-/* A record that is in the queue has been decoded before, without error. */
-static int apply_queued(void *ctx, const struct order_item *item)
-{
-	const struct sample_lead *lead = lead_of(item);
-	struct source *b = ctx;
-	struct record r;
-
-	priority_check();
-	if (refresh_is(item))
-		return refresh_apply(b->env, item);
-	if (is_gap(item)) {
-		apply_gap(&b->applier, item);
-		return 0;
-	}
-	if (decode_record(attr_of(b->env, lead ? lead->kind : OF_SAMPLE), item->record, item->size, &r) <= 0)
-		return 0;
-	if (lead && lead->kind == OF_SAMPLE && r.type == PERF_RECORD_SAMPLE && too_late(b, lead->note.set)) {
-		b->applier.stats[b->applier.set].late_samples++;
-		return 0;
-	}
-	return apply_record(&b->applier, item->ring, &r, lead);
-}
-
 /* What was lost since @before, which is @now then. */
 static uint64_t since(uint64_t now, uint64_t *before)
 {
@@ -678,7 +604,7 @@ static uint64_t since(uint64_t now, uint64_t *before)
  */
 static void ask_lost(struct source *b, uint32_t i)
 {
-	struct stats *stats = &b->applier.stats[b->applier.set];
+	struct stats *stats = stats_of(b);
 	const struct event_place *e = &b->env->events->places[i];
 	struct cpu_rings *s = &b->sources[i];
 	struct lost now = lost_by_all(b, e);
@@ -722,9 +648,9 @@ static int perfring_detach(struct source *b, size_t i, struct err *err)
 
 	ask_lost(b, (uint32_t)i);
 	ask_side_lost(b, (uint32_t)i);
-	if (b->applier.switching) {
-		switching_gap(&b->applier);
-		switching_gap_ends(&b->applier, (uint32_t)i);
+	if (b->queue.applier.switching) {
+		switching_gap(&b->queue.applier);
+		switching_gap_ends(&b->queue.applier, (uint32_t)i);
 	}
 	unmap_rings(s);
 	free(s->switch_ids);
@@ -768,8 +694,8 @@ static int perfring_start(struct source *b, struct err *err)
 	b->starting = false;
 	ask_all_lost(b);
 	ask_all_side_lost(b);
-	b->applier.stats[b->applier.set].lost_records = b->applier.stats[b->applier.set].lost_here = 0;
-	b->applier.stats[b->applier.set].lost_side_band = 0;
+	stats_of(b)->lost_records = stats_of(b)->lost_here = 0;
+	stats_of(b)->lost_side_band = 0;
 	return rc;
 }
 
@@ -822,7 +748,7 @@ static int perfring_fetch(struct source *b, struct err *err)
 
 static int apply_round(struct source *b, struct err *err)
 {
-	int rc = order_round(&b->order, apply_queued, b);
+	int rc = queue_round(&b->queue);
 
 	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
 }
@@ -835,7 +761,7 @@ static int refresh(struct source *b, struct err *err)
 		return 0;
 	b->refresh = false;
 	b->refreshed_at = now;
-	if (refresh_read(&b->order, b->env))
+	if (refresh_read(&b->queue))
 		return err_sys(err, -ENOMEM, "cannot keep the names of the running threads");
 	return 0;
 }
@@ -857,7 +783,7 @@ static int perfring_drain(struct source *b, struct err *err)
 /* Has everything come that the program in the kernel passed on? */
 static bool is_interval_read(const struct source *b)
 {
-	const struct stats *stats = &b->applier.stats[b->env->sink->ended];
+	const struct stats *stats = &b->queue.applier.stats[b->env->sink->ended];
 
 	return stats->ring_samples + stats->lost_here >= b->env->samples_passed &&
 	       stats->intervals_received + stats->lost_switch_notes >= b->env->intervals_passed;
@@ -882,7 +808,7 @@ static int read_interval(struct source *b, struct err *err)
 /* When the interval ended that did. Where the events have another clock, its last record is the best that is known. */
 static uint64_t interval_end(const struct source *b)
 {
-	return b->env->events->attr.use_clockid ? b->env->sink->stopped_ns : b->order.applied;
+	return b->env->events->attr.use_clockid ? b->env->sink->stopped_ns : b->queue.order.applied;
 }
 
 /* Sampling goes on: what has been read is applied when the rings have been read once more. */
@@ -890,8 +816,8 @@ static int next_interval(struct source *b, struct err *err)
 {
 	int rc = apply_round(b, err);
 
-	apply_time(&b->applier, interval_end(b));
-	b->applier.set = b->env->sink->set;
+	apply_time(&b->queue.applier, interval_end(b));
+	b->queue.applier.set = b->env->sink->set;
 	if (!rc)
 		rc = read_rings(b, err);
 	return rc ? rc : apply_round(b, err);
@@ -913,8 +839,8 @@ static int perfring_end(struct source *b, struct err *err)
 	int rc;
 
 	if (env->sink->set != env->sink->ended)
-		b->applier.stats[env->sink->set] = (struct stats){ 0 };
-	b->ending = true;
+		b->queue.applier.stats[env->sink->set] = (struct stats){ 0 };
+	b->queue.ending = true;
 	rc = read_interval(b, err);
 	ask_all_side_lost(b);
 	if (!rc && env->sink->set != env->sink->ended) {
@@ -925,17 +851,17 @@ static int perfring_end(struct source *b, struct err *err)
 			     compare_nr_pending(env->sink->sets[env->sink->ended].compare))))
 			rc = look_further(b, err);
 	} else if (!rc) {
-		rc = order_flush(&b->order, apply_queued, b);
-		if (!rc && b->applier.switching)
-			rc = switching_end(&b->applier, interval_end(b));
+		rc = queue_flush(&b->queue);
+		if (!rc && b->queue.applier.switching)
+			rc = switching_end(&b->queue.applier, interval_end(b));
 		rc = rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
-		apply_time(&b->applier, interval_end(b));
+		apply_time(&b->queue.applier, interval_end(b));
 	}
-	b->ending = false;
+	b->queue.ending = false;
 	b->env->events->kept_bytes = __atomic_load_n(&b->kept_most, __ATOMIC_RELAXED);
-	b->applier.stats[env->sink->ended].late_records += b->order.late;
-	b->applier.stats[env->sink->ended].backward_records += b->order.backward;
-	b->order.late = b->order.backward = 0;
+	b->queue.applier.stats[env->sink->ended].late_records += b->queue.order.late;
+	b->queue.applier.stats[env->sink->ended].backward_records += b->queue.order.backward;
+	b->queue.order.late = b->queue.order.backward = 0;
 	if (!rc && env->sink->sets[env->sink->ended].compare && compare_end(env->sink->sets[env->sink->ended].compare))
 		rc = err_sys(err, -ENOMEM, "cannot compare the backends");
 	return rc;
@@ -944,7 +870,7 @@ static int perfring_end(struct source *b, struct err *err)
 static void perfring_stats(const struct source *b, struct stats *stats)
 {
 	if (b)
-		stats_add(stats, &b->applier.stats[b->env->sink->ended]);
+		stats_add(stats, &b->queue.applier.stats[b->env->sink->ended]);
 }
 
 static void perfring_close(struct source *b)
@@ -957,12 +883,8 @@ static void perfring_close(struct source *b)
 		unmap_rings(&b->sources[i]);
 		free(b->sources[i].switch_ids);
 	}
-	unwinding_free(b->applier.unwinding);
-	kernel_code_free(b->applier.kernel_code);
-	switching_free(b->applier.switching);
 	free(b->sources);
-	free(b->applier.rings);
-	order_release(&b->order);
+	queue_release(&b->queue);
 	free(b);
 }
 

@@ -3,10 +3,8 @@
  * The backend that reads recordings of perf record: their records are those of the rings, so what they mean is decoded
  * and applied by the same code, in the time order that the marks between perf record's rounds permit.
  */
-#include "backend-perfring/apply.h"
-#include "backend-perfring/decode.h"
-#include "backend-perfring/order.h"
 #include "backend-perfring/perfdata.h"
+#include "backend-perfring/queue.h"
 #include "core/base/clock.h"
 #include "core/base/grow.h"
 #include "core/base/number.h"
@@ -33,8 +31,7 @@ struct source {
 	struct perfdata *pd;
 	const struct perf_event_header *ahead; /* read when it was opened, to come first */
 	size_t event;                          /* whose samples count */
-	struct order order;
-	struct applier applier;
+	struct queue queue;
 	size_t nr_rings, cap_rings; /* of applier.rings: one for each CPU */
 	uint64_t lost_records;      /* by PERF_RECORD_LOST, */
 	uint64_t lost_samples;      /* and by PERF_RECORD_LOST_SAMPLES */
@@ -207,8 +204,7 @@ static int choose_unwinding(struct source *b, struct err *err)
 	b->env->recording->origin.boot = judge_boot(b);
 	if (b->env->recording->ends && keep_build_ids(b))
 		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
-	b->applier.unwinding = unwinding_new(b->env);
-	return b->applier.unwinding ? 0 : err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
+	return 0;
 }
 
 /* ---- records */
@@ -220,11 +216,11 @@ static uint32_t ring_of(struct source *b, uint32_t cpu)
 
 	if (nr <= b->nr_rings)
 		return (uint32_t)(nr - 1);
-	rings = grow(b->applier.rings, &b->cap_rings, b->nr_rings, nr - b->nr_rings, sizeof(*rings));
+	rings = grow(b->queue.applier.rings, &b->cap_rings, b->nr_rings, nr - b->nr_rings, sizeof(*rings));
 	if (!rings)
 		return UINT32_MAX;
 	memset(rings + b->nr_rings, 0, (nr - b->nr_rings) * sizeof(*rings));
-	b->applier.rings = rings;
+	b->queue.applier.rings = rings;
 	b->nr_rings = nr;
 	return (uint32_t)(nr - 1);
 }
@@ -242,12 +238,11 @@ static bool has_tasks(const struct record *r)
 	return is_task(r->pid) && is_task(r->tid) && (!both || (is_task(r->fork.ppid) && is_task(r->fork.ptid)));
 }
 
-static int queue(struct source *b, const struct perf_event_header *record, const struct record *r, uint32_t lead_size,
-		 const void *lead)
+static int add(struct source *b, const struct perf_event_header *record, const struct record *r)
 {
-	struct order_item item = { ring_of(b, r->cpu), lead_size, lead, record, record->size };
+	const struct incoming in = { ring_of(b, r->cpu), { .kind = OF_SAMPLE }, *r, record, record->size };
 
-	return item.ring == UINT32_MAX ? -ENOMEM : order_add(&b->order, r->time, &item);
+	return in.ring == UINT32_MAX ? -ENOMEM : queue_add(&b->queue, &in);
 }
 
 static void note_time(struct recording *r, uint64_t ns)
@@ -260,8 +255,7 @@ static void note_time(struct recording *r, uint64_t ns)
 
 static int take_sample(struct source *b, const struct perf_event_header *record)
 {
-	static const struct sample_lead lead = { .noted = false };
-	struct stats *stats = &b->applier.stats[0];
+	struct stats *stats = &b->queue.applier.stats[0];
 	int only = b->env->request->options->cpu, rc;
 	struct record r;
 	size_t event = perfdata_event_of(b->pd, record);
@@ -282,7 +276,7 @@ static int take_sample(struct source *b, const struct perf_event_header *record)
 		stats->filtered++;
 		return 0;
 	}
-	return queue(b, record, &r, sizeof(lead), &lead);
+	return add(b, record, &r);
 }
 
 /* perf record tells where the kernel was by a mapping that is called after one of its symbols. */
@@ -336,7 +330,7 @@ static int decode_side_band(struct source *b, const struct perf_event_header *re
 
 static int take_side_band(struct source *b, const struct perf_event_header *record)
 {
-	struct stats *stats = &b->applier.stats[0];
+	struct stats *stats = &b->queue.applier.stats[0];
 	struct record r;
 	size_t event;
 	int rc = decode_side_band(b, record, &r, &event);
@@ -357,38 +351,19 @@ static int take_side_band(struct source *b, const struct perf_event_header *reco
 		return 0;
 	if ((r.type == PERF_RECORD_THROTTLE || r.type == PERF_RECORD_UNTHROTTLE) && event != b->event)
 		return 0;
-	return queue(b, record, &r, 0, NULL);
-}
-
-/* A record that is in the queue has been decoded before, without error. */
-static int apply_queued(void *ctx, const struct order_item *item)
-{
-	struct source *b = ctx;
-	struct record r;
-	size_t event;
-	int rc;
-
-	if (item->lead_size)
-		rc = decode_record(&perfdata_event(b->pd, b->event)->attr, item->record, item->size, &r);
-	else
-		rc = decode_side_band(b, item->record, &r, &event);
-	if (rc <= 0)
-		return 0;
-	return apply_record(&b->applier, item->ring, &r, item->lead);
+	return add(b, record, &r);
 }
 
 static int take_record(struct source *b, const struct perf_event_header *record)
 {
-	struct stats *stats = &b->applier.stats[0];
+	struct stats *stats = &b->queue.applier.stats[0];
 	int rc;
 
 	if (record->type == PERFDATA_FINISHED_ROUND)
-		return order_round(&b->order, apply_queued, b);
+		return queue_round(&b->queue);
 	stats->ring_records++;
 	rc = record->type == PERF_RECORD_SAMPLE ? take_sample(b, record) : take_side_band(b, record);
-	return rc || b->order.used + b->order.nr * sizeof(struct order_entry) < ROUND_BYTES
-		       ? rc
-		       : order_round(&b->order, apply_queued, b);
+	return rc || queue_bytes(&b->queue) < ROUND_BYTES ? rc : queue_round(&b->queue);
 }
 
 /* ---- source_ops */
@@ -402,7 +377,6 @@ static int recording_open(struct source **out, const struct source_env *env, str
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot read '%.400s'", env->request->options->input);
 	b->env = env;
-	b->applier.env = env;
 	rc = perfdata_open(&b->pd, env->request->options->input, err);
 	/* A stream tells its events in front of the first record. */
 	if (!rc)
@@ -410,7 +384,11 @@ static int recording_open(struct source **out, const struct source_env *env, str
 	env->recording->ends = b->pd && perfdata_is_file(b->pd);
 	if (rc >= 0)
 		rc = choose_event(b, err);
-	return rc ? rc : choose_unwinding(b, err);
+	if (!rc)
+		rc = choose_unwinding(b, err);
+	if (!rc && queue_open(&b->queue, env, 0))
+		rc = err_sys(err, -ENOMEM, "cannot read '%.400s'", env->request->options->input);
+	return rc;
 }
 
 /* There are no events. */
@@ -441,10 +419,10 @@ static int recording_drain(struct source *b, struct err *err)
 
 static int recording_end(struct source *b, struct err *err)
 {
-	struct stats *stats = &b->applier.stats[0];
+	struct stats *stats = &b->queue.applier.stats[0];
 	struct recording *r = b->env->recording;
 	struct perfdata_counts counts = perfdata_counts(b->pd);
-	int rc = order_flush(&b->order, apply_queued, b);
+	int rc = queue_flush(&b->queue);
 
 	if (!rc && !r->build_ids)
 		rc = keep_build_ids(b);
@@ -453,7 +431,7 @@ static int recording_end(struct source *b, struct err *err)
 	r->unfinished = counts.unfinished;
 	stats->ring_bytes = counts.bytes;
 	stats->bad_records += counts.bad_records;
-	stats->late_records = b->order.late;
+	stats->late_records = b->queue.order.late;
 	/* perf record of 6.1 and later asks at the end how many were lost: those that the rings told of are among them.
 	 */
 	stats->lost_records = b->lost_samples > b->lost_records ? b->lost_samples : b->lost_records;
@@ -464,7 +442,7 @@ static int recording_end(struct source *b, struct err *err)
 static void recording_stats(const struct source *b, struct stats *stats)
 {
 	if (b)
-		stats_add(stats, &b->applier.stats[0]);
+		stats_add(stats, &b->queue.applier.stats[0]);
 }
 
 static void recording_close(struct source *b)
@@ -472,9 +450,7 @@ static void recording_close(struct source *b)
 	if (!b)
 		return;
 	perfdata_close(b->pd);
-	unwinding_free(b->applier.unwinding);
-	free(b->applier.rings);
-	order_release(&b->order);
+	queue_release(&b->queue);
 	free(b);
 }
 

@@ -2,6 +2,8 @@
 #include "backend-perfring/order.h"
 #include "tests/unit/unit.h"
 
+#include <linux/perf_event.h>
+
 #define MAX_RECORDS 100000
 #define IN_ORDER    50 /* rings from this one on have records that are to stay in order */
 
@@ -23,12 +25,12 @@ static struct applied applied;
 
 static int note(void *ctx, const struct order_item *item)
 {
-	const struct numbered *n = (const struct numbered *)item->record;
+	const struct numbered *n = (const struct numbered *)item->bytes;
 	struct applied *a = ctx;
 	uint64_t i;
 
-	ck_assert_uint_eq((uintptr_t)item->record % 8, 0);
-	ck_assert_uint_eq(item->size, item->record->size);
+	ck_assert_uint_eq((uintptr_t)item->bytes % 8, 0);
+	ck_assert_uint_eq(item->size, n->header.size);
 	ck_assert_uint_eq(item->size, 32 + 8 * (n->number % 9));
 	ck_assert_uint_eq(item->ring, n->ring);
 	ck_assert_uint_eq(item->lead_size, n->number % 2 ? 16 : 0);
@@ -58,7 +60,7 @@ static void add(struct order *o, uint64_t time, uint32_t ring, uint64_t number)
 				   &(struct order_item){ .ring = ring,
 							 .lead_size = number % 2 ? 16 : 0,
 							 .lead = (uint64_t[]){ ~number, number },
-							 .record = &n.header,
+							 .bytes = &n.header,
 							 .size = n.header.size,
 							 .in_order = ring >= IN_ORDER }),
 			 0);
