@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define RECORD_MAX 65536 /* bytes of a record: struct perf_event_header.size has 16 bits */
+
 /* Types of no kernel's, which no bytes are decoded to: a source adds such records itself. */
 enum {
 	RECORD_GAP = 0x10000, /* records of this ring may have been lost */

@@ -3,19 +3,23 @@ LIB_SRCS += \
 	backend-perfring/decode.c \
 	backend-perfring/kernel_code.c \
 	backend-perfring/order.c \
-	backend-perfring/perfdata.c \
-	backend-perfring/perfdata_file.c \
-	backend-perfring/perfdata_header.c \
-	backend-perfring/perfdata_source.c \
-	backend-perfring/perfring.c \
 	backend-perfring/queue.c \
-	backend-perfring/recording.c \
-	backend-perfring/refresh.c \
-	backend-perfring/ring.c \
 	backend-perfring/rule_files.c \
 	backend-perfring/sample.c \
 	backend-perfring/switching.c \
-	backend-perfring/unwinding.c
+	backend-perfring/unwinding.c \
+	backend-perfring/recording/perfdata.c \
+	backend-perfring/recording/perfdata_file.c \
+	backend-perfring/recording/perfdata_header.c \
+	backend-perfring/recording/perfdata_source.c \
+	backend-perfring/recording/recording.c \
+	backend-perfring/ring/fetch.c \
+	backend-perfring/ring/lost.c \
+	backend-perfring/ring/map.c \
+	backend-perfring/ring/perfring.c \
+	backend-perfring/ring/reading.c \
+	backend-perfring/ring/refresh.c \
+	backend-perfring/ring/ring.c
 # Recordings of `perf record -z`; without the library, or with ZSTD=, they are refused.
 ifeq ($(origin ZSTD),undefined)
 ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)

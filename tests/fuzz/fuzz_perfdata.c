@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "backend-perfring/perfdata.h"
+#include "backend-perfring/recording/perfdata.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

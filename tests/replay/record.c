@@ -17,7 +17,7 @@
 #include "tests/replay/recording.h"
 
 #include "backend-perfring/decode.h"
-#include "backend-perfring/ring.h"
+#include "backend-perfring/ring/ring.h"
 #include "core/cli/options.h"
 #include "core/session/open.h"
 #include "core/session/session.h"

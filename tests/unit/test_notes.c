@@ -3,7 +3,7 @@
  * What a program in the kernel says of the samples it passes on, from the bytes in a ring to the rows: the rings are
  * files in memory, which the test writes to as the kernel does.
  */
-#include "backend-perfring/ring.h"
+#include "backend-perfring/ring/ring.h"
 #include "bpf/layout.h"
 #include "core/rows/compare.h"
 #include "tests/unit/rig.h"

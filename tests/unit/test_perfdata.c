@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/perfdata.h"
+#include "backend-perfring/recording/perfdata.h"
 #include "tests/unit/perfdata_image.h"
 #include "tests/unit/unit.h"
 

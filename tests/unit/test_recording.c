@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs over recordings, from the bytes of a file to the rows and the stats. */
-#include "backend-perfring/perfdata.h"
+#include "backend-perfring/recording/perfdata.h"
 #include "core/session/open.h"
 #include "core/session/session.h"
 #include "core/session/statistics.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/ring.h"
+#include "backend-perfring/ring/ring.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #ifndef PERFRING_PERFDATA_H
 #define PERFRING_PERFDATA_H
 
-#include "backend-perfring/perfdata_types.h"
+#include "backend-perfring/recording/perfdata_types.h"
 #include "core/base/err.h"
 
 #include <linux/perf_event.h>

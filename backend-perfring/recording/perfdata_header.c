@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/perfdata_header.h"
+#include "backend-perfring/recording/perfdata_header.h"
 
 #include "core/base/grow.h"
 #include "core/host/event_types.h"

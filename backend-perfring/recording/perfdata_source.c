@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/perfdata_source.h"
+#include "backend-perfring/recording/perfdata_source.h"
 
 #include "core/base/grow.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/perfdata.h"
+#include "backend-perfring/recording/perfdata.h"
 
-#include "backend-perfring/perfdata_file.h"
-#include "backend-perfring/ring.h"
+#include "backend-perfring/decode.h"
+#include "backend-perfring/recording/perfdata_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/refresh.h"
+#include "backend-perfring/ring/refresh.h"
 
 #include "core/base/clock.h"
 #include "core/sources/source.h"

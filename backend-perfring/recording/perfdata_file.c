@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/perfdata_file.h"
+#include "backend-perfring/recording/perfdata_file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/ring.h"
+#include "backend-perfring/ring/ring.h"
 
+#include "backend-perfring/decode.h"
 #include "core/base/clock.h"
 #include "core/base/grow.h"
 

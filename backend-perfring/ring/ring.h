@@ -18,8 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECORD_MAX 65536 /* struct perf_event_header.size has 16 bits */
-
 /** struct ring_part - up to @end, in bytes, records were copied at once; then the ring may have been full. */
 struct ring_part {
 	size_t end;

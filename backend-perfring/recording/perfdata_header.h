@@ -3,7 +3,7 @@
 #ifndef PERFRING_PERFDATA_HEADER_H
 #define PERFRING_PERFDATA_HEADER_H
 
-#include "backend-perfring/perfdata_types.h"
+#include "backend-perfring/recording/perfdata_types.h"
 #include "core/base/intern.h"
 
 /* Bits of the header's table of features, and numbers of PERF_RECORD_HEADER_FEATURE; only those that are read. */

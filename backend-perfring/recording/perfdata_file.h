@@ -3,8 +3,8 @@
 #ifndef PERFRING_PERFDATA_FILE_H
 #define PERFRING_PERFDATA_FILE_H
 
-#include "backend-perfring/perfdata_header.h"
-#include "backend-perfring/perfdata_source.h"
+#include "backend-perfring/recording/perfdata_header.h"
+#include "backend-perfring/recording/perfdata_source.h"
 
 #define ATTR_MAX 4096 /* bytes of attributes; the kernel takes no more than a page */
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/ring/fetch.h"
+
+#include "core/base/saturate.h"
+
+/* Of what is kept, the reader is told: so much is better applied by and by. */
+#define MUCH_BYTES      (1UL << 20)
+#define MUCH_SIDE_BYTES (32UL << 10) /* files are opened while they still can be */
+
+#define KEPT_SIDE_SHARE 4 /* of what may wait in memory, one part in so many is for tasks and mappings */
+
+static size_t kept_in(struct ring *r)
+{
+	return r->page ? ring_kept(r) : 0;
+}
+
+static size_t kept_in_all(const struct source *b, bool side)
+{
+	size_t waits = 0, i;
+
+	for (i = 0; i < b->env->events->nr_places; i++)
+		waits += kept_in(side ? &b->rings[i].side : &b->rings[i].samples);
+	return waits;
+}
+
+/*
+ * Without memory, or beyond @most bytes, a ring keeps what it has, and loses what comes when it is full: the kernel
+ * counts that.
+ */
+static size_t fetch_all(const struct source *b, bool side, size_t most)
+{
+	size_t waits = kept_in_all(b, side), i;
+
+	for (i = 0; i < b->env->events->nr_places && waits < most; i++) {
+		struct ring *r = side ? &b->rings[i].side : &b->rings[i].samples;
+		size_t before = kept_in(r), kept = before;
+
+		if (r->page)
+			ring_empty(r, &kept);
+		/* The reader may have taken what was there. */
+		waits += sub_or_0(kept, before);
+	}
+	return waits;
+}
+
+/* Names have a part of the memory that samples cannot take. */
+int rings_fetch(struct source *b, struct err *err)
+{
+	size_t of_side = b->env->events->kept_bytes_max / KEPT_SIDE_SHARE;
+	size_t side = fetch_all(b, true, of_side);
+	size_t waits = side + fetch_all(b, false, b->env->events->kept_bytes_max - of_side);
+
+	(void)err;
+	if (waits > b->kept_most)
+		__atomic_store_n(&b->kept_most, waits, __ATOMIC_RELAXED);
+	return waits >= MUCH_BYTES || side >= MUCH_SIDE_BYTES;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/ring/lost.h"
+
+#include "core/base/saturate.h"
+
+#include <unistd.h>
+
+/* How many records event @fd has lost so far. */
+static uint64_t lost_by(const struct source *b, int fd)
+{
+	struct event_counts counts;
+
+	if (!(b->env->events->attr.read_format & PERF_FORMAT_LOST) || fd < 0 ||
+	    read(fd, &counts, sizeof(counts)) != sizeof(counts))
+		return 0;
+	return counts.lost;
+}
+
+struct lost lost_now(const struct source *b, size_t i)
+{
+	const struct event_place *e = &b->env->events->places[i];
+	struct lost lost = { .samples = lost_by(b, e->fd) };
+	size_t j;
+
+	for (j = 0; j < NOTED_NR; j++)
+		lost.notes[j] = lost_by(b, e->notes[j].fd);
+	for (j = 0; j < e->nr_more; j++)
+		*(e->more[j].switch_id ? &lost.switches : &lost.samples) += lost_by(b, e->more[j].fd);
+	return lost;
+}
+
+/* There may be thousands of events. */
+uint64_t lost_side_now(const struct source *b, size_t i)
+{
+	const struct side_band *s = &b->env->events->places[i].side;
+	uint64_t lost = lost_by(b, s->fd);
+	size_t j;
+
+	for (j = 0; j < s->nr_more; j++)
+		lost += lost_by(b, s->more[j]);
+	return lost;
+}
+
+uint64_t lost_sum(const struct lost *l)
+{
+	return l->samples + l->switches + l->notes[NOTED_SAMPLES] + l->notes[NOTED_SWITCHES];
+}
+
+/*
+ * Names and mappings may be wrong from here on, until they have been read anew. Of this CPU alone, so most are not; but
+ * who runs there, nobody knows.
+ */
+static void miss_names(struct source *b)
+{
+	sink_missed(b->env->sink);
+	b->refresh = true;
+}
+
+static void add_lost(struct source *b, uint32_t i, uint64_t records)
+{
+	struct stats *stats = rings_stats(b);
+
+	stats->lost_records += records;
+	stats->lost_here += b->env->events->places[i].samples ? records : 0;
+	if (records && !b->env->events->apart)
+		miss_names(b);
+}
+
+void lost_side_band(struct source *b, uint64_t records)
+{
+	struct stats *stats = rings_stats(b);
+
+	stats->lost_records += records;
+	stats->lost_side_band += records;
+	miss_names(b);
+}
+
+void lost_told(struct source *b, uint32_t i, bool side, uint64_t records)
+{
+	bool told = b->env->events->attr.read_format & PERF_FORMAT_LOST;
+
+	if (side) {
+		lost_side_band(b, told ? 0 : records);
+		return;
+	}
+	b->rings[i].noted = false; /* perhaps its sample was among them */
+	if (!told)
+		add_lost(b, i, records);
+	else if (!b->env->events->apart)
+		miss_names(b);
+}
+
+/* What was lost since @before, which is @now then. */
+static uint64_t since(uint64_t now, uint64_t *before)
+{
+	uint64_t lost = sub_or_0(now, *before);
+
+	*before += lost;
+	return lost;
+}
+
+void lost_count(struct source *b, uint32_t i)
+{
+	struct stats *stats = rings_stats(b);
+	struct cpu_rings *s = &b->rings[i];
+	struct lost now = lost_now(b, i);
+	uint64_t notes = since(now.notes[NOTED_SAMPLES], &s->lost.notes[NOTED_SAMPLES]);
+	uint64_t switch_notes = since(now.notes[NOTED_SWITCHES], &s->lost.notes[NOTED_SWITCHES]);
+
+	add_lost(b, i, since(now.samples, &s->lost.samples));
+	stats->lost_records += since(now.switches, &s->lost.switches) + notes + switch_notes;
+	stats->lost_notes += notes;
+	stats->lost_switch_notes += switch_notes;
+}
+
+void lost_count_all(struct source *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->env->events->nr_places; i++)
+		lost_count(b, i);
+}
+
+void lost_count_side(struct source *b, uint32_t i)
+{
+	uint64_t lost = since(lost_side_now(b, i), &b->rings[i].lost_side);
+
+	if (lost)
+		lost_side_band(b, lost);
+}
+
+void lost_count_all_side(struct source *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->env->events->nr_places; i++)
+		lost_count_side(b, i);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/ring/map.h"
+
+#include "core/events/event_rings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int cmp_ids(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* With threads that are followed there may be thousands. */
+static int note_switch_ids(struct cpu_rings *s, const struct event_place *e)
+{
+	size_t i;
+
+	free(s->switch_ids);
+	s->nr_switch_ids = 0;
+	s->switch_ids = malloc((e->nr_more + 1) * sizeof(*s->switch_ids));
+	if (!s->switch_ids)
+		return -ENOMEM;
+	for (i = 0; i < e->nr_more; i++)
+		if (e->more[i].switch_id)
+			s->switch_ids[s->nr_switch_ids++] = e->more[i].switch_id;
+	qsort(s->switch_ids, s->nr_switch_ids, sizeof(*s->switch_ids), cmp_ids);
+	return 0;
+}
+
+bool rings_is_switch(const struct cpu_rings *s, uint64_t id)
+{
+	return bsearch(&id, s->switch_ids, s->nr_switch_ids, sizeof(id), cmp_ids);
+}
+
+/* All write to one ring. */
+static int join(struct cpu_rings *s, const struct event_place *e, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	if (note_switch_ids(s, e))
+		return err_sys(err, -ENOMEM, "cannot remember the perf events of CPU %d", e->cpu);
+	for (i = 0; i < NOTED_NR && !rc; i++)
+		if (e->notes[i].fd >= 0)
+			rc = ioctl(e->notes[i].fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd);
+	for (i = 0; i < e->nr_more && !rc; i++)
+		rc = ioctl(e->more[i].fd, PERF_EVENT_IOC_SET_OUTPUT, e->fd);
+	return rc ? err_sys(err, -errno, "cannot join the perf events of CPU %d", e->cpu) : 0;
+}
+
+static int map_samples(struct source *b, size_t i, struct err *err)
+{
+	struct event_place *e = &b->env->events->places[i];
+	struct cpu_rings *s = &b->rings[i];
+	int rc = ring_map(&s->samples, e->fd, b->env->events->rings.samples);
+
+	if (rc)
+		return events_ring_error(b->env->events, e->cpu, rc, err);
+	e->ring_bytes = b->env->events->rings.samples;
+	if (b->queue.applier.switching)
+		s->samples.record = events_largest_record(b->env->events, b->env->events->attr.sample_stack_user);
+	return join(s, e, err);
+}
+
+static int map_side(struct source *b, size_t i, struct err *err)
+{
+	struct side_band *e = &b->env->events->places[i].side;
+	int cpu = b->env->events->places[i].cpu;
+	int rc = ring_map(&b->rings[i].side, e->fd, b->env->events->rings.side);
+	size_t j;
+
+	if (rc)
+		return events_ring_error(b->env->events, cpu, rc, err);
+	e->ring_bytes = b->env->events->rings.side;
+	for (j = 0; j < e->nr_more; j++)
+		if (ioctl(e->more[j], PERF_EVENT_IOC_SET_OUTPUT, e->fd))
+			return err_sys(err, -errno, "cannot join the perf events of CPU %d", cpu);
+	return 0;
+}
+
+/* Those of the events from @first to @last that are open. */
+static int map_rings(struct source *b, size_t first, size_t last, struct err *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = first; i <= last && !rc; i++) {
+		if (b->env->events->places[i].side.fd >= 0)
+			rc = map_side(b, i, err);
+		if (!rc && b->env->events->places[i].fd >= 0)
+			rc = map_samples(b, i, err);
+	}
+	return rc;
+}
+
+static void unmap(struct cpu_rings *s)
+{
+	ring_unmap(&s->samples);
+	ring_unmap(&s->side);
+}
+
+/*
+ * What may be locked is known to nobody but the kernel, and other programs of the same user take of it: so it is tried.
+ * All rings shall have the same size, so those that were mapped before are mapped anew, first of all to give back what
+ * they took. In a run that has begun they hold records, and stay.
+ * Return: false: there is no smaller ring.
+ */
+static bool shrink_rings(struct source *b, size_t *first, size_t last, int code)
+{
+	const struct source_env *env = b->env;
+	size_t i;
+
+	if (code != -EPERM && code != -ENOMEM)
+		return false;
+	env->events->ring_refused = code;
+	if (!ring_sizes_halve(&env->events->rings, (size_t)sysconf(_SC_PAGESIZE)))
+		return false;
+	if (!b->started)
+		*first = 0;
+	for (i = *first; i <= last; i++)
+		unmap(&b->rings[i]);
+	return true;
+}
+
+int rings_map(struct source *b, size_t i, struct err *err)
+{
+	size_t first = i;
+	int rc;
+
+	do
+		rc = map_rings(b, first, i, err);
+	while (rc && shrink_rings(b, &first, i, rc));
+	return rc;
+}
+
+void rings_unmap(struct cpu_rings *s)
+{
+	unmap(s);
+	free(s->switch_ids);
+	*s = (struct cpu_rings){ 0 };
+}

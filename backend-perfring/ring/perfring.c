@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The backend that reads the events' mmap rings and counts in user space what the BPF program would have counted.
+ * Behind the bpf backend it reads what that one passed on, and the side-band records both need.
+ */
+#include "backend-perfring/apply.h"
+#include "backend-perfring/ring/fetch.h"
+#include "backend-perfring/ring/lost.h"
+#include "backend-perfring/ring/map.h"
+#include "backend-perfring/ring/reading.h"
+#include "backend-perfring/ring/refresh.h"
+#include "backend-perfring/switching.h"
+#include "core/base/clock.h"
+#include "core/rows/compare.h"
+#include "core/tasks/proc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define REFRESH_NS NSEC_PER_SEC
+
+static int perfring_open(struct source **out, const struct source_env *env, struct err *err)
+{
+	struct source *b = calloc(1, sizeof(*b));
+
+	*out = b;
+	if (!b)
+		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
+	b->env = env;
+	b->rings = calloc(env->events->nr_places, sizeof(*b->rings));
+	if (!b->rings || queue_open(&b->queue, env, env->events->nr_places))
+		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
+	return 0;
+}
+
+static int perfring_attach(struct source *b, size_t i, struct err *err)
+{
+	int rc = rings_map(b, i, err);
+
+	b->refresh = b->started;
+	rings_stats(b)->reopened += b->started;
+	order_restart(&b->queue.order, (uint32_t)i);
+	/* Since its CPU came online nobody has seen its switches. */
+	if (!rc && b->started && b->queue.applier.switching && rings_mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
+		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
+	if (b->started && b->env->events->attr.use_clockid)
+		b->queue.applier.rings[i].since = now_ns();
+	/* Those of threads outlive a CPU that goes offline. */
+	b->rings[i].lost = lost_now(b, i);
+	b->rings[i].lost_side = lost_side_now(b, i);
+	return rc;
+}
+
+static int perfring_detach(struct source *b, size_t i, struct err *err)
+{
+	int rc = rings_read_place(b, (uint32_t)i, err);
+
+	lost_count(b, (uint32_t)i);
+	lost_count_side(b, (uint32_t)i);
+	if (b->queue.applier.switching) {
+		switching_gap(&b->queue.applier);
+		switching_gap_ends(&b->queue.applier, (uint32_t)i);
+	}
+	rings_unmap(&b->rings[i]);
+	return rc;
+}
+
+/*
+ * Of a command, everything will be told but where it begins: records of namespaces come when a process is made, or
+ * leaves one. It waits for us, so this is read before its first sample.
+ */
+static int learn_command(const struct source_env *env)
+{
+	pid_t pid = command_pid(env->request->command);
+	uint64_t mntns;
+
+	if (!filter_by_mntns(&env->request->filter) || proc_mntns(env->request->host, pid, pid, &mntns))
+		return 0;
+	return tasks_namespaces(env->sink->tasks, pid, pid, mntns);
+}
+
+/*
+ * Names of the threads that exist: read after the events were enabled, so that no renaming is missed, and before the
+ * first sample counts here, so that none has a later name. A program in the kernel counts meanwhile: what it passes on
+ * has its name in a note, but an exec ends the image of a name that must be known. Without /proc, threads have their
+ * numbers.
+ */
+static int perfring_start(struct source *b, struct err *err)
+{
+	const struct source_env *env = b->env;
+	int rc = env->request->command ? learn_command(env) : tasks_snapshot(env->sink->tasks, &env->request->filter);
+
+	b->started = true;
+	if (rc == -ENOMEM)
+		return err_sys(err, rc, "cannot keep the names of the running threads");
+	if (rings_in_kernel(b))
+		return 0;
+	/* The rings are empty when counting begins, and what they lost until then were no samples of this run. */
+	b->starting = true;
+	rc = rings_read(b, err);
+	b->starting = false;
+	lost_count_all(b);
+	lost_count_all_side(b);
+	rings_stats(b)->lost_records = rings_stats(b)->lost_here = 0;
+	rings_stats(b)->lost_side_band = 0;
+	return rc;
+}
+
+static int apply_round(struct source *b, struct err *err)
+{
+	int rc = queue_round(&b->queue);
+
+	return rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
+}
+
+static int refresh(struct source *b, struct err *err)
+{
+	uint64_t now = now_ns();
+
+	if (!b->refresh || (b->refreshed_at && now - b->refreshed_at < REFRESH_NS))
+		return 0;
+	b->refresh = false;
+	b->refreshed_at = now;
+	if (refresh_read(&b->queue))
+		return err_sys(err, -ENOMEM, "cannot keep the names of the running threads");
+	return 0;
+}
+
+static int perfring_drain(struct source *b, struct err *err)
+{
+	int rc = rings_read(b, err);
+
+	/* What was executed before is known to nobody. */
+	if (b->env->events->side_of_all && !b->told_of_all) {
+		b->told_of_all = b->refresh = true;
+		b->refreshed_at = 0;
+	}
+	if (!rc)
+		rc = refresh(b, err);
+	return rc ? rc : apply_round(b, err);
+}
+
+/* Has everything come that the program in the kernel passed on? */
+static bool is_interval_read(const struct source *b)
+{
+	const struct stats *stats = &b->queue.applier.stats[b->env->sink->ended];
+
+	return stats->ring_samples + stats->lost_here >= b->env->samples_passed &&
+	       stats->intervals_received + stats->lost_switch_notes >= b->env->intervals_passed;
+}
+
+/*
+ * All samples of the interval that ended: the kernel writes one to the ring after the program there has returned, so
+ * the last ones may still be on their way, for microseconds, or as long as the host keeps a virtual CPU waiting.
+ */
+static int read_interval(struct source *b, struct err *err)
+{
+	const struct timespec pause = { .tv_nsec = 100 * 1000 };
+	int tries = 1000, rc;
+
+	do {
+		rc = rings_read(b, err);
+		lost_count_all(b);
+	} while (!rc && rings_in_kernel(b) && !is_interval_read(b) && tries-- && !nanosleep(&pause, NULL));
+	return rc;
+}
+
+/* When the interval ended that did. Where the events have another clock, its last record is the best that is known. */
+static uint64_t interval_end(const struct source *b)
+{
+	return b->env->events->attr.use_clockid ? b->env->sink->stopped_ns : b->queue.order.applied;
+}
+
+/* Sampling goes on: what has been read is applied when the rings have been read once more. */
+static int next_interval(struct source *b, struct err *err)
+{
+	int rc = apply_round(b, err);
+
+	apply_time(&b->queue.applier, interval_end(b));
+	b->queue.applier.set = b->env->sink->set;
+	if (!rc)
+		rc = rings_read(b, err);
+	return rc ? rc : apply_round(b, err);
+}
+
+/* The record that explains one of the last samples may be still to come. */
+static int look_further(struct source *b, struct err *err)
+{
+	int rc;
+
+	compare_wait();
+	rc = perfring_drain(b, err);
+	return rc ? rc : perfring_drain(b, err);
+}
+
+static int perfring_end(struct source *b, struct err *err)
+{
+	const struct source_env *env = b->env;
+	int rc;
+
+	if (env->sink->set != env->sink->ended)
+		b->queue.applier.stats[env->sink->set] = (struct stats){ 0 };
+	b->queue.ending = true;
+	rc = read_interval(b, err);
+	lost_count_all_side(b);
+	if (!rc && env->sink->set != env->sink->ended) {
+		rc = next_interval(b, err);
+		/* Of the last switches the samples may still be to come, behind their notes. */
+		if (!rc && (env->sink->sets[env->sink->ended].ring_intervals ||
+			    (env->sink->sets[env->sink->ended].compare &&
+			     compare_nr_pending(env->sink->sets[env->sink->ended].compare))))
+			rc = look_further(b, err);
+	} else if (!rc) {
+		rc = queue_flush(&b->queue);
+		if (!rc && b->queue.applier.switching)
+			rc = switching_end(&b->queue.applier, interval_end(b));
+		rc = rc ? err_sys(err, rc, "cannot count the samples of the perf rings") : 0;
+		apply_time(&b->queue.applier, interval_end(b));
+	}
+	b->queue.ending = false;
+	b->env->events->kept_bytes = __atomic_load_n(&b->kept_most, __ATOMIC_RELAXED);
+	b->queue.applier.stats[env->sink->ended].late_records += b->queue.order.late;
+	b->queue.applier.stats[env->sink->ended].backward_records += b->queue.order.backward;
+	b->queue.order.late = b->queue.order.backward = 0;
+	if (!rc && env->sink->sets[env->sink->ended].compare && compare_end(env->sink->sets[env->sink->ended].compare))
+		rc = err_sys(err, -ENOMEM, "cannot compare the backends");
+	return rc;
+}
+
+static void perfring_stats(const struct source *b, struct stats *stats)
+{
+	if (b)
+		stats_add(stats, &b->queue.applier.stats[b->env->sink->ended]);
+}
+
+static void perfring_close(struct source *b)
+{
+	size_t i;
+
+	if (!b)
+		return;
+	for (i = 0; b->rings && i < b->env->events->nr_places; i++)
+		rings_unmap(&b->rings[i]);
+	free(b->rings);
+	queue_release(&b->queue);
+	free(b);
+}
+
+const struct source_ops source_rings = {
+	.open = perfring_open,
+	.attach = perfring_attach,
+	.detach = perfring_detach,
+	.start = perfring_start,
+	.drain = perfring_drain,
+	.fetch = rings_fetch,
+	.end = perfring_end,
+	.stats = perfring_stats,
+	.close = perfring_close,
+};

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-perfring/ring/reading.h"
+
+#include "backend-perfring/ring/lost.h"
+#include "backend-perfring/ring/map.h"
+
+#include <errno.h>
+
+#define DAMAGES_MAX 64 /* of one ring in one round */
+
+/* Taken before the names had been read. Where the events have another clock (before 4.1) that cannot be told of all. */
+static bool too_early(const struct source *b, const struct record *r)
+{
+	return !rings_in_kernel(b) &&
+	       (b->starting || (b->env->events->attr.use_clockid && r->time < b->env->sink->began_ns));
+}
+
+/*
+ * Taken when the run was over: the events are disabled one after the other, and what happens on a CPU whose event is
+ * disabled already is not told any more to the samples of the others.
+ */
+static bool too_late_for_run(const struct source *b, const struct record *r)
+{
+	return !rings_in_kernel(b) && b->env->sink->over_ns && b->env->events->attr.use_clockid &&
+	       r->time > b->env->sink->over_ns;
+}
+
+static bool is_outside_run(const struct source *b, const struct record *r)
+{
+	return too_early(b, r) || too_late_for_run(b, r);
+}
+
+/*
+ * The set to which something belongs of which no program in the kernel tells. What is read while an interval ends may
+ * be of the next one; with another clock nobody knows.
+ */
+static unsigned int set_of(const struct source *b, uint64_t time)
+{
+	const struct source_env *env = b->env;
+
+	return b->queue.ending && env->events->attr.use_clockid && time > env->sink->stopped_ns ? env->sink->set
+												: b->queue.applier.set;
+}
+
+struct reading {
+	struct source *b;
+	uint32_t ring;
+	bool side; /* the one for tasks and mappings */
+};
+
+/* By the event that it is of; what is no sample, by its ring. */
+static enum sample_kind kind_of(const struct reading *rd, const struct perf_event_header *record, size_t size)
+{
+	const struct source_env *env = rd->b->env;
+	const struct event_place *e = &env->events->places[rd->ring];
+	const struct cpu_rings *s = &rd->b->rings[rd->ring];
+	enum sample_kind of_main = env->request->options->on_cpu ? OF_SAMPLE : OF_SWITCH;
+	uint64_t id;
+
+	if (record->type != PERF_RECORD_SAMPLE)
+		return rd->side ? OF_SIDE_BAND : OF_SAMPLE;
+	if (!(env->events->attr.sample_type & PERF_SAMPLE_IDENTIFIER))
+		return of_main;
+	id = decode_identifier(record, size);
+	if (e->notes[NOTED_SAMPLES].fd >= 0 && id == e->notes[NOTED_SAMPLES].id)
+		return OF_NOTE;
+	if (e->notes[NOTED_SWITCHES].fd >= 0 && id == e->notes[NOTED_SWITCHES].id)
+		return OF_SWITCH_NOTE;
+	return rings_is_switch(s, id) ? OF_SWITCH : of_main;
+}
+
+static const struct perf_event_attr *attr_of(const struct source_env *env, enum sample_kind kind)
+{
+	switch (kind) {
+	case OF_SWITCH:
+		return &env->events->switch_attr;
+	case OF_NOTE:
+		return &env->events->notes_attr[NOTED_SAMPLES];
+	case OF_SWITCH_NOTE:
+		return &env->events->notes_attr[NOTED_SWITCHES];
+	case OF_SIDE_BAND:
+		return &env->events->side_attr;
+	default:
+		return &env->events->attr;
+	}
+}
+
+/* Records of one ring come in the order of their times, but for a little. */
+static int add(const struct reading *rd, const struct incoming *in)
+{
+	struct cpu_rings *s = &rd->b->rings[rd->ring];
+
+	if (!rd->side && in->record.time > s->latest)
+		s->latest = in->record.time;
+	return queue_add(&rd->b->queue, in);
+}
+
+/*
+ * Whatever comes next in this ring is the sample it is about: the kernel writes both without a break. @rc: of
+ * decode_record(), here and below.
+ */
+static int take_note(const struct reading *rd, int rc, const struct incoming *in)
+{
+	const struct record *r = &in->record;
+	struct cpu_rings *s = &rd->b->rings[rd->ring];
+
+	s->noted = rc == 1 && r->sample.raw &&
+		   !rd->b->env->counters[0].ops->note(r->sample.raw, r->sample.raw_size, &s->note);
+	rings_stats(rd->b)->bad_records += !s->noted;
+	return 0;
+}
+
+/* What the program in the kernel says of a switch. */
+static int take_switch_note(const struct reading *rd, int rc, struct incoming *in)
+{
+	const struct used_counter *program = env_switch_counter(rd->b->env);
+	const struct record *r = &in->record;
+	struct source *b = rd->b;
+	struct switch_note n;
+
+	if (rc != 1 || !r->sample.raw || program->ops->switch_note(r->sample.raw, r->sample.raw_size, &n)) {
+		rings_stats(b)->bad_records++;
+		return 0;
+	}
+	if (queue_late(&b->queue, n.set)) /* what it is about is lost: it was passed on, and not received */
+		return 0;
+	b->queue.applier.stats[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
+	in->lead.note.set = n.set;
+	return add(rd, in);
+}
+
+static int take_switch(const struct reading *rd, int rc, struct incoming *in)
+{
+	struct source *b = rd->b;
+
+	if (rc < 0) {
+		rings_stats(b)->bad_records++;
+		return 0;
+	}
+	in->lead.note.set = set_of(b, in->record.time);
+	return is_outside_run(b, &in->record) ? 0 : add(rd, in);
+}
+
+static int take_sample(const struct reading *rd, int rc, struct incoming *in)
+{
+	struct source *b = rd->b;
+	struct cpu_rings *s = &b->rings[rd->ring];
+	struct stats *stats;
+
+	in->lead.note.set = rc < 0 ? b->queue.applier.set : set_of(b, in->record.time);
+	if (s->noted) {
+		in->lead.note = s->note;
+		in->lead.noted = true;
+		s->noted = false;
+	}
+	if (rc >= 0 && is_outside_run(b, &in->record))
+		return 0;
+	if (queue_late(&b->queue, in->lead.note.set)) {
+		rings_stats(b)->late_samples++;
+		return 0;
+	}
+	stats = &b->queue.applier.stats[in->lead.note.set];
+	stats->ring_samples++;
+	if (rc < 0) {
+		stats->bad_records++;
+		stats->bad_samples++;
+		return 0;
+	}
+	return add(rd, in);
+}
+
+/*
+ * An event that asks for mappings gets FORK and EXIT records, too (perf_event_task_match(), kernel/events/core.c). So
+ * the event of a target's thread writes what that of the CPU has written, or will write.
+ */
+static bool is_written_twice(const struct reading *rd, const struct perf_event_header *record, size_t size)
+{
+	uint64_t of_cpu = rd->b->env->events->places[rd->ring].side.tasks_id;
+
+	return rd->side && of_cpu && (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT) &&
+	       decode_identifier(record, size) != of_cpu;
+}
+
+static int take_side_band(const struct reading *rd, int rc, const struct incoming *in)
+{
+	const struct record *r = &in->record;
+
+	rings_stats(rd->b)->bad_records += rc < 0;
+	if (rc <= 0 || (r->type == PERF_RECORD_SWITCH && is_outside_run(rd->b, r)))
+		return 0;
+	if (is_written_twice(rd, in->bytes, in->size))
+		return 0;
+	if (r->type == PERF_RECORD_LOST)
+		lost_told(rd->b, rd->ring, rd->side, r->lost.records);
+	return add(rd, in);
+}
+
+static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
+{
+	const struct reading *rd = ctx;
+	struct incoming in = {
+		.ring = rd->ring, .lead.kind = kind_of(rd, record, size), .bytes = record, .size = size
+	};
+	int rc = decode_record(attr_of(rd->b->env, in.lead.kind), record, size, &in.record);
+
+	rings_stats(rd->b)->ring_records++;
+	rings_stats(rd->b)->ring_bytes += size;
+	if (record->type != PERF_RECORD_SAMPLE)
+		return take_side_band(rd, rc, &in);
+	switch (in.lead.kind) {
+	case OF_SWITCH:
+		return take_switch(rd, rc, &in);
+	case OF_NOTE:
+		return take_note(rd, rc, &in);
+	case OF_SWITCH_NOTE:
+		return take_switch_note(rd, rc, &in);
+	default:
+		return take_sample(rd, rc, &in);
+	}
+}
+
+int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap what)
+{
+	return queue_add(&b->queue, &(struct incoming){
+					    .ring = i,
+					    .lead = { .kind = OF_SIDE_BAND },
+					    .record = { .type = RECORD_GAP, .time = time, .gap = what },
+				    });
+}
+
+/* It was full, and has room again: what came in between is lost. Since 6.0 it is known whether something did. */
+static int note_full(void *ctx, const struct ring_part *part)
+{
+	const struct reading *rd = ctx;
+	struct source *b = rd->b;
+	struct cpu_rings *s = &b->rings[rd->ring];
+	struct lost lost = lost_now(b, rd->ring);
+	uint64_t before = s->lost_when_full;
+
+	/* Where it has been full again since, something of that may have been lost then. */
+	if (!ring_full_again(&s->samples))
+		s->lost_when_full = lost_sum(&lost);
+	if (b->env->events->attr.read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
+		return 0;
+	if (rings_mark_gap(b, rd->ring, s->latest, GAP_BEGINS))
+		return -ENOMEM;
+	/* With another clock only the next record tells. */
+	return b->env->events->attr.use_clockid ? rings_mark_gap(b, rd->ring, part->copied_ns, GAP_ENDS) : 0;
+}
+
+/* What comes with a damaged record is dropped. What has come since is read, so that this round has all there is. */
+static int read_ring(struct reading *rd, struct ring *r)
+{
+	struct source *b = rd->b;
+	bool gaps = b->queue.applier.switching && !rd->side;
+	int rc = r->page ? -EBADMSG : 0, tries;
+
+	for (tries = 0; rc == -EBADMSG && tries < DAMAGES_MAX; tries++) {
+		rc = ring_read(r, take_record, gaps ? note_full : NULL, rd);
+		if (rc != -EBADMSG)
+			break;
+		rings_stats(b)->bad_records++;
+		if (!rd->side)
+			b->rings[rd->ring].noted = false;
+		if (rd->side)
+			lost_side_band(b, 0);
+		if (gaps && rings_mark_gap(b, rd->ring, b->rings[rd->ring].latest, GAP_WAS))
+			rc = -ENOMEM;
+	}
+	return rc == -EBADMSG ? 0 : rc;
+}
+
+int rings_read_place(struct source *b, uint32_t i, struct err *err)
+{
+	int rc = read_ring(&(struct reading){ b, i, true }, &b->rings[i].side);
+
+	if (!rc)
+		rc = read_ring(&(struct reading){ b, i, false }, &b->rings[i].samples);
+	return rc ? err_sys(err, rc, "cannot keep the records of a perf ring") : 0;
+}
+
+int rings_read(struct source *b, struct err *err)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < b->env->events->nr_places && !rc; i++)
+		rc = rings_read_place(b, i, err);
+	return rc;
+}
