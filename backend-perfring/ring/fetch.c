@@ -9,17 +9,12 @@
 
 #define KEPT_SIDE_SHARE 4 /* of what may wait in memory, one part in so many is for tasks and mappings */
 
-static size_t kept_in(struct ring *r)
-{
-	return r->page ? ring_kept(r) : 0;
-}
-
 static size_t kept_in_all(const struct source *b, bool side)
 {
 	size_t waits = 0, i;
 
 	for (i = 0; i < b->env->events->nr_places; i++)
-		waits += kept_in(side ? &b->rings[i].side : &b->rings[i].samples);
+		waits += ring_kept(side ? &b->rings[i].side : &b->rings[i].samples);
 	return waits;
 }
 
@@ -33,12 +28,12 @@ static size_t fetch_all(const struct source *b, bool side, size_t most)
 
 	for (i = 0; i < b->env->events->nr_places && waits < most; i++) {
 		struct ring *r = side ? &b->rings[i].side : &b->rings[i].samples;
-		size_t before = kept_in(r), kept = before;
+		size_t before = ring_kept(r);
 
 		if (r->page)
-			ring_empty(r, &kept);
+			ring_empty(r);
 		/* The reader may have taken what was there. */
-		waits += sub_or_0(kept, before);
+		waits += sub_or_0(ring_kept(r), before);
 	}
 	return waits;
 }

@@ -150,25 +150,26 @@ static int empty(struct ring *r)
 	return 0;
 }
 
-int ring_empty(struct ring *r, size_t *kept)
+/* What is in memory has changed. */
+static void unlock(struct ring *r)
+{
+	__atomic_store_n(&r->in_memory, r->kept.used + r->taken, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&r->lock);
+}
+
+int ring_empty(struct ring *r)
 {
 	int rc;
 
 	pthread_mutex_lock(&r->lock);
 	rc = empty(r);
-	*kept = r->kept.used + r->taken;
-	pthread_mutex_unlock(&r->lock);
+	unlock(r);
 	return rc;
 }
 
-size_t ring_kept(struct ring *r)
+size_t ring_kept(const struct ring *r)
 {
-	size_t kept;
-
-	pthread_mutex_lock(&r->lock);
-	kept = r->kept.used + r->taken;
-	pthread_mutex_unlock(&r->lock);
-	return kept;
+	return __atomic_load_n(&r->in_memory, __ATOMIC_RELAXED);
 }
 
 /* Below the lock. What is there becomes the reader's, who has nothing else. */
@@ -280,7 +281,7 @@ static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 		drop_read(&r->reading, i, at);
 	pthread_mutex_lock(&r->lock);
 	r->taken = r->reading.used;
-	pthread_mutex_unlock(&r->lock);
+	unlock(r);
 	return rc;
 }
 
@@ -293,7 +294,7 @@ int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 	if (!r->reading.nr) {
 		pthread_mutex_lock(&r->lock);
 		rc = r->kept.nr ? take(r) : read_in_place(r, fn, ctx, &part);
-		pthread_mutex_unlock(&r->lock);
+		unlock(r);
 	}
 	if (r->reading.nr)
 		rc = read_kept(r, fn, full, ctx);

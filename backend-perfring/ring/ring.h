@@ -44,6 +44,7 @@ struct ring {
 	pthread_mutex_t lock;
 	struct ring_kept kept;    /* below @lock, as are @page and @taken */
 	size_t taken;             /* bytes that the reader has, until it comes for more */
+	size_t in_memory;         /* both together; written below @lock, read by anybody */
 	struct ring_kept reading; /* the reader's, */
 	size_t part;              /* who is at this one */
 };
@@ -64,15 +65,11 @@ void ring_unmap(struct ring *r);
  */
 bool ring_full_again(struct ring *r);
 
-/**
- * ring_empty() - copy what is in the ring, and give its room back. By any thread.
- * @kept: out: see ring_kept()
- * Return: 0; -ENOMEM: all is as it was.
- */
-int ring_empty(struct ring *r, size_t *kept);
+/** ring_empty() - copy what is in the ring, and give its room back. By any thread. Return: 0; -ENOMEM: as it was. */
+int ring_empty(struct ring *r);
 
-/** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread. */
-size_t ring_kept(struct ring *r);
+/** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread, which does not wait. */
+size_t ring_kept(const struct ring *r);
 
 /**
  * ring_fn - gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after it. It may
