@@ -3,7 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/intern.h"
-#include "core/files/elf.h"
+#include "core/files/elf_file.h"
 #include "core/files/mapped_files.h"
 #include "core/files/vdso.h"
 #include "core/tasks/tasks.h"
@@ -92,106 +92,45 @@ void rule_files_free(struct rule_files *f)
 	free(f);
 }
 
-/* ---- bytes of a file */
-
-struct fd_bytes {
-	int fd;
-};
-
-static ssize_t read_fd(void *ctx, uint64_t offset, void *to, size_t len)
-{
-	const struct fd_bytes *b = ctx;
-	ssize_t n;
-
-	do
-		n = pread(b->fd, to, len, (off_t)offset);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
-}
-
-static void close_fd(void *ctx)
-{
-	struct fd_bytes *b = ctx;
-
-	close(b->fd);
-	free(b);
-}
-
-/* @fd is taken over, also on failure. */
-static int fd_bytes(int fd, struct unwind_bytes *out, struct timespec *changed)
-{
-	struct fd_bytes *b = malloc(sizeof(*b));
-	struct stat st = { 0 };
-
-	if (!b || fstat(fd, &st)) {
-		free(b);
-		close(fd);
-		return -ENOMEM;
-	}
-	b->fd = fd;
-	*out = (struct unwind_bytes){ b, (uint64_t)st.st_size, read_fd, close_fd };
-	*changed = st.st_mtim;
-	return 0;
-}
-
-/* The image that the kernel maps into all processes, ours too. */
-struct memory_bytes {
-	const char *start;
-	size_t len;
-};
-
-static ssize_t read_image(void *ctx, uint64_t offset, void *to, size_t len)
-{
-	const struct memory_bytes *b = ctx;
-
-	if (offset >= b->len)
-		return 0;
-	if (len > b->len - offset)
-		len = b->len - offset;
-	memcpy(to, b->start + offset, len);
-	return (ssize_t)len;
-}
+/* ---- opening */
 
 static int open_vdso(struct rules **out)
 {
-	struct memory_bytes *b = malloc(sizeof(*b));
-	const void *start;
-	int rc;
+	struct elf_file vdso;
+	int rc = vdso_open(&vdso);
 
-	if (!b)
-		return -ENOMEM;
-	rc = vdso_image(&start, &b->len);
-	if (rc) {
-		free(b);
-		return rc;
+	return rc ? rc : rules_open(&vdso, &ELF_FILE_NONE, out);
+}
+
+/* The debug file of build @id, if it is there. */
+static struct elf_file open_debug(const struct rule_files *f, const struct build_id *id)
+{
+	int fd = mapped_file_open_debug(f->files_cfg, id);
+	struct elf_file debug = ELF_FILE_NONE;
+
+	if (fd >= 0) {
+		elf_file_open(&debug, fd);
+		close(fd);
 	}
-	b->start = start;
-	return rules_open(&(struct unwind_bytes){ b, b->len, read_image, free }, &(struct unwind_bytes){ 0 }, out);
+	return debug;
 }
 
 static int open_file(const struct rule_files *f, struct rule_file *rf, pid_t pid)
 {
-	struct unwind_bytes bytes, debug = { 0 };
 	int fd = mapped_file_open(f->files_cfg, pid, &rf->file), rc;
-	struct timespec unused;
-	struct build_id id;
+	struct elf_file file, debug;
+	struct stat st;
 
 	if (fd < 0)
 		return fd;
-	if (!elf_build_id(fd, &id) && id.size) {
-		int debug_fd = mapped_file_open_debug(f->files_cfg, &id);
-
-		if (debug_fd >= 0 && fd_bytes(debug_fd, &debug, &unused))
-			debug = (struct unwind_bytes){ 0 };
-	}
-	rc = fd_bytes(fd, &bytes, &rf->changed);
-	if (!rc) {
-		rf->fd = fd;
-		return rules_open(&bytes, &debug, &rf->rules);
-	}
-	if (debug.ctx)
-		debug.close(debug.ctx);
-	return rc;
+	rc = fstat(fd, &st) ? -errno : elf_file_open(&file, fd);
+	close(fd);
+	if (rc)
+		return rc;
+	rf->fd = file.bytes.fd;
+	rf->changed = st.st_mtim;
+	debug = open_debug(f, &file.build_id);
+	return rules_open(&file, &debug, &rf->rules);
 }
 
 /* ---- which files are kept */

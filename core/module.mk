@@ -29,10 +29,11 @@ LIB_SRCS += \
 	core/files/debug_files.c \
 	core/files/elf.c \
 	core/files/elf_file.c \
+	core/files/elf_inflate.c \
 	core/files/elf_names.c \
 	core/files/elf_plt.c \
 	core/files/elf_spans.c \
-	core/files/elf_xz.c \
+	core/files/file_bytes.c \
 	core/files/file_search.c \
 	core/files/mapped_files.c \
 	core/files/open_files.c \

@@ -1,5 +1,3 @@
 LIB_SRCS += unwind/walk.c unwind/frame_chain.c
 LIB_SRCS += unwind/cfi.c unwind/expr.c
-LIB_SRCS += unwind/pages.c unwind/rules.c unwind/rules_elf.c unwind/rules_inflate.c unwind/rules_records.c \
-	unwind/rules_rows.c
-LIBS += $(shell $(PKG_CONFIG) --libs zlib)
+LIB_SRCS += unwind/extent.c unwind/rules.c unwind/rules_records.c unwind/rules_rows.c

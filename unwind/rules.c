@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/rules.h"
 
+#include "core/arch/arch.h"
 #include "unwind/cursor.h"
 #include "unwind/expr.h"
 #include "unwind/rules_records.h"
@@ -13,14 +14,23 @@
 #define HDR_BYTES    20   /* of .eh_frame_hdr in front of its table, at most */
 #define ULEB_BYTES   10   /* of a number with 64 bits */
 
+/* A file, and where its .debug_frame is; sh_size 0: it has none. */
+struct source {
+	struct elf_file elf;
+	Elf64_Shdr debug_frame;
+};
+
 /*
- * @file: and @debug, the one with its .debug_frame, NULL if there is none
- * @table: of .eh_frame_hdr, @nr_table entries; 0: @eh is searched by its index
+ * @debug: the one with the .debug_frame of @file; not open: there is none
+ * @eh_frame: the section of @file; sh_size 0: it has none
+ * @hdr: .eh_frame_hdr; empty: there is none
+ * @table: of it, @nr_table entries; 0: @eh is searched by its index
  * @eh_known: @eh and @table are set; @frame_known: @frame is
  */
 struct rules {
-	struct rules_elf *file, *debug;
-	struct extent table;
+	struct source file, debug;
+	Elf64_Shdr eh_frame;
+	struct extent hdr, table;
 	uint64_t nr_table;
 	struct records eh, frame;
 	bool eh_known, frame_known;
@@ -32,28 +42,78 @@ struct table_entry {
 	int32_t start, record;
 };
 
-int rules_open(const struct unwind_bytes *file, const struct unwind_bytes *debug, struct rules **out)
+static bool is_supported(const struct elf_file *f)
+{
+	return f->class == ELFCLASS64 && f->machine == ARCH_ELF_MACHINE && (f->type == ET_EXEC || f->type == ET_DYN);
+}
+
+/* The first segment with the byte at @addr, from there on. False: none. */
+static bool loaded_from(struct elf_file *f, uint64_t addr, struct extent *out)
+{
+	const struct elf_segment *seg;
+
+	for (seg = f->segments; seg < f->segments + f->nr_segments; seg++) {
+		const struct extent bytes = { seg->vaddr, seg->size, &f->bytes, seg->offset, NULL };
+
+		if (extent_from(&bytes, addr, out))
+			return true;
+	}
+	return false;
+}
+
+/* What is not there has size 0; another failure is one. */
+static int find_section(struct elf_file *f, const char *name, Elf64_Shdr *out)
+{
+	int rc = elf_section_find(f, name, out);
+
+	return rc == -ENOENT ? 0 : rc;
+}
+
+/* Without @debug there are fewer rules. */
+static void use_debug(struct rules *r, const struct elf_file *debug)
+{
+	r->debug.elf = *debug;
+	if (!is_supported(debug) || find_section(&r->debug.elf, ".debug_frame", &r->debug.debug_frame))
+		elf_file_release(&r->debug.elf);
+	elf_file_drop_sections(&r->debug.elf);
+}
+
+static int use_file(struct rules *r, const struct elf_file *file)
+{
+	struct elf_file *f = &r->file.elf;
+	int rc;
+
+	*f = *file;
+	rc = is_supported(f) ? find_section(f, ".eh_frame", &r->eh_frame) : -ENOEXEC;
+	if (!rc)
+		rc = find_section(f, ".debug_frame", &r->file.debug_frame);
+	elf_file_drop_sections(f);
+	/* By its address, as who unwinds in the process itself finds it. */
+	if (!rc && f->eh_frame_hdr.size && loaded_from(f, f->eh_frame_hdr.vaddr, &r->hdr) &&
+	    r->hdr.size > f->eh_frame_hdr.size)
+		r->hdr.size = f->eh_frame_hdr.size;
+	return rc;
+}
+
+int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out)
 {
 	struct rules *r = calloc(1, sizeof(*r));
-	int rc = -ENOMEM;
+	int rc;
 
-	if (r)
-		rc = rules_elf_open(file, &r->file);
-	else
-		file->close(file->ctx);
-	if (rc) {
-		if (debug->ctx)
-			debug->close(debug->ctx);
-		free(r);
-		return rc;
+	if (!r) {
+		elf_file_release(file);
+		elf_file_release(debug);
+		return -ENOMEM;
 	}
-	/* Without it there are fewer rules. */
-	if (debug->ctx)
-		rules_elf_open(debug, &r->debug);
 	r->eh.section = CFI_EH_FRAME;
 	r->frame.section = CFI_DEBUG_FRAME;
-	*out = r;
-	return 0;
+	use_debug(r, debug);
+	rc = use_file(r, file);
+	if (rc)
+		rules_close(r);
+	else
+		*out = r;
+	return rc;
 }
 
 void rules_close(struct rules *r)
@@ -63,30 +123,20 @@ void rules_close(struct rules *r)
 	records_release(&r->eh);
 	records_release(&r->frame);
 	rules_rows_release(&r->rows);
-	rules_elf_close(r->file);
-	rules_elf_close(r->debug);
+	elf_file_release(&r->file.elf);
+	elf_file_release(&r->debug.elf);
 	free(r);
 }
 
 size_t rules_memory(const struct rules *r)
 {
-	return sizeof(*r) + rules_elf_memory(r->file) + rules_elf_memory(r->debug) + records_memory(&r->eh) +
-	       records_memory(&r->frame) + rules_rows_memory(&r->rows);
+	return sizeof(*r) + file_bytes_memory(&r->file.elf.bytes) + file_bytes_memory(&r->debug.elf.bytes) +
+	       records_memory(&r->eh) + records_memory(&r->frame) + rules_rows_memory(&r->rows);
 }
 
 bool rules_address(const struct rules *r, uint64_t offset, uint64_t *addr)
 {
-	unsigned int i;
-
-	for (i = 0; i < r->file->nr_segments; i++) {
-		const struct rules_segment *seg = &r->file->segments[i];
-
-		if (seg->executable && offset >= seg->bytes.offset && offset - seg->bytes.offset < seg->bytes.size) {
-			*addr = offset - seg->bytes.offset + seg->bytes.addr;
-			return true;
-		}
-	}
-	return false;
+	return elf_file_address(&r->file.elf, offset, addr);
 }
 
 /* Read one of the numbers in front of the table. Return: bytes, or -errno. */
@@ -100,9 +150,8 @@ static int hdr_number(const uint8_t *hdr, size_t len, size_t at, uint8_t encodin
 /* Find what .eh_frame_hdr leads to: the segment that .eh_frame is in, and the search table if it is one we read. */
 static int read_hdr(struct rules *r)
 {
-	const struct extent *hdr = &r->file->hdr;
+	const struct extent *hdr = &r->hdr;
 	size_t len = hdr->size < HDR_BYTES ? (size_t)hdr->size : HDR_BYTES, at = 4;
-	const struct rules_segment *seg;
 	uint8_t bytes[HDR_BYTES];
 	uint64_t frames, nr;
 	int rc;
@@ -118,8 +167,7 @@ static int read_hdr(struct rules *r)
 	if (rc < 0)
 		return rc;
 	at += (size_t)rc;
-	seg = rules_elf_segment(r->file, frames);
-	if (!seg || !extent_from(&seg->bytes, frames, &r->eh.bytes))
+	if (!loaded_from(&r->file.elf, frames, &r->eh.bytes))
 		return -EBADMSG;
 	r->eh.data_base = hdr->addr;
 	if (bytes[3] != TABLE_FORMAT)
@@ -131,24 +179,25 @@ static int read_hdr(struct rules *r)
 	return 0;
 }
 
-/* Where records are for which there is no .eh_frame_hdr that leads to them. */
-static int find_eh_section(struct rules *r)
+static struct extent section_extent(struct elf_file *f, const Elf64_Shdr *sh)
 {
-	struct extent bytes;
-	bool compressed;
-	int rc = rules_elf_section(r->file, ".eh_frame", &bytes, &compressed);
+	return (struct extent){ sh->sh_addr, sh->sh_size, &f->bytes, sh->sh_offset, NULL };
+}
 
-	if (rc)
-		return rc == -ENOENT ? 0 : rc;
-	if (!compressed) /* what is loaded is not */
-		r->eh.bytes = bytes;
-	return 0;
+/* Where records are for which there is no .eh_frame_hdr that leads to them. */
+static void use_eh_section(struct rules *r)
+{
+	const Elf64_Shdr *sh = &r->eh_frame;
+
+	/* What is loaded is not compressed. */
+	if (!(sh->sh_flags & SHF_COMPRESSED) && sh->sh_size <= UINT64_MAX - sh->sh_addr)
+		r->eh.bytes = section_extent(&r->file.elf, sh);
 }
 
 /* Return: 1 and *@at; 0: no entry; -errno. */
 static int search_table(struct rules *r, uint64_t addr, uint64_t *at)
 {
-	uint64_t lo = 0, hi = r->nr_table, mid, base = r->file->hdr.addr;
+	uint64_t lo = 0, hi = r->nr_table, mid, base = r->hdr.addr;
 	struct table_entry e;
 	int rc;
 
@@ -170,28 +219,29 @@ static int search_table(struct rules *r, uint64_t addr, uint64_t *at)
 static int eh_row(struct rules *r, uint64_t addr, struct cfi_row *row)
 {
 	uint64_t at;
-	int rc = 0;
+	int rc;
 
-	if (!r->eh_known && read_hdr(r))
-		rc = find_eh_section(r);
-	if (rc)
-		return rc;
-	r->eh_known = true;
+	if (!r->eh_known) {
+		rc = read_hdr(r);
+		/* Other failures may pass. */
+		if (rc && rc != -ENOENT && rc != -ENOTSUP && rc != -EBADMSG && rc != -ENOEXEC)
+			return rc;
+		if (rc)
+			use_eh_section(r);
+		r->eh_known = true;
+	}
 	rc = r->nr_table ? search_table(r, addr, &at) : records_search(&r->eh, addr, &at);
 	return rc > 0 ? records_row(&r->eh, at, addr, row) : rc;
 }
 
-static int find_debug_frame(struct rules_elf *elf, struct extent *out)
+static bool read_debug_frame(struct source *from, struct extent *out)
 {
-	bool compressed;
-	int rc = elf ? rules_elf_section(elf, ".debug_frame", out, &compressed) : -ENOENT;
-
-	if (!rc && compressed)
-		rc = extent_inflate(out);
-	if (rc)
-		*out = (struct extent){ 0 };
+	*out = section_extent(&from->elf, &from->debug_frame);
 	out->addr = 0; /* records name each other by offsets */
-	return rc;
+	if (out->size && (!(from->debug_frame.sh_flags & SHF_COMPRESSED) || !extent_inflate(out)))
+		return true;
+	*out = (struct extent){ 0 };
+	return false;
 }
 
 /* A .debug_frame that cannot be had is none: most files have none, and do without. */
@@ -199,8 +249,8 @@ static int frame_row(struct rules *r, uint64_t addr, struct cfi_row *row)
 {
 	uint64_t at;
 
-	if (!r->frame_known && find_debug_frame(r->file, &r->frame.bytes))
-		find_debug_frame(r->debug, &r->frame.bytes);
+	if (!r->frame_known && !read_debug_frame(&r->file, &r->frame.bytes))
+		read_debug_frame(&r->debug, &r->frame.bytes);
 	r->frame_known = true;
 	return records_search(&r->frame, addr, &at) > 0 ? records_row(&r->frame, at, addr, row) : 0;
 }
@@ -252,14 +302,16 @@ int rules_expr(struct rules *r, const struct cfi_row *row, uint64_t at, uint8_t 
 
 int rules_read(struct rules *r, uint64_t addr, void *to, size_t len)
 {
+	struct elf_file *f = &r->file.elf;
 	unsigned int i;
 
-	for (i = 0; i < r->file->nr_segments; i++) {
-		const struct rules_segment *seg = &r->file->segments[i];
+	for (i = 0; i < f->nr_segments; i++) {
+		const struct elf_segment *seg = &f->segments[i];
+		const struct extent bytes = { seg->vaddr, seg->size, &f->bytes, seg->offset, NULL };
 
 		/* What a process can write it may have changed. */
-		if (!seg->writable && extent_left(&seg->bytes, addr) >= len)
-			return extent_read(&seg->bytes, addr, to, len);
+		if (!(seg->flags & PF_W) && extent_left(&bytes, addr) >= len)
+			return extent_read(&bytes, addr, to, len);
 	}
 	return -EFAULT;
 }

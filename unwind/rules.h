@@ -7,31 +7,29 @@
  * by an index of its records; .debug_frame, of the file or of its separate debug file, serves where .eh_frame has no
  * record, by an index that is made when it is first needed. Files of ARCH_ELF_MACHINE only, 64-bit and little endian.
  *
- * The file may be hostile, and may change or shrink while it is read: its bytes come from a reader, never from a
- * mapping, and are checked after they were copied. Not thread safe.
+ * The file may be hostile, and may change or shrink while it is read (see elf_file.h). Little of it is in memory: pages
+ * that are kept, since most addresses lie close together. Not thread safe.
  */
 #ifndef UNWIND_RULES_H
 #define UNWIND_RULES_H
 
-#include "unwind/bytes.h"
+#include "core/files/elf_file.h"
 #include "unwind/cfi.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct rules;
 
 /**
- * rules_open() - look at the headers of a file.
+ * rules_open() - the rules of a file that was opened.
  * @file:  taken over, also on failure
- * @debug: its separate debug file, for .debug_frame; taken over, also on failure; ctx NULL: there is none. One that is
- * not of the supported kind is as good as none.
- * Return: 0 and the owned *@out, which may be without any rules; -ENOEXEC: not a file of the supported kind, -ENOMEM,
- * or what the reader returned.
+ * @debug: its separate debug file, for .debug_frame; taken over, also on failure; ELF_FILE_NONE: there is none. One
+ * that is not of the supported kind is as good as none. Return: 0 and the owned *@out, which may be without any rules;
+ * -ENOEXEC: not a file of the supported kind; -ENOMEM; others of elf_section_find().
  */
-int rules_open(const struct unwind_bytes *file, const struct unwind_bytes *debug, struct rules **out);
+int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out);
 void rules_close(struct rules *r);
 
 /** rules_memory() - bytes of memory it holds: headers, indexes, pages of the file, rows. */

@@ -7,7 +7,7 @@
 #define UNWIND_RULES_RECORDS_H
 
 #include "unwind/cfi.h"
-#include "unwind/rules_elf.h"
+#include "unwind/extent.h"
 
 #define RULES_MAX_INDEX (1u << 20) /* records of a section without a search table; more are not looked for */
 

@@ -43,26 +43,22 @@ bool build_id_equal(const struct build_id *a, const struct build_id *b)
 	return a->size && a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
 }
 
-static uint32_t word(const unsigned char *p, bool big_endian)
-{
-	if (big_endian)
-		return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-	return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
-bool build_id_of_notes(const void *notes, size_t len, bool big_endian, uint64_t align, struct build_id *id)
+bool build_id_of_notes(const void *notes, size_t len, uint64_t align, struct build_id *id)
 {
 	const unsigned char *p = notes;
 	uint64_t pad = align == 8 ? 7 : 3, at = 0;
+	Elf64_Nhdr note;
 
 	*id = (struct build_id){ 0 };
-	while (len - at >= sizeof(Elf64_Nhdr)) {
-		uint64_t name_len = word(p + at, big_endian), desc_len = word(p + at + 4, big_endian);
-		uint64_t name = at + sizeof(Elf64_Nhdr), desc = (name + name_len + pad) & ~pad;
+	while (len - at >= sizeof(note)) {
+		uint64_t name = at + sizeof(note), desc, desc_len;
 
+		memcpy(&note, p + at, sizeof(note));
+		desc = (name + note.n_namesz + pad) & ~pad;
+		desc_len = note.n_descsz;
 		if (desc > len || desc_len > len - desc)
 			return false;
-		if (word(p + at + 8, big_endian) == NT_GNU_BUILD_ID && name_len == sizeof(ELF_NOTE_GNU) &&
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
 		    !memcmp(p + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) && build_id_set(id, p + desc, desc_len))
 			return true;
 		at = (desc + desc_len + pad) & ~pad;

@@ -4,10 +4,10 @@
 #include "core/base/grow.h"
 #include "core/files/alias.h"
 #include "core/files/elf_file.h"
+#include "core/files/elf_inflate.h"
 #include "core/files/elf_names.h"
 #include "core/files/elf_plt.h"
 #include "core/files/elf_spans.h"
-#include "core/files/elf_xz.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -134,7 +134,7 @@ static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32
 	if (rc)
 		return rc;
 	*out = (struct symtab){ sh->sh_offset, sh->sh_size / item, st };
-	elf_table_init(&t, f, ELF_T_SYM, item, sh->sh_offset, sh->sh_size / item);
+	elf_table_init(&t, &f->bytes, item, sh->sh_offset, sh->sh_size / item);
 	while (!rc && (p = elf_table_next(&t))) {
 		sym = elf_symbol_of(f, p);
 		rc = add_symbol(es, f, &sym, st);
@@ -148,12 +148,12 @@ static void read_debuglink(struct elf_symbols *es, const Elf64_Shdr *sh)
 	char name[sizeof(es->debuglink)] = "";
 	size_t len = sh->sh_size < sizeof(name) ? (size_t)sh->sh_size : sizeof(name), crc;
 
-	if (elf_file_read(&es->file, sh->sh_offset, name, len))
+	if (file_bytes_read(&es->file.bytes, sh->sh_offset, name, len))
 		return;
 	len = strnlen(name, len);
 	crc = (len + 4) & ~(size_t)3;
 	if (!len || len == sizeof(name) || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..") ||
-	    sh->sh_size < crc + 4 || elf_file_word(&es->file, sh->sh_offset + crc, &es->debuglink_crc))
+	    sh->sh_size < crc + 4 || file_bytes_read(&es->file.bytes, sh->sh_offset + crc, &es->debuglink_crc, 4))
 		return;
 	memcpy(es->debuglink, name, len + 1);
 }
@@ -166,7 +166,7 @@ static bool is_debug_info(const char *name)
 /* Sections that have a meaning by their name. Debug information is read elsewhere, also where it is compressed. */
 static void find_named(struct elf_symbols *es)
 {
-	const struct elf_file *f = &es->file;
+	struct elf_file *f = &es->file;
 	size_t i;
 
 	for (i = 0; i < f->nr_sections; i++) {
@@ -189,7 +189,7 @@ static void find_named(struct elf_symbols *es)
 	}
 }
 
-static bool has_debug_info(const struct elf_file *f)
+static bool has_debug_info(struct elf_file *f)
 {
 	char name[16];
 	size_t i;
@@ -239,7 +239,7 @@ static struct elf_symbols *new_symbols(void)
 static int load_opened(struct elf_symbols *es, int rc, struct elf_symbols **out)
 {
 	if (!rc)
-		rc = load(es);
+		rc = es->file.nr_sections ? load(es) : -ENOEXEC;
 	if (rc)
 		elf_symbols_free(es);
 	else
@@ -283,9 +283,12 @@ int elf_build_id(int fd, struct build_id *id)
 
 	if (rc)
 		return rc;
-	*id = f.build_id;
+	if (f.nr_sections)
+		*id = f.build_id;
+	else
+		rc = -ENOEXEC;
 	elf_file_release(&f);
-	return 0;
+	return rc;
 }
 
 void elf_symbols_free(struct elf_symbols *es)
@@ -315,27 +318,27 @@ bool elf_symbols_wants_debug(const struct elf_symbols *es)
 
 int elf_symbols_lines_fd(const struct elf_symbols *es)
 {
-	return es->lines ? es->lines->fd : -1;
+	return es->lines ? es->lines->bytes.fd : -1;
 }
 
 /* Of a file in memory no more is needed than the names. */
-static void keep_strings(struct elf_file *f, struct elf_strings *st)
+static void keep_strings(struct file_bytes *b, struct elf_strings *st)
 {
 	char *less;
 
-	if (!f->memory)
+	if (!b->memory)
 		return;
-	memmove(f->memory, f->memory + st->offset, st->size);
+	memmove(b->memory, b->memory + st->offset, st->size);
 	st->offset = 0;
-	f->size = st->size;
-	less = realloc(f->memory, st->size);
+	b->size = st->size;
+	less = realloc(b->memory, st->size);
 	if (less)
-		f->memory = less;
+		b->memory = less;
 }
 
 static bool same_build(const struct elf_file *a, const struct elf_file *b)
 {
-	if (a->class != b->class || a->encoding != b->encoding || a->machine != b->machine)
+	if (a->class != b->class || a->machine != b->machine)
 		return false;
 	return !a->build_id.size || !b->build_id.size || build_id_equal(&a->build_id, &b->build_id);
 }
@@ -354,7 +357,7 @@ static int take_debug(struct elf_symbols *es)
 		return es->lines == &es->debug ? 0 : -ENOENT;
 	rc = read_symbols(es, &es->debug, SHT_SYMTAB, &t);
 	if (!rc)
-		keep_strings(&es->debug, &es->names.strings[es->names.nr_strings - 1]);
+		keep_strings(&es->debug.bytes, &es->names.strings[es->names.nr_strings - 1]);
 	return rc;
 }
 
@@ -362,7 +365,7 @@ static int merge_debug(struct elf_symbols *es)
 {
 	unsigned int nr_strings = es->names.nr_strings;
 	size_t nr = es->nr;
-	int rc = take_debug(es);
+	int rc = es->debug.nr_sections ? take_debug(es) : -ENOEXEC;
 
 	es->nr_read += es->nr - nr;
 	if (rc) {
@@ -408,7 +411,7 @@ int elf_symbols_add_inside(struct elf_symbols *es)
 	/* There is no debug information in it. */
 	if (!es->inside_size || (es->has_symtab && es->wants_lines))
 		return -ENOENT;
-	rc = elf_xz_inflate(&es->file, es->inside, es->inside_size, &memory, &len);
+	rc = elf_inflate_xz(&es->file.bytes, es->inside, es->inside_size, &memory, &len);
 	/* A few bytes can take much time and memory: as much as so many symbols. */
 	es->nr_read += len / sizeof(struct elf_span);
 	return rc ? rc : merge_memory(es, memory, len);
@@ -437,17 +440,7 @@ const struct build_id *elf_symbols_build_id(const struct elf_symbols *es)
 
 bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *vaddr)
 {
-	unsigned int i;
-
-	for (i = 0; i < es->file.nr_segments; i++) {
-		const struct elf_segment *seg = &es->file.segments[i];
-
-		if (offset >= seg->offset && offset - seg->offset < seg->size) {
-			*vaddr = offset - seg->offset + seg->vaddr;
-			return true;
-		}
-	}
-	return false;
+	return elf_file_address(&es->file, offset, vaddr);
 }
 
 /* Without memory for all names there are none, rather than other ones. */
@@ -537,8 +530,7 @@ bool elf_symbols_address(const struct elf_symbols *es, const char *name, uint64_
 	const void *p;
 
 	for (i = 0; i < es->nr_tables; i++) {
-		elf_table_init(&t, &es->file, ELF_T_SYM, elf_symbol_size(&es->file), es->tables[i].offset,
-			       es->tables[i].nr);
+		elf_table_init(&t, &es->file.bytes, elf_symbol_size(&es->file), es->tables[i].offset, es->tables[i].nr);
 		while ((p = elf_table_next(&t))) {
 			sym = elf_symbol_of(&es->file, p);
 			if (!is_called(es, &es->tables[i], &sym, name))

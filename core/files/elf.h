@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The function symbols of one ELF file: .symtab and .dynsym together, 32 and 64 bits, either byte order; without
- * .symtab, the one of its debug file (see debug_files.h) or of its .gnu_debugdata in its place.
+ * The function symbols of one ELF file: .symtab and .dynsym together, 32 and 64 bits, little endian; without .symtab,
+ * the one of its debug file (see debug_files.h) or of its .gnu_debugdata in its place.
  *
  * Taken are functions, indirect functions and untyped labels (hand-written assembly) that lie in an
  * executable section. An address belongs to the symbol with size that covers it and begins closest below; of

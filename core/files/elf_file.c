@@ -2,66 +2,21 @@
 #include "core/files/elf_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/*
- * libelf is used for byte order and layout only. An Elf descriptor would read the header again after we
- * checked it, and allocates by the section count it finds, which a hostile file can raise to 2^32 between the
- * two reads.
- */
+#define NOTES_MAX    64    /* segments and sections of notes that are read; files have about five */
+#define NOTE_BYTES   16384 /* of each, the rest is not read */
+#define SECTIONS_MAX 1024  /* whose name is compared; programs and libraries have about 40 */
 
-#define NOTES_MAX  64    /* segments and sections of notes that are read; files have about five */
-#define NOTE_BYTES 16384 /* of each, the rest is not read */
-
-int elf_file_read(const struct elf_file *f, uint64_t offset, void *buf, size_t len)
+static bool is_wide(const struct elf_file *f)
 {
-	char *p = buf;
-	ssize_t n;
-
-	if (offset > f->size || len > f->size - offset)
-		return -ENOEXEC;
-	if (f->memory) {
-		memcpy(buf, f->memory + offset, len);
-		return 0;
-	}
-	for (; len; p += n, offset += (uint64_t)n, len -= (size_t)n) {
-		do
-			n = pread(f->fd, p, len, (off_t)offset);
-		while (n < 0 && errno == EINTR);
-		if (n < 0)
-			return -errno;
-		if (!n) /* it shrank */
-			return -ENOEXEC;
-	}
-	return 0;
+	return f->class == ELFCLASS64;
 }
 
-/* From the file's class, layout and byte order into ours. Class decides the type of the result. */
-static int translate(const struct elf_file *f, Elf_Type type, void *buf, size_t len)
+void elf_table_init(struct elf_table *t, const struct file_bytes *b, size_t item, uint64_t offset, uint64_t nr)
 {
-	Elf_Data data = { .d_buf = buf, .d_type = type, .d_version = EV_CURRENT, .d_size = len };
-
-	if (f->class == ELFCLASS64)
-		return elf64_xlatetom(&data, &data, f->encoding) ? 0 : -ENOEXEC;
-	return elf32_xlatetom(&data, &data, f->encoding) ? 0 : -ENOEXEC;
-}
-
-int elf_file_word(const struct elf_file *f, uint64_t offset, uint32_t *word)
-{
-	int rc = elf_file_read(f, offset, word, sizeof(*word));
-
-	return rc ? rc : translate(f, ELF_T_WORD, word, sizeof(*word));
-}
-
-void elf_table_init(struct elf_table *t, const struct elf_file *f, Elf_Type type, size_t item, uint64_t offset,
-		    uint64_t nr)
-{
-	t->f = f;
-	t->type = type;
+	t->b = b;
 	t->item = item;
 	t->offset = offset;
 	t->nr = nr;
@@ -79,9 +34,7 @@ static int load_table(struct elf_table *t, uint64_t first)
 
 	t->nr_loaded = 0;
 	if (!__builtin_mul_overflow(first, t->item, &at) && !__builtin_add_overflow(at, t->offset, &at))
-		rc = elf_file_read(t->f, at, t->buf.bytes, len);
-	if (!rc)
-		rc = translate(t->f, t->type, t->buf.bytes, len);
+		rc = file_bytes_read(t->b, at, t->buf.bytes, len);
 	if (!rc) {
 		t->loaded = first;
 		t->nr_loaded = nr;
@@ -112,6 +65,7 @@ const void *elf_table_next(struct elf_table *t)
 static void widen_ehdr(const Elf32_Ehdr *in, Elf64_Ehdr *out)
 {
 	*out = (Elf64_Ehdr){
+		.e_type = in->e_type,
 		.e_machine = in->e_machine,
 		.e_phoff = in->e_phoff,
 		.e_phentsize = in->e_phentsize,
@@ -130,35 +84,28 @@ static int read_header(struct elf_file *f, Elf64_Ehdr *out)
 		Elf32_Ehdr e32;
 		Elf64_Ehdr e64;
 	} h;
-	bool wide;
-	int rc = elf_file_read(f, 0, &h, sizeof(h.e32));
+	int rc = file_bytes_read(&f->bytes, 0, &h, sizeof(h.e32));
 
 	if (rc)
 		return rc;
 	f->class = h.ident[EI_CLASS];
-	f->encoding = h.ident[EI_DATA];
 	if (memcmp(h.ident, ELFMAG, SELFMAG) || (f->class != ELFCLASS32 && f->class != ELFCLASS64) ||
-	    (f->encoding != ELFDATA2LSB && f->encoding != ELFDATA2MSB))
+	    h.ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOEXEC;
-	wide = f->class == ELFCLASS64;
-	if (wide)
-		rc = elf_file_read(f, sizeof(h.e32), (char *)&h + sizeof(h.e32), sizeof(h.e64) - sizeof(h.e32));
-	if (!rc)
-		rc = translate(f, ELF_T_EHDR, &h, wide ? sizeof(h.e64) : sizeof(h.e32));
-	if (rc)
-		return rc;
-	if (wide)
-		*out = h.e64;
+	if (is_wide(f))
+		rc = file_bytes_read(&f->bytes, 0, out, sizeof(*out));
 	else
 		widen_ehdr(&h.e32, out);
-	/* 0 or PN_XNUM: more than 65,000, counted in section 0. Nothing that is loaded has so many. */
-	if (!out->e_shnum || out->e_phnum == PN_XNUM ||
-	    out->e_shentsize != (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)) ||
-	    out->e_phentsize != (wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+	if (rc)
+		return rc;
+	/* PN_XNUM: more than 65,000, counted in section 0. Nothing that is loaded has so many. */
+	if (out->e_phnum == PN_XNUM || out->e_phentsize != (is_wide(f) ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
 		return -ENOEXEC;
+	f->type = out->e_type;
 	f->machine = out->e_machine;
-	f->nr_sections = out->e_shnum;
 	f->names = out->e_shstrndx;
+	if (out->e_shentsize == (is_wide(f) ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+		f->nr_sections = out->e_shnum;
 	return 0;
 }
 
@@ -175,46 +122,64 @@ static void read_notes(struct elf_file *f, unsigned int *left, uint64_t offset, 
 	--*left;
 	if (size > sizeof(notes))
 		size = sizeof(notes);
-	if (!elf_file_read(f, offset, notes, (size_t)size))
-		build_id_of_notes(notes, (size_t)size, f->encoding == ELFDATA2MSB, align, &f->build_id);
+	if (!file_bytes_read(&f->bytes, offset, notes, (size_t)size))
+		build_id_of_notes(notes, (size_t)size, align, &f->build_id);
+}
+
+static Elf64_Phdr widen_phdr(const Elf32_Phdr *in)
+{
+	return (Elf64_Phdr){
+		.p_type = in->p_type,
+		.p_flags = in->p_flags,
+		.p_offset = in->p_offset,
+		.p_vaddr = in->p_vaddr,
+		.p_filesz = in->p_filesz,
+		.p_align = in->p_align,
+	};
+}
+
+static void add_segment(struct elf_file *f, const Elf64_Phdr *p, unsigned int *notes_left)
+{
+	const struct elf_segment seg = { p->p_offset, p->p_filesz, p->p_vaddr, p->p_flags };
+
+	if (p->p_type == PT_NOTE)
+		read_notes(f, notes_left, seg.offset, seg.size, p->p_align);
+	if (p->p_type == PT_GNU_EH_FRAME && !f->eh_frame_hdr.size)
+		f->eh_frame_hdr = seg;
+	if (p->p_type == PT_LOAD && seg.size <= UINT64_MAX - seg.vaddr && seg.size <= UINT64_MAX - seg.offset)
+		f->segments[f->nr_segments++] = seg;
 }
 
 static int read_segments(struct elf_file *f, const Elf64_Ehdr *ehdr, unsigned int *notes_left)
 {
-	bool wide = f->class == ELFCLASS64;
-	struct elf_segment seg;
 	struct elf_table t;
+	Elf64_Phdr phdr;
 	const void *p;
 
-	elf_table_init(&t, f, ELF_T_PHDR, ehdr->e_phentsize, ehdr->e_phoff, ehdr->e_phnum);
-	while ((p = elf_table_next(&t)) && f->nr_segments < ELF_SEGMENTS_MAX) {
-		const Elf64_Phdr *p64 = p;
-		const Elf32_Phdr *p32 = p;
-
-		uint32_t type = wide ? p64->p_type : p32->p_type;
-
-		seg.offset = wide ? p64->p_offset : p32->p_offset;
-		seg.size = wide ? p64->p_filesz : p32->p_filesz;
-		seg.vaddr = wide ? p64->p_vaddr : p32->p_vaddr;
-		if (type == PT_LOAD && (wide ? p64->p_flags : p32->p_flags) & PF_X)
-			f->segments[f->nr_segments++] = seg;
-		else if (type == PT_NOTE)
-			read_notes(f, notes_left, seg.offset, seg.size, wide ? p64->p_align : p32->p_align);
+	elf_table_init(&t, &f->bytes, ehdr->e_phentsize, ehdr->e_phoff, ehdr->e_phnum);
+	while (f->nr_segments < ELF_SEGMENTS_MAX && (p = elf_table_next(&t))) {
+		if (is_wide(f))
+			memcpy(&phdr, p, sizeof(phdr));
+		else
+			phdr = widen_phdr(p);
+		add_segment(f, &phdr, notes_left);
 	}
 	return t.rc;
 }
 
-static void widen_shdr(const Elf32_Shdr *in, Elf64_Shdr *out)
+static Elf64_Shdr widen_shdr(const Elf32_Shdr *in)
 {
-	out->sh_name = in->sh_name;
-	out->sh_type = in->sh_type;
-	out->sh_flags = in->sh_flags;
-	out->sh_addr = in->sh_addr;
-	out->sh_offset = in->sh_offset;
-	out->sh_size = in->sh_size;
-	out->sh_link = in->sh_link;
-	out->sh_entsize = in->sh_entsize;
-	out->sh_addralign = in->sh_addralign;
+	return (Elf64_Shdr){
+		.sh_name = in->sh_name,
+		.sh_type = in->sh_type,
+		.sh_flags = in->sh_flags,
+		.sh_addr = in->sh_addr,
+		.sh_offset = in->sh_offset,
+		.sh_size = in->sh_size,
+		.sh_link = in->sh_link,
+		.sh_entsize = in->sh_entsize,
+		.sh_addralign = in->sh_addralign,
+	};
 }
 
 static int read_sections(struct elf_file *f, const Elf64_Ehdr *ehdr)
@@ -223,37 +188,93 @@ static int read_sections(struct elf_file *f, const Elf64_Ehdr *ehdr)
 	const void *p;
 	size_t i;
 
+	if (!f->nr_sections)
+		return 0;
 	f->sections = calloc(f->nr_sections, sizeof(*f->sections));
 	if (!f->sections)
 		return -ENOMEM;
-	elf_table_init(&t, f, ELF_T_SHDR, ehdr->e_shentsize, ehdr->e_shoff, f->nr_sections);
+	elf_table_init(&t, &f->bytes, ehdr->e_shentsize, ehdr->e_shoff, f->nr_sections);
 	for (i = 0; (p = elf_table_next(&t)); i++) {
-		if (f->class == ELFCLASS64)
+		if (is_wide(f))
 			memcpy(&f->sections[i], p, sizeof(*f->sections));
 		else
-			widen_shdr(p, &f->sections[i]);
+			f->sections[i] = widen_shdr(p);
 	}
-	return t.rc;
+	if (t.rc != -ENOEXEC)
+		return t.rc;
+	/* They are not in the file, which can be unwound without them. */
+	elf_file_drop_sections(f);
+	f->nr_sections = 0;
+	return 0;
+}
+
+bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr)
+{
+	const struct elf_segment *seg;
+
+	for (seg = f->segments; seg < f->segments + f->nr_segments; seg++) {
+		if (seg->flags & PF_X && offset >= seg->offset && offset - seg->offset < seg->size) {
+			*addr = offset - seg->offset + seg->vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool section_in_file(const struct elf_file *f, const Elf64_Shdr *sh)
+{
+	return sh->sh_offset <= f->bytes.size && sh->sh_size <= f->bytes.size - sh->sh_offset;
 }
 
 bool elf_section_readable(const struct elf_file *f, const Elf64_Shdr *sh)
 {
-	return !(sh->sh_flags & SHF_COMPRESSED) && sh->sh_offset <= f->size && sh->sh_size <= f->size - sh->sh_offset;
+	return !(sh->sh_flags & SHF_COMPRESSED) && section_in_file(f, sh);
 }
 
-void elf_section_name(const struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap)
+/* Its first @cap - 1 bytes, terminated. A name that the table does not terminate is none. */
+static int read_name(struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap)
 {
 	const Elf64_Shdr *names = f->names < f->nr_sections ? &f->sections[f->names] : NULL;
-	size_t len = 0;
+	uint64_t left;
+	size_t len;
+	int rc;
 
-	if (names && names->sh_type == SHT_STRTAB && elf_section_readable(f, names) && sh->sh_name < names->sh_size) {
-		uint64_t left = names->sh_size - sh->sh_name;
-
-		len = left < cap - 1 ? (size_t)left : cap - 1;
-		if (elf_file_read(f, names->sh_offset + sh->sh_name, buf, len))
-			len = 0;
-	}
+	buf[0] = 0;
+	if (!names || names->sh_type != SHT_STRTAB || !elf_section_readable(f, names) || sh->sh_name >= names->sh_size)
+		return 0;
+	left = names->sh_size - sh->sh_name;
+	len = left < cap - 1 ? (size_t)left : cap - 1;
 	buf[len] = 0;
+	rc = file_bytes_read_kept(&f->bytes, names->sh_offset + sh->sh_name, buf, len);
+	return !rc && left == len && !memchr(buf, 0, len) ? -ENOEXEC : rc;
+}
+
+void elf_section_name(struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap)
+{
+	if (read_name(f, sh, buf, cap))
+		buf[0] = 0;
+}
+
+int elf_section_find(struct elf_file *f, const char *name, Elf64_Shdr *out)
+{
+	size_t i, nr = f->nr_sections < SECTIONS_MAX ? f->nr_sections : SECTIONS_MAX;
+	char text[32]; /* longer than any name that is looked for */
+	int rc;
+
+	for (i = 0; i < nr; i++) {
+		const Elf64_Shdr *sh = &f->sections[i];
+
+		if (sh->sh_type == SHT_NULL || sh->sh_type == SHT_NOBITS || !section_in_file(f, sh))
+			continue;
+		rc = read_name(f, sh, text, sizeof(text));
+		if (rc && rc != -ENOEXEC)
+			return rc;
+		if (!rc && !strcmp(text, name)) {
+			*out = *sh;
+			return 0;
+		}
+	}
+	return -ENOENT;
 }
 
 /* Behind the segments, which are what the kernel tells of a mapped file. */
@@ -275,7 +296,6 @@ static int read_head(struct elf_file *f)
 	Elf64_Ehdr ehdr;
 	int rc;
 
-	elf_version(EV_CURRENT);
 	rc = read_header(f, &ehdr);
 	if (!rc)
 		rc = read_segments(f, &ehdr, &notes_left);
@@ -290,21 +310,16 @@ static int read_head(struct elf_file *f)
 
 int elf_file_open(struct elf_file *f, int fd)
 {
-	struct stat st;
+	int rc;
 
 	*f = ELF_FILE_NONE;
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	f->size = (uint64_t)st.st_size;
-	f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	return f->fd < 0 ? -errno : read_head(f);
+	rc = file_bytes_open(&f->bytes, fd);
+	return rc ? rc : read_head(f);
 }
 
 int elf_file_adopt(struct elf_file *f, char *memory, size_t len)
 {
-	*f = (struct elf_file){ .fd = -1, .memory = memory, .size = len };
+	*f = (struct elf_file){ .bytes = { .fd = -1, .memory = memory, .size = len } };
 	return read_head(f);
 }
 
@@ -312,20 +327,19 @@ void elf_file_drop_sections(struct elf_file *f)
 {
 	free(f->sections);
 	f->sections = NULL;
+	file_bytes_drop_pages(&f->bytes);
 }
 
 void elf_file_release(struct elf_file *f)
 {
-	elf_file_drop_sections(f);
-	if (f->fd >= 0)
-		close(f->fd);
-	free(f->memory);
+	free(f->sections);
+	file_bytes_release(&f->bytes);
 	*f = ELF_FILE_NONE;
 }
 
 size_t elf_symbol_size(const struct elf_file *f)
 {
-	return f->class == ELFCLASS64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	return is_wide(f) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
 Elf64_Sym elf_symbol_of(const struct elf_file *f, const void *item)
@@ -333,7 +347,7 @@ Elf64_Sym elf_symbol_of(const struct elf_file *f, const void *item)
 	const Elf32_Sym *in = item;
 	Elf64_Sym sym;
 
-	if (f->class == ELFCLASS64)
+	if (is_wide(f))
 		memcpy(&sym, item, sizeof(sym));
 	else
 		sym = (Elf64_Sym){ .st_name = in->st_name,

@@ -1,82 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One ELF file, 32 or 64 bits, either byte order: its header, segments, sections and build id, and reading from it.
- * What elf.h does is made of this.
+ * One ELF file, 32 or 64 bits, little endian: its header, segments, sections and build id. Names (elf.h) and unwind
+ * rules (unwind/rules.h) are made of this.
  *
- * The file may be hostile and may change while it is read: bytes are read by pread(2) into memory of our own, and each
- * offset, count and link is checked there.
+ * The file may be hostile and may change while it is read: each offset, count and link is checked in a copy of our own.
+ * Not thread safe.
  */
 #ifndef CORE_FILES_ELF_FILE_H
 #define CORE_FILES_ELF_FILE_H
 
 #include "core/files/build_ids.h"
+#include "core/files/file_bytes.h"
 
-#include <libelf.h>
+#include <elf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELF_SEGMENTS_MAX 64 /* executable PT_LOADs kept; linkers make one, hugepage tools a few */
+#define ELF_SEGMENTS_MAX 64 /* PT_LOADs kept; linkers make about four, hugepage tools some more */
 
+/** struct elf_segment - a PT_LOAD, as far as it has bytes in the file. They wrap neither there nor in memory. */
 struct elf_segment {
 	uint64_t offset, size, vaddr;
+	uint32_t flags; /* PF_X, PF_W */
 };
 
 /**
  * struct elf_file - begins as ELF_FILE_NONE. Read it, change nothing.
- * @fd:       owned; -1: the bytes are in @memory
- * @memory:   owned, @size bytes; NULL: a file
- * @sections: @nr_sections of them, as they are in the file but for width and byte order: to be checked with
+ * @class:    ELFCLASS32 or ELFCLASS64; 0: it is not open
+ * @sections: @nr_sections of them, as they are in the file but for their width: to be checked with
  *            elf_section_readable(); NULL after elf_file_drop_sections()
- * @segments: those that are loaded executable
+ * @nr_sections: 0: it has none, or they cannot be read
+ * @segments: in the order of the file
+ * @eh_frame_hdr: PT_GNU_EH_FRAME; size 0: none
  */
 struct elf_file {
-	int fd;
-	char *memory;
-	uint64_t size;
-	unsigned char class, encoding;
-	uint16_t machine, nr_sections, names;
+	struct file_bytes bytes;
+	unsigned char class;
+	uint16_t type, machine, nr_sections, names;
 	Elf64_Shdr *sections;
 	struct build_id build_id;
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	unsigned int nr_segments;
+	struct elf_segment eh_frame_hdr;
 };
 
-#define ELF_FILE_NONE ((struct elf_file){ .fd = -1 })
+#define ELF_FILE_NONE ((struct elf_file){ .bytes = FILE_BYTES_NONE })
 
 /**
  * elf_file_open() - read the head of @fd, which must be a regular file; its position is not used. @fd stays the
- * caller's. Return: 0 and @f, owned: elf_file_release(); -ENOEXEC: not an ELF file with sections that we can read;
- * -EINVAL: not a regular file; -ENOMEM; -EIO and others of fcntl(2) and pread(2). There is nothing to release after a
- * failure.
+ * caller's. Return: 0 and @f, owned: elf_file_release(); -ENOEXEC: not an ELF file that we can read; -EINVAL: not a
+ * regular file; -ENOMEM; -EIO and others of fcntl(2) and pread(2). There is nothing to release after a failure.
  */
 int elf_file_open(struct elf_file *f, int fd);
 
 /** elf_file_adopt() - the same of @len bytes at @memory, from malloc(3), which are @f's from now on, or freed. */
 int elf_file_adopt(struct elf_file *f, char *memory, size_t len);
 
+/** elf_file_drop_sections() - free the headers of sections, and the pages that were read for their names. */
 void elf_file_drop_sections(struct elf_file *f);
 void elf_file_release(struct elf_file *f);
 
-/** elf_file_read() - @len bytes from @offset on. Return: 0; -ENOEXEC: they are not all there; others of pread(2). */
-int elf_file_read(const struct elf_file *f, uint64_t offset, void *buf, size_t len);
-
-/** elf_file_word() - the same of four bytes, a number. */
-int elf_file_word(const struct elf_file *f, uint64_t offset, uint32_t *word);
+/** elf_file_address() - the file's own address of its byte @offset, which is loaded executable. False: it is not. */
+bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr);
 
 /** elf_section_readable() - its bytes, if it has any, are in the file as they are. */
 bool elf_section_readable(const struct elf_file *f, const Elf64_Shdr *sh);
 
 /** elf_section_name() - the first @cap - 1 bytes of its name, terminated; "" when it cannot be read. */
-void elf_section_name(const struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap);
+void elf_section_name(struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap);
 
 /**
- * struct elf_table - @nr entries of @f, translated piece by piece.
- * @rc: of the last read: as elf_file_read()
+ * elf_section_find() - the first section called @name whose bytes are in the file, also compressed ones.
+ * Return: 0 and *@out; -ENOENT: there is none; -EIO and others of file_bytes_read_kept(): a name could not be read.
+ */
+int elf_section_find(struct elf_file *f, const char *name, Elf64_Shdr *out);
+
+/**
+ * struct elf_table - @nr entries of @b, read piece by piece.
+ * @rc: of the last read: as file_bytes_read()
  */
 struct elf_table {
-	const struct elf_file *f;
-	Elf_Type type;
+	const struct file_bytes *b;
 	size_t item;
 	uint64_t offset, nr, next, per; /* how many are read at once */
 	uint64_t loaded, nr_loaded;
@@ -87,9 +92,8 @@ struct elf_table {
 	} buf;
 };
 
-/** elf_table_init() - @item: bytes of an entry in the file, checked to be those of @type in the file's class. */
-void elf_table_init(struct elf_table *t, const struct elf_file *f, Elf_Type type, size_t item, uint64_t offset,
-		    uint64_t nr);
+/** elf_table_init() - @item: bytes of an entry. */
+void elf_table_init(struct elf_table *t, const struct file_bytes *b, size_t item, uint64_t offset, uint64_t nr);
 
 /** elf_table_at() - entry @i, until the next call. NULL: there is none, or a failure (@t->rc). */
 const void *elf_table_at(struct elf_table *t, uint64_t i);

@@ -43,7 +43,7 @@ int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shd
 	while (end && !zero) {
 		size_t len = end < sizeof(tail) ? end : sizeof(tail);
 
-		rc = elf_file_read(f, sh->sh_offset + end - len, tail, len);
+		rc = file_bytes_read(&f->bytes, sh->sh_offset + end - len, tail, len);
 		if (rc)
 			return rc;
 		end -= len;
@@ -53,7 +53,7 @@ int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shd
 		return -ENOEXEC;
 	*out = &n->strings[n->nr_strings++];
 	**out = (struct elf_strings){
-		.f = f,
+		.b = &f->bytes,
 		.offset = sh->sh_offset,
 		.base = last ? last->base + last->size : 0,
 		.size = (uint32_t)(end + (size_t)(zero - tail) + 1),
@@ -68,14 +68,14 @@ void elf_names_hold(struct elf_names *n, size_t nr)
 
 	/* Tables in memory need not be. */
 	for (i = 0; i < n->nr_strings; i++)
-		sum += n->strings[i].f->memory ? 0 : n->strings[i].size;
+		sum += n->strings[i].b->memory ? 0 : n->strings[i].size;
 	if (!nr || sum > HELD_BYTES_MAX || sum / FIRST_BYTES > nr)
 		return;
 	for (i = 0; i < n->nr_strings; i++) {
 		struct elf_strings *st = &n->strings[i];
 
-		st->held = st->f->memory || st->held ? st->held : malloc(st->size);
-		if (st->held && elf_file_read(st->f, st->offset, st->held, st->size)) {
+		st->held = st->b->memory || st->held ? st->held : malloc(st->size);
+		if (st->held && file_bytes_read(st->b, st->offset, st->held, st->size)) {
 			free(st->held);
 			st->held = NULL;
 		}
@@ -96,7 +96,7 @@ void elf_names_drop(struct elf_names *n)
 static int read_strings(const struct elf_strings *st, size_t at, char *buf, size_t len)
 {
 	if (!st->held)
-		return elf_file_read(st->f, st->offset + at, buf, len);
+		return file_bytes_read(st->b, st->offset + at, buf, len);
 	memcpy(buf, st->held + at, len);
 	return 0;
 }

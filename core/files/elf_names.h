@@ -16,7 +16,7 @@
 
 /* A string table. Names in it are numbered from @base on by their offset. @held: all of it, for a while; or NULL. */
 struct elf_strings {
-	const struct elf_file *f;
+	const struct file_bytes *b;
 	char *held;
 	uint64_t offset;
 	uint32_t base, size; /* without the bytes that begin no terminated string */
@@ -34,7 +34,7 @@ void elf_names_release(struct elf_names *n);
 /**
  * elf_names_add() - have the names of section @sh of @f, which is borrowed until elf_names_release().
  * Return: 0 and *@out, as long as @n; -ENOEXEC: not a string table, without a terminated string, or too large; others
- * of elf_file_read().
+ * of file_bytes_read().
  */
 int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shdr *sh, struct elf_strings **out);
 

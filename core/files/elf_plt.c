@@ -86,7 +86,7 @@ static int read_stubs(struct reader *r, const struct elf_extent *table)
 	for (at = 0; !rc && at < size; at += sizeof(code)) {
 		size_t len = size - at < sizeof(code) ? (size_t)(size - at) : sizeof(code);
 
-		rc = elf_file_read(r->f, table->offset + at, code, len);
+		rc = file_bytes_read(&r->f->bytes, table->offset + at, code, len);
 		if (!rc)
 			rc = decode_all(r, code, len, table->addr + at);
 	}
@@ -153,8 +153,7 @@ static void fill_slots(struct reader *r, struct elf_table *t)
 	for (i = r->p->nr_relas; i-- > 0 && r->nr_known < r->nr;) {
 		uint64_t nr = r->p->relas[i].size / sizeof(rela);
 
-		elf_table_init(t, r->f, ELF_T_RELA, sizeof(rela), r->p->relas[i].offset,
-			       nr < RELAS_MAX ? nr : RELAS_MAX);
+		elf_table_init(t, &r->f->bytes, sizeof(rela), r->p->relas[i].offset, nr < RELAS_MAX ? nr : RELAS_MAX);
 		while ((p = elf_table_next(t))) {
 			memcpy(&rela, p, sizeof(rela));
 			fill_slot(r, &rela);
@@ -169,7 +168,7 @@ static void find_names(struct reader *r, struct elf_table *t)
 	size_t i;
 
 	qsort(r->v, r->nr, sizeof(*r->v), by_symbol);
-	elf_table_init(t, r->f, ELF_T_SYM, sizeof(Elf64_Sym), r->p->symbols, r->p->nr_symbols);
+	elf_table_init(t, &r->f->bytes, sizeof(Elf64_Sym), r->p->symbols, r->p->nr_symbols);
 	for (i = 0; i < r->nr; i++) {
 		p = r->v[i].symbol ? elf_table_at(t, r->v[i].symbol) : NULL;
 		if (p)

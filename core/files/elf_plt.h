@@ -49,7 +49,7 @@ bool elf_plt_covers(const struct elf_plt_sections *p, uint64_t addr);
 
 /**
  * elf_plt_read() - the entries of @f, sorted by address and disjoint, that have a name or a resolver.
- * Return: 0 and the owned *@out, from malloc(3), with *@nr of them; -ENOMEM; others of elf_file_read().
+ * Return: 0 and the owned *@out, from malloc(3), with *@nr of them; -ENOMEM; others of file_bytes_read().
  */
 int elf_plt_read(const struct elf_file *f, const struct elf_plt_sections *p, struct elf_plt_entry **out, size_t *nr);
 

@@ -25,7 +25,7 @@ void kernel_running_build(const struct host *host, struct build_id *id)
 	while (len < sizeof(notes) && (n = read(fd, notes + len, sizeof(notes) - len)) > 0)
 		len += (size_t)n;
 	close(fd);
-	build_id_of_notes(notes, len, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 4, id);
+	build_id_of_notes(notes, len, 4, id);
 }
 
 enum same_build recorded_kernel_build(const struct recorded *r, const struct build_id *running)

@@ -40,20 +40,30 @@ int vdso_image(const void **start, size_t *len)
 	return 0;
 }
 
+int vdso_open(struct elf_file *f)
+{
+	const void *start;
+	char *copy;
+	size_t len;
+	int rc;
+
+	rc = vdso_image(&start, &len);
+	if (rc)
+		return rc;
+	copy = malloc(len);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, start, len);
+	return elf_file_adopt(f, copy, len);
+}
+
 /* Unknown if there is no image. */
 static void own_build_id(struct build_id *id)
 {
-	const void *start;
 	struct elf_file f;
-	char *copy;
-	size_t len;
 
 	*id = (struct build_id){ 0 };
-	copy = vdso_image(&start, &len) ? NULL : malloc(len);
-	if (!copy)
-		return;
-	memcpy(copy, start, len);
-	if (elf_file_adopt(&f, copy, len))
+	if (vdso_open(&f))
 		return;
 	*id = f.build_id;
 	elf_file_release(&f);

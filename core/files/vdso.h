@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct elf_file;
 struct mapped_file;
 struct mapped_files_cfg;
 
@@ -15,6 +16,12 @@ struct mapped_files_cfg;
  * Return: 0; -ENOENT: there is none; -errno: /proc/self/maps cannot be read. Both are untouched then.
  */
 int vdso_image(const void **start, size_t *len);
+
+/**
+ * vdso_open() - the same as an ELF file, copied.
+ * Return: 0 and @f, owned: elf_file_release(); also -ENOMEM, and others of elf_file_adopt().
+ */
+int vdso_open(struct elf_file *f);
 
 /**
  * vdso_is_ours() - is the "[vdso]" of a process, @file, our own image?

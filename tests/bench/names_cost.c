@@ -92,10 +92,15 @@ static struct elf_segment code_of(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct elf_segment seg;
 	struct elf_file f;
+	unsigned int i;
 
-	if (fd < 0 || elf_file_open(&f, fd) || !f.nr_segments)
+	if (fd < 0 || elf_file_open(&f, fd))
 		die("cannot read '%s'", path);
-	seg = f.segments[0];
+	for (i = 0; i < f.nr_segments && !(f.segments[i].flags & PF_X); i++)
+		;
+	if (i == f.nr_segments)
+		die("'%s' has no code", path);
+	seg = f.segments[i];
 	elf_file_release(&f);
 	close(fd);
 	return seg;

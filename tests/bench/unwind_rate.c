@@ -36,33 +36,19 @@ struct self {
 
 static struct self self;
 
-static ssize_t read_fd(void *ctx, uint64_t offset, void *to, size_t len)
-{
-	ssize_t n = pread(*(const int *)ctx, to, len, (off_t)offset);
-
-	return n < 0 ? -errno : n;
-}
-
-static void close_fd(void *ctx)
-{
-	close(*(const int *)ctx);
-	free(ctx);
-}
-
 static struct rules *open_rules(const char *path)
 {
-	struct unwind_bytes none = { 0 }, file = { malloc(sizeof(int)), 0, read_fd, close_fd };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 	struct rules *r = NULL;
-	struct stat st;
+	struct elf_file file;
 
-	if (!file.ctx || fd < 0 || fstat(fd, &st)) {
-		fprintf(stderr, "unwind_rate: '%s': %s\n", path, strerror(errno));
+	rc = fd < 0 ? -errno : elf_file_open(&file, fd);
+	if (rc) {
+		fprintf(stderr, "unwind_rate: '%s': %s\n", path, strerror(-rc));
 		exit(1);
 	}
-	*(int *)file.ctx = fd;
-	file.size = (uint64_t)st.st_size;
-	rules_open(&file, &none, &r);
+	close(fd);
+	rules_open(&file, &ELF_FILE_NONE, &r);
 	return r;
 }
 

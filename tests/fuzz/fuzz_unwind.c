@@ -39,23 +39,6 @@ struct input {
 	uint64_t reads;
 };
 
-static ssize_t read_file(void *ctx, uint64_t offset, void *to, size_t len)
-{
-	const struct input *in = ctx;
-
-	if (offset >= in->file_size)
-		return 0;
-	if (len > in->file_size - offset)
-		len = in->file_size - offset;
-	memcpy(to, in->file + offset, len);
-	return (ssize_t)len;
-}
-
-static void close_file(void *ctx)
-{
-	(void)ctx;
-}
-
 static int read_stack(void *ctx, uint64_t addr, void *to, size_t len)
 {
 	struct input *in = ctx;
@@ -198,9 +181,15 @@ static uint8_t *make_file(const uint8_t *section, size_t size, uint32_t addr, si
 
 static void run(struct input *in)
 {
-	struct unwind_bytes file = { in, in->file_size, read_file, close_file };
+	char *copy = malloc(in->file_size + 1);
+	struct elf_file file;
 
-	if (rules_open(&file, &(struct unwind_bytes){ 0 }, &in->rules)) {
+	if (!copy)
+		return;
+	memcpy(copy, in->file, in->file_size);
+	if (elf_file_adopt(&file, copy, in->file_size))
+		return;
+	if (rules_open(&file, &ELF_FILE_NONE, &in->rules)) {
 		check(!in->rules);
 		return;
 	}

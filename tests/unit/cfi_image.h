@@ -26,11 +26,10 @@ struct cfi_function {
 
 #define CFI_PROGRAM(s) sizeof(s) - 1, s
 
-/** struct cfi_image - the file; @close_count: how often rules_close() has given it back. */
+/** struct cfi_image - the file. */
 struct cfi_image {
 	uint8_t bytes[CFI_FILE_SIZE];
 	size_t used; /* of the section */
-	unsigned int close_count;
 };
 
 static inline void cfi_put(struct cfi_image *im, const void *bytes, size_t len)
@@ -110,31 +109,17 @@ static inline void cfi_image_build(struct cfi_image *im, const struct cfi_functi
 	memset(im->bytes + CFI_CODE_OFFSET, 0x90, CFI_CODE_SIZE);
 }
 
-static inline ssize_t cfi_read(void *ctx, uint64_t offset, void *to, size_t len)
+/** cfi_image_open() - its rules; rules_close() them. */
+static inline struct rules *cfi_image_open(const struct cfi_image *im)
 {
-	const struct cfi_image *im = ctx;
-
-	if (offset >= sizeof(im->bytes))
-		return 0;
-	if (len > sizeof(im->bytes) - offset)
-		len = sizeof(im->bytes) - offset;
-	memcpy(to, im->bytes + offset, len);
-	return (ssize_t)len;
-}
-
-static inline void cfi_close(void *ctx)
-{
-	((struct cfi_image *)ctx)->close_count++;
-}
-
-/** cfi_image_open() - its rules; rules_close() them. The image is borrowed until then. */
-static inline struct rules *cfi_image_open(struct cfi_image *im)
-{
+	char *copy = malloc(sizeof(im->bytes));
 	struct rules *r = NULL;
+	struct elf_file f;
 
-	ck_assert_int_eq(rules_open(&(struct unwind_bytes){ im, sizeof(im->bytes), cfi_read, cfi_close },
-				    &(struct unwind_bytes){ 0 }, &r),
-			 0);
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, im->bytes, sizeof(im->bytes));
+	ck_assert_int_eq(elf_file_adopt(&f, copy, sizeof(im->bytes)), 0);
+	ck_assert_int_eq(rules_open(&f, &ELF_FILE_NONE, &r), 0);
 	return r;
 }
 

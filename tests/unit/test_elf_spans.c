@@ -9,7 +9,7 @@ enum { SMALL = 100, LARGE = 5000 }; /* few are compared, many are sorted digit b
 
 /* Strings that all names are in: "a", "b", ... */
 static char strings[2 * 26];
-static const struct elf_file file = { .fd = -1, .memory = strings, .size = sizeof(strings) };
+static const struct file_bytes file = { .fd = -1, .memory = strings, .size = sizeof(strings) };
 
 static void name_them(struct elf_names *n)
 {
@@ -17,7 +17,7 @@ static void name_them(struct elf_names *n)
 
 	for (i = 0; i < sizeof(strings); i += 2)
 		memcpy(strings + i, (char[]){ (char)('a' + i / 2), 0 }, 2);
-	*n = (struct elf_names){ .strings = { { .f = &file, .size = sizeof(strings) } }, .nr_strings = 1 };
+	*n = (struct elf_names){ .strings = { { .b = &file, .size = sizeof(strings) } }, .nr_strings = 1 };
 }
 
 static uint64_t rnd(uint64_t *state)

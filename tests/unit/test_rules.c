@@ -8,7 +8,10 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* .eh_frame is not in order; .debug_frame says something else of addresses that .eh_frame knows. */
 static const struct function eh[] = {
@@ -67,22 +70,22 @@ struct reader {
 	unsigned int calls, from;
 	size_t most; /* bytes that one call gives; 0: any number */
 	int rc;      /* what calls return then */
-	unsigned int closed;
+	struct stat st;
 };
 
 static struct rules_image ri, di;
 static struct reader file, debug_file;
 static struct rules *r;
 
-static ssize_t reader_read(void *ctx, uint64_t offset, void *to, size_t len)
+static ssize_t reader_read(struct reader *f, size_t offset, void *to, size_t len)
 {
-	struct reader *f = ctx;
 	bool now = ++f->calls >= f->from && f->from;
 	size_t has = now ? f->shrunk : f->len;
 
-	ck_assert_uint_eq(f->closed, 0);
-	if (now && f->rc)
-		return f->rc;
+	if (now && f->rc) {
+		errno = -f->rc;
+		return -1;
+	}
 	if (offset >= has)
 		return 0;
 	len = len < has - offset ? len : has - offset;
@@ -91,16 +94,45 @@ static ssize_t reader_read(void *ctx, uint64_t offset, void *to, size_t len)
 	return (ssize_t)len;
 }
 
-static void reader_close(void *ctx)
+static bool is_of(int fd, const struct reader *f)
 {
-	struct reader *f = ctx;
+	struct stat st;
 
-	f->closed++;
+	return !fstat(fd, &st) && f->len && st.st_ino == f->st.st_ino && st.st_dev == f->st.st_dev;
 }
 
-static struct unwind_bytes bytes_of(struct reader *f)
+static bool is_open(const struct reader *f)
 {
-	return (struct unwind_bytes){ f, f->len, reader_read, reader_close };
+	int fd;
+
+	for (fd = 0; fd < 100; fd++)
+		if (is_of(fd, f))
+			return true;
+	return false;
+}
+
+/* In place of the one of libc. */
+ssize_t pread(int fd, void *to, size_t len, off_t offset)
+{
+	if (is_of(fd, &file))
+		return reader_read(&file, (size_t)offset, to, len);
+	if (is_of(fd, &debug_file))
+		return reader_read(&debug_file, (size_t)offset, to, len);
+	return syscall(SYS_pread64, fd, to, len, offset);
+}
+
+static int open_elf(struct reader *f, const unsigned char *bytes, size_t len, struct elf_file *elf)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC), rc;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, (off_t)len), 0);
+	ck_assert_int_eq(fstat(fd, &f->st), 0);
+	f->bytes = bytes;
+	f->len = len;
+	rc = elf_file_open(elf, fd);
+	close(fd);
+	return rc;
 }
 
 static void setup(void)
@@ -117,19 +149,22 @@ static void teardown(void)
 	image_release(&di.im);
 }
 
+/* The first @len bytes of the file. */
+static int open_part(size_t len, bool with_debug)
+{
+	struct elf_file f, d = ELF_FILE_NONE;
+	int rc = open_elf(&file, ri.im.bytes, len, &f);
+
+	if (rc)
+		return rc;
+	if (with_debug)
+		open_elf(&debug_file, di.im.bytes, di.im.len, &d);
+	return rules_open(&f, &d, &r);
+}
+
 static int open_with(bool with_debug)
 {
-	struct unwind_bytes f, d = { 0 };
-
-	file.bytes = ri.im.bytes;
-	file.len = ri.im.len;
-	f = bytes_of(&file);
-	if (with_debug) {
-		debug_file.bytes = di.im.bytes;
-		debug_file.len = di.im.len;
-		d = bytes_of(&debug_file);
-	}
-	return rules_open(&f, &d, &r);
+	return open_part(ri.im.len, with_debug);
 }
 
 static void reopen(void)
@@ -222,11 +257,11 @@ START_TEST(test_layouts)
 		file = debug_file = (struct reader){ .most = most };
 		ck_assert_int_eq(open_with(layouts[_i].separate != NO_FRAME), 0);
 		check_answers(layouts[_i].eh, layouts[_i].debug);
-		ck_assert_uint_eq(file.closed + debug_file.closed, 0);
+		ck_assert(is_open(&file));
+		ck_assert_int_eq(is_open(&debug_file), layouts[_i].separate != NO_FRAME);
 		rules_close(r);
 		r = NULL;
-		ck_assert_uint_eq(file.closed, 1);
-		ck_assert_uint_eq(debug_file.closed, layouts[_i].separate != NO_FRAME);
+		ck_assert(!is_open(&file) && !is_open(&debug_file));
 	}
 }
 END_TEST
@@ -266,13 +301,13 @@ static const struct {
 	{ "segment size 55", TABLE, EHDR(e_phentsize), 55, OPEN_FAILS },
 	{ "segments beyond the file", TABLE, EHDR(e_phoff), 1 << 20, OPEN_FAILS },
 	{ "segments at the end of the address space", TABLE, EHDR(e_phoff), UINT64_MAX - 8, OPEN_FAILS },
-	{ "more segments than bytes", TABLE, EHDR(e_phnum), PN_XNUM, 0, 16, EXPR, 64 },
+	{ "more segments than bytes", TABLE, EHDR(e_phnum), PN_XNUM, OPEN_FAILS },
 	{ "no segments", TABLE, EHDR(e_phnum), 0, 0, 16, EXPR, 64 },
 	{ "sections beyond the file", TABLE, EHDR(e_shoff), 1 << 20, 0, 16, EXPR, NONE },
 	{ "sections at the end of the address space", TABLE, EHDR(e_shoff), UINT64_MAX - 8, 0, 16, EXPR, NONE },
 	{ "no sections", TABLE, EHDR(e_shnum), 0, 0, 16, EXPR, NONE },
 	{ "section size 63", TABLE, EHDR(e_shentsize), 63, 0, 16, EXPR, NONE },
-	{ "more sections than bytes", TABLE, EHDR(e_shnum), UINT16_MAX, 0, 16, EXPR, 64 },
+	{ "more sections than bytes", TABLE, EHDR(e_shnum), UINT16_MAX, 0, 16, EXPR, NONE },
 	{ "names in no section", TABLE, EHDR(e_shstrndx), SECT_COUNT, 0, 16, EXPR, NONE },
 	{ "names nowhere", TABLE, EHDR(e_shstrndx), SHN_XINDEX, 0, 16, EXPR, NONE },
 	{ "names in the wrong section", TABLE, EHDR(e_shstrndx), SECT_EH, 0, 16, EXPR, NONE },
@@ -368,7 +403,7 @@ START_TEST(test_broken)
 	set_fixed(&ri.im, place(broken[_i].where) + broken[_i].at, broken[_i].value, broken[_i].size);
 	ck_assert_int_eq(open_with(false), broken[_i].rc);
 	if (broken[_i].rc) {
-		ck_assert_uint_eq(file.closed, 1);
+		ck_assert(!is_open(&file));
 		return;
 	}
 	first = answer(CODE);
@@ -401,7 +436,7 @@ static const struct {
 } failing[] = {
 	{ TABLE, FRAME, -EIO, 0 },
 	{ NO_HDR, FRAME, -EIO, 0 },
-	{ TABLE, FRAME_ZLIB, -EINTR, 0 },
+	{ TABLE, FRAME_ZLIB, -ENXIO, 0 },
 	{ TABLE_OMITTED, FRAME, -ESTALE, 0 },
 	{ TABLE, FRAME, 0, 0 },
 	{ TABLE, FRAME, 0, 64 },
@@ -426,7 +461,7 @@ START_TEST(test_failing)
 		rc = open_with(false);
 		first = rc ? rc : answer(CODE);
 		if (rc)
-			ck_assert_int_eq(file.closed, 1);
+			ck_assert(!is_open(&file));
 		else
 			check_no_wrong_answer();
 		if (from == 1 && failing[_i].shrunk < 288) /* where the segments' headers end */
@@ -520,16 +555,13 @@ START_TEST(test_truncated)
 
 	build(&ri, (enum table)(_i % (NO_EH + 1)), (enum frame)(_i / 5 % 4));
 	for (len = ri.shdr + SECT_COUNT * sizeof(Elf64_Shdr) - 1; len > 4; len -= 5) {
-		struct unwind_bytes f, none = { 0 };
-
-		file = (struct reader){ .bytes = ri.im.bytes, .len = len };
-		f = bytes_of(&file);
-		if (!rules_open(&f, &none, &r)) {
+		file = (struct reader){ 0 };
+		if (!open_part(len, false)) {
 			check_no_wrong_answer();
 			rules_close(r);
 			r = NULL;
 		}
-		ck_assert_uint_eq(file.closed, 1);
+		ck_assert(!is_open(&file));
 	}
 }
 END_TEST
@@ -600,7 +632,7 @@ START_TEST(test_bad_debug_file)
 	build(&di, NO_EH, FRAME);
 	di.im.bytes[EI_CLASS] = ELFCLASS32;
 	ck_assert_int_eq(open_with(true), 0);
-	ck_assert_uint_eq(debug_file.closed, 1);
+	ck_assert(!is_open(&debug_file));
 	check_answers(true, false);
 }
 END_TEST
@@ -757,39 +789,17 @@ END_TEST
 
 /* ---- real files */
 
-static ssize_t fd_read(void *ctx, uint64_t offset, void *to, size_t len)
-{
-	ssize_t n = pread(*(int *)ctx, to, len, (off_t)offset);
-
-	return n < 0 ? -errno : n;
-}
-
-static void fd_close(void *ctx)
-{
-	close(*(int *)ctx);
-	free(ctx);
-}
-
-static struct unwind_bytes bytes_of_path(const char *path)
-{
-	struct unwind_bytes b = { malloc(sizeof(int)), 0, fd_read, fd_close };
-	struct stat st;
-
-	ck_assert_ptr_nonnull(b.ctx);
-	*(int *)b.ctx = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_int_eq(fstat(*(int *)b.ctx, &st), 0);
-	b.size = (uint64_t)st.st_size;
-	return b;
-}
-
 /* All of the code around @fn, which the file at @path shows at @base, has rules, each of which is right for itself. */
 static void check_real(const char *path, const void *base, const void *fn)
 {
-	struct unwind_bytes f = bytes_of_path(path), none = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	uint64_t addr = (uint64_t)((const char *)fn - (const char *)base), found = 0, i;
 	const struct cfi_row *row;
+	struct elf_file f;
 
-	ck_assert_int_eq(rules_open(&f, &none, &r), 0);
+	ck_assert_int_eq(elf_file_open(&f, fd), 0);
+	close(fd);
+	ck_assert_int_eq(rules_open(&f, &ELF_FILE_NONE, &r), 0);
 	for (i = 0; i < 4096; i++) {
 		int rc = rules_find(r, addr + i, &row);
 

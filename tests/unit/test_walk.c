@@ -132,7 +132,6 @@ static void setup(void)
 static void teardown(void)
 {
 	rules_close(rules);
-	ck_assert_uint_eq(image.close_count, 1);
 }
 
 /** struct memory - the words known of a stack; what follows up to @stack_end was there, but not copied. */

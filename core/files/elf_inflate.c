@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/elf_inflate.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#define CHUNK 16384
+
+#define SECTION_MAX (16u << 20) /* bytes of contents; the largest .debug_frame of distributions has some 10 MiB */
+#define RATIO_MAX   1100        /* of inflated to deflated bytes; zlib's format reaches 1032 */
+
+#define XZ_MAX          (16u << 20)
+#define XZ_INFLATED_MAX (64u << 20)
+#define XZ_WORK_MAX     (80u << 20) /* xz -6, which is what makes them, needs 9 MiB, -9 needs 65 */
+
+/* The bytes to inflate, piece by piece. */
+struct input {
+	const struct file_bytes *b;
+	uint64_t offset, left;
+	unsigned char piece[CHUNK];
+};
+
+/* The next @len bytes in @in->piece. */
+static int next_piece(struct input *in, size_t *len)
+{
+	int rc;
+
+	*len = in->left < CHUNK ? (size_t)in->left : CHUNK;
+	rc = file_bytes_read(in->b, in->offset, in->piece, *len);
+	in->offset += *len;
+	in->left -= *len;
+	return rc;
+}
+
+/* ---- zlib */
+
+static int zlib_all(struct input *in, z_stream *z)
+{
+	int rc, status = Z_OK;
+	size_t len;
+
+	while (status == Z_OK && in->left) {
+		rc = next_piece(in, &len);
+		if (rc)
+			return rc;
+		z->next_in = in->piece;
+		z->avail_in = (unsigned int)len;
+		status = inflate(z, Z_NO_FLUSH);
+	}
+	if (status == Z_MEM_ERROR)
+		return -ENOMEM;
+	return status == Z_STREAM_END && !z->avail_out ? 0 : -EBADMSG;
+}
+
+static int zlib_to(struct input *in, void *to, size_t size)
+{
+	z_stream z = { .next_out = to, .avail_out = (unsigned int)size };
+	int rc;
+
+	if (inflateInit(&z) != Z_OK)
+		return -ENOMEM;
+	rc = zlib_all(in, &z);
+	inflateEnd(&z);
+	return rc;
+}
+
+int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len)
+{
+	struct input in = { .b = b, .offset = offset + sizeof(Elf64_Chdr), .left = size - sizeof(Elf64_Chdr) };
+	char *memory;
+	Elf64_Chdr ch;
+	int rc;
+
+	rc = size < sizeof(ch) ? -EBADMSG : file_bytes_read(b, offset, &ch, sizeof(ch));
+	if (rc)
+		return rc;
+	if (ch.ch_type != ELFCOMPRESS_ZLIB || ch.ch_size > SECTION_MAX)
+		return -ENOTSUP;
+	if (!ch.ch_size || ch.ch_size / RATIO_MAX > size)
+		return -EBADMSG;
+	memory = malloc(ch.ch_size);
+	if (!memory)
+		return -ENOMEM;
+	rc = zlib_to(&in, memory, ch.ch_size);
+	if (rc) {
+		free(memory);
+		return rc;
+	}
+	*out = memory;
+	*len = ch.ch_size;
+	return 0;
+}
+
+/* ---- xz */
+
+/* Twice as much room behind what there is. */
+static int make_room(lzma_stream *z, char **out, size_t *cap)
+{
+	size_t used = *cap, more = *cap ? *cap : 4 * CHUNK;
+	char *longer;
+
+	if (used + more > XZ_INFLATED_MAX)
+		return -E2BIG;
+	longer = realloc(*out, used + more);
+	if (!longer)
+		return -ENOMEM;
+	*out = longer;
+	*cap = used + more;
+	z->next_out = (uint8_t *)longer + used;
+	z->avail_out = more;
+	return 0;
+}
+
+static int status_of(lzma_ret ret)
+{
+	switch (ret) {
+	case LZMA_OK:
+	case LZMA_STREAM_END:
+		return 0;
+	case LZMA_MEM_ERROR:
+		return -ENOMEM;
+	case LZMA_MEMLIMIT_ERROR:
+		return -E2BIG;
+	default:
+		return -EBADMSG;
+	}
+}
+
+/* Room is made before it is needed, so that a step without progress is the input's fault. */
+static int xz_all(struct input *in, lzma_stream *z, char **out)
+{
+	lzma_ret ret = LZMA_OK;
+	size_t cap = 0;
+	int rc = 0;
+
+	while (!rc && ret != LZMA_STREAM_END) {
+		if (!z->avail_in && in->left) {
+			rc = next_piece(in, &z->avail_in);
+			z->next_in = in->piece;
+		}
+		if (!rc && !z->avail_out)
+			rc = make_room(z, out, &cap);
+		if (rc)
+			break;
+		ret = lzma_code(z, in->left ? LZMA_RUN : LZMA_FINISH);
+		rc = status_of(ret);
+	}
+	return rc;
+}
+
+int elf_inflate_xz(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len)
+{
+	struct input in = { .b = b, .offset = offset, .left = size };
+	lzma_stream z = LZMA_STREAM_INIT;
+	char *memory = NULL;
+	int rc;
+
+	if (size > XZ_MAX)
+		return -E2BIG;
+	rc = status_of(lzma_stream_decoder(&z, XZ_WORK_MAX, 0));
+	if (!rc)
+		rc = xz_all(&in, &z, &memory);
+	*len = (size_t)z.total_out;
+	lzma_end(&z);
+	if (rc)
+		free(memory);
+	else
+		*out = memory;
+	return rc;
+}
