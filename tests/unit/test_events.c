@@ -429,6 +429,9 @@ static const struct {
 } refused[] = {
 	{ "0-9", "0-9", -1, 0, -EACCES, 0, 0, -EACCES, "cannot open perf event 'cpu-clock' on CPU 0" },
 	{ "0-9", "0-9", -1, 9, -EMFILE, 0, 0, -EMFILE, "on CPU 9: Too many open files (RLIMIT_NOFILE is" },
+	{ "0-9", "0-9", -1, 0, -EMFILE, 0, 0, -EMFILE, "on CPU 0: Too many open files (RLIMIT_NOFILE is" },
+	{ "0-9", "0-9", -1, 1, -ENOMEM, 0, 0, -ENOMEM, "on CPU 1: Cannot allocate memory" },
+	{ "0-9", "0-9", -1, 2, -EBUSY, 0, 0, -EBUSY, "on CPU 2: Device or resource busy" },
 	{ "0-9", "0-9", -1, 5, -EINVAL, 0, 0, -EINVAL, "on CPU 5" },
 	{ "0-9", "0-9", 3, 5, -ENOMEM, 0, 0, -ENOMEM, "on CPU 5" }, /* side-band */
 	{ "0-9", "0-9", -1, 0, 0, -EACCES, 0, -EACCES, "cannot open the perf event for BPF output on CPU 0" },

@@ -32,10 +32,10 @@ enum { CPUS = 4, MAX_FDS = 256, MOMENTS = 6, INTERVALS = 8 };
 /* What happens at a millisecond of the run. */
 struct moment {
 	unsigned int ms;
-	enum { NOTHING, ONLINE, STOPS, HANGS_UP, KILL, NO_THREADS } what;
+	enum { NOTHING, ONLINE, STOPS, HANGS_UP, KILL, NO_THREADS, SLOW_LIST } what;
 	const char *cpus; /* ONLINE: the list from now on */
 	int arg; /* STOPS: the time of the event of this CPU stands still; HANGS_UP: the same, and poll(2) knows; KILL:
-		    the signal */
+		    the signal; SLOW_LIST: the next read of the list takes so many ms */
 };
 
 static struct {
@@ -47,6 +47,7 @@ static struct {
 	int open_answer[CPUS], enable_answer[CPUS], disable_answer[CPUS];
 	bool no_lost; /* it does not tell how many records were lost, before 6.0 */
 	bool no_threads;
+	unsigned int list_ms; /* how long the next read of a file takes */
 	bool wakes;      /* a ring that is half full wakes its reader, */
 	bool main_reads; /* which is the session itself; else it is a thread, and time waits for that */
 } kernel;
@@ -131,8 +132,14 @@ ssize_t read(int fd, void *to, size_t size)
 	struct event_counts counts = { 0 };
 	int cpu;
 
-	if (!is_event(fd))
+	if (!is_event(fd)) {
+		unsigned int ms = kernel.list_ms;
+
+		kernel.list_ms = 0;
+		if (ms)
+			fake_time_pass(ms);
 		return readv(fd, &v, 1);
+	}
 	cpu = kernel.cpu_of[fd];
 	counts.enabled_ns =
 		(kernel.stands_ns[cpu] ? kernel.stands_ns[cpu] : fake_time_ms() * FAKE_MS) - kernel.enabled_ns[cpu];
@@ -251,6 +258,8 @@ static void act(const struct moment *m)
 		kill(getpid(), m->arg);
 	else if (m->what == NO_THREADS)
 		kernel.no_threads = true;
+	else if (m->what == SLOW_LIST)
+		kernel.list_ms = (unsigned int)m->arg;
 	if (m->what == HANGS_UP)
 		let_be_noticed();
 }
@@ -1145,6 +1154,12 @@ static const struct {
 	{ { { 250, ONLINE, "", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 	{ { { 250, ONLINE, "1-0", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 	{ { { 250, ONLINE, "all", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
+	/* A look that takes long, whichever it is, finds nobody offline. */
+	{ { { 150, SLOW_LIST, NULL, 900 } }, { 0 }, { 0 }, 0, 0, "", 0, 2 * 1100, NULL },
+	{ { { 350, SLOW_LIST, NULL, 900 } }, { 0 }, { 0 }, 0, 0, "", 0, 2 * 1300, NULL },
+	{ { { 550, SLOW_LIST, NULL, 900 } }, { 0 }, { 0 }, 0, 0, "", 0, 2 * 1500, NULL },
+	{ { { 150, SLOW_LIST, NULL, 400 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
+	{ { { 350, SLOW_LIST, NULL, 400 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 };
 
 /* What the log has between two words of it, without that of drains. */
