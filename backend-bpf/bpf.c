@@ -74,9 +74,8 @@ static int bpf_start(struct counter *c, struct err *err)
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
 }
 
-static int add_row(void *ctx, const struct bpf_count_key *key, const void *value)
+static int add_row(struct counter *c, const struct bpf_count_key *key, const void *value)
 {
-	struct counter *c = ctx;
 	const struct sink *sink = c->env->sink;
 	uint64_t samples = *(const __u64 *)value;
 	struct row_key row;
@@ -86,46 +85,30 @@ static int add_row(void *ctx, const struct bpf_count_key *key, const void *value
 	return rc ? rc : rows_add(sink->sets[sink->ended].samples, &row, samples, samples);
 }
 
-static int read_stats(const struct counter *c, unsigned int set, struct stats *to)
-{
-	struct bpf_stats sum = { 0 };
-	int rc = object_stats(c, set, &sum, sizeof(sum));
-
-	if (rc)
-		return rc;
-	to->taken = sum.taken;
-	to->counted_kernel = sum.counted;
-	to->filtered = sum.filtered;
-	object_add_spills(&sum.spilled, to);
-	to->passed = to->spilled_stack + to->spilled_count + to->spilled_unwind + to->spilled_tree + to->spilled_number;
-	to->idle = sum.idle;
-	to->outside = sum.outside;
-	return 0;
-}
-
 static int bpf_end(struct counter *c, struct err *err)
 {
-	const struct source_env *env = c->env;
-	int rc = env->sink->set != env->sink->ended ? object_change_set(c, env->sink->set) : 0;
+	struct stats *to = &c->stats[c->env->sink->ended];
+	struct bpf_stats sum = { 0 };
 
-	if (rc)
-		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
-	c->stats[env->sink->ended] = (struct stats){ 0 };
-	rc = read_stats(c, env->sink->ended, &c->stats[env->sink->ended]);
-	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
+	if (object_end(c, &sum, sizeof(sum), err))
+		return err->code;
+	*to = (struct stats){
+		.taken = sum.taken,
+		.counted_kernel = sum.counted,
+		.filtered = sum.filtered,
+		.idle = sum.idle,
+		.outside = sum.outside,
+	};
+	object_add_spills(&sum.spilled, to);
+	to->passed = to->spilled_stack + to->spilled_count + to->spilled_unwind + to->spilled_tree + to->spilled_number;
+	return 0;
 }
 
 static int bpf_take(struct counter *c, struct err *err)
 {
-	const struct source_env *env = c->env;
 	__u64 value;
-	int rc = object_counts(c, env->sink->ended, &value, add_row, c);
 
-	if (env->request->options->stats)
-		c->stats[env->sink->ended].stack_entries = object_nr_stacks(c, env->sink->ended);
-	if (!rc && env->sink->set != env->sink->ended)
-		rc = object_clear(c, env->sink->ended);
-	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
+	return object_take(c, &value, add_row, err);
 }
 
 /* Disabling the events will wait for the runs that have begun. */

@@ -76,19 +76,21 @@ int object_change_set(struct counter *c, uint32_t set);
 int object_notes(struct counter *c, int cpu, int fd, struct err *err);
 
 /**
- * object_stats() - add up the statistics of @set over all CPUs.
+ * object_end() - sink.ended is over: go on in sink.set, or nowhere where that is the same; add up its statistics.
  * @sum: a structure of @size bytes, all of its members __u64; to which they are added
- * Return: 0 or -errno.
+ * Return: 0 or -errno, described.
  */
-int object_stats(const struct counter *c, unsigned int set, void *sum, size_t size);
+int object_end(struct counter *c, void *sum, size_t size, struct err *err);
+
+/** object_count_fn - to a count of sink.ended. Return: 0 or -errno. */
+typedef int (*object_count_fn)(struct counter *c, const struct bpf_count_key *key, const void *value);
 
 /**
- * object_counts() - call @fn for each count of a set that nobody writes to.
+ * object_take() - call @fn for each count of sink.ended, and clear that set if the run goes on.
  * @value: room for one
- * Return: 0, or -errno, also of @fn.
+ * Return: 0 or -errno, described.
  */
-int object_counts(struct counter *c, unsigned int set, void *value,
-		  int (*fn)(void *ctx, const struct bpf_count_key *key, const void *value), void *ctx);
+int object_take(struct counter *c, void *value, object_count_fn fn, struct err *err);
 
 /**
  * object_row_key() - the key of the row that @key is counted in.
@@ -98,13 +100,7 @@ int object_counts(struct counter *c, unsigned int set, void *value,
  */
 int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_key *key, struct row_key *out);
 
-/** object_nr_stacks() - entries used of the stack map; 0 where the kernel does not tell (before 4.16). */
-uint64_t object_nr_stacks(const struct counter *c, unsigned int set);
-
-/** object_clear() - counts and stats of a set that nobody writes to; and stacks, if they are its own. -errno. */
-int object_clear(struct counter *c, unsigned int set);
-
-/** object_add_spills() - of what object_stats() has added up, to @to. */
+/** object_add_spills() - of what object_end() has added up, to @to. */
 void object_add_spills(const struct bpf_spills *spills, struct stats *to);
 
 /** object_pids(), object_judged(), object_add_stats(), object_note() - see counter_ops.pids, .judged, .stats, .note. */

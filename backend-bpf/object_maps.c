@@ -80,8 +80,7 @@ int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_k
 	return rc;
 }
 
-int object_counts(struct counter *c, unsigned int set, void *value,
-		  int (*fn)(void *ctx, const struct bpf_count_key *key, const void *value), void *ctx)
+static int read_counts(struct counter *c, unsigned int set, void *value, object_count_fn fn)
 {
 	struct bpf_count_key key = object_nowhere();
 	int rc;
@@ -89,14 +88,15 @@ int object_counts(struct counter *c, unsigned int set, void *value,
 	while (!(rc = next_count(c, set, &key))) {
 		rc = bpf_map_lookup_elem(bpf_map__fd(c->maps.counts[set]), &key, value) ? -errno : 0;
 		if (!rc)
-			rc = fn(ctx, &key, value);
+			rc = fn(c, &key, value);
 		if (rc)
 			return rc;
 	}
 	return rc == -ENOENT ? 0 : rc;
 }
 
-uint64_t object_nr_stacks(const struct counter *c, unsigned int set)
+/* 0 where the kernel does not tell (before 4.16). */
+static uint64_t nr_stacks(const struct counter *c, unsigned int set)
 {
 	__u32 id = UINT32_MAX;
 	uint64_t nr = 0;
@@ -117,7 +117,7 @@ static void *read_cpus(const struct counter *c, const struct bpf_map *map, __u32
 	return NULL;
 }
 
-int object_stats(const struct counter *c, unsigned int set, void *sum, size_t size)
+static int add_up_stats(const struct counter *c, unsigned int set, void *sum, size_t size)
 {
 	uint64_t *each = read_cpus(c, c->maps.stats, set, size), *all = sum;
 	size_t i, nr = size / sizeof(*all);
@@ -209,7 +209,8 @@ static int clear_stacks(struct counter *c, unsigned int set)
 	return rc == -EINVAL ? kernel_clear_stack_map(bpf_map__fd(stacks), bpf_map__max_entries(stacks)) : rc;
 }
 
-int object_clear(struct counter *c, unsigned int set)
+/* Counts and stats; and stacks, if they are of this set alone. */
+static int clear_set(struct counter *c, unsigned int set)
 {
 	void *none = calloc((size_t)c->cpus, bpf_map__value_size(c->maps.stats));
 	__u32 key = set;
@@ -221,6 +222,30 @@ int object_clear(struct counter *c, unsigned int set)
 		rc = -errno;
 	free(none);
 	return rc;
+}
+
+int object_end(struct counter *c, void *sum, size_t size, struct err *err)
+{
+	const struct sink *sink = c->env->sink;
+	uint32_t next = sink->set == sink->ended ? BPF_SET_NONE : sink->set;
+	int rc = c->config.set == next ? 0 : object_change_set(c, next);
+
+	if (rc)
+		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
+	rc = add_up_stats(c, sink->ended, sum, size);
+	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
+}
+
+int object_take(struct counter *c, void *value, object_count_fn fn, struct err *err)
+{
+	const struct sink *sink = c->env->sink;
+	int rc = read_counts(c, sink->ended, value, fn);
+
+	if (c->env->request->options->stats)
+		c->stats[sink->ended].stack_entries = nr_stacks(c, sink->ended);
+	if (!rc && sink->set != sink->ended)
+		rc = clear_set(c, sink->ended);
+	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
 /*

@@ -265,9 +265,8 @@ static int add_row(struct counter *c, const struct bpf_count_key *key, uint64_t 
 	return rc ? rc : rows_add(to, &row, ns, times);
 }
 
-static int add_charge(void *ctx, const struct bpf_count_key *key, const void *value)
+static int add_charge(struct counter *c, const struct bpf_count_key *key, const void *value)
 {
-	struct counter *c = ctx;
 	const struct source_env *env = c->env;
 	const struct bpf_charge *sum = value;
 
@@ -306,34 +305,25 @@ static int add_open(struct counter *c, const struct bpf_slot *slot)
 	return add_row(c, &slot->key, ns, 1, env->sink->sets[env->sink->ended].intervals);
 }
 
-static int read_stats(const struct counter *c, unsigned int set, struct stats *to)
-{
-	struct bpf_switch_books sum = { 0 };
-	int rc = object_stats(c, set, &sum, sizeof(sum));
-
-	if (rc)
-		return rc;
-	to->intervals_begun = sum.begun;
-	to->intervals_charged = sum.charged;
-	to->intervals_filtered = sum.filtered;
-	to->intervals_lost = sum.lost;
-	to->intervals_no_slot = sum.no_slot;
-	to->intervals_passed = sum.passed;
-	object_add_spills(&sum.spilled, to);
-	return 0;
-}
-
 static int switches_end(struct counter *c, struct err *err)
 {
-	const struct source_env *env = c->env;
-	bool over = env->sink->set == env->sink->ended;
-	int rc = object_change_set(c, over ? BPF_SET_NONE : env->sink->set);
+	const struct sink *sink = c->env->sink;
+	struct stats *to = &c->stats[sink->ended];
+	struct bpf_switch_books sum = { 0 };
+	int rc = 0;
 
-	if (rc)
-		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
-	c->stats[env->sink->ended] = (struct stats){ 0 };
-	rc = read_stats(c, env->sink->ended, &c->stats[env->sink->ended]);
-	if (!rc && over)
+	if (object_end(c, &sum, sizeof(sum), err))
+		return err->code;
+	*to = (struct stats){
+		.intervals_begun = sum.begun,
+		.intervals_charged = sum.charged,
+		.intervals_filtered = sum.filtered,
+		.intervals_lost = sum.lost,
+		.intervals_no_slot = sum.no_slot,
+		.intervals_passed = sum.passed,
+	};
+	object_add_spills(&sum.spilled, to);
+	if (sink->set == sink->ended)
 		rc = look_at_open(c, count_open);
 	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
 }
@@ -341,16 +331,12 @@ static int switches_end(struct counter *c, struct err *err)
 static int switches_take(struct counter *c, struct err *err)
 {
 	const struct source_env *env = c->env;
-	bool over = env->sink->set == env->sink->ended;
 	struct bpf_charge value;
-	int rc = object_counts(c, env->sink->ended, &value, add_charge, c);
+	int rc = object_take(c, &value, add_charge, err);
 
-	if (env->request->options->stats)
-		c->stats[env->sink->ended].stack_entries = object_nr_stacks(c, env->sink->ended);
-	if (!rc && over && env->request->options->open_intervals)
-		rc = look_at_open(c, add_open);
-	if (!rc && !over)
-		rc = object_clear(c, env->sink->ended);
+	if (rc || env->sink->set != env->sink->ended || !env->request->options->open_intervals)
+		return rc;
+	rc = look_at_open(c, add_open);
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
