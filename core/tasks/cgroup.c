@@ -313,20 +313,13 @@ bool cgroup_line_has(const char *line, const char *name)
  */
 static bool is_untouched(const struct host *h)
 {
-	char path[512], c;
-	bool empty;
-	FILE *f;
+	char first[2];
+	ssize_t len;
 
-	snprintf(path, sizeof(path), "%s/fs/cgroup/cgroup.type", h->sys);
-	if (!access(path, F_OK))
+	if (host_read(h->sys, "fs/cgroup/cgroup.type", first, sizeof(first)) != -ENOENT)
 		return false;
-	snprintf(path, sizeof(path), "%s/fs/cgroup/cgroup.subtree_control", h->sys);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	empty = fread(&c, 1, 1, f) != 1 || c == '\n';
-	fclose(f);
-	return empty;
+	len = host_read(h->sys, "fs/cgroup/cgroup.subtree_control", first, sizeof(first));
+	return len == 0 || (len > 0 && *first == '\n');
 }
 
 bool cgroup_sampled(const struct host *h)

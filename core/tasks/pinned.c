@@ -12,7 +12,6 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -52,39 +51,33 @@ static int get_map(const char *path)
 	return fd;
 }
 
-/* "key_size:\t8" of /proc/self/fdinfo, which tells it on all kernels that have such maps. */
-static bool take_field(const char *line, const char *name, uint64_t *out)
-{
-	size_t len = strlen(name);
-	const char *s = line + len + 2;
-
-	return !strncmp(line, name, len) && !strncmp(line + len, ":\t", 2) && !parse_digits(&s, 10, UINT32_MAX, out);
-}
-
 struct kind {
 	uint64_t type, key_size, value_size;
 };
 
+/* "key_size:\t8" of /proc/self/fdinfo, which tells it on all kernels that have such maps. 0: it does not. */
+static uint64_t number_of(const char *fdinfo, const char *name)
+{
+	const char *s = host_field(fdinfo, name);
+	uint64_t n;
+
+	return s && !parse_digits(&s, 10, UINT32_MAX, &n) ? n : 0;
+}
+
 static int read_kind(const struct host *h, int fd, struct kind *out)
 {
-	char path[512], *line = NULL;
+	char name[64], text[4096];
 	uint64_t effective;
-	size_t cap = 0;
-	FILE *f;
+	ssize_t len;
 
-	*out = (struct kind){ UINT64_MAX };
-	snprintf(path, sizeof(path), "%s/self/fdinfo/%d", h->proc, fd);
+	snprintf(name, sizeof(name), "self/fdinfo/%d", fd);
 	/* With rights that are lent these files are root's. */
 	effective = privileges_lend();
-	f = fopen(path, "re");
+	len = host_read(h->proc, name, text, sizeof(text));
 	privileges_back(effective);
-	if (!f)
-		return -errno;
-	while (getline(&line, &cap, f) > 0)
-		if (!take_field(line, "map_type", &out->type) && !take_field(line, "key_size", &out->key_size))
-			take_field(line, "value_size", &out->value_size);
-	free(line);
-	fclose(f);
+	if (len < 0)
+		return (int)len;
+	*out = (struct kind){ number_of(text, "map_type"), number_of(text, "key_size"), number_of(text, "value_size") };
 	return 0;
 }
 
