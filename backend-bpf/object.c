@@ -159,8 +159,8 @@ static __u32 highest_cpu(const struct source_env *env)
 
 static int size_maps(struct counter *c)
 {
-	const struct options *opts = c->env->request->options;
-	__u32 nr = c->env->request->filter.tree ? TREE_ENTRIES : (__u32)opts->nr_pids;
+	const struct filter *f = &c->env->request->filter;
+	__u32 nr = f->tree ? TREE_ENTRIES : (__u32)f->nr;
 	int rc = bpf_map__set_max_entries(c->maps.targets, nr ? nr : 1);
 
 	if (!rc)
@@ -199,16 +199,15 @@ static int choose_program(struct counter *c, const char *name)
 
 static struct bpf_config configure(const struct counter *c)
 {
-	const struct options *opts = c->env->request->options;
 	const struct filter *f = &c->env->request->filter;
 	struct bpf_config config = {
-		.by = f->tree          ? BPF_BY_TREE
-		      : !opts->nr_pids ? BPF_BY_NONE
-		      : opts->by_tid   ? BPF_BY_TID
-				       : BPF_BY_PID,
-		.idle = opts->include_idle && !f->tree, /* it descends from nobody */
-		.no_kernel = opts->user_only,
-		.no_user = opts->kernel_only,
+		.by = f->tree     ? BPF_BY_TREE
+		      : !f->nr    ? BPF_BY_NONE
+		      : f->by_tid ? BPF_BY_TID
+				  : BPF_BY_PID,
+		.idle = f->idle && !f->tree, /* it descends from nobody */
+		.no_kernel = f->no_kernel,
+		.no_user = f->no_user,
 		.pass_all = c->env->request->both,
 		.unwind = c->env->request->unwinds,
 		.by_comm = f->comm != NULL,
@@ -230,17 +229,16 @@ static struct bpf_config configure(const struct counter *c)
 
 static int fill_maps(struct counter *c)
 {
-	const struct options *opts = c->env->request->options;
-	struct cgroup *cgroup = c->env->request->filter.cgroup;
-	int fd = cgroup ? cgroup_fd(cgroup) : -1;
+	const struct filter *f = &c->env->request->filter;
+	int fd = f->cgroup ? cgroup_fd(f->cgroup) : -1;
 	__u32 zero = 0, one = 1, id;
 	size_t i;
 
 	c->config = configure(c);
-	if (cgroup && bpf_map_update_elem(bpf_map__fd(c->maps.cgroup), &zero, &fd, BPF_ANY))
+	if (f->cgroup && bpf_map_update_elem(bpf_map__fd(c->maps.cgroup), &zero, &fd, BPF_ANY))
 		return -errno;
-	for (i = 0; i < opts->nr_pids; i++) {
-		id = (__u32)opts->pids[i];
+	for (i = 0; i < f->nr; i++) {
+		id = (__u32)f->ids[i];
 		if (bpf_map_update_elem(bpf_map__fd(c->maps.targets), &id, &one, BPF_ANY))
 			return -errno;
 	}

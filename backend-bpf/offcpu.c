@@ -73,22 +73,26 @@ static __u32 nr_slots(const struct host *host)
 	return nr < SLOTS_MIN ? SLOTS_MIN : (__u32)nr;
 }
 
+_Static_assert(BPF_THREADS_USER == (int)FILTER_USER_THREADS && BPF_THREADS_KERNEL == (int)FILTER_KERNEL_THREADS,
+	       "kinds of threads are numbered alike");
+
 static void configure(const struct switch_counter *own, struct bpf_config *c)
 {
 	const struct sched_switch *record = &own->counter.env->events->sched_switch;
 	const struct options *o = own->counter.env->request->options;
+	const struct filter *f = &own->counter.env->request->filter;
 	unsigned int shift = own->raw ? 0 : record->state_shift;
 
 	c->min_ns = o->min_ns;
 	c->max_ns = o->max_ns;
-	c->by_state = o->state_mask >= 0;
-	c->state_mask = (c->by_state ? (__u64)o->state_mask : 0) << shift;
+	c->by_state = f->by_state;
+	c->state_mask = f->state_mask << shift;
 	c->could_run = own->raw ? BPF_STATE_PREEMPTED : record->preempted | ((1ULL << shift) - 1);
 	c->dead = own->raw ? BPF_STATE_DEAD : record->dead;
 	c->switch_at = own->switch_at;
-	c->by_cpu = o->cpu >= 0;
-	c->cpu = c->by_cpu ? (__u32)o->cpu : 0;
-	c->threads = o->user_threads ? BPF_THREADS_USER : o->kernel_threads ? BPF_THREADS_KERNEL : BPF_THREADS_ANY;
+	c->by_cpu = f->by_cpu;
+	c->cpu = f->cpu;
+	c->threads = f->threads;
 }
 
 /*

@@ -48,9 +48,9 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
 	if (env->request->options->input)
 		callchain_limit(s->kernel.nr + s->user.nr == env->request->asked ? env->request->asked : UINT_MAX,
 				&s->kernel, &s->user);
-	if (env->request->options->user_only)
+	if (env->request->filter.no_kernel)
 		s->kernel = (struct stack){ .state = STACK_NONE };
-	if (env->request->options->kernel_only)
+	if (env->request->filter.no_user)
 		s->user = (struct stack){ .state = STACK_NONE };
 	if (!env->request->options->input)
 		callchain_limit(env->request->asked, &s->kernel, &s->user);
@@ -62,7 +62,7 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
  */
 int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 {
-	bool unwind = a->unwinding && s->has_user && !a->env->request->options->kernel_only;
+	bool unwind = a->unwinding && s->has_user && !a->env->request->filter.no_user;
 	int rc = unwind || s->user.nr ? tasks_learn(a->env->sink->tasks, pid) : 0;
 
 	if (rc || !unwind || s->unwound)

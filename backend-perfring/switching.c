@@ -60,18 +60,13 @@ static void account_own(struct applier *a, unsigned int set)
 	stats->intervals_unended += compared.intervals_lost;
 }
 
-static bool has_kind(const struct options *o, const struct sample *s)
-{
-	return (!o->user_threads || s->has_user) && (!o->kernel_threads || !s->has_user);
-}
-
 /* But for its state. */
 static bool is_asked_for(const struct applier *a, const struct sample *s, const struct owner *o)
 {
-	const struct options *opt = a->env->request->options;
+	const struct filter *f = &a->env->request->filter;
 	bool unsure;
 
-	return has_kind(opt, s) && (opt->cpu < 0 || s->record->cpu == (uint32_t)opt->cpu) &&
+	return filter_match_thread(f, s->has_user) && filter_match_cpu(f, s->record->cpu) &&
 	       sample_is_wanted(a, s, o, &unsure);
 }
 
@@ -226,13 +221,10 @@ static bool read_raw(const struct sched_switch *where, const struct record *r, s
 
 static bool has_state(const struct source_env *env, uint64_t state)
 {
-	int64_t mask = env->request->options->state_mask;
 	uint64_t waits = state >> env->events->sched_switch.state_shift;
 	bool could_run = !waits || state & env->events->sched_switch.preempted;
 
-	if (mask < 0)
-		return true;
-	return mask ? !could_run && waits & (uint64_t)mask : could_run;
+	return filter_match_state(&env->request->filter, could_run, waits);
 }
 
 /*
@@ -367,16 +359,16 @@ int switching_sample(struct applier *a, uint32_t ring, const struct record *r, c
  */
 static int leave_unsampled(struct applier *a, uint32_t ring, const struct record *r, unsigned int set)
 {
-	const struct options *opt = a->env->request->options;
+	const struct filter *f = &a->env->request->filter;
 	const struct sample_lead lead = { .note = { .set = set } };
 	const struct stack missed = { .state = STACK_MISSED }, none = { .state = STACK_NONE };
 	struct sample s = { .record = r, .ring = ring, .lead = &lead, .has_user = true, .unwound = true };
 	struct owner o = { .pid = r->pid, .tid = r->tid };
 
 	tasks_name(a->env->sink->tasks, o.pid, o.tid, o.comm);
-	s.kernel = opt->user_only || a->env->events->attr.exclude_kernel ? none : missed;
-	s.user = opt->kernel_only ? none : missed;
-	if (is_asked_for(a, &s, &o) && (opt->state_mask < 0 || (!opt->state_mask && r->switched.preempted))) {
+	s.kernel = f->no_kernel || a->env->events->attr.exclude_kernel ? none : missed;
+	s.user = f->no_user ? none : missed;
+	if (is_asked_for(a, &s, &o) && filter_match_state(f, r->switched.preempted, 0)) {
 		a->stats[set].switches_unsampled++;
 		return leave(a, a->switching->own, (uint32_t)r->tid, when(a, ring, r), &s, &o);
 	}
@@ -393,8 +385,8 @@ static int leave_recorded(struct applier *a, uint32_t ring, const struct record 
 		return 0;
 	if (!sampled)
 		return leave_unsampled(a, ring, r, set);
-	if (a->env->events->switches == SWITCHES_BY_RECORDS && !a->env->request->options->state_mask &&
-	    !r->switched.preempted)
+	if (a->env->events->switches == SWITCHES_BY_RECORDS &&
+	    !filter_match_state(&a->env->request->filter, r->switched.preempted, 0))
 		switches_reject(a->switching->own, (uint32_t)r->tid);
 	return 0;
 }

@@ -74,6 +74,7 @@ LIB_SRCS += \
 	core/session/session.c \
 	core/session/statistics.c \
 	core/session/ways.c \
+	core/request/request.c \
 	core/sources/recording.c \
 	core/symbols/demangle.c \
 	core/symbols/kernel.c \

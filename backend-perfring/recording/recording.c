@@ -256,7 +256,7 @@ static void note_time(struct recording *r, uint64_t ns)
 static int take_sample(struct source *b, const struct perf_event_header *record)
 {
 	struct stats *stats = &b->queue.applier.stats[0];
-	int only = b->env->request->options->cpu, rc;
+	int rc;
 	struct record r;
 	size_t event = perfdata_event_of(b->pd, record);
 
@@ -272,7 +272,7 @@ static int take_sample(struct source *b, const struct perf_event_header *record)
 		return 0;
 	}
 	note_time(b->env->recording, r.time);
-	if (only >= 0 && r.cpu != (uint32_t)only) {
+	if (!filter_match_cpu(&b->env->request->filter, r.cpu)) {
 		stats->filtered++;
 		return 0;
 	}

@@ -12,12 +12,15 @@
 struct request {
 	const struct options *options;
 	const struct host *host;
-	struct filter filter;
+	struct filter filter;    /* what counts: backends ask this, not @options */
 	struct command *command; /* nothing but this is asked for, followed or by filter.tree; NULL: there is none */
 	unsigned int asked;      /* see callchain_asked(); of a recording, what it was made with */
 	bool both;               /* --backend=both: every sample is counted in the kernel, and passed on */
 	bool unwinds;            /* user stacks are unwound here: samples with a user part come with what that needs */
 	bool in_pidns;           /* this process is in a pid namespace: there may be tasks outside */
 };
+
+/** request_filter() - what @o asks for that is known before anything is opened. Borrows from @o. */
+struct filter request_filter(const struct options *o);
 
 #endif

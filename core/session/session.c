@@ -115,8 +115,7 @@ struct session *session_new(const struct options *options, const struct host *ho
 	s->request.options = options;
 	s->request.host = host;
 	s->signal_fd = s->mntns_fd = -1;
-	s->request.filter = (struct filter){ options->pids, options->nr_pids, options->by_tid, options->include_idle,
-					     options->comm };
+	s->request.filter = request_filter(options);
 	s->request.both = options->backend && !strcmp(options->backend, WAY_BOTH);
 	s->request.unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
 	s->request.asked = callchain_asked(host);

@@ -20,6 +20,23 @@ bool filter_match(const struct filter *f, pid_t pid, pid_t tid, const char *comm
 	return !f->comm || !strncmp(f->comm, comm, COMM_LEN);
 }
 
+bool filter_match_cpu(const struct filter *f, uint32_t cpu)
+{
+	return !f->by_cpu || cpu == f->cpu;
+}
+
+bool filter_match_thread(const struct filter *f, bool has_user)
+{
+	return f->threads == FILTER_ANY_THREADS || has_user == (f->threads == FILTER_USER_THREADS);
+}
+
+bool filter_match_state(const struct filter *f, bool could_run, uint64_t waits)
+{
+	if (!f->by_state)
+		return true;
+	return f->state_mask ? !could_run && waits & f->state_mask : could_run;
+}
+
 bool filter_by_cgroup(const struct filter *f)
 {
 	return f->cgroup || f->cgroup_ids;

@@ -551,8 +551,8 @@ START_TEST(test_chains)
 {
 	struct row row;
 
-	options.user_only = chains[_i].user_only;
-	options.kernel_only = chains[_i].kernel_only;
+	rig.request.filter.no_kernel = chains[_i].user_only;
+	rig.request.filter.no_user = chains[_i].kernel_only;
 	rig.request.asked = chains[_i].asked;
 	apply(0,
 	      (struct record){
@@ -651,8 +651,8 @@ START_TEST(test_recorded)
 	struct row row;
 
 	options.input = "perf.data";
-	options.user_only = recorded[_i].only == 'U';
-	options.kernel_only = recorded[_i].only == 'K';
+	rig.request.filter.no_kernel = recorded[_i].only == 'U';
+	rig.request.filter.no_user = recorded[_i].only == 'K';
 	rig.request.asked = recorded[_i].asked;
 	apply(0, r);
 	row = only_row();
@@ -673,8 +673,8 @@ START_TEST(test_idle_leaf)
 
 	rig.request.filter.idle = true;
 	options.input = "perf.data";
-	options.user_only = _i == 1;
-	options.kernel_only = _i == 2;
+	rig.request.filter.no_kernel = _i == 1;
+	rig.request.filter.no_user = _i == 2;
 	nr_samples = 4;
 	r.sample.ip = K(1);
 	r.mode = KERNEL;
@@ -1150,8 +1150,8 @@ START_TEST(test_both_stacks)
 	struct row program, ring;
 
 	use_program(true);
-	options.kernel_only = _i == 1;
-	options.user_only = _i == 2;
+	rig.request.filter.no_user = _i == 1;
+	rig.request.filter.no_kernel = _i == 2;
 	rig.request.asked = _i == 3 ? 4 : 126;
 	comm(10, 10, "ten", false);
 	noted(note(NOTE_SPILLED, 10, 10, "ten"), 10, 10);

@@ -157,6 +157,42 @@ START_TEST(test_tree)
 }
 END_TEST
 
+/* An interval off the CPU that begins on CPU 3, of a thread with a user stack or without. */
+static const struct {
+	struct filter f;
+	bool has_user, could_run;
+	uint64_t waits;
+	bool cpu, thread, state;
+} intervals[] = {
+	{ { 0 }, true, true, 0, true, true, true },
+	{ { 0 }, false, false, 2, true, true, true },
+	{ { .cpu = 2, .state_mask = 2 }, true, true, 0, true, true, true },
+	{ { .by_cpu = true, .cpu = 3 }, true, true, 0, true, true, true },
+	{ { .by_cpu = true }, true, true, 0, false, true, true },
+	{ { .by_cpu = true, .cpu = UINT32_MAX }, true, true, 0, false, true, true },
+	{ { .threads = FILTER_USER_THREADS }, true, true, 0, true, true, true },
+	{ { .threads = FILTER_USER_THREADS }, false, true, 0, true, false, true },
+	{ { .threads = FILTER_KERNEL_THREADS }, true, true, 0, true, false, true },
+	{ { .threads = FILTER_KERNEL_THREADS }, false, true, 0, true, true, true },
+	{ { .by_state = true }, true, true, 0, true, true, true },
+	{ { .by_state = true }, true, true, 2, true, true, true },
+	{ { .by_state = true }, true, false, 2, true, true, false },
+	{ { .by_state = true, .state_mask = 3 }, true, false, 2, true, true, true },
+	{ { .by_state = true, .state_mask = 3 }, true, false, 6, true, true, true },
+	{ { .by_state = true, .state_mask = 3 }, true, false, 4, true, true, false },
+	{ { .by_state = true, .state_mask = 3 }, true, true, 2, true, true, false },
+};
+
+START_TEST(test_interval)
+{
+	const struct filter *f = &intervals[_i].f;
+
+	ck_assert_int_eq(filter_match_cpu(f, 3), intervals[_i].cpu);
+	ck_assert_int_eq(filter_match_thread(f, intervals[_i].has_user), intervals[_i].thread);
+	ck_assert_int_eq(filter_match_state(f, intervals[_i].could_run, intervals[_i].waits), intervals[_i].state);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("filter");
@@ -166,6 +202,7 @@ int main(void)
 	tcase_add_loop_test(t, test_comm, 0, ARRAY_SIZE(comms));
 	tcase_add_test(t, test_many);
 	tcase_add_loop_test(t, test_tree, 0, ARRAY_SIZE(trees));
+	tcase_add_loop_test(t, test_interval, 0, ARRAY_SIZE(intervals));
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }

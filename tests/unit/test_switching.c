@@ -363,6 +363,7 @@ static void arrange(const struct scenario *s)
 	options.max_ns = s->with.max_ns ? s->with.max_ns : UINT64_MAX;
 	options.state_mask = s->mask > 0 ? s->mask : s->mask ? 0 : -1;
 	options.cpu = s->cpu - 1;
+	rig.request.filter = request_filter(&options);
 	if (s->by)
 		rig.events.switches = s->by;
 	rig.events.switch_attr.context_switch = s->by || s->records;

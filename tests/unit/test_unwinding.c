@@ -261,7 +261,7 @@ START_TEST(test_end)
 	struct row row;
 
 	c.abi = ends[_i].abi;
-	options.kernel_only = ends[_i].kernel_only;
+	rig.request.filter.no_user = ends[_i].kernel_only;
 	sample_in(0, 500, 500, &c);
 	assert_unwound(0, ends[_i].end, 1);
 	assert_unwound(1, -1, 0);
