@@ -329,34 +329,3 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 		return 0;
 	}
 }
-
-/* NULL stays. */
-static const void *moved(const void *at, uintptr_t by)
-{
-	return at ? (const void *)((uintptr_t)at + by) : NULL;
-}
-
-void record_move(struct record *r, const void *from, const void *to)
-{
-	uintptr_t by = (uintptr_t)to - (uintptr_t)from;
-
-	switch (r->type) {
-	case PERF_RECORD_SAMPLE:
-		r->sample.ips = moved(r->sample.ips, by);
-		r->sample.raw = moved(r->sample.raw, by);
-		r->sample.regs = moved(r->sample.regs, by);
-		r->sample.stack = moved(r->sample.stack, by);
-		break;
-	case PERF_RECORD_COMM:
-	case RECORD_NAME:
-		r->comm.name = moved(r->comm.name, by);
-		break;
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		r->mmap.build_id = moved(r->mmap.build_id, by);
-		r->mmap.path = moved(r->mmap.path, by);
-		break;
-	default:
-		break;
-	}
-}

@@ -93,7 +93,4 @@ uint64_t decode_identifier(const struct perf_event_header *record, size_t size);
  */
 int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
 
-/** record_move() - the bytes of @r, which were at @from, are at @to. */
-void record_move(struct record *r, const void *from, const void *to);
-
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM_KEPT (4 << 20) /* of an empty queue */
-
 /* Return: 0 or -ENOMEM. @time: in and out */
 static int keep_in_order(struct order *o, uint32_t ring, uint64_t *time)
 {
@@ -30,18 +28,14 @@ static int keep_in_order(struct order *o, uint32_t ring, uint64_t *time)
 	return 0;
 }
 
-int order_add(struct order *o, uint64_t time, const struct order_item *item)
+int order_add(struct order *o, const struct order_item *item)
 {
-	struct order_entry *entries = grow(o->entries, &o->env, o->nr, 1, sizeof(*entries));
-	unsigned char *bytes;
+	struct order_entry *entries = grow(o->entries, &o->cap, o->nr, 1, sizeof(*entries));
+	uint64_t time = item->time;
 
 	if (!entries)
 		return -ENOMEM;
 	o->entries = entries;
-	bytes = grow(o->bytes, &o->room, o->used, item->lead_size + item->size, 1);
-	if (!bytes)
-		return -ENOMEM;
-	o->bytes = bytes;
 	if (!time)
 		time = o->latest;
 	else if (item->in_order && keep_in_order(o, item->ring, &time))
@@ -50,13 +44,7 @@ int order_add(struct order *o, uint64_t time, const struct order_item *item)
 		o->latest = time;
 	if (time < o->applied)
 		o->late++;
-	if (item->lead_size)
-		memcpy(bytes + o->used, item->lead, item->lead_size);
-	if (item->size)
-		memcpy(bytes + o->used + item->lead_size, item->bytes, item->size);
-	entries[o->nr++] =
-		(struct order_entry){ time, o->seq++, o->used, item->lead_size, (uint32_t)item->size, item->ring };
-	o->used += item->lead_size + item->size;
+	entries[o->nr++] = (struct order_entry){ time, o->seq++, item->record };
 	return 0;
 }
 
@@ -66,44 +54,13 @@ void order_restart(struct order *o, uint32_t ring)
 		o->in_order[ring] = 0;
 }
 
-static int compare_arrivals(const void *a, const void *b)
-{
-	const struct order_entry *x = a, *y = b;
-
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
-}
-
 static int compare_entries(const void *a, const void *b)
 {
 	const struct order_entry *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	return compare_arrivals(a, b);
-}
-
-/* Keep the entries from @from on, and move their bytes together: in order of arrival they only move down. */
-static void keep_rest(struct order *o, size_t from)
-{
-	size_t i;
-
-	o->nr -= from;
-	o->used = 0;
-	memmove(o->entries, o->entries + from, o->nr * sizeof(*o->entries));
-	if (!o->nr && o->room > ROOM_KEPT) {
-		free(o->bytes);
-		o->bytes = NULL;
-		o->room = 0;
-		return;
-	}
-	qsort(o->entries, o->nr, sizeof(*o->entries), compare_arrivals);
-	for (i = 0; i < o->nr; i++) {
-		struct order_entry *e = &o->entries[i];
-
-		memmove(o->bytes + o->used, o->bytes + e->at, e->lead_size + e->size);
-		e->at = o->used;
-		o->used += e->lead_size + e->size;
-	}
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
 static int apply_until(struct order *o, uint64_t horizon, order_fn fn, void *ctx)
@@ -115,16 +72,12 @@ static int apply_until(struct order *o, uint64_t horizon, order_fn fn, void *ctx
 		return 0;
 	qsort(o->entries, o->nr, sizeof(*o->entries), compare_entries);
 	for (i = 0; i < o->nr && o->entries[i].time <= horizon && !rc; i++) {
-		const struct order_entry *e = &o->entries[i];
-		const unsigned char *lead = o->bytes + e->at;
-		struct order_item item = { e->ring, e->lead_size, e->lead_size ? lead : NULL, lead + e->lead_size,
-					   e->size, false };
-
-		if (e->time > o->applied)
-			o->applied = e->time;
-		rc = fn(ctx, &item);
+		if (o->entries[i].time > o->applied)
+			o->applied = o->entries[i].time;
+		rc = fn(ctx, o->entries[i].record);
 	}
-	keep_rest(o, i);
+	o->nr -= i;
+	memmove(o->entries, o->entries + i, o->nr * sizeof(*o->entries));
 	return rc;
 }
 
@@ -144,7 +97,6 @@ int order_flush(struct order *o, order_fn fn, void *ctx)
 void order_release(struct order *o)
 {
 	free(o->entries);
-	free(o->bytes);
 	free(o->in_order);
 	*o = (struct order){ 0 };
 }

@@ -9,15 +9,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* What goes in front of the bytes of a record that waits. */
-struct waiting {
-	struct sample_lead lead;
-	struct record record;
-	const void *bytes; /* where they were when it was decoded */
+#define CHUNK_BYTES (1UL << 20)
+
+/* Room for records, given back when the last of them has been applied. */
+struct chunk {
+	size_t used, live; /* bytes; records */
+	_Alignas(struct incoming) unsigned char bytes[CHUNK_BYTES];
 };
-
-_Static_assert(sizeof(struct waiting) % 8 == 0, "order.h: what follows is aligned to 8");
 
 int queue_open(struct queue *q, const struct source_env *env, size_t nr_rings)
 {
@@ -39,8 +39,67 @@ int queue_open(struct queue *q, const struct source_env *env, size_t nr_rings)
 	return 0;
 }
 
+/* Return: NULL: no memory. */
+static struct chunk *chunk_with(struct queue *q, size_t size)
+{
+	struct chunk *c = q->chunk;
+
+	if (c && size <= CHUNK_BYTES - c->used)
+		return c;
+	c = q->spare ? q->spare : malloc(sizeof(*c));
+	if (!c)
+		return NULL;
+	c->used = c->live = 0;
+	q->spare = NULL;
+	q->chunk = c;
+	return c;
+}
+
+struct incoming *queue_take(struct queue *q, const void *bytes, size_t size)
+{
+	size_t room = (sizeof(struct incoming) + size + 7) & ~(size_t)7;
+	struct chunk *c = chunk_with(q, room);
+	struct incoming *in;
+
+	if (!c)
+		return NULL;
+	in = (struct incoming *)(c->bytes + c->used);
+	*in = (struct incoming){ .chunk = c, .size = (uint32_t)size };
+	if (size)
+		memcpy(in->bytes, bytes, size);
+	c->used += room;
+	c->live++;
+	q->bytes += room;
+	return in;
+}
+
+void queue_drop(struct queue *q, struct incoming *in)
+{
+	struct chunk *c = in->chunk;
+
+	q->bytes -= (sizeof(*in) + in->size + 7) & ~(size_t)7;
+	if (--c->live)
+		return;
+	c->used = 0;
+	if (c == q->chunk)
+		return;
+	if (q->spare)
+		free(c);
+	else
+		q->spare = c;
+}
+
+static int drop(void *ctx, void *record)
+{
+	queue_drop(ctx, record);
+	return 0;
+}
+
 void queue_release(struct queue *q)
 {
+	order_flush(&q->order, drop, q);
+	free(q->chunk);
+	free(q->spare);
 	unwinding_free(q->applier.unwinding);
 	kernel_code_free(q->applier.kernel_code);
 	switching_free(q->applier.switching);
@@ -62,39 +121,34 @@ static bool is_of_switch(const struct incoming *in)
 	return in->record.type == PERF_RECORD_SWITCH || in->lead.kind == OF_SWITCH || in->lead.kind == OF_SWITCH_NOTE;
 }
 
-int queue_add(struct queue *q, const struct incoming *in)
+int queue_add(struct queue *q, struct incoming *in)
 {
-	const struct waiting w = { in->lead, in->record, in->bytes };
+	const struct order_item item = { in, in->record.time, in->ring, q->applier.switching && is_of_switch(in) };
+	int rc = order_add(&q->order, &item);
 
-	return order_add(&q->order, in->record.time,
-			 &(struct order_item){
-				 .ring = in->ring,
-				 .lead_size = sizeof(w),
-				 .lead = &w,
-				 .bytes = in->bytes,
-				 .size = in->size,
-				 .in_order = q->applier.switching && is_of_switch(in),
-			 });
+	if (rc)
+		queue_drop(q, in);
+	return rc;
 }
 
 size_t queue_bytes(const struct queue *q)
 {
-	return q->order.used + q->order.nr * sizeof(struct order_entry);
+	return q->bytes + q->order.nr * sizeof(struct order_entry);
 }
 
-static int apply(void *ctx, const struct order_item *item)
+static int apply(void *ctx, void *record)
 {
-	const struct waiting *w = item->lead;
+	struct incoming *in = record;
 	struct queue *q = ctx;
-	struct record r = w->record;
+	int rc = 0;
 
 	priority_check();
-	if (r.type == PERF_RECORD_SAMPLE && w->lead.kind == OF_SAMPLE && queue_late(q, w->lead.note.set)) {
+	if (in->record.type == PERF_RECORD_SAMPLE && in->lead.kind == OF_SAMPLE && queue_late(q, in->lead.note.set))
 		q->applier.stats[q->applier.set].late_samples++;
-		return 0;
-	}
-	record_move(&r, w->bytes, item->bytes);
-	return apply_record(&q->applier, item->ring, &r, &w->lead);
+	else
+		rc = apply_record(&q->applier, in->ring, &in->record, &in->lead);
+	queue_drop(q, in);
+	return rc;
 }
 
 int queue_round(struct queue *q)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records between a source and what they do: a source decodes each one, once, and adds it here. It waits until no
- * earlier one can come, see order.h, and is applied then, see apply.h.
+ * Records between a source and what they do: a source gives the bytes of each one, decodes them, once, and adds the
+ * record. It waits until no earlier one can come, see order.h, and is applied then, see apply.h.
+ *
+ * Memory: copies of the records of two rounds, decoded. Each round has at most what was in the rings and what was kept
+ * of them in memory (events.kept_bytes_max).
  */
 #ifndef PERFRING_QUEUE_H
 #define PERFRING_QUEUE_H
@@ -10,24 +13,24 @@
 #include "backend-perfring/decode.h"
 #include "backend-perfring/order.h"
 
-/** struct queue - those of one source. All zeros: nothing is open, and may be released. */
+struct chunk;
+
+/** struct queue - the records of one source. All zeros: it is not open, and may be released. */
 struct queue {
 	struct order order;
 	struct applier applier;
-	bool ending; /* samples of interval sink.ended count, too */
+	bool ending;                 /* samples of interval sink.ended count, too */
+	struct chunk *chunk, *spare; /* @chunk: where the next record goes */
+	size_t bytes;                /* of those that wait */
 };
 
-/**
- * struct incoming - a record as its source adds it.
- * @record: decoded from @bytes
- * @size:   of @bytes, a multiple of 8
- */
+/** struct incoming - a record on its way; @size bytes of it. */
 struct incoming {
-	uint32_t ring;
+	struct chunk *chunk;
+	uint32_t ring, size;
 	struct sample_lead lead;
-	struct record record;
-	const void *bytes;
-	size_t size;
+	struct record record; /* decoded from @bytes by the source */
+	uint64_t bytes[];
 };
 
 /**
@@ -41,8 +44,16 @@ void queue_release(struct queue *q);
 /** queue_late() - is a sample of set @set too late? Its interval has been reported, and there it counted as lost. */
 bool queue_late(const struct queue *q, unsigned int set);
 
-/** queue_add() - keep a copy until its time has come. Return: 0 or -ENOMEM. */
-int queue_add(struct queue *q, const struct incoming *in);
+/**
+ * queue_take() - a copy of a record, for the caller to decode: then it is either added or dropped.
+ * @size: of @bytes, RECORD_MAX at most; 0: there are none
+ * Return: with an empty lead and record; NULL: no memory.
+ */
+struct incoming *queue_take(struct queue *q, const void *bytes, size_t size);
+void queue_drop(struct queue *q, struct incoming *in);
+
+/** queue_add() - it waits until its time has come. Return: 0; -ENOMEM: it is dropped. */
+int queue_add(struct queue *q, struct incoming *in);
 
 /** queue_bytes() - memory of those that wait. */
 size_t queue_bytes(const struct queue *q);

@@ -238,13 +238,6 @@ static bool has_tasks(const struct record *r)
 	return is_task(r->pid) && is_task(r->tid) && (!both || (is_task(r->fork.ppid) && is_task(r->fork.ptid)));
 }
 
-static int add(struct source *b, const struct perf_event_header *record, const struct record *r)
-{
-	const struct incoming in = { ring_of(b, r->cpu), { .kind = OF_SAMPLE }, *r, record, record->size };
-
-	return in.ring == UINT32_MAX ? -ENOMEM : queue_add(&b->queue, &in);
-}
-
 static void note_time(struct recording *r, uint64_t ns)
 {
 	if (ns && (!r->first_ns || ns < r->first_ns))
@@ -253,30 +246,28 @@ static void note_time(struct recording *r, uint64_t ns)
 		r->last_ns = ns;
 }
 
-static int take_sample(struct source *b, const struct perf_event_header *record)
+/* Return: is it to be added? */
+static bool take_sample(struct source *b, const struct perf_event_header *record, struct incoming *in)
 {
 	struct stats *stats = &b->queue.applier.stats[0];
 	int rc;
-	struct record r;
-	size_t event = perfdata_event_of(b->pd, record);
 
-	if (event != b->event) {
+	if (perfdata_event_of(b->pd, record) != b->event) {
 		b->env->recording->other_samples++;
-		return 0;
+		return false;
 	}
 	stats->ring_samples++;
-	rc = decode_record(&perfdata_event(b->pd, event)->attr, record, record->size, &r);
-	if (rc <= 0 || !has_tasks(&r)) {
+	rc = decode_record(&perfdata_event(b->pd, b->event)->attr, in->bytes, in->size, &in->record);
+	if (rc <= 0 || !has_tasks(&in->record)) {
 		stats->bad_samples++;
 		stats->bad_records++;
-		return 0;
+		return false;
 	}
-	note_time(b->env->recording, r.time);
-	if (!filter_match_cpu(&b->env->request->filter, r.cpu)) {
-		stats->filtered++;
-		return 0;
-	}
-	return add(b, record, &r);
+	note_time(b->env->recording, in->record.time);
+	if (filter_match_cpu(&b->env->request->filter, in->record.cpu))
+		return true;
+	stats->filtered++;
+	return false;
 }
 
 /* perf record tells where the kernel was by a mapping that is called after one of its symbols. */
@@ -314,55 +305,69 @@ static bool wants_build_ids(struct source *b)
 	return b->wants_build_ids;
 }
 
-/* @event: out: whose it is; of what perf record wrote itself, the one that counts */
-static int decode_side_band(struct source *b, const struct perf_event_header *record, struct record *r, size_t *event)
+/* @event: whose it is; of what perf record wrote itself, the one that counts */
+static int decode_side_band(struct source *b, size_t event, struct incoming *in)
 {
-	struct perf_event_attr attr;
+	const struct perf_event_header *record = (const void *)in->bytes;
+	struct perf_event_attr attr = perfdata_event(b->pd, event)->attr;
 
-	*event = perfdata_event_of(b->pd, record);
-	if (*event == SIZE_MAX)
-		*event = b->event;
-	attr = perfdata_event(b->pd, *event)->attr;
 	if (record->type == PERF_RECORD_MMAP2)
 		attr.build_id = wants_build_ids(b);
-	return decode_record(&attr, record, record->size, r);
+	return decode_record(&attr, record, in->size, &in->record);
 }
 
-static int take_side_band(struct source *b, const struct perf_event_header *record)
+/* Return: is it to be added? */
+static bool take_side_band(struct source *b, const struct perf_event_header *record, struct incoming *in)
 {
 	struct stats *stats = &b->queue.applier.stats[0];
-	struct record r;
-	size_t event;
-	int rc = decode_side_band(b, record, &r, &event);
+	const struct record *r = &in->record;
+	size_t event = perfdata_event_of(b->pd, record);
+	int rc;
 
-	if (rc > 0 && !has_tasks(&r))
+	if (event == SIZE_MAX)
+		event = b->event;
+	rc = decode_side_band(b, event, in);
+	if (rc > 0 && !has_tasks(r))
 		rc = -EBADMSG;
 	stats->bad_records += rc < 0;
 	if (rc <= 0)
-		return 0;
+		return false;
 	/* One ring serves all events of a CPU, and tells of its losses in the name of any of them. */
-	if (r.type == PERF_RECORD_LOST)
-		b->lost_records += r.lost.records;
-	if (r.type == PERF_RECORD_LOST_SAMPLES && event == b->event && !r.lost.wanted)
-		b->lost_samples += r.lost.records;
-	if (is_mapping(&r) && r.mode == PERF_RECORD_MISC_KERNEL)
-		note_kernel(&b->env->recording->origin, &r);
-	if (is_mapping(&r) && (!is_of_process(&r) || record->misc & PERF_RECORD_MISC_MMAP_DATA))
-		return 0;
-	if ((r.type == PERF_RECORD_THROTTLE || r.type == PERF_RECORD_UNTHROTTLE) && event != b->event)
-		return 0;
-	return add(b, record, &r);
+	if (r->type == PERF_RECORD_LOST)
+		b->lost_records += r->lost.records;
+	if (r->type == PERF_RECORD_LOST_SAMPLES && event == b->event && !r->lost.wanted)
+		b->lost_samples += r->lost.records;
+	if (is_mapping(r) && r->mode == PERF_RECORD_MISC_KERNEL)
+		note_kernel(&b->env->recording->origin, r);
+	if (is_mapping(r) && (!is_of_process(r) || record->misc & PERF_RECORD_MISC_MMAP_DATA))
+		return false;
+	return (r->type != PERF_RECORD_THROTTLE && r->type != PERF_RECORD_UNTHROTTLE) || event == b->event;
+}
+
+static int add_record(struct source *b, const struct perf_event_header *record)
+{
+	struct incoming *in = queue_take(&b->queue, record, record->size);
+	bool wanted;
+
+	if (!in)
+		return -ENOMEM;
+	wanted = record->type == PERF_RECORD_SAMPLE ? take_sample(b, record, in) : take_side_band(b, record, in);
+	if (wanted)
+		in->ring = ring_of(b, in->record.cpu);
+	if (wanted && in->ring != UINT32_MAX)
+		return queue_add(&b->queue, in);
+	queue_drop(&b->queue, in);
+	return wanted ? -ENOMEM : 0;
 }
 
 static int take_record(struct source *b, const struct perf_event_header *record)
 {
-	struct stats *stats = &b->queue.applier.stats[0];
 	int rc;
 
 	if (record->type == PERFDATA_FINISHED_ROUND)
 		return queue_round(&b->queue);
-	stats->ring_records++;
-	rc = record->type == PERF_RECORD_SAMPLE ? take_sample(b, record) : take_side_band(b, record);
+	b->queue.applier.stats[0].ring_records++;
+	rc = add_record(b, record);
 	return rc || queue_bytes(&b->queue) < ROUND_BYTES ? rc : queue_round(&b->queue);
 }
 

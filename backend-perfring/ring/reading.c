@@ -85,21 +85,11 @@ static const struct perf_event_attr *attr_of(const struct source_env *env, enum 
 	}
 }
 
-/* Records of one ring come in the order of their times, but for a little. */
-static int add(const struct reading *rd, const struct incoming *in)
-{
-	struct cpu_rings *s = &rd->b->rings[rd->ring];
-
-	if (!rd->side && in->record.time > s->latest)
-		s->latest = in->record.time;
-	return queue_add(&rd->b->queue, in);
-}
-
 /*
  * Whatever comes next in this ring is the sample it is about: the kernel writes both without a break. @rc: of
  * decode_record(), here and below.
  */
-static int take_note(const struct reading *rd, int rc, const struct incoming *in)
+static void take_note(const struct reading *rd, int rc, const struct incoming *in)
 {
 	const struct record *r = &in->record;
 	struct cpu_rings *s = &rd->b->rings[rd->ring];
@@ -107,11 +97,10 @@ static int take_note(const struct reading *rd, int rc, const struct incoming *in
 	s->noted = rc == 1 && r->sample.raw &&
 		   !rd->b->env->counters[0].ops->note(r->sample.raw, r->sample.raw_size, &s->note);
 	rings_stats(rd->b)->bad_records += !s->noted;
-	return 0;
 }
 
-/* What the program in the kernel says of a switch. */
-static int take_switch_note(const struct reading *rd, int rc, struct incoming *in)
+/* What the program in the kernel says of a switch. Return: is it to be added? So do those below. */
+static bool take_switch_note(const struct reading *rd, int rc, struct incoming *in)
 {
 	const struct used_counter *program = env_switch_counter(rd->b->env);
 	const struct record *r = &in->record;
@@ -120,28 +109,25 @@ static int take_switch_note(const struct reading *rd, int rc, struct incoming *i
 
 	if (rc != 1 || !r->sample.raw || program->ops->switch_note(r->sample.raw, r->sample.raw_size, &n)) {
 		rings_stats(b)->bad_records++;
-		return 0;
+		return false;
 	}
 	if (queue_late(&b->queue, n.set)) /* what it is about is lost: it was passed on, and not received */
-		return 0;
+		return false;
 	b->queue.applier.stats[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
 	in->lead.note.set = n.set;
-	return add(rd, in);
+	return true;
 }
 
-static int take_switch(const struct reading *rd, int rc, struct incoming *in)
+static bool take_switch(const struct reading *rd, int rc, struct incoming *in)
 {
-	struct source *b = rd->b;
-
-	if (rc < 0) {
-		rings_stats(b)->bad_records++;
-		return 0;
-	}
-	in->lead.note.set = set_of(b, in->record.time);
-	return is_outside_run(b, &in->record) ? 0 : add(rd, in);
+	rings_stats(rd->b)->bad_records += rc < 0;
+	if (rc < 0)
+		return false;
+	in->lead.note.set = set_of(rd->b, in->record.time);
+	return !is_outside_run(rd->b, &in->record);
 }
 
-static int take_sample(const struct reading *rd, int rc, struct incoming *in)
+static bool take_sample(const struct reading *rd, int rc, struct incoming *in)
 {
 	struct source *b = rd->b;
 	struct cpu_rings *s = &b->rings[rd->ring];
@@ -154,78 +140,94 @@ static int take_sample(const struct reading *rd, int rc, struct incoming *in)
 		s->noted = false;
 	}
 	if (rc >= 0 && is_outside_run(b, &in->record))
-		return 0;
+		return false;
 	if (queue_late(&b->queue, in->lead.note.set)) {
 		rings_stats(b)->late_samples++;
-		return 0;
+		return false;
 	}
 	stats = &b->queue.applier.stats[in->lead.note.set];
 	stats->ring_samples++;
-	if (rc < 0) {
-		stats->bad_records++;
-		stats->bad_samples++;
-		return 0;
-	}
-	return add(rd, in);
+	stats->bad_records += rc < 0;
+	stats->bad_samples += rc < 0;
+	return rc >= 0;
 }
 
 /*
  * An event that asks for mappings gets FORK and EXIT records, too (perf_event_task_match(), kernel/events/core.c). So
  * the event of a target's thread writes what that of the CPU has written, or will write.
  */
-static bool is_written_twice(const struct reading *rd, const struct perf_event_header *record, size_t size)
+static bool is_written_twice(const struct reading *rd, const struct incoming *in)
 {
 	uint64_t of_cpu = rd->b->env->events->places[rd->ring].side.tasks_id;
 
-	return rd->side && of_cpu && (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT) &&
-	       decode_identifier(record, size) != of_cpu;
+	return rd->side && of_cpu && (in->record.type == PERF_RECORD_FORK || in->record.type == PERF_RECORD_EXIT) &&
+	       decode_identifier((const void *)in->bytes, in->size) != of_cpu;
 }
 
-static int take_side_band(const struct reading *rd, int rc, const struct incoming *in)
+static bool take_side_band(const struct reading *rd, int rc, const struct incoming *in)
 {
 	const struct record *r = &in->record;
 
 	rings_stats(rd->b)->bad_records += rc < 0;
-	if (rc <= 0 || (r->type == PERF_RECORD_SWITCH && is_outside_run(rd->b, r)))
-		return 0;
-	if (is_written_twice(rd, in->bytes, in->size))
-		return 0;
+	if (rc <= 0 || (r->type == PERF_RECORD_SWITCH && is_outside_run(rd->b, r)) || is_written_twice(rd, in))
+		return false;
 	if (r->type == PERF_RECORD_LOST)
 		lost_told(rd->b, rd->ring, rd->side, r->lost.records);
-	return add(rd, in);
+	return true;
 }
 
+static bool take(const struct reading *rd, int rc, struct incoming *in)
+{
+	if (in->record.type != PERF_RECORD_SAMPLE)
+		return take_side_band(rd, rc, in);
+	switch (in->lead.kind) {
+	case OF_SWITCH:
+		return take_switch(rd, rc, in);
+	case OF_NOTE:
+		take_note(rd, rc, in);
+		return false;
+	case OF_SWITCH_NOTE:
+		return take_switch_note(rd, rc, in);
+	default:
+		return take_sample(rd, rc, in);
+	}
+}
+
+/* Records of one ring come in the order of their times, but for a little. */
 static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
 {
 	const struct reading *rd = ctx;
-	struct incoming in = {
-		.ring = rd->ring, .lead.kind = kind_of(rd, record, size), .bytes = record, .size = size
-	};
-	int rc = decode_record(attr_of(rd->b->env, in.lead.kind), record, size, &in.record);
+	struct source *b = rd->b;
+	struct cpu_rings *s = &b->rings[rd->ring];
+	struct incoming *in = queue_take(&b->queue, record, size);
+	int rc;
 
-	rings_stats(rd->b)->ring_records++;
-	rings_stats(rd->b)->ring_bytes += size;
-	if (record->type != PERF_RECORD_SAMPLE)
-		return take_side_band(rd, rc, &in);
-	switch (in.lead.kind) {
-	case OF_SWITCH:
-		return take_switch(rd, rc, &in);
-	case OF_NOTE:
-		return take_note(rd, rc, &in);
-	case OF_SWITCH_NOTE:
-		return take_switch_note(rd, rc, &in);
-	default:
-		return take_sample(rd, rc, &in);
+	if (!in)
+		return -ENOMEM;
+	in->ring = rd->ring;
+	in->lead.kind = kind_of(rd, record, size);
+	rc = decode_record(attr_of(b->env, in->lead.kind), in->bytes, size, &in->record);
+	rings_stats(b)->ring_records++;
+	rings_stats(b)->ring_bytes += size;
+	if (!take(rd, rc, in)) {
+		queue_drop(&b->queue, in);
+		return 0;
 	}
+	if (!rd->side && in->record.time > s->latest)
+		s->latest = in->record.time;
+	return queue_add(&b->queue, in);
 }
 
 int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap what)
 {
-	return queue_add(&b->queue, &(struct incoming){
-					    .ring = i,
-					    .lead = { .kind = OF_SIDE_BAND },
-					    .record = { .type = RECORD_GAP, .time = time, .gap = what },
-				    });
+	struct incoming *in = queue_take(&b->queue, NULL, 0);
+
+	if (!in)
+		return -ENOMEM;
+	in->ring = i;
+	in->lead.kind = OF_SIDE_BAND;
+	in->record = (struct record){ .type = RECORD_GAP, .time = time, .gap = what };
+	return queue_add(&b->queue, in);
 }
 
 /* It was full, and has room again: what came in between is lost. Since 6.0 it is known whether something did. */

@@ -9,13 +9,15 @@
 
 static int add(struct queue *q, uint64_t time, pid_t pid, pid_t tid, const char *comm)
 {
-	return queue_add(
-		q, &(struct incoming){
-			   .lead = { .kind = OF_SIDE_BAND },
-			   .record = { .type = RECORD_NAME, .time = time, .pid = pid, .tid = tid, .comm.name = comm },
-			   .bytes = comm,
-			   .size = COMM_LEN,
-		   });
+	struct incoming *in = queue_take(q, comm, COMM_LEN);
+
+	if (!in)
+		return -ENOMEM;
+	in->lead.kind = OF_SIDE_BAND;
+	in->record = (struct record){
+		.type = RECORD_NAME, .time = time, .pid = pid, .tid = tid, .comm.name = (const char *)in->bytes
+	};
+	return queue_add(q, in);
 }
 
 /* The time is from before the reading: a renaming meanwhile has a record that comes after this one. */
