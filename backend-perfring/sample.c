@@ -13,10 +13,6 @@
 
 const struct owner owner_outside = { -1, -1, COMM_OUTSIDE, true };
 
-/*
- * A task that is dying has left the pid tables before its last samples, which say -1 for both ids: it is the one whose
- * EXIT record was the last on this CPU.
- */
 bool sample_revive(struct applier *a, uint32_t ring, struct owner *o)
 {
 	const struct applied_ring *ar = &a->rings[ring];
@@ -30,7 +26,6 @@ bool sample_revive(struct applier *a, uint32_t ring, struct owner *o)
 	return true;
 }
 
-/* One side only where one was asked for, and not deeper than both backends can. */
 void sample_take_stacks(const struct source_env *env, struct sample *s)
 {
 	const struct record *r = s->record;
@@ -81,7 +76,6 @@ static void name_idle(uint32_t cpu, char *comm)
 		snprintf(comm, COMM_LEN, "swapper/%u", cpu);
 }
 
-/* Of no process that is asked for: neither its name matters nor what it maps. */
 bool sample_is_bystander(const struct applier *a, pid_t pid)
 {
 	const struct descendants *tree = a->env->request->filter.tree;
@@ -108,7 +102,6 @@ static bool is_outside(const struct applier *a, const struct sample *s)
 	       kernel_code_not_idle(a->kernel_code, &s->chain);
 }
 
-/* The task of a sample as its record and the side-band tell. */
 void sample_identify(struct applier *a, const struct sample *s, struct stats *stats, struct owner *o)
 {
 	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
@@ -154,7 +147,6 @@ bool sample_is_wanted(const struct applier *a, const struct sample *s, const str
 	return filter_match_mntns(f, mntns, sample_time(a, s->record), unsure);
 }
 
-/* Of one that is not wanted: would it perhaps be, if we had the right to know where it is? */
 bool sample_is_hidden(const struct applier *a, const struct sample *s, const struct owner *o)
 {
 	bool unsure = false;
@@ -171,7 +163,6 @@ struct row_key sample_key(const struct sample *s, const struct owner *o)
 	return key;
 }
 
-/* Nobody here can tell what the user's part of a task outside is. */
 void sample_hide_user(struct sample *s)
 {
 	s->user = (struct stack){ .state = STACK_NONE };

@@ -4,11 +4,7 @@
  * Behind the bpf backend it reads what that one passed on, and the side-band records both need.
  */
 #include "backend-perfring/apply.h"
-#include "backend-perfring/ring/fetch.h"
-#include "backend-perfring/ring/lost.h"
-#include "backend-perfring/ring/map.h"
-#include "backend-perfring/ring/reading.h"
-#include "backend-perfring/ring/refresh.h"
+#include "backend-perfring/ring/rings.h"
 #include "backend-perfring/switching.h"
 #include "core/base/clock.h"
 #include "core/rows/compare.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/ring/reading.h"
-
-#include "backend-perfring/ring/lost.h"
-#include "backend-perfring/ring/map.h"
+#include "backend-perfring/ring/rings.h"
 
 #include <errno.h>
 

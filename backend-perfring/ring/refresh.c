@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/ring/refresh.h"
+#include "backend-perfring/ring/rings.h"
 
 #include "core/base/clock.h"
-#include "core/sources/source.h"
 #include "core/tasks/proc.h"
 
 #include <errno.h>

@@ -49,4 +49,76 @@ static inline struct stats *rings_stats(struct source *b)
 	return &b->queue.applier.stats[b->queue.applier.set];
 }
 
+/* ---- map.c: the rings of one place are mapped, and joined by all events that write to them */
+
+/**
+ * rings_map() - those of place @i whose events are open. Where memory may not be locked for all rings, smaller ones are
+ * tried: in a run that has not begun, for all places up to @i. Return: 0 or -errno, described.
+ */
+int rings_map(struct source *b, size_t i, struct err *err);
+
+/** rings_unmap() - what @s has is gone, and it is empty. */
+void rings_unmap(struct cpu_rings *s);
+
+/** rings_is_switch() - is @id that of an event at switches? */
+bool rings_is_switch(const struct cpu_rings *s, uint64_t id);
+
+/* ---- reading.c: records go to the queue, if they belong to this run */
+
+/** rings_read() - what is there in all rings now. Return: 0 or -errno, described. */
+int rings_read(struct source *b, struct err *err);
+
+/** rings_read_place() - the same of place @i alone. */
+int rings_read_place(struct source *b, uint32_t i, struct err *err);
+
+/**
+ * rings_mark_gap() - switches of place @i may have been lost. The ring tells of them in front of the next record that
+ * has room, which may take long, and until then nobody knows: a thread that came back and left again would seem to have
+ * been away all the time. Return: 0 or -ENOMEM.
+ */
+int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap what);
+
+/* ---- lost.c: records that were lost, as the rings tell and as the events count */
+
+/**
+ * lost_now() - what the events of place @i that write to the ring for samples have lost so far. lost_side_now(): the
+ * same of the other ring. Before 6.0 that is not known: 0.
+ */
+struct lost lost_now(const struct source *b, size_t i);
+uint64_t lost_side_now(const struct source *b, size_t i);
+
+uint64_t lost_sum(const struct lost *l);
+
+/** lost_told() - a ring of place @i says that @records were lost before the next one. @side: which */
+void lost_told(struct source *b, uint32_t i, bool side, uint64_t records);
+
+/** lost_side_band() - so many records are missing that tell of names and mappings, or some: these are read anew. */
+void lost_side_band(struct source *b, uint64_t records);
+
+/**
+ * lost_count() - add to the statistics what place @i has lost since it was asked last: a ring tells of lost records in
+ * front of the next one that fits, which never comes for those at the very end. lost_count_side(): the same of the
+ * other ring.
+ */
+void lost_count(struct source *b, uint32_t i);
+void lost_count_side(struct source *b, uint32_t i);
+
+/** lost_count_all(), lost_count_all_side() - of all places. */
+void lost_count_all(struct source *b);
+void lost_count_all_side(struct source *b);
+
+/* ---- fetch.c: another thread empties the rings into memory, while the reader works */
+
+/** rings_fetch() - see source_ops.fetch. */
+int rings_fetch(struct source *b, struct err *err);
+
+/*
+ * ---- refresh.c: what the threads are called now, as RECORD_NAME among the records of the rings. When a CPU comes
+ * online, nobody keeps its records until its event is open: a thread that was made or renamed there would have a wrong
+ * name from then on.
+ */
+
+/** refresh_read() - add the names of all threads, each with the time it was read at. Return: 0 or -ENOMEM. */
+int refresh_read(struct queue *q);
+
 #endif
