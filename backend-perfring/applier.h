@@ -53,7 +53,7 @@ struct sample_lead {
 /**
  * struct applier
  * @rings: one entry for each ring
- * @stats: of the whole backend, for each of sink.sets: what is applied is counted here, what is read by perfring.c
+ * @stats: of the whole backend, for each of sink.sets: what is read and what is applied
  * @set:   of @stats, for records that are no samples
  * @unwinding: of user stacks; NULL: they are as the kernel walked them
  * @switching: of intervals off the CPU; NULL: samples are counted

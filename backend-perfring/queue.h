@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records between a source and what they do: a source gives the bytes of each one, decodes them, once, and adds the
- * record. It waits until no earlier one can come, see order.h, and is applied then, see apply.h.
+ * Records between a source and what they do. The source takes a copy of the bytes, decodes it there, and adds the
+ * record. The queue keeps it until no earlier one can come, see order.h, and applies it then, see apply.h.
  *
  * Memory: copies of the records of two rounds, decoded. Each round has at most what was in the rings and what was kept
  * of them in memory (events.kept_bytes_max).
@@ -24,7 +24,7 @@ struct queue {
 	size_t bytes;                /* of those that wait */
 };
 
-/** struct incoming - a record on its way; @size bytes of it. */
+/** struct incoming - a record in the queue, of @size bytes; it does not move. */
 struct incoming {
 	struct chunk *chunk;
 	uint32_t ring, size;

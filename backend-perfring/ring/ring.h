@@ -44,7 +44,7 @@ struct ring {
 	pthread_mutex_t lock;
 	struct ring_kept kept;    /* below @lock, as are @page and @taken */
 	size_t taken;             /* bytes that the reader has, until it comes for more */
-	size_t in_memory;         /* both together; written below @lock, read by anybody */
+	size_t in_memory;         /* both together; written below @lock, read without it */
 	struct ring_kept reading; /* the reader's, */
 	size_t part;              /* who is at this one */
 };
@@ -68,7 +68,7 @@ bool ring_full_again(struct ring *r);
 /** ring_empty() - copy what is in the ring, and give its room back. By any thread. Return: 0; -ENOMEM: as it was. */
 int ring_empty(struct ring *r);
 
-/** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread, which does not wait. */
+/** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread, without the lock. */
 size_t ring_kept(const struct ring *r);
 
 /**

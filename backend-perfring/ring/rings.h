@@ -57,10 +57,10 @@ static inline struct stats *rings_stats(struct source *b)
  */
 int rings_map(struct source *b, size_t i, struct err *err);
 
-/** rings_unmap() - what @s has is gone, and it is empty. */
+/** rings_unmap() - free what @s has; it is empty then. */
 void rings_unmap(struct cpu_rings *s);
 
-/** rings_is_switch() - is @id that of an event at switches? */
+/** rings_is_switch() - is @id of an event at switches? */
 bool rings_is_switch(const struct cpu_rings *s, uint64_t id);
 
 /* ---- reading.c: records go to the queue, if they belong to this run */
@@ -92,7 +92,9 @@ uint64_t lost_sum(const struct lost *l);
 /** lost_told() - a ring of place @i says that @records were lost before the next one. @side: which */
 void lost_told(struct source *b, uint32_t i, bool side, uint64_t records);
 
-/** lost_side_band() - so many records are missing that tell of names and mappings, or some: these are read anew. */
+/**
+ * lost_side_band() - @records about names and mappings were lost; 0: it is not known how many. Names are read anew.
+ */
 void lost_side_band(struct source *b, uint64_t records);
 
 /**
