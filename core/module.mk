@@ -34,6 +34,7 @@ LIB_SRCS += \
 	core/files/elf_plt.c \
 	core/files/elf_spans.c \
 	core/files/file_bytes.c \
+	core/files/file_cache.c \
 	core/files/file_search.c \
 	core/files/mapped_files.c \
 	core/files/open_files.c \

@@ -15,7 +15,7 @@
 #define ULEB_BYTES   10   /* of a number with 64 bits */
 
 /* A file, and where its .debug_frame is; sh_size 0: it has none. */
-struct source {
+struct rules_file {
 	struct elf_file elf;
 	Elf64_Shdr debug_frame;
 };
@@ -28,7 +28,7 @@ struct source {
  * @eh_known: @eh and @table are set; @frame_known: @frame is
  */
 struct rules {
-	struct source file, debug;
+	struct rules_file file, debug;
 	Elf64_Shdr eh_frame;
 	struct extent hdr, table;
 	uint64_t nr_table;
@@ -234,7 +234,7 @@ static int eh_row(struct rules *r, uint64_t addr, struct cfi_row *row)
 	return rc > 0 ? records_row(&r->eh, at, addr, row) : rc;
 }
 
-static bool read_debug_frame(struct source *from, struct extent *out)
+static bool read_debug_frame(struct rules_file *from, struct extent *out)
 {
 	*out = section_extent(&from->elf, &from->debug_frame);
 	out->addr = 0; /* records name each other by offsets */

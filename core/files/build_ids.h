@@ -31,7 +31,8 @@ bool build_id_set(struct build_id *id, const void *bytes, size_t size);
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 
 /**
- * build_id_of_notes() - the first build id (NT_GNU_BUILD_ID) in little endian ELF notes: of a file, or /sys/kernel/notes.
+ * build_id_of_notes() - the first build id (NT_GNU_BUILD_ID) in little endian ELF notes: of a file, or
+ * /sys/kernel/notes.
  * @align: of their section or segment: 8 for a few, anything else is 4
  * Return: true and *@id; false: none before the end, or before the first note that is cut; *@id is unknown then.
  */

@@ -226,20 +226,18 @@ static int load(struct elf_symbols *es)
 	return rc && rc != -ENOENT && rc_dyn && rc_dyn != -ENOENT ? rc : 0;
 }
 
-static struct elf_symbols *new_symbols(void)
+int elf_symbols_of(struct elf_file *f, struct elf_symbols **out)
 {
 	struct elf_symbols *es = calloc(1, sizeof(*es));
+	int rc;
 
-	if (es)
-		es->file = es->debug = ELF_FILE_NONE;
-	return es;
-}
-
-/* @rc: of opening @es->file. */
-static int load_opened(struct elf_symbols *es, int rc, struct elf_symbols **out)
-{
-	if (!rc)
-		rc = es->file.nr_sections ? load(es) : -ENOEXEC;
+	if (!es) {
+		elf_file_release(f);
+		return -ENOMEM;
+	}
+	es->file = *f;
+	es->debug = ELF_FILE_NONE;
+	rc = es->file.nr_sections ? load(es) : -ENOEXEC;
 	if (rc)
 		elf_symbols_free(es);
 	else
@@ -249,31 +247,10 @@ static int load_opened(struct elf_symbols *es, int rc, struct elf_symbols **out)
 
 int elf_symbols_open(int fd, struct elf_symbols **out)
 {
-	struct elf_symbols *es = new_symbols();
+	struct elf_file f;
+	int rc = elf_file_open(&f, fd);
 
-	return es ? load_opened(es, elf_file_open(&es->file, fd), out) : -ENOMEM;
-}
-
-/* One byte more than @len, so that nothing is memory, too. */
-static char *copy_of(const void *image, size_t len)
-{
-	char *memory = malloc(len + 1);
-
-	if (memory)
-		memcpy(memory, image, len);
-	return memory;
-}
-
-int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out)
-{
-	struct elf_symbols *es = new_symbols();
-	char *memory = copy_of(image, len);
-
-	if (es && memory)
-		return load_opened(es, elf_file_adopt(&es->file, memory, len), out);
-	free(es);
-	free(memory);
-	return -ENOMEM;
+	return rc ? rc : elf_symbols_of(&f, out);
 }
 
 int elf_build_id(int fd, struct build_id *id)

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct elf_file;
 struct elf_symbols;
 
 /** struct elf_symbol - @name is borrowed until elf_symbols_free(). */
@@ -39,8 +40,8 @@ struct elf_symbol {
  */
 int elf_symbols_open(int fd, struct elf_symbols **out);
 
-/** elf_symbols_parse() - the same for a file of @len bytes in memory, which is not needed afterwards. */
-int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out);
+/** elf_symbols_of() - the same of @f, which is taken over, also on failure. */
+int elf_symbols_of(struct elf_file *f, struct elf_symbols **out);
 
 void elf_symbols_free(struct elf_symbols *es);
 

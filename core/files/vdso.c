@@ -14,6 +14,11 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+bool vdso_is_file(const struct mapped_file *file)
+{
+	return !strcmp(file->path, "[vdso]");
+}
+
 struct image {
 	const void *start;
 	size_t len;
@@ -27,34 +32,20 @@ static int find_vdso(void *ctx, const struct proc_map *m)
 	return 1;
 }
 
-int vdso_image(const void **start, size_t *len)
+int vdso_open(struct elf_file *f)
 {
 	struct image vdso = { 0 };
+	char *copy;
 	int rc;
 
 	rc = getauxval(AT_SYSINFO_EHDR) ? proc_maps(&host_here, getpid(), find_vdso, &vdso) : 0;
 	if (rc <= 0)
 		return rc ? rc : -ENOENT;
-	*start = vdso.start;
-	*len = vdso.len;
-	return 0;
-}
-
-int vdso_open(struct elf_file *f)
-{
-	const void *start;
-	char *copy;
-	size_t len;
-	int rc;
-
-	rc = vdso_image(&start, &len);
-	if (rc)
-		return rc;
-	copy = malloc(len);
+	copy = malloc(vdso.len);
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, start, len);
-	return elf_file_adopt(f, copy, len);
+	memcpy(copy, vdso.start, vdso.len);
+	return elf_file_adopt(f, copy, vdso.len);
 }
 
 /* Unknown if there is no image. */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/symbols.h"
 
-#include "core/base/intern.h"
 #include "core/files/build_ids.h"
 #include "core/files/debug_files.h"
 #include "core/files/elf.h"
-#include "core/files/mapped_files.h"
+#include "core/files/file_cache.h"
 #include "core/files/vdso.h"
 #include "core/host/priority.h"
 #include "core/symbols/kernel_names.h"
@@ -17,48 +16,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
-
-/* Processes whose root is searched for a file: the first may have exited before the lookup. */
-#define TRIES_MAX 4
 
 /* Of all files together, 24 bytes each; when it is reached no more files are read. A desktop's have 2 million. */
 #define ALL_SYMBOLS_MAX (8u << 20)
 
 /* A mapped file, from the first address in it that was looked up. */
 struct symbol_file {
-	const struct mapped_file *file;
+	struct cached_file in;
 	struct elf_symbols *elf; /* NULL: none yet, or none to be had */
-	pid_t tried_pid;
-	unsigned int tries_left; /* 0: do not try to open it any more */
 	uint64_t asked;          /* the last report, by its number, that asked for it */
-	bool mismatched;
-	bool skipped;       /* that report met a limit */
-	int64_t lines_file; /* its number there; -1: none yet */
+	bool skipped;            /* that report met a limit */
+	int64_t lines_file;      /* its number there + 1; 0: none yet */
 };
-
-static const struct intern_kind file_kind = INTERN_BYTES(struct symbol_file, file);
 
 struct symbols {
 	struct tasks *tasks;
-	const struct mapped_files_cfg *files_cfg;
 	struct kernel_names *kernel;
 	struct perf_maps *perf_maps;
 	struct debug_files debug;
 
-	struct intern_table files;
-	uint64_t nr_read;   /* symbols, of all files */
-	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
-	uint64_t report;    /* the number of this one */
+	struct file_cache cache; /* of struct symbol_file */
+	uint64_t nr_read;        /* symbols, of all files */
+	uint64_t forgotten;      /* tasks_forgotten() when the first of them was looked at */
+	uint64_t report;         /* the number of this one */
 	size_t nr_skipped;
 	int skipped_rc; /* why the first one was */
-	size_t nr_mismatched;
-
-	struct elf_symbols *vdso;
-	uint64_t vdso_len;
-	bool vdso_asked;
-	const struct mapped_file *vdso_file; /* the last one that was compared with it; NULL: none yet */
-	bool vdso_ours;
 
 	struct lines *lines; /* NULL: nothing of them is wanted */
 	struct symbol inlined[LINES_DEPTH];
@@ -82,7 +64,7 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 	if (!s)
 		return err_sys(err, -ENOMEM, "cannot name the stacks");
 	s->tasks = tasks;
-	s->files_cfg = cfg->files;
+	file_cache_init(&s->cache, cfg->files, tasks, sizeof(struct symbol_file), UINT64_MAX);
 	s->debug.mapped = cfg->files;
 	s->perf_maps = cfg->perf_maps;
 	rc = open_lines(s, cfg);
@@ -96,17 +78,20 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 	return rc;
 }
 
+static struct symbol_file *file_at(const struct symbols *s, size_t i)
+{
+	return (struct symbol_file *)s->cache.files.v + i;
+}
+
 static void drop_files(struct symbols *s)
 {
-	struct symbol_file *files = s->files.v;
 	size_t i;
 
-	for (i = 0; i < s->files.nr; i++)
-		elf_symbols_free(files[i].elf);
+	for (i = 0; i < s->cache.files.nr; i++)
+		elf_symbols_free(file_at(s, i)->elf);
 	if (s->lines)
 		lines_forget(s->lines);
-	intern_release(&s->files);
-	s->vdso_file = NULL;
+	file_cache_clear(&s->cache);
 	s->nr_read = 0;
 }
 
@@ -115,7 +100,6 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	drop_files(s);
-	elf_symbols_free(s->vdso);
 	kernel_names_free(s->kernel);
 	lines_free(s->lines);
 	free(s);
@@ -125,9 +109,8 @@ void symbols_free(struct symbols *s)
 static void try_again(struct symbol_file *f)
 {
 	f->elf = NULL;
-	f->tried_pid = 0;
-	f->tries_left = TRIES_MAX;
 	f->skipped = false;
+	cached_file_renew(&f->in);
 }
 
 bool symbols_ahead(struct symbols *s)
@@ -137,12 +120,11 @@ bool symbols_ahead(struct symbols *s)
 
 void symbols_renew(struct symbols *s)
 {
-	struct symbol_file *files = s->files.v;
 	size_t i;
 
-	for (i = 0; i < s->files.nr; i++)
-		if (files[i].skipped)
-			try_again(&files[i]);
+	for (i = 0; i < s->cache.files.nr; i++)
+		if (file_at(s, i)->skipped)
+			try_again(file_at(s, i));
 	s->report++;
 	if (s->perf_maps)
 		perf_maps_renew(s->perf_maps);
@@ -170,23 +152,17 @@ bool symbols_kernel_hidden(const struct symbols *s, struct err *why)
 	return kernel_names_hidden(s->kernel, why);
 }
 
-/* The entry of @file, made when there is none. NULL: no memory. */
-static struct symbol_file *file_entry(struct symbols *s, const struct mapped_file *file)
-{
-	bool is_new;
-	struct symbol_file *f = intern(&s->files, &file_kind, &file, &is_new);
-
-	if (f && is_new) {
-		f->tries_left = mapped_file_is_memory(file) ? 0 : TRIES_MAX;
-		f->lines_file = -1;
-	}
-	return f;
-}
-
 static void skip(struct symbols *s, int rc)
 {
 	if (!s->nr_skipped++)
 		s->skipped_rc = rc;
+}
+
+/* A limit was met: @f is not tried again in this report. */
+static void skip_file(struct symbols *s, struct symbol_file *f, int rc)
+{
+	f->skipped = f->in.given_up = true;
+	skip(s, rc);
 }
 
 static bool is_limit(int rc)
@@ -200,8 +176,8 @@ static bool make_room(struct symbols *s)
 	bool made = false;
 	size_t i;
 
-	for (i = 0; i < s->files.nr; i++) {
-		struct symbol_file *f = (struct symbol_file *)s->files.v + i;
+	for (i = 0; i < s->cache.files.nr; i++) {
+		struct symbol_file *f = file_at(s, i);
 
 		if (!f->elf || f->asked == s->report)
 			continue;
@@ -215,24 +191,20 @@ static bool make_room(struct symbols *s)
 
 static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
-	int fd = mapped_file_open(s->files_cfg, pid, f->file), rc;
+	struct elf_file file;
+	int rc = file_cache_open(&s->cache, &f->in, pid, &file);
 
 	priority_check_now();
-	s->nr_mismatched -= f->mismatched;
-	f->mismatched = fd == -ESTALE;
-	s->nr_mismatched += f->mismatched;
-	if (fd < 0)
-		return fd;
-	rc = elf_symbols_open(fd, &f->elf);
-	close(fd);
-	if (rc)
+	if (!rc)
+		rc = elf_symbols_of(&file, &f->elf);
+	if (rc || f->in.vdso_size)
 		return rc;
 	if (s->lines)
 		elf_symbols_want_lines(f->elf);
 	/* That there is none is usual, and no reason to try again. */
-	rc = debug_files_add(&s->debug, pid, f->file, f->elf);
+	rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf);
 	if (is_limit(rc) && make_room(s))
-		rc = debug_files_add(&s->debug, pid, f->file, f->elf);
+		rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf);
 	if (is_limit(rc))
 		skip(s, rc);
 	return 0;
@@ -255,61 +227,28 @@ bool symbols_skipped(const struct symbols *s, struct err *why)
 
 size_t symbols_mismatched(const struct symbols *s)
 {
-	return s->nr_mismatched;
+	return s->cache.nr_mismatched;
 }
 
-/*
- * Try once for each process, until it is found or there were enough tries. A broken file is final; so is the first
- * answer for a recording, whose processes are not asked.
- */
 static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int rc;
 
-	if (f->elf || !f->tries_left || f->tried_pid == pid)
+	if (f->elf || !file_cache_wants(&s->cache, &f->in, pid))
 		return f->elf;
 	if (s->nr_read >= ALL_SYMBOLS_MAX && !make_room(s)) {
-		f->tries_left = 0;
-		f->skipped = true;
-		skip(s, -E2BIG);
+		skip_file(s, f, -E2BIG);
 		return NULL;
 	}
-	f->tried_pid = pid;
-	f->tries_left--;
 	rc = load(s, f, pid);
 	if (is_limit(rc) && make_room(s))
 		rc = load(s, f, pid);
-	if (s->files_cfg->recorded || (rc != -ENOENT && rc != -ESTALE))
-		f->tries_left = 0;
-	f->skipped = is_limit(rc);
-	if (f->skipped)
-		skip(s, rc);
+	file_cache_tried(&s->cache, &f->in, rc);
+	if (is_limit(rc))
+		skip_file(s, f, rc);
 	if (f->elf)
 		s->nr_read += elf_symbols_read(f->elf);
 	return f->elf;
-}
-
-/* Most recordings have one, and each of its addresses asks. */
-static bool is_our_vdso(struct symbols *s, const struct mapped_file *file)
-{
-	if (s->vdso_file != file)
-		s->vdso_ours = vdso_is_ours(s->files_cfg, file);
-	s->vdso_file = file;
-	return s->vdso_ours;
-}
-
-/* Ours serves for theirs. A 32-bit process has another one, below 4 GiB. */
-static struct elf_symbols *vdso_symbols(struct symbols *s, const struct mapping *m)
-{
-	const void *image;
-	size_t len;
-
-	if (!s->vdso_asked && !vdso_image(&image, &len) && !elf_symbols_parse(image, len, &s->vdso))
-		s->vdso_len = len;
-	s->vdso_asked = true;
-	if (m->end - m->start != s->vdso_len || (sizeof(long) == 8 && m->start <= UINT32_MAX))
-		return NULL;
-	return s->vdso && is_our_vdso(s, m->file) ? s->vdso : NULL;
 }
 
 /* "[vdso]", "//anon" and "anon_inode:[x]" stay as they are. */
@@ -368,11 +307,11 @@ static void find_lines(struct symbols *s, struct symbol_file *f, uint64_t vaddr,
 	const struct lines_frame *frames;
 	size_t nr, i;
 
-	if (fd >= 0 && f->lines_file < 0)
-		f->lines_file = lines_add_file(s->lines);
-	if (fd < 0 || f->lines_file < 0)
+	if (fd >= 0 && f->lines_file <= 0)
+		f->lines_file = lines_add_file(s->lines) + 1;
+	if (fd < 0 || f->lines_file <= 0)
 		return;
-	nr = lines_find(s->lines, (uint32_t)f->lines_file, fd, vaddr, &frames);
+	nr = lines_find(s->lines, (uint32_t)(f->lines_file - 1), fd, vaddr, &frames);
 	for (i = 0; i + 1 < nr; i++)
 		s->inlined[i] = (struct symbol){ .name = frames[i].name,
 						 .module = out->module,
@@ -402,9 +341,9 @@ bool symbols_lines_skipped(const struct symbols *s, struct err *why)
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
 {
 	uint64_t lookup = addr - (is_return && addr), offset, vaddr;
-	struct elf_symbols *elf = NULL;
+	struct elf_symbols *elf;
 	struct elf_symbol found;
-	struct symbol_file *f = NULL;
+	struct symbol_file *f;
 	struct mapping m;
 
 	*out = (struct symbol){ 0 };
@@ -419,15 +358,15 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 		return;
 	}
 	out->module = base_name(m.file->path);
+	f = file_cache_get(&s->cache, m.file);
+	if (f)
+		f->asked = s->report;
+	elf = f ? file_symbols(s, f, pid) : NULL;
+	if (elf && !cached_file_serves(&f->in, &m))
+		elf = NULL;
 	offset = lookup - m.start;
-	if (!strcmp(m.file->path, "[vdso]")) {
-		/* The whole image from its beginning; before 4.x its page offset is its address. */
-		elf = vdso_symbols(s, &m);
-	} else {
-		f = file_entry(s, m.file);
-		if (f)
-			f->asked = s->report;
-		elf = f ? file_symbols(s, f, pid) : NULL;
+	/* The whole vDSO is mapped; before 4.x its page offset is its address. */
+	if (!vdso_is_file(m.file)) {
 		offset += m.pgoff;
 		/* Also in memory that has a file without a path: code may be made there, too. */
 		if (!elf && !mapped_file_has_path(m.file))
@@ -436,8 +375,7 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 	set_build_id(m.file, elf, out);
 	if (!elf || !elf_symbols_vaddr(elf, offset, &vaddr))
 		return;
-	if (f)
-		find_lines(s, f, vaddr, out);
+	find_lines(s, f, vaddr, out);
 	if (!elf_symbols_find(elf, vaddr, &found) && !(is_return && find_signal_return(elf, vaddr + 1, &found)))
 		return;
 	out->name = found.name;

@@ -7,7 +7,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "core/files/elf.h"
+#include "tests/elf_parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "core/files/debug_files.h"
 #include "core/files/mapped_files.h"
 #include "core/host/host.h"
+#include "tests/elf_parse.h"
 #include "tests/unit/elf_sections.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf.h"
+#include "tests/elf_parse.h"
 #include "tests/unit/elf_sections.h"
 
 #include <stddef.h>

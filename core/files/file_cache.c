@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/files/file_cache.h"
+
+#include "core/base/clock.h"
+#include "core/files/mapped_files.h"
+#include "core/files/vdso.h"
+#include "core/tasks/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TRIES_MAX 4 /* processes that are asked, before it is left alone for a while */
+
+static uint64_t hash_file(const void *key)
+{
+	return mapped_file_hash(key);
+}
+
+static bool same_file(const void *have, const void *key)
+{
+	return mapped_file_equal(have, key);
+}
+
+void file_cache_init(struct file_cache *c, const struct mapped_files_cfg *cfg, const struct tasks *tasks,
+		     size_t entry_size, uint64_t again_ns)
+{
+	*c = (struct file_cache){
+		.cfg = cfg,
+		.tasks = tasks,
+		.kind = { entry_size, offsetof(struct cached_file, file), 0, hash_file, same_file },
+		.again_ns = again_ns,
+	};
+}
+
+static struct cached_file *entry_at(const struct file_cache *c, size_t i)
+{
+	return (struct cached_file *)((char *)c->files.v + i * c->kind.size);
+}
+
+static void drop_hints(struct file_cache *c)
+{
+	memset(c->hints, 0, sizeof(c->hints));
+}
+
+void file_cache_clear(struct file_cache *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->files.nr; i++)
+		free((char *)entry_at(c, i)->file.path);
+	intern_release(&c->files);
+	drop_hints(c);
+}
+
+static int fill(struct cached_file *cf, const struct mapped_file *file)
+{
+	char *path = strdup(file->path);
+
+	if (!path)
+		return -ENOMEM;
+	cf->file = *file;
+	cf->file.path = path;
+	cached_file_renew(cf);
+	cf->given_up = mapped_file_is_memory(file) && !vdso_is_file(file);
+	return 0;
+}
+
+static struct cached_file *find(struct file_cache *c, const struct mapped_file *file)
+{
+	bool is_new;
+	struct cached_file *cf = intern(&c->files, &c->kind, file, &is_new);
+
+	if (!cf || !is_new || !fill(cf, file))
+		return cf;
+	cf->file = *file;
+	intern_delete(&c->files, &c->kind, cf);
+	return NULL;
+}
+
+void *file_cache_get(struct file_cache *c, const struct mapped_file *file)
+{
+	size_t hint = ((uintptr_t)file >> 4 ^ (uintptr_t)file >> 12) % FILE_CACHE_HINTS;
+	struct cached_file *cf;
+
+	if (c->forgotten != tasks_forgotten(c->tasks)) {
+		drop_hints(c);
+		c->forgotten = tasks_forgotten(c->tasks);
+	}
+	cf = c->hints[hint].file == file ? entry_at(c, c->hints[hint].at) : find(c, file);
+	if (!cf)
+		return NULL;
+	c->hints[hint].file = file;
+	c->hints[hint].at = (size_t)((char *)cf - (char *)c->files.v) / c->kind.size;
+	cf->used = ++c->clock;
+	return cf;
+}
+
+void file_cache_delete(struct file_cache *c, struct cached_file *cf)
+{
+	const char *path = cf->file.path;
+
+	intern_delete(&c->files, &c->kind, cf);
+	free((char *)path);
+	drop_hints(c);
+}
+
+bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid)
+{
+	if (cf->given_up || cf->tried_pid == pid)
+		return false;
+	if (!cf->tries_left && now_ns() - cf->tried_ns > c->again_ns)
+		cf->tries_left = TRIES_MAX;
+	if (!cf->tries_left)
+		return false;
+	cf->tries_left--;
+	cf->tried_pid = pid;
+	cf->tried_ns = now_ns();
+	return true;
+}
+
+static int open_vdso(const struct file_cache *c, struct cached_file *cf, struct elf_file *f)
+{
+	int rc = vdso_is_ours(c->cfg, &cf->file) ? vdso_open(f) : -ENOEXEC;
+
+	if (!rc)
+		cf->vdso_size = f->bytes.size;
+	return rc;
+}
+
+int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f)
+{
+	int fd, rc;
+
+	if (vdso_is_file(&cf->file))
+		return open_vdso(c, cf, f);
+	fd = mapped_file_open(c->cfg, pid, &cf->file);
+	if (fd < 0)
+		return fd;
+	rc = elf_file_open(f, fd);
+	close(fd);
+	return rc;
+}
+
+/* Another process may have it, or it may be there later. */
+static bool may_pass(int rc)
+{
+	return rc == -ENOENT || rc == -ESTALE || rc == -EIO || rc == -ENOMEM;
+}
+
+void file_cache_tried(struct file_cache *c, struct cached_file *cf, int rc)
+{
+	c->nr_mismatched -= cf->mismatched;
+	cf->mismatched = rc == -ESTALE;
+	c->nr_mismatched += cf->mismatched;
+	if (rc == -EMFILE || rc == -ENFILE)
+		cached_file_renew(cf);
+	else
+		cf->given_up = rc && (c->cfg->recorded || !may_pass(rc));
+}
+
+void cached_file_renew(struct cached_file *cf)
+{
+	cf->tries_left = TRIES_MAX;
+	cf->tried_pid = 0;
+	cf->given_up = false;
+}
+
+bool cached_file_serves(const struct cached_file *cf, const struct mapping *m)
+{
+	if (!cf->vdso_size)
+		return true;
+	/* That of a 32-bit process is below 4 GiB. */
+	return m->end - m->start == cf->vdso_size && (sizeof(long) != 8 || m->start > UINT32_MAX);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The files that mappings show, by what the kernel told of them: whom to ask for a file, when again, and when it is
+ * given up. Those who use the files hang what they made of each behind its struct cached_file.
+ *
+ * A file is looked for in the root of a process that has it mapped, which may have exited before: so some processes are
+ * asked, each once. What is no file that we can read is given up, and in a recording, whose processes are not asked,
+ * what is not found at once. "[vdso]" is our own one, if theirs is the same.
+ *
+ * Not thread safe: each thread has a cache of its own.
+ */
+#ifndef CORE_FILES_FILE_CACHE_H
+#define CORE_FILES_FILE_CACHE_H
+
+#include "core/base/intern.h"
+#include "core/files/elf_file.h"
+#include "core/tasks/mapping.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define FILE_CACHE_HINTS 256 /* a power of two */
+
+struct mapped_files_cfg;
+struct tasks;
+
+/**
+ * struct cached_file - entries begin with it. Read it, but @given_up.
+ * @file:       a copy, with a path of its own: it outlives the one of the mapping
+ * @used:       file_cache.clock when it was asked for last
+ * @vdso_size:  bytes of the vDSO that was opened; 0: another file
+ * @given_up:   it is not opened any more, before cached_file_renew()
+ * @mismatched: another file was at its path
+ * @tries_left: 0: do not try to open it before file_cache.again_ns have passed since @tried_ns
+ */
+struct cached_file {
+	struct mapped_file file;
+	uint64_t used, vdso_size;
+	bool given_up, mismatched;
+	pid_t tried_pid;
+	uint64_t tried_ns;
+	unsigned int tries_left;
+};
+
+/**
+ * struct file_cache - @files has the entries.
+ * @nr_mismatched: of all entries that there are or were
+ * @hints: where the entry of a struct mapped_file is, while tasks keep that where it is: see @forgotten
+ */
+struct file_cache {
+	const struct mapped_files_cfg *cfg;
+	const struct tasks *tasks;
+	struct intern_kind kind;
+	uint64_t again_ns;
+	struct intern_table files;
+	uint64_t clock, forgotten;
+	size_t nr_mismatched;
+	struct {
+		const struct mapped_file *file;
+		size_t at;
+	} hints[FILE_CACHE_HINTS];
+};
+
+/**
+ * file_cache_init() - no files yet.
+ * @cfg:   how to open files; borrowed
+ * @tasks: owns the mapped files that will be looked up; borrowed
+ * @entry_size: bytes of an entry, which begins with a struct cached_file
+ * @again_ns: after so long, more processes are asked; UINT64_MAX: never
+ */
+void file_cache_init(struct file_cache *c, const struct mapped_files_cfg *cfg, const struct tasks *tasks,
+		     size_t entry_size, uint64_t again_ns);
+
+/** file_cache_clear() - free all entries, but not what users hung on them. */
+void file_cache_clear(struct file_cache *c);
+
+/**
+ * file_cache_get() - the entry of @file; a new one, zeros behind struct cached_file, if there is none.
+ * Return: the entry, until another one is added or deleted; NULL: no memory.
+ */
+void *file_cache_get(struct file_cache *c, const struct mapped_file *file);
+
+/** file_cache_delete() - the last entry takes its position. */
+void file_cache_delete(struct file_cache *c, struct cached_file *cf);
+
+/** file_cache_wants() - is it worth a try to open @cf for @pid, now? Then that is one try. */
+bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid);
+
+/**
+ * file_cache_open() - open @cf as @pid has mapped it.
+ * Return: 0 and @f, owned: elf_file_release(); -errno as mapped_file_open() and elf_file_open(); -ENOEXEC also for a
+ * vDSO that is not ours.
+ */
+int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f);
+
+/** file_cache_tried() - @rc came of opening and reading @cf. That no descriptor was left is not its fault. */
+void file_cache_tried(struct file_cache *c, struct cached_file *cf, int rc);
+
+/** cached_file_renew() - begin anew with @cf, which was opened once, or was to be: any process may be asked. */
+void cached_file_renew(struct cached_file *cf);
+
+/** cached_file_serves() - is what was opened what @m, a mapping of it, shows? A 32-bit process has another vDSO. */
+bool cached_file_serves(const struct cached_file *cf, const struct mapping *m);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The symbols of an ELF file in memory, for tests and fuzz targets. */
+#ifndef TESTS_ELF_PARSE_H
+#define TESTS_ELF_PARSE_H
+
+#include "core/files/elf.h"
+#include "core/files/elf_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** elf_symbols_parse() - as elf_symbols_open(), for a file of @len bytes in memory, which is not needed afterwards. */
+static inline int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out)
+{
+	char *memory = malloc(len ? len : 1);
+	struct elf_file f;
+	int rc;
+
+	if (!memory)
+		return -ENOMEM;
+	memcpy(memory, image, len);
+	rc = elf_file_adopt(&f, memory, len);
+	return rc ? rc : elf_symbols_of(&f, out);
+}
+
+#endif
