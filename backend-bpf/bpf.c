@@ -142,7 +142,6 @@ static void bpf_close(struct counter *c)
 
 const struct counter_ops counter_bpf = {
 	.program = bpf_source,
-	.files = 16, /* a dozen maps, the program, and what libbpf opens while it loads them */
 	.switches = &counter_bpf_switches,
 	.probe = bpf_probe,
 	.open = bpf_open,

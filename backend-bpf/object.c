@@ -70,9 +70,12 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 	char cannot[80];
 	int fd;
 
-	if (kernel_bpf_taints() && !forced)
-		return err_set(err, -EOPNOTSUPP,
-			       "the first use of bpf(2) would taint this kernel (technology preview)");
+	if (kernel_bpf_taints() && !forced) {
+		err_set(err, -EOPNOTSUPP,
+			"the first use of bpf(2) would taint this kernel (technology preview)");
+		err_remedy(err, "--backend=bpf, which taints it");
+		return -EOPNOTSUPP;
+	}
 	libbpf_said[0] = 0;
 	libbpf_set_print(keep_warning);
 	fd = bpf_map_create(BPF_MAP_TYPE_STACK_TRACE, NULL, sizeof(__u32), sizeof(__u64), 1, NULL);
@@ -86,10 +89,12 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 	if (fd < 0)
 		return probe_error(err, -errno, cannot, missing);
 	close(fd);
-	if (pidns_here(NULL) && libbpf_probe_bpf_helper(type, BPF_FUNC_get_ns_current_pid_tgid, NULL) != 1)
-		return err_set(err, -EOPNOTSUPP,
-			       "in a pid namespace the program would see other ids than /proc has (before Linux 5.7)");
-	return 0;
+	if (!pidns_here(NULL) || libbpf_probe_bpf_helper(type, BPF_FUNC_get_ns_current_pid_tgid, NULL) == 1)
+		return 0;
+	err_set(err, -EOPNOTSUPP,
+		"in a pid namespace the program would see other ids than /proc has (before Linux 5.7)");
+	err_remedy(err, "run it in the pid namespace of the host");
+	return -EOPNOTSUPP;
 }
 
 int object_init(struct counter *c, const struct source_env *env, struct err *err)

@@ -156,13 +156,6 @@ static bool is_readable(const struct sched_switch *s)
 	return s->id && sched_switch_is_usual(s);
 }
 
-static int no_source(const struct sched_switch *s, const struct err *unknown, const struct err *no_tasks,
-		     struct err *err)
-{
-	return err_set(err, -EOPNOTSUPP, "%s; and %s",
-		       s->id ? "the records of 'sched:sched_switch' are unusual here" : unknown->msg, no_tasks->msg);
-}
-
 /*
  * The tasks themselves, else the record: before that is made, perf may believe that the task is inside another record
  * already, and then makes none (see leave_unsampled(), backend-perfring/switching.c, for who is). With both backends
@@ -170,26 +163,18 @@ static int no_source(const struct sched_switch *s, const struct err *unknown, co
  */
 static int choose_source(struct switch_counter *own, const struct source_env *env, struct err *err)
 {
+	const struct events *ev = env->events;
 	struct err no_tasks;
 
-	if (is_readable(&env->events->sched_switch) && env->request->both &&
-	    env->events->switches == SWITCHES_BY_TRACEPOINT)
+	if (is_readable(&ev->sched_switch) && env->request->both && ev->switches == SWITCHES_BY_TRACEPOINT)
 		return 0;
 	own->raw = !find_tasks(env->request->host, &own->switch_at, &no_tasks);
-	if (own->raw || is_readable(&env->events->sched_switch))
+	if (own->raw || is_readable(&ev->sched_switch))
 		return 0;
-	return no_source(&env->events->sched_switch, &env->events->no_tracepoint, &no_tasks, err);
-}
-
-static int switches_shown(const struct host *host, const struct sched_switch *known, const struct err *unknown,
-			  struct err *err)
-{
-	struct bpf_switch_offsets at;
-	struct err no_tasks;
-
-	if (is_readable(known) || !find_tasks(host, &at, &no_tasks))
-		return 0;
-	return no_source(known, unknown, &no_tasks, err);
+	return err_set(err, -EOPNOTSUPP, "%s; and %s",
+		       ev->sched_switch.id ? "the records of 'sched:sched_switch' are unusual here"
+					   : ev->no_tracepoint.msg,
+		       no_tasks.msg);
 }
 
 static int switches_open(struct counter **out, const struct source_env *env, struct err *err)
@@ -409,9 +394,7 @@ static void switches_close(struct counter *c)
 
 const struct counter_ops counter_bpf_switches = {
 	.program = bpf_switches_source,
-	.files = 18, /* a dozen maps, the program, its event, and what libbpf opens while it loads them */
 	.probe = switches_probe,
-	.shown = switches_shown,
 	.open = switches_open,
 	.attach = switches_attach,
 	.detach = switches_detach,

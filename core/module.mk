@@ -69,7 +69,6 @@ LIB_SRCS += \
 	core/session/fallback.c \
 	core/session/forget.c \
 	core/session/input.c \
-	core/session/ladder.c \
 	core/session/open.c \
 	core/session/ring_thread.c \
 	core/session/session.c \

@@ -6,13 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static void begin(struct err *err, int code)
+{
+	err->code = code;
+	err->cause = (struct cause){ "" };
+}
+
 int err_set(struct err *err, int code, const char *fmt, ...)
 {
 	int saved = errno;
 	va_list ap;
 
 	if (err) {
-		err->code = code;
+		begin(err, code);
 		va_start(ap, fmt);
 		vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 		va_end(ap);
@@ -28,7 +34,7 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
 	size_t used;
 
 	if (err) {
-		err->code = code;
+		begin(err, code);
 		va_start(ap, fmt);
 		vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
 		va_end(ap);
@@ -37,4 +43,10 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
 	}
 	errno = saved;
 	return code;
+}
+
+void err_remedy(struct err *err, const char *remedy)
+{
+	if (err)
+		snprintf(err->cause.remedy, sizeof(err->cause.remedy), "%s", remedy);
 }

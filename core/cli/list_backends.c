@@ -1,39 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/list_backends.h"
 
+#include "core/cli/options.h"
 #include "core/host/privileges.h"
-#include "core/session/ladder.h"
+#include "core/session/fallback.h"
+#include "core/session/session.h"
 
-/* For scripts: one line each, fields between tabs. */
-static void list_rung(FILE *out, enum rung rung, const struct rung_state *s)
+#include <errno.h>
+
+/* A way to sample, of whole CPUs or of @tasks. */
+struct listed {
+	const struct way *way;
+	bool tasks;
+	char name[32]; /* stable, for scripts */
+	struct way_trial trial;
+};
+
+static const char *does(enum tool tool, const struct listed *l)
 {
-	fprintf(out, "%s\t%s\t%s\n", rung_name(rung), s->usable ? "yes" : "no", s->why.code ? s->why.msg : "-");
+	static const char *const all[3][2] = {
+		{ "counts the stacks of all CPUs in the kernel",
+		  "adds up the time off the CPU of all threads in the kernel" },
+		{ "reads the perf rings of all CPUs and counts in user space",
+		  "reads the perf rings of all CPUs and adds up in user space" },
+		{ "reads the perf rings of threads of this user (of a command, -p, -L, or all)",
+		  "reads the perf rings of threads of this user (of a command, -p, -t, or all)" },
+	};
+
+	return all[l->tasks ? 2 : !l->way->counter][tool];
 }
 
-static void show_rung(FILE *out, enum tool tool, enum rung rung, const struct rung_state *s, bool taken)
+/* With the rate that every host permits that permits any, of whole CPUs or of the calling thread. */
+static void try_way(enum tool tool, struct listed *l)
 {
-	fprintf(out, "%-14s  %-3s  %s", rung_name(rung), s->usable ? "yes" : "no",
-		s->usable ? rung_does(tool, rung) : s->why.msg);
+	pid_t self = 0;
+	struct options least;
+	struct session *s;
+
+	options_default(&least, tool);
+	least.freq_hz = 1;
+	if (l->tasks) {
+		least.pids = &self;
+		least.nr_pids = 1;
+		least.by_tid = true;
+	}
+	s = session_new(&least, &host_here);
+	if (s)
+		fallback_try(s, l->way, l->tasks, &l->trial);
+	else
+		err_sys(&l->trial.why, -ENOMEM, "cannot begin");
+	session_free(s);
+}
+
+/* For scripts: one line each, fields between tabs. */
+static void list_fields(FILE *out, const struct listed *l)
+{
+	const struct way_trial *t = &l->trial;
+
+	fprintf(out, "%s\t%s\t%s\n", l->name, t->usable ? "yes" : "no", t->why.code ? t->why.msg : "-");
+}
+
+static void show(FILE *out, enum tool tool, const struct listed *l, bool taken)
+{
+	const struct way_trial *t = &l->trial;
+
+	fprintf(out, "%-14s  %-3s  %s", l->name, t->usable ? "yes" : "no", t->usable ? does(tool, l) : t->why.msg);
 	fprintf(out, "%s\n", taken ? "  <- taken" : "");
-	if (s->usable && s->why.code)
-		fprintf(out, "%21s%s\n", "", s->why.msg);
-	if (*s->cause.remedy)
-		fprintf(out, "%21sremedy: %s\n", "", s->cause.remedy);
+	if (t->usable && t->why.code)
+		fprintf(out, "%21s%s\n", "", t->why.msg);
+	if (*t->why.cause.remedy)
+		fprintf(out, "%21sremedy: %s\n", "", t->why.cause.remedy);
+}
+
+/* Return: is it usable? */
+static bool list(FILE *out, const struct options *o, const struct way *way, bool tasks, bool taken)
+{
+	struct listed l = { .way = way, .tasks = tasks };
+
+	snprintf(l.name, sizeof(l.name), "%s%s", way->name, tasks ? "-tasks" : "");
+	try_way(o->tool, &l);
+	if (o->list_fields)
+		list_fields(out, &l);
+	else
+		show(out, o->tool, &l, l.trial.usable && !taken);
+	return l.trial.usable;
 }
 
 void list_backends(FILE *out, const struct options *o)
 {
-	struct rung_state s;
+	const struct way *way;
 	bool taken = false;
-	enum rung rung;
+	unsigned int i;
 
 	privileges_use();
-	for (rung = 0; rung < RUNG_NR; rung++) {
-		ladder_try(&host_here, o->tool, rung, RUN_FILES, &s);
-		if (o->list_fields)
-			list_rung(out, rung, &s);
-		else
-			show_rung(out, o->tool, rung, &s, s.usable && !taken);
-		taken |= s.usable;
-	}
+	for (i = 0; (way = way_at(ways_here, i)); i++)
+		taken |= list(out, o, way, false, taken);
+	list(out, o, way_alone(ways_here), true, taken);
 }

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /**
- * list_backends() - try what a run of @o->tool would begin with on each rung, and write to @out what came of it; with
- * @o->list_fields one line for each rung, with tabs between its fields. As run_main() wants an action.
+ * list_backends() - open each way to sample as a run of @o->tool would, and write to @out what came of it; with
+ * @o->list_fields one line for each, with tabs between its fields. As run_main() wants an action.
  */
 void list_backends(FILE *out, const struct options *o);
 

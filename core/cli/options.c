@@ -250,11 +250,8 @@ static void one_line(char *s)
 			*s = '?';
 }
 
-int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err)
+void options_default(struct options *o, enum tool tool)
 {
-	struct parse p = { .o = o, .table = table_of(tool), .host = host, .err = err };
-	int rc;
-
 	*o = (struct options){
 		.tool = tool,
 		.on_cpu = tool == TOOL_PROFILE,
@@ -269,6 +266,14 @@ int options_parse(struct options *o, enum tool tool, int argc, char **argv, cons
 		.stack_entries = STACK_ENTRIES,
 		.report.form = report_form("text"),
 	};
+}
+
+int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err)
+{
+	struct parse p = { .o = o, .table = table_of(tool), .host = host, .err = err };
+	int rc;
+
+	options_default(o, tool);
 	rc = take_all(&p, argc, argv);
 	if (!rc)
 		rc = finish(&p);

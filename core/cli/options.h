@@ -16,6 +16,9 @@
  */
 int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err);
 
+/** options_default() - of a command line that has no options; with a rate only where it was parsed. */
+void options_default(struct options *o, enum tool tool);
+
 /** options_help() - what --help prints: usage, one line for each option, examples. */
 void options_help(FILE *out, enum tool tool);
 

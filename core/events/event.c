@@ -17,26 +17,20 @@
 
 const char event_no_cgroups[] = "the perf rings do not tell the cgroup of a sample here";
 
-int event_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
-		     struct err *err)
-{
-	struct cause why;
-
-	cause_of_event(host, &(struct cause_event){ event, freq_hz, .tid = -1, .kernel = true }, code, &why);
-	return cause_err(err, code, &why, "cannot open perf event '%s' on CPU %d", event->name, cpu);
-}
-
-/* @kernel: it may have been because of the kernel's part. */
+/* @tid: 0: the calling thread; @kernel: it may have been because of the kernel's part. */
 static int refused(const struct events *ev, const struct event_type *event, pid_t tid, int cpu, bool kernel, int code,
 		   struct err *err)
 {
 	uint64_t freq_hz = event == &ev->event ? ev->request->options->freq_hz : 0;
+	char thread[32] = "";
 	struct cause why;
 
-	if (tid < 0)
-		return event_open_error(ev->request->host, event, freq_hz, cpu, code, err);
+	if (tid > 0)
+		snprintf(thread, sizeof(thread), "of thread %d ", tid);
+	else if (!tid)
+		snprintf(thread, sizeof(thread), "of a thread ");
 	cause_of_event(ev->request->host, &(struct cause_event){ event, freq_hz, tid, kernel }, code, &why);
-	return cause_err(err, code, &why, "cannot open perf event '%s' of thread %d on CPU %d", event->name, tid, cpu);
+	return cause_err(err, code, &why, "cannot open perf event '%s' %son CPU %d", event->name, thread, cpu);
 }
 
 /* All but what tells of tasks and mappings. */
@@ -75,14 +69,17 @@ int event_id(int fd, int cpu, uint64_t *id, struct err *err)
 /* Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
 int event_open_notes(struct events *ev, struct event_place *e, enum noted what, struct err *err)
 {
+	struct cause why;
 	int fd;
 
 	attrs_fill_notes(ev, what);
 	fd = perf_open(&ev->notes_attr[what], -1, e->cpu);
 	if (fd == -ENODEV)
 		return -ENODEV;
-	if (fd < 0)
-		return err_sys(err, fd, "cannot open the perf event for BPF output on CPU %d", e->cpu);
+	if (fd < 0) {
+		cause_of_files(ev->request->host, fd, &why);
+		return cause_err(err, fd, &why, "cannot open the perf event for BPF output on CPU %d", e->cpu);
+	}
 	e->notes[what].fd = fd;
 	return event_id(fd, e->cpu, &e->notes[what].id, err);
 }

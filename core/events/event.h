@@ -22,18 +22,13 @@ int event_join(struct event_place *e, const struct joined_event *joined);
 /** event_close() - with all that share its ring; the place stays. */
 void event_close(struct event_place *e);
 
-/** event_refused() - describe why event_open() failed. Return: @code. */
+/**
+ * event_refused() - describe why event_open() failed. A setting is blamed only after it was read.
+ * @code: -errno of perf_event_open(2); returned
+ */
 int event_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err);
 /** event_id() - PERF_SAMPLE_IDENTIFIER of what @fd, an event on @cpu, writes, and those that inherit it. */
 int event_id(int fd, int cpu, uint64_t *id, struct err *err);
-
-/**
- * event_open_error() - describe why @event could not be opened on @cpu.
- * @freq_hz: the rate asked for; 0: none
- * @code:    -errno of perf_event_open(2); returned. A setting is blamed only after it was read.
- */
-int event_open_error(const struct host *host, const struct event_type *event, uint64_t freq_hz, int cpu, int code,
-		     struct err *err);
 
 /** event_switches_refused() - the same of event_open_switches(). */
 int event_switches_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err);

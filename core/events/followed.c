@@ -447,7 +447,8 @@ static int open_listed(struct walk *w, const pid_t *tids, size_t nr, const char 
 
 	for (i = 0; i < nr && !rc; i++) {
 		rc = follow(w, tids[i]);
-		if (kind && is_refusal(rc))
+		/* Where the calling thread may not be sampled, no other one may. */
+		if (kind && tids[i] && is_refusal(rc))
 			rc = refuse(w, kind, tids[i]);
 	}
 	return rc;

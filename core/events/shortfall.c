@@ -24,7 +24,7 @@
  */
 #define UNSEEN_NS (1000 * 1000ULL)
 
-enum cause { THROTTLED, OFFLINE, STOLEN, IDLE, OTHER, UNFOLLOWED, ENDED, UNKNOWN, NR_CAUSES };
+enum missing { THROTTLED, OFFLINE, STOLEN, IDLE, OTHER, UNFOLLOWED, ENDED, UNKNOWN, NR_CAUSES };
 
 /* In samples. */
 struct gap {
@@ -114,7 +114,7 @@ static bool is_worth(const struct shortfall *s, const struct gap *g)
 	return g->missing > g->due / WORTH_SHARE && g->missing > inexact;
 }
 
-static enum cause largest(const uint64_t *by)
+static enum missing largest(const uint64_t *by)
 {
 	unsigned int i, most = 0;
 
@@ -127,7 +127,7 @@ static enum cause largest(const uint64_t *by)
 /* Each cause gets what it can account for, the largest first. Return: what is left of @missing. */
 static uint64_t distribute(uint64_t *can, uint64_t missing, uint64_t *by)
 {
-	enum cause c;
+	enum missing c;
 
 	for (c = largest(can); can[c]; c = largest(can)) {
 		by[c] = min(can[c], missing);
@@ -201,7 +201,7 @@ static uint64_t followed_of(const struct shortfall *s, uint64_t of)
 	return min(of, (uint64_t)((double)of * ((double)s->followed_ns / (double)s->cpu_ns)));
 }
 
-static void add_cause(struct err *why, const struct shortfall *s, enum cause cause)
+static void add_cause(struct err *why, const struct shortfall *s, enum missing cause)
 {
 	switch (cause) {
 	case THROTTLED:
@@ -245,7 +245,7 @@ static void add_cause(struct err *why, const struct shortfall *s, enum cause cau
 static void add_causes(struct err *why, const struct shortfall *s, struct gap *g)
 {
 	const char *before = ":";
-	enum cause c;
+	enum missing c;
 
 	for (c = largest(g->by); g->by[c] && g->by[c] >= g->missing / NAME_SHARE; c = largest(g->by)) {
 		add(why, "%s ", before);

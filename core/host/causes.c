@@ -275,11 +275,12 @@ static void explain_missing(const struct host *host, const struct call *call, st
 	}
 }
 
-static void explain_limit(const struct host *host, int code, struct cause *out)
+void cause_of_files(const struct host *host, int code, struct cause *out)
 {
 	struct rlimit rl;
 	long long v;
 
+	*out = (struct cause){ 0 };
 	if (code == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl)) {
 		say(out->text, "RLIMIT_NOFILE is %llu", (unsigned long long)rl.rlim_cur);
 		say(out->remedy, "raise it: ulimit -n, or LimitNOFILE= of the service");
@@ -323,8 +324,7 @@ static void explain_event(const struct host *host, const struct cause_event *e, 
 
 void cause_of_event(const struct host *host, const struct cause_event *e, int code, struct cause *out)
 {
-	*out = (struct cause){ 0 };
-	explain_limit(host, code, out);
+	cause_of_files(host, code, out);
 	explain_event(host, e, code, out);
 	if (code == -EACCES || code == -EPERM)
 		explain_event_refused(host, e, code, out);
@@ -346,8 +346,7 @@ void cause_of_ring(const struct host *host, int code, struct cause *out)
 	struct rights r;
 	long long kb;
 
-	*out = (struct cause){ 0 };
-	explain_limit(host, code, out);
+	cause_of_files(host, code, out);
 	if (code != -EPERM || host_setting(host, "kernel/perf_event_mlock_kb", &kb) || getrlimit(RLIMIT_MEMLOCK, &rl) ||
 	    rl.rlim_cur == RLIM_INFINITY)
 		return;
@@ -430,8 +429,7 @@ static void explain_bpf_refused(const struct host *host, struct cause *out)
 
 void cause_of_bpf(const struct host *host, int code, struct cause *out)
 {
-	*out = (struct cause){ 0 };
-	explain_limit(host, code, out);
+	cause_of_files(host, code, out);
 	if (code == -EPERM)
 		explain_bpf_refused(host, out);
 	if (code == -EINVAL) /* since 5.8 there are no such helpers then */
@@ -462,7 +460,11 @@ int cause_err(struct err *err, int code, const struct cause *cause, const char *
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	if (!*cause->text)
-		return err_sys(err, code, "%s", what);
-	return err_set(err, code, "%s: %s (%s)", what, strerror(-code), cause->text);
+	if (*cause->text)
+		err_set(err, code, "%s: %s (%s)", what, strerror(-code), cause->text);
+	else
+		err_sys(err, code, "%s", what);
+	if (err)
+		err->cause = *cause;
+	return code;
 }

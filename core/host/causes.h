@@ -15,14 +15,6 @@
 
 struct event_type;
 
-#define CAUSE_LEN 200
-
-/** struct cause - one line each, without tab or newline; "": nothing is known. */
-struct cause {
-	char text[CAUSE_LEN];   /* what is in the way, fit to stand in parentheses */
-	char remedy[CAUSE_LEN]; /* what to change, half a line */
-};
-
 /** struct cause_event - the perf event that was refused. */
 struct cause_event {
 	const struct event_type *type;
@@ -36,6 +28,9 @@ struct cause_event {
  * @code: its -errno
  */
 void cause_of_event(const struct host *host, const struct cause_event *event, int code, struct cause *out);
+
+/** cause_of_files() - of a descriptor that could not be had; @code: -errno. */
+void cause_of_files(const struct host *host, int code, struct cause *out);
 
 /** cause_of_ring() - of a refused mmap(2) of an event's ring; @code: its -errno. */
 void cause_of_ring(const struct host *host, int code, struct cause *out);
@@ -55,7 +50,7 @@ bool cause_of_unreadable(const struct host *host, struct cause *out);
  */
 int cause_of_no_switches(const struct err *no_tracepoint, struct err *err);
 
-/** cause_err() - as err_sys(), with the cause in parentheses behind the line where it is known. */
+/** cause_err() - as err_sys(), with @cause as that of @err, in parentheses behind the line where it is known. */
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -3,12 +3,15 @@
 
 #include "core/events/events.h"
 #include "core/events/followed.h"
+#include "core/host/causes.h"
 #include "core/session/counting.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Events, source and counters, all or nothing. */
 static int open_once(struct session *s, const struct way *way, struct err *err)
@@ -77,7 +80,7 @@ static const struct way *asked_for(const struct session *s)
 }
 
 /* @tasks: on threads, not on whole CPUs */
-static int open_rung(struct session *s, const struct way *way, bool tasks, struct err *err)
+static int open_way(struct session *s, const struct way *way, bool tasks, struct err *err)
 {
 	int rc;
 
@@ -121,7 +124,7 @@ static int open_on_tasks(struct session *s, struct err *err)
 	/* Nobody else has its events. */
 	descendants_free(s->request.filter.tree);
 	s->request.filter.tree = NULL;
-	rc = open_rung(s, way_alone(s->ways), true, err);
+	rc = open_way(s, way_alone(s->ways), true, err);
 	why = *err;
 	if (rc)
 		return err_set(err, rc, "%s; %s", why.msg, s->reason);
@@ -139,7 +142,7 @@ static int open_on_cpus(struct session *s, struct err *err)
 	int rc = -ENODEV;
 
 	for (i = 0; (way = way_at(s->ways, i)) && rc; i++) {
-		rc = open_rung(s, way, false, &why);
+		rc = open_way(s, way, false, &why);
 		if (rc)
 			add_reason(s, "%s cannot be used: %s", way->name, why.msg);
 		else if (!i)
@@ -150,7 +153,7 @@ static int open_on_cpus(struct session *s, struct err *err)
 
 static int open_asked_for(struct session *s, struct err *err)
 {
-	int rc = open_rung(s, asked_for(s), false, err);
+	int rc = open_way(s, asked_for(s), false, err);
 
 	if (rc)
 		add_reason(s, "%s cannot be used on whole CPUs: %s", asked_for(s)->name, err->msg);
@@ -159,14 +162,88 @@ static int open_asked_for(struct session *s, struct err *err)
 	return rc;
 }
 
+static void find_tracepoint(struct session *s)
+{
+	struct events *ev = &s->events;
+
+	if (s->request.options->off_cpu && sched_switch_find(s->request.host, &ev->sched_switch, &ev->no_tracepoint))
+		ev->sched_switch.id = 0;
+}
+
+/* Return: nothing tells of switches but the kernel's records of them; @why says for what reason. */
+static bool lacks_tracepoint(const struct session *s, struct err *why)
+{
+	const struct err *cause = &s->events.no_tracepoint;
+
+	if (s->events.switches != SWITCHES_BY_RECORDS || !cause->code)
+		return false;
+	err_set(why, cause->code, "by PERF_RECORD_SWITCH: %s", cause->msg);
+	return true;
+}
+
 int fallback_open(struct session *s, struct err *err)
 {
 	const char *backend = s->request.options->backend;
-	int rc = backend ? open_asked_for(s, err) : open_on_cpus(s, err);
+	struct err lacks;
+	int rc;
 
+	find_tracepoint(s);
+	rc = backend ? open_asked_for(s, err) : open_on_cpus(s, err);
 	if ((rc == -EACCES || rc == -EPERM) && (!backend || asked_for(s) == way_alone(s->ways)))
 		rc = open_on_tasks(s, err);
-	if (!rc && s->events.switches == SWITCHES_BY_RECORDS && s->events.no_tracepoint.code)
-		add_reason(s, "by PERF_RECORD_SWITCH: %s", s->events.no_tracepoint.msg);
+	if (!rc && lacks_tracepoint(s, &lacks))
+		add_reason(s, "%s", lacks.msg);
 	return rc;
+}
+
+/* A run opens these later: two of the thread that empties the rings, and one of signals. */
+#define LATER_FILES 3
+
+static int hold_files(const struct session *s, struct err *err)
+{
+	int fds[LATER_FILES], nr = 0, rc = 0;
+	struct cause why;
+
+	while (nr < LATER_FILES && (fds[nr] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		nr++;
+	if (nr < LATER_FILES) {
+		rc = -errno;
+		cause_of_files(s->request.host, rc, &why);
+		cause_err(err, rc, &why, "cannot open the files of a run");
+	}
+	while (nr)
+		close(fds[--nr]);
+	return rc;
+}
+
+/* Threads leave their CPUs in the kernel: without that there is nothing to be seen of where they do. */
+static void remark_user_only(const struct session *s, struct err *why)
+{
+	const struct err *refused = &s->events.user_only;
+
+	err_set(why, refused->code, "%s: %s",
+		s->request.options->on_cpu ? "user stacks only" : "stacks cannot be taken",
+		*refused->cause.text ? refused->cause.text : refused->msg);
+	why->cause = refused->cause;
+}
+
+void fallback_try(struct session *s, const struct way *way, bool tasks, struct way_trial *out)
+{
+	int rc;
+
+	*out = (struct way_trial){ .usable = false };
+	if (!tasks)
+		find_tracepoint(s);
+	rc = open_way(s, way, tasks, &out->why);
+	if (!rc)
+		rc = hold_files(s, &out->why);
+	if (rc)
+		return;
+	out->usable = true;
+	out->user_only = s->events.user_only.code;
+	out->why = (struct err){ 0 };
+	if (out->user_only)
+		remark_user_only(s, &out->why);
+	else
+		lacks_tracepoint(s, &out->why);
 }

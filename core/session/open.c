@@ -93,8 +93,6 @@ int session_open(struct session *s, struct err *err)
 	if (rc < 0)
 		return rc;
 	s->signal_fd = rc;
-	if (o->off_cpu && sched_switch_find(s->request.host, &s->events.sched_switch, &s->events.no_tracepoint))
-		s->events.sched_switch.id = 0;
 	rc = fallback_open(s, err);
 	if (!rc && s->request.filter.tree && session_counts_in_kernel(s))
 		descendants_tell(s->request.filter.tree, counting_judged, s);

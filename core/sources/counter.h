@@ -17,27 +17,17 @@
 #include "core/tasks/descendants.h"
 
 struct counter; /* each one's own state */
-struct host;
-struct sched_switch;
 struct source_env;
 
 /** struct counter_ops - a const table for each counter. */
 struct counter_ops {
 	const char *program; /* its source, for --ebpf */
-	unsigned int files;  /* it has open during a run, beside those of each event: maps, programs */
 
 	/* The one that measures intervals off the CPU in its place; NULL: it does both. */
 	const struct counter_ops *switches;
 
 	/* Can it work here? Tried, not guessed; leaves nothing behind. @forced: asked for by name. */
 	int (*probe)(bool forced, struct err *err);
-
-	/*
-	 * Does this host show the program what it counts? open() finds that out, too. @known: id 0: the tracepoint is
-	 * not known, @unknown says why. NULL: it does wherever probe() succeeds.
-	 */
-	int (*shown)(const struct host *host, const struct sched_switch *known, const struct err *unknown,
-		     struct err *err);
 
 	/* @env outlives it. *@out is set also on failure: close() it. */
 	int (*open)(struct counter **out, const struct source_env *env, struct err *err);

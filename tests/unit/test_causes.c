@@ -740,6 +740,21 @@ START_TEST(test_err)
 	snprintf(c.text, sizeof(c.text), "100%% %%s");
 	ck_assert_int_eq(cause_err(&err, -EACCES, &c, "%s", "cannot"), -EACCES);
 	ck_assert_str_eq(err.msg, "cannot: Permission denied (100% %s)");
+	ck_assert_str_eq(err.cause.text, c.text);
+	ck_assert_str_eq(err.cause.remedy, "");
+	snprintf(c.remedy, sizeof(c.remedy), "a remedy");
+	cause_err(&err, -EACCES, &c, "%s", "cannot");
+	ck_assert_str_eq(err.cause.remedy, "a remedy");
+	/* The next failure has another one. */
+	err_set(&err, -EIO, "cannot");
+	ck_assert_str_eq(err.cause.text, "");
+	ck_assert_str_eq(err.cause.remedy, "");
+	err_remedy(&err, "another");
+	ck_assert_str_eq(err.cause.remedy, "another");
+	ck_assert_str_eq(err.cause.text, "");
+	err_sys(&err, -EIO, "cannot");
+	ck_assert_str_eq(err.cause.remedy, "");
+	err_remedy(NULL, "another");
 	ck_assert_int_eq(cause_err(NULL, -EACCES, &c, "%s", "cannot"), -EACCES);
 }
 END_TEST

@@ -11,14 +11,14 @@
 
 /* ---- which backend */
 
-/* A row of --list-backends -f begins with @rung and @usable. */
-static bool listed(const struct run *r, const char *rung, const char *usable)
+/* A row of --list-backends -f begins with @way and @usable. */
+static bool listed(const struct run *r, const char *way, const char *usable)
 {
 	char row[64];
 
-	snprintf(row, sizeof(row), "%s\t%s\t", rung, usable);
+	snprintf(row, sizeof(row), "%s\t%s\t", way, usable);
 	return !strncmp(r->out, row, strlen(row)) ||
-	       (snprintf(row, sizeof(row), "\n%s\t%s\t", rung, usable), strstr(r->out, row));
+	       (snprintf(row, sizeof(row), "\n%s\t%s\t", way, usable), strstr(r->out, row));
 }
 
 static void check_list(bool bpf)

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is asked of the kernel this program's own syscall() answers; an event is a memfd, as long as the smallest ring.
+/*
+ * Each way to sample is tried as for --list-backends: with the real rings, and a counter that is no BPF program. What is
+ * asked of the kernel this program's own syscall() and ioctl() answer; an event is a memfd.
  */
 #include "core/host/kernel.h"
 #include "core/host/pidns.h"
-#include "core/session/ladder.h"
+#include "core/session/fallback.h"
+#include "core/session/session.h"
+#include "tests/unit/fake_source.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
-#define MAX_CPUS 8
+#define MAX_CPUS   8
+#define RING_BYTES (32UL << 20) /* longer than any ring: what is not touched takes no memory */
 
 static struct {
 	int answer[MAX_CPUS]; /* to an event there: -errno */
@@ -24,7 +31,7 @@ static struct {
 	int tracepoint;         /* to one of a tracepoint */
 	bool no_switch_records; /* before 4.3 */
 	bool no_raw;            /* no programs for raw tracepoints, before 4.17 */
-	enum tool tool;         /* whose events are expected */
+	bool off_cpu;           /* events of offcputime are expected */
 	bool no_ring[MAX_CPUS];
 	int opened, bad, bpf_calls;
 } kernel;
@@ -37,25 +44,35 @@ static int refuse(int rc)
 
 #define SCHED_SWITCH 317
 
+static bool is_software(const struct perf_event_attr *a, uint64_t config)
+{
+	return a->type == PERF_TYPE_SOFTWARE && a->config == config;
+}
+
 /* Is it one that a run would begin with? */
 static bool is_expected(const struct perf_event_attr *a, pid_t pid)
 {
-	bool clock = a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CPU_CLOCK;
-	bool records = a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+	bool clock = is_software(a, PERF_COUNT_SW_CPU_CLOCK);
+	bool records = is_software(a, PERF_COUNT_SW_CONTEXT_SWITCHES);
 	bool tracepoint = a->type == PERF_TYPE_TRACEPOINT && a->config == SCHED_SWITCH && pid < 0 &&
 			  a->sample_type & PERF_SAMPLE_RAW;
 
-	if (!a->disabled || (pid >= 0) != a->inherit || !(a->sample_type & PERF_SAMPLE_CALLCHAIN))
+	if (!a->disabled || pid > 0 || !(a->sample_type & PERF_SAMPLE_CALLCHAIN))
 		return false;
-	if (kernel.tool == TOOL_PROFILE)
+	if (!kernel.off_cpu)
 		return clock && a->freq && a->sample_freq == 1;
 	return clock ? !a->sample_period && pid < 0 : (records || tracepoint) && !a->freq && a->sample_period == 1;
 }
 
 static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
 {
-	int rc = kernel.answer[cpu], fd;
+	bool notes = is_software(a, PERF_COUNT_SW_BPF_OUTPUT);
+	int rc, fd;
 
+	/* Tasks and mappings are told of in the rings of samples. */
+	if (is_software(a, PERF_COUNT_SW_DUMMY))
+		return refuse(-ENOENT);
+	rc = kernel.answer[cpu];
 	if (kernel.no_switch_records && a->context_switch)
 		return refuse(-EINVAL);
 	if (!rc && a->type == PERF_TYPE_TRACEPOINT)
@@ -64,15 +81,15 @@ static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
 		rc = kernel.whole;
 	if (!rc && !(a->exclude_kernel && a->exclude_callchain_kernel)) /* both: 7.2 */
 		rc = kernel.with_kernel;
-	kernel.bad += !is_expected(a, pid);
+	kernel.bad += !notes && !is_expected(a, pid);
 	if (rc)
 		return refuse(rc);
 	fd = memfd_create("event", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(ftruncate(fd, 2 * sysconf(_SC_PAGESIZE)), 0);
+	ck_assert_int_eq(ftruncate(fd, RING_BYTES), 0);
 	if (kernel.no_ring[cpu])
 		ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0); /* mmap(2): EPERM */
-	kernel.opened++;
+	kernel.opened += !notes;
 	return fd;
 }
 
@@ -110,6 +127,21 @@ long syscall(long nr, ...)
 	return refuse(-EINVAL);
 }
 
+/* Nothing is enabled. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+
+	if (request == PERF_EVENT_IOC_ID) {
+		va_start(ap, request);
+		*va_arg(ap, uint64_t *) = 1000 + (uint64_t)fd;
+		va_end(ap);
+	} else {
+		kernel.bad += request != PERF_EVENT_IOC_SET_OUTPUT;
+	}
+	return 0;
+}
+
 static const char *release = "6.18.0";
 
 int uname(struct utsname *out)
@@ -131,8 +163,11 @@ static void setup(void)
 {
 	top = unit_tmpdir();
 	host = unit_host(top);
+	host_here.proc = host.proc; /* of programs, which are loaded there */
 	memset(&kernel, 0, sizeof(kernel));
+	fake_begin(&(struct fake_script){ 0 }, NULL);
 	put("sys/devices/system/cpu/online", "0-2\n");
+	put("sys/devices/system/cpu/possible", "0-2\n");
 	put("proc/sys/kernel/perf_event_paranoid", "2\n");
 	put("proc/sys/kernel/perf_event_mlock_kb", "4\n");
 	put("proc/self/status", "CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nSeccomp:\t0\n");
@@ -140,6 +175,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	fake_end();
 	unit_rmdir(top);
 }
 
@@ -147,7 +183,8 @@ static void teardown(void)
 #define DENIED ": Permission denied"
 #define WHOLE  "kernel.perf_event_paranoid is 2; whole CPUs need CAP_PERFMON or a value below 1"
 #define KERNEL "kernel.perf_event_paranoid is 2; kernel stacks need CAP_PERFMON or a value below 2"
-#define RING   "cannot map the ring of a perf event on CPU "
+#define FILES  "cannot open the files of a run: Too many open files (RLIMIT_NOFILE is "
+#define RING   "cannot map a ring of 4 KiB on CPU "
 
 /* A format as every kernel has it, but for the numbers of bits. */
 #define FORMAT(comm_at, pid_at)                                                                                        \
@@ -162,12 +199,47 @@ static void put_tracepoint(const char *format)
 	put("sys/kernel/tracing/events/sched/sched_switch/format", format);
 }
 
-struct rung_row {
-	enum rung rung;
+enum listed { BPF, PERFRING, TASKS, NR_LISTED };
+
+static const struct way ways[] = {
+	[BPF] = { "bpf", &fake_counter, &source_rings },
+	[PERFRING] = { "perfring", NULL, &source_rings },
+};
+
+/* As core/cli/list_backends.c does. */
+static void try(const struct way *from, enum listed which, struct way_trial *out)
+{
+	pid_t self = 0;
+	bool tasks = which == TASKS;
+	const struct options options = {
+		.tool = kernel.off_cpu ? TOOL_OFFCPUTIME : TOOL_PROFILE,
+		.on_cpu = !kernel.off_cpu,
+		.off_cpu = kernel.off_cpu,
+		.cpu = -1,
+		.event = event_default(),
+		.freq_hz = 1,
+		.max_ns = UINT64_MAX,
+		.state_mask = -1,
+		.hash_entries = 1,
+		.stack_entries = 1,
+		.pids = tasks ? &self : NULL,
+		.nr_pids = tasks,
+		.by_tid = tasks,
+	};
+	struct session *s = session_new(&options, &host);
+
+	ck_assert_ptr_nonnull(s);
+	fallback_try(s, &from[tasks ? PERFRING : which], tasks, out);
+	session_free(s);
+}
+
+struct row_of_way {
+	enum listed which;
 	int answer[MAX_CPUS], whole, with_kernel, tracepoint;
 	bool no_ring[MAX_CPUS];
 	const char *format; /* NULL: of the tracepoint nothing is known */
 	bool no_switch_records, no_raw;
+	const struct way *ways; /* NULL: @ways, without a real BPF program */
 	bool usable, user_only;
 	int code;
 	const char *says; /* begins with */
@@ -175,46 +247,46 @@ struct rung_row {
 	int opened;
 };
 
-static const struct rung_row rows[] = {
-	{ .rung = RUNG_PERFRING, .usable = true, .says = "", .opened = 3 },
-	{ .rung = RUNG_PERFRING,
+static const struct row_of_way rows[] = {
+	{ .which = PERFRING, .usable = true, .says = "", .opened = 3 },
+	{ .which = PERFRING,
 	  .whole = -EACCES,
 	  .code = -EACCES,
 	  .says = EVENT "on CPU 0" DENIED " (" WHOLE ")",
 	  .remedy = true },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .with_kernel = -EACCES,
 	  .code = -EACCES,
 	  .says = EVENT "on CPU 0" DENIED,
 	  .remedy = true },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .answer = { 0, 0, -EMFILE },
 	  .code = -EMFILE,
 	  .says = EVENT "on CPU 2: Too many open files (RLIMIT_NOFILE is ",
 	  .remedy = true,
 	  .opened = 2 },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .answer = { 0, -EBUSY, 0 },
 	  .code = -EBUSY,
 	  .says = EVENT "on CPU 1: Device or resource busy",
 	  .opened = 1 },
-	{ .rung = RUNG_PERFRING, .answer = { -ENODEV, 0, 0 }, .usable = true, .says = "", .opened = 2 },
-	{ .rung = RUNG_PERFRING, .answer = { 0, 0, -ENODEV }, .usable = true, .says = "", .opened = 2 },
-	{ .rung = RUNG_PERFRING, .answer = { -ENODEV, -EBUSY, 0 }, .code = -EBUSY, .says = EVENT "on CPU 1: " },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING, .answer = { -ENODEV, 0, 0 }, .usable = true, .says = "", .opened = 2 },
+	{ .which = PERFRING, .answer = { 0, 0, -ENODEV }, .usable = true, .says = "", .opened = 2 },
+	{ .which = PERFRING, .answer = { -ENODEV, -EBUSY, 0 }, .code = -EBUSY, .says = EVENT "on CPU 1: " },
+	{ .which = PERFRING,
 	  .answer = { -ENODEV, -ENODEV, -ENODEV },
 	  .code = -ENODEV,
 	  .says = EVENT "on any CPU: No such device" },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .no_ring = { false, true },
 	  .code = -EPERM,
 	  .says = RING "1: Operation not permitted (kernel.perf_event_mlock_kb is 4 and RLIMIT_MEMLOCK ",
 	  .remedy = true,
-	  .opened = 2 },
+	  .opened = 3 },
 
-	{ .rung = RUNG_TASKS, .usable = true, .says = "", .opened = 3 },
-	{ .rung = RUNG_TASKS, .whole = -EACCES, .usable = true, .says = "", .opened = 3 },
-	{ .rung = RUNG_TASKS,
+	{ .which = TASKS, .usable = true, .says = "", .opened = 3 },
+	{ .which = TASKS, .whole = -EACCES, .usable = true, .says = "", .opened = 3 },
+	{ .which = TASKS,
 	  .with_kernel = -EACCES,
 	  .usable = true,
 	  .user_only = true,
@@ -222,7 +294,7 @@ static const struct rung_row rows[] = {
 	  .says = "user stacks only: " KERNEL,
 	  .remedy = true,
 	  .opened = 3 },
-	{ .rung = RUNG_TASKS,
+	{ .which = TASKS,
 	  .with_kernel = -EPERM,
 	  .usable = true,
 	  .user_only = true,
@@ -230,41 +302,41 @@ static const struct rung_row rows[] = {
 	  .says = "user stacks only: " KERNEL,
 	  .remedy = true,
 	  .opened = 3 },
-	{ .rung = RUNG_TASKS,
+	{ .which = TASKS,
 	  .answer = { 0, -EACCES },
 	  .code = -EACCES,
 	  .says = EVENT "of a thread on CPU 1" DENIED,
-	  .opened = 2 },
-	{ .rung = RUNG_TASKS,
+	  .opened = 1 },
+	{ .which = TASKS,
 	  .answer = { -ENOSYS },
 	  .code = -ENOSYS,
 	  .says = EVENT "of a thread on CPU 0: Function not implemented",
 	  .remedy = true },
-	{ .rung = RUNG_TASKS,
+	{ .which = TASKS,
 	  .no_ring = { true },
 	  .code = -EPERM,
 	  .says = RING "0: Operation not permitted (",
 	  .remedy = true,
-	  .opened = 2 },
+	  .opened = 3 },
 
-	{ .rung = RUNG_BPF, .usable = true, .says = "", .opened = 3 },
-	{ .rung = RUNG_BPF,
+	{ .which = BPF, .usable = true, .says = "", .opened = 3 },
+	{ .which = BPF,
 	  .whole = -EACCES,
 	  .code = -EACCES,
 	  .says = EVENT "on CPU 0" DENIED " (" WHOLE ")",
 	  .remedy = true },
-	{ .rung = RUNG_BPF,
+	{ .which = BPF,
 	  .no_ring = { true },
 	  .code = -EPERM,
 	  .says = RING "0: Operation not permitted (",
 	  .remedy = true,
-	  .opened = 1 },
+	  .opened = 3 },
 };
 
-static void check_rung(enum tool tool, const struct rung_row *row)
+static void check_way(const struct row_of_way *row)
 {
 	int before = unit_open_fds();
-	struct rung_state s;
+	struct way_trial t;
 
 	memcpy(kernel.answer, row->answer, sizeof(kernel.answer));
 	memcpy(kernel.no_ring, row->no_ring, sizeof(kernel.no_ring));
@@ -273,24 +345,23 @@ static void check_rung(enum tool tool, const struct rung_row *row)
 	kernel.tracepoint = row->tracepoint;
 	kernel.no_switch_records = row->no_switch_records;
 	kernel.no_raw = row->no_raw;
-	kernel.tool = tool;
 	if (row->format)
 		put_tracepoint(row->format);
-	ladder_try(&host, tool, row->rung, RUN_FILES, &s);
-	ck_assert_int_eq(s.usable, row->usable);
-	ck_assert_int_eq(s.user_only, row->user_only);
-	ck_assert_int_eq(s.why.code, row->code);
-	ck_assert_msg(!strncmp(s.why.msg, row->says, strlen(row->says)), "%s", s.why.msg);
-	ck_assert_int_eq(!*s.why.msg, !*row->says);
-	ck_assert_int_eq(!!*s.cause.remedy, row->remedy);
+	try(row->ways ? row->ways : ways, row->which, &t);
+	ck_assert_int_eq(t.usable, row->usable);
+	ck_assert_int_eq(t.user_only, row->user_only);
+	ck_assert_int_eq(t.why.code, row->code);
+	ck_assert_msg(!strncmp(t.why.msg, row->says, strlen(row->says)), "%s", t.why.msg);
+	ck_assert_int_eq(!*t.why.msg, !*row->says);
+	ck_assert_int_eq(!!*t.why.cause.remedy, row->remedy);
 	ck_assert_int_eq(kernel.opened, row->opened);
 	ck_assert_int_eq(kernel.bad, 0);
 	ck_assert_int_eq(unit_open_fds(), before);
 }
 
-START_TEST(test_rung)
+START_TEST(test_way)
 {
-	check_rung(TOOL_PROFILE, &rows[_i]);
+	check_way(&rows[_i]);
 }
 END_TEST
 
@@ -300,59 +371,58 @@ END_TEST
 #define NO_RECORDS "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)"
 
 /* What a run of offcputime begins with. */
-static const struct rung_row off_rows[] = {
-	{ .rung = RUNG_PERFRING, .format = FORMAT("8", "24"), .usable = true, .says = "", .opened = 3 },
-	{ .rung = RUNG_PERFRING,
+static const struct row_of_way off_rows[] = {
+	{ .which = PERFRING, .format = FORMAT("8", "24"), .usable = true, .says = "", .opened = 3 },
+	{ .which = PERFRING,
 	  .format = FORMAT("8", "24"),
 	  .no_switch_records = true,
 	  .usable = true,
 	  .says = "",
 	  .opened = 3 },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .format = FORMAT("8", "24"),
 	  .tracepoint = -EACCES,
 	  .usable = true,
 	  .code = -EACCES,
 	  .says = BY_RECORDS TRACEPOINT "on CPU 0" DENIED " (",
 	  .opened = 3 },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .format = FORMAT("8", "24"),
 	  .tracepoint = -ENOENT,
 	  .no_switch_records = true,
 	  .code = -EOPNOTSUPP,
 	  .says = NO_RECORDS "; " TRACEPOINT "on CPU 0: No such file",
-	  .opened = 1 },
+	  .opened = 3 },
 	/* What hinders the tracepoint alone is not looked for elsewhere. */
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .format = FORMAT("8", "24"),
 	  .tracepoint = -EBUSY,
 	  .code = -EBUSY,
 	  .says = TRACEPOINT "on CPU 0: Device or resource busy" },
-	{ .rung = RUNG_PERFRING, .usable = true, .code = -ENOENT, .says = BY_RECORDS, .opened = 3 },
-	{ .rung = RUNG_PERFRING, .no_switch_records = true, .code = -EOPNOTSUPP, .says = NO_RECORDS "; ", .opened = 1 },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING, .usable = true, .code = -ENOENT, .says = BY_RECORDS, .opened = 3 },
+	{ .which = PERFRING, .no_switch_records = true, .code = -EOPNOTSUPP, .says = NO_RECORDS "; ", .opened = 3 },
+	{ .which = PERFRING,
 	  .format = FORMAT("8", "24"),
 	  .whole = -EACCES,
 	  .code = -EACCES,
 	  .says = OFF_EVENT "on CPU 0" DENIED " (" WHOLE ")",
 	  .remedy = true },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .answer = { 0, 0, -EMFILE },
 	  .code = -EMFILE,
 	  .says = OFF_EVENT "on CPU 2: Too many open files (RLIMIT_NOFILE is ",
 	  .remedy = true,
 	  .opened = 2 },
-	{ .rung = RUNG_PERFRING,
+	{ .which = PERFRING,
 	  .format = FORMAT("8", "24"),
 	  .no_ring = { true },
 	  .code = -EPERM,
 	  .says = RING "0: Operation not permitted (",
 	  .remedy = true,
-	  /* the tracepoint, then the records */
-	  .opened = 2 },
+	  .opened = 3 },
 
-	{ .rung = RUNG_TASKS, .whole = -EACCES, .tracepoint = -EACCES, .usable = true, .says = "", .opened = 3 },
-	{ .rung = RUNG_TASKS,
+	{ .which = TASKS, .whole = -EACCES, .tracepoint = -EACCES, .usable = true, .says = "", .opened = 3 },
+	{ .which = TASKS,
 	  .with_kernel = -EACCES,
 	  .usable = true,
 	  .user_only = true,
@@ -360,77 +430,123 @@ static const struct rung_row off_rows[] = {
 	  .says = "stacks cannot be taken: " KERNEL,
 	  .remedy = true,
 	  .opened = 3 },
-	{ .rung = RUNG_TASKS,
+	{ .which = TASKS,
 	  .format = FORMAT("8", "24"),
 	  .no_switch_records = true,
 	  .code = -EOPNOTSUPP,
 	  .says = NO_RECORDS,
-	  .opened = 1 },
-	{ .rung = RUNG_TASKS,
+	  .opened = 3 },
+	{ .which = TASKS,
 	  .no_switch_records = true,
 	  .with_kernel = -EACCES,
 	  .code = -EOPNOTSUPP,
 	  .says = NO_RECORDS,
-	  .opened = 1 },
-	{ .rung = RUNG_TASKS,
+	  .opened = 3 },
+	{ .which = TASKS,
 	  .answer = { 0, -EACCES },
 	  .code = -EACCES,
 	  .says = OFF_EVENT "of a thread on CPU 1" DENIED,
-	  .opened = 2 },
+	  .opened = 1 },
 
-	{ .rung = RUNG_BPF, .format = FORMAT("8", "24"), .no_raw = true, .usable = true, .says = "", .opened = 3 },
-	{ .rung = RUNG_BPF,
+	{ .which = BPF, .format = FORMAT("8", "24"), .no_raw = true, .usable = true, .says = "", .opened = 3 },
+	{ .which = BPF,
 	  .format = FORMAT("8", "24"),
 	  .no_switch_records = true,
 	  .tracepoint = -EACCES,
 	  .usable = true,
 	  .says = "",
 	  .opened = 3 },
-	{ .rung = RUNG_BPF,
+	{ .which = BPF,
 	  .format = FORMAT("12", "28"),
 	  .no_raw = true,
+	  .ways = ways_here,
 	  .code = -EOPNOTSUPP,
 	  .says = "the records of 'sched:sched_switch' are unusual here; and this kernel has no programs for raw",
 	  .opened = 3 },
-	{ .rung = RUNG_BPF,
+	{ .which = BPF,
 	  .whole = -EACCES,
 	  .code = -EACCES,
 	  .says = EVENT "on CPU 0" DENIED " (" WHOLE ")",
 	  .remedy = true },
 };
 
-START_TEST(test_off_rung)
+START_TEST(test_off_way)
 {
 	/* There the tracepoint is left alone: its ids are the host's. */
 	if (off_rows[_i].format && pidns_here(NULL))
 		return;
-	check_rung(TOOL_OFFCPUTIME, &off_rows[_i]);
+	kernel.off_cpu = true;
+	check_way(&off_rows[_i]);
 }
 END_TEST
 
 START_TEST(test_off_no_bpf)
 {
-	struct rung_state s;
+	struct way_trial t;
 
 	kernel.bpf = -EPERM;
-	ladder_try(&host, TOOL_OFFCPUTIME, RUNG_BPF, RUN_FILES, &s);
-	ck_assert(!s.usable);
-	ck_assert_int_eq(s.why.code, -EPERM);
-	ck_assert_uint_gt(strlen(s.cause.remedy), 0);
+	kernel.off_cpu = true;
+	try(ways_here, BPF, &t);
+	ck_assert(!t.usable);
+	ck_assert_int_eq(t.why.code, -EPERM);
+	ck_assert_uint_gt(strlen(t.why.cause.remedy), 0);
 	ck_assert_int_eq(kernel.opened, 0);
+}
+END_TEST
+
+/* The kernel takes the smallest program there is, and not that of a run. */
+START_TEST(test_refused_program)
+{
+	struct way_trial t;
+
+	fake_begin(&(struct fake_script){ .counter = { FAKE_OPEN, 1, -E2BIG } }, NULL);
+	try(ways, BPF, &t);
+	ck_assert(!t.usable);
+	ck_assert_int_eq(t.why.code, -E2BIG);
+	ck_assert_str_eq(t.why.msg, "counter open failed");
+	ck_assert_uint_eq(fake_seen()->opened, 0);
+}
+END_TEST
+
+/* From now on this process has room for so many files more. */
+static void leave_files(unsigned int nr)
+{
+	struct rlimit limit = { 0, 0 };
+
+	for (; nr || fcntl((int)limit.rlim_cur, F_GETFD) >= 0; limit.rlim_cur++)
+		nr -= fcntl((int)limit.rlim_cur, F_GETFD) < 0;
+	limit.rlim_max = limit.rlim_cur;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* Beside its events a run needs three. */
+START_TEST(test_few_files)
+{
+	struct rlimit before;
+	struct way_trial t;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	leave_files(3 + (unsigned int)_i);
+	try(ways, PERFRING, &t);
+	ck_assert_int_eq(t.usable, _i == 3);
+	if (_i < 3) {
+		ck_assert_msg(!strncmp(t.why.msg, FILES, strlen(FILES)), "%s", t.why.msg);
+		ck_assert_str_eq(t.why.cause.remedy, "raise it: ulimit -n, or LimitNOFILE= of the service");
+	}
+	setrlimit(RLIMIT_NOFILE, &before);
 }
 END_TEST
 
 START_TEST(test_user_only_unexplained)
 {
-	struct rung_state s;
+	struct way_trial t;
 
 	put("proc/sys/kernel/perf_event_paranoid", "1\n");
 	kernel.with_kernel = -EACCES;
-	ladder_try(&host, TOOL_PROFILE, RUNG_TASKS, RUN_FILES, &s);
-	ck_assert(s.usable && s.user_only);
-	ck_assert_str_eq(s.why.msg, "user stacks only: " EVENT "of a thread on CPU 0" DENIED);
-	ck_assert_str_eq(s.cause.remedy, "");
+	try(ways, TASKS, &t);
+	ck_assert(t.usable && t.user_only);
+	ck_assert_str_eq(t.why.msg, "user stacks only: " EVENT "of a thread on CPU 0" DENIED);
+	ck_assert_str_eq(t.why.cause.remedy, "");
 }
 END_TEST
 
@@ -439,14 +555,14 @@ START_TEST(test_no_bpf)
 {
 	static const int codes[] = { -EPERM, -ENOSYS, -EINVAL };
 	int before = unit_open_fds();
-	struct rung_state s;
+	struct way_trial t;
 
 	kernel.bpf = codes[_i];
-	ladder_try(&host, TOOL_PROFILE, RUNG_BPF, RUN_FILES, &s);
-	ck_assert(!s.usable);
-	ck_assert_int_eq(s.why.code, codes[_i]);
-	ck_assert_ptr_nonnull(strstr(s.why.msg, strerror(-codes[_i])));
-	ck_assert_int_eq(!!*s.cause.remedy, codes[_i] == -EPERM);
+	try(ways_here, BPF, &t);
+	ck_assert(!t.usable);
+	ck_assert_int_eq(t.why.code, codes[_i]);
+	ck_assert_ptr_nonnull(strstr(t.why.msg, strerror(-codes[_i])));
+	ck_assert_int_eq(!!*t.why.cause.remedy, codes[_i] == -EPERM);
 	ck_assert_int_eq(kernel.opened, 0);
 	ck_assert_int_eq(unit_open_fds(), before);
 }
@@ -455,61 +571,48 @@ END_TEST
 /* Not even tried. */
 START_TEST(test_tainting)
 {
-	struct rung_state s;
+	struct way_trial t;
 
 	release = "3.10.0-1160.el7.x86_64";
-	ladder_try(&host, TOOL_PROFILE, RUNG_BPF, RUN_FILES, &s);
-	ck_assert(!s.usable);
-	ck_assert_ptr_nonnull(strstr(s.why.msg, "would taint this kernel"));
-	ck_assert_str_eq(s.cause.remedy, "--backend=bpf, which taints it");
+	try(ways_here, BPF, &t);
+	ck_assert(!t.usable);
+	ck_assert_ptr_nonnull(strstr(t.why.msg, "would taint this kernel"));
+	ck_assert_str_eq(t.why.cause.remedy, "--backend=bpf, which taints it");
 	ck_assert_int_eq(kernel.bpf_calls, 0);
 	ck_assert_int_eq(kernel.opened, 0);
-	ladder_try(&host, TOOL_PROFILE, RUNG_PERFRING, RUN_FILES, &s);
-	ck_assert(s.usable);
+	try(ways_here, PERFRING, &t);
+	ck_assert(t.usable);
 	release = "6.18.0";
 }
 END_TEST
 
 START_TEST(test_no_cpus)
 {
-	struct rung_state s;
+	struct way_trial t;
 
 	put("sys/devices/system/cpu/online", "none\n");
-	ladder_try(&host, TOOL_PROFILE, (enum rung)_i, RUN_FILES, &s);
-	ck_assert(!s.usable);
-	ck_assert_int_eq(s.why.code, -EINVAL);
-	ck_assert_ptr_nonnull(strstr(s.why.msg, "not a list of CPUs"));
-}
-END_TEST
-
-/* Scripts know them. */
-START_TEST(test_names)
-{
-	static const char *const names[RUNG_NR] = { "bpf", "perfring", "perfring-tasks" };
-	enum rung rung;
-
-	for (rung = 0; rung < RUNG_NR; rung++) {
-		ck_assert_str_eq(rung_name(rung), names[rung]);
-		ck_assert_uint_gt(strlen(rung_does(TOOL_PROFILE, rung)), 0);
-		ck_assert_str_ne(rung_does(TOOL_PROFILE, rung), rung_does(TOOL_OFFCPUTIME, rung));
-	}
+	try(ways, (enum listed)_i, &t);
+	ck_assert(!t.usable);
+	ck_assert_int_eq(t.why.code, -EINVAL);
+	ck_assert_ptr_nonnull(strstr(t.why.msg, "not a list of CPUs"));
 }
 END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("ladder");
-	TCase *t = tcase_create("ladder");
+	Suite *s = suite_create("fallback");
+	TCase *t = tcase_create("fallback");
 
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, test_rung, 0, ARRAY_SIZE(rows));
-	tcase_add_loop_test(t, test_off_rung, 0, ARRAY_SIZE(off_rows));
+	tcase_add_loop_test(t, test_way, 0, ARRAY_SIZE(rows));
+	tcase_add_loop_test(t, test_off_way, 0, ARRAY_SIZE(off_rows));
 	tcase_add_test(t, test_off_no_bpf);
+	tcase_add_test(t, test_refused_program);
+	tcase_add_loop_test(t, test_few_files, 0, 4);
 	tcase_add_test(t, test_user_only_unexplained);
 	tcase_add_loop_test(t, test_no_bpf, 0, 3);
 	tcase_add_test(t, test_tainting);
-	tcase_add_loop_test(t, test_no_cpus, 0, RUNG_NR);
-	tcase_add_test(t, test_names);
+	tcase_add_loop_test(t, test_no_cpus, 0, NR_LISTED);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
