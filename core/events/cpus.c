@@ -154,6 +154,13 @@ static int leave(struct events *ev, size_t i, uint64_t at, const struct events_h
 	return rc;
 }
 
+/* A CPU that has gone again meanwhile is not a failure. */
+static void note_refused(struct events *ev, int code, const struct err *why)
+{
+	if (code != -ENODEV && !ev->refused.code)
+		ev->refused = *why;
+}
+
 /*
  * A CPU is back, or new. Where it cannot be sampled now, which is told in the end, it counts as offline until the next
  * try. Return: 1 or 0.
@@ -165,14 +172,14 @@ static int come(struct events *ev, size_t i, uint64_t now, const struct events_h
 	int rc = place_open(ev, e, err);
 
 	if (rc) {
-		if (rc != -ENODEV && !ev->refused.code)
-			ev->refused = *err;
+		note_refused(ev, rc, err);
 		return 0;
 	}
 	rc = h->attach(h->ctx, i, err);
 	if (!rc)
 		rc = place_enable(e, err);
 	if (rc) {
+		note_refused(ev, rc, err);
 		rc = leave(ev, i, now, h, err);
 		e->offline_at = offline_at;
 		return rc;

@@ -627,9 +627,17 @@ END_TEST
 static const struct {
 	int answer, notes_answer, id_answer, enable_answer, attach_answer;
 	int attached; /* a try */
+	int refused;  /* what the run is told of in the end */
 } broken[] = {
-	{ -ENODEV, 0, 0, 0, 0, 0 }, { -EMFILE, 0, 0, 0, 0, 0 }, { -EACCES, 0, 0, 0, 0, 0 }, { 0, -ENODEV, 0, 0, 0, 0 },
-	{ 0, -EMFILE, 0, 0, 0, 0 }, { 0, 0, -ENOTTY, 0, 0, 0 }, { 0, 0, 0, -EIO, 0, 1 },    { 0, 0, 0, 0, -EPERM, 1 },
+	{ -ENODEV, 0, 0, 0, 0, 0, 0 },
+	{ -EMFILE, 0, 0, 0, 0, 0, -EMFILE },
+	{ -EACCES, 0, 0, 0, 0, 0, -EACCES },
+	{ 0, -ENODEV, 0, 0, 0, 0, 0 },
+	{ 0, -EMFILE, 0, 0, 0, 0, -EMFILE },
+	{ 0, 0, -ENOTTY, 0, 0, 0, -ENOTTY },
+	{ 0, 0, 0, -EIO, 0, 1, -EIO },
+	{ 0, 0, 0, 0, -EPERM, 1, -EPERM },
+	{ 0, 0, 0, 0, -ENODEV, 1, 0 },
 };
 
 START_TEST(test_tried_again)
@@ -649,11 +657,13 @@ START_TEST(test_tried_again)
 		ck_assert_uint_eq(unit_open_fds(), fds - 2);
 		/* What was attached is detached again. */
 		assert_calls(3, (int)i * broken[_i].attached, 1 + (int)i * broken[_i].attached);
+		ck_assert_int_eq(ev.refused.code, broken[_i].refused);
 	}
 	memset(&kernel, 0, sizeof(kernel));
 	calls.attach_answer = 0;
 	ck_assert_int_eq(follow("0-3", t + 5 * MS), 1);
 	assert_event(event_of(3), true, true);
+	ck_assert_int_eq(ev.refused.code, broken[_i].refused);
 	ck_assert(events[event_of(3)->fd].enabled);
 	ck_assert_uint_eq(unit_open_fds(), fds);
 	/* Offline from when it went until now, however often it was tried. */

@@ -1096,7 +1096,7 @@ static const struct {
 	  "counter.detach:3 source.detach:3",
 	  610 + 810 + 200,
 	  2000 + 600,
-	  NULL },
+	  "counter attach failed" },
 	/* One is new. */
 	{ { { 250, ONLINE, "0-2", 0 } }, { 0 }, { 0 }, 0, 0, "source.attach:2 counter.attach:2", 0, 2600, NULL },
 	/* It cannot be attached, and is tried again. */
@@ -1108,7 +1108,7 @@ static const struct {
 	  "source.attach:2 counter.detach:2 source.detach:2 source.attach:2 counter.attach:2",
 	  0,
 	  2400,
-	  NULL },
+	  "source attach failed" },
 	{ { { 250, ONLINE, "0-2", 0 } },
 	  { 0 },
 	  { FAKE_ATTACH, 3, -EIO },
@@ -1117,7 +1117,7 @@ static const struct {
 	  "source.attach:2 counter.attach:2 counter.detach:2 source.detach:2 source.attach:2 counter.attach:2",
 	  0,
 	  2400,
-	  NULL },
+	  "counter attach failed" },
 	{ { { 250, STOPS, NULL, 1 }, { 250, ONLINE, "0", 0 }, { 500, ONLINE, "0-1", 0 } },
 	  { FAKE_ATTACH, 3, -EIO },
 	  { 0 },
@@ -1127,7 +1127,7 @@ static const struct {
 	  "counter.attach:1",
 	  550,
 	  2000,
-	  NULL },
+	  "source attach failed" },
 	/* The kernel refuses it all the time. */
 	{ { { 250, ONLINE, "0-2", 0 } },
 	  { 0 },
@@ -1149,7 +1149,7 @@ static const struct {
 	  "source.attach:2 counter.attach:2 counter.detach:2 source.detach:2",
 	  0,
 	  2000,
-	  NULL },
+	  "cannot enable the perf event of CPU 2: Input/output error" },
 	/* The list cannot be understood: all stays as it is. */
 	{ { { 250, ONLINE, "", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 	{ { { 250, ONLINE, "1-0", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
