@@ -71,8 +71,7 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 	int fd;
 
 	if (kernel_bpf_taints() && !forced) {
-		err_set(err, -EOPNOTSUPP,
-			"the first use of bpf(2) would taint this kernel (technology preview)");
+		err_set(err, -EOPNOTSUPP, "the first use of bpf(2) would taint this kernel (technology preview)");
 		err_remedy(err, "--backend=bpf, which taints it");
 		return -EOPNOTSUPP;
 	}

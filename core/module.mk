@@ -5,13 +5,16 @@ LIB_SRCS += \
 	core/base/number.c \
 	core/base/printable.c \
 	core/cli/account.c \
+	core/cli/agreement.c \
 	core/cli/list_backends.c \
 	core/cli/options.c \
 	core/cli/options_offcputime.c \
 	core/cli/options_profile.c \
 	core/cli/options_rows.c \
 	core/cli/output.c \
+	core/cli/reports.c \
 	core/cli/run.c \
+	core/cli/warnings.c \
 	core/events/attrs.c \
 	core/events/cpus.c \
 	core/events/event.c \

@@ -629,15 +629,9 @@ static const struct {
 	int attached; /* a try */
 	int refused;  /* what the run is told of in the end */
 } broken[] = {
-	{ -ENODEV, 0, 0, 0, 0, 0, 0 },
-	{ -EMFILE, 0, 0, 0, 0, 0, -EMFILE },
-	{ -EACCES, 0, 0, 0, 0, 0, -EACCES },
-	{ 0, -ENODEV, 0, 0, 0, 0, 0 },
-	{ 0, -EMFILE, 0, 0, 0, 0, -EMFILE },
-	{ 0, 0, -ENOTTY, 0, 0, 0, -ENOTTY },
-	{ 0, 0, 0, -EIO, 0, 1, -EIO },
-	{ 0, 0, 0, 0, -EPERM, 1, -EPERM },
-	{ 0, 0, 0, 0, -ENODEV, 1, 0 },
+	{ -ENODEV, 0, 0, 0, 0, 0, 0 }, { -EMFILE, 0, 0, 0, 0, 0, -EMFILE }, { -EACCES, 0, 0, 0, 0, 0, -EACCES },
+	{ 0, -ENODEV, 0, 0, 0, 0, 0 }, { 0, -EMFILE, 0, 0, 0, 0, -EMFILE }, { 0, 0, -ENOTTY, 0, 0, 0, -ENOTTY },
+	{ 0, 0, 0, -EIO, 0, 1, -EIO }, { 0, 0, 0, 0, -EPERM, 1, -EPERM },   { 0, 0, 0, 0, -ENODEV, 1, 0 },
 };
 
 START_TEST(test_tried_again)

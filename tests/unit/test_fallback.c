@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each way to sample is tried as for --list-backends: with the real rings, and a counter that is no BPF program. What is
- * asked of the kernel this program's own syscall() and ioctl() answer; an event is a memfd.
+ * Each way to sample is tried as for --list-backends: with the real rings, and a counter that is no BPF program. What
+ * is asked of the kernel this program's own syscall() and ioctl() answer; an event is a memfd.
  */
 #include "core/host/kernel.h"
 #include "core/host/pidns.h"
@@ -254,11 +254,7 @@ static const struct row_of_way rows[] = {
 	  .code = -EACCES,
 	  .says = EVENT "on CPU 0" DENIED " (" WHOLE ")",
 	  .remedy = true },
-	{ .which = PERFRING,
-	  .with_kernel = -EACCES,
-	  .code = -EACCES,
-	  .says = EVENT "on CPU 0" DENIED,
-	  .remedy = true },
+	{ .which = PERFRING, .with_kernel = -EACCES, .code = -EACCES, .says = EVENT "on CPU 0" DENIED, .remedy = true },
 	{ .which = PERFRING,
 	  .answer = { 0, 0, -EMFILE },
 	  .code = -EMFILE,

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/warnings.h"
+
+#include "core/events/event_rings.h"
+#include "core/host/kernel.h"
+#include "core/tasks/cgroup.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void warn_of_bug(const struct options *o, int64_t unaccounted, const char *what)
+{
+	if (unaccounted)
+		fprintf(stderr, "WARNING: %" PRId64 " %s are not accounted for: this is a bug of %s.\n", unaccounted,
+			what, tool_name(o->tool));
+}
+
+void warn_of_run(const struct session *s, const struct symbols *symbols, const struct account *total)
+{
+	const struct options *o = s->request.options;
+	const struct tasks *tasks = s->sink.tasks;
+	struct err why;
+
+	warn_of_bug(o, total->unaccounted.samples, "samples");
+	warn_of_bug(o, total->unaccounted.intervals, "intervals");
+	if (account_shortfall(total, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (!o->input && session_command_shortfall(s, &total->stats, &total->shortfall, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (s->recording.unfinished)
+		fprintf(stderr, "WARNING: '%s' was left unfinished by its recorder: names may be missing.\n", o->input);
+	if (s->recording.truncated)
+		fprintf(stderr, "WARNING: '%s' ends within a record: what comes before it was read.\n", o->input);
+	if (s->events.refused.code)
+		fprintf(stderr, "WARNING: a CPU that came online was not %s: %s\n", o->on_cpu ? "sampled" : "traced",
+			s->events.refused.msg);
+	if (tasks_refused(tasks))
+		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
+			tasks_refused(tasks));
+	if (s->request.filter.cgroup && cgroup_missed(s->request.filter.cgroup, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (total->stats.hidden)
+		fprintf(stderr,
+			"WARNING: %" PRIu64 " %s were filtered because the mount namespaces of their tasks may not be "
+			"read: that needs CAP_SYS_PTRACE.\n",
+			total->stats.hidden,
+			!o->on_cpu   ? "intervals"
+			: o->off_cpu ? "samples or intervals"
+				     : "samples");
+	if (symbols_kernel_hidden(symbols, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (symbols_skipped(symbols, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (session_files_hung(s))
+		fprintf(stderr, "WARNING: %zu files were not opened: their file systems did not answer.\n",
+			session_files_hung(s));
+	if (symbols_lines_skipped(symbols, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
+}
+
+void warn_of_limits(const struct session *s)
+{
+	const struct options *o = s->request.options;
+	const char *name = tool_name(o->tool);
+	struct err small;
+
+	if (o->verbose)
+		fprintf(stderr, "%s: backend %s: %s\n", name, session_way_name(s), s->reason);
+	if (s->events.user_only.code)
+		fprintf(stderr, "%s: %s: %s\n", name,
+			o->on_cpu ? "only user code is sampled" : "stacks cannot be taken", s->events.user_only.msg);
+	if (s->events.unfollowed.code)
+		fprintf(stderr, "%s: %s\n", name, s->events.unfollowed.msg);
+	if (events_small_rings(&s->events, &small))
+		fprintf(stderr, "%s: %s\n", name, small.msg);
+	if (s->request.host->foreign && !o->input)
+		fprintf(stderr,
+			"%s: /proc is of another PID namespace than this process, mount one of its own: what runs "
+			"already is without symbols, and from the rings without names\n",
+			name);
+	if (o->verbose && s->kept.code)
+		fprintf(stderr, "%s: has more rights than it needs: %s\n", name, s->kept.msg);
+}
+
+void warn_of_taint(const struct options *o)
+{
+	const struct way *asked = o->backend ? way_find(ways_here, o->backend) : NULL;
+	bool both = o->backend && !strcmp(o->backend, WAY_BOTH);
+
+	if ((both || (asked && asked->counter)) && !o->input && kernel_bpf_taints())
+		fputs("WARNING: bpf(2), which --backend asks for, is a technology preview of this kernel: its use "
+		      "taints that, until it is booted anew.\n",
+		      stderr);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is printed to stderr about a run beside its reports; about the losses of one report see account.h. */
+#ifndef CORE_CLI_WARNINGS_H
+#define CORE_CLI_WARNINGS_H
+
+#include "core/cli/account.h"
+#include "core/session/session.h"
+#include "core/symbols/symbols.h"
+
+/** warn_of_taint() - that --backend taints this kernel, whatever comes of the run: the first use of bpf(2) does. */
+void warn_of_taint(const struct options *o);
+
+/** warn_of_limits() - what this host does not permit, once each; with --verbose the way that is taken, and why. */
+void warn_of_limits(const struct session *s);
+
+/** warn_of_run() - in the end: what is missing, or may be wrong. @total: of all reports */
+void warn_of_run(const struct session *s, const struct symbols *symbols, const struct account *total);
+
+#endif
