@@ -90,7 +90,7 @@ static enum exit_status open_and_sample(struct reports *reports, struct err *err
 }
 
 /* What the caller names is opened before the first right is used that may be lent: privileges.h. */
-static enum exit_status run_capture(struct session *s, struct output *out, struct err *err)
+static enum exit_status run_session(struct session *s, struct output *out, struct err *err)
 {
 	const struct symbols_cfg names = {
 		.files = &s->files,
@@ -146,7 +146,7 @@ static enum exit_status run_options(const struct options *o, struct command *com
 	}
 	if (command)
 		session_command(s, command);
-	status = run_capture(s, &out, err);
+	status = run_session(s, &out, err);
 	/* Who reads the report from a pipe gets its end now: what comes next may take long (events_hold()). */
 	fclose(stdout);
 	session_free(s);

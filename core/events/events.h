@@ -23,7 +23,7 @@ void events_close(struct events *ev);
 bool events_outgrow_rings(const struct events *ev);
 
 /**
- * events_try() - may an event be opened now, as that of a CPU that comes online is? @capture: a struct events; as
+ * events_try() - may an event be opened now, as that of a CPU that comes online is? @events: a struct events; as
  * privileges_need.again. Return: 0 or -errno.
  */
 int events_try(void *events);
