@@ -240,9 +240,8 @@ void fallback_try(struct session *s, const struct way *way, bool tasks, struct w
 	if (rc)
 		return;
 	out->usable = true;
-	out->user_only = s->events.user_only.code;
 	out->why = (struct err){ 0 };
-	if (out->user_only)
+	if (s->events.user_only.code)
 		remark_user_only(s, &out->why);
 	else
 		lacks_tracepoint(s, &out->why);

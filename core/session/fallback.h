@@ -14,17 +14,15 @@ int fallback_open(struct session *s, struct err *err);
 
 /**
  * struct way_trial - can a way be used here?
- * @user_only: usable, but without the kernel's stacks; of time off the CPU without any
  * @why: why it is not usable, or what it lacks: one line; code 0: there is nothing to remark
  */
 struct way_trial {
 	bool usable;
-	bool user_only;
 	struct err why;
 };
 
 /**
- * fallback_try() - open @way as a run does, which ends before it has begun.
+ * fallback_try() - open @way as a run does, but nothing is enabled.
  *
  * @s: new, and of no further use but for session_free()
  * @tasks: threads are followed instead of sampling whole CPUs: of the process itself, where the options of @s name

@@ -240,7 +240,7 @@ struct row_of_way {
 	const char *format; /* NULL: of the tracepoint nothing is known */
 	bool no_switch_records, no_raw;
 	const struct way *ways; /* NULL: @ways, without a real BPF program */
-	bool usable, user_only;
+	bool usable;
 	int code;
 	const char *says; /* begins with */
 	bool remedy;
@@ -285,7 +285,6 @@ static const struct row_of_way rows[] = {
 	{ .which = TASKS,
 	  .with_kernel = -EACCES,
 	  .usable = true,
-	  .user_only = true,
 	  .code = -EACCES,
 	  .says = "user stacks only: " KERNEL,
 	  .remedy = true,
@@ -293,7 +292,6 @@ static const struct row_of_way rows[] = {
 	{ .which = TASKS,
 	  .with_kernel = -EPERM,
 	  .usable = true,
-	  .user_only = true,
 	  .code = -EPERM,
 	  .says = "user stacks only: " KERNEL,
 	  .remedy = true,
@@ -345,7 +343,6 @@ static void check_way(const struct row_of_way *row)
 		put_tracepoint(row->format);
 	try(row->ways ? row->ways : ways, row->which, &t);
 	ck_assert_int_eq(t.usable, row->usable);
-	ck_assert_int_eq(t.user_only, row->user_only);
 	ck_assert_int_eq(t.why.code, row->code);
 	ck_assert_msg(!strncmp(t.why.msg, row->says, strlen(row->says)), "%s", t.why.msg);
 	ck_assert_int_eq(!*t.why.msg, !*row->says);
@@ -421,7 +418,6 @@ static const struct row_of_way off_rows[] = {
 	{ .which = TASKS,
 	  .with_kernel = -EACCES,
 	  .usable = true,
-	  .user_only = true,
 	  .code = -EACCES,
 	  .says = "stacks cannot be taken: " KERNEL,
 	  .remedy = true,
@@ -540,7 +536,7 @@ START_TEST(test_user_only_unexplained)
 	put("proc/sys/kernel/perf_event_paranoid", "1\n");
 	kernel.with_kernel = -EACCES;
 	try(ways, TASKS, &t);
-	ck_assert(t.usable && t.user_only);
+	ck_assert(t.usable);
 	ck_assert_str_eq(t.why.msg, "user stacks only: " EVENT "of a thread on CPU 0" DENIED);
 	ck_assert_str_eq(t.why.cause.remedy, "");
 }
