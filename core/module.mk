@@ -80,6 +80,7 @@ LIB_SRCS += \
 	core/request/request.c \
 	core/sources/recording.c \
 	core/symbols/demangle.c \
+	core/symbols/demangler.c \
 	core/symbols/kernel.c \
 	core/symbols/kernel_file.c \
 	core/symbols/kernel_names.c \

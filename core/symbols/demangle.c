@@ -197,15 +197,18 @@ static bool demangle_rust(const char *name, size_t len, char *out, size_t size)
 	return !strstr(out, BLANK);
 }
 
+bool demangle_may(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') && strnlen(name, LEN_MAX + 1) <= LEN_MAX;
+}
+
 bool demangle(const char *name, char *out, size_t size)
 {
 	size_t len;
 
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
+	if (!demangle_may(name))
 		return false;
-	len = strnlen(name, LEN_MAX + 1);
-	if (len > LEN_MAX)
-		return false;
+	len = strlen(name);
 	if (name[1] == 'R')
 		return demangle_rust(name, len, out, size);
 	/* The older form of Rust is valid C++. */
@@ -213,6 +216,12 @@ bool demangle(const char *name, char *out, size_t size)
 }
 
 #else
+
+bool demangle_may(const char *name)
+{
+	(void)name;
+	return false;
+}
 
 bool demangle(const char *name, char *out, size_t size)
 {

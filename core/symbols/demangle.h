@@ -28,4 +28,7 @@
  */
 bool demangle(const char *name, char *out, size_t size);
 
+/** demangle_may() - does @name look mangled, and is short enough? If not, demangle() returns false at once. */
+bool demangle_may(const char *name);
+
 #endif
