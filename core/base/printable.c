@@ -58,6 +58,16 @@ static bool is_control(const unsigned char *p)
 	return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
 }
 
+/* How much of it is printed as it is, for sure: nearly always all. */
+static size_t plain_len(const unsigned char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && p[i] >= 0x20 && p[i] < 0x7f && p[i] != ';')
+		i++;
+	return i;
+}
+
 void textbuf_name(struct textbuf *b, const char *s, char semicolon)
 {
 	size_t n = strnlen(s, NAME_MAX_BYTES), i = 0, len;
@@ -66,6 +76,11 @@ void textbuf_name(struct textbuf *b, const char *s, char semicolon)
 	if (!reserve(b, n))
 		return;
 	while (i < n) {
+		len = plain_len(p + i, n - i);
+		textbuf_put(b, s + i, len);
+		i += len;
+		if (i == n)
+			return;
 		len = utf8_len(p + i, n - i);
 		if (!len || is_control(p + i)) {
 			b->bytes[b->len++] = '?';
