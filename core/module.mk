@@ -57,8 +57,13 @@ LIB_SRCS += \
 	core/report/entry.c \
 	core/report/folded.c \
 	core/report/forms.c \
+	core/report/labeller.c \
 	core/report/labels.c \
+	core/report/printed.c \
+	core/report/readable.c \
 	core/report/report.c \
+	core/report/scheduling.c \
+	core/report/stacks.c \
 	core/report/text.c \
 	core/rows/callchain.c \
 	core/rows/compare.c \

@@ -3,8 +3,8 @@
  * The backend that reads recordings of perf record: their records are those of the rings, so what they mean is decoded
  * and applied by the same code, in the time order that the marks between perf record's rounds permit.
  */
-#include "backend-perfring/recording/perfdata.h"
 #include "backend-perfring/queue.h"
+#include "backend-perfring/recording/perfdata.h"
 #include "core/base/clock.h"
 #include "core/base/grow.h"
 #include "core/base/number.h"

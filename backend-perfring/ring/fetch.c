@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring/rings.h"
-
 #include "core/base/saturate.h"
 
 /* Of what is kept, the reader is told: so much is better applied by and by. */

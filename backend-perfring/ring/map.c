@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring/rings.h"
-
 #include "core/events/event_rings.h"
 
 #include <errno.h>

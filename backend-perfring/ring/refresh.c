@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring/rings.h"
-
 #include "core/base/clock.h"
 #include "core/tasks/proc.h"
 

@@ -2,6 +2,7 @@
 #include "core/cli/agreement.h"
 
 #include "core/report/both.h"
+#include "core/report/scheduling.h"
 #include "core/rows/compare.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
 #include "core/events/event_rings.h"
 #include "core/host/priority.h"
 #include "core/host/signals.h"
+#include "core/report/scheduling.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,9 +30,15 @@ static size_t inlined_names(void *ctx, const struct symbol **out)
 	return symbols_inlined(ctx, out);
 }
 
+static int demangled_names(void *ctx, const char *const *names, size_t nr, const char **out)
+{
+	return symbols_demangle(ctx, names, nr, out);
+}
+
 static struct report_names names_of(const struct reports *r)
 {
-	return (struct report_names){ r->symbols, kernel_name, user_name, inlined_names, &r->session->sink.names };
+	return (struct report_names){ r->symbols,     kernel_name, user_name, inlined_names, &r->session->sink.names,
+				      demangled_names };
 }
 
 static bool compares_intervals(const struct session *s)

@@ -57,6 +57,8 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 			session_files_hung(s));
 	if (symbols_lines_skipped(symbols, &why))
 		fprintf(stderr, "WARNING: %s\n", why.msg);
+	if (symbols_mangled(symbols, &why))
+		fprintf(stderr, "WARNING: %s\n", why.msg);
 }
 
 void warn_of_limits(const struct session *s)

@@ -29,12 +29,12 @@
 #define SANITIZED false
 #endif
 
-/* Memory, its own descriptors, and the end. None takes the name of a file, but for that of an empty one. */
+/* Memory, its own descriptors, time, and the end. None takes the name of a file, but for that of an empty one. */
 static const unsigned int allowed[] = {
 	SYS_brk,    SYS_mmap,    SYS_munmap,  SYS_mremap,        SYS_mprotect,       SYS_madvise,
 	SYS_futex,  SYS_read,    SYS_pread64, SYS_lseek,         SYS_fstat,          SYS_newfstatat,
 	SYS_close,  SYS_recvmsg, SYS_sendmsg, SYS_clock_gettime, SYS_getrandom,      SYS_rt_sigreturn,
-	SYS_getpid, SYS_gettid,  SYS_exit,    SYS_exit_group,    SYS_rt_sigprocmask,
+	SYS_getpid, SYS_gettid,  SYS_exit,    SYS_exit_group,    SYS_rt_sigprocmask, SYS_setitimer,
 };
 
 /*

@@ -15,62 +15,64 @@ void labels_release(struct labels *l)
 	for (i = 0; i < l->nr_frames; i++)
 		free(l->frames[i]);
 	free(l->frames);
-	hash_release(&l->index);
-	hash_release(&l->seq_index);
+	intern_release(&l->texts);
+	intern_release(&l->seqs);
 	free(l->bytes);
-	free(l->v);
 	free(l->ids);
-	free(l->seqs);
 	*l = (struct labels){ 0 };
 }
 
 int labels_cmp(const struct labels *l, uint32_t a, uint32_t b)
 {
-	const struct label *x = &l->v[a], *y = &l->v[b];
+	const struct label *x = labels_get(l, a), *y = labels_get(l, b);
 	int c = memcmp(l->bytes + x->at, l->bytes + y->at, x->len < y->len ? x->len : y->len);
 
 	return c ? c : (x->len > y->len) - (x->len < y->len);
 }
 
-static bool same_text(const void *table, uint32_t pos, const void *key)
-{
-	const struct labels *l = table;
-	const struct label *have = &l->v[pos];
-	const struct textbuf *text = key;
+struct text_key {
+	const struct labels *l;
+	const struct textbuf *text;
+};
 
-	return have->len == text->len && (!have->len || !memcmp(l->bytes + have->at, text->bytes, have->len));
+static uint64_t hash_text(const void *key)
+{
+	const struct textbuf *text = ((const struct text_key *)key)->text;
+
+	return hash_bytes(text->bytes, text->len, 0);
 }
 
-static int intern(struct labels *l, const struct textbuf *text, uint32_t *id)
+static bool same_text(const void *have, const void *key)
 {
-	uint64_t hash = hash_bytes(text->bytes, text->len, 0);
-	struct label *v;
-	char *bytes;
-	int rc;
+	const struct label *label = have;
+	const struct text_key *k = key;
 
-	if (text->failed)
-		return -ENOMEM;
-	*id = hash_find(&l->index, hash, same_text, l, text);
-	if (*id != HASH_NONE)
-		return 0;
-	if (l->nr >= HASH_NONE - 1)
-		return -ENOMEM;
-	bytes = grow(l->bytes, &l->bytes_cap, l->bytes_used, text->len, 1);
+	return label->len == k->text->len &&
+	       (!label->len || !memcmp(k->l->bytes + label->at, k->text->bytes, label->len));
+}
+
+static const struct intern_kind label_kind = INTERN_CUSTOM(struct label, at, hash_text, same_text);
+
+int labels_add_text(struct labels *l, const struct textbuf *text, uint32_t *id)
+{
+	const struct text_key key = { l, text };
+	char *bytes = text->failed ? NULL : grow(l->bytes, &l->bytes_cap, l->bytes_used, text->len, 1);
+	struct label *label;
+	bool is_new;
+
 	if (!bytes)
 		return -ENOMEM;
 	l->bytes = bytes;
-	v = grow(l->v, &l->cap, l->nr, 1, sizeof(*v));
-	if (!v)
+	label = intern(&l->texts, &label_kind, &key, &is_new);
+	if (!label)
 		return -ENOMEM;
-	l->v = v;
-	rc = hash_add(&l->index, hash, (uint32_t)l->nr);
-	if (rc)
-		return rc;
-	if (text->len)
-		memcpy(bytes + l->bytes_used, text->bytes, text->len);
-	v[l->nr] = (struct label){ l->bytes_used, (uint32_t)text->len, HASH_NONE };
-	l->bytes_used += text->len;
-	*id = (uint32_t)l->nr++;
+	if (is_new) {
+		*label = (struct label){ l->bytes_used, (uint32_t)text->len, HASH_NONE };
+		if (text->len)
+			memcpy(bytes + l->bytes_used, text->bytes, text->len);
+		l->bytes_used += text->len;
+	}
+	*id = (uint32_t)(label - labels_get(l, 0));
 	return 0;
 }
 
@@ -90,79 +92,79 @@ static struct report_frame *copy_frame(const struct report_frame *frame)
 	return copy;
 }
 
-static int add_frame(struct labels *l, uint32_t id, const struct report_frame *frame)
+int labels_keep_frame(struct labels *l, uint32_t id, const struct report_frame *frame)
 {
 	struct report_frame **frames =
-		grow(l->frames, &l->frames_cap, l->nr_frames, l->nr - l->nr_frames, sizeof(*frames));
+		grow(l->frames, &l->frames_cap, l->nr_frames, l->texts.nr - l->nr_frames, sizeof(*frames));
 
 	if (!frames)
 		return -ENOMEM;
 	l->frames = frames;
-	while (l->nr_frames < l->nr)
+	while (l->nr_frames < l->texts.nr)
 		frames[l->nr_frames++] = NULL;
 	if (!frames[id])
 		frames[id] = copy_frame(frame);
 	return frames[id] ? 0 : -ENOMEM;
 }
 
-int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded,
-	       const struct report_frame *frame, uint32_t *id)
+int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded, uint32_t *id)
 {
+	struct label *label;
 	uint32_t key;
-	int rc = intern(l, text, id);
+	int rc = labels_add_text(l, text, id);
 
+	if (!rc)
+		rc = labels_add_text(l, folded, &key);
 	if (rc)
 		return rc;
-	rc = intern(l, folded, &key);
-	if (rc)
-		return rc;
-	if (l->v[*id].folded == HASH_NONE || labels_cmp(l, key, l->v[*id].folded) < 0)
-		l->v[*id].folded = key;
-	return frame ? add_frame(l, *id, frame) : 0;
+	label = (struct label *)l->texts.v + *id;
+	if (label->folded == HASH_NONE || labels_cmp(l, key, label->folded) < 0)
+		label->folded = key;
+	return 0;
 }
 
 struct seq_key {
+	const struct labels *l;
 	const uint32_t *ids;
 	uint32_t nr;
 };
 
-static bool same_seq(const void *table, uint32_t pos, const void *key)
+static uint64_t hash_seq(const void *key)
 {
-	const struct labels *l = table;
-	const struct label_seq *have = &l->seqs[pos];
 	const struct seq_key *k = key;
 
-	return have->nr == k->nr && (!k->nr || !memcmp(&l->ids[have->at], k->ids, k->nr * sizeof(*k->ids)));
+	return hash_bytes(k->ids, k->nr * sizeof(*k->ids), 0);
 }
+
+static bool same_seq(const void *have, const void *key)
+{
+	const struct label_seq *seq = have;
+	const struct seq_key *k = key;
+
+	return seq->nr == k->nr && (!k->nr || !memcmp(&k->l->ids[seq->at], k->ids, k->nr * sizeof(*k->ids)));
+}
+
+static const struct intern_kind seq_kind = INTERN_CUSTOM(struct label_seq, at, hash_seq, same_seq);
 
 int labels_add_seq(struct labels *l, const uint32_t *ids, uint32_t nr, uint32_t *seq)
 {
-	uint64_t hash = hash_bytes(ids, nr * sizeof(*ids), 0);
-	struct seq_key key = { ids, nr };
-	struct label_seq *seqs;
-	uint32_t *all;
-	int rc;
+	const struct seq_key key = { l, ids, nr };
+	uint32_t *all = grow(l->ids, &l->ids_cap, l->ids_used, nr, sizeof(*all));
+	struct label_seq *new;
+	bool is_new;
 
-	*seq = hash_find(&l->seq_index, hash, same_seq, l, &key);
-	if (*seq != HASH_NONE)
-		return 0;
-	if (l->nr_seqs >= HASH_NONE - 1)
-		return -ENOMEM;
-	all = grow(l->ids, &l->ids_cap, l->ids_used, nr, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	l->ids = all;
-	seqs = grow(l->seqs, &l->seqs_cap, l->nr_seqs, 1, sizeof(*seqs));
-	if (!seqs)
+	new = intern(&l->seqs, &seq_kind, &key, &is_new);
+	if (!new)
 		return -ENOMEM;
-	l->seqs = seqs;
-	rc = hash_add(&l->seq_index, hash, (uint32_t)l->nr_seqs);
-	if (rc)
-		return rc;
-	if (nr)
-		memcpy(&all[l->ids_used], ids, nr * sizeof(*ids));
-	seqs[l->nr_seqs] = (struct label_seq){ l->ids_used, nr };
-	l->ids_used += nr;
-	*seq = (uint32_t)l->nr_seqs++;
+	if (is_new) {
+		*new = (struct label_seq){ l->ids_used, nr };
+		if (nr)
+			memcpy(&all[l->ids_used], ids, nr * sizeof(*ids));
+		l->ids_used += nr;
+	}
+	*seq = (uint32_t)(new - labels_seq(l, 0));
 	return 0;
 }

@@ -7,7 +7,7 @@
 #ifndef CORE_REPORT_LABELS_H
 #define CORE_REPORT_LABELS_H
 
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/base/printable.h"
 #include "core/report/frame.h"
 
@@ -18,7 +18,7 @@
 /**
  * struct label
  * @at, @len: its bytes, in labels.bytes
- * @folded:   the label it sorts by: its text in the folded form; HASH_NONE in one that is only that
+ * @folded:   the label it sorts by: its text in the folded form; HASH_NONE: it does not sort
  */
 struct label {
 	size_t at;
@@ -32,36 +32,50 @@ struct label_seq {
 };
 
 /**
- * struct labels - all zeros is valid and empty. Numbers are indexes of @v and @seqs.
- * @frames: by label, the first frame that came with it; NULL: none did. They are not in @v, because sorting reads @v
- * and is faster when it is small. May be shorter than @v.
+ * struct labels - all zeros is valid and empty. Numbers are positions in @texts and @seqs.
+ * @frames: by label, the first frame that was kept for it; NULL: none was. They are not in @texts, because sorting
+ * reads that and is faster when it is small. May be shorter than @texts.
+ * @ids:    of all sequences, which are found by what they were when they were added
  */
 struct labels {
 	char *bytes;
 	size_t bytes_used, bytes_cap;
-	struct label *v;
-	size_t nr, cap;
+	struct intern_table texts; /* struct label */
 	struct report_frame **frames;
 	size_t nr_frames, frames_cap;
 	uint32_t *ids;
 	size_t ids_used, ids_cap;
-	struct label_seq *seqs;
-	size_t nr_seqs, seqs_cap;
-	struct hash_index index, seq_index;
+	struct intern_table seqs; /* struct label_seq */
 };
 
 void labels_release(struct labels *l);
 
+static inline const struct label *labels_get(const struct labels *l, uint32_t id)
+{
+	return (const struct label *)l->texts.v + id;
+}
+
+static inline const struct label_seq *labels_seq(const struct labels *l, uint32_t seq)
+{
+	return (const struct label_seq *)l->seqs.v + seq;
+}
+
+/**
+ * labels_add_text() - the label of @text, which does not sort.
+ * Return, here and below: 0; -ENOMEM, also when a buffer has failed.
+ */
+int labels_add_text(struct labels *l, const struct textbuf *text, uint32_t *id);
+
 /**
  * labels_add() - the label of @text, which sorts as @folded.
- * @frame: keep it for this label; its name and file are copied. NULL: keep nothing
  * When one text comes with several @folded ones the least is kept: the order of calls does not matter.
- * Return: 0; -ENOMEM, also when a buffer has failed.
  */
-int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded,
-	       const struct report_frame *frame, uint32_t *id);
+int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded, uint32_t *id);
 
-/** labels_add_seq() - the number of the sequence of these labels. Return: 0 or -ENOMEM. */
+/** labels_keep_frame() - keep @frame for its label, with copies of its name and file, if none is kept yet. */
+int labels_keep_frame(struct labels *l, uint32_t id, const struct report_frame *frame);
+
+/** labels_add_seq() - the number of the sequence of these labels. */
 int labels_add_seq(struct labels *l, const uint32_t *ids, uint32_t nr, uint32_t *seq);
 
 /** labels_cmp() - as strcmp() on the texts. */

@@ -18,25 +18,11 @@
 #include "core/base/err.h"
 #include "core/report/cfg.h"
 #include "core/report/forms.h"
+#include "core/report/names.h"
 #include "core/report/writer.h"
 #include "core/rows/rows.h"
-#include "core/symbols/symbols.h"
 
 #include <stdio.h>
-
-/**
- * struct report_names - where names come from: the resolver's functions, or a test's. The next call may
- * overwrite the names and files of symbols; the rest must stay until report_rows() returns.
- * @inlined: as symbols_inlined(); NULL: nothing is
- * @frames:  of name frames, which are printed as their names alone; NULL: there are none
- */
-struct report_names {
-	void *ctx;
-	void (*kernel)(void *ctx, uint64_t addr, bool is_return, struct symbol *out);
-	void (*user)(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
-	size_t (*inlined)(void *ctx, const struct symbol **out);
-	const struct frame_names *frames;
-};
 
 /**
  * struct report_part - rows of a report that has several kinds.
@@ -80,12 +66,5 @@ int report_end(struct report_output *o, bool whole, struct err *err);
 /** report_write() - all of these: an output of one report of @rows to @out in the form of @cfg, without header. */
 int report_write(FILE *out, const struct rows *rows, const struct report_names *names, const struct report_cfg *cfg,
 		 struct err *err);
-
-/**
- * report_first_frame() - the frame of a kernel stack that is its leaf with from_schedule: who called __schedule().
- * Below may be what runs the tracepoint, and the program there: how many frames depends on the kernel, and on who
- * traces. The event context-switches has its stacks from the caller on.
- */
-uint32_t report_first_frame(const struct report_names *names, const struct stack *kernel);
 
 #endif

@@ -4,8 +4,8 @@
  * namespaces, classes and template arguments, but no parameters of the function itself, no hash, and no suffix of the
  * compiler's (".cold", ".isra.0"). "_ZN3net4Pool4takeERKSsi" is "net::Pool::take".
  *
- * Names come from files that a profiled process may have written. Their own grammar lets a short name stand for one of
- * astronomic length, or take as long to read; those, and all that is too long, stay as they are.
+ * Their grammar lets a short name stand for one of astronomic length, or take as long to read. This knows no limit but
+ * of length: see demangler.h.
  */
 #ifndef CORE_SYMBOLS_DEMANGLE_H
 #define CORE_SYMBOLS_DEMANGLE_H
@@ -21,10 +21,8 @@
  * @name: a symbol of a program or library, of any bytes and any length
  * @out:  of @size bytes, at least 1; undefined when false is returned
  *
- * Takes a microsecond mostly, some 10 ms at worst; at most 512 KiB of stack, and no memory that lasts. Thread safe.
- *
- * Return: false: it is not mangled, or broken, or too long, here or in @out, or was made to take long; or this was
- * built without libiberty. Print @name.
+ * Return: false: it is not mangled, or broken, or too long, here or in @out; or this was built without libiberty. Print
+ * @name.
  */
 bool demangle(const char *name, char *out, size_t size);
 

@@ -2,18 +2,22 @@
 /*
  * demangle() for many names, in a process of its own.
  *
- * The library that demangles is not made for hostile names. So it runs in a confined worker process (worker.h,
- * confine.h), which is sent many names at a time. If it crashes or hangs, the names of that message stay mangled; if
- * that happens too often, all later names do. What comes back is as hostile as the names were.
+ * The library that demangles is not made for hostile names: a short one may stand for one of astronomic length, take as
+ * long to read, or crash it. So it runs in a confined worker process (worker.h, confine.h), which is sent many names at
+ * a time, and has half a second of CPU time for them, and 64 MiB. If it crashes or takes longer, or no process can be
+ * started, the names of that message stay mangled; if that happens 8 times, all later names do. What comes back is as
+ * hostile as the names were.
  *
  * Not thread safe; see worker.h for what a thread is to it.
  */
 #ifndef CORE_SYMBOLS_DEMANGLER_H
 #define CORE_SYMBOLS_DEMANGLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct demangler;
+struct err;
 
 /** demangler_new() - no process is started before the first mangled name. NULL: no memory. */
 struct demangler *demangler_new(void);
@@ -24,9 +28,13 @@ void demangler_free(struct demangler *d);
  * @names: symbols of programs and libraries, of any bytes and any length
  * @out:   of @nr: the readable form, shorter than DEMANGLED_MAX bytes; borrowed until the next call. NULL: print the
  *         name as it is
+ * Return: 0 or -ENOMEM.
  *
  * Ask for hundreds of names a call: a message costs about as much CPU time as demangling a hundred of them.
  */
-void demangler_read(struct demangler *d, const char *const *names, size_t nr, const char **out);
+int demangler_read(struct demangler *d, const char *const *names, size_t nr, const char **out);
+
+/** demangler_skipped() - were names not read that could have been? Return: true and a line in @why that says it. */
+bool demangler_skipped(const struct demangler *d, struct err *why);
 
 #endif

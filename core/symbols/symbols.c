@@ -7,6 +7,7 @@
 #include "core/files/file_cache.h"
 #include "core/files/vdso.h"
 #include "core/host/priority.h"
+#include "core/symbols/demangler.h"
 #include "core/symbols/kernel_names.h"
 #include "core/symbols/lines.h"
 #include "core/symbols/perf_maps.h"
@@ -42,18 +43,20 @@ struct symbols {
 	size_t nr_skipped;
 	int skipped_rc; /* why the first one was */
 
+	struct demangler *demangler;
 	struct lines *lines; /* NULL: nothing of them is wanted */
 	struct symbol inlined[LINES_DEPTH];
 	size_t nr_inlined;
 };
 
-static int open_lines(struct symbols *s, const struct symbols_cfg *cfg)
+static int open_workers(struct symbols *s, const struct symbols_cfg *cfg)
 {
 	unsigned int wanted = (cfg->inlined ? LINES_INLINED : 0) | (cfg->source ? LINES_SOURCE : 0);
 
 	if (wanted)
 		s->lines = lines_new(wanted);
-	return wanted && !s->lines ? -ENOMEM : 0;
+	s->demangler = demangler_new();
+	return (wanted && !s->lines) || !s->demangler ? -ENOMEM : 0;
 }
 
 int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err)
@@ -67,10 +70,11 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 	file_cache_init(&s->cache, cfg->files, tasks, sizeof(struct symbol_file), UINT64_MAX);
 	s->debug.mapped = cfg->files;
 	s->perf_maps = cfg->perf_maps;
-	rc = open_lines(s, cfg);
+	rc = open_workers(s, cfg);
 	rc = rc ? err_sys(err, rc, "cannot name the stacks") : kernel_names_open(cfg, &s->kernel, err);
 	if (rc) {
 		lines_free(s->lines);
+		demangler_free(s->demangler);
 		free(s);
 	} else {
 		*out = s;
@@ -102,6 +106,7 @@ void symbols_free(struct symbols *s)
 	drop_files(s);
 	kernel_names_free(s->kernel);
 	lines_free(s->lines);
+	demangler_free(s->demangler);
 	free(s);
 }
 
@@ -331,6 +336,16 @@ size_t symbols_inlined(const struct symbols *s, const struct symbol **out)
 {
 	*out = s->inlined;
 	return s->nr_inlined;
+}
+
+int symbols_demangle(struct symbols *s, const char *const *names, size_t nr, const char **out)
+{
+	return demangler_read(s->demangler, names, nr, out);
+}
+
+bool symbols_mangled(const struct symbols *s, struct err *why)
+{
+	return demangler_skipped(s->demangler, why);
 }
 
 bool symbols_lines_skipped(const struct symbols *s, struct err *why)

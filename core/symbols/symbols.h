@@ -11,7 +11,7 @@
  *
  * Names of a file are those of its .symtab and .dynsym together; if it was stripped of the former, of its debug file's
  * or its .gnu_debugdata's in its place (see debug_files.h); then of the entries of its PLT, "name@plt". Those of [vdso]
- * are our own vDSO's. They are as they are in the files: report/ demangles them.
+ * are our own vDSO's. They are as they are in the files: symbols_demangle() reads them.
  *
  * Inlined functions and source lines are read of the debug information of files, where they are wanted: see lines.h.
  * There are none of the kernel and the vDSO.
@@ -101,6 +101,12 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
  * Return: how many.
  */
 size_t symbols_inlined(const struct symbols *s, const struct symbol **out);
+
+/** symbols_demangle() - the readable forms of @nr names, as demangler_read(). */
+int symbols_demangle(struct symbols *s, const char *const *names, size_t nr, const char **out);
+
+/** symbols_mangled() - as demangler_skipped(). */
+bool symbols_mangled(const struct symbols *s, struct err *why);
 
 /** symbols_lines_skipped() - as symbols_skipped(), of debug information. */
 bool symbols_lines_skipped(const struct symbols *s, struct err *why);

@@ -41,6 +41,16 @@ static long peak_kib(void)
 	return ru.ru_maxrss;
 }
 
+/* Of processes that ended. */
+static double children_time(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_CHILDREN, &ru);
+	return (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
+	       (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
+}
+
 static void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 static void die(const char *fmt, ...)
@@ -252,11 +262,16 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	symbols_user(ctx, pid, comm, addr, is_return, out);
 }
 
+static int demangle_names(void *ctx, const char *const *names, size_t nr, const char **out)
+{
+	return symbols_demangle(ctx, names, nr, out);
+}
+
 static void cost_report(const char *path, const char *folder)
 {
 	const struct report_cfg cfg = { .form = &report_folded };
 	struct elf_segment seg = code_of(path);
-	struct report_names names = { NULL, name_kernel, name_user };
+	struct report_names names = { NULL, name_kernel, name_user, .demangle = demangle_names };
 	struct rows *t = rows_new();
 	struct symbols *s;
 	struct tasks *tasks;
@@ -279,11 +294,11 @@ static void cost_report(const char *path, const char *folder)
 	start = cpu_time();
 	if (report_write(out, t, &names, &cfg, &err))
 		die("%s", err.msg);
-	printf("report_ms: %.1f\npeak_kib: %ld\n", (cpu_time() - start) * 1e3, peak_kib());
-	if (symbols_skipped(s, &err))
+	if (symbols_skipped(s, &err) || symbols_mangled(s, &err))
 		die("%s", err.msg);
 	fclose(out);
-	symbols_free(s);
+	symbols_free(s); /* ends the worker process */
+	printf("report_ms: %.1f\npeak_kib: %ld\n", (cpu_time() - start + children_time()) * 1e3, peak_kib());
 	tasks_free(tasks);
 	rows_free(t);
 }

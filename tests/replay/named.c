@@ -53,13 +53,20 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	out->module = n->place;
 }
 
+static int demangle_names(void *ctx, const char *const *names, size_t nr, const char **out)
+{
+	struct named *n = ctx;
+
+	return symbols_demangle(n->symbols, names, nr, out);
+}
+
 int main(int argc, char **argv)
 {
 	bool dwarf = argc == 3 && !strcmp(argv[2], "dwarf");
 	char *args[] = { argv[0], "--input", argv[1], dwarf ? "--unwind=dwarf" : "--unwind=fp", NULL };
 	const struct report_cfg form = { .form = &report_text, .delimited = true, .offsets = true };
 	struct named n = { .dwarf = dwarf };
-	const struct report_names names = { &n, name_kernel, name_user };
+	const struct report_names names = { &n, name_kernel, name_user, .demangle = demangle_names };
 	struct symbols_cfg cfg = { 0 };
 	struct options options;
 	struct err err;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/demangle.h"
+#include "core/symbols/demangler.h"
 #include "tests/unit/unit.h"
 
 /* @shown: NULL: stays as it is. */
@@ -23,7 +24,6 @@ static const struct {
 	{ "_Z1fI1AS0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_S0_EvDpT_",
 	  "f<A, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A, A>" },
 	{ "_ZThn16_N8dispatch1fES_S_", "non-virtual thunk to dispatch::f(dispatch, dispatch)" },
-	{ "_ZThn16_N8dispatch1fES_S_S_S_S_S_S_S_S_S_S_S_S_S_S_S_S_S_S_S_S_S_", NULL },
 	{ "_ZN1A1fEv.cold", "A::f" },
 	{ "_ZN1A1fEv.isra.0.part.1", "A::f" },
 	/* of rustc */
@@ -40,9 +40,6 @@ static const struct {
 	{ "_RINvCs6xxl1lAjzDf_1a1fDG_INtC1b1cRL0_hEEL_E", "a::f::<dyn for<'a> b::c<&'a u8>>" },
 	{ "_RNvC1au9gre_6ka8i", "a::gr\303\266\303\237e" },
 	{ "_RNvC01a", "::a" },
-	/* a crate's hash like a type for many lifetimes */
-	{ "_RNvCs6xDG1lAjzDf_1a4main", "a::main" },
-	{ "_RNvCs6xFG1lAjzDf_1a4mainCs6xFG1lAjzDf_1a", "a::main" },
 	/* not mangled, or not like this */
 	{ "", NULL },
 	{ "_", NULL },
@@ -90,10 +87,7 @@ END_TEST
 
 #ifdef HAVE_IBERTY
 
-/*
- * What takes forever to read or to write: @head, @nr times @middle, @tail. A run without a limit ends by the time limit
- * of the test, or of memory.
- */
+/* What takes forever to read or to write, or is long: @head, @nr times @middle, @tail. */
 static const struct {
 	const char *head, *middle;
 	int nr;
@@ -150,13 +144,25 @@ static char *repeated(const char *head, const char *middle, int nr, const char *
 	return name;
 }
 
+/* In time; and the next message is read again. */
+static void check_ends(const char *name)
+{
+	const char *const good[] = { "_Z4workv" };
+	struct demangler *d = demangler_new();
+	const char *out;
+
+	ck_assert_int_eq(demangler_read(d, &name, 1, &out), 0);
+	ck_assert(!out || strlen(out) < DEMANGLED_MAX);
+	ck_assert_int_eq(demangler_read(d, good, 1, &out), 0);
+	ck_assert_str_eq(out, "work");
+	demangler_free(d);
+}
+
 START_TEST(test_hostile)
 {
 	char *name = repeated(hostile[_i].head, hostile[_i].middle, hostile[_i].nr, hostile[_i].tail);
-	char out[DEMANGLED_MAX];
 
-	if (demangle(name, out, sizeof(out)))
-		ck_assert_uint_lt(strlen(out), sizeof(out));
+	check_ends(name);
 	free(name);
 }
 END_TEST
@@ -219,13 +225,13 @@ static const char *const firsts[] = { "m", "NvC1bu9gre_6ka8i", "NvC1bu9aaaaaaaaz
 
 START_TEST(test_doubled)
 {
-	char name[PARTS * 16 + 64], out[DEMANGLED_MAX];
+	char name[PARTS * 16 + 64];
 
 	if (_i < (int)ARRAY_SIZE(around))
 		double_cxx(name, around[_i].before, around[_i].after);
 	else
 		double_rust(name, firsts[_i - (int)ARRAY_SIZE(around)]);
-	ck_assert(!demangle(name, out, sizeof(out)));
+	check_ends(name);
 }
 END_TEST
 
@@ -258,6 +264,7 @@ int main(void)
 	Suite *s = suite_create("demangle");
 	TCase *t = tcase_create("demangle");
 
+	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, test_names, 0, ARRAY_SIZE(rows));
 #ifdef HAVE_IBERTY
 	tcase_add_loop_test(t, test_hostile, 0, ARRAY_SIZE(hostile));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A worker process as it is, with a demangle() that does what the name says. */
-#include "core/symbols/demangler.h"
 #include "core/files/worker.h"
 #include "core/symbols/demangle.h"
+#include "core/symbols/demangler.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static pid_t self;
@@ -20,8 +21,8 @@ bool demangle(const char *name, char *out, size_t size)
 	ck_assert_int_ne(getpid(), self);
 	if (!strcmp(name, "_crash"))
 		__builtin_trap();
-	while (!strcmp(name, "_hang"))
-		pause();
+	while (!strcmp(name, "_slow"))
+		;
 	if (!strcmp(name, "_open") && open("/dev/null", O_RDONLY) >= 0) /* not confined */
 		return false;
 	if (!strcmp(name, "_none"))
@@ -54,7 +55,7 @@ static void check_read(const char *const *names, const char *const *want, size_t
 	size_t i;
 
 	ck_assert_uint_le(nr, ARRAY_SIZE(out));
-	demangler_read(d, names, nr, out);
+	ck_assert_int_eq(demangler_read(d, names, nr, out), 0);
 	for (i = 0; i < nr; i++) {
 		ck_assert_int_eq(out[i] != NULL, want[i] != NULL);
 		ck_assert(!want[i] || !strcmp(out[i], want[i]));
@@ -67,6 +68,15 @@ static void check_works(void)
 	static const char *const want[] = { NULL, "(_a)", NULL, NULL, "(_)", "(_b)" };
 
 	check_read(names, want, ARRAY_SIZE(names));
+}
+
+/* @want: a part of what is said of names that were not read; NULL: nothing is. */
+static void check_skipped(const char *want)
+{
+	struct err why;
+
+	ck_assert_int_eq(demangler_skipped(d, &why), want != NULL);
+	ck_assert(!want || strstr(why.msg, want));
 }
 
 /* No process is made for nothing. */
@@ -87,6 +97,7 @@ START_TEST(test_works)
 {
 	check_works();
 	check_works();
+	check_skipped(NULL);
 }
 END_TEST
 
@@ -139,7 +150,7 @@ START_TEST(test_long)
 END_TEST
 
 /* What costs the names of its message, and no others. */
-static const char *const bad[] = { "_crash", "_hang" };
+static const char *const bad[] = { "_crash", "_slow" };
 
 START_TEST(test_bad)
 {
@@ -150,6 +161,23 @@ START_TEST(test_bad)
 	check_read(names, nothing, ARRAY_SIZE(names));
 	ck_assert_int_eq(unit_open_fds(), fds);
 	check_works();
+	check_skipped(": one of them takes too long, or crashes");
+}
+END_TEST
+
+/* It is tried again the next time. */
+START_TEST(test_no_process)
+{
+	static const char *const names[] = { "_a" }, *const nothing[] = { NULL };
+	struct rlimit before, none;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){ 0, before.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	check_read(names, nothing, 1);
+	setrlimit(RLIMIT_NOFILE, &before);
+	check_works();
+	check_skipped(": no process could be started");
 }
 END_TEST
 
@@ -198,6 +226,7 @@ int main(void)
 	tcase_add_test(tc, test_many);
 	tcase_add_test(tc, test_long);
 	tcase_add_loop_test(tc, test_bad, 0, ARRAY_SIZE(bad));
+	tcase_add_test(tc, test_no_process);
 	tcase_add_test(tc, test_bad_among_many);
 	tcase_add_test(tc, test_given_up);
 	suite_add_tcase(s, tc);

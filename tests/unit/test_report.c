@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/report.h"
+#include "tests/demangle_here.h"
 #include "tests/row_key.h"
 #include "tests/unit/unit.h"
 
@@ -143,7 +144,7 @@ static size_t name_inlined(void *ctx, const struct symbol **out)
 	return asked_last == HOT ? 2 : asked_last == EVIL_HOT || asked_last == NAMELESS_HOT;
 }
 
-static const struct report_names world = { NULL, name_kernel, name_user, name_inlined };
+static const struct report_names world = { NULL, name_kernel, name_user, name_inlined, NULL, demangle_here };
 
 /* Frames of a side, leaf first, in tables: up to the first 0; UNMAPPED stands for NOWHERE, which is 0. */
 enum { MAX_FRAMES = 20, MAX_ROWS = 8, UNMAPPED = 1000 };
@@ -1090,7 +1091,8 @@ static const struct {
 START_TEST(test_name_frames)
 {
 	struct frame_names frame_names = { 0 };
-	const struct report_names by_address = { NULL, name_kernel_by_address, name_by_address, NULL, &frame_names };
+	const struct report_names by_address = { NULL, name_kernel_by_address, name_by_address,
+						 NULL, &frame_names,           demangle_here };
 	frame_t user[4] = { 0, 0x401000, 0, FRAME_NAME | (uint64_t)FRAME_MARKER << 32 | 7 };
 	frame_t kernel[2] = { 0xffffffff81000000, 0 };
 	const struct stack user_stack = { user, 4, STACK_TAKEN, false },
@@ -1479,6 +1481,83 @@ START_TEST(test_stops)
 }
 END_TEST
 
+#ifdef HAVE_IBERTY
+
+enum { MANGLED_ROWS = 20000, MANGLED_TASKS = 3, MANGLED_NAMES = 700 };
+
+/* Names of which three read the same, and one in five cannot be read. */
+static void name_mangled(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	static char name[64], file[64];
+	unsigned int function = (unsigned int)addr % MANGLED_NAMES;
+	bool readable = ctx;
+
+	(void)pid;
+	(void)comm;
+	(void)is_return;
+	if (function % 5 == 0 || !readable)
+		snprintf(name, sizeof(name), "_Z%u.%u", function, function % 5 ? (unsigned int)addr % 3 : 0);
+	else
+		snprintf(name, sizeof(name), "f%u", function);
+	snprintf(file, sizeof(file), "f%u.c", function % 7);
+	*out = (struct symbol){ name, addr % 4, "app", file, function };
+}
+
+static int read_mangled(void *ctx, const char *const *mangled, size_t nr, const char **out)
+{
+	static char text[1024][64];
+	static bool seen[MANGLED_NAMES * 3];
+	unsigned int function, clone;
+	char *end;
+	size_t i;
+
+	(void)ctx;
+	ck_assert_uint_le(nr, ARRAY_SIZE(text));
+	if (!mangled) {
+		memset(seen, 0, sizeof(seen));
+		return 0;
+	}
+	for (i = 0; i < nr; i++) {
+		function = (unsigned int)strtoul(mangled[i] + 2, &end, 10);
+		clone = (unsigned int)strtoul(end + 1, NULL, 10);
+		ck_assert(!seen[function * 3 + clone]);
+		seen[function * 3 + clone] = true;
+		snprintf(text[i], sizeof(text[i]), "f%u", function);
+		out[i] = function % 5 ? text[i] : NULL;
+	}
+	return 0;
+}
+
+/* As if names had never been mangled, though rows wait for them. Each is asked for once. */
+START_TEST(test_mangled)
+{
+	const struct report_names mangled = { NULL, name_kernel, name_mangled, NULL, NULL, read_mangled };
+	const struct report_names readable = { (void *)1, name_kernel, name_mangled };
+	const struct report_cfg cfg = cfg_of(_i);
+	struct rows *t = rows_new();
+	struct input in = { 1, "dd", 1, T(MAIN, MAIN), T(VFS) };
+	char *got, *want;
+	int i;
+
+	srand(1);
+	for (i = 0; i < MANGLED_ROWS; i++) {
+		in.pid = 1 + rand() % MANGLED_TASKS;
+		in.user.frames[0] = 4096 + (uint64_t)rand() % (MANGLED_NAMES * 12);
+		in.user.frames[1] = 4096 + (uint64_t)rand() % 20;
+		add(t, &in);
+	}
+	read_mangled(NULL, NULL, 0, NULL);
+	got = write_report(t, &mangled, &cfg);
+	want = write_report(t, &readable, &cfg);
+	ck_assert(!strcmp(got, want));
+	free(got);
+	free(want);
+	rows_free(t);
+}
+END_TEST
+
+#endif
+
 int main(void)
 {
 	Suite *s = suite_create("report");
@@ -1495,6 +1574,9 @@ int main(void)
 	tcase_add_test(tc, test_is_return_still);
 	tcase_add_test(tc, test_asked_once);
 	tcase_add_loop_test(tc, test_random, 0, unit_times(64));
+#ifdef HAVE_IBERTY
+	tcase_add_loop_test(tc, test_mangled, 0, 32);
+#endif
 	tcase_add_loop_test(tc, test_full_disk, 0, ARRAY_SIZE(full));
 	tcase_add_test(tc, test_closed_pipe);
 	tcase_add_test(tc, test_stops);

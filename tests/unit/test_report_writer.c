@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What writers get: calls in their order, their own state, named frames. */
 #include "core/report/report.h"
+#include "tests/demangle_here.h"
 #include "tests/unit/unit.h"
 
 #include <inttypes.h>
@@ -57,7 +58,7 @@ static size_t name_inlined(void *ctx, const struct symbol **out)
 	return asked == HOT;
 }
 
-static const struct report_names world = { NULL, name_kernel, name_user, name_inlined };
+static const struct report_names world = { NULL, name_kernel, name_user, name_inlined, NULL, demangle_here };
 
 /* A writer that writes down everything. */
 struct state {

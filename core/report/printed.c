@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/printed.h"
+
+#include "core/base/grow.h"
+#include "core/base/saturate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void printed_release(struct printed_rows *p)
+{
+	intern_release(&p->table);
+}
+
+static uint32_t row_nr(const struct printed_rows *p, const struct printed_row *row)
+{
+	return (row->root != HASH_NONE) + labels_seq(p->labels, row->user)->nr + row->delimited +
+	       labels_seq(p->labels, row->kernel)->nr;
+}
+
+/* Frame @i of a row, root first. */
+static uint32_t row_label(const struct printed_rows *p, const struct printed_row *row, uint32_t i)
+{
+	const struct label_seq *user = labels_seq(p->labels, row->user);
+
+	if (row->root != HASH_NONE && i-- == 0)
+		return row->root;
+	if (i < user->nr)
+		return p->labels->ids[user->at + i];
+	i -= user->nr;
+	if (row->delimited && i-- == 0)
+		return p->delimiter;
+	return p->labels->ids[labels_seq(p->labels, row->kernel)->at + i];
+}
+
+/* Where two rows can differ first. */
+static uint32_t common_frames(const struct printed_rows *p, const struct printed_row *a, const struct printed_row *b)
+{
+	if (a->root != b->root || a->user != b->user)
+		return 0;
+	return (a->root != HASH_NONE) + labels_seq(p->labels, a->user)->nr;
+}
+
+struct merge_key {
+	const struct printed_rows *p;
+	const struct printed_row *row;
+};
+
+/* Frame by frame, not sequence by sequence: without a delimiter, where the user stack ends does not show. */
+static bool same_row(const void *have, const void *key)
+{
+	const struct printed_rows *p = ((const struct merge_key *)key)->p;
+	const struct printed_row *a = have, *b = ((const struct merge_key *)key)->row;
+	uint32_t nr = row_nr(p, a), i;
+
+	if (a->comm != b->comm || a->pid != b->pid || nr != row_nr(p, b))
+		return false;
+	for (i = common_frames(p, a, b); i < nr; i++)
+		if (row_label(p, a, i) != row_label(p, b, i))
+			return false;
+	return true;
+}
+
+static uint64_t hash_row(const void *key)
+{
+	const struct printed_rows *p = ((const struct merge_key *)key)->p;
+	const struct printed_row *row = ((const struct merge_key *)key)->row;
+	uint64_t hash = (uint64_t)row->comm << 32 | (uint32_t)row->pid;
+	uint32_t nr = row_nr(p, row), i;
+
+	for (i = 0; i < nr; i++)
+		hash = (hash ^ row_label(p, row, i)) * 0x9e3779b97f4a7c15ULL;
+	return hash_bytes(&hash, sizeof(hash), nr);
+}
+
+static const struct intern_kind row_kind = INTERN_CUSTOM(struct printed_row, value, hash_row, same_row);
+
+int printed_add(struct printed_rows *p, const struct printed_row *row)
+{
+	const struct merge_key key = { p, row };
+	bool is_new;
+	struct printed_row *have = intern(&p->table, &row_kind, &key, &is_new);
+
+	if (!have)
+		return -ENOMEM;
+	if (is_new)
+		*have = *row;
+	else
+		have->value = add_or_max(have->value, row->value);
+	return 0;
+}
+
+void printed_divide(struct printed_rows *p, uint64_t unit)
+{
+	struct printed_row *rows = p->table.v;
+	size_t i;
+
+	for (i = 0; unit > 1 && i < p->table.nr; i++)
+		rows[i].value /= unit;
+}
+
+/*
+ * Two different labels as they stand in a folded line: followed by ';' unless they are the last. A folded
+ * text has no ';' of its own, so the first different byte decides, as if the whole lines were compared.
+ */
+static int cmp_folded(const struct labels *l, uint32_t a, bool a_last, uint32_t b, bool b_last)
+{
+	const struct label *x = labels_get(l, a), *y = labels_get(l, b);
+	uint32_t len = x->len < y->len ? x->len : y->len;
+	int c = memcmp(l->bytes + x->at, l->bytes + y->at, len);
+
+	if (c)
+		return c;
+	if (x->len == len)
+		return a_last || ';' < (unsigned char)l->bytes[y->at + len] ? -1 : 1;
+	return b_last || ';' < (unsigned char)l->bytes[x->at + len] ? 1 : -1;
+}
+
+static int cmp_stacks(const struct printed_rows *p, const struct printed_row *a, const struct printed_row *b)
+{
+	uint32_t nr_a = row_nr(p, a), nr_b = row_nr(p, b), i, x, y;
+
+	for (i = common_frames(p, a, b); i < nr_a && i < nr_b; i++) {
+		x = labels_get(p->labels, row_label(p, a, i))->folded;
+		y = labels_get(p->labels, row_label(p, b, i))->folded;
+		if (x != y)
+			return cmp_folded(p->labels, x, i + 1 == nr_a, y, i + 1 == nr_b);
+	}
+	return (nr_a > nr_b) - (nr_a < nr_b);
+}
+
+/* Rows that are the same folded, but not as they are printed; so they have the same number of frames. */
+static int cmp_texts(const struct printed_rows *p, const struct printed_row *a, const struct printed_row *b)
+{
+	uint32_t nr = row_nr(p, a), i;
+	int c = labels_cmp(p->labels, a->comm, b->comm);
+
+	for (i = common_frames(p, a, b); !c && i < nr; i++)
+		c = labels_cmp(p->labels, row_label(p, a, i), row_label(p, b, i));
+	return c;
+}
+
+static int cmp_rows(const void *pa, const void *pb, void *ctx)
+{
+	const struct printed_rows *p = ctx;
+	const struct printed_row *a = pa, *b = pb;
+	int c = 0;
+
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	if (a->comm != b->comm)
+		c = labels_cmp(p->labels, labels_get(p->labels, a->comm)->folded,
+			       labels_get(p->labels, b->comm)->folded);
+	if (!c)
+		c = (a->pid > b->pid) - (a->pid < b->pid);
+	if (!c)
+		c = cmp_stacks(p, a, b);
+	return c ? c : cmp_texts(p, a, b);
+}
+
+void printed_sort(struct printed_rows *p)
+{
+	if (p->table.nr)
+		qsort_r(p->table.v, p->table.nr, sizeof(struct printed_row), cmp_rows, p);
+}
+
+/* Rows on their way to the output, with room for the frames of one. */
+struct writing {
+	const struct printed_rows *p;
+	struct report_output *o;
+	struct text_ref *texts;
+	const struct report_frame **frames;
+	size_t texts_cap, frames_cap;
+};
+
+static struct text_ref text_of(const struct labels *l, uint32_t id)
+{
+	const struct label *label = labels_get(l, id);
+
+	return (struct text_ref){ l->bytes + label->at, label->len };
+}
+
+static int set_texts(struct writing *w, const struct printed_row *row, struct report_row *line)
+{
+	struct text_ref *texts = grow(w->texts, &w->texts_cap, 0, line->nr, sizeof(*texts));
+	uint32_t i;
+
+	if (!texts)
+		return -ENOMEM;
+	w->texts = texts;
+	for (i = 0; i < line->nr; i++)
+		texts[i] = text_of(w->p->labels, row_label(w->p, row, i));
+	line->texts = texts;
+	return 0;
+}
+
+static int set_frames(struct writing *w, const struct printed_row *row, struct report_row *line)
+{
+	const struct report_frame **frames = grow(w->frames, &w->frames_cap, 0, line->nr, sizeof(*frames));
+	uint32_t i;
+
+	if (!frames)
+		return -ENOMEM;
+	w->frames = frames;
+	for (i = 0; i < line->nr; i++)
+		frames[i] = w->p->labels->frames[row_label(w->p, row, i)];
+	line->frames = frames;
+	return 0;
+}
+
+static int write_row(struct writing *w, const struct printed_row *row)
+{
+	struct report_row line = { .pid = row->pid, .nr = row_nr(w->p, row), .value = row->value };
+	int rc = set_texts(w, row, &line);
+
+	line.comm = text_of(w->p->labels, row->comm);
+	if (!rc && w->o->form->structured)
+		rc = set_frames(w, row, &line);
+	if (rc)
+		return rc;
+	errno = 0;
+	rc = w->o->form->row(w->o, &line);
+	if (!rc && ferror_unlocked(w->o->out))
+		rc = errno ? -errno : -EIO;
+	return rc;
+}
+
+int report_flush(FILE *out)
+{
+	errno = 0;
+	if (!fflush(out) && !ferror(out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+int printed_write(const struct printed_rows *p, struct report_output *o)
+{
+	const struct printed_row *rows = p->table.v;
+	struct writing w = { .p = p, .o = o };
+	size_t i;
+	int rc = 0;
+
+	flockfile(o->out);
+	for (i = 0; !rc && i < p->table.nr; i++)
+		rc = write_row(&w, &rows[i]);
+	if (!rc)
+		rc = report_flush(o->out);
+	funlockfile(o->out);
+	free(w.texts);
+	free(w.frames);
+	return rc;
+}

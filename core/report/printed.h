@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows as they will be printed: merged where they print the same, sorted, written. Private to core/report/. */
+#ifndef CORE_REPORT_PRINTED_H
+#define CORE_REPORT_PRINTED_H
+
+#include "core/report/labels.h"
+#include "core/report/writer.h"
+
+/**
+ * struct printed_row - all but the texts.
+ * @comm:         label
+ * @root:         label of the part's root; HASH_NONE: it has none
+ * @pid:          0 where it is not printed
+ * @user, @kernel: sequences of labels; @delimited: with a delimiter between them
+ */
+struct printed_row {
+	uint64_t value;
+	uint32_t comm;
+	uint32_t root;
+	int32_t pid;
+	uint32_t user, kernel;
+	bool delimited;
+};
+
+/** struct printed_rows - all zeros but @labels and @delimiter is valid and empty. @labels is borrowed. */
+struct printed_rows {
+	const struct labels *labels;
+	uint32_t delimiter; /* label */
+	struct intern_table table;
+};
+
+void printed_release(struct printed_rows *p);
+
+/** printed_add() - add @row, or its value to the row that prints the same. Return: 0 or -ENOMEM. */
+int printed_add(struct printed_rows *p, const struct printed_row *row);
+
+/** printed_divide() - divide all values by @unit: only after the last row, because what rows lack of a unit adds up. */
+void printed_divide(struct printed_rows *p, uint64_t unit);
+
+/** printed_sort() - put rows in the order of core/report/report.h. No row can be added any more. */
+void printed_sort(struct printed_rows *p);
+
+/** printed_write() - write all rows to @o and flush it. Return: 0; -ENOMEM; the -errno of a failed write. */
+int printed_write(const struct printed_rows *p, struct report_output *o);
+
+/** report_flush() - flush @out. Return: 0, or the -errno of this write or of an earlier one. */
+int report_flush(FILE *out);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/readable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 1024
+
+struct mangled_name {
+	char *name;
+	char *readable; /* NULL: none, or not read yet */
+};
+
+static uint64_t hash_name(const void *key)
+{
+	return hash_bytes(key, strlen(key), 0);
+}
+
+static bool same_name(const void *have, const void *key)
+{
+	return !strcmp(*(char *const *)have, key);
+}
+
+static const struct intern_kind name_kind = INTERN_CUSTOM(struct mangled_name, name, hash_name, same_name);
+
+void readable_release(struct readable_names *r)
+{
+	struct mangled_name *names = r->table.v;
+	size_t i;
+
+	for (i = 0; i < r->table.nr; i++) {
+		free(names[i].name);
+		free(names[i].readable);
+	}
+	intern_release(&r->table);
+}
+
+int readable_add(struct readable_names *r, const char *name, uint32_t *id)
+{
+	bool is_new;
+	struct mangled_name *n = intern(&r->table, &name_kind, name, &is_new);
+
+	if (n && is_new)
+		n->name = strdup(name);
+	if (!n || !n->name)
+		return -ENOMEM;
+	*id = (uint32_t)(n - (struct mangled_name *)r->table.v);
+	return 0;
+}
+
+static int read_batch(struct mangled_name *names, size_t nr, const struct report_names *from)
+{
+	const char *in[BATCH], *out[BATCH];
+	size_t i;
+	int rc;
+
+	for (i = 0; i < nr; i++)
+		in[i] = names[i].name;
+	rc = from->demangle(from->ctx, in, nr, out);
+	for (i = 0; i < nr && !rc; i++) {
+		names[i].readable = out[i] ? strdup(out[i]) : NULL;
+		if (out[i] && !names[i].readable)
+			rc = -ENOMEM;
+	}
+	return rc;
+}
+
+int readable_read(struct readable_names *r, const struct report_names *names)
+{
+	size_t nr;
+	int rc = 0;
+
+	for (; r->nr_read < r->table.nr && !rc; r->nr_read += nr) {
+		nr = r->table.nr - r->nr_read;
+		if (nr > BATCH)
+			nr = BATCH;
+		rc = read_batch((struct mangled_name *)r->table.v + r->nr_read, nr, names);
+	}
+	return rc;
+}
+
+const char *readable_text(const struct readable_names *r, uint32_t id)
+{
+	const struct mangled_name *n = (const struct mangled_name *)r->table.v + id;
+
+	return n->readable ? n->readable : n->name;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The names of a report that are mangled, each once. They are demangled many at a time, because another process does
+ * that. Private to core/report/.
+ */
+#ifndef CORE_REPORT_READABLE_H
+#define CORE_REPORT_READABLE_H
+
+#include "core/base/intern.h"
+#include "core/report/names.h"
+
+/**
+ * struct readable_names - all zeros is valid and empty.
+ * @nr_read: of the names in @table, those that were demangled
+ */
+struct readable_names {
+	struct intern_table table;
+	size_t nr_read;
+};
+
+void readable_release(struct readable_names *r);
+
+/** readable_add() - the number of @name, which is copied. Return: 0 or -ENOMEM. */
+int readable_add(struct readable_names *r, const char *name, uint32_t *id);
+
+/** readable_read() - demangle what was added since the last call. Return: 0 or -ENOMEM. */
+int readable_read(struct readable_names *r, const struct report_names *names);
+
+/** readable_text() - what to print; the name itself if it cannot be demangled. Borrowed until readable_release(). */
+const char *readable_text(const struct readable_names *r, uint32_t id);
+
+#endif

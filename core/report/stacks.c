@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/stacks.h"
+
+#include "core/base/grow.h"
+#include "core/report/scheduling.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct frame_key {
+	frame_t addr; /* no longer marked as exact; or a name */
+	bool is_return;
+};
+
+/*
+ * Its @nr labels, root first: what was inlined at an address are frames of their own. @label is the only one, or where
+ * they begin.
+ */
+struct named_frame {
+	struct frame_key key;
+	uint32_t label, nr;
+};
+
+/* A user stack that has been named. */
+struct named_stack {
+	uint32_t id, seq;
+};
+
+static const struct intern_kind named_stack_kind = INTERN_BYTES(struct named_stack, id);
+
+int stacks_init(struct report_stacks *s)
+{
+	int rc = labeller_marker(s->labeller, "[Missed User Stack]", "[Missed User Stack]", &s->missed_user);
+
+	if (!rc)
+		rc = labeller_marker(s->labeller, "[Missed Kernel Stack]", "[Missed Kernel Stack]", &s->missed_kernel);
+	return rc ? rc : labeller_marker(s->labeller, "[truncated]", "[truncated]", &s->truncated);
+}
+
+static void forget_task(struct report_stacks *s)
+{
+	hash_release(&s->user_frames.index);
+	intern_release(&s->user_stacks);
+	s->user_frames.nr = s->user_frames.nr_labels = 0;
+}
+
+void stacks_release(struct report_stacks *s)
+{
+	forget_task(s);
+	hash_release(&s->kernel_frames.index);
+	free(s->kernel_frames.v);
+	free(s->kernel_frames.labels);
+	free(s->user_frames.v);
+	free(s->user_frames.labels);
+	free(s->kernel_seqs);
+	free(s->ids);
+}
+
+int stacks_begin_part(struct report_stacks *s, size_t nr, bool from_schedule)
+{
+	size_t i;
+
+	s->from_schedule = from_schedule;
+	free(s->kernel_seqs);
+	s->kernel_seqs = malloc((nr + 1) * sizeof(*s->kernel_seqs));
+	for (i = 0; s->kernel_seqs && i < nr; i++)
+		s->kernel_seqs[i] = HASH_NONE;
+	return s->kernel_seqs ? 0 : -ENOMEM;
+}
+
+void stacks_begin_task(struct report_stacks *s, const struct task_key *task)
+{
+	forget_task(s);
+	s->task = task;
+}
+
+static enum report_frame_kind kind_of(bool kernel, const struct symbol *sym)
+{
+	if (kernel)
+		return REPORT_FRAME_KERNEL;
+	if (sym->inlined)
+		return REPORT_FRAME_INLINED;
+	if (!sym->name || !*sym->name)
+		return REPORT_FRAME_UNKNOWN;
+	return sym->jit ? REPORT_FRAME_JIT : REPORT_FRAME_USER;
+}
+
+/* One more label of @frames. */
+static int add_label(struct report_stacks *s, struct named_frames *frames, const struct report_frame *frame)
+{
+	uint32_t *labels = grow(frames->labels, &frames->labels_cap, frames->nr_labels, 1, sizeof(*labels));
+	int rc;
+
+	if (labels)
+		frames->labels = labels;
+	if (!labels || frames->nr_labels == UINT32_MAX)
+		return -ENOMEM;
+	rc = labeller_frame(s->labeller, frame, &labels[frames->nr_labels]);
+	frames->nr_labels += !rc;
+	return rc;
+}
+
+static int add_symbol(struct report_stacks *s, struct named_frames *frames, uint64_t addr, bool kernel,
+		      const struct symbol *sym)
+{
+	const struct report_frame frame = {
+		.address = addr,
+		.offset = sym->offset,
+		.name = sym->name && *sym->name ? sym->name : NULL,
+		.module = sym->module,
+		.file = sym->file,
+		.build_id = sym->build_id,
+		.build_id_size = sym->build_id_size,
+		.line = sym->line,
+		.kind = kind_of(kernel, sym),
+	};
+
+	return add_label(s, frames, &frame);
+}
+
+/* A frame that has no address. */
+static int add_name(struct report_stacks *s, struct named_frames *frames, enum frame_kind kind, const char *name)
+{
+	const struct report_frame frame = {
+		.name = name,
+		.kind = kind == FRAME_FUNCTION ? REPORT_FRAME_FUNCTION : REPORT_FRAME_MARKER,
+	};
+
+	return add_label(s, frames, &frame);
+}
+
+/* @task: NULL for a kernel frame. */
+static int name_frame(struct report_stacks *s, const struct task_key *task, struct named_frames *frames,
+		      const struct frame_key *key)
+{
+	const struct report_names *names = s->labeller->names;
+	const char *name = frame_names_text(names->frames, key->addr);
+	const struct symbol *inlined = NULL;
+	struct symbol sym = { 0 };
+	size_t nr = 0;
+	int rc;
+
+	if (name)
+		return add_name(s, frames, frame_kind(key->addr), name);
+	if (task)
+		names->user(names->ctx, task->pid, task->comm, key->addr, key->is_return, &sym);
+	else
+		names->kernel(names->ctx, key->addr, key->is_return, &sym);
+	if (task && s->labeller->cfg->inlined && names->inlined)
+		nr = names->inlined(names->ctx, &inlined);
+	rc = add_symbol(s, frames, key->addr, !task, &sym);
+	while (!rc && nr-- > 0)
+		rc = add_symbol(s, frames, key->addr, false, &inlined[nr]);
+	return rc;
+}
+
+/* A frame of the labels from @at on. One alone is better near: the others are seldom, and far. */
+static struct named_frame make_frame(struct named_frames *frames, const struct frame_key *key, size_t at)
+{
+	uint32_t nr = (uint32_t)(frames->nr_labels - at);
+
+	if (nr > 1)
+		return (struct named_frame){ *key, (uint32_t)at, nr };
+	frames->nr_labels = at;
+	return (struct named_frame){ *key, frames->labels[at], 1 };
+}
+
+static bool same_frame(const void *table, uint32_t pos, const void *key)
+{
+	const struct named_frames *frames = table;
+	const struct frame_key *have = &frames->v[pos].key, *k = key;
+
+	return have->addr == k->addr && have->is_return == k->is_return;
+}
+
+/* What costs most of a report is to wait for memory here, the less the shorter the code is: so not intern(). */
+static int find_frame(struct report_stacks *s, const struct task_key *task, const struct frame_key *key,
+		      const struct named_frame **out)
+{
+	struct named_frames *frames = task ? &s->user_frames : &s->kernel_frames;
+	uint64_t hash = hash_bytes(&key->addr, sizeof(key->addr), key->is_return);
+	uint32_t pos = hash_find(&frames->index, hash, same_frame, frames, key);
+	size_t at = frames->nr_labels;
+	struct named_frame *v;
+	int rc;
+
+	if (pos != HASH_NONE) {
+		*out = &frames->v[pos];
+		return 0;
+	}
+	rc = name_frame(s, task, frames, key);
+	if (rc)
+		return rc;
+	v = frames->nr < HASH_NONE - 1 ? grow(frames->v, &frames->cap, frames->nr, 1, sizeof(*v)) : NULL;
+	if (!v)
+		return -ENOMEM;
+	frames->v = v;
+	rc = hash_add(&frames->index, hash, (uint32_t)frames->nr);
+	if (rc)
+		return rc;
+	v[frames->nr] = make_frame(frames, key, at);
+	*out = &v[frames->nr++];
+	return 0;
+}
+
+/* Every address but the leaf's is a return address, but for a function that a signal interrupted. */
+static struct frame_key frame_at(const struct stack *s, uint32_t i, bool user)
+{
+	frame_t addr = s->frames[i];
+	bool exact = user && frame_is_exact(addr);
+
+	return (struct frame_key){ exact ? addr ^ FRAME_EXACT : addr, i > 0 && !exact };
+}
+
+/* Append @nr labels to the scratch's @used ones. */
+static int add_ids(struct report_stacks *s, uint32_t *used, const uint32_t *labels, uint32_t nr)
+{
+	uint32_t *ids = grow(s->ids, &s->ids_cap, *used, nr, sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	s->ids = ids;
+	while (nr--)
+		ids[(*used)++] = *labels++;
+	return 0;
+}
+
+/* The labels of a stack, root first. @task: NULL for a kernel stack. */
+static int name_stack(struct report_stacks *s, const struct task_key *task, const struct stack *stack, uint32_t *seq)
+{
+	const struct named_frames *frames = task ? &s->user_frames : &s->kernel_frames;
+	uint32_t first = !task && s->from_schedule ? report_first_frame(s->labeller->names, stack) : 0, nr = 0, i;
+	const struct named_frame *f;
+	int rc = 0;
+
+	if (stack->state == STACK_MISSED)
+		rc = add_ids(s, &nr, task ? &s->missed_user : &s->missed_kernel, 1);
+	else if (stack->state == STACK_TAKEN && stack->truncated)
+		rc = add_ids(s, &nr, &s->truncated, 1);
+	for (i = stack->nr; !rc && i-- > first;) {
+		struct frame_key key = frame_at(stack, i, task);
+
+		rc = find_frame(s, task, &key, &f);
+		if (!rc)
+			rc = add_ids(s, &nr, f->nr == 1 ? &f->label : frames->labels + f->label, f->nr);
+	}
+	return rc ? rc : labels_add_seq(&s->labeller->labels, s->ids, nr, seq);
+}
+
+static int find_kernel(struct report_stacks *s, const struct row *in, uint32_t *seq)
+{
+	uint32_t *known = &s->kernel_seqs[in->kernel_id];
+	int rc = 0;
+
+	if (*known == HASH_NONE)
+		rc = name_stack(s, NULL, &in->key.kernel, known);
+	*seq = *known;
+	return rc;
+}
+
+static int find_user(struct report_stacks *s, const struct row *in, uint32_t *seq)
+{
+	bool is_new;
+	struct named_stack *known = intern(&s->user_stacks, &named_stack_kind, &in->user_id, &is_new);
+	int rc = known ? 0 : -ENOMEM;
+
+	if (!rc && is_new)
+		rc = name_stack(s, s->task, &in->key.user, &known->seq);
+	if (!rc)
+		*seq = known->seq;
+	return rc;
+}
+
+int stacks_add(struct report_stacks *s, const struct row *row, uint32_t *user, uint32_t *kernel)
+{
+	int rc = find_user(s, row, user);
+
+	return rc ? rc : find_kernel(s, row, kernel);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stacks of rows as sequences of labels, each frame and each stack named once. Private to core/report/.
+ *
+ * Rows are named task by task: what is known of user addresses is needed for one task at a time, and stays small enough
+ * for the CPU's caches (a million rows: half the time).
+ */
+#ifndef CORE_REPORT_STACKS_H
+#define CORE_REPORT_STACKS_H
+
+#include "core/report/labeller.h"
+#include "core/rows/rows.h"
+
+struct named_frame;
+
+/* A task: what user addresses are named by. */
+struct task_key {
+	char comm[COMM_LEN];
+	int32_t pid;
+};
+
+/* Frames that have been named: those of the kernel, or those of one task. All zeros is empty. */
+struct named_frames {
+	struct named_frame *v;
+	size_t nr, cap;
+	uint32_t *labels;
+	size_t nr_labels, labels_cap; /* below 2^32 */
+	struct hash_index index;
+};
+
+/**
+ * struct report_stacks - all zeros but @labeller is valid; see stacks_init().
+ * @kernel_seqs: by stack number; HASH_NONE: not named yet
+ */
+struct report_stacks {
+	struct labeller *labeller;
+	uint32_t missed_user, missed_kernel, truncated; /* labels */
+	struct named_frames kernel_frames;
+	/* of the part */
+	bool from_schedule;
+	uint32_t *kernel_seqs;
+	/* of the task */
+	const struct task_key *task;
+	struct named_frames user_frames;
+	struct intern_table user_stacks;
+	/* scratch */
+	uint32_t *ids;
+	size_t ids_cap;
+};
+
+/** stacks_init() - Return, as for all of these: 0 or -ENOMEM. */
+int stacks_init(struct report_stacks *s);
+void stacks_release(struct report_stacks *s);
+
+/**
+ * stacks_begin_part() - the next rows are of another table, with @nr stacks. A task must begin, too.
+ * @from_schedule: as struct report_part has it
+ */
+int stacks_begin_part(struct report_stacks *s, size_t nr, bool from_schedule);
+
+/** stacks_begin_task() - the next rows are of @task, borrowed until another one begins. */
+void stacks_begin_task(struct report_stacks *s, const struct task_key *task);
+
+/** stacks_add() - the sequences of labels (labels_seq()) of both stacks of @row. */
+int stacks_add(struct report_stacks *s, const struct row *row, uint32_t *user, uint32_t *kernel);
+
+#endif
