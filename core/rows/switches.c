@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rows/switches.h"
 
-#include "core/base/grow.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 #include "core/base/saturate.h"
 #include "core/rows/stats.h"
 
@@ -21,12 +20,12 @@ struct interval {
 	uint64_t since; /* and when the stay on a CPU that it ended; 0: not known */
 };
 
+static const struct intern_kind interval_kind = INTERN_BYTES(struct interval, id);
+
 struct switches {
 	struct switches_limits limits;
-	struct hash_index index;
-	struct interval *v;
-	size_t nr, cap;
-	struct rows *rows; /* names and stacks they began with; values mean nothing */
+	struct intern_table open; /* intervals */
+	struct rows *rows;        /* names and stacks they began with; values mean nothing */
 
 	/*
 	 * Since the last switches_stats(). @begun may go below zero, modulo 2^64 as all sums of statistics: the end of
@@ -53,57 +52,31 @@ void switches_free(struct switches *s)
 {
 	if (!s)
 		return;
-	hash_release(&s->index);
-	free(s->v);
+	intern_release(&s->open);
 	rows_free(s->rows);
 	free(s);
 }
 
-static uint64_t hash_id(uint32_t id)
-{
-	return hash_bytes(&id, sizeof(id), 0);
-}
-
-static bool same_id(const void *table, uint32_t pos, const void *key)
-{
-	return ((const struct switches *)table)->v[pos].id == *(const uint32_t *)key;
-}
-
 static struct interval *find(const struct switches *s, uint32_t id)
 {
-	uint32_t pos = hash_find(&s->index, hash_id(id), same_id, s, &id);
-
-	return pos == HASH_NONE ? NULL : &s->v[pos];
+	return intern_find(&s->open, &interval_kind, &id);
 }
 
-/* It is not there yet. */
+/* None of the same id is open. */
 static int add(struct switches *s, const struct interval *new)
 {
-	struct interval *v = grow(s->v, &s->cap, s->nr, 1, sizeof(*v));
-	int rc;
+	bool is_new;
+	struct interval *v = intern(&s->open, &interval_kind, &new->id, &is_new);
 
 	if (!v)
 		return -ENOMEM;
-	s->v = v;
-	rc = hash_add(&s->index, hash_id(new->id), (uint32_t)s->nr);
-	if (rc)
-		return rc;
-	v[s->nr++] = *new;
+	*v = *new;
 	return 0;
 }
 
-/* The last one takes the place of the one that goes. */
 static void drop(struct switches *s, struct interval *v)
 {
-	struct interval *last = &s->v[s->nr - 1];
-	uint32_t pos = (uint32_t)(v - s->v);
-
-	hash_del(&s->index, hash_id(v->id), pos);
-	if (last != v) {
-		hash_move(&s->index, hash_id(last->id), (uint32_t)(s->nr - 1), pos);
-		*v = *last;
-	}
-	s->nr--;
+	intern_delete(&s->open, &interval_kind, v);
 }
 
 /* One of @id had begun, and its end was not seen. */
@@ -120,12 +93,13 @@ static void lose(struct switches *s, uint32_t id)
 /* The rows of those that are open, in @to; @moved: out, for each of them its row there. */
 static int copy_open(const struct switches *s, struct rows *to, uint32_t *moved)
 {
+	const struct interval *v = s->open.v;
 	struct row row;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < s->nr && !rc; i++) {
-		rows_get(s->rows, s->v[i].row, &row);
+	for (i = 0; i < s->open.nr && !rc; i++) {
+		rows_get(s->rows, v[i].row, &row);
 		rc = rows_add(to, &row.key, 0, 0);
 		moved[i] = rows_last(to);
 	}
@@ -137,19 +111,20 @@ static int copy_open(const struct switches *s, struct rows *to, uint32_t *moved)
 static int make_small(struct switches *s)
 {
 	size_t nr = rows_nr(s->rows), i;
+	struct interval *v = s->open.v;
 	struct rows *rows;
 	uint32_t *moved;
 	int rc = -ENOMEM;
 
-	if (nr < KEPT_ROWS || nr / KEPT_TIMES < s->nr)
+	if (nr < KEPT_ROWS || nr / KEPT_TIMES < s->open.nr)
 		return 0;
 	rows = rows_new();
-	moved = malloc((s->nr + 1) * sizeof(*moved));
+	moved = malloc((s->open.nr + 1) * sizeof(*moved));
 	if (rows && moved)
 		rc = copy_open(s, rows, moved);
 	if (!rc) {
-		for (i = 0; i < s->nr; i++)
-			s->v[i].row = moved[i];
+		for (i = 0; i < s->open.nr; i++)
+			v[i].row = moved[i];
 		rows_free(s->rows);
 		s->rows = rows;
 	} else {
@@ -273,26 +248,23 @@ void switches_reject(struct switches *s, uint32_t id)
 
 void switches_gap(struct switches *s)
 {
-	if (!s->nr)
-		return;
-	s->lost += s->nr;
-	s->nr = 0;
-	hash_release(&s->index);
+	s->lost += s->open.nr;
+	intern_release(&s->open);
 }
 
 int switches_open(const struct switches *s, uint64_t ns, struct rows *to)
 {
-	size_t i;
+	const struct interval *v = s->open.v, *end = v + s->open.nr;
 	int rc = 0;
 
-	for (i = 0; i < s->nr && !rc; i++)
-		rc = charge(s, &s->v[i], time_since(&s->v[i], ns), to);
+	for (; v < end && !rc; v++)
+		rc = charge(s, v, time_since(v, ns), to);
 	return rc;
 }
 
 size_t switches_nr_open(const struct switches *s)
 {
-	return s->nr;
+	return s->open.nr;
 }
 
 void switches_stats(struct switches *s, struct stats *stats)
