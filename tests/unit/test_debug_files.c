@@ -113,15 +113,6 @@ static const char *name(void)
 	return elf_symbols_find(es, TEXT_ADDR, &s) ? s.name : "-";
 }
 
-static int open_fds(void)
-{
-	int fd, nr = 0;
-
-	for (fd = 0; fd < 256; fd++)
-		nr += fcntl(fd, F_GETFD) >= 0;
-	return nr;
-}
-
 /* ---- what is looked for where */
 
 /* Debug files: each has its own symbol and build, and is linked to when its symbol is "linked". */
@@ -169,7 +160,7 @@ static const struct mapped_file program = { .path = "/opt/app/app", .ino = 77 };
 
 START_TEST(test_place)
 {
-	int fds = open_fds();
+	unsigned int fds = unit_open_fds();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(places[_i].files) && places[_i].files[i].path; i++)
@@ -180,7 +171,7 @@ START_TEST(test_place)
 	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0); /* wants none any more */
 	elf_symbols_free(es);
 	es = NULL;
-	ck_assert_int_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 END_TEST
 
@@ -224,7 +215,8 @@ START_TEST(test_info)
 	bool wanted;
 	char path[8192];
 	struct stat st;
-	int fd, fds = open_fds(), rc;
+	unsigned int fds = unit_open_fds();
+	int fd, rc;
 
 	with_info = infos[_i].program.info;
 	write_debug(INSIDE "/opt/app/app", infos[_i].program.symbols ? "program" : NULL, ID);
@@ -248,7 +240,7 @@ START_TEST(test_info)
 	}
 	elf_symbols_free(es);
 	es = NULL;
-	ck_assert_int_eq(open_fds(), fds);
+	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 END_TEST
 

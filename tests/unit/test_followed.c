@@ -89,7 +89,7 @@ static struct host host;
 static struct options options;
 static struct request req;
 static struct events ev;
-static int fds_before;
+static unsigned int fds_before;
 static int nr_attached, attached, attach_answer; /* of CPUs that come */
 
 static void put(const char *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -242,15 +242,6 @@ long syscall(long nr, ...)
 	return fd;
 }
 
-static int open_fds(void)
-{
-	int fd, nr = 0;
-
-	for (fd = 0; fd < MAX_FDS; fd++)
-		nr += fcntl(fd, F_GETFD) >= 0;
-	return nr;
-}
-
 static void setup(void)
 {
 	struct rlimit rl;
@@ -270,7 +261,7 @@ static void setup(void)
 	put("0-2\n", "devices/system/cpu/online");
 	tell_newest(1000);
 	nr_attached = attach_answer = 0;
-	fds_before = open_fds();
+	fds_before = unit_open_fds();
 }
 
 static void teardown(void)
@@ -278,7 +269,7 @@ static void teardown(void)
 	events_close(&ev);
 	followed_free(ev.followed);
 	watch_free(ev.watch);
-	ck_assert_int_eq(open_fds(), fds_before);
+	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	unit_rmdir(dir);
 }
 
@@ -665,7 +656,7 @@ START_TEST(test_kept)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
 	ck_assert_int_eq(rc, 0);
 	/* What is left is at least the fourth part. */
-	ck_assert_uint_ge(limit - (rlim_t)open_fds(), limit / 4 < 32 ? limit / 4 : 32);
+	ck_assert_uint_ge(limit - (rlim_t)unit_open_fds(), limit / 4 < 32 ? limit / 4 : 32);
 	if (_i == 0 || _i == 19)
 		ck_assert_int_eq(ev.unfollowed.code, _i ? 0 : -EMFILE);
 }
@@ -772,7 +763,7 @@ START_TEST(test_joined)
 	ck_assert_int_eq(follow(&err), joinings[_i].rc);
 	if (joinings[_i].rc) {
 		ck_assert_str_eq(err.msg, joinings[_i].says);
-		ck_assert_int_eq(open_fds(), fds_before);
+		ck_assert_uint_eq(unit_open_fds(), fds_before);
 		return;
 	}
 	ck_assert_int_eq((int)ev.switches, SWITCHES_BY_RECORDS);
@@ -836,7 +827,7 @@ START_TEST(test_fewer_joined)
 	if (!fewer_joined[_i].with_events) {
 		ck_assert_int_eq(follow(&err), fewer_joined[_i].full);
 		ck_assert_str_eq(err.msg, fewer_joined[_i].says);
-		ck_assert_int_eq(open_fds(), fds_before);
+		ck_assert_uint_eq(unit_open_fds(), fds_before);
 		return;
 	}
 	ck_assert_msg(!follow(&err), "%s", err.msg);

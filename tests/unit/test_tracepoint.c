@@ -400,15 +400,12 @@ END_TEST
 /* ---- where it is ---- */
 
 static char *top;
-static char proc[512], sys[512];
 static struct host fake;
 
 static void setup(void)
 {
 	top = unit_tmpdir();
-	snprintf(proc, sizeof(proc), "%s/proc", top);
-	snprintf(sys, sizeof(sys), "%s/sys", top);
-	fake = (struct host){ .proc = proc, .sys = sys };
+	fake = unit_host(top);
 }
 
 static void teardown(void)
@@ -562,7 +559,7 @@ START_TEST(test_refused)
 	if (geteuid())
 		return;
 	put_both("sys/kernel/tracing", "8\n");
-	snprintf(path, sizeof(path), "%s/kernel/tracing", sys);
+	snprintf(path, sizeof(path), "%s/kernel/tracing", fake.sys);
 	ck_assert_int_eq(chmod(path, 0), 0);
 	ck_assert_int_eq(chmod(top, 0755), 0);
 	ck_assert_int_eq(seteuid(65534), 0);
@@ -797,7 +794,7 @@ END_TEST
 /* None of the kernels that this is run on shifts it; but it is looked for where one may. */
 START_TEST(test_shift)
 {
-	struct host host = { .proc = proc, .sys = "/sys" };
+	struct host host = { .proc = fake.proc, .sys = "/sys" };
 	struct sched_switch s;
 	int rc, fds = unit_open_fds();
 

@@ -90,5 +90,5 @@ unsigned int unit_open_fds(void)
 	while (readdir(d))
 		nr++;
 	closedir(d);
-	return nr;
+	return nr - 3; /* ".", ".." and its own */
 }

@@ -40,7 +40,7 @@ void unit_write(const char *dir, const char *name, const void *data, size_t len)
 /** unit_host() - a host whose file systems are @top/proc and @top/sys; one at a time. */
 struct host unit_host(const char *top);
 
-/** unit_open_fds() - a number that grows and falls with the descriptors that are open. */
+/** unit_open_fds() - how many descriptors are open. */
 unsigned int unit_open_fds(void);
 
 /** unit_below_valgrind() - is that what runs us? */
