@@ -11,6 +11,18 @@ struct table_of_kind {
 	const struct intern_kind *kind;
 };
 
+uint64_t intern_hash_string(const void *key)
+{
+	const char *const *s = key;
+
+	return hash_bytes(*s, strlen(*s), 0);
+}
+
+bool intern_same_string(const void *have, const void *key)
+{
+	return !strcmp(*(const char *const *)have, *(const char *const *)key);
+}
+
 static void *entry_at(const struct intern_table *t, const struct intern_kind *kind, size_t pos)
 {
 	return (char *)t->v + pos * kind->size;

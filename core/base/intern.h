@@ -36,6 +36,13 @@ struct intern_kind {
 		sizeof(type), offsetof(type, key), 0, hash, equal                                                      \
 	}
 
+/* The functions for keys that are strings: a key, and the member, is a pointer to the string's. */
+uint64_t intern_hash_string(const void *key);
+bool intern_same_string(const void *have, const void *key);
+
+/* Entries of @type, found by the string that its member @key points to. */
+#define INTERN_STRING(type, key) INTERN_CUSTOM(type, key, intern_hash_string, intern_same_string)
+
 /** struct intern_table - all zeros is a valid empty table. @v has @nr entries, and is for the caller to read. */
 struct intern_table {
 	void *v;

@@ -87,19 +87,7 @@ void build_ids_free(struct build_ids *b)
 	free(b);
 }
 
-static uint64_t hash_path(const void *key)
-{
-	const char *const *path = key;
-
-	return hash_bytes(*path, strlen(*path), 0);
-}
-
-static bool same_path(const void *have, const void *key)
-{
-	return !strcmp(*(const char *const *)have, *(const char *const *)key);
-}
-
-static const struct intern_kind entry_kind = INTERN_CUSTOM(struct entry, path, hash_path, same_path);
+static const struct intern_kind entry_kind = INTERN_STRING(struct entry, path);
 
 static int add_entry(struct build_ids *b, const char *path, size_t len, const struct build_id *id)
 {

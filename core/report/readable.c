@@ -12,17 +12,7 @@ struct mangled_name {
 	char *readable; /* NULL: none, or not read yet */
 };
 
-static uint64_t hash_name(const void *key)
-{
-	return hash_bytes(key, strlen(key), 0);
-}
-
-static bool same_name(const void *have, const void *key)
-{
-	return !strcmp(*(char *const *)have, key);
-}
-
-static const struct intern_kind name_kind = INTERN_CUSTOM(struct mangled_name, name, hash_name, same_name);
+static const struct intern_kind name_kind = INTERN_STRING(struct mangled_name, name);
 
 void readable_release(struct readable_names *r)
 {
@@ -39,7 +29,7 @@ void readable_release(struct readable_names *r)
 int readable_add(struct readable_names *r, const char *name, uint32_t *id)
 {
 	bool is_new;
-	struct mangled_name *n = intern(&r->table, &name_kind, name, &is_new);
+	struct mangled_name *n = intern(&r->table, &name_kind, &name, &is_new);
 
 	if (n && is_new)
 		n->name = strdup(name);

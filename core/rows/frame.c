@@ -1,55 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rows/frame.h"
 
-#include "core/base/grow.h"
-
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+struct frame_name {
+	char *text;
+};
+
+static const struct intern_kind name_kind = INTERN_STRING(struct frame_name, text);
 
 void frame_names_release(struct frame_names *n)
 {
+	struct frame_name *names = n->table.v;
 	size_t i;
 
-	for (i = 0; i < n->nr; i++)
-		free(n->v[i]);
-	free(n->v);
-	hash_release(&n->index);
-	*n = (struct frame_names){ 0 };
+	for (i = 0; i < n->table.nr; i++)
+		free(names[i].text);
+	intern_release(&n->table);
 }
 
-static bool same_name(const void *table, uint32_t pos, const void *key)
+/* Return: 0; or -errno with nothing changed. */
+static int add_name(struct frame_names *n, const char *text)
 {
-	return !strcmp(((const struct frame_names *)table)->v[pos], key);
-}
+	char *own = strdup(text);
+	bool is_new;
+	struct frame_name *name = own ? intern(&n->table, &name_kind, &own, &is_new) : NULL;
 
-/* Return: 0 and the number of the name, which is not there yet; or -errno with nothing changed. */
-static int add_name(struct frame_names *n, uint64_t hash, const char *name, uint32_t *id)
-{
-	char **v, *own;
-	int rc;
-
-	if (n->nr >= HASH_NONE - 1)
-		return -E2BIG;
-	v = grow(n->v, &n->cap, n->nr, 1, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	n->v = v;
-	own = strdup(name);
-	rc = own ? hash_add(&n->index, hash, (uint32_t)n->nr) : -ENOMEM;
-	if (rc) {
-		free(own);
-		return rc;
+	if (name) {
+		name->text = own;
+		return 0;
 	}
-	*id = (uint32_t)n->nr;
-	v[n->nr++] = own;
-	return 0;
+	free(own);
+	return n->table.nr >= HASH_NONE - 1 ? -E2BIG : -ENOMEM;
 }
 
 int frame_names_add(struct frame_names *n, enum frame_kind kind, const char *name, frame_t *out)
 {
-	uint64_t hash = hash_bytes(name, strlen(name), 0);
-	uint32_t id = hash_find(&n->index, hash, same_name, n, name);
-	int rc = id == HASH_NONE ? add_name(n, hash, name, &id) : 0;
+	const struct frame_name *have = intern_find(&n->table, &name_kind, &name);
+	size_t id = have ? (size_t)(have - (const struct frame_name *)n->table.v) : n->table.nr;
+	int rc = have ? 0 : add_name(n, name);
 
 	*out = FRAME_NAME | (uint64_t)kind << 32 | id;
 	return rc;
@@ -57,5 +48,7 @@ int frame_names_add(struct frame_names *n, enum frame_kind kind, const char *nam
 
 const char *frame_names_text(const struct frame_names *n, frame_t f)
 {
-	return n && frame_is_name(f) && frame_name_id(f) < n->nr ? n->v[frame_name_id(f)] : NULL;
+	const struct frame_name *names = n ? n->table.v : NULL;
+
+	return names && frame_is_name(f) && frame_name_id(f) < n->table.nr ? names[frame_name_id(f)].text : NULL;
 }

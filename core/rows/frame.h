@@ -13,7 +13,7 @@
 #define CORE_ROWS_FRAME_H
 
 #include "core/arch/arch.h"
-#include "core/base/hash.h"
+#include "core/base/intern.h"
 
 typedef uint64_t frame_t;
 
@@ -54,9 +54,7 @@ static inline uint32_t frame_name_id(frame_t f)
 
 /** struct frame_names - the names of name frames, each kept once. All zeros is valid and empty. Not thread safe. */
 struct frame_names {
-	char **v;
-	size_t nr, cap;
-	struct hash_index index;
+	struct intern_table table;
 };
 
 void frame_names_release(struct frame_names *n);

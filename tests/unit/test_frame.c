@@ -52,7 +52,7 @@ START_TEST(test_names)
 
 	for (i = 0; i < ARRAY_SIZE(texts); i++)
 		ck_assert_int_eq(frame_names_add(&names, FRAME_FUNCTION, texts[i], &f[i]), 0);
-	ck_assert_uint_eq(names.nr, ARRAY_SIZE(texts));
+	ck_assert_uint_eq(names.table.nr, ARRAY_SIZE(texts));
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
 		ck_assert_int_eq(frame_names_add(&names, FRAME_FUNCTION, texts[i], &again), 0);
 		ck_assert_uint_eq(again, f[i]);
@@ -78,7 +78,7 @@ START_TEST(test_kinds)
 	ck_assert_int_eq(frame_kind(function), FRAME_FUNCTION);
 	ck_assert_int_eq(frame_kind(marker), FRAME_MARKER);
 	ck_assert_uint_eq(frame_name_id(function), frame_name_id(marker));
-	ck_assert_uint_eq(names.nr, 1);
+	ck_assert_uint_eq(names.table.nr, 1);
 	frame_names_release(&names);
 }
 END_TEST
