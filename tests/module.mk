@@ -33,6 +33,7 @@ $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 # Tests without a kernel and without real time share these.
 $(O)/tests/unit/test_session: $(O)/tests/unit/fake_source.o $(O)/tests/unit/fake_time.o
 $(O)/tests/unit/test_fallback: $(O)/tests/unit/fake_source.o $(O)/tests/unit/fake_time.o
+$(addprefix $(O)/tests/unit/test_,events followed session side_band): $(O)/tests/unit/fake_kernel.o
 
 $(HELPERS): $(O)/%: $(O)/%.o $(LIB)
 	$(say) LINK $@

@@ -8,14 +8,12 @@
 #include "core/events/followed.h"
 #include "core/events/watch.h"
 #include "core/tasks/command.h"
+#include "tests/unit/fake_kernel.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 enum { MAX_CPUS = 512, MAX_FDS = 1024 };
@@ -57,12 +55,6 @@ static struct {
 	struct perf_event_attr attr;
 } events[MAX_FDS];
 
-static int refuse(int code)
-{
-	errno = -code;
-	return -1;
-}
-
 static bool is_in(const pid_t *list, pid_t pid)
 {
 	size_t i;
@@ -71,11 +63,6 @@ static bool is_in(const pid_t *list, pid_t pid)
 		if (list[i] && list[i] == pid)
 			return true;
 	return false;
-}
-
-static bool is_dummy(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
 static enum kind kind_of(const struct perf_event_attr *attr)
@@ -100,20 +87,20 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	int rc = answers[kind][cpu], fd;
 
 	if (kernel.no_switch_records && attr->context_switch)
-		return refuse(-EINVAL);
+		return fake_refuse(-EINVAL);
 	if (kernel.tracepoint_answer && attr->type == PERF_TYPE_TRACEPOINT)
-		return refuse(kernel.tracepoint_answer);
+		return fake_refuse(kernel.tracepoint_answer);
 	if ((kernel.no_clockid && attr->use_clockid) || (kernel.no_cgroups && attr->sample_type & PERF_SAMPLE_CGROUP))
-		return refuse(-EINVAL);
+		return fake_refuse(-EINVAL);
 	if (kernel.vanishing == pid)
-		return refuse(attr->exclude_kernel ? -ESRCH : -EACCES);
+		return fake_refuse(attr->exclude_kernel ? -ESRCH : -EACCES);
 	if (is_in(kernel.gone, pid))
-		return refuse(-ESRCH);
+		return fake_refuse(-ESRCH);
 	if (is_in(kernel.foreign, pid) ||
 	    (kernel.no_kernel && !(attr->exclude_kernel && attr->exclude_callchain_kernel))) /* both: 7.2 */
-		return refuse(-EACCES);
+		return fake_refuse(-EACCES);
 	if (rc)
-		return refuse(rc);
+		return fake_refuse(rc);
 	fd = memfd_create("event", MFD_CLOEXEC);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_lt(fd, MAX_FDS);
@@ -130,66 +117,46 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	return fd;
 }
 
-long syscall(long nr, ...)
+int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	const struct perf_event_attr *attr;
-	int cpu, group;
-	va_list ap;
-	pid_t pid;
-
-	va_start(ap, nr);
-	attr = va_arg(ap, const struct perf_event_attr *);
-	pid = va_arg(ap, pid_t);
-	cpu = va_arg(ap, int);
-	group = va_arg(ap, int);
-	va_end(ap);
-	if (nr != SYS_perf_event_open)
-		return refuse(-ENOSYS);
-	ck_assert_int_eq(group, -1);
-	if (is_dummy(attr) && !kernel.has_dummy)
-		return refuse(-ENOENT);
-	if (is_dummy(attr) && !pid) /* tried, no more */
+	if (fake_is_dummy(attr) && !kernel.has_dummy)
+		return fake_refuse(-ENOENT);
+	if (fake_is_dummy(attr) && !pid) /* tried, no more */
 		return memfd_create("tried", MFD_CLOEXEC);
 	ck_assert_int_ge(cpu, 0);
 	ck_assert_int_lt(cpu, MAX_CPUS);
 	return open_event(attr, pid, cpu);
 }
 
-int ioctl(int fd, unsigned long request, ...)
+int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 {
-	uint64_t *id;
-	va_list ap;
 	bool answers;
 	int cpu;
 
-	va_start(ap, request);
-	id = va_arg(ap, uint64_t *);
-	va_end(ap);
-	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 	ck_assert(events[fd].used);
 	cpu = events[fd].cpu;
 	answers = !kernel.only_switches || events[fd].kind == SWITCHES;
 	if (kernel.refused_ioctl && kernel.refused_ioctl == events[fd].pid)
-		return refuse(-EIO);
+		return fake_refuse(-EIO);
 	switch (request) {
 	case PERF_EVENT_IOC_ENABLE:
 		if (kernel.enable_answer[cpu] && answers)
-			return refuse(kernel.enable_answer[cpu]);
+			return fake_refuse(kernel.enable_answer[cpu]);
 		ck_assert(!events[fd].notes); /* is not made disabled */
 		events[fd].enabled = true;
 		return 0;
 	case PERF_EVENT_IOC_DISABLE:
 		if (kernel.disable_answer[cpu] && answers)
-			return refuse(kernel.disable_answer[cpu]);
+			return fake_refuse(kernel.disable_answer[cpu]);
 		events[fd].enabled = false;
 		return 0;
 	case PERF_EVENT_IOC_ID:
 		if (kernel.id_answer[cpu] && answers)
-			return refuse(kernel.id_answer[cpu]);
+			return fake_refuse(kernel.id_answer[cpu]);
 		*id = ids[events[fd].kind] + (uint64_t)cpu;
 		return 0;
 	default:
-		return refuse(-ENOTTY);
+		return fake_refuse(-ENOTTY);
 	}
 }
 
@@ -201,14 +168,6 @@ static struct options options;
 static struct request req;
 static struct events ev;
 static unsigned int fds_before;
-
-static void list(const char *which, const char *cpus)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
-	unit_write(dir, name, cpus, strlen(cpus));
-}
 
 static void setup(void)
 {
@@ -243,8 +202,8 @@ static void open_on(const char *possible, const char *online, bool with_notes)
 {
 	struct err err = { 0 };
 
-	list("possible", possible);
-	list("online", online);
+	fake_list_cpus(dir, "possible", possible);
+	fake_list_cpus(dir, "online", online);
 	ck_assert_msg(events_open(&ev, with_notes, &err) == 0, "%s", err.msg);
 	ck_assert_int_eq(err.code, 0);
 }
@@ -457,8 +416,8 @@ START_TEST(test_refused)
 	kernel.answer[refused[_i].cpu] = refused[_i].answer;
 	kernel.notes_answer[refused[_i].cpu] = refused[_i].notes_answer;
 	kernel.id_answer[refused[_i].cpu] = refused[_i].id_answer;
-	list("possible", refused[_i].possible);
-	list("online", refused[_i].online);
+	fake_list_cpus(dir, "possible", refused[_i].possible);
+	fake_list_cpus(dir, "online", refused[_i].online);
 	ck_assert_int_eq(events_open(&ev, true, &err), refused[_i].rc);
 	ck_assert_int_eq(err.code, refused[_i].rc);
 	ck_assert_msg(strstr(err.msg, refused[_i].says), "%s", err.msg);
@@ -533,7 +492,7 @@ static int follow(const char *online, uint64_t now)
 {
 	struct err err;
 
-	list("online", online);
+	fake_list_cpus(dir, "online", online);
 	return events_follow_cpus(&ev, now, &hooks, &err);
 }
 
@@ -692,7 +651,7 @@ START_TEST(test_detach_fails)
 	struct err err = { 0 };
 
 	calls.detach_answer = -ENOMEM;
-	list("online", "0-2");
+	fake_list_cpus(dir, "online", "0-2");
 	ck_assert_int_eq(events_follow_cpus(&ev, t, &hooks, &err), -ENOMEM);
 	ck_assert_str_eq(err.msg, "cannot detach");
 	assert_event(event_of(3), false, false);
@@ -1166,8 +1125,8 @@ START_TEST(test_both_refused)
 	kernel.switch_answer[both_refused[_i].cpu] = both_refused[_i].switch_answer;
 	kernel.switch_notes_answer[both_refused[_i].cpu] = both_refused[_i].switch_notes_answer;
 	kernel.id_answer[both_refused[_i].cpu] = both_refused[_i].id_answer;
-	list("possible", "0-9");
-	list("online", "0-9");
+	fake_list_cpus(dir, "possible", "0-9");
+	fake_list_cpus(dir, "online", "0-9");
 	ck_assert_int_eq(events_open(&ev, both_refused[_i].notes, &err), both_refused[_i].rc);
 	ck_assert_int_eq(err.code, both_refused[_i].rc);
 	ck_assert_msg(strstr(err.msg, both_refused[_i].says), "%s", err.msg);
@@ -1190,8 +1149,8 @@ START_TEST(test_both_no_tracepoint)
 
 	ask_for_both();
 	kernel.tracepoint_answer = no_rights[_i];
-	list("possible", "0-3");
-	list("online", "0-3");
+	fake_list_cpus(dir, "possible", "0-3");
+	fake_list_cpus(dir, "online", "0-3");
 	ck_assert_int_eq(events_open(&ev, false, &err), 0);
 	ck_assert_int_eq((int)ev.switches, SWITCHES_BY_RECORDS);
 	ck_assert_int_eq(ev.no_tracepoint.code, no_rights[_i]);
@@ -1223,8 +1182,8 @@ START_TEST(test_both_before_records)
 	req.both = before_records[_i].both;
 	if (!before_records[_i].tracepoint)
 		ev.sched_switch.id = 0;
-	list("possible", "0-1");
-	list("online", "0-1");
+	fake_list_cpus(dir, "possible", "0-1");
+	fake_list_cpus(dir, "online", "0-1");
 	ck_assert_int_eq(events_open(&ev, before_records[_i].notes, &err), before_records[_i].rc);
 	if (before_records[_i].rc) {
 		ck_assert_ptr_nonnull(strstr(err.msg, "the perf rings do not tell of threads that come back to a CPU "
@@ -1653,8 +1612,8 @@ START_TEST(test_cgroups)
 	req.filter.cgroup = (struct cgroup *)dir; /* whichever */
 	kernel.no_cgroups = cgroups[_i].no_cgroups;
 	kernel.answer[0] = cgroups[_i].answer;
-	list("possible", "0-1");
-	list("online", "0-1");
+	fake_list_cpus(dir, "possible", "0-1");
+	fake_list_cpus(dir, "online", "0-1");
 	ck_assert_int_eq(events_open(&ev, false, &err), -EINVAL);
 	ck_assert_msg(strstr(err.msg, cgroups[_i].says), "%s", err.msg);
 	ck_assert_uint_eq(unit_open_fds(), fds_before);
@@ -1703,8 +1662,8 @@ START_TEST(test_unfollowed)
 	memcpy(kernel.foreign, unfollowed[_i].foreign, sizeof(kernel.foreign));
 	kernel.no_kernel = unfollowed[_i].no_kernel;
 	set_paranoid(unfollowed[_i].paranoid);
-	list("possible", "0-1");
-	list("online", "0-1");
+	fake_list_cpus(dir, "possible", "0-1");
+	fake_list_cpus(dir, "online", "0-1");
 	ck_assert_int_eq(events_open(&ev, true, &err), unfollowed[_i].rc);
 	ck_assert_str_eq(err.msg, unfollowed[_i].says);
 	ck_assert_uint_eq(unit_open_fds(), fds_before);

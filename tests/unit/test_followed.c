@@ -9,15 +9,14 @@
 #include "core/events/followed.h"
 #include "core/events/watch.h"
 #include "core/host/ids.h"
+#include "tests/unit/fake_kernel.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 enum { MAX_FDS = 256, MAX_OPENED = 4096, CPUS = 3 };
 
@@ -159,20 +158,9 @@ static void give_birth(pid_t tid, int cpu)
 	}
 }
 
-static int refuse(int code)
-{
-	errno = -code;
-	return -1;
-}
-
 static bool of_switches(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
-}
-
-static bool is_dummy(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
 /* A descriptor that was closed may be given out again. */
@@ -192,48 +180,31 @@ static void note_opened(pid_t tid, int cpu, int fd, bool switches)
 
 #define ID_OF(fd) (7000 + (uint64_t)(fd))
 
-int ioctl(int fd, unsigned long request, ...)
+int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 {
-	uint64_t *id;
-	va_list ap;
-
-	va_start(ap, request);
-	id = va_arg(ap, uint64_t *);
-	va_end(ap);
 	ck_assert_uint_eq(request, PERF_EVENT_IOC_ID);
-	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 	if (kernel.id_answer)
-		return refuse(kernel.id_answer);
+		return fake_refuse(kernel.id_answer);
 	*id = ID_OF(fd);
 	return 0;
 }
 
-long syscall(long nr, ...)
+int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	const struct perf_event_attr *attr;
 	bool switches;
-	va_list ap;
-	pid_t pid;
-	int cpu, fd;
+	int fd;
 
-	va_start(ap, nr);
-	attr = va_arg(ap, const struct perf_event_attr *);
-	pid = va_arg(ap, pid_t);
-	cpu = va_arg(ap, int);
-	va_end(ap);
-	if (nr != SYS_perf_event_open)
-		return refuse(-ENOSYS);
-	if (is_dummy(attr) && !kernel.has_dummy)
-		return refuse(-EINVAL);
+	if (fake_is_dummy(attr) && !kernel.has_dummy)
+		return fake_refuse(-EINVAL);
 	switches = of_switches(attr);
 	if (is_in(kernel.gone, pid) || (switches && is_in(kernel.gone_switches, pid)))
-		return refuse(-ESRCH);
+		return fake_refuse(-ESRCH);
 	if (is_in(kernel.foreign, pid) || (switches && is_in(kernel.foreign_switches, pid)))
-		return refuse(-EACCES);
+		return fake_refuse(-EACCES);
 	if (cpu >= 0 && (cpu == kernel.offline || (switches && cpu == kernel.offline_switches)))
-		return refuse(-ENODEV);
+		return fake_refuse(-ENODEV);
 	if (kernel.nr_fds-- <= 0)
-		return refuse(kernel.full);
+		return fake_refuse(kernel.full);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fd;
@@ -257,8 +228,8 @@ static void setup(void)
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.nr_fds = MAX_OPENED;
 	kernel.offline = kernel.offline_switches = -1;
-	put("0-2\n", "devices/system/cpu/possible");
-	put("0-2\n", "devices/system/cpu/online");
+	fake_list_cpus(dir, "possible", "0-2\n");
+	fake_list_cpus(dir, "online", "0-2\n");
 	tell_newest(1000);
 	nr_attached = attach_answer = 0;
 	fds_before = unit_open_fds();
@@ -863,7 +834,7 @@ static void come(const char *online, int changed)
 {
 	struct err err;
 
-	put(online, "devices/system/cpu/online");
+	fake_list_cpus(dir, "online", online);
 	ck_assert_int_eq(events_follow_cpus(&ev, 1000, &hooks, &err), changed);
 }
 
@@ -872,8 +843,8 @@ static void follow_offline(int nr_fds)
 {
 	struct err err;
 
-	put("0-4\n", "devices/system/cpu/possible");
-	put("0-3\n", "devices/system/cpu/present");
+	fake_list_cpus(dir, "possible", "0-4\n");
+	fake_list_cpus(dir, "present", "0-3\n");
 	ask_for(false);
 	kernel.nr_fds = nr_fds;
 	kernel.full = -EMFILE;

@@ -28,14 +28,14 @@
 
 /* ---- waiting: poll() and the clock are those of this test */
 
-static bool hangs;            /* what is waited for does not come, which is found out soon */
-static unsigned int slow_ms;  /* each wait takes so long, by the clock */
-static uint64_t slow_ns;      /* all of them so far */
+static bool hangs;           /* what is waited for does not come, which is found out soon */
+static unsigned int slow_ms; /* each wait takes so long, by the clock */
+static uint64_t slow_ns;     /* all of them so far */
 
 int poll(struct pollfd *fds, nfds_t nr, int timeout)
 {
-	const struct timespec soon = { .tv_nsec = 30 * 1000 * 1000 }, whole = { timeout / 1000,
-										 timeout % 1000 * 1000000L };
+	const struct timespec soon = { .tv_nsec = 30 * 1000 * 1000 },
+			      whole = { timeout / 1000, timeout % 1000 * 1000000L };
 
 	slow_ns += slow_ms * 1000000ULL;
 	return ppoll(fds, nr, timeout < 0 ? NULL : hangs && timeout ? &soon : &whole, NULL);

@@ -1256,7 +1256,8 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("options");
-	TCase *full = tcase_create("host"), *changed = tcase_create("changed host"), *empty = tcase_create("empty host");
+	TCase *full = tcase_create("host"), *changed = tcase_create("changed host"),
+	      *empty = tcase_create("empty host");
 
 	/* One host for all of these. */
 	tcase_add_unchecked_fixture(full, setup, teardown);

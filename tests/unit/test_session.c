@@ -8,6 +8,7 @@
 #include "core/session/ring_thread.h"
 #include "core/session/session.h"
 #include "core/session/statistics.h"
+#include "tests/unit/fake_kernel.h"
 #include "tests/unit/fake_source.h"
 #include "tests/unit/fake_time.h"
 #include "tests/unit/unit.h"
@@ -18,10 +19,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -48,19 +46,13 @@ static struct {
 	bool no_lost; /* it does not tell how many records were lost, before 6.0 */
 	bool no_threads;
 	unsigned int list_ms; /* how long the next read of a file takes */
-	bool wakes;      /* a ring that is half full wakes its reader, */
-	bool main_reads; /* which is the session itself; else it is a thread, and time waits for that */
+	bool wakes;           /* a ring that is half full wakes its reader, */
+	bool main_reads;      /* which is the session itself; else it is a thread, and time waits for that */
 } kernel;
 
 static struct fake_script script;
 static struct moment moments[MOMENTS];
 static unsigned int per_ms; /* samples of each CPU */
-
-static int refuse(int code)
-{
-	errno = -code;
-	return -1;
-}
 
 static bool is_event(int fd)
 {
@@ -69,26 +61,18 @@ static bool is_event(int fd)
 	return fd >= 0 && fd < MAX_FDS && kernel.writer[fd] && !fstat(fd, &st) && S_ISFIFO(st.st_mode);
 }
 
-long syscall(long nr, ...)
+int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	const struct perf_event_attr *attr;
-	int cpu, p[2];
-	va_list ap;
+	int p[2];
 
-	va_start(ap, nr);
-	attr = va_arg(ap, const struct perf_event_attr *);
-	(void)va_arg(ap, pid_t);
-	cpu = va_arg(ap, int);
-	va_end(ap);
-	if (nr != SYS_perf_event_open)
-		return refuse(-ENOSYS);
-	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY)
-		return refuse(-ENOENT);
+	(void)pid;
+	if (fake_is_dummy(attr))
+		return fake_refuse(-ENOENT);
 	if (kernel.no_lost && attr->read_format & PERF_FORMAT_LOST)
-		return refuse(-EINVAL);
+		return fake_refuse(-EINVAL);
 	ck_assert(cpu >= 0 && cpu < CPUS);
 	if (kernel.open_answer[cpu])
-		return refuse(kernel.open_answer[cpu]);
+		return fake_refuse(kernel.open_answer[cpu]);
 	ck_assert_int_eq(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
 	ck_assert(p[0] < MAX_FDS && p[1] < MAX_FDS);
 	if (kernel.writer[p[0]] > 0)
@@ -99,25 +83,20 @@ long syscall(long nr, ...)
 	return p[0];
 }
 
-int ioctl(int fd, unsigned long request, ...)
+int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 {
-	va_list ap;
-	void *arg;
 	int cpu, answer;
 
-	va_start(ap, request);
-	arg = va_arg(ap, void *);
-	va_end(ap);
 	ck_assert(is_event(fd));
 	cpu = kernel.cpu_of[fd];
 	if (request == PERF_EVENT_IOC_ID) {
-		*(uint64_t *)arg = 1000 + (uint64_t)fd;
+		*id = 1000 + (uint64_t)fd;
 		return 0;
 	}
 	ck_assert(request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE);
 	answer = request == PERF_EVENT_IOC_ENABLE ? kernel.enable_answer[cpu] : kernel.disable_answer[cpu];
 	if (answer)
-		return refuse(answer);
+		return fake_refuse(answer);
 	if (!kernel.notes[fd]) {
 		kernel.enabled[cpu] = request == PERF_EVENT_IOC_ENABLE;
 		kernel.enabled_ns[cpu] = fake_time_ms() * FAKE_MS;
@@ -220,14 +199,6 @@ static const struct way *ways(bool counting, bool kept)
 	return kept ? kept_ways : plain_ways;
 }
 
-static void list_cpus(const char *which, const char *cpus)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
-	unit_write(dir, name, cpus, strlen(cpus));
-}
-
 static void stop_event(int cpu, bool told)
 {
 	int fd;
@@ -251,7 +222,7 @@ static void let_be_noticed(void)
 static void act(const struct moment *m)
 {
 	if (m->what == ONLINE)
-		list_cpus("online", m->cpus);
+		fake_list_cpus(dir, "online", m->cpus);
 	else if (m->what == STOPS || m->what == HANGS_UP)
 		stop_event(m->arg, m->what == HANGS_UP);
 	else if (m->what == KILL)
@@ -284,8 +255,8 @@ static void setup(void)
 	/* What a run leaves behind, once for all of them. */
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
-	list_cpus("possible", "0-3");
-	list_cpus("online", "0-1");
+	fake_list_cpus(dir, "possible", "0-3");
+	fake_list_cpus(dir, "online", "0-1");
 	options = (struct options){
 		.on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49, .dump_bytes = 16384
 	};

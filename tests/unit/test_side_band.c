@@ -10,16 +10,14 @@
 #include "core/events/side_band.h"
 #include "core/events/watch.h"
 #include "core/tasks/command.h"
+#include "tests/unit/fake_kernel.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 
 enum { MAX_FDS = 512, CPUS = 3 };
 
@@ -70,12 +68,6 @@ static struct options options;
 static struct request req;
 static struct events ev;
 static unsigned int fds_before;
-
-static int refuse(int code)
-{
-	errno = -code;
-	return -1;
-}
 
 /* ---- the kernel's lists of threads */
 
@@ -160,11 +152,6 @@ static void add_thread(pid_t pid, pid_t tid)
 
 /* ---- its events */
 
-static bool is_dummy(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
-}
-
 static int answer_to(const struct answer *a, pid_t pid, int cpu)
 {
 	return a->code && (a->tid == -1 ? pid > 0 : a->tid == pid) && (a->cpu == -1 || a->cpu == cpu) ? a->code : 0;
@@ -206,57 +193,37 @@ static int try(int cpu)
 
 static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	int fd, rc = is_dummy(attr) ? answer_to_side(pid, cpu) : answer_to(&kernel.main, pid < 0 ? WHOLE : pid, cpu);
+	int fd, rc = fake_is_dummy(attr) ? answer_to_side(pid, cpu)
+					 : answer_to(&kernel.main, pid < 0 ? WHOLE : pid, cpu);
 
 	if (rc)
-		return refuse(rc);
+		return fake_refuse(rc);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fd;
 	ck_assert_int_lt(fd, MAX_FDS);
 	events[fd].used = true;
-	events[fd].side = is_dummy(attr);
+	events[fd].side = fake_is_dummy(attr);
 	events[fd].enabled = !attr->disabled;
 	events[fd].cpu = cpu;
 	events[fd].pid = pid;
 	events[fd].attr = *attr;
-	if (is_dummy(attr) && pid > 0)
+	if (fake_is_dummy(attr) && pid > 0)
 		give_birth(pid, cpu);
 	return fd;
 }
 
-long syscall(long nr, ...)
+int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	const struct perf_event_attr *attr;
-	int cpu, group;
-	va_list ap;
-	pid_t pid;
-
-	va_start(ap, nr);
-	attr = va_arg(ap, const struct perf_event_attr *);
-	pid = va_arg(ap, pid_t);
-	cpu = va_arg(ap, int);
-	group = va_arg(ap, int);
-	va_end(ap);
-	if (nr != SYS_perf_event_open)
-		return refuse(-ENOSYS);
-	ck_assert_int_eq(group, -1);
-	if (is_dummy(attr) && kernel.no_dummy)
-		return refuse(kernel.no_dummy);
+	if (fake_is_dummy(attr) && kernel.no_dummy)
+		return fake_refuse(kernel.no_dummy);
 	if ((kernel.no_clockid && attr->use_clockid) || (kernel.no_mmap2 && attr->mmap2))
-		return refuse(-EINVAL);
+		return fake_refuse(-EINVAL);
 	return pid ? open_event(attr, pid, cpu) : try(cpu);
 }
 
-int ioctl(int fd, unsigned long request, ...)
+int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 {
-	uint64_t *id;
-	va_list ap;
-
-	va_start(ap, request);
-	id = va_arg(ap, uint64_t *);
-	va_end(ap);
-	ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
 	ck_assert(events[fd].used);
 	if (request == PERF_EVENT_IOC_ID) {
 		*id = 7000 + (uint64_t)fd;
@@ -264,7 +231,7 @@ int ioctl(int fd, unsigned long request, ...)
 	}
 	ck_assert(request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE);
 	if (events[fd].side && kernel.refused_ioctl && kernel.refused_ioctl == events[fd].pid)
-		return refuse(-EIO);
+		return fake_refuse(-EIO);
 	events[fd].enabled = request == PERF_EVENT_IOC_ENABLE;
 	return 0;
 }
@@ -273,7 +240,7 @@ int ioctl(int fd, unsigned long request, ...)
 int getrlimit(__rlimit_resource_t resource, struct rlimit *rl)
 {
 	if (resource == RLIMIT_NOFILE && kernel.no_limit)
-		return refuse(-EFAULT);
+		return fake_refuse(-EFAULT);
 	if (prlimit(0, resource, NULL, rl))
 		return -1;
 	if (resource == RLIMIT_NOFILE && kernel.limit)
@@ -282,14 +249,6 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *rl)
 }
 
 /* ---- a run */
-
-static void list(const char *which, const char *cpus)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
-	unit_write(dir, name, cpus, strlen(cpus));
-}
 
 static void setup(void)
 {
@@ -308,9 +267,9 @@ static void setup(void)
 	memset(&listing, 0, sizeof(listing));
 	nr_threads = 0;
 	kernel.nr_targets = MAX_FDS;
-	list("possible", "0-2\n");
-	list("present", "0-2\n");
-	list("online", "0-2\n");
+	fake_list_cpus(dir, "possible", "0-2\n");
+	fake_list_cpus(dir, "present", "0-2\n");
+	fake_list_cpus(dir, "online", "0-2\n");
 	fds_before = unit_open_fds();
 }
 
@@ -672,7 +631,7 @@ static const char *const no_lists[] = { "", "nonsense", "2-0\n", "0-99999\n" };
 START_TEST(test_no_list)
 {
 	ask_for(3);
-	list("present", no_lists[_i]);
+	fake_list_cpus(dir, "present", no_lists[_i]);
 	open_all(false);
 	assert_told(NULL);
 }
@@ -846,7 +805,7 @@ START_TEST(test_crowd)
 		add_thread(100, tid);
 	kernel.nr_targets = 2 * CPUS;
 	kernel.full = -ESRCH;
-	list("present", crowds[row].present);
+	fake_list_cpus(dir, "present", crowds[row].present);
 	open_all(false);
 	assert_told(crowds[row].fits ? "100 101" : NULL);
 }
@@ -937,9 +896,9 @@ END_TEST
 START_TEST(test_offline)
 {
 	ask_for(1);
-	list("possible", "0-4\n");
-	list("present", "0-3\n");
-	list("online", "0-2\n");
+	fake_list_cpus(dir, "possible", "0-4\n");
+	fake_list_cpus(dir, "present", "0-3\n");
+	fake_list_cpus(dir, "online", "0-2\n");
 	open_all(false);
 	assert_whole(event_of(2), false);
 	ck_assert_str_eq(targets_of(event_of(3)), "100 101");
@@ -1036,7 +995,7 @@ static int follow(const char *online, uint64_t now)
 {
 	struct err err;
 
-	list("online", online);
+	fake_list_cpus(dir, "online", online);
 	return events_follow_cpus(&ev, now, &hooks, &err);
 }
 
