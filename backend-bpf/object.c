@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
-_Static_assert(sizeof(struct bpf_count_key) == 28, "a hash key must not have padding");
+_Static_assert(BPF_GROUP_TID == (int)GROUP_TID, "parts of keys are numbered alike");
+_Static_assert(sizeof(struct bpf_count_key) == 32, "a hash key must not have padding");
 
 /* Processes of which it is known whether they are the command's; of more the reader tells. */
 #define TREE_ENTRIES 16384
@@ -214,6 +215,7 @@ static struct bpf_config configure(const struct counter *c)
 		.no_user = f->no_user,
 		.pass_all = c->env->request->both,
 		.unwind = c->env->request->unwinds,
+		.group = c->env->request->options->group,
 		.by_comm = f->comm != NULL,
 		.by_cgroup = f->cgroup != NULL,
 		.by_cgroup_ids = f->cgroup_ids != NULL,

@@ -20,8 +20,8 @@
 
 #include "bpf/offcpu.skel.h"
 
-_Static_assert(sizeof(struct bpf_slot) == 40, "a value that is inserted must not have padding");
-_Static_assert(sizeof(struct bpf_switch_note) == 48, "a note must not have padding");
+_Static_assert(sizeof(struct bpf_slot) == 48, "a value that is inserted must not have padding");
+_Static_assert(sizeof(struct bpf_switch_note) == 56, "a note must not have padding");
 
 #define SLOTS_MIN        65536
 #define SLOTS_PER_THREAD 4   /* of those there are now */

@@ -23,7 +23,7 @@ static int add(struct applier *a, struct rows *to, const struct owner *o, struct
 	rc = sample_complete(a, s, known ? lead->note.pid : o->pid);
 	if (rc)
 		return rc;
-	key = sample_key(s, o);
+	key = sample_key(a, s, o);
 	return rows_add(to, &key, 1, 1);
 }
 
@@ -180,7 +180,7 @@ static int count_compared(struct applier *a, struct sample *s)
 		rc = sample_complete(a, s, program.pid); /* where it belongs, if that is explained */
 	if (rc)
 		return rc;
-	key = sample_key(s, &o);
+	key = sample_key(a, s, &o);
 	return compare_sample(c, s->lead->noted ? &program : NULL, &ring, &key);
 }
 

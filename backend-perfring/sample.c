@@ -155,10 +155,12 @@ bool sample_is_hidden(const struct applier *a, const struct sample *s, const str
 	       is_wanted_anywhere(a, s, o, &unsure);
 }
 
-struct row_key sample_key(const struct sample *s, const struct owner *o)
+struct row_key sample_key(const struct applier *a, const struct sample *s, const struct owner *o)
 {
 	struct row_key key = { .pid = o->pid, .kernel = s->kernel, .user = s->user };
 
+	if (a->env->request->options->group & GROUP_TID)
+		key.tid = o->tid;
 	memcpy(key.comm, o->comm, COMM_LEN);
 	return key;
 }

@@ -61,7 +61,7 @@ bool sample_is_hidden(const struct applier *a, const struct sample *s, const str
  * sample_key() - the row of a sample of @o, of the stacks as they are now, which are borrowed. To be called after
  * sample_complete().
  */
-struct row_key sample_key(const struct sample *s, const struct owner *o);
+struct row_key sample_key(const struct applier *a, const struct sample *s, const struct owner *o);
 
 /** sample_hide_user() - nobody here can tell what the user's part of a task outside is. */
 void sample_hide_user(struct sample *s);

@@ -173,7 +173,7 @@ static int describe_leave(struct applier *a, uint32_t id, uint64_t ns, struct sa
 	if (o->outside)
 		sample_hide_user(s);
 	rc = sample_complete(a, s, o->pid);
-	*out = (struct switch_out){ id, ns, sample_key(s, o), 0 };
+	*out = (struct switch_out){ id, ns, sample_key(a, s, o), 0 };
 	return rc;
 }
 

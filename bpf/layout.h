@@ -94,7 +94,11 @@ struct bpf_config {
 
 	/* For those of them that are not given the record of the tracepoint. */
 	struct bpf_switch_offsets switch_at;
+
+	__u64 group; /* BPF_GROUP_*: what keys have, beside what all of them have */
 };
+
+#define BPF_GROUP_TID 1
 
 /* States as these give them, as in the record of the tracepoint since 4.20. */
 #define BPF_STATE_IDLE      0x80  /* waits, but nobody would wait for it */
@@ -109,14 +113,15 @@ enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 #define BPF_SET_NONE 2 /* not yet: drop every sample, uncounted */
 
 /*
- * Key of `counts_N`, which make_key() makes; the value is a __u64 number of samples, or struct bpf_charge.
- * Parts that only some groupings need belong at the end: user space can make the keys of the maps shorter.
+ * Key of `counts_N`, which make_key() makes; the value is a __u64 number of samples, or struct bpf_charge. Parts that are
+ * not asked for are 0. In a map it takes a multiple of 8 bytes (kernel/bpf/hashtab.c): less than 32 would save nothing.
  */
 struct bpf_count_key {
 	__u32 pid; /* process (tgid), as the pid namespace numbers it; BPF_OUTSIDE */
 	/* Entry of `stack_map_N`, or BPF_NO_STACK. Other failures of bpf_get_stackid() are never counted. */
 	__s32 kernel_stack, user_stack;
 	char comm[LAYOUT_COMM_LEN]; /* the thread's, zero padded */
+	__u32 tid;                  /* as @pid; BPF_GROUP_TID */
 };
 
 #define BPF_NO_STACK (-1)
@@ -176,7 +181,7 @@ struct bpf_charge {
 /* Entry of `slots`, by the thread as the initial namespace numbers it. Nothing but its own switches writes to it. */
 struct bpf_slot {
 	__u64 ns;      /* CLOCK_MONOTONIC, when it left its CPU; 0: it is on one, or nobody asks for this interval */
-	__u32 spilled; /* the interval was passed on when it began: of @key nothing is set */
+	__u64 spilled; /* 1: the interval was passed on when it began: of @key nothing is set */
 	struct bpf_count_key key;
 };
 
@@ -208,6 +213,7 @@ struct bpf_switch_note {
 		struct bpf_note who; /* SEEN, END: its set alone */
 		struct {
 			__u32 set; /* in the place of that of @who */
+			__u32 unused;
 			struct bpf_count_key key;
 		} charge; /* CHARGE */
 	};

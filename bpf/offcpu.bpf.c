@@ -72,7 +72,7 @@ static __always_inline void tell(void *ctx, struct bpf_switch_note *note)
 static __always_inline void come(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b, __u32 set,
 				 __u64 now, __u32 id)
 {
-	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .ns = now, .who.set = set };
+	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .ns = now, .charge.set = set };
 	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, &id);
 	__u64 ns;
 
@@ -163,7 +163,7 @@ static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, str
 /* What has begun when thread @id left before has no end that anybody saw: it is lost, here or by the reader. */
 static __always_inline void lose(void *ctx, struct bpf_switch_books *b, struct bpf_slot *slot, __u32 set, __u32 id)
 {
-	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .who.set = set };
+	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .charge.set = set };
 
 	if (slot->ns && slot->spilled)
 		tell(ctx, &note);
@@ -217,7 +217,7 @@ static __always_inline void begin(void *ctx, const struct bpf_config *c, struct 
 static __always_inline void leave(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b, __u32 set,
 				  __u64 now, __u64 state, int groups)
 {
-	struct bpf_switch_note note = { .kind = BPF_SWITCH_BEGIN, .ns = now, .who.set = set };
+	struct bpf_switch_note note = { .kind = BPF_SWITCH_BEGIN, .ns = now, .charge.set = set };
 	__u64 task = bpf_get_current_pid_tgid();
 	__u32 id = (__u32)task;
 	struct bpf_slot *slot;
@@ -251,7 +251,7 @@ static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u3
 				     int groups)
 {
 	struct bpf_switch_books *b = bpf_map_lookup_elem(&stats, &set);
-	struct bpf_switch_note seen = { .kind = BPF_SWITCH_SEEN, .id = next, .who.set = set };
+	struct bpf_switch_note seen = { .kind = BPF_SWITCH_SEEN, .id = next, .charge.set = set };
 	__u64 now;
 
 	if (!b)

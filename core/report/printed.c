@@ -54,7 +54,7 @@ static bool same_row(const void *have, const void *key)
 	const struct printed_row *a = have, *b = ((const struct merge_key *)key)->row;
 	uint32_t nr = row_nr(p, a), i;
 
-	if (a->comm != b->comm || a->pid != b->pid || nr != row_nr(p, b))
+	if (a->comm != b->comm || a->pid != b->pid || a->tid != b->tid || nr != row_nr(p, b))
 		return false;
 	for (i = common_frames(p, a, b); i < nr; i++)
 		if (row_label(p, a, i) != row_label(p, b, i))
@@ -66,7 +66,7 @@ static uint64_t hash_row(const void *key)
 {
 	const struct printed_rows *p = ((const struct merge_key *)key)->p;
 	const struct printed_row *row = ((const struct merge_key *)key)->row;
-	uint64_t hash = (uint64_t)row->comm << 32 | (uint32_t)row->pid;
+	uint64_t hash = (uint64_t)row->comm << 32 | (uint32_t)(row->pid ^ row->tid);
 	uint32_t nr = row_nr(p, row), i;
 
 	for (i = 0; i < nr; i++)
@@ -155,6 +155,8 @@ static int cmp_rows(const void *pa, const void *pb, void *ctx)
 	if (!c)
 		c = (a->pid > b->pid) - (a->pid < b->pid);
 	if (!c)
+		c = (a->tid > b->tid) - (a->tid < b->tid);
+	if (!c)
 		c = cmp_stacks(p, a, b);
 	return c ? c : cmp_texts(p, a, b);
 }
@@ -211,7 +213,7 @@ static int set_frames(struct writing *w, const struct printed_row *row, struct r
 
 static int write_row(struct writing *w, const struct printed_row *row)
 {
-	struct report_row line = { .pid = row->pid, .nr = row_nr(w->p, row), .value = row->value };
+	struct report_row line = { .pid = row->pid, .tid = row->tid, .nr = row_nr(w->p, row), .value = row->value };
 	int rc = set_texts(w, row, &line);
 
 	line.comm = text_of(w->p->labels, row->comm);

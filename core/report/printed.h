@@ -10,14 +10,14 @@
  * struct printed_row - all but the texts.
  * @comm:         label
  * @root:         label of the part's root; HASH_NONE: it has none
- * @pid:          0 where it is not printed
+ * @pid, @tid:    0 where they are not printed
  * @user, @kernel: sequences of labels; @delimited: with a delimiter between them
  */
 struct printed_row {
 	uint64_t value;
 	uint32_t comm;
 	uint32_t root;
-	int32_t pid;
+	int32_t pid, tid;
 	uint32_t user, kernel;
 	bool delimited;
 };

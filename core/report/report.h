@@ -6,7 +6,7 @@
  * The order, the same in every form:
  *  1. value as printed, ascending;
  *  2. the comm's bytes, as the folded form prints it;
- *  3. pid, in forms that print it;
+ *  3. pid and tid, in forms that print them;
  *  4. the bytes of the stack as the folded form would print it with the same -a and -d, "root;...;leaf", a
  *     stack that is the beginning of another one before it;
  *  5. where that is equal but the printed rows are not (addresses, offsets, a ';' that folds to ':'): the

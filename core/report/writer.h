@@ -23,7 +23,8 @@ struct text_ref {
 
 /**
  * struct report_row - a row as it is printed. Everything is borrowed until row() returns.
- * @comm, @pid: its labels. @comm is safe to print; @pid is 0 if the form does not print it
+ * @comm, @pid, @tid: its labels. @comm is safe to print; @pid and @tid are 0 if the form does not print them, @tid also
+ *          where rows are not told apart by it
  * @nr:     of @texts and @frames
  * @texts:  root first, what label() made of the frames: of the user stack, the delimiter if there is one, the kernel
  *          stack
@@ -32,7 +33,7 @@ struct text_ref {
  */
 struct report_row {
 	struct text_ref comm;
-	pid_t pid;
+	pid_t pid, tid;
 	size_t nr;
 	const struct text_ref *texts;
 	const struct report_frame *const *frames;
@@ -65,7 +66,7 @@ struct report_output {
  * @name:       see REPORT_FORMS()
  * @delimiter:  the frame between the two stacks
  * @semicolon:  printed for a ';' inside a comm
- * @prints_pid: else rows that differ in the pid alone are one row
+ * @prints_pid: and the tid; else rows that differ in these alone are one row
  * @structured: row() reads report_row.frames; otherwise frames are not kept, and that is NULL
  * @names_only: options that add to the names (addresses, offsets, source lines) have no effect
  * @paragraphs: a row ends with an empty line, else it is one line (core/report/diff.h)

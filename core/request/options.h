@@ -39,6 +39,7 @@ struct options {
 	size_t nr_pids;
 	bool by_tid; /* they came with -L */
 	bool user_only, kernel_only;
+	unsigned int group; /* parts that rows' keys have: enum row_group; no option sets any */
 	bool include_idle;
 	const char *cgroup_map, *mntns_map; /* --cgroupmap, --mntnsmap: pinned BPF maps; NULL: not given */
 	pid_t mntns_of;                     /* --mntns: whose mount namespace; 0: not given */

@@ -22,8 +22,8 @@ enum awaited { AWAITED_COMM, AWAITED_NAMESPACES };
 /* A sample that the two sides see differently. */
 struct difference {
 	struct compare_view program, ring;
-	pid_t pid;    /* under which the reader counted it */
-	uint32_t row; /* of compare.rows; of one that the reader filtered and hold() kept, of compare.held */
+	pid_t pid, tid; /* under which the reader counted it */
+	uint32_t row;   /* of compare.rows; of one that the reader filtered and hold() kept, of compare.held */
 	enum awaited awaited;
 };
 
@@ -42,6 +42,7 @@ struct renamed {
 
 struct compare {
 	const struct filter *filter;
+	unsigned int group; /* enum row_group */
 	struct rows *rows;
 	struct rows *held; /* samples that the reader filtered, as the program counted them */
 	struct compare_counts counts;
@@ -56,13 +57,14 @@ struct compare {
 	size_t nr_examples;
 };
 
-struct compare *compare_new(const struct filter *filter)
+struct compare *compare_new(const struct filter *filter, unsigned int group)
 {
 	struct compare *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	c->filter = filter;
+	c->group = group;
 	c->rows = rows_new();
 	c->held = rows_new();
 	c->moved_to = rows_new();
@@ -91,12 +93,15 @@ struct rows *compare_rows(struct compare *c)
 }
 
 /* Add a sample to the row where the program counts it: that of @key, but for what the program sees differently. */
-static int add_as_program(struct rows *to, const struct difference *d, const struct row_key *key)
+static int add_as_program(const struct compare *c, struct rows *to, const struct difference *d,
+			  const struct row_key *key)
 {
 	struct row_key own = *key;
 
 	memcpy(own.comm, d->program.comm, COMM_LEN);
 	own.pid = d->program.pid;
+	if (c->group & GROUP_TID)
+		own.tid = d->program.tid;
 	return rows_add(to, &own, 1, 1);
 }
 
@@ -107,7 +112,7 @@ static int hold(struct compare *c, struct difference *d, const struct row_key *k
 
 	if (!d->ring.filtered)
 		return 0;
-	rc = add_as_program(c->held, d, key);
+	rc = add_as_program(c, c->held, d, key);
 	d->row = rows_last(c->held);
 	return rc;
 }
@@ -140,7 +145,7 @@ static int move(struct compare *c, const struct difference *d, const struct row_
 	++*counter;
 	if (!d->ring.filtered)
 		moved[d->row]++;
-	return d->program.filtered ? 0 : add_as_program(c->moved_to, d, key);
+	return d->program.filtered ? 0 : add_as_program(c, c->moved_to, d, key);
 }
 
 /* The same for one that has a row: its stacks are those of that row. */
@@ -208,13 +213,13 @@ static void remember(struct compare *c, pid_t tid, pid_t by, const char *comm)
 	memcpy(n->last, comm, COMM_LEN);
 }
 
-static bool is_equal(const struct difference *d)
+static bool is_equal(const struct compare *c, const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
 
 	if (p->filtered || r->filtered)
 		return p->filtered && r->filtered;
-	return p->pid == d->pid && !memcmp(p->comm, r->comm, COMM_LEN);
+	return p->pid == d->pid && (!(c->group & GROUP_TID) || p->tid == d->tid) && !memcmp(p->comm, r->comm, COMM_LEN);
 }
 
 /* Both sides see a task outside our pid namespace, whose record has the ids 0. */
@@ -292,7 +297,7 @@ static int await(struct compare *c, struct difference *d, enum awaited awaited, 
 /* Return: as await(). */
 static int judge(struct compare *c, struct difference *d, const struct row_key *key)
 {
-	if (is_equal(d))
+	if (is_equal(c, d))
 		return 0;
 	if (is_dying(d))
 		return move(c, d, key, &c->counts.dying);
@@ -329,7 +334,7 @@ int compare_sample(struct compare *c, const struct compare_view *program, const 
 
 	if (program) {
 		c->counts.compared++;
-		rc = judge(c, &(struct difference){ *program, *ring, key->pid, rows_last(c->rows) }, key);
+		rc = judge(c, &(struct difference){ *program, *ring, key->pid, key->tid, rows_last(c->rows) }, key);
 	} else {
 		c->counts.unpaired++;
 	}

@@ -59,8 +59,8 @@ struct compare_counts {
 	uint64_t unpaired;  /* without a note, which the ring lost: not compared */
 };
 
-/** compare_new() - @filter: that both sides apply; borrowed. Return: NULL: no memory. */
-struct compare *compare_new(const struct filter *filter);
+/** compare_new() - @filter: that both sides apply; borrowed. @group: enum row_group. Return: NULL: no memory. */
+struct compare *compare_new(const struct filter *filter, unsigned int group);
 void compare_free(struct compare *c);
 
 /** compare_rows() - what the ring's reader counts; it adds to them. */

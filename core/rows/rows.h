@@ -35,6 +35,11 @@ struct stack {
 	bool truncated;
 };
 
+/** enum row_group - bits: the parts of a row's key that a run can ask for. The others are in all keys. */
+enum row_group {
+	GROUP_TID = 1,
+};
+
 /**
  * struct row_key - what tells rows apart. A part that rows are not grouped by is zero in all of them.
  * @comm:   of the thread, as the kernel has it; may hold any byte. What follows the first zero is ignored, and the last

@@ -17,9 +17,13 @@ struct row_set {
 	struct rows *ring_intervals;
 };
 
-/** struct sink_cfg - @filter: whose rows; with --backend=both: @compares samples, and @adds the ring's intervals. */
+/**
+ * struct sink_cfg - @filter: whose rows; with --backend=both: @compares samples, and @adds the ring's intervals.
+ * @group: enum row_group
+ */
 struct sink_cfg {
 	const struct filter *filter;
+	unsigned int group;
 	bool compares, adds;
 };
 

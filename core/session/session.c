@@ -50,6 +50,7 @@ static int empty_set(struct session *s, unsigned int i)
 
 	return sink_empty(&s->sink, i,
 			  &(struct sink_cfg){ .filter = &r->filter,
+					      .group = r->options->group,
 					      .compares = r->both && r->options->on_cpu,
 					      .adds = r->both && r->options->off_cpu });
 }

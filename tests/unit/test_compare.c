@@ -648,7 +648,7 @@ static void assert_explained(struct compare *c, const struct compare_counts *cou
 START_TEST(test_samples)
 {
 	const struct filter filter = { .comm = rows[_i].only, .mntns = rows[_i].mntns };
-	struct compare *c = compare_new(&filter);
+	struct compare *c = compare_new(&filter, 0);
 	struct compare_counts counts;
 	char text[256];
 	size_t i;
@@ -675,7 +675,7 @@ END_TEST
 START_TEST(test_pending)
 {
 	const struct step step = { SAMPLE, 10, 11, "a", "b", BUT(0) };
-	struct compare *c = compare_new(&all);
+	struct compare *c = compare_new(&all, 0);
 	struct compare_counts counts;
 
 	apply(c, &step);
@@ -687,6 +687,25 @@ START_TEST(test_pending)
 	ck_assert_int_eq(compare_renamed(c, 11, 11, "b"), 0);
 	compare_counts(c, &counts);
 	assert_counts("too late", &counts, &(struct compare_counts){ .compared = 1, .different = 1 });
+	compare_free(c);
+}
+END_TEST
+
+/* The same task but for the thread: a difference where rows are of threads. */
+START_TEST(test_threads)
+{
+	const struct compare_view program = { .pid = 10, .tid = 12, .comm = "a" };
+	const struct compare_view ring = { .pid = 10, .tid = 11, .comm = "a" };
+	struct compare *c = compare_new(&all, _i ? GROUP_TID : 0);
+	struct row_key key = row_key_of("a", 10, &kernel, &user);
+	struct compare_counts counts;
+
+	key.tid = _i ? 11 : 0;
+	ck_assert_int_eq(rows_add(compare_rows(c), &key, 1, 1), 0);
+	ck_assert_int_eq(compare_sample(c, &program, &ring, &key), 0);
+	ck_assert_int_eq(compare_end(c), 0);
+	compare_counts(c, &counts);
+	assert_counts("threads", &counts, &(struct compare_counts){ .compared = 1, .different = (uint64_t)_i });
 	compare_free(c);
 }
 END_TEST
@@ -708,7 +727,7 @@ START_TEST(test_moved)
 		{ SAMPLE, 20, 20, "y", "x", BUT(0) },
 		{ COMM, 20, 20, "x", NULL, BUT(0) },
 	};
-	struct compare *c = compare_new(&all);
+	struct compare *c = compare_new(&all, 0);
 	struct rows *explained;
 	size_t i;
 
@@ -741,7 +760,7 @@ START_TEST(test_missed)
 		{ SAMPLE, 20, 20, "x", "y", BUT(0) },
 	};
 	static const struct step after[] = { { SAMPLE, 10, 11, "old", "other", BUT(0) } };
-	struct compare *c = compare_new(&all);
+	struct compare *c = compare_new(&all, 0);
 	struct compare_counts counts;
 	size_t i;
 
@@ -752,7 +771,7 @@ START_TEST(test_missed)
 	ck_assert_uint_eq(counts.different, 2);
 	compare_free(c);
 
-	c = compare_new(&all);
+	c = compare_new(&all, 0);
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		apply(c, &before[i]);
 	compare_gap(c, true);
@@ -820,7 +839,7 @@ START_TEST(test_moved_stack)
 	static const uint64_t other_frames[] = { 0xffffffff81000010 };
 	const struct stack other = { other_frames, 1, STACK_TAKEN, true }, none = { .state = STACK_MISSED };
 	const struct compare_view program = { false, 10, 10, "new" }, ring = { false, 10, 10, "old" };
-	struct compare *c = compare_new(&all);
+	struct compare *c = compare_new(&all, 0);
 	struct rows *explained;
 	struct row row;
 	size_t i = 0;
@@ -856,7 +875,7 @@ START_TEST(test_moved_by_name)
 	static const uint64_t other_frames[] = { 0xffffffff81000010 };
 	const struct stack other = { other_frames, 1, STACK_TAKEN, true }, none = { .state = STACK_MISSED };
 	const struct compare_view counted = { false, 10, 10, "in" }, filtered = { true, 10, 10, "out" };
-	struct compare *c = compare_new(&filter);
+	struct compare *c = compare_new(&filter, 0);
 	struct rows *explained;
 	struct row row;
 
@@ -885,7 +904,7 @@ END_TEST
 START_TEST(test_many)
 {
 	struct step s = { SAMPLE, 10, 0, "old", "new", BUT(0) };
-	struct compare *c = compare_new(&all);
+	struct compare *c = compare_new(&all, 0);
 	struct compare_counts counts;
 	char text[256];
 	pid_t tid;
@@ -931,7 +950,7 @@ static const struct {
 
 START_TEST(test_example)
 {
-	struct compare *c = compare_new(&all);
+	struct compare *c = compare_new(&all, 0);
 	char text[256], small[8];
 
 	apply(c, &examples[_i].step);
@@ -949,7 +968,7 @@ END_TEST
 START_TEST(test_unterminated)
 {
 	struct compare_view program = { false, 10, 10, "" }, ring = { false, 10, 10, "old" };
-	struct compare *c = compare_new(&all);
+	struct compare *c = compare_new(&all, 0);
 	struct compare_counts counts;
 	char text[256];
 
@@ -974,6 +993,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_samples, 0, ARRAY_SIZE(rows));
 	tcase_add_test(tc, test_pending);
+	tcase_add_loop_test(tc, test_threads, 0, 2);
 	tcase_add_test(tc, test_moved);
 	tcase_add_test(tc, test_moved_stack);
 	tcase_add_test(tc, test_moved_by_name);

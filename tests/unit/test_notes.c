@@ -490,7 +490,7 @@ START_TEST(test_both)
 	struct stats stats;
 
 	rig.request.both = true;
-	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter, 0);
 	note_of(0, BPF_COUNTED, 0, 10, ":10");
 	sample(0, 10);
 	note_of(0, BPF_SPILLED, 0, 11, ":11");
@@ -767,7 +767,7 @@ START_TEST(test_four_kinds)
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
 	rig.request.both = true;
-	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter, 0);
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 1000, 0);
 	note_of(0, BPF_COUNTED, 0, 10, ":10");
 	switched(0, SWITCH_ID, 10, 20);
@@ -801,7 +801,7 @@ START_TEST(test_clock_goes_back)
 
 	setup_kinds(SWITCHES_BY_TRACEPOINT, true, FEW);
 	rig.request.both = true;
-	rig.sink.sets[0].compare = compare_new(&rig.request.filter);
+	rig.sink.sets[0].compare = compare_new(&rig.request.filter, 0);
 	now += 100;
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 20, 1000, 0);
 	now -= 10;

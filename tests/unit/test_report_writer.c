@@ -104,7 +104,10 @@ static int spy_row(struct report_output *o, const struct report_row *row)
 	if (s->fails)
 		return -ENOMEM;
 	s->rows++;
-	fprintf(o->out, "row %.*s %d\n", (int)row->comm.len, row->comm.bytes, row->pid);
+	fprintf(o->out, "row %.*s %d", (int)row->comm.len, row->comm.bytes, row->pid);
+	if (row->tid)
+		fprintf(o->out, "/%d", row->tid);
+	fputc('\n', o->out);
 	for (i = 0; i < row->nr; i++) {
 		again.len = 0;
 		spy_label(&again, NULL, row->frames[i]);
@@ -220,6 +223,48 @@ START_TEST(test_spy)
 }
 END_TEST
 
+/* Rows of threads: told apart, in their order, and written with their ids, but by forms that print no ids. */
+static const struct {
+	bool prints_pid;
+	const char *want;
+} threads[] = {
+	{ true, "row app 7\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  1\n"
+		"row app 7/8\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  1\n"
+		"row app 7/9\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  1\n" },
+	{ false, "row app 0\n  marker 0 [Missed User Stack]+0 ? ?:0 \n  3\n" },
+};
+
+START_TEST(test_threads)
+{
+	struct report_writer form = spy;
+	const struct report_cfg cfg = { .form = &form };
+	struct row_key key = { .comm = "app", .pid = 7, .user.state = STACK_MISSED };
+	struct rows *t = rows_new();
+	const struct report_part part = { .rows = t, .weight = 1 };
+	struct report_output o;
+	struct err err = { 0 };
+	char *got = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&got, &len);
+	int i;
+
+	form.begin = NULL;
+	form.prints_pid = threads[_i].prints_pid;
+	for (i = 0; i < 3; i++) {
+		key.tid = (pid_t[]){ 9, 0, 8 }[i];
+		ck_assert_int_eq(rows_add(t, &key, 1, 1), 0);
+	}
+	ck_assert_int_eq(report_begin(&o, out, &form, NULL, &err), 0);
+	o.state = calloc(1, sizeof(struct state));
+	ck_assert_int_eq(report_rows(&o, &part, 1, &world, &cfg, &err), 0);
+	ck_assert_int_eq(report_end(&o, false, &err), 0);
+	fclose(out);
+	ck_assert_str_eq(got, threads[_i].want);
+	free(got);
+	rows_free(t);
+}
+END_TEST
+
 START_TEST(test_fails)
 {
 	const struct report_cfg cfg = { .form = &spy };
@@ -297,6 +342,7 @@ int main(void)
 	TCase *tc = tcase_create("report_writer");
 
 	tcase_add_test(tc, test_spy);
+	tcase_add_loop_test(tc, test_threads, 0, (int)ARRAY_SIZE(threads));
 	tcase_add_test(tc, test_fails);
 	tcase_add_loop_test(tc, test_headed, 0, ARRAY_SIZE(headed));
 	tcase_add_test(tc, test_forms);

@@ -20,7 +20,7 @@
 	}
 #define KEY(set, kernel, user)                                                                                         \
 	{                                                                                                              \
-		.charge = { set, { 10, kernel, user, "name" } }                                                        \
+		.charge = { set, 0, { 10, kernel, user, "name", 0 } }                                                        \
 	}
 
 static const struct {
