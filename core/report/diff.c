@@ -110,13 +110,6 @@ static int find_peers(struct side *old, struct side *new)
 	return rc;
 }
 
-static int write_error(FILE *out)
-{
-	if (!ferror_unlocked(out))
-		return 0;
-	return errno ? -errno : -EIO;
-}
-
 static int put_rows(FILE *out, char sign, const struct side *s, size_t from, size_t nr)
 {
 	size_t i, at, end;
@@ -131,7 +124,7 @@ static int put_rows(FILE *out, char sign, const struct side *s, size_t from, siz
 			if (s->bytes[end - 1] != '\n')
 				fputs_unlocked("\n\\ No newline at end of file\n", out);
 		}
-		rc = write_error(out);
+		rc = report_failed(out);
 	}
 	return rc;
 }
@@ -227,10 +220,10 @@ static int put_diff(struct diff *d, const char *old, const char *new, size_t max
 	errno = 0;
 	if (!rc && more)
 		fprintf(d->out, "... and %zu more row%s\n", more, more == 1 ? " differs" : "s differ");
-	if (!rc && fflush(d->out))
-		rc = errno ? -errno : -EIO;
 	if (!rc)
-		rc = write_error(d->out);
+		rc = report_failed(d->out);
+	if (!rc)
+		rc = report_flush(d->out);
 	funlockfile(d->out);
 	return rc;
 }

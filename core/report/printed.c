@@ -223,17 +223,7 @@ static int write_row(struct writing *w, const struct printed_row *row)
 		return rc;
 	errno = 0;
 	rc = w->o->form->row(w->o, &line);
-	if (!rc && ferror_unlocked(w->o->out))
-		rc = errno ? -errno : -EIO;
-	return rc;
-}
-
-int report_flush(FILE *out)
-{
-	errno = 0;
-	if (!fflush(out) && !ferror(out))
-		return 0;
-	return errno ? -errno : -EIO;
+	return rc ? rc : report_failed(w->o->out);
 }
 
 int printed_write(const struct printed_rows *p, struct report_output *o)

@@ -43,7 +43,4 @@ void printed_sort(struct printed_rows *p);
 /** printed_write() - write all rows to @o and flush it. Return: 0; -ENOMEM; the -errno of a failed write. */
 int printed_write(const struct printed_rows *p, struct report_output *o);
 
-/** report_flush() - flush @out. Return: 0, or the -errno of this write or of an earlier one. */
-int report_flush(FILE *out);
-
 #endif

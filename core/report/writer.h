@@ -10,6 +10,7 @@
 #include "core/report/cfg.h"
 #include "core/report/frame.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -88,6 +89,23 @@ struct report_writer {
 	int (*row)(struct report_output *o, const struct report_row *row);
 	int (*end)(struct report_output *o, bool whole);
 };
+
+/** report_failed() - 0, or the -errno of a write to @out that failed; errno was 0 before it. @out is locked. */
+static inline int report_failed(FILE *out)
+{
+	if (!ferror_unlocked(out))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+/** report_flush() - flush @out. Return: 0, or the -errno of this write or of an earlier one. */
+static inline int report_flush(FILE *out)
+{
+	errno = 0;
+	if (fflush(out))
+		return errno ? -errno : -EIO;
+	return report_failed(out);
+}
 
 /* What -a appends to a frame. */
 static inline void textbuf_annotate(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
