@@ -23,8 +23,18 @@ struct named {
 	struct session *session;
 	struct symbols *symbols;
 	bool dwarf;
+	struct frame_names places; /* a report has modules until its end */
 	char place[PATH_MAX + 32];
 };
+
+static void set_module(struct named *n, struct symbol *out)
+{
+	frame_t place;
+
+	if (frame_names_add(&n->places, FRAME_MARKER, n->place, &place))
+		die("no memory");
+	out->module = frame_names_text(&n->places, place);
+}
 
 static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
@@ -32,7 +42,7 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 
 	symbols_kernel(n->symbols, addr, is_return, out);
 	snprintf(n->place, sizeof(n->place), "%" PRIx64, addr);
-	out->module = n->place;
+	set_module(n, out);
 }
 
 static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
@@ -50,7 +60,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 		if ((path[0] == '/' && path[1] != '/') || !strcmp(path, "[vdso]"))
 			snprintf(n->place, sizeof(n->place), "%" PRIx64 "(%s)", at - m.start + m.pgoff, path);
 	}
-	out->module = n->place;
+	set_module(n, out);
 }
 
 static int demangle_names(void *ctx, const char *const *names, size_t nr, const char **out)
@@ -83,6 +93,7 @@ int main(int argc, char **argv)
 	    session_run(n.session, &err) < 0 || report_write(stdout, session_samples(n.session), &names, &form, &err))
 		die("%s", err.msg);
 	symbols_free(n.symbols);
+	frame_names_release(&n.places);
 	session_close(n.session);
 	session_free(n.session);
 	options_release(&options);
