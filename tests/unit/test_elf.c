@@ -472,7 +472,7 @@ static const char *find_hard(int row, size_t nr, size_t every)
 
 	ck_assert_int_eq(parse(im.bytes, im.len), 0);
 	for (i = every - 1; i < nr; i += every)
-		unit_assert(elf_symbols_find(es, TEXT_ADDR + i * hard[row].step, &found));
+		ck_assert(elf_symbols_find(es, TEXT_ADDR + i * hard[row].step, &found));
 	return found.name;
 }
 

@@ -174,7 +174,7 @@ START_TEST(test_bulk)
 	m = perf_map_new();
 	ck_assert_int_eq(perf_map_feed(m, "1000 10 first\n", 14), 0);
 	for (i = 0; i < bulks[_i].times; i++)
-		unit_assert(!perf_map_feed(m, bulks[_i].text, len));
+		ck_assert(!perf_map_feed(m, bulks[_i].text, len));
 	ck_assert_int_eq(perf_map_feed(m, "2000 10 second\n", 15), 0);
 	ck_assert_int_eq(perf_map_finish(m), 0);
 	ck_assert_str_eq(show(perf_map_find(m, 0x1000, &s), 0x1000, &s), bulks[_i].dropped ? "-" : "first+0x0");

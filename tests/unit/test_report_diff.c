@@ -185,10 +185,10 @@ static size_t range(struct patch *p, const char *sign, size_t *lines)
 {
 	size_t start;
 
-	unit_assert(next_is(p, sign));
+	ck_assert(next_is(p, sign));
 	start = number(p);
 	*lines = next_is(p, ",") ? number(p) : 1;
-	unit_assert(!*lines || start);
+	ck_assert(!*lines || start);
 	return *lines ? start - 1 : start;
 }
 
@@ -198,7 +198,7 @@ static void copy_to(struct patch *p, size_t line)
 
 	for (; p->old_line < line; p->old_line++, p->new_line++, p->old += len) {
 		len = line_len(p->old, p->old_end);
-		unit_assert(len > 0);
+		ck_assert(len > 0);
 		fwrite(p->old, 1, len, p->out);
 	}
 }
@@ -208,10 +208,10 @@ static const char *body(struct patch *p, const char *sign, size_t *len)
 {
 	const char *line;
 
-	unit_assert(next_is(p, sign));
+	ck_assert(next_is(p, sign));
 	line = p->at;
 	*len = line_len(p->at, p->end);
-	unit_assert(*len > 0);
+	ck_assert(*len > 0);
 	p->at += *len;
 	*len -= next_is(p, NO_NL);
 	return line;
@@ -224,20 +224,20 @@ static void hunk(struct patch *p)
 	const char *line;
 
 	from_old = range(p, "-", &nr_old);
-	unit_assert(next_is(p, " "));
+	ck_assert(next_is(p, " "));
 	from_new = range(p, "+", &nr_new);
-	unit_assert(next_is(p, " @@\n"));
-	unit_assert(nr_old + nr_new > 0);
-	unit_assert(first || from_old > p->old_line); /* else it were the same hunk */
+	ck_assert(next_is(p, " @@\n"));
+	ck_assert(nr_old + nr_new > 0);
+	ck_assert(first || from_old > p->old_line); /* else it were the same hunk */
 	copy_to(p, from_old);
-	unit_assert(from_old == p->old_line);
-	unit_assert(from_new == p->new_line);
+	ck_assert(from_old == p->old_line);
+	ck_assert(from_new == p->new_line);
 	p->removed += nr_old;
 	p->added += nr_new;
 	for (; nr_old; nr_old--, p->old_line++, p->old += len) {
 		line = body(p, "-", &len);
-		unit_assert(len == line_len(p->old, p->old_end));
-		unit_assert(!memcmp(line, p->old, len));
+		ck_assert(len == line_len(p->old, p->old_end));
+		ck_assert(!memcmp(line, p->old, len));
 	}
 	for (; nr_new; nr_new--, p->new_line++) {
 		line = body(p, "+", &len);
@@ -256,7 +256,7 @@ static size_t check_patch(const struct bytes *a, const struct bytes *b, const st
 	if (got->len)
 		ck_assert(next_is(&p, HEAD));
 	while (p.at < p.end) {
-		unit_assert(next_is(&p, "@@ "));
+		ck_assert(next_is(&p, "@@ "));
 		hunk(&p);
 	}
 	fwrite(p.old, 1, (size_t)(p.old_end - p.old), p.out);

@@ -6,6 +6,16 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
+void unit_mark(const char *file, int line)
+{
+	static int nr;
+
+	if (nr < 1000) {
+		nr++;
+		(_mark_point)(file, line);
+	}
+}
+
 int unit_main(Suite *s)
 {
 	SRunner *sr = srunner_create(s);
