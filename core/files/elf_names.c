@@ -8,6 +8,7 @@
 #define STRINGS_BYTES_MAX (512u << 20) /* of one string table: so all of them have numbers below ELF_NAME_PLT */
 #define NAME_BYTES_MAX    (64u << 10)  /* of a name, the rest is cut */
 #define HELD_BYTES_MAX    (64u << 20)  /* of all tables together */
+#define KNOWN_BYTES_MAX   (16u << 20)  /* of the names of a file; then only the first bytes of each are kept */
 #define FIRST_BYTES       256
 #define PLT_SUFFIX        "@plt"
 
@@ -26,6 +27,7 @@ void elf_names_release(struct elf_names *n)
 	for (i = 0; i < n->known.nr; i++)
 		free(known[i].text);
 	intern_release(&n->known);
+	n->known_bytes = 0;
 	elf_names_drop(n);
 }
 
@@ -123,13 +125,16 @@ void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t 
 	buf[len] = 0;
 }
 
-/* A whole name, or as much of it as is shown, in memory of its own. NULL: no memory, or no name. */
-static char *whole_name(const struct elf_names *n, uint32_t name)
+/*
+ * A whole name, or as much of it as is shown, in memory of its own. NULL: no memory, or no name. Names may end in the
+ * same bytes, so a small file can have many long ones.
+ */
+static char *whole_name(struct elf_names *n, uint32_t name)
 {
+	size_t most = n->known_bytes < KNOWN_BYTES_MAX ? NAME_BYTES_MAX : FIRST_BYTES, cap;
 	char *text = NULL, *longer;
-	size_t cap;
 
-	for (cap = 256; cap <= NAME_BYTES_MAX; cap *= 4) {
+	for (cap = FIRST_BYTES; cap <= most; cap *= 4) {
 		longer = realloc(text, cap + strlen(PLT_SUFFIX));
 		if (!longer)
 			break;
@@ -144,6 +149,9 @@ static char *whole_name(const struct elf_names *n, uint32_t name)
 	}
 	if (text && name & ELF_NAME_PLT)
 		memcpy(text + strlen(text), PLT_SUFFIX, sizeof(PLT_SUFFIX));
+	longer = text ? realloc(text, strlen(text) + 1) : NULL; /* shorter */
+	text = longer ? longer : text;
+	n->known_bytes += text ? strlen(text) : 0;
 	return text;
 }
 
@@ -151,7 +159,6 @@ const char *elf_names_find(struct elf_names *n, uint32_t name)
 {
 	bool is_new;
 	struct known *k = intern(&n->known, &known_kind, &name, &is_new);
-
 	char *text;
 
 	if (!k)

@@ -27,6 +27,7 @@ struct elf_names {
 	struct elf_strings strings[ELF_STRINGS_MAX];
 	unsigned int nr_strings;
 	struct intern_table known; /* that were asked for */
+	size_t known_bytes;        /* of these */
 };
 
 void elf_names_release(struct elf_names *n);
@@ -49,7 +50,9 @@ void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t 
 void elf_names_hold(struct elf_names *n, size_t nr);
 void elf_names_drop(struct elf_names *n);
 
-/** elf_names_find() - the name at @name, its first 64 KiB, until elf_names_release(). NULL: unreadable, or no memory.
+/**
+ * elf_names_find() - the name at @name, its first 64 KiB, until elf_names_release(); once 16 MiB of names were found,
+ * its first 255 bytes. NULL: unreadable, or no memory.
  */
 const char *elf_names_find(struct elf_names *n, uint32_t name);
 
