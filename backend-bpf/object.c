@@ -2,6 +2,7 @@
 #include "backend-bpf/object.h"
 
 #include "backend-bpf/offsets.h"
+#include "core/arch/arch.h"
 #include "core/host/causes.h"
 #include "core/host/pidns.h"
 #include "core/tasks/cgroup.h"
@@ -71,6 +72,8 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 	char cannot[80];
 	int fd;
 
+	if (!ARCH_ADD_IS_BARRIER) /* object_change_set() needs it */
+		return err_set(err, -EOPNOTSUPP, "the BPF programs have no memory barrier for this processor");
 	if (kernel_bpf_taints() && !forced) {
 		err_set(err, -EOPNOTSUPP, "the first use of bpf(2) would taint this kernel (technology preview)");
 		err_remedy(err, "--backend=bpf, which taints it");

@@ -2,15 +2,12 @@
 /* What is in the maps of an object that is loaded: which set the program fills, its counts, stacks and statistics. */
 #include "backend-bpf/object.h"
 #include "compat/bpf_map.h"
-#include "core/arch/arch.h"
 #include "core/rows/callchain.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-_Static_assert(ARCH_ADD_IS_BARRIER, "object_change_set() needs it");
 
 #define LAND_NS (1000 * 1000 * 1000LL) /* how long a running program is waited for */
 

@@ -31,8 +31,8 @@ $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(CHECK_LIBS)
 
 # Tests without a kernel and without real time share these.
-$(O)/tests/unit/test_session: $(O)/tests/unit/fake_source.o $(O)/tests/unit/fake_time.o
-$(O)/tests/unit/test_fallback: $(O)/tests/unit/fake_source.o $(O)/tests/unit/fake_time.o
+FAKE_SOURCES := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*_source.c))
+$(addprefix $(O)/tests/unit/test_,fallback session): $(FAKE_SOURCES) $(O)/tests/unit/fake_time.o
 $(addprefix $(O)/tests/unit/test_,events followed session side_band): $(O)/tests/unit/fake_kernel.o
 
 $(HELPERS): $(O)/%: $(O)/%.o $(LIB)

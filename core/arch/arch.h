@@ -40,8 +40,8 @@
  *
  * The code assumes 64 bits, little endian, and a stack that grows down. One file is not enough for a processor whose
  * call does not push the return address (step_entry() in unwind/walk.c reads it there), nor for one whose
- * ARCH_ADD_IS_BARRIER is false (the programs in bpf/ then need another barrier; backend-bpf/object_maps.c does not
- * compile).
+ * ARCH_ADD_IS_BARRIER is false (the programs in bpf/ then need another barrier; until they have it, backend-bpf refuses
+ * to work).
  */
 #ifndef CORE_ARCH_ARCH_H
 #define CORE_ARCH_ARCH_H
