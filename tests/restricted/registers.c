@@ -89,20 +89,19 @@ static void age(const struct record *r, uint64_t *regs)
 	}
 }
 
-/* The same record may be decoded again: what is done to it is done to a copy, which is good until the next one. */
+/* A record is decoded once, in memory that is ours. */
 int __wrap_decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out)
 {
 	int rc = __real_decode_record(attr, bytes, size, out);
-	static uint64_t regs[64];
+	uint64_t *regs;
 
 	if (rc <= 0 || out->type != PERF_RECORD_SAMPLE || out->sample.abi != PERF_SAMPLE_REGS_ABI_64 ||
 	    version() >= 5011)
 		return rc;
-	memcpy(regs, out->sample.regs, (size_t)__builtin_popcountll(out->sample.mask) * sizeof(*regs));
+	regs = (uint64_t *)(uintptr_t)out->sample.regs;
 	if (out->sample.nr && out->sample.ips[0] == PERF_CONTEXT_KERNEL)
 		age(out, regs);
 	else
 		remember(out, regs);
-	out->sample.regs = regs;
 	return rc;
 }
