@@ -159,17 +159,16 @@ static int order_by_task(struct report *r, uint32_t *order, uint32_t nr)
 
 static int add_part(struct report *r, const struct report_part *part)
 {
-	size_t nr = rows_nr(part->rows), at = 0;
+	size_t nr = rows_nr(part->rows), at = 0, i;
 	uint32_t *order = malloc((nr + 1) * sizeof(*order));
-	const struct task *task, *end;
+	const struct task *tasks;
 	int rc = order ? begin_part(r, part) : -ENOMEM;
 
 	if (!rc)
 		rc = order_by_task(r, order, (uint32_t)nr);
-	task = r->tasks.v;
-	end = task + r->tasks.nr;
-	for (; !rc && task < end; at += task++->nr_rows)
-		rc = add_task(r, task, order + at);
+	tasks = r->tasks.v;
+	for (i = 0; !rc && i < r->tasks.nr; at += tasks[i++].nr_rows)
+		rc = add_task(r, &tasks[i], order + at);
 	free(order);
 	return rc;
 }
