@@ -151,6 +151,10 @@ static void check_ends(const char *name)
 	struct demangler *d = demangler_new();
 	const char *out;
 
+	if (unit_below_valgrind()) { /* the worker's limits of time and memory do not hold there */
+		demangler_free(d);
+		return;
+	}
 	ck_assert_int_eq(demangler_read(d, &name, 1, &out), 0);
 	ck_assert(!out || strlen(out) < DEMANGLED_MAX);
 	ck_assert_int_eq(demangler_read(d, good, 1, &out), 0);

@@ -76,7 +76,9 @@ static void teardown(void)
 	lines_free(lines);
 	close(exe);
 	ck_assert_int_eq(unit_open_fds(), fds_before);
-	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	/* One that is killed below valgrind may take longer to end than it is waited for. */
+	if (!unit_below_valgrind())
+		ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 static uint32_t add_file(void)
