@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For reports of names that are harmless: demangled without a worker process, a few a call. */
+/* For reports of names that are harmless: demangled without a worker process. */
 #ifndef TESTS_DEMANGLE_HERE_H
 #define TESTS_DEMANGLE_HERE_H
 
 #include "core/symbols/demangle.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* As report_names.demangle. */
+/* As report_names.demangle. The last 4096 answers are kept. */
 static inline int demangle_here(void *ctx, const char *const *names, size_t nr, const char **out)
 {
-	static char readable[16][DEMANGLED_MAX];
+	static char *kept[4096];
+	static size_t nr_kept;
+	char readable[DEMANGLED_MAX];
 	size_t i;
 
 	(void)ctx;
 	for (i = 0; i < nr; i++) {
-		if (i >= sizeof(readable) / sizeof(readable[0]))
-			abort();
-		out[i] = demangle(names[i], readable[i], sizeof(readable[i])) ? readable[i] : NULL;
+		char **at = &kept[nr_kept % (sizeof(kept) / sizeof(kept[0]))];
+
+		out[i] = NULL;
+		if (!demangle(names[i], readable, sizeof(readable)))
+			continue;
+		free(*at);
+		out[i] = *at = strdup(readable);
+		nr_kept++;
 	}
 	return 0;
 }

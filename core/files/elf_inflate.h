@@ -18,7 +18,7 @@ int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t si
 
 /**
  * elf_inflate_xz() - the same of an .xz stream.
- * Return: also -E2BIG: more than 16 MiB, 64 MiB of contents, or 64 MiB of memory for the work; -EBADMSG: not such a
+ * Return: also -E2BIG: more than 16 MiB, 64 MiB of contents, or 80 MiB of memory for the work; -EBADMSG: not such a
  * stream, or its end is missing.
  */
 int elf_inflate_xz(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);

@@ -11,7 +11,8 @@
  * overwrite the names and files of symbols; the rest must stay until report_rows() returns.
  * @inlined:  as symbols_inlined(); NULL: nothing is
  * @frames:   of name frames, which are printed as their names alone; NULL: there are none
- * @demangle: as symbols_demangle(); NULL: names are printed as they are
+ * @demangle: as symbols_demangle(): what it has read stays until report_rows() returns; NULL: names are printed as they
+ *            are
  */
 struct report_names {
 	void *ctx;

@@ -9,7 +9,7 @@
 
 struct mangled_name {
 	char *name;
-	char *readable; /* NULL: none, or not read yet */
+	const char *readable; /* borrowed; NULL: none, or not read yet */
 };
 
 static const struct intern_kind name_kind = INTERN_STRING(struct mangled_name, name);
@@ -19,10 +19,8 @@ void readable_release(struct readable_names *r)
 	struct mangled_name *names = r->table.v;
 	size_t i;
 
-	for (i = 0; i < r->table.nr; i++) {
+	for (i = 0; i < r->table.nr; i++)
 		free(names[i].name);
-		free(names[i].readable);
-	}
 	intern_release(&r->table);
 }
 
@@ -48,11 +46,8 @@ static int read_batch(struct mangled_name *names, size_t nr, const struct report
 	for (i = 0; i < nr; i++)
 		in[i] = names[i].name;
 	rc = from->demangle(from->ctx, in, nr, out);
-	for (i = 0; i < nr && !rc; i++) {
-		names[i].readable = out[i] ? strdup(out[i]) : NULL;
-		if (out[i] && !names[i].readable)
-			rc = -ENOMEM;
-	}
+	for (i = 0; i < nr && !rc; i++)
+		names[i].readable = out[i];
 	return rc;
 }
 

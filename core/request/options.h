@@ -70,7 +70,7 @@ struct options {
 		input; /* --input, "-": stdin; NULL: take samples. Then what they are asked for is not looked up here */
 	const char *debug_dir;          /* --debug-dir; NULL: not given */
 	const char *kallsyms, *vmlinux; /* files; NULL: not given */
-	const char *backend;            /* --backend: a name, or BACKEND_BOTH; NULL: auto */
+	const char *backend;            /* --backend: a name, or WAY_BOTH; NULL: auto */
 	enum unwind_mode unwind;        /* --unwind; UNWIND_DEFAULT: not given */
 	uint32_t dump_bytes;            /* --stack-dump-size */
 	uint32_t hash_entries, stack_entries;

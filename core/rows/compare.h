@@ -98,7 +98,7 @@ size_t compare_nr_pending(const struct compare *c);
  */
 void compare_wait(void);
 
-/** compare_gap() - begin or end a time in which records of some CPU are @missing; see capture_gap(). */
+/** compare_gap() - begin or end a time in which records of some CPU are @missing; see sink_gap(). */
 void compare_gap(struct compare *c, bool missing);
 /** compare_missed() - some were lost before: of the names that differed until now they may be the reason. */
 void compare_missed(struct compare *c);

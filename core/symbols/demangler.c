@@ -5,14 +5,16 @@
  */
 #include "core/symbols/demangler.h"
 
+#include "core/base/clock.h"
 #include "core/base/err.h"
-#include "core/base/grow.h"
+#include "core/base/intern.h"
 #include "core/files/confine.h"
 #include "core/files/worker.h"
 #include "core/symbols/demangle.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -21,16 +23,26 @@
 #define REQUEST    (16u << 10)   /* bytes of names; the readable forms are longer */
 #define CPU_MS     500           /* for a request; most take one */
 #define REPLY_MS   30000         /* for the reply, on a host where others have the CPU */
-#define FAILED_MAX 8             /* messages, or one that nobody replied to; then nothing is asked any more */
+#define ALL_NS     60000000000ull /* for all of a report */
+#define BAD_MAX    8             /* names of a report, */
+#define BAD_EVER   64            /* and of the run */
+
+struct answer {
+	char *name;
+	char *readable; /* NULL: print the name */
+	bool bad;       /* it takes too long, or crashes the worker */
+};
+
+static const struct intern_kind answer_kind = INTERN_STRING(struct answer, name);
 
 struct demangler {
 	struct worker *worker;
-	unsigned int nr_failed;
-	int skipped_rc; /* why the first message failed; 0: none did */
-	char *text;     /* of the answers, each terminated */
-	size_t used, cap;
-	size_t *at; /* where each name's answer is in @text, plus 1; 0: there is none */
-	size_t cap_at;
+	struct intern_table answers; /* of this report, and the bad ones of the run */
+	unsigned int nr_bad, nr_bad_ever;
+	uint64_t spent_ns;
+	bool stops;     /* nothing is asked any more in this report, */
+	bool given_up;  /* nor in later ones */
+	int skipped_rc; /* why the first name was not read; 0: all were */
 };
 
 /* ---- in the worker */
@@ -38,8 +50,13 @@ struct demangler {
 /* Without seccomp filters the process is without rights, and may crash, at least. */
 static void prepare(void *ctx)
 {
+	sigset_t set;
+
 	(void)ctx;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
 	signal(SIGPROF, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	confine(MEMORY_MAX);
 }
 
@@ -77,131 +94,192 @@ struct demangler *demangler_new(void)
 	return NULL;
 }
 
+/* Forget answers; the bad ones only if @all. */
+static void forget(struct demangler *d, bool all)
+{
+	struct answer *a, old;
+	size_t i;
+
+	for (i = d->answers.nr; i-- > 0;) {
+		a = (struct answer *)d->answers.v + i;
+		if (a->bad && !all)
+			continue;
+		old = *a;
+		intern_delete(&d->answers, &answer_kind, a);
+		free(old.name);
+		free(old.readable);
+	}
+}
+
 void demangler_free(struct demangler *d)
 {
 	if (!d)
 		return;
 	worker_free(d->worker);
-	free(d->text);
-	free(d->at);
+	forget(d, true);
+	intern_release(&d->answers);
 	free(d);
 }
 
-/* The names from @*next on that fit into one request, and need one. @*next: behind the last of them. */
-static size_t put_names(const char *const *names, size_t nr, size_t *next, char *request)
+void demangler_renew(struct demangler *d)
 {
-	size_t used = 0, len;
+	forget(d, false);
+	d->nr_bad = 0;
+	d->spent_ns = 0;
+	d->stops = d->given_up;
+}
 
-	for (; *next < nr; ++*next) {
-		if (!demangle_may(names[*next]))
+static bool is_asked(const struct demangler *d, const char *name)
+{
+	return demangle_may(name) && !intern_find(&d->answers, &answer_kind, &name);
+}
+
+/* struct message - names that are asked together, each terminated. */
+struct message {
+	char names[REQUEST];
+	size_t len, nr;
+};
+
+/* Fill @m with the names from @*from on that are to be asked, at most @most. @*from: out: the first of them. */
+static void put_names(const struct demangler *d, const char *const *names, size_t nr, size_t *from, size_t most,
+		      struct message *m)
+{
+	size_t len, i;
+
+	m->len = m->nr = 0;
+	for (i = *from; i < nr && m->nr < most; i++) {
+		if (!is_asked(d, names[i]))
 			continue;
-		len = strlen(names[*next]) + 1;
-		if (len > REQUEST - used)
+		len = strlen(names[i]) + 1;
+		if (len > REQUEST - m->len)
 			break;
-		memcpy(request + used, names[*next], len);
-		used += len;
+		if (!m->nr++)
+			*from = i;
+		memcpy(m->names + m->len, names[i], len);
+		m->len += len;
 	}
-	return used;
 }
 
-/* Keep the answer at @*text, which is moved behind it. Return: 0; -EBADMSG: it is none; -ENOMEM. */
-static int keep_answer(struct demangler *d, const char **text, const char *end, size_t *at)
+/* @len: bytes of the readable form, which is not terminated; 0: there is none. Return: 0 or -ENOMEM. */
+static int keep_answer(struct demangler *d, const char *name, const char *readable, size_t len, bool bad)
 {
-	size_t left = (size_t)(end - *text), len = strnlen(*text, left < DEMANGLED_MAX ? left : DEMANGLED_MAX);
-	char *all;
+	struct answer new = { strdup(name), len ? strndup(readable, len) : NULL, bad }, *a = NULL;
+	bool is_new = false;
 
-	if (len == left || len == DEMANGLED_MAX)
-		return -EBADMSG;
-	all = len ? grow(d->text, &d->cap, d->used, len + 1, 1) : d->text;
-	if (len && !all)
-		return -ENOMEM;
-	if (len) {
-		d->text = all;
-		memcpy(all + d->used, *text, len + 1);
-		*at = d->used + 1;
-		d->used += len + 1;
+	if (new.name && (new.readable || !len))
+		a = intern(&d->answers, &answer_kind, &new.name, &is_new);
+	if (a && is_new) {
+		*a = new;
+		return 0;
 	}
-	*text += len + 1;
-	return 0;
+	free(new.name);
+	free(new.readable);
+	return a ? 0 : -ENOMEM;
 }
 
-/* Return: 0, and the first name without an answer in @*from; -errno: there are no more for those before @to. */
-static int ask(struct demangler *d, const char *const *names, size_t *from, size_t to, char *bytes, size_t len)
+/* Return: 0: the first name, at least, has an answer; -EBADMSG: these are none; -ENOMEM. */
+static int take_answers(struct demangler *d, const struct message *m, const char *text, const char *end)
 {
-	static char room[WORKER_MESSAGE_MAX];
-	const struct worker_message request = { bytes, len, -1 };
-	struct worker_message reply = { room, sizeof(room), -1 };
-	int rc = worker_call(d->worker, &request, &reply, REPLY_MS);
-	const char *text = room, *end = room + reply.len;
+	const char *name = m->names;
+	size_t left, len;
+	int rc = 0;
 
-	if (rc)
-		return rc;
-	if (reply.fd >= 0)
-		close(reply.fd);
-	if (reply.fd >= 0 || !reply.len)
+	if (text == end)
 		return -EBADMSG;
-	for (; *from < to && text < end && !rc; ++*from)
-		if (demangle_may(names[*from]))
-			rc = keep_answer(d, &text, end, &d->at[*from]);
+	for (; name < m->names + m->len && text < end && !rc; name += strlen(name) + 1) {
+		left = (size_t)(end - text);
+		len = strnlen(text, left < DEMANGLED_MAX ? left : DEMANGLED_MAX);
+		if (len == left || len == DEMANGLED_MAX)
+			return -EBADMSG;
+		rc = keep_answer(d, name, text, len, false);
+		text += len + 1;
+	}
 	return rc || text == end ? rc : -EBADMSG;
 }
 
-/* Names of a message that fails stay as they are. */
-static void ask_all(struct demangler *d, const char *const *names, size_t nr)
+/* Return: as take_answers(); -EAGAIN: there is no process; -ETIME: nobody replied. */
+static int ask(struct demangler *d, struct message *m)
 {
-	size_t from = 0, to, len;
-	char request[REQUEST];
-	int rc;
+	static char room[WORKER_MESSAGE_MAX];
+	const struct worker_message request = { m->names, m->len, -1 };
+	struct worker_message reply = { room, sizeof(room), -1 };
+	uint64_t began = now_ns();
+	int rc = worker_call(d->worker, &request, &reply, REPLY_MS);
 
-	while (d->nr_failed < FAILED_MAX) {
-		to = from;
-		len = put_names(names, nr, &to, request);
-		if (!len)
-			return;
-		rc = ask(d, names, &from, to, request, len);
-		if (!rc)
-			continue;
-		if (!d->nr_failed)
-			d->skipped_rc = rc;
-		d->nr_failed += rc == -ETIME ? FAILED_MAX : 1;
-		worker_end(d->worker);
-		from = to;
+	d->spent_ns += now_ns() - began;
+	if (rc && rc != -EAGAIN && rc != -ETIME)
+		rc = -EBADMSG;
+	if (!rc && reply.fd >= 0) {
+		close(reply.fd);
+		rc = -EBADMSG;
 	}
+	return rc ? rc : take_answers(d, m, room, room + reply.len);
+}
+
+/* Names are not read, in this report at least: @rc tells why. */
+static void stop(struct demangler *d, int rc)
+{
+	d->stops = true;
+	if (!d->skipped_rc)
+		d->skipped_rc = rc;
+}
+
+/* A message of one name has failed. Return: 0 or -ENOMEM. */
+static int blame(struct demangler *d, const char *name)
+{
+	if (!d->skipped_rc)
+		d->skipped_rc = -EBADMSG;
+	d->given_up = ++d->nr_bad_ever >= BAD_EVER;
+	d->stops = ++d->nr_bad >= BAD_MAX || d->given_up;
+	return keep_answer(d, name, NULL, 0, true);
+}
+
+/* Where a message fails, its names are asked one at a time, so that the bad ones alone stay as they are. */
+static int ask_all(struct demangler *d, const char *const *names, size_t nr)
+{
+	size_t from = 0, alone = 0;
+	struct message m;
+	int rc = 0;
+
+	while (!d->stops && rc != -ENOMEM) {
+		put_names(d, names, nr, &from, alone ? 1 : SIZE_MAX, &m);
+		if (!m.nr)
+			return 0;
+		alone -= alone > 0;
+		rc = ask(d, &m);
+		if (rc)
+			worker_end(d->worker);
+		if (rc == -EAGAIN || rc == -ETIME || d->spent_ns > ALL_NS) {
+			d->given_up = rc == -ETIME;
+			stop(d, rc ? rc : -ETIME);
+		} else if (rc == -EBADMSG && m.nr > 1) {
+			alone = m.nr;
+		} else if (rc == -EBADMSG) {
+			rc = blame(d, m.names);
+		}
+	}
+	return rc == -ENOMEM ? rc : 0;
 }
 
 int demangler_read(struct demangler *d, const char *const *names, size_t nr, const char **out)
 {
-	size_t *at = grow(d->at, &d->cap_at, 0, nr, sizeof(*at)), i;
+	int rc = ask_all(d, names, nr);
+	const struct answer *a;
+	size_t i;
 
-	if (!at)
-		return -ENOMEM;
-	d->at = at;
-	memset(at, 0, nr * sizeof(*at));
-	d->used = 0;
-	ask_all(d, names, nr);
-	for (i = 0; i < nr; i++)
-		out[i] = at[i] ? d->text + at[i] - 1 : NULL;
-	return 0;
-}
-
-static const char *reason(int rc)
-{
-	switch (rc) {
-	case -EPIPE:
-	case -ETIME:
-	case -EBADMSG:
-		return "one of them takes too long, or crashes what reads it";
-	case -EAGAIN:
-		return "no process could be started to read them";
-	default:
-		return strerror(-rc);
+	for (i = 0; i < nr; i++) {
+		a = intern_find(&d->answers, &answer_kind, &names[i]);
+		out[i] = a ? a->readable : NULL;
 	}
+	return rc;
 }
 
 bool demangler_skipped(const struct demangler *d, struct err *why)
 {
 	if (!d->skipped_rc)
 		return false;
-	err_set(why, d->skipped_rc, "some names of C++ and Rust are printed mangled: %s", reason(d->skipped_rc));
+	err_set(why, d->skipped_rc, "some names of C++ and Rust are printed mangled: %s",
+		d->skipped_rc == -EAGAIN ? "no process could be started to read them"
+					 : "one of them takes too long, or crashes what reads it");
 	return true;
 }

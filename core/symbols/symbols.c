@@ -135,6 +135,7 @@ void symbols_renew(struct symbols *s)
 		perf_maps_renew(s->perf_maps);
 	if (s->lines)
 		lines_renew(s->lines);
+	demangler_renew(s->demangler);
 }
 
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out)
@@ -241,7 +242,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 
 	if (f->elf || !file_cache_wants(&s->cache, &f->in, pid))
 		return f->elf;
-	if (s->nr_read >= ALL_SYMBOLS_MAX && !make_room(s)) {
+	if (s->nr_read >= ALL_SYMBOLS_MAX && !vdso_is_file(&f->in.file) && !make_room(s)) {
 		skip_file(s, f, -E2BIG);
 		return NULL;
 	}
@@ -363,7 +364,7 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 
 	*out = (struct symbol){ 0 };
 	s->nr_inlined = 0;
-	/* Files are known by their address. In a run of many reports some end, and others take their place. */
+	/* In a run of many reports some files end, and others take their place. */
 	if (s->forgotten != tasks_forgotten(s->tasks)) {
 		drop_files(s);
 		s->forgotten = tasks_forgotten(s->tasks);

@@ -102,7 +102,7 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
  */
 size_t symbols_inlined(const struct symbols *s, const struct symbol **out);
 
-/** symbols_demangle() - the readable forms of @nr names, as demangler_read(). */
+/** symbols_demangle() - the readable forms of @nr names, as demangler_read(); borrowed until symbols_renew(). */
 int symbols_demangle(struct symbols *s, const char *const *names, size_t nr, const char **out);
 
 /** symbols_mangled() - as demangler_skipped(). */

@@ -10,6 +10,7 @@
 #include "core/symbols/demangle.h"
 #include "core/symbols/demangler.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *names[255], *out[255];
+	char text[255][16];
 	struct demangler *d;
 	size_t i;
 
@@ -58,8 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	said_len = size - 1;
 	d = demangler_new();
 	check(d);
-	for (i = 0; i < data[0]; i++)
-		names[i] = i % 3 ? "_Z1fv" : "main";
+	for (i = 0; i < data[0]; i++) {
+		snprintf(text[i], sizeof(text[i]), "%s%zu", i % 3 ? "_Z1fv" : "main", i);
+		names[i] = text[i];
+	}
 	check(!demangler_read(d, names, data[0], out));
 	for (i = 0; i < data[0]; i++)
 		check(!out[i] || (i % 3 && *out[i] && strlen(out[i]) < DEMANGLED_MAX));

@@ -1505,14 +1505,13 @@ static void name_mangled(void *ctx, pid_t pid, const char *comm, uint64_t addr, 
 
 static int read_mangled(void *ctx, const char *const *mangled, size_t nr, const char **out)
 {
-	static char text[1024][64];
+	static char text[MANGLED_NAMES * 3][64];
 	static bool seen[MANGLED_NAMES * 3];
 	unsigned int function, clone;
 	char *end;
 	size_t i;
 
 	(void)ctx;
-	ck_assert_uint_le(nr, ARRAY_SIZE(text));
 	if (!mangled) {
 		memset(seen, 0, sizeof(seen));
 		return 0;
@@ -1520,10 +1519,11 @@ static int read_mangled(void *ctx, const char *const *mangled, size_t nr, const 
 	for (i = 0; i < nr; i++) {
 		function = (unsigned int)strtoul(mangled[i] + 2, &end, 10);
 		clone = (unsigned int)strtoul(end + 1, NULL, 10);
-		ck_assert(!seen[function * 3 + clone]);
-		seen[function * 3 + clone] = true;
-		snprintf(text[i], sizeof(text[i]), "f%u", function);
-		out[i] = function % 5 ? text[i] : NULL;
+		clone += function * 3;
+		ck_assert(!seen[clone]);
+		seen[clone] = true;
+		snprintf(text[clone], sizeof(text[clone]), "f%u", function);
+		out[i] = function % 5 ? text[clone] : NULL;
 	}
 	return 0;
 }

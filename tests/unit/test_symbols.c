@@ -772,12 +772,11 @@ static const struct {
 
 static void write_notes(const char *id)
 {
-	int encoding = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB;
 	unsigned char bytes[128];
 
 	if (id)
 		unit_write(dir, "kernel/notes", bytes,
-			   image_note(bytes, encoding, 4, NT_GNU_BUILD_ID, "GNU", 4, id, (uint32_t)strlen(id)));
+			   image_note(bytes, ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4, id, (uint32_t)strlen(id)));
 }
 
 /* With _text at @text and a module, whose symbol is at 0xffffffffc0000000. */

@@ -50,12 +50,11 @@ END_TEST
 
 static void write_notes(const char *id)
 {
-	int encoding = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB;
 	unsigned char bytes[128];
 
 	if (id)
 		unit_write(dir, "kernel/notes", bytes,
-			   image_note(bytes, encoding, 4, NT_GNU_BUILD_ID, "GNU", 4, id, (uint32_t)strlen(id)));
+			   image_note(bytes, ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4, id, (uint32_t)strlen(id)));
 }
 
 static void tell(const char *path, const char *id)
