@@ -8,7 +8,7 @@
 
 #define HASH_REMOVED (HASH_NONE - 1)
 
-/* Multiply-and-fold over 8 bytes at a time (the mixing step of wyhash, public domain). */
+/* Multiply and fold (the mixing step of wyhash, public domain). */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	__uint128_t r = (__uint128_t)a * b;
@@ -17,36 +17,43 @@ static uint64_t mix(uint64_t a, uint64_t b)
 }
 
 /*
- * A profiled process chooses its return addresses and names: it must not be able to choose colliding ones. The kernel
- * gives each process 16 random bytes (getauxval(3), AT_RANDOM).
+ * A profiled process chooses its return addresses and names: it must not be able to choose colliding ones. So it knows
+ * neither factor of a product. The kernel gives each process 16 random bytes (getauxval(3), AT_RANDOM).
  */
-static uint64_t secret(void)
+static const uint64_t *secrets(void)
 {
-	static uint64_t value;
+	static uint64_t values[2];
 	const void *random;
 
-	if (!value) {
+	if (!values[0]) {
 		random = (const void *)getauxval(AT_RANDOM);
 		if (random)
-			memcpy(&value, random, sizeof(value));
-		value |= 1;
+			memcpy(values, random, sizeof(values));
+		values[0] |= 1;
 	}
-	return value;
+	return values;
 }
 
+/* 16 bytes at a time; one of 8 is the usual rest. */
 uint64_t hash_bytes(const void *data, size_t len, uint64_t seed)
 {
+	const uint64_t *secret = secrets();
+	uint64_t h = seed ^ secret[1] ^ len, w[2] = { 0 };
 	const unsigned char *p = data;
-	uint64_t key = secret(), h = seed ^ 0xa0761d6478bd642fULL ^ len, w;
 
-	for (; len >= 8; p += 8, len -= 8) {
-		memcpy(&w, p, 8);
-		h = mix(h ^ w ^ key, 0xe7037ed1a0b428dbULL);
+	for (; len >= 16; p += 16, len -= 16) {
+		memcpy(w, p, 16);
+		h = mix(w[0] ^ secret[0], w[1] ^ h);
 	}
-	w = 0;
+	w[0] = w[1] = 0;
+	if (len >= 8) {
+		memcpy(&w[0], p, 8);
+		p += 8;
+		len -= 8;
+	}
 	if (len) /* @data may be NULL when there is nothing */
-		memcpy(&w, p, len);
-	return mix(h ^ w ^ key, 0x8ebc6af09c88c6e3ULL);
+		memcpy(&w[1], p, len);
+	return mix(mix(w[0] ^ secret[0], w[1] ^ h), 0x8ebc6af09c88c6e3ULL);
 }
 
 static uint32_t fold(uint64_t hash)
