@@ -42,12 +42,14 @@ struct sum {
 	uint64_t value, times;
 };
 
+#define RECENT 256 /* a power of two */
+
 struct rows {
 	struct table origins, stacks, sums;
 	frame_t *arena;
 	size_t arena_used, arena_cap;
-	uint32_t last;        /* row added to */
-	uint32_t last_origin; /* found: mostly the next one, too */
+	uint32_t last;           /* row added to */
+	uint32_t recent[RECENT]; /* origins, by the last bits of their tasks' numbers: most have come before */
 	uint64_t total;
 };
 
@@ -114,21 +116,20 @@ static uint32_t find_origin(const struct rows *t, const struct origin *o, uint64
 /* Return: 0 and the origin's number, or -errno. */
 static int intern_origin(struct rows *t, const struct origin *o, uint32_t *id)
 {
+	uint32_t *recent = &t->recent[(uint32_t)(o->pid ^ o->tid) % RECENT];
 	uint64_t hash;
+	int rc = 0;
 
-	*id = t->last_origin;
+	*id = *recent;
 	if (t->origins.nr && same_origin(t->origins.v, *id, o))
 		return 0;
 	hash = hash_bytes(o, sizeof(*o), 0);
 	*id = find_origin(t, o, hash);
-	if (*id == HASH_NONE) {
-		int rc = table_add(&t->origins, hash, o, sizeof(*o), id);
-
-		if (rc)
-			return rc;
-	}
-	t->last_origin = *id;
-	return 0;
+	if (*id == HASH_NONE)
+		rc = table_add(&t->origins, hash, o, sizeof(*o), id);
+	if (!rc)
+		*recent = *id;
+	return rc;
 }
 
 static bool same_stack(const void *table, uint32_t pos, const void *key)
