@@ -39,6 +39,11 @@ int queue_open(struct queue *q, const struct source_env *env, size_t nr_rings)
 	return 0;
 }
 
+static size_t room_of(size_t size)
+{
+	return (sizeof(struct incoming) + size + 7) & ~(size_t)7;
+}
+
 /* Return: NULL: no memory. */
 static struct chunk *chunk_with(struct queue *q, size_t size)
 {
@@ -57,7 +62,7 @@ static struct chunk *chunk_with(struct queue *q, size_t size)
 
 struct incoming *queue_take(struct queue *q, const void *bytes, size_t size)
 {
-	size_t room = (sizeof(struct incoming) + size + 7) & ~(size_t)7;
+	size_t room = room_of(size);
 	struct chunk *c = chunk_with(q, room);
 	struct incoming *in;
 
@@ -76,8 +81,12 @@ struct incoming *queue_take(struct queue *q, const void *bytes, size_t size)
 void queue_drop(struct queue *q, struct incoming *in)
 {
 	struct chunk *c = in->chunk;
+	size_t room = room_of(in->size);
 
-	q->bytes -= (sizeof(*in) + in->size + 7) & ~(size_t)7;
+	q->bytes -= room;
+	/* What nobody wanted is dropped at once: it is the last one. */
+	if ((unsigned char *)in + room == c->bytes + c->used)
+		c->used -= room;
 	if (--c->live)
 		return;
 	c->used = 0;

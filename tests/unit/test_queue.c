@@ -75,6 +75,21 @@ START_TEST(test_drop)
 }
 END_TEST
 
+/* What is dropped at once takes no room, though another record waits. */
+START_TEST(test_unwanted)
+{
+	struct incoming *kept = take(0);
+	const struct chunk *chunk = q.chunk;
+	size_t i;
+
+	for (i = 0; i < 20 * RECORDS; i++)
+		queue_drop(&q, take(i));
+	ck_assert_ptr_eq(q.chunk, chunk);
+	assert_kept(kept, 0);
+	queue_drop(&q, kept);
+}
+END_TEST
+
 /* Of a type that does nothing: one round waits, and is gone with the next one. */
 START_TEST(test_rounds)
 {
@@ -113,6 +128,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_drop, 0, 4);
+	tcase_add_test(t, test_unwanted);
 	tcase_add_test(t, test_rounds);
 	tcase_add_test(t, test_release);
 	suite_add_tcase(s, t);
