@@ -9,6 +9,7 @@
 #include "core/host/capability.h"
 #include "core/host/event_types.h"
 #include "core/host/kernel.h"
+#include "core/host/priority.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -216,9 +217,14 @@ static bool is_undumpable(const struct host *host, const char *task)
 {
 	char path[PATH_MAX];
 	struct stat st;
+	bool known;
 
-	return snprintf(path, sizeof(path), "%s/%s/status", host->proc, task) < (int)sizeof(path) && !stat(path, &st) &&
-	       st.st_uid != getuid();
+	if (snprintf(path, sizeof(path), "%s/%s/status", host->proc, task) >= (int)sizeof(path))
+		return false;
+	priority_pause();
+	known = !stat(path, &st);
+	priority_resume();
+	return known && st.st_uid != getuid();
 }
 
 /* May we observe the thread, in the order of the kernel's ptrace_may_access()? */
