@@ -84,15 +84,18 @@ static int use_file(struct rules *r, const struct elf_file *file)
 	int rc;
 
 	*f = *file;
-	rc = is_supported(f) ? find_section(f, ".eh_frame", &r->eh_frame) : -ENOEXEC;
+	if (!is_supported(f))
+		return -ENOEXEC;
+	rc = find_section(f, ".eh_frame", &r->eh_frame);
 	if (!rc)
 		rc = find_section(f, ".debug_frame", &r->file.debug_frame);
 	elf_file_drop_sections(f);
 	/* By its address, as who unwinds in the process itself finds it. */
-	if (!rc && f->eh_frame_hdr.size && loaded_from(f, f->eh_frame_hdr.vaddr, &r->hdr) &&
+	if (f->eh_frame_hdr.size && loaded_from(f, f->eh_frame_hdr.vaddr, &r->hdr) &&
 	    r->hdr.size > f->eh_frame_hdr.size)
 		r->hdr.size = f->eh_frame_hdr.size;
-	return rc;
+	/* Segments tell of that, and may be read where the names of sections may not. */
+	return r->hdr.size && rc != -ENOMEM ? 0 : rc;
 }
 
 int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out)
