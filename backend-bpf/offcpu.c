@@ -298,7 +298,7 @@ static int switches_end(struct counter *c, struct err *err)
 {
 	const struct sink *sink = c->env->sink;
 	struct stats *to = &c->stats[sink->ended];
-	struct bpf_switch_books sum = { 0 };
+	struct bpf_switch_stats sum = { 0 };
 	int rc = 0;
 
 	if (object_end(c, &sum, sizeof(sum), err))

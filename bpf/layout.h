@@ -186,7 +186,7 @@ struct bpf_slot {
 };
 
 /* Entry N of `stats` about time off the CPU, one for each CPU. */
-struct bpf_switch_books {
+struct bpf_switch_stats {
 	__u64 begun; /* = charged + filtered + lost + passed + what is open in `slots`, of both entries together */
 	__u64 charged;
 	__u64 filtered;

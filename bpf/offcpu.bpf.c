@@ -26,7 +26,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
 	__type(key, __u32);
-	__type(value, struct bpf_switch_books);
+	__type(value, struct bpf_switch_stats);
 } stats SEC(".maps");
 
 /* All its entries are made beforehand: here a run queue is locked, where old kernels must not look for memory. */
@@ -69,7 +69,7 @@ static __always_inline void tell(void *ctx, struct bpf_switch_note *note)
 }
 
 /* Thread @id comes: what has begun when it left is over. */
-static __always_inline void come(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b, __u32 set,
+static __always_inline void come(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b, __u32 set,
 				 __u64 now, __u32 id)
 {
 	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .ns = now, .charge.set = set };
@@ -146,7 +146,7 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 }
 
 /* Return: BPF_COUNTED: its key is kept in @slot; BPF_SPILLED: it is not, or user space unwinds the stacks. */
-static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b,
+static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
 				      const struct bpf_note *who, struct bpf_slot *slot)
 {
 	if (c->unwind && has_user_part(ctx)) {
@@ -161,7 +161,7 @@ static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, str
 }
 
 /* What has begun when thread @id left before has no end that anybody saw: it is lost, here or by the reader. */
-static __always_inline void lose(void *ctx, struct bpf_switch_books *b, struct bpf_slot *slot, __u32 set, __u32 id)
+static __always_inline void lose(void *ctx, struct bpf_switch_stats *b, struct bpf_slot *slot, __u32 set, __u32 id)
 {
 	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .charge.set = set };
 
@@ -173,7 +173,7 @@ static __always_inline void lose(void *ctx, struct bpf_switch_books *b, struct b
 }
 
 /* That thread @id leaves is not asked for. */
-static __always_inline void forget(void *ctx, struct bpf_switch_books *b, __u32 set, const __u32 *id)
+static __always_inline void forget(void *ctx, struct bpf_switch_stats *b, __u32 set, const __u32 *id)
 {
 	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, id);
 
@@ -196,7 +196,7 @@ static __always_inline struct bpf_slot *slot_of(const __u32 *id)
 }
 
 /* It leaves with these stacks, which are kept in its slot; or the reader gets them. */
-static __always_inline void begin(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b,
+static __always_inline void begin(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
 				  struct bpf_switch_note *note, struct bpf_slot *slot)
 {
 	if (note->who.verdict == BPF_COUNTED)
@@ -214,7 +214,7 @@ static __always_inline void begin(void *ctx, const struct bpf_config *c, struct 
 }
 
 /* The running thread leaves: an interval begins. */
-static __always_inline void leave(void *ctx, const struct bpf_config *c, struct bpf_switch_books *b, __u32 set,
+static __always_inline void leave(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b, __u32 set,
 				  __u64 now, __u64 state, int groups)
 {
 	struct bpf_switch_note note = { .kind = BPF_SWITCH_BEGIN, .ns = now, .charge.set = set };
@@ -250,7 +250,7 @@ static __always_inline void leave(void *ctx, const struct bpf_config *c, struct 
 static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u32 set, __u64 state, __u32 next,
 				     int groups)
 {
-	struct bpf_switch_books *b = bpf_map_lookup_elem(&stats, &set);
+	struct bpf_switch_stats *b = bpf_map_lookup_elem(&stats, &set);
 	struct bpf_switch_note seen = { .kind = BPF_SWITCH_SEEN, .id = next, .charge.set = set };
 	__u64 now;
 

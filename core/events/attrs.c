@@ -2,20 +2,10 @@
 #include "core/events/attrs.h"
 
 #include "core/arch/arch.h"
-#include "core/base/clock.h"
 #include "core/events/event_rings.h"
 #include "core/host/kernel.h"
-#include "core/host/pidns.h"
-#include "core/tasks/cgroup.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <time.h>
 
 /* For a reader that has to filter: all samples, or those whose tasks the program in the kernel cannot number. */
 static void ask_for_groups(struct events *ev)

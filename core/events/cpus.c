@@ -8,12 +8,7 @@
 #include "core/events/side_band.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define LOOK_NS  (400 * 1000 * 1000ULL) /* between looks whether an event is alive */

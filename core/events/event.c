@@ -7,11 +7,8 @@
 #include "core/host/causes.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -7,15 +7,8 @@
 #include "core/host/causes.h"
 #include "core/tasks/memory_limit.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 
 #define RECORD_REST 512 /* of a sample: what is beside its stacks, registers included */
 

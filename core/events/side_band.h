@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What tells of tasks and mappings, apart from the samples: a flood of these never costs a name, nor do names cost
- * samples. Private to core/capture*.c and core/events/followed.c.
+ * samples. Private to core/events/.
  *
  * Each CPU has an event of PERF_COUNT_SW_DUMMY, which does not fire, but has a ring. Where whole CPUs are sampled it
  * tells of all tasks there. But of some processes alone, or a command, the mappings and names of the others are

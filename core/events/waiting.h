@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What poll(2) is asked about the rings of a capture: which of them want to be read, and whether a CPU has gone. */
+/* What poll(2) is asked about the rings of the events: which of them want to be read, and whether a CPU has gone. */
 #ifndef CORE_EVENTS_WAITING_H
 #define CORE_EVENTS_WAITING_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a recording tells of itself, besides its samples. Filled by the backend that reads it. */
-#ifndef CORE_SESSION_RECORDING_H
-#define CORE_SESSION_RECORDING_H
+#ifndef CORE_SOURCES_RECORDING_H
+#define CORE_SOURCES_RECORDING_H
 
 #include "core/files/build_ids.h"
 #include "core/files/recorded.h"
