@@ -217,14 +217,9 @@ static bool is_undumpable(const struct host *host, const char *task)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	bool known;
 
-	if (snprintf(path, sizeof(path), "%s/%s/status", host->proc, task) >= (int)sizeof(path))
-		return false;
-	priority_pause();
-	known = !stat(path, &st);
-	priority_resume();
-	return known && st.st_uid != getuid();
+	return snprintf(path, sizeof(path), "%s/%s/status", host->proc, task) < (int)sizeof(path) && !stat(path, &st) &&
+	       st.st_uid != getuid();
 }
 
 /* May we observe the thread, in the order of the kernel's ptrace_may_access()? */
@@ -305,8 +300,12 @@ static void explain_event_refused(const struct host *host, const struct cause_ev
 	read_rights(host, &r);
 	if (is_filtered(&r, &call_perf, code, out))
 		return;
-	if (!is_paranoid(host, &r, e, out))
-		is_foreign(host, &r, e->tid, out);
+	if (is_paranoid(host, &r, e, out))
+		return;
+	/* All that it reads is of the thread in /proc. */
+	priority_pause();
+	is_foreign(host, &r, e->tid, out);
+	priority_resume();
 }
 
 /* What is wrong with the event itself. */
