@@ -3,8 +3,12 @@
  * The backend that counts samples in the kernel: loads bpf/profile.bpf.c, attaches it to the sampling events, and turns
  * its maps into rows at the end. What the program passes on instead of counting is the ring reader's.
  */
+#include "backend-bpf/namer.h"
 #include "backend-bpf/object.h"
 #include "backend-bpf/source.h"
+
+#include "core/host/priority.h"
+#include "core/tasks/memory_limit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +17,15 @@
 
 #include "bpf/profile.skel.h"
 
+#define GROW_SPILLS 32 /* so many samples had no room */
+
 struct sample_counter {
 	struct counter counter;
 	struct profile_bpf *skel;
+	struct map_sizes most;     /* that its tables may have; see grow() */
+	struct profile_bpf *grown; /* with these; NULL: not yet, or they are so from the beginning */
+	struct tables first;       /* of @skel, when there is @grown */
+	bool first_walked;         /* see counter_ops.pids */
 };
 
 static int bpf_probe(bool forced, struct err *err)
@@ -24,10 +34,86 @@ static int bpf_probe(bool forced, struct err *err)
 			    "before Linux 4.9, or built without CONFIG_BPF_EVENTS", forced, err);
 }
 
+static int size_maps(const struct counter *c, struct profile_bpf *skel, const struct tables *t)
+{
+	int rc = bpf_map__set_max_entries(skel->maps.proved, c->env->request->proves ? t->sizes.proved : 1);
+
+	return rc ? rc : object_size_stacks(skel->maps.probe, 1, c->depth);
+}
+
+/* What of @skel is for @t, with these sizes. */
+static void take_maps(struct tables *t, const struct profile_bpf *skel, const struct map_sizes *sizes)
+{
+	*t = (struct tables){
+		.stacks = { skel->maps.stack_map_0, skel->maps.stack_map_1 },
+		.shorts = { skel->maps.short_map_0, skel->maps.short_map_1 },
+		.sizes = *sizes,
+	};
+}
+
+static void use_proofs(struct tables *t, const struct profile_bpf *skel, const struct source_env *env)
+{
+	t->proved.used = env->request->proves;
+	t->proved.fd = bpf_map__fd(skel->maps.proved);
+}
+
+static enum proof_use bpf_unwound(struct counter *c, const struct sample_note *note, enum proof proof)
+{
+	/* Entries of a set that is read mean nothing once it has been, and in other tables they are others. */
+	return note->set == c->config.set && note->tables == c->config.generation
+		       ? proved_tell(&c->tables.proved, note, proof)
+		       : PROOF_UNUSED;
+}
+
+static size_t bpf_withdraw(struct counter *c, pid_t pid, bool gone)
+{
+	return proved_withdraw(&c->tables.proved, pid, gone);
+}
+
+/*
+ * Where the kernel is locked down (confidentiality) it has no such helper, and refuses programs that would call it.
+ * What is on top of a stack is not known then: leaves without a frame are unwound.
+ */
+static int take_reading_out(struct bpf_program *p)
+{
+	size_t nr = bpf_program__insn_cnt(p), i;
+	struct bpf_insn *insns = malloc(nr * sizeof(*insns));
+	int rc = insns ? 0 : -ENOMEM;
+
+	for (i = 0; i < nr && !rc; i++) {
+		insns[i] = bpf_program__insns(p)[i];
+		if (insns[i].code == (BPF_JMP | BPF_CALL) && !insns[i].src_reg && insns[i].imm == BPF_FUNC_probe_read)
+			insns[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = -1 };
+	}
+	if (!rc)
+		rc = bpf_program__set_insns(p, insns, nr);
+	free(insns);
+	return rc;
+}
+
+/* Programs that look for mount or pid namespaces cannot do without it. */
+static int fit_programs(struct profile_bpf *skel, const struct source_env *env)
+{
+	bool reads = env->request->proves &&
+		     libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_probe_read, NULL) == 1;
+	int rc = reads ? 0 : take_reading_out(skel->progs.count_sample);
+
+	return rc || reads ? rc : take_reading_out(skel->progs.count_sample_in_cgroup);
+}
+
+static int dispatch_to(const struct sample_counter *own, const struct bpf_program *program)
+{
+	__u32 zero = 0;
+	int fd = bpf_program__fd(program);
+
+	return bpf_map_update_elem(bpf_map__fd(own->skel->maps.programs), &zero, &fd, BPF_ANY);
+}
+
 static int bpf_open(struct counter **out, const struct source_env *env, struct err *err)
 {
 	struct sample_counter *own = calloc(1, sizeof(*own));
 	struct counter *c = own ? &own->counter : NULL;
+	struct map_sizes first;
 	int rc;
 
 	*out = c;
@@ -38,10 +124,19 @@ static int bpf_open(struct counter **out, const struct source_env *env, struct e
 	own->skel = profile_bpf__open();
 	if (!own->skel)
 		return object_refused(err, -errno, "cannot read the embedded BPF object");
-	c->maps.stacks[0] = own->skel->maps.stack_map_0;
-	c->maps.stacks[1] = own->skel->maps.stack_map_1;
+	own->most = map_sizes_choose(env->request->options, (unsigned int)c->cpus, c->depth, false);
+	first = map_sizes_choose(env->request->options, (unsigned int)c->cpus, c->depth, true);
+	map_sizes_bound(&own->most, &first, c->depth, memory_limit(env->request->host));
+	take_maps(&c->tables, own->skel, &first);
+	if (map_sizes_grow(&first, &own->most))
+		c->dispatch = own->skel->progs.dispatch;
+	if (size_maps(c, own->skel, &c->tables) || fit_programs(own->skel, env))
+		return object_refused(err, -errno, "cannot choose the sizes of the BPF maps");
 	if (object_load(c, own->skel->obj, "count_sample", err))
 		return err->code;
+	use_proofs(&c->tables, own->skel, env);
+	if (c->dispatch && dispatch_to(own, c->program))
+		return err_sys(err, -errno, "cannot fill the BPF maps");
 	/* Where the ring's reader counts, too, both begin when it says. */
 	rc = env->request->both ? 0 : object_set(c, env->sink->set);
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
@@ -55,7 +150,7 @@ static int bpf_attach(struct counter *c, size_t i, struct err *err)
 		return 0;
 	if (object_notes(c, e->cpu, e->notes[NOTED_SAMPLES].fd, err))
 		return err->code;
-	if (ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(c->program)))
+	if (ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(c->dispatch ? c->dispatch : c->program)))
 		return err_sys(err, -errno, "cannot attach the BPF program to the perf event of CPU %d", e->cpu);
 	return 0;
 }
@@ -72,6 +167,84 @@ static int bpf_start(struct counter *c, struct err *err)
 	int rc = c->env->request->both ? object_set(c, c->env->sink->set) : 0;
 
 	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
+}
+
+/*
+ * A program with larger tables takes the place of the one that has no room any more. That may still run on other CPUs:
+ * what it counts is in the first tables, which are read, too. On failure, as before: what has no room is counted from
+ * the ring.
+ */
+static int grow(struct sample_counter *own)
+{
+	struct counter *c = &own->counter;
+	struct profile_bpf *skel = profile_bpf__open();
+	struct counter grown;
+	struct tables more;
+	struct err ignored;
+
+	if (!skel)
+		return -errno;
+	take_maps(&more, skel, &own->most);
+	if (size_maps(c, skel, &more) || fit_programs(skel, c->env) ||
+	    object_grow(c, skel->obj, "count_sample", &more, &grown, &ignored) || dispatch_to(own, grown.program)) {
+		profile_bpf__destroy(skel);
+		return -EINVAL;
+	}
+	use_proofs(&grown.tables, skel, c->env);
+	own->grown = skel;
+	own->first = c->tables;
+	c->tables = grown.tables;
+	c->config = grown.config;
+	c->walk = object_nowhere();
+	return 0;
+}
+
+static void bpf_tend(struct counter *c)
+{
+	struct sample_counter *own = (struct sample_counter *)c;
+	struct bpf_stats sum = { 0 };
+
+	if (!c->dispatch || own->grown || object_sum(c, c->config.set, &sum, sizeof(sum)) ||
+	    sum.spilled.stack + sum.spilled.count < GROW_SPILLS)
+		return;
+	/* Loading a program and making maps takes tens of milliseconds: too long for real time. */
+	priority_pause();
+	if (grow(own))
+		own->counter.dispatch = NULL; /* it has been attached; nothing is tried again */
+	priority_resume();
+}
+
+static void bpf_so_far(const struct counter *c, struct stats *stats)
+{
+	struct bpf_stats sum = { 0 };
+
+	if (!object_sum(c, c->config.set, &sum, sizeof(sum)))
+		stats->counted_kernel += sum.counted;
+}
+
+static void swap_tables(struct sample_counter *own)
+{
+	struct tables now = own->counter.tables;
+
+	own->counter.tables = own->first;
+	own->first = now;
+}
+
+/* Who goes on walking, to learn of processes, needs the first tables once: nothing is added to them any more. */
+static int bpf_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	struct sample_counter *own = (struct sample_counter *)c;
+	int rc;
+
+	if (own->grown && (!resume || !own->first_walked)) {
+		swap_tables(own);
+		rc = object_pids(c, resume, fn, ctx);
+		swap_tables(own);
+		if (rc)
+			return rc;
+		own->first_walked |= resume;
+	}
+	return object_pids(c, resume, fn, ctx);
 }
 
 static int add_row(struct counter *c, const struct bpf_count_key *key, const void *value)
@@ -98,6 +271,7 @@ static int bpf_end(struct counter *c, struct err *err)
 		.filtered = sum.filtered,
 		.idle = sum.idle,
 		.outside = sum.outside,
+		.proved = sum.proved,
 	};
 	object_add_spills(&sum.spilled, to);
 	to->passed = to->spilled_stack + to->spilled_count + to->spilled_unwind + to->spilled_tree + to->spilled_number;
@@ -106,9 +280,16 @@ static int bpf_end(struct counter *c, struct err *err)
 
 static int bpf_take(struct counter *c, struct err *err)
 {
+	struct sample_counter *own = (struct sample_counter *)c;
 	__u64 value;
+	int rc = object_take(c, &value, add_row, err);
 
-	return object_take(c, &value, add_row, err);
+	if (rc || !own->grown)
+		return rc;
+	swap_tables(own);
+	rc = object_read(c, &value, add_row, err);
+	swap_tables(own);
+	return rc;
 }
 
 /* Disabling the events will wait for the runs that have begun. */
@@ -121,12 +302,18 @@ static int bpf_stop(struct counter *c, struct err *err)
 
 static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 {
-	struct bpf_note n;
+	struct bpf_sample_note n = { .user_stack = BPF_NO_STACK };
+	int rc;
 
-	if (size < sizeof(n))
+	/* Recordings of rings may have notes that tell whose the samples are, and no more. */
+	if (size < sizeof(n.who))
 		return -EBADMSG;
-	memcpy(&n, raw, sizeof(n));
-	return object_note(&n, out);
+	memcpy(&n, raw, size < sizeof(n) ? sizeof(n.who) : sizeof(n));
+	rc = object_note(&n.who, out);
+	out->user_stack = n.user_stack < 0 ? -1 : n.user_stack;
+	out->tables = n.generation;
+	out->top = n.top;
+	return rc;
 }
 
 static void bpf_close(struct counter *c)
@@ -135,13 +322,16 @@ static void bpf_close(struct counter *c)
 
 	if (!c)
 		return;
+	profile_bpf__destroy(own->grown);
 	profile_bpf__destroy(own->skel);
+	proved_release(&own->first.proved);
 	object_release(c);
 	free(own);
 }
 
 const struct counter_ops counter_bpf = {
 	.program = bpf_source,
+	.namer = &namer_bpf,
 	.switches = &counter_bpf_switches,
 	.probe = bpf_probe,
 	.open = bpf_open,
@@ -151,8 +341,12 @@ const struct counter_ops counter_bpf = {
 	.stop = bpf_stop,
 	.end = bpf_end,
 	.take = bpf_take,
-	.pids = object_pids,
+	.pids = bpf_pids,
+	.tend = bpf_tend,
+	.so_far = bpf_so_far,
 	.judged = object_judged,
+	.unwound = bpf_unwound,
+	.withdraw = bpf_withdraw,
 	.note = bpf_read_note,
 	.stats = object_add_stats,
 	.close = bpf_close,

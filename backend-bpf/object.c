@@ -108,8 +108,10 @@ int object_init(struct counter *c, const struct source_env *env, struct err *err
 	if (c->cpus < 0)
 		return err->code;
 	c->depth = env->request->asked + 1; /* since 5.9 an entry begins with a marker */
+	c->tables.sizes =
+		(struct map_sizes){ env->request->options->hash_entries, env->request->options->stack_entries, 0, 0 };
 	c->frames[0] = calloc(c->depth, sizeof(uint64_t));
-	c->frames[1] = calloc(c->depth, sizeof(uint64_t));
+	c->frames[1] = calloc(c->depth + 1, sizeof(uint64_t)); /* a leaf's return address may be added */
 	if (!c->frames[0] || !c->frames[1])
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
 	libbpf_said[0] = 0;
@@ -123,11 +125,11 @@ static int find_maps(struct counter *c, struct err *err)
 		const char *name;
 		struct bpf_map **map;
 	} maps[] = {
-		{ "config", &c->maps.config },       { "targets", &c->maps.targets },
-		{ "cgroup", &c->maps.cgroup },       { "cgroup_ids", &c->maps.cgroup_ids },
-		{ "mntns_ids", &c->maps.mntns_ids }, { "stats", &c->maps.stats },
-		{ "flight", &c->maps.flight },       { "notes", &c->maps.notes },
-		{ "counts_0", &c->maps.counts[0] },  { "counts_1", &c->maps.counts[1] },
+		{ "config", &c->tables.config },      { "targets", &c->maps.targets },
+		{ "cgroup", &c->maps.cgroup },        { "cgroup_ids", &c->maps.cgroup_ids },
+		{ "mntns_ids", &c->maps.mntns_ids },  { "stats", &c->maps.stats },
+		{ "flight", &c->maps.flight },        { "notes", &c->maps.notes },
+		{ "counts_0", &c->tables.counts[0] }, { "counts_1", &c->tables.counts[1] },
 	};
 	size_t i;
 
@@ -139,17 +141,26 @@ static int find_maps(struct counter *c, struct err *err)
 	return 0;
 }
 
+int object_size_stacks(struct bpf_map *map, __u32 entries, unsigned int depth)
+{
+	int rc = bpf_map__set_max_entries(map, entries);
+
+	return rc ? rc : bpf_map__set_value_size(map, depth * (__u32)sizeof(__u64));
+}
+
 /* Tables of the second set are needed only where there is a second interval. */
 static int size_set(struct counter *c, unsigned int i)
 {
-	const struct options *opts = c->env->request->options;
-	bool used = i == 0 || opts->interval_ns, own = i == 0 || c->maps.stacks[i] != c->maps.stacks[0];
-	int rc = bpf_map__set_max_entries(c->maps.counts[i], used ? opts->hash_entries : 1);
+	bool used = i == 0 || c->env->request->options->interval_ns,
+	     own = i == 0 || c->tables.stacks[i] != c->tables.stacks[0];
+	int rc = bpf_map__set_max_entries(c->tables.counts[i], used ? c->tables.sizes.counts : 1);
 
 	if (!rc && own)
-		rc = bpf_map__set_max_entries(c->maps.stacks[i], used ? opts->stack_entries : 1);
-	if (!rc && own)
-		rc = bpf_map__set_value_size(c->maps.stacks[i], c->depth * (__u32)sizeof(__u64));
+		rc = object_size_stacks(c->tables.stacks[i], used ? c->tables.sizes.stacks : 1, c->depth);
+	if (!rc && c->tables.shorts[i])
+		rc = object_size_stacks(c->tables.shorts[i],
+					used && c->tables.sizes.shorts ? c->tables.sizes.shorts : 1,
+					c->tables.sizes.shorts ? BPF_SHORT_WORDS : 1);
 	return rc;
 }
 
@@ -201,8 +212,14 @@ static int choose_program(struct counter *c, const char *name)
 	c->program = bpf_object__find_program_by_name(c->bpf, whole);
 	if (!rc && !c->program)
 		rc = -ENOENT;
-	bpf_object__for_each_program(p, c->bpf) if (!rc) rc = bpf_program__set_autoload(p, p == c->program);
+	bpf_object__for_each_program(p, c->bpf) if (!rc) rc =
+		bpf_program__set_autoload(p, p == c->program || p == c->dispatch);
 	return rc;
+}
+
+static bool has_shorts(const struct counter *c)
+{
+	return c->tables.shorts[0] && c->tables.sizes.shorts;
 }
 
 static struct bpf_config configure(const struct counter *c)
@@ -217,7 +234,11 @@ static struct bpf_config configure(const struct counter *c)
 		.no_kernel = f->no_kernel,
 		.no_user = f->no_user,
 		.pass_all = c->env->request->both,
-		.unwind = c->env->request->unwinds,
+		.unwind = !c->env->request->unwinds ? BPF_UNWIND_NONE
+			  : c->env->request->proves ? BPF_UNWIND_UNPROVED
+						    : BPF_UNWIND_ALL,
+		.has_shorts = has_shorts(c),
+		.proves_user = kernel_withholds_registers(),
 		.group = c->env->request->options->group,
 		.by_comm = f->comm != NULL,
 		.by_cgroup = f->cgroup != NULL,
@@ -287,8 +308,52 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
 
+/* What is not of its tables @bpf shares with @c. */
+static int share_maps(const struct counter *c, struct bpf_object *bpf)
+{
+	static const char *const shared[] = { "targets", "cgroup", "cgroup_ids", "mntns_ids", "stats",
+					      "flight",  "notes",  "probe",      "programs" };
+	struct bpf_map *from, *to;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < ARRAY_SIZE(shared) && !rc; i++) {
+		from = bpf_object__find_map_by_name(c->bpf, shared[i]);
+		to = bpf_object__find_map_by_name(bpf, shared[i]);
+		if (from && to && bpf_map__fd(from) >= 0)
+			rc = bpf_map__reuse_fd(to, bpf_map__fd(from));
+	}
+	return rc;
+}
+
+int object_grow(const struct counter *c, struct bpf_object *bpf, const char *program, const struct tables *more,
+		struct counter *grown, struct err *err)
+{
+	int rc;
+
+	*grown = *c;
+	grown->bpf = bpf;
+	grown->tables = *more;
+	grown->dispatch = NULL;
+	if (find_maps(grown, err))
+		return err->code;
+	rc = size_maps(grown);
+	if (!rc)
+		rc = choose_program(grown, program);
+	if (!rc)
+		rc = share_maps(c, bpf);
+	if (!rc)
+		rc = bpf_object__load(bpf);
+	grown->config.generation++;
+	grown->config.has_shorts = has_shorts(grown);
+	if (!rc)
+		rc = object_set(grown, grown->config.set);
+	return rc ? object_refused(err, rc, "the kernel refuses a larger BPF object") : 0;
+}
+
 void object_release(struct counter *c)
 {
 	free(c->frames[0]);
 	free(c->frames[1]);
+	proved_release(&c->tables.proved);
 }

@@ -6,6 +6,8 @@
 #ifndef BACKEND_BPF_OBJECT_H
 #define BACKEND_BPF_OBJECT_H
 
+#include "backend-bpf/map_sizes.h"
+#include "backend-bpf/proved.h"
 #include "core/host/kernel.h"
 #include "core/host/pidns.h"
 #include "core/rows/rows.h"
@@ -19,14 +21,24 @@
 
 #include "bpf/layout.h"
 
+/** struct tables - that a program fills, and what belongs to them. */
+struct tables {
+	struct bpf_map *config;
+	struct bpf_map *counts[2], *stacks[2]; /* of each set; both may have the same stacks */
+	struct bpf_map *shorts[2];             /* for stacks of BPF_SHORT_WORDS; NULL: there are none */
+	struct map_sizes sizes;                /* after object_init(): as they are asked for, without short stacks */
+	struct proved proved;                  /* of samples */
+};
+
 /** struct counter - what both counters begin with; all 0 before object_init(). */
 struct counter {
 	const struct source_env *env;
-	struct bpf_object *bpf;      /* its skeleton's */
-	struct bpf_program *program; /* the one of them that is used */
+	struct bpf_object *bpf;       /* its skeleton's */
+	struct bpf_program *program;  /* the one of them that is used, */
+	struct bpf_program *dispatch; /* and what is attached to call it; NULL: itself is attached */
+	struct tables tables;
 	struct {
-		struct bpf_map *config, *targets, *cgroup, *cgroup_ids, *mntns_ids, *stats, *flight, *notes;
-		struct bpf_map *counts[2], *stacks[2]; /* of each set; both may have the same stacks */
+		struct bpf_map *targets, *cgroup, *cgroup_ids, *mntns_ids, *stats, *flight, *notes;
 	} maps;
 	int cpus;            /* that this kernel can have: values in an entry of a per-CPU map */
 	unsigned int depth;  /* addresses in an entry of a stack map */
@@ -57,14 +69,26 @@ struct bpf_count_key object_nowhere(void);
 
 /**
  * object_load() - choose sizes and a program, load it, and fill the maps; nothing counts yet.
- * @bpf:     of the open skeleton; borrowed. Maps that are not of bpf/shared.h have their sizes, but for the counts and
- *           stacks
+ * @bpf:     of the open skeleton; borrowed. `probe` and maps that are not of bpf/shared.h have their sizes, but for
+ *           the counts and stacks
  * @program: its name for all tasks of the initial pid namespace; those of the others begin with it
  * On success what else is to be in @c->config can be set, until object_set().
  */
 int object_load(struct counter *c, struct bpf_object *bpf, const char *program, struct err *err);
 
 void object_release(struct counter *c);
+
+/**
+ * object_grow() - as object_load() of another instance of the object that @c has, which it shares all with but for
+ * its tables. Nothing runs it yet.
+ * @more:  its stack maps and sizes
+ * @grown: out, also on failure, when it means nothing: as @c, with its tables, configuration and program
+ */
+int object_grow(const struct counter *c, struct bpf_object *bpf, const char *program, const struct tables *more,
+		struct counter *grown, struct err *err);
+
+/** object_size_stacks() - the stack map @map, before it is made, has so many @entries of @depth addresses. -errno. */
+int object_size_stacks(struct bpf_map *map, __u32 entries, unsigned int depth);
 
 /** object_set() - tell the program where to count, but do not wait for its runs: a set, or BPF_SET_NONE. -errno. */
 int object_set(struct counter *c, uint32_t set);
@@ -82,8 +106,14 @@ int object_notes(struct counter *c, int cpu, int fd, struct err *err);
  */
 int object_end(struct counter *c, void *sum, size_t size, struct err *err);
 
+/** object_sum() - statistics of @set, of all CPUs, added to @sum; as object_end(). Return: 0 or -errno. */
+int object_sum(const struct counter *c, unsigned int set, void *sum, size_t size);
+
 /** object_count_fn - to a count of sink.ended. Return: 0 or -errno. */
 typedef int (*object_count_fn)(struct counter *c, const struct bpf_count_key *key, const void *value);
+
+/** object_read() - call @fn for each count of sink.ended, as object_take(), which clears them. */
+int object_read(struct counter *c, void *value, object_count_fn fn, struct err *err);
 
 /**
  * object_take() - call @fn for each count of sink.ended, and clear that set if the run goes on.

@@ -24,7 +24,7 @@ int object_set(struct counter *c, uint32_t set)
 	__u32 zero = 0;
 
 	c->config.set = set;
-	return bpf_map_update_elem(bpf_map__fd(c->maps.config), &zero, &c->config, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(bpf_map__fd(c->tables.config), &zero, &c->config, BPF_ANY) ? -errno : 0;
 }
 
 /* The map would keep an event for ever. */
@@ -45,21 +45,57 @@ int object_notes(struct counter *c, int cpu, int fd, struct err *err)
  */
 static int next_count(const struct counter *c, unsigned int set, struct bpf_count_key *key)
 {
-	return bpf_map_get_next_key(bpf_map__fd(c->maps.counts[set]), key, key) ? -errno : 0;
+	return bpf_map_get_next_key(bpf_map__fd(c->tables.counts[set]), key, key) ? -errno : 0;
 }
 
 static int read_stack(struct counter *c, unsigned int set, __s32 id, int side, struct stack *out)
 {
+	const struct bpf_map *map = c->tables.stacks[set];
+	unsigned int depth = c->depth;
 	__u32 key = (__u32)id;
 
 	*out = (struct stack){ .state = STACK_NONE };
 	if (id < 0)
 		return 0;
-	if (bpf_map_lookup_elem(bpf_map__fd(c->maps.stacks[set]), &key, c->frames[side])) {
+	if (id & BPF_SHORT_STACK) {
+		map = c->tables.shorts[set];
+		depth = BPF_SHORT_WORDS;
+		key &= ~(__u32)BPF_SHORT_STACK;
+	}
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &key, c->frames[side])) {
 		out->state = STACK_MISSED;
 		return errno == ENOENT ? 0 : -errno;
 	}
-	callchain_entry(c->frames[side], c->depth, out);
+	callchain_entry(c->frames[side], depth, out);
+	return 0;
+}
+
+/* A user stack that was proved is as the rules have it, which know of no limit for callchains. */
+static void limit_stacks(const struct request *request, struct row_key *key)
+{
+	struct stack user = key->user;
+
+	callchain_limit(request->asked, &key->kernel, &key->user);
+	if (request->proves)
+		key->user = user;
+}
+
+/* @id: one of `counts_N`: also that of a callchain whose leaf has its caller behind it, which the map does not have. */
+static int read_user_stack(struct counter *c, unsigned int set, __s32 id, struct stack *out)
+{
+	struct proved_leaf leaf = { .user_stack = id };
+	frame_t *frames;
+	int rc;
+
+	if (id >= BPF_LEAF_STACKS && !proved_leaf(&c->tables.proved, set, id, &leaf))
+		return -EBADMSG;
+	rc = read_stack(c, set, leaf.user_stack, 1, out);
+	if (rc || !leaf.top || !out->nr)
+		return rc;
+	frames = c->frames[1] + (out->frames - c->frames[1]);
+	memmove(frames + 2, frames + 1, (out->nr - 1) * sizeof(*frames));
+	frames[1] = leaf.top;
+	out->nr++;
 	return 0;
 }
 
@@ -71,9 +107,9 @@ int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_k
 	memcpy(out->comm, key->comm, COMM_LEN);
 	rc = read_stack(c, set, key->kernel_stack, 0, &out->kernel);
 	if (!rc)
-		rc = read_stack(c, set, key->user_stack, 1, &out->user);
+		rc = read_user_stack(c, set, key->user_stack, &out->user);
 	if (!rc)
-		callchain_limit(c->env->request->asked, &out->kernel, &out->user);
+		limit_stacks(c->env->request, out);
 	return rc;
 }
 
@@ -83,7 +119,7 @@ static int read_counts(struct counter *c, unsigned int set, void *value, object_
 	int rc;
 
 	while (!(rc = next_count(c, set, &key))) {
-		rc = bpf_map_lookup_elem(bpf_map__fd(c->maps.counts[set]), &key, value) ? -errno : 0;
+		rc = bpf_map_lookup_elem(bpf_map__fd(c->tables.counts[set]), &key, value) ? -errno : 0;
 		if (!rc)
 			rc = fn(c, &key, value);
 		if (rc)
@@ -92,13 +128,13 @@ static int read_counts(struct counter *c, unsigned int set, void *value, object_
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/* 0 where the kernel does not tell (before 4.16). */
-static uint64_t nr_stacks(const struct counter *c, unsigned int set)
+/* 0 where the kernel does not tell (before 4.16), or there is no such map. */
+static uint64_t nr_stacks(const struct bpf_map *map)
 {
 	__u32 id = UINT32_MAX;
 	uint64_t nr = 0;
 
-	while (!bpf_map_get_next_key(bpf_map__fd(c->maps.stacks[set]), &id, &id))
+	while (map && !bpf_map_get_next_key(bpf_map__fd(map), &id, &id))
 		nr++;
 	return nr;
 }
@@ -114,7 +150,7 @@ static void *read_cpus(const struct counter *c, const struct bpf_map *map, __u32
 	return NULL;
 }
 
-static int add_up_stats(const struct counter *c, unsigned int set, void *sum, size_t size)
+int object_sum(const struct counter *c, unsigned int set, void *sum, size_t size)
 {
 	uint64_t *each = read_cpus(c, c->maps.stats, set, size), *all = sum;
 	size_t i, nr = size / sizeof(*all);
@@ -194,12 +230,11 @@ static int clear_counts(struct counter *c, unsigned int set)
 {
 	struct bpf_count_key key = object_nowhere(), next;
 
-	return clear_map(bpf_map__fd(c->maps.counts[set]), &key, &next, sizeof(key));
+	return clear_map(bpf_map__fd(c->tables.counts[set]), &key, &next, sizeof(key));
 }
 
-static int clear_stacks(struct counter *c, unsigned int set)
+static int clear_stacks(const struct bpf_map *stacks)
 {
-	const struct bpf_map *stacks = c->maps.stacks[set];
 	__u32 key = UINT32_MAX, next;
 	int rc = clear_map(bpf_map__fd(stacks), &key, &next, sizeof(key));
 
@@ -213,8 +248,11 @@ static int clear_set(struct counter *c, unsigned int set)
 	__u32 key = set;
 	int rc = none ? clear_counts(c, set) : -ENOMEM;
 
-	if (!rc && c->maps.stacks[0] != c->maps.stacks[1])
-		rc = clear_stacks(c, set);
+	proved_clear(&c->tables.proved, set);
+	if (!rc && c->tables.stacks[0] != c->tables.stacks[1])
+		rc = clear_stacks(c->tables.stacks[set]);
+	if (!rc && c->tables.shorts[set])
+		rc = clear_stacks(c->tables.shorts[set]);
 	if (!rc && bpf_map_update_elem(bpf_map__fd(c->maps.stats), &key, none, BPF_ANY))
 		rc = -errno;
 	free(none);
@@ -229,20 +267,29 @@ int object_end(struct counter *c, void *sum, size_t size, struct err *err)
 
 	if (rc)
 		return err_sys(err, rc, "cannot switch the BPF program to another set of tables");
-	rc = add_up_stats(c, sink->ended, sum, size);
+	rc = object_sum(c, sink->ended, sum, size);
 	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
+}
+
+int object_read(struct counter *c, void *value, object_count_fn fn, struct err *err)
+{
+	unsigned int set = c->env->sink->ended;
+	int rc = read_counts(c, set, value, fn);
+
+	if (c->env->request->options->stats)
+		c->stats[set].stack_entries += nr_stacks(c->tables.stacks[set]) + nr_stacks(c->tables.shorts[set]);
+	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
 int object_take(struct counter *c, void *value, object_count_fn fn, struct err *err)
 {
 	const struct sink *sink = c->env->sink;
-	int rc = read_counts(c, sink->ended, value, fn);
+	int rc = object_read(c, value, fn, err);
 
-	if (c->env->request->options->stats)
-		c->stats[sink->ended].stack_entries = nr_stacks(c, sink->ended);
-	if (!rc && sink->set != sink->ended)
-		rc = clear_set(c, sink->ended);
-	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
+	if (rc || sink->set == sink->ended)
+		return rc;
+	rc = clear_set(c, sink->ended);
+	return rc ? err_sys(err, rc, "cannot clear the BPF maps") : 0;
 }
 
 /*
@@ -252,7 +299,7 @@ int object_take(struct counter *c, void *value, object_count_fn fn, struct err *
 int object_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	struct bpf_count_key own = object_nowhere(), *key = resume ? &c->walk : &own;
-	uint64_t left = (uint64_t)c->env->request->options->hash_entries + 1; /* the end is behind the last one */
+	uint64_t left = (uint64_t)c->tables.sizes.counts + 1; /* the end is behind the last one */
 	int rc = 0;
 
 	while (left-- && !(rc = next_count(c, c->env->sink->set, key)))
@@ -286,6 +333,7 @@ int object_note(const struct bpf_note *note, struct sample_note *out)
 		.left = note->verdict == BPF_LEFT,
 		.pid = (pid_t)note->pid,
 		.tid = (pid_t)note->tid,
+		.user_stack = -1,
 	};
 	memcpy(out->comm, note->comm, LAYOUT_COMM_LEN);
 	return 0;

@@ -28,6 +28,9 @@ _Static_assert(sizeof(struct bpf_switch_note) == 56, "a note must not have paddi
 #define SLOT_BYTES       112 /* of the kernel's memory for each */
 #define SLOTS_MEMORY     64  /* this part of the memory at most */
 
+/* Addresses that the kernel walks to tell whether there are any; a marker may be one of them. */
+#define PROBE_DEPTH 2
+
 struct switch_counter {
 	struct counter counter;
 	struct offcpu_bpf *skel;
@@ -194,10 +197,12 @@ static int switches_open(struct counter **out, const struct source_env *env, str
 	own->skel = offcpu_bpf__open();
 	if (!own->skel)
 		return object_refused(err, -errno, "cannot read the embedded BPF object");
-	c->maps.stacks[0] = c->maps.stacks[1] = own->skel->maps.stack_map;
+	c->tables.stacks[0] = c->tables.stacks[1] = own->skel->maps.stack_map;
 	rc = bpf_map__set_max_entries(own->skel->maps.slots, nr_slots(env->request->host));
+	if (!rc)
+		rc = object_size_stacks(own->skel->maps.probe, 1, PROBE_DEPTH);
 	if (rc)
-		return object_refused(err, rc, "cannot size the BPF map of threads");
+		return object_refused(err, rc, "cannot choose the sizes of the BPF maps");
 	if (object_load(c, own->skel->obj, own->raw ? "raw_count_switch" : "count_switch", err))
 		return err->code;
 	configure(own, &c->config);
@@ -317,6 +322,14 @@ static int switches_end(struct counter *c, struct err *err)
 	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
 }
 
+static void switches_so_far(const struct counter *c, struct stats *stats)
+{
+	struct bpf_switch_stats sum = { 0 };
+
+	if (!object_sum(c, c->config.set, &sum, sizeof(sum)))
+		stats->intervals_charged += sum.charged;
+}
+
 static int switches_take(struct counter *c, struct err *err)
 {
 	const struct source_env *env = c->env;
@@ -402,6 +415,7 @@ const struct counter_ops counter_bpf_switches = {
 	.stop = switches_stop,
 	.end = switches_end,
 	.take = switches_take,
+	.so_far = switches_so_far,
 	.pids = object_pids,
 	.judged = object_judged,
 	.switch_note = switches_note,

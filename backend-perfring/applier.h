@@ -10,21 +10,29 @@
 struct source_env;
 struct kernel_code;
 struct switching;
+struct deferred;
+
+/* Of so many tasks that have exited the ids are known; each has a place by its tid. */
+#define RECENT_EXITS 256
+
+/** struct exited_task - what its PERF_RECORD_EXIT told; ids -1: it is outside our pid namespace; 0: there is none. */
+struct exited_task {
+	pid_t pid, tid;
+	char comm[COMM_LEN];
+};
 
 /** struct applied_ring - what has to be remembered of the records of one ring. */
 struct applied_ring {
-	struct {
-		pid_t pid, tid; /* 0: none yet */
-		char comm[COMM_LEN];
-	} exit;                /* the task that exited last on this CPU; -1: one outside our pid namespace */
-	uint64_t throttled_at; /* since when the kernel does not sample here; 0: it does */
-	bool gap;              /* see switching_gap_begins() */
+	struct exited_task exit; /* that exited last on this CPU */
+	uint64_t throttled_at;   /* since when the kernel does not sample here; 0: it does */
+	bool gap;                /* see switching_gap_begins() */
 	struct {
 		bool seen;        /* by the program in the kernel, of which both backends count what it has seen, */
 		unsigned int set; /* in this set, */
 		uint64_t ns;      /* then */
 		pid_t next;       /* who comes, */
-		pid_t gone;       /* the last thread that ended here, for the pid tables: it leaves once more */
+		pid_t gone;       /* the last thread that told its exit here, or came here after that, */
+		pid_t unnamed;    /* the last one that was preempted here when the pid tables had it no more */
 		pid_t left;       /* the thread that leaves, if there was a sample of that; else 0 */
 	} at_switch;              /* that is on its way: a note, a sample, a record of who leaves, one of who comes */
 	struct {
@@ -53,19 +61,23 @@ struct sample_lead {
 /**
  * struct applier
  * @rings: one entry for each ring
+ * @exits: of all CPUs
  * @stats: of the whole backend, for each of sink.sets: what is read and what is applied
  * @set:   of @stats, for records that are no samples
  * @unwinding: of user stacks; NULL: they are as the kernel walked them
  * @switching: of intervals off the CPU; NULL: samples are counted
+ * @deferred: samples that wait for their user stacks; NULL: none waits, these stacks are missed
  * @kernel_code: tells the idle task from those outside our pid namespace; NULL: there are none
  */
 struct applier {
 	const struct source_env *env;
 	struct applied_ring *rings;
+	struct exited_task exits[RECENT_EXITS];
 	struct stats stats[2];
 	unsigned int set;
 	struct unwinding *unwinding;
 	struct switching *switching;
+	struct deferred *deferred;
 	struct kernel_code *kernel_code;
 };
 

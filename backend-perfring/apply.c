@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/apply.h"
 
+#include "backend-perfring/deferred.h"
 #include "backend-perfring/sample.h"
 #include "backend-perfring/switching.h"
+#include "compat/perf_deferred.h"
 #include "core/events/cpus.h"
+#include "core/rows/callchain.h"
 #include "core/rows/compare.h"
 #include "core/sources/source.h"
 #include "core/tasks/pinned.h"
 #include "core/tasks/proc.h"
 
+#include <limits.h>
 #include <string.h>
 
 static int add(struct applier *a, struct rows *to, const struct owner *o, struct sample *s)
@@ -27,10 +31,47 @@ static int add(struct applier *a, struct rows *to, const struct owner *o, struct
 	return rows_add(to, &key, 1, 1);
 }
 
+int apply_deferred(void *ctx, const struct row_key *key, unsigned int set)
+{
+	struct applier *a = ctx;
+	int rc = rows_add(a->env->sink->sets[set].samples, key, 1, 1);
+
+	a->stats[set].counted_ring += !rc;
+	a->stats[set].deferred_missed += key->user.state == STACK_MISSED;
+	return rc;
+}
+
+/* Has the kernel deferred the user stack? If the recording has copies of stacks, those are unwound instead. */
+static bool is_deferred(const struct applier *a, const struct sample *s, const struct owner *o)
+{
+	return a->deferred && !a->unwinding && s->user.state == STACK_MISSED && !o->outside;
+}
+
+/* Return: the cookie of the deferred user stack that a sample is to wait for; 0: nobody can tell which it is. */
+static uint64_t awaited(const struct sample *s)
+{
+	return s->record->tid > 0 ? callchain_cookie(s->record->sample.ips, s->record->sample.nr) : 0;
+}
+
+/* The row has the task and name of this moment: the thread may have another name when its stack comes. */
+static int wait_for_user(struct applier *a, const struct sample *s, const struct owner *o, uint64_t cookie)
+{
+	struct row_key key = sample_key(a, s, o);
+	unsigned int set = s->lead->note.set;
+	int rc = tasks_learn(a->env->sink->tasks, o->pid);
+
+	if (!rc)
+		rc = deferred_wait(a->deferred, s->record->tid, cookie, &key, set);
+	a->stats[set].deferred += !rc;
+	return rc;
+}
+
 static int count_as(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
 {
 	unsigned int set = s->lead->note.set;
 	struct stats *stats = &a->stats[set];
+	bool deferred = is_deferred(a, s, o);
+	uint64_t cookie;
 	int rc;
 
 	stats->outside += o->outside;
@@ -39,8 +80,13 @@ static int count_as(struct applier *a, struct sample *s, const struct owner *o, 
 		stats->hidden += sample_is_hidden(a, s, o);
 		return 0;
 	}
+	cookie = deferred ? awaited(s) : 0;
+	if (cookie)
+		return wait_for_user(a, s, o, cookie);
 	rc = add(a, a->env->sink->sets[set].samples, o, s);
 	stats->counted_ring += !rc;
+	stats->deferred += !rc && deferred;
+	stats->deferred_missed += !rc && deferred;
 	return rc;
 }
 
@@ -217,10 +263,24 @@ static int apply_sample(struct applier *a, uint32_t ring, const struct record *r
 	}
 }
 
+/* A callchain as long as the kernel permits may have had more addresses: its last one stands for those. */
+static int apply_callchain(struct applier *a, const struct record *r)
+{
+	struct stack kernel = { .state = STACK_NONE }, user;
+
+	if (!a->deferred)
+		return 0;
+	callchain_entry(r->deferred.ips, r->deferred.nr, &user);
+	callchain_limit(user.nr == DEFERRED_MAX_STACK ? DEFERRED_MAX_STACK : UINT_MAX, &kernel, &user);
+	if (user.state == STACK_NONE)
+		user.state = STACK_MISSED; /* the kernel could not walk it */
+	return deferred_came(a->deferred, r->tid, r->deferred.cookie, &user);
+}
+
 static int apply_comm(struct applier *a, const struct record *r)
 {
+	int rc = a->deferred && r->comm.exec ? deferred_executed(a->deferred, r->tid) : 0;
 	size_t i;
-	int rc = 0;
 
 	/* The sample that this record explains may be of the interval before. */
 	for (i = 0; i < ARRAY_SIZE(a->env->sink->sets) && !rc; i++)
@@ -247,20 +307,21 @@ static int apply_namespaces(struct applier *a, const struct record *r)
 
 static int apply_exit(struct applier *a, uint32_t ring, const struct record *r)
 {
-	struct applied_ring *ar = &a->rings[ring];
+	struct exited_task *exit = &a->rings[ring].exit;
+	int rc = a->deferred ? deferred_exited(a->deferred, r->tid) : 0;
 
+	if (rc)
+		return rc;
 	if (!r->tid) {
-		ar->exit.pid = owner_outside.pid;
-		ar->exit.tid = owner_outside.tid;
-		memcpy(ar->exit.comm, owner_outside.comm, COMM_LEN);
+		*exit = (struct exited_task){ owner_outside.pid, owner_outside.tid, COMM_OUTSIDE };
 		return 0;
 	}
-	ar->exit.pid = r->pid;
-	ar->exit.tid = r->tid;
-	memset(ar->exit.comm, 0, COMM_LEN);
+	*exit = (struct exited_task){ r->pid, r->tid, "" };
+	if (!sample_is_bystander(a, r->pid))
+		tasks_name(a->env->sink->tasks, r->pid, r->tid, exit->comm);
+	a->exits[(uint32_t)r->tid % RECENT_EXITS] = *exit;
 	if (sample_is_bystander(a, r->pid))
 		return 0;
-	tasks_name(a->env->sink->tasks, r->pid, r->tid, ar->exit.comm);
 	return tasks_exit(a->env->sink->tasks, r->pid, r->tid);
 }
 
@@ -333,15 +394,27 @@ static bool is_out_of_sight(const struct applier *a, const struct record *r)
 	return proc_lives(env->request->host, r->pid, r->tid);
 }
 
+/* What @r tells ends what is proved of the stacks of a process: it maps something else, or is another one. */
+static void withdraw(struct applier *a, const struct record *r)
+{
+	bool of_process = r->pid == r->tid;
+	bool gone = (r->type == PERF_RECORD_COMM && r->comm.exec) ||
+		    (of_process && (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT));
+	bool maps = r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2;
+
+	if (a->env->request->proves && (gone || maps))
+		a->stats[a->set].withdrawn += env_withdraw(a->env, r->pid, gone);
+}
+
 /* @r is about a task or its mappings. */
 static int apply_side_band(struct applier *a, uint32_t ring, const struct record *r)
 {
 	int rc;
 
+	withdraw(a, r);
 	if (is_out_of_sight(a, r))
 		return 0;
 	rc = a->env->request->filter.tree ? trace_descent(a->env->request->filter.tree, r) : 0;
-
 	a->stats[a->set].started += r->type == PERF_RECORD_FORK;
 	if (rc || r->type == PERF_RECORD_EXIT)
 		return rc ? rc : apply_exit(a, ring, r);
@@ -391,6 +464,7 @@ static int apply_name(struct applier *a, const struct record *r)
 	if (r->tid)
 		return tasks_refresh(env->sink->tasks, r->pid, r->tid, r->comm.name);
 	tasks_read_anew(env->sink->tasks);
+	a->stats[a->set].withdrawn += env_withdraw(env, 0, true);
 	sink_gap(env->sink, events_cpu_is_away(env->events));
 	return 0;
 }
@@ -429,6 +503,8 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 		return apply_side_band(a, ring, r);
 	case RECORD_NAME:
 		return apply_name(a, r);
+	case RECORD_CALLCHAIN_DEFERRED:
+		return apply_callchain(a, r);
 	case PERF_RECORD_THROTTLE:
 		a->stats[a->set].throttled++;
 		a->rings[ring].throttled_at = r->time;

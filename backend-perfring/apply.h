@@ -12,6 +12,9 @@
  */
 int apply_record(struct applier *a, uint32_t ring, const struct record *r, const struct sample_lead *lead);
 
+/** apply_deferred() - a deferred_fn: count a sample that has waited for its user stack. @ctx: the applier */
+int apply_deferred(void *ctx, const struct row_key *key, unsigned int set);
+
 /** apply_time() - it is @ns now, in event time: what lasts is accounted until here. */
 void apply_time(struct applier *a, uint64_t ns);
 

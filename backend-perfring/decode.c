@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/decode.h"
 
+#include "compat/perf_deferred.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -281,6 +283,19 @@ static int decode_lost(const struct perf_event_header *h, struct words w, struct
 	return (h->type == PERF_RECORD_LOST_SAMPLES || next(&w, &id)) && next(&w, &r->lost.records) ? 1 : -EBADMSG;
 }
 
+/* Only the sample_id names the thread. */
+static int decode_deferred(const struct perf_event_attr *attr, struct words w, uint64_t task, struct record *r)
+{
+	if (!attr->sample_id_all || !(attr->sample_type & PERF_SAMPLE_TID))
+		return 0;
+	if (!next(&w, &r->deferred.cookie) || !next(&w, &r->deferred.nr) || r->deferred.nr > w.nr)
+		return -EBADMSG;
+	r->pid = low(task);
+	r->tid = high(task);
+	r->deferred.ips = w.at;
+	return 1;
+}
+
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size)
 {
 	const uint64_t *words = (const uint64_t *)record;
@@ -322,6 +337,8 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return decode_switch(attr, h, task, out);
+	case RECORD_CALLCHAIN_DEFERRED:
+		return decode_deferred(attr, w, task, out);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return 1;

@@ -72,7 +72,12 @@ struct record {
 			uint64_t records; /* of LOST_SAMPLES: samples */
 			bool wanted;      /* LOST_SAMPLES: a filter of the recorder's dropped them */
 		} lost;                   /* PERF_RECORD_LOST and PERF_RECORD_LOST_SAMPLES */
-		enum record_gap gap;      /* RECORD_GAP */
+		struct {
+			uint64_t cookie;
+			const uint64_t *ips; /* the user's part of the callchain of samples of thread @tid */
+			uint64_t nr;
+		} deferred;          /* RECORD_CALLCHAIN_DEFERRED */
+		enum record_gap gap; /* RECORD_GAP */
 	};
 };
 
@@ -82,6 +87,14 @@ struct record {
  * @record: @size bytes. Return: 0 when it holds none.
  */
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size);
+
+/** record_reg() - in sample @r, the value of register @reg, PERF_REG_*; NULL: the sample does not have it. */
+static inline const uint64_t *record_reg(const struct record *r, unsigned int reg)
+{
+	const uint64_t bit = 1ULL << reg, *regs = r->sample.regs;
+
+	return regs && r->sample.mask & bit ? &regs[__builtin_popcountll(r->sample.mask & (bit - 1))] : NULL;
+}
 
 /**
  * decode_record() - check and decode one record.

@@ -1,12 +1,16 @@
 LIB_SRCS += \
 	backend-perfring/apply.c \
 	backend-perfring/decode.c \
+	backend-perfring/deferred.c \
 	backend-perfring/kernel_code.c \
+	backend-perfring/made_rules.c \
 	backend-perfring/order.c \
+	backend-perfring/pack.c \
 	backend-perfring/queue.c \
-	backend-perfring/rule_files.c \
 	backend-perfring/sample.c \
+	backend-perfring/stack_roots.c \
 	backend-perfring/switching.c \
+	backend-perfring/unwinders.c \
 	backend-perfring/unwinding.c \
 	backend-perfring/recording/perfdata.c \
 	backend-perfring/recording/perfdata_file.c \

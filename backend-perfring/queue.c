@@ -2,6 +2,7 @@
 #include "backend-perfring/queue.h"
 
 #include "backend-perfring/apply.h"
+#include "backend-perfring/deferred.h"
 #include "backend-perfring/kernel_code.h"
 #include "backend-perfring/switching.h"
 #include "core/host/priority.h"
@@ -12,10 +13,12 @@
 #include <string.h>
 
 #define CHUNK_BYTES (1UL << 20)
+#define SPARE_MAX   8 /* chunks that are kept: memory that is given back has to be made anew */
 
 /* Room for records, given back when the last of them has been applied. */
 struct chunk {
-	size_t used, live; /* bytes; records */
+	struct chunk *next; /* of the spare ones */
+	size_t used, live;  /* bytes; records */
 	_Alignas(struct incoming) unsigned char bytes[CHUNK_BYTES];
 };
 
@@ -33,8 +36,10 @@ int queue_open(struct queue *q, const struct source_env *env, size_t nr_rings)
 		a->kernel_code = kernel_code_new(env->request->host);
 	if (env->events->switches)
 		a->switching = switching_new(env);
+	if (env->request->options->input)
+		a->deferred = deferred_new(apply_deferred, a);
 	if ((nr_rings && !a->rings) || (env->request->unwinds && !a->unwinding) || (tells_idle && !a->kernel_code) ||
-	    (env->events->switches && !a->switching))
+	    (env->events->switches && !a->switching) || (env->request->options->input && !a->deferred))
 		return -ENOMEM;
 	return 0;
 }
@@ -51,16 +56,21 @@ static struct chunk *chunk_with(struct queue *q, size_t size)
 
 	if (c && size <= CHUNK_BYTES - c->used)
 		return c;
-	c = q->spare ? q->spare : malloc(sizeof(*c));
+	c = q->spare;
+	if (c) {
+		q->spare = c->next;
+		q->nr_spare--;
+	} else {
+		c = malloc(sizeof(*c));
+	}
 	if (!c)
 		return NULL;
 	c->used = c->live = 0;
-	q->spare = NULL;
 	q->chunk = c;
 	return c;
 }
 
-struct incoming *queue_take(struct queue *q, const void *bytes, size_t size)
+struct incoming *queue_take(struct queue *q, size_t size)
 {
 	size_t room = room_of(size);
 	struct chunk *c = chunk_with(q, room);
@@ -70,12 +80,19 @@ struct incoming *queue_take(struct queue *q, const void *bytes, size_t size)
 		return NULL;
 	in = (struct incoming *)(c->bytes + c->used);
 	*in = (struct incoming){ .chunk = c, .size = (uint32_t)size };
-	if (size)
-		memcpy(in->bytes, bytes, size);
 	c->used += room;
 	c->live++;
 	q->bytes += room;
 	return in;
+}
+
+void queue_trim(struct queue *q, struct incoming *in, size_t size)
+{
+	size_t less = room_of(in->size) - room_of(size);
+
+	in->size = (uint32_t)size;
+	in->chunk->used -= less;
+	q->bytes -= less;
 }
 
 void queue_drop(struct queue *q, struct incoming *in)
@@ -92,10 +109,13 @@ void queue_drop(struct queue *q, struct incoming *in)
 	c->used = 0;
 	if (c == q->chunk)
 		return;
-	if (q->spare)
+	if (q->nr_spare == SPARE_MAX) {
 		free(c);
-	else
-		q->spare = c;
+		return;
+	}
+	c->next = q->spare;
+	q->spare = c;
+	q->nr_spare++;
 }
 
 static int drop(void *ctx, void *record)
@@ -108,10 +128,16 @@ void queue_release(struct queue *q)
 {
 	order_flush(&q->order, drop, q);
 	free(q->chunk);
-	free(q->spare);
+	while (q->spare) {
+		struct chunk *c = q->spare;
+
+		q->spare = c->next;
+		free(c);
+	}
 	unwinding_free(q->applier.unwinding);
 	kernel_code_free(q->applier.kernel_code);
 	switching_free(q->applier.switching);
+	deferred_free(q->applier.deferred);
 	free(q->applier.rings);
 	order_release(&q->order);
 	*q = (struct queue){ 0 };
@@ -160,12 +186,23 @@ static int apply(void *ctx, void *record)
 	return rc;
 }
 
+static void begin_round(struct queue *q)
+{
+	if (q->applier.unwinding)
+		unwinding_round(q->applier.unwinding);
+}
+
 int queue_round(struct queue *q)
 {
+	begin_round(q);
 	return order_round(&q->order, apply, q);
 }
 
 int queue_flush(struct queue *q)
 {
-	return order_flush(&q->order, apply, q);
+	int rc;
+
+	begin_round(q);
+	rc = order_flush(&q->order, apply, q);
+	return rc || !q->applier.deferred ? rc : deferred_flush(q->applier.deferred);
 }

@@ -20,8 +20,9 @@ struct queue {
 	struct order order;
 	struct applier applier;
 	bool ending;                 /* samples of interval sink.ended count, too */
-	struct chunk *chunk, *spare; /* @chunk: where the next record goes */
-	size_t bytes;                /* of those that wait */
+	struct chunk *chunk, *spare; /* @chunk: where the next record goes; @spare: empty ones */
+	size_t nr_spare;
+	size_t bytes; /* of those that wait */
 };
 
 /** struct incoming - a record in the queue, of @size bytes; it does not move. */
@@ -45,11 +46,14 @@ void queue_release(struct queue *q);
 bool queue_late(const struct queue *q, unsigned int set);
 
 /**
- * queue_take() - a copy of a record, for the caller to decode: then it is either added or dropped.
- * @size: of @bytes, RECORD_MAX at most; 0: there are none
+ * queue_take() - room for a record, for the caller to fill and to decode: then it is either added or dropped.
+ * @size: of incoming.bytes, RECORD_MAX at most
  * Return: with an empty lead and record; NULL: no memory.
  */
-struct incoming *queue_take(struct queue *q, const void *bytes, size_t size);
+struct incoming *queue_take(struct queue *q, size_t size);
+
+/** queue_trim() - the one that was taken last needs only @size bytes of its room. */
+void queue_trim(struct queue *q, struct incoming *in, size_t size);
 void queue_drop(struct queue *q, struct incoming *in);
 
 /** queue_add() - it waits until its time has come. Return: 0; -ENOMEM: it is dropped. */

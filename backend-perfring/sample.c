@@ -13,17 +13,27 @@
 
 const struct owner owner_outside = { -1, -1, COMM_OUTSIDE, true };
 
+static bool take_exited(const struct exited_task *exit, struct owner *o)
+{
+	if (!exit->tid)
+		return false;
+	o->pid = exit->pid;
+	o->tid = exit->tid;
+	o->outside = exit->tid < 0;
+	memcpy(o->comm, exit->comm, COMM_LEN);
+	return true;
+}
+
 bool sample_revive(struct applier *a, uint32_t ring, struct owner *o)
 {
-	const struct applied_ring *ar = &a->rings[ring];
+	return take_exited(&a->rings[ring].exit, o);
+}
 
-	if (!ar->exit.tid)
-		return false;
-	o->pid = ar->exit.pid;
-	o->tid = ar->exit.tid;
-	o->outside = ar->exit.tid < 0;
-	memcpy(o->comm, ar->exit.comm, COMM_LEN);
-	return true;
+bool sample_exited(const struct applier *a, pid_t tid, struct owner *o)
+{
+	const struct exited_task *exit = &a->exits[(uint32_t)tid % RECENT_EXITS];
+
+	return exit->tid == tid && take_exited(exit, o);
 }
 
 void sample_take_stacks(const struct source_env *env, struct sample *s)
@@ -51,6 +61,25 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
 		callchain_limit(env->request->asked, &s->kernel, &s->user);
 }
 
+/* Is this what became of a sample that the program in the kernel could count the next time? */
+static bool is_passed_on(const struct sample_lead *lead)
+{
+	return lead->noted && lead->note.verdict == NOTE_SPILLED;
+}
+
+/* A leaf without a frame is proved with the caller that the program has read, too, if it has named the callchain. */
+static void tell_counter(struct applier *a, const struct sample *s, enum proof proof)
+{
+	const struct sample_note *note = &s->lead->note;
+	enum proof_use use;
+
+	if (proof == PROOF_LEAF && note->user_stack >= 0 && s->user.frames[1] != note->top)
+		proof = PROOF_NONE;
+	use = env_unwound(a->env, note, proof);
+	a->stats[note->set].admitted += use == PROOF_ADMITTED;
+	a->env->events->hurry |= use != PROOF_UNUSED;
+}
+
 /*
  * What counts is not looked at before: mappings are learned while the process lives, and where user stacks are unwound
  * here, that needs them.
@@ -59,11 +88,15 @@ int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 {
 	bool unwind = a->unwinding && s->has_user && !a->env->request->filter.no_user;
 	int rc = unwind || s->user.nr ? tasks_learn(a->env->sink->tasks, pid) : 0;
+	struct stats *stats = &a->stats[s->lead->note.set];
+	enum proof proof;
 
 	if (rc || !unwind || s->unwound)
 		return rc;
 	s->unwound = true;
-	unwinding_stack(a->unwinding, s->record, pid, &s->chain, &s->user, &a->stats[s->lead->note.set]);
+	proof = unwinding_stack(a->unwinding, s->record, pid, &s->chain, &s->user, stats);
+	if (is_passed_on(s->lead))
+		tell_counter(a, s, proof);
 	return 0;
 }
 

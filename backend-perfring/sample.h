@@ -33,6 +33,10 @@ struct sample {
  */
 bool sample_revive(struct applier *a, uint32_t ring, struct owner *o);
 
+/** sample_exited() - the same where the number @tid of the task is known, whatever its CPU. Return: false: it is not.
+ */
+bool sample_exited(const struct applier *a, pid_t tid, struct owner *o);
+
 /** sample_take_stacks() - one side only where one was asked for, and not deeper than both backends can. */
 void sample_take_stacks(const struct source_env *env, struct sample *s);
 

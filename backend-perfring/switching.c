@@ -113,9 +113,11 @@ void switching_gap_ends(struct applier *a, uint32_t ring)
 	a->switching->nr_gaps--;
 }
 
-/* Thread @id comes back at @ns. */
-static int come(struct applier *a, struct switches *from, uint32_t id, uint64_t ns, struct rows *to)
+/* Thread @id comes back at @ns, to the CPU of @ring, which knows from then on whether it has exited. */
+static int come(struct applier *a, uint32_t ring, struct switches *from, uint32_t id, uint64_t ns, struct rows *to)
 {
+	if (switches_has_exited(from, id))
+		a->rings[ring].at_switch.gone = (pid_t)id;
 	if (a->switching->nr_gaps)
 		switching_gap(a);
 	return switches_in(from, id, ns, to);
@@ -140,7 +142,7 @@ static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 /* Is this the record of a switch that the program has not seen? In a pid namespace it has other numbers. */
 static bool is_of_another(const struct applier *a, uint32_t ring, const struct record *r)
 {
-	return !r->switched.out && !a->env->request->in_pidns && r->tid != a->rings[ring].at_switch.next;
+	return !r->switched.out && !a->env->request->in_pidns && r->tid >= 0 && r->tid != a->rings[ring].at_switch.next;
 }
 
 /* Is it asked for by its length, which both have to see alike? */
@@ -234,7 +236,7 @@ static bool has_state(const struct source_env *env, uint64_t state)
 static void identify(struct applier *a, const struct sample *s, const struct switched *sw, struct owner *o)
 {
 	*o = (struct owner){ .pid = s->record->pid, .tid = s->record->tid };
-	if (o->tid < 0 && (!sample_revive(a, s->ring, o) || o->tid != (pid_t)sw->prev))
+	if (o->tid < 0 && !sample_exited(a, (pid_t)sw->prev, o))
 		*o = (struct owner){ .pid = (pid_t)sw->prev, .tid = (pid_t)sw->prev };
 	memcpy(o->comm, sw->comm, COMM_LEN);
 }
@@ -302,7 +304,7 @@ static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 		return 0;
 	}
 	if (sw.next)
-		rc = come(a, a->switching->own, sw.next, now, own_rows(a, set));
+		rc = come(a, s->ring, a->switching->own, sw.next, now, own_rows(a, set));
 	a->rings[s->ring].at_switch.left = (pid_t)sw.prev;
 	since = a->rings[s->ring].stay.id == sw.prev ? a->rings[s->ring].stay.since : 0;
 	if (!rc && sw.prev)
@@ -312,26 +314,54 @@ static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 	return rc;
 }
 
-/* It has ended for the pid tables, and leaves its CPU for the last time. */
-static bool has_exited(const struct applier *a, uint32_t ring, pid_t tid)
+/* The kernel has told that it exits, and runs it until it leaves its CPU for the last time: see switches_exited(). */
+static bool has_exited(const struct applier *a, uint32_t ring, uint32_t id)
 {
-	return tid < 0 || a->rings[ring].at_switch.gone == tid;
+	return (uint32_t)a->rings[ring].at_switch.gone == id;
 }
 
-/* In a pid namespace whoever is outside has the number of the idle task, so that nobody can tell these apart. */
+/*
+ * Who leaves. Below 0 (pid_alive() of perf_event_pid_type(), kernel/events/core.c): the pid tables have it no more, so
+ * it is near its end, and most likely the last one that has exited here. In a pid namespace whoever is outside has the
+ * number of the idle task, so that nobody can tell these apart. 0: it counts not.
+ */
+static uint32_t who_leaves(const struct applier *a, uint32_t ring, const struct record *r)
+{
+	return (uint32_t)(r->tid < 0 ? a->rings[ring].at_switch.gone : r->tid);
+}
+
+/*
+ * And who comes; such a one comes back to where it was preempted, or the program says who it is. The tracepoint has
+ * told it already.
+ */
+static uint32_t who_comes(const struct applier *a, uint32_t ring, const struct record *r)
+{
+	if (r->tid >= 0)
+		return (uint32_t)r->tid;
+	if (a->env->events->switches != SWITCHES_BY_RECORDS)
+		return 0;
+	return (uint32_t)(a->env->request->both ? a->rings[ring].at_switch.next : a->rings[ring].at_switch.unnamed);
+}
+
 static int leave_sampled(struct applier *a, struct sample *s)
 {
 	const struct record *r = s->record;
 	struct switches *own = a->switching->own;
+	uint32_t id = who_leaves(a, s->ring, r);
 	struct owner o;
 
 	a->rings[s->ring].at_switch.left = r->tid;
-	if (!r->tid || has_exited(a, s->ring, r->tid))
+	if (!id)
 		return 0;
 	sample_identify(a, s, NULL, &o);
+	if (r->tid < 0 && !sample_exited(a, (pid_t)id, &o))
+		return 0;
 	if (is_asked_for(a, s, &o))
-		return leave(a, own, (uint32_t)r->tid, when(a, s->ring, r), s, &o);
-	switches_filtered(own, (uint32_t)r->tid);
+		return leave(a, own, id, when(a, s->ring, r), s, &o);
+	if (has_exited(a, s->ring, id))
+		switches_unseen(own, id);
+	else
+		switches_filtered(own, id);
 	return 0;
 }
 
@@ -364,16 +394,41 @@ static int leave_unsampled(struct applier *a, uint32_t ring, const struct record
 	const struct stack missed = { .state = STACK_MISSED }, none = { .state = STACK_NONE };
 	struct sample s = { .record = r, .ring = ring, .lead = &lead, .has_user = true, .unwound = true };
 	struct owner o = { .pid = r->pid, .tid = r->tid };
+	bool exited;
 
 	tasks_name(a->env->sink->tasks, o.pid, o.tid, o.comm);
 	s.kernel = f->no_kernel || a->env->events->attr.exclude_kernel ? none : missed;
 	s.user = f->no_user ? none : missed;
+	exited = has_exited(a, ring, (uint32_t)r->tid);
 	if (is_asked_for(a, &s, &o) && filter_match_state(f, r->switched.preempted, 0)) {
-		a->stats[set].switches_unsampled++;
+		a->stats[set].switches_unsampled += !exited;
 		return leave(a, a->switching->own, (uint32_t)r->tid, when(a, ring, r), &s, &o);
 	}
-	switches_filtered(a->switching->own, (uint32_t)r->tid);
+	if (exited)
+		switches_unseen(a->switching->own, (uint32_t)r->tid);
+	else
+		switches_filtered(a->switching->own, (uint32_t)r->tid);
 	return 0;
+}
+
+/* @sampled: there was a sample of that */
+static int leave_by_record(struct applier *a, uint32_t ring, const struct record *r, unsigned int set, bool sampled)
+{
+	struct switches *own = a->switching->own;
+	uint32_t id = who_leaves(a, ring, r);
+	int rc = 0;
+
+	if (r->tid < 0 && r->switched.preempted)
+		a->rings[ring].at_switch.unnamed = (pid_t)id;
+	if (!id)
+		return 0;
+	if (!sampled && r->tid > 0)
+		rc = leave_unsampled(a, ring, r, set);
+	if (has_exited(a, ring, id))
+		switches_exited(own, id, r->switched.preempted);
+	if (sampled && !filter_match_state(&a->env->request->filter, r->switched.preempted, 0))
+		switches_reject(own, id);
+	return rc;
 }
 
 static int leave_recorded(struct applier *a, uint32_t ring, const struct record *r, unsigned int set)
@@ -381,14 +436,12 @@ static int leave_recorded(struct applier *a, uint32_t ring, const struct record 
 	bool sampled = a->rings[ring].at_switch.left == r->tid;
 
 	a->rings[ring].at_switch.left = 0;
-	if (!r->tid || has_exited(a, ring, r->tid))
+	if (a->env->events->switches == SWITCHES_BY_RECORDS)
+		return leave_by_record(a, ring, r, set, sampled);
+	/* The tracepoint says itself who is dead; where it says nothing, a thread that has exited is taken for that. */
+	if (sampled || r->tid <= 0 || has_exited(a, ring, (uint32_t)r->tid))
 		return 0;
-	if (!sampled)
-		return leave_unsampled(a, ring, r, set);
-	if (a->env->events->switches == SWITCHES_BY_RECORDS &&
-	    !filter_match_state(&a->env->request->filter, r->switched.preempted, 0))
-		switches_reject(a->switching->own, (uint32_t)r->tid);
-	return 0;
+	return leave_unsampled(a, ring, r, set);
 }
 
 int switching_record(struct applier *a, uint32_t ring, const struct record *r)
@@ -402,11 +455,13 @@ int switching_record(struct applier *a, uint32_t ring, const struct record *r)
 		return 0;
 	if (r->switched.out)
 		rc = leave_recorded(a, ring, r, set);
-	else if (r->tid > 0)
-		rc = come(a, a->switching->own, (uint32_t)r->tid, when(a, ring, r), own_rows(a, set));
+	else if (who_comes(a, ring, r))
+		rc = come(a, ring, a->switching->own, who_comes(a, ring, r), when(a, ring, r), own_rows(a, set));
 	/* It is the last of this switch. */
 	if (!r->switched.out)
 		a->rings[ring].at_switch.seen = false;
+	if (!r->switched.out && r->tid < 0)
+		a->rings[ring].at_switch.unnamed = 0;
 	account_own(a, set);
 	return rc;
 }
@@ -455,7 +510,7 @@ int switching_note(struct applier *a, uint32_t ring, const struct record *r, con
 	else if (n.kind == SWITCH_END && !n.ns)
 		switches_unseen(a->switching->passed, n.id);
 	else if (n.kind == SWITCH_END)
-		rc = come(a, a->switching->passed, n.id, n.ns, rows);
+		rc = come(a, ring, a->switching->passed, n.id, n.ns, rows);
 	else
 		rc = program->ops->charge(program->state, &n, rows);
 	/* That they began the program has counted. */
@@ -475,9 +530,12 @@ void switching_task(struct applier *a, uint32_t ring, const struct record *r)
 		return;
 	}
 	/* A new thread, or one that has taken the number of its leader. */
-	for (i = 0; i < a->env->events->nr_places; i++)
+	for (i = 0; i < a->env->events->nr_places; i++) {
 		if (a->rings[i].at_switch.gone == r->tid)
 			a->rings[i].at_switch.gone = 0;
+		if (a->rings[i].at_switch.unnamed == r->tid)
+			a->rings[i].at_switch.unnamed = 0;
+	}
 	if (r->type == PERF_RECORD_FORK && a->env->events->switches == SWITCHES_BY_RECORDS)
 		switches_exit(a->switching->own, (uint32_t)r->tid);
 }

@@ -2,13 +2,17 @@
 #include "backend-perfring/unwinding.h"
 
 #include "backend-perfring/kernel_code.h"
-#include "backend-perfring/rule_files.h"
+#include "backend-perfring/made_rules.h"
+#include "backend-perfring/stack_roots.h"
+#include "backend-perfring/unwinders.h"
 #include "core/arch/arch.h"
 #include "core/base/clock.h"
+#include "core/base/saturate.h"
 #include "core/host/kernel.h"
 #include "core/sources/source.h"
 #include "core/tasks/proc.h"
 #include "unwind/frame_chain.h"
+#include "unwind/rule_files.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
@@ -34,19 +38,33 @@ struct unwinding {
 	struct rule_files *files;
 	struct kernel_code *kernel_code; /* NULL: nothing has to be known of it */
 	struct unwind_mappings mappings; /* of the sample at work, */
+	struct unwind_memory memory;     /* its memory, */
 	struct unwind_files rules;       /* and what tells how to leave their code */
+	struct unwinders *unwinders;
 	uint64_t ips[UNWIND_MAX_FRAMES];
 
 	/* Of the sample at work. */
 	const struct record *record;
-	uint64_t sp;
+	struct stats *stats;
+	struct unwind_copy copy;
+	bool beyond; /* it was asked for what is behind the copy, and perhaps of the stack */
 	pid_t pid;
 	struct mapping mapping; /* found last */
 	uint64_t function;      /* whose frame pointer is looked for, as unwind_function() has it; 0: not known */
 
 	struct stack_range ranges[64]; /* by pid */
 	uint64_t credit_ns, credit_at; /* see may_read() */
+	struct stack_roots roots;
 };
+
+static int read_copy(void *ctx, uint64_t addr, void *to, size_t len)
+{
+	struct unwinding *u = ctx;
+	int rc = unwind_copy_read(&u->copy, addr, to, len);
+
+	u->beyond |= rc && addr - u->copy.at <= STACK_REACH;
+	return rc;
+}
 
 static const struct mapping *find_mapping(void *ctx, uint64_t addr)
 {
@@ -61,7 +79,12 @@ static struct rules *find_rules(void *ctx, const struct mapping *m)
 {
 	struct unwinding *u = ctx;
 
-	return rule_files_find(u->files, u->pid, m);
+	struct rules *rules = rule_files_find(u->files, u->pid, m, NULL);
+
+	/* Also in memory that has a file without a path: code may be made there, too. */
+	if (!rules && u->env->jitdumps && !mapped_file_has_path(m->file))
+		rules = made_rules_of(u->env->jitdumps, u->pid);
+	return rules;
 }
 
 struct unwinding *unwinding_new(const struct source_env *env)
@@ -73,11 +96,13 @@ struct unwinding *unwinding_new(const struct source_env *env)
 		return NULL;
 	u->env = env;
 	u->mappings = (struct unwind_mappings){ u, find_mapping };
+	u->memory = (struct unwind_memory){ u, read_copy };
 	u->rules = (struct unwind_files){ u, find_rules };
-	u->files = rule_files_new(env->files, env->sink->tasks);
+	u->files = rule_files_new(env->files, env->sink->tasks, NSEC_PER_SEC);
 	if (stale)
 		u->kernel_code = kernel_code_new(env->request->host);
-	if (u->files && (u->kernel_code || !stale))
+	u->unwinders = unwinders_new(env->request->options->unwind, &env->sink->unwinders);
+	if (u->files && u->unwinders && (u->kernel_code || !stale))
 		return u;
 	unwinding_free(u);
 	return NULL;
@@ -87,37 +112,33 @@ void unwinding_free(struct unwinding *u)
 {
 	if (!u)
 		return;
+	unwinders_free(u->unwinders);
 	rule_files_free(u->files);
 	kernel_code_free(u->kernel_code);
 	free(u);
 }
 
-static int read_copy(void *ctx, uint64_t addr, void *to, size_t len)
+void unwinding_round(struct unwinding *u)
 {
-	const struct unwinding *u = ctx;
-	uint64_t at = addr - u->sp, size = u->record->sample.stack_size;
-
-	if (addr < u->sp)
-		return -EFAULT;
-	if (at <= size && len <= size - at) {
-		memcpy(to, (const char *)u->record->sample.stack + at, len);
-		return 0;
-	}
-	return u->record->sample.stack_whole || at > STACK_REACH ? -EFAULT : -ENODATA;
+	rule_files_round(u->files);
 }
 
-/* @regs come in the order of the bits of @mask. */
-static void take_regs(const uint64_t *regs, uint64_t mask, struct unwind_regs *out)
+const struct stack_roots *unwinding_roots(const struct unwinding *u)
+{
+	return &u->roots;
+}
+
+static void take_regs(const struct record *r, struct unwind_regs *out)
 {
 	unsigned int i;
 
 	*out = (struct unwind_regs){ 0 };
 	for (i = 0; i < ARCH_NR_REGS; i++) {
-		uint64_t bit = 1ULL << arch_perf_regs[i];
+		const uint64_t *reg = record_reg(r, arch_perf_regs[i]);
 
-		if (!(mask & bit))
+		if (!reg)
 			continue;
-		out->r[i] = regs[__builtin_popcountll(mask & (bit - 1))];
+		out->r[i] = *reg;
 		/* The kernel reports -1 as a register that it does not know, see are_withheld(). */
 		out->have |= (arch_regs)(out->r[i] != UINT64_MAX) << i;
 	}
@@ -178,17 +199,17 @@ static bool may_read(struct unwinding *u)
 static void note_needed(struct unwinding *u)
 {
 	struct stack_range *range = &u->ranges[(uint32_t)u->pid % ARRAY_SIZE(u->ranges)];
-	uint64_t needed;
+	uint64_t sp = u->copy.at, needed;
 
 	if (u->env->files->recorded || u->env->events->dump_needed > STACK_DUMP_MAX)
 		return;
-	if (range->pid != u->pid || u->sp < range->start || u->sp >= range->end) {
+	if (range->pid != u->pid || sp < range->start || sp >= range->end) {
 		if (!may_read(u))
 			return;
-		*range = (struct stack_range){ .pid = u->pid, .sp = u->sp };
+		*range = (struct stack_range){ .pid = u->pid, .sp = sp };
 		proc_maps(u->env->request->host, u->pid, find_stack, range);
 	}
-	needed = u->sp < range->end ? (range->end - u->sp + 7) / 8 * 8 : 0;
+	needed = sp < range->end ? (range->end - sp + 7) / 8 * 8 : 0;
 	if (needed > u->env->events->dump_needed)
 		u->env->events->dump_needed = needed;
 }
@@ -219,7 +240,7 @@ static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *
 	const struct record *r = u->record;
 	const struct frame_chain chain = { .ips = user->frames,
 					   .nr = user->state == STACK_TAKEN ? user->nr : 0,
-					   .sp = u->sp,
+					   .sp = u->copy.at,
 					   .stack = r->sample.stack,
 					   .size = r->sample.stack_size,
 					   .whole = r->sample.stack_whole,
@@ -235,12 +256,12 @@ static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *
 	return found;
 }
 
-/* Go on with the callers as the kernel walked them by frame pointer, @user: the first of them is the last frame's. */
-static void go_on_by_kernel(struct unwinding *u, const struct stack *user, struct unwind_result *result)
+/* Go on with the callers as the kernel walked them by frame pointer, @user, from the @from-th on. */
+static void go_on_by_kernel(struct unwinding *u, const struct stack *user, size_t from, struct unwind_result *result)
 {
-	uint32_t i;
+	size_t i;
 
-	for (i = 1; i < user->nr && result->nr < result->cap; i++)
+	for (i = from; i < user->nr && result->nr < result->cap; i++)
 		u->ips[result->nr++] = user->frames[i];
 }
 
@@ -251,9 +272,14 @@ static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct
 
 	if (r->sample.abi != PERF_SAMPLE_REGS_ABI_64 || !r->sample.stack || pid <= 0)
 		return false;
-	take_regs(r->sample.regs, r->sample.mask, regs);
+	take_regs(r, regs);
 	u->record = r;
-	u->sp = regs->r[ARCH_SP];
+	u->copy = (struct unwind_copy){ .bytes = r->sample.stack,
+					.at = regs->r[ARCH_SP],
+					.size = r->sample.stack_size,
+					.end = r->sample.stack_whole ? 0
+								     : add_or_max(regs->r[ARCH_SP], STACK_REACH + 1) };
+	u->beyond = false;
 	u->pid = pid;
 	u->mapping = (struct mapping){ 0 };
 	return (regs->have & needed) == needed && find_mapping(u, regs->r[ARCH_IP]);
@@ -276,58 +302,93 @@ static enum unwound end_of(const struct unwind_result *result, bool withheld)
 
 static void walk(struct unwinding *u, const struct unwind_regs *regs, struct unwind_result *result)
 {
-	const struct unwind_memory memory = { u, read_copy };
+	const struct unwinders_sample sample = { u->pid, regs, &u->memory, &u->copy, &u->mappings, &u->rules };
 
-	unwind_walk(regs, &memory, &u->mappings, &u->rules, result);
+	unwinders_walk(u->unwinders, &sample, result, u->stats);
 }
 
 /*
- * The walk has come to a frame that needs the frame pointer, and the kernel has not told it: learn it, and walk again.
- * Where the frame is above the copy, go on as the kernel does. Return: it did.
+ * The kernel withholds registers. If the walk comes to a frame that needs the frame pointer, learn it. Where the frame
+ * is above the copy, go on as the kernel does. Return: it did.
  */
 static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind_regs *regs, bool stale,
 		    struct unwind_result *result)
 {
-	uint64_t last = u->ips[result->nr - 1];
-	bool exact = result->nr == 1 || last & UNWIND_EXACT;
+	uint64_t last;
+	bool exact;
 
-	switch (learn_fp(u, user, last & ~UNWIND_EXACT, exact, regs)) {
-	case FRAME_CHAIN_FOUND:
-		walk(u, regs, result);
+	unwind_walk(regs, &u->memory, &u->mappings, &u->rules, result);
+	if (!result->by_fp)
 		return false;
+	last = u->ips[result->nr - 1];
+	exact = result->nr == 1 || last & UNWIND_EXACT;
+	switch (learn_fp(u, user, last & ~UNWIND_EXACT, exact, regs)) {
 	case FRAME_CHAIN_BEYOND:
 		if (stale)
 			return false;
-		go_on_by_kernel(u, user, result);
+		go_on_by_kernel(u, user, 1, result); /* the first is the last frame's */
 		return true;
 	default:
 		return false;
 	}
 }
 
-void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
-		     struct stack *user, struct stats *stats)
+/*
+ * Is the callchain by frame pointers, @user, the stack that the rules give, for no other reason than its addresses? The
+ * copy of a deep stack need not reach its root: then the rules alone tell whether the rest of the callchain is right.
+ */
+static enum proof prove(struct unwinding *u, const struct stack *user, struct unwind_result *result)
+{
+	size_t leaf = result->chain == UNWIND_CHAIN_BEHIND_LEAF, nr = result->nr - leaf;
+
+	if (result->chain == UNWIND_CHAIN_NONE || user->state != STACK_TAKEN || user->truncated || !nr ||
+	    nr > user->nr || u->ips[0] != user->frames[0] ||
+	    memcmp(u->ips + 1 + leaf, user->frames + 1, (nr - 1) * sizeof(*u->ips)))
+		return PROOF_NONE;
+	if (result->end == UNWIND_TRUNCATED && result->missing &&
+	    unwind_chained(&u->mappings, &u->rules, user->frames + nr, user->nr - nr)) {
+		go_on_by_kernel(u, user, nr, result);
+		result->end = UNWIND_ROOT;
+		result->missing = 0;
+	} else if (result->end != UNWIND_ROOT || nr != user->nr) {
+		return PROOF_NONE;
+	}
+	return leaf ? PROOF_LEAF : PROOF_CHAIN;
+}
+
+enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
+			   struct stack *user, struct stats *stats)
 {
 	struct unwind_result result = { .ips = u->ips, .cap = ARRAY_SIZE(u->ips) };
 	bool stale, withheld, by_kernel = false;
+	enum proof proof = PROOF_NONE;
 	struct unwind_regs regs;
 	enum unwound end;
 
 	if (has_no_stack(u, r, user) || !begin(u, r, pid, &regs)) {
 		stats->unwound[UNWOUND_KERNEL]++;
-		return;
+		return PROOF_NONE;
 	}
+	u->stats = stats;
 	stale = are_stale(u, kernel, &regs);
 	withheld = stale || are_withheld(&regs, r->sample.mask);
-	walk(u, &regs, &result);
-	if (withheld && result.by_fp)
+	if (withheld)
 		by_kernel = walk_on(u, user, &regs, stale, &result);
+	if (!by_kernel)
+		walk(u, &regs, &result);
+	if (u->env->request->proves && !withheld)
+		proof = prove(u, user, &result);
 	end = by_kernel ? UNWOUND_KERNEL : end_of(&result, withheld);
 	stats->unwound[end]++;
 	if (result.missing)
 		note_needed(u);
+	if (result.root)
+		stack_roots_note(&u->roots, r, result.root);
+	else if (u->beyond)
+		stack_roots_doubt(&u->roots, r);
 	*user = (struct stack){ .frames = u->ips,
 				.nr = (uint32_t)result.nr,
 				.state = STACK_TAKEN,
 				.truncated = by_kernel ? user->truncated : end == UNWOUND_TRUNCATED };
+	return proof;
 }

@@ -8,11 +8,19 @@
 #include "core/sources/source.h"
 
 struct source_env;
+struct stack_roots;
 struct unwinding;
 
 /** unwinding_new() - for one run; NULL: no memory. */
 struct unwinding *unwinding_new(const struct source_env *env);
 void unwinding_free(struct unwinding *u);
+
+/** unwinding_round() - the next samples have been read: files that processes have mapped may have been written since.
+ */
+void unwinding_round(struct unwinding *u);
+
+/** unwinding_roots() - of the stacks so far; borrowed. By any thread. */
+const struct stack_roots *unwinding_roots(const struct unwinding *u);
 
 /**
  * unwinding_stack() - unwind the user stack of a sample.
@@ -21,8 +29,10 @@ void unwinding_free(struct unwinding *u);
  * @user: what the kernel says of that stack; left as it is where there is nothing to unwind, else out: frames borrowed
  *        until the next call
  * @stats: the end it came to is counted here
+ * Return: with --unwind=auto, what is proved: the next samples of this process with the same callchain have the same
+ * user stack, too; else none
  */
-void unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
-		     struct stack *user, struct stats *stats);
+enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
+			   struct stack *user, struct stats *stats);
 
 #endif

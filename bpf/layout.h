@@ -4,18 +4,23 @@
  *
  * Samples, profile.bpf.c:
  * User space fills `config`, `targets` and perhaps `cgroup`, and attaches a program to one perf event a CPU. For each
- * sample the program either counts it (`counts_N`, its stacks in `stack_map_N`) or filters it out, and returns 0, which
- * ends it; or it cannot count it and returns 1: then the kernel writes the sample to the event's ring, where user space
- * counts it. Which of these it was is in `stats`, so that every sample is accounted for. In front of a sample that it
- * passes on, the program writes a note to the same ring (`notes`).
+ * sample the program either counts it (`counts_N`, its stacks in `stack_map_N` and `short_map_N`) or filters it out,
+ * and returns 0, which ends it; or it cannot count it and returns 1: then the kernel writes the sample to the event's
+ * ring, where user space counts it. Which of these it was is in `stats`, so that every sample is accounted for. In
+ * front of a sample that it passes on, the program writes a note to the same ring (`notes`).
  *
- * There are two sets of tables, N = 0 and 1: user space reads the one while the program fills the other.
+ * There are two sets of tables, N = 0 and 1: user space reads the one while the program fills the other. Where only one
+ * is needed, and can be large, it is small at first: what is attached is dispatch(), which calls the program that
+ * `programs` has. When that has no room any more, user space puts another instance of it there, with larger tables and
+ * a `config` of its own.
  *
  * Time off the CPU, offcpu.bpf.c: one program sees the switches of all CPUs. `slots` has a thread from when it leaves
  * its CPU, with the stacks it left with in `stack_map`, until it comes back; then the time is added to its entry of
  * `counts_N`. What has no room is passed on as a note, which has the stacks where they could not be kept. `stats` say
  * what became of every interval. `slots` and `stack_map` are there once: an interval that begins while one set is
  * filled may end in the other.
+ *
+ * Names of kernel addresses, names.bpf.c: a program is run for each, and leaves the answer in `answer`.
  *
  * Fixed widths, no padding, no pointers.
  */
@@ -25,6 +30,9 @@
 #include <linux/types.h>
 
 #define LAYOUT_COMM_LEN 16
+
+/* names.bpf.c: "name+0xoffset/0xsize [module]": KSYM_NAME_LEN (512), two numbers, MODULE_NAME_LEN (about 60). */
+#define LAYOUT_ANSWER_LEN 640
 
 /* Where the kernel has what it knows of a task: offsets in bytes, as its BTF tells (backend-bpf/offsets.h). */
 
@@ -63,7 +71,7 @@ struct bpf_config {
 	__u32 no_kernel;                 /* 1: user stacks only */
 	__u32 no_user;                   /* 1: kernel stacks only */
 	__u32 pass_all;                  /* 1: pass on every sample, whatever became of it here */
-	__u32 unwind;                    /* 1: pass on every sample with a user part that is wanted */
+	__u32 unwind;                    /* pass on samples with a user part that is wanted: BPF_UNWIND_* */
 	__u32 set;                       /* of tables to count into: 0, 1; or BPF_SET_NONE */
 	__u32 by_comm;                   /* 1: only threads called @comm */
 	__u32 comm[LAYOUT_COMM_LEN / 4]; /* zero padded; words, as the program compares it */
@@ -95,10 +103,16 @@ struct bpf_config {
 	/* For those of them that are not given the record of the tracepoint. */
 	struct bpf_switch_offsets switch_at;
 
-	__u64 group; /* BPF_GROUP_*: what keys have, beside what all of them have */
+	__u32 has_shorts;  /* 1: short stacks have a map of their own */
+	__u32 generation;  /* 1: the tables are those of a program that took the place of another one */
+	__u64 proves_user; /* 1: nothing is proved of samples of the kernel's code, see kernel_withholds_registers() */
+	__u64 group;       /* BPF_GROUP_*: what keys have, beside what all of them have */
 };
 
 #define BPF_GROUP_TID 1
+
+/* Which of them: none, all, or those whose user stack is not one of `proved`. */
+enum { BPF_UNWIND_NONE, BPF_UNWIND_ALL, BPF_UNWIND_UNPROVED };
 
 /* States as these give them, as in the record of the tracepoint since 4.20. */
 #define BPF_STATE_IDLE      0x80  /* waits, but nobody would wait for it */
@@ -113,18 +127,40 @@ enum { BPF_BY_NONE, BPF_BY_PID, BPF_BY_TID, BPF_BY_TREE };
 #define BPF_SET_NONE 2 /* not yet: drop every sample, uncounted */
 
 /*
- * Key of `counts_N`, which make_key() makes; the value is a __u64 number of samples, or struct bpf_charge. Parts that are
- * not asked for are 0. In a map it takes a multiple of 8 bytes (kernel/bpf/hashtab.c): less than 32 would save nothing.
+ * Key of `counts_N`, which make_key() makes; the value is a __u64 number of samples, or struct bpf_charge. Parts that
+ * are not asked for are 0. In a map it takes a multiple of 8 bytes (kernel/bpf/hashtab.c): less than 32 would save
+ * nothing.
  */
 struct bpf_count_key {
 	__u32 pid; /* process (tgid), as the pid namespace numbers it; BPF_OUTSIDE */
-	/* Entry of `stack_map_N`, or BPF_NO_STACK. Other failures of bpf_get_stackid() are never counted. */
+	/*
+	 * Entry of `stack_map_N`, or BPF_SHORT_STACK and an entry of `short_map_N`; or BPF_NO_STACK. Other failures of
+	 * bpf_get_stackid() are never counted.
+	 */
 	__s32 kernel_stack, user_stack;
 	char comm[LAYOUT_COMM_LEN]; /* the thread's, zero padded */
 	__u32 tid;                  /* as @pid; BPF_GROUP_TID */
 };
 
-#define BPF_NO_STACK (-1)
+#define BPF_NO_STACK    (-1)
+#define BPF_SHORT_STACK 0x20000000 /* no stack map has so many entries */
+#define BPF_SHORT_WORDS 32         /* in an entry for a short stack: addresses, and perhaps a marker in front of them */
+
+/*
+ * Key of `proved`. With a @user_stack, as in struct bpf_count_key: samples of the process with this stack need not be
+ * unwound. The value is the __s32 that they are counted with as user_stack: this one, or from BPF_LEAF_STACKS on a
+ * number that user space knows, of this one with @top behind its leaf. With BPF_NO_STACK: there may be such ones: it is
+ * worth to look.
+ */
+struct bpf_proved_key {
+	__u32 set; /* N; 0 with BPF_NO_STACK */
+	__u32 pid; /* as of struct bpf_count_key */
+	__s32 user_stack;
+	__u32 unused;
+	__u64 top; /* the word that the user's stack pointer points to; 0: any */
+};
+
+#define BPF_LEAF_STACKS 0x40000000 /* above all of these */
 
 #define BPF_OUTSIDE 0xffffffffU /* pid and tid of a task that is not in the pid namespace: it has none there */
 
@@ -145,6 +181,7 @@ struct bpf_stats {
 	struct bpf_spills spilled;
 	__u64 idle;    /* of those taken: of the idle task, */
 	__u64 outside; /* of tasks outside the pid namespace */
+	__u64 proved;  /* of those counted: with a stack of `proved` */
 };
 
 /*
@@ -165,12 +202,20 @@ enum {
 	BPF_UNNUMBERED, /* spilled before anything was asked: whose it is user space has to find out */
 };
 
-/* Raw data of the record in front of a sample that was passed on. */
+/* What a record tells of whom it is about. */
 struct bpf_note {
 	__u32 set, verdict;
 	/* As the pid namespace numbers them, in the initial one also of a dying task; BPF_OUTSIDE. BPF_UNNUMBERED: 0 */
 	__u32 pid, tid;
 	char comm[LAYOUT_COMM_LEN]; /* at the time of the sample */
+};
+
+/* Raw data of the record in front of a sample that was passed on. */
+struct bpf_sample_note {
+	struct bpf_note who;
+	__s32 user_stack; /* as in bpf_count_key, N = who.set: it may come to be proved; or BPF_NO_STACK */
+	__u32 generation; /* of the tables that @user_stack is of: see struct bpf_config */
+	__u64 top;        /* with that: as of struct bpf_proved_key; 0: not known, the sample is of the kernel's code */
 };
 
 /* What is in `counts_N` of time off the CPU. */

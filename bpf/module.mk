@@ -1,6 +1,6 @@
 # A BPF object is compiled once, for every kernel since 4.9, and embedded through its skeleton; its source is embedded
 # too, for --ebpf. -mcpu=v1: later instruction sets are unknown to old verifiers.
-BPF_CFLAGS = -target bpf -mcpu=v1 -O2 -g -Wall -Wextra -Werror \
+BPF_CFLAGS = -target bpf -D__TARGET_ARCH_x86 -mcpu=v1 -O2 -g -Wall -Wextra -Werror \
 	      $(addprefix -isystem ,$(wildcard /usr/include/$(shell uname -m)-linux-gnu))
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c bpf/shared.h bpf/layout.h
@@ -12,4 +12,4 @@ $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
-.SECONDARY: $(O)/bpf/profile.bpf.o $(O)/bpf/offcpu.bpf.o
+.SECONDARY: $(O)/bpf/profile.bpf.o $(O)/bpf/offcpu.bpf.o $(O)/bpf/names.bpf.o

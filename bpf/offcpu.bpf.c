@@ -149,11 +149,13 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
 				      const struct bpf_note *who, struct bpf_slot *slot)
 {
+	struct stack_maps maps = { .stacks = &stack_map };
+
 	if (c->unwind && has_user_part(ctx)) {
 		b->spilled.unwind++;
 		return BPF_SPILLED;
 	}
-	if (!make_key(ctx, c, who, 0, &stack_map, &slot->key)) {
+	if (!make_key(ctx, c, who, 0, maps, &slot->key)) {
 		b->spilled.stack++;
 		return BPF_SPILLED;
 	}

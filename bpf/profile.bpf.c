@@ -9,6 +9,7 @@
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
 
 #include "bpf/layout.h"
 #include "bpf/shared.h"
@@ -27,7 +28,16 @@ struct counts_map {
 	__type(value, __u64);
 } counts_0 SEC(".maps"), counts_1 SEC(".maps");
 
+/* User stacks that unwinding would find as the kernel walks them: user space has unwound a sample with each. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct bpf_proved_key);
+	__type(value, __s32);
+} proved SEC(".maps");
+
 struct stack_map stack_map_0 SEC(".maps"), stack_map_1 SEC(".maps");
+struct stack_map short_map_0 SEC(".maps"), short_map_1 SEC(".maps");
 
 /* 1: counted, 0: no room. Two CPUs may come with the same new key at once: then one of them inserts it. */
 static __always_inline int count(struct counts_map *counts, const struct bpf_count_key *key)
@@ -45,30 +55,100 @@ static __always_inline int count(struct counts_map *counts, const struct bpf_cou
 	return 1;
 }
 
-/*
- * Instructions are made for each set: which map a call is about must be known when the program is loaded.
- * @outside: see make_key()
- */
-static __always_inline __u32 count_in(void *ctx, const struct bpf_config *c, struct bpf_stats *b,
-				      const struct bpf_note *note, int outside, struct counts_map *counts,
-				      struct stack_map *stacks)
+static __always_inline __u32 count_key(struct bpf_stats *b, struct counts_map *counts, const struct bpf_count_key *key)
 {
-	struct bpf_count_key key;
-
-	if (c->unwind && !outside && has_user_part(ctx)) {
-		b->spilled.unwind++;
-		return BPF_SPILLED;
-	}
-	if (!make_key(ctx, c, note, outside, stacks, &key)) {
-		b->spilled.stack++;
-		return BPF_SPILLED;
-	}
-	if (!count(counts, &key)) {
+	if (!count(counts, key)) {
 		b->spilled.count++;
 		return BPF_SPILLED;
 	}
 	b->counted++;
 	return BPF_COUNTED;
+}
+
+/* Was the kernel's code interrupted? Its addresses are negative. */
+static __always_inline int is_of_kernel(struct bpf_perf_event_data *ctx)
+{
+	return (__s64)PT_REGS_SP(&ctx->regs) < 0;
+}
+
+/*
+ * The word that the user's stack pointer points to; 0: not known. Where the kernel is locked down, user space takes the
+ * call out.
+ */
+static __always_inline __u64 top_of_stack(struct bpf_perf_event_data *ctx)
+{
+	__u64 top = 0;
+
+	if (!is_of_kernel(ctx))
+		bpf_probe_read(&top, sizeof(top), (void *)PT_REGS_SP(&ctx->regs));
+	return top;
+}
+
+/*
+ * As what is a sample with the stack of @proof counted? A leaf without a frame hides its caller from the callchain, but
+ * its return address is on top of the stack. Return: NULL: it is not proved.
+ */
+static __always_inline const __s32 *find_proof(struct bpf_perf_event_data *ctx, struct bpf_proved_key *proof)
+{
+	const __s32 *stack = bpf_map_lookup_elem(&proved, proof);
+
+	if (stack)
+		return stack;
+	proof->top = top_of_stack(ctx);
+	return proof->top ? bpf_map_lookup_elem(&proved, proof) : NULL;
+}
+
+/* Of a process that may have proved stacks: is this one of them? @note: out: what it is called, if it is not */
+static __always_inline __u32 count_proved(struct bpf_perf_event_data *ctx, const struct bpf_config *c, struct bpf_stats *b,
+					  struct bpf_sample_note *note, struct bpf_proved_key *proof,
+					  struct counts_map *counts, struct stack_maps maps)
+{
+	const __s32 *stack = &proof->user_stack;
+	struct bpf_count_key key;
+	__u32 verdict;
+
+	proof->set = note->who.set;
+	proof->user_stack = stack_id(ctx, c, maps, BPF_F_USER_STACK);
+	if (proof->user_stack >= 0)
+		stack = find_proof(ctx, proof);
+	if (!stack) {
+		note->user_stack = proof->user_stack;
+		note->top = proof->top;
+		b->spilled.unwind++;
+		return BPF_SPILLED;
+	}
+	if (!key_with(ctx, c, &note->who, *stack, maps, &key)) {
+		b->spilled.stack++;
+		return BPF_SPILLED;
+	}
+	verdict = count_key(b, counts, &key);
+	b->proved += verdict == BPF_COUNTED && proof->user_stack >= 0;
+	return verdict;
+}
+
+/*
+ * Instructions are made for each set: which map a call is about must be known when the program is loaded.
+ * @outside: see make_key()
+ */
+static __always_inline __u32 count_in(struct bpf_perf_event_data *ctx, const struct bpf_config *c, struct bpf_stats *b,
+				      struct bpf_sample_note *note, int outside, struct counts_map *counts,
+				      struct stack_maps maps)
+{
+	struct bpf_proved_key proof = { .pid = note->who.pid, .user_stack = BPF_NO_STACK };
+	struct bpf_count_key key;
+
+	if (c->unwind == BPF_UNWIND_UNPROVED && !outside && !(c->proves_user && is_of_kernel(ctx)) &&
+	    bpf_map_lookup_elem(&proved, &proof))
+		return count_proved(ctx, c, b, note, &proof, counts, maps);
+	if (c->unwind && !outside && has_user_part(ctx)) {
+		b->spilled.unwind++;
+		return BPF_SPILLED;
+	}
+	if (!make_key(ctx, c, &note->who, outside, maps, &key)) {
+		b->spilled.stack++;
+		return BPF_SPILLED;
+	}
+	return count_key(b, counts, &key);
 }
 
 /* All tasks outside have one number, -1, and one name. */
@@ -84,7 +164,9 @@ static __always_inline int is_outside(const struct bpf_config *c, struct bpf_sta
 /* Return: 1: the sample is to be written to the ring. */
 static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 {
-	struct bpf_note note = {};
+	struct bpf_sample_note note = { .user_stack = BPF_NO_STACK };
+	struct stack_maps maps_0 = { &short_map_0, &stack_map_0 }, maps_1 = { &short_map_1, &stack_map_1 };
+	struct bpf_note *who = &note.who;
 	__u64 task = bpf_get_current_pid_tgid();
 	__u32 zero = 0, set;
 	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
@@ -95,7 +177,8 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	if (!c || !f)
 		return 1;
 	__sync_fetch_and_add(&f->entered, 1); /* a full barrier, too: ARCH_ADD_IS_BARRIER */
-	note.set = set = *(volatile const __u32 *)&c->set;
+	note.generation = c->generation;
+	who->set = set = *(volatile const __u32 *)&c->set;
 	b = bpf_map_lookup_elem(&stats, &set);
 	if (!b) {
 		f->left++;
@@ -103,29 +186,29 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	}
 	b->taken++;
 
-	note.pid = task >> 32;
-	note.tid = (__u32)task;
-	bpf_get_current_comm(note.comm, sizeof(note.comm));
-	b->idle += !note.tid;
-	if (groups & BY_PIDNS && note.tid) {
-		numbered = !number(c, &note);
-		outside = numbered && is_outside(c, b, &note);
+	who->pid = task >> 32;
+	who->tid = (__u32)task;
+	bpf_get_current_comm(who->comm, sizeof(who->comm));
+	b->idle += !who->tid;
+	if (groups & BY_PIDNS && who->tid) {
+		numbered = !number(c, who);
+		outside = numbered && is_outside(c, b, who);
 	}
-	note.verdict = numbered ? judge(c, &note, groups) : BPF_UNNUMBERED;
+	who->verdict = numbered ? judge(c, who, groups) : BPF_UNNUMBERED;
 	if (!numbered) {
-		note.pid = note.tid = 0;
+		who->pid = who->tid = 0;
 		b->spilled.number++;
-	} else if (note.verdict == BPF_UNKNOWN) {
+	} else if (who->verdict == BPF_UNKNOWN) {
 		b->spilled.tree++;
-	} else if (note.verdict != BPF_COUNTED) {
+	} else if (who->verdict != BPF_COUNTED) {
 		b->filtered++;
 	} else if (set == 0) {
-		note.verdict = count_in(ctx, c, b, &note, outside, &counts_0, &stack_map_0);
+		who->verdict = count_in(ctx, c, b, &note, outside, &counts_0, maps_0);
 	} else {
-		note.verdict = count_in(ctx, c, b, &note, outside, &counts_1, &stack_map_1);
+		who->verdict = count_in(ctx, c, b, &note, outside, &counts_1, maps_1);
 	}
 
-	if (note.verdict >= BPF_SPILLED || c->pass_all) {
+	if (who->verdict >= BPF_SPILLED || c->pass_all) {
 		bpf_perf_event_output(ctx, &notes, BPF_F_CURRENT_CPU, &note, sizeof(note));
 		f->left++;
 		return 1;
@@ -142,5 +225,25 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	}
 
 PROGRAMS(count_sample)
+
+/* The one entry is one of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} programs SEC(".maps");
+
+SEC("perf_event")
+int dispatch(struct bpf_perf_event_data *ctx)
+{
+	bpf_tail_call(ctx, &programs, 0);
+	/*
+	 * Nobody comes here. But Linux 6.1 and 6.2 walk the callchain before a program runs only if what is attached
+	 * calls this helper (bpf_overflow_handler(), prog->call_get_stack), which takes it for walked in any case.
+	 */
+	bpf_get_stackid(ctx, &probe, 0);
+	return 0;
+}
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -81,37 +81,53 @@ struct stack_map {
 	__uint(value_size, sizeof(__u64));
 };
 
-/* Holds what nobody reads: whether a stack can be put into it tells whether there is one. */
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, 2 * sizeof(__u64));
-} probe SEC(".maps");
+/*
+ * Holds what nobody reads: whether a stack can be put into it tells whether there is one. For samples its entry has
+ * room for a whole callchain: newer kernels (6.1 is one) copy all of that into an entry, however small it is, but for
+ * those with the fix of 2025 ("bpf: Fix stackmap overflow check in __bpf_get_stackid()").
+ */
+struct stack_map probe SEC(".maps");
 
 static __always_inline int has_user_part(void *ctx)
 {
 	return bpf_get_stackid(ctx, &probe, BPF_F_USER_STACK | BPF_F_REUSE_STACKID) != -EFAULT;
 }
 
-/* -EFAULT: there is no such stack (a kernel thread's user stack). Any other failure: it could not be stored. */
-static __always_inline int stack_id(void *ctx, struct stack_map *stacks, __u64 flags)
-{
-	int id = bpf_get_stackid(ctx, stacks, flags);
+/*
+ * Maps that a stack may be kept in: one of short entries, where there is one, and one for all others. A stack that is
+ * too long for a short entry must not be put there: see probe.
+ */
+struct stack_maps {
+	struct stack_map *shorts, *stacks;
+};
 
+/*
+ * -EFAULT: there is no such stack (a kernel thread's user stack). Any other failure: it could not be stored. Behind
+ * what is skipped there is nothing where the stack is short.
+ */
+static __always_inline int stack_id(void *ctx, const struct bpf_config *c, struct stack_maps maps, __u64 flags)
+{
+	int id = -EEXIST;
+
+	if (maps.shorts && c->has_shorts &&
+	    bpf_get_stackid(ctx, &probe, flags | BPF_SHORT_WORDS | BPF_F_REUSE_STACKID) == -EFAULT) {
+		id = bpf_get_stackid(ctx, maps.shorts, flags);
+		if (id >= 0)
+			return id | BPF_SHORT_STACK;
+	}
+	if (id != -EFAULT)
+		id = bpf_get_stackid(ctx, maps.stacks, flags);
 	return id == -EFAULT ? BPF_NO_STACK : id < 0 ? -EEXIST : id;
 }
 
 /*
- * What a sample, or an interval off the CPU, of @who is counted under: its stacks are taken now.
- * @outside: no user stack is wanted: nobody here can tell what its addresses are
- * Return: 0: a stack could not be stored; @key is as it was.
+ * What a sample, or an interval off the CPU, of @who with this user stack is counted under: the kernel's part is taken
+ * now. Return: 0: a stack could not be stored; @key is as it was.
  */
-static __always_inline int make_key(void *ctx, const struct bpf_config *c, const struct bpf_note *who, int outside,
-				    struct stack_map *stacks, struct bpf_count_key *key)
+static __always_inline int key_with(void *ctx, const struct bpf_config *c, const struct bpf_note *who, __s32 user_stack,
+				    struct stack_maps maps, struct bpf_count_key *key)
 {
-	__s32 kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, stacks, 0);
-	__s32 user_stack = outside || c->no_user ? BPF_NO_STACK : stack_id(ctx, stacks, BPF_F_USER_STACK);
+	__s32 kernel_stack = c->no_kernel ? BPF_NO_STACK : stack_id(ctx, c, maps, 0);
 
 	if (kernel_stack < BPF_NO_STACK || user_stack < BPF_NO_STACK)
 		return 0;
@@ -121,6 +137,18 @@ static __always_inline int make_key(void *ctx, const struct bpf_config *c, const
 	__builtin_memcpy(key->comm, who->comm, sizeof(key->comm));
 	key->tid = c->group & BPF_GROUP_TID ? who->tid : 0;
 	return 1;
+}
+
+/*
+ * The same, with both stacks taken now.
+ * @outside: no user stack is wanted: nobody here can tell what its addresses are
+ */
+static __always_inline int make_key(void *ctx, const struct bpf_config *c, const struct bpf_note *who, int outside,
+				    struct stack_maps maps, struct bpf_count_key *key)
+{
+	__s32 user_stack = outside || c->no_user ? BPF_NO_STACK : stack_id(ctx, c, maps, BPF_F_USER_STACK);
+
+	return key_with(ctx, c, who, user_stack, maps, key);
 }
 
 /* In words, as the stack is aligned. */

@@ -2,6 +2,7 @@
 #include "compat/tracepoint.h"
 
 #include "compat/tracefs.h"
+#include "core/base/begins.h"
 #include "core/base/number.h"
 
 #include <errno.h>
@@ -160,7 +161,7 @@ static int parse_field(const char *line, const char **decl, size_t *len, struct 
 	*len = strcspn(*decl, ";\n");
 	line = *decl + *len;
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		if (strncmp(line, numbers[i].before, strlen(numbers[i].before)))
+		if (!begins(line, numbers[i].before))
 			return -EBADMSG;
 		line += strlen(numbers[i].before);
 		if (parse_digits(&line, 10, numbers[i].max, &n[i]))
@@ -196,7 +197,7 @@ static int find_field(const char *text, const char *end, const char *name, uint3
 	size_t len;
 
 	for (line = text; line && line < end; line = next_line(line)) {
-		if (strncmp(line, "\tfield:", strlen("\tfield:")))
+		if (!begins(line, "\tfield:"))
 			continue;
 		if (parse_field(line, &decl, &len, &field))
 			return -EBADMSG;

@@ -4,16 +4,29 @@ LIB_SRCS += \
 	core/base/intern.c \
 	core/base/number.c \
 	core/base/printable.c \
+	core/base/strings.c \
+	core/cli/about.c \
 	core/cli/account.c \
+	core/cli/advice.c \
 	core/cli/agreement.c \
+	core/cli/debug_package.c \
+	core/cli/empty.c \
+	core/cli/growth.c \
+	core/cli/inputs.c \
 	core/cli/list_backends.c \
+	core/cli/messages.c \
 	core/cli/options.c \
 	core/cli/options_offcputime.c \
 	core/cli/options_profile.c \
 	core/cli/options_rows.c \
 	core/cli/output.c \
+	core/cli/programs.c \
+	core/cli/progress_line.c \
 	core/cli/reports.c \
 	core/cli/run.c \
+	core/cli/runtimes.c \
+	core/cli/stripped.c \
+	core/cli/suggest.c \
 	core/cli/warnings.c \
 	core/events/attrs.c \
 	core/events/cpus.c \
@@ -41,10 +54,33 @@ LIB_SRCS += \
 	core/files/file_search.c \
 	core/files/mapped_files.c \
 	core/files/open_files.c \
+	core/files/perf_cache.c \
 	core/files/recorded.c \
 	core/files/vdso.c \
 	core/files/worker.c \
+	core/formats/base64.c \
+	core/formats/frame_table.c \
+	core/formats/gzip.c \
+	core/formats/infile.c \
+	core/formats/infile_lines.c \
+	core/formats/json.c \
+	core/formats/json_text.c \
+	core/formats/page.c \
+	core/formats/pieces.c \
+	core/formats/pprof.c \
+	core/formats/pprof_locations.c \
+	core/formats/pprof_tables.c \
+	core/formats/profile.pb-c.c \
+	core/formats/read.c \
+	core/formats/read_folded.c \
+	core/formats/read_json.c \
+	core/formats/read_page.c \
+	core/formats/read_pprof.c \
+	core/formats/read_rows.c \
+	core/formats/speedscope.c \
+	core/formats/tree.c \
 	core/host/causes.c \
+	core/host/distribution.c \
 	core/host/event_types.c \
 	core/host/host.c \
 	core/host/kernel.c \
@@ -57,14 +93,18 @@ LIB_SRCS += \
 	core/report/entry.c \
 	core/report/folded.c \
 	core/report/forms.c \
+	core/report/frame.c \
+	core/report/functions.c \
 	core/report/labeller.c \
 	core/report/labels.c \
 	core/report/printed.c \
+	core/report/quality.c \
 	core/report/readable.c \
 	core/report/report.c \
 	core/report/scheduling.c \
 	core/report/stacks.c \
 	core/report/text.c \
+	core/report/top.c \
 	core/rows/callchain.c \
 	core/rows/compare.c \
 	core/rows/compare_intervals.c \
@@ -81,12 +121,19 @@ LIB_SRCS += \
 	core/session/ring_thread.c \
 	core/session/session.c \
 	core/session/statistics.c \
+	core/session/unwinder.c \
 	core/session/ways.c \
 	core/request/request.c \
 	core/sources/recording.c \
+	core/symbols/code_ranges.c \
 	core/symbols/demangle.c \
 	core/symbols/demangler.c \
+	core/symbols/jitdump.c \
+	core/symbols/jitdump_lines.c \
+	core/symbols/jitdump_pattern.c \
+	core/symbols/jitdumps.c \
 	core/symbols/kernel.c \
+	core/symbols/kernel_answers.c \
 	core/symbols/kernel_file.c \
 	core/symbols/kernel_names.c \
 	core/symbols/lines.c \
@@ -108,7 +155,9 @@ LIB_SRCS += \
 	core/tasks/pinned.c \
 	core/tasks/proc.c \
 	core/tasks/processes.c \
+	core/tasks/targets.c \
 	core/tasks/tasks.c \
+	core/tasks/tasks_cgroups.c \
 	core/tasks/tasks_maps.c \
 	core/tasks/tasks_names.c \
 	core/tasks/threads.c
@@ -122,4 +171,23 @@ ifneq ($(IBERTY),)
 ALL_CFLAGS += -DHAVE_IBERTY
 IBERTY_LIBS := -liberty
 endif
-LIBS += $(shell $(PKG_CONFIG) --libs libelf libdw liblzma zlib) $(IBERTY_LIBS)
+CORE_LIBS = $(shell $(PKG_CONFIG) --libs libelf libdw liblzma zlib libprotobuf-c jansson) $(IBERTY_LIBS) -lm
+LIBS += $(CORE_LIBS)
+
+# Messages of pprof, as protobuf-c makes them.
+PROTOC_C ?= protoc-c
+PPROF_OBJS := $(addprefix core/formats/,pieces.o pprof.o pprof_locations.o pprof_tables.o profile.pb-c.o read_pprof.o)
+
+$(O)/core/formats/profile.pb-c.c $(O)/core/formats/profile.pb-c.h &: core/formats/profile.proto
+	$(say) PROTOC $(O)/core/formats/profile.pb-c.c
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PROTOC_C) --c_out=$(O) $<
+
+$(PPROF_OBJS:%=$(O)/%): $(O)/core/formats/profile.pb-c.h
+
+$(O)/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c
+	$(say) CC $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The template of pages is in the object of what fills it in.
+$(O)/core/formats/page.o: core/formats/page.html

@@ -409,12 +409,13 @@ report()
 	head -n 20 "$tmp/err"
 }
 
-# said - what the last run wrote on stderr, but for the warning that samples due were not taken: how many an idle or a
-# virtual CPU gives is up to the host.
+# said - what the last run wrote on stderr, but for what is up to the host: that samples due were not taken, as of an
+# idle or a virtual CPU, and advice about what else runs.
 said()
 {
-	grep -Ev '^WARNING: [0-9]+ % of the samples due \(' "$tmp/err"
+	grep -Ev "$up_to_host" "$tmp/err"
 }
+up_to_host='^WARNING: [0-9]+ % of the (samples due|user stacks of) '
 
 # rows PATTERN - sum of the values of the folded rows of the last run whose text (without value) matches.
 rows()

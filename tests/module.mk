@@ -34,6 +34,7 @@ $(UNIT_BINS): $(O)/%: $(O)/%.o $(O)/tests/unit/unit.o $(LIB)
 FAKE_SOURCES := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/*_source.c))
 $(addprefix $(O)/tests/unit/test_,fallback session): $(FAKE_SOURCES) $(O)/tests/unit/fake_time.o
 $(addprefix $(O)/tests/unit/test_,events followed session side_band): $(O)/tests/unit/fake_kernel.o
+$(O)/tests/unit/test_libunwinder_replies: $(O)/tests/unit/fake_time.o
 
 $(HELPERS): $(O)/%: $(O)/%.o $(LIB)
 	$(say) LINK $@
@@ -43,7 +44,7 @@ $(HELPERS): $(O)/%: $(O)/%.o $(LIB)
 $(OLD_COMMANDS): $(O)/tests/restricted/%: $(O)/core/cli/%.o $(O)/tests/restricted/registers.o $(LIB)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,--wrap=decode_record -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,--wrap=decode_record,--wrap=pack_record -o $@ $^ $(LIBS)
 
 # Workloads are what gets profiled: never sanitized, never instrumented, the same in every variant. Leaf functions
 # have frames too: without one, the caller of the interrupted function is missing.
@@ -72,6 +73,9 @@ $(NOFP_LIBS): $(O)/%.so: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -fPIC -shared -o $@ $< $(workload_more)
 
+# clang has an assembler of its own, which cannot be told the version of a CIE.
+$(O)/tests/workloads/nofp/column: NOFP_FLAGS += $(if $(findstring clang,$(CC)),-fno-integrated-as)
+
 # Some contain others.
 $(NOFP_C): $(O)/%: %.c $(NOFP_HEADERS) $(wildcard tests/workloads/nofp/*.c) $(NOFP_LIBS)
 	$(say) CC $@
@@ -88,13 +92,17 @@ VM := $(O)/vm
 VM_BARE := naps tree
 VM_OWN := deep
 VM_SHARED := renamer storm
-VM_FILES := $(addprefix $(VM)/,guest $(VM_BARE) $(VM_OWN) $(VM_SHARED))
+VM_FILES := $(addprefix $(VM)/,guest name_all $(VM_BARE) $(VM_OWN) $(VM_SHARED))
 VM_OBJS := $(patsubst %.c,$(O)/%.o,$(wildcard tests/vm/*.c))
 
 $(VM)/guest: $(VM_OBJS)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+
+$(VM)/name_all: $(O)/tests/live/name_all
+	$(Q)mkdir -p $(@D)
+	$(Q)cp $< $@
 
 $(addprefix $(VM)/,$(VM_BARE)): $(VM)/%: tests/vm/workloads/%.c $(wildcard tests/vm/workloads/*.h)
 	$(say) CC $@
@@ -160,13 +168,20 @@ $(O)/fuzz/obj/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c -o $@ $<
 
+$(O)/fuzz/obj/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c
+	$(say) FUZZCC $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c -o $@ $<
+
+$(PPROF_OBJS:%=$(O)/fuzz/obj/%): $(O)/core/formats/profile.pb-c.h
+
 $(O)/fuzz/libfleetprof.a: $(FUZZ_OBJS)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(FUZZ_BINS): $(O)/fuzz/%: $(O)/fuzz/obj/tests/fuzz/%.o $(O)/fuzz/libfleetprof.a
 	$(say) LINK $@
-	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(shell $(PKG_CONFIG) --libs libelf libdw liblzma zlib) $(ZSTD_LIBS) $(IBERTY_LIBS)
+	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(CORE_LIBS) $(ZSTD_LIBS) $(LIBUNWIND_LIBS)
 
 fuzz: $(FUZZ_BINS)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \

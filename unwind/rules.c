@@ -26,8 +26,11 @@ struct rules_file {
  * @hdr: .eh_frame_hdr; empty: there is none
  * @table: of it, @nr_table entries; 0: @eh is searched by its index
  * @eh_known: @eh and @table are set; @frame_known: @frame is
+ * @code: of code that is in no file: @eh is what it gave last; @code.frames NULL: of a file
+ * @serial: see rules_serial()
  */
 struct rules {
+	struct rules_code code;
 	struct rules_file file, debug;
 	Elf64_Shdr eh_frame;
 	struct extent hdr, table;
@@ -35,6 +38,7 @@ struct rules {
 	struct records eh, frame;
 	bool eh_known, frame_known;
 	struct rules_rows rows;
+	uint64_t serial;
 };
 
 /* An entry of the search table; both count from the beginning of .eh_frame_hdr. */
@@ -100,6 +104,7 @@ static int use_file(struct rules *r, const struct elf_file *file)
 
 int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out)
 {
+	static _Atomic uint64_t last_serial;
 	struct rules *r = calloc(1, sizeof(*r));
 	int rc;
 
@@ -108,6 +113,7 @@ int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out
 		elf_file_release(debug);
 		return -ENOMEM;
 	}
+	r->serial = ++last_serial;
 	r->eh.section = CFI_EH_FRAME;
 	r->frame.section = CFI_DEBUG_FRAME;
 	use_debug(r, debug);
@@ -117,6 +123,29 @@ int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out
 	else
 		*out = r;
 	return rc;
+}
+
+int rules_open_code(const struct rules_code *code, struct rules **out)
+{
+	struct rules *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->code = *code;
+	r->file.elf = r->debug.elf = ELF_FILE_NONE;
+	*out = r;
+	return 0;
+}
+
+bool rules_of_code(const struct rules *r)
+{
+	return r->code.frames;
+}
+
+void rules_forget(struct rules *r)
+{
+	rules_rows_release(&r->rows);
+	r->rows = (struct rules_rows){ 0 };
 }
 
 void rules_close(struct rules *r)
@@ -219,21 +248,55 @@ static int search_table(struct rules *r, uint64_t addr, uint64_t *at)
 	return lo != 0;
 }
 
+/* Go to the records of the code at @addr. Return: 1; 0: it has none; -errno. */
+static int use_code(struct rules *r, uint64_t addr)
+{
+	extent_release(&r->eh.bytes);
+	r->eh.have_cie = false;
+	return r->code.frames(r->code.ctx, addr, &r->eh.bytes, &r->eh.data_base);
+}
+
+static int code_row(struct rules *r, uint64_t addr, struct cfi_row *row)
+{
+	int rc = use_code(r, addr);
+
+	return rc > 0 ? records_scan(&r->eh, addr, row) : rc;
+}
+
+static int find_eh(struct rules *r)
+{
+	int rc;
+
+	if (r->eh_known)
+		return 0;
+	rc = read_hdr(r);
+	/* Other failures may pass. */
+	if (rc && rc != -ENOENT && rc != -ENOTSUP && rc != -EBADMSG && rc != -ENOEXEC)
+		return rc;
+	if (rc)
+		use_eh_section(r);
+	r->eh_known = true;
+	return 0;
+}
+
+/* Where the record of .eh_frame is that may be for @addr: as records_search(). */
+static int search_eh(struct rules *r, uint64_t addr, uint64_t *at)
+{
+	int rc = find_eh(r);
+
+	if (rc)
+		return rc;
+	return r->nr_table ? search_table(r, addr, at) : records_search(&r->eh, addr, at);
+}
+
 static int eh_row(struct rules *r, uint64_t addr, struct cfi_row *row)
 {
 	uint64_t at;
 	int rc;
 
-	if (!r->eh_known) {
-		rc = read_hdr(r);
-		/* Other failures may pass. */
-		if (rc && rc != -ENOENT && rc != -ENOTSUP && rc != -EBADMSG && rc != -ENOEXEC)
-			return rc;
-		if (rc)
-			use_eh_section(r);
-		r->eh_known = true;
-	}
-	rc = r->nr_table ? search_table(r, addr, &at) : records_search(&r->eh, addr, &at);
+	if (rules_of_code(r))
+		return code_row(r, addr, row);
+	rc = search_eh(r, addr, &at);
 	return rc > 0 ? records_row(&r->eh, at, addr, row) : rc;
 }
 
@@ -247,15 +310,20 @@ static bool read_debug_frame(struct rules_file *from, struct extent *out)
 	return false;
 }
 
-/* A .debug_frame that cannot be had is none: most files have none, and do without. */
+/* The same of .debug_frame. One that cannot be had is none: most files have none, and do without. */
+static bool search_frame(struct rules *r, uint64_t addr, uint64_t *at)
+{
+	if (!r->frame_known && !read_debug_frame(&r->file, &r->frame.bytes))
+		read_debug_frame(&r->debug, &r->frame.bytes);
+	r->frame_known = true;
+	return records_search(&r->frame, addr, at) > 0;
+}
+
 static int frame_row(struct rules *r, uint64_t addr, struct cfi_row *row)
 {
 	uint64_t at;
 
-	if (!r->frame_known && !read_debug_frame(&r->file, &r->frame.bytes))
-		read_debug_frame(&r->debug, &r->frame.bytes);
-	r->frame_known = true;
-	return records_search(&r->frame, addr, &at) > 0 ? records_row(&r->frame, at, addr, row) : 0;
+	return search_frame(r, addr, &at) ? records_row(&r->frame, at, addr, row) : 0;
 }
 
 int rules_find(struct rules *r, uint64_t addr, const struct cfi_row **out)
@@ -280,14 +348,32 @@ int rules_find(struct rules *r, uint64_t addr, const struct cfi_row **out)
 	return known->rc;
 }
 
+int rules_function(struct rules *r, uint64_t addr, uint64_t *start)
+{
+	uint64_t at;
+	int rc = search_eh(r, addr, &at);
+
+	if (rc > 0)
+		rc = records_function(&r->eh, at, addr, start);
+	if (rc || !search_frame(r, addr, &at))
+		return rc;
+	return records_function(&r->frame, at, addr, start);
+}
+
+bool rules_entry(struct rules *r, uint64_t addr)
+{
+	const struct cfi_row *row;
+
+	return rules_find(r, addr, &row) > 0 && row->how[row->return_reg] == CFI_UNDEFINED;
+}
+
 uint64_t rules_work(const struct rules *r)
 {
 	return r->eh.work + r->frame.work;
 }
 
-int rules_expr(struct rules *r, const struct cfi_row *row, uint64_t at, uint8_t *buf)
+static int read_expr(const struct extent *e, uint64_t at, uint8_t *buf)
 {
-	const struct extent *e = row->debug_frame ? &r->frame.bytes : &r->eh.bytes;
 	uint64_t left = extent_left(e, at), len;
 	size_t nr = left < ULEB_BYTES ? (size_t)left : ULEB_BYTES;
 	uint8_t bytes[ULEB_BYTES];
@@ -301,6 +387,16 @@ int rules_expr(struct rules *r, const struct cfi_row *row, uint64_t at, uint8_t 
 		return -EBADMSG;
 	rc = len ? extent_read(e, cursor_addr(&c), buf, (size_t)len) : 0;
 	return rc ? rc : (int)len;
+}
+
+int rules_expr(struct rules *r, const struct cfi_row *row, uint64_t at, uint8_t *buf)
+{
+	/* The records that were used last may be those of other code. */
+	int rc = rules_of_code(r) ? use_code(r, row->function) : 1;
+
+	if (rc <= 0)
+		return rc ? rc : -EBADMSG;
+	return read_expr(row->debug_frame ? &r->frame.bytes : &r->eh.bytes, at, buf);
 }
 
 int rules_read(struct rules *r, uint64_t addr, void *to, size_t len)
@@ -317,4 +413,53 @@ int rules_read(struct rules *r, uint64_t addr, void *to, size_t len)
 			return extent_read(&bytes, addr, to, len);
 	}
 	return -EFAULT;
+}
+
+uint64_t rules_serial(const struct rules *r)
+{
+	return r->serial;
+}
+
+void rules_fds(const struct rules *r, int *file, int *debug)
+{
+	*file = r->file.elf.bytes.fd;
+	*debug = r->debug.elf.bytes.fd;
+}
+
+int rules_table(struct rules *r, struct rules_table *out)
+{
+	int rc = find_eh(r);
+
+	*out = (struct rules_table){ r->hdr.addr, r->table.addr, rc ? 0 : r->nr_table };
+	return rc;
+}
+
+int rules_eh_record(struct rules *r, uint64_t addr, uint64_t *at)
+{
+	int rc = find_eh(r);
+
+	return rc ? rc : records_search(&r->eh, addr, at);
+}
+
+int rules_debug_record(struct rules *r, uint64_t addr, struct cfi_cie *cie, struct cfi_fde *fde)
+{
+	uint64_t at, size;
+	int rc;
+
+	if (!search_frame(r, addr, &at))
+		return 0;
+	rc = records_fde(&r->frame, at, fde, &size);
+	*cie = r->frame.cie;
+	return rc ? rc : 1;
+}
+
+int rules_read_records(struct rules *r, uint64_t addr, bool any, void *to, size_t len)
+{
+	struct extent bytes;
+
+	if (extent_left(&r->eh.bytes, addr) >= len)
+		return extent_read(&r->eh.bytes, addr, to, len);
+	if (any && loaded_from(&r->file.elf, addr, &bytes))
+		return extent_read(&bytes, addr, to, len);
+	return extent_read(&r->hdr, addr, to, len);
 }

@@ -7,6 +7,8 @@
  * by an index of its records; .debug_frame, of the file or of its separate debug file, serves where .eh_frame has no
  * record, by an index that is made when it is first needed. Files of ARCH_ELF_MACHINE only, 64-bit and little endian.
  *
+ * Code that a process makes at run time, which is in no file, may have rules in the form of .eh_frame, too.
+ *
  * The file may be hostile, and may change or shrink while it is read (see elf_file.h). Little of it is in memory: pages
  * that are kept, since most addresses lie close together. Not thread safe.
  */
@@ -15,6 +17,7 @@
 
 #include "core/files/elf_file.h"
 #include "unwind/cfi.h"
+#include "unwind/extent.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +35,28 @@ struct rules;
 int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out);
 void rules_close(struct rules *r);
 
+/** struct rules_code - where the rules of code come from that is in no file. */
+struct rules_code {
+	void *ctx;
+	/*
+	 * The bytes that are like .eh_frame for the code at @addr of the process, in memory that @out owns from now on,
+	 * and the address that is like that of .eh_frame_hdr. Return: 1; 0: there are none; -errno.
+	 */
+	int (*frames)(void *ctx, uint64_t addr, struct extent *out, uint64_t *hdr);
+};
+
+/**
+ * rules_open_code() - the rules of code that a process makes at run time: the addresses are its own, of which there are
+ * no bytes. Return: 0 and the owned *@out, or -ENOMEM.
+ */
+int rules_open_code(const struct rules_code *code, struct rules **out);
+
+/** rules_of_code() - are they of such code? */
+bool rules_of_code(const struct rules *r);
+
+/** rules_forget() - the code is another one now: forget what was known of it. */
+void rules_forget(struct rules *r);
+
 /** rules_memory() - bytes of memory it holds: headers, indexes, pages of the file, rows. */
 size_t rules_memory(const struct rules *r);
 
@@ -45,6 +70,16 @@ bool rules_address(const struct rules *r, uint64_t offset, uint64_t *addr);
  * A .debug_frame that cannot be had as a whole is none, so that other ways are tried where .eh_frame has no record.
  */
 int rules_find(struct rules *r, uint64_t addr, const struct cfi_row **out);
+
+/**
+ * rules_function() - where the function begins that @addr is in. Its rules are not run: they may be damaged.
+ * Return: 1 and *@start, the file's own address of its first byte (see records_function()); 0 and -errno: as
+ * rules_find().
+ */
+int rules_function(struct rules *r, uint64_t addr, uint64_t *start);
+
+/** rules_entry() - do rules say that the frame at @addr has no caller, because its return address is undefined? */
+bool rules_entry(struct rules *r, uint64_t addr);
 
 /** rules_work() - bytes of the records that were read so far, for rows that were not kept from before. */
 uint64_t rules_work(const struct rules *r);
@@ -62,5 +97,38 @@ int rules_expr(struct rules *r, const struct cfi_row *row, uint64_t at, uint8_t 
  * Return: 0; -EFAULT: not all of it is in one; -errno.
  */
 int rules_read(struct rules *r, uint64_t addr, void *to, size_t len);
+
+/* ---- for another unwinder, which reads the records itself */
+
+/** rules_serial() - a number that no other rules of this process have, or had. */
+uint64_t rules_serial(const struct rules *r);
+
+/** rules_fds() - the descriptors of both files, borrowed; -1: it is in memory, or there is none. */
+void rules_fds(const struct rules *r, int *file, int *debug);
+
+/** struct rules_table - addresses of the file: of .eh_frame_hdr, and of its search table, which has @nr entries. */
+struct rules_table {
+	uint64_t hdr, at, nr;
+};
+
+/** rules_table() - Return: 0; -errno: .eh_frame_hdr cannot be read. @out->nr 0: it has no table that can be used. */
+int rules_table(struct rules *r, struct rules_table *out);
+
+/** rules_eh_record() - the record of .eh_frame that may be for @addr, by an index. Return: 1 and *@at; 0: none; -errno.
+ */
+int rules_eh_record(struct rules *r, uint64_t addr, uint64_t *at);
+
+/**
+ * rules_debug_record() - the record of .debug_frame that may be for @addr, and its CIE; borrowed until the next call.
+ * Return: 1; 0: there is none; -errno as rules_find().
+ */
+int rules_debug_record(struct rules *r, uint64_t addr, struct cfi_cie *cie, struct cfi_fde *fde);
+
+/**
+ * rules_read_records() - @len bytes at @addr, of .eh_frame or .eh_frame_hdr.
+ * @any: or of any segment, as the file has it, which a process may have changed
+ * Return: as rules_read().
+ */
+int rules_read_records(struct rules *r, uint64_t addr, bool any, void *to, size_t len);
 
 #endif

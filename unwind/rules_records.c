@@ -100,22 +100,44 @@ static int read_fde(struct records *rs, uint64_t at, struct cfi_record *rec, str
 	return rc;
 }
 
-int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *row)
+int records_fde(struct records *rs, uint64_t at, struct cfi_fde *out, uint64_t *size)
 {
 	struct cfi_record rec;
-	struct cfi_fde fde;
-	int rc;
+	int rc = read_head(rs, at, &rec);
 
-	rc = read_head(rs, at, &rec);
 	if (!rc)
-		rc = read_fde(rs, at, &rec, &fde);
+		rc = read_fde(rs, at, &rec, out);
+	*size = rec.size;
+	return rc;
+}
+
+int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *row)
+{
+	struct cfi_fde fde;
+	uint64_t size;
+	int rc = records_fde(rs, at, &fde, &size);
+
 	if (rc)
 		return rc;
 	if (addr < fde.start || addr >= fde.end)
 		return 0;
-	rs->work += rec.size;
+	rs->work += size;
 	rc = cfi_row_find(&rs->cie, &fde, addr, row);
 	return rc ? rc : 1;
+}
+
+int records_function(struct records *rs, uint64_t at, uint64_t addr, uint64_t *start)
+{
+	struct cfi_fde fde;
+	uint64_t size;
+	int rc = records_fde(rs, at, &fde, &size);
+
+	if (rc)
+		return rc;
+	if (addr < fde.start || addr >= fde.end + rs->cie.signal)
+		return 0;
+	*start = fde.start + rs->cie.signal;
+	return 1;
 }
 
 static int add_start(struct records *rs, uint64_t start, uint64_t at)
@@ -225,4 +247,21 @@ int records_search(struct records *rs, uint64_t addr, uint64_t *at)
 		return rs->index_rc;
 	*at = rs->index[lo - 1].at;
 	return 1;
+}
+
+int records_scan(struct records *rs, uint64_t addr, struct cfi_row *row)
+{
+	struct cfi_record rec = { 0 };
+	uint64_t done = 0;
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < RECORDS_SCAN_MAX && done < rs->bytes.size; i++, done += rec.size) {
+		rc = read_head(rs, rs->bytes.addr + done, &rec);
+		if (!rc && rec.terminator)
+			return 0;
+		if (!rc && !rec.is_cie)
+			rc = records_row(rs, rs->bytes.addr + done, addr, row);
+	}
+	return rc;
 }

@@ -11,6 +11,8 @@
 
 #define RULES_MAX_INDEX (1u << 20) /* records of a section without a search table; more are not looked for */
 
+#define RECORDS_SCAN_MAX 64 /* records that are looked at one by one */
+
 #define RECORDS_CIE_MAX 1024 /* bytes of a CIE; real ones have about 24 */
 
 /** struct record_start - where the FDE is that begins at address @start. */
@@ -49,11 +51,29 @@ void records_release(struct records *rs);
 size_t records_memory(const struct records *rs);
 
 /**
+ * records_fde() - the FDE at @at, and its CIE in @rs->cie, borrowed until the next record is read.
+ * @size: out: bytes of the record
+ * Return: 0; as records_row().
+ */
+int records_fde(struct records *rs, uint64_t at, struct cfi_fde *out, uint64_t *size);
+
+/**
  * records_row() - the row for @addr in the FDE at @at.
  * Return: 1 and *@row; 0: it is not for @addr; -EBADMSG, -ENOTSUP: see cfi.h, or there is no FDE at @at; -ENOMEM; as
  * extent_read().
  */
 int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *row);
+
+/**
+ * records_function() - where the function begins that the FDE at @at is for.
+ *
+ * The rules of what signal handlers return to begin one byte before it, so that unwinders find them at its address
+ * minus one, as they do after a call: @start is then @addr + 1 at that byte. It ends with a system call, within which
+ * the kernel reports the address behind it: that is its function's, too.
+ *
+ * Return: 1 and *@start; 0: the FDE is not for @addr; others as records_row().
+ */
+int records_function(struct records *rs, uint64_t at, uint64_t addr, uint64_t *start);
 
 /**
  * records_search() - the FDE that begins last at or before @addr. The index is made by the first call.
@@ -63,5 +83,11 @@ int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *
  * are not in it.
  */
 int records_search(struct records *rs, uint64_t addr, uint64_t *at);
+
+/**
+ * records_scan() - the row for @addr in the first FDE that is for it, of few records: no index is made.
+ * Return: as records_row().
+ */
+int records_scan(struct records *rs, uint64_t addr, struct cfi_row *row);
 
 #endif

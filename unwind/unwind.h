@@ -16,9 +16,11 @@
 #include "core/arch/arch.h"
 #include "core/tasks/mapping.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define UNWIND_MAX_FRAMES 1024
 
@@ -35,6 +37,34 @@ struct unwind_memory {
 	 */
 	int (*read)(void *ctx, uint64_t addr, void *to, size_t len);
 };
+
+/**
+ * struct unwind_copy - what was copied of a stack: @size bytes from address @at, the stack pointer, on. Borrowed.
+ * @end: the stack reaches to this address at most. What is asked for from the end of the copy on up to there may be of
+ *       the stack, which is why it is -ENODATA
+ */
+struct unwind_copy {
+	const void *bytes;
+	uint64_t at, size, end;
+};
+
+/** unwind_copy_read() - see unwind_memory.read. */
+static inline int unwind_copy_read(const struct unwind_copy *c, uint64_t addr, void *to, size_t len)
+{
+	uint64_t at = addr - c->at;
+
+	if (addr < c->at)
+		return -EFAULT;
+	if (at <= c->size && len <= c->size - at) {
+		/* Nearly all ask for a word, which is no call. */
+		if (len == sizeof(uint64_t))
+			memcpy(to, (const char *)c->bytes + at, sizeof(uint64_t));
+		else
+			memcpy(to, (const char *)c->bytes + at, len);
+		return 0;
+	}
+	return addr < c->end ? -ENODATA : -EFAULT;
+}
 
 /** struct unwind_mappings - what the process has mapped. */
 struct unwind_mappings {
@@ -57,18 +87,44 @@ enum unwind_end {
 
 _Static_assert(UNWIND_EXACT >> ARCH_USER_BITS, "no process has memory there");
 
+/*
+ * How a frame was left: bits. 0: by the rules of its file. What is not said by rules the two unwinders may see
+ * otherwise (doc/unwinding.md).
+ */
+#define UNWIND_LEFT_NO_RULES  1u  /* there are none for its code */
+#define UNWIND_LEFT_SIGNAL    2u  /* by its bytes it is within a signal trampoline, behind its first instruction */
+#define UNWIND_LEFT_ENTRY     4u  /* by its bytes it is the entry of a PLT, or of a function like _init */
+#define UNWIND_LEFT_POPPED    8u  /* by a register that is taken to have been popped, see doc/unwinding.md */
+#define UNWIND_LEFT_NOT_ABOVE 16u /* it was not: its caller's frame would not be above it */
+#define UNWIND_LEFT_GUESSED   32u /* by a stack pointer that is known because a frame without rules was left before */
+#define UNWIND_LEFT_MADE      64u /* by rules of code that is in no file: see rules_of_code() */
+
+/**
+ * enum unwind_chain - does the chain of frames, which is walked without rules, lead to the same callers, and will it do
+ * so for whatever stack has these addresses?
+ * UNWIND_CHAIN_WHOLE: each frame was left by the frame pointer, as its rules say or because it has none
+ * UNWIND_CHAIN_BEHIND_LEAF: the leaf has no frame: its return address, which the chain does not have, is where the
+ * stack pointer points to, and the frame pointer is that of its caller; so is each other frame
+ */
+enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_LEAF };
+
 /**
  * struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set.
+ * @left: the caller's array of @cap entries, how each frame was left or was tried to; NULL: nobody asks
  * @missing: with UNWIND_TRUNCATED: the address that the copy did not reach; 0: there was no room for more addresses
+ * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if its rules say that nobody called it; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
  * @by_fp:   with @unknown: it is the frame pointer, which was never known, and leads to the return address
+ * @chain:   of all frames but the last
  */
 struct unwind_result {
 	uint64_t *ips;
+	uint8_t *left;
 	size_t cap, nr;
 	enum unwind_end end;
-	uint64_t missing;
+	uint64_t missing, root;
 	bool unknown, by_fp;
+	enum unwind_chain chain;
 };
 
 struct rules; /* see rules.h */
@@ -86,6 +142,14 @@ struct unwind_files {
  */
 void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *memory,
 		 const struct unwind_mappings *mappings, const struct unwind_files *files, struct unwind_result *out);
+
+/**
+ * unwind_chained() - do the rules alone say that a walk of the chain of frames is right from here on?
+ * @ips: the last @nr addresses of a stack, outermost last, none of them its leaf: each but the last must be one that
+ * its function leaves by the frame pointer, the last one of a function that has no caller
+ */
+bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_files *files, const uint64_t *ips,
+		    size_t nr);
 
 /**
  * unwind_function() - where the function begins that @ip is in, as the rules of its file have it.

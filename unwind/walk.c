@@ -4,7 +4,6 @@
 #include "unwind/unwind.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* One stack at work. */
 struct walk {
@@ -17,9 +16,15 @@ struct walk {
 	uint64_t bias;           /* what addresses of the process are above those of that file */
 	struct mapping mapping;  /* that these two are of; zeros: they have to be looked for */
 	uint64_t missing;        /* the address that the copy of the stack did not reach; 0: it reached all */
+	uint64_t root;           /* the stack pointer of the frame that nobody called, by its rules; 0: not there yet */
 	bool unknown;            /* the frame needs a register whose value is not known, */
 	bool by_fp;              /* the frame pointer, as every function that has one */
 	bool fp_changed;         /* it was not that of the first frame, */
+	arch_regs popped;        /* registers that have their values because they were taken to have been popped */
+	bool guessed;            /* the stack pointer comes from a frame that was left by its frame pointer */
+	unsigned int left;       /* UNWIND_LEFT_*, of this frame */
+	enum unwind_chain chain; /* so far */
+	bool leaf;               /* this is the first frame */
 	unsigned int evaluated;  /* expressions */
 	uint64_t work;           /* see rules_work(), spent on this stack */
 };
@@ -71,7 +76,11 @@ static int evaluate(struct walk *w, const struct cfi_row *row, int64_t at, const
 {
 	const struct unwind_memory memory = { w, read_memory };
 	uint8_t bytes[EXPR_MAX_BYTES];
-	int len = ++w->evaluated > EVALUATIONS_MAX ? -EBADMSG : rules_expr(w->rules, row, (uint64_t)at, bytes);
+	int len;
+
+	/* Which registers it uses is not known here. */
+	w->left |= (w->popped ? UNWIND_LEFT_POPPED : 0) | (w->guessed ? UNWIND_LEFT_GUESSED : 0);
+	len = ++w->evaluated > EVALUATIONS_MAX ? -EBADMSG : rules_expr(w->rules, row, (uint64_t)at, bytes);
 
 	return len < 0 ? len : expr_eval(bytes, (size_t)len, &w->regs, &memory, push, out);
 }
@@ -82,6 +91,9 @@ static int find_cfa(struct walk *w, const struct cfi_row *row, uint64_t *cfa)
 		return evaluate(w, row, row->cfa_value, NULL, cfa);
 	if (!known(&w->regs, row->cfa_reg))
 		return -ENOENT;
+	w->left |= w->popped & ARCH_BIT(row->cfa_reg) ? UNWIND_LEFT_POPPED : 0;
+	w->guessed &= row->cfa_reg == ARCH_SP;
+	w->left |= w->guessed ? UNWIND_LEFT_GUESSED : 0;
 	*cfa = w->regs.r[row->cfa_reg] + (uint64_t)row->cfa_value;
 	return 0;
 }
@@ -94,6 +106,32 @@ static int find_cfa(struct walk *w, const struct cfi_row *row, uint64_t *cfa)
 static bool is_popped(const struct walk *w, unsigned int reg, uint64_t addr)
 {
 	return w->exact && reg != ARCH_RA && addr < w->regs.r[ARCH_SP];
+}
+
+/* Is the caller's value of @reg what it is because some register is taken to have been popped? */
+static bool from_popped(const struct walk *w, const struct cfi_row *row, uint64_t cfa, unsigned int reg)
+{
+	if (row->how[reg] == CFI_OFFSET && is_popped(w, reg, cfa + (uint64_t)row->value[reg]))
+		return true;
+	if (row->how[reg] == CFI_REGISTER && row->value[reg] < ARCH_NR_REGS)
+		reg = (unsigned int)row->value[reg];
+	else if (row->how[reg] != CFI_SAME)
+		return false;
+	return w->popped & ARCH_BIT(reg);
+}
+
+/* Which registers of the caller have their values because they are taken to have been popped? */
+static void note_popped(struct walk *w, const struct cfi_row *row, uint64_t cfa)
+{
+	arch_regs changed, popped = w->popped & ~row->changed;
+	unsigned int reg;
+
+	for (changed = row->changed & ~ARCH_BIT(ARCH_IP); changed; changed &= changed - 1) {
+		reg = (unsigned int)__builtin_ctzll(changed);
+		popped |= (arch_regs)from_popped(w, row, cfa, reg) << reg;
+	}
+	w->left |= from_popped(w, row, cfa, row->return_reg) ? UNWIND_LEFT_POPPED : 0;
+	w->popped = popped;
 }
 
 /* The caller's value of @reg. -ENOENT: it is not known. */
@@ -148,20 +186,64 @@ static enum unwind_end go_on(struct walk *w, const struct unwind_regs *next, boo
 	/* A signal may have interrupted a call of NULL. */
 	if (!next->r[ARCH_IP])
 		return signal ? UNWIND_BAD : UNWIND_ROOT;
-	if (!known(next, ARCH_SP) || !advances(w, next, signal))
+	if (!known(next, ARCH_SP) || !advances(w, next, signal)) {
+		w->left |= UNWIND_LEFT_NOT_ABOVE;
 		return UNWIND_BAD;
+	}
 	w->regs = *next;
 	w->exact = signal;
 	return STEPPED;
 }
 
+_Static_assert(offsetof(struct arch_frame, ret) + sizeof(uint64_t) == sizeof(struct arch_frame), "as has_frame() says");
+
+/* Is the frame @size bytes above register @reg, with the return address on its top? */
+static bool has_frame(const struct cfi_row *row, unsigned int reg, size_t size)
+{
+	return !row->cfa_expr && row->cfa_reg == reg && row->cfa_value == (int64_t)size &&
+	       row->how[row->return_reg] == CFI_OFFSET && row->value[row->return_reg] == -(int64_t)sizeof(uint64_t);
+}
+
 /* Is the return address where step_by_fp() would read it? */
 static bool is_fp_form(const struct cfi_row *row)
 {
-	const int64_t size = sizeof(struct arch_frame), ret = offsetof(struct arch_frame, ret);
+	return has_frame(row, ARCH_FP, sizeof(struct arch_frame));
+}
 
-	return !row->cfa_expr && row->cfa_reg == ARCH_FP && row->cfa_value == size &&
-	       row->how[row->return_reg] == CFI_OFFSET && row->value[row->return_reg] == ret - size;
+/* Do the caller's address and stack pointer follow from the frame as from that of any call? */
+static bool is_call(const struct cfi_row *row)
+{
+	return row->return_reg == ARCH_RA && row->how[ARCH_SP] == CFI_VAL_OFFSET && !row->value[ARCH_SP] &&
+	       !row->signal;
+}
+
+/* Is this what the function prologue of a frame pointer makes, so that the next frame is found by memory at it alone?
+ */
+static bool is_chained(const struct cfi_row *row)
+{
+	const int64_t saved = offsetof(struct arch_frame, fp) - (int64_t)sizeof(struct arch_frame);
+
+	return is_fp_form(row) && is_call(row) && row->how[ARCH_FP] == CFI_OFFSET && row->value[ARCH_FP] == saved;
+}
+
+/* Is this a function without a frame, or before its prologue or behind its epilogue? See is_popped(). */
+static bool is_frameless(const struct cfi_row *row)
+{
+	const size_t size = sizeof(uint64_t);
+	bool keeps_fp = !(row->changed & ARCH_BIT(ARCH_FP)) ||
+			(row->how[ARCH_FP] == CFI_OFFSET && row->value[ARCH_FP] < -(int64_t)size);
+
+	return has_frame(row, ARCH_SP, size) && is_call(row) && keeps_fp;
+}
+
+static void note_chain(struct walk *w, const struct cfi_row *row)
+{
+	if (w->chain == UNWIND_CHAIN_NONE)
+		return;
+	if (w->leaf && is_frameless(row))
+		w->chain = UNWIND_CHAIN_BEHIND_LEAF;
+	else if (!is_chained(row) || is_popped(w, ARCH_FP, w->regs.r[ARCH_FP]))
+		w->chain = UNWIND_CHAIN_NONE;
 }
 
 static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
@@ -172,8 +254,11 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 	uint64_t cfa, value;
 	int rc;
 
-	if (row->how[row->return_reg] == CFI_UNDEFINED)
+	if (row->how[row->return_reg] == CFI_UNDEFINED) {
+		w->root = w->regs.r[ARCH_SP];
 		return UNWIND_ROOT;
+	}
+	note_chain(w, row);
 	rc = find_cfa(w, row, &cfa);
 	w->by_fp = rc == -ENOENT && is_fp_form(row);
 	if (rc)
@@ -192,6 +277,8 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 			next.have &= ~ARCH_BIT(reg);
 		w->fp_changed |= reg == ARCH_FP;
 	}
+	if (w->exact || w->popped)
+		note_popped(w, row, cfa);
 	set_reg(&next, ARCH_IP, value);
 	return go_on(w, &next, row->signal);
 }
@@ -207,6 +294,8 @@ static enum unwind_end step_signal(struct walk *w)
 		return failed(w, rc);
 	for (i = 0; i < sizeof(arch_signal_regs); i++)
 		set_reg(&next, arch_signal_regs[i], saved[i]);
+	w->popped = 0;
+	w->guessed = false;
 	return go_on(w, &next, true);
 }
 
@@ -234,6 +323,8 @@ static enum unwind_end step_by_fp(struct walk *w)
 		w->unknown = w->by_fp = true;
 		return UNWIND_NO_RULES;
 	}
+	w->left |= w->popped & ARCH_BIT(ARCH_FP) ? UNWIND_LEFT_POPPED : 0;
+	w->popped = 0;
 	/* Of a thread the register begins with 0, which says nothing of a function that does not use it as its frame's.
 	 */
 	if (!fp)
@@ -248,6 +339,7 @@ static enum unwind_end step_by_fp(struct walk *w)
 	set_reg(&next, ARCH_FP, frame.fp);
 	set_reg(&next, ARCH_SP, fp + sizeof(frame));
 	set_reg(&next, ARCH_IP, frame.ret);
+	w->guessed = true;
 	return go_on(w, &next, false);
 }
 
@@ -272,15 +364,22 @@ static enum unwind_end step_by_code(struct walk *w, uint64_t addr)
 	for (i = 0; i < sizeof(arch_codes) / sizeof(arch_codes[0]); i++) {
 		if ((!w->exact && arch_codes[i].pushed != ARCH_CODE_SIGNAL) || !is_code(w, addr, i))
 			continue;
-		return arch_codes[i].pushed == ARCH_CODE_SIGNAL ? step_signal(w) : step_entry(w, arch_codes[i].pushed);
+		w->chain = w->leaf && !arch_codes[i].pushed ? UNWIND_CHAIN_BEHIND_LEAF : UNWIND_CHAIN_NONE;
+		if (arch_codes[i].pushed != ARCH_CODE_SIGNAL) {
+			w->left |= UNWIND_LEFT_ENTRY;
+			return step_entry(w, arch_codes[i].pushed);
+		}
+		w->left |= arch_codes[i].before ? UNWIND_LEFT_SIGNAL : 0;
+		return step_signal(w);
 	}
 	return step_by_fp(w);
 }
 
-/* The page offset of the vDSO was its address before 4.x; it is mapped from its beginning. */
-static uint64_t file_offset(const struct mapping *m, uint64_t ip)
+/* The address that @rules have for @ip. False: none. */
+static bool code_address(const struct rules *rules, const struct mapping *m, uint64_t ip, uint64_t *addr)
 {
-	return ip - m->start + (strcmp(m->file->path, "[vdso]") ? m->pgoff : 0);
+	*addr = ip;
+	return rules_of_code(rules) || rules_address(rules, mapping_offset(m, ip), addr);
 }
 
 /* @addr: out: that of the frame's code, in its file */
@@ -292,7 +391,7 @@ static bool find_rules(struct walk *w, const struct mapping *m, uint64_t ip, uin
 	}
 	w->mapping.file = NULL;
 	w->rules = w->files->find(w->files->ctx, m);
-	if (!w->rules || !rules_address(w->rules, file_offset(m, ip), addr))
+	if (!w->rules || !code_address(w->rules, m, ip, addr))
 		w->rules = NULL;
 	else
 		w->bias = ip - *addr;
@@ -301,18 +400,53 @@ static bool find_rules(struct walk *w, const struct mapping *m, uint64_t ip, uin
 	return w->rules;
 }
 
-bool unwind_function(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
-		     uint64_t *start)
+/*
+ * Return: NULL: there is none for @ip, or it is damaged. Borrowed until the next one. @lasting: not of code that is
+ * made at run time, see note_chain(); @work: what it took is added.
+ */
+static const struct cfi_row *row_of(const struct unwind_mappings *mappings, const struct unwind_files *files,
+				    uint64_t ip, bool lasting, uint64_t *bias, uint64_t *work)
 {
 	const struct mapping *m = mappings->find(mappings->ctx, ip);
 	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
 	const struct cfi_row *row;
-	uint64_t addr;
+	uint64_t addr, before;
+	int rc;
 
-	if (!rules || !rules_address(rules, file_offset(m, ip), &addr) || rules_find(rules, addr, &row) <= 0)
-		return false;
-	*start = ip - addr + row->function;
-	return true;
+	if (!rules || (lasting && rules_of_code(rules)) || !code_address(rules, m, ip, &addr))
+		return NULL;
+	before = rules_work(rules);
+	rc = rules_find(rules, addr, &row);
+	*work += rules_work(rules) - before;
+	*bias = ip - addr;
+	return rc > 0 ? row : NULL;
+}
+
+bool unwind_function(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+		     uint64_t *start)
+{
+	uint64_t bias, work = 0;
+	const struct cfi_row *row = row_of(mappings, files, ip, false, &bias, &work);
+
+	if (row)
+		*start = bias + row->function;
+	return row;
+}
+
+bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_files *files, const uint64_t *ips,
+		    size_t nr)
+{
+	const struct cfi_row *row;
+	uint64_t bias, work = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		row = row_of(mappings, files, ips[i] - 1, true, &bias, &work);
+		if (!row || work > WORK_MAX ||
+		    (i + 1 < nr ? !is_chained(row) : row->how[row->return_reg] != CFI_UNDEFINED))
+			return false;
+	}
+	return nr;
 }
 
 static enum unwind_end step(struct walk *w)
@@ -326,27 +460,42 @@ static enum unwind_end step(struct walk *w)
 		w->rules = NULL;
 		return UNWIND_BAD;
 	}
-	if (!find_rules(w, m, ip, &addr))
+	if (!find_rules(w, m, ip, &addr)) {
+		w->left |= UNWIND_LEFT_NO_RULES;
 		return step_by_fp(w);
+	}
 	work = rules_work(w->rules);
 	rc = rules_find(w->rules, addr, &row);
 	w->work += rules_work(w->rules) - work;
 	if (w->work > WORK_MAX)
 		return UNWIND_BAD;
+	/* Such code changes without a mapping, and its rules may come later than it does: nothing of it is proved. */
+	if (rules_of_code(w->rules)) {
+		w->left |= UNWIND_LEFT_MADE;
+		w->chain = UNWIND_CHAIN_NONE;
+	}
 	if (rc > 0)
 		return step_by_row(w, row);
+	w->left |= rc ? 0 : UNWIND_LEFT_NO_RULES;
 	return rc ? UNWIND_BAD : step_by_code(w, addr + !w->exact);
 }
 
 void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *memory,
 		 const struct unwind_mappings *mappings, const struct unwind_files *files, struct unwind_result *out)
 {
-	struct walk w = { .memory = memory, .mappings = mappings, .files = files, .regs = *regs, .exact = true };
+	struct walk w = { .memory = memory,
+			  .mappings = mappings,
+			  .files = files,
+			  .regs = *regs,
+			  .exact = true,
+			  .chain = UNWIND_CHAIN_WHOLE,
+			  .leaf = true };
 	size_t cap = out->cap < UNWIND_MAX_FRAMES ? out->cap : UNWIND_MAX_FRAMES;
 
 	out->nr = 0;
-	out->missing = 0;
+	out->missing = out->root = 0;
 	out->unknown = out->by_fp = false;
+	out->chain = UNWIND_CHAIN_NONE;
 	out->end = UNWIND_BAD;
 	if (!known(regs, ARCH_IP) || !known(regs, ARCH_SP) || !regs->r[ARCH_IP])
 		return;
@@ -355,11 +504,17 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 		if (out->nr == cap)
 			return;
 		out->ips[out->nr] = w.regs.r[ARCH_IP] | (out->nr && w.exact ? UNWIND_EXACT : 0);
-		out->nr++;
+		w.left = 0;
 		out->end = step(&w);
+		w.leaf = false;
+		if (out->left)
+			out->left[out->nr] = (uint8_t)w.left;
+		out->nr++;
 	} while (out->end == STEPPED);
+	out->root = w.root;
 	out->unknown = w.unknown;
 	out->by_fp = w.unknown && w.by_fp && !w.fp_changed;
+	out->chain = w.chain;
 	if (out->end == UNWIND_TRUNCATED)
 		out->missing = w.missing;
 }

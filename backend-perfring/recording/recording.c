@@ -23,6 +23,8 @@
 #define PID_MAX       (4 << 20) /* PID_MAX_LIMIT of the kernel, include/linux/threads.h */
 #define CLOCKS_APART                                                                                                   \
 	(60 * NSEC_PER_SEC) /* perf record's default clock is not the one of now_ns(), but begins with it */
+#define END_EARLY   2       /* seconds that the last write to the file may be before its last sample, or */
+#define END_LATE    60      /* behind it: perf record reads the build ids of files then */
 #define NAME_BYTES  256     /* of the name of an event, */
 #define NAMES_BYTES 4096    /* and of all of them */
 
@@ -127,6 +129,7 @@ static int choose_event(struct source *b, struct err *err)
 		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
 	r->freq_hz = attr->freq ? attr->sample_freq : 0;
 	r->period = attr->freq ? 0 : attr->sample_period;
+	r->user_callchains = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user;
 	/* Of as many addresses as were asked for, the last is taken for one of more. */
 	b->env->request->asked = attr->sample_max_stack ? attr->sample_max_stack : PERF_MAX_STACK_DEPTH;
 	return 0;
@@ -166,6 +169,26 @@ static enum recorded_boot judge_boot(const struct source *b)
 	return strcmp(host, here.nodename) ? BOOT_UNKNOWN : BOOT_SAME;
 }
 
+/*
+ * When the last sample was taken, in seconds of the wall clock. The clock of its samples counts from the boot, and the
+ * file was written last when its recorder ended: only if the two say the same, it is of this boot for certain. A copy
+ * that is as new as another boot of this host is not, nor is what was recorded before the host was suspended.
+ * Return: 0: not proved.
+ */
+static int64_t time_of_end(const struct source *b)
+{
+	const struct recording *r = b->env->recording;
+	struct timespec wall;
+	struct stat st;
+	int64_t ended;
+
+	if (r->origin.boot != BOOT_SAME || !r->ends || !r->last_ns || clock_gettime(CLOCK_REALTIME, &wall) ||
+	    stat(b->env->request->options->input, &st))
+		return 0;
+	ended = (int64_t)wall.tv_sec - ((int64_t)now_ns() - (int64_t)r->last_ns) / (int64_t)NSEC_PER_SEC;
+	return st.st_mtim.tv_sec >= ended - END_EARLY && st.st_mtim.tv_sec <= ended + END_LATE ? ended : 0;
+}
+
 static int keep_build_ids(const struct source *b)
 {
 	struct recording *r = b->env->recording;
@@ -192,12 +215,13 @@ static int choose_unwinding(struct source *b, struct err *err)
 	const struct options *o = b->env->request->options;
 	bool copies = (attr->sample_type & both) == both;
 
-	if (o->unwind == UNWIND_BY_RULES && !copies)
+	if (unwind_needs_copies(o->unwind) && !copies)
 		return err_set(err, -EINVAL,
-			       "--unwind dwarf: there are no copies of stacks in '%.400s' (perf record --call-graph "
+			       "--unwind %s: there are no copies of stacks in '%.400s' (perf record --call-graph "
 			       "dwarf makes them)",
-			       o->input);
+			       unwind_name(o->unwind), o->input);
 	b->env->request->unwinds = copies && o->unwind != UNWIND_BY_FP && !o->kernel_only;
+	b->env->request->proves = b->env->request->unwinds && o->unwind == UNWIND_AUTO;
 	if (!b->env->request->unwinds)
 		return 0;
 	/* Files are opened while it is read: what a stream tells of them at its end comes too late. */
@@ -346,11 +370,12 @@ static bool take_side_band(struct source *b, const struct perf_event_header *rec
 
 static int add_record(struct source *b, const struct perf_event_header *record)
 {
-	struct incoming *in = queue_take(&b->queue, record, record->size);
+	struct incoming *in = queue_take(&b->queue, record->size);
 	bool wanted;
 
 	if (!in)
 		return -ENOMEM;
+	memcpy(in->bytes, record, record->size);
 	wanted = record->type == PERF_RECORD_SAMPLE ? take_sample(b, record, in) : take_side_band(b, record, in);
 	if (wanted)
 		in->ring = ring_of(b, in->record.cpu);
@@ -376,13 +401,15 @@ static int take_record(struct source *b, const struct perf_event_header *record)
 static int recording_open(struct source **out, const struct source_env *env, struct err *err)
 {
 	struct source *b = calloc(1, sizeof(*b));
+	const char *path;
 	int rc;
 
 	*out = b;
 	if (!b)
 		return err_sys(err, -ENOMEM, "cannot read '%.400s'", env->request->options->input);
 	b->env = env;
-	rc = perfdata_open(&b->pd, env->request->options->input, err);
+	path = env->request->options->input_copy;
+	rc = perfdata_open(&b->pd, path ? path : env->request->options->input, err);
 	/* A stream tells its events in front of the first record. */
 	if (!rc)
 		rc = perfdata_next(b->pd, &b->ahead, err);
@@ -432,6 +459,7 @@ static int recording_end(struct source *b, struct err *err)
 	if (!rc && !r->build_ids)
 		rc = keep_build_ids(b);
 	r->origin.boot = judge_boot(b);
+	r->origin.ended_s = time_of_end(b);
 	r->truncated = counts.truncated;
 	r->unfinished = counts.unfinished;
 	stats->ring_bytes = counts.bytes;

@@ -18,6 +18,19 @@ static size_t kept_in_all(const struct source *b, bool side)
 }
 
 /*
+ * The kernel asks whenever so much has been written, also where all of it but the last has been read. Samples that can
+ * wait in the ring until it asks again, and fill no more than half of it then, are left to the reader: to copy them
+ * would be more work. Names cannot wait: the reader is to hear of them.
+ */
+static bool wants_to_be_empty(const struct source *b, struct ring *r, bool side)
+{
+	const struct events *ev = b->env->events;
+	bool names = side || !ev->apart;
+
+	return r->page && (names || ring_used(r) + ev->attr.wakeup_watermark > r->bytes / 2);
+}
+
+/*
  * Without memory, or beyond @most bytes, a ring keeps what it has, and loses what comes when it is full: the kernel
  * counts that.
  */
@@ -29,7 +42,7 @@ static size_t fetch_all(const struct source *b, bool side, size_t most)
 		struct ring *r = side ? &b->rings[i].side : &b->rings[i].samples;
 		size_t before = ring_kept(r);
 
-		if (r->page)
+		if (wants_to_be_empty(b, r, side))
 			ring_empty(r);
 		/* The reader may have taken what was there. */
 		waits += sub_or_0(ring_kept(r), before);

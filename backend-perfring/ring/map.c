@@ -61,6 +61,11 @@ static int map_samples(struct source *b, size_t i, struct err *err)
 	if (rc)
 		return events_ring_error(b->env->events, e->cpu, rc, err);
 	e->ring_bytes = b->env->events->rings.samples;
+	if (b->env->request->unwinds) {
+		s->source = b;
+		s->samples.pack = rings_pack;
+		s->samples.pack_ctx = s;
+	}
 	if (b->queue.applier.switching)
 		s->samples.record = events_largest_record(b->env->events, b->env->events->attr.sample_stack_user);
 	return join(s, e, err);

@@ -224,6 +224,11 @@ static int perfring_end(struct source *b, struct err *err)
 	return rc;
 }
 
+static void perfring_so_far(const struct source *b, struct stats *stats)
+{
+	stats->lost_here += b->queue.applier.stats[b->env->sink->set].lost_here;
+}
+
 static void perfring_stats(const struct source *b, struct stats *stats)
 {
 	if (b)
@@ -251,6 +256,7 @@ const struct source_ops source_rings = {
 	.drain = perfring_drain,
 	.fetch = rings_fetch,
 	.end = perfring_end,
+	.so_far = perfring_so_far,
 	.stats = perfring_stats,
 	.close = perfring_close,
 };

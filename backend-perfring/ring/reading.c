@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring/rings.h"
 
+#include "backend-perfring/pack.h"
+
 #include <errno.h>
 
 #define DAMAGES_MAX 64 /* of one ring in one round */
@@ -46,16 +48,17 @@ struct reading {
 };
 
 /* By the event that it is of; what is no sample, by its ring. */
-static enum sample_kind kind_of(const struct reading *rd, const struct perf_event_header *record, size_t size)
+static enum sample_kind kind_of(const struct source *b, uint32_t ring, bool side,
+				const struct perf_event_header *record, size_t size)
 {
-	const struct source_env *env = rd->b->env;
-	const struct event_place *e = &env->events->places[rd->ring];
-	const struct cpu_rings *s = &rd->b->rings[rd->ring];
+	const struct source_env *env = b->env;
+	const struct event_place *e = &env->events->places[ring];
+	const struct cpu_rings *s = &b->rings[ring];
 	enum sample_kind of_main = env->request->options->on_cpu ? OF_SAMPLE : OF_SWITCH;
 	uint64_t id;
 
 	if (record->type != PERF_RECORD_SAMPLE)
-		return rd->side ? OF_SIDE_BAND : OF_SAMPLE;
+		return side ? OF_SIDE_BAND : OF_SAMPLE;
 	if (!(env->events->attr.sample_type & PERF_SAMPLE_IDENTIFIER))
 		return of_main;
 	id = decode_identifier(record, size);
@@ -80,6 +83,22 @@ static const struct perf_event_attr *attr_of(const struct source_env *env, enum 
 	default:
 		return &env->events->attr;
 	}
+}
+
+static const struct stack_roots *roots_of(const struct source *b)
+{
+	const struct unwinding *u = b->queue.applier.unwinding;
+
+	return u ? unwinding_roots(u) : NULL;
+}
+
+size_t rings_pack(void *ctx, const struct perf_event_header *record, size_t size, void *to)
+{
+	const struct cpu_rings *s = ctx;
+	const struct source *b = s->source;
+	uint32_t ring = (uint32_t)(s - b->rings);
+
+	return pack_record(attr_of(b->env, kind_of(b, ring, false, record, size)), roots_of(b), record, size, to);
 }
 
 /*
@@ -196,16 +215,19 @@ static int take_record(void *ctx, const struct perf_event_header *record, size_t
 	const struct reading *rd = ctx;
 	struct source *b = rd->b;
 	struct cpu_rings *s = &b->rings[rd->ring];
-	struct incoming *in = queue_take(&b->queue, record, size);
+	struct incoming *in = queue_take(&b->queue, size);
+	const struct perf_event_attr *attr;
 	int rc;
 
 	if (!in)
 		return -ENOMEM;
 	in->ring = rd->ring;
-	in->lead.kind = kind_of(rd, record, size);
-	rc = decode_record(attr_of(b->env, in->lead.kind), in->bytes, size, &in->record);
+	in->lead.kind = kind_of(b, rd->ring, rd->side, record, size);
+	attr = attr_of(b->env, in->lead.kind);
+	queue_trim(&b->queue, in, pack_record(attr, roots_of(b), record, size, in->bytes));
+	rc = decode_record(attr, in->bytes, in->size, &in->record);
 	rings_stats(b)->ring_records++;
-	rings_stats(b)->ring_bytes += size;
+	rings_stats(b)->ring_bytes += in->size;
 	if (!take(rd, rc, in)) {
 		queue_drop(&b->queue, in);
 		return 0;
@@ -217,7 +239,7 @@ static int take_record(void *ctx, const struct perf_event_header *record, size_t
 
 int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap what)
 {
-	struct incoming *in = queue_take(&b->queue, NULL, 0);
+	struct incoming *in = queue_take(&b->queue, 0);
 
 	if (!in)
 		return -ENOMEM;

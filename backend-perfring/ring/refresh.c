@@ -4,13 +4,15 @@
 #include "core/tasks/proc.h"
 
 #include <errno.h>
+#include <string.h>
 
 static int add(struct queue *q, uint64_t time, pid_t pid, pid_t tid, const char *comm)
 {
-	struct incoming *in = queue_take(q, comm, COMM_LEN);
+	struct incoming *in = queue_take(q, COMM_LEN);
 
 	if (!in)
 		return -ENOMEM;
+	memcpy(in->bytes, comm, COMM_LEN);
 	in->lead.kind = OF_SIDE_BAND;
 	in->record = (struct record){
 		.type = RECORD_NAME, .time = time, .pid = pid, .tid = tid, .comm.name = (const char *)in->bytes

@@ -121,30 +121,67 @@ static bool is_damaged(const struct ring *r, uint64_t head)
 	return head - r->page->data_tail > r->bytes || (head - r->page->data_tail) % 8;
 }
 
+/* Of a record of which, with all behind it, there are @left bytes. */
+static bool is_size(size_t size, size_t left)
+{
+	return size >= sizeof(struct perf_event_header) && size % 8 == 0 && size <= left;
+}
+
+/* A record that continues at the ring's start is put together in @whole; no header does. */
+static const struct perf_event_header *record_at(const struct ring *r, uint64_t at, size_t size, unsigned char *whole)
+{
+	size_t from = at & (r->bytes - 1);
+
+	if (size <= r->bytes - from)
+		return (const void *)(r->data + from);
+	copy(r, at, size, whole);
+	return (const void *)whole;
+}
+
+/* Below the lock. From bytes on that are no record, all are kept: the reader finds that. Return: 0; -ENOMEM */
+static int keep(struct ring *r, uint64_t tail, uint64_t head)
+{
+	struct ring_kept *k = &r->kept;
+	size_t used = k->used, size, left;
+	unsigned char *bytes;
+	bool packs;
+
+	for (; tail != head; tail += size) {
+		left = head - tail;
+		size = ((const struct perf_event_header *)(r->data + (tail & (r->bytes - 1))))->size;
+		packs = r->pack && is_size(size, left);
+		size = packs ? size : left;
+		bytes = grow(k->bytes, &k->room, used, size, 1);
+		if (!bytes)
+			return -ENOMEM;
+		k->bytes = bytes;
+		if (packs) {
+			used += r->pack(r->pack_ctx, record_at(r, tail, size, bytes + used), size, bytes + used);
+		} else {
+			copy(r, tail, size, bytes + used);
+			used += size;
+		}
+	}
+	k->used = used;
+	return 0;
+}
+
 /* Below the lock. */
 static int empty(struct ring *r)
 {
 	struct ring_kept *k = &r->kept;
 	uint64_t head = head_of(r), tail = r->page->data_tail;
-	size_t size = head - tail;
 	bool damaged = is_damaged(r, head);
 	struct ring_part *parts;
-	unsigned char *bytes;
 
 	if (head == tail)
 		return 0;
-	size = damaged ? 0 : size;
 	parts = grow(k->parts, &k->env, k->nr, 1, sizeof(*parts));
 	if (!parts)
 		return -ENOMEM;
 	k->parts = parts;
-	bytes = grow(k->bytes, &k->room, k->used, size, 1);
-	if (size && !bytes)
+	if (!damaged && keep(r, tail, head))
 		return -ENOMEM;
-	k->bytes = bytes ? bytes : k->bytes;
-	if (size)
-		copy(r, tail, size, k->bytes + k->used);
-	k->used += size;
 	parts[k->nr++] = (struct ring_part){ k->used, now_ns(), is_full(r), damaged };
 	free_until(r, head);
 	return 0;
@@ -167,16 +204,25 @@ int ring_empty(struct ring *r)
 	return rc;
 }
 
+size_t ring_used(struct ring *r)
+{
+	uint64_t used;
+
+	pthread_mutex_lock(&r->lock);
+	used = head_of(r) - r->page->data_tail;
+	pthread_mutex_unlock(&r->lock);
+	return used;
+}
+
 size_t ring_kept(const struct ring *r)
 {
 	return __atomic_load_n(&r->in_memory, __ATOMIC_RELAXED);
 }
 
-/* Below the lock. What is there becomes the reader's, who has nothing else. */
-static int take(struct ring *r)
+/* Below the lock. What is kept becomes the reader's, who has nothing else. */
+static void take(struct ring *r)
 {
 	struct ring_kept none = r->reading;
-	int rc = empty(r);
 
 	none.used = none.nr = 0;
 	if (none.room > ROOM_KEPT) {
@@ -187,13 +233,6 @@ static int take(struct ring *r)
 	r->reading = r->kept;
 	r->kept = none;
 	r->taken = r->reading.used;
-	return r->reading.nr ? 0 : rc;
-}
-
-/* Of a record of which, with all behind it, there are @left bytes. */
-static bool is_size(size_t size, size_t left)
-{
-	return size >= sizeof(struct perf_event_header) && size % 8 == 0 && size <= left;
 }
 
 /* Return: as ring_read(). @at: in and out: how far it has been read */
@@ -227,17 +266,6 @@ static void drop_read(struct ring_kept *k, size_t parts, size_t bytes)
 	k->nr -= parts;
 	for (i = 0; i < k->nr; i++)
 		k->parts[i].end -= bytes;
-}
-
-/* A record that continues at the ring's start is put together in @whole; no header does. */
-static const struct perf_event_header *record_at(const struct ring *r, uint64_t at, size_t size, unsigned char *whole)
-{
-	size_t from = at & (r->bytes - 1);
-
-	if (size <= r->bytes - from)
-		return (const void *)(r->data + from);
-	copy(r, at, size, whole);
-	return (const void *)whole;
 }
 
 /* Below the lock. Return: as ring_read(). @part: out: what was read, if that is all there was */
@@ -285,20 +313,32 @@ static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 	return rc;
 }
 
-/* Where nothing is kept, what is in the ring need not be copied. */
-int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
+/* Return: as ring_read(). @kept: out: that was read, and not what is in the ring, which need not be copied */
+static int read_once(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx, bool *kept)
 {
 	struct ring_part part = { 0 };
 	int rc = 0;
 
-	if (!r->reading.nr) {
+	*kept = r->reading.nr;
+	if (!*kept) {
 		pthread_mutex_lock(&r->lock);
-		rc = r->kept.nr ? take(r) : read_in_place(r, fn, ctx, &part);
+		*kept = r->kept.nr;
+		if (*kept)
+			take(r);
+		else
+			rc = read_in_place(r, fn, ctx, &part);
 		unlock(r);
 	}
-	if (r->reading.nr)
-		rc = read_kept(r, fn, full, ctx);
-	else if (!rc && part.full && full)
-		rc = full(ctx, &part);
-	return rc;
+	if (*kept)
+		return read_kept(r, fn, full, ctx);
+	return !rc && part.full && full ? full(ctx, &part) : rc;
+}
+
+/* What was in the ring behind what was kept is there still, or another thread has put all of it into memory since. */
+int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
+{
+	bool kept;
+	int rc = read_once(r, fn, full, ctx, &kept);
+
+	return rc || !kept ? rc : read_once(r, fn, full, ctx, &kept);
 }

@@ -34,13 +34,23 @@ struct ring_kept {
 	size_t nr, env;
 };
 
+/**
+ * ring_pack_fn - copy a whole record of @size bytes, and leave out what nobody needs. By the thread that empties the
+ * ring, below the lock.
+ * @to: room for @size bytes, aligned to 8; it may be @record
+ * Return: the size of the record that is there now, a multiple of 8
+ */
+typedef size_t ring_pack_fn(void *ctx, const struct perf_event_header *record, size_t size, void *to);
+
 /** struct ring - all zeros: not mapped. */
 struct ring {
 	struct perf_event_mmap_page *page;
 	const unsigned char *data;
 	size_t bytes; /* of data, a power of two */
 	size_t page_size;
-	size_t record; /* the largest that is expected; 0: nobody asks whether it was full */
+	size_t record;      /* the largest that is expected; 0: nobody asks whether it was full */
+	ring_pack_fn *pack; /* set before anyone reads; NULL: records are kept as they are */
+	void *pack_ctx;
 	pthread_mutex_t lock;
 	struct ring_kept kept;    /* below @lock, as are @page and @taken */
 	size_t taken;             /* bytes that the reader has, until it comes for more */
@@ -68,6 +78,9 @@ bool ring_full_again(struct ring *r);
 /** ring_empty() - copy what is in the ring, and give its room back. By any thread. Return: 0; -ENOMEM: as it was. */
 int ring_empty(struct ring *r);
 
+/** ring_used() - bytes in the ring that nobody has read. By any thread. */
+size_t ring_used(struct ring *r);
+
 /** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread, without the lock. */
 size_t ring_kept(const struct ring *r);
 
@@ -87,8 +100,7 @@ typedef int ring_part_fn(void *ctx, const struct ring_part *part);
  * @full: NULL: nobody asks
  *
  * Return: 0; what @fn or @full returned: the next call goes on behind that; -EBADMSG when a size or the counters were
- * impossible: what came with it is dropped, what has come since is not, and has not been read yet: call it again;
- * -ENOMEM.
+ * impossible: what came with it is dropped, what has come since is not, and has not been read yet: call it again.
  */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx);
 

@@ -14,6 +14,7 @@ struct lost {
 
 /** struct cpu_rings - of the place of events.places with the same number. */
 struct cpu_rings {
+	const struct source *source; /* that it is of */
 	struct ring samples, side;
 	uint64_t *switch_ids; /* of its events at switches, ascending */
 	size_t nr_switch_ids;
@@ -64,6 +65,9 @@ void rings_unmap(struct cpu_rings *s);
 bool rings_is_switch(const struct cpu_rings *s, uint64_t id);
 
 /* ---- reading.c: records go to the queue, if they belong to this run */
+
+/** rings_pack() - a ring_pack_fn of a ring for samples. @ctx: its struct cpu_rings */
+size_t rings_pack(void *ctx, const struct perf_event_header *record, size_t size, void *to);
 
 /** rings_read() - what is there in all rings now. Return: 0 or -errno, described. */
 int rings_read(struct source *b, struct err *err);

@@ -3,6 +3,8 @@
 #ifndef CORE_BASE_ERR_H
 #define CORE_BASE_ERR_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -43,5 +45,11 @@ int err_sys(struct err *err, int code, const char *fmt, ...) __attribute__((form
 
 /** err_remedy() - what to change where no cause_of_...() finds it. */
 void err_remedy(struct err *err, const char *remedy);
+
+/** descriptors_ran_out() - does @rc say that this process or the host had no descriptor left for a file? */
+static inline bool descriptors_ran_out(int rc)
+{
+	return rc == -EMFILE || rc == -ENFILE;
+}
 
 #endif

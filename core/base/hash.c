@@ -23,13 +23,16 @@ static uint64_t mix(uint64_t a, uint64_t b)
 static const uint64_t *secrets(void)
 {
 	static uint64_t values[2];
-	const void *random;
+	uint64_t random[2] = { 0 };
+	const void *given;
 
-	if (!values[0]) {
-		random = (const void *)getauxval(AT_RANDOM);
-		if (random)
-			memcpy(values, random, sizeof(values));
-		values[0] |= 1;
+	/* Threads that come first together store the same. */
+	if (!__atomic_load_n(&values[0], __ATOMIC_ACQUIRE)) {
+		given = (const void *)getauxval(AT_RANDOM);
+		if (given)
+			memcpy(random, given, sizeof(random));
+		__atomic_store_n(&values[1], random[1], __ATOMIC_RELAXED);
+		__atomic_store_n(&values[0], random[0] | 1, __ATOMIC_RELEASE);
 	}
 	return values;
 }

@@ -2,6 +2,7 @@
 #include "core/cli/account.h"
 
 #include "core/base/saturate.h"
+#include "core/cli/messages.h"
 #include "core/events/event_rings.h"
 #include "core/host/priority.h"
 
@@ -120,6 +121,8 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 	const struct compare_counts *c = &a->compared;
 	bool no_samples = !s->request.options->on_cpu, no_intervals = !s->request.options->off_cpu;
 	bool no_pairs = !s->request.both || no_samples;
+	bool no_libunwind = !unwind_needs_libunwind(s->request.options->unwind);
+	bool one_unwinder = s->request.options->unwind != UNWIND_BY_BOTH;
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -145,6 +148,9 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "spilled_no_stack_room", b->spilled_stack },
 		{ "spilled_no_count_room", b->spilled_count },
 		{ "spilled_to_unwind", b->spilled_unwind },
+		{ "samples_proved", b->proved, no_samples },
+		{ "proved_stacks_admitted", b->admitted, no_samples },
+		{ "proved_stacks_withdrawn", b->withdrawn, no_samples },
 		{ "spilled_to_judge", b->spilled_tree },
 		{ "spilled_without_pid", b->spilled_number },
 		{ "unwound_to_root", b->unwound[UNWOUND_ROOT] },
@@ -153,6 +159,17 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "unwound_bad", b->unwound[UNWOUND_BAD] },
 		{ "unwound_unknown_registers", b->unwound[UNWOUND_UNKNOWN] },
 		{ "unwound_by_kernel", b->unwound[UNWOUND_KERNEL] },
+		{ "unwound_alike", b->unwinders[UNWINDERS_EQUAL], one_unwinder },
+		{ "unwound_otherwise_popped", b->unwinders[UNWINDERS_POPPED], one_unwinder },
+		{ "unwound_otherwise_signal", b->unwinders[UNWINDERS_SIGNAL], one_unwinder },
+		{ "unwound_otherwise_entry", b->unwinders[UNWINDERS_ENTRY], one_unwinder },
+		{ "unwound_otherwise_guessed", b->unwinders[UNWINDERS_GUESSED], one_unwinder },
+		{ "unwound_otherwise_made", b->unwinders[UNWINDERS_MADE], one_unwinder },
+		{ "unwound_otherwise_not_above", b->unwinders[UNWINDERS_NOT_ABOVE], one_unwinder },
+		{ "unwound_otherwise_unexplained", b->unwinders[UNWINDERS_DIFFERENT], one_unwinder },
+		{ "libunwind_failed", b->libunwind_failed, no_libunwind },
+		{ "user_stacks_deferred", b->deferred, !s->request.options->input },
+		{ "user_stacks_deferred_missed", b->deferred_missed, !s->request.options->input },
 		{ "user_stacks_unsure", a->unsure },
 		{ "samples_of_dying_tasks", b->dead_tasks, no_samples },
 		{ "samples_outside", b->outside, no_samples },
@@ -234,7 +251,8 @@ static void print_less(FILE *out, const struct session *s, const struct stats *b
 		fprintf(out, "count in the kernel (--backend=bpf), or fewer intervals (-p), ");
 	/* Samples and switches share the rings: what would fit without the switches is not known. */
 	if (o->on_cpu && !o->off_cpu && s->request.unwinds && o->freq_hz && b->taken > b->lost)
-		fprintf(out, "lower the rate (-F %" PRIu64 " would fit), ", fitting_rate(o->freq_hz, b));
+		fprintf(out, "lower the rate (-F %" PRIu64 " --stack-dump-size %" PRIu32 " would fit), ",
+			fitting_rate(o->freq_hz, b), s->events.attr.sample_stack_user);
 	else if (o->on_cpu)
 		fprintf(out, "lower the rate (-F), ");
 }
@@ -264,15 +282,19 @@ static void print_remedy(FILE *out, const struct session *s, const struct accoun
 	fprintf(out, "or give the profiler more CPU time.\n");
 }
 
+/* A few samples say nothing about the host, however large a part of all they are. */
+#define FEW_STACKS 10
+
 /* More than 5 % of the user stacks end where nobody knows how to go on. */
 static void print_incomplete(FILE *out, const struct stats *b, uint64_t all)
 {
 	uint64_t by_code = b->unwound[UNWOUND_NO_RULES] + b->unwound[UNWOUND_BAD];
 	uint64_t by_registers = b->unwound[UNWOUND_UNKNOWN];
 
-	if (by_code + by_registers <= all / 20)
+	if (by_code + by_registers <= all / 20 || by_code + by_registers < FEW_STACKS)
 		return;
-	fprintf(out, "WARNING: %" PRIu64 " of %" PRIu64 " user stacks are incomplete: ", by_code + by_registers, all);
+	fprintf(out, "%s%" PRIu64 " of %" PRIu64 " user stacks are incomplete: ", warning_word(out),
+		by_code + by_registers, all);
 	if (by_registers > by_code)
 		fprintf(out, "the kernel did not report all registers of tasks in system calls");
 	else
@@ -286,9 +308,9 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 {
 	uint64_t cut = b->unwound[UNWOUND_TRUNCATED];
 
-	if (cut <= all / 100)
+	if (cut <= all / 100 || cut < FEW_STACKS)
 		return;
-	fprintf(out, "WARNING: %" PRIu64 " of %" PRIu64 " user stacks are [truncated]: ", cut, all);
+	fprintf(out, "%s%" PRIu64 " of %" PRIu64 " user stacks are [truncated]: ", warning_word(out), cut, all);
 	if (s->request.options->input)
 		fprintf(out, "give perf record larger copies (--call-graph dwarf,%d).\n", STACK_DUMP_MAX);
 	else if (!s->events.dump_needed)
@@ -296,12 +318,12 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 	else if (s->events.dump_needed > STACK_DUMP_MAX)
 		fprintf(out, "the largest has %" PRIu64 " bytes, of which --stack-dump-size can copy %d.\n",
 			s->events.dump_needed, STACK_DUMP_MAX);
-	else if (s->events.dump_needed <= s->request.options->dump_bytes)
+	else if (s->events.dump_needed <= s->request.dump_least)
 		fprintf(out, "copies of %" PRIu64 " bytes would have sufficed, the rings are too small for them.\n",
 			s->events.dump_needed);
 	else
 		fprintf(out, "--stack-dump-size %" PRIu64 " would have sufficed (it is %" PRIu32 ").\n",
-			s->events.dump_needed, s->request.options->dump_bytes);
+			s->events.dump_needed, s->events.attr.sample_stack_user);
 }
 
 /* A switch is lost with the ring's records, and where nobody looked: on a CPU that was offline. */
@@ -311,7 +333,8 @@ static void print_lost_intervals(FILE *out, const struct session *s, const struc
 
 	if (!b->intervals_lost)
 		return;
-	fprintf(out, "WARNING: %" PRIu64 " intervals off the CPU could not be counted: ", b->intervals_lost);
+	fprintf(out, "%s%" PRIu64 " intervals off the CPU could not be counted: ", warning_word(out),
+		b->intervals_lost);
 	if (b->intervals_no_slot > b->intervals_lost / 2) {
 		fprintf(out, "there are more threads than the BPF program has room for; --backend=perfring has.\n");
 		return;
@@ -330,7 +353,7 @@ static void print_lost_samples(FILE *out, const struct session *s, const struct 
 
 	if (!b->lost)
 		return;
-	fprintf(out, "WARNING: %" PRIu64 " stack traces could not be displayed. ", b->lost);
+	fprintf(out, "%s%" PRIu64 " stack traces could not be displayed. ", warning_word(out), b->lost);
 	if (s->request.options->input) {
 		fprintf(out, "Its recorder lost them: give perf record larger buffers (-m), or a lower rate (-F).\n");
 		return;
@@ -354,12 +377,11 @@ static void print_lost_records(FILE *out, const struct session *s, const struct 
 	if (b->lost_records <= known || s->request.both)
 		return;
 	if (!s->events.apart)
-		fprintf(out,
-			"WARNING: %" PRIu64
-			" records about %stasks and mappings were lost: some names may be wrong%s.\n",
-			b->lost_records - known, of_switches, of_command(s));
+		fprintf(out, "%s%" PRIu64 " records about %stasks and mappings were lost: some names may be wrong%s.\n",
+			warning_word(out), b->lost_records - known, of_switches, of_command(s));
 	else if (s->request.options->off_cpu)
-		fprintf(out, "WARNING: %" PRIu64 " records about switches were lost.\n", b->lost_records - known);
+		fprintf(out, "%s%" PRIu64 " records about switches were lost.\n", warning_word(out),
+			b->lost_records - known);
 }
 
 /* Of rings of their own. */
@@ -370,9 +392,9 @@ static void print_lost_names(FILE *out, const struct session *s, const struct ac
 	if (!b->lost_side_band)
 		return;
 	fprintf(out,
-		"WARNING: %" PRIu64 " records about tasks and mappings were lost: some names may be wrong%s. A ring "
+		"%s%" PRIu64 " records about tasks and mappings were lost: some names may be wrong%s. A ring "
 		"had no room for them: ",
-		b->lost_side_band, of_command(s));
+		warning_word(out), b->lost_side_band, of_command(s));
 	print_raise_locked(out, s, a->rings.side);
 	if (!s->events.side_of_targets && !s->events.followed)
 		fprintf(out, "profile some processes only (-p), ");

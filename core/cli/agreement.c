@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/agreement.h"
 
+#include "core/cli/messages.h"
 #include "core/report/both.h"
 #include "core/report/scheduling.h"
 #include "core/rows/compare.h"
@@ -46,15 +47,15 @@ void agreement_explain_intervals(const struct agreement *g, const struct account
 	size_t i;
 
 	if (a->missed)
-		fprintf(stderr, "WARNING: %" PRIu64 " intervals were seen by bpf alone, and not compared: %s.\n",
-			a->missed,
+		fprintf(stderr, "%s%" PRIu64 " intervals were seen by bpf alone, and not compared: %s.\n",
+			warning_word(stderr), a->missed,
 			a->stats.reopened ? "the event of a CPU was opened anew"
 					  : "records of their switches were lost");
 	if (a->unsampled)
 		fprintf(stderr,
-			"WARNING: %" PRIu64 " intervals have stacks from bpf alone, and were not compared: the kernel "
+			"%s%" PRIu64 " intervals have stacks from bpf alone, and were not compared: the kernel "
 			"gave no sample of their switches.\n",
-			a->unsampled);
+			warning_word(stderr), a->unsampled);
 	if (compared_equal(c))
 		return;
 	fprintf(stderr,
@@ -128,6 +129,33 @@ int agreement_of_intervals(struct agreement *g, const struct session *s, const s
 	account_compared(a, &g->intervals);
 	g->differ |= !compared_equal(&g->intervals);
 	return 0;
+}
+
+void agreement_of_unwinders(struct agreement *g, const struct session *s, const struct account *a)
+{
+	const uint64_t *n = a->stats.unwinders;
+	uint64_t explained = 0, all;
+	size_t i;
+
+	for (i = UNWINDERS_EQUAL + 1; i < UNWINDERS_DIFFERENT; i++)
+		explained += n[i];
+	all = n[UNWINDERS_EQUAL] + explained + n[UNWINDERS_DIFFERENT];
+	if (explained)
+		fprintf(stderr,
+			"%" PRIu64 " of %" PRIu64 " stacks differ between the unwinders, explained: %" PRIu64
+			" of functions that pop their registers, %" PRIu64
+			" of signal trampolines without rules, %" PRIu64
+			" of PLT entries and beginnings of functions without rules, %" PRIu64
+			" of other code without rules, %" PRIu64 " of code that was made at run time, %" PRIu64
+			" of callers whose frames are not above.\n",
+			explained, all, n[UNWINDERS_POPPED], n[UNWINDERS_SIGNAL], n[UNWINDERS_ENTRY],
+			n[UNWINDERS_GUESSED], n[UNWINDERS_MADE], n[UNWINDERS_NOT_ABOVE]);
+	if (!n[UNWINDERS_DIFFERENT])
+		return;
+	g->differ = true;
+	fprintf(stderr, "The unwinders disagree: %" PRIu64 " of %" PRIu64 " stacks.\n", n[UNWINDERS_DIFFERENT], all);
+	for (i = 0; i < s->sink.unwinders.nr; i++)
+		fprintf(stderr, "  %s\n", s->sink.unwinders.examples[i]);
 }
 
 /* A reader that drops samples is a difference; a ring without room for them is none. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --backend=both: do the program in the kernel and the reader of the rings agree? Differences are printed to stderr. */
+/*
+ * --backend=both: do the program in the kernel and the reader of the rings agree? --unwind=both: do the two unwinders?
+ * Differences are printed to stderr.
+ */
 #ifndef CORE_CLI_AGREEMENT_H
 #define CORE_CLI_AGREEMENT_H
 
@@ -29,6 +32,9 @@ int agreement_of_intervals(struct agreement *g, const struct session *s, const s
 			   const struct account *total, struct account *a, struct err *err);
 /** agreement_explain_intervals() - print what differed, and what could not be compared. */
 void agreement_explain_intervals(const struct agreement *g, const struct account *a);
+
+/** agreement_of_unwinders() - --unwind=both: print in how many stacks the two differ, why, and examples. */
+void agreement_of_unwinders(struct agreement *g, const struct session *s, const struct account *a);
 
 /** agreement_of_reader() - in the end: has the reader dropped samples? See account_unread(). */
 void agreement_of_reader(struct agreement *g, const struct session *s, const struct account *total);

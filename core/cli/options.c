@@ -4,8 +4,10 @@
 #include "core/base/clock.h"
 #include "core/base/printable.h"
 #include "core/cli/options_table.h"
+#include "core/cli/suggest.h"
 #include "core/report/forms.h"
 #include "core/report/writer.h"
+#include "core/session/ways.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -72,7 +74,7 @@ static int unknown_long(const struct parse *p, const char *word)
 	size_t len = strcspn(word, "="), used = 0, i;
 	int shown = len > 200 ? 200 : (int)len;
 	char which[256] = "";
-	const char *name;
+	const char *name, *near;
 
 	for (i = 0; i < p->table->nr && used < sizeof(which); i++) {
 		name = p->table->rows[i]->name;
@@ -81,6 +83,9 @@ static int unknown_long(const struct parse *p, const char *word)
 	}
 	if (used)
 		return err_set(p->err, -EINVAL, "option '%.*s' is ambiguous (%s)", shown, word, which);
+	near = suggest_long(p->table, word + 2, len - 2);
+	if (near)
+		return err_set(p->err, -EINVAL, "unknown option '%.*s' (is it --%s?)", shown, word, near);
 	return err_set(p->err, -EINVAL, "unknown option '%.*s'", shown, word);
 }
 
@@ -105,17 +110,24 @@ static void spell(const struct parse *p, char *buf, size_t size, int code)
 		snprintf(buf, size, "-%c", code);
 }
 
+/* @word: where getopt_long is */
 static int set_duration(struct parse *p, const char *word)
 {
+	char command[200];
+	uint64_t ns;
 	int rc;
 
 	p->spelled = "duration";
+	rc = opt_parse_seconds(p, word, &ns);
+	if (rc && suggest_command(p->o->tool, p->argv, optind - 1, command, sizeof(command)))
+		return opt_refuse(p, word, "not a number of seconds (to run a command: %s)", command);
 	if (p->o->duration)
 		return opt_refuse(p, word, "there is one already, '%.100s'", p->o->duration);
-	rc = opt_parse_seconds(p, word, &p->o->duration_ns);
-	if (!rc)
-		p->o->duration = word;
-	return rc;
+	if (rc)
+		return rc;
+	p->o->duration = word;
+	p->o->duration_ns = ns;
+	return 0;
 }
 
 /* @code: what getopt_long returned, but for '?', ':' and the end */
@@ -222,9 +234,41 @@ static int check_origin(struct parse *p)
 	return rc;
 }
 
+/* What was read from it once is not there any more. */
+static int check_standard_input(const struct parse *p)
+{
+	const struct options *o = p->o;
+	size_t nr = o->baseline && !strcmp(o->baseline, "-"), i;
+
+	for (i = 0; i < o->nr_inputs; i++)
+		nr += !strcmp(o->inputs[i], "-");
+	return nr > 1 ? err_set(p->err, -EINVAL, "standard input (-) can be read once only") : 0;
+}
+
+static int check_comparison(struct parse *p)
+{
+	struct options *o = p->o;
+
+	o->report.compared = o->baseline;
+	if (!o->baseline && o->report.absolute)
+		return err_set(p->err, -EINVAL, "--absolute needs --baseline");
+	if (!o->baseline && o->fail_above >= 0)
+		return err_set(p->err, -EINVAL, "--fail-above needs --baseline");
+	if (o->baseline && o->interval_ns)
+		return err_set(p->err, -EINVAL, "-i and --baseline exclude each other");
+	if (o->baseline && o->backend && !strcmp(o->backend, WAY_BOTH))
+		return err_set(p->err, -EINVAL, "--backend=both and --baseline exclude each other");
+	if (o->baseline && !p->form_given && o->report.form == &report_text)
+		o->report.form = &report_top;
+	if (o->baseline && !o->report.form->compares)
+		return err_set(p->err, -EINVAL, "the form %s has no comparisons, for --baseline", o->report.form->name);
+	return 0;
+}
+
 static int finish(struct parse *p)
 {
 	struct options *o = p->o;
+	const struct report_writer *form;
 	int rc = check_exclusive(p);
 
 	if (!rc)
@@ -233,11 +277,20 @@ static int finish(struct parse *p)
 		rc = check_origin(p);
 	if (rc)
 		return rc;
+	form = o->output && !p->form_given ? report_form_of(o->output) : NULL;
+	if (form)
+		o->report.form = form;
+	rc = check_standard_input(p);
+	if (!rc)
+		rc = check_comparison(p);
+	if (rc)
+		return rc;
 	if (o->user_only || o->kernel_only)
 		o->report.delimited = false;
 	if (o->report.form->names_only)
 		o->report.addresses = o->report.offsets = false;
 	o->report.source &= o->report.offsets;
+	o->wants_cgroups = o->report.form->prints_origin && !o->baseline;
 	o->list_fields = o->action == ACTION_LIST_BACKENDS && p->seen & 1ULL << row_of(p->table, 'f');
 	return 0;
 }
@@ -261,19 +314,21 @@ void options_default(struct options *o, enum tool tool)
 		.min_ns = NSEC_PER_USEC,
 		.max_ns = UINT64_MAX,
 		.state_mask = -1,
-		.dump_bytes = DUMP_SIZE,
 		.hash_entries = HASH_ENTRIES,
 		.stack_entries = STACK_ENTRIES,
 		.report.form = report_form("text"),
+		.report.limit = TABLE_LINES,
+		.fail_above = -1,
 	};
 }
 
 int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err)
 {
-	struct parse p = { .o = o, .table = table_of(tool), .host = host, .err = err };
+	struct parse p = { .o = o, .table = table_of(tool), .host = host, .err = err, .argv = argv };
 	int rc;
 
 	options_default(o, tool);
+	o->arguments = argv;
 	rc = take_all(&p, argc, argv);
 	if (!rc)
 		rc = finish(&p);
@@ -285,6 +340,7 @@ int options_parse(struct options *o, enum tool tool, int argc, char **argv, cons
 void options_release(struct options *o)
 {
 	free(o->pids);
+	free(o->inputs);
 	*o = (struct options){ 0 };
 }
 
@@ -343,7 +399,7 @@ void header_end(FILE *out, const struct options *o)
 	if (o->duration)
 		fprintf(out, " for %s secs.", o->duration);
 	else
-		fputs("... Hit Ctrl-C to end.", out);
+		fputs(o->report.form == &report_html ? "." : "... Hit Ctrl-C to end.", out);
 }
 
 int options_doc(enum tool tool, unsigned int i, struct option_doc *out)

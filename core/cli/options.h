@@ -32,6 +32,10 @@ void options_header(FILE *out, const struct options *o, bool user_only);
 struct recording;
 void options_header_recorded(FILE *out, const struct options *o, const struct recording *r);
 
+/** options_header_read() - the same of a report that was written before: "Stacks of all threads by ... in FILE
+ * (@what)." */
+void options_header_read(FILE *out, const struct options *o, const char *name, const char *what);
+
 /** struct option_doc - what the documentation test needs of a table. */
 struct option_doc {
 	char letter;      /* 0: long form only */

@@ -70,9 +70,12 @@ static const struct opt *const rows[] = {
 	&opt_debug_dir,   &opt_inline,
 	&opt_source,      &opt_cgroup,
 	&opt_mntns,       &opt_comm,
-	&opt_output,      &opt_stats,
-	&verbose,         &opt_help,
-	&opt_version,
+	&opt_output,      &opt_format,
+	&opt_limit,       &opt_sort,
+	&opt_baseline,    &opt_absolute,
+	&opt_fail_above,  &opt_color,
+	&opt_stats,       &verbose,
+	&opt_help,        &opt_version,
 };
 
 _Static_assert(ARRAY_SIZE(rows) <= OPT_ROWS_MAX, "struct parse has a bit for each");

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FREQ_HZ         49  /* not 50: out of step with timers */
@@ -58,6 +59,12 @@ static int check_event(struct parse *p)
 	return 0;
 }
 
+/* Called without --input alone. */
+static int refuse_symfs(struct parse *p)
+{
+	return err_set(p->err, -EINVAL, "--symfs is for recordings: it needs --input");
+}
+
 static OPT_ROW(tid, 'L', "tid", "TID,...", "only these threads", .set = opt_set_tasks, .here = opt_check_tasks);
 static OPT_ROW(frequency, 'F', "frequency", "HZ", "samples per second and CPU (default " STR(FREQ_HZ) ")",
 	       .set = set_freq, .live = true);
@@ -74,8 +81,27 @@ static OPT_ROW(print_bpf, 0, "ebpf", NULL, "print the BPF program's source and e
 	       .action = ACTION_PRINT_BPF);
 static OPT_ROW(event, 'e', "event", "NAME", "what is sampled, as perf names it (default cpu-clock)",
 	       .set = opt_set_text, .at = OPT_AT(event_name), .here = check_event);
-static OPT_ROW(input, 0, "input", "FILE", "read a perf.data recording instead of sampling (-: standard input)",
-	       .set = opt_set_text, .at = OPT_AT(input));
+static int add_input(struct parse *p, const struct opt *opt, const char *value)
+{
+	struct options *o = p->o;
+	const char **inputs;
+	int rc = opt_check_text(p, opt, value);
+
+	if (rc)
+		return rc;
+	inputs = realloc(o->inputs, (o->nr_inputs + 1) * sizeof(*inputs));
+	if (!inputs)
+		return err_sys(p->err, -ENOMEM, "%s", p->spelled);
+	o->inputs = inputs;
+	inputs[o->nr_inputs++] = value;
+	o->input = inputs[0];
+	return 0;
+}
+
+static OPT_ROW(input, 0, "input", "FILE", "read recordings or reports instead of sampling (-: standard input)",
+	       .set = add_input);
+static OPT_ROW(symfs, 0, "symfs", "DIR", "with --input: look below DIR for the files of the recording first",
+	       .set = opt_set_folder, .at = OPT_AT(symfs), .here = refuse_symfs);
 static OPT_ROW(off_cpu, 0, "off-cpu", NULL, "time instead of samples, in microseconds, on and off the CPU",
 	       .set = opt_set_flag, .at = OPT_AT(off_cpu), .live = true);
 static OPT_ROW(verbose, 'v', "verbose", NULL, "progress and diagnosis to stderr", .set = opt_set_flag,
@@ -110,6 +136,7 @@ static const struct opt *const rows[] = {
 	&opt_kallsyms,
 	&opt_vmlinux,
 	&opt_debug_dir,
+	&symfs,
 	&opt_inline,
 	&opt_source,
 	&opt_cgroup,
@@ -117,6 +144,13 @@ static const struct opt *const rows[] = {
 	&opt_comm,
 	&off_cpu,
 	&opt_output,
+	&opt_format,
+	&opt_limit,
+	&opt_sort,
+	&opt_baseline,
+	&opt_absolute,
+	&opt_fail_above,
+	&opt_color,
 	&opt_stats,
 	&verbose,
 	&opt_help,
@@ -169,6 +203,22 @@ static void header_rate(FILE *out, const struct options *o, uint64_t freq_hz, ui
 	header_who(out, o);
 }
 
+static void header_others(FILE *out, const struct options *o)
+{
+	if (o->nr_inputs > 1)
+		fprintf(out, " and %zu more", o->nr_inputs - 1);
+}
+
+void options_header_read(FILE *out, const struct options *o, const char *name, const char *what)
+{
+	fputs("Stacks of ", out);
+	header_who(out, o);
+	header_stacks(out, o, false);
+	fprintf(out, " in %s (%s)", name, what);
+	header_others(out, o);
+	fputc('.', out);
+}
+
 void options_header_recorded(FILE *out, const struct options *o, const struct recording *r)
 {
 	char name[NAME_SHOWN + 1];
@@ -179,6 +229,7 @@ void options_header_recorded(FILE *out, const struct options *o, const struct re
 	fprintf(out, " in %s", name_shown(strcmp(o->input, "-") ? o->input : "standard input", name));
 	if (r->others)
 		fprintf(out, " (others: %s)", r->others);
+	header_others(out, o);
 	fputc('.', out);
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/clock.h"
 #include "core/base/number.h"
 #include "core/cli/options_table.h"
+#include "core/cli/suggest.h"
 #include "core/host/ids.h"
 #include "core/host/privileges.h"
 #include "core/report/forms.h"
@@ -21,8 +22,8 @@
 #include <unistd.h>
 
 #define MAX_SECONDS      999999999
-#define STACK_ENTRY_SIZE (127 * 8 + 40) /* bytes: kernel.perf_event_max_stack addresses, a head */
-#define COMM_MAX         15             /* TASK_COMM_LEN - 1 */
+#define STACK_ENTRY_SIZE ((127 * 8 + 40) / 2 + 4 * (32 * 8 + 40)) /* bytes, with heads: backend-bpf/map_sizes.h */
+#define COMM_MAX         15                                       /* TASK_COMM_LEN - 1 */
 
 int opt_refuse(const struct parse *p, const char *value, const char *fmt, ...)
 {
@@ -51,7 +52,59 @@ static int set_folded(struct parse *p, const struct opt *opt, const char *value)
 {
 	(void)opt;
 	(void)value;
-	p->o->report.form = report_form("folded");
+	p->o->report.form = &report_folded;
+	p->form_given = true;
+	return 0;
+}
+
+static int set_fail_above(struct parse *p, const struct opt *opt, const char *value)
+{
+	char *end;
+	double points = strtod(value, &end);
+
+	(void)opt;
+	if (end == value || *end || value[strspn(value, "0123456789.")] || !(points >= 0 && points <= 100))
+		return opt_refuse(p, value, "not a number of points from 0 to 100");
+	p->o->fail_above = points;
+	return 0;
+}
+
+static int refuse_format(const struct parse *p, const char *value)
+{
+#define LISTED(form) ", " #form
+	return opt_refuse(p, value, "not one of %s", &(REPORT_FORMS(LISTED))[strlen(", ")]);
+#undef LISTED
+}
+
+static int set_format(struct parse *p, const struct opt *opt, const char *value)
+{
+	const struct report_writer *form = report_form(value);
+
+	(void)opt;
+	if (!form)
+		return refuse_format(p, value);
+	p->o->report.form = form;
+	p->form_given = true;
+	return 0;
+}
+
+static int set_limit(struct parse *p, const struct opt *opt, const char *value)
+{
+	uint64_t n;
+	int rc = opt_parse_number(p, value, UINT32_MAX, "the largest number of lines", &n);
+
+	(void)opt;
+	if (!rc)
+		p->o->report.limit = (size_t)n;
+	return rc;
+}
+
+static int set_sort(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)opt;
+	p->o->report.by_total = !strcmp(value, "total");
+	if (!p->o->report.by_total && strcmp(value, "self") != 0)
+		return opt_refuse(p, value, "not self or total");
 	return 0;
 }
 
@@ -62,7 +115,7 @@ int opt_set_action(struct parse *p, const struct opt *opt, const char *value)
 	return 0;
 }
 
-static int check_text(struct parse *p, const struct opt *opt, const char *value)
+int opt_check_text(struct parse *p, const struct opt *opt, const char *value)
 {
 	(void)opt;
 	if (!*value)
@@ -72,14 +125,14 @@ static int check_text(struct parse *p, const struct opt *opt, const char *value)
 
 int opt_set_text(struct parse *p, const struct opt *opt, const char *value)
 {
-	int rc = check_text(p, opt, value);
+	int rc = opt_check_text(p, opt, value);
 
 	if (!rc)
 		*(const char **)opt_member(p, opt) = value;
 	return rc;
 }
 
-static int set_folder(struct parse *p, const struct opt *opt, const char *value)
+int opt_set_folder(struct parse *p, const struct opt *opt, const char *value)
 {
 	struct stat st;
 	int rc = opt_set_text(p, opt, value);
@@ -303,6 +356,9 @@ int opt_set_tasks(struct parse *p, const struct opt *opt, const char *value)
 	const char *s;
 	int rc = 0;
 
+	if (suggest_comm(value))
+		return opt_refuse(p, value, "not a %s id (by name: --comm %s)",
+				  opt->letter == p->table->tid ? "thread" : "process", value);
 	for (s = value; *s; s++)
 		max += *s == ',';
 	free(o->pids);
@@ -389,10 +445,32 @@ static int set_backend(struct parse *p, const struct opt *opt, const char *value
 
 static int set_unwind(struct parse *p, const struct opt *opt, const char *value)
 {
+	enum unwind_mode mode;
+
 	(void)opt;
-	if (strcmp(value, "dwarf") && strcmp(value, "fp"))
-		return opt_refuse(p, value, "not one of fp, dwarf");
-	p->o->unwind = strcmp(value, "dwarf") ? UNWIND_BY_FP : UNWIND_BY_RULES;
+	if (!unwind_mode_of(value, &mode))
+		return opt_refuse(p, value, "not one of auto, fp, dwarf, libunwind, both");
+	if (unwind_needs_libunwind(mode) && !unwind_has_libunwind())
+		return opt_refuse(p, value, "this program was built without libunwind");
+	p->o->unwind = mode;
+	return 0;
+}
+
+static int set_color(struct parse *p, const struct opt *opt, const char *value)
+{
+	static const char *const names[] = {
+		[COLOR_AUTO] = "auto",
+		[COLOR_ALWAYS] = "always",
+		[COLOR_NEVER] = "never",
+	};
+	size_t i = 0;
+
+	(void)opt;
+	while (i < ARRAY_SIZE(names) && strcmp(names[i], value) != 0)
+		i++;
+	if (i == ARRAY_SIZE(names))
+		return opt_refuse(p, value, "not one of auto, always, never");
+	p->o->color = (enum color_use)i;
 	return 0;
 }
 
@@ -418,10 +496,11 @@ OPT_ROW(opt_mntns_map, 0, "mntnsmap", "PATH", "only mount namespaces in this map
 	.at = OPT_AT(mntns_map), .live = true, .here = check_mntns_map);
 OPT_ROW(opt_backend, 0, "backend", "auto|bpf|perfring|both", "which backend counts (default auto)", .set = set_backend,
 	.live = true);
-OPT_ROW(opt_unwind, 0, "unwind", "fp|dwarf", "how user stacks are walked (default fp)", .set = set_unwind);
+OPT_ROW(opt_unwind, 0, "unwind", "auto|fp|dwarf|libunwind|both", "how user stacks are walked (default auto)",
+	.set = set_unwind);
 OPT_ROW(opt_list_backends, 0, "list-backends", NULL, "show what this host permits, why not and what helps",
 	.set = opt_set_action, .action = ACTION_LIST_BACKENDS);
-OPT_ROW(opt_dump_size, 0, "stack-dump-size", "BYTES", "stack copied for dwarf (default " STR(DUMP_SIZE) ")",
+OPT_ROW(opt_dump_size, 0, "stack-dump-size", "BYTES", "stack copied to unwind it (default: as the rate permits)",
 	.set = set_dump_size, .live = true);
 OPT_ROW(opt_interval, 'i', "interval", "SECONDS", "a report each interval", .set = set_seconds,
 	.at = OPT_AT(interval_ns), .live = true);
@@ -429,19 +508,30 @@ OPT_ROW(opt_kallsyms, 0, "kallsyms", "FILE", "kernel names from this copy of /pr
 	.at = OPT_AT(kallsyms));
 OPT_ROW(opt_vmlinux, 0, "vmlinux", "FILE", "kernel names from this kernel image", .set = opt_set_text,
 	.at = OPT_AT(vmlinux));
-OPT_ROW(opt_debug_dir, 0, "debug-dir", "DIR", "look for debug files here before /usr/lib/debug", .set = set_folder,
+OPT_ROW(opt_debug_dir, 0, "debug-dir", "DIR", "look for debug files here before /usr/lib/debug", .set = opt_set_folder,
 	.at = OPT_AT(debug_dir));
 OPT_ROW(opt_inline, 0, "inline", NULL, "frames for inlined functions, too (needs debug information)",
 	.set = opt_set_flag, .at = OPT_AT(report.inlined));
 OPT_ROW(opt_source, 0, "source", NULL, "with -s: file.c:123 of each frame (needs debug information)",
 	.set = opt_set_flag, .at = OPT_AT(report.source));
 OPT_ROW(opt_cgroup, 0, "cgroup", "PATH", "only tasks in this cgroup and those below", .set = opt_set_text,
-	.at = OPT_AT(cgroup), .live = true, .here = check_cgroup);
+	.at = OPT_AT(cgroup), .here = check_cgroup);
 OPT_ROW(opt_mntns, 0, "mntns", "PID", "only this process's mount namespace", .set = set_mntns, .live = true,
 	.here = check_mntns);
 OPT_ROW(opt_comm, 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = OPT_AT(comm));
+OPT_ROW(opt_format, 0, "format", "FORM", "text|folded|top|html|pprof|speedscope|json (or as -o is named)",
+	.set = set_format);
+OPT_ROW(opt_limit, 0, "limit", "N", "lines of each table of top (default " STR(TABLE_LINES) ")", .set = set_limit);
+OPT_ROW(opt_sort, 0, "sort", "self|total", "order of functions in top (default self)", .set = set_sort);
+OPT_ROW(opt_baseline, 0, "baseline", "FILE", "compare with this report or recording", .set = opt_set_text,
+	.at = OPT_AT(baseline));
+OPT_ROW(opt_absolute, 0, "absolute", NULL, "with --baseline: compare values, not shares", .set = opt_set_flag,
+	.at = OPT_AT(report.absolute));
+OPT_ROW(opt_fail_above, 0, "fail-above", "POINTS", "with --baseline: status 4 if a function grew by more than that",
+	.set = set_fail_above);
 OPT_ROW(opt_output, 'o', "output", "FILE", "write the report there, whole or not at all", .set = opt_set_text,
 	.at = OPT_AT(output));
+OPT_ROW(opt_color, 0, "color", "auto|always|never", "color of errors and warnings (default auto)", .set = set_color);
 OPT_ROW(opt_stats, 0, "stats", NULL, "what was counted and what was not, to stderr", .set = opt_set_flag,
 	.at = OPT_AT(stats));
 OPT_ROW(opt_help, 'h', "help", NULL, "show this help and exit", .set = opt_set_action, .action = ACTION_HELP);

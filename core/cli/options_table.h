@@ -11,11 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define HASH_ENTRIES  40960
-#define STACK_ENTRIES 16384
-#define DUMP_SIZE     16384
-#define STR_(n)       #n
-#define STR(n)        STR_(n)
+#define STR_(n) #n
+#define STR(n)  STR_(n)
 
 struct opt;
 
@@ -25,8 +22,10 @@ struct parse {
 	const struct opt_table *table;
 	const struct host *host;
 	struct err *err;
+	char *const *argv;     /* all of it, then NULL */
 	const char *cpu;       /* -C as it was written */
 	const char *spelled;   /* the option at hand, as the user wrote it: "-p" or "--pid" */
+	bool form_given;       /* of the report, by an option: the name of the output does not matter */
 	uint64_t seen;         /* bit i: row i of the table was there */
 	uint64_t spelled_long; /* bit i: in its long form, where it has another one */
 };
@@ -72,14 +71,19 @@ extern const struct opt_table options_of_profile, options_of_offcputime;
 
 /* Rows that both have. */
 extern const struct opt opt_pid, opt_user_stacks, opt_kernel_stacks, opt_delimited, opt_annotations, opt_folded,
-	opt_offsets, opt_stack_entries, opt_cpu, opt_cgroup_map, opt_mntns_map, opt_backend, opt_unwind,
-	opt_list_backends, opt_dump_size, opt_interval, opt_kallsyms, opt_vmlinux, opt_debug_dir, opt_inline,
-	opt_source, opt_cgroup, opt_mntns, opt_comm, opt_output, opt_stats, opt_help, opt_version;
+	opt_format, opt_limit, opt_sort, opt_baseline, opt_absolute, opt_fail_above, opt_offsets, opt_stack_entries,
+	opt_cpu, opt_cgroup_map, opt_mntns_map, opt_backend, opt_unwind, opt_list_backends, opt_dump_size, opt_interval,
+	opt_kallsyms, opt_vmlinux, opt_debug_dir, opt_inline, opt_source, opt_cgroup, opt_mntns, opt_comm, opt_output,
+	opt_color, opt_stats, opt_help, opt_version;
 
-/* Setters: of a bool, options.action, a text that is not empty, options.pids. */
+/** opt_check_text() - is @value not empty? Return: 0; -EINVAL, described. */
+int opt_check_text(struct parse *p, const struct opt *opt, const char *value);
+
+/* Setters: of a bool, options.action, a text that is not empty, a folder that is there, options.pids. */
 int opt_set_flag(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_action(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_text(struct parse *p, const struct opt *opt, const char *value);
+int opt_set_folder(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_tasks(struct parse *p, const struct opt *opt, const char *value);
 int opt_check_tasks(struct parse *p);
 
@@ -105,7 +109,7 @@ int opt_check_memory(const struct parse *p, const char *value, uint64_t bytes);
 void header_all(FILE *out, const struct options *o);
 /** header_stacks() - " by user + kernel stack", and on which CPU. @user_only: see options_header() */
 void header_stacks(FILE *out, const struct options *o, bool user_only);
-/** header_end() - for how long. */
+/** header_end() - for how long. A page is opened when the run is over. */
 void header_end(FILE *out, const struct options *o);
 
 #endif

@@ -2,6 +2,7 @@
 #include "core/cli/output.h"
 
 #include "compat/files.h"
+#include "core/base/begins.h"
 #include "core/base/number.h"
 #include "core/host/privileges.h"
 
@@ -17,6 +18,20 @@
 #define BUFFER_BYTES (64 * 1024)
 #define NAME_TRIES   100
 
+/* glibc takes a size from setvbuf(3) only with a buffer. Those of stdout and stderr are used to the end. */
+static void give_buffer(FILE *stream, char *buffer)
+{
+	if (buffer)
+		setvbuf(stream, buffer, _IOFBF, BUFFER_BYTES);
+}
+
+static void buffer_standard(FILE *standard)
+{
+	static char of_stdout[BUFFER_BYTES], of_stderr[BUFFER_BYTES];
+
+	give_buffer(standard, standard == stderr ? of_stderr : of_stdout);
+}
+
 static int adopt(struct output *o, int fd, const char *path, struct err *err)
 {
 	int mode = fcntl(fd, F_GETFL), code = -EBADF;
@@ -29,7 +44,8 @@ static int adopt(struct output *o, int fd, const char *path, struct err *err)
 		close(fd);
 		return err_sys(err, code, "cannot write '%s'", path);
 	}
-	setvbuf(o->stream, NULL, _IOFBF, BUFFER_BYTES);
+	o->buffer = malloc(BUFFER_BYTES);
+	give_buffer(o->stream, o->buffer);
 	return 0;
 }
 
@@ -92,7 +108,7 @@ static int named_fd(const char *path)
 	if (!strcmp(path, "/dev/stderr"))
 		return STDERR_FILENO;
 	for (i = 0; i < ARRAY_SIZE(folders); i++) {
-		if (strncmp(path, folders[i], strlen(folders[i])))
+		if (!begins(path, folders[i]))
 			continue;
 		path += strlen(folders[i]);
 		return parse_digits(&path, 10, INT_MAX, &fd) || *path ? -1 : (int)fd;
@@ -113,11 +129,10 @@ int output_open(struct output *o, const char *path, FILE *standard, struct err *
 	struct stat st, link;
 	int exists, fd;
 
-	*o = (struct output){ 0 };
+	*o = (struct output){ .asked = path };
 	if (!path) {
 		o->stream = standard;
-		o->borrowed = true;
-		setvbuf(standard, NULL, _IOFBF, BUFFER_BYTES);
+		buffer_standard(standard);
 		return 0;
 	}
 	if (named_fd(path) >= 0)
@@ -192,8 +207,8 @@ static void remove_temp(struct output *o)
 
 int output_error(const struct output *o, int code, struct err *err)
 {
-	return o->path ? err_sys(err, code, "cannot write the report to '%s'", o->path)
-		       : err_sys(err, code, "cannot write the report");
+	return o->asked ? err_sys(err, code, "cannot write '%s'", o->asked)
+			: err_sys(err, code, "cannot write standard %s", o->stream == stderr ? "error" : "output");
 }
 
 int output_commit(struct output *o, struct err *err)
@@ -218,8 +233,9 @@ void output_discard(struct output *o)
 {
 	if (o->temp)
 		remove_temp(o);
-	if (o->stream && !o->borrowed)
+	if (o->stream && o->asked)
 		fclose(o->stream);
+	free(o->buffer);
 	free(o->temp);
 	free(o->path);
 	*o = (struct output){ 0 };

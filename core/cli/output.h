@@ -11,13 +11,14 @@
 /** struct output - @stream is where to write. All zeros: closed. */
 struct output {
 	FILE *stream;
-	bool borrowed; /* @stream is the caller's standard output */
-	char *path;    /* final name, links followed; NULL: written in place */
-	char *temp;    /* name of the unfinished file where it must have one, else NULL */
+	char *buffer;      /* of @stream, if that is not the caller's */
+	const char *asked; /* the name that it was opened with, borrowed; NULL: @stream is the caller's */
+	char *path;        /* final name, links followed; NULL: written in place */
+	char *temp;        /* name of the unfinished file where it must have one, else NULL */
 };
 
 /**
- * output_open() - @path NULL: @standard, which stays open in the end.
+ * output_open() - @path, borrowed until it is closed; NULL: @standard, stdout or stderr, which stays open in the end.
  *
  * A regular file, or a new one, is written without a name (O_TMPFILE) in its folder and takes its name in
  * output_commit(): a run that is killed leaves nothing. File systems that cannot do that get a temporary name. Anything
@@ -25,7 +26,7 @@ struct output {
  */
 int output_open(struct output *o, const char *path, FILE *standard, struct err *err);
 
-/** output_error() - describe that writing failed with @code, which is returned. */
+/** output_error() - describe that writing to @o, by its name, failed with @code, which is returned. */
 int output_error(const struct output *o, int code, struct err *err);
 
 /** output_commit() - flush and give the file its name. After an error nothing is left of it. Closes @o. */

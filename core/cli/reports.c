@@ -2,7 +2,11 @@
 #include "core/cli/reports.h"
 
 #include "core/base/saturate.h"
-#include "core/cli/options.h"
+#include "core/cli/about.h"
+#include "core/cli/advice.h"
+#include "core/cli/empty.h"
+#include "core/cli/growth.h"
+#include "core/cli/messages.h"
 #include "core/cli/warnings.h"
 #include "core/events/event_rings.h"
 #include "core/host/priority.h"
@@ -10,8 +14,10 @@
 #include "core/report/scheduling.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void kernel_name(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
@@ -35,10 +41,24 @@ static int demangled_names(void *ctx, const char *const *names, size_t nr, const
 	return symbols_demangle(ctx, names, nr, out);
 }
 
+static bool user_called(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return)
+{
+	priority_check();
+	return symbols_user_called(ctx, pid, comm, addr, is_return);
+}
+
 static struct report_names names_of(const struct reports *r)
 {
-	return (struct report_names){ r->symbols,     kernel_name, user_name, inlined_names, &r->session->sink.names,
-				      demangled_names };
+	return (struct report_names){
+		.ctx = r->symbols,
+		.kernel = kernel_name,
+		.user = user_name,
+		.called = user_called,
+		.inlined = inlined_names,
+		.frames = &r->session->sink.names,
+		.tasks = r->session->sink.tasks,
+		.demangle = demangled_names,
+	};
 }
 
 static bool compares_intervals(const struct session *s)
@@ -46,24 +66,190 @@ static bool compares_intervals(const struct session *s)
 	return s->request.both && s->request.options->off_cpu;
 }
 
-/* Of samples their number, of intervals their time, of both the time. */
-static int write_rows(struct reports *r, const struct report_names *names, const struct account *a, struct err *err)
+/* Of samples their number, of intervals their time, of both the time. Return: how many there are. */
+static size_t parts_of(const struct reports *r, const struct report_names *names, struct report_part parts[2])
 {
 	const struct session *s = r->session;
 	const struct options *o = s->request.options;
 	bool all = o->on_cpu && o->off_cpu;
-	const struct report_part parts[] = {
-		{ session_samples(s), all ? "on-cpu" : NULL, all ? events_period_ns(o) : 1, false },
-		{ session_intervals(s), all ? "off-cpu" : NULL, 1, true },
-	};
+	size_t nr = 0, i;
+
+	if (o->on_cpu)
+		parts[nr++] = (struct report_part){
+			.rows = session_samples(s),
+			.root = all ? "on-cpu" : NULL,
+			.weight = all ? events_period_ns(o) : 1,
+		};
+	if (o->off_cpu)
+		parts[nr++] = (struct report_part){
+			.rows = session_intervals(s),
+			.root = all ? "off-cpu" : NULL,
+			.weight = 1,
+			.from_schedule = true,
+		};
+	for (i = 0; i < nr; i++)
+		parts[i].names = names;
+	return nr;
+}
+
+/* A recording without callchains has the interrupted function alone, as was asked for. */
+static bool walks_by_fp(const struct session *s)
+{
+	return !s->request.unwinds && (!s->request.options->input || s->recording.user_callchains);
+}
+
+/* For advice, which is given once, and for forms that print it. */
+static bool wants_quality(const struct reports *r)
+{
+	return !r->session->request.options->kernel_only && (!r->advised || r->options->report.form->counts);
+}
+
+/* Shares of stacks are known of one recording alone. */
+static void add_counts(struct reports *r, const struct report_counts *counts)
+{
+	if (r->before)
+		return;
+	if (r->nr_counts++)
+		report_counts_add(&r->counts, counts);
+	else
+		r->counts = *counts;
+}
+
+/* What writing the report has returned. */
+static int written(const struct reports *r, int rc, struct err *err)
+{
+	return rc && rc != -ENOMEM ? output_error(r->out, rc, err) : rc;
+}
+
+/* A comparison with nothing finds that everything changed, and one of nothing that nothing grew. */
+static int check_compared(const struct reports *r, struct err *err)
+{
+	struct report_sums sums = report_sums(r->body);
+
+	if (!r->options->baseline)
+		return 0;
+	if (!(sums.before > 0))
+		return err_set(err, -ENODATA, "'%s' has no samples to compare with, of what is asked for",
+			       r->options->baseline);
+	if (!(sums.now > 0))
+		return err_set(err, -ENODATA, "there are no samples to compare with '%s'", r->options->baseline);
+	return 0;
+}
+
+/* What was added is all: print it. */
+static int print_body(struct reports *r, struct err *err)
+{
+	int rc = check_compared(r, err);
+
+	if (!rc && r->options->fail_above >= 0)
+		rc = growth_judge(r->body, r->options, err);
+	if (rc < 0)
+		return rc;
+	r->grown = rc;
+	rc = written(r, report_print(r->body, &r->report, &r->counts, err), err);
+	report_free(r->body);
+	r->body = NULL;
+	r->counts = (struct report_counts){ 0 };
+	r->nr_counts = 0;
+	return rc;
+}
+
+static int make_body(struct reports *r, struct err *err)
+{
+	return r->body ? 0 : report_new(r->options->report.form, &r->options->report, &r->body, err);
+}
+
+/* Files of samples and files of times do not add up. */
+static int agree_on_unit(struct reports *r, enum report_unit unit, const char *name, struct err *err)
+{
+	if (r->unit_known && r->unit != unit)
+		return err_set(err, -EINVAL, "'%s' has %s, and what comes before it has %s", name,
+			       report_unit_name(unit), report_unit_name(r->unit));
+	r->unit_known = true;
+	r->unit = unit;
+	return 0;
+}
+
+/* "cycles:ppp" is cycles: modifiers say how, not what. */
+static bool same_event(const char *a, const char *b)
+{
+	size_t len = strcspn(a, ":");
+
+	return len == strcspn(b, ":") && !strncmp(a, b, len);
+}
+
+/*
+ * Samples of different events do not add up, nor do they compare. Those of different rates do: but a sample of one is
+ * not as long as one of the other.
+ */
+static int agree_on_event(struct reports *r, const struct session *s, struct err *err)
+{
+	const struct options *o = s->request.options;
+	const char *event = o->input ? s->recording.event : o->event->name;
+	const char *name = o->input ? o->input : "this run";
+	uint64_t hz = o->input ? s->recording.freq_hz : o->freq_hz;
+
+	if (!o->on_cpu || !event)
+		return 0;
+	if (!*r->event) {
+		snprintf(r->event, sizeof(r->event), "%s", event);
+		r->freq_hz = hz;
+	}
+	if (!same_event(r->event, event))
+		return err_set(err, -EINVAL, "'%s' has samples of %.100s, and what comes before it of %s", name, event,
+			       r->event);
+	if (r->freq_hz != hz && !r->before)
+		fprintf(stderr,
+			"%s'%s' has %" PRIu64 " samples per second, and what comes before it %" PRIu64
+			": they are added up as if they were alike.\n",
+			warning_word(stderr), name, hz, r->freq_hz);
+	return 0;
+}
+
+/* Where there are several, rows have the name of theirs. */
+static const char *input_named(const struct reports *r)
+{
+	return r->options->nr_inputs > 1 && !r->before ? r->input : NULL;
+}
+
+static int add_parts(struct reports *r, const struct report_names *names, struct err *err)
+{
+	struct report_part parts[2];
+	size_t nr = parts_of(r, names, parts), i;
+	int rc = make_body(r, err);
+
+	for (i = 0; i < nr && !rc; i++) {
+		parts[i].quality = wants_quality(r) ? &r->quality : NULL;
+		parts[i].before = r->before;
+		parts[i].input = input_named(r);
+		rc = report_add(r->body, &parts[i], err);
+	}
+	return rc;
+}
+
+static int write_rows(struct reports *r, const struct report_names *names, const struct account *a, struct err *err)
+{
+	const struct session *s = r->session;
+	const struct options *o = s->request.options;
+	struct report_counts counts;
 	int rc;
 
 	if (o->on_cpu && s->request.both) {
 		rc = agreement_of_samples(&r->agreement, s, names, o->off_cpu ? NULL : &r->report, a, err);
 		if (rc || !o->off_cpu)
-			return rc;
+			return written(r, rc, err);
 	}
-	return report_rows(&r->report, &parts[!o->on_cpu], all ? 2 : 1, names, &o->report, err);
+	rc = agree_on_unit(r, o->off_cpu ? UNIT_USEC : UNIT_SAMPLES, o->input ? o->input : "this run", err);
+	if (!rc)
+		rc = agree_on_event(r, s, err);
+	if (!rc)
+		rc = add_parts(r, names, err);
+	if (rc)
+		return rc;
+	about_counts(s, a, &r->quality, &counts);
+	add_counts(r, &counts);
+	report_forget_names(r->body);
+	return r->more ? 0 : print_body(r, err);
 }
 
 static int write_report(struct reports *r, const struct account *a, bool last, struct err *err)
@@ -73,14 +259,33 @@ static int write_report(struct reports *r, const struct account *a, bool last, s
 	int rc;
 
 	symbols_renew(r->symbols);
-	report_interval(&r->report, s->request.options->interval_ns ? r->intervals + 1 : 0,
-			(double)a->sampled_ns / 1e9);
+	if (!r->before && !r->body)
+		report_interval(&r->report, r->options->interval_ns ? r->intervals + 1 : 0,
+				(double)a->sampled_ns / 1e9);
+	r->quality.by_fp = walks_by_fp(s);
 	rc = write_rows(r, &names, a, err);
-	if (!rc && last)
-		rc = report_end(&r->report, true, err);
-	if (rc && rc != -ENOMEM)
-		output_error(r->out, rc, err);
+	if (!rc && last && !r->more)
+		rc = written(r, report_end(&r->report, true, err), err);
 	return rc;
+}
+
+/* Once in a run: of the first report that needs it, while what it is about still runs. */
+static void advise(struct reports *r, bool written)
+{
+	const struct report_names names = names_of(r);
+	struct report_part parts[2];
+	const struct advised advised = {
+		.session = r->session,
+		.symbols = r->symbols,
+		.names = &names,
+		.parts = parts,
+		.nr_parts = parts_of(r, &names, parts),
+		.quality = &r->quality,
+	};
+
+	if (written && !r->advised && r->quality.tasks.nr)
+		r->advised = advice_print(stderr, &advised);
+	report_quality_release(&r->quality);
 }
 
 /* What became known of files since the last report: they are asked for when one is written. */
@@ -124,12 +329,14 @@ int reports_add(struct reports *r, bool last, struct err *err)
 	}
 	account_add(&r->total, &a);
 	if (last) {
+		if (!empty_is(&r->total))
+			tell_of_targets(r->session);
 		account_settle(r->session, &r->total);
 		/* Names need the room for files. */
 		session_close(r->session);
 	}
 	rc = write_report(r, &a, last, err);
-	if (!rc && last)
+	if (!rc && last && !r->more)
 		rc = output_commit(r->out, err);
 	/* Nothing is left to abort: what comes now is meant for the command. */
 	if (!rc && last && r->session->request.command)
@@ -138,11 +345,15 @@ int reports_add(struct reports *r, bool last, struct err *err)
 	account_files(r, &a, &r->total);
 	if (compares_intervals(r->session))
 		agreement_explain_intervals(&r->agreement, &a);
+	agreement_of_unwinders(&r->agreement, r->session, &a);
 	account_print_losses(stderr, r->session, &a);
 	if (last) {
 		agreement_of_reader(&r->agreement, r->session, &r->total);
 		warn_of_run(r->session, r->symbols, &r->total);
+		if (!rc && empty_is(&r->total))
+			empty_explain(stderr, r->session, &r->total);
 	}
+	advise(r, !rc);
 	snprintf(number, sizeof(number), "%u", r->intervals);
 	if (o->stats)
 		account_print(stderr, r->session, o->interval_ns ? number : NULL, &a);
@@ -153,23 +364,114 @@ int reports_add(struct reports *r, bool last, struct err *err)
 	return rc;
 }
 
-int reports_begin(struct reports *r, struct err *err)
+static struct read_cfg read_cfg_of(const struct reports *r)
 {
-	const struct session *s = r->session;
-	const struct options *o = s->request.options;
-	char *header = NULL;
-	size_t len;
-	FILE *f = open_memstream(&header, &len);
+	const struct options *o = r->options;
+
+	return (struct read_cfg){
+		.pids = o->pids,
+		.nr_pids = r->before ? 0 : o->nr_pids, /* the same program had another number then */
+		.by_tid = o->by_tid,
+		.comm = o->comm,
+		.cgroup = o->input ? o->cgroup : NULL, /* else it is the folder of what is sampled now */
+		.input = input_named(r),
+		.user_only = o->user_only,
+		.kernel_only = o->kernel_only,
+		.delimited = o->report.delimited,
+		.times = o->off_cpu,
+		.before = r->before,
+	};
+}
+
+static int begin_read(struct reports *r, const struct infile *in, const struct read_about *read, struct err *err)
+{
+	struct about_texts texts;
+	struct report_about about;
+	int rc = about_infile(r->options, in, read, &texts, &about, err);
+
+	if (!rc)
+		rc = written(r, report_begin(&r->report, r->out->stream, r->options->report.form, &about, err), err);
+	about_release(&texts);
+	if (!rc)
+		report_interval(&r->report, 0, 0);
+	return rc;
+}
+
+/* Of what was read last: where there were several files, all of them had nothing. */
+static void explain_nothing(const struct reports *r, const struct infile *in, const struct read_about *about)
+{
+	fprintf(stderr, "%s: 0 samples: ", tool_name(r->options->tool));
+	if (about->filtered)
+		fprintf(stderr, "%" PRIu64 " are in '%s', none of them of what is asked for\n", about->filtered,
+			infile_name(in));
+	else
+		fprintf(stderr, "'%s' has none\n", infile_name(in));
+}
+
+static int print_read(struct reports *r, const struct infile *in, const struct read_about *about, struct err *err)
+{
+	bool empty = !(report_sums(r->body).now > 0);
+	int rc = print_body(r, err);
+
+	if (!rc)
+		rc = written(r, report_end(&r->report, true, err), err);
+	if (!rc)
+		rc = output_commit(r->out, err);
+	if (!rc && empty)
+		explain_nothing(r, in, about);
+	return rc;
+}
+
+int reports_read(struct reports *r, struct infile *in, struct err *err)
+{
+	const struct read_cfg cfg = read_cfg_of(r);
+	struct read_about about = { 0 };
 	int rc;
 
-	if (f && o->input)
-		options_header_recorded(f, o, &s->recording);
-	else if (f)
-		options_header(f, o, s->events.user_only.code);
-	if (!f || fclose(f))
-		rc = err_sys(err, -ENOMEM, "cannot begin the report");
-	else
-		rc = report_begin(&r->report, r->out->stream, o->report.form, header, err);
-	free(header);
-	return rc && rc != -ENOMEM ? output_error(r->out, rc, err) : rc;
+	if (r->options->cpu >= 0 && !r->before)
+		return err_set(err, -EINVAL, "'%s' is a report, which does not have the CPU of each sample, for -C",
+			       infile_name(in));
+	rc = make_body(r, err);
+	if (!rc)
+		rc = read_report(in, r->body, &cfg, &about, err);
+	if (!rc && about.unit_told)
+		rc = agree_on_unit(r, about.unit, infile_name(in), err);
+	if (rc)
+		return rc;
+	add_counts(r, &(struct report_counts){ .taken = about.samples, .counted = about.samples });
+	if (!r->before && !r->report.form)
+		rc = begin_read(r, in, &about, err);
+	if (!rc && !r->more)
+		rc = print_read(r, in, &about, err);
+	return rc;
+}
+
+void reports_next(struct reports *r, struct session *s)
+{
+	r->session = s;
+	r->total = (struct account){ 0 };
+	r->intervals = 0;
+	r->advised = false;
+}
+
+void reports_release(struct reports *r)
+{
+	report_end(&r->report, false, NULL);
+	report_free(r->body);
+	r->body = NULL;
+}
+
+int reports_begin(struct reports *r, struct err *err)
+{
+	struct about_texts texts;
+	struct report_about about;
+	int rc;
+
+	if (r->before || r->report.form)
+		return 0;
+	rc = about_run(r->session, &texts, &about, err);
+	if (!rc)
+		rc = written(r, report_begin(&r->report, r->out->stream, r->options->report.form, &about, err), err);
+	about_release(&texts);
+	return rc;
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/run.h"
 
+#include "core/cli/inputs.h"
+#include "core/cli/messages.h"
 #include "core/cli/options.h"
 #include "core/cli/output.h"
+#include "core/cli/progress_line.h"
 #include "core/cli/reports.h"
+#include "core/cli/terminal.h"
 #include "core/cli/warnings.h"
 #include "core/host/privileges.h"
 #include "core/host/signals.h"
@@ -20,12 +24,13 @@ enum exit_status { /* profile(8), EXIT STATUS */
 		   EXIT_OK = 0,
 		   EXIT_FAILED = 1,    /* could not begin or go on, or could not write the report */
 		   EXIT_USAGE = 2,     /* nothing was opened */
-		   EXIT_DIFFERENT = 3, /* the two backends disagree */
+		   EXIT_DIFFERENT = 3, /* the two backends, or the two unwinders, disagree */
+		   EXIT_GREW = 4,      /* a function grew by more than --fail-above */
 };
 
 static enum exit_status fail(enum tool tool, const struct err *err)
 {
-	fprintf(stderr, "%s: error: %s\n", tool_name(tool), err->msg);
+	fprintf(stderr, "%s: %s%s\n", tool_name(tool), error_word(stderr), err->msg);
 	return EXIT_FAILED;
 }
 
@@ -56,63 +61,81 @@ static bool read_names(void *ctx)
 	return symbols_ahead(ctx);
 }
 
+/*
+ * What follows returns 0, or -errno, described: -EPIPE of a report that nobody reads any more, -ECANCELED of a command
+ * that was interrupted before it began; who interrupts it has nothing to be told.
+ */
+
 /* Count and report, interval by interval. */
-static enum exit_status sample(struct reports *reports, struct err *err)
+static int sample(struct reports *reports, struct err *err)
 {
-	enum tool tool = reports->session->request.options->tool;
+	struct progress_line line;
 	int more, rc;
 
+	progress_line_begin(&line, reports->session);
 	do {
 		more = session_run(reports->session, err);
+		progress_line_erase(&line);
 		if (more < 0)
-			return fail(tool, err);
+			return more;
 		rc = reports_add(reports, !more, err);
 		if (rc)
-			return fail_writing(tool, err);
+			return rc;
 	} while (more);
-	return reports->agreement.differ ? EXIT_DIFFERENT : EXIT_OK;
+	return 0;
 }
 
-static enum exit_status open_and_sample(struct reports *reports, struct err *err)
+static int open_and_sample(struct reports *reports, struct err *err)
 {
-	enum tool tool = reports->session->request.options->tool;
+	const struct session *s = reports->session;
+	int rc;
 
-	warn_of_taint(reports->session->request.options);
-	/* Who is interrupted has nothing to be told. */
-	if (session_open(reports->session, err))
-		return reports->session->request.command && command_ended(reports->session->request.command)
-			       ? EXIT_OK
-			       : fail(tool, err);
-	warn_of_limits(reports->session);
-	if (reports_begin(reports, err))
-		return fail_writing(tool, err);
-	return sample(reports, err);
+	warn_of_taint(s->request.options);
+	rc = session_open(reports->session, err);
+	if (rc)
+		return s->request.command && command_ended(s->request.command) ? -ECANCELED : rc;
+	warn_of_limits(s);
+	rc = reports_begin(reports, err);
+	return rc ? rc : sample(reports, err);
 }
 
 /* What the caller names is opened before the first right is used that may be lent: privileges.h. */
-static enum exit_status run_session(struct session *s, struct output *out, struct err *err)
+static int run_session(struct reports *reports, struct session *s, struct err *err)
 {
+	const struct options *o = s->request.options;
 	const struct symbols_cfg names = {
 		.files = &s->files,
 		.perf_maps = s->perf_maps,
-		.kallsyms = s->request.options->kallsyms,
-		.vmlinux = s->request.options->vmlinux,
-		.inlined = s->request.options->report.inlined && !s->request.options->kernel_only,
-		.source = s->request.options->report.source && !s->request.options->kernel_only,
+		.jitdumps = s->jitdumps,
+		.namer = &s->namer,
+		.kallsyms = o->kallsyms,
+		.vmlinux = o->vmlinux,
+		.inlined = o->report.inlined && !o->kernel_only,
+		.source = o->report.source && !o->kernel_only,
 	};
-	struct reports reports = { .session = s, .out = out };
-	enum exit_status status;
+	int rc = symbols_open(s->sink.tasks, &names, &reports->symbols, err);
 
-	if (symbols_open(s->sink.tasks, &names, &reports.symbols, err)) {
-		status = fail(s->request.options->tool, err);
-	} else {
-		session_ahead(s, read_names, reports.symbols);
-		status = open_and_sample(&reports, err);
+	if (!rc) {
+		reports_next(reports, s);
+		session_ahead(s, read_names, reports->symbols);
+		rc = open_and_sample(reports, err);
 	}
-	report_end(&reports.report, false, NULL);
-	output_discard(out);
-	symbols_free(reports.symbols);
-	return status;
+	if (rc)
+		reports_release(reports);
+	symbols_free(reports->symbols);
+	reports->symbols = NULL;
+	reports->session = NULL;
+	return rc;
+}
+
+/* One recording, of several perhaps. */
+static int run_recording(struct reports *reports, const struct options *o, struct err *err)
+{
+	struct session *s = session_new(o, &host_here);
+	int rc = s ? run_session(reports, s, err) : err_sys(err, -ENOMEM, "cannot begin");
+
+	session_free(s);
+	return rc;
 }
 
 /*
@@ -130,26 +153,70 @@ static void fill_standard_fds(void)
 		close(fd);
 }
 
+static int run_here(struct reports *reports, struct command *command, struct err *err)
+{
+	struct session *s = session_new(reports->options, &host_here);
+	int rc;
+
+	if (!s)
+		return err_sys(err, -ENOMEM, "cannot begin");
+	if (command)
+		session_command(s, command);
+	rc = run_session(reports, s, err);
+	/* Who reads the report from a pipe gets its end now: what comes next may take long (events_hold()). */
+	if (!reports->more)
+		fclose(stdout);
+	session_free(s);
+	return rc;
+}
+
+/*
+ * What a run is compared with is opened before, and read behind it: then rights are gone that reading what a stranger
+ * has written does not need.
+ */
+static int run_all(struct reports *reports, struct command *command, struct err *err)
+{
+	const struct options *o = reports->options;
+	struct infile *baseline = NULL;
+	int rc = o->baseline ? infile_open(o->baseline, &baseline, err) : 0;
+
+	reports->more = baseline;
+	if (!rc)
+		rc = o->input ? inputs_read(reports, baseline, run_recording, err) : run_here(reports, command, err);
+	if (!rc && baseline) {
+		reports->before = true;
+		reports->more = false;
+		rc = inputs_read_one(reports, baseline, o->baseline, run_recording, err);
+	}
+	infile_close(baseline);
+	return rc;
+}
+
+static enum exit_status status_of(const struct reports *reports, int rc, const struct err *err)
+{
+	if (rc == -ECANCELED)
+		return EXIT_OK;
+	if (rc)
+		return fail_writing(reports->options->tool, err);
+	if (reports->agreement.differ)
+		return EXIT_DIFFERENT;
+	return reports->grown ? EXIT_GREW : EXIT_OK;
+}
+
 static enum exit_status run_options(const struct options *o, struct command *command, struct err *err)
 {
+	struct reports reports = { .options = o };
 	enum exit_status status;
-	struct session *s;
 	struct output out;
+	int rc;
 
 	if (output_open(&out, o->output, command ? stderr : stdout, err))
 		return fail(o->tool, err);
-	s = session_new(o, &host_here);
-	if (!s) {
-		output_discard(&out);
-		err_sys(err, -ENOMEM, "cannot begin");
-		return fail(o->tool, err);
-	}
-	if (command)
-		session_command(s, command);
-	status = run_session(s, &out, err);
-	/* Who reads the report from a pipe gets its end now: what comes next may take long (events_hold()). */
-	fclose(stdout);
-	session_free(s);
+	reports.out = &out;
+	rc = run_all(&reports, command, err);
+	status = status_of(&reports, rc, err);
+	reports_release(&reports);
+	output_discard(&out);
 	return status;
 }
 
@@ -174,15 +241,20 @@ int run_main(enum tool tool, void (*action)(FILE *out, const struct options *o),
 {
 	struct options options;
 	struct err err;
-	int status;
+	int status, rc;
 
 	fill_standard_fds();
 	signals_ignore();
 	if (privileges_begin(&err))
 		return fail(tool, &err);
 	host_here_look();
-	if (options_parse(&options, tool, argc, argv, &host_here, &err)) {
-		fprintf(stderr, "%s: error: %s\nTry '%s --help'.\n", tool_name(tool), err.msg, tool_name(tool));
+	rc = options_parse(&options, tool, argc, argv, &host_here, &err);
+	messages_color(options.color);
+	if (!options.output)
+		options.report.width = terminal_columns(options.command ? STDERR_FILENO : STDOUT_FILENO);
+	if (rc) {
+		fail(tool, &err);
+		fprintf(stderr, "Try '%s --help'.\n", tool_name(tool));
 		status = EXIT_USAGE;
 	} else if (options.action != ACTION_PROFILE) {
 		status = run_action(&options, action);

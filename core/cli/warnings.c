@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/warnings.h"
 
+#include "core/cli/messages.h"
 #include "core/events/event_rings.h"
 #include "core/host/kernel.h"
 #include "core/tasks/cgroup.h"
@@ -12,8 +13,21 @@
 static void warn_of_bug(const struct options *o, int64_t unaccounted, const char *what)
 {
 	if (unaccounted)
-		fprintf(stderr, "WARNING: %" PRId64 " %s are not accounted for: this is a bug of %s.\n", unaccounted,
-			what, tool_name(o->tool));
+		fprintf(stderr, "%s%" PRId64 " %s are not accounted for: this is a bug of %s.\n", warning_word(stderr),
+			unaccounted, what, tool_name(o->tool));
+}
+
+void tell_of_targets(const struct session *s)
+{
+	const struct options *o = s->request.options;
+	const char *name = tool_name(o->tool);
+
+	if (!session_targets_ended(s))
+		return;
+	if (o->nr_pids == 1)
+		fprintf(stderr, "%s: %s %d has ended\n", name, o->by_tid ? "TID" : "PID", o->pids[0]);
+	else
+		fprintf(stderr, "%s: all %zu %s have ended\n", name, o->nr_pids, o->by_tid ? "threads" : "processes");
 }
 
 void warn_of_run(const struct session *s, const struct symbols *symbols, const struct account *total)
@@ -25,40 +39,44 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 	warn_of_bug(o, total->unaccounted.samples, "samples");
 	warn_of_bug(o, total->unaccounted.intervals, "intervals");
 	if (account_shortfall(total, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (!o->input && session_command_shortfall(s, &total->stats, &total->shortfall, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (s->recording.unfinished)
-		fprintf(stderr, "WARNING: '%s' was left unfinished by its recorder: names may be missing.\n", o->input);
+		fprintf(stderr, "%s'%s' was left unfinished by its recorder: names may be missing.\n",
+			warning_word(stderr), o->input);
 	if (s->recording.truncated)
-		fprintf(stderr, "WARNING: '%s' ends within a record: what comes before it was read.\n", o->input);
+		fprintf(stderr, "%s'%s' ends within a record: what comes before it was read.\n", warning_word(stderr),
+			o->input);
 	if (s->events.refused.code)
-		fprintf(stderr, "WARNING: a CPU that came online was not %s: %s\n", o->on_cpu ? "sampled" : "traced",
-			s->events.refused.msg);
+		fprintf(stderr, "%sa CPU that came online was not %s: %s\n", warning_word(stderr),
+			o->on_cpu ? "sampled" : "traced", s->events.refused.msg);
 	if (tasks_refused(tasks))
-		fprintf(stderr, "WARNING: %" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
-			tasks_refused(tasks));
+		fprintf(stderr, "%s%" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
+			warning_word(stderr), tasks_refused(tasks));
 	if (s->request.filter.cgroup && cgroup_missed(s->request.filter.cgroup, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (total->stats.hidden)
 		fprintf(stderr,
-			"WARNING: %" PRIu64 " %s were filtered because the mount namespaces of their tasks may not be "
+			"%s%" PRIu64 " %s were filtered because the mount namespaces of their tasks may not be "
 			"read: that needs CAP_SYS_PTRACE.\n",
-			total->stats.hidden,
+			warning_word(stderr), total->stats.hidden,
 			!o->on_cpu   ? "intervals"
 			: o->off_cpu ? "samples or intervals"
 				     : "samples");
+	if (s->sink.unwinders.failed.code)
+		fprintf(stderr, "%s%s.\n", warning_word(stderr), s->sink.unwinders.failed.msg);
 	if (symbols_kernel_hidden(symbols, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_skipped(symbols, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (session_files_hung(s))
-		fprintf(stderr, "WARNING: %zu files were not opened: their file systems did not answer.\n",
-			session_files_hung(s));
+		fprintf(stderr, "%s%zu files were not opened: their file systems did not answer.\n",
+			warning_word(stderr), session_files_hung(s));
 	if (symbols_lines_skipped(symbols, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_mangled(symbols, &why))
-		fprintf(stderr, "WARNING: %s\n", why.msg);
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 }
 
 void warn_of_limits(const struct session *s)
@@ -76,6 +94,8 @@ void warn_of_limits(const struct session *s)
 		fprintf(stderr, "%s: %s\n", name, s->events.unfollowed.msg);
 	if (events_small_rings(&s->events, &small))
 		fprintf(stderr, "%s: %s\n", name, small.msg);
+	if (s->by_fp.code)
+		fprintf(stderr, "%s: user stacks are walked by frame pointers: %s\n", name, s->by_fp.msg);
 	if (s->request.host->foreign && !o->input)
 		fprintf(stderr,
 			"%s: /proc is of another PID namespace than this process, mount one of its own: what runs "
@@ -91,7 +111,8 @@ void warn_of_taint(const struct options *o)
 	bool both = o->backend && !strcmp(o->backend, WAY_BOTH);
 
 	if ((both || (asked && asked->counter)) && !o->input && kernel_bpf_taints())
-		fputs("WARNING: bpf(2), which --backend asks for, is a technology preview of this kernel: its use "
-		      "taints that, until it is booted anew.\n",
-		      stderr);
+		fprintf(stderr,
+			"%sbpf(2), which --backend asks for, is a technology preview of this kernel: its use "
+			"taints that, until it is booted anew.\n",
+			warning_word(stderr));
 }

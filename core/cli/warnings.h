@@ -13,6 +13,9 @@ void warn_of_taint(const struct options *o);
 /** warn_of_limits() - what this host does not permit, once each; with --verbose the way that is taken, and why. */
 void warn_of_limits(const struct session *s);
 
+/** tell_of_targets() - at the end of a run: that all of -p or -L have ended, if it is so. */
+void tell_of_targets(const struct session *s);
+
 /** warn_of_run() - in the end: what is missing, or may be wrong. @total: of all reports */
 void warn_of_run(const struct session *s, const struct symbols *symbols, const struct account *total);
 

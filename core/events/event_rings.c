@@ -2,6 +2,7 @@
 #include "core/events/event_rings.h"
 
 #include "core/base/clock.h"
+#include "core/base/saturate.h"
 #include "core/events/shortfall.h"
 #include "core/events/side_band.h"
 #include "core/host/causes.h"
@@ -16,6 +17,7 @@
 #define DUMP_WAKEUP_BYTES (128 << 10)
 #define DUMPS_WANTED      8 /* copies that a ring has room for */
 #define DUMPS_MIN         4 /* where locked memory is limited: then they are smaller */
+#define STALLS_PER_SECOND 2 /* half a second without a reader is survived, if all copies are of the largest size */
 
 /* A ring that tells of no tasks and mappings need not be read before a part in so many of it is full. */
 #define WAKEUP_SHARE 4
@@ -34,13 +36,36 @@ uint32_t rings_wakeup(const struct events *ev)
 	return ring_wakeup(ev->rings.samples, bytes);
 }
 
-/* Of the copies of stacks a ring has to hold some. */
+/* Samples of the main event, and switches. */
+static uint64_t known_rate(const struct events *ev)
+{
+	const struct options *o = ev->request->options;
+	uint64_t rate = o->on_cpu ? events_sample_rate(o, &ev->event) : 0;
+
+	return ev->switches ? rate + SWITCHES_RATE : rate;
+}
+
+static uint32_t half_of(uint32_t dump)
+{
+	return dump / 2 & ~7U;
+}
+
+static uint64_t largest_in_stall(const struct events *ev, uint32_t dump)
+{
+	return mul_or_max(known_rate(ev), events_largest_record(ev, dump)) / STALLS_PER_SECOND;
+}
+
+/* A stall of half a second is survived, or copies are the least; of these a ring has to hold some. */
 uint32_t rings_dump(const struct events *ev)
 {
-	uint32_t dump = ev->request->options->dump_bytes;
+	const struct request *r = ev->request;
+	uint32_t dump = r->dump_bytes;
 
+	while (dump > r->dump_least && ring_most_of(largest_in_stall(ev, dump)) > ev->rings.samples)
+		dump = half_of(dump);
+	dump = dump > r->dump_least ? dump : r->dump_least;
 	while (dump > ev->rings.samples / DUMPS_MIN)
-		dump = dump / 2 & ~7U;
+		dump = half_of(dump);
 	return dump;
 }
 
@@ -54,7 +79,7 @@ int events_ring_error(const struct events *ev, int cpu, int code, struct err *er
 
 bool events_small_rings(const struct events *ev, struct err *why)
 {
-	bool cut = ev->request->unwinds && ev->attr.sample_stack_user < ev->request->options->dump_bytes;
+	bool cut = ev->request->unwinds && ev->attr.sample_stack_user < ev->request->dump_least;
 	char copies[64] = "";
 	struct cause limits;
 
@@ -96,14 +121,22 @@ struct ring_sizes events_ring_sizes(const struct events *ev)
 	return least;
 }
 
-/* Samples of the main event, and switches. */
-static uint64_t known_rate(const struct events *ev)
+uint64_t events_sample_rate(const struct options *o, const struct event_type *event)
 {
-	uint64_t rate = ev->request->options->on_cpu ? ev->request->options->freq_hz : 0;
+	if (o->freq_hz)
+		return o->freq_hz;
+	return o->period && event_is_clock(event) ? NSEC_PER_SEC / events_period_ns(o) : 0;
+}
 
-	if (ev->request->options->on_cpu && !rate && event_is_clock(&ev->event))
-		rate = NSEC_PER_SEC / events_period_ns(ev->request->options);
-	return ev->switches ? rate + SWITCHES_RATE : rate;
+uint64_t events_drain_ns(const struct events *ev, uint64_t at_least, uint64_t at_most)
+{
+	uint64_t rate = known_rate(ev), records, ns;
+
+	if (!ev->request->unwinds || !rate)
+		return at_most;
+	records = ev->attr.wakeup_watermark / 2 / events_largest_record(ev, ev->attr.sample_stack_user);
+	ns = (records ? records : 1) * NSEC_PER_SEC / rate;
+	return ns < at_least ? at_least : ns < at_most ? ns : at_most;
 }
 
 void rings_choose(struct events *ev, size_t cpus)
@@ -111,8 +144,10 @@ void rings_choose(struct events *ev, size_t cpus)
 	const struct ring_needs needs = {
 		.cpus = cpus,
 		.rate = known_rate(ev),
-		.record = events_largest_record(ev, ev->request->unwinds ? ev->request->options->dump_bytes : 0),
-		.at_least = ev->request->unwinds ? DUMPS_WANTED : 0,
+		.record = events_largest_record(ev,
+						ev->request->unwinds ? ev->request->dump_bytes / STALLS_PER_SECOND : 0),
+		.at_least =
+			ev->request->unwinds ? DUMPS_WANTED * events_largest_record(ev, ev->request->dump_least) : 0,
 		.apart = ev->apart,
 		.memory = memory_limit(ev->request->host),
 	};

@@ -29,6 +29,15 @@ struct ring_sizes events_ring_sizes(const struct events *ev);
 /** events_period_ns() - the time that a sample of a clock stands for. */
 uint64_t events_period_ns(const struct options *o);
 
+/**
+ * events_drain_ns() - how often the rings are read, so that what comes at the rate of this run stays below where they
+ * wake the thread that empties them: what it moves is copied twice. Between @at_least and @at_most.
+ */
+uint64_t events_drain_ns(const struct events *ev, uint64_t at_least, uint64_t at_most);
+
+/** events_sample_rate() - samples of @event in a second on each CPU, as @o wants them; 0: not known. */
+uint64_t events_sample_rate(const struct options *o, const struct event_type *event);
+
 /** rings_choose() - of the host with so many @cpus online. */
 void rings_choose(struct events *ev, size_t cpus);
 

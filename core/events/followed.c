@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/events/followed.h"
 
+#include "core/base/err.h"
 #include "core/base/intern.h"
 #include "core/base/printable.h"
 #include "core/events/event.h"
@@ -303,11 +304,6 @@ static int open_thread(struct walk *w, pid_t tid)
 	return rc;
 }
 
-static bool is_full(int code)
-{
-	return code == -EMFILE || code == -ENFILE;
-}
-
 static bool is_refusal(int code)
 {
 	return code == -EACCES || code == -EPERM;
@@ -342,11 +338,11 @@ static int follow(struct walk *w, pid_t tid)
 		return 0;
 	}
 	rc = open_thread(w, tid);
-	if (is_full(rc) && give_up_offline(w))
+	if (descriptors_ran_out(rc) && give_up_offline(w))
 		rc = open_thread(w, tid);
 	if (rc)
 		f->no_events = *w->err;
-	if (is_full(rc)) {
+	if (descriptors_ran_out(rc)) {
 		f->full = rc;
 		f->nr_no_room++;
 		return 0;

@@ -107,6 +107,7 @@ struct events {
 	struct perf_event_attr side_attr; /* of what tells of tasks and mappings: where that is not apart, as @attr */
 	bool apart;                 /* it has rings of its own: @attr tells of samples, switches and losses alone */
 	bool no_room_apart;         /* there was not enough memory to be locked for that */
+	bool hurry;                 /* a counter was told of a proof: reading soon spares copies; noted by the reader */
 	bool lost_sight;            /* of a target: see side_band_tell_of_all(); noted by the reader */
 	bool side_of_all;           /* that has been done */
 	bool side_of_targets;       /* mappings are told of the threads alone that are asked for */

@@ -29,8 +29,7 @@ static size_t power_of_two(uint64_t bytes, size_t min, size_t max)
 	return size;
 }
 
-/* Of a second's. Few are as large as the largest, and the kernel has to clear what it gives. */
-static uint64_t most_of(uint64_t bytes)
+uint64_t ring_most_of(uint64_t bytes)
 {
 	return bytes - bytes / 8;
 }
@@ -41,7 +40,7 @@ struct ring_sizes ring_sizes_wanted(const struct ring_needs *n)
 
 	/* Nobody samples as often as to overflow this: a rate is at most 10^9 / 10 us. */
 	return (struct ring_sizes){
-		.samples = power_of_two(most_of(rate * n->record), SAMPLES_MIN, SAMPLES_MAX),
+		.samples = power_of_two(ring_most_of(rate * n->record), SAMPLES_MIN, SAMPLES_MAX),
 		.side = n->apart ? SIDE_WANTED : 0,
 	};
 }
@@ -62,7 +61,7 @@ struct ring_sizes ring_sizes(const struct ring_needs *n)
 {
 	struct ring_sizes s = ring_sizes_wanted(n);
 	uint64_t all = part_of(n->memory, MEMORY_SHARE, RINGS_MAX);
-	size_t min = power_of_two(n->record * n->at_least, SAMPLES_MIN, SAMPLES_MAX);
+	size_t min = power_of_two(n->at_least, SAMPLES_MIN, SAMPLES_MAX);
 
 	if (s.samples < min)
 		s.samples = min;

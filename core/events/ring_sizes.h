@@ -21,8 +21,8 @@ struct ring_sizes {
 /**
  * struct ring_needs - what the rings are for.
  * @rate: records in a second; 0: not known
- * @record: bytes of the largest
- * @at_least: records that have room at once, however many CPUs there are
+ * @record: bytes of one that is as large as most may be: of copies of stacks, half of the largest
+ * @at_least: bytes that have room at once, however many CPUs there are
  * @apart: records about tasks and mappings have rings of their own
  * @memory: that may be used, in bytes, see memory_limit(); 0: not known
  */
@@ -35,7 +35,13 @@ struct ring_needs {
 };
 
 /**
- * ring_sizes_wanted() - what survives a stall of seven eighths of a second, when all records are of the largest size,
+ * ring_most_of() - what is wanted for @bytes of a stall, if all records have the largest size: few have it, and the
+ * kernel has to clear what it gives.
+ */
+uint64_t ring_most_of(uint64_t bytes);
+
+/**
+ * ring_sizes_wanted() - what survives a stall of seven eighths of a second, when all records have that size,
  * without any limit but what one ring may have.
  */
 struct ring_sizes ring_sizes_wanted(const struct ring_needs *n);

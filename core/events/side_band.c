@@ -34,10 +34,24 @@ bool side_band_outgrows_rings(const struct events *ev)
 	return ev->apart && ev->side_attr.wakeup_watermark > fitting_wakeup(ev);
 }
 
+/*
+ * Is there such an event? One of a task may be opened without rights, but the first one in the kernel costs 10 ms and
+ * more: the scheduler's code is patched, and all CPUs are waited for (kernel/events/core.c, account_event()).
+ */
+static bool can_open(struct perf_event_attr *a)
+{
+	int fd = perf_open(a, -1, 0);
+
+	if (fd < 0)
+		fd = perf_open(a, 0, -1);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 void side_band_begin(struct events *ev)
 {
 	struct perf_event_attr *a = &ev->side_attr;
-	int fd;
 
 	*a = (struct perf_event_attr){
 		.size = sizeof(*a),
@@ -59,14 +73,7 @@ void side_band_begin(struct events *ev)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
-	ev->apart = false;
-	if (ev->no_room_apart)
-		return;
-	fd = perf_open(a, 0, -1);
-	if (fd < 0)
-		return;
-	close(fd);
-	ev->apart = true;
+	ev->apart = !ev->no_room_apart && can_open(a);
 }
 
 /* Everything there is to tell. */

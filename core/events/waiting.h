@@ -7,7 +7,7 @@
 
 #include <poll.h>
 
-#define WAITING_OTHERS 2
+#define WAITING_OTHERS 3
 
 /** struct waiting - @fds: first WAITING_OTHERS of the caller's, -1 to begin with; then two of each event. */
 struct waiting {

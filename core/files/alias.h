@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of several symbols at one address is shown: one rule for kallsyms and ELF files (see symbols.h). */
+/* Which of several symbols of an ELF file at one address is shown (see symbols.h). */
 #ifndef CORE_FILES_ALIAS_H
 #define CORE_FILES_ALIAS_H
 

@@ -2,11 +2,13 @@
 #include "core/files/build_ids.h"
 
 #include "core/base/intern.h"
+#include "core/base/number.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Of one table. A system-wide recording of a large host names a few thousand files. */
@@ -36,6 +38,34 @@ bool build_id_set(struct build_id *id, const void *bytes, size_t size)
 		memcpy(id->bytes, p, size);
 	id->size = (uint8_t)size;
 	return size != 0;
+}
+
+void build_id_hex(const struct build_id *id, char hex[2 * BUILD_ID_MAX + 1])
+{
+	size_t i;
+
+	hex[0] = 0;
+	for (i = 0; i < id->size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+}
+
+bool build_id_parse(struct build_id *id, const char *hex)
+{
+	char byte[3] = "";
+	const char *digits;
+	uint64_t value;
+
+	id->size = 0;
+	for (; hex[0] && hex[1] && id->size < BUILD_ID_MAX; hex += 2) {
+		memcpy(byte, hex, 2);
+		digits = byte;
+		if (parse_digits(&digits, 16, UINT8_MAX, &value) || *digits)
+			break;
+		id->bytes[id->size++] = (unsigned char)value;
+	}
+	if (*hex)
+		id->size = 0;
+	return id->size;
 }
 
 bool build_id_equal(const struct build_id *a, const struct build_id *b)

@@ -27,6 +27,12 @@ struct build_id {
 /** build_id_set() - @id of @size bytes at @bytes. False, and *@id unknown: none, more than BUILD_ID_MAX, all zero. */
 bool build_id_set(struct build_id *id, const void *bytes, size_t size);
 
+/** build_id_hex() - @id in lower-case hex, terminated; "" if it is not known. */
+void build_id_hex(const struct build_id *id, char hex[2 * BUILD_ID_MAX + 1]);
+
+/** build_id_parse() - @id of @hex, two digits for each byte. False, and *@id unknown: it is something else, or none. */
+bool build_id_parse(struct build_id *id, const char *hex);
+
 /** build_id_equal() - the same build? False when one of them is not known. */
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/debug_files.h"
 
+#include "core/base/err.h"
 #include "core/files/mapped_files.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 /* Is looking for another one of no use? */
 static bool is_final(int rc)
 {
-	return !rc || rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM;
+	return !rc || descriptors_ran_out(rc) || rc == -ENOMEM;
 }
 
 /* Add what is at @fd, which is closed, or a failure to open it. */
@@ -120,13 +121,29 @@ static int add_linked(struct debug_files *d, const struct mapped_files_cfg *cfg,
 	return add_opened(es, fd);
 }
 
+/* Try the @nr @folders below @root, which the user has named; NULL: nothing. */
+static int add_linked_below(struct debug_files *d, const char *root, char folders[][PATH_MAX], size_t nr,
+			    struct elf_symbols *es)
+{
+	struct mapped_files_cfg below = *d->mapped;
+	int rc = -ENOENT;
+	size_t i;
+
+	below.root = root;
+	below.recorded = NULL;
+	below.open_files = NULL;
+	for (i = 0; root && i < nr && !is_final(rc); i++)
+		rc = add_linked(d, &below, 0, folders[i], true, es);
+	return rc;
+}
+
 static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_file *file, struct elf_symbols *es)
 {
-	struct mapped_files_cfg live = *d->mapped, below = live;
+	struct mapped_files_cfg live = *d->mapped;
 	const char *slash = strrchr(file->path, '/');
 	char folder[3][PATH_MAX];
-	int len, rc = -ENOENT;
 	size_t i;
+	int len, rc;
 
 	if (!slash || slash - file->path > PATH_MAX / 2)
 		return -ENOENT;
@@ -136,11 +153,10 @@ static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_fil
 	snprintf(folder[2], PATH_MAX, "%.*s/.debug", len, file->path);
 	/* Of a recording, a process with this number is another one now. */
 	pid = live.recorded ? 0 : pid;
-	live.recorded = below.recorded = NULL;
-	below.root = live.debug_dir;
-	below.open_files = NULL; /* the user's folder */
-	if (below.root)
-		rc = add_linked(d, &below, 0, folder[1], true, es);
+	live.recorded = NULL;
+	rc = add_linked_below(d, live.debug_dir, &folder[1], 1, es);
+	if (!is_final(rc))
+		rc = add_linked_below(d, live.symfs, folder, 3, es);
 	for (i = 0; i < 3 && !is_final(rc); i++)
 		rc = add_linked(d, &live, pid, folder[i], false, es);
 	return rc;

@@ -5,7 +5,8 @@
  * Looked for are, in this order: the file of the same build id below the folder that the user gives, then below
  * /usr/lib/debug of the host; the file that .gnu_debuglink names, if its CRC is right: in the same folder below the
  * user's one and below /usr/lib/debug, in the folder of the program, and in its .debug; then what is in the program
- * itself, .gnu_debugdata. The first that has a .symtab is taken.
+ * itself, .gnu_debugdata. The first that has a .symtab is taken. Of a recording, mapped_file_open_debug() has more
+ * places for build ids, and the last three for .gnu_debuglink are looked at below mapped_files_cfg.symfs first.
  *
  * The program and all that is in the root of its process may be hostile: there, no symlink is followed, nothing but a
  * regular file is opened, and what is read of it is bounded. A file that .gnu_debuglink names has to be one that

@@ -31,6 +31,7 @@ struct elf_symbols {
 	struct symtab tables[2];
 	unsigned int nr_tables;
 	bool has_symtab, swept, plt_read;
+	bool is_debug; /* @file is the separate debug file of a program */
 	bool wants_lines;
 	const struct elf_file *lines; /* of the two, the one with the debug information; NULL: neither */
 	struct elf_spans spans, plt;
@@ -245,6 +246,20 @@ int elf_symbols_of(struct elf_file *f, struct elf_symbols **out)
 	return rc;
 }
 
+int elf_symbols_of_debug(struct elf_file *f, struct elf_symbols **out)
+{
+	int rc = elf_symbols_of(f, out);
+
+	if (rc)
+		return rc;
+	(*out)->is_debug = true;
+	if ((*out)->has_symtab)
+		return 0;
+	elf_symbols_free(*out);
+	*out = NULL;
+	return -ENOENT;
+}
+
 int elf_symbols_open(int fd, struct elf_symbols **out)
 {
 	struct elf_file f;
@@ -291,6 +306,11 @@ void elf_symbols_want_lines(struct elf_symbols *es)
 bool elf_symbols_wants_debug(const struct elf_symbols *es)
 {
 	return !es->has_symtab || (es->wants_lines && !es->lines);
+}
+
+bool elf_symbols_stripped(const struct elf_symbols *es)
+{
+	return !es->has_symtab;
 }
 
 int elf_symbols_lines_fd(const struct elf_symbols *es)
@@ -415,9 +435,11 @@ const struct build_id *elf_symbols_build_id(const struct elf_symbols *es)
 	return &es->file.build_id;
 }
 
-bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *vaddr)
+bool elf_symbols_vaddr(const struct elf_symbols *es, const struct mapping *m, uint64_t at, uint64_t *vaddr)
 {
-	return elf_file_address(&es->file, offset, vaddr);
+	if (es->is_debug)
+		return elf_file_address_mapped(&es->file, m, at, vaddr);
+	return elf_file_address(&es->file, mapping_offset(m, at), vaddr);
 }
 
 /* Without memory for all names there are none, rather than other ones. */
@@ -485,6 +507,11 @@ bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol 
 	out->name = name;
 	out->start = s->start - s->back;
 	return true;
+}
+
+bool elf_symbols_is_plt(const struct elf_symbols *es, uint64_t vaddr)
+{
+	return elf_plt_covers(&es->plt_sections, vaddr);
 }
 
 static bool is_called(const struct elf_symbols *es, const struct symtab *t, const Elf64_Sym *sym, const char *name)

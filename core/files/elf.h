@@ -26,6 +26,7 @@
 
 struct elf_file;
 struct elf_symbols;
+struct mapping;
 
 /** struct elf_symbol - @name is borrowed until elf_symbols_free(). */
 struct elf_symbol {
@@ -43,6 +44,12 @@ int elf_symbols_open(int fd, struct elf_symbols **out);
 /** elf_symbols_of() - the same of @f, which is taken over, also on failure. */
 int elf_symbols_of(struct elf_file *f, struct elf_symbols **out);
 
+/**
+ * elf_symbols_of_debug() - the same of the separate debug file of a program, where the program itself is not to be had.
+ * Return: also -ENOENT: it has no .symtab.
+ */
+int elf_symbols_of_debug(struct elf_file *f, struct elf_symbols **out);
+
 void elf_symbols_free(struct elf_symbols *es);
 
 /** elf_symbols_want_lines() - the debug information is wanted, too (see lines.h). Before debug files are added. */
@@ -56,6 +63,9 @@ int elf_symbols_lines_fd(const struct elf_symbols *es);
 
 /** elf_symbols_wants_debug() - has no .symtab been read, of the file or of another one, or nothing else wanted? */
 bool elf_symbols_wants_debug(const struct elf_symbols *es);
+
+/** elf_symbols_stripped() - has no .symtab been read, of the file or of another one? */
+bool elf_symbols_stripped(const struct elf_symbols *es);
 
 /**
  * elf_symbols_add_debug() - add the .symtab of @fd, the separate debug file. One of another build or machine is
@@ -82,11 +92,17 @@ bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint
 /** elf_symbols_read() - symbols that were read, and others' worth of bytes: what time and memory grow with. */
 uint64_t elf_symbols_read(const struct elf_symbols *es);
 
-/** elf_symbols_vaddr() - where byte @offset of the file is loaded executable. False: nowhere. */
-bool elf_symbols_vaddr(const struct elf_symbols *es, uint64_t offset, uint64_t *vaddr);
+/**
+ * elf_symbols_vaddr() - the file's own address of address @at of @m, which shows it. False: it is not loaded
+ * executable, or that is not known (see elf_file_address_mapped()).
+ */
+bool elf_symbols_vaddr(const struct elf_symbols *es, const struct mapping *m, uint64_t at, uint64_t *vaddr);
 
 /** elf_symbols_find() - the symbol @vaddr is in. Return: true and *@out, which is untouched otherwise. */
 bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out);
+
+/** elf_symbols_is_plt() - is @vaddr in a procedure linkage table? */
+bool elf_symbols_is_plt(const struct elf_symbols *es, uint64_t vaddr);
 
 /**
  * elf_symbols_address() - the address of the first symbol called @name, code or not, that is defined in the file, not

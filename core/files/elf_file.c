@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf_file.h"
 
+#include "core/tasks/mapping.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NOTES_MAX    64    /* segments and sections of notes that are read; files have about five */
 #define NOTE_BYTES   16384 /* of each, the rest is not read */
@@ -134,19 +137,21 @@ static Elf64_Phdr widen_phdr(const Elf32_Phdr *in)
 		.p_offset = in->p_offset,
 		.p_vaddr = in->p_vaddr,
 		.p_filesz = in->p_filesz,
+		.p_memsz = in->p_memsz,
 		.p_align = in->p_align,
 	};
 }
 
 static void add_segment(struct elf_file *f, const Elf64_Phdr *p, unsigned int *notes_left)
 {
-	const struct elf_segment seg = { p->p_offset, p->p_filesz, p->p_vaddr, p->p_flags };
+	const struct elf_segment seg = { p->p_offset, p->p_filesz, p->p_vaddr, p->p_memsz, p->p_flags };
 
 	if (p->p_type == PT_NOTE)
 		read_notes(f, notes_left, seg.offset, seg.size, p->p_align);
 	if (p->p_type == PT_GNU_EH_FRAME && !f->eh_frame_hdr.size)
 		f->eh_frame_hdr = seg;
-	if (p->p_type == PT_LOAD && seg.size <= UINT64_MAX - seg.vaddr && seg.size <= UINT64_MAX - seg.offset)
+	if (p->p_type == PT_LOAD && seg.size <= UINT64_MAX - seg.vaddr && seg.size <= UINT64_MAX - seg.offset &&
+	    seg.memory <= UINT64_MAX - seg.vaddr)
 		f->segments[f->nr_segments++] = seg;
 }
 
@@ -219,6 +224,65 @@ bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr)
 		}
 	}
 	return false;
+}
+
+/*
+ * Return: how many executable segments there are.
+ * @code:  out: the last one of them
+ * @whole: out: all of them have their bytes in the file
+ */
+static unsigned int count_code(const struct elf_file *f, const struct elf_segment **code, bool *whole)
+{
+	const struct elf_segment *seg;
+	unsigned int nr = 0;
+
+	*whole = true;
+	for (seg = f->segments; seg < f->segments + f->nr_segments; seg++) {
+		if (!(seg->flags & PF_X))
+			continue;
+		*code = seg;
+		*whole = *whole && seg->size == seg->memory;
+		nr++;
+	}
+	return nr;
+}
+
+/* The pages from @start to @end. @page: a power of two */
+static uint64_t pages(uint64_t start, uint64_t end, uint64_t page)
+{
+	return ((end - 1) | (page - 1)) + 1 - (start & ~(page - 1));
+}
+
+/* Does @m show @code from its first page to its last? */
+static bool shows_segment(const struct elf_file *f, const struct elf_segment *code, const struct mapping *m)
+{
+	const struct elf_segment *last = &f->segments[f->nr_segments - 1];
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), len = m->end - m->start;
+
+	if (!code->memory)
+		return false;
+	if (len == pages(code->vaddr, code->vaddr + code->memory, page))
+		return true;
+	return code == f->segments && !m->pgoff && last->memory && last->vaddr >= code->vaddr &&
+	       len == pages(code->vaddr, last->vaddr + last->memory, page);
+}
+
+bool elf_file_address_mapped(const struct elf_file *f, const struct mapping *m, uint64_t at, uint64_t *addr)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), found;
+	const struct elf_segment *code;
+	bool whole;
+	unsigned int nr = count_code(f, &code, &whole);
+
+	if (whole)
+		return elf_file_address(f, mapping_offset(m, at), addr);
+	if (nr != 1 || !shows_segment(f, code, m))
+		return false;
+	found = at - m->start + (code->vaddr & ~(page - 1));
+	if (found < code->vaddr || found - code->vaddr >= code->memory)
+		return false;
+	*addr = found;
+	return true;
 }
 
 static bool section_in_file(const struct elf_file *f, const Elf64_Shdr *sh)

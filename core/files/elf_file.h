@@ -17,11 +17,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mapping;
+
 #define ELF_SEGMENTS_MAX 64 /* PT_LOADs kept; linkers make about four, hugepage tools some more */
 
-/** struct elf_segment - a PT_LOAD, as far as it has bytes in the file. They wrap neither there nor in memory. */
+/**
+ * struct elf_segment - a PT_LOAD. Its bytes wrap neither in the file nor in memory.
+ * @size:   bytes in the file
+ * @memory: bytes in memory
+ */
 struct elf_segment {
-	uint64_t offset, size, vaddr;
+	uint64_t offset, size, vaddr, memory;
 	uint32_t flags; /* PF_X, PF_W */
 };
 
@@ -63,6 +69,16 @@ void elf_file_release(struct elf_file *f);
 
 /** elf_file_address() - the file's own address of its byte @offset, which is loaded executable. False: it is not. */
 bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr);
+
+/**
+ * elf_file_address_mapped() - the same of a separate debug file, for address @at of @m, which shows the file that it
+ * belongs to.
+ *
+ * objcopy(1) moves the segments of a debug file whose bytes it leaves out. Where they were in the program is unknown
+ * then, unless there is one executable segment, and @m shows exactly that one, or begins with it and is as long as the
+ * whole program (as ld.so maps a library first).
+ */
+bool elf_file_address_mapped(const struct elf_file *f, const struct mapping *m, uint64_t at, uint64_t *addr);
 
 /** elf_section_readable() - its bytes, if it has any, are in the file as they are. */
 bool elf_section_readable(const struct elf_file *f, const Elf64_Shdr *sh);

@@ -2,6 +2,7 @@
 #include "core/files/file_cache.h"
 
 #include "core/base/clock.h"
+#include "core/base/err.h"
 #include "core/files/mapped_files.h"
 #include "core/files/vdso.h"
 #include "core/tasks/tasks.h"
@@ -120,9 +121,22 @@ bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid)
 	return true;
 }
 
+/* As perf keeps it. */
+static int open_recorded_vdso(const struct file_cache *c, const struct cached_file *cf, struct elf_file *f)
+{
+	struct build_id id;
+	int fd = mapped_file_build(c->cfg, &cf->file, &id) ? mapped_file_open_vdso(c->cfg, &id) : -ENOENT, rc;
+
+	if (fd < 0)
+		return descriptors_ran_out(fd) ? fd : -ENOEXEC;
+	rc = elf_file_open(f, fd);
+	close(fd);
+	return rc;
+}
+
 static int open_vdso(const struct file_cache *c, struct cached_file *cf, struct elf_file *f)
 {
-	int rc = vdso_is_ours(c->cfg, &cf->file) ? vdso_open(f) : -ENOEXEC;
+	int rc = vdso_is_ours(c->cfg, &cf->file) ? vdso_open(f) : open_recorded_vdso(c, cf, f);
 
 	if (!rc)
 		cf->vdso_size = f->bytes.size;
@@ -153,8 +167,9 @@ void file_cache_tried(struct file_cache *c, struct cached_file *cf, int rc)
 {
 	c->nr_mismatched -= cf->mismatched;
 	cf->mismatched = rc == -ESTALE;
+	cf->missing = rc == -ENOENT;
 	c->nr_mismatched += cf->mismatched;
-	if (rc == -EMFILE || rc == -ENFILE)
+	if (descriptors_ran_out(rc))
 		cached_file_renew(cf);
 	else
 		cf->given_up = rc && (c->cfg->recorded || !may_pass(rc));

@@ -5,7 +5,7 @@
  *
  * A file is looked for in the root of a process that has it mapped, which may have exited before: so some processes are
  * asked, each once. What is no file that we can read is given up, and in a recording, whose processes are not asked,
- * what is not found at once. "[vdso]" is our own one, if theirs is the same.
+ * what is not found at once. "[vdso]" is our own one, if theirs is the same; else, of a recording, what perf has kept.
  *
  * Not thread safe: each thread has a cache of its own.
  */
@@ -33,12 +33,13 @@ struct tasks;
  * @vdso_size:  bytes of the vDSO that was opened; 0: another file
  * @given_up:   it is not opened any more, before cached_file_renew()
  * @mismatched: another file was at its path
+ * @missing:    none was there that could be it
  * @tries_left: 0: do not try to open it before file_cache.again_ns have passed since @tried_ns
  */
 struct cached_file {
 	struct mapped_file file;
 	uint64_t used, vdso_size;
-	bool given_up, mismatched;
+	bool given_up, mismatched, missing;
 	pid_t tried_pid;
 	uint64_t tried_ns;
 	unsigned int tries_left;

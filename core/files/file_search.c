@@ -2,6 +2,7 @@
 #include "core/files/file_search.h"
 
 #include "compat/files.h"
+#include "core/base/err.h"
 #include "core/files/elf.h"
 #include "core/host/privileges.h"
 
@@ -29,7 +30,7 @@ static const uint32_t local_types[] = {
 /* No descriptors left is another matter than a file that is not there or may not be seen. */
 static int missing(int rc)
 {
-	return rc == -EMFILE || rc == -ENFILE ? rc : -ENOENT;
+	return descriptors_ran_out(rc) ? rc : -ENOENT;
 }
 
 /*
@@ -303,7 +304,7 @@ int file_search(const struct search_places *places, const struct file_search *wh
 
 int file_open_build(const char *path, const struct build_id *id, struct found_file *out)
 {
-	const struct file_search what = { .by_build = true, .id = *id };
+	const struct file_search what = { .by_build = id, .id = id ? *id : (struct build_id){ 0 } };
 	uint64_t effective = privileges_as_caller();
 	int handle = open(path, O_PATH | O_CLOEXEC);
 	int rc = handle < 0 ? missing(-errno) : open_handle(handle, &what, out);

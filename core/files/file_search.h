@@ -70,8 +70,8 @@ struct found_file {
 int file_search(const struct search_places *places, const struct file_search *what, struct found_file *out);
 
 /**
- * file_open_build() - open the file at @path of this host if it is a regular one of build @id. Symlinks are followed,
- * with the caller's own rights.
+ * file_open_build() - open the file at @path of this host if it is a regular one of build @id (NULL: of any). Symlinks
+ * are followed, with the caller's own rights.
  * Return: 0 or -errno, as file_search().
  */
 int file_open_build(const char *path, const struct build_id *id, struct found_file *out);

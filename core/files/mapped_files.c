@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/mapped_files.h"
 
+#include "core/base/err.h"
 #include "core/files/build_ids.h"
 #include "core/files/file_search.h"
 #include "core/files/open_files.h"
@@ -77,15 +78,130 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
 	return true;
 }
 
+/* Where files are that are called after their build ids; @root NULL: nowhere. */
+struct build_place {
+	const char *root, *folder;
+};
+
+/* A file that is looked for there: @suffix follows the id in its name. */
+struct build_file {
+	struct open_files *open_files;
+	const struct build_id *id;
+	const char *suffix;
+	bool any; /* nothing in it tells its build */
+};
+
+/* Open the file that is called after the first @size bytes of its id. */
+static int open_build(const struct build_place *at, const struct build_file *file, size_t size)
+{
+	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 1];
+	struct build_id named = *file->id;
+	struct found_file found;
+	int rc;
+
+	named.size = (uint8_t)size;
+	build_id_hex(&named, hex);
+	rc = snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s%s", at->root, at->folder, hex, hex + 2, file->suffix);
+	if (rc >= (int)sizeof(path))
+		return -ENOENT;
+	if (file->open_files) {
+		rc = open_files_build(file->open_files, path, file->id);
+	} else {
+		rc = file_open_build(path, file->any ? NULL : file->id, &found);
+		rc = rc ? rc : found.fd;
+	}
+	return rc == -ESTALE ? -ENOENT : rc;
+}
+
+static int find_build(const struct build_place *at, const struct build_file *file)
+{
+	size_t size = file->id->size;
+	int rc = -ENOENT;
+
+	/* Without a second byte, the name would be that of the directory of all that begin with the first. */
+	if (size == 1)
+		size++;
+	/* The name has the zeros at the end of the id that struct build_id is without: how many, it does not know. */
+	for (; size && rc == -ENOENT && size <= BUILD_ID_MAX; size++)
+		rc = open_build(at, file, size);
+	return rc;
+}
+
+/* In the order in which they are asked. @suffix: as of struct build_file */
+static int search_build(const struct mapped_files_cfg *cfg, const struct build_id *id, const char *suffix)
+{
+	const struct build_place places[] = {
+		{ cfg->debug_dir, "" },
+		{ cfg->symfs, "/usr/lib/debug" },
+		{ cfg->perf_cache, "" },
+		{ mapped_files_root(cfg), "/usr/lib/debug" },
+	};
+	const struct build_file file = { cfg->open_files, id, suffix, false };
+	int rc = -ENOENT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(places) && rc == -ENOENT; i++)
+		if (places[i].root)
+			rc = find_build(&places[i], &file);
+	return rc;
+}
+
+/* What perf alone keeps: in the user's folder, which may be a copy of its cache, or in its cache. */
+static int search_kept(const struct mapped_files_cfg *cfg, const struct build_id *id, const char *suffix, bool any)
+{
+	const struct build_place given = { cfg->debug_dir, "" }, cache = { cfg->perf_cache, "" };
+	const struct build_file file = { cfg->open_files, id, suffix, any };
+	int rc = given.root ? find_build(&given, &file) : -ENOENT;
+
+	return rc == -ENOENT && cache.root ? find_build(&cache, &file) : rc;
+}
+
+/* As debug packages of some distributions name it, else as perf does in ~/.debug, where it keeps what it recorded. */
+static int open_recorded_build(const struct mapped_files_cfg *cfg, const struct build_id *id)
+{
+	int rc = search_build(cfg, id, "");
+
+	return rc == -ENOENT ? search_build(cfg, id, "/elf") : rc;
+}
+
+/* Is @rc no answer yet: has another place to be asked? */
+static bool is_elsewhere(int rc)
+{
+	return rc == -ENOENT || rc == -ESTALE;
+}
+
+/* Below the folder that the user names, what is at the path need not have the inode that was mapped. */
+static int search_symfs(const struct mapped_files_cfg *cfg, const struct file_search *what)
+{
+	const struct search_places places = { "/proc", cfg->symfs };
+	struct file_search below = *what;
+	struct found_file found;
+	int rc;
+
+	below.ino = 0;
+	below.as_caller = true;
+	rc = file_search(&places, &below, &found);
+	return rc ? rc : found.fd;
+}
+
 static int open_recorded(const struct mapped_files_cfg *cfg, const struct mapped_file *file)
 {
 	struct file_search what = { .host = true, .path = file->path, .ino = file->ino };
+	int rc = -ENOENT, below = -ENOENT;
 
 	what.by_build = mapped_file_build(cfg, file, &what.id);
-	/* Of another boot, the path alone says too little. */
-	if (!what.by_build && !file->ino && cfg->recorded->boot == BOOT_OTHER)
-		return -ENOENT;
-	return search_files(cfg, &what, NULL);
+	if (cfg->symfs)
+		below = search_symfs(cfg, &what);
+	if (!is_elsewhere(below))
+		return below;
+	/* Of another host or boot, the path alone says too little. */
+	if (what.by_build || file->ino || (cfg->recorded->boot != BOOT_OTHER && !cfg->symfs))
+		rc = search_files(cfg, &what, NULL);
+	if (!is_elsewhere(rc))
+		return rc;
+	rc = below == -ESTALE ? below : rc;
+	below = what.by_build ? open_recorded_build(cfg, &what.id) : -ENOENT;
+	return below == -ENOENT ? rc : below;
 }
 
 int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file)
@@ -97,52 +213,19 @@ int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct
 	return cfg->recorded ? open_recorded(cfg, file) : open_live(cfg, pid, file);
 }
 
-/* Where a debug file may be. */
-struct debug_place {
-	struct open_files *open_files;
-	const char *root, *folder;
-};
-
-/* Open the debug file called after the first @size bytes of @id. */
-static int open_debug(const struct debug_place *at, const struct build_id *id, size_t size)
-{
-	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 1];
-	struct found_file found;
-	size_t i;
-	int rc;
-
-	for (i = 0; i < size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
-	rc = snprintf(path, sizeof(path), "%s%s/.build-id/%.2s/%s.debug", at->root, at->folder, hex, hex + 2);
-	if (rc >= (int)sizeof(path))
-		return -ENOENT;
-	if (at->open_files) {
-		rc = open_files_build(at->open_files, path, id);
-	} else {
-		rc = file_open_build(path, id, &found);
-		rc = rc ? rc : found.fd;
-	}
-	return rc == -ESTALE ? -ENOENT : rc;
-}
-
-static int find_debug(const struct debug_place *at, const struct build_id *id)
-{
-	int rc = -ENOENT;
-	size_t size;
-
-	/* The name has the zeros at the end of the id that struct build_id is without: how many, it does not know. */
-	for (size = id->size; size && rc == -ENOENT && size <= BUILD_ID_MAX; size++)
-		rc = open_debug(at, id, size);
-	return rc;
-}
-
 int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id)
 {
-	const struct debug_place places[] = {
-		{ cfg->open_files, cfg->debug_dir, "" },
-		{ cfg->open_files, mapped_files_root(cfg), "/usr/lib/debug" },
-	};
-	int rc = cfg->debug_dir ? find_debug(&places[0], id) : -ENOENT;
+	int rc = search_build(cfg, id, ".debug");
 
-	return rc == -ENOENT ? find_debug(&places[1], id) : rc;
+	return rc == -ENOENT && cfg->recorded ? search_kept(cfg, id, "/debug", false) : rc;
+}
+
+int mapped_file_open_vdso(const struct mapped_files_cfg *cfg, const struct build_id *id)
+{
+	return search_kept(cfg, id, "/vdso", false);
+}
+
+int mapped_file_open_kallsyms(const struct mapped_files_cfg *cfg, const struct build_id *id)
+{
+	return search_kept(cfg, id, "/kallsyms", true);
 }

@@ -27,7 +27,11 @@ struct build_id;
  * struct mapped_files_cfg - where mapped files are looked for. What it points to is borrowed by each call.
  * @host:      below whose /proc the roots of processes are
  * @root:      where the files of this host are; NULL: "/"
- * @debug_dir: the user's folder of debug files, laid out as /usr/lib/debug, not below @root; NULL: none
+ * @debug_dir: the user's folder of debug files, and of files of recordings, laid out as /usr/lib/debug, not below
+ * @root; NULL: none
+ * @symfs:     of a recording: the folder that has the files of the recorded host at their paths, and its debug files
+ *             below usr/lib/debug; NULL: none
+ * @perf_cache: of a recording: as perf_cache_find(); NULL: none
  * @recorded:  of a recording; NULL: the processes are those of now, on @host
  * @open_files: what is kept open of these processes, and who opens more in bounded time; NULL: nothing, and they are
  *             opened here, for as long as that takes
@@ -35,7 +39,7 @@ struct build_id;
  */
 struct mapped_files_cfg {
 	const struct host *host;
-	const char *root, *debug_dir;
+	const char *root, *debug_dir, *symfs, *perf_cache;
 	const struct recorded *recorded;
 	struct open_files *open_files;
 	const struct tasks *tasks;
@@ -70,9 +74,11 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
  * those of the processes it descends from, when the inode of the mapping is known; the root of the host. The inode has
  * to be the one of the mapping, if that is known.
  *
- * Of a recording, it is looked for in the root of the host alone: a process with the number @pid is another one now.
- * With mapped_file_build() only that build is opened, whatever its inode; without, and of another boot, only what has
- * the inode of the mapping.
+ * Of a recording, it is looked for below @symfs, and then in the root of the host: a process with the number @pid is
+ * another one now. With mapped_file_build() only that build is opened, whatever its inode: at its path, or else as
+ * ".build-id/xx/...", or as "elf" in a directory of that name, where mapped_file_open_debug() looks. Without, what is
+ * below @symfs is believed; in the root of the host, of another boot or with @symfs, only what has the inode of the
+ * mapping.
  *
  * Return: a descriptor open for reading, the caller's, close-on-exec; -ENOENT: it is not there, or not for us to read;
  * -ESTALE: another file is there; -EMFILE, -ENFILE: no descriptors are left; -ETIME: its file system does not answer;
@@ -83,9 +89,20 @@ int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct
 /**
  * mapped_file_open_debug() - open the separate debug file of build @id, ".build-id/xx/....debug" below the user's
  * folder, or else below /usr/lib/debug of the root of the host. Symlinks are followed: these folders are the user's and
- * root's, and some distributions fill theirs with them.
+ * root's, and some distributions fill theirs with them. Of a recording, also below usr/lib/debug of @symfs and in
+ * @perf_cache; and as "debug" in a directory, as perf has it, of the latter or the user's folder.
  * Return: as mapped_file_open(), but -ENOENT also when there is a file that is not of that build; or @id is unknown.
  */
 int mapped_file_open_debug(const struct mapped_files_cfg *cfg, const struct build_id *id);
+
+/** mapped_file_open_vdso() - a recorded vDSO, ".build-id/xx/.../vdso" below the user's folder or @perf_cache. */
+int mapped_file_open_vdso(const struct mapped_files_cfg *cfg, const struct build_id *id);
+
+/**
+ * mapped_file_open_kallsyms() - open the copy of /proc/kallsyms that perf keeps of the kernel of build @id, below the
+ * user's folder or @perf_cache. Nothing in it tells its build: that it is called so has to do.
+ * Return: as mapped_file_open_debug().
+ */
+int mapped_file_open_kallsyms(const struct mapped_files_cfg *cfg, const struct build_id *id);
 
 #endif

@@ -2,6 +2,7 @@
 #include "core/files/open_files.h"
 
 #include "core/base/clock.h"
+#include "core/base/err.h"
 #include "core/base/intern.h"
 #include "core/files/worker.h"
 #include "core/host/host.h"
@@ -457,13 +458,13 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 		keep(of, file, &found, &asked);
 	if (rc == -ETIME)
 		return !*asked.mounts;
-	return rc != -ENOENT && rc != -ESTALE && rc != -EMFILE && rc != -ENFILE;
+	return rc != -ENOENT && rc != -ESTALE && !descriptors_ran_out(rc);
 }
 
 /* Is it of no use to try again? */
 static bool is_final(int rc)
 {
-	return rc != -ETIME && rc != -EMFILE && rc != -ENFILE && rc != -ENOMEM;
+	return rc != -ETIME && !descriptors_ran_out(rc) && rc != -ENOMEM;
 }
 
 int open_files_get(struct open_files *of, const struct mapped_file *file)

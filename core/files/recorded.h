@@ -19,12 +19,15 @@ enum recorded_boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
  * @reference:      "_text" or "_stext": what follows "[kernel.kallsyms]" in the path of the MMAP record of the kernel,
  *                  whose page offset is @reference_addr: where that symbol was; NULL: not told
  * @boot:           believed; BOOT_UNKNOWN when in doubt
+ * @ended_s:        with BOOT_SAME: when the last sample was taken, in seconds of this host's wall clock, where that is
+ *                  proved; else 0
  */
 struct recorded {
 	const struct build_ids *build_ids;
 	const char *reference;
 	uint64_t reference_addr;
 	enum recorded_boot boot;
+	int64_t ended_s;
 };
 
 /** enum same_build - is the kernel that was sampled the build that runs now? */

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -170,9 +171,18 @@ static void close_others(void)
 		close(fd);
 }
 
+int worker_ask(const struct worker_message *question, struct worker_message *answer)
+{
+	struct head head = { 0 };
+	int rc = send_message(WORKER_FD, &head, question, 0);
+
+	return rc ? rc : receive_message(WORKER_FD, &head, answer);
+}
+
 static void serve(const struct worker *w)
 {
 	static _Alignas(max_align_t) char request_bytes[WORKER_MESSAGE_MAX], reply_bytes[WORKER_MESSAGE_MAX];
+	const struct itimerval cpu = { .it_value.tv_usec = w->job.cpu_ms * 1000 };
 	struct head head;
 
 	for (;;) {
@@ -181,6 +191,8 @@ static void serve(const struct worker *w)
 
 		if (receive_message(WORKER_FD, &head, &request))
 			return;
+		if (w->job.cpu_ms)
+			setitimer(ITIMER_PROF, &cpu, NULL);
 		head.rc = w->job.serve(w->job.ctx, &request, &reply);
 		close_fd(request.fd);
 		if (send_message(WORKER_FD, &head, &reply, 0))
@@ -208,6 +220,17 @@ static void set_signals(void)
 		signal(crashes[i], crashed);
 }
 
+/* The signal of the timer ends the process. */
+static void prepare_timer(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	signal(SIGPROF, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void be_worker(const struct worker *w, int sock, pid_t parent)
 {
 	set_signals();
@@ -217,6 +240,8 @@ static void be_worker(const struct worker *w, int sock, pid_t parent)
 	if (sock != WORKER_FD && dup2(sock, WORKER_FD) < 0)
 		_exit(1);
 	close_others();
+	if (w->job.cpu_ms)
+		prepare_timer();
 	if (w->job.prepare)
 		w->job.prepare(w->job.ctx);
 	serve(w);

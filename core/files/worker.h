@@ -39,11 +39,13 @@ struct worker_message {
  *           @reply->fd -1. Both descriptors are closed by the caller afterwards. Return: what worker_call() returns: 0
  *           or -errno.
  * @ctx:     handed to both; as it was when the worker process was started
+ * @cpu_ms:  CPU time for a request, below a second; then the process ends. 0: any
  */
 struct worker_job {
 	void (*prepare)(void *ctx);
 	int (*serve)(void *ctx, const struct worker_message *request, struct worker_message *reply);
 	void *ctx;
+	unsigned int cpu_ms;
 };
 
 /** worker_new() - no process is started before the first request. NULL: no memory. */
@@ -63,5 +65,14 @@ void worker_free(struct worker *w);
  * by what it read. There is no reply then.
  */
 int worker_call(struct worker *w, const struct worker_message *request, struct worker_message *reply, int timeout_ms);
+
+/**
+ * worker_ask() - in the worker, within @serve: send @question as the reply to the request at work, and wait for the
+ * next request, which brings the @answer.
+ * @question: borrowed, also its descriptor
+ * @answer:   @data and @len are the room for it; out: @len, and @fd, the caller's, or -1
+ * Return: 0; -errno: nobody asks any more, or the answer is lost: return from @serve.
+ */
+int worker_ask(const struct worker_message *question, struct worker_message *answer);
 
 #endif

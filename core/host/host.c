@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/host/host.h"
 
+#include "core/base/err.h"
 #include "core/base/number.h"
 #include "core/base/saturate.h"
 #include "core/host/pidns.h"
@@ -169,7 +170,7 @@ static int host_cpus(const struct host *h, const char *which, struct cpu_list *o
 
 	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
 	rc = read_whole(h->sys, name, text, sizeof(text));
-	if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM) /* the file may be there, and say something else */
+	if (descriptors_ran_out(rc) || rc == -ENOMEM) /* the file may be there, and say something else */
 		return err_sys(err, rc, "cannot read '%s/%s'", h->sys, name);
 	if (rc < 0)
 		return affinity_cpus(which, out, err);

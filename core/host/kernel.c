@@ -42,18 +42,34 @@ bool kernel_registers_may_be_stale(void)
 	return this_kernel(kernel_release_registers_may_be_stale);
 }
 
-bool kernel_release_locks_maps(const char *release)
+/* Of a release that is not like "5.10.0-28-amd64" nothing is known: no. */
+static bool is_before(const char *release, unsigned long major, unsigned long minor)
 {
-	unsigned long major, minor;
+	unsigned long has_major, has_minor;
 	char *end;
 
 	if (*release < '0' || *release > '9')
 		return false;
-	major = strtoul(release, &end, 10);
+	has_major = strtoul(release, &end, 10);
 	if (*end != '.' || end[1] < '0' || end[1] > '9')
 		return false;
-	minor = strtoul(end + 1, NULL, 10);
-	return major < 5 || (major == 5 && minor < 11);
+	has_minor = strtoul(end + 1, NULL, 10);
+	return has_major < major || (has_major == major && has_minor < minor);
+}
+
+bool kernel_release_withholds_registers(const char *release)
+{
+	return is_before(release, 4, 19);
+}
+
+bool kernel_withholds_registers(void)
+{
+	return this_kernel(kernel_release_withholds_registers);
+}
+
+bool kernel_release_locks_maps(const char *release)
+{
+	return is_before(release, 5, 11);
 }
 
 bool kernel_locks_maps(const struct host *host)
@@ -61,6 +77,13 @@ bool kernel_locks_maps(const struct host *host)
 	char text[64];
 
 	return host_read(host->proc, "sys/kernel/osrelease", text, sizeof(text)) > 0 && kernel_release_locks_maps(text);
+}
+
+bool kernel_cuts_names(const struct host *host)
+{
+	char text[512];
+
+	return host_read(host->proc, "version", text, sizeof(text)) <= 0 || strstr(text, "clang version");
 }
 
 bool kernel_has_perfmon(const struct host *host)

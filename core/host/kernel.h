@@ -25,8 +25,25 @@ bool kernel_release_bpf_taints(const char *release);
  */
 bool kernel_registers_may_be_stale(void);
 
+/**
+ * kernel_withholds_registers() - does perf report no callee-saved registers of a task in a system call? Before 4.19:
+ * arch/x86/kernel/perf_regs.c. By the release, since it is to be known before the first such sample; a kernel that has
+ * the later code is taken for one that does not.
+ */
+bool kernel_withholds_registers(void);
+
+/** kernel_release_withholds_registers() - the same for a given uname release. */
+bool kernel_release_withholds_registers(const char *release);
+
 /** kernel_release_registers_may_be_stale() - the same for a given uname release. */
 bool kernel_release_registers_may_be_stale(const char *release);
+
+/**
+ * kernel_cuts_names() - may the kernel, asked for the name of an address, leave out its end? Where clang has built it
+ * for optimization at link time: cleanup_symbol_name() of kernel/kallsyms.c, since 5.13 (/proc/kallsyms has the whole
+ * name). Taken to be so for every kernel that clang has built, by /proc/version; yes, if that cannot be read.
+ */
+bool kernel_cuts_names(const struct host *host);
 
 /**
  * kernel_locks_maps() - does each BPF map count as locked memory (RLIMIT_MEMLOCK)? Until 5.10; then as memory of its

@@ -96,6 +96,7 @@ static uint64_t needed(const struct caps *have, unsigned int uses, bool always)
 
 /* At privileges_begin(), as effective or not as it is kept. */
 static uint64_t lent;
+static bool used; /* something may have been read with them */
 
 /*
  * AT_SECURE: the exec gave more than the caller could have kept anyhow; not for an ambient set, as systemd gives one,
@@ -148,6 +149,7 @@ static uint64_t set_effective(uint64_t effective)
 
 void privileges_use(void)
 {
+	used = lent;
 	if (lent)
 		clearenv();
 	set_effective(lent);
@@ -183,8 +185,8 @@ int privileges_return(void)
 	c.effective = c.permitted = 0;
 	lent = 0;
 	rc = set_caps(&c);
-	/* So may the caller look into it: without that, events of the process would need a right again. */
-	return !rc && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : rc;
+	/* Without that, events of the process would need a right again. */
+	return !rc && !used && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : rc;
 }
 
 /* ---- what is given up */

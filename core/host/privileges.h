@@ -11,7 +11,8 @@
  *                                     CAP_CHECKPOINT_RESTORE, before 5.9 CAP_SYS_ADMIN: what map_files leads to
  *   PRIVILEGES_EVENTS                 CAP_PERFMON, before 5.8 CAP_SYS_ADMIN: events of CPUs that come online
  *                                     CAP_IPC_LOCK          their rings, beyond kernel.perf_event_mlock_kb
- *   PRIVILEGES_BPF                    CAP_BPF, before 5.8 CAP_SYS_ADMIN: maps, where unprivileged bpf(2) is disabled
+ *   PRIVILEGES_BPF                    CAP_BPF, before 5.8 CAP_SYS_ADMIN: maps, and names of the kernel, where
+ *                                     unprivileged bpf(2) is disabled
  *   PRIVILEGES_REPORT                 CAP_DAC_OVERRIDE, CAP_FOWNER: give the report its name, in any folder; the second
  *                                     in one like /tmp, where the file that is replaced is of somebody else
  *   PRIVILEGES_COMMAND                CAP_KILL              signals for a command that has become another user's
@@ -81,9 +82,9 @@ uint64_t privileges_only(enum privileges_use use);
 void privileges_back(uint64_t effective);
 
 /**
- * privileges_return() - for good, the calling process has nothing but the caller's own rights, and is his to look into;
- * it has one thread, and has read nothing with what was lent. The inheritable set is the caller's, and stays.
- * Return: 0 or -errno of capset(2) or prctl(2), with which it must not go on.
+ * privileges_return() - for good, the calling process has nothing but the caller's own rights. It has one thread. If it
+ * has read nothing with what was lent, before privileges_use(), the caller may look into it, too. The inheritable set
+ * is the caller's, and stays. Return: 0 or -errno of capset(2) or prctl(2), with which it must not go on.
  */
 int privileges_return(void);
 

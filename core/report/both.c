@@ -46,7 +46,9 @@ static int write_diff(FILE *out, const struct text *program, const struct text *
 int report_both(struct report_output *out, const struct report_pair *rows, const struct report_names *names,
 		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err)
 {
-	const struct report_part agreed = { .rows = rows->program, .weight = 1, .from_schedule = cfg->from_schedule };
+	const struct report_part agreed = {
+		.rows = rows->program, .names = names, .weight = 1, .from_schedule = cfg->from_schedule
+	};
 	struct text program = { 0 }, ring = { 0 };
 	struct report_cfg in_samples = *cfg;
 	int rc;
@@ -67,7 +69,7 @@ int report_both(struct report_output *out, const struct report_pair *rows, const
 		*agreement = REPORTS_DIFFERENT;
 		rc = out ? write_diff(out->out, &program, &ring, cfg, err) : 0;
 	} else if (!rc && out) {
-		rc = report_rows(out, &agreed, 1, names, cfg, err);
+		rc = report_rows(out, &agreed, 1, cfg, err);
 	}
 	free(program.bytes);
 	free(ring.bytes);

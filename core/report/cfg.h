@@ -17,6 +17,13 @@ struct report_cfg {
 	bool offsets;                     /* -s */
 	bool inlined;                     /* --inline */
 	bool source;                      /* --source, only with @offsets */
+	/* of tables: */
+	size_t limit;       /* --limit: lines of each; 0: all */
+	bool by_total;      /* --sort total */
+	unsigned int width; /* columns of the terminal it goes to; 0: of none */
+	/* of comparisons: */
+	bool compared; /* --baseline: rows have values of before */
+	bool absolute; /* --absolute */
 	/* off-CPU time: */
 	bool from_schedule; /* of report_write(): see report_part */
 	uint64_t unit;      /* printed is value / unit, rounded down; 0, 1: values as they are */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A line for each row, as flame graph programs read it: comm;user root;...;user leaf;kernel root;... VALUE */
+/*
+ * A line for each row, as flame graph programs read it: comm;user root;...;user leaf;kernel root;... VALUE. Of a
+ * comparison BEFORE VALUE, as they read what difffolded.pl writes.
+ */
 #include "core/report/forms.h"
 #include "core/report/writer.h"
 
@@ -7,7 +10,7 @@
 
 static void folded_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
-	textbuf_name(b, frame->name ? frame->name : UNKNOWN, report_folded.semicolon);
+	report_frame_name(b, frame, report_folded.semicolon);
 	textbuf_annotate(b, cfg, frame);
 }
 
@@ -28,14 +31,20 @@ static int folded_row(struct report_output *o, const struct report_row *row)
 		putc_unlocked(';', out);
 		fwrite_unlocked(row->texts[i].bytes, 1, row->texts[i].len, out);
 	}
+	if (o->cfg->compared)
+		fprintf(out, " %.0f", (double)row->before * o->scale);
 	fprintf(out, " %" PRIu64 "\n", row->value);
 	return 0;
 }
 
+static const char *const folded_suffixes[] = { ".folded", NULL };
+
 const struct report_writer report_folded = {
 	.name = "folded",
+	.suffixes = folded_suffixes,
 	.delimiter = "-",
 	.semicolon = ':',
+	.compares = true,
 	.names_only = true,
 	.label = folded_label,
 	.interval = folded_interval,

@@ -18,25 +18,30 @@ struct unread_frame {
 	uint32_t label;
 };
 
+void labeller_forget_names(struct labeller *l)
+{
+	while (l->nr_unread)
+		free(l->unread[--l->nr_unread].file);
+	l->nr_labelled = 0;
+	labels_release(&l->keys);
+	readable_release(&l->readable);
+	l->names = NULL;
+}
+
 void labeller_release(struct labeller *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->nr_unread; i++)
-		free(l->unread[i].file);
+	labeller_forget_names(l);
 	free(l->unread);
-	labels_release(&l->keys);
 	labels_release(&l->labels);
-	readable_release(&l->readable);
 	free(l->text.bytes);
 	free(l->folded.bytes);
 }
 
-int labeller_comm(struct labeller *l, const char *comm, uint32_t *id)
+int labeller_text(struct labeller *l, const char *text, uint32_t *id)
 {
 	l->text.len = l->folded.len = 0;
-	textbuf_name(&l->text, comm, l->form->semicolon);
-	textbuf_name(&l->folded, comm, report_folded.semicolon);
+	textbuf_name(&l->text, text, l->form->semicolon);
+	textbuf_name(&l->folded, text, report_folded.semicolon);
 	return labels_add(&l->labels, &l->text, &l->folded, id);
 }
 
@@ -52,7 +57,12 @@ static int add_frame(struct labeller *l, const struct report_frame *frame, const
 	rc = labels_add(&l->labels, &l->text, &l->folded, id);
 	if (!rc && *id >= PROVISIONAL)
 		rc = -ENOMEM;
-	return !rc && l->form->structured ? labels_keep_frame(&l->labels, *id, frame) : rc;
+	return !rc && (l->form->structured || l->cfg->compared) ? labels_keep_frame(&l->labels, *id, frame) : rc;
+}
+
+int labeller_named(struct labeller *l, const struct report_frame *frame, uint32_t *id)
+{
+	return add_frame(l, frame, frame, id);
 }
 
 int labeller_marker(struct labeller *l, const char *word, const char *folded, uint32_t *id)

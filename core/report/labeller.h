@@ -15,7 +15,7 @@
 struct unread_frame;
 
 /**
- * struct labeller - all zeros but @names, @cfg and @form is valid.
+ * struct labeller - all zeros but @cfg and @form is valid. @names: of the part at hand; NULL: none is
  * @labels: the labels so far, and the sequences of them that others add
  * @unread: frames with mangled names, each once. The first @nr_labelled have their label
  * @keys:   what tells these apart, at the same positions
@@ -35,14 +35,20 @@ struct labeller {
 
 void labeller_release(struct labeller *l);
 
-/** labeller_comm() - the label of @comm. Return, as for all of these: 0 or -ENOMEM. */
-int labeller_comm(struct labeller *l, const char *comm, uint32_t *id);
+/** labeller_forget_names() - forget what @names has told, but not the labels, which must be settled. */
+void labeller_forget_names(struct labeller *l);
+
+/** labeller_text() - the label of a comm, a cgroup or an input. Return, as for all of these: 0 or -ENOMEM. */
+int labeller_text(struct labeller *l, const char *text, uint32_t *id);
 
 /** labeller_marker() - the label of a word of this program, which is @folded in the folded form. */
 int labeller_marker(struct labeller *l, const char *word, const char *folded, uint32_t *id);
 
 /** labeller_frame() - the label of @frame, perhaps provisional: then it is good for labels_add_seq() alone. */
 int labeller_frame(struct labeller *l, const struct report_frame *frame, uint32_t *id);
+
+/** labeller_named() - the same of one whose name is not mangled; never provisional. */
+int labeller_named(struct labeller *l, const struct report_frame *frame, uint32_t *id);
 
 /** labeller_settle() - demangle what is to be demangled; no sequence has a provisional label any more. */
 int labeller_settle(struct labeller *l);

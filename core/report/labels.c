@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/labels.h"
 
+#include "core/base/err.h"
 #include "core/base/grow.h"
 
 #include <errno.h>
@@ -76,19 +77,30 @@ int labels_add_text(struct labels *l, const struct textbuf *text, uint32_t *id)
 	return 0;
 }
 
-/* The resolver overwrites names and files when it names the next frame, so copies of them follow the frame. */
+/* The resolver overwrites names when it names the next frame, and may be gone before the report: copies follow. */
 static struct report_frame *copy_frame(const struct report_frame *frame)
 {
-	size_t name = frame->name ? strlen(frame->name) + 1 : 0, file = frame->file ? strlen(frame->file) + 1 : 0;
-	struct report_frame *copy = malloc(sizeof(*copy) + name + file);
+	const char *texts[] = { frame->name, frame->module, frame->file };
+	size_t sizes[ARRAY_SIZE(texts)], size = sizeof(*frame) + frame->build_id_size, i;
+	struct report_frame *copy;
+	char *at;
 
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		sizes[i] = texts[i] ? strlen(texts[i]) + 1 : 0;
+		size += sizes[i];
+	}
+	copy = malloc(size);
 	if (!copy)
 		return NULL;
 	*copy = *frame;
-	if (name)
-		copy->name = memcpy(copy + 1, frame->name, name);
-	if (file)
-		copy->file = memcpy((char *)(copy + 1) + name, frame->file, file);
+	at = (char *)(copy + 1);
+	for (i = 0; i < ARRAY_SIZE(texts); at += sizes[i++])
+		texts[i] = texts[i] ? memcpy(at, texts[i], sizes[i]) : NULL;
+	copy->name = texts[0];
+	copy->module = texts[1];
+	copy->file = texts[2];
+	if (frame->build_id_size)
+		copy->build_id = memcpy(at, frame->build_id, frame->build_id_size);
 	return copy;
 }
 

@@ -72,7 +72,7 @@ int labels_add_text(struct labels *l, const struct textbuf *text, uint32_t *id);
  */
 int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded, uint32_t *id);
 
-/** labels_keep_frame() - keep @frame for its label, with copies of its name and file, if none is kept yet. */
+/** labels_keep_frame() - keep @frame for its label, with copies of its texts and build id, if none is kept yet. */
 int labels_keep_frame(struct labels *l, uint32_t id, const struct report_frame *frame);
 
 /** labels_add_seq() - the number of the sequence of these labels. */

@@ -54,7 +54,8 @@ static bool same_row(const void *have, const void *key)
 	const struct printed_row *a = have, *b = ((const struct merge_key *)key)->row;
 	uint32_t nr = row_nr(p, a), i;
 
-	if (a->comm != b->comm || a->pid != b->pid || a->tid != b->tid || nr != row_nr(p, b))
+	if (a->comm != b->comm || a->pid != b->pid || a->tid != b->tid || a->cgroup != b->cgroup ||
+	    a->input != b->input || nr != row_nr(p, b))
 		return false;
 	for (i = common_frames(p, a, b); i < nr; i++)
 		if (row_label(p, a, i) != row_label(p, b, i))
@@ -66,7 +67,8 @@ static uint64_t hash_row(const void *key)
 {
 	const struct printed_rows *p = ((const struct merge_key *)key)->p;
 	const struct printed_row *row = ((const struct merge_key *)key)->row;
-	uint64_t hash = (uint64_t)row->comm << 32 | (uint32_t)(row->pid ^ row->tid);
+	uint64_t hash = ((uint64_t)row->comm << 32 | (uint32_t)(row->pid ^ row->tid)) ^
+			((uint64_t)row->cgroup << 48 | (uint64_t)row->input << 16);
 	uint32_t nr = row_nr(p, row), i;
 
 	for (i = 0; i < nr; i++)
@@ -84,10 +86,14 @@ int printed_add(struct printed_rows *p, const struct printed_row *row)
 
 	if (!have)
 		return -ENOMEM;
-	if (is_new)
+	if (is_new) {
 		*have = *row;
-	else
-		have->value = add_or_max(have->value, row->value);
+		return 0;
+	}
+	have->value = add_or_max(have->value, row->value);
+	have->before = add_or_max(have->before, row->before);
+	have->times = add_or_max(have->times, row->times);
+	have->times_before = add_or_max(have->times_before, row->times_before);
 	return 0;
 }
 
@@ -96,8 +102,10 @@ void printed_divide(struct printed_rows *p, uint64_t unit)
 	struct printed_row *rows = p->table.v;
 	size_t i;
 
-	for (i = 0; unit > 1 && i < p->table.nr; i++)
+	for (i = 0; unit > 1 && i < p->table.nr; i++) {
 		rows[i].value /= unit;
+		rows[i].before /= unit;
+	}
 }
 
 /*
@@ -141,6 +149,16 @@ static int cmp_texts(const struct printed_rows *p, const struct printed_row *a, 
 	return c;
 }
 
+/* What is not known comes first. */
+static int cmp_origin(const struct labels *l, uint32_t a, uint32_t b)
+{
+	if (a == b)
+		return 0;
+	if (a == HASH_NONE || b == HASH_NONE)
+		return a == HASH_NONE ? -1 : 1;
+	return labels_cmp(l, a, b);
+}
+
 static int cmp_rows(const void *pa, const void *pb, void *ctx)
 {
 	const struct printed_rows *p = ctx;
@@ -149,6 +167,8 @@ static int cmp_rows(const void *pa, const void *pb, void *ctx)
 
 	if (a->value != b->value)
 		return a->value < b->value ? -1 : 1;
+	if (a->before != b->before)
+		return a->before < b->before ? -1 : 1;
 	if (a->comm != b->comm)
 		c = labels_cmp(p->labels, labels_get(p->labels, a->comm)->folded,
 			       labels_get(p->labels, b->comm)->folded);
@@ -158,7 +178,11 @@ static int cmp_rows(const void *pa, const void *pb, void *ctx)
 		c = (a->tid > b->tid) - (a->tid < b->tid);
 	if (!c)
 		c = cmp_stacks(p, a, b);
-	return c ? c : cmp_texts(p, a, b);
+	if (!c)
+		c = cmp_texts(p, a, b);
+	if (!c)
+		c = cmp_origin(p->labels, a->cgroup, b->cgroup);
+	return c ? c : cmp_origin(p->labels, a->input, b->input);
 }
 
 void printed_sort(struct printed_rows *p)
@@ -167,13 +191,13 @@ void printed_sort(struct printed_rows *p)
 		qsort_r(p->table.v, p->table.nr, sizeof(struct printed_row), cmp_rows, p);
 }
 
-/* Rows on their way to the output, with room for the frames of one. */
+/* Rows on their way out, with room for the frames of one. */
 struct writing {
 	const struct printed_rows *p;
-	struct report_output *o;
 	struct text_ref *texts;
+	uint32_t *labels;
 	const struct report_frame **frames;
-	size_t texts_cap, frames_cap;
+	size_t texts_cap, labels_cap, frames_cap;
 };
 
 static struct text_ref text_of(const struct labels *l, uint32_t id)
@@ -186,18 +210,24 @@ static struct text_ref text_of(const struct labels *l, uint32_t id)
 static int set_texts(struct writing *w, const struct printed_row *row, struct report_row *line)
 {
 	struct text_ref *texts = grow(w->texts, &w->texts_cap, 0, line->nr, sizeof(*texts));
-	uint32_t i;
+	uint32_t *labels = grow(w->labels, &w->labels_cap, 0, line->nr, sizeof(*labels)), i;
 
-	if (!texts)
+	if (texts)
+		w->texts = texts;
+	if (labels)
+		w->labels = labels;
+	if (!texts || !labels)
 		return -ENOMEM;
-	w->texts = texts;
-	for (i = 0; i < line->nr; i++)
-		texts[i] = text_of(w->p->labels, row_label(w->p, row, i));
+	for (i = 0; i < line->nr; i++) {
+		labels[i] = row_label(w->p, row, i);
+		texts[i] = text_of(w->p->labels, labels[i]);
+	}
 	line->texts = texts;
+	line->labels = labels;
 	return 0;
 }
 
-static int set_frames(struct writing *w, const struct printed_row *row, struct report_row *line)
+static int set_frames(struct writing *w, struct report_row *line)
 {
 	const struct report_frame **frames = grow(w->frames, &w->frames_cap, 0, line->nr, sizeof(*frames));
 	uint32_t i;
@@ -206,40 +236,46 @@ static int set_frames(struct writing *w, const struct printed_row *row, struct r
 		return -ENOMEM;
 	w->frames = frames;
 	for (i = 0; i < line->nr; i++)
-		frames[i] = w->p->labels->frames[row_label(w->p, row, i)];
+		frames[i] = w->p->labels->frames[line->labels[i]];
 	line->frames = frames;
 	return 0;
 }
 
-static int write_row(struct writing *w, const struct printed_row *row)
+static int give_row(struct writing *w, const struct printed_row *row,
+		    int (*fn)(void *ctx, const struct report_row *row), void *ctx)
 {
-	struct report_row line = { .pid = row->pid, .tid = row->tid, .nr = row_nr(w->p, row), .value = row->value };
+	struct report_row line = {
+		.pid = row->pid,
+		.tid = row->tid,
+		.nr = row_nr(w->p, row),
+		.value = row->value,
+		.before = row->before,
+		.times = row->times,
+		.times_before = row->times_before,
+	};
 	int rc = set_texts(w, row, &line);
 
 	line.comm = text_of(w->p->labels, row->comm);
-	if (!rc && w->o->form->structured)
-		rc = set_frames(w, row, &line);
-	if (rc)
-		return rc;
-	errno = 0;
-	rc = w->o->form->row(w->o, &line);
-	return rc ? rc : report_failed(w->o->out);
+	if (row->cgroup != HASH_NONE)
+		line.cgroup = text_of(w->p->labels, row->cgroup);
+	if (row->input != HASH_NONE)
+		line.input = text_of(w->p->labels, row->input);
+	if (!rc && w->p->labels->nr_frames)
+		rc = set_frames(w, &line);
+	return rc ? rc : fn(ctx, &line);
 }
 
-int printed_write(const struct printed_rows *p, struct report_output *o)
+int printed_each(const struct printed_rows *p, int (*fn)(void *ctx, const struct report_row *row), void *ctx)
 {
 	const struct printed_row *rows = p->table.v;
-	struct writing w = { .p = p, .o = o };
+	struct writing w = { .p = p };
 	size_t i;
 	int rc = 0;
 
-	flockfile(o->out);
 	for (i = 0; !rc && i < p->table.nr; i++)
-		rc = write_row(&w, &rows[i]);
-	if (!rc)
-		rc = report_flush(o->out);
-	funlockfile(o->out);
+		rc = give_row(&w, &rows[i], fn, ctx);
 	free(w.texts);
+	free(w.labels);
 	free(w.frames);
 	return rc;
 }

@@ -22,6 +22,7 @@ void readable_release(struct readable_names *r)
 	for (i = 0; i < r->table.nr; i++)
 		free(names[i].name);
 	intern_release(&r->table);
+	r->nr_read = 0;
 }
 
 int readable_add(struct readable_names *r, const char *name, uint32_t *id)

@@ -14,16 +14,24 @@ struct frame_key {
 
 /*
  * Its @nr labels, root first: what was inlined at an address are frames of their own. @label is the only one, or where
- * they begin.
+ * they begin. @traits: see quality.h, of a user frame
  */
 struct named_frame {
 	struct frame_key key;
-	uint32_t label, nr;
+	uint32_t label;
+	uint16_t nr;
+	uint8_t traits;
 };
 
-/* A user stack that has been named. */
+#define FLAW_BITS 3
+#define SEQS_MAX  (1u << (32 - FLAW_BITS)) /* they would take 8 GiB */
+
+_Static_assert(FLAW_NR <= FLAW_BITS, "a bit for each flaw");
+
+/* A user stack that has been named. A million of them are waited for less when they are small. */
 struct named_stack {
-	uint32_t id, seq;
+	uint32_t id;
+	uint32_t seq : 32 - FLAW_BITS, flaws : FLAW_BITS;
 };
 
 static const struct intern_kind named_stack_kind = INTERN_BYTES(struct named_stack, id);
@@ -54,6 +62,12 @@ void stacks_release(struct report_stacks *s)
 	free(s->user_frames.labels);
 	free(s->kernel_seqs);
 	free(s->ids);
+}
+
+void stacks_forget_kernel(struct report_stacks *s)
+{
+	hash_release(&s->kernel_frames.index);
+	s->kernel_frames.nr = s->kernel_frames.nr_labels = 0;
 }
 
 int stacks_begin_part(struct report_stacks *s, size_t nr, bool from_schedule)
@@ -103,16 +117,21 @@ static int add_label(struct report_stacks *s, struct named_frames *frames, const
 static int add_symbol(struct report_stacks *s, struct named_frames *frames, uint64_t addr, bool kernel,
 		      const struct symbol *sym)
 {
+	bool empty = sym->name && !*sym->name;
 	const struct report_frame frame = {
 		.address = addr,
-		.offset = sym->offset,
-		.name = sym->name && *sym->name ? sym->name : NULL,
+		.file_address = sym->file_address,
+		.offset = empty ? 0 : sym->offset,
+		.function = sym->function,
+		.name = empty ? NULL : sym->name,
 		.module = sym->module,
 		.file = sym->file,
 		.build_id = sym->build_id,
 		.build_id_size = sym->build_id_size,
 		.line = sym->line,
 		.kind = kind_of(kernel, sym),
+		.has_function = sym->has_function,
+		.anonymous = sym->anonymous,
 	};
 
 	return add_label(s, frames, &frame);
@@ -131,7 +150,7 @@ static int add_name(struct report_stacks *s, struct named_frames *frames, enum f
 
 /* @task: NULL for a kernel frame. */
 static int name_frame(struct report_stacks *s, const struct task_key *task, struct named_frames *frames,
-		      const struct frame_key *key)
+		      const struct frame_key *key, unsigned int *traits)
 {
 	const struct report_names *names = s->labeller->names;
 	const char *name = frame_names_text(names->frames, key->addr);
@@ -140,6 +159,7 @@ static int name_frame(struct report_stacks *s, const struct task_key *task, stru
 	size_t nr = 0;
 	int rc;
 
+	*traits = 0;
 	if (name)
 		return add_name(s, frames, frame_kind(key->addr), name);
 	if (task)
@@ -148,6 +168,8 @@ static int name_frame(struct report_stacks *s, const struct task_key *task, stru
 		names->kernel(names->ctx, key->addr, key->is_return, &sym);
 	if (task && s->labeller->cfg->inlined && names->inlined)
 		nr = names->inlined(names->ctx, &inlined);
+	if (task)
+		*traits = frame_traits(&sym);
 	rc = add_symbol(s, frames, key->addr, !task, &sym);
 	while (!rc && nr-- > 0)
 		rc = add_symbol(s, frames, key->addr, false, &inlined[nr]);
@@ -155,14 +177,15 @@ static int name_frame(struct report_stacks *s, const struct task_key *task, stru
 }
 
 /* A frame of the labels from @at on. One alone is better near: the others are seldom, and far. */
-static struct named_frame make_frame(struct named_frames *frames, const struct frame_key *key, size_t at)
+static struct named_frame make_frame(struct named_frames *frames, const struct frame_key *key, size_t at,
+				     unsigned int traits)
 {
-	uint32_t nr = (uint32_t)(frames->nr_labels - at);
+	uint16_t nr = (uint16_t)(frames->nr_labels - at); /* LINES_DEPTH at most */
 
 	if (nr > 1)
-		return (struct named_frame){ *key, (uint32_t)at, nr };
+		return (struct named_frame){ *key, (uint32_t)at, nr, (uint8_t)traits };
 	frames->nr_labels = at;
-	return (struct named_frame){ *key, frames->labels[at], 1 };
+	return (struct named_frame){ *key, frames->labels[at], 1, (uint8_t)traits };
 }
 
 static bool same_frame(const void *table, uint32_t pos, const void *key)
@@ -175,12 +198,13 @@ static bool same_frame(const void *table, uint32_t pos, const void *key)
 
 /* What costs most of a report is to wait for memory here, the less the shorter the code is: so not intern(). */
 static int find_frame(struct report_stacks *s, const struct task_key *task, const struct frame_key *key,
-		      const struct named_frame **out)
+		      struct named_frame **out)
 {
 	struct named_frames *frames = task ? &s->user_frames : &s->kernel_frames;
 	uint64_t hash = hash_bytes(&key->addr, sizeof(key->addr), key->is_return);
 	uint32_t pos = hash_find(&frames->index, hash, same_frame, frames, key);
 	size_t at = frames->nr_labels;
+	unsigned int traits;
 	struct named_frame *v;
 	int rc;
 
@@ -188,7 +212,7 @@ static int find_frame(struct report_stacks *s, const struct task_key *task, cons
 		*out = &frames->v[pos];
 		return 0;
 	}
-	rc = name_frame(s, task, frames, key);
+	rc = name_frame(s, task, frames, key, &traits);
 	if (rc)
 		return rc;
 	v = frames->nr < HASH_NONE - 1 ? grow(frames->v, &frames->cap, frames->nr, 1, sizeof(*v)) : NULL;
@@ -198,7 +222,7 @@ static int find_frame(struct report_stacks *s, const struct task_key *task, cons
 	rc = hash_add(&frames->index, hash, (uint32_t)frames->nr);
 	if (rc)
 		return rc;
-	v[frames->nr] = make_frame(frames, key, at);
+	v[frames->nr] = make_frame(frames, key, at, traits);
 	*out = &v[frames->nr++];
 	return 0;
 }
@@ -225,14 +249,16 @@ static int add_ids(struct report_stacks *s, uint32_t *used, const uint32_t *labe
 	return 0;
 }
 
-/* The labels of a stack, root first. @task: NULL for a kernel stack. */
-static int name_stack(struct report_stacks *s, const struct task_key *task, const struct stack *stack, uint32_t *seq)
+/* The labels of a stack, root first. @task: NULL for a kernel stack. @quality: out */
+static int name_stack(struct report_stacks *s, const struct task_key *task, const struct stack *stack, uint32_t *seq,
+		      struct stack_quality *quality)
 {
 	const struct named_frames *frames = task ? &s->user_frames : &s->kernel_frames;
 	uint32_t first = !task && s->from_schedule ? report_first_frame(s->labeller->names, stack) : 0, nr = 0, i;
-	const struct named_frame *f;
+	struct named_frame *f;
 	int rc = 0;
 
+	*quality = (struct stack_quality){ 0 };
 	if (stack->state == STACK_MISSED)
 		rc = add_ids(s, &nr, task ? &s->missed_user : &s->missed_kernel, 1);
 	else if (stack->state == STACK_TAKEN && stack->truncated)
@@ -241,8 +267,12 @@ static int name_stack(struct report_stacks *s, const struct task_key *task, cons
 		struct frame_key key = frame_at(stack, i, task);
 
 		rc = find_frame(s, task, &key, &f);
-		if (!rc)
-			rc = add_ids(s, &nr, f->nr == 1 ? &f->label : frames->labels + f->label, f->nr);
+		if (rc)
+			return rc;
+		stack_quality_add(quality, f->traits);
+		if (i + 2 >= stack->nr)
+			s->ends[stack->nr - 1 - i] = (uint32_t)(f - frames->v);
+		rc = add_ids(s, &nr, f->nr == 1 ? &f->label : frames->labels + f->label, f->nr);
 	}
 	return rc ? rc : labels_add_seq(&s->labeller->labels, s->ids, nr, seq);
 }
@@ -250,30 +280,67 @@ static int name_stack(struct report_stacks *s, const struct task_key *task, cons
 static int find_kernel(struct report_stacks *s, const struct row *in, uint32_t *seq)
 {
 	uint32_t *known = &s->kernel_seqs[in->kernel_id];
+	struct stack_quality unused;
 	int rc = 0;
 
 	if (*known == HASH_NONE)
-		rc = name_stack(s, NULL, &in->key.kernel, known);
+		rc = name_stack(s, NULL, &in->key.kernel, known, &unused);
 	*seq = *known;
 	return rc;
 }
 
-static int find_user(struct report_stacks *s, const struct row *in, uint32_t *seq)
+/* Does the function of @f have a caller, by all that is known? Each distinct frame is asked for once. */
+static void find_caller(const struct report_stacks *s, struct named_frame *f)
 {
+	const struct report_names *names = s->labeller->names;
+
+	if (!(f->traits & FRAME_ASKED) && names->called &&
+	    names->called(names->ctx, s->task->pid, s->task->comm, f->key.addr, f->key.is_return))
+		f->traits |= FRAME_CALLED;
+	f->traits |= FRAME_ASKED;
+}
+
+/* Of the user stack that was named last. */
+static unsigned int flaws_of(const struct report_stacks *s, const struct stack *stack,
+			     const struct stack_quality *quality)
+{
+	struct named_frame *frames = s->user_frames.v;
+	unsigned int flaws = stack_quality_names(quality);
+	struct stack_end end = { .leaf = quality->leaf };
+
+	if (!s->finds_incomplete || !stack->nr || stack->truncated)
+		return flaws;
+	find_caller(s, &frames[s->ends[0]]);
+	end.outermost = frames[s->ends[0]].traits;
+	end.next = frames[s->ends[stack->nr > 1]].traits;
+	return flaws | (unsigned int)stack_end_is_missing(&end) << FLAW_INCOMPLETE;
+}
+
+static int find_user(struct report_stacks *s, const struct row *in, uint32_t *seq, unsigned int *flaws)
+{
+	struct stack_quality quality;
 	bool is_new;
+	uint32_t named = 0;
 	struct named_stack *known = intern(&s->user_stacks, &named_stack_kind, &in->user_id, &is_new);
 	int rc = known ? 0 : -ENOMEM;
 
-	if (!rc && is_new)
-		rc = name_stack(s, s->task, &in->key.user, &known->seq);
-	if (!rc)
+	if (!rc && is_new) {
+		rc = name_stack(s, s->task, &in->key.user, &named, &quality);
+		if (!rc && named >= SEQS_MAX)
+			rc = -ENOMEM;
+		known->seq = named % SEQS_MAX;
+		known->flaws = (rc ? 0 : flaws_of(s, &in->key.user, &quality)) % (1u << FLAW_BITS);
+	}
+	if (!rc) {
 		*seq = known->seq;
+		*flaws = known->flaws;
+	}
 	return rc;
 }
 
-int stacks_add(struct report_stacks *s, const struct row *row, uint32_t *user, uint32_t *kernel)
+int stacks_add(struct report_stacks *s, const struct row *row, uint32_t *user, uint32_t *kernel, unsigned int *flaws)
 {
-	int rc = find_user(s, row, user);
+	int rc = find_user(s, row, user, flaws);
 
 	return rc ? rc : find_kernel(s, row, kernel);
 }

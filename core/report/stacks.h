@@ -9,15 +9,10 @@
 #define CORE_REPORT_STACKS_H
 
 #include "core/report/labeller.h"
+#include "core/report/quality.h"
 #include "core/rows/rows.h"
 
 struct named_frame;
-
-/* A task: what user addresses are named by. */
-struct task_key {
-	char comm[COMM_LEN];
-	int32_t pid;
-};
 
 /* Frames that have been named: those of the kernel, or those of one task. All zeros is empty. */
 struct named_frames {
@@ -31,6 +26,7 @@ struct named_frames {
 /**
  * struct report_stacks - all zeros but @labeller is valid; see stacks_init().
  * @kernel_seqs: by stack number; HASH_NONE: not named yet
+ * @finds_incomplete: FLAW_INCOMPLETE is wanted
  */
 struct report_stacks {
 	struct labeller *labeller;
@@ -41,11 +37,13 @@ struct report_stacks {
 	uint32_t *kernel_seqs;
 	/* of the task */
 	const struct task_key *task;
+	bool finds_incomplete;
 	struct named_frames user_frames;
 	struct intern_table user_stacks;
 	/* scratch */
 	uint32_t *ids;
 	size_t ids_cap;
+	uint32_t ends[2]; /* the outermost frames of the last stack, by their positions */
 };
 
 /** stacks_init() - Return, as for all of these: 0 or -ENOMEM. */
@@ -58,10 +56,16 @@ void stacks_release(struct report_stacks *s);
  */
 int stacks_begin_part(struct report_stacks *s, size_t nr, bool from_schedule);
 
+/** stacks_forget_kernel() - frames of the kernel have other names from now on. */
+void stacks_forget_kernel(struct report_stacks *s);
+
 /** stacks_begin_task() - the next rows are of @task, borrowed until another one begins. */
 void stacks_begin_task(struct report_stacks *s, const struct task_key *task);
 
-/** stacks_add() - the sequences of labels (labels_seq()) of both stacks of @row. */
-int stacks_add(struct report_stacks *s, const struct row *row, uint32_t *user, uint32_t *kernel);
+/**
+ * stacks_add() - the sequences of labels (labels_seq()) of both stacks of @row.
+ * @flaws: out: of the user stack, bits 1 << enum stack_flaw
+ */
+int stacks_add(struct report_stacks *s, const struct row *row, uint32_t *user, uint32_t *kernel, unsigned int *flaws);
 
 #endif

@@ -6,18 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* "[vdso]" and its like bring their own brackets. */
-static void put_module(struct textbuf *b, const char *module, char semicolon)
-{
-	size_t len = strlen(module);
-	bool bare = len > 1 && module[0] == '[' && module[len - 1] == ']';
-
-	textbuf_put(b, " [", bare ? 1 : 2);
-	textbuf_name(b, module, semicolon);
-	if (!bare)
-		textbuf_put(b, "]", 1);
-}
-
 static void put_position(struct textbuf *b, const struct report_frame *frame)
 {
 	char line[16];
@@ -27,27 +15,51 @@ static void put_position(struct textbuf *b, const struct report_frame *frame)
 	textbuf_put(b, line, (size_t)snprintf(line, sizeof(line), ":%u", frame->line));
 }
 
+/* Frames that are inlined have none, and neither have frames of a report that lacks addresses. */
+static bool has_offset(const struct report_frame *frame)
+{
+	if (!frame->address && !frame->offset)
+		return false;
+	if (frame->name)
+		return frame->kind != REPORT_FRAME_INLINED;
+	return report_frame_unnamed(frame) && (frame->has_function || frame->offset);
+}
+
+/* What is added to a name. One that is made of the module has it already. */
+static void put_offset(struct textbuf *b, const struct report_frame *frame)
+{
+	bool unnamed = report_frame_unnamed(frame);
+	char hex[32];
+
+	if (has_offset(frame))
+		textbuf_put(b, hex, (size_t)snprintf(hex, sizeof(hex), "+0x%" PRIx64, frame->offset));
+	if (!frame->module || unnamed)
+		return;
+	textbuf_put(b, " ", 1);
+	report_frame_module(b, frame, report_text.semicolon);
+}
+
 static void text_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	bool is_code = frame->kind != REPORT_FRAME_MARKER && frame->kind != REPORT_FRAME_FUNCTION;
+	/* What was read from a report may lack the address. At 0 there is no code that has a name. */
+	bool is_placed = frame->address || (!frame->name && !frame->module && !frame->anonymous);
 	char hex[32];
 
-	if (cfg->addresses && is_code)
+	if (cfg->addresses && is_code && is_placed)
 		textbuf_put(b, hex, (size_t)snprintf(hex, sizeof(hex), "0x%016" PRIx64 " ", frame->address));
-	textbuf_name(b, frame->name ? frame->name : UNKNOWN, report_text.semicolon);
-	if (cfg->offsets && frame->name && is_code && frame->kind != REPORT_FRAME_INLINED)
-		textbuf_put(b, hex, (size_t)snprintf(hex, sizeof(hex), "+0x%" PRIx64, frame->offset));
-	if (cfg->offsets && frame->module)
-		put_module(b, frame->module, report_text.semicolon);
+	report_frame_name(b, frame, report_text.semicolon);
+	if (cfg->offsets && is_code)
+		put_offset(b, frame);
 	textbuf_annotate(b, cfg, frame);
 	if (cfg->source && frame->file && frame->line)
 		put_position(b, frame);
 }
 
-static int text_begin(struct report_output *o, const char *header)
+static int text_begin(struct report_output *o, const struct report_about *about)
 {
-	if (header)
-		fprintf(o->out, "%s\n", header);
+	if (about->header)
+		fprintf(o->out, "%s\n", about->header);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define CORE_REPORT_WRITER_H
 
 #include "core/base/printable.h"
+#include "core/report/about.h"
 #include "core/report/cfg.h"
 #include "core/report/frame.h"
 
@@ -26,19 +27,28 @@ struct text_ref {
  * struct report_row - a row as it is printed. Everything is borrowed until row() returns.
  * @comm, @pid, @tid: its labels. @comm is safe to print; @pid and @tid are 0 if the form does not print them, @tid also
  *          where rows are not told apart by it
- * @nr:     of @texts and @frames
+ * @cgroup, @input: where it is from, the same: path of a cgroup, name of a file that was read. Empty if it is not
+ * known, or the form does not print them
+ * @nr:     of @texts, @labels and @frames
  * @texts:  root first, what label() made of the frames: of the user stack, the delimiter if there is one, the kernel
  *          stack
- * @frames: the frames themselves, if the form is structured. Frames with the same label have the same address
- *          throughout report_rows()
+ * @labels: the numbers of these, from 0: equal texts have the same one throughout a report, and few numbers are not
+ *          used
+ * @frames: the frames themselves, if the form is structured or reports are compared. Frames with the same label have
+ *          the same address throughout a report, but where reports are compared
+ * @value:  in the unit of the output
+ * @before: the same of the report that this one is compared with; 0 without such a one
+ * @times:  how many samples, or intervals off the CPU, @value is of; @times_before: that @before is of
  */
 struct report_row {
-	struct text_ref comm;
+	struct text_ref comm, cgroup, input;
 	pid_t pid, tid;
 	size_t nr;
 	const struct text_ref *texts;
+	const uint32_t *labels;
 	const struct report_frame *const *frames;
-	uint64_t value;
+	uint64_t value, before;
+	uint64_t times, times_before;
 };
 
 /**
@@ -53,40 +63,51 @@ struct report_interval {
 
 /**
  * struct report_output - reports on their way to @out: what one run prints.
+ * @cfg:   of the report at hand
+ * @scale: of its values of before, so that both have the same sum
  * @state: the writer's own
  */
 struct report_output {
 	FILE *out;
 	const struct report_writer *form;
+	const struct report_cfg *cfg;
+	double scale;
 	void *state;
 };
 
 /**
- * struct report_writer - one form. A failed write leaves its error in the stream, where report.c finds it. Functions
- * return 0 or -ENOMEM. Functions that have nothing to do may be NULL, but for label() and row().
+ * struct report_writer - one form. A failed write leaves its error in the stream, where report.c finds it; a function
+ * that writes much returns its -errno, which the stream does not keep. Else functions return 0 or -ENOMEM. Those that
+ * have nothing to do may be NULL, but for label() and row().
  * @name:       see REPORT_FORMS()
+ * @suffixes:   of file names that ask for it, ended by NULL; NULL: there are none
  * @delimiter:  the frame between the two stacks
  * @semicolon:  printed for a ';' inside a comm
  * @prints_pid: and the tid; else rows that differ in these alone are one row
- * @structured: row() reads report_row.frames; otherwise frames are not kept, and that is NULL
+ * @prints_origin: the cgroup and the input, in the same way, unless reports are compared
+ * @structured: row() reads report_row.frames; otherwise frames may not be kept, and that be NULL
+ * @compares:   row() prints values of before, where reports are compared
  * @names_only: options that add to the names (addresses, offsets, source lines) have no effect
  * @paragraphs: a row ends with an empty line, else it is one line (core/report/diff.h)
  * @label:      append to @b what distinguishes a frame from others: rows with equal labels become one row. So a label
  *              must contain everything that row() prints of a frame. In forms that print text it is that text.
- * @begin:      the output begins; @header is a line without its end, NULL: none
+ * @begin:      the output begins
  * @interval:   a report begins
  * @row:        the next row of it; the stream is locked
+ * @counts:     it had its last row
  * @end:        the output ends: free @state. If not @whole, something failed: print nothing
  */
 struct report_writer {
 	const char *name;
+	const char *const *suffixes;
 	const char *delimiter;
 	char semicolon;
-	bool prints_pid, structured, names_only, paragraphs;
+	bool prints_pid, prints_origin, structured, compares, names_only, paragraphs;
 	void (*label)(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame);
-	int (*begin)(struct report_output *o, const char *header);
+	int (*begin)(struct report_output *o, const struct report_about *about);
 	void (*interval)(struct report_output *o, const struct report_interval *interval);
 	int (*row)(struct report_output *o, const struct report_row *row);
+	int (*counts)(struct report_output *o, const struct report_counts *counts);
 	int (*end)(struct report_output *o, bool whole);
 };
 
@@ -113,7 +134,5 @@ static inline void textbuf_annotate(struct textbuf *b, const struct report_cfg *
 	if (cfg->annotations && (frame->kind == REPORT_FRAME_KERNEL || frame->kind == REPORT_FRAME_INLINED))
 		textbuf_put(b, frame->kind == REPORT_FRAME_KERNEL ? "_[k]" : "_[i]", 4);
 }
-
-#define UNKNOWN "[unknown]" /* a frame without a symbol */
 
 #endif

@@ -18,11 +18,38 @@ enum options_action {
 
 /**
  * enum unwind_mode - how user stacks are walked.
- * UNWIND_DEFAULT: by frame pointer; of a recording, as what was recorded permits
+ * UNWIND_AUTO: by unwind rules, and by frame pointer where that is proved to be the same; of a recording, as what was
+ * recorded permits
+ * UNWIND_BY_RULES: by our own unwinder; UNWIND_BY_BOTH: by that and by libunwind, compared
  */
-enum unwind_mode { UNWIND_DEFAULT, UNWIND_BY_FP, UNWIND_BY_RULES };
+enum unwind_mode { UNWIND_AUTO, UNWIND_BY_FP, UNWIND_BY_RULES, UNWIND_BY_LIBUNWIND, UNWIND_BY_BOTH };
 
-#define STACK_DUMP_MAX 65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
+/** unwind_name() - as --unwind has it. */
+const char *unwind_name(enum unwind_mode mode);
+
+/** unwind_mode_of() - which mode @name is of. Return: false: there is none. */
+bool unwind_mode_of(const char *name, enum unwind_mode *out);
+
+/** unwind_needs_copies() - does @mode unwind copies of stacks, of each sample? */
+bool unwind_needs_copies(enum unwind_mode mode);
+
+/** unwind_has_libunwind() - was the program built with libunwind? */
+bool unwind_has_libunwind(void);
+
+/** unwind_needs_libunwind() - does @mode use libunwind? */
+bool unwind_needs_libunwind(enum unwind_mode mode);
+
+#define STACK_DUMP_MAX   65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
+#define STACK_DUMP_LEAST 16384 /* unless asked for: few stacks are larger */
+
+#define TABLE_LINES 30 /* of --limit */
+
+/* Defaults: entries of the tables in the kernel. */
+#define HASH_ENTRIES  40960
+#define STACK_ENTRIES 16384
+
+/** enum color_use - of messages: COLOR_AUTO on a terminal. */
+enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /** enum tool - which of the two commands this is. */
 enum tool { TOOL_PROFILE, TOOL_OFFCPUTIME };
@@ -63,17 +90,27 @@ struct options {
 	const char *duration; /* as it was written, for the header; NULL: none */
 
 	struct report_cfg report;
-	bool list_fields;     /* --list-backends with -f: lines for scripts */
-	const char *output;   /* -o; NULL: stdout, or stderr with a command */
-	char *const *command; /* to be run and sampled, with its arguments, then NULL; NULL: none */
-	const char *
-		input; /* --input, "-": stdin; NULL: take samples. Then what they are asked for is not looked up here */
+	bool wants_cgroups;     /* the form has those of processes */
+	bool list_fields;       /* --list-backends with -f: lines for scripts */
+	const char *output;     /* -o; NULL: stdout, or stderr with a command */
+	char *const *arguments; /* the command line as it was given; NULL: of no command line */
+	char *const *command;   /* to be run and sampled, with its arguments, then NULL; NULL: none */
+	/* --input, "-": stdin; NULL: take samples. Then what they are asked for is not looked up here. The first, or in
+	 * a session its own */
+	const char *input;
+	const char *input_copy; /* where @input is read in its place; NULL: there */
+	const char **inputs;    /* all of them; owned */
+	size_t nr_inputs;
+	const char *baseline;           /* --baseline: what the report is compared with; NULL: nothing */
+	double fail_above;              /* --fail-above: points; below 0: not given */
 	const char *debug_dir;          /* --debug-dir; NULL: not given */
+	const char *symfs;              /* --symfs; NULL: not given */
 	const char *kallsyms, *vmlinux; /* files; NULL: not given */
 	const char *backend;            /* --backend: a name, or WAY_BOTH; NULL: auto */
-	enum unwind_mode unwind;        /* --unwind; UNWIND_DEFAULT: not given */
-	uint32_t dump_bytes;            /* --stack-dump-size */
+	enum unwind_mode unwind;        /* --unwind */
+	uint32_t dump_bytes;            /* --stack-dump-size; 0: the session chooses */
 	uint32_t hash_entries, stack_entries;
+	enum color_use color; /* --color */
 	bool stats, verbose;
 };
 

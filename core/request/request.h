@@ -17,7 +17,10 @@ struct request {
 	unsigned int asked;      /* see callchain_asked(); of a recording, what it was made with */
 	bool both;               /* --backend=both: every sample is counted in the kernel, and passed on */
 	bool unwinds;            /* user stacks are unwound here: samples with a user part come with what that needs */
-	bool in_pidns;           /* this process is in a pid namespace: there may be tasks outside */
+	/* With @unwinds, bytes of the copies of stacks; and of these, where there is little room in the rings. */
+	uint32_t dump_bytes, dump_least;
+	bool proves;   /* with @unwinds: where frame pointers are proved, they are used: see unwind_mode */
+	bool in_pidns; /* this process is in a pid namespace: there may be tasks outside */
 };
 
 /** request_filter() - what @o asks for that is known before anything is opened. Borrows from @o. */

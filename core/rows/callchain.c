@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rows/callchain.h"
 
+#include "compat/perf_deferred.h"
 #include "core/host/kernel.h"
 
 #include <linux/perf_event.h>
@@ -43,9 +44,21 @@ void callchain_split(const uint64_t *ips, uint64_t nr, struct stack *kernel, str
 	for (i = 0; i < nr && user->state == STACK_NONE; i++) {
 		if (ips[i] == (uint64_t)PERF_CONTEXT_USER)
 			callchain_entry(ips + i, nr - i, user);
+		else if (ips[i] == CONTEXT_USER_DEFERRED)
+			user->state = STACK_MISSED;
 		else if (ips[i] == (uint64_t)PERF_CONTEXT_KERNEL && kernel->state == STACK_NONE)
 			callchain_entry(ips + i, nr - i, kernel);
 	}
+}
+
+uint64_t callchain_cookie(const uint64_t *ips, uint64_t nr)
+{
+	uint64_t i;
+
+	for (i = 0; i + 1 < nr; i++)
+		if (ips[i] == CONTEXT_USER_DEFERRED)
+			return ips[i + 1];
+	return 0;
 }
 
 void callchain_leaf(const uint64_t *ip, unsigned int mode, struct stack *kernel, struct stack *user)

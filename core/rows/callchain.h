@@ -34,11 +34,19 @@ unsigned int callchain_asked(const struct host *host);
 /**
  * callchain_split() - cut a ring callchain at its markers.
  * @ips:    @nr entries as in PERF_SAMPLE_CALLCHAIN
- * @kernel,@user: out, pointing into @ips. STACK_NONE when their marker is absent.
+ * @kernel,@user: out, pointing into @ips. STACK_NONE when their marker is absent. @user is STACK_MISSED when the kernel
+ *                deferred it: see callchain_cookie()
  *
  * Guest and other markers' parts belong to no stack and are dropped.
  */
 void callchain_split(const uint64_t *ips, uint64_t nr, struct stack *kernel, struct stack *user);
+
+/**
+ * callchain_cookie() - the cookie of a user part that the kernel deferred (compat/perf_deferred.h).
+ * @ips: @nr entries, of which callchain_split() made a @user that is STACK_MISSED
+ * Return: 0: the chain ends before it.
+ */
+uint64_t callchain_cookie(const uint64_t *ips, uint64_t nr);
 
 /**
  * callchain_leaf() - a sample without a callchain: the interrupted address alone.
@@ -47,7 +55,10 @@ void callchain_split(const uint64_t *ips, uint64_t nr, struct stack *kernel, str
  */
 void callchain_leaf(const uint64_t *ip, unsigned int mode, struct stack *kernel, struct stack *user);
 
-/** callchain_entry() - a stack map's entry of @nr addresses, zero padded, as a taken stack pointing into @ips. */
+/**
+ * callchain_entry() - a stack map's entry of @nr addresses, zero padded, or a deferred callchain, as a taken stack
+ * pointing into @ips.
+ */
 void callchain_entry(const uint64_t *ips, uint64_t nr, struct stack *out);
 
 /**

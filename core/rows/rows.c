@@ -50,7 +50,7 @@ struct rows {
 	size_t arena_used, arena_cap;
 	uint32_t last;           /* row added to */
 	uint32_t recent[RECENT]; /* origins, by the last bits of their tasks' numbers: most have come before */
-	uint64_t total;
+	uint64_t total, times;
 };
 
 struct rows *rows_new(void)
@@ -205,6 +205,7 @@ static int add_sum(struct rows *t, const struct parts *parts, uint64_t value, ui
 	}
 	t->last = pos;
 	t->total = add_or_max(t->total, value);
+	t->times += times;
 	return 0;
 }
 
@@ -276,4 +277,9 @@ size_t rows_nr_stacks(const struct rows *t)
 uint64_t rows_total(const struct rows *t)
 {
 	return t->total;
+}
+
+uint64_t rows_times(const struct rows *t)
+{
+	return t->times;
 }

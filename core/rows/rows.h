@@ -93,7 +93,8 @@ void rows_get(const struct rows *t, size_t i, struct row *out);
 /** rows_nr_stacks() - distinct stacks of either side so far. */
 size_t rows_nr_stacks(const struct rows *t);
 
-/** rows_total() - sum of all values, or UINT64_MAX. */
+/** rows_total() - sum of all values, or UINT64_MAX; rows_times(): how many samples or intervals these are of. */
 uint64_t rows_total(const struct rows *t);
+uint64_t rows_times(const struct rows *t);
 
 #endif

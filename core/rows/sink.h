@@ -6,6 +6,7 @@
 #include "core/rows/compare.h"
 #include "core/rows/rows.h"
 #include "core/tasks/tasks.h"
+#include "unwind/unwinders.h"
 
 /** struct row_set - what is counted within one interval. */
 struct row_set {
@@ -34,6 +35,7 @@ struct sink {
 	struct tasks *tasks;
 	struct frame_names names; /* of the frames in all rows */
 	bool gap;                 /* see sink_gap() */
+	struct unwinders_notes unwinders;
 
 	uint64_t began_ns;               /* the first moment a sample could count; 0: it has not come */
 	uint64_t started_ns, stopped_ns; /* of the interval that ended */

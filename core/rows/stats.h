@@ -3,6 +3,8 @@
 #ifndef CORE_ROWS_STATS_H
 #define CORE_ROWS_STATS_H
 
+#include "unwind/unwinders.h"
+
 #include <stdint.h>
 
 /** enum unwound - how the unwinding of user stacks ended; a place in stats.unwound. */
@@ -41,16 +43,24 @@ struct stats {
 	uint64_t spilled_unwind;      /* the user's part is unwound in user space */
 	uint64_t spilled_tree;        /* it did not know whether the process is of the command */
 	uint64_t spilled_number;      /* it could not tell the task's pid in our pid namespace */
-	uint64_t unwound[UNWOUND_NR]; /* user stacks of --unwind=dwarf */
-	uint64_t ring_samples;        /* samples read from the rings */
-	uint64_t bad_samples;         /* of these: refused by the decoder */
+	uint64_t unwound[UNWOUND_NR]; /* user stacks that were unwound in user space, by how that ended */
+	uint64_t proved;              /* of counted_kernel: the frame pointers of the user stack are proved, */
+	uint64_t admitted;            /* and how many stacks are: the program counts samples with them from then on, */
+	uint64_t withdrawn;           /* and of these, not any more: their process has changed what it maps */
+	uint64_t deferred;            /* samples whose user stacks the kernel deferred, */
+	uint64_t deferred_missed;     /* and that are without: no record of it came */
+	/* --unwind=libunwind and both: */
+	uint64_t unwinders[UNWINDERS_NR]; /* stacks that both unwinders have walked, by what comparing them came to */
+	uint64_t libunwind_failed;        /* stacks on which libunwind failed; with both they are not compared */
+	uint64_t ring_samples;            /* samples read from the rings */
+	uint64_t bad_samples;             /* of these: refused by the decoder */
 	uint64_t lost_records; /* for which a ring had no room: samples, notes, and those about tasks and mappings */
 	uint64_t lost_here; /* of these: on CPUs that sample; without notes and switches, if the kernel tells which */
 	uint64_t lost_side_band;    /* of these: about tasks and mappings, where these have rings of their own */
 	uint64_t lost_notes;        /* of these: see counter_ops.note; 0 before 6.0, which does not tell them apart */
 	uint64_t lost_switch_notes; /* the same: see counter_ops.switch_note */
 	uint64_t ring_records;      /* read from the rings, of any kind */
-	uint64_t ring_bytes;        /* of these */
+	uint64_t ring_bytes;        /* of these; unused room for stacks is none */
 	uint64_t late_records;      /* applied out of time order: they came after the window they belong to */
 	uint64_t backward_records;  /* of switches, with an earlier time than the one before in their ring */
 	uint64_t late_samples;  /* of an interval that had been reported, so not counted; a part of those lost there */

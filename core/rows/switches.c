@@ -18,6 +18,8 @@ struct interval {
 	uint32_t row;   /* of switches.rows */
 	uint64_t ns;    /* when it began, */
 	uint64_t since; /* and when the stay on a CPU that it ended; 0: not known */
+	bool exited;    /* see switches_exited() */
+	bool maybe;     /* of a thread that has exited, and may be gone: it has not begun yet */
 };
 
 static const struct intern_kind interval_kind = INTERN_BYTES(struct interval, id);
@@ -26,6 +28,10 @@ struct switches {
 	struct switches_limits limits;
 	struct intern_table open; /* intervals */
 	struct rows *rows;        /* names and stacks they began with; values mean nothing */
+
+	uint32_t exited[SWITCHES_EXITED]; /* the threads that were the last to leave and may be gone, a ring */
+	size_t nr_exited;                 /* how many were ever put there */
+	size_t nr_maybe;                  /* intervals of @open */
 
 	/*
 	 * Since the last switches_stats(). @begun may go below zero, modulo 2^64 as all sums of statistics: the end of
@@ -76,6 +82,7 @@ static int add(struct switches *s, const struct interval *new)
 
 static void drop(struct switches *s, struct interval *v)
 {
+	s->nr_maybe -= v->maybe;
 	intern_delete(&s->open, &interval_kind, v);
 }
 
@@ -86,8 +93,8 @@ static void lose(struct switches *s, uint32_t id)
 
 	if (!v)
 		return;
+	s->lost += !v->maybe;
 	drop(s, v);
-	s->lost++;
 }
 
 /* The rows of those that are open, in @to; @moved: out, for each of them its row there. */
@@ -143,7 +150,7 @@ int switches_out(struct switches *s, const struct switch_out *out)
 	if (!rc)
 		rc = rows_add(s->rows, &out->key, 0, 0);
 	if (!rc)
-		rc = add(s, &(struct interval){ out->id, rows_last(s->rows), out->ns, out->since });
+		rc = add(s, &(struct interval){ out->id, rows_last(s->rows), out->ns, out->since, false, false });
 	s->begun += !rc;
 	return rc;
 }
@@ -186,6 +193,7 @@ int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct rows *to)
 
 	if (!v)
 		return 0;
+	s->begun += v->maybe;
 	time = time_since(v, ns);
 	if (!is_within(s, time)) {
 		s->filtered++;
@@ -227,8 +235,36 @@ void switches_exit(struct switches *s, uint32_t id)
 
 	if (!v)
 		return;
+	s->begun -= !v->maybe;
 	drop(s, v);
+}
+
+void switches_exited(struct switches *s, uint32_t id, bool comes_back)
+{
+	struct interval *v = find(s, id), *oldest;
+	uint32_t *place = &s->exited[s->nr_exited % SWITCHES_EXITED];
+
+	if (!v)
+		return;
+	v->exited = true;
+	if (comes_back || v->maybe)
+		return;
+	v->maybe = true;
+	s->nr_maybe++;
 	s->begun--;
+	if (s->nr_exited++ >= SWITCHES_EXITED && *place != id) {
+		oldest = find(s, *place);
+		if (oldest && oldest->maybe)
+			drop(s, oldest);
+	}
+	*place = id;
+}
+
+bool switches_has_exited(const struct switches *s, uint32_t id)
+{
+	const struct interval *v = find(s, id);
+
+	return v && v->exited;
 }
 
 void switches_unseen(struct switches *s, uint32_t id)
@@ -242,13 +278,14 @@ void switches_reject(struct switches *s, uint32_t id)
 
 	if (!v)
 		return;
+	s->filtered += !v->maybe;
 	drop(s, v);
-	s->filtered++;
 }
 
 void switches_gap(struct switches *s)
 {
-	s->lost += s->open.nr;
+	s->lost += switches_nr_open(s);
+	s->nr_maybe = 0;
 	intern_release(&s->open);
 }
 
@@ -258,13 +295,14 @@ int switches_open(const struct switches *s, uint64_t ns, struct rows *to)
 	int rc = 0;
 
 	for (; v < end && !rc; v++)
-		rc = charge(s, v, time_since(v, ns), to);
+		if (!v->maybe)
+			rc = charge(s, v, time_since(v, ns), to);
 	return rc;
 }
 
 size_t switches_nr_open(const struct switches *s)
 {
-	return s->open.nr;
+	return s->open.nr - s->nr_maybe;
 }
 
 void switches_stats(struct switches *s, struct stats *stats)

@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define SWITCHES_EXITED 4096
+
 struct stats;
 struct switches;
 
@@ -84,6 +86,18 @@ int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct rows *to);
 
 /** switches_exit() - a new thread has the number of @id, which went for ever, and did not say so. */
 void switches_exit(struct switches *s, uint32_t id);
+
+/**
+ * switches_exited() - thread @id has told its exit (PERF_RECORD_EXIT) before the interval that has begun. It leaves its
+ * CPU for the last time after that, and may do so before: since Linux 6.16 it gives its memory and files back behind
+ * that record. Unless it @comes_back for sure, the interval counts when it has ended, and as if it had never begun
+ * until then: it is not open, nor lost. Of these the last SWITCHES_EXITED are remembered. Nothing happens where none
+ * has begun.
+ */
+void switches_exited(struct switches *s, uint32_t id, bool comes_back);
+
+/** switches_has_exited() - has that been told of the interval of thread @id that has begun? */
+bool switches_has_exited(const struct switches *s, uint32_t id);
 
 /** switches_gap() - switches were not seen until now: every interval that is open is lost. */
 void switches_gap(struct switches *s);

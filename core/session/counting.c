@@ -166,6 +166,31 @@ bool counting_pids(struct session *s, bool resume, bool (*fn)(void *ctx, pid_t p
 	return all;
 }
 
+void counting_so_far(const struct session *s, struct progress *to)
+{
+	const struct row_set *set = &s->sink.sets[s->sink.set];
+	struct stats stats = { 0 };
+	size_t i;
+
+	for (i = 0; i < s->env.nr_counters; i++)
+		if (s->env.counters[i].ops->so_far)
+			s->env.counters[i].ops->so_far(s->env.counters[i].state, &stats);
+	if (s->source_ops->so_far)
+		s->source_ops->so_far(s->source, &stats);
+	to->samples = rows_times(set->samples) + stats.counted_kernel;
+	to->intervals = rows_times(set->intervals) + stats.intervals_charged;
+	to->lost = stats.lost_here;
+}
+
+void counting_tend(struct session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->env.nr_counters; i++)
+		if (s->env.counters[i].ops->tend)
+			s->env.counters[i].ops->tend(s->env.counters[i].state);
+}
+
 bool counting_judged(void *session, pid_t pid, enum descent what)
 {
 	const struct session *s = session;

@@ -33,6 +33,15 @@ void counting_stats(const struct session *s, struct stats *stats);
 /** counting_pids() - see counter_ops.pids. Return: false: of some counter not all. */
 bool counting_pids(struct session *s, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
 
+/**
+ * counting_so_far() - how many samples and intervals of the interval at hand have been counted, and lost, about: @lost
+ * is of both.
+ */
+void counting_so_far(const struct session *s, struct progress *to);
+
+/** counting_tend() - see counter_ops.tend. */
+void counting_tend(struct session *s);
+
 /** counting_judged() - as descendants_tell() wants it; @session: a struct session. */
 bool counting_judged(void *session, pid_t pid, enum descent what);
 

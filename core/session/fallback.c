@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/fallback.h"
 
+#include "core/base/err.h"
 #include "core/events/events.h"
 #include "core/events/followed.h"
 #include "core/host/causes.h"
 #include "core/host/priority.h"
 #include "core/session/counting.h"
+#include "core/session/unwinder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +47,7 @@ static bool do_without_apart(struct events *ev, int code)
 {
 	bool no_memory = (code == -EPERM || code == -ENOMEM) && ev->ring_refused;
 
-	return ev->apart && (no_memory || code == -EMFILE || code == -ENFILE) && give_up_apart(ev);
+	return ev->apart && (no_memory || descriptors_ran_out(code)) && give_up_apart(ev);
 }
 
 /* The same of descriptors: there are threads that cannot be followed. */
@@ -53,7 +55,7 @@ static bool follow_more(struct events *ev)
 {
 	int code = ev->unfollowed.code;
 
-	return ev->apart && (code == -EMFILE || code == -ENFILE) && give_up_apart(ev);
+	return ev->apart && descriptors_ran_out(code) && give_up_apart(ev);
 }
 
 /* Where the rings had to become so small that it matters to the events, these are opened anew, for such rings. */
@@ -80,6 +82,22 @@ static const struct way *asked_for(const struct session *s)
 	return s->request.both ? way_counting(s->ways) : way_find(s->ways, s->request.options->backend);
 }
 
+/* Where the host does not give copies of stacks, or room for them, perhaps without. */
+static int open_unwinding(struct session *s, const struct way *way, struct err *err)
+{
+	int rc = open_with(s, way, err);
+
+	if (!unwinder_give_up(s, rc, err))
+		return rc;
+	counting_close(s);
+	events_close(&s->events);
+	rc = open_with(s, way, err);
+	/* It was not because of them. */
+	if (rc)
+		unwinder_choose(s);
+	return rc;
+}
+
 /* @tasks: on threads, not on whole CPUs */
 static int open_way(struct session *s, const struct way *way, bool tasks, struct err *err)
 {
@@ -92,7 +110,7 @@ static int open_way(struct session *s, const struct way *way, bool tasks, struct
 	}
 	rc = counting_probe(s, way, err);
 	if (!rc)
-		rc = open_with(s, way, err);
+		rc = open_unwinding(s, way, err);
 	if (rc) {
 		followed_free(s->events.followed);
 		s->events.followed = NULL;

@@ -12,6 +12,7 @@
 #include "core/tasks/descendants.h"
 #include "core/tasks/pinned.h"
 #include "core/tasks/proc.h"
+#include "core/tasks/targets.h"
 
 #include <errno.h>
 
@@ -72,6 +73,26 @@ static int open_mntns(struct session *s, struct err *err)
 	return 0;
 }
 
+/* Before their events are opened: a process that gets one of their ids later is another one. */
+static int open_targets(struct session *s, struct err *err)
+{
+	const struct options *o = s->request.options;
+
+	if (!o->nr_pids)
+		return 0;
+	s->targets = targets_new(s->request.host, o->pids, o->nr_pids, !o->by_tid);
+	return s->targets ? 0 : err_sys(err, -ENOMEM, "cannot begin");
+}
+
+/* Without it /proc/kallsyms has the names, at a higher price. */
+static void open_namer(struct session *s)
+{
+	const struct namer_ops *ops = session_counts_in_kernel(s) ? s->way->counter->namer : NULL;
+
+	if (ops && !s->request.options->user_only && !s->events.attr.exclude_kernel && !ops->open(&s->namer.state))
+		s->namer.ops = ops;
+}
+
 int session_open(struct session *s, struct err *err)
 {
 	const struct options *o = s->request.options;
@@ -89,6 +110,8 @@ int session_open(struct session *s, struct err *err)
 	if (!rc)
 		rc = open_mntns(s, err);
 	if (!rc)
+		rc = open_targets(s, err);
+	if (!rc)
 		rc = signals_catch(err);
 	if (rc < 0)
 		return rc;
@@ -96,7 +119,9 @@ int session_open(struct session *s, struct err *err)
 	rc = fallback_open(s, err);
 	if (!rc && s->request.filter.tree && session_counts_in_kernel(s))
 		descendants_tell(s->request.filter.tree, counting_judged, s);
-	if (!rc)
-		drop_privileges(s);
-	return rc;
+	if (rc)
+		return rc;
+	open_namer(s);
+	drop_privileges(s);
+	return 0;
 }

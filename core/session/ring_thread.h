@@ -3,7 +3,7 @@
  * A thread that empties the rings into memory while the others are busy: with stacks to be unwound, files to be opened,
  * a report, or with waiting for a CPU. It calls source_ops.fetch and nothing else, so that it is done in microseconds:
  * that is why it may have a real-time priority and the others do not, see priority_create_thread(). It begins to copy
- * when a ring buffer asks for it, which at low rates is never.
+ * when a ring buffer asks for it and holds much, which at low rates is never.
  */
 #ifndef CORE_SESSION_RING_THREAD_H
 #define CORE_SESSION_RING_THREAD_H

@@ -4,12 +4,14 @@
 #include "core/base/clock.h"
 #include "core/base/saturate.h"
 #include "core/events/cpus.h"
+#include "core/events/event_rings.h"
 #include "core/events/events.h"
 #include "core/events/followed.h"
 #include "core/events/side_band.h"
 #include "core/events/waiting.h"
 #include "core/events/watch.h"
 #include "core/files/open_files.h"
+#include "core/files/perf_cache.h"
 #include "core/host/ids.h"
 #include "core/host/pidns.h"
 #include "core/host/priority.h"
@@ -21,10 +23,14 @@
 #include "core/session/input.h"
 #include "core/session/open.h"
 #include "core/session/ring_thread.h"
+#include "core/session/unwinder.h"
+#include "core/symbols/jitdumps.h"
 #include "core/symbols/perf_maps.h"
 #include "core/tasks/cgroup.h"
 #include "core/tasks/descendants.h"
 #include "core/tasks/pinned.h"
+#include "core/tasks/proc.h"
+#include "core/tasks/targets.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -34,10 +40,13 @@
 #include <unistd.h>
 
 #define DRAIN_NS    (200 * 1000 * 1000ULL) /* rings are read at least that often */
+#define HURRY_NS    (20 * 1000 * 1000ULL)  /* and so often at first, and while stacks are being proved, */
+#define CALM_NS     (5 * HURRY_NS)         /* until there was none for that long */
 #define CPUS_NS     (200 * 1000 * 1000ULL) /* between looks at which CPUs are online */
 #define LEARN_NS    DRAIN_NS               /* between looks at whom the kernel holds counts of */
 #define LEARN_SHARE 200                    /* of which at most one part in so many of our time may go */
 #define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
+#define PROGRESS_NS (500 * 1000 * 1000ULL) /* between calls of session.progress */
 #define AHEAD_NS    (4 * 1000 * 1000ULL)   /* of the time between two drains is spent on work ahead */
 
 /* After sampling the priority of the reader is kept for the report. */
@@ -82,11 +91,21 @@ static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 
 static int keep_files(struct session *s)
 {
-	if (s->request.options->input || s->request.options->kernel_only)
+	if (s->request.options->kernel_only)
 		return 0;
-	s->files.open_files = open_files_new(s->request.host, mapped_files_root(&s->files), OPEN_FILES_MS);
 	s->perf_maps = perf_maps_new(&s->files);
-	if (!s->files.open_files || !s->perf_maps)
+	s->jitdumps = jitdumps_new(&s->files, s->sink.tasks);
+	if (!s->perf_maps || !s->jitdumps)
+		return -ENOMEM;
+	if (s->request.options->input)
+		return 0;
+	/*
+	 * Not for a recording: by the time it is read, a jitdump may tell of newer code at the address of what was
+	 * sampled.
+	 */
+	s->env.jitdumps = s->jitdumps;
+	s->files.open_files = open_files_new(s->request.host, mapped_files_root(&s->files), OPEN_FILES_MS);
+	if (!s->files.open_files)
 		return -ENOMEM;
 	tasks_on_mapped(s->sink.tasks, keep_file, s);
 	return 0;
@@ -111,20 +130,30 @@ struct session *session_new(const struct options *options, const struct host *ho
 		return NULL;
 	raise_descriptors();
 	s->events.request = &s->request;
-	s->env = (struct source_env){ &s->request, &s->events, &s->sink, &s->files, &s->recording };
+	s->env = (struct source_env){ .request = &s->request,
+				      .events = &s->events,
+				      .sink = &s->sink,
+				      .files = &s->files,
+				      .recording = &s->recording };
 	s->ways = ways_here;
 	s->request.options = options;
 	s->request.host = host;
 	s->signal_fd = s->mntns_fd = -1;
 	s->request.filter = request_filter(options);
 	s->request.both = options->backend && !strcmp(options->backend, WAY_BOTH);
-	s->request.unwinds = !options->input && options->unwind == UNWIND_BY_RULES && !options->kernel_only;
+	unwinder_choose(s);
 	s->request.asked = callchain_asked(host);
 	s->request.in_pidns = pidns_here(NULL);
 	s->sink.tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
+	if (s->sink.tasks && options->wants_cgroups)
+		tasks_keep_cgroups(s->sink.tasks);
 	s->files = (struct mapped_files_cfg){ .host = host, .debug_dir = options->debug_dir, .tasks = s->sink.tasks };
-	if (options->input)
+	if (options->input) {
+		s->perf_cache = perf_cache_find(getenv("HOME"));
 		s->files.recorded = &s->recording.origin;
+		s->files.perf_cache = s->perf_cache;
+		s->files.symfs = options->symfs;
+	}
 	if (!s->sink.tasks || empty_set(s, 0) || keep_files(s)) {
 		session_free(s);
 		return NULL;
@@ -141,6 +170,12 @@ void session_ahead(struct session *s, bool (*more)(void *ctx), void *ctx)
 {
 	s->ahead = more;
 	s->ahead_ctx = ctx;
+}
+
+void session_progress(struct session *s, void (*fn)(void *ctx, const struct progress *p), void *ctx)
+{
+	s->progress = fn;
+	s->progress_ctx = ctx;
 }
 
 static bool take_signal(struct session *s)
@@ -177,14 +212,15 @@ static bool learn_pid(void *ctx, pid_t pid)
 
 /*
  * Processes whose counts are held in the kernel are not seen sample by sample: look from time to time who they are,
- * so that their mappings are read before they exit.
+ * so that their mappings are read before they exit. Where user stacks are unwound here, the kernel counts none before
+ * one of the same process has been.
  */
 static void learn_pids(struct session *s)
 {
 	uint64_t began = now_ns(), cost;
 	struct learning learning = { s->sink.tasks, began + WALK_NS };
 
-	if (!session_counts_in_kernel(s) || began < s->learn_at)
+	if (!session_counts_in_kernel(s) || began < s->learn_at || (s->request.unwinds && !s->events.switches))
 		return;
 	cost = own_cpu_ns();
 	counting_pids(s, true, learn_pid, &learning);
@@ -206,30 +242,55 @@ static void work_ahead(struct session *s)
 	s->ahead_at = began + DRAIN_NS;
 }
 
-static int timeout_ms(uint64_t now, uint64_t until)
+static void report_progress(struct session *s)
 {
-	uint64_t wait = sub_or_0(until, now);
+	uint64_t now = now_ns(), duration = s->request.options->duration_ns;
+	struct progress p = { .elapsed_ns = now - s->sink.began_ns, .left_ns = UINT64_MAX };
 
-	if (wait > DRAIN_NS)
-		wait = DRAIN_NS;
+	if (!s->progress || now < s->progress_at)
+		return;
+	if (duration)
+		p.left_ns = sub_or_0(duration, p.elapsed_ns);
+	counting_so_far(s, &p);
+	s->progress(s->progress_ctx, &p);
+	s->progress_at = now + PROGRESS_NS;
+}
+
+static int timeout_ms(const struct session *s, uint64_t now, uint64_t until)
+{
+	uint64_t wait = sub_or_0(until, now), often = now < s->hurry_until ? HURRY_NS : s->drain_ns;
+
+	if (wait > often)
+		wait = often;
 	return (int)((wait + 999999) / 1000000);
 }
 
 /* Those that there are, of a run and not of its events. */
-enum { SIGNALS, COMMAND, RING_THREAD, NR_WAITS };
+enum { SIGNALS, COMMAND, TARGETS, RING_THREAD, NR_WAITS };
 
-_Static_assert(COMMAND < WAITING_OTHERS, "both have a place in struct waiting");
+_Static_assert(TARGETS < WAITING_OTHERS, "all three have a place in struct waiting");
+
+static int fd_of_command(const struct session *s)
+{
+	return s->request.command ? command_fd(s->request.command) : -1;
+}
+
+static int fd_of_targets(const struct session *s)
+{
+	return s->targets ? targets_fd(s->targets) : -1;
+}
 
 /* Sleep until there is much to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
 static int wait_for_work(const struct session *s, uint64_t until, struct err *err)
 {
 	struct pollfd fds[NR_WAITS] = {
 		[SIGNALS] = { s->signal_fd, POLLIN, 0 },
-		[COMMAND] = { s->request.command ? command_fd(s->request.command) : -1, POLLIN, 0 },
+		[COMMAND] = { fd_of_command(s), POLLIN, 0 },
+		[TARGETS] = { fd_of_targets(s), POLLIN, 0 },
 		[RING_THREAD] = { s->ring_thread ? ring_thread_fd(s->ring_thread) : -1, POLLIN, 0 },
 	};
 
-	if (poll(fds, ARRAY_SIZE(fds), timeout_ms(now_ns(), until)) < 0 && errno != EINTR)
+	if (poll(fds, ARRAY_SIZE(fds), timeout_ms(s, now_ns(), until)) < 0 && errno != EINTR)
 		return err_sys(err, -errno, "cannot wait for the perf events");
 	return fds[RING_THREAD].revents ? ring_thread_asks(s->ring_thread, err) : 0;
 }
@@ -250,8 +311,9 @@ static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t u
 	if (rc)
 		return rc;
 	w->fds[SIGNALS].fd = s->signal_fd;
-	w->fds[COMMAND].fd = s->request.command ? command_fd(s->request.command) : -1;
-	rc = waiting_poll(w, timeout_ms(now, until), &gone, err);
+	w->fds[COMMAND].fd = fd_of_command(s);
+	w->fds[TARGETS].fd = fd_of_targets(s);
+	rc = waiting_poll(w, timeout_ms(s, now, until), &gone, err);
 	return rc < 0 ? rc : gone;
 }
 
@@ -320,6 +382,14 @@ static int tell_of_all(struct session *s, struct err *err)
 	return keep_rings(s, err);
 }
 
+/* Each sample whose stack is not proved yet comes with a copy, though the program in the kernel could count it. */
+static void look_closer(struct session *s, uint64_t now)
+{
+	if (s->events.hurry)
+		s->hurry_until = now + CALM_NS;
+	s->events.hurry = false;
+}
+
 /* Between drains. */
 static int look_after(struct session *s, bool cpus_changed, struct err *err)
 {
@@ -334,15 +404,25 @@ static int look_after(struct session *s, bool cpus_changed, struct err *err)
 	}
 	if (!rc)
 		rc = tell_of_all(s, err);
+	look_closer(s, now);
+	counting_tend(s);
 	learn_pids(s);
 	work_ahead(s);
+	report_progress(s);
 	if (tasks_forget_due(s->sink.tasks))
 		forget_tasks(s);
 	return rc;
 }
 
-/* Until the interval is over (return 0), a signal came or the command ended (return 1), or -errno. At least once
- * around.
+/* Nothing more will come of those that were asked for. */
+static bool all_ended(const struct session *s)
+{
+	return (s->request.command && command_ended(s->request.command)) || (s->targets && targets_ended(s->targets));
+}
+
+/*
+ * Until the interval is over (return 0), a signal came, or the command or all targets ended (return 1), or -errno. At
+ * least once around.
  */
 static int sample_until(struct session *s, uint64_t until, struct err *err)
 {
@@ -362,7 +442,7 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 		rc = gone < 0 ? gone : counting_drain(s, err);
 		if (!rc)
 			rc = look_after(s, gone, err);
-		over = take_signal(s) || (s->request.command && command_ended(s->request.command));
+		over = take_signal(s) || all_ended(s);
 	} while (rc >= 0 && !over && now_ns() < until);
 	waiting_end(&w);
 	return rc < 0 ? rc : over;
@@ -394,6 +474,8 @@ static int begin(struct session *s, struct err *err)
 {
 	int rc = keep_rings(s, err);
 
+	if (s->targets)
+		targets_begin(s->targets);
 	if (!rc && !s->events.attr.enable_on_exec)
 		rc = events_enable(&s->events, err);
 
@@ -406,6 +488,10 @@ static int begin(struct session *s, struct err *err)
 		s->sink.began_ns = now_ns();
 	s->sink.started_ns = s->sink.began_ns;
 	s->cpus_at = s->learn_at = s->ahead_at = s->sink.began_ns + DRAIN_NS;
+	s->progress_at = s->sink.began_ns + PROGRESS_NS;
+	s->drain_ns = events_drain_ns(&s->events, HURRY_NS, DRAIN_NS);
+	/* Of processes that were there before, only samples tell: their mappings have to be read while they live. */
+	s->hurry_until = s->sink.began_ns + CALM_NS;
 	events_begin(&s->events, s->sink.began_ns);
 	/* Nothing will tell that it executes something; until then it waits. */
 	if (!rc && s->request.filter.tree && !s->events.side_attr.comm_exec &&
@@ -447,6 +533,21 @@ static int stop_counting(struct session *s, struct err *err)
 	return rc;
 }
 
+/* A command began with nothing. */
+static void account_cpu_time(struct session *s)
+{
+	struct command *c = s->request.command;
+
+	if (s->targets) {
+		s->ran_known = !targets_ran(s->targets, &s->ran_ns);
+	} else if (c && command_ended(c)) {
+		s->ran_ns = command_cpu_ns(c, false);
+		s->ran_known = true;
+	} else if (c) {
+		s->ran_known = !proc_cpu_ns(s->request.host, command_pid(c), true, &s->ran_ns);
+	}
+}
+
 static int end_run(struct session *s, int rc, struct err *err)
 {
 	struct err later;
@@ -455,6 +556,7 @@ static int end_run(struct session *s, int rc, struct err *err)
 	s->sink.ended = s->sink.set;
 	account(s);
 	s->sink.over_ns = s->sink.stopped_ns;
+	account_cpu_time(s);
 	if (s->events.followed && s->request.command && command_ended(s->request.command)) {
 		s->command_ns = command_cpu_ns(s->request.command, s->events.attr.exclude_kernel);
 		s->followed_known = !events_followed_ns(&s->events, &s->followed_ns);
@@ -535,6 +637,11 @@ int session_run(struct session *s, struct err *err)
 	return rc;
 }
 
+bool session_targets_ended(const struct session *s)
+{
+	return s->targets && targets_ended(s->targets);
+}
+
 size_t session_files_hung(const struct session *s)
 {
 	return s->files.open_files ? open_files_hung(s->files.open_files) : 0;
@@ -555,13 +662,17 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	session_close(s);
+	namer_close(&s->namer);
 	release_signals(s);
 	followed_free(s->events.followed);
+	jitdumps_free(s->jitdumps);
 	sink_release(&s->sink);
 	perf_maps_free(s->perf_maps);
 	open_files_free(s->files.open_files);
+	free(s->perf_cache);
 	recording_release(&s->recording);
 	watch_free(s->events.watch);
+	targets_free(s->targets);
 	descendants_free(s->request.filter.tree);
 	cgroup_close(s->request.filter.cgroup);
 	pinned_close(s->request.filter.cgroup_ids);

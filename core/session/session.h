@@ -25,6 +25,12 @@ void session_command(struct session *s, struct command *command);
 void session_ahead(struct session *s, bool (*more)(void *ctx), void *ctx);
 
 /**
+ * session_progress() - while the kernel is sampled, @fn is called about twice a second, for the first time after half a
+ * second. No other time is waited for because of that: the loop wakes up more often anyway.
+ */
+void session_progress(struct session *s, void (*fn)(void *ctx, const struct progress *p), void *ctx);
+
+/**
  * session_run() - sample until an interval of the options is over, or the run.
  *
  * SIGINT and SIGTERM end the run; then they have their default effect again, so that a second one ends the process. A
@@ -34,6 +40,9 @@ void session_ahead(struct session *s, bool (*more)(void *ctx), void *ctx);
  * that ended, until the next call.
  */
 int session_run(struct session *s, struct err *err);
+
+/** session_targets_ended() - have all processes of -p, or threads of -L, ended? A run ends with them. */
+bool session_targets_ended(const struct session *s);
 
 /** session_files_hung() - files of processes that were given up because their file system did not answer in time. */
 size_t session_files_hung(const struct session *s);

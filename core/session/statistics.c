@@ -29,16 +29,9 @@ static uint64_t lost_at_most(const struct session *s, const struct stats *b)
 /* Those that the program passed on and no ring gave back are lost. */
 static int64_t interval_stats(const struct session *s, struct stats *b)
 {
-	const struct rows *rows = session_intervals(s);
-	struct row row;
-	int64_t times = 0;
-	size_t i;
+	int64_t times = (int64_t)rows_times(session_intervals(s));
 
 	b->intervals_lost += sub_or_0(b->intervals_passed, b->intervals_received);
-	for (i = 0; i < rows_nr(rows); i++) {
-		rows_get(rows, i, &row);
-		times += (int64_t)row.times;
-	}
 	if (!s->request.options->open_intervals)
 		times += (int64_t)b->intervals_open;
 	return (int64_t)(b->intervals_begun - b->intervals_filtered - b->intervals_lost) - times;

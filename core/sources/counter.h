@@ -17,6 +17,7 @@
 #include "core/tasks/descendants.h"
 
 struct counter; /* each one's own state */
+struct namer_ops;
 struct source_env;
 
 /** struct counter_ops - a const table for each counter. */
@@ -25,6 +26,9 @@ struct counter_ops {
 
 	/* The one that measures intervals off the CPU in its place; NULL: it does both. */
 	const struct counter_ops *switches;
+
+	/* Names of kernel addresses by the same means, of a host where they can be had; NULL: there are none. */
+	const struct namer_ops *namer;
 
 	/* Can it work here? Tried, not guessed; leaves nothing behind. @forced: asked for by name. */
 	int (*probe)(bool forced, struct err *err);
@@ -40,6 +44,13 @@ struct counter_ops {
 
 	/* The events have just been enabled. Optional. */
 	int (*start)(struct counter *c, struct err *err);
+
+	/* From time to time while events are enabled: see to its tables. Optional. */
+	void (*tend)(struct counter *c);
+
+	/* Add to counted_kernel or intervals_charged of @stats what it has counted of interval sink.set by now.
+	 * Optional. */
+	void (*so_far)(const struct counter *c, struct stats *stats);
 
 	/* The run is over: no sample taken from now on counts. The events are still enabled. */
 	int (*stop)(struct counter *c, struct err *err);
@@ -65,6 +76,18 @@ struct counter_ops {
 	 * any more. Return: false: there is no room to keep that.
 	 */
 	bool (*judged)(struct counter *c, pid_t pid, enum descent what);
+
+	/*
+	 * The user stack of a sample that it passed on, with @note, has been unwound. @proof: samples of the same
+	 * process with the same callchain by frame pointers need not be. Optional.
+	 */
+	enum proof_use (*unwound)(struct counter *c, const struct sample_note *note, enum proof proof);
+
+	/*
+	 * What is proved of process @pid, 0: of all, does not hold any more, since it maps something else. @gone: it is
+	 * another program, or process. Return: how many stacks were proved of it. Optional.
+	 */
+	size_t (*withdraw)(struct counter *c, pid_t pid, bool gone);
 
 	/* Read a note that the program put in front of a sample: @size bytes of raw data, not aligned. NULL: it has no
 	 * samples. */

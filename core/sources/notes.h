@@ -10,6 +10,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/** enum proof - what is proved of a user stack by its addresses alone: see unwind_chain of unwind/unwind.h. */
+enum proof {
+	PROOF_NONE,
+	PROOF_CHAIN, /* it is the callchain that the kernel walks by frame pointers */
+	PROOF_LEAF,  /* the same, with the leaf's return address in between: its leaf has no frame */
+};
+
+/** enum proof_use - what a counter made of a proof. */
+enum proof_use {
+	PROOF_UNUSED,
+	PROOF_PROMISED, /* it names the callchains of this process in its notes from now on */
+	PROOF_ADMITTED, /* it counts the next sample with this stack itself */
+};
+
 /** struct sample_note - what a program in the kernel says of a sample that it passed on. */
 struct sample_note {
 	unsigned int set; /* of sink.sets it belongs to */
@@ -22,6 +36,10 @@ struct sample_note {
 	} verdict;
 	pid_t pid, tid;      /* of our pid namespace; -1: of a task outside */
 	char comm[COMM_LEN]; /* at the time of the sample */
+	int32_t user_stack;  /* NOTE_SPILLED: what its callchain is called there, for counter_ops.unwound; -1: not known
+			      */
+	unsigned int tables; /* with that: which of the counter's tables it is called so in */
+	uint64_t top;        /* with that: the word that the user's stack pointer points to; 0: not known */
 	bool left;           /* NOTE_FILTERED, for want of a mount namespace: its task is about to exit */
 };
 

@@ -16,6 +16,7 @@
  * @freq_hz:       samples per second of @event; 0: one every @period events
  * @other_samples: of the other events; they are not in the statistics
  * @first_ns:      least time of the samples of @event, on the recording's clock; @last_ns: greatest; 0: none has one
+ * @user_callchains: samples of @event have user stacks that the kernel walked by frame pointers
  * @ends:          it is a file, which has an end: nobody is still writing it
  * @origin:        for the names; its build ids are @build_ids
  */
@@ -24,6 +25,7 @@ struct recording {
 	uint64_t freq_hz, period;
 	uint64_t other_samples;
 	uint64_t first_ns, last_ns;
+	bool user_callchains;
 	bool ends;
 	bool truncated;  /* it ends within a record */
 	bool unfinished; /* its recorder did not come to the end */

@@ -38,6 +38,7 @@ struct source_env {
 	struct sink *sink;
 	struct mapped_files_cfg *files;
 	struct recording *recording;
+	struct jitdumps *jitdumps; /* of processes of this host; NULL: none is read */
 	struct used_counter counters[COUNTERS_MAX];
 	size_t nr_counters;                        /* 0: nothing is counted in the kernel */
 	uint64_t samples_passed, intervals_passed; /* of sink.ended, that the counters passed on */
@@ -64,8 +65,9 @@ struct source_ops {
 
 	/*
 	 * Only move what is waiting in the rings to memory, events.kept_bytes_max at most: there drain() and end() find
-	 * it. May be called by another thread, at any time but while attach, detach or close are. Return: 1: it is so
-	 * much that they should; 0; -errno, described. Optional.
+	 * it. Samples may be left in a ring that has room for many more. May be called by another thread, at any time
+	 * but while attach, detach or close are. Return: 1: it is so much that they should; 0; -errno, described.
+	 * Optional.
 	 */
 	int (*fetch)(struct source *s, struct err *err);
 
@@ -74,6 +76,9 @@ struct source_ops {
 	 * that; else the events are disabled.
 	 */
 	int (*end)(struct source *s, struct err *err);
+
+	/* Add to lost_here of @stats what is known by now to be lost of interval sink.set. Optional. */
+	void (*so_far)(const struct source *s, struct stats *stats);
 
 	/* Add the numbers of interval sink.ended to @stats. Exact after end(). */
 	void (*stats)(const struct source *s, struct stats *stats);
@@ -94,6 +99,29 @@ static inline const struct used_counter *env_switch_counter(const struct source_
 		if (env->counters[i].ops->switch_note)
 			return &env->counters[i];
 	return NULL;
+}
+
+/** env_unwound() - a counter has passed on a sample with @note: see counter_ops.unwound. */
+static inline enum proof_use env_unwound(const struct source_env *env, const struct sample_note *note, enum proof proof)
+{
+	enum proof_use use = PROOF_UNUSED;
+	size_t i;
+
+	for (i = 0; i < env->nr_counters; i++)
+		if (env->counters[i].ops->unwound)
+			use = env->counters[i].ops->unwound(env->counters[i].state, note, proof);
+	return use;
+}
+
+/** env_withdraw() - see counter_ops.withdraw. */
+static inline size_t env_withdraw(const struct source_env *env, pid_t pid, bool gone)
+{
+	size_t nr = 0, i;
+
+	for (i = 0; i < env->nr_counters; i++)
+		if (env->counters[i].ops->withdraw)
+			nr += env->counters[i].ops->withdraw(env->counters[i].state, pid, gone);
+	return nr;
 }
 
 #endif

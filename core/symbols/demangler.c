@@ -13,19 +13,17 @@
 #include "core/symbols/demangle.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-#define MEMORY_MAX (64ull << 20) /* with the stack */
-#define REQUEST    (16u << 10)   /* bytes of names; the readable forms are longer */
-#define CPU_MS     500           /* for a request; most take one */
-#define REPLY_MS   30000         /* for the reply, on a host where others have the CPU */
+#define MEMORY_MAX (64ull << 20)  /* with the stack */
+#define REQUEST    (16u << 10)    /* bytes of names; the readable forms are longer */
+#define CPU_MS     500            /* for a request; most take one */
+#define REPLY_MS   30000          /* for the reply, on a host where others have the CPU */
 #define ALL_NS     60000000000ull /* for all of a report */
-#define BAD_MAX    8             /* names of a report, */
-#define BAD_EVER   64            /* and of the run */
+#define BAD_MAX    8              /* names of a report, */
+#define BAD_EVER   64             /* and of the run */
 
 struct answer {
 	char *name;
@@ -50,26 +48,18 @@ struct demangler {
 /* Without seccomp filters the process is without rights, and may crash, at least. */
 static void prepare(void *ctx)
 {
-	sigset_t set;
-
 	(void)ctx;
-	sigemptyset(&set);
-	sigaddset(&set, SIGPROF);
-	signal(SIGPROF, SIG_DFL);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	confine(MEMORY_MAX);
 }
 
 static int serve(void *ctx, const struct worker_message *request, struct worker_message *reply)
 {
-	const struct itimerval cpu = { .it_value.tv_usec = CPU_MS * 1000 };
 	const char *name = request->data, *end = name + request->len;
 	char *out = reply->data;
 
 	(void)ctx;
 	if (!request->len || end[-1])
 		return -EINVAL;
-	setitimer(ITIMER_PROF, &cpu, NULL); /* it ends the process */
 	for (; name < end && WORKER_MESSAGE_MAX - reply->len >= DEMANGLED_MAX; name += strlen(name) + 1) {
 		if (!demangle(name, out + reply->len, DEMANGLED_MAX))
 			out[reply->len] = '\0';
@@ -82,7 +72,7 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 
 struct demangler *demangler_new(void)
 {
-	const struct worker_job job = { prepare, serve, NULL };
+	const struct worker_job job = { prepare, serve, NULL, CPU_MS };
 	struct demangler *d = calloc(1, sizeof(*d));
 
 	if (!d)

@@ -3,26 +3,24 @@
 
 #include "core/base/err.h"
 #include "core/base/grow.h"
-#include "core/files/alias.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KERNEL_BASE   0xffff000000000000ULL /* 48 bits of address: arm64; x86 begins at 0xffff800000000000 */
-#define NAME_LEN_MAX  511                   /* KSYM_NAME_LEN - 1 since 6.1; 127 before */
-#define MODULE_MAX    127                   /* MODULE_NAME_LEN is about 60 */
-#define LINE_LEN_MAX  1024                  /* longer than any line of such a name and module */
-#define SYMBOLS_MAX   (4u << 20)            /* distribution kernels: 100,000 to 300,000 */
-#define NAMES_MAX     (1u << 30)            /* what 30 bits can address */
-#define SYMBOL_IS_END 3                     /* in ksym.bind: not text, has no name */
-#define PAGE          4096ULL
+#define KERNEL_BASE  0xffff000000000000ULL /* 48 bits of address: arm64; x86 begins at 0xffff800000000000 */
+#define NAME_LEN_MAX 511                   /* KSYM_NAME_LEN - 1 since 6.1; 127 before */
+#define MODULE_MAX   127                   /* MODULE_NAME_LEN is about 60 */
+#define LINE_LEN_MAX 1024                  /* longer than any line of such a name and module */
+#define SYMBOLS_MAX  (4u << 20)            /* distribution kernels: 100,000 to 300,000 */
+#define NAMES_MAX    (1u << 30)            /* what 30 bits can address */
+#define PAGE         4096ULL
 
 /* 12 bytes, not 16: there are 120,000 of them. */
 struct ksym {
 	uint64_t addr;
-	uint32_t name : 30; /* offset in names */
-	uint32_t bind : 2;  /* enum symbol_bind or SYMBOL_IS_END */
+	uint32_t name : 30;  /* offset in names */
+	uint32_t is_end : 1; /* it is not text, and has no name */
 } __attribute__((packed));
 
 /* What perf writes into a recording with its address. */
@@ -137,19 +135,9 @@ static bool parse_line(const char *p, const char *end, struct line *l)
 	return l->module_len <= MODULE_MAX && word_end(l->module, end) == end;
 }
 
-static uint32_t bind_of(char type)
+static bool is_text(char type)
 {
-	switch (type) {
-	case 'T':
-		return SYMBOL_GLOBAL;
-	case 'W':
-	case 'w':
-		return SYMBOL_WEAK;
-	case 't':
-		return SYMBOL_LOCAL;
-	default:
-		return SYMBOL_IS_END;
-	}
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
 static int add_name(struct kernel_symbols *ks, const char *name, size_t len, uint32_t *offset)
@@ -219,7 +207,7 @@ static uint64_t text_start(const struct kernel_symbols *ks)
 
 static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
 {
-	uint32_t offset = 0, bind;
+	uint32_t offset = 0;
 	struct ksym *syms;
 	struct line l;
 	int rc;
@@ -234,8 +222,7 @@ static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
 		note_reference(ks, &l);
 	if (ks->nr == SYMBOLS_MAX)
 		return -E2BIG;
-	bind = bind_of(l.type);
-	if (bind != SYMBOL_IS_END) {
+	if (is_text(l.type)) {
 		rc = enter_module(ks, &l);
 		if (!rc)
 			rc = add_name(ks, l.name, l.name_len, &offset);
@@ -246,7 +233,7 @@ static int add_line(struct kernel_symbols *ks, const char *p, const char *end)
 	if (!syms)
 		return -ENOMEM;
 	ks->syms = syms;
-	ks->syms[ks->nr++] = (struct ksym){ .addr = l.addr, .name = offset & (NAMES_MAX - 1), .bind = bind & 3 };
+	ks->syms[ks->nr++] = (struct ksym){ l.addr, offset & (NAMES_MAX - 1), !is_text(l.type) };
 	return 0;
 }
 
@@ -264,6 +251,11 @@ static void keep_rest(struct kernel_symbols *ks, const char *p, size_t len)
 bool kernel_symbols_text_ended(const struct kernel_symbols *ks)
 {
 	return text_start(ks) && ks->text_end > text_start(ks);
+}
+
+uint64_t kernel_symbols_text_end(const struct kernel_symbols *ks)
+{
+	return ks->text_end;
 }
 
 bool kernel_symbols_in_text(const struct kernel_symbols *ks, uint64_t addr)
@@ -327,17 +319,10 @@ static int by_address(const void *va, const void *vb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-static bool better(const struct kernel_symbols *ks, const struct ksym *a, const struct ksym *b)
-{
-	struct alias x = { ks->names + a->name, (enum symbol_bind)a->bind };
-	struct alias y = { ks->names + b->name, (enum symbol_bind)b->bind };
-
-	if (a->bind == SYMBOL_IS_END || b->bind == SYMBOL_IS_END)
-		return a->bind != SYMBOL_IS_END;
-	return alias_better(&x, &y);
-}
-
-/* One symbol for each address, and one end for each run of data symbols. */
+/*
+ * One symbol for each address, and one end for each run of data symbols. Of several names the first is taken, as by the
+ * kernel in its own traces (get_symbol_pos(), kernel/kallsyms.c; find_kallsyms_symbol(), kernel/module/kallsyms.c).
+ */
 static void reduce(struct kernel_symbols *ks)
 {
 	size_t i, n = 0;
@@ -347,9 +332,9 @@ static void reduce(struct kernel_symbols *ks)
 		struct ksym *last = n ? &ks->syms[n - 1] : NULL;
 
 		if (last && last->addr == s->addr) {
-			if (better(ks, s, last))
+			if (last->is_end)
 				*last = *s;
-		} else if (s->bind != SYMBOL_IS_END || (last && last->bind != SYMBOL_IS_END)) {
+		} else if (!s->is_end || (last && !last->is_end)) {
 			ks->syms[n++] = *s;
 		}
 	}
@@ -433,7 +418,7 @@ static bool covers(const struct kernel_symbols *ks, size_t i, uint64_t addr)
 	if (i + 1 < ks->nr) {
 		const struct ksym *next = s + 1;
 
-		if (next->bind == SYMBOL_IS_END || !strcmp(module_of(ks, s->name), module_of(ks, next->name)))
+		if (next->is_end || !strcmp(module_of(ks, s->name), module_of(ks, next->name)))
 			return true;
 	}
 	return addr - (s->addr & ~(PAGE - 1)) < 2 * PAGE;
@@ -457,7 +442,7 @@ bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct 
 	if (!lo)
 		return false;
 	s = &ks->syms[lo - 1];
-	if (s->bind == SYMBOL_IS_END || !covers(ks, lo - 1, addr))
+	if (s->is_end || !covers(ks, lo - 1, addr))
 		return false;
 	out->name = ks->names + s->name;
 	out->module = module_of(ks, s->name);
@@ -481,6 +466,11 @@ bool kernel_symbols_reference(const struct kernel_symbols *ks, const char *name,
 bool kernel_symbols_empty(const struct kernel_symbols *ks)
 {
 	return !ks->seen_symbol;
+}
+
+bool kernel_symbols_shown(const struct kernel_symbols *ks)
+{
+	return ks->seen_address;
 }
 
 bool kernel_symbols_zeroed(const struct kernel_symbols *ks)

@@ -47,6 +47,9 @@ bool kernel_symbols_find(const struct kernel_symbols *ks, uint64_t addr, struct 
 /** kernel_symbols_text_ended() - has it come to the kernel's own _etext, behind its _text or _stext? */
 bool kernel_symbols_text_ended(const struct kernel_symbols *ks);
 
+/** kernel_symbols_text_end() - where its _etext is; 0: not seen. */
+uint64_t kernel_symbols_text_end(const struct kernel_symbols *ks);
+
 /** kernel_symbols_in_text() - is @addr between them? */
 bool kernel_symbols_in_text(const struct kernel_symbols *ks, uint64_t addr);
 
@@ -58,6 +61,9 @@ bool kernel_symbols_reference(const struct kernel_symbols *ks, const char *name,
 
 /** kernel_symbols_empty() - was there not one symbol, of any address? */
 bool kernel_symbols_empty(const struct kernel_symbols *ks);
+
+/** kernel_symbols_shown() - was there one of another address than 0? */
+bool kernel_symbols_shown(const struct kernel_symbols *ks);
 
 /** kernel_symbols_zeroed() - were there symbols, and all of them at address 0? */
 bool kernel_symbols_zeroed(const struct kernel_symbols *ks);

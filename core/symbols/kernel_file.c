@@ -3,12 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define BYTES_MAX   (1u << 30) /* of a whole file; those have 5 to 25 MB */
 #define PIECE_BYTES 65536      /* /proc/kallsyms has 4 KiB at a time */
+
+#define SHOWN_PIECES 4 /* in so many there is an address that is not 0, if they are shown */
 
 struct kernel_file {
 	int fd; /* -1: it is read to its end, or cannot be read */
@@ -34,14 +38,10 @@ static int open_file(const char *path)
 	return rc;
 }
 
-int kernel_file_open(const char *path, bool whole, struct kernel_file **out)
+int kernel_file_adopt(int fd, bool whole, struct kernel_file **out)
 {
-	struct kernel_file *f;
-	int fd = open_file(path);
+	struct kernel_file *f = malloc(sizeof(*f));
 
-	if (fd < 0)
-		return fd;
-	f = malloc(sizeof(*f));
 	if (!f) {
 		close(fd);
 		return -ENOMEM;
@@ -55,6 +55,13 @@ int kernel_file_open(const char *path, bool whole, struct kernel_file **out)
 	f->used = f->len = 0;
 	*out = f;
 	return 0;
+}
+
+int kernel_file_open(const char *path, bool whole, struct kernel_file **out)
+{
+	int fd = open_file(path);
+
+	return fd < 0 ? fd : kernel_file_adopt(fd, whole, out);
 }
 
 static void close_file(struct kernel_file *f)
@@ -130,19 +137,34 @@ static int read_text(struct kernel_file *f)
 	return kernel_symbols_finish(f->text);
 }
 
+/* The end of the text is where the rest begins, and may have more names there: the first was read with the text. */
+static int begin_rest(struct kernel_file *f)
+{
+	uint64_t at = kernel_symbols_text_end(f->text);
+	struct kernel_symbol end;
+	char line[1024];
+	int len;
+
+	if (!kernel_symbols_find(f->text, at, &end) || end.start != at)
+		return 0;
+	len = snprintf(line, sizeof(line), "%" PRIx64 " T %s\n", at, end.name);
+	return len < (int)sizeof(line) ? kernel_symbols_feed(f->rest, line, (size_t)len) : 0;
+}
+
 /* Some of it may have come with the text's last piece. */
 static int read_rest(struct kernel_file *f)
 {
-	int more = 1, rc = 0;
+	int more = 1, rc;
 
 	f->rest = kernel_symbols_new();
 	if (!f->rest)
 		return -ENOMEM;
-	do {
+	rc = begin_rest(f);
+	while (!rc && more > 0) {
 		rc = kernel_symbols_feed(f->rest, f->piece + f->used, f->len - f->used);
 		if (!rc)
 			more = read_piece(f);
-	} while (!rc && more > 0);
+	}
 	if (!rc)
 		rc = more;
 	f->rest_read = true;
@@ -156,6 +178,17 @@ bool kernel_file_ahead(struct kernel_file *f)
 	if (more < 0)
 		fail(f, more);
 	return more > 0;
+}
+
+/* At first come addresses of per-CPU variables, of which the very first may be 0. */
+bool kernel_file_shows(struct kernel_file *f)
+{
+	int i;
+
+	for (i = 0; i < SHOWN_PIECES && (!f->text || !kernel_symbols_shown(f->text)); i++)
+		if (!kernel_file_ahead(f))
+			break;
+	return f->text && kernel_symbols_shown(f->text);
 }
 
 int kernel_file_text(struct kernel_file *f)

@@ -19,10 +19,18 @@ struct kernel_file;
  * Return: 0 and the owned *@out; -EINVAL: not a regular file (as those of /proc are); -errno.
  */
 int kernel_file_open(const char *path, bool whole, struct kernel_file **out);
+/** kernel_file_adopt() - the same of the regular file @fd, which is taken over, also on failure. Return: 0; -ENOMEM. */
+int kernel_file_adopt(int fd, bool whole, struct kernel_file **out);
 void kernel_file_free(struct kernel_file *f);
 
 /** kernel_file_ahead() - read a little of the kernel's text. Return: is there more of it? */
 bool kernel_file_ahead(struct kernel_file *f);
+
+/**
+ * kernel_file_shows() - are there addresses, or does the kernel hide them from who opened it (kernel.kptr_restrict)?
+ * Reads a little, and no more where it has been told.
+ */
+bool kernel_file_shows(struct kernel_file *f);
 
 /**
  * kernel_file_text() - have read the kernel's text; all of the file, where that does not tell its end.

@@ -6,6 +6,8 @@
 #include "core/files/mapped_files.h"
 #include "core/files/recorded.h"
 #include "core/host/host.h"
+#include "core/host/kernel.h"
+#include "core/symbols/kernel_answers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,9 +35,11 @@ struct kernel_names {
 
 	struct kernel_file *kallsyms; /* the file that was given, else that of /proc; NULL: not opened */
 	enum serves serves;
-	uint64_t moved;    /* the sampled kernel's addresses minus those of kallsyms */
-	int kallsyms_rc;   /* why /proc/kallsyms could not be read, -errno */
-	const char *unfit; /* why it does not serve for all */
+	struct kernel_answers *answers; /* of the kernel that runs; NULL: it is not asked, */
+	bool answers_chosen;            /* if that is known already */
+	uint64_t moved;                 /* the sampled kernel's addresses minus those of kallsyms */
+	int kallsyms_rc;                /* why /proc/kallsyms could not be read, -errno */
+	const char *unfit;              /* why it does not serve for all */
 
 	struct elf_symbols *vmlinux;
 	bool vmlinux_placed;
@@ -153,6 +157,7 @@ void kernel_names_free(struct kernel_names *kn)
 {
 	if (!kn)
 		return;
+	kernel_answers_free(kn->answers);
 	kernel_file_free(kn->kallsyms);
 	elf_symbols_free(kn->vmlinux);
 	free(kn);
@@ -181,13 +186,43 @@ static void load_running(struct kernel_names *kn)
 	kn->kallsyms = NULL;
 }
 
+/*
+ * May the kernel be asked for single names? Only if /proc/kallsyms shows us addresses: a BPF program gets names that
+ * kernel.kptr_restrict hides. Where a vmlinux was loaded is known only from that file.
+ */
+static bool can_ask(struct kernel_names *kn)
+{
+	const struct symbols_cfg *cfg = &kn->cfg;
+
+	if (!cfg->namer || !cfg->namer->ops || cfg->files->recorded || cfg->kallsyms || cfg->vmlinux ||
+	    kernel_cuts_names(cfg->files->host))
+		return false;
+	open_running(kn);
+	return kn->kallsyms && kernel_file_shows(kn->kallsyms);
+}
+
+/* NULL: /proc/kallsyms has to do. */
+static struct kernel_answers *answers(struct kernel_names *kn)
+{
+	if (!kn->answers_chosen && can_ask(kn))
+		kn->answers = kernel_answers_new(kn->cfg.namer);
+	kn->answers_chosen = true;
+	return kn->answers;
+}
+
 /* What serves for a recording is not known before that has been read. */
 bool kernel_names_ahead(struct kernel_names *kn)
 {
-	if (kn->asked || kn->cfg.kallsyms || kn->cfg.files->recorded)
+	if (kn->asked || kn->cfg.kallsyms || kn->cfg.files->recorded || answers(kn))
 		return false;
 	open_running(kn);
 	return kn->kallsyms && kernel_file_ahead(kn->kallsyms);
+}
+
+void kernel_names_renew(struct kernel_names *kn)
+{
+	if (kn->answers)
+		kernel_answers_renew(kn->answers);
 }
 
 static bool unmoved(uint64_t text)
@@ -229,6 +264,46 @@ static void judge_running(struct kernel_names *kn)
 	load_running(kn);
 	if (kn->kallsyms && !kernel_symbols_zeroed(kernel_file_symbols(kn->kallsyms)))
 		kn->serves = compare_addresses(kn, same);
+}
+
+/*
+ * Read the names that perf has kept of the kernel that was sampled, from some boot of it. NULL: there are none that can
+ * be used.
+ */
+static struct kernel_file *read_kept(const struct kernel_names *kn)
+{
+	const struct build_id *id = build_ids_find(kn->cfg.files->recorded->build_ids, BUILD_ID_KERNEL);
+	struct kernel_file *kept;
+	int fd = id ? mapped_file_open_kallsyms(kn->cfg.files, id) : -ENOENT;
+
+	if (fd < 0 || kernel_file_adopt(fd, true, &kept))
+		return NULL;
+	if (!kernel_file_text(kept) && !kernel_symbols_empty(kernel_file_symbols(kept)) &&
+	    !kernel_symbols_zeroed(kernel_file_symbols(kept)))
+		return kept;
+	kernel_file_free(kept);
+	return NULL;
+}
+
+/* The kernel that runs does not serve: do the names that perf has kept? */
+static void judge_kept(struct kernel_names *kn)
+{
+	const struct recorded *r = kn->cfg.files->recorded;
+	struct kernel_file *kept = told(r) ? read_kept(kn) : NULL;
+	uint64_t kept_at;
+
+	if (!kept)
+		return;
+	if (!kernel_symbols_reference(kernel_file_symbols(kept), r->reference, &kept_at)) {
+		kernel_file_free(kept);
+		return;
+	}
+	kernel_file_free(kn->kallsyms);
+	kn->kallsyms = kept;
+	kn->kallsyms_rc = 0;
+	kn->moved = r->reference_addr - kept_at;
+	kn->serves = kn->moved || unmoved(kept_at) ? SERVES_PROPER : SERVES_ALL;
+	kn->unfit = "perf has kept them of another boot of this kernel";
 }
 
 /* Where @name was in the kernel that was sampled. */
@@ -274,6 +349,8 @@ static void choose(struct kernel_names *kn)
 		load_running(kn);
 	else if (!kn->cfg.kallsyms)
 		judge_running(kn);
+	if (kn->serves == SERVES_NOTHING)
+		judge_kept(kn);
 	if (kn->vmlinux)
 		place_vmlinux(kn);
 }
@@ -307,6 +384,8 @@ static bool find_in_kallsyms(struct kernel_names *kn, uint64_t addr, struct kern
 
 bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
 {
+	if (answers(kn) && kernel_answers_find(kn->answers, addr, out))
+		return true;
 	if (!kn->asked)
 		choose(kn);
 	if (find_in_vmlinux(kn, addr, out) || find_in_kallsyms(kn, addr, out))

@@ -17,6 +17,12 @@
  * A reference symbol where the kernel was linked to be was not moved at random: that it is there in two boots says
  * nothing of where modules and BPF programs are. These have names then only when the boot is told to be the same.
  *
+ * The kernel that runs, where it can be asked for its names one by one, has those of its /proc/kallsyms: that is read
+ * only for what it does not tell then.
+ *
+ * Where it serves for nothing, the copy serves that perf has kept of the /proc/kallsyms of the recorded kernel, if its
+ * reference symbol is told: for all at the same address, if that was moved at random, else for the kernel proper.
+ *
  * A vmlinux comes first for the kernel proper; modules are not in it. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_NAMES_H
@@ -36,7 +42,8 @@ struct kernel_names;
 int kernel_names_open(const struct symbols_cfg *cfg, struct kernel_names **out, struct err *err);
 void kernel_names_free(struct kernel_names *kn);
 
-/** kernel_names_find() - the symbol @addr is in; the first call reads what it needs. Strings are borrowed. */
+/** kernel_names_find() - the symbol @addr is in; the first call reads what it needs. Strings are borrowed until
+ * kernel_names_renew(). */
 bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out);
 
 /**
@@ -44,6 +51,9 @@ bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_sym
  * there more?
  */
 bool kernel_names_ahead(struct kernel_names *kn);
+
+/** kernel_names_renew() - another report begins. */
+void kernel_names_renew(struct kernel_names *kn);
 
 /** kernel_names_hidden() - see symbols_kernel_hidden() */
 bool kernel_names_hidden(const struct kernel_names *kn, struct err *why);

@@ -2,6 +2,7 @@
 #include "core/symbols/perf_map.h"
 
 #include "core/base/grow.h"
+#include "core/symbols/code_ranges.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,27 +10,14 @@
 
 #define LINE_LEN_MAX 4096 /* some names are whole signatures */
 #define ENTRIES_MAX  (1u << 20)
-#define NO_ENTRY     UINT32_MAX
-
-/* Addresses [@start, @end). Names are stored in the file's order, so that a larger @name is a later line. */
-struct entry {
-	uint64_t start, end;
-	uint32_t name; /* offset in names */
-};
-
-/* From @start to the next one, addresses belong to @entry. */
-struct span {
-	uint64_t start;
-	uint32_t entry; /* NO_ENTRY: to none */
-};
 
 struct perf_map {
-	struct entry *entries; /* sorted by start when finished */
+	/* The id is the offset in @names, which are stored in the file's order. Sorted by start when finished. */
+	struct code_range *entries;
 	size_t nr, cap;
 	char *names;
 	size_t names_len, names_cap;
-	struct span *spans;
-	size_t nr_spans;
+	struct code_ranges owners; /* of addresses, when finished */
 
 	/* The line whose end has not come yet; what does not fit is not kept. */
 	char line[LINE_LEN_MAX];
@@ -47,7 +35,7 @@ void perf_map_free(struct perf_map *m)
 		return;
 	free(m->entries);
 	free(m->names);
-	free(m->spans);
+	code_ranges_release(&m->owners);
 	free(m);
 }
 
@@ -85,19 +73,19 @@ static bool number(const char **p, const char *end, uint64_t *out)
 static void drop_older_half(struct perf_map *m)
 {
 	size_t half = m->nr / 2, i;
-	uint32_t names = m->entries[half].name;
+	uint32_t names = m->entries[half].id;
 
 	m->nr -= half;
 	memmove(m->entries, m->entries + half, m->nr * sizeof(*m->entries));
 	for (i = 0; i < m->nr; i++)
-		m->entries[i].name -= names;
+		m->entries[i].id -= names;
 	m->names_len -= names;
 	memmove(m->names, m->names + names, m->names_len);
 }
 
 static int add_entry(struct perf_map *m, uint64_t start, uint64_t size, const char *name, size_t len)
 {
-	struct entry *entries;
+	struct code_range *entries;
 	char *names;
 
 	if (m->nr == ENTRIES_MAX)
@@ -110,7 +98,7 @@ static int add_entry(struct perf_map *m, uint64_t start, uint64_t size, const ch
 	if (!names)
 		return -ENOMEM;
 	m->names = names;
-	m->entries[m->nr++] = (struct entry){ start, start + size, (uint32_t)m->names_len };
+	m->entries[m->nr++] = (struct code_range){ start, start + size, (uint32_t)m->names_len };
 	memcpy(m->names + m->names_len, name, len);
 	m->names[m->names_len + len] = 0;
 	m->names_len += len + 1;
@@ -157,85 +145,6 @@ int perf_map_feed(struct perf_map *m, const char *text, size_t len)
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-/* The entries that cover an address, as a heap: the latest line is the first. Some may have ended before. */
-struct covering {
-	const struct entry *entries;
-	uint32_t *heap;
-	size_t nr;
-};
-
-static bool is_later(const struct covering *c, size_t a, size_t b)
-{
-	return c->entries[c->heap[a]].name > c->entries[c->heap[b]].name;
-}
-
-static void swap(struct covering *c, size_t a, size_t b)
-{
-	uint32_t entry = c->heap[a];
-
-	c->heap[a] = c->heap[b];
-	c->heap[b] = entry;
-}
-
-static void push(struct covering *c, size_t entry)
-{
-	size_t i = c->nr++;
-
-	c->heap[i] = (uint32_t)entry;
-	for (; i && is_later(c, i, (i - 1) / 2); i = (i - 1) / 2)
-		swap(c, i, (i - 1) / 2);
-}
-
-static void pop(struct covering *c)
-{
-	size_t i = 0, child;
-
-	c->heap[0] = c->heap[--c->nr];
-	while ((child = 2 * i + 1) < c->nr) {
-		if (child + 1 < c->nr && is_later(c, child + 1, child))
-			child++;
-		if (!is_later(c, child, i))
-			return;
-		swap(c, i, child);
-		i = child;
-	}
-}
-
-static void put_span(struct perf_map *m, uint64_t start, uint32_t entry)
-{
-	if (!m->nr_spans || m->spans[m->nr_spans - 1].entry != entry)
-		m->spans[m->nr_spans++] = (struct span){ start, entry };
-}
-
-/* Go through the addresses at which something begins or ends. Two for each entry: so many spans there may be. */
-static void sweep(struct perf_map *m, struct covering *c)
-{
-	const struct entry *e = m->entries;
-	uint64_t addr = 0;
-	size_t i = 0;
-
-	while (i < m->nr || c->nr) {
-		if (!c->nr)
-			addr = e[i].start;
-		while (i < m->nr && e[i].start <= addr)
-			push(c, i++);
-		while (c->nr && e[c->heap[0]].end <= addr)
-			pop(c);
-		put_span(m, addr, c->nr ? c->heap[0] : NO_ENTRY);
-		if (c->nr)
-			addr = e[c->heap[0]].end;
-		if (c->nr && i < m->nr && e[i].start < addr)
-			addr = e[i].start;
-	}
-}
-
 /* Give back what @array has beyond @bytes, which are not 0. */
 static void *trim(void *array, size_t bytes)
 {
@@ -246,48 +155,23 @@ static void *trim(void *array, size_t bytes)
 
 int perf_map_finish(struct perf_map *m)
 {
-	struct covering c = { 0 };
-
 	if (!m->nr)
 		return 0;
 	m->entries = trim(m->entries, m->nr * sizeof(*m->entries));
 	m->names = trim(m->names, m->names_len);
-	qsort(m->entries, m->nr, sizeof(*m->entries), by_start);
-	c.entries = m->entries;
-	c.heap = calloc(m->nr, sizeof(*c.heap));
-	m->spans = calloc(2 * m->nr, sizeof(*m->spans));
-	if (!c.heap || !m->spans) {
-		free(c.heap);
-		return -ENOMEM;
-	}
-	sweep(m, &c);
-	free(c.heap);
-	m->spans = trim(m->spans, m->nr_spans * sizeof(*m->spans));
-	return 0;
+	return code_ranges_index(m->entries, m->nr, &m->owners);
 }
 
 bool perf_map_find(const struct perf_map *m, uint64_t addr, struct perf_map_symbol *out)
 {
-	size_t lo = 0, hi = m->nr_spans;
-	const struct entry *e;
+	const struct code_range *e = code_ranges_find(&m->owners, addr);
 
-	/* The first one that begins above. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->spans[mid].start > addr)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	if (!lo || m->spans[lo - 1].entry == NO_ENTRY)
-		return false;
-	e = &m->entries[m->spans[lo - 1].entry];
-	*out = (struct perf_map_symbol){ m->names + e->name, e->start };
-	return true;
+	if (e)
+		*out = (struct perf_map_symbol){ m->names + e->id, e->start };
+	return e;
 }
 
 size_t perf_map_memory(const struct perf_map *m)
 {
-	return m ? m->nr * sizeof(*m->entries) + m->names_len + m->nr_spans * sizeof(*m->spans) : 0;
+	return m ? m->nr * sizeof(*m->entries) + m->names_len + code_ranges_memory(&m->owners) : 0;
 }

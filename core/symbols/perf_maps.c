@@ -4,6 +4,7 @@
 #include "core/base/intern.h"
 #include "core/base/number.h"
 #include "core/files/mapped_files.h"
+#include "core/files/recorded.h"
 #include "core/host/host.h"
 #include "core/tasks/proc.h"
 
@@ -189,15 +190,35 @@ static void read_owner(const struct host *h, pid_t pid, struct owner *o)
 		o->started = proc_started(h, pid);
 }
 
-/* Was it last written before the process began? The clock may have been set since: then it is not told. */
-static bool is_leftover(const struct stat *st, const struct owner *o)
+/* When it began, in seconds of the wall clock; 0: not known. The clock may have been set since. */
+static time_t began_at(const struct owner *o)
 {
 	struct timespec now, up;
 
 	if (!o->started || clock_gettime(CLOCK_REALTIME, &now) || clock_gettime(CLOCK_BOOTTIME, &up))
-		return false;
-	return st->st_mtime + CLOCK_SLACK <
-	       now.tv_sec - up.tv_sec + (time_t)(o->started / (uint64_t)sysconf(_SC_CLK_TCK));
+		return 0;
+	return now.tv_sec - up.tv_sec + (time_t)(o->started / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Was it last written before the process began? */
+static bool is_leftover(const struct stat *st, const struct owner *o)
+{
+	time_t began = began_at(o);
+
+	return began && st->st_mtime + CLOCK_SLACK < began;
+}
+
+/*
+ * The process @pid of a recording that ended at @ended, where @o is what has its number now. If it lives, it began
+ * before that; else nothing is known of it. Recordings are read without the right to look into the roots of processes.
+ */
+static void judge_recorded(struct owner *o, pid_t pid, int64_t ended)
+{
+	time_t began = o->lives ? began_at(o) : 0;
+
+	o->pid = (uint64_t)pid;
+	if (!began || began > ended)
+		*o = (struct owner){ .uid = geteuid(), .pid = (uint64_t)pid };
 }
 
 /*
@@ -212,14 +233,16 @@ static bool is_theirs(const struct stat *st, const struct owner *o)
 /* Return: a descriptor and @st; -ENOENT: there is none, or none to be believed; -EMFILE, -ENFILE. */
 static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o, struct stat *st)
 {
+	const struct recorded *recorded = pm->where->recorded;
 	char name[64];
 	int fd;
 
 	snprintf(name, sizeof(name), "tmp/perf-%d.map", (int)o->pid);
-	fd = process_file_open(pm->where, o->lives ? pid : 0, name, st);
+	fd = process_file_open(pm->where, o->lives && !recorded ? pid : 0, name, st);
 	if (fd < 0)
 		return fd == -ESTALE || fd == -ETIME ? -ENOENT : fd;
-	if (st->st_nlink == 1 && is_theirs(st, o) && !is_leftover(st, o))
+	if (st->st_nlink == 1 && is_theirs(st, o) && !is_leftover(st, o) &&
+	    (!recorded || o->lives || st->st_mtime <= recorded->ended_s + CLOCK_SLACK))
 		return fd;
 	close(fd);
 	return -ENOENT;
@@ -258,9 +281,14 @@ static int take_kept(struct perf_maps *pm, struct process *p, struct stat *st)
 static int open_latest(struct perf_maps *pm, struct process *p, struct stat *st)
 {
 	int fd = -ENOENT;
+	const struct recorded *recorded = pm->where->recorded;
 	struct owner o;
 
+	if (recorded && !recorded->ended_s)
+		return -ENOENT;
 	read_owner(pm->where->host, p->pid, &o);
+	if (recorded)
+		judge_recorded(&o, p->pid, recorded->ended_s);
 	if (o.lives || (!p->map && p->fd < 0)) {
 		renumber(pm, p, &o);
 		fd = open_map(pm, p->pid, &o, st);
@@ -317,6 +345,13 @@ int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_m
 	if (p->map && perf_map_find(p->map, addr, out))
 		return 1;
 	return rc;
+}
+
+bool perf_maps_have(const struct perf_maps *pm, pid_t pid)
+{
+	const struct process *p = intern_find(&pm->processes, &process_kind, &pid);
+
+	return p && p->map;
 }
 
 /* The file comes some time after the first code: look the first time, the second, the fourth, the eighth... */

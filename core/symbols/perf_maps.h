@@ -14,6 +14,10 @@
  * process began is left by another one with the same number. Whether a process with the number of one that is gone is
  * another one is not told when the first one was never looked up.
  *
+ * Of a recording, files are read only if the time of its last sample is proved to be of this boot (recorded.h). A
+ * process that has the number now is the recorded one if it began before that time. Else the file in the root of the
+ * host has to have been written last before that time: a later one may be of another process.
+ *
  * Each file is read at the first lookup in its process. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_PERF_MAPS_H
@@ -49,5 +53,8 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid);
  * -ENOMEM, -E2BIG (all files together take 256 MiB): the file of @pid was not read; told once, then it has no names.
  */
 int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_map_symbol *out);
+
+/** perf_maps_have() - has the file of @pid been read, by a lookup since it was last renewed? */
+bool perf_maps_have(const struct perf_maps *pm, pid_t pid);
 
 #endif

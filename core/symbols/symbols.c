@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/symbols.h"
 
+#include "core/base/base_name.h"
+#include "core/base/begins.h"
+#include "core/base/err.h"
 #include "core/files/build_ids.h"
 #include "core/files/debug_files.h"
 #include "core/files/elf.h"
 #include "core/files/file_cache.h"
+#include "core/files/mapped_files.h"
 #include "core/files/vdso.h"
 #include "core/host/priority.h"
 #include "core/symbols/demangler.h"
+#include "core/symbols/jitdumps.h"
 #include "core/symbols/kernel_names.h"
 #include "core/symbols/lines.h"
 #include "core/symbols/perf_maps.h"
 #include "core/tasks/tasks.h"
+#include "unwind/rule_files.h"
+#include "unwind/rules.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* Of all files together, 24 bytes each; when it is reached no more files are read. A desktop's have 2 million. */
 #define ALL_SYMBOLS_MAX (8u << 20)
@@ -26,37 +34,53 @@ struct symbol_file {
 	struct cached_file in;
 	struct elf_symbols *elf; /* NULL: none yet, or none to be had */
 	uint64_t asked;          /* the last report, by its number, that asked for it */
-	bool skipped;            /* that report met a limit */
+	bool skipped;            /* this report met a limit and has counted the file */
+	bool symbols_skipped;    /* it did not read the symbols or the debug file of the file */
+	bool rules_skipped;      /* it did not read the unwind rules */
 	int64_t lines_file;      /* its number there + 1; 0: none yet */
+};
+
+/* An address of process @pid that is mapped; @lookup: of a return address, the one before it. */
+struct place {
+	pid_t pid;
+	uint64_t lookup;
+	bool is_return;
+	struct mapping mapping;
 };
 
 struct symbols {
 	struct tasks *tasks;
 	struct kernel_names *kernel;
 	struct perf_maps *perf_maps;
+	struct jitdumps *jitdumps;
 	struct debug_files debug;
 
 	struct file_cache cache; /* of struct symbol_file */
-	uint64_t nr_read;        /* symbols, of all files */
-	uint64_t forgotten;      /* tasks_forgotten() when the first of them was looked at */
-	uint64_t report;         /* the number of this one */
-	size_t nr_skipped;
-	int skipped_rc; /* why the first one was */
+	struct rule_files *rules;
+	uint64_t nr_read;   /* symbols, of all files */
+	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
+	uint64_t report;    /* the number of this one */
+	size_t nr_skipped;  /* in this report */
+	size_t max_skipped; /* in the report that skipped the most: the warning is for the whole run */
+	int skipped_rc;     /* the limit that was met first */
 
 	struct demangler *demangler;
 	struct lines *lines; /* NULL: nothing of them is wanted */
 	struct symbol inlined[LINES_DEPTH];
 	size_t nr_inlined;
+	bool lines_wanted;             /* of code made at run time, */
+	struct jitdump_line made_line; /* as that of the last symbols_user() */
 };
 
-static int open_workers(struct symbols *s, const struct symbols_cfg *cfg)
+static int open_parts(struct symbols *s, const struct symbols_cfg *cfg)
 {
 	unsigned int wanted = (cfg->inlined ? LINES_INLINED : 0) | (cfg->source ? LINES_SOURCE : 0);
 
 	if (wanted)
 		s->lines = lines_new(wanted);
 	s->demangler = demangler_new();
-	return (wanted && !s->lines) || !s->demangler ? -ENOMEM : 0;
+	s->rules = rule_files_new(cfg->files, s->tasks, UINT64_MAX);
+	return (wanted && !s->lines) || !s->demangler || !s->rules ? -ENOMEM : 0;
 }
 
 int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err)
@@ -70,11 +94,14 @@ int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symb
 	file_cache_init(&s->cache, cfg->files, tasks, sizeof(struct symbol_file), UINT64_MAX);
 	s->debug.mapped = cfg->files;
 	s->perf_maps = cfg->perf_maps;
-	rc = open_workers(s, cfg);
+	s->jitdumps = cfg->jitdumps;
+	s->lines_wanted = cfg->source;
+	rc = open_parts(s, cfg);
 	rc = rc ? err_sys(err, rc, "cannot name the stacks") : kernel_names_open(cfg, &s->kernel, err);
 	if (rc) {
 		lines_free(s->lines);
 		demangler_free(s->demangler);
+		rule_files_free(s->rules);
 		free(s);
 	} else {
 		*out = s;
@@ -96,6 +123,7 @@ static void drop_files(struct symbols *s)
 	if (s->lines)
 		lines_forget(s->lines);
 	file_cache_clear(&s->cache);
+	rule_files_clear(s->rules);
 	s->nr_read = 0;
 }
 
@@ -107,15 +135,26 @@ void symbols_free(struct symbols *s)
 	kernel_names_free(s->kernel);
 	lines_free(s->lines);
 	demangler_free(s->demangler);
+	rule_files_free(s->rules);
 	free(s);
 }
 
-/* Beginning anew: nothing is read, and every process may be asked. */
-static void try_again(struct symbol_file *f)
+/* Forget the symbols of @f: the next lookup reads them again, whichever process it is for. */
+static void try_again(struct symbols *s, struct symbol_file *f)
 {
+	if (f->elf)
+		s->nr_read -= elf_symbols_read(f->elf);
+	elf_symbols_free(f->elf);
 	f->elf = NULL;
-	f->skipped = false;
 	cached_file_renew(&f->in);
+}
+
+/* Another report begins. */
+static void renew_file(struct symbols *s, struct symbol_file *f)
+{
+	if (f->symbols_skipped)
+		try_again(s, f);
+	f->skipped = f->symbols_skipped = f->rules_skipped = false;
 }
 
 bool symbols_ahead(struct symbols *s)
@@ -128,11 +167,15 @@ void symbols_renew(struct symbols *s)
 	size_t i;
 
 	for (i = 0; i < s->cache.files.nr; i++)
-		if (file_at(s, i)->skipped)
-			try_again(file_at(s, i));
+		renew_file(s, file_at(s, i));
+	s->nr_skipped = 0;
+	rule_files_renew(s->rules);
+	kernel_names_renew(s->kernel);
 	s->report++;
 	if (s->perf_maps)
 		perf_maps_renew(s->perf_maps);
+	if (s->jitdumps)
+		jitdumps_renew(s->jitdumps);
 	if (s->lines)
 		lines_renew(s->lines);
 	demangler_renew(s->demangler);
@@ -160,20 +203,25 @@ bool symbols_kernel_hidden(const struct symbols *s, struct err *why)
 
 static void skip(struct symbols *s, int rc)
 {
-	if (!s->nr_skipped++)
+	if (!s->max_skipped)
 		s->skipped_rc = rc;
+	if (++s->nr_skipped > s->max_skipped)
+		s->max_skipped = s->nr_skipped;
 }
 
-/* A limit was met: @f is not tried again in this report. */
+/* A limit was met for @f, which counts once in a report. */
 static void skip_file(struct symbols *s, struct symbol_file *f, int rc)
 {
-	f->skipped = f->in.given_up = true;
-	skip(s, rc);
+	if (!f->skipped)
+		skip(s, rc);
+	f->skipped = true;
 }
 
-static bool is_limit(int rc)
+/* Its symbols or its debug file were not read: they are not tried again in this report. */
+static void skip_symbols(struct symbols *s, struct symbol_file *f, int rc)
 {
-	return rc == -EMFILE || rc == -ENFILE;
+	f->symbols_skipped = f->in.given_up = true;
+	skip_file(s, f, rc);
 }
 
 /* Drop what only earlier reports asked for: nobody has names of it any more. Return: was there anything? */
@@ -187,32 +235,65 @@ static bool make_room(struct symbols *s)
 
 		if (!f->elf || f->asked == s->report)
 			continue;
-		s->nr_read -= elf_symbols_read(f->elf);
-		elf_symbols_free(f->elf);
-		try_again(f);
+		try_again(s, f);
 		made = true;
 	}
 	return made;
 }
 
-static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
+/* Without descriptors for symbols: rules are read again when they are needed. Return: are there some now? */
+static bool spare_descriptors(struct symbols *s)
+{
+	bool closed = rule_files_close(s->rules);
+
+	return make_room(s) || closed;
+}
+
+/* Of a recording, the program itself is not to be had: is its debug file? Return: 0 or -errno. */
+static int load_debug(struct symbols *s, struct symbol_file *f)
 {
 	struct elf_file file;
-	int rc = file_cache_open(&s->cache, &f->in, pid, &file);
+	struct build_id id;
+	int fd, rc;
+
+	if (!mapped_file_build(s->cache.cfg, &f->in.file, &id))
+		return -ENOENT;
+	fd = mapped_file_open_debug(s->cache.cfg, &id);
+	if (fd < 0)
+		return fd;
+	rc = elf_file_open(&file, fd);
+	close(fd);
+	return rc ? rc : elf_symbols_of_debug(&file, &f->elf);
+}
+
+static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
+{
+	struct elf_file file;
+	int rc = file_cache_open(&s->cache, &f->in, pid, &file), debug;
+
+	if (!rc)
+		return elf_symbols_of(&file, &f->elf);
+	if (rc != -ENOENT && rc != -ESTALE)
+		return rc;
+	debug = load_debug(s, f);
+	return !debug || descriptors_ran_out(debug) ? debug : rc;
+}
+
+static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
+{
+	int rc = load_file(s, f, pid);
 
 	priority_check_now();
-	if (!rc)
-		rc = elf_symbols_of(&file, &f->elf);
 	if (rc || f->in.vdso_size)
 		return rc;
 	if (s->lines)
 		elf_symbols_want_lines(f->elf);
 	/* That there is none is usual, and no reason to try again. */
 	rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf);
-	if (is_limit(rc) && make_room(s))
+	if (descriptors_ran_out(rc) && spare_descriptors(s))
 		rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf);
-	if (is_limit(rc))
-		skip(s, rc);
+	if (descriptors_ran_out(rc))
+		skip_symbols(s, f, rc);
 	return 0;
 }
 
@@ -220,14 +301,14 @@ bool symbols_skipped(const struct symbols *s, struct err *why)
 {
 	struct rlimit rl;
 
-	if (!s->nr_skipped)
+	if (!s->max_skipped)
 		return false;
 	if (s->skipped_rc == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
-		err_set(why, -EMFILE, "the symbols of %zu files were not read: RLIMIT_NOFILE is %llu", s->nr_skipped,
-			(unsigned long long)rl.rlim_cur);
+		err_set(why, -EMFILE, "the symbols or unwind rules of %zu files were not read: RLIMIT_NOFILE is %llu",
+			s->max_skipped, (unsigned long long)rl.rlim_cur);
 	else
-		err_set(why, s->skipped_rc, "the symbols of %zu files were not read: %s", s->nr_skipped,
-			s->skipped_rc == -E2BIG ? "there are too many" : strerror(-s->skipped_rc));
+		err_set(why, s->skipped_rc, "the symbols or unwind rules of %zu files were not read: %s",
+			s->max_skipped, s->skipped_rc == -E2BIG ? "there are too many" : strerror(-s->skipped_rc));
 	return true;
 }
 
@@ -243,37 +324,70 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	if (f->elf || !file_cache_wants(&s->cache, &f->in, pid))
 		return f->elf;
 	if (s->nr_read >= ALL_SYMBOLS_MAX && !vdso_is_file(&f->in.file) && !make_room(s)) {
-		skip_file(s, f, -E2BIG);
+		skip_symbols(s, f, -E2BIG);
 		return NULL;
 	}
 	rc = load(s, f, pid);
-	if (is_limit(rc) && make_room(s))
+	if (descriptors_ran_out(rc) && spare_descriptors(s))
 		rc = load(s, f, pid);
 	file_cache_tried(&s->cache, &f->in, rc);
-	if (is_limit(rc))
-		skip_file(s, f, rc);
+	if (descriptors_ran_out(rc))
+		skip_symbols(s, f, rc);
 	if (f->elf)
 		s->nr_read += elf_symbols_read(f->elf);
 	return f->elf;
 }
 
-/* "[vdso]", "//anon" and "anon_inode:[x]" stay as they are. */
-static const char *base_name(const char *path)
+/* Memory without a file, but for the code of the kernel. The last two are of shared memory. */
+static bool is_anonymous(const struct mapped_file *file)
 {
-	const char *slash = path[0] == '/' && path[1] != '/' ? strrchr(path, '/') : NULL;
-
-	return slash && slash[1] ? slash + 1 : path;
+	if (mapped_file_is_memory(file))
+		return !vdso_is_file(file) && strcmp(file->path, "[vsyscall]") != 0;
+	return begins(file->path, "/dev/zero") || begins(file->path, "/anon_hugepage");
 }
 
-/* Code made at run time, for all that is known. */
-static void name_made(struct symbols *s, pid_t pid, uint64_t addr, uint64_t lookup, struct symbol *out)
+/* "[vdso]", "//anon" and "anon_inode:[x]" stay as they are. */
+static const char *module_name(const char *path)
 {
-	struct perf_map_symbol found;
-	int rc = s->perf_maps ? perf_maps_find(s->perf_maps, pid, lookup, &found) : 0;
+	return path[0] == '/' && path[1] != '/' ? base_name(path) : path;
+}
+
+/* Does a jitdump tell of it? */
+static bool find_dumped(struct symbols *s, pid_t pid, const char *comm, uint64_t lookup, struct perf_map_symbol *found,
+			struct symbol *out)
+{
+	struct jitdump_line *line = s->lines_wanted ? &s->made_line : NULL;
+	struct jitdump_code code;
+	int rc = s->jitdumps ? jitdumps_find(s->jitdumps, pid, comm, lookup, &code, line) : 0;
 
 	if (rc < 0)
 		skip(s, rc);
 	if (rc <= 0)
+		return false;
+	*found = (struct perf_map_symbol){ code.name, code.start };
+	if (line && line->line) {
+		out->file = line->file;
+		out->line = line->line;
+	}
+	return true;
+}
+
+static bool find_mapped(struct symbols *s, pid_t pid, uint64_t lookup, struct perf_map_symbol *found)
+{
+	int rc = s->perf_maps ? perf_maps_find(s->perf_maps, pid, lookup, found) : 0;
+
+	if (rc < 0)
+		skip(s, rc);
+	return rc > 0;
+}
+
+/* Code made at run time, for all that is known. */
+static void name_made(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, uint64_t lookup,
+		      struct symbol *out)
+{
+	struct perf_map_symbol found;
+
+	if (!find_dumped(s, pid, comm, lookup, &found, out) && !find_mapped(s, pid, lookup, &found))
 		return;
 	out->name = found.name;
 	out->offset = addr - found.start;
@@ -286,7 +400,7 @@ static bool find_signal_return(struct elf_symbols *elf, uint64_t vaddr, struct e
 	struct elf_symbol found;
 
 	if (!elf_symbols_find(elf, vaddr, &found) || found.start != vaddr ||
-	    (strncmp(found.name, "__restore", strlen("__restore")) != 0 && !strstr(found.name, "sigreturn")))
+	    (!begins(found.name, "__restore") && !strstr(found.name, "sigreturn")))
 		return false;
 	*out = found;
 	return true;
@@ -325,7 +439,8 @@ static void find_lines(struct symbols *s, struct symbol_file *f, uint64_t vaddr,
 						 .line = frames[i].line,
 						 .inlined = true,
 						 .build_id = out->build_id,
-						 .build_id_size = out->build_id_size };
+						 .build_id_size = out->build_id_size,
+						 .file_address = out->file_address };
 	if (!nr)
 		return;
 	s->nr_inlined = nr - 1;
@@ -354,46 +469,159 @@ bool symbols_lines_skipped(const struct symbols *s, struct err *why)
 	return s->lines && lines_skipped(s->lines, why);
 }
 
-void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+/* @vaddr: of what is called, or of the call before a return address. */
+static void find_symbol(struct symbols *s, struct symbol_file *f, uint64_t vaddr, bool is_return, struct symbol *out)
 {
-	uint64_t lookup = addr - (is_return && addr), offset, vaddr;
-	struct elf_symbols *elf;
 	struct elf_symbol found;
-	struct symbol_file *f;
-	struct mapping m;
 
-	*out = (struct symbol){ 0 };
-	s->nr_inlined = 0;
-	/* In a run of many reports some files end, and others take their place. */
+	out->offset = out->file_address = vaddr + is_return;
+	find_lines(s, f, vaddr, out);
+	if (!elf_symbols_find(f->elf, vaddr, &found) && !(is_return && find_signal_return(f->elf, vaddr + 1, &found)))
+		return;
+	out->name = found.name;
+	out->offset -= found.start;
+}
+
+/* A limit was met: what the rules of @f say is not asked for again in this report. */
+static void skip_rules(struct symbols *s, struct symbol_file *f, int rc)
+{
+	f->rules_skipped = true;
+	skip_file(s, f, rc);
+}
+
+/* The rules of the file that is mapped @at, and where it has that address. NULL: there are none. */
+static struct rules *open_rules(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t *vaddr)
+{
+	struct rules *rules;
+	int rc;
+
+	if (f->rules_skipped)
+		return NULL;
+	rules = rule_files_find(s->rules, at->pid, &at->mapping, &rc);
+	if (rc && make_room(s))
+		rules = rule_files_find(s->rules, at->pid, &at->mapping, &rc);
+	if (rc)
+		skip_rules(s, f, rc);
+	return rules && rules_address(rules, mapping_offset(&at->mapping, at->lookup), vaddr) ? rules : NULL;
+}
+
+/* They were used. Return: may what they said be believed? */
+static bool settle_rules(struct symbols *s, struct symbol_file *f)
+{
+	bool kept = rule_files_settle(s->rules);
+
+	if (!kept)
+		skip_rules(s, f, -E2BIG);
+	return kept;
+}
+
+/* Without a symbol. A linkage table has rules, but is no function. */
+static void find_function(struct symbols *s, struct symbol_file *f, const struct place *at,
+			  const struct elf_symbols *elf, struct symbol *out)
+{
+	uint64_t vaddr, start;
+	struct rules *rules = open_rules(s, f, at, &vaddr);
+	bool found = rules && !(elf && elf_symbols_is_plt(elf, vaddr)) && rules_function(rules, vaddr, &start) > 0;
+
+	if (!rules || !settle_rules(s, f))
+		return;
+	out->offset = out->file_address = vaddr + at->is_return;
+	if (!found)
+		return;
+	out->has_function = true;
+	out->function = start;
+	out->offset -= start < out->offset ? start : out->offset;
+}
+
+/* Return: is it mapped? In a run of many reports some files end, and others take their place. */
+static bool find_place(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct place *out)
+{
 	if (s->forgotten != tasks_forgotten(s->tasks)) {
 		drop_files(s);
 		s->forgotten = tasks_forgotten(s->tasks);
 	}
-	if (tasks_find(s->tasks, pid, comm, lookup, &m) != 1) {
-		name_made(s, pid, addr, lookup, out);
+	out->pid = pid;
+	out->is_return = is_return && addr;
+	out->lookup = addr - out->is_return;
+	return tasks_find(s->tasks, pid, comm, out->lookup, &out->mapping) == 1;
+}
+
+void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	const struct mapped_file *file;
+	struct elf_symbols *elf;
+	struct symbol_file *f;
+	struct place at;
+	uint64_t vaddr;
+
+	*out = (struct symbol){ 0 };
+	s->nr_inlined = 0;
+	if (!find_place(s, pid, comm, addr, is_return, &at)) {
+		name_made(s, pid, comm, addr, at.lookup, out);
 		return;
 	}
-	out->module = base_name(m.file->path);
-	f = file_cache_get(&s->cache, m.file);
+	file = at.mapping.file;
+	out->module = module_name(file->path);
+	out->anonymous = is_anonymous(file);
+	f = file_cache_get(&s->cache, file);
 	if (f)
 		f->asked = s->report;
 	elf = f ? file_symbols(s, f, pid) : NULL;
-	if (elf && !cached_file_serves(&f->in, &m))
+	if (elf && !cached_file_serves(&f->in, &at.mapping))
 		elf = NULL;
-	offset = lookup - m.start;
-	/* The whole vDSO is mapped; before 4.x its page offset is its address. */
-	if (!vdso_is_file(m.file)) {
-		offset += m.pgoff;
-		/* Also in memory that has a file without a path: code may be made there, too. */
-		if (!elf && !mapped_file_has_path(m.file))
-			name_made(s, pid, addr, lookup, out);
-	}
-	set_build_id(m.file, elf, out);
-	if (!elf || !elf_symbols_vaddr(elf, offset, &vaddr))
-		return;
-	find_lines(s, f, vaddr, out);
-	if (!elf_symbols_find(elf, vaddr, &found) && !(is_return && find_signal_return(elf, vaddr + 1, &found)))
-		return;
-	out->name = found.name;
-	out->offset = vaddr - found.start + (addr - lookup);
+	/* Also in memory that has a file without a path: code may be made there, too. */
+	if (!elf && !mapped_file_has_path(file) && !vdso_is_file(file))
+		name_made(s, pid, comm, addr, at.lookup, out);
+	set_build_id(file, elf, out);
+	if (elf && elf_symbols_vaddr(elf, &at.mapping, at.lookup, &vaddr))
+		find_symbol(s, f, vaddr, at.is_return, out);
+	if (!out->name && f)
+		find_function(s, f, &at, elf, out);
+}
+
+bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return)
+{
+	uint64_t vaddr, start;
+	struct symbol_file *f;
+	struct rules *rules;
+	struct place at;
+	bool called;
+
+	if (!find_place(s, pid, comm, addr, is_return, &at))
+		return false;
+	f = file_cache_get(&s->cache, at.mapping.file);
+	rules = f ? open_rules(s, f, &at, &vaddr) : NULL;
+	called = rules && rules_function(rules, vaddr, &start) > 0 && !rules_entry(rules, vaddr);
+	return rules && settle_rules(s, f) && called;
+}
+
+static enum file_symbols state_of(const struct symbol_file *f)
+{
+	if (f->elf)
+		return elf_symbols_stripped(f->elf) ? FILE_STRIPPED : FILE_WHOLE;
+	if (f->in.mismatched)
+		return FILE_REPLACED;
+	return f->in.missing ? FILE_MISSING : FILE_UNREAD;
+}
+
+bool symbols_source(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return,
+		    struct symbol_source *out)
+{
+	const struct symbol_file *f;
+	struct place at;
+
+	if (!find_place(s, pid, comm, addr, is_return, &at) || !mapped_file_has_path(at.mapping.file))
+		return false;
+	f = file_cache_get(&s->cache, at.mapping.file);
+	*out = (struct symbol_source){ .file = at.mapping.file, .symbols = f ? state_of(f) : FILE_UNREAD };
+	if (f && f->elf)
+		out->id = *elf_symbols_build_id(f->elf);
+	else
+		mapped_file_build(s->cache.cfg, at.mapping.file, &out->id);
+	return true;
+}
+
+bool symbols_have_map(const struct symbols *s, pid_t pid)
+{
+	return (s->perf_maps && perf_maps_have(s->perf_maps, pid)) || (s->jitdumps && jitdumps_have(s->jitdumps, pid));
 }

@@ -9,6 +9,8 @@
  * A recording may be of another host or boot. Its addresses are named by what is proved, or not contradicted by all
  * that it tells, to be what was recorded: see struct recorded, and kernel_names.h for the kernel.
  *
+ * Where a recorded file is not to be had, its debug file of the same build has its names alone.
+ *
  * Names of a file are those of its .symtab and .dynsym together; if it was stripped of the former, of its debug file's
  * or its .gnu_debugdata's in its place (see debug_files.h); then of the entries of its PLT, "name@plt". Those of [vdso]
  * are our own vDSO's. They are as they are in the files: symbols_demangle() reads them.
@@ -16,11 +18,16 @@
  * Inlined functions and source lines are read of the debug information of files, where they are wanted: see lines.h.
  * There are none of the kernel and the vDSO.
  *
- * Code in no file, made at run time, has the names that its process writes for it, see perf_map.h; not in a recording.
+ * Where a file has no symbol, its unwind rules tell at least where the function begins, see unwind/rules.h: of the file
+ * itself, or of its debug file, as the unwinder reads them.
+ *
+ * Code in no file, made at run time, has the names that its process writes for it, and source lines, see jitdump.h;
+ * else those of perf_map.h; of a recording, where they are proved to be of the recorded processes.
  *
  * An address in a file belongs to the symbol that covers it by its size and begins closest below it; where
- * there is none, to the one without size before it. A kernel symbol ends where the next one begins. Of
- * several that begin at the same address one is chosen, the same on every run: one with size before one
+ * there is none, to the one without size before it. A kernel symbol ends where the next one begins; of
+ * several that begin at the same address it is the first in /proc/kallsyms, as in the kernel's own traces.
+ * Of those in a file (also a vmlinux) one is chosen, the same on every run: one with size before one
  * without; then the fewest leading underscores; then any before a linker script's mark (__..._start,
  * __..._end); then global before weak before local; then the shortest; then the least in byte order.
  */
@@ -28,6 +35,7 @@
 #define CORE_SYMBOLS_H
 
 #include "core/base/err.h"
+#include "core/files/build_ids.h"
 #include "core/symbols/symbols_cfg.h"
 #include "core/tasks/mapping.h"
 
@@ -41,8 +49,9 @@ struct tasks;
 
 /**
  * struct symbol - what is known of an address.
- * @name:   NULL: no symbol. Borrowed until symbols_free() or, of a user address, tasks_forget() or symbols_renew().
- * @offset: of the address from the symbol's start (without @name: 0)
+ * @name:   NULL: no symbol. Borrowed until symbols_free() or symbols_renew() or, of a user address, tasks_forget().
+ * @offset: of the address from the start of the symbol or @function; without both: the file's own address of it, 0: not
+ *          known
  * @module: "kernel" (of unknown kernel addresses, too), a kernel module's name, "bpf", a mapped file's base
  *          name, "[vdso]", "//anon" and so on as they are; NULL: no known mapping. Borrowed, a file's from
  *          tasks.
@@ -51,6 +60,10 @@ struct tasks;
  * @inlined: it is no symbol, but a function that was inlined into one; @name is as @file is, and there is no @offset
  * @jit:     code made at run time
  * @build_id: of the mapped file, @build_id_size bytes, borrowed as @name is; NULL: not known
+ * @function: without @name, and with @has_function: where the function begins by the unwind rules of the file, as the
+ *           file's own address
+ * @anonymous: @module is memory that has no file, and what it is called says nothing of code: "//anon", "[heap]"
+ * @file_address: the file's own address of what was looked up, wherever the file is mapped; 0: not known
  */
 struct symbol {
 	const char *name;
@@ -61,6 +74,9 @@ struct symbol {
 	bool inlined, jit;
 	const unsigned char *build_id;
 	unsigned int build_id_size;
+	uint64_t function;
+	bool has_function, anonymous;
+	uint64_t file_address;
 };
 
 /**
@@ -96,11 +112,49 @@ void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct sym
 void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
 
 /**
+ * enum file_symbols - what became of the symbols of a mapped file.
+ * FILE_UNREAD:   they were not read: it is no ELF file, or met a limit (see symbols_skipped())
+ * FILE_MISSING:  it is not there any more or, of a recording, not on this host
+ * FILE_REPLACED: another file is at its path (see symbols_mismatched())
+ * FILE_STRIPPED: it has no .symtab, and no debug file with one was found
+ * FILE_WHOLE:    that has been read
+ */
+enum file_symbols { FILE_UNREAD, FILE_MISSING, FILE_REPLACED, FILE_STRIPPED, FILE_WHOLE };
+
+/**
+ * struct symbol_source - a file that has code.
+ * @file: borrowed until tasks_forget()
+ * @id:   by which its debug file, or of a recording the file itself was looked for; unknown if there is none
+ */
+struct symbol_source {
+	const struct mapped_file *file;
+	struct build_id id;
+	enum file_symbols symbols;
+};
+
+/**
+ * symbols_source() - the file in which symbols_user() looked for @addr, with the same arguments, in this report.
+ * Return: true and *@out; false: no file.
+ */
+bool symbols_source(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return,
+		    struct symbol_source *out);
+
+/** symbols_have_map() - does process @pid have a file with names of code that it made at run time? */
+bool symbols_have_map(const struct symbols *s, pid_t pid);
+
+/**
  * symbols_inlined() - what was inlined at the address of the last symbols_user(), if that is wanted.
  * @out: innermost first, without the symbol itself; borrowed until the next symbols_user()
  * Return: how many.
  */
 size_t symbols_inlined(const struct symbols *s, const struct symbol **out);
+
+/**
+ * symbols_user_called() - do the unwind rules of its file say that the function at @addr has a caller? A stack that
+ * ends there is incomplete. Those of _start and of the first function of a thread say that it has none; without rules
+ * neither is known. The other parameters: as symbols_user().
+ */
+bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return);
 
 /** symbols_demangle() - the readable forms of @nr names, as demangler_read(); borrowed until symbols_renew(). */
 int symbols_demangle(struct symbols *s, const char *const *names, size_t nr, const char **out);
@@ -121,7 +175,8 @@ bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
 
 /**
  * symbols_skipped() - were files not read because of a limit of ours or of the host?
- * Return: true and a line in @why with their number and the limit that was met first.
+ * Return: true and a line in @why with the limit that was met first, and the number of files. A file counts once in a
+ * report; the number is that of the report that left out the most.
  */
 bool symbols_skipped(const struct symbols *s, struct err *why);
 

@@ -4,14 +4,18 @@
 
 #include <stdbool.h>
 
+struct jitdumps;
 struct mapped_files_cfg;
 struct perf_maps;
+struct used_namer;
 
 /**
  * struct symbols_cfg - what names are taken from. What it points to is borrowed until symbols_free().
  * @files:     where the files of processes are, and whose /proc and /sys are read; its recording may be filled until
  *             the first lookup
- * @perf_maps: names of code made at run time; NULL: there are none
+ * @perf_maps,@jitdumps: names of code made at run time; NULL: there are none
+ * @namer:     what the running kernel can be asked with for its names, one by one; NULL, or none: /proc/kallsyms is read.
+ *             May be filled until the first lookup, but for symbols_ahead()
  * @kallsyms:  a copy of /proc/kallsyms of the kernel that was sampled, believed as it is; NULL: that of the host
  * @vmlinux:   an ELF image of that kernel, moved to where it was loaded; NULL: none
  * @inlined:   functions that were inlined are wanted: symbols_inlined()
@@ -20,6 +24,8 @@ struct perf_maps;
 struct symbols_cfg {
 	const struct mapped_files_cfg *files;
 	struct perf_maps *perf_maps;
+	struct jitdumps *jitdumps;
+	const struct used_namer *namer;
 	const char *kallsyms, *vmlinux;
 	bool inlined, source;
 };

@@ -296,6 +296,18 @@ bool cgroup_missed(const struct cgroup *c, struct err *why)
 	return true;
 }
 
+char *cgroup_line_path(char *line)
+{
+	char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	return path ? path + 1 : NULL;
+}
+
+bool cgroup_line_is_v2(const char *line)
+{
+	return !strncmp(line, "0::", 3);
+}
+
 bool cgroup_line_has(const char *line, const char *name)
 {
 	const char *s = strchr(line, ':'), *end = s ? strchr(s + 1, ':') : NULL;

@@ -38,6 +38,13 @@ bool cgroup_has(struct cgroup *c, uint64_t id);
 /** cgroup_missed() - has cgroup_has() said no because it could not look for an id? Then @why is a line about it. */
 bool cgroup_missed(const struct cgroup *c, struct err *why);
 
+/** cgroup_line_path() - the path in @line of /proc/PID/cgroup, "ID:CONTROLLERS:PATH" (cgroups(7)); NULL: it has none.
+ */
+char *cgroup_line_path(char *line);
+
+/** cgroup_line_is_v2() - is it about the hierarchy of version 2, as "0::/a" is? */
+bool cgroup_line_is_v2(const char *line);
+
 /**
  * cgroup_line_has() - is @line of /proc/PID/cgroup, "9:perf_event,cpu:/a", about controller @name? One of version 2,
  * "0::/a", is about none (cgroups(7)).

@@ -65,6 +65,8 @@ void known_files_mark(struct known_files *files, struct maps *maps)
 		return;
 	for (i = 0; i < maps->nr; i++)
 		((struct known_file *)maps->v[i].file)->used = true;
+	if (maps->jitdump)
+		((struct known_file *)maps->jitdump)->used = true;
 	maps->marked = sweep;
 }
 

@@ -25,3 +25,20 @@ bool mapped_file_has_path(const struct mapped_file *file)
 {
 	return !mapped_file_is_memory(file) && strncmp(file->path, "/memfd:", 7) && strncmp(file->path, "/dev/", 5);
 }
+
+bool mapped_file_is_jitdump(const struct mapped_file *file)
+{
+	const char *name = strrchr(file->path, '/');
+	size_t digits;
+
+	if (!name || strncmp(name, "/jit-", 5) != 0 || !mapped_file_has_path(file))
+		return false;
+	digits = strspn(name + 5, "0123456789");
+	return digits && !strcmp(name + 5 + digits, ".dump");
+}
+
+/* The page offset of the vDSO was its address before 4.x; it is mapped from its beginning. */
+uint64_t mapping_offset(const struct mapping *m, uint64_t addr)
+{
+	return addr - m->start + (strcmp(m->file->path, "[vdso]") ? m->pgoff : 0);
+}

@@ -33,6 +33,8 @@ bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b)
 bool mapped_file_is_memory(const struct mapped_file *file);
 /** mapped_file_has_path() - could it be found by its path, being neither memory (also memfd_create(2)) nor a device? */
 bool mapped_file_has_path(const struct mapped_file *file);
+/** mapped_file_is_jitdump() - has it the name of a jitdump, "jit-PID.dump"? The compiler maps it to say where it is. */
+bool mapped_file_is_jitdump(const struct mapped_file *file);
 /** mapped_file_hash() - see hash_bytes(); equal ones have equal hashes. */
 uint64_t mapped_file_hash(const struct mapped_file *file);
 
@@ -42,5 +44,8 @@ struct mapping {
 	uint64_t pgoff; /* bytes, not pages */
 	const struct mapped_file *file;
 };
+
+/** mapping_offset() - which byte of its file is at @addr of @m. */
+uint64_t mapping_offset(const struct mapping *m, uint64_t addr);
 
 #endif

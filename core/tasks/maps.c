@@ -57,6 +57,7 @@ static int make_own(struct maps **m, size_t room)
 		if ((*m)->nr)
 			memcpy(v, (*m)->v, (*m)->nr * sizeof(*v));
 		copy->nr = (*m)->nr;
+		copy->jitdump = (*m)->jitdump;
 		(*m)->refs--;
 		*m = copy;
 	}
@@ -124,6 +125,8 @@ int maps_insert(struct maps **m, const struct mapping *what)
 		put[nr++].start = what->end;
 	}
 	replace(own, from, to, put, nr);
+	if (mapped_file_is_jitdump(what->file))
+		own->jitdump = what->file;
 	return 0;
 }
 

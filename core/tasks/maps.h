@@ -22,6 +22,7 @@ struct maps {
 	uint64_t marked; /* by which sweep; see core/tasks/known_files.c */
 	size_t nr, cap;
 	struct mapping *v;
+	const struct mapped_file *jitdump; /* mapped last of those that are called so; NULL: none was */
 };
 
 /** maps_new() - empty, one reference; @budget outlives it. NULL: no memory. */

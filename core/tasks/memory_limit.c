@@ -52,17 +52,16 @@ static void look_upwards(const struct host *h, const struct hierarchy *of, char 
 	}
 }
 
-/* A line of /proc/self/cgroup is "ID:CONTROLLERS:PATH"; of version 2 it begins with "0::" (cgroups(7)). */
 static void look_at(const struct host *h, char *line, uint64_t *least)
 {
-	char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+	char *path = cgroup_line_path(line);
 
 	if (!path)
 		return;
-	if (!strncmp(line, "0::", 3))
-		look_upwards(h, &version_2, path + 1, least);
+	if (cgroup_line_is_v2(line))
+		look_upwards(h, &version_2, path, least);
 	else if (cgroup_line_has(line, "memory"))
-		look_upwards(h, &version_1, path + 1, least);
+		look_upwards(h, &version_1, path, least);
 }
 
 uint64_t memory_limit(const struct host *h)

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tasks/proc.h"
 
+#include "core/base/clock.h"
 #include "core/base/number.h"
 #include "core/host/priority.h"
+#include "core/tasks/cgroup.h"
 #include "core/tasks/comm.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define WQ_WORKER 0x20 /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
@@ -171,16 +175,67 @@ static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, 
 	return true;
 }
 
+/* Return: false: there is no such task, or nothing may be known of it. */
+static bool read_stat(const struct host *h, pid_t id, char *stat, size_t size)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d/stat", id);
+	return read_begin(host_tasks(h), name, stat, size) > 0;
+}
+
+/* 0: there is no such number. */
+static uint64_t stat_number(const char *stat, int n)
+{
+	const char *p = stat_field(stat, n);
+	uint64_t value = 0;
+
+	return !p || parse_digits(&p, 10, UINT64_MAX, &value) ? 0 : value;
+}
+
 uint64_t proc_started(const struct host *h, pid_t pid)
 {
-	char name[32], stat[1024];
-	const char *p = NULL;
-	uint64_t ticks = 0;
+	char stat[1024];
 
-	snprintf(name, sizeof(name), "%d/stat", pid);
-	if (read_begin(host_tasks(h), name, stat, sizeof(stat)) > 0)
-		p = stat_field(stat, 22);
-	return !p || parse_digits(&p, 10, UINT64_MAX, &ticks) ? 0 : ticks;
+	return read_stat(h, pid, stat, sizeof(stat)) ? stat_number(stat, 22) : 0;
+}
+
+/* Without /proc, or where that hides it (hidepid), the kernel knows whether it is there. */
+bool proc_ended(const struct host *h, pid_t id, bool is_process, uint64_t started)
+{
+	const char *state;
+	char stat[1024];
+
+	if (!read_stat(h, id, stat, sizeof(stat)))
+		return kill(id, 0) && errno == ESRCH;
+	state = stat_field(stat, 3);
+	if (started && stat_number(stat, 22) != started)
+		return true;
+	/* The first thread of a process is a zombie until all of them have ended; field 20: how many there are. */
+	return state && *state && strchr("ZXx", *state) && (!is_process || stat_number(stat, 20) <= 1);
+}
+
+/* The clock of a process needs no right and no /proc; that of another's thread cannot be read. */
+int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out)
+{
+	char name[32], text[128];
+	const char *p = text;
+	struct timespec ts;
+	clockid_t clock;
+	ssize_t len;
+
+	if (is_process) {
+		if (clock_getcpuclockid(id, &clock) || clock_gettime(clock, &ts))
+			return -ESRCH;
+		*out = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+		return 0;
+	}
+	snprintf(name, sizeof(name), "%d/schedstat", id);
+	len = read_begin(host_tasks(h), name, text, sizeof(text));
+	if (len < 0)
+		return (int)len;
+	/* One that has never run has had none; without these statistics all have had none. */
+	return number(&p, 10, ' ', UINT64_MAX, out) && *out ? 0 : -ENODATA;
 }
 
 /* Names of processes have no newline there. */
@@ -206,6 +261,49 @@ int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent)
 	*parent = (pid_t)ppid;
 	*uid = (uid_t)id;
 	return 0;
+}
+
+/* How much @path, of @line of /proc/PID/cgroup, tells of where the process belongs; 0: nothing, it is no such line. */
+static int cgroup_rank(const char *line, const char *path)
+{
+	if (!path)
+		return 0;
+	if (!strcmp(path, "/"))
+		return 1;
+	if (cgroup_line_is_v2(line))
+		return 4;
+	return cgroup_line_has(line, "name=systemd") ? 3 : 2;
+}
+
+int proc_cgroup(const struct host *h, pid_t pid, char **out)
+{
+	char path[512], *line = NULL;
+	int best = 0, rank, rc = 0;
+	const char *found;
+	size_t cap = 0;
+	FILE *f;
+
+	*out = NULL;
+	snprintf(path, sizeof(path), "%s/%d/cgroup", host_tasks(h), pid);
+	f = proc_fopen(path);
+	if (!f)
+		return -errno;
+	while (!rc && getline(&line, &cap, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		found = cgroup_line_path(line);
+		rank = cgroup_rank(line, found);
+		if (rank <= best)
+			continue;
+		best = rank;
+		free(*out);
+		*out = strdup(found);
+		rc = *out ? 0 : -ENOMEM;
+	}
+	if (!rc && ferror(f))
+		rc = errno ? -errno : -EIO; /* -ESRCH: the process has ended */
+	free(line);
+	fclose(f);
+	return rc || *out ? rc : -ENOENT;
 }
 
 /* "0.20 0.18 0.12 1/80 11206", proc(5) */
@@ -308,7 +406,9 @@ static pid_t entry_id(const struct dirent *d)
 	return number(&p, 10, 0, INT32_MAX, &id) ? (pid_t)id : 0;
 }
 
-int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+/* @but: a thread to leave out, or 0 */
+static int list_threads(const struct host *h, pid_t pid, pid_t but, int (*fn)(void *ctx, pid_t pid, pid_t tid),
+			void *ctx)
 {
 	struct dirent *e;
 	char path[512];
@@ -321,12 +421,40 @@ int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid
 	priority_pause();
 	d = opendir(path);
 	while (d && !rc && (e = readdir(d)))
-		if ((tid = entry_id(e)))
+		if ((tid = entry_id(e)) && tid != but)
 			rc = fn(ctx, pid, tid);
 	if (d)
 		closedir(d);
 	priority_resume();
 	return rc; /* 0 where it is gone */
+}
+
+int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+{
+	return list_threads(h, pid, 0, fn, ctx);
+}
+
+/* Most processes: the links of the directory tell (proc_task_getattr() in fs/proc/base.c). */
+static bool has_one_thread(const struct host *h, pid_t pid)
+{
+	struct stat st;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%d/task", host_tasks(h), pid);
+	return !stat(path, &st) && S_ISDIR(st.st_mode) && st.st_nlink == 2 + 1;
+}
+
+/* Listing costs the kernel an inode for each thread. One that comes while @fn runs is still found by listing. */
+static int see_process(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+{
+	bool one = has_one_thread(h, pid);
+	int rc = 0;
+
+	if (one)
+		rc = fn(ctx, pid, pid);
+	if (rc || (one && has_one_thread(h, pid)))
+		return rc;
+	return list_threads(h, pid, one ? pid : 0, fn, ctx);
 }
 
 int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
@@ -342,7 +470,7 @@ int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t t
 	while (!rc && (e = readdir(d))) {
 		priority_check();
 		if ((pid = entry_id(e)))
-			rc = proc_threads(h, pid, fn, ctx);
+			rc = see_process(h, pid, fn, ctx);
 	}
 	closedir(d);
 	priority_resume();

@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 /**
- * proc_fopen() - fopen(3) for reading, of a file of a process; the thread is not real-time meanwhile (priority_pause()).
- * Return: the caller closes it; NULL: errno tells why.
+ * proc_fopen() - fopen(3) for reading, of a file of a process; the thread is not real-time meanwhile
+ * (priority_pause()). Return: the caller closes it; NULL: errno tells why.
  */
 FILE *proc_fopen(const char *path);
 
@@ -62,6 +62,14 @@ uint64_t proc_started(const struct host *h, pid_t pid);
  */
 int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent);
 
+/**
+ * proc_cgroup() - the path of the cgroup of a process, as cgroups(7) has it: of version 2; where that is the root or is
+ * missing, the one that systemd has for it in version 1, or else any that is not the root.
+ * @out: to be freed
+ * Return: 0; -ENOENT: it is gone, or in none; -errno.
+ */
+int proc_cgroup(const struct host *h, pid_t pid, char **out);
+
 /** proc_newest() - the id that was given to a thread or process last, in this pid namespace; 0: not known. */
 pid_t proc_newest(const struct host *h);
 
@@ -79,6 +87,19 @@ int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out);
 /** proc_lives() - is there such a thread, and has it not ended? The name of one that waits for its parent is still
  * told. */
 bool proc_lives(const struct host *h, pid_t pid, pid_t tid);
+
+/**
+ * proc_ended() - has the thread @id ended, or, if it @is_process, have all of its threads?
+ * @started: as proc_started() told it, of another one that has the same id by now; 0: not known
+ */
+bool proc_ended(const struct host *h, pid_t id, bool is_process, uint64_t started);
+
+/**
+ * proc_cpu_ns() - CPU time that the thread @id has had, or, if it @is_process, all of its threads, also those that have
+ * ended. Of threads the kernel tells it only if it keeps statistics of its scheduler (CONFIG_SCHED_INFO).
+ * Return: 0 or -errno.
+ */
+int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out);
 
 /** proc_threads() - call @fn for every thread of @pid until it returns non-zero. Those that end meanwhile are left out.
  */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Images of one process: a chain of execs, or a pid used again. The newest are kept; fewer while there are many. */
 #define MAX_IMAGES     4096
@@ -139,7 +140,8 @@ const struct mapping *image_find(const struct image *im, uint64_t addr)
  * Look for the newest image of @p that maps @addr and, unless @comm is NULL, began under that name. One that is not
  * known ends the search: it may have mapped @addr, too. Return: is the search over?
  */
-static bool find_in(const struct process *p, const char *comm, uint64_t addr, const struct mapping **m)
+static bool find_in(const struct process *p, const char *comm, uint64_t addr, const struct mapping **m,
+		    const struct mapped_file **jitdump)
 {
 	size_t i;
 
@@ -149,17 +151,31 @@ static bool find_in(const struct process *p, const char *comm, uint64_t addr, co
 		if (comm && strncmp(im->comm, comm, COMM_LEN))
 			continue;
 		*m = image_find(im, addr);
+		*jitdump = *m ? im->maps->jitdump : NULL;
 		if (*m || image_is_late(im) || (im->reading && im->reading->failed))
 			return true;
 	}
 	return false;
 }
 
-const struct mapping *process_find(const struct process *p, const char *comm, uint64_t addr)
+const struct mapping *process_find(const struct process *p, const char *comm, uint64_t addr,
+				   const struct mapped_file **jitdump)
 {
+	const struct mapped_file *ignored = NULL, **file = jitdump ? jitdump : &ignored;
 	const struct mapping *m = NULL;
 
-	if (!find_in(p, comm, addr, &m))
-		find_in(p, NULL, addr, &m);
+	*file = NULL;
+	if (!find_in(p, comm, addr, &m, file))
+		find_in(p, NULL, addr, &m, file);
 	return m;
+}
+
+const struct image *process_named(const struct process *p, const char *comm)
+{
+	size_t i;
+
+	for (i = p->nr_images; i-- > 0;)
+		if (!strncmp(p->images[i].comm, comm, COMM_LEN))
+			return &p->images[i];
+	return process_newest(p);
 }

@@ -23,6 +23,8 @@ struct image {
 	uint64_t comm_ns;    /* when /proc told it; 0: an event did */
 	struct maps *maps;
 	struct reading *reading; /* NULL: all of @maps was told by events */
+	uint32_t cgroup;         /* see tasks_cgroups.c */
+	bool forked;             /* it is the first one of its process */
 };
 
 /** struct process - its images, the newest last. */
@@ -79,7 +81,14 @@ struct reading *image_begin_reading(struct image *im, pid_t pid);
 /** image_find() - the mapping that shows @addr; NULL: none, or it is not known, also if @im is NULL. */
 const struct mapping *image_find(const struct image *im, uint64_t addr);
 
-/** process_find() - the mapping that showed @addr when a thread was called @comm, by the rule in tasks.h; or NULL. */
-const struct mapping *process_find(const struct process *p, const char *comm, uint64_t addr);
+/** process_named() - its newest image that began as @comm, else its newest one; NULL: it has none. */
+const struct image *process_named(const struct process *p, const char *comm);
+
+/**
+ * process_find() - the mapping that showed @addr when a thread was called @comm, by the rule in tasks.h; or NULL.
+ * @jitdump: out, if not NULL: the jitdump that the same image maps; NULL: none
+ */
+const struct mapping *process_find(const struct process *p, const char *comm, uint64_t addr,
+				   const struct mapped_file **jitdump);
 
 #endif

@@ -70,6 +70,7 @@ void tasks_free(struct tasks *t)
 	processes_release(&t->processes);
 	threads_release(&t->threads);
 	known_files_release(&t->files);
+	strings_release(&t->cgroups);
 	free(t);
 }
 
@@ -185,7 +186,10 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	p->anew = p->executed = false;
 	p->learned = ppid > 0; /* of a parent outside our pid namespace nothing is known */
 	/* Of another program the name is still to come. */
-	return process_add_image(&t->processes, p, exec ? "" : comm, from);
+	if (process_add_image(&t->processes, p, exec ? "" : comm, from))
+		return -ENOMEM;
+	process_newest(p)->forked = true;
+	return 0;
 }
 
 /*

@@ -126,12 +126,38 @@ int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, stru
 int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out);
 
 /**
+ * tasks_jitdump() - the file that tells of code that process @pid makes now (in event time), see jitdump.h: the one
+ * that it mapped last. Return: it, borrowed as that of tasks_find(); NULL: none is known.
+ */
+const struct mapped_file *tasks_jitdump(const struct tasks *t, pid_t pid);
+
+/** tasks_find_jitdump() - the same of the image in which tasks_find() finds @addr. */
+const struct mapped_file *tasks_find_jitdump(const struct tasks *t, pid_t pid, const char *comm, uint64_t addr);
+
+/**
+ * tasks_each_mapped() - call @fn for each mapping of process @pid, ascending, until it returns false: of its newest
+ * image that began as @comm, else of its newest one. Nothing of one whose mappings are not known.
+ */
+void tasks_each_mapped(const struct tasks *t, pid_t pid, const char *comm,
+		       bool (*fn)(void *ctx, const struct mapping *m), void *ctx);
+
+/**
  * tasks_lineage() - processes that may have the root of @pid: itself, the one that forked it, and so on.
  * @pids: out, room for @max, each once; the first is @pid, 0 follows the last if there is room. In the place of a
  *        process whose first thread had ended when it was read is a thread that had not: it has a folder in /proc, too.
  * Return: their number. Nothing is known of those that were there before the records began.
  */
 size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max);
+
+/** tasks_keep_cgroups() - from now on tasks_learn() reads the cgroups of processes, too: once for each program. */
+void tasks_keep_cgroups(struct tasks *t);
+
+/**
+ * tasks_cgroup() - the path of the cgroup, see proc_cgroup(), that process @pid was in under the name @comm. If it ended
+ * before its cgroup was read, that of the program it executed before, or of the process that made it.
+ * Return: NULL: not known; until tasks_free().
+ */
+const char *tasks_cgroup(struct tasks *t, pid_t pid, const char *comm);
 
 /** tasks_refused() - mappings that were not kept, because a process or all of them have too many; see maps.h. */
 uint64_t tasks_refused(const struct tasks *t);

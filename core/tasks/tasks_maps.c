@@ -158,7 +158,10 @@ int tasks_learn(struct tasks *t, pid_t pid)
 	p = processes_get(&t->processes, pid);
 	if (!p)
 		return -ENOMEM;
-	return needs_reading(p) ? read_maps(t, p) : 0;
+	if (needs_reading(p) && read_maps(t, p))
+		return -ENOMEM;
+	tasks_read_cgroup(t, p);
+	return 0;
 }
 
 bool tasks_unmapped(struct tasks *t, pid_t pid, pid_t tid)
@@ -183,7 +186,7 @@ void tasks_read_anew(struct tasks *t)
 int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, struct mapping *out)
 {
 	const struct process *p = tasks_learn(t, pid) ? NULL : processes_find(&t->processes, pid);
-	const struct mapping *m = p ? process_find(p, comm, addr) : NULL;
+	const struct mapping *m = p ? process_find(p, comm, addr, NULL) : NULL;
 
 	if (m)
 		*out = *m;
@@ -198,6 +201,36 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
 	if (m)
 		*out = *m;
 	return m != NULL;
+}
+
+const struct mapped_file *tasks_find_jitdump(const struct tasks *t, pid_t pid, const char *comm, uint64_t addr)
+{
+	const struct process *p = processes_find(&t->processes, pid);
+	const struct mapped_file *jitdump = NULL;
+
+	if (p)
+		process_find(p, comm, addr, &jitdump);
+	return jitdump;
+}
+
+const struct mapped_file *tasks_jitdump(const struct tasks *t, pid_t pid)
+{
+	const struct process *p = processes_find(&t->processes, pid);
+	const struct image *im = p ? process_newest(p) : NULL;
+
+	return im && !image_is_late(im) ? im->maps->jitdump : NULL;
+}
+
+void tasks_each_mapped(const struct tasks *t, pid_t pid, const char *comm,
+		       bool (*fn)(void *ctx, const struct mapping *m), void *ctx)
+{
+	const struct process *p = processes_find(&t->processes, pid);
+	const struct image *im = p ? process_named(p, comm) : NULL;
+	size_t i;
+
+	for (i = 0; im && !image_is_late(im) && i < im->maps->nr; i++)
+		if (!fn(ctx, &im->maps->v[i]))
+			return;
 }
 
 uint64_t tasks_refused(const struct tasks *t)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * struct tasks, for the files that make it up: tasks.c (records of processes and threads), tasks_names.c (names and
- * mount namespaces), tasks_maps.c (mappings).
+ * mount namespaces), tasks_maps.c (mappings), tasks_cgroups.c (cgroups).
  */
 #ifndef CORE_TASKS_TASKS_STATE_H
 #define CORE_TASKS_TASKS_STATE_H
 
+#include "core/base/strings.h"
 #include "core/tasks/known_files.h"
 #include "core/tasks/processes.h"
 #include "core/tasks/threads.h"
@@ -20,12 +21,18 @@ struct tasks {
 	uint64_t event_ns; /* of the record that is applied; 0: unknown */
 	bool (*on_mapped)(void *ctx, pid_t pid, const struct mapping *m);
 	void *on_mapped_ctx;
+	struct strings cgroups; /* paths of those that are kept */
+	size_t cgroup_bytes;
+	bool keeps_cgroups;
 	uint64_t refused;                                    /* mappings for which there was no room */
 	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
 };
 
 /** tasks_read_name() - the name of a thread of which none is known, and which has not ended. 0 or -ENOMEM. */
 int tasks_read_name(struct tasks *t, pid_t pid, pid_t tid);
+
+/** tasks_read_cgroup() - the cgroup of the newest image of @p, if it is wanted and was not looked for yet. */
+void tasks_read_cgroup(struct tasks *t, struct process *p);
 
 /** tasks_named_thread() - the thread if it has a name or /proc knows one, else NULL. */
 const struct thread *tasks_named_thread(struct tasks *t, pid_t pid, pid_t tid);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * rows [N]: what N distinct rows (1000000) of 20 user and 10 kernel frames cost to count and to report.
+ * rows [N [FORM]]: what N distinct rows (1000000) of 20 user and 10 kernel frames cost to count and to report, in one
+ * form or in each.
  * Callers come from a few thousand addresses, each leaf is an address, and a name, of its own. Goals for
  * 1000000: 2 s, 5 s.
  */
@@ -74,23 +75,33 @@ static void fake_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	*out = (struct symbol){ name, addr & 15, "libbench.so" };
 }
 
-static int report(const struct rows *t, const char *what, const struct report_cfg *cfg)
+static ssize_t count_bytes(void *size, const char *bytes, size_t len)
+{
+	(void)bytes;
+	*(uint64_t *)size += len;
+	return (ssize_t)len;
+}
+
+static int report(const struct rows *t, const struct report_cfg *cfg)
 {
 	char name[64];
 	const struct report_names names = { name, fake_kernel, fake_user };
 	struct err err;
 	double start = cpu_time();
-	FILE *out = fopen("/dev/null", "we");
+	uint64_t size = 0;
+	FILE *out = fopencookie(&size, "w", (cookie_io_functions_t){ .write = count_bytes });
 	int rc;
 
 	if (!out)
 		return -errno;
+	setvbuf(out, NULL, _IOFBF, 1 << 16);
 	rc = report_write(out, t, &names, cfg, &err);
 	fclose(out);
 	if (rc)
 		fprintf(stderr, "rows: error: %s\n", err.msg);
 	else
-		printf("report_%s_cpu_seconds: %.3f\n", what, cpu_time() - start);
+		printf("report_%s_cpu_seconds: %.3f\nreport_%s_bytes: %" PRIu64 "\n", cfg->form->name,
+		       cpu_time() - start, cfg->form->name, size);
 	return rc;
 }
 
@@ -105,8 +116,7 @@ static void print_rss(const char *when)
 int main(int argc, char **argv)
 {
 	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
-	const struct report_cfg folded = { .form = &report_folded };
-	const struct report_cfg text = { .form = &report_text, .delimited = true, .offsets = true };
+	struct report_cfg cfg = { .delimited = true, .offsets = true };
 	struct rows *t = rows_new();
 	double start = cpu_time(), drawing;
 	uint64_t frames[USER_FRAMES], i;
@@ -128,9 +138,15 @@ int main(int argc, char **argv)
 	printf("rows: %zu\nstacks: %zu\n", rows_nr(t), rows_nr_stacks(t));
 	printf("add_cpu_seconds: %.3f\n", cpu_time() - start - drawing);
 	print_rss("add");
-	rc = report(t, "folded", &folded);
-	if (!rc)
-		rc = report(t, "text", &text);
+	if (argc > 2) {
+		cfg.form = report_form(argv[2]);
+		rc = cfg.form ? report(t, &cfg) : -EINVAL;
+	} else {
+#define REPORT(name)                                                                                                   \
+	cfg.form = &report_##name;                                                                                     \
+	rc = rc ? rc : report(t, &cfg);
+		REPORT_FORMS(REPORT)
+	}
 	print_rss("report");
 	rows_free(t);
 	return rc ? 1 : 0;

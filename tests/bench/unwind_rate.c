@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * unwind_rate [FILE]: what unwinding costs, without anything around it. A stack of this program of 20 frames is unwound
- * again and again for a second of CPU time: stacks per second. With FILE, what the first rule of that file
- * costs: time to open it and find the rule, and memory it takes then.
+ * again and again for a second of CPU time: stacks per second; and by libunwind in its own process for a second, with
+ * all that goes between the two. With FILE, what the first rule of that file costs: time to open it and find the rule,
+ * and memory it takes then.
  */
 #include "tests/bench/bench.h"
 
+#include "core/base/clock.h"
 #include "core/host/host.h"
 #include "core/tasks/mapping.h"
 #include "core/tasks/proc.h"
+#include "unwind/libunwinder.h"
 #include "unwind/rules.h"
 #include "unwind/unwind.h"
 
@@ -152,6 +155,31 @@ static void measure(void)
 	printf("frames: %zu\nstacks_per_second: %.0f\n", result.nr, (double)stacks / seconds);
 }
 
+/* The two processes work in turn: time that passes is what it costs. */
+static void measure_libunwind(void)
+{
+	const struct unwind_copy copy = { self.stack, self.regs.r[ARCH_SP], COPY_BYTES, 0 };
+	const struct unwind_mappings mappings = { &self, find_mapping };
+	const struct unwind_files files = { &self, find_rules };
+	uint64_t ips[FRAMES], from, ns = 0, stacks = 0;
+	struct unwind_result result = { .ips = ips, .cap = FRAMES };
+	struct libunwinder *l = libunwinder_new();
+	int rc = l ? libunwinder_walk(l, getpid(), &self.regs, &copy, &mappings, &files, &result) : -ENOMEM;
+
+	from = now_ns();
+	while (!rc && ns < SECONDS * NSEC_PER_SEC) {
+		rc = libunwinder_walk(l, getpid(), &self.regs, &copy, &mappings, &files, &result);
+		ns = now_ns() - from;
+		stacks++;
+	}
+	if (rc)
+		fprintf(stderr, "unwind_rate: libunwind: %s\n", strerror(-rc));
+	else
+		printf("libunwind_frames: %zu\nlibunwind_stacks_per_second: %.0f\n", result.nr,
+		       (double)stacks * 1e9 / (double)ns);
+	libunwinder_free(l);
+}
+
 /* The first executable MiB that has a rule. */
 static void first_use(const char *path)
 {
@@ -180,5 +208,6 @@ int main(int argc, char **argv)
 	proc_maps(&host_here, getpid(), add_mapping, &self);
 	descend(FRAMES);
 	measure();
+	measure_libunwind();
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "backend-perfring/decode.h"
+#include "compat/perf_deferred.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,10 @@ static void check_record(const struct record *r, const unsigned char *bytes, siz
 		check(r->sample.nr <= size / 8);
 		check(inside(r->sample.ips, 8 * r->sample.nr, bytes, size));
 		check(!r->sample.raw || inside(r->sample.raw, r->sample.raw_size, bytes, size));
+		break;
+	case RECORD_CALLCHAIN_DEFERRED:
+		check(r->deferred.nr <= size / 8);
+		check(inside(r->deferred.ips, 8 * r->deferred.nr, bytes, size));
 		break;
 	case PERF_RECORD_COMM:
 		check(inside(r->comm.name, strlen(r->comm.name) + 1, bytes, size));

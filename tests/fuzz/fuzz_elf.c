@@ -18,6 +18,7 @@
 
 static void look_up(struct elf_symbols *es, uint64_t addr)
 {
+	static const struct mapped_file file = { .path = "/file" };
 	struct elf_symbol sym = { 0 }, again = { 0 };
 	uint64_t vaddr;
 
@@ -29,7 +30,7 @@ static void look_up(struct elf_symbols *es, uint64_t addr)
 	} else {
 		check(!sym.name);
 	}
-	if (elf_symbols_vaddr(es, addr, &vaddr))
+	if (elf_symbols_vaddr(es, &(struct mapping){ 0, UINT64_MAX, 0, &file }, addr, &vaddr))
 		elf_symbols_find(es, vaddr, &sym);
 }
 

@@ -81,20 +81,43 @@ static void check_row(const struct cfi_row *row, uint64_t addr)
 		check(row->how[i] <= CFI_VAL_EXPR);
 }
 
+/* What another unwinder asks for. */
+static void look_up_records(struct rules *r, uint64_t addr)
+{
+	struct rules_table table;
+	struct cfi_cie cie;
+	struct cfi_fde fde;
+	uint8_t bytes[8];
+	uint64_t at;
+
+	if (!rules_table(r, &table) && table.nr)
+		check(!rules_read_records(r, table.at, false, bytes, sizeof(bytes)));
+	if (rules_eh_record(r, addr, &at) > 0)
+		rules_read_records(r, at, false, bytes, sizeof(bytes));
+	if (rules_debug_record(r, addr, &cie, &fde) > 0)
+		check(fde.program <= fde.program_end && cie.program <= cie.end);
+	rules_read_records(r, addr, true, bytes, sizeof(bytes));
+}
+
 static void look_up(struct rules *r, uint64_t addr)
 {
 	const struct cfi_row *row;
 	int rc = rules_find(r, addr, &row);
+	uint64_t start = 0;
 	uint8_t bytes[8];
 	struct cfi_row kept;
 
 	check(rc <= 1);
+	check(rc == 1 ? rules_function(r, addr, &start) == 1 : rules_function(r, addr, &start) <= 1);
+	check(!rules_entry(r, addr) || rc == 1);
 	if (rc == 1) {
 		check_row(row, addr);
+		check(start == row->function || start == row->function + 1);
 		kept = *row;
 		check(rules_find(r, addr, &row) == 1 && !memcmp(&kept, row, sizeof(kept)));
 	}
 	rules_read(r, addr, bytes, sizeof(bytes));
+	look_up_records(r, addr);
 }
 
 /* An address in a record is a word of its own, and may count from where it is. */

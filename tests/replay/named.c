@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * named FILE [dwarf] - the report of a recording of perf record with the address of each frame as perf script has it
- * in the place of the module: "OFFSET(FILE)", or the address alone where no file is known and in the kernel. With
- * "dwarf" stacks are unwound, and a caller's address is the byte before the return address, in user stacks.
+ * in the place of the module: "OFFSET(FILE)", or the address alone where no file is known and in the kernel. What has
+ * no symbol is [unknown], as perf script has it. With "dwarf" stacks are unwound, and a caller's address is the byte
+ * before the return address, in user stacks.
  *
  * Exit status: 0; 1: not a recording, or it cannot be read.
  */
@@ -34,6 +35,7 @@ static void set_module(struct named *n, struct symbol *out)
 	if (frame_names_add(&n->places, FRAME_MARKER, n->place, &place))
 		die("no memory");
 	out->module = frame_names_text(&n->places, place);
+	out->anonymous = true;
 }
 
 static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)

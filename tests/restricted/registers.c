@@ -11,9 +11,11 @@
  * Before 5.4 a callchain has what it had: the kernel itself walks by the right rbp here.
  */
 #include "backend-perfring/decode.h"
+#include "backend-perfring/pack.h"
 #include "core/base/err.h"
 
 #include <asm/perf_regs.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -22,6 +24,10 @@
 
 int __real_decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
 int __wrap_decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
+size_t __real_pack_record(const struct perf_event_attr *attr, const struct stack_roots *roots, const void *bytes,
+			  size_t size, void *to);
+size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack_roots *roots, const void *bytes,
+			  size_t size, void *to);
 
 static const unsigned int saved[] = { PERF_REG_X86_BP,  PERF_REG_X86_BX,  PERF_REG_X86_R12,
 				      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
@@ -45,24 +51,19 @@ static int version(void)
 	return (int)known;
 }
 
-static uint64_t *place(uint64_t *regs, uint64_t mask, unsigned int reg)
-{
-	return mask & 1ULL << reg ? &regs[__builtin_popcountll(mask & ((1ULL << reg) - 1))] : NULL;
-}
-
 static struct left *left_by(pid_t tid)
 {
 	return &left[(unsigned int)tid % MAX_THREADS];
 }
 
-static void remember(const struct record *r, uint64_t *regs)
+static void remember(const struct record *r)
 {
 	struct left *l = left_by(r->tid);
 	size_t i;
 
 	l->tid = r->tid;
 	for (i = 0; i < ARRAY_SIZE(saved); i++) {
-		const uint64_t *reg = place(regs, r->sample.mask, saved[i]);
+		const uint64_t *reg = record_reg(r, saved[i]);
 
 		l->regs[i] = reg ? *reg : 0;
 	}
@@ -75,13 +76,13 @@ static uint64_t stale(const struct record *r, size_t i, uint64_t sp)
 	return l->tid == r->tid ? l->regs[i] : sp + 64;
 }
 
-static void age(const struct record *r, uint64_t *regs)
+static void age(const struct record *r)
 {
-	const uint64_t *sp = place(regs, r->sample.mask, PERF_REG_X86_SP);
+	const uint64_t *sp = record_reg(r, PERF_REG_X86_SP);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(saved); i++) {
-		uint64_t *reg = place(regs, r->sample.mask, saved[i]);
+		uint64_t *reg = (uint64_t *)(uintptr_t)record_reg(r, saved[i]);
 
 		if (!reg || (saved[i] == PERF_REG_X86_BP && version() >= 4019))
 			continue;
@@ -89,19 +90,28 @@ static void age(const struct record *r, uint64_t *regs)
 	}
 }
 
-/* A record is decoded once, in memory that is ours. */
+/* Records in the ring, which nobody may write to, are decoded to be copied; the copy is decoded once, and is ours. */
+static _Thread_local bool copies;
+
+size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack_roots *roots, const void *bytes,
+			  size_t size, void *to)
+{
+	copies = true;
+	size = __real_pack_record(attr, roots, bytes, size, to);
+	copies = false;
+	return size;
+}
+
 int __wrap_decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out)
 {
 	int rc = __real_decode_record(attr, bytes, size, out);
-	uint64_t *regs;
 
 	if (rc <= 0 || out->type != PERF_RECORD_SAMPLE || out->sample.abi != PERF_SAMPLE_REGS_ABI_64 ||
-	    version() >= 5011)
+	    version() >= 5011 || copies)
 		return rc;
-	regs = (uint64_t *)(uintptr_t)out->sample.regs;
 	if (out->sample.nr && out->sample.ips[0] == PERF_CONTEXT_KERNEL)
-		age(out, regs);
+		age(out);
 	else
-		remember(out, regs);
+		remember(out);
 	return rc;
 }

@@ -25,6 +25,8 @@ void fake_list_cpus(const char *sys, const char *which, const char *cpus)
 	unit_write(sys, name, cpus, strlen(cpus));
 }
 
+int (*fake_pidfd_open)(pid_t pid);
+
 long syscall(long nr, ...)
 {
 	const struct perf_event_attr *attr;
@@ -33,6 +35,11 @@ long syscall(long nr, ...)
 	pid_t pid;
 
 	va_start(ap, nr);
+	if (nr == SYS_pidfd_open && fake_pidfd_open) {
+		pid = va_arg(ap, pid_t);
+		va_end(ap);
+		return fake_pidfd_open(pid);
+	}
 	attr = va_arg(ap, const struct perf_event_attr *);
 	pid = va_arg(ap, pid_t);
 	cpu = va_arg(ap, int);

@@ -18,6 +18,9 @@ int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
 /** fake_event_ioctl() - the test's: ioctl(2) of the open @fd; @id: of PERF_EVENT_IOC_ID. Return: 0 or -1. */
 int fake_event_ioctl(int fd, unsigned long request, uint64_t *id);
 
+/** fake_pidfd_open - the test's: pidfd_open(2), as fake_event_open(). NULL: the kernel does not have it. */
+extern int (*fake_pidfd_open)(pid_t pid);
+
 /** fake_refuse() - Return: -1, with errno -@code. */
 int fake_refuse(int code);
 

@@ -333,6 +333,11 @@ static int source_end(struct source *s, struct err *err)
 	return source_step(FAKE_END, -1, err);
 }
 
+static void source_so_far(const struct source *s, struct stats *stats)
+{
+	stats->lost_here += fake.of_source[s->env->sink->set].lost_here;
+}
+
 static void source_stats(const struct source *s, struct stats *stats)
 {
 	struct stats b = fake.of_source[s->env->sink->ended];
@@ -359,6 +364,7 @@ const struct source_ops fake_source = {
 	.drain = source_drain,
 	.fetch = source_fetch,
 	.end = source_end,
+	.so_far = source_so_far,
 	.stats = source_stats,
 	.close = source_close,
 };
@@ -370,6 +376,7 @@ const struct source_ops fake_plain_source = {
 	.start = source_start,
 	.drain = source_drain,
 	.end = source_end,
+	.so_far = source_so_far,
 	.stats = source_stats,
 	.close = source_close,
 };
@@ -462,6 +469,11 @@ static bool counter_judged(struct counter *c, pid_t pid, enum descent what)
 	return true;
 }
 
+static void counter_so_far(const struct counter *c, struct stats *stats)
+{
+	stats->counted_kernel += fake.of_counter[c->env->sink->set].counted_kernel;
+}
+
 static void counter_stats(const struct counter *c, struct stats *stats)
 {
 	stats_add(stats, &fake.of_counter[c->env->sink->ended]);
@@ -490,6 +502,7 @@ const struct counter_ops fake_counter = {
 	.take = counter_take,
 	.pids = counter_pids,
 	.judged = counter_judged,
+	.so_far = counter_so_far,
 	.stats = counter_stats,
 	.close = counter_close,
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/apply.h"
+#include "backend-perfring/deferred.h"
 #include "backend-perfring/kernel_code.h"
+#include "compat/perf_deferred.h"
 #include "core/base/clock.h"
 #include "core/rows/compare.h"
 #include "core/tasks/descendants.h"
@@ -582,6 +584,207 @@ START_TEST(test_chains)
 	assert_side(chains[_i].what, &row.key.kernel, chains[_i].kernel, chains[_i].kernel_cut);
 	assert_side(chains[_i].what, &row.key.user, chains[_i].user, chains[_i].user_cut);
 	ck_assert_uint_eq(row.value, 1);
+}
+END_TEST
+
+/* ---- deferred user stacks */
+
+#define COOKIE   0x700000001
+#define DEFERRED { PERF_CONTEXT_KERNEL, K(1), K(2), CONTEXT_USER_DEFERRED, COOKIE }, 5
+
+/*
+ * A sample of thread 11 of process 10, called "before". Then steps: c: its stack comes, of @nr addresses; o: with
+ * another cookie; t: of another thread; r: it is called "after"; e: so by an exec; x: it ends; X: another thread does.
+ */
+static const struct {
+	const char *what;
+	uint64_t ips[6];
+	uint64_t nr;
+	const char *steps;
+	char only;    /* 'U' or 'K' */
+	char user;    /* 't'aken, 'm'issed, 'n'one */
+	char counted; /* 'l'ate: when the stack came, 'n'ow */
+} deferrals[] = {
+	{ "comes", DEFERRED, "c", 0, 't', 'l' },
+	{ "in user space", { CONTEXT_USER_DEFERRED, COOKIE }, 2, "c", 0, 't', 'l' },
+	{ "the name is that of the sample", DEFERRED, "rc", 0, 't', 'l' },
+	{ "-U", DEFERRED, "c", 'U', 't', 'l' },
+	{ "-K needs none", DEFERRED, "", 'K', 'n', 'n' },
+	{ "-K, and it comes", DEFERRED, "c", 'K', 'n', 'n' },
+	{ "never comes", DEFERRED, "", 0, 'm', 'l' },
+	{ "of another cookie", DEFERRED, "o", 0, 'm', 'l' },
+	{ "of another thread", DEFERRED, "t", 0, 'm', 'l' },
+	{ "others, then it", DEFERRED, "otXc", 0, 't', 'l' },
+	{ "of what was executed", DEFERRED, "ec", 0, 'm', 'l' },
+	{ "of what was executed after it", DEFERRED, "ce", 0, 't', 'l' },
+	{ "after the end", DEFERRED, "xc", 0, 't', 'l' },
+	{ "not after the end", DEFERRED, "x", 0, 'm', 'l' },
+	{ "no cookie", { PERF_CONTEXT_KERNEL, K(1), K(2), CONTEXT_USER_DEFERRED }, 4, "c", 0, 'm', 'n' },
+	{ "cookie 0", { PERF_CONTEXT_KERNEL, K(1), K(2), CONTEXT_USER_DEFERRED, 0 }, 5, "c", 0, 'm', 'n' },
+	{ "-U, never comes", DEFERRED, "", 'U', 'm', 'l' },
+	{ "the marker is an address of the program's",
+	  { PERF_CONTEXT_USER, 1, CONTEXT_USER_DEFERRED, COOKIE },
+	  4,
+	  "c",
+	  0,
+	  't',
+	  'n' },
+};
+
+static const uint64_t user_side[] = { 0x401000, 0x402000, 0x403000 };
+
+static void user_stack(pid_t tid, uint64_t cookie, const uint64_t *ips, uint64_t nr)
+{
+	apply(1, (struct record){ .type = RECORD_CALLCHAIN_DEFERRED,
+				  .pid = 10,
+				  .tid = tid,
+				  .writer = tid,
+				  .deferred = { cookie, ips, nr } });
+}
+
+static void take_step(char step)
+{
+	switch (step) {
+	case 'r':
+	case 'e':
+		comm(10, 11, "after", step == 'e');
+		break;
+	case 'x':
+	case 'X':
+		exit_task(2, 10, step == 'x' ? 11 : 12);
+		break;
+	default:
+		user_stack(step == 't' ? 12 : 11, COOKIE + 2 * (step == 'o'), user_side, ARRAY_SIZE(user_side));
+	}
+}
+
+static void begin_deferred(const uint64_t *ips, uint64_t nr)
+{
+	a.deferred = deferred_new(apply_deferred, &a);
+	ck_assert_ptr_nonnull(a.deferred);
+	comm(10, 11, "before", false);
+	nr_samples = 1;
+	apply(0, (struct record){ .type = PERF_RECORD_SAMPLE, .pid = 10, .tid = 11, .sample = { ips, nr } });
+}
+
+static struct row end_deferred(void)
+{
+	ck_assert_int_eq(deferred_flush(a.deferred), 0);
+	ck_assert_uint_eq(deferred_nr(a.deferred), 0);
+	deferred_free(a.deferred);
+	assert_books(1, 0);
+	return only_row();
+}
+
+START_TEST(test_deferred)
+{
+	char user = deferrals[_i].user;
+	const char *step;
+	struct row row;
+
+	rig.request.filter.no_kernel = deferrals[_i].only == 'U';
+	rig.request.filter.no_user = deferrals[_i].only == 'K';
+	begin_deferred(deferrals[_i].ips, deferrals[_i].nr);
+	ck_assert_uint_eq(a.stats[0].counted_ring, deferrals[_i].counted == 'n');
+	for (step = deferrals[_i].steps; *step; step++)
+		take_step(*step);
+	row = end_deferred();
+	ck_assert_str_eq(row.key.comm, "before");
+	ck_assert_int_eq(row.key.user.state, user == 't' ? STACK_TAKEN : user == 'm' ? STACK_MISSED : STACK_NONE);
+	ck_assert_uint_eq(row.key.user.nr, user != 't' ? 0 : deferrals[_i].counted == 'n' ? 1 : 3);
+	ck_assert_uint_eq(a.stats[0].deferred, deferrals[_i].counted == 'l' || user == 'm');
+	ck_assert_uint_eq(a.stats[0].deferred_missed, user == 'm');
+}
+END_TEST
+
+/* What is made of the addresses that come. */
+static const struct {
+	uint64_t ips[4];
+	uint64_t nr;
+	uint32_t kept;
+	enum stack_state state;
+} arrivals[] = {
+	{ { 1, 2, 3 }, 3, 3, STACK_TAKEN },
+	{ { PERF_CONTEXT_USER, 1, 2 }, 3, 2, STACK_TAKEN }, /* as was planned once */
+	{ { 1, 2, 0, 3 }, 4, 2, STACK_TAKEN },
+	{ { 1, PERF_CONTEXT_KERNEL, 2, 3 }, 4, 1, STACK_TAKEN },
+	{ { 1, CONTEXT_USER_DEFERRED, COOKIE }, 3, 1, STACK_TAKEN },
+	{ { 0 }, 0, 0, STACK_MISSED },
+	{ { 0, 1, 2 }, 3, 0, STACK_MISSED },
+	{ { PERF_CONTEXT_USER }, 1, 0, STACK_MISSED },
+	{ { PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER, 1 }, 3, 0, STACK_MISSED },
+};
+
+START_TEST(test_deferred_arrival)
+{
+	const uint64_t ips[] = { PERF_CONTEXT_KERNEL, K(1), K(2), CONTEXT_USER_DEFERRED, COOKIE };
+	struct row row;
+
+	begin_deferred(ips, ARRAY_SIZE(ips));
+	user_stack(11, COOKIE, arrivals[_i].ips, arrivals[_i].nr);
+	row = end_deferred();
+	ck_assert_int_eq(row.key.user.state, arrivals[_i].state);
+	ck_assert_uint_eq(row.key.user.nr, arrivals[_i].kept);
+	ck_assert_uint_eq(row.key.kernel.nr, 2);
+	ck_assert_uint_eq(a.stats[0].deferred_missed, arrivals[_i].state == STACK_MISSED);
+}
+END_TEST
+
+/* The last address of a callchain as long as the kernel permits stands for those that it left out. */
+START_TEST(test_deferred_limit)
+{
+	static const int more[] = { -1, 0, 1 };
+	const uint64_t ips[] = { CONTEXT_USER_DEFERRED, COOKIE };
+	uint64_t deep[DEFERRED_MAX_STACK + 1];
+	struct row row;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(deep); i++)
+		deep[i] = 0x401000 + i;
+	begin_deferred(ips, ARRAY_SIZE(ips));
+	user_stack(11, COOKIE, deep, (uint64_t)(DEFERRED_MAX_STACK + more[_i]));
+	row = end_deferred();
+	ck_assert_int_eq(row.key.user.truncated, !more[_i]);
+	ck_assert_uint_eq(row.key.user.nr, (uint64_t)(DEFERRED_MAX_STACK + more[_i]) - !more[_i]);
+}
+END_TEST
+
+/* The rings of this host have no waiting samples; and a dying task never returns to user space. */
+START_TEST(test_deferred_unawaited)
+{
+	const uint64_t ips[] = { PERF_CONTEXT_KERNEL, K(1), CONTEXT_USER_DEFERRED, COOKIE };
+
+	if (_i) {
+		a.deferred = deferred_new(apply_deferred, &a);
+		exit_task(0, 10, 11);
+	}
+	nr_samples = 1;
+	apply(0, (struct record){ .type = PERF_RECORD_SAMPLE,
+				  .pid = _i ? -1 : 10,
+				  .tid = _i ? -1 : 11,
+				  .sample = { ips, ARRAY_SIZE(ips) } });
+	ck_assert_int_eq(only_row().key.user.state, STACK_MISSED);
+	ck_assert_uint_eq(a.stats[0].deferred, _i);
+	ck_assert_uint_eq(a.stats[0].deferred_missed, _i);
+	user_stack(11, COOKIE, user_side, ARRAY_SIZE(user_side));
+	assert_books(1, 0);
+	deferred_free(a.deferred);
+}
+END_TEST
+
+/* A sample that a filter drops does not wait. */
+START_TEST(test_deferred_filtered)
+{
+	const uint64_t ips[] = { PERF_CONTEXT_KERNEL, K(1), CONTEXT_USER_DEFERRED, COOKIE };
+	char name[COMM_LEN] = "after";
+
+	rig.request.filter.comm = name;
+	begin_deferred(ips, ARRAY_SIZE(ips));
+	take_step('r');
+	ck_assert_uint_eq(deferred_nr(a.deferred), 0);
+	take_step('c');
+	deferred_free(a.deferred);
+	assert_books(0, 1);
 }
 END_TEST
 
@@ -1571,6 +1774,11 @@ int main(void)
 	tcase_add_loop_test(tc, test_filter, 0, ARRAY_SIZE(filters));
 	tcase_add_test(tc, test_filter_mntns);
 	tcase_add_loop_test(tc, test_chains, 0, ARRAY_SIZE(chains));
+	tcase_add_loop_test(tc, test_deferred, 0, ARRAY_SIZE(deferrals));
+	tcase_add_loop_test(tc, test_deferred_arrival, 0, ARRAY_SIZE(arrivals));
+	tcase_add_loop_test(tc, test_deferred_limit, 0, 3);
+	tcase_add_loop_test(tc, test_deferred_unawaited, 0, 2);
+	tcase_add_test(tc, test_deferred_filtered);
 	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(recorded));
 	tcase_add_loop_test(tc, test_idle_leaf, 0, 3);
 	tcase_add_test(tc, test_mmap);

@@ -27,6 +27,7 @@ static const struct {
 	{ "count_sample_here_in_cgroup", BPF_PROG_TYPE_PERF_EVENT, LINUX(5, 7) },
 	{ "count_sample_here_in_mntns", BPF_PROG_TYPE_PERF_EVENT, LINUX(5, 7) },
 	{ "count_sample_here_in_both", BPF_PROG_TYPE_PERF_EVENT, LINUX(5, 7) },
+	{ "dispatch", BPF_PROG_TYPE_PERF_EVENT, LINUX(4, 9) },
 	{ "count_switch", BPF_PROG_TYPE_TRACEPOINT, LINUX(4, 7) },
 	{ "count_switch_in_cgroup", BPF_PROG_TYPE_TRACEPOINT, LINUX(4, 18) },
 	{ "count_switch_in_mntns", BPF_PROG_TYPE_TRACEPOINT, LINUX(4, 8) },

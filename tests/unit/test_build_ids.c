@@ -29,6 +29,22 @@ START_TEST(test_set)
 }
 END_TEST
 
+START_TEST(test_hex)
+{
+	struct build_id id = { 0 };
+	char hex[2 * BUILD_ID_MAX + 1] = "x";
+
+	build_id_hex(&id, hex);
+	ck_assert_str_eq(hex, "");
+	ck_assert(build_id_set(&id, "\x0f\xa0\x01\0", 4));
+	build_id_hex(&id, hex);
+	ck_assert_str_eq(hex, "0fa001");
+	ck_assert(build_id_set(&id, ID20, 20));
+	build_id_hex(&id, hex);
+	ck_assert_str_eq(hex, "0102030405060708090a0b0c0d0e0f1011121314");
+}
+END_TEST
+
 static const struct {
 	const char *a, *b;
 	size_t na, nb;
@@ -39,6 +55,29 @@ static const struct {
 	{ "\0abc", "abc", 4, 3, false }, { ID_Z, ID_Z, 20, 20, false },         { "", "", 0, 0, false },
 	{ "a", "", 1, 0, false },        { ID20 "x", ID20 "x", 21, 21, false },
 };
+
+#define LONGEST "000102030405060708090a0b0c0d0e0f10111213"
+
+static const struct {
+	const char *hex, *same; /* NULL: it is none */
+} texts[] = {
+	{ "ab", "ab" },         { "AB00", NULL },      { "0012", "0012" }, { LONGEST, LONGEST }, { "", NULL },
+	{ "a", NULL },          { "abc", NULL },       { "a ", NULL },     { " a", NULL },       { "0x", NULL },
+	{ "ab-", NULL },        { "ab cd", NULL },     { "+1", NULL },     { "zz", NULL },       { "abzz", NULL },
+	{ LONGEST "14", NULL }, { LONGEST "1", NULL },
+};
+
+START_TEST(test_parse)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	struct build_id id;
+
+	memset(&id, 0xff, sizeof(id));
+	ck_assert(build_id_parse(&id, texts[_i].hex) == !!texts[_i].same);
+	build_id_hex(&id, hex);
+	ck_assert_str_eq(hex, texts[_i].same ? texts[_i].same : "");
+}
+END_TEST
 
 START_TEST(test_equal)
 {
@@ -296,6 +335,8 @@ int main(void)
 	Suite *s = suite_create("build_ids");
 	TCase *tc = tcase_create("build_ids");
 
+	tcase_add_test(tc, test_hex);
+	tcase_add_loop_test(tc, test_parse, 0, ARRAY_SIZE(texts));
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_set, 0, ARRAY_SIZE(ids));

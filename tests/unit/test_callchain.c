@@ -18,7 +18,7 @@
 
 /* What a part must be: a letter of its state and how many addresses from where in the chain. */
 struct part {
-	char state; /* 'n'one or 't'aken */
+	char state; /* 'n'one, 't'aken or 'm'issed */
 	uint32_t nr;
 	uint32_t from;
 };
@@ -51,7 +51,14 @@ static const struct {
 	{ 6, { K, K0, HV, 5, U, 11 }, { 't', 1, 1 }, { 't', 1, 5 } },
 	{ 6, { G, GK, 5, GU, 6, 7 }, { 'n' }, { 'n' } },
 	{ 6, { K, K0, G, GK, 5, 6 }, { 't', 1, 1 }, { 'n' } },
-	{ 5, { K, K0, UD, 77, 78 }, { 't', 1, 1 }, { 'n' } }, /* a cookie, not an address */
+	/* the user's part comes later: behind its marker is a cookie, not an address */
+	{ 4, { K, K0, UD, 77 }, { 't', 1, 1 }, { 'm' } },
+	{ 2, { UD, 77 }, { 'n' }, { 'm' } },
+	{ 1, { UD }, { 'n' }, { 'm' } },
+	{ 5, { K, K0, UD, 77, 78 }, { 't', 1, 1 }, { 'm' } },
+	{ 5, { K, K0, UD, U, 11 }, { 't', 1, 1 }, { 'm' } },
+	{ 4, { UD, 77, K, K0 }, { 'n' }, { 'm' } },
+	{ 5, { U, 11, UD, 77, 12 }, { 'n' }, { 't', 1, 1 } },
 	/* a zero ends a part */
 	{ 6, { K, K0, 0, K0, U, 11 }, { 't', 1, 1 }, { 't', 1, 5 } },
 	{ 6, { K, K0, U, 11, 0, 12 }, { 't', 1, 1 }, { 't', 1, 3 } },
@@ -73,7 +80,9 @@ static const struct {
 
 static void check_part(const struct stack *s, const struct part *want, const uint64_t *ips)
 {
-	ck_assert_int_eq(s->state, want->state == 't' ? STACK_TAKEN : STACK_NONE);
+	enum stack_state state = want->state == 't' ? STACK_TAKEN : STACK_NONE;
+
+	ck_assert_int_eq(s->state, want->state == 'm' ? STACK_MISSED : state);
 	ck_assert_uint_eq(s->nr, want->nr);
 	ck_assert(!s->truncated);
 	if (want->nr)
@@ -90,6 +99,34 @@ START_TEST(test_split)
 	callchain_split(ips, splits[_i].nr, &kernel, &user);
 	check_part(&kernel, &splits[_i].kernel, ips);
 	check_part(&user, &splits[_i].user, ips);
+	free(ips);
+}
+END_TEST
+
+static const struct {
+	uint64_t nr;
+	uint64_t ips[5];
+	uint64_t cookie;
+} cookies[] = {
+	{ 4, { K, K0, UD, 77 }, 77 },
+	{ 2, { UD, 77 }, 77 },
+	{ 5, { K, K0, UD, 77, 78 }, 77 },
+	{ 3, { K, K0, UD }, 0 },
+	{ 1, { UD }, 0 },
+	{ 0, { 0 }, 0 },
+	{ 2, { UD, 0 }, 0 },
+	{ 3, { UD, UD, 77 }, UD },
+	{ 4, { K, K0, U, 11 }, 0 },
+	{ 4, { K, K0, UD, UINT64_MAX }, UINT64_MAX },
+};
+
+START_TEST(test_cookie)
+{
+	size_t bytes = cookies[_i].nr * sizeof(uint64_t);
+	uint64_t *ips = malloc(bytes ? bytes : 1);
+
+	memcpy(ips, cookies[_i].ips, bytes);
+	ck_assert_uint_eq(callchain_cookie(ips, cookies[_i].nr), cookies[_i].cookie);
 	free(ips);
 }
 END_TEST
@@ -465,6 +502,7 @@ int main(void)
 	TCase *t = tcase_create("callchain");
 
 	tcase_add_loop_test(t, test_split, 0, ARRAY_SIZE(splits));
+	tcase_add_loop_test(t, test_cookie, 0, ARRAY_SIZE(cookies));
 	tcase_add_loop_test(t, test_entry, 0, ARRAY_SIZE(entries));
 	tcase_add_loop_test(t, test_leaf, 0, ARRAY_SIZE(leaves));
 	tcase_add_loop_test(t, test_limit, 0, ARRAY_SIZE(limits));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/decode.h"
+#include "backend-perfring/pack.h"
+#include "compat/perf_deferred.h"
 #include "tests/unit/unit.h"
 
 /* A record as the kernel writes it, word by word. */
@@ -316,6 +318,80 @@ START_TEST(test_copy)
 			ck_assert_uint_eq(r.sample.regs[0], 11);
 	}
 	free(bytes);
+}
+END_TEST
+
+static void assert_same_copy(const struct record *a, const struct record *b)
+{
+	ck_assert_int_eq(a->pid, b->pid);
+	ck_assert_uint_eq(a->sample.abi, b->sample.abi);
+	ck_assert_uint_eq(a->sample.mask, b->sample.mask);
+	ck_assert_uint_eq(a->sample.stack_size, b->sample.stack_size);
+	ck_assert_int_eq(a->sample.stack != NULL, b->sample.stack != NULL);
+	ck_assert_int_eq(a->sample.stack_whole, b->sample.stack_whole);
+	ck_assert_uint_eq(a->sample.cgroup, b->sample.cgroup);
+	if (a->sample.stack)
+		ck_assert(!memcmp(a->sample.stack, b->sample.stack, a->sample.stack_size));
+	if (a->sample.abi)
+		ck_assert(!memcmp(a->sample.regs, b->sample.regs, 8 * (size_t)__builtin_popcountll(a->sample.mask)));
+}
+
+/* A copy keeps the words that were written, and one more; what is refused stays as it is. Also in its own place. */
+START_TEST(test_pack)
+{
+	bool more = _i % 2;
+	size_t i = (size_t)_i / 2, room, kept, size;
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_STACK_USER |
+						       (more ? PERF_SAMPLE_CGROUP : 0) |
+						       (copies[i].mask ? PERF_SAMPLE_REGS_USER : 0),
+					.sample_regs_user = copies[i].mask };
+	struct writer w = { .nr = 1 };
+	struct record before, after;
+	void *bytes, *to;
+	int rc;
+
+	put(&w, two(11, 12));
+	put_words(&w, copies[i].words, ARRAY_SIZE(copies[i].words));
+	put(&w, 77);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	rc = decode_copy(&attr, &w, 8 * w.nr, false, &before, &bytes);
+	to = malloc(8 * w.nr);
+	ck_assert_ptr_nonnull(to);
+	size = pack_record(&attr, NULL, bytes, 8 * w.nr, to);
+	if (rc != 1) {
+		ck_assert_uint_eq(size, 8 * w.nr);
+		ck_assert(!memcmp(to, bytes, size));
+	} else {
+		room = before.sample.stack ? (size_t)((const uint64_t *)before.sample.stack)[-1] : 0;
+		kept = 8 * (before.sample.stack_size / 8 + 1);
+		ck_assert_uint_eq(size, 8 * w.nr - (kept < room ? room - kept : 0));
+		ck_assert_int_eq(decode_record(&attr, to, size, &after), 1);
+		assert_same_copy(&before, &after);
+		ck_assert_uint_eq(pack_record(&attr, NULL, to, size, to), size);
+	}
+	ck_assert_uint_eq(pack_record(&attr, NULL, bytes, 8 * w.nr, bytes), size);
+	ck_assert(!memcmp(to, bytes, size));
+	free(to);
+	free(bytes);
+}
+END_TEST
+
+/* A record that is no sample, and an event without copies. */
+START_TEST(test_pack_other)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_STACK_USER };
+	struct writer w = { .nr = 1 };
+	uint64_t to[16];
+
+	put(&w, two(11, 12));
+	put_words(&w, (const uint64_t[]){ 40, 1, 2, 3, 4, 5, 8 }, 7);
+	finish(&w, PERF_RECORD_EXIT, 0);
+	ck_assert_uint_eq(pack_record(&attr, NULL, w.words, 8 * w.nr, to), 8 * w.nr);
+	finish(&w, PERF_RECORD_SAMPLE, 0);
+	ck_assert_uint_eq(pack_record(&attr, NULL, w.words, 8 * w.nr, to), 8 * w.nr - 24);
+	attr.sample_type = PERF_SAMPLE_TID;
+	ck_assert_uint_eq(pack_record(&attr, NULL, w.words, 8 * w.nr, to), 8 * w.nr);
+	ck_assert(!memcmp(to, w.words, 8 * w.nr));
 }
 END_TEST
 
@@ -691,6 +767,7 @@ static const struct {
 	{ PERF_RECORD_THROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 1 },
 	{ PERF_RECORD_UNTHROTTLE, 0, 3, { 5, 6, 7 }, NULL, 0, 1 },
 	{ PERF_RECORD_READ, 0, 2, { 5, 6 }, NULL, 0, 0 },
+	{ RECORD_CALLCHAIN_DEFERRED + 1, 0, 3, { 5, 1, 6 }, NULL, 0, 0 },
 	{ PERF_RECORD_AUX, 0, 3, { 5, 6, 7 }, NULL, 0, 0 },
 	{ 0, 0, 1, { 5 }, NULL, 0, 0 },
 	{ 12345, 0, 1, { 5 }, NULL, 0, 0 },
@@ -984,6 +1061,66 @@ START_TEST(test_switch)
 }
 END_TEST
 
+/* A deferred callchain of @words words that says it has @nr. The sample_id behind it names the thread. */
+static const struct {
+	uint64_t nr;
+	size_t words; /* SIZE_MAX: not even @nr */
+	uint64_t sample_type;
+	bool id_all;
+	int rc;
+} deferred[] = {
+	{ 3, 3, PERF_SAMPLE_TID, true, 1 },
+	{ 3, 3, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER, true, 1 },
+	{ 2, 3, PERF_SAMPLE_TID, true, 1 }, /* something newer is behind them */
+	{ 0, 0, PERF_SAMPLE_TID, true, 1 },
+	{ 3, 3, PERF_SAMPLE_TID, false, 0 },
+	{ 3, 3, PERF_SAMPLE_TIME, true, 0 },
+	{ UINT64_MAX, 3, PERF_SAMPLE_TIME, true, 0 },
+	{ 4, 3, PERF_SAMPLE_TID, true, -EBADMSG }, /* the last one would be the sample_id */
+	{ 5, 3, PERF_SAMPLE_TID, true, -EBADMSG },
+	{ 1, 0, PERF_SAMPLE_TID, true, -EBADMSG },
+	{ 0, SIZE_MAX, PERF_SAMPLE_TID, true, -EBADMSG },
+	{ 1ULL << 32, 3, PERF_SAMPLE_TID, true, -EBADMSG },
+	{ (1ULL << 32) + 3, 3, PERF_SAMPLE_TID, true, -EBADMSG },
+	{ 1ULL << 61, 3, PERF_SAMPLE_TID, true, -EBADMSG },
+	{ (1ULL << 61) + 3, 3, PERF_SAMPLE_TID, true, -EBADMSG },
+	{ INT64_MAX, 3, PERF_SAMPLE_TID, true, -EBADMSG },
+	{ UINT64_MAX, 3, PERF_SAMPLE_TID, true, -EBADMSG },
+};
+
+static void assert_deferred(const struct record *r, const uint64_t *bytes, uint64_t nr)
+{
+	ck_assert_int_eq(r->pid, 901);
+	ck_assert_int_eq(r->tid, 902);
+	ck_assert_uint_eq(r->deferred.cookie, 0x700000001);
+	ck_assert_uint_eq(r->deferred.nr, nr);
+	ck_assert_ptr_eq(r->deferred.ips, bytes + 3);
+	ck_assert(!nr || r->deferred.ips[0] == 0x401000);
+}
+
+START_TEST(test_deferred)
+{
+	const struct perf_event_attr attr = { .sample_type = deferred[_i].sample_type,
+					      .sample_id_all = deferred[_i].id_all };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+	size_t i;
+
+	put(&w, 0x700000001);
+	if (deferred[_i].words != SIZE_MAX)
+		put(&w, deferred[_i].nr);
+	for (i = 0; deferred[_i].words != SIZE_MAX && i < deferred[_i].words; i++)
+		put(&w, 0x401000 + i);
+	put_sample_id(&w, &attr);
+	finish(&w, RECORD_CALLCHAIN_DEFERRED, PERF_RECORD_MISC_USER);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), deferred[_i].rc);
+	if (deferred[_i].rc == 1)
+		assert_deferred(&r, bytes, deferred[_i].nr);
+	free(bytes);
+}
+END_TEST
+
 START_TEST(test_namespaces)
 {
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID };
@@ -1041,6 +1178,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_sample, 0, 2);
 	tcase_add_loop_test(tc, test_tails, 0, ALL_TAILS);
 	tcase_add_loop_test(tc, test_copy, 0, ARRAY_SIZE(copies));
+	tcase_add_loop_test(tc, test_pack, 0, 2 * ARRAY_SIZE(copies));
+	tcase_add_test(tc, test_pack_other);
 	tcase_add_loop_test(tc, test_branches, 0, ARRAY_SIZE(branches));
 	tcase_add_loop_test(tc, test_branches_missing, 0, 2);
 	tcase_add_loop_test(tc, test_read, 0, READ_FORMATS);
@@ -1056,6 +1195,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_not_terminated, 0, 3);
 	tcase_add_loop_test(tc, test_size, 0, ARRAY_SIZE(sizes));
 	tcase_add_loop_test(tc, test_cgroup, 0, 3);
+	tcase_add_loop_test(tc, test_deferred, 0, ARRAY_SIZE(deferred));
 	tcase_add_loop_test(tc, test_switch, 0, ARRAY_SIZE(switched));
 	tcase_add_loop_test(tc, test_namespaces, 0, ARRAY_SIZE(namespaces));
 	suite_add_tcase(s, tc);

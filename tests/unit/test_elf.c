@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/alias.h"
 #include "core/files/elf.h"
+#include "core/files/elf_file.h"
 #include "tests/elf_parse.h"
 #include "tests/unit/elf_image.h"
 
@@ -63,6 +64,14 @@ static const struct {
 	{ ELFCLASS32, ELFDATA2LSB },
 };
 
+/* Byte @offset of the file, which is mapped from its beginning on. */
+static bool find_vaddr(uint64_t offset, uint64_t *vaddr)
+{
+	static const struct mapped_file file = { .path = "/file" };
+
+	return elf_symbols_vaddr(es, &(struct mapping){ 0, UINT64_MAX, 0, &file }, offset, vaddr);
+}
+
 START_TEST(test_formats)
 {
 	uint64_t vaddr = 1;
@@ -74,12 +83,96 @@ START_TEST(test_formats)
 	ck_assert_str_eq(lookup(0x13f), "first+0x3f");
 	ck_assert_str_eq(lookup(0x140), "second+0x0"); /* only in .dynsym */
 	ck_assert_str_eq(lookup(0x180), "-");
-	ck_assert(!elf_symbols_vaddr(es, TEXT_OFFSET - 1, &vaddr));
-	ck_assert(!elf_symbols_vaddr(es, TEXT_OFFSET + TEXT_SIZE, &vaddr));
-	ck_assert(!elf_symbols_vaddr(es, UINT64_MAX, &vaddr));
+	ck_assert(!find_vaddr(TEXT_OFFSET - 1, &vaddr));
+	ck_assert(!find_vaddr(TEXT_OFFSET + TEXT_SIZE, &vaddr));
+	ck_assert(!find_vaddr(UINT64_MAX, &vaddr));
 	ck_assert_uint_eq(vaddr, 1);
-	ck_assert(elf_symbols_vaddr(es, TEXT_OFFSET + 0x123, &vaddr));
+	ck_assert(find_vaddr(TEXT_OFFSET + 0x123, &vaddr));
 	ck_assert_uint_eq(vaddr, TEXT_ADDR + 0x123);
+}
+END_TEST
+
+/*
+ * Debug files, as tools make them of programs that were mapped as @m says. Where is address 0x7f0000001234, of the page
+ * at 0x7f0000001000, in them? 0: not told.
+ */
+#define AT 0x7f0000001234
+static const struct {
+	struct elf_segment segments[3];
+	unsigned int nr;
+	struct mapping m;
+	uint64_t addr;
+} placed[] = {
+	/* ld, and objcopy --only-keep-debug */
+	{ { { 0, 0x39c, 0, 0x5e0, PF_R }, { 0, 0, 0x1000, 0x275, PF_R | PF_X }, { 0, 0, 0x2000, 0x108, PF_R } },
+	  3,
+	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
+	  0x1234 },
+	/* not where it has code */
+	{ { { 0, 0x39c, 0, 0x5e0, PF_R }, { 0, 0, 0x1000, 0x234, PF_R | PF_X } },
+	  2,
+	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
+	  0 },
+	{ { { 0, 0x39c, 0, 0x5e0, PF_R }, { 0x240, 0, 0x1240, 0x100, PF_R | PF_X } },
+	  2,
+	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
+	  0 },
+	/* fixed addresses; lld, whose segments are not at multiples of a page */
+	{ { { 0, 0x39c, 0x400000, 0x498, PF_R }, { 0, 0, 0x401000, 0x951, PF_R | PF_X } },
+	  2,
+	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
+	  0x401234 },
+	{ { { 0, 0x300, 0, 0x614, PF_R }, { 0x620, 0, 0x1620, 0x1970, PF_R | PF_X } },
+	  2,
+	  { 0x7f0000000000, 0x7f0000002000, 0, NULL },
+	  0x2234 },
+	/* gold: the first segment has code, ld.so maps it as long as all, or it was seen as it is */
+	{ { { 0, 0x2f4, 0, 0x17b0, PF_R | PF_X }, { 0xdc0, 0, 0x3dc0, 0x268, PF_R | PF_W } },
+	  2,
+	  { 0x7f0000000000, 0x7f0000005000, 0, NULL },
+	  0x1234 },
+	{ { { 0, 0x2f4, 0, 0x17b0, PF_R | PF_X }, { 0xdc0, 0, 0x3dc0, 0x268, PF_R | PF_W } },
+	  2,
+	  { 0x7f0000000000, 0x7f0000002000, 0, NULL },
+	  0x1234 },
+	/* eu-strip keeps them as they were: the offset tells, whatever the mapping is */
+	{ { { 0x5000, 0x1000, 0x409000, 0x1000, PF_R | PF_X }, { 0x6000, 0x1000, 0x50a000, 0x1000, PF_X } },
+	  2,
+	  { 0x7f0000000000, 0x7f0000006000, 0x5000, NULL },
+	  0x50a234 },
+	/* a part of the segment; more than it; the whole file, or another part of it; two of them; none */
+	{ { { 0, 0, 0x1000, 0x2234, PF_X } }, 1, { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL }, 0 },
+	{ { { 0, 0, 0x1000, 0x275, PF_X } }, 1, { 0x7f0000001000, 0x7f0000003000, 0x1000, NULL }, 0 },
+	{ { { 0, 0, 0, 0x100, PF_R }, { 0, 0, 0x1000, 0x275, PF_X } },
+	  2,
+	  { 0x7f0000000000, 0x7f0000002000, 0, NULL },
+	  0 },
+	{ { { 0, 0, 0, 0x17b0, PF_X }, { 0, 0, 0x3dc0, 0x268, PF_R } },
+	  2,
+	  { 0x7f0000000000, 0x7f0000005000, 0x1000, NULL },
+	  0 },
+	{ { { 0, 0, 0x1000, 0x275, PF_X }, { 0, 0, 0x2000, 0x275, PF_X } },
+	  2,
+	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
+	  0 },
+	{ { { 0, 0, 0x1000, 0, PF_X } }, 1, { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL }, 0 },
+	{ { { 0, 0x275, 0x1000, 0x275, PF_R } }, 1, { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL }, 0 },
+	{ { { 0 } }, 0, { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL }, 0 },
+	/* at the end of memory */
+	{ { { 0, 0, UINT64_MAX - 0x800, 0x800, PF_X } }, 1, { 0x7f0000001000, 0x7f0000002000, 0, NULL }, 0 },
+};
+
+START_TEST(test_placed)
+{
+	static const struct mapped_file file = { .path = "/file" };
+	struct elf_file f = { .nr_segments = placed[_i].nr };
+	struct mapping m = placed[_i].m;
+	uint64_t addr = 0;
+
+	m.file = &file;
+	memcpy(f.segments, placed[_i].segments, sizeof(placed[_i].segments));
+	ck_assert_int_eq(elf_file_address_mapped(&f, &m, AT, &addr), placed[_i].addr != 0);
+	ck_assert_uint_eq(addr, placed[_i].addr);
 }
 END_TEST
 
@@ -850,6 +943,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_placed, 0, ARRAY_SIZE(placed));
 	tcase_add_loop_test(tc, test_formats, 0, ARRAY_SIZE(formats));
 	tcase_add_loop_test(tc, test_big_endian, 0, ARRAY_SIZE(formats));
 	tcase_add_loop_test(tc, test_owner, 0, ARRAY_SIZE(owners));

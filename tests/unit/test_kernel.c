@@ -11,36 +11,39 @@
 
 static const struct {
 	const char *release;
-	bool taints, stale; /* registers */
+	bool taints, stale, withholds; /* the last two: registers */
 } releases[] = {
-	{ "3.10.0-1160.el7.x86_64", true, true },
-	{ "3.10.0-1160.119.1.el7.x86_64", true, true },
-	{ "3.10.0-1160.rt56.1131.el7.x86_64", true, true },
-	{ "3.10.0-123.el7.centos.plus.x86_64", true, true },
-	{ "3.10.0", false, true },
-	{ "3.10.0-", false, true },
-	{ "3.10.0-1160", false, true },
-	{ "3.10.0.el7", false, true },
-	{ "3.10.0-514.el6.x86_64", false, true },
-	{ "3.10.108-1.el7.elrepo.x86_64", false, true }, /* a mainline kernel, which has no bpf(2) */
-	{ "3.10.1-1160.el7.x86_64", false, true },
-	{ "13.10.0-1160.el7.x86_64", false, false },
-	{ "4.14.0-115.el7a.0.1.aarch64", false, false },
-	{ "4.18.0-553.el8_10.x86_64", false, false },
-	{ "5.4.17-2136.el7uek.x86_64", false, false },
-	{ "6.1.0-18-amd64", false, false },
-	{ "3.19.8", false, true },
-	{ "3", false, false },
-	{ "30.1.0", false, false },
-	{ "4.0.0", false, false },
-	{ ".el7", false, false },
-	{ "", false, false },
+	{ "3.10.0-1160.el7.x86_64", true, true, true },
+	{ "3.10.0-1160.119.1.el7.x86_64", true, true, true },
+	{ "3.10.0-1160.rt56.1131.el7.x86_64", true, true, true },
+	{ "3.10.0-123.el7.centos.plus.x86_64", true, true, true },
+	{ "3.10.0", false, true, true },
+	{ "3.10.0-", false, true, true },
+	{ "3.10.0-1160", false, true, true },
+	{ "3.10.0.el7", false, true, true },
+	{ "3.10.0-514.el6.x86_64", false, true, true },
+	{ "3.10.108-1.el7.elrepo.x86_64", false, true, true }, /* a mainline kernel, which has no bpf(2) */
+	{ "3.10.1-1160.el7.x86_64", false, true, true },
+	{ "13.10.0-1160.el7.x86_64", false, false, false },
+	{ "4.14.0-115.el7a.0.1.aarch64", false, false, true },
+	{ "4.18.0-553.el8_10.x86_64", false, false, true },
+	{ "5.4.17-2136.el7uek.x86_64", false, false, false },
+	{ "6.1.0-18-amd64", false, false, false },
+	{ "3.19.8", false, true, true },
+	{ "3", false, false, false },
+	{ "30.1.0", false, false, false },
+	{ "4.0.0", false, false, true },
+	{ ".el7", false, false, false },
+	{ "", false, false, false },
+	{ "4.19.0-27-amd64", false, false, false },
+	{ "4.18", false, false, true },
 };
 
 START_TEST(test_releases)
 {
 	ck_assert_int_eq(kernel_release_bpf_taints(releases[_i].release), releases[_i].taints);
 	ck_assert_int_eq(kernel_release_registers_may_be_stale(releases[_i].release), releases[_i].stale);
+	ck_assert_int_eq(kernel_release_withholds_registers(releases[_i].release), releases[_i].withholds);
 }
 END_TEST
 
@@ -121,6 +124,30 @@ START_TEST(test_hosts)
 }
 END_TEST
 
+static const struct {
+	const char *version;
+	bool cuts;
+} builders[] = {
+	{ NULL, true },
+	{ "", true },
+	{ "Linux version 6.1.0-18-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0, GNU ld)\n",
+	  false },
+	{ "Linux version 6.18.0 (b@h) (gcc (GCC) 15.3.0, GNU ld (GNU Binutils) 2.46) #1 SMP\n", false },
+	{ "Linux version 5.15.0 (b@h) (Android clang version 12.0.5, LLD 12.0.5) #1 SMP\n", true },
+	{ "Linux version 6.9.0 (clang@build) (gcc 13) #1 SMP\n", false },
+};
+
+START_TEST(test_builders)
+{
+	char *top = unit_tmpdir();
+	const struct host host = { .proc = top, .sys = top };
+
+	write_setting(top, "version", builders[_i].version);
+	ck_assert_int_eq(kernel_cuts_names(&host), builders[_i].cuts);
+	unit_rmdir(top);
+}
+END_TEST
+
 START_TEST(test_this_host)
 {
 	struct utsname u;
@@ -184,6 +211,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_releases, 0, ARRAY_SIZE(releases));
 	tcase_add_loop_test(tc, test_locking, 0, ARRAY_SIZE(locking));
 	tcase_add_loop_test(tc, test_hosts, 0, ARRAY_SIZE(hosts));
+	tcase_add_loop_test(tc, test_builders, 0, ARRAY_SIZE(builders));
 	tcase_add_test(tc, test_this_host);
 	tcase_add_test(tc, test_pid_namespace);
 	suite_add_tcase(s, tc);

@@ -111,6 +111,45 @@ START_TEST(test_at_once)
 }
 END_TEST
 
+/* Of the names where the text ends the first, as of any other address, in whichever part of the file it is. */
+START_TEST(test_text_end)
+{
+	static const struct {
+		const char *end, *found;
+	} ends[] = {
+		{ "ffffffff81027100 T _etext\nffffffff81027100 T later\n", "_etext" },
+		{ "ffffffff81027100 T first\nffffffff81027100 T _etext\nffffffff81027100 T later\n", "first" },
+		{ "ffffffff81027100 T _etext\nffffffff81027100 R rodata\n", "_etext" },
+	};
+	char want[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		write_file(TEXT, ends[i].end, "old");
+		ck_assert_int_eq(kernel_file_open(path, _i, &f), 0);
+		snprintf(want, sizeof(want), "%s+0x0 [kernel]", ends[i].found);
+		ck_assert_str_eq(lookup(TEXT + FUNCTIONS * 16), want);
+		snprintf(want, sizeof(want), "%s+0x1 [kernel]", ends[i].found);
+		ck_assert_str_eq(lookup(TEXT + FUNCTIONS * 16 + 1), want);
+		ck_assert_str_eq(lookup(TEXT + FUNCTIONS * 16 - 1), "function_09999+0xf [kernel]");
+		kernel_file_free(f);
+		f = NULL;
+	}
+}
+END_TEST
+
+START_TEST(test_shows)
+{
+	write_file(_i ? TEXT : 0, "", "old");
+	ck_assert_int_eq(kernel_file_open(path, false, &f), 0);
+	ck_assert_int_eq(kernel_file_shows(f), _i);
+	ck_assert(kernel_file_ahead(f)); /* it has not read all of it */
+	ck_assert_int_eq(kernel_file_shows(f), _i);
+	ck_assert_int_eq(kernel_file_text(f), 0);
+	ck_assert_int_eq(kernel_file_shows(f), _i);
+}
+END_TEST
+
 START_TEST(test_hidden)
 {
 	write_file(0, "0000000000000000 T _etext\n", "old");
@@ -148,6 +187,8 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_late, 0, ARRAY_SIZE(files));
 	tcase_add_loop_test(tc, test_at_once, 0, ARRAY_SIZE(files));
+	tcase_add_loop_test(tc, test_text_end, 0, 2);
+	tcase_add_loop_test(tc, test_shows, 0, 2);
 	tcase_add_test(tc, test_hidden);
 	tcase_add_loop_test(tc, test_refused, 0, 2);
 	suite_add_tcase(s, tc);

@@ -2,6 +2,7 @@
 #include "core/files/build_ids.h"
 #include "core/files/mapped_files.h"
 #include "core/files/open_files.h"
+#include "core/files/perf_cache.h"
 #include "core/files/recorded.h"
 #include "core/host/host.h"
 #include "tests/unit/elf_image.h"
@@ -495,6 +496,168 @@ START_TEST(test_debug_user)
 }
 END_TEST
 
+/* A recorded file that is not at its path, or another build is: by its build id, with the place of its debug file. */
+#define FILE_NAME "usr/lib/debug/.build-id/0f/ab0102030405060708090a0b0c0d0e0f1011f2"
+#define USER_FILE "user/.build-id/0f/ab0102030405060708090a0b0c0d0e0f1011f2"
+
+#define CACHE_FILE "cache/.build-id/0f/ab0102030405060708090a0b0c0d0e0f1011f2"
+#define SYMFS      "symfs/"
+
+static const struct {
+	const char *path, *name, *has; /* build ids of what is at its path (NULL: nothing), and at @name */
+	const char *found;
+	int rc;
+} builds_elsewhere[] = {
+	{ ID0, USER_FILE, ID, USER_FILE, 0 },
+	{ NULL, USER_FILE, ID, USER_FILE, 0 },
+	{ ID, USER_FILE, ID, HOST "x.so", 0 },
+	{ ID0, USER_FILE "/elf", ID, USER_FILE "/elf", 0 },
+	{ ID0, CACHE_FILE "/elf", ID, CACHE_FILE "/elf", 0 },
+	{ ID0, CACHE_FILE, ID, CACHE_FILE, 0 },
+	{ NULL, SYMFS FILE_NAME, ID, SYMFS FILE_NAME, 0 },
+	{ ID0, CACHE_FILE "/elf", ID0, NULL, -ESTALE },
+	{ ID, SYMFS "x.so", ID, SYMFS "x.so", 0 },
+	{ ID, SYMFS "x.so", ID0, HOST "x.so", 0 },
+	{ ID0, SYMFS "x.so", ID0, NULL, -ESTALE },
+	{ NULL, SYMFS "x.so", ID0, NULL, -ESTALE },
+	{ NULL, SYMFS "x.so", NULL, NULL, -ESTALE },
+	{ NULL, SYMFS "x.so/x", ID, NULL, -ESTALE },
+	{ ID0, HOST FILE_NAME, ID, HOST FILE_NAME, 0 },
+	{ NULL, HOST FILE_NAME "/elf", ID, HOST FILE_NAME "/elf", 0 },
+	{ ID0, USER_FILE, ID0, NULL, -ESTALE },
+	{ NULL, USER_FILE, ID0, NULL, -ENOENT },
+	{ ID0, USER_FILE "/elf", ID0, NULL, -ESTALE },
+	{ ID0, USER_FILE ".debug", ID, NULL, -ESTALE },
+	{ ID0, USER_FILE "/vdso", ID, NULL, -ESTALE },
+	{ NULL, INSIDE FILE_NAME, ID, NULL, -ENOENT },
+};
+
+START_TEST(test_recorded_elsewhere)
+{
+	struct mapped_file file = { .path = "/x.so", .build_id = ID, .build_id_size = 20 };
+	char folder[4096], cache[4096], symfs[4096];
+	int fds = unit_open_fds();
+
+	snprintf(folder, sizeof(folder), "%s/user", dir);
+	snprintf(cache, sizeof(cache), "%s/cache", dir);
+	snprintf(symfs, sizeof(symfs), "%s/symfs", dir);
+	cfg.debug_dir = folder;
+	cfg.perf_cache = cache;
+	cfg.symfs = symfs;
+	cfg.recorded = &origin;
+	write_text(SYMFS "any");
+	if (builds_elsewhere[_i].path)
+		write_built(HOST "x.so", builds_elsewhere[_i].path, 20);
+	write_built(builds_elsewhere[_i].name, builds_elsewhere[_i].has, 20);
+	check_opened(mapped_file_open(&cfg, PID, &file), builds_elsewhere[_i].found, builds_elsewhere[_i].rc, fds);
+	/* What is mapped now was never called so. */
+	cfg.recorded = NULL;
+	cfg.perf_cache = cfg.symfs = NULL;
+	file.ino = UINT64_MAX;
+	check_opened(mapped_file_open(&cfg, PID, &file), NULL, builds_elsewhere[_i].path ? -ESTALE : -ENOENT, fds);
+}
+END_TEST
+
+/* A recorded file whose build nothing tells, of this host with @inode or at @path, with --symfs; see file_search.h. */
+static const struct {
+	const char *path, *there;
+	enum inode ino;
+	enum recorded_boot boot;
+	const char *found;
+	int rc;
+} beneath[] = {
+	{ "/x.so", SYMFS "x.so", INO_NONE, BOOT_UNKNOWN, SYMFS "x.so", 0 },
+	{ "/x.so", SYMFS "x.so", INO_OTHER, BOOT_OTHER, SYMFS "x.so", 0 },
+	{ "/x.so", HOST "x.so", INO_SAME, BOOT_UNKNOWN, HOST "x.so", 0 },
+	{ "/x.so", HOST "x.so", INO_OTHER, BOOT_UNKNOWN, NULL, -ESTALE },
+	{ "/x.so", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ENOENT },
+	{ "/../outside/x.so", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ENOENT },
+	{ "/out/x.so", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ENOENT }, /* a link that leads to outside */
+	{ "/out", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ESTALE },
+};
+
+START_TEST(test_symfs)
+{
+	struct mapped_file file = { .path = beneath[_i].path };
+	int fds = unit_open_fds();
+	char symfs[4096];
+
+	snprintf(symfs, sizeof(symfs), "%s/symfs", dir);
+	cfg.symfs = symfs;
+	cfg.recorded = &origin;
+	origin.boot = beneath[_i].boot;
+	write_text(SYMFS "any");
+	make_link("../outside", SYMFS "out");
+	write_text(beneath[_i].there);
+	if (beneath[_i].ino != INO_NONE)
+		file.ino = inode(beneath[_i].there) + (beneath[_i].ino == INO_OTHER);
+	check_opened(mapped_file_open(&cfg, PID, &file), beneath[_i].found, beneath[_i].rc, fds);
+}
+END_TEST
+
+/* What perf keeps beside the files: the debug file, the vDSO, and the names of a kernel, which have no build id. */
+START_TEST(test_perf_cache)
+{
+	const char *const debug = CACHE_FILE "/debug", *const vdso = CACHE_FILE "/vdso";
+	int fds = unit_open_fds();
+	struct build_id id, one;
+	char cache[4096];
+
+	snprintf(cache, sizeof(cache), "%s/cache", dir);
+	cfg.perf_cache = cache;
+	cfg.recorded = &origin;
+	build_id_set(&id, ID, 20);
+	build_id_set(&one, ID, 1);
+	check_opened(mapped_file_open_debug(&cfg, &id), NULL, -ENOENT, fds);
+	write_built(debug, ID, 20);
+	write_built(vdso, ID, 20);
+	write_text(CACHE_FILE "/kallsyms");
+	write_text("cache/.build-id/0f/kallsyms");
+	check_opened(mapped_file_open_debug(&cfg, &id), debug, 0, fds);
+	check_opened(mapped_file_open_vdso(&cfg, &id), vdso, 0, fds);
+	check_opened(mapped_file_open_kallsyms(&cfg, &id), CACHE_FILE "/kallsyms", 0, fds);
+	check_opened(mapped_file_open_kallsyms(&cfg, &one), NULL, -ENOENT, fds);
+	write_built(debug, ID0, 20);
+	write_built(vdso, ID0, 20);
+	check_opened(mapped_file_open_debug(&cfg, &id), NULL, -ENOENT, fds);
+	check_opened(mapped_file_open_vdso(&cfg, &id), NULL, -ENOENT, fds);
+	cfg.perf_cache = NULL;
+	check_opened(mapped_file_open_kallsyms(&cfg, &id), NULL, -ENOENT, fds);
+	cfg.debug_dir = cache;
+	check_opened(mapped_file_open_kallsyms(&cfg, &id), CACHE_FILE "/kallsyms", 0, fds);
+}
+END_TEST
+
+/* Of whom it is, and who may write to it: @owner, @mode (0: there is none). */
+static const struct {
+	uid_t owner;
+	mode_t mode;
+	bool found;
+} caches[] = { { 0, 0755, true }, { 0, 0700, true }, { 0, 0777, false }, { 1234, 0755, false }, { 0, 0, false } };
+
+START_TEST(test_cache_of)
+{
+	char path[4096], *found;
+
+	if (getuid())
+		return;
+	snprintf(path, sizeof(path), "%s/.debug", dir);
+	if (caches[_i].mode) {
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+		ck_assert_int_eq(chmod(path, caches[_i].mode), 0);
+		ck_assert_int_eq(chown(path, caches[_i].owner, 0), 0);
+	}
+	found = perf_cache_find(dir);
+	ck_assert_int_eq(found != NULL, caches[_i].found);
+	if (found)
+		ck_assert_str_eq(found, path);
+	free(found);
+	ck_assert_ptr_null(perf_cache_find(NULL));
+	ck_assert_ptr_null(perf_cache_find(""));
+	ck_assert_ptr_null(perf_cache_find("."));
+}
+END_TEST
+
 /* What is called like a debug file: a link to @link, or what is made here. */
 static const struct {
 	const char *link, *opened;
@@ -641,6 +804,10 @@ int main(void)
 	tcase_add_loop_test(tc, test_has_path, 0, ARRAY_SIZE(paths));
 	tcase_add_loop_test(tc, test_debug, 0, ARRAY_SIZE(debugs));
 	tcase_add_loop_test(tc, test_debug_user, 0, ARRAY_SIZE(user_debugs));
+	tcase_add_loop_test(tc, test_recorded_elsewhere, 0, ARRAY_SIZE(builds_elsewhere));
+	tcase_add_loop_test(tc, test_symfs, 0, ARRAY_SIZE(beneath));
+	tcase_add_test(tc, test_perf_cache);
+	tcase_add_loop_test(tc, test_cache_of, 0, ARRAY_SIZE(caches));
 	tcase_add_loop_test(tc, test_debug_link, 0, ARRAY_SIZE(debug_others));
 	tcase_add_loop_test(tc, test_debug_kind, 0, 3);
 	tcase_add_loop_test(tc, test_live_by_worker, 0, ARRAY_SIZE(live));

@@ -166,6 +166,8 @@ START_TEST(test_random)
 	struct byte bytes[SPACE] = { 0 }, old[SPACE];
 	struct mapped_file files[7] = { 0 };
 
+	for (i = 0; i < 7; i++)
+		files[i].path = "/f";
 	for (step = 0; step < 300; step++) {
 		struct mapping what;
 

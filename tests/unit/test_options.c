@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/options.h"
+#include "core/cli/options_table.h"
 #include "core/report/forms.h"
+#include "core/report/writer.h"
 #include "core/sources/recording.h"
 #include "tests/unit/unit.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #define MAX_ARGS 32
 
@@ -34,6 +39,8 @@ static void setup_empty(void)
 
 static void setup(void)
 {
+	char path[PATH_MAX];
+
 	setup_empty();
 	put("proc/self/status", "Name:\tself\n");
 	put("proc/meminfo", "MemTotal:        1048576 kB\n");
@@ -43,6 +50,11 @@ static void setup(void)
 	put_task(2040, 2040);
 	put_task(2041, 2040);
 	put_task(1316151, 1316151);
+	put("unit-dd", "");
+	put("unit-no-program", "");
+	snprintf(path, sizeof(path), "%s/unit-dd", top);
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	ck_assert_int_eq(setenv("PATH", top, 1), 0);
 }
 
 static void teardown(void)
@@ -154,31 +166,44 @@ static char *fields(const struct options *o)
 		fprintf(f, " ns=%" PRIu64, o->duration_ns);
 	if (o->interval_ns)
 		fprintf(f, " interval=%" PRIu64, o->interval_ns);
-	fprintf(f, "%s%s%s%s%s", o->report.form == report_form("folded") ? " folded" : "",
-		o->report.delimited ? " -d" : "", o->report.annotations ? " -a" : "", o->report.addresses ? " -A" : "",
-		o->report.offsets ? " -s" : "");
+	fprintf(f, "%s%s", o->report.form != &report_text ? " " : "",
+		o->report.form != &report_text ? o->report.form->name : "");
+	fprintf(f, "%s%s%s%s", o->report.delimited ? " -d" : "", o->report.annotations ? " -a" : "",
+		o->report.addresses ? " -A" : "", o->report.offsets ? " -s" : "");
 	if (o->output)
 		fprintf(f, " output=%s", o->output);
+	if (o->report.limit != 30)
+		fprintf(f, " limit=%zu", o->report.limit);
+	ck_assert(o->report.compared == !!o->baseline);
+	if (o->baseline)
+		fprintf(f, " baseline=%s", o->baseline);
+	if (o->fail_above >= 0)
+		fprintf(f, " above=%g", o->fail_above);
+	fprintf(f, "%s%s", o->report.by_total ? " total" : "", o->report.absolute ? " absolute" : "");
 	if (o->backend)
 		fprintf(f, " backend=%s", o->backend);
 	if (o->hash_entries != 40960)
 		fprintf(f, " hash=%u", o->hash_entries);
 	if (o->stack_entries != 16384)
 		fprintf(f, " stack=%u", o->stack_entries);
-	if (o->unwind != UNWIND_DEFAULT)
-		fprintf(f, " unwind=%s", o->unwind == UNWIND_BY_RULES ? "rules" : "fp");
-	if (o->dump_bytes != 16384)
+	if (o->unwind != UNWIND_AUTO)
+		fprintf(f, " unwind=%s", unwind_name(o->unwind));
+	if (o->dump_bytes)
 		fprintf(f, " dump=%u", o->dump_bytes);
 	fprintf(f, "%s%s", o->report.inlined ? " inline" : "", o->report.source ? " source" : "");
+	if (o->color)
+		fprintf(f, " color=%s", o->color == COLOR_ALWAYS ? "always" : "never");
 	fprintf(f, "%s%s%s", o->stats ? " stats" : "", o->verbose ? " verbose" : "", o->list_fields ? " fields" : "");
-	if (o->input)
-		fprintf(f, " input=%s", o->input);
+	for (i = 0; i < o->nr_inputs; i++)
+		fprintf(f, "%s%s", i ? " " : " input=", o->inputs[i]);
 	if (o->kallsyms)
 		fprintf(f, " kallsyms=%s", o->kallsyms);
 	if (o->vmlinux)
 		fprintf(f, " vmlinux=%s", o->vmlinux);
 	if (o->debug_dir)
 		fprintf(f, " debug-dir=%s", o->debug_dir);
+	if (o->symfs)
+		fprintf(f, " symfs=%s", o->symfs);
 	for (i = 0; o->command && o->command[i]; i++)
 		fprintf(f, "%s%s", i ? "," : " command=", o->command[i]);
 	fclose(f);
@@ -276,6 +301,18 @@ static const struct good_row good[] = {
 	{ "--source", "freq=49", ALL_LINE }, /* it is part of -s */
 	{ "--source -sf --inline", "freq=49 folded inline", ALL_LINE },
 	{ "-adf", "freq=49 folded -d -a", ALL_LINE },
+	{ "--format top -As --limit 5 --sort total", "freq=49 top limit=5 total", ALL_LINE },
+	{ "--format text -As --sort total --sort self", "freq=49 -A -s", ALL_LINE },
+	{ "-f --format top", "freq=49 top", ALL_LINE },
+	{ "--format top -f", "freq=49 folded", ALL_LINE },
+	{ "-o x.folded", "freq=49 folded output=x.folded", ALL_LINE },
+	{ "-o .folded", "freq=49 output=.folded", ALL_LINE },
+	{ "-o x.folded.txt", "freq=49 output=x.folded.txt", ALL_LINE },
+	{ "--format text -o x.folded", "freq=49 output=x.folded", ALL_LINE },
+	{ "--baseline b", "freq=49 top baseline=b", ALL_LINE },
+	{ "--baseline b -f --absolute", "freq=49 folded baseline=b absolute", ALL_LINE },
+	{ "--baseline b --fail-above 0.5", "freq=49 top baseline=b above=0.5", ALL_LINE },
+	{ "--baseline b --fail-above 0", "freq=49 top baseline=b above=0", ALL_LINE },
 	{ "-C 0", "freq=49 cpu=0", HERTZ "all threads" BOTH " on CPU#0" CTRL_C },
 	{ "-C 4 5", "freq=49 cpu=4 ns=5000000000", HERTZ "all threads" BOTH " on CPU#4 for 5 secs." },
 	{ "--cpu 1", "freq=49 cpu=1", HERTZ "all threads" BOTH " on CPU#1" CTRL_C },
@@ -296,16 +333,26 @@ static const struct good_row good[] = {
 	{ "-i .000000001", "freq=49 interval=1", ALL_LINE },
 	{ "-i 7 -i 3 2", "freq=49 ns=2000000000 interval=3000000000", HERTZ "all threads" BOTH " for 2 secs." },
 	{ "--unwind fp", "freq=49 unwind=fp", ALL_LINE },
-	{ "--unwind=dwarf", "freq=49 unwind=rules", ALL_LINE },
+	{ "--unwind=dwarf", "freq=49 unwind=dwarf", ALL_LINE },
+	{ "--unwind auto", "freq=49", ALL_LINE },
+	{ "--unwind fp --unwind=auto", "freq=49", ALL_LINE },
 	{ "--unwind dwarf --unwind fp", "freq=49 unwind=fp", ALL_LINE },
-	{ "--unw dwarf -U -F 99", "freq=99 user unwind=rules",
+#ifdef HAVE_LIBUNWIND
+	{ "--unwind libunwind", "freq=49 unwind=libunwind", ALL_LINE },
+	{ "--unwind=both", "freq=49 unwind=both", ALL_LINE },
+	{ "--unwind both --backend both", "freq=49 backend=both unwind=both", ALL_LINE },
+#endif
+	{ "--unw dwarf -U -F 99", "freq=99 user unwind=dwarf",
 	  "Sampling at 99 Hertz of all threads by user stack" CTRL_C },
 	{ "--stack-dump-size 8", "freq=49 dump=8", ALL_LINE },
-	{ "--stack-dump-size=65528 --unwind dwarf", "freq=49 unwind=rules dump=65528", ALL_LINE },
-	{ "--stack-dump-size 8 --stack-d 016384", "freq=49", ALL_LINE },
+	{ "--stack-dump-size=65528 --unwind dwarf", "freq=49 unwind=dwarf dump=65528", ALL_LINE },
+	{ "--stack-dump-size 8 --stack-d 016384", "freq=49 dump=16384", ALL_LINE },
 	{ "-o out", "freq=49 output=out", ALL_LINE },
 	{ "--output=- --output 'a b'", "freq=49 output=a b", ALL_LINE },
 	{ "--stats -v", "freq=49 stats verbose", ALL_LINE },
+	{ "--color always", "freq=49 color=always", ALL_LINE },
+	{ "--color=never", "freq=49 color=never", ALL_LINE },
+	{ "--color=always --color=auto", "freq=49", ALL_LINE },
 	{ "--stat --verb", "freq=49 stats verbose", ALL_LINE },
 	{ "--kallsyms k --vmlinux v", "freq=49 kallsyms=k vmlinux=v", ALL_LINE },
 	{ "--kallsyms=- --kallsyms k", "freq=49 kallsyms=k", ALL_LINE },
@@ -337,7 +384,7 @@ static const struct good_row good[] = {
 	{ "-e cycles -e cpu-clock --off-cpu", "freq=49 off-cpu", OFF_LINE }, /* the last one */
 	{ "--off-cpu -Idaf --stats", "freq=49 off-cpu idle folded -d -a stats", OFF_LINE },
 	{ "--off-cpu --backend both -i 1", "freq=49 off-cpu interval=1000000000 backend=both", OFF_LINE },
-	{ "--off-cpu --unwind dwarf --stack-dump-size 8", "freq=49 off-cpu unwind=rules dump=8", OFF_LINE },
+	{ "--off-cpu --unwind dwarf --stack-dump-size 8", "freq=49 off-cpu unwind=dwarf dump=8", OFF_LINE },
 	{ "--off-cpu --comm dd --mntns 185", "freq=49 off-cpu mntns=185 comm=dd", OFF_LINE },
 	{ "--off-cpu --help", "freq=49 off-cpu action=1", OFF_LINE },
 	{ "--version --off-cpu", "freq=49 off-cpu action=2", OFF_LINE },
@@ -373,7 +420,11 @@ static const struct good_row good[] = {
 static const struct bad_row bad[] = {
 	{ "-p ''", USAGE, "-p '': not a process id" },
 	{ "--pid=", USAGE, "--pid '': not a process id" },
-	{ "-p abc", USAGE, "-p 'abc': not a process id" },
+	{ "-p abc", USAGE, "-p 'abc': not a process id (by name: --comm abc)" },
+	{ "-p tokio-runtime-w", USAGE, "-p 'tokio-runtime-w': not a process id (by name: --comm tokio-runtime-w)" },
+	{ "-p tokio-runtime-wo", USAGE, "-p 'tokio-runtime-wo': not a process id" },
+	{ "-p 'a b'", USAGE, "-p 'a b': not a process id" },
+	{ "-p a,b", USAGE, "-p 'a,b': not a list of process ids" },
 	{ "-p 1,,2", USAGE, "-p '1,,2': not a list of process ids" },
 	{ "-p 99999,x", USAGE, "-p '99999,x': not a list of process ids" },
 	{ "-p 185,,2040", USAGE, "-p '185,,2040': not a list of process ids" },
@@ -402,7 +453,7 @@ static const struct bad_row bad[] = {
 	{ "-p 2041", USAGE, "-p '2041': is a thread of process 2040 (use -L)" },
 	{ "-p", USAGE, "option '-p' needs an argument" },
 	{ "-L ''", USAGE, "-L '': not a thread id" },
-	{ "-L abc", USAGE, "-L 'abc': not a thread id" },
+	{ "-L abc", USAGE, "-L 'abc': not a thread id (by name: --comm abc)" },
 	{ "-L 2041,,185", USAGE, "-L '2041,,185': not a list of thread ids" },
 	{ "-L 99999", USAGE, "-L '99999': no such thread" },
 	{ "--tid 2041,99999", USAGE, "--tid '99999': no such thread" },
@@ -466,7 +517,22 @@ static const struct bad_row bad[] = {
 	{ NINES "x", USAGE, "duration '" NINES "x': not a number of seconds" },
 	{ "5 10", USAGE, "duration '10': there is one already, '5'" },
 	{ "5 -U 5", USAGE, "duration '5': there is one already, '5'" },
-	{ "5 dd", USAGE, "duration 'dd': there is one already, '5'" },
+	/* a program of the unit's PATH, with the line that runs it */
+	{ "5 unit-dd", USAGE, "duration 'unit-dd': not a number of seconds (to run a command: profile 5 -- unit-dd)" },
+	{ "unit-dd", USAGE, "duration 'unit-dd': not a number of seconds (to run a command: profile -- unit-dd)" },
+	{ "-F 9 unit-dd -f 3", USAGE,
+	  "duration 'unit-dd': not a number of seconds (to run a command: profile -F 9 -- unit-dd -f 3)" },
+	{ "-f unit-dd 'a b' c", USAGE,
+	  "duration 'unit-dd': not a number of seconds (to run a command: profile -f -- unit-dd ...)" },
+	{ "--comm 'a b' unit-dd", USAGE,
+	  "duration 'unit-dd': not a number of seconds (to run a command: profile --comm ... -- unit-dd)" },
+	{ "5 unit-no-program", USAGE, "duration 'unit-no-program': there is one already, '5'" },
+	{ "unit-no-program", USAGE, "duration 'unit-no-program': not a number of seconds" },
+	{ "/", USAGE, "duration '/': not a number of seconds" },
+	{ "--frequncy 99", USAGE, "unknown option '--frequncy' (is it --frequency?)" },
+	{ "--ouptut=x", USAGE, "unknown option '--ouptut' (is it --output?)" },
+	{ "--cup 1", USAGE, "unknown option '--cup' (is it --cpu?)" },
+	{ "--kernel-stack-onyl", USAGE, "unknown option '--kernel-stack-onyl'" },
 
 	{ "--hash-storage-size 0", USAGE, "--hash-storage-size '0': must be at least 1" },
 	{ "--hash-storage-size ''", USAGE, "--hash-storage-size '': not a number" },
@@ -500,7 +566,7 @@ static const struct bad_row bad[] = {
 	{ "--backend foo", USAGE, "--backend 'foo': not one of auto, bpf, perfring, both" },
 	{ "--backend ''", USAGE, "--backend '': not one of auto, bpf, perfring, both" },
 	{ "--backend per", USAGE, "--backend 'per': not one of auto, bpf, perfring, both" },
-	{ "--unwind foo", USAGE, "--unwind 'foo': not one of fp, dwarf" },
+	{ "--unwind foo", USAGE, "--unwind 'foo': not one of auto, fp, dwarf, libunwind, both" },
 	{ "-o ''", USAGE, "-o '': must not be empty" },
 
 	{ "-U -K", USAGE, "-U and -K exclude each other" },
@@ -513,12 +579,29 @@ static const struct bad_row bad[] = {
 
 	{ "--foo", USAGE, "unknown option '--foo'" },
 	{ "--foo=3", USAGE, "unknown option '--foo'" },
-	{ "--fooled --help", USAGE, "unknown option '--fooled'" },
-	{ "--helpme", USAGE, "unknown option '--helpme'" },
+	{ "--fooled --help", USAGE, "unknown option '--fooled' (is it --folded?)" },
+	{ "--helpme", USAGE, "unknown option '--helpme' (is it --help?)" },
 	{ "--'", USAGE, "unknown option '--''" },
 	{ "---", USAGE, "unknown option '---'" },
 	{ "-x", USAGE, "unknown option '-x'" },
 	{ "-fx", USAGE, "unknown option '-x'" },
+	{ "--format fold", USAGE, "--format 'fold': not one of text, folded, top, html, pprof, speedscope, json" },
+	{ "--format ''", USAGE, "--format '': not one of text, folded, top, html, pprof, speedscope, json" },
+	{ "--sort all", USAGE, "--sort 'all': not self or total" },
+	{ "--limit 0", USAGE, "--limit '0': must be at least 1" },
+	{ "--limit x", USAGE, "--limit 'x': not a number" },
+	{ "--baseline b --fail-above 0x1", USAGE, "--fail-above '0x1': not a number of points from 0 to 100" },
+	{ "--absolute", USAGE, "--absolute needs --baseline" },
+	{ "--fail-above 3", USAGE, "--fail-above needs --baseline" },
+	{ "--baseline ''", USAGE, "--baseline '': must not be empty" },
+	{ "--baseline b -i 1", USAGE, "-i and --baseline exclude each other" },
+	{ "--baseline b --backend both", USAGE, "--backend=both and --baseline exclude each other" },
+	{ "--baseline b --format text", USAGE, "the form text has no comparisons, for --baseline" },
+	{ "--baseline b --fail-above -1", USAGE, "--fail-above '-1': not a number of points from 0 to 100" },
+	{ "--baseline b --fail-above 101", USAGE, "--fail-above '101': not a number of points from 0 to 100" },
+	{ "--baseline b --fail-above nan", USAGE, "--fail-above 'nan': not a number of points from 0 to 100" },
+	{ "--baseline b --fail-above 1x", USAGE, "--fail-above '1x': not a number of points from 0 to 100" },
+	{ "--baseline b --fail-above ''", USAGE, "--fail-above '': not a number of points from 0 to 100" },
 	{ "-f-", USAGE, "unknown option '--'" },
 	{ "-:", USAGE, "unknown option '-:'" },
 	{ "-;", USAGE, "unknown option '-;'" },
@@ -528,13 +611,17 @@ static const struct bad_row bad[] = {
 	{ "-W foo", USAGE, "unknown option '-W'" },
 	{ "--st", USAGE, "option '--st' is ambiguous (--stack-storage-size, --stack-dump-size, --stats)" },
 	{ "--stack=5", USAGE, "option '--stack' is ambiguous (--stack-storage-size, --stack-dump-size)" },
-	{ "--f 99", USAGE, "option '--f' is ambiguous (--frequency, --folded)" },
+	{ "--f 99", USAGE, "option '--f' is ambiguous (--frequency, --folded, --format, --fail-above)" },
 	{ "--in", USAGE, "option '--in' is ambiguous (--include-idle, --interval, --input, --inline)" },
 	{ "-F", USAGE, "option '-F' needs an argument" },
 	{ "-fF", USAGE, "option '-F' needs an argument" },
 	{ "--frequency", USAGE, "option '--frequency' needs an argument" },
 	{ "--freq", USAGE, "option '--frequency' needs an argument" },
 	{ "5 --output", USAGE, "option '--output' needs an argument" },
+	{ "--color", USAGE, "option '--color' needs an argument" },
+	{ "--color=", USAGE, "--color '': not one of auto, always, never" },
+	{ "--color=yes", USAGE, "--color 'yes': not one of auto, always, never" },
+	{ "--colour=auto", USAGE, "unknown option '--colour' (is it --color?)" },
 	{ "--stats=1", USAGE, "option '--stats' takes no argument" },
 	{ "--fold=", USAGE, "option '--folded' takes no argument" },
 
@@ -551,10 +638,12 @@ static const struct bad_row bad[] = {
 	{ "--mntnsmap /dev/null/x", USAGE, "--mntnsmap '/dev/null/x': Not a directory" },
 	{ "--mntnsmap", USAGE, "option '--mntnsmap' needs an argument" },
 	{ "--mntnsmap=", USAGE, "--mntnsmap '': must not be empty" },
-	{ "--unwind ''", USAGE, "--unwind '': not one of fp, dwarf" },
-	{ "--unwind dwarf,fp", USAGE, "--unwind 'dwarf,fp': not one of fp, dwarf" },
-	{ "--unwind DWARF", USAGE, "--unwind 'DWARF': not one of fp, dwarf" },
-	{ "--unwind dwar", USAGE, "--unwind 'dwar': not one of fp, dwarf" },
+	{ "--unwind ''", USAGE, "--unwind '': not one of auto, fp, dwarf, libunwind, both" },
+	{ "--unwind dwarf,fp", USAGE, "--unwind 'dwarf,fp': not one of auto, fp, dwarf, libunwind, both" },
+	{ "--unwind libunwind8", USAGE, "--unwind 'libunwind8': not one of auto, fp, dwarf, libunwind, both" },
+	{ "--unwind both,fp", USAGE, "--unwind 'both,fp': not one of auto, fp, dwarf, libunwind, both" },
+	{ "--unwind DWARF", USAGE, "--unwind 'DWARF': not one of auto, fp, dwarf, libunwind, both" },
+	{ "--unwind dwar", USAGE, "--unwind 'dwar': not one of auto, fp, dwarf, libunwind, both" },
 	{ "--unwind", USAGE, "option '--unwind' needs an argument" },
 	{ "--backend Both", USAGE, "--backend 'Both': not one of auto, bpf, perfring, both" },
 	{ "--stack-dump-size ''", USAGE, "--stack-dump-size '': must be a multiple of 8 from 8 to 65528" },
@@ -579,11 +668,12 @@ static const struct bad_row bad[] = {
 	{ "--debug-dir /nowhere/at/all", USAGE, "--debug-dir '/nowhere/at/all': No such file or directory" },
 	{ "--debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
 	{ "--debug-dir / --debug-dir /dev/null/x", USAGE, "--debug-dir '/dev/null/x': Not a directory" },
+	{ "--symfs /", USAGE, "--symfs is for recordings: it needs --input" },
 	{ "--debug-dir", USAGE, "option '--debug-dir' needs an argument" },
 	{ "--debug-dir ''", USAGE, "--debug-dir '': must not be empty" },
 	{ "--inline=yes", USAGE, "option '--inline' takes no argument" },
 	{ "--source=", USAGE, "option '--source' takes no argument" },
-	{ "--inlined", USAGE, "unknown option '--inlined'" },
+	{ "--inlined", USAGE, "unknown option '--inlined' (is it --inline?)" },
 	{ "--inline x.c", USAGE, "duration 'x.c': not a number of seconds" },
 	{ "--cgroup", USAGE, "option '--cgroup' needs an argument" },
 	{ "--cgroup /", USAGE, "--cgroup '/': not a cgroup of version 2" },
@@ -604,11 +694,11 @@ static const struct bad_row bad[] = {
 	{ "--comm 1234567890123456", USAGE, "--comm '1234567890123456': longer than a task's name can be (15 bytes)" },
 	{ "-t 185", USAGE, "unknown option '-t'" },
 	{ "-m 5", USAGE, "unknown option '-m'" },
-	{ "--state 0", USAGE, "unknown option '--state'" },
+	{ "--state 0", USAGE, "unknown option '--state' (is it --stats?)" },
 	{ "--open-intervals", USAGE, "unknown option '--open-intervals'" },
 	{ "--off-cpu=1", USAGE, "option '--off-cpu' takes no argument" },
 	{ "--off-cpu=", USAGE, "option '--off-cpu' takes no argument" },
-	{ "--off-cpus", USAGE, "unknown option '--off-cpus'" },
+	{ "--off-cpus", USAGE, "unknown option '--off-cpus' (is it --off-cpu?)" },
 	{ "--off-cpu 1 2", USAGE, "duration '2': there is one already, '1'" },
 	{ "--off-cpu -e cycles", USAGE, ADDS_UP "cycles" COUNTS },
 	{ "-e cycles --off-cpu", USAGE, ADDS_UP "cycles" COUNTS },
@@ -629,7 +719,7 @@ static const struct bad_row bad[] = {
 	{ "--off-cpu -p 185 -- dd", USAGE, "a command and -p exclude each other" },
 	{ "--off-cpu -u", USAGE, "unknown option '-u'" },
 	{ "--off-cpu -m 5", USAGE, "unknown option '-m'" },
-	{ "--off-cpu --state 0", USAGE, "unknown option '--state'" },
+	{ "--off-cpu --state 0", USAGE, "unknown option '--state' (is it --stats?)" },
 	{ "--off-cpu --", USAGE, "no command behind '--'" },
 	{ "-- ''", USAGE, "command '': must not be empty" },
 	{ "--", USAGE, "no command behind '--'" },
@@ -698,7 +788,7 @@ static const struct good_row good_offcputime[] = {
 	{ "-adf", "1000.. folded -d -a", OFF_ALL },
 	{ "-dU", "1000.. user", TRACING "all threads by user stack" CTRL_C },
 	{ "-s --inline --source", "1000.. -s inline source", OFF_ALL },
-	{ "--stack-storage-size 1 --stack-dump-size 8 --unwind dwarf", "1000.. stack=1 unwind=rules dump=8", OFF_ALL },
+	{ "--stack-storage-size 1 --stack-dump-size 8 --unwind dwarf", "1000.. stack=1 unwind=dwarf dump=8", OFF_ALL },
 	{ "--backend both", "1000.. backend=both", OFF_ALL },
 	{ "--backend bpf --backend auto", "1000..", OFF_ALL },
 	{ "-i .5 --stats", "1000.. interval=500000000 stats", OFF_ALL },
@@ -719,7 +809,7 @@ static const struct bad_row bad_offcputime[] = {
 	{ "-p 2041", USAGE, "-p '2041': is a thread of process 2040 (use -t)" },
 	{ "-p", USAGE, "option '-p' needs an argument" },
 	{ "-t ''", USAGE, "-t '': not a thread id" },
-	{ "-t abc", USAGE, "-t 'abc': not a thread id" },
+	{ "-t abc", USAGE, "-t 'abc': not a thread id (by name: --comm abc)" },
 	{ "-t 2041,", USAGE, "-t '2041,': not a list of thread ids" },
 	{ "-t 0", USAGE, "-t '0': out of range (1 to 2147483647)" },
 	{ "-t 2147483648", USAGE, "-t '2147483648': out of range (1 to 2147483647)" },
@@ -798,7 +888,7 @@ static const struct bad_row bad_offcputime[] = {
 	{ "-C 2", USAGE, "-C '2': CPU is not online (online: 0-1,4)" },
 	{ "-i 0", USAGE, "-i '0': must be above 0" },
 	{ "--backend foo", USAGE, "--backend 'foo': not one of auto, bpf, perfring, both" },
-	{ "--unwind lbr", USAGE, "--unwind 'lbr': not one of fp, dwarf" },
+	{ "--unwind lbr", USAGE, "--unwind 'lbr': not one of auto, fp, dwarf, libunwind, both" },
 	{ "--stack-storage-size 0", USAGE, "--stack-storage-size '0': must be at least 1" },
 	{ "--stack-dump-size 7", USAGE, "--stack-dump-size '7': must be a multiple of 8 from 8 to 65528" },
 	{ "--cgroup /", USAGE, "--cgroup '/': not a cgroup of version 2" },
@@ -851,7 +941,7 @@ static const struct {
 	  OF_ALL BOTH " in perf.data (others: faults, page-faults:u)." },
 	{ "--input -", "freq=49 input=-", 0, OF_ALL BOTH " in standard input." },
 	{ "--input=-", "freq=49 input=-", 2, OF_ALL BOTH " in standard input (others: faults, page-faults:u)." },
-	{ "--inp x --input perf.data", "freq=49 input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--inp perf.data --input x", "freq=49 input=perf.data x", 0, OF_ALL BOTH " in perf.data and 1 more." },
 	{ "--input perf.data -e cycles:u", "freq=49 name=cycles:u input=perf.data", 0, OF_ALL BOTH RECORDED },
 	{ "--event 'any name' --input perf.data", "freq=49 name=any name input=perf.data", 0, OF_ALL BOTH RECORDED },
 	{ "-e cs --input perf.data", "freq=49 name=cs input=perf.data", 0, OF_ALL BOTH RECORDED },
@@ -873,10 +963,11 @@ static const struct {
 	{ "-K --input perf.data", "freq=49 kernel input=perf.data", 0, OF_ALL " by kernel stack" RECORDED },
 	{ "-fIda --stats -v -o out --input perf.data",
 	  "freq=49 idle folded -d -a output=out stats verbose input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--input perf.data --symfs /", "freq=49 input=perf.data symfs=/", 0, OF_ALL BOTH RECORDED },
 	{ "--input perf.data --kallsyms k --vmlinux v", "freq=49 input=perf.data kallsyms=k vmlinux=v", 0,
 	  OF_ALL BOTH RECORDED },
 	{ "--input perf.data --unwind fp", "freq=49 unwind=fp input=perf.data", 0, OF_ALL BOTH RECORDED },
-	{ "--unwind dwarf --input perf.data", "freq=49 unwind=rules input=perf.data", 0, OF_ALL BOTH RECORDED },
+	{ "--unwind dwarf --input perf.data", "freq=49 unwind=dwarf input=perf.data", 0, OF_ALL BOTH RECORDED },
 };
 
 static const struct bad_row badly_recorded[] = {
@@ -909,7 +1000,7 @@ static const struct bad_row badly_recorded[] = {
 	{ "--input x -F 9 -c 9", USAGE, "-F and -c exclude each other" },
 	{ "--input x -U -K", USAGE, "-U and -K exclude each other" },
 	{ "--input x -p 99999 -L 99999", USAGE, "-p and -L exclude each other" },
-	{ "--input x -p abc", USAGE, "-p 'abc': not a process id" },
+	{ "--input x -p abc", USAGE, "-p 'abc': not a process id (by name: --comm abc)" },
 	{ "--input x -p 99999,", USAGE, "-p '99999,': not a list of process ids" },
 	{ "-L 0 --input x", USAGE, "-L '0': out of range (1 to 2147483647)" },
 	{ "--input x -C x", USAGE, "-C 'x': not a CPU number" },
@@ -919,13 +1010,14 @@ static const struct bad_row badly_recorded[] = {
 	{ "--input x --vmlinux=", USAGE, "--vmlinux '': must not be empty" },
 	{ "--input x --cgroupmap x", USAGE, "--cgroupmap" WITH },
 	{ "--mntnsmap=x --input x", USAGE, "--mntnsmap" WITH },
-	{ "--input x --cgroup /", USAGE, "--cgroup" WITH },
 	{ "--input x --mntns 99999", USAGE, "--mntns" WITH },
 	{ "--input x --mntns 1,", USAGE, "--mntns '1,': takes one process id" },
-	{ "--input x --unwind lbr", USAGE, "--unwind 'lbr': not one of fp, dwarf" },
+	{ "--input x --unwind lbr", USAGE, "--unwind 'lbr': not one of auto, fp, dwarf, libunwind, both" },
 	{ "--input x --stack-dump-size 8", USAGE, "--stack-dump-size" WITH },
 	{ "--unwind dwarf --stack-dump-size 8192 --input x", USAGE, "--stack-dump-size" WITH },
 	{ "--input x --debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
+	{ "--input x --symfs /dev/null", USAGE, "--symfs '/dev/null': not a folder" },
+	{ "--input x --symfs ''", USAGE, "--symfs '': must not be empty" },
 	{ "--input x --off-cpu", USAGE, "--off-cpu" WITH },
 	{ "--off-cpu --input x", USAGE, "--off-cpu" WITH },
 	{ "--off --input -", USAGE, "--off-cpu" WITH },
@@ -961,6 +1053,16 @@ START_TEST(test_recorded)
 }
 END_TEST
 
+static const char *end_of_header(const struct options *o)
+{
+	static char end[64];
+	FILE *f = fmemopen(end, sizeof(end), "w");
+
+	header_end(f, o);
+	fclose(f);
+	return end;
+}
+
 static void check_good(enum tool tool, const struct good_row *row)
 {
 	struct err err = { 0 };
@@ -975,6 +1077,10 @@ static void check_good(enum tool tool, const struct good_row *row)
 	ck_assert_msg(rc == 0, "'%s': %s", row->args, err.msg);
 	text = fields(&o);
 	ck_assert_str_eq(text, row->fields);
+	if (o.report.form == &report_html && !o.duration) {
+		ck_assert_str_eq(end_of_header(&o), ".");
+		o.report.form = &report_text;
+	}
 	f = open_memstream(&header, &size);
 	options_header(f, &o, false);
 	fclose(f);
@@ -1223,7 +1329,7 @@ END_TEST
 static const struct {
 	enum tool tool;
 	unsigned int nr;
-} documented[] = { { TOOL_PROFILE, 39 }, { TOOL_OFFCPUTIME, 37 } };
+} documented[] = { { TOOL_PROFILE, 47 }, { TOOL_OFFCPUTIME, 44 } };
 
 START_TEST(test_doc)
 {

@@ -335,21 +335,43 @@ START_TEST(test_denied)
 }
 END_TEST
 
-/* Full at the first byte, at the last, or somewhere between: always told, with its cause. */
+/* Full at the first byte, at the last, or somewhere between: always told, with its cause, which stdio does not keep. */
 static const size_t lengths[] = { 1, 100, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 1000 * 1000 };
 
 START_TEST(test_full)
 {
 	size_t i;
+	int rc = 0;
 
 	begin("/dev/full");
-	for (i = 0; i < lengths[_i]; i++)
-		fputc('x', out.stream);
+	for (i = 0; i < lengths[_i] && !rc; i++) {
+		errno = 0;
+		rc = fputc('x', out.stream) == EOF ? -errno : 0;
+	}
 	errno = ENOENT; /* of something else */
-	ck_assert_int_eq(output_commit(&out, &err), -ENOSPC);
+	if (rc) {
+		ck_assert_int_eq(output_error(&out, rc, &err), -ENOSPC);
+		output_discard(&out);
+	} else {
+		ck_assert_int_eq(output_commit(&out, &err), -ENOSPC);
+	}
 	ck_assert_int_eq(err.code, -ENOSPC);
-	ck_assert_str_eq(err.msg, "cannot write the report: No space left on device");
+	ck_assert_str_eq(err.msg, "cannot write '/dev/full': No space left on device");
 	ck_assert_ptr_null(out.stream);
+}
+END_TEST
+
+/* The caller's streams have no name of a file. */
+START_TEST(test_full_standard)
+{
+	ck_assert_int_eq(output_open(&out, NULL, stdout, &err), 0);
+	ck_assert_int_eq(output_error(&out, -ENOSPC, &err), -ENOSPC);
+	ck_assert_str_eq(err.msg, "cannot write standard output: No space left on device");
+	output_discard(&out);
+	ck_assert_int_eq(output_open(&out, NULL, stderr, &err), 0);
+	output_error(&out, -EIO, &err);
+	ck_assert_str_eq(err.msg, "cannot write standard error: Input/output error");
+	output_discard(&out);
 }
 END_TEST
 
@@ -455,6 +477,7 @@ int main(void)
 	tcase_add_test(t, test_empty_name);
 	tcase_add_test(t, test_denied);
 	tcase_add_loop_test(t, test_full, 0, ARRAY_SIZE(lengths));
+	tcase_add_test(t, test_full_standard);
 	tcase_add_test(t, test_device);
 	tcase_add_test(t, test_fifo);
 	tcase_add_test(t, test_standard);

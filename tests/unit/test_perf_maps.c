@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/mapped_files.h"
+#include "core/files/recorded.h"
 #include "core/host/host.h"
 #include "core/symbols/perf_maps.h"
 #include "tests/unit/unit.h"
@@ -281,6 +282,46 @@ START_TEST(test_owner)
 }
 END_TEST
 
+/*
+ * Of a recording that ended @ended seconds ago (0: nothing proves when): the process began @began seconds ago (0: it is
+ * gone), the file was written last @written seconds ago. @inside: it is in the root of the process.
+ */
+static const struct {
+	int ended, began, written;
+	bool inside, read;
+} recordings[] = {
+	{ 100, 0, 200, false, true },    { 100, 0, 50, false, false },   { 100, 150, 120, false, true },
+	{ 100, 150, 10, false, true },   { 100, 50, 120, false, true },  { 100, 50, 40, false, false },
+	{ 100, 150, 200, false, false }, { 0, 0, 200, false, false },    { 0, 150, 120, false, false },
+	{ 100, 0, 200, true, false },    { 100, 150, 120, true, false },
+};
+
+START_TEST(test_recorded)
+{
+	const char *name = recordings[_i].inside ? MAP : "host/tmp/perf-4242.map";
+	struct timespec up, times[2] = { 0 };
+	struct recorded origin = { .boot = BOOT_SAME };
+	char stat[512];
+
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	clock_gettime(CLOCK_REALTIME, &times[1]);
+	if (recordings[_i].ended)
+		origin.ended_s = times[1].tv_sec - recordings[_i].ended;
+	where.recorded = &origin;
+	snprintf(stat, sizeof(stat), "4242 (x) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %lld 20 21\n",
+		 (long long)(up.tv_sec - recordings[_i].began) * sysconf(_SC_CLK_TCK));
+	if (recordings[_i].began) {
+		write_status(PID, getuid(), "NSpid:\t4242\t17");
+		write_text("proc/4242/stat", stat);
+	}
+	write_text("host/x", "");
+	write_text(name, GOOD);
+	times[1].tv_sec -= recordings[_i].written;
+	ck_assert_int_eq(utimensat(AT_FDCWD, path_of(name), times, 0), 0);
+	ck_assert_str_eq(lookup(PID, 0x1004), recordings[_i].read ? "f+0x4" : "-");
+}
+END_TEST
+
 /* Between reports it grows, is cut, is replaced, is removed; and the process ends. */
 START_TEST(test_renew)
 {
@@ -509,6 +550,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_name, 0, ARRAY_SIZE(names));
 	tcase_add_loop_test(tc, test_file, 0, ARRAY_SIZE(files));
+	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(recordings));
 	tcase_add_loop_test(tc, test_owner, 0, ARRAY_SIZE(owners));
 	tcase_add_test(tc, test_renew);
 	tcase_add_test(tc, test_many_processes);

@@ -4,8 +4,12 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static char *top;
 static struct host host;
@@ -394,12 +398,15 @@ END_TEST
 struct ids {
 	long pids, tids;
 	size_t nr, stop_at;
+	pid_t only; /* 0: all processes */
 };
 
 static int sum_ids(void *ctx, pid_t pid, pid_t tid)
 {
 	struct ids *s = ctx;
 
+	if (s->only && pid != s->only)
+		return 0;
 	s->pids += pid;
 	s->tids += tid;
 	return ++s->nr == s->stop_at ? -EDOM : 0;
@@ -463,6 +470,85 @@ START_TEST(test_real)
 }
 END_TEST
 
+static void *tell_and_wait(void *fds)
+{
+	const int *p = fds;
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+	char c;
+
+	if (write(p[1], &tid, sizeof(tid)) != sizeof(tid) || read(p[2], &c, 1) != 1)
+		abort();
+	return NULL;
+}
+
+static void assert_threads(pid_t pid, size_t nr, long tids)
+{
+	struct ids s = { .only = pid }, all = { .only = pid };
+
+	ck_assert_int_eq(proc_threads(&host_here, pid, sum_ids, &s), 0);
+	ck_assert_int_eq(proc_processes(&host_here, sum_ids, &all), 0);
+	ck_assert_uint_eq(s.nr, nr);
+	ck_assert_int_eq(s.tids, tids);
+	ck_assert_uint_eq(all.nr, nr);
+	ck_assert_int_eq(all.tids, tids);
+}
+
+struct joined {
+	struct ids ids;
+	const int *pipes;
+	pid_t tid; /* of the thread that came */
+};
+
+/* Who is seen gets another thread. */
+static int join_in(void *ctx, pid_t pid, pid_t tid)
+{
+	struct joined *j = ctx;
+
+	if (pid == j->ids.only && !j->tid) {
+		ck_assert_int_eq(write(j->pipes[3], "x", 1), 1);
+		ck_assert_int_eq(read(j->pipes[0], &j->tid, sizeof(j->tid)), sizeof(j->tid));
+	}
+	return sum_ids(&j->ids, pid, tid);
+}
+
+/* One or more, as the links of a real directory tell, also when the first one has ended; and none. */
+START_TEST(test_real_threads)
+{
+	int p[4];
+	pthread_t thread;
+	struct joined joined;
+	char c;
+	pid_t child, tid;
+
+	ck_assert_int_eq(pipe(p), 0);
+	ck_assert_int_eq(pipe(p + 2), 0);
+	child = fork();
+	if (!child) {
+		tid = getpid();
+		if (write(p[1], &tid, sizeof(tid)) != sizeof(tid) || read(p[2], &c, 1) != 1 ||
+		    pthread_create(&thread, NULL, tell_and_wait, p))
+			abort();
+		pthread_exit(NULL);
+	}
+	ck_assert_int_eq(read(p[0], &tid, sizeof(tid)), sizeof(tid));
+	ck_assert_int_eq(tid, child);
+	assert_threads(child, 1, child);
+	joined = (struct joined){ .ids.only = child, .pipes = p };
+	ck_assert_int_eq(proc_processes(&host_here, join_in, &joined), 0);
+	tid = joined.tid;
+	ck_assert_uint_eq(joined.ids.nr, 2);
+	ck_assert_int_eq(joined.ids.tids, (long)child + tid);
+	while (proc_lives(&host_here, child, child))
+		sched_yield();
+	assert_threads(child, 2, (long)child + tid);
+	ck_assert_int_eq(write(p[3], "x", 1), 1);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	assert_threads(child, 0, 0);
+	for (tid = 0; tid < 4; tid++)
+		close(p[tid]);
+}
+END_TEST
+
 static const struct {
 	const char *stat; /* NULL: no such file */
 	bool lives;
@@ -490,6 +576,42 @@ START_TEST(test_lives)
 	if (states[_i].stat)
 		unit_write(root, "7/task/7/stat", states[_i].stat, strlen(states[_i].stat));
 	ck_assert_int_eq(proc_lives(&h, 7, 7), states[_i].lives);
+	unit_rmdir(root);
+}
+END_TEST
+
+/* Field 20 is the number of threads, 22 the time when it began. */
+#define STAT(state, threads, started)                                                                                  \
+	"7 (a b) " state " 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 " threads " 0 " started " 0 0"
+
+static const struct {
+	const char *stat;
+	bool process_ended, thread_ended;
+} ends[] = {
+	{ STAT("S", "1", "99"), false, false },
+	{ STAT("R", "5", "99"), false, false },
+	{ STAT("Z", "1", "99"), true, true },
+	{ STAT("Z", "0", "99"), true, true },
+	{ STAT("X", "1", "99"), true, true },
+	{ STAT("Z", "5", "99"), false, true },
+	/* another one */
+	{ STAT("S", "1", "100"), true, true },
+	{ STAT("S", "1", "98"), true, true },
+};
+
+START_TEST(test_ended)
+{
+	char *root = unit_tmpdir();
+	const struct host h = { .proc = root, .sys = root };
+
+	unit_write(root, "7/stat", ends[_i].stat, strlen(ends[_i].stat));
+	ck_assert_int_eq(proc_ended(&h, 7, true, 99), ends[_i].process_ended);
+	ck_assert_int_eq(proc_ended(&h, 7, false, 99), ends[_i].thread_ended);
+	/* It is not known when it began. */
+	ck_assert_int_eq(proc_ended(&h, 7, false, 0), ends[_i].thread_ended && strchr("ZX", ends[_i].stat[8]));
+	/* /proc does not tell of this process, nor of one that nobody has. */
+	ck_assert(!proc_ended(&h, getpid(), true, 99));
+	ck_assert(proc_ended(&h, 5000001, true, 99));
 	unit_rmdir(root);
 }
 END_TEST
@@ -527,6 +649,42 @@ START_TEST(test_owner)
 	ck_assert_int_eq(proc_owner(&host, 7, &uid, &parent), owners[_i].rc);
 	ck_assert_uint_eq(uid, owners[_i].rc ? 77 : owners[_i].uid);
 	ck_assert_int_eq(parent, owners[_i].rc ? 88 : owners[_i].parent);
+}
+END_TEST
+
+static const struct {
+	const char *cgroup;
+	int rc;
+	const char *path;
+} cgroups[] = {
+	{ "0::/\n", 0, "/" },
+	{ "0::/system.slice/a.service\n", 0, "/system.slice/a.service" },
+	{ "1:name=systemd:/s\n0::/v2\n", 0, "/v2" },
+	{ "0::/v2\n1:name=systemd:/s\n", 0, "/v2" },
+	{ "4:memory:/m\n1:name=systemd:/s\n0::/\n", 0, "/s" },
+	{ "9:name=systemd:/\n4:memory:/docker/1\n1:cpu:/2\n0::/\n", 0, "/docker/1" },
+	{ "0::/a:b c", 0, "/a:b c" },
+	{ "0::/a (deleted)\n", 0, "/a (deleted)" },
+	/* Nothing of it. */
+	{ "", -ENOENT, NULL },
+	{ "0\n", -ENOENT, NULL },
+	{ "0:cpu\n", -ENOENT, NULL },
+	{ "/a\n", -ENOENT, NULL },
+	{ NULL, -ENOENT, NULL },
+};
+
+START_TEST(test_cgroup)
+{
+	char *path;
+
+	if (cgroups[_i].cgroup)
+		unit_write(top, "7/cgroup", cgroups[_i].cgroup, strlen(cgroups[_i].cgroup));
+	ck_assert_int_eq(proc_cgroup(&host, 7, &path), cgroups[_i].rc);
+	if (cgroups[_i].path)
+		ck_assert_str_eq(path, cgroups[_i].path);
+	else
+		ck_assert_ptr_null(path);
+	free(path);
 }
 END_TEST
 
@@ -588,6 +746,7 @@ int main(void)
 	tcase_add_loop_test(t, test_line, 0, ARRAY_SIZE(lines));
 	tcase_add_loop_test(t, test_cut, 0, ARRAY_SIZE(lines));
 	tcase_add_loop_test(t, test_lives, 0, ARRAY_SIZE(states));
+	tcase_add_loop_test(t, test_ended, 0, ARRAY_SIZE(ends));
 	suite_add_tcase(s, t);
 	t = tcase_create("files");
 	tcase_add_checked_fixture(t, setup, teardown);
@@ -598,10 +757,12 @@ int main(void)
 	tcase_add_test(t, test_comm_absent);
 	tcase_add_test(t, test_threads);
 	tcase_add_test(t, test_real);
+	tcase_add_test(t, test_real_threads);
 	tcase_add_loop_test(t, test_mntns, 0, ARRAY_SIZE(links));
 	tcase_add_test(t, test_mntns_here);
 	tcase_add_loop_test(t, test_owner, 0, ARRAY_SIZE(owners));
 	tcase_add_test(t, test_owner_here);
+	tcase_add_loop_test(t, test_cgroup, 0, ARRAY_SIZE(cgroups));
 	tcase_add_loop_test(t, test_newest, 0, ARRAY_SIZE(loads));
 	tcase_add_test(t, test_newest_here);
 	tcase_add_test(t, test_hold_mntns);

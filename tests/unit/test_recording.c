@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs over recordings, from the bytes of a file to the rows and the stats. */
 #include "backend-perfring/recording/perfdata.h"
+#include "compat/perf_deferred.h"
 #include "core/session/open.h"
 #include "core/session/session.h"
 #include "core/session/statistics.h"
@@ -438,6 +439,29 @@ START_TEST(test_leaves)
 }
 END_TEST
 
+/* Whether user stacks are chains of frame pointers: not where they are the leaf alone, or come as copies. */
+static const struct {
+	uint64_t type;
+	bool without_user, chains;
+} chains[] = {
+	{ TYPE, false, true },
+	{ TYPE, true, false },
+	{ TYPE & ~(uint64_t)PERF_SAMPLE_CALLCHAIN, false, false },
+};
+
+START_TEST(test_user_callchains)
+{
+	struct perf_event_attr attr = sampled();
+
+	attr.sample_type = chains[_i].type;
+	attr.exclude_callchain_user = chains[_i].without_user;
+	put_event_of(attr, A, "cycles");
+	put_sample(A, 10, 10, 10, 0);
+	read_recording();
+	ck_assert_int_eq(session->recording.user_callchains, chains[_i].chains);
+}
+END_TEST
+
 /* ---- the stats */
 
 /* What was lost is told by the rings while they are read, or by perf record at its end, or both. */
@@ -689,6 +713,105 @@ START_TEST(test_times)
 	ck_assert_uint_eq(session->recording.last_ns, rows[_i].last);
 	ck_assert_uint_eq(session->sink.started_ns, rows[_i].first);
 	ck_assert_uint_eq(session->sink.stopped_ns, rows[_i].last);
+}
+END_TEST
+
+/*
+ * As perf record has it of --call-graph fp,defer: the callchains come as records of the dummy event, out of order until
+ * the round ends. Thread 11 renames itself and executes a program; 12 has the cookie of 11; 13 never returns.
+ */
+static void put_deferred_sample(pid_t tid, uint64_t time, uint64_t cookie)
+{
+	const uint64_t words[] = { A, two(10, (uint32_t)tid), time,  0, 4, PERF_CONTEXT_KERNEL,
+				   K, CONTEXT_USER_DEFERRED,  cookie };
+
+	put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, words, sizeof(words));
+}
+
+static void put_deferred(pid_t tid, uint64_t time, uint64_t cookie, uint64_t nr)
+{
+	const uint64_t words[] = { cookie, nr, 0x401000, 0x402000, two(10, (uint32_t)tid), time, 1, B };
+
+	put_record(RECORD_CALLCHAIN_DEFERRED, PERF_RECORD_MISC_USER, words, sizeof(words));
+}
+
+static void put_deferred_story(void)
+{
+	struct perf_event_attr dummy = sampled();
+
+	dummy.type = PERF_TYPE_SOFTWARE;
+	dummy.config = PERF_COUNT_SW_DUMMY;
+	put_event(A, "cycles");
+	put_event_of(dummy, B, "dummy:u");
+	put_deferred(11, 30, 7, 2);
+	put_comm(10, 11, 25, "after", false);
+	put_comm(10, 11, 5, "before", false);
+	put_deferred_sample(11, 10, 7);
+	put_deferred_sample(11, 20, 7);
+	put_round();
+	put_deferred_sample(12, 40, 7);
+	put_deferred(11, 50, 7, 2);  /* comes twice, if two events ask for it */
+	put_deferred(12, 60, 7, 99); /* more than there is */
+	put_deferred(12, 70, 7, 1);
+	put_round();
+	put_deferred_sample(11, 80, 9);
+	put_comm(10, 11, 90, "program", true);
+	put_deferred(11, 100, 9, 2);
+	put_deferred_sample(13, 110, 11);
+	put_deferred_sample(13, 120, 13);
+}
+
+static const struct {
+	bool by_tid;
+	pid_t id; /* 0: all */
+	const char *comm;
+	int cpu;
+	uint64_t before, after, other, missed, filtered;
+} deferred[] = {
+	{ false, 0, NULL, -1, 2, 1, 3, 3, 0 },      { false, 10, NULL, -1, 2, 1, 3, 3, 0 },
+	{ true, 11, NULL, -1, 2, 1, 0, 1, 3 },      { true, 12, NULL, -1, 0, 0, 1, 0, 5 },
+	{ true, 13, NULL, -1, 0, 0, 2, 2, 4 },      { false, 9, NULL, -1, 0, 0, 0, 0, 6 },
+	{ false, 0, "before", -1, 2, 0, 0, 0, 4 },  { false, 0, "after", -1, 0, 1, 0, 1, 5 },
+	{ false, 0, "program", -1, 0, 0, 0, 0, 6 }, { false, 0, NULL, 0, 2, 1, 3, 3, 0 },
+	{ false, 0, NULL, 1, 0, 0, 0, 0, 6 },
+};
+
+START_TEST(test_deferred)
+{
+	struct stats stats;
+	pid_t id = deferred[_i].id;
+
+	options.pids = id ? &id : NULL;
+	options.nr_pids = !!id;
+	options.by_tid = deferred[_i].by_tid;
+	options.comm = deferred[_i].comm;
+	options.cpu = deferred[_i].cpu;
+	put_deferred_story();
+	stats = read_recording();
+	ck_assert_uint_eq(stats.taken, 6);
+	ck_assert_uint_eq(stats.bad_records, 1);
+	ck_assert_uint_eq(stats.late_records, 0);
+	ck_assert_uint_eq(stats.filtered, deferred[_i].filtered);
+	ck_assert_uint_eq(stats.deferred, 6 - deferred[_i].filtered);
+	ck_assert_uint_eq(stats.deferred_missed, deferred[_i].missed);
+	ck_assert_uint_eq(value_of("before", 10), deferred[_i].before);
+	ck_assert_uint_eq(value_of("after", 10), deferred[_i].after);
+	ck_assert_uint_eq(stats.counted_ring, deferred[_i].before + deferred[_i].after + deferred[_i].other);
+}
+END_TEST
+
+/* A callchain that says that a stack was deferred, but not as what: no record can have it. */
+START_TEST(test_deferred_without_cookie)
+{
+	struct stats stats;
+
+	put_event(A, "cycles");
+	put_deferred_sample(11, 10, 0);
+	put_deferred(11, 20, 0, 2);
+	stats = read_recording();
+	ck_assert_uint_eq(stats.counted_ring, 1);
+	ck_assert_uint_eq(stats.deferred, 1);
+	ck_assert_uint_eq(stats.deferred_missed, 1);
 }
 END_TEST
 
@@ -1012,12 +1135,15 @@ int main(void)
 	tcase_add_test(t, test_long_names);
 	tcase_add_loop_test(t, test_max_stack, 0, 5);
 	tcase_add_loop_test(t, test_leaves, 0, 2);
+	tcase_add_loop_test(t, test_user_callchains, 0, ARRAY_SIZE(chains));
 	tcase_add_loop_test(t, test_lost, 0, ARRAY_SIZE(losses));
 	tcase_add_test(t, test_stats);
 	tcase_add_loop_test(t, test_cpu, 0, 7);
 	tcase_add_test(t, test_huge_cpus);
 	tcase_add_loop_test(t, test_order, 0, ARRAY_SIZE(orders));
 	tcase_add_loop_test(t, test_times, 0, 6);
+	tcase_add_loop_test(t, test_deferred, 0, ARRAY_SIZE(deferred));
+	tcase_add_test(t, test_deferred_without_cookie);
 	tcase_add_test(t, test_story);
 	tcase_add_test(t, test_not_here);
 	tcase_add_loop_test(t, test_reference, 0, ARRAY_SIZE(references));

@@ -59,6 +59,22 @@ enum {
 	IN_IRQ,
 	IN_IDLE,
 	FUTEX,
+	K_NAMELESS,
+	MODULE_NAMELESS,
+	/* The user's, in files without symbols, whose rules tell functions. */
+	FUNCTION,
+	FUNCTION_LATER,
+	FUNCTION_START,
+	FUNCTION_OTHER,
+	FUNCTION_ZERO,
+	FUNCTION_EVIL,
+	FUNCTION_VDSO,
+	NO_FUNCTION, /* as in the linkage table */
+	BRACKET,
+	BRACKETS,
+	MEMORY,
+	HEAP,
+	EMPTY_FILE,
 };
 
 static const struct symbol symbols[] = {
@@ -84,6 +100,19 @@ static const struct symbol symbols[] = {
 	[EVIL_HOT] = { "b", 1, "app", "\033a;.c", 4294967295U },
 	[NAMELESS_HOT] = { NULL, 0, "app", "app.c", 0 },
 	[OWN_SWITCH] = { "__schedule", 0, "dd" },
+	[FUNCTION] = { NULL, 0x1a, "libfoo.so", .function = 0x4300, .has_function = true },
+	[FUNCTION_LATER] = { NULL, 0x1f, "libfoo.so", .function = 0x4300, .has_function = true },
+	[FUNCTION_START] = { NULL, 0, "libfoo.so", .function = 0x4300, .has_function = true },
+	[FUNCTION_OTHER] = { NULL, 0, "libfoo.so", .function = UINT64_MAX, .has_function = true },
+	[FUNCTION_ZERO] = { NULL, 2, "libfoo.so", .function = 0, .has_function = true },
+	[FUNCTION_EVIL] = { NULL, 7, "a;b]\033[2J\n\xff", .function = 1, .has_function = true },
+	[FUNCTION_VDSO] = { NULL, 4, "[vdso]", .function = 0xa10, .has_function = true },
+	[NO_FUNCTION] = { NULL, 0x2fe0, "libfoo.so", .function = 0x4300 },
+	[BRACKET] = { NULL, 0, "[" },
+	[BRACKETS] = { NULL, 0, "[]" },
+	[MEMORY] = { NULL, 0, "//anon", .anonymous = true },
+	[HEAP] = { NULL, 8, "[heap]", .anonymous = true },
+	[EMPTY_FILE] = { "", 8, "libfoo.so" },
 	[CLEAR] = { "__clear_user", 0x5, "kernel" },
 	[ZERO] = { "iov_iter_zero", 0, "kernel" },
 	[VFS] = { "vfs_read", 0xff, "kernel" },
@@ -107,6 +136,8 @@ static const struct symbol symbols[] = {
 	[IN_IRQ] = { "preempt_schedule_irq", 0, "kernel" },
 	[IN_IDLE] = { "schedule_idle", 0, "kernel" },
 	[FUTEX] = { "futex_wait", 0x99, "kernel" },
+	[K_NAMELESS] = { NULL, 0, "kernel" },
+	[MODULE_NAMELESS] = { NULL, 0, "ext4" },
 };
 
 static const struct symbol in_hot[] = {
@@ -132,7 +163,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	(void)pid;
 	(void)comm;
 	(void)is_return;
-	ck_assert(addr < KERNEL || (addr >= HOT && addr < TRACING));
+	ck_assert(addr < KERNEL || (addr >= HOT && addr < TRACING) || addr >= FUNCTION);
 	asked_last = addr;
 	*out = symbols[addr];
 }
@@ -218,9 +249,9 @@ static const struct golden {
 	  { TEXT, .offsets = true },
 	  "    __clear_user+0x5 [kernel]\n    ext4_sync_file+0x1 [ext4]\n    [unknown]\n"
 	  "    read+0x1a [libc.so.6]\n"
-	  "    [unknown] [libfoo.so]\n"
+	  "    [libfoo.so]\n"
 	  "    clock_gettime+0x123456789abcdef0 [vdso]\n"
-	  "    [unknown] [vdso]\n    [unknown]\n    b+0x0\n"
+	  "    [vdso]\n    [unknown]\n    b+0x0\n"
 	  TASK("dd", 1, 4),
 	  { { 4, "dd", 1, T(READ, NAMELESS, VDSO, VDSO_NAMELESS, UNMAPPED, B),
 	      T(CLEAR, IN_MODULE, HIDDEN) } } },
@@ -283,7 +314,7 @@ static const struct golden {
 	  { { 4, "app", 1, T(EVIL_HOT), NONE } } },
 	{ "text --source --inline, no symbol and no line",
 	  { TEXT, .offsets = true, .source = true, .inlined = true },
-	  "    app::inner [app] inner.h:3\n    [unknown] [app]\n" TASK("app", 1, 4),
+	  "    app::inner [app] inner.h:3\n    [app]\n" TASK("app", 1, 4),
 	  { { 4, "app", 1, T(NAMELESS_HOT), NONE } } },
 	{ "rows that differ in what is inlined",
 	  { FOLDED, .inlined = true },
@@ -291,8 +322,61 @@ static const struct golden {
 	  { { 4, "app", 1, T(MAIN, HOT), NONE }, { 1, "app", 1, T(HOT), NONE }, { 3, "app", 2, T(HOT), NONE } } },
 	{ "folded: -A and -s mean nothing",
 	  { FOLDED, .addresses = true, .offsets = true },
-	  "dd;main;[unknown];[unknown];vfs_read 4\n",
+	  "dd;main;[unknown];[libfoo.so];vfs_read 4\n",
 	  { { 4, "dd", 1, T(NAMELESS, UNMAPPED, MAIN), T(VFS) } } },
+	/* without symbols */
+	{ "functions",
+	  { TEXT },
+	  "    [libfoo.so+0x4300]\n    [libfoo.so+0xffffffffffffffff]\n    [libfoo.so+0x0]\n    [libfoo.so]\n"
+	  "    [vdso+0xa10]\n    [vdso]\n    [[]\n    []\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(FUNCTION, FUNCTION_OTHER, FUNCTION_ZERO, NO_FUNCTION, FUNCTION_VDSO, VDSO_NAMELESS, BRACKET,
+			    BRACKETS), NONE } } },
+	{ "functions, folded",
+	  { FOLDED, .addresses = true, .offsets = true },
+	  "dd;[];[[];[vdso];[vdso+0xa10];[libfoo.so];[libfoo.so+0x0];[libfoo.so+0xffffffffffffffff];"
+	  "[libfoo.so+0x4300] 4\n",
+	  { { 4, "dd", 1, T(FUNCTION, FUNCTION_OTHER, FUNCTION_ZERO, NO_FUNCTION, FUNCTION_VDSO, VDSO_NAMELESS, BRACKET,
+			    BRACKETS), NONE } } },
+	{ "functions, -s",
+	  { TEXT, .offsets = true },
+	  "    [libfoo.so+0x4300]+0x1a\n    [libfoo.so+0x4300]+0x0\n    [libfoo.so+0x0]+0x2\n"
+	  "    [libfoo.so]+0x2fe0\n    [vdso+0xa10]+0x4\n    [vdso]\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(FUNCTION, FUNCTION_START, FUNCTION_ZERO, NO_FUNCTION, FUNCTION_VDSO, VDSO_NAMELESS),
+	      NONE } } },
+	{ "functions, -A",
+	  { TEXT, .addresses = true },
+	  "    0x0000000000000030 [libfoo.so+0x4300]\n    0x0000000000000037 [libfoo.so]\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(FUNCTION, NO_FUNCTION), NONE } } },
+	{ "a file of a hostile name",
+	  { FOLDED },
+	  "dd;[a:b]?[2J??+0x1] 4\n",
+	  { { 4, "dd", 1, T(FUNCTION_EVIL), NONE } } },
+	{ "a file of a hostile name, text",
+	  { TEXT, .offsets = true },
+	  "    [a;b]?[2J??+0x1]+0x7\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(FUNCTION_EVIL), NONE } } },
+	{ "two addresses of a function without name",
+	  { FOLDED },
+	  "dd;[libfoo.so] 4\ndd;[libfoo.so+0x4300] 5\n",
+	  { { 2, "dd", 1, T(FUNCTION), NONE },
+	    { 3, "dd", 1, T(FUNCTION_LATER), NONE },
+	    { 4, "dd", 1, T(NO_FUNCTION), NONE } } },
+	{ "memory without a file",
+	  { FOLDED },
+	  "dd;[unknown];[unknown];[unknown] 4\n",
+	  { { 4, "dd", 1, T(MEMORY, HEAP, UNMAPPED), NONE } } },
+	{ "memory without a file, -s",
+	  { TEXT, .offsets = true },
+	  "    [unknown] [//anon]\n    [unknown] [heap]\n    [unknown]\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, T(MEMORY, HEAP, UNMAPPED), NONE } } },
+	{ "the kernel without names",
+	  { FOLDED, .annotations = true },
+	  "dd;[unknown]_[k];[ext4]_[k];[kernel]_[k] 4\n",
+	  { { 4, "dd", 1, NONE, T(K_NAMELESS, MODULE_NAMELESS, HIDDEN) } } },
+	{ "the kernel without names, -s",
+	  { TEXT, .offsets = true },
+	  "    [kernel]\n    [ext4]\n    [unknown]\n" TASK("dd", 1, 4),
+	  { { 4, "dd", 1, NONE, T(K_NAMELESS, MODULE_NAMELESS, HIDDEN) } } },
 	/* stacks that are not there */
 	{ "no rows", { FOLDED }, "", { { 0 } } },
 	{ "no rows, text", { TEXT }, "", { { 0 } } },
@@ -342,6 +426,10 @@ static const struct golden {
 	    { 1, "dd", 1, T_EMPTY, T_EMPTY },
 	    { 2, "dd", 1, NONE, T_EMPTY } } },
 	{ "a symbol without letters", { FOLDED }, "dd;[unknown] 1\n", { { 1, "dd", 1, T(EMPTY), NONE } } },
+	{ "a symbol without letters in a file, -s",
+	  { TEXT, .offsets = true },
+	  "    [libfoo.so]\n" TASK("dd", 1, 1),
+	  { { 1, "dd", 1, T(EMPTY_FILE), NONE } } },
 	/* rows that print the same */
 	{ "two addresses of a function",
 	  { FOLDED },
@@ -900,7 +988,7 @@ static char *write_parts(const struct report_part *parts, size_t nr, const struc
 
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(report_begin(&o, out, cfg->form, NULL, &err), 0);
-	ck_assert_int_eq(report_rows(&o, parts, nr, &world, cfg, &err), 0);
+	ck_assert_int_eq(report_rows(&o, parts, nr, cfg, &err), 0);
 	ck_assert_int_eq(report_end(&o, true, &err), 0);
 	ck_assert_int_eq(err.code, 0);
 	ck_assert_int_eq(fclose(out), 0);
@@ -921,7 +1009,13 @@ START_TEST(test_parts)
 		stacks[nr] = rows_new();
 		for (i = 0; i < MAX_ROWS && p->in[i].value; i++)
 			add(stacks[nr], &p->in[i]);
-		parts[nr] = (struct report_part){ stacks[nr], p->root, p->weight, p->from_schedule };
+		parts[nr] = (struct report_part){
+			.rows = stacks[nr],
+			.names = &world,
+			.root = p->root,
+			.weight = p->weight,
+			.from_schedule = p->from_schedule,
+		};
 	}
 	got = write_parts(parts, nr, &of_parts[_i].cfg);
 	ck_assert_msg(!strcmp(got, of_parts[_i].out), "%s: got\n%s\nwant\n%s", of_parts[_i].name, got,
@@ -942,10 +1036,12 @@ START_TEST(test_golden_cut)
 		continue;
 	for (cut = 0; cut <= nr; cut++) {
 		struct rows *head = rows_new(), *tail = rows_new();
-		const struct report_part parts[] = { { head, NULL, 1, g->cfg.from_schedule },
-						     { tail, NULL, 1, g->cfg.from_schedule } };
+		struct report_part parts[2] = { { .rows = head, .names = &world, .weight = 1 } };
 		char *got;
 
+		parts[0].from_schedule = g->cfg.from_schedule;
+		parts[1] = parts[0];
+		parts[1].rows = tail;
 		for (i = 0; i < nr; i++)
 			add(i < cut ? head : tail, &g->in[i]);
 		got = write_parts(parts, ARRAY_SIZE(parts), &g->cfg);

@@ -80,13 +80,13 @@ static void spy_label(struct textbuf *b, const struct report_cfg *cfg, const str
 	textbuf_put(b, text, (size_t)len);
 }
 
-static int spy_begin(struct report_output *o, const char *header)
+static int spy_begin(struct report_output *o, const struct report_about *about)
 {
 	struct state *s = calloc(1, sizeof(*s));
 
 	ck_assert_ptr_nonnull(s);
 	o->state = s;
-	fprintf(o->out, "begin %s\n", header ? header : "-");
+	fprintf(o->out, "begin %s\n", about->header ? about->header : "-");
 	return 0;
 }
 
@@ -201,19 +201,19 @@ START_TEST(test_spy)
 {
 	const struct report_cfg cfg = { .delimited = true, .inlined = true };
 	struct rows *t = make();
-	const struct report_part part = { .rows = t, .root = "off-cpu", .weight = 1 };
+	const struct report_part part = { .rows = t, .names = &world, .root = "off-cpu", .weight = 1 };
 	struct report_output o;
 	struct err err = { 0 };
 	char *got = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&got, &len);
 
-	ck_assert_int_eq(report_begin(&o, out, &spy, "Sampling", &err), 0);
+	ck_assert_int_eq(report_begin(&o, out, &spy, &(struct report_about){ .header = "Sampling" }, &err), 0);
 	ck_assert_str_eq(got, "begin Sampling\n");
 	report_interval(&o, 1, 0.5);
-	ck_assert_int_eq(report_rows(&o, &part, 1, &world, &cfg, &err), 0);
+	ck_assert_int_eq(report_rows(&o, &part, 1, &cfg, &err), 0);
 	report_interval(&o, 2, 1);
-	ck_assert_int_eq(report_rows(&o, &part, 1, &world, &cfg, &err), 0);
+	ck_assert_int_eq(report_rows(&o, &part, 1, &cfg, &err), 0);
 	ck_assert_int_eq(report_end(&o, true, &err), 0);
 	ck_assert_int_eq(report_end(&o, false, &err), 0); /* only once */
 	fclose(out);
@@ -240,7 +240,7 @@ START_TEST(test_threads)
 	const struct report_cfg cfg = { .form = &form };
 	struct row_key key = { .comm = "app", .pid = 7, .user.state = STACK_MISSED };
 	struct rows *t = rows_new();
-	const struct report_part part = { .rows = t, .weight = 1 };
+	const struct report_part part = { .rows = t, .names = &world, .weight = 1 };
 	struct report_output o;
 	struct err err = { 0 };
 	char *got = NULL;
@@ -256,7 +256,7 @@ START_TEST(test_threads)
 	}
 	ck_assert_int_eq(report_begin(&o, out, &form, NULL, &err), 0);
 	o.state = calloc(1, sizeof(struct state));
-	ck_assert_int_eq(report_rows(&o, &part, 1, &world, &cfg, &err), 0);
+	ck_assert_int_eq(report_rows(&o, &part, 1, &cfg, &err), 0);
 	ck_assert_int_eq(report_end(&o, false, &err), 0);
 	fclose(out);
 	ck_assert_str_eq(got, threads[_i].want);
@@ -269,7 +269,7 @@ START_TEST(test_fails)
 {
 	const struct report_cfg cfg = { .form = &spy };
 	struct rows *t = make();
-	const struct report_part part = { .rows = t, .weight = 1 };
+	const struct report_part part = { .rows = t, .names = &world, .weight = 1 };
 	struct report_output o;
 	struct err err = { 0 };
 	char *got = NULL;
@@ -278,7 +278,7 @@ START_TEST(test_fails)
 
 	ck_assert_int_eq(report_begin(&o, out, &spy, NULL, &err), 0);
 	((struct state *)o.state)->fails = 1;
-	ck_assert_int_eq(report_rows(&o, &part, 1, &world, &cfg, &err), -ENOMEM);
+	ck_assert_int_eq(report_rows(&o, &part, 1, &cfg, &err), -ENOMEM);
 	ck_assert_int_eq(err.code, -ENOMEM);
 	ck_assert_int_eq(report_end(&o, false, &err), 0);
 	ck_assert_ptr_null(o.state);
@@ -313,10 +313,12 @@ START_TEST(test_headed)
 	FILE *out = open_memstream(&got, &len);
 	unsigned int i;
 
-	ck_assert_int_eq(report_begin(&o, out, report_form(headed[_i].form), "Sampling", &err), 0);
+	ck_assert_int_eq(report_begin(&o, out, report_form(headed[_i].form),
+				      &(struct report_about){ .header = "Sampling" }, &err),
+			 0);
 	for (i = headed[_i].first; i <= headed[_i].last; i++) {
 		report_interval(&o, i, 1.5);
-		ck_assert_int_eq(report_rows(&o, NULL, 0, &world, &(struct report_cfg){ 0 }, &err), 0);
+		ck_assert_int_eq(report_rows(&o, NULL, 0, &(struct report_cfg){ 0 }, &err), 0);
 	}
 	ck_assert_int_eq(report_end(&o, true, &err), 0);
 	fclose(out);

@@ -47,8 +47,8 @@ struct seen {
 	size_t nr, bytes;
 	size_t fail_at; /* answer -ENOMEM to the record with this number */
 	struct ring *ring;
-	size_t nr_full, at_full; /* times it was told, and records before the last of these */
-	bool full_again;
+	size_t nr_full, at_full;           /* times it was told, and records before the last of these */
+	bool full_again, first_full_again; /* of the last one, and of the first */
 };
 
 /* It was never mapped. */
@@ -170,6 +170,8 @@ static int count_full(void *ctx, const struct ring_part *part)
 	s->nr_full++;
 	s->at_full = s->nr;
 	s->full_again = ring_full_again(s->ring);
+	if (s->nr_full == 1)
+		s->first_full_again = s->full_again;
 	return 0;
 }
 
@@ -253,8 +255,10 @@ START_TEST(test_full_meanwhile)
 	write_record(0, BYTES);
 	ck_assert_int_eq(ring_empty(&r), 0);
 	ck_assert_int_eq(ring_read(&r, fill, count_full, &s), 0);
-	ck_assert_uint_eq(s.nr_full, 1);
-	ck_assert(s.full_again);
+	ck_assert_uint_eq(s.nr_full, 2);
+	ck_assert(s.first_full_again);
+	ck_assert(!s.full_again);
+	ck_assert_uint_eq(ring_kept(&r), 0);
 	ring_forget(&r);
 }
 END_TEST
@@ -305,6 +309,78 @@ START_TEST(test_kept)
 	ck_assert_uint_eq(s.nr, n);
 	for (i = 0; i < n; i++)
 		ck_assert_uint_eq(s.type[i], i);
+	ring_forget(&r);
+}
+END_TEST
+
+/* Half of each record's words; one of an odd type stays as it is. */
+static size_t pack_half(void *ctx, const struct perf_event_header *record, size_t size, void *to)
+{
+	size_t half = record->type % 2 ? size : 8 * ((size / 8 + 1) / 2);
+
+	ck_assert_ptr_eq(ctx, &page);
+	ck_assert_uint_eq((uintptr_t)record % 8, 0);
+	ck_assert_uint_eq((uintptr_t)to % 8, 0);
+	ck_assert_uint_eq(record->size, size);
+	memmove(to, record, half);
+	((struct perf_event_header *)to)->size = (uint16_t)half;
+	return half;
+}
+
+/* Records are packed when they are kept, wherever they begin; those that are read in the ring are not. */
+START_TEST(test_packed)
+{
+	uint64_t place, step = unit_below_valgrind() ? 88 : 8;
+
+	for (place = 0; place < BYTES; place += step) {
+		struct ring r = make_ring(starts[_i] + place);
+		struct seen s = { 0 };
+
+		r.pack = pack_half;
+		r.pack_ctx = &page;
+		write_record(2, 24);
+		write_record(3, 16);
+		write_record(4, 2048);
+		ck_assert_int_eq(ring_empty(&r), 0);
+		ck_assert_uint_eq(ring_kept(&r), 16 + 16 + 1024);
+		ck_assert_uint_eq(page.data_tail, page.data_head);
+		write_record(6, 800);
+		ck_assert_int_eq(ring_empty(&r), 0);
+		ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+		write_record(8, 24);
+		ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+		ck_assert_uint_eq(s.nr, 5);
+		ck_assert_uint_eq(s.size[0], 16);
+		ck_assert_uint_eq(s.size[1], 16);
+		ck_assert_uint_eq(s.size[2], 1024);
+		ck_assert_uint_eq(s.size[3], 400);
+		ck_assert_uint_eq(s.size[4], 24);
+		ring_forget(&r);
+	}
+}
+END_TEST
+
+/* Behind a size that none can have nothing is packed: the reader finds it there. */
+START_TEST(test_packed_bad_size)
+{
+	static const size_t sizes[] = { 0, 4, 12, 48, 65528 };
+	struct perf_event_header bad = { .type = 9, .size = (uint16_t)sizes[_i] };
+	struct ring r = make_ring(BYTES - 32);
+	struct seen s = { 0 };
+
+	r.pack = pack_half;
+	r.pack_ctx = &page;
+	write_record(2, 24);
+	put(page.data_head, &bad, sizeof(bad));
+	page.data_head += 40;
+	ck_assert_int_eq(ring_empty(&r), 0);
+	ck_assert_uint_eq(ring_kept(&r), 16 + 40);
+	write_record(4, 24);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -EBADMSG);
+	ck_assert_uint_eq(s.nr, 1);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+	ck_assert_uint_eq(s.nr, 2);
+	ck_assert_uint_eq(s.type[1], 4);
 	ring_forget(&r);
 }
 END_TEST
@@ -542,6 +618,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_full_meanwhile, 0, 2);
 	tcase_add_test(tc, test_full_afterwards);
 	tcase_add_loop_test(tc, test_kept, 0, ARRAY_SIZE(starts));
+	tcase_add_loop_test(tc, test_packed, 0, ARRAY_SIZE(starts));
+	tcase_add_loop_test(tc, test_packed_bad_size, 0, 5);
 	tcase_add_test(tc, test_two_threads);
 	tcase_add_test(tc, test_bad_part);
 	tcase_add_loop_test(tc, test_bad_size, 0, ARRAY_SIZE(bad_sizes));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/rule_files.h"
+#include "core/base/clock.h"
 #include "core/files/recorded.h"
 #include "core/files/vdso.h"
 #include "core/host/host.h"
 #include "core/tasks/tasks.h"
 #include "tests/unit/cfi_image.h"
-#include "tests/unit/elf_sections.h"
+#include "tests/unit/large_rules.h"
+#include "unwind/rule_files.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -53,7 +54,7 @@ static void setup(void)
 	tasks = tasks_new(&host);
 	ck_assert_ptr_nonnull(tasks);
 	fds = unit_open_fds();
-	files = rule_files_new(&cfg, tasks);
+	files = rule_files_new(&cfg, tasks, NSEC_PER_SEC);
 	ck_assert_ptr_nonnull(files);
 }
 
@@ -71,7 +72,7 @@ static struct rules *find(pid_t pid, const struct mapped_file *file)
 {
 	const struct mapping m = { 0x1000, 0x2000, 0, file };
 
-	return rule_files_find(files, pid, &m);
+	return rule_files_find(files, pid, &m, NULL);
 }
 
 /* They are those of the program. */
@@ -331,6 +332,61 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
+/* Those of other files serve it, at once. */
+START_TEST(test_spared_descriptors)
+{
+	struct mapped_file file[] = { { .path = "/bin/a" }, { .path = "/bin/b" }, { .path = "/bin/c" },
+				      { .path = "/bin/d" }, { .path = "/bin/e" }, { .path = "/bin/f" } };
+	const size_t nr = ARRAY_SIZE(file) - 1;
+	struct rlimit limit, few;
+	size_t i;
+	int rc;
+
+	for (i = 0; i <= nr; i++)
+		put_program(5, file[i].path);
+	for (i = 0; i < nr; i++)
+		assert_rules(find(5, &file[i]));
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	few.rlim_cur = (rlim_t)next_fd();
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_rules(find(5, &file[nr]));
+	few.rlim_cur = (rlim_t)fds;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	ck_assert_ptr_null(rule_files_find(files, 5, &(struct mapping){ 0x1000, 0x2000, 0, &file[0] }, &rc));
+	ck_assert_int_eq(rc, -EMFILE);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_ptr_nonnull(rule_files_find(files, 5, &(struct mapping){ 0x1000, 0x2000, 0, &file[0] }, &rc));
+	ck_assert_int_eq(rc, 0);
+}
+END_TEST
+
+/* With @_i descriptors: if the debug file cannot be looked for, there are no rules, not fewer ones. */
+START_TEST(test_debug_descriptors)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+	const struct mapping m = { 0x1000, 0x2000, 0, &file };
+	struct rlimit limit, few;
+	struct rules *r;
+	int rc;
+
+	write_built("5/root/bin/a", false);
+	write_built("host/usr/lib/debug" BUILD, true);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	few.rlim_cur = (rlim_t)(next_fd() + _i);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	r = rule_files_find(files, 5, &m, &rc);
+	ck_assert_int_eq(rc, r ? 0 : -EMFILE);
+	if (r)
+		assert_rules(r);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (!r)
+		ck_assert_int_eq(unit_open_fds(), fds);
+	assert_rules(find(5, &file));
+}
+END_TEST
+
 /* They come back: it is tried again, also for the same process. */
 START_TEST(test_few_descriptors)
 {
@@ -351,6 +407,24 @@ START_TEST(test_few_descriptors)
 }
 END_TEST
 
+/* Closed files are no loss: they are opened again. */
+START_TEST(test_close)
+{
+	struct mapped_file a = { .path = "/bin/a" }, b = { .path = "/bin/b" };
+
+	put_program(5, "/bin/a");
+	put_program(5, "/bin/b");
+	ck_assert(!rule_files_close(files));
+	assert_rules(find(5, &a));
+	assert_rules(find(5, &b));
+	ck_assert(rule_files_close(files));
+	ck_assert_int_eq(unit_open_fds(), fds);
+	ck_assert(!rule_files_close(files));
+	assert_rules(find(5, &a));
+	assert_rules(find(5, &b));
+}
+END_TEST
+
 /* ---- the vDSO */
 
 START_TEST(test_vdso)
@@ -366,10 +440,10 @@ START_TEST(test_vdso)
 	}
 	whole.end = whole.start + (have ? f.bytes.size : 0x1000);
 	elf_file_release(&f);
-	ck_assert_int_eq(rule_files_find(files, 5, &whole) != NULL, have && _i != 2);
-	ck_assert_int_eq(rule_files_find(files, 6, &whole) != NULL, have && _i != 2);
+	ck_assert_int_eq(rule_files_find(files, 5, &whole, NULL) != NULL, have && _i != 2);
+	ck_assert_int_eq(rule_files_find(files, 6, &whole, NULL) != NULL, have && _i != 2);
 	whole.end++;
-	ck_assert_ptr_null(rule_files_find(files, 6, &whole));
+	ck_assert_ptr_null(rule_files_find(files, 6, &whole, NULL));
 	ck_assert_int_eq(unit_open_fds(), fds);
 	cfg.recorded = NULL;
 }
@@ -447,6 +521,103 @@ START_TEST(test_no_files)
 }
 END_TEST
 
+/* ---- large files */
+
+#define LARGE_FILES 6 /* of which four have room */
+
+/* With rules for one function. */
+static void write_large(const char *name)
+{
+	static const uint32_t rules[] = { 16,         UINT32_MAX, 0x78010003,
+					  0x08070c10, 0x190, /* CIE */
+					  24,         0,          CFI_CODE_ADDR + FRAME,
+					  0,          64,         0,
+					  0x100e };
+
+	write_large_rules(dir, name, rules, ARRAY_SIZE(rules));
+}
+
+static struct mapped_file large[LARGE_FILES];
+static char large_paths[LARGE_FILES][16];
+
+/* All of them, below the root of process 5. */
+static void write_all_large(void)
+{
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < LARGE_FILES; i++) {
+		snprintf(large_paths[i], sizeof(large_paths[i]), "/bin/large%zu", i);
+		snprintf(name, sizeof(name), "5/root%s", large_paths[i]);
+		large[i].path = large_paths[i];
+		write_large(name);
+	}
+}
+
+/* Return: are there rules, and are they kept? */
+static bool use_large(size_t i)
+{
+	struct rules *r = find(5, &large[i]);
+	uint64_t start;
+
+	if (!r)
+		return false;
+	ck_assert_int_eq(rules_function(r, CFI_CODE_ADDR + FRAME + 1, &start), 1);
+	ck_assert_uint_eq(start, CFI_CODE_ADDR + FRAME);
+	return rule_files_settle(files);
+}
+
+/* In a report, what was used stays, and others are refused; in the next one, these may take its place. */
+START_TEST(test_large)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+	size_t i, nr;
+
+	put_program(5, "/bin/a");
+	write_all_large();
+	rule_files_renew(files);
+	for (nr = 0; nr < 3; nr++)
+		for (i = 0; i < LARGE_FILES; i++) {
+			assert_rules(find(5, &file));
+			ck_assert_int_eq(use_large(i), i < 4);
+		}
+	rule_files_renew(files);
+	for (nr = 0; nr < 3; nr++)
+		for (i = LARGE_FILES; i-- > 0;)
+			ck_assert_int_eq(use_large(i), i > 1);
+	/* Small ones are opened again. */
+	assert_rules(find(5, &file));
+}
+END_TEST
+
+/* Without reports, a large file is not read twice. */
+START_TEST(test_large_once)
+{
+	size_t i;
+
+	write_all_large();
+	for (i = 0; i < LARGE_FILES; i++)
+		use_large(i);
+	for (i = 0; i < LARGE_FILES; i++)
+		ck_assert_int_eq(use_large(i), i > 1);
+}
+END_TEST
+
+/* Nothing is known of any file then. */
+START_TEST(test_clear)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+
+	ck_assert(!find(5, &file));
+	put_program(5, "/bin/a");
+	ck_assert(!find(5, &file));
+	rule_files_clear(files);
+	assert_rules(find(5, &file));
+	rule_files_clear(files);
+	ck_assert_int_eq(unit_open_fds(), fds);
+}
+END_TEST
+
 /* ---- files that change */
 
 /* What a path shows now is another file, also where its struct is at the same address as the one that was forgotten. */
@@ -488,6 +659,42 @@ START_TEST(test_changed)
 }
 END_TEST
 
+static uint64_t serial_of(pid_t pid, const struct mapped_file *file)
+{
+	struct rules *r = find(pid, file);
+
+	ck_assert_ptr_nonnull(r);
+	return rules_serial(r);
+}
+
+/* What was written is read anew for another process, once in a round. */
+START_TEST(test_written)
+{
+	struct mapped_file file = { .path = "/bin/a" };
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1000 } };
+	uint64_t first, second;
+	char *path;
+
+	put_program(5, "/bin/a");
+	put_program(6, "/bin/a");
+	first = serial_of(5, &file);
+	ck_assert_int_ge(asprintf(&path, "%s/5/root/bin/a", dir), 0);
+	ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+	ck_assert_uint_eq(serial_of(6, &file), first);
+	rule_files_round(files);
+	second = serial_of(6, &file);
+	ck_assert_uint_ne(second, first);
+	times[1].tv_sec++;
+	strstr(path, "/5/root")[1] = '6'; /* it was opened there */
+	ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+	ck_assert_uint_eq(serial_of(5, &file), second);
+	ck_assert_uint_eq(serial_of(6, &file), second);
+	rule_files_renew(files);
+	ck_assert_uint_ne(serial_of(5, &file), second);
+	free(path);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("rule_files");
@@ -500,12 +707,19 @@ int main(void)
 	tcase_add_loop_test(tc, test_useless, 0, ARRAY_SIZE(useless));
 	tcase_add_loop_test(tc, test_tries, 1, 8);
 	tcase_add_loop_test(tc, test_no_descriptors, 3, 6);
+	tcase_add_test(tc, test_spared_descriptors);
+	tcase_add_loop_test(tc, test_debug_descriptors, 0, 10);
 	tcase_add_test(tc, test_few_descriptors);
+	tcase_add_test(tc, test_close);
 	tcase_add_loop_test(tc, test_vdso, 0, 3);
 	tcase_add_test(tc, test_many);
 	tcase_add_test(tc, test_in_use);
 	tcase_add_test(tc, test_no_files);
+	tcase_add_test(tc, test_large);
+	tcase_add_test(tc, test_large_once);
+	tcase_add_test(tc, test_clear);
 	tcase_add_test(tc, test_forgotten);
+	tcase_add_test(tc, test_written);
 	tcase_add_loop_test(tc, test_changed, 0, 7);
 	suite_add_tcase(s, tc);
 	return unit_main(s);

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <inttypes.h>
 #include <link.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -207,6 +208,23 @@ static int answer(uint64_t addr)
 	return row->cfa_expr ? EXPR : (int)row->cfa_value;
 }
 
+/* Functions are those of the records that the rows come from: @got is the answer for @addr. */
+static void check_function(uint64_t addr, int got)
+{
+	const struct cfi_row *row;
+	uint64_t start = 0;
+	int rc = rules_function(r, addr, &start);
+
+	ck_assert_msg(got < 0 || rc == (got != NONE), "%#" PRIx64 ": %d, but %d", addr, rc, got);
+	ck_assert(rc <= 1);
+	if (got <= 0)
+		return;
+	ck_assert_int_eq(rules_find(r, addr, &row), 1);
+	ck_assert_uint_eq(start, row->function);
+	ck_assert(start <= addr && start % 8 == 0);
+	ck_assert(!rules_entry(r, addr));
+}
+
 static void check_answers(bool with_eh, bool with_debug)
 {
 	const struct cfi_row *row;
@@ -218,6 +236,7 @@ static void check_answers(bool with_eh, bool with_debug)
 
 			ck_assert_msg(answer(answers[i].addr) == want, "%zu: %d, not %d", i, answer(answers[i].addr),
 				      want);
+			check_function(answers[i].addr, want);
 			if (want == EXPR) {
 				ck_assert_int_eq(rules_find(r, answers[i].addr, &row), 1);
 				check_expr(row);
@@ -411,6 +430,27 @@ START_TEST(test_broken)
 	ck_assert_msg(first == broken[_i].first && last == broken[_i].last && answer(CODE + 0x20) == broken[_i].debug,
 		      "%s: %d %d %d", broken[_i].name, first, last, answer(CODE + 0x20));
 	ck_assert_int_eq(answer(CODE), first);
+	check_function(CODE, first);
+	check_function(CODE + 0x80, last);
+	check_function(CODE + 0x20, broken[_i].debug);
+}
+END_TEST
+
+/* What a program says does not matter for where its function begins, but what its record says does. */
+START_TEST(test_damaged_program)
+{
+	uint64_t start = 0;
+
+	build(&ri, _i ? NO_HDR : TABLE, NO_FRAME);
+	set_fixed(&ri.im, ri.eh + 24 + 17, 0x3f, 1);
+	ck_assert_int_eq(open_with(false), 0);
+	ck_assert_int_eq(answer(_i ? CODE + 0x80 : CODE), -ENOTSUP);
+	ck_assert_int_eq(rules_function(r, CODE + (_i ? 0xff : 0x0f), &start), 1);
+	ck_assert_uint_eq(start, CODE + (_i ? 0x80 : 0));
+	ck_assert(!rules_entry(r, CODE + (_i ? 0x80 : 0)));
+	set_fixed(&ri.im, ri.eh + 8, 9, 1);
+	reopen();
+	ck_assert_int_le(rules_function(r, CODE, &start), 0);
 }
 END_TEST
 
@@ -517,8 +557,10 @@ static void exercise(void)
 	size_t i, reg;
 
 	for (i = 0; i < ARRAY_SIZE(answers); i++) {
-		int rc = rules_find(r, answers[i].addr, &row);
+		uint64_t start;
+		int rc = rules_find(r, answers[i].addr, &row), function = rules_function(r, answers[i].addr, &start);
 
+		ck_assert(rc == 1 ? function == 1 : function <= 1);
 		ck_assert(rc == 0 || rc == 1 || rc == -EBADMSG || rc == -ENOTSUP || rc == -ENOEXEC);
 		if (rc <= 0)
 			continue;
@@ -845,6 +887,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_layouts, 0, ARRAY_SIZE(layouts));
 	tcase_add_loop_test(tc, test_broken, 0, ARRAY_SIZE(broken));
+	tcase_add_loop_test(tc, test_damaged_program, 0, 2);
 	tcase_add_loop_test(tc, test_failing, 0, ARRAY_SIZE(failing));
 	tcase_add_loop_test(tc, test_changing, 0, unit_times(200));
 	tcase_add_loop_test(tc, test_garbled, 0, unit_times(1000));

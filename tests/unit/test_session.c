@@ -19,21 +19,25 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-enum { CPUS = 4, MAX_FDS = 256, MOMENTS = 6, INTERVALS = 8 };
+enum { CPUS = 4, MAX_FDS = 256, MOMENTS = 6, INTERVALS = 8, TASKS = 3 };
+
+/* No task of this host has such an id: the largest is 4194303. */
+#define FIRST_TASK 5000001
 
 /* ---- the kernel */
 
 /* What happens at a millisecond of the run. */
 struct moment {
 	unsigned int ms;
-	enum { NOTHING, ONLINE, STOPS, HANGS_UP, KILL, NO_THREADS, SLOW_LIST } what;
+	enum { NOTHING, ONLINE, STOPS, HANGS_UP, KILL, NO_THREADS, SLOW_LIST, ENDS } what;
 	const char *cpus; /* ONLINE: the list from now on */
 	int arg; /* STOPS: the time of the event of this CPU stands still; HANGS_UP: the same, and poll(2) knows; KILL:
-		    the signal; SLOW_LIST: the next read of the list takes so many ms */
+		    the signal; SLOW_LIST: the next read of the list takes so many ms; ENDS: this task */
 };
 
 static struct {
@@ -47,7 +51,9 @@ static struct {
 	bool no_threads;
 	unsigned int list_ms; /* how long the next read of a file takes */
 	bool wakes;           /* a ring that is half full wakes its reader, */
-	bool main_reads;      /* which is the session itself; else it is a thread, and time waits for that */
+	int pidfd_of[TASKS];  /* 0: none has been opened */
+	bool ended[TASKS];
+	bool main_reads; /* which is the session itself; else it is a thread, and time waits for that */
 } kernel;
 
 static struct fake_script script;
@@ -219,6 +225,38 @@ static void let_be_noticed(void)
 		sched_yield();
 }
 
+/* ---- tasks, which /proc lists until they have ended */
+
+static void put_task(unsigned int i, bool is_there)
+{
+	char name[64], stat[256];
+
+	snprintf(name, sizeof(name), "%u/stat", FIRST_TASK + i);
+	snprintf(stat, sizeof(stat), "%u (a) %c 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %u ", FIRST_TASK + i,
+		 is_there ? 'S' : 'Z', 1000 + i);
+	unit_write(dir, name, stat, strlen(stat));
+}
+
+static int open_pidfd(pid_t pid)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int i = pid - FIRST_TASK;
+
+	ck_assert(i >= 0 && i < TASKS && fd >= 0);
+	kernel.pidfd_of[i] = fd;
+	if (kernel.ended[i])
+		ck_assert_int_eq(eventfd_write(fd, 1), 0);
+	return fd;
+}
+
+static void end_task(unsigned int i)
+{
+	kernel.ended[i] = true;
+	put_task(i, false);
+	if (kernel.pidfd_of[i])
+		ck_assert_int_eq(eventfd_write(kernel.pidfd_of[i], 1), 0);
+}
+
 static void act(const struct moment *m)
 {
 	if (m->what == ONLINE)
@@ -231,6 +269,8 @@ static void act(const struct moment *m)
 		kernel.no_threads = true;
 	else if (m->what == SLOW_LIST)
 		kernel.list_ms = (unsigned int)m->arg;
+	else if (m->what == ENDS)
+		end_task((unsigned int)m->arg);
 	if (m->what == HANGS_UP)
 		let_be_noticed();
 }
@@ -257,10 +297,14 @@ static void setup(void)
 	host = (struct host){ .proc = dir, .sys = dir };
 	fake_list_cpus(dir, "possible", "0-3");
 	fake_list_cpus(dir, "online", "0-1");
-	options = (struct options){
-		.on_cpu = true, .cpu = -1, .event = event_default(), .freq_hz = 49, .dump_bytes = 16384
-	};
+	options = (struct options){ .on_cpu = true,
+				    .cpu = -1,
+				    .event = event_default(),
+				    .freq_hz = 49,
+				    .dump_bytes = 16384,
+				    .unwind = UNWIND_BY_FP };
 	memset(&kernel, 0, sizeof(kernel));
+	fake_pidfd_open = NULL;
 	memset(moments, 0, sizeof(moments));
 	script = (struct fake_script){ .fates = "p" };
 	per_ms = 1;
@@ -443,9 +487,9 @@ static const struct {
 	{ 1000, 300, { 700 }, { 0 }, { 300, 1000 } },
 	{ 1000, 300, { 5000 }, { 0 }, { 300, 5300 } },
 	{ 1000, 600, { 5000 }, { 0 }, { 600, 5600 } },
-	/* The reader is slow. */
-	{ 1000, 300, { 0 }, { [FAKE_DRAIN] = 250 }, { 450, 850, 1150 } },
-	{ 1000, 0, { 0 }, { [FAKE_DRAIN] = 900 }, { 1100 } },
+	/* The reader is slow. It reads after 20 ms, and before an interval ends. */
+	{ 1000, 300, { 0 }, { [FAKE_DRAIN] = 250 }, { 550, 850, 1150 } },
+	{ 1000, 0, { 0 }, { [FAKE_DRAIN] = 900 }, { 1900 } },
 	/* What the end of an interval takes belongs to the next one. */
 	{ 1000, 300, { 0 }, { [FAKE_END] = 30 }, { 300, 600, 900, 1000 } },
 	{ 1000, 300, { 0 }, { [FAKE_END] = 400 }, { 300, 700, 1100 } },
@@ -879,6 +923,7 @@ START_TEST(test_choice)
 	options.pids = &pid;
 	options.nr_pids = 1;
 	unit_write(dir, "100/task/100/stat", "", 0);
+	unit_write(dir, "100/stat", "100 (a) S 1", 11);
 	script.source = choices[_i].source;
 	script.counter = choices[_i].counter;
 	script.switches = choices[_i].switches;
@@ -907,14 +952,14 @@ static const struct {
 	bool kept;
 	struct fake_fault source, counter;
 	struct moment moment;
-	unsigned int reported; /* intervals before that, of 100 ms */
+	unsigned int reported; /* intervals before that, of 100 ms; in the first one there are five drains */
 	int rc;
 	const char *says;
 } failures[] = {
 	{ false, { FAKE_START, 1, -EIO }, { 0 }, { 0 }, 0, -EIO, "source start failed" },
 	{ false, { FAKE_DRAIN, 1, -EIO }, { 0 }, { 0 }, 0, -EIO, "source drain failed" },
-	{ false, { FAKE_DRAIN, 2, -ENOMEM }, { 0 }, { 0 }, 1, -ENOMEM, "source drain failed" },
-	{ true, { FAKE_DRAIN, 3, -ENOMEM }, { 0 }, { 0 }, 2, -ENOMEM, "source drain failed" },
+	{ false, { FAKE_DRAIN, 6, -ENOMEM }, { 0 }, { 0 }, 1, -ENOMEM, "source drain failed" },
+	{ true, { FAKE_DRAIN, 7, -ENOMEM }, { 0 }, { 0 }, 2, -ENOMEM, "source drain failed" },
 	{ false, { FAKE_END, 1, -EIO }, { 0 }, { 0 }, 0, -EIO, "source end failed" },
 	{ true, { FAKE_END, 2, -EIO }, { 0 }, { 0 }, 1, -EIO, "source end failed" },
 	{ false, { FAKE_END, 3, -EIO }, { 0 }, { 0 }, 2, -EIO, "source end failed" },
@@ -933,7 +978,7 @@ static const struct {
 	{ true, { 0 }, { FAKE_DETACH, 1, -EIO }, { 150, ONLINE, "1", 0 }, 1, -EIO, "counter detach failed" },
 	/* Of two that fail the first is told. */
 	{ false, { FAKE_DRAIN, 1, -ENOMEM }, { FAKE_STOP, 1, -EIO }, { 0 }, 0, -ENOMEM, "source drain failed" },
-	{ true, { FAKE_DRAIN, 2, -ENOMEM }, { FAKE_STOP, 1, -EIO }, { 0 }, 1, -ENOMEM, "source drain failed" },
+	{ true, { FAKE_DRAIN, 6, -ENOMEM }, { FAKE_STOP, 1, -EIO }, { 0 }, 1, -ENOMEM, "source drain failed" },
 	{ false, { FAKE_END, 3, -EIO }, { FAKE_STOP, 1, -EBUSY }, { 0 }, 2, -EBUSY, "counter stop failed" },
 	{ false, { FAKE_END, 1, -EIO }, { FAKE_TAKE, 1, -EBUSY }, { 0 }, 0, -EIO, "source end failed" },
 	{ false, { FAKE_START, 1, -EIO }, { FAKE_START, 1, -EBUSY }, { 0 }, 0, -EIO, "source start failed" },
@@ -1198,6 +1243,204 @@ START_TEST(test_changing)
 }
 END_TEST
 
+/* ---- the end of those that were asked for */
+
+static const struct {
+	unsigned int nr;
+	struct moment moments[TASKS];
+	unsigned int interval, report_ms, stopped[INTERVALS]; /* 0: that was the last */
+} targets[] = {
+	{ 1, { { 0 } }, 0, 0, { 1000 } },
+	{ 1, { { 450, ENDS, NULL, 0 } }, 0, 0, { 450 } },
+	/* The last of them, whichever that is */
+	{ 2, { { 450, ENDS, NULL, 0 } }, 0, 0, { 1000 } },
+	{ 2, { { 450, ENDS, NULL, 1 } }, 0, 0, { 1000 } },
+	{ 2, { { 250, ENDS, NULL, 0 }, { 450, ENDS, NULL, 1 } }, 0, 0, { 450 } },
+	{ 2, { { 250, ENDS, NULL, 1 }, { 450, ENDS, NULL, 0 } }, 0, 0, { 450 } },
+	{ 3, { { 250, ENDS, NULL, 1 }, { 350, ENDS, NULL, 2 }, { 450, ENDS, NULL, 0 } }, 0, 0, { 450 } },
+	{ 3, { { 250, ENDS, NULL, 1 }, { 450, ENDS, NULL, 0 }, { 450, ENDS, NULL, 2 } }, 0, 0, { 450 } },
+	/* within an interval, and while a report is made */
+	{ 1, { { 450, ENDS, NULL, 0 } }, 300, 0, { 300, 450 } },
+	{ 1, { { 300, ENDS, NULL, 0 } }, 300, 0, { 300 } },
+	{ 1, { { 350, ENDS, NULL, 0 } }, 300, 100, { 300, 400 } },
+	{ 2, { { 350, ENDS, NULL, 0 }, { 750, ENDS, NULL, 1 } }, 300, 0, { 300, 600, 750 } },
+	/* CPUs come and go meanwhile */
+	{ 1, { { 150, ONLINE, "0-2", 0 }, { 350, ONLINE, "0", 0 }, { 450, ENDS, NULL, 0 } }, 0, 0, { 450 } },
+};
+
+enum { BY_PIDFD, BY_PROC, THREADS, HOWS };
+
+/* Without a pidfd it takes until the next look, which is when a drain is due. */
+static void assert_stopped(const struct outcome *o, int row, int how)
+{
+	unsigned int i, last = 0;
+
+	for (i = 0; i < INTERVALS && targets[row].stopped[i]; i++) {
+		last = targets[row].stopped[i];
+		if (how == BY_PIDFD)
+			ck_assert_uint_eq(o->stopped[i], last);
+	}
+	if (how == BY_PIDFD)
+		ck_assert_uint_eq(o->nr, i);
+	ck_assert_uint_ge(o->stopped[o->nr - 1], last);
+	ck_assert_uint_le(o->stopped[o->nr - 1], last + (last < 1000 ? 200 : 0));
+}
+
+/* @_i: how it is known, and bits 0 and 1: with a counter, with a thread that empties the ring */
+START_TEST(test_targets)
+{
+	static pid_t ids[TASKS] = { FIRST_TASK, FIRST_TASK + 1, FIRST_TASK + 2 };
+	int how = _i / 4 % HOWS, row = _i / 4 / HOWS;
+	unsigned int i, reports[INTERVALS], ends = 0;
+	struct outcome o;
+
+	for (i = 0; i < TASKS; i++)
+		put_task(i, true);
+	for (i = 0; i < INTERVALS; i++)
+		reports[i] = targets[row].report_ms;
+	options.pids = ids;
+	options.nr_pids = targets[row].nr;
+	options.by_tid = how == THREADS;
+	/* A thread is never asked for by one. */
+	fake_pidfd_open = how == BY_PROC ? NULL : open_pidfd;
+	memcpy(moments, targets[row].moments, sizeof(targets[row].moments));
+	last_for(1000, targets[row].interval);
+	must_open(ways(_i & 1, _i & 2));
+	o = run(reports);
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	for (i = 0; i < TASKS; i++)
+		ends += kernel.ended[i];
+	ck_assert_int_eq(session_targets_ended(session), ends == targets[row].nr);
+	ck_assert_int_eq(kernel.pidfd_of[0] > 0, how == BY_PIDFD);
+	assert_stopped(&o, row, how);
+}
+END_TEST
+
+/* Those that have ended before anything is opened, and one whose id somebody else has taken since. */
+START_TEST(test_targets_gone)
+{
+	static pid_t id = FIRST_TASK;
+	struct outcome o;
+
+	put_task(0, true);
+	options.pids = &id;
+	options.nr_pids = 1;
+	fake_pidfd_open = _i & 1 ? open_pidfd : NULL;
+	last_for(1000, 0);
+	if (_i & 2)
+		end_task(0);
+	must_open(plain_ways);
+	unit_write(dir, "5000001/stat", "5000001 (b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1001 ", 58);
+	o = run(NULL);
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	ck_assert(session_targets_ended(session));
+	ck_assert_uint_le(o.stopped[0], 20);
+}
+END_TEST
+
+/* ---- how far it is */
+
+enum { CALLS = 16 };
+
+static struct {
+	unsigned int nr, ms[CALLS];
+	struct progress p[CALLS];
+} shown;
+
+static void show(void *ctx, const struct progress *p)
+{
+	ck_assert_ptr_eq(ctx, &shown);
+	ck_assert_uint_lt(shown.nr, CALLS);
+	shown.ms[shown.nr] = fake_time_ms();
+	shown.p[shown.nr++] = *p;
+}
+
+/* Until the drain before, all samples are known. */
+static void assert_progress(unsigned int i, uint64_t duration_ms, unsigned int ended_ms)
+{
+	const struct progress *p = &shown.p[i];
+	uint64_t taken = 2 * (shown.ms[i] - ended_ms);
+
+	ck_assert_uint_eq(p->elapsed_ns, shown.ms[i] * FAKE_MS);
+	ck_assert_uint_eq(p->left_ns, duration_ms ? duration_ms * FAKE_MS - p->elapsed_ns : UINT64_MAX);
+	ck_assert_uint_eq(p->samples + p->lost, taken);
+	ck_assert_int_eq(p->lost > 0, strchr(script.fates, 'l') != NULL);
+	ck_assert_uint_eq(p->intervals, 0);
+}
+
+static const struct {
+	bool counting, kept;
+	const char *fates;
+	unsigned int duration, interval, report_ms, nr;
+} progress[] = {
+	{ false, false, "p", 3000, 0, 0, 5 },
+	{ false, true, "p", 3000, 0, 0, 5 },
+	{ true, false, "cp", 3000, 0, 0, 5 },
+	{ true, true, "cp", 3000, 0, 0, 5 },
+	{ false, false, "ppl", 3000, 0, 0, 5 },
+	{ true, false, "cpl", 0, 0, 0, 5 },
+	{ false, false, "p", 500, 0, 0, 1 },
+	{ false, false, "p", 400, 0, 0, 0 },
+	{ false, false, "p", 3000, 900, 0, 5 },
+	{ true, true, "cp", 3000, 900, 0, 5 },
+	/* A report of half a second lets no call be made up for. */
+	{ false, false, "p", 3000, 1000, 600, 3 },
+};
+
+START_TEST(test_progress)
+{
+	unsigned int report_ms[INTERVALS], i;
+	struct outcome o;
+
+	memset(&shown, 0, sizeof(shown));
+	for (i = 0; i < INTERVALS; i++)
+		report_ms[i] = progress[_i].report_ms;
+	script.fates = progress[_i].fates;
+	last_for(progress[_i].duration, progress[_i].interval);
+	if (!progress[_i].duration)
+		moments[0] = (struct moment){ 3000, KILL, NULL, SIGINT };
+	must_open(ways(progress[_i].counting, progress[_i].kept));
+	session_progress(session, show, &shown);
+	o = run(report_ms);
+	ck_assert_int_eq(o.rc, 0);
+	assert_balanced(&o);
+	ck_assert_uint_eq(shown.nr, progress[_i].nr);
+	for (i = 0; i < shown.nr; i++) {
+		unsigned int ended = 0, j;
+
+		for (j = 0; j < o.nr && o.stopped[j] < shown.ms[i]; j++)
+			if (o.stopped[j] < progress[_i].duration)
+				ended = o.stopped[j];
+		ck_assert_uint_ge(shown.ms[i] - (i ? shown.ms[i - 1] : 0), 500);
+		assert_progress(i, progress[_i].duration, ended);
+	}
+}
+END_TEST
+
+/* Nobody wakes up for it. */
+START_TEST(test_progress_costs_no_wakeup)
+{
+	unsigned int drains[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		last_for(3000, 0);
+		must_open(plain_ways);
+		memset(&shown, 0, sizeof(shown));
+		if (i)
+			session_progress(session, show, &shown);
+		ck_assert_int_eq(run(NULL).rc, 0);
+		drains[i] = fake_seen()->source[FAKE_DRAIN];
+		finish();
+		fake_time_begin(tick);
+	}
+	ck_assert_uint_gt(shown.nr, 0);
+	ck_assert_uint_eq(drains[0], drains[1]);
+}
+END_TEST
+
 /* ---- signals */
 
 enum { SIGNALLED = 10, NOT_SIGNALLED = 11, FAILED = 12 };
@@ -1393,6 +1636,10 @@ int main(void)
 	tcase_add_loop_test(tc, test_ioctl, 0, ARRAY_SIZE(ioctls));
 	tcase_add_loop_test(tc, test_hotplug, 0, 2 * ARRAY_SIZE(hotplug));
 	tcase_add_loop_test(tc, test_changing, 0, 2);
+	tcase_add_loop_test(tc, test_progress, 0, ARRAY_SIZE(progress));
+	tcase_add_test(tc, test_progress_costs_no_wakeup);
+	tcase_add_loop_test(tc, test_targets, 0, 4 * HOWS * ARRAY_SIZE(targets));
+	tcase_add_loop_test(tc, test_targets_gone, 0, 4);
 	tcase_add_loop_test(tc, test_signals, 0, ARRAY_SIZE(signals));
 	tcase_add_loop_test(tc, test_looks, 0, ARRAY_SIZE(looks));
 	tcase_add_loop_test(tc, test_ahead, 0, ARRAY_SIZE(ahead));

@@ -41,6 +41,7 @@ static struct {
 	int no_dummy; /* what the kernel answers where it has none; 0: it has */
 	bool no_clockid, no_mmap2;
 	int tries;
+	bool cpus_refused;        /* to who only tries */
 	struct answer answers[4]; /* events for tasks and mappings */
 	struct answer main;       /* the others */
 	int nr_targets, full;     /* so many of threads, then @full */
@@ -217,6 +218,8 @@ int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	if (fake_is_dummy(attr) && kernel.no_dummy)
 		return fake_refuse(kernel.no_dummy);
+	if (kernel.cpus_refused && pid < 0 && !kernel.tries)
+		return fake_refuse(-EACCES);
 	if ((kernel.no_clockid && attr->use_clockid) || (kernel.no_mmap2 && attr->mmap2))
 		return fake_refuse(-EINVAL);
 	return pid ? open_event(attr, pid, cpu) : try(cpu);
@@ -430,7 +433,10 @@ START_TEST(test_without)
 }
 END_TEST
 
-/* @_i: bit 0: with notes; bit 1: with an event at switches; bit 2: namespaces are asked for */
+/*
+ * @_i: bit 0: with notes; bit 1: with an event at switches; bit 2: namespaces are asked for; bit 3: events of CPUs are
+ * refused as long as none of a thread was tried
+ */
 START_TEST(test_with)
 {
 	const struct perf_event_attr *a;
@@ -438,9 +444,10 @@ START_TEST(test_with)
 
 	options.off_cpu = _i & 2;
 	req.filter.mntns = _i & 4 ? 7 : 0;
+	kernel.cpus_refused = _i & 8;
 	open_all(_i & 1);
 	ck_assert(ev.apart && !ev.side_of_targets);
-	ck_assert_int_eq(kernel.tries, 1);
+	ck_assert_int_eq(kernel.tries, kernel.cpus_refused);
 	ck_assert_uint_gt(ev.rings.side, 0);
 	for (i = 0; i < ev.nr_places; i++) {
 		const struct event_place *e = &ev.places[i];
@@ -1185,7 +1192,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_without, 0, ARRAY_SIZE(without));
-	tcase_add_loop_test(tc, test_with, 0, 8);
+	tcase_add_loop_test(tc, test_with, 0, 16);
 	tcase_add_loop_test(tc, test_old_kernel, 0, 2);
 	tcase_add_loop_test(tc, test_outgrows, 0, ARRAY_SIZE(smaller));
 	tcase_add_loop_test(tc, test_targets, 0, ARRAY_SIZE(readers));

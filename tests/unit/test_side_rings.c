@@ -175,6 +175,16 @@ static void end(struct stats *stats)
 	source_rings.stats(reader, stats);
 }
 
+/* More than half of the ring has samples, so that it is emptied. Return: how many were added */
+static size_t fill_half(void)
+{
+	size_t nr = 0;
+
+	for (; room(SAMPLES) >= page_size / 2; nr++)
+		sample(10);
+	return nr;
+}
+
 /* Fill the ring, and have it emptied into memory, until that is not done any more. */
 static size_t fill_memory(enum ring_kind kind)
 {
@@ -220,9 +230,25 @@ START_TEST(test_memory)
 	ck_assert_uint_eq(room(SAMPLES), page_size);
 	ck_assert_uint_eq(room(SIDE), page_size);
 	/* There is room again. */
-	sample(10);
+	fill_half();
 	ck_assert_int_eq(fetch(), 0);
 	ck_assert_uint_eq(room(SAMPLES), page_size);
+}
+END_TEST
+
+/* Samples may wait in a ring that has much room; tasks may not. */
+START_TEST(test_waits)
+{
+	while (room(SAMPLES) - sizeof(struct sample_record) >= page_size / 2) {
+		sample(10);
+		ck_assert_int_eq(fetch(), 0);
+		ck_assert_uint_lt(room(SAMPLES), page_size);
+	}
+	ck_assert_uint_eq(fill_half(), 1);
+	task(PERF_RECORD_FORK, 10, CPU_ID);
+	ck_assert_int_eq(fetch(), 0);
+	ck_assert_uint_eq(room(SAMPLES), page_size);
+	ck_assert_uint_eq(room(SIDE), page_size);
 }
 END_TEST
 
@@ -305,18 +331,23 @@ START_TEST(test_damaged)
 	const struct perf_event_header bad = { PERF_RECORD_SAMPLE, 0, 12 };
 	enum ring_kind kind = _i ? SIDE : SAMPLES;
 	struct stats stats;
+	size_t nr;
 
+	nr = fill_half();
 	put(kind, &bad, sizeof(bad));
 	fetch();
-	sample(10);
+	ck_assert_uint_eq(room(SAMPLES), page_size);
+	nr += fill_half();
 	task(PERF_RECORD_FORK, 10, CPU_ID);
 	fetch();
+	nr += fill_half();
 	put(kind, &bad, sizeof(bad));
 	fetch();
+	ck_assert_uint_eq(room(SAMPLES), page_size);
 	sample(10);
 	task(PERF_RECORD_FORK, 11, CPU_ID);
 	end(&stats);
-	ck_assert_uint_eq(stats.counted_ring, 2);
+	ck_assert_uint_eq(stats.counted_ring, nr + 1);
 	ck_assert_uint_eq(stats.started, 2);
 	ck_assert_uint_eq(stats.bad_records, 2);
 }
@@ -337,7 +368,7 @@ START_TEST(test_order)
 	comm.id = (struct sample_id){ .time = ++now, .identifier = CPU_ID };
 	if (_i & 1)
 		put(SIDE, &comm, sizeof(comm));
-	sample(10);
+	fill_half();
 	if (_i & 2)
 		fetch();
 	if (!(_i & 1))
@@ -358,6 +389,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_memory, 0, 2);
+	tcase_add_test(tc, test_waits);
 	tcase_add_loop_test(tc, test_written_twice, 0, ARRAY_SIZE(twice));
 	tcase_add_loop_test(tc, test_ended_twice, 0, 2);
 	tcase_add_loop_test(tc, test_lost, 0, (int)ARRAY_SIZE(losses));

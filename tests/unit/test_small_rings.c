@@ -135,6 +135,7 @@ static void setup(void)
 				    .event = event_default(),
 				    .freq_hz = 49,
 				    .backend = "perfring",
+				    .unwind = UNWIND_BY_FP,
 				    .dump_bytes = 16384 };
 }
 
@@ -188,7 +189,7 @@ static const struct {
 	{ false, 3, 0, 0, 0, false },
 	{ false, 1, 0, 0, 0, false },
 	{ false, 0, 0, 0, 0, false },
-	{ true, 3000, 1024 * KIB, 131072, 16384, false },
+	{ true, 3000, 512 * KIB, 131072, 16384, false },
 	{ true, 513, 512 * KIB, 131072, 16384, false },
 	{ true, 66, 128 * KIB, 65536, 16384, false },
 	{ true, 65, 64 * KIB, 32768, 16384, false },
@@ -272,14 +273,19 @@ START_TEST(test_both_budgets)
 }
 END_TEST
 
-/* Not every number of bytes can be halved for ever. */
+/*
+ * Not every number of bytes can be halved for ever. One that nobody asked for is halved, down to 16 KiB, where the
+ * rings do not hold half a second of them.
+ */
 static const struct {
 	uint32_t asked;
 	size_t pages;
 	uint32_t dump;
 } dumps[] = {
 	{ 65528, 3000, 65528 }, { 65528, 66, 32760 }, { 65528, 4, 1016 }, { 1000, 4, 1000 },
-	{ 1032, 4, 512 },       { 8, 4, 8 },          { 1024, 4, 1024 },
+	{ 1032, 4, 512 },       { 8, 4, 8 },          { 1024, 4, 1024 },  { 0, 3000, 65528 },
+	{ 0, 1026, 65528 },     { 0, 1025, 32760 },   { 0, 513, 16384 },  { 0, 34, 16384 },
+	{ 0, 4, 1024 },
 };
 
 START_TEST(test_dump)

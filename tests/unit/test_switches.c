@@ -92,7 +92,8 @@ static void assert_books(const char *name)
 		      (unsigned long long)stats.intervals_begun, (unsigned long long)sum);
 }
 
-enum what { NONE, OUT, IN, FILTERED, EXIT, GAP };
+/* RETURNS: EXITED, and comes back for sure. */
+enum what { NONE, OUT, IN, FILTERED, EXIT, GAP, REJECT, EXITED, RETURNS };
 
 struct step {
 	enum what what;
@@ -113,6 +114,10 @@ static void walk(const struct step *step)
 		switches_filtered(s, step->id);
 	else if (step->what == EXIT)
 		switches_exit(s, step->id);
+	else if (step->what == REJECT)
+		switches_reject(s, step->id);
+	else if (step->what == EXITED || step->what == RETURNS)
+		switches_exited(s, step->id, step->what == RETURNS);
 	else
 		switches_gap(s);
 }
@@ -238,6 +243,32 @@ static const struct {
 	  { { OUT, 1, 10, 'a' }, { GAP }, { EXIT, 1 } }, .begun = 1, .lost = 1 },
 	{ "exit after an end was missed", ALL,
 	  { { OUT, 1, 10, 'a' }, { OUT, 1, 20, 'a' }, { EXIT, 1 } }, .begun = 1, .lost = 1 },
+
+	/* threads that have told their exit, and may come back */
+	{ "exited, nobody", ALL, { { EXITED, 1 } }, .begun = 0 },
+	{ "exited, gone", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 } }, .begun = 0 },
+	{ "exited, told twice", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { EXITED, 1 } }, .begun = 0 },
+	{ "exited, comes back", ALL,
+	  { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { IN, 1, 25 } }, { { 'a', 15, 1 } }, .begun = 1, .charged = 1 },
+	{ "exited, comes back for its last time", ALL,
+	  { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { IN, 1, 25 }, { OUT, 1, 30, 'a' }, { EXITED, 1 } },
+	  { { 'a', 15, 1 } }, .begun = 1, .charged = 1 },
+	{ "exited, comes back, too short", { 20, UINT64_MAX },
+	  { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { IN, 1, 25 } }, .begun = 1, .filtered = 1 },
+	{ "exited, comes back for sure", ALL,
+	  { { OUT, 1, 10, 'a' }, { RETURNS, 1 } }, .open = { { 'a', 990, 1 } }, .begun = 1 },
+	{ "exited, another one is open", ALL,
+	  { { OUT, 1, 10, 'a' }, { OUT, 2, 10, 'b' }, { EXITED, 1 } }, .open = { { 'b', 990, 1 } }, .begun = 1 },
+	{ "exited, goes again", ALL,
+	  { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { OUT, 1, 20, 'b' }, { IN, 1, 21 } }, { { 'b', 1, 1 } },
+	  .begun = 1, .charged = 1 },
+	{ "exited, nobody asked for it", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { REJECT, 1 } }, .begun = 0 },
+	{ "exited, a gap", ALL, { { OUT, 1, 10, 'a' }, { OUT, 2, 10, 'b' }, { EXITED, 1 }, { GAP } },
+	  .begun = 1, .lost = 1 },
+	{ "exited, a gap, comes back", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { GAP }, { IN, 1, 25 } }, .begun = 0 },
+	{ "exited, its number is used again", ALL,
+	  { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { EXIT, 1 }, { OUT, 1, 20, 'b' } }, .open = { { 'b', 980, 1 } },
+	  .begun = 1 },
 };
 /* clang-format on */
 
@@ -251,6 +282,36 @@ static void assert_rows(const struct rows *rows, const struct want *want, const 
 	}
 	ck_assert_msg(rows_nr(rows) == i, "%s: %zu rows", name, rows_nr(rows));
 }
+
+/* Nobody tells that they are gone: only so many are remembered. */
+START_TEST(test_exited_are_bounded)
+{
+	const struct switches_limits all = ALL;
+	struct who w;
+	uint32_t id;
+
+	begin(&all);
+	for (id = 1; id <= SWITCHES_EXITED + 2; id++) {
+		must(!switches_out(s, leaves(&w, id, id, 'a')));
+		switches_exited(s, id, false);
+		ck_assert(switches_has_exited(s, id));
+	}
+	ck_assert(!switches_has_exited(s, 1));
+	ck_assert(!switches_has_exited(s, 2));
+	ck_assert(switches_has_exited(s, 3));
+	/* One that has come back in time, and went again, is a new one. */
+	must(!switches_in(s, 3, id, to));
+	must(!switches_out(s, leaves(&w, 3, id + 1, 'b')));
+	must(!switches_out(s, leaves(&w, id, id + 1, 'a')));
+	switches_exited(s, id, false);
+	ck_assert_uint_eq(switches_nr_open(s), 1);
+	must(!switches_in(s, 3, id + 5, to));
+	ck_assert_uint_eq(rows_nr(to), 2);
+	assert_books("bounded");
+	ck_assert_uint_eq(stats.intervals_begun, 2);
+	end();
+}
+END_TEST
 
 /* The stats are read at the end, or after each step. */
 START_TEST(test_walk)
@@ -576,6 +637,7 @@ int main(void)
 	TCase *t = tcase_create("switches");
 
 	tcase_add_loop_test(t, test_walk, 0, 2 * ARRAY_SIZE(walks));
+	tcase_add_test(t, test_exited_are_bounded);
 	tcase_add_test(t, test_open);
 	tcase_add_test(t, test_sets);
 	tcase_add_loop_test(t, test_reference, 0, 3);

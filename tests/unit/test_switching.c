@@ -68,7 +68,7 @@ struct step {
 		SAMPLE, /* @from leaves: a sample of context-switches */
 		LEFT,   /* PERF_RECORD_SWITCH of @from, with @state PREEMPTED or not */
 		CAME,   /* of @to */
-		EXIT,   /* of @from */
+		EXIT,   /* of @from, a thread of process @to, or of its own */
 		FORK,   /* @to is made */
 		LOST,   /* records of @ring */
 		GAP,    /* there may be */
@@ -77,7 +77,8 @@ struct step {
 	uint32_t ring;
 	int from, to;
 	uint64_t state;
-	bool kernel; /* @from is a thread of the kernel */
+	bool kernel;  /* @from is a thread of the kernel */
+	bool unnamed; /* the pid tables have @from, or who came, no more */
 };
 
 /* @noted: the program in the kernel has seen it */
@@ -91,6 +92,8 @@ static void apply(const struct step *s, bool noted)
 	const struct sample_lead lead = { .kind = OF_SWITCH };
 	struct record r = { .time = s->us * 1000, .cpu = s->ring, .pid = s->from, .tid = s->from };
 
+	if (s->unnamed)
+		r.pid = r.tid = -1;
 	if (s->what == SWITCH || s->what == SAMPLE || s->what == CUT) {
 		r.type = PERF_RECORD_SAMPLE;
 		r.sample.ips = both_sides;
@@ -102,13 +105,15 @@ static void apply(const struct step *s, bool noted)
 		r.switched.out = s->what == LEFT;
 		r.switched.preempted = s->state == PREEMPTED;
 		if (!r.switched.out)
-			r.pid = r.tid = s->to;
+			r.pid = r.tid = s->unnamed ? -1 : s->to;
 	} else if (s->what == LOST) {
 		r.type = PERF_RECORD_LOST;
 	} else {
 		r.type = s->what == EXIT ? PERF_RECORD_EXIT : PERF_RECORD_FORK;
 		if (s->what == FORK)
 			r.pid = r.tid = s->to;
+		else if (s->to)
+			r.pid = s->to;
 	}
 	/* As a note would. */
 	if (noted) {
@@ -301,6 +306,89 @@ static const struct scenario scenarios[] = {
 	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, -1 }, { 11, LEFT, 0, -1 } },
 	  { 0, 0, 0, 0, 0 },
 	  SWITCHES_BY_RECORDS },
+	{ "by records, exited, and comes back",
+	  { { 8, EXIT, 0, 5 },
+	    { 10, SAMPLE, 0, 5 },
+	    { 11, LEFT, 0, 5 },
+	    { 30, CAME, 0, 0, 5 },
+	    { 40, SAMPLE, 0, 5 },
+	    { 41, LEFT, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, exited, and comes back elsewhere for the last time",
+	  { { 8, EXIT, 0, 5 },
+	    { 10, SAMPLE, 0, 5 },
+	    { 11, LEFT, 0, 5, 0, PREEMPTED },
+	    { 30, CAME, 1, 0, 5 },
+	    { 40, SAMPLE, 1, 5 },
+	    { 41, LEFT, 1, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, exited, and preempted at the end",
+	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5, 0, PREEMPTED } },
+	  { 0, 0, 0, 1, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, exited, not asked for",
+	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS,
+	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 6 } } },
+	{ "by records, the last time, only the preempted",
+	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS,
+	  .mask = -1 },
+	{ "by records, the last time, no sample, not asked for",
+	  { { 8, EXIT, 0, 5 }, { 11, LEFT, 0, 5 } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS,
+	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 6 } } },
+	{ "by records, without a number, and its number is used again",
+	  { { 8, EXIT, 0, 5 },
+	    { 10, SAMPLE, 0, -1 },
+	    { 11, LEFT, 0, -1, 0, PREEMPTED },
+	    { 20, FORK, 0, 7, 5 },
+	    { 40, SAMPLE, 1, 5 },
+	    { 41, LEFT, 1, 5 },
+	    { 50, CAME, 0, 0, 9, .unnamed = true },
+	    { 60, CAME, 1, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, without a number, its last time, and another one comes",
+	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, -1 }, { 11, LEFT, 0, -1 }, { 50, CAME, 0, 0, 9, .unnamed = true } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, without a number, comes back",
+	  { { 8, EXIT, 0, 5 },
+	    { 10, SAMPLE, 0, -1 },
+	    { 11, LEFT, 0, -1, 0, PREEMPTED },
+	    { 30, CAME, 0, 0, 5, .unnamed = true },
+	    { 40, SAMPLE, 0, -1 },
+	    { 41, LEFT, 0, -1 } },
+	  { 20, 1, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "by records, without a number, nobody has exited",
+	  { { 10, SAMPLE, 0, -1 }, { 11, LEFT, 0, -1, 0, PREEMPTED }, { 30, CAME, 0, 0, 5, .unnamed = true } },
+	  { 0, 0, 0, 0, 0 },
+	  SWITCHES_BY_RECORDS },
+	{ "without a number, exited elsewhere, its process is asked for",
+	  { { 8, EXIT, 1, 5, 4 },
+	    { 9, EXIT, 0, 6, 6 },
+	    { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true },
+	    { 30, SWITCH, 0, 0, 5 } },
+	  { 20, 1, 0, 0, 0 },
+	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 4 } } },
+	{ "without a number, exited elsewhere, its process is not asked for",
+	  { { 8, EXIT, 1, 5, 4 }, { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 5 } } },
+	{ "without a number, another one of its place exited since",
+	  { { 8, EXIT, 1, 5, 4 },
+	    { 9, EXIT, 1, 5 + RECENT_EXITS, 4 },
+	    { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true },
+	    { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 1, 0, 0 },
+	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 4 } } },
 	{ "by records, a new thread of that number",
 	  { { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 }, { 20, FORK, 0, 7, 5 }, { 30, CAME, 1, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
@@ -349,6 +437,10 @@ static const struct scenario scenarios[] = {
 	  { { 10, SWITCH, 0, 5, 0, 0x10 }, { 11, LEFT, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
 	  .records = true },
+	{ "by both, has ended, and its number is used again",
+	  { { 9, EXIT, 0, 5 }, { 11, LEFT, 0, 5 }, { 20, FORK, 0, 7, 5 }, { 30, SWITCH, 0, 0, 5 } },
+	  { 0, 0, 0, 0, 0 },
+	  .records = true },
 	{ "by both, has ended for the pid tables",
 	  { { 9, EXIT, 0, 5 }, { 11, LEFT, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
@@ -363,6 +455,8 @@ static void arrange(const struct scenario *s)
 	options.max_ns = s->with.max_ns ? s->with.max_ns : UINT64_MAX;
 	options.state_mask = s->mask > 0 ? s->mask : s->mask ? 0 : -1;
 	options.cpu = s->cpu - 1;
+	options.pids = s->with.pids;
+	options.nr_pids = s->with.nr_pids;
 	rig.request.filter = request_filter(&options);
 	if (s->by)
 		rig.events.switches = s->by;

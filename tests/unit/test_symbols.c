@@ -7,7 +7,8 @@
 #include "core/symbols/symbols.h"
 #include "core/tasks/proc.h"
 #include "core/tasks/tasks.h"
-#include "tests/unit/elf_image.h"
+#include "tests/unit/cfi_image.h"
+#include "tests/unit/large_rules.h"
 
 #include <inttypes.h>
 #include <sys/auxv.h>
@@ -27,8 +28,11 @@ static struct symbols *syms;
 static struct build_ids *table;
 static struct recorded origin;
 
+static struct rlimit descriptors; /* before a test has lowered the limit */
+
 static void setup(void)
 {
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
 	dir = unit_tmpdir();
 	ck_assert_int_ge(asprintf(&proc, "%s/proc", dir), 0);
 	host = (struct host){ .proc = proc, .sys = dir };
@@ -48,6 +52,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
 	symbols_free(syms);
 	perf_maps_free(perf_maps);
 	build_ids_free(table);
@@ -98,7 +103,7 @@ static void map(pid_t pid, const char *path, uint64_t ino)
 	map_at(pid, TEXT, TEXT_SIZE, TEXT_OFFSET, path, ino);
 }
 
-/* "name+0xoffset [module]"; "-" without name, "-" alone without mapping. */
+/* "name+0xoffset [module]"; "-" without name, "-" alone without mapping; "0xfunction+0xoffset" by unwind rules. */
 static const char *lookup(pid_t pid, uint64_t addr, bool is_return)
 {
 	static char text[256];
@@ -109,8 +114,8 @@ static const char *lookup(pid_t pid, uint64_t addr, bool is_return)
 	snprintf(text, sizeof(text), "-");
 	if (s.name)
 		n = snprintf(text, sizeof(text), "%s+0x%llx", s.name, (unsigned long long)s.offset);
-	else
-		ck_assert_uint_eq(s.offset, 0);
+	else if (s.has_function)
+		n = snprintf(text, sizeof(text), "0x%" PRIx64 "+0x%" PRIx64, s.function, s.offset);
 	if (s.module)
 		snprintf(text + n, sizeof(text) - (size_t)n, " [%s]", s.module);
 	return text;
@@ -148,8 +153,11 @@ static const struct {
 START_TEST(test_address)
 {
 	uint64_t ino = write_library("proc/4242/root/lib/libx.so.1");
+	struct symbol s;
 
 	map(PID, "/lib/libx.so.1", ino);
+	symbols_user(syms, PID, "test", addresses[_i].addr, addresses[_i].is_return, &s);
+	ck_assert_uint_eq(s.file_address, s.module ? addresses[_i].addr - TEXT + TEXT_ADDR : 0);
 	ck_assert_str_eq(lookup(PID, addresses[_i].addr, addresses[_i].is_return), addresses[_i].found);
 	ck_assert_str_eq(lookup(PID + 1, addresses[_i].addr, addresses[_i].is_return), "-");
 }
@@ -185,6 +193,92 @@ START_TEST(test_forgotten)
 		unit_rmdir(dir);
 		dir = unit_tmpdir();
 	}
+}
+END_TEST
+
+/* ---- functions of files without symbols */
+
+#define CODE (BASE + CFI_CODE_OFFSET)
+
+/* Rules of some functions: one that is called, _start, what signal handlers return to, and damaged ones. */
+static const struct cfi_function functions[] = {
+	{ 0x100, 0x40, false, CFI_PROGRAM("\x0e\x10") },
+	{ 0x140, 0x20, false, CFI_PROGRAM("\x07\x10") },
+	{ 0x1bf, 0x11, true, CFI_PROGRAM("") },
+	{ 0x200, 0x40, false, CFI_PROGRAM("\x3f") },
+	{ 0x240, 0, false, CFI_PROGRAM("") },
+	{ 0x280, 0x20, false, CFI_PROGRAM("\x42\x07\x10") },
+	/* one begins inside of another, two are for the same code */
+	{ 0x300, 0x80, false, CFI_PROGRAM("") },
+	{ 0x320, 0x20, false, CFI_PROGRAM("") },
+	{ 0x400, 0x20, false, CFI_PROGRAM("") },
+	{ 0x400, 0x40, false, CFI_PROGRAM("") },
+	{ 0xff0, 0x7fffffff, false, CFI_PROGRAM("") },
+};
+
+static void map_functions(const char *path)
+{
+	struct cfi_image image;
+
+	cfi_image_build(&image, functions, ARRAY_SIZE(functions));
+	unit_write(dir, "proc/4242/root/bin/gzip", image.bytes, sizeof(image.bytes));
+	map_at(PID, CODE, CFI_CODE_SIZE, CFI_CODE_OFFSET, path, 0);
+}
+
+/* @entry: no caller. */
+static const struct {
+	uint64_t addr;
+	bool is_return;
+	const char *found;
+	bool entry;
+} by_rules[] = {
+	{ CODE + 0x100, false, "0x421100+0x0 [gzip]", false },
+	{ CODE + 0x13f, false, "0x421100+0x3f [gzip]", false },
+	{ CODE + 0x140, true, "0x421100+0x40 [gzip]", false }, /* the call is its last instruction */
+	{ CODE + 0x140, false, "0x421140+0x0 [gzip]", true },
+	{ CODE + 0x150, true, "0x421140+0x10 [gzip]", true },
+	{ CODE + 0x160, true, "0x421140+0x20 [gzip]", true },
+	{ CODE + 0x160, false, "- [gzip]", false },
+	{ CODE + 0x161, true, "- [gzip]", false },
+	{ CODE + 0x100, true, "- [gzip]", false },
+	{ CODE + 0xff, false, "- [gzip]", false },
+	/* they begin one byte before the code */
+	{ CODE + 0x1c0, true, "0x4211c0+0x0 [gzip]", false },
+	{ CODE + 0x1c0, false, "0x4211c0+0x0 [gzip]", false },
+	{ CODE + 0x1c7, false, "0x4211c0+0x7 [gzip]", false },
+	{ CODE + 0x1d0, false, "0x4211c0+0x10 [gzip]", false }, /* within its system call */
+	{ CODE + 0x1d1, false, "- [gzip]", false },
+	{ CODE + 0x1bf, false, "0x4211c0+0x0 [gzip]", false },
+	/* where it begins, but not what its rules are */
+	{ CODE + 0x210, false, "0x421200+0x10 [gzip]", false },
+	{ CODE + 0x240, false, "- [gzip]", false },
+	{ CODE + 0x241, true, "- [gzip]", false },
+	/* from its third byte on it has no caller */
+	{ CODE + 0x280, false, "0x421280+0x0 [gzip]", false },
+	{ CODE + 0x282, true, "0x421280+0x2 [gzip]", false },
+	{ CODE + 0x283, true, "0x421280+0x3 [gzip]", true },
+	{ CODE + 0x310, false, "0x421300+0x10 [gzip]", false },
+	{ CODE + 0x330, false, "0x421320+0x10 [gzip]", false },
+	{ CODE + 0x340, false, "- [gzip]", false },
+	{ CODE + 0x43f, false, "0x421400+0x3f [gzip]", false },
+	{ CODE + 0xfff, false, "0x421ff0+0xf [gzip]", false },
+	{ CODE + 0x1000, true, "0x421ff0+0x10 [gzip]", false },
+	{ CODE + 0x1000, false, "-", false },
+	{ CODE, true, "-", false },
+	{ CODE, false, "- [gzip]", false },
+	{ 0, true, "-", false },
+	{ 0, false, "-", false },
+	{ UINT64_MAX, true, "-", false },
+};
+
+START_TEST(test_by_rules)
+{
+	map_functions("/bin/gzip");
+	ck_assert_str_eq(lookup(PID, by_rules[_i].addr, by_rules[_i].is_return), by_rules[_i].found);
+	ck_assert_int_eq(symbols_user_called(syms, PID, "test", by_rules[_i].addr, by_rules[_i].is_return),
+			 *by_rules[_i].found == '0' && !by_rules[_i].entry);
+	ck_assert(!symbols_user_called(syms, PID + 1, "test", by_rules[_i].addr, by_rules[_i].is_return));
+	ck_assert_str_eq(lookup(PID, by_rules[_i].addr, by_rules[_i].is_return), by_rules[_i].found);
 }
 END_TEST
 
@@ -400,22 +494,31 @@ static int free_descriptor(void)
 	return fd;
 }
 
+/* Lower the limit so that @room more descriptors can be opened. Return: what it was. */
+static struct rlimit leave_descriptors(int room)
+{
+	struct rlimit all, few;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
+	few = all;
+	few.rlim_cur = (rlim_t)(free_descriptor() + room);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	return all;
+}
+
 /* Descriptors that an earlier report needed are there for the files of the next one; and for those it had none for. */
 START_TEST(test_room)
 {
 	const int nr = 24, room = 12;
 	char name[64], want[64];
 	int i, named, report;
-	struct rlimit rl;
 
 	for (i = 0; i < nr; i++) {
 		snprintf(name, sizeof(name), "proc/4242/root/lib%d.so", i);
 		write_library(name);
 		map_at(PID, TEXT + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, strrchr(name, '/'), 0);
 	}
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
-	rl.rlim_cur = (rlim_t)(free_descriptor() + room);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
+	leave_descriptors(room);
 	for (report = 0; report < 4; report++) {
 		symbols_renew(syms);
 		named = 0;
@@ -430,6 +533,28 @@ START_TEST(test_room)
 		}
 	}
 	ck_assert(symbols_skipped(syms, NULL));
+}
+END_TEST
+
+/* With @_i descriptors: if the rules cannot be read, a warning tells it, and the report has one name for a function. */
+START_TEST(test_no_rules)
+{
+	struct rlimit all;
+	struct err why;
+	bool found;
+
+	map_functions("/bin/gzip");
+	all = leave_descriptors(_i);
+	symbols_renew(syms);
+	found = lookup(PID, CODE + 0x100, false)[0] == '0';
+	ck_assert_int_eq(symbols_skipped(syms, &why), !found);
+	if (!found)
+		ck_assert_int_eq(strncmp(why.msg, "the symbols or unwind rules of 1 files were not read: ", 54), 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	ck_assert_int_eq(lookup(PID, CODE + 0x101, false)[0] == '0', found);
+	ck_assert_int_eq(symbols_user_called(syms, PID, "test", CODE + 0x102, false), found);
+	symbols_renew(syms);
+	ck_assert_str_eq(lookup(PID, CODE + 0x101, false), "0x421100+0x1 [gzip]");
 }
 END_TEST
 
@@ -720,6 +845,7 @@ END_TEST
 #define MODULES      "names of kernel modules and BPF programs are missing: "
 #define OTHER_BOOT   MODULES "the recording was made in another boot of this kernel; give --kallsyms"
 #define MAYBE_BOOT   MODULES "nothing tells that the recording was made in this boot; give --kallsyms"
+#define KEPT_BOOT    MODULES "perf has kept them of another boot of this kernel; give --kallsyms"
 #define HIDDEN       "kernel symbol names are hidden: kernel.kptr_restrict is 1"
 
 /*
@@ -837,6 +963,42 @@ START_TEST(test_recorded_kernel)
 	ck_assert_str_eq(lookup_kernel(0xffffffffc0000008),
 			 recorded_kernels[_i].module ? "in_module+0x8 [mod]" : "kernel");
 	check_says(recorded_kernels[_i].says);
+}
+END_TEST
+
+/* The kernel that runs does not serve: names that perf has kept of the recorded one, whose _text was @kept (0: hidden).
+ */
+static const struct {
+	const char *id, *reference;
+	uint64_t addr, kept;
+	bool proper, module;
+	const char *says;
+} kept_kernels[] = {
+	{ "abc", "_text", KASLR, KASLR, true, true, NULL },
+	{ "abc", "_text", KASLR, KASLR + 0x5200000, true, false, KEPT_BOOT },
+	{ "abc", "_text", LINK, LINK, true, false, KEPT_BOOT },
+	{ "abc", NULL, 0, KASLR, false, false, OTHER_KERNEL },
+	{ "abc", "_text", KASLR, 0, false, false, OTHER_KERNEL },
+	{ "abd", "_text", KASLR, KASLR, false, false, OTHER_KERNEL },
+};
+
+START_TEST(test_kept_kernel)
+{
+	uint64_t text = kept_kernels[_i].addr ? kept_kernels[_i].addr : KASLR;
+	char cache[4096];
+
+	snprintf(cache, sizeof(cache), "%s/cache", dir);
+	recorded_files_cfg.perf_cache = cache;
+	write_kallsyms("proc/kallsyms", KASLR - 0x100000);
+	write_kallsyms("cache/.build-id/61/6263/kallsyms", kept_kernels[_i].kept);
+	write_notes("xyz");
+	ck_assert_int_eq(build_ids_add(table, BUILD_ID_KERNEL, kept_kernels[_i].id, 3), 0);
+	open_recorded();
+	origin.reference = kept_kernels[_i].reference;
+	origin.reference_addr = kept_kernels[_i].addr;
+	ck_assert_str_eq(lookup_kernel(text + 0x48), kept_kernels[_i].proper ? "do_something+0x8 [kernel]" : "kernel");
+	ck_assert_str_eq(lookup_kernel(0xffffffffc0000008), kept_kernels[_i].module ? "in_module+0x8 [mod]" : "kernel");
+	check_says(kept_kernels[_i].says);
 }
 END_TEST
 
@@ -1000,6 +1162,184 @@ START_TEST(test_recorded_vdso)
 }
 END_TEST
 
+/* Another kernel's vDSO that perf has kept has its names, if it is of the recorded build @has. */
+static const struct {
+	const char *has, *name;
+} kept_vdsos[] = { { "abc", "first+0x8 [[vdso]]" }, { "abd", "- [[vdso]]" } };
+
+START_TEST(test_kept_vdso)
+{
+	char cache[4096], path[8192];
+	const uint64_t start = 0x700000000000;
+	const off_t size = TEXT_OFFSET + TEXT_SIZE;
+
+	snprintf(cache, sizeof(cache), "%s/cache", dir);
+	snprintf(path, sizeof(path), "%s/.build-id/61/6263/vdso", cache);
+	recorded_files_cfg.perf_cache = cache;
+	write_built("cache/.build-id/61/6263/vdso", kept_vdsos[_i].has);
+	ck_assert_int_eq(truncate(path, size), 0);
+	ck_assert_int_eq(build_ids_add(table, "[vdso]", "abc", 3), 0);
+	open_recorded();
+	map_at(PID, start, (uint64_t)size, 0, "[vdso]", 0);
+	ck_assert_str_eq(lookup(PID, start + TEXT_OFFSET + 0x108, false), kept_vdsos[_i].name);
+}
+END_TEST
+
+/* ---- limits */
+
+#define BUILD_ID   "\x0f\xab\1\2\3\4\5\6"
+#define DEBUG_FILE "debug/.build-id/0f/ab010203040506.debug"
+
+/* Map a program without symbols, whose debug file has "first". */
+static void map_stripped(char *debug_dir, size_t cap)
+{
+	unsigned char note[64];
+	struct section v = { ".note", { .sh_type = SHT_NOTE, .sh_addralign = 4 }, note };
+	struct image im;
+
+	v.sh.sh_size = image_note(note, ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4, BUILD_ID, 8);
+	sections_build(&im, &v, 1);
+	unit_write(dir, "proc/4242/root/bin/stripped", im.bytes, im.len);
+	image_release(&im);
+	write_built(DEBUG_FILE, BUILD_ID);
+	snprintf(debug_dir, cap, "%s/debug", dir);
+	files_cfg.debug_dir = debug_dir;
+	map(PID, "/bin/stripped", 0);
+}
+
+/* Return: does a warning say that files were skipped? It has to say one file, and the limit on descriptors. */
+static bool one_skipped(void)
+{
+	struct err why;
+	bool skipped = symbols_skipped(syms, &why);
+
+	if (skipped)
+		ck_assert_ptr_nonnull(strstr(why.msg, " rules of 1 files were not read: RLIMIT_NOFILE is "));
+	return skipped;
+}
+
+/* With @_i descriptors: a file counts once in a report, also if several parts of it are skipped; the next one starts
+ * anew. */
+START_TEST(test_skipped_once)
+{
+	char debug_dir[4096], name[256];
+	struct rlimit all;
+	int report;
+
+	map_stripped(debug_dir, sizeof(debug_dir));
+	all = leave_descriptors(_i);
+	for (report = 0; report < 3; report++) {
+		symbols_renew(syms);
+		symbols_user_called(syms, PID, "test", TEXT, false);
+		snprintf(name, sizeof(name), "%s", lookup(PID, TEXT + 0x100, false));
+		ck_assert_str_eq(lookup(PID, TEXT + 0x800, false), "- [stripped]");
+		ck_assert(one_skipped() || !strcmp(name, "first+0x0 [stripped]"));
+	}
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), name);
+	symbols_renew(syms);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), "first+0x0 [stripped]");
+}
+END_TEST
+
+/* The warning is for the whole run: a complete report does not withdraw it. */
+START_TEST(test_skipped_earlier)
+{
+	struct rlimit all;
+
+	map_functions("/bin/gzip");
+	all = leave_descriptors(0);
+	symbols_renew(syms);
+	ck_assert_str_eq(lookup(PID, CODE + 0x100, false), "- [gzip]");
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	symbols_renew(syms);
+	ck_assert_str_eq(lookup(PID, CODE + 0x100, false), "0x421100+0x0 [gzip]");
+	ck_assert(one_skipped());
+}
+END_TEST
+
+/* Unwind rules take the descriptors of symbols that only an earlier report needed. */
+START_TEST(test_room_for_rules)
+{
+	char name[64];
+	int i;
+
+	map_functions("/bin/gzip");
+	for (i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "proc/4242/root/lib%d.so", i);
+		write_library(name);
+		map_at(PID, 2 * BASE + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, strrchr(name, '/'), 0);
+		ck_assert_int_eq(lookup(PID, 2 * BASE + (uint64_t)i * TEXT_SIZE + 0x142, false)[0], 's');
+	}
+	leave_descriptors(0);
+	symbols_renew(syms);
+	ck_assert(symbols_user_called(syms, PID, "test", CODE + 0x100, false));
+	ck_assert(!symbols_skipped(syms, NULL));
+}
+END_TEST
+
+#define LARGE_FILES 5       /* of which four have room */
+#define LARGE_CODE  0x1000u /* of a function, in the file and from 0x400000 on */
+
+/* With one function, which has a caller. */
+static void write_large(const char *name)
+{
+	static const uint32_t rules[] = { 16,         UINT32_MAX, 0x78010003,
+					  0x08070c10, 0x190, /* CIE */
+					  24,         0,          0x400000 + LARGE_CODE,
+					  0,          64,         0,
+					  0x100e };
+
+	write_large_rules(dir, name, rules, ARRAY_SIZE(rules));
+}
+
+/* If there is no room for the rules of a file, no address of it has a name from them: one name for a function. */
+START_TEST(test_rules_refused)
+{
+	char name[64];
+	struct err why;
+	int i, report;
+
+	for (i = 0; i < LARGE_FILES; i++) {
+		snprintf(name, sizeof(name), "proc/4242/root/large%d", i);
+		write_large(name);
+		map_at(PID, BASE + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, LARGE_CODE, strrchr(name, '/'), 0);
+	}
+	for (report = 0; report < 2; report++) {
+		symbols_renew(syms);
+		for (i = 0; i < 2 * LARGE_FILES; i++) {
+			bool room = i % LARGE_FILES < LARGE_FILES - 1;
+			uint64_t addr = BASE + (uint64_t)(i % LARGE_FILES) * TEXT_SIZE + 4;
+
+			ck_assert_int_eq(!strncmp(lookup(PID, addr, false), "0x401000+0x4 ", 13), room);
+			ck_assert_int_eq(symbols_user_called(syms, PID, "test", addr, false), room);
+		}
+		ck_assert(symbols_skipped(syms, &why));
+		ck_assert_str_eq(why.msg, "the symbols or unwind rules of 1 files were not read: there are too many");
+	}
+}
+END_TEST
+
+/* If another file replaces one that was forgotten, its own rules give the names. */
+START_TEST(test_rules_forgotten)
+{
+	static const struct cfi_function other = { 0xf0, 0x40, false, CFI_PROGRAM("") };
+	struct cfi_image image;
+	char path[4096];
+
+	map_functions("/bin/gzip");
+	ck_assert_str_eq(lookup(PID, CODE + 0x100, false), "0x421100+0x0 [gzip]");
+	ck_assert_int_eq(tasks_exit(tasks, PID, PID), 0);
+	tasks_forget(tasks, keep_none, NULL);
+	cfi_image_build(&image, &other, 1);
+	snprintf(path, sizeof(path), "%s/proc/4242/root/bin/gzip", dir);
+	ck_assert_int_eq(unlink(path), 0);
+	unit_write(dir, "proc/4242/root/bin/gzip", image.bytes, sizeof(image.bytes));
+	map_at(PID, CODE, CFI_CODE_SIZE, CFI_CODE_OFFSET, "/bin/gzip", 0);
+	ck_assert_str_eq(lookup(PID, CODE + 0x100, false), "0x4210f0+0x10 [gzip]");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("symbols");
@@ -1007,6 +1347,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test_by_rules, 0, ARRAY_SIZE(by_rules));
 	tcase_add_loop_test(tc, test_address, 0, ARRAY_SIZE(addresses));
 	tcase_add_test(tc, test_forgotten);
 	tcase_add_loop_test(tc, test_no_file, 0, ARRAY_SIZE(no_files));
@@ -1016,16 +1357,24 @@ int main(void)
 	tcase_add_test(tc, test_failure_is_kept);
 	tcase_add_test(tc, test_many_files);
 	tcase_add_test(tc, test_room);
+	tcase_add_loop_test(tc, test_no_rules, 0, 10);
 	tcase_add_test(tc, test_vdso);
 	tcase_add_loop_test(tc, test_kernel, 0, ARRAY_SIZE(kernel_addresses));
 	tcase_add_loop_test(tc, test_hidden, 0, ARRAY_SIZE(hidden));
 	tcase_add_loop_test(tc, test_recorded_file, 0, ARRAY_SIZE(recorded_files));
 	tcase_add_test(tc, test_recorded_root);
 	tcase_add_loop_test(tc, test_recorded_other, 0, ARRAY_SIZE(recorded_others));
+	tcase_add_loop_test(tc, test_kept_kernel, 0, ARRAY_SIZE(kept_kernels));
 	tcase_add_loop_test(tc, test_recorded_kernel, 0, ARRAY_SIZE(recorded_kernels));
 	tcase_add_loop_test(tc, test_given, 0, ARRAY_SIZE(given));
 	tcase_add_loop_test(tc, test_bad_given, 0, ARRAY_SIZE(bad_given));
+	tcase_add_loop_test(tc, test_kept_vdso, 0, ARRAY_SIZE(kept_vdsos));
 	tcase_add_loop_test(tc, test_recorded_vdso, 0, ARRAY_SIZE(vdsos));
+	tcase_add_loop_test(tc, test_skipped_once, 0, 12);
+	tcase_add_test(tc, test_skipped_earlier);
+	tcase_add_test(tc, test_room_for_rules);
+	tcase_add_test(tc, test_rules_refused);
+	tcase_add_test(tc, test_rules_forgotten);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

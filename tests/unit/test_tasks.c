@@ -105,6 +105,24 @@ static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *pa
 	ck_assert(m.start <= addr && addr < m.end);
 }
 
+static bool list_mapping(void *ctx, const struct mapping *m)
+{
+	char *list = ctx;
+
+	snprintf(list + strlen(list), 256 - strlen(list), "%s ", m->file->path);
+	return strlen(list) < 16;
+}
+
+/* All that is mapped where a thread was called @comm; no more once that is 16 bytes. */
+static void check_mapped(pid_t pid, const char *comm, const char *paths)
+{
+	char padded[COMM_LEN] = "", list[256] = "";
+
+	memcpy(padded, comm, strnlen(comm, COMM_LEN - 1));
+	tasks_each_mapped(tasks, pid, padded, list_mapping, list);
+	ck_assert_str_eq(list, paths);
+}
+
 static bool keep_one(void *ctx, pid_t pid)
 {
 	return pid == *(pid_t *)ctx;
@@ -139,6 +157,32 @@ START_TEST(test_names)
 	check_name(11, 11, "bash");
 	fork_to(20, 12, 77, 77); /* the tid is, by a child of nobody knows whom */
 	check_name(20, 12, ":12");
+}
+END_TEST
+
+START_TEST(test_each_mapped)
+{
+	check_mapped(1, "sh", "");
+	fork_to(1, 1, 0, 0);
+	check_mapped(1, "sh", "");
+	name(1, 1, "sh", true);
+	check_mapped(1, "sh", "");
+	map(1, 0x2000, 0x3000, "/lib");
+	map(1, 0x1000, 0x2000, "/bin/sh");
+	check_mapped(1, "sh", "/bin/sh /lib ");
+	/* of the program that began as the name, else of the newest */
+	name(1, 1, "awk", true);
+	map(1, 0x1000, 0x2000, "/bin/awk");
+	check_mapped(1, "sh", "/bin/sh /lib ");
+	check_mapped(1, "awk", "/bin/awk ");
+	check_mapped(1, "thread", "/bin/awk ");
+	map(1, 0x5000, 0x6000, "/long");
+	map(1, 0x6000, 0x7000, "/longer");
+	map(1, 0x7000, 0x8000, "/more");
+	check_mapped(1, "awk", "/bin/awk /long /longer ");
+	end(1, 1);
+	check_mapped(1, "sh", "/bin/sh /lib ");
+	check_mapped(2, "sh", "");
 }
 END_TEST
 
@@ -304,6 +348,121 @@ START_TEST(test_mntns_of_group)
 	ck_assert_uint_eq(tasks_mntns(tasks, 40, 40), 7);
 	name(50, 50, "f", true);
 	ck_assert_uint_eq(tasks_mntns(tasks, 50, 50), 0);
+}
+END_TEST
+
+static void is_in_cgroup(pid_t pid, const char *comm, const char *want)
+{
+	const char *got = tasks_cgroup(tasks, pid, comm);
+
+	if (want)
+		ck_assert_msg(got && !strcmp(got, want), "%d: %s", pid, got ? got : "none");
+	else
+		ck_assert_msg(!got, "%d: %s", pid, got);
+}
+
+static void learn(pid_t pid)
+{
+	ck_assert_int_eq(tasks_learn(tasks, pid), 0);
+}
+
+START_TEST(test_cgroups)
+{
+	put("1/cgroup", "0::/init\n");
+	put("2/cgroup", "0::/a\n");
+	is_in_cgroup(1, "", NULL); /* cgroups are not kept */
+	tasks_keep_cgroups(tasks);
+	is_in_cgroup(1, "", "/init");
+	is_in_cgroup(9, "", NULL);
+	/* A process that ended before it had a sample was in the cgroup of its parent. */
+	fork_to(3, 3, 2, 2);
+	end(3, 3);
+	is_in_cgroup(3, "", "/a");
+	/* A process that has moved since its fork is in its own cgroup from its first sample on, also when it has
+	 * ended. */
+	fork_to(4, 4, 2, 2);
+	put("4/cgroup", "0::/b\n");
+	learn(4);
+	put("4/cgroup", "0::/c\n");
+	is_in_cgroup(4, "", "/b");
+	end(4, 4);
+	is_in_cgroup(4, "", "/b");
+	is_in_cgroup(-1, "", NULL);
+	is_in_cgroup(0, "", NULL);
+}
+END_TEST
+
+START_TEST(test_cgroups_of_programs)
+{
+	tasks_keep_cgroups(tasks);
+	put("2/cgroup", "0::/runtime\n");
+	put("4/cgroup", "0::/runtime\n");
+	fork_to(4, 4, 2, 2);
+	learn(4);
+	/* A container's process is moved, then executes its program. */
+	put("4/cgroup", "0::/container\n");
+	name(4, 4, "entry", true);
+	is_in_cgroup(4, "entry", "/container");
+	/* The process ends before a sample of its next program. */
+	name(4, 4, "short", true);
+	end(4, 4);
+	put("4/cgroup", "0::/elsewhere\n");
+	is_in_cgroup(4, "short", "/container");
+	is_in_cgroup(4, "entry", "/container");
+	/* The number is used again. */
+	fork_to(4, 4, 1, 1);
+	name(4, 4, "other", true);
+	is_in_cgroup(4, "other", "/elsewhere");
+	is_in_cgroup(4, "entry", "/container");
+	is_in_cgroup(4, "short", "/container");
+}
+END_TEST
+
+START_TEST(test_cgroups_unknown)
+{
+	tasks_keep_cgroups(tasks);
+	put("2/cgroup", "0::/a\n");
+	learn(2);
+	/* What cannot be read is not taken for the parent's cgroup. */
+	fork_to(5, 5, 2, 2);
+	put("5/cgroup/x", "");
+	learn(5);
+	is_in_cgroup(5, "", NULL);
+	end(5, 5);
+	is_in_cgroup(5, "", NULL);
+	/* Two processes that made each other. */
+	fork_to(7, 7, 6, 6);
+	fork_to(6, 6, 7, 7);
+	end(6, 6);
+	end(7, 7);
+	is_in_cgroup(6, "", NULL);
+}
+END_TEST
+
+/* Paths of all cgroups together are bounded. */
+START_TEST(test_many_cgroups)
+{
+	char *text = malloc(100000), path[32];
+	int i;
+
+	tasks_keep_cgroups(tasks);
+	put("2/cgroup", "0::/a\n");
+	learn(2);
+	memset(text, 'x', 100000);
+	memcpy(text, "0::/", 4);
+	text[99999] = 0;
+	for (i = 100; i < 200; i++) {
+		snprintf(path, sizeof(path), "%d/cgroup", i);
+		snprintf(text + 4, 16, "%d", i);
+		text[7] = 'x';
+		put(path, text);
+		fork_to(i, i, 2, 2);
+		learn(i);
+	}
+	for (i = 100; i < 200; i++)
+		ck_assert_int_eq(tasks_cgroup(tasks, i, "") != NULL, i < 184);
+	is_in_cgroup(2, "", "/a");
+	free(text);
 }
 END_TEST
 
@@ -1799,6 +1958,7 @@ int main(void)
 	tcase_add_test(t, test_dead_again);
 	tcase_add_test(t, test_dead_reused);
 	tcase_add_test(t, test_mappings);
+	tcase_add_test(t, test_each_mapped);
 	tcase_add_test(t, test_rule);
 	tcase_add_test(t, test_fork);
 	tcase_add_test(t, test_thread_fork);
@@ -1842,6 +2002,10 @@ int main(void)
 	tcase_add_test(t, test_lineage_again);
 	tcase_add_loop_test(t, test_random, 0, 4);
 	tcase_add_test(t, test_mntns);
+	tcase_add_test(t, test_cgroups);
+	tcase_add_test(t, test_cgroups_of_programs);
+	tcase_add_test(t, test_cgroups_unknown);
+	tcase_add_test(t, test_many_cgroups);
 	tcase_add_test(t, test_mntns_of_child);
 	tcase_add_test(t, test_mntns_of_group);
 	tcase_add_test(t, test_mntns_hidden);

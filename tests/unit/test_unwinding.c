@@ -11,6 +11,8 @@
 #define FRAME   0x400             /* CFA = rsp + 16 */
 #define ROOT    0x440             /* the outermost frame */
 #define BY_FP   0x480             /* CFA = rbp + 16, where rbp and the return address are */
+#define STATES  0x4c0             /* CFA = rsp + 8; more states than our own unwinder keeps */
+#define LEAF    0x500             /* CFA = rsp + 8 */
 
 #define P(at) (PROGRAM + (at))
 
@@ -45,9 +47,12 @@ int uname(struct utsname *out)
 
 static void make_program(void)
 {
-	struct cfi_function functions[19] = { [16] = { FRAME, 64, false, CFI_PROGRAM("\x0e\x10") },
+	struct cfi_function functions[21] = { [16] = { FRAME, 64, false, CFI_PROGRAM("\x0e\x10") },
 					      [17] = { ROOT, 64, false, CFI_PROGRAM("\x07\x10") },
-					      [18] = { BY_FP, 64, false, CFI_PROGRAM("\x0c\x06\x10\x86\x02") } };
+					      [18] = { BY_FP, 64, false, CFI_PROGRAM("\x0c\x06\x10\x86\x02") },
+					      [19] = { STATES, 64, false,
+						       CFI_PROGRAM("\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n") },
+					      [20] = { LEAF, 64, false, CFI_PROGRAM("") } };
 	unsigned int i;
 
 	for (i = 0; i < 16; i++)
@@ -274,6 +279,65 @@ START_TEST(test_end)
 	/* The kernel's side is the kernel's. */
 	ck_assert_uint_eq(row.key.kernel.nr, 1);
 	ck_assert_uint_eq(row.key.kernel.frames[0], walked[1]);
+}
+END_TEST
+
+static void unwind_by(enum unwind_mode mode)
+{
+	unwinding_free(a.unwinding);
+	options.unwind = mode;
+	a.unwinding = unwinding_new(&rig.env);
+	ck_assert_ptr_nonnull(a.unwinding);
+}
+
+/* The same ends by libunwind, and by both, which agree. */
+START_TEST(test_end_of_others)
+{
+	const uint64_t ips[] = { P(FRAME), ends[_i].words ? ends[_i].words[1] : 0,
+				 ends[_i].words ? ends[_i].words[3] : 0, P(ROOT) + 5 };
+	struct copy c = copy_of(ends[_i].mask, ips[0], ends[_i].words, ends[_i].nr, ends[_i].whole);
+	const enum unwind_mode modes[] = { UNWIND_BY_LIBUNWIND, UNWIND_BY_BOTH };
+	struct row row;
+	unsigned int i;
+
+	c.abi = ends[_i].abi;
+	rig.request.filter.no_user = ends[_i].kernel_only;
+	for (i = 0; i < 2; i++) {
+		unwind_by(modes[i]);
+		sample_in(i, 500, 500, &c);
+		assert_unwound(i, ends[_i].end, 1);
+		row = only_row(i);
+		if (ends[_i].frames)
+			assert_user(&row, ips, ends[_i].frames, ends[_i].truncated);
+		ck_assert_uint_eq(a.stats[i].unwinders[UNWINDERS_EQUAL], i && ends[_i].frames);
+		ck_assert_uint_eq(a.stats[i].unwinders[UNWINDERS_DIFFERENT], 0);
+		ck_assert_uint_eq(a.stats[i].libunwind_failed, 0);
+	}
+	ck_assert_uint_eq(rig.sink.unwinders.nr, 0);
+	ck_assert_int_eq(rig.sink.unwinders.failed.code, 0);
+}
+END_TEST
+
+/* A difference is counted, and noted with the place. */
+START_TEST(test_difference)
+{
+	static const uint64_t words[] = { P(ROOT) + 5 };
+	struct copy c = copy_of(PERF_MASK, P(STATES), words, 1, true);
+	const uint64_t ips[] = { P(STATES) };
+	struct row row;
+	unsigned int i;
+
+	unwind_by(UNWIND_BY_BOTH);
+	for (i = 0; i < 5; i++)
+		sample_in(0, 500, 500, &c);
+	assert_unwound(0, UNWOUND_BAD, 5);
+	row = only_row(0);
+	assert_user(&row, ips, 1, false);
+	ck_assert_uint_eq(a.stats[0].unwinders[UNWINDERS_DIFFERENT], 5);
+	ck_assert_uint_eq(rig.sink.unwinders.nr, 2);
+	ck_assert_str_eq(rig.sink.unwinders.examples[0],
+			 "process 500, behind frame 1, 5555555554c0 (/bin/program+0x14c0): dwarf ends there, libunwind "
+			 "goes on to 555555555445 and has 2 frames");
 }
 END_TEST
 
@@ -644,6 +708,275 @@ START_TEST(test_stale_unknown)
 }
 END_TEST
 
+/* ---- frame pointers that are proved */
+
+static struct {
+	unsigned int calls;
+	enum proof proof;
+} told;
+
+static enum proof_use note_proof(struct counter *c, const struct sample_note *note, enum proof proof)
+{
+	(void)c;
+	(void)note;
+	told.calls++;
+	told.proof = proof;
+	return proof == PROOF_NONE ? PROOF_UNUSED : PROOF_ADMITTED;
+}
+
+#define AT(i) (STACK + 8 * (i))
+#define U     PERF_CONTEXT_USER
+
+static const uint64_t two_frames[] = { AT(3), P(BY_FP) + 5, 0, 0, P(ROOT) + 5, 0 };
+static const uint64_t called[] = { P(BY_FP) + 9, AT(4), P(BY_FP) + 5, 0, 0, P(ROOT) + 5 };
+static const uint64_t misled[] = { AT(3), P(LEAF) + 5, P(ROOT) + 5, 0, P(ROOT) + 5, 0 };
+
+/*
+ * @ips: of the callchain, from the user's part on; @top: of the note; @nr: frames of the row; @gained: the copy did not
+ * have all of them
+ */
+static const struct {
+	const char *what;
+	uint64_t ip, fp;
+	const uint64_t *words;
+	size_t nr_words;
+	bool whole;
+	uint64_t ips[8], top;
+	enum proof proof;
+	size_t nr;
+	bool gained;
+} proofs[] = {
+	{ "frames",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  6,
+	  true,
+	  { U, P(BY_FP), P(BY_FP) + 5, P(ROOT) + 5 },
+	  0,
+	  PROOF_CHAIN,
+	  3,
+	  false },
+	{ "more frames than the copy has",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  2,
+	  false,
+	  { U, P(BY_FP), P(BY_FP) + 5, P(ROOT) + 5 },
+	  0,
+	  PROOF_CHAIN,
+	  3,
+	  true },
+	{ "many more",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  2,
+	  false,
+	  { U, P(BY_FP), P(BY_FP) + 5, P(BY_FP) + 5, P(BY_FP) + 7, P(ROOT) + 5 },
+	  0,
+	  PROOF_CHAIN,
+	  5,
+	  true },
+	{ "a leaf",
+	  P(LEAF),
+	  AT(1),
+	  called,
+	  6,
+	  true,
+	  { U, P(LEAF), P(BY_FP) + 5, P(ROOT) + 5 },
+	  P(BY_FP) + 9,
+	  PROOF_LEAF,
+	  4,
+	  false },
+	{ "a leaf of a deep stack",
+	  P(LEAF),
+	  AT(1),
+	  called,
+	  3,
+	  false,
+	  { U, P(LEAF), P(BY_FP) + 5, P(ROOT) + 5 },
+	  P(BY_FP) + 9,
+	  PROOF_LEAF,
+	  4,
+	  true },
+	{ "a leaf, and the program has read another caller",
+	  P(LEAF),
+	  AT(1),
+	  called,
+	  6,
+	  true,
+	  { U, P(LEAF), P(BY_FP) + 5, P(ROOT) + 5 },
+	  P(BY_FP) + 10,
+	  PROOF_NONE,
+	  4,
+	  false },
+	{ "a leaf, and the program has not read its caller",
+	  P(LEAF),
+	  AT(1),
+	  called,
+	  6,
+	  true,
+	  { U, P(LEAF), P(BY_FP) + 5, P(ROOT) + 5 },
+	  0,
+	  PROOF_NONE,
+	  4,
+	  false },
+	{ "a callchain that the kernel cut",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  6,
+	  true,
+	  { U, P(BY_FP), P(BY_FP) + 5 },
+	  0,
+	  PROOF_NONE,
+	  3,
+	  false },
+	{ "a longer one",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  6,
+	  true,
+	  { U, P(BY_FP), P(BY_FP) + 5, P(ROOT) + 5, 9 },
+	  0,
+	  PROOF_NONE,
+	  3,
+	  false },
+	{ "another one",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  6,
+	  true,
+	  { U, P(BY_FP), P(BY_FP) + 6, P(ROOT) + 5 },
+	  0,
+	  PROOF_NONE,
+	  3,
+	  false },
+	{ "another leaf",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  6,
+	  true,
+	  { U, P(BY_FP) + 1, P(BY_FP) + 5, P(ROOT) + 5 },
+	  0,
+	  PROOF_NONE,
+	  3,
+	  false },
+	{ "none",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  6,
+	  true,
+	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010 },
+	  0,
+	  PROOF_NONE,
+	  3,
+	  false },
+	{ "forged: a copy that ends before what the callchain says, without rules for it",
+	  P(BY_FP),
+	  AT(0),
+	  two_frames,
+	  2,
+	  false,
+	  { U, P(BY_FP), P(BY_FP) + 5, P(LEAF) + 5, P(ROOT) + 5 },
+	  0,
+	  PROOF_NONE,
+	  2,
+	  false },
+	{ "forged: a frame in other memory",
+	  P(BY_FP),
+	  0x10000,
+	  two_frames,
+	  6,
+	  true,
+	  { U, P(BY_FP), P(BY_FP) + 5, P(ROOT) + 5 },
+	  0,
+	  PROOF_NONE,
+	  1,
+	  false },
+	{ "a function that uses the register for something else",
+	  P(FRAME),
+	  AT(0),
+	  misled,
+	  6,
+	  true,
+	  { U, P(FRAME), P(LEAF) + 5, P(ROOT) + 5 },
+	  0,
+	  PROOF_NONE,
+	  3,
+	  false },
+	{ "a caller that has no frame",
+	  P(BY_FP),
+	  AT(0),
+	  misled,
+	  6,
+	  true,
+	  { U, P(BY_FP), P(LEAF) + 5, P(ROOT) + 5 },
+	  0,
+	  PROOF_NONE,
+	  3,
+	  false },
+};
+
+static void sample_passed_on(int i, enum proof expected)
+{
+	static const struct counter_ops ops = { .unwound = note_proof };
+	struct copy c = copy_of(PERF_MASK, proofs[i].ip, proofs[i].words, proofs[i].nr_words, proofs[i].whole);
+	struct record r = { .type = PERF_RECORD_SAMPLE, .pid = 500, .tid = 500 };
+	const struct sample_lead lead = { .noted = true,
+					  .note = { .verdict = NOTE_SPILLED,
+						    .pid = 500,
+						    .tid = 500,
+						    .comm = "program",
+						    .user_stack = 3,
+						    .top = proofs[i].top } };
+	size_t nr = 0;
+
+	while (nr < ARRAY_SIZE(proofs[i].ips) && proofs[i].ips[nr])
+		nr++;
+	set_reg(&c, PERF_REG_X86_BP, proofs[i].fp);
+	r.sample.ips = proofs[i].ips;
+	r.sample.nr = nr;
+	r.sample.abi = c.abi;
+	r.sample.regs = c.regs;
+	r.sample.mask = c.mask;
+	r.sample.stack = c.words;
+	r.sample.stack_size = 8 * c.nr;
+	r.sample.stack_whole = c.whole;
+	memset(&told, 0, sizeof(told));
+	rig.env.counters[0].ops = &ops;
+	rig.env.nr_counters = 1;
+	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
+	ck_assert_msg(told.calls == 1 && told.proof == expected, "%s: %u, %d", proofs[i].what, told.calls, told.proof);
+	ck_assert_uint_eq(a.stats[0].admitted, expected != PROOF_NONE);
+}
+
+/* With --unwind=dwarf nothing is proved, and the copy is all there is of a stack. */
+START_TEST(test_proof)
+{
+	bool proves = _i % 2;
+	int i = _i / 2;
+	bool cut = proofs[i].gained && !proves;
+	struct row row;
+
+	rig.request.proves = proves;
+	sample_passed_on(i, proves ? proofs[i].proof : PROOF_NONE);
+	ck_assert_int_eq(rig.events.hurry, proves && proofs[i].proof != PROOF_NONE);
+	row = only_row(0);
+	ck_assert_msg(cut ? row.key.user.nr < proofs[i].nr : row.key.user.nr == proofs[i].nr, "%s: %u frames",
+		      proofs[i].what, row.key.user.nr);
+	ck_assert(!proofs[i].gained || row.key.user.truncated == cut);
+	if (proves && proofs[i].proof == PROOF_CHAIN)
+		ck_assert_mem_eq(row.key.user.frames, proofs[i].ips + 1, 8 * proofs[i].nr);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("unwinding");
@@ -653,6 +986,10 @@ int main(void)
 	tcase_add_loop_test(tc, test_register, 0, 7);
 	tcase_add_loop_test(tc, test_register, 8, 16); /* 7 is the stack pointer */
 	tcase_add_loop_test(tc, test_end, 0, ARRAY_SIZE(ends));
+	if (unwind_has_libunwind()) {
+		tcase_add_loop_test(tc, test_end_of_others, 0, ARRAY_SIZE(ends));
+		tcase_add_test(tc, test_difference);
+	}
 	tcase_add_loop_test(tc, test_withheld, 0, ARRAY_SIZE(withheld));
 	tcase_add_loop_test(tc, test_stale, 0, ARRAY_SIZE(entries));
 	tcase_add_test(tc, test_stale_unknown);
@@ -664,6 +1001,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_needed, 0, ARRAY_SIZE(stacks));
 	tcase_add_test(tc, test_needed_again);
 	tcase_add_test(tc, test_recorded);
+	tcase_add_loop_test(tc, test_proof, 0, 2 * ARRAY_SIZE(proofs));
 	tcase_add_test(tc, test_free_nothing);
 	suite_add_tcase(s, tc);
 	return unit_main(s);

@@ -691,6 +691,8 @@ static void assert_row(const struct row *row)
 	assert_ips(row, &out);
 	ck_assert_msg(out.nr == nr_of(row), "%s: %zu addresses", row->what, out.nr);
 	ck_assert_msg(out.end == row->end, "%s: end %d", row->what, out.end);
+	ck_assert_msg(!out.root || (out.end == UNWIND_ROOT && out.root >= AT(row->sp)), "%s: root %#llx", row->what,
+		      (unsigned long long)out.root);
 	ck_assert_msg(out.missing == row->missing, "%s: missing %#llx", row->what, (unsigned long long)out.missing);
 	free((void *)m.words);
 }
@@ -717,6 +719,39 @@ START_TEST(test_all_again)
 			assert_row(&bad[i]);
 		for (i = 0; i < ARRAY_SIZE(good); i++)
 			assert_row(&good[i]);
+	}
+}
+END_TEST
+
+/* Where a frame begins that nobody called by its rules; that a walk without rules ends says nothing. */
+START_TEST(test_root)
+{
+	static const struct {
+		const char *what;
+		uint64_t root;
+	} rows[] = {
+		{ "the outermost frame", AT(0) },
+		{ "PLT: jump", AT(1) },
+		{ "a zero return address", 0 },
+		{ "no rules: a zero return address", 0 },
+	};
+	size_t i, at;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t ips[UNWIND_MAX_FRAMES];
+		struct unwind_result out = { .ips = ips, .cap = ARRAY_SIZE(ips) };
+		struct unwind_regs regs;
+		struct memory m;
+
+		for (at = 0; at < ARRAY_SIZE(good) && strcmp(good[at].what, rows[i].what); at++)
+			;
+		ck_assert_uint_lt(at, ARRAY_SIZE(good));
+		m = copy_words(&good[at], WORDS);
+		regs = regs_of(&good[at]);
+		walk(&regs, &m, &out);
+		ck_assert_int_eq(out.end, UNWIND_ROOT);
+		ck_assert_msg(out.root == rows[i].root, "%s: %#llx", rows[i].what, (unsigned long long)out.root);
+		free((void *)m.words);
 	}
 }
 END_TEST
@@ -846,12 +881,260 @@ START_TEST(test_deep)
 }
 END_TEST
 
+/* How the first frame was left, or was tried to. */
+static const struct {
+	uint64_t ip;
+	unsigned int left;
+	size_t nr;
+} lefts[] = {
+	{ P(LEAF), 0, 2 },
+	{ P(ROOT), 0, 1 },
+	{ P(UNKNOWN), 0, 1 },
+	{ P(STAYS), 0, 1 },
+	{ P(ENTERED), UNWIND_LEFT_NOT_ABOVE, 1 },
+	{ NOWHERE, 0, 1 },
+	{ J(9), UNWIND_LEFT_NO_RULES, 2 },
+	{ P(PLAIN), UNWIND_LEFT_NO_RULES, 2 },
+	{ P(PLT) + 0x10, UNWIND_LEFT_NO_RULES | UNWIND_LEFT_ENTRY, 2 },
+	{ P(ENDBR), UNWIND_LEFT_NO_RULES | UNWIND_LEFT_ENTRY, 2 },
+	{ P(RESTORE), UNWIND_LEFT_NO_RULES, 2 },
+	{ P(RESTORE) + 7, UNWIND_LEFT_NO_RULES | UNWIND_LEFT_SIGNAL, 2 },
+	{ P(RESTORE) + 9, UNWIND_LEFT_NO_RULES | UNWIND_LEFT_SIGNAL, 2 },
+};
+
+START_TEST(test_left)
+{
+	const uint64_t words[32] = { P(ROOT) + 5, P(ROOT) + 5, [20] = AT(24), [21] = P(ROOT) + 5 };
+	struct memory m = { words, 32, AT(32), 0, 0, 0 };
+	struct unwind_regs regs = { .have = 1U << ARCH_SP | 1U << ARCH_IP | FP | RBX };
+	uint8_t left[4] = { 77, 77, 77, 77 };
+	uint64_t ips[4];
+	struct unwind_result out = { .ips = ips, .left = left, .cap = 4 };
+
+	regs.r[ARCH_IP] = lefts[_i].ip;
+	regs.r[ARCH_SP] = STACK;
+	regs.r[ARCH_FP] = STACK;
+	regs.r[3] = P(ENTERED);
+	walk(&regs, &m, &out);
+	ck_assert_uint_eq(out.nr, lefts[_i].nr);
+	ck_assert_uint_eq(left[0], lefts[_i].left);
+	ck_assert_uint_eq(left[out.nr], 77);
+	if (out.nr > 1)
+		ck_assert_uint_eq(left[1], 0);
+}
+END_TEST
+
+/* Behind a frame that was left by its frame pointer: until one is found by another register than the stack pointer. */
+START_TEST(test_guessed)
+{
+	const uint64_t words[32] = { AT(4),  P(FRAME) + 5, 0, P(BY_RBP) + 5, AT(8), P(FRAME) + 5, 0, 0,
+				     AT(12), P(FRAME) + 5, 0, P(ROOT) + 5 };
+	static const uint8_t want[] = { UNWIND_LEFT_NO_RULES, UNWIND_LEFT_GUESSED, 0, 0, 0 };
+	struct memory m = { words, 32, AT(32), 0, 0, 0 };
+	struct unwind_regs regs = { .have = 1U << ARCH_SP | 1U << ARCH_IP | FP };
+	uint8_t left[8] = { 0 };
+	uint64_t ips[8];
+	struct unwind_result out = { .ips = ips, .left = left, .cap = 8 };
+
+	regs.r[ARCH_IP] = J(5);
+	regs.r[ARCH_SP] = STACK;
+	regs.r[ARCH_FP] = STACK;
+	walk(&regs, &m, &out);
+	ck_assert_uint_ge(out.nr, 4);
+	ck_assert_mem_eq(left, want, 4);
+}
+END_TEST
+
 /* Signal frames may lead anywhere, also back. */
 START_TEST(test_signals_in_a_circle)
 {
 	uint64_t words[32] = { [20] = AT(0), [21] = P(SIGNAL) };
 
 	assert_deep(P(SIGNAL), 0, words, ARRAY_SIZE(words), X(P(SIGNAL)));
+}
+END_TEST
+
+/* ---- the chain of frames */
+
+#define TO_ROOT                                                                                                        \
+	AT(3), P(BY_RBP) + 5, 0, 0, P(ROOT) + 5 /* two frames at word 0: each has its frame pointer and return */
+
+/* @words: of which the first is where the stack pointer is */
+static const struct {
+	const char *what;
+	uint64_t ip, fp;
+	uint64_t words[8];
+	enum unwind_chain chain;
+	enum unwind_end end;
+	size_t nr;
+	size_t sp; /* the stack pointer is at this word */
+} chains[] = {
+	{ "frames alone", P(BY_RBP), AT(0), { TO_ROOT }, UNWIND_CHAIN_WHOLE, UNWIND_ROOT, 3, 0 },
+	{ "room below the frame",
+	  P(BY_RBP),
+	  AT(2),
+	  { 0, 0, AT(5), P(ROOT) + 5 },
+	  UNWIND_CHAIN_WHOLE,
+	  UNWIND_ROOT,
+	  2,
+	  0 },
+	{ "the outermost frame alone", P(ROOT), 0, { 0 }, UNWIND_CHAIN_WHOLE, UNWIND_ROOT, 1, 0 },
+	{ "code without rules", J(5), AT(0), { TO_ROOT }, UNWIND_CHAIN_WHOLE, UNWIND_ROOT, 3, 0 },
+	{ "frames in it up to a saved 0",
+	  J(5),
+	  AT(0),
+	  { AT(2), J(9), 0, J(7) },
+	  UNWIND_CHAIN_WHOLE,
+	  UNWIND_ROOT,
+	  3,
+	  0 },
+	{ "a return address of 0", P(BY_RBP), AT(0), { AT(4), 0 }, UNWIND_CHAIN_WHOLE, UNWIND_ROOT, 1, 0 },
+	{ "more than was copied",
+	  P(BY_RBP),
+	  AT(0),
+	  { AT(20), P(BY_RBP) + 5 },
+	  UNWIND_CHAIN_WHOLE,
+	  UNWIND_TRUNCATED,
+	  2,
+	  0 },
+
+	{ "a leaf without a frame",
+	  P(LEAF),
+	  AT(1),
+	  { P(BY_RBP) + 9, AT(4), P(BY_RBP) + 5, 0, 0, P(ROOT) + 5 },
+	  UNWIND_CHAIN_BEHIND_LEAF,
+	  UNWIND_ROOT,
+	  4,
+	  0 },
+	{ "a leaf that the outermost frame called",
+	  P(LEAF),
+	  0,
+	  { P(ROOT) + 5 },
+	  UNWIND_CHAIN_BEHIND_LEAF,
+	  UNWIND_ROOT,
+	  2,
+	  0 },
+	{ "behind an epilogue that pops a register",
+	  P(POPS),
+	  AT(3),
+	  { 0, 0, P(BY_RBP) + 5, 0, P(ROOT) + 5 },
+	  UNWIND_CHAIN_BEHIND_LEAF,
+	  UNWIND_ROOT,
+	  3,
+	  2 },
+	{ "a PLT entry",
+	  P(PLT + 0x10),
+	  AT(1),
+	  { P(BY_RBP) + 5, 0, P(ROOT) + 5 },
+	  UNWIND_CHAIN_BEHIND_LEAF,
+	  UNWIND_ROOT,
+	  3,
+	  0 },
+
+	{ "a leaf with a frame of its own size",
+	  P(FRAME),
+	  AT(2),
+	  { 0, P(BY_RBP) + 5, 0, P(ROOT) + 5 },
+	  UNWIND_CHAIN_NONE,
+	  UNWIND_ROOT,
+	  3,
+	  0 },
+	{ "a caller without a frame",
+	  P(BY_RBP),
+	  AT(0),
+	  { AT(3), P(LEAF) + 5, P(ROOT) + 5 },
+	  UNWIND_CHAIN_NONE,
+	  UNWIND_ROOT,
+	  3,
+	  0 },
+	{ "two functions without one", P(LEAF), 0, { P(LEAF) + 5, P(ROOT) + 5 }, UNWIND_CHAIN_NONE, UNWIND_ROOT, 3, 0 },
+	{ "a frame pointer that points to the frame, and is not saved there",
+	  P(BY_RBX),
+	  0,
+	  { 0 },
+	  UNWIND_CHAIN_NONE,
+	  UNWIND_BAD,
+	  1,
+	  0 },
+	{ "one that is another address of the frame",
+	  P(RBP_IS),
+	  0,
+	  { 0, P(ROOT) + 5 },
+	  UNWIND_CHAIN_NONE,
+	  UNWIND_ROOT,
+	  2,
+	  0 },
+	{ "a frame that was popped: the rules lie",
+	  P(BY_RBP),
+	  AT(0),
+	  { AT(4), P(ROOT) + 5, 0 },
+	  UNWIND_CHAIN_NONE,
+	  UNWIND_ROOT,
+	  2,
+	  2 },
+	{ "a PLT entry that has pushed",
+	  P(PLT + 0x10) + 11,
+	  AT(2),
+	  { 0, P(BY_RBP) + 5, 0, P(ROOT) + 5 },
+	  UNWIND_CHAIN_NONE,
+	  UNWIND_ROOT,
+	  3,
+	  0 },
+	{ "a signal", P(LEAF), 0, { P(SIGNAL) }, UNWIND_CHAIN_NONE, UNWIND_TRUNCATED, 2, 0 },
+	{ "a return address in a register", P(IN_RBX), 0, { 0 }, UNWIND_CHAIN_NONE, UNWIND_BAD, 1, 0 },
+};
+
+START_TEST(test_chain)
+{
+	uint64_t ips[8];
+	struct memory m = { .words = chains[_i].words, .nr = ARRAY_SIZE(chains[_i].words), .stack_end = AT(32) };
+	struct unwind_regs regs = { .have = ARCH_BIT(ARCH_IP) | ARCH_BIT(ARCH_SP) | ARCH_BIT(ARCH_FP) };
+	struct unwind_result result = { .ips = ips, .cap = ARRAY_SIZE(ips) };
+
+	regs.r[ARCH_IP] = chains[_i].ip;
+	regs.r[ARCH_SP] = AT(chains[_i].sp);
+	regs.r[ARCH_FP] = chains[_i].fp;
+	walk(&regs, &m, &result);
+	ck_assert_msg(result.end == chains[_i].end && result.nr == chains[_i].nr, "%s: end %d, %zu frames",
+		      chains[_i].what, result.end, result.nr);
+	ck_assert_msg(result.chain == chains[_i].chain, "%s: %d", chains[_i].what, result.chain);
+}
+END_TEST
+
+/* What is beyond the copy of a stack: return addresses, by their rules alone. */
+static const struct {
+	uint64_t ips[4];
+	bool right;
+} rests[] = {
+	{ { P(ROOT) + 5 }, true },
+	{ { P(BY_RBP) + 5, P(ROOT) + 5 }, true },
+	{ { P(BY_RBP) + 64, P(ROOT) + 63 }, true }, /* a call is the last instruction */
+	{ { 0 }, false },                           /* there is none */
+	{ { P(BY_RBP) + 5 }, false },               /* nobody knows whether it has a caller */
+	{ { P(ROOT) + 5, P(ROOT) + 5 }, false },
+	{ { P(LEAF) + 5, P(ROOT) + 5 }, false },
+	{ { P(FRAME) + 5, P(ROOT) + 5 }, false },
+	{ { P(BY_RBP) + 5, P(LEAF) + 5 }, false },
+	{ { P(BY_RBP), P(ROOT) + 5 }, false }, /* the call is of the function before */
+	{ { P(BY_RBP) + 5, P(ROOT) }, false },
+	{ { P(SIGNAL) + 5, P(ROOT) + 5 }, false },
+	{ { P(UNKNOWN) + 5, P(ROOT) + 5 }, false },
+	{ { J(5), P(ROOT) + 5 }, false },
+	{ { P(PLAIN) + 5, P(ROOT) + 5 }, false },
+	{ { NOWHERE, P(ROOT) + 5 }, false },
+	{ { 1, P(ROOT) + 5 }, false },
+	{ { UINT64_MAX, P(ROOT) + 5 }, false },
+};
+
+START_TEST(test_rest)
+{
+	const struct unwind_mappings mappings = { NULL, find_mapping };
+	const struct unwind_files files = { NULL, find_rules };
+	size_t nr = 0;
+
+	while (rests[_i].ips[nr])
+		nr++;
+	ck_assert_int_eq(unwind_chained(&mappings, &files, rests[_i].ips, nr), rests[_i].right);
 }
 END_TEST
 
@@ -864,11 +1147,16 @@ int main(void)
 	tcase_add_loop_test(tc, test_good, 0, ARRAY_SIZE(good));
 	tcase_add_loop_test(tc, test_bad, 0, ARRAY_SIZE(bad));
 	tcase_add_test(tc, test_all_again);
+	tcase_add_test(tc, test_root);
 	tcase_add_loop_test(tc, test_room, 0, ARRAY_SIZE(good));
 	tcase_add_loop_test(tc, test_truncated, 0, ARRAY_SIZE(good));
 	tcase_add_loop_test(tc, test_failing_reads, 0, ARRAY_SIZE(good));
 	tcase_add_loop_test(tc, test_deep, 0, 2);
+	tcase_add_loop_test(tc, test_left, 0, ARRAY_SIZE(lefts));
+	tcase_add_test(tc, test_guessed);
 	tcase_add_test(tc, test_signals_in_a_circle);
+	tcase_add_loop_test(tc, test_chain, 0, ARRAY_SIZE(chains));
+	tcase_add_loop_test(tc, test_rest, 0, ARRAY_SIZE(rests));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

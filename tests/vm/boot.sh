@@ -47,8 +47,15 @@ boot()
 	# tests/vm/kernels).
 	append+=" slub_debug=FZPU mitigations=off rdinit=/init scenario=$2"
 
+	local initrd=$tmp/initramfs.cpio
+
 	ended='' booted=''
 	[ ! -f "$image.cpu" ] || read -r cpu <"$image.cpu"
+	if [ -f "$image.ko" ]; then
+		mkdir -p "$tmp/more/vm" && cp "$image.ko" "$tmp/more/vm/module.ko"
+		initrd=$tmp/with-module.cpio
+		(cat "$tmp/initramfs.cpio" && cd "$tmp/more" && find vm | cpio --quiet -o -H newc -R 0:0) >"$initrd"
+	fi
 	rm -f "$tmp"/monitor*
 	: >"$tmp/console"
 	mkfifo "$tmp/monitor.in" "$tmp/monitor.out"
@@ -58,7 +65,7 @@ boot()
 		-nodefaults -no-user-config -display none -no-reboot -machine pc -accel tcg,thread=multi -m 1024 \
 		-cpu "$cpu,$flags" -smbios type=1,serial=VMware \
 		-smp "$3,maxcpus=$4,sockets=$4,cores=1,threads=1" \
-		-kernel "$image" -initrd "$tmp/initramfs.cpio" -append "$append" \
+		-kernel "$image" -initrd "$initrd" -append "$append" \
 		-chardev "pipe,id=monitor,path=$tmp/monitor" -mon chardev=monitor,mode=control \
 		-serial "file:$tmp/console" -serial stdio </dev/null 2>"$tmp/qemu")
 	pid=$!

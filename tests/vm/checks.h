@@ -19,6 +19,8 @@ void check_targets(void);
 void check_waits(void);
 /** check_denied() - other users, settings, seccomp. */
 void check_denied(void);
+/** check_names() - of the kernel's addresses, in both ways. */
+void check_names(void);
 /** check_lockdown() - last: there is no way back. */
 void check_lockdown(void);
 /** check_hotplug() - CPUs that go and come. */

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154,SC2034
 #
-# fetch_kernel SUITE IMAGE - the kernel for virtual machines of a suite of Debian becomes the file IMAGE; $why when not.
+# fetch_kernel SUITE IMAGE - the kernel for virtual machines of a suite of Debian becomes the file IMAGE, and a module of
+#   it IMAGE.ko, if there is one in its package; $why when not.
+# fetch_files SUITE FOLDER PACKAGE... - what packages of a suite have is below FOLDER, which is new; $why when not.
 #
 # From where this machine has its packages; apt has lists and folders of its own for it, in $tmp, and verifies what it
 # gets as ever. Nothing is installed.
@@ -25,16 +27,24 @@ depended()
 	apt-cache "${apt_options[@]}" depends "$1" | sed -nE "s/^ *Depends: ($2-[0-9][^ ]*)$/\\1/p" | head -n 1
 }
 
-# unpack_kernel PACKAGE FOLDER - its image is the file FOLDER/vmlinuz.
+# unpack_kernel FOLDER PACKAGE... - their image is the file FOLDER/vmlinuz, and FOLDER/module.ko a module, if there is one.
 unpack_kernel()
 {
-	local found
+	local found deb
 
-	(cd "$2" && apt-get "${apt_options[@]}" -q download "$1") || return
-	dpkg-deb --extract "$2"/*.deb "$2/unpacked" || return
-	found=$(find "$2/unpacked/boot" "$2"/unpacked/usr/lib/modules/* -maxdepth 1 -type f -name 'vmlinuz*' 2>/dev/null)
-	[ -f "$found" ] || { echo "no image, or more than one, in $1: $found"; return 1; }
-	mv "$found" "$2/vmlinuz"
+	(cd "$1" && apt-get "${apt_options[@]}" -q download "${@:2}") || return
+	for deb in "$1"/*.deb; do
+		dpkg-deb --extract "$deb" "$1/unpacked" || return
+	done
+	found=$(find "$1/unpacked/boot" "$1"/unpacked/usr/lib/modules/* -maxdepth 1 -type f -name 'vmlinuz*' 2>/dev/null)
+	[ -f "$found" ] || { echo "no image, or more than one, in ${*:2}: $found"; return 1; }
+	mv "$found" "$1/vmlinuz"
+	found=$(find "$1/unpacked" -name 'tcp_vegas.ko*') # check_names() of tests/vm/names.c unloads it by that name
+	case $found in
+	*.xz) xz -dc "$found" >"$1/module.new" && mv "$1/module.new" "$1/module.ko" ;;
+	*.ko) mv "$found" "$1/module.ko" ;;
+	esac
+	return 0
 }
 
 # use_suite URI SUITE FOLDER - with $apt_options, apt knows the packages of this suite, and keeps its state in FOLDER.
@@ -59,13 +69,14 @@ use_suite()
 # try_mirror URI SUITE FOLDER - FOLDER/vmlinuz is the kernel of this suite.
 try_mirror()
 {
-	local image binary apt_options
+	local image binary modules apt_options
 
 	use_suite "$1" "$2" "$3" || return
 	image=$(depended linux-image-cloud-amd64 linux-image)
 	[ -n "$image" ] || { echo "linux-image-cloud-amd64 depends on no image"; return 1; }
 	binary=$(depended "$image" linux-binary) # newer ones keep the image there
-	unpack_kernel "${binary:-$image}" "$3"
+	modules=$(depended "$image" linux-modules)    # and modules there
+	unpack_kernel "$3" "${binary:-$image}" ${modules:+"$modules"}
 }
 
 fetch_kernel()
@@ -75,9 +86,38 @@ fetch_kernel()
 	why="no mirror of Debian is known to apt"
 	while read -r mirror; do
 		if try_mirror "$mirror" "$1" "$folder" >"$tmp/fetch.log" 2>&1; then
-			mkdir -p "$(dirname "$2")" && cp "$folder/vmlinuz" "$2.new" && mv "$2.new" "$2" &&
+			mkdir -p "$(dirname "$2")" && cp "$folder/vmlinuz" "$2.new" &&
+				{ [ ! -f "$folder/module.ko" ] || cp "$folder/module.ko" "$2.ko"; } && mv "$2.new" "$2" &&
 				rm -rf "$folder" && return 0
 			rm -f "$2.new"
+			why="$1 cannot be kept as $2"
+			return 1
+		fi
+		why="$1 cannot be fetched from $mirror"
+	done < <(known_mirrors)
+	return 1
+}
+
+# try_files URI SUITE FOLDER PACKAGE... - FOLDER/unpacked has the files of the packages.
+try_files()
+{
+	local apt_options deb
+
+	use_suite "$1" "$2" "$3" || return
+	(cd "$3" && apt-get "${apt_options[@]}" -q download "${@:4}") || return
+	for deb in "$3"/*.deb; do
+		dpkg-deb --extract "$deb" "$3/unpacked" || return
+	done
+}
+
+fetch_files()
+{
+	local mirror folder=$tmp/fetch
+
+	why="no mirror of Debian is known to apt"
+	while read -r mirror; do
+		if try_files "$mirror" "$1" "$folder" "${@:3}" >"$tmp/fetch.log" 2>&1; then
+			mkdir -p "$(dirname "$2")" && mv "$folder/unpacked" "$2" && rm -rf "$folder" && return 0
 			why="$1 cannot be kept as $2"
 			return 1
 		fi

@@ -29,6 +29,7 @@ static void all(void)
 	check_costs();
 	check_targets();
 	check_waits();
+	check_names();
 	check_denied();
 	check_lockdown();
 }
@@ -46,7 +47,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } scenarios[] = {
-	{ "all", all }, { "hotplug", check_hotplug }, { "one", cpus }, { "possible64", cpus }, { "waits", check_waits },
+	{ "all", all },         { "hotplug", check_hotplug }, { "one", cpus },
+	{ "possible64", cpus }, { "waits", check_waits },     { "names", check_names },
 };
 
 int main(int argc, char **argv)
@@ -64,6 +66,6 @@ int main(int argc, char **argv)
 		scenarios[i].run();
 		return tap_end();
 	}
-	fputs("usage: guest all|hotplug|one|possible64|waits\n", stderr);
+	fputs("usage: guest all|hotplug|one|possible64|waits|names\n", stderr);
 	return 2;
 }

@@ -8,15 +8,7 @@
  *
  * Expected: ...;main;run_made;jit_outer;jit_inner, and ...;main;run_made;jit_late; nothing else below run_made.
  */
-#include "workload.h"
-
-#include <stdbool.h>
-#include <sys/mman.h>
-
-#define REGION 4096
-
-typedef void (*inner_fn)(uint64_t n);
-typedef void (*outer_fn)(uint64_t n, inner_fn inner);
+#include "made_code.h"
 
 #if defined(__x86_64__)
 /* push %rbp; mov %rsp,%rbp; call *%rsi; pop %rbp; ret */
@@ -32,52 +24,20 @@ static const uint32_t inner_code[] = { 0xa9bf7bfd, 0x910003fd, 0xf1000400, 0x54f
 #error "no code for this CPU"
 #endif
 
-static char map_path[64];
 static FILE *map;
-
-/* Only calls that are safe in a signal handler. */
-static void remove_map(int sig)
-{
-	unlink(map_path);
-	_exit(128 + sig); /* the first process of a container does not die otherwise */
-}
 
 static void open_map(bool keep)
 {
-	static const int deadly[] = { SIGALRM, SIGTERM, SIGINT, SIGHUP };
-	size_t i;
-	int fd;
-
-	snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map", getpid());
-	unlink(map_path); /* of another one with our number */
-	fd = open(map_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	map = fd < 0 ? NULL : fdopen(fd, "w");
+	snprintf(made_path, sizeof(made_path), "/tmp/perf-%d.map", getpid());
+	map = fdopen(open_made(keep), "w");
 	if (!map)
-		workload_die(map_path);
-	for (i = 0; !keep && i < sizeof(deadly) / sizeof(deadly[0]); i++)
-		signal(deadly[i], remove_map);
+		workload_die(made_path);
 }
 
 static void tell(const void *start, size_t size, const char *name)
 {
 	fprintf(map, "%llx %zx %s\n", (unsigned long long)(uintptr_t)start, size, name);
 	fflush(map);
-}
-
-static unsigned char *new_region(void)
-{
-	unsigned char *region = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (region == MAP_FAILED)
-		workload_die("cannot map memory");
-	return region;
-}
-
-static void seal(unsigned char *region)
-{
-	if (mprotect(region, REGION, PROT_READ | PROT_EXEC))
-		workload_die("cannot make code executable");
-	__builtin___clear_cache((char *)region, (char *)region + REGION);
 }
 
 static inner_fn make_late(void)
@@ -90,21 +50,11 @@ static inner_fn make_late(void)
 	return (inner_fn)(uintptr_t)region;
 }
 
-static NOINLINE void run_made(outer_fn outer, inner_fn inner, uint64_t n)
-{
-	if (outer)
-		outer(n, inner);
-	else
-		inner(n);
-	workload_sink++;
-}
-
 int main(int argc, char **argv)
 {
 	unsigned char *region = new_region();
 	inner_fn inner = (inner_fn)(uintptr_t)(region + 64), late;
 	outer_fn outer = (outer_fn)(uintptr_t)region;
-	uint64_t end;
 
 	workload_live(argc, argv);
 	open_map(workload_arg(argc, argv, 2, 0) == 1);
@@ -116,11 +66,9 @@ int main(int argc, char **argv)
 	seal(region);
 	workload_ready();
 	while (!workload_stop) {
-		for (end = now_ns() + 100 * MSEC; now_ns() < end;)
-			run_made(outer, inner, 1000000);
+		run_for_a_while(outer, inner);
 		late = make_late();
-		for (end = now_ns() + 100 * MSEC; now_ns() < end;)
-			run_made(NULL, late, 1000000);
+		run_for_a_while(NULL, late);
 		munmap((void *)(uintptr_t)late, REGION);
 	}
 	return 0;

@@ -32,7 +32,7 @@ struct kind {
 };
 
 struct moment {
-	uint64_t queued_ns, wall_ns, cpu_ns;
+	uint64_t wall_ns, cpu_ns;
 };
 
 static pthread_t threads[MOST_THREADS];
@@ -55,23 +55,33 @@ static uint64_t cpu_ns(void)
 /* Of this thread, the second number of its schedstat (Documentation/scheduler/sched-stats.rst); 0: nobody counts it. */
 static uint64_t queued_ns(void)
 {
-	char line[128] = "", *second;
-	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+	static _Thread_local int fd = -1;
+	char line[128], *second;
+	long len;
 
-	if (!f)
-		return 0;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = 0;
-	fclose(f);
+	if (fd < 0)
+		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? 0 : pread(fd, line, sizeof(line) - 1, 0);
+	line[len > 0 ? len : 0] = 0;
 	second = strchr(line, ' ');
 	return second ? strtoull(second, NULL, 10) : 0;
 }
 
+/*
+ * @call is of a function that measures: add what it was kept from its CPU. Asked for outside of it, or the asking would
+ * be in its intervals.
+ */
+#define ADD_QUEUED(k, call)                                                                                            \
+	do {                                                                                                           \
+		uint64_t since = queued_ns();                                                                          \
+		call;                                                                                                  \
+		__atomic_add_fetch(&(k)->queued_ns, queued_ns() - since, __ATOMIC_RELAXED);                            \
+	} while (0)
+
 static struct moment begin(void)
 {
-	struct moment m = { .queued_ns = queued_ns() };
+	struct moment m = { .wall_ns = now_ns() };
 
-	m.wall_ns = now_ns();
 	m.cpu_ns = cpu_ns();
 	return m;
 }
@@ -82,7 +92,6 @@ static void end(struct kind *k, struct moment from, uint64_t intervals)
 
 	__atomic_add_fetch(&k->intervals, intervals, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&k->off_ns, wall > cpu ? wall - cpu : 0, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&k->queued_ns, queued_ns() - from.queued_ns, __ATOMIC_RELAXED);
 }
 
 static void start_thread(void *(*what)(void *), struct kind *k)
@@ -145,9 +154,11 @@ static NOINLINE void wait_in_nanosleep(struct kind *k)
 
 static NOINLINE void *sleep_thread(void *arg)
 {
+	struct kind *k = arg;
+
 	be_called("w-sleep");
 	while (goes_on())
-		wait_in_nanosleep(arg);
+		ADD_QUEUED(k, wait_in_nanosleep(k));
 	return arg;
 }
 
@@ -175,7 +186,7 @@ static void take_turns(struct kind *k, int mine)
 
 	be_called("w-futex");
 	for (;;) {
-		wait_in_futex(k, !mine);
+		ADD_QUEUED(k, wait_in_futex(k, !mine));
 		now = __atomic_load_n(&turn, __ATOMIC_ACQUIRE);
 		if (now != mine)
 			return;
@@ -222,9 +233,12 @@ static NOINLINE bool wait_in_pipe(struct kind *k)
 
 static NOINLINE void *pipe_thread(void *arg)
 {
+	struct kind *k = arg;
+	bool more = true;
+
 	be_called("w-pipe");
-	while (wait_in_pipe(arg))
-		;
+	while (more)
+		ADD_QUEUED(k, more = wait_in_pipe(k));
 	return arg;
 }
 
@@ -264,12 +278,13 @@ static NOINLINE void wait_on_disk(struct kind *k, long at)
 
 static NOINLINE void *disk_thread(void *arg)
 {
+	struct kind *k = arg;
 	uint64_t random = 1;
 
 	be_called("w-disk");
 	while (goes_on()) {
 		random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-		wait_on_disk(arg, (long)((random >> 33) % DISK_PAGES * PAGE));
+		ADD_QUEUED(k, wait_on_disk(k, (long)((random >> 33) % DISK_PAGES * PAGE)));
 		idle_ns(MSEC);
 	}
 	return arg;
@@ -321,9 +336,11 @@ static NOINLINE void wait_in_fault(struct kind *k)
 
 static NOINLINE void *fault_thread(void *arg)
 {
+	struct kind *k = arg;
+
 	be_called("w-fault");
 	while (goes_on()) {
-		wait_in_fault(arg);
+		ADD_QUEUED(k, wait_in_fault(k));
 		if (madvise((void *)fault_page, PAGE, MADV_DONTNEED))
 			workload_die("cannot drop a page");
 	}
@@ -384,9 +401,11 @@ static NOINLINE void wait_for_mutex(struct kind *k)
 
 static NOINLINE void *mutex_thread(void *arg)
 {
+	struct kind *k = arg;
+
 	be_called("w-mutex");
 	while (goes_on()) {
-		wait_for_mutex(arg);
+		ADD_QUEUED(k, wait_for_mutex(k));
 		idle_ns(MSEC);
 		if (__atomic_exchange_n(&lock, 0, __ATOMIC_RELEASE) == 2)
 			futex_wake(&lock, 1);
@@ -419,9 +438,11 @@ static NOINLINE void be_preempted(struct kind *k)
 
 static NOINLINE void *preempted_thread(void *arg)
 {
+	struct kind *k = arg;
+
 	be_called("w-preempted");
 	workload_pin(workload_last_cpu());
-	be_preempted(arg);
+	ADD_QUEUED(k, be_preempted(k));
 	return arg;
 }
 

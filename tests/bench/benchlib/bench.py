@@ -23,8 +23,8 @@ class Bench:
         self.failures = {}  # {tool: what it said}
 
     def add(self, measurement, name, unit, tool, value, group=None):
-        """A value of one run; tools are compared with those of the same group, which unwind the same way."""
-        self.add_label(measurement, name, unit, group or tool.unwind, tool.label, value, tool.ours)
+        """A value of one run; tools are compared with those of the same group, see Tool.group."""
+        self.add_label(measurement, name, unit, group or tool.group, tool.label, value, tool.ours)
 
     def add_label(self, measurement, name, unit, group, label, value, ours):
         self.figures.add(Key(short_name(measurement), name, unit, group), label, value, ours)

@@ -3,6 +3,7 @@
 
 import glob
 import os
+import signal
 import subprocess
 import sys
 
@@ -51,13 +52,15 @@ def large_library():
 class Load:
     """Programs that have said "ready" when it is entered, and are gone when it is left."""
 
-    def __init__(self, *commands):
+    def __init__(self, *commands, sessions=False):
         self._commands = commands
+        self._sessions = sessions  # each has one of its own, which is gone as a whole
         self._processes = []
 
     def __enter__(self):
         for command in self._commands:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                       start_new_session=self._sessions)
             self._processes.append(process)
         for process in self._processes:
             while (line := process.stdout.readline()) != b"ready\n":
@@ -68,6 +71,8 @@ class Load:
 
     def __exit__(self, *_):
         for process in self._processes:
+            if self._sessions:
+                os.killpg(process.pid, signal.SIGKILL)
             process.kill()
         for process in self._processes:
             process.wait()
@@ -90,6 +95,11 @@ class Loads:
         """For each second CPU one."""
         command = [sys.executable, "-c", PYTHON, str(LIFE_S), large_library()]
         return Load(*[command] * max(1, len(os.sched_getaffinity(0)) // 2))
+
+    def sessions(self, number, loops):
+        """So many that compete, with so many processes each."""
+        command = f"for ((i = 0; i < {loops}; i++)); do while :; do :; done & done; echo ready; sleep {LIFE_S}; kill 0"
+        return Load(*[["bash", "-c", command]] * number, sessions=True)
 
     def many(self, *names):
         """Workloads with arguments of their own, side by side."""

@@ -24,7 +24,12 @@ class Tool:
 
     @property
     def label(self):
-        return self.name + (" dwarf" if self.unwind == "dwarf" else "")
+        return self.name + ("" if self.unwind == "fp" else f" {self.unwind}")
+
+    @property
+    def group(self):
+        """Whom it is compared with: stacks by frame pointers, or complete ones."""
+        return "fp" if self.unwind == "fp" else "dwarf"
 
     def argv(self, hz):
         raise NotImplementedError
@@ -92,7 +97,7 @@ class Bpftrace(Tool):
 
 
 def ours(profile):
-    return [Profile(backend, unwind, profile) for unwind in ("fp", "dwarf") for backend in ("bpf", "perfring")]
+    return [Profile(backend, unwind, profile) for unwind in ("fp", "auto", "dwarf") for backend in ("bpf", "perfring")]
 
 
 def is_of_libbpf_tools(program):

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend-perfring/rule_files.h"
+#include "unwind/rule_files.h"
 
-#include "core/base/clock.h"
+#include "core/base/err.h"
 #include "core/files/file_cache.h"
 #include "unwind/rules.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +13,7 @@
 #define FILES_MAX  1024         /* remembered, also without rules */
 #define OPEN_MAX   128          /* of them: with a descriptor or two */
 #define MEMORY_MAX (64UL << 20) /* of the rules of all */
-#define LARGE      (8UL << 20)  /* of one file: it is not read again */
+#define LARGE      (8UL << 20)  /* of one file: it is not read again, but for another report */
 
 /* A mapped file, from the first frame in it on. */
 struct rule_file {
@@ -23,22 +22,28 @@ struct rule_file {
 	int fd;                  /* theirs; -1: it is the vDSO */
 	struct timespec changed; /* st_mtim when it was opened */
 	pid_t pid;               /* asked for it last */
+	uint64_t looked;         /* the round in which @changed was compared last */
 	size_t memory;           /* of its rules, when it was looked at last */
 };
 
 struct rule_files {
 	struct file_cache cache; /* of struct rule_file */
 	size_t nr_open, memory;
-	size_t last; /* place of the one whose rules may have grown since it was asked for */
+	uint64_t round;
+	size_t last;    /* place of the one whose rules may have grown since it was asked for */
+	bool steady;    /* the same answers are wanted, */
+	uint64_t begun; /* of those that were asked for after this time of @cache.clock */
 };
 
-struct rule_files *rule_files_new(const struct mapped_files_cfg *files_cfg, const struct tasks *tasks)
+struct rule_files *rule_files_new(const struct mapped_files_cfg *files_cfg, const struct tasks *tasks,
+				  uint64_t again_ns)
 {
 	struct rule_files *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
-	file_cache_init(&f->cache, files_cfg, tasks, sizeof(struct rule_file), NSEC_PER_SEC);
+	f->round = 1;
+	file_cache_init(&f->cache, files_cfg, tasks, sizeof(struct rule_file), again_ns);
 	return f;
 }
 
@@ -57,31 +62,40 @@ static void close_rules(struct rule_files *f, struct rule_file *rf)
 	rf->fd = -1;
 }
 
-void rule_files_free(struct rule_files *f)
+void rule_files_clear(struct rule_files *f)
 {
 	size_t i;
 
-	if (!f)
-		return;
 	for (i = 0; i < f->cache.files.nr; i++)
 		close_rules(f, file_at(f, i));
 	file_cache_clear(&f->cache);
+	f->last = 0;
+}
+
+void rule_files_free(struct rule_files *f)
+{
+	if (!f)
+		return;
+	rule_files_clear(f);
 	free(f);
 }
 
 /* ---- opening */
 
-/* The debug file of build @id, if it is there. */
-static struct elf_file open_debug(const struct rule_files *f, const struct build_id *id)
+/*
+ * Open the debug file of build @id, if there is one. Return: 0; -EMFILE or -ENFILE: it is unknown if there is one. Then
+ * the file must not be used alone: the same address would have other rules than with more descriptors.
+ */
+static int open_debug(const struct rule_files *f, const struct build_id *id, struct elf_file *debug)
 {
 	int fd = mapped_file_open_debug(f->cache.cfg, id);
-	struct elf_file debug = ELF_FILE_NONE;
+	int rc = fd;
 
 	if (fd >= 0) {
-		elf_file_open(&debug, fd);
+		rc = elf_file_open(debug, fd);
 		close(fd);
 	}
-	return debug;
+	return descriptors_ran_out(rc) ? rc : 0;
 }
 
 static int open_file(struct rule_files *f, struct rule_file *rf, pid_t pid)
@@ -94,46 +108,86 @@ static int open_file(struct rule_files *f, struct rule_file *rf, pid_t pid)
 		return rc;
 	rf->fd = file.bytes.fd;
 	if (rf->fd >= 0 && !fstat(rf->fd, &st))
-		debug = open_debug(f, &file.build_id);
+		rc = open_debug(f, &file.build_id, &debug);
+	if (rc) {
+		elf_file_release(&file);
+		return rc;
+	}
 	rf->changed = st.st_mtim;
 	return rules_open(&file, &debug, &rf->rules);
 }
 
 /* ---- which files are kept */
 
-/* The one that was not asked for longest; @open: of those that are. */
+/* What it said has to be said again, and to read it again would take long. */
+static bool is_settled(const struct rule_files *f, const struct rule_file *rf)
+{
+	return f->steady && rf->in.used > f->begun && rf->memory > LARGE;
+}
+
+/* The one that was not asked for longest; @open: of those that are open and may be closed. NULL: none. */
 static struct rule_file *oldest(const struct rule_files *f, bool open)
 {
 	struct rule_file *rf = file_at(f, 0), *end = rf + f->cache.files.nr, *found = NULL;
 
 	for (; rf < end; rf++)
-		if ((!open || rf->rules) && (!found || rf->in.used < found->in.used))
+		if ((!open || (rf->rules && !is_settled(f, rf))) && (!found || rf->in.used < found->in.used))
 			found = rf;
 	return found;
 }
 
 /* It may be opened again. */
-static void close_oldest(struct rule_files *f)
+static void close_file(struct rule_files *f, struct rule_file *rf)
 {
-	struct rule_file *rf = oldest(f, true);
-
 	cached_file_renew(&rf->in);
-	rf->in.given_up = rf->memory > LARGE;
+	rf->in.given_up = !f->steady && rf->memory > LARGE;
 	close_rules(f, rf);
 }
 
+static bool close_oldest(struct rule_files *f)
+{
+	struct rule_file *rf = oldest(f, true);
+
+	if (rf)
+		close_file(f, rf);
+	return rf;
+}
+
+void rule_files_round(struct rule_files *f)
+{
+	f->round++;
+}
+
+void rule_files_renew(struct rule_files *f)
+{
+	f->steady = true;
+	f->begun = f->cache.clock;
+	rule_files_round(f);
+}
+
+bool rule_files_close(struct rule_files *f)
+{
+	bool any = false;
+
+	while (close_oldest(f))
+		any = true;
+	return any;
+}
+
 /* Rules grow when they are used: by indexes, bytes and rows that are kept. */
-static void limit_memory(struct rule_files *f)
+bool rule_files_settle(struct rule_files *f)
 {
 	struct rule_file *rf = f->last < f->cache.files.nr ? file_at(f, f->last) : NULL;
 
-	if (rf && rf->rules) {
-		f->memory -= rf->memory;
-		rf->memory = rules_memory(rf->rules);
-		f->memory += rf->memory;
-	}
-	while (f->memory > MEMORY_MAX)
-		close_oldest(f);
+	if (!rf || !rf->rules)
+		return true;
+	f->memory -= rf->memory;
+	rf->memory = rules_memory(rf->rules);
+	f->memory += rf->memory;
+	while (f->memory > MEMORY_MAX && rf->rules)
+		if (!close_oldest(f))
+			close_file(f, rf);
+	return rf->rules;
 }
 
 static void drop_oldest(struct rule_files *f)
@@ -144,17 +198,19 @@ static void drop_oldest(struct rule_files *f)
 	file_cache_delete(&f->cache, &rf->in);
 }
 
-static void try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
+/* Return: 0, also if it has no rules; -EMFILE or -ENFILE. */
+static int try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
 {
 	int rc;
 
 	if (f->nr_open >= OPEN_MAX)
 		close_oldest(f);
-	rc = open_file(f, rf, pid);
+	do
+		rc = open_file(f, rf, pid);
+	while (descriptors_ran_out(rc) && close_oldest(f));
 	file_cache_tried(&f->cache, &rf->in, rc);
-	if ((rc == -EMFILE || rc == -ENFILE) && f->nr_open)
-		close_oldest(f);
 	f->nr_open += !!rf->rules;
+	return descriptors_ran_out(rc) ? rc : 0;
 }
 
 /* A file is written to again only when nobody runs it. What it was then is of no use for those who run it now. */
@@ -166,23 +222,29 @@ static bool was_written(const struct rule_file *rf)
 	       (st.st_mtim.tv_sec != rf->changed.tv_sec || st.st_mtim.tv_nsec != rf->changed.tv_nsec);
 }
 
-struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapping *m)
+struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapping *m, int *rc)
 {
 	struct rule_file *rf;
+	int ignored;
 
-	limit_memory(f); /* before the places change */
+	rc = rc ? rc : &ignored;
+	*rc = 0;
+	rule_files_settle(f); /* before the places change */
 	if (f->cache.files.nr > FILES_MAX)
 		drop_oldest(f);
 	rf = file_cache_get(&f->cache, m->file);
 	if (!rf)
 		return NULL;
 	f->last = (size_t)(rf - file_at(f, 0));
-	if (rf->pid != pid && was_written(rf)) {
-		close_rules(f, rf);
-		cached_file_renew(&rf->in);
+	if (rf->pid != pid && rf->looked != f->round) {
+		rf->looked = f->round;
+		rf->pid = pid;
+		if (was_written(rf)) {
+			close_rules(f, rf);
+			cached_file_renew(&rf->in);
+		}
 	}
-	rf->pid = pid;
 	if (!rf->rules && file_cache_wants(&f->cache, &rf->in, pid))
-		try_open(f, rf, pid);
+		*rc = try_open(f, rf, pid);
 	return cached_file_serves(&rf->in, m) ? rf->rules : NULL;
 }

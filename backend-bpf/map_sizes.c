@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-bpf/map_sizes.h"
+
+#include "core/base/clock.h"
+#include "core/request/options.h"
+
+#include "bpf/layout.h"
+
+/* Of samples: a frequency is held on average, and a report may be late. */
+#define SLACK 1.25
+#define MORE  256
+
+#define FIRST_SAMPLES 1024 /* 3 MiB, with what else there is */
+
+#define COUNT_BYTES  140 /* of an entry, with what the kernel keeps of it */
+#define STACK_BYTES  32  /* the same, beside its addresses */
+#define MEMORY_SHARE 8   /* a set that is made in mid-run has one in so many bytes: rings and names need some, too */
+
+#define UNBOUNDED (1U << 28) /* more than any table has */
+
+/* Processes that may have proved stacks stay in that table from one report to the next. */
+#define PROVED_LEAST 4096
+
+/* BPF_F_SKIP_FIELD_MASK has 8 bits, for what is skipped of the kernel's part, the whole, and the user's. */
+#define DEPTH_MAX 192
+
+/* How many samples a set can have. */
+static uint32_t most_samples(const struct options *o, unsigned int cpus)
+{
+	uint64_t ns = o->interval_ns ? o->interval_ns : o->duration_ns;
+	double samples = (double)ns / (double)NSEC_PER_SEC * (double)o->freq_hz * cpus * SLACK + MORE;
+
+	return ns && o->freq_hz && samples < UNBOUNDED ? (uint32_t)samples : UNBOUNDED;
+}
+
+/* The kernel makes stack maps of so many places. */
+static uint32_t power_of_2(uint32_t n)
+{
+	uint32_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+/* There is no map without entries. */
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	uint32_t n = a < b ? a : b;
+
+	return n ? n : 1;
+}
+
+struct map_sizes map_sizes_choose(const struct options *o, unsigned int cpus, unsigned int depth, bool first)
+{
+	uint32_t sets = o->interval_ns ? 2 : 1, all = most_samples(o, cpus);
+	uint32_t most = first && sets == 1 ? smaller(all, FIRST_SAMPLES) : all;
+	/* Who asks for more than is there by default has a reason. */
+	uint32_t counts = o->hash_entries > HASH_ENTRIES ? UNBOUNDED : most;
+	/* Of each sample a stack of the user's, and one of the kernel's, of which there are few. */
+	uint32_t places = power_of_2(o->stack_entries > STACK_ENTRIES ? UNBOUNDED : most);
+	struct map_sizes sizes = { .counts = smaller(o->hash_entries, counts) };
+
+	if (depth > BPF_SHORT_WORDS && depth <= DEPTH_MAX) {
+		uint32_t times = sets == 1 ? 4 : 2;
+
+		sizes.stacks = smaller(o->stack_entries / 2, places);
+		sizes.shorts = smaller(smaller(o->stack_entries, UNBOUNDED) * times, places * 2);
+	} else {
+		sizes.stacks = smaller(o->stack_entries, places * 2);
+	}
+	sizes.proved = (sizes.stacks + sizes.shorts) / 2 * sets;
+	if (sizes.proved < PROVED_LEAST)
+		sizes.proved = PROVED_LEAST;
+	return sizes;
+}
+
+/* What the kernel needs for the entries of one set, measured on 6.18. */
+static uint64_t bytes_of(const struct map_sizes *s, unsigned int depth)
+{
+	return (uint64_t)s->counts * COUNT_BYTES + s->stacks * (STACK_BYTES + depth * sizeof(uint64_t)) +
+	       s->shorts * (STACK_BYTES + BPF_SHORT_WORDS * sizeof(uint64_t));
+}
+
+static bool halve(uint32_t *n, uint32_t least)
+{
+	uint32_t half = *n / 2 > least ? *n / 2 : least;
+
+	if (half >= *n)
+		return false;
+	*n = half;
+	return true;
+}
+
+void map_sizes_bound(struct map_sizes *to, const struct map_sizes *from, unsigned int depth, uint64_t memory)
+{
+	bool less = true;
+
+	while (memory && less && bytes_of(to, depth) > memory / MEMORY_SHARE) {
+		less = halve(&to->counts, from->counts);
+		less |= halve(&to->stacks, from->stacks);
+		less |= halve(&to->shorts, from->shorts);
+	}
+}
+
+bool map_sizes_grow(const struct map_sizes *from, const struct map_sizes *to)
+{
+	return to->counts > from->counts || to->stacks > from->stacks || to->shorts > from->shorts;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BACKEND_BPF_NAMER_H
+#define BACKEND_BPF_NAMER_H
+
+#include "core/symbols/namer.h"
+
+/** namer_bpf - a program that the kernel runs for each address: since Linux 5.13. */
+extern const struct namer_ops namer_bpf;
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The kernel's name of an address, as it prints it in its own traces: run by BPF_PROG_TEST_RUN, attached to nothing.
+ * bpf_snprintf() is there since 5.13, and so this one may have global data.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/layout.h"
+
+char answer[LAYOUT_ANSWER_LEN];
+
+SEC("raw_tp")
+int name_address(struct bpf_raw_tracepoint_args *ctx)
+{
+	static const char format[] = "%pS";
+	__u64 addr = ctx->args[0];
+
+	/* Too many may print at once. */
+	if (bpf_snprintf(answer, sizeof(answer), format, &addr, sizeof(addr)) < 0)
+		answer[0] = 0;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/about.h"
+
+#include "core/base/clock.h"
+#include "core/base/percent.h"
+#include "core/base/saturate.h"
+#include "core/cli/options.h"
+#include "core/events/event_rings.h"
+#include "core/session/statistics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int make_header(const struct session *s, struct about_texts *t)
+{
+	const struct options *o = s->request.options;
+	size_t len;
+	FILE *f = open_memstream(&t->header, &len);
+
+	if (f && o->input)
+		options_header_recorded(f, o, &s->recording);
+	else if (f)
+		options_header(f, o, s->events.user_only.code);
+	return f && !fclose(f) ? 0 : -ENOMEM;
+}
+
+/* As it can be given to a shell again, if no argument needs to be quoted. */
+static int join_arguments(char *const *argv, struct about_texts *t)
+{
+	size_t len;
+	FILE *f = open_memstream(&t->command, &len);
+
+	for (; f && argv && *argv; argv++)
+		fprintf(f, "%s%s", *argv, argv[1] ? " " : "");
+	return f && !fclose(f) ? 0 : -ENOMEM;
+}
+
+/* Of a recording the host is another one, for all that is known. */
+static void set_host(const struct session *s, struct about_texts *t, struct report_about *out)
+{
+	if (s->request.options->input)
+		return;
+	if (!uname(&t->host)) {
+		out->host = t->host.nodename;
+		out->kernel = t->host.release;
+	}
+	out->time = time(NULL);
+	out->cpus = (unsigned int)s->events.nr_cpus;
+}
+
+/* Of samples that are taken at a rate, CPU time is what they show, whatever their event is. */
+static uint64_t sample_ns(const struct session *s)
+{
+	const struct options *o = s->request.options;
+
+	if (o->input)
+		return s->recording.freq_hz ? NSEC_PER_SEC / s->recording.freq_hz : 0;
+	return events_sample_rate(o, o->event) ? events_period_ns(o) : 0;
+}
+
+int about_run(const struct session *s, struct about_texts *texts, struct report_about *out, struct err *err)
+{
+	const struct options *o = s->request.options;
+	int rc;
+
+	*texts = (struct about_texts){ 0 };
+	*out = (struct report_about){
+		.tool = tool_name(o->tool),
+		.version = PROFILE_VERSION,
+		.backend = session_way_name(s),
+		.unwinder = unwind_name(o->unwind),
+		.event = o->input    ? s->recording.event
+			 : o->on_cpu ? o->event->name
+				     : NULL,
+		.period_ns = o->on_cpu ? sample_ns(s) : 0,
+		.unit = o->off_cpu ? UNIT_USEC : UNIT_SAMPLES,
+		.off_cpu = o->off_cpu,
+	};
+	set_host(s, texts, out);
+	rc = make_header(s, texts);
+	if (!rc)
+		rc = join_arguments(o->arguments, texts);
+	if (rc)
+		return err_sys(err, rc, "cannot begin the report");
+	out->header = texts->header;
+	out->command = texts->command;
+	return 0;
+}
+
+int about_infile(const struct options *o, const struct infile *in, const struct read_about *read,
+		 struct about_texts *texts, struct report_about *out, struct err *err)
+{
+	size_t len;
+	FILE *f;
+
+	*texts = (struct about_texts){ 0 };
+	*out = (struct report_about){
+		.tool = tool_name(o->tool),
+		.version = PROFILE_VERSION,
+		.period_ns = read->period_ns,
+		.unit = read->unit,
+	};
+	f = open_memstream(&texts->header, &len);
+	if (f)
+		options_header_read(f, o, infile_name(in), infile_format_name(infile_format(in)));
+	if (!f || fclose(f) || join_arguments(o->arguments, texts))
+		return err_sys(err, -ENOMEM, "cannot begin the report");
+	out->header = texts->header;
+	out->command = texts->command;
+	return 0;
+}
+
+void about_release(struct about_texts *texts)
+{
+	free(texts->header);
+	free(texts->command);
+}
+
+/* Stacks that were walked by frame pointers are judged by their frames, the others by how walking them ended. */
+static void count_stacks(const struct account *a, const struct report_quality *quality, struct report_counts *out)
+{
+	const struct task_quality *tasks = quality->tasks.v;
+	const uint64_t *unwound = a->stats.unwound;
+	struct quality all = { 0 };
+	size_t i;
+
+	for (i = 0; i < quality->tasks.nr; i++)
+		quality_add(&all, &tasks[i].of);
+	out->unnamed = percent_of(add_or_max(all.by_flaw[FLAW_NO_SYMBOLS], all.by_flaw[FLAW_NO_MAP]), all.all);
+	if (quality->by_fp)
+		out->incomplete = percent_of(all.by_flaw[FLAW_INCOMPLETE], all.all);
+	else
+		out->incomplete = percent_of(unwound[UNWOUND_TRUNCATED] + unwound[UNWOUND_NO_RULES] +
+						     unwound[UNWOUND_BAD] + unwound[UNWOUND_UNKNOWN],
+					     all.times);
+}
+
+/* Of samples that were due and not taken the CPUs were idle, if all tasks were sampled. */
+static uint64_t due_of_all(const struct session *s, const struct account *a)
+{
+	const struct options *o = s->request.options;
+	bool all = o->on_cpu && !o->nr_pids && !o->cgroup && !o->command && !o->include_idle;
+
+	return all && a->due_known && a->due > a->stats.taken ? a->due : 0;
+}
+
+void about_counts(const struct session *s, const struct account *a, const struct report_quality *quality,
+		  struct report_counts *out)
+{
+	const struct stats *b = &a->stats;
+
+	*out = (struct report_counts){ .seconds = (double)a->sampled_ns / 1e9, .known = true };
+	if (s->request.options->on_cpu) {
+		out->due = due_of_all(s, a);
+		out->taken = b->taken;
+		out->counted = b->counted_kernel + b->counted_ring;
+		out->lost = b->lost;
+	} else {
+		out->taken = b->intervals_begun;
+		out->counted = b->intervals_charged;
+		out->lost = b->intervals_lost;
+	}
+	count_stacks(a, quality, out);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cli/empty.h"
+
+#include "core/base/clock.h"
+#include "core/base/printable.h"
+#include "core/events/event_rings.h"
+#include "core/tasks/comm.h"
+#include "core/tasks/proc.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct empty {
+	const struct session *s;
+	const struct options *o;
+	const struct account *total;
+	const struct stats *b;
+	char why[512];
+};
+
+static bool __attribute__((format(printf, 2, 3))) because(struct empty *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(e->why, sizeof(e->why), fmt, ap);
+	va_end(ap);
+	return true;
+}
+
+struct text {
+	char s[NAME_SHOWN + 64];
+};
+
+static struct text time_text(uint64_t ns)
+{
+	struct text t;
+
+	if (ns < NSEC_PER_SEC)
+		snprintf(t.s, sizeof(t.s), "%.1f ms", (double)ns / 1e6);
+	else
+		snprintf(t.s, sizeof(t.s), "%.2f s", (double)ns / 1e9);
+	return t;
+}
+
+/* What the user named, on a command line or in a file. */
+static struct text quoted(const char *name)
+{
+	char shown[NAME_SHOWN + 1];
+	struct text t;
+
+	snprintf(t.s, sizeof(t.s), "'%s'", name_shown(name, shown));
+	return t;
+}
+
+/* Of whom a run with -p, -L or a command is. */
+static struct text targets(const struct empty *e)
+{
+	const struct options *o = e->o;
+	struct text t;
+
+	if (!o->nr_pids)
+		snprintf(t.s, sizeof(t.s), "the command");
+	else if (o->nr_pids == 1)
+		snprintf(t.s, sizeof(t.s), "%s %d", o->by_tid ? "TID" : "PID", o->pids[0]);
+	else
+		snprintf(t.s, sizeof(t.s), "all %zu %s", o->nr_pids, o->by_tid ? "threads" : "processes");
+	return t;
+}
+
+/* The options that choose tasks, or CPUs, beside those; "": there are none. */
+static struct text filters(const struct empty *e)
+{
+	const struct options *o = e->o;
+	const struct {
+		const char *name;
+		bool given;
+	} options[] = {
+		{ "--comm", o->comm },       { "--cgroup", o->cgroup },      { "--cgroupmap", o->cgroup_map },
+		{ "--mntns", o->mntns_of },  { "--mntnsmap", o->mntns_map }, { "-u", o->user_threads },
+		{ "-k", o->kernel_threads }, { "-C", o->cpu >= 0 },
+	};
+	struct text t = { "" };
+	size_t i, used = 0;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		if (options[i].given)
+			used += (size_t)snprintf(t.s + used, sizeof(t.s) - used, "%s%s", used ? ", " : "",
+						 options[i].name);
+	return t;
+}
+
+static bool are_chosen(const struct empty *e)
+{
+	return e->o->nr_pids || e->s->request.command || *filters(e).s;
+}
+
+/* The options that choose intervals by what they are like. */
+static struct text limits(const struct empty *e)
+{
+	const struct options *o = e->o;
+	struct text t = { "" };
+	size_t used = 0;
+
+	if (o->min_ns > NSEC_PER_USEC)
+		used += (size_t)snprintf(t.s, sizeof(t.s), "-m %" PRIu64, (uint64_t)(o->min_ns / NSEC_PER_USEC));
+	if (o->max_ns != UINT64_MAX)
+		used += (size_t)snprintf(t.s + used, sizeof(t.s) - used, "%s-M %" PRIu64, used ? ", " : "",
+					 (uint64_t)(o->max_ns / NSEC_PER_USEC));
+	if (o->state_mask >= 0)
+		snprintf(t.s + used, sizeof(t.s) - used, "%s--state 0x%" PRIx64, used ? ", " : "", o->state_mask);
+	return t;
+}
+
+static bool by_recording(struct empty *e)
+{
+	const struct recording *r = &e->s->recording;
+	const struct text file = quoted(e->o->input && strcmp(e->o->input, "-") ? e->o->input : "standard input");
+
+	if (!e->o->input || e->b->lost)
+		return false;
+	if (!e->b->taken && r->other_samples)
+		return because(e, "%s has none of %s, and %" PRIu64 " of other events", file.s,
+			       r->event ? r->event : "the event", r->other_samples);
+	if (!e->b->taken)
+		return because(e, "%s has none", file.s);
+	if (e->b->idle == e->b->taken)
+		return because(e, "all %" PRIu64 " in %s are of the idle task (-I keeps them)", e->b->taken, file.s);
+	return because(e, "%" PRIu64 " are in %s, none of them of what was asked for", e->b->taken, file.s);
+}
+
+static bool by_loss(struct empty *e)
+{
+	uint64_t lost = e->o->on_cpu ? e->b->lost : e->b->intervals_lost;
+
+	return lost && because(e, "%" PRIu64 " were lost", lost);
+}
+
+static bool by_end_of_targets(struct empty *e)
+{
+	const char *verb = e->o->nr_pids == 1 ? "has" : "have";
+
+	return session_targets_ended(e->s) && because(e, "%s %s ended", targets(e).s, verb);
+}
+
+static bool by_sleep(struct empty *e)
+{
+	const char *begins = e->o->on_cpu ? "" : ", and an interval begins when a thread leaves the CPU";
+
+	if (!e->s->ran_known || e->s->ran_ns)
+		return false;
+	if (e->o->nr_pids > 1)
+		return because(e, "none of the %zu %s ran%s", e->o->nr_pids, e->o->by_tid ? "threads" : "processes",
+			       begins);
+	return because(e, "%s did not run%s", targets(e).s, begins);
+}
+
+struct search {
+	const struct host *host;
+	char comm[COMM_LEN];
+};
+
+static int look_at_thread(void *ctx, pid_t pid, pid_t tid)
+{
+	const struct search *search = ctx;
+	char comm[COMM_LEN];
+
+	return !proc_comm(search->host, pid, tid, comm) && !memcmp(comm, search->comm, COMM_LEN);
+}
+
+static bool by_name(struct empty *e)
+{
+	struct search search = { .host = e->s->request.host };
+
+	if (!e->o->comm || search.host->foreign)
+		return false;
+	comm_set(search.comm, e->o->comm);
+	if (proc_processes(search.host, look_at_thread, &search))
+		return false;
+	return because(e, "no thread is called %s now", quoted(e->o->comm).s);
+}
+
+/* Since 4.15; of the root of all cgroups there is no such file. */
+static bool by_cgroup(struct empty *e)
+{
+	char text[128];
+
+	if (!e->o->cgroup || host_read(e->o->cgroup, "cgroup.events", text, sizeof(text)) <= 0 ||
+	    !strstr(text, "populated 0"))
+		return false;
+	return because(e, "no task is in cgroup %s now", quoted(e->o->cgroup).s);
+}
+
+static bool by_idle_cpus(struct empty *e)
+{
+	if (!e->o->on_cpu || !e->b->taken || e->b->idle != e->b->taken)
+		return false;
+	if (e->o->cpu >= 0)
+		return because(e, "CPU %d was idle (-I keeps its samples)", e->o->cpu);
+	return because(e, "all CPUs were idle (-I keeps their samples)");
+}
+
+static bool by_filters(struct empty *e)
+{
+	const struct text by = filters(e);
+
+	if (!*by.s)
+		return false;
+	if (e->o->on_cpu && e->b->taken && e->b->filtered == e->b->taken)
+		return because(e, "all %" PRIu64 " that were taken are of idle CPUs, or not of what was asked for (%s)",
+			       e->b->taken, by.s);
+	if (!e->o->on_cpu && e->b->intervals_filtered)
+		return because(e, "the %" PRIu64 " that were seen are not of what was asked for (%s)",
+			       e->b->intervals_filtered, by.s);
+	return false;
+}
+
+/* Of everybody there are always some. */
+static bool by_open_intervals(struct empty *e)
+{
+	if (e->o->on_cpu || e->o->open_intervals || !e->b->intervals_open || !are_chosen(e))
+		return false;
+	return because(e, "%" PRIu64 " had not ended when tracing did (--open-intervals reports them)",
+		       e->b->intervals_open);
+}
+
+/* If tasks were chosen, what was filtered may be of others. */
+static bool by_limits(struct empty *e)
+{
+	const struct text by = limits(e);
+
+	if (e->o->on_cpu || !*by.s || !e->b->intervals_filtered)
+		return false;
+	if (are_chosen(e))
+		return because(e, "none was within %s", by.s);
+	return because(e, "%" PRIu64 " were not within %s", e->b->intervals_filtered, by.s);
+}
+
+/* It ran; then intervals that it had would be in the report, or counted as lost, open or outside the limits. */
+static bool by_run(struct empty *e)
+{
+	const struct text who = targets(e), ran = time_text(e->s->ran_ns);
+	uint64_t period;
+
+	if (!e->s->ran_known)
+		return false;
+	if (!e->o->on_cpu)
+		return because(e, "%s did not leave the CPU and come back", who.s);
+	if (!event_is_clock(e->o->event))
+		return because(e, "%s ran for %s, and the event %s did not occur often enough", who.s, ran.s,
+			       e->o->event->name);
+	period = events_period_ns(e->o);
+	if (e->s->ran_ns < period)
+		return because(e, "%s ran for %s, less than the %s from one sample to the next", who.s, ran.s,
+			       time_text(period).s);
+	if (e->s->events.attr.exclude_kernel)
+		return because(e, "%s ran for %s, and only user code is sampled", who.s, ran.s);
+	return because(e, "%s ran for %s, but not when samples were taken", who.s, ran.s);
+}
+
+static bool by_rate(struct empty *e)
+{
+	uint64_t period;
+
+	if (!e->o->on_cpu || e->b->taken)
+		return false;
+	if (!event_is_clock(e->o->event))
+		return because(e, "the event %s did not occur often enough", e->o->event->name);
+	period = events_period_ns(e->o);
+	return e->total->sampled_ns < period &&
+	       because(e, "sampling lasted %s, less than the %s from one sample to the next",
+		       time_text(e->total->sampled_ns).s, time_text(period).s);
+}
+
+/* The first that holds is the one. */
+static bool (*const causes[])(struct empty *e) = {
+	by_recording,      by_end_of_targets, by_sleep, by_name,    by_cgroup, by_idle_cpus,
+	by_open_intervals, by_limits,         by_loss,  by_filters, by_run,    by_rate,
+};
+
+bool empty_is(const struct account *total)
+{
+	return !total->rows;
+}
+
+void empty_explain(FILE *out, const struct session *s, const struct account *total)
+{
+	struct empty e = { .s = s, .o = s->request.options, .total = total, .b = &total->stats };
+	const char *what = !e.o->off_cpu ? "0 samples" : e.o->on_cpu ? "0 samples, 0 intervals" : "0 intervals";
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(causes) && !causes[i](&e))
+		i++;
+	fprintf(out, "%s: %s%s%s\n", tool_name(e.o->tool), what, *e.why ? ": " : "", e.why);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --fail-above: did a function grow since the report that this one is compared with? */
+#ifndef CORE_CLI_GROWTH_H
+#define CORE_CLI_GROWTH_H
+
+#include "core/base/err.h"
+#include "core/report/report.h"
+#include "core/request/options.h"
+
+/**
+ * growth_judge() - find the functions of @r that grew by more than o->fail_above points and by more than chance does
+ * (see core/report/functions.h), and tell of them on stderr. Return: how many; -ENOMEM, described.
+ */
+int growth_judge(struct report *r, const struct options *o, struct err *err);
+
+#endif

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/formats/infile.h"
+
+#include "compat/files.h"
+#include "core/base/printable.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define PEEKED   512        /* bytes; how a page begins takes most of them */
+#define CHUNK    (1 << 16)  /* bytes */
+#define COPY_MAX (2u << 30) /* bytes, of memory */
+
+struct infile {
+	const char *path;
+	char name[NAME_SHOWN + 1];
+	int fd;      /* -1: @gz has it */
+	gzFile gz;   /* also of what is not compressed; NULL: nothing was read, but peeked */
+	int copy_fd; /* of infile_plain_path(); -1: none */
+	char copy_path[32];
+	enum infile_format format;
+	char begin[PEEKED]; /* uncompressed */
+	size_t nr_begin;
+	bool consumed; /* it was taken from the file, */
+	size_t taken;  /* and of it so much was read since */
+};
+
+const char *infile_format_name(enum infile_format format)
+{
+	static const char *const names[] = {
+		[INFILE_RECORDING] = "a perf.data recording",
+		[INFILE_PPROF] = "a pprof profile",
+		[INFILE_JSON] = "JSON lines",
+		[INFILE_PAGE] = "a page",
+		[INFILE_FOLDED] = "folded stacks",
+	};
+
+	return names[format];
+}
+
+enum infile_format infile_format(const struct infile *in)
+{
+	return in->format;
+}
+
+const char *infile_name(const struct infile *in)
+{
+	return in->name;
+}
+
+void infile_close(struct infile *in)
+{
+	if (!in)
+		return;
+	if (in->gz)
+		gzclose_r(in->gz);
+	if (in->fd >= 0)
+		close(in->fd);
+	if (in->copy_fd >= 0)
+		close(in->copy_fd);
+	free(in);
+}
+
+/*
+ * The first bytes of @fd, which stay there for the next reader: of a file, of a pipe (tee(2)), of a socket. Return: how
+ * many; -ESPIPE: it is none of these.
+ */
+static ssize_t peek(int fd, void *to, size_t len)
+{
+	off_t at = lseek(fd, 0, SEEK_CUR);
+	ssize_t n = pread(fd, to, len, at < 0 ? 0 : at);
+	int ends[2];
+
+	if (n >= 0 || errno != ESPIPE)
+		return n < 0 ? -errno : n;
+	n = recv(fd, to, len, MSG_PEEK);
+	if (n >= 0 || errno != ENOTSOCK)
+		return n < 0 ? -errno : n;
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	n = tee(fd, ends[1], len, 0);
+	if (n > 0)
+		n = read(ends[0], to, (size_t)n);
+	n = n < 0 ? -errno : n;
+	close(ends[0]);
+	close(ends[1]);
+	return n == -EINVAL ? -ESPIPE : n;
+}
+
+static int failed(const struct infile *in, int rc, struct err *err)
+{
+	return err_sys(err, rc, "cannot read '%s'", in->name);
+}
+
+static int damaged(const struct infile *in, struct err *err)
+{
+	int code;
+	const char *why = gzerror(in->gz, &code);
+
+	if (code == Z_ERRNO)
+		return failed(in, errno ? -errno : -EIO, err);
+	if (code == Z_MEM_ERROR)
+		return failed(in, -ENOMEM, err);
+	return err_set(err, -EBADMSG, "cannot read '%s': %s", in->name,
+		       code == Z_BUF_ERROR ? "the compressed file ends too early" : why);
+}
+
+/* Behind what was peeked, if that was taken from the file. */
+static ssize_t read_on(struct infile *in, char *to, size_t len, struct err *err)
+{
+	size_t done = 0;
+	int n = 1, code;
+
+	while (done < len && n > 0) {
+		errno = 0;
+		n = gzread(in->gz, to + done, len - done < CHUNK ? (unsigned int)(len - done) : CHUNK);
+		if (n > 0)
+			done += (size_t)n;
+	}
+	gzerror(in->gz, &code);
+	/* One that was cut off gives what there is, without an error but this (zlib.h, gzread()). */
+	if (n < 0 || (done < len && code == Z_BUF_ERROR))
+		return damaged(in, err);
+	return (ssize_t)done;
+}
+
+static int begin_reading(struct infile *in, struct err *err)
+{
+	in->gz = gzdopen(in->fd, "r");
+	if (!in->gz)
+		return failed(in, -ENOMEM, err);
+	in->fd = -1;
+	gzbuffer(in->gz, CHUNK);
+	return 0;
+}
+
+ssize_t infile_read(struct infile *in, void *to, size_t len, struct err *err)
+{
+	size_t left = in->consumed ? in->nr_begin - in->taken : 0, first = left < len ? left : len;
+	int rc = in->gz ? 0 : begin_reading(in, err);
+	ssize_t n;
+
+	if (rc)
+		return rc;
+	memcpy(to, in->begin + in->taken, first);
+	in->taken += first;
+	if (first == len)
+		return (ssize_t)len;
+	n = read_on(in, (char *)to + first, len - first, err);
+	return n < 0 ? n : n + (ssize_t)first;
+}
+
+static bool has(const struct infile *in, const char *bytes, size_t len)
+{
+	return memmem(in->begin, in->nr_begin, bytes, len);
+}
+
+static bool starts(const struct infile *in, const char *bytes, size_t len)
+{
+	return in->nr_begin >= len && !memcmp(in->begin, bytes, len);
+}
+
+/*
+ * A profile.proto begins with its first field, sample_type: a message of less than 128 bytes, or with another field of
+ * those it has (1 to 15), in binary: no line of text has control characters but tabs.
+ */
+static bool is_binary(const struct infile *in)
+{
+	size_t i;
+
+	for (i = 0; i < in->nr_begin; i++)
+		if ((unsigned char)in->begin[i] < ' ' && !memchr("\t\n\r", in->begin[i], 3))
+			return true;
+	return false;
+}
+
+static enum infile_format format_of(const struct infile *in)
+{
+	if (starts(in, "PERFILE2", 8) || starts(in, "2ELIFREP", 8))
+		return INFILE_RECORDING;
+	if (starts(in, "{", 1))
+		return INFILE_JSON;
+	if (starts(in, "<!DOCTYPE html>", 15) || has(in, "<html", 5))
+		return INFILE_PAGE;
+	return is_binary(in) ? INFILE_PPROF : INFILE_FOLDED;
+}
+
+/* Where nothing can be peeked, or what is in it is compressed, its beginning is taken from it. */
+static int look(struct infile *in, struct err *err)
+{
+	ssize_t n = peek(in->fd, in->begin, PEEKED);
+	int rc;
+
+	if (n < 0 && n != -ESPIPE)
+		return failed(in, (int)n, err);
+	in->nr_begin = n < 0 ? 0 : (size_t)n;
+	/* A pipe may have no more yet: only a recording is left to its own reader. */
+	in->consumed = n == -ESPIPE || starts(in, "\x1f\x8b", 2) ||
+		       (lseek(in->fd, 0, SEEK_CUR) < 0 && format_of(in) != INFILE_RECORDING);
+	if (in->consumed) {
+		rc = begin_reading(in, err);
+		n = rc ? rc : read_on(in, in->begin, PEEKED, err);
+		if (n < 0)
+			return (int)n;
+		in->nr_begin = (size_t)n;
+	}
+	in->format = format_of(in);
+	return 0;
+}
+
+int infile_open(const char *path, struct infile **out, struct err *err)
+{
+	struct infile *in = calloc(1, sizeof(*in));
+	bool standard = !strcmp(path, "-");
+	int rc;
+
+	if (!in)
+		return err_sys(err, -ENOMEM, "cannot read '%s'", path);
+	in->path = path;
+	in->copy_fd = -1;
+	name_shown(standard ? "standard input" : path, in->name);
+	in->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	rc = in->fd < 0 ? failed(in, -errno, err) : look(in, err);
+	if (rc) {
+		infile_close(in);
+		return rc;
+	}
+	*out = in;
+	return 0;
+}
+
+static int copy_all(struct infile *in, struct err *err)
+{
+	char *chunk = malloc(CHUNK);
+	ssize_t n = chunk ? 1 : failed(in, -ENOMEM, err);
+	uint64_t left = COPY_MAX;
+
+	while (n > 0) {
+		n = infile_read(in, chunk, CHUNK, err);
+		if (n > 0 && (uint64_t)n > left)
+			n = err_set(err, -EFBIG, "cannot read '%s': it has more than %u GiB when it is not compressed",
+				    in->name, COPY_MAX >> 30);
+		else if (n > 0 && write(in->copy_fd, chunk, (size_t)n) != n)
+			n = err_sys(err, errno ? -errno : -EIO, "cannot copy '%s'", in->name);
+		left -= n > 0 ? (uint64_t)n : 0;
+	}
+	free(chunk);
+	return (int)n;
+}
+
+int infile_plain_path(struct infile *in, const char **path, struct err *err)
+{
+	int rc;
+
+	*path = in->path;
+	if (!in->consumed)
+		return 0;
+	in->copy_fd = file_in_memory("recording");
+	if (in->copy_fd < 0)
+		return err_sys(err, in->copy_fd, "cannot copy '%s'", in->name);
+	rc = copy_all(in, err);
+	if (rc)
+		return rc;
+	snprintf(in->copy_path, sizeof(in->copy_path), "/proc/self/fd/%d", in->copy_fd);
+	*path = in->copy_path;
+	return 0;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/unwinder.h"
+
+#include "core/base/saturate.h"
+#include "core/events/event_rings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static bool is_auto(const struct options *o)
+{
+	return o->unwind == UNWIND_AUTO && !o->input && !o->kernel_only;
+}
+
+static void use_frame_pointers(struct session *s)
+{
+	s->request.unwinds = s->request.proves = false;
+}
+
+static uint64_t nr_cpus(const struct session *s)
+{
+	struct cpu_list online = { 0 };
+	struct err ignored;
+	uint64_t nr;
+
+	if (s->request.options->cpu >= 0 || host_online_cpus(s->request.host, &online, &ignored))
+		return 1;
+	nr = online.nr;
+	cpu_list_release(&online);
+	return nr;
+}
+
+/*
+ * A larger copy costs only where a stack has so much above its pointer: 64 KiB take the kernel some 10 us, from the
+ * time of the program that is sampled.
+ */
+static void choose_dump(struct session *s)
+{
+	static const uint32_t sizes[] = { STACK_DUMP_MAX, 32760 };
+	const struct options *o = s->request.options;
+	uint64_t rate = o->off_cpu ? 0 : events_sample_rate(o, o->event), of_all = mul_or_max(rate, nr_cpus(s));
+	struct request *r = &s->request;
+	size_t i;
+
+	r->dump_least = r->dump_bytes = o->dump_bytes ? o->dump_bytes : STACK_DUMP_LEAST;
+	if (o->dump_bytes || !rate)
+		return;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		if (mul_or_max(rate, sizes[i]) <= UNWINDER_CPU_BUDGET &&
+		    mul_or_max(of_all, sizes[i]) <= UNWINDER_BUDGET) {
+			r->dump_bytes = sizes[i];
+			return;
+		}
+}
+
+/* Would the copies be more than this host should make? With -c the rate of an event that is no clock is not known. */
+static bool exceeds_budget(const struct session *s, struct err *why)
+{
+	const struct options *o = s->request.options;
+	uint64_t rate = events_sample_rate(o, o->event),
+		 bytes = mul_or_max(mul_or_max(rate, nr_cpus(s)), s->request.dump_bytes);
+
+	if (rate && bytes <= UNWINDER_BUDGET)
+		return false;
+	if (rate)
+		err_set(why, -E2BIG, "copies of stacks would be %" PRIu64 " MiB a second (--unwind=dwarf makes them)",
+			bytes >> 20);
+	else
+		err_set(why, -E2BIG, "with -c it is not known how many stacks would be copied (--unwind=dwarf does)");
+	return true;
+}
+
+void unwinder_choose(struct session *s)
+{
+	const struct options *o = s->request.options;
+
+	s->by_fp = (struct err){ 0 };
+	s->request.unwinds = !o->input && o->unwind != UNWIND_BY_FP && !o->kernel_only;
+	s->request.proves = is_auto(o);
+	choose_dump(s);
+	/* How often threads leave their CPUs is not known, but it may be 100,000 times a second. */
+	if (is_auto(o) && (o->off_cpu || exceeds_budget(s, &s->by_fp)))
+		use_frame_pointers(s);
+}
+
+/* The kernel has no registers of user space (before 3.7, and on some architectures), or no copies of its stacks. */
+static bool are_refused(int rc)
+{
+	return rc == -EINVAL || rc == -ENOSYS || rc == -EOPNOTSUPP;
+}
+
+bool unwinder_give_up(struct session *s, int rc, const struct err *err)
+{
+	const struct events *ev = &s->events;
+	struct err small;
+
+	if (!s->request.proves)
+		return false;
+	if (are_refused(rc))
+		err_set(&s->by_fp, rc, "%s", err->msg);
+	else if (!rc && ev->attr.sample_stack_user < s->request.dump_least && events_small_rings(ev, &small))
+		err_set(&s->by_fp, -ENOMEM, "no memory for rings with copies of stacks: %s", small.msg);
+	else
+		return false;
+	use_frame_pointers(s);
+	return true;
+}

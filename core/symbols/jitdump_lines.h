@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Source lines of a jitdump: the entries of one record. Thread safe. */
+#ifndef CORE_SYMBOLS_JITDUMP_LINES_H
+#define CORE_SYMBOLS_JITDUMP_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** struct jitdump_line - @file: base name, at most 255 bytes; @line: from 1 on */
+struct jitdump_line {
+	char file[256];
+	unsigned int line;
+};
+
+/** struct jitdump_lines - @entries as they are in the file, @size bytes, of the code at [@start, @end). */
+struct jitdump_lines {
+	const char *entries;
+	size_t size;
+	uint64_t start, end;
+};
+
+/**
+ * jitdump_line_of() - the line of @addr, which the last entry at or before it tells.
+ *
+ * No entry is believed where one is not of the code, or names a file as nobody does: V8 11.3 (node 20) writes names
+ * from memory that it has freed.
+ *
+ * Return: true and *@out; false: none tells.
+ */
+bool jitdump_line_of(const struct jitdump_lines *lines, uint64_t addr, struct jitdump_line *out);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Why a run has nothing to report: a session as it is at its end, on a host that is a copy of /proc. */
+#include "core/cli/empty.h"
+#include "core/events/event_rings.h"
+#include "core/tasks/targets.h"
+#include "tests/unit/unit.h"
+
+#include <linux/perf_event.h>
+
+#define MS (1000 * 1000ULL)
+
+static pid_t one[] = { 5000001 }, three[] = { 5000001, 5000002, 5000003 };
+
+#define PID .pids = one, .nr_pids = 1
+#define OF_CPU(which)                                                                                                  \
+	.on_cpu = true, .cpu = which, .state_mask = -1, .max_ns = UINT64_MAX, .min_ns = 1000, .freq_hz = 50
+#define RATE OF_CPU(-1)
+#define WITHIN(min, max, state)                                                                                        \
+	.off_cpu = true, .cpu = -1, .state_mask = state, .max_ns = max, .min_ns = min, .tool = TOOL_OFFCPUTIME
+#define WAITING WITHIN(1000, UINT64_MAX, -1)
+
+static const struct {
+	struct options o;
+	struct stats b;
+	bool ran_known;
+	uint64_t ran_ns, sampled_ms;
+	const char *why; /* behind the name of the command */
+} rows[] = {
+	/* those that were asked for */
+	{ { RATE, PID }, { .taken = 9, .filtered = 9 }, true, 0, 500, "0 samples: PID 5000001 did not run" },
+	{ { RATE, PID, .by_tid = true }, { 0 }, true, 0, 500, "0 samples: TID 5000001 did not run" },
+	{ { RATE, .pids = three, .nr_pids = 3 }, { 0 }, true, 0, 500, "0 samples: none of the 3 processes ran" },
+	{ { RATE, PID, .off_cpu = true, .open_intervals = true },
+	  { .intervals_begun = 5, .intervals_filtered = 5 },
+	  true,
+	  0,
+	  500,
+	  "0 samples, 0 intervals: PID 5000001 did not run" },
+	{ { RATE, PID },
+	  { .taken = 9, .filtered = 9 },
+	  true,
+	  400000,
+	  500,
+	  "0 samples: PID 5000001 ran for 0.4 ms, less than the 20.0 ms from one sample to the next" },
+	{ { RATE, .pids = three, .nr_pids = 3 },
+	  { .taken = 9, .filtered = 9 },
+	  true,
+	  30 * MS,
+	  500,
+	  "0 samples: all 3 processes ran for 30.0 ms, but not when samples were taken" },
+	/* what is not known is not blamed */
+	{ { RATE, PID }, { .taken = 9, .filtered = 9 }, false, 0, 500, "0 samples" },
+	{ { RATE, PID, .comm = "init" },
+	  { .taken = 9, .filtered = 9 },
+	  true,
+	  99 * MS,
+	  500,
+	  "0 samples: all 9 that were taken are of idle CPUs, or not of what was asked for (--comm)" },
+	/* names */
+	{ { RATE, .comm = "nobody" },
+	  { .taken = 9, .filtered = 9 },
+	  false,
+	  0,
+	  500,
+	  "0 samples: no thread is called 'nobody' now" },
+	{ { RATE, .comm = "\033[31m" },
+	  { .taken = 9, .filtered = 9 },
+	  false,
+	  0,
+	  500,
+	  "0 samples: no thread is called '?[31m' now" },
+	/* CPUs */
+	{ { OF_CPU(3) },
+	  { .taken = 9, .filtered = 9, .idle = 9 },
+	  false,
+	  0,
+	  500,
+	  "0 samples: CPU 3 was idle (-I keeps its samples)" },
+	{ { RATE },
+	  { .taken = 9, .filtered = 9, .idle = 9 },
+	  false,
+	  0,
+	  500,
+	  "0 samples: all CPUs were idle (-I keeps their samples)" },
+	{ { OF_CPU(3), .cgroup_map = "/map" },
+	  { .taken = 9, .filtered = 9, .idle = 8 },
+	  false,
+	  0,
+	  500,
+	  "0 samples: all 9 that were taken are of idle CPUs, or not of what was asked for (--cgroupmap, -C)" },
+	/* the rate, and what is lost */
+	{ { RATE },
+	  { 0 },
+	  false,
+	  0,
+	  19,
+	  "0 samples: sampling lasted 19.0 ms, less than the 20.0 ms from one sample to the next" },
+	{ { RATE }, { 0 }, false, 0, 2000, "0 samples" },
+	{ { RATE }, { .taken = 4, .lost = 4 }, false, 0, 2000, "0 samples: 4 were lost" },
+	{ { RATE, .comm = "init" },
+	  { .taken = 4, .lost = 3, .filtered = 1 },
+	  false,
+	  0,
+	  2000,
+	  "0 samples: 3 were lost" },
+	/* recordings */
+	{ { RATE, .input = "a\nb" }, { 0 }, false, 0, 0, "0 samples: 'a?b' has none" },
+	{ { RATE, .input = "-" }, { 0 }, false, 0, 0, "0 samples: 'standard input' has none" },
+	{ { RATE, .input = "x" },
+	  { .taken = 3, .filtered = 3, .idle = 3 },
+	  false,
+	  0,
+	  0,
+	  "0 samples: all 3 in 'x' are of the idle task (-I keeps them)" },
+	{ { RATE, .input = "x", PID },
+	  { .taken = 3, .filtered = 3, .idle = 1 },
+	  false,
+	  0,
+	  0,
+	  "0 samples: 3 are in 'x', none of them of what was asked for" },
+	/* time off the CPU */
+	{ { WAITING, PID },
+	  { .intervals_begun = 5, .intervals_filtered = 5 },
+	  true,
+	  0,
+	  500,
+	  "0 intervals: PID 5000001 did not run, and an interval begins when a thread leaves the CPU" },
+	{ { WAITING, PID },
+	  { .intervals_begun = 5, .intervals_filtered = 4, .intervals_open = 1 },
+	  true,
+	  5,
+	  500,
+	  "0 intervals: 1 had not ended when tracing did (--open-intervals reports them)" },
+	{ { WAITING, PID },
+	  { .intervals_begun = 5, .intervals_filtered = 5 },
+	  true,
+	  500 * MS,
+	  500,
+	  "0 intervals: PID 5000001 did not leave the CPU and come back" },
+	{ { WITHIN(2 * MS, UINT64_MAX, 2), PID },
+	  { .intervals_begun = 5, .intervals_filtered = 5 },
+	  true,
+	  5,
+	  500,
+	  "0 intervals: none was within -m 2000, --state 0x2" },
+	{ { WITHIN(2 * MS, 3 * MS + 999, -1) },
+	  { .intervals_begun = 8, .intervals_filtered = 5, .intervals_open = 2, .intervals_lost = 1 },
+	  false,
+	  0,
+	  500,
+	  "0 intervals: 5 were not within -m 2000, -M 3000" },
+	{ { WAITING, .kernel_threads = true },
+	  { .intervals_begun = 5, .intervals_filtered = 5 },
+	  false,
+	  0,
+	  500,
+	  "0 intervals: the 5 that were seen are not of what was asked for (-k)" },
+	{ { WAITING }, { .intervals_begun = 5, .intervals_lost = 5 }, false, 0, 500, "0 intervals: 5 were lost" },
+};
+
+static char *top;
+static struct host host;
+
+static void setup(void)
+{
+	top = unit_tmpdir();
+	host = unit_host(top);
+	unit_write(top, "proc/1/task/1/comm", "init\n", 5);
+	unit_write(top, "proc/1/task/1/stat", "1 (init) S 0", 12);
+}
+
+static void teardown(void)
+{
+	unit_rmdir(top);
+}
+
+static char *explained(struct session *s, const struct account *total)
+{
+	size_t size;
+	char *text;
+	FILE *f = open_memstream(&text, &size);
+
+	empty_explain(f, s, total);
+	fclose(f);
+	return text;
+}
+
+START_TEST(test_causes)
+{
+	struct options o = rows[_i].o;
+	struct session s = { .request = { .options = &o, .host = &host },
+			     .ran_known = rows[_i].ran_known,
+			     .ran_ns = rows[_i].ran_ns };
+	const struct account total = { .stats = rows[_i].b, .sampled_ns = rows[_i].sampled_ms * MS };
+	char want[512], *text;
+
+	o.event = event_default();
+	snprintf(want, sizeof(want), "%s: %s\n", tool_name(o.tool), rows[_i].why);
+	text = explained(&s, &total);
+	ck_assert(empty_is(&total));
+	ck_assert_str_eq(text, want);
+	free(text);
+}
+END_TEST
+
+START_TEST(test_event)
+{
+	struct options o = { RATE, PID, .event = event_find("page-faults") };
+	struct session s = { .request = { .options = &o, .host = &host }, .ran_known = true, .ran_ns = 5 };
+	const struct account total = { .stats = { 0 } };
+	char *text = explained(&s, &total);
+
+	ck_assert_str_eq(text, "profile: 0 samples: PID 5000001 ran for 0.0 ms, and the event page-faults did not "
+			       "occur often enough\n");
+	free(text);
+	o.nr_pids = 0;
+	s.ran_known = false;
+	text = explained(&s, &total);
+	ck_assert_str_eq(text, "profile: 0 samples: the event page-faults did not occur often enough\n");
+	free(text);
+	o.input = "x";
+	s.recording = (struct recording){ .event = "cycles", .other_samples = 7 };
+	text = explained(&s, &total);
+	ck_assert_str_eq(text, "profile: 0 samples: 'x' has none of cycles, and 7 of other events\n");
+	free(text);
+}
+END_TEST
+
+START_TEST(test_user_code)
+{
+	struct options o = { RATE, PID, .event = event_default() };
+	struct session s = { .request = { .options = &o, .host = &host }, .ran_known = true, .ran_ns = 50 * MS };
+	const struct account total = { .stats = { 0 } };
+	char *text;
+
+	s.events.attr.exclude_kernel = 1;
+	text = explained(&s, &total);
+	ck_assert_str_eq(text, "profile: 0 samples: PID 5000001 ran for 50.0 ms, and only user code is sampled\n");
+	free(text);
+}
+END_TEST
+
+/* Nobody has such ids. */
+START_TEST(test_ended)
+{
+	struct options o = { RATE, PID, .event = event_default() };
+	struct session s = { .request = { .options = &o, .host = &host } };
+	const struct account total = { .stats = { .taken = 9, .filtered = 9 } };
+	char *text;
+
+	s.targets = targets_new(&host, one, 1, true);
+	ck_assert_ptr_nonnull(s.targets);
+	text = explained(&s, &total);
+	ck_assert_str_eq(text, "profile: 0 samples: PID 5000001 has ended\n");
+	free(text);
+	targets_free(s.targets);
+}
+END_TEST
+
+static const struct {
+	const char *events; /* NULL: there is no such file */
+	const char *why;
+} groups[] = {
+	{ "populated 0\nfrozen 0\n", "no task is in cgroup '%s' now" },
+	{ "populated 1\nfrozen 0\n",
+	  "all 9 that were taken are of idle CPUs, or not of what was asked for (--cgroup)" },
+	{ NULL, "all 9 that were taken are of idle CPUs, or not of what was asked for (--cgroup)" },
+};
+
+START_TEST(test_cgroup)
+{
+	struct options o = { RATE, .event = event_default(), .cgroup = top };
+	struct session s = { .request = { .options = &o, .host = &host } };
+	const struct account total = { .stats = { .taken = 9, .filtered = 9 } };
+	char want[1024], why[512], *text;
+
+	if (groups[_i].events)
+		unit_write(top, "cgroup.events", groups[_i].events, strlen(groups[_i].events));
+	snprintf(why, sizeof(why), groups[_i].why, top);
+	snprintf(want, sizeof(want), "profile: 0 samples: %s\n", why);
+	text = explained(&s, &total);
+	ck_assert_str_eq(text, want);
+	free(text);
+}
+END_TEST
+
+START_TEST(test_not_empty)
+{
+	ck_assert(!empty_is(&(struct account){ .rows = 1 }));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create(__FILE__);
+	TCase *t = tcase_create("empty");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, test_causes, 0, ARRAY_SIZE(rows));
+	tcase_add_test(t, test_event);
+	tcase_add_test(t, test_user_code);
+	tcase_add_test(t, test_ended);
+	tcase_add_loop_test(t, test_cgroup, 0, ARRAY_SIZE(groups));
+	tcase_add_test(t, test_not_empty);
+	suite_add_tcase(s, t);
+	return unit_main(s);
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How user stacks are walked: by what is asked for, and by what the host gives. */
+#include "core/session/unwinder.h"
+#include "tests/unit/unit.h"
+
+#define BUDGET "copies of stacks would be "
+#define PERIOD "with -c it is not known"
+
+static char *dir;
+static struct host host;
+static struct session s;
+
+static void setup(void)
+{
+	dir = unit_tmpdir();
+	host = (struct host){ .proc = dir, .sys = dir };
+	memset(&s, 0, sizeof(s));
+}
+
+static void teardown(void)
+{
+	unit_rmdir(dir);
+}
+
+/* ---- what is asked for */
+
+/* @cpus: online, "": there is no such file: then it is one; @why: why auto does without, from its beginning */
+static const struct {
+	struct options options;
+	const char *cpus;
+	bool unwinds, proves;
+	const char *why;
+} choices[] = {
+	{ { .freq_hz = 49 }, "0-1", true, true, NULL },
+	{ { .freq_hz = 49, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
+	{ { .freq_hz = 49, .unwind = UNWIND_BY_FP }, "0-1", false, false, NULL },
+	{ { .freq_hz = 49, .kernel_only = true }, "0-1", false, false, NULL },
+	{ { .freq_hz = 49, .unwind = UNWIND_BY_RULES, .kernel_only = true }, "0-1", false, false, NULL },
+	{ { .freq_hz = 49, .user_only = true }, "0-1", true, true, NULL },
+	{ { .freq_hz = 49, .input = "perf.data" }, "0-1", false, false, NULL },
+	{ { .freq_hz = 49, .input = "perf.data", .unwind = UNWIND_BY_RULES }, "0-1", false, false, NULL },
+	/* Threads may leave their CPUs at any rate. */
+	{ { .freq_hz = 49, .off_cpu = true }, "0-1", false, false, NULL },
+	{ { .freq_hz = 49, .off_cpu = true, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
+
+	/* 256 MiB a second are 16384 copies of 16 KiB. */
+	{ { .freq_hz = 8192 }, "0-1", true, true, NULL },
+	{ { .freq_hz = 8193 }, "0-1", false, false, BUDGET "256 MiB" },
+	{ { .freq_hz = 8193, .cpu = 1 }, "0-1", true, true, NULL },
+	{ { .freq_hz = 16385, .cpu = 1 }, "0-1", false, false, BUDGET "256 MiB" },
+	{ { .freq_hz = 8193, .unwind = UNWIND_BY_RULES }, "0-1", true, false, NULL },
+	{ { .freq_hz = 8193, .unwind = UNWIND_BY_FP }, "0-1", false, false, NULL },
+	{ { .freq_hz = 8193, .dump_bytes = 8192 }, "0-1", true, true, NULL },
+	{ { .freq_hz = 2050, .dump_bytes = 65528 }, "0-1", false, false, BUDGET },
+	{ { .freq_hz = 99 }, "0-127", true, true, NULL },
+	{ { .freq_hz = 999 }, "0-127", false, false, BUDGET "1998 MiB" },
+	{ { .freq_hz = 999 }, "", true, true, NULL },
+	{ { .freq_hz = UINT64_MAX }, "0-127", false, false, BUDGET },
+
+	/* A period of a clock is a rate; of other events nobody knows. */
+	{ { .period = 1000000 }, "0-1", true, true, NULL },
+	{ { .period = 200000 }, "0-1", true, true, NULL },
+	{ { .period = 50000 }, "0-1", false, false, BUDGET },
+	{ { .period = 1,
+	    .event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+	  "0-1",
+	  false,
+	  false,
+	  PERIOD },
+	{ { .period = 1,
+	    .unwind = UNWIND_BY_RULES,
+	    .event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+	  "0-1",
+	  true,
+	  false,
+	  NULL },
+};
+
+static struct options options_of(const struct options *row)
+{
+	struct options o = *row;
+
+	o.on_cpu = true;
+	o.cpu = o.cpu ? o.cpu : -1;
+	o.event = o.event ? o.event : event_default();
+	return o;
+}
+
+START_TEST(test_choice)
+{
+	struct options o = options_of(&choices[_i].options);
+
+	if (*choices[_i].cpus)
+		unit_write(dir, "devices/system/cpu/online", choices[_i].cpus, strlen(choices[_i].cpus));
+	s.request.options = &o;
+	s.request.host = &host;
+	unwinder_choose(&s);
+	ck_assert_int_eq(s.request.unwinds, choices[_i].unwinds);
+	ck_assert_int_eq(s.request.proves, choices[_i].proves);
+	ck_assert_int_eq(s.by_fp.code != 0, choices[_i].why != NULL);
+	if (choices[_i].why)
+		ck_assert_msg(!strncmp(s.by_fp.msg, choices[_i].why, strlen(choices[_i].why)), "%s", s.by_fp.msg);
+}
+END_TEST
+
+/*
+ * 32 MiB a second on a CPU are 512 copies of 64 KiB, and 1024 of the half; 256 MiB on all, 4096 and 8192. A copy is
+ * never smaller than 16 KiB, but where that was asked for.
+ */
+static const struct {
+	struct options options;
+	const char *cpus;
+	uint32_t dump;
+} sizes[] = {
+	{ { .freq_hz = 49 }, "0-1", 65528 },
+	{ { .freq_hz = 49, .unwind = UNWIND_BY_RULES }, "0-1", 65528 },
+	{ { .freq_hz = 512 }, "0-1", 65528 },
+	{ { .freq_hz = 513 }, "0-1", 32760 },
+	{ { .freq_hz = 1024 }, "0-1", 32760 },
+	{ { .freq_hz = 1025 }, "0-1", 16384 },
+	{ { .freq_hz = 8193, .unwind = UNWIND_BY_RULES }, "0-1", 16384 },
+	{ { .freq_hz = UINT64_MAX }, "0-1", 16384 },
+	{ { .freq_hz = 64 }, "0-63", 65528 },
+	{ { .freq_hz = 65 }, "0-63", 32760 },
+	{ { .freq_hz = 128 }, "0-63", 32760 },
+	{ { .freq_hz = 129 }, "0-63", 16384 },
+	{ { .freq_hz = 129, .cpu = 3 }, "0-63", 65528 },
+	{ { .period = 1000000 }, "0-1", 32760 },
+	{ { .freq_hz = 49, .off_cpu = true, .unwind = UNWIND_BY_RULES }, "0-1", 16384 },
+	{ { .period = 1,
+	    .unwind = UNWIND_BY_RULES,
+	    .event = &(struct event_type){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS } },
+	  "0-1",
+	  16384 },
+	{ { .freq_hz = 49, .dump_bytes = 8 }, "0-1", 8 },
+	{ { .freq_hz = 8193, .dump_bytes = 65528, .unwind = UNWIND_BY_RULES }, "0-1", 65528 },
+};
+
+START_TEST(test_sizes)
+{
+	struct options o = options_of(&sizes[_i].options);
+
+	unit_write(dir, "devices/system/cpu/online", sizes[_i].cpus, strlen(sizes[_i].cpus));
+	s.request.options = &o;
+	s.request.host = &host;
+	unwinder_choose(&s);
+	ck_assert_uint_eq(s.request.dump_bytes, sizes[_i].dump);
+	ck_assert_uint_eq(s.request.dump_least, o.dump_bytes ? o.dump_bytes : 16384);
+}
+END_TEST
+
+/* ---- what the host gives */
+
+/* @rc: of opening the events, @dump: bytes of the copies that were accepted; @refused: of mmap(2) */
+static const struct {
+	enum unwind_mode unwind;
+	int rc, refused;
+	uint32_t dump;
+	bool gives_up;
+} answers[] = {
+	{ UNWIND_AUTO, -EINVAL, 0, 16384, true },     { UNWIND_AUTO, -ENOSYS, 0, 16384, true },
+	{ UNWIND_AUTO, -EOPNOTSUPP, 0, 16384, true }, { UNWIND_AUTO, 0, -EPERM, 8192, true },
+	{ UNWIND_AUTO, 0, -ENOMEM, 1024, true },      { UNWIND_AUTO, 0, -EPERM, 16384, false },
+	{ UNWIND_AUTO, 0, 0, 16384, false },          { UNWIND_AUTO, -EACCES, 0, 16384, false },
+	{ UNWIND_AUTO, -EMFILE, 0, 16384, false },    { UNWIND_AUTO, -ENODEV, 0, 16384, false },
+	{ UNWIND_AUTO, -EPERM, -EPERM, 1024, false }, { UNWIND_BY_RULES, -EINVAL, 0, 16384, false },
+	{ UNWIND_BY_RULES, 0, -EPERM, 8192, false },  { UNWIND_BY_FP, -EINVAL, 0, 0, false },
+};
+
+START_TEST(test_answer)
+{
+	struct options o = options_of(&(struct options){ .freq_hz = 49, .unwind = answers[_i].unwind });
+	bool unwinds = o.unwind != UNWIND_BY_FP;
+	struct err err;
+
+	err_set(&err, answers[_i].rc, "the reason");
+	s.request.options = &o;
+	s.request.host = &host;
+	s.events.request = &s.request;
+	unwinder_choose(&s);
+	s.events.attr.sample_stack_user = answers[_i].dump;
+	s.events.ring_refused = answers[_i].refused;
+	s.events.rings.samples = 65536;
+	ck_assert_int_eq(unwinder_give_up(&s, answers[_i].rc, &err), answers[_i].gives_up);
+	ck_assert_int_eq(s.request.unwinds, unwinds && !answers[_i].gives_up);
+	ck_assert_int_eq(s.by_fp.code != 0, answers[_i].gives_up);
+	if (answers[_i].gives_up)
+		ck_assert_ptr_nonnull(strstr(s.by_fp.msg, answers[_i].rc ? "the reason" : "stack copies of"));
+	/* Once. */
+	ck_assert(!unwinder_give_up(&s, answers[_i].rc, &err) || !answers[_i].gives_up);
+	/* If it was not because of the copies, they are asked for again. */
+	unwinder_choose(&s);
+	ck_assert_int_eq(s.request.unwinds, unwinds);
+	ck_assert_int_eq(s.by_fp.code, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("unwinder");
+	TCase *tc = tcase_create("unwinder");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, test_choice, 0, ARRAY_SIZE(choices));
+	tcase_add_loop_test(tc, test_sizes, 0, ARRAY_SIZE(sizes));
+	tcase_add_loop_test(tc, test_answer, 0, ARRAY_SIZE(answers));
+	suite_add_tcase(suite, tc);
+	return unit_main(suite);
+}

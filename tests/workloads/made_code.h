@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the workloads share that make code at run time, and write a file about it. */
+#ifndef TESTS_MADE_CODE_H
+#define TESTS_MADE_CODE_H
+
+#include "workload.h"
+
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#define REGION 4096
+
+typedef void (*inner_fn)(uint64_t n);
+typedef void (*outer_fn)(uint64_t n, inner_fn inner);
+
+static char made_path[256]; /* of that file */
+
+/* Only calls that are safe in a signal handler. */
+static void remove_made(int sig)
+{
+	unlink(made_path);
+	_exit(128 + sig); /* the first process of a container does not die otherwise */
+}
+
+/* @made_path is new, and is removed at the end unless @keep. Return: a descriptor. */
+static int open_made(bool keep)
+{
+	static const int deadly[] = { SIGALRM, SIGTERM, SIGINT, SIGHUP };
+	size_t i;
+	int fd;
+
+	unlink(made_path); /* of another one with our number */
+	fd = open(made_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		workload_die(made_path);
+	for (i = 0; !keep && i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		signal(deadly[i], remove_made);
+	return fd;
+}
+
+static unsigned char *new_region(void)
+{
+	unsigned char *region = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (region == MAP_FAILED)
+		workload_die("cannot map memory");
+	return region;
+}
+
+static void seal(unsigned char *region)
+{
+	if (mprotect(region, REGION, PROT_READ | PROT_EXEC))
+		workload_die("cannot make code executable");
+	__builtin___clear_cache((char *)region, (char *)region + REGION);
+}
+
+static NOINLINE void run_made(outer_fn outer, inner_fn inner, uint64_t n)
+{
+	if (outer)
+		outer(n, inner);
+	else
+		inner(n);
+	workload_sink++;
+}
+
+/* A tenth of a second. No frame of its own: main calls run_made(). */
+static inline __attribute__((always_inline)) void run_for_a_while(outer_fn outer, inner_fn inner)
+{
+	uint64_t end;
+
+	for (end = now_ns() + 100 * MSEC; now_ns() < end;)
+		run_made(outer, inner, 1000000);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libunwinder.c and the process that runs libunwind say to each other. Private to the two. */
+#ifndef UNWIND_LIBUNWINDER_MESSAGE_H
+#define UNWIND_LIBUNWINDER_MESSAGE_H
+
+#include "core/files/worker.h"
+#include "unwind/unwind.h"
+
+#define LIBUNWINDER_SLOTS 128                     /* files that the worker has open */
+#define LIBUNWINDER_VDSO  LIBUNWINDER_SLOTS       /* the worker's own vDSO, in place of a slot */
+#define LIBUNWINDER_NONE  (LIBUNWINDER_SLOTS + 1) /* there is no file to be had */
+#define LIBUNWINDER_MAPS  32                      /* mappings that come with a sample */
+#define LIBUNWINDER_COPY  (64u << 10)             /* bytes of a stack */
+
+/** struct libunwinder_map - a mapping, and the slot of its file, or one of the above. @end 0: there is none. */
+struct libunwinder_map {
+	uint64_t start, end, pgoff;
+	uint32_t slot;
+	uint32_t is_new; /* answers alone: the slot's file comes with it; 2: and its debug file is to be asked for */
+};
+
+/** struct libunwinder_sample - what a stack is unwound by. @copy.bytes is not used: see below. */
+struct libunwinder_sample {
+	struct unwind_regs regs;
+	struct unwind_copy copy;
+	uint32_t cap; /* addresses that are wanted, at most UNWIND_MAX_FRAMES */
+	uint32_t nr_maps;
+	struct libunwinder_map maps[LIBUNWINDER_MAPS];
+};
+
+/**
+ * struct libunwinder_shared - memory that both have. It is written for the worker alone: the worker may write to it,
+ * too, at any time, so nothing is ever read back.
+ */
+struct libunwinder_shared {
+	struct libunwinder_sample sample;
+	uint8_t stack[LIBUNWINDER_COPY];
+};
+
+enum libunwinder_said {
+	LIBUNWINDER_DONE,
+	LIBUNWINDER_ASKS_MAP,   /* of @addr; the answer is a struct libunwinder_map */
+	LIBUNWINDER_ASKS_DEBUG, /* of slot @addr; the answer is a descriptor */
+};
+
+/** struct libunwinder_reply - with LIBUNWINDER_DONE @ips has @nr addresses, @left as many entries. */
+struct libunwinder_reply {
+	uint32_t said, nr;
+	uint64_t addr;
+	uint64_t missing; /* as in struct unwind_result, and so are those: */
+	uint32_t end, unknown, by_fp;
+	uint8_t left[UNWIND_MAX_FRAMES];
+	uint64_t ips[UNWIND_MAX_FRAMES];
+};
+
+#define LIBUNWINDER_QUESTION offsetof(struct libunwinder_reply, left) /* bytes of a question */
+
+_Static_assert(sizeof(struct libunwinder_reply) <= WORKER_MESSAGE_MAX, "it is one message");
+
+/** libunwinder_serve() - the job of the worker, @ctx is what is shared; libunwinder_prepare(): to begin with. */
+int libunwinder_serve(void *ctx, const struct worker_message *request, struct worker_message *reply);
+void libunwinder_prepare(void *ctx);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The unwind rules of the files that processes have mapped: opened at the first frame in them, while the process most
+ * likely still lives, and shared by all processes. Bounded: those not used for longest are closed first.
+ *
+ * A report needs the same rules for a file from its beginning to its end, so that a function has one name in it. After
+ * rule_files_renew(), small files are still closed to make room, because their rules are quickly read again. A large
+ * file that the report has used stays open. If there is no room for another large file, that file is refused.
+ */
+#ifndef UNWIND_RULE_FILES_H
+#define UNWIND_RULE_FILES_H
+
+#include "core/files/mapped_files.h"
+#include "core/tasks/mapping.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rule_files;
+struct rules;
+struct tasks;
+
+/**
+ * rule_files_new() - none yet.
+ * @files_cfg: how to open mapped files, borrowed; @tasks owns the mapped files; @again_ns: as file_cache_init()
+ * Return: NULL: no memory.
+ */
+struct rule_files *rule_files_new(const struct mapped_files_cfg *files_cfg, const struct tasks *tasks,
+				  uint64_t again_ns);
+void rule_files_free(struct rule_files *f);
+
+/** rule_files_clear() - as after rule_files_new(). */
+void rule_files_clear(struct rule_files *f);
+
+/** rule_files_renew() - the same answers are wanted from now on, until this is called again: a report begins. */
+void rule_files_renew(struct rule_files *f);
+
+/**
+ * rule_files_round() - files may have been written since. Of each that another process asks for, that is looked at once
+ * until this is called again. So does rule_files_renew().
+ */
+void rule_files_round(struct rule_files *f);
+
+/**
+ * rule_files_close() - close files, which are opened again when they are asked for; but no large ones that have been
+ * used since rule_files_renew(). Return: were there any?
+ */
+bool rule_files_close(struct rule_files *f);
+
+/**
+ * rule_files_find() - the rules of what @m shows, borrowed until the next call.
+ * @pid: a process that has it mapped
+ * @rc: out, may be NULL: -EMFILE, -ENFILE: closing other files did not free enough descriptors for the file and
+ * its debug file; else 0
+ * Return: NULL: there are none to be had.
+ */
+struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapping *m, int *rc);
+
+/**
+ * rule_files_settle() - what rule_files_find() gave last has been used, and may have grown.
+ * Return: false: there is no room for it; it is closed, and what it said is to be forgotten.
+ */
+bool rule_files_settle(struct rule_files *f);
+
+#endif

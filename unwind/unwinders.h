@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --unwind=both: what comparing the two unwinders' stacks of a sample came to, and examples of differences. */
+#ifndef UNWIND_UNWINDERS_H
+#define UNWIND_UNWINDERS_H
+
+#include "core/base/err.h"
+
+#include <stddef.h>
+
+/**
+ * enum unwinders_found - how the stack of libunwind differs from ours; a place in stats.unwinders.
+ *
+ * All but the first and the last are explained differences: doc/unwinding.md describes each case, unwind/compare.h has
+ * the rule that recognizes it.
+ */
+enum unwinders_found {
+	UNWINDERS_EQUAL,
+	UNWINDERS_POPPED,    /* in an epilogue libunwind looks for popped registers below the stack pointer */
+	UNWINDERS_SIGNAL,    /* libunwind does not know that code without rules is within a signal trampoline */
+	UNWINDERS_ENTRY,     /* nor that it is a PLT entry or the beginning of _init */
+	UNWINDERS_GUESSED,   /* neither has rules for it, or for a frame before that tells where the stack pointer is */
+	UNWINDERS_MADE,      /* libunwind is given the rules of files alone, not those of a jitdump */
+	UNWINDERS_NOT_ABOVE, /* libunwind goes on to a frame that would not be above the one it was called from */
+	UNWINDERS_DIFFERENT, /* not explained */
+	UNWINDERS_NR,
+};
+
+#define UNWINDERS_EXAMPLES 8
+#define UNWINDERS_TEXT     600
+
+/**
+ * struct unwinders_notes - of a whole run; all zeros: nothing.
+ * @examples: @nr lines about differences that are not explained
+ * @failed:   why libunwind has unwound no more than the first frame of some stacks; code 0: it has unwound all
+ */
+struct unwinders_notes {
+	char examples[UNWINDERS_EXAMPLES][UNWINDERS_TEXT];
+	size_t nr;
+	struct err failed;
+};
+
+#endif
