@@ -1,8 +1,8 @@
 # Every tests/unit/test_*.c is one program. Every tests/workloads/*.c is one little program, compiled with frame
 # pointers unless its second line says otherwise ("// CFLAGS: ..." is added to its command); those in
 # tests/workloads/nofp, in C or C++, are optimized and have none, and lib*.c in both are shared libraries.
-# tests/live/*.c, tests/replay/*.c, tests/restricted/*.c and tests/bench/*.c are helpers of the scripts there. Every
-# tests/fuzz/fuzz_*.c is a libFuzzer target.
+# tests/live/*.c, tests/replay/*.c, tests/recordings/*.c, tests/restricted/*.c and tests/bench/*.c are helpers of the
+# scripts there. Every tests/fuzz/fuzz_*.c is a libFuzzer target.
 
 UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:%.c=$(O)/%)
@@ -13,7 +13,7 @@ NOFP_C := $(patsubst %.c,$(O)/%,$(filter-out tests/workloads/nofp/lib%,$(wildcar
 NOFP_CXX := $(patsubst %.cpp,$(O)/%,$(wildcard tests/workloads/nofp/*.cpp))
 BENCH_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/bench/*.c))
 LIVE_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/live/*.c))
-REPLAY_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/replay/*.c))
+REPLAY_BINS := $(patsubst %.c,$(O)/%,$(wildcard tests/replay/*.c tests/recordings/*.c))
 RESTRICTED_BINS := $(patsubst %.c,$(O)/%,$(filter-out %/registers.c,$(wildcard tests/restricted/*.c)))
 OLD_COMMANDS := $(addprefix $(O)/tests/restricted/,profile offcputime)
 HELPERS := $(BENCH_BINS) $(LIVE_BINS) $(REPLAY_BINS) $(RESTRICTED_BINS)
