@@ -128,7 +128,7 @@ tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS) $(OLD_COMM
 # all CPUs unless -j says otherwise.
 all_cpus = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# At most five minutes, for everybody; tests/all has every layer, for CI.
+# Two minutes, for everybody. tests/gate has what each change has to pass, tests/all every layer.
 check:
 	$(Q)scripts/deps
 	$(Q)$(MAKE) --no-print-directory $(all_cpus) tests

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What tests/gate and tests/all share; sourced first, at the top of the checkout. stage() runs one, stages_end() prints
+# what failed, what was unsteady, and each stage with its time, and exits.
+
+set -u -o pipefail
+export LC_ALL=C
+# The stages choose what is built and where, whatever the make that calls this was told.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES O SAN COVERAGE STATIC WRAP
+
+log=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-stages-XXXXXX") || exit 99
+: >"$log/sums"
+: >"$log/failed"
+
+san=address,undefined
+san_build=build/san-address-undefined
+jobs=-j$(nproc)
+JOBS=$(nproc)
+export JOBS
+
+# Each stage has a process group of its own, and so has what runs beside the guests.
+running='' beside=''
+stop()
+{
+	local group
+
+	trap '' INT TERM HUP
+	for group in $running $beside; do
+		kill -TERM -- "-$group" 2>/dev/null
+	done
+	wait
+	exit 130
+}
+trap 'rm -rf "$log"' EXIT
+trap stop INT TERM HUP
+
+# stage NAME COMMAND... - run it. The sum of tests/run at the end of its output is added; without one it is one test.
+stage()
+{
+	local name=$1 status=0 started=$SECONDS out sum p f s
+
+	shift
+	out=$(mktemp "$log/stage-XXXXXX")
+	echo "== $name: $*"
+	set -m
+	("$@" 2>&1 | tee "$out") </dev/null &
+	running=$!
+	set +m
+	wait "$running" || status=$?
+	running=''
+	sum=$(grep -aE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$out" | tail -n 1)
+	if [ -n "$sum" ]; then
+		read -r p _ f _ s _ <<<"${sum//,/}"
+	else
+		p=$((status == 0)) f=0 s=0
+	fi
+	if [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
+		echo "not ok - $name: exit status $status" | tee -a "$out"
+		f=1
+	fi
+	grep -aE '^(not ok|unsteady)' "$out" | sort -u | cut -c 1-300 | sed "s/^/$name: /" >>"$log/failed"
+	rm -f "$out"
+	echo "$p $f $s $((SECONDS - started)) $name" >>"$log/sums"
+}
+
+# forbid_skips - where the kernel permits what live tests need, none of them may be skipped. Call it after the build.
+forbid_skips()
+{
+	if build/tests/live/can perf >/dev/null && build/tests/live/can bpf >/dev/null; then
+		export FORBID_SKIP=1
+	fi
+}
+
+stages_end()
+{
+	[ ! -s "$log/failed" ] || { echo "== failed or unsteady" && cat "$log/failed"; }
+	echo "== stages"
+	awk '{ n = $4; p += $1; f += $2; s += $3; $1 = $2 = $3 = $4 = ""; printf "%6d s %s\n", n, $0 }
+		END {
+			printf "%d passed, %d failed, %d skipped\n", p, f, s
+			exit f > 0
+		}' "$log/sums"
+	exit
+}
