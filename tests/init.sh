@@ -23,7 +23,7 @@ for fd in "/proc/$$/fd/"*; do
 done
 
 test_name=$(basename "$(dirname "$0")")/$(basename "$0")
-failed_dir=${FAILED_DIR:-$O/failed/$test_name}
+failed_dir=$O/failed/$test_name${AGAIN:+/again} # tests/run sets AGAIN
 settings=/proc/sys/kernel
 settings_lock=${TMPDIR:-/tmp}/fleetprof-settings.lock
 

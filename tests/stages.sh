@@ -6,12 +6,14 @@
 
 set -u -o pipefail
 export LC_ALL=C
-# The stages choose what is built and where, whatever the make that calls this was told.
-unset MAKEFLAGS MFLAGS MAKEOVERRIDES O SAN COVERAGE STATIC WRAP
+# The stages choose what is built, where and how, whatever the environment and the make that calls this say.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES O SAN COVERAGE STATIC WRAP CC CFLAGS LDFLAGS PROFILE OFFCPUTIME FORBID_SKIP CK_FORK \
+	TEST_TIMEOUT VM_KERNELS VM_SCENARIOS KERNELS
 
 log=$(mktemp -d "${TMPDIR:-/tmp}/fleetprof-stages-XXXXXX") || exit 99
 : >"$log/sums"
 : >"$log/failed"
+nr_stages=0
 
 san=address,undefined
 san_build=build/san-address-undefined
@@ -23,13 +25,19 @@ export JOBS
 running='' beside=''
 stop()
 {
-	local group
+	local group i
 
 	trap '' INT TERM HUP
 	for group in $running $beside; do
 		kill -TERM -- "-$group" 2>/dev/null
 	done
 	wait
+	for group in $running $beside; do # tests end what they have started
+		for ((i = 0; i < 200; i++)); do
+			kill -0 -- "-$group" 2>/dev/null || break
+			sleep 0.1
+		done
+	done
 	exit 130
 }
 trap 'rm -rf "$log"' EXIT
@@ -41,6 +49,7 @@ stage()
 	local name=$1 status=0 started=$SECONDS out sum p f s
 
 	shift
+	nr_stages=$((nr_stages + 1))
 	out=$(mktemp "$log/stage-XXXXXX")
 	echo "== $name: $*"
 	set -m
@@ -59,7 +68,8 @@ stage()
 		echo "not ok - $name: exit status $status" | tee -a "$out"
 		f=1
 	fi
-	grep -aE '^(not ok|unsteady)' "$out" | sort -u | cut -c 1-300 | sed "s/^/$name: /" >>"$log/failed"
+	grep -aE '^(not ok|unsteady)' "$out" | awk -v name="$name" '!seen[$0]++ { print name ": " substr($0, 1, 300) }' \
+		>>"$log/failed"
 	rm -f "$out"
 	echo "$p $f $s $((SECONDS - started)) $name" >>"$log/sums"
 }
@@ -67,14 +77,20 @@ stage()
 # forbid_skips - where the kernel permits what live tests need, none of them may be skipped. Call it after the build.
 forbid_skips()
 {
-	if build/tests/live/can perf >/dev/null && build/tests/live/can bpf >/dev/null; then
+	if build/tests/live/can perf && build/tests/live/can bpf; then
 		export FORBID_SKIP=1
+	else
+		echo "live tests may be skipped here: the line behind the first stage says why" >>"$log/failed"
 	fi
 }
 
 stages_end()
 {
-	[ ! -s "$log/failed" ] || { echo "== failed or unsteady" && cat "$log/failed"; }
+	[ ! -s "$log/failed" ] || { echo "== failed, unsteady or skipped" && cat "$log/failed"; }
+	if [ "$(wc -l <"$log/sums")" -lt $nr_stages ]; then
+		echo "not ok - results of stages are lost: is $log full?"
+		exit 1
+	fi
 	echo "== stages"
 	awk '{ n = $4; p += $1; f += $2; s += $3; $1 = $2 = $3 = $4 = ""; printf "%6d s %s\n", n, $0 }
 		END {
