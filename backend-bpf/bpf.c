@@ -8,7 +8,7 @@
 #include "backend-bpf/source.h"
 
 #include "core/host/priority.h"
-#include "core/tasks/memory_limit.h"
+#include "core/tasks/cgroup_limits.h"
 
 #include <errno.h>
 #include <stdlib.h>

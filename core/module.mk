@@ -144,13 +144,13 @@ LIB_SRCS += \
 	core/symbols/perf_maps.c \
 	core/symbols/symbols.c \
 	core/tasks/cgroup.c \
+	core/tasks/cgroup_limits.c \
 	core/tasks/command.c \
 	core/tasks/descendants.c \
 	core/tasks/filter.c \
 	core/tasks/known_files.c \
 	core/tasks/mapping.c \
 	core/tasks/maps.c \
-	core/tasks/memory_limit.c \
 	core/tasks/pid_table.c \
 	core/tasks/pinned.c \
 	core/tasks/proc.c \

@@ -6,7 +6,7 @@
 #include "core/events/shortfall.h"
 #include "core/events/side_band.h"
 #include "core/host/causes.h"
-#include "core/tasks/memory_limit.h"
+#include "core/tasks/cgroup_limits.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tasks/memory_limit.h"
+#include "core/tasks/cgroup_limits.h"
 
 #include "core/base/number.h"
 #include "core/tasks/cgroup.h"

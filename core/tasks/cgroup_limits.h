@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much memory this process may use at most: that of the host, or less in a cgroup with a limit. */
-#ifndef CORE_TASKS_MEMORY_LIMIT_H
-#define CORE_TASKS_MEMORY_LIMIT_H
+#ifndef CORE_TASKS_CGROUP_LIMITS_H
+#define CORE_TASKS_CGROUP_LIMITS_H
 
 #include "core/host/host.h"
 

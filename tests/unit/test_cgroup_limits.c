@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Hosts and containers with limits, as their /proc and /sys would be. */
-#include "core/tasks/memory_limit.h"
+#include "core/tasks/cgroup_limits.h"
 #include "tests/unit/unit.h"
 
 #define GIB (1ULL << 30)
@@ -103,8 +103,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("memory_limit");
-	TCase *tc = tcase_create("memory_limit");
+	Suite *s = suite_create("cgroup_limits");
+	TCase *tc = tcase_create("cgroup_limits");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_limits, 0, ARRAY_SIZE(rows));
