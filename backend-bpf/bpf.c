@@ -7,7 +7,6 @@
 #include "backend-bpf/object.h"
 #include "backend-bpf/source.h"
 
-#include "core/host/priority.h"
 #include "core/tasks/cgroup_limits.h"
 
 #include <errno.h>
@@ -207,11 +206,8 @@ static void bpf_tend(struct counter *c)
 	if (!c->dispatch || own->grown || object_sum(c, c->config.set, &sum, sizeof(sum)) ||
 	    sum.spilled.stack + sum.spilled.count < GROW_SPILLS)
 		return;
-	/* Loading a program and making maps takes tens of milliseconds: too long for real time. */
-	priority_pause();
 	if (grow(own))
 		own->counter.dispatch = NULL; /* it has been attached; nothing is tried again */
-	priority_resume();
 }
 
 static void bpf_so_far(const struct counter *c, struct stats *stats)

@@ -5,7 +5,6 @@
 #include "backend-perfring/deferred.h"
 #include "backend-perfring/kernel_code.h"
 #include "backend-perfring/switching.h"
-#include "core/host/priority.h"
 #include "core/sources/source.h"
 
 #include <errno.h>
@@ -177,7 +176,6 @@ static int apply(void *ctx, void *record)
 	struct queue *q = ctx;
 	int rc = 0;
 
-	priority_check();
 	if (in->record.type == PERF_RECORD_SAMPLE && in->lead.kind == OF_SAMPLE && queue_late(q, in->lead.note.set))
 		q->applier.stats[q->applier.set].late_samples++;
 	else

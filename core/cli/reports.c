@@ -9,7 +9,6 @@
 #include "core/cli/messages.h"
 #include "core/cli/warnings.h"
 #include "core/events/event_rings.h"
-#include "core/host/priority.h"
 #include "core/host/signals.h"
 #include "core/report/scheduling.h"
 
@@ -21,13 +20,11 @@
 
 static void kernel_name(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
-	priority_check();
 	symbols_kernel(ctx, addr, is_return, out);
 }
 
 static void user_name(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
 {
-	priority_check();
 	symbols_user(ctx, pid, comm, addr, is_return, out);
 }
 
@@ -43,7 +40,6 @@ static int demangled_names(void *ctx, const char *const *names, size_t nr, const
 
 static bool user_called(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return)
 {
-	priority_check();
 	return symbols_user_called(ctx, pid, comm, addr, is_return);
 }
 

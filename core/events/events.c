@@ -194,21 +194,27 @@ int events_enable(struct events *ev, struct err *err)
 	return rc;
 }
 
-/* First what samples: of the others every sample has still been told. */
-int events_disable(struct events *ev, struct err *err)
+int events_disable_part(const struct events *ev, bool side_band, struct err *err)
 {
 	const struct event_place *e;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < 2 * ev->nr_places && !rc; i++) {
-		e = &ev->places[i % ev->nr_places];
-		rc = i < ev->nr_places ? place_tell(e, PERF_EVENT_IOC_DISABLE)
-				       : side_band_tell(&e->side, PERF_EVENT_IOC_DISABLE);
+	for (i = 0; i < ev->nr_places && !rc; i++) {
+		e = &ev->places[i];
+		rc = side_band ? side_band_tell(&e->side, PERF_EVENT_IOC_DISABLE)
+			       : place_tell(e, PERF_EVENT_IOC_DISABLE);
 		if (rc)
 			err_sys(err, rc, "cannot disable the perf event of CPU %d", e->cpu);
 	}
 	return rc;
+}
+
+int events_disable(struct events *ev, struct err *err)
+{
+	int rc = events_disable_part(ev, false, err);
+
+	return rc ? rc : events_disable_part(ev, true, err);
 }
 
 void events_hold(struct events *ev, int fd)

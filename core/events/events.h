@@ -33,6 +33,12 @@ int events_enable(struct events *ev, struct err *err);
 int events_disable(struct events *ev, struct err *err);
 
 /**
+ * events_disable_part() - those that sample, or, @side_band, those that tell of tasks and mappings: these come last, so
+ * that of the others every sample has still been told. By any thread, while the events stay the same.
+ */
+int events_disable_part(const struct events *ev, bool side_band, struct err *err);
+
+/**
  * events_hold() - take over @fd, the last descriptor of a tracepoint's events: to let go of that the kernel waits for
  * grace periods of RCU (tracepoint_synchronize_unregister(); from 6.13 on for RCU tasks trace, too, where a program was
  * attached), many seconds where processes come and go as fast as they can. events_let_go(), after the report, closes

@@ -6,7 +6,6 @@
 #include "core/base/intern.h"
 #include "core/files/worker.h"
 #include "core/host/host.h"
-#include "core/host/priority.h"
 #include "core/tasks/proc.h"
 
 #include <errno.h>
@@ -231,13 +230,11 @@ static int ask(struct open_files *of, const struct worker_message *request, stru
 		of->nr_given_up++;
 		return -ETIME;
 	}
-	priority_pause();
 	rc = worker_call(of->worker, request, reply, timeout_ms);
 	if (rc == -EAGAIN) {
 		reply->fd = -1;
 		rc = serve(&of->places, request, reply); /* never -ETIME */
 	}
-	priority_resume();
 	if (rc == -ETIME) {
 		of->nr_given_up++;
 		of->hung[of->nr_hung++] = *asked;

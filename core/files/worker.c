@@ -29,7 +29,6 @@
 struct worker {
 	struct worker_job job;
 	pid_t pid; /* 0: no process */
-	struct priority_shared priority;
 	int sock;
 };
 
@@ -267,7 +266,6 @@ static int start(struct worker *w)
 		return -EAGAIN;
 	}
 	w->sock = ends[0];
-	w->priority = (struct priority_shared){ 0 };
 	return 0;
 }
 
@@ -285,10 +283,8 @@ void worker_end(struct worker *w)
 	kill(w->pid, SIGKILL);
 	if (poll(&fds, 1, KILLED_MS) <= 0)
 		options = WNOHANG;
-	priority_pause();
 	while (waitpid(w->pid, NULL, options) < 0 && errno == EINTR)
 		;
-	priority_resume();
 	close(w->sock);
 	w->pid = 0;
 	w->sock = -1;
@@ -316,19 +312,6 @@ static int wait_for_reply(const struct worker *w, uint64_t until)
 	return n > 0 ? 0 : -ETIME;
 }
 
-/* For a moment it may be real-time, if we are: what it does may take long, and a stranger may have a part in that. */
-static int wait_with_priority(struct worker *w, uint64_t until)
-{
-	uint64_t realtime_until = now_ns() + PRIORITY_SHARED_NS;
-	int rc;
-
-	if (!w->priority.realtime)
-		return wait_for_reply(w, until);
-	rc = wait_for_reply(w, until < realtime_until ? until : realtime_until);
-	priority_unshare(w->pid, &w->priority);
-	return rc ? wait_for_reply(w, until) : 0;
-}
-
 int worker_call(struct worker *w, const struct worker_message *request, struct worker_message *reply, int timeout_ms)
 {
 	uint64_t until = now_ns() + (uint64_t)timeout_ms * 1000000;
@@ -340,11 +323,10 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 		rc = start(w);
 	if (rc)
 		return rc;
-	priority_check_now();
-	priority_share(w->pid, &w->priority);
+	priority_share(w->pid);
 	rc = send_message(w->sock, &head, request, MSG_DONTWAIT);
 	if (!rc)
-		rc = wait_with_priority(w, until);
+		rc = wait_for_reply(w, until);
 	if (!rc)
 		rc = receive_message(w->sock, &head, reply);
 	if (!rc && (head.rc > 0 || head.rc < -ERRNO_MAX))

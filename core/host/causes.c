@@ -9,7 +9,6 @@
 #include "core/host/capability.h"
 #include "core/host/event_types.h"
 #include "core/host/kernel.h"
-#include "core/host/priority.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -302,10 +301,7 @@ static void explain_event_refused(const struct host *host, const struct cause_ev
 		return;
 	if (is_paranoid(host, &r, e, out))
 		return;
-	/* All that it reads is of the thread in /proc. */
-	priority_pause();
 	is_foreign(host, &r, e->tid, out);
-	priority_resume();
 }
 
 /* What is wrong with the event itself. */

@@ -4,34 +4,92 @@
 #include "core/base/clock.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
-#include <time.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
 
 #define NICE_HIGHEST (-20)
 
-/* Of what priority_keep() permits, in real time: a worker process may use it, and where groups compete, much is
- * waiting. */
-#define WAIT_TIMES 4
+#define WORK_NS     (3 * 1000 * 1000ULL) /* after so much CPU time a real-time thread rests, */
+#define REST_TIMES  3                    /* so many times as long as it has worked, */
+#define REST_MAX_MS 100                  /* at most */
 
-#define CALLS 256
+#define TIMER_SIGNAL (SIGRTMIN + 1)
 
-/* Of each window a real-time thread may use one part in so many, and rests when it has worked for so long. */
-#define WINDOW_NS     NSEC_PER_SEC
-#define WINDOW_SHARES 4
-#define WORK_NS       (5 * 1000 * 1000ULL)
-#define REST_NS       (1000 * 1000ULL)
-#define REST_MAX_NS   (100 * 1000 * 1000ULL)
+enum alarm { LOWER, REST };
 
-static bool known;                    /* @callers is */
-static int callers;                   /* the nice value with which the process was started */
-static int got;                       /* see priority_nice() */
-static int got_realtime;              /* see priority_got_realtime() */
-static struct priority_window window; /* of the main thread */
-static unsigned int pauses;           /* of its real time: calls of priority_pause() that were not resumed */
-static bool raised;                   /* the main thread is, */
-static bool ends;                     /* when it has used so much CPU time, or at that moment of CLOCK_MONOTONIC */
-static uint64_t cpu_end, end;
+static bool known;       /* @callers is */
+static int callers;      /* the nice value with which the process was started */
+static int got;          /* see priority_nice() */
+static int got_realtime; /* see priority_got_realtime() */
+static timer_t keeps;    /* of the main thread, */
+static bool has_timer;   /* where it could be made */
+
+static _Thread_local uint64_t rested; /* CPU time of the thread at the end of its last rest */
+
+static void rest(void)
+{
+	uint64_t ms = REST_TIMES * (own_cpu_ns() - rested) / 1000000;
+
+	/* It may be called here, where nanosleep(2) may not (signal-safety(7)). */
+	poll(NULL, 0, (int)(ms < REST_MAX_MS ? ms : REST_MAX_MS));
+	rested = own_cpu_ns();
+}
+
+/* Of the thread whose timer it was. What others send means nothing. */
+static void on_timer(int sig, siginfo_t *info, void *context)
+{
+	int code = errno;
+
+	(void)sig;
+	(void)context;
+	if (info->si_code == SI_TIMER && info->si_value.sival_int == REST)
+		rest();
+	else if (info->si_code == SI_TIMER)
+		setpriority(PRIO_PROCESS, 0, callers);
+	errno = code;
+}
+
+/* One that signals the calling thread, which may have inherited that the signal is blocked. */
+static bool make_timer(clockid_t clock, enum alarm alarm, timer_t *timer)
+{
+	const struct sigaction action = { .sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigevent event = {
+		.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = TIMER_SIGNAL,
+		.sigev_value.sival_int = alarm,
+	};
+	sigset_t set;
+
+	event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+	sigemptyset(&set);
+	sigaddset(&set, TIMER_SIGNAL);
+	return !sigaction(TIMER_SIGNAL, &action, NULL) && !pthread_sigmask(SIG_UNBLOCK, &set, NULL) &&
+	       !timer_create(clock, &event, timer);
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / NSEC_PER_SEC), .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+}
+
+/* @interval: 0: once. @ns: 0: never */
+static bool set_timer(timer_t timer, uint64_t ns, uint64_t interval)
+{
+	const struct itimerspec spec = { timespec_of(interval), timespec_of(ns) };
+
+	return !timer_settime(timer, 0, &spec, NULL);
+}
+
+/* ---- the nice value of the process */
 
 /* -1 is a value, too. */
 static int nice_value(void)
@@ -40,7 +98,7 @@ static int nice_value(void)
 }
 
 /* Without the right to any, what RLIMIT_NICE permits: 20 minus that (getrlimit(2)). */
-static int permitted(void)
+static int permitted_nice(void)
 {
 	struct rlimit rl;
 
@@ -49,78 +107,74 @@ static int permitted(void)
 	return rl.rlim_cur >= 40 ? NICE_HIGHEST : 20 - (int)rl.rlim_cur;
 }
 
+void priority_raise(void)
+{
+	if (!known) {
+		callers = nice_value();
+		has_timer = make_timer(CLOCK_MONOTONIC, LOWER, &keeps);
+	}
+	known = true;
+	if (has_timer)
+		set_timer(keeps, 0, 0);
+	if (setpriority(PRIO_PROCESS, 0, NICE_HIGHEST) && permitted_nice() < nice_value())
+		setpriority(PRIO_PROCESS, 0, permitted_nice());
+	got = nice_value();
+}
+
+void priority_keep(uint64_t ns)
+{
+	if (got < callers && !(has_timer && ns && set_timer(keeps, ns, 0)))
+		setpriority(PRIO_PROCESS, 0, callers);
+}
+
+void priority_share(pid_t pid)
+{
+	setpriority(PRIO_PROCESS, (id_t)pid, nice_value());
+}
+
+/* ---- the thread with real time */
+
 static bool is_realtime(int policy)
 {
 	return policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE;
 }
 
-/* That of the main thread, before it was raised; -1: unknown. */
-static int policy_before(void)
+static void end_realtime(pthread_t thread)
 {
-	int policy = sched_getscheduler(0);
-
-	return window.permitted ? window.before : policy < 0 ? policy : policy & ~SCHED_RESET_ON_FORK;
+	pthread_setschedparam(thread, SCHED_OTHER, &(struct sched_param){ 0 });
 }
 
-/* Of one thread: sched_setscheduler(2) takes a thread for what POSIX calls a process. */
-static bool set_policy(pid_t tid, int policy, int priority)
+/* Unbounded, it would be a danger. */
+static void *run_realtime(void *arg)
 {
-	const struct sched_param param = { .sched_priority = priority };
+	const struct priority_thread *t = arg;
+	timer_t timer;
+	bool made;
 
-	return !sched_setscheduler(tid, policy, &param);
+	/* What a real-time thread makes has the nice value 0 (sched_fork(), kernel/sched/core.c). */
+	setpriority(PRIO_PROCESS, 0, t->nice);
+	rested = own_cpu_ns();
+	made = make_timer(CLOCK_THREAD_CPUTIME_ID, REST, &timer);
+	if (!made || !set_timer(timer, WORK_NS, WORK_NS))
+		end_realtime(pthread_self());
+	t->fn(t->arg);
+	if (made)
+		timer_delete(timer);
+	return NULL;
 }
 
-static int lowest(void)
+static void *run(void *arg)
 {
-	return sched_get_priority_min(SCHED_FIFO);
+	const struct priority_thread *t = arg;
+
+	t->fn(t->arg);
+	return NULL;
 }
 
-/* What it forks is not real-time. */
-static bool become_realtime(pid_t tid)
+/* One that would have to become a real-time thread by itself might wait for the CPU time that this takes. */
+static int create_realtime(struct priority_thread *t)
 {
-	return set_policy(tid, SCHED_FIFO | SCHED_RESET_ON_FORK, lowest());
-}
-
-/* With no more than RLIMIT_RTPRIO nobody may clear SCHED_RESET_ON_FORK (sched_setscheduler(2)). */
-static bool end_realtime(pid_t tid, int policy)
-{
-	return set_policy(tid, policy, 0) || set_policy(tid, policy | SCHED_RESET_ON_FORK, 0);
-}
-
-/* What the caller has given is kept, and shown. */
-static void note_callers_realtime(int policy)
-{
-	struct sched_param param = { 0 };
-
-	if (policy >= 0 && is_realtime(policy) && !sched_getparam(0, &param))
-		got_realtime = param.sched_priority;
-}
-
-static void window_begin(struct priority_window *w, int before)
-{
-	*w = (struct priority_window){
-		.began = now_ns(), .used = own_cpu_ns(), .rested = own_cpu_ns(), .before = before
-	};
-	if (before < 0 || is_realtime(before)) {
-		note_callers_realtime(before);
-		return;
-	}
-	w->permitted = w->realtime = become_realtime(0);
-	if (w->permitted)
-		got_realtime = lowest();
-}
-
-static void window_end(struct priority_window *w)
-{
-	if (w->realtime && !end_realtime(0, w->before))
-		return;
-	w->realtime = w->permitted = false;
-}
-
-/* A thread that would have to become a real-time one by itself might wait for the CPU time that this takes. */
-static int create_realtime(pthread_t *thread, void *(*fn)(void *arg), void *arg)
-{
-	const struct sched_param param = { .sched_priority = lowest() };
+	const struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
 	pthread_attr_t attr;
 	int rc = pthread_attr_init(&attr);
 
@@ -132,146 +186,40 @@ static int create_realtime(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 	if (!rc)
 		rc = pthread_attr_setschedparam(&attr, &param);
 	if (!rc)
-		rc = pthread_create(thread, &attr, fn, arg);
+		rc = pthread_create(&t->id, &attr, run_realtime, t);
 	pthread_attr_destroy(&attr);
 	if (!rc)
 		got_realtime = param.sched_priority;
 	return rc;
 }
 
-int priority_create_thread(pthread_t *thread, struct priority_window *w, void *(*fn)(void *arg), void *arg)
+int priority_thread_start(struct priority_thread *t, bool permitted, void (*fn)(void *arg), void *arg)
 {
-	int before = policy_before();
+	int policy = sched_getscheduler(0);
+	struct sched_param param = { 0 };
 
 	/* The new thread may run before this returns. */
-	*w = (struct priority_window){ .began = now_ns(),
-				       .before = before,
-				       .nice = nice_value(),
-				       .permitted = true,
-				       .realtime = true,
-				       .paced = true };
-	if (before >= 0 && !is_realtime(before) && !create_realtime(thread, fn, arg))
+	*t = (struct priority_thread){ .fn = fn, .arg = arg, .nice = nice_value(), .realtime = true };
+	if (permitted && policy >= 0 && !is_realtime(policy & ~SCHED_RESET_ON_FORK) && !create_realtime(t))
 		return 0;
-	*w = (struct priority_window){ .nice = nice_value() };
-	note_callers_realtime(before);
-	return pthread_create(thread, NULL, fn, arg);
+	t->realtime = false;
+	/* What the caller has given is kept, and shown. */
+	if (policy >= 0 && is_realtime(policy & ~SCHED_RESET_ON_FORK) && !sched_getparam(0, &param))
+		got_realtime = param.sched_priority;
+	return -pthread_create(&t->id, NULL, run, t);
 }
 
-/* What a real-time thread makes has the nice value 0 (sched_fork(), kernel/sched/core.c). */
-void priority_window_enter(const struct priority_window *w)
+void priority_thread_join(struct priority_thread *t)
 {
-	if (nice_value() != w->nice)
-		setpriority(PRIO_PROCESS, 0, w->nice);
-}
+	struct timespec until;
 
-static void rest(struct priority_window *w, uint64_t cpu, uint64_t ns)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = (long)(ns < REST_MAX_NS ? ns : REST_MAX_NS) }, NULL);
-	w->rested = cpu;
-}
-
-void priority_window_check(struct priority_window *w)
-{
-	uint64_t now, cpu;
-	bool spent;
-
-	if (!w->permitted || (w == &window && pauses))
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	if (!pthread_timedjoin_np(t->id, NULL, &until))
 		return;
-	now = now_ns();
-	cpu = own_cpu_ns();
-	if (now - w->began >= WINDOW_NS) {
-		w->began = now;
-		w->used = cpu;
-		w->others = 0;
-		w->realtime = w->realtime || become_realtime(0);
-	}
-	spent = cpu - w->used + w->others > WINDOW_NS / WINDOW_SHARES;
-	if (w->realtime && spent && !w->paced)
-		w->realtime = !end_realtime(0, w->before);
-	if (w->realtime && spent)
-		rest(w, cpu, (WINDOW_SHARES - 1) * (cpu - w->rested));
-	else if (w->realtime && cpu - w->rested > WORK_NS)
-		rest(w, cpu, REST_NS);
-}
-
-void priority_raise(void)
-{
-	if (!known)
-		callers = nice_value();
-	known = true;
-	if (setpriority(PRIO_PROCESS, 0, NICE_HIGHEST) && permitted() < nice_value())
-		setpriority(PRIO_PROCESS, 0, permitted());
-	got = nice_value();
-	raised = got < callers;
-	ends = false;
-	if (!window.permitted)
-		window_begin(&window, policy_before());
-}
-
-void priority_keep(uint64_t cpu_ns)
-{
-	ends = raised || window.permitted;
-	cpu_end = own_cpu_ns() + cpu_ns;
-	end = now_ns() + WAIT_TIMES * cpu_ns;
-}
-
-void priority_check_now(void)
-{
-	if (ends && (now_ns() >= end || own_cpu_ns() >= cpu_end))
-		priority_lower();
-	priority_window_check(&window);
-}
-
-/* A system call tells the CPU time, and a name may be known already: each time would be too dear. */
-void priority_check(void)
-{
-	static unsigned int calls;
-
-	if ((ends || window.permitted) && ++calls % CALLS == 0)
-		priority_check_now();
-}
-
-void priority_pause(void)
-{
-	if (!pauses++ && window.realtime)
-		end_realtime(0, window.before);
-}
-
-void priority_resume(void)
-{
-	int code = errno;
-
-	/* Where it is not permitted just now, the next window tries again. */
-	if (!--pauses && window.realtime)
-		window.realtime = become_realtime(0);
-	errno = code;
-}
-
-void priority_lower(void)
-{
-	window_end(&window);
-	if (raised)
-		setpriority(PRIO_PROCESS, 0, callers);
-	raised = ends = false;
-}
-
-void priority_share(pid_t pid, struct priority_shared *s)
-{
-	int nice = nice_value();
-
-	if (!s->known || s->nice != nice)
-		setpriority(PRIO_PROCESS, (id_t)pid, nice);
-	*s = (struct priority_shared){ .known = true, .nice = nice, .began = now_ns() };
-	s->realtime = window.realtime && !pauses && become_realtime(pid);
-}
-
-void priority_unshare(pid_t pid, struct priority_shared *s)
-{
-	if (!s->realtime)
-		return;
-	s->realtime = false;
-	window.others += now_ns() - s->began;
-	end_realtime(pid, window.before);
+	if (t->realtime)
+		end_realtime(t->id);
+	pthread_join(t->id, NULL);
 }
 
 int priority_got_realtime(void)

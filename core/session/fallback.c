@@ -5,7 +5,6 @@
 #include "core/events/events.h"
 #include "core/events/followed.h"
 #include "core/host/causes.h"
-#include "core/host/priority.h"
 #include "core/session/counting.h"
 #include "core/session/unwinder.h"
 
@@ -187,11 +186,8 @@ static void find_tracepoint(struct session *s)
 
 	if (!s->request.options->off_cpu)
 		return;
-	/* It may wait for a process that ends (wait4(2)). */
-	priority_pause();
 	if (sched_switch_find(s->request.host, &ev->sched_switch, &ev->no_tracepoint))
 		ev->sched_switch.id = 0;
-	priority_resume();
 }
 
 /* Return: nothing tells of switches but the kernel's records of them; @why says for what reason. */

@@ -2,34 +2,39 @@
 #include "core/session/ring_thread.h"
 
 #include "core/base/clock.h"
+#include "core/base/saturate.h"
+#include "core/events/events.h"
 #include "core/events/waiting.h"
 #include "core/host/priority.h"
 #include "core/host/signals.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define FETCH_MS 50 /* while nobody else reads */
+#define FETCH_MS 50                         /* while nobody else reads */
+#define TELL_NS  (20 * NSEC_PER_SEC / 1000) /* what still tells of those that were sampled last, see compare_wait() */
 
 enum { WAKE, SIGNALS }; /* places in waiting.fds */
 
 struct ring_thread {
+	const struct events *ev;
 	int signal_fd;
 	const struct source_ops *ops;
 	struct source *source;
-	pthread_t thread;
-	struct priority_window window; /* of @thread */
-	bool much;                     /* has been kept: its own */
+	struct priority_thread thread;
+	bool much; /* has been kept: its own */
 	struct waiting waiting;
 	int wake, asks; /* eventfds: the thread's, and the reader's */
 	/* Said by one thread and heard by the other. */
 	bool ends, minds_signals, signalled, gone;
-	int rc; /* @err is valid where it is not 0 */
+	uint64_t stop_at, stopped_ns; /* 0: it does not; it has not */
+	bool told;                    /* what tells of tasks is disabled, too: its own */
+	int rc;                       /* @err is valid where it is not 0 */
 	struct err err;
 };
 
@@ -77,31 +82,77 @@ static void fetch(struct ring_thread *k)
 		eventfd_write(k->asks, 1);
 }
 
+static uint64_t time_of(const uint64_t *ns)
+{
+	return __atomic_load_n(ns, __ATOMIC_ACQUIRE);
+}
+
+/* When there is something to be disabled; UINT64_MAX: never. */
+static uint64_t next_stop(const struct ring_thread *k)
+{
+	uint64_t at = time_of(&k->stop_at);
+
+	if (!at || k->told)
+		return UINT64_MAX;
+	return k->stopped_ns ? k->stopped_ns + TELL_NS : at;
+}
+
+static bool waits_for_signal(const struct ring_thread *k)
+{
+	return time_of(&k->stop_at) && !k->stopped_ns;
+}
+
+/* The reader disables them once more, and is told what failed. */
+static void stop_in_time(struct ring_thread *k)
+{
+	uint64_t now = now_ns();
+	struct err err;
+
+	if (waits_for_signal(k) && (k->waiting.fds[SIGNALS].revents || now >= next_stop(k))) {
+		events_disable_part(k->ev, false, &err);
+		__atomic_store_n(&k->stopped_ns, now, __ATOMIC_RELEASE);
+	} else if (now >= next_stop(k)) {
+		events_disable_part(k->ev, true, &err);
+		k->told = true;
+	}
+}
+
+static int timeout_ms(const struct ring_thread *k)
+{
+	uint64_t now = now_ns(), at = next_stop(k);
+	int ms = is(&k->minds_signals) || k->much ? FETCH_MS : -1;
+
+	if (at == UINT64_MAX || (ms >= 0 && at > now + FETCH_MS * 1000000ULL))
+		return ms;
+	at = (sub_or_0(at, now) + 999999) / 1000000;
+	return at < INT_MAX ? (int)at : INT_MAX;
+}
+
 /* Return: 1: one wants to be read; 0; -errno: it is the end, and has been told */
 static int wait_for_rings(struct ring_thread *k, bool *gone)
 {
 	struct err err;
-	int ready = waiting_poll(&k->waiting, is(&k->minds_signals) || k->much ? FETCH_MS : -1, gone, &err);
+	int ready = waiting_poll(&k->waiting, timeout_ms(k), gone, &err);
 
 	if (ready < 0)
 		fail(k, ready, &err);
 	return ready;
 }
 
-static void *keep(void *arg)
+static void keep(void *arg)
 {
 	struct ring_thread *k = arg;
 
-	priority_window_enter(&k->window);
 	while (!is(&k->ends)) {
 		bool minds = is(&k->minds_signals) && !is(&k->signalled), gone;
 		int ready;
 
-		k->waiting.fds[SIGNALS].fd = minds ? k->signal_fd : -1;
+		k->waiting.fds[SIGNALS].fd = minds || waits_for_signal(k) ? k->signal_fd : -1;
 		ready = wait_for_rings(k, &gone);
 		if (k->waiting.fds[WAKE].revents)
 			eventfd_read(k->wake, &(eventfd_t){ 0 });
-		if (minds)
+		stop_in_time(k);
+		if (minds && is(&k->minds_signals)) /* still */
 			take_signals(k);
 		if (!k->rc && (ready || k->much || is(&k->minds_signals)))
 			fetch(k);
@@ -111,10 +162,7 @@ static void *keep(void *arg)
 			say(&k->gone, true);
 			eventfd_write(k->asks, 1);
 		}
-		/* What it does is bounded by what the kernel writes; were that wrong, the host would not pay for it. */
-		priority_window_check(&k->window);
 	}
-	return NULL;
 }
 
 static void release(struct ring_thread *k)
@@ -152,23 +200,35 @@ static struct ring_thread *prepare(const struct events *ev, struct err *err)
 	return k;
 }
 
-struct ring_thread *ring_thread_start(const struct events *ev, int signal_fd, const struct source_ops *ops,
-				      struct source *source, struct err *err)
+struct ring_thread *ring_thread_start(const struct events *ev, bool realtime, int signal_fd,
+				      const struct source_ops *ops, struct source *source, struct err *err)
 {
 	struct ring_thread *k = prepare(ev, err);
 	int rc;
 
 	if (!k)
 		return NULL;
+	k->ev = ev;
 	k->ops = ops;
 	k->source = source;
 	k->signal_fd = signal_fd;
-	rc = priority_create_thread(&k->thread, &k->window, keep, k);
+	rc = priority_thread_start(&k->thread, realtime, keep, k);
 	if (!rc)
 		return k;
 	release(k);
-	err_sys(err, -rc, "cannot start a thread to read the rings");
+	err_sys(err, rc, "cannot start a thread to read the rings");
 	return NULL;
+}
+
+void ring_thread_stop_at(struct ring_thread *k, uint64_t ns)
+{
+	__atomic_store_n(&k->stop_at, ns, __ATOMIC_RELEASE);
+	eventfd_write(k->wake, 1);
+}
+
+uint64_t ring_thread_stopped_ns(const struct ring_thread *k)
+{
+	return time_of(&k->stopped_ns);
 }
 
 int ring_thread_fd(const struct ring_thread *k)
@@ -211,7 +271,7 @@ int ring_thread_end(struct ring_thread *k, bool *signalled, struct err *err)
 
 	say(&k->ends, true);
 	eventfd_write(k->wake, 1);
-	pthread_join(k->thread, NULL);
+	priority_thread_join(&k->thread);
 	*signalled = k->signalled;
 	rc = failure(k, err);
 	release(k);

@@ -2,8 +2,9 @@
 /*
  * A thread that empties the rings into memory while the others are busy: with stacks to be unwound, files to be opened,
  * a report, or with waiting for a CPU. It calls source_ops.fetch and nothing else, so that it is done in microseconds:
- * that is why it may have a real-time priority and the others do not, see priority_create_thread(). It begins to copy
- * when a ring buffer asks for it and holds much, which at low rates is never.
+ * that is why it may have a real-time priority and the others do not, see priority.h. It begins to copy when a ring
+ * buffer asks for it and holds much, which at low rates is never. And it ends the sampling, when the time is up or a
+ * signal comes: on a host that gives the reader no CPU time, that would come seconds later.
  */
 #ifndef CORE_SESSION_RING_THREAD_H
 #define CORE_SESSION_RING_THREAD_H
@@ -14,12 +15,22 @@ struct ring_thread;
 
 /**
  * ring_thread_start() - until ring_thread_end() it empties the rings of the events that @ev has now.
+ * @realtime: where the host permits it, see priority_thread_start()
  * @signal_fd: see signals_catch(); -1: none
  * @ops, @source: who has the rings
  * Return: NULL: described in @err.
  */
-struct ring_thread *ring_thread_start(const struct events *ev, int signal_fd, const struct source_ops *ops,
-				      struct source *source, struct err *err);
+struct ring_thread *ring_thread_start(const struct events *ev, bool realtime, int signal_fd,
+				      const struct source_ops *ops, struct source *source, struct err *err);
+
+/**
+ * ring_thread_stop_at() - the events are disabled at @ns of CLOCK_MONOTONIC, UINT64_MAX: never, or when a signal comes
+ * before: what samples first, and a moment later what tells of tasks and mappings.
+ */
+void ring_thread_stop_at(struct ring_thread *k, uint64_t ns);
+
+/** ring_thread_stopped_ns() - when it has done that, CLOCK_MONOTONIC; 0: it has not. */
+uint64_t ring_thread_stopped_ns(const struct ring_thread *k);
 
 /** ring_thread_fd() - readable when the reader is wanted: see ring_thread_asks(); or a signal has been taken. */
 int ring_thread_fd(const struct ring_thread *k);

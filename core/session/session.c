@@ -27,6 +27,7 @@
 #include "core/symbols/jitdumps.h"
 #include "core/symbols/perf_maps.h"
 #include "core/tasks/cgroup.h"
+#include "core/tasks/cgroup_limits.h"
 #include "core/tasks/descendants.h"
 #include "core/tasks/pinned.h"
 #include "core/tasks/proc.h"
@@ -48,10 +49,11 @@
 #define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
 #define PROGRESS_NS (500 * 1000 * 1000ULL) /* between calls of session.progress */
 #define AHEAD_NS    (4 * 1000 * 1000ULL)   /* of the time between two drains is spent on work ahead */
+#define REALTIME_US 100000                 /* in each second: with less, none is wanted */
 
 /* After sampling the priority of the reader is kept for the report. */
-#define REPORT_SHARE  8            /* one part in so many of the time that was sampled, */
-#define REPORT_MAX_NS NSEC_PER_SEC /* at most */
+#define REPORT_SHARE  2                  /* one part in so many of the time that was sampled, */
+#define REPORT_MAX_NS (2 * NSEC_PER_SEC) /* at most */
 
 static int empty_set(struct session *s, unsigned int i)
 {
@@ -317,15 +319,40 @@ static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t u
 	return rc < 0 ? rc : gone;
 }
 
+/* A thread whose cgroup has used up its real time does not run at all. */
+static bool has_realtime(const struct session *s)
+{
+	uint64_t us = realtime_limit_us(s->request.host);
+
+	return !us || us >= REALTIME_US;
+}
+
+/* Of switches programs in the kernel have to be told, too. */
+static void stop_in_time(struct session *s)
+{
+	uint64_t duration = s->request.options->duration_ns;
+
+	if (s->ring_thread && s->sink.began_ns && !s->request.options->off_cpu)
+		ring_thread_stop_at(s->ring_thread, duration ? s->sink.began_ns + duration : UINT64_MAX);
+}
+
+/* The first time counts: a later thread is told at once. */
+static void note_stop(struct session *s)
+{
+	if (s->ring_thread && !s->stopped_ns)
+		s->stopped_ns = ring_thread_stopped_ns(s->ring_thread);
+}
+
 /* A thread of its own empties the rings into memory: nothing that we do makes them wait. */
 static int keep_rings(struct session *s, struct err *err)
 {
 	if (s->ring_thread || !s->source_ops->fetch)
 		return 0;
-	s->ring_thread = ring_thread_start(&s->events, s->signal_fd, s->source_ops, s->source, err);
+	s->ring_thread = ring_thread_start(&s->events, has_realtime(s), s->signal_fd, s->source_ops, s->source, err);
 	/* Where no thread may be made, which may come to be so at any time, we do it ourselves. */
 	if (!s->ring_thread && err->code == -EAGAIN && (!s->request.options->interval_ns || s->sink.began_ns))
 		return 0;
+	stop_in_time(s);
 	return s->ring_thread ? 0 : err->code;
 }
 
@@ -333,8 +360,10 @@ static int release_rings(struct session *s, struct err *err)
 {
 	struct ring_thread *k = s->ring_thread;
 	bool signalled = false;
-	int rc = k ? ring_thread_end(k, &signalled, err) : 0;
+	int rc;
 
+	note_stop(s);
+	rc = k ? ring_thread_end(k, &signalled, err) : 0;
 	s->ring_thread = NULL;
 	s->signalled |= signalled;
 	return rc;
@@ -438,7 +467,6 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 		if (s->signalled)
 			wake = 0;
 		gone = s->ring_thread ? wait_for_work(s, wake, err) : wait_for_rings(s, &w, wake, err);
-		priority_check_now();
 		rc = gone < 0 ? gone : counting_drain(s, err);
 		if (!rc)
 			rc = look_after(s, gone, err);
@@ -448,10 +476,10 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 	return rc < 0 ? rc : over;
 }
 
-/* What belongs to the interval that ends now. */
-static void account(struct session *s)
+/* What belongs to the interval that ends now, or has ended at @ns. */
+static void account(struct session *s, uint64_t ns)
 {
-	s->sink.stopped_ns = now_ns();
+	s->sink.stopped_ns = ns;
 	watch_end(s->events.watch, &s->shortfall);
 	events_account(&s->events, s->sink.stopped_ns);
 }
@@ -487,6 +515,7 @@ static int begin(struct session *s, struct err *err)
 	if (s->request.both || !session_counts_in_kernel(s))
 		s->sink.began_ns = now_ns();
 	s->sink.started_ns = s->sink.began_ns;
+	stop_in_time(s);
 	s->cpus_at = s->learn_at = s->ahead_at = s->sink.began_ns + DRAIN_NS;
 	s->progress_at = s->sink.began_ns + PROGRESS_NS;
 	s->drain_ns = events_drain_ns(&s->events, HURRY_NS, DRAIN_NS);
@@ -511,7 +540,7 @@ static int end_one(struct session *s, struct err *err)
 		return err_sys(err, -ENOMEM, "cannot begin another interval");
 	s->sink.ended = s->sink.set;
 	s->sink.set = !s->sink.set;
-	account(s);
+	account(s, now_ns());
 	rc = counting_end(s, err);
 	if (!rc)
 		begin_report(s);
@@ -554,7 +583,8 @@ static int end_run(struct session *s, int rc, struct err *err)
 	int stopped, disabled;
 
 	s->sink.ended = s->sink.set;
-	account(s);
+	note_stop(s);
+	account(s, s->stopped_ns > s->sink.started_ns ? s->stopped_ns : now_ns());
 	s->sink.over_ns = s->sink.stopped_ns;
 	account_cpu_time(s);
 	if (s->events.followed && s->request.command && command_ended(s->request.command)) {
@@ -616,7 +646,6 @@ static int sample_interval(struct session *s, struct err *err)
 	return end_run(s, rc < 0 ? rc : 0, err);
 }
 
-/* For the report: that may take a part of what one CPU could do while it was sampled. */
 static void keep_priority(uint64_t sampled_ns)
 {
 	uint64_t ns = sampled_ns / REPORT_SHARE;

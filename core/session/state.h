@@ -55,6 +55,7 @@ struct session {
 	void (*progress)(void *ctx, const struct progress *p); /* see session_progress(); NULL: nobody wants to know */
 	void *progress_ctx;
 	uint64_t progress_at;
+	uint64_t stopped_ns;        /* the ring thread has ended the sampling; 0: it has not */
 	uint64_t drain_ns;          /* the rings are read at least that often */
 	uint64_t hurry_until;       /* the rings are read more often, see look_closer() */
 	uint64_t cpus_at, learn_at; /* when to look next which CPUs are online, and whom the kernel counts */

@@ -5,7 +5,6 @@
 #include "core/files/file_cache.h"
 #include "core/files/mapped_files.h"
 #include "core/files/recorded.h"
-#include "core/host/priority.h"
 #include "core/tasks/tasks.h"
 
 #include <errno.h>
@@ -177,7 +176,6 @@ static int read_whole(struct jitdumps *j, struct dump_file *f)
 	int rc;
 
 	do {
-		priority_check_now();
 		rc = read_some(j, f, &j->left);
 	} while (rc > 0);
 	return rc;
@@ -228,7 +226,6 @@ struct jitdump *jitdumps_of(struct jitdumps *j, pid_t pid)
 		return NULL;
 	began = now_ns();
 	if (began >= f->look_ns) {
-		priority_check_now();
 		used = own_cpu_ns(); /* a rest, or another process that has the CPU, costs nothing */
 		make_room(j, f);
 		read_some(j, f, &max);

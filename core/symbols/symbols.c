@@ -10,7 +10,6 @@
 #include "core/files/file_cache.h"
 #include "core/files/mapped_files.h"
 #include "core/files/vdso.h"
-#include "core/host/priority.h"
 #include "core/symbols/demangler.h"
 #include "core/symbols/jitdumps.h"
 #include "core/symbols/kernel_names.h"
@@ -283,7 +282,6 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int rc = load_file(s, f, pid);
 
-	priority_check_now();
 	if (rc || f->in.vdso_size)
 		return rc;
 	if (s->lines)

@@ -7,25 +7,52 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where a hierarchy is mounted below /sys, and its file with the limit. */
-struct hierarchy {
-	const char *top, *file;
+#define USEC_PER_SEC 1000000
+
+/* A file with a limit, below where a hierarchy is mounted below /sys. */
+struct limit_file {
+	const char *top, *name;
+	const char *period; /* the limit is for so many microseconds; NULL: it is for no time */
 };
 
-static const struct hierarchy version_2 = { "fs/cgroup", "memory.max" };
-static const struct hierarchy version_1 = { "fs/cgroup/memory", "memory.limit_in_bytes" };
+/* What limits something, in both versions; no @top: that version does not. */
+struct limit {
+	const char *controller; /* of version 1 */
+	struct limit_file v1, v2;
+};
 
-/* "max" is no limit, and the root of version 2 has no file. */
-static uint64_t limit_of(const struct host *h, const struct hierarchy *of, const char *path)
+static const struct limit memory = {
+	"memory",
+	{ "fs/cgroup/memory", "memory.limit_in_bytes", NULL },
+	{ "fs/cgroup", "memory.max", NULL },
+};
+
+/* In version 2 nothing limits it (Documentation/admin-guide/cgroup-v2.rst). */
+static const struct limit realtime = {
+	"cpu",
+	{ "fs/cgroup/cpu", "cpu.rt_runtime_us", "cpu.rt_period_us" },
+	{ NULL, NULL, NULL },
+};
+
+/* "max" and "-1" are no limit, and the root of version 2 has no file. Return: 0: none */
+static uint64_t number_in(const struct host *h, const char *top, const char *path, const char *file)
 {
 	char name[4096 + 64], text[64];
 	const char *s = text;
-	uint64_t limit;
+	uint64_t number;
 
-	if ((size_t)snprintf(name, sizeof(name), "%s%s/%s", of->top, path, of->file) >= sizeof(name) ||
+	if ((size_t)snprintf(name, sizeof(name), "%s%s/%s", top, path, file) >= sizeof(name) ||
 	    host_read(h->sys, name, text, sizeof(text)) <= 0)
 		return 0;
-	return parse_digits(&s, 10, UINT64_MAX, &limit) || *s != '\n' ? 0 : limit;
+	return parse_digits(&s, 10, UINT64_MAX, &number) || *s != '\n' ? 0 : number;
+}
+
+static uint64_t limit_of(const struct host *h, const struct limit_file *of, const char *path)
+{
+	uint64_t limit = number_in(h, of->top, path, of->name);
+	uint64_t period = of->period ? number_in(h, of->top, path, of->period) : 0;
+
+	return period && limit <= UINT64_MAX / USEC_PER_SEC ? limit * USEC_PER_SEC / period : limit;
 }
 
 static void take_smaller(uint64_t *least, uint64_t limit)
@@ -38,7 +65,7 @@ static void take_smaller(uint64_t *least, uint64_t limit)
  * @path: of our cgroup; cut. In a container that has no cgroup namespace it does not exist there, but the root, which
  * is the container's own cgroup, does.
  */
-static void look_upwards(const struct host *h, const struct hierarchy *of, char *path, uint64_t *least)
+static void look_upwards(const struct host *h, const struct limit_file *of, char *path, uint64_t *least)
 {
 	char *end = path + strlen(path);
 
@@ -52,26 +79,38 @@ static void look_upwards(const struct host *h, const struct hierarchy *of, char 
 	}
 }
 
-static void look_at(const struct host *h, char *line, uint64_t *least)
+static void look_at(const struct host *h, const struct limit *of, char *line, uint64_t *least)
 {
 	char *path = cgroup_line_path(line);
 
 	if (!path)
 		return;
-	if (cgroup_line_is_v2(line))
-		look_upwards(h, &version_2, path, least);
-	else if (cgroup_line_has(line, "memory"))
-		look_upwards(h, &version_1, path, least);
+	if (cgroup_line_is_v2(line)) {
+		if (of->v2.top)
+			look_upwards(h, &of->v2, path, least);
+	} else if (cgroup_line_has(line, of->controller)) {
+		look_upwards(h, &of->v1, path, least);
+	}
 }
 
-uint64_t memory_limit(const struct host *h)
+/* @least: what is known besides; 0: nothing */
+static uint64_t smallest(const struct host *h, const struct limit *of, uint64_t least)
 {
-	uint64_t least = host_memory_bytes(h);
 	char text[8192], *line, *rest = text;
 
 	if (host_read(h->proc, "self/cgroup", text, sizeof(text)) < 0)
 		return least;
 	while ((line = strsep(&rest, "\n")))
-		look_at(h, line, &least);
+		look_at(h, of, line, &least);
 	return least;
+}
+
+uint64_t memory_limit(const struct host *h)
+{
+	return smallest(h, &memory, host_memory_bytes(h));
+}
+
+uint64_t realtime_limit_us(const struct host *h)
+{
+	return smallest(h, &realtime, 0);
 }

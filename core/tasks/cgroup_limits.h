@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory this process may use at most: that of the host, or less in a cgroup with a limit. */
+/* How much memory and real time this process may use at most: that of the host, or less in a cgroup with a limit. */
 #ifndef CORE_TASKS_CGROUP_LIMITS_H
 #define CORE_TASKS_CGROUP_LIMITS_H
 
@@ -11,5 +11,12 @@
  * version 1. Return: bytes; 0: unknown.
  */
 uint64_t memory_limit(const struct host *h);
+
+/**
+ * realtime_limit_us() - what all real-time threads of our cgroup of version 1, or of one above it, may use of each CPU
+ * in a second: cpu.rt_runtime_us (Documentation/scheduler/sched-rt-group.rst), which other threads of it may use up.
+ * When it is used up, they do not run, though the CPU be idle. Return: microseconds; 0: no limit is known.
+ */
+uint64_t realtime_limit_us(const struct host *h);
 
 #endif

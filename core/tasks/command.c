@@ -3,7 +3,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/printable.h"
-#include "core/host/priority.h"
 #include "core/host/privileges.h"
 #include "core/host/signals.h"
 
@@ -135,11 +134,9 @@ static void look(struct command *c, int options)
 
 	if (c->ended)
 		return;
-	priority_pause();
 	do
 		pid = wait4(c->pid, &c->status, options, &c->usage);
 	while (pid < 0 && errno == EINTR);
-	priority_resume();
 	c->ended = pid != 0;
 	if (c->ended)
 		signals_pass_to(0);

@@ -3,7 +3,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/number.h"
-#include "core/host/priority.h"
 #include "core/tasks/cgroup.h"
 #include "core/tasks/comm.h"
 
@@ -67,34 +66,10 @@ int proc_map_parse(char *line, struct proc_map *out)
 	return 0;
 }
 
-/* As open(2) for reading. */
-static int open_path(const char *path)
-{
-	int fd;
-
-	priority_pause();
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	priority_resume();
-	return fd;
-}
-
-FILE *proc_fopen(const char *path)
-{
-	FILE *f;
-
-	priority_pause();
-	f = fopen(path, "re");
-	priority_resume();
-	return f;
-}
-
 ssize_t proc_readlink(const char *path, char *buf, size_t size)
 {
-	ssize_t len;
+	ssize_t len = readlink(path, buf, size - 1);
 
-	priority_pause();
-	len = readlink(path, buf, size - 1);
-	priority_resume();
 	buf[len > 0 ? len : 0] = 0;
 	return len < 0 ? -errno : len;
 }
@@ -109,7 +84,7 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	int rc = 0;
 
 	snprintf(path, sizeof(path), "%s/%d/maps", host_tasks(h), pid);
-	f = proc_fopen(path);
+	f = fopen(path, "re");
 	if (!f)
 		return -errno;
 	/* A line is bounded by PATH_MAX: the kernel writes this file. */
@@ -124,24 +99,13 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	return rc;
 }
 
-/* The begin of a file of a process, as host_read(). */
-static ssize_t read_begin(const char *tasks, const char *name, char *buf, size_t size)
-{
-	ssize_t len;
-
-	priority_pause();
-	len = host_read(tasks, name, buf, size);
-	priority_resume();
-	return len;
-}
-
 /* The same of a file of a thread. */
 static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "%d/task/%d/%s", pid, tid, file);
-	return read_begin(host_tasks(h), name, buf, size);
+	return host_read(host_tasks(h), name, buf, size);
 }
 
 /*
@@ -181,7 +145,7 @@ static bool read_stat(const struct host *h, pid_t id, char *stat, size_t size)
 	char name[32];
 
 	snprintf(name, sizeof(name), "%d/stat", id);
-	return read_begin(host_tasks(h), name, stat, size) > 0;
+	return host_read(host_tasks(h), name, stat, size) > 0;
 }
 
 /* 0: there is no such number. */
@@ -231,7 +195,7 @@ int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out)
 		return 0;
 	}
 	snprintf(name, sizeof(name), "%d/schedstat", id);
-	len = read_begin(host_tasks(h), name, text, sizeof(text));
+	len = host_read(host_tasks(h), name, text, sizeof(text));
 	if (len < 0)
 		return (int)len;
 	/* One that has never run has had none; without these statistics all have had none. */
@@ -253,7 +217,7 @@ int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent)
 	ssize_t len;
 
 	snprintf(name, sizeof(name), "%d/status", pid);
-	len = read_begin(h->proc, name, status, sizeof(status));
+	len = host_read(h->proc, name, status, sizeof(status));
 	if (len < 0)
 		return (int)len;
 	if (!status_field(status, "PPid", INT32_MAX, &ppid) || !status_field(status, "Uid", UINT32_MAX, &id))
@@ -285,7 +249,7 @@ int proc_cgroup(const struct host *h, pid_t pid, char **out)
 
 	*out = NULL;
 	snprintf(path, sizeof(path), "%s/%d/cgroup", host_tasks(h), pid);
-	f = proc_fopen(path);
+	f = fopen(path, "re");
 	if (!f)
 		return -errno;
 	while (!rc && getline(&line, &cap, f) > 0) {
@@ -386,7 +350,7 @@ int proc_hold_mntns(const struct host *h, pid_t pid, uint64_t *out)
 	int fd, rc;
 
 	snprintf(path, sizeof(path), "%s/%d/ns/mnt", h->proc, pid);
-	fd = open_path(path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	rc = fstat(fd, &st) ? -errno : !st.st_ino || st.st_ino > UINT32_MAX ? -EBADMSG : fd;
@@ -417,15 +381,12 @@ static int list_threads(const struct host *h, pid_t pid, pid_t but, int (*fn)(vo
 	DIR *d;
 
 	snprintf(path, sizeof(path), "%s/%d/task", host_tasks(h), pid);
-	/* Once for all of them: @fn looks up paths of the process, too. */
-	priority_pause();
 	d = opendir(path);
 	while (d && !rc && (e = readdir(d)))
 		if ((tid = entry_id(e)) && tid != but)
 			rc = fn(ctx, pid, tid);
 	if (d)
 		closedir(d);
-	priority_resume();
 	return rc; /* 0 where it is gone */
 }
 
@@ -466,13 +427,9 @@ int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t t
 
 	if (!d)
 		return -errno;
-	priority_pause();
-	while (!rc && (e = readdir(d))) {
-		priority_check();
+	while (!rc && (e = readdir(d)))
 		if ((pid = entry_id(e)))
 			rc = see_process(h, pid, fn, ctx);
-	}
 	closedir(d);
-	priority_resume();
 	return rc;
 }

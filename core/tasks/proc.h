@@ -12,12 +12,6 @@
 #include <sys/types.h>
 
 /**
- * proc_fopen() - fopen(3) for reading, of a file of a process; the thread is not real-time meanwhile
- * (priority_pause()). Return: the caller closes it; NULL: errno tells why.
- */
-FILE *proc_fopen(const char *path);
-
-/**
  * proc_readlink() - readlink(2) of a link of a process, in the same way. By the main thread, as all here.
  * @buf: out: at most @size - 1 bytes, and a 0; "" where there is an error
  * Return: the length or -errno.

@@ -76,6 +76,47 @@ START_TEST(test_limits)
 }
 END_TEST
 
+#define CPU "sys/fs/cgroup/cpu/"
+
+static const struct {
+	const char *cgroups;
+	struct {
+		const char *file, *text;
+	} files[4];
+	uint64_t limit;
+} realtime[] = {
+	{ NULL, { { NULL } }, 0 },
+	{ "1:cpu:/\n", { { NULL } }, 0 },
+	{ "1:cpu:/\n", { { CPU "cpu.rt_runtime_us", "950000\n" } }, 950000 },
+	{ "1:cpu:/\n", { { CPU "cpu.rt_runtime_us", "-1\n" } }, 0 },
+	{ "2:cpu,cpuacct:/a\n",
+	  { { CPU "cpu.rt_runtime_us", "950000\n" }, { CPU "a/cpu.rt_runtime_us", "500\n" } },
+	  500 },
+	{ "2:cpuacct,cpu:/a/b\n", { { CPU "a/cpu.rt_runtime_us", "500\n" } }, 500 },
+	{ "1:cpu:/a\n",
+	  { { CPU "a/cpu.rt_runtime_us", "50000\n" }, { CPU "a/cpu.rt_period_us", "100000\n" } },
+	  500000 },
+	{ "1:cpu:/a\n", { { CPU "a/cpu.rt_runtime_us", "5\n" }, { CPU "a/cpu.rt_period_us", "0\n" } }, 5 },
+	{ "1:cpu:/a\n",
+	  { { CPU "a/cpu.rt_runtime_us", "18446744073709551615\n" }, { CPU "a/cpu.rt_period_us", "100000\n" } },
+	  UINT64_MAX },
+	{ "1:cpuset:/a\n", { { CPU "a/cpu.rt_runtime_us", "500\n" } }, 0 },
+	{ "0::/a\n", { { CPU "a/cpu.rt_runtime_us", "500\n" }, { V2 "a/cpu.rt_runtime_us", "500\n" } }, 0 },
+};
+
+START_TEST(test_realtime)
+{
+	size_t i;
+
+	if (realtime[_i].cgroups)
+		unit_write(top, "proc/self/cgroup", realtime[_i].cgroups, strlen(realtime[_i].cgroups));
+	for (i = 0; i < ARRAY_SIZE(realtime[_i].files) && realtime[_i].files[i].file; i++)
+		unit_write(top, realtime[_i].files[i].file, realtime[_i].files[i].text,
+			   strlen(realtime[_i].files[i].text));
+	ck_assert_uint_eq(realtime_limit_us(&host), realtime[_i].limit);
+}
+END_TEST
+
 /* Without /proc/meminfo the limit of the cgroup is what is known. */
 START_TEST(test_no_meminfo)
 {
@@ -108,6 +149,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, test_limits, 0, ARRAY_SIZE(rows));
+	tcase_add_loop_test(tc, test_realtime, 0, ARRAY_SIZE(realtime));
 	tcase_add_test(tc, test_no_meminfo);
 	tcase_add_loop_test(tc, test_long_path, 4090, 4110);
 	suite_add_tcase(s, tc);

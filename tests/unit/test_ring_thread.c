@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -53,7 +54,7 @@ static struct events with_ring(struct event_place *e, int fd)
 static struct ring_thread *start_reporting(const struct events *ev, int signal_fd, struct source *b)
 {
 	struct err err = { 0 };
-	struct ring_thread *k = ring_thread_start(ev, signal_fd, &ops, b, &err);
+	struct ring_thread *k = ring_thread_start(ev, true, signal_fd, &ops, b, &err);
 
 	ck_assert_ptr_nonnull(k);
 	ring_thread_take_signals(k, true);
@@ -108,7 +109,7 @@ START_TEST(test_rings)
 
 	if (_i)
 		e = (struct event_place){ .fd = -1, .side = { .fd = fd } };
-	k = ring_thread_start(&ev, -1, &ops, &b, &err);
+	k = ring_thread_start(&ev, true, -1, &ops, &b, &err);
 	ck_assert_ptr_nonnull(k);
 	wait_for_calls(&b, 100);
 	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
@@ -121,7 +122,7 @@ START_TEST(test_idle)
 {
 	struct source b = make(0, 0);
 	struct err err = { 0 };
-	struct ring_thread *k = ring_thread_start(&none, -1, &ops, &b, &err);
+	struct ring_thread *k = ring_thread_start(&none, true, -1, &ops, &b, &err);
 
 	ck_assert_ptr_nonnull(k);
 	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
@@ -164,7 +165,7 @@ START_TEST(test_gone)
 	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
 	ev = with_ring(&e, p[0]);
 	close(p[1]);
-	k = ring_thread_start(&ev, -1, &ops, &b, &err);
+	k = ring_thread_start(&ev, true, -1, &ops, &b, &err);
 	ck_assert_ptr_nonnull(k);
 	ck_assert(is_readable(ring_thread_fd(k), -1));
 	ck_assert_int_eq(ring_thread_asks(k, &err), 1);
@@ -282,12 +283,87 @@ START_TEST(test_no_fd)
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
 	few = (struct rlimit){ 0, before.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-	k = ring_thread_start(&none, -1, &ops, &b, &err);
+	k = ring_thread_start(&none, true, -1, &ops, &b, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_ptr_null(k);
 	ck_assert_int_eq(err.code, -EMFILE);
 	ck_assert_str_eq(err.msg, "cannot create an eventfd: Too many open files");
 	ck_assert_uint_eq(b.calls, 0);
+}
+END_TEST
+
+/* What is told to be disabled, in turn; more than the two of an event are ioctl(2)s of others. */
+static int disabled[2];
+static unsigned int nr_disabled;
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	if (request != PERF_EVENT_IOC_DISABLE)
+		return -1;
+	if (nr_disabled < ARRAY_SIZE(disabled))
+		disabled[nr_disabled] = fd;
+	__atomic_add_fetch(&nr_disabled, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+enum { SAMPLES, SIDE, SIGNAL, NR_FDS };
+
+/* Nobody reads: what samples is disabled when its time has come, or a signal, and then what tells of tasks. */
+static void stops(bool by_signal)
+{
+	int fds[NR_FDS] = { eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC) };
+	struct event_place e = { .fd = fds[SAMPLES], .side = { .fd = fds[SIDE] } };
+	struct events ev = { .places = &e, .nr_places = 1 };
+	uint64_t began = now_ns(), at = began + NSEC_PER_SEC / 100;
+	struct source b = make(0, 0);
+	struct err err = { 0 };
+	struct ring_thread *k = ring_thread_start(&ev, true, fds[SIGNAL], &ops, &b, &err);
+
+	nr_disabled = 0;
+	ck_assert_ptr_nonnull(k);
+	ck_assert_uint_eq(ring_thread_stopped_ns(k), 0);
+	ring_thread_stop_at(k, by_signal ? UINT64_MAX : at);
+	if (by_signal)
+		eventfd_write(fds[SIGNAL], 1);
+	while (__atomic_load_n(&nr_disabled, __ATOMIC_ACQUIRE) < 2)
+		sched_yield();
+	ck_assert_uint_ge(ring_thread_stopped_ns(k), by_signal ? began : at);
+	ck_assert_int_eq(disabled[0], fds[SAMPLES]);
+	ck_assert_int_eq(disabled[1], fds[SIDE]);
+	/* The signal is still the reader's. */
+	ck_assert(is_readable(fds[SIGNAL], 0) == by_signal);
+	ck_assert(!ring_thread_signalled(k));
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
+	ck_assert_uint_eq(nr_disabled, 2);
+	for (int i = 0; i < NR_FDS; i++)
+		close(fds[i]);
+}
+
+START_TEST(test_stops)
+{
+	stops(_i);
+}
+END_TEST
+
+/* A signal ends nothing where nobody has said so. */
+START_TEST(test_does_not_stop)
+{
+	int samples = eventfd(0, EFD_CLOEXEC), signal_fd = eventfd(1, EFD_CLOEXEC), ring = eventfd(1, EFD_CLOEXEC);
+	struct event_place e = { .fd = ring, .side = { .fd = samples } };
+	struct events ev = { .places = &e, .nr_places = 1 };
+	struct source b = make(0, 0);
+	struct err err = { 0 };
+	struct ring_thread *k = ring_thread_start(&ev, true, signal_fd, &ops, &b, &err);
+
+	nr_disabled = 0;
+	ck_assert_ptr_nonnull(k);
+	wait_for_calls(&b, 10);
+	ck_assert_uint_eq(ring_thread_stopped_ns(k), 0);
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
+	ck_assert_uint_eq(nr_disabled, 0);
+	close(samples);
+	close(signal_fd);
+	close(ring);
 }
 END_TEST
 
@@ -305,6 +381,8 @@ int main(void)
 	tcase_add_test(tc, test_again);
 	tcase_add_loop_test(tc, test_signals, 0, ARRAY_SIZE(signals));
 	tcase_add_test(tc, test_no_fd);
+	tcase_add_loop_test(tc, test_stops, 0, 2);
+	tcase_add_test(tc, test_does_not_stop);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

@@ -4,6 +4,7 @@
  * while the session waits (fake_time.h), and events that are pipes. This program's own syscall(), ioctl(), read() and
  * pthread_create() take the place of libc's.
  */
+#include "core/base/clock.h"
 #include "core/session/open.h"
 #include "core/session/ring_thread.h"
 #include "core/session/session.h"
@@ -225,6 +226,20 @@ static void let_be_noticed(void)
 		sched_yield();
 }
 
+/* It ends the sampling when its time has come, or a signal; time stands still until it has. */
+static void let_stop(bool signalled)
+{
+	uint64_t end = session->sink.began_ns + options.duration_ns;
+
+	if (!session->ring_thread || !session->sink.began_ns || options.off_cpu ||
+	    !(signalled || (options.duration_ns && now_ns() >= end)))
+		return;
+	/* In real time that is later. */
+	ring_thread_stop_at(session->ring_thread, options.duration_ns ? end : UINT64_MAX);
+	while (!ring_thread_stopped_ns(session->ring_thread))
+		sched_yield();
+}
+
 /* ---- tasks, which /proc lists until they have ended */
 
 static void put_task(unsigned int i, bool is_there)
@@ -273,6 +288,8 @@ static void act(const struct moment *m)
 		end_task((unsigned int)m->arg);
 	if (m->what == HANGS_UP)
 		let_be_noticed();
+	if (m->what == KILL)
+		let_stop(true);
 }
 
 static void tick(unsigned int ms)
@@ -285,9 +302,13 @@ static void tick(unsigned int ms)
 	for (i = 0; i < MOMENTS; i++)
 		if (moments[i].ms == ms)
 			act(&moments[i]);
+	let_stop(false);
 	ck_assert(!fake_seen()->changing || !session->ring_thread);
-	if (kernel.wakes && !fake_seen()->changing && fake_seen()->waiting > script.room / 2)
+	if (kernel.wakes && !fake_seen()->changing && fake_seen()->waiting > script.room / 2) {
 		wake_reader();
+		if (script.source.step == FAKE_FETCH)
+			let_be_noticed();
+	}
 }
 
 static void setup(void)
@@ -497,10 +518,10 @@ static const struct {
 	{ 1000, 300, { 0 }, { [FAKE_START] = 70 }, { 370, 670, 970, 1070 } },
 };
 
-/* Each sample is in the interval of its moment. */
-static void assert_intervals(const struct outcome *o, int row, bool counting)
+/* Each sample is in the interval of its moment. @kept: nothing comes after the end, however late the reader is. */
+static void assert_intervals(const struct outcome *o, int row, bool counting, bool kept)
 {
-	unsigned int i, first = intervals[row].source_ms[FAKE_START], earlier = 0;
+	unsigned int i, stopped, first = intervals[row].source_ms[FAKE_START], earlier = 0;
 
 	if (counting) {
 		earlier = first;
@@ -509,7 +530,10 @@ static void assert_intervals(const struct outcome *o, int row, bool counting)
 
 	for (i = 0; i < o->nr; i++) {
 		ck_assert_uint_eq(o->started[i], i ? o->stopped[i - 1] : first);
-		ck_assert_uint_eq(o->stopped[i], intervals[row].stopped[i] - earlier);
+		stopped = intervals[row].stopped[i] - earlier;
+		if (kept && stopped > first + intervals[row].duration)
+			stopped = first + intervals[row].duration;
+		ck_assert_uint_eq(o->stopped[i], stopped);
 		ck_assert_uint_eq(o->rows[i], 2 * (o->stopped[i] - (i ? o->started[i] : 0)));
 	}
 	ck_assert_uint_eq(i < INTERVALS ? intervals[row].stopped[i] : 0, 0);
@@ -530,7 +554,7 @@ START_TEST(test_intervals)
 	ck_assert_int_eq(o.rc, 0);
 	assert_balanced(&o);
 	ck_assert_uint_eq(o.stats.lost, 0);
-	assert_intervals(&o, row, _i & 1);
+	assert_intervals(&o, row, _i & 1, _i & 2);
 }
 END_TEST
 
@@ -1214,7 +1238,8 @@ START_TEST(test_hotplug)
 	changes(log, sizeof(log));
 	ck_assert_str_eq(log, hotplug[row].log);
 	ck_assert_uint_eq(o.offline_ms, hotplug[row].offline_ms);
-	ck_assert_uint_eq(o.due_ms, hotplug[row].due_ms);
+	/* The thread ends the run in time. */
+	ck_assert_uint_eq(o.due_ms, _i & 1 && moments[0].what == SLOW_LIST ? 2000 : hotplug[row].due_ms);
 	ck_assert_int_eq(session->events.refused.code != 0, hotplug[row].refused != NULL);
 	if (hotplug[row].refused)
 		ck_assert_ptr_nonnull(strstr(session->events.refused.msg, hotplug[row].refused));
@@ -1469,13 +1494,13 @@ static const struct {
 	/* also during a report. */
 	{ false, 200, { { 250, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 500 },
 	{ false, 200, { { 250, KILL, NULL, SIGINT }, { 450, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 500 },
-	{ true, 200, { { 250, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 500 },
-	{ true, 200, { { 250, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 500 },
-	{ true, 200, { { 250, KILL, NULL, SIGINT }, { 260, ONLINE, "0", 0 } }, 0, 0, SIGNALLED, 500 },
+	{ true, 200, { { 250, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 250 },
+	{ true, 200, { { 250, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 250 },
+	{ true, 200, { { 250, KILL, NULL, SIGINT }, { 260, ONLINE, "0", 0 } }, 0, 0, SIGNALLED, 250 },
 	/* The same signal at once, as a member of a group gets it, is the first; */
 	{ false, 0, { { 150, KILL, NULL, SIGINT } }, SIGINT, 199, SIGNALLED, 150 },
 	{ true, 200, { { 550, KILL, NULL, SIGINT } }, SIGINT, 100, SIGNALLED, 550 },
-	{ true, 200, { { 450, KILL, NULL, SIGINT }, { 480, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 500 },
+	{ true, 200, { { 450, KILL, NULL, SIGINT }, { 480, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 450 },
 	/* a second one ends the process. */
 	{ false, 0, { { 150, KILL, NULL, SIGINT } }, SIGINT, 200, -SIGINT, 150 },
 	{ true, 0, { { 150, KILL, NULL, SIGTERM } }, SIGTERM, 1000, -SIGTERM, 150 },
