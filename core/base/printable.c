@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/printable.h"
 
+#include "core/base/err.h"
 #include "core/base/grow.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +55,40 @@ static size_t utf8_len(const unsigned char *p, size_t n)
 	return len;
 }
 
-static bool is_control(const unsigned char *p)
+/* The character of @len bytes at @p, which is well formed. */
+static uint32_t utf8_decode(const unsigned char *p, size_t len)
 {
-	return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
+	uint32_t c = len == 1 ? p[0] : p[0] & (0x7fu >> len);
+	size_t i;
+
+	for (i = 1; i < len; i++)
+		c = c << 6 | (p[i] & 0x3f);
+	return c;
+}
+
+/*
+ * Characters that command a terminal, break a line, reorder the text around them, or cannot be seen: with them a name
+ * could look like another one, or like another line of the report.
+ */
+static bool is_deceptive(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0x00, 0x1f },     /* C0 controls */
+		{ 0x7f, 0x9f },     /* DEL and C1 controls, with NEXT LINE */
+		{ 0x61c, 0x61c },   /* ARABIC LETTER MARK */
+		{ 0x200b, 0x200f }, /* zero-width space and joiners, direction marks */
+		{ 0x2028, 0x202e }, /* line and paragraph separators, direction embeddings and overrides */
+		{ 0x2060, 0x206f }, /* word joiner, invisible operators, direction isolates */
+		{ 0xfeff, 0xfeff }, /* ZERO WIDTH NO-BREAK SPACE */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
 }
 
 /* How much of it is printed as it is, for sure: nearly always all. */
@@ -82,7 +115,7 @@ void textbuf_name(struct textbuf *b, const char *s, char semicolon)
 		if (i == n)
 			return;
 		len = utf8_len(p + i, n - i);
-		if (!len || is_control(p + i)) {
+		if (!len || is_deceptive(utf8_decode(p + i, len))) {
 			b->bytes[b->len++] = '?';
 		} else if (p[i] == ';') {
 			b->bytes[b->len++] = semicolon;

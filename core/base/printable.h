@@ -17,8 +17,9 @@ struct textbuf {
 
 void textbuf_put(struct textbuf *b, const char *s, size_t len);
 /**
- * textbuf_name() - append a name that a profiled process may have chosen, made safe to print: each control
- * character and each byte that is not well-formed UTF-8 becomes '?'.
+ * textbuf_name() - append a name that a profiled process may have chosen, made safe to print: each character that
+ * controls the terminal, ends a line, changes the direction of text or has no width, and each byte that is not
+ * well-formed UTF-8, becomes '?'.
  * @s:         terminated by a zero; bytes beyond NAME_MAX_BYTES are cut
  * @semicolon: what replaces ';'
  */
