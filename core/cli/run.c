@@ -18,7 +18,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#define STACK_KIB_MIN 512u
 
 enum exit_status { /* profile(8), EXIT STATUS */
 		   EXIT_OK = 0,
@@ -153,6 +156,20 @@ static void fill_standard_fds(void)
 		close(fd);
 }
 
+/*
+ * Buffers of 64 KiB on the stack, and libraries that read C++ names and debug information recursively, would end a
+ * smaller stack by SIGSEGV. The limit is that of each thread, too.
+ */
+static int check_stack(struct err *err)
+{
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_STACK, &rl) || rl.rlim_cur >= STACK_KIB_MIN << 10)
+		return 0;
+	return err_set(err, -ENOMEM, "RLIMIT_STACK is %llu KiB, and %u are needed (raise it: ulimit -s %u)",
+		       (unsigned long long)rl.rlim_cur >> 10, STACK_KIB_MIN, STACK_KIB_MIN);
+}
+
 static int run_here(struct reports *reports, struct command *command, struct err *err)
 {
 	struct session *s = session_new(reports->options, &host_here);
@@ -245,7 +262,7 @@ int run_main(enum tool tool, void (*action)(FILE *out, const struct options *o),
 
 	fill_standard_fds();
 	signals_ignore();
-	if (privileges_begin(&err))
+	if (check_stack(&err) || privileges_begin(&err))
 		return fail(tool, &err);
 	host_here_look();
 	rc = options_parse(&options, tool, argc, argv, &host_here, &err);
