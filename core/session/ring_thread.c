@@ -9,7 +9,6 @@
 #include "core/host/signals.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #define FETCH_MS 50                         /* while nobody else reads */
+#define WAKE_MS  1000                       /* if the write that wakes the thread fails, it sees its orders this late */
 #define TELL_NS  (20 * NSEC_PER_SEC / 1000) /* what still tells of those that were sampled last, see compare_wait() */
 
 enum { WAKE, SIGNALS }; /* places in waiting.fds */
@@ -119,13 +119,10 @@ static void stop_in_time(struct ring_thread *k)
 
 static int timeout_ms(const struct ring_thread *k)
 {
-	uint64_t now = now_ns(), at = next_stop(k);
-	int ms = is(&k->minds_signals) || k->much ? FETCH_MS : -1;
+	uint64_t left = sub_or_0(next_stop(k), now_ns());
+	int ms = is(&k->minds_signals) || k->much ? FETCH_MS : WAKE_MS;
 
-	if (at == UINT64_MAX || (ms >= 0 && at > now + FETCH_MS * 1000000ULL))
-		return ms;
-	at = (sub_or_0(at, now) + 999999) / 1000000;
-	return at < INT_MAX ? (int)at : INT_MAX;
+	return left < (uint64_t)ms * 1000000 ? (int)((left + 999999) / 1000000) : ms;
 }
 
 /* Return: 1: one wants to be read; 0; -errno: it is the end, and has been told */

@@ -14,6 +14,16 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+/* This thread may not write, as under a seccomp filter. */
+static __thread bool writes_fail;
+
+/* Takes the place of libc's. */
+int eventfd_write(int fd, eventfd_t value)
+{
+	errno = EPERM;
+	return !writes_fail && write(fd, &value, sizeof(value)) == (ssize_t)sizeof(value) ? 0 : -1;
+}
+
 /* A source of which the ring thread may use one function, that fails at its @fail_at-th call; 0: never. @code: or so.
  */
 struct source {
@@ -127,6 +137,20 @@ START_TEST(test_idle)
 	ck_assert_ptr_nonnull(k);
 	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
 	ck_assert_uint_eq(b.calls, 0);
+}
+END_TEST
+
+/* It ends also where it cannot be woken. */
+START_TEST(test_no_wake)
+{
+	struct source b = make(0, 0);
+	struct err err = { 0 };
+	struct ring_thread *k = ring_thread_start(&none, true, -1, &ops, &b, &err);
+
+	ck_assert_ptr_nonnull(k);
+	writes_fail = true;
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
+	writes_fail = false;
 }
 END_TEST
 
@@ -375,6 +399,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_until_the_end, 0, 4);
 	tcase_add_loop_test(tc, test_rings, 0, 2);
 	tcase_add_test(tc, test_idle);
+	tcase_add_test(tc, test_no_wake);
 	tcase_add_test(tc, test_much);
 	tcase_add_test(tc, test_gone);
 	tcase_add_loop_test(tc, test_failure, 0, ARRAY_SIZE(failures));
