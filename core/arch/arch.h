@@ -33,6 +33,7 @@
  * The kernel:
  *   arch_is_fast_entry()  is this kernel function a system call entry that does not save what functions preserve?
  *   ARCH_AUDIT            AUDIT_ARCH_* of its system calls
+ *   arch_fstat()          calls fstat(2), whatever libc does for fstat(3); returns 0 or -errno
  *   ARCH_ADD_IS_BARRIER   true: in a BPF program, an atomic addition whose result is unused is a full memory barrier.
  *                         The kernel promises that only if the result is used, which needs 5.12.
  *

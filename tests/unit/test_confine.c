@@ -3,18 +3,20 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <libelf.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define MEMORY (256ull << 20)
 
-static int dir_fd;
+static int dir_fd, self_fd;
 
 static long do_open(void)
 {
@@ -100,6 +102,26 @@ static long do_pidfd(void)
 	return syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0);
 }
 
+/* As fstat(3) of some glibc, but with a name. */
+static long do_stat(void)
+{
+	struct stat st;
+
+	return syscall(SYS_newfstatat, dir_fd, "etc", &st, AT_EMPTY_PATH);
+}
+
+static long do_statx(void)
+{
+	struct statx st;
+
+	return syscall(SYS_statx, dir_fd, "etc", AT_EMPTY_PATH, STATX_BASIC_STATS, &st);
+}
+
+static long do_access(void)
+{
+	return access("/etc", F_OK);
+}
+
 static long do_memory(void)
 {
 	void *p = mmap(NULL, 16 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -107,9 +129,33 @@ static long do_memory(void)
 	return p == MAP_FAILED ? -1 : munmap(p, 16 << 20);
 }
 
-static long do_fstat(void)
+static long do_lseek(void)
 {
 	return lseek(dir_fd, 0, SEEK_SET);
+}
+
+static long do_fstat(void)
+{
+	struct stat st;
+
+	return fstat(dir_fd, &st) || !S_ISDIR(st.st_mode) ? -1 : 0;
+}
+
+static long do_fstat64(void)
+{
+	struct stat64 st;
+
+	return fstat64(dir_fd, &st) || !S_ISDIR(st.st_mode) ? -1 : 0;
+}
+
+/* libelf asks for the size of the file first. */
+static long do_elf(void)
+{
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(self_fd, ELF_C_READ_MMAP, NULL);
+	return elf && elf_kind(elf) == ELF_K_ELF && !elf_end(elf) ? 0 : -1;
 }
 
 static long do_dup(void)
@@ -154,8 +200,11 @@ static const struct {
 	{ "dumpable", do_dumpable, false },  { "seccomp", do_seccomp, false },
 	{ "mount", do_mount, false },        { "process_vm_readv", do_pidfd, false },
 	{ "owner", do_owner, false },        { "signal of the owner", do_owner_signal, false },
-	{ "asynchronous", do_async, false }, { "memory", do_memory, true },
-	{ "lseek", do_fstat, true },         { "dup", do_dup, true },
+	{ "asynchronous", do_async, false }, { "newfstatat", do_stat, false },
+	{ "statx", do_statx, false },        { "access", do_access, false },
+	{ "memory", do_memory, true },       { "lseek", do_lseek, true },
+	{ "fstat", do_fstat, true },         { "fstat64", do_fstat64, true },
+	{ "libelf", do_elf, true },          { "dup", do_dup, true },
 	{ "flags", do_flags, true },
 };
 
@@ -188,7 +237,9 @@ static pid_t confined(void (*what)(int), int i, int *from)
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
 	dir_fd = open("/", O_RDONLY | O_DIRECTORY);
+	self_fd = open("/proc/self/exe", O_RDONLY);
 	ck_assert_int_ge(dir_fd, 0);
+	ck_assert_int_ge(self_fd, 0);
 	pid = fork();
 	if (!pid) {
 		struct iovec iov = { 0 };
@@ -203,6 +254,7 @@ static pid_t confined(void (*what)(int), int i, int *from)
 	}
 	close(ends[1]);
 	close(dir_fd);
+	close(self_fd);
 	*from = ends[0];
 	ck_assert_int_eq(hear(*from), 0);
 	return pid;
