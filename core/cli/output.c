@@ -12,11 +12,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (64 * 1024)
-#define NAME_TRIES   100
 
 /* glibc takes a size from setvbuf(3) only with a buffer. Those of stdout and stderr are used to the end. */
 static void give_buffer(FILE *stream, char *buffer)
@@ -66,33 +67,53 @@ static mode_t wanted_mode(const struct stat *old)
 	return old ? old->st_mode & 0777 : 0666 & ~mask;
 }
 
+static void set_owner_and_mode(int fd, const struct stat *old)
+{
+	fchmod(fd, wanted_mode(old));
+	if (old && fchown(fd, old->st_uid, old->st_gid))
+		return; /* only root can give files away; the report is ours then */
+}
+
+/*
+ * A new file o->temp, in the folder of o->path, with a random name that nobody else can take before.
+ * Return: its descriptor, or -errno.
+ */
+static int open_temp(struct output *o)
+{
+	char *folder = folder_of(o->path);
+	int fd;
+
+	if (!folder || asprintf(&o->temp, "%s/.profile-XXXXXX", folder) < 0)
+		o->temp = NULL;
+	free(folder);
+	if (!o->temp)
+		return -ENOMEM;
+	fd = mkostemp(o->temp, O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	fd = -errno;
+	free(o->temp); /* not ours to remove */
+	o->temp = NULL;
+	return fd;
+}
+
 /* A file without a name, or with a temporary one, in the folder of o->path. */
 static int open_unnamed(struct output *o, const struct stat *old, struct err *err)
 {
 	char *folder = folder_of(o->path);
-	int fd = -1, code = -EOPNOTSUPP;
+	int fd = -EOPNOTSUPP;
 
 	if (!folder)
 		return err_sys(err, -ENOMEM, "cannot write '%s'", o->path);
 	/* Without /proc nothing could give it a name. */
 	if (!access("/proc/self/fd", F_OK))
-		code = fd = file_without_name(folder);
-	if (code == -EOPNOTSUPP) {
-		if (asprintf(&o->temp, "%s/.profile-XXXXXX", folder) < 0)
-			o->temp = NULL;
-		fd = o->temp ? mkostemp(o->temp, O_CLOEXEC) : -1;
-		code = o->temp ? -errno : -ENOMEM;
-		if (fd < 0) {
-			free(o->temp);
-			o->temp = NULL;
-		}
-	}
+		fd = file_without_name(folder);
 	free(folder);
+	if (fd == -EOPNOTSUPP)
+		fd = open_temp(o);
 	if (fd < 0)
-		return err_sys(err, code, "cannot write '%s'", o->path);
-	fchmod(fd, wanted_mode(old));
-	if (old && fchown(fd, old->st_uid, old->st_gid))
-		code = 0; /* only root can give files away; the report is ours then */
+		return err_sys(err, fd, "cannot write '%s'", o->path);
+	set_owner_and_mode(fd, old);
 	return adopt(o, fd, o->path, err);
 }
 
@@ -157,44 +178,77 @@ int output_open(struct output *o, const char *path, FILE *standard, struct err *
 	return fd;
 }
 
-/* Link the unnamed file to a name that nobody has yet; a killed run of the same pid may have left one. */
+/* Link the unnamed file to a random name. Before Linux 3.17 there is no getrandom(2). */
 static int link_temp(struct output *o)
 {
 	char self[64], *folder = folder_of(o->path);
-	int code = folder ? -EEXIST : -ENOMEM;
-	unsigned int i;
+	unsigned long long number;
+	int rc = folder ? 0 : -ENOMEM;
 
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(o->stream));
-	for (i = 0; code == -EEXIST && i < NAME_TRIES; i++) {
-		if (asprintf(&o->temp, "%s/.profile-%d-%u", folder, (int)getpid(), i) < 0) {
-			o->temp = NULL;
-			code = -ENOMEM;
-			break;
-		}
-		code = linkat(AT_FDCWD, self, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW) ? -errno : 0;
-		if (code) {
-			free(o->temp); /* not ours to remove */
-			o->temp = NULL;
-		}
+	if (!rc && getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
+		rc = -ENOSYS;
+	if (!rc && asprintf(&o->temp, "%s/.profile-%016llx", folder, number) < 0) {
+		o->temp = NULL;
+		rc = -ENOMEM;
 	}
 	free(folder);
-	return code;
+	if (rc)
+		return rc;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fileno(o->stream));
+	if (!linkat(AT_FDCWD, self, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW))
+		return 0;
+	rc = -errno;
+	free(o->temp); /* not ours to remove */
+	o->temp = NULL;
+	return rc;
+}
+
+/* Some file systems and security modules permit files without a name, but no link to them. */
+static int copy_to_temp(struct output *o)
+{
+	int from = fileno(o->stream), to = open_temp(o), rc;
+	struct stat st;
+	off_t at = 0;
+	ssize_t n;
+
+	if (to < 0)
+		return to;
+	rc = fstat(from, &st) ? -errno : 0;
+	if (!rc)
+		set_owner_and_mode(to, &st);
+	while (!rc && at < st.st_size) {
+		n = sendfile(to, from, &at, (size_t)(st.st_size - at));
+		rc = n < 0 ? -errno : n ? 0 : -EIO;
+	}
+	if (!rc && fsync(to) && errno != EINVAL)
+		rc = -errno;
+	close(to);
+	return rc;
+}
+
+/* Somebody else may have made a file or a folder of this name by now. Then the report stays where it is. */
+static int rename_temp(struct output *o, struct err *err)
+{
+	int rc = rename(o->temp, o->path) ? -errno : 0;
+
+	if (rc && access(o->temp, F_OK))
+		return output_error(o, rc, err);
+	if (rc)
+		err_sys(err, rc, "cannot write '%s', the report is in '%s'", o->asked, o->temp);
+	free(o->temp);
+	o->temp = NULL;
+	return rc;
 }
 
 /* linkat() does not replace a file: link under a name of our own first, then rename that. */
-static int give_name(struct output *o)
+static int give_name(struct output *o, struct err *err)
 {
 	uint64_t effective = privileges_as_caller();
-	int rc = o->temp ? 0 : link_temp(o);
+	int rc = o->temp || !link_temp(o) ? 0 : copy_to_temp(o);
 
-	if (!rc && rename(o->temp, o->path))
-		rc = -errno;
+	rc = rc ? output_error(o, rc, err) : rename_temp(o, err);
 	privileges_back(effective);
-	if (rc)
-		return rc;
-	free(o->temp);
-	o->temp = NULL;
-	return 0;
+	return rc;
 }
 
 static void remove_temp(struct output *o)
@@ -221,10 +275,10 @@ int output_commit(struct output *o, struct err *err)
 	/* Some file systems say only here that the disk is full. */
 	if (!rc && o->path && fsync(fileno(o->stream)) && errno != EINVAL)
 		rc = -errno;
-	if (!rc && o->path)
-		rc = give_name(o);
 	if (rc)
 		output_error(o, rc, err);
+	else if (o->path)
+		rc = give_name(o, err);
 	output_discard(o);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static char *top;
@@ -162,24 +163,71 @@ START_TEST(test_long_name)
 }
 END_TEST
 
-/* Names that a killed run of the same pid may have left do not cost the report, nor do they go. */
-START_TEST(test_leftover)
+/* Error of linkat(2), of file_without_name(); 0: as the kernel says. */
+static int link_fails, unnamed_fails;
+
+/* These take the place of libc's. */
+int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
+{
+	if (!link_fails)
+		return (int)syscall(SYS_linkat, from_dir, from, to_dir, to, flags);
+	errno = link_fails;
+	return -1;
+}
+
+int access(const char *path, int mode)
+{
+	if (!unnamed_fails || strcmp(path, "/proc/self/fd") != 0)
+		return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+	errno = unnamed_fails;
+	return -1;
+}
+
+/* In a shared folder, other users may have made files of all names that can be guessed. */
+START_TEST(test_taken_names)
 {
 	char name[64];
 	int i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 200; i++) {
 		snprintf(name, sizeof(name), ".profile-%d-%d", getpid(), i);
-		put(name, "left");
+		put(name, "taken");
 	}
-	snprintf(name, sizeof(name), "report.%d", getpid());
-	put(name, "left");
 	begin(at("report"));
 	fputs("x", out.stream);
 	commit();
 	check_file("report", "x");
-	check_file(name, "left");
-	ck_assert_int_eq(entries(""), 5);
+	check_file(name, "taken");
+	ck_assert_int_eq(entries(""), 201);
+}
+END_TEST
+
+static const struct {
+	int link_fails, unnamed_fails;
+} no_names[] = { { EEXIST, 0 }, { EPERM, 0 }, { EOPNOTSUPP, 0 }, { ENOENT, 0 }, { 0, ENOENT } };
+
+/* Files without a name cannot be linked, or there are none: the report is the same. */
+START_TEST(test_no_link)
+{
+	char text[] = "a report, of some length";
+
+	link_fails = no_names[_i].link_fails;
+	unnamed_fails = no_names[_i].unnamed_fails;
+	put("old", "old");
+	ck_assert_int_eq(chmod(at("old"), 0604), 0);
+	begin(at("old"));
+	fputs(text, out.stream);
+	ck_assert_int_eq(entries(""), unnamed_fails ? 2 : 1);
+	commit();
+	check_file("old", text);
+	check_mode("old", 0604);
+	begin(at("empty"));
+	commit();
+	check_file("empty", "");
+	ck_assert_int_eq(entries(""), 2);
+	begin(at("discarded"));
+	output_discard(&out);
+	ck_assert_int_eq(entries(""), 2);
 }
 END_TEST
 
@@ -227,6 +275,16 @@ START_TEST(test_symlink)
 }
 END_TEST
 
+/* The error names the file that has @text. */
+static void check_kept(const char *text)
+{
+	char *name = strstr(err.msg, ".profile-"), *end = name ? strchr(name, '\'') : NULL;
+
+	ck_assert_msg(end, "no name in: %s", err.msg);
+	*end = 0;
+	check_file(name, text);
+}
+
 /* A folder that goes away, or in which a folder takes the name, while sampling. */
 START_TEST(test_lost_folder)
 {
@@ -239,9 +297,11 @@ START_TEST(test_lost_folder)
 	ck_assert_ptr_null(out.stream);
 
 	begin(at("report"));
+	fputs("whole", out.stream);
 	ck_assert_int_eq(mkdir(at("report"), 0755), 0);
 	ck_assert_int_eq(output_commit(&out, &err), -EISDIR);
-	ck_assert_int_eq(entries(""), 1); /* no temporary name stays */
+	ck_assert_int_eq(entries(""), 2);
+	check_kept("whole");
 }
 END_TEST
 
@@ -469,7 +529,8 @@ int main(void)
 	tcase_add_test(t, test_relative);
 	tcase_add_test(t, test_replace);
 	tcase_add_test(t, test_long_name);
-	tcase_add_test(t, test_leftover);
+	tcase_add_test(t, test_taken_names);
+	tcase_add_loop_test(t, test_no_link, 0, ARRAY_SIZE(no_names));
 	tcase_add_test(t, test_discard);
 	tcase_add_test(t, test_symlink);
 	tcase_add_test(t, test_lost_folder);
