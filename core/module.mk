@@ -1,5 +1,6 @@
 LIB_SRCS += \
 	core/base/err.c \
+	core/base/faults.c \
 	core/base/hash.c \
 	core/base/intern.c \
 	core/base/number.c \

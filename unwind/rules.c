@@ -2,6 +2,7 @@
 #include "unwind/rules.h"
 
 #include "core/arch/arch.h"
+#include "core/base/faults.h"
 #include "unwind/cursor.h"
 #include "unwind/expr.h"
 #include "unwind/rules_records.h"
@@ -111,7 +112,7 @@ int rules_open(struct elf_file *file, struct elf_file *debug, struct rules **out
 	if (!r) {
 		elf_file_release(file);
 		elf_file_release(debug);
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	}
 	r->serial = ++last_serial;
 	r->eh.section = CFI_EH_FRAME;

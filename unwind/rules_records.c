@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/rules_records.h"
 
+#include "core/base/faults.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -78,7 +80,7 @@ static int record_room(struct records *rs, size_t size)
 		cap *= 2;
 	record = realloc(rs->record, cap);
 	if (!record)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	rs->record = record;
 	rs->cap_record = cap;
 	return 0;
@@ -148,7 +150,7 @@ static int add_start(struct records *rs, uint64_t start, uint64_t at)
 	if (rs->nr_index == rs->cap_index) {
 		index = realloc(rs->index, cap * sizeof(*index));
 		if (!index)
-			return -ENOMEM;
+			return fault(-ENOMEM);
 		rs->index = index;
 		rs->cap_index = cap;
 	}

@@ -3,6 +3,9 @@
 #ifndef CORE_BASE_GROW_H
 #define CORE_BASE_GROW_H
 
+#include "core/base/faults.h"
+
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -28,6 +31,8 @@ static inline void *grow(void *array, size_t *cap, size_t used, size_t more, siz
 	array = realloc(array, bytes);
 	if (array)
 		*cap = need;
+	else
+		fault(-ENOMEM);
 	return array;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/hash.h"
 
+#include "core/base/faults.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +104,7 @@ static int make_room(struct hash_index *h)
 		cap *= 2;
 	slots = malloc(cap * sizeof(*slots));
 	if (!slots)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	memset(slots, 0xff, cap * sizeof(*slots)); /* every pos becomes HASH_NONE */
 	for (i = 0; i < h->cap; i++)
 		if (h->slots[i].pos < HASH_REMOVED)

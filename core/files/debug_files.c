@@ -2,6 +2,7 @@
 #include "core/files/debug_files.h"
 
 #include "core/base/err.h"
+#include "core/base/faults.h"
 #include "core/files/mapped_files.h"
 
 #include <errno.h>
@@ -66,6 +67,8 @@ static bool has_crc(struct debug_files *d, int fd, uint32_t crc)
 		return false;
 	for (; left; left -= (uint64_t)n, at += (uint64_t)n) {
 		n = pread(fd, buf, left < sizeof(buf) ? (size_t)left : sizeof(buf), (off_t)at);
+		if (n < 0)
+			fault(-errno);
 		if (n <= 0)
 			return false;
 		sum = crc32(sum, (const Bytef *)buf, (uInt)n);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf.h"
 
+#include "core/base/faults.h"
 #include "core/base/grow.h"
 #include "core/files/alias.h"
 #include "core/files/elf_file.h"
@@ -234,7 +235,7 @@ int elf_symbols_of(struct elf_file *f, struct elf_symbols **out)
 
 	if (!es) {
 		elf_file_release(f);
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	}
 	es->file = *f;
 	es->debug = ELF_FILE_NONE;
@@ -475,6 +476,8 @@ static void read_plt(struct elf_symbols *es)
 	if (elf_plt_read(&es->file, &es->plt_sections, &v, &nr))
 		return;
 	es->plt.v = nr ? calloc(nr, sizeof(*es->plt.v)) : NULL;
+	if (nr && !es->plt.v)
+		fault(-ENOMEM);
 	for (i = 0; es->plt.v && i < nr; i++) {
 		struct elf_span s = { v[i].addr, v[i].len, 0, plt_name(es, &v[i]) };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf_file.h"
 
+#include "core/base/faults.h"
 #include "core/tasks/mapping.h"
 
 #include <errno.h>
@@ -197,7 +198,7 @@ static int read_sections(struct elf_file *f, const Elf64_Ehdr *ehdr)
 		return 0;
 	f->sections = calloc(f->nr_sections, sizeof(*f->sections));
 	if (!f->sections)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	elf_table_init(&t, &f->bytes, ehdr->e_shentsize, ehdr->e_shoff, f->nr_sections);
 	for (i = 0; (p = elf_table_next(&t)); i++) {
 		if (is_wide(f))

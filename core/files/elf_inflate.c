@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf_inflate.h"
 
+#include "core/base/faults.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <lzma.h>
@@ -51,7 +53,7 @@ static int zlib_all(struct input *in, z_stream *z)
 		status = inflate(z, Z_NO_FLUSH);
 	}
 	if (status == Z_MEM_ERROR)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	return status == Z_STREAM_END && !z->avail_out ? 0 : -EBADMSG;
 }
 
@@ -61,7 +63,7 @@ static int zlib_to(struct input *in, void *to, size_t size)
 	int rc;
 
 	if (inflateInit(&z) != Z_OK)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	rc = zlib_all(in, &z);
 	inflateEnd(&z);
 	return rc;
@@ -83,7 +85,7 @@ int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t si
 		return -EBADMSG;
 	memory = malloc(ch.ch_size);
 	if (!memory)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	rc = zlib_to(&in, memory, ch.ch_size);
 	if (rc) {
 		free(memory);
@@ -106,7 +108,7 @@ static int make_room(lzma_stream *z, char **out, size_t *cap)
 		return -E2BIG;
 	longer = realloc(*out, used + more);
 	if (!longer)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	*out = longer;
 	*cap = used + more;
 	z->next_out = (uint8_t *)longer + used;
@@ -121,7 +123,7 @@ static int status_of(lzma_ret ret)
 	case LZMA_STREAM_END:
 		return 0;
 	case LZMA_MEM_ERROR:
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	case LZMA_MEMLIMIT_ERROR:
 		return -E2BIG;
 	default:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf_names.h"
 
+#include "core/base/faults.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,8 +138,10 @@ static char *whole_name(struct elf_names *n, uint32_t name)
 
 	for (cap = FIRST_BYTES; cap <= most; cap *= 4) {
 		longer = realloc(text, cap + strlen(PLT_SUFFIX));
-		if (!longer)
+		if (!longer) {
+			fault(-ENOMEM);
 			break;
+		}
 		text = longer;
 		elf_names_read(n, name, text, cap);
 		if (strlen(text) < cap - 1)

@@ -2,6 +2,7 @@
 #include "core/files/elf_plt.h"
 
 #include "core/arch/arch.h"
+#include "core/base/faults.h"
 #include "core/base/grow.h"
 
 #include <errno.h>
@@ -198,7 +199,7 @@ int elf_plt_read(const struct elf_file *f, const struct elf_plt_sections *p, str
 {
 	struct elf_table *t = malloc(sizeof(*t));
 	struct reader r = { .f = f, .p = p };
-	int rc = t ? 0 : -ENOMEM;
+	int rc = t ? 0 : fault(-ENOMEM);
 	unsigned int i;
 
 	for (i = 0; !rc && i < p->nr_stubs; i++)

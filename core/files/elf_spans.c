@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/elf_spans.h"
 
+#include "core/base/faults.h"
 #include "core/base/grow.h"
 #include "core/files/alias.h"
 
@@ -228,7 +229,7 @@ int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names
 	int rc;
 
 	if (!s)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	s->entries = s->stack = entries;
 	s->nr = nr;
 	s->names = names;

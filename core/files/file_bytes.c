@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/file_bytes.h"
 
+#include "core/base/faults.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -73,7 +75,7 @@ static ssize_t read_there(const struct file_bytes *b, uint64_t offset, char *to,
 			n = pread(b->fd, to + got, len - got, (off_t)(offset + got));
 		while (n < 0 && errno == EINTR);
 		if (n < 0)
-			return -errno;
+			return fault(-errno);
 		if (!n)
 			break;
 		got += (size_t)n;
@@ -119,12 +121,12 @@ static int get_page(struct file_bytes *b, uint64_t nr, const struct file_page **
 	if (!b->pages)
 		b->pages = calloc(FILE_PAGES_NR, sizeof(*b->pages));
 	if (!b->pages)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	slot = &b->pages[nr % FILE_PAGES_NR];
 	if (!*slot) {
 		*slot = malloc(sizeof(**slot));
 		if (!*slot)
-			return -ENOMEM;
+			return fault(-ENOMEM);
 		(*slot)->nr = NO_PAGE;
 		b->nr_pages++;
 	}

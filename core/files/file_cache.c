@@ -3,6 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/err.h"
+#include "core/base/faults.h"
 #include "core/files/mapped_files.h"
 #include "core/files/vdso.h"
 #include "core/tasks/tasks.h"
@@ -60,7 +61,7 @@ static int fill(struct cached_file *cf, const struct mapped_file *file)
 	char *path = strdup(file->path);
 
 	if (!path)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	cf->file = *file;
 	cf->file.path = path;
 	cached_file_renew(cf);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/files/vdso.h"
 
+#include "core/base/faults.h"
 #include "core/files/build_ids.h"
 #include "core/files/elf_file.h"
 #include "core/files/mapped_files.h"
@@ -43,7 +44,7 @@ int vdso_open(struct elf_file *f)
 		return rc ? rc : -ENOENT;
 	copy = malloc(vdso.len);
 	if (!copy)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	memcpy(copy, vdso.start, vdso.len);
 	return elf_file_adopt(f, copy, vdso.len);
 }

@@ -2,6 +2,7 @@
 #include "core/symbols/kernel.h"
 
 #include "core/base/err.h"
+#include "core/base/faults.h"
 #include "core/base/grow.h"
 
 #include <errno.h>
@@ -361,7 +362,7 @@ static int sort(struct kernel_symbols *ks)
 	nr_rest = ks->nr - nr;
 	rest = malloc(nr_rest * sizeof(*rest));
 	if (!rest)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	memcpy(rest, ks->syms + nr, nr_rest * sizeof(*rest));
 	qsort(rest, nr_rest, sizeof(*rest), by_address);
 	/* From the end on, so that nothing is overwritten before it is moved. */

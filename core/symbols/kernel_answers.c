@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/kernel_answers.h"
 
+#include "core/base/faults.h"
 #include "core/base/intern.h"
 
 #include <stdlib.h>
@@ -152,8 +153,10 @@ static bool read_answer(struct kernel_answers *ka, const char *text, struct answ
 	len = (size_t)(at - text);
 	a->start = a->addr - offset;
 	a->name = malloc(len + 1 + module_len);
-	if (!a->name)
+	if (!a->name) {
+		fault(-ENOMEM);
 		return false;
+	}
 	memcpy(a->name, text, len);
 	a->name[len] = 0;
 	if (space) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/perf_maps.h"
 
+#include "core/base/faults.h"
 #include "core/base/intern.h"
 #include "core/base/number.h"
 #include "core/files/mapped_files.h"
@@ -39,6 +40,8 @@ static int read_map(int fd, off_t size, struct perf_map **out)
 	while (!rc && n > 0 && at < size) {
 		left = size - at;
 		n = pread(fd, piece, left < (off_t)sizeof(piece) ? (size_t)left : sizeof(piece), at);
+		if (n < 0)
+			fault(-errno); /* what comes before is kept */
 		text = piece;
 		if (n > 0 && !whole) {
 			text = memchr(piece, '\n', (size_t)n);

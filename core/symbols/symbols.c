@@ -4,6 +4,7 @@
 #include "core/base/base_name.h"
 #include "core/base/begins.h"
 #include "core/base/err.h"
+#include "core/base/faults.h"
 #include "core/files/build_ids.h"
 #include "core/files/debug_files.h"
 #include "core/files/elf.h"
@@ -180,21 +181,6 @@ void symbols_renew(struct symbols *s)
 	demangler_renew(s->demangler);
 }
 
-void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out)
-{
-	struct kernel_symbol found;
-
-	*out = (struct symbol){ 0 };
-	if (!kernel_address(addr))
-		return;
-	out->module = "kernel";
-	if (!kernel_names_find(s->kernel, addr - is_return, &found))
-		return;
-	out->name = found.name;
-	out->offset = addr - found.start;
-	out->module = found.module;
-}
-
 bool symbols_kernel_hidden(const struct symbols *s, struct err *why)
 {
 	return kernel_names_hidden(s->kernel, why);
@@ -216,11 +202,46 @@ static void skip_file(struct symbols *s, struct symbol_file *f, int rc)
 	f->skipped = true;
 }
 
+/*
+ * Something of @f was not read if there are more faults than @before: it is tried again in the next report.
+ * @f: NULL: of a mapping, or of the kernel
+ */
+static void skip_faults(struct symbols *s, struct symbol_file *f, uint64_t before)
+{
+	if (faults.nr == before)
+		return;
+	if (!f) {
+		skip(s, faults.last);
+		return;
+	}
+	f->symbols_skipped = true;
+	skip_file(s, f, faults.last);
+}
+
 /* Its symbols or its debug file were not read: they are not tried again in this report. */
 static void skip_symbols(struct symbols *s, struct symbol_file *f, int rc)
 {
 	f->symbols_skipped = f->in.given_up = true;
 	skip_file(s, f, rc);
+}
+
+void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out)
+{
+	uint64_t before = faults.nr;
+	struct kernel_symbol found;
+	bool known;
+
+	*out = (struct symbol){ 0 };
+	if (!kernel_address(addr))
+		return;
+	out->module = "kernel";
+	known = kernel_names_find(s->kernel, addr - is_return, &found);
+	skip_faults(s, NULL, before);
+	if (!known)
+		return;
+	out->name = found.name;
+	out->offset = addr - found.start;
+	out->module = found.module;
 }
 
 /* Drop what only earlier reports asked for: nobody has names of it any more. Return: was there anything? */
@@ -544,7 +565,9 @@ static bool find_place(struct symbols *s, pid_t pid, const char *comm, uint64_t 
 	return tasks_find(s->tasks, pid, comm, out->lookup, &out->mapping) == 1;
 }
 
-void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+/* Return: the file that @addr is in; NULL: none, or there is no memory to look for one. */
+static struct symbol_file *name_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return,
+				     struct symbol *out)
 {
 	const struct mapped_file *file;
 	struct elf_symbols *elf;
@@ -552,11 +575,9 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 	struct place at;
 	uint64_t vaddr;
 
-	*out = (struct symbol){ 0 };
-	s->nr_inlined = 0;
 	if (!find_place(s, pid, comm, addr, is_return, &at)) {
 		name_made(s, pid, comm, addr, at.lookup, out);
-		return;
+		return NULL;
 	}
 	file = at.mapping.file;
 	out->module = module_name(file->path);
@@ -575,6 +596,18 @@ void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr,
 		find_symbol(s, f, vaddr, at.is_return, out);
 	if (!out->name && f)
 		find_function(s, f, &at, elf, out);
+	return f;
+}
+
+void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+{
+	uint64_t before = faults.nr;
+	struct symbol_file *f;
+
+	*out = (struct symbol){ 0 };
+	s->nr_inlined = 0;
+	f = name_user(s, pid, comm, addr, is_return, out);
+	skip_faults(s, f, before);
 }
 
 bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return)
@@ -583,6 +616,7 @@ bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint64_
 	struct symbol_file *f;
 	struct rules *rules;
 	struct place at;
+	uint64_t before = faults.nr;
 	bool called;
 
 	if (!find_place(s, pid, comm, addr, is_return, &at))
@@ -590,7 +624,9 @@ bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint64_
 	f = file_cache_get(&s->cache, at.mapping.file);
 	rules = f ? open_rules(s, f, &at, &vaddr) : NULL;
 	called = rules && rules_function(rules, vaddr, &start) > 0 && !rules_entry(rules, vaddr);
-	return rules && settle_rules(s, f) && called;
+	called = rules && settle_rules(s, f) && called;
+	skip_faults(s, f, before);
+	return called;
 }
 
 static enum file_symbols state_of(const struct symbol_file *f)
