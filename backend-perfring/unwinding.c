@@ -7,6 +7,7 @@
 #include "backend-perfring/unwinders.h"
 #include "core/arch/arch.h"
 #include "core/base/clock.h"
+#include "core/base/faults.h"
 #include "core/base/saturate.h"
 #include "core/host/kernel.h"
 #include "core/sources/source.h"
@@ -356,12 +357,25 @@ static enum proof prove(struct unwinding *u, const struct stack *user, struct un
 	return leaf ? PROOF_LEAF : PROOF_CHAIN;
 }
 
+/* Were there more than @before? */
+static bool note_faults(struct unwinding *u, uint64_t before)
+{
+	struct unwinders_notes *notes = &u->env->sink->unwinders;
+
+	if (faults.nr == before)
+		return false;
+	notes->nr_faults++;
+	notes->fault = faults.last;
+	return true;
+}
+
 enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
 			   struct stack *user, struct stats *stats)
 {
 	struct unwind_result result = { .ips = u->ips, .cap = ARRAY_SIZE(u->ips) };
 	bool stale, withheld, by_kernel = false;
 	enum proof proof = PROOF_NONE;
+	uint64_t before = faults.nr;
 	struct unwind_regs regs;
 	enum unwound end;
 
@@ -378,6 +392,8 @@ enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pi
 		walk(u, &regs, &result);
 	if (u->env->request->proves && !withheld)
 		proof = prove(u, user, &result);
+	if (note_faults(u, before))
+		proof = PROOF_NONE;
 	end = by_kernel ? UNWOUND_KERNEL : end_of(&result, withheld);
 	stats->unwound[end]++;
 	if (result.missing)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unwind/rules_rows.h"
 
+#include "core/base/faults.h"
+
 #include <stdlib.h>
 
 /* From 13 KiB to 208 KiB: most files of a process are seen once or twice, its program and libc in every sample. */
@@ -55,8 +57,10 @@ const struct rules_row *rules_rows_add(struct rules_rows *rows, uint64_t addr, i
 {
 	struct rules_row *slot;
 
-	if (!rows->slots && !resize(rows, BITS_MIN))
+	if (!rows->slots && !resize(rows, BITS_MIN)) {
+		fault(-ENOMEM);
 		return NULL;
+	}
 	/* Without memory for more it goes on with those it has. */
 	if (++rows->misses > 2 * nr_slots(rows) && rows->bits < BITS_MAX && !resize(rows, rows->bits + BITS_STEP))
 		rows->misses = 0;

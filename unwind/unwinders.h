@@ -6,6 +6,7 @@
 #include "core/base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /**
  * enum unwinders_found - how the stack of libunwind differs from ours; a place in stats.unwinders.
@@ -32,11 +33,15 @@ enum unwinders_found {
  * struct unwinders_notes - of a whole run; all zeros: nothing.
  * @examples: @nr lines about differences that are not explained
  * @failed:   why libunwind has unwound no more than the first frame of some stacks; code 0: it has unwound all
+ * @nr_faults: stacks for which there was no memory, or a file could not be read (see faults.h)
+ * @fault:    the code of the last one
  */
 struct unwinders_notes {
 	char examples[UNWINDERS_EXAMPLES][UNWINDERS_TEXT];
 	size_t nr;
 	struct err failed;
+	uint64_t nr_faults;
+	int fault;
 };
 
 #endif

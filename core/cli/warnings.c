@@ -66,6 +66,9 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 				     : "samples");
 	if (s->sink.unwinders.failed.code)
 		fprintf(stderr, "%s%s.\n", warning_word(stderr), s->sink.unwinders.failed.msg);
+	if (s->sink.unwinders.nr_faults)
+		fprintf(stderr, "%sunwind rules were not read for %" PRIu64 " user stacks, or more: %s\n",
+			warning_word(stderr), s->sink.unwinders.nr_faults, strerror(-s->sink.unwinders.fault));
 	if (symbols_kernel_hidden(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_skipped(symbols, &why))

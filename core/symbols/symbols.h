@@ -174,8 +174,8 @@ bool symbols_lines_skipped(const struct symbols *s, struct err *why);
 bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
 
 /**
- * symbols_skipped() - were files not read, or not as a whole, because of a limit of ours or of the host, or because there
- * was no memory or reading failed (see faults.h)?
+ * symbols_skipped() - were files not read, or not as a whole: a limit of ours or of the host was met, or there was a
+ * fault (see faults.h)?
  * Return: true and a line in @why with the limit that was met first, and the number of files. A file counts once in a
  * report; the number is that of the report that left out the most.
  */
