@@ -6,6 +6,7 @@
 #include "core/host/kernel.h"
 #include "core/tasks/cgroup.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,9 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 	if (s->events.refused.code)
 		fprintf(stderr, "%sa CPU that came online was not %s: %s\n", warning_word(stderr),
 			o->on_cpu ? "sampled" : "traced", s->events.refused.msg);
+	if (tasks_unread(tasks))
+		fprintf(stderr, "%sthe mappings of processes were not read, %" PRIu64 " times: %s\n",
+			warning_word(stderr), tasks_unread(tasks), strerror(ENOMEM));
 	if (tasks_refused(tasks))
 		fprintf(stderr, "%s%" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
 			warning_word(stderr), tasks_refused(tasks));

@@ -87,13 +87,17 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
+	errno = 0; /* at the end of the file getline(3) leaves it alone */
 	/* A line is bounded by PATH_MAX: the kernel writes this file. */
 	while (!rc && (len = getline(&line, &cap, f)) > 0) {
 		if (line[len - 1] == '\n')
 			line[len - 1] = 0;
 		if (!proc_map_parse(line, &m))
 			rc = fn(ctx, &m);
+		errno = 0;
 	}
+	if (!rc && errno == ENOMEM)
+		rc = -ENOMEM;
 	free(line);
 	fclose(f);
 	return rc;

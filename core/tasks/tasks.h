@@ -159,6 +159,9 @@ void tasks_keep_cgroups(struct tasks *t);
  */
 const char *tasks_cgroup(struct tasks *t, pid_t pid, const char *comm);
 
+/** tasks_unread() - how often there was no memory for the mappings that /proc has of a process. */
+uint64_t tasks_unread(const struct tasks *t);
+
 /** tasks_refused() - mappings that were not kept, because a process or all of them have too many; see maps.h. */
 uint64_t tasks_refused(const struct tasks *t);
 

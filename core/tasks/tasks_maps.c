@@ -140,6 +140,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	p->learned = true;
 	p->anew = false;
 	rc = learn_maps(&l);
+	p->learned = rc != -ENOMEM; /* else try again */
 	r->end_ns = now_ns();
 	r->failed = rc < 0 && !again; /* most of it is known */
 	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
@@ -156,10 +157,10 @@ int tasks_learn(struct tasks *t, pid_t pid)
 	if (pid <= 0 || !t->host)
 		return 0;
 	p = processes_get(&t->processes, pid);
-	if (!p)
+	if (!p || (needs_reading(p) && read_maps(t, p))) {
+		t->unread++;
 		return -ENOMEM;
-	if (needs_reading(p) && read_maps(t, p))
-		return -ENOMEM;
+	}
 	tasks_read_cgroup(t, p);
 	return 0;
 }
@@ -231,6 +232,11 @@ void tasks_each_mapped(const struct tasks *t, pid_t pid, const char *comm,
 	for (i = 0; im && !image_is_late(im) && i < im->maps->nr; i++)
 		if (!fn(ctx, &im->maps->v[i]))
 			return;
+}
+
+uint64_t tasks_unread(const struct tasks *t)
+{
+	return t->unread;
 }
 
 uint64_t tasks_refused(const struct tasks *t)

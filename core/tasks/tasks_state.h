@@ -24,6 +24,7 @@ struct tasks {
 	struct strings cgroups; /* paths of those that are kept */
 	size_t cgroup_bytes;
 	bool keeps_cgroups;
+	uint64_t unread;                                     /* see tasks_unread() */
 	uint64_t refused;                                    /* mappings for which there was no room */
 	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
 };

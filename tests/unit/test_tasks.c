@@ -832,6 +832,38 @@ START_TEST(test_learn)
 }
 END_TEST
 
+static int lines_left = -1; /* until there is no memory for a line; -1: there always is */
+
+/* Takes the place of libc's, which optimized code calls for getline(3). */
+ssize_t __getdelim(char **line, size_t *cap, int delim, FILE *f)
+{
+	if (!lines_left) {
+		lines_left = -1;
+		errno = ENOMEM;
+		return -1;
+	}
+	lines_left -= lines_left > 0;
+	return getdelim(line, cap, delim, f);
+}
+
+ssize_t getline(char **line, size_t *cap, FILE *f)
+{
+	return __getdelim(line, cap, '\n', f);
+}
+
+/* Without memory at the @_i-th line: that is counted, and what was missed is read the next time. */
+START_TEST(test_learn_again)
+{
+	put("30/maps", "1000-2000 r-xp 0 08:01 7 /one\n2000-3000 r-xp 0 08:01 8 /two\n");
+	lines_left = _i;
+	ck_assert_int_eq(tasks_learn(tasks, 30), -ENOMEM);
+	ck_assert_uint_eq(tasks_unread(tasks), 1);
+	check_map(30, "x", 0x1000, "/one");
+	check_map(30, "x", 0x2000, "/two");
+	ck_assert_uint_eq(tasks_unread(tasks), 1);
+}
+END_TEST
+
 START_TEST(test_learn_absent)
 {
 	ck_assert_int_eq(tasks_learn(tasks, 40), 0);
@@ -1966,6 +1998,7 @@ int main(void)
 	tcase_add_test(t, test_exec_chain);
 	tcase_add_test(t, test_forget);
 	tcase_add_test(t, test_learn);
+	tcase_add_loop_test(t, test_learn_again, 0, 3);
 	tcase_add_test(t, test_learn_absent);
 	tcase_add_loop_test(t, test_learn_leaderless, 0, ARRAY_SIZE(leaderless));
 	tcase_add_test(t, test_learn_after_event);
