@@ -3,6 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/err.h"
+#include "core/base/faults.h"
 #include "core/base/intern.h"
 #include "core/files/worker.h"
 #include "core/host/host.h"
@@ -239,7 +240,7 @@ static int ask(struct open_files *of, const struct worker_message *request, stru
 		of->nr_given_up++;
 		of->hung[of->nr_hung++] = *asked;
 	}
-	return rc;
+	return rc == -ENOMEM || rc == -EIO ? fault(rc) : rc; /* the worker counts its own */
 }
 
 size_t open_files_hung(const struct open_files *of)
@@ -259,7 +260,7 @@ static int search(struct open_files *of, enum task task, const struct file_searc
 	int rc;
 
 	if (!r)
-		return -ENOMEM;
+		return fault(-ENOMEM);
 	r->task = task;
 	memcpy(&r->what, what, sizeof(*what));
 	memcpy(r->path, what->path, len);
