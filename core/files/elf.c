@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define SYMBOLS_MAX (4u << 20) /* entries of one table; browsers with all symbols have about 2 million */
+#define LABELS_MAX  (1u << 20) /* untyped ones whose name is read, which takes a system call; the rest is left out */
 
 /* A symbol table of the file, checked. */
 struct symtab {
@@ -28,7 +29,8 @@ struct elf_symbols {
 	struct elf_names names;
 	struct elf_entry *entries; /* until they are made spans */
 	size_t nr, cap;
-	uint64_t nr_read;
+	uint64_t nr_read;   /* symbols, also those that are no functions */
+	uint32_t nr_labels; /* see LABELS_MAX */
 	struct symtab tables[2];
 	unsigned int nr_tables;
 	bool has_symtab, swept, plt_read;
@@ -56,7 +58,7 @@ static enum symbol_bind bind_of(unsigned char info)
 }
 
 /* Labels that say what the bytes are ($x, $d on ARM and RISC-V) or should have stayed in the assembler. */
-static bool is_code(const struct elf_symbols *es, const struct elf_entry *e, unsigned char type)
+static bool is_code(struct elf_symbols *es, const struct elf_entry *e, unsigned char type)
 {
 	char name[4];
 
@@ -65,6 +67,9 @@ static bool is_code(const struct elf_symbols *es, const struct elf_entry *e, uns
 	case STT_GNU_IFUNC:
 		return true;
 	case STT_NOTYPE:
+		if (es->nr_labels == LABELS_MAX)
+			return false;
+		es->nr_labels++;
 		elf_names_read(&es->names, e->name, name, sizeof(name));
 		return name[0] && name[0] != '$' && strncmp(name, ".L", 2) != 0;
 	default:
@@ -114,15 +119,28 @@ static int add_symbol(struct elf_symbols *es, const struct elf_file *f, const El
 	return add_entry(es, &e);
 }
 
+static int read_table(struct elf_symbols *es, const struct elf_file *f, const struct symtab *of)
+{
+	struct elf_table t;
+	Elf64_Sym sym;
+	const void *p;
+	int rc = 0;
+
+	elf_table_init(&t, &f->bytes, elf_symbol_size(f), of->offset, of->nr);
+	while (!rc && (p = elf_table_next(&t))) {
+		sym = elf_symbol_of(f, p);
+		rc = add_symbol(es, f, &sym, of->names);
+		es->nr_read++;
+	}
+	return rc ? rc : t.rc;
+}
+
 /* The first section of @type, a symbol table. Return: -ENOENT: there is none. */
 static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32_t type, struct symtab *out)
 {
 	const Elf64_Shdr *sh = f->sections, *end = sh + f->nr_sections;
 	size_t item = elf_symbol_size(f);
 	struct elf_strings *st;
-	struct elf_table t;
-	Elf64_Sym sym;
-	const void *p;
 	int rc;
 
 	while (sh < end && sh->sh_type != type)
@@ -136,12 +154,7 @@ static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32
 	if (rc)
 		return rc;
 	*out = (struct symtab){ sh->sh_offset, sh->sh_size / item, st };
-	elf_table_init(&t, &f->bytes, item, sh->sh_offset, sh->sh_size / item);
-	while (!rc && (p = elf_table_next(&t))) {
-		sym = elf_symbol_of(f, p);
-		rc = add_symbol(es, f, &sym, st);
-	}
-	return rc ? rc : t.rc;
+	return read_table(es, f, out);
 }
 
 /* A name, zeros up to a multiple of four bytes, and the CRC. It will be part of a path. */
@@ -223,7 +236,6 @@ static int load(struct elf_symbols *es)
 	es->nr_tables = (unsigned int)(t - es->tables);
 	find_named(es);
 	elf_file_drop_sections(&es->file);
-	es->nr_read = es->nr;
 	/* One broken table does not spoil the other, and a file need not have any. */
 	return rc && rc != -ENOENT && rc_dyn && rc_dyn != -ENOENT ? rc : 0;
 }
@@ -365,7 +377,6 @@ static int merge_debug(struct elf_symbols *es)
 	size_t nr = es->nr;
 	int rc = es->debug.nr_sections ? take_debug(es) : -ENOEXEC;
 
-	es->nr_read += es->nr - nr;
 	if (rc) {
 		es->nr = nr;
 		es->names.nr_strings = nr_strings;

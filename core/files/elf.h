@@ -89,7 +89,10 @@ int elf_symbols_add_inside(struct elf_symbols *es);
  */
 bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint32_t *crc);
 
-/** elf_symbols_read() - symbols that were read, and others' worth of bytes: what time and memory grow with. */
+/**
+ * elf_symbols_read() - symbols that were read, also those that are no functions, and others' worth of bytes: what time
+ * and memory grow with.
+ */
 uint64_t elf_symbols_read(const struct elf_symbols *es);
 
 /**

@@ -3,6 +3,7 @@
 
 #include "core/base/base_name.h"
 #include "core/base/begins.h"
+#include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/faults.h"
 #include "core/files/build_ids.h"
@@ -26,8 +27,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Of all files together, 24 bytes each; when it is reached no more files are read. A desktop's have 2 million. */
+/*
+ * Of all files together, functions or not; 24 bytes each that is one. A desktop's have 2 million. When this or the CPU
+ * time of a report that may go into them is reached, no more files are read.
+ */
 #define ALL_SYMBOLS_MAX (8u << 20)
+#define READ_CPU_NS     (10 * NSEC_PER_SEC)
 
 /* A mapped file, from the first address in it that was looked up. */
 struct symbol_file {
@@ -58,6 +63,7 @@ struct symbols {
 	struct file_cache cache; /* of struct symbol_file */
 	struct rule_files *rules;
 	uint64_t nr_read;   /* symbols, of all files */
+	uint64_t read_ns;   /* CPU time that reading them took in this report, also where it failed */
 	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
 	uint64_t report;    /* the number of this one */
 	size_t nr_skipped;  /* in this report */
@@ -169,6 +175,7 @@ void symbols_renew(struct symbols *s)
 	for (i = 0; i < s->cache.files.nr; i++)
 		renew_file(s, file_at(s, i));
 	s->nr_skipped = 0;
+	s->read_ns = 0;
 	rule_files_renew(s->rules);
 	kernel_names_renew(s->kernel);
 	s->report++;
@@ -336,19 +343,27 @@ size_t symbols_mismatched(const struct symbols *s)
 	return s->cache.nr_mismatched;
 }
 
+static bool has_room(struct symbols *s)
+{
+	return s->read_ns < READ_CPU_NS && (s->nr_read < ALL_SYMBOLS_MAX || make_room(s));
+}
+
 static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
+	uint64_t began;
 	int rc;
 
 	if (f->elf || !file_cache_wants(&s->cache, &f->in, pid))
 		return f->elf;
-	if (s->nr_read >= ALL_SYMBOLS_MAX && !vdso_is_file(&f->in.file) && !make_room(s)) {
+	if (!vdso_is_file(&f->in.file) && !has_room(s)) {
 		skip_symbols(s, f, -E2BIG);
 		return NULL;
 	}
+	began = own_cpu_ns();
 	rc = load(s, f, pid);
 	if (descriptors_ran_out(rc) && spare_descriptors(s))
 		rc = load(s, f, pid);
+	s->read_ns += own_cpu_ns() - began;
 	file_cache_tried(&s->cache, &f->in, rc);
 	if (descriptors_ran_out(rc))
 		skip_symbols(s, f, rc);

@@ -592,6 +592,29 @@ START_TEST(test_hard)
 }
 END_TEST
 
+/* Names of labels are read one by one, so only those of a million are. All symbols count as read. */
+START_TEST(test_many_labels)
+{
+	const size_t nr = (1u << 20) + 3;
+	struct image_symbol *v = calloc(nr, sizeof(*v));
+	size_t i;
+
+	ck_assert_ptr_nonnull(v);
+	v[0] = plain[0];
+	for (i = 1; i < nr; i++)
+		v[i] = (struct image_symbol)LABEL("$x", 0x100, 0x40);
+	v[nr - 2] = (struct image_symbol)LABEL("late", 0x180, 0x40);
+	v[nr - 1] = (struct image_symbol)FUNC("function", 0x140, 0x40);
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, v, nr, NULL, 0);
+	free(v);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	ck_assert_uint_eq(elf_symbols_read(es), nr);
+	ck_assert_str_eq(lookup(0x100), "-");
+	ck_assert_str_eq(lookup(0x140), "function+0x0");
+	ck_assert_str_eq(lookup(0x180), "-");
+}
+END_TEST
+
 START_TEST(test_not_a_file)
 {
 	int p[2];
@@ -954,6 +977,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_garbled, 0, ARRAY_SIZE(formats));
 	tcase_add_loop_test(tc, test_any_layout, 0, unit_times(300));
 	tcase_add_loop_test(tc, test_hard, 0, ARRAY_SIZE(hard));
+	tcase_add_test(tc, test_many_labels);
 	tcase_add_test(tc, test_not_a_file);
 	tcase_add_loop_test(tc, test_build_id, 0, ARRAY_SIZE(noted));
 	tcase_add_loop_test(tc, test_build_id_formats, 0, ARRAY_SIZE(formats));

@@ -536,6 +536,45 @@ START_TEST(test_room)
 }
 END_TEST
 
+/* A library whose table has as many symbols as are read of one, all of them empty. */
+static void write_empty_symbols(const char *name)
+{
+	const uint64_t nr = 4u << 20, at = 0x2000;
+	struct image im;
+	char path[4096];
+	Elf64_Shdr *sh;
+
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, NULL, 0, NULL, 0);
+	sh = (Elf64_Shdr *)(void *)(im.bytes + im.shdr) + SEC_SYMTAB;
+	sh->sh_offset = at;
+	sh->sh_size = nr * sizeof(Elf64_Sym);
+	unit_write(dir, name, im.bytes, im.len);
+	image_release(&im);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	ck_assert_int_eq(truncate(path, (off_t)(at + nr * sizeof(Elf64_Sym))), 0);
+}
+
+/* Symbols that are no functions take time, too, and are charged. The next report has room again. */
+START_TEST(test_empty_symbols)
+{
+	struct err why;
+	int i;
+
+	write_empty_symbols("proc/4242/root/empty0");
+	write_empty_symbols("proc/4242/root/empty1");
+	write_library("proc/4242/root/lib.so");
+	map_at(PID, TEXT, TEXT_SIZE, TEXT_OFFSET, "/empty0", 0);
+	map_at(PID, TEXT + TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/empty1", 0);
+	map_at(PID, TEXT + 2 * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/lib.so", 0);
+	for (i = 0; i < 3; i++)
+		lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false);
+	ck_assert(symbols_skipped(syms, &why));
+	ck_assert_str_eq(why.msg, "the symbols or unwind rules of 1 files were not read: there are too many");
+	symbols_renew(syms);
+	ck_assert_str_eq(lookup(PID, TEXT + 2 * TEXT_SIZE + 0x142, false), "second+0x2 [lib.so]");
+}
+END_TEST
+
 /* With @_i descriptors: if the rules cannot be read, a warning tells it, and the report has one name for a function. */
 START_TEST(test_no_rules)
 {
@@ -1358,6 +1397,7 @@ int main(void)
 	tcase_add_test(tc, test_many_files);
 	tcase_add_test(tc, test_room);
 	tcase_add_loop_test(tc, test_no_rules, 0, 10);
+	tcase_add_test(tc, test_empty_symbols);
 	tcase_add_test(tc, test_vdso);
 	tcase_add_loop_test(tc, test_kernel, 0, ARRAY_SIZE(kernel_addresses));
 	tcase_add_loop_test(tc, test_hidden, 0, ARRAY_SIZE(hidden));
