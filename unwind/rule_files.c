@@ -102,7 +102,7 @@ static int open_file(struct rule_files *f, struct rule_file *rf, pid_t pid)
 {
 	struct elf_file file, debug = ELF_FILE_NONE;
 	struct stat st = { 0 };
-	int rc = file_cache_open(&f->cache, &rf->in, pid, &file);
+	int rc = file_cache_open(&f->cache, &rf->in, pid, &file, NULL);
 
 	if (rc)
 		return rc;

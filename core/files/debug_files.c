@@ -165,14 +165,19 @@ static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_fil
 	return rc;
 }
 
-int debug_files_add(struct debug_files *d, pid_t pid, const struct mapped_file *file, struct elf_symbols *es)
+int debug_files_add(struct debug_files *d, pid_t pid, const struct mapped_file *file, struct elf_symbols *es,
+		    bool *by_path)
 {
+	const char *name;
+	uint32_t crc;
 	int rc;
 
+	*by_path = false;
 	if (!elf_symbols_wants_debug(es))
 		return 0;
 	rc = add_by_build(d, es);
-	if (!is_final(rc))
+	*by_path = !is_final(rc) && elf_symbols_debuglink(es, &name, &crc);
+	if (*by_path)
 		rc = add_by_link(d, pid, file, es);
 	if (!is_final(rc))
 		rc = elf_symbols_add_inside(es);

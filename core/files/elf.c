@@ -25,6 +25,7 @@ struct symtab {
 };
 
 struct elf_symbols {
+	unsigned int sharers; /* owners beside the first one */
 	struct elf_file file, debug;
 	struct elf_names names;
 	struct elf_entry *entries; /* until they are made spans */
@@ -296,10 +297,25 @@ int elf_build_id(int fd, struct build_id *id)
 	return rc;
 }
 
+struct elf_symbols *elf_symbols_share(struct elf_symbols *es)
+{
+	es->sharers++;
+	return es;
+}
+
+bool elf_symbols_shared(const struct elf_symbols *es)
+{
+	return es->sharers;
+}
+
 void elf_symbols_free(struct elf_symbols *es)
 {
 	if (!es)
 		return;
+	if (es->sharers) {
+		es->sharers--;
+		return;
+	}
 	elf_names_release(&es->names);
 	elf_file_release(&es->file);
 	elf_file_release(&es->debug);

@@ -50,6 +50,11 @@ int elf_symbols_of(struct elf_file *f, struct elf_symbols **out);
  */
 int elf_symbols_of_debug(struct elf_file *f, struct elf_symbols **out);
 
+/** elf_symbols_share() - they have one owner more. Return: @es. */
+struct elf_symbols *elf_symbols_share(struct elf_symbols *es);
+/** elf_symbols_shared() - have they another owner? */
+bool elf_symbols_shared(const struct elf_symbols *es);
+/** elf_symbols_free() - by each owner; the last one frees them. NULL is fine. */
 void elf_symbols_free(struct elf_symbols *es);
 
 /** elf_symbols_want_lines() - the debug information is wanted, too (see lines.h). Before debug files are added. */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define TRIES_MAX 4 /* processes that are asked, before it is left alone for a while */
@@ -144,16 +145,53 @@ static int open_vdso(const struct file_cache *c, struct cached_file *cf, struct 
 	return rc;
 }
 
-int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f)
+static struct file_id id_of(int fd)
 {
-	int fd, rc;
+	struct stat st;
 
+	if (fstat(fd, &st))
+		return (struct file_id){ 0 };
+	return (struct file_id){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
+}
+
+static bool same_id(const struct file_id *a, const struct file_id *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->written.tv_sec == b->written.tv_sec &&
+	       a->written.tv_nsec == b->written.tv_nsec;
+}
+
+/* One that shares has the file open, so that its inode is not another file's by now. */
+static struct cached_file *find_twin(const struct file_cache *c, const struct cached_file *cf)
+{
+	size_t i;
+
+	for (i = 0; cf->id.ino && i < c->files.nr; i++) {
+		struct cached_file *other = entry_at(c, i);
+
+		if (other->shares && other != cf && same_id(&other->id, &cf->id))
+			return other;
+	}
+	return NULL;
+}
+
+int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f,
+		    struct cached_file **twin)
+{
+	int fd, rc = 0;
+
+	cf->id = (struct file_id){ 0 };
+	if (twin)
+		*twin = NULL;
 	if (vdso_is_file(&cf->file))
 		return open_vdso(c, cf, f);
 	fd = mapped_file_open(c->cfg, pid, &cf->file);
 	if (fd < 0)
 		return fd;
-	rc = elf_file_open(f, fd);
+	cf->id = id_of(fd);
+	if (twin)
+		*twin = find_twin(c, cf);
+	if (!twin || !*twin)
+		rc = elf_file_open(f, fd);
 	close(fd);
 	return rc;
 }
@@ -180,7 +218,7 @@ void cached_file_renew(struct cached_file *cf)
 {
 	cf->tries_left = TRIES_MAX;
 	cf->tried_pid = 0;
-	cf->given_up = false;
+	cf->given_up = cf->shares = false;
 }
 
 bool cached_file_serves(const struct cached_file *cf, const struct mapping *m)

@@ -7,6 +7,9 @@
  * asked, each once. What is no file that we can read is given up, and in a recording, whose processes are not asked,
  * what is not found at once. "[vdso]" is our own one, if theirs is the same; else, of a recording, what perf has kept.
  *
+ * One file may have many names: hard links, and mounts. Each name has an entry, because only the name that a process
+ * has mapped can be opened there. What was made of the file is shared, see file_cache_open().
+ *
  * Not thread safe: each thread has a cache of its own.
  */
 #ifndef CORE_FILES_FILE_CACHE_H
@@ -20,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define FILE_CACHE_HINTS 256 /* a power of two */
 
@@ -27,10 +31,23 @@ struct mapped_files_cfg;
 struct tasks;
 
 /**
- * struct cached_file - entries begin with it. Read it, but @given_up.
+ * struct file_id - which file it is, whatever its name. Two files that are open at the same time never have the same
+ * one; the size and the time tell what was written to since. All zero: unknown.
+ */
+struct file_id {
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	struct timespec written;
+};
+
+/**
+ * struct cached_file - entries begin with it. Read it, but @given_up and @shares.
  * @file:       a copy, with a path of its own: it outlives the one of the mapping
  * @used:       file_cache.clock when it was asked for last
  * @vdso_size:  bytes of the vDSO that was opened; 0: another file
+ * @id:         of the file that was opened last
+ * @shares:     for the user to set: what was made of it, which has it open, serves its other names, too
  * @given_up:   it is not opened any more, before cached_file_renew()
  * @mismatched: another file was at its path
  * @missing:    none was there that could be it
@@ -39,7 +56,8 @@ struct tasks;
 struct cached_file {
 	struct mapped_file file;
 	uint64_t used, vdso_size;
-	bool given_up, mismatched, missing;
+	struct file_id id;
+	bool shares, given_up, mismatched, missing;
 	pid_t tried_pid;
 	uint64_t tried_ns;
 	unsigned int tries_left;
@@ -91,10 +109,13 @@ bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid);
 
 /**
  * file_cache_open() - open @cf as @pid has mapped it.
+ * @twin: out: another entry that has the file under another name and shares what was made of it; then @f is untouched.
+ *        NULL: there is none, or (also where @twin is NULL) none is wanted
  * Return: 0 and @f, owned: elf_file_release(); -errno as mapped_file_open() and elf_file_open(); -ENOEXEC also for a
  * vDSO that is not ours.
  */
-int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f);
+int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f,
+		    struct cached_file **twin);
 
 /** file_cache_tried() - @rc came of opening and reading @cf. That no descriptor was left is not its fault. */
 void file_cache_tried(struct file_cache *c, struct cached_file *cf, int rc);

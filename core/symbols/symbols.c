@@ -37,7 +37,7 @@
 /* A mapped file, from the first address in it that was looked up. */
 struct symbol_file {
 	struct cached_file in;
-	struct elf_symbols *elf; /* NULL: none yet, or none to be had */
+	struct elf_symbols *elf; /* NULL: none yet, or none to be had; other names of the file have the same */
 	uint64_t asked;          /* the last report, by its number, that asked for it */
 	bool skipped;            /* this report met a limit and has counted the file */
 	bool symbols_skipped;    /* it did not read the symbols or the debug file of the file */
@@ -148,7 +148,7 @@ void symbols_free(struct symbols *s)
 /* Forget the symbols of @f: the next lookup reads them again, whichever process it is for. */
 static void try_again(struct symbols *s, struct symbol_file *f)
 {
-	if (f->elf)
+	if (f->elf && !elf_symbols_shared(f->elf))
 		s->nr_read -= elf_symbols_read(f->elf);
 	elf_symbols_free(f->elf);
 	f->elf = NULL;
@@ -293,13 +293,22 @@ static int load_debug(struct symbols *s, struct symbol_file *f)
 	return rc ? rc : elf_symbols_of_debug(&file, &f->elf);
 }
 
+/* As another name of the file has it. */
+static int share(struct symbol_file *f, const struct symbol_file *twin)
+{
+	f->elf = elf_symbols_share(twin->elf);
+	f->in.shares = true;
+	return 0;
+}
+
 static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
+	struct cached_file *twin;
 	struct elf_file file;
-	int rc = file_cache_open(&s->cache, &f->in, pid, &file), debug;
+	int rc = file_cache_open(&s->cache, &f->in, pid, &file, &twin), debug;
 
 	if (!rc)
-		return elf_symbols_of(&file, &f->elf);
+		return twin ? share(f, (struct symbol_file *)twin) : elf_symbols_of(&file, &f->elf);
 	if (rc != -ENOENT && rc != -ESTALE)
 		return rc;
 	debug = load_debug(s, f);
@@ -309,15 +318,17 @@ static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
 static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int rc = load_file(s, f, pid);
+	bool by_path;
 
-	if (rc || f->in.vdso_size)
+	if (rc || f->in.vdso_size || f->in.shares)
 		return rc;
 	if (s->lines)
 		elf_symbols_want_lines(f->elf);
 	/* That there is none is usual, and no reason to try again. */
-	rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf);
+	rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, &by_path);
 	if (descriptors_ran_out(rc) && spare_descriptors(s))
-		rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf);
+		rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, &by_path);
+	f->in.shares = !by_path && !descriptors_ran_out(rc);
 	if (descriptors_ran_out(rc))
 		skip_symbols(s, f, rc);
 	return 0;
@@ -367,7 +378,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	file_cache_tried(&s->cache, &f->in, rc);
 	if (descriptors_ran_out(rc))
 		skip_symbols(s, f, rc);
-	if (f->elf)
+	if (f->elf && !elf_symbols_shared(f->elf))
 		s->nr_read += elf_symbols_read(f->elf);
 	return f->elf;
 }
@@ -454,6 +465,17 @@ static void set_build_id(const struct mapped_file *file, const struct elf_symbol
 	}
 }
 
+/* The number there of @f, which is that of its other names. */
+static int64_t lines_number(struct symbols *s, const struct symbol_file *f)
+{
+	const struct symbol_file *other = file_at(s, 0), *end = other + s->cache.files.nr;
+
+	for (; other < end; other++)
+		if (other->elf == f->elf && other->lines_file > 0)
+			return other->lines_file;
+	return lines_add_file(s->lines) + 1;
+}
+
 /* What is known of @vaddr beside its symbol. */
 static void find_lines(struct symbols *s, struct symbol_file *f, uint64_t vaddr, struct symbol *out)
 {
@@ -462,7 +484,7 @@ static void find_lines(struct symbols *s, struct symbol_file *f, uint64_t vaddr,
 	size_t nr, i;
 
 	if (fd >= 0 && f->lines_file <= 0)
-		f->lines_file = lines_add_file(s->lines) + 1;
+		f->lines_file = lines_number(s, f);
 	if (fd < 0 || f->lines_file <= 0)
 		return;
 	nr = lines_find(s->lines, (uint32_t)(f->lines_file - 1), fd, vaddr, &frames);

@@ -24,6 +24,7 @@ static char *dir, proc[4096], root[4096], user[4096];
 static struct host host;
 static struct mapped_files_cfg cfg;
 static struct debug_files search;
+static bool by_path;
 static struct elf_symbols *es;
 static bool with_info; /* files have debug information */
 
@@ -166,9 +167,9 @@ START_TEST(test_place)
 	for (i = 0; i < ARRAY_SIZE(places[_i].files) && places[_i].files[i].path; i++)
 		write_debug(places[_i].files[i].path, places[_i].files[i].symbol, places[_i].files[i].id);
 	parse_program(ID, "linked", ID);
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert_str_eq(name(), places[_i].found);
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0); /* wants none any more */
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0); /* wants none any more */
 	elf_symbols_free(es);
 	es = NULL;
 	ck_assert_uint_eq(unit_open_fds(), fds);
@@ -229,7 +230,7 @@ START_TEST(test_info)
 	elf_symbols_want_lines(es);
 	wanted = elf_symbols_wants_debug(es);
 	ck_assert_int_eq(wanted, !infos[_i].program.symbols || !infos[_i].program.info);
-	rc = debug_files_add(&search, PID, &program, es);
+	rc = debug_files_add(&search, PID, &program, es, &by_path);
 	ck_assert(!rc || (wanted && rc == -ENOENT));
 	ck_assert_str_eq(name(), infos[_i].name);
 	fd = elf_symbols_lines_fd(es);
@@ -250,7 +251,7 @@ START_TEST(test_info_unwanted)
 	write_debug(USER BUILD, "debug", ID);
 	parse_program(ID, "linked", ID);
 	ck_assert(elf_symbols_wants_debug(es));
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert(!elf_symbols_wants_debug(es));
 	elf_symbols_want_lines(es);
 	ck_assert(elf_symbols_wants_debug(es));
@@ -263,8 +264,9 @@ START_TEST(test_zeros)
 {
 	write_debug(USER "/.build-id/0f/ab010203000000.debug", "user", "\x0f\xab\x01\x02\x03\0\0\0");
 	parse_program("\x0f\xab\x01\x02\x03\0\0\0", "linked", ID);
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert_str_eq(name(), "user");
+	ck_assert(!by_path);
 }
 END_TEST
 
@@ -275,8 +277,9 @@ START_TEST(test_no_build)
 	write_debug(INSIDE "/opt/app/" LINK, "linked", _i ? NULL : ID);
 	parse_program(NULL, "linked", NULL);
 	cfg.debug_dir = NULL;
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert_str_eq(name(), _i ? "linked" : "inside");
+	ck_assert(by_path);
 }
 END_TEST
 
@@ -312,7 +315,7 @@ START_TEST(test_other)
 	snprintf(path, sizeof(path), "%s/%s", dir, others[_i].path);
 	ck_assert_int_eq(others[_i].link ? symlink(others[_i].link, path) : mkfifo(path, 0600), 0);
 	parse_program(ID, "linked", ID);
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert_str_eq(name(), others[_i].found);
 }
 END_TEST
@@ -331,7 +334,7 @@ START_TEST(test_path)
 		f.path = paths[_i];
 	write_debug(INSIDE "/opt/app/" LINK, "linked", ID);
 	parse_program(ID, "linked", ID);
-	ck_assert_int_eq(debug_files_add(&search, PID, &f, es), 0);
+	ck_assert_int_eq(debug_files_add(&search, PID, &f, es, &by_path), 0);
 	ck_assert_str_eq(name(), "inside");
 }
 END_TEST
@@ -357,7 +360,7 @@ START_TEST(test_private)
 	snprintf(path, sizeof(path), "%s/%s", dir, files[_i].where);
 	ck_assert_int_eq(chmod(path, files[_i].mode), 0);
 	parse_program(ID, "linked", ID);
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert_str_eq(name(), files[_i].read ? "linked" : "inside");
 }
 END_TEST
@@ -374,7 +377,7 @@ START_TEST(test_too_much)
 		snprintf(path, sizeof(path), "%s/" INSIDE "/opt/app/" LINK, dir);
 		ck_assert_int_eq(truncate(path, (1 << 30) + 1), 0);
 	}
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es), 0);
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert_str_eq(name(), "inside");
 	ck_assert_uint_eq(search.crc_read, _i ? 8ull << 30 : 0);
 }

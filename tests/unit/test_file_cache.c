@@ -8,6 +8,8 @@
 #include "core/tasks/tasks.h"
 #include "tests/unit/elf_image.h"
 
+#include <unistd.h>
+
 struct entry {
 	struct cached_file in;
 	size_t mine;
@@ -176,12 +178,62 @@ START_TEST(test_open)
 	image_build(&im, ELFCLASS64, ELFDATA2LSB, NULL, 0, NULL, 0);
 	unit_write(dir, "5/root/bin/a", im.bytes, im.len);
 	unit_write(dir, "5/root/bin/b", im.bytes, 20);
-	ck_assert_int_eq(file_cache_open(&cache, &get("/bin/a")->in, 4, &f), -ENOENT);
-	ck_assert_int_eq(file_cache_open(&cache, &get("/bin/b")->in, 5, &f), -ENOEXEC);
-	ck_assert_int_eq(file_cache_open(&cache, &get("/bin/a")->in, 5, &f), 0);
+	ck_assert_int_eq(file_cache_open(&cache, &get("/bin/a")->in, 4, &f, NULL), -ENOENT);
+	ck_assert_int_eq(file_cache_open(&cache, &get("/bin/b")->in, 5, &f, NULL), -ENOEXEC);
+	ck_assert_int_eq(file_cache_open(&cache, &get("/bin/a")->in, 5, &f, NULL), 0);
 	ck_assert_uint_eq(f.bytes.size, im.len);
 	ck_assert(cached_file_serves(&get("/bin/a")->in, &any));
 	elf_file_release(&f);
+	image_release(&im);
+}
+END_TEST
+
+static void link_file(const char *from, const char *to)
+{
+	char old[4096], new[4096];
+
+	snprintf(old, sizeof(old), "%s/%s", dir, from);
+	snprintf(new, sizeof(new), "%s/%s", dir, to);
+	ck_assert_int_eq(link(old, new), 0);
+}
+
+/* Open @path. Return: the twin that was found. */
+static struct cached_file *twin_of(const char *path)
+{
+	struct cached_file *twin;
+	struct elf_file f;
+
+	ck_assert_int_eq(file_cache_open(&cache, &get(path)->in, 5, &f, &twin), 0);
+	if (!twin)
+		elf_file_release(&f);
+	return twin;
+}
+
+/* Another name of a file finds what was made of it, until that is gone, or the file has been written to. */
+START_TEST(test_twin)
+{
+	struct cached_file *first;
+	struct image im;
+
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, NULL, 0, NULL, 0);
+	unit_write(dir, "5/root/bin/a", im.bytes, im.len);
+	unit_write(dir, "5/root/bin/other", im.bytes, im.len);
+	link_file("5/root/bin/a", "5/root/bin/b");
+	get("/bin/b"); /* before the others move */
+	get("/bin/other");
+	first = &get("/bin/a")->in;
+	ck_assert_ptr_null(twin_of("/bin/a"));
+	ck_assert_ptr_null(twin_of("/bin/b"));
+	first->shares = true;
+	ck_assert_ptr_eq(twin_of("/bin/b"), first);
+	ck_assert_ptr_null(twin_of("/bin/a"));
+	ck_assert_ptr_null(twin_of("/bin/other"));
+	cached_file_renew(first);
+	ck_assert_ptr_null(twin_of("/bin/b"));
+	first->shares = true;
+	image_put(&im, "", 1);
+	unit_write(dir, "5/root/bin/a", im.bytes, im.len);
+	ck_assert_ptr_null(twin_of("/bin/b"));
 	image_release(&im);
 }
 END_TEST
@@ -193,7 +245,7 @@ START_TEST(test_vdso)
 	struct mapping m = { 1ULL << 40, 0, 0, NULL };
 	struct elf_file f;
 
-	if (file_cache_open(&cache, cf, 4, &f)) /* in valgrind */
+	if (file_cache_open(&cache, cf, 4, &f, NULL)) /* in valgrind */
 		return;
 	ck_assert_int_eq(f.bytes.fd, -1);
 	m.end = m.start + f.bytes.size;
@@ -205,7 +257,7 @@ START_TEST(test_vdso)
 	elf_file_release(&f);
 	origin = (struct recorded){ .boot = BOOT_OTHER };
 	cfg.recorded = &origin;
-	ck_assert_int_eq(file_cache_open(&cache, cf, 4, &f), -ENOEXEC);
+	ck_assert_int_eq(file_cache_open(&cache, cf, 4, &f, NULL), -ENOEXEC);
 }
 END_TEST
 
@@ -221,6 +273,7 @@ int main(void)
 	tcase_add_test(tc, test_mismatched);
 	tcase_add_test(tc, test_memory);
 	tcase_add_test(tc, test_open);
+	tcase_add_test(tc, test_twin);
 	tcase_add_test(tc, test_vdso);
 	suite_add_tcase(s, tc);
 	return unit_main(s);

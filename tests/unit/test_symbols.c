@@ -575,6 +575,30 @@ START_TEST(test_empty_symbols)
 }
 END_TEST
 
+/* Many names of one file cost what one does, and each module is called as its path says. */
+START_TEST(test_links)
+{
+	char old[4096], new[4096], path[32], want[64];
+	uint64_t ino;
+	int i;
+
+	write_empty_symbols("proc/4242/root/empty");
+	ino = write_library("proc/4242/root/lib.so");
+	for (i = 0; i < 8; i++) {
+		snprintf(old, sizeof(old), "%s/proc/4242/root/%s", dir, i % 2 ? "empty" : "lib.so");
+		snprintf(path, sizeof(path), "/link%d", i);
+		snprintf(new, sizeof(new), "%s/proc/4242/root%s", dir, path);
+		ck_assert_int_eq(link(old, new), 0);
+		map_at(PID, TEXT + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, path, i % 2 ? 0 : ino);
+	}
+	for (i = 7; i >= 0; i--) {
+		snprintf(want, sizeof(want), i % 2 ? "- [link%d]" : "second+0x2 [link%d]", i);
+		ck_assert_str_eq(lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false), want);
+	}
+	ck_assert(!symbols_skipped(syms, NULL));
+}
+END_TEST
+
 /* With @_i descriptors: if the rules cannot be read, a warning tells it, and the report has one name for a function. */
 START_TEST(test_no_rules)
 {
@@ -1398,6 +1422,7 @@ int main(void)
 	tcase_add_test(tc, test_room);
 	tcase_add_loop_test(tc, test_no_rules, 0, 10);
 	tcase_add_test(tc, test_empty_symbols);
+	tcase_add_test(tc, test_links);
 	tcase_add_test(tc, test_vdso);
 	tcase_add_loop_test(tc, test_kernel, 0, ARRAY_SIZE(kernel_addresses));
 	tcase_add_loop_test(tc, test_hidden, 0, ARRAY_SIZE(hidden));
