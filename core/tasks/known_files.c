@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tasks/known_files.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +24,36 @@ static const struct intern_kind file_kind = { sizeof(struct known_file *), 0, 0,
  * A file keeps its name when it is deleted: the kernel adds " (deleted)" to it in MMAP2 records and in /proc. Without
  * an inode or a build id, nothing else would tell it from a new file of that name.
  */
-static char *copy_path(const char *path, bool identified)
+static size_t path_len(const struct mapped_file *file)
 {
 	static const char deleted[] = " (deleted)";
-	size_t len = strlen(path), tail = sizeof(deleted) - 1;
+	size_t len = strlen(file->path), tail = sizeof(deleted) - 1;
+	bool identified = file->ino || file->build_id_size;
 
-	if (identified && len > tail && !strcmp(path + len - tail, deleted))
+	if (identified && len > tail && !strcmp(file->path + len - tail, deleted))
 		len -= tail;
-	return strndup(path, len);
+	return len;
+}
+
+/* Its last component, below a directory that does not exist. Memory has no directories. */
+static char *short_path(const char *path, size_t len)
+{
+	const char *slash = memrchr(path, '/', len);
+	char *copy = NULL;
+
+	if (path[0] != '/' || path[1] == '/')
+		return strndup(path, len);
+	return asprintf(&copy, "/...%.*s", (int)(len - (size_t)(slash - path)), slash) < 0 ? NULL : copy;
+}
+
+static size_t file_bytes(const struct known_file *f)
+{
+	return sizeof(*f) + strlen(f->file.path) + 1;
+}
+
+static bool is_long(const struct known_file *f)
+{
+	return strlen(f->file.path) > NAME_MAX + strlen("/.../");
 }
 
 static void free_file(struct known_file *f)
@@ -37,22 +62,67 @@ static void free_file(struct known_file *f)
 	free(f);
 }
 
-const struct mapped_file *known_files_add(struct known_files *files, const struct mapped_file *file)
+static void drop_file(struct known_files *files, struct known_file *f)
 {
-	struct known_file *f = calloc(1, sizeof(*f)), **place = NULL;
-	bool is_new = false;
+	files->bytes -= file_bytes(f);
+	files->long_bytes -= is_long(f) ? file_bytes(f) : 0;
+	free_file(f);
+}
+
+/* @whole: with its whole path. NULL: no memory. */
+static struct known_file *copy_file(const struct mapped_file *file, bool whole)
+{
+	struct known_file *f = calloc(1, sizeof(*f));
+	size_t len = path_len(file);
 
 	if (!f)
 		return NULL;
 	f->file = *file;
-	f->file.path = copy_path(file->path, file->ino || file->build_id_size);
+	f->file.path = whole ? strndup(file->path, len) : short_path(file->path, len);
 	if (f->file.path)
-		place = intern(&files->table, &file_kind, &f, &is_new);
-	if (is_new && place)
+		return f;
+	free(f);
+	return NULL;
+}
+
+/* The one that equals @f, which it may become: @f is taken over. */
+static int add_file(struct known_files *files, struct known_file *f, const struct mapped_file **out)
+{
+	bool is_new = false;
+	struct known_file **place = intern(&files->table, &file_kind, &f, &is_new);
+
+	if (is_new && place) {
 		*place = f;
-	else
+		files->bytes += file_bytes(f);
+		files->long_bytes += is_long(f) ? file_bytes(f) : 0;
+	} else {
 		free_file(f);
-	return place ? &(*place)->file : NULL;
+	}
+	if (!place)
+		return -ENOMEM;
+	*out = &(*place)->file;
+	return 0;
+}
+
+static bool is_known(const struct known_files *files, const struct known_file *f)
+{
+	return intern_find(&files->table, &file_kind, &f);
+}
+
+int known_files_add(struct known_files *files, const struct mapped_file *file, const struct mapped_file **out)
+{
+	struct known_file *f = copy_file(file, true);
+
+	if (f && is_long(f) && files->long_bytes >= KNOWN_FILES_LONG && !is_known(files, f)) {
+		free_file(f);
+		f = copy_file(file, false);
+	}
+	if (!f)
+		return -ENOMEM;
+	if (files->bytes < KNOWN_FILES_MAX || is_known(files, f))
+		return add_file(files, f, out);
+	free_file(f);
+	return -E2BIG;
 }
 
 /* Images share their maps after a fork: each of these is looked at once. */
@@ -81,7 +151,7 @@ void known_files_sweep(struct known_files *files)
 		f = v[i];
 		if (!f->used) {
 			intern_delete(&files->table, &file_kind, &v[i]);
-			free_file(f);
+			drop_file(files, f);
 			files->forgotten++;
 		} else {
 			f->used = false;
@@ -95,6 +165,6 @@ void known_files_release(struct known_files *files)
 	size_t i;
 
 	for (i = 0; i < files->table.nr; i++)
-		free_file(v[i]);
+		drop_file(files, v[i]);
 	intern_release(&files->table);
 }

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that processes map: each is there once, as long as one of them does. Part of struct tasks. */
+/*
+ * The files that processes map: each is there once, as long as one of them does. Part of struct tasks.
+ *
+ * A process can map 65,000 files with paths of 4 KB. So the memory of all files is bounded: if those with long paths
+ * take KNOWN_FILES_LONG bytes, the next ones have only the last component of their path, below "/...": frames still
+ * have the name of the module, but the file is found only if it was opened when it was mapped. If all files take
+ * KNOWN_FILES_MAX bytes, no file is added.
+ */
 #ifndef CORE_TASKS_KNOWN_FILES_H
 #define CORE_TASKS_KNOWN_FILES_H
 
 #include "core/base/intern.h"
 #include "core/tasks/maps.h"
+
+#define KNOWN_FILES_LONG (64u << 20)
+#define KNOWN_FILES_MAX  (128u << 20)
 
 /** struct known_file - a file of mappings; their pointers to @file point to one of these. */
 struct known_file {
@@ -16,12 +26,16 @@ struct known_file {
 /** struct known_files - all zeros: none. */
 struct known_files {
 	struct intern_table table; /* of pointers to struct known_file */
+	size_t bytes, long_bytes; /* of all files with their paths; of those whose path is long */
 	uint64_t sweeps;
 	uint64_t forgotten; /* see tasks_forgotten() */
 };
 
-/** known_files_add() - the one that equals @file, of which all is copied. NULL: no memory. */
-const struct mapped_file *known_files_add(struct known_files *files, const struct mapped_file *file);
+/**
+ * known_files_add() - the one that equals @file, of which all is copied.
+ * Return: 0 and *@out; -E2BIG: there are too many files, or too long paths; -ENOMEM.
+ */
+int known_files_add(struct known_files *files, const struct mapped_file *file, const struct mapped_file **out);
 
 /** known_files_mark() - all files that @maps has are mapped. */
 void known_files_mark(struct known_files *files, struct maps *maps);

@@ -35,10 +35,9 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
 
 	if (!im)
 		return -ENOMEM;
-	what.file = known_files_add(&t->files, m->file);
-	if (!what.file)
-		return -ENOMEM;
-	rc = maps_insert(&im->maps, &what);
+	rc = known_files_add(&t->files, m->file, &what.file);
+	if (!rc)
+		rc = maps_insert(&im->maps, &what);
 	t->refused += rc == -E2BIG;
 	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
 }
