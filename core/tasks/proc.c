@@ -31,9 +31,10 @@ static bool number(const char **p, unsigned int base, char end, uint64_t max, ui
 /* The kernel writes \ooo for a newline in a path, and for nothing else. */
 static void unescape(char *s)
 {
-	char *to = s;
+	char *to;
 
-	for (; *s; s++) {
+	s += strcspn(s, "\\");
+	for (to = s; *s; s++) {
 		if (!strncmp(s, "\\012", 4)) {
 			*to++ = '\n';
 			s += 3;
@@ -77,7 +78,7 @@ ssize_t proc_readlink(const char *path, char *buf, size_t size)
 int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct proc_map *m), void *ctx)
 {
 	struct proc_map m;
-	char path[512], *line = NULL;
+	char path[512], buffer[16384], *line = NULL;
 	size_t cap = 0;
 	ssize_t len;
 	FILE *f;
@@ -87,6 +88,8 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
+	/* By itself, stdio reads 1024 bytes of a file of /proc at once. */
+	setvbuf(f, buffer, _IOFBF, sizeof(buffer));
 	errno = 0; /* at the end of the file getline(3) leaves it alone */
 	/* A line is bounded by PATH_MAX: the kernel writes this file. */
 	while (!rc && (len = getline(&line, &cap, f)) > 0) {
