@@ -2,6 +2,7 @@
 /* Records of processes and threads, and when to forget them. */
 #include "core/tasks/tasks.h"
 
+#include "core/base/clock.h"
 #include "core/tasks/tasks_state.h"
 
 #include <errno.h>
@@ -58,6 +59,7 @@ struct tasks *tasks_new(const struct host *host)
 	if (!t)
 		return NULL;
 	t->host = host;
+	t->began_ns = now_ns();
 	t->processes.mappings.max = MAX_MAPPINGS;
 	forget_later(t);
 	return t;

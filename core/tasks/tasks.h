@@ -165,6 +165,12 @@ uint64_t tasks_unread(const struct tasks *t);
 /** tasks_refused() - mappings that were not kept, because a process or all of them have too many; see maps.h. */
 uint64_t tasks_refused(const struct tasks *t);
 
+/**
+ * tasks_overlong() - processes of which only the first mappings are known because the list in /proc took too long to read:
+ * what lists have beyond the usual length may take a second of CPU time, and a 32nd of the time of the run.
+ */
+uint64_t tasks_overlong(const struct tasks *t);
+
 /** tasks_forget_due() - has so much come since the last time that tasks_forget() should be called? */
 bool tasks_forget_due(const struct tasks *t);
 /** tasks_forgotten() - mapped files dropped so far: their addresses may be those of others now. */

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Mappings of processes: those that records told, and those that /proc has of what was there before. */
 #include "core/base/clock.h"
+#include "core/base/saturate.h"
 #include "core/tasks/proc.h"
 #include "core/tasks/tasks.h"
 #include "core/tasks/tasks_state.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define TELLS_MAX 16 /* of one file to on_mapped() */
+
+/* A list in /proc is long beyond so many bytes: some 2000 mappings. */
+#define LONG_BYTES (256u << 10)
+#define LOOK_BYTES (16u << 10)  /* from there on, between two looks at the clock */
+#define LONG_NS    NSEC_PER_SEC /* of CPU time goes into long lists, */
+#define LONG_SHARE 32           /* and one part in so many of the time of the run */
+#define LINE_BYTES 73           /* of a line, beside the path */
 
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx)
 {
@@ -63,7 +72,23 @@ struct learner {
 	struct tasks *t;
 	struct process *p;
 	size_t nr; /* mappings seen */
+	size_t bytes, look_at; /* of the list so far; when to look at the clock again */
+	uint64_t long_from;    /* own_cpu_ns() when the list became long; 0: it is not */
 };
+
+/*
+ * May more be read of the list of @l, which is long? Half of the time that is left, so that one process does not use up
+ * what others will need.
+ */
+static bool may_go_on(struct learner *l)
+{
+	uint64_t now = own_cpu_ns(), all = LONG_NS + (now_ns() - l->t->began_ns) / LONG_SHARE;
+
+	if (!l->long_from)
+		l->long_from = now;
+	l->look_at = l->bytes + LOOK_BYTES;
+	return now - l->long_from < sub_or_0(all, l->t->long_ns) / 2;
+}
 
 static int learn_map(void *ctx, const struct proc_map *m)
 {
@@ -72,6 +97,9 @@ static int learn_map(void *ctx, const struct proc_map *m)
 	struct learner *l = ctx;
 
 	l->nr++;
+	l->bytes += LINE_BYTES + strlen(m->path);
+	if (l->bytes >= l->look_at && !may_go_on(l))
+		return -ETIME;
 	return m->exec ? map_into(l->t, l->p, &map) : 0;
 }
 
@@ -128,7 +156,7 @@ static int read_maps(struct tasks *t, struct process *p)
 {
 	struct image *im = image_to_read(t, p);
 	struct reading *r = im ? image_begin_reading(im, p->entry.id) : NULL;
-	struct learner l = { t, p };
+	struct learner l = { .t = t, .p = p, .look_at = LONG_BYTES };
 	bool again = p->learned && p->anew;
 	const struct maps *maps;
 	size_t i;
@@ -140,6 +168,8 @@ static int read_maps(struct tasks *t, struct process *p)
 	p->anew = false;
 	rc = learn_maps(&l);
 	p->learned = rc != -ENOMEM; /* else try again */
+	t->long_ns += l.long_from ? own_cpu_ns() - l.long_from : 0;
+	t->overlong += rc == -ETIME;
 	r->end_ns = now_ns();
 	r->failed = rc < 0 && !again; /* most of it is known */
 	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
@@ -236,6 +266,11 @@ void tasks_each_mapped(const struct tasks *t, pid_t pid, const char *comm,
 uint64_t tasks_unread(const struct tasks *t)
 {
 	return t->unread;
+}
+
+uint64_t tasks_overlong(const struct tasks *t)
+{
+	return t->overlong;
 }
 
 uint64_t tasks_refused(const struct tasks *t)

@@ -3,6 +3,7 @@
 #include "core/host/privileges.h"
 #include "core/tasks/filter.h"
 #include "core/tasks/tasks.h"
+#include "core/tasks/tasks_state.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -1972,6 +1973,47 @@ START_TEST(test_random)
 }
 END_TEST
 
+/* The list of a process that maps @nr pages of /lib from 1 MiB on, in the kernel's form. */
+static void put_pages(pid_t pid, size_t nr)
+{
+	char name[64], *text = NULL;
+	size_t i, len;
+	FILE *f = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(f);
+	for (i = 0; i < nr; i++)
+		fprintf(f, "%zx-%zx r-xp 00000000 08:01 77%33s/lib\n", (256 + i) << 12, (257 + i) << 12, "");
+	ck_assert_int_eq(fclose(f), 0);
+	snprintf(name, sizeof(name), "%d/maps", pid);
+	put(name, text);
+	free(text);
+}
+
+static int finds(pid_t pid, uint64_t addr)
+{
+	struct mapping m;
+
+	return tasks_find(tasks, pid, "x", addr, &m);
+}
+
+/* When no time is left for long lists, lists of the usual length are still read. */
+START_TEST(test_long_list)
+{
+	put_pages(5, 4000);
+	put_pages(6, 4000);
+	put_pages(7, 1000);
+	ck_assert_int_eq(finds(5, 4200 << 12), 1);
+	ck_assert_uint_gt(tasks->long_ns, 0);
+	ck_assert_uint_eq(tasks_overlong(tasks), 0);
+	tasks->long_ns = UINT64_MAX / 2;
+	ck_assert_int_eq(finds(6, 256 << 12), 1);
+	ck_assert_int_eq(finds(6, 4200 << 12), 0);
+	ck_assert_uint_eq(tasks_overlong(tasks), 1);
+	ck_assert_int_eq(finds(7, 1200 << 12), 1);
+	ck_assert_uint_eq(tasks_overlong(tasks), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tasks");
@@ -2042,6 +2084,7 @@ int main(void)
 	tcase_add_test(t, test_mntns_of_child);
 	tcase_add_test(t, test_mntns_of_group);
 	tcase_add_test(t, test_mntns_hidden);
+	tcase_add_test(t, test_long_list);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
