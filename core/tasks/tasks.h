@@ -43,7 +43,8 @@ void tasks_at(struct tasks *t, uint64_t ns);
 /**
  * tasks_on_mapped() - have @fn called for each file that a process is found to have mapped, by a record or in /proc,
  * until it says for one that it need not hear of that one any more, or has heard of it 16 times; of memory without a
- * file always. A file that nobody maps any more is forgotten with tasks_forget(), and is another one afterwards.
+ * file always; but of no more than the first 1024 mappings that are read of a process. A file that nobody maps any more
+ * is forgotten with tasks_forget(), and is another one afterwards.
  * @fn: @m is borrowed; called within the functions that follow, of which it may call tasks_lineage() alone
  */
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx);

@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define TELLS_MAX 16 /* of one file to on_mapped() */
+#define TELLS_MAX 16   /* of one file to on_mapped() */
+#define TOLD_MAX  1024 /* mappings of one list: who is told opens each file, and keeps no more of them */
 
 /* A list in /proc is long beyond so many bytes: some 2000 mappings. */
 #define LONG_BYTES (256u << 10)
@@ -174,7 +175,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	r->failed = rc < 0 && !again; /* most of it is known */
 	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
 	maps = process_newest(p)->maps;
-	for (i = 0; i < maps->nr && !r->failed; i++)
+	for (i = 0; i < maps->nr && i < TOLD_MAX && !r->failed; i++)
 		tell_mapped(t, p->entry.id, &maps->v[i]);
 	return rc == -ENOMEM ? rc : 0;
 }

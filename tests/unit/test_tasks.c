@@ -1973,8 +1973,8 @@ START_TEST(test_random)
 }
 END_TEST
 
-/* The list of a process that maps @nr pages of /lib from 1 MiB on, in the kernel's form. */
-static void put_pages(pid_t pid, size_t nr)
+/* The list of a process that maps @nr pages from 1 MiB on, in the kernel's form. */
+static void put_pages(pid_t pid, size_t nr, const char *path)
 {
 	char name[64], *text = NULL;
 	size_t i, len;
@@ -1982,7 +1982,8 @@ static void put_pages(pid_t pid, size_t nr)
 
 	ck_assert_ptr_nonnull(f);
 	for (i = 0; i < nr; i++)
-		fprintf(f, "%zx-%zx r-xp 00000000 08:01 77%33s/lib\n", (256 + i) << 12, (257 + i) << 12, "");
+		fprintf(f, "%zx-%zx r-xp 00000000 08:01 77%33s%s\n", (256 + i) << 12, (257 + i) << 12, "",
+			path);
 	ck_assert_int_eq(fclose(f), 0);
 	snprintf(name, sizeof(name), "%d/maps", pid);
 	put(name, text);
@@ -1999,9 +2000,9 @@ static int finds(pid_t pid, uint64_t addr)
 /* When no time is left for long lists, lists of the usual length are still read. */
 START_TEST(test_long_list)
 {
-	put_pages(5, 4000);
-	put_pages(6, 4000);
-	put_pages(7, 1000);
+	put_pages(5, 4000, "/lib");
+	put_pages(6, 4000, "/lib");
+	put_pages(7, 1000, "/lib");
 	ck_assert_int_eq(finds(5, 4200 << 12), 1);
 	ck_assert_uint_gt(tasks->long_ns, 0);
 	ck_assert_uint_eq(tasks_overlong(tasks), 0);
@@ -2011,6 +2012,28 @@ START_TEST(test_long_list)
 	ck_assert_uint_eq(tasks_overlong(tasks), 1);
 	ck_assert_int_eq(finds(7, 1200 << 12), 1);
 	ck_assert_uint_eq(tasks_overlong(tasks), 1);
+}
+END_TEST
+
+static bool count_told(void *ctx, pid_t pid, const struct mapping *m)
+{
+	size_t *nr = ctx;
+
+	ck_assert_int_eq(pid, 5);
+	ck_assert_uint_ge(m->start, 256 << 12);
+	++*nr;
+	return true;
+}
+
+/* Of a list, at most 1024 mappings are told of: something is opened for each. */
+START_TEST(test_told_of_list)
+{
+	size_t nr = 0;
+
+	put_pages(5, 1500, "");
+	tasks_on_mapped(tasks, count_told, &nr);
+	ck_assert_int_eq(finds(5, 1700 << 12), 1);
+	ck_assert_uint_eq(nr, 1024);
 }
 END_TEST
 
@@ -2085,6 +2108,7 @@ int main(void)
 	tcase_add_test(t, test_mntns_of_group);
 	tcase_add_test(t, test_mntns_hidden);
 	tcase_add_test(t, test_long_list);
+	tcase_add_test(t, test_told_of_list);
 	suite_add_tcase(s, t);
 	return unit_main(s);
 }
