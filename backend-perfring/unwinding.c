@@ -21,6 +21,8 @@
 #include <string.h>
 
 #define READS_AT_ONCE 16
+#define LOOK_MAX      (1u << 20) /* bytes of a list of mappings in which a stack is looked for */
+#define LINE_BYTES    73         /* of them in a line, beside the path */
 #define STACK_REACH   (64UL << 20) /* above the stack pointer: what is asked for there may be of the stack */
 
 _Static_assert(FRAME_EXACT == UNWIND_EXACT, "addresses are marked alike");
@@ -32,6 +34,7 @@ _Static_assert(UNWOUND_ROOT == (int)UNWIND_ROOT && UNWOUND_TRUNCATED == (int)UNW
 struct stack_range {
 	pid_t pid;
 	uint64_t sp, start, end;
+	size_t looked; /* bytes of the list of mappings */
 };
 
 struct unwinding {
@@ -174,6 +177,9 @@ static int find_stack(void *ctx, const struct proc_map *m)
 {
 	struct stack_range *range = ctx;
 
+	range->looked += LINE_BYTES + strlen(m->path);
+	if (range->looked > LOOK_MAX)
+		return 1;
 	if (range->sp < m->start || range->sp >= m->end)
 		return 0;
 	range->start = m->start;

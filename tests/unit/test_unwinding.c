@@ -483,6 +483,25 @@ START_TEST(test_needed)
 }
 END_TEST
 
+/* A stack is not looked for behind many mappings: the process may have made them so that this takes long. */
+START_TEST(test_needed_behind)
+{
+	char *maps = NULL;
+	size_t i, len;
+	FILE *f = open_memstream(&maps, &len);
+
+	ck_assert_ptr_nonnull(f);
+	for (i = 0; i < (_i ? 15000 : 13000); i++)
+		fprintf(f, "%zx-%zx r-xp 00000000 08:01 77%33s/lib\n", (256 + i) << 12, (257 + i) << 12, "");
+	fputs(STACK_LINE, f);
+	ck_assert_int_eq(fclose(f), 0);
+	put_maps(maps);
+	free(maps);
+	truncated_sample(500, STACK);
+	ck_assert_uint_eq(rig.events.dump_needed, (_i ? 0 : 0x20000));
+}
+END_TEST
+
 /* The largest counts. A stack is looked up once, and again when it has grown, or is another one. */
 START_TEST(test_needed_again)
 {
@@ -999,6 +1018,7 @@ int main(void)
 	tcase_add_test(tc, test_off);
 	tcase_add_test(tc, test_deep);
 	tcase_add_loop_test(tc, test_needed, 0, ARRAY_SIZE(stacks));
+	tcase_add_loop_test(tc, test_needed_behind, 0, 2);
 	tcase_add_test(tc, test_needed_again);
 	tcase_add_test(tc, test_recorded);
 	tcase_add_loop_test(tc, test_proof, 0, 2 * ARRAY_SIZE(proofs));
