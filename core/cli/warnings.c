@@ -84,6 +84,9 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 	if (session_files_hung(s))
 		fprintf(stderr, "%s%zu files were not opened: their file systems did not answer.\n",
 			warning_word(stderr), session_files_hung(s));
+	if (session_files_unserved(s))
+		fprintf(stderr, "%s%zu files were not opened: no process could be started to open them.\n",
+			warning_word(stderr), session_files_unserved(s));
 	if (symbols_lines_skipped(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_mangled(symbols, &why))

@@ -199,7 +199,7 @@ int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, str
 /* Another process may have it, or it may be there later. */
 static bool may_pass(int rc)
 {
-	return rc == -ENOENT || rc == -ESTALE || rc == -EIO || rc == -ENOMEM;
+	return rc == -ENOENT || rc == -ESTALE || rc == -EIO || rc == -ENOMEM || rc == -EAGAIN;
 }
 
 void file_cache_tried(struct file_cache *c, struct cached_file *cf, int rc)

@@ -82,7 +82,7 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
  *
  * Return: a descriptor open for reading, the caller's, close-on-exec; -ENOENT: it is not there, or not for us to read;
  * -ESTALE: another file is there; -EMFILE, -ENFILE: no descriptors are left; -ETIME: its file system does not answer;
- * of a recording also -ENOMEM, -EIO and others of pread(2).
+ * -EAGAIN: no process can be started to open it (open_files.h); of a recording also -ENOMEM, -EIO and others of pread(2).
  */
 int mapped_file_open(const struct mapped_files_cfg *cfg, pid_t pid, const struct mapped_file *file);
 

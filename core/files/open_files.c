@@ -55,7 +55,7 @@ struct open_files {
 	int timeout_ms;
 	char mounts[NS_LEN_MAX]; /* ours */
 	struct asked hung[HUNG_MAX];
-	size_t nr_hung, nr_given_up;
+	size_t nr_hung, nr_given_up, nr_unserved;
 	uint64_t began_ns, keeping_ns; /* see open_files_has_time() */
 };
 
@@ -163,6 +163,11 @@ struct open_files *open_files_new(const struct host *host, const char *root, int
 	return NULL;
 }
 
+void open_files_start(struct open_files *of)
+{
+	worker_start(of->worker);
+}
+
 static void drop(struct open_files *of, const struct kept *k)
 {
 	of->copied -= k->copied;
@@ -221,7 +226,13 @@ static bool is_hung(const struct open_files *of, const struct asked *asked)
 	return of->nr_hung == HUNG_MAX;
 }
 
-/* Have the worker do it. Where no worker can be had it is done here, whatever may come of it. */
+/* In the directories of debug files that the caller or root has made, a stranger can put nothing. */
+static bool is_safe(const struct worker_message *request)
+{
+	return ((const struct request *)request->data)->task == BUILD;
+}
+
+/* Have the worker do it. */
 static int ask(struct open_files *of, const struct worker_message *request, struct worker_message *reply,
 	       int timeout_ms, const struct asked *asked)
 {
@@ -231,11 +242,14 @@ static int ask(struct open_files *of, const struct worker_message *request, stru
 		of->nr_given_up++;
 		return -ETIME;
 	}
-	rc = worker_call(of->worker, request, reply, timeout_ms);
-	if (rc == -EAGAIN) {
+	rc = worker_start(of->worker);
+	if (!rc)
+		rc = worker_call(of->worker, request, reply, timeout_ms);
+	if (rc == -EAGAIN && is_safe(request)) {
 		reply->fd = -1;
-		rc = serve(&of->places, request, reply); /* never -ETIME */
+		rc = serve(&of->places, request, reply); /* never -ETIME or -EAGAIN */
 	}
+	of->nr_unserved += rc == -EAGAIN;
 	if (rc == -ETIME) {
 		of->nr_given_up++;
 		of->hung[of->nr_hung++] = *asked;
@@ -246,6 +260,11 @@ static int ask(struct open_files *of, const struct worker_message *request, stru
 size_t open_files_hung(const struct open_files *of)
 {
 	return of->nr_given_up;
+}
+
+size_t open_files_unserved(const struct open_files *of)
+{
+	return of->nr_unserved;
 }
 
 /* ---- searching */
@@ -456,13 +475,13 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 		keep(of, file, &found, &asked);
 	if (rc == -ETIME)
 		return !*asked.mounts;
-	return rc != -ENOENT && rc != -ESTALE && !descriptors_ran_out(rc);
+	return rc != -ENOENT && rc != -ESTALE && rc != -EAGAIN && !descriptors_ran_out(rc);
 }
 
 /* Is it of no use to try again? */
 static bool is_final(int rc)
 {
-	return rc != -ETIME && !descriptors_ran_out(rc) && rc != -ENOMEM;
+	return rc != -ETIME && rc != -EAGAIN && !descriptors_ran_out(rc) && rc != -ENOMEM;
 }
 
 int open_files_get(struct open_files *of, const struct mapped_file *file)

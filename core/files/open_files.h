@@ -13,6 +13,9 @@
  * device where it is ours; after 8 of these nothing is opened any more. Keeping what nobody has asked for yet takes no
  * longer than that, and then a small share of our time.
  *
+ * Where no worker can be started, because somebody uses up the processes of the host, nothing below a process's root is
+ * opened: it may hang for ever.
+ *
  * Used by one thread.
  */
 #ifndef CORE_FILES_OPEN_FILES_H
@@ -39,6 +42,12 @@ struct open_files *open_files_new(const struct host *host, const char *root, int
 void open_files_free(struct open_files *of);
 
 /**
+ * open_files_start() - start the worker now: before somebody can hinder it, and where no other thread makes that slow.
+ * Where it fails, or the worker ends, the next request tries again.
+ */
+void open_files_start(struct open_files *of);
+
+/**
  * open_files_keep() - @what->pids[0] has mapped @m now or a moment ago; open its file and keep it.
  * @pids: that process and those whose roots it may have, as of tasks_lineage(); @nr of them
  * Return: true: it is open, or will never be; false: with another process there may be more luck.
@@ -47,8 +56,8 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 
 /**
  * open_files_get() - @file, if it is kept.
- * Return: a descriptor, the caller's, or -errno, as file_search(); -ETIME: its file system did not answer; -EFBIG: it
- * cannot be copied; what reading it led to.
+ * Return: a descriptor, the caller's, or -errno, as file_search(); -ETIME: its file system did not answer; -EAGAIN:
+ * there is no worker; -EFBIG: it cannot be copied; what reading it led to.
  */
 int open_files_get(struct open_files *of, const struct mapped_file *file);
 
@@ -73,5 +82,7 @@ void open_files_spend(struct open_files *of, uint64_t ns);
 
 /** open_files_hung() - how often something that was asked for, or took too long, alone or with others, was given up. */
 size_t open_files_hung(const struct open_files *of);
+/** open_files_unserved() - how often nothing was opened, or read, because no worker could be started. */
+size_t open_files_unserved(const struct open_files *of);
 
 #endif

@@ -255,7 +255,7 @@ static int start(struct worker *w)
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return -EAGAIN;
+		return descriptors_ran_out(-errno) ? -errno : -EAGAIN;
 	w->pid = fork();
 	if (!w->pid)
 		be_worker(w, ends[1], self);
@@ -267,6 +267,11 @@ static int start(struct worker *w)
 	}
 	w->sock = ends[0];
 	return 0;
+}
+
+int worker_start(struct worker *w)
+{
+	return w->pid ? 0 : start(w);
 }
 
 /*
@@ -316,13 +321,11 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 {
 	uint64_t until = now_ns() + (uint64_t)timeout_ms * 1000000;
 	struct head head = { 0 };
-	int rc = 0;
+	int rc;
 
 	reply->fd = -1;
-	if (!w->pid)
-		rc = start(w);
-	if (rc)
-		return rc;
+	if (worker_start(w))
+		return -EAGAIN;
 	priority_share(w->pid);
 	rc = send_message(w->sock, &head, request, MSG_DONTWAIT);
 	if (!rc)

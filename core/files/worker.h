@@ -48,8 +48,13 @@ struct worker_job {
 	unsigned int cpu_ms;
 };
 
-/** worker_new() - no process is started before the first request. NULL: no memory. */
+/** worker_new() - no process is started before worker_start() or the first request. NULL: no memory. */
 struct worker *worker_new(const struct worker_job *job);
+/**
+ * worker_start() - start the worker process if there is none.
+ * Return: 0; -EMFILE, -ENFILE: no descriptors are left for that; -EAGAIN: there can be no process.
+ */
+int worker_start(struct worker *w);
 /** worker_end() - the worker process ends now, with all that it remembers; the next request gets another one. */
 void worker_end(struct worker *w);
 /** worker_free() - the worker process ends now, or, where it hangs, when it can. NULL is fine. */

@@ -2,6 +2,7 @@
 #include "core/session/open.h"
 
 #include "core/events/events.h"
+#include "core/files/open_files.h"
 #include "core/host/priority.h"
 #include "core/host/privileges.h"
 #include "core/host/signals.h"
@@ -123,5 +124,7 @@ int session_open(struct session *s, struct err *err)
 		return rc;
 	open_namer(s);
 	drop_privileges(s);
+	if (s->files.open_files)
+		open_files_start(s->files.open_files);
 	return 0;
 }

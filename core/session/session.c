@@ -676,6 +676,11 @@ size_t session_files_hung(const struct session *s)
 	return s->files.open_files ? open_files_hung(s->files.open_files) : 0;
 }
 
+size_t session_files_unserved(const struct session *s)
+{
+	return s->files.open_files ? open_files_unserved(s->files.open_files) : 0;
+}
+
 void session_close(struct session *s)
 {
 	struct err ignored;

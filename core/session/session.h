@@ -46,6 +46,8 @@ bool session_targets_ended(const struct session *s);
 
 /** session_files_hung() - files of processes that were given up because their file system did not answer in time. */
 size_t session_files_hung(const struct session *s);
+/** session_files_unserved() - those that were not opened because no process could be started to open them. */
+size_t session_files_unserved(const struct session *s);
 
 /**
  * session_close() - close events and rings, but for what events_hold() keeps: what is left serves the report. After

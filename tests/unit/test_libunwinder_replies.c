@@ -47,6 +47,12 @@ void worker_free(struct worker *w)
 	(void)w;
 }
 
+int worker_start(struct worker *w)
+{
+	(void)w;
+	return 0;
+}
+
 void worker_end(struct worker *w)
 {
 	(void)w;

@@ -4,6 +4,7 @@
 #include "core/host/host.h"
 #include "tests/unit/unit.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <poll.h>
@@ -51,6 +52,23 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 	return rc;
 }
 
+static bool no_worker; /* can be started */
+static unsigned int nr_workers;
+
+pid_t fork(void)
+{
+	static pid_t (*real)(void);
+
+	if (no_worker) {
+		errno = EAGAIN;
+		return -1;
+	}
+	nr_workers++;
+	if (!real)
+		real = (pid_t(*)(void))(uintptr_t)dlsym(RTLD_NEXT, "fork");
+	return real();
+}
+
 static char *dir, *proc, *root;
 static struct host host;
 static struct open_files *of;
@@ -78,6 +96,8 @@ static void setup(void)
 	write_text("host/any");
 	of = open_files_new(&host, root, LATE);
 	ck_assert_ptr_nonnull(of);
+	no_worker = false;
+	nr_workers = 0;
 }
 
 static void teardown(void)
@@ -225,6 +245,40 @@ START_TEST(test_too_much)
 	pids[SEARCH_PIDS_MAX - 1] = PID;
 	ck_assert(open_files_keep(of, pids, ARRAY_SIZE(pids), &m));
 	check_get(&file, ROOT "x.so");
+}
+END_TEST
+
+/* What a process may have mounted is not opened here, and tried again. Below directories of debug files none can. */
+START_TEST(test_no_worker)
+{
+	const struct mapped_file file = { .path = "/any" };
+	const struct file_search what = { .pids = { PID }, .path = "/any" };
+	const struct build_id id = { 0 };
+
+	no_worker = true;
+	open_files_start(of);
+	ck_assert(!keep(PID, &file));
+	ck_assert_int_eq(open_files_search(of, &what, NULL), -EAGAIN);
+	ck_assert_uint_eq(open_files_unserved(of), 2);
+	ck_assert_int_eq(open_files_build(of, below("host/none"), &id), -ENOENT);
+	ck_assert_uint_eq(open_files_unserved(of), 2);
+	no_worker = false;
+	check_text(open_files_search(of, &what, NULL), ROOT "any", 0);
+	ck_assert(keep(PID, &file));
+	check_get(&file, ROOT "any");
+	ck_assert_uint_eq(open_files_unserved(of), 2);
+	ck_assert_uint_eq(open_files_hung(of), 0);
+}
+END_TEST
+
+/* A worker that was started is the one that serves. */
+START_TEST(test_start)
+{
+	open_files_start(of);
+	open_files_start(of);
+	ck_assert_uint_eq(nr_workers, 1);
+	no_worker = true;
+	ck_assert(keep(PID, &(struct mapped_file){ .path = "/any" }));
 }
 END_TEST
 
@@ -840,6 +894,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_child, 0, ARRAY_SIZE(children));
 	tcase_add_test(tc, test_again);
 	tcase_add_test(tc, test_too_much);
+	tcase_add_test(tc, test_no_worker);
+	tcase_add_test(tc, test_start);
 	tcase_add_test(tc, test_bound);
 	tcase_add_test(tc, test_no_room);
 	tcase_add_test(tc, test_few_descriptors);

@@ -49,7 +49,7 @@ static struct {
 	uint64_t stands_ns[CPUS];  /* at this time it stands still; 0: it does not */
 	int open_answer[CPUS], enable_answer[CPUS], disable_answer[CPUS];
 	bool no_lost; /* it does not tell how many records were lost, before 6.0 */
-	bool no_threads;
+	bool no_threads, no_processes;
 	unsigned int list_ms; /* how long the next read of a file takes */
 	bool wakes;           /* a ring that is half full wakes its reader, */
 	int pidfd_of[TASKS];  /* 0: none has been opened */
@@ -143,6 +143,20 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(vo
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
 	return next(thread, attr, fn, arg);
+}
+
+/* The worker that opens files would have the events open, too, until it comes to close them. */
+pid_t fork(void)
+{
+	static pid_t (*next)(void);
+
+	if (kernel.no_processes) {
+		errno = EAGAIN;
+		return -1;
+	}
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "fork");
+	return next();
 }
 
 static void close_writer(int fd)
@@ -366,6 +380,7 @@ static int open_run(const struct way *list, struct err *err)
 	session = session_new(&options, &host);
 	ck_assert_ptr_nonnull(session);
 	session->ways = list;
+	kernel.no_processes = true;
 	return session_open(session, err);
 }
 
