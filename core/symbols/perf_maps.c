@@ -20,6 +20,7 @@
 
 #define FILE_MAX      (64 << 20)   /* bytes; a large server's have 10 MB */
 #define ALL_BYTES_MAX (256u << 20) /* memory of all files together */
+#define ALL_READ_MAX  (256u << 20) /* bytes read between two calls of perf_maps_renew(); they take some 2 s of CPU time */
 #define CLOCK_SLACK   2            /* seconds that the times of a file and of a process may be apart */
 #define OPEN_MAX      256          /* files kept open */
 #define NOTED_MAX     4096         /* processes with code made at run time; fewer have files */
@@ -78,6 +79,7 @@ struct perf_maps {
 	const struct mapped_files_cfg *where;
 	struct intern_table processes;
 	size_t bytes; /* of all maps */
+	uint64_t read; /* bytes of files, see ALL_READ_MAX */
 	size_t nr_open;
 	uint64_t round;
 };
@@ -143,6 +145,7 @@ void perf_maps_renew(struct perf_maps *pm)
 		clear(pm, &v[i]);
 		intern_delete(&pm->processes, &process_kind, &v[i]);
 	}
+	pm->read = 0;
 	pm->round++;
 }
 
@@ -299,6 +302,17 @@ static int open_latest(struct perf_maps *pm, struct process *p, struct stat *st)
 	return fd == -ENOENT ? take_kept(pm, p, st) : fd;
 }
 
+/* As read_map(), if there is room for it and what was read before. A file may be large and have no names at all. */
+static int read_bounded(struct perf_maps *pm, int fd, off_t size, struct perf_map **out)
+{
+	uint64_t bytes = (uint64_t)(size < FILE_MAX ? size : FILE_MAX);
+
+	if (pm->bytes >= ALL_BYTES_MAX || bytes > ALL_READ_MAX - pm->read)
+		return -E2BIG;
+	pm->read += bytes;
+	return read_map(fd, size, out);
+}
+
 /* Read the file of @p if it is new or has changed. What was read before stays when it is gone, or cannot be read. */
 static int look(struct perf_maps *pm, struct process *p)
 {
@@ -309,7 +323,7 @@ static int look(struct perf_maps *pm, struct process *p)
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (!p->map || !same_file(&st, &p->file))
-		rc = pm->bytes < ALL_BYTES_MAX ? read_map(fd, st.st_size, &map) : -E2BIG;
+		rc = read_bounded(pm, fd, st.st_size, &map);
 	close(fd);
 	if (!rc && map) {
 		set_map(pm, p, map);

@@ -6,7 +6,7 @@
  *
  * The file is hostile. It is read only if it is a regular file without other names (hard links), of the effective user
  * of the process, or of root and for everybody to read; no symlink on the way is followed, and nothing else is opened.
- * No more of it is read than its size, or its last 64 MiB.
+ * No more of it is read than its size, or its last 64 MiB, and of all files 256 MiB for one report.
  *
  * A process that is gone tells nothing of its root and its user, so its file is kept open while it lives. Where there
  * was no time for that, it is looked for in the root of the host, by the number that we know the process by, and has to
@@ -50,7 +50,8 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid);
 /**
  * perf_maps_find() - the name of @addr in process @pid.
  * Return: 1 and *@out, borrowed until perf_maps_renew(); it is untouched otherwise. 0: it has none. -EMFILE, -ENFILE,
- * -ENOMEM, -E2BIG (all files together take 256 MiB): the file of @pid was not read; told once, then it has no names.
+ * -ENOMEM, -E2BIG (all files together take 256 MiB, or as much was read since perf_maps_renew()): the file of @pid was
+ * not read; told once, then it has no names.
  */
 int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_map_symbol *out);
 

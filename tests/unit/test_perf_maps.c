@@ -375,6 +375,31 @@ START_TEST(test_renew)
 }
 END_TEST
 
+/* Reading takes time, whatever it gives: what is too much for one report is read for the next one. */
+START_TEST(test_much_to_read)
+{
+	const off_t size = 63 << 20;
+	struct perf_map_symbol s;
+	char name[64], line[32];
+	int fd, i, len;
+
+	for (i = 0; i < 5; i++) {
+		write_status(PID + i, getuid(), NULL);
+		snprintf(name, sizeof(name), "proc/%d/root/tmp/perf-%d.map", PID + i, PID + i);
+		write_text(name, "");
+		fd = open(path_of(name), O_WRONLY | O_CLOEXEC);
+		len = snprintf(line, sizeof(line), "\n1000 10 f%d\n", i);
+		ck_assert_int_eq(pwrite(fd, line, (size_t)len, size - len), len);
+		close(fd);
+	}
+	for (i = 0; i < 5; i++)
+		ck_assert_int_eq(perf_maps_find(maps, PID + i, 0x1000, &s), i < 4 ? 1 : -E2BIG);
+	perf_maps_renew(maps);
+	ck_assert_str_eq(lookup(PID + 4, 0x1000), "f4+0x0");
+	ck_assert_str_eq(lookup(PID, 0x1000), "f0+0x0");
+}
+END_TEST
+
 /* Those that no report asks for any more are dropped, the others are not. */
 START_TEST(test_many_processes)
 {
@@ -570,6 +595,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(recordings));
 	tcase_add_loop_test(tc, test_owner, 0, ARRAY_SIZE(owners));
 	tcase_add_test(tc, test_renew);
+	tcase_add_test(tc, test_much_to_read);
 	tcase_add_test(tc, test_many_processes);
 	tcase_add_test(tc, test_no_descriptors);
 	tcase_add_loop_test(tc, test_noted, 0, ARRAY_SIZE(noted));
