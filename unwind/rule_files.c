@@ -5,25 +5,32 @@
 #include "core/files/file_cache.h"
 #include "unwind/rules.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define FILES_MAX  1024         /* remembered, also without rules */
-#define OPEN_MAX   128          /* of them: with a descriptor or two */
+#define OPEN_MAX   128          /* rules that are open: with a descriptor or two */
 #define MEMORY_MAX (64UL << 20) /* of the rules of all */
 #define LARGE      (8UL << 20)  /* of one file: it is not read again, but for another report */
+
+/* The rules of a file, whatever its names are. */
+struct open_rules {
+	struct rules *rules;
+	int fd;                  /* theirs; -1: it is the vDSO */
+	struct timespec changed; /* st_mtim when it was opened */
+	uint64_t used;           /* cached_file.used of the name that was asked for last */
+	size_t memory;           /* of the rules, when they were looked at last */
+};
 
 /* A mapped file, from the first frame in it on. */
 struct rule_file {
 	struct cached_file in;
-	struct rules *rules;     /* NULL: none yet, or none to be had */
-	int fd;                  /* theirs; -1: it is the vDSO */
-	struct timespec changed; /* st_mtim when it was opened */
+	struct open_rules *open; /* of all names of the file; NULL: none yet, or none to be had */
 	pid_t pid;               /* asked for it last */
-	uint64_t looked;         /* the round in which @changed was compared last */
-	size_t memory;           /* of its rules, when it was looked at last */
+	uint64_t looked;         /* the round in which @open->changed was compared last */
 };
 
 struct rule_files {
@@ -52,14 +59,29 @@ static struct rule_file *file_at(const struct rule_files *f, size_t i)
 	return (struct rule_file *)f->cache.files.v + i;
 }
 
-static void close_rules(struct rule_files *f, struct rule_file *rf)
+static void free_rules(struct rule_files *f, struct open_rules *open)
 {
-	f->nr_open -= !!rf->rules;
-	f->memory -= rf->memory;
-	rf->memory = 0;
-	rules_close(rf->rules);
-	rf->rules = NULL;
-	rf->fd = -1;
+	f->nr_open--;
+	f->memory -= open->memory;
+	rules_close(open->rules);
+	free(open);
+}
+
+/* They may be opened again. @given_up: but by nobody */
+static void close_rules(struct rule_files *f, struct open_rules *open, bool given_up)
+{
+	size_t i;
+
+	for (i = 0; i < f->cache.files.nr; i++) {
+		struct rule_file *rf = file_at(f, i);
+
+		if (rf->open != open)
+			continue;
+		rf->open = NULL;
+		cached_file_renew(&rf->in);
+		rf->in.given_up = given_up;
+	}
+	free_rules(f, open);
 }
 
 void rule_files_clear(struct rule_files *f)
@@ -67,7 +89,8 @@ void rule_files_clear(struct rule_files *f)
 	size_t i;
 
 	for (i = 0; i < f->cache.files.nr; i++)
-		close_rules(f, file_at(f, i));
+		if (file_at(f, i)->open)
+			close_rules(f, file_at(f, i)->open, false);
 	file_cache_clear(&f->cache);
 	f->last = 0;
 }
@@ -98,23 +121,48 @@ static int open_debug(const struct rule_files *f, const struct build_id *id, str
 	return descriptors_ran_out(rc) ? rc : 0;
 }
 
+/* @file is taken over. */
+static int open_rules(struct rule_files *f, struct rule_file *rf, struct elf_file *file)
+{
+	struct open_rules open = { .fd = file->bytes.fd };
+	struct elf_file debug = ELF_FILE_NONE;
+	struct stat st = { 0 };
+	int rc = 0;
+
+	if (open.fd >= 0 && !fstat(open.fd, &st))
+		rc = open_debug(f, &file->build_id, &debug);
+	if (rc) {
+		elf_file_release(file);
+		return rc;
+	}
+	open.changed = st.st_mtim;
+	rc = rules_open(file, &debug, &open.rules);
+	if (rc)
+		return rc;
+	rf->open = malloc(sizeof(open));
+	if (!rf->open) {
+		rules_close(open.rules);
+		return -ENOMEM;
+	}
+	*rf->open = open;
+	f->nr_open++;
+	return 0;
+}
+
 static int open_file(struct rule_files *f, struct rule_file *rf, pid_t pid)
 {
-	struct elf_file file, debug = ELF_FILE_NONE;
-	struct stat st = { 0 };
-	int rc = file_cache_open(&f->cache, &rf->in, pid, &file, NULL);
+	struct cached_file *twin;
+	struct elf_file file;
+	int rc = file_cache_open(&f->cache, &rf->in, pid, &file, &twin);
 
 	if (rc)
 		return rc;
-	rf->fd = file.bytes.fd;
-	if (rf->fd >= 0 && !fstat(rf->fd, &st))
-		rc = open_debug(f, &file.build_id, &debug);
-	if (rc) {
-		elf_file_release(&file);
-		return rc;
-	}
-	rf->changed = st.st_mtim;
-	return rules_open(&file, &debug, &rf->rules);
+	if (twin)
+		rf->open = ((struct rule_file *)twin)->open;
+	else
+		rc = open_rules(f, rf, &file);
+	rf->in.shares = !rc;
+	return rc;
 }
 
 /* ---- which files are kept */
@@ -122,31 +170,39 @@ static int open_file(struct rule_files *f, struct rule_file *rf, pid_t pid)
 /* What it said has to be said again, and to read it again would take long. */
 static bool is_settled(const struct rule_files *f, const struct rule_file *rf)
 {
-	return f->steady && rf->in.used > f->begun && rf->memory > LARGE;
+	return f->steady && rf->open->used > f->begun && rf->open->memory > LARGE;
 }
 
-/* The one that was not asked for longest; @open: of those that are open and may be closed. NULL: none. */
-static struct rule_file *oldest(const struct rule_files *f, bool open)
+/* The name that was not asked for longest; there is at least one. */
+static struct rule_file *oldest_name(const struct rule_files *f)
 {
-	struct rule_file *rf = file_at(f, 0), *end = rf + f->cache.files.nr, *found = NULL;
+	struct rule_file *rf = file_at(f, 0), *end = rf + f->cache.files.nr, *found = rf;
 
 	for (; rf < end; rf++)
-		if ((!open || (rf->rules && !is_settled(f, rf))) && (!found || rf->in.used < found->in.used))
+		if (rf->in.used < found->in.used)
 			found = rf;
 	return found;
 }
 
-/* It may be opened again. */
+/* A name of the rules that were not used longest, of those that may be closed. NULL: none. */
+static struct rule_file *oldest_open(const struct rule_files *f)
+{
+	struct rule_file *rf = file_at(f, 0), *end = rf + f->cache.files.nr, *found = NULL;
+
+	for (; rf < end; rf++)
+		if (rf->open && !is_settled(f, rf) && (!found || rf->open->used < found->open->used))
+			found = rf;
+	return found;
+}
+
 static void close_file(struct rule_files *f, struct rule_file *rf)
 {
-	cached_file_renew(&rf->in);
-	rf->in.given_up = !f->steady && rf->memory > LARGE;
-	close_rules(f, rf);
+	close_rules(f, rf->open, !f->steady && rf->open->memory > LARGE);
 }
 
 static bool close_oldest(struct rule_files *f)
 {
-	struct rule_file *rf = oldest(f, true);
+	struct rule_file *rf = oldest_open(f);
 
 	if (rf)
 		close_file(f, rf);
@@ -179,22 +235,33 @@ bool rule_files_settle(struct rule_files *f)
 {
 	struct rule_file *rf = f->last < f->cache.files.nr ? file_at(f, f->last) : NULL;
 
-	if (!rf || !rf->rules)
+	if (!rf || !rf->open)
 		return true;
-	f->memory -= rf->memory;
-	rf->memory = rules_memory(rf->rules);
-	f->memory += rf->memory;
-	while (f->memory > MEMORY_MAX && rf->rules)
+	f->memory -= rf->open->memory;
+	rf->open->memory = rules_memory(rf->open->rules);
+	f->memory += rf->open->memory;
+	while (f->memory > MEMORY_MAX && rf->open)
 		if (!close_oldest(f))
 			close_file(f, rf);
-	return rf->rules;
+	return rf->open;
+}
+
+static bool has_other_name(const struct rule_files *f, const struct rule_file *rf)
+{
+	const struct rule_file *other = file_at(f, 0), *end = other + f->cache.files.nr;
+
+	for (; other < end; other++)
+		if (other != rf && other->open == rf->open)
+			return true;
+	return false;
 }
 
 static void drop_oldest(struct rule_files *f)
 {
-	struct rule_file *rf = oldest(f, false);
+	struct rule_file *rf = oldest_name(f);
 
-	close_rules(f, rf);
+	if (rf->open && !has_other_name(f, rf))
+		close_rules(f, rf->open, false);
 	file_cache_delete(&f->cache, &rf->in);
 }
 
@@ -209,7 +276,6 @@ static int try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
 		rc = open_file(f, rf, pid);
 	while (descriptors_ran_out(rc) && close_oldest(f));
 	file_cache_tried(&f->cache, &rf->in, rc);
-	f->nr_open += !!rf->rules;
 	return descriptors_ran_out(rc) ? rc : 0;
 }
 
@@ -218,8 +284,8 @@ static bool was_written(const struct rule_file *rf)
 {
 	struct stat st;
 
-	return rf->rules && rf->fd >= 0 && !fstat(rf->fd, &st) &&
-	       (st.st_mtim.tv_sec != rf->changed.tv_sec || st.st_mtim.tv_nsec != rf->changed.tv_nsec);
+	return rf->open && rf->open->fd >= 0 && !fstat(rf->open->fd, &st) &&
+	       (st.st_mtim.tv_sec != rf->open->changed.tv_sec || st.st_mtim.tv_nsec != rf->open->changed.tv_nsec);
 }
 
 struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapping *m, int *rc)
@@ -239,12 +305,13 @@ struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapp
 	if (rf->pid != pid && rf->looked != f->round) {
 		rf->looked = f->round;
 		rf->pid = pid;
-		if (was_written(rf)) {
-			close_rules(f, rf);
-			cached_file_renew(&rf->in);
-		}
+		if (was_written(rf))
+			close_rules(f, rf->open, false);
 	}
-	if (!rf->rules && file_cache_wants(&f->cache, &rf->in, pid))
+	if (!rf->open && file_cache_wants(&f->cache, &rf->in, pid))
 		*rc = try_open(f, rf, pid);
-	return cached_file_serves(&rf->in, m) ? rf->rules : NULL;
+	if (!rf->open)
+		return NULL;
+	rf->open->used = rf->in.used;
+	return cached_file_serves(&rf->in, m) ? rf->open->rules : NULL;
 }

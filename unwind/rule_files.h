@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The unwind rules of the files that processes have mapped: opened at the first frame in them, while the process most
- * likely still lives, and shared by all processes. Bounded: those not used for longest are closed first.
+ * likely still lives, and shared by all processes and all names of a file (hard links, mounts). Bounded: those not used
+ * for longest are closed first.
  *
  * A report needs the same rules for a file from its beginning to its end, so that a function has one name in it. After
  * rule_files_renew(), small files are still closed to make room, because their rules are quickly read again. A large

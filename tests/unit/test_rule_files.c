@@ -106,17 +106,28 @@ START_TEST(test_found)
 }
 END_TEST
 
-/* Which file it is, whatever the struct is that tells of it: path, device, inode and build id. */
+/* Which file it is, whatever the struct is that tells of it: the one that is opened. */
 static const struct {
 	struct mapped_file file;
 	bool same;
 } others[] = {
 	{ { "/bin/a", 8, 1, 0, "12345", 5 }, true },   { { "/bin/b", 8, 1, 0, "12345", 5 }, false },
 	{ { "/bin/aa", 8, 1, 0, "12345", 5 }, false }, { { "/bin/", 8, 1, 0, "12345", 5 }, false },
-	{ { "/bin/a", 9, 1, 0, "12345", 5 }, false },  { { "/bin/a", 8, 2, 0, "12345", 5 }, false },
-	{ { "/bin/a", 8, 1, 77, "12345", 5 }, false }, { { "/bin/a", 8, 1, 0, "12346", 5 }, false },
-	{ { "/bin/a", 8, 1, 0, "1234", 4 }, false },   { { "/bin/a", 8, 1, 0, "", 0 }, false },
+	{ { "/bin/a", 9, 1, 0, "12345", 5 }, true },   { { "/bin/a", 8, 2, 0, "12345", 5 }, true },
+	{ { "/bin/a", 8, 1, 77, "12345", 5 }, false }, { { "/bin/a", 8, 1, 0, "12346", 5 }, true },
+	{ { "/bin/a", 8, 1, 0, "1234", 4 }, true },    { { "/bin/a", 8, 1, 0, "", 0 }, true },
+	{ { "/bin/link", 8, 1, 0, "12345", 5 }, true },
 };
+
+/* Another name of "/bin/a". */
+static void link_program(const char *path)
+{
+	char old[4096], new[4096];
+
+	snprintf(old, sizeof(old), "%s/5/root/bin/a", dir);
+	snprintf(new, sizeof(new), "%s/5/root%s", dir, path);
+	ck_assert_int_eq(link(old, new), 0);
+}
 
 START_TEST(test_same)
 {
@@ -129,6 +140,7 @@ START_TEST(test_same)
 	ck_assert_ptr_nonnull(path);
 	other.path = path;
 	put_program(5, "/bin/a");
+	link_program("/bin/link");
 	r = find(5, _i % 2 ? &other : &usual);
 	ck_assert_int_eq(find(5, _i % 2 ? &usual : &other) == r && r, others[row].same);
 	r = find(5, &usual);
@@ -567,6 +579,30 @@ static bool use_large(size_t i)
 	return rule_files_settle(files);
 }
 
+/* More names than are remembered cost one file, which stays open until the last name is gone. */
+START_TEST(test_links)
+{
+	char path[32];
+	struct mapped_file file = { .path = path };
+	struct rules *r = NULL;
+	int i;
+
+	put_program(5, "/bin/a");
+	for (i = 0; i < 1200; i++) {
+		snprintf(path, sizeof(path), "/bin/link%d", i);
+		link_program(path);
+		r = r ? r : find(5, &file);
+		ck_assert_ptr_eq(find(5, &file), r);
+		ck_assert_int_eq(unit_open_fds(), fds + 1);
+	}
+	assert_rules(r);
+	ck_assert(rule_files_close(files));
+	ck_assert_int_eq(unit_open_fds(), fds);
+	ck_assert(!rule_files_close(files));
+	assert_rules(find(5, &file));
+}
+END_TEST
+
 /* In a report, what was used stays, and others are refused; in the next one, these may take its place. */
 START_TEST(test_large)
 {
@@ -715,6 +751,7 @@ int main(void)
 	tcase_add_test(tc, test_many);
 	tcase_add_test(tc, test_in_use);
 	tcase_add_test(tc, test_no_files);
+	tcase_add_test(tc, test_links);
 	tcase_add_test(tc, test_large);
 	tcase_add_test(tc, test_large_once);
 	tcase_add_test(tc, test_clear);
