@@ -12,6 +12,9 @@
 #define DIGIT_BITS 11 /* addresses of a file of 100 MB have three such digits */
 #define DIGITS     (1u << DIGIT_BITS)
 
+#define NAMES_BYTES_MAX (512u << 20) /* of names that are compared, */
+#define NAME_COST       512          /* beside so many for each: most take a system call */
+
 /*
  * The sweep that turns entries into disjoint spans: of all entries open at a position the one that began last owns it,
  * and that is the top of a stack, because entries are opened in the order of their addresses. Each is pushed and popped
@@ -28,6 +31,7 @@ struct sweep {
 	/* Of two aliases that are compared, and where they come from: the better one of many is read once. */
 	char texts[2][ALIAS_COMPARED + 1];
 	uint32_t loaded[2];
+	size_t names_bytes; /* see NAMES_BYTES_MAX */
 };
 
 /* By address; at one address what has a size first, longest first. The rest makes the order complete. */
@@ -113,17 +117,23 @@ static void sort(struct elf_entry *entries, size_t nr)
 
 static const char *alias_name(struct sweep *s, int slot, uint32_t name)
 {
-	if (s->loaded[slot] != name)
+	if (s->loaded[slot] != name) {
 		elf_names_read(s->names, name, s->texts[slot], sizeof(s->texts[slot]));
+		s->names_bytes += NAME_COST + strlen(s->texts[slot]);
+	}
 	s->loaded[slot] = name;
 	return s->texts[slot];
 }
 
+/* Beyond that, what comes first in the order of the sort is the better one. */
 static bool better(struct sweep *s, const struct elf_entry *a, const struct elf_entry *b)
 {
-	struct alias x = { alias_name(s, 0, a->name), (enum symbol_bind)a->bind };
-	struct alias y = { alias_name(s, 1, b->name), (enum symbol_bind)b->bind };
+	struct alias x = { .bind = (enum symbol_bind)a->bind }, y = { .bind = (enum symbol_bind)b->bind };
 
+	if (s->names_bytes > NAMES_BYTES_MAX)
+		return false;
+	x.name = alias_name(s, 0, a->name);
+	y.name = alias_name(s, 1, b->name);
 	if (!*x.name || !*y.name)
 		return *x.name;
 	return alias_better(&x, &y);

@@ -121,6 +121,29 @@ START_TEST(test_each)
 }
 END_TEST
 
+/* Of symbols at one address the best has its bytes; but not behind a million others, whose names take time to read. */
+START_TEST(test_many_aliases)
+{
+	size_t nr = _i ? 1200000 : 1000, i;
+	struct elf_entry *v = calloc(nr, sizeof(*v));
+	struct elf_spans s = { 0 };
+	struct elf_names names;
+
+	ck_assert_ptr_nonnull(v);
+	name_them(&names);
+	for (i = 0; i < nr; i++)
+		v[i] = (struct elf_entry){
+			.addr = 1, .len = (uint32_t)(nr - i), .name = (uint32_t)(1 + i % 2) * 2, .sized = true
+		};
+	v[nr - 1].name = 0;
+	ck_assert_int_eq(elf_spans_make(v, nr, &names, &s), 0);
+	ck_assert_uint_eq(elf_spans_find(&s, 1)->name, (_i ? 2 : 0));
+	free(v);
+	free(s.v);
+	elf_names_release(&names);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("elf_spans");
@@ -128,6 +151,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_any_order, 0, ARRAY_SIZE(shapes));
 	tcase_add_loop_test(tc, test_each, 0, ARRAY_SIZE(shapes));
+	tcase_add_loop_test(tc, test_many_aliases, 0, 2);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
