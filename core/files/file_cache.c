@@ -145,13 +145,14 @@ static int open_vdso(const struct file_cache *c, struct cached_file *cf, struct 
 	return rc;
 }
 
-static struct file_id id_of(int fd)
+static void identify(struct cached_file *cf, int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
-		return (struct file_id){ 0 };
-	return (struct file_id){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
+		return;
+	cf->id = (struct file_id){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
+	cf->foreign = !st.st_nlink || (st.st_uid && st.st_uid != geteuid());
 }
 
 static bool same_id(const struct file_id *a, const struct file_id *b)
@@ -180,6 +181,7 @@ int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, str
 	int fd, rc = 0;
 
 	cf->id = (struct file_id){ 0 };
+	cf->foreign = false;
 	if (twin)
 		*twin = NULL;
 	if (vdso_is_file(&cf->file))
@@ -187,7 +189,7 @@ int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, str
 	fd = mapped_file_open(c->cfg, pid, &cf->file);
 	if (fd < 0)
 		return fd;
-	cf->id = id_of(fd);
+	identify(cf, fd);
 	if (twin)
 		*twin = find_twin(c, cf);
 	if (!twin || !*twin)

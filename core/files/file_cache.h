@@ -47,6 +47,7 @@ struct file_id {
  * @used:       file_cache.clock when it was asked for last
  * @vdso_size:  bytes of the vDSO that was opened; 0: another file
  * @id:         of the file that was opened last
+ * @foreign:    that one belongs neither to root nor to our effective user, or may do so: a copy, or deleted
  * @shares:     for the user to set: what was made of it, which has it open, serves its other names, too
  * @given_up:   it is not opened any more, before cached_file_renew()
  * @mismatched: another file was at its path
@@ -57,7 +58,7 @@ struct cached_file {
 	struct mapped_file file;
 	uint64_t used, vdso_size;
 	struct file_id id;
-	bool shares, given_up, mismatched, missing;
+	bool foreign, shares, given_up, mismatched, missing;
 	pid_t tried_pid;
 	uint64_t tried_ns;
 	unsigned int tries_left;

@@ -29,7 +29,8 @@
 
 /*
  * Of all files together, functions or not; 24 bytes each that is one. A desktop's have 2 million. When this or the CPU
- * time of a report that may go into them is reached, no more files are read.
+ * time of a report that may go into them is reached, no more files are read. Files of strangers have half of it, so that
+ * these cannot take the names of others away.
  */
 #define ALL_SYMBOLS_MAX (8u << 20)
 #define READ_CPU_NS     (10 * NSEC_PER_SEC)
@@ -43,6 +44,11 @@ struct symbol_file {
 	bool symbols_skipped;    /* it did not read the symbols or the debug file of the file */
 	bool rules_skipped;      /* it did not read the unwind rules */
 	int64_t lines_file;      /* its number there + 1; 0: none yet */
+};
+
+/* What was spent on symbols: how many are read now, and the CPU time of this report, also where it failed. */
+struct spent {
+	uint64_t nr, ns;
 };
 
 /* An address of process @pid that is mapped; @lookup: of a return address, the one before it. */
@@ -62,8 +68,7 @@ struct symbols {
 
 	struct file_cache cache; /* of struct symbol_file */
 	struct rule_files *rules;
-	uint64_t nr_read;   /* symbols, of all files */
-	uint64_t read_ns;   /* CPU time that reading them took in this report, also where it failed */
+	struct spent all, foreign; /* on all files; of that, on those of strangers */
 	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
 	uint64_t report;    /* the number of this one */
 	size_t nr_skipped;  /* in this report */
@@ -130,7 +135,7 @@ static void drop_files(struct symbols *s)
 		lines_forget(s->lines);
 	file_cache_clear(&s->cache);
 	rule_files_clear(s->rules);
-	s->nr_read = 0;
+	s->all.nr = s->foreign.nr = 0;
 }
 
 void symbols_free(struct symbols *s)
@@ -145,11 +150,20 @@ void symbols_free(struct symbols *s)
 	free(s);
 }
 
+/* The symbols of @f are read, or (@sign -1) gone. Those that have other names count for these. */
+static void charge(struct symbols *s, const struct symbol_file *f, int sign)
+{
+	uint64_t nr = elf_symbols_shared(f->elf) ? 0 : elf_symbols_read(f->elf) * (uint64_t)sign;
+
+	s->all.nr += nr;
+	s->foreign.nr += f->in.foreign ? nr : 0;
+}
+
 /* Forget the symbols of @f: the next lookup reads them again, whichever process it is for. */
 static void try_again(struct symbols *s, struct symbol_file *f)
 {
-	if (f->elf && !elf_symbols_shared(f->elf))
-		s->nr_read -= elf_symbols_read(f->elf);
+	if (f->elf)
+		charge(s, f, -1);
 	elf_symbols_free(f->elf);
 	f->elf = NULL;
 	cached_file_renew(&f->in);
@@ -175,7 +189,7 @@ void symbols_renew(struct symbols *s)
 	for (i = 0; i < s->cache.files.nr; i++)
 		renew_file(s, file_at(s, i));
 	s->nr_skipped = 0;
-	s->read_ns = 0;
+	s->all.ns = s->foreign.ns = 0;
 	rule_files_renew(s->rules);
 	kernel_names_renew(s->kernel);
 	s->report++;
@@ -276,6 +290,22 @@ static bool spare_descriptors(struct symbols *s)
 	return make_room(s) || closed;
 }
 
+static bool is_within(const struct spent *spent, unsigned int part)
+{
+	return spent->nr < ALL_SYMBOLS_MAX / part && spent->ns < READ_CPU_NS / part;
+}
+
+static bool has_room(const struct symbols *s, const struct symbol_file *f)
+{
+	return f->in.vdso_size || (is_within(&s->all, 1) && (!f->in.foreign || is_within(&s->foreign, 2)));
+}
+
+/* For the symbols of @f, which may make other files give way. Return: is there any? */
+static bool find_room(struct symbols *s, const struct symbol_file *f)
+{
+	return has_room(s, f) || (make_room(s) && has_room(s, f));
+}
+
 /* Of a recording, the program itself is not to be had: is its debug file? Return: 0 or -errno. */
 static int load_debug(struct symbols *s, struct symbol_file *f)
 {
@@ -285,6 +315,8 @@ static int load_debug(struct symbols *s, struct symbol_file *f)
 
 	if (!mapped_file_build(s->cache.cfg, &f->in.file, &id))
 		return -ENOENT;
+	if (!find_room(s, f))
+		return -E2BIG;
 	fd = mapped_file_open_debug(s->cache.cfg, &id);
 	if (fd < 0)
 		return fd;
@@ -298,7 +330,17 @@ static int share(struct symbol_file *f, const struct symbol_file *twin)
 {
 	f->elf = elf_symbols_share(twin->elf);
 	f->in.shares = true;
+	f->in.foreign = twin->in.foreign;
 	return 0;
+}
+
+/* @file is taken over. */
+static int read_symbols(struct symbols *s, struct symbol_file *f, struct elf_file *file)
+{
+	if (find_room(s, f))
+		return elf_symbols_of(file, &f->elf);
+	elf_file_release(file);
+	return -E2BIG;
 }
 
 static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
@@ -308,11 +350,11 @@ static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
 	int rc = file_cache_open(&s->cache, &f->in, pid, &file, &twin), debug;
 
 	if (!rc)
-		return twin ? share(f, (struct symbol_file *)twin) : elf_symbols_of(&file, &f->elf);
+		return twin ? share(f, (struct symbol_file *)twin) : read_symbols(s, f, &file);
 	if (rc != -ENOENT && rc != -ESTALE)
 		return rc;
 	debug = load_debug(s, f);
-	return !debug || descriptors_ran_out(debug) ? debug : rc;
+	return !debug || debug == -E2BIG || descriptors_ran_out(debug) ? debug : rc;
 }
 
 static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
@@ -354,32 +396,25 @@ size_t symbols_mismatched(const struct symbols *s)
 	return s->cache.nr_mismatched;
 }
 
-static bool has_room(struct symbols *s)
-{
-	return s->read_ns < READ_CPU_NS && (s->nr_read < ALL_SYMBOLS_MAX || make_room(s));
-}
-
 static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
-	uint64_t began;
+	uint64_t took;
 	int rc;
 
 	if (f->elf || !file_cache_wants(&s->cache, &f->in, pid))
 		return f->elf;
-	if (!vdso_is_file(&f->in.file) && !has_room(s)) {
-		skip_symbols(s, f, -E2BIG);
-		return NULL;
-	}
-	began = own_cpu_ns();
+	took = own_cpu_ns();
 	rc = load(s, f, pid);
 	if (descriptors_ran_out(rc) && spare_descriptors(s))
 		rc = load(s, f, pid);
-	s->read_ns += own_cpu_ns() - began;
+	took = own_cpu_ns() - took;
+	s->all.ns += took;
+	s->foreign.ns += f->in.foreign ? took : 0;
 	file_cache_tried(&s->cache, &f->in, rc);
-	if (descriptors_ran_out(rc))
+	if (descriptors_ran_out(rc) || rc == -E2BIG)
 		skip_symbols(s, f, rc);
-	if (f->elf && !elf_symbols_shared(f->elf))
-		s->nr_read += elf_symbols_read(f->elf);
+	if (f->elf)
+		charge(s, f, 1);
 	return f->elf;
 }
 

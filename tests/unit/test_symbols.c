@@ -575,6 +575,28 @@ START_TEST(test_empty_symbols)
 }
 END_TEST
 
+/* Files of strangers do not take the room of others. */
+START_TEST(test_strangers)
+{
+	char name[64], path[4096];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "proc/4242/root/empty%d", i);
+		write_empty_symbols(name);
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		if (chown(path, 65533, 65533))
+			return; /* not root */
+		map_at(PID, TEXT + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, strrchr(name, '/'), 0);
+		lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false);
+	}
+	write_library("proc/4242/root/lib.so");
+	map_at(PID, TEXT + 4 * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/lib.so", 0);
+	ck_assert_str_eq(lookup(PID, TEXT + 4 * TEXT_SIZE + 0x142, false), "second+0x2 [lib.so]");
+	ck_assert(symbols_skipped(syms, NULL));
+}
+END_TEST
+
 /* Many names of one file cost what one does, and each module is called as its path says. */
 START_TEST(test_links)
 {
@@ -1422,6 +1444,7 @@ int main(void)
 	tcase_add_test(tc, test_room);
 	tcase_add_loop_test(tc, test_no_rules, 0, 10);
 	tcase_add_test(tc, test_empty_symbols);
+	tcase_add_test(tc, test_strangers);
 	tcase_add_test(tc, test_links);
 	tcase_add_test(tc, test_vdso);
 	tcase_add_loop_test(tc, test_kernel, 0, ARRAY_SIZE(kernel_addresses));
