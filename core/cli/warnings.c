@@ -60,7 +60,8 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 			warning_word(stderr), tasks_refused(tasks));
 	if (tasks_overlong(tasks))
 		fprintf(stderr,
-			"%sthe mappings of %" PRIu64 " processes took too long to read: frames in the rest are [unknown].\n",
+			"%sthe mappings of %" PRIu64
+			" processes took too long to read: frames in the rest are [unknown].\n",
 			warning_word(stderr), tasks_overlong(tasks));
 	if (s->request.filter.cgroup && cgroup_missed(s->request.filter.cgroup, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);

@@ -72,7 +72,7 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 struct learner {
 	struct tasks *t;
 	struct process *p;
-	size_t nr; /* mappings seen */
+	size_t nr;             /* mappings seen */
 	size_t bytes, look_at; /* of the list so far; when to look at the clock again */
 	uint64_t long_from;    /* own_cpu_ns() when the list became long; 0: it is not */
 };

@@ -1982,8 +1982,7 @@ static void put_pages(pid_t pid, size_t nr, const char *path)
 
 	ck_assert_ptr_nonnull(f);
 	for (i = 0; i < nr; i++)
-		fprintf(f, "%zx-%zx r-xp 00000000 08:01 77%33s%s\n", (256 + i) << 12, (257 + i) << 12, "",
-			path);
+		fprintf(f, "%zx-%zx r-xp 00000000 08:01 77%33s%s\n", (256 + i) << 12, (257 + i) << 12, "", path);
 	ck_assert_int_eq(fclose(f), 0);
 	snprintf(name, sizeof(name), "%d/maps", pid);
 	put(name, text);
