@@ -4,6 +4,7 @@
 #ifdef HAVE_IBERTY
 
 #include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <string.h>
 
 #define LEN_MAX 2048
@@ -11,14 +12,21 @@
 struct printed {
 	char *out;
 	size_t len, size;
-	bool full;
+	bool full, jumps;
+	jmp_buf end;
 };
 
+/*
+ * The library prints in pieces, and cannot be told to stop. A text that is too long may be terabytes long, so leave the
+ * library by a jump where it has allocated nothing: in C++, but not in Rust.
+ */
 static void print_piece(const char *text, size_t len, void *arg)
 {
 	struct printed *p = arg;
 
 	p->full |= len >= p->size - p->len;
+	if (p->full && p->jumps)
+		longjmp(p->end, 1);
 	if (p->full || !len)
 		return;
 	memcpy(p->out + p->len, text, len);
@@ -29,9 +37,9 @@ typedef int (*demangle_fn)(const char *name, int options, demangle_callbackref p
 
 static bool run(demangle_fn read, const char *name, char *out, size_t size)
 {
-	struct printed p = { .out = out, .size = size };
+	struct printed p = { .out = out, .size = size, .jumps = read == cplus_demangle_v3_callback };
 
-	if (!read(name, DMGL_NO_OPTS, print_piece, &p) || p.full || !p.len)
+	if (setjmp(p.end) || !read(name, DMGL_NO_OPTS, print_piece, &p) || p.full || !p.len)
 		return false;
 	out[p.len] = '\0';
 	return true;

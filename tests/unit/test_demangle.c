@@ -239,6 +239,16 @@ START_TEST(test_doubled)
 }
 END_TEST
 
+/* A text of 2^60 bytes ends where it becomes too long: this needs no limit of time. */
+START_TEST(test_too_long)
+{
+	char name[PARTS * 16 + 64], out[DEMANGLED_MAX];
+
+	double_cxx(name, "_Z1fI", "Evv");
+	ck_assert(!demangle(name, out, sizeof(out)));
+}
+END_TEST
+
 /* What does not fit stays as it is, and nothing is written beyond. */
 START_TEST(test_size)
 {
@@ -273,6 +283,7 @@ int main(void)
 #ifdef HAVE_IBERTY
 	tcase_add_loop_test(t, test_hostile, 0, ARRAY_SIZE(hostile));
 	tcase_add_loop_test(t, test_doubled, 0, ARRAY_SIZE(around) + ARRAY_SIZE(firsts));
+	tcase_add_test(t, test_too_long);
 	tcase_add_test(t, test_size);
 #endif
 	suite_add_tcase(s, t);
