@@ -30,6 +30,7 @@ struct worker {
 	struct worker_job job;
 	pid_t pid; /* 0: no process */
 	int sock;
+	uint64_t ended_cpu_ns; /* CPU time of processes that ended */
 };
 
 /* What goes before the bytes of a reply. */
@@ -181,7 +182,7 @@ int worker_ask(const struct worker_message *question, struct worker_message *ans
 static void serve(const struct worker *w)
 {
 	static _Alignas(max_align_t) char request_bytes[WORKER_MESSAGE_MAX], reply_bytes[WORKER_MESSAGE_MAX];
-	const struct itimerval cpu = { .it_value.tv_usec = w->job.cpu_ms * 1000 };
+	const struct itimerval cpu = { .it_value = { w->job.cpu_ms / 1000, w->job.cpu_ms % 1000 * 1000 } };
 	struct head head;
 
 	for (;;) {
@@ -274,6 +275,22 @@ int worker_start(struct worker *w)
 	return w->pid ? 0 : start(w);
 }
 
+/* Also of a process that has ended, until it is waited for. 0: not known. */
+static uint64_t process_cpu_ns(pid_t pid)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (!pid || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &ts))
+		return 0;
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t worker_cpu_ns(const struct worker *w)
+{
+	return w->ended_cpu_ns + process_cpu_ns(w->pid);
+}
+
 /*
  * Its end of the socket is closed when it ends. One that sleeps until a file system answers does not: it cannot be
  * waited for, and is init's when it is ended at last, or ours to the end of our days.
@@ -288,6 +305,7 @@ void worker_end(struct worker *w)
 	kill(w->pid, SIGKILL);
 	if (poll(&fds, 1, KILLED_MS) <= 0)
 		options = WNOHANG;
+	w->ended_cpu_ns = worker_cpu_ns(w);
 	while (waitpid(w->pid, NULL, options) < 0 && errno == EINTR)
 		;
 	close(w->sock);

@@ -39,7 +39,7 @@ struct worker_message {
  *           @reply->fd -1. Both descriptors are closed by the caller afterwards. Return: what worker_call() returns: 0
  *           or -errno.
  * @ctx:     handed to both; as it was when the worker process was started
- * @cpu_ms:  CPU time for a request, below a second; then the process ends. 0: any
+ * @cpu_ms:  CPU time for a request; then the process ends. 0: any
  */
 struct worker_job {
 	void (*prepare)(void *ctx);
@@ -70,6 +70,9 @@ void worker_free(struct worker *w);
  * by what it read. There is no reply then.
  */
 int worker_call(struct worker *w, const struct worker_message *request, struct worker_message *reply, int timeout_ms);
+
+/** worker_cpu_ns() - CPU time, in ns, that the processes of @w have used since worker_new(). */
+uint64_t worker_cpu_ns(const struct worker *w);
 
 /**
  * worker_ask() - in the worker, within @serve: send @question as the reply to the request at work, and wait for the
