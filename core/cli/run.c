@@ -115,6 +115,7 @@ static int run_session(struct reports *reports, struct session *s, struct err *e
 		.vmlinux = o->vmlinux,
 		.inlined = o->report.inlined && !o->kernel_only,
 		.source = o->report.source && !o->kernel_only,
+		.interval_ns = o->interval_ns,
 	};
 	int rc = symbols_open(s->sink.tasks, &names, &reports->symbols, err);
 

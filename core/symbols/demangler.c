@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A request is names, each terminated. The reply has an answer for each, in the same order, terminated, "" for a name
- * that stays as it is. It ends early when there is no room: the rest is asked again.
+ * that stays as it is. It ends early when there is no room, or when it took long: the rest is asked again.
  */
 #include "core/symbols/demangler.h"
 
@@ -17,13 +17,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MEMORY_MAX (64ull << 20)  /* with the stack */
-#define REQUEST    (16u << 10)    /* bytes of names; the readable forms are longer */
-#define CPU_MS     500            /* for a request; most take one */
-#define REPLY_MS   30000          /* for the reply, on a host where others have the CPU */
-#define ALL_NS     60000000000ull /* for all of a report */
-#define BAD_MAX    8              /* names of a report, */
-#define BAD_EVER   64             /* and of the run */
+#define MEMORY_MAX (64ull << 20)         /* with the stack */
+#define REQUEST    (16u << 10)           /* bytes of names; the readable forms are longer */
+#define NAME_MS    20                    /* CPU time; a name that takes longer is bad. Most take some microseconds */
+#define REPLY_NS   (10 * 1000 * 1000ull) /* CPU time after which a reply ends early */
+#define BAD_MAX    64                    /* bad names of a run; when there are more, no names are read any more */
+#define KEPT_MAX   (16u << 20)           /* bytes of names that are kept for later reports */
+
+/*
+ * What names may take of a report. CPU time is what hostile names cost. The elapsed time is ten times as much, because
+ * on a busy host others have the CPU most of the time.
+ */
+#define CPU_SHARE  20                 /* one part in so many of the interval, */
+#define TIME_SHARE 2                  /* and of the elapsed time */
+#define CPU_NS     (2 * NSEC_PER_SEC) /* without intervals */
+#define TIME_NS    (20 * NSEC_PER_SEC)
 
 struct answer {
 	char *name;
@@ -35,11 +43,13 @@ static const struct intern_kind answer_kind = INTERN_STRING(struct answer, name)
 
 struct demangler {
 	struct worker *worker;
-	struct intern_table answers; /* of this report, and the bad ones of the run */
-	unsigned int nr_bad, nr_bad_ever;
-	uint64_t spent_ns;
-	bool stops;     /* nothing is asked any more in this report, */
-	bool given_up;  /* nor in later ones */
+	struct intern_table answers;
+	size_t kept; /* bytes of them */
+	uint64_t cpu_max_ns, max_ns;
+	uint64_t began_cpu_ns; /* worker_cpu_ns() when the report began */
+	uint64_t spent_ns;     /* in this report, while the worker was waited for */
+	unsigned int nr_bad;
+	bool stops;     /* nothing is asked any more in this report */
 	int skipped_rc; /* why the first name was not read; 0: all were */
 };
 
@@ -56,32 +66,41 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 {
 	const char *name = request->data, *end = name + request->len;
 	char *out = reply->data;
+	uint64_t began = own_cpu_ns();
 
 	(void)ctx;
 	if (!request->len || end[-1])
 		return -EINVAL;
-	for (; name < end && WORKER_MESSAGE_MAX - reply->len >= DEMANGLED_MAX; name += strlen(name) + 1) {
+	do {
 		if (!demangle(name, out + reply->len, DEMANGLED_MAX))
 			out[reply->len] = '\0';
 		reply->len += strlen(out + reply->len) + 1;
-	}
+		name += strlen(name) + 1;
+	} while (name < end && WORKER_MESSAGE_MAX - reply->len >= DEMANGLED_MAX && own_cpu_ns() - began < REPLY_NS);
 	return 0;
 }
 
 /* ---- in the process that asks */
 
-struct demangler *demangler_new(void)
+struct demangler *demangler_new(uint64_t interval_ns)
 {
-	const struct worker_job job = { prepare, serve, NULL, CPU_MS };
+	const struct worker_job job = { prepare, serve, NULL, NAME_MS };
 	struct demangler *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
+	d->cpu_max_ns = interval_ns ? interval_ns / CPU_SHARE : CPU_NS;
+	d->max_ns = interval_ns ? interval_ns / TIME_SHARE : TIME_NS;
 	d->worker = worker_new(&job);
 	if (d->worker)
 		return d;
 	free(d);
 	return NULL;
+}
+
+static size_t size_of(const struct answer *a)
+{
+	return sizeof(*a) + strlen(a->name) + (a->readable ? strlen(a->readable) : 0);
 }
 
 /* Forget answers; the bad ones only if @all. */
@@ -95,6 +114,7 @@ static void forget(struct demangler *d, bool all)
 		if (a->bad && !all)
 			continue;
 		old = *a;
+		d->kept -= size_of(&old);
 		intern_delete(&d->answers, &answer_kind, a);
 		free(old.name);
 		free(old.readable);
@@ -113,10 +133,11 @@ void demangler_free(struct demangler *d)
 
 void demangler_renew(struct demangler *d)
 {
-	forget(d, false);
-	d->nr_bad = 0;
+	if (d->kept > KEPT_MAX)
+		forget(d, false);
+	d->began_cpu_ns = worker_cpu_ns(d->worker);
 	d->spent_ns = 0;
-	d->stops = d->given_up;
+	d->stops = d->nr_bad >= BAD_MAX;
 }
 
 static bool is_asked(const struct demangler *d, const char *name)
@@ -160,6 +181,7 @@ static int keep_answer(struct demangler *d, const char *name, const char *readab
 		a = intern(&d->answers, &answer_kind, &new.name, &is_new);
 	if (a && is_new) {
 		*a = new;
+		d->kept += size_of(a);
 		return 0;
 	}
 	free(new.name);
@@ -187,14 +209,14 @@ static int take_answers(struct demangler *d, const struct message *m, const char
 	return rc || text == end ? rc : -EBADMSG;
 }
 
-/* Return: as take_answers(); -EAGAIN: there is no process; -ETIME: nobody replied. */
+/* Return: as take_answers(); -EAGAIN: there is no process; -ETIME: no reply before the time of the report was over. */
 static int ask(struct demangler *d, struct message *m)
 {
 	static char room[WORKER_MESSAGE_MAX];
 	const struct worker_message request = { m->names, m->len, -1 };
 	struct worker_message reply = { room, sizeof(room), -1 };
 	uint64_t began = now_ns();
-	int rc = worker_call(d->worker, &request, &reply, REPLY_MS);
+	int rc = worker_call(d->worker, &request, &reply, (int)((d->max_ns - d->spent_ns) / 1000000));
 
 	d->spent_ns += now_ns() - began;
 	if (rc && rc != -EAGAIN && rc != -ETIME)
@@ -219,9 +241,13 @@ static int blame(struct demangler *d, const char *name)
 {
 	if (!d->skipped_rc)
 		d->skipped_rc = -EBADMSG;
-	d->given_up = ++d->nr_bad_ever >= BAD_EVER;
-	d->stops = ++d->nr_bad >= BAD_MAX || d->given_up;
+	d->stops = ++d->nr_bad >= BAD_MAX;
 	return keep_answer(d, name, NULL, 0, true);
+}
+
+static bool is_over(const struct demangler *d)
+{
+	return d->spent_ns >= d->max_ns || worker_cpu_ns(d->worker) - d->began_cpu_ns >= d->cpu_max_ns;
 }
 
 /* Where a message fails, its names are asked one at a time, so that the bad ones alone stay as they are. */
@@ -235,18 +261,20 @@ static int ask_all(struct demangler *d, const char *const *names, size_t nr)
 		put_names(d, names, nr, &from, alone ? 1 : SIZE_MAX, &m);
 		if (!m.nr)
 			return 0;
+		if (is_over(d)) {
+			stop(d, -ETIME);
+			return 0;
+		}
 		alone -= alone > 0;
 		rc = ask(d, &m);
 		if (rc)
 			worker_end(d->worker);
-		if (rc == -EAGAIN || rc == -ETIME || d->spent_ns > ALL_NS) {
-			d->given_up = rc == -ETIME;
-			stop(d, rc ? rc : -ETIME);
-		} else if (rc == -EBADMSG && m.nr > 1) {
+		if (rc == -EBADMSG && m.nr > 1)
 			alone = m.nr;
-		} else if (rc == -EBADMSG) {
+		else if (rc == -EBADMSG)
 			rc = blame(d, m.names);
-		}
+		if (rc == -EAGAIN || rc == -ETIME)
+			stop(d, rc);
 	}
 	return rc == -ENOMEM ? rc : 0;
 }
@@ -269,7 +297,8 @@ bool demangler_skipped(const struct demangler *d, struct err *why)
 	if (!d->skipped_rc)
 		return false;
 	err_set(why, d->skipped_rc, "some names of C++ and Rust are printed mangled: %s",
-		d->skipped_rc == -EAGAIN ? "no process could be started to read them"
-					 : "one of them takes too long, or crashes what reads it");
+		d->skipped_rc == -EAGAIN  ? "no process could be started to read them"
+		: d->skipped_rc == -ETIME ? "a report has no time to read all of them"
+					  : "one of them takes too long, or crashes what reads it");
 	return true;
 }

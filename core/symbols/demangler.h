@@ -4,11 +4,13 @@
  *
  * The library that demangles is not made for hostile names: a short one may stand for one of astronomic length, take as
  * long to read, or crash it. So it runs in a confined worker process (worker.h, confine.h), which is sent many names at
- * a time, and has half a second of CPU time for them, and 64 MiB. If it crashes or takes longer, they are sent one at a
- * time, and the bad one alone stays mangled. After 8 bad names, or a minute, no more are read in this report; after 64,
- * or where nobody replies at all, in none. What comes back is as hostile as the names were.
+ * a time, and has 64 MiB. If the process crashes, or needs 20 ms of CPU time for a name, they are sent one at a time,
+ * and the bad one alone stays mangled, in all of the run. After 64 bad names no more are read. What comes back is as
+ * hostile as the names were.
  *
- * Answers are kept, so that each pass over the rows of a report has the same (--backend=both compares two).
+ * All names of a report may take 2 s of CPU time, and 20 s in all; with intervals, a twentieth and a half of one. Names
+ * that had no time are read for the next report: answers are kept. So each pass over the rows of a report has the same
+ * answers, too (--backend=both compares two).
  *
  * Not thread safe; see worker.h for what a thread is to it.
  */
@@ -17,15 +19,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct demangler;
 struct err;
 
-/** demangler_new() - no process is started before the first mangled name. NULL: no memory. */
-struct demangler *demangler_new(void);
+/**
+ * demangler_new() - no process is started before the first mangled name.
+ * @interval_ns: between reports; 0: there is one report
+ * Return: NULL: no memory.
+ */
+struct demangler *demangler_new(uint64_t interval_ns);
 void demangler_free(struct demangler *d);
 
-/** demangler_renew() - another report begins: forget the answers, but not which names are bad, and try again. */
+/** demangler_renew() - another report begins: its time is counted anew. If many answers are kept, forget the good ones. */
 void demangler_renew(struct demangler *d);
 
 /**

@@ -89,7 +89,7 @@ static int open_parts(struct symbols *s, const struct symbols_cfg *cfg)
 
 	if (wanted)
 		s->lines = lines_new(wanted);
-	s->demangler = demangler_new();
+	s->demangler = demangler_new(cfg->interval_ns);
 	s->rules = rule_files_new(cfg->files, s->tasks, UINT64_MAX);
 	return (wanted && !s->lines) || !s->demangler || !s->rules ? -ENOMEM : 0;
 }

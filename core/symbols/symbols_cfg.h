@@ -3,6 +3,7 @@
 #define CORE_SYMBOLS_SYMBOLS_CFG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct jitdumps;
 struct mapped_files_cfg;
@@ -20,6 +21,7 @@ struct used_namer;
  * @vmlinux:   an ELF image of that kernel, moved to where it was loaded; NULL: none
  * @inlined:   functions that were inlined are wanted: symbols_inlined()
  * @source:    source lines are wanted
+ * @interval_ns: between reports, which bounds the time that names may take; 0: there is one report
  */
 struct symbols_cfg {
 	const struct mapped_files_cfg *files;
@@ -28,6 +30,7 @@ struct symbols_cfg {
 	const struct used_namer *namer;
 	const char *kallsyms, *vmlinux;
 	bool inlined, source;
+	uint64_t interval_ns;
 };
 
 #endif

@@ -35,6 +35,12 @@ void worker_free(struct worker *w)
 	(void)w;
 }
 
+uint64_t worker_cpu_ns(const struct worker *w)
+{
+	(void)w;
+	return 0;
+}
+
 int worker_call(struct worker *w, const struct worker_message *request, struct worker_message *reply, int timeout_ms)
 {
 	(void)w;
@@ -58,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return -1;
 	said = data + 1;
 	said_len = size - 1;
-	d = demangler_new();
+	d = demangler_new(0);
 	check(d);
 	for (i = 0; i < data[0]; i++) {
 		snprintf(text[i], sizeof(text[i]), "%s%zu", i % 3 ? "_Z1fv" : "main", i);

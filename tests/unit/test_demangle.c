@@ -148,7 +148,7 @@ static char *repeated(const char *head, const char *middle, int nr, const char *
 static void check_ends(const char *name)
 {
 	const char *const good[] = { "_Z4workv" };
-	struct demangler *d = demangler_new();
+	struct demangler *d = demangler_new(0);
 	const char *out;
 
 	if (unit_below_valgrind()) { /* the worker's limits of time and memory do not hold there */

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A worker process as it is, with a demangle() that does what the name says. */
+#include "core/base/clock.h"
 #include "core/files/worker.h"
 #include "core/symbols/demangle.h"
 #include "core/symbols/demangler.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 static pid_t self;
+static unsigned int *nr_asked; /* names of which demangle() was asked; shared with the worker */
+
+/* Of this thread. */
+static void use_cpu(uint64_t ns)
+{
+	uint64_t until = own_cpu_ns() + ns;
+
+	while (own_cpu_ns() < until)
+		;
+}
 
 bool demangle_may(const char *name)
 {
@@ -19,10 +31,13 @@ bool demangle_may(const char *name)
 bool demangle(const char *name, char *out, size_t size)
 {
 	ck_assert_int_ne(getpid(), self);
+	++*nr_asked;
 	if (!strncmp(name, "_crash", strlen("_crash")))
 		__builtin_trap();
 	while (!strcmp(name, "_slow"))
 		;
+	if (!strncmp(name, "_5ms", strlen("_5ms")))
+		use_cpu(5 * 1000 * 1000);
 	if (!strcmp(name, "_open") && open("/dev/null", O_RDONLY) >= 0) /* not confined */
 		return false;
 	if (!strcmp(name, "_none"))
@@ -40,13 +55,24 @@ static struct demangler *d;
 static void setup(void)
 {
 	self = getpid();
-	d = demangler_new();
+	nr_asked = mmap(NULL, sizeof(*nr_asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(nr_asked, MAP_FAILED);
+	d = demangler_new(0);
+	ck_assert_ptr_nonnull(d);
+}
+
+/* As with -i 1. */
+static void set_interval(void)
+{
+	demangler_free(d);
+	d = demangler_new(NSEC_PER_SEC);
 	ck_assert_ptr_nonnull(d);
 }
 
 static void teardown(void)
 {
 	demangler_free(d);
+	munmap(nr_asked, sizeof(*nr_asked));
 }
 
 static void check_read(const char *const *names, const char *const *want, size_t nr)
@@ -118,14 +144,14 @@ START_TEST(test_many)
 	static char text[MANY][64];
 	static const char *names[MANY], *out[MANY];
 	char want[80];
-	int i;
+	int nr = unit_times(MANY), i; /* a report has time for fewer below valgrind */
 
-	for (i = 0; i < MANY; i++) {
+	for (i = 0; i < nr; i++) {
 		snprintf(text[i], sizeof(text[i]), "%s%0*d", i % 3 ? "_" : "plain", i % 40 + 1, i);
 		names[i] = i % 7 ? text[i] : "_none";
 	}
-	demangler_read(d, names, MANY, out);
-	for (i = 0; i < MANY; i++) {
+	demangler_read(d, names, (size_t)nr, out);
+	for (i = 0; i < nr; i++) {
 		snprintf(want, sizeof(want), "(%s)", text[i]);
 		if (i % 7 && i % 3)
 			ck_assert_str_eq(out[i], want);
@@ -160,12 +186,15 @@ START_TEST(test_bad)
 	static const char *const want[] = { "(_a)", NULL, "(_b)", NULL };
 	const char *const names[] = { "_a", bad[_i], "_b", bad[_i] };
 	int fds = unit_open_fds();
+	unsigned int asked;
 
 	if (_i && unit_below_valgrind())
 		return;
 	check_read(names, want, ARRAY_SIZE(names));
 	demangler_renew(d);
+	asked = *nr_asked;
 	check_read(names, want, ARRAY_SIZE(names));
+	ck_assert_uint_eq(*nr_asked, asked);
 	check_works();
 	ck_assert_int_le(unit_open_fds(), fds + 1);
 	check_skipped(": one of them takes too long, or crashes");
@@ -196,15 +225,15 @@ START_TEST(test_bad_among_many)
 {
 	static char text[MANY][16];
 	static const char *names[MANY], *out[MANY];
-	size_t i;
+	size_t nr = (size_t)unit_times(MANY), i; /* a report has time for fewer below valgrind */
 
-	for (i = 0; i < MANY; i++) {
-		snprintf(text[i], sizeof(text[i]), i == MANY / 2 ? "_crash" : "_good%zu", i);
+	for (i = 0; i < nr; i++) {
+		snprintf(text[i], sizeof(text[i]), i == nr / 2 ? "_crash" : "_good%zu", i);
 		names[i] = text[i];
 	}
-	demangler_read(d, names, MANY, out);
-	for (i = 0; i < MANY; i++)
-		ck_assert_int_eq(!out[i], i == MANY / 2);
+	demangler_read(d, names, nr, out);
+	for (i = 0; i < nr; i++)
+		ck_assert_int_eq(!out[i], i == nr / 2);
 }
 END_TEST
 
@@ -216,38 +245,116 @@ START_TEST(test_same_answers)
 	size_t i;
 
 	for (i = 0; i < MANY; i++) {
-		snprintf(text[i], sizeof(text[i]), i % (MANY / 10) == 7 ? "_crash%zu" : "_good%zu", i);
+		snprintf(text[i], sizeof(text[i]), i % (MANY / 100) == 7 ? "_crash%zu" : "_good%zu", i);
 		names[i] = reversed[MANY - 1 - i] = text[i];
 	}
 	demangler_read(d, names, MANY, out);
 	ck_assert_ptr_nonnull(out[0]);
-	ck_assert_ptr_null(out[MANY - 1]); /* beyond 8 bad names */
+	ck_assert_ptr_null(out[MANY - 1]); /* beyond 64 bad names */
 	demangler_read(d, reversed, MANY, again);
 	for (i = 0; i < MANY; i++)
 		ck_assert_ptr_eq(again[MANY - 1 - i], out[i]);
 }
 END_TEST
 
-/* A program that has many such names has no more of ours killed: 8 in each report, 64 in all. */
+/* A program that has many such names has no more than 64 of ours killed. Names that were read stay readable. */
 START_TEST(test_given_up)
 {
-	static const char *const good[] = { "_a" }, *const nothing[] = { NULL }, *const want[] = { "(_a)" };
+	static const char *const good[] = { "_a" }, *const new[] = { "_b" };
+	static const char *const nothing[] = { NULL }, *const a[] = { "(_a)" };
 	char text[16];
 	const char *const name[] = { text };
-	int i, j;
+	int i;
 
-	for (j = 0; j < 8; j++) {
-		check_read(good, want, 1);
-		for (i = 0; i < 8; i++) {
-			snprintf(text, sizeof(text), "_crash%d", 8 * j + i);
-			check_read(name, nothing, 1);
-		}
-		snprintf(text, sizeof(text), "_b%d", j);
+	check_read(good, a, 1);
+	for (i = 0; i < 64; i++) {
+		check_read(good, a, 1);
+		snprintf(text, sizeof(text), "_crash%d", i);
 		check_read(name, nothing, 1);
-		check_read(good, want, 1);
 		demangler_renew(d);
 	}
-	check_read(good, nothing, 1);
+	check_read(good, a, 1);
+	check_read(new, nothing, 1);
+}
+END_TEST
+
+enum { COSTLY = 40 };
+
+/* Return: how many of these names, 5 ms each, have been read. */
+static unsigned int read_costly(void)
+{
+	const char *names[COSTLY], *out[COSTLY];
+	char text[COSTLY][16];
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < COSTLY; i++) {
+		snprintf(text[i], sizeof(text[i]), "_5ms%u", i);
+		names[i] = text[i];
+	}
+	ck_assert_int_eq(demangler_read(d, names, COSTLY, out), 0);
+	for (i = 0; i < COSTLY; i++)
+		nr += out[i] != NULL;
+	return nr;
+}
+
+/*
+ * 50 ms for a report, then the message that is at work: all names are read in several reports, and then kept. On a busy
+ * host the elapsed time of a report may be over first.
+ */
+START_TEST(test_time_of_a_report)
+{
+	unsigned int nr = 0, before, reports, asked;
+
+	if (unit_below_valgrind())
+		return;
+	set_interval();
+	for (reports = 0; nr < COSTLY; reports++) {
+		before = nr;
+		nr = read_costly();
+		ck_assert_uint_ge(nr, before);
+		ck_assert_uint_le(nr, before + (50 + 2 * 10 + 5) / 5);
+		ck_assert_uint_eq(read_costly(), nr); /* each pass over a report has the same */
+		demangler_renew(d);
+	}
+	ck_assert_uint_gt(reports, 1);
+	check_skipped(": a report has no time to read all of them");
+	asked = *nr_asked;
+	ck_assert_uint_eq(read_costly(), COSTLY);
+	ck_assert_uint_eq(*nr_asked, asked);
+}
+END_TEST
+
+/* A report without intervals has time for all of these; no name of 5 ms is bad. */
+START_TEST(test_time_of_a_run)
+{
+	if (unit_below_valgrind())
+		return;
+	ck_assert_uint_eq(read_costly(), COSTLY);
+	ck_assert_uint_eq(*nr_asked, COSTLY);
+	check_skipped(NULL);
+}
+END_TEST
+
+/* Many long names that were read give way when another report begins. */
+START_TEST(test_not_kept)
+{
+	const char *names[1000], *out[1000];
+	char text[1000][16];
+	size_t i, report;
+
+	for (report = 0; report < 7; report++) {
+		for (i = 0; i < ARRAY_SIZE(names); i++) {
+			snprintf(text[i], sizeof(text[i]), "_long%zu", report * ARRAY_SIZE(names) + i);
+			names[i] = text[i];
+		}
+		*nr_asked = 0;
+		demangler_read(d, names, ARRAY_SIZE(names), out);
+		demangler_renew(d);
+		demangler_read(d, names, ARRAY_SIZE(names), out);
+		/* 4 MiB each: what is kept is more than 16 MiB in the fifth report, and all of it goes. */
+		ck_assert_uint_eq(*nr_asked, (report == 4 ? 2 : 1) * ARRAY_SIZE(names));
+		demangler_renew(d);
+	}
 }
 END_TEST
 
@@ -268,6 +375,9 @@ int main(void)
 	tcase_add_test(tc, test_bad_among_many);
 	tcase_add_test(tc, test_same_answers);
 	tcase_add_test(tc, test_given_up);
+	tcase_add_test(tc, test_time_of_a_report);
+	tcase_add_test(tc, test_time_of_a_run);
+	tcase_add_test(tc, test_not_kept);
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
