@@ -380,6 +380,8 @@ static const char *reason(int rc)
 	case -ETIME:
 	case DOES_NOT_END:
 		return "libunwind took too long";
+	case -ECANCELED:
+		return "a signal left no time for them";
 	case -EBADMSG:
 		return "libunwind's process sent a stack that cannot be one";
 	case -ENOSYS:

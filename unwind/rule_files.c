@@ -265,7 +265,7 @@ static void drop_oldest(struct rule_files *f)
 	file_cache_delete(&f->cache, &rf->in);
 }
 
-/* Return: 0, also if it has no rules; -EMFILE or -ENFILE. */
+/* Return: 0, also if it has no rules; -EMFILE, -ENFILE or -ECANCELED. */
 static int try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
 {
 	int rc;
@@ -276,7 +276,7 @@ static int try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
 		rc = open_file(f, rf, pid);
 	while (descriptors_ran_out(rc) && close_oldest(f));
 	file_cache_tried(&f->cache, &rf->in, rc);
-	return descriptors_ran_out(rc) ? rc : 0;
+	return descriptors_ran_out(rc) || rc == -ECANCELED ? rc : 0;
 }
 
 /* A file is written to again only when nobody runs it. What it was then is of no use for those who run it now. */

@@ -52,7 +52,7 @@ bool rule_files_close(struct rule_files *f);
  * rule_files_find() - the rules of what @m shows, borrowed until the next call.
  * @pid: a process that has it mapped
  * @rc: out, may be NULL: -EMFILE, -ENFILE: closing other files did not free enough descriptors for the file and
- * its debug file; else 0
+ * its debug file; -ECANCELED: signals_overdue(); else 0
  * Return: NULL: there are none to be had.
  */
 struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapping *m, int *rc);

@@ -4,6 +4,7 @@
 #include "core/base/err.h"
 #include "core/base/faults.h"
 #include "core/files/mapped_files.h"
+#include "core/host/signals.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +20,7 @@
 /* Is looking for another one of no use? */
 static bool is_final(int rc)
 {
-	return !rc || descriptors_ran_out(rc) || rc == -ENOMEM;
+	return !rc || descriptors_ran_out(rc) || rc == -ECANCELED || rc == -ENOMEM;
 }
 
 /* Add what is at @fd, which is closed, or a failure to open it. */
@@ -69,7 +70,7 @@ static bool has_crc(struct debug_files *d, int fd, uint32_t crc)
 		n = pread(fd, buf, left < sizeof(buf) ? (size_t)left : sizeof(buf), (off_t)at);
 		if (n < 0)
 			fault(-errno);
-		if (n <= 0)
+		if (n <= 0 || signals_overdue())
 			return false;
 		sum = crc32(sum, (const Bytef *)buf, (uInt)n);
 		d->crc_read += (uint64_t)n;

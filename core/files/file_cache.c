@@ -6,6 +6,7 @@
 #include "core/base/faults.h"
 #include "core/files/mapped_files.h"
 #include "core/files/vdso.h"
+#include "core/host/signals.h"
 #include "core/tasks/tasks.h"
 
 #include <errno.h>
@@ -186,6 +187,8 @@ int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, str
 		*twin = NULL;
 	if (vdso_is_file(&cf->file))
 		return open_vdso(c, cf, f);
+	if (signals_overdue())
+		return -ECANCELED;
 	fd = mapped_file_open(c->cfg, pid, &cf->file);
 	if (fd < 0)
 		return fd;

@@ -113,7 +113,7 @@ bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid);
  * @twin: out: another entry that has the file under another name and shares what was made of it; then @f is untouched.
  *        NULL: there is none, or (also where @twin is NULL) none is wanted
  * Return: 0 and @f, owned: elf_file_release(); -errno as mapped_file_open() and elf_file_open(); -ENOEXEC also for a
- * vDSO that is not ours.
+ * vDSO that is not ours; -ECANCELED: signals_overdue().
  */
 int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f,
 		    struct cached_file **twin);

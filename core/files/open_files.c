@@ -138,7 +138,7 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 	int rc = r->task == COPY ? copy(request->fd, r->max, reply) : find(ctx, r, reply);
 
 	/* A file system may answer anything. What says how the worker fares is not for it to say. */
-	return rc == -EAGAIN || rc == -ETIME || rc == -EPIPE || rc == -EBADMSG ? -EIO : rc;
+	return rc == -EAGAIN || rc == -ETIME || rc == -ECANCELED || rc == -EPIPE || rc == -EBADMSG ? -EIO : rc;
 }
 
 struct open_files *open_files_new(const struct host *host, const char *root, int timeout_ms)
@@ -481,7 +481,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 /* Is it of no use to try again? */
 static bool is_final(int rc)
 {
-	return rc != -ETIME && rc != -EAGAIN && !descriptors_ran_out(rc) && rc != -ENOMEM;
+	return rc != -ETIME && rc != -ECANCELED && rc != -EAGAIN && !descriptors_ran_out(rc) && rc != -ENOMEM;
 }
 
 int open_files_get(struct open_files *of, const struct mapped_file *file)

@@ -57,7 +57,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 /**
  * open_files_get() - @file, if it is kept.
  * Return: a descriptor, the caller's, or -errno, as file_search(); -ETIME: its file system did not answer; -EAGAIN:
- * there is no worker; -EFBIG: it cannot be copied; what reading it led to.
+ * there is no worker; -ECANCELED: as worker_call(); -EFBIG: it cannot be copied; what reading it led to.
  */
 int open_files_get(struct open_files *of, const struct mapped_file *file);
 

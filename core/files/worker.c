@@ -5,6 +5,7 @@
 #include "core/base/err.h"
 #include "core/base/number.h"
 #include "core/host/priority.h"
+#include "core/host/signals.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,6 +26,7 @@
 #define WORKER_FD 3    /* its end of the socket */
 #define ERRNO_MAX 4095 /* the kernel's */
 #define KILLED_MS 100  /* what ending may take; a second signal cuts it short */
+#define LOOK_MS   100  /* between looks for a signal while a reply is waited for */
 
 struct worker {
 	struct worker_job job;
@@ -321,7 +323,14 @@ void worker_free(struct worker *w)
 	free(w);
 }
 
-/* Return: 0: there is something to read; -ETIME: there was nothing by then. */
+static int ms_until(uint64_t now, uint64_t until)
+{
+	uint64_t ms = now < until ? (until - now + 999999) / 1000000 : 0;
+
+	return ms < LOOK_MS ? (int)ms : LOOK_MS;
+}
+
+/* Return: 0: there is something to read; -ETIME: there was nothing by then; -ECANCELED: a report is overdue. */
 static int wait_for_reply(const struct worker *w, uint64_t until)
 {
 	struct pollfd fds = { w->sock, POLLIN, 0 };
@@ -329,9 +338,11 @@ static int wait_for_reply(const struct worker *w, uint64_t until)
 	int n;
 
 	do {
+		if (signals_overdue())
+			return -ECANCELED;
 		now = now_ns();
-		n = poll(&fds, 1, now < until ? (int)((until - now + 999999) / 1000000) : 0);
-	} while (n < 0 && errno == EINTR);
+		n = poll(&fds, 1, ms_until(now, until));
+	} while (n < 0 ? errno == EINTR : !n && now < until);
 	return n > 0 ? 0 : -ETIME;
 }
 
@@ -342,6 +353,8 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 	int rc;
 
 	reply->fd = -1;
+	if (signals_overdue())
+		return -ECANCELED;
 	if (worker_start(w))
 		return -EAGAIN;
 	priority_share(w->pid);

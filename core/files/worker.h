@@ -65,7 +65,8 @@ void worker_free(struct worker *w);
  * @request: borrowed
  * @reply: @data and @len are the room for it; out: @len, and @fd, the caller's, close-on-exec, or -1
  * @timeout_ms: from now on
- * Return: 0 or -errno, as of @serve; -ETIME: not in time; -EPIPE: the worker died of it; -EAGAIN: no worker could be
+ * Return: 0 or -errno, as of @serve; -ETIME: not in time; -ECANCELED: a signal has come, and the report is overdue
+ * (signals_due()); -EPIPE: the worker died of it; -EAGAIN: no worker could be
  * started; -EMFILE, -ENFILE: no descriptor is left for @reply; -EBADMSG: nonsense came, of a worker that was taken over
  * by what it read. There is no reply then.
  */

@@ -10,12 +10,52 @@
 #include <unistd.h>
 
 #define TWIN_NS (200 * 1000 * 1000ULL) /* one that comes so soon after an equal one is the same */
+#define WORK_NS (3 * NSEC_PER_SEC)     /* of the 5 s for a report; the rest is for what cannot be interrupted */
 
 static void both(sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGTERM);
+}
+
+static uint64_t came_ns; /* when the first one came; 0: none has */
+
+/* The thread that waits for names may see it before the thread that takes it. */
+void signals_obey(void)
+{
+	uint64_t none = 0;
+
+	__atomic_compare_exchange_n(&came_ns, &none, now_ns(), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static void forget_signals(void)
+{
+	__atomic_store_n(&came_ns, 0, __ATOMIC_RELEASE);
+}
+
+static bool is_pending(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1);
+}
+
+uint64_t signals_due(void)
+{
+	uint64_t came;
+
+	if (!__atomic_load_n(&came_ns, __ATOMIC_ACQUIRE) && is_pending())
+		signals_obey();
+	came = __atomic_load_n(&came_ns, __ATOMIC_ACQUIRE);
+	return came ? came + WORK_NS : UINT64_MAX;
+}
+
+bool signals_overdue(void)
+{
+	uint64_t due = signals_due();
+
+	return due != UINT64_MAX && now_ns() >= due;
 }
 
 void signals_hold(void)
@@ -31,6 +71,7 @@ int signals_catch(struct err *err)
 	sigset_t set;
 	int fd;
 
+	forget_signals();
 	signals_hold();
 	both(&set);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -75,6 +116,7 @@ static void take(int sig, int code)
 		return;
 	last_sig = sig;
 	last_ns = now_ns();
+	signals_obey();
 	pass_on(sig, code);
 }
 
@@ -136,6 +178,7 @@ void signals_note(void)
 	struct sigaction sa = { .sa_handler = note, .sa_flags = SA_RESTART | SA_RESETHAND };
 
 	noted = 0;
+	forget_signals();
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 }

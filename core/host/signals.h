@@ -9,9 +9,10 @@
 #include "core/base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-/** signals_catch() - block both. Return: a signalfd of them, not blocking; -errno. */
+/** signals_catch() - block both. Return: a signalfd of them, not blocking; -errno. None has come so far. */
 int signals_catch(struct err *err);
 
 /**
@@ -19,6 +20,17 @@ int signals_catch(struct err *err);
  * is sent one as a process may be sent it once more as a member of its group.
  */
 bool signals_take(int fd);
+
+/**
+ * signals_due() - when the work on a report has to end, so that the report is there within 5 s after the first signal.
+ * Whatever may take long ends by then, and leaves out the rest. May be called in any thread, also before the signal is
+ * taken from its descriptor: it may come while the thread that takes it is busy.
+ * Return: CLOCK_MONOTONIC, in ns; UINT64_MAX: no signal has come since signals_catch() or signals_note().
+ */
+uint64_t signals_due(void);
+
+/** signals_overdue() - true after signals_due(): begin nothing that may take long. */
+bool signals_overdue(void);
 
 /**
  * signals_pass_to() - each signal taken is sent to @pid, too, a child of ours, unless the terminal has sent it to both;
@@ -33,6 +45,8 @@ void signals_pass_to(pid_t pid);
 void signals_note(void);
 /** signals_noted() - has one come since signals_note()? */
 bool signals_noted(void);
+/** signals_obey() - from now on a report is due, as signals_due() says, because of a signal that was noted. */
+void signals_obey(void);
 
 /**
  * signals_release() - from here on they end the process again, also where they were ignored when it started; in the

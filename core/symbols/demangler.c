@@ -209,7 +209,10 @@ static int take_answers(struct demangler *d, const struct message *m, const char
 	return rc || text == end ? rc : -EBADMSG;
 }
 
-/* Return: as take_answers(); -EAGAIN: there is no process; -ETIME: no reply before the time of the report was over. */
+/*
+ * Return: as take_answers(); -EAGAIN: there is no process; -ETIME: the time of the report was over before the reply
+ * came; -ECANCELED: a signal has come, and the report is overdue.
+ */
 static int ask(struct demangler *d, struct message *m)
 {
 	static char room[WORKER_MESSAGE_MAX];
@@ -219,7 +222,7 @@ static int ask(struct demangler *d, struct message *m)
 	int rc = worker_call(d->worker, &request, &reply, (int)((d->max_ns - d->spent_ns) / 1000000));
 
 	d->spent_ns += now_ns() - began;
-	if (rc && rc != -EAGAIN && rc != -ETIME)
+	if (rc && rc != -EAGAIN && rc != -ETIME && rc != -ECANCELED)
 		rc = -EBADMSG;
 	if (!rc && reply.fd >= 0) {
 		close(reply.fd);
@@ -273,7 +276,7 @@ static int ask_all(struct demangler *d, const char *const *names, size_t nr)
 			alone = m.nr;
 		else if (rc == -EBADMSG)
 			rc = blame(d, m.names);
-		if (rc == -EAGAIN || rc == -ETIME)
+		if (rc == -EAGAIN || rc == -ETIME || rc == -ECANCELED)
 			stop(d, rc);
 	}
 	return rc == -ENOMEM ? rc : 0;
@@ -292,13 +295,24 @@ int demangler_read(struct demangler *d, const char *const *names, size_t nr, con
 	return rc;
 }
 
+static const char *reason(int rc)
+{
+	switch (rc) {
+	case -EAGAIN:
+		return "no process could be started to read them";
+	case -ETIME:
+		return "a report has no time to read all of them";
+	case -ECANCELED:
+		return "a signal left no time to read them";
+	default:
+		return "one of them takes too long, or crashes what reads it";
+	}
+}
+
 bool demangler_skipped(const struct demangler *d, struct err *why)
 {
 	if (!d->skipped_rc)
 		return false;
-	err_set(why, d->skipped_rc, "some names of C++ and Rust are printed mangled: %s",
-		d->skipped_rc == -EAGAIN  ? "no process could be started to read them"
-		: d->skipped_rc == -ETIME ? "a report has no time to read all of them"
-					  : "one of them takes too long, or crashes what reads it");
+	err_set(why, d->skipped_rc, "some names of C++ and Rust are printed mangled: %s", reason(d->skipped_rc));
 	return true;
 }

@@ -9,7 +9,8 @@
  * hostile as the names were.
  *
  * All names of a report may take 2 s of CPU time, and 20 s in all; with intervals, a twentieth and a half of one. Names
- * that had no time are read for the next report: answers are kept. So each pass over the rows of a report has the same
+ * that had no time are read for the next report: answers are kept. No name is read when a signal has come and the report
+ * is overdue (signals_due()). So each pass over the rows of a report has the same
  * answers, too (--backend=both compares two).
  *
  * Not thread safe; see worker.h for what a thread is to it.

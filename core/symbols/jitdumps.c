@@ -5,6 +5,7 @@
 #include "core/files/file_cache.h"
 #include "core/files/mapped_files.h"
 #include "core/files/recorded.h"
+#include "core/host/signals.h"
 #include "core/tasks/tasks.h"
 
 #include <errno.h>
@@ -176,7 +177,7 @@ static int read_whole(struct jitdumps *j, struct dump_file *f)
 	int rc;
 
 	do {
-		rc = read_some(j, f, &j->left);
+		rc = signals_overdue() ? -ECANCELED : read_some(j, f, &j->left);
 	} while (rc > 0);
 	return rc;
 }

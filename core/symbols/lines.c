@@ -273,7 +273,7 @@ static bool is_empty(const struct lines *l)
 /* Has the worker ended, or is it better that it does? It may say so itself, and be believed. */
 static bool is_lost(int rc)
 {
-	return rc == -ETIME || rc == -EPIPE || rc == -EBADMSG || rc == -EAGAIN || rc == -ENOMEM;
+	return rc == -ETIME || rc == -ECANCELED || rc == -EPIPE || rc == -EBADMSG || rc == -EAGAIN || rc == -ENOMEM;
 }
 
 /* Return: as worker_call(), or the number of frames. */
@@ -338,7 +338,7 @@ static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
 	nr = ask(l, id, fd, addr, found);
 	if (nr == -ENOEXEC)
 		file->failed = true;
-	else if (nr == -ENOSYS || nr == -EAGAIN)
+	else if (nr == -ENOSYS || nr == -EAGAIN || nr == -ECANCELED)
 		l->off = nr;
 	else if (nr < 0 && nr != -E2BIG)
 		fail(l, file, nr);
@@ -371,6 +371,8 @@ static const char *reason(int rc)
 	switch (rc) {
 	case -ETIME:
 		return "it takes too long";
+	case -ECANCELED:
+		return "a signal left no time for it";
 	case -EPIPE:
 		return "it crashed the library that reads it";
 	case -EBADMSG:

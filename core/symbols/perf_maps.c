@@ -7,6 +7,7 @@
 #include "core/files/mapped_files.h"
 #include "core/files/recorded.h"
 #include "core/host/host.h"
+#include "core/host/signals.h"
 #include "core/tasks/proc.h"
 
 #include <errno.h>
@@ -323,7 +324,7 @@ static int look(struct perf_maps *pm, struct process *p)
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (!p->map || !same_file(&st, &p->file))
-		rc = read_bounded(pm, fd, st.st_size, &map);
+		rc = signals_overdue() ? -ECANCELED : read_bounded(pm, fd, st.st_size, &map);
 	close(fd);
 	if (!rc && map) {
 		set_map(pm, p, map);

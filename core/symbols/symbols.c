@@ -215,6 +215,12 @@ static void skip(struct symbols *s, int rc)
 		s->max_skipped = s->nr_skipped;
 }
 
+/* Is @rc a limit that says nothing of the file: no descriptors are left, or no time? */
+static bool met_limit(int rc)
+{
+	return descriptors_ran_out(rc) || rc == -ECANCELED;
+}
+
 /* A limit was met for @f, which counts once in a report. */
 static void skip_file(struct symbols *s, struct symbol_file *f, int rc)
 {
@@ -354,7 +360,7 @@ static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
 	if (rc != -ENOENT && rc != -ESTALE)
 		return rc;
 	debug = load_debug(s, f);
-	return !debug || debug == -E2BIG || descriptors_ran_out(debug) ? debug : rc;
+	return !debug || debug == -E2BIG || met_limit(debug) ? debug : rc;
 }
 
 static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
@@ -370,10 +376,22 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 	rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, &by_path);
 	if (descriptors_ran_out(rc) && spare_descriptors(s))
 		rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, &by_path);
-	f->in.shares = !by_path && !descriptors_ran_out(rc);
-	if (descriptors_ran_out(rc))
+	f->in.shares = !by_path && !met_limit(rc);
+	if (met_limit(rc))
 		skip_symbols(s, f, rc);
 	return 0;
+}
+
+static const char *skip_reason(int rc)
+{
+	switch (rc) {
+	case -E2BIG:
+		return "there are too many";
+	case -ECANCELED:
+		return "a signal left no time for them";
+	default:
+		return strerror(-rc);
+	}
 }
 
 bool symbols_skipped(const struct symbols *s, struct err *why)
@@ -387,7 +405,7 @@ bool symbols_skipped(const struct symbols *s, struct err *why)
 			s->max_skipped, (unsigned long long)rl.rlim_cur);
 	else
 		err_set(why, s->skipped_rc, "the symbols or unwind rules of %zu files were not read: %s",
-			s->max_skipped, s->skipped_rc == -E2BIG ? "there are too many" : strerror(-s->skipped_rc));
+			s->max_skipped, skip_reason(s->skipped_rc));
 	return true;
 }
 
@@ -411,7 +429,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	s->all.ns += took;
 	s->foreign.ns += f->in.foreign ? took : 0;
 	file_cache_tried(&s->cache, &f->in, rc);
-	if (descriptors_ran_out(rc) || rc == -E2BIG)
+	if (met_limit(rc) || rc == -E2BIG)
 		skip_symbols(s, f, rc);
 	if (f->elf)
 		charge(s, f, 1);
@@ -589,7 +607,7 @@ static struct rules *open_rules(struct symbols *s, struct symbol_file *f, const 
 	if (f->rules_skipped)
 		return NULL;
 	rules = rule_files_find(s->rules, at->pid, &at->mapping, &rc);
-	if (rc && make_room(s))
+	if (descriptors_ran_out(rc) && make_room(s))
 		rules = rule_files_find(s->rules, at->pid, &at->mapping, &rc);
 	if (rc)
 		skip_rules(s, f, rc);

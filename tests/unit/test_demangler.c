@@ -4,6 +4,7 @@
 #include "core/files/worker.h"
 #include "core/symbols/demangle.h"
 #include "core/symbols/demangler.h"
+#include "tests/unit/fake_signal.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -278,6 +279,21 @@ START_TEST(test_given_up)
 }
 END_TEST
 
+/* Names that were read before it stay readable. */
+START_TEST(test_signal)
+{
+	static const char *const a[] = { "_a" }, *const both[] = { "_a", "_b" };
+	static const char *const want_a[] = { "(_a)" }, *const want_both[] = { "(_a)", NULL };
+
+	check_read(a, want_a, 1);
+	fake_signal_begin();
+	check_read(both, want_both, 2);
+	check_skipped(": a signal left no time to read them");
+	fake_signal_end();
+	check_read(both, want_both, 2); /* each pass over a report has the same */
+}
+END_TEST
+
 enum { COSTLY = 40 };
 
 /* Return: how many of these names, 5 ms each, have been read. */
@@ -375,6 +391,7 @@ int main(void)
 	tcase_add_test(tc, test_bad_among_many);
 	tcase_add_test(tc, test_same_answers);
 	tcase_add_test(tc, test_given_up);
+	tcase_add_test(tc, test_signal);
 	tcase_add_test(tc, test_time_of_a_report);
 	tcase_add_test(tc, test_time_of_a_run);
 	tcase_add_test(tc, test_not_kept);

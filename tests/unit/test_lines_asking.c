@@ -236,6 +236,7 @@ static const struct {
 } ends[] = {
 	{ -ENOSYS, "the kernel has no seccomp filters to read it safely" },
 	{ -EAGAIN, "Resource temporarily unavailable" },
+	{ -ECANCELED, "a signal left no time for it" },
 };
 
 START_TEST(test_ends)

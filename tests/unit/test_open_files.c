@@ -38,8 +38,12 @@ int poll(struct pollfd *fds, nfds_t nr, int timeout)
 	const struct timespec soon = { .tv_nsec = 30 * 1000 * 1000 },
 			      whole = { timeout / 1000, timeout % 1000 * 1000000L };
 
+	int ready = ppoll(fds, nr, timeout < 0 ? NULL : hangs && timeout ? &soon : &whole, NULL);
+
 	slow_ns += slow_ms * 1000000ULL;
-	return ppoll(fds, nr, timeout < 0 ? NULL : hangs && timeout ? &soon : &whole, NULL);
+	if (!ready && hangs)
+		slow_ns += LATE * 1000000ULL;
+	return ready;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *ts)

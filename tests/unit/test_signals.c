@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/clock.h"
 #include "core/host/signals.h"
 #include "tests/unit/unit.h"
 
@@ -103,6 +104,56 @@ static void release_and_again(int sig)
 		raise(sig);
 }
 
+/* ---- when a report is due */
+
+static void require_due_since(uint64_t began)
+{
+	const uint64_t work = 3 * NSEC_PER_SEC;
+	uint64_t due = signals_due();
+
+	require(due >= began + work && due <= now_ns() + work);
+	require(signals_due() == due);
+}
+
+/* From the moment that it is seen first, which may be before it is taken. */
+static void due_before_taken(int sig)
+{
+	uint64_t began = now_ns(), due;
+	struct err err;
+	int fd = signals_catch(&err);
+
+	require(signals_due() == UINT64_MAX && !signals_overdue());
+	raise(sig);
+	require_due_since(began);
+	due = signals_due();
+	require(signals_take(fd) && signals_due() == due);
+	require(signals_catch(&err) >= 0 && signals_due() == UINT64_MAX);
+}
+
+static void due_when_taken(int sig)
+{
+	uint64_t began = now_ns();
+	struct err err;
+	int fd = signals_catch(&err);
+
+	raise(sig);
+	require(signals_take(fd));
+	require_due_since(began);
+}
+
+static void due_when_obeyed(int sig)
+{
+	uint64_t began = now_ns();
+
+	signals_note();
+	raise(sig);
+	require(signals_noted() && signals_due() == UINT64_MAX);
+	signals_obey();
+	require_due_since(began);
+	signals_note();
+	require(signals_due() == UINT64_MAX);
+}
+
 /* ---- a note */
 
 static void note_one(int sig)
@@ -191,6 +242,9 @@ static const struct {
 } rows[] = {
 	{ "catch and take", catch_and_take, false },
 	{ "catch both", catch_both, false },
+	{ "due before taken", due_before_taken, false },
+	{ "due when taken", due_when_taken, false },
+	{ "due when obeyed", due_when_obeyed, false },
 	{ "note one", note_one, false },
 	{ "note each", note_each, false },
 	{ "note others", note_others, false },

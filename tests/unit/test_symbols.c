@@ -8,6 +8,7 @@
 #include "core/tasks/proc.h"
 #include "core/tasks/tasks.h"
 #include "tests/unit/cfi_image.h"
+#include "tests/unit/fake_signal.h"
 #include "tests/unit/large_rules.h"
 
 #include <inttypes.h>
@@ -618,6 +619,27 @@ START_TEST(test_links)
 		ck_assert_str_eq(lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false), want);
 	}
 	ck_assert(!symbols_skipped(syms, NULL));
+}
+END_TEST
+
+/* A report is overdue after a signal: files that were read before have names, others are not opened. */
+START_TEST(test_signal)
+{
+	struct err why;
+
+	write_library("proc/4242/root/lib0.so");
+	write_library("proc/4242/root/lib1.so");
+	map_at(PID, TEXT, TEXT_SIZE, TEXT_OFFSET, "/lib0.so", 0);
+	map_at(PID, TEXT + TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/lib1.so", 0);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x142, false), "second+0x2 [lib0.so]");
+	fake_signal_begin();
+	symbols_renew(syms);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x142, false), "second+0x2 [lib0.so]");
+	ck_assert_str_ne(lookup(PID, TEXT + TEXT_SIZE + 0x142, false), "second+0x2 [lib1.so]");
+	fake_signal_end();
+	ck_assert(symbols_skipped(syms, &why));
+	ck_assert_str_eq(why.msg,
+			 "the symbols or unwind rules of 1 files were not read: a signal left no time for them");
 }
 END_TEST
 
@@ -1442,6 +1464,7 @@ int main(void)
 	tcase_add_test(tc, test_failure_is_kept);
 	tcase_add_test(tc, test_many_files);
 	tcase_add_test(tc, test_room);
+	tcase_add_test(tc, test_signal);
 	tcase_add_loop_test(tc, test_no_rules, 0, 10);
 	tcase_add_test(tc, test_empty_symbols);
 	tcase_add_test(tc, test_strangers);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/clock.h"
 #include "core/files/worker.h"
+#include "tests/unit/fake_signal.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
@@ -483,6 +484,26 @@ START_TEST(test_hangs)
 }
 END_TEST
 
+/* A signal has come: 3 s later nobody waits for a reply any more, and nothing is asked. */
+START_TEST(test_signal)
+{
+	struct err err;
+	pid_t pid = worker_pid();
+	int fd = signals_catch(&err);
+
+	fake_time_begin(NULL);
+	raise(SIGTERM);
+	ck_assert_int_eq(call_with(SLEEP, -1, SOON_MS), -ECANCELED);
+	ck_assert_int_eq(reply.fd, -1);
+	ck_assert_uint_ge(fake_time_ms(), 3000);
+	ck_assert_uint_lt(fake_time_ms(), 3200);
+	ck_assert_int_eq(call(ECHO), -ECANCELED);
+	close(fd);
+	fake_signal_end();
+	ck_assert_int_ne(worker_pid(), pid);
+}
+END_TEST
+
 /* It ends itself: whoever called need not wait. Sleep takes no CPU time. */
 START_TEST(test_cpu_time)
 {
@@ -629,6 +650,7 @@ int main(void)
 	tcase_add_test(tc, test_descriptors);
 	tcase_add_test(tc, test_none_of_ours);
 	tcase_add_loop_test(tc, test_hangs, 0, ARRAY_SIZE(quiet));
+	tcase_add_test(tc, test_signal);
 	tcase_add_test(tc, test_cpu_time);
 	tcase_add_loop_test(tc, test_bad, 0, ARRAY_SIZE(bad));
 	tcase_add_test(tc, test_ended_between);
