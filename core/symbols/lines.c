@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIRST_MS       5000 /* for a question that comes with a file, whose units are read then */
-#define NEXT_MS        2000
+#define CPU_MS         2000                /* CPU time for a question; then the worker ends */
+#define QUESTION_NS    (10 * NSEC_PER_SEC) /* elapsed time for it: on a busy host others have the CPU */
 #define FILE_NS        (20 * NSEC_PER_SEC) /* for all questions of a file */
-#define ALL_NS         (60 * NSEC_PER_SEC) /* for all of a report */
+#define ALL_NS         (60 * NSEC_PER_SEC) /* for all of a report, */
+#define SHARE          4                   /* or one part in so many of an interval; a question may take as long */
 #define FAILED_MAX     16                  /* files; when there are more, none is asked any more */
 #define REMEMBERED_MAX (1u << 20)          /* addresses; and as many frames, four times */
 #define TEXT_MAX       (128u << 20)        /* bytes of names */
@@ -24,7 +25,8 @@
 struct file {
 	uint32_t slot; /* where the worker has it */
 	bool failed;
-	uint64_t spent_ns;
+	bool late;         /* it did not answer in the time of a report, and is asked again in the next one */
+	uint64_t spent_ns; /* in this report; of a file that is late, also before */
 };
 
 /* What the worker has open. */
@@ -65,18 +67,21 @@ struct lines {
 
 	size_t nr_skipped; /* files */
 	int skipped_rc;    /* why the first one was */
+	uint64_t max_ns;   /* of @spent_ns */
 	uint64_t spent_ns; /* since lines_renew() */
 	int off;           /* why nothing is asked any more; 0: it is */
+	int off_rc;        /* why that was so first, in any report */
 };
 
-struct lines *lines_new(unsigned int wanted)
+struct lines *lines_new(unsigned int wanted, uint64_t interval_ns)
 {
-	const struct worker_job job = { lines_prepare, lines_serve, NULL };
+	const struct worker_job job = { lines_prepare, lines_serve, NULL, CPU_MS };
 	struct lines *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
 	l->wanted = wanted;
+	l->max_ns = interval_ns && interval_ns / SHARE < ALL_NS ? interval_ns / SHARE : ALL_NS;
 	l->worker = worker_new(&job);
 	if (!l->worker) {
 		free(l);
@@ -138,7 +143,8 @@ void lines_renew(struct lines *l)
 
 	l->spent_ns = 0;
 	for (i = 0; i < l->nr_files; i++)
-		l->files[i].spent_ns = 0;
+		if (!l->files[i].late)
+			l->files[i].spent_ns = 0;
 	if (l->off == -ETIME)
 		l->off = 0;
 	if (l->answers.nr > REMEMBERED_MAX / 2 || l->text_len > TEXT_MAX / 2)
@@ -237,13 +243,21 @@ static void skip(struct lines *l, int rc)
 		l->skipped_rc = rc;
 }
 
+/* No file is asked any more, in this report at least. */
+static void turn_off(struct lines *l, int rc)
+{
+	l->off = rc;
+	if (!l->off_rc)
+		l->off_rc = rc;
+}
+
 /* @file is not asked any more. */
 static void fail(struct lines *l, struct file *file, int rc)
 {
 	file->failed = true;
 	skip(l, rc);
 	if (l->nr_skipped >= FAILED_MAX)
-		l->off = rc;
+		turn_off(l, rc);
 }
 
 /* The slot that was not used for the longest time becomes @file's. */
@@ -298,13 +312,14 @@ static int call(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
 	struct lines_request r = { 0, l->wanted, addr };
 	const struct worker_message request = { &r, sizeof(r), first ? fd : -1 };
 	uint64_t begin = now_ns(), ns;
+	int timeout_ms = (int)((l->max_ns < QUESTION_NS ? l->max_ns : QUESTION_NS) / 1000000);
 	int rc;
 
 	if (first)
 		take_slot(l, id);
 	r.slot = file->slot;
 	l->slots[r.slot].used = ++l->nr_requests;
-	rc = exchange(l, &request, first ? FIRST_MS : NEXT_MS, found);
+	rc = exchange(l, &request, timeout_ms, found);
 	ns = now_ns() - begin;
 	file->spent_ns += ns;
 	l->spent_ns += ns;
@@ -327,6 +342,17 @@ static int ask(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines
 	return (rc == -EPIPE || rc == -ENOMEM) && !alone ? call(l, id, fd, addr, found) : rc;
 }
 
+/* A file that did not answer may need longer than an interval permits, or the host is busy: try again, but not for
+ * ever. */
+static void judge_late(struct lines *l, struct file *file)
+{
+	file->late = l->max_ns < QUESTION_NS && file->spent_ns <= FILE_NS;
+	if (file->late)
+		turn_off(l, -ETIME);
+	else
+		fail(l, file, -ETIME);
+}
+
 /* -E2BIG: of this address alone too much is known. -ENOEXEC: the file is broken, and that is not worth a word. */
 static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
 {
@@ -336,16 +362,19 @@ static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
 	if (l->off || file->failed)
 		return 0;
 	nr = ask(l, id, fd, addr, found);
+	file->late &= nr < 0;
 	if (nr == -ENOEXEC)
 		file->failed = true;
 	else if (nr == -ENOSYS || nr == -EAGAIN || nr == -ECANCELED)
-		l->off = nr;
+		turn_off(l, nr);
+	else if (nr == -ETIME)
+		judge_late(l, file);
 	else if (nr < 0 && nr != -E2BIG)
 		fail(l, file, nr);
 	else if (file->spent_ns > FILE_NS)
 		fail(l, file, -ETIME);
-	if (l->spent_ns > ALL_NS && !l->off)
-		l->off = -ETIME;
+	if (l->spent_ns > l->max_ns && !l->off)
+		turn_off(l, -ETIME);
 	return nr < 0 ? 0 : nr;
 }
 
@@ -359,10 +388,13 @@ size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const s
 	if (a)
 		return tell(l, a, out);
 	nr = find(l, file, fd, addr, found);
+	/* It was not asked: a later report may. */
+	if (!nr && l->off)
+		return 0;
 	a = keep_answer(l, &key, found, nr);
 	/* Another answer to the same question would be worse than none. */
 	if (!a && !l->off)
-		l->off = -E2BIG;
+		turn_off(l, -E2BIG);
 	return a ? tell(l, a, out) : 0;
 }
 
@@ -374,7 +406,7 @@ static const char *reason(int rc)
 	case -ECANCELED:
 		return "a signal left no time for it";
 	case -EPIPE:
-		return "it crashed the library that reads it";
+		return "it crashed the library that reads it, or kept it busy for too long";
 	case -EBADMSG:
 		return "what came of it is nonsense";
 	case -ENOSYS:
@@ -388,10 +420,10 @@ static const char *reason(int rc)
 
 bool lines_skipped(const struct lines *l, struct err *why)
 {
-	if (l->off)
-		err_set(why, l->off, "debug information was not read any more: %s", reason(l->off));
+	if (l->off_rc)
+		err_set(why, l->off_rc, "debug information was not read any more: %s", reason(l->off_rc));
 	else if (l->nr_skipped)
 		err_set(why, l->skipped_rc, "the debug information of %zu files was not read: %s", l->nr_skipped,
 			reason(l->skipped_rc));
-	return l->off || l->nr_skipped;
+	return l->off_rc || l->nr_skipped;
 }

@@ -3,9 +3,10 @@
  * What debug information (DWARF) knows of an address: the functions that were inlined there, and source lines.
  *
  * Debug information is hostile, and the library that reads it is not made for that. So it is read in a process of its
- * own, which has nothing but the file (see worker.h and confine.h): each question has a deadline, and a file whose
- * questions are not answered in time, or end that process, is not asked any more. Neither is any file when that has
- * happened too often, or all of it took too long. What comes back is checked as what any stranger writes.
+ * own, which has nothing but the file (see worker.h and confine.h): each question has 2 s of CPU time and a deadline, and
+ * a file whose questions are not answered in time, or end that process, is not asked any more. Neither is any file when
+ * that has happened too often, or all of it took too long: a minute, or a quarter of an interval; then the next report
+ * goes on. What comes back is checked as what any stranger writes.
  *
  * Not in the file itself, and not looked for: the .dwo files of split debug information, and the shared files of dwz.
  * Their functions and names are missing.
@@ -25,8 +26,13 @@
 
 struct lines;
 
-/** lines_new() - @wanted: of enum lines_wanted; the rest is not read. No process is started yet. NULL: no memory. */
-struct lines *lines_new(unsigned int wanted);
+/**
+ * lines_new() - no process is started yet.
+ * @wanted: of enum lines_wanted; the rest is not read
+ * @interval_ns: between reports, which bounds the time for debug information in each; 0: there is one report
+ * Return: NULL: no memory.
+ */
+struct lines *lines_new(unsigned int wanted, uint64_t interval_ns);
 void lines_free(struct lines *l);
 
 /** lines_add_file() - Return: the number of another file, or -ENOMEM. */
@@ -36,8 +42,8 @@ int64_t lines_add_file(struct lines *l);
 void lines_forget(struct lines *l);
 
 /**
- * lines_renew() - another report begins: what is remembered of before may go, and the time of all files begins anew.
- * That of each file does not, and what was given up, be it all files, stays so.
+ * lines_renew() - another report begins: what is remembered of before may go, and the time of files begins anew. Files
+ * that were given up stay so.
  */
 void lines_renew(struct lines *l);
 

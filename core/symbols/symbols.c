@@ -88,7 +88,7 @@ static int open_parts(struct symbols *s, const struct symbols_cfg *cfg)
 	unsigned int wanted = (cfg->inlined ? LINES_INLINED : 0) | (cfg->source ? LINES_SOURCE : 0);
 
 	if (wanted)
-		s->lines = lines_new(wanted);
+		s->lines = lines_new(wanted, cfg->interval_ns);
 	s->demangler = demangler_new(cfg->interval_ns);
 	s->rules = rule_files_new(cfg->files, s->tasks, UINT64_MAX);
 	return (wanted && !s->lines) || !s->demangler || !s->rules ? -ENOMEM : 0;

@@ -66,7 +66,7 @@ static void setup(void)
 	fds_before = unit_open_fds();
 	exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_ge(exe, 0);
-	lines = lines_new(LINES_INLINED | LINES_SOURCE);
+	lines = lines_new(LINES_INLINED | LINES_SOURCE, 0);
 	ck_assert_ptr_nonnull(lines);
 	outer();
 }
@@ -147,11 +147,11 @@ START_TEST(test_wanted)
 	uint32_t file;
 
 	lines_free(lines);
-	lines = lines_new(LINES_INLINED);
+	lines = lines_new(LINES_INLINED, 0);
 	file = add_file();
 	ck_assert_str_eq(find(file, exe, address_of(mark_inner)), "innermost 0, middle 0, - 0");
 	lines_free(lines);
-	lines = lines_new(LINES_SOURCE);
+	lines = lines_new(LINES_SOURCE, 0);
 	file = add_file();
 	ck_assert_str_eq(find(file, exe, address_of(mark_inner)), expect("- %u", line_of[AT_INNER], 0, 0));
 }

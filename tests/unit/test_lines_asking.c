@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What is asked of the worker, what is believed of it, and when it is given up: with a worker that does as it is told.
  */
+#include "core/base/clock.h"
 #include "core/files/worker.h"
 #include "core/symbols/lines.h"
 #include "core/symbols/lines_message.h"
+#include "tests/unit/fake_time.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -20,6 +22,7 @@ struct worker {
 static struct worker the_worker;
 static char said[8192];                   /* calls as "file@slot:addr" (without "file@": no descriptor), "end" */
 static int results[64], nr_results, next; /* of calls; 0 behind their end */
+static int timeout;                       /* of the last call, which takes so long if its result is -ETIME */
 static bool with_fd;
 static char reply_bytes[WORKER_MESSAGE_MAX];
 static size_t reply_len;
@@ -37,6 +40,7 @@ static void __attribute__((format(printf, 1, 2))) say(const char *fmt, ...)
 struct worker *worker_new(const struct worker_job *job)
 {
 	ck_assert_ptr_nonnull(job->serve);
+	ck_assert_uint_eq(job->cpu_ms, 2000);
 	return &the_worker;
 }
 
@@ -57,6 +61,7 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 
 	ck_assert_ptr_eq(w, &the_worker);
 	ck_assert_int_gt(timeout_ms, 0);
+	timeout = timeout_ms;
 	ck_assert_uint_eq(request->len, sizeof(r));
 	memcpy(&r, request->data, sizeof(r));
 	ck_assert_uint_eq(r.wanted, LINES_INLINED | LINES_SOURCE);
@@ -64,6 +69,8 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 		say("%d@", request->fd - FD);
 	say("%u:%llx ", r.slot, (unsigned long long)r.addr);
 	reply->fd = -1;
+	if (next < nr_results && results[next] == -ETIME)
+		fake_time_pass((unsigned int)timeout_ms);
 	if (next < nr_results && results[next])
 		return results[next++];
 	next++;
@@ -96,8 +103,9 @@ static void setup(void)
 	said[0] = 0;
 	nr_results = next = 0;
 	with_fd = false;
+	fake_time_begin(NULL);
 	reply_frames(frames, 2);
-	lines = lines_new(LINES_INLINED | LINES_SOURCE);
+	lines = lines_new(LINES_INLINED | LINES_SOURCE, 0);
 	ck_assert_ptr_nonnull(lines);
 	for (i = 0; i < 40; i++)
 		ck_assert_int_eq(lines_add_file(lines), i);
@@ -106,6 +114,19 @@ static void setup(void)
 static void teardown(void)
 {
 	lines_free(lines);
+	fake_time_end();
+}
+
+/* As with -i 1. */
+static void set_interval(void)
+{
+	int i;
+
+	lines_free(lines);
+	lines = lines_new(LINES_INLINED | LINES_SOURCE, NSEC_PER_SEC);
+	ck_assert_ptr_nonnull(lines);
+	for (i = 0; i < 40; i++)
+		ck_assert_int_eq(lines_add_file(lines), i);
 }
 
 static size_t find(uint32_t file, uint64_t addr)
@@ -193,9 +214,19 @@ static const struct {
 	bool found, again;
 	const char *skipped;
 } failures[] = {
-	{ false, { -EPIPE, 0 }, "0@0:1 end ", false, false, "it crashed the library that reads it" },
+	{ false,
+	  { -EPIPE, 0 },
+	  "0@0:1 end ",
+	  false,
+	  false,
+	  "it crashed the library that reads it, or kept it busy for too long" },
 	{ true, { -EPIPE, 0 }, "0@1:1 end 0@0:1 ", true, true, NULL },
-	{ true, { -EPIPE, -EPIPE }, "0@1:1 end 0@0:1 end ", false, false, "it crashed the library that reads it" },
+	{ true,
+	  { -EPIPE, -EPIPE },
+	  "0@1:1 end 0@0:1 end ",
+	  false,
+	  false,
+	  "it crashed the library that reads it, or kept it busy for too long" },
 	{ true, { -EPIPE, -ETIME }, "0@1:1 end 0@0:1 end ", false, false, "it takes too long" },
 	{ false, { -ETIME, 0 }, "0@0:1 end ", false, false, "it takes too long" },
 	{ true, { -ETIME, 0 }, "0@1:1 end ", false, false, "it takes too long" },
@@ -254,19 +285,73 @@ START_TEST(test_ends)
 }
 END_TEST
 
+/* A quarter of an interval is over: no file is asked any more, and all of them again in the next report. */
+START_TEST(test_late)
+{
+	set_interval();
+	will(-ETIME, 0);
+	ck_assert_uint_eq(find(0, 1), 0);
+	ck_assert_int_eq(timeout, 250);
+	assert_said("0@0:1 end ");
+	ck_assert_uint_eq(find(1, 1), 0);
+	ck_assert_uint_eq(find(0, 1), 0);
+	assert_said("");
+	lines_renew(lines);
+	ck_assert_uint_eq(find(0, 1), 2);
+	ck_assert_uint_eq(find(1, 1), 2);
+	assert_said("0@0:1 1@1:1 ");
+	assert_skipped("debug information was not read any more: it takes too long");
+}
+END_TEST
+
+/* A file that is late in each report is given up after 20 s. */
+START_TEST(test_always_late)
+{
+	int report;
+
+	set_interval();
+	for (report = 1; report <= 81; report++) {
+		lines_renew(lines);
+		will(-ETIME, 0);
+		ck_assert_uint_eq(find(0, 1), 0);
+		assert_said("0@0:1 end ");
+	}
+	lines_renew(lines);
+	ck_assert_uint_eq(find(0, 1), 0);
+	assert_said("");
+	ck_assert_uint_eq(find(1, 1), 2);
+}
+END_TEST
+
+/* Without intervals a report has a minute, and a question 10 s. */
+START_TEST(test_minute)
+{
+	uint32_t i;
+
+	for (i = 0; i < 7; i++) {
+		will(-ETIME, 0);
+		ck_assert_uint_eq(find(i, 1), 0);
+		ck_assert_int_eq(timeout, 10000);
+	}
+	said[0] = 0;
+	ck_assert_uint_eq(find(7, 1), 0);
+	assert_said("");
+}
+END_TEST
+
 /* Hostile files are many. */
 START_TEST(test_too_many)
 {
 	uint32_t i;
 
 	for (i = 0; i < 16; i++) {
-		will(-ETIME, 0);
+		will(-EIO, 0);
 		ck_assert_uint_eq(find(i, 1), 0);
 	}
 	said[0] = 0;
 	ck_assert_uint_eq(find(16, 1), 0);
 	assert_said("");
-	assert_skipped("debug information was not read any more: it takes too long");
+	assert_skipped("debug information was not read any more: Input/output error");
 }
 END_TEST
 
@@ -372,6 +457,9 @@ int main(void)
 	tcase_add_test(tc, test_slots);
 	tcase_add_loop_test(tc, test_failures, 0, ARRAY_SIZE(failures));
 	tcase_add_loop_test(tc, test_ends, 0, ARRAY_SIZE(ends));
+	tcase_add_test(tc, test_late);
+	tcase_add_test(tc, test_always_late);
+	tcase_add_test(tc, test_minute);
 	tcase_add_test(tc, test_too_many);
 	tcase_add_loop_test(tc, test_replies, 0, ARRAY_SIZE(replies));
 	tcase_add_test(tc, test_longest);
