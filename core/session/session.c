@@ -2,6 +2,7 @@
 #include "core/session/session.h"
 
 #include "core/base/clock.h"
+#include "core/base/err.h"
 #include "core/base/saturate.h"
 #include "core/events/cpus.h"
 #include "core/events/event_rings.h"
@@ -350,7 +351,8 @@ static int keep_rings(struct session *s, struct err *err)
 		return 0;
 	s->ring_thread = ring_thread_start(&s->events, has_realtime(s), s->signal_fd, s->source_ops, s->source, err);
 	/* Where no thread may be made, which may come to be so at any time, we do it ourselves. */
-	if (!s->ring_thread && err->code == -EAGAIN && (!s->request.options->interval_ns || s->sink.began_ns))
+	if (!s->ring_thread && (err->code == -EAGAIN || descriptors_ran_out(err->code)) &&
+	    (!s->request.options->interval_ns || s->sink.began_ns))
 		return 0;
 	stop_in_time(s);
 	return s->ring_thread ? 0 : err->code;
