@@ -197,17 +197,17 @@ int events_enable(struct events *ev, struct err *err)
 int events_disable_part(const struct events *ev, bool side_band, struct err *err)
 {
 	const struct event_place *e;
+	int first = 0, rc;
 	size_t i;
-	int rc = 0;
 
-	for (i = 0; i < ev->nr_places && !rc; i++) {
+	for (i = 0; i < ev->nr_places; i++) {
 		e = &ev->places[i];
 		rc = side_band ? side_band_tell(&e->side, PERF_EVENT_IOC_DISABLE)
 			       : place_tell(e, PERF_EVENT_IOC_DISABLE);
-		if (rc)
-			err_sys(err, rc, "cannot disable the perf event of CPU %d", e->cpu);
+		if (rc && !first)
+			first = err_sys(err, rc, "cannot disable the perf event of CPU %d", e->cpu);
 	}
-	return rc;
+	return first;
 }
 
 int events_disable(struct events *ev, struct err *err)

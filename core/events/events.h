@@ -33,8 +33,9 @@ int events_enable(struct events *ev, struct err *err);
 int events_disable(struct events *ev, struct err *err);
 
 /**
- * events_disable_part() - those that sample, or, @side_band, those that tell of tasks and mappings: these come last, so
- * that of the others every sample has still been told. By any thread, while the events stay the same.
+ * events_disable_part() - those that sample, or, with @side_band, those that tell of tasks and mappings. The latter
+ * come later: records about the last samples are still to be written. It may be called by any thread, while the events
+ * stay the same. Return: 0; the first error, described: the others are disabled all the same.
  */
 int events_disable_part(const struct events *ev, bool side_band, struct err *err);
 

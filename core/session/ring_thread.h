@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that empties the rings into memory while the others are busy: with stacks to be unwound, files to be opened,
- * a report, or with waiting for a CPU. It calls source_ops.fetch and nothing else, so that it is done in microseconds:
+ * a report, or with waiting for a CPU. It calls source_ops.fetch, and little else, so that it is done in microseconds:
  * that is why it may have a real-time priority and the others do not, see priority.h. It begins to copy when a ring
  * buffer asks for it and holds much, which at low rates is never. And it ends the sampling, when the time is up or a
  * signal comes: on a host that gives the reader no CPU time, that would come seconds later.

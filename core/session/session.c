@@ -328,20 +328,22 @@ static bool has_realtime(const struct session *s)
 	return !us || us >= REALTIME_US;
 }
 
-/* Of switches programs in the kernel have to be told, too. */
+/* What another thread has stopped, the next one stops at once. Of switches programs in the kernel have to be told, too.
+ */
 static void stop_in_time(struct session *s)
 {
-	uint64_t duration = s->request.options->duration_ns;
+	uint64_t duration = s->request.options->duration_ns, end = duration ? s->sink.began_ns + duration : UINT64_MAX;
 
 	if (s->ring_thread && s->sink.began_ns && !s->request.options->off_cpu)
-		ring_thread_stop_at(s->ring_thread, duration ? s->sink.began_ns + duration : UINT64_MAX);
+		ring_thread_stop_at(s->ring_thread, s->stopped_ns ? s->stopped_ns : end);
 }
 
-/* The first time counts: a later thread is told at once. */
-static void note_stop(struct session *s)
+/* Has the ring thread ended the sampling? Then it is over since s->stopped_ns. */
+static bool has_stopped(struct session *s)
 {
 	if (s->ring_thread && !s->stopped_ns)
 		s->stopped_ns = ring_thread_stopped_ns(s->ring_thread);
+	return s->stopped_ns;
 }
 
 /* A thread of its own empties the rings into memory: nothing that we do makes them wait. */
@@ -364,7 +366,7 @@ static int release_rings(struct session *s, struct err *err)
 	bool signalled = false;
 	int rc;
 
-	note_stop(s);
+	has_stopped(s);
 	rc = k ? ring_thread_end(k, &signalled, err) : 0;
 	s->ring_thread = NULL;
 	s->signalled |= signalled;
@@ -478,10 +480,13 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 	return rc < 0 ? rc : over;
 }
 
-/* What belongs to the interval that ends now, or has ended at @ns. */
-static void account(struct session *s, uint64_t ns)
+/* What belongs to the interval that ends now, or ended with the sampling. */
+static void account(struct session *s)
 {
-	s->sink.stopped_ns = ns;
+	s->sink.stopped_ns = has_stopped(s) ? s->stopped_ns : now_ns();
+	/* It was stopped while the interval before was ended. */
+	if (s->sink.stopped_ns < s->sink.started_ns)
+		s->sink.stopped_ns = s->sink.started_ns;
 	watch_end(s->events.watch, &s->shortfall);
 	events_account(&s->events, s->sink.stopped_ns);
 }
@@ -542,7 +547,7 @@ static int end_one(struct session *s, struct err *err)
 		return err_sys(err, -ENOMEM, "cannot begin another interval");
 	s->sink.ended = s->sink.set;
 	s->sink.set = !s->sink.set;
-	account(s, now_ns());
+	account(s);
 	rc = counting_end(s, err);
 	if (!rc)
 		begin_report(s);
@@ -585,11 +590,11 @@ static int end_run(struct session *s, int rc, struct err *err)
 	int stopped, disabled;
 
 	s->sink.ended = s->sink.set;
-	note_stop(s);
-	account(s, s->stopped_ns > s->sink.started_ns ? s->stopped_ns : now_ns());
+	account(s);
 	s->sink.over_ns = s->sink.stopped_ns;
 	account_cpu_time(s);
-	if (s->events.followed && s->request.command && command_ended(s->request.command)) {
+	/* Where it went on behind the end of the sampling, its CPU time says nothing about the samples. */
+	if (s->events.followed && s->request.command && !s->stopped_ns && command_ended(s->request.command)) {
 		s->command_ns = command_cpu_ns(s->request.command, s->events.attr.exclude_kernel);
 		s->followed_known = !events_followed_ns(&s->events, &s->followed_ns);
 	}
@@ -640,7 +645,7 @@ static int sample_interval(struct session *s, struct err *err)
 	if (rc >= 0 && follow_cpus(s, err))
 		rc = err->code;
 	/* A report, or the reader, may have taken longer than the rest of the run. */
-	if (!rc && until < end && now_ns() < end) {
+	if (!rc && until < end && now_ns() < end && !has_stopped(s)) {
 		rc = end_one(s, err);
 		if (rc >= 0)
 			return rc;
@@ -650,9 +655,12 @@ static int sample_interval(struct session *s, struct err *err)
 
 static void keep_priority(uint64_t sampled_ns)
 {
-	uint64_t ns = sampled_ns / REPORT_SHARE;
+	uint64_t ns = sampled_ns / REPORT_SHARE, due = signals_due();
 
-	priority_keep(ns < REPORT_MAX_NS ? ns : REPORT_MAX_NS);
+	if (ns > REPORT_MAX_NS)
+		ns = REPORT_MAX_NS;
+	/* Then there is not more time. */
+	priority_keep(due == UINT64_MAX ? ns : sub_or_0(due, now_ns()));
 }
 
 /* A thread that keeps the rings while a report is made has been started by then, and stays as it is. */
