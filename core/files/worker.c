@@ -300,12 +300,14 @@ uint64_t worker_cpu_ns(const struct worker *w)
 void worker_end(struct worker *w)
 {
 	struct pollfd fds = { w->sock, 0, 0 };
-	int options = 0;
+	int options = 0, n;
 
 	if (!w->pid)
 		return;
 	kill(w->pid, SIGKILL);
-	if (poll(&fds, 1, KILLED_MS) <= 0)
+	while ((n = poll(&fds, 1, KILLED_MS)) < 0 && errno == EINTR)
+		;
+	if (n <= 0)
 		options = WNOHANG;
 	w->ended_cpu_ns = worker_cpu_ns(w);
 	while (waitpid(w->pid, NULL, options) < 0 && errno == EINTR)

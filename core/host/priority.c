@@ -134,6 +134,12 @@ void priority_share(pid_t pid)
 
 /* ---- the thread with real time */
 
+/* The thread itself may have to give it back. */
+static void set_got(int priority)
+{
+	__atomic_store_n(&got_realtime, priority, __ATOMIC_RELEASE);
+}
+
 static bool is_realtime(int policy)
 {
 	return policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE;
@@ -155,8 +161,10 @@ static void *run_realtime(void *arg)
 	setpriority(PRIO_PROCESS, 0, t->nice);
 	rested = own_cpu_ns();
 	made = make_timer(CLOCK_THREAD_CPUTIME_ID, REST, &timer);
-	if (!made || !set_timer(timer, WORK_NS, WORK_NS))
+	if (!made || !set_timer(timer, WORK_NS, WORK_NS)) {
 		end_realtime(pthread_self());
+		set_got(0);
+	}
 	t->fn(t->arg);
 	if (made)
 		timer_delete(timer);
@@ -186,10 +194,12 @@ static int create_realtime(struct priority_thread *t)
 	if (!rc)
 		rc = pthread_attr_setschedparam(&attr, &param);
 	if (!rc)
-		rc = pthread_create(&t->id, &attr, run_realtime, t);
-	pthread_attr_destroy(&attr);
+		set_got(param.sched_priority);
 	if (!rc)
-		got_realtime = param.sched_priority;
+		rc = pthread_create(&t->id, &attr, run_realtime, t);
+	if (rc)
+		set_got(0);
+	pthread_attr_destroy(&attr);
 	return rc;
 }
 
@@ -205,7 +215,7 @@ int priority_thread_start(struct priority_thread *t, bool permitted, void (*fn)(
 	t->realtime = false;
 	/* What the caller has given is kept, and shown. */
 	if (policy >= 0 && is_realtime(policy & ~SCHED_RESET_ON_FORK) && !sched_getparam(0, &param))
-		got_realtime = param.sched_priority;
+		set_got(param.sched_priority);
 	return -pthread_create(&t->id, NULL, run, t);
 }
 
@@ -224,7 +234,7 @@ void priority_thread_join(struct priority_thread *t)
 
 int priority_got_realtime(void)
 {
-	return got_realtime;
+	return __atomic_load_n(&got_realtime, __ATOMIC_ACQUIRE);
 }
 
 int priority_nice(void)
