@@ -32,7 +32,7 @@
  * time of a report that may go into them is reached, no more files are read. Files of strangers have half of it, so that
  * these cannot take the names of others away.
  */
-#define ALL_SYMBOLS_MAX (8u << 20)
+#define ALL_SYMBOLS_MAX (16u << 20)
 #define READ_CPU_NS     (10 * NSEC_PER_SEC)
 
 /* A mapped file, from the first address in it that was looked up. */

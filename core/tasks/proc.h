@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 /**
- * proc_readlink() - readlink(2) of a link of a process, in the same way. By the main thread, as all here.
+ * proc_readlink() - readlink(2) of a link of a process. By the main thread, as all here.
  * @buf: out: at most @size - 1 bytes, and a 0; "" where there is an error
  * Return: the length or -errno.
  */

@@ -175,7 +175,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	r->failed = rc < 0 && !again; /* most of it is known */
 	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
 	maps = process_newest(p)->maps;
-	for (i = 0; i < maps->nr && i < TOLD_MAX && !r->failed; i++)
+	for (i = 0; i < maps->nr && i < TOLD_MAX && (!r->failed || rc == -ETIME); i++)
 		tell_mapped(t, p->entry.id, &maps->v[i]);
 	return rc == -ENOMEM ? rc : 0;
 }

@@ -558,21 +558,24 @@ static void write_empty_symbols(const char *name)
 /* Symbols that are no functions take time, too, and are charged. The next report has room again. */
 START_TEST(test_empty_symbols)
 {
+	enum { EMPTY = 4 };
 	struct err why;
+	char name[64];
 	int i;
 
-	write_empty_symbols("proc/4242/root/empty0");
-	write_empty_symbols("proc/4242/root/empty1");
 	write_library("proc/4242/root/lib.so");
-	map_at(PID, TEXT, TEXT_SIZE, TEXT_OFFSET, "/empty0", 0);
-	map_at(PID, TEXT + TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/empty1", 0);
-	map_at(PID, TEXT + 2 * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/lib.so", 0);
-	for (i = 0; i < 3; i++)
+	map_at(PID, TEXT + EMPTY * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/lib.so", 0);
+	for (i = 0; i < EMPTY; i++) {
+		snprintf(name, sizeof(name), "proc/4242/root/empty%d", i);
+		write_empty_symbols(name);
+		map_at(PID, TEXT + (uint64_t)i * TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, strrchr(name, '/'), 0);
+	}
+	for (i = 0; i <= EMPTY; i++)
 		lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false);
 	ck_assert(symbols_skipped(syms, &why));
 	ck_assert_str_eq(why.msg, "the symbols or unwind rules of 1 files were not read: there are too many");
 	symbols_renew(syms);
-	ck_assert_str_eq(lookup(PID, TEXT + 2 * TEXT_SIZE + 0x142, false), "second+0x2 [lib.so]");
+	ck_assert_str_eq(lookup(PID, TEXT + EMPTY * TEXT_SIZE + 0x142, false), "second+0x2 [lib.so]");
 }
 END_TEST
 
