@@ -20,8 +20,8 @@
 
 /*
  * Of each thread the kernel takes at most that before its events are there and when they are gone: 0.15 ms on 6.18, 0.6
- * ms beside other work, 1.3 ms where a hypervisor changes each entry of a page table, and 2.3 ms there beside other
- * work. A set-user-ID program that runs for less cannot be told from that.
+ * ms beside other work, 1.3 ms where a hypervisor changes each entry of a page table, and 2.3 ms there beside other work.
+ * A set-user-ID program that runs for less cannot be told from that.
  */
 #define UNSEEN_NS (4000 * 1000ULL)
 

@@ -14,9 +14,13 @@ static char *top;
 static struct output out;
 static struct err err;
 
+/* Error of linkat(2), of file_without_name(); 0: as the kernel says. */
+static int link_fails, unnamed_fails;
+
 static void setup(void)
 {
 	top = unit_tmpdir();
+	link_fails = unnamed_fails = 0;
 	memset(&err, 0, sizeof(err));
 }
 
@@ -162,9 +166,6 @@ START_TEST(test_long_name)
 	ck_assert_int_eq(output_open(&out, at(name), stdout, &err), -ENAMETOOLONG);
 }
 END_TEST
-
-/* Error of linkat(2), of file_without_name(); 0: as the kernel says. */
-static int link_fails, unnamed_fails;
 
 /* These take the place of libc's. */
 int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)

@@ -543,12 +543,15 @@ static void write_empty_symbols(const char *name)
 	const uint64_t nr = 4u << 20, at = 0x2000;
 	struct image im;
 	char path[4096];
-	Elf64_Shdr *sh;
+	unsigned char *header;
+	Elf64_Shdr sh;
 
 	image_build(&im, ELFCLASS64, ELFDATA2LSB, NULL, 0, NULL, 0);
-	sh = (Elf64_Shdr *)(void *)(im.bytes + im.shdr) + SEC_SYMTAB;
-	sh->sh_offset = at;
-	sh->sh_size = nr * sizeof(Elf64_Sym);
+	header = im.bytes + im.shdr + SEC_SYMTAB * sizeof(sh);
+	memcpy(&sh, header, sizeof(sh)); /* it is not aligned */
+	sh.sh_offset = at;
+	sh.sh_size = nr * sizeof(Elf64_Sym);
+	memcpy(header, &sh, sizeof(sh));
 	unit_write(dir, name, im.bytes, im.len);
 	image_release(&im);
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
