@@ -184,7 +184,7 @@ static struct rule_file *oldest_name(const struct rule_files *f)
 	return found;
 }
 
-/* Of the rules that may be closed, a name of those that were used least recently. NULL: there are none. */
+/* A name of the rules that were not used longest, of those that may be closed. NULL: none. */
 static struct rule_file *oldest_open(const struct rule_files *f)
 {
 	struct rule_file *rf = file_at(f, 0), *end = rf + f->cache.files.nr, *found = NULL;
@@ -279,7 +279,7 @@ static int try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
 	return descriptors_ran_out(rc) || rc == -ECANCELED ? rc : 0;
 }
 
-/* A file can be written to only while no process runs it. Its earlier rules are of no use to later processes. */
+/* A file is written to again only when nobody runs it. What it was then is of no use for those who run it now. */
 static bool was_written(const struct rule_file *rf)
 {
 	struct stat st;

@@ -37,8 +37,8 @@ void rule_files_clear(struct rule_files *f);
 void rule_files_renew(struct rule_files *f);
 
 /**
- * rule_files_round() - files may have been written since the last call. When another process asks for a file, its times
- * are looked at, once until the next call. rule_files_renew() does the same.
+ * rule_files_round() - files may have been written since. Of each that another process asks for, that is looked at once
+ * until this is called again. So does rule_files_renew().
  */
 void rule_files_round(struct rule_files *f);
 

@@ -286,7 +286,7 @@ void events_account(struct events *ev, uint64_t now_ns)
 
 		if (!e->due || !e->samples)
 			continue;
-		/* A CPU may have come online after @now_ns, when the sampling had ended. */
+		/* A CPU may have come later than the moment to which the time is told. */
 		ev->due_ns += sub_or_0(now_ns, e->due_from);
 		ev->offline_ns += e->offline_ns + away_ns(e, now_ns);
 	}

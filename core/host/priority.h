@@ -10,7 +10,7 @@
  * The kernel bounds what that thread takes: a timer on its CPU time makes it sleep after 3 ms of work, for three times
  * as long as it has worked, at most 100 ms. Such timers are looked at in each tick, and the signal is handled when the
  * thread comes back from the kernel, which takes microseconds here: it holds a CPU for at most 3 ms and a tick. It
- * lends its priority to the main thread if it waits for a ring that the main thread is reading (ring.h).
+ * lends its priority to the main thread while that copies records of a ring which it waits for (ring.h).
  *
  * SCHED_FIFO, not SCHED_DEADLINE: a deadline comes before the real-time threads of others, whatever their priority; is
  * refused where a cpuset leaves out a CPU; takes its part from what others may reserve; and 3.10 has none.

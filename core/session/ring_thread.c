@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #define FETCH_MS 50                         /* while nobody else reads */
-#define WAKE_MS  1000                       /* the thread looks at its flags, also if the write that wakes it fails */
-#define TELL_NS  (20 * NSEC_PER_SEC / 1000) /* from the end of samples to that of other records, see compare_wait() */
+#define WAKE_MS  1000                       /* if the write that wakes the thread fails, it sees its orders this late */
+#define TELL_NS  (20 * NSEC_PER_SEC / 1000) /* what still tells of those that were sampled last, see compare_wait() */
 
 enum { WAKE, SIGNALS }; /* places in waiting.fds */
 
@@ -87,7 +87,7 @@ static uint64_t time_of(const uint64_t *ns)
 	return __atomic_load_n(ns, __ATOMIC_ACQUIRE);
 }
 
-/* When events are to be disabled; UINT64_MAX: never. */
+/* When there is something to be disabled; UINT64_MAX: never. */
 static uint64_t next_stop(const struct ring_thread *k)
 {
 	uint64_t at = time_of(&k->stop_at);
@@ -102,7 +102,7 @@ static bool waits_for_signal(const struct ring_thread *k)
 	return time_of(&k->stop_at) && !k->stopped_ns;
 }
 
-/* The reader disables them again, and reports errors. */
+/* The reader disables them once more, and is told what failed. */
 static void stop_in_time(struct ring_thread *k)
 {
 	uint64_t now = now_ns();

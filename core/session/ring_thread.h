@@ -24,12 +24,12 @@ struct ring_thread *ring_thread_start(const struct events *ev, bool realtime, in
 				      const struct source_ops *ops, struct source *source, struct err *err);
 
 /**
- * ring_thread_stop_at() - let the thread disable the events at @ns of CLOCK_MONOTONIC (UINT64_MAX: never), or earlier
- * if a signal comes. It disables the sampling events, and 20 ms later those of tasks and mappings.
+ * ring_thread_stop_at() - the events are disabled at @ns of CLOCK_MONOTONIC, UINT64_MAX: never, or when a signal comes
+ * before: what samples first, and a moment later what tells of tasks and mappings.
  */
 void ring_thread_stop_at(struct ring_thread *k, uint64_t ns);
 
-/** ring_thread_stopped_ns() - when the thread disabled the sampling events, CLOCK_MONOTONIC; 0: it has not. */
+/** ring_thread_stopped_ns() - when it has done that, CLOCK_MONOTONIC; 0: it has not. */
 uint64_t ring_thread_stopped_ns(const struct ring_thread *k);
 
 /** ring_thread_fd() - readable when the reader is wanted: see ring_thread_asks(); or a signal has been taken. */

@@ -320,7 +320,7 @@ static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t u
 	return rc < 0 ? rc : gone;
 }
 
-/* When the cgroup has used up its real time, a real-time thread does not run at all. */
+/* A thread whose cgroup has used up its real time does not run at all. */
 static bool has_realtime(const struct session *s)
 {
 	uint64_t us = realtime_limit_us(s->request.host);
@@ -328,7 +328,8 @@ static bool has_realtime(const struct session *s)
 	return !us || us >= REALTIME_US;
 }
 
-/* A later thread stops the events at once. With --off-cpu, programs in the kernel have to be told as well. */
+/* What another thread has stopped, the next one stops at once. Of switches programs in the kernel have to be told, too.
+ */
 static void stop_in_time(struct session *s)
 {
 	uint64_t duration = s->request.options->duration_ns, end = duration ? s->sink.began_ns + duration : UINT64_MAX;
@@ -479,11 +480,11 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 	return rc < 0 ? rc : over;
 }
 
-/* The interval ends now, or it ended with the sampling: take its times and losses. */
+/* What belongs to the interval that ends now, or ended with the sampling. */
 static void account(struct session *s)
 {
 	s->sink.stopped_ns = has_stopped(s) ? s->stopped_ns : now_ns();
-	/* The ring thread stopped the events while the previous interval was being ended. */
+	/* It was stopped while the interval before was ended. */
 	if (s->sink.stopped_ns < s->sink.started_ns)
 		s->sink.stopped_ns = s->sink.started_ns;
 	watch_end(s->events.watch, &s->shortfall);
@@ -592,7 +593,7 @@ static int end_run(struct session *s, int rc, struct err *err)
 	account(s);
 	s->sink.over_ns = s->sink.stopped_ns;
 	account_cpu_time(s);
-	/* If the command went on after the end of the sampling, its CPU time says nothing about the samples. */
+	/* Where it went on behind the end of the sampling, its CPU time says nothing about the samples. */
 	if (s->events.followed && s->request.command && !s->stopped_ns && command_ended(s->request.command)) {
 		s->command_ns = command_cpu_ns(s->request.command, s->events.attr.exclude_kernel);
 		s->followed_known = !events_followed_ns(&s->events, &s->followed_ns);
@@ -658,7 +659,7 @@ static void keep_priority(uint64_t sampled_ns)
 
 	if (ns > REPORT_MAX_NS)
 		ns = REPORT_MAX_NS;
-	/* After a signal the report has until then. */
+	/* Then there is not more time. */
 	priority_keep(due == UINT64_MAX ? ns : sub_or_0(due, now_ns()));
 }
 
