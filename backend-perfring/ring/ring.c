@@ -13,6 +13,12 @@
 
 #define ROOM_KEPT (1UL << 20) /* of memory that is empty: more is given back */
 
+/*
+ * The reader of a ring holds its lock for so many bytes and a record: some 100 us. A real-time thread that waits for the
+ * lock lends the reader its priority, which no timer bounds there.
+ */
+#define IN_PLACE_MAX (256UL << 10)
+
 static int make_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attr;
@@ -268,14 +274,18 @@ static void drop_read(struct ring_kept *k, size_t parts, size_t bytes)
 		k->parts[i].end -= bytes;
 }
 
-/* Below the lock. Return: as ring_read(). @part: out: what was read, if that is all there was */
-static int read_in_place(struct ring *r, ring_fn *fn, void *ctx, struct ring_part *part)
+/*
+ * Below the lock. Return: as ring_read().
+ * @part: out: what was read
+ * @more: out: some is left
+ */
+static int read_in_place(struct ring *r, ring_fn *fn, void *ctx, struct ring_part *part, bool *more)
 {
 	_Alignas(struct perf_event_header) unsigned char whole[RECORD_MAX];
-	uint64_t head = head_of(r), tail = r->page->data_tail;
+	uint64_t head = head_of(r), begin = r->page->data_tail, tail = begin;
 	int rc = is_damaged(r, head) ? -EBADMSG : 0;
 
-	while (tail != head && !rc) {
+	while (tail != head && tail - begin < IN_PLACE_MAX && !rc) {
 		size_t size = ((const struct perf_event_header *)(r->data + (tail & (r->bytes - 1))))->size;
 
 		if (!is_size(size, head - tail)) {
@@ -286,6 +296,7 @@ static int read_in_place(struct ring *r, ring_fn *fn, void *ctx, struct ring_par
 		tail += size;
 	}
 	*part = (struct ring_part){ .copied_ns = now_ns(), .full = is_full(r) };
+	*more = tail != head;
 	free_until(r, rc == -EBADMSG ? head : tail);
 	return rc;
 }
@@ -313,32 +324,39 @@ static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 	return rc;
 }
 
-/* Return: as ring_read(). @kept: out: that was read, and not what is in the ring, which need not be copied */
-static int read_once(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx, bool *kept)
+/* Return: as ring_read(). @more: out: there may be more */
+static int read_once(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx, bool *more)
 {
+	bool kept = r->reading.nr;
 	struct ring_part part = { 0 };
 	int rc = 0;
 
-	*kept = r->reading.nr;
-	if (!*kept) {
+	*more = true;
+	if (!kept) {
 		pthread_mutex_lock(&r->lock);
-		*kept = r->kept.nr;
-		if (*kept)
+		kept = r->kept.nr;
+		if (kept)
 			take(r);
 		else
-			rc = read_in_place(r, fn, ctx, &part);
+			rc = read_in_place(r, fn, ctx, &part, more);
 		unlock(r);
 	}
-	if (*kept)
+	if (kept)
 		return read_kept(r, fn, full, ctx);
 	return !rc && part.full && full ? full(ctx, &part) : rc;
 }
 
-/* What was in the ring behind what was kept is there still, or another thread has put all of it into memory since. */
+/*
+ * What was in the ring behind what was kept is there still, or another thread has put all of it into memory since. The
+ * kernel may write as fast as this reads: what comes after that is for the next call.
+ */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
-	bool kept;
-	int rc = read_once(r, fn, full, ctx, &kept);
+	size_t times = 2 + r->bytes / IN_PLACE_MAX;
+	bool more = true;
+	int rc = 0;
 
-	return rc || !kept ? rc : read_once(r, fn, full, ctx, &kept);
+	while (more && times-- && !rc)
+		rc = read_once(r, fn, full, ctx, &more);
+	return rc;
 }

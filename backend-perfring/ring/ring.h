@@ -4,8 +4,9 @@
  *
  * Two threads take part. One reads the records, and then works on them, which may take long: they are unwound, and
  * files are opened for them. Another one may empty the ring meanwhile, into memory: whoever reads gets what is there
- * first, and then what is in the ring. The lock between them is held for as long as it takes to copy bytes; where a
- * thread waits for it that has a higher priority, it is lent to the one that holds it (PTHREAD_PRIO_INHERIT).
+ * first, and then what is in the ring. The reader holds the lock between them while it copies a part of the ring; if
+ * the other thread has a higher priority and waits for the lock, the reader has that priority so long
+ * (PTHREAD_PRIO_INHERIT).
  */
 #ifndef PERFRING_RING_H
 #define PERFRING_RING_H

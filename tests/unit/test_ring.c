@@ -563,6 +563,43 @@ START_TEST(test_ends_with_busy_writer)
 }
 END_TEST
 
+struct slices {
+	uint64_t seen, held; /* bytes; most of them that were read before room was given back */
+};
+
+static int see_slices(void *ctx, const struct perf_event_header *record, size_t size)
+{
+	struct slices *s = ctx;
+
+	(void)record;
+	s->seen += size;
+	if (s->seen - page.data_tail > s->held)
+		s->held = s->seen - page.data_tail;
+	return 0;
+}
+
+/* The reader gives a large ring back part by part: it holds the lock for a short time. */
+START_TEST(test_large)
+{
+	enum { LARGE = 1 << 20, RECORD = 8192 };
+	struct perf_event_header *large = calloc(1, LARGE);
+	struct ring r = { .page = &page, .data = (unsigned char *)large, .bytes = LARGE, .page_size = 4096 };
+	struct slices s = { 0 };
+	size_t i;
+
+	ck_assert_ptr_nonnull(large);
+	for (i = 0; i < LARGE / RECORD; i++)
+		large[i * RECORD / sizeof(*large)] = (struct perf_event_header){ .type = 1, .size = RECORD };
+	page = (struct perf_event_mmap_page){ .data_head = LARGE };
+	ck_assert_int_eq(ring_read(&r, see_slices, NULL, &s), 0);
+	ck_assert_uint_eq(s.seen, LARGE);
+	ck_assert_uint_eq(page.data_tail, LARGE);
+	ck_assert_uint_le(s.held, LARGE / 4);
+	ring_forget(&r);
+	free(large);
+}
+END_TEST
+
 /* Random sizes for long: what is written is what is read. */
 START_TEST(test_stream)
 {
@@ -626,6 +663,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_bad_counters, 0, ARRAY_SIZE(bad_counters));
 	tcase_add_loop_test(tc, test_callback_error, 1, 6);
 	tcase_add_test(tc, test_ends_with_busy_writer);
+	tcase_add_test(tc, test_large);
 	tcase_add_loop_test(tc, test_stream, 0, ARRAY_SIZE(starts));
 	tcase_add_test(tc, test_map_fails);
 	suite_add_tcase(s, tc);
