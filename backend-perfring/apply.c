@@ -58,7 +58,7 @@ static int wait_for_user(struct applier *a, const struct sample *s, const struct
 {
 	struct row_key key = sample_key(a, s, o);
 	unsigned int set = s->lead->note.set;
-	int rc = tasks_learn(a->env->sink->tasks, o->pid);
+	int rc = tasks_learn_sampled(a->env->sink->tasks, o->pid);
 
 	if (!rc)
 		rc = deferred_wait(a->deferred, s->record->tid, cookie, &key, set);

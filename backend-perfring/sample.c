@@ -87,7 +87,7 @@ static void tell_counter(struct applier *a, const struct sample *s, enum proof p
 int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 {
 	bool unwind = a->unwinding && s->has_user && !a->env->request->filter.no_user;
-	int rc = unwind || s->user.nr ? tasks_learn(a->env->sink->tasks, pid) : 0;
+	int rc = unwind || s->user.nr ? tasks_learn_sampled(a->env->sink->tasks, pid) : 0;
 	struct stats *stats = &a->stats[s->lead->note.set];
 	enum proof proof;
 

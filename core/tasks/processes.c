@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Images of one process: a chain of execs, or a pid used again. The newest are kept; fewer while there are many. */
+/*
+ * Images of one process: a chain of execs, or a pid used again. The newest are kept, and while there are many, fewer of
+ * those that no sample is of: where processes come and go by the thousand, that is most of them.
+ */
 #define MAX_IMAGES     4096
 #define MAX_IMAGES_FEW 16
 #define MANY_IMAGES    65536 /* of all processes */
@@ -28,25 +31,42 @@ static void release_reading(struct reading *r)
 		free(r);
 }
 
-/* The oldest @nr. */
-static void drop_images(struct processes *ps, struct process *p, size_t nr)
+/* The oldest @nr. @unused: of those that no sample is of */
+static void drop_images(struct processes *ps, struct process *p, size_t nr, bool unused)
 {
-	size_t i;
+	size_t i, left = 0;
 
-	for (i = 0; i < nr; i++) {
-		maps_unref(p->images[i].maps);
-		release_reading(p->images[i].reading);
+	for (i = 0; i < p->nr_images; i++) {
+		struct image *im = &p->images[i];
+
+		if (!nr || (unused && im->sampled)) {
+			p->images[left++] = *im;
+			continue;
+		}
+		nr--;
+		p->nr_sampled -= im->sampled;
+		maps_unref(im->maps);
+		release_reading(im->reading);
 	}
-	ps->nr_images -= nr;
-	p->nr_images -= nr;
-	if (p->nr_images)
-		memmove(p->images, p->images + nr, p->nr_images * sizeof(*p->images));
+	ps->nr_images -= p->nr_images - left;
+	p->nr_images = left;
+}
+
+/* Some more than needed, so that a long chain does not move them all for each exec. */
+static void make_room(struct processes *ps, struct process *p)
+{
+	size_t max = ps->nr_images < MANY_IMAGES ? MAX_IMAGES : MAX_IMAGES_FEW, unused = p->nr_images - p->nr_sampled;
+
+	if (unused >= max)
+		drop_images(ps, p, unused - max + max / 8, true);
+	if (p->nr_images >= MAX_IMAGES)
+		drop_images(ps, p, p->nr_images - MAX_IMAGES + MAX_IMAGES / 8, false);
 }
 
 void processes_delete(struct processes *ps, struct process *p)
 {
 	process_set_exited(ps, p, false);
-	drop_images(ps, p, p->nr_images);
+	drop_images(ps, p, p->nr_images, false);
 	free(p->images);
 	pid_table_delete(&ps->all, &p->entry);
 }
@@ -65,9 +85,18 @@ void process_set_exited(struct processes *ps, struct process *p, bool exited)
 	p->exited = exited;
 }
 
+void process_set_sampled(struct process *p)
+{
+	struct image *im = process_newest(p);
+
+	if (!im || im->sampled)
+		return;
+	im->sampled = true;
+	p->nr_sampled++;
+}
+
 int process_add_image(struct processes *ps, struct process *p, const char *comm, const struct image *from)
 {
-	size_t max = ps->nr_images < MANY_IMAGES ? MAX_IMAGES : MAX_IMAGES_FEW;
 	struct image *v = grow(p->images, &p->cap_images, p->nr_images, 1, sizeof(*v)), *im;
 	struct maps *maps;
 
@@ -77,9 +106,7 @@ int process_add_image(struct processes *ps, struct process *p, const char *comm,
 	maps = from ? maps_ref(from->maps) : maps_new(&ps->mappings);
 	if (!maps)
 		return -ENOMEM;
-	/* Some more than needed, so that a long chain does not move them all for each exec. */
-	if (p->nr_images >= max)
-		drop_images(ps, p, p->nr_images - max + max / 8);
+	make_room(ps, p);
 	ps->nr_images++;
 	im = &p->images[p->nr_images++];
 	*im = (struct image){ .maps = maps, .reading = from ? from->reading : NULL };

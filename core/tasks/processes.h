@@ -25,6 +25,7 @@ struct image {
 	struct reading *reading; /* NULL: all of @maps was told by events */
 	uint32_t cgroup;         /* see tasks_cgroups.c */
 	bool forked;             /* it is the first one of its process */
+	bool sampled;            /* set by process_set_sampled() */
 };
 
 /** struct process - its images, the newest last. */
@@ -37,7 +38,7 @@ struct process {
 	pid_t parent;  /* that forked it; 0: no record told */
 	pid_t shown;   /* thread in whose folder of /proc the process is to be seen; 0: its own number will do */
 	struct image *images;
-	size_t nr_images, cap_images;
+	size_t nr_images, cap_images, nr_sampled;
 };
 
 /** struct processes - all zeros but for the budget: none. */
@@ -55,6 +56,9 @@ void processes_delete(struct processes *ps, struct process *p);
 void processes_release(struct processes *ps);
 
 void process_set_exited(struct processes *ps, struct process *p, bool exited);
+
+/** process_set_sampled() - a sample has addresses of the newest image: images of which this is not said go first. */
+void process_set_sampled(struct process *p);
 
 /**
  * process_add_image() - begin a new image, called @comm.

@@ -87,6 +87,8 @@ int tasks_snapshot(struct tasks *t, const struct filter *filter);
  * Return: 0, also when there is nothing to read; -ENOMEM.
  */
 int tasks_learn(struct tasks *t, pid_t pid);
+/** tasks_learn_sampled() - the same, and keep what is mapped now longer: a sample has addresses of it. */
+int tasks_learn_sampled(struct tasks *t, pid_t pid);
 
 /**
  * tasks_unmapped() - does thread @tid, the first one of @pid, live, and has it executed a program of which no mapping

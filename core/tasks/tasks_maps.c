@@ -195,6 +195,16 @@ int tasks_learn(struct tasks *t, pid_t pid)
 	return 0;
 }
 
+int tasks_learn_sampled(struct tasks *t, pid_t pid)
+{
+	int rc = tasks_learn(t, pid);
+	struct process *p = rc ? NULL : processes_find(&t->processes, pid);
+
+	if (p)
+		process_set_sampled(p);
+	return rc;
+}
+
 bool tasks_unmapped(struct tasks *t, pid_t pid, pid_t tid)
 {
 	struct process *p = pid == tid ? processes_find(&t->processes, pid) : NULL;

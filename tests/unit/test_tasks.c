@@ -769,6 +769,32 @@ START_TEST(test_exec_chain)
 }
 END_TEST
 
+/* Thousands of processes come and go with the same numbers: what samples are of is kept, and little else. */
+START_TEST(test_numbers_used_again)
+{
+	enum { PIDS = 2048, LIVES = 48, SAMPLED = 3, GONE = 8 };
+	uint64_t start;
+	pid_t pid;
+	int life;
+
+	for (life = 0; life < LIVES; life++) {
+		for (pid = 10; pid < 10 + PIDS; pid++) {
+			start = 0x10000ULL * (uint64_t)(1 + life);
+			name(pid, pid, "job", true);
+			map(pid, start, start + 0x1000, "/job");
+			if (life % SAMPLED == 0)
+				ck_assert_int_eq(tasks_learn_sampled(tasks, pid), 0);
+			end(pid, pid);
+		}
+	}
+	for (pid = 10; pid < 10 + PIDS; pid++)
+		for (life = 0; life < LIVES; life++)
+			if (life % SAMPLED == 0 || life < GONE)
+				check_map(pid, "job", 0x10000ULL * (uint64_t)(1 + life),
+					  life % SAMPLED == 0 ? "/job" : NULL);
+}
+END_TEST
+
 START_TEST(test_forget)
 {
 	enum { NR = 500 };
@@ -2060,6 +2086,7 @@ int main(void)
 	tcase_add_test(t, test_thread_fork);
 	tcase_add_test(t, test_pid_again);
 	tcase_add_test(t, test_exec_chain);
+	tcase_add_test(t, test_numbers_used_again);
 	tcase_add_test(t, test_forget);
 	tcase_add_test(t, test_learn);
 	tcase_add_loop_test(t, test_learn_again, 0, 3);
