@@ -311,6 +311,14 @@ static enum unwind_end step_entry(struct walk *w, uint64_t pushed)
 	return go_on(w, &next, false);
 }
 
+/* Both the caller's thread and the new one are here, and only the register tells which of them this is. */
+static enum unwind_end step_clone(struct walk *w)
+{
+	if (!known(&w->regs, ARCH_RESULT))
+		return failed(w, -ENOENT);
+	return w->regs.r[ARCH_RESULT] ? step_entry(w, 0) : UNWIND_ROOT;
+}
+
 /* The frame pointer points to a struct arch_frame; in the outermost frame it is 0. */
 static enum unwind_end step_by_fp(struct walk *w)
 {
@@ -336,6 +344,9 @@ static enum unwind_end step_by_fp(struct walk *w)
 		w->missing = fp;
 	if (rc)
 		return rc == -ENODATA ? UNWIND_TRUNCATED : UNWIND_NO_RULES;
+	/* It was used for something else, and what is there is no return address. */
+	if (frame.ret && !w->mappings->find(w->mappings->ctx, frame.ret - 1))
+		return UNWIND_NO_RULES;
 	set_reg(&next, ARCH_FP, frame.fp);
 	set_reg(&next, ARCH_SP, fp + sizeof(frame));
 	set_reg(&next, ARCH_IP, frame.ret);
@@ -367,7 +378,8 @@ static enum unwind_end step_by_code(struct walk *w, uint64_t addr)
 		w->chain = w->leaf && !arch_codes[i].pushed ? UNWIND_CHAIN_BEHIND_LEAF : UNWIND_CHAIN_NONE;
 		if (arch_codes[i].pushed != ARCH_CODE_SIGNAL) {
 			w->left |= UNWIND_LEFT_ENTRY;
-			return step_entry(w, arch_codes[i].pushed);
+			return arch_codes[i].pushed == ARCH_CODE_CLONE ? step_clone(w)
+								       : step_entry(w, arch_codes[i].pushed);
 		}
 		w->left |= arch_codes[i].before ? UNWIND_LEFT_SIGNAL : 0;
 		return step_signal(w);

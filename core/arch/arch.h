@@ -9,6 +9,7 @@
  *   arch_regs             unsigned integer type with a bit for each register
  *   ARCH_NR_REGS          their number; rules for registers from there on are skipped
  *   ARCH_FP, ARCH_SP, ARCH_IP   frame pointer, stack pointer, instruction pointer
+ *   ARCH_RESULT           what a system call returns
  *   ARCH_RA               column of the return address in call frame information
  *
  * Registers of a sample, by the numbers in the kernel's asm/perf_regs.h:
@@ -55,7 +56,9 @@ _Static_assert(sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 /**
  * struct arch_code - instructions by which the unwinder recognizes code that has no rules.
- * @pushed: how far the return address is above the stack pointer; ARCH_CODE_SIGNAL: this is a signal trampoline
+ * @pushed: how far the return address is above the stack pointer; ARCH_CODE_SIGNAL: this is a signal trampoline;
+ *          ARCH_CODE_CLONE: behind a system call that makes a thread, which has 0 in ARCH_RESULT, and no caller. In the
+ *          caller's thread the return address is on top of the stack
  * @before: how many of the bytes are in front of the instruction pointer
  * @bytes:  @nr of them; ARCH_CODE_ANY matches any
  */
@@ -65,6 +68,7 @@ struct arch_code {
 };
 
 #define ARCH_CODE_SIGNAL UINT8_MAX
+#define ARCH_CODE_CLONE  (UINT8_MAX - 1)
 #define ARCH_CODE_ANY    0x100
 
 #if defined(__x86_64__) && defined(__LP64__)

@@ -15,6 +15,7 @@
 typedef uint32_t arch_regs;
 
 #define ARCH_NR_REGS 17
+#define ARCH_RESULT  0 /* rax */
 #define ARCH_FP      6 /* rbp */
 #define ARCH_SP      7 /* rsp */
 #define ARCH_RA      16
@@ -80,6 +81,15 @@ static const struct arch_code arch_codes[] = {
 	{ 8, 4, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
 	{ 0, 0, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
 	{ 8, 4, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
+	/*
+	 * clone() and clone3() of glibc, whose rules leave out the system call and the instructions behind it:
+	 * syscall; test %rax,%rax; jl error; je thread; ret
+	 */
+	{ 0, 0, 10, { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, ARCH_CODE_ANY, 0x74, ARCH_CODE_ANY, 0xc3 } },
+	{ ARCH_CODE_CLONE, 2, 10, { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, ARCH_CODE_ANY, 0x74, ARCH_CODE_ANY, 0xc3 } },
+	{ ARCH_CODE_CLONE, 5, 10, { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, ARCH_CODE_ANY, 0x74, ARCH_CODE_ANY, 0xc3 } },
+	{ ARCH_CODE_CLONE, 7, 10, { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, ARCH_CODE_ANY, 0x74, ARCH_CODE_ANY, 0xc3 } },
+	{ ARCH_CODE_CLONE, 9, 10, { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, ARCH_CODE_ANY, 0x74, ARCH_CODE_ANY, 0xc3 } },
 };
 
 /* An address has 48 bits, with five page table levels 57; half of them are the kernel's (arch/x86/x86_64/mm.rst). */

@@ -39,6 +39,7 @@ enum {
 	PLAIN = 0x4a0,      /* with a frame pointer */
 	ENDBR = 0x4c0,      /* endbr64; sub $8,%rsp */
 	PUSHES = 0x4e0,     /* push %rbp; mov %rsp,%rbp; sub $8,%rsp */
+	CLONE = 0x4f0,      /* the system call of clone3() */
 	CALLS_LAST = 0x500, /* rsp + 16; its last instruction is a call */
 	NEXT = 0x540,       /* rsp + 80 */
 	CONSTANT = 0x580,   /* rsp + a constant in the code */
@@ -102,6 +103,7 @@ static const struct {
 	{ RESTORE + 0x10, CFI_PROGRAM("\x48\xc7\xc0\x0e\0\0\0\x0f\x05") }, /* another system call */
 	{ ENDBR, CFI_PROGRAM("\xf3\x0f\x1e\xfa\x48\x83\xec\x08") },
 	{ PUSHES, CFI_PROGRAM("\x55\x48\x89\xe5\x48\x83\xec\x08") },
+	{ CLONE, CFI_PROGRAM("\x0f\x05\x48\x85\xc0\x7c\x18\x74\x01\xc3") },
 	{ NUMBERS, CFI_PROGRAM("\x10\0\0\0\0\0\0\0") },
 };
 
@@ -196,6 +198,8 @@ static void walk(const struct unwind_regs *regs, struct memory *m, struct unwind
 #define IPS   6
 #define FP    (1U << ARCH_FP)
 #define RBX   (1U << 3)
+#define RAX   (1U << ARCH_RESULT) /* the number of a thread, */
+#define RAX_0 (1U << 29)          /* or 0 */
 #define NO_SP (1U << 31)
 #define NO_IP (1U << 30)
 
@@ -462,6 +466,17 @@ static const struct row good[] = {
 	  { AT(6), P(POPS) + 5, P(BY_RBX) + 5, [7] = P(ROOT) + 5 },
 	  { P(POPS) + 5, P(BY_RBX) + 5, P(ROOT) + 5 },
 	  UNWIND_ROOT },
+	{ "clone3: the system call", P(CLONE), FP, AT(1), 0, { P(ROOT) + 5, 0, P(LEAF) }, { P(ROOT) + 5 }, UNWIND_ROOT },
+	{ "clone3: in it, and behind",
+	  P(CLONE) + 2,
+	  FP | RAX,
+	  AT(1),
+	  0,
+	  { P(ROOT) + 5, 0, P(LEAF) },
+	  { P(ROOT) + 5 },
+	  UNWIND_ROOT },
+	{ "clone3: its return", P(CLONE) + 9, FP | RAX, AT(1), 0, { P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
+	{ "clone3: the new thread", P(CLONE) + 2, FP | RAX_0, AT(1), 0, { P(LEAF) + 5, 0, P(LEAF) }, { 0 }, UNWIND_ROOT },
 	{ "endbr64: nothing was done", P(ENDBR), 0, 0, 0, { P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
 	{ "behind it: room is made", P(ENDBR) + 4, 0, 0, 0, { P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
 	{ "room was made", P(ENDBR) + 8, 0, 0, 0, { 0, P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
@@ -562,8 +577,9 @@ static const struct row bad[] = {
 	{ "the end of the address space at once", J(9), FP, UINT64_MAX - 7, 0, { 0 }, { 0 }, UNWIND_NO_RULES },
 	{ "a frame that points to itself", J(9), FP, AT(0), 0, { AT(0), J(5) }, { J(5) }, UNWIND_NO_RULES },
 	{ "a cycle of two", J(9), FP, AT(0), 0, { AT(2), J(5), AT(0), J(7) }, { J(5), J(7) }, UNWIND_NO_RULES },
-	{ "an unmapped caller by the frame pointer", J(9), FP, AT(0), 0, { AT(4), NOWHERE }, { NOWHERE }, UNWIND_BAD },
+	{ "an unmapped caller by the frame pointer", J(9), FP, AT(0), 0, { AT(4), NOWHERE }, { 0 }, UNWIND_NO_RULES },
 
+	{ "clone3: whose thread, is not known", P(CLONE) + 2, FP, AT(1), 0, { P(ROOT) + 5, 0, P(LEAF) }, { 0 }, UNWIND_BAD },
 	{ "not quite a PLT", P(PLT) + 0x60, 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_NO_RULES },
 	{ "a call is no jump", P(PLT) + 0x70, 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_NO_RULES },
 	{ "a PLT that called", P(LEAF), 0, 0, 0, { P(PLT) + 0x10, P(ROOT) + 5 }, { P(PLT) + 0x10 }, UNWIND_NO_RULES },
@@ -639,7 +655,7 @@ static struct memory copy_words(const struct row *row, size_t known)
 
 static struct unwind_regs regs_of(const struct row *row)
 {
-	struct unwind_regs regs = { .have = 1U << ARCH_SP | 1U << ARCH_IP | (row->regs & (FP | RBX)) };
+	struct unwind_regs regs = { .have = 1U << ARCH_SP | 1U << ARCH_IP | (row->regs & (FP | RBX | RAX)) };
 
 	/* What is not known is not looked at, whatever it is. */
 	memset(regs.r, 0x51, sizeof(regs.r));
@@ -647,6 +663,10 @@ static struct unwind_regs regs_of(const struct row *row)
 		regs.have &= ~(1U << ARCH_SP);
 	if (row->regs & NO_IP)
 		regs.have &= ~(1U << ARCH_IP);
+	if (row->regs & RAX_0) {
+		regs.have |= RAX;
+		regs.r[ARCH_RESULT] = 0;
+	}
 	regs.r[ARCH_FP] = row->fp;
 	regs.r[ARCH_SP] = AT(row->sp);
 	regs.r[ARCH_IP] = row->ip;
