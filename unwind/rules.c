@@ -361,6 +361,33 @@ int rules_function(struct rules *r, uint64_t addr, uint64_t *start)
 	return records_function(&r->frame, at, addr, start);
 }
 
+/* Return: as rules_begun(). @start: in and out: the higher one */
+static int begun_in(struct records *records, uint64_t at, uint64_t *start)
+{
+	struct cfi_fde fde;
+	uint64_t size;
+	int rc = records_fde(records, at, &fde, &size);
+
+	if (rc)
+		return rc;
+	if (fde.start > *start)
+		*start = fde.start;
+	return 1;
+}
+
+int rules_begun(struct rules *r, uint64_t addr, uint64_t *start)
+{
+	uint64_t at;
+	int rc = search_eh(r, addr, &at);
+
+	*start = 0;
+	if (rc > 0)
+		rc = begun_in(&r->eh, at, start);
+	if (rc < 0 || !search_frame(r, addr, &at))
+		return rc;
+	return begun_in(&r->frame, at, start);
+}
+
 bool rules_entry(struct rules *r, uint64_t addr)
 {
 	const struct cfi_row *row;

@@ -78,6 +78,12 @@ int rules_find(struct rules *r, uint64_t addr, const struct cfi_row **out);
  */
 int rules_function(struct rules *r, uint64_t addr, uint64_t *start);
 
+/**
+ * rules_begun() - where the last function begins that begins at or before @addr, whether it ends before or behind it.
+ * Return: as rules_function(); 0: none does.
+ */
+int rules_begun(struct rules *r, uint64_t addr, uint64_t *start);
+
 /** rules_entry() - do rules say that the frame at @addr has no caller, because its return address is undefined? */
 bool rules_entry(struct rules *r, uint64_t addr);
 

@@ -506,7 +506,7 @@ static void read_plt(struct elf_symbols *es)
 	if (nr && !es->plt.v)
 		fault(-ENOMEM);
 	for (i = 0; es->plt.v && i < nr; i++) {
-		struct elf_span s = { v[i].addr, v[i].len, 0, plt_name(es, &v[i]) };
+		struct elf_span s = { v[i].addr, v[i].len, 0, plt_name(es, &v[i]), true };
 
 		if (s.name)
 			es->plt.v[es->plt.nr++] = s;
@@ -536,6 +536,7 @@ bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol 
 		return false;
 	out->name = name;
 	out->start = s->start - s->back;
+	out->sized = s->sized;
 	return true;
 }
 

@@ -32,6 +32,7 @@ struct mapping;
 struct elf_symbol {
 	const char *name;
 	uint64_t start; /* as the addresses of the file, not of a process */
+	bool sized;     /* else it may end before the address that was looked for: see rules_begun() */
 };
 
 /**

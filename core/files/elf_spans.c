@@ -151,7 +151,7 @@ static int add_span(struct elf_spans *out, uint64_t start, uint64_t end, const s
 	if (!v)
 		return -ENOMEM;
 	out->v = v;
-	v[out->nr++] = (struct elf_span){ start, (uint32_t)(end - start), (uint32_t)(start - of->addr), of->name };
+	v[out->nr++] = (struct elf_span){ start, (uint32_t)(end - start), (uint32_t)(start - of->addr), of->name, of->sized };
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct elf_span {
 	uint32_t len;
 	uint32_t back;
 	uint32_t name;
+	bool sized; /* else it may end before, where nothing in the table tells */
 };
 
 /** struct elf_spans - sorted and disjoint; all zero is empty; @v is owned, from malloc(3). */

@@ -578,19 +578,6 @@ bool symbols_lines_skipped(const struct symbols *s, struct err *why)
 	return s->lines && lines_skipped(s->lines, why);
 }
 
-/* @vaddr: of what is called, or of the call before a return address. */
-static void find_symbol(struct symbols *s, struct symbol_file *f, uint64_t vaddr, bool is_return, struct symbol *out)
-{
-	struct elf_symbol found;
-
-	out->offset = out->file_address = vaddr + is_return;
-	find_lines(s, f, vaddr, out);
-	if (!elf_symbols_find(f->elf, vaddr, &found) && !(is_return && find_signal_return(f->elf, vaddr + 1, &found)))
-		return;
-	out->name = found.name;
-	out->offset -= found.start;
-}
-
 /* A limit was met: what the rules of @f say is not asked for again in this report. */
 static void skip_rules(struct symbols *s, struct symbol_file *f, int rc)
 {
@@ -622,6 +609,36 @@ static bool settle_rules(struct symbols *s, struct symbol_file *f)
 	if (!kept)
 		skip_rules(s, f, -E2BIG);
 	return kept;
+}
+
+/*
+ * A symbol without size ends where the next one begins, if the file has all of them. One that is stripped may have few:
+ * the rules still tell of every function that begins.
+ */
+static bool has_ended(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t behind_start)
+{
+	uint64_t vaddr, start;
+	struct rules *rules = open_rules(s, f, at, &vaddr);
+	bool ended = rules && rules_begun(rules, vaddr, &start) > 0 && vaddr - start < behind_start;
+
+	return rules && settle_rules(s, f) && ended;
+}
+
+/* @vaddr: of what is called, or of the call before a return address. */
+static void find_symbol(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t vaddr,
+			struct symbol *out)
+{
+	struct elf_symbol found;
+
+	out->offset = out->file_address = vaddr + at->is_return;
+	find_lines(s, f, vaddr, out);
+	if (!elf_symbols_find(f->elf, vaddr, &found) &&
+	    !(at->is_return && find_signal_return(f->elf, vaddr + 1, &found)))
+		return;
+	if (!found.sized && vaddr > found.start && has_ended(s, f, at, vaddr - found.start))
+		return;
+	out->name = found.name;
+	out->offset -= found.start;
 }
 
 /* Without a symbol. A linkage table has rules, but is no function. */
@@ -683,7 +700,7 @@ static struct symbol_file *name_user(struct symbols *s, pid_t pid, const char *c
 		name_made(s, pid, comm, addr, at.lookup, out);
 	set_build_id(file, elf, out);
 	if (elf && elf_symbols_vaddr(elf, &at.mapping, at.lookup, &vaddr))
-		find_symbol(s, f, vaddr, at.is_return, out);
+		find_symbol(s, f, &at, vaddr, out);
 	if (!out->name && f)
 		find_function(s, f, &at, elf, out);
 	return f;

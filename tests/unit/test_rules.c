@@ -454,6 +454,27 @@ START_TEST(test_damaged_program)
 }
 END_TEST
 
+/* A function that has ended is the last that has begun until another one does. */
+START_TEST(test_begun)
+{
+	uint64_t addr, start, last = 0;
+	size_t nr_ended = 0;
+
+	build(&ri, _i ? NO_HDR : TABLE, NO_FRAME);
+	ck_assert_int_eq(open_with(false), 0);
+	for (addr = CODE - 16; addr < CODE + 0x200; addr++) {
+		int in = rules_function(r, addr, &start);
+
+		ck_assert_int_ge(in, 0);
+		last = in ? start : last;
+		nr_ended += last && !in;
+		ck_assert_int_eq(rules_begun(r, addr, &start), last != 0);
+		ck_assert_uint_eq(start, last);
+	}
+	ck_assert_uint_gt(nr_ended, 0);
+}
+END_TEST
+
 /* ---- files that change */
 
 /* No answer is wrong, and no crash, whatever the reader does: an answer is right, missing, or an error. */
@@ -888,6 +909,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_layouts, 0, ARRAY_SIZE(layouts));
 	tcase_add_loop_test(tc, test_broken, 0, ARRAY_SIZE(broken));
 	tcase_add_loop_test(tc, test_damaged_program, 0, 2);
+	tcase_add_loop_test(tc, test_begun, 0, 2);
 	tcase_add_loop_test(tc, test_failing, 0, ARRAY_SIZE(failing));
 	tcase_add_loop_test(tc, test_changing, 0, unit_times(200));
 	tcase_add_loop_test(tc, test_garbled, 0, unit_times(1000));

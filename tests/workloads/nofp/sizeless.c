@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// CFLAGS: -s -rdynamic -fvisibility=hidden
+/*
+ * sizeless [SECONDS] - a stripped program of whose functions only the first one has a symbol, which has no size: the
+ * others are not called so.
+ */
+#include "tests/workloads/nofp/nofp.h"
+
+__asm__(".text\n"
+	".globl first_function\n"
+	"first_function:\n"
+	"	ret\n");
+
+void first_function(void);
+
+static NOIPA uint64_t leaf(uint64_t a)
+{
+	spin_iterations(200000);
+	return a;
+}
+
+static NOIPA uint64_t middle(uint64_t a)
+{
+	return leaf(a) + 1;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t sum = 0;
+
+	workload_live(argc, argv);
+	expect("START(;\\[sizeless\\+0x[0-9a-f]+\\]){3}");
+	workload_ready();
+	first_function();
+	while (!workload_stop)
+		sum += middle(sum);
+	return (int)(sum & 1);
+}
