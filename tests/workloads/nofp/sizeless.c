@@ -13,6 +13,8 @@ __asm__(".text\n"
 
 void first_function(void);
 
+#define CALLED "\\[sizeless\\+0x[0-9a-f]+\\]"
+
 static NOIPA uint64_t leaf(uint64_t a)
 {
 	spin_iterations(200000);
@@ -29,7 +31,7 @@ int main(int argc, char **argv)
 	uint64_t sum = 0;
 
 	workload_live(argc, argv);
-	expect("START(;\\[sizeless\\+0x[0-9a-f]+\\]){3}");
+	expect("START;" CALLED ";" CALLED ";" CALLED);
 	workload_ready();
 	first_function();
 	while (!workload_stop)
