@@ -695,8 +695,8 @@ static struct symbol_file *name_user(struct symbols *s, pid_t pid, const char *c
 	elf = f ? file_symbols(s, f, pid) : NULL;
 	if (elf && !cached_file_serves(&f->in, &at.mapping))
 		elf = NULL;
-	/* Also in memory that has a file without a path: code may be made there, too. */
-	if (!elf && !mapped_file_has_path(file) && !vdso_is_file(file))
+	/* Also in a file that is no ELF file, or has none that can be read: code is made in unlinked files, too. */
+	if (!elf && !vdso_is_file(file))
 		name_made(s, pid, comm, addr, at.lookup, out);
 	set_build_id(file, elf, out);
 	if (elf && elf_symbols_vaddr(elf, &at.mapping, at.lookup, &vaddr))

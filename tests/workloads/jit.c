@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * jit [SECONDS [KEEP]] - makes code at run time and tells its names in /tmp/perf-PID.map, as just-in-time compilers do.
+ * jit [SECONDS [KEEP [MEMORY]]] - makes code at run time and tells its names in /tmp/perf-PID.map, as just-in-time compilers do.
  *
  * First the whole region is called jit_replaced, then its functions jit_outer and jit_inner; they run half of the time.
  * The other half goes to jit_late, made again and again in new memory. The map is removed at the end, unless KEEP is 1:
- * then somebody else has to.
+ * then somebody else has to. MEMORY: 0: anonymous; 1: of an unlinked file; 2: of System V.
  *
  * Expected: ...;main;run_made;jit_outer;jit_inner, and ...;main;run_made;jit_late; nothing else below run_made.
  */
@@ -52,11 +52,15 @@ static inner_fn make_late(void)
 
 int main(int argc, char **argv)
 {
-	unsigned char *region = new_region();
-	inner_fn inner = (inner_fn)(uintptr_t)(region + 64), late;
-	outer_fn outer = (outer_fn)(uintptr_t)region;
+	unsigned char *region;
+	inner_fn inner, late;
+	outer_fn outer;
 
 	workload_live(argc, argv);
+	made_memory = (enum made_memory)workload_arg(argc, argv, 3, MADE_ANONYMOUS);
+	region = new_region();
+	outer = (outer_fn)(uintptr_t)region;
+	inner = (inner_fn)(uintptr_t)(region + 64);
 	open_map(workload_arg(argc, argv, 2, 0) == 1);
 	memcpy(region, outer_code, sizeof(outer_code));
 	memcpy(region + 64, inner_code, sizeof(inner_code));

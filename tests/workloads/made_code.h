@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 
 #define REGION 4096
 
@@ -38,9 +39,38 @@ static int open_made(bool keep)
 	return fd;
 }
 
+enum made_memory { MADE_ANONYMOUS, MADE_FILE, MADE_SYSV };
+
+static enum made_memory made_memory;
+
+static void *map_region(int flags, int fd)
+{
+	return mmap(NULL, REGION, PROT_READ | PROT_WRITE, flags, fd, 0);
+}
+
+static void *map_unlinked(void)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	void *region = fd < 0 || ftruncate(fd, REGION) ? MAP_FAILED : map_region(MAP_SHARED, fd);
+
+	close(fd);
+	return region;
+}
+
+static void *attach_sysv(void)
+{
+	int id = shmget(IPC_PRIVATE, REGION, IPC_CREAT | 0700);
+	void *region = shmat(id, NULL, 0);
+
+	shmctl(id, IPC_RMID, NULL);
+	return region;
+}
+
 static unsigned char *new_region(void)
 {
-	unsigned char *region = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *region = made_memory == MADE_FILE   ? map_unlinked()
+				: made_memory == MADE_SYSV ? attach_sysv()
+							   : map_region(MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
 	if (region == MAP_FAILED)
 		workload_die("cannot map memory");
