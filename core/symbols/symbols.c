@@ -40,6 +40,7 @@ struct symbol_file {
 	struct cached_file in;
 	struct elf_symbols *elf; /* NULL: none yet, or none to be had; other names of the file have the same */
 	uint64_t asked;          /* the last report, by its number, that asked for it */
+	bool no_elf;             /* it could be read, and is none */
 	bool skipped;            /* this report met a limit and has counted the file */
 	bool symbols_skipped;    /* it did not read the symbols or the debug file of the file */
 	bool rules_skipped;      /* it did not read the unwind rules */
@@ -429,6 +430,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	s->all.ns += took;
 	s->foreign.ns += f->in.foreign ? took : 0;
 	file_cache_tried(&s->cache, &f->in, rc);
+	f->no_elf = rc == -ENOEXEC;
 	if (met_limit(rc) || rc == -E2BIG)
 		skip_symbols(s, f, rc);
 	if (f->elf)
@@ -442,6 +444,12 @@ static bool is_anonymous(const struct mapped_file *file)
 	if (mapped_file_is_memory(file))
 		return !vdso_is_file(file) && strcmp(file->path, "[vsyscall]") != 0;
 	return begins(file->path, "/dev/zero") || begins(file->path, "/anon_hugepage");
+}
+
+/* Code is made in memory, also where that has a file without a path, and in files that are unlinked at once. */
+static bool may_be_made(const struct symbol_file *f, const struct mapped_file *file)
+{
+	return (f && f->no_elf) || (!mapped_file_has_path(file) && !vdso_is_file(file));
 }
 
 /* "[vdso]", "//anon" and "anon_inode:[x]" stay as they are. */
@@ -695,8 +703,7 @@ static struct symbol_file *name_user(struct symbols *s, pid_t pid, const char *c
 	elf = f ? file_symbols(s, f, pid) : NULL;
 	if (elf && !cached_file_serves(&f->in, &at.mapping))
 		elf = NULL;
-	/* Also in a file that is no ELF file, or has none that can be read: code is made in unlinked files, too. */
-	if (!elf && !vdso_is_file(file))
+	if (!elf && may_be_made(f, file))
 		name_made(s, pid, comm, addr, at.lookup, out);
 	set_build_id(file, elf, out);
 	if (elf && elf_symbols_vaddr(elf, &at.mapping, at.lookup, &vaddr))

@@ -23,7 +23,13 @@ bool mapped_file_is_memory(const struct mapped_file *file)
 
 bool mapped_file_has_path(const struct mapped_file *file)
 {
-	return !mapped_file_is_memory(file) && strncmp(file->path, "/memfd:", 7) && strncmp(file->path, "/dev/", 5);
+	static const char *const without[] = { "/memfd:", "/dev/", "/anon_hugepage", "/SYSV" };
+	size_t i;
+
+	for (i = 0; i < sizeof(without) / sizeof(*without); i++)
+		if (!strncmp(file->path, without[i], strlen(without[i])))
+			return false;
+	return !mapped_file_is_memory(file);
 }
 
 bool mapped_file_is_jitdump(const struct mapped_file *file)

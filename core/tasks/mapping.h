@@ -31,7 +31,10 @@ struct mapped_file {
 bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b);
 /** mapped_file_is_memory() - has it no file, and never had: "[vdso]", "//anon", "anon_inode:[x]"? */
 bool mapped_file_is_memory(const struct mapped_file *file);
-/** mapped_file_has_path() - could it be found by its path, being neither memory (also memfd_create(2)) nor a device? */
+/**
+ * mapped_file_has_path() - could it be found by its path? Not if it is memory, also of memfd_create(2), shmget(2) and
+ * MAP_HUGETLB, or a device.
+ */
 bool mapped_file_has_path(const struct mapped_file *file);
 /** mapped_file_is_jitdump() - has it the name of a jitdump, "jit-PID.dump"? The compiler maps it to say where it is. */
 bool mapped_file_is_jitdump(const struct mapped_file *file);

@@ -409,6 +409,7 @@ static const struct {
 	{ "x", false },          { "//anon", false },       { "/dev/zero", false },
 	{ "/dev/shm/x", false }, { "/memfd:", false },      { "/memfd:x (deleted)", false },
 	{ "[heap]", false },     { "[vdso]", false },       { "[uprobes]", false },
+	{ "/SYSV00000000 (deleted)", false }, { "/anon_hugepage (deleted)", false },
 };
 
 START_TEST(test_has_path)

@@ -358,6 +358,9 @@ static const struct {
 	{ "[heap]", false, TEXT + 0x100, false, "made f+0x0 [[heap]]" },
 	{ "/memfd:jit (deleted)", false, TEXT + 0x100, false, "made f+0x0 [memfd:jit (deleted)]" },
 	{ "/dev/zero (deleted)", false, TEXT + 0x100, false, "made f+0x0 [zero (deleted)]" },
+	{ "/anon_hugepage (deleted)", false, TEXT + 0x100, false, "made f+0x0 [anon_hugepage (deleted)]" },
+	{ "/SYSV00000000 (deleted)", false, TEXT + 0x100, false, "made f+0x0 [SYSV00000000 (deleted)]" },
+	{ "/proc-text", false, TEXT + 0x100, false, "made f+0x0 [proc-text]" },
 	{ NULL, false, TEXT + 0x100, false, "made f+0x0" },
 	{ NULL, false, TEXT + 0x140, true, "made f+0x40" },
 	{ "//anon", false, TEXT + 0x100, true, "- [//anon]" },
@@ -383,6 +386,7 @@ START_TEST(test_made)
 	snprintf(text, sizeof(text), "%llx 40 made f\n%llx 40 other\n", TEXT + 0x100, TEXT + 0x1c0);
 	write_text("proc/4242/root/tmp/perf-7.map", text);
 	write_library("proc/4242/root/lib/libx.so");
+	write_text("proc/4242/root/proc-text", "no ELF file");
 	if (made[_i].recorded) {
 		symbols_free(syms);
 		ck_assert_int_eq(symbols_open(tasks, &(struct symbols_cfg){ .files = &recorded_files_cfg }, &syms,
