@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Images of one process: a chain of execs, or a pid used again. The newest are kept, and while there are many, fewer of
- * those that no sample is of: where processes come and go by the thousand, that is most of them.
+ * Images of one process: a chain of execs, or a pid used again. Keep the newest. If all processes together have many
+ * images, keep fewer of the images without samples: if processes come and go by the thousand, most have none.
  */
 #define MAX_IMAGES     4096
 #define MAX_IMAGES_FEW 16
@@ -31,7 +31,7 @@ static void release_reading(struct reading *r)
 		free(r);
 }
 
-/* The oldest @nr. @unused: of those that no sample is of */
+/* Drop the oldest @nr images. @unused: only images without samples */
 static void drop_images(struct processes *ps, struct process *p, size_t nr, bool unused)
 {
 	size_t i, left = 0;

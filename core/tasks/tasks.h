@@ -87,7 +87,7 @@ int tasks_snapshot(struct tasks *t, const struct filter *filter);
  * Return: 0, also when there is nothing to read; -ENOMEM.
  */
 int tasks_learn(struct tasks *t, pid_t pid);
-/** tasks_learn_sampled() - the same, and keep what is mapped now longer: a sample has addresses of it. */
+/** tasks_learn_sampled() - the same, and keep the present mappings longer, because a sample has addresses in them. */
 int tasks_learn_sampled(struct tasks *t, pid_t pid);
 
 /**
