@@ -16,7 +16,7 @@ struct walk {
 	uint64_t bias;           /* what addresses of the process are above those of that file */
 	struct mapping mapping;  /* that these two are of; zeros: they have to be looked for */
 	uint64_t missing;        /* the address that the copy of the stack did not reach; 0: it reached all */
-	uint64_t root;           /* the stack pointer of the frame that nobody called, by its rules; 0: not there yet */
+	uint64_t root;           /* by its rules, the stack pointer of the outermost frame; 0: not reached yet */
 	bool unknown;            /* the frame needs a register whose value is not known, */
 	bool by_fp;              /* the frame pointer, as every function that has one */
 	bool fp_changed;         /* it was not that of the first frame, */
@@ -29,11 +29,11 @@ struct walk {
 	uint64_t work;           /* see rules_work(), spent on this stack */
 };
 
-/* What a stack may cost. Real ones have a few expressions, and frames with some 100 bytes of rules. */
+/* Limits of the work for one stack. Real stacks have a few expressions, and frames with some 100 bytes of rules. */
 #define EVALUATIONS_MAX 4096
 #define WORK_MAX        (1u << 20)
 
-/* What became of a frame: STEPPED, or the end of the stack. */
+/* The result of leaving a frame: STEPPED, or the end of the stack. */
 #define STEPPED UNWIND_NR_ENDS
 
 static bool known(const struct unwind_regs *regs, unsigned int reg)
