@@ -21,8 +21,8 @@
 #include <string.h>
 
 #define READS_AT_ONCE 16
-#define LOOK_MAX      (1u << 20) /* bytes of a list of mappings in which a stack is looked for */
-#define LINE_BYTES    73         /* of them in a line, beside the path */
+#define LOOK_MAX      (1u << 20)   /* bytes of a list of mappings in which a stack is looked for */
+#define LINE_BYTES    73           /* of them in a line, beside the path */
 #define STACK_REACH   (64UL << 20) /* above the stack pointer: what is asked for there may be of the stack */
 
 _Static_assert(FRAME_EXACT == UNWIND_EXACT, "addresses are marked alike");
@@ -237,6 +237,15 @@ static bool is_call(void *ctx, uint64_t addr)
 	return !u->function || !find_function(u, addr - 1, &start) || start != u->function;
 }
 
+/* May a function return to @addr? Perhaps, where its code cannot be read. */
+static bool is_return(void *ctx, uint64_t addr)
+{
+	struct unwinding *u = ctx;
+	uint64_t target;
+
+	return unwind_called(&u->mappings, &u->rules, addr, &target);
+}
+
 /*
  * The frame pointer of the function at @ip, which is an exact address or one that is returned to, by the kernel's own
  * walk of the stack, @user.
@@ -252,7 +261,8 @@ static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *
 					   .size = r->sample.stack_size,
 					   .whole = r->sample.stack_whole,
 					   .ctx = u,
-					   .is_call = is_call };
+					   .is_call = is_call,
+					   .is_return = is_return };
 	enum frame_chain_found found;
 
 	if (!find_function(u, ip - !exact, &u->function))
@@ -270,6 +280,20 @@ static void go_on_by_kernel(struct unwinding *u, const struct stack *user, size_
 
 	for (i = from; i < user->nr && result->nr < result->cap; i++)
 		u->ips[result->nr++] = user->frames[i];
+}
+
+/*
+ * Go on like that from the second of @user on, which is right. The kernel goes on beyond a function that does not keep
+ * a frame pointer: what it finds there is no caller.
+ */
+static void go_on_chained(struct unwinding *u, const struct stack *user, struct unwind_result *result)
+{
+	struct stack chained = { .frames = user->frames, .nr = 1 };
+
+	while (chained.nr < user->nr && (chained.nr == 1 || is_return(u, user->frames[chained.nr])) &&
+	       unwind_keeps_fp(&u->mappings, &u->rules, user->frames[chained.nr++] - 1))
+		;
+	go_on_by_kernel(u, &chained, 1, result);
 }
 
 /* Is there what the unwinding of this sample needs? */
@@ -333,7 +357,7 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
 	case FRAME_CHAIN_BEYOND:
 		if (stale)
 			return false;
-		go_on_by_kernel(u, user, 1, result); /* the first is the last frame's */
+		go_on_chained(u, user, result); /* the first is the last frame's */
 		return true;
 	default:
 		return false;

@@ -8,6 +8,7 @@
 #define FRAMES_MAX  8192         /* followed for one sample; real stacks have few copies of a return address */
 #define CALLS_MAX   16           /* looked up for one sample: each may be a search in a file */
 #define STACK_REACH (64UL << 20) /* above the stack pointer: further up is no frame of this stack */
+#define PAGE        4096         /* nothing is mapped within one from address 0, nor from the end of a whole copy */
 
 /* Return: false: it is not in the copy. */
 static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_frame *frame)
@@ -21,8 +22,26 @@ static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_fra
 }
 
 /*
+ * The frame pointer @fp, which leads from a frame on, is not that of a frame. May the kernel have read the @i-th
+ * address of the callchain by it? The outermost function that has a frame saves the register of one that has none, such
+ * as
+ * __libc_start_main(): the value is small (dynamic glibc 2.36), or points to data (a static program) or text (glibc up
+ * to 2.33). The kernel follows it as far as it can read: the addresses that it finds are hardly ever behind a call.
+ */
+static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i)
+{
+	struct arch_frame frame;
+
+	if (fp < PAGE || fp >> ARCH_USER_BITS)
+		return false;
+	if (read_frame(c, fp, &frame) && frame.ret != c->ips[i])
+		return false;
+	return !c->is_return(c->ctx, c->ips[i]);
+}
+
+/*
  * How many return addresses of the callchain are in the copy from the frame at @at on; 0: another one is there. The
- * kernel has read the frames that the copy does not have: they are on the stack.
+ * kernel has read the frames that the copy does not have: they are on the stack, or the frame pointer has left it.
  */
 static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned int *left)
 {
@@ -34,10 +53,12 @@ static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned in
 			return 0;
 		--*left;
 		if (i + 1 < c->nr && (frame.fp <= at || frame.fp - c->sp > STACK_REACH))
-			return 0;
+			return may_leave(c, frame.fp, i + 1) ? i : 0;
 		at = frame.fp;
 	}
-	return i < c->nr && c->whole ? 0 : i - 1;
+	if (i == c->nr || !c->whole)
+		return i - 1;
+	return i > 1 && at - c->sp >= c->size + PAGE && may_leave(c, at, i) ? i - 1 : 0;
 }
 
 /* Does a frame below @fp lead to it? Then the task is in that one. Perhaps, where many seem to. */

@@ -9,6 +9,9 @@
  * Some of these kernels do not save the frame pointer in a system call, and walk by what it was earlier, see
  * arch_is_fast_entry(). That is an outer frame: it is refused where an inner one leads to it, from another function
  * than the one whose frame is looked for (what that has called before has left such frames, too).
+ *
+ * The outermost addresses of a callchain may be bogus: of a function that has no frame the kernel takes whatever is in
+ * the register for a frame pointer. Such an address is not looked for, if nothing returns to it.
  */
 #ifndef UNWIND_FRAME_CHAIN_H
 #define UNWIND_FRAME_CHAIN_H
@@ -24,6 +27,7 @@
  * @whole:   above them is no more of the stack
  * @is_call: may a function return to this address, which is not the one whose frame is looked for? Asked
  *           a few times only
+ * @is_return: the same for any function, by the call in front of it
  */
 struct frame_chain {
 	const uint64_t *ips;
@@ -34,6 +38,7 @@ struct frame_chain {
 	bool whole;
 	void *ctx;
 	bool (*is_call)(void *ctx, uint64_t addr);
+	bool (*is_return)(void *ctx, uint64_t addr);
 };
 
 /** enum frame_chain_found - where the frame is that a callchain was walked from. */

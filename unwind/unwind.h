@@ -158,4 +158,18 @@ bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_
 bool unwind_function(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		     uint64_t *start);
 
+/**
+ * unwind_called() - is @ip, to which a function returns, behind a call?
+ * Return: 1 and *@target, the address that a direct call names, or 0; 0: it is not, or is not mapped; -ENOENT: its code
+ * is in no file that can be read.
+ */
+int unwind_called(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+		  uint64_t *target);
+
+/**
+ * unwind_keeps_fp() - does the frame pointer lead from the frame at @ip to that of its caller? By the rules; code
+ * without any is taken to keep it, as in unwind_walk(). False: also if @ip is not mapped.
+ */
+bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip);
+
 #endif

@@ -445,6 +445,36 @@ bool unwind_function(const struct unwind_mappings *mappings, const struct unwind
 	return row;
 }
 
+int unwind_called(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+		  uint64_t *target)
+{
+	const struct mapping *m = mappings->find(mappings->ctx, ip - 1);
+	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
+	uint8_t code[ARCH_CALL_MAX];
+	uint64_t addr;
+
+	if (!m)
+		return 0;
+	if (!rules || rules_of_code(rules) || !code_address(rules, m, ip - 1, &addr) ||
+	    rules_read(rules, addr + 1 - sizeof(code), code, sizeof(code)))
+		return -ENOENT;
+	return arch_call_decode(code, ip, target);
+}
+
+bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip)
+{
+	const struct mapping *m = mappings->find(mappings->ctx, ip);
+	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
+	const struct cfi_row *row;
+	uint64_t addr;
+	int rc;
+
+	if (!rules || !code_address(rules, m, ip, &addr))
+		return m;
+	rc = rules_find(rules, addr, &row);
+	return rc > 0 ? is_chained(row) : !rc;
+}
+
 bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_files *files, const uint64_t *ips,
 		    size_t nr)
 {

@@ -25,6 +25,9 @@
  *   arch_codes[]          see struct arch_code
  *   ARCH_USER_BITS        no user address has this bit, or one above it
  *
+ * Code:
+ *   ARCH_CALL_MAX, arch_call_decode()   recognizes a call by the bytes in front of its return address
+ *
  * Files:
  *   ARCH_ELF_MACHINE      e_machine
  *   ARCH_ELF_JUMP_SLOT, ARCH_ELF_GLOB_DAT, ARCH_ELF_IRELATIVE   types of relocations that fill slots of a PLT

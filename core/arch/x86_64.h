@@ -95,6 +95,50 @@ static const struct arch_code arch_codes[] = {
 /* An address has 48 bits, with five page table levels 57; half of them are the kernel's (arch/x86/x86_64/mm.rst). */
 #define ARCH_USER_BITS 57
 
+/* ---- code */
+
+#define ARCH_CALL_MAX 7 /* bytes of the longest call, without prefixes */
+
+/* Is it, from the opcode on, the beginning of a call through a register or memory (0xff /2) of @len bytes? */
+static inline bool arch_is_indirect_call(const uint8_t *code, size_t len)
+{
+	unsigned int mod = code[1] >> 6, rm = code[1] & 7;
+	size_t size = 2;
+
+	if (code[0] != 0xff || (code[1] >> 3 & 7) != 2)
+		return false;
+	if (mod != 3 && rm == 4) {
+		/* A SIB byte, here as if its base were a register: one without base has 4 bytes more. */
+		size += 1 + (!mod && len == 7 ? 4 : 0);
+	}
+	if (mod == 1)
+		size += 1;
+	else if (mod == 2 || (!mod && rm == 5))
+		size += 4;
+	return size == len;
+}
+
+/*
+ * Is the instruction in front of @addr a call? @code: the ARCH_CALL_MAX bytes before it. *@target: the function that a
+ * direct call names; 0: an indirect one.
+ */
+static inline bool arch_call_decode(const uint8_t *code, uint64_t addr, uint64_t *target)
+{
+	int32_t to;
+	size_t len;
+
+	*target = 0;
+	if (code[ARCH_CALL_MAX - 5] == 0xe8) {
+		memcpy(&to, code + ARCH_CALL_MAX - 4, sizeof(to));
+		*target = addr + (uint64_t)(int64_t)to;
+		return true;
+	}
+	for (len = 2; len <= ARCH_CALL_MAX; len++)
+		if (arch_is_indirect_call(code + ARCH_CALL_MAX - len, len))
+			return true;
+	return false;
+}
+
 /* ---- files */
 
 #define ARCH_ELF_MACHINE   EM_X86_64

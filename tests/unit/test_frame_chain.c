@@ -14,6 +14,12 @@
 
 #define LEAF 0x400100ULL
 
+/* Where the kernel goes on when it takes the register of a function without a frame for a frame pointer. */
+#define TEXT  0x401550ULL        /* __libc_csu_init() */
+#define CODE  0x8949564157415541 /* the bytes that it begins with, behind 8 of them */
+#define DATA  0x4c9018ULL        /* of a static program */
+#define VALUE 0x1ULL             /* what is there */
+
 static const struct {
 	const char *what;
 	uint64_t ips[8], stack[12];
@@ -57,6 +63,19 @@ static const struct {
 	{ "down", { LEAF, A, B }, { 0, B, AT(0), A }, 3, 4, NONE },
 	{ "to itself", { LEAF, A, A }, { AT(0), A }, 3, 2, NONE },
 	{ "below the stack", { LEAF, A, B }, { SP - 16, A, 0, B }, 3, 4, NONE },
+	{ "before 4.19: the outermost saves a small number", { LEAF, A, B }, { AT(2), A, 1, B }, 3, 4, AT(0) },
+	{ "it saves the address of data", { LEAF, A, B, VALUE }, { AT(2), A, DATA, B, 0 }, 4, 5, AT(0) },
+	{ "of data that leads on", { LEAF, A, B, VALUE, 0xfeed }, { 7, AT(3), A, DATA, B, 0 }, 5, 6, AT(1) },
+	{ "of text", { LEAF, A, B, CODE }, { AT(2), A, TEXT, B, 0 }, 4, 5, AT(0) },
+	{ "of text, in one frame", { LEAF, A, CODE }, { 1, TEXT, A, 0 }, 3, 4, AT(1) },
+	{ "of text, and the copy is a part", { LEAF, A, CODE }, { 1, TEXT, A, 0 }, 3, 4, AT(1), true },
+	{ "of data far above a whole copy", { LEAF, A, VALUE }, { 1, AT(1000), A, 0 }, 3, 4, AT(1) },
+	{ "of the stack's own words", { LEAF, A, VALUE }, { 0, VALUE, AT(0), A }, 3, 4, AT(2) },
+	{ "of other words", { LEAF, A, VALUE }, { 0, 7, AT(0), A }, 3, 4, NONE },
+	{ "of what has a caller", { LEAF, A, B }, { TEXT, A, 0, 0 }, 3, 4, NONE },
+	{ "a frame that was, of data", { LEAF, A, B, VALUE }, { DATA, A, AT(4), A, DATA, B, 0 }, 4, 7, AT(2) },
+	{ "a small number leads nowhere", { LEAF, A, VALUE }, { 4095, A, 0, 0 }, 3, 4, NONE },
+	{ "nor does what is no address", { LEAF, A, VALUE }, { 1ULL << 57, A, 0, 0 }, 3, 4, NONE },
 	{ "nowhere, and there is more", { LEAF, A, B }, { 0, A, 0, B }, 3, 4, NONE },
 	{ "above a copy of all", { LEAF, A, B }, { AT(8), A, 0, 0 }, 3, 4, NONE },
 	{ "far above a part", { LEAF, A, B }, { SP + (1ULL << 30), A, 0, 0 }, 3, 4, NONE, true, FRAME_CHAIN_BEYOND },
@@ -71,11 +90,16 @@ static bool is_call(void *ctx, uint64_t addr)
 	return addr != 0x77 && !ctx;
 }
 
+static bool is_return(void *ctx, uint64_t addr)
+{
+	return !ctx && (addr == A || addr == B || addr == C);
+}
+
 START_TEST(test_find)
 {
 	uint64_t fp = NONE, *stack = malloc(8 * rows[_i].words + 1); /* not a word more */
-	const struct frame_chain c = { rows[_i].ips,       rows[_i].nr,    SP,   stack,
-				       8 * rows[_i].words, !rows[_i].part, NULL, is_call };
+	const struct frame_chain c = { rows[_i].ips,   rows[_i].nr, SP,      stack,    8 * rows[_i].words,
+				       !rows[_i].part, NULL,        is_call, is_return };
 	enum frame_chain_found found, want = rows[_i].fp != NONE ? FRAME_CHAIN_FOUND : rows[_i].none;
 
 	memcpy(stack, rows[_i].stack, 8 * rows[_i].words);
@@ -89,7 +113,7 @@ END_TEST
 START_TEST(test_end_of_memory)
 {
 	const uint64_t ips[] = { LEAF, A, B }, stack[] = { UINT64_MAX - 15, A, UINT64_MAX, B };
-	const struct frame_chain c = { ips, 3, UINT64_MAX - 31, stack, sizeof(stack), true, NULL, is_call };
+	const struct frame_chain c = { ips, 3, UINT64_MAX - 31, stack, sizeof(stack), true, NULL, is_call, is_return };
 	uint64_t fp;
 
 	ck_assert_int_eq(frame_chain_find(&c, &fp), FRAME_CHAIN_FOUND);
@@ -102,7 +126,7 @@ START_TEST(test_bounded)
 {
 	enum { WORDS = 8192, NR = 127 };
 	uint64_t *stack = malloc(8 * WORDS), ips[NR], fp;
-	const struct frame_chain c = { ips, NR, SP, stack, 8 * WORDS, true, NULL, is_call };
+	const struct frame_chain c = { ips, NR, SP, stack, 8 * WORDS, true, NULL, is_call, is_return };
 	size_t i;
 
 	for (i = 0; i < WORDS; i++)

@@ -593,6 +593,7 @@ static const struct {
 	size_t frames; /* of P(FRAME), CALLED, END */
 	size_t copied; /* words of them; 0: all, and that is the whole stack */
 	bool truncated;
+	uint64_t third; /* the last of these frames; 0: END */
 } withheld[] = {
 	{ "it is in the callchain", CHAIN(P(FRAME), END), 5, { 1, CALLED, 2, 0, END }, UNWOUND_ROOT, 3 },
 	{ "the first of several",
@@ -607,6 +608,27 @@ static const struct {
 	{ "beyond the copy", CHAIN(P(FRAME), END), 5, { 1, CALLED, 2, 0, END }, UNWOUND_KERNEL, 3, 3 },
 	{ "in half of the copy", CHAIN(P(FRAME), END), 5, { 1, CALLED, 2, 0, END }, UNWOUND_KERNEL, 3, 4 },
 	{ "beyond the copy, and not in the callchain", CHAIN(P(FRAME)), 4, { 1, CALLED, 2 }, UNWOUND_UNKNOWN, 2, 3 },
+	{ "a bogus address behind it",
+	  CHAIN(P(FRAME), END, 0x4c9018),
+	  6,
+	  { 1, CALLED, 2, 0x4c9000, END },
+	  UNWOUND_ROOT,
+	  3 },
+	{ "beyond the copy, with bogus addresses of a function without a frame",
+	  CHAIN(P(FRAME), END, 0x4c9018, CALLED),
+	  7,
+	  { 1, CALLED, 2 },
+	  UNWOUND_KERNEL,
+	  3,
+	  3 },
+	{ "the same of a function with one",
+	  CHAIN(P(FRAME), CALLED, CALLED),
+	  6,
+	  { 1, CALLED, 2 },
+	  UNWOUND_KERNEL,
+	  3,
+	  3,
+	  .third = CALLED },
 	{ "a caller that cannot be read", CHAIN(P(FRAME), END), 5, { 1, 0x77, 2, 0, END }, UNWOUND_BAD, 0 },
 };
 
@@ -615,7 +637,7 @@ START_TEST(test_withheld)
 {
 	static const unsigned int saved[] = { PERF_REG_X86_BX,  PERF_REG_X86_BP,  PERF_REG_X86_R12,
 					      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
-	const uint64_t ips[] = { P(FRAME), CALLED, END };
+	const uint64_t ips[] = { P(FRAME), CALLED, withheld[_i].third ? withheld[_i].third : END };
 	size_t copied = withheld[_i].copied ? withheld[_i].copied : ARRAY_SIZE(withheld[_i].words);
 	struct copy c = copy_of(PERF_MASK, P(FRAME), withheld[_i].words, copied, !withheld[_i].copied);
 	struct row row;
