@@ -5,6 +5,7 @@
 #include "core/host/host.h"
 #include "core/symbols/kernel_file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,12 @@ struct kernel_code {
 	const struct host *host;
 	bool asked;
 	struct kernel_file *symbols; /* NULL: hidden */
-	uint64_t idle, entry;        /* an address that has been found to be there; 0: none */
+	uint64_t idle;               /* an address that has been found to be there; 0: none */
+	struct {
+		uint64_t addr; /* 0: none */
+		bool interrupted;
+		unsigned int stale;
+	} entry; /* looked up last */
 };
 
 struct kernel_code *kernel_code_new(const struct host *host)
@@ -87,8 +93,18 @@ bool kernel_code_not_idle(struct kernel_code *kc, const struct stack *kernel)
 	return true;
 }
 
-bool kernel_code_fast_entry(struct kernel_code *kc, const struct stack *kernel)
+int kernel_code_stale(struct kernel_code *kc, const struct stack *kernel)
 {
-	return kernel->nr && is_loaded(kc) &&
-	       is_in(kc, kernel->frames[kernel->nr - 1] - 1, arch_is_fast_entry, &kc->entry);
+	uint64_t addr = kernel->frames[kernel->nr - 1];
+	bool interrupted = kernel->nr == 1;
+	struct kernel_symbol found;
+
+	if (!is_loaded(kc))
+		return -ENOENT;
+	if (addr == kc->entry.addr && interrupted == kc->entry.interrupted)
+		return (int)kc->entry.stale;
+	kc->entry.addr = addr;
+	kc->entry.interrupted = interrupted;
+	kc->entry.stale = kernel_file_find(kc->symbols, addr - !interrupted, &found) ? arch_entry_stale(found.name) : 0;
+	return (int)kc->entry.stale;
 }

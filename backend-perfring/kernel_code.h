@@ -22,11 +22,11 @@ void kernel_code_free(struct kernel_code *kc);
 bool kernel_code_not_idle(struct kernel_code *kc, const struct stack *kernel);
 
 /**
- * kernel_code_fast_entry() - is this a stack of a system call whose entry code saves none of the registers that
- * functions save? See arch_is_fast_entry().
- * @kernel: taken, the whole of it
- * Return: false also where the kernel's symbols are hidden.
+ * kernel_code_stale() - which of the user's registers are of an earlier entry into the kernel than that of this stack?
+ * See arch_entry_stale().
+ * @kernel: taken, the whole of it, not empty
+ * Return: ARCH_STALE_*; -ENOENT: the kernel's symbols are hidden.
  */
-bool kernel_code_fast_entry(struct kernel_code *kc, const struct stack *kernel);
+int kernel_code_stale(struct kernel_code *kc, const struct stack *kernel);
 
 #endif

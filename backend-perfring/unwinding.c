@@ -41,6 +41,7 @@ struct unwinding {
 	const struct source_env *env;
 	struct rule_files *files;
 	struct kernel_code *kernel_code; /* NULL: nothing has to be known of it */
+	unsigned int may_be_stale;       /* ARCH_STALE_*, of a task in this kernel */
 	struct unwind_mappings mappings; /* of the sample at work, */
 	struct unwind_memory memory;     /* its memory, */
 	struct unwind_files rules;       /* and what tells how to leave their code */
@@ -93,20 +94,21 @@ static struct rules *find_rules(void *ctx, const struct mapping *m)
 
 struct unwinding *unwinding_new(const struct source_env *env)
 {
-	bool stale = !env->request->options->input && kernel_registers_may_be_stale();
 	struct unwinding *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return NULL;
 	u->env = env;
+	if (!env->request->options->input && kernel_registers_may_be_stale())
+		u->may_be_stale = ARCH_STALE_SAVED | ARCH_STALE_SP;
 	u->mappings = (struct unwind_mappings){ u, find_mapping };
 	u->memory = (struct unwind_memory){ u, read_copy };
 	u->rules = (struct unwind_files){ u, find_rules };
 	u->files = rule_files_new(env->files, env->sink->tasks, NSEC_PER_SEC);
-	if (stale)
+	if (u->may_be_stale)
 		u->kernel_code = kernel_code_new(env->request->host);
 	u->unwinders = unwinders_new(env->request->options->unwind, &env->sink->unwinders);
-	if (u->files && u->unwinders && (u->kernel_code || !stale))
+	if (u->files && u->unwinders && (u->kernel_code || !u->may_be_stale))
 		return u;
 	unwinding_free(u);
 	return NULL;
@@ -159,18 +161,49 @@ static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 	return (mask & ARCH_PERF_SAVED) == ARCH_PERF_SAVED;
 }
 
-/* Are they of an earlier entry into the kernel than the one that @kernel began with? Then nothing is known of them. */
-static bool are_stale(struct unwinding *u, const struct stack *kernel, struct unwind_regs *regs)
+/* Has a call of the entry code, which returns to @ret, pushed that in the place of registers that it has not saved? */
+static bool is_pushed(const struct unwind_regs *regs, uint64_t ret)
 {
-	const uint64_t stale = ARCH_PERF_SAVED | 1ULL << arch_perf_regs[ARCH_FP];
 	unsigned int i;
 
-	if (!u->kernel_code || kernel->nr >= u->env->request->asked || !kernel_code_fast_entry(u->kernel_code, kernel))
-		return false;
 	for (i = 0; i < ARCH_NR_REGS; i++)
-		if (stale >> arch_perf_regs[i] & 1)
+		if (ARCH_PERF_PUSHED >> arch_perf_regs[i] & 1 && regs->have & ARCH_BIT(i) && regs->r[i] == ret)
+			return true;
+	return false;
+}
+
+/*
+ * Which registers of a sample are of an earlier entry into the kernel than the one that @kernel began with:
+ * ARCH_STALE_*. Of an entry that is not known all may be.
+ */
+static unsigned int what_is_stale(const struct unwinding *u, const struct record *r, const struct stack *kernel)
+{
+	struct unwind_regs regs;
+	int stale;
+
+	if (!u->kernel_code || (!kernel->nr && r->mode != PERF_RECORD_MISC_KERNEL))
+		return 0;
+	if (!kernel->nr || kernel->nr >= u->env->request->asked)
+		return u->may_be_stale;
+	stale = kernel_code_stale(u->kernel_code, kernel);
+	if (stale < 0)
+		return u->may_be_stale;
+	/* RHEL 7's entry code saves what functions save, mainline's does not. */
+	take_regs(r, &regs);
+	if (stale == (ARCH_STALE_SAVED | ARCH_STALE_SP) && kernel->nr > 1 &&
+	    !is_pushed(&regs, kernel->frames[kernel->nr - 1]))
+		return ARCH_STALE_SP;
+	return (unsigned int)stale & u->may_be_stale;
+}
+
+static void forget_saved(struct unwind_regs *regs)
+{
+	const uint64_t saved = ARCH_PERF_SAVED | 1ULL << arch_perf_regs[ARCH_FP];
+	unsigned int i;
+
+	for (i = 0; i < ARCH_NR_REGS; i++)
+		if (saved >> arch_perf_regs[i] & 1)
 			regs->have &= ~ARCH_BIT(i);
-	return true;
 }
 
 static int find_stack(void *ctx, const struct proc_map *m)
@@ -340,7 +373,7 @@ static void walk(struct unwinding *u, const struct unwind_regs *regs, struct unw
 
 /*
  * The kernel withholds registers. If the walk comes to a frame that needs the frame pointer, learn it. Where the frame
- * is above the copy, go on as the kernel does. Return: it did.
+ * is above the copy, go on as the kernel does. @stale: the kernel has walked by another one. Return: it went on.
  */
 static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind_regs *regs, bool stale,
 		    struct unwind_result *result)
@@ -349,19 +382,42 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
 	bool exact;
 
 	unwind_walk(regs, &u->memory, &u->mappings, &u->rules, result);
-	if (!result->by_fp)
+	if (!result->by_fp || stale)
 		return false;
 	last = u->ips[result->nr - 1];
 	exact = result->nr == 1 || last & UNWIND_EXACT;
-	switch (learn_fp(u, user, last & ~UNWIND_EXACT, exact, regs)) {
-	case FRAME_CHAIN_BEYOND:
-		if (stale)
-			return false;
-		go_on_chained(u, user, result); /* the first is the last frame's */
-		return true;
-	default:
+	if (learn_fp(u, user, last & ~UNWIND_EXACT, exact, regs) != FRAME_CHAIN_BEYOND)
 		return false;
-	}
+	go_on_chained(u, user, result); /* the first is the last frame's */
+	return true;
+}
+
+/*
+ * Does the kernel's walk, @user, begin with the frame of a function? If the register is used for something else, its
+ * second address is hardly ever one to which a function returns that keeps a frame pointer.
+ */
+static bool begins_with_frame(struct unwinding *u, const struct stack *user)
+{
+	uint64_t target;
+
+	return user->state == STACK_TAKEN && user->nr > 1 &&
+	       unwind_called(&u->mappings, &u->rules, user->frames[1], &target) > 0 &&
+	       unwind_keeps_fp(&u->mappings, &u->rules, user->frames[1] - 1);
+}
+
+/*
+ * The stack pointer is stale, so that the copy may begin anywhere: nothing in it is known to be of this stack. What is
+ * left is the kernel's walk. @saved: the frame pointer that it began with is right.
+ */
+static enum unwound walk_without_sp(struct unwinding *u, const struct stack *user, const struct unwind_regs *regs,
+				    bool saved, struct unwind_result *result)
+{
+	u->ips[0] = regs->r[ARCH_IP];
+	result->nr = 1;
+	if (!saved || !begins_with_frame(u, user))
+		return UNWOUND_UNKNOWN;
+	go_on_chained(u, user, result);
+	return UNWOUND_KERNEL;
 }
 
 /*
@@ -399,32 +455,50 @@ static bool note_faults(struct unwinding *u, uint64_t before)
 	return true;
 }
 
+/* The user stack of the sample that has begun. @stale: ARCH_STALE_*; *@proof: set if it is proved */
+static enum unwound walk_sample(struct unwinding *u, const struct stack *user, struct unwind_regs *regs,
+				unsigned int stale, struct unwind_result *result, enum proof *proof)
+{
+	bool withheld = stale & ARCH_STALE_SAVED || are_withheld(regs, u->record->sample.mask);
+
+	if (stale & ARCH_STALE_SAVED)
+		forget_saved(regs);
+	if (stale & ARCH_STALE_SP)
+		return walk_without_sp(u, user, regs, !withheld, result);
+	if (withheld && walk_on(u, user, regs, stale, result))
+		return UNWOUND_KERNEL;
+	walk(u, regs, result);
+	if (u->env->request->proves && !withheld)
+		*proof = prove(u, user, result);
+	return end_of(result, withheld);
+}
+
+/* What the kernel walked by a stale frame pointer is right in its first address alone. */
+static void keep_walked(struct stack *user, unsigned int stale)
+{
+	if (stale & ARCH_STALE_SAVED && user->nr > 1)
+		user->nr = 1;
+}
+
 enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
 			   struct stack *user, struct stats *stats)
 {
 	struct unwind_result result = { .ips = u->ips, .cap = ARRAY_SIZE(u->ips) };
-	bool stale, withheld, by_kernel = false;
+	unsigned int stale = what_is_stale(u, r, kernel);
 	enum proof proof = PROOF_NONE;
 	uint64_t before = faults.nr;
 	struct unwind_regs regs;
 	enum unwound end;
 
 	if (has_no_stack(u, r, user) || !begin(u, r, pid, &regs)) {
+		keep_walked(user, stale);
 		stats->unwound[UNWOUND_KERNEL]++;
 		return PROOF_NONE;
 	}
 	u->stats = stats;
-	stale = are_stale(u, kernel, &regs);
-	withheld = stale || are_withheld(&regs, r->sample.mask);
-	if (withheld)
-		by_kernel = walk_on(u, user, &regs, stale, &result);
-	if (!by_kernel)
-		walk(u, &regs, &result);
-	if (u->env->request->proves && !withheld)
-		proof = prove(u, user, &result);
+	end = walk_sample(u, user, &regs, stale, &result, &proof);
 	if (note_faults(u, before))
 		proof = PROOF_NONE;
-	end = by_kernel ? UNWOUND_KERNEL : end_of(&result, withheld);
 	stats->unwound[end]++;
 	if (result.missing)
 		note_needed(u);
@@ -435,6 +509,6 @@ enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pi
 	*user = (struct stack){ .frames = u->ips,
 				.nr = (uint32_t)result.nr,
 				.state = STACK_TAKEN,
-				.truncated = by_kernel ? user->truncated : end == UNWOUND_TRUNCATED };
+				.truncated = end == UNWOUND_KERNEL ? user->truncated : end == UNWOUND_TRUNCATED };
 	return proof;
 }

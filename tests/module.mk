@@ -66,7 +66,7 @@ $(WORKLOADS): $(O)/%: %.c $(wildcard tests/workloads/*.h tests/workloads/*.c) $(
 
 # Without frame pointers but where the stack is realigned, or a frame has no fixed size. Each call leaves a frame.
 NOFP_FLAGS := -D_GNU_SOURCE -I. -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -pthread
-NOFP_HEADERS := tests/workloads/workload.h tests/workloads/nofp/nofp.h
+NOFP_HEADERS := tests/workloads/workload.h tests/workloads/calls.c tests/workloads/nofp/nofp.h
 
 $(NOFP_LIBS): $(O)/%.so: %.c
 	$(say) CC $@

@@ -7,7 +7,7 @@
  * the return address behind it, are in the copy of the stack.
  *
  * Some of these kernels do not save the frame pointer in a system call, and walk by what it was earlier, see
- * arch_is_fast_entry(). That is an outer frame: it is refused where an inner one leads to it, from another function
+ * arch_entry_stale(). That is an outer frame: it is refused where an inner one leads to it, from another function
  * than the one whose frame is looked for (what that has called before has left such frames, too).
  *
  * The outermost addresses of a callchain may be bogus: of a function that has no frame the kernel takes whatever is in

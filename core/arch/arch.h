@@ -35,7 +35,9 @@
  *   arch_plt_decode()     recognizes an entry
  *
  * The kernel:
- *   arch_is_fast_entry()  is this kernel function a system call entry that does not save what functions preserve?
+ *   arch_entry_stale()    which of the user's registers does this kernel function not save when it enters the kernel?
+ *                         ARCH_STALE_*
+ *   ARCH_PERF_PUSHED      mask of the registers of a sample that are a kernel address where that is so
  *   ARCH_AUDIT            AUDIT_ARCH_* of its system calls
  *   arch_fstat()          calls fstat(2), whatever libc does for fstat(3); returns 0 or -errno
  *   ARCH_ADD_IS_BARRIER   true: in a BPF program, an atomic addition whose result is unused is a full memory barrier.
@@ -69,6 +71,12 @@ struct arch_code {
 	uint8_t pushed, before, nr;
 	uint16_t bytes[12];
 };
+
+/* What perf reports of a user's registers as an earlier entry into the kernel has left it. Bits. */
+#define ARCH_STALE_SAVED                                                                                               \
+	1u               /* what functions save, and the frame pointer, by which the kernel walks the user's stack     \
+			  */
+#define ARCH_STALE_SP 2u /* the stack pointer, where the copy of the stack begins */
 
 #define ARCH_CODE_SIGNAL UINT8_MAX
 #define ARCH_CODE_CLONE  (UINT8_MAX - 1)

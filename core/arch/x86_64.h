@@ -178,14 +178,28 @@ static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64
 /* ---- the kernel */
 
 /*
- * Before 4.15 a system call that nobody traces takes a fast path, which does not save rbx, rbp and r12 to r15. The
- * symbol is system_call_fastpath before 4.4 (arch/x86/kernel/entry_64.S), then entry_SYSCALL_64_fastpath
- * (arch/x86/entry/entry_64.S). It calls the rest of the kernel, so that the outermost frame is in it.
+ * The entry code of old kernels (arch/x86/kernel/entry_64.S before 4.2, then arch/x86/entry/entry_64.S) does not write
+ * all of struct pt_regs, so that perf reports what an earlier entry has left there. @name is the outermost kernel
+ * function of a callchain.
+ *
+ * - system_call_fastpath, sysret_careful, auditsys, sysret_audit, before 4.1: a system call that is not traced. The rsp
+ *   of the user is in a variable of the CPU. rbx, rbp and r12 to r15 have no room: the entry code calls the rest of the
+ *   kernel, and the return address takes the place of rbx or rbp. RHEL 7 (3.10.0-1160) saves these six, but not rsp.
+ * - entry_SYSCALL_64_fastpath, until the fast path was removed (4.15, 4.14.18, 4.9.81): rsp is saved, these six are
+ * not.
  */
-static inline bool arch_is_fast_entry(const char *name)
+static inline unsigned int arch_entry_stale(const char *name)
 {
-	return !strcmp(name, "system_call_fastpath") || !strcmp(name, "entry_SYSCALL_64_fastpath");
+	if (!strcmp(name, "system_call_fastpath") || !strcmp(name, "sysret_careful") || !strcmp(name, "auditsys") ||
+	    !strcmp(name, "sysret_audit"))
+		return ARCH_STALE_SP | ARCH_STALE_SAVED;
+	if (!strcmp(name, "entry_SYSCALL_64_fastpath"))
+		return ARCH_STALE_SAVED;
+	return 0;
 }
+
+/* perf's numbers of the registers in whose place such a call pushes its return address, if they are not saved. */
+#define ARCH_PERF_PUSHED (1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_BP)
 
 /* x32 has the same: its system calls have other numbers. */
 #define ARCH_AUDIT AUDIT_ARCH_X86_64

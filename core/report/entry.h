@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks of system calls, of kernels whose entry code does not save the registers that functions save.
+ * Stacks of tasks that entered the kernel by code that does not save the registers that functions save.
  *
- * See arch_is_fast_entry(). The kernel walks the user's stack by the frame pointer all the same, by what an earlier
+ * See arch_entry_stale(). The kernel walks the user's stack by the frame pointer all the same, by what an earlier
  * entry has left in its place. In most programs that is right, or of a caller; it cannot be told from the right one.
  */
 #ifndef CORE_REPORT_ENTRY_H

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What old kernels report as the registers of a task that is in the kernel; linked into the commands in the place of
- * decode_record(). Which kernel it is uname(2) says. From arch/x86/kernel/perf_regs.c and arch/x86/entry/entry_64.S:
+ * What old kernels report of a task that is in the kernel; linked into the commands in the place of decode_record().
+ * Which kernel it is uname(2) says. From arch/x86/kernel/perf_regs.c and the entry code (see arch_entry_stale()):
  *
- *   before 3.19   what an earlier entry has left where system calls do not save rbx, rbp and r12-r15: here what the
- *                 thread's last sample outside the kernel had, or else something that looks like a frame
- *   before 4.19   all ones for these
+ *   before 3.19   of a system call the stack pointer of an earlier entry: here that of the thread's last sample outside
+ *                 the kernel. The copy begins there; below the true stack pointer it has what was there then. RHEL 7
+ *                 saves rbx, rbp and r12-r15. Elsewhere the return address of the entry code's call takes the place of
+ *                 rbx, and the others are of the earlier entry, too.
+ *   before 4.19   all ones for rbx, rbp and r12-r15
  *   before 5.11   the same, but for rbp
  *
  * Before 5.4 a callchain has what it had: the kernel itself walks by the right rbp here.
@@ -16,11 +18,13 @@
 
 #include <asm/perf_regs.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #define MAX_THREADS 1024
+#define COPY_MAX    (64u << 10)
 
 int __real_decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
 int __wrap_decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
@@ -32,23 +36,75 @@ size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack
 static const unsigned int saved[] = { PERF_REG_X86_BP,  PERF_REG_X86_BX,  PERF_REG_X86_R12,
 				      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
 
-/* Of a thread, by its tid: the newer one takes the place. */
+/* Of a thread, by its tid, when it was outside the kernel last: the newer one takes the place. */
 static struct left {
 	pid_t tid;
-	uint64_t regs[ARRAY_SIZE(saved)];
+	uint64_t regs[ARRAY_SIZE(saved)], sp;
+	size_t size; /* of @copy, the beginning of its stack */
+	unsigned char *copy;
 } left[MAX_THREADS];
+
+static struct utsname *this_kernel(void)
+{
+	static struct utsname u;
+
+	if (!*u.release)
+		uname(&u);
+	return &u;
+}
 
 static int version(void)
 {
 	static long known;
-	struct utsname u;
 	char *end;
 
-	if (!known && !uname(&u)) {
-		known = 1000 * strtol(u.release, &end, 10);
+	if (!known) {
+		known = 1000 * strtol(this_kernel()->release, &end, 10);
 		known += *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	}
 	return (int)known;
+}
+
+/* The entry code of system calls, by the symbols that this kernel is given. */
+static bool is_entry(uint64_t addr)
+{
+	static uint64_t start, end;
+	char line[512], *name;
+	uint64_t at;
+	FILE *f;
+
+	if (!start) {
+		f = fopen("/proc/kallsyms", "re");
+		while (f && fgets(line, sizeof(line), f)) {
+			at = strtoull(line, &name, 16);
+			if (!strcmp(name, " t system_call_fastpath\n") ||
+			    !strcmp(name, " t entry_SYSCALL_64_fastpath\n") ||
+			    !strcmp(name, " T system_call_fastpath\n") ||
+			    !strcmp(name, " T entry_SYSCALL_64_fastpath\n"))
+				start = at;
+			else if (start && at > start && (!end || at < end))
+				end = at;
+		}
+		if (f)
+			fclose(f);
+		start = start ? start : 1;
+	}
+	return addr > start && addr <= end;
+}
+
+/* Has a sample of a task in the kernel come there by a system call? *@ret: what its entry code's call returns to */
+static bool in_system_call(const struct record *r, uint64_t *ret)
+{
+	uint64_t i;
+
+	for (i = 1; i < r->sample.nr && r->sample.ips[i] != PERF_CONTEXT_USER; i++)
+		*ret = r->sample.ips[i];
+	return i > 1 && is_entry(*ret);
+}
+
+static uint64_t *reg_of(const struct record *r, unsigned int reg)
+{
+	return (uint64_t *)(uintptr_t)record_reg(r, reg);
 }
 
 static struct left *left_by(pid_t tid)
@@ -58,35 +114,81 @@ static struct left *left_by(pid_t tid)
 
 static void remember(const struct record *r)
 {
+	const uint64_t *sp = reg_of(r, PERF_REG_X86_SP);
 	struct left *l = left_by(r->tid);
 	size_t i;
 
 	l->tid = r->tid;
 	for (i = 0; i < ARRAY_SIZE(saved); i++) {
-		const uint64_t *reg = record_reg(r, saved[i]);
+		const uint64_t *reg = reg_of(r, saved[i]);
 
 		l->regs[i] = reg ? *reg : 0;
 	}
+	l->sp = sp ? *sp : 0;
+	l->copy = l->copy ? l->copy : malloc(COPY_MAX);
+	l->size = l->copy && r->sample.stack ? r->sample.stack_size : 0;
+	if (l->size)
+		memcpy(l->copy, r->sample.stack, l->size);
 }
 
-static uint64_t stale(const struct record *r, size_t i, uint64_t sp)
+/* The words of [@from, @from + @size) that [@at, @at + @len) has. */
+static void overlay(unsigned char *to, uint64_t from, size_t size, const void *bytes, uint64_t at, size_t len)
 {
+	uint64_t low = at > from ? at : from, high = at + len < from + size ? at + len : from + size;
+
+	if (low < high)
+		memcpy(to + (low - from), (const unsigned char *)bytes + (low - at), high - low);
+}
+
+/* The copy, as if it had begun at the stack pointer of earlier. */
+static void move_copy(struct record *r, uint64_t *sp)
+{
+	static _Thread_local unsigned char moved[COPY_MAX];
 	const struct left *l = left_by(r->tid);
+	uint64_t from = l->tid == r->tid && l->sp ? l->sp : *sp - 4096;
+	size_t size = r->sample.stack_size;
 
-	return l->tid == r->tid ? l->regs[i] : sp + 64;
+	memset(moved, 0, sizeof(moved));
+	if (l->tid == r->tid)
+		overlay(moved, from, size, l->copy, l->sp, l->size);
+	if (r->sample.stack)
+		overlay(moved, from, size, r->sample.stack, *sp, size);
+	if (r->sample.stack)
+		memcpy((void *)(uintptr_t)r->sample.stack, moved, size);
+	/* It ends where the stack does. */
+	if (r->sample.stack_whole && from > *sp)
+		r->sample.stack_size = from - *sp < size ? size - (from - *sp) : 0;
+	r->sample.stack_whole &= from >= *sp;
+	*sp = from;
 }
 
-static void age(const struct record *r)
+/* Before 3.19. */
+static void write_less(struct record *r)
 {
-	const uint64_t *sp = record_reg(r, PERF_REG_X86_SP);
+	bool saves = strstr(this_kernel()->release, ".el7");
+	uint64_t *sp = reg_of(r, PERF_REG_X86_SP), *reg, ret;
+	const struct left *l = left_by(r->tid);
+	size_t i;
+
+	if (!sp || !in_system_call(r, &ret))
+		return;
+	for (i = 0; i < ARRAY_SIZE(saved) && !saves; i++) {
+		reg = reg_of(r, saved[i]);
+		if (reg)
+			*reg = saved[i] == PERF_REG_X86_BX ? ret : l->tid == r->tid ? l->regs[i] : *sp + 64;
+	}
+	move_copy(r, sp);
+}
+
+static void withhold(const struct record *r)
+{
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(saved); i++) {
-		uint64_t *reg = (uint64_t *)(uintptr_t)record_reg(r, saved[i]);
+		uint64_t *reg = reg_of(r, saved[i]);
 
-		if (!reg || (saved[i] == PERF_REG_X86_BP && version() >= 4019))
-			continue;
-		*reg = version() < 3019 ? stale(r, i, sp ? *sp : 0) : UINT64_MAX;
+		if (reg && (saved[i] != PERF_REG_X86_BP || version() < 4019))
+			*reg = UINT64_MAX;
 	}
 }
 
@@ -109,9 +211,11 @@ int __wrap_decode_record(const struct perf_event_attr *attr, const void *bytes, 
 	if (rc <= 0 || out->type != PERF_RECORD_SAMPLE || out->sample.abi != PERF_SAMPLE_REGS_ABI_64 ||
 	    version() >= 5011 || copies)
 		return rc;
-	if (out->sample.nr && out->sample.ips[0] == PERF_CONTEXT_KERNEL)
-		age(out);
-	else
+	if (!out->sample.nr || out->sample.ips[0] != PERF_CONTEXT_KERNEL)
 		remember(out);
+	else if (version() < 3019)
+		write_less(out);
+	else
+		withhold(out);
 	return rc;
 }

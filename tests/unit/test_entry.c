@@ -3,11 +3,16 @@
 #include "tests/row_key.h"
 #include "tests/unit/unit.h"
 
-enum { HIDDEN, OLD, FAST, SLOW, FAULT, OTHER };
+enum { HIDDEN, OLD, FAST, SLOW, FAULT, OTHER, CAREFUL, EARLY };
 
 static const char *const known[] = {
-	[OLD] = "system_call_fastpath", [FAST] = "entry_SYSCALL_64_fastpath", [SLOW] = "entry_SYSCALL_64_after_hwframe",
-	[FAULT] = "page_fault",         [OTHER] = "system_call_fastpath_not",
+	[OLD] = "system_call_fastpath",
+	[FAST] = "entry_SYSCALL_64_fastpath",
+	[SLOW] = "entry_SYSCALL_64_after_hwframe",
+	[FAULT] = "page_fault",
+	[OTHER] = "system_call_fastpath_not",
+	[CAREFUL] = "retint_careful",
+	[EARLY] = "system_call_after_swapgs",
 };
 
 static void name(void *ctx, uint64_t addr, bool is_return, struct symbol *out)

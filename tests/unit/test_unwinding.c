@@ -16,6 +16,11 @@
 
 #define P(at) (PROGRAM + (at))
 
+/* Where they go on behind calls of BY_FP: a function with a frame, the outermost one, one without a frame. */
+#define LINK  P(BY_FP + 0x25)
+#define ENTRY P(ROOT + 0x25)
+#define PLAIN P(FRAME + 0x25)
+
 /* What perf record asks for on x86-64: all but ds, es, fs and gs. */
 #define PERF_MASK  0xff0fffULL
 #define LEAST_MASK (1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP)
@@ -45,6 +50,16 @@ int uname(struct utsname *out)
 	return 0;
 }
 
+/* A call of function @to in function @from; see LINK. */
+static void put_call(uint32_t from, uint32_t to)
+{
+	uint8_t *code = image.bytes + CFI_CODE_OFFSET + from + 0x20;
+	uint32_t distance = to - (from + 0x25);
+
+	code[0] = 0xe8;
+	memcpy(code + 1, &distance, sizeof(distance));
+}
+
 static void make_program(void)
 {
 	struct cfi_function functions[21] = { [16] = { FRAME, 64, false, CFI_PROGRAM("\x0e\x10") },
@@ -58,6 +73,9 @@ static void make_program(void)
 	for (i = 0; i < 16; i++)
 		functions[i] = (struct cfi_function){ 64 * i, 64, false, 3, in_registers[i] };
 	cfi_image_build(&image, functions, ARRAY_SIZE(functions));
+	put_call(BY_FP, BY_FP);
+	put_call(ROOT, BY_FP);
+	put_call(FRAME, BY_FP);
 	unit_write(dir, "500/root/bin/program", image.bytes, sizeof(image.bytes));
 }
 
@@ -119,6 +137,7 @@ struct copy {
 	bool no_chain;       /* the kernel walked its own stack alone */
 	const uint64_t *ips; /* what it walked in the place of @walked; NULL: that */
 	size_t nr_ips;
+	unsigned int mode; /* of the record */
 };
 
 /* Set register @perf, of PERF_REG_X86_*, if the mask has it. */
@@ -130,7 +149,7 @@ static void set_reg(struct copy *c, unsigned int perf, uint64_t value)
 
 static struct copy copy_of(uint64_t mask, uint64_t ip, const uint64_t *words, size_t nr, bool whole)
 {
-	struct copy c = { PERF_SAMPLE_REGS_ABI_64, mask, { 0 }, words, nr, whole, false, NULL, 0 };
+	struct copy c = { PERF_SAMPLE_REGS_ABI_64, mask, { 0 }, words, nr, whole, false, NULL, 0, 0 };
 
 	memset(c.regs, 0x51, sizeof(c.regs));
 	set_reg(&c, PERF_REG_X86_IP, ip);
@@ -142,6 +161,7 @@ static struct copy copy_of(uint64_t mask, uint64_t ip, const uint64_t *words, si
 static void sample_in(unsigned int set, pid_t pid, pid_t tid, const struct copy *c)
 {
 	const struct record r = { .type = PERF_RECORD_SAMPLE,
+				  .mode = c->mode,
 				  .pid = pid,
 				  .tid = tid,
 				  .sample = { .ips = c->ips ? c->ips : walked,
@@ -655,97 +675,256 @@ START_TEST(test_withheld)
 }
 END_TEST
 
-#define FASTPATH 0xffffffff81600070 /* what system calls return to */
+/* ---- records as old kernels write them: what an entry into the kernel does not save is of an earlier one */
 
-/* By where the kernel's stack began. */
-static const struct {
-	const char *what;
-	uint64_t chain[8];
-	size_t nr;
-	bool hidden;
-	const char *release; /* NULL: of RHEL 7 */
-	bool stale;
-} entries[] = {
-	{ "in a system call",
-	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, FASTPATH, PERF_CONTEXT_USER, P(FRAME), END },
-	  6,
-	  .stale = true },
-	{ "at the end of that code",
-	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81600080, PERF_CONTEXT_USER, P(FRAME), END },
-	  6,
-	  .stale = true },
-	{ "of that code, not called from there",
-	  { PERF_CONTEXT_KERNEL, FASTPATH, 0xffffffff81000010, PERF_CONTEXT_USER, P(FRAME), END },
-	  6 },
-	{ "in a page fault",
-	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81600090, PERF_CONTEXT_USER, P(FRAME), END },
-	  6 },
-	{ "traced",
-	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81600098, PERF_CONTEXT_USER, P(FRAME), END },
-	  6 },
-	{ "not in the kernel", { PERF_CONTEXT_USER, P(FRAME), END }, 3 },
-	{ "hidden symbols",
-	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, FASTPATH, PERF_CONTEXT_USER, P(FRAME), END },
-	  6,
-	  .hidden = true },
-	{ "a newer kernel",
-	  { PERF_CONTEXT_KERNEL, 0xffffffff81000010, FASTPATH, PERF_CONTEXT_USER, P(FRAME), END },
-	  6,
-	  .release = "4.0.0" },
-};
+static const char kernel_symbols[] =
+	"ffffffff81000000 T _stext\nffffffff81000010 T do_something\n"
+	"ffffffff81600000 T system_call\nffffffff81600010 T system_call_after_swapgs\n"
+	"ffffffff81600060 t system_call_fastpath\nffffffff81600080 T ret_from_sys_call\n"
+	"ffffffff81600090 t sysret_careful\nffffffff81600098 t tracesys\nffffffff816000a0 t auditsys\n"
+	"ffffffff816000b0 t sysret_audit\nffffffff816000c0 t retint_careful\nffffffff816000d0 T page_fault\n"
+	"ffffffff816000e0 T entry_SYSCALL_64_after_swapgs\nffffffff816000f0 t entry_SYSCALL_64_fastpath\n"
+	"ffffffff81600100 T entry_SYSCALL_64_after_hwframe\nffffffff81600110 T _etext\n";
+
+/* Where functions that these call return to. */
+#define SOMETHING      0xffffffff81000018
+#define FASTPATH       0xffffffff81600070
+#define FASTPATH_END   0xffffffff81600080
+#define SYSRET_CAREFUL 0xffffffff81600095
+#define TRACESYS       0xffffffff8160009d
+#define AUDITSYS       0xffffffff816000a8
+#define SYSRET_AUDIT   0xffffffff816000b8
+#define PAGE_FAULT     0xffffffff816000d8
+#define STACK_WORDS    8
 
 /*
- * As of a task in a system call before 3.19: the registers that functions save are those of an earlier entry. By the
- * stale frame pointer this one would have come from 0x77.
+ * What the kernel writes, and what is to be made of it. Lists end with 0. The frame pointer is that of BY_FP's frame,
+ * at word 4; the copy begins at the stack pointer that is reported.
  */
-START_TEST(test_stale)
-{
-	static const char symbols[] = "ffffffff81000000 T _stext\nffffffff81000010 T do_something\n"
-				      "ffffffff81600060 t system_call_fastpath\n"
-				      "ffffffff81600080 T ret_from_sys_call\nffffffff81600098 t tracesys\n"
-				      "ffffffff816000a0 T _etext\n";
-	const uint64_t words[] = { 1, CALLED, 2, 0, END, 0, 0, 0x77 };
-	const uint64_t ips[] = { P(FRAME), CALLED, entries[_i].stale ? END : 0x77 };
-	struct copy c = copy_of(PERF_MASK, P(FRAME), words, ARRAY_SIZE(words), true);
-	struct row row;
+static const struct scripted {
+	const char *what;
+	uint64_t kernel[3], user[5]; /* callchains */
+	uint64_t words[STACK_WORDS];
+	int end;
+	uint64_t frames[5];  /* of the row; none: its user stack is missed */
+	const char *release; /* NULL: 3.10.0-1160.el7 */
+	uint64_t bx, bp;     /* 0: the user's */
+	bool hidden;         /* the kernel's symbols are */
+	bool user_only;      /* the kernel's callchain is not asked for */
+	bool withheld;       /* registers */
+} scripted[] = {
+	/* 3.10.0-1160.el7: rsp is stale, what functions save is not */
+	{ "el7: in a system call; the copy begins in zeros",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_KERNEL,
+	  { P(LEAF), LINK, ENTRY } },
+	{ "el7: the same, and the program keeps no frame pointer",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF) },
+	  { 0 },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) } },
+	{ "el7: the copy begins at a frame of earlier",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF) },
+	  { PLAIN, 0, ENTRY },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) } },
+	{ "el7: the copy begins in data",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0x77, 0x77, 0x77 },
+	  UNWOUND_KERNEL,
+	  { P(LEAF), LINK, ENTRY } },
+	{ "el7: the frame pointer is a number of the program's",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), 0x1234, LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) } },
+	{ "el7: it points to a pointer to a function",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), P(BY_FP), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) } },
+	{ "el7: it points to where a function without a frame was called from",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), PLAIN, LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) } },
+	{ "el7: the callchain goes on beyond the outermost frame",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), LINK, ENTRY, 0x4c9018 },
+	  { 0 },
+	  UNWOUND_KERNEL,
+	  { P(LEAF), LINK, ENTRY } },
+	{ "el7: the outermost keeps no frame",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), LINK, PLAIN, ENTRY },
+	  { 0 },
+	  UNWOUND_KERNEL,
+	  { P(LEAF), LINK, PLAIN } },
+	{ "el7: at the end of that code",
+	  { SOMETHING, FASTPATH_END },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_KERNEL,
+	  { P(LEAF), LINK, ENTRY } },
+	{ "el7: preempted on the way back",
+	  { SOMETHING, SYSRET_CAREFUL },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_KERNEL,
+	  { P(LEAF), LINK, ENTRY } },
+	{ "el7: audited",
+	  { SOMETHING, AUDITSYS },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_KERNEL,
+	  { P(LEAF), LINK, ENTRY } },
+	{ "el7: audited on the way back",
+	  { SOMETHING, SYSRET_AUDIT },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_KERNEL,
+	  { P(LEAF), LINK, ENTRY } },
+	{ "el7: that code is interrupted, perhaps before it has saved registers",
+	  { FASTPATH },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) } },
+	{ "el7: hidden symbols",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) },
+	  .hidden = true },
+	{ "el7: without the kernel's callchain",
+	  { 0 },
+	  { P(LEAF), LINK, ENTRY },
+	  { 0 },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) },
+	  .user_only = true },
+	/* mainline: the call of the system call has overwritten the place of a register */
+	{ "3.10: in a system call",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), LINK, ENTRY },
+	  { PLAIN, 0, ENTRY },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) },
+	  .bx = FASTPATH,
+	  .release = "3.10.108" },
+	{ "3.16: preempted on the way back",
+	  { SOMETHING, SYSRET_CAREFUL },
+	  { P(LEAF), LINK, ENTRY },
+	  { PLAIN, 0, ENTRY },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF) },
+	  .bp = SYSRET_CAREFUL,
+	  .release = "3.16.85" },
+	/* all is saved */
+	{ "el7: of that code, not called from there",
+	  { FASTPATH, SOMETHING },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, END } },
+	{ "el7: in a page fault",
+	  { SOMETHING, PAGE_FAULT },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, END } },
+	{ "el7: traced",
+	  { SOMETHING, TRACESYS },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, END } },
+	{ "el7: not in the kernel",
+	  { 0 },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, END } },
+	{ "a kernel without such code, whatever it calls its functions",
+	  { SOMETHING, FASTPATH },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, END },
+	  .release = "5.10.0-28-amd64" },
+};
 
-	if (!entries[_i].hidden)
-		unit_write(dir, "kallsyms", symbols, strlen(symbols));
-	unwinding_free(a.unwinding);
-	release = entries[_i].release ? entries[_i].release : "3.10.0-1160.el7.x86_64";
-	a.unwinding = unwinding_new(&rig.env);
-	ck_assert_ptr_nonnull(a.unwinding);
-	set_reg(&c, PERF_REG_X86_BP, STACK + 48);
-	c.ips = entries[_i].chain;
-	c.nr_ips = entries[_i].nr;
-	sample_in(0, 500, 500, &c);
-	assert_unwound(0, entries[_i].stale ? UNWOUND_ROOT : UNWOUND_BAD, 1);
-	row = only_row(0);
-	assert_user(&row, ips, 3, false);
+static size_t nr_of(const uint64_t *list, size_t max)
+{
+	size_t nr = 0;
+
+	while (nr < max && list[nr])
+		nr++;
+	return nr;
 }
-END_TEST
 
-/* Where nothing tells the frame pointer, the stack ends there. */
-START_TEST(test_stale_unknown)
+/* Both callchains of a scripted record, with their markers. */
+static size_t write_chain(const struct scripted *s, uint64_t *to)
 {
-	static const char symbols[] = "ffffffff81600060 t system_call_fastpath\nffffffff81600080 T ret_from_sys_call\n";
-	static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, FASTPATH, PERF_CONTEXT_USER, P(FRAME), 0x77 };
-	const uint64_t words[] = { 1, CALLED, 2, 0, END }, ips[] = { P(FRAME), CALLED };
-	struct copy c = copy_of(PERF_MASK, P(FRAME), words, ARRAY_SIZE(words), true);
+	size_t nr_kernel = nr_of(s->kernel, ARRAY_SIZE(s->kernel)), nr_user = nr_of(s->user, ARRAY_SIZE(s->user));
+	size_t nr = 0;
+
+	if (nr_kernel)
+		to[nr++] = PERF_CONTEXT_KERNEL;
+	memcpy(to + nr, s->kernel, 8 * nr_kernel);
+	nr += nr_kernel;
+	to[nr++] = PERF_CONTEXT_USER;
+	memcpy(to + nr, s->user, 8 * nr_user);
+	return nr + nr_user;
+}
+
+static void set_saved(struct copy *c, const struct scripted *s)
+{
+	static const unsigned int saved[] = { PERF_REG_X86_BX,  PERF_REG_X86_BP,  PERF_REG_X86_R12,
+					      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
+	size_t i;
+
+	set_reg(c, PERF_REG_X86_BP, s->bp ? s->bp : STACK + 32);
+	if (s->bx)
+		set_reg(c, PERF_REG_X86_BX, s->bx);
+	for (i = 0; i < ARRAY_SIZE(saved) && s->withheld; i++)
+		set_reg(c, saved[i], UINT64_MAX);
+}
+
+START_TEST(test_scripted)
+{
+	const struct scripted *s = &scripted[_i];
+	struct copy c = copy_of(PERF_MASK, s->user[0], s->words, STACK_WORDS, true);
+	size_t nr = nr_of(s->frames, ARRAY_SIZE(s->frames));
+	uint64_t chain[10];
 	struct row row;
 
-	unit_write(dir, "kallsyms", symbols, strlen(symbols));
+	if (!s->hidden)
+		unit_write(dir, "kallsyms", kernel_symbols, strlen(kernel_symbols));
 	unwinding_free(a.unwinding);
-	release = "3.10.108";
+	release = s->release ? s->release : "3.10.0-1160.el7.x86_64";
 	a.unwinding = unwinding_new(&rig.env);
 	ck_assert_ptr_nonnull(a.unwinding);
-	set_reg(&c, PERF_REG_X86_BP, STACK + 48);
+	set_saved(&c, s);
 	c.ips = chain;
-	c.nr_ips = ARRAY_SIZE(chain);
+	c.nr_ips = write_chain(s, chain);
+	c.mode = s->kernel[0] || s->user_only ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 	sample_in(0, 500, 500, &c);
-	assert_unwound(0, UNWOUND_UNKNOWN, 1);
 	row = only_row(0);
-	assert_user(&row, ips, 2, false);
+	ck_assert_msg(row.key.user.nr == nr && !memcmp(row.key.user.frames, s->frames, 8 * nr), "%s: %u frames: %#lx",
+		      s->what, row.key.user.nr, row.key.user.nr > 1 ? row.key.user.frames[1] : 0);
+	ck_assert_int_eq(row.key.user.state, nr ? STACK_TAKEN : STACK_MISSED);
+	ck_assert_msg(a.stats[0].unwound[s->end] == 1, "%s", s->what);
+	assert_unwound(0, s->end, 1);
 }
 END_TEST
 
@@ -1032,8 +1211,7 @@ int main(void)
 		tcase_add_test(tc, test_difference);
 	}
 	tcase_add_loop_test(tc, test_withheld, 0, ARRAY_SIZE(withheld));
-	tcase_add_loop_test(tc, test_stale, 0, ARRAY_SIZE(entries));
-	tcase_add_test(tc, test_stale_unknown);
+	tcase_add_loop_test(tc, test_scripted, 0, ARRAY_SIZE(scripted));
 	tcase_add_loop_test(tc, test_dying, 0, ARRAY_SIZE(dying));
 	tcase_add_test(tc, test_sets);
 	tcase_add_test(tc, test_unknown_process);
