@@ -105,6 +105,8 @@ int kernel_code_stale(struct kernel_code *kc, const struct stack *kernel)
 		return (int)kc->entry.stale;
 	kc->entry.addr = addr;
 	kc->entry.interrupted = interrupted;
-	kc->entry.stale = kernel_file_find(kc->symbols, addr - !interrupted, &found) ? arch_entry_stale(found.name) : 0;
+	kc->entry.stale = kernel_file_find(kc->symbols, addr - !interrupted, &found)
+				  ? arch_entry_stale(found.name, interrupted)
+				  : 0;
 	return (int)kc->entry.stale;
 }

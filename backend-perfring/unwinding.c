@@ -193,7 +193,7 @@ static unsigned int what_is_stale(const struct unwinding *u, const struct record
 	if (stale == (ARCH_STALE_SAVED | ARCH_STALE_SP) && kernel->nr > 1 &&
 	    !is_pushed(&regs, kernel->frames[kernel->nr - 1]))
 		return ARCH_STALE_SP;
-	return (unsigned int)stale & u->may_be_stale;
+	return (unsigned int)stale & (u->may_be_stale | ARCH_STALE_IP);
 }
 
 static void forget_saved(struct unwind_regs *regs)
@@ -490,6 +490,12 @@ enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pi
 	struct unwind_regs regs;
 	enum unwound end;
 
+	/* Not even the address is known. */
+	if (stale & ARCH_STALE_IP) {
+		*user = (struct stack){ .state = STACK_MISSED };
+		stats->unwound[UNWOUND_UNKNOWN]++;
+		return PROOF_NONE;
+	}
 	if (has_no_stack(u, r, user) || !begin(u, r, pid, &regs)) {
 		keep_walked(user, stale);
 		stats->unwound[UNWOUND_KERNEL]++;

@@ -73,10 +73,9 @@ struct arch_code {
 };
 
 /* What perf reports of a user's registers as an earlier entry into the kernel has left it. Bits. */
-#define ARCH_STALE_SAVED                                                                                               \
-	1u               /* what functions save, and the frame pointer, by which the kernel walks the user's stack     \
-			  */
-#define ARCH_STALE_SP 2u /* the stack pointer, where the copy of the stack begins */
+#define ARCH_STALE_SAVED 1u /* what functions save, and the frame pointer: the kernel walks by that */
+#define ARCH_STALE_SP    2u /* the stack pointer, where the copy of the stack begins */
+#define ARCH_STALE_IP    4u /* the address, and all other registers */
 
 #define ARCH_CODE_SIGNAL UINT8_MAX
 #define ARCH_CODE_CLONE  (UINT8_MAX - 1)

@@ -180,21 +180,26 @@ static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64
 /*
  * The entry code of old kernels (arch/x86/kernel/entry_64.S before 4.2, then arch/x86/entry/entry_64.S) does not write
  * all of struct pt_regs, so that perf reports what an earlier entry has left there. @name is the outermost kernel
- * function of a callchain.
+ * function of a callchain; @interrupted: it is the only one, which was interrupted.
  *
  * - system_call_fastpath, sysret_careful, auditsys, sysret_audit, before 4.1: a system call that is not traced. The rsp
  *   of the user is in a variable of the CPU. rbx, rbp and r12 to r15 have no room: the entry code calls the rest of the
  *   kernel, and the return address takes the place of rbx or rbp. RHEL 7 (3.10.0-1160) saves these six, but not rsp.
- * - entry_SYSCALL_64_fastpath, until the fast path was removed (4.15, 4.14.18, 4.9.81): rsp is saved, these six are
- * not.
+ * - retint_careful, before 4.1: user code is preempted. The call takes the place of rbx and rbp in the same way; rsp is
+ *   right.
+ * - entry_SYSCALL_64_fastpath, until the fast path was removed (4.15, 4.14.18, 4.9.81): rsp is saved, the six are not.
+ * - system_call_after_swapgs, entry_SYSCALL_64_after_swapgs: nothing has been saved yet, but interrupts are on.
  */
-static inline unsigned int arch_entry_stale(const char *name)
+static inline unsigned int arch_entry_stale(const char *name, bool interrupted)
 {
 	if (!strcmp(name, "system_call_fastpath") || !strcmp(name, "sysret_careful") || !strcmp(name, "auditsys") ||
 	    !strcmp(name, "sysret_audit"))
 		return ARCH_STALE_SP | ARCH_STALE_SAVED;
-	if (!strcmp(name, "entry_SYSCALL_64_fastpath"))
+	if (!strcmp(name, "entry_SYSCALL_64_fastpath") || !strcmp(name, "retint_careful"))
 		return ARCH_STALE_SAVED;
+	if (interrupted &&
+	    (!strcmp(name, "system_call_after_swapgs") || !strcmp(name, "entry_SYSCALL_64_after_swapgs")))
+		return ARCH_STALE_SP | ARCH_STALE_SAVED | ARCH_STALE_IP;
 	return 0;
 }
 

@@ -15,7 +15,7 @@ uint64_t report_unsure_stacks(const struct rows *rows, bool intervals, const str
 		if (!row.key.kernel.nr || row.key.user.state != STACK_TAKEN)
 			continue;
 		names->kernel(names->ctx, row.key.kernel.frames[row.key.kernel.nr - 1], true, &found);
-		if (found.name && arch_entry_stale(found.name) & ARCH_STALE_SAVED)
+		if (found.name && arch_entry_stale(found.name, row.key.kernel.nr == 1) & ARCH_STALE_SAVED)
 			sum += intervals ? row.times : row.value;
 	}
 	return sum;

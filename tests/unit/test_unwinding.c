@@ -695,6 +695,8 @@ static const char kernel_symbols[] =
 #define AUDITSYS       0xffffffff816000a8
 #define SYSRET_AUDIT   0xffffffff816000b8
 #define PAGE_FAULT     0xffffffff816000d8
+#define RETINT_CAREFUL 0xffffffff816000c8
+#define AFTER_SWAPGS   0xffffffff81600014 /* interrupted there */
 #define STACK_WORDS    8
 
 /*
@@ -829,6 +831,41 @@ static const struct scripted {
 	  { P(LEAF) },
 	  .bp = SYSRET_CAREFUL,
 	  .release = "3.16.85" },
+	/* el7 preempts user code: rbx and rbp are overwritten, and the kernel cannot walk by the latter */
+	{ "el7: user code is preempted",
+	  { SOMETHING, RETINT_CAREFUL },
+	  { P(LEAF) },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED },
+	  .bx = 0xff,
+	  .bp = RETINT_CAREFUL },
+	{ "el7: the same, in a function that is left by the stack pointer, as its callers",
+	  { SOMETHING, RETINT_CAREFUL },
+	  { P(LEAF) },
+	  { P(FRAME) + 5, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), P(FRAME) + 5, END },
+	  .bx = 0xff,
+	  .bp = RETINT_CAREFUL },
+	{ "el7: rbp has become an address on the stack",
+	  { SOMETHING, RETINT_CAREFUL },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, LINK, 0, ENTRY },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED } },
+	{ "el7: before the system call has saved anything",
+	  { AFTER_SWAPGS },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_UNKNOWN,
+	  { 0 } },
+	{ "el7: a name of code that calls nothing",
+	  { SOMETHING, AFTER_SWAPGS },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, END } },
 	/* all is saved */
 	{ "el7: of that code, not called from there",
 	  { FASTPATH, SOMETHING },
