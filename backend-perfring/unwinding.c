@@ -99,8 +99,8 @@ struct unwinding *unwinding_new(const struct source_env *env)
 	if (!u)
 		return NULL;
 	u->env = env;
-	if (!env->request->options->input && kernel_registers_may_be_stale())
-		u->may_be_stale = ARCH_STALE_SAVED | ARCH_STALE_SP;
+	if (!env->request->options->input && kernel_withholds_registers())
+		u->may_be_stale = ARCH_STALE_SAVED | (kernel_registers_may_be_stale() ? ARCH_STALE_SP : 0);
 	u->mappings = (struct unwind_mappings){ u, find_mapping };
 	u->memory = (struct unwind_memory){ u, read_copy };
 	u->rules = (struct unwind_files){ u, find_rules };

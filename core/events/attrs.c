@@ -44,6 +44,11 @@ void attrs_choose(struct events *ev, bool with_notes)
 		ev->event = ev->switches == SWITCHES_BY_PROGRAM ? *event_default() : ev->switch_event;
 }
 
+bool attrs_no_kernel_chain(const struct request *r)
+{
+	return r->options->user_only && !(r->unwinds && kernel_withholds_registers());
+}
+
 /* Does it matter whether a thread has a user stack, though nobody wants to see it? */
 static bool tells_kinds(const struct options *o)
 {
@@ -93,7 +98,7 @@ void attrs_fill(struct events *ev, bool with_notes)
 		.watermark = 1,
 		.wakeup_watermark = rings_wakeup(ev),
 		.exclude_guest = ev->event.type == PERF_TYPE_HARDWARE,
-		.exclude_callchain_kernel = o->user_only,
+		.exclude_callchain_kernel = attrs_no_kernel_chain(ev->request),
 		/* In a pid namespace tasks outside have to be told from the idle task. */
 		.exclude_callchain_user = o->kernel_only && !ev->request->in_pidns && !tells_kinds(o),
 		.exclude_idle = ev->request->in_pidns && event_is_clock(&ev->event) && !o->include_idle,

@@ -8,6 +8,12 @@
 /** attrs_choose() - which events there are to be. @with_notes: a program in the kernel will write notes */
 void attrs_choose(struct events *ev, bool with_notes);
 
+/**
+ * attrs_no_kernel_chain() - may the kernel leave out its part of callchains? Not where stacks are unwound and that part
+ * tells which of a user's registers are right: see arch_entry_stale().
+ */
+bool attrs_no_kernel_chain(const struct request *r);
+
 /** attrs_fill() - of samples, with what tells of tasks and mappings where that has no rings of its own. */
 void attrs_fill(struct events *ev, bool with_notes);
 

@@ -110,7 +110,7 @@ static int open_user_only(struct events *ev, const struct event_place *e, pid_t 
 		ev->user_only = why;
 	} else {
 		ev->attr.exclude_kernel = 0;
-		ev->attr.exclude_callchain_kernel = ev->request->options->user_only;
+		ev->attr.exclude_callchain_kernel = attrs_no_kernel_chain(ev->request);
 	}
 	return fd;
 }

@@ -10,7 +10,9 @@
  *   before 4.19   all ones for rbx, rbp and r12-r15
  *   before 5.11   the same, but for rbp
  *
- * Before 5.4 a callchain has what it had: the kernel itself walks by the right rbp here.
+ * Callchains of RHEL 7 and of 4.9 on have what they had: the kernel itself walks by the right rbp here. Before 4.19 the
+ * outermost frame of an odd thread has the address of text in the place of its caller's rbp, as with glibc up to 2.33.
+ * Else, in a system call, the kernel walks by the rbp that the thread had outside the kernel last.
  */
 #include "backend-perfring/decode.h"
 #include "backend-perfring/pack.h"
@@ -21,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
 
 #define MAX_THREADS 1024
@@ -180,6 +183,87 @@ static void write_less(struct record *r)
 	move_copy(r, sp);
 }
 
+static uint64_t *user_part(const struct record *r, uint64_t *nr)
+{
+	uint64_t i;
+
+	for (i = 0; i < r->sample.nr; i++)
+		if (r->sample.ips[i] == PERF_CONTEXT_USER) {
+			*nr = r->sample.nr - i - 1;
+			return (uint64_t *)(uintptr_t)&r->sample.ips[i + 1];
+		}
+	*nr = 0;
+	return NULL;
+}
+
+/* What is at @addr of a frame; as perf_callchain_user(). */
+static bool read_frame(const struct record *r, uint64_t sp, uint64_t addr, uint64_t frame[2])
+{
+	const struct iovec to = { frame, 16 };
+	struct iovec from = { (void *)addr, 16 };
+
+	if (addr >= sp && addr - sp + 16 <= r->sample.stack_size && r->sample.stack) {
+		memcpy(frame, (const unsigned char *)r->sample.stack + (addr - sp), 16);
+		return true;
+	}
+	return process_vm_readv(r->pid, &to, 1, &from, 1, 0) == 16;
+}
+
+/* The callchain as the kernel walks it from @fp: behind @nr user addresses of @chain. Return: how many there are. */
+static uint64_t walk(const struct record *r, uint64_t sp, uint64_t fp, uint64_t *chain, uint64_t nr, uint64_t max)
+{
+	uint64_t frame[2];
+
+	for (; nr < max && read_frame(r, sp, fp, frame); fp = frame[0])
+		chain[nr++] = frame[1];
+	return nr;
+}
+
+/* Up to 127 addresses in the place of those of the record. */
+static uint64_t *new_chain(struct record *r, uint64_t **user)
+{
+	static uint64_t chains[4096][256]; /* records wait for earlier ones of other rings, but not for so many */
+	static unsigned int next;
+	uint64_t nr, *old = user_part(r, &nr), head = r->sample.nr - nr, *chain = chains[next % ARRAY_SIZE(chains)];
+
+	if (!old || r->sample.nr + 128 > ARRAY_SIZE(chains[0]))
+		return NULL;
+	next++;
+	memcpy(chain, r->sample.ips, 8 * r->sample.nr);
+	r->sample.ips = chain;
+	*user = chain + head;
+	return chain;
+}
+
+static void walk_by_stale(struct record *r)
+{
+	const struct left *l = left_by(r->tid);
+	uint64_t *sp = reg_of(r, PERF_REG_X86_SP), *user, ret, nr;
+
+	if (!sp || !in_system_call(r, &ret) || !new_chain(r, &user))
+		return;
+	nr = walk(r, *sp, l->tid == r->tid ? l->regs[0] : *sp + 64, user, 1, 100);
+	r->sample.nr = (uint64_t)(user - r->sample.ips) + nr;
+}
+
+/* The frame that the callchain ends with leads to the text where the thread is. */
+static void leave_by_text(struct record *r)
+{
+	uint64_t *sp = reg_of(r, PERF_REG_X86_SP), *bp = reg_of(r, PERF_REG_X86_BP), *user, fp, frame[2], nr, outer = 0;
+
+	if (!sp || !bp || r->tid % 2 == 0 || !new_chain(r, &user))
+		return;
+	nr = r->sample.nr - (uint64_t)(user - r->sample.ips);
+	for (fp = *bp;
+	     fp > outer && fp >= *sp && fp - *sp + 16 <= r->sample.stack_size && read_frame(r, *sp, fp, frame);
+	     fp = frame[0])
+		outer = fp;
+	if (!outer || nr < 2 || fp > 4096)
+		return;
+	*(uint64_t *)((uintptr_t)r->sample.stack + (outer - *sp)) = user[0];
+	r->sample.nr = (uint64_t)(user - r->sample.ips) + walk(r, *sp, user[0], user, nr, nr + 2);
+}
+
 static void withhold(const struct record *r)
 {
 	size_t i;
@@ -215,7 +299,12 @@ int __wrap_decode_record(const struct perf_event_attr *attr, const void *bytes, 
 		remember(out);
 	else if (version() < 3019)
 		write_less(out);
-	else
+	else {
+		if (version() < 4009)
+			walk_by_stale(out);
+		else if (version() < 4019)
+			leave_by_text(out);
 		withhold(out);
+	}
 	return rc;
 }

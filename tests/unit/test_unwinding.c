@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/apply.h"
+#include "core/events/attrs.h"
 #include "tests/unit/cfi_image.h"
 #include "tests/unit/rig.h"
 
@@ -697,6 +698,9 @@ static const char kernel_symbols[] =
 #define PAGE_FAULT     0xffffffff816000d8
 #define RETINT_CAREFUL 0xffffffff816000c8
 #define AFTER_SWAPGS   0xffffffff81600014 /* interrupted there */
+#define FAST_4_4       0xffffffff816000f8
+#define EARLY_4_4      0xffffffff816000e8
+#define SLOW           0xffffffff81600108
 #define STACK_WORDS    8
 
 /*
@@ -714,6 +718,8 @@ static const struct scripted {
 	bool hidden;         /* the kernel's symbols are */
 	bool user_only;      /* the kernel's callchain is not asked for */
 	bool withheld;       /* registers */
+	bool no_regs;        /* nor copy */
+	bool part;           /* the copy has but the first word */
 } scripted[] = {
 	/* 3.10.0-1160.el7: rsp is stale, what functions save is not */
 	{ "el7: in a system call; the copy begins in zeros",
@@ -866,6 +872,98 @@ static const struct scripted {
 	  { CALLED, 0, 0, 0, 0, END },
 	  UNWOUND_ROOT,
 	  { P(LEAF), CALLED, END } },
+	/* 4.4 reports no callee-saved registers, and its callchain begins with a stale rbp: rsp and the copy are right
+	 */
+	{ "4.4: in a system call; the frame that the callchain begins with is of an outer function",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF), END },
+	  { CALLED, 0, STACK + 48, CALLED, 0, 0, 0, END },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED },
+	  .withheld = true,
+	  .release = "4.4.178" },
+	{ "4.4: it is a frame that was",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF), LINK, END },
+	  { CALLED, STACK + 24, LINK, 0, END, 0, 0, END },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED },
+	  .withheld = true,
+	  .release = "4.4.178" },
+	{ "4.4: it is of something else",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF), 0x4c9018 },
+	  { CALLED, 0, 0x4c9018, 0, 0, 0, 0, END },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED },
+	  .withheld = true,
+	  .release = "4.4.178" },
+	{ "4.4: the frame is above the copy",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED },
+	  .withheld = true,
+	  .part = true,
+	  .release = "4.4.178" },
+	{ "4.4: functions without frames",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF), 0x4c9018 },
+	  { P(FRAME) + 5, 0, P(FRAME) + 7, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), P(FRAME) + 5, P(FRAME) + 7, END },
+	  .withheld = true,
+	  .release = "4.4.178" },
+	{ "4.9.0: the same code",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF), LINK, END },
+	  { CALLED, STACK + 24, LINK, 0, END, 0, 0, END },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED },
+	  .withheld = true,
+	  .release = "4.9.0-13-amd64" },
+	{ "4.4: before the system call has saved anything",
+	  { EARLY_4_4 },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_UNKNOWN,
+	  { 0 },
+	  .withheld = true,
+	  .release = "4.4.178" },
+	{ "4.4: of a 32-bit task, or without registers: as the kernel walked it, the first address alone",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF), LINK, ENTRY },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_KERNEL,
+	  { P(LEAF) },
+	  .no_regs = true,
+	  .release = "4.4.178" },
+	{ "4.9.115: the callchain begins with the right rbp",
+	  { SOMETHING, SLOW },
+	  { P(LEAF), END },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, END },
+	  .withheld = true,
+	  .release = "4.9.115" },
+	{ "4.9.115: and goes on by data",
+	  { SOMETHING, SLOW },
+	  { P(LEAF), END, 0x4c9018, 0x1 },
+	  { CALLED, 0, 0, 0, 0x4c9000, END },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, END },
+	  .withheld = true,
+	  .release = "4.9.115" },
+	{ "4.9.115: the kernel's symbols are hidden",
+	  { SOMETHING, SLOW },
+	  { P(LEAF), END },
+	  { CALLED, 0, 0, 0, 0, END },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED },
+	  .withheld = true,
+	  .hidden = true,
+	  .release = "4.9.115" },
 	/* all is saved */
 	{ "el7: of that code, not called from there",
 	  { FASTPATH, SOMETHING },
@@ -940,7 +1038,7 @@ static void set_saved(struct copy *c, const struct scripted *s)
 START_TEST(test_scripted)
 {
 	const struct scripted *s = &scripted[_i];
-	struct copy c = copy_of(PERF_MASK, s->user[0], s->words, STACK_WORDS, true);
+	struct copy c = copy_of(PERF_MASK, s->user[0], s->words, s->part ? 1 : STACK_WORDS, !s->part);
 	size_t nr = nr_of(s->frames, ARRAY_SIZE(s->frames));
 	uint64_t chain[10];
 	struct row row;
@@ -952,6 +1050,7 @@ START_TEST(test_scripted)
 	a.unwinding = unwinding_new(&rig.env);
 	ck_assert_ptr_nonnull(a.unwinding);
 	set_saved(&c, s);
+	c.abi = s->no_regs ? PERF_SAMPLE_REGS_ABI_NONE : c.abi;
 	c.ips = chain;
 	c.nr_ips = write_chain(s, chain);
 	c.mode = s->kernel[0] || s->user_only ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
@@ -962,6 +1061,28 @@ START_TEST(test_scripted)
 	ck_assert_int_eq(row.key.user.state, nr ? STACK_TAKEN : STACK_MISSED);
 	ck_assert_msg(a.stats[0].unwound[s->end] == 1, "%s", s->what);
 	assert_unwound(0, s->end, 1);
+}
+END_TEST
+
+/* With -U the kernel's part of a callchain is asked for where it tells how the kernel was entered. */
+static const struct {
+	const char *release;
+	bool user_only, unwinds, left_out;
+} chains[] = {
+	{ "3.10.0-1160.el7.x86_64", true, true, false },
+	{ "4.18.0", true, true, false },
+	{ "4.18.0", true, false, true },
+	{ "4.18.0", false, true, false },
+	{ "4.19.0", true, true, true },
+	{ "6.18.0", true, true, true },
+};
+
+START_TEST(test_kernel_chain)
+{
+	release = chains[_i].release;
+	options.user_only = chains[_i].user_only;
+	rig.request.unwinds = chains[_i].unwinds;
+	ck_assert_int_eq(attrs_no_kernel_chain(&rig.request), chains[_i].left_out);
 }
 END_TEST
 
@@ -1249,6 +1370,7 @@ int main(void)
 	}
 	tcase_add_loop_test(tc, test_withheld, 0, ARRAY_SIZE(withheld));
 	tcase_add_loop_test(tc, test_scripted, 0, ARRAY_SIZE(scripted));
+	tcase_add_loop_test(tc, test_kernel_chain, 0, ARRAY_SIZE(chains));
 	tcase_add_loop_test(tc, test_dying, 0, ARRAY_SIZE(dying));
 	tcase_add_test(tc, test_sets);
 	tcase_add_test(tc, test_unknown_process);
