@@ -294,7 +294,7 @@ static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *
 					   .size = r->sample.stack_size,
 					   .whole = r->sample.stack_whole,
 					   .ctx = u,
-					   .is_call = is_call,
+					   .is_call = u->kernel_code ? NULL : is_call,
 					   .is_return = is_return };
 	enum frame_chain_found found;
 

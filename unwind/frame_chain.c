@@ -92,7 +92,7 @@ enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *f
 	}
 	if (!most)
 		return c->nr > 1 && !c->whole ? FRAME_CHAIN_BEYOND : FRAME_CHAIN_NONE;
-	if (is_outer(c, found))
+	if (c->is_call && is_outer(c, found))
 		return FRAME_CHAIN_NONE;
 	*fp = found;
 	return FRAME_CHAIN_FOUND;

@@ -7,8 +7,9 @@
  * the return address behind it, are in the copy of the stack.
  *
  * Some of these kernels do not save the frame pointer in a system call, and walk by what it was earlier, see
- * arch_entry_stale(). That is an outer frame: it is refused where an inner one leads to it, from another function
- * than the one whose frame is looked for (what that has called before has left such frames, too).
+ * arch_entry_stale(). Of a recording nothing tells whether that was so. Then an outer frame is refused where an inner
+ * one leads to it, from another function than the one whose frame is looked for (what that has called before has left
+ * such frames, too).
  *
  * The outermost addresses of a callchain may be bogus: of a function that has no frame the kernel takes whatever is in
  * the register for a frame pointer. Such an address is not looked for, if nothing returns to it.
@@ -25,8 +26,8 @@
  * @ips:     @nr user addresses of its callchain, that of the sample first
  * @stack:   @size bytes, copied from @sp on
  * @whole:   above them is no more of the stack
- * @is_call: may a function return to this address, which is not the one whose frame is looked for? Asked
- *           a few times only
+ * @is_call: NULL: the kernel has walked by the right frame pointer; else may a function return to this address, which
+ * is not the one whose frame is looked for? Asked a few times only
  * @is_return: the same for any function, by the call in front of it
  */
 struct frame_chain {

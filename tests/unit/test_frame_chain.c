@@ -27,6 +27,7 @@ static const struct {
 	uint64_t fp;                 /* NONE: not found */
 	bool part;                   /* the stack goes on above the copy */
 	enum frame_chain_found none; /* where it is not found */
+	bool right;                  /* the kernel is known to have walked by the right frame pointer */
 } rows[] = {
 	{ "at the stack pointer", { LEAF, A, B }, { AT(2), A, 0, B }, 3, 4, AT(0) },
 	{ "above locals", { LEAF, A, B }, { 1, 2, AT(5), A, 3, 0, B }, 3, 7, AT(2) },
@@ -82,6 +83,13 @@ static const struct {
 	{ "all ones, above a part", { LEAF, A, B }, { UINT64_MAX, A, 0, 0 }, 3, 4, NONE, true, FRAME_CHAIN_BEYOND },
 	{ "the beginning is of another", { LEAF, A, B, C }, { AT(2), A, AT(4), B, 0, A }, 4, 6, NONE },
 	{ "what rbp was earlier: a frame that others lead to", { LEAF, A }, { 1, AT(3), C, 0, A }, 2, 5, NONE },
+	{ "a frame that others lead to, but the kernel had the right rbp",
+	  { LEAF, A },
+	  { 1, AT(3), C, 0, A },
+	  2,
+	  5,
+	  AT(3),
+	  .right = true },
 	{ "the same, of a recursion", { LEAF, A, A, B }, { AT(2), A, AT(4), A, AT(6), A, 0, B }, 4, 8, NONE },
 };
 
@@ -98,8 +106,9 @@ static bool is_return(void *ctx, uint64_t addr)
 START_TEST(test_find)
 {
 	uint64_t fp = NONE, *stack = malloc(8 * rows[_i].words + 1); /* not a word more */
-	const struct frame_chain c = { rows[_i].ips,   rows[_i].nr, SP,      stack,    8 * rows[_i].words,
-				       !rows[_i].part, NULL,        is_call, is_return };
+	const struct frame_chain c = { rows[_i].ips,       rows[_i].nr,    SP,   stack,
+				       8 * rows[_i].words, !rows[_i].part, NULL, rows[_i].right ? NULL : is_call,
+				       is_return };
 	enum frame_chain_found found, want = rows[_i].fp != NONE ? FRAME_CHAIN_FOUND : rows[_i].none;
 
 	memcpy(stack, rows[_i].stack, 8 * rows[_i].words);
