@@ -4,6 +4,7 @@
 #include "backend-bpf/offsets.h"
 #include "core/arch/arch.h"
 #include "core/host/causes.h"
+#include "core/host/host.h"
 #include "core/host/pidns.h"
 #include "core/tasks/cgroup.h"
 #include "core/tasks/pinned.h"
@@ -74,7 +75,7 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 
 	if (!ARCH_ADD_IS_BARRIER) /* object_change_set() needs it */
 		return err_set(err, -EOPNOTSUPP, "the BPF programs have no memory barrier for this processor");
-	if (kernel_bpf_taints() && !forced) {
+	if (kernel_bpf_taints(&host_here) && !forced) {
 		err_set(err, -EOPNOTSUPP, "the first use of bpf(2) would taint this kernel (technology preview)");
 		err_remedy(err, "--backend=bpf, which taints it");
 		return -EOPNOTSUPP;

@@ -39,13 +39,14 @@ struct old_kernel {
 };
 
 /*
- * 3.10.el7 (3.10.0-1160) was measured: write_backward of 4.7 but neither kernel.perf_event_max_stack of 4.8 nor
+ * 3.10.0 is a derivative of it. 3.10.el7 (3.10.0-1160) was measured: write_backward of 4.7 but neither kernel.perf_event_max_stack of 4.8 nor
  * namespaces of 4.12; get_stack of 4.18, but no BTF. Of the system calls behind finit_module it may have some, which a
  * program that runs on all of them cannot count on.
  */
 static const struct old_kernel old_kernels[] = {
 	{ "3.10", "3.10.108", LINUX(3, 10), 0, 313, 0, false },
 	{ "3.10.el7", "3.10.0-1160.el7.x86_64", LINUX(4, 7), LINUX(4, 18), 313, -E2BIG, true },
+	{ "3.10.0", "3.10.0-1160.vz7.5.3", LINUX(4, 7), LINUX(4, 18), 313, -E2BIG, true },
 	{ "3.16", "3.16.85", LINUX(3, 16), 0, 316, 0, false },
 	{ "4.4", "4.4.178", LINUX(4, 4), LINUX(4, 4), 325, -EINVAL, false },
 	{ "4.9", "4.9.115", LINUX(4, 9), LINUX(4, 9), 331, -EINVAL, false },

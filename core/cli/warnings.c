@@ -3,6 +3,7 @@
 
 #include "core/cli/messages.h"
 #include "core/events/event_rings.h"
+#include "core/host/host.h"
 #include "core/host/kernel.h"
 #include "core/tasks/cgroup.h"
 
@@ -125,7 +126,7 @@ void warn_of_taint(const struct options *o)
 	const struct way *asked = o->backend ? way_find(ways_here, o->backend) : NULL;
 	bool both = o->backend && !strcmp(o->backend, WAY_BOTH);
 
-	if ((both || (asked && asked->counter)) && !o->input && kernel_bpf_taints())
+	if ((both || (asked && asked->counter)) && !o->input && kernel_bpf_taints(&host_here))
 		fprintf(stderr,
 			"%sbpf(2), which --backend asks for, is a technology preview of this kernel: its use "
 			"taints that, until it is booted anew.\n",

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -27,21 +28,6 @@ static bool this_kernel(bool (*is_so)(const char *release))
 	return !uname(&u) && is_so(u.release);
 }
 
-bool kernel_bpf_taints(void)
-{
-	return this_kernel(kernel_release_bpf_taints);
-}
-
-bool kernel_release_registers_may_be_stale(const char *release)
-{
-	return !strncmp(release, "3.", 2);
-}
-
-bool kernel_registers_may_be_stale(void)
-{
-	return this_kernel(kernel_release_registers_may_be_stale);
-}
-
 /* Of a release that is not like "5.10.0-28-amd64" nothing is known: no. */
 static bool is_before(const char *release, unsigned long major, unsigned long minor)
 {
@@ -55,6 +41,50 @@ static bool is_before(const char *release, unsigned long major, unsigned long mi
 		return false;
 	has_minor = strtoul(end + 1, NULL, 10);
 	return has_major < major || (has_major == major && has_minor < minor);
+}
+
+static bool ends(const char *line, const char *end)
+{
+	size_t len = strlen(line), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(line + len - end_len, end);
+}
+
+/* Is there a system call bpf(2), by its name? Calling it is what must be avoided. Yes, if that cannot be read. */
+static bool has_bpf(const struct host *host)
+{
+	char path[PATH_MAX], line[512];
+	long long setting;
+	bool found = false;
+	FILE *f = NULL;
+
+	if (!host_setting(host, "kernel/unprivileged_bpf_disabled", &setting))
+		return true;
+	if (snprintf(path, sizeof(path), "%s/kallsyms", host->proc) < (int)sizeof(path))
+		f = fopen(path, "re");
+	if (!f)
+		return true;
+	while (!found && fgets(line, sizeof(line), f))
+		found = ends(line, " sys_bpf\n") || ends(line, " SyS_bpf\n");
+	fclose(f);
+	return found;
+}
+
+bool kernel_bpf_taints(const struct host *host)
+{
+	struct utsname u;
+
+	return !uname(&u) && (kernel_release_bpf_taints(u.release) || (is_before(u.release, 3, 18) && has_bpf(host)));
+}
+
+bool kernel_release_registers_may_be_stale(const char *release)
+{
+	return !strncmp(release, "3.", 2);
+}
+
+bool kernel_registers_may_be_stale(void)
+{
+	return this_kernel(kernel_release_registers_may_be_stale);
 }
 
 bool kernel_release_withholds_registers(const char *release)

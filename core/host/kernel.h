@@ -11,9 +11,11 @@ struct host;
  * kernel_bpf_taints() - would the first bpf(2) call taint this host?
  *
  * RHEL 7's 3.10 has bpf(2) as a technology preview: its first use sets a taint flag and logs a notice, which a
- * production tool must not do unasked. Only the release can tell, since trying is what must be avoided.
+ * production tool must not do unasked. Trying is what must be avoided. Mainline has bpf(2) since 3.18: in an older
+ * kernel, whatever its release is called, it is the preview of a vendor. Whether it is there is known by its setting,
+ * or by its symbol, which has its name even where addresses are hidden.
  */
-bool kernel_bpf_taints(void);
+bool kernel_bpf_taints(const struct host *host);
 
 /** kernel_release_bpf_taints() - the same for a given uname release, "3.10.0-1160.el7.x86_64". */
 bool kernel_release_bpf_taints(const char *release);

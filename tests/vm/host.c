@@ -24,7 +24,8 @@ bool host_bpf_taints(void)
 {
 	const char *release = host_release();
 
-	return !strncmp(release, "3.10.0-", 7) && strstr(release, ".el7");
+	return (!strncmp(release, "3.10.0-", 7) && strstr(release, ".el7")) ||
+	       (!strncmp(release, "3.10.", 5) && !access("/proc/sys/kernel/unprivileged_bpf_disabled", F_OK));
 }
 
 /* r0 = 0; exit */
