@@ -372,6 +372,28 @@ static void walk(struct unwinding *u, const struct unwind_regs *regs, struct unw
 }
 
 /*
+ * The frame pointer of the function that the walk came to, which needs it: its code tells how far that is above the
+ * stack pointer. It is believed if a call of this very function returns to what is found there, and none of another
+ * one: a call through a PLT or a pointer may be of any.
+ */
+static bool fp_by_code(struct unwinding *u, const struct unwind_result *result, struct unwind_regs *regs)
+{
+	uint64_t ip = u->ips[result->nr - 1] & ~UNWIND_EXACT, start, size, target, other;
+	struct arch_frame frame;
+
+	if (result->nr == 1 || u->ips[result->nr - 1] & UNWIND_EXACT || !find_function(u, ip - 1, &start) ||
+	    !unwind_frame_size(&u->mappings, &u->rules, start, &size) ||
+	    read_copy(u, result->sp + size, &frame, sizeof(frame)) ||
+	    unwind_called(&u->mappings, &u->rules, frame.ret, &target) <= 0)
+		return false;
+	if (target && target != start && find_function(u, target, &other) && other == target)
+		return false;
+	regs->r[ARCH_FP] = result->sp + size;
+	regs->have |= ARCH_BIT(ARCH_FP);
+	return true;
+}
+
+/*
  * The kernel withholds registers. If the walk comes to a frame that needs the frame pointer, learn it. Where the frame
  * is above the copy, go on as the kernel does. @stale: the kernel has walked by another one. Return: it went on.
  */
@@ -382,14 +404,24 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
 	bool exact;
 
 	unwind_walk(regs, &u->memory, &u->mappings, &u->rules, result);
-	if (!result->by_fp || stale)
+	if (!result->by_fp)
 		return false;
+	if (stale) {
+		fp_by_code(u, result, regs);
+		return false;
+	}
 	last = u->ips[result->nr - 1];
 	exact = result->nr == 1 || last & UNWIND_EXACT;
-	if (learn_fp(u, user, last & ~UNWIND_EXACT, exact, regs) != FRAME_CHAIN_BEYOND)
+	switch (learn_fp(u, user, last & ~UNWIND_EXACT, exact, regs)) {
+	case FRAME_CHAIN_NONE:
+		fp_by_code(u, result, regs);
 		return false;
-	go_on_chained(u, user, result); /* the first is the last frame's */
-	return true;
+	case FRAME_CHAIN_BEYOND:
+		go_on_chained(u, user, result); /* the first is the last frame's */
+		return true;
+	default:
+		return false;
+	}
 }
 
 /*

@@ -114,6 +114,7 @@ enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_L
  * @missing: with UNWIND_TRUNCATED: the address that the copy did not reach; 0: there was no room for more addresses
  * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if its rules say that nobody called it; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
+ * @sp:      the stack pointer of the last frame
  * @by_fp:   with @unknown: it is the frame pointer, which was never known, and leads to the return address
  * @chain:   of all frames but the last
  */
@@ -122,7 +123,7 @@ struct unwind_result {
 	uint8_t *left;
 	size_t cap, nr;
 	enum unwind_end end;
-	uint64_t missing, root;
+	uint64_t missing, root, sp;
 	bool unknown, by_fp;
 	enum unwind_chain chain;
 };
@@ -165,6 +166,14 @@ bool unwind_function(const struct unwind_mappings *mappings, const struct unwind
  */
 int unwind_called(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		  uint64_t *target);
+
+/**
+ * unwind_frame_size() - how far is the stack pointer of the function that begins at @start below its frame pointer when
+ * it calls another one, as far as its first instructions tell?
+ * Return: false: it keeps none, or they do not.
+ */
+bool unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
+		       uint64_t *size);
 
 /**
  * unwind_keeps_fp() - does the frame pointer lead from the frame at @ip to that of its caller? By the rules; code

@@ -461,6 +461,22 @@ int unwind_called(const struct unwind_mappings *mappings, const struct unwind_fi
 	return arch_call_decode(code, ip, target);
 }
 
+bool unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
+		       uint64_t *size)
+{
+	const struct mapping *m = mappings->find(mappings->ctx, start);
+	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
+	uint8_t code[ARCH_PROLOGUE_MAX];
+	size_t len = sizeof(code);
+	uint64_t addr;
+
+	if (!rules || rules_of_code(rules) || !code_address(rules, m, start, &addr))
+		return false;
+	while (len && rules_read(rules, addr, code, len))
+		len /= 2;
+	return arch_prologue_decode(code, len, size);
+}
+
 bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip)
 {
 	const struct mapping *m = mappings->find(mappings->ctx, ip);
@@ -535,7 +551,7 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 	size_t cap = out->cap < UNWIND_MAX_FRAMES ? out->cap : UNWIND_MAX_FRAMES;
 
 	out->nr = 0;
-	out->missing = out->root = 0;
+	out->missing = out->root = out->sp = 0;
 	out->unknown = out->by_fp = false;
 	out->chain = UNWIND_CHAIN_NONE;
 	out->end = UNWIND_BAD;
@@ -556,6 +572,7 @@ void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *mem
 	out->root = w.root;
 	out->unknown = w.unknown;
 	out->by_fp = w.unknown && w.by_fp && !w.fp_changed;
+	out->sp = w.regs.r[ARCH_SP];
 	out->chain = w.chain;
 	if (out->end == UNWIND_TRUNCATED)
 		out->missing = w.missing;

@@ -27,6 +27,7 @@
  *
  * Code:
  *   ARCH_CALL_MAX, arch_call_decode()   recognizes a call by the bytes in front of its return address
+ *   ARCH_PROLOGUE_MAX, arch_prologue_decode()   reads the size of a frame from the first bytes of its function
  *
  * Files:
  *   ARCH_ELF_MACHINE      e_machine

@@ -175,6 +175,55 @@ static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64
 	return true;
 }
 
+#define ARCH_PROLOGUE_MAX 64 /* bytes that are looked at */
+
+/* mov or xor between two registers, of which rsp is not changed? @op: behind the REX prefix, if there is one */
+static inline bool arch_is_move(const uint8_t *code, const uint8_t *op)
+{
+	bool loads = op[0] == 0x8b;
+	unsigned int to = loads ? op[1] >> 3 & 7 : op[1] & 7, more = op == code ? 0 : *code & (loads ? 4 : 1);
+
+	return (loads || op[0] == 0x89 || op[0] == 0x31) && op[1] >= 0xc0 && (to != 4 || more);
+}
+
+/*
+ * The first bytes of a function that keeps a frame pointer: how far is its stack pointer below that when it calls
+ * another one? [endbr64] push %rbp; mov %rsp,%rbp; then pushes, moves between registers and a sub $size,%rsp. If
+ * anything else comes before that, there may be more, so what is said has to be checked. A call needs rsp to be a
+ * multiple of 16 (psABI 3.2.2), as rbp is.
+ */
+static inline bool arch_prologue_decode(const uint8_t *code, size_t len, uint64_t *size)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, begin[] = { 0x55, 0x48, 0x89, 0xe5 };
+	size_t at = len >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)) ? sizeof(endbr64) : 0;
+	uint32_t imm;
+
+	if (len < at + sizeof(begin) || memcmp(code + at, begin, sizeof(begin)))
+		return false;
+	*size = 0;
+	for (at += sizeof(begin); at + 7 <= len;) {
+		size_t rex = (code[at] & 0xf0) == 0x40;
+		const uint8_t *op = code + at + rex;
+
+		if ((*op & 0xf8) == 0x50) {
+			*size += 8;
+			at += rex + 1;
+		} else if (arch_is_move(code + at, op)) {
+			at += rex + 2;
+		} else if (code[at] == 0x48 && op[0] == 0x83 && op[1] == 0xec) {
+			*size += op[2];
+			break;
+		} else if (code[at] == 0x48 && op[0] == 0x81 && op[1] == 0xec) {
+			memcpy(&imm, op + 2, sizeof(imm));
+			*size += imm;
+			break;
+		} else {
+			break;
+		}
+	}
+	return *size % 16 == 0;
+}
+
 /* ---- the kernel */
 
 /*

@@ -49,12 +49,55 @@ START_TEST(test_call)
 }
 END_TEST
 
+#define PROLOGUE 0x55, 0x48, 0x89, 0xe5 /* push %rbp; mov %rsp,%rbp */
+
+static const struct {
+	const char *what;
+	uint8_t code[24];
+	uint64_t size; /* NONE: not known */
+} prologues[] = {
+	{ "nothing else", { PROLOGUE }, 0 },
+	{ "endbr64", { 0xf3, 0x0f, 0x1e, 0xfa, PROLOGUE, 0x48, 0x83, 0xec, 0x20 }, 0x20 },
+	{ "locals", { PROLOGUE, 0x48, 0x83, 0xec, 0x70 }, 0x70 },
+	{ "many", { PROLOGUE, 0x48, 0x81, 0xec, 0x10, 0x20, 0, 0 }, 0x2010 },
+	{ "saved registers", { PROLOGUE, 0x41, 0x54, 0x53 }, 16 },
+	{ "saved registers and locals", { PROLOGUE, 0x41, 0x54, 0x53, 0x48, 0x83, 0xec, 0x10 }, 32 },
+	{ "moves between", { PROLOGUE, 0x41, 0x54, 0x49, 0x89, 0xfc, 0x53, 0x89, 0xf3, 0x48, 0x83, 0xec, 0x10 }, 32 },
+	{ "no multiple of 16", { PROLOGUE, 0x53 }, NONE },
+	{ "the stack pointer is moved: what is behind that is not looked at",
+	  { PROLOGUE, 0x48, 0x89, 0xc4, 0x48, 0x83, 0xec, 0x10 },
+	  0 },
+	{ "a realigned stack", { PROLOGUE, 0x48, 0x83, 0xe4, 0xe0, 0x48, 0x83, 0xec, 0x10 }, 0 },
+	{ "a frame pointer that is only saved", { 0x55, 0x53, 0x48, 0x83, 0xec, 0x08 }, NONE },
+	{ "no frame", { 0x48, 0x83, 0xec, 0x08 }, NONE },
+};
+
+START_TEST(test_prologue)
+{
+	uint64_t size = 0;
+	bool found = arch_prologue_decode(prologues[_i].code, sizeof(prologues[_i].code), &size);
+	size_t len;
+
+	ck_assert_msg(found == (prologues[_i].size != NONE), "%s", prologues[_i].what);
+	ck_assert_msg(!found || size == prologues[_i].size, "%s: %#lx", prologues[_i].what, size);
+	/* Not a byte more than there is. */
+	for (len = 0; len < sizeof(prologues[_i].code); len++) {
+		uint8_t *part = malloc(len + 1);
+
+		memcpy(part, prologues[_i].code, len);
+		arch_prologue_decode(part, len, &size);
+		free(part);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("arch");
 	TCase *tc = tcase_create("arch");
 
 	tcase_add_loop_test(tc, test_call, 0, ARRAY_SIZE(calls));
+	tcase_add_loop_test(tc, test_prologue, 0, ARRAY_SIZE(prologues));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

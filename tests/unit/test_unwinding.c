@@ -21,6 +21,9 @@
 #define LINK  P(BY_FP + 0x25)
 #define ENTRY P(ROOT + 0x25)
 #define PLAIN P(FRAME + 0x25)
+/* Behind calls in the outermost function: through a pointer, and of FRAME. */
+#define POINTED P(ROOT + 0x10)
+#define OTHER   P(ROOT + 0x1a)
 
 /* What perf record asks for on x86-64: all but ds, es, fs and gs. */
 #define PERF_MASK  0xff0fffULL
@@ -61,8 +64,15 @@ static void put_call(uint32_t from, uint32_t to)
 	memcpy(code + 1, &distance, sizeof(distance));
 }
 
+static void put_code(uint32_t at, const uint8_t *code, size_t len)
+{
+	memcpy(image.bytes + CFI_CODE_OFFSET + at, code, len);
+}
+
 static void make_program(void)
 {
+	static const uint8_t prologue[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10 };
+	static const uint8_t pointed[] = { 0xff, 0xd0 }, other[] = { 0xe8, 0xa6, 0xff, 0xff, 0xff };
 	struct cfi_function functions[21] = { [16] = { FRAME, 64, false, CFI_PROGRAM("\x0e\x10") },
 					      [17] = { ROOT, 64, false, CFI_PROGRAM("\x07\x10") },
 					      [18] = { BY_FP, 64, false, CFI_PROGRAM("\x0c\x06\x10\x86\x02") },
@@ -77,6 +87,9 @@ static void make_program(void)
 	put_call(BY_FP, BY_FP);
 	put_call(ROOT, BY_FP);
 	put_call(FRAME, BY_FP);
+	put_code(BY_FP, prologue, sizeof(prologue));
+	put_code(ROOT + 0x0e, pointed, sizeof(pointed));
+	put_code(ROOT + 0x15, other, sizeof(other));
 	unit_write(dir, "500/root/bin/program", image.bytes, sizeof(image.bytes));
 }
 
@@ -907,6 +920,38 @@ static const struct scripted {
 	  .withheld = true,
 	  .part = true,
 	  .release = "4.4.178" },
+	{ "4.4: its code tells where the frame is",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF), LINK, END },
+	  { CALLED, STACK + 8, LINK, 0, ENTRY },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, ENTRY },
+	  .withheld = true,
+	  .release = "4.4.178" },
+	{ "4.4: it was called through a pointer, and its caller has a frame",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF) },
+	  { CALLED, 0, 0, STACK + 40, LINK, 0, POINTED },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, LINK, POINTED },
+	  .withheld = true,
+	  .release = "4.4.178" },
+	{ "4.4: what is there was pushed by a call of another function",
+	  { SOMETHING, FAST_4_4 },
+	  { P(LEAF) },
+	  { CALLED, 0, 0, 0, OTHER },
+	  UNWOUND_UNKNOWN,
+	  { P(LEAF), CALLED },
+	  .withheld = true,
+	  .release = "4.4.178" },
+	{ "4.9.115: the callchain does not tell, its code does",
+	  { SOMETHING, SLOW },
+	  { P(LEAF) },
+	  { CALLED, 0, 0, 0, ENTRY },
+	  UNWOUND_ROOT,
+	  { P(LEAF), CALLED, ENTRY },
+	  .withheld = true,
+	  .release = "4.9.115" },
 	{ "4.4: functions without frames",
 	  { SOMETHING, FAST_4_4 },
 	  { P(LEAF), 0x4c9018 },
