@@ -361,15 +361,61 @@ static void help_option(FILE *out, const struct opt *opt)
 	fprintf(out, "%*s%s\n", HELP_COLUMN - col, "", opt->help);
 }
 
+static void help_group(FILE *out, const struct opt_table *t, enum opt_group group)
+{
+	size_t i;
+
+	fprintf(out, "\n%s:\n", t->groups[group]);
+	for (i = 0; i < t->nr; i++)
+		if (t->rows[i]->group == group)
+			help_option(out, t->rows[i]);
+}
+
+static void help_examples(FILE *out, enum tool tool, size_t nr)
+{
+	const struct opt_table *t = table_of(tool);
+	size_t longest = 0, i;
+
+	for (i = 0; i < t->nr_examples; i++)
+		if (strlen(t->examples[i].args) > longest)
+			longest = strlen(t->examples[i].args);
+	fputs("\nExamples:\n", out);
+	for (i = 0; i < nr; i++)
+		fprintf(out, "  %s %-*s  %s\n", tool_name(tool), (int)longest, t->examples[i].args,
+			t->examples[i].what);
+}
+
+static void help_usage(FILE *out, enum tool tool)
+{
+	fprintf(out, "usage: %s [options] [duration] [-- command [argument...]]\n", tool_name(tool));
+	fputs(table_of(tool)->does, out);
+}
+
 void options_help(FILE *out, enum tool tool)
+{
+	const struct opt_table *t = table_of(tool);
+	enum opt_group group;
+
+	help_usage(out, tool);
+	fputs(t->more, out);
+	for (group = 0; group < OPT_GROUPS; group++)
+		help_group(out, t, group);
+	help_examples(out, tool, t->nr_examples);
+	fprintf(out, "\nSee %s(8).\n", tool_name(tool));
+}
+
+void options_summary(FILE *out, enum tool tool)
 {
 	const struct opt_table *t = table_of(tool);
 	size_t i;
 
-	fprintf(out, "usage: %s [options] [duration] [-- command [argument...]]\n\n%s\n", tool_name(tool), t->does);
+	help_usage(out, tool);
+	fputs("\n", out);
 	for (i = 0; i < t->nr; i++)
-		help_option(out, t->rows[i]);
-	fprintf(out, "\nexamples:\n%s\nSee %s(8).\n", t->examples, tool_name(tool));
+		if (t->rows[i]->brief)
+			help_option(out, t->rows[i]);
+	help_examples(out, tool, OPT_BRIEF_EXAMPLES);
+	fprintf(out, "All options: %s --help. The manual: man %s\n", tool_name(tool), tool_name(tool));
 }
 
 void options_header(FILE *out, const struct options *o, bool user_only)

@@ -19,8 +19,11 @@ int options_parse(struct options *o, enum tool tool, int argc, char **argv, cons
 /** options_default() - of a command line that has no options; with a rate only where it was parsed. */
 void options_default(struct options *o, enum tool tool);
 
-/** options_help() - what --help prints: usage, one line for each option, examples. */
+/** options_help() - what --help prints: usage, the options by group, examples. */
 void options_help(FILE *out, enum tool tool);
+
+/** options_summary() - what -h prints: the options used most and five examples, on a screen of 24 lines. */
+void options_summary(FILE *out, enum tool tool);
 
 /**
  * options_header() - the line that begins the report (contract: "Sampling at 49 Hertz of all threads by ...").

@@ -36,46 +36,70 @@ static int set_state(struct parse *p, const struct opt *opt, const char *value)
 	return 0;
 }
 
-static OPT_ROW(tid, 't', "tid", "TID,...", "only these threads", .set = opt_set_tasks, .here = opt_check_tasks);
+static OPT_ROW(tid, 't', "tid", "TID,...", "only these threads", .set = opt_set_tasks, .here = opt_check_tasks,
+	       .group = OPT_WHAT);
 static OPT_ROW(user_threads, 'u', "user-threads-only", NULL, "only threads of user programs", .set = opt_set_flag,
-	       .at = OPT_AT(user_threads));
-static OPT_ROW(kernel_threads, 'k', "kernel-threads-only", NULL, "only threads of the kernel", .set = opt_set_flag,
-	       .at = OPT_AT(kernel_threads));
+	       .at = OPT_AT(user_threads), .group = OPT_WHAT, .brief = true);
+static OPT_ROW(kernel_threads, 'k', "kernel-threads-only", NULL, "only kernel threads", .set = opt_set_flag,
+	       .at = OPT_AT(kernel_threads), .group = OPT_WHAT);
 static OPT_ROW(address, 'v', "address", NULL, "raw addresses before the names", .set = opt_set_flag,
-	       .at = OPT_AT(report.addresses));
-static OPT_ROW(min_time, 'm', "min-block-time", "US", "the shortest time that counts, in microseconds (default 1)",
-	       .set = set_micros, .at = OPT_AT(min_ns));
-static OPT_ROW(max_time, 'M', "max-block-time", "US", "the longest one (default: any)", .set = set_micros,
-	       .at = OPT_AT(max_ns));
-static OPT_ROW(state, 0, "state", "MASK", "only threads in these states (bit mask, 0: preempted)", .set = set_state);
-static OPT_ROW(open_intervals, 0, "open-intervals", NULL, "also the time of threads that are still off in the end",
-	       .set = opt_set_flag, .at = OPT_AT(open_intervals));
+	       .at = OPT_AT(report.addresses), .group = OPT_OUTPUT);
+static OPT_ROW(min_time, 'm', "min-block-time", "US", "shortest interval in microseconds (default 1)",
+	       .set = set_micros, .at = OPT_AT(min_ns), .group = OPT_WHAT, .brief = true);
+static OPT_ROW(max_time, 'M', "max-block-time", "US", "longest interval in microseconds (default: no limit)",
+	       .set = set_micros, .at = OPT_AT(max_ns), .group = OPT_WHAT);
+static OPT_ROW(state, 0, "state", "MASK", "only threads in these states (0: preempted)", .set = set_state,
+	       .group = OPT_WHAT, .brief = true);
+static OPT_ROW(open_intervals, 0, "open-intervals", NULL, "also threads still off the CPU at the end",
+	       .set = opt_set_flag, .at = OPT_AT(open_intervals), .group = OPT_WHAT, .brief = true);
 static OPT_ROW(verbose, 0, "verbose", NULL, "progress and diagnosis to stderr", .set = opt_set_flag,
-	       .at = OPT_AT(verbose));
+	       .at = OPT_AT(verbose), .group = OPT_DIAGNOSIS);
 
 static const struct opt *const rows[] = {
-	&opt_pid,         &tid,
-	&user_threads,    &kernel_threads,
-	&opt_user_stacks, &opt_kernel_stacks,
-	&opt_delimited,   &opt_annotations,
-	&opt_folded,      &address,
-	&opt_offsets,     &min_time,
-	&max_time,        &state,
-	&open_intervals,  &opt_stack_entries,
-	&opt_cpu,         &opt_cgroup_map,
-	&opt_mntns_map,   &opt_backend,
-	&opt_unwind,      &opt_list_backends,
-	&opt_dump_size,   &opt_interval,
-	&opt_kallsyms,    &opt_vmlinux,
-	&opt_debug_dir,   &opt_inline,
-	&opt_source,      &opt_cgroup,
-	&opt_mntns,       &opt_comm,
-	&opt_output,      &opt_format,
-	&opt_limit,       &opt_sort,
-	&opt_baseline,    &opt_absolute,
-	&opt_fail_above,  &opt_color,
-	&opt_stats,       &verbose,
-	&opt_help,        &opt_version,
+	&opt_pid,
+	&tid,
+	&user_threads,
+	&kernel_threads,
+	&opt_comm,
+	&opt_cgroup,
+	&opt_mntns,
+	&opt_cgroup_map,
+	&opt_mntns_map,
+	&opt_cpu,
+	&opt_user_stacks,
+	&opt_kernel_stacks,
+	&min_time,
+	&max_time,
+	&state,
+	&open_intervals,
+	&opt_interval,
+	&opt_backend,
+	&opt_unwind,
+	&opt_dump_size,
+	&opt_stack_entries,
+	&opt_inline,
+	&opt_source,
+	&opt_debug_dir,
+	&opt_kallsyms,
+	&opt_vmlinux,
+	&opt_output,
+	&opt_format,
+	&opt_folded,
+	&opt_delimited,
+	&opt_annotations,
+	&address,
+	&opt_offsets,
+	&opt_limit,
+	&opt_sort,
+	&opt_baseline,
+	&opt_absolute,
+	&opt_fail_above,
+	&opt_color,
+	&opt_list_backends,
+	&opt_stats,
+	&verbose,
+	&opt_help,
+	&opt_version,
 };
 
 _Static_assert(ARRAY_SIZE(rows) <= OPT_ROWS_MAX, "struct parse has a bit for each");
@@ -123,24 +147,29 @@ static void header(FILE *out, const struct options *o, bool user_only)
 	header_end(out, o);
 }
 
+static const struct opt_example examples[] = {
+	{ "5", "all threads, for 5 seconds" },
+	{ "-u -m 1000 10", "user programs, waits of 1 ms or longer" },
+	{ "--unwind dwarf -p 185 10", "complete stacks without frame pointers" },
+	{ "-o out.html -- make", "a flame graph of a command" },
+	{ "--state 0 10", "only threads that were preempted" },
+	{ "-p 185", "only process 185, until Ctrl-C" },
+	{ "--state 2 5", "only uninterruptible sleep: disks, locks in the kernel" },
+	{ "-df -o out.folded 30", "one line per stack, for flamegraph.pl --countname=us" },
+	{ "--list-backends", "what this host permits" },
+};
+
 const struct opt_table options_of_offcputime = {
 	.rows = rows,
 	.nr = ARRAY_SIZE(rows),
 	.exclusive = exclusive,
 	.nr_exclusive = ARRAY_SIZE(exclusive),
 	.tid = 't',
-	.does = "Sum the time that threads are off the CPU, by the stacks they left it with, for duration seconds\n"
-		"or until Ctrl-C.\n"
-		"With a command, run it and count only its threads, with those of all that it starts, until it ends.\n",
-	.examples =
-		"  offcputime 5                  all threads, for 5 seconds\n"
-		"  offcputime -p 185             only process 185, until Ctrl-C\n"
-		"  offcputime -u -m 1000 10      user programs, only what takes a millisecond or longer\n"
-		"  offcputime --state 0 5        only threads that could have run: who is preempted\n"
-		"  offcputime --state 2 5        only uninterruptible sleep: disks, locks in the kernel\n"
-		"  offcputime -f -o out -- make  what a command and its children wait for\n"
-		"  offcputime -df -o out 30      one line per stack, for flamegraph.pl --countname=us out >out.svg\n"
-		"  offcputime --list-backends    what this host can do\n",
+	.does = "Sum the time off the CPU by stack, for duration seconds or until Ctrl-C.\n",
+	.more = "With a command, run it and count only its threads and those of its descendants, until it ends.\n",
+	.groups = { "What to trace", "How to trace", "Where names come from", "The report", "Diagnosis" },
+	.examples = examples,
+	.nr_examples = ARRAY_SIZE(examples),
 	.finish = finish,
 	.header = header,
 };

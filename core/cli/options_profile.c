@@ -65,22 +65,23 @@ static int refuse_symfs(struct parse *p)
 	return err_set(p->err, -EINVAL, "--symfs is for recordings: it needs --input");
 }
 
-static OPT_ROW(tid, 'L', "tid", "TID,...", "only these threads", .set = opt_set_tasks, .here = opt_check_tasks);
+static OPT_ROW(tid, 'L', "tid", "TID,...", "only these threads", .set = opt_set_tasks, .here = opt_check_tasks,
+	       .group = OPT_WHAT);
 static OPT_ROW(frequency, 'F', "frequency", "HZ", "samples per second and CPU (default " STR(FREQ_HZ) ")",
-	       .set = set_freq, .live = true);
-static OPT_ROW(count, 'c', "count", "N", "sample every N events (nanoseconds for the CPU clock)", .set = set_period,
-	       .live = true);
-static OPT_ROW(include_idle, 'I', "include-idle", NULL, "keep the idle task", .set = opt_set_flag,
-	       .at = OPT_AT(include_idle));
+	       .set = set_freq, .live = true, .group = OPT_HOW, .brief = true);
+static OPT_ROW(count, 'c', "count", "N", "one sample every N events (nanoseconds for a clock)", .set = set_period,
+	       .live = true, .group = OPT_HOW);
+static OPT_ROW(include_idle, 'I', "include-idle", NULL, "keep samples of the idle task", .set = opt_set_flag,
+	       .at = OPT_AT(include_idle), .group = OPT_WHAT);
 static OPT_ROW(address, 'A', "address", NULL, "raw addresses before the names", .set = opt_set_flag,
-	       .at = OPT_AT(report.addresses));
+	       .at = OPT_AT(report.addresses), .group = OPT_OUTPUT);
 static OPT_ROW(hash_entries, 0, "hash-storage-size", "N",
 	       "entries of the in-kernel count table (default " STR(HASH_ENTRIES) ")", .set = set_hash_entries,
-	       .live = true);
+	       .live = true, .group = OPT_HOW);
 static OPT_ROW(print_bpf, 0, "ebpf", NULL, "print the BPF program's source and exit", .set = opt_set_action,
-	       .action = ACTION_PRINT_BPF);
-static OPT_ROW(event, 'e', "event", "NAME", "what is sampled, as perf names it (default cpu-clock)",
-	       .set = opt_set_text, .at = OPT_AT(event_name), .here = check_event);
+	       .action = ACTION_PRINT_BPF, .group = OPT_DIAGNOSIS);
+static OPT_ROW(event, 'e', "event", "NAME", "event to sample (default cpu-clock)", .set = opt_set_text,
+	       .at = OPT_AT(event_name), .here = check_event, .group = OPT_WHAT, .brief = true);
 static int add_input(struct parse *p, const struct opt *opt, const char *value)
 {
 	struct options *o = p->o;
@@ -98,62 +99,39 @@ static int add_input(struct parse *p, const struct opt *opt, const char *value)
 	return 0;
 }
 
-static OPT_ROW(input, 0, "input", "FILE", "read recordings or reports instead of sampling (-: standard input)",
-	       .set = add_input);
-static OPT_ROW(symfs, 0, "symfs", "DIR", "with --input: look below DIR for the files of the recording first",
-	       .set = opt_set_folder, .at = OPT_AT(symfs), .here = refuse_symfs);
-static OPT_ROW(off_cpu, 0, "off-cpu", NULL, "time instead of samples, in microseconds, on and off the CPU",
-	       .set = opt_set_flag, .at = OPT_AT(off_cpu), .live = true);
+static OPT_ROW(input, 0, "input", "FILE", "read a recording or report instead of sampling", .set = add_input,
+	       .group = OPT_WHAT, .brief = true);
+static OPT_ROW(symfs, 0, "symfs", "DIR", "with --input: look for the recorded files below DIR first",
+	       .set = opt_set_folder, .at = OPT_AT(symfs), .here = refuse_symfs, .group = OPT_NAMES);
+static OPT_ROW(off_cpu, 0, "off-cpu", NULL, "time on and off the CPU instead of samples", .set = opt_set_flag,
+	       .at = OPT_AT(off_cpu), .live = true, .group = OPT_WHAT, .brief = true);
 static OPT_ROW(verbose, 'v', "verbose", NULL, "progress and diagnosis to stderr", .set = opt_set_flag,
-	       .at = OPT_AT(verbose));
+	       .at = OPT_AT(verbose), .group = OPT_DIAGNOSIS);
 
 static const struct opt *const rows[] = {
-	&opt_pid,
-	&tid,
-	&opt_user_stacks,
-	&opt_kernel_stacks,
-	&frequency,
-	&count,
-	&opt_delimited,
-	&opt_annotations,
-	&include_idle,
-	&opt_folded,
-	&address,
-	&opt_offsets,
-	&hash_entries,
-	&opt_stack_entries,
-	&opt_cpu,
-	&opt_cgroup_map,
-	&opt_mntns_map,
-	&print_bpf,
-	&opt_backend,
-	&opt_unwind,
-	&opt_list_backends,
-	&opt_dump_size,
-	&opt_interval,
-	&event,
-	&input,
-	&opt_kallsyms,
-	&opt_vmlinux,
-	&opt_debug_dir,
-	&symfs,
-	&opt_inline,
-	&opt_source,
-	&opt_cgroup,
-	&opt_mntns,
-	&opt_comm,
-	&off_cpu,
-	&opt_output,
-	&opt_format,
-	&opt_limit,
-	&opt_sort,
-	&opt_baseline,
-	&opt_absolute,
-	&opt_fail_above,
-	&opt_color,
-	&opt_stats,
-	&verbose,
-	&opt_help,
+	&opt_pid,         &tid,
+	&opt_comm,        &opt_cgroup,
+	&opt_mntns,       &opt_cgroup_map,
+	&opt_mntns_map,   &opt_cpu,
+	&opt_user_stacks, &opt_kernel_stacks,
+	&include_idle,    &event,
+	&off_cpu,         &input,
+	&frequency,       &count,
+	&opt_interval,    &opt_backend,
+	&opt_unwind,      &opt_dump_size,
+	&hash_entries,    &opt_stack_entries,
+	&opt_inline,      &opt_source,
+	&opt_debug_dir,   &symfs,
+	&opt_kallsyms,    &opt_vmlinux,
+	&opt_output,      &opt_format,
+	&opt_folded,      &opt_delimited,
+	&opt_annotations, &address,
+	&opt_offsets,     &opt_limit,
+	&opt_sort,        &opt_baseline,
+	&opt_absolute,    &opt_fail_above,
+	&opt_color,       &opt_list_backends,
+	&opt_stats,       &verbose,
+	&print_bpf,       &opt_help,
 	&opt_version,
 };
 
@@ -243,22 +221,30 @@ static void header(FILE *out, const struct options *o, bool user_only)
 	header_end(out, o);
 }
 
+static const struct opt_example examples[] = {
+	{ "-F 99 5", "every CPU, 99 samples per second" },
+	{ "--format top -p 185 10", "the functions of one process, as a table" },
+	{ "--unwind dwarf -p 185 10", "complete stacks without frame pointers" },
+	{ "-o out.html -- make -j4", "a flame graph of a command" },
+	{ "--off-cpu -p 185 10", "the time of a process, waiting included" },
+	{ "-p 185 -U", "only process 185, only its user stacks, until Ctrl-C" },
+	{ "-c 1000000 5", "one sample every millisecond of CPU time" },
+	{ "-df -o out.folded 30", "one line per stack, for flamegraph.pl out.folded >out.svg" },
+	{ "--input perf.data", "a recording of perf record" },
+	{ "--list-backends", "what this host permits" },
+};
+
 const struct opt_table options_of_profile = {
 	.rows = rows,
 	.nr = ARRAY_SIZE(rows),
 	.exclusive = exclusive,
 	.nr_exclusive = ARRAY_SIZE(exclusive),
 	.tid = 'L',
-	.does = "Count the stacks that run, sampled on every CPU, for duration seconds or until Ctrl-C.\n"
-		"With a command, run it and count only its stacks, with those of all that it starts, until it ends.\n",
-	.examples = "  profile                       all threads, 49 samples per second and CPU, until Ctrl-C\n"
-		    "  profile -F 99 5               99 samples per second and CPU, for 5 seconds\n"
-		    "  profile -p 185 -U             only process 185, only its user stacks\n"
-		    "  profile -c 1000000 5          every millisecond of CPU time\n"
-		    "  profile -f -o out -- make -j4 what a command and its children run\n"
-		    "  profile --off-cpu -p 185 10   what a process does with its time, waiting included\n"
-		    "  profile -df -o out.folded 30  one line per stack, for flamegraph.pl out.folded >out.svg\n"
-		    "  profile --list-backends       what this host can do\n",
+	.does = "Count running stacks by sampling, for duration seconds or until Ctrl-C.\n",
+	.more = "With a command, run it and count only its stacks and those of its descendants, until it ends.\n",
+	.groups = { "What to sample", "How to sample", "Where names come from", "The report", "Diagnosis" },
+	.examples = examples,
+	.nr_examples = ARRAY_SIZE(examples),
 	.finish = finish,
 	.header = header,
 };

@@ -474,65 +474,83 @@ static int set_color(struct parse *p, const struct opt *opt, const char *value)
 	return 0;
 }
 
-OPT_ROW(opt_pid, 'p', "pid", "PID,...", "only these processes", .set = opt_set_tasks, .here = opt_check_tasks);
+/* -h is one screen, --help is everything. */
+static int set_help(struct parse *p, const struct opt *opt, const char *value)
+{
+	(void)opt;
+	(void)value;
+	p->o->action = p->spelled[1] == '-' ? ACTION_HELP : ACTION_SUMMARY;
+	return 0;
+}
+
+OPT_ROW(opt_pid, 'p', "pid", "PID,...", "only these processes", .set = opt_set_tasks, .here = opt_check_tasks,
+	.group = OPT_WHAT, .brief = true);
 OPT_ROW(opt_user_stacks, 'U', "user-stacks-only", NULL, "only user stacks", .set = opt_set_flag,
-	.at = OPT_AT(user_only));
+	.at = OPT_AT(user_only), .group = OPT_WHAT);
 OPT_ROW(opt_kernel_stacks, 'K', "kernel-stacks-only", NULL, "only kernel stacks", .set = opt_set_flag,
-	.at = OPT_AT(kernel_only));
-OPT_ROW(opt_delimited, 'd', "delimited", NULL, "delimiter between kernel and user stack", .set = opt_set_flag,
-	.at = OPT_AT(report.delimited));
+	.at = OPT_AT(kernel_only), .group = OPT_WHAT);
+OPT_ROW(opt_delimited, 'd', "delimited", NULL, "a delimiter between kernel and user stack", .set = opt_set_flag,
+	.at = OPT_AT(report.delimited), .group = OPT_OUTPUT);
 OPT_ROW(opt_annotations, 'a', "annotations", NULL, "_[k] after kernel frames, _[i] after inlined ones",
-	.set = opt_set_flag, .at = OPT_AT(report.annotations));
-OPT_ROW(opt_folded, 'f', "folded", NULL, "one line per stack, as flame graph tools read it", .set = set_folded);
-OPT_ROW(opt_offsets, 's', "symbol-offset", NULL, "name+0xoff [module]", .set = opt_set_flag,
-	.at = OPT_AT(report.offsets));
+	.set = opt_set_flag, .at = OPT_AT(report.annotations), .group = OPT_OUTPUT);
+OPT_ROW(opt_folded, 'f', "folded", NULL, "one line per stack, as flame graph tools read it", .set = set_folded,
+	.group = OPT_OUTPUT, .brief = true);
+OPT_ROW(opt_offsets, 's', "symbol-offset", NULL, "frames as name+0xoff [module]", .set = opt_set_flag,
+	.at = OPT_AT(report.offsets), .group = OPT_OUTPUT);
 OPT_ROW(opt_stack_entries, 0, "stack-storage-size", "N",
-	"entries of the in-kernel stack table (default " STR(STACK_ENTRIES) ")", .set = set_stack_entries,
-	.live = true);
-OPT_ROW(opt_cpu, 'C', "cpu", "CPU", "only this CPU", .set = set_cpu, .here = check_cpu);
+	"entries of the in-kernel stack table (default " STR(STACK_ENTRIES) ")", .set = set_stack_entries, .live = true,
+	.group = OPT_HOW);
+OPT_ROW(opt_cpu, 'C', "cpu", "CPU", "only this CPU", .set = set_cpu, .here = check_cpu, .group = OPT_WHAT);
 OPT_ROW(opt_cgroup_map, 0, "cgroupmap", "PATH", "only cgroups in this pinned BPF map", .set = opt_set_text,
-	.at = OPT_AT(cgroup_map), .live = true, .here = check_cgroup_map);
-OPT_ROW(opt_mntns_map, 0, "mntnsmap", "PATH", "only mount namespaces in this map", .set = opt_set_text,
-	.at = OPT_AT(mntns_map), .live = true, .here = check_mntns_map);
-OPT_ROW(opt_backend, 0, "backend", "auto|bpf|perfring|both", "which backend counts (default auto)", .set = set_backend,
-	.live = true);
+	.at = OPT_AT(cgroup_map), .live = true, .here = check_cgroup_map, .group = OPT_WHAT);
+OPT_ROW(opt_mntns_map, 0, "mntnsmap", "PATH", "only mount namespaces in this pinned BPF map", .set = opt_set_text,
+	.at = OPT_AT(mntns_map), .live = true, .here = check_mntns_map, .group = OPT_WHAT);
+OPT_ROW(opt_backend, 0, "backend", "auto|bpf|perfring|both", "the backend that counts (default auto)",
+	.set = set_backend, .live = true, .group = OPT_HOW);
 OPT_ROW(opt_unwind, 0, "unwind", "auto|fp|dwarf|libunwind|both", "how user stacks are walked (default auto)",
-	.set = set_unwind);
-OPT_ROW(opt_list_backends, 0, "list-backends", NULL, "show what this host permits, why not and what helps",
-	.set = opt_set_action, .action = ACTION_LIST_BACKENDS);
-OPT_ROW(opt_dump_size, 0, "stack-dump-size", "BYTES", "stack copied to unwind it (default: as the rate permits)",
-	.set = set_dump_size, .live = true);
-OPT_ROW(opt_interval, 'i', "interval", "SECONDS", "a report each interval", .set = set_seconds,
-	.at = OPT_AT(interval_ns), .live = true);
+	.set = set_unwind, .group = OPT_HOW, .brief = true);
+OPT_ROW(opt_list_backends, 0, "list-backends", NULL, "what this host permits, why not more, and what helps",
+	.set = opt_set_action, .action = ACTION_LIST_BACKENDS, .group = OPT_DIAGNOSIS);
+OPT_ROW(opt_dump_size, 0, "stack-dump-size", "BYTES",
+	"stack copied with each sample, to unwind it (default: by the rate)", .set = set_dump_size, .live = true,
+	.group = OPT_HOW);
+OPT_ROW(opt_interval, 'i', "interval", "SECONDS", "a report each interval, not one at the end", .set = set_seconds,
+	.at = OPT_AT(interval_ns), .live = true, .group = OPT_HOW, .brief = true);
 OPT_ROW(opt_kallsyms, 0, "kallsyms", "FILE", "kernel names from this copy of /proc/kallsyms", .set = opt_set_text,
-	.at = OPT_AT(kallsyms));
+	.at = OPT_AT(kallsyms), .group = OPT_NAMES);
 OPT_ROW(opt_vmlinux, 0, "vmlinux", "FILE", "kernel names from this kernel image", .set = opt_set_text,
-	.at = OPT_AT(vmlinux));
-OPT_ROW(opt_debug_dir, 0, "debug-dir", "DIR", "look for debug files here before /usr/lib/debug", .set = opt_set_folder,
-	.at = OPT_AT(debug_dir));
-OPT_ROW(opt_inline, 0, "inline", NULL, "frames for inlined functions, too (needs debug information)",
-	.set = opt_set_flag, .at = OPT_AT(report.inlined));
-OPT_ROW(opt_source, 0, "source", NULL, "with -s: file.c:123 of each frame (needs debug information)",
-	.set = opt_set_flag, .at = OPT_AT(report.source));
-OPT_ROW(opt_cgroup, 0, "cgroup", "PATH", "only tasks in this cgroup and those below", .set = opt_set_text,
-	.at = OPT_AT(cgroup), .here = check_cgroup);
-OPT_ROW(opt_mntns, 0, "mntns", "PID", "only this process's mount namespace", .set = set_mntns, .live = true,
-	.here = check_mntns);
-OPT_ROW(opt_comm, 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = OPT_AT(comm));
-OPT_ROW(opt_format, 0, "format", "FORM", "text|folded|top|html|pprof|speedscope|json (or as -o is named)",
-	.set = set_format);
-OPT_ROW(opt_limit, 0, "limit", "N", "lines of each table of top (default " STR(TABLE_LINES) ")", .set = set_limit);
-OPT_ROW(opt_sort, 0, "sort", "self|total", "order of functions in top (default self)", .set = set_sort);
+	.at = OPT_AT(vmlinux), .group = OPT_NAMES);
+OPT_ROW(opt_debug_dir, 0, "debug-dir", "DIR", "look for debug files in DIR first, then in /usr/lib/debug",
+	.set = opt_set_folder, .at = OPT_AT(debug_dir), .group = OPT_NAMES);
+OPT_ROW(opt_inline, 0, "inline", NULL, "show inlined functions as frames (needs debug information)",
+	.set = opt_set_flag, .at = OPT_AT(report.inlined), .group = OPT_NAMES);
+OPT_ROW(opt_source, 0, "source", NULL, "with -s: file.c:123 of each user frame (needs debug information)",
+	.set = opt_set_flag, .at = OPT_AT(report.source), .group = OPT_NAMES);
+OPT_ROW(opt_cgroup, 0, "cgroup", "PATH", "only tasks in this cgroup and below", .set = opt_set_text,
+	.at = OPT_AT(cgroup), .here = check_cgroup, .group = OPT_WHAT, .brief = true);
+OPT_ROW(opt_mntns, 0, "mntns", "PID", "only the mount namespace of this process", .set = set_mntns, .live = true,
+	.here = check_mntns, .group = OPT_WHAT);
+OPT_ROW(opt_comm, 0, "comm", "NAME", "only threads of this name", .set = set_comm, .at = OPT_AT(comm),
+	.group = OPT_WHAT);
+OPT_ROW(opt_format, 0, "format", "FORM", "text, folded, top, html, pprof, speedscope, json", .set = set_format,
+	.group = OPT_OUTPUT, .brief = true);
+OPT_ROW(opt_limit, 0, "limit", "N", "lines of each table of top (default " STR(TABLE_LINES) ")", .set = set_limit,
+	.group = OPT_OUTPUT);
+OPT_ROW(opt_sort, 0, "sort", "self|total", "order of functions in top (default self)", .set = set_sort,
+	.group = OPT_OUTPUT);
 OPT_ROW(opt_baseline, 0, "baseline", "FILE", "compare with this report or recording", .set = opt_set_text,
-	.at = OPT_AT(baseline));
+	.at = OPT_AT(baseline), .group = OPT_OUTPUT);
 OPT_ROW(opt_absolute, 0, "absolute", NULL, "with --baseline: compare values, not shares", .set = opt_set_flag,
-	.at = OPT_AT(report.absolute));
-OPT_ROW(opt_fail_above, 0, "fail-above", "POINTS", "with --baseline: status 4 if a function grew by more than that",
-	.set = set_fail_above);
-OPT_ROW(opt_output, 'o', "output", "FILE", "write the report there, whole or not at all", .set = opt_set_text,
-	.at = OPT_AT(output));
-OPT_ROW(opt_color, 0, "color", "auto|always|never", "color of errors and warnings (default auto)", .set = set_color);
-OPT_ROW(opt_stats, 0, "stats", NULL, "what was counted and what was not, to stderr", .set = opt_set_flag,
-	.at = OPT_AT(stats));
-OPT_ROW(opt_help, 'h', "help", NULL, "show this help and exit", .set = opt_set_action, .action = ACTION_HELP);
-OPT_ROW(opt_version, 0, "version", NULL, "show the version and exit", .set = opt_set_action, .action = ACTION_VERSION);
+	.at = OPT_AT(report.absolute), .group = OPT_OUTPUT);
+OPT_ROW(opt_fail_above, 0, "fail-above", "POINTS", "with --baseline: exit with 4 if a function grew by more",
+	.set = set_fail_above, .group = OPT_OUTPUT);
+OPT_ROW(opt_output, 'o', "output", "FILE", "write the report to FILE, whole or not at all", .set = opt_set_text,
+	.at = OPT_AT(output), .group = OPT_OUTPUT, .brief = true);
+OPT_ROW(opt_color, 0, "color", "auto|always|never", "color the words error: and WARNING: (default auto)",
+	.set = set_color, .group = OPT_OUTPUT);
+OPT_ROW(opt_stats, 0, "stats", NULL, "statistics: samples taken, counted, lost and why, to stderr", .set = opt_set_flag,
+	.at = OPT_AT(stats), .group = OPT_DIAGNOSIS);
+OPT_ROW(opt_help, 'h', "help", NULL, "-h: the options used most; --help: all options", .set = set_help,
+	.group = OPT_DIAGNOSIS);
+OPT_ROW(opt_version, 0, "version", NULL, "show the version and exit", .set = opt_set_action, .action = ACTION_VERSION,
+	.group = OPT_DIAGNOSIS);

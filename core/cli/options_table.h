@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to the command line: options.c parses what a command's table says, and prints it for --help. A row that both
+ * Private to the command line: options.c parses by a command's table, and prints it for -h and --help. A row that both
  * tables have exists once, in options_rows.c; the others, the texts and the header are in a file for each command.
  */
 #ifndef CORE_CLI_OPTIONS_TABLE_H
@@ -33,6 +33,14 @@ struct parse {
 /** opt_set - check @value (NULL: the option takes none), store it. Return: 0; -errno, described in p->err */
 typedef int (*opt_set)(struct parse *p, const struct opt *opt, const char *value);
 
+/** enum opt_group - the part of --help and of the manual's OPTIONS that a row is in. */
+enum opt_group { OPT_WHAT, OPT_HOW, OPT_NAMES, OPT_OUTPUT, OPT_DIAGNOSIS, OPT_GROUPS };
+
+/** struct opt_example - @args after the command's name; @what: what it is for, one line. */
+struct opt_example {
+	const char *args, *what;
+};
+
 /** struct opt - a row. */
 struct opt {
 	char letter;
@@ -40,7 +48,9 @@ struct opt {
 	opt_set set; /* NULL: nothing to check or store */
 	size_t at;   /* OPT_AT() of the setters that serve several options */
 	int action;
-	bool live; /* about how samples are taken: not with --input */
+	bool live;  /* about how samples are taken: not with --input */
+	bool brief; /* shown by -h, too */
+	enum opt_group group;
 
 	/* What is stored must be on this host, unless the samples are of a recording; NULL: need not. */
 	int (*here)(struct parse *p);
@@ -52,14 +62,19 @@ struct opt {
 
 #define OPT_ROWS_MAX 64 /* bits of struct parse */
 
+#define OPT_BRIEF_EXAMPLES 5
+
 /** struct opt_table - the options of a command. */
 struct opt_table {
-	const struct opt *const *rows; /* in the order of --help */
+	const struct opt *const *rows; /* in the order of --help, group by group */
 	size_t nr;
 	const char (*exclusive)[2]; /* letters of options that exclude each other */
 	size_t nr_exclusive;
-	char tid;                    /* the letter of --tid */
-	const char *does, *examples; /* of --help, before and behind the options */
+	char tid;                /* the letter of --tid */
+	const char *does, *more; /* begin -h and --help, begin --help alone */
+	const char *groups[OPT_GROUPS];
+	const struct opt_example *examples; /* -h shows the first OPT_BRIEF_EXAMPLES */
+	size_t nr_examples;
 
 	/* What was not given, and what cannot be together. NULL: nothing of it. Return: 0; -EINVAL, described. */
 	int (*finish)(struct parse *p);

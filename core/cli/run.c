@@ -43,7 +43,7 @@ static enum exit_status fail_writing(enum tool tool, const struct err *err)
 	return err->code == -EPIPE ? EXIT_FAILED : fail(tool, err);
 }
 
-/* What only talks about the program itself. */
+/* Actions that print something about the program and exit. */
 static enum exit_status run_action(const struct options *o, void (*action)(FILE *out, const struct options *o))
 {
 	struct output out;
@@ -52,6 +52,8 @@ static enum exit_status run_action(const struct options *o, void (*action)(FILE 
 	output_open(&out, NULL, stdout, &err);
 	if (o->action == ACTION_HELP)
 		options_help(out.stream, o->tool);
+	else if (o->action == ACTION_SUMMARY)
+		options_summary(out.stream, o->tool);
 	else if (o->action == ACTION_VERSION)
 		fprintf(out.stream, "%s " PROFILE_VERSION "\n", tool_name(o->tool));
 	else

@@ -14,6 +14,7 @@ enum options_action {
 	ACTION_VERSION,
 	ACTION_PRINT_BPF,     /* --ebpf */
 	ACTION_LIST_BACKENDS, /* --list-backends */
+	ACTION_SUMMARY,       /* -h */
 };
 
 /**

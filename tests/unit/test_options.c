@@ -389,7 +389,10 @@ static const struct good_row good[] = {
 	{ "--off-cpu --help", "freq=49 off-cpu action=1", OFF_LINE },
 	{ "--version --off-cpu", "freq=49 off-cpu action=2", OFF_LINE },
 
-	{ "-h", "freq=49 action=1", ALL_LINE },
+	{ "-h", "freq=49 action=5", ALL_LINE },
+	{ "-h --help", "freq=49 action=1", ALL_LINE },
+	{ "--help -h", "freq=49 action=5", ALL_LINE },
+	{ "--hel", "freq=49 action=1", ALL_LINE },
 	{ "--help", "freq=49 action=1", ALL_LINE },
 	{ "--version", "freq=49 action=2", ALL_LINE },
 	{ "--vers", "freq=49 action=2", ALL_LINE },
@@ -609,10 +612,10 @@ static const struct bad_row bad[] = {
 	{ "-\xc3\xa9", USAGE, "unknown option '-\\xc3'" },
 	{ "-\001", USAGE, "unknown option '-\\x01'" },
 	{ "-W foo", USAGE, "unknown option '-W'" },
-	{ "--st", USAGE, "option '--st' is ambiguous (--stack-storage-size, --stack-dump-size, --stats)" },
-	{ "--stack=5", USAGE, "option '--stack' is ambiguous (--stack-storage-size, --stack-dump-size)" },
-	{ "--f 99", USAGE, "option '--f' is ambiguous (--frequency, --folded, --format, --fail-above)" },
-	{ "--in", USAGE, "option '--in' is ambiguous (--include-idle, --interval, --input, --inline)" },
+	{ "--st", USAGE, "option '--st' is ambiguous (--stack-dump-size, --stack-storage-size, --stats)" },
+	{ "--stack=5", USAGE, "option '--stack' is ambiguous (--stack-dump-size, --stack-storage-size)" },
+	{ "--f 99", USAGE, "option '--f' is ambiguous (--frequency, --format, --folded, --fail-above)" },
+	{ "--in", USAGE, "option '--in' is ambiguous (--include-idle, --input, --interval, --inline)" },
 	{ "-F", USAGE, "option '-F' needs an argument" },
 	{ "-fF", USAGE, "option '-F' needs an argument" },
 	{ "--frequency", USAGE, "option '--frequency' needs an argument" },
@@ -795,7 +798,8 @@ static const struct good_row good_offcputime[] = {
 	{ "--kallsyms k --vmlinux v --debug-dir /", "1000.. kallsyms=k vmlinux=v debug-dir=/", OFF_ALL },
 	{ "--mntns 185 --comm dd", "1000.. mntns=185 comm=dd", OFF_ALL },
 	{ "-o out", "1000.. output=out", OFF_ALL },
-	{ "-h", "1000.. action=1", OFF_ALL },
+	{ "-h", "1000.. action=5", OFF_ALL },
+	{ "--help", "1000.. action=1", OFF_ALL },
 	{ "--version", "1000.. action=2", OFF_ALL },
 	{ "--list-backends -f", "1000.. action=4 folded fields", OFF_ALL },
 };
@@ -866,7 +870,7 @@ static const struct bad_row bad_offcputime[] = {
 	{ "--state 0x", USAGE, "--state '0x" NO_MASK },
 	{ "--state 0X1", USAGE, "--state '0X1" NO_MASK },
 	{ "--state 0xF", USAGE, "--state '0xF" NO_MASK },
-	{ "--sta 0", USAGE, "option '--sta' is ambiguous (--state, --stack-storage-size, --stack-dump-size, --stats)" },
+	{ "--sta 0", USAGE, "option '--sta' is ambiguous (--state, --stack-dump-size, --stack-storage-size, --stats)" },
 	{ "--state 0xg", USAGE, "--state '0xg" NO_MASK },
 	{ "--state 0x0x1", USAGE, "--state '0x0x1" NO_MASK },
 	{ "--state 0x-1", USAGE, "--state '0x-1" NO_MASK },
@@ -913,7 +917,7 @@ static const struct bad_row bad_offcputime[] = {
 	{ "-V", USAGE, "unknown option '-V'" },
 	{ "--user", USAGE, "option '--user' is ambiguous (--user-threads-only, --user-stacks-only)" },
 	{ "--ver", USAGE, "option '--ver' is ambiguous (--verbose, --version)" },
-	{ "--m", USAGE, "option '--m' is ambiguous (--min-block-time, --max-block-time, --mntnsmap, --mntns)" },
+	{ "--m", USAGE, "option '--m' is ambiguous (--mntns, --mntnsmap, --min-block-time, --max-block-time)" },
 };
 
 /* ---- recordings: nothing is sampled, so nothing need be here */
@@ -1022,7 +1026,7 @@ static const struct bad_row badly_recorded[] = {
 	{ "--off-cpu --input x", USAGE, "--off-cpu" WITH },
 	{ "--off --input -", USAGE, "--off-cpu" WITH },
 	{ "--input x --off-cpu -e cycles", USAGE, "--off-cpu" WITH },
-	{ "--off-cpu -F 9 --input x", USAGE, "-F" WITH },
+	{ "--off-cpu -F 9 --input x", USAGE, "--off-cpu" WITH },
 	{ "--off-cpu --input x 5", USAGE, "a duration" WITH },
 	{ "--input x -- dd", USAGE, "a command and --input exclude each other" },
 	{ "--input x 5 -- dd", USAGE, "a duration and --input exclude each other" },
@@ -1359,6 +1363,49 @@ START_TEST(test_doc)
 }
 END_TEST
 
+/* Each example is a command line that works on a host with its processes. */
+START_TEST(test_examples)
+{
+	const struct opt_table *t = _i == TOOL_PROFILE ? &options_of_profile : &options_of_offcputime;
+	struct err err = { 0 };
+	struct options o;
+	struct line l;
+	size_t i;
+
+	ck_assert_uint_ge(t->nr_examples, OPT_BRIEF_EXAMPLES);
+	for (i = 0; i < t->nr_examples; i++) {
+		ck_assert_msg(parse_as((enum tool)_i, &o, &l, t->examples[i].args, &err) == 0, "%s: %s",
+			      t->examples[i].args, err.msg);
+		options_release(&o);
+	}
+}
+END_TEST
+
+/* -h shows some of the options and examples of --help, in the same lines. */
+START_TEST(test_summary)
+{
+	char *help, *summary, *line, *end;
+	size_t size, options = 0;
+	FILE *f = open_memstream(&help, &size);
+
+	options_help(f, (enum tool)_i);
+	fclose(f);
+	f = open_memstream(&summary, &size);
+	options_summary(f, (enum tool)_i);
+	fclose(f);
+	for (line = summary; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		ck_assert_ptr_nonnull(end);
+		*end = 0;
+		ck_assert_msg(strstr(help, line) || !strncmp(line, "All options: ", 13), "%s", line);
+		options += !strncmp(line, "  -", 3) || !strncmp(line, "      --", 8);
+	}
+	ck_assert_uint_ge(options, 10);
+	free(help);
+	free(summary);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("options");
@@ -1380,6 +1427,8 @@ int main(void)
 	tcase_add_test(full, test_no_name);
 	tcase_add_loop_test(full, test_user_only, 0, 2);
 	tcase_add_loop_test(full, test_doc, 0, ARRAY_SIZE(documented));
+	tcase_add_loop_test(full, test_examples, TOOL_PROFILE, TOOL_OFFCPUTIME + 1);
+	tcase_add_loop_test(full, test_summary, TOOL_PROFILE, TOOL_OFFCPUTIME + 1);
 	suite_add_tcase(s, full);
 
 	tcase_add_checked_fixture(changed, setup, teardown);
