@@ -165,7 +165,7 @@ static int bpf_start(struct counter *c, struct err *err)
 {
 	int rc = c->env->request->both ? object_set(c, c->env->sink->set) : 0;
 
-	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
+	return rc ? err_sys(err, rc, "cannot start the BPF program") : 0;
 }
 
 /*
@@ -293,7 +293,7 @@ static int bpf_stop(struct counter *c, struct err *err)
 {
 	int rc = object_set(c, BPF_SET_NONE);
 
-	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
+	return rc ? err_sys(err, rc, "cannot stop the BPF program") : 0;
 }
 
 static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)

@@ -95,9 +95,8 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 	close(fd);
 	if (!pidns_here(NULL) || libbpf_probe_bpf_helper(type, BPF_FUNC_get_ns_current_pid_tgid, NULL) == 1)
 		return 0;
-	err_set(err, -EOPNOTSUPP,
-		"in a pid namespace the program would see other ids than /proc has (before Linux 5.7)");
-	err_remedy(err, "run it in the pid namespace of the host");
+	err_set(err, -EOPNOTSUPP, "the BPF program cannot see the ids of this PID namespace (before Linux 5.7)");
+	err_remedy(err, "run it in the PID namespace of the host");
 	return -EOPNOTSUPP;
 }
 

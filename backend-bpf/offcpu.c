@@ -231,7 +231,7 @@ static int switches_start(struct counter *c, struct err *err)
 {
 	int rc = object_set(c, c->env->sink->set);
 
-	return rc ? err_sys(err, rc, "cannot tell the BPF program to begin") : 0;
+	return rc ? err_sys(err, rc, "cannot start the BPF program") : 0;
 }
 
 /*
@@ -248,7 +248,7 @@ static int switches_stop(struct counter *c, struct err *err)
 	else if (own->attached >= 0)
 		close(own->attached);
 	own->attached = -1;
-	return rc ? err_sys(err, rc, "cannot tell the BPF program to end") : 0;
+	return rc ? err_sys(err, rc, "cannot stop the BPF program") : 0;
 }
 
 static int add_row(struct counter *c, const struct bpf_count_key *key, uint64_t ns, uint64_t times, struct rows *to)

@@ -164,7 +164,7 @@ static struct btf *load_btf(const char *cannot, struct err *err)
 	struct btf *btf = btf__load_vmlinux_btf();
 
 	if (!btf)
-		err_sys(err, -errno, "cannot tell %s without the kernel's BTF", cannot);
+		err_sys(err, -errno, "cannot find %s without the kernel's BTF", cannot);
 	return btf;
 }
 

@@ -212,7 +212,7 @@ static bool look_in_child(struct search *s)
 	int rc = read_in_child(s->event);
 
 	if (rc && rc != -ENOENT && rc != -ENODEV && s->rc == -ENOENT)
-		s->rc = err_sys(&s->err, rc, "cannot mount tracefs, which tells of the tracepoint sched:sched_switch");
+		s->rc = err_sys(&s->err, rc, "cannot mount tracefs to find the tracepoint sched:sched_switch");
 	else if (!rc)
 		s->rc = 0;
 	return !rc;

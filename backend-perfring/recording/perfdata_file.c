@@ -158,7 +158,8 @@ static int read_file_header(struct perfdata_file *f, uint64_t size, struct err *
 		return err_set(err, -EBADMSG, "%s: its header has impossible offsets", f->name);
 	rc = source_keep(&f->source, head->data.offset);
 	if (rc == -E2BIG)
-		return err_set(err, rc, "%s: its data begin too far behind for a file that cannot be sought", f->name);
+		return err_set(err, rc, "%s is a stream, and its data begin too late to be read from one (use a file)",
+			       f->name);
 	return rc ? file_fail(f, rc, err) : 0;
 }
 
@@ -171,7 +172,7 @@ int file_check_compression(const struct perfdata_file *f, struct err *err)
 	if (method != COMPRESSION_ZSTD)
 		return err_set(err, -ENOTSUP, "%s is compressed by an unknown method, %u", f->name, method);
 	if (!inflater_supported())
-		return err_set(err, -ENOTSUP, "%s is compressed, and this build is without zstd", f->name);
+		return err_set(err, -ENOTSUP, "%s is compressed, and this program was built without zstd", f->name);
 	return 0;
 }
 
@@ -209,7 +210,7 @@ static int check_magic(const struct perfdata_file *f, uint64_t magic, struct err
 		return err_set(err, -ENOTSUP, "%s is of the first perf.data format, which perf wrote before 3.1",
 			       f->name);
 	default:
-		return err_set(err, -EINVAL, "%s is no recording of `perf record`", f->name);
+		return err_set(err, -EINVAL, "%s is no recording of perf record", f->name);
 	}
 }
 
@@ -226,7 +227,7 @@ static int open_recording(struct perfdata_file *f, struct err *err)
 		rc = source_read_at(&f->source, 0, &h, sizeof(h));
 	if (rc && rc != -ENODATA)
 		return file_fail(f, rc, err);
-	rc = rc ? err_set(err, -EINVAL, "%s is no recording of `perf record`", f->name) : check_magic(f, h.magic, err);
+	rc = rc ? err_set(err, -EINVAL, "%s is no recording of perf record", f->name) : check_magic(f, h.magic, err);
 	if (rc || h.size != sizeof(h))
 		return rc ? rc : open_file(f, h.size, err);
 	f->source.limit = INT64_MAX;

@@ -76,8 +76,7 @@ int source_open(struct source *s, const char *path, const char *name, struct err
 		rc = err_sys(err, -errno, "cannot open %s", name);
 	} else if (S_ISDIR(st.st_mode)) {
 		rc = err_set(err, -EISDIR,
-			     "%s is a folder, as `perf record --threads` makes it: only single files can be read",
-			     name);
+			     "%s is a directory, as perf record --threads makes it (record without --threads)", name);
 	} else {
 		s->seekable = S_ISREG(st.st_mode);
 		rc = window_init(&s->window, SOURCE_WINDOW);

@@ -115,7 +115,7 @@ static int choose_event(struct source *b, struct err *err)
 	b->event = find_event(b->pd, o->event_name);
 	list_events(b->pd, b->event, names);
 	if (b->event == SIZE_MAX && o->event_name && *names)
-		return err_set(err, -ENOENT, "event '%.100s' is not in '%.200s' (there are: %.150s)", o->event_name,
+		return err_set(err, -ENOENT, "event '%.100s' is not in '%.200s' (its events: %.150s)", o->event_name,
 			       o->input, names);
 	if (b->event == SIZE_MAX)
 		return err_set(err, -ENOENT, "no event was sampled in '%.400s'", o->input);
@@ -217,8 +217,8 @@ static int choose_unwinding(struct source *b, struct err *err)
 
 	if (unwind_needs_copies(o->unwind) && !copies)
 		return err_set(err, -EINVAL,
-			       "--unwind %s: there are no copies of stacks in '%.400s' (perf record --call-graph "
-			       "dwarf makes them)",
+			       "--unwind %s needs stack copies, and '%.400s' has none (use perf record "
+			       "--call-graph dwarf)",
 			       unwind_name(o->unwind), o->input);
 	b->env->request->unwinds = copies && o->unwind != UNWIND_BY_FP && !o->kernel_only;
 	b->env->request->proves = b->env->request->unwinds && o->unwind == UNWIND_AUTO;

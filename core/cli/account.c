@@ -298,8 +298,8 @@ static void print_incomplete(FILE *out, const struct stats *b, uint64_t all)
 	if (by_registers > by_code)
 		fprintf(out, "the kernel did not report all registers of tasks in system calls");
 	else
-		fprintf(out, "of code in files that were removed or replaced, without unwind rules and frame pointers, "
-			     "or on another stack");
+		fprintf(out, "their code has neither unwind rules nor frame pointers, its file was removed or "
+			     "replaced, or it ran on another stack");
 	fprintf(out, " (see UNWINDING in profile(8)).\n");
 }
 
@@ -314,15 +314,16 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 	if (s->request.options->input)
 		fprintf(out, "give perf record larger copies (--call-graph dwarf,%d).\n", STACK_DUMP_MAX);
 	else if (!s->events.dump_needed)
-		fprintf(out, "they have more frames than are shown, or are continued on another stack.\n");
+		fprintf(out, "they have more than the frames shown, or continue on another stack.\n");
 	else if (s->events.dump_needed > STACK_DUMP_MAX)
-		fprintf(out, "the largest has %" PRIu64 " bytes, of which --stack-dump-size can copy %d.\n",
+		fprintf(out, "the largest has %" PRIu64 " bytes, and --stack-dump-size copies at most %d.\n",
 			s->events.dump_needed, STACK_DUMP_MAX);
 	else if (s->events.dump_needed <= s->request.dump_least)
-		fprintf(out, "copies of %" PRIu64 " bytes would have sufficed, the rings are too small for them.\n",
+		fprintf(out,
+			"copies of %" PRIu64 " bytes would suffice, but the ring buffers are too small for them.\n",
 			s->events.dump_needed);
 	else
-		fprintf(out, "--stack-dump-size %" PRIu64 " would have sufficed (it is %" PRIu32 ").\n",
+		fprintf(out, "--stack-dump-size %" PRIu64 " would suffice (it is %" PRIu32 ").\n",
 			s->events.dump_needed, s->events.attr.sample_stack_user);
 }
 
@@ -336,14 +337,14 @@ static void print_lost_intervals(FILE *out, const struct session *s, const struc
 	fprintf(out, "%s%" PRIu64 " intervals off the CPU could not be counted: ", warning_word(out),
 		b->intervals_lost);
 	if (b->intervals_no_slot > b->intervals_lost / 2) {
-		fprintf(out, "there are more threads than the BPF program has room for; --backend=perfring has.\n");
+		fprintf(out, "the BPF program has no room for so many threads (try --backend=perfring).\n");
 		return;
 	}
 	if (b->lost_records <= b->lost_side_band) {
-		fprintf(out, "not all switches of their threads were seen.\n");
+		fprintf(out, "some switches of their threads were not seen.\n");
 		return;
 	}
-	fprintf(out, "a ring had no room for their switches. To change that, ");
+	fprintf(out, "a ring had no room for their switches: ");
 	print_remedy(out, s, a);
 }
 
@@ -355,7 +356,7 @@ static void print_lost_samples(FILE *out, const struct session *s, const struct 
 		return;
 	fprintf(out, "%s%" PRIu64 " stack traces could not be displayed. ", warning_word(out), b->lost);
 	if (s->request.options->input) {
-		fprintf(out, "Its recorder lost them: give perf record larger buffers (-m), or a lower rate (-F).\n");
+		fprintf(out, "perf record lost them: give it larger buffers (-m), or a lower rate (-F).\n");
 		return;
 	}
 	fprintf(out, "A ring had no room for them: ");

@@ -127,7 +127,7 @@ static bool by_recording(struct empty *e)
 		return because(e, "%s has none", file.s);
 	if (e->b->idle == e->b->taken)
 		return because(e, "all %" PRIu64 " in %s are of the idle task (-I keeps them)", e->b->taken, file.s);
-	return because(e, "%" PRIu64 " are in %s, none of them of what was asked for", e->b->taken, file.s);
+	return because(e, "none of the %" PRIu64 " in %s passes the filters", e->b->taken, file.s);
 }
 
 static bool by_loss(struct empty *e)
@@ -146,7 +146,7 @@ static bool by_end_of_targets(struct empty *e)
 
 static bool by_sleep(struct empty *e)
 {
-	const char *begins = e->o->on_cpu ? "" : ", and an interval begins when a thread leaves the CPU";
+	const char *begins = e->o->on_cpu ? "" : ", and an interval begins when a thread leaves its CPU";
 
 	if (!e->s->ran_known || e->s->ran_ns)
 		return false;
@@ -208,10 +208,10 @@ static bool by_filters(struct empty *e)
 	if (!*by.s)
 		return false;
 	if (e->o->on_cpu && e->b->taken && e->b->filtered == e->b->taken)
-		return because(e, "all %" PRIu64 " that were taken are of idle CPUs, or not of what was asked for (%s)",
+		return because(e, "all %" PRIu64 " that were taken are of idle CPUs or do not pass the filters (%s)",
 			       e->b->taken, by.s);
 	if (!e->o->on_cpu && e->b->intervals_filtered)
-		return because(e, "the %" PRIu64 " that were seen are not of what was asked for (%s)",
+		return because(e, "none of the %" PRIu64 " that were seen passes the filters (%s)",
 			       e->b->intervals_filtered, by.s);
 	return false;
 }
@@ -221,7 +221,7 @@ static bool by_open_intervals(struct empty *e)
 {
 	if (e->o->on_cpu || e->o->open_intervals || !e->b->intervals_open || !are_chosen(e))
 		return false;
-	return because(e, "%" PRIu64 " had not ended when tracing did (--open-intervals reports them)",
+	return because(e, "%" PRIu64 " were still open when tracing ended (--open-intervals reports them)",
 		       e->b->intervals_open);
 }
 
@@ -246,7 +246,7 @@ static bool by_run(struct empty *e)
 	if (!e->s->ran_known)
 		return false;
 	if (!e->o->on_cpu)
-		return because(e, "%s did not leave the CPU and come back", who.s);
+		return because(e, "%s did not leave its CPU and come back", who.s);
 	if (!event_is_clock(e->o->event))
 		return because(e, "%s ran for %s, and the event %s did not occur often enough", who.s, ran.s,
 			       e->o->event->name);

@@ -9,7 +9,7 @@ static int read_recording(struct reports *r, struct infile *in, const char *path
 	int rc;
 
 	if (o.cgroup && o.input)
-		return err_set(err, -EINVAL, "'%s' is a recording, which has no paths of cgroups, for --cgroup",
+		return err_set(err, -EINVAL, "--cgroup needs cgroup paths, and the recording '%s' has none",
 			       infile_name(in));
 	o.cgroup = NULL;
 	rc = infile_plain_path(in, &o.input_copy, err);

@@ -113,14 +113,15 @@ static void spell(const struct parse *p, char *buf, size_t size, int code)
 /* @word: where getopt_long is */
 static int set_duration(struct parse *p, const char *word)
 {
-	char command[200];
+	char command[180];
 	uint64_t ns;
 	int rc;
 
 	p->spelled = "duration";
 	rc = opt_parse_seconds(p, word, &ns);
 	if (rc && suggest_command(p->o->tool, p->argv, optind - 1, command, sizeof(command)))
-		return opt_refuse(p, word, "not a number of seconds (to run a command: %s)", command);
+		return opt_refuse(p, word, "not a number of seconds (to run a command, write -- before it: %s)",
+				  command);
 	if (p->o->duration)
 		return opt_refuse(p, word, "there is one already, '%.100s'", p->o->duration);
 	if (rc)
@@ -177,7 +178,7 @@ static int take_all(struct parse *p, int argc, char **argv)
 	}
 	/* An empty $COMMAND, perhaps: without one, everything would be counted. */
 	if (optind == argc && optind > seen)
-		return err_set(p->err, -EINVAL, "no command behind '--'");
+		return err_set(p->err, -EINVAL, "no command after '--'");
 	p->spelled = "command";
 	if (optind < argc && !*argv[optind])
 		return opt_refuse(p, argv[optind], "must not be empty");
@@ -242,7 +243,7 @@ static int check_standard_input(const struct parse *p)
 
 	for (i = 0; i < o->nr_inputs; i++)
 		nr += !strcmp(o->inputs[i], "-");
-	return nr > 1 ? err_set(p->err, -EINVAL, "standard input (-) can be read once only") : 0;
+	return nr > 1 ? err_set(p->err, -EINVAL, "standard input (-) can be read only once") : 0;
 }
 
 static int check_comparison(struct parse *p)
@@ -261,7 +262,8 @@ static int check_comparison(struct parse *p)
 	if (o->baseline && !p->form_given && o->report.form == &report_text)
 		o->report.form = &report_top;
 	if (o->baseline && !o->report.form->compares)
-		return err_set(p->err, -EINVAL, "the form %s has no comparisons, for --baseline", o->report.form->name);
+		return err_set(p->err, -EINVAL, "--baseline cannot be shown in --format %s (try --format top)",
+			       o->report.form->name);
 	return 0;
 }
 

@@ -27,7 +27,8 @@ void options_summary(FILE *out, enum tool tool);
 
 /**
  * options_header() - the line that begins the report (contract: "Sampling at 49 Hertz of all threads by ...").
- * Without its newline, which the form adds. @user_only: more was asked for than could be had; of profile.
+ * Without its newline, which the form adds. @user_only: the kernel does
+ * not permit kernel stacks; offcputime has no stacks then.
  */
 void options_header(FILE *out, const struct options *o, bool user_only);
 

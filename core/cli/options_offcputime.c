@@ -137,13 +137,15 @@ static void header_who(FILE *out, const struct options *o)
 		fprintf(out, "%s%d", i ? "," : o->by_tid ? "TIDs " : "PIDs ", o->pids[i]);
 }
 
-/* Stacks that were not permitted are in the rows, as missed. */
+/* The kernel does not give the stacks of switches, which are in the kernel: the rows have [Missed User Stack]. */
 static void header(FILE *out, const struct options *o, bool user_only)
 {
-	(void)user_only;
 	fputs("Tracing off-CPU time (us) of ", out);
 	header_who(out, o);
-	header_stacks(out, o, false);
+	if (user_only)
+		fputs(" without stacks", out);
+	else
+		header_stacks(out, o, false);
 	header_end(out, o);
 }
 

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FREQ_HZ         49  /* not 50: out of step with timers */
 #define HASH_ENTRY_SIZE 100 /* bytes: key, value and the kernel's list node */
@@ -47,14 +48,34 @@ static int set_hash_entries(struct parse *p, const struct opt *opt, const char *
 	return rc;
 }
 
+/* The events of the kernel, and those of the CPU if this host has a PMU. */
+static int refuse_event(const struct parse *p)
+{
+	char events[512] = "", pmu[PATH_MAX];
+	const struct event_type *e;
+	size_t used = 0;
+	unsigned int i;
+	bool has_pmu;
+
+	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", p->host->sys);
+	has_pmu = !access(pmu, F_OK);
+	for (i = 0; (e = event_at(i)) && used < sizeof(events); i++)
+		if (event_is_software(e) || has_pmu)
+			used += (size_t)snprintf(events + used, sizeof(events) - used, "%s%s", used ? ", " : "",
+						 e->name);
+	return opt_refuse(p, p->o->event_name, "unknown event (this host has %s)", events);
+}
+
 static int check_event(struct parse *p)
 {
 	const struct event_type *event = event_find(p->o->event_name);
 
 	if (!event)
-		return opt_refuse(p, p->o->event_name, "unknown event (see profile(8))");
+		return refuse_event(p);
 	if (p->o->off_cpu && !event_is_clock(event))
-		return err_set(p->err, -EINVAL, "--off-cpu adds up time, and -e %s counts something else", event->name);
+		return err_set(p->err, -EINVAL,
+			       "--off-cpu adds up time, and -e %s does not measure time (try -e cpu-clock)",
+			       event->name);
 	p->o->event = event;
 	return 0;
 }
@@ -62,7 +83,7 @@ static int check_event(struct parse *p)
 /* Called without --input alone. */
 static int refuse_symfs(struct parse *p)
 {
-	return err_set(p->err, -EINVAL, "--symfs is for recordings: it needs --input");
+	return err_set(p->err, -EINVAL, "--symfs needs --input: it names the files of a recording");
 }
 
 static OPT_ROW(tid, 'L', "tid", "TID,...", "only these threads", .set = opt_set_tasks, .here = opt_check_tasks,

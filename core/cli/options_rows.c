@@ -27,7 +27,7 @@
 
 int opt_refuse(const struct parse *p, const char *value, const char *fmt, ...)
 {
-	char why[256];
+	char why[768];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -141,7 +141,7 @@ int opt_set_folder(struct parse *p, const struct opt *opt, const char *value)
 		return rc;
 	if (stat(value, &st))
 		return opt_refuse(p, value, "%s", strerror(errno));
-	return S_ISDIR(st.st_mode) ? 0 : opt_refuse(p, value, "not a folder");
+	return S_ISDIR(st.st_mode) ? 0 : opt_refuse(p, value, "Not a directory");
 }
 
 int opt_parse_whole(const char *s, uint64_t max, uint64_t *out)

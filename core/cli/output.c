@@ -163,7 +163,7 @@ int output_open(struct output *o, const char *path, FILE *standard, struct err *
 	if (!exists && (errno != ENOENT || !*path || path[strlen(path) - 1] == '/'))
 		return err_sys(err, -errno, "cannot write '%s'", path);
 	if (!exists && !lstat(path, &link))
-		return err_sys(err, -ENOENT, "cannot write '%s', a link to what is not there", path);
+		return err_sys(err, -ENOENT, "cannot write '%s', a link to a file that does not exist", path);
 	if (exists && !S_ISREG(st.st_mode))
 		return open_in_place(o, path, err);
 	/* A file that may not be written is not replaced either, though its folder would allow it. */

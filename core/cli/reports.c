@@ -125,10 +125,11 @@ static int check_compared(const struct reports *r, struct err *err)
 	if (!r->options->baseline)
 		return 0;
 	if (!(sums.before > 0))
-		return err_set(err, -ENODATA, "'%s' has no samples to compare with, of what is asked for",
+		return err_set(err, -ENODATA, "no sample of the baseline '%s' passes the filters",
 			       r->options->baseline);
 	if (!(sums.now > 0))
-		return err_set(err, -ENODATA, "there are no samples to compare with '%s'", r->options->baseline);
+		return err_set(err, -ENODATA, "there are no samples to compare with the baseline '%s'",
+			       r->options->baseline);
 	return 0;
 }
 
@@ -159,7 +160,7 @@ static int make_body(struct reports *r, struct err *err)
 static int agree_on_unit(struct reports *r, enum report_unit unit, const char *name, struct err *err)
 {
 	if (r->unit_known && r->unit != unit)
-		return err_set(err, -EINVAL, "'%s' has %s, and what comes before it has %s", name,
+		return err_set(err, -EINVAL, "'%s' counts %s, but the files before it count %s", name,
 			       report_unit_name(unit), report_unit_name(r->unit));
 	r->unit_known = true;
 	r->unit = unit;
@@ -192,12 +193,12 @@ static int agree_on_event(struct reports *r, const struct session *s, struct err
 		r->freq_hz = hz;
 	}
 	if (!same_event(r->event, event))
-		return err_set(err, -EINVAL, "'%s' has samples of %.100s, and what comes before it of %s", name, event,
-			       r->event);
+		return err_set(err, -EINVAL, "'%s' has samples of %.100s, but the files before it have samples of %s",
+			       name, event, r->event);
 	if (r->freq_hz != hz && !r->before)
 		fprintf(stderr,
-			"%s'%s' has %" PRIu64 " samples per second, and what comes before it %" PRIu64
-			": they are added up as if they were alike.\n",
+			"%s'%s' has %" PRIu64 " samples per second, but the files before it have %" PRIu64
+			": the sum treats them alike.\n",
 			warning_word(stderr), name, hz, r->freq_hz);
 	return 0;
 }
@@ -398,7 +399,7 @@ static void explain_nothing(const struct reports *r, const struct infile *in, co
 {
 	fprintf(stderr, "%s: 0 samples: ", tool_name(r->options->tool));
 	if (about->filtered)
-		fprintf(stderr, "%" PRIu64 " are in '%s', none of them of what is asked for\n", about->filtered,
+		fprintf(stderr, "none of the %" PRIu64 " in '%s' passes the filters\n", about->filtered,
 			infile_name(in));
 	else
 		fprintf(stderr, "'%s' has none\n", infile_name(in));
@@ -425,7 +426,7 @@ int reports_read(struct reports *r, struct infile *in, struct err *err)
 	int rc;
 
 	if (r->options->cpu >= 0 && !r->before)
-		return err_set(err, -EINVAL, "'%s' is a report, which does not have the CPU of each sample, for -C",
+		return err_set(err, -EINVAL, "-C needs the CPU of each sample, and the report '%s' does not have it",
 			       infile_name(in));
 	rc = make_body(r, err);
 	if (!rc)

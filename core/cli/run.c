@@ -169,7 +169,7 @@ static int check_stack(struct err *err)
 
 	if (getrlimit(RLIMIT_STACK, &rl) || rl.rlim_cur >= STACK_KIB_MIN << 10)
 		return 0;
-	return err_set(err, -ENOMEM, "RLIMIT_STACK is %llu KiB, and %u are needed (raise it: ulimit -s %u)",
+	return err_set(err, -ENOMEM, "RLIMIT_STACK is %llu KiB, but %u KiB are needed (raise it: ulimit -s %u)",
 		       (unsigned long long)rl.rlim_cur >> 10, STACK_KIB_MIN, STACK_KIB_MIN);
 }
 

@@ -15,7 +15,7 @@
 static void warn_of_bug(const struct options *o, int64_t unaccounted, const char *what)
 {
 	if (unaccounted)
-		fprintf(stderr, "%s%" PRId64 " %s are not accounted for: this is a bug of %s.\n", warning_word(stderr),
+		fprintf(stderr, "%s%" PRId64 " %s are not accounted for: this is a bug in %s.\n", warning_word(stderr),
 			unaccounted, what, tool_name(o->tool));
 }
 
@@ -45,19 +45,19 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 	if (!o->input && session_command_shortfall(s, &total->stats, &total->shortfall, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (s->recording.unfinished)
-		fprintf(stderr, "%s'%s' was left unfinished by its recorder: names may be missing.\n",
-			warning_word(stderr), o->input);
+		fprintf(stderr, "%sperf record did not finish '%s': names may be missing.\n", warning_word(stderr),
+			o->input);
 	if (s->recording.truncated)
-		fprintf(stderr, "%s'%s' ends within a record: what comes before it was read.\n", warning_word(stderr),
+		fprintf(stderr, "%s'%s' ends within a record: the records before it were read.\n", warning_word(stderr),
 			o->input);
 	if (s->events.refused.code)
 		fprintf(stderr, "%sa CPU that came online was not %s: %s\n", warning_word(stderr),
 			o->on_cpu ? "sampled" : "traced", s->events.refused.msg);
 	if (tasks_unread(tasks))
-		fprintf(stderr, "%sthe mappings of processes were not read, %" PRIu64 " times: %s\n",
+		fprintf(stderr, "%sthe mappings of processes could not be read %" PRIu64 " times: %s\n",
 			warning_word(stderr), tasks_unread(tasks), strerror(ENOMEM));
 	if (tasks_refused(tasks))
-		fprintf(stderr, "%s%" PRIu64 " mappings were too many to keep: their frames are [unknown].\n",
+		fprintf(stderr, "%s%" PRIu64 " mappings did not fit into memory limits: their frames are [unknown].\n",
 			warning_word(stderr), tasks_refused(tasks));
 	if (tasks_overlong(tasks))
 		fprintf(stderr,
@@ -68,8 +68,8 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (total->stats.hidden)
 		fprintf(stderr,
-			"%s%" PRIu64 " %s were filtered because the mount namespaces of their tasks may not be "
-			"read: that needs CAP_SYS_PTRACE.\n",
+			"%s%" PRIu64 " %s were filtered because the mount namespaces of their tasks cannot be "
+			"read (give it CAP_SYS_PTRACE).\n",
 			warning_word(stderr), total->stats.hidden,
 			!o->on_cpu   ? "intervals"
 			: o->off_cpu ? "samples or intervals"
@@ -77,7 +77,7 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 	if (s->sink.unwinders.failed.code)
 		fprintf(stderr, "%s%s.\n", warning_word(stderr), s->sink.unwinders.failed.msg);
 	if (s->sink.unwinders.nr_faults)
-		fprintf(stderr, "%sunwind rules were not read for %" PRIu64 " user stacks, or more: %s\n",
+		fprintf(stderr, "%sunwind rules could not be read for at least %" PRIu64 " user stacks: %s\n",
 			warning_word(stderr), s->sink.unwinders.nr_faults, strerror(-s->sink.unwinders.fault));
 	if (symbols_kernel_hidden(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
@@ -114,11 +114,12 @@ void warn_of_limits(const struct session *s)
 		fprintf(stderr, "%s: user stacks are walked by frame pointers: %s\n", name, s->by_fp.msg);
 	if (s->request.host->foreign && !o->input)
 		fprintf(stderr,
-			"%s: /proc is of another PID namespace than this process, mount one of its own: what runs "
-			"already is without symbols, and from the rings without names\n",
+			"%s: /proc is of another PID namespace: processes that run already have no symbols, and with "
+			"perfring no names (mount a /proc of this namespace: unshare --mount-proc)\n",
 			name);
 	if (o->verbose && s->kept.code)
-		fprintf(stderr, "%s: has more rights than it needs: %s\n", name, s->kept.msg);
+		fprintf(stderr, "%s: cannot give up the capabilities that are not needed any more: %s\n", name,
+			s->kept.msg);
 }
 
 void warn_of_taint(const struct options *o)
@@ -128,7 +129,7 @@ void warn_of_taint(const struct options *o)
 
 	if ((both || (asked && asked->counter)) && !o->input && kernel_bpf_taints(&host_here))
 		fprintf(stderr,
-			"%sbpf(2), which --backend asks for, is a technology preview of this kernel: its use "
-			"taints that, until it is booted anew.\n",
+			"%s--backend uses bpf(2), a technology preview of this kernel: this taints the kernel until "
+			"the next boot.\n",
 			warning_word(stderr));
 }

@@ -143,7 +143,7 @@ int event_refused(const struct events *ev, const struct event_place *e, pid_t ti
 		return err_set(err, code, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", event_no_cgroups);
 	if (is_about(ev, e, tid, code, PERF_SAMPLE_IDENTIFIER))
 		return err_set(err, code,
-			       "the samples and the switches of a ring cannot be told apart (before Linux 3.12)");
+			       "samples and switches cannot share a ring buffer (before Linux 3.12)");
 	return refused(ev, &ev->event, tid, e->cpu, tid < 0 || ev->request->options->kernel_only, code, err);
 }
 

@@ -88,7 +88,7 @@ bool events_small_rings(const struct events *ev, struct err *why)
 	cause_of_ring(ev->request->host, ev->ring_refused, &limits);
 	if (cut)
 		snprintf(copies, sizeof(copies), " and stack copies of %u bytes", ev->attr.sample_stack_user);
-	err_set(why, ev->ring_refused, "rings of %zu KiB%s only: %s", ev->rings.samples >> 10, copies,
+	err_set(why, ev->ring_refused, "ring buffers have only %zu KiB%s: %s", ev->rings.samples >> 10, copies,
 		*limits.text ? limits.text : strerror(-ev->ring_refused));
 	return true;
 }

@@ -521,7 +521,7 @@ static void tell_unfollowed(const struct followed *f, struct err *why)
 	if (!out)
 		return;
 	if (!f->full)
-		err_set(why, -EAGAIN, "%zu of %zu threads are not followed: they were made while events were opened",
+		err_set(why, -EAGAIN, "%zu of %zu threads are not followed: they were created while events were opened",
 			out, f->nr_open + out);
 	else if (f->full == -EMFILE && !getrlimit(RLIMIT_NOFILE, &rl))
 		err_set(why, f->full, "%zu of %zu threads are not followed: RLIMIT_NOFILE is %llu", out,
@@ -540,8 +540,8 @@ int followed_open(struct events *ev, const struct cpu_list *online, struct err *
 	if (ev->request->host->foreign && !ev->request->command && !ev->request->options->by_tid)
 		return err_set(
 			err, -ENOENT,
-			"cannot list threads: /proc is of another PID namespace (mount one of its own, or name them "
-			"with -L)");
+			"cannot list threads: /proc is of another PID namespace (mount a /proc of this namespace, "
+			"or use -L)");
 	w.opened = calloc(ev->nr_places, sizeof(*w.opened));
 	if (!w.opened)
 		return err_sys(err, -ENOMEM, "cannot remember %zu events", ev->nr_places);
@@ -562,7 +562,7 @@ int followed_open(struct events *ev, const struct cpu_list *online, struct err *
 		*err = f->no_events;
 		rc = err->code;
 	} else if (!rc && !f->nr_open) {
-		rc = err_set(err, -ESRCH, "there is no thread to be sampled");
+		rc = err_set(err, -ESRCH, "there is no thread to sample");
 	}
 	if (!rc)
 		err->code = 0;

@@ -547,7 +547,7 @@ bool elf_symbols_is_plt(const struct elf_symbols *es, uint64_t vaddr)
 
 static bool is_called(const struct elf_symbols *es, const struct symtab *t, const Elf64_Sym *sym, const char *name)
 {
-	char text[64];
+	char text[1024];
 	size_t cap = strlen(name) + 2; /* so that a longer name differs */
 
 	if (sym->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(sym->st_info) == STT_SECTION ||

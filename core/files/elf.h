@@ -115,8 +115,8 @@ bool elf_symbols_is_plt(const struct elf_symbols *es, uint64_t vaddr);
 
 /**
  * elf_symbols_address() - the address of the first symbol called @name, code or not, that is defined in the file, not
- * in its debug file. Reads all names up to it: not for many lookups. Return: true and *@addr, which is untouched
- * otherwise.
+ * in its debug file. A longer name than 1022 bytes is not found. Reads all names up to it: not for many lookups.
+ * Return: true and *@addr, which is untouched otherwise.
  */
 bool elf_symbols_address(const struct elf_symbols *es, const char *name, uint64_t *addr);
 

@@ -312,7 +312,7 @@ int pprof_tables_read(struct pprof_tables *p, struct err *err)
 	if (!rc)
 		rc = keep_fields(p, err);
 	if (!rc && !p->nr_types)
-		rc = err_set(err, -EBADMSG, "cannot read '%s': it does not say what it counts", infile_name(p->in));
+		rc = err_set(err, -EBADMSG, "cannot read '%s': it has no value types", infile_name(p->in));
 	return rc;
 }
 

@@ -318,7 +318,7 @@ static void explain_event(const struct host *host, const struct cause_event *e, 
 	}
 	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", host->sys);
 	if (code == -ENOENT && e->type->type == PERF_TYPE_HARDWARE && access(pmu, F_OK)) {
-		say(out->text, "there is no %.100s: no hardware counters here", pmu);
+		say(out->text, "this machine has no PMU; try -e cpu-clock");
 		say(out->remedy, "-e cpu-clock");
 	}
 }
@@ -449,7 +449,7 @@ bool cause_of_unreadable(const struct host *host, struct cause *out)
 int cause_of_no_switches(const struct err *no_tracepoint, struct err *err)
 {
 	return err_set(err, -EOPNOTSUPP,
-		       "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)%s%s",
+		       "perf events do not report threads that return to a CPU (before Linux 4.3)%s%s",
 		       no_tracepoint->code ? "; " : "", no_tracepoint->code ? no_tracepoint->msg : "");
 }
 

@@ -63,8 +63,13 @@ const struct event_type *event_at(unsigned int i)
 	return i < ARRAY_SIZE(events) ? &events[i] : NULL;
 }
 
+bool event_is_software(const struct event_type *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE;
+}
+
 bool event_is_clock(const struct event_type *event)
 {
-	return event->type == PERF_TYPE_SOFTWARE &&
+	return event_is_software(event) &&
 	       (event->config == PERF_COUNT_SW_CPU_CLOCK || event->config == PERF_COUNT_SW_TASK_CLOCK);
 }

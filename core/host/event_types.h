@@ -27,6 +27,9 @@ struct event_type event_sched_switch(uint64_t id);
 /** event_at() - the @i-th of all, NULL past the end. */
 const struct event_type *event_at(unsigned int i);
 
+/** event_is_software() - does the kernel count it itself, on each host? */
+bool event_is_software(const struct event_type *event);
+
 /** event_is_clock() - does it count time that passes on a CPU, whatever runs there? */
 bool event_is_clock(const struct event_type *event);
 

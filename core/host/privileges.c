@@ -111,7 +111,8 @@ int privileges_begin(struct err *err)
 		return 0;
 	if (getuid() != geteuid() || getgid() != getegid())
 		return err_set(err, -EPERM,
-			       "set-user-ID and set-group-ID are refused (see FILE CAPABILITIES in profile(8))");
+			       "the program is set-user-ID or set-group-ID (use file capabilities: see SECURITY in "
+			       "profile(8))");
 	rc = get_caps(&have);
 	if (rc)
 		return err_sys(err, rc, "cannot read the capabilities");
@@ -122,7 +123,7 @@ int privileges_begin(struct err *err)
 	/* The kernel has done so, where fs.suid_dumpable is 0; what we read of others is in our memory. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	rc = set_caps(&have);
-	return rc ? err_sys(err, rc, "cannot lay down the capabilities") : 0;
+	return rc ? err_sys(err, rc, "cannot lower the capabilities") : 0;
 }
 
 bool privileges_lent(void)

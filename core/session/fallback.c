@@ -151,6 +151,12 @@ static int open_on_tasks(struct session *s, struct err *err)
 	return 0;
 }
 
+/* The event itself is missing on this host: no other way has it either. */
+static bool lacks_event(const struct session *s, int rc, const struct err *why)
+{
+	return rc == -ENOENT && *why->cause.text && !event_is_software(s->request.options->event);
+}
+
 /* Return: of the last one that was tried. */
 static int open_on_cpus(struct session *s, struct err *err)
 {
@@ -161,6 +167,10 @@ static int open_on_cpus(struct session *s, struct err *err)
 
 	for (i = 0; (way = way_at(s->ways, i)) && rc; i++) {
 		rc = open_way(s, way, false, &why);
+		if (lacks_event(s, rc, &why)) {
+			*err = why;
+			return rc;
+		}
 		if (rc)
 			add_reason(s, "%s cannot be used: %s", way->name, why.msg);
 		else if (!i)

@@ -65,7 +65,7 @@ static int open_mntns(struct session *s, struct err *err)
 		return 0;
 	if (s->request.host->foreign)
 		return err_set(err, -ENOENT,
-			       "cannot tell the mount namespace of process %d: /proc is of another PID namespace",
+			       "cannot find the mount namespace of process %d: /proc is of another PID namespace",
 			       o->mntns_of);
 	fd = proc_hold_mntns(s->request.host, o->mntns_of, &s->request.filter.mntns);
 	if (fd < 0)

@@ -63,10 +63,12 @@ static bool exceeds_budget(const struct session *s, struct err *why)
 	if (rate && bytes <= UNWINDER_BUDGET)
 		return false;
 	if (rate)
-		err_set(why, -E2BIG, "copies of stacks would be %" PRIu64 " MiB a second (--unwind=dwarf makes them)",
+		err_set(why, -E2BIG,
+			"stack copies would take %" PRIu64 " MiB a second (to copy them all the same: --unwind=dwarf)",
 			bytes >> 20);
 	else
-		err_set(why, -E2BIG, "with -c it is not known how many stacks would be copied (--unwind=dwarf does)");
+		err_set(why, -E2BIG,
+			"with -c the number of stack copies is not known (to copy them all the same: --unwind=dwarf)");
 	return true;
 }
 
@@ -99,7 +101,7 @@ bool unwinder_give_up(struct session *s, int rc, const struct err *err)
 	if (are_refused(rc))
 		err_set(&s->by_fp, rc, "%s", err->msg);
 	else if (!rc && ev->attr.sample_stack_user < s->request.dump_least && events_small_rings(ev, &small))
-		err_set(&s->by_fp, -ENOMEM, "no memory for rings with copies of stacks: %s", small.msg);
+		err_set(&s->by_fp, -ENOMEM, "no memory for ring buffers with stack copies: %s", small.msg);
 	else
 		return false;
 	use_frame_pointers(s);

@@ -51,6 +51,7 @@ struct demangler {
 	unsigned int nr_bad;
 	bool stops;     /* nothing is asked any more in this report */
 	int skipped_rc; /* why the first name was not read; 0: all were */
+	char *bad;      /* the first bad name; NULL: none */
 };
 
 /* ---- in the worker */
@@ -128,6 +129,7 @@ void demangler_free(struct demangler *d)
 	worker_free(d->worker);
 	forget(d, true);
 	intern_release(&d->answers);
+	free(d->bad);
 	free(d);
 }
 
@@ -244,6 +246,8 @@ static int blame(struct demangler *d, const char *name)
 {
 	if (!d->skipped_rc)
 		d->skipped_rc = -EBADMSG;
+	if (!d->bad)
+		d->bad = strdup(name);
 	d->stops = ++d->nr_bad >= BAD_MAX;
 	return keep_answer(d, name, NULL, 0, true);
 }
@@ -305,14 +309,19 @@ static const char *reason(int rc)
 	case -ECANCELED:
 		return "a signal left no time to read them";
 	default:
-		return "one of them takes too long, or crashes what reads it";
+		return "demangling takes too long or crashes";
 	}
+}
+
+const char *demangler_bad(const struct demangler *d)
+{
+	return d->skipped_rc == -EBADMSG ? d->bad : NULL;
 }
 
 bool demangler_skipped(const struct demangler *d, struct err *why)
 {
 	if (!d->skipped_rc)
 		return false;
-	err_set(why, d->skipped_rc, "some names of C++ and Rust are printed mangled: %s", reason(d->skipped_rc));
+	err_set(why, d->skipped_rc, "some C++ and Rust names are printed mangled: %s", reason(d->skipped_rc));
 	return true;
 }

@@ -9,9 +9,9 @@
  * hostile as the names were.
  *
  * All names of a report may take 2 s of CPU time, and 20 s in all; with intervals, a twentieth and a half of one. Names
- * that had no time are read for the next report: answers are kept. No name is read when a signal has come and the report
- * is overdue (signals_due()). So each pass over the rows of a report has the same
- * answers, too (--backend=both compares two).
+ * that had no time are read for the next report: answers are kept. No name is read when a signal has come and the
+ * report is overdue (signals_due()). So each pass over the rows of a report has the same answers, too (--backend=both
+ * compares two).
  *
  * Not thread safe; see worker.h for what a thread is to it.
  */
@@ -33,7 +33,8 @@ struct err;
 struct demangler *demangler_new(uint64_t interval_ns);
 void demangler_free(struct demangler *d);
 
-/** demangler_renew() - another report begins: its time is counted anew. If many answers are kept, forget the good ones. */
+/** demangler_renew() - another report begins: its time is counted anew. If many answers are kept, forget the good ones.
+ */
 void demangler_renew(struct demangler *d);
 
 /**
@@ -46,6 +47,9 @@ void demangler_renew(struct demangler *d);
  * Ask for hundreds of names a call: a message costs about as much CPU time as demangling a hundred of them.
  */
 int demangler_read(struct demangler *d, const char *const *names, size_t nr, const char **out);
+
+/** demangler_bad() - the first name that takes too long or crashes the process, of any bytes; NULL: another reason. */
+const char *demangler_bad(const struct demangler *d);
 
 /** demangler_skipped() - were names not read that could have been? Return: true and a line in @why that says it. */
 bool demangler_skipped(const struct demangler *d, struct err *why);

@@ -88,9 +88,12 @@ static int open_kallsyms(struct kernel_names *kn, struct err *err)
 	if (rc)
 		return err_sys(err, rc, "cannot read kernel symbols from '%s'", path);
 	if (kernel_symbols_empty(kernel_file_symbols(kn->kallsyms)))
-		return err_set(err, -EINVAL, "'%s': not the lines of /proc/kallsyms", path);
+		return err_set(err, -EINVAL, "'%s' is no copy of /proc/kallsyms", path);
 	if (kernel_symbols_zeroed(kernel_file_symbols(kn->kallsyms)))
-		return err_set(err, -EINVAL, "'%s': all addresses are 0: its kernel hid them from who copied it", path);
+		return err_set(err, -EINVAL,
+			       "all addresses in '%s' are 0: the kernel hid them from the user who copied it (copy it "
+			       "as root)",
+			       path);
 	return 0;
 }
 
@@ -112,7 +115,7 @@ static int check_vmlinux(struct kernel_names *kn, struct err *err)
 
 	if (!id->size || !sampled || !sampled->size || build_id_equal(id, sampled))
 		return 0;
-	return err_set(err, -EINVAL, "'%s' is not of the kernel that %s: its build id is another one", kn->cfg.vmlinux,
+	return err_set(err, -EINVAL, "'%s' is not the kernel that %s: the build ids differ", kn->cfg.vmlinux,
 		       kn->cfg.files->recorded ? "was recorded" : "runs");
 }
 
@@ -129,7 +132,8 @@ static int open_vmlinux(struct kernel_names *kn, struct err *err)
 	if (rc)
 		return err_sys(err, rc, "cannot read kernel symbols from '%s'", path);
 	if (!elf_symbols_address(kn->vmlinux, "_text", &addr) && !elf_symbols_address(kn->vmlinux, "_stext", &addr))
-		return err_set(err, -EINVAL, "'%s': no symbol _text or _stext: not a kernel, or stripped", path);
+		return err_set(err, -EINVAL, "'%s' is no kernel, or is stripped: it has no symbol _text or _stext",
+			       path);
 	/* What a recording tells may not have been read yet. */
 	return kn->cfg.files->recorded ? 0 : check_vmlinux(kn, err);
 }
@@ -338,7 +342,7 @@ static void place_vmlinux(struct kernel_names *kn)
 	}
 	if (!kn->vmlinux_placed)
 		err_set(&kn->vmlinux_err, -ENODATA,
-			"'%s' is not used: nothing tells where in memory its _text or _stext was", kn->cfg.vmlinux);
+			"'%s' is not used: the address of its _text or _stext in memory is not known", kn->cfg.vmlinux);
 }
 
 static void choose(struct kernel_names *kn)

@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/err.h"
 #include "core/base/faults.h"
+#include "core/base/printable.h"
 #include "core/files/build_ids.h"
 #include "core/files/debug_files.h"
 #include "core/files/elf.h"
@@ -29,8 +30,8 @@
 
 /*
  * Of all files together, functions or not; 24 bytes each that is one. A desktop's have 2 million. When this or the CPU
- * time of a report that may go into them is reached, no more files are read. Files of strangers have half of it, so that
- * these cannot take the names of others away.
+ * time of a report that may go into them is reached, no more files are read. Files of strangers have half of it, so
+ * that these cannot take the names of others away.
  */
 #define ALL_SYMBOLS_MAX (16u << 20)
 #define READ_CPU_NS     (10 * NSEC_PER_SEC)
@@ -70,11 +71,11 @@ struct symbols {
 	struct file_cache cache; /* of struct symbol_file */
 	struct rule_files *rules;
 	struct spent all, foreign; /* on all files; of that, on those of strangers */
-	uint64_t forgotten; /* tasks_forgotten() when the first of them was looked at */
-	uint64_t report;    /* the number of this one */
-	size_t nr_skipped;  /* in this report */
-	size_t max_skipped; /* in the report that skipped the most: the warning is for the whole run */
-	int skipped_rc;     /* the limit that was met first */
+	uint64_t forgotten;        /* tasks_forgotten() when the first of them was looked at */
+	uint64_t report;           /* the number of this one */
+	size_t nr_skipped;         /* in this report */
+	size_t max_skipped;        /* in the report that skipped the most: the warning is for the whole run */
+	int skipped_rc;            /* the limit that was met first */
 
 	struct demangler *demangler;
 	struct lines *lines; /* NULL: nothing of them is wanted */
@@ -576,9 +577,34 @@ int symbols_demangle(struct symbols *s, const char *const *names, size_t nr, con
 	return demangler_read(s->demangler, names, nr, out);
 }
 
+/* Find the path of an open file that has the symbol @name; NULL: there is none. */
+static const char *file_of_symbol(const struct symbols *s, const char *name)
+{
+	const struct symbol_file *files = s->cache.files.v;
+	uint64_t addr;
+	size_t i;
+
+	for (i = 0; i < s->cache.files.nr; i++)
+		if (files[i].elf && elf_symbols_address(files[i].elf, name, &addr))
+			return files[i].in.file.path;
+	return NULL;
+}
+
 bool symbols_mangled(const struct symbols *s, struct err *why)
 {
-	return demangler_skipped(s->demangler, why);
+	const char *bad = demangler_bad(s->demangler);
+	const char *path = bad ? file_of_symbol(s, bad) : NULL;
+	char name[NAME_SHOWN + 1], file[NAME_SHOWN + 1];
+	struct err skipped;
+
+	if (!demangler_skipped(s->demangler, &skipped))
+		return false;
+	if (!bad)
+		*why = skipped;
+	else
+		err_set(why, skipped.code, "%s, first for '%s'%s%s%s", skipped.msg, name_shown(bad, name),
+			path ? " of '" : "", path ? name_shown(path, file) : "", path ? "'" : "");
+	return true;
 }
 
 bool symbols_lines_skipped(const struct symbols *s, struct err *why)

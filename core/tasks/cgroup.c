@@ -290,9 +290,9 @@ bool cgroup_missed(const struct cgroup *c, struct err *why)
 	if (!c->missed)
 		return false;
 	err_set(why, c->refused,
-		"%" PRIu64 " samples were filtered since their cgroups could not be looked up in time%s: "
-		"open_by_handle_at(2), which needs CAP_DAC_READ_SEARCH: %s",
-		c->missed, c->cut ? ", there are too many, or too deep ones" : "", strerror(-c->refused));
+		"%" PRIu64 " samples were filtered because their cgroups could not be looked up in time%s: "
+		"open_by_handle_at(2): %s (give it CAP_DAC_READ_SEARCH)",
+		c->missed, c->cut ? " (there are too many, or too deep ones)" : "", strerror(-c->refused));
 	return true;
 }
 

@@ -247,7 +247,12 @@ static int result_of(const char *who, enum fake_step what, unsigned int calls, c
 {
 	if (f->step != what || (f->call != calls && f->call != FAKE_ALWAYS))
 		return 0;
-	return f->code < 0 ? err_set(err, f->code, "%s %s failed", who, names[what]) : f->code;
+	if (f->code >= 0)
+		return f->code;
+	err_set(err, f->code, "%s %s failed", who, names[what]);
+	if (err && f->code == -ENOENT) /* as of an event that the host does not have */
+		snprintf(err->cause.text, sizeof(err->cause.text), "no such event");
+	return f->code;
 }
 
 static int source_step(enum fake_step what, int place, struct err *err)

@@ -247,7 +247,7 @@ START_TEST(test_compared)
 END_TEST
 
 #define LOST   "WARNING: 5 intervals off the CPU could not be counted: "
-#define NOROOM LOST "a ring had no room for their switches. To change that, "
+#define NOROOM LOST "a ring had no room for their switches: "
 #define TIME   "or give the profiler more CPU time.\n"
 
 static const struct {
@@ -257,15 +257,15 @@ static const struct {
 	const char *text;
 } losses[] = {
 	{ TOOL_OFFCPUTIME, &ring, { .intervals_begun = 10, .intervals_charged = 10 }, "" },
-	{ TOOL_OFFCPUTIME, &ring, { .intervals_lost = 5 }, LOST "not all switches of their threads were seen.\n" },
+	{ TOOL_OFFCPUTIME, &ring, { .intervals_lost = 5 }, LOST "some switches of their threads were not seen.\n" },
 	{ TOOL_OFFCPUTIME,
 	  &program,
 	  { .intervals_lost = 5, .intervals_no_slot = 3 },
-	  LOST "there are more threads than the BPF program has room for; --backend=perfring has.\n" },
+	  LOST "the BPF program has no room for so many threads (try --backend=perfring).\n" },
 	{ TOOL_OFFCPUTIME,
 	  &program,
 	  { .intervals_lost = 5, .intervals_no_slot = 2 },
-	  LOST "not all switches of their threads were seen.\n" },
+	  LOST "some switches of their threads were not seen.\n" },
 	{ TOOL_OFFCPUTIME,
 	  &ring,
 	  { .intervals_lost = 5, .lost_records = 9, .lost_notes = 9 },
@@ -308,9 +308,8 @@ static const struct {
 	{ TOOL_PROFILE,
 	  &ring,
 	  { .unwound = { [UNWOUND_ROOT] = 94, [UNWOUND_NO_RULES] = 4, [UNWOUND_BAD] = 2, [UNWOUND_UNKNOWN] = 4 } },
-	  "WARNING: 10 of 104 user stacks are incomplete: of code in files that were removed or replaced, without "
-	  "unwind "
-	  "rules and frame pointers, or on another stack (see UNWINDING in profile(8)).\n" },
+	  "WARNING: 10 of 104 user stacks are incomplete: their code has neither unwind rules nor frame pointers, its "
+	  "file was removed or replaced, or it ran on another stack (see UNWINDING in profile(8)).\n" },
 };
 
 #define SAMPLES(nr) "WARNING: " nr " stack traces could not be displayed. A ring had no room for them: "
@@ -327,7 +326,7 @@ static const struct {
 } both_losses[] = {
 	{ &ring, false, { .taken = 9, .intervals_begun = 9 }, "" },
 	{ &ring, false, { .lost = 4, .lost_records = 4 }, SAMPLES("4") IN_KERNEL TIME },
-	{ &ring, false, { .intervals_lost = 5 }, LOST "not all switches of their threads were seen.\n" },
+	{ &ring, false, { .intervals_lost = 5 }, LOST "some switches of their threads were not seen.\n" },
 	{ &ring,
 	  false,
 	  { .lost = 4, .lost_records = 9, .intervals_lost = 5 },
@@ -346,8 +345,7 @@ static const struct {
 	{ &program,
 	  false,
 	  { .lost = 4, .lost_records = 4, .intervals_lost = 5, .intervals_no_slot = 3 },
-	  SAMPLES("4") FEWER TIME LOST
-	  "there are more threads than the BPF program has room for; --backend=perfring has.\n" },
+	  SAMPLES("4") FEWER TIME LOST "the BPF program has no room for so many threads (try --backend=perfring).\n" },
 	{ &program,
 	  false,
 	  { .lost = 4, .lost_records = 4, .intervals_lost = 5, .spilled_count = 3, .spilled_stack = 2 },
@@ -423,7 +421,7 @@ static const struct {
 		  "2") "." NO_ROOM "profile some processes only (-p), " TIME },
 	{ .off_cpu = true,
 	  .stats = { .lost_records = 2, .lost_side_band = 2, .intervals_lost = 5 },
-	  .text = LOST "not all switches of their threads were seen.\n" APART(
+	  .text = LOST "some switches of their threads were not seen.\n" APART(
 		  "2") "." NO_ROOM "profile some processes only (-p), " TIME },
 };
 

@@ -463,12 +463,10 @@ START_TEST(test_counters)
 {
 	const struct cause_event event = { event_find(counters[_i].event), 49, -1, true };
 	struct cause c;
-	char at[100];
 
-	snprintf(at, sizeof(at), "there is no %.60s", host.sys);
 	put("sys/bus/event_source/devices/cpu/type", counters[_i].pmu ? "4\n" : NULL);
 	cause_of_event(&host, &event, -ENOENT, &c);
-	ck_assert_int_eq(!strncmp(c.text, at, strlen(at)), counters[_i].blamed);
+	ck_assert_str_eq(c.text, counters[_i].blamed ? "this machine has no PMU; try -e cpu-clock" : "");
 	ck_assert_str_eq(c.remedy, counters[_i].blamed ? "-e cpu-clock" : "");
 }
 END_TEST

@@ -198,7 +198,7 @@ START_TEST(test_bad)
 	ck_assert_uint_eq(*nr_asked, asked);
 	check_works();
 	ck_assert_int_le(unit_open_fds(), fds + 1);
-	check_skipped(": one of them takes too long, or crashes");
+	check_skipped(": demangling takes too long or crashes");
 }
 END_TEST
 

@@ -758,8 +758,9 @@ START_TEST(test_build_id_of_no_elf)
 }
 END_TEST
 
-#define X10 "xxxxxxxxxx"
-#define X70 X10 X10 X10 X10 X10 X10 X10
+#define X10   "xxxxxxxxxx"
+#define X70   X10 X10 X10 X10 X10 X10 X10
+#define X1050 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70
 
 /* By name, whatever it is the name of. */
 static const struct {
@@ -780,7 +781,8 @@ static const struct {
 	{ "undefined", 1 },
 	{ "a_file.c", 1 },
 	{ "a_section", 1 },
-	{ X70, 1 },
+	{ X70, 0x80 },
+	{ X1050, 1 },
 };
 
 START_TEST(test_address_of)
@@ -798,6 +800,7 @@ START_TEST(test_address_of)
 		LABEL("twice", 0x61, 0),
 		LABEL("outside", 0x9999, 0),
 		LABEL(X70, 0x80, 0),
+		LABEL(X1050, 0x90, 0),
 	};
 	static const struct image_symbol dynamic[] = { FUNC("only_dynamic", 0x50, 1), FUNC("_text", 0x55, 1) };
 	uint64_t addr;

@@ -55,7 +55,7 @@ static const struct {
 	  true,
 	  99 * MS,
 	  500,
-	  "0 samples: all 9 that were taken are of idle CPUs, or not of what was asked for (--comm)" },
+	  "0 samples: all 9 that were taken are of idle CPUs or do not pass the filters (--comm)" },
 	/* names */
 	{ { RATE, .comm = "nobody" },
 	  { .taken = 9, .filtered = 9 },
@@ -87,7 +87,7 @@ static const struct {
 	  false,
 	  0,
 	  500,
-	  "0 samples: all 9 that were taken are of idle CPUs, or not of what was asked for (--cgroupmap, -C)" },
+	  "0 samples: all 9 that were taken are of idle CPUs or do not pass the filters (--cgroupmap, -C)" },
 	/* the rate, and what is lost */
 	{ { RATE },
 	  { 0 },
@@ -117,26 +117,26 @@ static const struct {
 	  false,
 	  0,
 	  0,
-	  "0 samples: 3 are in 'x', none of them of what was asked for" },
+	  "0 samples: none of the 3 in 'x' passes the filters" },
 	/* time off the CPU */
 	{ { WAITING, PID },
 	  { .intervals_begun = 5, .intervals_filtered = 5 },
 	  true,
 	  0,
 	  500,
-	  "0 intervals: PID 5000001 did not run, and an interval begins when a thread leaves the CPU" },
+	  "0 intervals: PID 5000001 did not run, and an interval begins when a thread leaves its CPU" },
 	{ { WAITING, PID },
 	  { .intervals_begun = 5, .intervals_filtered = 4, .intervals_open = 1 },
 	  true,
 	  5,
 	  500,
-	  "0 intervals: 1 had not ended when tracing did (--open-intervals reports them)" },
+	  "0 intervals: 1 were still open when tracing ended (--open-intervals reports them)" },
 	{ { WAITING, PID },
 	  { .intervals_begun = 5, .intervals_filtered = 5 },
 	  true,
 	  500 * MS,
 	  500,
-	  "0 intervals: PID 5000001 did not leave the CPU and come back" },
+	  "0 intervals: PID 5000001 did not leave its CPU and come back" },
 	{ { WITHIN(2 * MS, UINT64_MAX, 2), PID },
 	  { .intervals_begun = 5, .intervals_filtered = 5 },
 	  true,
@@ -154,7 +154,7 @@ static const struct {
 	  false,
 	  0,
 	  500,
-	  "0 intervals: the 5 that were seen are not of what was asked for (-k)" },
+	  "0 intervals: none of the 5 that were seen passes the filters (-k)" },
 	{ { WAITING }, { .intervals_begun = 5, .intervals_lost = 5 }, false, 0, 500, "0 intervals: 5 were lost" },
 };
 
@@ -262,9 +262,8 @@ static const struct {
 	const char *why;
 } groups[] = {
 	{ "populated 0\nfrozen 0\n", "no task is in cgroup '%s' now" },
-	{ "populated 1\nfrozen 0\n",
-	  "all 9 that were taken are of idle CPUs, or not of what was asked for (--cgroup)" },
-	{ NULL, "all 9 that were taken are of idle CPUs, or not of what was asked for (--cgroup)" },
+	{ "populated 1\nfrozen 0\n", "all 9 that were taken are of idle CPUs or do not pass the filters (--cgroup)" },
+	{ NULL, "all 9 that were taken are of idle CPUs or do not pass the filters (--cgroup)" },
 };
 
 START_TEST(test_cgroup)

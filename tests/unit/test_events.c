@@ -1186,8 +1186,8 @@ START_TEST(test_both_before_records)
 	fake_list_cpus(dir, "online", "0-1");
 	ck_assert_int_eq(events_open(&ev, before_records[_i].notes, &err), before_records[_i].rc);
 	if (before_records[_i].rc) {
-		ck_assert_ptr_nonnull(strstr(err.msg, "the perf rings do not tell of threads that come back to a CPU "
-						      "(before Linux 4.3)"));
+		ck_assert_ptr_nonnull(
+			strstr(err.msg, "perf events do not report threads that return to a CPU (before Linux 4.3)"));
 		ck_assert_uint_eq(ev.nr_places, 0);
 		ck_assert_uint_eq(unit_open_fds(), fds_before);
 		return;

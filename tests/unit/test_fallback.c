@@ -361,7 +361,7 @@ END_TEST
 #define OFF_EVENT  "cannot open perf event 'context-switches' "
 #define TRACEPOINT "cannot open perf event 'sched:sched_switch' "
 #define BY_RECORDS "by PERF_RECORD_SWITCH: "
-#define NO_RECORDS "the perf rings do not tell of threads that come back to a CPU (before Linux 4.3)"
+#define NO_RECORDS "perf events do not report threads that return to a CPU (before Linux 4.3)"
 
 /* What a run of offcputime begins with. */
 static const struct row_of_way off_rows[] = {

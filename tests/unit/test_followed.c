@@ -328,7 +328,7 @@ START_TEST(test_nobody)
 	}
 	ck_assert_int_eq(follow(&err), _i ? -EACCES : -ESRCH);
 	ck_assert_str_eq(err.msg, _i ? "cannot open perf event 'cpu-clock' of thread 100 on CPU 0: Permission denied"
-				     : "there is no thread to be sampled");
+				     : "there is no thread to sample");
 }
 END_TEST
 
@@ -354,8 +354,8 @@ START_TEST(test_foreign)
 	if (err.code)
 		ck_assert_str_eq(
 			err.msg,
-			"cannot list threads: /proc is of another PID namespace (mount one of its own, or name "
-			"them with -L)");
+			"cannot list threads: /proc is of another PID namespace (mount a /proc of this namespace, "
+			"or use -L)");
 }
 END_TEST
 
@@ -424,8 +424,8 @@ static void assert_unfollowed(unsigned int out, unsigned int all)
 	char text[128];
 
 	ck_assert_int_eq(ev.unfollowed.code, out ? -EAGAIN : 0);
-	snprintf(text, sizeof(text), "%u of %u threads are not followed: they were made while events were opened", out,
-		 all);
+	snprintf(text, sizeof(text), "%u of %u threads are not followed: they were created while events were opened",
+		 out, all);
 	if (out)
 		ck_assert_str_eq(ev.unfollowed.msg, text);
 }

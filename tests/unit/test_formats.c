@@ -573,7 +573,7 @@ static const struct {
 	{ { 0 }, BYTES("\x32\0\x12\xff\xff\xff\xff\x0f"), "what is at byte 2 is no field" },
 	{ { 0 }, BYTES("\x32\0\x08\x01"), "what is at byte 2 is no field" },
 	{ { 0 }, BYTES("\x32\0\x30\x01"), "what is at byte 2 is no field" },
-	{ { 0 }, BYTES("\x32\0"), "it does not say what it counts" },
+	{ { 0 }, BYTES("\x32\0"), "it has no value types" },
 	{ { 0 }, BYTES(BEGIN FUNCTION FUNCTION), "has the id of another one" },
 	{ { 0 }, BYTES(BEGIN LOCATION LOCATION), "has the id of another one" },
 	{ { 0 }, BYTES(BEGIN MAPPING MAPPING), "has the id of another one" },

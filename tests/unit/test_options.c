@@ -415,10 +415,13 @@ static const struct good_row good[] = {
 };
 
 #define USAGE -EINVAL
+#define EVENTS                                                                                                         \
+	"cpu-clock, task-clock, page-faults, context-switches, cpu-migrations, minor-faults, major-faults, "           \
+	"alignment-faults, emulation-faults"
 #define NINES "99999999999999999999" /* beyond 64 bits */
 
 #define ADDS_UP "--off-cpu adds up time, and -e "
-#define COUNTS  " counts something else"
+#define COUNTS  " does not measure time (try -e cpu-clock)"
 
 static const struct bad_row bad[] = {
 	{ "-p ''", USAGE, "-p '': not a process id" },
@@ -521,14 +524,19 @@ static const struct bad_row bad[] = {
 	{ "5 10", USAGE, "duration '10': there is one already, '5'" },
 	{ "5 -U 5", USAGE, "duration '5': there is one already, '5'" },
 	/* a program of the unit's PATH, with the line that runs it */
-	{ "5 unit-dd", USAGE, "duration 'unit-dd': not a number of seconds (to run a command: profile 5 -- unit-dd)" },
-	{ "unit-dd", USAGE, "duration 'unit-dd': not a number of seconds (to run a command: profile -- unit-dd)" },
+	{ "5 unit-dd", USAGE,
+	  "duration 'unit-dd': not a number of seconds (to run a command, write -- before it: profile 5 -- unit-dd)" },
+	{ "unit-dd", USAGE,
+	  "duration 'unit-dd': not a number of seconds (to run a command, write -- before it: profile -- unit-dd)" },
 	{ "-F 9 unit-dd -f 3", USAGE,
-	  "duration 'unit-dd': not a number of seconds (to run a command: profile -F 9 -- unit-dd -f 3)" },
+	  "duration 'unit-dd': not a number of seconds (to run a command, write -- before it: profile -F 9 -- unit-dd "
+	  "-f 3)" },
 	{ "-f unit-dd 'a b' c", USAGE,
-	  "duration 'unit-dd': not a number of seconds (to run a command: profile -f -- unit-dd ...)" },
+	  "duration 'unit-dd': not a number of seconds (to run a command, write -- before it: profile -f -- unit-dd "
+	  "...)" },
 	{ "--comm 'a b' unit-dd", USAGE,
-	  "duration 'unit-dd': not a number of seconds (to run a command: profile --comm ... -- unit-dd)" },
+	  "duration 'unit-dd': not a number of seconds (to run a command, write -- before it: profile --comm ... -- "
+	  "unit-dd)" },
 	{ "5 unit-no-program", USAGE, "duration 'unit-no-program': there is one already, '5'" },
 	{ "unit-no-program", USAGE, "duration 'unit-no-program': not a number of seconds" },
 	{ "/", USAGE, "duration '/': not a number of seconds" },
@@ -557,15 +565,15 @@ static const struct bad_row bad[] = {
 	{ "--stack-storage-size " NINES, USAGE,
 	  "--stack-storage-size '" NINES "': above the largest table (2147483648)" },
 
-	{ "-e foo", USAGE, "-e 'foo': unknown event (see profile(8))" },
+	{ "-e foo", USAGE, "-e 'foo': unknown event (this host has " EVENTS ")" },
 	{ "-e ''", USAGE, "-e '': must not be empty" },
 	{ "--event=", USAGE, "--event '': must not be empty" },
-	{ "--event foo -e bar", USAGE, "-e 'bar': unknown event (see profile(8))" },
-	{ "-e foo --event bar", USAGE, "--event 'bar': unknown event (see profile(8))" },
-	{ "-e foo --help", USAGE, "-e 'foo': unknown event (see profile(8))" },
+	{ "--event foo -e bar", USAGE, "-e 'bar': unknown event (this host has " EVENTS ")" },
+	{ "-e foo --event bar", USAGE, "--event 'bar': unknown event (this host has " EVENTS ")" },
+	{ "-e foo --help", USAGE, "-e 'foo': unknown event (this host has " EVENTS ")" },
 	{ "-e foo -p 99999", USAGE, "-p '99999': no such process" },
-	{ "-e cycles:u", USAGE, "-e 'cycles:u': unknown event (see profile(8))" },
-	{ "--event CPU-CLOCK", USAGE, "--event 'CPU-CLOCK': unknown event (see profile(8))" },
+	{ "-e cycles:u", USAGE, "-e 'cycles:u': unknown event (this host has " EVENTS ")" },
+	{ "--event CPU-CLOCK", USAGE, "--event 'CPU-CLOCK': unknown event (this host has " EVENTS ")" },
 	{ "--backend foo", USAGE, "--backend 'foo': not one of auto, bpf, perfring, both" },
 	{ "--backend ''", USAGE, "--backend '': not one of auto, bpf, perfring, both" },
 	{ "--backend per", USAGE, "--backend 'per': not one of auto, bpf, perfring, both" },
@@ -599,7 +607,7 @@ static const struct bad_row bad[] = {
 	{ "--baseline ''", USAGE, "--baseline '': must not be empty" },
 	{ "--baseline b -i 1", USAGE, "-i and --baseline exclude each other" },
 	{ "--baseline b --backend both", USAGE, "--backend=both and --baseline exclude each other" },
-	{ "--baseline b --format text", USAGE, "the form text has no comparisons, for --baseline" },
+	{ "--baseline b --format text", USAGE, "--baseline cannot be shown in --format text (try --format top)" },
 	{ "--baseline b --fail-above -1", USAGE, "--fail-above '-1': not a number of points from 0 to 100" },
 	{ "--baseline b --fail-above 101", USAGE, "--fail-above '101': not a number of points from 0 to 100" },
 	{ "--baseline b --fail-above nan", USAGE, "--fail-above 'nan': not a number of points from 0 to 100" },
@@ -669,9 +677,9 @@ static const struct bad_row bad[] = {
 	{ "--kallsyms", USAGE, "option '--kallsyms' needs an argument" },
 	{ "--vmlinux ''", USAGE, "--vmlinux '': must not be empty" },
 	{ "--debug-dir /nowhere/at/all", USAGE, "--debug-dir '/nowhere/at/all': No such file or directory" },
-	{ "--debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
+	{ "--debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': Not a directory" },
 	{ "--debug-dir / --debug-dir /dev/null/x", USAGE, "--debug-dir '/dev/null/x': Not a directory" },
-	{ "--symfs /", USAGE, "--symfs is for recordings: it needs --input" },
+	{ "--symfs /", USAGE, "--symfs needs --input: it names the files of a recording" },
 	{ "--debug-dir", USAGE, "option '--debug-dir' needs an argument" },
 	{ "--debug-dir ''", USAGE, "--debug-dir '': must not be empty" },
 	{ "--inline=yes", USAGE, "option '--inline' takes no argument" },
@@ -712,7 +720,7 @@ static const struct bad_row bad[] = {
 	{ "--off-cpu -e cpu-clock -e faults", USAGE, ADDS_UP "page-faults" COUNTS },
 	{ "--off-cpu -e faults --help", USAGE, ADDS_UP "page-faults" COUNTS },
 	{ "--off-cpu -e faults -- dd", USAGE, ADDS_UP "page-faults" COUNTS },
-	{ "--off-cpu -e nothing", USAGE, "-e 'nothing': unknown event (see profile(8))" },
+	{ "--off-cpu -e nothing", USAGE, "-e 'nothing': unknown event (this host has " EVENTS ")" },
 	{ "--off-cpu -e ''", USAGE, "-e '': must not be empty" },
 	{ "--off-cpu -F 9 -c 9", USAGE, "-F and -c exclude each other" },
 	{ "--off-cpu -F 0", USAGE, "-F '0': must be at least 1" },
@@ -723,12 +731,12 @@ static const struct bad_row bad[] = {
 	{ "--off-cpu -u", USAGE, "unknown option '-u'" },
 	{ "--off-cpu -m 5", USAGE, "unknown option '-m'" },
 	{ "--off-cpu --state 0", USAGE, "unknown option '--state' (is it --stats?)" },
-	{ "--off-cpu --", USAGE, "no command behind '--'" },
+	{ "--off-cpu --", USAGE, "no command after '--'" },
 	{ "-- ''", USAGE, "command '': must not be empty" },
-	{ "--", USAGE, "no command behind '--'" },
-	{ "5 --", USAGE, "no command behind '--'" },
-	{ "-o -- --", USAGE, "no command behind '--'" },
-	{ "-dU --", USAGE, "no command behind '--'" },
+	{ "--", USAGE, "no command after '--'" },
+	{ "5 --", USAGE, "no command after '--'" },
+	{ "-o -- --", USAGE, "no command after '--'" },
+	{ "-dU --", USAGE, "no command after '--'" },
 	{ "5 -- '' dd", USAGE, "command '': must not be empty" },
 	{ "-p 185 -- dd", USAGE, "a command and -p exclude each other" },
 	{ "-L 185 -- dd", USAGE, "a command and -L exclude each other" },
@@ -899,7 +907,7 @@ static const struct bad_row bad_offcputime[] = {
 	{ "--mntns 2041", USAGE, "--mntns '2041': is a thread of process 2040 (use -t)" },
 	{ "--comm 1234567890123456", USAGE, "--comm '1234567890123456': longer than a task's name can be (15 bytes)" },
 	{ "-o ''", USAGE, "-o '': must not be empty" },
-	{ "--", USAGE, "no command behind '--'" },
+	{ "--", USAGE, "no command after '--'" },
 	{ "-- ''", USAGE, "command '': must not be empty" },
 
 	/* what only profile has */
@@ -1019,8 +1027,8 @@ static const struct bad_row badly_recorded[] = {
 	{ "--input x --unwind lbr", USAGE, "--unwind 'lbr': not one of auto, fp, dwarf, libunwind, both" },
 	{ "--input x --stack-dump-size 8", USAGE, "--stack-dump-size" WITH },
 	{ "--unwind dwarf --stack-dump-size 8192 --input x", USAGE, "--stack-dump-size" WITH },
-	{ "--input x --debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': not a folder" },
-	{ "--input x --symfs /dev/null", USAGE, "--symfs '/dev/null': not a folder" },
+	{ "--input x --debug-dir /dev/null", USAGE, "--debug-dir '/dev/null': Not a directory" },
+	{ "--input x --symfs /dev/null", USAGE, "--symfs '/dev/null': Not a directory" },
 	{ "--input x --symfs ''", USAGE, "--symfs '': must not be empty" },
 	{ "--input x --off-cpu", USAGE, "--off-cpu" WITH },
 	{ "--off-cpu --input x", USAGE, "--off-cpu" WITH },
@@ -1171,7 +1179,7 @@ START_TEST(test_long_value)
 		{ "-L 1,", "': not a list of thread ids" },
 		{ "-F ", "': not a number" },
 		{ "-C ", "': not a CPU number" },
-		{ "-e ", "': unknown event (see profile(8))" },
+		{ "-e ", "': unknown event (this host has " EVENTS ")" },
 		{ "5 ", "': there is one already, '5'" },
 		{ "", "': not a number of seconds" },
 		{ "--", "'" },
@@ -1292,6 +1300,23 @@ START_TEST(test_many_cpus)
 }
 END_TEST
 
+/* The events of the CPU are named where it has counters. */
+START_TEST(test_pmu)
+{
+	struct err err;
+	struct options o;
+	struct line l;
+
+	put("sys/bus/event_source/devices/cpu/type", "4\n");
+	ck_assert_int_eq(parse(&o, &l, "-e foo", &err), -EINVAL);
+	ck_assert_str_eq(err.msg,
+			 "-e 'foo': unknown event (this host has " EVENTS
+			 ", cycles, instructions, cache-references, cache-misses, branches, branch-misses, bus-cycles, "
+			 "stalled-cycles-frontend, stalled-cycles-backend, ref-cycles)");
+	options_release(&o);
+}
+END_TEST
+
 START_TEST(test_many_pids)
 {
 	static const char pid[] = ",2040,185";
@@ -1310,21 +1335,30 @@ START_TEST(test_many_pids)
 }
 END_TEST
 
-/* Kernel stacks were asked for, and could not be had. */
+/* Kernel stacks were asked for, and could not be had: offcputime has no stacks then. */
+static const struct {
+	enum tool tool;
+	const char *args, *header;
+} user_only[] = {
+	{ TOOL_PROFILE, "-- dd", HERTZ "all threads of 'dd' by user stack" CTRL_C },
+	{ TOOL_PROFILE, "-U -- dd", HERTZ "all threads of 'dd' by user stack" CTRL_C },
+	{ TOOL_OFFCPUTIME, "-- dd", "Tracing off-CPU time (us) of all threads of 'dd' without stacks" CTRL_C },
+	{ TOOL_OFFCPUTIME, "-U -p 185 5", "Tracing off-CPU time (us) of PIDs 185 without stacks for 5 secs." },
+};
+
 START_TEST(test_user_only)
 {
-	static const char *const args[] = { "-- dd", "-U -- dd" };
 	struct options o;
 	struct line l;
 	char *header;
 	size_t size;
 	FILE *f;
 
-	ck_assert_int_eq(parse(&o, &l, args[_i], NULL), 0);
+	ck_assert_int_eq(parse_as(user_only[_i].tool, &o, &l, user_only[_i].args, NULL), 0);
 	f = open_memstream(&header, &size);
 	options_header(f, &o, true);
 	fclose(f);
-	ck_assert_str_eq(header, HERTZ "all threads of 'dd' by user stack" CTRL_C);
+	ck_assert_str_eq(header, user_only[_i].header);
 	free(header);
 	options_release(&o);
 }
@@ -1425,7 +1459,7 @@ int main(void)
 	tcase_add_loop_test(full, test_long_value, 0, 8);
 	tcase_add_test(full, test_posixly_correct);
 	tcase_add_test(full, test_no_name);
-	tcase_add_loop_test(full, test_user_only, 0, 2);
+	tcase_add_loop_test(full, test_user_only, 0, ARRAY_SIZE(user_only));
 	tcase_add_loop_test(full, test_doc, 0, ARRAY_SIZE(documented));
 	tcase_add_loop_test(full, test_examples, TOOL_PROFILE, TOOL_OFFCPUTIME + 1);
 	tcase_add_loop_test(full, test_summary, TOOL_PROFILE, TOOL_OFFCPUTIME + 1);
@@ -1434,6 +1468,7 @@ int main(void)
 	tcase_add_checked_fixture(changed, setup, teardown);
 	tcase_add_loop_test(changed, test_broken_host, 0, 2);
 	tcase_add_test(changed, test_many_cpus);
+	tcase_add_test(changed, test_pmu);
 	tcase_add_test(changed, test_many_pids);
 	suite_add_tcase(s, changed);
 

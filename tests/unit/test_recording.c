@@ -238,7 +238,7 @@ static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *fi
 #define CYCLES          HW(PERF_COUNT_HW_CPU_CYCLES, 999)
 #define INSTRUCTIONS    HW(PERF_COUNT_HW_INSTRUCTIONS, 99)
 #define COUNTED(config) PERF_TYPE_HARDWARE, config, 0, 0
-#define NOT_IN(name)    "event '" name "' is not in '%s' (there are: "
+#define NOT_IN(name)    "event '" name "' is not in '%s' (its events: "
 #define NONE_SAMPLED    "no event was sampled in '%s'"
 
 /* Each event has one sample. */

@@ -985,6 +985,26 @@ START_TEST(test_choice)
 }
 END_TEST
 
+/* An event that the host does not have is refused once, whatever ways there are; a clock is on each host. */
+static const struct {
+	const char *event, *says;
+} missing[] = {
+	{ "cycles", "source open failed" },
+	{ "cpu-clock", "count cannot be used: source open failed; alone cannot be used: source open failed" },
+};
+
+START_TEST(test_missing_event)
+{
+	struct err err;
+
+	options.event = event_find(missing[_i].event);
+	script.source = (struct fake_fault){ FAKE_OPEN, FAKE_ALWAYS, -ENOENT };
+	ck_assert_int_eq(open_run(ways(true, false), &err), -ENOENT);
+	ck_assert_str_eq(err.msg, missing[_i].says);
+	ck_assert_int_eq(err.code, -ENOENT);
+}
+END_TEST
+
 /* ---- a step of the run that fails */
 
 static const struct {
@@ -1672,6 +1692,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_much, 0, 2);
 	tcase_add_loop_test(tc, test_no_threads, 0, ARRAY_SIZE(no_threads));
 	tcase_add_loop_test(tc, test_choice, 0, ARRAY_SIZE(choices));
+	tcase_add_loop_test(tc, test_missing_event, 0, ARRAY_SIZE(missing));
 	tcase_add_loop_test(tc, test_failure, 0, ARRAY_SIZE(failures));
 	tcase_add_loop_test(tc, test_ioctl, 0, ARRAY_SIZE(ioctls));
 	tcase_add_loop_test(tc, test_hotplug, 0, 2 * ARRAY_SIZE(hotplug));

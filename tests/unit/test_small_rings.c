@@ -203,10 +203,10 @@ static void assert_told(int row, const struct err *why)
 {
 	char rings[64], copies[64];
 
-	snprintf(rings, sizeof(rings), "rings of %zu KiB", budgets[row].bytes / KIB);
-	snprintf(copies, sizeof(copies), " and stack copies of %u bytes only: ", budgets[row].dump);
+	snprintf(rings, sizeof(rings), "ring buffers have only %zu KiB", budgets[row].bytes / KIB);
+	snprintf(copies, sizeof(copies), " and stack copies of %u bytes: ", budgets[row].dump);
 	ck_assert_ptr_nonnull(strstr(why->msg, rings));
-	ck_assert_ptr_nonnull(strstr(why->msg, budgets[row].unwinds ? copies : "KiB only: "));
+	ck_assert_ptr_nonnull(strstr(why->msg, budgets[row].unwinds ? copies : "KiB: "));
 	ck_assert_ptr_nonnull(strstr(why->msg, "kernel.perf_event_mlock_kb is 4 and RLIMIT_MEMLOCK 6"));
 }
 
@@ -340,7 +340,7 @@ START_TEST(test_no_memory)
 	ck_assert_msg(open_with_budget(18, &err) == 0, "%s", err.msg);
 	assert_rings(ONLINE, 32 * KIB);
 	ck_assert(events_small_rings(&session->events, &why));
-	ck_assert_str_eq(why.msg, "rings of 32 KiB only: Cannot allocate memory");
+	ck_assert_str_eq(why.msg, "ring buffers have only 32 KiB: Cannot allocate memory");
 }
 END_TEST
 

@@ -3,8 +3,8 @@
 #include "core/session/unwinder.h"
 #include "tests/unit/unit.h"
 
-#define BUDGET "copies of stacks would be "
-#define PERIOD "with -c it is not known"
+#define BUDGET "stack copies would take "
+#define PERIOD "with -c the number of stack copies is not known"
 
 static char *dir;
 static struct host host;
