@@ -105,7 +105,7 @@ intervals_balanced()
 		return 1
 	fi
 	ok "$1: done"
-	is "$1: the books balance" "$(($(book intervals_charged) + $(book intervals_filtered) +
+	is "$1: the books balance" "$(($(book intervals_counted) + $(book intervals_filtered) +
 		$(book intervals_open) + $(book intervals_lost)))" "$(book intervals_begun)"
 	is "$1: nothing is unaccounted for" "$(book intervals_unaccounted)" 0
 	check "$1: intervals began" calc "$(book intervals_begun) + 0 > 0"

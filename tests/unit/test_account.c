@@ -68,26 +68,27 @@ START_TEST(test_intervals)
 	char *text = printed(TOOL_OFFCPUTIME, _i, _i ? "all" : NULL, &a);
 	char want[2048];
 
-	snprintf(want, sizeof(want), "%sbackend: %s\n%s%s%s", _i ? "interval: all\n" : "", _i ? "both" : "bpf",
-		 "backend_reason: why\n"
-		 "intervals_begun: 10\nintervals_charged: 4\nintervals_filtered: 3\nintervals_open: 2\n"
-		 "intervals_lost: 1\nintervals_without_slot: 1\nintervals_passed_on: 5\nswitches_unsampled: "
-		 "22\nintervals_disordered: 20\n"
-		 "spilled_no_stack_room: 6\nspilled_no_count_room: 0\nspilled_to_unwind: 0\nspilled_to_judge: 0\n"
-		 "spilled_without_pid: 0\n"
-		 "unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
-		 "unwound_unknown_registers: 0\nunwound_by_kernel: 0\n"
-		 "user_stacks_unsure: 21\n",
-		 _i ? "clocks_apart: 18\nrows_compared: 15\nrows_different: 16\nintervals_not_compared: 19\n"
-		      "largest_difference_ns: 17\n"
-		    : "",
-		 "ring_records: 7\nring_bytes_read: 0\nring_records_lost: 0\nring_records_late: 0\n"
-		 "ring_records_backward: 23\nring_records_bad: 0\nring_bytes_kept: 0\nring_size: 4096\n"
-		 "ring_size_wanted: 0\nside_band_ring_size: 8192\ncount_table_used: "
-		 "8\nstack_table_used: 9\n"
-		 "files_mismatched: 0\nfiles_hung: 0\nrows: 11\nstacks: 12\ncpus: 2\ncpus_offline_ns: 0\n"
-		 "started_ns: 13\nsampled_ns: 14\nreader_nice: 0\n"
-		 "reader_realtime_priority: 0\nintervals_unaccounted: -1\n");
+	snprintf(
+		want, sizeof(want), "%sbackend: %s\n%s%s%s", _i ? "interval: all\n" : "", _i ? "both" : "bpf",
+		"backend_reason: why\n"
+		"intervals_begun: 10\nintervals_counted: 4\nintervals_filtered: 3\nintervals_open: 2\n"
+		"intervals_lost: 1\nintervals_without_room: 1\nintervals_spilled: 5\nswitches_unsampled: "
+		"22\nintervals_clock_skewed: 20\n"
+		"spilled_no_stack_room: 6\nspilled_no_count_room: 0\nspilled_to_unwind: 0\nspilled_unknown_process: 0\n"
+		"spilled_without_pid: 0\n"
+		"unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
+		"unwound_unknown_registers: 0\nunwound_by_kernel: 0\n"
+		"user_stacks_unsure: 21\n",
+		_i ? "clocks_apart: 18\nrows_compared: 15\nrows_different: 16\nintervals_not_compared: 19\n"
+		     "largest_difference_ns: 17\n"
+		   : "",
+		"ring_records: 7\nring_bytes_read: 0\nring_records_lost: 0\nring_records_late: 0\n"
+		"ring_records_backward: 23\nring_records_bad: 0\nring_bytes_queued: 0\nring_size: 4096\n"
+		"ring_size_wanted: 0\nside_band_ring_size: 8192\ncount_table_used: "
+		"8\nstack_table_used: 9\n"
+		"files_mismatched: 0\nfiles_timed_out: 0\nrows: 11\nstacks: 12\ncpus: 2\ncpus_offline_ns: 0\n"
+		"started_ns: 13\nsampled_ns: 14\nreader_nice: 0\n"
+		"reader_realtime_priority: 0\nintervals_unaccounted: -1\n");
 	ck_assert_str_eq(text, want);
 	free(text);
 }
@@ -114,16 +115,16 @@ static const char *const of_samples[] = {
 	"samples_filtered: 24",
 	"samples_of_idle: 25",
 	"samples_lost: 26",
-	"samples_of_dying_tasks: 27",
-	"samples_outside: 28",
+	"samples_of_exiting_tasks: 27",
+	"samples_outside_namespace: 28",
 	"ring_samples_late: 29",
 	"throttled: 30",
 	"throttled_ns: 31",
 	"samples_unaccounted: -2",
 };
 static const char *const of_intervals[] = {
-	"intervals_begun: 40", "intervals_charged: 41",      "intervals_filtered: 42",  "intervals_open: 43",
-	"intervals_lost: 44",  "intervals_without_slot: 45", "intervals_passed_on: 46",
+	"intervals_begun: 40", "intervals_counted: 41",      "intervals_filtered: 42", "intervals_open: 43",
+	"intervals_lost: 44",  "intervals_without_room: 45", "intervals_spilled: 46",
 };
 static const char *const of_both[] = {
 	"samples_compared: 50", "samples_not_compared: 51", "differences_unexplained: 52", "clocks_apart: 53",

@@ -157,7 +157,7 @@ static void trace(const char *backend, unsigned int nr_cpus)
 	run_end(&r);
 	tap_ok(!r.status && !report_book(&r, "intervals_unaccounted") &&
 		       report_book(&r, "intervals_begun") ==
-			       report_book(&r, "intervals_charged") + report_book(&r, "intervals_filtered") +
+			       report_book(&r, "intervals_counted") + report_book(&r, "intervals_filtered") +
 				       report_book(&r, "intervals_open") + report_book(&r, "intervals_lost"),
 	       "%s: exit status 0, the stats balance", name);
 	if (!check_naps(&r, name, "naps;_start;begin;turn;nap;", 0.8))

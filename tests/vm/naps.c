@@ -57,7 +57,7 @@ static bool have_ended(void *nr)
 
 bool check_naps(const struct run *r, const char *name, const char *prefix, double share)
 {
-	uint64_t found = report_samples(r->out, prefix, ""), charged = report_book(r, "intervals_charged");
+	uint64_t found = report_samples(r->out, prefix, ""), charged = report_book(r, "intervals_counted");
 	uint64_t from = report_book(r, "started_ns"), to = from + report_book(r, "sampled_ns");
 	uint64_t first = 0, end, whole, after, least = 0, most = 0;
 	bool ok;

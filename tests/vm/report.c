@@ -69,7 +69,7 @@ static bool books_balance(const struct run *r)
 
 static bool intervals_balance(const struct run *r)
 {
-	return report_book(r, "intervals_begun") == report_book(r, "intervals_charged") +
+	return report_book(r, "intervals_begun") == report_book(r, "intervals_counted") +
 							    report_book(r, "intervals_filtered") +
 							    report_book(r, "intervals_open") &&
 	       !report_book(r, "intervals_lost") && !report_book(r, "intervals_unaccounted");

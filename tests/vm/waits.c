@@ -34,7 +34,7 @@ static void check_backend(const char *backend, pid_t pid)
 		if (!tap_ok(kernel, "%s: the kernel's stacks end with schedule", name))
 			tap_text("stdout", r.out);
 		tap_line("row: %s %s fp naps=%" PRIu64 "us intervals=%" PRIu64 " taken-by=%s", host_release(), backend,
-			 report_samples(r.out, stack, ""), report_book(&r, "intervals_charged"),
+			 report_samples(r.out, stack, ""), report_book(&r, "intervals_counted"),
 			 report_word(&r, "backend"));
 	}
 	run_free(&r);
