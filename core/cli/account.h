@@ -57,7 +57,7 @@ uint64_t account_unread(const struct session *s, const struct account *total);
 void account_settle(const struct session *s, struct account *total);
 
 /**
- * account_print() - stable "name: value" lines; profile(8), STATS, says what each means.
+ * account_print() - stable "name: value" lines; profile(8), STATISTICS, says what each means.
  * @interval: "1", "2", ... or "all"; NULL: there are none
  */
 void account_print(FILE *out, const struct session *s, const char *interval, const struct account *a);
