@@ -161,7 +161,7 @@ static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 	return (mask & ARCH_PERF_SAVED) == ARCH_PERF_SAVED;
 }
 
-/* Has a call of the entry code, which returns to @ret, pushed that in the place of registers that it has not saved? */
+/* Is one of the registers that the entry code did not save @ret, which a call of that code has pushed instead? */
 static bool is_pushed(const struct unwind_regs *regs, uint64_t ret)
 {
 	unsigned int i;
@@ -174,7 +174,7 @@ static bool is_pushed(const struct unwind_regs *regs, uint64_t ret)
 
 /*
  * Which registers of a sample are of an earlier entry into the kernel than the one that @kernel began with:
- * ARCH_STALE_*. Of an entry that is not known all may be.
+ * ARCH_STALE_*. If the entry is not known, all may be.
  */
 static unsigned int what_is_stale(const struct unwinding *u, const struct record *r, const struct stack *kernel)
 {
@@ -372,9 +372,9 @@ static void walk(struct unwinding *u, const struct unwind_regs *regs, struct unw
 }
 
 /*
- * The frame pointer of the function that the walk came to, which needs it: its code tells how far that is above the
- * stack pointer. It is believed if a call of this very function returns to what is found there, and none of another
- * one: a call through a PLT or a pointer may be of any.
+ * The walk came to a function that needs its frame pointer: its code tells how far that is above the stack pointer. The
+ * address found there is believed if it is behind a call of this function, or behind a call through a PLT or a pointer,
+ * which may be of any function.
  */
 static bool fp_by_code(struct unwinding *u, const struct unwind_result *result, struct unwind_regs *regs)
 {
@@ -438,8 +438,8 @@ static bool begins_with_frame(struct unwinding *u, const struct stack *user)
 }
 
 /*
- * The stack pointer is stale, so that the copy may begin anywhere: nothing in it is known to be of this stack. What is
- * left is the kernel's walk. @saved: the frame pointer that it began with is right.
+ * The stack pointer is stale, so that the copy may begin anywhere: nothing in it is known to be of this stack. The
+ * kernel's walk is left. @saved: the frame pointer that it began with is right.
  */
 static enum unwound walk_without_sp(struct unwinding *u, const struct stack *user, const struct unwind_regs *regs,
 				    bool saved, struct unwind_result *result)
@@ -505,7 +505,7 @@ static enum unwound walk_sample(struct unwinding *u, const struct stack *user, s
 	return end_of(result, withheld);
 }
 
-/* What the kernel walked by a stale frame pointer is right in its first address alone. */
+/* The kernel has walked by a stale frame pointer: only its first address is right. */
 static void keep_walked(struct stack *user, unsigned int stale)
 {
 	if (stale & ARCH_STALE_SAVED && user->nr > 1)

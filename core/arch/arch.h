@@ -73,7 +73,7 @@ struct arch_code {
 	uint16_t bytes[12];
 };
 
-/* What perf reports of a user's registers as an earlier entry into the kernel has left it. Bits. */
+/* User registers that perf reports as an earlier entry into the kernel has left them. Bits. */
 #define ARCH_STALE_SAVED 1u /* what functions save, and the frame pointer: the kernel walks by that */
 #define ARCH_STALE_SP    2u /* the stack pointer, where the copy of the stack begins */
 #define ARCH_STALE_IP    4u /* the address, and all other registers */

@@ -4,14 +4,14 @@
  * Which kernel it is uname(2) says. From arch/x86/kernel/perf_regs.c and the entry code (see arch_entry_stale()):
  *
  *   before 3.19   of a system call the stack pointer of an earlier entry: here that of the thread's last sample outside
- *                 the kernel. The copy begins there; below the true stack pointer it has what was there then. RHEL 7
- *                 saves rbx, rbp and r12-r15. Elsewhere the return address of the entry code's call takes the place of
- *                 rbx, and the others are of the earlier entry, too.
+ *                 the kernel. The copy begins there; below the true stack pointer it has the bytes of then. RHEL 7
+ *                 saves rbx, rbp and r12-r15. Elsewhere the return address of the entry code's call is in rbx,
+ *                 and the others are of the earlier entry, too.
  *   before 4.19   all ones for rbx, rbp and r12-r15
  *   before 5.11   the same, but for rbp
  *
- * Callchains of RHEL 7 and of 4.9 on have what they had: the kernel itself walks by the right rbp here. Before 4.19 the
- * outermost frame of an odd thread has the address of text in the place of its caller's rbp, as with glibc up to 2.33.
+ * Callchains of RHEL 7 and of 4.9 on are not changed: the kernel itself walks by the right rbp here. Before 4.19 the
+ * outermost frame of an odd thread has the address of text instead of its caller's rbp, as with glibc up to 2.33.
  * Else, in a system call, the kernel walks by the rbp that the thread had outside the kernel last.
  */
 #include "backend-perfring/decode.h"
@@ -39,7 +39,7 @@ size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack
 static const unsigned int saved[] = { PERF_REG_X86_BP,  PERF_REG_X86_BX,  PERF_REG_X86_R12,
 				      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
 
-/* Of a thread, by its tid, when it was outside the kernel last: the newer one takes the place. */
+/* A thread, by its tid, when it was outside the kernel last: the newer one replaces the older one. */
 static struct left {
 	pid_t tid;
 	uint64_t regs[ARRAY_SIZE(saved)], sp;
@@ -196,7 +196,7 @@ static uint64_t *user_part(const struct record *r, uint64_t *nr)
 	return NULL;
 }
 
-/* What is at @addr of a frame; as perf_callchain_user(). */
+/* The frame at @addr; as perf_callchain_user(). */
 static bool read_frame(const struct record *r, uint64_t sp, uint64_t addr, uint64_t frame[2])
 {
 	const struct iovec to = { frame, 16 };

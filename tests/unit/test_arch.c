@@ -5,7 +5,7 @@
 
 #define ADDR 0x401000ULL
 
-/* @target: 0: indirect; NONE: no call. What is in front of the call are bytes that are none. */
+/* @target: 0: indirect; NONE: no call. The bytes in front of the call are no call. */
 #define NONE UINT64_MAX
 
 static const struct {

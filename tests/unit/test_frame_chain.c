@@ -14,7 +14,7 @@
 
 #define LEAF 0x400100ULL
 
-/* Where the kernel goes on when it takes the register of a function without a frame for a frame pointer. */
+/* The kernel takes the register of a function without a frame for a frame pointer, and goes on here. */
 #define TEXT  0x401550ULL        /* __libc_csu_init() */
 #define CODE  0x8949564157415541 /* the bytes that it begins with, behind 8 of them */
 #define DATA  0x4c9018ULL        /* of a static program */
@@ -73,7 +73,7 @@ static const struct {
 	{ "of data far above a whole copy", { LEAF, A, VALUE }, { 1, AT(1000), A, 0 }, 3, 4, AT(1) },
 	{ "of the stack's own words", { LEAF, A, VALUE }, { 0, VALUE, AT(0), A }, 3, 4, AT(2) },
 	{ "of other words", { LEAF, A, VALUE }, { 0, 7, AT(0), A }, 3, 4, NONE },
-	{ "of what has a caller", { LEAF, A, B }, { TEXT, A, 0, 0 }, 3, 4, NONE },
+	{ "of a frame with a caller", { LEAF, A, B }, { TEXT, A, 0, 0 }, 3, 4, NONE },
 	{ "a frame that was, of data", { LEAF, A, B, VALUE }, { DATA, A, AT(4), A, DATA, B, 0 }, 4, 7, AT(2) },
 	{ "a small number leads nowhere", { LEAF, A, VALUE }, { 4095, A, 0, 0 }, 3, 4, NONE },
 	{ "nor does what is no address", { LEAF, A, VALUE }, { 1ULL << 57, A, 0, 0 }, 3, 4, NONE },

@@ -1117,7 +1117,7 @@ START_TEST(test_scripted)
 }
 END_TEST
 
-/* With -U the kernel's part of a callchain is asked for where it tells how the kernel was entered. */
+/* With -U the kernel's part of a callchain is still asked for on kernels whose entry has to be known. */
 static const struct {
 	const char *release;
 	bool user_only, unwinds, left_out;
