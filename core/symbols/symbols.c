@@ -450,7 +450,9 @@ static bool is_anonymous(const struct mapped_file *file)
 /* Code is made in memory, also where that has a file without a path, and in files that are unlinked at once. */
 static bool may_be_made(const struct symbol_file *f, const struct mapped_file *file)
 {
-	return (f && f->no_elf) || (!mapped_file_has_path(file) && !vdso_is_file(file));
+	bool no_program = f && (f->no_elf || f->in.missing);
+
+	return no_program || (!mapped_file_has_path(file) && !vdso_is_file(file));
 }
 
 /* "[vdso]", "//anon" and "anon_inode:[x]" stay as they are. */

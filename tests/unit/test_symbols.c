@@ -368,7 +368,7 @@ static const struct {
 	{ NULL, false, TEXT + 0x100, true, "-" },
 	{ NULL, false, 0, true, "-" },
 	{ NULL, false, UINT64_MAX, false, "-" },
-	{ "/none.so", false, TEXT + 0x100, false, "- [none.so]" },
+	{ "/none.so", false, TEXT + 0x100, false, "made f+0x0 [none.so]" },
 	{ "/lib/libx.so", false, TEXT + 0x148, false, "second+0x8 [libx.so]" },
 	{ "/lib/libx.so", false, TEXT + 0x1c0, false, "- [libx.so]" },
 	{ "[vdso]", false, TEXT + 0x100, false, "- [[vdso]]" },
