@@ -23,12 +23,11 @@ static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_fra
 
 /*
  * The frame pointer @fp, which leads from a frame on, is not that of a frame. May the kernel have read the @i-th
- * address of the callchain by it? The outermost function that has a frame saves the register of one that has none, such
- * as
+ * address of the callchain by it? The outermost function that has a frame saves the register of one that has none, such as
  * __libc_start_main(): the value is small (dynamic glibc 2.36), or points to data (a static program) or text (glibc up
  * to 2.33). The kernel follows it as far as it can read: the addresses that it finds are hardly ever behind a call.
  */
-static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i)
+static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i, unsigned int *calls)
 {
 	struct arch_frame frame;
 
@@ -36,14 +35,14 @@ static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i)
 		return false;
 	if (read_frame(c, fp, &frame) && frame.ret != c->ips[i])
 		return false;
-	return !c->is_return(c->ctx, c->ips[i]);
+	return ++*calls <= CALLS_MAX && !c->is_return(c->ctx, c->ips[i]);
 }
 
 /*
  * How many return addresses of the callchain are in the copy from the frame at @at on; 0: another one is there. The
  * kernel has read the frames that the copy does not have: they are on the stack, or the frame pointer has left it.
  */
-static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned int *left)
+static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned int *left, unsigned int *calls)
 {
 	struct arch_frame frame;
 	size_t i;
@@ -53,12 +52,12 @@ static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned in
 			return 0;
 		--*left;
 		if (i + 1 < c->nr && (frame.fp <= at || frame.fp - c->sp > STACK_REACH))
-			return may_leave(c, frame.fp, i + 1) ? i : 0;
+			return may_leave(c, frame.fp, i + 1, calls) ? i : 0;
 		at = frame.fp;
 	}
 	if (i == c->nr || !c->whole)
 		return i - 1;
-	return i > 1 && at - c->sp >= c->size + PAGE && may_leave(c, at, i) ? i - 1 : 0;
+	return i > 1 && at - c->sp >= c->size + PAGE && may_leave(c, at, i, calls) ? i - 1 : 0;
 }
 
 /* Does a frame below @fp lead to it? Then the task is in that one. Perhaps, where many seem to. */
@@ -76,15 +75,17 @@ static bool is_outer(const struct frame_chain *c, uint64_t fp)
 
 enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *fp)
 {
-	unsigned int left = FRAMES_MAX;
+	unsigned int left = FRAMES_MAX, calls = 0;
 	struct arch_frame frame;
 	uint64_t at, found = 0;
+	bool several = false; /* that lead as far as @found, and not to the end: one may be left of an earlier call */
 	size_t most = 0, nr;
 
 	for (at = c->sp; c->nr > 1 && read_frame(c, at, &frame); at += sizeof(at)) {
-		nr = frame.ret == c->ips[1] ? count_frames(c, at, &left) : 0;
-		if (!left)
+		nr = frame.ret == c->ips[1] ? count_frames(c, at, &left, &calls) : 0;
+		if (!left || calls > CALLS_MAX)
 			return FRAME_CHAIN_NONE;
+		several = nr > most ? false : several || (nr && nr == most && nr + 1 < c->nr);
 		if (nr > most) {
 			most = nr;
 			found = at;
@@ -92,7 +93,7 @@ enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *f
 	}
 	if (!most)
 		return c->nr > 1 && !c->whole ? FRAME_CHAIN_BEYOND : FRAME_CHAIN_NONE;
-	if (c->is_call && is_outer(c, found))
+	if (several || (c->is_call && is_outer(c, found)))
 		return FRAME_CHAIN_NONE;
 	*fp = found;
 	return FRAME_CHAIN_FOUND;

@@ -15,7 +15,8 @@
 
 /*
  * The reader of a ring holds its lock for so many bytes and a record: some 100 us. A real-time thread that waits for the
- * lock lends the reader its priority, which no timer bounds there.
+ * lock lends the reader its priority, which no timer bounds there. If somebody asks whether the ring was full, all of
+ * it is read at once: what was lost comes behind the last record.
  */
 #define IN_PLACE_MAX (256UL << 10)
 
@@ -285,7 +286,7 @@ static int read_in_place(struct ring *r, ring_fn *fn, void *ctx, struct ring_par
 	uint64_t head = head_of(r), begin = r->page->data_tail, tail = begin;
 	int rc = is_damaged(r, head) ? -EBADMSG : 0;
 
-	while (tail != head && tail - begin < IN_PLACE_MAX && !rc) {
+	while (tail != head && (tail - begin < IN_PLACE_MAX || r->record) && !rc) {
 		size_t size = ((const struct perf_event_header *)(r->data + (tail & (r->bytes - 1))))->size;
 
 		if (!is_size(size, head - tail)) {

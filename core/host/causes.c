@@ -304,10 +304,18 @@ static void explain_event_refused(const struct host *host, const struct cause_ev
 	is_foreign(host, &r, e->tid, out);
 }
 
+/* Processors with two kinds of cores have "cpu_core" and "cpu_atom" instead of "cpu". */
+static bool has_pmu(const struct host *host, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/bus/event_source/devices/%s", host->sys, name);
+	return !access(path, F_OK);
+}
+
 /* What is wrong with the event itself. */
 static void explain_event(const struct host *host, const struct cause_event *e, int code, struct cause *out)
 {
-	char pmu[PATH_MAX];
 	long long v;
 
 	if (code == -EINVAL && !host_setting(host, "kernel/perf_event_max_sample_rate", &v) &&
@@ -316,8 +324,8 @@ static void explain_event(const struct host *host, const struct cause_event *e, 
 		    (unsigned long long)e->freq_hz);
 		say(out->remedy, "a lower -F, or sysctl kernel.perf_event_max_sample_rate");
 	}
-	snprintf(pmu, sizeof(pmu), "%s/bus/event_source/devices/cpu", host->sys);
-	if (code == -ENOENT && e->type->type == PERF_TYPE_HARDWARE && access(pmu, F_OK)) {
+	if (code == -ENOENT && e->type->type == PERF_TYPE_HARDWARE && !has_pmu(host, "cpu") &&
+	    !has_pmu(host, "cpu_core")) {
 		say(out->text, "this machine has no PMU; try -e cpu-clock");
 		say(out->remedy, "-e cpu-clock");
 	}

@@ -34,16 +34,20 @@ static void release_reading(struct reading *r)
 /* Drop the oldest @nr images. @unused: only images without samples */
 static void drop_images(struct processes *ps, struct process *p, size_t nr, bool unused)
 {
+	bool forked = false; /* an image that has gone began the process of the next one */
 	size_t i, left = 0;
 
 	for (i = 0; i < p->nr_images; i++) {
 		struct image *im = &p->images[i];
 
 		if (!nr || (unused && im->sampled)) {
+			im->forked |= forked;
+			forked = false;
 			p->images[left++] = *im;
 			continue;
 		}
 		nr--;
+		forked |= im->forked;
 		p->nr_sampled -= im->sampled;
 		maps_unref(im->maps);
 		release_reading(im->reading);

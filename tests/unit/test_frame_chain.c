@@ -75,6 +75,7 @@ static const struct {
 	{ "of other words", { LEAF, A, VALUE }, { 0, 7, AT(0), A }, 3, 4, NONE },
 	{ "of a frame with a caller", { LEAF, A, B }, { TEXT, A, 0, 0 }, 3, 4, NONE },
 	{ "a frame that was, of data", { LEAF, A, B, VALUE }, { DATA, A, AT(4), A, DATA, B, 0 }, 4, 7, AT(2) },
+	{ "of data, and so does one that was", { LEAF, A, VALUE }, { 0x5555aaaa, A, 7, 7, DATA, A, 0 }, 3, 7, NONE },
 	{ "a small number leads nowhere", { LEAF, A, VALUE }, { 4095, A, 0, 0 }, 3, 4, NONE },
 	{ "nor does what is no address", { LEAF, A, VALUE }, { 1ULL << 57, A, 0, 0 }, 3, 4, NONE },
 	{ "nowhere, and there is more", { LEAF, A, B }, { 0, A, 0, B }, 3, 4, NONE },

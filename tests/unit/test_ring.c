@@ -565,7 +565,18 @@ END_TEST
 
 struct slices {
 	uint64_t seen, held; /* bytes; most of them that were read before room was given back */
+	uint64_t full_after; /* @seen when it was told that the ring was full */
 };
+
+static int told_full(void *ctx, const struct ring_part *part)
+{
+	struct slices *s = ctx;
+
+	(void)part;
+	if (!s->full_after)
+		s->full_after = s->seen;
+	return 0;
+}
 
 static int see_slices(void *ctx, const struct perf_event_header *record, size_t size)
 {
@@ -595,6 +606,13 @@ START_TEST(test_large)
 	ck_assert_uint_eq(s.seen, LARGE);
 	ck_assert_uint_eq(page.data_tail, LARGE);
 	ck_assert_uint_le(s.held, LARGE / 4);
+
+	/* Who asks whether it was full is told behind all that was in it then. */
+	s = (struct slices){ 0 };
+	r.record = RECORD;
+	page = (struct perf_event_mmap_page){ .data_head = LARGE };
+	ck_assert_int_eq(ring_read(&r, see_slices, told_full, &s), 0);
+	ck_assert_uint_eq(s.full_after, LARGE);
 	ring_forget(&r);
 	free(large);
 }
