@@ -42,6 +42,7 @@ struct unwinding {
 	struct rule_files *files;
 	struct kernel_code *kernel_code; /* NULL: nothing has to be known of it */
 	unsigned int may_be_stale;       /* ARCH_STALE_*, of a task in this kernel */
+	bool chain_right;                /* else it may have been walked by another frame pointer: of a recording */
 	struct unwind_mappings mappings; /* of the sample at work, */
 	struct unwind_memory memory;     /* its memory, */
 	struct unwind_files rules;       /* and what tells how to leave their code */
@@ -99,7 +100,8 @@ struct unwinding *unwinding_new(const struct source_env *env)
 	if (!u)
 		return NULL;
 	u->env = env;
-	if (!env->request->options->input && kernel_withholds_registers())
+	u->chain_right = !env->request->options->input && kernel_withholds_registers();
+	if (u->chain_right && kernel_has_fast_path())
 		u->may_be_stale = ARCH_STALE_SAVED | (kernel_registers_may_be_stale() ? ARCH_STALE_SP : 0);
 	u->mappings = (struct unwind_mappings){ u, find_mapping };
 	u->memory = (struct unwind_memory){ u, read_copy };
@@ -190,7 +192,7 @@ static unsigned int what_is_stale(const struct unwinding *u, const struct record
 		return u->may_be_stale;
 	/* RHEL 7's entry code saves what functions save, mainline's does not. */
 	take_regs(r, &regs);
-	if (stale == (ARCH_STALE_SAVED | ARCH_STALE_SP) && kernel->nr > 1 &&
+	if (stale == (ARCH_STALE_SAVED | ARCH_STALE_SP) && kernel->nr > 1 && !are_withheld(&regs, r->sample.mask) &&
 	    !is_pushed(&regs, kernel->frames[kernel->nr - 1]))
 		return ARCH_STALE_SP;
 	return (unsigned int)stale & (u->may_be_stale | ARCH_STALE_IP);
@@ -294,7 +296,7 @@ static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *
 					   .size = r->sample.stack_size,
 					   .whole = r->sample.stack_whole,
 					   .ctx = u,
-					   .is_call = u->kernel_code ? NULL : is_call,
+					   .is_call = u->chain_right ? NULL : is_call,
 					   .is_return = is_return };
 	enum frame_chain_found found;
 
@@ -322,9 +324,12 @@ static void go_on_by_kernel(struct unwinding *u, const struct stack *user, size_
 static void go_on_chained(struct unwinding *u, const struct stack *user, struct unwind_result *result)
 {
 	struct stack chained = { .frames = user->frames, .nr = 1 };
+	size_t room = result->cap - result->nr;
+	uint64_t work = 0;
 
-	while (chained.nr < user->nr && (chained.nr == 1 || is_return(u, user->frames[chained.nr])) &&
-	       unwind_keeps_fp(&u->mappings, &u->rules, user->frames[chained.nr++] - 1))
+	while (chained.nr < user->nr && chained.nr <= room &&
+	       (chained.nr == 1 || is_return(u, user->frames[chained.nr])) &&
+	       unwind_keeps_fp(&u->mappings, &u->rules, user->frames[chained.nr++] - 1, &work))
 		;
 	go_on_by_kernel(u, &chained, 1, result);
 }
@@ -378,15 +383,24 @@ static void walk(struct unwinding *u, const struct unwind_regs *regs, struct unw
  */
 static bool fp_by_code(struct unwinding *u, const struct unwind_result *result, struct unwind_regs *regs)
 {
-	uint64_t ip = u->ips[result->nr - 1] & ~UNWIND_EXACT, start, size, target, other;
+	uint64_t ip = u->ips[result->nr - 1] & ~UNWIND_EXACT, start, size, target, other, work = 0;
 	struct arch_frame frame;
+	int known;
 
-	if (result->nr == 1 || u->ips[result->nr - 1] & UNWIND_EXACT || !find_function(u, ip - 1, &start) ||
-	    !unwind_frame_size(&u->mappings, &u->rules, start, &size) ||
-	    read_copy(u, result->sp + size, &frame, sizeof(frame)) ||
+	if (result->nr == 1 || u->ips[result->nr - 1] & UNWIND_EXACT || !find_function(u, ip - 1, &start))
+		return false;
+	known = unwind_frame_size(&u->mappings, &u->rules, start, &size);
+	if (!known || read_copy(u, result->sp + size, &frame, sizeof(frame)) ||
 	    unwind_called(&u->mappings, &u->rules, frame.ret, &target) <= 0)
 		return false;
+	/* Its size may be larger: only a call of this function can be believed. */
+	if (known == 1 && target != start)
+		return false;
 	if (target && target != start && find_function(u, target, &other) && other == target)
+		return false;
+	/* If the caller keeps a frame pointer, this is its frame. */
+	if (unwind_keeps_fp(&u->mappings, &u->rules, frame.ret - 1, &work) &&
+	    (frame.fp % sizeof(uint64_t) || frame.fp <= result->sp + size))
 		return false;
 	regs->r[ARCH_FP] = result->sp + size;
 	regs->have |= ARCH_BIT(ARCH_FP);
@@ -430,11 +444,11 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
  */
 static bool begins_with_frame(struct unwinding *u, const struct stack *user)
 {
-	uint64_t target;
+	uint64_t target, work = 0;
 
 	return user->state == STACK_TAKEN && user->nr > 1 &&
 	       unwind_called(&u->mappings, &u->rules, user->frames[1], &target) > 0 &&
-	       unwind_keeps_fp(&u->mappings, &u->rules, user->frames[1] - 1);
+	       unwind_keeps_fp(&u->mappings, &u->rules, user->frames[1] - 1, &work);
 }
 
 /*
@@ -505,11 +519,13 @@ static enum unwound walk_sample(struct unwinding *u, const struct stack *user, s
 	return end_of(result, withheld);
 }
 
-/* The kernel has walked by a stale frame pointer: only its first address is right. */
-static void keep_walked(struct stack *user, unsigned int stale)
+/* If the kernel has walked by a stale frame pointer, only its first address is right. */
+static enum unwound keep_walked(struct stack *user, unsigned int stale)
 {
-	if (stale & ARCH_STALE_SAVED && user->nr > 1)
-		user->nr = 1;
+	if (!(stale & ARCH_STALE_SAVED) || user->nr <= 1)
+		return UNWOUND_KERNEL;
+	user->nr = 1;
+	return UNWOUND_UNKNOWN;
 }
 
 enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pid, const struct stack *kernel,
@@ -529,8 +545,7 @@ enum proof unwinding_stack(struct unwinding *u, const struct record *r, pid_t pi
 		return PROOF_NONE;
 	}
 	if (has_no_stack(u, r, user) || !begin(u, r, pid, &regs)) {
-		keep_walked(user, stale);
-		stats->unwound[UNWOUND_KERNEL]++;
+		stats->unwound[keep_walked(user, stale)]++;
 		return PROOF_NONE;
 	}
 	u->stats = stats;

@@ -170,15 +170,17 @@ int unwind_called(const struct unwind_mappings *mappings, const struct unwind_fi
 /**
  * unwind_frame_size() - how far is the stack pointer of the function that begins at @start below its frame pointer when
  * it calls another one, as far as its first instructions tell?
- * Return: false: it keeps none, or they do not.
+ * Return: as arch_prologue_decode().
  */
-bool unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
+int unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
 		       uint64_t *size);
 
 /**
  * unwind_keeps_fp() - does the frame pointer lead from the frame at @ip to that of its caller? By the rules; code
- * without any is taken to keep it, as in unwind_walk(). False: also if @ip is not mapped.
+ * without any is taken to keep it, as in unwind_walk(). False: also if @ip is not mapped, or when *@work, to which is
+ * added what the rules took, exceeds the limit for a stack.
  */
-bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip);
+bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+		     uint64_t *work);
 
 #endif

@@ -461,7 +461,7 @@ int unwind_called(const struct unwind_mappings *mappings, const struct unwind_fi
 	return arch_call_decode(code, ip, target);
 }
 
-bool unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
+int unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
 		       uint64_t *size)
 {
 	const struct mapping *m = mappings->find(mappings->ctx, start);
@@ -471,23 +471,28 @@ bool unwind_frame_size(const struct unwind_mappings *mappings, const struct unwi
 	uint64_t addr;
 
 	if (!rules || rules_of_code(rules) || !code_address(rules, m, start, &addr))
-		return false;
+		return 0;
 	while (len && rules_read(rules, addr, code, len))
 		len /= 2;
 	return arch_prologue_decode(code, len, size);
 }
 
-bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip)
+bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+		     uint64_t *work)
 {
 	const struct mapping *m = mappings->find(mappings->ctx, ip);
 	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
 	const struct cfi_row *row;
-	uint64_t addr;
+	uint64_t addr, before;
 	int rc;
 
 	if (!rules || !code_address(rules, m, ip, &addr))
 		return m;
+	if (*work > WORK_MAX)
+		return false;
+	before = rules_work(rules);
 	rc = rules_find(rules, addr, &row);
+	*work += rules_work(rules) - before;
 	return rc > 0 ? is_chained(row) : !rc;
 }
 

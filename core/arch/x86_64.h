@@ -187,19 +187,37 @@ static inline bool arch_is_move(const uint8_t *code, const uint8_t *op)
 }
 
 /*
- * The first bytes of a function that keeps a frame pointer: how far is its stack pointer below that when it calls
- * another one? [endbr64] push %rbp; mov %rsp,%rbp; then pushes, moves between registers and a sub $size,%rsp. If
- * anything else comes before that, there may be more, so what is said has to be checked. A call needs rsp to be a
- * multiple of 16 (psABI 3.2.2), as rbp is.
+ * Does this instruction change rsp by something other than a push or sub: add, and, lea, or mov to rsp, or sub of a
+ * register?
  */
-static inline bool arch_prologue_decode(const uint8_t *code, size_t len, uint64_t *size)
+static inline bool arch_moves_sp(const uint8_t *code)
+{
+	uint8_t op = code[1], to = code[2];
+
+	if ((code[0] & 0xf8) != 0x48 || code[0] & 1)
+		return false;
+	if (op == 0x83 || op == 0x81)
+		return (to & 0xc7) == 0xc4;
+	if (op == 0x8d || op == 0x8b)
+		return (to & 0x38) == 0x20 && !(code[0] & 4);
+	return (op == 0x89 || op == 0x29) && (to & 0xc7) == 0xc4;
+}
+
+/*
+ * The first bytes of a function that keeps a frame pointer: how far is its stack pointer below that when it calls
+ * another one? [endbr64] push %rbp; mov %rsp,%rbp; then pushes, moves between registers and a sub $size,%rsp, for which
+ * compilers also write add $-128,%rsp. A call needs rsp to be a multiple of 16 (psABI 3.2.2), as rbp is.
+ * Return: 2: *@size is known; 1: another instruction came before a sub, and more may follow; 0: nothing is known
+ */
+static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t *size)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, begin[] = { 0x55, 0x48, 0x89, 0xe5 };
 	size_t at = len >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)) ? sizeof(endbr64) : 0;
+	bool whole = false;
 	uint32_t imm;
 
 	if (len < at + sizeof(begin) || memcmp(code + at, begin, sizeof(begin)))
-		return false;
+		return 0;
 	*size = 0;
 	for (at += sizeof(begin); at + 7 <= len;) {
 		size_t rex = (code[at] & 0xf0) == 0x40;
@@ -210,18 +228,26 @@ static inline bool arch_prologue_decode(const uint8_t *code, size_t len, uint64_
 			at += rex + 1;
 		} else if (arch_is_move(code + at, op)) {
 			at += rex + 2;
-		} else if (code[at] == 0x48 && op[0] == 0x83 && op[1] == 0xec) {
+		} else if (code[at] == 0x48 && op[0] == 0x83 && op[1] == 0xec && op[2] < 0x80) {
 			*size += op[2];
+			whole = true;
+			break;
+		} else if (code[at] == 0x48 && op[0] == 0x83 && op[1] == 0xc4 && op[2] == 0x80) {
+			*size += 128;
+			whole = true;
 			break;
 		} else if (code[at] == 0x48 && op[0] == 0x81 && op[1] == 0xec) {
 			memcpy(&imm, op + 2, sizeof(imm));
 			*size += imm;
+			whole = true;
 			break;
+		} else if (arch_moves_sp(code + at)) {
+			return 0;
 		} else {
 			break;
 		}
 	}
-	return *size % 16 == 0;
+	return *size % 16 ? 0 : 1 + whole;
 }
 
 /* ---- the kernel */

@@ -46,7 +46,7 @@ void attrs_choose(struct events *ev, bool with_notes)
 
 bool attrs_no_kernel_chain(const struct request *r)
 {
-	return r->options->user_only && !(r->unwinds && kernel_withholds_registers());
+	return r->options->user_only && !(r->unwinds && kernel_has_fast_path());
 }
 
 /* Does it matter whether a thread has a user stack, though nobody wants to see it? */

@@ -87,6 +87,16 @@ bool kernel_registers_may_be_stale(void)
 	return this_kernel(kernel_release_registers_may_be_stale);
 }
 
+bool kernel_release_has_fast_path(const char *release)
+{
+	return is_before(release, 4, 15);
+}
+
+bool kernel_has_fast_path(void)
+{
+	return this_kernel(kernel_release_has_fast_path);
+}
+
 bool kernel_release_withholds_registers(const char *release)
 {
 	return is_before(release, 4, 19);

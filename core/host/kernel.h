@@ -37,6 +37,15 @@ bool kernel_withholds_registers(void);
 /** kernel_release_withholds_registers() - the same for a given uname release. */
 bool kernel_release_withholds_registers(const char *release);
 
+/**
+ * kernel_has_fast_path() - may a system call have entered by code that does not save what functions save? Before 4.15:
+ * see arch_entry_stale(). By the release, as above.
+ */
+bool kernel_has_fast_path(void);
+
+/** kernel_release_has_fast_path() - the same for a given uname release. */
+bool kernel_release_has_fast_path(const char *release);
+
 /** kernel_release_registers_may_be_stale() - the same for a given uname release. */
 bool kernel_release_registers_may_be_stale(const char *release);
 

@@ -49,6 +49,21 @@ END_TEST
 
 static const struct {
 	const char *release;
+	bool has;
+} fast_paths[] = {
+	{ "3.10.0-1160.el7.x86_64", true }, { "4.4.178", true },    { "4.14.67", true },
+	{ "4.15.0", false },                { "4.18.0-553.el8_10.x86_64", false },
+	{ "5.10", false },                  { "6.1.0-18-amd64", false }, { "", false },
+};
+
+START_TEST(test_fast_path)
+{
+	ck_assert_int_eq(kernel_release_has_fast_path(fast_paths[_i].release), fast_paths[_i].has);
+}
+END_TEST
+
+static const struct {
+	const char *release;
 	bool locks;
 } locking[] = {
 	{ "3.10.0-1160.el7.x86_64", true },
@@ -209,6 +224,7 @@ int main(void)
 	TCase *tc = tcase_create("kernel");
 
 	tcase_add_loop_test(tc, test_releases, 0, ARRAY_SIZE(releases));
+	tcase_add_loop_test(tc, test_fast_path, 0, ARRAY_SIZE(fast_paths));
 	tcase_add_loop_test(tc, test_locking, 0, ARRAY_SIZE(locking));
 	tcase_add_loop_test(tc, test_hosts, 0, ARRAY_SIZE(hosts));
 	tcase_add_loop_test(tc, test_builders, 0, ARRAY_SIZE(builders));

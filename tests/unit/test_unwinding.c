@@ -976,11 +976,11 @@ static const struct scripted {
 	  { 0 },
 	  .withheld = true,
 	  .release = "4.4.178" },
-	{ "4.4: of a 32-bit task, or without registers: as the kernel walked it, the first address alone",
+	{ "4.4: of a 32-bit task, or without registers: the first address alone",
 	  { SOMETHING, FAST_4_4 },
 	  { P(LEAF), LINK, ENTRY },
 	  { CALLED, 0, 0, 0, 0, END },
-	  UNWOUND_KERNEL,
+	  UNWOUND_UNKNOWN,
 	  { P(LEAF) },
 	  .no_regs = true,
 	  .release = "4.4.178" },
@@ -1123,10 +1123,10 @@ static const struct {
 	bool user_only, unwinds, left_out;
 } chains[] = {
 	{ "3.10.0-1160.el7.x86_64", true, true, false },
-	{ "4.18.0", true, true, false },
-	{ "4.18.0", true, false, true },
-	{ "4.18.0", false, true, false },
-	{ "4.19.0", true, true, true },
+	{ "4.14.67", true, true, false },
+	{ "4.14.67", true, false, true },
+	{ "4.14.67", false, true, false },
+	{ "4.15.0", true, true, true },
 	{ "6.18.0", true, true, true },
 };
 
