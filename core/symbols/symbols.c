@@ -35,6 +35,7 @@
  */
 #define ALL_SYMBOLS_MAX (16u << 20)
 #define READ_CPU_NS     (10 * NSEC_PER_SEC)
+#define SEARCHED_MAX    (256u << 10) /* for one name, at the end of a run: reading so many takes 0.2 s */
 
 /* A mapped file, from the first address in it that was looked up. */
 struct symbol_file {
@@ -357,6 +358,7 @@ static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
 	struct elf_file file;
 	int rc = file_cache_open(&s->cache, &f->in, pid, &file, &twin), debug;
 
+	f->no_elf = rc == -ENOEXEC;
 	if (!rc)
 		return twin ? share(f, (struct symbol_file *)twin) : read_symbols(s, f, &file);
 	if (rc != -ENOENT && rc != -ESTALE)
@@ -431,7 +433,6 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 	s->all.ns += took;
 	s->foreign.ns += f->in.foreign ? took : 0;
 	file_cache_tried(&s->cache, &f->in, rc);
-	f->no_elf = rc == -ENOEXEC;
 	if (met_limit(rc) || rc == -E2BIG)
 		skip_symbols(s, f, rc);
 	if (f->elf)
@@ -452,7 +453,7 @@ static bool may_be_made(const struct symbol_file *f, const struct mapped_file *f
 {
 	bool no_program = f && (f->no_elf || f->in.missing);
 
-	return no_program || (!mapped_file_has_path(file) && !vdso_is_file(file));
+	return !vdso_is_file(file) && (no_program || !mapped_file_has_path(file));
 }
 
 /* "[vdso]", "//anon" and "anon_inode:[x]" stay as they are. */
@@ -579,13 +580,15 @@ int symbols_demangle(struct symbols *s, const char *const *names, size_t nr, con
 	return demangler_read(s->demangler, names, nr, out);
 }
 
-/* Find the path of an open file that has the symbol @name; NULL: there is none. */
+/* Find the path of an open file that has the symbol @name; NULL: there is none, or there are too many to look at. */
 static const char *file_of_symbol(const struct symbols *s, const char *name)
 {
 	const struct symbol_file *files = s->cache.files.v;
 	uint64_t addr;
 	size_t i;
 
+	if (s->all.nr > SEARCHED_MAX)
+		return NULL;
 	for (i = 0; i < s->cache.files.nr; i++)
 		if (files[i].elf && elf_symbols_address(files[i].elf, name, &addr))
 			return files[i].in.file.path;
