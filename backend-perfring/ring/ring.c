@@ -15,8 +15,8 @@
 
 /*
  * The reader of a ring holds its lock for so many bytes and a record: some 100 us. A real-time thread that waits for the
- * lock lends the reader its priority, which no timer bounds there. If somebody asks whether the ring was full, all of
- * it is read at once: what was lost comes behind the last record.
+ * lock lends the reader its priority, which no timer bounds there. A ring whose owner asks whether it was full is read at
+ * once: lost records come behind the last one.
  */
 #define IN_PLACE_MAX (256UL << 10)
 

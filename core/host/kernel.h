@@ -39,7 +39,7 @@ bool kernel_release_withholds_registers(const char *release);
 
 /**
  * kernel_has_fast_path() - may a system call have entered by code that does not save what functions save? Before 4.15:
- * see arch_entry_stale(). By the release, as above.
+ * see arch_entry_stale(). The release tells it, as above.
  */
 bool kernel_has_fast_path(void);
 

@@ -565,7 +565,7 @@ END_TEST
 
 struct slices {
 	uint64_t seen, held; /* bytes; most of them that were read before room was given back */
-	uint64_t full_after; /* @seen when it was told that the ring was full */
+	uint64_t full_after; /* @seen at the first call of told_full() */
 };
 
 static int told_full(void *ctx, const struct ring_part *part)
@@ -607,7 +607,7 @@ START_TEST(test_large)
 	ck_assert_uint_eq(page.data_tail, LARGE);
 	ck_assert_uint_le(s.held, LARGE / 4);
 
-	/* Who asks whether it was full is told behind all that was in it then. */
+	/* An owner that asks whether the ring was full hears of it behind all records. */
 	s = (struct slices){ 0 };
 	r.record = RECORD;
 	page = (struct perf_event_mmap_page){ .data_head = LARGE };
