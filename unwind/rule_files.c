@@ -167,7 +167,7 @@ static int open_file(struct rule_files *f, struct rule_file *rf, pid_t pid)
 
 /* ---- which files are kept */
 
-/* What it said has to be said again, and to read it again would take long. */
+/* This report needs its answers again, and reading a large file again would take long. */
 static bool is_settled(const struct rule_files *f, const struct rule_file *rf)
 {
 	return f->steady && rf->open->used > f->begun && rf->open->memory > LARGE;
@@ -279,7 +279,7 @@ static int try_open(struct rule_files *f, struct rule_file *rf, pid_t pid)
 	return descriptors_ran_out(rc) || rc == -ECANCELED ? rc : 0;
 }
 
-/* A file is written to again only when nobody runs it. What it was then is of no use for those who run it now. */
+/* A file is written to only while no process runs it. So the rules of its old contents are of no use any more. */
 static bool was_written(const struct rule_file *rf)
 {
 	struct stat st;

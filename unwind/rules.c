@@ -66,7 +66,7 @@ static bool loaded_from(struct elf_file *f, uint64_t addr, struct extent *out)
 	return false;
 }
 
-/* What is not there has size 0; another failure is one. */
+/* A section that is not there has size 0; only other failures are returned. */
 static int find_section(struct elf_file *f, const char *name, Elf64_Shdr *out)
 {
 	int rc = elf_section_find(f, name, out);
@@ -222,7 +222,7 @@ static void use_eh_section(struct rules *r)
 {
 	const Elf64_Shdr *sh = &r->eh_frame;
 
-	/* What is loaded is not compressed. */
+	/* Loaded sections are not compressed. */
 	if (!(sh->sh_flags & SHF_COMPRESSED) && sh->sh_size <= UINT64_MAX - sh->sh_addr)
 		r->eh.bytes = section_extent(&r->file.elf, sh);
 }
@@ -436,7 +436,7 @@ int rules_read(struct rules *r, uint64_t addr, void *to, size_t len)
 		const struct elf_segment *seg = &f->segments[i];
 		const struct extent bytes = { seg->vaddr, seg->size, &f->bytes, seg->offset, NULL };
 
-		/* What a process can write it may have changed. */
+		/* A process may have changed its writable segments. */
 		if (!(seg->flags & PF_W) && extent_left(&bytes, addr) >= len)
 			return extent_read(&bytes, addr, to, len);
 	}

@@ -37,7 +37,7 @@ const struct rules_row *rules_rows_find(const struct rules_rows *rows, uint64_t 
 	return slot && slot->used && slot->addr == addr ? slot : NULL;
 }
 
-/* What is known moves along: in more slots there are no new collisions. */
+/* Known rows move along: in more slots there are no new collisions. */
 static bool resize(struct rules_rows *rows, unsigned int bits)
 {
 	struct rules_rows bigger = { calloc((size_t)1 << bits, sizeof(*rows->slots)), bits, 0 };

@@ -269,7 +269,7 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 	for (changed = row->changed & ~ARCH_BIT(ARCH_IP); changed; changed &= changed - 1) {
 		uint64_t saved;
 
-		/* One that is not known may never be asked for. */
+		/* A register that is not known is no failure: no frame may need it. */
 		reg = (unsigned int)__builtin_ctzll(changed);
 		if (!caller_reg(w, row, cfa, reg, &saved))
 			set_reg(&next, reg, saved);
@@ -333,8 +333,7 @@ static enum unwind_end step_by_fp(struct walk *w)
 	}
 	w->left |= w->popped & ARCH_BIT(ARCH_FP) ? UNWIND_LEFT_POPPED : 0;
 	w->popped = 0;
-	/* Of a thread the register begins with 0, which says nothing of a function that does not use it as its frame's.
-	 */
+	/* The register is 0 when a thread begins, and stays so in functions that do not use it for their frame. */
 	if (!fp)
 		return w->exact ? UNWIND_NO_RULES : UNWIND_ROOT;
 	if (fp % sizeof(uint64_t) || fp < w->regs.r[ARCH_SP])
@@ -344,7 +343,7 @@ static enum unwind_end step_by_fp(struct walk *w)
 		w->missing = fp;
 	if (rc)
 		return rc == -ENODATA ? UNWIND_TRUNCATED : UNWIND_NO_RULES;
-	/* It was used for something else, and what is there is no return address. */
+	/* The function uses the register for something else: the word there is no return address. */
 	if (frame.ret && !w->mappings->find(w->mappings->ctx, frame.ret - 1))
 		return UNWIND_NO_RULES;
 	set_reg(&next, ARCH_FP, frame.fp);

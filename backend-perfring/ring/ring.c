@@ -348,8 +348,8 @@ static int read_once(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx,
 }
 
 /*
- * What was in the ring behind what was kept is there still, or another thread has put all of it into memory since. The
- * kernel may write as fast as this reads: what comes after that is for the next call.
+ * Records behind the kept ones are still in the ring, or another thread has put all of them into memory since. The
+ * kernel may write as fast as this reads: so a call reads the ring a limited number of times.
  */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
