@@ -17,6 +17,7 @@ LIB_SRCS += \
 	backend-perfring/recording/perfdata_header.c \
 	backend-perfring/recording/perfdata_source.c \
 	backend-perfring/recording/recording.c \
+	backend-perfring/ring/blocks.c \
 	backend-perfring/ring/fetch.c \
 	backend-perfring/ring/lost.c \
 	backend-perfring/ring/map.c \

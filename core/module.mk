@@ -4,6 +4,7 @@ LIB_SRCS += \
 	core/base/hash.c \
 	core/base/intern.c \
 	core/base/number.c \
+	core/base/pi_mutex.c \
 	core/base/printable.c \
 	core/base/strings.c \
 	core/cli/about.c \

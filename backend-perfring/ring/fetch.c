@@ -31,7 +31,7 @@ static bool wants_to_be_empty(const struct source *b, struct ring *r, bool side)
 }
 
 /*
- * Without memory, or beyond @most bytes, a ring keeps what it has, and loses what comes when it is full: the kernel
+ * Without a free block, or beyond @most bytes, a ring keeps what it has, and loses what comes when it is full: the kernel
  * counts that.
  */
 static size_t fetch_all(const struct source *b, bool side, size_t most)

@@ -56,7 +56,7 @@ static int map_samples(struct source *b, size_t i, struct err *err)
 {
 	struct event_place *e = &b->env->events->places[i];
 	struct cpu_rings *s = &b->rings[i];
-	int rc = ring_map(&s->samples, e->fd, b->env->events->rings.samples);
+	int rc = ring_map(&s->samples, e->fd, b->env->events->rings.samples, b->blocks);
 
 	if (rc)
 		return events_ring_error(b->env->events, e->cpu, rc, err);
@@ -75,7 +75,7 @@ static int map_side(struct source *b, size_t i, struct err *err)
 {
 	struct side_band *e = &b->env->events->places[i].side;
 	int cpu = b->env->events->places[i].cpu;
-	int rc = ring_map(&b->rings[i].side, e->fd, b->env->events->rings.side);
+	int rc = ring_map(&b->rings[i].side, e->fd, b->env->events->rings.side, b->blocks);
 	size_t j;
 
 	if (rc)

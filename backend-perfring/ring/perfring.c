@@ -16,6 +16,14 @@
 
 #define REFRESH_NS NSEC_PER_SEC
 
+/* Records wait in memory up to a limit, which the ring that is emptied last may pass. Each list begins its own block. */
+static struct blocks *make_blocks(const struct events *ev)
+{
+	size_t lists = 2 * 2 * ev->nr_places; /* struct ring_kept */
+
+	return blocks_new((ev->kept_bytes_max + ev->rings_wanted.samples) / BLOCK_ROOM + 2 * lists);
+}
+
 static int perfring_open(struct source **out, const struct source_env *env, struct err *err)
 {
 	struct source *b = calloc(1, sizeof(*b));
@@ -25,7 +33,8 @@ static int perfring_open(struct source **out, const struct source_env *env, stru
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	b->env = env;
 	b->rings = calloc(env->events->nr_places, sizeof(*b->rings));
-	if (!b->rings || queue_open(&b->queue, env, env->events->nr_places))
+	b->blocks = make_blocks(env->events);
+	if (!b->rings || !b->blocks || queue_open(&b->queue, env, env->events->nr_places))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
 }
@@ -244,6 +253,7 @@ static void perfring_close(struct source *b)
 	for (i = 0; b->rings && i < b->env->events->nr_places; i++)
 		rings_unmap(&b->rings[i]);
 	free(b->rings);
+	blocks_delete(b->blocks);
 	queue_release(&b->queue);
 	free(b);
 }

@@ -250,7 +250,7 @@ int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap 
 }
 
 /* It was full, and has room again: what came in between is lost. Since 6.0 it is known whether something did. */
-static int note_full(void *ctx, const struct ring_part *part)
+static int note_full(void *ctx, uint64_t copied_ns)
 {
 	const struct reading *rd = ctx;
 	struct source *b = rd->b;
@@ -266,7 +266,7 @@ static int note_full(void *ctx, const struct ring_part *part)
 	if (rings_mark_gap(b, rd->ring, s->latest, GAP_BEGINS))
 		return -ENOMEM;
 	/* With another clock only the next record tells. */
-	return b->env->events->attr.use_clockid ? rings_mark_gap(b, rd->ring, part->copied_ns, GAP_ENDS) : 0;
+	return b->env->events->attr.use_clockid ? rings_mark_gap(b, rd->ring, copied_ns, GAP_ENDS) : 0;
 }
 
 /* What comes with a damaged record is dropped. What has come since is read, so that this round has all there is. */

@@ -1,42 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/ring/ring.h"
 
-#include "backend-perfring/decode.h"
 #include "core/base/clock.h"
-#include "core/base/grow.h"
+#include "core/base/pi_mutex.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ROOM_KEPT (1UL << 20) /* of memory that is empty: more is given back */
+/*
+ * The reader holds the lock of a ring while it moves this many bytes: some 100 us. A real-time thread that waits for
+ * the lock lends the reader its priority, and no timer bounds that. If the owner asks whether the ring was full, the
+ * reader moves all at once: lost records come behind the last one.
+ */
+#define MOVED_AT_ONCE (256UL << 10)
 
 /*
- * The reader of a ring holds its lock for so many bytes and a record: some 100 us. A real-time thread that waits for the
- * lock lends the reader its priority, which no timer bounds there. A ring whose owner asks whether it was full is read at
- * once: lost records come behind the last one.
+ * struct ring_part - in front of the records that were moved at once into one block.
+ * @copied_ns: CLOCK_MONOTONIC, before the ring had room again
+ * @full: behind the last record, there may have been no room for one more, so that some may be lost
+ * @damaged: behind the last record, there was something that is no record; the rest of the ring was dropped
  */
-#define IN_PLACE_MAX (256UL << 10)
+struct ring_part {
+	uint64_t copied_ns;
+	uint32_t bytes; /* of records */
+	bool full, damaged;
+};
 
-static int make_lock(pthread_mutex_t *lock)
-{
-	pthread_mutexattr_t attr;
-	int rc = pthread_mutexattr_init(&attr);
+_Static_assert(sizeof(struct ring_part) % 8 == 0, "records are aligned to 8 bytes");
 
-	if (rc)
-		return -rc;
-	/* A kernel without priority inheritance refuses: then it is an ordinary one. */
-	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
-	rc = pthread_mutex_init(lock, &attr);
-	if (rc)
-		rc = pthread_mutex_init(lock, NULL);
-	pthread_mutexattr_destroy(&attr);
-	return -rc;
-}
-
-int ring_map(struct ring *r, int fd, size_t bytes)
+int ring_map(struct ring *r, int fd, size_t bytes, struct blocks *blocks)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *base;
@@ -47,8 +41,12 @@ int ring_map(struct ring *r, int fd, size_t bytes)
 	base = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	*r = (struct ring){ .page = base, .data = (unsigned char *)base + page, .bytes = bytes, .page_size = page };
-	rc = make_lock(&r->lock);
+	*r = (struct ring){ .page = base,
+			    .data = (unsigned char *)base + page,
+			    .bytes = bytes,
+			    .page_size = page,
+			    .blocks = blocks };
+	rc = pi_mutex_init(&r->lock);
 	if (!rc)
 		return 0;
 	munmap(base, page + bytes);
@@ -56,10 +54,14 @@ int ring_map(struct ring *r, int fd, size_t bytes)
 	return rc;
 }
 
-static void release(struct ring_kept *k)
+static void release(struct ring *r, struct ring_kept *k)
 {
-	free(k->bytes);
-	free(k->parts);
+	struct block *block;
+
+	while ((block = k->first)) {
+		k->first = block->next;
+		blocks_put(r->blocks, block);
+	}
 	*k = (struct ring_kept){ 0 };
 }
 
@@ -69,8 +71,8 @@ void ring_unmap(struct ring *r)
 		munmap(r->page, r->page_size + r->bytes);
 		pthread_mutex_destroy(&r->lock);
 	}
-	release(&r->kept);
-	release(&r->reading);
+	release(r, &r->kept);
+	release(r, &r->reading);
 	*r = (struct ring){ 0 };
 }
 
@@ -94,19 +96,12 @@ static bool is_full(const struct ring *r)
 	return r->record && head_of(r) - r->page->data_tail + r->record > r->bytes;
 }
 
-static bool has_full(const struct ring_kept *k, size_t from)
-{
-	while (from < k->nr && !k->parts[from].full)
-		from++;
-	return from < k->nr;
-}
-
 bool ring_full_again(struct ring *r)
 {
-	bool full = has_full(&r->reading, r->part + 1);
+	bool full = r->reading.nr_full;
 
 	pthread_mutex_lock(&r->lock);
-	full = full || has_full(&r->kept, 0) || is_full(r);
+	full = full || r->kept.nr_full || is_full(r);
 	pthread_mutex_unlock(&r->lock);
 	return full;
 }
@@ -134,6 +129,11 @@ static bool is_size(size_t size, size_t left)
 	return size >= sizeof(struct perf_event_header) && size % 8 == 0 && size <= left;
 }
 
+static const struct perf_event_header *header_at(const struct ring *r, uint64_t at)
+{
+	return (const void *)(r->data + (at & (r->bytes - 1)));
+}
+
 /* A record that continues at the ring's start is put together in @whole; no header does. */
 static const struct perf_event_header *record_at(const struct ring *r, uint64_t at, size_t size, unsigned char *whole)
 {
@@ -145,68 +145,102 @@ static const struct perf_event_header *record_at(const struct ring *r, uint64_t 
 	return (const void *)whole;
 }
 
-/* Below the lock. From bytes on that are no record, all are kept: the reader finds that. Return: 0; -ENOMEM */
-static int keep(struct ring *r, uint64_t tail, uint64_t head)
+/*
+ * Below the lock. Room for @size bytes behind what is kept, a new part if there is none, or if its block is full.
+ * Return: NULL: no block is free
+ */
+static unsigned char *room_for(struct ring *r, size_t size, struct ring_part **part, bool for_reader)
 {
 	struct ring_kept *k = &r->kept;
-	size_t used = k->used, size, left;
-	unsigned char *bytes;
-	bool packs;
+	size_t needs = size + (*part ? 0 : sizeof(**part));
+	struct block *block = k->last;
 
-	for (; tail != head; tail += size) {
-		left = head - tail;
-		size = ((const struct perf_event_header *)(r->data + (tail & (r->bytes - 1))))->size;
-		packs = r->pack && is_size(size, left);
-		size = packs ? size : left;
-		bytes = grow(k->bytes, &k->room, used, size, 1);
-		if (!bytes)
-			return -ENOMEM;
-		k->bytes = bytes;
-		if (packs) {
-			used += r->pack(r->pack_ctx, record_at(r, tail, size, bytes + used), size, bytes + used);
-		} else {
-			copy(r, tail, size, bytes + used);
-			used += size;
-		}
+	if (!block || needs > BLOCK_ROOM - block->used) {
+		block = blocks_get(r->blocks, for_reader);
+		if (!block)
+			return NULL;
+		if (k->last)
+			k->last->next = block;
+		else
+			k->first = block;
+		k->last = block;
+		*part = NULL;
 	}
-	k->used = used;
-	return 0;
+	if (!*part) {
+		*part = (struct ring_part *)(block->bytes + block->used);
+		**part = (struct ring_part){ 0 };
+		block->used += sizeof(**part);
+	}
+	return block->bytes + block->used;
 }
 
-/* Below the lock. */
-static int empty(struct ring *r)
+/* Below the lock. Copy the record at @at, or what is needed of it, into @part. Return: 0; -ENOMEM: no block is free */
+static int keep(struct ring *r, uint64_t at, size_t size, struct ring_part **part, bool for_reader)
 {
-	struct ring_kept *k = &r->kept;
-	uint64_t head = head_of(r), tail = r->page->data_tail;
-	bool damaged = is_damaged(r, head);
-	struct ring_part *parts;
+	unsigned char *to = room_for(r, size, part, for_reader);
 
-	if (head == tail)
-		return 0;
-	parts = grow(k->parts, &k->env, k->nr, 1, sizeof(*parts));
-	if (!parts)
+	if (!to)
 		return -ENOMEM;
-	k->parts = parts;
-	if (!damaged && keep(r, tail, head))
-		return -ENOMEM;
-	parts[k->nr++] = (struct ring_part){ k->used, now_ns(), is_full(r), damaged };
-	free_until(r, head);
+	if (r->pack)
+		size = r->pack(r->pack_ctx, record_at(r, at, size, to), size, to);
+	else
+		copy(r, at, size, to);
+	r->kept.last->used += size;
+	r->kept.used += size;
+	(*part)->bytes += (uint32_t)size;
 	return 0;
 }
 
-/* What is in memory has changed. */
+/*
+ * Below the lock. Move records into memory until @most bytes are reached.
+ * @more: out: some are left that were there at the start
+ * Return: 0; -ENOMEM: no block was free for the next record
+ */
+static int move(struct ring *r, size_t most, bool for_reader, bool *more)
+{
+	uint64_t head = head_of(r), begin = r->page->data_tail, tail = begin;
+	struct ring_part *part = NULL;
+	bool damaged = is_damaged(r, head);
+	int rc = 0;
+
+	while (tail != head && tail - begin < most && !damaged && !rc) {
+		size_t size = header_at(r, tail)->size;
+
+		damaged = !is_size(size, head - tail);
+		if (!damaged)
+			rc = keep(r, tail, size, &part, for_reader);
+		if (!damaged && !rc)
+			tail += size;
+	}
+	if (damaged) {
+		rc = !part && !room_for(r, 0, &part, for_reader) ? -ENOMEM : rc;
+		tail = head;
+	}
+	*more = tail != head;
+	if (part) {
+		part->copied_ns = now_ns();
+		part->full = !*more && is_full(r);
+		part->damaged = damaged;
+		r->kept.nr_full += part->full;
+	}
+	free_until(r, tail);
+	return rc;
+}
+
+/* What is kept has changed. */
 static void unlock(struct ring *r)
 {
-	__atomic_store_n(&r->in_memory, r->kept.used + r->taken, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->waits, r->kept.used, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&r->lock);
 }
 
 int ring_empty(struct ring *r)
 {
+	bool more;
 	int rc;
 
 	pthread_mutex_lock(&r->lock);
-	rc = empty(r);
+	rc = move(r, SIZE_MAX, false, &more);
 	unlock(r);
 	return rc;
 }
@@ -223,141 +257,101 @@ size_t ring_used(struct ring *r)
 
 size_t ring_kept(const struct ring *r)
 {
-	return __atomic_load_n(&r->in_memory, __ATOMIC_RELAXED);
-}
-
-/* Below the lock. What is kept becomes the reader's, who has nothing else. */
-static void take(struct ring *r)
-{
-	struct ring_kept none = r->reading;
-
-	none.used = none.nr = 0;
-	if (none.room > ROOM_KEPT) {
-		free(none.bytes);
-		none.bytes = NULL;
-		none.room = 0;
-	}
-	r->reading = r->kept;
-	r->kept = none;
-	r->taken = r->reading.used;
-}
-
-/* Return: as ring_read(). @at: in and out: how far it has been read */
-static int read_part(const struct ring *r, const struct ring_part *part, size_t *at, ring_fn *fn, ring_part_fn *full,
-		     void *ctx)
-{
-	int rc = part->damaged ? -EBADMSG : 0;
-
-	while (*at < part->end && !rc) {
-		const struct perf_event_header *record = (const void *)(r->reading.bytes + *at);
-		size_t size = record->size;
-
-		if (!is_size(size, part->end - *at)) {
-			*at = part->end;
-			rc = -EBADMSG;
-			break;
-		}
-		*at += size;
-		rc = fn(ctx, record, size);
-	}
-	return !rc && part->full && full ? full(ctx, part) : rc;
-}
-
-static void drop_read(struct ring_kept *k, size_t parts, size_t bytes)
-{
-	size_t i;
-
-	memmove(k->bytes, k->bytes + bytes, k->used - bytes);
-	memmove(k->parts, k->parts + parts, (k->nr - parts) * sizeof(*k->parts));
-	k->used -= bytes;
-	k->nr -= parts;
-	for (i = 0; i < k->nr; i++)
-		k->parts[i].end -= bytes;
+	return __atomic_load_n(&r->waits, __ATOMIC_RELAXED) + __atomic_load_n(&r->taken, __ATOMIC_RELAXED);
 }
 
 /*
- * Below the lock. Return: as ring_read().
- * @part: out: what was read
- * @more: out: some is left
+ * What is kept becomes the reader's, who has nothing else. If nothing is, the reader moves records itself.
+ * @more: out: there may be more
+ * Return: 0; -ENOMEM
  */
-static int read_in_place(struct ring *r, ring_fn *fn, void *ctx, struct ring_part *part, bool *more)
+static int fetch(struct ring *r, bool *more)
 {
-	_Alignas(struct perf_event_header) unsigned char whole[RECORD_MAX];
-	uint64_t head = head_of(r), begin = r->page->data_tail, tail = begin;
-	int rc = is_damaged(r, head) ? -EBADMSG : 0;
+	int rc = 0;
 
-	while (tail != head && (tail - begin < IN_PLACE_MAX || r->record) && !rc) {
-		size_t size = ((const struct perf_event_header *)(r->data + (tail & (r->bytes - 1))))->size;
+	*more = true;
+	pthread_mutex_lock(&r->lock);
+	if (!r->kept.first)
+		rc = move(r, r->record ? SIZE_MAX : MOVED_AT_ONCE, true, more);
+	r->reading = r->kept;
+	r->kept = (struct ring_kept){ 0 };
+	__atomic_store_n(&r->taken, r->reading.used, __ATOMIC_RELAXED);
+	unlock(r);
+	return r->reading.first ? 0 : rc;
+}
 
-		if (!is_size(size, head - tail)) {
-			rc = -EBADMSG;
-			break;
-		}
-		rc = fn(ctx, record_at(r, tail, size, whole), size);
-		tail += size;
+/* Return: as ring_read() */
+static int read_records(struct ring_kept *k, ring_fn *fn, void *ctx)
+{
+	int rc = 0;
+
+	while (k->left && !rc) {
+		const struct perf_event_header *record = (const void *)(k->first->bytes + k->at);
+		size_t size = record->size;
+
+		k->at += size;
+		k->left -= size;
+		k->used -= size;
+		rc = fn(ctx, record, size);
 	}
-	*part = (struct ring_part){ .copied_ns = now_ns(), .full = is_full(r) };
-	*more = tail != head;
-	free_until(r, rc == -EBADMSG ? head : tail);
 	return rc;
+}
+
+/* A part, or the rest of it. Return: as ring_read() */
+static int read_part(struct ring_kept *k, ring_fn *fn, ring_part_fn *full, void *ctx)
+{
+	const struct ring_part *part = k->part;
+	int rc;
+
+	if (!part) {
+		part = k->part = (const void *)(k->first->bytes + k->at);
+		k->left = part->bytes;
+		k->at += sizeof(*part);
+	}
+	rc = read_records(k, fn, ctx);
+	if (rc)
+		return rc;
+	k->part = NULL;
+	k->nr_full -= part->full;
+	if (part->damaged)
+		return -EBADMSG;
+	return part->full && full ? full(ctx, part->copied_ns) : 0;
 }
 
 /* Return: as ring_read() */
 static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
-	size_t i, at = 0;
+	struct ring_kept *k = &r->reading;
+	struct block *block;
 	int rc = 0;
 
-	for (i = 0; i < r->reading.nr && !rc; i++) {
-		r->part = i;
-		rc = read_part(r, &r->reading.parts[i], &at, fn, full, ctx);
+	while ((block = k->first) && !rc) {
+		rc = read_part(k, fn, full, ctx);
+		if (k->at < block->used || k->part)
+			continue;
+		k->first = block->next;
+		k->at = 0;
+		blocks_put(r->blocks, block);
 	}
-	/* The part that is not read to its end stays; one that is damaged has nothing more. */
-	if (i && at < r->reading.parts[i - 1].end)
-		i--;
-	if (i == r->reading.nr)
-		r->reading.nr = r->reading.used = 0;
-	else
-		drop_read(&r->reading, i, at);
-	pthread_mutex_lock(&r->lock);
-	r->taken = r->reading.used;
-	unlock(r);
+	__atomic_store_n(&r->taken, k->used, __ATOMIC_RELAXED);
 	return rc;
 }
 
-/* Return: as ring_read(). @more: out: there may be more */
-static int read_once(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx, bool *more)
-{
-	bool kept = r->reading.nr;
-	struct ring_part part = { 0 };
-	int rc = 0;
-
-	*more = true;
-	if (!kept) {
-		pthread_mutex_lock(&r->lock);
-		kept = r->kept.nr;
-		if (kept)
-			take(r);
-		else
-			rc = read_in_place(r, fn, ctx, &part, more);
-		unlock(r);
-	}
-	if (kept)
-		return read_kept(r, fn, full, ctx);
-	return !rc && part.full && full ? full(ctx, &part) : rc;
-}
-
 /*
- * Records behind the kept ones are still in the ring, or another thread has put all of them into memory since. The
- * kernel may write as fast as this reads: so a call reads the ring a limited number of times.
+ * Records behind the kept ones are still in the ring, or another thread has moved all of them since. The kernel may
+ * write as fast as this reads: so a call reads the ring a limited number of times.
  */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
-	size_t times = 2 + r->bytes / IN_PLACE_MAX;
+	size_t times = 2 + r->bytes / MOVED_AT_ONCE;
 	bool more = true;
 	int rc = 0;
 
-	while (more && times-- && !rc)
-		rc = read_once(r, fn, full, ctx, &more);
+	while (more && times-- && !rc) {
+		if (!r->reading.first)
+			rc = fetch(r, &more);
+		if (!rc)
+			rc = read_kept(r, fn, full, ctx);
+	}
 	return rc;
 }

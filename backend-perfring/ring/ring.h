@@ -2,15 +2,15 @@
 /*
  * One perf event's mmap ring. Source: perf_event_open(2), section MMAP layout.
  *
- * Two threads take part. One reads the records, and then works on them, which may take long: they are unwound, and
- * files are opened for them. Another one may empty the ring meanwhile, into memory: whoever reads gets what is there
- * first, and then what is in the ring. The reader holds the lock between them while it copies a part of the ring; if
- * the other thread has a higher priority and waits for the lock, the reader has that priority so long
- * (PTHREAD_PRIO_INHERIT).
+ * Two threads take part. Either may move records from the ring into memory (struct blocks). The reader alone reads
+ * them there, and works on them, which may take long: it unwinds stacks and opens files. A thread holds
+ * the lock between the two only while it moves records: it allocates no memory, and calls no function of the owner but
+ * ring_pack_fn. If a thread with a higher priority waits for the lock, the other one has that priority for that time.
  */
 #ifndef PERFRING_RING_H
 #define PERFRING_RING_H
 
+#include "backend-perfring/ring/blocks.h"
 #include "core/base/err.h"
 
 #include <linux/perf_event.h>
@@ -19,25 +19,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** struct ring_part - up to @end, in bytes, records were copied at once; then the ring may have been full. */
-struct ring_part {
-	size_t end;
-	uint64_t copied_ns; /* CLOCK_MONOTONIC, before there was room again */
-	bool full;          /* there may have been no room for one more, so that some may be lost */
-	bool damaged;       /* the counters were impossible: what was in the ring is not here */
-};
+struct ring_part;
 
-/** struct ring_kept - bytes that were in the ring, in their order. */
+/** struct ring_kept - records that were moved out of the ring, in their order: parts, in a list of blocks. */
 struct ring_kept {
-	unsigned char *bytes;
-	size_t used, room;
-	struct ring_part *parts;
-	size_t nr, env;
+	struct block *first, *last;
+	size_t used;    /* bytes of records that are still to be read */
+	size_t nr_full; /* parts behind which the ring was full */
+	const struct ring_part *part; /* is being read; NULL: the next one begins at @at */
+	size_t at, left;              /* the next byte in @first; bytes of records of @part */
 };
 
 /**
- * ring_pack_fn - copy a whole record of @size bytes, and leave out what nobody needs. By the thread that empties the
- * ring, below the lock.
+ * ring_pack_fn - copy a whole record of @size bytes without the parts that are not needed. The thread that moves records
+ * calls it below the lock.
  * @to: room for @size bytes, aligned to 8; it may be @record
  * Return: the size of the record that is there now, a multiple of 8
  */
@@ -52,22 +47,22 @@ struct ring {
 	size_t record;      /* the largest that is expected; 0: nobody asks whether it was full */
 	ring_pack_fn *pack; /* set before anyone reads; NULL: records are kept as they are */
 	void *pack_ctx;
+	struct blocks *blocks; /* not owned */
 	pthread_mutex_t lock;
-	struct ring_kept kept;    /* below @lock, as are @page and @taken */
-	size_t taken;             /* bytes that the reader has, until it comes for more */
-	size_t in_memory;         /* both together; written below @lock, read without it */
-	struct ring_kept reading; /* the reader's, */
-	size_t part;              /* who is at this one */
+	struct ring_kept kept;    /* below @lock, as is @page */
+	struct ring_kept reading; /* the reader's */
+	size_t waits, taken;      /* bytes of the two, as others may see them */
 };
 
 /**
  * ring_map() - map the ring of event @fd.
  * @bytes: a power of two of pages
+ * @blocks: for records that are moved; shared with other rings
  *
  * Return: 0; -EPERM: locked memory of a user without rights is limited, by kernel.perf_event_mlock_kb and
  * RLIMIT_MEMLOCK; -ENOMEM; -errno. Of the first two a smaller ring may have room.
  */
-int ring_map(struct ring *r, int fd, size_t bytes);
+int ring_map(struct ring *r, int fd, size_t bytes, struct blocks *blocks);
 void ring_unmap(struct ring *r);
 
 /**
@@ -76,7 +71,10 @@ void ring_unmap(struct ring *r);
  */
 bool ring_full_again(struct ring *r);
 
-/** ring_empty() - copy what is in the ring, and give its room back. By any thread. Return: 0; -ENOMEM: as it was. */
+/**
+ * ring_empty() - move what is in the ring into memory. By any thread. Return: 0; -ENOMEM: no block was free, the rest
+ * stays in the ring.
+ */
 int ring_empty(struct ring *r);
 
 /** ring_used() - bytes in the ring that nobody has read. By any thread. */
@@ -85,23 +83,23 @@ size_t ring_used(struct ring *r);
 /** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread, without the lock. */
 size_t ring_kept(const struct ring *r);
 
-/**
- * ring_fn - gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after it. It may
- * be called below the lock: it copies what it wants, and calls nothing of the same ring.
- */
+/** ring_fn - gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after it. */
 typedef int ring_fn(void *ctx, const struct perf_event_header *record, size_t size);
 
 /**
- * ring_part_fn - told after the last record of each part in which the ring was full. Non-zero ends the reading.
+ * ring_part_fn - called behind a record after which the ring may have had no room, so that some may be lost. Non-zero
+ * ends the reading.
+ * @copied_ns: CLOCK_MONOTONIC, before the ring had room again
  */
-typedef int ring_part_fn(void *ctx, const struct ring_part *part);
+typedef int ring_part_fn(void *ctx, uint64_t copied_ns);
 
 /**
  * ring_read() - give every record that is complete now to @fn, oldest first. By one thread.
  * @full: NULL: nobody asks
  *
- * Return: 0; what @fn or @full returned: the next call goes on behind that; -EBADMSG when a size or the counters were
- * impossible: what came with it is dropped, what has come since is not, and has not been read yet: call it again.
+ * Return: 0; what @fn or @full returned: the next call goes on behind that; -ENOMEM: no block was free; -EBADMSG: a size
+ * or the counters were impossible: what came with it is dropped, what has come since is not, and has not been read yet:
+ * call it again.
  */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx);
 

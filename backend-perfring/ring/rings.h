@@ -28,6 +28,7 @@ struct cpu_rings {
 
 struct source {
 	const struct source_env *env;
+	struct blocks *blocks; /* of all rings */
 	struct cpu_rings *rings;
 	struct queue queue;
 	bool started;

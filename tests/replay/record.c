@@ -48,6 +48,7 @@ struct entry {
 struct recorder {
 	struct session *session;
 	struct ring *rings;   /* of each CPU two: for samples, and for tasks and mappings */
+	struct blocks *blocks;
 	uint32_t round, ring; /* being read */
 	struct entry *entries;
 	size_t nr, cap_entries;
@@ -251,9 +252,9 @@ static void write_file(const struct recorder *r, const char *path)
 		die("'%s': %s", path, strerror(errno));
 }
 
-static void map_ring(struct ring *ring, int fd, size_t bytes)
+static void map_ring(const struct recorder *r, struct ring *ring, int fd, size_t bytes)
 {
-	if (fd >= 0 && ring_map(ring, fd, bytes))
+	if (fd >= 0 && ring_map(ring, fd, bytes, r->blocks))
 		die("cannot map a ring of %zu bytes", bytes);
 }
 
@@ -266,11 +267,13 @@ static void open_rings(struct recorder *r)
 	if (session_open(r->session, &err))
 		die("%s", err.msg);
 	r->rings = calloc(2 * r->session->events.nr_places, sizeof(*r->rings));
-	if (!r->rings)
+	r->blocks = blocks_new(64);
+	if (!r->rings || !r->blocks)
 		die("no memory");
 	for (i = 0; i < r->session->events.nr_places; i++) {
-		map_ring(&r->rings[2 * i], r->session->events.places[i].fd, r->session->events.rings.samples);
-		map_ring(&r->rings[2 * i + 1], r->session->events.places[i].side.fd, r->session->events.rings.side);
+		map_ring(r, &r->rings[2 * i], r->session->events.places[i].fd, r->session->events.rings.samples);
+		map_ring(r, &r->rings[2 * i + 1], r->session->events.places[i].side.fd,
+			 r->session->events.rings.side);
 	}
 }
 
@@ -281,6 +284,7 @@ static void release(struct recorder *r)
 	for (i = 0; i < 2 * r->session->events.nr_places; i++)
 		ring_unmap(&r->rings[i]);
 	free(r->rings);
+	blocks_delete(r->blocks);
 	free(r->entries);
 	free(r->bytes);
 	free(r->pids);

@@ -9,13 +9,14 @@
 /* A ring of ordinary memory, which the test writes to as the kernel does. */
 static struct perf_event_mmap_page page;
 static unsigned char *data; /* exactly BYTES, so that a sanitizer sees what is read beyond */
+static struct blocks *blocks;
 
 static struct ring make_ring(uint64_t at)
 {
 	memset(&page, 0, sizeof(page));
 	page.data_head = page.data_tail = at;
 	memset(data, 0xff, BYTES);
-	return (struct ring){ .page = &page, .data = data, .bytes = BYTES, .page_size = 4096 };
+	return (struct ring){ .page = &page, .data = data, .bytes = BYTES, .page_size = 4096, .blocks = blocks };
 }
 
 static void put(uint64_t at, const void *bytes, size_t len)
@@ -79,10 +80,13 @@ static void setup(void)
 {
 	data = malloc(BYTES);
 	ck_assert_ptr_nonnull(data);
+	blocks = blocks_new(64);
+	ck_assert_ptr_nonnull(blocks);
 }
 
 static void teardown(void)
 {
+	blocks_delete(blocks);
 	free(data);
 }
 
@@ -161,12 +165,11 @@ static const struct {
 	bool full;
 } nearly_full[] = { { 0, true }, { 8, true }, { 1016, true }, { 1024, false }, { BYTES - 8, false } };
 
-static int count_full(void *ctx, const struct ring_part *part)
+static int count_full(void *ctx, uint64_t copied_ns)
 {
 	struct seen *s = ctx;
 
-	ck_assert(part->full);
-	ck_assert_uint_gt(part->copied_ns, 0);
+	ck_assert_uint_gt(copied_ns, 0);
 	s->nr_full++;
 	s->at_full = s->nr;
 	s->full_again = ring_full_again(s->ring);
@@ -263,10 +266,10 @@ START_TEST(test_full_meanwhile)
 }
 END_TEST
 
-static int fill_and_count(void *ctx, const struct ring_part *part)
+static int fill_and_count(void *ctx, uint64_t copied_ns)
 {
 	write_record(1, BYTES);
-	return count_full(ctx, part);
+	return count_full(ctx, copied_ns);
 }
 
 /* The same where nobody emptied it before. */
@@ -327,7 +330,7 @@ static size_t pack_half(void *ctx, const struct perf_event_header *record, size_
 	return half;
 }
 
-/* Records are packed when they are kept, wherever they begin; those that are read in the ring are not. */
+/* Records are packed when they are moved, wherever they begin. */
 START_TEST(test_packed)
 {
 	uint64_t place, step = unit_below_valgrind() ? 88 : 8;
@@ -354,13 +357,13 @@ START_TEST(test_packed)
 		ck_assert_uint_eq(s.size[1], 16);
 		ck_assert_uint_eq(s.size[2], 1024);
 		ck_assert_uint_eq(s.size[3], 400);
-		ck_assert_uint_eq(s.size[4], 24);
+		ck_assert_uint_eq(s.size[4], 16);
 		ring_forget(&r);
 	}
 }
 END_TEST
 
-/* Behind a size that none can have nothing is packed: the reader finds it there. */
+/* A size is impossible: the records behind it are dropped, and the reader learns of it. */
 START_TEST(test_packed_bad_size)
 {
 	static const size_t sizes[] = { 0, 4, 12, 48, 65528 };
@@ -374,7 +377,7 @@ START_TEST(test_packed_bad_size)
 	put(page.data_head, &bad, sizeof(bad));
 	page.data_head += 40;
 	ck_assert_int_eq(ring_empty(&r), 0);
-	ck_assert_uint_eq(ring_kept(&r), 16 + 40);
+	ck_assert_uint_eq(ring_kept(&r), 16);
 	write_record(4, 24);
 	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -EBADMSG);
 	ck_assert_uint_eq(s.nr, 1);
@@ -517,19 +520,18 @@ START_TEST(test_bad_counters)
 }
 END_TEST
 
-/* An error of the callback: its record has been read, the next one has not. */
+/* An error of the callback: its record has been read, the next one is read by the next call. */
 START_TEST(test_callback_error)
 {
 	struct ring r = make_ring(BYTES - 24);
 	struct seen s = { .fail_at = (size_t)_i };
-	uint64_t at = page.data_head;
 	int i;
 
 	for (i = 1; i <= 5; i++)
 		write_record((uint32_t)i, 16);
 	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -ENOMEM);
 	ck_assert_uint_eq(s.nr, _i);
-	ck_assert_uint_eq(page.data_tail, at + 16 * (uint64_t)_i);
+	ck_assert_uint_eq(ring_kept(&r), 16 * (5 - (size_t)_i));
 	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 	ck_assert_uint_eq(s.nr, 5);
 	for (i = 1; i <= 5; i++)
@@ -564,15 +566,16 @@ START_TEST(test_ends_with_busy_writer)
 END_TEST
 
 struct slices {
-	uint64_t seen, held; /* bytes; most of them that were read before room was given back */
-	uint64_t full_after; /* @seen at the first call of told_full() */
+	uint64_t seen;
+	uint64_t tail, moved; /* where the ring began at the last record; most bytes that were moved at once */
+	uint64_t full_after;  /* @seen at the first call of told_full() */
 };
 
-static int told_full(void *ctx, const struct ring_part *part)
+static int told_full(void *ctx, uint64_t copied_ns)
 {
 	struct slices *s = ctx;
 
-	(void)part;
+	(void)copied_ns;
 	if (!s->full_after)
 		s->full_after = s->seen;
 	return 0;
@@ -584,17 +587,20 @@ static int see_slices(void *ctx, const struct perf_event_header *record, size_t 
 
 	(void)record;
 	s->seen += size;
-	if (s->seen - page.data_tail > s->held)
-		s->held = s->seen - page.data_tail;
+	if (page.data_tail - s->tail > s->moved)
+		s->moved = page.data_tail - s->tail;
+	s->tail = page.data_tail;
 	return 0;
 }
 
-/* The reader gives a large ring back part by part: it holds the lock for a short time. */
+/* The reader moves a large ring part by part: it holds the lock for a short time. */
 START_TEST(test_large)
 {
 	enum { LARGE = 1 << 20, RECORD = 8192 };
 	struct perf_event_header *large = calloc(1, LARGE);
-	struct ring r = { .page = &page, .data = (unsigned char *)large, .bytes = LARGE, .page_size = 4096 };
+	struct ring r = {
+		.page = &page, .data = (unsigned char *)large, .bytes = LARGE, .page_size = 4096, .blocks = blocks
+	};
 	struct slices s = { 0 };
 	size_t i;
 
@@ -605,7 +611,7 @@ START_TEST(test_large)
 	ck_assert_int_eq(ring_read(&r, see_slices, NULL, &s), 0);
 	ck_assert_uint_eq(s.seen, LARGE);
 	ck_assert_uint_eq(page.data_tail, LARGE);
-	ck_assert_uint_le(s.held, LARGE / 4);
+	ck_assert_uint_le(s.moved, LARGE / 4);
 
 	/* An owner that asks whether the ring was full hears of it behind all records. */
 	s = (struct slices){ 0 };
@@ -615,6 +621,91 @@ START_TEST(test_large)
 	ck_assert_uint_eq(s.full_after, LARGE);
 	ring_forget(&r);
 	free(large);
+}
+END_TEST
+
+/* Without a free block, what does not fit stays in the ring, but the reader finds room, and loses nothing. */
+START_TEST(test_no_block)
+{
+	struct blocks *few = blocks_new(4);
+	struct block *taken[4];
+	struct ring r = make_ring(0);
+	struct seen s = { 0 };
+	size_t i, nr = 0;
+
+	r.blocks = few;
+	while ((taken[nr] = blocks_get(few, false)))
+		nr++;
+	ck_assert_uint_eq(nr, 2);
+	write_record(1, 64);
+	write_record(2, 64);
+	ck_assert_int_eq(ring_empty(&r), -ENOMEM);
+	ck_assert_uint_eq(page.data_tail, 0);
+	ck_assert_uint_eq(ring_kept(&r), 0);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+	ck_assert_uint_eq(s.nr, 2);
+
+	taken[nr++] = blocks_get(few, true);
+	taken[nr++] = blocks_get(few, true);
+	ck_assert_ptr_null(blocks_get(few, true));
+	write_record(3, 64);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -ENOMEM);
+	for (i = 0; i < nr; i++)
+		blocks_put(few, taken[i]);
+	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+	ck_assert_uint_eq(s.nr, 3);
+	ring_forget(&r);
+	blocks_delete(few);
+}
+END_TEST
+
+/* The records fill several blocks. An error in the middle loses none of them. */
+START_TEST(test_many_blocks)
+{
+	struct ring r = make_ring(0);
+	uint32_t written = 0, next = 0;
+	int round;
+
+	for (round = 0; round < 3; round++) {
+		while (ring_kept(&r) < 20 * BLOCK_BYTES) {
+			write_record(written++, BYTES / 2 - 64);
+			ck_assert_int_eq(ring_empty(&r), 0);
+		}
+		next += 7; /* does not come now: the first record ends the reading */
+		ck_assert_int_eq(ring_read(&r, see_next, NULL, &next), -EPROTO);
+		next -= 7;
+		ck_assert_int_eq(ring_read(&r, see_next, NULL, &next), 0);
+		ck_assert_uint_eq(next, written);
+		ck_assert_uint_eq(ring_kept(&r), 0);
+	}
+	ring_forget(&r);
+}
+END_TEST
+
+/* Blocks that are given back are used again, the last ones first, and each only once. */
+START_TEST(test_blocks)
+{
+	struct block *b[64] = { NULL }, *again;
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(b); i++) {
+		b[i] = blocks_get(blocks, true);
+		ck_assert_ptr_nonnull(b[i]);
+		ck_assert_uint_eq(b[i]->used, 0);
+		for (k = 0; k < i; k++)
+			ck_assert_ptr_ne(b[i], b[k]);
+		memset(b[i]->bytes, (int)i, BLOCK_ROOM);
+	}
+	ck_assert_ptr_null(blocks_get(blocks, true));
+	for (i = 0; i < ARRAY_SIZE(b); i++)
+		blocks_put(blocks, b[i]);
+	again = blocks_get(blocks, false);
+	for (k = 0; k < ARRAY_SIZE(b) && b[k] != again; k++)
+		;
+	ck_assert_uint_lt(k, 16); /* the memory of the later ones was given back */
+	for (i = 1; i < ARRAY_SIZE(b); i++)
+		ck_assert_ptr_nonnull(blocks_get(blocks, true));
+	ck_assert_ptr_null(blocks_get(blocks, true));
 }
 END_TEST
 
@@ -650,10 +741,10 @@ START_TEST(test_map_fails)
 {
 	struct ring r = { 0 };
 
-	ck_assert_int_eq(ring_map(&r, -1, 65536), -EBADF);
+	ck_assert_int_eq(ring_map(&r, -1, 65536, blocks), -EBADF);
 	ck_assert_ptr_null(r.page);
-	ck_assert_int_eq(ring_map(&r, -1, 0), -EINVAL);
-	ck_assert_int_eq(ring_map(&r, -1, (size_t)sysconf(_SC_PAGESIZE) / 2), -EINVAL);
+	ck_assert_int_eq(ring_map(&r, -1, 0, blocks), -EINVAL);
+	ck_assert_int_eq(ring_map(&r, -1, (size_t)sysconf(_SC_PAGESIZE) / 2, blocks), -EINVAL);
 	ring_unmap(&r);
 	ring_unmap(&r);
 }
@@ -682,6 +773,9 @@ int main(void)
 	tcase_add_loop_test(tc, test_callback_error, 1, 6);
 	tcase_add_test(tc, test_ends_with_busy_writer);
 	tcase_add_test(tc, test_large);
+	tcase_add_test(tc, test_no_block);
+	tcase_add_test(tc, test_many_blocks);
+	tcase_add_test(tc, test_blocks);
 	tcase_add_loop_test(tc, test_stream, 0, ARRAY_SIZE(starts));
 	tcase_add_test(tc, test_map_fails);
 	suite_add_tcase(s, tc);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory for records that were moved out of the rings.
+ *
+ * The thread that moves them must never wait for the thread that reads them. malloc() may make it wait: if one thread
+ * changes the process's mappings (as malloc() and free() do), it holds the kernel's mmap_lock, and may wait for locks of
+ * the kernel meanwhile: for 3 seconds on a busy host with Linux 6.18. So all memory is reserved at the start. Only
+ * its first use takes time. Since Linux 6.4 that does not need the mmap_lock; for older kernels the first blocks have
+ * been used at the start.
+ */
+#ifndef PERFRING_BLOCKS_H
+#define PERFRING_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BLOCK_BYTES (256UL << 10)
+
+/** struct block - its owner links it, and fills its first @used bytes. Any record fits into an empty block. */
+struct block {
+	struct block *next;
+	size_t used;
+	_Alignas(8) unsigned char bytes[];
+};
+
+#define BLOCK_ROOM (BLOCK_BYTES - sizeof(struct block))
+
+struct blocks;
+
+/**
+ * blocks_new() - reserve @nr blocks, or as many as the limits of this process permit. Only blocks in use, and some free
+ * ones, take memory.
+ * Return: NULL: no memory
+ */
+struct blocks *blocks_new(size_t nr);
+
+/** blocks_delete() - all of them, those in use, too. NULL is allowed. */
+void blocks_delete(struct blocks *b);
+
+/**
+ * blocks_get() - an empty block. By any thread.
+ * @for_reader: it may be one of the last two: the reader always finds room to go on
+ * Return: NULL: none is free
+ */
+struct block *blocks_get(struct blocks *b, bool for_reader);
+
+/** blocks_put() - @block is not used any more. By the reader: it may wait for the kernel. */
+void blocks_put(struct blocks *b, struct block *block);
+
+#endif
