@@ -411,87 +411,94 @@ static bool find_rules(struct walk *w, const struct mapping *m, uint64_t ip, uin
 	return w->rules;
 }
 
-/*
- * Return: NULL: there is none for @ip, or it is damaged. Borrowed until the next one. @lasting: not of code that is
- * made at run time, see note_chain(); @work: what it took is added.
- */
-static const struct cfi_row *row_of(const struct unwind_mappings *mappings, const struct unwind_files *files,
-				    uint64_t ip, bool lasting, uint64_t *bias, uint64_t *work)
+/* Code of the process: the rules of its file, and its address there. */
+struct code {
+	struct rules *rules;
+	uint64_t addr;
+};
+
+/* Return: 1; 0: nothing is mapped at @ip; -ENOENT: no rules know the code there */
+static int code_at(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+		   struct code *out)
 {
 	const struct mapping *m = mappings->find(mappings->ctx, ip);
-	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
-	const struct cfi_row *row;
-	uint64_t addr, before;
-	int rc;
 
-	if (!rules || (lasting && rules_of_code(rules)) || !code_address(rules, m, ip, &addr))
-		return NULL;
-	before = rules_work(rules);
-	rc = rules_find(rules, addr, &row);
-	*work += rules_work(rules) - before;
-	*bias = ip - addr;
-	return rc > 0 ? row : NULL;
+	if (!m)
+		return 0;
+	out->rules = files->find(files->ctx, m);
+	return out->rules && code_address(out->rules, m, ip, &out->addr) ? 1 : -ENOENT;
+}
+
+/* The same of code in a file: the bytes there are those in memory. */
+static int file_code_at(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
+			struct code *out)
+{
+	int rc = code_at(mappings, files, ip, out);
+
+	return rc > 0 && rules_of_code(out->rules) ? -ENOENT : rc;
+}
+
+/* Return: as rules_find(). @work: what it took is added */
+static int code_row(const struct code *code, const struct cfi_row **row, uint64_t *work)
+{
+	uint64_t before = rules_work(code->rules);
+	int rc = rules_find(code->rules, code->addr, row);
+
+	*work += rules_work(code->rules) - before;
+	return rc;
 }
 
 bool unwind_function(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		     uint64_t *start)
 {
-	uint64_t bias, work = 0;
-	const struct cfi_row *row = row_of(mappings, files, ip, false, &bias, &work);
+	const struct cfi_row *row;
+	struct code code;
+	uint64_t work = 0;
 
-	if (row)
-		*start = bias + row->function;
-	return row;
+	if (code_at(mappings, files, ip, &code) <= 0 || code_row(&code, &row, &work) <= 0)
+		return false;
+	*start = ip - code.addr + row->function;
+	return true;
 }
 
 int unwind_called(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		  uint64_t *target)
 {
-	const struct mapping *m = mappings->find(mappings->ctx, ip - 1);
-	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
-	uint8_t code[ARCH_CALL_MAX];
-	uint64_t addr;
+	uint8_t bytes[ARCH_CALL_MAX];
+	struct code code;
+	int rc = file_code_at(mappings, files, ip - 1, &code);
 
-	if (!m)
-		return 0;
-	if (!rules || rules_of_code(rules) || !code_address(rules, m, ip - 1, &addr) ||
-	    rules_read(rules, addr + 1 - sizeof(code), code, sizeof(code)))
-		return -ENOENT;
-	return arch_call_decode(code, ip, target);
+	if (rc > 0 && rules_read(code.rules, code.addr + 1 - sizeof(bytes), bytes, sizeof(bytes)))
+		rc = -ENOENT;
+	return rc > 0 ? arch_call_decode(bytes, ip, target) : rc;
 }
 
 int unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
-		       uint64_t *size)
+		      uint64_t *size)
 {
-	const struct mapping *m = mappings->find(mappings->ctx, start);
-	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
-	uint8_t code[ARCH_PROLOGUE_MAX];
-	size_t len = sizeof(code);
-	uint64_t addr;
+	uint8_t bytes[ARCH_PROLOGUE_MAX];
+	size_t len = sizeof(bytes);
+	struct code code;
 
-	if (!rules || rules_of_code(rules) || !code_address(rules, m, start, &addr))
+	if (file_code_at(mappings, files, start, &code) <= 0)
 		return 0;
-	while (len && rules_read(rules, addr, code, len))
+	while (len && rules_read(code.rules, code.addr, bytes, len))
 		len /= 2;
-	return arch_prologue_decode(code, len, size);
+	return arch_prologue_decode(bytes, len, size);
 }
 
 bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		     uint64_t *work)
 {
-	const struct mapping *m = mappings->find(mappings->ctx, ip);
-	struct rules *rules = m ? files->find(files->ctx, m) : NULL;
 	const struct cfi_row *row;
-	uint64_t addr, before;
-	int rc;
+	struct code code;
+	int rc = code_at(mappings, files, ip, &code);
 
-	if (!rules || !code_address(rules, m, ip, &addr))
-		return m;
+	if (rc <= 0)
+		return rc < 0;
 	if (*work > WORK_MAX)
 		return false;
-	before = rules_work(rules);
-	rc = rules_find(rules, addr, &row);
-	*work += rules_work(rules) - before;
+	rc = code_row(&code, &row, work);
 	return rc > 0 ? is_chained(row) : !rc;
 }
 
@@ -499,13 +506,16 @@ bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_
 		    size_t nr)
 {
 	const struct cfi_row *row;
-	uint64_t bias, work = 0;
+	struct code code;
+	uint64_t work = 0;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		row = row_of(mappings, files, ips[i] - 1, true, &bias, &work);
-		if (!row || work > WORK_MAX ||
-		    (i + 1 < nr ? !is_chained(row) : row->how[row->return_reg] != CFI_UNDEFINED))
+		/* Code that is made at run time changes without a mapping: see note_chain(). */
+		if (file_code_at(mappings, files, ips[i] - 1, &code) <= 0 || code_row(&code, &row, &work) <= 0 ||
+		    work > WORK_MAX)
+			return false;
+		if (i + 1 < nr ? !is_chained(row) : row->how[row->return_reg] != CFI_UNDEFINED)
 			return false;
 	}
 	return nr;
@@ -513,7 +523,7 @@ bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_
 
 static enum unwind_end step(struct walk *w)
 {
-	uint64_t ip = w->regs.r[ARCH_IP] - !w->exact, addr, work;
+	uint64_t ip = w->regs.r[ARCH_IP] - !w->exact, addr;
 	const struct mapping *m = w->mappings->find(w->mappings->ctx, ip);
 	const struct cfi_row *row;
 	int rc;
@@ -526,9 +536,7 @@ static enum unwind_end step(struct walk *w)
 		w->left |= UNWIND_LEFT_NO_RULES;
 		return step_by_fp(w);
 	}
-	work = rules_work(w->rules);
-	rc = rules_find(w->rules, addr, &row);
-	w->work += rules_work(w->rules) - work;
+	rc = code_row(&(struct code){ w->rules, addr }, &row, &w->work);
 	if (w->work > WORK_MAX)
 		return UNWIND_BAD;
 	/* Such code changes without a mapping, and its rules may come later than it does: nothing of it is proved. */

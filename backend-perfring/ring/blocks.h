@@ -2,11 +2,12 @@
 /*
  * Memory for records that were moved out of the rings.
  *
- * The thread that moves them must never wait for the thread that reads them. malloc() may make it wait: if one thread
- * changes the process's mappings (as malloc() and free() do), it holds the kernel's mmap_lock, and may wait for locks of
- * the kernel meanwhile: for 3 seconds on a busy host with Linux 6.18. So all memory is reserved at the start. Only
- * its first use takes time. Since Linux 6.4 that does not need the mmap_lock; for older kernels the first blocks have
- * been used at the start.
+ * The thread that moves them must never wait for the thread that reads them. With malloc() it does: a thread that
+ * changes the mappings of the process, as malloc() and free() do, holds the kernel's mmap_lock, and waits for the lock of
+ * an anon_vma meanwhile. A thread of the kernel that looks for unused pages may have that lock while it waits for a
+ * CPU: for 3 seconds with Linux 6.18 and DAMON, beside a storm of processes. So all memory is reserved at the start, and
+ * only its first use takes time. Since Linux 6.4 that does not need the mmap_lock; for older kernels the first blocks
+ * have been used at the start.
  */
 #ifndef PERFRING_BLOCKS_H
 #define PERFRING_BLOCKS_H
