@@ -19,6 +19,8 @@ static const struct in one[] = {
 	{ 0 },
 };
 
+static const struct in calls[] = { { "busy", { "main", "work" }, 60, false }, { 0 } };
+
 static const struct in nothing[] = { { 0 } };
 
 static const struct in two[] = {
@@ -84,6 +86,21 @@ static const struct {
 	  "   10.00     95.00          10  prog    main\n"
 	  "    5.00      5.00           5  prog    g\xc3\xb6_with_a_lon..\n\n"
 	  "25.0 % in the kernel, 75.0 % in programs\n" },
+	{ calls, &samples, NULL, { .limit = 30 }, 0,
+	  "Sampling\n\n"
+	  "       %    CPUs     samples  task\n"
+	  "  100.00       -          60  busy\n\n"
+	  "  self %   total %     samples  module  function\n"
+	  "  100.00    100.00          60  prog    work\n\n"
+	  "0.0 % in the kernel, 100.0 % in programs\n" },
+	{ calls, &samples, NULL, { .limit = 30, .by_total = true }, 0,
+	  "Sampling\n\n"
+	  "       %    CPUs     samples  task\n"
+	  "  100.00       -          60  busy\n\n"
+	  "  self %   total %     samples  module  function\n"
+	  "  100.00    100.00          60  prog    work\n"
+	  "    0.00    100.00          60  prog    main\n\n"
+	  "0.0 % in the kernel, 100.0 % in programs\n" },
 	{ nothing, &samples, NULL, { .limit = 30 }, 0,
 	  "Sampling\n\n"
 	  "       %    CPUs     samples  task\n\n"
