@@ -233,8 +233,8 @@ static bool by_limits(struct empty *e)
 	if (e->o->on_cpu || !*by.s || !e->b->intervals_filtered)
 		return false;
 	if (are_chosen(e))
-		return because(e, "none was within %s", by.s);
-	return because(e, "%" PRIu64 " were not within %s", e->b->intervals_filtered, by.s);
+		return because(e, "none passes %s", by.s);
+	return because(e, "%" PRIu64 " were left out by %s", e->b->intervals_filtered, by.s);
 }
 
 /* It ran; then intervals that it had would be in the report, or counted as lost, open or outside the limits. */
