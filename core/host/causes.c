@@ -267,7 +267,7 @@ static void explain_missing(const struct host *host, const struct call *call, st
 		return;
 	rc = host_setting(host, call->setting, &v);
 	if (!rc) {
-		say(out->text, "something filters %s: this kernel has it", call->name);
+		say(out->text, "something refuses %s, although this kernel has it", call->name);
 		say(out->remedy, "allow %s in the sandbox that the profiler runs in", call->name);
 	} else if (rc == -ENOENT && !host_setting(host, "kernel/cap_last_cap", &v)) {
 		say(out->text, "this kernel was built without %s", call->config);
