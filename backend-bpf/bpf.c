@@ -277,13 +277,12 @@ static int bpf_end(struct counter *c, struct err *err)
 static int bpf_take(struct counter *c, struct err *err)
 {
 	struct sample_counter *own = (struct sample_counter *)c;
-	__u64 value;
-	int rc = object_take(c, &value, add_row, err);
+	int rc = object_take(c, add_row, err);
 
 	if (rc || !own->grown)
 		return rc;
 	swap_tables(own);
-	rc = object_read(c, &value, add_row, err);
+	rc = object_read(c, add_row, err);
 	swap_tables(own);
 	return rc;
 }

@@ -113,14 +113,13 @@ int object_sum(const struct counter *c, unsigned int set, void *sum, size_t size
 typedef int (*object_count_fn)(struct counter *c, const struct bpf_count_key *key, const void *value);
 
 /** object_read() - call @fn for each count of sink.ended, as object_take(), which clears them. */
-int object_read(struct counter *c, void *value, object_count_fn fn, struct err *err);
+int object_read(struct counter *c, object_count_fn fn, struct err *err);
 
 /**
  * object_take() - call @fn for each count of sink.ended, and clear that set if the run goes on.
- * @value: room for one
  * Return: 0 or -errno, described.
  */
-int object_take(struct counter *c, void *value, object_count_fn fn, struct err *err);
+int object_take(struct counter *c, object_count_fn fn, struct err *err);
 
 /**
  * object_row_key() - the key of the row that @key is counted in.

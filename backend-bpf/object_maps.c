@@ -113,19 +113,24 @@ int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_k
 	return rc;
 }
 
-static int read_counts(struct counter *c, unsigned int set, void *value, object_count_fn fn)
-{
-	struct bpf_count_key key = object_nowhere();
-	int rc;
+struct counts_reader {
+	struct counter *c;
+	object_count_fn fn;
+};
 
-	while (!(rc = next_count(c, set, &key))) {
-		rc = bpf_map_lookup_elem(bpf_map__fd(c->tables.counts[set]), &key, value) ? -errno : 0;
-		if (!rc)
-			rc = fn(c, &key, value);
-		if (rc)
-			return rc;
-	}
-	return rc == -ENOENT ? 0 : rc;
+static int read_count(void *ctx, const void *key, const void *value)
+{
+	const struct counts_reader *r = ctx;
+
+	return r->fn(r->c, key, value);
+}
+
+static int read_counts(struct counter *c, unsigned int set, object_count_fn fn)
+{
+	const struct bpf_map *map = c->tables.counts[set];
+
+	return kernel_map_walk(bpf_map__fd(map), sizeof(struct bpf_count_key), bpf_map__value_size(map), read_count,
+			       &(struct counts_reader){ c, fn });
 }
 
 /* 0 where the kernel does not tell (before 4.16), or there is no such map. */
@@ -271,20 +276,20 @@ int object_end(struct counter *c, void *sum, size_t size, struct err *err)
 	return rc ? err_sys(err, rc, "cannot read the statistics of the BPF program") : 0;
 }
 
-int object_read(struct counter *c, void *value, object_count_fn fn, struct err *err)
+int object_read(struct counter *c, object_count_fn fn, struct err *err)
 {
 	unsigned int set = c->env->sink->ended;
-	int rc = read_counts(c, set, value, fn);
+	int rc = read_counts(c, set, fn);
 
 	if (c->env->request->options->stats)
 		c->stats[set].stack_entries += nr_stacks(c->tables.stacks[set]) + nr_stacks(c->tables.shorts[set]);
 	return rc ? err_sys(err, rc, "cannot read the BPF maps") : 0;
 }
 
-int object_take(struct counter *c, void *value, object_count_fn fn, struct err *err)
+int object_take(struct counter *c, object_count_fn fn, struct err *err)
 {
 	const struct sink *sink = c->env->sink;
-	int rc = object_read(c, value, fn, err);
+	int rc = object_read(c, fn, err);
 
 	if (rc || sink->set == sink->ended)
 		return rc;

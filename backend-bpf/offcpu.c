@@ -333,8 +333,7 @@ static void switches_so_far(const struct counter *c, struct stats *stats)
 static int switches_take(struct counter *c, struct err *err)
 {
 	const struct source_env *env = c->env;
-	struct bpf_charge value;
-	int rc = object_take(c, &value, add_charge, err);
+	int rc = object_take(c, add_charge, err);
 
 	if (rc || env->sink->set != env->sink->ended || !env->request->options->open_intervals)
 		return rc;

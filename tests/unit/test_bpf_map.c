@@ -12,13 +12,86 @@ static struct {
 	uint32_t entries;   /* places of the map, every other is used */
 	uint32_t broken;    /* the first place that cannot be deleted: EBUSY */
 	unsigned int calls, deleted;
+	int batch;           /* 0, or what an older kernel says of BPF_MAP_LOOKUP_BATCH: -errno */
+	uint32_t bucket;     /* entries of the table that are only told at once */
+	uint32_t bad_at;     /* the entry that cannot be read: EFAULT */
+	uint32_t batches;    /* calls */
 } kernel;
 
-static int answer(int cmd, const union bpf_attr *attr)
+/* Entry @i of the hash map. */
+struct entry {
+	uint32_t key[2];
+	uint64_t value;
+};
+
+static struct entry entry_of(uint32_t i)
+{
+	return (struct entry){ { 7 * i + 1, i }, 3 * (uint64_t)i };
+}
+
+/* Keys and values of buckets, as many as there is room for. */
+static int answer_batch(union bpf_attr *attr)
+{
+	uint32_t at = 0, nr = 0, i;
+
+	kernel.batches++;
+	if (kernel.batch)
+		return kernel.batch;
+	if (attr->batch.in_batch)
+		memcpy(&at, (const void *)(uintptr_t)attr->batch.in_batch, sizeof(at));
+	while (at < kernel.entries) {
+		if (nr + kernel.bucket > attr->batch.count) {
+			if (nr)
+				break;
+			return -ENOSPC;
+		}
+		for (i = 0; i < kernel.bucket && at < kernel.entries; i++, at++, nr++) {
+			struct entry e = entry_of(at);
+
+			if (at == kernel.bad_at)
+				return -EFAULT;
+			memcpy((char *)(uintptr_t)attr->batch.keys + nr * sizeof(e.key), e.key, sizeof(e.key));
+			memcpy((char *)(uintptr_t)attr->batch.values + nr * sizeof(e.value), &e.value, sizeof(e.value));
+		}
+	}
+	attr->batch.count = nr;
+	memcpy((void *)(uintptr_t)attr->batch.out_batch, &at, sizeof(at));
+	return at < kernel.entries ? 0 : -ENOENT;
+}
+
+/* Behind a key that is not there comes the first. */
+static int answer_next_key(const union bpf_attr *attr)
+{
+	uint32_t key[2];
+	struct entry e;
+
+	memcpy(key, (const void *)(uintptr_t)attr->key, sizeof(key));
+	e = entry_of(key[1] == UINT32_MAX ? 0 : key[1] + 1);
+	if (e.key[1] >= kernel.entries)
+		return -ENOENT;
+	memcpy((void *)(uintptr_t)attr->next_key, e.key, sizeof(e.key));
+	return 0;
+}
+
+static int answer_entry(const union bpf_attr *attr)
+{
+	uint32_t key[2];
+	struct entry e;
+
+	memcpy(key, (const void *)(uintptr_t)attr->key, sizeof(key));
+	e = entry_of(key[1]);
+	ck_assert_uint_eq(key[0], e.key[0]);
+	memcpy((void *)(uintptr_t)attr->value, &e.value, sizeof(e.value));
+	return key[1] == kernel.bad_at ? -EFAULT : 0;
+}
+
+static int answer(int cmd, union bpf_attr *attr)
 {
 	uint32_t key;
 
 	kernel.calls++;
+	if (kernel.bucket && cmd == BPF_MAP_LOOKUP_ELEM)
+		return answer_entry(attr);
 	switch (cmd) {
 	case BPF_OBJ_GET:
 		ck_assert_str_eq((const char *)(uintptr_t)attr->pathname, "/pinned");
@@ -31,6 +104,10 @@ static int answer(int cmd, const union bpf_attr *attr)
 			return -ENOENT;
 		memcpy((void *)(uintptr_t)attr->value, "yes", 4);
 		return 0;
+	case BPF_MAP_LOOKUP_BATCH:
+		return answer_batch(attr);
+	case BPF_MAP_GET_NEXT_KEY:
+		return answer_next_key(attr);
 	case BPF_MAP_DELETE_ELEM:
 		ck_assert_uint_eq(attr->map_fd, 7);
 		memcpy(&key, (const void *)(uintptr_t)attr->key, sizeof(key));
@@ -125,6 +202,64 @@ START_TEST(test_stacks)
 }
 END_TEST
 
+static const struct {
+	uint32_t entries, bucket;
+	int batch;
+	uint32_t bad_at, stop_at;
+	int want;
+} walks[] = {
+	{ 0, 1, 0, UINT32_MAX, UINT32_MAX, 0 },
+	{ 1, 1, 0, UINT32_MAX, UINT32_MAX, 0 },
+	{ 255, 1, 0, UINT32_MAX, UINT32_MAX, 0 },
+	{ 256, 1, 0, UINT32_MAX, UINT32_MAX, 0 },
+	{ 257, 1, 0, UINT32_MAX, UINT32_MAX, 0 },
+	{ 10000, 7, 0, UINT32_MAX, UINT32_MAX, 0 },
+	{ 10000, 3000, 0, UINT32_MAX, UINT32_MAX, 0 }, /* more room is needed */
+	{ 10000, 7, 0, 5000, UINT32_MAX, -EFAULT },
+	{ 10000, 7, 0, UINT32_MAX, 5000, -ENOMEM },
+	{ 0, 1, -EINVAL, UINT32_MAX, UINT32_MAX, 0 },
+	{ 1000, 1, -EINVAL, UINT32_MAX, UINT32_MAX, 0 },
+	{ 1000, 1, -E2BIG, UINT32_MAX, UINT32_MAX, 0 },
+	{ 1000, 1, -EINVAL, 500, UINT32_MAX, -EFAULT },
+	{ 1000, 1, -EINVAL, UINT32_MAX, 500, -ENOMEM },
+};
+
+struct walked {
+	uint32_t nr, stop_at;
+};
+
+static int see(void *ctx, const void *key, const void *value)
+{
+	struct walked *w = ctx;
+	struct entry e = entry_of(w->nr);
+
+	ck_assert_mem_eq(key, e.key, sizeof(e.key));
+	ck_assert_mem_eq(value, &e.value, sizeof(e.value));
+	return w->nr++ == w->stop_at ? -ENOMEM : 0;
+}
+
+/* Each entry comes once, and a new kernel is not asked for each. */
+START_TEST(test_walk)
+{
+	struct walked w = { .stop_at = walks[_i].stop_at };
+
+	kernel.calls = kernel.batches = 0;
+	kernel.entries = walks[_i].entries;
+	kernel.bucket = walks[_i].bucket;
+	kernel.batch = walks[_i].batch;
+	kernel.bad_at = walks[_i].bad_at;
+	ck_assert_int_eq(kernel_map_walk(7, sizeof(entry_of(0).key), sizeof(uint64_t), see, &w), walks[_i].want);
+	if (!walks[_i].want)
+		ck_assert_uint_eq(w.nr, walks[_i].entries);
+	ck_assert_uint_ge(w.nr, walks[_i].bad_at == UINT32_MAX ? 0 : walks[_i].bad_at - 256);
+	if (walks[_i].batch)
+		ck_assert_uint_eq(kernel.batches, 1);
+	else
+		ck_assert_uint_le(kernel.calls, 10 + walks[_i].entries / 100);
+	kernel.bucket = 0;
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("bpf_map");
@@ -133,6 +268,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_pinned, 0, ARRAY_SIZE(pinned));
 	tcase_add_test(tc, test_lookup);
 	tcase_add_loop_test(tc, test_stacks, 0, ARRAY_SIZE(stacks));
+	tcase_add_loop_test(tc, test_walk, 0, ARRAY_SIZE(walks));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
