@@ -22,7 +22,8 @@ int kernel_map_lookup(int fd, const void *key, void *value);
 typedef int kernel_map_fn(void *ctx, const void *key, const void *value);
 
 /**
- * kernel_map_walk() - call @fn for each entry of hash map @fd, which nobody changes meanwhile. No key has all bits set.
+ * kernel_map_walk() - call @fn for each entry of hash map @fd, which must not change meanwhile. No key has all bits
+ * set.
  *
  * BPF_MAP_LOOKUP_BATCH is of 5.6: one call for some hundred entries, instead of two for each. Before, it
  * is EINVAL or E2BIG.
