@@ -21,27 +21,51 @@ jobs=-j$(nproc)
 JOBS=$(nproc)
 export JOBS
 
-# Each stage has a process group of its own, and so has what runs beside the guests.
-running='' beside=''
+# Each stage has a process group of its own, and so has what runs beside the guests. The shell knows all groups, even
+# one that it has started just now.
 stop()
 {
-	local group i
+	local groups group
 
 	trap '' INT TERM HUP
-	for group in $running $beside; do
+	groups=$(jobs -rp)
+	for group in $groups; do
 		kill -TERM -- "-$group" 2>/dev/null
 	done
-	wait
-	for group in $running $beside; do # tests end what they have started
-		for ((i = 0; i < 200; i++)); do
-			kill -0 -- "-$group" 2>/dev/null || break
-			sleep 0.1
-		done
+	wait 2>/dev/null # says which one was killed
+	for group in $groups; do # tests end what they have started
+		await_group "$group"
 	done
 	exit 130
 }
+
+# await_group GROUP - until it has no process any more, for 20 seconds at most.
+await_group()
+{
+	local i
+
+	for ((i = 0; i < 200; i++)); do
+		kill -0 -- "-$1" 2>/dev/null || break
+		sleep 0.1
+	done
+}
 trap 'rm -rf "$log"' EXIT
 trap stop INT TERM HUP
+
+# apart COMMAND... - run it in a process group of its own, and wait for it: a signal reaches stop() at once.
+apart()
+{
+	set -m
+	"$@" </dev/null &
+	set +m
+	wait $!
+}
+
+# shown FILE COMMAND... - its output is shown, and kept in the file.
+shown()
+{
+	"${@:2}" 2>&1 | tee "$1"
+}
 
 # stage NAME COMMAND... - run it. The sum of tests/run at the end of its output is added; without one it is one test.
 stage()
@@ -52,12 +76,7 @@ stage()
 	nr_stages=$((nr_stages + 1))
 	out=$(mktemp "$log/stage-XXXXXX")
 	echo "== $name: $*"
-	set -m
-	("$@" 2>&1 | tee "$out") </dev/null &
-	running=$!
-	set +m
-	wait "$running" || status=$?
-	running=''
+	apart shown "$out" "$@" || status=$?
 	sum=$(grep -aE '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$out" | tail -n 1)
 	if [ -n "$sum" ]; then
 		read -r p _ f _ s _ <<<"${sum//,/}"
