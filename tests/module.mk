@@ -137,6 +137,15 @@ check:
 check-all:
 	$(Q)tests/all
 
+# Each layer TIMES times, see tests/soak.
+soak:
+	$(Q)scripts/deps
+	$(Q)$(MAKE) --no-print-directory $(all_cpus) tests
+	$(Q)tests/soak '$(TIMES)' $(LAYERS)
+
+soak-clean:
+	$(Q)rm -rf build/soak
+
 # The static program on real kernels, see tests/vm/kernels. Each guest has a time limit of its own.
 vmtest:
 	$(Q)scripts/deps
@@ -187,5 +196,5 @@ fuzz: $(FUZZ_BINS)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) TEST_TIMEOUT=$$(($(words $(FUZZ_BINS)) * ($(FUZZ_SECONDS) + 60))) \
 		tests/run fuzz
 
-.PHONY: tests check check-all vmfiles demo fuzz
+.PHONY: tests check check-all soak soak-clean vmfiles demo fuzz
 .SECONDARY: $(UNIT_BINS:=.o) $(HELPERS:=.o) $(O)/tests/restricted/registers.o $(FUZZ_TARGETS:%=$(O)/fuzz/obj/tests/fuzz/%.o)
