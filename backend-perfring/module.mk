@@ -15,6 +15,7 @@ LIB_SRCS += \
 	backend-perfring/recording/perfdata.c \
 	backend-perfring/recording/perfdata_file.c \
 	backend-perfring/recording/perfdata_header.c \
+	backend-perfring/recording/perfdata_search.c \
 	backend-perfring/recording/perfdata_source.c \
 	backend-perfring/recording/recording.c \
 	backend-perfring/ring/blocks.c \

@@ -3,26 +3,15 @@
 
 #include "backend-perfring/decode.h"
 #include "backend-perfring/recording/perfdata_file.h"
+#include "backend-perfring/recording/perfdata_search.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Records of perf's own; those that are not named have nothing a profiler needs. */
-enum {
-	USER_TYPE_FIRST = 64,
-	RECORD_HEADER_ATTR = 64,
-	RECORD_TRACING_DATA = 66,
-	RECORD_BUILD_ID = 67,
-	RECORD_AUXTRACE = 71,
-	RECORD_EVENT_UPDATE = 78,
-	RECORD_FEATURE = 80,
-	RECORD_COMPRESSED = 81,
-	RECORD_COMPRESSED2 = 83,
-	USER_TYPE_LAST = 83,
-};
-
 #define EVENT_UPDATE_NAME 2
+
+#define BACK_MAX 1000 /* searches that begin within the record before: each may read 64 KiB of records again */
 
 struct perfdata {
 	struct perfdata_file file;
@@ -91,8 +80,9 @@ static int finish(struct perfdata *pd, struct err *err)
 {
 	struct source *s = &pd->file.source;
 
-	if (window_nr(&s->window) || window_nr(&pd->inflater.window) ||
-	    (s->limit != INT64_MAX && source_at(s) < s->limit))
+	if (s->limit != INT64_MAX)
+		pd->counts.missing = s->limit - source_at(s);
+	if (window_nr(&pd->inflater.window) || pd->counts.missing)
 		pd->counts.truncated = true;
 	pd->ended = true;
 	return file_late_features(&pd->file, err);
@@ -168,8 +158,10 @@ static int take_compressed(struct perfdata *pd, const unsigned char *payload, si
 		if (len > size - sizeof(len))
 			return -EBADMSG;
 	}
-	if (pd->inflater.broken)
+	if (pd->inflater.broken) {
+		pd->counts.left_out += len;
 		return -EBADMSG;
+	}
 	if (!pd->file.header.compression)
 		pd->file.header.compression = COMPRESSION_ZSTD; /* there is no other, so perf may not tell */
 	inflater_feed(&pd->inflater, payload, len);
@@ -184,23 +176,23 @@ static int take_user(struct perfdata *pd, uint32_t type, const unsigned char *re
 	size_t len = size - sizeof(struct perf_event_header);
 
 	switch (type) {
-	case RECORD_HEADER_ATTR:
+	case PERFDATA_HEADER_ATTR:
 		return take_attr(pd, payload, len);
-	case RECORD_TRACING_DATA:
+	case PERFDATA_TRACING_DATA:
 		return skip_data(pd, payload, len, sizeof(uint32_t));
-	case RECORD_BUILD_ID:
+	case PERFDATA_BUILD_ID:
 		return header_add_build_id(&pd->file.header, record);
-	case RECORD_AUXTRACE:
+	case PERFDATA_AUXTRACE:
 		return skip_data(pd, payload, len, sizeof(uint64_t));
-	case RECORD_EVENT_UPDATE:
+	case PERFDATA_EVENT_UPDATE:
 		return take_event_update(pd, payload, len);
-	case RECORD_FEATURE:
+	case PERFDATA_FEATURE:
 		return take_feature(pd, payload, len);
-	case RECORD_COMPRESSED:
-	case RECORD_COMPRESSED2:
-		return take_compressed(pd, payload, len, type == RECORD_COMPRESSED2);
+	case PERFDATA_COMPRESSED:
+	case PERFDATA_COMPRESSED2:
+		return take_compressed(pd, payload, len, type == PERFDATA_COMPRESSED2);
 	default:
-		pd->counts.unknown += type > USER_TYPE_LAST;
+		pd->counts.unknown += type > PERFDATA_USER_TYPE_LAST;
 		return 0;
 	}
 }
@@ -209,7 +201,7 @@ static int user_step(struct perfdata *pd, uint32_t type, const unsigned char *re
 {
 	int rc = take_user(pd, type, record, size);
 
-	if (rc == -EBADMSG || (rc == -E2BIG && type == RECORD_BUILD_ID))
+	if (rc == -EBADMSG || (rc == -E2BIG && type == PERFDATA_BUILD_ID))
 		pd->counts.bad_records++;
 	else if (rc == -E2BIG)
 		return err_set(err, rc, "%s has more than %u events or %u ids of them", pd->file.name, EVENTS_MAX,
@@ -220,38 +212,91 @@ static int user_step(struct perfdata *pd, uint32_t type, const unsigned char *re
 	return rc ? rc : STEP_ON;
 }
 
+/* Note that records go on at @found only, though one should have begun at @at, @held bytes behind the one before. */
+static void note_damage(struct perfdata *pd, uint64_t at, size_t held, uint64_t found)
+{
+	struct perfdata_counts *counts = &pd->counts;
+
+	/* If records go on within the record before, the size of that one was wrong. */
+	if (!counts->damaged++)
+		counts->damaged_at = found < at ? at - held : at;
+	if (found > at)
+		counts->left_out += found - at;
+	counts->bad_records++;
+}
+
+/*
+ * No record begins at the front of the window: go on where several in a row do. The size of the record before may be
+ * what is damaged, so the search begins within that one. @tail: the recording ends within what looks like a record.
+ */
+static int find_next(struct perfdata *pd, bool tail, struct err *err)
+{
+	struct source *s = &pd->file.source;
+	struct window *w = &s->window;
+	uint64_t at = source_at(s);
+	size_t held = w->at - w->held;
+	/* Compressed records have any size, the kernel's a multiple of 8. */
+	size_t step = pd->file.header.compression ? 1 : sizeof(uint64_t);
+	bool ended = tail;
+	int rc;
+
+	if (!tail && pd->counts.damaged < BACK_MAX)
+		w->at = w->held;
+	do {
+		window_take(w, step < window_nr(w) ? step : window_nr(w));
+		while ((rc = search_here(w, ended)) == -EAGAIN) {
+			rc = source_fill(s);
+			if (rc < 0)
+				return file_fail(&pd->file, rc, err);
+			ended = !rc;
+		}
+	} while (!rc && window_nr(w));
+	if (rc || !tail)
+		note_damage(pd, at, held, source_at(s));
+	else
+		pd->counts.truncated = true;
+	return STEP_ON;
+}
+
+/* Nothing more can be had from the file. */
+static int end_step(struct perfdata *pd, struct err *err)
+{
+	return window_nr(&pd->file.source.window) ? find_next(pd, true, err) : finish(pd, err);
+}
+
 /* The next record of the file itself. */
 static int outer_step(struct perfdata *pd, const struct perf_event_header **out, struct err *err)
 {
 	struct window *w = &pd->file.source.window;
+	struct perf_event_header h;
 	const unsigned char *record;
-	uint32_t type;
 	size_t size;
-	int rc = window_record(w, &record, &size);
+	int rc;
 
-	if (rc == -EBADMSG)
-		return cut(pd);
-	if (!rc) {
+	if (window_header(w, &h) && !record_possible(&h))
+		return find_next(pd, false, err);
+	if (!window_record(w, &record, &size)) {
 		rc = source_fill(&pd->file.source);
 		if (rc > 0)
 			return STEP_ON;
-		return rc ? file_fail(&pd->file, rc, err) : finish(pd, err);
+		return rc ? file_fail(&pd->file, rc, err) : end_step(pd, err);
 	}
-	w->at += size;
-	memcpy(&type, record, sizeof(type));
-	if (type < USER_TYPE_FIRST || type == PERFDATA_FINISHED_ROUND)
+	window_give(w, size);
+	if (h.type < PERFDATA_USER_TYPE_FIRST || h.type == PERFDATA_FINISHED_ROUND)
 		return give(pd, record, size, out);
-	return user_step(pd, type, record, size, err);
+	return user_step(pd, h.type, record, size, err);
 }
 
 /* What was compressed and what follows it there cannot be read. */
 static int inner_broken(struct perfdata *pd)
 {
+	const struct source *s = &pd->file.source;
+
 	pd->inflater.broken = true;
-	pd->inflater.window.at = pd->inflater.window.end;
+	window_take(&pd->inflater.window, window_nr(&pd->inflater.window));
 	pd->inflating = false;
-	pd->counts.bad_records++;
-	pd->counts.truncated = true;
+	pd->counts.left_out += pd->inflater.in_size;
+	note_damage(pd, source_at(s) - (s->window.at - s->window.held), 0, 0);
 	return STEP_ON;
 }
 
@@ -273,9 +318,9 @@ static int inner_step(struct perfdata *pd, const struct perf_event_header **out,
 	}
 	if (rc < 0)
 		return rc == -EBADMSG ? inner_broken(pd) : file_fail(&pd->file, rc, err);
-	w->at += size;
+	window_take(w, size);
 	memcpy(&type, record, sizeof(type));
-	if (type < USER_TYPE_FIRST)
+	if (type < PERFDATA_USER_TYPE_FIRST)
 		return give(pd, record, size, out);
 	pd->counts.bad_records++;
 	return STEP_ON;
@@ -337,7 +382,6 @@ struct perfdata_counts perfdata_counts(const struct perfdata *pd)
 
 	counts.bytes = source_at(&pd->file.source);
 	counts.bad_features = pd->file.bad_features;
-	counts.truncated |= pd->file.truncated;
 	counts.unfinished = pd->file.unfinished;
 	return counts;
 }

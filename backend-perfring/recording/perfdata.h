@@ -27,8 +27,12 @@ struct perfdata_counts {
 	uint64_t bad_records;  /* left out: their contents are impossible, or damaged where they are compressed */
 	uint64_t unknown;      /* left out: of types that this reader has never heard of */
 	uint64_t bad_features; /* parts of the header that do not fit into the file or into themselves */
-	bool truncated;  /* it ends within a record, before it should, or where it cannot be followed any further */
-	bool unfinished; /* perf record was killed: there are no names of events, no host, no build ids */
+	uint64_t damaged;      /* places where no record is, but should be; each is one of bad_records, too */
+	uint64_t damaged_at;   /* offset in the file of the first of them */
+	uint64_t left_out;     /* bytes that were skipped there */
+	uint64_t missing;      /* bytes of records that the file should have at its end, but has not */
+	bool truncated;        /* it ends within a record, or before it should */
+	bool unfinished;       /* perf record was killed: there are no names of events, no host, no build ids */
 };
 
 /**

@@ -116,7 +116,7 @@ static int read_features(struct perfdata_file *f, struct err *err)
 		nr += (unsigned int)__builtin_popcountll(f->head.features[i]);
 	rc = source_read_at(&f->source, offset, table, nr * sizeof(*table));
 	if (rc == -ENODATA) {
-		f->truncated = true;
+		f->bad_features++;
 		return 0;
 	}
 	if (rc)

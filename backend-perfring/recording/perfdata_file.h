@@ -29,7 +29,7 @@ struct perfdata_file {
 	bool late_features;      /* they come behind the data of a file that cannot be sought */
 	/* As in struct perfdata_counts. */
 	uint64_t bad_features;
-	bool truncated, unfinished;
+	bool unfinished;
 };
 
 /**

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,13 +17,20 @@
 #define INFLATER_WINDOW (256u << 10)
 #define PREFIX_MAX      (64u << 20) /* what perf puts before the data are attributes and ids */
 
+bool window_header(const struct window *w, struct perf_event_header *out)
+{
+	if (window_nr(w) < sizeof(*out))
+		return false;
+	memcpy(out, w->bytes + w->at, sizeof(*out));
+	return true;
+}
+
 int window_record(const struct window *w, const unsigned char **record, size_t *size)
 {
 	struct perf_event_header h;
 
-	if (window_nr(w) < sizeof(h))
+	if (!window_header(w, &h))
 		return 0;
-	memcpy(&h, w->bytes + w->at, sizeof(h));
 	if (h.size < sizeof(h))
 		return -EBADMSG;
 	if (window_nr(w) < h.size)
@@ -43,10 +49,11 @@ static int window_init(struct window *w, size_t env)
 /* What is there to the front; records are aligned again if the first one is. Return: room behind it. */
 static size_t window_compact(struct window *w)
 {
-	if (w->at) {
-		memmove(w->bytes, w->bytes + w->at, window_nr(w));
-		w->end -= w->at;
-		w->at = 0;
+	if (w->held) {
+		memmove(w->bytes, w->bytes + w->held, w->end - w->held);
+		w->end -= w->held;
+		w->at -= w->held;
+		w->held = 0;
 	}
 	return w->env - w->end;
 }
@@ -129,12 +136,12 @@ int source_skip(struct source *s, uint64_t len)
 			return source_seek(s, source_at(s) + len) ? 0 : 1;
 		}
 		len -= window_nr(w);
-		w->at = w->end;
+		window_take(w, window_nr(w));
 		rc = source_fill(s);
 		if (rc <= 0)
 			return rc;
 	}
-	w->at += len;
+	window_take(w, (size_t)len);
 	return 1;
 }
 
@@ -164,7 +171,7 @@ int source_keep(struct source *s, uint64_t size)
 		s->prefix = prefix;
 		memcpy(prefix + s->prefix_size, w->bytes + w->at, len);
 		s->prefix_size += len;
-		w->at += len;
+		window_take(w, len);
 	}
 	return 0;
 }
@@ -183,7 +190,7 @@ static int read_stream(struct source *s, unsigned char *p, size_t len)
 		}
 		n = len < window_nr(w) ? len : window_nr(w);
 		memcpy(p, w->bytes + w->at, n);
-		w->at += n;
+		window_take(w, n);
 	}
 	return 0;
 }
@@ -218,7 +225,7 @@ int source_seek(struct source *s, uint64_t offset)
 	int rc;
 
 	if (s->seekable && offset <= s->limit) {
-		s->window.at = s->window.end = 0;
+		s->window.held = s->window.at = s->window.end = 0;
 		s->offset = offset;
 		return 0;
 	}

@@ -8,6 +8,7 @@
 
 #include "core/base/err.h"
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,14 +16,31 @@
 
 /** struct window - bytes that are read from the front while more are put behind them. */
 struct window {
-	unsigned char *bytes; /* env of them, aligned to 8 */
-	size_t env, at, end;  /* [at, end) are there */
+	unsigned char *bytes;      /* env of them, aligned to 8 */
+	size_t env, held, at, end; /* [at, end) are there to be read, [held, at) was given out last */
 };
 
 static inline size_t window_nr(const struct window *w)
 {
 	return w->end - w->at;
 }
+
+/** window_take() - go on @nr bytes further. */
+static inline void window_take(struct window *w, size_t nr)
+{
+	w->at += nr;
+	w->held = w->at;
+}
+
+/** window_give() - the record at the front, of @size bytes, is given out: it can be searched until the next one is. */
+static inline void window_give(struct window *w, size_t size)
+{
+	w->held = w->at;
+	w->at += size;
+}
+
+/** window_header() - what the front looks like as the header of a record. Return: false: there are too few bytes. */
+bool window_header(const struct window *w, struct perf_event_header *out);
 
 /**
  * window_record() - the record at the front, which stays there.

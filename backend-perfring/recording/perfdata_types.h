@@ -6,8 +6,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What perf adds to the kernel's enum perf_event_type: no record from before it is written later than one behind it. */
-#define PERFDATA_FINISHED_ROUND 68
+/* What perf adds to the kernel's enum perf_event_type. The types that are not named have nothing that a profiler needs.
+ */
+enum {
+	PERFDATA_USER_TYPE_FIRST = 64,
+	PERFDATA_HEADER_ATTR = 64,
+	PERFDATA_TRACING_DATA = 66,
+	PERFDATA_BUILD_ID = 67,
+	PERFDATA_FINISHED_ROUND = 68, /* no record from before it is written later than one behind it */
+	PERFDATA_AUXTRACE = 71,
+	PERFDATA_EVENT_UPDATE = 78,
+	PERFDATA_FEATURE = 80,
+	PERFDATA_COMPRESSED = 81,
+	PERFDATA_COMPRESSED2 = 83,
+	PERFDATA_USER_TYPE_LAST = 83,
+};
 
 /**
  * struct perfdata_event - stays where it is until perfdata_close().

@@ -11,6 +11,7 @@
 #include "core/sources/source.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -449,6 +450,34 @@ static int recording_drain(struct source *b, struct err *err)
 	return 0;
 }
 
+static void note_ends(struct recording *r, const struct perfdata_counts *counts)
+{
+	r->damaged = counts->damaged;
+	r->damaged_at = counts->damaged_at;
+	r->left_out = counts->left_out;
+	r->missing = counts->missing;
+	r->truncated = counts->truncated;
+	r->unfinished = counts->unfinished;
+	r->header_lost = counts->bad_features;
+}
+
+/* Without a sample the report would say that there was none. @r: of a recording that was read to its end */
+static int check_samples(const struct source *b, const struct recording *r, struct err *err)
+{
+	const char *input = b->env->request->options->input;
+
+	if (b->queue.applier.stats[0].ring_samples || r->other_samples)
+		return 0;
+	if (r->damaged)
+		return err_set(err, -EBADMSG, "no sample can be read from '%.400s': it is damaged at offset %" PRIu64,
+			       input, r->damaged_at);
+	if (r->truncated)
+		return err_set(err, -EBADMSG, "no sample can be read from '%.400s': it ends early", input);
+	if (r->unfinished)
+		return err_set(err, -EBADMSG, "'%.400s' has no sample: perf record did not finish it", input);
+	return 0;
+}
+
 static int recording_end(struct source *b, struct err *err)
 {
 	struct stats *stats = &b->queue.applier.stats[0];
@@ -460,8 +489,7 @@ static int recording_end(struct source *b, struct err *err)
 		rc = keep_build_ids(b);
 	r->origin.boot = judge_boot(b);
 	r->origin.ended_s = time_of_end(b);
-	r->truncated = counts.truncated;
-	r->unfinished = counts.unfinished;
+	note_ends(r, &counts);
 	stats->ring_bytes = counts.bytes;
 	stats->bad_records += counts.bad_records;
 	stats->late_records = b->queue.order.late;
@@ -469,7 +497,9 @@ static int recording_end(struct source *b, struct err *err)
 	 */
 	stats->lost_records = b->lost_samples > b->lost_records ? b->lost_samples : b->lost_records;
 	stats->lost_here = stats->lost_records;
-	return rc ? err_sys(err, rc, "cannot count the samples of '%.400s'", b->env->request->options->input) : 0;
+	if (rc)
+		return err_sys(err, rc, "cannot count the samples of '%.400s'", b->env->request->options->input);
+	return check_samples(b, r, err);
 }
 
 static void recording_stats(const struct source *b, struct stats *stats)

@@ -348,17 +348,29 @@ static void print_lost_intervals(FILE *out, const struct session *s, const struc
 	print_remedy(out, s, a);
 }
 
+static void print_lost_of_recording(FILE *out, const struct stats *b)
+{
+	if (b->lost_here)
+		fprintf(out,
+			"%s%" PRIu64 " stack traces could not be displayed. perf record lost them: give it larger "
+			"buffers (-m), or a lower rate (-F).\n",
+			warning_word(out), b->lost_here);
+	if (b->bad_samples)
+		fprintf(out, "%s%" PRIu64 " stack traces could not be displayed. Their records are damaged.\n",
+			warning_word(out), b->bad_samples);
+}
+
 static void print_lost_samples(FILE *out, const struct session *s, const struct account *a)
 {
 	const struct stats *b = &a->stats;
 
+	if (s->request.options->input) {
+		print_lost_of_recording(out, b);
+		return;
+	}
 	if (!b->lost)
 		return;
 	fprintf(out, "%s%" PRIu64 " stack traces could not be displayed. ", warning_word(out), b->lost);
-	if (s->request.options->input) {
-		fprintf(out, "perf record lost them: give it larger buffers (-m), or a lower rate (-F).\n");
-		return;
-	}
 	fprintf(out, "A ring had no room for them: ");
 	print_remedy(out, s, a);
 }

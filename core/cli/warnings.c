@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/warnings.h"
 
+#include "core/base/printable.h"
 #include "core/cli/messages.h"
 #include "core/events/event_rings.h"
 #include "core/host/host.h"
@@ -32,6 +33,40 @@ void tell_of_targets(const struct session *s)
 		fprintf(stderr, "%s: all %zu %s have ended\n", name, o->nr_pids, o->by_tid ? "threads" : "processes");
 }
 
+static void warn_of_damage(const struct recording *r, const char *name)
+{
+	if (r->damaged == 1)
+		fprintf(stderr, "%s%s is damaged at offset %" PRIu64 ": %" PRIu64 " bytes were left out.\n",
+			warning_word(stderr), name, r->damaged_at, r->left_out);
+	else if (r->damaged)
+		fprintf(stderr,
+			"%s%s is damaged in %" PRIu64 " places, first at offset %" PRIu64 ": %" PRIu64
+			" bytes were left out.\n",
+			warning_word(stderr), name, r->damaged, r->damaged_at, r->left_out);
+}
+
+static void warn_of_recording(const struct recording *r, const char *input)
+{
+	const char *warning = warning_word(stderr);
+	char shown[NAME_SHOWN + 1], name[NAME_SHOWN + 3];
+
+	if (strcmp(input, "-") != 0)
+		snprintf(name, sizeof(name), "'%s'", name_shown(input, shown));
+	else
+		snprintf(name, sizeof(name), "standard input");
+	if (r->unfinished)
+		fprintf(stderr, "%sperf record did not finish %s: names may be missing.\n", warning, name);
+	warn_of_damage(r, name);
+	if (r->missing)
+		fprintf(stderr, "%s%s ends early: %" PRIu64 " bytes of its records are missing.\n", warning, name,
+			r->missing);
+	else if (r->truncated)
+		fprintf(stderr, "%s%s ends within a record: the records before it were read.\n", warning, name);
+	else if (r->header_lost)
+		fprintf(stderr, "%s%s has lost parts of its header, which follow the records: names may be missing.\n",
+			warning, name);
+}
+
 void warn_of_run(const struct session *s, const struct symbols *symbols, const struct account *total)
 {
 	const struct options *o = s->request.options;
@@ -44,12 +79,8 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (!o->input && session_command_shortfall(s, &total->stats, &total->shortfall, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
-	if (s->recording.unfinished)
-		fprintf(stderr, "%sperf record did not finish '%s': names may be missing.\n", warning_word(stderr),
-			o->input);
-	if (s->recording.truncated)
-		fprintf(stderr, "%s'%s' ends within a record: the records before it were read.\n", warning_word(stderr),
-			o->input);
+	if (o->input)
+		warn_of_recording(&s->recording, o->input);
 	if (s->events.refused.code)
 		fprintf(stderr, "%sa CPU that came online was not %s: %s\n", warning_word(stderr),
 			o->on_cpu ? "sampled" : "traced", s->events.refused.msg);

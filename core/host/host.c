@@ -398,3 +398,14 @@ int host_is_thread(const struct host *h, pid_t tid)
 		return 0;
 	return access(path, F_OK) == 0;
 }
+
+bool host_is_zombie(const struct host *h, pid_t id, bool is_process)
+{
+	char task[16], state[32], threads[32];
+
+	snprintf(task, sizeof(task), "%d", id);
+	if (h->foreign || host_task_field(h, task, "State", state, sizeof(state)) || *state != 'Z')
+		return false;
+	/* The first thread of a process is a zombie until the others have ended, too. */
+	return !is_process || host_task_field(h, task, "Threads", threads, sizeof(threads)) || !strcmp(threads, "1");
+}

@@ -105,6 +105,11 @@ uint64_t host_memory_bytes(const struct host *h);
  * Return: 1: it is; 0: it is not.
  */
 int host_is_process(const struct host *h, pid_t pid, pid_t *tgid);
+/**
+ * host_is_zombie() - true if @id has ended, but its parent has not waited for it. A process is a zombie only if all of
+ * its threads have ended. @is_process: not a single thread
+ */
+bool host_is_zombie(const struct host *h, pid_t id, bool is_process);
 /** host_is_thread() - 1 when a thread @tid exists, else 0. */
 int host_is_thread(const struct host *h, pid_t tid);
 

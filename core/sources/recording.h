@@ -18,6 +18,9 @@
  * @first_ns:      least time of the samples of @event, on the recording's clock; @last_ns: greatest; 0: none has one
  * @user_callchains: samples of @event have user stacks that the kernel walked by frame pointers
  * @ends:          it is a file, which has an end: nobody is still writing it
+ * @damaged:       places where no record can be read; @damaged_at: offset in the file of the first
+ * @left_out:      bytes that were skipped at these places
+ * @missing:       bytes of records that the file should have at its end, but has not
  * @origin:        for the names; its build ids are @build_ids
  */
 struct recording {
@@ -27,8 +30,10 @@ struct recording {
 	uint64_t first_ns, last_ns;
 	bool user_callchains;
 	bool ends;
-	bool truncated;  /* it ends within a record */
-	bool unfinished; /* its recorder did not come to the end */
+	uint64_t damaged, damaged_at, left_out, missing;
+	bool truncated;   /* it ends within a record, or before it should */
+	bool unfinished;  /* its recorder did not come to the end */
+	bool header_lost; /* parts of its header are missing or damaged, which stand behind the records */
 	struct build_ids *build_ids;
 	struct recorded origin;
 };

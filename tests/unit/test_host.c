@@ -574,6 +574,30 @@ START_TEST(test_process)
 }
 END_TEST
 
+static const struct {
+	const char *status;
+	bool process, thread; /* a zombie is the process, the thread */
+} zombies[] = {
+	{ "Name:\tx\nState:\tZ (zombie)\nThreads:\t1\n", true, true },
+	{ "Name:\tx\nState:\tZ (zombie)\nThreads:\t3\n", false, true },
+	{ "Name:\tx\nState:\tZ (zombie)\n", true, true },
+	{ "Name:\tx\nState:\tS (sleeping)\nThreads:\t1\n", false, false },
+	{ "Name:\tZ\nThreads:\t1\n", false, false },
+	{ NULL, false, false },
+};
+
+START_TEST(test_zombie)
+{
+	struct host foreign = { .proc = host.proc, .sys = host.sys, .foreign = true };
+
+	if (zombies[_i].status)
+		put("proc/42/status", zombies[_i].status);
+	ck_assert_int_eq(host_is_zombie(&host, 42, true), zombies[_i].process);
+	ck_assert_int_eq(host_is_zombie(&host, 42, false), zombies[_i].thread);
+	ck_assert(!host_is_zombie(&foreign, 42, true));
+}
+END_TEST
+
 /* What a /proc of another pid namespace has under these numbers is not looked at. */
 START_TEST(test_foreign)
 {
@@ -668,6 +692,7 @@ int main(void)
 	tcase_add_loop_test(files, test_memory, 0, ARRAY_SIZE(memory));
 	tcase_add_loop_test(files, test_process, 0, ARRAY_SIZE(tasks));
 	tcase_add_test(files, test_foreign);
+	tcase_add_loop_test(files, test_zombie, 0, ARRAY_SIZE(zombies));
 	tcase_add_test(files, test_here);
 	tcase_add_test(files, test_long_top);
 	suite_add_tcase(s, files);

@@ -217,7 +217,7 @@ static void make_file(void)
 		put_word(IDS + 16 * i);
 		put_word(16);
 	}
-	put_short(PERF_RECORD_COMM, 98);
+	put_short(PERF_RECORD_SWITCH, 98);
 	for (i = 0; i < ARRAY_SIZE(sample_ids); i++)
 		put_short(PERF_RECORD_SAMPLE, sample_ids[i]);
 	put_record(PERFDATA_FINISHED_ROUND, 0, NULL, 0);
@@ -267,6 +267,7 @@ static const struct {
 	size_t records;
 	uint64_t bad_records, unknown, bad_features;
 	bool truncated, unfinished;
+	size_t damaged_at, left_out; /* 0: no damage */
 } changed[] = {
 	{ "unused bytes", 60, 4, 77, 0, 8 },
 	{ "no magic", 0, 8, 0, -EINVAL },
@@ -303,10 +304,22 @@ static const struct {
 	{ "data huge", AT_DATA + 8, 8, UINT64_MAX, -EBADMSG },
 	{ "data end within a record", AT_DATA + 8, 8, DATA_SIZE - 12, 0, 6, 0, 0, 5, true },
 	{ "data of one byte", AT_DATA + 8, 8, 1, 0, 0, 0, 0, 5, true },
-	{ "killed recorder", AT_DATA + 8, 8, 0, 0, 8, 0, 0, 0, true, true },
-	{ "record of no size", DATA + 16 + 6, 2, 0, 0, 1, 0, 0, 0, true },
-	{ "record too small", DATA + 16 + 6, 2, 7, 0, 1, 0, 0, 0, true },
-	{ "record beyond the data", DATA + 16 + 6, 2, UINT16_MAX, 0, 1, 0, 0, 0, true },
+	{ "killed recorder, with something behind its records", AT_DATA + 8, 8, 0, 0, 8, 1, .unfinished = true,
+	  .damaged_at = TABLE, .left_out = 588 }, /* to the end of the file */
+	{ "record of no size", DATA + 16 + 6, 2, 0, 0, 7, 1, .damaged_at = DATA + 16, .left_out = 16 },
+	{ "record too small", DATA + 16 + 6, 2, 7, 0, 7, 1, .damaged_at = DATA + 16, .left_out = 16 },
+	{ "record of an odd size beyond the data", DATA + 16 + 6, 2, UINT16_MAX, 0, 7, 1, .damaged_at = DATA + 16,
+	  .left_out = 16 },
+	{ "record beyond the data", DATA + 16 + 6, 2, 4096, 0, 7, 1, .damaged_at = DATA + 16, .left_out = 16 },
+	{ "record too large, the next begins within one", DATA + 16 + 6, 2, 40, 0, 8, 1, .damaged_at = DATA + 16 },
+	{ "record as large as two", DATA + 16 + 6, 2, 32, 0, 7 },
+	{ "record too small for its type", DATA + 16, 4, PERF_RECORD_MMAP2, 0, 7, 1, .damaged_at = DATA + 16,
+	  .left_out = 16 },
+	{ "record of no type", DATA + 16, 4, 0, 0, 7, 1, .damaged_at = DATA + 16, .left_out = 16 },
+	{ "record of an impossible type", DATA + 16, 4, 65536, 0, 7, 1, .damaged_at = DATA + 16, .left_out = 16 },
+	{ "the first record of no size", DATA + 6, 2, 0, 0, 7, 1, .damaged_at = DATA, .left_out = 16 },
+	{ "the last sample of no size", TABLE - 24 + 6, 2, 0, 0, 7, 1, .damaged_at = TABLE - 24, .left_out = 16 },
+	{ "the last record beyond the data", TABLE - 2, 2, 16, 0, 7, 0, 0, 0, true },
 	{ "record of another type", DATA + 16, 4, 63, 0, 8 },
 	{ "unknown record of perf's", DATA + 16, 4, 84, 0, 7, 0, 1 },
 	{ "known record of perf's", DATA + 16, 4, 79, 0, 7 },
@@ -337,7 +350,7 @@ static const struct {
 	{ "described attributes too large", EVENT_DESC + 4, 4, UINT32_MAX, 0, 8, 0, 0, 1 },
 	{ "more ids described than there", EVENT_DESC + 8 + ATTR_SIZE, 4, UINT32_MAX, 0, 8, 0, 0, 1 },
 	{ "name longer than its section", EVENT_DESC + 12 + ATTR_SIZE, 4, UINT32_MAX, 0, 8, 0, 0, 1 },
-	{ "a table of more features than the file", AT_FEATURES + 8, 8, UINT64_MAX, 0, 8, 0, 0, 0, true },
+	{ "a table of more features than the file", AT_FEATURES + 8, 8, UINT64_MAX, 0, 8, 0, 0, 1 },
 };
 
 static void check_changed(int row, enum how how)
@@ -358,6 +371,10 @@ static void check_changed(int row, enum how how)
 		      (unsigned int)s.counts.unknown);
 	ck_assert_msg(s.counts.bad_features == changed[row].bad_features, "%s: bad features %u", changed[row].what,
 		      (unsigned int)s.counts.bad_features);
+	ck_assert_msg(s.counts.damaged == !!changed[row].damaged_at && s.counts.damaged_at == changed[row].damaged_at &&
+			      s.counts.left_out == changed[row].left_out,
+		      "%s: %u damaged, at %u, %u left out", changed[row].what, (unsigned int)s.counts.damaged,
+		      (unsigned int)s.counts.damaged_at, (unsigned int)s.counts.left_out);
 	ck_assert_msg(s.counts.truncated == changed[row].truncated && s.counts.unfinished == changed[row].unfinished,
 		      "%s: truncated %d, unfinished %d", changed[row].what, s.counts.truncated, s.counts.unfinished);
 }
@@ -393,9 +410,9 @@ START_TEST(cut_file)
 		records = s.records;
 		ck_assert_uint_eq(records, len < DATA ? 0 : len >= TABLE ? FILE_RECORDS : (len - DATA) / 16);
 		if (len >= DATA && len < TABLE)
-			ck_assert(s.counts.truncated);
+			ck_assert(s.counts.truncated && s.counts.missing == TABLE - len);
 		else if (len >= TABLE)
-			ck_assert(_i / 2 ? !s.counts.truncated : s.counts.truncated || s.counts.bad_features);
+			ck_assert(!s.counts.truncated && !s.counts.missing && (s.counts.bad_features > 0) == !(_i / 2));
 	}
 	ck_assert_uint_eq(records, FILE_RECORDS);
 }
@@ -486,9 +503,9 @@ static const struct {
 	bool truncated;
 	const char *name; /* of the first event then, NULL: as ever */
 } streams[] = {
-	{ "kernel record", PERF_RECORD_COMM, BYTES(Z8), 2 },
+	{ "kernel record", PERF_RECORD_SWITCH, BYTES(Z8), 2 },
 	{ "end of a round", PERFDATA_FINISHED_ROUND, NULL, 0, 2 },
-	{ "kernel record of odd size, which has what follows it not aligned", PERF_RECORD_COMM, BYTES(1, 2, 3), 1, 1 },
+	{ "kernel record of odd size: none begins where it ends", PERF_RECORD_COMM, BYTES(1, 2, 3), 0, 1 },
 	{ "unknown record", 4711, BYTES(Z8), 1, 0, 1 },
 	{ "old names", 65, BYTES(Z8), 1 },
 	{ "ids", 69, BYTES(Z8), 1 },
@@ -514,7 +531,7 @@ static const struct {
 	{ "unknown feature", 80, BYTES(F8, 1, 2, 3), 1 },
 	{ "build id without contents", 67, NULL, 0, 1, 1 },
 	{ "compressed nothing", 81, NULL, 0, 1 },
-	{ "compressed nonsense", 81, BYTES(1, 2, 3, 4, 5, 6, 7, 8), 1, 1, 0, 0, true },
+	{ "compressed nonsense", 81, BYTES(1, 2, 3, 4, 5, 6, 7, 8), 1, 1 },
 	{ "compressed, longer than its record", 83, BYTES(N(1)), 1, 1 },
 	{ "compressed, of huge length", 83, BYTES(F8), 1, 1 },
 	{ "compressed, without length", 83, BYTES(1, 2), 1, 1 },
@@ -590,23 +607,77 @@ END_TEST
 START_TEST(long_stream)
 {
 	static const unsigned char payload[4096];
-	size_t nr = 0, odd = 0, len;
+	size_t nr = 0, len;
 	struct seen s;
 
 	make_stream();
-	for (len = 8; image.nr + 8192 < IMAGE_MAX; len = (len + 104) % sizeof(payload), nr++) {
-		put_record(PERF_RECORD_COMM, 0, payload, len);
-		if (_i && nr % 50 == 0) {
-			put_record(PERF_RECORD_COMM, 0, payload, 3);
-			odd++;
-		}
-	}
-	s = read_image(_i / 2 ? STREAM : REGULAR);
+	for (len = 8; image.nr + 8192 < IMAGE_MAX; len = (len + 104) % sizeof(payload), nr++)
+		put_record(PERF_RECORD_SWITCH, 0, payload, len);
+	s = read_image(_i ? STREAM : REGULAR);
 	ck_assert_int_eq(s.rc, 0);
 	ck_assert_uint_eq(s.records, nr);
-	ck_assert_uint_eq(s.counts.bad_records, odd);
+	ck_assert_uint_eq(s.counts.bad_records, 0);
 	ck_assert_uint_eq(s.counts.bytes, image.nr);
 	ck_assert(!s.counts.truncated);
+}
+END_TEST
+
+/*
+ * One size of many records is damaged, of one that is in the reader's buffer as a whole or not: all others are read. A
+ * size that is too large hides the records behind it at most.
+ */
+START_TEST(damaged_size)
+{
+	static const uint16_t sizes[] = { 0, 1, 8, 12, 16, 72, 4096 + 4, UINT16_MAX, 65528, 32760 };
+	static const unsigned char path[4096] = "/bin/cat";
+	static bool begins[IMAGE_MAX];
+	size_t at = 0, nr = 0, len, damaged = 20 + (size_t)_i * 3;
+	uint16_t size = sizes[(size_t)_i % ARRAY_SIZE(sizes)];
+	struct seen s;
+
+	make_stream();
+	for (len = 80; image.nr + 8192 < IMAGE_MAX; len = 80 + (len + 104) % 4000, nr++) {
+		if (nr == damaged)
+			at = image.nr;
+		begins[image.nr] = true;
+		put_record(PERF_RECORD_MMAP2, 0, path, len);
+	}
+	if (begins[at + size] && size)
+		size -= 8;
+	patch(at + 6, size, 2);
+	s = read_image(_i % 2 ? STREAM : REGULAR);
+	ck_assert_int_eq(s.rc, 0);
+	ck_assert_uint_eq(s.counts.damaged, 1);
+	ck_assert_uint_eq(s.counts.damaged_at, at);
+	/* A size that is possible makes it one record more, with contents that are not. */
+	ck_assert_uint_eq(s.records, nr - (size < 80 || size % 8));
+	ck_assert(!s.counts.truncated);
+	ck_assert_uint_eq(s.counts.bytes, image.nr);
+}
+END_TEST
+
+/* Nothing but nonsense behind some records. */
+START_TEST(damaged_to_the_end)
+{
+	uint64_t word = 1;
+	struct seen s;
+	size_t i, at;
+
+	make_stream();
+	for (i = 0; i < 5; i++)
+		put_short(PERF_RECORD_SAMPLE, 12);
+	at = image.nr;
+	for (i = 0; i < 100000; i++) {
+		word = word * 6364136223846793005ULL + 1442695040888963407ULL;
+		put_word(i % 3 ? word : word >> 40);
+	}
+	s = read_image(_i ? STREAM : REGULAR);
+	ck_assert_int_eq(s.rc, 0);
+	ck_assert_uint_eq(s.records, 5);
+	ck_assert_uint_eq(s.counts.damaged, 1);
+	ck_assert_uint_eq(s.counts.damaged_at, at);
+	ck_assert_uint_eq(s.counts.left_out, image.nr - at);
+	ck_assert_uint_eq(s.counts.bad_records, 1);
 }
 END_TEST
 
@@ -689,9 +760,9 @@ START_TEST(owner_of_others)
 		put_attr_record(1, rows[i].sample_type, 12);
 		for (k = 0; k < 4; k++)
 			words[k] = rows[i].from_end == 4 - k ? 12 : 11;
-		put_record(PERF_RECORD_COMM, 0, words, sizeof(words));
-		put_record(PERF_RECORD_COMM, 0, words, 0);
-		put_short(PERF_RECORD_COMM, 99);
+		put_record(PERF_RECORD_SWITCH, 0, words, sizeof(words));
+		put_record(PERF_RECORD_SWITCH, 0, words, 0);
+		put_short(PERF_RECORD_SWITCH, 99);
 		give_stdin(image.nr, STREAM);
 		ck_assert_int_eq(perfdata_open(&pd, "-", &err), 0);
 		ck_assert_int_eq(perfdata_next(pd, &record, &err), 1);
@@ -797,13 +868,13 @@ START_TEST(compressed_badly)
 		uint16_t broken; /* a byte behind it that is no block */
 		size_t records;
 		uint64_t bad_records;
-		bool truncated;
+		bool truncated, damaged;
 	} rows[] = {
-		{ 0, 1000, 1, 0, 0, 1, true },       /* records of no size */
-		{ 8, 2056, 1, 0, 0, 1, false },      /* an unknown type, of 0x808 bytes: one */
-		{ 8, 131072, 64, 0, 0, 4080, true }, /* 8 MiB of them out of 300 bytes, the last is cut */
-		{ 8, 2056, 1, 0xff, 0, 1, true },    /* what came before in the same piece is lost, too */
-		{ 8, 2000, 1, 0xff, 0, 1, true },
+		{ 0, 1000, 1, 0, 0, 1, false, true },    /* records of no size */
+		{ 8, 2056, 1, 0, 0, 1, false },          /* an unknown type, of 0x808 bytes: one */
+		{ 8, 131072, 64, 0, 0, 4080, true },     /* 8 MiB of them out of 300 bytes, the last is cut */
+		{ 8, 2056, 1, 0xff, 0, 1, false, true }, /* what came before in the same piece is lost, too */
+		{ 8, 2000, 1, 0xff, 0, 1, false, true },
 	};
 	unsigned char payload[512] = { FRAME };
 	size_t used = 6;
@@ -824,6 +895,11 @@ START_TEST(compressed_badly)
 	ck_assert_uint_eq(s.records, rows[_i].records + 1);
 	ck_assert_uint_eq(s.counts.bad_records, rows[_i].bad_records);
 	ck_assert_int_eq(s.counts.truncated, rows[_i].truncated);
+	ck_assert_uint_eq(s.counts.damaged, rows[_i].damaged);
+	if (rows[_i].damaged) {
+		ck_assert_uint_eq(s.counts.damaged_at, image.nr - 16 - 8 - used);
+		ck_assert_uint_eq(s.counts.left_out, used);
+	}
 	/* Nothing that is compressed can be read after what is damaged; the rest can. */
 	if (!rows[_i].broken)
 		return;
@@ -852,7 +928,9 @@ int main(void)
 	tcase_add_loop_test(c, stream_record, 0, 2 * ARRAY_SIZE(streams));
 	tcase_add_test(c, stream_features);
 	tcase_add_test(c, too_many_events);
-	tcase_add_loop_test(c, long_stream, 0, 4);
+	tcase_add_loop_test(c, long_stream, 0, 2);
+	tcase_add_loop_test(c, damaged_size, 0, 100);
+	tcase_add_loop_test(c, damaged_to_the_end, 0, 2);
 	tcase_add_loop_test(c, owner, 0, ARRAY_SIZE(owners));
 	tcase_add_test(c, owner_of_others);
 	tcase_add_test(c, no_events);

@@ -538,7 +538,7 @@ START_TEST(test_stats)
 	beyond[0] = B;
 	put_record(PERF_RECORD_SAMPLE, 0, beyond, sizeof(beyond));
 	put_short(PERF_RECORD_SAMPLE, A);
-	put_short(PERF_RECORD_COMM, A);
+	put_record(PERF_RECORD_COMM, 0, beyond, 2 * sizeof(*beyond));
 	put_lost(PERF_RECORD_LOST, 0, 4, A);
 	stats = read_recording();
 	ck_assert_uint_eq(stats.counted_ring, 2);
@@ -1048,16 +1048,15 @@ static const struct {
 	bool killed;
 	uint64_t samples;
 	bool truncated, unfinished;
+	uint64_t missing;
 } ends[] = {
-	{ "whole", 0, false, 3, false, false },
-	{ "killed", 0, true, 3, false, true },
-	{ "killed within a record", 1, true, 2, true, true },
-	{ "a byte is missing", 1, false, 2, true, false },
-	{ "half a record is missing", 32, false, 2, true, false },
-	{ "a record is missing", 64, false, 2, true, false },
-	{ "a record is missing of one that was killed", 64, true, 2, false, true },
-	{ "all but a header are missing", 3 * 64 - 8, false, 0, true, false },
-	{ "all are missing", 3 * 64, false, 0, true, false },
+	{ "whole", 0, false, 3, false, false, 0 },
+	{ "killed", 0, true, 3, false, true, 0 },
+	{ "killed within a record", 1, true, 2, true, true, 0 },
+	{ "a byte is missing", 1, false, 2, true, false, 1 },
+	{ "half a record is missing", 32, false, 2, true, false, 32 },
+	{ "a record is missing", 64, false, 2, true, false, 64 },
+	{ "a record is missing of one that was killed", 64, true, 2, false, true, 0 },
 };
 
 START_TEST(test_ends)
@@ -1073,7 +1072,80 @@ START_TEST(test_ends)
 		      (unsigned long long)stats.counted_ring);
 	ck_assert_msg(session->recording.truncated == ends[_i].truncated, "%s", ends[_i].what);
 	ck_assert_msg(session->recording.unfinished == ends[_i].unfinished, "%s", ends[_i].what);
+	ck_assert_uint_eq(session->recording.missing, ends[_i].missing);
 	ck_assert_str_eq(session->recording.event, "cycles");
+}
+END_TEST
+
+/* The path of a recording is in its error messages. */
+static void assert_no_sample(const char *before, const char *after)
+{
+	char want[700];
+
+	ck_assert_int_eq(open_recording(), 0);
+	ck_assert_int_eq(session_run(session, &err), -EBADMSG);
+	snprintf(want, sizeof(want), "%s'%.200s'%s", before, path, after);
+	ck_assert_str_eq(err.msg, want);
+}
+
+/* A recording that was cut has no sample, with or without other records: the report would say that nothing ran. */
+START_TEST(test_no_sample)
+{
+	static const size_t cuts[] = { 3 * 64 - 8, 3 * 64 };
+
+	make_file();
+	image.nr -= cuts[_i];
+	assert_no_sample("no sample can be read from ", ": it ends early");
+	patch(DATA_SIZE, 0, 8);
+	if (_i)
+		assert_no_sample("", " has no sample: perf record did not finish it");
+	else
+		assert_no_sample("no sample can be read from ", ": it ends early");
+}
+END_TEST
+
+/* A record of an impossible size, and nothing but samples of such behind it. */
+START_TEST(test_all_damaged)
+{
+	char after[64];
+	size_t at, i;
+
+	put_event(A, "a");
+	put_mmap(PERF_RECORD_MISC_USER, 10, 0x401000, 0, "/bin/a", 1);
+	at = image.nr;
+	for (i = 0; i < 20; i++) {
+		put_sample(A, 10, 10, 10 + i, 0);
+		patch(at + 64 * i + 6, 20, 2);
+	}
+	snprintf(after, sizeof(after), ": it is damaged at offset %zu", at);
+	assert_no_sample("no sample can be read from ", after);
+}
+END_TEST
+
+/* The size of a mapping says 16: all samples and the other mappings are there. */
+START_TEST(test_damaged)
+{
+	struct stats stats;
+	size_t at, end, i;
+
+	put_event(A, "a");
+	put_comm(10, 10, 1, "ten", false);
+	at = image.nr;
+	put_mmap(PERF_RECORD_MISC_USER, 10, 0x401000, 0, "/bin/a", 1);
+	end = image.nr;
+	patch(at + 6, 16, 2);
+	put_mmap(PERF_RECORD_MISC_USER, 10, 0x801000, 0, "/bin/b", 1);
+	for (i = 0; i < 4003; i++)
+		put_sample(A, 10, 10, 10 + i, 0);
+	stats = read_recording();
+	ck_assert_uint_eq(stats.counted_ring, 4003);
+	ck_assert_uint_eq(value_of("ten", 10), 4003);
+	ck_assert_uint_eq(stats.bad_records, 1);
+	ck_assert_uint_eq(session->recording.damaged, 1);
+	ck_assert_uint_eq(session->recording.damaged_at, at);
+	ck_assert_uint_eq(session->recording.left_out, end - at);
+	check_map(10, "ten", 0x401000, NULL);
+	check_map(10, "ten", 0x801000, "/bin/b");
 }
 END_TEST
 
@@ -1096,7 +1168,8 @@ START_TEST(test_every_cut)
 			ck_assert_int_ne(err.msg[0], 0);
 			continue;
 		}
-		ck_assert_int_eq(session_run(session, &err), 0);
+		rc = session_run(session, &err);
+		ck_assert_int_eq(rc, session->recording.truncated ? -EBADMSG : 0);
 		ck_assert_int_eq(session_stats(session, &stats).samples, 0);
 		ck_assert_uint_eq(stats.taken, 0);
 	}
@@ -1152,6 +1225,9 @@ int main(void)
 	tcase_add_loop_test(t, test_numbers, 0, ARRAY_SIZE(numbers));
 	tcase_add_loop_test(t, test_stdin, 0, 3);
 	tcase_add_loop_test(t, test_ends, 0, ARRAY_SIZE(ends));
+	tcase_add_loop_test(t, test_no_sample, 0, 2);
+	tcase_add_test(t, test_all_damaged);
+	tcase_add_test(t, test_damaged);
 	tcase_add_test(t, test_every_cut);
 	tcase_add_test(t, test_ops);
 	suite_add_tcase(s, t);
