@@ -12,6 +12,7 @@ LIB_SRCS += \
 	backend-perfring/switching.c \
 	backend-perfring/unwinders.c \
 	backend-perfring/unwinding.c \
+	backend-perfring/recording/event_choice.c \
 	backend-perfring/recording/perfdata.c \
 	backend-perfring/recording/perfdata_file.c \
 	backend-perfring/recording/perfdata_header.c \

@@ -4,6 +4,7 @@
  * and applied by the same code, in the time order that the marks between perf record's rounds permit.
  */
 #include "backend-perfring/queue.h"
+#include "backend-perfring/recording/event_choice.h"
 #include "backend-perfring/recording/perfdata.h"
 #include "core/base/clock.h"
 #include "core/base/grow.h"
@@ -24,10 +25,8 @@
 #define PID_MAX       (4 << 20) /* PID_MAX_LIMIT of the kernel, include/linux/threads.h */
 #define CLOCKS_APART                                                                                                   \
 	(60 * NSEC_PER_SEC) /* perf record's default clock is not the one of now_ns(), but begins with it */
-#define END_EARLY   2       /* seconds that the last write to the file may be before its last sample, or */
-#define END_LATE    60      /* behind it: perf record reads the build ids of files then */
-#define NAME_BYTES  256     /* of the name of an event, */
-#define NAMES_BYTES 4096    /* and of all of them */
+#define END_EARLY 2         /* seconds that the last write to the file may be before its last sample, or */
+#define END_LATE  60        /* behind it: perf record reads the build ids of files then */
 
 struct source {
 	const struct source_env *env;
@@ -44,77 +43,15 @@ struct source {
 
 /* ---- which event */
 
-static bool is_sampling(const struct perf_event_attr *attr)
-{
-	bool dummy = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
-
-	return !dummy && attr->sample_period;
-}
-
-/* "cycles" is also found as "cycles:P", and by its other name. */
-static bool is_called(const struct perfdata_event *e, const char *name, bool exactly)
-{
-	const struct event_type *type = event_find(name);
-	size_t len = strlen(name);
-
-	if (exactly)
-		return !strcmp(e->name, name);
-	if (!strncmp(e->name, name, len) && e->name[len] == ':')
-		return true;
-	return type && type->type == e->attr.type && type->config == e->attr.config;
-}
-
-/* Return: its number; SIZE_MAX: there is none. @name: NULL: the first that is sampled. */
-static size_t find_event(const struct perfdata *pd, const char *name)
-{
-	size_t nr = perfdata_nr_events(pd), i;
-	int pass;
-
-	for (i = 0; !name && i < nr; i++)
-		if (is_sampling(&perfdata_event(pd, i)->attr))
-			return i;
-	for (pass = 0; name && pass < 2; pass++)
-		for (i = 0; i < nr; i++)
-			if (is_sampling(&perfdata_event(pd, i)->attr) && is_called(perfdata_event(pd, i), name, !pass))
-				return i;
-	return SIZE_MAX;
-}
-
-/* Append a name that a stranger may have chosen. */
-static size_t put_name(char *to, size_t used, const char *name)
-{
-	size_t i, len = strnlen(name, NAME_BYTES);
-
-	if (used && used + 2 < NAMES_BYTES) {
-		to[used++] = ',';
-		to[used++] = ' ';
-	}
-	for (i = 0; i < len && used + 1 < NAMES_BYTES; i++)
-		to[used++] = name[i] >= ' ' && name[i] < 0x7f ? name[i] : '?';
-	to[used] = 0;
-	return used;
-}
-
-/* The names of the events that are sampled, but for number @but. */
-static void list_events(const struct perfdata *pd, size_t but, char *to)
-{
-	size_t i, used = 0;
-
-	*to = 0;
-	for (i = 0; i < perfdata_nr_events(pd); i++)
-		if (i != but && is_sampling(&perfdata_event(pd, i)->attr))
-			used = put_name(to, used, perfdata_event(pd, i)->name);
-}
-
 static int choose_event(struct source *b, struct err *err)
 {
 	const struct options *o = b->env->request->options;
 	struct recording *r = b->env->recording;
 	const struct perf_event_attr *attr;
-	char names[NAMES_BYTES];
+	char names[EVENT_NAMES_BYTES];
 
-	b->event = find_event(b->pd, o->event_name);
-	list_events(b->pd, b->event, names);
+	b->event = choice_find(b->pd, o->event_name);
+	choice_list(b->pd, b->event, names);
 	if (b->event == SIZE_MAX && o->event_name && *names)
 		return err_set(err, -ENOENT, "event '%.100s' is not in '%.200s' (its events: %.150s)", o->event_name,
 			       o->input, names);
@@ -124,7 +61,7 @@ static int choose_event(struct source *b, struct err *err)
 	if (o->cpu >= 0 && !(attr->sample_type & PERF_SAMPLE_CPU))
 		return err_set(err, -EINVAL, "-C %d: the samples in '%.400s' have no CPU numbers", o->cpu, o->input);
 	r->others = *names ? strdup(names) : NULL;
-	put_name(names, 0, perfdata_event(b->pd, b->event)->name);
+	choice_name(names, 0, perfdata_event(b->pd, b->event)->name);
 	r->event = strdup(names);
 	if (!r->event)
 		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
