@@ -31,8 +31,7 @@
 struct source {
 	const struct source_env *env;
 	struct perfdata *pd;
-	const struct perf_event_header *ahead; /* read when it was opened, to come first */
-	size_t event;                          /* whose samples count */
+	struct event_choice choice;
 	struct queue queue;
 	size_t nr_rings, cap_rings; /* of applier.rings: one for each CPU */
 	uint64_t lost_records;      /* by PERF_RECORD_LOST, */
@@ -50,18 +49,17 @@ static int choose_event(struct source *b, struct err *err)
 	const struct perf_event_attr *attr;
 	char names[EVENT_NAMES_BYTES];
 
-	b->event = choice_find(b->pd, o->event_name);
-	choice_list(b->pd, b->event, names);
-	if (b->event == SIZE_MAX && o->event_name && *names)
+	choice_list(&b->choice, b->pd, names);
+	if (b->choice.event == SIZE_MAX && o->event_name && *names)
 		return err_set(err, -ENOENT, "event '%.100s' is not in '%.200s' (its events: %.150s)", o->event_name,
 			       o->input, names);
-	if (b->event == SIZE_MAX)
+	if (b->choice.event == SIZE_MAX)
 		return err_set(err, -ENOENT, "no event was sampled in '%.400s'", o->input);
-	attr = &perfdata_event(b->pd, b->event)->attr;
+	attr = &perfdata_event(b->pd, b->choice.event)->attr;
 	if (o->cpu >= 0 && !(attr->sample_type & PERF_SAMPLE_CPU))
 		return err_set(err, -EINVAL, "-C %d: the samples in '%.400s' have no CPU numbers", o->cpu, o->input);
 	r->others = *names ? strdup(names) : NULL;
-	choice_name(names, 0, perfdata_event(b->pd, b->event)->name);
+	choice_name(names, 0, perfdata_event(b->pd, b->choice.event)->name);
 	r->event = strdup(names);
 	if (!r->event)
 		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
@@ -148,7 +146,7 @@ static int keep_build_ids(const struct source *b)
 /* User stacks are unwound where there are copies of them, if they are not to be as the kernel walked them. */
 static int choose_unwinding(struct source *b, struct err *err)
 {
-	const struct perf_event_attr *attr = &perfdata_event(b->pd, b->event)->attr;
+	const struct perf_event_attr *attr = &perfdata_event(b->pd, b->choice.event)->attr;
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	const struct options *o = b->env->request->options;
 	bool copies = (attr->sample_type & both) == both;
@@ -208,28 +206,31 @@ static void note_time(struct recording *r, uint64_t ns)
 		r->last_ns = ns;
 }
 
-/* Return: is it to be added? */
-static bool take_sample(struct source *b, const struct perf_event_header *record, struct incoming *in)
+/* Return: 1: add it; 0: do not; -ENOMEM. */
+static int take_sample(struct source *b, const struct perf_event_header *record, struct incoming *in)
 {
 	struct stats *stats = &b->queue.applier.stats[0];
-	int rc;
+	size_t event = perfdata_event_of(b->pd, record);
+	int rc = choice_count(&b->choice, b->pd, event);
 
-	if (perfdata_event_of(b->pd, record) != b->event) {
+	if (rc < 0)
+		return rc;
+	if (!rc) {
 		b->env->recording->other_samples++;
-		return false;
+		return 0;
 	}
 	stats->ring_samples++;
-	rc = decode_record(&perfdata_event(b->pd, b->event)->attr, in->bytes, in->size, &in->record);
+	rc = decode_record(&perfdata_event(b->pd, event)->attr, in->bytes, in->size, &in->record);
 	if (rc <= 0 || !has_tasks(&in->record)) {
 		stats->bad_samples++;
 		stats->bad_records++;
-		return false;
+		return 0;
 	}
 	note_time(b->env->recording, in->record.time);
 	if (filter_match_cpu(&b->env->request->filter, in->record.cpu))
-		return true;
+		return 1;
 	stats->filtered++;
-	return false;
+	return 0;
 }
 
 /* perf record tells where the kernel was by a mapping that is called after one of its symbols. */
@@ -287,7 +288,7 @@ static bool take_side_band(struct source *b, const struct perf_event_header *rec
 	int rc;
 
 	if (event == SIZE_MAX)
-		event = b->event;
+		event = b->choice.event;
 	rc = decode_side_band(b, event, in);
 	if (rc > 0 && !has_tasks(r))
 		rc = -EBADMSG;
@@ -297,27 +298,28 @@ static bool take_side_band(struct source *b, const struct perf_event_header *rec
 	/* One ring serves all events of a CPU, and tells of its losses in the name of any of them. */
 	if (r->type == PERF_RECORD_LOST)
 		b->lost_records += r->lost.records;
-	if (r->type == PERF_RECORD_LOST_SAMPLES && event == b->event && !r->lost.wanted)
+	if (r->type == PERF_RECORD_LOST_SAMPLES && choice_is(&b->choice, b->pd, event) && !r->lost.wanted)
 		b->lost_samples += r->lost.records;
 	if (is_mapping(r) && r->mode == PERF_RECORD_MISC_KERNEL)
 		note_kernel(&b->env->recording->origin, r);
 	if (is_mapping(r) && (!is_of_process(r) || record->misc & PERF_RECORD_MISC_MMAP_DATA))
 		return false;
-	return (r->type != PERF_RECORD_THROTTLE && r->type != PERF_RECORD_UNTHROTTLE) || event == b->event;
+	return (r->type != PERF_RECORD_THROTTLE && r->type != PERF_RECORD_UNTHROTTLE) ||
+	       choice_is(&b->choice, b->pd, event);
 }
 
 static int add_record(struct source *b, const struct perf_event_header *record)
 {
 	struct incoming *in = queue_take(&b->queue, record->size);
-	bool wanted;
+	int wanted;
 
 	if (!in)
 		return -ENOMEM;
 	memcpy(in->bytes, record, record->size);
 	wanted = record->type == PERF_RECORD_SAMPLE ? take_sample(b, record, in) : take_side_band(b, record, in);
-	if (wanted)
+	if (wanted > 0)
 		in->ring = ring_of(b, in->record.cpu);
-	if (wanted && in->ring != UINT32_MAX)
+	if (wanted > 0 && in->ring != UINT32_MAX)
 		return queue_add(&b->queue, in);
 	queue_drop(&b->queue, in);
 	return wanted ? -ENOMEM : 0;
@@ -348,11 +350,10 @@ static int recording_open(struct source **out, const struct source_env *env, str
 	b->env = env;
 	path = env->request->options->input_copy;
 	rc = perfdata_open(&b->pd, path ? path : env->request->options->input, err);
-	/* A stream tells its events in front of the first record. */
 	if (!rc)
-		rc = perfdata_next(b->pd, &b->ahead, err);
+		rc = choice_open(&b->choice, b->pd, env->request->options, err);
 	env->recording->ends = b->pd && perfdata_is_file(b->pd);
-	if (rc >= 0)
+	if (!rc)
 		rc = choose_event(b, err);
 	if (!rc)
 		rc = choose_unwinding(b, err);
@@ -374,15 +375,37 @@ static int recording_drain(struct source *b, struct err *err)
 	int nr, rc;
 
 	for (nr = 0; nr < DRAIN_RECORDS; nr++) {
-		record = b->ahead;
-		b->ahead = NULL;
-		rc = record ? 1 : perfdata_next(b->pd, &record, err);
+		rc = choice_next(&b->choice, b->pd, &record, err);
 		if (rc <= 0)
 			return rc ? rc : 1;
 		rc = take_record(b, record);
 		if (rc)
 			return err_sys(err, rc, "cannot count the samples of '%.400s'",
 				       b->env->request->options->input);
+	}
+	return 0;
+}
+
+/* The other events that have samples. Return: 0; -ENOMEM. */
+static int note_events(const struct source *b, struct recording *r)
+{
+	const struct event_choice *c = &b->choice;
+	char name[EVENT_NAMES_BYTES];
+	size_t i;
+
+	r->undescribed_samples = r->other_samples;
+	r->more = calloc(c->nr ? c->nr : 1, sizeof(*r->more));
+	if (!r->more)
+		return -ENOMEM;
+	for (i = 0; i < c->nr; i++) {
+		if (!c->samples[i] || choice_is(c, b->pd, i))
+			continue;
+		choice_name(name, 0, perfdata_event(b->pd, i)->name);
+		r->more[r->nr_more] = (struct recorded_event){ strdup(name), c->samples[i] };
+		if (!r->more[r->nr_more].name)
+			return -ENOMEM;
+		r->undescribed_samples -= c->samples[i];
+		r->nr_more++;
 	}
 	return 0;
 }
@@ -424,6 +447,8 @@ static int recording_end(struct source *b, struct err *err)
 
 	if (!rc && !r->build_ids)
 		rc = keep_build_ids(b);
+	if (!rc)
+		rc = note_events(b, r);
 	r->origin.boot = judge_boot(b);
 	r->origin.ended_s = time_of_end(b);
 	note_ends(r, &counts);
@@ -449,6 +474,7 @@ static void recording_close(struct source *b)
 {
 	if (!b)
 		return;
+	choice_release(&b->choice);
 	perfdata_close(b->pd);
 	queue_release(&b->queue);
 	free(b);

@@ -346,6 +346,7 @@ int reports_add(struct reports *r, bool last, struct err *err)
 	account_print_losses(stderr, r->session, &a);
 	if (last) {
 		agreement_of_reader(&r->agreement, r->session, &r->total);
+		tell_of_events(r->session, &a);
 		warn_of_run(r->session, r->symbols, &r->total);
 		if (!rc && empty_is(&r->total))
 			empty_explain(stderr, r->session, &r->total);

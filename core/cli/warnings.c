@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define EVENTS_TOLD     20
+#define SAFE_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_:.,/=+@%-"
+
 static void warn_of_bug(const struct options *o, int64_t unaccounted, const char *what)
 {
 	if (unaccounted)
@@ -33,6 +36,47 @@ void tell_of_targets(const struct session *s)
 		fprintf(stderr, "%s: all %zu %s have ended\n", name, o->nr_pids, o->by_tid ? "threads" : "processes");
 }
 
+struct input_name {
+	char text[NAME_SHOWN + 3];
+};
+
+static struct input_name input_name(const char *input)
+{
+	struct input_name name = { "standard input" };
+	char shown[NAME_SHOWN + 1];
+
+	if (strcmp(input, "-") != 0)
+		snprintf(name.text, sizeof(name.text), "'%s'", name_shown(input, shown));
+	return name;
+}
+
+/* As a shell takes it. */
+static void print_selector(size_t i, const struct recorded_event *e)
+{
+	const char *quote = e->name[strspn(e->name, SAFE_CHARACTERS)] ? "'" : "";
+
+	fprintf(stderr, "%s -e %s%s%s (%" PRIu64 ")", i ? "," : "", quote, e->name, quote, e->samples);
+}
+
+void tell_of_events(const struct session *s, const struct account *total)
+{
+	const struct recording *r = &s->recording;
+	const struct options *o = s->request.options;
+	size_t i;
+
+	if (!r->other_samples || (o->event_name && total->stats.taken))
+		return;
+	fprintf(stderr, "%s: %s has more samples, of other events:", tool_name(o->tool), input_name(o->input).text);
+	for (i = 0; i < r->nr_more && i < EVENTS_TOLD; i++)
+		print_selector(i, &r->more[i]);
+	if (i < r->nr_more)
+		fprintf(stderr, ", and %zu more events", r->nr_more - i);
+	if (r->undescribed_samples)
+		fprintf(stderr, "%s of events that it does not describe (%" PRIu64 ")", i ? "," : "",
+			r->undescribed_samples);
+	fputc('\n', stderr);
+}
+
 static void warn_of_damage(const struct recording *r, const char *name)
 {
 	if (r->damaged == 1)
@@ -45,15 +89,10 @@ static void warn_of_damage(const struct recording *r, const char *name)
 			warning_word(stderr), name, r->damaged, r->damaged_at, r->left_out);
 }
 
-static void warn_of_recording(const struct recording *r, const char *input)
+static void warn_of_recording(const struct recording *r, const char *name)
 {
 	const char *warning = warning_word(stderr);
-	char shown[NAME_SHOWN + 1], name[NAME_SHOWN + 3];
 
-	if (strcmp(input, "-") != 0)
-		snprintf(name, sizeof(name), "'%s'", name_shown(input, shown));
-	else
-		snprintf(name, sizeof(name), "standard input");
 	if (r->unfinished)
 		fprintf(stderr, "%sperf record did not finish %s: names may be missing.\n", warning, name);
 	warn_of_damage(r, name);
@@ -80,7 +119,7 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 	if (!o->input && session_command_shortfall(s, &total->stats, &total->shortfall, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (o->input)
-		warn_of_recording(&s->recording, o->input);
+		warn_of_recording(&s->recording, input_name(o->input).text);
 	if (s->events.refused.code)
 		fprintf(stderr, "%sa CPU that came online was not %s: %s\n", warning_word(stderr),
 			o->on_cpu ? "sampled" : "traced", s->events.refused.msg);

@@ -16,6 +16,12 @@ void warn_of_limits(const struct session *s);
 /** tell_of_targets() - at the end of a run: that all of -p or -L have ended, if it is so. */
 void tell_of_targets(const struct session *s);
 
+/**
+ * tell_of_events() - name the events of a recording that have samples, but are not in the report, with the -e that
+ * selects each. Prints nothing if -e has selected an event with samples.
+ */
+void tell_of_events(const struct session *s, const struct account *total);
+
 /** warn_of_run() - in the end: what is missing, or may be wrong. @total: of all reports */
 void warn_of_run(const struct session *s, const struct symbols *symbols, const struct account *total);
 

@@ -10,17 +10,22 @@
 int input_open(struct session *s, struct err *err)
 {
 	static const struct way recorded = { .name = "recording", .source = &source_recording };
+	int rc;
 
 	s->way = &recorded;
 	snprintf(s->reason, sizeof(s->reason), "reads '%.500s'", s->request.options->input);
-	return counting_open(s, &recorded, err);
+	/* Records may be read, and waited for, until the event is known. */
+	signals_note();
+	rc = counting_open(s, &recorded, err);
+	if (rc)
+		signals_release();
+	return rc;
 }
 
 int input_run(struct session *s, struct err *err)
 {
 	int rc;
 
-	signals_note();
 	do {
 		rc = counting_drain(s, err);
 		if (!rc && tasks_forget_due(s->sink.tasks))

@@ -5,6 +5,11 @@
 
 void recording_release(struct recording *r)
 {
+	size_t i;
+
+	for (i = 0; i < r->nr_more; i++)
+		free(r->more[i].name);
+	free(r->more);
 	free(r->event);
 	free(r->others);
 	build_ids_free(r->build_ids);

@@ -9,12 +9,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** struct recorded_event - an event of a recording, and its samples. */
+struct recorded_event {
+	char *name; /* fit to print */
+	uint64_t samples;
+};
+
 /**
  * struct recording - all zeros: nothing is known yet. Owned strings, fit to print; see recording_release().
  * @event:         whose samples are counted, as its recorder called it
  * @others:        the other events that were sampled, separated by ", "; NULL: there are none
  * @freq_hz:       samples per second of @event; 0: one every @period events
+ * @more:          the other events that have samples, in the order of the recording
  * @other_samples: of the other events; they are not in the statistics
+ * @undescribed_samples: of these: the recording does not say of which event they are
  * @first_ns:      least time of the samples of @event, on the recording's clock; @last_ns: greatest; 0: none has one
  * @user_callchains: samples of @event have user stacks that the kernel walked by frame pointers
  * @ends:          it is a file, which has an end: nobody is still writing it
@@ -26,7 +34,9 @@
 struct recording {
 	char *event, *others;
 	uint64_t freq_hz, period;
-	uint64_t other_samples;
+	struct recorded_event *more;
+	size_t nr_more;
+	uint64_t other_samples, undescribed_samples;
 	uint64_t first_ns, last_ns;
 	bool user_callchains;
 	bool ends;

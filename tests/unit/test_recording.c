@@ -380,6 +380,101 @@ START_TEST(test_choice)
 }
 END_TEST
 
+/* Events, and the samples of each, one after the other in the recording. */
+static const struct {
+	const char *what;
+	const char *names[4]; /* "dummy" is one */
+	size_t samples[4];
+	size_t unknown;
+	const char *asked;
+	const char *event, *others; /* expected, and */
+	const char *more;           /* the others with samples */
+	uint64_t taken;
+} several[] = {
+	{ "each has some", { "a", "b" }, { 2, 3 }, 0, NULL, "a", "b", "b 3", 2 },
+	{ "each, by name", { "a", "b" }, { 2, 3 }, 0, "b", "b", "a", "a 2", 3 },
+	{ "the first has none", { "a", "b" }, { 0, 3 }, 0, NULL, "b", "a", "", 3 },
+	{ "the first two", { "a", "b", "c", "d" }, { 0, 0, 4, 5 }, 0, NULL, "c", "a, b, d", "d 5", 4 },
+	{ "the first, by name", { "a", "b" }, { 0, 3 }, 0, "a", "a", "b", "b 3", 0 },
+	{ "the dummy in front", { "dummy", "a", "b", "c" }, { 0, 0, 1, 5 }, 0, NULL, "b", "a, c", "c 5", 1 },
+	{ "none has any", { "a", "b" }, { 0, 0 }, 0, NULL, "a", "b", "", 0 },
+	{ "one name, of two cgroups", { "a", "b", "a" }, { 2, 3, 5 }, 0, NULL, "a", "b", "b 3", 7 },
+	{ "one name, the first of it has none", { "a", "b", "a" }, { 0, 0, 5 }, 0, NULL, "a", "b", "", 5 },
+	{ "one name, asked for", { "a", "b", "b" }, { 2, 3, 5 }, 0, "b", "b", "a", "a 2", 8 },
+	{ "some that no event has", { "a", "b" }, { 2, 3 }, 4, NULL, "a", "b", "b 3", 2 },
+	{ "nothing but such", { "a", "b" }, { 0, 0 }, 4, NULL, "a", "b", "", 0 },
+};
+
+START_TEST(test_several)
+{
+	const struct recording *r;
+	char more[64] = "";
+	struct stats stats;
+	size_t i, k, all = several[_i].unknown;
+
+	for (i = 0; i < 4 && several[_i].names[i]; i++) {
+		struct perf_event_attr attr = sampled();
+
+		if (!strcmp(several[_i].names[i], "dummy"))
+			attr = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, TYPE);
+		put_event_of(attr, A + i, several[_i].names[i]);
+	}
+	/* The samples of the last event come first. */
+	while (i--)
+		for (k = 0; k < several[_i].samples[i]; k++, all++)
+			put_sample(A + i, 10, 10, 10, 0);
+	for (k = 0; k < several[_i].unknown; k++)
+		put_sample(99, 10, 10, 10, 0);
+	options.event_name = several[_i].asked;
+	stats = read_recording();
+	r = &session->recording;
+	ck_assert_msg(!strcmp(r->event, several[_i].event), "%s: '%s'", several[_i].what, r->event);
+	ck_assert_str_eq(r->others, several[_i].others);
+	ck_assert_msg(stats.taken == several[_i].taken, "%s: %u", several[_i].what, (unsigned int)stats.taken);
+	ck_assert_uint_eq(value_of(":10", 10), several[_i].taken);
+	ck_assert_uint_eq(r->other_samples, all - several[_i].taken);
+	ck_assert_uint_eq(r->undescribed_samples, several[_i].unknown);
+	for (i = 0; i < r->nr_more; i++)
+		snprintf(more + strlen(more), sizeof(more) - strlen(more), "%s%s %u", i ? ", " : "", r->more[i].name,
+			 (unsigned int)r->more[i].samples);
+	ck_assert_msg(!strcmp(more, several[_i].more), "%s: '%s'", several[_i].what, more);
+}
+END_TEST
+
+/* No more is read ahead than 64 MiB: then the first event with samples in these is taken. */
+START_TEST(test_far_ahead)
+{
+	static const unsigned char payload[65520];
+	size_t nr = _i ? 1025 : 1000, whole, i;
+	struct stats stats;
+	FILE *f;
+
+	put_event(A, "a");
+	put_event(B, "b");
+	put_sample(B, 10, 10, 10, 0);
+	f = fopen(path, "w");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(image.bytes, image.nr, 1, f), 1);
+	image.nr = 0;
+	put_record(63, 0, payload, sizeof(payload)); /* unknown */
+	whole = image.nr;
+	for (i = 0; i < nr; i++)
+		ck_assert_uint_eq(fwrite(image.bytes, whole, 1, f), 1);
+	image.nr = 0;
+	put_sample(A, 10, 10, 10, 0);
+	ck_assert_uint_eq(fwrite(image.bytes, image.nr, 1, f), 1);
+	fclose(f);
+	session = session_new(&options, &host);
+	ck_assert_ptr_nonnull(session);
+	ck_assert_int_eq(session_open(session, &err), 0);
+	ck_assert_int_eq(session_run(session, &err), 0);
+	session_stats(session, &stats);
+	ck_assert_str_eq(session->recording.event, _i ? "b" : "a");
+	ck_assert_uint_eq(stats.taken, 1);
+	ck_assert_uint_eq(session->recording.other_samples, 1);
+}
+END_TEST
+
 /* Names are cut, each and together, and so is what an error says of them. */
 START_TEST(test_long_names)
 {
@@ -388,8 +483,10 @@ START_TEST(test_long_names)
 
 	memset(name, 'n', sizeof(name) - 1);
 	name[4096] = 0;
-	for (i = 0; i < 40; i++)
+	for (i = 0; i < 40; i++) {
+		name[300] = (char)('A' + i);
 		put_event(A + i, name);
+	}
 	read_recording();
 	ck_assert_uint_eq(strlen(session->recording.event), 256);
 	ck_assert_uint_eq(strlen(session->recording.others), 4095);
@@ -1205,6 +1302,8 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_choice, 0, ARRAY_SIZE(choices));
+	tcase_add_loop_test(t, test_several, 0, ARRAY_SIZE(several));
+	tcase_add_loop_test(t, test_far_ahead, 0, 2);
 	tcase_add_test(t, test_long_names);
 	tcase_add_loop_test(t, test_max_stack, 0, 5);
 	tcase_add_loop_test(t, test_leaves, 0, 2);
