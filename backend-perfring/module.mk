@@ -14,6 +14,7 @@ LIB_SRCS += \
 	backend-perfring/unwinding.c \
 	backend-perfring/recording/event_choice.c \
 	backend-perfring/recording/perfdata.c \
+	backend-perfring/recording/perfdata_dir.c \
 	backend-perfring/recording/perfdata_file.c \
 	backend-perfring/recording/perfdata_header.c \
 	backend-perfring/recording/perfdata_search.c \

@@ -2,27 +2,91 @@
 #include "backend-perfring/recording/perfdata.h"
 
 #include "backend-perfring/decode.h"
+#include "backend-perfring/recording/perfdata_dir.h"
 #include "backend-perfring/recording/perfdata_file.h"
 #include "backend-perfring/recording/perfdata_search.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EVENT_UPDATE_NAME 2
 
+#define ROUND_RECORDS 16384
+
 #define BACK_MAX 1000 /* searches that begin within the record before: each may read 64 KiB of records again */
+
+/* A file of records. */
+struct part {
+	struct source *source; /* the recording's, or @own: of another file of its directory */
+	struct source own;
+	struct inflater inflater;
+	bool inflating, ended;
+	const struct perf_event_header *head;            /* of several parts: the next record; NULL: read it */
+	uint64_t time;                                   /* of that, or of the one before */
+	char name[16];                                   /* of the file in the directory */
+	uint64_t aligned[RECORD_MAX / sizeof(uint64_t)]; /* a record that lies elsewhere in the window */
+};
 
 struct perfdata {
 	struct perfdata_file file;
-	struct inflater inflater;
 	struct perfdata_counts counts; /* but for those that @file has */
-	bool inflating, ended;
-	uint64_t aligned[RECORD_MAX / sizeof(uint64_t)]; /* a record that lies elsewhere in the window */
+	struct part **parts;
+	size_t nr_parts;
+	struct part *part;        /* the one at hand */
+	unsigned int since_round; /* records of several parts */
 };
 
 /* What a step of the reader came to; or -errno. */
 enum step { STEP_END, STEP_RECORD, STEP_ON };
+
+static struct part *add_part(struct perfdata *pd)
+{
+	struct part *p = calloc(1, sizeof(*p));
+
+	if (p)
+		pd->parts[pd->nr_parts++] = p;
+	return p;
+}
+
+static int open_part(struct perfdata *pd, unsigned int number, struct err *err)
+{
+	struct part *p = add_part(pd);
+	int rc;
+
+	if (!p)
+		return file_fail(&pd->file, -ENOMEM, err);
+	p->source = &p->own;
+	snprintf(p->name, sizeof(p->name), DIR_DATA ".%u", number);
+	rc = source_open_file(&p->own, pd->file.source.dir, p->name);
+	p->own.limit = INT64_MAX;
+	return rc ? err_sys(err, rc, "cannot open '%s' in %s", p->name, pd->file.name) : 0;
+}
+
+static int open_parts(struct perfdata *pd, struct err *err)
+{
+	struct dir_files files = { 0 };
+	int rc = 0;
+	size_t i;
+
+	if (pd->file.source.dir >= 0)
+		rc = dir_list(&files, pd->file.source.dir, pd->file.name, err);
+	if (!rc) {
+		pd->parts = calloc(1 + files.nr, sizeof(*pd->parts));
+		pd->part = pd->parts ? add_part(pd) : NULL;
+		rc = pd->part ? 0 : file_fail(&pd->file, -ENOMEM, err);
+	}
+	if (!rc) {
+		pd->part->source = &pd->file.source;
+		if (pd->file.source.dir >= 0)
+			snprintf(pd->part->name, sizeof(pd->part->name), DIR_DATA);
+	}
+	for (i = 0; i < files.nr && !rc; i++)
+		rc = open_part(pd, files.numbers[i], err);
+	free(files.numbers);
+	return rc;
+}
 
 int perfdata_open(struct perfdata **out, const char *path, struct err *err)
 {
@@ -33,6 +97,8 @@ int perfdata_open(struct perfdata **out, const char *path, struct err *err)
 	if (!pd)
 		return err_sys(err, -ENOMEM, "cannot read '%s'", path);
 	rc = file_open(&pd->file, path, err);
+	if (!rc)
+		rc = open_parts(pd, err);
 	if (rc) {
 		perfdata_close(pd);
 		return rc;
@@ -43,10 +109,18 @@ int perfdata_open(struct perfdata **out, const char *path, struct err *err)
 
 void perfdata_close(struct perfdata *pd)
 {
+	size_t i;
+
 	if (!pd)
 		return;
+	for (i = 0; i < pd->nr_parts; i++) {
+		if (pd->parts[i]->source == &pd->parts[i]->own)
+			source_close(&pd->parts[i]->own);
+		inflater_release(&pd->parts[i]->inflater);
+		free(pd->parts[i]);
+	}
+	free(pd->parts);
 	file_close(&pd->file);
-	inflater_release(&pd->inflater);
 	free(pd);
 }
 
@@ -60,10 +134,9 @@ static int give(struct perfdata *pd, const unsigned char *bytes, size_t size, co
 		return STEP_ON;
 	}
 	if ((uintptr_t)bytes % sizeof(uint64_t)) {
-		memcpy(pd->aligned, bytes, size);
-		bytes = (const unsigned char *)pd->aligned;
+		memcpy(pd->part->aligned, bytes, size);
+		bytes = (const unsigned char *)pd->part->aligned;
 	}
-	pd->counts.records++;
 	*out = (const struct perf_event_header *)bytes;
 	return STEP_RECORD;
 }
@@ -72,20 +145,20 @@ static int give(struct perfdata *pd, const unsigned char *bytes, size_t size, co
 static int cut(struct perfdata *pd)
 {
 	pd->counts.truncated = true;
-	pd->ended = true;
+	pd->part->ended = true;
 	return STEP_END;
 }
 
 static int finish(struct perfdata *pd, struct err *err)
 {
-	struct source *s = &pd->file.source;
+	struct source *s = pd->part->source;
 
 	if (s->limit != INT64_MAX)
 		pd->counts.missing = s->limit - source_at(s);
-	if (window_nr(&pd->inflater.window) || pd->counts.missing)
+	if (window_nr(&pd->part->inflater.window) || pd->counts.missing)
 		pd->counts.truncated = true;
-	pd->ended = true;
-	return file_late_features(&pd->file, err);
+	pd->part->ended = true;
+	return s == &pd->file.source ? file_late_features(&pd->file, err) : 0;
 }
 
 /* A record of a pipe: attributes, then ids to its end. */
@@ -142,7 +215,7 @@ static int skip_data(struct perfdata *pd, const unsigned char *payload, size_t s
 	memcpy(&len, payload, width);
 	if (width == sizeof(uint32_t))
 		len = (len + 7) / 8 * 8; /* tracing data is padded */
-	rc = source_skip(&pd->file.source, len);
+	rc = source_skip(pd->part->source, len);
 	return rc ? (rc < 0 ? rc : 0) : cut(pd);
 }
 
@@ -158,14 +231,14 @@ static int take_compressed(struct perfdata *pd, const unsigned char *payload, si
 		if (len > size - sizeof(len))
 			return -EBADMSG;
 	}
-	if (pd->inflater.broken) {
+	if (pd->part->inflater.broken) {
 		pd->counts.left_out += len;
 		return -EBADMSG;
 	}
 	if (!pd->file.header.compression)
 		pd->file.header.compression = COMPRESSION_ZSTD; /* there is no other, so perf may not tell */
-	inflater_feed(&pd->inflater, payload, len);
-	pd->inflating = true;
+	inflater_feed(&pd->part->inflater, payload, len);
+	pd->part->inflating = true;
 	return 0;
 }
 
@@ -218,8 +291,10 @@ static void note_damage(struct perfdata *pd, uint64_t at, size_t held, uint64_t 
 	struct perfdata_counts *counts = &pd->counts;
 
 	/* If records go on within the record before, the size of that one was wrong. */
-	if (!counts->damaged++)
+	if (!counts->damaged++) {
 		counts->damaged_at = found < at ? at - held : at;
+		counts->damaged_in = pd->part->name;
+	}
 	if (found > at)
 		counts->left_out += found - at;
 	counts->bad_records++;
@@ -231,7 +306,7 @@ static void note_damage(struct perfdata *pd, uint64_t at, size_t held, uint64_t 
  */
 static int find_next(struct perfdata *pd, bool tail, struct err *err)
 {
-	struct source *s = &pd->file.source;
+	struct source *s = pd->part->source;
 	struct window *w = &s->window;
 	uint64_t at = source_at(s);
 	size_t held = w->at - w->held;
@@ -261,13 +336,13 @@ static int find_next(struct perfdata *pd, bool tail, struct err *err)
 /* Nothing more can be had from the file. */
 static int end_step(struct perfdata *pd, struct err *err)
 {
-	return window_nr(&pd->file.source.window) ? find_next(pd, true, err) : finish(pd, err);
+	return window_nr(&pd->part->source->window) ? find_next(pd, true, err) : finish(pd, err);
 }
 
 /* The next record of the file itself. */
 static int outer_step(struct perfdata *pd, const struct perf_event_header **out, struct err *err)
 {
-	struct window *w = &pd->file.source.window;
+	struct window *w = &pd->part->source->window;
 	struct perf_event_header h;
 	const unsigned char *record;
 	size_t size;
@@ -276,7 +351,7 @@ static int outer_step(struct perfdata *pd, const struct perf_event_header **out,
 	if (window_header(w, &h) && !record_possible(&h))
 		return find_next(pd, false, err);
 	if (!window_record(w, &record, &size)) {
-		rc = source_fill(&pd->file.source);
+		rc = source_fill(pd->part->source);
 		if (rc > 0)
 			return STEP_ON;
 		return rc ? file_fail(&pd->file, rc, err) : end_step(pd, err);
@@ -290,12 +365,12 @@ static int outer_step(struct perfdata *pd, const struct perf_event_header **out,
 /* What was compressed and what follows it there cannot be read. */
 static int inner_broken(struct perfdata *pd)
 {
-	const struct source *s = &pd->file.source;
+	const struct source *s = pd->part->source;
 
-	pd->inflater.broken = true;
-	window_take(&pd->inflater.window, window_nr(&pd->inflater.window));
-	pd->inflating = false;
-	pd->counts.left_out += pd->inflater.in_size;
+	pd->part->inflater.broken = true;
+	window_take(&pd->part->inflater.window, window_nr(&pd->part->inflater.window));
+	pd->part->inflating = false;
+	pd->counts.left_out += pd->part->inflater.in_size;
 	note_damage(pd, source_at(s) - (s->window.at - s->window.held), 0, 0);
 	return STEP_ON;
 }
@@ -303,16 +378,16 @@ static int inner_broken(struct perfdata *pd)
 /* The next record of those that were compressed. perf compresses only what it got from the kernel. */
 static int inner_step(struct perfdata *pd, const struct perf_event_header **out, struct err *err)
 {
-	struct window *w = &pd->inflater.window;
+	struct window *w = &pd->part->inflater.window;
 	const unsigned char *record;
 	uint32_t type;
 	size_t size;
 	int rc = window_record(w, &record, &size);
 
 	if (!rc) {
-		rc = inflater_fill(&pd->inflater);
+		rc = inflater_fill(&pd->part->inflater);
 		if (rc >= 0) {
-			pd->inflating = rc;
+			pd->part->inflating = rc;
 			return STEP_ON;
 		}
 	}
@@ -326,17 +401,85 @@ static int inner_step(struct perfdata *pd, const struct perf_event_header **out,
 	return STEP_ON;
 }
 
+/* The next record of the part at hand. */
+static int part_next(struct perfdata *pd, const struct perf_event_header **record, struct err *err)
+{
+	int rc;
+
+	while (!pd->part->ended) {
+		rc = pd->part->inflating ? inner_step(pd, record, err) : outer_step(pd, record, err);
+		if (rc != STEP_ON)
+			return rc;
+	}
+	return 0;
+}
+
+/* Each file of a directory is in time order for itself, so that the rounds of one of them say nothing of the others. */
+static int fill_head(struct perfdata *pd, struct part *p, struct err *err)
+{
+	const struct perf_event_header *record;
+	uint64_t time;
+	int rc;
+
+	pd->part = p;
+	do
+		rc = part_next(pd, &record, err);
+	while (rc > 0 && record->type == PERFDATA_FINISHED_ROUND);
+	if (rc <= 0)
+		return rc;
+	time = header_time_of(&pd->file.header, record);
+	if (time > p->time)
+		p->time = time;
+	p->head = record;
+	return 1;
+}
+
+/* The part whose next record is the earliest. */
+static int find_earliest(struct perfdata *pd, struct part **out, struct err *err)
+{
+	struct part *p;
+	size_t i;
+	int rc;
+
+	*out = NULL;
+	for (i = 0; i < pd->nr_parts; i++) {
+		p = pd->parts[i];
+		rc = p->head ? 1 : fill_head(pd, p, err);
+		if (rc < 0)
+			return rc;
+		if (rc && (!*out || p->time < (*out)->time))
+			*out = p;
+	}
+	return 0;
+}
+
+static int merged_next(struct perfdata *pd, const struct perf_event_header **record, struct err *err)
+{
+	static const struct perf_event_header round = { PERFDATA_FINISHED_ROUND, 0, sizeof(round) };
+	struct part *p;
+	int rc;
+
+	if (pd->since_round++ == ROUND_RECORDS) {
+		pd->since_round = 0;
+		*record = &round;
+		return 1;
+	}
+	rc = find_earliest(pd, &p, err);
+	if (rc || !p)
+		return rc;
+	*record = p->head;
+	p->head = NULL;
+	return 1;
+}
+
 int perfdata_next(struct perfdata *pd, const struct perf_event_header **record, struct err *err)
 {
 	int rc;
 
 	*record = NULL;
-	while (!pd->ended) {
-		rc = pd->inflating ? inner_step(pd, record, err) : outer_step(pd, record, err);
-		if (rc != STEP_ON)
-			return rc;
-	}
-	return 0;
+	rc = pd->nr_parts > 1 ? merged_next(pd, record, err) : part_next(pd, record, err);
+	pd->counts.records += rc > 0;
+	return rc;
 }
 
 /* ---- what was found */
@@ -379,8 +522,10 @@ const char *perfdata_osrelease(const struct perfdata *pd)
 struct perfdata_counts perfdata_counts(const struct perfdata *pd)
 {
 	struct perfdata_counts counts = pd->counts;
+	size_t i;
 
-	counts.bytes = source_at(&pd->file.source);
+	for (i = 0; i < pd->nr_parts; i++)
+		counts.bytes += source_at(pd->parts[i]->source);
 	counts.bad_features = pd->file.bad_features;
 	counts.unfinished = pd->file.unfinished;
 	return counts;

@@ -22,22 +22,23 @@ struct perfdata;
 
 /** struct perfdata_counts - of what was read so far. */
 struct perfdata_counts {
-	uint64_t bytes;        /* of the file, those skipped included */
-	uint64_t records;      /* that perfdata_next() gave */
-	uint64_t bad_records;  /* left out: their contents are impossible, or damaged where they are compressed */
-	uint64_t unknown;      /* left out: of types that this reader has never heard of */
-	uint64_t bad_features; /* parts of the header that do not fit into the file or into themselves */
-	uint64_t damaged;      /* places where no record is, but should be; each is one of bad_records, too */
-	uint64_t damaged_at;   /* offset in the file of the first of them */
-	uint64_t left_out;     /* bytes that were skipped there */
-	uint64_t missing;      /* bytes of records that the file should have at its end, but has not */
-	bool truncated;        /* it ends within a record, or before it should */
-	bool unfinished;       /* perf record was killed: there are no names of events, no host, no build ids */
+	uint64_t bytes;         /* of the file, those skipped included */
+	uint64_t records;       /* that perfdata_next() gave */
+	uint64_t bad_records;   /* left out: their contents are impossible, or damaged where they are compressed */
+	uint64_t unknown;       /* left out: of types that this reader has never heard of */
+	uint64_t bad_features;  /* parts of the header that do not fit into the file or into themselves */
+	uint64_t damaged;       /* places where no record is, but should be; each is one of bad_records, too */
+	uint64_t damaged_at;    /* offset in the file of the first of them, */
+	const char *damaged_in; /* and which file of a directory that is; "": the recording itself */
+	uint64_t left_out;      /* bytes that were skipped there */
+	uint64_t missing;       /* bytes of records that the file should have at its end, but has not */
+	bool truncated;         /* it ends within a record, or before it should */
+	bool unfinished;        /* perf record was killed: there are no names of events, no host, no build ids */
 };
 
 /**
  * perfdata_open() - read the header.
- * @path: "-" for standard input
+ * @path: "-" for standard input; or a directory that perf record --threads or --kcore wrote
  * @out:  for perfdata_close(); NULL after a failure
  * Return: 0 or -errno described: not a recording (-EINVAL), a kind that cannot be read (-ENOTSUP, -EISDIR), a header
  * that does not fit the file (-EBADMSG).

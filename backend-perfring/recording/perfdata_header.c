@@ -186,6 +186,26 @@ size_t header_event_of(const struct perfdata_header *h, const struct perf_event_
 	return event == SIZE_MAX && !sample ? 0 : event;
 }
 
+uint64_t header_time_of(const struct perfdata_header *h, const struct perf_event_header *record)
+{
+	const uint64_t *words = (const uint64_t *)record;
+	size_t nr = record->size / sizeof(*words), event = header_event_of(h, record), at;
+	const struct perf_event_attr *a;
+
+	if (!h->nr_events)
+		return 0;
+	a = &h->events[event == SIZE_MAX ? 0 : event]->attr;
+	if (!has(a, PERF_SAMPLE_TIME))
+		return 0;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		at = 1 + has(a, PERF_SAMPLE_IDENTIFIER) + has(a, PERF_SAMPLE_IP) + has(a, PERF_SAMPLE_TID);
+		return at < nr ? words[at] : 0;
+	}
+	at = 1 + has(a, PERF_SAMPLE_ID) + has(a, PERF_SAMPLE_STREAM_ID) + has(a, PERF_SAMPLE_CPU) +
+	     has(a, PERF_SAMPLE_IDENTIFIER);
+	return a->sample_id_all && at < nr ? words[nr - at] : 0;
+}
+
 int header_add_ids(struct perfdata_header *h, const void *ids, size_t nr)
 {
 	const char *at = ids;

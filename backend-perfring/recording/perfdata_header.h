@@ -57,6 +57,9 @@ size_t header_event_by_id(const struct perfdata_header *h, uint64_t id);
 /** header_event_of() - see perfdata_event_of(). */
 size_t header_event_of(const struct perfdata_header *h, const struct perf_event_header *record);
 
+/** header_time_of() - when @record was written, on the clock of the recording; 0: it does not say. */
+uint64_t header_time_of(const struct perfdata_header *h, const struct perf_event_header *record);
+
 /** header_name_event() - what event @i is called; at most @size bytes of @name. Return: 0 or -ENOMEM. */
 int header_name_event(struct perfdata_header *h, size_t i, const void *name, size_t size);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-perfring/recording/perfdata_source.h"
 
+#include "backend-perfring/recording/perfdata_dir.h"
 #include "core/base/grow.h"
 
 #include <errno.h>
@@ -69,35 +70,55 @@ static ssize_t read_some(const struct source *s, uint64_t offset, void *buf, siz
 	return n < 0 ? -errno : n;
 }
 
-int source_open(struct source *s, const char *path, const char *name, struct err *err)
+/* A directory is replaced by its file with the records. */
+static int enter_dir(struct source *s, const char *name, struct err *err)
 {
 	struct stat st;
+
+	if (fstat(s->fd, &st))
+		return err_sys(err, -errno, "cannot open %s", name);
+	s->seekable = S_ISREG(st.st_mode);
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	s->dir = s->owned ? s->fd : dup(s->fd);
+	s->owned = true;
+	s->seekable = true;
+	s->fd = dir_open_file(s->dir, DIR_DATA);
+	if (s->fd == -ENOENT)
+		return err_set(err, -EISDIR, "%s is a directory without a recording (a file 'data')", name);
+	return s->fd < 0 ? err_sys(err, s->fd, "cannot open '%s' in %s", DIR_DATA, name) : 0;
+}
+
+int source_open(struct source *s, const char *path, const char *name, struct err *err)
+{
 	int rc;
 
-	*s = (struct source){ .fd = STDIN_FILENO };
+	*s = (struct source){ .fd = STDIN_FILENO, .dir = -1 };
 	if (strcmp(path, "-")) {
 		s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		s->owned = true;
 	}
-	if (s->fd < 0 || fstat(s->fd, &st)) {
-		rc = err_sys(err, -errno, "cannot open %s", name);
-	} else if (S_ISDIR(st.st_mode)) {
-		rc = err_set(err, -EISDIR,
-			     "%s is a directory, as perf record --threads makes it (record without --threads)", name);
-	} else {
-		s->seekable = S_ISREG(st.st_mode);
-		rc = window_init(&s->window, SOURCE_WINDOW);
-		if (!rc)
-			return 0;
-		err_sys(err, rc, "cannot read %s", name);
-	}
-	return rc;
+	if (s->fd < 0)
+		return err_sys(err, -errno, "cannot open %s", name);
+	rc = enter_dir(s, name, err);
+	if (rc)
+		return rc;
+	rc = window_init(&s->window, SOURCE_WINDOW);
+	return rc ? err_sys(err, rc, "cannot read %s", name) : 0;
+}
+
+int source_open_file(struct source *s, int dir, const char *file)
+{
+	*s = (struct source){ .fd = dir_open_file(dir, file), .dir = -1, .owned = true, .seekable = true };
+	return s->fd < 0 ? s->fd : window_init(&s->window, SOURCE_WINDOW);
 }
 
 void source_close(struct source *s)
 {
 	if (s->owned && s->fd >= 0)
 		close(s->fd);
+	if (s->owned && s->dir >= 0)
+		close(s->dir);
 	free(s->window.bytes);
 	free(s->prefix);
 }

@@ -53,7 +53,8 @@ int window_record(const struct window *w, const unsigned char **record, size_t *
 /** struct source - see source_open(). */
 struct source {
 	int fd;
-	bool owned;      /* close it */
+	int dir;         /* of which this is the file "data"; -1: it is in none */
+	bool owned;      /* close both */
 	bool seekable;   /* a regular file: bytes can be had from anywhere in it */
 	uint64_t offset; /* in the file, of the window's end */
 	uint64_t limit;  /* the window gets nothing from here on; never below offset, 0 at first */
@@ -62,10 +63,14 @@ struct source {
 	size_t prefix_size, prefix_cap;
 };
 
-/** source_open() - @path, or standard input for "-"; @name is what errors call it. For
- * source_close() also after a failure. Return: 0 or -errno described. */
+/** source_open() - @path, or standard input for "-", or the file "data" if that is a directory; @name is for errors.
+ * For source_close() also after a failure. Return: 0 or -errno described. */
 int source_open(struct source *s, const char *path, const char *name, struct err *err);
 void source_close(struct source *s);
+
+/** source_open_file() - @file of directory @dir, a regular file. For source_close() also after a failure. Return: 0 or
+ * -errno. */
+int source_open_file(struct source *s, int dir, const char *file);
 
 /** source_at() - the offset in the file of the next byte. */
 static inline uint64_t source_at(const struct source *s)

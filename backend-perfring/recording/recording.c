@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,13 +84,27 @@ static uint64_t boot_time(void)
 	return (uint64_t)(wall.tv_sec - up.tv_sec);
 }
 
+/* stat(2) of the file that perf record wrote. */
+static int stat_recording(const struct source *b, struct stat *st)
+{
+	const char *path = b->env->request->options->input;
+	char data[PATH_MAX];
+	int rc = stat(path, st);
+
+	if (rc || !S_ISDIR(st->st_mode))
+		return rc;
+	if (snprintf(data, sizeof(data), "%s/data", path) >= (int)sizeof(data))
+		return -1;
+	return stat(data, st);
+}
+
 /*
  * Nothing in a recording names the boot. One of this host and kernel, written since it was booted, with times that this
  * boot has been through, is of it.
  */
 static enum recorded_boot judge_boot(const struct source *b)
 {
-	const char *host = perfdata_hostname(b->pd), *release = perfdata_osrelease(b->pd), *path;
+	const char *host = perfdata_hostname(b->pd), *release = perfdata_osrelease(b->pd);
 	struct utsname here;
 	struct stat st;
 
@@ -97,8 +112,7 @@ static enum recorded_boot judge_boot(const struct source *b)
 		return BOOT_UNKNOWN;
 	if (strcmp(release, here.release))
 		return BOOT_OTHER;
-	path = b->env->request->options->input;
-	if (b->env->recording->ends && !stat(path, &st) && (uint64_t)st.st_mtim.tv_sec < boot_time())
+	if (b->env->recording->ends && !stat_recording(b, &st) && (uint64_t)st.st_mtim.tv_sec < boot_time())
 		return BOOT_OTHER;
 	if (b->env->recording->last_ns > now_ns() + CLOCKS_APART)
 		return BOOT_OTHER;
@@ -119,7 +133,7 @@ static int64_t time_of_end(const struct source *b)
 	int64_t ended;
 
 	if (r->origin.boot != BOOT_SAME || !r->ends || !r->last_ns || clock_gettime(CLOCK_REALTIME, &wall) ||
-	    stat(b->env->request->options->input, &st))
+	    stat_recording(b, &st))
 		return 0;
 	ended = (int64_t)wall.tv_sec - ((int64_t)now_ns() - (int64_t)r->last_ns) / (int64_t)NSEC_PER_SEC;
 	return st.st_mtim.tv_sec >= ended - END_EARLY && st.st_mtim.tv_sec <= ended + END_LATE ? ended : 0;
@@ -414,6 +428,7 @@ static void note_ends(struct recording *r, const struct perfdata_counts *counts)
 {
 	r->damaged = counts->damaged;
 	r->damaged_at = counts->damaged_at;
+	snprintf(r->damaged_in, sizeof(r->damaged_in), "%s", counts->damaged ? counts->damaged_in : "");
 	r->left_out = counts->left_out;
 	r->missing = counts->missing;
 	r->truncated = counts->truncated;

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cli/inputs.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* perf record --kcore keeps the symbols of the kernel beside the records. Return: their path, to be freed; NULL: none.
+ */
+static char *kept_kallsyms(const struct options *o, const char *path)
+{
+	struct stat st;
+	char *kept;
+
+	if (o->kallsyms || o->vmlinux || asprintf(&kept, "%s/kcore_dir/kallsyms", path) < 0)
+		return NULL;
+	if (!lstat(kept, &st) && S_ISREG(st.st_mode))
+		return kept;
+	free(kept);
+	return NULL;
+}
+
 /* A recording has a session of its own, with the options of all. */
 static int read_recording(struct reports *r, struct infile *in, const char *path, recording_fn recording,
 			  struct err *err)
 {
 	struct options o = *r->options;
+	char *kallsyms;
 	int rc;
 
 	if (o.cgroup && o.input)
@@ -19,7 +40,13 @@ static int read_recording(struct reports *r, struct infile *in, const char *path
 	o.input = path;
 	if (o.input_copy == path)
 		o.input_copy = NULL;
-	return rc ? rc : recording(r, &o, err);
+	kallsyms = kept_kallsyms(&o, path);
+	if (kallsyms)
+		o.kallsyms = kallsyms;
+	if (!rc)
+		rc = recording(r, &o, err);
+	free(kallsyms);
+	return rc;
 }
 
 int inputs_read_one(struct reports *r, struct infile *in, const char *path, recording_fn recording, struct err *err)

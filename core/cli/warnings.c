@@ -79,14 +79,16 @@ void tell_of_events(const struct session *s, const struct account *total)
 
 static void warn_of_damage(const struct recording *r, const char *name)
 {
+	const char *in = *r->damaged_in ? " in " : "";
+
 	if (r->damaged == 1)
-		fprintf(stderr, "%s%s is damaged at offset %" PRIu64 ": %" PRIu64 " bytes were left out.\n",
-			warning_word(stderr), name, r->damaged_at, r->left_out);
+		fprintf(stderr, "%s%s%s%s is damaged at offset %" PRIu64 ": %" PRIu64 " bytes were left out.\n",
+			warning_word(stderr), r->damaged_in, in, name, r->damaged_at, r->left_out);
 	else if (r->damaged)
 		fprintf(stderr,
-			"%s%s is damaged in %" PRIu64 " places, first at offset %" PRIu64 ": %" PRIu64
+			"%s%s%s%s is damaged in %" PRIu64 " places, first at offset %" PRIu64 ": %" PRIu64
 			" bytes were left out.\n",
-			warning_word(stderr), name, r->damaged, r->damaged_at, r->left_out);
+			warning_word(stderr), r->damaged_in, in, name, r->damaged, r->damaged_at, r->left_out);
 }
 
 static void warn_of_recording(const struct recording *r, const char *name)

@@ -26,6 +26,7 @@ struct infile {
 	int copy_fd; /* of infile_plain_path(); -1: none */
 	char copy_path[32];
 	enum infile_format format;
+	bool in_directory;  /* it is the file "data" of the directory @path */
 	char begin[PEEKED]; /* uncompressed */
 	size_t nr_begin;
 	bool consumed; /* it was taken from the file, */
@@ -215,6 +216,39 @@ static int look(struct infile *in, struct err *err)
 	return 0;
 }
 
+/* perf record --kcore and --threads write a directory, in which this file has the header of the recording. */
+static int enter_directory(struct infile *in, struct err *err)
+{
+	struct stat st;
+	int fd;
+
+	if (fstat(in->fd, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	in->in_directory = true;
+	fd = openat(in->fd, "data", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	close(in->fd);
+	in->fd = fd;
+	return fd < 0 ? err_set(err, -errno, "cannot read '%s': it is a directory without a recording (a file 'data')",
+				in->name)
+		      : 0;
+}
+
+static int open_and_look(struct infile *in, const char *path, struct err *err)
+{
+	int rc;
+
+	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+				   : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (in->fd < 0)
+		return failed(in, -errno, err);
+	rc = enter_directory(in, err);
+	if (!rc)
+		rc = look(in, err);
+	if (!rc && in->in_directory && (in->format != INFILE_RECORDING || in->consumed))
+		rc = err_set(err, -EINVAL, "cannot read '%s': 'data' in this directory is no recording", in->name);
+	return rc;
+}
+
 int infile_open(const char *path, struct infile **out, struct err *err)
 {
 	struct infile *in = calloc(1, sizeof(*in));
@@ -226,8 +260,8 @@ int infile_open(const char *path, struct infile **out, struct err *err)
 	in->path = path;
 	in->copy_fd = -1;
 	name_shown(standard ? "standard input" : path, in->name);
-	in->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	rc = in->fd < 0 ? failed(in, -errno, err) : look(in, err);
+	in->fd = -1;
+	rc = open_and_look(in, path, err);
 	if (rc) {
 		infile_close(in);
 		return rc;

@@ -27,6 +27,7 @@ struct recorded_event {
  * @user_callchains: samples of @event have user stacks that the kernel walked by frame pointers
  * @ends:          it is a file, which has an end: nobody is still writing it
  * @damaged:       places where no record can be read; @damaged_at: offset in the file of the first
+ * @damaged_in:    the file of a directory that has it; "": the recording is one file
  * @left_out:      bytes that were skipped at these places
  * @missing:       bytes of records that the file should have at its end, but has not
  * @origin:        for the names; its build ids are @build_ids
@@ -41,6 +42,7 @@ struct recording {
 	bool user_callchains;
 	bool ends;
 	uint64_t damaged, damaged_at, left_out, missing;
+	char damaged_in[16];
 	bool truncated;   /* it ends within a record, or before it should */
 	bool unfinished;  /* its recorder did not come to the end */
 	bool header_lost; /* parts of its header are missing or damaged, which stand behind the records */

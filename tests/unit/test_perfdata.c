@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #ifdef HAVE_ZSTD
 #define ZSTD 1
@@ -418,6 +419,80 @@ START_TEST(cut_file)
 }
 END_TEST
 
+/* A directory: as the file "data" there, with the records of "data.0", "data.1" ... behind its own. */
+static const struct {
+	const char *what;
+	const char *files[3]; /* beside "data", with 2 samples each; "link" and "fifo" are such */
+	int opened;
+	size_t records;
+} dirs[] = {
+	{ "nothing else", { NULL }, 0, FILE_RECORDS },
+	{ "one file", { "data.0" }, 0, FILE_RECORDS - 1 + 2 },
+	{ "three", { "data.0", "data.7", "data.10" }, 0, FILE_RECORDS - 1 + 6 },
+	{ "others", { "data.", "data.x", "data.old" }, 0, FILE_RECORDS },
+	{ "more of them", { "data.01", "data.1x", "data.9999999" }, 0, FILE_RECORDS },
+	{ "a link", { "link" }, -ELOOP },
+	{ "a pipe", { "fifo" }, -ENOENT },
+};
+
+START_TEST(directory)
+{
+	char *dir = unit_tmpdir(), path[256];
+	struct seen s = { .opened = 0 };
+	struct perfdata *pd;
+	const char *name;
+	size_t i;
+
+	make_file();
+	unit_write(dir, "data", image.bytes, image.nr);
+	image.nr = 0;
+	put_short(PERF_RECORD_SAMPLE, 11);
+	put_short(PERF_RECORD_SAMPLE, 13);
+	for (i = 0; i < 3 && (name = dirs[_i].files[i]); i++) {
+		snprintf(path, sizeof(path), "%s/data.3", dir);
+		if (!strcmp(name, "link"))
+			ck_assert_int_eq(symlink("data", path), 0);
+		else if (!strcmp(name, "fifo"))
+			ck_assert_int_eq(mkfifo(path, 0600), 0);
+		else
+			unit_write(dir, name, image.bytes, image.nr);
+	}
+	s.opened = perfdata_open(&pd, dir, &s.err);
+	ck_assert_msg(s.opened == dirs[_i].opened, "%s: %d", dirs[_i].what, s.opened);
+	if (s.opened)
+		ck_assert_ptr_nonnull(strstr(s.err.msg, "cannot open 'data.3' in "));
+	if (!s.opened) {
+		read_records(pd, &s);
+		look(pd, &s);
+		ck_assert_msg(s.records == dirs[_i].records, "%s: %zu records", dirs[_i].what, s.records);
+		ck_assert_uint_eq(s.counts.records, s.records);
+		ck_assert_uint_eq(s.counts.bad_records, 0);
+		ck_assert_str_eq(s.host[0], "host");
+	}
+	perfdata_close(pd);
+	unit_rmdir(dir);
+}
+END_TEST
+
+START_TEST(directory_of_many)
+{
+	char *dir = unit_tmpdir(), name[32];
+	struct perfdata *pd;
+	struct err err;
+	int i;
+
+	make_file();
+	unit_write(dir, "data", image.bytes, image.nr);
+	for (i = 0; i < 1025; i++) {
+		snprintf(name, sizeof(name), "data.%d", i);
+		unit_write(dir, name, "", 0);
+	}
+	ck_assert_int_eq(perfdata_open(&pd, dir, &err), -E2BIG);
+	ck_assert_ptr_nonnull(strstr(err.msg, " has more than 1024 files of records"));
+	unit_rmdir(dir);
+}
+END_TEST
+
 START_TEST(features_between)
 {
 	size_t last = image.nr;
@@ -448,7 +523,7 @@ START_TEST(not_a_file)
 
 	ck_assert_int_eq(perfdata_open(&pd, dir, &err), -EISDIR);
 	ck_assert_ptr_nonnull(strstr(err.msg, dir));
-	ck_assert_ptr_nonnull(strstr(err.msg, "--threads"));
+	ck_assert_ptr_nonnull(strstr(err.msg, " is a directory without a recording (a file 'data')"));
 	ck_assert_int_ge(asprintf(&path, "%s/none", dir), 0);
 	ck_assert_int_eq(perfdata_open(&pd, path, &err), -ENOENT);
 	ck_assert_ptr_null(pd);
@@ -923,6 +998,8 @@ int main(void)
 	tcase_add_loop_test(c, cut_file, 0, 4);
 	tcase_add_test(c, features_between);
 	tcase_add_test(c, not_a_file);
+	tcase_add_loop_test(c, directory, 0, ARRAY_SIZE(dirs));
+	tcase_add_test(c, directory_of_many);
 	suite_add_tcase(suite, c);
 	c = tcase_create("stream");
 	tcase_add_loop_test(c, stream_record, 0, 2 * ARRAY_SIZE(streams));

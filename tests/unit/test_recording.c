@@ -1273,6 +1273,60 @@ START_TEST(test_every_cut)
 }
 END_TEST
 
+/* ---- a directory */
+
+/* Records of two rings, each in a file of its own: they are applied in the order of their times. */
+START_TEST(test_directory)
+{
+	static const uint64_t comms[] = { 5, 15, 25 };
+	static const char *const names[] = { "five", "fifteen", "twenty" };
+	struct stats stats;
+	size_t i, at = 0;
+
+	make_file(); /* three samples at 10, 11 and 12 */
+	unit_write(dir, "in/data", image.bytes, image.nr);
+	image.nr = 0;
+	for (i = 0; i < 3; i++) {
+		put_told(&(struct told){ .type = PERF_RECORD_COMM,
+					 .words = { two(10, 10) },
+					 .nr = 1,
+					 .text = names[i],
+					 .time = comms[i],
+					 .cpu = 1 });
+		put_sample(A, 10, 10, comms[i] + 1, 1);
+	}
+	unit_write(dir, "in/data.0", image.bytes, image.nr);
+	image.nr = 0;
+	for (i = 1; i <= 40; i++) {
+		if (i == 30)
+			at = image.nr;
+		put_sample(A, 10, 10, i, 0);
+	}
+	if (_i)
+		patch(at + 6, 3, 2);
+	unit_write(dir, "in/data.1", image.bytes, image.nr);
+	free(path);
+	ck_assert_int_ge(asprintf(&path, "%s/in", dir), 0);
+	options.input = path;
+	session = session_new(&options, &host);
+	ck_assert_ptr_nonnull(session);
+	ck_assert_int_eq(session_open(session, &err), 0);
+	ck_assert_int_eq(session_run(session, &err), 0);
+	session_stats(session, &stats);
+	ck_assert_uint_eq(stats.counted_ring, (size_t)(3 + 3 + 40 - _i));
+	ck_assert_uint_eq(stats.late_records, 0);
+	ck_assert_uint_eq(value_of(":10", 10), 4);
+	ck_assert_uint_eq(value_of("five", 10), 10 + 1 + 3);
+	ck_assert_uint_eq(value_of("fifteen", 10), 10 + 1);
+	ck_assert_uint_eq(value_of("twenty", 10), (uint64_t)(16 + 1 - _i));
+	ck_assert_uint_eq(session->recording.damaged, (uint64_t)_i);
+	ck_assert_str_eq(session->recording.damaged_in, _i ? "data.1" : "");
+	if (_i)
+		ck_assert_uint_eq(session->recording.damaged_at, at);
+	ck_assert(session->recording.ends && !session->recording.truncated);
+}
+END_TEST
+
 /* ---- not one of the ways */
 
 START_TEST(test_ops)
@@ -1328,6 +1382,7 @@ int main(void)
 	tcase_add_test(t, test_all_damaged);
 	tcase_add_test(t, test_damaged);
 	tcase_add_test(t, test_every_cut);
+	tcase_add_loop_test(t, test_directory, 0, 2);
 	tcase_add_test(t, test_ops);
 	suite_add_tcase(s, t);
 	return unit_main(s);
