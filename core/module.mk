@@ -23,6 +23,7 @@ LIB_SRCS += \
 	core/cli/options_rows.c \
 	core/cli/output.c \
 	core/cli/programs.c \
+	core/cli/print_bpf.c \
 	core/cli/progress_line.c \
 	core/cli/reports.c \
 	core/cli/run.c \

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* offcputime: the time that threads are off the CPU, by the stacks they leave it with. */
-#include "core/cli/list_backends.h"
 #include "core/cli/run.h"
 
 int main(int argc, char **argv)
 {
-	return run_main(TOOL_OFFCPUTIME, list_backends, argc, argv);
+	return run_main(TOOL_OFFCPUTIME, argc, argv);
 }

@@ -342,6 +342,7 @@ int options_parse(struct options *o, enum tool tool, int argc, char **argv, cons
 void options_release(struct options *o)
 {
 	free(o->pids);
+	free(o->given_pids);
 	free(o->inputs);
 	*o = (struct options){ 0 };
 }

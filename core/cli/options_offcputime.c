@@ -44,6 +44,8 @@ static OPT_ROW(kernel_threads, 'k', "kernel-threads-only", NULL, "only kernel th
 	       .at = OPT_AT(kernel_threads), .group = OPT_WHAT);
 static OPT_ROW(address, 'v', "address", NULL, "raw addresses before the names", .set = opt_set_flag,
 	       .at = OPT_AT(report.addresses), .group = OPT_OUTPUT);
+static OPT_ROW(offset, 0, "offset", NULL, "the same as --symbol-offset: its name in bcc", .set = opt_set_flag,
+	       .at = OPT_AT(report.offsets), .group = OPT_OUTPUT);
 static OPT_ROW(min_time, 'm', "min-block-time", "US", "shortest interval in microseconds (default 1)",
 	       .set = set_micros, .at = OPT_AT(min_ns), .group = OPT_WHAT, .brief = true);
 static OPT_ROW(max_time, 'M', "max-block-time", "US", "longest interval in microseconds (default: no limit)",
@@ -56,50 +58,18 @@ static OPT_ROW(verbose, 0, "verbose", NULL, "progress and diagnosis to stderr", 
 	       .at = OPT_AT(verbose), .group = OPT_DIAGNOSIS);
 
 static const struct opt *const rows[] = {
-	&opt_pid,
-	&tid,
-	&user_threads,
-	&kernel_threads,
-	&opt_comm,
-	&opt_cgroup,
-	&opt_mntns,
-	&opt_cgroup_map,
-	&opt_mntns_map,
-	&opt_cpu,
-	&opt_user_stacks,
-	&opt_kernel_stacks,
-	&min_time,
-	&max_time,
-	&state,
-	&open_intervals,
-	&opt_interval,
-	&opt_backend,
-	&opt_unwind,
-	&opt_dump_size,
-	&opt_stack_entries,
-	&opt_inline,
-	&opt_source,
-	&opt_debug_dir,
-	&opt_kallsyms,
-	&opt_vmlinux,
-	&opt_output,
-	&opt_format,
-	&opt_folded,
-	&opt_delimited,
-	&opt_annotations,
-	&address,
-	&opt_offsets,
-	&opt_limit,
-	&opt_sort,
-	&opt_baseline,
-	&opt_absolute,
-	&opt_fail_above,
-	&opt_color,
-	&opt_list_backends,
-	&opt_stats,
-	&verbose,
-	&opt_help,
-	&opt_version,
+	&opt_pid,           &tid,           &user_threads,    &kernel_threads,
+	&opt_comm,          &opt_cgroup,    &opt_mntns,       &opt_cgroup_map,
+	&opt_mntns_map,     &opt_cpu,       &opt_user_stacks, &opt_kernel_stacks,
+	&min_time,          &max_time,      &state,           &open_intervals,
+	&opt_interval,      &opt_backend,   &opt_unwind,      &opt_dump_size,
+	&opt_stack_entries, &opt_inline,    &opt_source,      &opt_debug_dir,
+	&opt_kallsyms,      &opt_vmlinux,   &opt_output,      &opt_format,
+	&opt_folded,        &opt_delimited, &opt_annotations, &address,
+	&opt_offsets,       &offset,        &opt_limit,       &opt_sort,
+	&opt_baseline,      &opt_absolute,  &opt_fail_above,  &opt_color,
+	&opt_list_backends, &opt_stats,     &verbose,         &opt_print_bpf,
+	&opt_help,          &opt_version,
 };
 
 _Static_assert(ARRAY_SIZE(rows) <= OPT_ROWS_MAX, "struct parse has a bit for each");
@@ -112,6 +82,8 @@ static int finish(struct parse *p)
 {
 	struct options *o = p->o;
 
+	if (o->kernel_threads && o->user_only)
+		return err_set(p->err, -EINVAL, "-k and -U exclude each other: kernel threads have no user stacks");
 	if (o->min_ns > o->max_ns)
 		return err_set(p->err, -EINVAL, "-m %" PRIu64 " is above -M %" PRIu64,
 			       (uint64_t)(o->min_ns / NSEC_PER_USEC), (uint64_t)(o->max_ns / NSEC_PER_USEC));
@@ -134,7 +106,7 @@ static void header_who(FILE *out, const struct options *o)
 	else if (!o->nr_pids)
 		header_all(out, o);
 	for (i = 0; i < o->nr_pids; i++)
-		fprintf(out, "%s%d", i ? "," : o->by_tid ? "TIDs " : "PIDs ", o->pids[i]);
+		fprintf(out, "%s%d", i ? "," : o->by_tid ? "TIDs " : "PIDs ", o->given_pids[i]);
 }
 
 /* The kernel does not give the stacks of switches, which are in the kernel: the rows have [Missed User Stack]. */

@@ -99,8 +99,6 @@ static OPT_ROW(address, 'A', "address", NULL, "raw addresses before the names", 
 static OPT_ROW(hash_entries, 0, "hash-storage-size", "N",
 	       "entries of the in-kernel count table (default " STR(HASH_ENTRIES) ")", .set = set_hash_entries,
 	       .live = true, .group = OPT_HOW);
-static OPT_ROW(print_bpf, 0, "ebpf", NULL, "print the BPF program's source and exit", .set = opt_set_action,
-	       .action = ACTION_PRINT_BPF, .group = OPT_DIAGNOSIS);
 static OPT_ROW(event, 'e', "event", "NAME", "event to sample (default cpu-clock)", .set = opt_set_text,
 	       .at = OPT_AT(event_name), .here = check_event, .group = OPT_WHAT, .brief = true);
 static int add_input(struct parse *p, const struct opt *opt, const char *value)
@@ -152,7 +150,7 @@ static const struct opt *const rows[] = {
 	&opt_absolute,    &opt_fail_above,
 	&opt_color,       &opt_list_backends,
 	&opt_stats,       &verbose,
-	&print_bpf,       &opt_help,
+	&opt_print_bpf,   &opt_help,
 	&opt_version,
 };
 
@@ -183,11 +181,11 @@ static void header_who(FILE *out, const struct options *o)
 	if (!o->nr_pids) {
 		header_all(out, o);
 	} else if (o->nr_pids == 1) {
-		fprintf(out, "%s %d", kind, o->pids[0]);
+		fprintf(out, "%s %d", kind, o->given_pids[0]);
 	} else {
-		fprintf(out, "%s [%d", kind, o->pids[0]);
+		fprintf(out, "%s [%d", kind, o->given_pids[0]);
 		for (i = 1; i < o->nr_pids; i++)
-			fprintf(out, ", %d", o->pids[i]);
+			fprintf(out, ", %d", o->given_pids[i]);
 		fputc(']', out);
 	}
 }

@@ -338,15 +338,29 @@ static int parse_task(const struct parse *p, const char *value, const char **s, 
 	return 0;
 }
 
-static size_t sort_and_fold(pid_t *pids, size_t nr)
+static bool is_among(const pid_t *pids, size_t nr, pid_t pid)
 {
-	size_t i, kept = 0;
+	size_t i = 0;
 
-	ids_sort(pids, nr);
+	while (i < nr && pids[i] != pid)
+		i++;
+	return i < nr;
+}
+
+/* @sorted: room for @nr. Return: how many differ; the first of equal ones stays. */
+static size_t sort_and_fold(pid_t *given, pid_t *sorted, size_t nr)
+{
+	size_t i, kept = 0, different = 0;
+
+	memcpy(sorted, given, nr * sizeof(*given));
+	ids_sort(sorted, nr);
 	for (i = 0; i < nr; i++)
-		if (!kept || pids[i] != pids[kept - 1])
-			pids[kept++] = pids[i];
-	return kept;
+		if (!different || sorted[i] != sorted[different - 1])
+			sorted[different++] = sorted[i];
+	for (i = 0; i < nr; i++)
+		if (!is_among(given, kept, given[i]))
+			given[kept++] = given[i];
+	return different;
 }
 
 int opt_set_tasks(struct parse *p, const struct opt *opt, const char *value)
@@ -362,14 +376,16 @@ int opt_set_tasks(struct parse *p, const struct opt *opt, const char *value)
 	for (s = value; *s; s++)
 		max += *s == ',';
 	free(o->pids);
+	free(o->given_pids);
 	o->pids = calloc(max, sizeof(*o->pids));
-	if (!o->pids)
+	o->given_pids = calloc(max, sizeof(*o->given_pids));
+	if (!o->pids || !o->given_pids)
 		return err_sys(p->err, -ENOMEM, "%s", p->spelled);
 	o->by_tid = opt->letter == p->table->tid;
 	for (s = value; nr < max && !rc; s++)
-		rc = parse_task(p, value, &s, o->by_tid, &o->pids[nr++]);
+		rc = parse_task(p, value, &s, o->by_tid, &o->given_pids[nr++]);
 	if (!rc)
-		o->nr_pids = sort_and_fold(o->pids, nr);
+		o->nr_pids = sort_and_fold(o->given_pids, o->pids, nr);
 	return rc;
 }
 
@@ -509,6 +525,8 @@ OPT_ROW(opt_backend, 0, "backend", "auto|bpf|perfring|both", "the backend that c
 	.set = set_backend, .live = true, .group = OPT_HOW);
 OPT_ROW(opt_unwind, 0, "unwind", "auto|fp|dwarf|libunwind|both", "how user stacks are walked (default auto)",
 	.set = set_unwind, .group = OPT_HOW, .brief = true);
+OPT_ROW(opt_print_bpf, 0, "ebpf", NULL, "print the BPF program's source and exit", .set = opt_set_action,
+	.action = ACTION_PRINT_BPF, .group = OPT_DIAGNOSIS);
 OPT_ROW(opt_list_backends, 0, "list-backends", NULL, "what this host permits, why not more, and what helps",
 	.set = opt_set_action, .action = ACTION_LIST_BACKENDS, .group = OPT_DIAGNOSIS);
 OPT_ROW(opt_dump_size, 0, "stack-dump-size", "BYTES",

@@ -87,9 +87,9 @@ extern const struct opt_table options_of_profile, options_of_offcputime;
 /* Rows that both have. */
 extern const struct opt opt_pid, opt_user_stacks, opt_kernel_stacks, opt_delimited, opt_annotations, opt_folded,
 	opt_format, opt_limit, opt_sort, opt_baseline, opt_absolute, opt_fail_above, opt_offsets, opt_stack_entries,
-	opt_cpu, opt_cgroup_map, opt_mntns_map, opt_backend, opt_unwind, opt_list_backends, opt_dump_size, opt_interval,
-	opt_kallsyms, opt_vmlinux, opt_debug_dir, opt_inline, opt_source, opt_cgroup, opt_mntns, opt_comm, opt_output,
-	opt_color, opt_stats, opt_help, opt_version;
+	opt_cpu, opt_cgroup_map, opt_mntns_map, opt_backend, opt_unwind, opt_list_backends, opt_print_bpf,
+	opt_dump_size, opt_interval, opt_kallsyms, opt_vmlinux, opt_debug_dir, opt_inline, opt_source, opt_cgroup,
+	opt_mntns, opt_comm, opt_output, opt_color, opt_stats, opt_help, opt_version;
 
 /** opt_check_text() - is @value not empty? Return: 0; -EINVAL, described. */
 int opt_check_text(struct parse *p, const struct opt *opt, const char *value);

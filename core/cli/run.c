@@ -2,9 +2,11 @@
 #include "core/cli/run.h"
 
 #include "core/cli/inputs.h"
+#include "core/cli/list_backends.h"
 #include "core/cli/messages.h"
 #include "core/cli/options.h"
 #include "core/cli/output.h"
+#include "core/cli/print_bpf.h"
 #include "core/cli/progress_line.h"
 #include "core/cli/reports.h"
 #include "core/cli/terminal.h"
@@ -44,7 +46,7 @@ static enum exit_status fail_writing(enum tool tool, const struct err *err)
 }
 
 /* Actions that print something about the program and exit. */
-static enum exit_status run_action(const struct options *o, void (*action)(FILE *out, const struct options *o))
+static enum exit_status run_action(const struct options *o)
 {
 	struct output out;
 	struct err err;
@@ -56,8 +58,10 @@ static enum exit_status run_action(const struct options *o, void (*action)(FILE 
 		options_summary(out.stream, o->tool);
 	else if (o->action == ACTION_VERSION)
 		fprintf(out.stream, "%s " PROFILE_VERSION "\n", tool_name(o->tool));
+	else if (o->action == ACTION_PRINT_BPF)
+		print_bpf(out.stream, o->tool);
 	else
-		action(out.stream, o);
+		list_backends(out.stream, o);
 	return output_commit(&out, &err) ? fail_writing(o->tool, &err) : EXIT_OK;
 }
 
@@ -257,7 +261,7 @@ static int run_command(const struct options *o, struct err *err)
 	return status == EXIT_OK ? ended : (int)status;
 }
 
-int run_main(enum tool tool, void (*action)(FILE *out, const struct options *o), int argc, char **argv)
+int run_main(enum tool tool, int argc, char **argv)
 {
 	struct options options;
 	struct err err;
@@ -277,7 +281,7 @@ int run_main(enum tool tool, void (*action)(FILE *out, const struct options *o),
 		fprintf(stderr, "Try '%s --help'.\n", tool_name(tool));
 		status = EXIT_USAGE;
 	} else if (options.action != ACTION_PROFILE) {
-		status = run_action(&options, action);
+		status = run_action(&options);
 	} else if (options.command) {
 		status = run_command(&options, &err);
 	} else {

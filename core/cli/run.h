@@ -8,14 +8,7 @@
 
 #include "core/request/options.h"
 
-#include <stdio.h>
-
-/**
- * run_main() - what main() of a command does.
- * @action: write to @out what is asked for by an option that is only about the program itself, and is neither --help
- *          nor --version
- * Return: the exit status, see profile(8).
- */
-int run_main(enum tool tool, void (*action)(FILE *out, const struct options *o), int argc, char **argv);
+/** run_main() - main() of a command. Return: the exit status, see profile(8). */
+int run_main(enum tool tool, int argc, char **argv);
 
 #endif

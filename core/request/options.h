@@ -63,7 +63,8 @@ struct options {
 	enum tool tool;
 	bool on_cpu, off_cpu; /* what is counted: samples of what runs, intervals off the CPU; at least one of them */
 
-	pid_t *pids; /* -p or -L, sorted ascending, no duplicates; owned */
+	pid_t *pids;       /* -p or -L, sorted ascending, no duplicates; owned */
+	pid_t *given_pids; /* the same in the order of the command line, to print; owned */
 	size_t nr_pids;
 	bool by_tid; /* they came with -L */
 	bool user_only, kernel_only;
