@@ -167,6 +167,17 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 }
 
+static void tell_of_zombies(const struct session *s)
+{
+	const struct options *o = s->request.options;
+	size_t i;
+
+	for (i = 0; i < o->nr_pids && !o->input; i++)
+		if (host_is_zombie(s->request.host, o->pids[i], !o->by_tid))
+			fprintf(stderr, "%s: %s %d is a zombie: it has ended, and its parent has not waited for it\n",
+				tool_name(o->tool), o->by_tid ? "TID" : "PID", o->pids[i]);
+}
+
 void warn_of_limits(const struct session *s)
 {
 	const struct options *o = s->request.options;
@@ -180,6 +191,7 @@ void warn_of_limits(const struct session *s)
 			o->on_cpu ? "only user code is sampled" : "stacks cannot be taken", s->events.user_only.msg);
 	if (s->events.unfollowed.code)
 		fprintf(stderr, "%s: %s\n", name, s->events.unfollowed.msg);
+	tell_of_zombies(s);
 	if (events_small_rings(&s->events, &small))
 		fprintf(stderr, "%s: %s\n", name, small.msg);
 	if (s->by_fp.code)
