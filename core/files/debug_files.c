@@ -171,15 +171,17 @@ int debug_files_add(struct debug_files *d, pid_t pid, const struct mapped_file *
 {
 	const char *name;
 	uint32_t crc;
+	bool linked = elf_symbols_debuglink(es, &name, &crc);
 	int rc;
 
-	*by_path = false;
+	*by_path = linked && elf_symbols_may_want_names(es);
 	if (!elf_symbols_wants_debug(es))
 		return 0;
 	rc = add_by_build(d, es);
-	*by_path = !is_final(rc) && elf_symbols_debuglink(es, &name, &crc);
-	if (*by_path)
+	if (!is_final(rc) && linked) {
+		*by_path = true;
 		rc = add_by_link(d, pid, file, es);
+	}
 	if (!is_final(rc))
 		rc = elf_symbols_add_inside(es);
 	return is_final(rc) ? rc : -ENOENT;

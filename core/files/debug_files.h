@@ -36,7 +36,8 @@ struct debug_files {
 
 /**
  * debug_files_add() - add the debug file to @es, the symbols of @file as @pid has mapped it, if @es wants one.
- * @by_path: out: it was looked for where the path of @file says; under another name, @file may have another one
+ * @by_path: out: it was looked for where the path of @file says, or may be later (elf_symbols_want_names()); under
+ *           another name, @file may have another one
  * Return: 0; -ENOENT: there is none that can be read; -EMFILE, -ENFILE: no descriptors are left to look for it;
  * -ENOMEM.
  * @es is as it was after a failure.

@@ -27,6 +27,7 @@ struct symtab {
 struct elf_symbols {
 	unsigned int sharers; /* owners beside the first one */
 	struct elf_file file, debug;
+	struct elf_file late; /* the debug file whose names were wanted when the first ones were looked up already */
 	struct elf_names names;
 	struct elf_entry *entries; /* until they are made spans */
 	size_t nr, cap;
@@ -35,10 +36,12 @@ struct elf_symbols {
 	struct symtab tables[2];
 	unsigned int nr_tables;
 	bool has_symtab, swept, plt_read;
-	bool is_debug; /* @file is the separate debug file of a program */
+	bool own_symtab;  /* the .symtab is the file's own, which may lack most symbols */
+	bool wants_names; /* of a debug file, beside these */
+	bool is_debug;    /* @file is the separate debug file of a program */
 	bool wants_lines;
 	const struct elf_file *lines; /* of the two, the one with the debug information; NULL: neither */
-	struct elf_spans spans, plt;
+	struct elf_spans spans, plt, late_spans;
 	const struct elf_strings *dynamic; /* the names that relocations mean; NULL: none */
 	struct elf_plt_sections plt_sections;
 	uint64_t inside, inside_size; /* .gnu_debugdata */
@@ -136,17 +139,25 @@ static int read_table(struct elf_symbols *es, const struct elf_file *f, const st
 	return rc ? rc : t.rc;
 }
 
+/* The first section of @type; NULL: none. */
+static const Elf64_Shdr *find_type(const struct elf_file *f, uint32_t type)
+{
+	const Elf64_Shdr *sh = f->sections, *end = sh + f->nr_sections;
+
+	while (sh < end && sh->sh_type != type)
+		sh++;
+	return sh < end ? sh : NULL;
+}
+
 /* The first section of @type, a symbol table. Return: -ENOENT: there is none. */
 static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32_t type, struct symtab *out)
 {
-	const Elf64_Shdr *sh = f->sections, *end = sh + f->nr_sections;
+	const Elf64_Shdr *sh = find_type(f, type);
 	size_t item = elf_symbol_size(f);
 	struct elf_strings *st;
 	int rc;
 
-	while (sh < end && sh->sh_type != type)
-		sh++;
-	if (sh == end)
+	if (!sh)
 		return -ENOENT;
 	if (!elf_section_readable(f, sh) || sh->sh_entsize != item || sh->sh_size / item > SYMBOLS_MAX ||
 	    sh->sh_link >= f->nr_sections)
@@ -225,7 +236,7 @@ static int load(struct elf_symbols *es)
 	struct symtab *t = es->tables;
 	int rc = read_symbols(es, &es->file, SHT_SYMTAB, t), rc_dyn;
 
-	es->has_symtab = !rc;
+	es->has_symtab = es->own_symtab = !rc;
 	t += !rc;
 	rc_dyn = read_symbols(es, &es->file, SHT_DYNSYM, t);
 	if (!rc_dyn) {
@@ -251,7 +262,7 @@ int elf_symbols_of(struct elf_file *f, struct elf_symbols **out)
 		return fault(-ENOMEM);
 	}
 	es->file = *f;
-	es->debug = ELF_FILE_NONE;
+	es->debug = es->late = ELF_FILE_NONE;
 	rc = es->file.nr_sections ? load(es) : -ENOEXEC;
 	if (rc)
 		elf_symbols_free(es);
@@ -267,6 +278,7 @@ int elf_symbols_of_debug(struct elf_file *f, struct elf_symbols **out)
 	if (rc)
 		return rc;
 	(*out)->is_debug = true;
+	(*out)->own_symtab = false;
 	if ((*out)->has_symtab)
 		return 0;
 	elf_symbols_free(*out);
@@ -319,9 +331,11 @@ void elf_symbols_free(struct elf_symbols *es)
 	elf_names_release(&es->names);
 	elf_file_release(&es->file);
 	elf_file_release(&es->debug);
+	elf_file_release(&es->late);
 	free(es->entries);
 	free(es->spans.v);
 	free(es->plt.v);
+	free(es->late_spans.v);
 	free(es);
 }
 
@@ -332,8 +346,21 @@ void elf_symbols_want_lines(struct elf_symbols *es)
 	es->wants_lines = true;
 }
 
+bool elf_symbols_want_names(struct elf_symbols *es)
+{
+	es->wants_names = es->own_symtab && es->swept;
+	return es->wants_names && !es->late.class;
+}
+
+bool elf_symbols_may_want_names(const struct elf_symbols *es)
+{
+	return es->own_symtab && !es->late.class;
+}
+
 bool elf_symbols_wants_debug(const struct elf_symbols *es)
 {
+	if (es->wants_names)
+		return !es->late.class;
 	return !es->has_symtab || (es->wants_lines && !es->lines);
 }
 
@@ -406,40 +433,90 @@ static int merge_debug(struct elf_symbols *es)
 	return 0;
 }
 
-static bool may_merge(const struct elf_symbols *es)
+/* Is it the .symtab that the file has, too? Then reading it again, which takes long in large files, adds nothing. */
+static bool is_whole(const struct elf_symbols *es)
 {
-	return !es->swept && !es->debug.class;
+	const Elf64_Shdr *sh = find_type(&es->late, SHT_SYMTAB);
+
+	return sh && !es->late.bytes.memory && sh->sh_size / elf_symbol_size(&es->late) == es->tables[0].nr;
+}
+
+static int take_late(struct elf_symbols *es)
+{
+	struct symtab t;
+	int rc;
+
+	if (!same_build(&es->file, &es->late))
+		return -ESTALE;
+	rc = is_whole(es) ? -ENOENT : read_symbols(es, &es->late, SHT_SYMTAB, &t);
+	if (rc)
+		return rc;
+	keep_strings(&es->late.bytes, &es->names.strings[es->names.nr_strings - 1]);
+	return elf_spans_make(es->entries, es->nr, &es->names, &es->late_spans);
+}
+
+/* The names that were found before stay as they are. */
+static int merge_late(struct elf_symbols *es)
+{
+	unsigned int nr_strings = es->names.nr_strings;
+	int rc = es->late.nr_sections ? take_late(es) : -ENOEXEC;
+
+	free(es->entries);
+	es->entries = NULL;
+	es->nr = es->cap = 0;
+	elf_file_drop_sections(&es->late);
+	if (rc) {
+		es->late_spans.nr = 0;
+		es->names.nr_strings = nr_strings;
+		elf_file_release(&es->late);
+	}
+	return rc;
+}
+
+/* Return: the struct of the debug file that is added now; NULL: there is none to add. */
+static struct elf_file *next_debug(struct elf_symbols *es)
+{
+	if (es->wants_names)
+		return es->late.class ? NULL : &es->late;
+	return es->swept || es->debug.class ? NULL : &es->debug;
+}
+
+static int merge(struct elf_symbols *es, const struct elf_file *f)
+{
+	return f == &es->late ? merge_late(es) : merge_debug(es);
 }
 
 int elf_symbols_add_debug(struct elf_symbols *es, int fd)
 {
-	int rc = may_merge(es) ? elf_file_open(&es->debug, fd) : -EALREADY;
+	struct elf_file *f = next_debug(es);
+	int rc = f ? elf_file_open(f, fd) : -EALREADY;
 
-	return rc ? rc : merge_debug(es);
+	return rc ? rc : merge(es, f);
 }
 
-static int merge_memory(struct elf_symbols *es, char *memory, size_t len)
+static int merge_memory(struct elf_symbols *es, struct elf_file *f, char *memory, size_t len)
 {
-	int rc = elf_file_adopt(&es->debug, memory, len);
+	int rc = elf_file_adopt(f, memory, len);
 
-	return rc ? rc : merge_debug(es);
+	return rc ? rc : merge(es, f);
 }
 
 int elf_symbols_add_inside(struct elf_symbols *es)
 {
+	struct elf_file *f = next_debug(es);
 	size_t len = 0;
 	char *memory;
 	int rc;
 
-	if (!may_merge(es))
+	if (!f)
 		return -EALREADY;
 	/* There is no debug information in it. */
-	if (!es->inside_size || (es->has_symtab && es->wants_lines))
+	if (!es->inside_size || (f == &es->debug && es->has_symtab && es->wants_lines))
 		return -ENOENT;
 	rc = elf_inflate_xz(&es->file.bytes, es->inside, es->inside_size, &memory, &len);
 	/* A few bytes can take much time and memory: as much as so many symbols. */
 	es->nr_read += len / sizeof(struct elf_span);
-	return rc ? rc : merge_memory(es, memory, len);
+	return rc ? rc : merge_memory(es, f, memory, len);
 }
 
 bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint32_t *crc)
@@ -478,6 +555,7 @@ static const struct elf_span *find_symbol(struct elf_symbols *es, uint64_t vaddr
 			es->spans.nr = 0;
 		free(es->entries);
 		es->entries = NULL;
+		es->nr = es->cap = 0;
 		es->swept = true;
 	}
 	return elf_spans_find(&es->spans, vaddr);
@@ -491,7 +569,7 @@ static uint32_t plt_name(struct elf_symbols *es, const struct elf_plt_entry *e)
 	if (e->name && es->dynamic && e->name < es->dynamic->size)
 		return (es->dynamic->base + e->name) | ELF_NAME_PLT;
 	resolver = e->resolver ? find_symbol(es, e->resolver) : NULL;
-	return resolver && resolver->start - resolver->back == e->resolver ? resolver->name | ELF_NAME_PLT : 0;
+	return resolver && elf_span_symbol(resolver) == e->resolver ? resolver->name | ELF_NAME_PLT : 0;
 }
 
 static void read_plt(struct elf_symbols *es)
@@ -524,6 +602,20 @@ static const struct elf_span *find_plt(struct elf_symbols *es, uint64_t vaddr)
 	return elf_spans_find(&es->plt, vaddr);
 }
 
+/*
+ * Prefer the symbol of the debug file to @s, the one of the file, if @s is NULL or has no size. A symbol without a size
+ * ends where the next one begins, also one of the debug file.
+ */
+static const struct elf_span *better_late(const struct elf_symbols *es, uint64_t vaddr, const struct elf_span *s)
+{
+	const struct elf_span *last = s && s->sized ? NULL : elf_spans_last(&es->late_spans, vaddr);
+	const struct elf_span *late = last && elf_span_has(last, vaddr) ? last : NULL;
+
+	if (s && !(late && late->sized) && (!last || elf_span_symbol(last) <= elf_span_symbol(s)))
+		return s;
+	return late;
+}
+
 bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out)
 {
 	const struct elf_span *s = find_symbol(es, vaddr);
@@ -531,11 +623,12 @@ bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol 
 
 	if (!s)
 		s = find_plt(es, vaddr);
+	s = better_late(es, vaddr, s);
 	name = s ? elf_names_find(&es->names, s->name) : NULL;
 	if (!name)
 		return false;
 	out->name = name;
-	out->start = s->start - s->back;
+	out->start = elf_span_symbol(s);
 	out->sized = s->sized;
 	return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The function symbols of one ELF file: .symtab and .dynsym together, 32 and 64 bits, little endian; without .symtab,
- * the one of its debug file (see debug_files.h) or of its .gnu_debugdata in its place.
+ * the one of its debug file (see debug_files.h) or of its .gnu_debugdata in its place; and where these have no name, or
+ * one without size, the one of the debug file beside them, if it is added.
  *
  * Taken are functions, indirect functions and untyped labels (hand-written assembly) that lie in an
  * executable section. An address belongs to the symbol with size that covers it and begins closest below; of
@@ -67,7 +68,16 @@ void elf_symbols_want_lines(struct elf_symbols *es);
  */
 int elf_symbols_lines_fd(const struct elf_symbols *es);
 
-/** elf_symbols_wants_debug() - has no .symtab been read, of the file or of another one, or nothing else wanted? */
+/**
+ * elf_symbols_want_names() - an address has no name though the file has a .symtab, which may have been stripped of most
+ * symbols: those of the debug file are wanted beside them. After the first elf_symbols_find().
+ * Return: false: they are there already, or the .symtab is that of a debug file.
+ */
+bool elf_symbols_want_names(struct elf_symbols *es);
+/** elf_symbols_may_want_names() - may that be so, now or later? */
+bool elf_symbols_may_want_names(const struct elf_symbols *es);
+
+/** elf_symbols_wants_debug() - has no .symtab been read, of the file or of another one, or something else wanted? */
 bool elf_symbols_wants_debug(const struct elf_symbols *es);
 
 /** elf_symbols_stripped() - has no .symtab been read, of the file or of another one? */
@@ -76,8 +86,9 @@ bool elf_symbols_stripped(const struct elf_symbols *es);
 /**
  * elf_symbols_add_debug() - add the .symtab of @fd, the separate debug file. One of another build or machine is
  * refused; that it is the right one when nothing tells builds apart is for the caller to know. Before the first
- * elf_symbols_find(), and once. Return: 0; -ENOENT: it has nothing that is wanted; -ESTALE: of another build or
- * machine; -EALREADY; others as of elf_symbols_open(), and @es is as it was. @fd stays the caller's.
+ * elf_symbols_find(), and once; after elf_symbols_want_names(), once more. Return: 0; -ENOENT: it has nothing that is
+ * wanted; -ESTALE: of another build or machine; -EALREADY; others as of elf_symbols_open(), and @es is as it was. @fd
+ * stays the caller's.
  */
 int elf_symbols_add_debug(struct elf_symbols *es, int fd);
 

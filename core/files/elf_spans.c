@@ -151,7 +151,8 @@ static int add_span(struct elf_spans *out, uint64_t start, uint64_t end, const s
 	if (!v)
 		return -ENOMEM;
 	out->v = v;
-	v[out->nr++] = (struct elf_span){ start, (uint32_t)(end - start), (uint32_t)(start - of->addr), of->name, of->sized };
+	v[out->nr++] =
+		(struct elf_span){ start, (uint32_t)(end - start), (uint32_t)(start - of->addr), of->name, of->sized };
 	return 0;
 }
 
@@ -259,7 +260,7 @@ int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names
 	return rc;
 }
 
-const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr)
+const struct elf_span *elf_spans_last(const struct elf_spans *s, uint64_t addr)
 {
 	size_t lo = 0, hi = s->nr;
 
@@ -271,5 +272,12 @@ const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr)
 		else
 			hi = mid;
 	}
-	return lo && addr - s->v[lo - 1].start < s->v[lo - 1].len ? &s->v[lo - 1] : NULL;
+	return lo ? &s->v[lo - 1] : NULL;
+}
+
+const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr)
+{
+	const struct elf_span *last = elf_spans_last(s, addr);
+
+	return last && elf_span_has(last, addr) ? last : NULL;
 }

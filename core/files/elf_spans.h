@@ -43,4 +43,19 @@ int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names
 /** elf_spans_find() - the one @addr is in; NULL: none. */
 const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr);
 
+/** elf_spans_last() - the last one that begins at or before @addr, also if it ends before @addr; NULL: none. */
+const struct elf_span *elf_spans_last(const struct elf_spans *s, uint64_t addr);
+
+/** elf_span_has() - is @addr, which is not before @s, in it? */
+static inline bool elf_span_has(const struct elf_span *s, uint64_t addr)
+{
+	return addr - s->start < s->len;
+}
+
+/** elf_span_symbol() - where the symbol of @s begins. */
+static inline uint64_t elf_span_symbol(const struct elf_span *s)
+{
+	return s->start - s->back;
+}
+
 #endif

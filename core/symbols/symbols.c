@@ -45,6 +45,7 @@ struct symbol_file {
 	bool no_elf;             /* it could be read, and is none */
 	bool skipped;            /* this report met a limit and has counted the file */
 	bool symbols_skipped;    /* it did not read the symbols or the debug file of the file */
+	bool names_tried;        /* the debug file was looked for because an address had no name */
 	bool rules_skipped;      /* it did not read the unwind rules */
 	int64_t lines_file;      /* its number there + 1; 0: none yet */
 };
@@ -169,6 +170,7 @@ static void try_again(struct symbols *s, struct symbol_file *f)
 		charge(s, f, -1);
 	elf_symbols_free(f->elf);
 	f->elf = NULL;
+	f->names_tried = false;
 	cached_file_renew(&f->in);
 }
 
@@ -367,6 +369,18 @@ static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
 	return !debug || debug == -E2BIG || met_limit(debug) ? debug : rc;
 }
 
+/* That there is none is usual, and no reason to try again. */
+static int add_debug(struct symbols *s, struct symbol_file *f, pid_t pid, bool *by_path)
+{
+	int rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, by_path);
+
+	if (descriptors_ran_out(rc) && spare_descriptors(s))
+		rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, by_path);
+	if (met_limit(rc))
+		skip_symbols(s, f, rc);
+	return rc;
+}
+
 static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
 	int rc = load_file(s, f, pid);
@@ -376,13 +390,8 @@ static int load(struct symbols *s, struct symbol_file *f, pid_t pid)
 		return rc;
 	if (s->lines)
 		elf_symbols_want_lines(f->elf);
-	/* That there is none is usual, and no reason to try again. */
-	rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, &by_path);
-	if (descriptors_ran_out(rc) && spare_descriptors(s))
-		rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, &by_path);
+	rc = add_debug(s, f, pid, &by_path);
 	f->in.shares = !by_path && !met_limit(rc);
-	if (met_limit(rc))
-		skip_symbols(s, f, rc);
 	return 0;
 }
 
@@ -418,26 +427,59 @@ size_t symbols_mismatched(const struct symbols *s)
 	return s->cache.nr_mismatched;
 }
 
+/* So much was read for @f since own_cpu_ns() was @began. */
+static void charge_time(struct symbols *s, const struct symbol_file *f, uint64_t began)
+{
+	uint64_t took = own_cpu_ns() - began;
+
+	s->all.ns += took;
+	s->foreign.ns += f->in.foreign ? took : 0;
+}
+
 static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
-	uint64_t took;
+	uint64_t began;
 	int rc;
 
 	if (f->elf || !file_cache_wants(&s->cache, &f->in, pid))
 		return f->elf;
-	took = own_cpu_ns();
+	began = own_cpu_ns();
 	rc = load(s, f, pid);
 	if (descriptors_ran_out(rc) && spare_descriptors(s))
 		rc = load(s, f, pid);
-	took = own_cpu_ns() - took;
-	s->all.ns += took;
-	s->foreign.ns += f->in.foreign ? took : 0;
+	charge_time(s, f, began);
 	file_cache_tried(&s->cache, &f->in, rc);
 	if (met_limit(rc) || rc == -E2BIG)
 		skip_symbols(s, f, rc);
 	if (f->elf)
 		charge(s, f, 1);
 	return f->elf;
+}
+
+/*
+ * An address of @f has no symbol, or only one without a size: the .symtab of @f may lack most symbols. Few files need
+ * this, so look for their debug file now, once. Return: are there more names?
+ */
+static bool add_names(struct symbols *s, struct symbol_file *f, pid_t pid)
+{
+	uint64_t began, read = elf_symbols_read(f->elf);
+	bool by_path;
+	int rc;
+
+	if (f->in.vdso_size || f->names_tried || !elf_symbols_want_names(f->elf))
+		return false;
+	f->names_tried = true;
+	if (!find_room(s, f)) {
+		skip_symbols(s, f, -E2BIG);
+		return false;
+	}
+	began = own_cpu_ns();
+	rc = add_debug(s, f, pid, &by_path);
+	charge_time(s, f, began);
+	read = elf_symbols_read(f->elf) - read;
+	s->all.nr += read;
+	s->foreign.nr += f->in.foreign ? read : 0;
+	return !rc;
 }
 
 /* Memory without a file, but for the code of the kernel. The last two are of shared memory. */
@@ -663,6 +705,23 @@ static bool has_ended(struct symbols *s, struct symbol_file *f, const struct pla
 	return rules && settle_rules(s, f) && ended;
 }
 
+static bool find_name(struct elf_symbols *elf, const struct place *at, uint64_t vaddr, struct elf_symbol *out)
+{
+	return elf_symbols_find(elf, vaddr, out) || (at->is_return && find_signal_return(elf, vaddr + 1, out));
+}
+
+/* The same, also of the debug file if the file itself has no symbol with a size there. */
+static bool find_any_name(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t vaddr,
+			  struct elf_symbol *out)
+{
+	bool found = find_name(f->elf, at, vaddr, out);
+
+	if ((found && (out->sized || vaddr <= out->start)) || elf_symbols_is_plt(f->elf, vaddr) ||
+	    !add_names(s, f, at->pid))
+		return found;
+	return find_name(f->elf, at, vaddr, out);
+}
+
 /* @vaddr: of what is called, or of the call before a return address. */
 static void find_symbol(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t vaddr,
 			struct symbol *out)
@@ -671,8 +730,7 @@ static void find_symbol(struct symbols *s, struct symbol_file *f, const struct p
 
 	out->offset = out->file_address = vaddr + at->is_return;
 	find_lines(s, f, vaddr, out);
-	if (!elf_symbols_find(f->elf, vaddr, &found) &&
-	    !(at->is_return && find_signal_return(f->elf, vaddr + 1, &found)))
+	if (!find_any_name(s, f, at, vaddr, &found))
 		return;
 	if (!found.sized && vaddr > found.start && has_ended(s, f, at, vaddr - found.start))
 		return;

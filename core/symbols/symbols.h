@@ -12,7 +12,8 @@
  * Where a recorded file is not to be had, its debug file of the same build has its names alone.
  *
  * Names of a file are those of its .symtab and .dynsym together; if it was stripped of the former, of its debug file's
- * or its .gnu_debugdata's in its place (see debug_files.h); then of the entries of its PLT, "name@plt". Those of [vdso]
+ * or its .gnu_debugdata's in its place (see debug_files.h); then of the entries of its PLT, "name@plt". A .symtab may
+ * have few symbols left: at the first address without one the debug file's are read beside them. Those of [vdso]
  * are our own vDSO's. They are as they are in the files: symbols_demangle() reads them.
  *
  * Inlined functions and source lines are read of the debug information of files, where they are wanted: see lines.h.

@@ -61,7 +61,8 @@ static void check_debuglink(const struct elf_symbols *es)
 		check(!name);
 }
 
-static void add_debug(struct elf_symbols *es, const uint8_t *data, size_t size)
+/* Return: was there something to add? */
+static bool add_debug(struct elf_symbols *es, const uint8_t *data, size_t size)
 {
 	bool wanted = elf_symbols_wants_debug(es), added = !elf_symbols_add_inside(es);
 	int fd = added ? -1 : memfd_create("debug", MFD_CLOEXEC);
@@ -71,6 +72,7 @@ static void add_debug(struct elf_symbols *es, const uint8_t *data, size_t size)
 	if (fd >= 0)
 		close(fd);
 	check(elf_symbols_wants_debug(es) == (wanted && !added));
+	return added;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -87,6 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (i)
 			add_debug(es, data, size);
 		look_up_all(es, data, size);
+		if (i && elf_symbols_want_names(es) && add_debug(es, data, size))
+			look_up_all(es, data, size);
 		elf_symbols_free(es);
 		es = NULL;
 	}

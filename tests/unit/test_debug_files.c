@@ -26,7 +26,8 @@ static struct mapped_files_cfg cfg;
 static struct debug_files search;
 static bool by_path;
 static struct elf_symbols *es;
-static bool with_info; /* files have debug information */
+static bool with_info;  /* files have debug information */
+static bool of_partial; /* their .symtab is partial */
 
 static void setup(void)
 {
@@ -41,7 +42,7 @@ static void setup(void)
 	cfg = (struct mapped_files_cfg){ .host = &host, .root = root, .debug_dir = user };
 	search = (struct debug_files){ .mapped = &cfg };
 	es = NULL;
-	with_info = false;
+	with_info = of_partial = false;
 }
 
 static void teardown(void)
@@ -50,7 +51,9 @@ static void teardown(void)
 	unit_rmdir(dir);
 }
 
-/* ---- files: code at TEXT_ADDR, with one function there, called @symbol (NULL: no .symtab), of build @id (NULL: none)
+/*
+ * ---- files: code at TEXT_ADDR, with one function there, called @symbol (NULL: no .symtab), of build @id (NULL: none).
+ * A partial .symtab has another function, and fewer symbols.
  */
 
 static void make(struct image *im, const char *symbol, const char *id, const void *link, size_t link_len,
@@ -59,11 +62,15 @@ static void make(struct image *im, const char *symbol, const char *id, const voi
 	unsigned char note[64];
 	char names[64] = "";
 	size_t note_len = id ? image_note(note, ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4, id, 8) : 0;
-	const Elf64_Sym sym[] = { { 0 }, { 1, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 0, 1, TEXT_ADDR, 16 } };
+	const uint64_t addr = of_partial ? TEXT_ADDR + 32 : TEXT_ADDR;
+	const Elf64_Sym sym[] = { { 0 }, { 1, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 0, 1, addr, 16 }, { 0 } };
 	const struct section v[] = {
 		{ ".text", { 0, SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT_ADDR, .sh_size = 64 }, NULL },
 		{ ".symtab",
-		  { .sh_type = symbol ? SHT_SYMTAB : SHT_NULL, .sh_size = sizeof(sym), .sh_link = 3, .sh_entsize = 24 },
+		  { .sh_type = symbol ? SHT_SYMTAB : SHT_NULL,
+		    .sh_size = of_partial ? 48 : sizeof(sym),
+		    .sh_link = 3,
+		    .sh_entsize = 24 },
 		  sym },
 		{ ".strtab", { .sh_type = SHT_STRTAB, .sh_size = sizeof(names) }, names },
 		{ ".note", { .sh_type = SHT_NOTE, .sh_size = note_len, .sh_addralign = 4 }, note },
@@ -85,8 +92,9 @@ static void write_debug(const char *path, const char *symbol, const char *id)
 	image_release(&im);
 }
 
-/* A program of build @id that links to LINK as @symbol and @of make it, and has "inside" in it. */
-static void parse_program(const char *id, const char *symbol, const char *of)
+/* A program of build @id that links to LINK as @symbol and @of make it, and has "inside" in it; its own symbol is @own,
+ * NULL: none. */
+static void parse_with(const char *own, const char *id, const char *symbol, const char *of)
 {
 	unsigned char link[16] = LINK, packed[4096];
 	size_t packed_len = 0;
@@ -102,16 +110,28 @@ static void parse_program(const char *id, const char *symbol, const char *of)
 						 sizeof(packed)),
 			 LZMA_OK);
 	image_release(&im);
-	make(&im, NULL, id, link, sizeof(link), packed, packed_len);
+	of_partial = own;
+	make(&im, own, id, link, sizeof(link), packed, packed_len);
+	of_partial = false;
 	ck_assert_int_eq(elf_symbols_parse(im.bytes, im.len, &es), 0);
 	image_release(&im);
 }
 
-static const char *name(void)
+static void parse_program(const char *id, const char *symbol, const char *of)
+{
+	parse_with(NULL, id, symbol, of);
+}
+
+static const char *name_at(uint64_t addr)
 {
 	struct elf_symbol s;
 
-	return elf_symbols_find(es, TEXT_ADDR, &s) ? s.name : "-";
+	return elf_symbols_find(es, addr, &s) ? s.name : "-";
+}
+
+static const char *name(void)
+{
+	return name_at(TEXT_ADDR);
 }
 
 /* ---- what is looked for where */
@@ -173,6 +193,70 @@ START_TEST(test_place)
 	elf_symbols_free(es);
 	es = NULL;
 	ck_assert_uint_eq(unit_open_fds(), fds);
+}
+END_TEST
+
+/* The same of a program that has a .symtab, with another symbol: its own name stays, and no file is looked for before
+ * names are wanted. */
+START_TEST(test_partial)
+{
+	unsigned int fds = unit_open_fds();
+	bool found = strcmp(places[_i].found, "-") != 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(places[_i].files) && places[_i].files[i].path; i++)
+		write_debug(places[_i].files[i].path, places[_i].files[i].symbol, places[_i].files[i].id);
+	parse_with("kept", ID, "linked", ID);
+	ck_assert(!elf_symbols_wants_debug(es));
+	ck_assert(!elf_symbols_want_names(es)); /* nothing was looked up yet */
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
+	ck_assert(by_path); /* it may be, later */
+	ck_assert_str_eq(name(), "-");
+	ck_assert_str_eq(name_at(TEXT_ADDR + 32), "kept");
+	ck_assert(elf_symbols_want_names(es));
+	ck_assert(elf_symbols_wants_debug(es));
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), found ? 0 : -ENOENT);
+	ck_assert_str_eq(name(), places[_i].found);
+	ck_assert_str_eq(name_at(TEXT_ADDR + 32), "kept");
+	ck_assert(!elf_symbols_want_names(es) && !elf_symbols_wants_debug(es));
+	elf_symbols_free(es);
+	es = NULL;
+	ck_assert_uint_eq(unit_open_fds(), fds);
+}
+END_TEST
+
+/* The debug file of a program with all its symbols has no more of them. */
+START_TEST(test_whole)
+{
+	of_partial = true;
+	write_debug(USER BUILD, "debug", ID);
+	of_partial = false;
+	parse_with("own", ID, "linked", NULL);
+	ck_assert_str_eq(name_at(TEXT_ADDR + 32), "own");
+	ck_assert(elf_symbols_want_names(es));
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
+	ck_assert_str_eq(name(), "inside");
+	ck_assert_str_eq(name_at(TEXT_ADDR + 32), "own");
+}
+END_TEST
+
+/* Debug information is taken before, and names only when they are wanted. */
+START_TEST(test_partial_info)
+{
+	with_info = true;
+	write_debug(USER BUILD, "debug", ID);
+	with_info = false;
+	parse_with("kept", ID, "linked", ID);
+	elf_symbols_want_lines(es);
+	ck_assert(elf_symbols_wants_debug(es));
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
+	ck_assert_int_ge(elf_symbols_lines_fd(es), 0);
+	ck_assert_str_eq(name(), "-");
+	ck_assert(elf_symbols_want_names(es));
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
+	ck_assert_str_eq(name(), "debug");
+	ck_assert_str_eq(name_at(TEXT_ADDR + 32), "kept");
+	ck_assert_int_ge(elf_symbols_lines_fd(es), 0);
 }
 END_TEST
 
@@ -513,6 +597,9 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_place, 0, ARRAY_SIZE(places));
+	tcase_add_loop_test(tc, test_partial, 0, ARRAY_SIZE(places));
+	tcase_add_test(tc, test_whole);
+	tcase_add_test(tc, test_partial_info);
 	tcase_add_loop_test(tc, test_info, 0, ARRAY_SIZE(infos));
 	tcase_add_test(tc, test_info_unwanted);
 	tcase_add_test(tc, test_zeros);

@@ -903,6 +903,73 @@ START_TEST(test_debug)
 }
 END_TEST
 
+/*
+ * Symbols of a file that has a .symtab of its own, and those of its debug file: up to three each, and an address. A
+ * symbol of the file stays, unless it has no size.
+ */
+static const struct {
+	struct image_symbol own[3], late[3];
+	uint64_t addr;
+	const char *before, *found;
+} partials[] = {
+	{ { FUNC("kept", 0x100, 0x40) },
+	  { FUNC("kept", 0x100, 0x40), FUNC("gone", 0x140, 8) },
+	  0x142,
+	  "-",
+	  "gone+0x2" },
+	{ { FUNC("kept", 0x100, 0x40) }, { FUNC("kept", 0x100, 0x40), FUNC("gone", 0x140, 8) }, 0x148, "-", "-" },
+	{ { FUNC("kept", 0x100, 0x40) },
+	  { FUNC("k", 0x100, 0x40), FUNC("gone", 0x140, 8) },
+	  0x101,
+	  "kept+0x1",
+	  "kept+0x1" },
+	{ { FUNC("kept", 0x100, 0x40) },
+	  { FUNC("in", 0x110, 8), FUNC("gone", 0x140, 8) },
+	  0x111,
+	  "kept+0x11",
+	  "kept+0x11" },
+	/* without size in the file: what the debug file has is closer */
+	{ { LABEL("l", 0x100, 0) }, { LABEL("l", 0x100, 0), FUNC("gone", 0x140, 8) }, 0x142, "l+0x42", "gone+0x2" },
+	{ { LABEL("l", 0x100, 0) }, { LABEL("l", 0x100, 0), FUNC("gone", 0x140, 8) }, 0x13f, "l+0x3f", "l+0x3f" },
+	{ { LABEL("l", 0x100, 0) }, { LABEL("l", 0x100, 0), FUNC("gone", 0x140, 8) }, 0x148, "l+0x48", "-" },
+	{ { LABEL("l", 0x100, 0) }, { LABEL("m", 0x120, 0), FUNC("gone", 0x140, 8) }, 0x122, "l+0x22", "m+0x2" },
+	{ { LABEL("l", 0x100, 0) }, { FUNC("f", 0x100, 8), FUNC("gone", 0x140, 8) }, 0x104, "l+0x4", "f+0x4" },
+	{ { LABEL("l", 0x100, 0) }, { FUNC("f", 0x80, 0x100), FUNC("gone", 0x180, 8) }, 0x104, "l+0x4", "f+0x84" },
+	{ { LABEL("l", 0x100, 0) }, { FUNC("f", 0x80, 8), FUNC("gone", 0x180, 8) }, 0x104, "l+0x4", "l+0x4" },
+	/* in neither for sure */
+	{ { FUNC("kept", 0x100, 8) }, { LABEL("m", 0x120, 0), FUNC("gone", 0x140, 8) }, 0x122, "-", "m+0x2" },
+	/* no .symtab to speak of */
+	{ { { NULL } }, { FUNC("gone", 0x140, 8) }, 0x142, "-", "gone+0x2" },
+};
+
+static size_t count_symbols(const struct image_symbol *v)
+{
+	size_t nr = 0;
+
+	while (nr < 3 && v[nr].name)
+		nr++;
+	return nr;
+}
+
+START_TEST(test_partial)
+{
+	uint64_t read;
+
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, partials[_i].own, count_symbols(partials[_i].own), NULL, 0);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	image_release(&im);
+	ck_assert(!elf_symbols_wants_debug(es));
+	ck_assert_str_eq(lookup(partials[_i].addr), partials[_i].before);
+	ck_assert(elf_symbols_want_names(es));
+	read = elf_symbols_read(es);
+	image_build(&im, ELFCLASS64, ELFDATA2LSB, partials[_i].late, count_symbols(partials[_i].late), NULL, 0);
+	ck_assert_int_eq(add_debug_image(), 0);
+	ck_assert_int_eq(add_debug_image(), -EALREADY);
+	ck_assert_str_eq(lookup(partials[_i].addr), partials[_i].found);
+	ck_assert_uint_gt(elf_symbols_read(es), read);
+}
+END_TEST
+
 START_TEST(test_debug_formats)
 {
 	size_t other;
@@ -988,6 +1055,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_address_of, 0, ARRAY_SIZE(named));
 	tcase_add_loop_test(tc, test_debug, 0, ARRAY_SIZE(debugs));
 	tcase_add_loop_test(tc, test_debug_formats, 0, ARRAY_SIZE(formats));
+	tcase_add_loop_test(tc, test_partial, 0, ARRAY_SIZE(partials));
 	tcase_add_loop_test(tc, test_debug_builds, 0, 8);
 	tcase_add_test(tc, test_debug_not_a_file);
 	suite_add_tcase(s, tc);

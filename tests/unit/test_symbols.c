@@ -562,7 +562,10 @@ static void write_empty_symbols(const char *name)
 	ck_assert_int_eq(truncate(path, (off_t)(at + nr * sizeof(Elf64_Sym))), 0);
 }
 
-/* Symbols that are no functions take time, too, and are charged. The next report has room again. */
+/*
+ * Symbols that are no functions take time, too, and are charged. The next report has room again. Two files are skipped:
+ * the library, and the debug file of the last one before it, for the address without a name.
+ */
 START_TEST(test_empty_symbols)
 {
 	enum { EMPTY = 4 };
@@ -580,7 +583,7 @@ START_TEST(test_empty_symbols)
 	for (i = 0; i <= EMPTY; i++)
 		lookup(PID, TEXT + (uint64_t)i * TEXT_SIZE + 0x142, false);
 	ck_assert(symbols_skipped(syms, &why));
-	ck_assert_str_eq(why.msg, "the symbols or unwind rules of 1 files were not read: there are too many");
+	ck_assert_str_eq(why.msg, "the symbols or unwind rules of 2 files were not read: there are too many");
 	symbols_renew(syms);
 	ck_assert_str_eq(lookup(PID, TEXT + EMPTY * TEXT_SIZE + 0x142, false), "second+0x2 [lib.so]");
 }
@@ -1303,10 +1306,76 @@ START_TEST(test_kept_vdso)
 }
 END_TEST
 
-/* ---- limits */
+/* ---- debug files */
 
 #define BUILD_ID   "\x0f\xab\1\2\3\4\5\6"
 #define DEBUG_FILE "debug/.build-id/0f/ab010203040506.debug"
+
+/* Map a program with "last" at 0x200, whose debug file has "first" at 0x100, under two names. */
+static void map_partial(char *debug_dir, size_t cap)
+{
+	static const struct image_symbol last = { "last", 0x200, 0x40, STT_FUNC, STB_GLOBAL, SEC_TEXT };
+	unsigned char bytes[64];
+	struct image_notes notes = { bytes, 0, true, true, 4 };
+	char path[2][4096];
+	struct image im;
+
+	notes.len = image_note(bytes, ELFDATA2LSB, 4, NT_GNU_BUILD_ID, "GNU", 4, BUILD_ID, 8);
+	image_build_with(&im, ELFCLASS64, ELFDATA2LSB, &last, 1, NULL, 0, &notes);
+	unit_write(dir, "proc/4242/root/bin/partial", im.bytes, im.len);
+	image_release(&im);
+	snprintf(path[0], sizeof(path[0]), "%s/proc/4242/root/bin/partial", dir);
+	snprintf(path[1], sizeof(path[1]), "%s/proc/4242/root/bin/twin", dir);
+	ck_assert_int_eq(link(path[0], path[1]), 0);
+	write_built(DEBUG_FILE, BUILD_ID);
+	snprintf(debug_dir, cap, "%s/debug", dir);
+	files_cfg.debug_dir = debug_dir;
+	map(PID, "/bin/partial", 0);
+	map_at(PID, TEXT + TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/bin/twin", 0);
+}
+
+/* The debug file is read for the first address without a name, not before. */
+START_TEST(test_partial)
+{
+	char debug_dir[4096], path[4096];
+	unsigned int fds;
+
+	map_partial(debug_dir, sizeof(debug_dir));
+	snprintf(path, sizeof(path), "%s/" DEBUG_FILE, dir);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x204, false), "last+0x4 [partial]");
+	fds = unit_open_fds();
+	ck_assert_str_eq(lookup(PID, TEXT + 0x208, false), "last+0x8 [partial]");
+	ck_assert_uint_eq(unit_open_fds(), fds);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "first+0x4 [partial]");
+	ck_assert_str_eq(lookup(PID, TEXT + TEXT_SIZE + 0x104, true), "first+0x4 [twin]");
+	ck_assert_str_eq(lookup(PID, TEXT + 0x204, false), "last+0x4 [partial]");
+	ck_assert_str_eq(lookup(PID, TEXT + 0x300, false), "- [partial]");
+	symbols_renew(syms);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "first+0x4 [partial]"); /* it is open */
+}
+END_TEST
+
+/* With too few descriptors, the next report tries again. */
+START_TEST(test_partial_later)
+{
+	char debug_dir[4096];
+	struct rlimit all;
+	struct err why;
+
+	map_partial(debug_dir, sizeof(debug_dir));
+	ck_assert_str_eq(lookup(PID, TEXT + 0x204, false), "last+0x4 [partial]");
+	all = leave_descriptors(0);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "- [partial]");
+	ck_assert(symbols_skipped(syms, &why));
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "- [partial]");
+	symbols_renew(syms);
+	ck_assert_str_eq(lookup(PID, TEXT + 0x104, false), "first+0x4 [partial]");
+}
+END_TEST
+
+/* ---- limits */
 
 /* Map a program without symbols, whose debug file has "first". */
 static void map_stripped(char *debug_dir, size_t cap)
@@ -1478,6 +1547,8 @@ int main(void)
 	tcase_add_test(tc, test_signal);
 	tcase_add_loop_test(tc, test_no_rules, 0, 10);
 	tcase_add_test(tc, test_empty_symbols);
+	tcase_add_test(tc, test_partial);
+	tcase_add_test(tc, test_partial_later);
 	tcase_add_test(tc, test_strangers);
 	tcase_add_test(tc, test_links);
 	tcase_add_test(tc, test_vdso);
