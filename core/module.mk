@@ -47,6 +47,7 @@ LIB_SRCS += \
 	core/files/confine.c \
 	core/files/debug_files.c \
 	core/files/elf.c \
+	core/files/elf_dynamic.c \
 	core/files/elf_file.c \
 	core/files/elf_inflate.c \
 	core/files/elf_names.c \

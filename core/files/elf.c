@@ -4,6 +4,7 @@
 #include "core/base/faults.h"
 #include "core/base/grow.h"
 #include "core/files/alias.h"
+#include "core/files/elf_dynamic.h"
 #include "core/files/elf_file.h"
 #include "core/files/elf_inflate.h"
 #include "core/files/elf_names.h"
@@ -18,10 +19,14 @@
 #define SYMBOLS_MAX (4u << 20) /* entries of one table; browsers with all symbols have about 2 million */
 #define LABELS_MAX  (1u << 20) /* untyped ones whose name is read, which takes a system call; the rest is left out */
 
-/* A symbol table of the file, checked. */
+/*
+ * A symbol table of the file, checked.
+ * @by_segments: the sections of symbols are not known: the flags of segments tell if a symbol is code
+ */
 struct symtab {
 	uint64_t offset, nr;
 	const struct elf_strings *names;
+	bool by_segments;
 };
 
 struct elf_symbols {
@@ -92,31 +97,45 @@ static int add_entry(struct elf_symbols *es, const struct elf_entry *e)
 	return 0;
 }
 
-/* The section has to be executable; in a debug file it is, and has no bytes there. */
-static int add_symbol(struct elf_symbols *es, const struct elf_file *f, const Elf64_Sym *sym,
-		      const struct elf_strings *st)
+static uint64_t bytes_from(uint64_t addr, uint64_t start, uint64_t size)
 {
-	struct elf_entry e = { .name = st->base + sym->st_name, .bind = bind_of(sym->st_info) };
-	const Elf64_Shdr *sh;
+	return addr >= start && addr - start < size ? size - (addr - start) : 0;
+}
+
+/* Bytes of code from @addr on; 0: none. The section is executable; in a debug file, too, where it has no bytes. */
+static uint64_t code_from(const struct elf_file *f, const struct symtab *of, const Elf64_Sym *sym, uint64_t addr)
+{
+	const Elf64_Shdr *sh = of->by_segments ? NULL : &f->sections[sym->st_shndx];
+	const struct elf_segment *seg;
+	uint64_t room = 0;
+
+	if (sh)
+		return sh->sh_flags & SHF_EXECINSTR ? bytes_from(addr, sh->sh_addr, sh->sh_size) : 0;
+	for (seg = f->segments; !room && seg < f->segments + f->nr_segments; seg++)
+		room = seg->flags & PF_X ? bytes_from(addr, seg->vaddr, seg->size) : 0;
+	return room;
+}
+
+static int add_symbol(struct elf_symbols *es, const struct elf_file *f, const Elf64_Sym *sym, const struct symtab *of)
+{
+	struct elf_entry e = { .name = of->names->base + sym->st_name, .bind = bind_of(sym->st_info) };
 	uint64_t room;
 
-	if (!sym->st_name || sym->st_name >= st->size)
+	if (!sym->st_name || sym->st_name >= of->names->size)
 		return 0;
 	/* The reserved indices (absolute, common) are above any e_shnum that there can be. */
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= f->nr_sections || sym->st_shndx >= SHN_LORESERVE)
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE ||
+	    (!of->by_segments && sym->st_shndx >= f->nr_sections))
 		return 0;
 	e.addr = sym->st_value;
 	if (f->machine == EM_ARM && ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE)
 		e.addr &= ~1ULL; /* Thumb */
-	sh = &f->sections[sym->st_shndx];
-	if (!(sh->sh_flags & SHF_EXECINSTR) || e.addr < sh->sh_addr || e.addr - sh->sh_addr >= sh->sh_size)
-		return 0;
-	room = sh->sh_size - (e.addr - sh->sh_addr);
+	room = code_from(f, of, sym, e.addr);
 	if (room > UINT64_MAX - e.addr)
 		room = UINT64_MAX - e.addr;
 	if (room > UINT32_MAX)
 		room = UINT32_MAX;
-	if (!is_code(es, &e, ELF64_ST_TYPE(sym->st_info)))
+	if (!room || !is_code(es, &e, ELF64_ST_TYPE(sym->st_info)))
 		return 0;
 	e.sized = sym->st_size != 0;
 	e.len = (uint32_t)(e.sized && sym->st_size < room ? sym->st_size : room);
@@ -133,7 +152,7 @@ static int read_table(struct elf_symbols *es, const struct elf_file *f, const st
 	elf_table_init(&t, &f->bytes, elf_symbol_size(f), of->offset, of->nr);
 	while (!rc && (p = elf_table_next(&t))) {
 		sym = elf_symbol_of(f, p);
-		rc = add_symbol(es, f, &sym, of->names);
+		rc = add_symbol(es, f, &sym, of);
 		es->nr_read++;
 	}
 	return rc ? rc : t.rc;
@@ -149,24 +168,49 @@ static const Elf64_Shdr *find_type(const struct elf_file *f, uint32_t type)
 	return sh < end ? sh : NULL;
 }
 
-/* The first section of @type, a symbol table. Return: -ENOENT: there is none. */
-static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32_t type, struct symtab *out)
+/* The symbol table @sh, whose names are in @strings. */
+static int read_section(struct elf_symbols *es, const struct elf_file *f, const Elf64_Shdr *sh,
+			const Elf64_Shdr *strings, struct symtab *out)
 {
-	const Elf64_Shdr *sh = find_type(f, type);
 	size_t item = elf_symbol_size(f);
 	struct elf_strings *st;
 	int rc;
 
-	if (!sh)
-		return -ENOENT;
-	if (!elf_section_readable(f, sh) || sh->sh_entsize != item || sh->sh_size / item > SYMBOLS_MAX ||
-	    sh->sh_link >= f->nr_sections)
+	if (!elf_section_readable(f, sh) || sh->sh_entsize != item || sh->sh_size / item > SYMBOLS_MAX)
 		return -ENOEXEC;
-	rc = elf_names_add(&es->names, f, &f->sections[sh->sh_link], &st);
+	rc = elf_names_add(&es->names, f, strings, &st);
 	if (rc)
 		return rc;
-	*out = (struct symtab){ sh->sh_offset, sh->sh_size / item, st };
+	out->offset = sh->sh_offset;
+	out->nr = sh->sh_size / item;
+	out->names = st;
 	return read_table(es, f, out);
+}
+
+/* The first section of @type, a symbol table. Return: -ENOENT: there is none. */
+static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32_t type, struct symtab *out)
+{
+	const Elf64_Shdr *sh = find_type(f, type);
+
+	if (!sh)
+		return -ENOENT;
+	if (sh->sh_link >= f->nr_sections)
+		return -ENOEXEC;
+	*out = (struct symtab){ 0 };
+	return read_section(es, f, sh, &f->sections[sh->sh_link], out);
+}
+
+/* The same of .dynsym. Without that section, which nothing needs at run time, as the dynamic linker finds it. */
+static int read_dynamic(struct elf_symbols *es, const struct elf_file *f, struct symtab *out)
+{
+	int rc = read_symbols(es, f, SHT_DYNSYM, out);
+	Elf64_Shdr symbols, strings;
+
+	if (rc != -ENOENT)
+		return rc;
+	rc = elf_dynamic_symbols(f, &symbols, &strings);
+	*out = (struct symtab){ .by_segments = true };
+	return rc ? rc : read_section(es, f, &symbols, &strings, out);
 }
 
 /* A name, zeros up to a multiple of four bytes, and the CRC. It will be part of a path. */
@@ -238,7 +282,7 @@ static int load(struct elf_symbols *es)
 
 	es->has_symtab = es->own_symtab = !rc;
 	t += !rc;
-	rc_dyn = read_symbols(es, &es->file, SHT_DYNSYM, t);
+	rc_dyn = read_dynamic(es, &es->file, t);
 	if (!rc_dyn) {
 		es->dynamic = t->names;
 		es->plt_sections.symbols = t->offset;
@@ -252,6 +296,12 @@ static int load(struct elf_symbols *es)
 	return rc && rc != -ENOENT && rc_dyn && rc_dyn != -ENOENT ? rc : 0;
 }
 
+/* Some tools leave no section headers: what is loaded is known all the same. */
+static bool is_program(const struct elf_file *f)
+{
+	return f->nr_sections || f->nr_segments;
+}
+
 int elf_symbols_of(struct elf_file *f, struct elf_symbols **out)
 {
 	struct elf_symbols *es = calloc(1, sizeof(*es));
@@ -263,7 +313,7 @@ int elf_symbols_of(struct elf_file *f, struct elf_symbols **out)
 	}
 	es->file = *f;
 	es->debug = es->late = ELF_FILE_NONE;
-	rc = es->file.nr_sections ? load(es) : -ENOEXEC;
+	rc = is_program(&es->file) ? load(es) : -ENOEXEC;
 	if (rc)
 		elf_symbols_free(es);
 	else
@@ -301,7 +351,7 @@ int elf_build_id(int fd, struct build_id *id)
 
 	if (rc)
 		return rc;
-	if (f.nr_sections)
+	if (is_program(&f))
 		*id = f.build_id;
 	else
 		rc = -ENOEXEC;

@@ -2,10 +2,11 @@
 /*
  * The function symbols of one ELF file: .symtab and .dynsym together, 32 and 64 bits, little endian; without .symtab,
  * the one of its debug file (see debug_files.h) or of its .gnu_debugdata in its place; and where these have no name, or
- * one without size, the one of the debug file beside them, if it is added.
+ * one without size, the one of the debug file beside them, if it is added. Without section headers, .dynsym is found as
+ * the dynamic linker finds it.
  *
  * Taken are functions, indirect functions and untyped labels (hand-written assembly) that lie in an
- * executable section. An address belongs to the symbol with size that covers it and begins closest below; of
+ * executable section, or segment where sections are not known. An address belongs to the symbol with size that covers it and begins closest below; of
  * those that begin at the same address, to the one alias.h prefers. A symbol without size ends where the next
  * one begins, at latest with its section, and gives way to every symbol with size that covers it or begins
  * where it does. Where there is no symbol, the entries of the procedure linkage tables are called "name@plt".
@@ -38,7 +39,7 @@ struct elf_symbol {
 
 /**
  * elf_symbols_open() - read the symbols of @fd, which must be a regular file; its position is not used.
- * Return: 0 and the owned *@out, which may be without symbols; -ENOEXEC: not an ELF file with sections that
+ * Return: 0 and the owned *@out, which may be without symbols; -ENOEXEC: not an ELF file with sections or segments that
  * we can read; -EINVAL: not a regular file; -ENOMEM; -EIO and others of pread(2). @fd stays the caller's.
  */
 int elf_symbols_open(int fd, struct elf_symbols **out);

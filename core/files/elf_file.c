@@ -151,6 +151,8 @@ static void add_segment(struct elf_file *f, const Elf64_Phdr *p, unsigned int *n
 		read_notes(f, notes_left, seg.offset, seg.size, p->p_align);
 	if (p->p_type == PT_GNU_EH_FRAME && !f->eh_frame_hdr.size)
 		f->eh_frame_hdr = seg;
+	if (p->p_type == PT_DYNAMIC && !f->dynamic.size)
+		f->dynamic = seg;
 	if (p->p_type == PT_LOAD && seg.size <= UINT64_MAX - seg.vaddr && seg.size <= UINT64_MAX - seg.offset &&
 	    seg.memory <= UINT64_MAX - seg.vaddr)
 		f->segments[f->nr_segments++] = seg;

@@ -39,6 +39,7 @@ struct elf_segment {
  * @nr_sections: 0: it has none, or they cannot be read
  * @segments: in the order of the file
  * @eh_frame_hdr: PT_GNU_EH_FRAME; size 0: none
+ * @dynamic: PT_DYNAMIC; size 0: none
  */
 struct elf_file {
 	struct file_bytes bytes;
@@ -48,7 +49,7 @@ struct elf_file {
 	struct build_id build_id;
 	struct elf_segment segments[ELF_SEGMENTS_MAX];
 	unsigned int nr_segments;
-	struct elf_segment eh_frame_hdr;
+	struct elf_segment eh_frame_hdr, dynamic;
 };
 
 #define ELF_FILE_NONE ((struct elf_file){ .bytes = FILE_BYTES_NONE })

@@ -361,12 +361,12 @@ static const struct {
 	{ "encoding 0", EI_DATA, 1, 0, -ENOEXEC, NULL },
 	{ "encoding 3", EI_DATA, 1, 3, -ENOEXEC, NULL },
 	{ "other byte order", EI_DATA, 1, ELFDATA2MSB, -ENOEXEC, NULL },
-	{ "no sections", EHDR(e_shnum), 0, -ENOEXEC, NULL },
-	{ "more sections than bytes", EHDR(e_shnum), 0xffff, -ENOEXEC, NULL },
-	{ "sections beyond the file", EHDR(e_shoff), 1 << 20, -ENOEXEC, NULL },
-	{ "sections at the end of the address space", EHDR(e_shoff), UINT64_MAX - 8, -ENOEXEC, NULL },
-	{ "section size 0", EHDR(e_shentsize), 0, -ENOEXEC, NULL },
-	{ "section size 63", EHDR(e_shentsize), 63, -ENOEXEC, NULL },
+	{ "no sections", EHDR(e_shnum), 0, 0, "-" },
+	{ "more sections than bytes", EHDR(e_shnum), 0xffff, 0, "-" },
+	{ "sections beyond the file", EHDR(e_shoff), 1 << 20, 0, "-" },
+	{ "sections at the end of the address space", EHDR(e_shoff), UINT64_MAX - 8, 0, "-" },
+	{ "section size 0", EHDR(e_shentsize), 0, 0, "-" },
+	{ "section size 63", EHDR(e_shentsize), 63, 0, "-" },
 	{ "segments beyond the file", EHDR(e_phoff), 1 << 20, -ENOEXEC, NULL },
 	{ "segments at the end of the address space", EHDR(e_phoff), UINT64_MAX, -ENOEXEC, NULL },
 	{ "segment size 0", EHDR(e_phentsize), 0, -ENOEXEC, NULL },
@@ -444,13 +444,29 @@ START_TEST(test_broken)
 }
 END_TEST
 
+/* The headers of sections are behind everything else: the first @len bytes have no symbol. */
+static void check_truncated(size_t len)
+{
+	int rc;
+
+	es = NULL;
+	rc = parse(im.bytes, len);
+	ck_assert(!rc || rc == -ENOEXEC);
+	if (!rc) {
+		ck_assert_str_eq(lookup(0x100), "-");
+		ck_assert_uint_eq(elf_symbols_build_id(es)->size, 0);
+	}
+	elf_symbols_free(es);
+	es = NULL;
+}
+
 START_TEST(test_truncated)
 {
 	size_t len;
 
 	image_build(&im, formats[_i].class, formats[_i].encoding, plain, ARRAY_SIZE(plain), plain, ARRAY_SIZE(plain));
 	for (len = 0; len < im.len; len++)
-		ck_assert_int_eq(parse(im.bytes, len), -ENOEXEC);
+		check_truncated(len);
 	ck_assert_int_eq(parse(im.bytes, im.len), 0);
 }
 END_TEST
@@ -725,7 +741,7 @@ START_TEST(test_build_id_formats)
 		image_release(&im);
 		build_noted(formats[_i].class, formats[_i].encoding, false, true, align);
 		for (len = 0; len < im.len; len++)
-			ck_assert_int_eq(parse(im.bytes, len), -ENOEXEC);
+			check_truncated(len);
 		ck_assert_int_eq(parse(im.bytes, im.len), 0);
 		check_build_id(elf_symbols_build_id(es), true);
 		elf_symbols_free(es);

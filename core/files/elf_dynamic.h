@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The symbols of a file without section headers, by the dynamic section that the dynamic linker uses. It tells where
+ * they begin; how many there are follows from the hash table that they are looked up by.
+ */
+#ifndef CORE_FILES_ELF_DYNAMIC_H
+#define CORE_FILES_ELF_DYNAMIC_H
+
+#include "core/files/elf_file.h"
+
+/**
+ * elf_dynamic_symbols() - where the dynamic symbols of @f and their names are, as .dynsym and .dynstr would say it.
+ * @symbols, @strings: out: type, offset, size and size of an entry; all within the file, but not otherwise checked
+ * Return: 0; -ENOENT: there are none; -ENOEXEC: damaged; others of file_bytes_read().
+ */
+int elf_dynamic_symbols(const struct elf_file *f, Elf64_Shdr *symbols, Elf64_Shdr *strings);
+
+#endif
