@@ -103,7 +103,8 @@ static int read_header(struct elf_file *f, Elf64_Ehdr *out)
 	if (rc)
 		return rc;
 	/* PN_XNUM: more than 65,000, counted in section 0. Nothing that is loaded has so many. */
-	if (out->e_phnum == PN_XNUM || out->e_phentsize != (is_wide(f) ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+	if (out->e_phnum == PN_XNUM ||
+	    (out->e_phnum && out->e_phentsize != (is_wide(f) ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr))))
 		return -ENOEXEC;
 	f->type = out->e_type;
 	f->machine = out->e_machine;
@@ -164,6 +165,8 @@ static int read_segments(struct elf_file *f, const Elf64_Ehdr *ehdr, unsigned in
 	Elf64_Phdr phdr;
 	const void *p;
 
+	if (!ehdr->e_phnum)
+		return 0;
 	elf_table_init(&t, &f->bytes, ehdr->e_phentsize, ehdr->e_phoff, ehdr->e_phnum);
 	while (f->nr_segments < ELF_SEGMENTS_MAX && (p = elf_table_next(&t))) {
 		if (is_wide(f))
@@ -344,6 +347,28 @@ int elf_section_find(struct elf_file *f, const char *name, Elf64_Shdr *out)
 	return -ENOENT;
 }
 
+/*
+ * `perf inject --jit` before Linux 6.2 makes files without program headers, each with the code of one function: take
+ * sections as segments. The addresses of sections in an object file (ET_REL) mean nothing.
+ */
+static void use_sections(struct elf_file *f)
+{
+	const Elf64_Shdr *sh = f->sections, *end = sh + f->nr_sections;
+
+	if (f->nr_segments || (f->type != ET_EXEC && f->type != ET_DYN))
+		return;
+	for (; sh < end && f->nr_segments < ELF_SEGMENTS_MAX; sh++) {
+		uint32_t flags =
+			PF_R | (sh->sh_flags & SHF_EXECINSTR ? PF_X : 0) | (sh->sh_flags & SHF_WRITE ? PF_W : 0);
+
+		if (!(sh->sh_flags & SHF_ALLOC) || sh->sh_type == SHT_NULL || sh->sh_type == SHT_NOBITS ||
+		    !elf_section_readable(f, sh) || sh->sh_size > UINT64_MAX - sh->sh_addr)
+			continue;
+		f->segments[f->nr_segments++] =
+			(struct elf_segment){ sh->sh_offset, sh->sh_size, sh->sh_addr, sh->sh_size, flags };
+	}
+}
+
 /* Behind the segments, which are what the kernel tells of a mapped file. */
 static void read_note_sections(struct elf_file *f, unsigned int *notes_left)
 {
@@ -368,11 +393,13 @@ static int read_head(struct elf_file *f)
 		rc = read_segments(f, &ehdr, &notes_left);
 	if (!rc)
 		rc = read_sections(f, &ehdr);
-	if (!rc)
-		read_note_sections(f, &notes_left);
-	else
+	if (rc) {
 		elf_file_release(f);
-	return rc;
+		return rc;
+	}
+	use_sections(f);
+	read_note_sections(f, &notes_left);
+	return 0;
 }
 
 int elf_file_open(struct elf_file *f, int fd)

@@ -37,7 +37,7 @@ struct elf_segment {
  * @sections: @nr_sections of them, as they are in the file but for their width: to be checked with
  *            elf_section_readable(); NULL after elf_file_drop_sections()
  * @nr_sections: 0: it has none, or they cannot be read
- * @segments: in the order of the file
+ * @segments: in the order of the file; without program headers, the sections that would be loaded
  * @eh_frame_hdr: PT_GNU_EH_FRAME; size 0: none
  * @dynamic: PT_DYNAMIC; size 0: none
  */

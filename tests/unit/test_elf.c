@@ -3,7 +3,7 @@
 #include "core/files/elf.h"
 #include "core/files/elf_file.h"
 #include "tests/elf_parse.h"
-#include "tests/unit/elf_image.h"
+#include "tests/unit/elf_sections.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -173,6 +173,58 @@ START_TEST(test_placed)
 	memcpy(f.segments, placed[_i].segments, sizeof(placed[_i].segments));
 	ck_assert_int_eq(elf_file_address_mapped(&f, &m, AT, &addr), placed[_i].addr != 0);
 	ck_assert_uint_eq(addr, placed[_i].addr);
+}
+END_TEST
+
+/*
+ * Without program headers, sections tell where the bytes of the file are loaded. One field of a header is set to a
+ * value; the bytes of .text, which are at 0x5000 in memory, are loaded or not.
+ */
+#define SECTION(nr, field) (nr) * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, field)
+static const struct {
+	size_t where, width;
+	uint64_t value;
+	bool of_section, found;
+} unsegmented[] = {
+	{ offsetof(Elf64_Ehdr, e_version), 4, 1, false, true },
+	{ offsetof(Elf64_Ehdr, e_phentsize), 2, 0, false, true },
+	{ offsetof(Elf64_Ehdr, e_phoff), 8, UINT64_MAX, false, true },
+	{ offsetof(Elf64_Ehdr, e_type), 2, ET_EXEC, false, true },
+	{ offsetof(Elf64_Ehdr, e_type), 2, ET_REL, false, false },
+	{ offsetof(Elf64_Ehdr, e_type), 2, ET_CORE, false, false },
+	{ SECTION(1, sh_flags), 8, SHF_EXECINSTR, true, false },
+	{ SECTION(1, sh_flags), 8, SHF_ALLOC, true, false },
+	{ SECTION(1, sh_flags), 8, SHF_ALLOC | SHF_EXECINSTR | SHF_COMPRESSED, true, false },
+	{ SECTION(1, sh_type), 4, SHT_NOBITS, true, false },
+	{ SECTION(1, sh_type), 4, SHT_NULL, true, false },
+	{ SECTION(1, sh_size), 8, UINT64_MAX, true, false },
+	{ SECTION(1, sh_size), 8, 4, true, false },
+	{ SECTION(1, sh_offset), 8, 1 << 20, true, false },
+	{ SECTION(1, sh_addr), 8, UINT64_MAX - 8, true, false },
+	{ SECTION(2, sh_addr), 8, UINT64_MAX, true, true },
+};
+
+START_TEST(test_unsegmented)
+{
+	const struct section v[] = {
+		{ ".text", { 0, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x5000, .sh_size = 16 }, "0123456789abcdef" },
+		{ ".data", { 0, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0x6000, .sh_size = 16 }, "0123456789abcdef" },
+	};
+	uint64_t vaddr = 1, at;
+	const uint16_t none = 0;
+
+	sections_build(&im, v, ARRAY_SIZE(v));
+	memcpy(&at, im.bytes + im.shdr + SECTION(1, sh_offset), sizeof(at));
+	memcpy(im.bytes + offsetof(Elf64_Ehdr, e_phnum), &none, sizeof(none));
+	memcpy(im.bytes + (unsegmented[_i].of_section ? im.shdr : 0) + unsegmented[_i].where, &unsegmented[_i].value,
+	       unsegmented[_i].width);
+	ck_assert_int_eq(parse(im.bytes, im.len), 0);
+	ck_assert_int_eq(find_vaddr(at + 5, &vaddr), unsegmented[_i].found);
+	if (unsegmented[_i].found) {
+		ck_assert_uint_eq(vaddr, 0x5005);
+		ck_assert(!find_vaddr(at + 16, &vaddr)); /* data */
+		ck_assert(!find_vaddr(at - 1, &vaddr));
+	}
 }
 END_TEST
 
@@ -370,7 +422,7 @@ static const struct {
 	{ "segments beyond the file", EHDR(e_phoff), 1 << 20, -ENOEXEC, NULL },
 	{ "segments at the end of the address space", EHDR(e_phoff), UINT64_MAX, -ENOEXEC, NULL },
 	{ "segment size 0", EHDR(e_phentsize), 0, -ENOEXEC, NULL },
-	{ "no segments of no size", offsetof(Elf64_Ehdr, e_phentsize), 4, 0, -ENOEXEC, NULL },
+	{ "no segments of no size", offsetof(Elf64_Ehdr, e_phentsize), 4, 0, 0, "first+0x0" },
 	{ "more segments than bytes", EHDR(e_phnum), 0xfffe, -ENOEXEC, NULL },
 	{ "segments counted elsewhere", EHDR(e_phnum), PN_XNUM, -ENOEXEC, NULL },
 	{ "no segments", EHDR(e_phnum), 0, 0, "first+0x0" },
@@ -1054,6 +1106,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_placed, 0, ARRAY_SIZE(placed));
 	tcase_add_loop_test(tc, test_formats, 0, ARRAY_SIZE(formats));
+	tcase_add_loop_test(tc, test_unsegmented, 0, ARRAY_SIZE(unsegmented));
 	tcase_add_loop_test(tc, test_big_endian, 0, ARRAY_SIZE(formats));
 	tcase_add_loop_test(tc, test_owner, 0, ARRAY_SIZE(owners));
 	tcase_add_loop_test(tc, test_alias, 0, ARRAY_SIZE(aliases));
