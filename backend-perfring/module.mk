@@ -28,12 +28,3 @@ LIB_SRCS += \
 	backend-perfring/ring/reading.c \
 	backend-perfring/ring/refresh.c \
 	backend-perfring/ring/ring.c
-# Recordings of `perf record -z`; without the library, or with ZSTD=, they are refused.
-ifeq ($(origin ZSTD),undefined)
-ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)
-endif
-ifneq ($(ZSTD),)
-ZSTD_CFLAGS := -DHAVE_ZSTD $(shell $(PKG_CONFIG) --cflags libzstd)
-ZSTD_LIBS := $(shell $(PKG_CONFIG) --libs libzstd)
-endif
-LIBS += $(ZSTD_LIBS)

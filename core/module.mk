@@ -143,6 +143,7 @@ LIB_SRCS += \
 	core/symbols/lines.c \
 	core/symbols/lines_dwarf.c \
 	core/symbols/lines_message.c \
+	core/symbols/lines_sections.c \
 	core/symbols/lines_serve.c \
 	core/symbols/perf_map.c \
 	core/symbols/perf_maps.c \
@@ -175,8 +176,16 @@ ifneq ($(IBERTY),)
 ALL_CFLAGS += -DHAVE_IBERTY
 IBERTY_LIBS := -liberty
 endif
+# Compressed debug sections, and recordings of `perf record -z`; without the library, or with ZSTD=, they are refused.
+ifeq ($(origin ZSTD),undefined)
+ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)
+endif
+ifneq ($(ZSTD),)
+ZSTD_CFLAGS := -DHAVE_ZSTD $(shell $(PKG_CONFIG) --cflags libzstd)
+ZSTD_LIBS := $(shell $(PKG_CONFIG) --libs libzstd)
+endif
 CORE_LIBS = $(shell $(PKG_CONFIG) --libs libelf libdw liblzma zlib libprotobuf-c jansson) $(IBERTY_LIBS) -lm
-LIBS += $(CORE_LIBS)
+LIBS += $(CORE_LIBS) $(ZSTD_LIBS)
 
 # Messages of pprof, as protobuf-c makes them.
 PROTOC_C ?= protoc-c

@@ -3,16 +3,22 @@
 
 #include "core/base/faults.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#include <zstd_errors.h>
+#endif
 
 #define CHUNK 16384
 
 #define SECTION_MAX (16u << 20) /* bytes of contents; the largest .debug_frame of distributions has some 10 MiB */
-#define RATIO_MAX   1100        /* of inflated to deflated bytes; zlib's format reaches 1032 */
+
+/* Of inflated to deflated bytes: zlib's format reaches 1032, zstd's has blocks of 4 bytes for 128 KiB. */
+#define ZLIB_RATIO_MAX 1100
+#define ZSTD_RATIO_MAX (32u << 10)
 
 #define XZ_MAX          (16u << 20)
 #define XZ_INFLATED_MAX (64u << 20)
@@ -69,6 +75,88 @@ static int zlib_to(struct input *in, void *to, size_t size)
 	return rc;
 }
 
+/* ---- zstd */
+
+#ifdef HAVE_ZSTD
+
+static int zstd_status(size_t status)
+{
+	if (!ZSTD_isError(status))
+		return 0;
+	return ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation ? fault(-ENOMEM) : -EBADMSG;
+}
+
+/* Feed @piece. @status: in and out: of ZSTD_decompressStream(); 0: a frame is complete, and another one may follow */
+static int zstd_piece(ZSTD_DStream *z, ZSTD_inBuffer *piece, ZSTD_outBuffer *out, size_t *status)
+{
+	size_t before;
+	int rc = 0;
+
+	while (!rc && piece->pos < piece->size && (*status || out->pos < out->size)) {
+		before = piece->pos + out->pos;
+		*status = ZSTD_decompressStream(z, out, piece);
+		rc = zstd_status(*status);
+		if (!rc && piece->pos + out->pos == before)
+			rc = -EBADMSG; /* more than there is room for */
+	}
+	return rc;
+}
+
+static int zstd_to(struct input *in, void *to, size_t size)
+{
+	ZSTD_DStream *z = ZSTD_createDStream();
+	ZSTD_outBuffer out = { to, size, 0 };
+	size_t status = 1;
+	int rc = z ? 0 : fault(-ENOMEM);
+
+	while (!rc && in->left && (status || out.pos < size)) {
+		ZSTD_inBuffer piece = { in->piece, 0, 0 };
+
+		rc = next_piece(in, &piece.size);
+		if (!rc)
+			rc = zstd_piece(z, &piece, &out, &status);
+	}
+	ZSTD_freeDStream(z);
+	return !rc && (status || out.pos < size) ? -EBADMSG : rc;
+}
+
+int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out)
+{
+	size_t got;
+	int rc;
+
+	if (!size || size / ZSTD_RATIO_MAX > len)
+		return -EBADMSG;
+	*out = malloc(size);
+	if (!*out)
+		return fault(-ENOMEM);
+	got = ZSTD_decompress(*out, size, from, len);
+	rc = zstd_status(got);
+	if (!rc && got != size)
+		rc = -EBADMSG;
+	if (rc)
+		free(*out);
+	return rc;
+}
+
+#else
+
+static int zstd_to(struct input *in, void *to, size_t size)
+{
+	(void)in, (void)to, (void)size;
+	return -ENOTSUP;
+}
+
+int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out)
+{
+	(void)from, (void)len, (void)size, (void)out;
+	return -ENOTSUP;
+}
+
+#endif
+
+/* ---- sections */
+
 int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len)
 {
 	struct input in = { .b = b, .offset = offset + sizeof(Elf64_Chdr), .left = size - sizeof(Elf64_Chdr) };
@@ -79,14 +167,14 @@ int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t si
 	rc = size < sizeof(ch) ? -EBADMSG : file_bytes_read(b, offset, &ch, sizeof(ch));
 	if (rc)
 		return rc;
-	if (ch.ch_type != ELFCOMPRESS_ZLIB || ch.ch_size > SECTION_MAX)
+	if ((ch.ch_type != ELFCOMPRESS_ZLIB && ch.ch_type != ELFCOMPRESS_ZSTD) || ch.ch_size > SECTION_MAX)
 		return -ENOTSUP;
-	if (!ch.ch_size || ch.ch_size / RATIO_MAX > size)
+	if (!ch.ch_size || ch.ch_size / (ch.ch_type == ELFCOMPRESS_ZLIB ? ZLIB_RATIO_MAX : ZSTD_RATIO_MAX) > size)
 		return -EBADMSG;
 	memory = malloc(ch.ch_size);
 	if (!memory)
 		return fault(-ENOMEM);
-	rc = zlib_to(&in, memory, ch.ch_size);
+	rc = ch.ch_type == ELFCOMPRESS_ZLIB ? zlib_to(&in, memory, ch.ch_size) : zstd_to(&in, memory, ch.ch_size);
 	if (rc) {
 		free(memory);
 		return rc;

@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is compressed in ELF files: sections with SHF_COMPRESSED, and the small ELF file, with no more than symbols,
- * that some distributions put into each program: .gnu_debugdata.
+ * Compressed parts of ELF files: sections with SHF_COMPRESSED, and the small ELF file, with no more than symbols, that
+ * some distributions put into each program: .gnu_debugdata.
  */
 #ifndef CORE_FILES_ELF_INFLATE_H
 #define CORE_FILES_ELF_INFLATE_H
 
 #include "core/files/file_bytes.h"
 
+#include <elf.h>
+
+#ifndef ELFCOMPRESS_ZSTD /* glibc 2.37 */
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
 /**
  * elf_inflate_section() - what the @size bytes at @offset, of a section with SHF_COMPRESSED in a file of 64 bits, stand
  * for.
- * Return: 0 and the owned *@out, from malloc(3), of *@len bytes, which are some; -ENOTSUP: not zlib, or more than 16
- * MiB; -EBADMSG: damaged; -ENOMEM; others of file_bytes_read().
+ * Return: 0 and the owned *@out, from malloc(3), of *@len bytes, which are some; -ENOTSUP: neither zlib nor zstd, or
+ * more than 16 MiB; -EBADMSG: damaged; -ENOMEM; others of file_bytes_read().
  */
 int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);
+
+/**
+ * elf_inflate_zstd() - the same of @len bytes in memory, without the header that such a section has: one zstd frame, or
+ * several, as mold writes them. They stand for @size bytes, as many as there is memory for.
+ * Return: 0 and the owned *@out; -ENOTSUP: this program was built without zstd; -EBADMSG; -ENOMEM.
+ */
+int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out);
 
 /**
  * elf_inflate_xz() - the same of an .xz stream.

@@ -22,6 +22,12 @@
 #define NO_SLOT        LINES_SLOTS
 #define NO_TEXT        UINT32_MAX
 
+#ifdef HAVE_ZSTD
+#define COMPRESSED "it is compressed in an unknown way"
+#else
+#define COMPRESSED "it is compressed with zstd, and this program was built without zstd"
+#endif
+
 struct file {
 	uint32_t slot; /* where the worker has it */
 	bool failed;
@@ -413,6 +419,8 @@ static const char *reason(int rc)
 		return "the kernel has no seccomp filters to read it safely";
 	case -E2BIG:
 		return "it is too much";
+	case -ENOTSUP:
+		return COMPRESSED;
 	default:
 		return strerror(-rc);
 	}

@@ -2,6 +2,7 @@
 #include "core/symbols/lines_dwarf.h"
 
 #include "core/base/grow.h"
+#include "core/symbols/lines_sections.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -32,6 +33,7 @@ struct unit {
 };
 
 struct lines_dwarf {
+	struct lines_sections sections;
 	Elf *elf;
 	Dwarf *dwarf;
 	struct unit *units;
@@ -122,16 +124,15 @@ static int read_units(struct lines_dwarf *d)
 int lines_dwarf_open(int fd, struct lines_dwarf **out)
 {
 	struct lines_dwarf *d = calloc(1, sizeof(*d));
-	int rc = -ENOEXEC;
+	int rc;
 
 	if (!d)
 		return -ENOMEM;
-	elf_version(EV_CURRENT);
-	d->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (d->elf && elf_kind(d->elf) == ELF_K_ELF)
+	rc = lines_sections_open(fd, &d->sections, &d->elf);
+	if (!rc)
 		d->dwarf = dwarf_begin_elf(d->elf, DWARF_C_READ, NULL);
-	if (d->dwarf)
-		rc = read_units(d);
+	if (!rc)
+		rc = d->dwarf ? read_units(d) : -ENOEXEC;
 	if (rc)
 		lines_dwarf_free(d);
 	else
@@ -153,6 +154,7 @@ void lines_dwarf_free(struct lines_dwarf *d)
 		dwarf_end(d->dwarf);
 	if (d->elf)
 		elf_end(d->elf);
+	lines_sections_release(&d->sections);
 	free(d);
 }
 

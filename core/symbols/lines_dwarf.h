@@ -15,7 +15,8 @@ struct lines_dwarf;
 
 /**
  * lines_dwarf_open() - @fd is the caller's, and needed until lines_dwarf_free().
- * Return: 0 and the owned *@out; -ENOEXEC: there is nothing that can be read; -ENOMEM.
+ * Return: 0 and the owned *@out; -ENOEXEC: there is nothing that can be read; -ENOTSUP: the compression method is
+ * unknown; -ENOMEM.
  */
 int lines_dwarf_open(int fd, struct lines_dwarf **out);
 void lines_dwarf_free(struct lines_dwarf *d);

@@ -3,9 +3,13 @@
 #ifndef TESTS_RULES_IMAGE_H
 #define TESTS_RULES_IMAGE_H
 
+#include "core/files/elf_inflate.h"
 #include "tests/unit/elf_image.h"
 
 #include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 /* Headers and records lie in a segment of constants, at BASE + their offset; the file ends with code and data. */
 #define BASE        0x400000u
@@ -23,7 +27,7 @@ enum { SECT_NULL, SECT_EH, SECT_FRAME, SECT_NAMES, SECT_COUNT };
 enum table { TABLE, TABLE_OMITTED, TABLE_WIDE, NO_HDR, NO_EH };
 
 /** And what is there of .debug_frame. */
-enum frame { NO_FRAME, FRAME, FRAME_64, FRAME_ZLIB };
+enum frame { NO_FRAME, FRAME, FRAME_64, FRAME_ZLIB, FRAME_ZSTD };
 
 /** struct function - rules that make the CFA rsp + @cfa, or, if that is 0, give it an expression. */
 struct function {
@@ -133,6 +137,30 @@ static inline void put_compressed(struct image *im, const struct image *raw)
 	free(out);
 }
 
+/* The same with a zstd frame, with checksum, for each half of it. Without the library, a header alone. */
+static inline void put_zstd(struct image *im, const struct image *raw)
+{
+	Elf64_Chdr ch = { .ch_type = ELFCOMPRESS_ZSTD, .ch_size = raw->len, .ch_addralign = 8 };
+#ifdef HAVE_ZSTD
+	size_t at, len, half = raw->len / 2 + 1, cap = ZSTD_compressBound(half);
+	unsigned char *out = malloc(cap);
+	ZSTD_CCtx *c = ZSTD_createCCtx();
+
+	ck_assert(out && c);
+	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+	image_put(im, &ch, sizeof(ch));
+	for (at = 0; at < raw->len; at += half) {
+		len = ZSTD_compress2(c, out, cap, raw->bytes + at, raw->len - at < half ? raw->len - at : half);
+		ck_assert(!ZSTD_isError(len));
+		image_put(im, out, len);
+	}
+	ZSTD_freeCCtx(c);
+	free(out);
+#else
+	image_put(im, &ch, sizeof(ch));
+#endif
+}
+
 static inline void put_frame(struct rules_image *ri, enum frame frame, const struct function *v, size_t nr)
 {
 	struct image raw = { .class = ELFCLASS64, .encoding = ELFDATA2LSB };
@@ -141,6 +169,8 @@ static inline void put_frame(struct rules_image *ri, enum frame frame, const str
 	ri->frame = ri->im.len;
 	if (frame == FRAME_ZLIB)
 		put_compressed(&ri->im, &raw);
+	else if (frame == FRAME_ZSTD)
+		put_zstd(&ri->im, &raw);
 	else
 		image_put(&ri->im, raw.bytes, raw.len);
 	ri->frame_size = ri->im.len - ri->frame;
@@ -173,7 +203,7 @@ static inline void rules_image_shdrs(struct rules_image *ri, enum table table, e
 		s[SECT_EH].sh_type = SHT_NOBITS;
 	if (frame == NO_FRAME)
 		s[SECT_FRAME].sh_type = SHT_NULL;
-	if (frame == FRAME_ZLIB)
+	if (frame == FRAME_ZLIB || frame == FRAME_ZSTD)
 		s[SECT_FRAME].sh_flags = SHF_COMPRESSED;
 	image_put(&ri->im, s, sizeof(s));
 }

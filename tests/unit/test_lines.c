@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What lines.h says of this program itself, of copies of it that are cut or changed, and of what is no such file. */
+#include "core/files/elf_inflate.h"
 #include "core/symbols/lines.h"
 #include "tests/unit/unit.h"
 
@@ -9,6 +10,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -325,6 +329,119 @@ START_TEST(test_changed)
 }
 END_TEST
 
+/* ---- compressed sections */
+
+#ifdef HAVE_ZSTD
+
+/* Append @len bytes to *@bytes, which has *@size. Return: where they are. */
+static size_t append(char **bytes, size_t *size, const void *what, size_t len)
+{
+	size_t at = (*size + 7) & ~(size_t)7;
+
+	*bytes = realloc(*bytes, at + len);
+	ck_assert_ptr_nonnull(*bytes);
+	memset(*bytes + *size, 0, at - *size);
+	memcpy(*bytes + at, what, len);
+	*size = at + len;
+	return at;
+}
+
+/* Compress a section with the header @ch, whose ch_size 0 stands for the right one. */
+static void compress_section(char **bytes, size_t *size, Elf64_Shdr *sh, Elf64_Chdr ch)
+{
+	size_t cap = ZSTD_compressBound(sh->sh_size), len;
+	char *out = malloc(cap);
+
+	ck_assert_ptr_nonnull(out);
+	len = ZSTD_compress(out, cap, *bytes + sh->sh_offset, sh->sh_size, 1);
+	ck_assert(!ZSTD_isError(len));
+	ch.ch_size = ch.ch_size ? ch.ch_size : sh->sh_size;
+	sh->sh_offset = append(bytes, size, &ch, sizeof(ch));
+	*size = sh->sh_offset + sizeof(ch); /* the stream follows the header, whatever its length is */
+	*bytes = realloc(*bytes, *size + len);
+	ck_assert_ptr_nonnull(*bytes);
+	memcpy(*bytes + *size, out, len);
+	*size += len;
+	sh->sh_size = sizeof(ch) + len;
+	sh->sh_flags |= SHF_COMPRESSED;
+	free(out);
+}
+
+/* A copy of this program whose debug sections are compressed with zstd; or only the one called @only, if not NULL. */
+static int compressed_copy(const char *only, Elf64_Chdr ch)
+{
+	size_t size, i, at;
+	char *bytes = read_exe(&size);
+	Elf64_Ehdr e;
+	Elf64_Shdr names, sh;
+	int fd;
+
+	memcpy(&e, bytes, sizeof(e));
+	memcpy(&names, bytes + e.e_shoff + e.e_shstrndx * sizeof(sh), sizeof(names));
+	for (i = 0; i < e.e_shnum; i++) {
+		const char *name;
+
+		at = e.e_shoff + i * sizeof(sh);
+		memcpy(&sh, bytes + at, sizeof(sh));
+		name = bytes + names.sh_offset + sh.sh_name;
+		if (strncmp(name, ".debug_", 7) != 0 || (only && strcmp(name, only) != 0))
+			continue;
+		compress_section(&bytes, &size, &sh, ch);
+		memcpy(bytes + at, &sh, sizeof(sh));
+	}
+	fd = copy_of(bytes, size);
+	free(bytes);
+	return fd;
+}
+
+START_TEST(test_zstd)
+{
+	int fd = compressed_copy(NULL, (Elf64_Chdr){ .ch_type = ELFCOMPRESS_ZSTD, .ch_addralign = 1 });
+	uint32_t file = add_file();
+	struct err why;
+
+	assert_works(file, fd);
+	ck_assert(!lines_skipped(lines, &why));
+	close(fd);
+	assert_works(add_file(), exe);
+}
+END_TEST
+
+/* Wrong headers of a section, and the reason in the warning about the file; NULL: no warning. */
+static const struct {
+	const char *section;
+	uint32_t type;
+	uint64_t size;
+	const char *why;
+} bad_headers[] = {
+	{ ".debug_info", 3, 0, "it is compressed in an unknown way" },
+	{ ".debug_line", UINT32_MAX, 0, "it is compressed in an unknown way" },
+	{ ".debug_info", ELFCOMPRESS_ZSTD, 1, NULL },
+	{ ".debug_info", ELFCOMPRESS_ZSTD, 50 << 20, NULL },
+	{ ".debug_info", ELFCOMPRESS_ZSTD, 1ULL << 40, NULL },
+	{ ".debug_info", ELFCOMPRESS_ZSTD, UINT64_MAX, NULL },
+	{ ".debug_info", ELFCOMPRESS_ZLIB, 0, NULL },
+};
+
+START_TEST(test_bad_header)
+{
+	Elf64_Chdr ch = { .ch_type = bad_headers[_i].type, .ch_size = bad_headers[_i].size, .ch_addralign = 1 };
+	int fd = compressed_copy(bad_headers[_i].section, ch);
+	char want[256];
+	struct err why;
+
+	ck_assert_str_eq(find(add_file(), fd, address_of(mark_inner)), "");
+	ck_assert_int_eq(lines_skipped(lines, &why), bad_headers[_i].why != NULL);
+	snprintf(want, sizeof(want), "the debug information of 1 files was not read: %s", bad_headers[_i].why);
+	if (bad_headers[_i].why)
+		ck_assert_str_eq(why.msg, want);
+	close(fd);
+	assert_works(add_file(), exe);
+}
+END_TEST
+
+#endif
+
 START_TEST(test_free)
 {
 	lines_free(NULL);
@@ -345,6 +462,10 @@ int main(void)
 	tcase_add_test(tc, test_shrinks);
 	tcase_add_test(tc, test_no_files);
 	tcase_add_loop_test(tc, test_changed, 0, 8);
+#ifdef HAVE_ZSTD
+	tcase_add_test(tc, test_zstd);
+	tcase_add_loop_test(tc, test_bad_header, 0, ARRAY_SIZE(bad_headers));
+#endif
 	tcase_add_test(tc, test_free);
 	suite_add_tcase(s, tc);
 	return unit_main(s);

@@ -236,6 +236,16 @@ static const struct {
 	{ true, { -EBADMSG, 0 }, "0@1:1 end ", false, false, "what came of it is nonsense" },
 	{ true, { -EIO, 0 }, "0@1:1 ", false, false, "Input/output error" },
 	{ true, { -ENOEXEC, 0 }, "0@1:1 ", false, false, NULL },
+#ifdef HAVE_ZSTD
+	{ true, { -ENOTSUP, 0 }, "0@1:1 ", false, false, "it is compressed in an unknown way" },
+#else
+	{ true,
+	  { -ENOTSUP, 0 },
+	  "0@1:1 ",
+	  false,
+	  false,
+	  "it is compressed with zstd, and this program was built without zstd" },
+#endif
 	{ true, { -E2BIG, 0 }, "0@1:1 ", false, true, NULL },
 };
 

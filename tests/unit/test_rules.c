@@ -631,44 +631,61 @@ END_TEST
 
 /* ---- compressed sections */
 
+#ifdef HAVE_ZSTD
+#define NR_METHODS 2
+#else
+#define NR_METHODS 1
+#endif
+
+static const enum frame methods[] = { FRAME_ZLIB, FRAME_ZSTD };
+
 static const struct {
 	const char *name;
 	size_t at, size; /* in the section */
 	uint64_t value;
-	int debug; /* answer for what only .debug_frame knows */
+	int debug[2]; /* answer for what only .debug_frame knows, with each method */
 } compressed[] = {
-	{ "nothing", offsetof(Elf64_Chdr, ch_reserved), 4, 0, 64 },
-	{ "zstd", offsetof(Elf64_Chdr, ch_type), 4, 2, NONE },
-	{ "type 0", offsetof(Elf64_Chdr, ch_type), 4, 0, NONE },
-	{ "no bytes", offsetof(Elf64_Chdr, ch_size), 8, 0, NONE },
-	{ "fewer bytes", offsetof(Elf64_Chdr, ch_size), 8, 100, NONE },
-	{ "more bytes", offsetof(Elf64_Chdr, ch_size), 8, 4096, NONE },
-	{ "more bytes than can be", offsetof(Elf64_Chdr, ch_size), 8, 10 << 20, NONE },
-	{ "too many bytes", offsetof(Elf64_Chdr, ch_size), 8, (256 << 20) + 1, NONE },
-	{ "all bytes", offsetof(Elf64_Chdr, ch_size), 8, UINT64_MAX, NONE },
-	{ "no zlib", sizeof(Elf64_Chdr), 1, 0, NONE },
-	{ "a damaged stream", sizeof(Elf64_Chdr) + 12, 4, 0x5a5a5a5a, NONE },
+	{ "nothing", offsetof(Elf64_Chdr, ch_reserved), 4, 0, { 64, 64 } },
+	{ "zlib", offsetof(Elf64_Chdr, ch_type), 4, 1, { 64, NONE } },
+	{ "zstd", offsetof(Elf64_Chdr, ch_type), 4, 2, { NONE, 64 } },
+	{ "type 0", offsetof(Elf64_Chdr, ch_type), 4, 0, { NONE, NONE } },
+	{ "type 3", offsetof(Elf64_Chdr, ch_type), 4, 3, { NONE, NONE } },
+	{ "no bytes", offsetof(Elf64_Chdr, ch_size), 8, 0, { NONE, NONE } },
+	{ "fewer bytes", offsetof(Elf64_Chdr, ch_size), 8, 100, { NONE, NONE } },
+	{ "more bytes", offsetof(Elf64_Chdr, ch_size), 8, 4096, { NONE, NONE } },
+	{ "more bytes than can be", offsetof(Elf64_Chdr, ch_size), 8, 10 << 20, { NONE, NONE } },
+	{ "too many bytes", offsetof(Elf64_Chdr, ch_size), 8, (256 << 20) + 1, { NONE, NONE } },
+	{ "all bytes", offsetof(Elf64_Chdr, ch_size), 8, UINT64_MAX, { NONE, NONE } },
+	{ "no stream", sizeof(Elf64_Chdr), 1, 0, { NONE, NONE } },
+	{ "a damaged stream", sizeof(Elf64_Chdr) + 12, 4, 0x5a5a5a5a, { NONE, NONE } },
 };
+
+static void check_compressed(int row, int method, bool in_debug)
+{
+	int want = compressed[row].debug[method];
+
+	build(&ri, TABLE, in_debug ? NO_FRAME : methods[method]);
+	build(&di, NO_EH, methods[method]);
+	set_fixed(in_debug ? &di.im : &ri.im, (in_debug ? di.frame : ri.frame) + compressed[row].at,
+		  compressed[row].value, compressed[row].size);
+	file = debug_file = (struct reader){ 0 };
+	ck_assert_int_eq(open_with(in_debug), 0);
+	ck_assert_msg(answer(CODE + 0x20) == want, "%s, %d: %d", compressed[row].name, method, answer(CODE + 0x20));
+	ck_assert_int_eq(answer(CODE), 16);
+	ck_assert_uint_lt(rules_memory(r), 100000);
+	rules_close(r);
+	r = NULL;
+	image_release(&ri.im);
+	image_release(&di.im);
+}
 
 START_TEST(test_compressed)
 {
-	int i;
+	int method;
 
-	for (i = 0; i < 2; i++) {
-		build(&ri, TABLE, i ? NO_FRAME : FRAME_ZLIB);
-		build(&di, NO_EH, FRAME_ZLIB);
-		set_fixed(i ? &di.im : &ri.im, (i ? di.frame : ri.frame) + compressed[_i].at, compressed[_i].value,
-			  compressed[_i].size);
-		file = debug_file = (struct reader){ 0 };
-		ck_assert_int_eq(open_with(i), 0);
-		ck_assert_msg(answer(CODE + 0x20) == compressed[_i].debug, "%s: %d", compressed[_i].name,
-			      answer(CODE + 0x20));
-		ck_assert_int_eq(answer(CODE), 16);
-		ck_assert_uint_lt(rules_memory(r), 100000);
-		rules_close(r);
-		r = NULL;
-		image_release(&ri.im);
-		image_release(&di.im);
+	for (method = 0; method < NR_METHODS; method++) {
+		check_compressed(_i, method, false);
+		check_compressed(_i, method, true);
 	}
 }
 END_TEST
@@ -678,7 +695,7 @@ START_TEST(test_compressed_cut)
 {
 	size_t size;
 
-	build(&ri, TABLE, FRAME_ZLIB);
+	build(&ri, TABLE, methods[_i]);
 	for (size = 0; size < ri.frame_size; size++) {
 		set_fixed(&ri.im, ri.shdr + SECT_FRAME * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size), size, 8);
 		reopen();
@@ -915,7 +932,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_garbled, 0, unit_times(1000));
 	tcase_add_loop_test(tc, test_truncated, 0, 20);
 	tcase_add_loop_test(tc, test_compressed, 0, ARRAY_SIZE(compressed));
-	tcase_add_test(tc, test_compressed_cut);
+	tcase_add_loop_test(tc, test_compressed_cut, 0, NR_METHODS);
 	tcase_add_test(tc, test_bad_debug_file);
 	tcase_add_loop_test(tc, test_expr, 0, ARRAY_SIZE(exprs));
 	tcase_add_loop_test(tc, test_address, 0, ARRAY_SIZE(offsets));
