@@ -155,6 +155,8 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_skipped(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
+	if (symbols_older_maps(symbols, &why))
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (session_files_hung(s))
 		fprintf(stderr, "%s%zu files were not opened: their file systems did not answer.\n",
 			warning_word(stderr), session_files_hung(s));

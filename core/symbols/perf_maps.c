@@ -21,10 +21,14 @@
 
 #define FILE_MAX      (64 << 20)   /* bytes; a large server's have 10 MB */
 #define ALL_BYTES_MAX (256u << 20) /* memory of all files together */
-#define ALL_READ_MAX  (256u << 20) /* bytes read between two calls of perf_maps_renew(); they take some 2 s of CPU time */
-#define CLOCK_SLACK   2            /* seconds that the times of a file and of a process may be apart */
-#define OPEN_MAX      256          /* files kept open */
-#define NOTED_MAX     4096         /* processes with code made at run time; fewer have files */
+#define ALL_READ_MAX                                                                                                   \
+	(256u << 20)     /* bytes read between two calls of perf_maps_renew(); they take some 2 s of CPU time */
+#define CLOCK_SLACK 2    /* seconds that the times of a file and of a process may be apart */
+#define OPEN_MAX    256  /* files kept open */
+#define NOTED_MAX   4096 /* processes with code made at run time; fewer have files */
+
+#define OLDER_MEANS                                                                                                    \
+	": names of generated code are of an earlier process, unless the clock was set or the process was restored"
 
 /*
  * No more than @size bytes of @fd, which is what a file of a disk has: those of /proc, which may wait for more or lose
@@ -72,6 +76,8 @@ struct process {
 	int fd; /* the file, while the process lived; -1: not kept */
 	struct perf_map *map;
 	struct stat file; /* that @map is of */
+	bool older;       /* @map was written before the process began */
+	bool reported;    /* it is in perf_maps.nr_older */
 };
 
 static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid);
@@ -79,10 +85,12 @@ static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid)
 struct perf_maps {
 	const struct mapped_files_cfg *where;
 	struct intern_table processes;
-	size_t bytes; /* of all maps */
+	size_t bytes;  /* of all maps */
 	uint64_t read; /* bytes of files, see ALL_READ_MAX */
 	size_t nr_open;
 	uint64_t round;
+	size_t nr_older; /* processes with names of a map that is older than they are, */
+	pid_t first_older;
 };
 
 struct perf_maps *perf_maps_new(const struct mapped_files_cfg *where)
@@ -118,6 +126,7 @@ static void clear(struct perf_maps *pm, struct process *p)
 {
 	set_map(pm, p, NULL);
 	close_file(pm, p);
+	p->older = p->reported = false;
 }
 
 void perf_maps_free(struct perf_maps *pm)
@@ -207,8 +216,11 @@ static time_t began_at(const struct owner *o)
 	return now.tv_sec - up.tv_sec + (time_t)(o->started / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* Was it last written before the process began? */
-static bool is_leftover(const struct stat *st, const struct owner *o)
+/*
+ * Was it last written before the process began? Then another process with its PID may have left it. But the clock may
+ * have been set forward since, and a process that CRIU has restored began when it was restored.
+ */
+static bool is_older(const struct stat *st, const struct owner *o)
 {
 	time_t began = began_at(o);
 
@@ -237,8 +249,11 @@ static bool is_theirs(const struct stat *st, const struct owner *o)
 	return st->st_uid == o->uid || (!st->st_uid && st->st_mode & S_IROTH);
 }
 
-/* Return: a descriptor and @st; -ENOENT: there is none, or none to be believed; -EMFILE, -ENFILE. */
-static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o, struct stat *st)
+/*
+ * @older: out: is_older(); NULL: such a file is not opened
+ * Return: a descriptor and @st; -ENOENT: there is none, or none to be believed; -EMFILE, -ENFILE.
+ */
+static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o, struct stat *st, bool *older)
 {
 	const struct recorded *recorded = pm->where->recorded;
 	char name[64];
@@ -248,9 +263,12 @@ static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o
 	fd = process_file_open(pm->where, o->lives && !recorded ? pid : 0, name, st);
 	if (fd < 0)
 		return fd == -ESTALE || fd == -ETIME ? -ENOENT : fd;
-	if (st->st_nlink == 1 && is_theirs(st, o) && !is_leftover(st, o) &&
-	    (!recorded || o->lives || st->st_mtime <= recorded->ended_s + CLOCK_SLACK))
+	if (st->st_nlink == 1 && is_theirs(st, o) && (older || !is_older(st, o)) &&
+	    (!recorded || o->lives || st->st_mtime <= recorded->ended_s + CLOCK_SLACK)) {
+		if (older)
+			*older = is_older(st, o);
 		return fd;
+	}
 	close(fd);
 	return -ENOENT;
 }
@@ -284,13 +302,14 @@ static int take_kept(struct perf_maps *pm, struct process *p, struct stat *st)
 	return -ENOENT;
 }
 
-/* The file of @p now, or else as it was left. Return: a descriptor and @st, or -errno as of open_map(). */
-static int open_latest(struct perf_maps *pm, struct process *p, struct stat *st)
+/* The file of @p now, or else as it was left. Return: a descriptor, @st and @older, or -errno as of open_map(). */
+static int open_latest(struct perf_maps *pm, struct process *p, struct stat *st, bool *older)
 {
 	int fd = -ENOENT;
 	const struct recorded *recorded = pm->where->recorded;
 	struct owner o;
 
+	*older = false;
 	if (recorded && !recorded->ended_s)
 		return -ENOENT;
 	read_owner(pm->where->host, p->pid, &o);
@@ -298,7 +317,7 @@ static int open_latest(struct perf_maps *pm, struct process *p, struct stat *st)
 		judge_recorded(&o, p->pid, recorded->ended_s);
 	if (o.lives || (!p->map && p->fd < 0)) {
 		renumber(pm, p, &o);
-		fd = open_map(pm, p->pid, &o, st);
+		fd = open_map(pm, p->pid, &o, st, older);
 	}
 	return fd == -ENOENT ? take_kept(pm, p, st) : fd;
 }
@@ -319,7 +338,8 @@ static int look(struct perf_maps *pm, struct process *p)
 {
 	struct perf_map *map = NULL;
 	struct stat st;
-	int fd = open_latest(pm, p, &st), rc = 0;
+	bool older;
+	int fd = open_latest(pm, p, &st, &older), rc = 0;
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
@@ -329,6 +349,7 @@ static int look(struct perf_maps *pm, struct process *p)
 	if (!rc && map) {
 		set_map(pm, p, map);
 		p->file = st;
+		p->older = older;
 	}
 	return rc;
 }
@@ -360,9 +381,25 @@ int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_m
 		p->round = pm->round;
 		rc = look(pm, p);
 	}
-	if (p->map && perf_map_find(p->map, addr, out))
-		return 1;
-	return rc;
+	if (!p->map || !perf_map_find(p->map, addr, out))
+		return rc;
+	if (p->older && !p->reported) {
+		p->reported = true;
+		pm->first_older = pm->nr_older++ && pm->first_older < pid ? pm->first_older : pid;
+	}
+	return 1;
+}
+
+bool perf_maps_older(const struct perf_maps *pm, struct err *why)
+{
+	if (pm->nr_older == 1)
+		err_set(why, -ESTALE, "the perf map of process %d is older than the process" OLDER_MEANS,
+			(int)pm->first_older);
+	else if (pm->nr_older)
+		err_set(why, -ESTALE,
+			"the perf maps of %zu processes are older than these, first of PID %d" OLDER_MEANS,
+			pm->nr_older, (int)pm->first_older);
+	return pm->nr_older;
 }
 
 bool perf_maps_have(const struct perf_maps *pm, pid_t pid)
@@ -396,7 +433,7 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid)
 	renumber(pm, p, &o);
 	if (p->fd >= 0 || pm->nr_open == OPEN_MAX)
 		return;
-	fd = open_map(pm, pid, &o, &st);
+	fd = open_map(pm, pid, &o, &st, NULL); /* its own may come later */
 	if (fd < 0)
 		return;
 	p->fd = fd;

@@ -11,8 +11,8 @@
  * A process that is gone tells nothing of its root and its user, so its file is kept open while it lives. Where there
  * was no time for that, it is looked for in the root of the host, by the number that we know the process by, and has to
  * be of root or of our own effective user: in /tmp, any other may be anybody's. A file that was last written before a
- * process began is left by another one with the same number. Whether a process with the number of one that is gone is
- * another one is not told when the first one was never looked up.
+ * process began may be left by another one with the same number, so a warning says that it was used. Whether a process
+ * with the number of one that is gone is another one is not told when the first one was never looked up.
  *
  * Of a recording, files are read only if the time of its last sample is proved to be of this boot (recorded.h). A
  * process that has the number now is the recorded one if it began before that time. Else the file in the root of the
@@ -23,6 +23,7 @@
 #ifndef CORE_SYMBOLS_PERF_MAPS_H
 #define CORE_SYMBOLS_PERF_MAPS_H
 
+#include "core/base/err.h"
 #include "core/symbols/perf_map.h"
 
 #include <sys/types.h>
@@ -54,6 +55,12 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid);
  * not read; told once, then it has no names.
  */
 int perf_maps_find(struct perf_maps *pm, pid_t pid, uint64_t addr, struct perf_map_symbol *out);
+
+/**
+ * perf_maps_older() - are there names of files that were last written before their process began?
+ * Return: true and a line in @why with the number of processes.
+ */
+bool perf_maps_older(const struct perf_maps *pm, struct err *why);
 
 /** perf_maps_have() - has the file of @pid been read, by a lookup since it was last renewed? */
 bool perf_maps_have(const struct perf_maps *pm, pid_t pid);

@@ -858,6 +858,11 @@ bool symbols_source(struct symbols *s, pid_t pid, const char *comm, uint64_t add
 	return true;
 }
 
+bool symbols_older_maps(const struct symbols *s, struct err *why)
+{
+	return s->perf_maps && perf_maps_older(s->perf_maps, why);
+}
+
 bool symbols_have_map(const struct symbols *s, pid_t pid)
 {
 	return (s->perf_maps && perf_maps_have(s->perf_maps, pid)) || (s->jitdumps && jitdumps_have(s->jitdumps, pid));

@@ -140,6 +140,9 @@ struct symbol_source {
 bool symbols_source(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return,
 		    struct symbol_source *out);
 
+/** symbols_older_maps() - as perf_maps_older(). */
+bool symbols_older_maps(const struct symbols *s, struct err *why);
+
 /** symbols_have_map() - does process @pid have a file with names of code that it made at run time? */
 bool symbols_have_map(const struct symbols *s, pid_t pid);
 

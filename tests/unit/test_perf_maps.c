@@ -222,7 +222,7 @@ static void make_late(void)
 	fclose(f);
 }
 
-static void make_leftover(void)
+static void make_older(void)
 {
 	struct timespec up, times[2] = { 0 };
 	char stat[512];
@@ -239,7 +239,7 @@ static void make_leftover(void)
 
 static void make_fresh(void)
 {
-	make_leftover();
+	make_older();
 	ck_assert_int_eq(utimensat(AT_FDCWD, path_of(MAP), NULL, 0), 0);
 }
 
@@ -256,7 +256,7 @@ static const struct {
 	{ make_fifo, false, false },        { make_directory, false, false },    { make_symlink, false, false },
 	{ make_shadow_link, false, false }, { make_endless_link, false, false }, { make_linked_tmp, false, false },
 	{ make_hard_link, false, false },   { make_zeros, true, false },         { make_others, true, false },
-	{ make_empty, false, false },       { make_leftover, false, false },     { make_hole, false, false },
+	{ make_empty, false, false },       { make_older, false, true },         { make_hole, false, false },
 };
 
 START_TEST(test_file)
@@ -269,6 +269,52 @@ START_TEST(test_file)
 	files[_i].make();
 	ck_assert_str_eq(lookup(PID, 0x1004), files[_i].read ? "f+0x4" : "-");
 	ck_assert_int_eq(unit_open_fds(), fds);
+}
+END_TEST
+
+#define MEANS                                                                                                          \
+	": names of generated code are of an earlier process, unless the clock was set or the process was restored"
+
+/* A file that is older than its process is used, and reported once a name comes of it. */
+START_TEST(test_older)
+{
+	struct timespec times[2] = { { 0, UTIME_OMIT } };
+	struct err why;
+	int i;
+
+	write_status(PID, getuid(), NULL);
+	make_older();
+	ck_assert_str_eq(lookup(PID, 0x2000), "-");
+	ck_assert(!perf_maps_older(maps, &why));
+	for (i = 0; i < 2; i++) {
+		ck_assert_str_eq(lookup(PID, 0x1004), "f+0x4");
+		ck_assert(perf_maps_older(maps, &why));
+		ck_assert_str_eq(why.msg, "the perf map of process 4242 is older than the process" MEANS);
+		perf_maps_renew(maps);
+	}
+	write_status(17, getuid(), NULL);
+	write_text("proc/17/stat", "17 (x) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 360000 20 21\n");
+	write_text("proc/17/root/tmp/perf-17.map", GOOD);
+	times[1].tv_sec = 1;
+	ck_assert_int_eq(utimensat(AT_FDCWD, path_of("proc/17/root/tmp/perf-17.map"), times, 0), 0);
+	ck_assert_str_eq(lookup(17, 0x1004), "f+0x4");
+	ck_assert(perf_maps_older(maps, &why));
+	ck_assert_str_eq(why.msg, "the perf maps of 2 processes are older than these, first of PID 17" MEANS);
+}
+END_TEST
+
+/* It is not kept for a process that ends: that may write another one until then. */
+START_TEST(test_older_noted)
+{
+	int fds = unit_open_fds();
+
+	write_status(PID, getuid(), NULL);
+	make_older();
+	perf_maps_note(maps, PID);
+	ck_assert_int_eq(unit_open_fds(), fds);
+	ck_assert_int_eq(utimensat(AT_FDCWD, path_of(MAP), NULL, 0), 0);
+	perf_maps_note(maps, PID);
+	ck_assert_int_eq(unit_open_fds(), fds + 1);
 }
 END_TEST
 
@@ -307,10 +353,10 @@ static const struct {
 	int ended, began, written;
 	bool inside, read;
 } recordings[] = {
-	{ 100, 0, 200, false, true },    { 100, 0, 50, false, false },   { 100, 150, 120, false, true },
-	{ 100, 150, 10, false, true },   { 100, 50, 120, false, true },  { 100, 50, 40, false, false },
-	{ 100, 150, 200, false, false }, { 0, 0, 200, false, false },    { 0, 150, 120, false, false },
-	{ 100, 0, 200, true, false },    { 100, 150, 120, true, false },
+	{ 100, 0, 200, false, true },   { 100, 0, 50, false, false },   { 100, 150, 120, false, true },
+	{ 100, 150, 10, false, true },  { 100, 50, 120, false, true },  { 100, 50, 40, false, false },
+	{ 100, 150, 200, false, true }, { 0, 0, 200, false, false },    { 0, 150, 120, false, false },
+	{ 100, 0, 200, true, false },   { 100, 150, 120, true, false },
 };
 
 START_TEST(test_recorded)
@@ -592,6 +638,8 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, test_name, 0, ARRAY_SIZE(names));
 	tcase_add_loop_test(tc, test_file, 0, ARRAY_SIZE(files));
+	tcase_add_test(tc, test_older);
+	tcase_add_test(tc, test_older_noted);
 	tcase_add_loop_test(tc, test_recorded, 0, ARRAY_SIZE(recordings));
 	tcase_add_loop_test(tc, test_owner, 0, ARRAY_SIZE(owners));
 	tcase_add_test(tc, test_renew);
