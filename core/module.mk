@@ -49,6 +49,7 @@ LIB_SRCS += \
 	core/files/elf.c \
 	core/files/elf_dynamic.c \
 	core/files/elf_file.c \
+	core/files/elf_go.c \
 	core/files/elf_inflate.c \
 	core/files/elf_names.c \
 	core/files/elf_plt.c \

@@ -6,6 +6,7 @@
 #include "core/files/alias.h"
 #include "core/files/elf_dynamic.h"
 #include "core/files/elf_file.h"
+#include "core/files/elf_go.h"
 #include "core/files/elf_inflate.h"
 #include "core/files/elf_names.h"
 #include "core/files/elf_plt.h"
@@ -40,15 +41,16 @@ struct elf_symbols {
 	uint32_t nr_labels; /* see LABELS_MAX */
 	struct symtab tables[2];
 	unsigned int nr_tables;
-	bool has_symtab, swept, plt_read;
+	bool has_symtab, swept, plt_read, go_read;
 	bool own_symtab;  /* the .symtab is the file's own, which may lack most symbols */
 	bool wants_names; /* of a debug file, beside these */
 	bool is_debug;    /* @file is the separate debug file of a program */
 	bool wants_lines;
 	const struct elf_file *lines; /* of the two, the one with the debug information; NULL: neither */
-	struct elf_spans spans, plt, late_spans;
+	struct elf_spans spans, plt, late_spans, go_spans;
 	const struct elf_strings *dynamic; /* the names that relocations mean; NULL: none */
 	struct elf_plt_sections plt_sections;
+	struct elf_go_table go;
 	uint64_t inside, inside_size; /* .gnu_debugdata */
 	char debuglink[NAME_MAX + 1]; /* "": none */
 	uint32_t debuglink_crc;
@@ -234,6 +236,17 @@ static bool is_debug_info(const char *name)
 	return !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
 }
 
+/* The second name is that of position-independent programs. */
+static void note_go(struct elf_go_table *go, const Elf64_Shdr *sh, const char *name)
+{
+	if (!strcmp(name, ".text")) {
+		go->text = sh->sh_addr;
+	} else if (!go->size && (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab"))) {
+		go->offset = sh->sh_offset;
+		go->size = sh->sh_size;
+	}
+}
+
 /* Sections that have a meaning by their name. Debug information is read elsewhere, also where it is compressed. */
 static void find_named(struct elf_symbols *es)
 {
@@ -242,7 +255,7 @@ static void find_named(struct elf_symbols *es)
 
 	for (i = 0; i < f->nr_sections; i++) {
 		const Elf64_Shdr *sh = &f->sections[i];
-		char name[16] = ""; /* the longest is .gnu_debuglink */
+		char name[24] = ""; /* the longest is .data.rel.ro.gopclntab */
 
 		if (sh->sh_type == SHT_PROGBITS)
 			elf_section_name(f, sh, name, sizeof(name));
@@ -251,6 +264,7 @@ static void find_named(struct elf_symbols *es)
 		if (!elf_section_readable(f, sh))
 			continue;
 		elf_plt_note(&es->plt_sections, f, sh, name);
+		note_go(&es->go, sh, name);
 		if (!strcmp(name, ".gnu_debugdata")) {
 			es->inside = sh->sh_offset;
 			es->inside_size = sh->sh_size;
@@ -386,6 +400,7 @@ void elf_symbols_free(struct elf_symbols *es)
 	free(es->spans.v);
 	free(es->plt.v);
 	free(es->late_spans.v);
+	free(es->go_spans.v);
 	free(es);
 }
 
@@ -652,6 +667,32 @@ static const struct elf_span *find_plt(struct elf_symbols *es, uint64_t vaddr)
 	return elf_spans_find(&es->plt, vaddr);
 }
 
+static void read_go(struct elf_symbols *es)
+{
+	unsigned int nr_strings = es->names.nr_strings;
+	struct elf_entry *v;
+	size_t nr;
+
+	es->go_read = true;
+	if (elf_go_read(&es->file, &es->go, &es->names, &v, &nr) || elf_spans_make(v, nr, &es->names, &es->go_spans)) {
+		es->go_spans.nr = 0;
+		es->names.nr_strings = nr_strings;
+		nr = 0;
+	}
+	es->nr_read += nr;
+	free(v);
+}
+
+/* Read the table when an address has no symbol, or only one without a size, as in a stripped program. */
+static const struct elf_span *find_go(struct elf_symbols *es, uint64_t vaddr)
+{
+	if (!es->go.size)
+		return NULL;
+	if (!es->go_read)
+		read_go(es);
+	return elf_spans_find(&es->go_spans, vaddr);
+}
+
 /*
  * Prefer the symbol of the debug file to @s, the one of the file, if @s is NULL or has no size. A symbol without a size
  * ends where the next one begins, also one of the debug file.
@@ -668,12 +709,14 @@ static const struct elf_span *better_late(const struct elf_symbols *es, uint64_t
 
 bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out)
 {
-	const struct elf_span *s = find_symbol(es, vaddr);
+	const struct elf_span *s = find_symbol(es, vaddr), *go;
 	const char *name;
 
 	if (!s)
 		s = find_plt(es, vaddr);
 	s = better_late(es, vaddr, s);
+	go = s && s->sized ? NULL : find_go(es, vaddr);
+	s = go ? go : s;
 	name = s ? elf_names_find(&es->names, s->name) : NULL;
 	if (!name)
 		return false;

@@ -5,11 +5,12 @@
  * one without size, the one of the debug file beside them, if it is added. Without section headers, .dynsym is found as
  * the dynamic linker finds it.
  *
- * Taken are functions, indirect functions and untyped labels (hand-written assembly) that lie in an
- * executable section, or segment where sections are not known. An address belongs to the symbol with size that covers it and begins closest below; of
- * those that begin at the same address, to the one alias.h prefers. A symbol without size ends where the next
- * one begins, at latest with its section, and gives way to every symbol with size that covers it or begins
- * where it does. Where there is no symbol, the entries of the procedure linkage tables are called "name@plt".
+ * Taken are functions, indirect functions and untyped labels (hand-written assembly) that lie in an executable section,
+ * or segment where sections are not known. An address belongs to the symbol with size that covers it and begins closest
+ * below; of those that begin at the same address, to the one alias.h prefers. A symbol without size ends where the next
+ * one begins, at latest with its section, and gives way to every symbol with size that covers it or begins where it
+ * does. Where there is no symbol, the entries of the procedure linkage tables are called "name@plt", and the functions
+ * of Go programs have the names of .gopclntab.
  *
  * Memory: 24 bytes a symbol, and the names that were asked for; of .gnu_debugdata, all names. The files stay open for
  * the others.

@@ -9,7 +9,7 @@
 #include "core/base/intern.h"
 #include "core/files/elf_file.h"
 
-#define ELF_STRINGS_MAX 4 /* .symtab's and .dynsym's, and those of a debug file */
+#define ELF_STRINGS_MAX 4 /* .symtab's, .dynsym's, a debug file's, and those of .gopclntab */
 
 /* The same name with "@plt" behind it: in procedure linkage tables. */
 #define ELF_NAME_PLT (1u << 31)

@@ -462,7 +462,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
  */
 static bool add_names(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
-	uint64_t began, read = elf_symbols_read(f->elf);
+	uint64_t began;
 	bool by_path;
 	int rc;
 
@@ -476,9 +476,6 @@ static bool add_names(struct symbols *s, struct symbol_file *f, pid_t pid)
 	began = own_cpu_ns();
 	rc = add_debug(s, f, pid, &by_path);
 	charge_time(s, f, began);
-	read = elf_symbols_read(f->elf) - read;
-	s->all.nr += read;
-	s->foreign.nr += f->in.foreign ? read : 0;
 	return !rc;
 }
 
@@ -714,12 +711,17 @@ static bool find_name(struct elf_symbols *elf, const struct place *at, uint64_t 
 static bool find_any_name(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t vaddr,
 			  struct elf_symbol *out)
 {
+	uint64_t read = elf_symbols_read(f->elf);
 	bool found = find_name(f->elf, at, vaddr, out);
 
-	if ((found && (out->sized || vaddr <= out->start)) || elf_symbols_is_plt(f->elf, vaddr) ||
-	    !add_names(s, f, at->pid))
-		return found;
-	return find_name(f->elf, at, vaddr, out);
+	if (!(found && (out->sized || vaddr <= out->start)) && !elf_symbols_is_plt(f->elf, vaddr) &&
+	    add_names(s, f, at->pid))
+		found = find_name(f->elf, at, vaddr, out);
+	/* Lookups may read more symbols than there were when the file was charged. */
+	read = elf_symbols_read(f->elf) - read;
+	s->all.nr += read;
+	s->foreign.nr += f->in.foreign ? read : 0;
+	return found;
 }
 
 /* @vaddr: of what is called, or of the call before a return address. */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of a Go program by .gopclntab, the table that its runtime prints stack traces with: strip leaves it.
+ * The layouts of Go 1.2, 1.16, 1.18 and 1.20 (and later versions) are known.
+ */
+#ifndef CORE_FILES_ELF_GO_H
+#define CORE_FILES_ELF_GO_H
+
+#include "core/files/elf_file.h"
+#include "core/files/elf_names.h"
+#include "core/files/elf_spans.h"
+
+/** struct elf_go_table - @offset and @size of the section; size 0: there is none. @text: the address of .text */
+struct elf_go_table {
+	uint64_t offset, size, text;
+};
+
+/**
+ * elf_go_read() - read the functions of table @go of @f, at most a million.
+ * @names: has their names afterwards, if there are any
+ * @out: owned, from malloc(3); @nr of them. NULL: none
+ * Return: 0; -ENOEXEC: not such a table, or one that is damaged; -ENOMEM; others of file_bytes_read(). There is nothing
+ * to free after a failure.
+ */
+int elf_go_read(const struct elf_file *f, const struct elf_go_table *go, struct elf_names *names,
+		struct elf_entry **out, size_t *nr);
+
+#endif
