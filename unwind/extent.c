@@ -32,10 +32,11 @@ int extent_read(const struct extent *e, uint64_t addr, void *to, size_t len)
 	return 0;
 }
 
-int extent_inflate(struct extent *e)
+int extent_inflate(struct extent *e, bool gnu)
 {
 	size_t size;
-	int rc = elf_inflate_section(e->file, e->offset, e->size, &e->memory, &size);
+	int rc = gnu ? elf_inflate_gnu(e->file, e->offset, e->size, &e->memory, &size)
+		     : elf_inflate_section(e->file, e->offset, e->size, &e->memory, &size);
 
 	if (!rc)
 		e->size = size;

@@ -28,9 +28,10 @@ int extent_read(const struct extent *e, uint64_t addr, void *to, size_t len);
 
 /**
  * extent_inflate() - replace the contents of a section with SHF_COMPRESSED by what they stand for, in memory.
+ * @gnu: of one called .zdebug_... (elf_inflate_gnu())
  * Return: 0; -errno as elf_inflate_section(), and @e is as it was.
  */
-int extent_inflate(struct extent *e);
+int extent_inflate(struct extent *e, bool gnu);
 
 /** extent_release() - free what extent_inflate() made. */
 void extent_release(struct extent *e);

@@ -15,10 +15,11 @@
 #define HDR_BYTES    20   /* of .eh_frame_hdr in front of its table, at most */
 #define ULEB_BYTES   10   /* of a number with 64 bits */
 
-/* A file, and where its .debug_frame is; sh_size 0: it has none. */
+/* A file, and where its .debug_frame is; sh_size 0: it has none. @gnu: it is called .zdebug_frame. */
 struct rules_file {
 	struct elf_file elf;
 	Elf64_Shdr debug_frame;
+	bool gnu;
 };
 
 /*
@@ -74,11 +75,21 @@ static int find_section(struct elf_file *f, const char *name, Elf64_Shdr *out)
 	return rc == -ENOENT ? 0 : rc;
 }
 
+static int find_debug_frame(struct rules_file *f)
+{
+	int rc = find_section(&f->elf, ".debug_frame", &f->debug_frame);
+
+	if (rc || f->debug_frame.sh_size)
+		return rc;
+	f->gnu = true;
+	return find_section(&f->elf, ".zdebug_frame", &f->debug_frame);
+}
+
 /* Without @debug there are fewer rules. */
 static void use_debug(struct rules *r, const struct elf_file *debug)
 {
 	r->debug.elf = *debug;
-	if (!is_supported(debug) || find_section(&r->debug.elf, ".debug_frame", &r->debug.debug_frame))
+	if (!is_supported(debug) || find_debug_frame(&r->debug))
 		elf_file_release(&r->debug.elf);
 	elf_file_drop_sections(&r->debug.elf);
 }
@@ -93,7 +104,7 @@ static int use_file(struct rules *r, const struct elf_file *file)
 		return -ENOEXEC;
 	rc = find_section(f, ".eh_frame", &r->eh_frame);
 	if (!rc)
-		rc = find_section(f, ".debug_frame", &r->file.debug_frame);
+		rc = find_debug_frame(&r->file);
 	elf_file_drop_sections(f);
 	/* By its address, as who unwinds in the process itself finds it. */
 	if (f->eh_frame_hdr.size && loaded_from(f, f->eh_frame_hdr.vaddr, &r->hdr) &&
@@ -305,7 +316,8 @@ static bool read_debug_frame(struct rules_file *from, struct extent *out)
 {
 	*out = section_extent(&from->elf, &from->debug_frame);
 	out->addr = 0; /* records name each other by offsets */
-	if (out->size && (!(from->debug_frame.sh_flags & SHF_COMPRESSED) || !extent_inflate(out)))
+	if (out->size &&
+	    ((!from->gnu && !(from->debug_frame.sh_flags & SHF_COMPRESSED)) || !extent_inflate(out, from->gnu)))
 		return true;
 	*out = (struct extent){ 0 };
 	return false;

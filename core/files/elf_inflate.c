@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <lzma.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 #ifdef HAVE_ZSTD
 #include <zstd.h>
@@ -157,31 +159,59 @@ int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out)
 
 /* ---- sections */
 
-int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len)
+/* Inflate what follows @header bytes of the @size bytes at @offset: @contents bytes, compressed by @method. */
+static int inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, size_t header, uint32_t method,
+			   uint64_t contents, char **out)
 {
-	struct input in = { .b = b, .offset = offset + sizeof(Elf64_Chdr), .left = size - sizeof(Elf64_Chdr) };
+	struct input in = { .b = b, .offset = offset + header, .left = size - header };
+	bool zlib = method == ELFCOMPRESS_ZLIB;
 	char *memory;
-	Elf64_Chdr ch;
 	int rc;
 
-	rc = size < sizeof(ch) ? -EBADMSG : file_bytes_read(b, offset, &ch, sizeof(ch));
-	if (rc)
-		return rc;
-	if ((ch.ch_type != ELFCOMPRESS_ZLIB && ch.ch_type != ELFCOMPRESS_ZSTD) || ch.ch_size > SECTION_MAX)
+	if ((!zlib && method != ELFCOMPRESS_ZSTD) || contents > SECTION_MAX)
 		return -ENOTSUP;
-	if (!ch.ch_size || ch.ch_size / (ch.ch_type == ELFCOMPRESS_ZLIB ? ZLIB_RATIO_MAX : ZSTD_RATIO_MAX) > size)
+	if (!contents || contents / (zlib ? ZLIB_RATIO_MAX : ZSTD_RATIO_MAX) > size)
 		return -EBADMSG;
-	memory = malloc(ch.ch_size);
+	memory = malloc(contents);
 	if (!memory)
 		return fault(-ENOMEM);
-	rc = ch.ch_type == ELFCOMPRESS_ZLIB ? zlib_to(&in, memory, ch.ch_size) : zstd_to(&in, memory, ch.ch_size);
-	if (rc) {
+	rc = zlib ? zlib_to(&in, memory, contents) : zstd_to(&in, memory, contents);
+	if (rc)
 		free(memory);
+	else
+		*out = memory;
+	return rc;
+}
+
+int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len)
+{
+	Elf64_Chdr ch;
+	int rc = size < sizeof(ch) ? -EBADMSG : file_bytes_read(b, offset, &ch, sizeof(ch));
+
+	if (rc)
 		return rc;
-	}
-	*out = memory;
 	*len = ch.ch_size;
-	return 0;
+	return inflate_section(b, offset, size, sizeof(ch), ch.ch_type, ch.ch_size, out);
+}
+
+int elf_inflate_gnu(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len)
+{
+	struct {
+		char magic[4];
+		unsigned char size[8]; /* big endian */
+	} head;
+	uint64_t contents = 0;
+	size_t i;
+	int rc = size < sizeof(head) ? -EBADMSG : file_bytes_read(b, offset, &head, sizeof(head));
+
+	if (rc)
+		return rc;
+	if (memcmp(head.magic, "ZLIB", sizeof(head.magic)) != 0)
+		return -EBADMSG;
+	for (i = 0; i < sizeof(head.size); i++)
+		contents = contents << 8 | head.size[i];
+	*len = contents;
+	return inflate_section(b, offset, size, sizeof(head), ELFCOMPRESS_ZLIB, contents, out);
 }
 
 /* ---- xz */

@@ -22,6 +22,9 @@
  */
 int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);
 
+/** elf_inflate_gnu() - the same of a section called .zdebug_..., as compilers made them before 2015: zlib alone. */
+int elf_inflate_gnu(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);
+
 /**
  * elf_inflate_zstd() - the same of @len bytes in memory, without the header that such a section has: one zstd frame, or
  * several, as mold writes them. They stand for @size bytes, as many as there is memory for.

@@ -27,7 +27,7 @@ enum { SECT_NULL, SECT_EH, SECT_FRAME, SECT_NAMES, SECT_COUNT };
 enum table { TABLE, TABLE_OMITTED, TABLE_WIDE, NO_HDR, NO_EH };
 
 /** And what is there of .debug_frame. */
-enum frame { NO_FRAME, FRAME, FRAME_64, FRAME_ZLIB, FRAME_ZSTD };
+enum frame { NO_FRAME, FRAME, FRAME_64, FRAME_ZLIB, FRAME_ZSTD, FRAME_GNU };
 
 /** struct function - rules that make the CFA rsp + @cfa, or, if that is 0, give it an expression. */
 struct function {
@@ -123,16 +123,22 @@ static inline void put_debug_frame(struct image *im, bool wide, const struct fun
 	}
 }
 
-/* As SHF_COMPRESSED has it: a header, then a zlib stream. */
-static inline void put_compressed(struct image *im, const struct image *raw)
+/* As SHF_COMPRESSED has it: a header, then a zlib stream. @gnu: as .zdebug_frame has it */
+static inline void put_compressed(struct image *im, const struct image *raw, bool gnu)
 {
 	Elf64_Chdr ch = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = raw->len, .ch_addralign = 8 };
+	unsigned char head[12] = "ZLIB";
 	uLongf len = compressBound(raw->len);
 	unsigned char *out = malloc(len);
 
 	ck_assert_ptr_nonnull(out);
 	ck_assert_int_eq(compress(out, &len, raw->bytes, raw->len), Z_OK);
-	image_put(im, &ch, sizeof(ch));
+	head[10] = (unsigned char)(raw->len >> 8);
+	head[11] = (unsigned char)raw->len;
+	if (gnu)
+		image_put(im, head, sizeof(head));
+	else
+		image_put(im, &ch, sizeof(ch));
 	image_put(im, out, len);
 	free(out);
 }
@@ -167,8 +173,8 @@ static inline void put_frame(struct rules_image *ri, enum frame frame, const str
 
 	put_debug_frame(&raw, frame == FRAME_64, v, nr);
 	ri->frame = ri->im.len;
-	if (frame == FRAME_ZLIB)
-		put_compressed(&ri->im, &raw);
+	if (frame == FRAME_ZLIB || frame == FRAME_GNU)
+		put_compressed(&ri->im, &raw, frame == FRAME_GNU);
 	else if (frame == FRAME_ZSTD)
 		put_zstd(&ri->im, &raw);
 	else
@@ -195,8 +201,8 @@ static inline void rules_image_shdrs(struct rules_image *ri, enum table table, e
 {
 	Elf64_Shdr s[SECT_COUNT] = {
 		[SECT_EH] = { 1, SHT_PROGBITS, SHF_ALLOC, BASE + ri->eh, ri->eh, ri->eh_size },
-		[SECT_FRAME] = { 11, SHT_PROGBITS, 0, 0, ri->frame, ri->frame_size },
-		[SECT_NAMES] = { 24, SHT_STRTAB, 0, 0, ri->names, 34 },
+		[SECT_FRAME] = { frame == FRAME_GNU ? 34 : 11, SHT_PROGBITS, 0, 0, ri->frame, ri->frame_size },
+		[SECT_NAMES] = { 24, SHT_STRTAB, 0, 0, ri->names, 48 },
 	};
 
 	if (table == NO_EH)
@@ -213,7 +219,7 @@ static inline void rules_image_build(struct rules_image *ri, enum table table, e
 				     const struct function *eh, size_t nr_eh, const struct function *debug,
 				     size_t nr_debug)
 {
-	static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
+	static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab\0.zdebug_frame";
 	static const unsigned char zeros[VARS_OFFSET + VARS_SIZE];
 	size_t hdr_size = 12 + nr_eh * (table == TABLE_WIDE ? 16 : 8);
 	Elf64_Ehdr e = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },

@@ -263,6 +263,8 @@ static const struct {
 	{ "both sections, none with a table", NO_HDR, FRAME, NO_FRAME, true, true },
 	{ "a debug file", TABLE, NO_FRAME, FRAME, true, true },
 	{ "a debug file, compressed", TABLE_OMITTED, NO_FRAME, FRAME_ZLIB, true, true },
+	{ "both sections, .zdebug_frame", TABLE, FRAME_GNU, NO_FRAME, true, true },
+	{ "a debug file, .zdebug_frame", TABLE_OMITTED, NO_FRAME, FRAME_GNU, true, true },
 	{ "a debug file and a section", TABLE, FRAME, FRAME_64, true, true },
 };
 
@@ -695,13 +697,24 @@ START_TEST(test_compressed_cut)
 {
 	size_t size;
 
-	build(&ri, TABLE, methods[_i]);
+	build(&ri, TABLE, _i < NR_METHODS ? methods[_i] : FRAME_GNU);
 	for (size = 0; size < ri.frame_size; size++) {
 		set_fixed(&ri.im, ri.shdr + SECT_FRAME * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size), size, 8);
 		reopen();
 		ck_assert_int_eq(answer(CODE + 0x20), NONE);
 		ck_assert_int_eq(answer(CODE), 16);
 	}
+}
+END_TEST
+
+/* .zdebug_frame: one byte of the header is another one. */
+START_TEST(test_gnu_header)
+{
+	build(&ri, TABLE, FRAME_GNU);
+	ri.im.bytes[ri.frame + (size_t)_i]++;
+	ck_assert_int_eq(open_with(false), 0);
+	ck_assert_int_eq(answer(CODE + 0x20), NONE);
+	ck_assert_int_eq(answer(CODE), 16);
 }
 END_TEST
 
@@ -932,7 +945,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_garbled, 0, unit_times(1000));
 	tcase_add_loop_test(tc, test_truncated, 0, 20);
 	tcase_add_loop_test(tc, test_compressed, 0, ARRAY_SIZE(compressed));
-	tcase_add_loop_test(tc, test_compressed_cut, 0, NR_METHODS);
+	tcase_add_loop_test(tc, test_gnu_header, 0, 12);
+	tcase_add_loop_test(tc, test_compressed_cut, 0, NR_METHODS + 1);
 	tcase_add_test(tc, test_bad_debug_file);
 	tcase_add_loop_test(tc, test_expr, 0, ARRAY_SIZE(exprs));
 	tcase_add_loop_test(tc, test_address, 0, ARRAY_SIZE(offsets));
