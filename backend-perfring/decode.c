@@ -283,6 +283,19 @@ static int decode_lost(const struct perf_event_header *h, struct words w, struct
 	return (h->type == PERF_RECORD_LOST_SAMPLES || next(&w, &id)) && next(&w, &r->lost.records) ? 1 : -EBADMSG;
 }
 
+/* The kernel's own structure of this record is in perf_event_ksymbol_output(), kernel/events/core.c. */
+static int decode_ksymbol(struct words w, struct record *r)
+{
+	uint64_t rest;
+
+	if (!next(&w, &r->ksymbol.start) || !next(&w, &rest) || !(r->ksymbol.name = text(&w)))
+		return -EBADMSG;
+	r->ksymbol.len = (uint32_t)rest;
+	r->ksymbol.bpf = (uint16_t)(rest >> 32) == PERF_RECORD_KSYMBOL_TYPE_BPF;
+	r->ksymbol.removed = rest >> 48 & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	return 1;
+}
+
 /* Only the sample_id names the thread. */
 static int decode_deferred(const struct perf_event_attr *attr, struct words w, uint64_t task, struct record *r)
 {
@@ -337,6 +350,8 @@ int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t 
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return decode_switch(attr, h, task, out);
+	case PERF_RECORD_KSYMBOL:
+		return decode_ksymbol(w, out);
 	case RECORD_CALLCHAIN_DEFERRED:
 		return decode_deferred(attr, w, task, out);
 	case PERF_RECORD_THROTTLE:

@@ -76,7 +76,13 @@ struct record {
 			uint64_t cookie;
 			const uint64_t *ips; /* the user's part of the callchain of samples of thread @tid */
 			uint64_t nr;
-		} deferred;          /* RECORD_CALLCHAIN_DEFERRED */
+		} deferred; /* RECORD_CALLCHAIN_DEFERRED */
+		struct {
+			uint64_t start, len;
+			const char *name; /* terminated */
+			bool bpf;         /* made by bpf(2) */
+			bool removed;
+		} ksymbol;           /* PERF_RECORD_KSYMBOL */
 		enum record_gap gap; /* RECORD_GAP */
 	};
 };

@@ -17,6 +17,11 @@ static void drop_lost_count(struct perf_event_attr *a)
 	a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 }
 
+static void drop_ksymbol(struct perf_event_attr *a)
+{
+	a->ksymbol = 0; /* /proc/kallsyms has the programs that are loaded when it is read */
+}
+
 static void drop_namespaces(struct perf_event_attr *a)
 {
 	a->namespaces = 0; /* /proc knows them at some time */
@@ -54,6 +59,7 @@ static void drop_comm_exec(struct perf_event_attr *a)
  */
 static void (*const optional[])(struct perf_event_attr *) = {
 	drop_lost_count,     /* 6.0 */
+	drop_ksymbol,        /* 5.1 */
 	drop_namespaces,     /* 4.12 */
 	drop_max_stack,      /* 4.8 */
 	drop_context_switch, /* 4.3 */

@@ -1144,6 +1144,51 @@ START_TEST(test_namespaces)
 }
 END_TEST
 
+/* The kernel's padding is within the name's last word. */
+static const struct {
+	uint16_t type, flags;
+	const char *name;
+	bool bpf, removed;
+} ksymbols[] = {
+	{ PERF_RECORD_KSYMBOL_TYPE_BPF, 0, "bpf_prog_79062400a33872b7_first", true, false },
+	{ PERF_RECORD_KSYMBOL_TYPE_BPF, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "seven_7", true, true },
+	{ PERF_RECORD_KSYMBOL_TYPE_BPF, 0x8000, "", true, false },
+	{ PERF_RECORD_KSYMBOL_TYPE_OOL, 0, "ftrace_trampoline", false, false },
+	{ PERF_RECORD_KSYMBOL_TYPE_UNKNOWN, PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER, "eight__8", false, true },
+};
+
+START_TEST(test_ksymbol)
+{
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .sample_id_all = 1 };
+	struct writer w = { .nr = 1 };
+	struct record r;
+	void *bytes;
+	size_t size;
+
+	put(&w, 0xffffffffc0001000);
+	put(&w, two(0x345, (uint32_t)ksymbols[_i].flags << 16 | ksymbols[_i].type));
+	put_text(&w, ksymbols[_i].name);
+	put_sample_id(&w, &attr);
+	finish(&w, PERF_RECORD_KSYMBOL, 0);
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), 1);
+	ck_assert_uint_eq(r.ksymbol.start, 0xffffffffc0001000);
+	ck_assert_uint_eq(r.ksymbol.len, 0x345);
+	ck_assert_str_eq(r.ksymbol.name, ksymbols[_i].name);
+	ck_assert_int_eq(r.ksymbol.bpf, ksymbols[_i].bpf);
+	ck_assert_int_eq(r.ksymbol.removed, ksymbols[_i].removed);
+	ck_assert_uint_eq(r.time, 77000);
+	free(bytes);
+	attr.sample_id_all = 0; /* then the name is the rest; without it the record is damaged */
+	for (size = 8; size <= 24; size += 8) {
+		ck_assert_int_eq(decode_copy(&attr, &w, size, true, &r, &bytes), -EBADMSG);
+		free(bytes);
+	}
+	memset(&w.words[3], 'x', 8 * (w.nr - 3));
+	ck_assert_int_eq(decode_copy(&attr, &w, 8 * w.nr, false, &r, &bytes), -EBADMSG);
+	free(bytes);
+}
+END_TEST
+
 /* Behind everything else of a sample of ours; of a recording, only where nothing else is before it. */
 START_TEST(test_cgroup)
 {
@@ -1198,6 +1243,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_deferred, 0, ARRAY_SIZE(deferred));
 	tcase_add_loop_test(tc, test_switch, 0, ARRAY_SIZE(switched));
 	tcase_add_loop_test(tc, test_namespaces, 0, ARRAY_SIZE(namespaces));
+	tcase_add_loop_test(tc, test_ksymbol, 0, ARRAY_SIZE(ksymbols));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }

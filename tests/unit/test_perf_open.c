@@ -16,6 +16,7 @@
 #define BIT_COMM_EXEC  (1ULL << 24)
 #define BIT_CLOCKID    (1ULL << 25)
 #define BIT_NAMESPACES (1ULL << 28)
+#define BIT_KSYMBOL    (1ULL << 29)
 
 /* struct fake_kernel - @version: see event_rules(); @size, @lacks: other than that; @rest: its answer to an attr that
  * it understands. */
@@ -106,6 +107,7 @@ static struct perf_event_attr wanted(void)
 		.comm_exec = 1,
 		.task = 1,
 		.namespaces = 1,
+		.ksymbol = 1,
 		.context_switch = 1,
 		.watermark = 1,
 		.wakeup_watermark = 4096,
@@ -118,20 +120,21 @@ static struct perf_event_attr wanted(void)
 
 #define NEWEST     LINUX(6, 18)
 #define LARGER     (sizeof(struct perf_event_attr) + 64)
-#define MMAP       0, 0, 0, 0, 0, 0, 0
-#define MMAP2      1, 1, 0, 0, 0, 0, 0
-#define CLOCK      1, 1, 1, 0, 0, 0, 0
-#define SWITCHES   1, 1, 1, 1, 1, 0, 0
-#define NAMESPACES 1, 1, 1, 1, 1, 1, 0
-#define EVERYTHING 1, 1, 1, 1, 1, 1, 1
+#define MMAP       0, 0, 0, 0, 0, 0, 0, 0
+#define MMAP2      1, 1, 0, 0, 0, 0, 0, 0
+#define CLOCK      1, 1, 1, 0, 0, 0, 0, 0
+#define SWITCHES   1, 1, 1, 1, 1, 0, 0, 0
+#define NAMESPACES 1, 1, 1, 1, 1, 1, 0, 0
+#define KSYMBOL    1, 1, 1, 1, 1, 1, 1, 0
+#define EVERYTHING 1, 1, 1, 1, 1, 1, 1, 1
 
 /*
- * What is left of mmap2, comm_exec, use_clockid, context_switch, sample_max_stack, namespaces and the number of lost
- * records.
+ * What is left of mmap2, comm_exec, use_clockid, context_switch, sample_max_stack, namespaces, ksymbol and the number
+ * of lost records.
  */
 static const struct {
 	struct fake_kernel kernel;
-	int mmap2, comm_exec, clockid, context_switch, max_stack, namespaces, lost;
+	int mmap2, comm_exec, clockid, context_switch, max_stack, namespaces, ksymbol, lost;
 } accepted[] = {
 	{ { "3.10", LINUX(3, 10) }, MMAP },
 	{ { "3.12", LINUX(3, 12) }, MMAP }, /* has mmap2, disabled */
@@ -146,22 +149,25 @@ static const struct {
 	{ { "4.9", LINUX(4, 9) }, SWITCHES },
 	{ { "4.12", LINUX(4, 12) }, NAMESPACES },
 	{ { "4.14", LINUX(4, 14) }, NAMESPACES },
-	{ { "5.4", LINUX(5, 4) }, NAMESPACES },
-	{ { "5.10", LINUX(5, 10) }, NAMESPACES },
+	{ { "5.0", LINUX(5, 0) }, NAMESPACES },
+	{ { "5.1", LINUX(5, 1) }, KSYMBOL },
+	{ { "5.4", LINUX(5, 4) }, KSYMBOL },
+	{ { "5.10", LINUX(5, 10) }, KSYMBOL },
 	{ { "6.0", LINUX(6, 0) }, EVERYTHING },
 	{ { "6.x", NEWEST }, EVERYTHING },
 	{ { "larger than ours", NEWEST, LARGER }, EVERYTHING },
 	/* Backports. Newest first: what is left out before the right one is not tried again. */
-	{ { "4.9 without mmap2", LINUX(4, 9), 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0, 0 },
+	{ { "4.9 without mmap2", LINUX(4, 9), 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0, 0, 0 },
 	{ { "4.9 without comm_exec", LINUX(4, 9), 0, BIT_COMM_EXEC }, MMAP },
 	{ { "4.9 without clockid", LINUX(4, 9), 0, BIT_CLOCKID }, MMAP2 },
+	{ { "6.x without ksymbol", NEWEST, 0, BIT_KSYMBOL }, NAMESPACES },
 	{ { "6.x without namespaces", NEWEST, 0, BIT_NAMESPACES }, SWITCHES },
 	{ { "6.x without clockid", NEWEST, 0, BIT_CLOCKID }, MMAP2 },
-	{ { "6.x without mmap2", NEWEST, 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0, 0 },
+	{ { "6.x without mmap2", NEWEST, 0, BIT_MMAP2 }, 0, 1, 0, 0, 0, 0, 0, 0 },
 };
 
 /* An attempt for each thing to do without, with and without the flag, and of another size. */
-#define MOST_CALLS ((1 + 7) * 2 * 2)
+#define MOST_CALLS ((1 + 8) * 2 * 2)
 
 START_TEST(test_accepted)
 {
@@ -177,6 +183,7 @@ START_TEST(test_accepted)
 	want.clockid = accepted[_i].clockid;
 	want.sample_max_stack = accepted[_i].max_stack ? 126 : 0;
 	want.namespaces = accepted[_i].namespaces;
+	want.ksymbol = accepted[_i].ksymbol;
 	want.context_switch = accepted[_i].context_switch;
 	want.read_format = accepted[_i].lost ? PERF_FORMAT_LOST : 0;
 	fd = perf_open(&attr, 17, 3);
