@@ -9,6 +9,7 @@
 #include "core/rows/callchain.h"
 #include "core/rows/compare.h"
 #include "core/sources/source.h"
+#include "core/symbols/kernel_ranges.h"
 #include "core/tasks/pinned.h"
 #include "core/tasks/proc.h"
 
@@ -337,6 +338,30 @@ static int apply_mmap(struct applier *a, const struct record *r)
 	return tasks_mmap(a->env->sink->tasks, r->pid, &m);
 }
 
+static int apply_ksymbol(const struct applier *a, const struct record *r)
+{
+	struct kernel_ranges *ranges = a->env->sink->kernel_ranges;
+
+	return ranges ? kernel_ranges_add(ranges, &(struct kernel_range){ .start = r->ksymbol.start,
+									  .len = r->ksymbol.len,
+									  .name = r->ksymbol.name,
+									  .bpf = r->ksymbol.bpf,
+									  .removed = r->ksymbol.removed,
+									  .time = r->time })
+		      : 0;
+}
+
+/* One of them may have been about code of the kernel. */
+static void apply_lost(struct applier *a, bool of_samples)
+{
+	const struct source_env *env = a->env;
+
+	if (a->switching && of_samples)
+		switching_gap(a);
+	if (env->sink->kernel_ranges && env->events->side_attr.ksymbol && (!of_samples || !env->events->apart))
+		kernel_ranges_lost(env->sink->kernel_ranges);
+}
+
 static void end_throttling(struct applier *a, uint32_t ring, uint64_t ns)
 {
 	struct applied_ring *ar = &a->rings[ring];
@@ -491,9 +516,10 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 	case PERF_RECORD_SWITCH:
 		return a->switching ? switching_record(a, ring, r) : 0;
 	case PERF_RECORD_LOST:
-		if (a->switching && of_samples)
-			switching_gap(a);
+		apply_lost(a, of_samples);
 		return 0;
+	case PERF_RECORD_KSYMBOL:
+		return apply_ksymbol(a, r);
 	case PERF_RECORD_COMM:
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:

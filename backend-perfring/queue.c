@@ -6,6 +6,7 @@
 #include "backend-perfring/kernel_code.h"
 #include "backend-perfring/switching.h"
 #include "core/sources/source.h"
+#include "core/symbols/kernel_ranges.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ int queue_open(struct queue *q, const struct source_env *env, size_t nr_rings)
 	struct applier *a = &q->applier;
 
 	a->env = env;
+	if (env->sink->kernel_ranges)
+		kernel_ranges_by_address(env->sink->kernel_ranges, env->nr_counters);
 	a->rings = calloc(nr_rings, sizeof(*a->rings));
 	if (env->request->unwinds)
 		a->unwinding = unwinding_new(env);

@@ -4,6 +4,7 @@
 #include "backend-perfring/kernel_code.h"
 #include "core/rows/callchain.h"
 #include "core/sources/source.h"
+#include "core/symbols/kernel_ranges.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -59,6 +60,8 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
 		s->user = (struct stack){ .state = STACK_NONE };
 	if (!env->request->options->input)
 		callchain_limit(env->request->asked, &s->kernel, &s->user);
+	if (env->sink->kernel_ranges && s->kernel.nr)
+		s->kernel.frames = kernel_ranges_at(env->sink->kernel_ranges, s->kernel.frames, s->kernel.nr);
 }
 
 /* Is this what became of a sample that the program in the kernel could count the next time? */

@@ -140,7 +140,9 @@ LIB_SRCS += \
 	core/symbols/kernel.c \
 	core/symbols/kernel_answers.c \
 	core/symbols/kernel_file.c \
+	core/symbols/kernel_loaded.c \
 	core/symbols/kernel_names.c \
+	core/symbols/kernel_ranges.c \
 	core/symbols/lines.c \
 	core/symbols/lines_dwarf.c \
 	core/symbols/lines_message.c \

@@ -204,6 +204,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "stack_table_used", b->stack_entries },
 		{ "throttled", b->throttled, no_samples },
 		{ "throttled_ns", b->throttled_ns, no_samples },
+		{ "kernel_code_reused", a->kernel_code_reused },
 		{ "files_mismatched", a->files_mismatched },
 		{ "files_timed_out", a->files_hung, s->request.options->input },
 		{ "rows", a->rows },

@@ -22,6 +22,7 @@ struct account {
 	struct ring_sizes rings;               /* the smallest */
 	uint64_t unsure;                       /* see report_unsure_stacks() */
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), session_files_hung() */
+	uint64_t kernel_code_reused;           /* see symbols_kernel_reused() */
 	struct compare_counts compared;
 	uint64_t unseen; /* intervals that may be missing on the ring's side: of all reports that were added */
 	uint64_t rows_compared, rows_different, missed, unsampled, apart_ns; /* of compared_intervals, for --stats */

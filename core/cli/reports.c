@@ -285,10 +285,13 @@ static void advise(struct reports *r, bool written)
 	report_quality_release(&r->quality);
 }
 
-/* What became known of files since the last report: they are asked for when one is written. */
-static void account_files(const struct reports *r, struct account *a, struct account *total)
+/* What became known of names since the last report: they are asked for when one is written. */
+static void account_names(const struct reports *r, struct account *a, struct account *total)
 {
 	uint64_t mismatched = symbols_mismatched(r->symbols);
+
+	a->kernel_code_reused = symbols_kernel_reused(r->symbols) - total->kernel_code_reused;
+	total->kernel_code_reused += a->kernel_code_reused;
 
 	/* One may be found in another process later. */
 	a->files_mismatched = sub_or_0(mismatched, total->files_mismatched);
@@ -339,7 +342,7 @@ int reports_add(struct reports *r, bool last, struct err *err)
 	if (!rc && last && r->session->request.command)
 		signals_pass();
 	r->intervals++;
-	account_files(r, &a, &r->total);
+	account_names(r, &a, &r->total);
 	if (compares_intervals(r->session))
 		agreement_explain_intervals(&r->agreement, &a);
 	agreement_of_unwinders(&r->agreement, r->session, &a);

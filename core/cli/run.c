@@ -104,6 +104,9 @@ static int open_and_sample(struct reports *reports, struct err *err)
 	if (rc)
 		return s->request.command && command_ended(s->request.command) ? -ECANCELED : rc;
 	warn_of_limits(s);
+	if (!s->request.options->user_only && !s->events.attr.exclude_kernel &&
+	    symbols_begin(reports->symbols, !s->events.side_attr.ksymbol))
+		return err_sys(err, -ENOMEM, "cannot begin");
 	rc = reports_begin(reports, err);
 	return rc ? rc : sample(reports, err);
 }
@@ -117,6 +120,7 @@ static int run_session(struct reports *reports, struct session *s, struct err *e
 		.perf_maps = s->perf_maps,
 		.jitdumps = s->jitdumps,
 		.namer = &s->namer,
+		.kernel_ranges = s->sink.kernel_ranges,
 		.kallsyms = o->kallsyms,
 		.vmlinux = o->vmlinux,
 		.inlined = o->report.inlined && !o->kernel_only,

@@ -153,6 +153,8 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 			warning_word(stderr), s->sink.unwinders.nr_faults, strerror(-s->sink.unwinders.fault));
 	if (symbols_kernel_hidden(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
+	if (symbols_kernel_withheld(symbols, &why))
+		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_skipped(symbols, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (symbols_older_maps(symbols, &why))

@@ -95,6 +95,7 @@ void attrs_fill(struct events *ev, bool with_notes)
 		.comm = tells,
 		.comm_exec = tells,
 		.task = tells,
+		.ksymbol = tells && events_want_kernel_code(ev),
 		.watermark = 1,
 		.wakeup_watermark = rings_wakeup(ev),
 		.exclude_guest = ev->event.type == PERF_TYPE_HARDWARE,
@@ -135,7 +136,7 @@ void attrs_fill_switches(struct events *ev)
 	a->freq = 0;
 	a->sample_period = 1;
 	a->exclude_idle = a->exclude_guest = 0;
-	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->namespaces = 0;
+	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->namespaces = a->ksymbol = 0;
 	ask_for_switches(a, ev);
 }
 

@@ -146,4 +146,13 @@ static inline bool events_join_switches(const struct events *ev)
 	return ev->request->options->on_cpu && events_read_switches(ev);
 }
 
+/**
+ * events_want_kernel_code() - are records about code that the kernel makes (PERF_RECORD_KSYMBOL) of use? The kernel
+ * writes them to events of whole CPUs, and to events of the thread that loads a BPF program.
+ */
+static inline bool events_want_kernel_code(const struct events *ev)
+{
+	return !ev->request->options->user_only && !ev->followed;
+}
+
 #endif

@@ -67,6 +67,7 @@ void side_band_begin(struct events *ev)
 		.comm_exec = 1,
 		.task = 1,
 		.namespaces = filter_by_mntns(&ev->request->filter),
+		.ksymbol = events_want_kernel_code(ev),
 		.exclude_kernel = 1, /* who may not see the kernel may have it: it does not fire */
 		.exclude_hv = 1,
 		.watermark = 1,
@@ -123,7 +124,7 @@ static int open_rest(struct events *ev, struct event_place *e)
 	struct perf_event_attr a = whole(ev);
 	int fd, rc = 0;
 
-	a.task = 0;
+	a.task = a.ksymbol = 0;
 	a.comm = a.comm_exec = !ev->request->filter.tree;
 	fd = perf_open(&a, -1, e->cpu);
 	if (fd < 0)
@@ -232,6 +233,7 @@ static int open_target(struct targets *t, struct event_place *e, pid_t tid)
 	int fd;
 
 	a.inherit = 1;
+	a.ksymbol = 0; /* the event of the CPU tells, whoever loads a program */
 	a.task = !t->ev->request->filter.tree;
 	a.comm = a.comm_exec = !t->ev->request->filter.tree;
 	fd = perf_open(&a, tid, e->cpu);

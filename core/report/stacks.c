@@ -119,7 +119,7 @@ static int add_symbol(struct report_stacks *s, struct named_frames *frames, uint
 {
 	bool empty = sym->name && !*sym->name;
 	const struct report_frame frame = {
-		.address = addr,
+		.address = sym->address ? sym->address : addr,
 		.file_address = sym->file_address,
 		.offset = empty ? 0 : sym->offset,
 		.function = sym->function,

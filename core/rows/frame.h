@@ -31,6 +31,8 @@ enum frame_kind {
 
 #define FRAME_NAME (1ULL << 61) /* the kind is in bits 32 to 39, the number of the name below */
 
+/* A frame of the kernel with (1ULL << 60) is code that is known by its number: KERNEL_RANGE_FRAME, kernel_ranges.h. */
+
 static inline bool frame_is_exact(frame_t f)
 {
 	return f >> ARCH_USER_BITS == FRAME_EXACT >> ARCH_USER_BITS;

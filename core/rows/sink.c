@@ -2,6 +2,7 @@
 #include "core/rows/sink.h"
 
 #include "core/base/err.h"
+#include "core/symbols/kernel_ranges.h"
 
 #include <errno.h>
 
@@ -38,6 +39,7 @@ void sink_release(struct sink *s)
 		release_set(&s->sets[i]);
 	tasks_free(s->tasks);
 	frame_names_release(&s->names);
+	kernel_ranges_free(s->kernel_ranges);
 }
 
 void sink_gap(struct sink *s, bool missing)

@@ -33,8 +33,9 @@ struct sink {
 	struct row_set sets[2];
 	unsigned int set, ended; /* of @sets: where is counted now, and the interval that has ended */
 	struct tasks *tasks;
-	struct frame_names names; /* of the frames in all rows */
-	bool gap;                 /* see sink_gap() */
+	struct frame_names names;            /* of the frames in all rows */
+	struct kernel_ranges *kernel_ranges; /* and of those of the kernel that are no addresses; owned; NULL: none */
+	bool gap;                            /* see sink_gap() */
 	struct unwinders_notes unwinders;
 
 	uint64_t began_ns;               /* the first moment a sample could count; 0: it has not come */

@@ -26,6 +26,7 @@
 #include "core/session/ring_thread.h"
 #include "core/session/unwinder.h"
 #include "core/symbols/jitdumps.h"
+#include "core/symbols/kernel_ranges.h"
 #include "core/symbols/perf_maps.h"
 #include "core/tasks/cgroup.h"
 #include "core/tasks/cgroup_limits.h"
@@ -148,6 +149,7 @@ struct session *session_new(const struct options *options, const struct host *ho
 	s->request.asked = callchain_asked(host);
 	s->request.in_pidns = pidns_here(NULL);
 	s->sink.tasks = tasks_new(options->input ? NULL : host); /* those of a recording are not here */
+	s->sink.kernel_ranges = kernel_ranges_new();
 	if (s->sink.tasks && options->wants_cgroups)
 		tasks_keep_cgroups(s->sink.tasks);
 	s->files = (struct mapped_files_cfg){ .host = host, .debug_dir = options->debug_dir, .tasks = s->sink.tasks };
@@ -157,7 +159,7 @@ struct session *session_new(const struct options *options, const struct host *ho
 		s->files.perf_cache = s->perf_cache;
 		s->files.symfs = options->symfs;
 	}
-	if (!s->sink.tasks || empty_set(s, 0) || keep_files(s)) {
+	if (!s->sink.tasks || !s->sink.kernel_ranges || empty_set(s, 0) || keep_files(s)) {
 		session_free(s);
 		return NULL;
 	}
@@ -487,6 +489,7 @@ static void account(struct session *s)
 	/* It was stopped while the interval before was ended. */
 	if (s->sink.stopped_ns < s->sink.started_ns)
 		s->sink.stopped_ns = s->sink.started_ns;
+	kernel_ranges_interval(s->sink.kernel_ranges, s->sink.started_ns, s->sink.stopped_ns);
 	watch_end(s->events.watch, &s->shortfall);
 	events_account(&s->events, s->sink.stopped_ns);
 }

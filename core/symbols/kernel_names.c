@@ -8,6 +8,8 @@
 #include "core/host/host.h"
 #include "core/host/kernel.h"
 #include "core/symbols/kernel_answers.h"
+#include "core/symbols/kernel_loaded.h"
+#include "core/symbols/kernel_ranges.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +48,10 @@ struct kernel_names {
 	uint64_t vmlinux_moved;
 	struct err vmlinux_err; /* why it is not used */
 
+	struct kernel_loaded *loaded; /* NULL: of a recording, or sampling has not begun */
+
 	bool nameless; /* an address was asked for that has no name */
+	bool withheld; /* one has no name because the code there may be other code than was sampled */
 };
 
 static bool told(const struct recorded *r)
@@ -162,6 +167,7 @@ void kernel_names_free(struct kernel_names *kn)
 	if (!kn)
 		return;
 	kernel_answers_free(kn->answers);
+	kernel_loaded_free(kn->loaded);
 	kernel_file_free(kn->kallsyms);
 	elf_symbols_free(kn->vmlinux);
 	free(kn);
@@ -227,6 +233,19 @@ void kernel_names_renew(struct kernel_names *kn)
 {
 	if (kn->answers)
 		kernel_answers_renew(kn->answers);
+	if (kn->loaded)
+		kernel_loaded_renew(kn->loaded);
+}
+
+int kernel_names_begin(struct kernel_names *kn, bool no_records)
+{
+	if (kn->cfg.files->recorded || kn->cfg.kallsyms)
+		return 0;
+	kn->loaded = kernel_loaded_new(kn->cfg.files->host);
+	if (!kn->loaded)
+		return -ENOMEM;
+	kernel_loaded_begin(kn->loaded, no_records);
+	return 0;
 }
 
 static bool unmoved(uint64_t text)
@@ -386,16 +405,88 @@ static bool find_in_kallsyms(struct kernel_names *kn, uint64_t addr, struct kern
 	return true;
 }
 
-bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
+/* Is what has this name now what was there when it was sampled? Of what was there all the time no record tells. */
+static bool is_sampled(struct kernel_names *kn, const struct kernel_symbol *s)
+{
+	const struct kernel_ranges *ranges = kn->cfg.kernel_ranges;
+
+	/* A copy of kallsyms that was given is believed as it is. */
+	if (kn->cfg.kallsyms)
+		return true;
+	/* perf record writes records of the code that was there at first. */
+	if (kernel_symbol_made(s) && (kn->cfg.files->recorded || (ranges && kernel_ranges_incomplete(ranges))))
+		return false;
+	return !kn->loaded || kernel_loaded_stayed(kn->loaded, s);
+}
+
+static bool find_now(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
 {
 	if (answers(kn) && kernel_answers_find(kn->answers, addr, out))
 		return true;
 	if (!kn->asked)
 		choose(kn);
-	if (find_in_vmlinux(kn, addr, out) || find_in_kallsyms(kn, addr, out))
+	return find_in_vmlinux(kn, addr, out) || find_in_kallsyms(kn, addr, out);
+}
+
+bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out)
+{
+	struct kernel_symbol found;
+
+	if (!find_now(kn, addr, &found)) {
+		kn->nameless = true;
+		return false;
+	}
+	if (!is_sampled(kn, &found)) {
+		kn->withheld = true;
+		return false;
+	}
+	*out = found;
+	return true;
+}
+
+bool kernel_names_frame(struct kernel_names *kn, uint64_t frame, bool is_return, struct kernel_symbol *out,
+			uint64_t *addr)
+{
+	struct kernel_ranges *ranges = kn->cfg.kernel_ranges;
+
+	*addr = frame;
+	switch (ranges ? kernel_ranges_find(ranges, frame, is_return, out, addr) : RANGE_NONE) {
+	case RANGE_FOUND:
 		return true;
-	kn->nameless = true;
-	return false;
+	case RANGE_REUSED:
+		kn->withheld |= kernel_ranges_incomplete(ranges);
+		return false;
+	default:
+		return kernel_address(*addr) && kernel_names_find(kn, *addr - is_return, out);
+	}
+}
+
+bool kernel_names_withheld(const struct kernel_names *kn, struct err *why)
+{
+	const struct kernel_ranges *ranges = kn->cfg.kernel_ranges;
+	size_t nr = ranges ? kernel_ranges_withheld(ranges) : 0;
+
+	if (nr)
+		err_set(why, -EAGAIN,
+			"%zu BPF programs or trampolines were at addresses that others had in the same report: their "
+			"frames are [kernel] (--backend=perfring tells them apart)",
+			nr);
+	else if (kn->withheld && kn->cfg.files->recorded)
+		err_set(why, -ENODATA,
+			"the recording does not say which BPF programs were loaded: their frames are [kernel] (run "
+			"perf record as root)");
+	else if (kn->withheld && ranges && kernel_ranges_incomplete(ranges))
+		err_set(why, -ENODATA, "records about BPF programs were lost: their frames are [kernel]");
+	else if (kn->withheld)
+		err_set(why, -ENODATA,
+			"kernel modules or BPF programs were loaded or unloaded during the run: their frames are "
+			"[kernel]");
+	return nr || kn->withheld;
+}
+
+size_t kernel_names_reused(const struct kernel_names *kn)
+{
+	return kn->cfg.kernel_ranges ? kernel_ranges_withheld(kn->cfg.kernel_ranges) : 0;
 }
 
 /* In the order of the kernel's kallsyms_show_value(): a setting is only blamed for what it does. */

@@ -47,15 +47,32 @@ void kernel_names_free(struct kernel_names *kn);
 bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out);
 
 /**
+ * kernel_names_frame() - the same for a frame of a kernel stack, which may be one of kernel_ranges.h.
+ * @is_return: the call before it is looked up
+ * @addr: out, also without a name: its address, or 0
+ */
+bool kernel_names_frame(struct kernel_names *kn, uint64_t frame, bool is_return, struct kernel_symbol *out,
+			uint64_t *addr);
+
+/**
  * kernel_names_ahead() - read a little of what kernel_names_find() will need, if that is known already. Return: is
  * there more?
  */
 bool kernel_names_ahead(struct kernel_names *kn);
 
+/**
+ * kernel_names_begin() - sampling of this kernel begins: remember which modules are loaded.
+ * @no_records: there will be none of BPF programs that come and go
+ * Return: 0 or -ENOMEM.
+ */
+int kernel_names_begin(struct kernel_names *kn, bool no_records);
+
 /** kernel_names_renew() - another report begins. */
 void kernel_names_renew(struct kernel_names *kn);
 
-/** kernel_names_hidden() - see symbols_kernel_hidden() */
+/** kernel_names_hidden() - see symbols_kernel_hidden(), and kernel_names_withheld() - see symbols_kernel_withheld() */
 bool kernel_names_hidden(const struct kernel_names *kn, struct err *why);
+bool kernel_names_withheld(const struct kernel_names *kn, struct err *why);
+size_t kernel_names_reused(const struct kernel_names *kn); /* see symbols_kernel_reused() */
 
 #endif

@@ -182,6 +182,11 @@ static void renew_file(struct symbols *s, struct symbol_file *f)
 	f->skipped = f->symbols_skipped = f->rules_skipped = false;
 }
 
+int symbols_begin(struct symbols *s, bool no_records)
+{
+	return kernel_names_begin(s->kernel, no_records);
+}
+
 bool symbols_ahead(struct symbols *s)
 {
 	return kernel_names_ahead(s->kernel);
@@ -210,6 +215,16 @@ void symbols_renew(struct symbols *s)
 bool symbols_kernel_hidden(const struct symbols *s, struct err *why)
 {
 	return kernel_names_hidden(s->kernel, why);
+}
+
+bool symbols_kernel_withheld(const struct symbols *s, struct err *why)
+{
+	return kernel_names_withheld(s->kernel, why);
+}
+
+size_t symbols_kernel_reused(const struct symbols *s)
+{
+	return kernel_names_reused(s->kernel);
 }
 
 static void skip(struct symbols *s, int rc)
@@ -261,13 +276,15 @@ void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct sym
 {
 	uint64_t before = faults.nr;
 	struct kernel_symbol found;
+	uint64_t frame = addr;
 	bool known;
 
 	*out = (struct symbol){ 0 };
+	known = kernel_names_frame(s->kernel, frame, is_return, &found, &addr);
 	if (!kernel_address(addr))
 		return;
 	out->module = "kernel";
-	known = kernel_names_find(s->kernel, addr - is_return, &found);
+	out->address = addr == frame ? 0 : addr;
 	skip_faults(s, NULL, before);
 	if (!known)
 		return;

@@ -64,6 +64,7 @@ struct tasks;
  * @function: without @name, and with @has_function: where the function begins by the unwind rules of the file, as the
  *           file's own address
  * @anonymous: @module is memory that has no file, and what it is called says nothing of code: "//anon", "[heap]"
+ * @address: of a kernel frame that is no address; else 0
  * @file_address: the file's own address of what was looked up, wherever the file is mapped; 0: not known
  */
 struct symbol {
@@ -77,7 +78,7 @@ struct symbol {
 	unsigned int build_id_size;
 	uint64_t function;
 	bool has_function, anonymous;
-	uint64_t file_address;
+	uint64_t address, file_address;
 };
 
 /**
@@ -91,6 +92,9 @@ struct symbol {
 int symbols_open(struct tasks *tasks, const struct symbols_cfg *cfg, struct symbols **out, struct err *err);
 void symbols_free(struct symbols *s);
 
+/** symbols_begin() - see kernel_names_begin(). */
+int symbols_begin(struct symbols *s, bool no_records);
+
 /** symbols_ahead() - read a little of what kernel addresses will need, if it is known already. Return: is there more?
  */
 bool symbols_ahead(struct symbols *s);
@@ -102,7 +106,7 @@ bool symbols_ahead(struct symbols *s);
 void symbols_renew(struct symbols *s);
 
 /**
- * symbols_kernel() - the kernel symbol of @addr.
+ * symbols_kernel() - the kernel symbol of @addr, which may be a frame of kernel_ranges.h.
  * @is_return: @addr is a return address: the call before it is looked up, so that a call at the very end of a
  *             function is not given to the next one. @offset still counts from @addr. What signal handlers
  *             return to (__restore_rt), where there is no call, is found at @addr.
@@ -176,6 +180,15 @@ bool symbols_lines_skipped(const struct symbols *s, struct err *why);
  * no address of the kernel was looked up, or all have names.
  */
 bool symbols_kernel_hidden(const struct symbols *s, struct err *why);
+
+/**
+ * symbols_kernel_withheld() - have frames of the kernel no names because the code at their addresses may be other code
+ * than was sampled? Return: true and a line in @why with the cause.
+ */
+bool symbols_kernel_withheld(const struct symbols *s, struct err *why);
+
+/** symbols_kernel_reused() - BPF programs and the like that have no name because others had their addresses, too. */
+size_t symbols_kernel_reused(const struct symbols *s);
 
 /**
  * symbols_skipped() - were files not read, or not as a whole: a limit of ours or of the host was met, or there was a

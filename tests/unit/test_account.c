@@ -86,7 +86,8 @@ START_TEST(test_intervals)
 		"ring_records_backward: 23\nring_records_bad: 0\nring_bytes_queued: 0\nring_size: 4096\n"
 		"ring_size_wanted: 0\nside_band_ring_size: 8192\ncount_table_used: "
 		"8\nstack_table_used: 9\n"
-		"files_mismatched: 0\nfiles_timed_out: 0\nrows: 11\nstacks: 12\ncpus: 2\ncpus_offline_ns: 0\n"
+		"kernel_code_reused: 0\nfiles_mismatched: 0\nfiles_timed_out: 0\nrows: 11\nstacks: 12\ncpus: "
+		"2\ncpus_offline_ns: 0\n"
 		"started_ns: 13\nsampled_ns: 14\nreader_nice: 0\n"
 		"reader_realtime_priority: 0\nintervals_unaccounted: -1\n");
 	ck_assert_str_eq(text, want);

@@ -5,6 +5,7 @@
 #include "compat/perf_deferred.h"
 #include "core/base/clock.h"
 #include "core/rows/compare.h"
+#include "core/symbols/kernel_ranges.h"
 #include "core/tasks/descendants.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
@@ -1731,6 +1732,84 @@ START_TEST(test_throttled_intervals)
 }
 END_TEST
 
+static void ksymbol(const char *name, bool removed, uint64_t time)
+{
+	apply(1, (struct record){ .type = PERF_RECORD_KSYMBOL,
+				  .time = time,
+				  .ksymbol = { 0xffffffffc0001000, 0x80, name, true, removed } });
+}
+
+static void kernel_sample(uint64_t ip)
+{
+	const uint64_t ips[] = { PERF_CONTEXT_KERNEL, ip, 0xffffffff81000010 };
+
+	apply(0, (struct record){
+			 .type = PERF_RECORD_SAMPLE, .pid = 500, .tid = 500, .sample = { ips, ARRAY_SIZE(ips) } });
+}
+
+/* The name of the leaf of row @i, and its value. */
+static const char *leaf_of(size_t i, uint64_t *value)
+{
+	struct kernel_symbol s;
+	struct row row;
+	uint64_t addr;
+
+	rows_get(rig.sink.sets[0].samples, i, &row);
+	*value = row.value;
+	ck_assert_uint_eq(row.key.kernel.nr, 2);
+	ck_assert_uint_eq(row.key.kernel.frames[1], 0xffffffff81000010);
+	return kernel_ranges_find(rig.sink.kernel_ranges, *row.key.kernel.frames, false, &s, &addr) == RANGE_FOUND
+		       ? s.name
+		       : "-";
+}
+
+/* A program is loaded, replaced at its address, and loaded again. @_i: with counts that have no times */
+START_TEST(test_ksymbol)
+{
+	const char *const programs[] = { "first", "second", "first" };
+	uint64_t value;
+	size_t i;
+
+	rig.sink.kernel_ranges = kernel_ranges_new();
+	ck_assert_ptr_nonnull(rig.sink.kernel_ranges);
+	kernel_ranges_by_address(rig.sink.kernel_ranges, _i);
+	kernel_sample(0xffffffffc0001010); /* of code that no record tells of */
+	ck_assert_str_eq(leaf_of(0, &value), "-");
+	rows_free(rig.sink.sets[0].samples);
+	rig.sink.sets[0].samples = rows_new();
+	for (i = 0; i < ARRAY_SIZE(programs); i++) {
+		ksymbol(programs[i], false, 10 * i + 1);
+		kernel_sample(0xffffffffc0001010);
+		ksymbol(programs[i], true, 10 * i + 2);
+		kernel_sample(0xffffffffc0001010); /* it ends after its record */
+	}
+	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), _i ? 1 : 2);
+	ck_assert_str_eq(leaf_of(0, &value), _i ? "-" : "first");
+	ck_assert_uint_eq(value, _i ? 6 : 4);
+	if (!_i) {
+		ck_assert_str_eq(leaf_of(1, &value), "second");
+		ck_assert_uint_eq(value, 2);
+	}
+	kernel_ranges_free(rig.sink.kernel_ranges);
+}
+END_TEST
+
+/* Records were lost: bit 0: in a ring of samples; bit 1: the run has no KSYMBOL records */
+START_TEST(test_ksymbol_lost)
+{
+	const struct sample_lead lead = { .kind = _i & 1 ? OF_SAMPLE : OF_SIDE_BAND };
+	struct record r = { .type = PERF_RECORD_LOST, .lost = { .records = 1 } };
+
+	rig.sink.kernel_ranges = kernel_ranges_new();
+	ck_assert_ptr_nonnull(rig.sink.kernel_ranges);
+	rig.events.apart = true;
+	rig.events.side_attr.ksymbol = !(_i & 2);
+	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
+	ck_assert_int_eq(kernel_ranges_incomplete(rig.sink.kernel_ranges), !_i);
+	kernel_ranges_free(rig.sink.kernel_ranges);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("apply");
@@ -1787,6 +1866,8 @@ int main(void)
 	tcase_add_loop_test(tc, test_bad_mmap, 0, ARRAY_SIZE(bad_maps));
 	tcase_add_test(tc, test_counters);
 	tcase_add_loop_test(tc, test_strange_ids, 0, ARRAY_SIZE(strange));
+	tcase_add_loop_test(tc, test_ksymbol, 0, 2);
+	tcase_add_loop_test(tc, test_ksymbol_lost, 0, 4);
 	suite_add_tcase(s, tc);
 	suite_add_tcase(s, program);
 	return unit_main(s);

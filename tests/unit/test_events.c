@@ -1029,7 +1029,7 @@ static void assert_switch_attr(const struct perf_event_attr *a, bool tracepoint)
 	want.sample_period = 1;
 	want.sample_type |= tracepoint ? PERF_SAMPLE_RAW : 0;
 	want.context_switch = 1;
-	want.mmap = want.mmap2 = want.comm = want.comm_exec = want.task = want.namespaces = 0;
+	want.mmap = want.mmap2 = want.comm = want.comm_exec = want.task = want.namespaces = want.ksymbol = 0;
 	want.exclude_idle = want.exclude_guest = 0;
 	ck_assert_mem_eq(a, &want, sizeof(want));
 	ck_assert_mem_eq(a, &ev.switch_attr, sizeof(want));

@@ -5,6 +5,7 @@
 #include "core/files/recorded.h"
 #include "core/symbols/kernel_answers.h"
 #include "core/symbols/kernel_names.h"
+#include "core/symbols/kernel_ranges.h"
 #include "core/symbols/symbols_cfg.h"
 #include "tests/unit/unit.h"
 
@@ -221,6 +222,103 @@ START_TEST(test_uses)
 }
 END_TEST
 
+#define MODULE "mod 8192 0 - Live 0xffffffffc0000000\n"
+#define CODE                                                                                                           \
+	"0000000000000000 A fixed_percpu_data\nffffffff81000000 T _text\nffffffff82000000 T _etext\n"                  \
+	"ffffffffc0000000 t listed\t[mod]\nffffffffc0002000 t bpf_prog_now\t[bpf]\n"
+
+#define MODULES_CAME "kernel modules or BPF programs were loaded or unloaded during the run: their frames are [kernel]"
+
+/*
+ * The code that kallsyms has now need not be the code that was sampled. Names of the module, of the program at P and of the one that a
+ * record tells of at Q. @lost: records were lost; @no_records: the kernel writes none; @by_address: without times.
+ */
+static const struct {
+	const char *what, *modules_now;
+	bool recorded, given, lost, no_records, by_address;
+	const char *module, *program, *told, *reused;
+	const char *warning; /* NULL: none */
+} sampled[] = {
+	{ "all stayed", MODULE, .module = "listed", .program = "bpf_prog_now", .told = "first", .reused = "second" },
+	{ "the module was loaded anew", "mod 4096 0 - Live 0xffffffffc0000000\n", .module = "-",
+	  .program = "bpf_prog_now", .told = "first", .reused = "second", .warning = MODULES_CAME },
+	{ "no records", MODULE, .no_records = true, .module = "listed", .program = "-", .told = "first",
+	  .reused = "second", .warning = MODULES_CAME },
+	{ "lost records", MODULE, .lost = true, .module = "listed", .program = "-", .told = "-", .reused = "-",
+	  .warning = "records about BPF programs were lost: their frames are [kernel]" },
+	{ "without times", MODULE, .by_address = true, .module = "listed", .program = "bpf_prog_now", .told = "-",
+	  .reused = "second",
+	  .warning = "1 BPF programs or trampolines were at addresses that others had in the same report: their frames "
+		     "are [kernel] (--backend=perfring tells them apart)" },
+	{ "a recording", MODULE, .recorded = true, .module = "listed", .program = "-", .told = "first",
+	  .reused = "second",
+	  .warning = "the recording does not say which BPF programs were loaded: their frames are [kernel] (run perf "
+		     "record as "
+		     "root)" },
+	{ "a copy is given", MODULE, .given = true, .recorded = true, .module = "listed", .program = "bpf_prog_now",
+	  .told = "first", .reused = "second" },
+};
+
+static void add_range(struct kernel_ranges *kr, const char *name, bool removed, uint64_t time)
+{
+	ck_assert_int_eq(kernel_ranges_add(kr, &(struct kernel_range){ M + 0x4000, 0x100, name, true, removed, time }),
+			 0);
+}
+
+static const char *frame_name(struct kernel_names *names, uint64_t frame)
+{
+	struct kernel_symbol s;
+	uint64_t addr;
+
+	return kernel_names_frame(names, frame, false, &s, &addr) ? s.name : "-";
+}
+
+START_TEST(test_sampled)
+{
+	char *dir = unit_tmpdir(), copy[4096];
+	struct host host = { .proc = dir, .sys = dir };
+	struct recorded recorded = { .boot = BOOT_SAME, .reference = "_text", .reference_addr = K };
+	struct mapped_files_cfg files = { .host = &host, .recorded = sampled[_i].recorded ? &recorded : NULL };
+	struct kernel_ranges *ranges = kernel_ranges_new();
+	struct symbols_cfg cfg = { .files = &files, .kernel_ranges = ranges };
+	struct kernel_names *names = NULL;
+	const uint64_t ip = M + 0x4010;
+	uint64_t first, second;
+	struct err err;
+
+	ck_assert_ptr_nonnull(ranges);
+	unit_write(dir, "kallsyms", CODE, strlen(CODE));
+	unit_write(dir, "modules", MODULE, strlen(MODULE));
+	snprintf(copy, sizeof(copy), "%s/kallsyms", dir);
+	cfg.kallsyms = sampled[_i].given ? copy : NULL;
+	ck_assert_msg(!kernel_names_open(&cfg, &names, &err), "%s: %s", sampled[_i].what, err.msg);
+	kernel_ranges_by_address(ranges, sampled[_i].by_address);
+	ck_assert_int_eq(kernel_names_begin(names, sampled[_i].no_records), 0);
+	add_range(ranges, "first", false, 1);
+	first = *kernel_ranges_at(ranges, &ip, 1);
+	add_range(ranges, "first", true, 2);
+	add_range(ranges, "second", false, 3);
+	second = *kernel_ranges_at(ranges, &ip, 1);
+	if (sampled[_i].lost)
+		kernel_ranges_lost(ranges);
+	unit_write(dir, "modules", sampled[_i].modules_now, strlen(sampled[_i].modules_now));
+	ck_assert_str_eq(frame_name(names, M), sampled[_i].module);
+	ck_assert_str_eq(frame_name(names, M + 0x2000), sampled[_i].program);
+	ck_assert_str_eq(frame_name(names, first), sampled[_i].told);
+	/* Without times it is the same address, whose frame has no name. */
+	if (!sampled[_i].by_address)
+		ck_assert_str_eq(frame_name(names, second), sampled[_i].reused);
+	ck_assert_str_eq(frame_name(names, K), "_text");
+	err.msg[0] = 0;
+	ck_assert_int_eq(kernel_names_withheld(names, &err), sampled[_i].warning != NULL);
+	if (sampled[_i].warning)
+		ck_assert_str_eq(err.msg, sampled[_i].warning);
+	kernel_names_free(names);
+	kernel_ranges_free(ranges);
+	unit_rmdir(dir);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("kernel_answers");
@@ -228,6 +326,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, test_answers, 0, ARRAY_SIZE(answers));
+	tcase_add_loop_test(t, test_sampled, 0, ARRAY_SIZE(sampled));
 	tcase_add_test(t, test_between);
 	tcase_add_test(t, test_not_the_kernels);
 	tcase_add_loop_test(t, test_uses, 0, ARRAY_SIZE(uses));

@@ -466,6 +466,8 @@ START_TEST(test_with)
 		ck_assert_uint_eq(a->exclude_hv, 1);
 		ck_assert_uint_eq(a->enable_on_exec, 0);
 		ck_assert_uint_eq(a->namespaces, !!(_i & 4));
+		ck_assert_uint_eq(a->ksymbol, 1);
+		ck_assert_uint_eq(attr_of(e->fd)->ksymbol, 0);
 		ck_assert_uint_eq(a->read_format, attr_of(e->fd)->read_format);
 		ck_assert_uint_eq(a->clockid, attr_of(e->fd)->clockid);
 		ck_assert_uint_eq(a->wakeup_watermark, ev.rings.side / 2 < WATERMARK ? ev.rings.side / 2 : WATERMARK);
@@ -554,6 +556,7 @@ START_TEST(test_targets)
 		ck_assert_uint_eq(a->comm, readers[_i].comm);
 		ck_assert_uint_eq(a->comm_exec, readers[_i].comm);
 		ck_assert_uint_eq(a->namespaces, 0);
+		ck_assert_uint_eq(a->ksymbol, 1); /* who else loads a BPF program matters */
 		ck_assert_uint_eq(a->disabled, 1);
 		ck_assert_uint_eq(a->exclude_kernel, 1);
 		if (!command)
@@ -568,7 +571,7 @@ START_TEST(test_targets)
 			ck_assert_uint_eq(a->enable_on_exec, 0);
 			ck_assert_uint_eq(a->disabled, 1);
 			ck_assert_uint_eq(a->exclude_kernel, 1);
-			ck_assert(a->mmap && a->mmap2 && a->namespaces);
+			ck_assert(a->mmap && a->mmap2 && a->namespaces && !a->ksymbol);
 			ck_assert_uint_eq(a->task, !command);
 			ck_assert_uint_eq(a->comm, !command);
 			ck_assert_uint_eq(a->comm_exec, !command);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/symbols/kernel_loaded.h"
+
+#include "core/base/begins.h"
+#include "core/host/host.h"
+#include "core/symbols/kernel_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODULES_BYTES (1U << 20) /* of /proc/modules; a distribution kernel's has some 20 KiB */
+
+struct kernel_loaded {
+	const struct host *host;
+	char *began, *now;            /* /proc/modules; NULL: it was not read */
+	bool no_list;                 /* there is none */
+	bool programs;                /* BPF programs have to be compared, too: */
+	struct kernel_file *kallsyms; /* as it was when sampling began; NULL: it could not be read */
+};
+
+struct kernel_loaded *kernel_loaded_new(const struct host *host)
+{
+	struct kernel_loaded *kl = calloc(1, sizeof(*kl));
+
+	if (kl)
+		kl->host = host;
+	return kl;
+}
+
+void kernel_loaded_free(struct kernel_loaded *kl)
+{
+	if (!kl)
+		return;
+	kernel_file_free(kl->kallsyms);
+	free(kl->began);
+	free(kl->now);
+	free(kl);
+}
+
+bool kernel_symbol_made(const struct kernel_symbol *s)
+{
+	return !strcmp(s->module, "bpf") || begins(s->module, "__builtin__");
+}
+
+/* NULL: it cannot be read as a whole. */
+static char *read_modules(const struct kernel_loaded *kl)
+{
+	char *text = malloc(MODULES_BYTES), *fits;
+	ssize_t len = text ? host_read(kl->host->proc, "modules", text, MODULES_BYTES) : -ENOMEM;
+
+	if (len < 0 || len == MODULES_BYTES - 1) {
+		free(text);
+		return NULL;
+	}
+	fits = realloc(text, (size_t)len + 1);
+	return fits ? fits : text;
+}
+
+/* Without this setting, the kernel lists no BPF program (since 4.12). */
+static bool lists_programs(const struct kernel_loaded *kl)
+{
+	long long v;
+
+	return !host_setting(kl->host, "net/core/bpf_jit_kallsyms", &v) && v > 0;
+}
+
+static void read_programs(struct kernel_loaded *kl)
+{
+	struct kernel_symbol unused;
+	char path[PATH_MAX];
+
+	if (!lists_programs(kl) || snprintf(path, sizeof(path), "%s/kallsyms", kl->host->proc) >= (int)sizeof(path) ||
+	    kernel_file_open(path, false, &kl->kallsyms))
+		return;
+	/* No symbol is there: what is behind the kernel's text is read. */
+	if (kernel_file_shows(kl->kallsyms))
+		kernel_file_find(kl->kallsyms, UINT64_MAX, &unused);
+}
+
+void kernel_loaded_begin(struct kernel_loaded *kl, bool programs)
+{
+	kl->began = read_modules(kl);
+	kl->no_list = !kl->began;
+	kl->programs = programs;
+	if (programs)
+		read_programs(kl);
+}
+
+/* The line of @module: "name size references users state address". NULL: there is none. */
+static const char *find_module(const char *text, const char *module)
+{
+	size_t len = strlen(module);
+
+	for (; text; text = strchr(text, '\n')) {
+		text += *text == '\n';
+		if (!strncmp(text, module, len) && text[len] == ' ')
+			return text;
+	}
+	return NULL;
+}
+
+/* Its size, and its address where that is shown. */
+static bool same_module(const char *a, const char *b)
+{
+	size_t a_name = strcspn(a, " "), b_name = strcspn(b, " ");
+	size_t a_len = strcspn(a, "\n"), b_len = strcspn(b, "\n");
+	const char *a_at = memchr(a, 'x', a_len) ? a + a_len : a, *b_at = b + b_len;
+
+	/* The last word is "0x..."; a module that taints the kernel has " (OE)" behind it. */
+	while (a_at > a && (a_at[0] != '0' || a_at[1] != 'x' || a_at[-1] != ' '))
+		a_at--;
+	while (b_at > b && (b_at[0] != '0' || b_at[1] != 'x' || b_at[-1] != ' '))
+		b_at--;
+	return a_name == b_name && strtoull(a + a_name, NULL, 10) == strtoull(b + b_name, NULL, 10) &&
+	       strtoull(a_at, NULL, 16) == strtoull(b_at, NULL, 16);
+}
+
+static bool module_stayed(struct kernel_loaded *kl, const char *module)
+{
+	const char *began, *now;
+
+	if (kl->no_list || !kl->began)
+		return true;
+	if (!kl->now)
+		kl->now = read_modules(kl);
+	if (!kl->now)
+		return true;
+	began = find_module(kl->began, module);
+	now = find_module(kl->now, module);
+	return began && now && same_module(began, now);
+}
+
+static bool program_stayed(struct kernel_loaded *kl, const struct kernel_symbol *s)
+{
+	struct kernel_symbol began;
+
+	if (!kl->programs)
+		return true;
+	return kl->kallsyms && kernel_file_find(kl->kallsyms, s->start, &began) && began.start == s->start &&
+	       !strcmp(began.name, s->name);
+}
+
+bool kernel_loaded_stayed(struct kernel_loaded *kl, const struct kernel_symbol *s)
+{
+	if (!strcmp(s->module, "kernel"))
+		return true;
+	return kernel_symbol_made(s) ? program_stayed(kl, s) : module_stayed(kl, s->module);
+}
+
+void kernel_loaded_renew(struct kernel_loaded *kl)
+{
+	if (!kl->now)
+		return;
+	free(kl->began);
+	kl->began = kl->now;
+	kl->now = NULL;
+}

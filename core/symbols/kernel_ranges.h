@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code that the kernel made or gave up while it was sampled (BPF programs, trampolines), by PERF_RECORD_KSYMBOL
+ * records.
+ *
+ * /proc/kallsyms has the code that is there when it is read. A program that was unloaded before that is in it no more,
+ * and its addresses may be another program's by then. The records name both, with the time.
+ *
+ * If samples are added in time order, each address is given to the code that was there at that moment:
+ * kernel_ranges_at(). Counts that a BPF program makes have addresses alone, without times. Then an address that was two
+ * programs' within an interval has no name. Not thread safe.
+ */
+#ifndef CORE_SYMBOLS_KERNEL_RANGES_H
+#define CORE_SYMBOLS_KERNEL_RANGES_H
+
+#include "core/symbols/kernel.h"
+
+/*
+ * A frame of the kernel that is no address: code that came to addresses which other code had before. The number of the
+ * range is in the bits from 32 on, and the offset from its start in those below.
+ */
+#define KERNEL_RANGE_FRAME (1ULL << 60)
+
+struct kernel_ranges;
+
+/** struct kernel_range - one record. @name: borrowed. @time: CLOCK_MONOTONIC, or the clock of the recording. */
+struct kernel_range {
+	uint64_t start, len;
+	const char *name;
+	bool bpf;     /* made by bpf(2); else by ftrace or kprobes */
+	bool removed; /* it is no longer there; else it has come */
+	uint64_t time;
+};
+
+/** enum kernel_range_found - RANGE_REUSED: its addresses were used twice, or too many ranges came to know them. */
+enum kernel_range_found { RANGE_NONE, RANGE_FOUND, RANGE_REUSED };
+
+/** kernel_ranges_new() - Return: NULL: no memory. */
+struct kernel_ranges *kernel_ranges_new(void);
+void kernel_ranges_free(struct kernel_ranges *kr);
+
+/** kernel_ranges_by_address() - are there samples that are added without their times? */
+void kernel_ranges_by_address(struct kernel_ranges *kr, bool by_address);
+
+/** kernel_ranges_add() - in time order with kernel_ranges_at(). A range that cannot be is ignored. Return: 0; -ENOMEM.
+ */
+int kernel_ranges_add(struct kernel_ranges *kr, const struct kernel_range *r);
+
+/** kernel_ranges_lost() - records were lost: what code is at the addresses of such code is not known any more. */
+void kernel_ranges_lost(struct kernel_ranges *kr);
+bool kernel_ranges_incomplete(const struct kernel_ranges *kr);
+
+/**
+ * kernel_ranges_at() - the frames of @nr addresses of a kernel stack that was sampled now, leaf first.
+ * Return: @ips, if they are all addresses; else frames that are borrowed until the next call.
+ */
+const uint64_t *kernel_ranges_at(struct kernel_ranges *kr, const uint64_t *ips, uint32_t nr);
+
+/**
+ * kernel_ranges_find() - which code is the frame of?
+ * @is_return: the call before it is looked up
+ * @addr: out: the address of the frame, which is itself where it is an address
+ * Return: RANGE_FOUND and *@out, whose strings are borrowed until kernel_ranges_interval(); else it is untouched.
+ * RANGE_NONE: no record is about it.
+ */
+enum kernel_range_found kernel_ranges_find(struct kernel_ranges *kr, uint64_t frame, bool is_return,
+					   struct kernel_symbol *out, uint64_t *addr);
+
+/**
+ * kernel_ranges_interval() - the samples that are named next are of the time from @since to @until. Forget code that
+ * was gone before, of which no row is left.
+ */
+void kernel_ranges_interval(struct kernel_ranges *kr, uint64_t since, uint64_t until);
+
+/** kernel_ranges_withheld() - ranges of which a frame has no name, because other code was there in the same interval.
+ */
+size_t kernel_ranges_withheld(const struct kernel_ranges *kr);
+
+#endif
