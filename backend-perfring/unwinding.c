@@ -13,6 +13,7 @@
 #include "core/sources/source.h"
 #include "core/tasks/proc.h"
 #include "unwind/frame_chain.h"
+#include "unwind/return_probes.h"
 #include "unwind/rule_files.h"
 #include "unwind/unwind.h"
 
@@ -60,6 +61,13 @@ struct unwinding {
 
 	struct stack_range ranges[64]; /* by pid */
 	uint64_t credit_ns, credit_at; /* see may_read() */
+
+	/* Processes with uretprobes, by pid, and the address to which their functions return. */
+	struct probed_process {
+		pid_t pid;
+		uint64_t code;
+	} probed[64];
+	void *restored; /* STACK_DUMP_MAX bytes: a copy of a stack with the right return addresses; NULL: not yet */
 	struct stack_roots roots;
 };
 
@@ -123,6 +131,7 @@ void unwinding_free(struct unwinding *u)
 	unwinders_free(u->unwinders);
 	rule_files_free(u->files);
 	kernel_code_free(u->kernel_code);
+	free(u->restored);
 	free(u);
 }
 
@@ -369,11 +378,68 @@ static enum unwound end_of(const struct unwind_result *result, bool withheld)
 	return withheld && result->unknown ? UNWOUND_UNKNOWN : (enum unwound)result->end;
 }
 
-static void walk(struct unwinding *u, const struct unwind_regs *regs, struct unwind_result *result)
+static bool is_uprobes(struct unwinding *u, uint64_t addr)
+{
+	const struct mapping *m = find_mapping(u, addr);
+
+	return m && mapped_file_is_uprobes(m->file);
+}
+
+/* Put the return addresses that uretprobes replaced into the copy, if @user has them. Return: there were some. */
+static bool restore_returns(struct unwinding *u, const struct stack *user, const struct unwind_regs *regs,
+			    uint64_t code)
+{
+	const struct return_probes probes = {
+		.ips = user->frames,
+		.nr = user->state == STACK_TAKEN ? user->nr : 0,
+		.fp = regs->r[ARCH_FP],
+		.code = code,
+		.sp = u->copy.at,
+		.stack = u->restored,
+		.size = u->copy.size,
+	};
+
+	if (!(regs->have & ARCH_BIT(ARCH_FP)) || u->copy.size > STACK_DUMP_MAX || u->copy.bytes == u->restored)
+		return false;
+	memcpy(u->restored, u->copy.bytes, u->copy.size);
+	if (!return_probes_restore(&probes))
+		return false;
+	u->copy.bytes = u->restored;
+	return true;
+}
+
+/* Did the walk end at a uretprobe? Remember the process. */
+static bool ends_at_probe(struct unwinding *u, const struct unwind_result *result)
+{
+	uint64_t last = u->ips[result->nr - 1];
+
+	if (result->nr < 2 || result->end == UNWIND_ROOT || last & UNWIND_EXACT || !is_uprobes(u, last))
+		return false;
+	u->probed[(uint32_t)u->pid % ARRAY_SIZE(u->probed)] = (struct probed_process){ u->pid, last };
+	if (!u->restored)
+		u->restored = malloc(STACK_DUMP_MAX);
+	return true;
+}
+
+/*
+ * @user: as the kernel walked it. Return: false: the stack ends at a uretprobe, whose kernel did not put the right
+ * address into it, or could not, because the function has no frame.
+ */
+static bool walk(struct unwinding *u, const struct stack *user, const struct unwind_regs *regs,
+		 struct unwind_result *result)
 {
 	const struct unwinders_sample sample = { u->pid, regs, &u->memory, &u->copy, &u->mappings, &u->rules };
+	const struct probed_process *probed = &u->probed[(uint32_t)u->pid % ARRAY_SIZE(u->probed)];
 
+	if (probed->pid == u->pid && u->restored)
+		restore_returns(u, user, regs, probed->code);
 	unwinders_walk(u->unwinders, &sample, result, u->stats);
+	if (!ends_at_probe(u, result))
+		return true;
+	if (!u->restored || !restore_returns(u, user, regs, u->ips[result->nr - 1]))
+		return false;
+	unwinders_walk(u->unwinders, &sample, result, u->stats);
+	return !ends_at_probe(u, result);
 }
 
 /*
@@ -507,13 +573,20 @@ static enum unwound walk_sample(struct unwinding *u, const struct stack *user, s
 {
 	bool withheld = stale & ARCH_STALE_SAVED || are_withheld(regs, u->record->sample.mask);
 
+	/* The instruction that a uprobe moved, or the return from a function with a uretprobe: the caller is not known. */
+	if (is_uprobes(u, regs->r[ARCH_IP])) {
+		u->ips[0] = regs->r[ARCH_IP];
+		result->nr = 1;
+		return UNWOUND_PROBED;
+	}
 	if (stale & ARCH_STALE_SAVED)
 		forget_saved(regs);
 	if (stale & ARCH_STALE_SP)
 		return walk_without_sp(u, user, regs, !withheld, result);
 	if (withheld && walk_on(u, user, regs, stale, result))
 		return UNWOUND_KERNEL;
-	walk(u, regs, result);
+	if (!walk(u, user, regs, result))
+		return UNWOUND_PROBED;
 	if (u->env->request->proves && !withheld)
 		*proof = prove(u, user, result);
 	return end_of(result, withheld);

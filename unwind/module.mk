@@ -1,4 +1,4 @@
-LIB_SRCS += unwind/walk.c unwind/frame_chain.c
+LIB_SRCS += unwind/walk.c unwind/frame_chain.c unwind/return_probes.c
 LIB_SRCS += unwind/cfi.c unwind/expr.c
 LIB_SRCS += unwind/compare.c unwind/libunwinder.c unwind/libunwinder_serve.c
 LIB_SRCS += unwind/extent.c unwind/rules.c unwind/rules_records.c unwind/rules_rows.c unwind/rule_files.c

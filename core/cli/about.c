@@ -132,7 +132,8 @@ static void count_stacks(const struct account *a, const struct report_quality *q
 		out->incomplete = percent_of(all.by_flaw[FLAW_INCOMPLETE], all.all);
 	else
 		out->incomplete = percent_of(unwound[UNWOUND_TRUNCATED] + unwound[UNWOUND_NO_RULES] +
-						     unwound[UNWOUND_BAD] + unwound[UNWOUND_UNKNOWN],
+						     unwound[UNWOUND_BAD] + unwound[UNWOUND_UNKNOWN] +
+						     unwound[UNWOUND_PROBED],
 					     all.times);
 }
 

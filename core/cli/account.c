@@ -158,6 +158,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "unwound_no_rules", b->unwound[UNWOUND_NO_RULES] },
 		{ "unwound_bad", b->unwound[UNWOUND_BAD] },
 		{ "unwound_unknown_registers", b->unwound[UNWOUND_UNKNOWN] },
+		{ "unwound_to_uretprobe", b->unwound[UNWOUND_PROBED] },
 		{ "unwound_by_kernel", b->unwound[UNWOUND_KERNEL] },
 		{ "unwound_alike", b->unwinders[UNWINDERS_EQUAL], one_unwinder },
 		{ "unwound_otherwise_popped", b->unwinders[UNWINDERS_POPPED], one_unwinder },
@@ -290,13 +291,15 @@ static void print_remedy(FILE *out, const struct session *s, const struct accoun
 static void print_incomplete(FILE *out, const struct stats *b, uint64_t all)
 {
 	uint64_t by_code = b->unwound[UNWOUND_NO_RULES] + b->unwound[UNWOUND_BAD];
-	uint64_t by_registers = b->unwound[UNWOUND_UNKNOWN];
+	uint64_t by_registers = b->unwound[UNWOUND_UNKNOWN], by_probes = b->unwound[UNWOUND_PROBED];
+	uint64_t incomplete = by_code + by_registers + by_probes;
 
-	if (by_code + by_registers <= all / 20 || by_code + by_registers < FEW_STACKS)
+	if (incomplete <= all / 20 || incomplete < FEW_STACKS)
 		return;
-	fprintf(out, "%s%" PRIu64 " of %" PRIu64 " user stacks are incomplete: ", warning_word(out),
-		by_code + by_registers, all);
-	if (by_registers > by_code)
+	fprintf(out, "%s%" PRIu64 " of %" PRIu64 " user stacks are incomplete: ", warning_word(out), incomplete, all);
+	if (by_probes > by_code && by_probes > by_registers)
+		fprintf(out, "a uretprobe has replaced the return address of a function");
+	else if (by_registers > by_code)
 		fprintf(out, "the kernel did not report all registers of tasks in system calls");
 	else
 		fprintf(out, "their code has neither unwind rules nor frame pointers, its file was removed or "

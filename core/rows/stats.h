@@ -14,6 +14,7 @@ enum unwound {
 	UNWOUND_NO_RULES,  /* nothing says where the caller's frame is */
 	UNWOUND_BAD,       /* memory that cannot be read, damaged rules, frames that do not advance */
 	UNWOUND_UNKNOWN,   /* a register is needed that the kernel did not report */
+	UNWOUND_PROBED,    /* at a uretprobe, which has replaced the return address */
 	UNWOUND_KERNEL, /* as the kernel walked it: of 32-bit or dying tasks, or without registers, a copy, or mappings
 			 */
 	UNWOUND_NR,

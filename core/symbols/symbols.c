@@ -35,6 +35,7 @@
  */
 #define ALL_SYMBOLS_MAX (16u << 20)
 #define READ_CPU_NS     (10 * NSEC_PER_SEC)
+#define PAGE            4096UL
 #define SEARCHED_MAX    (256u << 10) /* for one name, at the end of a run: reading so many takes 0.2 s */
 
 /* A mapped file, from the first address in it that was looked up. */
@@ -500,7 +501,7 @@ static bool add_names(struct symbols *s, struct symbol_file *f, pid_t pid)
 static bool is_anonymous(const struct mapped_file *file)
 {
 	if (mapped_file_is_memory(file))
-		return !vdso_is_file(file) && strcmp(file->path, "[vsyscall]") != 0;
+		return !vdso_is_file(file) && !mapped_file_is_uprobes(file) && strcmp(file->path, "[vsyscall]") != 0;
 	return begins(file->path, "/dev/zero") || begins(file->path, "/anon_hugepage");
 }
 
@@ -775,6 +776,15 @@ static void find_function(struct symbols *s, struct symbol_file *f, const struct
 	out->offset -= start < out->offset ? start : out->offset;
 }
 
+/* A function with a uretprobe returns to the first byte of the kernel's code: no call is before it. */
+static bool is_probe_return(struct symbols *s, pid_t pid, const char *comm, uint64_t addr)
+{
+	struct mapping m;
+
+	return !(addr & (PAGE - 1)) && tasks_find(s->tasks, pid, comm, addr, &m) == 1 && m.start == addr &&
+	       mapped_file_is_uprobes(m.file);
+}
+
 /* Return: is it mapped? In a run of many reports some files end, and others take their place. */
 static bool find_place(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct place *out)
 {
@@ -783,7 +793,7 @@ static bool find_place(struct symbols *s, pid_t pid, const char *comm, uint64_t 
 		s->forgotten = tasks_forgotten(s->tasks);
 	}
 	out->pid = pid;
-	out->is_return = is_return && addr;
+	out->is_return = is_return && addr && !is_probe_return(s, pid, comm, addr);
 	out->lookup = addr - out->is_return;
 	return tasks_find(s->tasks, pid, comm, out->lookup, &out->mapping) == 1;
 }

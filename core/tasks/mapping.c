@@ -43,6 +43,11 @@ bool mapped_file_is_jitdump(const struct mapped_file *file)
 	return digits && !strcmp(name + 5 + digits, ".dump");
 }
 
+bool mapped_file_is_uprobes(const struct mapped_file *file)
+{
+	return file->path[0] == '[' && !strcmp(file->path, "[uprobes]");
+}
+
 /* The page offset of the vDSO was its address before 4.x; it is mapped from its beginning. */
 uint64_t mapping_offset(const struct mapping *m, uint64_t addr)
 {

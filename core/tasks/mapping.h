@@ -38,6 +38,8 @@ bool mapped_file_is_memory(const struct mapped_file *file);
 bool mapped_file_has_path(const struct mapped_file *file);
 /** mapped_file_is_jitdump() - has it the name of a jitdump, "jit-PID.dump"? The compiler maps it to say where it is. */
 bool mapped_file_is_jitdump(const struct mapped_file *file);
+/** mapped_file_is_uprobes() - is it the kernel's code to which functions with a uretprobe return, from its first byte on? */
+bool mapped_file_is_uprobes(const struct mapped_file *file);
 /** mapped_file_hash() - see hash_bytes(); equal ones have equal hashes. */
 uint64_t mapped_file_hash(const struct mapped_file *file);
 

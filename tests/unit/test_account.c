@@ -77,7 +77,7 @@ START_TEST(test_intervals)
 		"spilled_no_stack_room: 6\nspilled_no_count_room: 0\nspilled_to_unwind: 0\nspilled_unknown_process: 0\n"
 		"spilled_without_pid: 0\n"
 		"unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
-		"unwound_unknown_registers: 0\nunwound_by_kernel: 0\n"
+		"unwound_unknown_registers: 0\nunwound_to_uretprobe: 0\nunwound_by_kernel: 0\n"
 		"user_stacks_unsure: 21\n",
 		_i ? "clocks_apart: 18\nrows_compared: 15\nrows_different: 16\nintervals_not_compared: 19\n"
 		     "largest_difference_ns: 17\n"
@@ -312,6 +312,11 @@ static const struct {
 	  { .unwound = { [UNWOUND_ROOT] = 94, [UNWOUND_NO_RULES] = 4, [UNWOUND_BAD] = 2, [UNWOUND_UNKNOWN] = 4 } },
 	  "WARNING: 10 of 104 user stacks are incomplete: their code has neither unwind rules nor frame pointers, its "
 	  "file was removed or replaced, or it ran on another stack (see UNWINDING in profile(8)).\n" },
+	{ TOOL_PROFILE,
+	  &ring,
+	  { .unwound = { [UNWOUND_ROOT] = 93, [UNWOUND_BAD] = 5, [UNWOUND_UNKNOWN] = 5, [UNWOUND_PROBED] = 7 } },
+	  "WARNING: 17 of 110 user stacks are incomplete: a uretprobe has replaced the return address of a function "
+	  "(see UNWINDING in profile(8)).\n" },
 };
 
 #define SAMPLES(nr) "WARNING: " nr " stack traces could not be displayed. A ring had no room for them: "

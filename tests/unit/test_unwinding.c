@@ -1408,6 +1408,61 @@ START_TEST(test_proof)
 }
 END_TEST
 
+/* ---- uretprobes */
+
+#define TRAMPOLINE 0x7fffffffe000ULL
+
+/* BY_FP is called by BY_FP, which has a uretprobe: its return address in the copy is that of the kernel's code. */
+static const uint64_t probed_words[] = { 0, 0, STACK + 32, P(BY_FP) + 9, STACK + 48, TRAMPOLINE, 0, P(ROOT) + 5 };
+
+static const struct {
+	const char *what;
+	uint64_t ip;
+	const uint64_t *chain; /* the user's part of the callchain */
+	size_t nr;
+	int end;
+	const uint64_t *ips; /* of the stack */
+	size_t frames;
+} probed[] = {
+#define CALLS P(BY_FP) + 9
+	{ "the kernel has put the address into its callchain", P(BY_FP) + 8,
+	  (const uint64_t[]){ P(BY_FP) + 8, CALLS, CALLS, P(ROOT) + 5 }, 4, UNWOUND_ROOT,
+	  (const uint64_t[]){ P(BY_FP) + 8, CALLS, CALLS, P(ROOT) + 5 }, 4 },
+	{ "it has not, before 6.11", P(BY_FP) + 8, (const uint64_t[]){ P(BY_FP) + 8, CALLS, TRAMPOLINE, P(ROOT) + 5 },
+	  4, UNWOUND_PROBED, (const uint64_t[]){ P(BY_FP) + 8, CALLS, TRAMPOLINE }, 3 },
+	{ "there is no callchain", P(BY_FP) + 8, NULL, 0, UNWOUND_PROBED,
+	  (const uint64_t[]){ P(BY_FP) + 8, CALLS, TRAMPOLINE }, 3 },
+	{ "the function has returned to the kernel's code", TRAMPOLINE + 4,
+	  (const uint64_t[]){ TRAMPOLINE + 4, CALLS, CALLS, P(ROOT) + 5 }, 4, UNWOUND_PROBED,
+	  (const uint64_t[]){ TRAMPOLINE + 4 }, 1 },
+};
+
+START_TEST(test_probed)
+{
+	struct mapped_file file = { .path = "[uprobes]" };
+	struct mapping m = { TRAMPOLINE, TRAMPOLINE + 0x1000, 0, &file };
+	struct copy c = copy_of(PERF_MASK, probed[_i].ip, probed_words, ARRAY_SIZE(probed_words), true);
+	uint64_t ips[16] = { PERF_CONTEXT_USER };
+	struct row row;
+	int round;
+
+	rig.request.proves = true;
+	set_reg(&c, PERF_REG_X86_BP, STACK + 16);
+	memcpy(ips + 1, probed[_i].chain ? probed[_i].chain : ips, 8 * probed[_i].nr);
+	c.ips = ips;
+	c.nr_ips = 1 + probed[_i].nr;
+	ck_assert_int_eq(tasks_mmap(rig.sink.tasks, 500, &m), 0);
+	/* The second time it is known that the process has such probes. */
+	for (round = 1; round <= 2; round++) {
+		sample_in(0, 500, 500, &c);
+		assert_unwound(0, probed[_i].end, (uint64_t)round);
+		row = only_row(0);
+		assert_user(&row, probed[_i].ips, probed[_i].frames, false);
+		ck_assert_uint_eq(row.value, (uint64_t)round);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("unwinding");
@@ -1435,6 +1490,7 @@ int main(void)
 	tcase_add_test(tc, test_recorded);
 	tcase_add_loop_test(tc, test_proof, 0, 2 * ARRAY_SIZE(proofs));
 	tcase_add_test(tc, test_free_nothing);
+	tcase_add_loop_test(tc, test_probed, 0, ARRAY_SIZE(probed));
 	suite_add_tcase(s, tc);
 	return unit_main(s);
 }
