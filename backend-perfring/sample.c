@@ -61,7 +61,7 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
 	if (!env->request->options->input)
 		callchain_limit(env->request->asked, &s->kernel, &s->user);
 	if (env->sink->kernel_ranges && s->kernel.nr)
-		s->kernel.frames = kernel_ranges_at(env->sink->kernel_ranges, s->kernel.frames, s->kernel.nr);
+		s->kernel.frames = kernel_ranges_at(env->sink->kernel_ranges, s->kernel.frames, s->kernel.nr, r->time);
 }
 
 /* Is this what became of a sample that the program in the kernel could count the next time? */

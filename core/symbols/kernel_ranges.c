@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGES_MAX   16384         /* that are remembered; a busy host has some hundred programs */
-#define NAME_LEN_MAX 511           /* KSYM_NAME_LEN - 1 */
-#define FRAMES_MAX   8192          /* in a record of 64 KiB */
-#define GRACE_NS     1000000000ULL /* a program may run a little longer than its record says */
+#define RANGES_MAX   16384        /* that are remembered; a busy host has some hundred programs */
+#define NAME_LEN_MAX 511          /* KSYM_NAME_LEN - 1 */
+#define FRAMES_MAX   8192         /* in a record of 64 KiB */
+#define GRACE_NS     100000000ULL /* a program may run a little longer than its record says: until all CPUs have left it \
+				   */
+
+#define RANGE_FRAME_UNKNOWN (KERNEL_RANGE_FRAME | 0x1ffffffULL << 32) /* no range has this number */
 
 /*
  * @apart: its frames have its number, because other code had these addresses before. @withheld: a frame of it has no
@@ -38,7 +41,7 @@ struct kernel_ranges {
 	uint64_t full_low, full_high; /* these came when there was no room any more */
 	uint64_t since, until;        /* the interval whose samples are named */
 	size_t nr_withheld;
-	bool by_address, any_apart, lost;
+	bool by_address, lost;
 	uint64_t frames[FRAMES_MAX];
 };
 
@@ -182,11 +185,11 @@ static int make_range(struct kernel_ranges *kr, const struct kernel_range *r)
 					 .name = name,
 					 .bpf = r->bpf,
 					 .apart = overlaps_any(kr, r->start, r->start + r->len) };
-	kr->any_apart |= kr->ranges[id].apart;
 	return id;
 }
 
-/* Take the addresses from @start to @end from whatever code was there. *@at: the place of the hole. Return: 0 or -ENOMEM.
+/* Take the addresses from @start to @end from whatever code was there. *@at: the place of the hole. Return: 0 or
+ * -ENOMEM.
  */
 static int cut_spans(struct kernel_ranges *kr, uint64_t start, uint64_t end, uint64_t time, size_t *at)
 {
@@ -265,23 +268,31 @@ int kernel_ranges_add(struct kernel_ranges *kr, const struct kernel_range *r)
 	return rc;
 }
 
-static uint64_t frame_at(const struct kernel_ranges *kr, uint64_t addr, bool is_return)
+/* Is @r gone for so long that its code cannot run any more? Then a record is missing. */
+static bool is_over(const struct range *r, uint64_t time)
+{
+	return r->ended && time > r->ended && time - r->ended > GRACE_NS;
+}
+
+static uint64_t frame_at(const struct kernel_ranges *kr, uint64_t addr, bool is_return, uint64_t time)
 {
 	const struct range *r =
 		addr - is_return >= kr->low && addr - is_return < kr->high ? range_now(kr, addr - is_return) : NULL;
 
+	if (r && is_over(r, time))
+		return RANGE_FRAME_UNKNOWN;
 	return r && r->apart ? KERNEL_RANGE_FRAME | (uint64_t)(r - kr->ranges) << 32 | (addr - r->start) : addr;
 }
 
-const uint64_t *kernel_ranges_at(struct kernel_ranges *kr, const uint64_t *ips, uint32_t nr)
+const uint64_t *kernel_ranges_at(struct kernel_ranges *kr, const uint64_t *ips, uint32_t nr, uint64_t time)
 {
 	bool any = false;
 	uint32_t i;
 
-	if (!kr->any_apart || kr->by_address || nr > FRAMES_MAX)
+	if (!kr->nr || kr->by_address || nr > FRAMES_MAX)
 		return ips;
 	for (i = 0; i < nr; i++) {
-		kr->frames[i] = frame_at(kr, ips[i], i > 0);
+		kr->frames[i] = frame_at(kr, ips[i], i > 0, time);
 		any |= kr->frames[i] != ips[i];
 	}
 	return any ? kr->frames : ips;
@@ -384,7 +395,7 @@ void kernel_ranges_interval(struct kernel_ranges *kr, uint64_t since, uint64_t u
 	for (i = 0; i < kr->nr; i++) {
 		struct range *r = &kr->ranges[i];
 
-		if (!r->name || !r->ended || since < GRACE_NS || r->ended >= since - GRACE_NS)
+		if (!r->name || !r->ended || since < 10 * GRACE_NS || r->ended >= since - 10 * GRACE_NS)
 			continue;
 		free(r->name);
 		r->name = NULL;

@@ -52,9 +52,10 @@ bool kernel_ranges_incomplete(const struct kernel_ranges *kr);
 
 /**
  * kernel_ranges_at() - the frames of @nr addresses of a kernel stack that was sampled now, leaf first.
+ * @time: of the sample, or 0. A program that was gone long before cannot be what was sampled.
  * Return: @ips, if they are all addresses; else frames that are borrowed until the next call.
  */
-const uint64_t *kernel_ranges_at(struct kernel_ranges *kr, const uint64_t *ips, uint32_t nr);
+const uint64_t *kernel_ranges_at(struct kernel_ranges *kr, const uint64_t *ips, uint32_t nr, uint64_t time);
 
 /**
  * kernel_ranges_find() - which code is the frame of?

@@ -295,10 +295,10 @@ START_TEST(test_sampled)
 	kernel_ranges_by_address(ranges, sampled[_i].by_address);
 	ck_assert_int_eq(kernel_names_begin(names, sampled[_i].no_records), 0);
 	add_range(ranges, "first", false, 1);
-	first = *kernel_ranges_at(ranges, &ip, 1);
+	first = *kernel_ranges_at(ranges, &ip, 1, 0);
 	add_range(ranges, "first", true, 2);
 	add_range(ranges, "second", false, 3);
-	second = *kernel_ranges_at(ranges, &ip, 1);
+	second = *kernel_ranges_at(ranges, &ip, 1, 0);
 	if (sampled[_i].lost)
 		kernel_ranges_lost(ranges);
 	unit_write(dir, "modules", sampled[_i].modules_now, strlen(sampled[_i].modules_now));

@@ -39,7 +39,7 @@ static uint64_t sampled(uint64_t at)
 {
 	const uint64_t ip = M + at;
 
-	return *kernel_ranges_at(kr, &ip, 1);
+	return *kernel_ranges_at(kr, &ip, 1, 0);
 }
 
 /* "name+0xoffset@0xaddress", "-": no record is about it; "?": it has no name. */
@@ -124,10 +124,10 @@ START_TEST(test_stack)
 	const uint64_t ips[] = { M + 0x1080, M + 0x1080, 0xffffffff81000010 }, *frames;
 
 	came(0x1000, 0x100, "old", 5);
-	ck_assert_ptr_eq(kernel_ranges_at(kr, ips, 3), ips);
+	ck_assert_ptr_eq(kernel_ranges_at(kr, ips, 3, 0), ips);
 	came(0x1000, 0x80, "left", 6);
 	came(0x1080, 0x80, "right", 7);
-	frames = kernel_ranges_at(kr, ips, 3);
+	frames = kernel_ranges_at(kr, ips, 3, 0);
 	ck_assert_str_eq(name_of(frames[0], false), "right+0x0@0x1080");
 	ck_assert_str_eq(name_of(frames[1], true), "left+0x80@0x1080");
 	ck_assert_uint_eq(frames[2], ips[2]);
@@ -187,6 +187,21 @@ START_TEST(test_intervals)
 	went(0x1000, 0x80, "second", 21 * S);
 	kernel_ranges_interval(kr, 30 * S, 40 * S);
 	ck_assert_str_eq(name_of(M + 0x1010, false), "-");
+}
+END_TEST
+
+/* A sample long after the end of a program is not of that program: a record is missing. */
+START_TEST(test_over)
+{
+	const uint64_t ip = M + 0x1010;
+
+	came(0x1000, 0x80, "first", 1 * S);
+	went(0x1000, 0x80, "first", 2 * S);
+	ck_assert_str_eq(name_of(*kernel_ranges_at(kr, &ip, 1, 2 * S + S / 20), false), "first+0x10@0x1010");
+	ck_assert_str_eq(name_of(*kernel_ranges_at(kr, &ip, 1, 1 * S), false), "first+0x10@0x1010");
+	ck_assert_str_eq(name_of(*kernel_ranges_at(kr, &ip, 1, 3 * S), false), "-");
+	came(0x1000, 0x80, "first", 4 * S);
+	ck_assert_str_eq(name_of(*kernel_ranges_at(kr, &ip, 1, 5 * S), false), "first+0x10@0x1010");
 }
 END_TEST
 
@@ -300,6 +315,7 @@ int main(void)
 	tcase_add_test(t, test_by_address);
 	tcase_add_loop_test(t, test_reloaded, 0, 2);
 	tcase_add_loop_test(t, test_intervals, 0, 2);
+	tcase_add_test(t, test_over);
 	tcase_add_test(t, test_lost);
 	tcase_add_test(t, test_many);
 	tcase_add_loop_test(t, test_bad, 0, ARRAY_SIZE(bad));
