@@ -197,6 +197,9 @@ struct row_key sample_key(const struct applier *a, const struct sample *s, const
 
 	if (a->env->request->options->group & GROUP_TID)
 		key.tid = o->tid;
+	/* A program in the kernel does not know it, and both backends are to give the same rows. */
+	if (s->user.nr && !a->env->request->both)
+		key.image = tasks_image(a->env->sink->tasks, o->pid);
 	memcpy(key.comm, o->comm, COMM_LEN);
 	return key;
 }

@@ -172,6 +172,7 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 		{ "user_stacks_deferred", b->deferred, !s->request.options->input },
 		{ "user_stacks_deferred_missed", b->deferred_missed, !s->request.options->input },
 		{ "user_stacks_unsure", a->unsure },
+		{ "user_stacks_address_reused", a->reused },
 		{ "samples_of_exiting_tasks", b->dead_tasks, no_samples },
 		{ "samples_outside_namespace", b->outside, no_samples },
 		{ "samples_compared", c->compared, no_pairs },

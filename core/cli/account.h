@@ -21,6 +21,7 @@ struct account {
 	uint64_t rows, stacks;
 	struct ring_sizes rings;               /* the smallest */
 	uint64_t unsure;                       /* see report_unsure_stacks() */
+	uint64_t reused;                       /* see struct report_part */
 	uint64_t files_mismatched, files_hung; /* see symbols_mismatched(), session_files_hung() */
 	uint64_t kernel_code_reused;           /* see symbols_kernel_reused() */
 	struct compare_counts compared;

@@ -69,11 +69,11 @@ void agreement_explain_intervals(const struct agreement *g, const struct account
 }
 
 int agreement_of_samples(struct agreement *g, const struct session *s, const struct report_names *names,
-			 struct report_output *out, const struct account *a, struct err *err)
+			 struct report_output *out, struct account *a, struct err *err)
 {
 	struct compare *c = s->sink.sets[s->sink.ended].compare;
 	struct rows *explained = compare_explained(c);
-	struct report_pair pair = { session_samples(s), compare_rows(c), explained };
+	struct report_pair pair = { session_samples(s), compare_rows(c), explained, &a->reused };
 	enum report_agreement agreement;
 	int rc;
 

@@ -22,7 +22,7 @@ struct agreement {
  * @out: NULL: they are only compared
  */
 int agreement_of_samples(struct agreement *g, const struct session *s, const struct report_names *names,
-			 struct report_output *out, const struct account *a, struct err *err);
+			 struct report_output *out, struct account *a, struct err *err);
 
 /**
  * agreement_of_intervals() - compare the intervals of the report that ended, and note the result in @a.

@@ -23,9 +23,10 @@ static void kernel_name(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	symbols_kernel(ctx, addr, is_return, out);
 }
 
-static void user_name(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void user_name(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
-	symbols_user(ctx, pid, comm, addr, is_return, out);
+	symbols_user(ctx, pid, comm, image, addr, is_return, out);
 }
 
 static size_t inlined_names(void *ctx, const struct symbol **out)
@@ -38,9 +39,9 @@ static int demangled_names(void *ctx, const char *const *names, size_t nr, const
 	return symbols_demangle(ctx, names, nr, out);
 }
 
-static bool user_called(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return)
+static bool user_called(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return)
 {
-	return symbols_user_called(ctx, pid, comm, addr, is_return);
+	return symbols_user_called(ctx, pid, comm, image, addr, is_return);
 }
 
 static struct report_names names_of(const struct reports *r)
@@ -209,7 +210,7 @@ static const char *input_named(const struct reports *r)
 	return r->options->nr_inputs > 1 && !r->before ? r->input : NULL;
 }
 
-static int add_parts(struct reports *r, const struct report_names *names, struct err *err)
+static int add_parts(struct reports *r, const struct report_names *names, struct account *a, struct err *err)
 {
 	struct report_part parts[2];
 	size_t nr = parts_of(r, names, parts), i;
@@ -218,13 +219,14 @@ static int add_parts(struct reports *r, const struct report_names *names, struct
 	for (i = 0; i < nr && !rc; i++) {
 		parts[i].quality = wants_quality(r) ? &r->quality : NULL;
 		parts[i].before = r->before;
+		parts[i].reused = &a->reused;
 		parts[i].input = input_named(r);
 		rc = report_add(r->body, &parts[i], err);
 	}
 	return rc;
 }
 
-static int write_rows(struct reports *r, const struct report_names *names, const struct account *a, struct err *err)
+static int write_rows(struct reports *r, const struct report_names *names, struct account *a, struct err *err)
 {
 	const struct session *s = r->session;
 	const struct options *o = s->request.options;
@@ -240,7 +242,7 @@ static int write_rows(struct reports *r, const struct report_names *names, const
 	if (!rc)
 		rc = agree_on_event(r, s, err);
 	if (!rc)
-		rc = add_parts(r, names, err);
+		rc = add_parts(r, names, a, err);
 	if (rc)
 		return rc;
 	about_counts(s, a, &r->quality, &counts);
@@ -249,13 +251,15 @@ static int write_rows(struct reports *r, const struct report_names *names, const
 	return r->more ? 0 : print_body(r, err);
 }
 
-static int write_report(struct reports *r, const struct account *a, bool last, struct err *err)
+static int write_report(struct reports *r, struct account *a, bool last, struct err *err)
 {
 	const struct session *s = r->session;
 	const struct report_names names = names_of(r);
 	int rc;
 
 	symbols_renew(r->symbols);
+	/* An interval off the CPU may have begun in an earlier report. */
+	tasks_report(s->sink.tasks, s->request.options->off_cpu ? 0 : s->sink.started_ns);
 	if (!r->before && !r->body)
 		report_interval(&r->report, r->options->interval_ns ? r->intervals + 1 : 0,
 				(double)a->sampled_ns / 1e9);
@@ -336,6 +340,7 @@ int reports_add(struct reports *r, bool last, struct err *err)
 		session_close(r->session);
 	}
 	rc = write_report(r, &a, last, err);
+	r->total.reused += a.reused;
 	if (!rc && last && !r->more)
 		rc = output_commit(r->out, err);
 	/* Nothing is left to abort: what comes now is meant for the command. */

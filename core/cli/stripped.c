@@ -25,7 +25,7 @@ static const struct intern_kind blamed_kind = INTERN_BYTES(struct blamed, file);
 struct judged {
 	struct {
 		uint64_t addr;
-		uint32_t task, is_return;
+		uint32_t task, image, is_return, zero;
 	} key;
 	unsigned int traits;
 };
@@ -64,7 +64,7 @@ static uint64_t address_of(const struct stack *user, uint32_t i, bool *is_return
 static int judge(struct search *s, const struct row *row, uint32_t task, uint32_t i, unsigned int *traits)
 {
 	const struct report_names *names = s->a->names;
-	struct judged key = { .key.task = task }, *j;
+	struct judged key = { .key = { .task = task, .image = row->key.image } }, *j;
 	struct symbol sym;
 	bool is_return, is_new;
 
@@ -77,7 +77,7 @@ static int judge(struct search *s, const struct row *row, uint32_t task, uint32_
 	if (!j)
 		return -ENOMEM;
 	if (is_new) {
-		names->user(names->ctx, row->key.pid, row->key.comm, key.key.addr, is_return, &sym);
+		names->user(names->ctx, row->key.pid, row->key.comm, row->key.image, key.key.addr, is_return, &sym);
 		j->traits = frame_traits(&sym);
 	}
 	*traits = j->traits;
@@ -115,7 +115,7 @@ static int blame(struct search *s, const struct row *row, uint64_t value)
 	if (rc <= 0)
 		return rc;
 	addr = address_of(&row->key.user, at, &is_return);
-	if (!symbols_source(s->a->symbols, row->key.pid, row->key.comm, addr, is_return, &what.source))
+	if (!symbols_source(s->a->symbols, row->key.pid, row->key.comm, row->key.image, addr, is_return, &what.source))
 		return 0;
 	b = intern(&s->blamed, &blamed_kind, &what.source.file, &is_new);
 	if (!b)

@@ -23,6 +23,12 @@ static void warn_of_bug(const struct options *o, int64_t unaccounted, const char
 			unaccounted, what, tool_name(o->tool));
 }
 
+/* The unit of the values of all rows, for messages. */
+static const char *counted(const struct options *o)
+{
+	return !o->on_cpu ? "intervals" : o->off_cpu ? "samples or intervals" : "samples";
+}
+
 void tell_of_targets(const struct session *s)
 {
 	const struct options *o = s->request.options;
@@ -136,16 +142,18 @@ void warn_of_run(const struct session *s, const struct symbols *symbols, const s
 			"%sthe mappings of %" PRIu64
 			" processes took too long to read: frames in the rest are [unknown].\n",
 			warning_word(stderr), tasks_overlong(tasks));
+	if (total->reused)
+		fprintf(stderr,
+			"%s%" PRIu64 " %s have frames at addresses where the process mapped different files: these "
+			"frames are [unknown].\n",
+			warning_word(stderr), total->reused, counted(o));
 	if (s->request.filter.cgroup && cgroup_missed(s->request.filter.cgroup, &why))
 		fprintf(stderr, "%s%s\n", warning_word(stderr), why.msg);
 	if (total->stats.hidden)
 		fprintf(stderr,
 			"%s%" PRIu64 " %s were filtered because the mount namespaces of their tasks cannot be "
 			"read (give it CAP_SYS_PTRACE).\n",
-			warning_word(stderr), total->stats.hidden,
-			!o->on_cpu   ? "intervals"
-			: o->off_cpu ? "samples or intervals"
-				     : "samples");
+			warning_word(stderr), total->stats.hidden, counted(o));
 	if (s->sink.unwinders.failed.code)
 		fprintf(stderr, "%s%s.\n", warning_word(stderr), s->sink.unwinders.failed.msg);
 	if (s->sink.unwinders.nr_faults)

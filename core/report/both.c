@@ -47,7 +47,11 @@ int report_both(struct report_output *out, const struct report_pair *rows, const
 		const struct report_cfg *cfg, enum report_agreement *agreement, struct err *err)
 {
 	const struct report_part agreed = {
-		.rows = rows->program, .names = names, .weight = 1, .from_schedule = cfg->from_schedule
+		.rows = rows->program,
+		.names = names,
+		.reused = rows->reused,
+		.weight = 1,
+		.from_schedule = cfg->from_schedule,
 	};
 	struct text program = { 0 }, ring = { 0 };
 	struct report_cfg in_samples = *cfg;

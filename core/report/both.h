@@ -16,6 +16,7 @@ struct report_pair {
 	const struct rows *program;   /* as the bpf backend has them */
 	const struct rows *ring;      /* as perfring has them */
 	const struct rows *explained; /* these again, with what is explained put right */
+	uint64_t *reused;             /* as of struct report_part, where they agree */
 };
 
 /**

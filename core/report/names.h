@@ -19,11 +19,12 @@
 struct report_names {
 	void *ctx;
 	void (*kernel)(void *ctx, uint64_t addr, bool is_return, struct symbol *out);
-	void (*user)(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
+	void (*user)(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		     struct symbol *out);
 	size_t (*inlined)(void *ctx, const struct symbol **out);
 	const struct frame_names *frames;
 	int (*demangle)(void *ctx, const char *const *names, size_t nr, const char **out);
-	bool (*called)(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return);
+	bool (*called)(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return);
 	struct tasks *tasks;
 };
 

@@ -12,7 +12,7 @@ static const struct intern_kind task_kind = INTERN_BYTES(struct task_quality, ke
 
 static enum frame_lack lack_of(const struct symbol *sym)
 {
-	if (sym->name && *sym->name)
+	if ((sym->name && *sym->name) || sym->reused)
 		return LACKS_NOTHING;
 	if (!sym->module)
 		return LACKS_MAPPING;
@@ -36,7 +36,8 @@ static bool is_libc(const char *module)
 
 unsigned int frame_traits(const struct symbol *sym)
 {
-	return (unsigned int)lack_of(sym) | (sym->module && is_libc(sym->module) ? FRAME_OF_LIBC : 0);
+	return (unsigned int)lack_of(sym) | (sym->module && is_libc(sym->module) ? FRAME_OF_LIBC : 0) |
+	       (sym->reused ? FRAME_REUSED : 0);
 }
 
 void stack_quality_start(struct stack_quality *q, unsigned int traits)

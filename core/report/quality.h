@@ -23,7 +23,7 @@ struct task_key {
 
 /**
  * enum frame_lack - why a user frame has no name.
- * LACKS_NOTHING: it has one, or belongs to the vDSO
+ * LACKS_NOTHING: it has one, or belongs to the vDSO, or its address was reused (FRAME_REUSED)
  * LACKS_SYMBOLS: it is in a file, which has no symbol for it
  * LACKS_MAP:     it is in memory without a file: code that was made at run time
  * LACKS_MAPPING: nothing is known of the address. Where a stack was walked by frame pointers that are none, callers
@@ -36,8 +36,9 @@ enum frame_lack { LACKS_NOTHING, LACKS_SYMBOLS, LACKS_MAP, LACKS_MAPPING, LACKS_
  * FRAME_OF_LIBC: it is in the C library, in which main() and the first function of each thread have their callers
  * FRAME_ASKED:   FRAME_CALLED is known
  * FRAME_CALLED:  the unwind rules of its file say that its function has a caller
+ * FRAME_REUSED:  its address showed different files, see struct symbol
  */
-enum frame_trait { FRAME_LACK = 3, FRAME_OF_LIBC = 4, FRAME_ASKED = 8, FRAME_CALLED = 16 };
+enum frame_trait { FRAME_LACK = 3, FRAME_OF_LIBC = 4, FRAME_ASKED = 8, FRAME_CALLED = 16, FRAME_REUSED = 32 };
 
 /** frame_traits() - of a frame of this symbol, but for FRAME_CALLED. */
 unsigned int frame_traits(const struct symbol *sym);
@@ -52,11 +53,12 @@ enum stack_flaw { FLAW_INCOMPLETE, FLAW_NO_SYMBOLS, FLAW_NO_MAP, FLAW_NR };
  * @start: of those that lack symbols, how many are what the C library does before main() or a thread's first function:
  *         its frames at the root end, and _start, which calls the first of them
  * @begun: a frame that is not of the start has been added
+ * @reused: a frame with FRAME_REUSED has been added
  */
 struct stack_quality {
 	uint64_t lacks;
 	unsigned int leaf, start;
-	bool begun;
+	bool begun, reused;
 };
 
 /* Four counts of 16 bits, which suffice for the frames of a record: each frame of a report costs one addition. */
@@ -79,6 +81,7 @@ static inline void stack_quality_add(struct stack_quality *q, unsigned int trait
 	if (!q->begun)
 		stack_quality_start(q, traits);
 	q->lacks += frame_lacks(traits);
+	q->reused |= (traits & FRAME_REUSED) != 0;
 	q->leaf = traits;
 }
 

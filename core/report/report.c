@@ -18,13 +18,13 @@
 #define BATCH 8192 /* rows that wait until the names in their stacks are demangled */
 
 struct task {
-	struct task_key key;
+	struct task_image of;
 	uint32_t label;   /* of its comm */
 	uint32_t cgroup;  /* label, or HASH_NONE */
 	uint32_t nr_rows; /* of the input */
 };
 
-static const struct intern_kind task_kind = INTERN_BYTES(struct task, key);
+static const struct intern_kind task_kind = INTERN_BYTES(struct task, of);
 
 struct report {
 	struct labeller labeller;
@@ -92,7 +92,8 @@ static int begin_part(struct report *r, const struct report_part *part)
 static int find_cgroup(struct report *r, struct task *task)
 {
 	struct tasks *tasks = r->labeller.names->tasks;
-	const char *cgroup = tasks && prints_origin(r) ? tasks_cgroup(tasks, task->key.pid, task->key.comm) : NULL;
+	const char *cgroup =
+		tasks && prints_origin(r) ? tasks_cgroup(tasks, task->of.key.pid, task->of.key.comm) : NULL;
 
 	task->cgroup = HASH_NONE;
 	return cgroup ? labeller_text(&r->labeller, cgroup, &task->cgroup) : 0;
@@ -100,11 +101,11 @@ static int find_cgroup(struct report *r, struct task *task)
 
 static int find_task(struct report *r, const struct row *in, uint32_t *pos)
 {
-	struct task_key key = { .pid = in->key.pid };
+	struct task_image key = { .key.pid = in->key.pid, .image = in->key.image };
 	struct task *task;
 	bool is_new;
 
-	memcpy(key.comm, in->key.comm, COMM_LEN);
+	memcpy(key.key.comm, in->key.comm, COMM_LEN);
 	task = intern(&r->tasks, &task_kind, &key, &is_new);
 	if (!task)
 		return -ENOMEM;
@@ -112,7 +113,7 @@ static int find_task(struct report *r, const struct row *in, uint32_t *pos)
 	*pos = (uint32_t)(task - (struct task *)r->tasks.v);
 	if (!is_new)
 		return 0;
-	return labeller_text(&r->labeller, key.comm, &task->label) ? -ENOMEM : find_cgroup(r, task);
+	return labeller_text(&r->labeller, key.key.comm, &task->label) ? -ENOMEM : find_cgroup(r, task);
 }
 
 /* Rows merge by their labels, which are known now. */
@@ -139,18 +140,22 @@ static int add_row(struct report *r, const struct task *task, size_t i)
 {
 	const struct labels *labels = &r->labeller.labels;
 	struct printed_row *row = &r->waiting[r->nr_waiting];
-	unsigned int flaws;
+	struct added_stacks stacks;
 	struct row in;
 	uint64_t value;
 	int rc;
 
 	rows_get(r->part->rows, i, &in);
-	rc = stacks_add(&r->stacks, &in, &row->user, &row->kernel, &flaws);
+	rc = stacks_add(&r->stacks, &in, &stacks);
 	if (rc)
 		return rc;
+	row->user = stacks.user;
+	row->kernel = stacks.kernel;
+	if (stacks.reused && r->part->reused)
+		*r->part->reused += in.times;
 	value = mul_or_max(in.value, r->part->weight);
 	if (in.key.user.nr || in.key.user.state == STACK_MISSED)
-		quality_count(&r->quality, flaws, value, in.times);
+		quality_count(&r->quality, stacks.flaws, value, in.times);
 	set_values(row, value, in.times, r->part->before);
 	row->comm = task->label;
 	row->cgroup = task->cgroup;
@@ -169,11 +174,11 @@ static int add_task(struct report *r, const struct task *task, const uint32_t *r
 	uint32_t i;
 	int rc = 0;
 
-	stacks_begin_task(&r->stacks, &task->key);
+	stacks_begin_task(&r->stacks, &task->of);
 	r->quality = (struct quality){ 0 };
 	for (i = 0; !rc && i < task->nr_rows; i++)
 		rc = add_row(r, task, rows[i]);
-	return rc || !r->part->quality ? rc : report_quality_add(r->part->quality, &task->key, &r->quality);
+	return rc || !r->part->quality ? rc : report_quality_add(r->part->quality, &task->of.key, &r->quality);
 }
 
 /* Find the task of each row, then put rows in the order of their tasks: @order has room for them all. */

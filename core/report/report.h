@@ -31,6 +31,7 @@ struct report; /* one report, being put together */
  * struct report_part - rows of a report that has several kinds. All is borrowed until report_add() returns.
  * @names:         of its addresses. What it gives out must stay until report_forget_names() or report_free()
  * @quality:       to which is added what its rows have; NULL: it is not wanted
+ * @reused:        to which is added how many samples or intervals have frames with FRAME_REUSED; NULL: it is not wanted
  * @root:          a frame between the comm and the stacks; NULL: none
  * @weight:        of their values, which are multiplied by it; 1 or more
  * @from_schedule: a kernel stack begins with who calls __schedule(): not with what traces there
@@ -41,6 +42,7 @@ struct report_part {
 	const struct rows *rows;
 	const struct report_names *names;
 	struct report_quality *quality;
+	uint64_t *reused;
 	const char *root;
 	uint64_t weight;
 	bool from_schedule, before;

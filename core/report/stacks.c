@@ -24,14 +24,14 @@ struct named_frame {
 };
 
 #define FLAW_BITS 3
-#define SEQS_MAX  (1u << (32 - FLAW_BITS)) /* they would take 8 GiB */
+#define SEQS_MAX  (1u << (31 - FLAW_BITS)) /* they would take 4 GiB */
 
 _Static_assert(FLAW_NR <= FLAW_BITS, "a bit for each flaw");
 
 /* A user stack that has been named. A million of them are waited for less when they are small. */
 struct named_stack {
 	uint32_t id;
-	uint32_t seq : 32 - FLAW_BITS, flaws : FLAW_BITS;
+	uint32_t seq : 31 - FLAW_BITS, flaws : FLAW_BITS, reused : 1;
 };
 
 static const struct intern_kind named_stack_kind = INTERN_BYTES(struct named_stack, id);
@@ -82,7 +82,7 @@ int stacks_begin_part(struct report_stacks *s, size_t nr, bool from_schedule)
 	return s->kernel_seqs ? 0 : -ENOMEM;
 }
 
-void stacks_begin_task(struct report_stacks *s, const struct task_key *task)
+void stacks_begin_task(struct report_stacks *s, const struct task_image *task)
 {
 	forget_task(s);
 	s->task = task;
@@ -149,7 +149,7 @@ static int add_name(struct report_stacks *s, struct named_frames *frames, enum f
 }
 
 /* @task: NULL for a kernel frame. */
-static int name_frame(struct report_stacks *s, const struct task_key *task, struct named_frames *frames,
+static int name_frame(struct report_stacks *s, const struct task_image *task, struct named_frames *frames,
 		      const struct frame_key *key, unsigned int *traits)
 {
 	const struct report_names *names = s->labeller->names;
@@ -163,7 +163,7 @@ static int name_frame(struct report_stacks *s, const struct task_key *task, stru
 	if (name)
 		return add_name(s, frames, frame_kind(key->addr), name);
 	if (task)
-		names->user(names->ctx, task->pid, task->comm, key->addr, key->is_return, &sym);
+		names->user(names->ctx, task->key.pid, task->key.comm, task->image, key->addr, key->is_return, &sym);
 	else
 		names->kernel(names->ctx, key->addr, key->is_return, &sym);
 	if (task && s->labeller->cfg->inlined && names->inlined)
@@ -197,7 +197,7 @@ static bool same_frame(const void *table, uint32_t pos, const void *key)
 }
 
 /* What costs most of a report is to wait for memory here, the less the shorter the code is: so not intern(). */
-static int find_frame(struct report_stacks *s, const struct task_key *task, const struct frame_key *key,
+static int find_frame(struct report_stacks *s, const struct task_image *task, const struct frame_key *key,
 		      struct named_frame **out)
 {
 	struct named_frames *frames = task ? &s->user_frames : &s->kernel_frames;
@@ -250,7 +250,7 @@ static int add_ids(struct report_stacks *s, uint32_t *used, const uint32_t *labe
 }
 
 /* The labels of a stack, root first. @task: NULL for a kernel stack. @quality: out */
-static int name_stack(struct report_stacks *s, const struct task_key *task, const struct stack *stack, uint32_t *seq,
+static int name_stack(struct report_stacks *s, const struct task_image *task, const struct stack *stack, uint32_t *seq,
 		      struct stack_quality *quality)
 {
 	const struct named_frames *frames = task ? &s->user_frames : &s->kernel_frames;
@@ -295,7 +295,8 @@ static void find_caller(const struct report_stacks *s, struct named_frame *f)
 	const struct report_names *names = s->labeller->names;
 
 	if (!(f->traits & FRAME_ASKED) && names->called &&
-	    names->called(names->ctx, s->task->pid, s->task->comm, f->key.addr, f->key.is_return))
+	    names->called(names->ctx, s->task->key.pid, s->task->key.comm, s->task->image, f->key.addr,
+			  f->key.is_return))
 		f->traits |= FRAME_CALLED;
 	f->traits |= FRAME_ASKED;
 }
@@ -316,7 +317,7 @@ static unsigned int flaws_of(const struct report_stacks *s, const struct stack *
 	return flaws | (unsigned int)stack_end_is_missing(&end) << FLAW_INCOMPLETE;
 }
 
-static int find_user(struct report_stacks *s, const struct row *in, uint32_t *seq, unsigned int *flaws)
+static int find_user(struct report_stacks *s, const struct row *in, struct added_stacks *out)
 {
 	struct stack_quality quality;
 	bool is_new;
@@ -330,17 +331,19 @@ static int find_user(struct report_stacks *s, const struct row *in, uint32_t *se
 			rc = -ENOMEM;
 		known->seq = named % SEQS_MAX;
 		known->flaws = (rc ? 0 : flaws_of(s, &in->key.user, &quality)) % (1u << FLAW_BITS);
+		known->reused = quality.reused;
 	}
 	if (!rc) {
-		*seq = known->seq;
-		*flaws = known->flaws;
+		out->user = known->seq;
+		out->flaws = known->flaws;
+		out->reused = known->reused;
 	}
 	return rc;
 }
 
-int stacks_add(struct report_stacks *s, const struct row *row, uint32_t *user, uint32_t *kernel, unsigned int *flaws)
+int stacks_add(struct report_stacks *s, const struct row *row, struct added_stacks *out)
 {
-	int rc = find_user(s, row, user, flaws);
+	int rc = find_user(s, row, out);
 
-	return rc ? rc : find_kernel(s, row, kernel);
+	return rc ? rc : find_kernel(s, row, &out->kernel);
 }

@@ -14,6 +14,12 @@
 
 struct named_frame;
 
+/** struct task_image - what user addresses are named by: a task, in an image. */
+struct task_image {
+	struct task_key key;
+	uint32_t image; /* as of struct row_key */
+};
+
 /* Frames that have been named: those of the kernel, or those of one task. All zeros is empty. */
 struct named_frames {
 	struct named_frame *v;
@@ -36,7 +42,7 @@ struct report_stacks {
 	bool from_schedule;
 	uint32_t *kernel_seqs;
 	/* of the task */
-	const struct task_key *task;
+	const struct task_image *task;
 	bool finds_incomplete;
 	struct named_frames user_frames;
 	struct intern_table user_stacks;
@@ -60,12 +66,20 @@ int stacks_begin_part(struct report_stacks *s, size_t nr, bool from_schedule);
 void stacks_forget_kernel(struct report_stacks *s);
 
 /** stacks_begin_task() - the next rows are of @task, borrowed until another one begins. */
-void stacks_begin_task(struct report_stacks *s, const struct task_key *task);
+void stacks_begin_task(struct report_stacks *s, const struct task_image *task);
 
 /**
- * stacks_add() - the sequences of labels (labels_seq()) of both stacks of @row.
- * @flaws: out: of the user stack, bits 1 << enum stack_flaw
+ * struct added_stacks - of a row.
+ * @user, @kernel: their sequences of labels (labels_seq())
+ * @flaws:  of the user stack, bits 1 << enum stack_flaw
+ * @reused: it has a frame with FRAME_REUSED
  */
-int stacks_add(struct report_stacks *s, const struct row *row, uint32_t *user, uint32_t *kernel, unsigned int *flaws);
+struct added_stacks {
+	uint32_t user, kernel;
+	unsigned int flaws;
+	bool reused;
+};
+
+int stacks_add(struct report_stacks *s, const struct row *row, struct added_stacks *out);
 
 #endif

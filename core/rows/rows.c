@@ -19,7 +19,7 @@ struct origin {
 	char comm[COMM_LEN];
 	int32_t pid, tid;
 	uint64_t cgroup;
-	uint32_t event, zero;
+	uint32_t event, image;
 };
 _Static_assert(sizeof(struct origin) == COMM_LEN + 24, "hashed and compared as bytes: no padding");
 
@@ -97,7 +97,9 @@ static int table_add(struct table *t, uint64_t hash, const void *entry, size_t s
 
 static struct origin origin_of(const struct row_key *key)
 {
-	struct origin o = { .pid = key->pid, .tid = key->tid, .cgroup = key->cgroup, .event = key->event };
+	struct origin o = {
+		.pid = key->pid, .tid = key->tid, .cgroup = key->cgroup, .event = key->event, .image = key->image
+	};
 
 	memcpy(o.comm, key->comm, strnlen(key->comm, COMM_LEN - 1));
 	return o;
@@ -261,6 +263,7 @@ void rows_get(const struct rows *t, size_t i, struct row *out)
 	out->key.tid = o->tid;
 	out->key.cgroup = o->cgroup;
 	out->key.event = o->event;
+	out->key.image = o->image;
 	out->key.kernel = borrow(t, sum->parts.kernel);
 	out->key.user = borrow(t, sum->parts.user);
 	out->kernel_id = sum->parts.kernel;

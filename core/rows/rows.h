@@ -47,12 +47,13 @@ enum row_group {
  * @pid:    process (tgid)
  * @cgroup: id of the cgroup
  * @event:  place of the event among those that are sampled
+ * @image:  what the user stack's addresses show, see tasks_image(); 0: not known
  */
 struct row_key {
 	char comm[COMM_LEN];
 	pid_t pid, tid;
 	uint64_t cgroup;
-	uint32_t event;
+	uint32_t event, image;
 	struct stack kernel, user;
 };
 

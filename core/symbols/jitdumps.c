@@ -182,10 +182,10 @@ static int read_whole(struct jitdumps *j, struct dump_file *f)
 	return rc;
 }
 
-int jitdumps_find(struct jitdumps *j, pid_t pid, const char *comm, uint64_t addr, struct jitdump_code *out,
-		  struct jitdump_line *line)
+int jitdumps_find(struct jitdumps *j, pid_t pid, const char *comm, uint32_t image, uint64_t addr,
+		  struct jitdump_code *out, struct jitdump_line *line)
 {
-	struct dump_file *f = find_dump(j, pid, tasks_find_jitdump(j->tasks, pid, comm, addr), true);
+	struct dump_file *f = find_dump(j, pid, tasks_find_jitdump(j->tasks, pid, comm, image, addr), true);
 	int rc = 0;
 
 	if (!f)

@@ -33,13 +33,13 @@ void jitdumps_free(struct jitdumps *j);
 void jitdumps_renew(struct jitdumps *j);
 
 /**
- * jitdumps_find() - the code at @addr in process @pid while it was called @comm, see tasks_find().
+ * jitdumps_find() - the code at @addr in process @pid while it was called @comm, in @image, see tasks_find().
  * @line: out, if not NULL: of its source; line 0: not known
  * Return: 1 and *@out, borrowed until jitdumps_renew() or jitdumps_of(); it is untouched otherwise. 0: nothing is
  * known. -ENOMEM, -EIO, -E2BIG: not all of it was read in this report.
  */
-int jitdumps_find(struct jitdumps *j, pid_t pid, const char *comm, uint64_t addr, struct jitdump_code *out,
-		  struct jitdump_line *line);
+int jitdumps_find(struct jitdumps *j, pid_t pid, const char *comm, uint32_t image, uint64_t addr,
+		  struct jitdump_code *out, struct jitdump_line *line);
 
 /** jitdumps_have() - does process @pid write one? */
 bool jitdumps_have(const struct jitdumps *j, pid_t pid);

@@ -520,12 +520,12 @@ static const char *module_name(const char *path)
 }
 
 /* Does a jitdump tell of it? */
-static bool find_dumped(struct symbols *s, pid_t pid, const char *comm, uint64_t lookup, struct perf_map_symbol *found,
-			struct symbol *out)
+static bool find_dumped(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t lookup,
+			struct perf_map_symbol *found, struct symbol *out)
 {
 	struct jitdump_line *line = s->lines_wanted ? &s->made_line : NULL;
 	struct jitdump_code code;
-	int rc = s->jitdumps ? jitdumps_find(s->jitdumps, pid, comm, lookup, &code, line) : 0;
+	int rc = s->jitdumps ? jitdumps_find(s->jitdumps, pid, comm, image, lookup, &code, line) : 0;
 
 	if (rc < 0)
 		skip(s, rc);
@@ -549,12 +549,12 @@ static bool find_mapped(struct symbols *s, pid_t pid, uint64_t lookup, struct pe
 }
 
 /* Code made at run time, for all that is known. */
-static void name_made(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, uint64_t lookup,
+static void name_made(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, uint64_t lookup,
 		      struct symbol *out)
 {
 	struct perf_map_symbol found;
 
-	if (!find_dumped(s, pid, comm, lookup, &found, out) && !find_mapped(s, pid, lookup, &found))
+	if (!find_dumped(s, pid, comm, image, lookup, &found, out) && !find_mapped(s, pid, lookup, &found))
 		return;
 	out->name = found.name;
 	out->offset = addr - found.start;
@@ -777,41 +777,44 @@ static void find_function(struct symbols *s, struct symbol_file *f, const struct
 }
 
 /* A function with a uretprobe returns to the first byte of the kernel's code: no call is before it. */
-static bool is_probe_return(struct symbols *s, pid_t pid, const char *comm, uint64_t addr)
+static bool is_probe_return(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr)
 {
 	struct mapping m;
 
-	return !(addr & (PAGE - 1)) && tasks_find(s->tasks, pid, comm, addr, &m) == 1 && m.start == addr &&
+	return !(addr & (PAGE - 1)) && tasks_find(s->tasks, pid, comm, image, addr, &m) == 1 && m.start == addr &&
 	       mapped_file_is_uprobes(m.file);
 }
 
-/* Return: is it mapped? In a run of many reports some files end, and others take their place. */
-static bool find_place(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct place *out)
+/* Return: as tasks_find(). In a run of many reports some files end, and others take their place. */
+static int find_place(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct place *out)
 {
 	if (s->forgotten != tasks_forgotten(s->tasks)) {
 		drop_files(s);
 		s->forgotten = tasks_forgotten(s->tasks);
 	}
 	out->pid = pid;
-	out->is_return = is_return && addr && !is_probe_return(s, pid, comm, addr);
+	out->is_return = is_return && addr && !is_probe_return(s, pid, comm, image, addr);
 	out->lookup = addr - out->is_return;
-	return tasks_find(s->tasks, pid, comm, out->lookup, &out->mapping) == 1;
+	return tasks_find(s->tasks, pid, comm, image, out->lookup, &out->mapping);
 }
 
 /* Return: the file that @addr is in; NULL: none, or there is no memory to look for one. */
-static struct symbol_file *name_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return,
-				     struct symbol *out)
+static struct symbol_file *name_user(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr,
+				     bool is_return, struct symbol *out)
 {
 	const struct mapped_file *file;
 	struct elf_symbols *elf;
 	struct symbol_file *f;
 	struct place at;
 	uint64_t vaddr;
+	int rc = find_place(s, pid, comm, image, addr, is_return, &at);
 
-	if (!find_place(s, pid, comm, addr, is_return, &at)) {
-		name_made(s, pid, comm, addr, at.lookup, out);
+	out->reused = rc < 0;
+	if (!rc)
+		name_made(s, pid, comm, image, addr, at.lookup, out);
+	if (rc <= 0)
 		return NULL;
-	}
 	file = at.mapping.file;
 	out->module = module_name(file->path);
 	out->anonymous = is_anonymous(file);
@@ -822,7 +825,7 @@ static struct symbol_file *name_user(struct symbols *s, pid_t pid, const char *c
 	if (elf && !cached_file_serves(&f->in, &at.mapping))
 		elf = NULL;
 	if (!elf && may_be_made(f, file))
-		name_made(s, pid, comm, addr, at.lookup, out);
+		name_made(s, pid, comm, image, addr, at.lookup, out);
 	set_build_id(file, elf, out);
 	if (elf && elf_symbols_vaddr(elf, &at.mapping, at.lookup, &vaddr))
 		find_symbol(s, f, &at, vaddr, out);
@@ -831,18 +834,19 @@ static struct symbol_file *name_user(struct symbols *s, pid_t pid, const char *c
 	return f;
 }
 
-void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		  struct symbol *out)
 {
 	uint64_t before = faults.nr;
 	struct symbol_file *f;
 
 	*out = (struct symbol){ 0 };
 	s->nr_inlined = 0;
-	f = name_user(s, pid, comm, addr, is_return, out);
+	f = name_user(s, pid, comm, image, addr, is_return, out);
 	skip_faults(s, f, before);
 }
 
-bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return)
+bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return)
 {
 	uint64_t vaddr, start;
 	struct symbol_file *f;
@@ -851,7 +855,7 @@ bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint64_
 	uint64_t before = faults.nr;
 	bool called;
 
-	if (!find_place(s, pid, comm, addr, is_return, &at))
+	if (find_place(s, pid, comm, image, addr, is_return, &at) <= 0)
 		return false;
 	f = file_cache_get(&s->cache, at.mapping.file);
 	rules = f ? open_rules(s, f, &at, &vaddr) : NULL;
@@ -870,13 +874,13 @@ static enum file_symbols state_of(const struct symbol_file *f)
 	return f->in.missing ? FILE_MISSING : FILE_UNREAD;
 }
 
-bool symbols_source(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return,
+bool symbols_source(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
 		    struct symbol_source *out)
 {
 	const struct symbol_file *f;
 	struct place at;
 
-	if (!find_place(s, pid, comm, addr, is_return, &at) || !mapped_file_has_path(at.mapping.file))
+	if (find_place(s, pid, comm, image, addr, is_return, &at) <= 0 || !mapped_file_has_path(at.mapping.file))
 		return false;
 	f = file_cache_get(&s->cache, at.mapping.file);
 	*out = (struct symbol_source){ .file = at.mapping.file, .symbols = f ? state_of(f) : FILE_UNREAD };

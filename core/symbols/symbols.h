@@ -66,6 +66,7 @@ struct tasks;
  * @anonymous: @module is memory that has no file, and what it is called says nothing of code: "//anon", "[heap]"
  * @address: of a kernel frame that is no address; else 0
  * @file_address: the file's own address of what was looked up, wherever the file is mapped; 0: not known
+ * @reused:  nothing else is known because the address showed different files, see tasks_find()
  */
 struct symbol {
 	const char *name;
@@ -77,7 +78,7 @@ struct symbol {
 	const unsigned char *build_id;
 	unsigned int build_id_size;
 	uint64_t function;
-	bool has_function, anonymous;
+	bool has_function, anonymous, reused;
 	uint64_t address, file_address;
 };
 
@@ -113,8 +114,9 @@ void symbols_renew(struct symbols *s);
  */
 void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct symbol *out);
 
-/** symbols_user() - the same for an address of process @pid while it was called @comm (see tasks_find()). */
-void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out);
+/** symbols_user() - the same for an address of process @pid while it was called @comm, in @image (see tasks_find()). */
+void symbols_user(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		  struct symbol *out);
 
 /**
  * enum file_symbols - what became of the symbols of a mapped file.
@@ -141,7 +143,7 @@ struct symbol_source {
  * symbols_source() - the file in which symbols_user() looked for @addr, with the same arguments, in this report.
  * Return: true and *@out; false: no file.
  */
-bool symbols_source(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return,
+bool symbols_source(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
 		    struct symbol_source *out);
 
 /** symbols_older_maps() - as perf_maps_older(). */
@@ -162,7 +164,7 @@ size_t symbols_inlined(const struct symbols *s, const struct symbol **out);
  * ends there is incomplete. Those of _start and of the first function of a thread say that it has none; without rules
  * neither is known. The other parameters: as symbols_user().
  */
-bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint64_t addr, bool is_return);
+bool symbols_user_called(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return);
 
 /** symbols_demangle() - the readable forms of @nr names, as demangler_read(); borrowed until symbols_renew(). */
 int symbols_demangle(struct symbols *s, const char *const *names, size_t nr, const char **out);

@@ -26,7 +26,7 @@ struct known_file {
 /** struct known_files - all zeros: none. */
 struct known_files {
 	struct intern_table table; /* of pointers to struct known_file */
-	size_t bytes, long_bytes; /* of all files with their paths; of those whose path is long */
+	size_t bytes, long_bytes;  /* of all files with their paths; of those whose path is long */
 	uint64_t sweeps;
 	uint64_t forgotten; /* see tasks_forgotten() */
 };

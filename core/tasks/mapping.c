@@ -48,6 +48,26 @@ bool mapped_file_is_uprobes(const struct mapped_file *file)
 	return file->path[0] == '[' && !strcmp(file->path, "[uprobes]");
 }
 
+/* A process in a chroot has another path for a file in its own records than in /proc. */
+static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
+{
+	if (a->ino && b->ino)
+		return a->ino == b->ino && a->maj == b->maj && a->min == b->min;
+	return mapped_file_equal(a, b);
+}
+
+static bool is_made(const struct mapped_file *file)
+{
+	return mapped_file_is_memory(file) && strcmp(file->path, "[vdso]") != 0;
+}
+
+bool mapping_alike(const struct mapping *a, const struct mapping *b)
+{
+	if (is_made(a->file) || is_made(b->file))
+		return is_made(a->file) && is_made(b->file);
+	return a->start - a->pgoff == b->start - b->pgoff && (a->file == b->file || same_file(a->file, b->file));
+}
+
 /* The page offset of the vDSO was its address before 4.x; it is mapped from its beginning. */
 uint64_t mapping_offset(const struct mapping *m, uint64_t addr)
 {

@@ -50,6 +50,10 @@ struct mapping {
 	const struct mapped_file *file;
 };
 
+/** mapping_alike() - do @a and @b show the same at each address that both have? All memory without a file counts as the
+ * same. */
+bool mapping_alike(const struct mapping *a, const struct mapping *b);
+
 /** mapping_offset() - which byte of its file is at @addr of @m. */
 uint64_t mapping_offset(const struct mapping *m, uint64_t addr);
 

@@ -130,6 +130,23 @@ int maps_insert(struct maps **m, const struct mapping *what)
 	return 0;
 }
 
+bool maps_replaces(const struct maps *m, const struct mapping *what)
+{
+	size_t from, to;
+
+	find_overlap(m, what, &from, &to);
+	while (from < to && mapping_alike(&m->v[from], what))
+		from++;
+	return from < to;
+}
+
+bool maps_equal(const struct maps *a, const struct maps *b)
+{
+	_Static_assert(sizeof(struct mapping) == 3 * sizeof(uint64_t) + sizeof(void *),
+		       "compared as bytes: no padding");
+	return a->nr == b->nr && a->jitdump == b->jitdump && !memcmp(a->v, b->v, a->nr * sizeof(*a->v));
+}
+
 const struct mapping *maps_find(const struct maps *m, uint64_t addr)
 {
 	size_t i = first_above(m, addr);

@@ -39,6 +39,12 @@ void maps_unref(struct maps *m);
  */
 int maps_insert(struct maps **m, const struct mapping *what);
 
+/** maps_replaces() - would maps_insert() change what some address shows that is mapped now? */
+bool maps_replaces(const struct maps *m, const struct mapping *what);
+
+/** maps_equal() - do both show the same everywhere? */
+bool maps_equal(const struct maps *a, const struct maps *b);
+
 /** maps_find() - the mapping that shows @addr, or NULL. Borrowed until the next change. */
 const struct mapping *maps_find(const struct maps *m, uint64_t addr);
 

@@ -14,6 +14,10 @@
 #define MAX_IMAGES     4096
 #define MAX_IMAGES_FEW 16
 #define MANY_IMAGES    65536 /* of all processes */
+#define MAX_REMAPPED   256   /* of one process, which have mappings of their own each */
+
+/* An image that lasted less than this has hardly any samples: as between a fork and an exec. */
+#define BRIEF_NS (10 * 1000 * 1000ULL)
 
 struct process *processes_find(const struct processes *ps, pid_t pid)
 {
@@ -34,7 +38,8 @@ static void release_reading(struct reading *r)
 /* Drop the oldest @nr images. @unused: only images without samples */
 static void drop_images(struct processes *ps, struct process *p, size_t nr, bool unused)
 {
-	bool forked = false; /* an image that has gone began the process of the next one */
+	bool forked = false;   /* an image that has gone began the process of the next one, */
+	bool remapped = false; /* or its program */
 	size_t i, left = 0;
 
 	for (i = 0; i < p->nr_images; i++) {
@@ -43,12 +48,17 @@ static void drop_images(struct processes *ps, struct process *p, size_t nr, bool
 		if (!nr || (unused && im->sampled)) {
 			im->forked |= forked;
 			forked = false;
+			p->nr_remapped -= remapped && im->remapped;
+			im->remapped &= !remapped;
+			remapped = false;
 			p->images[left++] = *im;
 			continue;
 		}
 		nr--;
 		forked |= im->forked;
+		remapped |= !im->remapped;
 		p->nr_sampled -= im->sampled;
+		p->nr_remapped -= im->remapped;
 		maps_unref(im->maps);
 		release_reading(im->reading);
 	}
@@ -102,6 +112,7 @@ void process_set_sampled(struct process *p)
 int process_add_image(struct processes *ps, struct process *p, const char *comm, const struct image *from)
 {
 	struct image *v = grow(p->images, &p->cap_images, p->nr_images, 1, sizeof(*v)), *im;
+	struct reading *reading;
 	struct maps *maps;
 
 	if (!v)
@@ -110,14 +121,76 @@ int process_add_image(struct processes *ps, struct process *p, const char *comm,
 	maps = from ? maps_ref(from->maps) : maps_new(&ps->mappings);
 	if (!maps)
 		return -ENOMEM;
+	reading = from ? from->reading : NULL;
+	if (reading)
+		reading->refs++; /* @from may be dropped now */
 	make_room(ps, p);
+	if (p->nr_images)
+		process_newest(p)->ended_ns = ps->event_ns;
 	ps->nr_images++;
+	ps->numbers += ps->numbers == UINT32_MAX ? 2 : 1;
 	im = &p->images[p->nr_images++];
-	*im = (struct image){ .maps = maps, .reading = from ? from->reading : NULL };
-	if (im->reading)
-		im->reading->refs++;
+	*im = (struct image){ .number = ps->numbers, .maps = maps, .reading = reading, .began_ns = ps->event_ns };
 	comm_set(im->comm, comm);
 	return 0;
+}
+
+int process_remap(struct processes *ps, struct process *p)
+{
+	struct image from = *process_newest(p);
+	int rc;
+
+	if (p->nr_remapped >= MAX_REMAPPED)
+		drop_images(ps, p, MAX_REMAPPED / 8, false);
+	rc = process_add_image(ps, p, from.comm, &from);
+	if (rc)
+		return rc;
+	process_newest(p)->comm_ns = from.comm_ns;
+	process_newest(p)->cgroup = from.cgroup;
+	process_newest(p)->remapped = true;
+	p->nr_remapped++;
+	return 0;
+}
+
+/* Drop the newest image, and let @i, of the same program, be the newest. */
+static void go_on_with(struct processes *ps, struct process *p, size_t i)
+{
+	struct image again, dropped = *process_newest(p), *next;
+
+	p->nr_images--;
+	ps->nr_images--;
+	again = p->images[i];
+	next = &p->images[i + 1];
+	if (i + 1 < p->nr_images) {
+		if (!again.remapped) {
+			next->remapped = false;
+			next->forked = again.forked;
+			again.remapped = true;
+			again.forked = false;
+		}
+		memmove(&p->images[i], next, (p->nr_images - i - 1) * sizeof(*next));
+	}
+	again.ended_ns = 0;
+	p->images[p->nr_images - 1] = again;
+	p->nr_sampled -= dropped.sampled;
+	p->nr_remapped -= dropped.remapped;
+	maps_unref(dropped.maps);
+	release_reading(dropped.reading);
+}
+
+void process_remapped(struct processes *ps, struct process *p)
+{
+	const struct image *new = process_newest(p);
+	size_t i = p->nr_images - 1;
+
+	while (i > 0 && p->images[i].remapped) {
+		const struct image *old = &p->images[--i];
+
+		if (old->reading != new->reading || !maps_equal(old->maps, new->maps))
+			continue;
+		go_on_with(ps, p, i);
+		return;
+	}
 }
 
 struct image *process_newest(const struct process *p)
@@ -167,38 +240,77 @@ const struct mapping *image_find(const struct image *im, uint64_t addr)
 	return im && !image_is_late(im) ? maps_find(im->maps, addr) : NULL;
 }
 
+/* Is the program in @im known only in part, so that it may have mapped anything? */
+static bool is_uncertain(const struct image *im)
+{
+	return image_is_late(im) || (im->reading && im->reading->failed);
+}
+
+/* May samples of the report at hand, whose images are not known, be of @im? */
+static bool may_be_counted(const struct processes *ps, const struct image *im)
+{
+	if (!im->ended_ns)
+		return true;
+	return im->ended_ns >= ps->since_ns && (!im->began_ns || im->ended_ns - im->began_ns >= BRIEF_NS);
+}
+
 /*
  * Look for the newest image of @p that maps @addr and, unless @comm is NULL, began under that name. One that is not
- * known ends the search: it may have mapped @addr, too. Return: is the search over?
+ * known ends the search: it may have mapped @addr, too. All images that began under the same name must show the same
+ * there. Return: 1: the search is over; 0; -ESTALE.
  */
-static bool find_in(const struct process *p, const char *comm, uint64_t addr, const struct mapping **m,
-		    const struct mapped_file **jitdump)
+static int find_in(const struct processes *ps, const struct process *p, const char *comm, uint64_t addr,
+		   struct place_found *out)
 {
+	const struct mapping *m;
 	size_t i;
 
 	for (i = p->nr_images; i-- > 0;) {
 		const struct image *im = &p->images[i];
 
-		if (comm && strncmp(im->comm, comm, COMM_LEN))
+		if ((comm && strncmp(im->comm, comm, COMM_LEN)) || (out->mapping && !may_be_counted(ps, im)))
 			continue;
-		*m = image_find(im, addr);
-		*jitdump = *m ? im->maps->jitdump : NULL;
-		if (*m || image_is_late(im) || (im->reading && im->reading->failed))
-			return true;
+		m = image_find(im, addr);
+		if (!out->mapping && is_uncertain(im) && !m)
+			return 1;
+		if (out->mapping && m && !mapping_alike(out->mapping, m))
+			return -ESTALE;
+		if (m && !out->mapping) {
+			*out = (struct place_found){ m, im->maps->jitdump };
+			comm = im->comm;
+		}
 	}
-	return false;
+	return out->mapping != NULL;
 }
 
-const struct mapping *process_find(const struct process *p, const char *comm, uint64_t addr,
-				   const struct mapped_file **jitdump)
+static const struct image *find_image(const struct process *p, uint32_t number)
 {
-	const struct mapped_file *ignored = NULL, **file = jitdump ? jitdump : &ignored;
-	const struct mapping *m = NULL;
+	size_t i;
 
-	*file = NULL;
-	if (!find_in(p, comm, addr, &m, file))
-		find_in(p, NULL, addr, &m, file);
-	return m;
+	for (i = p->nr_images; i-- > 0;)
+		if (p->images[i].number == number)
+			return &p->images[i];
+	return NULL;
+}
+
+int process_find(const struct processes *ps, const struct process *p, const char *comm, uint32_t image, uint64_t addr,
+		 struct place_found *out)
+{
+	const struct image *im = image ? find_image(p, image) : NULL;
+	const struct mapping *m = image_find(im, addr);
+	int rc;
+
+	*out = (struct place_found){ 0 };
+	if (image && !im)
+		return -ESTALE; /* it was dropped */
+	if (m)
+		*out = (struct place_found){ m, im->maps->jitdump };
+	if (im && (m || is_uncertain(im)))
+		return m != NULL;
+	rc = find_in(ps, p, comm, addr, out);
+	if (!rc)
+		rc = find_in(ps, p, NULL, addr, out);
+	return rc < 0 ? rc : out->mapping != NULL;
 }
 
 const struct image *process_named(const struct process *p, const char *comm)

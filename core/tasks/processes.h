@@ -17,15 +17,21 @@ struct reading {
 	bool late;       /* it was of something that came later: nothing of it, or mixed with it, is to be believed */
 };
 
-/** struct image - a process from a fork or an exec to the next exec. */
+/**
+ * struct image - a process from a fork or an exec to the next exec, or to a mapping that changes what an address shows.
+ */
 struct image {
 	char comm[COMM_LEN]; /* the name it began with; "": not known */
+	uint32_t number;     /* no other image of any process has it; never 0 */
 	uint64_t comm_ns;    /* when /proc told it; 0: an event did */
 	struct maps *maps;
 	struct reading *reading; /* NULL: all of @maps was told by events */
 	uint32_t cgroup;         /* see tasks_cgroups.c */
 	bool forked;             /* it is the first one of its process */
 	bool sampled;            /* set by process_set_sampled() */
+	bool remapped;           /* it began with a mapping, and has the program of the image before it */
+	uint64_t began_ns;       /* CLOCK_MONOTONIC; 0: not known */
+	uint64_t ended_ns;       /* when the next one began; 0: not known, or it has not ended */
 };
 
 /** struct process - its images, the newest last. */
@@ -38,13 +44,19 @@ struct process {
 	pid_t parent;  /* that forked it; 0: no record told */
 	pid_t shown;   /* thread in whose folder of /proc the process is to be seen; 0: its own number will do */
 	struct image *images;
-	size_t nr_images, cap_images, nr_sampled;
+	size_t nr_images, cap_images, nr_sampled, nr_remapped;
+	const struct mapped_file *mapped; /* in the last record of a mapping; compared alone, it may have been freed, */
+	uint64_t mapped_ns;               /* when that was, */
+	bool sampled_since;               /* and whether a sample has come since */
 };
 
 /** struct processes - all zeros but for the budget: none. */
 struct processes {
 	struct pid_table all;
 	size_t nr_exited, nr_images;
+	uint32_t numbers;  /* that images have had so far */
+	uint64_t event_ns; /* of the record that is applied; 0: unknown */
+	uint64_t since_ns; /* see tasks_report() */
 	struct maps_budget mappings;
 };
 
@@ -67,6 +79,18 @@ void process_set_sampled(struct process *p);
  */
 int process_add_image(struct processes *ps, struct process *p, const char *comm, const struct image *from);
 
+/**
+ * process_remap() - a mapping is about to change what an address shows: begin a new image of the same program.
+ * Return: 0 or -ENOMEM.
+ */
+int process_remap(struct processes *ps, struct process *p);
+
+/**
+ * process_remapped() - that has been done. If an earlier image of the program maps the same, it goes on, and the new
+ * one is dropped: who loads two libraries in turn has two images.
+ */
+void process_remapped(struct processes *ps, struct process *p);
+
 /** process_newest() - the newest image; NULL: there is none. */
 struct image *process_newest(const struct process *p);
 
@@ -88,11 +112,14 @@ const struct mapping *image_find(const struct image *im, uint64_t addr);
 /** process_named() - its newest image that began as @comm, else its newest one; NULL: it has none. */
 const struct image *process_named(const struct process *p, const char *comm);
 
-/**
- * process_find() - the mapping that showed @addr when a thread was called @comm, by the rule in tasks.h; or NULL.
- * @jitdump: out, if not NULL: the jitdump that the same image maps; NULL: none
- */
-const struct mapping *process_find(const struct process *p, const char *comm, uint64_t addr,
-				   const struct mapped_file **jitdump);
+/** struct place_found - a mapping, and the jitdump that the same image maps; NULL: none. */
+struct place_found {
+	const struct mapping *mapping;
+	const struct mapped_file *jitdump;
+};
+
+/** process_find() - what showed @addr, by the rule in tasks.h. Return: as tasks_find(). */
+int process_find(const struct processes *ps, const struct process *p, const char *comm, uint32_t image, uint64_t addr,
+		 struct place_found *out);
 
 #endif

@@ -39,7 +39,7 @@
 /* Is the record that is applied older than a reading that ended at @read_ns? */
 static bool is_older(const struct tasks *t, uint64_t read_ns)
 {
-	return t->event_ns && t->event_ns <= read_ns;
+	return t->processes.event_ns && t->processes.event_ns <= read_ns;
 }
 
 static void forget_later(struct tasks *t)
@@ -78,7 +78,7 @@ void tasks_free(struct tasks *t)
 
 void tasks_at(struct tasks *t, uint64_t ns)
 {
-	t->event_ns = ns;
+	t->processes.event_ns = ns;
 }
 
 /* The record that is applied ends what @p was, or began after that: what was read of it later was something else. */
@@ -165,7 +165,7 @@ static bool keeps_name(const struct tasks *t, const struct thread *child, const 
 {
 	if (!child->read_ns || child->dead)
 		return false;
-	if (!t->event_ns)
+	if (!t->processes.event_ns)
 		return true;
 	return is_older(t, child->read_ns) && (!parent || (parent->read_ns && is_older(t, parent->read_ns)));
 }

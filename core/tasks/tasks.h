@@ -3,11 +3,11 @@
  * Threads and processes through time: names for samples, mappings for addresses.
  *
  * Fed by side-band records in time order (backend-perfring) and, for what existed before, by /proc. A process is a
- * list of images: each fork and each exec begins a new one, so that an address of a row can be looked up in the
- * program that had the row's name. In-kernel counts carry no time; so that every backend names a row the same way,
- * lookups follow one rule that uses none: the newest image that began under the row's comm and maps the address, else
- * the newest image that maps it. An image whose mappings could not be read ends the search: better no name than a wrong
- * one.
+ * list of images: each fork and each exec begins a new one, and so does a mapping that changes what an address shows.
+ * A sample that comes in time order has the image of its time. In-kernel counts carry no time: their addresses are
+ * looked up in the newest image that began under the row's comm and maps the address, else in the newest image that
+ * maps it. If another image of that name shows something else there, and may have samples, the address is unknown.
+ * An image whose mappings could not be read ends the search, too: better no name than a wrong one.
  *
  * Memory is bounded by what lives, what rows still need, and what comes between two calls of tasks_forget().
  * Not thread safe.
@@ -91,6 +91,18 @@ int tasks_learn(struct tasks *t, pid_t pid);
 int tasks_learn_sampled(struct tasks *t, pid_t pid);
 
 /**
+ * tasks_image() - the image that process @pid has now (in event time), by its number; 0: nothing is known of it.
+ * Numbers are not used again.
+ */
+uint32_t tasks_image(const struct tasks *t, pid_t pid);
+
+/**
+ * tasks_report() - samples and intervals that were counted before @since_ns (CLOCK_MONOTONIC; 0: none) are not in the
+ * next report: its addresses are not of an image that had ended by then.
+ */
+void tasks_report(struct tasks *t, uint64_t since_ns);
+
+/**
  * tasks_unmapped() - does thread @tid, the first one of @pid, live, and has it executed a program of which no mapping
  * was told? Then tasks_learn() is to read them.
  */
@@ -118,9 +130,11 @@ bool tasks_mntns_hidden(const struct tasks *t, pid_t tid);
 
 /**
  * tasks_find() - what @addr showed in process @pid when a thread of it was called @comm; see the rule above.
- * Return: 1 and *@out, its file borrowed until tasks_forget() or tasks_free(); 0 when nothing is known of that address.
+ * @image: as tasks_image() was at that time; 0: not known
+ * Return: 1 and *@out, its file borrowed until tasks_forget() or tasks_free(); 0 when nothing is known of that address;
+ * -ESTALE: it showed different things, and the records cannot tell which.
  */
-int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, struct mapping *out);
+int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint32_t image, uint64_t addr, struct mapping *out);
 
 /**
  * tasks_mapped() - what @addr shows in process @pid now (in event time), without any rule about names.
@@ -135,7 +149,8 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
 const struct mapped_file *tasks_jitdump(const struct tasks *t, pid_t pid);
 
 /** tasks_find_jitdump() - the same of the image in which tasks_find() finds @addr. */
-const struct mapped_file *tasks_find_jitdump(const struct tasks *t, pid_t pid, const char *comm, uint64_t addr);
+const struct mapped_file *tasks_find_jitdump(const struct tasks *t, pid_t pid, const char *comm, uint32_t image,
+					     uint64_t addr);
 
 /**
  * tasks_each_mapped() - call @fn for each mapping of process @pid, ascending, until it returns false: of its newest
@@ -156,9 +171,9 @@ size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max);
 void tasks_keep_cgroups(struct tasks *t);
 
 /**
- * tasks_cgroup() - the path of the cgroup, see proc_cgroup(), that process @pid was in under the name @comm. If it ended
- * before its cgroup was read, that of the program it executed before, or of the process that made it.
- * Return: NULL: not known; until tasks_free().
+ * tasks_cgroup() - the path of the cgroup, see proc_cgroup(), that process @pid was in under the name @comm. If it
+ * ended before its cgroup was read, that of the program it executed before, or of the process that made it. Return:
+ * NULL: not known; until tasks_free().
  */
 const char *tasks_cgroup(struct tasks *t, pid_t pid, const char *comm);
 
@@ -169,8 +184,8 @@ uint64_t tasks_unread(const struct tasks *t);
 uint64_t tasks_refused(const struct tasks *t);
 
 /**
- * tasks_overlong() - processes of which only the first mappings are known because the list in /proc took too long to read:
- * what lists have beyond the usual length may take a second of CPU time, and a 32nd of the time of the run.
+ * tasks_overlong() - processes of which only the first mappings are known because the list in /proc took too long to
+ * read: what lists have beyond the usual length may take a second of CPU time, and a 32nd of the time of the run.
  */
 uint64_t tasks_overlong(const struct tasks *t);
 

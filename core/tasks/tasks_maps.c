@@ -19,6 +19,8 @@
 #define LONG_SHARE 32           /* and one part in so many of the time of the run */
 #define LINE_BYTES 73           /* of a line, beside the path */
 
+#define LOADING_NS (100 * 1000 * 1000ULL) /* from one segment of a library to the next, at most */
+
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx)
 {
 	t->on_mapped = fn;
@@ -36,6 +38,37 @@ static void tell_mapped(struct tasks *t, pid_t pid, const struct mapping *m)
 		f->told = t->on_mapped(t->on_mapped_ctx, pid, m) ? TELLS_MAX : f->told + 1;
 }
 
+/*
+ * The loader maps a library as a whole first, then its segments over that: nothing of the library runs before it has
+ * done so. Samples that the kernel counts are not seen here, so the time has to do.
+ */
+static bool is_loading(const struct tasks *t, const struct process *p, const struct mapping *m)
+{
+	return p->mapped == m->file && !p->sampled_since && t->processes.event_ns - p->mapped_ns <= LOADING_NS;
+}
+
+/* @m changes what some address shows. */
+static int remap(struct tasks *t, struct process *p, const struct mapping *m)
+{
+	struct maps *none;
+	int rc = process_remap(&t->processes, p);
+
+	if (rc)
+		return rc;
+	rc = maps_insert(&process_newest(p)->maps, m);
+	if (!rc) {
+		process_remapped(&t->processes, p);
+		return 0;
+	}
+	/* There is no room for more mappings: then this image has none, rather than those of before. */
+	none = maps_new(&t->processes.mappings);
+	if (!none)
+		return -ENOMEM;
+	maps_unref(process_newest(p)->maps);
+	process_newest(p)->maps = none;
+	return rc;
+}
+
 /* @m->file is of the caller. */
 static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
 {
@@ -46,8 +79,13 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
 	if (!im)
 		return -ENOMEM;
 	rc = known_files_add(&t->files, m->file, &what.file);
-	if (!rc)
+	if (!rc && maps_replaces(im->maps, &what) && !is_loading(t, p, &what))
+		rc = remap(t, p, &what);
+	else if (!rc)
 		rc = maps_insert(&im->maps, &what);
+	p->mapped = rc ? NULL : what.file;
+	p->mapped_ns = t->processes.event_ns;
+	p->sampled_since = false;
 	t->refused += rc == -E2BIG;
 	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
 }
@@ -75,6 +113,7 @@ struct learner {
 	size_t nr;             /* mappings seen */
 	size_t bytes, look_at; /* of the list so far; when to look at the clock again */
 	uint64_t long_from;    /* own_cpu_ns() when the list became long; 0: it is not */
+	bool again;            /* records may be missing: what is read now is right */
 };
 
 /*
@@ -91,6 +130,17 @@ static bool may_go_on(struct learner *l)
 	return now - l->long_from < sub_or_0(all, l->t->long_ns) / 2;
 }
 
+/*
+ * Has a record told of something else at that place? Then what is read now was mapped later, and its record is still to
+ * come.
+ */
+static bool is_ahead(const struct learner *l, const struct mapping *m)
+{
+	const struct image *im = process_newest(l->p);
+
+	return !l->again && im && maps_replaces(im->maps, m);
+}
+
 static int learn_map(void *ctx, const struct proc_map *m)
 {
 	const struct mapped_file file = { .path = *m->path ? m->path : "//anon", m->maj, m->min, m->ino };
@@ -101,7 +151,7 @@ static int learn_map(void *ctx, const struct proc_map *m)
 	l->bytes += LINE_BYTES + strlen(m->path);
 	if (l->bytes >= l->look_at && !may_go_on(l))
 		return -ETIME;
-	return m->exec ? map_into(l->t, l->p, &map) : 0;
+	return m->exec && !is_ahead(l, &map) ? map_into(l->t, l->p, &map) : 0;
 }
 
 /* Nothing is known of it, or only what was read of its parent, which could not be used. */
@@ -167,6 +217,7 @@ static int read_maps(struct tasks *t, struct process *p)
 		return -ENOMEM;
 	p->learned = true;
 	p->anew = false;
+	l.again = again;
 	rc = learn_maps(&l);
 	p->learned = rc != -ENOMEM; /* else try again */
 	t->long_ns += l.long_from ? own_cpu_ns() - l.long_from : 0;
@@ -200,9 +251,24 @@ int tasks_learn_sampled(struct tasks *t, pid_t pid)
 	int rc = tasks_learn(t, pid);
 	struct process *p = rc ? NULL : processes_find(&t->processes, pid);
 
-	if (p)
+	if (p) {
 		process_set_sampled(p);
+		p->sampled_since = true;
+	}
 	return rc;
+}
+
+uint32_t tasks_image(const struct tasks *t, pid_t pid)
+{
+	const struct process *p = processes_find(&t->processes, pid);
+	const struct image *im = p ? process_newest(p) : NULL;
+
+	return im ? im->number : 0;
+}
+
+void tasks_report(struct tasks *t, uint64_t since_ns)
+{
+	t->processes.since_ns = since_ns;
 }
 
 bool tasks_unmapped(struct tasks *t, pid_t pid, pid_t tid)
@@ -224,14 +290,15 @@ void tasks_read_anew(struct tasks *t)
 		((struct process *)pid_table_at(&t->processes.all, i))->anew = true;
 }
 
-int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint64_t addr, struct mapping *out)
+int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint32_t image, uint64_t addr, struct mapping *out)
 {
 	const struct process *p = tasks_learn(t, pid) ? NULL : processes_find(&t->processes, pid);
-	const struct mapping *m = p ? process_find(p, comm, addr, NULL) : NULL;
+	struct place_found found;
+	int rc = p ? process_find(&t->processes, p, comm, image, addr, &found) : 0;
 
-	if (m)
-		*out = *m;
-	return m != NULL;
+	if (rc > 0)
+		*out = *found.mapping;
+	return rc;
 }
 
 int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
@@ -244,14 +311,13 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
 	return m != NULL;
 }
 
-const struct mapped_file *tasks_find_jitdump(const struct tasks *t, pid_t pid, const char *comm, uint64_t addr)
+const struct mapped_file *tasks_find_jitdump(const struct tasks *t, pid_t pid, const char *comm, uint32_t image,
+					     uint64_t addr)
 {
 	const struct process *p = processes_find(&t->processes, pid);
-	const struct mapped_file *jitdump = NULL;
+	struct place_found found;
 
-	if (p)
-		process_find(p, comm, addr, &jitdump);
-	return jitdump;
+	return p && process_find(&t->processes, p, comm, image, addr, &found) > 0 ? found.jitdump : NULL;
 }
 
 const struct mapped_file *tasks_jitdump(const struct tasks *t, pid_t pid)

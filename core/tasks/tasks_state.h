@@ -18,7 +18,6 @@ struct tasks {
 	struct threads threads;
 	struct processes processes;
 	struct known_files files;
-	uint64_t event_ns; /* of the record that is applied; 0: unknown */
 	bool (*on_mapped)(void *ctx, pid_t pid, const struct mapping *m);
 	void *on_mapped_ctx;
 	struct strings cgroups; /* paths of those that are kept */

@@ -159,17 +159,17 @@ static void cost_file(const char *path)
 	map(tasks, path, base, &seg);
 	before = peak_kib();
 	start = cpu_time();
-	symbols_user(s, PID, "bench", places[0], false, &sym);
+	symbols_user(s, PID, "bench", 0, places[0], false, &sym);
 	first = cpu_time() - start;
 	printf("first_ms: %.2f\nfirst_peak_kib: %ld\n", first * 1e3, peak_kib() - before);
 	start = cpu_time();
 	for (i = 0; i < PLACES; i++)
-		symbols_user(s, PID, "bench", places[i], false, &sym);
+		symbols_user(s, PID, "bench", 0, places[i], false, &sym);
 	new = cpu_time() - start;
 	start = cpu_time();
 	for (round = 0; round < ROUNDS; round++) {
 		for (i = 0; i < PLACES; i++) {
-			symbols_user(s, PID, "bench", places[i], false, &sym);
+			symbols_user(s, PID, "bench", 0, places[i], false, &sym);
 			named += sym.name != NULL;
 		}
 	}
@@ -257,9 +257,10 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	symbols_kernel(ctx, addr, is_return, out);
 }
 
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
-	symbols_user(ctx, pid, comm, addr, is_return, out);
+	symbols_user(ctx, pid, comm, image, addr, is_return, out);
 }
 
 static int demangle_names(void *ctx, const char *const *names, size_t nr, const char **out)

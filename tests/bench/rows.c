@@ -64,12 +64,14 @@ static void fake_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = (struct symbol){ name, addr & 15, "kernel" };
 }
 
-static void fake_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void fake_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
 	char *name = ctx;
 
 	(void)pid;
 	(void)comm;
+	(void)image;
 	(void)is_return;
 	snprintf(name, 64, "library::function_%" PRIx64 "(int)", addr);
 	*out = (struct symbol){ name, addr & 15, "libbench.so" };

@@ -21,12 +21,13 @@
 const struct counter_ops counter_bpf = {};
 
 /* As the resolver would, but for the files: which mapping an address is in is asked. */
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
 	struct mapping m;
 
 	*out = (struct symbol){ 0 };
-	if (tasks_find(ctx, pid, comm, addr - (is_return && addr), &m) != 1)
+	if (tasks_find(ctx, pid, comm, image, addr - (is_return && addr), &m) != 1)
 		return;
 	check(m.start <= addr && strlen(m.file->path) < 65536);
 	out->module = out->name = m.file->path;

@@ -42,7 +42,7 @@ static void print_frame(const struct session *session, const struct row *row, ui
 
 	memcpy(comm, row->key.comm, COMM_LEN);
 	putchar('\t');
-	if (tasks_find(session->sink.tasks, row->key.pid, comm, addr, &m) != 1 ||
+	if (tasks_find(session->sink.tasks, row->key.pid, comm, row->key.image, addr, &m) != 1 ||
 	    ((m.file->path[0] != '/' || m.file->path[1] == '/') && strcmp(m.file->path, "[vdso]"))) {
 		printf("%" PRIx64, addr);
 		return;

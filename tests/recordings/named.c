@@ -47,17 +47,18 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	set_module(n, out);
 }
 
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
 	struct named *n = ctx;
 	struct mapping m;
 	uint64_t at = addr - (n->dwarf && is_return);
 	const char *path;
 
-	symbols_user(n->symbols, pid, comm, addr, is_return, out);
+	symbols_user(n->symbols, pid, comm, image, addr, is_return, out);
 	out->offset -= out->offset ? addr - at : 0;
 	snprintf(n->place, sizeof(n->place), "%" PRIx64, at);
-	if (tasks_find(n->session->sink.tasks, pid, comm, addr - is_return, &m) == 1) {
+	if (tasks_find(n->session->sink.tasks, pid, comm, image, addr - is_return, &m) == 1) {
 		path = m.file->path;
 		if ((path[0] == '/' && path[1] != '/') || !strcmp(path, "[vdso]"))
 			snprintf(n->place, sizeof(n->place), "%" PRIx64 "(%s)", at - m.start + m.pgoff, path);

@@ -216,7 +216,8 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = (struct symbol){ .name = name };
 }
 
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
 	static char name[4200];
 	struct replay *r = ctx;
@@ -224,7 +225,7 @@ static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, boo
 	struct mapping m;
 
 	*out = (struct symbol){ .name = NULL };
-	if (tasks_find(r->session->sink.tasks, pid, comm, addr - is_return, &m) != 1)
+	if (tasks_find(r->session->sink.tasks, pid, comm, image, addr - is_return, &m) != 1)
 		return;
 	base = strrchr(m.file->path, '/');
 	base = base && base[1] ? base + 1 : m.file->path;

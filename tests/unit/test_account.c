@@ -64,6 +64,7 @@ START_TEST(test_intervals)
 		.apart_ns = 17,
 		.missed = 19,
 		.unsure = 21,
+		.reused = 24,
 	};
 	char *text = printed(TOOL_OFFCPUTIME, _i, _i ? "all" : NULL, &a);
 	char want[2048];
@@ -78,7 +79,7 @@ START_TEST(test_intervals)
 		"spilled_without_pid: 0\n"
 		"unwound_to_root: 0\nunwound_truncated: 0\nunwound_no_rules: 0\nunwound_bad: 0\n"
 		"unwound_unknown_registers: 0\nunwound_to_uretprobe: 0\nunwound_by_kernel: 0\n"
-		"user_stacks_unsure: 21\n",
+		"user_stacks_unsure: 21\nuser_stacks_address_reused: 24\n",
 		_i ? "clocks_apart: 18\nrows_compared: 15\nrows_different: 16\nintervals_not_compared: 19\n"
 		     "largest_difference_ns: 17\n"
 		   : "",

@@ -44,16 +44,18 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = (struct symbol){ 0 };
 }
 
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
-	symbols_user(ctx, pid, comm, addr, is_return, out);
+	symbols_user(ctx, pid, comm, image, addr, is_return, out);
 }
 
-static bool is_called(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return)
+static bool is_called(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return)
 {
 	(void)ctx;
 	(void)pid;
 	(void)comm;
+	(void)image;
 	(void)addr;
 	(void)is_return;
 	return called;
@@ -304,9 +306,10 @@ START_TEST(test_stripped)
 	session.files.symfs = stripped[_i].symfs;
 	session.files.perf_cache = stripped[_i].perf_cache;
 	session.files.recorded = stripped[_i].of_recording ? &recorded : NULL;
-	run(PID, stripped[_i].program, stripped[_i].no_inode ? 0 : ino + stripped[_i].replaced);
 	if (stripped[_i].recorded_id)
 		map_built(PID, stripped[_i].program, stripped[_i].recorded_id);
+	else
+		run(PID, stripped[_i].program, stripped[_i].no_inode ? 0 : ino + stripped[_i].replaced);
 	add("prog", PID, BARE, 0, 20);
 	check_line(stripped[_i].line);
 }

@@ -424,8 +424,8 @@ START_TEST(test_records_outside)
 	sample(0, 500, 500);
 	exit_task(0, 500, 500);
 	sample(0, -1, -1);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 0, "runc", 0x400000, &m), 0);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 500, "old", 0x400000, &m), 1); /* which no record told */
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 0, "runc", 0, 0x400000, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 500, "old", 0, 0x400000, &m), 1); /* which no record told */
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(value_of(":-1", -1), 1);
 	ck_assert_uint_eq(value_of("old", 500), 2);
@@ -942,7 +942,7 @@ START_TEST(test_mmap)
 	comm(10, 10, "ten", true);
 	map(10, PERF_RECORD_MMAP2, 0x400000, 0x1000, "/bin/ten");
 	map(10, PERF_RECORD_MMAP, 0x500000, 0x1000, "/lib/ten");
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0x400fff, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0, 0x400fff, &m), 1);
 	ck_assert_str_eq(m.file->path, "/bin/ten");
 	ck_assert_uint_eq(m.start, 0x400000);
 	ck_assert_uint_eq(m.end, 0x401000);
@@ -950,8 +950,8 @@ START_TEST(test_mmap)
 	ck_assert_uint_eq(m.file->maj, 8);
 	ck_assert_uint_eq(m.file->min, 1);
 	ck_assert_uint_eq(m.file->ino, 47);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0x401000, &m), 0);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0x500000, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0, 0x401000, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0, 0x500000, &m), 1);
 	ck_assert_str_eq(m.file->path, "/lib/ten");
 }
 END_TEST
@@ -984,7 +984,7 @@ START_TEST(test_mmap_build_id)
 					    .build_id_size = identified[_i].size,
 					    .path = identified[_i].path } });
 	memcpy(want, id, identified[_i].size);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0x400000, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0, 0x400000, &m), 1);
 	ck_assert_str_eq(m.file->path, identified[_i].kept);
 	ck_assert_uint_eq(m.file->build_id_size, identified[_i].size);
 	ck_assert_mem_eq(m.file->build_id, want, sizeof(want));
@@ -1002,8 +1002,8 @@ START_TEST(test_fork_exec)
 	apply(0, (struct record){ .type = PERF_RECORD_FORK, .pid = 20, .tid = 20, .fork = { 10, 10, _i } });
 	sample(0, 20, 20);
 	ck_assert_uint_eq(value_of("shell", 20), 1);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 20, "shell", 0x400000, &m), _i ? 0 : 1);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "shell", 0x400000, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 20, "shell", 0, 0x400000, &m), _i ? 0 : 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "shell", 0, 0x400000, &m), 1);
 }
 END_TEST
 
@@ -1020,8 +1020,8 @@ START_TEST(test_bad_mmap)
 
 	comm(10, 10, "ten", true);
 	map(10, PERF_RECORD_MMAP2, bad_maps[_i].start, bad_maps[_i].len, "/bin/ten");
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", bad_maps[_i].start, &m), 0);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0, bad_maps[_i].start, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "ten", 0, 0, &m), 0);
 }
 END_TEST
 
@@ -1497,9 +1497,9 @@ START_TEST(test_tree_bystanders)
 	map(20, PERF_RECORD_MMAP2, 0x400000, 0x1000, "/bin/other");
 	fork_task(30, 30, 20, 20);
 	exit_task(0, 20, 20);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "sh", 0x400000, &m), 1);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 20, "other", 0x400000, &m), 0);
-	ck_assert_int_eq(tasks_find(rig.sink.tasks, 30, "other", 0x400000, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 10, "sh", 0, 0x400000, &m), 1);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 20, "other", 0, 0x400000, &m), 0);
+	ck_assert_int_eq(tasks_find(rig.sink.tasks, 30, "other", 0, 0x400000, &m), 0);
 }
 END_TEST
 

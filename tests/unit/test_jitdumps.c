@@ -105,7 +105,7 @@ static const char *lookup(pid_t pid, const char *comm, uint64_t offset)
 {
 	static char text[256];
 	struct jitdump_code code;
-	int rc = jitdumps_find(dumps, pid, comm, CODE + offset, &code, NULL);
+	int rc = jitdumps_find(dumps, pid, comm, 0, CODE + offset, &code, NULL);
 
 	ck_assert_int_ge(rc, 0);
 	if (!rc)
@@ -309,7 +309,7 @@ START_TEST(test_no_descriptors)
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
 	none.rlim_max = old.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-	ck_assert_int_eq(jitdumps_find(dumps, PID, "jit", CODE, &code, NULL), 0);
+	ck_assert_int_eq(jitdumps_find(dumps, PID, "jit", 0, CODE, &code, NULL), 0);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 	ck_assert_str_eq(lookup(PID, "jit", 4), "f+0x4");
 }

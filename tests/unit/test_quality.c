@@ -170,17 +170,20 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = (struct symbol){ 0 };
 }
 
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
 	(void)ctx;
 	(void)pid;
 	(void)comm;
+	(void)image;
 	(void)is_return;
 	*out = world[addr];
 }
 
-static bool is_called(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return)
+static bool is_called(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return)
 {
+	(void)image;
 	(void)ctx;
 	(void)is_return;
 	ck_assert_int_eq(pid, 1);

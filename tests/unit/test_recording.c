@@ -225,7 +225,7 @@ static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *fi
 {
 	struct mapping m;
 
-	ck_assert_int_eq(tasks_find(session->sink.tasks, pid, comm, addr, &m), file ? 1 : 0);
+	ck_assert_int_eq(tasks_find(session->sink.tasks, pid, comm, 0, addr, &m), file ? 1 : 0);
 	if (file)
 		ck_assert_str_eq(m.file->path, file);
 }

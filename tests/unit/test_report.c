@@ -157,11 +157,13 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = symbols[addr];
 }
 
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
 	(void)ctx;
 	(void)pid;
 	(void)comm;
+	(void)image;
 	(void)is_return;
 	ck_assert(addr < KERNEL || (addr >= HOT && addr < TRACING) || addr >= FUNCTION);
 	asked_last = addr;
@@ -1105,10 +1107,12 @@ static const struct {
 };
 /* clang-format on */
 
-static void name_fixed(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_fixed(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		       struct symbol *out)
 {
 	(void)pid;
 	(void)comm;
+	(void)image;
 	(void)addr;
 	(void)is_return;
 	*out = (struct symbol){ ctx, 0, ctx };
@@ -1116,7 +1120,7 @@ static void name_fixed(void *ctx, pid_t pid, const char *comm, uint64_t addr, bo
 
 static void name_fixed_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
-	name_fixed(ctx, 0, NULL, addr, is_return, out);
+	name_fixed(ctx, 0, NULL, 0, addr, is_return, out);
 }
 
 /* Names, comms and modules are made safe alike. */
@@ -1151,13 +1155,15 @@ START_TEST(test_names)
 END_TEST
 
 /* What the resolver was asked in the place of a name. */
-static void name_by_address(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_by_address(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+			    struct symbol *out)
 {
 	static char text[32];
 
 	(void)ctx;
 	(void)pid;
 	(void)comm;
+	(void)image;
 	(void)is_return;
 	snprintf(text, sizeof(text), "at_%" PRIx64, addr);
 	*out = (struct symbol){ text, 4, "dd" };
@@ -1165,7 +1171,7 @@ static void name_by_address(void *ctx, pid_t pid, const char *comm, uint64_t add
 
 static void name_kernel_by_address(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
-	name_by_address(ctx, 0, NULL, addr, is_return, out);
+	name_by_address(ctx, 0, NULL, 0, addr, is_return, out);
 }
 
 /* clang-format off */
@@ -1280,10 +1286,12 @@ static void ask_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *
 	*out = (struct symbol){ a->name, 0, NULL };
 }
 
-static void ask_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void ask_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		     struct symbol *out)
 {
 	struct asker *a = ctx;
 
+	(void)image;
 	a->asked++;
 	snprintf(a->name, sizeof(a->name), "%s/%d/u%u%s", comm, (int)pid, (unsigned int)addr, is_return ? "r" : "");
 	*out = (struct symbol){ a->name, 0, NULL };
@@ -1592,7 +1600,8 @@ END_TEST
 enum { MANGLED_ROWS = 20000, MANGLED_TASKS = 3, MANGLED_NAMES = 700 };
 
 /* Names of which three read the same, and one in five cannot be read. */
-static void name_mangled(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_mangled(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+			 struct symbol *out)
 {
 	static char name[64], file[64];
 	unsigned int function = (unsigned int)addr % MANGLED_NAMES;
@@ -1600,6 +1609,7 @@ static void name_mangled(void *ctx, pid_t pid, const char *comm, uint64_t addr, 
 
 	(void)pid;
 	(void)comm;
+	(void)image;
 	(void)is_return;
 	if (function % 5 == 0 || !readable)
 		snprintf(name, sizeof(name), "_Z%u.%u", function, function % 5 ? (unsigned int)addr % 3 : 0);

@@ -14,10 +14,12 @@ static void name_it(void *ctx, uint64_t addr, bool is_return, struct symbol *out
 	*out = (struct symbol){ names[addr - 1], 0, NULL };
 }
 
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
 	(void)pid;
 	(void)comm;
+	(void)image;
 	name_it(ctx, addr, is_return, out);
 }
 

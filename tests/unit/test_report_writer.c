@@ -40,11 +40,13 @@ static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	name_it(addr, out);
 }
 
-static void name_user(void *ctx, pid_t pid, const char *comm, uint64_t addr, bool is_return, struct symbol *out)
+static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
+		      struct symbol *out)
 {
 	(void)ctx;
 	(void)pid;
 	(void)comm;
+	(void)image;
 	(void)is_return;
 	name_it(addr, out);
 }

@@ -111,7 +111,7 @@ static const char *lookup(pid_t pid, uint64_t addr, bool is_return)
 	struct symbol s;
 	int n = 1;
 
-	symbols_user(syms, pid, "test", addr, is_return, &s);
+	symbols_user(syms, pid, "test", tasks_image(tasks, pid), addr, is_return, &s);
 	snprintf(text, sizeof(text), "-");
 	if (s.name)
 		n = snprintf(text, sizeof(text), "%s+0x%llx", s.name, (unsigned long long)s.offset);
@@ -157,7 +157,7 @@ START_TEST(test_address)
 	struct symbol s;
 
 	map(PID, "/lib/libx.so.1", ino);
-	symbols_user(syms, PID, "test", addresses[_i].addr, addresses[_i].is_return, &s);
+	symbols_user(syms, PID, "test", 0, addresses[_i].addr, addresses[_i].is_return, &s);
 	ck_assert_uint_eq(s.file_address, s.module ? addresses[_i].addr - TEXT + TEXT_ADDR : 0);
 	ck_assert_str_eq(lookup(PID, addresses[_i].addr, addresses[_i].is_return), addresses[_i].found);
 	ck_assert_str_eq(lookup(PID + 1, addresses[_i].addr, addresses[_i].is_return), "-");
@@ -276,9 +276,9 @@ START_TEST(test_by_rules)
 {
 	map_functions("/bin/gzip");
 	ck_assert_str_eq(lookup(PID, by_rules[_i].addr, by_rules[_i].is_return), by_rules[_i].found);
-	ck_assert_int_eq(symbols_user_called(syms, PID, "test", by_rules[_i].addr, by_rules[_i].is_return),
+	ck_assert_int_eq(symbols_user_called(syms, PID, "test", 0, by_rules[_i].addr, by_rules[_i].is_return),
 			 *by_rules[_i].found == '0' && !by_rules[_i].entry);
-	ck_assert(!symbols_user_called(syms, PID + 1, "test", by_rules[_i].addr, by_rules[_i].is_return));
+	ck_assert(!symbols_user_called(syms, PID + 1, "test", 0, by_rules[_i].addr, by_rules[_i].is_return));
 	ck_assert_str_eq(lookup(PID, by_rules[_i].addr, by_rules[_i].is_return), by_rules[_i].found);
 }
 END_TEST
@@ -396,7 +396,7 @@ START_TEST(test_made)
 	if (made[_i].path)
 		map(PID, made[_i].path, 0);
 	ck_assert_str_eq(lookup(PID, made[_i].addr, made[_i].is_return), made[_i].found);
-	symbols_user(syms, PID, "test", made[_i].addr, made[_i].is_return, &s);
+	symbols_user(syms, PID, "test", 0, made[_i].addr, made[_i].is_return, &s);
 	ck_assert_int_eq(s.jit, !strncmp(made[_i].found, "made", 4));
 	ck_assert_str_eq(lookup(PID + 1, made[_i].addr, made[_i].is_return), "-");
 }
@@ -672,7 +672,7 @@ START_TEST(test_no_rules)
 		ck_assert_int_eq(strncmp(why.msg, "the symbols or unwind rules of 1 files were not read: ", 54), 0);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
 	ck_assert_int_eq(lookup(PID, CODE + 0x101, false)[0] == '0', found);
-	ck_assert_int_eq(symbols_user_called(syms, PID, "test", CODE + 0x102, false), found);
+	ck_assert_int_eq(symbols_user_called(syms, PID, "test", 0, CODE + 0x102, false), found);
 	symbols_renew(syms);
 	ck_assert_str_eq(lookup(PID, CODE + 0x101, false), "0x421100+0x1 [gzip]");
 }
@@ -845,7 +845,7 @@ static void set_build_id(pid_t pid, const char *id)
 	struct mapped_file file;
 	struct mapping m;
 
-	ck_assert_int_eq(tasks_find(tasks, pid, "test", TEXT, &m), 1);
+	ck_assert_int_eq(tasks_find(tasks, pid, "test", 0, TEXT, &m), 1);
 	file = *m.file;
 	file.build_id_size = (uint8_t)strlen(id);
 	memcpy(file.build_id, id, strlen(id));
@@ -907,7 +907,7 @@ START_TEST(test_recorded_file)
 	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), recorded_files[_i].found ? "first+0x0 [x.so]" : "- [x.so]");
 	ck_assert_str_eq(lookup(PID, TEXT + 0x13f, false), recorded_files[_i].found ? "first+0x3f [x.so]" : "- [x.so]");
 	ck_assert_uint_eq(symbols_mismatched(syms), !recorded_files[_i].found);
-	symbols_user(syms, PID, "test", TEXT + 0x100, false, &s);
+	symbols_user(syms, PID, "test", 0, TEXT + 0x100, false, &s);
 	ck_assert_uint_eq(s.build_id_size, id ? strlen(id) : 0);
 	ck_assert(!id || !memcmp(s.build_id, id, s.build_id_size));
 }
@@ -1417,7 +1417,7 @@ START_TEST(test_skipped_once)
 	all = leave_descriptors(_i);
 	for (report = 0; report < 3; report++) {
 		symbols_renew(syms);
-		symbols_user_called(syms, PID, "test", TEXT, false);
+		symbols_user_called(syms, PID, "test", 0, TEXT, false);
 		snprintf(name, sizeof(name), "%s", lookup(PID, TEXT + 0x100, false));
 		ck_assert_str_eq(lookup(PID, TEXT + 0x800, false), "- [stripped]");
 		ck_assert(one_skipped() || !strcmp(name, "first+0x0 [stripped]"));
@@ -1460,7 +1460,7 @@ START_TEST(test_room_for_rules)
 	}
 	leave_descriptors(0);
 	symbols_renew(syms);
-	ck_assert(symbols_user_called(syms, PID, "test", CODE + 0x100, false));
+	ck_assert(symbols_user_called(syms, PID, "test", 0, CODE + 0x100, false));
 	ck_assert(!symbols_skipped(syms, NULL));
 }
 END_TEST
@@ -1499,7 +1499,7 @@ START_TEST(test_rules_refused)
 			uint64_t addr = BASE + (uint64_t)(i % LARGE_FILES) * TEXT_SIZE + 4;
 
 			ck_assert_int_eq(!strncmp(lookup(PID, addr, false), "0x401000+0x4 ", 13), room);
-			ck_assert_int_eq(symbols_user_called(syms, PID, "test", addr, false), room);
+			ck_assert_int_eq(symbols_user_called(syms, PID, "test", 0, addr, false), room);
 		}
 		ck_assert(symbols_skipped(syms, &why));
 		ck_assert_str_eq(why.msg, "the symbols or unwind rules of 1 files were not read: there are too many");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/hash.h"
 #include "core/host/host.h"
 #include "core/host/privileges.h"
 #include "core/tasks/filter.h"
@@ -6,7 +7,9 @@
 #include "core/tasks/tasks_state.h"
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -72,9 +75,14 @@ static void end(pid_t pid, pid_t tid)
 	ck_assert_int_eq(tasks_exit(tasks, pid, tid), 0);
 }
 
+static uint64_t inode_of(const char *path)
+{
+	return hash_bytes(path, strlen(path), 0) >> 1 | 1;
+}
+
 static void map(pid_t pid, uint64_t start, uint64_t stop, const char *path)
 {
-	const struct mapped_file file = { .path = path, 8, 1, strlen(path) };
+	const struct mapped_file file = { .path = path, 8, 1, inode_of(path) };
 	const struct mapping m = { start, stop, 0, &file };
 
 	ck_assert_int_eq(tasks_mmap(tasks, pid, &m), 0);
@@ -91,19 +99,32 @@ static void check_name(pid_t pid, pid_t tid, const char *want)
 	ck_assert_int_eq(comm[COMM_LEN], '#');
 }
 
-/* @path NULL: nothing is known of @addr. */
+#define REUSED "?"
+
+/* @path NULL: nothing is known of @addr; REUSED: it showed different files at unknown times. */
 static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *path)
 {
 	char padded[COMM_LEN] = "";
 	struct mapping m = { 0 };
 
 	memcpy(padded, comm, strnlen(comm, COMM_LEN - 1));
-	ck_assert_int_eq(tasks_find(tasks, pid, padded, addr, &m), path ? 1 : 0);
-	if (!path)
+	ck_assert_int_eq(tasks_find(tasks, pid, padded, 0, addr, &m), !path                       ? 0
+								      : strcmp(path, REUSED) != 0 ? 1
+												  : -ESTALE);
+	if (!path || !strcmp(path, REUSED))
 		return;
 	ck_assert_msg(!strcmp(m.file->path, path), "0x%llx of %s (%d) is in '%s', not in '%s'",
 		      (unsigned long long)addr, comm, pid, m.file->path, path);
 	ck_assert(m.start <= addr && addr < m.end);
+}
+
+/* The process shows @path at @addr now. */
+static void check_now(pid_t pid, uint64_t addr, const char *path)
+{
+	struct mapping m;
+
+	ck_assert_int_eq(tasks_find(tasks, pid, "", tasks_image(tasks, pid), addr, &m), 1);
+	ck_assert_str_eq(m.file->path, path);
 }
 
 static bool list_mapping(void *ctx, const struct mapping *m)
@@ -545,9 +566,9 @@ START_TEST(test_forget_files)
 	ck_assert_int_lt(i, 40000);
 	tasks_forget(tasks, keep_none, NULL);
 	ck_assert(!tasks_forget_due(tasks));
-	check_map(10, "maker", 0x1000, path); /* the last one is still there */
+	check_now(10, 0x1000, path); /* the last one is still there */
 	map(10, 0x1000, 0x2000, "/tmp/1");
-	check_map(10, "maker", 0x1000, "/tmp/1");
+	check_now(10, 0x1000, "/tmp/1");
 }
 END_TEST
 
@@ -632,8 +653,11 @@ START_TEST(test_mappings)
 	check_map(10, "a", 0xfff, NULL);
 	check_map(10, "a", 0x1000, "/bin/a");
 	check_map(10, "a", 0x1fff, "/bin/a");
-	check_map(10, "a", 0x2000, "/lib/l");
+	check_map(10, "a", 0x2000, REUSED);
+	check_map(10, "a", 0x2fff, REUSED);
+	check_map(10, "a", 0x3000, "/lib/l");
 	check_map(10, "a", 0x3fff, "/lib/l");
+	check_now(10, 0x2000, "/lib/l");
 	check_map(10, "a", 0x4000, NULL);
 	check_map(10, "a", 0x9000, NULL);
 	check_map(10, "other", 0x1000, "/bin/a"); /* renamed since: the newest that maps it */
@@ -656,7 +680,7 @@ START_TEST(test_rule)
 	map(10, 0x1000, 0x2000, "/a2");
 	name(10, 10, "c", true);
 	map(10, 0x1000, 0x2000, "/c");
-	check_map(10, "a", 0x1000, "/a2");
+	check_map(10, "a", 0x1000, REUSED); /* by both programs of that name */
 	check_map(10, "a", 0x5000, "/a1-only");
 	check_map(10, "a", 0x7000, "/b-only");
 	check_map(10, "b", 0x1000, "/b");
@@ -670,8 +694,160 @@ START_TEST(test_rule)
 	name(10, 10, "e", false);
 	map(10, 0x1800, 0x2000, "/e");
 	check_map(10, "e", 0x1000, "/c");
-	check_map(10, "c", 0x1800, "/e");
-	check_map(10, "a", 0x1800, "/a2");
+	check_map(10, "c", 0x1800, REUSED);
+	check_map(10, "a", 0x1800, REUSED);
+	check_now(10, 0x1800, "/e");
+}
+END_TEST
+
+/* The image showed @path, as of check_map(), at @addr. */
+static void check_image(pid_t pid, uint32_t image, uint64_t addr, const char *path)
+{
+	struct mapping m = { 0 };
+
+	ck_assert_int_eq(tasks_find(tasks, pid, "a", image, addr, &m), strcmp(path, REUSED) != 0 ? 1 : -ESTALE);
+	if (m.file)
+		ck_assert_str_eq(m.file->path, path);
+}
+
+START_TEST(test_images)
+{
+	uint32_t first, second, third;
+
+	ck_assert_uint_eq(tasks_image(tasks, 10), 0);
+	name(10, 10, "a", true);
+	map(10, 0x1000, 0x2000, "/bin/a");
+	map(10, 0x5000, 0x6000, "/lib/red");
+	first = tasks_image(tasks, 10);
+	ck_assert_uint_ne(first, 0);
+	map(10, 0x5000, 0x6000, "/lib/blue");
+	second = tasks_image(tasks, 10);
+	ck_assert_uint_ne(second, first);
+	check_image(10, first, 0x5000, "/lib/red");
+	check_image(10, second, 0x5000, "/lib/blue");
+	check_image(10, 0, 0x5000, REUSED);
+	check_image(10, first, 0x1000, "/bin/a");
+	check_image(10, 0, 0x1000, "/bin/a");
+	map(10, 0x8000, 0x9000, "/lib/more"); /* in a place of its own */
+	ck_assert_uint_eq(tasks_image(tasks, 10), second);
+	check_image(10, first, 0x8000, "/lib/more"); /* nothing else was there */
+
+	/* who loads them in turns has two images */
+	map(10, 0x5000, 0x6000, "/lib/red");
+	third = tasks_image(tasks, 10);
+	map(10, 0x5000, 0x6000, "/lib/blue");
+	ck_assert_uint_eq(tasks_image(tasks, 10), second);
+	map(10, 0x5000, 0x6000, "/lib/red");
+	ck_assert_uint_eq(tasks_image(tasks, 10), third);
+	check_image(10, third, 0x5000, "/lib/red");
+	check_image(10, second, 0x5000, "/lib/blue");
+
+	/* so has a program that executes another build of itself */
+	name(10, 10, "a", true);
+	map(10, 0x1000, 0x2000, "/new/a");
+	check_image(10, tasks_image(tasks, 10), 0x1000, "/new/a");
+	check_image(10, first, 0x1000, "/bin/a");
+	check_image(10, 0, 0x1000, REUSED);
+}
+END_TEST
+
+/* Memory without a file, and a file that is mapped as it was, begin no image. */
+START_TEST(test_same_image)
+{
+	uint32_t image;
+
+	name(10, 10, "a", true);
+	map(10, 0x5000, 0x6000, "//anon");
+	map(10, 0x7000, 0x8000, "/lib/red");
+	image = tasks_image(tasks, 10);
+	map(10, 0x5000, 0x6000, "//anon");
+	map(10, 0x4000, 0x5800, "[heap]");
+	map(10, 0x7000, 0x8000, "/lib/red");
+	ck_assert_uint_eq(tasks_image(tasks, 10), image);
+	check_image(10, 0, 0x5000, "[heap]");
+	check_image(10, 0, 0x5800, "//anon");
+	map(10, 0x5000, 0x6000, "/lib/blue");
+	ck_assert_uint_ne(tasks_image(tasks, 10), image);
+	check_image(10, 0, 0x5000, REUSED);
+}
+END_TEST
+
+/* The loader maps a library whole, then its segments over that: unless it was sampled, or time went by. */
+static const struct {
+	bool sampled, other;
+	uint64_t after_ns;
+	bool same;
+} loads[] = { { false, false, 1000, true },
+	      { false, false, 200 * 1000 * 1000, false },
+	      { true, false, 1000, false },
+	      { false, true, 1000, false } };
+
+START_TEST(test_loading)
+{
+	struct mapped_file file = { .path = "/lib/red" };
+	struct mapping m = { 0x5000, 0x9000, 0, &file };
+	uint32_t image;
+
+	name(10, 10, "a", true);
+	tasks_at(tasks, 1000);
+	ck_assert_int_eq(tasks_mmap(tasks, 10, &m), 0);
+	if (loads[_i].sampled)
+		ck_assert_int_eq(tasks_learn_sampled(tasks, 10), 0);
+	if (loads[_i].other)
+		map(10, 0x10000, 0x11000, "/lib/other");
+	image = tasks_image(tasks, 10);
+	tasks_at(tasks, 1000 + loads[_i].after_ns);
+	m.start = 0x8000;
+	m.pgoff = 0x2000;
+	ck_assert_int_eq(tasks_mmap(tasks, 10, &m), 0);
+	ck_assert_int_eq(tasks_image(tasks, 10) == image, loads[_i].same);
+	check_image(10, 0, 0x8000, loads[_i].same ? "/lib/red" : REUSED);
+}
+END_TEST
+
+/* Samples since some time are not of an image that had ended by then, nor of one that was there for a moment. */
+static const struct {
+	uint64_t began, ended, since;
+	const char *path;
+} lives[] = {
+	{ 1000, 100 * 1000 * 1000, 0, REUSED },
+	{ 1000, 100 * 1000 * 1000, 100 * 1000 * 1000, REUSED },
+	{ 1000, 100 * 1000 * 1000, 100 * 1000 * 1000 + 1, "/lib/blue" },
+	{ 1000, 9 * 1000 * 1000, 0, "/lib/blue" },
+};
+
+START_TEST(test_lives)
+{
+	tasks_at(tasks, lives[_i].began);
+	name(10, 10, "a", true);
+	map(10, 0x5000, 0x6000, "/lib/red");
+	tasks_at(tasks, lives[_i].ended);
+	map(10, 0x5000, 0x6000, "/lib/blue");
+	tasks_report(tasks, lives[_i].since);
+	check_image(10, 0, 0x5000, lives[_i].path);
+}
+END_TEST
+
+/* A process that maps ever new files has a bounded number of images, and lists of mappings. */
+START_TEST(test_many_images)
+{
+	enum { NR = 2000, KEPT = 200 };
+	uint32_t images[NR];
+	char path[32];
+	int i;
+
+	name(10, 10, "a", true);
+	for (i = 0; i < NR; i++) {
+		snprintf(path, sizeof(path), "/lib/%d", i);
+		map(10, 0x5000, 0x6000, path);
+		images[i] = tasks_image(tasks, 10);
+	}
+	for (i = NR - KEPT; i < NR; i++) {
+		snprintf(path, sizeof(path), "/lib/%d", i);
+		check_image(10, images[i], 0x5000, path);
+	}
+	check_image(10, images[0], 0x5000, REUSED); /* forgotten */
+	check_image(10, 0, 0x5000, REUSED);
 }
 END_TEST
 
@@ -685,7 +861,8 @@ START_TEST(test_fork)
 	check_map(11, "sh", 0x1000, "/bin/sh");
 	map(11, 0x1000, 0x1800, "/child");
 	map(11, 0x8000, 0x9000, "/child");
-	check_map(11, "sh", 0x1000, "/child");
+	check_map(11, "sh", 0x1000, REUSED);
+	check_now(11, 0x1000, "/child");
 	check_map(11, "sh", 0x1800, "/bin/sh");
 	check_map(10, "sh", 0x1000, "/bin/sh");
 	check_map(10, "sh", 0x8000, NULL);
@@ -702,8 +879,8 @@ START_TEST(test_fork)
 	/* one file is one object, whoever maps it */
 	map(20, 0x1000, 0x2000, "/lib");
 	map(21, 0x5000, 0x6000, "/lib");
-	ck_assert_int_eq(tasks_find(tasks, 20, "", 0x1000, &parent), 1);
-	ck_assert_int_eq(tasks_find(tasks, 21, "", 0x5000, &child), 1);
+	ck_assert_int_eq(tasks_find(tasks, 20, "", 0, 0x1000, &parent), 1);
+	ck_assert_int_eq(tasks_find(tasks, 21, "", 0, 0x5000, &child), 1);
 	ck_assert_ptr_eq(parent.file, child.file);
 }
 END_TEST
@@ -848,14 +1025,14 @@ START_TEST(test_learn)
 	check_map(30, "old", 0x1000, NULL);
 	map(30, 0x2000, 0x3000, "/event");
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
-	check_map(30, "old", 0x2000, "/event");
+	check_now(30, 0x2000, "/event");
 
 	/* a new program: nothing of /proc is asked, events tell all */
 	name(30, 30, "new", true);
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	map(30, 0x2000, 0x3000, "/bin/new");
 	check_map(30, "new", 0x2000, "/bin/new");
-	check_map(30, "old", 0x2000, "/event");
+	check_map(30, "old", 0x2000, REUSED);
 }
 END_TEST
 
@@ -950,12 +1127,21 @@ END_TEST
 /* Events of one that was there before: it is still read, what both tell is the newest. */
 START_TEST(test_learn_after_event)
 {
+	char maps[256];
+
 	put_comm(30, 30, "p\n");
-	put("30/maps", "1000-2000 r-xp 0 08:01 7 /bin/p\n"
-		       "8000-9000 r-xp 0 08:01 8 /lib/opened\n");
-	map(30, 0x8000, 0x9000, "/lib/opened");
+	snprintf(maps, sizeof(maps),
+		 "1000-2000 r-xp 0 08:01 7 /bin/p\n"
+		 "5000-6000 r-xp 0 08:01 9 /lib/newer\n"
+		 "8000-9000 r-xp 0 08:01 %" PRIu64 " /opened\n",
+		 inode_of("/lib/opened"));
+	put("30/maps", maps);
+	map(30, 0x5000, 0x6000, "/lib/older");  /* a record of what is there now is to come */
+	map(30, 0x8000, 0x9000, "/lib/opened"); /* in a chroot it has another path */
 	check_map(30, "p", 0x1000, "/bin/p");
-	check_map(30, "p", 0x8000, "/lib/opened");
+	check_map(30, "p", 0x5000, "/lib/older");
+	check_now(30, 0x8000, "/opened");
+	check_map(30, "p", 0x8000, "/opened");
 }
 END_TEST
 
@@ -1010,25 +1196,25 @@ static const struct {
 	{ NOTHING, EXEC, OLDER, "new", { "/new", NULL }, { "/new", NULL } },
 	{ NOTHING, EXEC, NEWER, "new", { "/new", NULL }, { "/new", NULL } },
 	{ NOTHING, EXEC, NO_CLOCK, "new", { "/new", NULL }, { "/new", NULL } },
-	{ NOTHING, MMAP, OLDER, "late", { "/late", "/late" }, { "/late", "/late" } },
-	{ NOTHING, MMAP, NEWER, "late", { "/late", "/late" }, { "/late", "/late" } },
-	{ NOTHING, MMAP, NO_CLOCK, "late", { "/late", "/late" }, { "/late", "/late" } },
+	{ NOTHING, MMAP, OLDER, "late", { "/new", NULL }, { "/new", NULL } },
+	{ NOTHING, MMAP, NEWER, "late", { "/new", NULL }, { "/new", NULL } },
+	{ NOTHING, MMAP, NO_CLOCK, "late", { "/new", NULL }, { "/new", NULL } },
 	{ NOTHING, EXIT, OLDER, ":30", { NULL, NULL }, { NULL, NULL } },
 	{ NOTHING, EXIT, NEWER, ":30", { NULL, NULL }, { NULL, NULL } },
 	{ NOTHING, EXIT, NO_CLOCK, ":30", { NULL, NULL }, { NULL, NULL } },
 	/* Read from /proc: void where a record that begins or ends it is older than that. */
 	{ FROM_PROC, FORK, OLDER, "init", { NULL, "/init" }, { NULL, "/init" } },
 	{ FROM_PROC, FORK, NEWER, "init", { "/pr", "/pr" }, { "/pr", "/init" } },
-	{ FROM_PROC, FORK, NO_CLOCK, "pr", { "/pr", "/init" }, { "/pr", "/init" } },
+	{ FROM_PROC, FORK, NO_CLOCK, "pr", { "/pr", REUSED }, { "/pr", REUSED } },
 	{ FROM_PROC, COMM, OLDER, "new", { "/pr", "/pr" }, { "/pr", "/pr" } },
 	{ FROM_PROC, COMM, NEWER, "new", { "/pr", "/pr" }, { "/pr", "/pr" } },
 	{ FROM_PROC, COMM, NO_CLOCK, "new", { "/pr", "/pr" }, { "/pr", "/pr" } },
 	{ FROM_PROC, EXEC, OLDER, "new", { NULL, NULL }, { "/new", NULL } },
 	{ FROM_PROC, EXEC, NEWER, "new", { "/pr", "/pr" }, { "/new", "/pr" } },
 	{ FROM_PROC, EXEC, NO_CLOCK, "new", { "/pr", "/pr" }, { "/new", "/pr" } },
-	{ FROM_PROC, MMAP, OLDER, "pr", { "/new", "/pr" }, { "/new", "/pr" } },
-	{ FROM_PROC, MMAP, NEWER, "pr", { "/new", "/pr" }, { "/new", "/pr" } },
-	{ FROM_PROC, MMAP, NO_CLOCK, "pr", { "/new", "/pr" }, { "/new", "/pr" } },
+	{ FROM_PROC, MMAP, OLDER, "pr", { REUSED, "/pr" }, { REUSED, "/pr" } },
+	{ FROM_PROC, MMAP, NEWER, "pr", { REUSED, "/pr" }, { REUSED, "/pr" } },
+	{ FROM_PROC, MMAP, NO_CLOCK, "pr", { REUSED, "/pr" }, { REUSED, "/pr" } },
 	{ FROM_PROC, EXIT, OLDER, "pr", { NULL, NULL }, { NULL, NULL } },
 	{ FROM_PROC, EXIT, NEWER, "pr", { "/pr", "/pr" }, { "/pr", "/pr" } },
 	{ FROM_PROC, EXIT, NO_CLOCK, "pr", { "/pr", "/pr" }, { "/pr", "/pr" } },
@@ -1039,8 +1225,8 @@ static const struct {
 	{ FROM_EVENTS, COMM, NO_CLOCK, "new", { "/ev", "/ev" }, { "/ev", "/ev" } },
 	{ FROM_EVENTS, EXEC, OLDER, "new", { "/ev", "/ev" }, { "/new", "/ev" } },
 	{ FROM_EVENTS, EXEC, NO_CLOCK, "new", { "/ev", "/ev" }, { "/new", "/ev" } },
-	{ FROM_EVENTS, MMAP, OLDER, "ev", { "/new", "/ev" }, { "/new", "/ev" } },
-	{ FROM_EVENTS, MMAP, NO_CLOCK, "ev", { "/new", "/ev" }, { "/new", "/ev" } },
+	{ FROM_EVENTS, MMAP, OLDER, "ev", { REUSED, "/ev" }, { REUSED, "/ev" } },
+	{ FROM_EVENTS, MMAP, NO_CLOCK, "ev", { REUSED, "/ev" }, { REUSED, "/ev" } },
 	{ FROM_EVENTS, EXIT, OLDER, "ev", { "/ev", "/ev" }, { "/ev", "/ev" } },
 	{ FROM_EVENTS, EXIT, NO_CLOCK, "ev", { "/ev", "/ev" }, { "/ev", "/ev" } },
 };
@@ -1483,8 +1669,8 @@ START_TEST(test_files)
 
 	ck_assert_int_eq(tasks_mmap(tasks, 10, &a), 0);
 	ck_assert_int_eq(tasks_mmap(tasks, 20, &b), 0);
-	ck_assert_int_eq(tasks_find(tasks, 10, "", 0x1000, &first), 1);
-	ck_assert_int_eq(tasks_find(tasks, 20, "", 0x1000, &second), 1);
+	ck_assert_int_eq(tasks_find(tasks, 10, "", 0, 0x1000, &first), 1);
+	ck_assert_int_eq(tasks_find(tasks, 20, "", 0, 0x1000, &second), 1);
 	ck_assert_int_eq(first.file == second.file, files[_i].same);
 	ck_assert_uint_eq(first.file->build_id_size, files[_i].a.build_id_size);
 	ck_assert_mem_eq(first.file->build_id, files[_i].a.build_id, BUILD_ID_MAX);
@@ -1557,9 +1743,9 @@ static const struct {
 	{ FROM_PROC, false, OLDER, "new", "new", NULL, "/late" }, /* what was read was the new one's */
 	{ FROM_PROC, false, NO_CLOCK, "new", "new", "/pr", "/late" },
 	/* it had ended */
-	{ FROM_EVENTS, true, NEWER, "ev", "ev", "/late", "/late" },
+	{ FROM_EVENTS, true, NEWER, "ev", "ev", REUSED, REUSED },
 	{ FROM_EVENTS, true, NEWER, "new", "new", "/ev", "/late" },
-	{ FROM_PROC, true, NEWER, "pr", "pr", "/late", "/late" },
+	{ FROM_PROC, true, NEWER, "pr", "pr", REUSED, REUSED },
 	{ FROM_PROC, true, NEWER, "new", "new", "/pr", "/late" },
 	{ FROM_PROC, true, OLDER, "new", "new", NULL, "/late" },
 };
@@ -1652,7 +1838,7 @@ START_TEST(test_refresh_moved)
 	know(FROM_EVENTS);
 	name(10, 30, "ev", false);
 	refresh(30, 30, "ev");
-	check_map(30, "ev", 0x1000, "/late");
+	check_now(30, 0x1000, "/late");
 	end(10, 10);
 	check_name(10, 10, "main");
 }
@@ -1982,7 +2168,7 @@ START_TEST(test_random)
 			ck_assert_int_eq(comm[COMM_LEN - 1], 0);
 			break;
 		case 5:
-			if (tasks_find(tasks, pid, comm, at, &m))
+			if (tasks_find(tasks, pid, comm, 0, at, &m))
 				ck_assert(m.start <= at && at < m.end && m.file->path[0] == 'c');
 			break;
 		case 6:
@@ -2019,7 +2205,7 @@ static int finds(pid_t pid, uint64_t addr)
 {
 	struct mapping m;
 
-	return tasks_find(tasks, pid, "x", addr, &m);
+	return tasks_find(tasks, pid, "x", 0, addr, &m);
 }
 
 /* When no time is left for long lists, lists of the usual length are still read. */
@@ -2082,6 +2268,11 @@ int main(void)
 	tcase_add_test(t, test_mappings);
 	tcase_add_test(t, test_each_mapped);
 	tcase_add_test(t, test_rule);
+	tcase_add_test(t, test_images);
+	tcase_add_test(t, test_same_image);
+	tcase_add_loop_test(t, test_loading, 0, ARRAY_SIZE(loads));
+	tcase_add_loop_test(t, test_lives, 0, ARRAY_SIZE(lives));
+	tcase_add_test(t, test_many_images);
 	tcase_add_test(t, test_fork);
 	tcase_add_test(t, test_thread_fork);
 	tcase_add_test(t, test_pid_again);
