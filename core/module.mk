@@ -57,6 +57,7 @@ LIB_SRCS += \
 	core/files/file_bytes.c \
 	core/files/file_cache.c \
 	core/files/file_search.c \
+	core/files/copied_code.c \
 	core/files/mapped_files.c \
 	core/files/open_files.c \
 	core/files/perf_cache.c \

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define KEPT_MAX   1024 /* and a quarter of the descriptors that we may have */
@@ -26,6 +27,7 @@
 #define COPY_MAX   (256ull << 20) /* bytes of one file */
 #define COPIES_MAX (1ull << 30)   /* of all that may be kept by those who asked */
 #define NS_LEN_MAX 64
+#define MEMORY_MS  500 /* for a page that is not in memory */
 
 /*
  * Whom a request depends on: a device, or a mount namespace other than ours. What is mounted there is somebody else's
@@ -56,6 +58,7 @@ struct open_files {
 	char mounts[NS_LEN_MAX]; /* ours */
 	struct asked hung[HUNG_MAX];
 	size_t nr_hung, nr_given_up, nr_unserved;
+	bool memory_hung;              /* see open_files_memory() */
 	uint64_t began_ns, keeping_ns; /* see open_files_has_time() */
 };
 
@@ -65,11 +68,13 @@ enum task {
 	SEARCH, /* file_search() */
 	BUILD,  /* file_open_build() */
 	COPY,   /* file_copy() of what comes with it */
+	MEMORY, /* process_vm_readv(2) of a process */
 };
 
 struct request {
 	enum task task;
-	uint64_t max; /* of COPY */
+	uint64_t max;  /* of COPY; of MEMORY: bytes, */
+	uint64_t addr; /* from there on */
 	struct file_search what;
 	char path[]; /* terminated */
 };
@@ -132,10 +137,24 @@ static int find(const struct search_places *places, const struct request *r, str
 	return 0;
 }
 
+static int read_memory(const struct request *r, struct worker_message *reply)
+{
+	struct iovec to = { reply->data, r->max };
+	struct iovec from = { (void *)(uintptr_t)r->addr, r->max }; /* NOLINT(performance-no-int-to-ptr) */
+	ssize_t n = process_vm_readv(r->what.pids[0], &to, 1, &from, 1, 0);
+
+	if (n < 0)
+		return -errno;
+	reply->len = (size_t)n;
+	return (uint64_t)n == r->max ? 0 : -EFAULT;
+}
+
 static int serve(void *ctx, const struct worker_message *request, struct worker_message *reply)
 {
 	const struct request *r = request->data;
-	int rc = r->task == COPY ? copy(request->fd, r->max, reply) : find(ctx, r, reply);
+	int rc = r->task == COPY     ? copy(request->fd, r->max, reply)
+		 : r->task == MEMORY ? read_memory(r, reply)
+				     : find(ctx, r, reply);
 
 	/* A file system may answer anything. What says how the worker fares is not for it to say. */
 	return rc == -EAGAIN || rc == -ETIME || rc == -ECANCELED || rc == -EPIPE || rc == -EBADMSG ? -EIO : rc;
@@ -354,6 +373,18 @@ int open_files_build(struct open_files *of, const char *path, const struct build
 	int rc = search(of, BUILD, &what, &asked, &found);
 
 	return rc ? rc : readable(of, &found, false, &asked);
+}
+
+int open_files_memory(struct open_files *of, pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	struct request r = { .task = MEMORY, .max = len, .addr = addr, .what = { .pids = { pid } } };
+	struct worker_message request = { &r, sizeof(r), -1 }, reply = { to, len, -1 };
+	int rc = of->memory_hung || len > WORKER_MESSAGE_MAX ? -ETIME : worker_start(of->worker);
+
+	if (!rc)
+		rc = worker_call(of->worker, &request, &reply, MEMORY_MS);
+	of->memory_hung |= rc == -ETIME;
+	return rc;
 }
 
 /* ---- keeping */

@@ -73,6 +73,14 @@ int open_files_search(struct open_files *of, const struct file_search *what, str
 int open_files_build(struct open_files *of, const char *path, const struct build_id *id);
 
 /**
+ * open_files_memory() - read @len bytes, at most 32 KiB, at @addr of process @pid. A process can make readers of its
+ * memory wait for ever (userfaultfd(2)): once that has happened, nothing is read any more.
+ * Return: 0; -errno, as process_vm_readv(2); -EFAULT: not all of it can be read; -ETIME: it does not answer; or as
+ * worker_call().
+ */
+int open_files_memory(struct open_files *of, pid_t pid, uint64_t addr, void *to, size_t len);
+
+/**
  * open_files_has_time() - may more be done ahead for names that nobody has asked for yet? Of all the time of a run a
  * 64th goes into that at most, beside that of some hangs.
  */

@@ -11,6 +11,7 @@
 #include "core/events/side_band.h"
 #include "core/events/waiting.h"
 #include "core/events/watch.h"
+#include "core/files/copied_code.h"
 #include "core/files/open_files.h"
 #include "core/files/perf_cache.h"
 #include "core/host/ids.h"
@@ -93,6 +94,14 @@ static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 	return open_files_keep(s->files.open_files, pids, tasks_lineage(s->sink.tasks, pid, pids, ARRAY_SIZE(pids)), m);
 }
 
+static int find_copy(void *ctx, pid_t pid, const struct mapping *m, const struct mapping *near, struct mapping *pieces,
+		     size_t max)
+{
+	const struct session *s = ctx;
+
+	return copied_code_find(&s->files, pid, m, near, pieces, max);
+}
+
 static int keep_files(struct session *s)
 {
 	if (s->request.options->kernel_only)
@@ -112,6 +121,7 @@ static int keep_files(struct session *s)
 	if (!s->files.open_files)
 		return -ENOMEM;
 	tasks_on_mapped(s->sink.tasks, keep_file, s);
+	tasks_on_copied(s->sink.tasks, find_copy, s);
 	return 0;
 }
 

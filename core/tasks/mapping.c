@@ -32,6 +32,12 @@ bool mapped_file_has_path(const struct mapped_file *file)
 	return !mapped_file_is_memory(file);
 }
 
+/* "//anon", "[anon:name]", "/memfd:name", "/anon_hugepage" and others. */
+bool mapped_file_may_be_copy(const struct mapped_file *file)
+{
+	return !mapped_file_has_path(file) && (file->path[0] == '/' || !strncmp(file->path, "[anon", 5));
+}
+
 bool mapped_file_is_jitdump(const struct mapped_file *file)
 {
 	const char *name = strrchr(file->path, '/');

@@ -36,6 +36,9 @@ bool mapped_file_is_memory(const struct mapped_file *file);
  * MAP_HUGETLB, or a device.
  */
 bool mapped_file_has_path(const struct mapped_file *file);
+/** mapped_file_may_be_copy() - is it memory of a process, in which a copy of a file's code may be? See copied_code.h.
+ */
+bool mapped_file_may_be_copy(const struct mapped_file *file);
 /** mapped_file_is_jitdump() - has it the name of a jitdump, "jit-PID.dump"? The compiler maps it to say where it is. */
 bool mapped_file_is_jitdump(const struct mapped_file *file);
 /** mapped_file_is_uprobes() - is it the kernel's code to which functions with a uretprobe return, from its first byte on? */

@@ -147,6 +147,15 @@ bool maps_equal(const struct maps *a, const struct maps *b)
 	return a->nr == b->nr && a->jitdump == b->jitdump && !memcmp(a->v, b->v, a->nr * sizeof(*a->v));
 }
 
+const struct mapping *maps_overlapped(const struct maps *m, uint64_t start, uint64_t end)
+{
+	size_t i = first_above(m, start);
+
+	while (i < m->nr && m->v[i].start < end && !mapped_file_has_path(m->v[i].file))
+		i++;
+	return i < m->nr && m->v[i].start < end ? &m->v[i] : NULL;
+}
+
 const struct mapping *maps_find(const struct maps *m, uint64_t addr)
 {
 	size_t i = first_above(m, addr);

@@ -45,6 +45,10 @@ bool maps_replaces(const struct maps *m, const struct mapping *what);
 /** maps_equal() - do both show the same everywhere? */
 bool maps_equal(const struct maps *a, const struct maps *b);
 
+/** maps_overlapped() - the first mapping that shows a file with a path somewhere in [@start, @end), or NULL. Borrowed.
+ */
+const struct mapping *maps_overlapped(const struct maps *m, uint64_t start, uint64_t end);
+
 /** maps_find() - the mapping that shows @addr, or NULL. Borrowed until the next change. */
 const struct mapping *maps_find(const struct maps *m, uint64_t addr);
 

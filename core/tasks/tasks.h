@@ -49,6 +49,22 @@ void tasks_at(struct tasks *t, uint64_t ns);
  */
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx);
 
+/**
+ * tasks_copied_fn - which parts of @m, memory of process @pid, have a copy of a file's code?
+ * @near:   a mapping of the file, next to @m or in its place; borrowed, as @m is
+ * @pieces: out, room for @max: mappings of that file, ascending, within @m
+ * Return: how many; 0: none; -errno: that cannot be found out.
+ */
+typedef int (*tasks_copied_fn)(void *ctx, pid_t pid, const struct mapping *m, const struct mapping *near,
+			       struct mapping *pieces, size_t max);
+
+/**
+ * tasks_on_copied() - have @fn called for executable memory of a process where a file's code was, or next to a file: for
+ * at most 16 such mappings of a list in /proc. The copies that @fn finds show the file. A recording has no memory to
+ * look at, and no @fn.
+ */
+void tasks_on_copied(struct tasks *t, tasks_copied_fn fn, void *ctx);
+
 /*
  * Events, in time order. Return 0, or -ENOMEM. Strings are copied and need not be terminated within COMM_LEN.
  */

@@ -7,6 +7,7 @@
 #include "core/tasks/tasks_state.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TELLS_MAX 16   /* of one file to on_mapped() */
@@ -19,12 +20,21 @@
 #define LONG_SHARE 32           /* and one part in so many of the time of the run */
 #define LINE_BYTES 73           /* of a line, beside the path */
 
+#define PIECES_MAX   8  /* of one mapping, that have copies of code */
+#define COPIES_TRIED 16 /* mappings of one list in which they are looked for */
+
 #define LOADING_NS (100 * 1000 * 1000ULL) /* from one segment of a library to the next, at most */
 
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx)
 {
 	t->on_mapped = fn;
 	t->on_mapped_ctx = ctx;
+}
+
+void tasks_on_copied(struct tasks *t, tasks_copied_fn fn, void *ctx)
+{
+	t->on_copied = fn;
+	t->on_copied_ctx = ctx;
 }
 
 /* All memory without a file is one: what is told of it is that the process has such. */
@@ -70,7 +80,7 @@ static int remap(struct tasks *t, struct process *p, const struct mapping *m)
 }
 
 /* @m->file is of the caller. */
-static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
+static int map_file(struct tasks *t, struct process *p, const struct mapping *m)
 {
 	struct image *im = process_writable(&t->processes, p);
 	struct mapping what = *m;
@@ -90,6 +100,45 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m)
 	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
 }
 
+/* Return: how many parts of @m show a file that is mapped there, or @near, which may be NULL. */
+static int find_copies(struct tasks *t, const struct process *p, const struct mapping *m, const struct mapping *near,
+		       struct mapping *pieces)
+{
+	const struct image *im = process_newest(p);
+	const struct mapping *found = im ? maps_overlapped(im->maps, m->start, m->end) : NULL;
+	struct mapping replaced;
+	int rc;
+
+	if (!t->on_copied || !mapped_file_may_be_copy(m->file) || (!found && !near) || m->start >= m->end)
+		return 0;
+	if (found) {
+		replaced = *found;
+		near = &replaced;
+	}
+	rc = t->on_copied(t->on_copied_ctx, p->entry.id, m, near, pieces, PIECES_MAX);
+	return rc < 0 ? 0 : rc;
+}
+
+/* The same, and its parts that have copies of a file's code show that file. @near: see find_copies() */
+static int map_into(struct tasks *t, struct process *p, const struct mapping *m, const struct mapping *near)
+{
+	struct mapping pieces[PIECES_MAX], rest = *m;
+	int nr = find_copies(t, p, m, near, pieces), i, rc = 0;
+
+	for (i = 0; i < nr && !rc; i++) {
+		struct mapping before = rest;
+
+		before.end = pieces[i].start;
+		if (before.start < before.end)
+			rc = map_file(t, p, &before);
+		if (!rc)
+			rc = map_file(t, p, &pieces[i]);
+		rest.pgoff += pieces[i].end - rest.start;
+		rest.start = pieces[i].end;
+	}
+	return rc || rest.start >= rest.end ? rc : map_file(t, p, &rest);
+}
+
 int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 {
 	struct process *p = processes_get(&t->processes, pid);
@@ -100,7 +149,7 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 
 	if (!p || (!process_newest(p) && process_add_image(&t->processes, p, comm, NULL)))
 		return -ENOMEM;
-	rc = map_into(t, p, m);
+	rc = map_into(t, p, m, NULL);
 	shown = rc ? NULL : maps_find(process_newest(p)->maps, m->start);
 	if (shown)
 		tell_mapped(t, pid, shown);
@@ -110,10 +159,15 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 struct learner {
 	struct tasks *t;
 	struct process *p;
+	struct mapping near; /* the last one of a file, */
+	struct mapped_file file;
+	char *path;
+	struct mapping memory; /* and of memory that may have a copy of the code of the next file; end 0: none */
+	unsigned int tries;    /* of such memory */
+	bool again;            /* records may be missing: what is read now is right */
 	size_t nr;             /* mappings seen */
 	size_t bytes, look_at; /* of the list so far; when to look at the clock again */
 	uint64_t long_from;    /* own_cpu_ns() when the list became long; 0: it is not */
-	bool again;            /* records may be missing: what is read now is right */
 };
 
 /*
@@ -130,6 +184,22 @@ static bool may_go_on(struct learner *l)
 	return now - l->long_from < sub_or_0(all, l->t->long_ns) / 2;
 }
 
+/* A line of /proc/PID/maps is borrowed. */
+static bool keep_near(struct learner *l, const struct mapping *m)
+{
+	if (!l->path || strcmp(l->path, m->file->path) != 0) {
+		free(l->path);
+		l->path = strdup(m->file->path);
+	}
+	if (!l->path)
+		return false;
+	l->file = *m->file;
+	l->file.path = l->path;
+	l->near = *m;
+	l->near.file = &l->file;
+	return true;
+}
+
 /*
  * Has a record told of something else at that place? Then what is read now was mapped later, and its record is still to
  * come.
@@ -139,6 +209,34 @@ static bool is_ahead(const struct learner *l, const struct mapping *m)
 	const struct image *im = process_newest(l->p);
 
 	return !l->again && im && maps_replaces(im->maps, m);
+}
+
+/*
+ * Memory between two files may have a copy of the code of either: of the one before it, else of the one behind it.
+ * Some programs have a lot of code in memory.
+ */
+static int learn_near(struct learner *l, const struct mapping *m, bool exec)
+{
+	static const struct mapped_file anonymous = { .path = "//anon" };
+	bool maybe = exec && mapped_file_may_be_copy(m->file) && l->tries < COPIES_TRIED;
+	int rc = 0;
+
+	if (mapped_file_has_path(m->file) && l->memory.end) {
+		rc = map_into(l->t, l->p, &l->memory, m);
+		l->memory.end = 0;
+	}
+	if (!rc && exec && !is_ahead(l, m))
+		rc = map_into(l->t, l->p, m, maybe && l->path ? &l->near : NULL);
+	if (rc)
+		return rc;
+	if (maybe) {
+		l->tries++;
+		l->memory = *m;
+		l->memory.file = &anonymous;
+		if (maps_overlapped(process_newest(l->p)->maps, m->start, m->end))
+			l->memory.end = 0;
+	}
+	return mapped_file_has_path(m->file) && !keep_near(l, m) ? -ENOMEM : 0;
 }
 
 static int learn_map(void *ctx, const struct proc_map *m)
@@ -151,7 +249,7 @@ static int learn_map(void *ctx, const struct proc_map *m)
 	l->bytes += LINE_BYTES + strlen(m->path);
 	if (l->bytes >= l->look_at && !may_go_on(l))
 		return -ETIME;
-	return m->exec && !is_ahead(l, &map) ? map_into(l->t, l->p, &map) : 0;
+	return m->exec || mapped_file_has_path(&file) ? learn_near(l, &map, m->exec) : 0;
 }
 
 /* Nothing is known of it, or only what was read of its parent, which could not be used. */
@@ -219,6 +317,7 @@ static int read_maps(struct tasks *t, struct process *p)
 	p->anew = false;
 	l.again = again;
 	rc = learn_maps(&l);
+	free(l.path);
 	p->learned = rc != -ENOMEM; /* else try again */
 	t->long_ns += l.long_from ? own_cpu_ns() - l.long_from : 0;
 	t->overlong += rc == -ETIME;

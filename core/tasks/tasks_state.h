@@ -20,6 +20,9 @@ struct tasks {
 	struct known_files files;
 	bool (*on_mapped)(void *ctx, pid_t pid, const struct mapping *m);
 	void *on_mapped_ctx;
+	int (*on_copied)(void *ctx, pid_t pid, const struct mapping *m, const struct mapping *near,
+			 struct mapping *pieces, size_t max); /* see tasks_on_copied() */
+	void *on_copied_ctx;
 	struct strings cgroups; /* paths of those that are kept */
 	size_t cgroup_bytes;
 	bool keeps_cgroups;

@@ -851,6 +851,84 @@ START_TEST(test_many_images)
 }
 END_TEST
 
+/* Memory has a copy of the code of the file that is next to it, or was there: from 0x5400 to 0x5c00. */
+static struct {
+	int rc;
+	unsigned int asked;
+	struct mapping near;
+	struct mapped_file file;
+} copies;
+
+static int find_copy(void *ctx, pid_t pid, const struct mapping *m, const struct mapping *near, struct mapping *pieces,
+		     size_t max)
+{
+	ck_assert_ptr_eq(ctx, &copies);
+	ck_assert_int_eq(pid, 10);
+	ck_assert_uint_gt(max, 0);
+	ck_assert_uint_eq(m->start, 0x5000);
+	copies.asked++;
+	copies.near = *near;
+	copies.file = *near->file;
+	copies.file.path = !strcmp(near->file->path, "/bin/a") ? "/bin/a" : "/lib/red";
+	copies.near.file = &copies.file;
+	pieces[0] = (struct mapping){ 0x5400, 0x5c00, 0x1400, &copies.file };
+	return copies.rc;
+}
+
+/* Expected: what the file's code and the rest of the memory show. */
+static const struct {
+	int rc;
+	const char *inside, *around;
+} copied[] = {
+	{ 1, "/bin/a", "//anon" },
+	{ 0, "//anon", "//anon" },
+	{ -EPERM, "//anon", "//anon" },
+};
+
+START_TEST(test_copied)
+{
+	uint32_t before;
+
+	memset(&copies, 0, sizeof(copies));
+	copies.rc = copied[_i].rc;
+	tasks_on_copied(tasks, find_copy, &copies);
+	name(10, 10, "a", true);
+	map(10, 0x1000, 0x2000, "/bin/a");
+	map(10, 0x9000, 0xa000, "//anon"); /* nothing was there */
+	ck_assert_uint_eq(copies.asked, 0);
+	map(10, 0x5000, 0x6000, "/bin/a");
+	before = tasks_image(tasks, 10);
+	map(10, 0x5000, 0x6000, "//anon");
+	ck_assert_uint_eq(copies.asked, 1);
+	ck_assert_uint_eq(copies.near.start, 0x5000);
+	check_now(10, 0x5400, copied[_i].inside);
+	check_now(10, 0x5bff, copied[_i].inside);
+	check_now(10, 0x53ff, copied[_i].around);
+	check_now(10, 0x5c00, copied[_i].around);
+	check_image(10, before, 0x5400, "/bin/a");
+}
+END_TEST
+
+/* In a list: of the file before it, else of the one behind it. */
+START_TEST(test_copied_before)
+{
+	memset(&copies, 0, sizeof(copies));
+	copies.rc = _i == 1;
+	tasks_on_copied(tasks, find_copy, &copies);
+	put_comm(10, 10, "a\n");
+	put("10/maps", "1000-2000 r--p 2000 08:01 7 /bin/a\n"
+		       "5000-6000 r-xp 0 00:00 0 \n"
+		       "7000-8000 r--p 3000 08:01 8 /lib/red\n"
+		       "9000-a000 rw-p 0 00:00 0 \n");
+	check_map(10, "a", 0x5400, _i == 1 ? "/bin/a" : "//anon");
+	check_map(10, "a", 0x5000, "//anon");
+	check_map(10, "a", 0x1000, NULL); /* it is not executable */
+	ck_assert_uint_eq(copies.asked, _i == 1 ? 1 : 2);
+	ck_assert_str_eq(copies.file.path, _i == 1 ? "/bin/a" : "/lib/red");
+	ck_assert_uint_eq(copies.near.pgoff, _i == 1 ? 0x2000 : 0x3000);
+}
+END_TEST
+
 START_TEST(test_fork)
 {
 	struct mapping parent, child;
@@ -1136,7 +1214,7 @@ START_TEST(test_learn_after_event)
 		 "8000-9000 r-xp 0 08:01 %" PRIu64 " /opened\n",
 		 inode_of("/lib/opened"));
 	put("30/maps", maps);
-	map(30, 0x5000, 0x6000, "/lib/older");  /* a record of what is there now is to come */
+	map(30, 0x5000, 0x6000, "/lib/older");  /* the record of the newer one comes later */
 	map(30, 0x8000, 0x9000, "/lib/opened"); /* in a chroot it has another path */
 	check_map(30, "p", 0x1000, "/bin/p");
 	check_map(30, "p", 0x5000, "/lib/older");
@@ -2273,6 +2351,8 @@ int main(void)
 	tcase_add_loop_test(t, test_loading, 0, ARRAY_SIZE(loads));
 	tcase_add_loop_test(t, test_lives, 0, ARRAY_SIZE(lives));
 	tcase_add_test(t, test_many_images);
+	tcase_add_loop_test(t, test_copied, 0, ARRAY_SIZE(copied));
+	tcase_add_loop_test(t, test_copied_before, 0, 2);
 	tcase_add_test(t, test_fork);
 	tcase_add_test(t, test_thread_fork);
 	tcase_add_test(t, test_pid_again);
