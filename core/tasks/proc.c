@@ -9,11 +9,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -275,6 +277,11 @@ int proc_cgroup(const struct host *h, pid_t pid, char **out)
 	free(line);
 	fclose(f);
 	return rc || *out ? rc : -ENOENT;
+}
+
+bool proc_share_memory(pid_t a, pid_t b)
+{
+	return !syscall(SYS_kcmp, a, b, KCMP_VM, 0, 0);
 }
 
 /* "0.20 0.18 0.12 1/80 11206", proc(5) */

@@ -64,6 +64,12 @@ int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent);
  */
 int proc_cgroup(const struct host *h, pid_t pid, char **out);
 
+/**
+ * proc_share_memory() - have both processes the same memory, as after clone(2) with CLONE_VM? False where the kernel
+ * does not tell, or not us.
+ */
+bool proc_share_memory(pid_t a, pid_t b);
+
 /** proc_newest() - the id that was given to a thread or process last, in this pid namespace; 0: not known. */
 pid_t proc_newest(const struct host *h);
 

@@ -29,6 +29,28 @@ struct process *processes_get(struct processes *ps, pid_t pid)
 	return pid_table_get(&ps->all, pid, sizeof(struct process));
 }
 
+void processes_share(struct process *p, struct process *other)
+{
+	if (!other->memory)
+		other->memory = other->entry.id;
+	p->memory = other->memory;
+}
+
+struct process *processes_sharing(const struct processes *ps, struct process *p, size_t *i)
+{
+	bool all = !*i;
+
+	while (p->memory && *i < pid_table_nr(&ps->all)) {
+		struct process *other = pid_table_at(&ps->all, (*i)++);
+
+		if (other != p && other->memory == p->memory && !other->exited)
+			return other;
+	}
+	if (all)
+		p->memory = 0;
+	return NULL;
+}
+
 static void release_reading(struct reading *r)
 {
 	if (r && !--r->refs)

@@ -40,8 +40,10 @@ struct process {
 	bool exited;   /* set by process_set_exited() */
 	bool learned;  /* its mappings are known: from its beginning on, or from /proc */
 	bool executed; /* its newest program, as a record told */
+	bool inherits; /* it has executed no program since its parent forked it */
 	bool anew;     /* not all of them: see tasks_read_anew() */
 	pid_t parent;  /* that forked it; 0: no record told */
+	pid_t memory;  /* processes with the same number here have the same memory; 0: it has its own */
 	pid_t shown;   /* thread in whose folder of /proc the process is to be seen; 0: its own number will do */
 	struct image *images;
 	size_t nr_images, cap_images, nr_sampled, nr_remapped;
@@ -62,6 +64,15 @@ struct processes {
 
 /** processes_find() - NULL: it is not known. */
 struct process *processes_find(const struct processes *ps, pid_t pid);
+/** processes_share() - @p and @other have the same memory: what one of them maps, the other has mapped, too. */
+void processes_share(struct process *p, struct process *other);
+
+/**
+ * processes_sharing() - the next process that has the same memory as @p and lives, from place *@i of the table on.
+ * NULL: none; if there was none from 0 on, @p has its own memory from then on.
+ */
+struct process *processes_sharing(const struct processes *ps, struct process *p, size_t *i);
+
 /** processes_get() - a new one, without images, if there is none. NULL: no memory. */
 struct process *processes_get(struct processes *ps, pid_t pid);
 void processes_delete(struct processes *ps, struct process *p);

@@ -3,6 +3,7 @@
 #include "core/tasks/tasks.h"
 
 #include "core/base/clock.h"
+#include "core/tasks/proc.h"
 #include "core/tasks/tasks_state.h"
 
 #include <errno.h>
@@ -109,7 +110,8 @@ static int renew_process(struct tasks *t, struct process *p, const char *old, co
 	doubt_reading(t, p);
 	/* An exec in another thread has ended the leader, and takes its number. */
 	process_set_exited(&t->processes, p, false);
-	p->shown = 0;
+	p->shown = p->memory = 0;
+	p->inherits = false;
 	p->learned = p->executed = told;
 	p->anew = false;
 	if (process_add_image(&t->processes, p, comm, NULL))
@@ -184,13 +186,17 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 		comm_set(process_newest(p)->comm, "");
 	process_set_exited(&t->processes, p, false); /* the pid may be used again */
 	p->parent = ppid;
-	p->shown = 0;
+	p->shown = p->memory = 0;
 	p->anew = p->executed = false;
 	p->learned = ppid > 0; /* of a parent outside our pid namespace nothing is known */
 	/* Of another program the name is still to come. */
 	if (process_add_image(&t->processes, p, exec ? "" : comm, from))
 		return -ENOMEM;
 	process_newest(p)->forked = true;
+	p->inherits = from != NULL;
+	/* A child of vfork(2) has executed its program by now, or will end so. */
+	if (from && t->host && proc_share_memory(pid, ppid))
+		processes_share(p, parent);
 	return 0;
 }
 

@@ -23,6 +23,8 @@
 #define PIECES_MAX   8  /* of one mapping, that have copies of code */
 #define COPIES_TRIED 16 /* mappings of one list in which they are looked for */
 
+#define PARENTS_MAX 4 /* that may have mapped what a process runs */
+
 #define LOADING_NS (100 * 1000 * 1000ULL) /* from one segment of a library to the next, at most */
 
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx)
@@ -141,15 +143,18 @@ static int map_into(struct tasks *t, struct process *p, const struct mapping *m,
 
 int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 {
-	struct process *p = processes_get(&t->processes, pid);
+	struct process *p = processes_get(&t->processes, pid), *other;
 	struct thread *leader = threads_find(&t->threads, pid);
 	const char *comm = leader && leader->named ? leader->comm : "";
 	const struct mapping *shown;
+	size_t i = 0;
 	int rc;
 
 	if (!p || (!process_newest(p) && process_add_image(&t->processes, p, comm, NULL)))
 		return -ENOMEM;
 	rc = map_into(t, p, m, NULL);
+	while (!rc && p->memory && (other = processes_sharing(&t->processes, p, &i)))
+		rc = process_newest(other) ? map_into(t, other, m, NULL) : 0;
 	shown = rc ? NULL : maps_find(process_newest(p)->maps, m->start);
 	if (shown)
 		tell_mapped(t, pid, shown);
@@ -301,6 +306,23 @@ static int learn_maps(struct learner *l)
 	return rc || l->nr ? rc : proc_threads(l->t->host, pid, learn_of_thread, l);
 }
 
+/* The process that made it has perhaps done so with CLONE_VM: then all that either of them maps is mapped in both. */
+static int find_shared(struct tasks *t, struct process *p)
+{
+	struct process *parent;
+	pid_t ppid;
+	uid_t uid;
+
+	if (p->memory || proc_owner(t->host, p->entry.id, &uid, &ppid) || ppid <= 0 ||
+	    !proc_share_memory(p->entry.id, ppid))
+		return 0;
+	parent = processes_get(&t->processes, ppid);
+	if (!parent)
+		return -ENOMEM;
+	processes_share(p, parent);
+	return 0;
+}
+
 static int read_maps(struct tasks *t, struct process *p)
 {
 	struct image *im = image_to_read(t, p);
@@ -318,6 +340,8 @@ static int read_maps(struct tasks *t, struct process *p)
 	l.again = again;
 	rc = learn_maps(&l);
 	free(l.path);
+	if (rc != -ENOMEM && find_shared(t, p))
+		rc = -ENOMEM;
 	p->learned = rc != -ENOMEM; /* else try again */
 	t->long_ns += l.long_from ? own_cpu_ns() - l.long_from : 0;
 	t->overlong += rc == -ETIME;
@@ -389,12 +413,30 @@ void tasks_read_anew(struct tasks *t)
 		((struct process *)pid_table_at(&t->processes.all, i))->anew = true;
 }
 
+/*
+ * A recording does not tell which processes have the same memory. But code runs only where it is mapped: what a process
+ * has not mapped itself was mapped by the one that made it, or by the one that made that.
+ */
+static int find_inherited(const struct tasks *t, const struct process *p, uint64_t addr, struct place_found *out)
+{
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < PARENTS_MAX && !rc && p && p->parent && p->inherits; i++) {
+		p = processes_find(&t->processes, p->parent);
+		rc = p ? process_find(&t->processes, p, "", 0, addr, out) : 0;
+	}
+	return rc;
+}
+
 int tasks_find(struct tasks *t, pid_t pid, const char *comm, uint32_t image, uint64_t addr, struct mapping *out)
 {
 	const struct process *p = tasks_learn(t, pid) ? NULL : processes_find(&t->processes, pid);
 	struct place_found found;
 	int rc = p ? process_find(&t->processes, p, comm, image, addr, &found) : 0;
 
+	if (!rc && !t->host)
+		rc = find_inherited(t, p, addr, &found);
 	if (rc > 0)
 		*out = *found.mapping;
 	return rc;
@@ -404,7 +446,10 @@ int tasks_mapped(struct tasks *t, pid_t pid, uint64_t addr, struct mapping *out)
 {
 	const struct process *p = processes_find(&t->processes, pid);
 	const struct mapping *m = p ? image_find(process_newest(p), addr) : NULL;
+	struct place_found found;
 
+	if (!m && !t->host && find_inherited(t, p, addr, &found) > 0)
+		m = found.mapping;
 	if (m)
 		*out = *m;
 	return m != NULL;

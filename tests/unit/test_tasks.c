@@ -3,6 +3,7 @@
 #include "core/host/host.h"
 #include "core/host/privileges.h"
 #include "core/tasks/filter.h"
+#include "core/tasks/proc.h"
 #include "core/tasks/tasks.h"
 #include "core/tasks/tasks_state.h"
 #include "tests/unit/unit.h"
@@ -10,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -926,6 +929,62 @@ START_TEST(test_copied_before)
 	ck_assert_uint_eq(copies.asked, _i == 1 ? 1 : 2);
 	ck_assert_str_eq(copies.file.path, _i == 1 ? "/bin/a" : "/lib/red");
 	ck_assert_uint_eq(copies.near.pgoff, _i == 1 ? 0x2000 : 0x3000);
+}
+END_TEST
+
+static int wait_for_end(void *fd)
+{
+	char c;
+
+	return read(*(int *)fd, &c, 1) < 0;
+}
+
+/* A process made with CLONE_VM has the later mappings of its parent, until it executes a program. */
+START_TEST(test_shared_memory)
+{
+	static char stack[64 * 1024];
+	pid_t parent = getpid(), child;
+	int fds[2], status;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	child = clone(wait_for_end, stack + sizeof(stack), (_i ? CLONE_VM : 0) | SIGCHLD, &fds[0]);
+	ck_assert_int_gt(child, 0);
+	ck_assert_int_eq(proc_share_memory(child, parent), _i);
+	name(parent, parent, "a", true);
+	map(parent, 0x1000, 0x2000, "/bin/a");
+	fork_to(child, child, parent, parent);
+	map(parent, 0x5000, 0x6000, "/lib/parent");
+	map(child, 0x7000, 0x8000, "/lib/child");
+	check_map(child, "a", 0x5000, _i ? "/lib/parent" : NULL);
+	check_map(parent, "a", 0x7000, _i ? "/lib/child" : NULL);
+	check_map(child, "a", 0x1000, "/bin/a");
+	name(child, child, "b", true);
+	map(parent, 0x9000, 0xa000, "/lib/more");
+	check_map(child, "b", 0x9000, NULL);
+	ck_assert_int_eq(write(fds[1], "x", 1), 1);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	close(fds[0]);
+	close(fds[1]);
+}
+END_TEST
+
+/* A recording does not say which processes have the same memory, but code that runs is mapped. */
+START_TEST(test_recorded_memory)
+{
+	struct mapping m;
+
+	tasks_free(tasks);
+	tasks = tasks_new(NULL);
+	name(10, 10, "a", true);
+	fork_to(11, 11, 10, 10);
+	fork_to(12, 12, 11, 11);
+	map(10, 0x5000, 0x6000, "/lib/parent");
+	check_map(11, "a", 0x5000, "/lib/parent");
+	check_map(12, "a", 0x5000, "/lib/parent");
+	ck_assert_int_eq(tasks_mapped(tasks, 12, 0x5000, &m), 1);
+	name(12, 12, "b", true);
+	check_map(12, "b", 0x5000, NULL);
+	ck_assert_int_eq(tasks_mapped(tasks, 12, 0x5000, &m), 0);
 }
 END_TEST
 
@@ -2351,6 +2410,8 @@ int main(void)
 	tcase_add_loop_test(t, test_loading, 0, ARRAY_SIZE(loads));
 	tcase_add_loop_test(t, test_lives, 0, ARRAY_SIZE(lives));
 	tcase_add_test(t, test_many_images);
+	tcase_add_loop_test(t, test_shared_memory, 0, 2);
+	tcase_add_test(t, test_recorded_memory);
 	tcase_add_loop_test(t, test_copied, 0, ARRAY_SIZE(copied));
 	tcase_add_loop_test(t, test_copied_before, 0, 2);
 	tcase_add_test(t, test_fork);
