@@ -61,6 +61,7 @@ static int wait_for_user(struct applier *a, const struct sample *s, const struct
 	unsigned int set = s->lead->note.set;
 	int rc = tasks_learn_sampled(a->env->sink->tasks, o->pid);
 
+	key.image = sample_image(a, o->pid);
 	if (!rc)
 		rc = deferred_wait(a->deferred, s->record->tid, cookie, &key, set);
 	a->stats[set].deferred += !rc;

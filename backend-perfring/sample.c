@@ -191,15 +191,20 @@ bool sample_is_hidden(const struct applier *a, const struct sample *s, const str
 	       is_wanted_anywhere(a, s, o, &unsure);
 }
 
+/* A program in the kernel does not know it, and both backends are to give the same rows. */
+uint32_t sample_image(const struct applier *a, pid_t pid)
+{
+	return a->env->request->both ? 0 : tasks_image(a->env->sink->tasks, pid);
+}
+
 struct row_key sample_key(const struct applier *a, const struct sample *s, const struct owner *o)
 {
 	struct row_key key = { .pid = o->pid, .kernel = s->kernel, .user = s->user };
 
 	if (a->env->request->options->group & GROUP_TID)
 		key.tid = o->tid;
-	/* A program in the kernel does not know it, and both backends are to give the same rows. */
-	if (s->user.nr && !a->env->request->both)
-		key.image = tasks_image(a->env->sink->tasks, o->pid);
+	if (s->user.nr)
+		key.image = sample_image(a, o->pid);
 	memcpy(key.comm, o->comm, COMM_LEN);
 	return key;
 }

@@ -67,6 +67,9 @@ bool sample_is_hidden(const struct applier *a, const struct sample *s, const str
  */
 struct row_key sample_key(const struct applier *a, const struct sample *s, const struct owner *o);
 
+/** sample_image() - the image that process @pid has in the key of a row; 0 with --backend=both. */
+uint32_t sample_image(const struct applier *a, pid_t pid);
+
 /** sample_hide_user() - nobody here can tell what the user's part of a task outside is. */
 void sample_hide_user(struct sample *s);
 
