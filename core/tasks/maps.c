@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tasks/maps.h"
 
+#include "core/base/hash.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +60,7 @@ static int make_own(struct maps **m, size_t room)
 			memcpy(v, (*m)->v, (*m)->nr * sizeof(*v));
 		copy->nr = (*m)->nr;
 		copy->jitdump = (*m)->jitdump;
+		copy->sum = (*m)->sum;
 		(*m)->refs--;
 		*m = copy;
 	}
@@ -88,9 +91,19 @@ static void find_overlap(const struct maps *m, const struct mapping *what, size_
 		;
 }
 
+static uint64_t sum_of(const struct mapping *v, size_t nr)
+{
+	uint64_t sum = 0;
+
+	while (nr--)
+		sum += hash_bytes(v++, sizeof(*v), 0);
+	return sum;
+}
+
 /* Put @nr mappings in the place of [@from, @to); there is room for them. */
 static void replace(struct maps *m, size_t from, size_t to, const struct mapping *put, size_t nr)
 {
+	m->sum += sum_of(put, nr) - sum_of(m->v + from, to - from);
 	memmove(m->v + from + nr, m->v + to, (m->nr - to) * sizeof(*m->v));
 	memcpy(m->v + from, put, nr * sizeof(*put));
 	m->nr += nr - (to - from);
@@ -144,7 +157,9 @@ bool maps_equal(const struct maps *a, const struct maps *b)
 {
 	_Static_assert(sizeof(struct mapping) == 3 * sizeof(uint64_t) + sizeof(void *),
 		       "compared as bytes: no padding");
-	return a->nr == b->nr && a->jitdump == b->jitdump && !memcmp(a->v, b->v, a->nr * sizeof(*a->v));
+	/* Lists of a process can be long, and many: nearly all that differ have different sums. */
+	return a->sum == b->sum && a->nr == b->nr && a->jitdump == b->jitdump &&
+	       !memcmp(a->v, b->v, a->nr * sizeof(*a->v));
 }
 
 const struct mapping *maps_overlapped(const struct maps *m, uint64_t start, uint64_t end)

@@ -21,6 +21,7 @@ struct maps {
 	unsigned int refs;
 	uint64_t marked; /* by which sweep; see core/tasks/known_files.c */
 	size_t nr, cap;
+	uint64_t sum; /* of the hashes of all mappings */
 	struct mapping *v;
 	const struct mapped_file *jitdump; /* mapped last of those that are called so; NULL: none was */
 };

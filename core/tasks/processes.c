@@ -157,6 +157,13 @@ int process_add_image(struct processes *ps, struct process *p, const char *comm,
 	return 0;
 }
 
+bool process_is_brief(const struct processes *ps, const struct process *p)
+{
+	const struct image *im = process_newest(p);
+
+	return im->remapped && !im->sampled && im->began_ns && ps->event_ns - im->began_ns < BRIEF_NS;
+}
+
 int process_remap(struct processes *ps, struct process *p)
 {
 	struct image from = *process_newest(p);

@@ -91,6 +91,12 @@ void process_set_sampled(struct process *p);
 int process_add_image(struct processes *ps, struct process *p, const char *comm, const struct image *from);
 
 /**
+ * process_is_brief() - has a mapping begun the newest image a moment ago, and has no sample come since? Then another
+ * mapping can be a part of it.
+ */
+bool process_is_brief(const struct processes *ps, const struct process *p);
+
+/**
  * process_remap() - a mapping is about to change what an address shows: begin a new image of the same program.
  * Return: 0 or -ENOMEM.
  */

@@ -59,9 +59,9 @@ typedef int (*tasks_copied_fn)(void *ctx, pid_t pid, const struct mapping *m, co
 			       struct mapping *pieces, size_t max);
 
 /**
- * tasks_on_copied() - have @fn called for executable memory of a process where a file's code was, or next to a file: for
- * at most 16 such mappings of a list in /proc. The copies that @fn finds show the file. A recording has no memory to
- * look at, and no @fn.
+ * tasks_on_copied() - have @fn called for executable memory of a process where a file's code was, or next to a file:
+ * for at most 16 such mappings of a list in /proc. The copies that @fn finds show the file. A recording has no memory
+ * to look at, and no @fn.
  */
 void tasks_on_copied(struct tasks *t, tasks_copied_fn fn, void *ctx);
 

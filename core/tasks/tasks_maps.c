@@ -91,7 +91,7 @@ static int map_file(struct tasks *t, struct process *p, const struct mapping *m)
 	if (!im)
 		return -ENOMEM;
 	rc = known_files_add(&t->files, m->file, &what.file);
-	if (!rc && maps_replaces(im->maps, &what) && !is_loading(t, p, &what))
+	if (!rc && maps_replaces(im->maps, &what) && !is_loading(t, p, &what) && !process_is_brief(&t->processes, p))
 		rc = remap(t, p, &what);
 	else if (!rc)
 		rc = maps_insert(&im->maps, &what);

@@ -831,6 +831,27 @@ START_TEST(test_lives)
 }
 END_TEST
 
+/* Mappings that follow each other at once begin one image, unless a sample comes between them. */
+START_TEST(test_brief)
+{
+	uint32_t image;
+
+	tasks_at(tasks, 1000);
+	name(10, 10, "a", true);
+	map(10, 0x5000, 0x6000, "/lib/red");
+	tasks_at(tasks, 50 * 1000 * 1000);
+	map(10, 0x5000, 0x6000, "/lib/blue");
+	image = tasks_image(tasks, 10);
+	tasks_at(tasks, 50 * 1000 * 1000 + 1000);
+	if (_i)
+		ck_assert_int_eq(tasks_learn_sampled(tasks, 10), 0);
+	map(10, 0x5000, 0x6000, "/lib/green");
+	ck_assert_int_eq(tasks_image(tasks, 10) == image, !_i);
+	check_image(10, tasks_image(tasks, 10), 0x5000, "/lib/green");
+	check_image(10, image, 0x5000, _i ? "/lib/blue" : "/lib/green");
+}
+END_TEST
+
 /* A process that maps ever new files has a bounded number of images, and lists of mappings. */
 START_TEST(test_many_images)
 {
@@ -2409,6 +2430,7 @@ int main(void)
 	tcase_add_test(t, test_same_image);
 	tcase_add_loop_test(t, test_loading, 0, ARRAY_SIZE(loads));
 	tcase_add_loop_test(t, test_lives, 0, ARRAY_SIZE(lives));
+	tcase_add_loop_test(t, test_brief, 0, 2);
 	tcase_add_test(t, test_many_images);
 	tcase_add_loop_test(t, test_shared_memory, 0, 2);
 	tcase_add_test(t, test_recorded_memory);
