@@ -98,8 +98,14 @@ static int find_copy(void *ctx, pid_t pid, const struct mapping *m, const struct
 		     size_t max)
 {
 	const struct session *s = ctx;
+	uint64_t began = now_ns();
+	int rc;
 
-	return copied_code_find(&s->files, pid, m, near, pieces, max);
+	if (!open_files_has_time(s->files.open_files))
+		return -ETIME;
+	rc = copied_code_find(&s->files, pid, m, near, pieces, max);
+	open_files_spend(s->files.open_files, now_ns() - began);
+	return rc;
 }
 
 static int keep_files(struct session *s)
