@@ -907,7 +907,7 @@ START_TEST(test_recorded_file)
 	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), recorded_files[_i].found ? "first+0x0 [x.so]" : "- [x.so]");
 	ck_assert_str_eq(lookup(PID, TEXT + 0x13f, false), recorded_files[_i].found ? "first+0x3f [x.so]" : "- [x.so]");
 	ck_assert_uint_eq(symbols_mismatched(syms), !recorded_files[_i].found);
-	symbols_user(syms, PID, "test", 0, TEXT + 0x100, false, &s);
+	symbols_user(syms, PID, "test", tasks_image(tasks, PID), TEXT + 0x100, false, &s);
 	ck_assert_uint_eq(s.build_id_size, id ? strlen(id) : 0);
 	ck_assert(!id || !memcmp(s.build_id, id, s.build_id_size));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * copied SECONDS WHAT - copies a page of its code to anonymous memory at the same address, as programs do that want
- * their code in large pages, and works there.
- * WHAT: "same"; "late": the memory is executable before the copy is in it; "other": other code is put there
+ * copied SECONDS WHAT [ROUNDS] - copies a page of its code to anonymous memory at the same address, as programs do that
+ * want their code in large pages, and works there. ROUNDS: of work, then it ends; 0: it goes on WHAT: "same"; "late":
+ * the memory is executable before the copy is in it; "other": other code is put there
  *
  * Expected: ...;main;copied_outer;copied_inner; with "other" no name of a function that was there before.
  */
@@ -59,6 +59,7 @@ int main(int argc, char **argv)
 	void *page = (void *)copied_inner, *copy = memory(NULL, PROT_READ | PROT_WRITE);
 	const char *what = argc > 2 ? argv[2] : "same";
 	bool late = !strcmp(what, "late");
+	long rounds = workload_arg(argc, argv, 3, 0), i;
 
 	workload_live(argc, argv);
 	memcpy(copy, page, PAGE);
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
 	if (mprotect(page, PAGE, PROT_READ | PROT_EXEC))
 		workload_die("cannot execute memory");
 	workload_ready();
-	while (!workload_stop)
+	for (i = 0; !rounds || i < rounds; i++)
 		copied_outer(10000000);
 	return 0;
 }
