@@ -7,7 +7,10 @@
 
 #include <time.h>
 
-/* For a reader that has to filter: all samples, or those whose tasks the program in the kernel cannot number. */
+/*
+ * Ask for the cgroup and the namespaces of samples if the reader has to filter: all samples, or those whose tasks the
+ * BPF program cannot number.
+ */
 static void ask_for_groups(struct events *ev)
 {
 	if (filter_by_cgroup(&ev->request->filter))
@@ -16,8 +19,8 @@ static void ask_for_groups(struct events *ev)
 }
 
 /*
- * The tracepoint is where a thread leaves, and its ids are those of the initial namespace. With both backends the
- * program has to be the one that reads its record: then its note is in front of that.
+ * The tracepoint fires when a thread leaves its CPU, and its ids are those of the initial namespace. With both
+ * backends, the BPF program must be able to read the tracepoint's record, so that its note comes before that record.
  */
 static enum switch_source choose_switches(const struct events *ev, bool with_notes)
 {
@@ -31,7 +34,7 @@ static enum switch_source choose_switches(const struct events *ev, bool with_not
 	return SWITCHES_BY_RECORDS;
 }
 
-/* What is sampled: without a clock each switch, or nothing, where a program in the kernel sees them. */
+/* If no clock samples, each switch is a sample. If a BPF program sees the switches, there are no samples at all. */
 void attrs_choose(struct events *ev, bool with_notes)
 {
 	const struct event_type tracepoint = event_sched_switch(ev->sched_switch.id);
@@ -49,7 +52,7 @@ bool attrs_no_kernel_chain(const struct request *r)
 	return r->options->user_only && !(r->unwinds && kernel_has_fast_path());
 }
 
-/* Does it matter whether a thread has a user stack, though nobody wants to see it? */
+/* True if the run needs to know whether a thread has a user stack, although no user stack is printed. */
 static bool tells_kinds(const struct options *o)
 {
 	return o->user_threads || o->kernel_threads;
@@ -100,7 +103,7 @@ void attrs_fill(struct events *ev, bool with_notes)
 		.wakeup_watermark = rings_wakeup(ev),
 		.exclude_guest = ev->event.type == PERF_TYPE_HARDWARE,
 		.exclude_callchain_kernel = attrs_no_kernel_chain(ev->request),
-		/* In a pid namespace tasks outside have to be told from the idle task. */
+		/* In a PID namespace, this tells tasks outside the namespace from the idle task. */
 		.exclude_callchain_user = o->kernel_only && !ev->request->in_pidns && !tells_kinds(o),
 		.exclude_idle = ev->request->in_pidns && event_is_clock(&ev->event) && !o->include_idle,
 		.sample_max_stack = (uint16_t)ev->request->asked,
@@ -123,7 +126,7 @@ void attrs_fill(struct events *ev, bool with_notes)
 	ask_for_period(a, ev);
 }
 
-/* What the side-band tells is the main event's, and so is what the kernel has accepted of the rest. */
+/* The main event writes the side-band records. Start from its attributes: the kernel has accepted them. */
 void attrs_fill_switches(struct events *ev)
 {
 	struct perf_event_attr *a = &ev->switch_attr;
@@ -141,8 +144,8 @@ void attrs_fill_switches(struct events *ev)
 }
 
 /*
- * Events that share a ring must have the same clock. A note about a sample is in front of it; one about a switch has
- * the stacks itself.
+ * Events that share a ring must have the same clock. A note about a sample comes before the sample; a note about a
+ * switch has the stacks itself.
  */
 void attrs_fill_notes(struct events *ev, enum noted what)
 {
@@ -163,7 +166,7 @@ void attrs_fill_notes(struct events *ev, enum noted what)
 		.exclude_callchain_kernel = stacks && a->exclude_callchain_kernel,
 		.exclude_callchain_user = stacks && a->exclude_callchain_user,
 		.read_format = a->read_format,
-		.sample_id_all = 1, /* of PERF_RECORD_LOST, which is written by whichever event comes next */
+		.sample_id_all = 1, /* for PERF_RECORD_LOST, which the next event that gets room writes */
 		.watermark = 1,
 		.wakeup_watermark = a->wakeup_watermark,
 		.use_clockid = a->use_clockid,

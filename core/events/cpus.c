@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#define LOOK_NS  (400 * 1000 * 1000ULL) /* between looks whether an event is alive */
-#define AGAIN_NS (20 * 1000 * 1000ULL)  /* where that is in doubt: longer than a tick of any kernel, */
-#define AGAIN    6                      /* looks: then it has */
+#define LOOK_NS (400 * 1000 * 1000ULL) /* time between two checks whether an event is alive */
+/* Time between checks while this is in doubt: longer than a tick of any kernel */
+#define AGAIN_NS (20 * 1000 * 1000ULL)
+#define AGAIN    6 /* after so many checks in doubt, the CPU has gone */
 
-/* How long @e has been enabled for. Return: false: it cannot be read. */
+/* Read how long @e has been enabled. Return: false: the event cannot be read. */
 static bool read_enabled(const struct event_place *e, uint64_t *enabled_ns)
 {
 	struct event_counts counts;
@@ -27,9 +28,9 @@ static bool read_enabled(const struct event_place *e, uint64_t *enabled_ns)
 }
 
 /*
- * Until when @e was alive: the time it has been enabled for stands still when its CPU goes offline (on 6.18; where it
- * does not, that is taken to be now), which is all that a kernel tells of it. Only what came since the last look
- * counts: the two clocks drift apart.
+ * Return the time until which @e was alive. The kernel reports this only through the event's enabled time, which stops
+ * when the CPU goes offline (on 6.18; if it does not stop, return now). Use only the difference since the last look,
+ * because the two clocks drift apart.
  */
 static uint64_t alive_until(const struct event_place *e, uint64_t now, uint64_t *enabled_ns)
 {
@@ -42,8 +43,9 @@ static uint64_t alive_until(const struct event_place *e, uint64_t now, uint64_t 
 }
 
 /*
- * The time of a thread's event goes on while the thread runs, on whatever CPU, and also while it is throttled; that of
- * the events that were inherited is added to it. So each CPU's event of a thread tells the same.
+ * The enabled time of a thread's event advances while the thread runs, on any CPU, also while the event is throttled.
+ * The kernel adds the time of inherited events. So all of a thread's events, one for each CPU, have the same enabled
+ * time: take the largest.
  */
 int events_followed_ns(const struct events *ev, uint64_t *ns)
 {
@@ -64,7 +66,7 @@ int events_followed_ns(const struct events *ev, uint64_t *ns)
 	return known ? 0 : -ENODATA;
 }
 
-/* Return: does its time still stand? */
+/* True if the enabled time of @e has not advanced. */
 static bool stands_still(struct event_place *e)
 {
 	uint64_t enabled_ns = e->stands_ns;
@@ -76,10 +78,11 @@ static bool stands_still(struct event_place *e)
 }
 
 /*
- * The host says that the CPU of @e is online. Perhaps it has gone and is back already: then it is its event that tells.
+ * The host reports the CPU of @e as online, but it may have gone and come back: look at its event.
  *
- * Where all of the host stood still for a while, a guest that was stopped or a laptop that slept, the clock of a CPU is
- * late until its next tick (sched_clock_local(), kernel/sched/clock.c), and then goes on. What has gone does not.
+ * If the whole host was stopped for a while (a paused guest, a suspended laptop), the clock of a CPU is late until its
+ * next tick (sched_clock_local(), kernel/sched/clock.c) and then advances. The enabled time of a dead event never
+ * advances.
  */
 static void look(struct event_place *e, uint64_t now)
 {
@@ -120,8 +123,8 @@ uint64_t events_in_doubt(const struct events *ev)
 }
 
 /*
- * Has the CPU of @e gone?
- * @on: the host says that it is online
+ * Return true if the CPU of @e has gone.
+ * @on: the host reports it as online
  * @at: out: when it went
  */
 static bool is_gone(struct event_place *e, bool on, uint64_t now, uint64_t *at)
@@ -139,7 +142,10 @@ static int leave(struct events *ev, size_t i, uint64_t at, const struct events_h
 	struct event_place *e = &ev->places[i];
 	int rc;
 
-	/* That it is gone is inferred: what is not must not fire behind the last look at its ring. */
+	/*
+	 * That the CPU has gone is only inferred. If it has not, its event must not fire after the last look at its
+	 * ring.
+	 */
 	place_tell(e, PERF_EVENT_IOC_DISABLE);
 	side_band_tell(&e->side, PERF_EVENT_IOC_DISABLE);
 	rc = h->detach(h->ctx, i, err);
@@ -149,7 +155,7 @@ static int leave(struct events *ev, size_t i, uint64_t at, const struct events_h
 	return rc;
 }
 
-/* A CPU that has gone again meanwhile is not a failure. */
+/* It is not a failure if the CPU has gone offline again meanwhile. */
 static void note_refused(struct events *ev, int code, const struct err *why)
 {
 	if (code != -ENODEV && !ev->refused.code)
@@ -157,8 +163,8 @@ static void note_refused(struct events *ev, int code, const struct err *why)
 }
 
 /*
- * A CPU is back, or new. Where it cannot be sampled now, which is told in the end, it counts as offline until the next
- * try. Return: 1 or 0.
+ * Open the events of a CPU that has come online. If it cannot be sampled now, it counts as offline until the next try,
+ * and a warning at the end gives the cause. Return: 1 or 0.
  */
 static int come(struct events *ev, size_t i, uint64_t now, const struct events_hooks *h, struct err *err)
 {
@@ -188,8 +194,8 @@ static int come(struct events *ev, size_t i, uint64_t now, const struct events_h
 }
 
 /*
- * The events of threads stay with them, and go on when their CPU is back. Those of a CPU that comes for the first time
- * wait for that. One that is opened now would miss the threads that were made before. Return: 1 or 0.
+ * Events of threads stay open and continue when their CPU is back. They are attached when their CPU comes online for
+ * the first time. An event that is opened only then would miss threads that were created before. Return: 1 or 0.
  */
 static int welcome_cpus(struct events *ev, const struct cpu_list *online, const struct events_hooks *h, struct err *err)
 {
@@ -223,7 +229,7 @@ int events_follow_cpus(struct events *ev, uint64_t now_ns, const struct events_h
 	uint64_t at;
 	int rc = 0, changed = 0;
 
-	/* Whatever is in the way of reading that, it is no reason to end the run. */
+	/* Failing to read the list of CPUs is no reason to end the run. */
 	if (host_online_cpus(ev->request->host, &online, err))
 		return 0;
 	if (ev->followed) {
@@ -264,7 +270,7 @@ void events_begin(struct events *ev, uint64_t now_ns)
 	}
 }
 
-/* How long it has been offline; where that is in doubt, and was so at the last look, too, it is. */
+/* How long the CPU of @e has been offline. A CPU that was in doubt at the last two looks counts as offline. */
 static uint64_t away_ns(const struct event_place *e, uint64_t now)
 {
 	uint64_t since = e->fd < 0 ? e->offline_at : e->stands_at;
@@ -286,7 +292,7 @@ void events_account(struct events *ev, uint64_t now_ns)
 
 		if (!e->due || !e->samples)
 			continue;
-		/* A CPU may have come later than the moment to which the time is told. */
+		/* The CPU may have come online after @now_ns. */
 		ev->due_ns += sub_or_0(now_ns, e->due_from);
 		ev->offline_ns += e->offline_ns + away_ns(e, now_ns);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPUs that come and go: their events, and for how long samples were due. */
+/* Open and close events as CPUs come online and go offline, and count the time during which samples were due. */
 #ifndef CORE_EVENTS_CPUS_H
 #define CORE_EVENTS_CPUS_H
 
 #include "core/events/perf_events.h"
 
-/** struct events_hooks - @attach is called for an event that was opened, @detach for one that is about to be closed. */
+/** struct events_hooks - @attach is called after an event was opened, @detach before an event is closed. */
 struct events_hooks {
 	int (*attach)(void *ctx, size_t place, struct err *err);
 	int (*detach)(void *ctx, size_t place, struct err *err);
@@ -13,30 +13,30 @@ struct events_hooks {
 };
 
 /**
- * events_follow_cpus() - close the events of CPUs that went offline, and open those of CPUs that came.
+ * events_follow_cpus() - close the events of CPUs that went offline, and open those of CPUs that came online.
  *
- * The kernel takes the events of a CPU away when it goes offline, and does not bring them back; it does those of
- * threads: a CPU that comes for the first time is attached then.
- * @h: an event that was opened is enabled when it has been attached
+ * When a CPU goes offline, the kernel stops its events and does not restore them later. It does restore the events of
+ * threads; these are attached when their CPU comes online for the first time.
+ * @h: an opened event is enabled after it was attached
  * Return: 1: something has changed; 0: nothing; -errno. A CPU whose event cannot be opened now counts as offline.
  */
 int events_follow_cpus(struct events *ev, uint64_t now_ns, const struct events_hooks *h, struct err *err);
 
-/** events_in_doubt() - has a CPU perhaps gone and come back? Then when to look again; 0: none. */
+/** events_in_doubt() - if a CPU may have gone offline and come back: when to look again. 0: no CPU may have. */
 uint64_t events_in_doubt(const struct events *ev);
 
 /**
- * events_followed_ns() - for how long the command ran since its events were enabled, on whatever CPU, with all that
- * inherited these. Return: 0; -ENODATA: the kernel does not tell.
+ * events_followed_ns() - how long the command ran since its events were enabled, on all CPUs together, with all tasks
+ * that inherited the events. Return: 0; -ENODATA: no event can be read.
  */
 int events_followed_ns(const struct events *ev, uint64_t *ns);
 
-/** events_begin() - samples are due from @now_ns on, of the CPUs that are online. */
+/** events_begin() - expect samples from @now_ns on, from the CPUs that are online. */
 void events_begin(struct events *ev, uint64_t now_ns);
-/** events_account() - set ev->due_ns and ev->offline_ns for the time since the last call, and begin anew. */
+/** events_account() - set ev->due_ns and ev->offline_ns for the time since the last call, and start again from zero. */
 void events_account(struct events *ev, uint64_t now_ns);
 
-/** events_cpu_is_away() - is one of the CPUs offline that have been sampled? */
+/** events_cpu_is_away() - true if a CPU that has been sampled is offline now. */
 bool events_cpu_is_away(const struct events *ev);
 
 #endif

@@ -14,7 +14,10 @@
 
 const char event_no_cgroups[] = "the perf rings do not tell the cgroup of a sample here";
 
-/* @tid: 0: the calling thread; @kernel: it may have been because of the kernel's part. */
+/*
+ * @tid: 0: the calling thread
+ * @kernel: the kernel may have refused because the event samples the kernel, too
+ */
 static int refused(const struct events *ev, const struct event_type *event, pid_t tid, int cpu, bool kernel, int code,
 		   struct err *err)
 {
@@ -30,7 +33,7 @@ static int refused(const struct events *ev, const struct event_type *event, pid_
 	return cause_err(err, code, &why, "cannot open perf event '%s' %son CPU %d", event->name, thread, cpu);
 }
 
-/* All but what tells of tasks and mappings. */
+/* Close all events but the one that records tasks and mappings. */
 void event_close_samples(struct event_place *e)
 {
 	size_t i;
@@ -63,7 +66,6 @@ int event_id(int fd, int cpu, uint64_t *id, struct err *err)
 	return 0;
 }
 
-/* Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
 int event_open_notes(struct events *ev, struct event_place *e, enum noted what, struct err *err)
 {
 	struct cause why;
@@ -81,12 +83,16 @@ int event_open_notes(struct events *ev, struct event_place *e, enum noted what, 
 	return event_id(fd, e->cpu, &e->notes[what].id, err);
 }
 
-/* @attr: also out, see perf_open(); @tid: -1: of the whole CPU. Return: a descriptor or -errno. */
+/*
+ * @attr: also out, see perf_open()
+ * @tid: -1: the whole CPU
+ * Return: a descriptor or -errno.
+ */
 static int open_for(struct perf_event_attr *attr, const struct event_place *e, pid_t tid)
 {
 	struct perf_event_attr side_band = *attr;
 
-	/* An event that only counts has no use for its count here, but its ring gets the side-band of its CPU. */
+	/* This event only counts, and its count is not used, but its ring gets the side-band of its CPU. */
 	side_band.type = PERF_TYPE_SOFTWARE;
 	side_band.config = PERF_COUNT_SW_CPU_CLOCK;
 	side_band.freq = 0;
@@ -94,7 +100,7 @@ static int open_for(struct perf_event_attr *attr, const struct event_place *e, p
 	return perf_open(e->samples ? attr : &side_band, tid, e->cpu);
 }
 
-/* Who may not see the kernel may perhaps see user code. */
+/* A user who may not sample the kernel may still be permitted to sample user code. */
 static int open_user_only(struct events *ev, const struct event_place *e, pid_t tid, int code)
 {
 	struct err why;
@@ -104,7 +110,7 @@ static int open_user_only(struct events *ev, const struct event_place *e, pid_t 
 		return code;
 	refused(ev, &ev->event, tid, e->cpu, true, code, &why);
 	ev->attr.exclude_kernel = 1;
-	ev->attr.exclude_callchain_kernel = 1; /* else 7.2 refuses it */
+	ev->attr.exclude_callchain_kernel = 1; /* otherwise 7.2 refuses it */
 	fd = open_for(&ev->attr, e, tid);
 	if (fd >= 0) {
 		ev->user_only = why;
@@ -122,7 +128,7 @@ int event_open(struct events *ev, const struct event_place *e, pid_t tid)
 	return fd < 0 && tid >= 0 ? open_user_only(ev, e, tid, fd) : fd;
 }
 
-/* -EINVAL does not say what of the attributes it is about. Rights are looked at behind them. */
+/* -EINVAL does not say which attribute is wrong. The kernel checks permissions after the attributes. */
 static bool is_about(const struct events *ev, const struct event_place *e, pid_t tid, int code, uint64_t what)
 {
 	struct perf_event_attr without = ev->attr;
@@ -142,8 +148,7 @@ int event_refused(const struct events *ev, const struct event_place *e, pid_t ti
 	if (is_about(ev, e, tid, code, PERF_SAMPLE_CGROUP))
 		return err_set(err, code, "%s (before Linux 5.7, or without CONFIG_CGROUP_PERF)", event_no_cgroups);
 	if (is_about(ev, e, tid, code, PERF_SAMPLE_IDENTIFIER))
-		return err_set(err, code,
-			       "samples and switches cannot share a ring buffer (before Linux 3.12)");
+		return err_set(err, code, "samples and switches cannot share a ring buffer (before Linux 3.12)");
 	return refused(ev, &ev->event, tid, e->cpu, tid < 0 || ev->request->options->kernel_only, code, err);
 }
 

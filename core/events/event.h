@@ -1,43 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One perf event of a CPU, or of a thread there. */
+/* Open and close one perf event of a CPU, or of a thread on a CPU. */
 #ifndef CORE_EVENTS_EVENT_H
 #define CORE_EVENTS_EVENT_H
 
 #include "core/events/perf_events.h"
 
 /**
- * event_open() - one as that of @e of thread @tid, which may be more than one; -1: of the whole CPU.
+ * event_open() - open an event for thread @tid, of which @e may hold several; @tid -1: for the whole CPU.
  *
- * A thread that may be seen in user mode alone is, and so are all from then on: ev->user_only.
- * Return: a descriptor, the caller's; -errno; -ENODEV: the CPU is offline.
+ * If the kernel permits only user mode for this thread, this event and all later ones sample user mode only:
+ * ev->user_only.
+ * Return: a descriptor that the caller closes; -errno; -ENODEV: the CPU is offline.
  */
 int event_open(struct events *ev, const struct event_place *e, pid_t tid);
 
-/** event_open_switches() - the same of the switches, whose records are to go to the ring of the former. */
+/**
+ * event_open_switches() - as event_open(), for a switch event. Its records are to go to the ring of the sampling event.
+ */
 int event_open_switches(struct events *ev, const struct event_place *e, pid_t tid);
 
-/** event_join() - @joined is @e's from now on. Return: 0; -ENOMEM. */
+/** event_join() - add @joined to @e, which owns it from now on. Return: 0; -ENOMEM. */
 int event_join(struct event_place *e, const struct joined_event *joined);
 
-/** event_close() - with all that share its ring; the place stays. */
+/** event_close() - close @e and all events that share its ring. The place stays. */
 void event_close(struct event_place *e);
 
 /**
- * event_refused() - describe why event_open() failed. A setting is blamed only after it was read.
+ * event_refused() - describe why event_open() failed. The message blames a setting only after reading it.
  * @code: -errno of perf_event_open(2); returned
  */
 int event_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err);
-/** event_id() - PERF_SAMPLE_IDENTIFIER of what @fd, an event on @cpu, writes, and those that inherit it. */
+/**
+ * event_id() - read the PERF_SAMPLE_IDENTIFIER of the records that @fd, an event on @cpu, and the events inherited from
+ * it write.
+ */
 int event_id(int fd, int cpu, uint64_t *id, struct err *err);
 
-/** event_switches_refused() - the same of event_open_switches(). */
+/** event_switches_refused() - as event_refused(), for event_open_switches(). */
 int event_switches_refused(const struct events *ev, const struct event_place *e, pid_t tid, int code, struct err *err);
 
-/** event_close_samples() - the same, but what tells of tasks and mappings stays. */
+/** event_close_samples() - as event_close(), but keep the event that records tasks and mappings. */
 void event_close_samples(struct event_place *e);
 
-/** event_open_notes() - what a program in the kernel writes its notes to. Return: 0; -ENODEV: the CPU is offline, not
- * described; -errno. */
+/**
+ * event_open_notes() - open the event to which a BPF program writes notes about @what.
+ * Return: 0; -ENODEV: the CPU is offline, not described; -errno.
+ */
 int event_open_notes(struct events *ev, struct event_place *e, enum noted what, struct err *err);
 
 extern const char event_no_cgroups[]; /* why samples have no cgroup */

@@ -11,20 +11,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORD_REST 512 /* of a sample: what is beside its stacks, registers included */
+#define RECORD_REST 512 /* bytes of a sample beside its stacks, registers included */
 
-/* Where samples come with copies of stacks, each is as large as dozens of others. */
+/* A sample with a stack copy is as large as dozens of samples without one. */
 #define DUMP_WAKEUP_BYTES (128 << 10)
 #define DUMPS_WANTED      8 /* copies that a ring has room for */
-#define DUMPS_MIN         4 /* where locked memory is limited: then they are smaller */
-#define STALLS_PER_SECOND 2 /* half a second without a reader is survived, if all copies are of the largest size */
+#define DUMPS_MIN         4 /* if locked memory is limited, copies get smaller until so many fit */
+#define STALLS_PER_SECOND 2 /* rings survive half a second without a reader, even if all copies have the largest size  \
+			     */
 
-/* A ring that tells of no tasks and mappings need not be read before a part in so many of it is full. */
+/* A ring without task and mapping records need not be read before a part of it is full: one in so many. */
 #define WAKEUP_SHARE 4
 
-#define RING_MIN_BYTES (64UL << 10) /* smaller ones are told of */
+#define RING_MIN_BYTES (64UL << 10) /* events_small_rings() warns about smaller rings */
 
-/* A CPU may have 100,000 switches in a second, but few have so many. */
+/* Switches per second for which the rings are sized. A CPU may have 100,000, but that is rare. */
 #define SWITCHES_RATE 5000
 
 uint32_t rings_wakeup(const struct events *ev)
@@ -36,7 +37,7 @@ uint32_t rings_wakeup(const struct events *ev)
 	return ring_wakeup(ev->rings.samples, bytes);
 }
 
-/* Samples of the main event, and switches. */
+/* The expected records per second of the main event and of switches. */
 static uint64_t known_rate(const struct events *ev)
 {
 	const struct options *o = ev->request->options;
@@ -55,7 +56,10 @@ static uint64_t largest_in_stall(const struct events *ev, uint32_t dump)
 	return mul_or_max(known_rate(ev), events_largest_record(ev, dump)) / STALLS_PER_SECOND;
 }
 
-/* A stall of half a second is survived, or copies are the least; of these a ring has to hold some. */
+/*
+ * Halve the copies until the ring survives a stall of half a second, or until they have the least useful size. Then
+ * halve them further until a ring has room for DUMPS_MIN of them.
+ */
 uint32_t rings_dump(const struct events *ev)
 {
 	const struct request *r = ev->request;

@@ -35,7 +35,7 @@ void events_close(struct events *ev)
 	ev->nr_places = 0;
 }
 
-/* Samples of these are due as long as they are online. */
+/* Watch the CPUs that sample: samples are due while these are online. */
 static int watch_cpus(struct events *ev)
 {
 	struct cpu_list cpus = { calloc(ev->nr_places, sizeof(*cpus.cpu)), 0 };
@@ -50,7 +50,10 @@ static int watch_cpus(struct events *ev)
 	return ev->watch ? 0 : -ENOMEM;
 }
 
-/* A place for each CPU that may be there, those that sample first: the attributes they are accepted with serve all. */
+/*
+ * Make a place for each possible CPU, with the CPUs that sample first: the attributes with which the kernel accepts
+ * their events then serve for all.
+ */
 static int make_places(struct events *ev, const struct cpu_list *possible)
 {
 	/* A thread that leaves one CPU may come back on any other. */
@@ -147,7 +150,7 @@ static int open_events(struct events *ev, bool with_notes, struct err *err)
 	return rc;
 }
 
-/* Tracepoints of whole CPUs need more rights than other events. */
+/* Tracepoints of whole CPUs need more permissions than other events. */
 int events_open(struct events *ev, bool with_notes, struct err *err)
 {
 	int rc = open_events(ev, with_notes, err);
@@ -235,7 +238,7 @@ void events_hold_tracepoint(struct events *ev)
 		return;
 	for (i = 0; i < ev->nr_places && !ev->held_fd; i++) {
 		e = &ev->places[i];
-		/* Beside samples, the event of switches is the joined one. */
+		/* If there are samples, the switch event is the joined one. */
 		fd = e->nr_more ? e->more[0].fd : e->fd;
 		if (e->samples && fd >= 0)
 			ev->held_fd = fcntl(fd, F_DUPFD_CLOEXEC, 1);

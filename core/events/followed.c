@@ -20,17 +20,17 @@
 
 #define MAX_PASSES 16 /* over the threads; each but the last has found new ones */
 
-/* Descriptors for what comes later: files of /proc and of processes. At most the fourth part of all. */
+/* Descriptors that stay free for later: files of /proc and of processes. At most a quarter of all. */
 #define KEPT_FDS 32
 
 /*
- * What threads have that a process, or one of its threads, makes: nothing of its events up to the id @none_until, all
- * of them from behind the id @all_from. Ids are given out in ascending order.
+ * A process whose threads are being followed. Threads that it creates inherit no events up to the id @none_until, and
+ * all events after the id @all_from. Ids are given out in ascending order.
  */
 struct process {
 	pid_t pid;
 	pid_t none_until, all_from;
-	bool mixed; /* of one of its threads nobody knows what it has, and so of what the process makes */
+	bool mixed; /* it is not known what one of its threads inherited, nor what this thread passes on */
 };
 
 static const struct intern_kind tid_kind = { sizeof(pid_t), 0, sizeof(pid_t), NULL, NULL };
@@ -44,40 +44,40 @@ struct followed {
 	uid_t uid;
 	unsigned int pass;
 
-	struct intern_table tids; /* with events, or what they inherited, or refused */
+	struct intern_table tids; /* threads that have events, inherited them, or were refused */
 	struct intern_table processes;
 
-	/* The newest id when we began and when we looked last; @counting: these are known, and did not begin anew. */
+	/* The newest id at the start and at the last look. @counting: both are known, and ids did not wrap around. */
 	pid_t first, last;
 	bool counting;
 
-	int end_fd;           /* descriptors from here on are kept for later */
-	int full;             /* -EMFILE, -ENFILE: there is no room for another thread; 0: there is */
+	int end_fd;           /* descriptors from here on stay free for later */
+	int full;             /* -EMFILE, -ENFILE: there is no room for another thread; 0: there is room */
 	size_t nr_open;       /* threads with events */
-	size_t nr_refused;    /* threads of the user that may not be observed */
-	size_t nr_no_room;    /* of this pass, and so is the next one */
-	size_t nr_unsure;     /* made while the events of their maker were opened */
-	struct err no_events; /* why the last one has none; code 0: there was none */
+	size_t nr_refused;    /* threads of the user that may not be sampled */
+	size_t nr_no_room;    /* in this pass; the next pass tries again */
+	size_t nr_unsure;     /* created while the events of their creator were opened */
+	struct err no_events; /* why the last thread has none; code 0: all have some */
 };
 
-/* Events of a thread on a CPU that are not kept yet; -1: there is none. */
+/* Open events of a thread on one CPU that no place owns yet; -1: none. */
 struct opened {
 	int fd, side;
 	struct joined_event switches;
 };
 
-/* A pass at work. */
+/* The state of one pass over the threads. */
 struct walk {
 	struct events *ev;
 	struct followed *f;
 	const struct cpu_list *online;
-	struct cpu_list present; /* whose events are opened, too, online or not */
+	struct cpu_list present; /* CPUs on which events are opened, online or not */
 	struct err *err;
 	struct opened *opened; /* one for each place, of the thread whose events are being opened */
-	pid_t pid;             /* whose threads are looked at; 0: nobody's yet */
-	size_t process;        /* its place */
+	pid_t pid;             /* process whose threads are being looked at; 0: none yet */
+	size_t process;        /* its index in @f->processes */
 	bool wanted;
-	pid_t before; /* the newest id when that began */
+	pid_t before; /* the newest id when this process was entered */
 };
 
 struct followed *followed_new(const struct events *ev)
@@ -93,7 +93,7 @@ struct followed *followed_new(const struct events *ev)
 	return f;
 }
 
-/* What was found when they were opened before. */
+/* Forget the results of an earlier followed_open(). */
 static void forget(struct followed *f)
 {
 	intern_release(&f->tids);
@@ -120,7 +120,7 @@ static int know(struct followed *f, pid_t tid)
 	return intern(&f->tids, &tid_kind, &tid, &is_new) ? 0 : -ENOMEM;
 }
 
-/* NULL: nobody of this process was looked at. */
+/* NULL: no thread of this process was looked at. */
 static struct process *find_process(const struct followed *f, pid_t pid)
 {
 	return intern_find(&f->processes, &process_kind, &pid);
@@ -137,8 +137,8 @@ static pid_t newest_id(struct followed *f)
 }
 
 /*
- * What a thread has of the events of @maker, which is the process that made it; NULL: not one of ours, or it is gone,
- * and nobody knows.
+ * Return what thread @tid has inherited from @maker, the process that created it. @maker is NULL if it is not followed,
+ * or is gone.
  */
 static enum inherited inherits(struct followed *f, const struct process *maker, pid_t tid)
 {
@@ -147,9 +147,9 @@ static enum inherited inherits(struct followed *f, const struct process *maker, 
 	if (tid <= f->first && (f->counting || !f->pass))
 		return INHERITED_NOTHING;
 	now = newest_id(f);
-	if (!now) /* then those are old that the first pass finds */
+	if (!now) /* then the threads that the first pass finds are old */
 		return f->pass || f->first ? INHERITED_PERHAPS : INHERITED_NOTHING;
-	if (tid > now) /* older than the day when ids began anew */
+	if (tid > now) /* created before the ids wrapped around */
 		return INHERITED_NOTHING;
 	if (!maker)
 		return INHERITED_PERHAPS;
@@ -158,7 +158,7 @@ static enum inherited inherits(struct followed *f, const struct process *maker, 
 	return tid > maker->all_from ? INHERITED_ALL : INHERITED_PERHAPS;
 }
 
-/* It is not there yet. NULL: no memory. */
+/* Add a process that is not in the table yet. NULL: no memory. */
 static struct process *add_process(struct followed *f, pid_t pid, enum inherited has)
 {
 	bool is_new;
@@ -171,7 +171,7 @@ static struct process *add_process(struct followed *f, pid_t pid, enum inherited
 	return p;
 }
 
-/* Its name is what somebody else chose. */
+/* Describe the refusal. Print the name of the process safely: another user chose it. */
 static int refuse(const struct walk *w, const char *kind, pid_t id)
 {
 	char comm[COMM_LEN], name[NAME_SHOWN + 1];
@@ -185,7 +185,7 @@ static int refuse(const struct walk *w, const char *kind, pid_t id)
 	return why.code;
 }
 
-/* Descriptors that are too high are for what comes later. Return: @fd or -EMFILE. */
+/* Close @fd if it is so high that it has to stay free for later. Return: @fd or -EMFILE. */
 static int fitting(const struct walk *w, int fd)
 {
 	if (fd < w->f->end_fd)
@@ -194,7 +194,7 @@ static int fitting(const struct walk *w, int fd)
 	return -EMFILE;
 }
 
-/* Return: 0 or -errno, -ENODEV: the CPU has gone meanwhile. */
+/* Return: 0 or -errno; -ENODEV: the CPU has gone meanwhile. */
 static int open_switches_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
 {
 	int fd = fitting(w, event_open_switches(w->ev, e, tid));
@@ -207,7 +207,7 @@ static int open_switches_on(struct walk *w, const struct event_place *e, pid_t t
 	return event_id(fd, e->cpu, &out->switches.switch_id, w->err);
 }
 
-/* As above. */
+/* Return: as open_switches_on(). */
 static int open_side_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
 {
 	int fd = fitting(w, side_band_open_thread(w->ev, e, tid));
@@ -230,7 +230,10 @@ static void close_opened(struct opened *o)
 	}
 }
 
-/* @out: nothing: the CPU has gone meanwhile. Return: 0 or -errno. */
+/*
+ * @out: left empty if the CPU has gone meanwhile
+ * Return: 0 or -errno.
+ */
 static int open_on(struct walk *w, const struct event_place *e, pid_t tid, struct opened *out)
 {
 	int fd = fitting(w, event_open(w->ev, e, tid)), rc = 0;
@@ -273,13 +276,13 @@ static int keep_event(struct event_place *e, struct opened *opened)
 	return opened->side < 0 ? 0 : keep_side(&e->side, opened);
 }
 
-/* An event of a thread needs no CPU that is online. */
+/* True if events are to be opened on @cpu. An event of a thread does not need an online CPU. */
 static bool is_there(const struct walk *w, int cpu)
 {
 	return cpu_list_has(w->online, cpu) || cpu_list_has(&w->present, cpu);
 }
 
-/* On each CPU, or on none. Return: 0 or -errno. */
+/* Open the events of @tid on each CPU, or none. Return: 0 or -errno. */
 static int open_thread(struct walk *w, pid_t tid)
 {
 	struct events *ev = w->ev;
@@ -309,7 +312,7 @@ static bool is_refusal(int code)
 	return code == -EACCES || code == -EPERM;
 }
 
-/* CPUs that may never come do not take the descriptors of threads. Return: false: there are none. */
+/* Close the events of CPUs that are offline: threads need the descriptors more. Return: false: there were none. */
 static bool give_up_offline(struct walk *w)
 {
 	bool any = false;
@@ -327,7 +330,7 @@ static bool give_up_offline(struct walk *w)
 	return any;
 }
 
-/* Return: 0: it is followed, or need not be; -errno: described, the end. */
+/* Return: 0: the thread is followed, or need not be; -errno: described, and the pass ends. */
 static int follow(struct walk *w, pid_t tid)
 {
 	struct followed *f = w->f;
@@ -351,13 +354,12 @@ static int follow(struct walk *w, pid_t tid)
 	return rc == -ESRCH || (f->of_user && is_refusal(rc)) ? 0 : rc;
 }
 
-/* The process whose threads are looked at. */
 static struct process *entered(const struct walk *w)
 {
 	return (struct process *)w->f->processes.v + w->process;
 }
 
-/* From now on nobody knows what the threads have that the process makes, */
+/* While a thread's events are being opened, it is not known what threads of this process inherit. */
 static void begin_opening(const struct walk *w)
 {
 	struct process *p = entered(w);
@@ -367,7 +369,7 @@ static void begin_opening(const struct walk *w)
 	p->all_from = INT_MAX;
 }
 
-/* until they have all that those have that there are now, if these have all. */
+/* The process is done. If all of its threads have events, threads created from now on inherit them. */
 static void leave_process(const struct walk *w)
 {
 	struct process *p;
@@ -379,7 +381,10 @@ static void leave_process(const struct walk *w)
 		p->all_from = newest_id(w->f);
 }
 
-/* Nobody knows what this one has, nor what those have that it makes, and which of a process makes them nobody tells. */
+/*
+ * It is not known what this thread has, nor what the threads that it creates inherit. The kernel does not record which
+ * thread of a process created another one.
+ */
 static void doubt(struct walk *w)
 {
 	struct process *p = entered(w);
@@ -401,7 +406,7 @@ static int enter_process(struct walk *w, pid_t pid)
 	if (!w->wanted)
 		return 0;
 	w->before = newest_id(f);
-	/* A subreaper that has taken the place of the maker (PR_SET_CHILD_SUBREAPER) cannot be told from it. */
+	/* A subreaper that has become the parent (PR_SET_CHILD_SUBREAPER) looks like the creator. */
 	if (!p)
 		p = add_process(f, pid, inherits(f, find_process(f, parent), pid));
 	if (!p)
@@ -410,7 +415,7 @@ static int enter_process(struct walk *w, pid_t pid)
 	return 0;
 }
 
-/* As proc_threads() wants it. */
+/* Callback of proc_threads(). */
 static int see_thread(void *ctx, pid_t pid, pid_t tid)
 {
 	struct walk *w = ctx;
@@ -443,7 +448,7 @@ static int open_listed(struct walk *w, const pid_t *tids, size_t nr, const char 
 
 	for (i = 0; i < nr && !rc; i++) {
 		rc = follow(w, tids[i]);
-		/* Where the calling thread may not be sampled, no other one may. */
+		/* If the calling thread itself may not be sampled, no other thread may: report the error as it is. */
 		if (kind && tids[i] && is_refusal(rc))
 			rc = refuse(w, kind, tids[i]);
 	}
@@ -487,7 +492,7 @@ static int open_pass(struct walk *w)
 	return rc;
 }
 
-/* Those that come while events are opened have to be found, too. */
+/* Repeat, to find threads that are created while events are opened. */
 static int open_passes(struct walk *w)
 {
 	struct followed *f = w->f;
@@ -511,7 +516,7 @@ static void limit_fds(struct followed *f)
 		f->end_fd = (int)(rl.rlim_cur - (rl.rlim_cur / 4 < KEPT_FDS ? rl.rlim_cur / 4 : KEPT_FDS));
 }
 
-/* Who is left out, and why. */
+/* Describe how many threads are left out, and why. */
 static void tell_unfollowed(const struct followed *f, struct err *why)
 {
 	size_t out = f->nr_no_room + f->nr_unsure;
@@ -547,7 +552,7 @@ int followed_open(struct events *ev, const struct cpu_list *online, struct err *
 		return err_sys(err, -ENOMEM, "cannot remember %zu events", ev->nr_places);
 	forget(f);
 	limit_fds(f);
-	/* A program in the kernel has a place for its notes on the CPUs that are online. */
+	/* A BPF program has room for notes only on CPUs that are online. */
 	if (!ev->has_notes && host_present_cpus(ev->request->host, &w.present, err))
 		w.present = (struct cpu_list){ 0 };
 	err->code = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that are sampled instead of whole CPUs, for which less rights are needed: those of the command, of -p, of -L,
- * or, with none of these, of every process of this user.
+ * Sample threads instead of whole CPUs, which needs fewer permissions. The threads are those of the command, of -p, of
+ * -L or, without any of these, of all processes of this user.
  *
- * Each has an event on each CPU, which the threads that it makes inherit, and so do theirs; but of -L nothing is
- * inherited. A thread that is made while the events of its maker are opened may have some of them. Nobody can tell
- * which, and events of its own would count some samples twice: so it has none, and is told of.
+ * Each thread has an event on each CPU. New threads and processes inherit the events, and pass them on; with -L, events
+ * are not inherited. A thread that is created while the events of its creator are being opened may inherit some of
+ * them. It cannot be found out which, and events of its own could count samples twice. So it gets none, and a warning
+ * counts it.
  */
 #ifndef CORE_EVENTS_FOLLOWED_H
 #define CORE_EVENTS_FOLLOWED_H
@@ -16,22 +17,26 @@
 struct events;
 struct followed;
 
-/** followed_new() - whom the options and the command of @ev ask for; nobody is looked up yet. NULL: no memory. */
+/**
+ * followed_new() - select the threads that the options and the command of @ev name. Does not look them up yet. NULL: no
+ * memory.
+ */
 struct followed *followed_new(const struct events *ev);
 void followed_free(struct followed *f);
 
 /**
- * followed_open() - look them up, and open the events of @ev->followed, a thread's all or none, in the places of
- * @ev->places whose CPU is @online, and of those that may come, as long as there is room.
+ * followed_open() - look the threads up and open their events: for each thread all or none, in the places of
+ * @ev->places whose CPU is @online and, as long as there is room, of CPUs that may come online.
  *
- * Threads that end meanwhile are left out, and so are those of the user that may not be observed. Where there are not
- * enough descriptors the rest is left out, which @ev->unfollowed tells of.
- * Return: 0; -ENOENT: they would have to be listed, and /proc is foreign; -errno: one of -p or -L may not be observed,
- * or no event at all could be opened. What was opened is the caller's to close; after that it may be called again.
+ * Threads that end meanwhile are left out, and so are threads of the user that may not be sampled. If file descriptors
+ * run out, the other threads are left out, and @ev->unfollowed counts them.
+ * Return: 0; -ENOENT: the threads would have to be listed, but /proc is of another PID namespace; -errno: a thread of
+ * -p or -L may not be sampled, or no event could be opened. The caller closes the events that were opened, and may then
+ * call this again.
  */
 int followed_open(struct events *ev, const struct cpu_list *online, struct err *err);
 
-/** followed_describe() - how many are followed, half a line. */
+/** followed_describe() - write half a line about how many threads are followed. */
 void followed_describe(const struct followed *f, char *buf, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The perf events of a run: attributes, descriptors, and the sizes of their rings. */
+/* The perf events of a run: attributes, descriptors, and sizes of their rings. */
 #ifndef CORE_EVENTS_PERF_EVENTS_H
 #define CORE_EVENTS_PERF_EVENTS_H
 
@@ -9,138 +9,143 @@
 
 #include <linux/perf_event.h>
 
-/** enum noted - what a program in the kernel writes notes about. */
+/** enum noted - what the notes of a BPF program are about. */
 enum noted { NOTED_SAMPLES, NOTED_SWITCHES, NOTED_NR };
 
-/** struct joined_event - another event whose records go to the ring of an event_place. */
+/** struct joined_event - an event whose records go to the ring of another event, that of an event_place. */
 struct joined_event {
 	int fd;
-	uint64_t switch_id; /* PERF_SAMPLE_IDENTIFIER of one of events.switch_attr; 0: it is of events.attr */
+	/* PERF_SAMPLE_IDENTIFIER of a switch event (events.switch_attr); 0: a sampling event (events.attr) */
+	uint64_t switch_id;
 };
 
 /**
- * struct side_band - what tells of the tasks and mappings of one CPU, in a ring of its own.
+ * struct side_band - the events that record tasks and mappings on one CPU, with a ring of their own.
  *
- * @fd is an event of PERF_COUNT_SW_DUMMY, which never fires; -1: there is none. @more are the others whose records go
- * to the ring of @fd: those of the threads that are followed, or that alone are asked for.
+ * @fd is an event of PERF_COUNT_SW_DUMMY, which never fires; -1: there is none. @more are the other events that write
+ * to the ring of @fd: those of the threads that are followed, or of the only threads that are wanted.
  */
 struct side_band {
 	int fd;
 	uint64_t
-		tasks_id; /* PERF_SAMPLE_IDENTIFIER of @fd, if it writes all FORK and EXIT records of its CPU; else 0 */
+		/* PERF_SAMPLE_IDENTIFIER of @fd, if it writes all FORK and EXIT records of its CPU; otherwise 0 */
+		tasks_id;
 	int *more;
 	size_t nr_more, cap_more;
 	size_t ring_bytes; /* of its ring; set by the reader */
 };
 
 /**
- * struct event_place - one perf event on one CPU that this host may have; @fd is -1 while the CPU is offline.
- * Where threads are followed it is that of one of them on this CPU, and @more has those of the others. Where there are
- * samples and switches, too, @more has the events of these.
+ * struct event_place - one perf event on one CPU that this host may have; @fd is -1 while the CPU is offline. If
+ * threads are followed, @fd is the event of one of them on this CPU, and @more has those of the others. If the run has
+ * samples and switches, @more has the switch events, too.
  */
 struct event_place {
 	int fd;
 	int cpu;
 	struct joined_event *more;
 	size_t nr_more;
-	bool waits;   /* its CPU is offline; the events of threads are open, and get their ring when it comes */
+	bool waits;   /* the CPU is offline: the open events of threads get their ring when it comes online */
 	bool samples; /* false: side-band records only (a CPU that -C leaves out) */
 
-	/* What a program in the kernel writes notes to, for each kind of these; their records go to the ring of @fd. */
+	/* The event to which a BPF program writes notes, one for each kind; its records go to the ring of @fd. */
 	struct event_notes {
-		int fd;      /* -1: there is no such program */
+		int fd;      /* -1: no BPF program writes such notes */
 		uint64_t id; /* PERF_SAMPLE_IDENTIFIER */
 	} notes[NOTED_NR];
 	size_t ring_bytes; /* of its ring; set by the reader */
 	struct side_band side;
 
-	/* Moments of CLOCK_MONOTONIC: of the last look at the time it has been enabled for, and of this interval. */
+	/* CLOCK_MONOTONIC of the last look at the event's enabled time, and that time. */
 	uint64_t looked_at, looked_ns;
-	unsigned int stands; /* at so many looks that time stood still: its CPU may have gone and be back; */
-	uint64_t stands_ns;  /* at this, */
-	uint64_t stands_at;  /* which was here; */
-	uint64_t again_at;   /* when it is looked at again; all of these count where @stands does */
-	bool due;            /* has been online: since then samples of it are due, */
-	uint64_t due_from;   /* which was here; */
-	uint64_t offline_at; /* since when it is offline, if it is; */
-	uint64_t offline_ns; /* how long it was offline before */
+	unsigned int stands; /* looks in a row that found it not advanced: the CPU may have gone and come back */
+	uint64_t stands_ns;  /* the enabled time that they found; this and the next two count only if @stands */
+	uint64_t stands_at;  /* until when the event was alive */
+	uint64_t again_at;   /* when to look again */
+	bool due;            /* the CPU was online: samples are due since @due_from */
+	uint64_t due_from;
+	uint64_t offline_at; /* since when the CPU is offline, if it is */
+	uint64_t offline_ns; /* how long it was offline before that */
 };
 
 /**
- * struct event_counts - what read(2) of an event gives: events.attr has PERF_FORMAT_TOTAL_TIME_ENABLED and, if the
- * kernel has it, PERF_FORMAT_LOST.
+ * struct event_counts - the layout of read(2) from an event: events.attr has PERF_FORMAT_TOTAL_TIME_ENABLED and, if
+ * the kernel supports it, PERF_FORMAT_LOST.
  */
 struct event_counts {
 	uint64_t value, enabled_ns;
 	uint64_t lost; /* records, since 6.0 */
 };
 
-/** enum switch_source - what tells of threads that leave a CPU and come back. */
+/** enum switch_source - how the run sees threads leave a CPU and come back. */
 enum switch_source {
-	SWITCHES_NONE,          /* nobody asks */
-	SWITCHES_BY_TRACEPOINT, /* sched:sched_switch, with the stacks of the thread that leaves; and as the next: */
-	SWITCHES_BY_RECORDS,    /* the event context-switches for the stacks, PERF_RECORD_SWITCH for both (4.3) */
-	SWITCHES_BY_PROGRAM,    /* a program in the kernel, which notes what it cannot count */
+	SWITCHES_NONE,          /* no off-CPU time was requested */
+	SWITCHES_BY_TRACEPOINT, /* sched:sched_switch, with the stacks of the leaving thread; and PERF_RECORD_SWITCH */
+	SWITCHES_BY_RECORDS, /* the event context-switches for stacks, PERF_RECORD_SWITCH (4.3) for both directions */
+	SWITCHES_BY_PROGRAM, /* a BPF program, which writes a note about each switch that it cannot count */
 };
 
-/** struct events - all zeros: there are none, as of a recording. The reader notes the sizes of its rings in @places. */
+/**
+ * struct events - all perf events of a run; all zeros: none, as for a recording. The reader sets the sizes of its
+ * rings in @places.
+ */
 struct events {
 	const struct request *request;
-	bool has_notes; /* programs in the kernel write notes */
+	bool has_notes; /* BPF programs write notes */
 
-	enum switch_source switches;      /* where the rings' reader sees them */
-	struct event_type event;          /* whose samples are taken, */
-	struct event_type switch_event;   /* and where the reader sees switches, which may be the same */
-	struct sched_switch sched_switch; /* of SWITCHES_BY_TRACEPOINT, and where a program in the kernel uses it: id 0:
-					     it is not known, @no_tracepoint says why */
+	enum switch_source switches;    /* how the reader of the rings sees them */
+	struct event_type event;        /* its samples are taken */
+	struct event_type switch_event; /* how the reader sees switches; may be the same event */
+	/* for SWITCHES_BY_TRACEPOINT, and for a BPF program; id 0: unknown, see @no_tracepoint */
+	struct sched_switch sched_switch;
 	struct err no_tracepoint;
 
-	struct followed *followed; /* threads that are sampled instead of whole CPUs; NULL: these */
-	struct err user_only;  /* why only user code is sampled, and user stacks; code 0: not because of the kernel */
-	struct err unfollowed; /* how many threads could not be followed, and why; code 0: all are */
+	struct followed *followed; /* threads that are sampled; NULL: whole CPUs are sampled */
+	struct err user_only;      /* why the kernel permits only user code and user stacks; code 0: no such limit */
+	struct err unfollowed;     /* how many threads could not be followed, and why; code 0: all are followed */
 
 	/*
-	 * The attributes the kernel accepted; the same for all events of a kind, so one decoder serves all rings. What
-	 * records have that are no samples is the same for all kinds.
+	 * The attributes that the kernel accepted. They are the same for all events of a kind, so one decoder serves
+	 * all rings. The ids in records that are not samples are the same for all kinds.
 	 */
 	struct perf_event_attr attr, switch_attr, notes_attr[NOTED_NR];
-	struct perf_event_attr side_attr; /* of what tells of tasks and mappings: where that is not apart, as @attr */
-	bool apart;                 /* it has rings of its own: @attr tells of samples, switches and losses alone */
-	bool no_room_apart;         /* there was not enough memory to be locked for that */
-	bool hurry;                 /* a counter was told of a proof: reading soon spares copies; noted by the reader */
-	bool lost_sight;            /* of a target: see side_band_tell_of_all(); noted by the reader */
-	bool side_of_all;           /* that has been done */
-	bool side_of_targets;       /* mappings are told of the threads alone that are asked for */
-	struct event_place *places; /* one for each CPU that may be there, the same for the whole run */
+	struct perf_event_attr side_attr; /* of the events that record tasks and mappings; without @apart: as @attr */
+	bool apart;                 /* these have rings of their own: @attr records only samples, switches and losses */
+	bool no_room_apart;         /* locked memory was not enough for that */
+	bool hurry;                 /* a proof changed the samples: reading soon avoids copies; set by the reader */
+	bool lost_sight;            /* a target lost its events: see side_band_tell_of_all(); set by the reader */
+	bool side_of_all;           /* side_band_tell_of_all() was called */
+	bool side_of_targets;       /* mappings are recorded for the wanted threads only */
+	struct event_place *places; /* one for each possible CPU, the same for the whole run */
 	size_t nr_places;
-	size_t nr_cpus; /* of them that sampled, at most, also after events_close() */
+	size_t nr_cpus; /* the most that sampled at once; kept after events_close() */
 	/*
-	 * Sizes of each event's rings, powers of two of pages, or 0; the reader lowers them where needed, and
-	 * @ring_refused is -errno of mmap(2) for larger ones then.
+	 * Sizes of each event's rings: powers of two of pages, or 0. The reader lowers them if needed; then
+	 * @ring_refused is the -errno of mmap(2) for larger rings.
 	 */
 	struct ring_sizes rings;
-	struct ring_sizes rings_wanted; /* what would survive a stall of the reader, if the host had the memory */
+	struct ring_sizes rings_wanted; /* sizes that survive a stall of the reader, if the host had the memory */
 	int ring_refused;
 	size_t kept_bytes_max; /* see source_ops.fetch */
-	uint64_t kept_bytes;   /* that waited there, at most; noted by the reader */
-	uint64_t dump_needed;  /* bytes that would have held the largest stack which a copy did not; noted by the reader
-				*/
-	struct err refused;    /* why a CPU that came online could not be sampled, the first time; code 0: never */
+	uint64_t kept_bytes;   /* the most bytes that waited there; set by the reader */
+	/* bytes of a stack copy that would have held the largest stack that did not fit; set by the reader */
+	uint64_t dump_needed;
+	struct err refused; /* why a CPU that came online could not be sampled, the first time; code 0: all could */
 	struct watch *watch;
 	int held_fd; /* see events_hold(); 0: none */
 
-	/* Of the interval that ended. */
-	uint64_t due_ns;     /* sum over the CPUs that sample, of the time since they came online */
-	uint64_t offline_ns; /* of that: while they were offline */
+	/* For the interval that ended: */
+	uint64_t due_ns;     /* sum over the sampling CPUs of the time since they came online */
+	uint64_t offline_ns; /* the part of it while they were offline */
 };
 
-/** events_read_switches() - does the rings' reader see the switches? */
+/** events_read_switches() - true if the reader of the rings sees the switches. */
 static inline bool events_read_switches(const struct events *ev)
 {
 	return ev->switches == SWITCHES_BY_TRACEPOINT || ev->switches == SWITCHES_BY_RECORDS;
 }
 
-/** events_join_switches() - are there events at switches beside those that sample? */
+/** events_join_switches() - true if switch events exist beside the sampling events. */
 static inline bool events_join_switches(const struct events *ev)
 {
 	return ev->request->options->on_cpu && events_read_switches(ev);

@@ -38,7 +38,6 @@ static int open_whole(struct events *ev, struct event_place *e, struct err *err)
 	return 0;
 }
 
-/* Where threads are followed, their events are open. Return: 0; -ENODEV: the CPU is offline, not described; -errno. */
 int place_open(struct events *ev, struct event_place *e, struct err *err)
 {
 	const struct options *o = ev->request->options;
@@ -59,7 +58,6 @@ int place_open(struct events *ev, struct event_place *e, struct err *err)
 	return rc;
 }
 
-/* @request: to enable or disable all that samples, or sees switches, on the CPU of @e. */
 int place_tell(const struct event_place *e, unsigned long request)
 {
 	size_t i;
@@ -72,7 +70,7 @@ int place_tell(const struct event_place *e, unsigned long request)
 	return 0;
 }
 
-/* With the time of now: what passed since a round began would be missing at the next look. */
+/* Read the clock here: the time since the caller's round began would be missing at the next look. */
 void place_look(struct event_place *e, uint64_t enabled_ns)
 {
 	e->looked_at = now_ns();

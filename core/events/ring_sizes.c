@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/events/ring_sizes.h"
 
-/* Of events that nobody knows the rate of, as page faults. */
+/* Records per second of events whose rate is not known, like page faults. */
 #define UNKNOWN_RATE 1000
 
 #define SAMPLES_MIN (64UL << 10)
 #define SAMPLES_MAX (16UL << 20)
 
-/* A process that starts has some dozens of records of about 100 bytes: some thousand processes in a second. */
+/* A process that starts causes some dozens of records of about 100 bytes: a few thousand processes per second. */
 #define SIDE_WANTED (512UL << 10)
 #define SIDE_MIN    (64UL << 10)
-#define SIDE_SHARE  4 /* of all memory for rings at most one part in so many, as long as it is not the least */
+/* side-band rings get at most one part in so many of all memory for rings, unless this is less than the least */
+#define SIDE_SHARE 4
 
-#define SAMPLES_SHARE 4 /* where less may be locked: for tasks and mappings a part in so many of that for samples */
+/* if locked memory is limited: one part in so many of the memory for samples goes to tasks and mappings */
+#define SAMPLES_SHARE 4
 
-#define MEMORY_SHARE 64 /* of the memory, for all rings: a part in so many */
+#define MEMORY_SHARE 64 /* all rings together get one part in so many of the memory */
 
-/* What is kept may be there three times more while it is sorted and applied. */
+/* Kept records may exist three more times while they are sorted and applied. */
 #define KEPT_SHARE 16
 #define KEPT_MAX   (256UL << 20)
 
@@ -38,7 +40,7 @@ struct ring_sizes ring_sizes_wanted(const struct ring_needs *n)
 {
 	uint64_t rate = n->rate ? n->rate : UNKNOWN_RATE;
 
-	/* Nobody samples as often as to overflow this: a rate is at most 10^9 / 10 us. */
+	/* This cannot overflow: a rate is at most 10^9 / 10 us. */
 	return (struct ring_sizes){
 		.samples = power_of_two(ring_most_of(rate * n->record), SAMPLES_MIN, SAMPLES_MAX),
 		.side = n->apart ? SIDE_WANTED : 0,

@@ -10,29 +10,29 @@
 #include <string.h>
 
 #define MIN_PERIOD_NS 10000ULL              /* perf_swevent_hrtimer() */
-#define TICK_NS       (10 * 1000 * 1000ULL) /* what /proc/stat counts in */
-#define MAX_HZ        1024ULL               /* ticks in a second, of any kernel */
+#define TICK_NS       (10 * 1000 * 1000ULL) /* the unit of /proc/stat */
+#define MAX_HZ        1024ULL               /* ticks per second, on any kernel */
 
-#define WORTH_SHARE 20 /* one in so many of those due is worth a warning, */
-#define NAME_SHARE  10 /* and one in so many of those missing a name */
+#define WORTH_SHARE 20 /* a warning needs one missing sample in so many due */
+#define NAME_SHARE  10 /* a cause is named if it explains one missing sample in so many */
 
 #define COMMAND_MIN_DUE 12
 
 /*
- * Of each thread the kernel takes at most that before its events are there and when they are gone: 0.15 ms on 6.18, 0.6
- * ms beside other work, 1.3 ms where a hypervisor changes each entry of a page table, and 2.3 ms there beside other work.
- * A set-user-ID program that runs for less cannot be told from that.
+ * The kernel uses at most this much CPU time of a thread before its events exist and after they are gone: 0.15 ms on
+ * 6.18, 0.6 ms beside other work, 1.3 ms if a hypervisor changes each entry of a page table, and 2.3 ms there beside
+ * other work. A set-user-ID program that runs for less looks the same.
  */
 #define UNSEEN_NS (4000 * 1000ULL)
 
 enum missing { THROTTLED, OFFLINE, STOLEN, IDLE, OTHER, UNFOLLOWED, ENDED, UNKNOWN, NR_CAUSES };
 
-/* In samples. */
+/* All in samples. */
 struct gap {
-	uint64_t due, missing; /* of those that are of interest, */
-	bool outside_idle;     /* which are not all of these: */
+	uint64_t due, missing; /* without the idle task, unless it was requested */
+	bool outside_idle;     /* @due is less than @all because of that */
 	uint64_t all;
-	uint64_t idle; /* due in the idle task, but not taken */
+	uint64_t idle; /* idle samples due, but not taken */
 	uint64_t by[NR_CAUSES];
 };
 
@@ -76,8 +76,8 @@ uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns)
 }
 
 /*
- * Samples due that are not of the idle task. Neither is idle time exact (that of interrupts may be nowhere) nor is the
- * rest (it is sampled, by ticks), so the smaller counts.
+ * Samples due outside the idle task. There are two estimates, and neither is exact: idle time may not include
+ * interrupts, and the rest is measured by ticks. The smaller one counts.
  */
 static uint64_t due_outside_idle(const struct shortfall *s, uint64_t due)
 {
@@ -90,7 +90,10 @@ static uint64_t due_outside_idle(const struct shortfall *s, uint64_t due)
 static void measure(const struct shortfall *s, struct gap *g)
 {
 	uint64_t due = shortfall_due(s->period_ns, s->due_ns), outside = due_outside_idle(s, due);
-	/* Interrupts of an idle CPU are not idle time, but sampled in the idle task: it may have more than its due. */
+	/*
+	 * Time in interrupts on an idle CPU is not idle time, but is sampled in the idle task. So the idle task may
+	 * have more samples than are due.
+	 */
 	uint64_t idle_taken = min(min(s->idle_taken, s->taken), due - outside);
 
 	*g = (struct gap){ .due = due, .all = due, .missing = sub_or_0(due, s->taken) };
@@ -103,8 +106,9 @@ static void measure(const struct shortfall *s, struct gap *g)
 }
 
 /*
- * More than rounding: of the time to periods; and where idle time is taken off, of that to ticks, and one part in a
- * hundred, so that a host all but idle is not judged by the few samples that the start of the profiler itself gives.
+ * True if more is missing than rounding explains: of the time to periods and, if idle time is subtracted, of that to
+ * ticks. A hundredth is added, so that the few samples from the start of the profiler itself do not count on an idle
+ * host.
  */
 static bool is_worth(const struct shortfall *s, const struct gap *g)
 {
@@ -125,7 +129,7 @@ static enum missing largest(const uint64_t *by)
 	return most;
 }
 
-/* Each cause gets what it can account for, the largest first. Return: what is left of @missing. */
+/* Assign missing samples to the causes, the largest cause first. Return: the samples that no cause accounts for. */
 static uint64_t distribute(uint64_t *can, uint64_t missing, uint64_t *by)
 {
 	enum missing c;
@@ -138,7 +142,7 @@ static uint64_t distribute(uint64_t *can, uint64_t missing, uint64_t *by)
 	return missing;
 }
 
-/* Idle CPUs get of what is left. */
+/* Idle CPUs explain a part of those samples that no other cause accounts for. */
 static void attribute(const struct shortfall *s, struct gap *g)
 {
 	uint64_t period = shortfall_period(s->period_ns), left;
@@ -152,7 +156,7 @@ static void attribute(const struct shortfall *s, struct gap *g)
 	if (s->include_idle)
 		g->by[IDLE] = min(g->idle, left);
 	left -= g->by[IDLE];
-	/* All of what is left may be of idle CPUs. */
+	/* All remaining samples may be those of idle CPUs. */
 	if (!s->include_idle && !s->times_known)
 		g->missing -= left;
 	else
@@ -171,8 +175,9 @@ static void add(struct err *why, const char *fmt, ...)
 }
 
 /*
- * An event is throttled when it has fired max_rate / HZ times since the last tick, rounded up; until 6.16 one time more
- * was needed. One tick's worth more than the rate is room enough. With that, it is the tick that did not come.
+ * The kernel throttles an event that has fired max_rate / HZ times since the last tick, rounded up; before 6.16 it took
+ * one time more. A limit of one tick's worth above the rate leaves enough room. If the event was throttled all the
+ * same, the tick was late.
  */
 static bool leaves_room(uint64_t max_rate, uint64_t period_ns)
 {
@@ -194,7 +199,6 @@ static void add_throttled(struct err *why, const struct shortfall *s)
 	}
 }
 
-/* The part of @of that was followed. */
 static uint64_t followed_of(const struct shortfall *s, uint64_t of)
 {
 	if (sub_or_0(s->cpu_ns, s->followed_ns) <= mul_or_max(s->started, UNSEEN_NS))
@@ -242,7 +246,7 @@ static void add_cause(struct err *why, const struct shortfall *s, enum missing c
 	}
 }
 
-/* Largest first; the least of them are not worth a word. */
+/* Name the causes, the largest first, and leave out the least ones. */
 static void add_causes(struct err *why, const struct shortfall *s, struct gap *g)
 {
 	const char *before = ":";
@@ -272,7 +276,7 @@ bool shortfall_explain(const struct shortfall *s, struct err *why)
 	return true;
 }
 
-/* Stolen from the CPUs that the command may have run on: times are known of all of them together. */
+/* Estimate the time stolen from the CPUs that the command may have run on. Only the sum over all CPUs is known. */
 static uint64_t stolen_from(const struct shortfall *s)
 {
 	uint64_t cpus = s->nr_cpus ? s->nr_cpus : 1;
@@ -280,10 +284,7 @@ static uint64_t stolen_from(const struct shortfall *s)
 	return s->steal_ns / cpus * min(cpus, s->started + 1);
 }
 
-/*
- * What was not followed is known; of the rest the causes get what they can account for. A thread loses half a period
- * when it ends, more or less.
- */
+/* The unfollowed part is known. The causes share the rest. A thread loses half a period when it ends, on average. */
 static void attribute_command(const struct shortfall *s, struct gap *g)
 {
 	uint64_t period = shortfall_period(s->period_ns), left = g->missing;

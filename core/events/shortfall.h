@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples that were due but never taken: how many, and what withheld them.
+ * Count the samples that were due but never taken, and find the causes.
  *
  * A clock event is due once in each period on each CPU. A timer that comes late does not make up for the periods it
  * missed, a throttled event has no timer until the next tick, and the event of a CPU that goes offline is gone.
@@ -13,71 +13,70 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/**
- * struct shortfall - the facts of a run or of an interval. Times are sums over its CPUs; what is not known is 0.
- */
+/** struct shortfall - the facts of a run or of an interval. Times are sums over its CPUs. Unknown values are 0. */
 struct shortfall {
-	uint64_t period_ns; /* between two samples on a CPU; of a rate: 10^9 / rate, rounded down as the kernel does */
+	uint64_t period_ns; /* between two samples on a CPU; for a rate, 10^9 / rate rounded down, as in the kernel */
 	uint64_t nr_cpus;
-	uint64_t due_ns; /* how long each was sampled, offline or not */
+	uint64_t due_ns; /* sum over the CPUs of the time that each was sampled, offline or not */
 
 	uint64_t taken;      /* samples of any task */
-	uint64_t idle_taken; /* of these: of the idle task */
-	bool include_idle;   /* the idle task was asked for */
-	bool in_kernel;      /* a BPF program took them, which the kernel does not run while it runs another one */
+	uint64_t idle_taken; /* of these: samples of the idle task */
+	bool include_idle;   /* samples of the idle task were requested */
+	bool in_kernel;      /* a BPF program took the samples; the kernel skips it while another one runs */
 
-	uint64_t throttled;    /* PERF_RECORD_THROTTLE */
-	uint64_t throttled_ns; /* until PERF_RECORD_UNTHROTTLE, or the end */
-	uint64_t offline_ns;   /* without an event, the CPU being offline */
+	uint64_t throttled;    /* number of PERF_RECORD_THROTTLE */
+	uint64_t throttled_ns; /* until PERF_RECORD_UNTHROTTLE, or until the end */
+	uint64_t offline_ns;   /* time without an event because the CPU was offline */
 
-	bool times_known; /* the three below, of cpu_times_passed(), read not after the begin and not before the end */
+	/* the next three, from cpu_times_passed(), read at the begin or earlier, and at the end or later */
+	bool times_known;
 	uint64_t steal_ns;
 	uint64_t idle_ns;
 	uint64_t busy_ns;
 
 	uint64_t max_rate_start, max_rate_end; /* kernel.perf_event_max_sample_rate */
 
-	/* Of a command whose threads are followed; shortfall_add() leaves these alone. */
-	uint64_t cpu_ns;      /* its CPU time, that in the kernel included */
-	bool followed_known;  /* the next one is */
-	uint64_t followed_ns; /* of @cpu_ns, as the kernel counts it: threads that have events ran */
-	uint64_t started;     /* threads and processes that it made, and that have events */
+	/* Only for a command whose threads are followed; shortfall_add() leaves these alone. */
+	uint64_t cpu_ns;      /* CPU time of the command, including time in the kernel */
+	bool followed_known;  /* @followed_ns is known */
+	uint64_t followed_ns; /* the part of @cpu_ns in which threads with events ran, as the kernel counts it */
+	uint64_t started;     /* threads and processes that the command created and that have events */
 };
 
-/** shortfall_add() - add the facts of the interval that follows @to; all zeros: none before. */
+/** shortfall_add() - add the facts of @more, the interval that follows @to. @to may be all zeros. */
 void shortfall_add(struct shortfall *to, const struct shortfall *more);
 
-/** shortfall_period() - what the kernel makes of a period that was asked for: none is shorter than 10 us. */
+/** shortfall_period() - the period that the kernel uses for @period_ns: at least 10 us. */
 uint64_t shortfall_period(uint64_t period_ns);
 
 /**
- * shortfall_due() - how many samples a clock event gives in @due_ns, the sum over its CPUs; one more or less for each
- * of them.
+ * shortfall_due() - how many samples a clock event gives in @due_ns, the sum over its CPUs. It may be off by one for
+ * each CPU.
  */
 uint64_t shortfall_due(uint64_t period_ns, uint64_t due_ns);
 
 /**
- * shortfall_explain() - were more than 5 % of the samples due not taken?
+ * shortfall_explain() - test whether more than 5 % of the samples due were not taken.
  *
- * Samples of the idle task that did not come count only where that task was asked for; otherwise neither are they due,
- * and where nobody knows how many they are, only what another cause accounts for is missing.
- * A cause is named when its time accounts for a tenth of what is missing, the largest first.
+ * Missing samples of the idle task count only if that task was requested. Otherwise they are not due. If their number
+ * is not known then, only the samples that another cause accounts for are missing. A cause is named if its time
+ * accounts for a tenth of the missing samples, the largest cause first.
  *
- * Return: true and a line in @why with the share and its causes. A setting is blamed only when it was read, and when
- * it leaves no room for the rate.
+ * Return: true and a line in @why with the share and its causes. The line blames a setting only if it was read and
+ * leaves no room for the rate.
  */
 bool shortfall_explain(const struct shortfall *s, struct err *why);
 
 /**
- * shortfall_explain_command() - were less than half of the samples taken that the CPU time of a command is worth, whose
- * threads are followed?
+ * shortfall_explain_command() - test whether fewer than half of the samples were taken that the CPU time of a command
+ * is worth. For commands whose threads are followed.
  *
- * What the kernel does not let be followed is known from the time for which the events were enabled. Of the rest, each
- * thread loses what is left of a period when it ends; throttling and steal time cost what they last; and what none of
- * these accounts for is of timers that came late. A cause is named when it accounts for a tenth of what is missing, the
- * largest first. Where the time is worth less than a dozen samples, nobody is told.
- * @s: due_ns: that CPU time; without idle tasks, and CPUs that are offline
- * Return: true and a line in @why. Where nobody knows how much was followed, it says what else the cause may be.
+ * The time for which the events were enabled shows how much the kernel did not let profile follow. A thread also loses
+ * a part of a period when it ends, and throttling and steal time cost as much as they last. Late timers explain the
+ * remaining samples. A cause is named if it accounts for a tenth of the missing samples, the largest cause first. If
+ * the CPU time is worth less than a dozen samples, return false.
+ * @s: due_ns: that CPU time, without idle tasks and offline CPUs
+ * Return: true and a line in @why. If it is not known how much was followed, the line names other possible causes.
  */
 bool shortfall_explain_command(const struct shortfall *s, struct err *why);
 

@@ -14,14 +14,15 @@
 #include <unistd.h>
 
 /*
- * The kernel looks at all events of a thread for each mapping, and a thread that is made has copies of them. So of
- * some hundred threads, and where a thread that comes later does not cost an event on each of hundreds of CPUs.
+ * The kernel looks at all events of a thread for each mapping, and a new thread gets copies of them. So use these
+ * events only for some hundred threads, and only on hosts where a new thread does not cost an event on each of hundreds
+ * of CPUs.
  */
 #define TARGET_EVENTS 16384
 #define TARGET_CPUS   32
-#define MAX_PASSES    16 /* over the threads; each but the last has found new ones */
+#define MAX_PASSES    16 /* passes over the threads; each but the last has found new ones */
 
-/* Of what a record has beside what it tells: as those of the samples, and which event wrote it. */
+/* The fields for every record: those that samples have, too, and the id of the event that wrote it. */
 #define RECORD_IDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static uint32_t fitting_wakeup(const struct events *ev)
@@ -35,8 +36,9 @@ bool side_band_outgrows_rings(const struct events *ev)
 }
 
 /*
- * Is there such an event? One of a task may be opened without rights, but the first one in the kernel costs 10 ms and
- * more: the scheduler's code is patched, and all CPUs are waited for (kernel/events/core.c, account_event()).
+ * Test whether the kernel has such events. A task's own event may be opened without privileges. But the first event of
+ * a task in the kernel costs 10 ms and more: the kernel patches the scheduler's code and waits for all CPUs
+ * (kernel/events/core.c, account_event()).
  */
 static bool can_open(struct perf_event_attr *a)
 {
@@ -77,7 +79,7 @@ void side_band_begin(struct events *ev)
 	ev->apart = !ev->no_room_apart && can_open(a);
 }
 
-/* Everything there is to tell. */
+/* The attributes that record everything. */
 static struct perf_event_attr whole(struct events *ev)
 {
 	ev->side_attr.sample_type = (ev->attr.sample_type & RECORD_IDS) | PERF_SAMPLE_IDENTIFIER;
@@ -86,9 +88,9 @@ static struct perf_event_attr whole(struct events *ev)
 }
 
 /*
- * Of all tasks, where others tell of those that are asked for: the reader of samples knows a dying task by its EXIT
- * alone, and whom the command has made by their FORK, also where that is a program with more rights, which takes the
- * events of threads away.
+ * Reduce the event of the CPU if events of the wanted threads record the rest. EXIT of all tasks stays, because the
+ * reader of samples knows a dying task only by that. FORK stays, because it shows the descendants of the command, also
+ * after one executed a program with more privileges, which takes the events of its threads away.
  */
 static void leave_to_targets(struct perf_event_attr *a, const struct events *ev)
 {
@@ -114,11 +116,11 @@ int side_band_open(struct events *ev, struct event_place *e, struct err *err)
 	e->side.fd = fd;
 	e->side.tasks_id = 0;
 	if (a.task && ioctl(fd, PERF_EVENT_IOC_ID, &e->side.tasks_id))
-		e->side.tasks_id = 0; /* only that the records of targets are written twice will not be seen */
+		e->side.tasks_id = 0; /* then records that are written twice for targets are not recognized */
 	return 0;
 }
 
-/* What the event of the CPU does not tell yet. */
+/* Open an event for the records that the event of the CPU leaves out. */
 static int open_rest(struct events *ev, struct event_place *e)
 {
 	struct perf_event_attr a = whole(ev);
@@ -201,14 +203,14 @@ void side_band_close(struct side_band *s)
 	*s = (struct side_band){ .fd = -1 };
 }
 
-/* ---- threads that alone are asked for */
+/* ---- events on the wanted threads */
 
 struct targets {
 	struct events *ev;
 	struct cpu_list present;
 	pid_t *tids;
 	size_t nr, cap_tids;
-	size_t nr_sorted; /* of @tids: of the passes before */
+	size_t nr_sorted; /* of @tids: those of earlier passes */
 	size_t nr_events, max_events;
 };
 
@@ -256,7 +258,7 @@ static bool is_known(const struct targets *t, pid_t tid)
 	return ids_has(t->tids, t->nr_sorted, tid);
 }
 
-/* As proc_threads() wants it. A thread that ends meanwhile has nothing to tell. */
+/* Callback of proc_threads(). Skip a thread that ends meanwhile. */
 static int find_target(void *ctx, pid_t pid, pid_t tid)
 {
 	struct targets *t = ctx;
@@ -289,13 +291,19 @@ static int find_all(struct targets *t)
 
 	if (t->ev->request->command)
 		return find_target(t, 0, command_pid(t->ev->request->command));
-	/* Of a thread, too: what another one of its process maps it has mapped, too. */
+	/*
+	 * List the whole process, also for a single thread: a mapping that another thread of the process makes is
+	 * shared.
+	 */
 	for (i = 0; i < f->nr && !rc; i++)
 		rc = proc_threads(t->ev->request->host, f->ids[i], find_target, t);
 	return rc == -ESRCH || rc == -ENOENT ? 0 : rc;
 }
 
-/* A thread that is made while its maker's events are opened may have some of them: it gets its own, too. */
+/*
+ * A thread that is created while its creator's events are being opened may have only some of them: it gets its own,
+ * too.
+ */
 static int find_passes(struct targets *t)
 {
 	size_t before, passes = 0;
@@ -320,7 +328,7 @@ static bool any_target(const struct events *ev)
 	return false;
 }
 
-/* Whatever is in the way, there is another way. */
+/* Errors are ignored: then the event of each CPU records all tasks. */
 void side_band_find_targets(struct events *ev)
 {
 	struct targets t = { .ev = ev };

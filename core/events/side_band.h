@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tells of tasks and mappings, apart from the samples: a flood of these never costs a name, nor do names cost
- * samples. Private to core/events/.
+ * Records of tasks and mappings in rings apart from the samples. So a flood of these never costs a sample, and samples
+ * never cost a name. Private to core/events/.
  *
- * Each CPU has an event of PERF_COUNT_SW_DUMMY, which does not fire, but has a ring. Where whole CPUs are sampled it
- * tells of all tasks there. But of some processes alone, or a command, the mappings and names of the others are
- * nobody's business, and a neighbour may make many: then events of the threads of these tell, which their children
- * inherit, and of all tasks only that they come and go.
+ * Each CPU has an event of PERF_COUNT_SW_DUMMY, which does not fire, but has a ring. If whole CPUs are sampled, it
+ * records all tasks there. If only some processes or a command are sampled, the mappings and names of other processes
+ * are not needed, and a busy neighbour may cause many records. Then events on the wanted threads, which their children
+ * inherit, record these, and the event of the CPU records only that tasks come and go.
  */
 #ifndef CORE_EVENTS_SIDE_BAND_H
 #define CORE_EVENTS_SIDE_BAND_H
@@ -14,30 +14,37 @@
 #include "core/events/perf_events.h"
 
 /**
- * side_band_begin() - set ev->apart: does this kernel have such events? Tried. Before 3.12 it does not: then the
- * events that sample tell of tasks and mappings, too.
+ * side_band_begin() - set ev->apart if this kernel has such events, which is tested by opening one. Kernels before 3.12
+ * do not have them: there the sampling events record tasks and mappings, too.
  */
 void side_band_begin(struct events *ev);
 
 /**
- * side_band_find_targets() - open the events of the threads that alone are asked for, if there are any, on all CPUs.
- * All or none: where they are too many, or may not be observed, each CPU tells of all tasks.
+ * side_band_find_targets() - if only some threads are wanted, open an event on each of them, on all CPUs. If there are
+ * too many, or if one may not be observed, open none: the event of each CPU then records all tasks.
  */
 void side_band_find_targets(struct events *ev);
 
-/** side_band_open() - that of the CPU of @e. Return: 0; -ENODEV: it is offline, not described; -errno. */
+/**
+ * side_band_open() - open the side-band event of the CPU of @e. Return: 0; -ENODEV: it is offline, not described;
+ * -errno.
+ */
 int side_band_open(struct events *ev, struct event_place *e, struct err *err);
 
 /**
- * side_band_tell_of_all() - from now on each CPU tells of the mappings of all tasks, too: a program with more rights
- * has taken the events of its thread away, and whatever descends from it has none. Where that fails all stays as it is.
+ * side_band_tell_of_all() - from now on, record the mappings of all tasks on each CPU. Needed when a thread has lost
+ * its events because it executed a program with more privileges: its descendants have none. If this fails, nothing
+ * changes.
  */
 void side_band_tell_of_all(struct events *ev);
 
-/** side_band_open_thread() - that of thread @tid on the CPU of @e. Return: a descriptor, the caller's; -errno. */
+/**
+ * side_band_open_thread() - open the side-band event of thread @tid on the CPU of @e. Return: a descriptor that the
+ * caller closes; -errno.
+ */
 int side_band_open_thread(struct events *ev, const struct event_place *e, pid_t tid);
 
-/** side_band_join() - @fd is one of @s from now on. Return: 0; -ENOMEM. */
+/** side_band_join() - add @fd to @s, which owns it from now on. Return: 0; -ENOMEM. */
 int side_band_join(struct side_band *s, int fd);
 
 /** side_band_tell() - ioctl(2) @request for all events of @s. Return: 0; -errno. */
@@ -46,7 +53,7 @@ int side_band_tell(const struct side_band *s, unsigned long request);
 /** side_band_outgrows_rings() - see events_outgrow_rings(). */
 bool side_band_outgrows_rings(const struct events *ev);
 
-/** side_band_leave() - the CPU has gone: the events of threads stay with these. */
+/** side_band_leave() - the CPU has gone: close its event, and keep those of threads. */
 void side_band_leave(struct side_band *s);
 void side_band_close(struct side_band *s);
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A CPU that is offline has no event: poll(2) passes over -1. Of several that share a ring one is enough. */
+/* A CPU that is offline has no event: poll(2) skips -1. If several events share a ring, polling one is enough. */
 int waiting_begin(struct waiting *w, const struct events *ev, struct err *err)
 {
 	size_t i;
@@ -30,7 +30,7 @@ void waiting_end(struct waiting *w)
 	*w = (struct waiting){ 0 };
 }
 
-/* Of those that share a ring, the @i-th. @side: of what tells of tasks and mappings */
+/* The @i-th of the events that share a ring. @side: the ring for tasks and mappings */
 static int fd_at(const struct event_place *e, bool side, size_t i)
 {
 	if (!i)
@@ -39,8 +39,8 @@ static int fd_at(const struct event_place *e, bool side, size_t i)
 }
 
 /*
- * The event of a thread is dead with its thread, while others write to the same ring: the next of them is polled. -1:
- * that was the last.
+ * The event of a thread dies with the thread, while others still write to the same ring: poll the next one. -1: that
+ * was the last.
  */
 static int other_fd(const struct event_place *e, bool side, int fd)
 {
@@ -51,7 +51,7 @@ static int other_fd(const struct event_place *e, bool side, int fd)
 	return i + 1 < nr ? fd_at(e, side, i + 1) : -1;
 }
 
-/* It would be ready for ever. Return: true: a CPU seems to have gone. */
+/* Stop polling a dead event, which would always be ready. Return: true: a CPU seems to have gone. */
 static bool pass_over(struct waiting *w, size_t i)
 {
 	const struct event_place *e = &w->ev->places[i / 2];

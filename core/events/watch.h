@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host did with the CPUs of a run meanwhile: the facts that only /proc knows of a shortfall. */
+/* Watch how the host used the CPUs of a run. Only /proc has these facts, which explain missing samples. */
 #ifndef CORE_EVENTS_WATCH_H
 #define CORE_EVENTS_WATCH_H
 
@@ -8,13 +8,13 @@
 
 struct watch;
 
-/** watch_new() - of these CPUs, copied; @host is borrowed. NULL: no memory. */
+/** watch_new() - watch these CPUs. @cpus is copied, @host is borrowed. NULL: no memory. */
 struct watch *watch_new(const struct host *host, const struct cpu_list *cpus);
 void watch_free(struct watch *w);
 
-/** watch_begin() - from now on. What cannot be read stays unknown. */
+/** watch_begin() - start. Values that cannot be read stay unknown. */
 void watch_begin(struct watch *w);
-/** watch_end() - until now: set the times and the rates of @s. The next time begins here. */
+/** watch_end() - stop, set the times and the rates of @s, and start the next interval. */
 void watch_end(struct watch *w, struct shortfall *s);
 
 #endif

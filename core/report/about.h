@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What forms say of a run beside its rows: how it was asked for, and what it counted. */
+/* Facts about a run that report forms print beside its rows: the command line, the host, and the counts. */
 #ifndef CORE_REPORT_ABOUT_H
 #define CORE_REPORT_ABOUT_H
 
@@ -8,30 +8,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** enum report_unit - what values of rows are. */
+/** enum report_unit - - the unit of the values of rows. */
 enum report_unit { UNIT_SAMPLES, UNIT_USEC };
 
-/** report_unit_name() - as forms print it: "samples", "us". */
+/** report_unit_name() - its name as printed: "samples" or "us". */
 static inline const char *report_unit_name(enum report_unit unit)
 {
 	return unit == UNIT_USEC ? "us" : "samples";
 }
 
 /**
- * struct report_about - what is known when the output begins. All zeros: nothing is. Texts are borrowed until then.
- * They may have any bytes: print them with textbuf_name().
- * @header:    a line without its end: what is counted, of whom; NULL: none
+ * struct report_about - - facts known when the output begins. All zeros: nothing is known. Texts are borrowed until the
+ * output has begun. They may have any bytes: print them with textbuf_name().
+ * @header:    a line without its newline: what is counted, and for which tasks; NULL: none
  * @tool:      name of the command; NULL: not known, as for all of these texts
  * @version:   of the command
  * @command:   the command line
- * @host:      name of the host the samples are of; @kernel: its release
- * @backend:   that counts; @unwinder: as --unwind has it
- * @event:     that is sampled
- * @time:      when the run began, seconds since 1970; 0: not known
- * @cpus:      that are sampled; 0: not known
- * @period_ns: CPU time of one sample; 0: samples are not of time
- * @unit:      of values
- * @off_cpu:   intervals off the CPU are counted, alone or too
+ * @host:      name of the host that was sampled; @kernel: its release
+ * @backend:   name of the backend; @unwinder: name as in --unwind
+ * @event:     the sampled event
+ * @time:      when the run began, in seconds since 1970; 0: not known
+ * @cpus:      number of sampled CPUs; 0: not known
+ * @period_ns: CPU time of one sample; 0: samples do not stand for time
+ * @unit:      unit of the values
+ * @off_cpu:   intervals off the CPU are counted, alone or beside samples
  */
 struct report_about {
 	const char *header, *tool, *version, *command, *host, *kernel, *backend, *unwinder, *event;
@@ -43,12 +43,13 @@ struct report_about {
 };
 
 /**
- * struct report_counts - of one report. Samples, or intervals off the CPU.
- * @due:      by the clock, on all CPUs: the others were idle; 0: not known, or not of all tasks
- * @taken:    that the kernel handed over; @counted: that the rows have; @lost: that are known to be missing
- * @incomplete: percent of the user stacks, without their end; @unnamed: percent that lack names
+ * struct report_counts - - numbers of one report: samples, or intervals off the CPU.
+ * @due:      samples due by the clock, on all CPUs: those not taken were idle; 0: not known, or not all tasks were
+ *            sampled
+ * @taken:    delivered by the kernel; @counted: in the rows; @lost: known to be missing
+ * @incomplete: percent of the user stacks that lack their root end; @unnamed: percent that lack names
  * @seconds:  how long the report took
- * @known:    false: nothing but @seconds is
+ * @known:    false: only @seconds is valid
  */
 struct report_counts {
 	uint64_t due, taken, counted, lost;
@@ -57,7 +58,7 @@ struct report_counts {
 	bool known;
 };
 
-/** report_counts_add() - the same report has also what @more is of. Shares of stacks stay those of @to. */
+/** report_counts_add() - add the numbers of @more to the same report. The percentages of stacks stay those of @to. */
 static inline void report_counts_add(struct report_counts *to, const struct report_counts *more)
 {
 	to->due = 0;

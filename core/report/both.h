@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --backend=both: one report when the two backends agree, else how they differ. */
+/* --backend=both: write one report if the two backends agree, otherwise a diff. */
 #ifndef CORE_REPORT_BOTH_H
 #define CORE_REPORT_BOTH_H
 
@@ -7,7 +7,7 @@
 
 enum report_agreement {
 	REPORTS_EQUAL,
-	REPORTS_EXPLAINED, /* different only in samples whose difference is explained */
+	REPORTS_EXPLAINED, /* every difference is explained */
 	REPORTS_DIFFERENT,
 };
 
@@ -20,8 +20,8 @@ struct report_pair {
 };
 
 /**
- * report_both() - write the rows to @out where they agree, or a unified diff of the two, cut when it is long; NULL:
- * neither, only say whether they agree. Values are numbers of samples: cfg.unit does not count.
+ * report_both() - write the rows to @out if they agree; otherwise a unified diff of the two, cut if it is long. With
+ * @out NULL, write nothing. Values are numbers of samples: cfg.unit is ignored.
  * @agreement: out
  * Return: as report_rows(). Both reports are in memory meanwhile.
  */

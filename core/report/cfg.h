@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a report is asked for. */
+/* How the user wants a report. */
 #ifndef CORE_REPORT_CFG_H
 #define CORE_REPORT_CFG_H
 
@@ -8,7 +8,7 @@
 
 struct report_writer;
 
-/** struct report_cfg - see doc/profile.8 for what each does. */
+/** struct report_cfg - - see doc/profile.8 for the options. */
 struct report_cfg {
 	const struct report_writer *form; /* core/report/forms.h */
 	bool delimited;                   /* -d */
@@ -17,16 +17,16 @@ struct report_cfg {
 	bool offsets;                     /* -s */
 	bool inlined;                     /* --inline */
 	bool source;                      /* --source, only with @offsets */
-	/* of tables: */
-	size_t limit;       /* --limit: lines of each; 0: all */
+	/* for tables: */
+	size_t limit;       /* --limit: lines of each table; 0: all */
 	bool by_total;      /* --sort total */
-	unsigned int width; /* columns of the terminal it goes to; 0: of none */
-	/* of comparisons: */
-	bool compared; /* --baseline: rows have values of before */
+	unsigned int width; /* width of the terminal; 0: the output is no terminal */
+	/* for comparisons: */
+	bool compared; /* --baseline: rows have a value from before */
 	bool absolute; /* --absolute */
-	/* off-CPU time: */
-	bool from_schedule; /* of report_write(): see report_part */
-	uint64_t unit;      /* printed is value / unit, rounded down; 0, 1: values as they are */
+	/* for off-CPU time: */
+	bool from_schedule; /* for report_write(): see report_part */
+	uint64_t unit;      /* divide values by this and round down; 0, 1: print values as they are */
 };
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each row finds its peer on the other side by hash; then both sides are walked at once, as in a merge. */
+/* Each row finds its equal (peer) on the other side by hash. Then both sides are read in parallel, as in a merge. */
 #include "core/report/diff.h"
 
 #include "core/base/grow.h"
@@ -10,13 +10,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Where a row begins: its first byte, and the lines before it. It ends where the next one begins. */
+/*
+ * The beginning of a row: the offset of its first byte, and the number of lines before it. It ends where the next row
+ * begins.
+ */
 struct diff_row {
 	size_t at, line;
-	uint32_t peer; /* the same row of the other side; HASH_NONE: there is none */
+	uint32_t peer; /* the same row on the other side; HASH_NONE: it has none */
 };
 
-/* @rows has one more than @nr, which stands for the end. */
+/* @rows has one more than @nr entries; the last one marks the end. */
 struct side {
 	const char *bytes;
 	size_t len;
@@ -27,7 +30,7 @@ struct side {
 struct diff {
 	FILE *out;
 	struct side old, new;
-	size_t nr;   /* rows that differ */
+	size_t nr;   /* rows that differ so far */
 	size_t left; /* rows that may still be written */
 };
 
@@ -70,7 +73,7 @@ static int split(struct side *s, const struct report_writer *form)
 	}
 }
 
-/* With the newline, so that a row without one differs, as it does for diff(1). */
+/* The text of a row with its newline, so that a row without newline differs, as for diff(1). */
 static struct text_ref row_text(const struct side *s, size_t i)
 {
 	return (struct text_ref){ s->bytes + s->rows[i].at, s->rows[i + 1].at - s->rows[i].at };
@@ -84,7 +87,7 @@ static bool same_row(const void *table, uint32_t pos, const void *key)
 	return have.len == k->len && !memcmp(have.bytes, k->bytes, k->len);
 }
 
-/* Should a row come twice after all: a peer is an equal row still, but perhaps not the only one. */
+/* If a row comes twice after all, its peer is still an equal row, but perhaps not the only one. */
 static int find_peers(struct side *old, struct side *new)
 {
 	struct hash_index index = { 0 };
@@ -129,7 +132,7 @@ static int put_rows(FILE *out, char sign, const struct side *s, size_t from, siz
 	return rc;
 }
 
-/* As diff(1) has it: a length of 1 is left out, and no lines at all are those behind the line before. */
+/* Write a range as diff(1) does: leave out a length of 1. The position of an empty range is the line before it. */
 static void put_range(FILE *out, char sign, const struct side *s, size_t from, size_t nr)
 {
 	size_t before = s->rows[from].line, lines = s->rows[from + nr].line - before;
@@ -145,7 +148,7 @@ static size_t lesser(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* What may still be written of it: half of that from each side, more where the other one has less. */
+/* Write a hunk as far as @d->left permits: half from each side, or more if the other side has less. */
 static int put_hunk(struct diff *d, size_t old, size_t nr_old, size_t new, size_t nr_new)
 {
 	int rc;
@@ -164,7 +167,7 @@ static int put_hunk(struct diff *d, size_t old, size_t nr_old, size_t new, size_
 	return rc ? rc : put_rows(d->out, '+', &d->new, new, nr_new);
 }
 
-/* Nothing that is still to come on the other side, where @next is next, equals row @i. */
+/* True if row @i equals no row on the other side from @next on. */
 static bool differs(const struct side *s, size_t i, size_t next)
 {
 	return i < s->nr && (s->rows[i].peer == HASH_NONE || s->rows[i].peer < next);
@@ -175,7 +178,9 @@ static bool is_common(const struct diff *d, size_t old, size_t new)
 	return old < d->old.nr && d->old.rows[old].peer == new;
 }
 
-/* The end of the hunk at @old and @new. Two rows that each have a peer ahead contradict: both differ then. */
+/*
+ * Find the end of the hunk at @old and @new. If two rows each have a peer ahead, their order contradicts: both differ.
+ */
 static void find_end(const struct diff *d, size_t *old, size_t *new)
 {
 	bool removed, added;

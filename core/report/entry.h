@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks of tasks that entered the kernel by code that does not save the registers that functions save.
+ * Stacks that may be wrong because the task entered the kernel by code that does not save the registers that functions
+ * preserve.
  *
- * See arch_entry_stale(). The kernel walks the user's stack by the frame pointer all the same, by what an earlier
- * entry has left in its place. In most programs that is right, or of a caller; it cannot be told from the right one.
+ * See arch_entry_stale(). The kernel still walks the user's stack by the frame pointer, but reads it from where an
+ * earlier entry stored it. In most programs this value is right, or belongs to a caller. A wrong value looks like a
+ * right one.
  */
 #ifndef CORE_REPORT_ENTRY_H
 #define CORE_REPORT_ENTRY_H
@@ -11,8 +13,8 @@
 #include "core/report/report.h"
 
 /**
- * report_unsure_stacks() - how many user stacks were walked by a frame pointer that may be of an earlier entry.
- * @intervals: count intervals, else values
+ * report_unsure_stacks() - number of user stacks that may have been walked from the frame pointer of an earlier entry.
+ * @intervals: count intervals instead of values
  */
 uint64_t report_unsure_stacks(const struct rows *rows, bool intervals, const struct report_names *names);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A line for each row, as flame graph programs read it: comm;user root;...;user leaf;kernel root;... VALUE. Of a
- * comparison BEFORE VALUE, as they read what difffolded.pl writes.
+ * One line for each row, in the format of flame graph programs: comm;user root;...;user leaf;kernel root;... VALUE. A
+ * comparison has BEFORE VALUE, as in the output of difffolded.pl.
  */
 #include "core/report/forms.h"
 #include "core/report/writer.h"
@@ -14,7 +14,7 @@ static void folded_label(struct textbuf *b, const struct report_cfg *cfg, const 
 	textbuf_annotate(b, cfg, frame);
 }
 
-/* An empty line is between two reports. */
+/* Separate two reports by an empty line. */
 static void folded_interval(struct report_output *o, const struct report_interval *interval)
 {
 	if (interval->number > 1)

@@ -9,7 +9,7 @@
 #define REPORT_ROW(form) &report_##form,
 static const struct report_writer *const report_forms[] = { REPORT_FORMS(REPORT_ROW) };
 
-/* The longest: ".speedscope.json" also ends in ".json". */
+/* Take the longest suffix: ".speedscope.json" also ends in ".json". */
 const struct report_writer *report_form_of(const char *path)
 {
 	const struct report_writer *found = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forms that a report can have. */
+/* The output forms of a report. */
 #ifndef CORE_REPORT_FORMS_H
 #define CORE_REPORT_FORMS_H
 
@@ -11,10 +11,10 @@ struct report_writer;
 #define REPORT_DECLARE(form) extern const struct report_writer report_##form;
 REPORT_FORMS(REPORT_DECLARE)
 
-/** report_form_of() - the form that the name of a file asks for; NULL: none. */
+/** report_form_of() - choose the form by the suffix of a file name; NULL: no form has it. */
 const struct report_writer *report_form_of(const char *path);
 
-/** report_form() - the writer of that name; NULL: there is none. */
+/** report_form() - find the writer by name; NULL: there is none. */
 const struct report_writer *report_form(const char *name);
 
 #endif

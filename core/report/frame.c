@@ -9,7 +9,7 @@
 
 #define UNKNOWN "[unknown]"
 
-/* "[vdso]" and its like bring their own brackets. @function: "", or what is added to the module. */
+/* "[vdso]" and similar names have brackets already. @function: "", or text to add to the module. */
 static void put_module(struct textbuf *b, const char *module, const char *function, char semicolon)
 {
 	size_t len = strlen(module);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A frame of a report, named. */
+/* A frame of a report, with its name. */
 #ifndef CORE_REPORT_FRAME_H
 #define CORE_REPORT_FRAME_H
 
@@ -10,10 +10,10 @@ struct textbuf;
 
 /**
  * enum report_frame_kind
- * REPORT_FRAME_JIT:     code made at run time, with the name that its process wrote for it
+ * REPORT_FRAME_JIT:     code made at run time, with a name from a file that its process wrote
  * REPORT_FRAME_UNKNOWN: user code without a symbol; a kernel frame without one is REPORT_FRAME_KERNEL
- * REPORT_FRAME_FUNCTION: of an interpreter, which has a name alone
- * REPORT_FRAME_MARKER:  not code: a word of this program, such as [truncated] or the delimiter
+ * REPORT_FRAME_FUNCTION: a function of an interpreter, which has only a name
+ * REPORT_FRAME_MARKER:  no code: text from profile itself, such as [truncated] or the delimiter
  */
 enum report_frame_kind {
 	REPORT_FRAME_KERNEL,
@@ -26,14 +26,14 @@ enum report_frame_kind {
 };
 
 /**
- * struct report_frame - texts may come from a profiled process: print them with textbuf_name().
+ * struct report_frame - - texts may come from a profiled process: print them with textbuf_name().
  * @address:  as sampled; for callers, the return address
- * @file_address: the same in the file that is mapped there, as the file has it; 0: not known
- * @offset:   as struct symbol has it, as what follows
- * @function: where there is no @name; meaningless without @has_function
+ * @file_address: the address within the mapped file; 0: not known
+ * @offset:   as in struct symbol, like the next fields
+ * @function: its address, if there is no @name; valid only if @has_function
  * @name:     demangled; NULL: no symbol
  * @module:   NULL: no known mapping
- * @file:     base name of the source file; NULL: not known, or not wanted
+ * @file:     base name of the source file; NULL: not known, or not requested
  * @build_id: of the module, @build_id_size bytes; NULL: not known
  * @line:     in @file; 0: not known
  */
@@ -46,15 +46,18 @@ struct report_frame {
 	bool has_function, anonymous;
 };
 
-/** report_frame_address() - as forms write it: the file's own, which is the same in every process; else as sampled. */
+/**
+ * report_frame_address() - the address that forms print: that in the file, which is the same in every process. If it is
+ * not known, the sampled address.
+ */
 static inline uint64_t report_frame_address(const struct report_frame *frame)
 {
 	return frame->file_address ? frame->file_address : frame->address;
 }
 
 /**
- * report_frame_start() - where its function begins, as report_frame_address() has it; 0: not known, or not the same in
- * every process.
+ * report_frame_start() - the start of its function, as report_frame_address(); 0: not known, or not the same in every
+ * process.
  */
 static inline uint64_t report_frame_start(const struct report_frame *frame)
 {
@@ -65,20 +68,20 @@ static inline uint64_t report_frame_start(const struct report_frame *frame)
 	return frame->name ? frame->file_address - frame->offset : frame->has_function ? frame->function : 0;
 }
 
-/** report_frame_unnamed() - does @frame, which has no symbol, have the name of its module, "[file]"? */
+/** report_frame_unnamed() - true if @frame has no symbol and is printed as "[file]". */
 bool report_frame_unnamed(const struct report_frame *frame);
 
 /**
- * report_frame_name() - append the name of @frame, safe to print. Without a symbol: "[file+0xfunction]", or "[file]"
- * where no function is known, or "[unknown]" where no file is.
+ * report_frame_name() - append the name of @frame, safe to print. Without a symbol: "[file+0xfunction]"; "[file]" if no
+ * function is known; "[unknown]" if no file is known.
  * @semicolon: see textbuf_name()
  */
 void report_frame_name(struct textbuf *b, const struct report_frame *frame, char semicolon);
 
-/** report_frame_build_id() - append the build id of @frame in lower-case hex; nothing where it is not known. */
+/** report_frame_build_id() - append the build id of @frame in lower-case hex, if it is known. */
 void report_frame_build_id(struct textbuf *b, const struct report_frame *frame);
 
-/** report_frame_module() - append the module of @frame, which is known, as "[module]". */
+/** report_frame_module() - append the module of @frame as "[module]". It must be known. */
 void report_frame_module(struct textbuf *b, const struct report_frame *frame, char semicolon);
 
 #endif

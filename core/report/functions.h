@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of a report: how much of it each one has by itself, and with what it calls; of two reports, what
- * changed and whether that is more than chance. Private to core/report/ and to who judges a comparison.
+ * The functions of a report: the share that each has by itself, and together with its callees. For two reports: what
+ * changed, and whether the change is more than chance. Private to core/report/ and to the code that judges a
+ * comparison.
  *
- * Samples are drawn by chance: n of them in a function are known to about the root of n. A row whose value v is of k
- * samples (or intervals off the CPU) adds v * v / k to the variance of what it is part of: k for samples. Of intervals
- * that is the least it can be: how long each of a row was is not known. The variance of a share p = F / T follows from
- * those of F and of T - F, which do not depend on each other: ((1 - p)^2 * var(F) + p^2 * var(T - F)) / T^2. For
- * samples that is p * (1 - p) / T. It is 0 where none of the n samples is in a function, or all are, so that of one
- * sample more, 1 / n^2, is added.
+ * Samples are random: if a function has n of them, n is known to about its square root. A row with value v from k
+ * samples (or intervals off the CPU) adds v * v / k to the variance of each sum that contains it; for samples that is
+ * k. For intervals it is a lower bound, because the length of each interval in a row is not known. The variance of a
+ * share p = F / T follows from those of F and of T - F, which are independent: ((1 - p)^2 * var(F) + p^2 * var(T - F))
+ * / T^2. For samples that is p * (1 - p) / T. It is 0 if none or all of the n samples are in a function, so the
+ * variance of one more sample, 1 / n^2, is added.
  */
 #ifndef CORE_REPORT_FUNCTIONS_H
 #define CORE_REPORT_FUNCTIONS_H
@@ -17,18 +18,18 @@
 #include "core/report/writer.h"
 
 /*
- * A change counts if it is above so many standard deviations, up or down. With 5, one function in 1.7 million is beyond
- * it by chance: a comparison tests each function of a program, and is made again and again.
+ * A change counts if it exceeds so many standard deviations, up or down. Chance exceeds 5 for one function in 1.7
+ * million; a comparison tests each function of a program, and comparisons are repeated often.
  */
 #define NOISE_DEVIATIONS 5
 
-/** struct function_sum - @value: of rows; @variance: of that. */
+/** struct function_sum - - @value: sum over rows; @variance: of this sum. */
 struct function_sum {
 	uint64_t value;
 	double variance;
 };
 
-/** struct function_side - of one of two reports. @samples: that @self is of */
+/** struct function_side - - the sums in one of two reports. @samples: number of samples in @self */
 struct function_side {
 	struct function_sum self, total;
 	uint64_t samples;
@@ -36,50 +37,56 @@ struct function_side {
 
 /**
  * struct function
- * @name:   fit to print
- * @module: the same; "": not known. Of the first that has this name, where modules are not told apart
+ * @name:   safe to print
+ * @module: safe to print; "": not known. If modules are not told apart, that of the first function with this name
  */
 struct function {
 	char *name, *module;
 	enum report_frame_kind kind;
 	struct function_side now, before;
-	uint64_t row; /* the last that it was found in */
+	uint64_t row; /* the last row that contained it */
 };
 
 /**
- * struct functions - all zeros but @by_module is valid and empty.
- * @by_module: functions of the same name in two modules are two; without, a program that was renamed has the same ones
- * @all:       of all rows: @self and @total are the same
+ * struct functions - - all zeros but @by_module is valid and empty.
+ * @by_module: functions with the same name in two modules are different; otherwise a program that was renamed has the
+ *             same functions
+ * @all:       sums of all rows: @self and @total are equal
  */
 struct functions {
 	bool by_module;
 	struct intern_table table;  /* struct function */
-	struct intern_table frames; /* which of them a frame is; of the report at hand */
+	struct intern_table frames; /* the function of each frame in the current report */
 	struct function_side now, before;
 	uint64_t nr_rows;
 	struct textbuf text, module; /* scratch */
 };
 
-/** functions_add() - one more row, which has frames. Return: 0 or -ENOMEM. */
+/** functions_add() - add a row with its frames. Return: 0 or -ENOMEM. */
 int functions_add(struct functions *f, const struct report_row *row);
 
 void functions_release(struct functions *f);
 
-/** struct function_change - in points, parts of a hundred. @noise: what chance may do, see NOISE_DEVIATIONS */
+/**
+ * struct function_change - - in points, hundredths of the whole. @noise: the change that chance may cause, see
+ * NOISE_DEVIATIONS
+ */
 struct function_change {
 	double before, now, change, noise;
 };
 
 /**
- * functions_change() - what became of @one.
- * @by_total: of its total, not of its self
- * @absolute: compare values as they are, in percent of all before; else the shares of both
+ * functions_change() - compute how much @one changed.
+ * @by_total: compare its total, not its self value
+ * @absolute: compare values, in percent of the sum before; otherwise the shares in both reports
  */
 void functions_change(const struct functions *f, const struct function *one, bool by_total, bool absolute,
 		      struct function_change *out);
 
-/** functions_sorted() - all of them, to be freed, in the order of @cmp as of qsort_r(3), NULL: by names. NULL: no
- * memory. */
+/**
+ * functions_sorted() - all functions in the order of @cmp, which is as for qsort_r(3); NULL: by name. The caller frees
+ * the array. NULL: no memory.
+ */
 const struct function **functions_sorted(const struct functions *f,
 					 int (*cmp)(const struct function *a, const struct function *b, void *ctx),
 					 void *ctx);

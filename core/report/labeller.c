@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROVISIONAL (1u << 31) /* in a label; below is the position in labeller.unread */
+#define PROVISIONAL (1u << 31) /* set in provisional labels; the lower bits are a position in labeller.unread */
 
 struct unread_frame {
 	struct report_frame frame;
 	char *file;
-	uint32_t name; /* of readable_names */
+	uint32_t name; /* number in readable_names */
 	uint32_t label;
 };
 
@@ -45,7 +45,7 @@ int labeller_text(struct labeller *l, const char *text, uint32_t *id)
 	return labels_add(&l->labels, &l->text, &l->folded, id);
 }
 
-/* @folded: the same frame in the folded form, which rows are sorted by. */
+/* @folded: the same frame in the folded form, by which rows are sorted. */
 static int add_frame(struct labeller *l, const struct report_frame *frame, const struct report_frame *folded,
 		     uint32_t *id)
 {
@@ -79,7 +79,7 @@ static bool is_mangled(const struct labeller *l, const struct report_frame *fram
 	       frame->kind != REPORT_FRAME_FUNCTION && frame->kind != REPORT_FRAME_MARKER;
 }
 
-/* Frames with the same texts have the same label, if their names are the same and not only what is printed of them. */
+/* Frames with the same texts have the same label if their whole names are equal, not only the printed part. */
 static int find_key(struct labeller *l, const struct report_frame *frame, uint32_t name, uint32_t *key)
 {
 	struct textbuf *text = &l->text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The texts of a report: each distinct one is kept once and has a number, its label; sequences of labels
- * likewise. Rows are merged and sorted by these numbers, so that no row's text is ever put together before it
- * is printed. Private to core/report/.
+ * The texts of a report: each distinct text is kept once and has a number, its label. The same for sequences of labels.
+ * Rows are merged and sorted by these numbers, so that the text of a row is never built before it is printed. Private
+ * to core/report/.
  */
 #ifndef CORE_REPORT_LABELS_H
 #define CORE_REPORT_LABELS_H
@@ -18,7 +18,7 @@
 /**
  * struct label
  * @at, @len: its bytes, in labels.bytes
- * @folded:   the label it sorts by: its text in the folded form; HASH_NONE: it does not sort
+ * @folded:   the label by which it sorts: its text in the folded form; HASH_NONE: it does not sort
  */
 struct label {
 	size_t at;
@@ -32,10 +32,10 @@ struct label_seq {
 };
 
 /**
- * struct labels - all zeros is valid and empty. Numbers are positions in @texts and @seqs.
- * @frames: by label, the first frame that was kept for it; NULL: none was. They are not in @texts, because sorting
- * reads that and is faster when it is small. May be shorter than @texts.
- * @ids:    of all sequences, which are found by what they were when they were added
+ * struct labels - - all zeros is valid and empty. Numbers are positions in @texts and @seqs.
+ * @frames: for each label, the first frame that was kept for it; NULL: none was. Not in @texts, because sorting reads
+ *          @texts and is faster if it is small. May be shorter than @texts
+ * @ids:    the labels of all sequences; a sequence is found by the labels that it had when it was added
  */
 struct labels {
 	char *bytes;
@@ -61,24 +61,27 @@ static inline const struct label_seq *labels_seq(const struct labels *l, uint32_
 }
 
 /**
- * labels_add_text() - the label of @text, which does not sort.
- * Return, here and below: 0; -ENOMEM, also when a buffer has failed.
+ * labels_add_text() - the label of @text, which does not sort. Return, for this and the next functions: 0; -ENOMEM,
+ * also if a buffer has failed.
  */
 int labels_add_text(struct labels *l, const struct textbuf *text, uint32_t *id);
 
 /**
- * labels_add() - the label of @text, which sorts as @folded.
- * When one text comes with several @folded ones the least is kept: the order of calls does not matter.
+ * labels_add() - the label of @text, which sorts as @folded. If a text comes with several @folded texts, the least is
+ * kept, so the order of calls does not matter.
  */
 int labels_add(struct labels *l, const struct textbuf *text, const struct textbuf *folded, uint32_t *id);
 
-/** labels_keep_frame() - keep @frame for its label, with copies of its texts and build id, if none is kept yet. */
+/**
+ * labels_keep_frame() - keep @frame for its label, with copies of its texts and build id, unless a frame is kept
+ * already.
+ */
 int labels_keep_frame(struct labels *l, uint32_t id, const struct report_frame *frame);
 
 /** labels_add_seq() - the number of the sequence of these labels. */
 int labels_add_seq(struct labels *l, const uint32_t *ids, uint32_t nr, uint32_t *seq);
 
-/** labels_cmp() - as strcmp() on the texts. */
+/** labels_cmp() - compare the texts, as strcmp(). */
 int labels_cmp(const struct labels *l, uint32_t a, uint32_t b);
 
 #endif

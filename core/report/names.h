@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a report has names from. */
+/* The functions that give a report its names. */
 #ifndef CORE_REPORT_NAMES_H
 #define CORE_REPORT_NAMES_H
 
@@ -7,14 +7,13 @@
 #include "core/symbols/symbols.h"
 
 /**
- * struct report_names - where names come from: the resolver's functions, or a test's. The next call may
- * overwrite the names and files of symbols; the rest must stay until report_rows() returns.
- * @called:   as symbols_user_called(); NULL: it is not known of any address
- * @inlined:  as symbols_inlined(); NULL: nothing is
- * @frames:   of name frames, which are printed as their names alone; NULL: there are none
- * @demangle: as symbols_demangle(): what it has read stays until report_rows() returns; NULL: names are printed as they
- *            are
- * @tasks:    that know cgroups; NULL: none are known
+ * struct report_names - - the resolver's functions, or those of a test. The next call may overwrite the names and files
+ * of symbols; everything else must stay until report_rows() returns.
+ * @called:   as symbols_user_called(); NULL: not known for any address
+ * @inlined:  as symbols_inlined(); NULL: nothing is inlined
+ * @frames:   the name frames, which are printed as their names alone; NULL: there are none
+ * @demangle: as symbols_demangle(): results stay until report_rows() returns; NULL: names are printed as they are
+ * @tasks:    tasks with their cgroups; NULL: no cgroups are known
  */
 struct report_names {
 	void *ctx;

@@ -19,7 +19,7 @@ static uint32_t row_nr(const struct printed_rows *p, const struct printed_row *r
 	       labels_seq(p->labels, row->kernel)->nr;
 }
 
-/* Frame @i of a row, root first. */
+/* The label of frame @i of a row, root first. */
 static uint32_t row_label(const struct printed_rows *p, const struct printed_row *row, uint32_t i)
 {
 	const struct label_seq *user = labels_seq(p->labels, row->user);
@@ -34,7 +34,7 @@ static uint32_t row_label(const struct printed_rows *p, const struct printed_row
 	return p->labels->ids[labels_seq(p->labels, row->kernel)->at + i];
 }
 
-/* Where two rows can differ first. */
+/* The number of frames at the beginning that two rows share. */
 static uint32_t common_frames(const struct printed_rows *p, const struct printed_row *a, const struct printed_row *b)
 {
 	if (a->root != b->root || a->user != b->user)
@@ -47,7 +47,10 @@ struct merge_key {
 	const struct printed_row *row;
 };
 
-/* Frame by frame, not sequence by sequence: without a delimiter, where the user stack ends does not show. */
+/*
+ * Compare frame by frame, not sequence by sequence: without a delimiter, a line does not show where the user stack
+ * ends.
+ */
 static bool same_row(const void *have, const void *key)
 {
 	const struct printed_rows *p = ((const struct merge_key *)key)->p;
@@ -109,8 +112,8 @@ void printed_divide(struct printed_rows *p, uint64_t unit)
 }
 
 /*
- * Two different labels as they stand in a folded line: followed by ';' unless they are the last. A folded
- * text has no ';' of its own, so the first different byte decides, as if the whole lines were compared.
+ * Compare two different labels as parts of a folded line: each is followed by ';' unless it is the last. A folded text
+ * has no ';' of its own, so the first different byte decides, as if the whole lines were compared.
  */
 static int cmp_folded(const struct labels *l, uint32_t a, bool a_last, uint32_t b, bool b_last)
 {
@@ -138,7 +141,7 @@ static int cmp_stacks(const struct printed_rows *p, const struct printed_row *a,
 	return (nr_a > nr_b) - (nr_a < nr_b);
 }
 
-/* Rows that are the same folded, but not as they are printed; so they have the same number of frames. */
+/* Compare rows whose folded lines are equal, but whose printed rows are not; they have the same number of frames. */
 static int cmp_texts(const struct printed_rows *p, const struct printed_row *a, const struct printed_row *b)
 {
 	uint32_t nr = row_nr(p, a), i;
@@ -149,7 +152,7 @@ static int cmp_texts(const struct printed_rows *p, const struct printed_row *a, 
 	return c;
 }
 
-/* What is not known comes first. */
+/* Unknown origins come first. */
 static int cmp_origin(const struct labels *l, uint32_t a, uint32_t b)
 {
 	if (a == b)
@@ -191,7 +194,7 @@ void printed_sort(struct printed_rows *p)
 		qsort_r(p->table.v, p->table.nr, sizeof(struct printed_row), cmp_rows, p);
 }
 
-/* Rows on their way out, with room for the frames of one. */
+/* State of handing out rows, with room for the frames of one row. */
 struct writing {
 	const struct printed_rows *p;
 	struct text_ref *texts;

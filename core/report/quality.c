@@ -16,13 +16,13 @@ static enum frame_lack lack_of(const struct symbol *sym)
 		return LACKS_NOTHING;
 	if (!sym->module)
 		return LACKS_MAPPING;
-	/* Some compilers have one mapping of memory to write to, and another one to run. */
+	/* Some JIT compilers map the same memory twice: once to write to, once to run. */
 	if (sym->anonymous || begins(sym->module, "memfd:"))
 		return LACKS_MAP;
 	return sym->module[0] == '[' ? LACKS_NOTHING : LACKS_SYMBOLS;
 }
 
-/* Asked of each distinct frame: most modules differ in their first letters. */
+/* Called for each distinct frame, so be fast: most modules differ in their first letters. */
 static bool is_libc(const char *module)
 {
 	if (module[0] != 'l' || (module[1] != 'i' && module[1] != 'd'))
@@ -46,7 +46,7 @@ void stack_quality_start(struct stack_quality *q, unsigned int traits)
 	if (!q->begun)
 		q->start += (traits & FRAME_LACK) == LACKS_SYMBOLS;
 	else if (!(q->leaf & FRAME_OF_LIBC))
-		q->start = 0; /* the outermost frame alone, which is not _start */
+		q->start = 0; /* only the outermost frame, and it is not _start */
 }
 
 unsigned int stack_quality_names(const struct stack_quality *q)
@@ -57,7 +57,7 @@ unsigned int stack_quality_names(const struct stack_quality *q)
 
 	if (leaf == LACKS_SYMBOLS)
 		return 1u << FLAW_NO_SYMBOLS;
-	/* The leaf's address is not read from the stack: it is code. */
+	/* The leaf's address is the instruction pointer, not a word from the stack: it is code. */
 	if (leaf == LACKS_MAP || leaf == LACKS_MAPPING)
 		return 1u << FLAW_NO_MAP;
 	if (!q->lacks || symbols + map < frames_lacking(q->lacks, LACKS_NOTHING))
@@ -67,7 +67,7 @@ unsigned int stack_quality_names(const struct stack_quality *q)
 
 bool stack_end_is_missing(const struct stack_end *end)
 {
-	/* Of a process whose mappings are not known, neither is the leaf's. */
+	/* If the mappings of the process are not known, the leaf has no mapping, either. */
 	if ((end->outermost & FRAME_LACK) == LACKS_MAPPING)
 		return (end->leaf & FRAME_LACK) != LACKS_MAPPING;
 	return end->outermost & FRAME_CALLED && !(end->outermost & FRAME_OF_LIBC && !(end->next & FRAME_OF_LIBC));

@@ -9,7 +9,7 @@
 
 struct mangled_name {
 	char *name;
-	const char *readable; /* borrowed; NULL: none, or not read yet */
+	const char *readable; /* borrowed; NULL: none, or not demangled yet */
 };
 
 static const struct intern_kind name_kind = INTERN_STRING(struct mangled_name, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of a report that are mangled, each once. They are demangled many at a time, because another process does
- * that. Private to core/report/.
+ * The mangled names of a report, each once. They are demangled in batches, because another process does that. Private
+ * to core/report/.
  */
 #ifndef CORE_REPORT_READABLE_H
 #define CORE_REPORT_READABLE_H
@@ -10,8 +10,8 @@
 #include "core/report/names.h"
 
 /**
- * struct readable_names - all zeros is valid and empty.
- * @nr_read: of the names in @table, those that were demangled
+ * struct readable_names - - all zeros is valid and empty.
+ * @nr_read: number of names in @table that were demangled
  */
 struct readable_names {
 	struct intern_table table;
@@ -23,10 +23,12 @@ void readable_release(struct readable_names *r);
 /** readable_add() - the number of @name, which is copied. Return: 0 or -ENOMEM. */
 int readable_add(struct readable_names *r, const char *name, uint32_t *id);
 
-/** readable_read() - demangle what was added since the last call. Return: 0 or -ENOMEM. */
+/** readable_read() - demangle the names added since the last call. Return: 0 or -ENOMEM. */
 int readable_read(struct readable_names *r, const struct report_names *names);
 
-/** readable_text() - what to print; the name itself if it cannot be demangled. Borrowed until readable_release(). */
+/**
+ * readable_text() - the text to print; the name itself if it cannot be demangled. Borrowed until readable_release().
+ */
 const char *readable_text(const struct readable_names *r, uint32_t id);
 
 #endif

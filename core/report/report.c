@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rows to text, in four steps: name each distinct frame once, turn each row into labels and merge rows with
- * equal ones, sort, print. A printed row refers to two label sequences (user and kernel), which rows share.
+ * Turn rows into text in four steps: name each distinct frame once, turn each row into labels and merge equal rows,
+ * sort, print. A printed row refers to two label sequences (user and kernel), which rows share.
  */
 #include "core/report/report.h"
 
@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 8192 /* rows that wait until the names in their stacks are demangled */
+#define BATCH 8192 /* so many rows wait while the names in their stacks are demangled */
 
 struct task {
 	struct task_image of;
 	uint32_t label;   /* of its comm */
 	uint32_t cgroup;  /* label, or HASH_NONE */
-	uint32_t nr_rows; /* of the input */
+	uint32_t nr_rows; /* number of rows in the input */
 };
 
 static const struct intern_kind task_kind = INTERN_BYTES(struct task, of);
@@ -32,11 +32,11 @@ struct report {
 	struct printed_rows printed;
 	struct printed_row *waiting; /* BATCH */
 	size_t nr_waiting;
-	/* of the part */
+	/* for the current part */
 	const struct report_part *part;
 	uint32_t root, input; /* labels, or HASH_NONE */
 	struct intern_table tasks;
-	/* of the task */
+	/* for the current task */
 	struct quality quality;
 };
 
@@ -66,7 +66,7 @@ static int report_init(struct report *r)
 			       &r->printed.delimiter);
 }
 
-/* Where reports are compared, a row is of both, wherever each ran. */
+/* If reports are compared, a row belongs to both: leave out where each ran. */
 static bool prints_origin(const struct report *r)
 {
 	return r->labeller.form->prints_origin && !r->labeller.cfg->compared;
@@ -116,7 +116,7 @@ static int find_task(struct report *r, const struct row *in, uint32_t *pos)
 	return labeller_text(&r->labeller, key.key.comm, &task->label) ? -ENOMEM : find_cgroup(r, task);
 }
 
-/* Rows merge by their labels, which are known now. */
+/* Merge the waiting rows by their labels, which are known now. */
 static int add_waiting(struct report *r)
 {
 	size_t i;
@@ -181,7 +181,7 @@ static int add_task(struct report *r, const struct task *task, const uint32_t *r
 	return rc || !r->part->quality ? rc : report_quality_add(r->part->quality, &task->of.key, &r->quality);
 }
 
-/* Find the task of each row, then put rows in the order of their tasks: @order has room for them all. */
+/* Find the task of each row, then sort rows by task. @order has room for all. */
 static int order_by_task(struct report *r, uint32_t *order, uint32_t nr)
 {
 	uint32_t *task_of = malloc((nr + 1) * sizeof(*task_of)), *next = NULL, i, at = 0;
@@ -287,7 +287,7 @@ int report_add_named(struct report *r, const struct report_named *named)
 		rc = labels_add_seq(&r->labeller.labels, NULL, 0, &row.kernel);
 	if (rc)
 		return rc;
-	/* Values of files are in the unit that is printed; all are divided by it in the end. */
+	/* Values read from files are in the printed unit, and all values are divided by it at the end: multiply. */
 	set_values(&row, mul_or_max(named->value, unit ? unit : 1), named->times, named->before);
 	return printed_add(&r->printed, &row);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows to text. The report is a function of the rows: named, merged where they print the same, sorted; never
- * does it depend on the order in which rows were added.
+ * Turn rows into text: name their frames, merge rows that print the same, and sort them. The order in which rows were
+ * added has no influence on the report.
  *
  * The order, the same in every form:
  *  1. value as printed, ascending;
  *  2. the comm's bytes, as the folded form prints it;
  *  3. pid and tid, in forms that print them;
- *  4. the bytes of the stack as the folded form would print it with the same -a and -d, "root;...;leaf", a
- *     stack that is the beginning of another one before it;
- *  5. where that is equal but the printed rows are not (addresses, offsets, a ';' that folds to ':'): the
- *     comm, then the frames from the root on, by the bytes of their own texts.
+ *  4. the bytes of the stack as the folded form would print it with the same -a and -d, "root;...;leaf", and a stack
+ *     before a longer one that begins with it;
+ *  5. if that is equal but the printed rows are not (addresses, offsets, a ';' that folds to ':'): the comm, then the
+ *     frames from the root on, by the bytes of their own texts.
  */
 #ifndef CORE_REPORT_H
 #define CORE_REPORT_H
@@ -25,7 +25,7 @@
 
 #include <stdio.h>
 
-struct report; /* one report, being put together */
+struct report; /* one report that is being put together */
 
 /**
  * struct report_part - rows of a report that has several kinds. All is borrowed until report_add() returns.
@@ -33,10 +33,10 @@ struct report; /* one report, being put together */
  * @quality:       to which is added what its rows have; NULL: it is not wanted
  * @reused:        to which is added how many samples or intervals have frames with FRAME_REUSED; NULL: it is not wanted
  * @root:          a frame between the comm and the stacks; NULL: none
- * @weight:        of their values, which are multiplied by it; 1 or more
- * @from_schedule: a kernel stack begins with who calls __schedule(): not with what traces there
- * @before:        they are of the report that this one is compared with
- * @input:         name of the file that they are of; NULL: none is to be named
+ * @weight:        values are multiplied by it; 1 or more
+ * @from_schedule: kernel stacks begin with the caller of __schedule(): frames of tracing code are left out
+ * @before:        rows of the report with which this one is compared
+ * @input:         name of the file that the rows come from; NULL: none
  */
 struct report_part {
 	const struct rows *rows;
@@ -50,9 +50,9 @@ struct report_part {
 };
 
 /**
- * struct report_named - a row that has names already, as one that was read from another report.
- * @comm:   of report_label(), as @cgroup and @input, which may be HASH_NONE
- * @labels: @nr of report_frame(), root first; borrowed
+ * struct report_named - - a row that has names already, for example from another report.
+ * @comm:   from report_label(), like @cgroup and @input, which may be HASH_NONE
+ * @labels: @nr labels from report_frame(), root first; borrowed
  */
 struct report_named {
 	uint32_t comm, cgroup, input;
@@ -66,67 +66,69 @@ struct report_named {
 /**
  * report_begin() - begin the output of a run: one report or, with intervals, several.
  * @form:  see core/report/forms.h
- * @about: NULL: nothing is known
- * Return, as for all of these: 0; -ENOMEM; the -errno of a failed write (also of one that stdio had buffered: @out is
- * flushed).
+ * @about: NULL: nothing is known Return, as for all of these: 0; -ENOMEM; the -errno of a failed write (also of one
+ *         that stdio had buffered: @out is flushed).
  */
 int report_begin(struct report_output *o, FILE *out, const struct report_writer *form, const struct report_about *about,
 		 struct err *err);
 
-/** report_interval() - begin a report of that output, see struct report_interval. Nothing is flushed. */
+/** report_interval() - begin one of the reports of that output, see struct report_interval. Flushes nothing. */
 void report_interval(struct report_output *o, unsigned int number, double seconds);
 
 /**
- * report_new() - a report without rows, to be freed.
+ * report_new() - make a report without rows; the caller frees it.
  * @cfg: borrowed; its form is ignored
  */
 int report_new(const struct report_writer *form, const struct report_cfg *cfg, struct report **out, struct err *err);
 void report_free(struct report *r);
 
-/** report_add() - add the rows of a part. Every address of a stack but its leaf is a return address. */
+/** report_add() - add the rows of a part. All addresses of a stack except the leaf are return addresses. */
 int report_add(struct report *r, const struct report_part *part, struct err *err);
 
-/** report_forget_names() - the names of parts so far are about to go; labels stay. The next part may have others. */
+/**
+ * report_forget_names() - the names of the parts so far become invalid; labels stay. The next part may have other
+ * names.
+ */
 void report_forget_names(struct report *r);
 
-/** report_label() - the label of a comm, a cgroup or an input. Return, as for the next ones: 0 or -ENOMEM. */
+/** report_label() - make the label of a comm, a cgroup or an input. Return, as for the next functions: 0 or -ENOMEM. */
 int report_label(struct report *r, const char *text, uint32_t *label);
-/** report_frame() - the label of @frame, whose name is not mangled; its texts are copied. */
+/** report_frame() - make the label of @frame, whose name is not mangled; texts are copied. */
 int report_frame(struct report *r, const struct report_frame *frame, uint32_t *label);
-/** report_delimiter() - the label of what stands between a user's and a kernel's frames. */
+/** report_delimiter() - the label of the delimiter between user and kernel frames. */
 uint32_t report_delimiter(const struct report *r);
 int report_add_named(struct report *r, const struct report_named *row);
 
 /**
- * report_print() - write all rows, sorted. Nothing can be added any more.
- * @counts: NULL: nothing is known
+ * report_print() - write all rows, sorted. After that, nothing can be added.
+ * @counts: NULL: not known
  */
 int report_print(struct report *r, struct report_output *o, const struct report_counts *counts, struct err *err);
 
-/** report_sums() - the values of all rows, and of those of before, as they are before they are divided by a unit. */
+/** report_sums() - the sums of all values, now and before, without division by a unit. */
 struct report_sums {
 	double now, before;
 };
 struct report_sums report_sums(const struct report *r);
 
 /**
- * report_each() - call @fn for each row, in no order. There are frames only if the form is structured, or the rows are
- * compared (struct report_cfg).
- * Return: 0; -ENOMEM; else what @fn returned first that is not 0.
+ * report_each() - call @fn for each row, in no order. Rows have frames only if the form is structured, or if reports
+ * are compared (struct report_cfg).
+ * Return: 0; -ENOMEM; otherwise the first nonzero value that @fn returned.
  */
 int report_each(struct report *r, int (*fn)(void *ctx, const struct report_row *row), void *ctx);
 
-/** report_rows() - a report of @nr parts, from report_new() to report_free(). */
+/** report_rows() - print a report of @nr parts: all steps from report_new() to report_free(). */
 int report_rows(struct report_output *o, const struct report_part *parts, size_t nr, const struct report_cfg *cfg,
 		struct err *err);
 
 /**
- * report_end() - end the output and free what the writer keeps. A second call, or one without report_begin() (all
- * zeros), does nothing. If not @whole, something failed, and nothing more is printed.
+ * report_end() - end the output and free the writer's state. A second call, or one without report_begin() (all zeros),
+ * does nothing. If not @whole, something failed, and nothing more is printed.
  */
 int report_end(struct report_output *o, bool whole, struct err *err);
 
-/** report_write() - all of these: an output of one report of @rows to @out in the form of @cfg, without header. */
+/** report_write() - all of these steps: write one report of @rows to @out in the form of @cfg, without header. */
 int report_write(FILE *out, const struct rows *rows, const struct report_names *names, const struct report_cfg *cfg,
 		 struct err *err);
 

@@ -3,9 +3,11 @@
 
 #include <string.h>
 
-#define MAX_TRACING 16 /* frames of what traces the scheduler, at most */
+#define MAX_TRACING 16 /* at most so many frames of tracing code */
 
-/* Is that the name of @sym, but for what a compiler or linker appends: ".isra.0", ".constprop.0", ".llvm.123"? */
+/*
+ * True if @name is the name of @sym without what a compiler or linker appends: ".isra.0", ".constprop.0", ".llvm.123".
+ */
 static bool is_named(const struct symbol *sym, const char *name)
 {
 	size_t len = strlen(name);
@@ -13,7 +15,7 @@ static bool is_named(const struct symbol *sym, const char *name)
 	return sym->name && !strncmp(sym->name, name, len) && (!sym->name[len] || sym->name[len] == '.');
 }
 
-/* Where __schedule() may be inlined. */
+/* True for the functions into which __schedule() may be inlined. */
 static bool is_scheduling(const struct symbol *sym)
 {
 	static const char *const names[] = { "schedule", "preempt_schedule_common", "preempt_schedule_irq",
@@ -34,8 +36,10 @@ uint32_t report_first_frame(const struct report_names *names, const struct stack
 		struct symbol sym = { 0 };
 
 		names->kernel(names->ctx, kernel->frames[i], i > 0, &sym);
-		/* 5.4's callchain begins with it twice: perf_callchain_kernel() stores the interrupted address, and the
-		 * frame-pointer unwinder begins there once more. */
+		/*
+		 * A 5.4 callchain begins with __schedule() twice: perf_callchain_kernel() stores the interrupted
+		 * address, and the frame-pointer unwinder begins with it again.
+		 */
 		if (is_named(&sym, "__schedule"))
 			last = i;
 		else if (last != HASH_NONE)

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 
 struct frame_key {
-	frame_t addr; /* no longer marked as exact; or a name */
+	frame_t addr; /* without FRAME_EXACT; or a name frame */
 	bool is_return;
 };
 
 /*
- * Its @nr labels, root first: what was inlined at an address are frames of their own. @label is the only one, or where
- * they begin. @traits: see quality.h, of a user frame
+ * A named frame with its @nr labels, root first: functions inlined at an address are frames of their own. @label: the
+ * label if there is one, otherwise the position of the first. @traits: of a user frame, see quality.h
  */
 struct named_frame {
 	struct frame_key key;
@@ -28,7 +28,7 @@ struct named_frame {
 
 _Static_assert(FLAW_NR <= FLAW_BITS, "a bit for each flaw");
 
-/* A user stack that has been named. A million of them are waited for less when they are small. */
+/* A user stack that has been named. Small, because with a million of them memory access takes the time. */
 struct named_stack {
 	uint32_t id;
 	uint32_t seq : 31 - FLAW_BITS, flaws : FLAW_BITS, reused : 1;
@@ -99,7 +99,7 @@ static enum report_frame_kind kind_of(bool kernel, const struct symbol *sym)
 	return sym->jit ? REPORT_FRAME_JIT : REPORT_FRAME_USER;
 }
 
-/* One more label of @frames. */
+/* Append a label to @frames. */
 static int add_label(struct report_stacks *s, struct named_frames *frames, const struct report_frame *frame)
 {
 	uint32_t *labels = grow(frames->labels, &frames->labels_cap, frames->nr_labels, 1, sizeof(*labels));
@@ -137,7 +137,7 @@ static int add_symbol(struct report_stacks *s, struct named_frames *frames, uint
 	return add_label(s, frames, &frame);
 }
 
-/* A frame that has no address. */
+/* Name a frame that has no address. */
 static int add_name(struct report_stacks *s, struct named_frames *frames, enum frame_kind kind, const char *name)
 {
 	const struct report_frame frame = {
@@ -176,7 +176,10 @@ static int name_frame(struct report_stacks *s, const struct task_image *task, st
 	return rc;
 }
 
-/* A frame of the labels from @at on. One alone is better near: the others are seldom, and far. */
+/*
+ * Make a frame from the labels from @at on. A single label is stored in the frame itself, near in memory: several
+ * labels are rare.
+ */
 static struct named_frame make_frame(struct named_frames *frames, const struct frame_key *key, size_t at,
 				     unsigned int traits)
 {
@@ -227,7 +230,7 @@ static int find_frame(struct report_stacks *s, const struct task_image *task, co
 	return 0;
 }
 
-/* Every address but the leaf's is a return address, but for a function that a signal interrupted. */
+/* All addresses except the leaf's are return addresses, unless a signal interrupted the function. */
 static struct frame_key frame_at(const struct stack *s, uint32_t i, bool user)
 {
 	frame_t addr = s->frames[i];
@@ -236,7 +239,7 @@ static struct frame_key frame_at(const struct stack *s, uint32_t i, bool user)
 	return (struct frame_key){ exact ? addr ^ FRAME_EXACT : addr, i > 0 && !exact };
 }
 
-/* Append @nr labels to the scratch's @used ones. */
+/* Append @nr labels to the @used ones in the scratch buffer. */
 static int add_ids(struct report_stacks *s, uint32_t *used, const uint32_t *labels, uint32_t nr)
 {
 	uint32_t *ids = grow(s->ids, &s->ids_cap, *used, nr, sizeof(*ids));
@@ -289,7 +292,7 @@ static int find_kernel(struct report_stacks *s, const struct row *in, uint32_t *
 	return rc;
 }
 
-/* Does the function of @f have a caller, by all that is known? Each distinct frame is asked for once. */
+/* Find out whether the function of @f is known to have a caller. Done once for each distinct frame. */
 static void find_caller(const struct report_stacks *s, struct named_frame *f)
 {
 	const struct report_names *names = s->labeller->names;
@@ -301,7 +304,7 @@ static void find_caller(const struct report_stacks *s, struct named_frame *f)
 	f->traits |= FRAME_ASKED;
 }
 
-/* Of the user stack that was named last. */
+/* The flaws of the user stack that was named last. */
 static unsigned int flaws_of(const struct report_stacks *s, const struct stack *stack,
 			     const struct stack_quality *quality)
 {

@@ -2,8 +2,8 @@
 /*
  * The stacks of rows as sequences of labels, each frame and each stack named once. Private to core/report/.
  *
- * Rows are named task by task: what is known of user addresses is needed for one task at a time, and stays small enough
- * for the CPU's caches (a million rows: half the time).
+ * Rows are named task by task. So the table of user addresses serves one task at a time, and stays small enough for the
+ * CPU's caches (a million rows: half the time).
  */
 #ifndef CORE_REPORT_STACKS_H
 #define CORE_REPORT_STACKS_H
@@ -30,15 +30,15 @@ struct named_frames {
 };
 
 /**
- * struct report_stacks - all zeros but @labeller is valid; see stacks_init().
+ * struct report_stacks - - all zeros but @labeller is valid; see stacks_init().
  * @kernel_seqs: by stack number; HASH_NONE: not named yet
- * @finds_incomplete: FLAW_INCOMPLETE is wanted
+ * @finds_incomplete: find stacks with FLAW_INCOMPLETE
  */
 struct report_stacks {
 	struct labeller *labeller;
 	uint32_t missed_user, missed_kernel, truncated; /* labels */
 	struct named_frames kernel_frames;
-	/* of the part */
+	/* for the current part */
 	bool from_schedule;
 	uint32_t *kernel_seqs;
 	/* of the task */
@@ -49,7 +49,7 @@ struct report_stacks {
 	/* scratch */
 	uint32_t *ids;
 	size_t ids_cap;
-	uint32_t ends[2]; /* the outermost frames of the last stack, by their positions */
+	uint32_t ends[2]; /* positions of the two outermost frames of the last stack */
 };
 
 /** stacks_init() - Return, as for all of these: 0 or -ENOMEM. */
@@ -57,12 +57,12 @@ int stacks_init(struct report_stacks *s);
 void stacks_release(struct report_stacks *s);
 
 /**
- * stacks_begin_part() - the next rows are of another table, with @nr stacks. A task must begin, too.
- * @from_schedule: as struct report_part has it
+ * stacks_begin_part() - the next rows are from another table with @nr stacks. Call stacks_begin_task() after it.
+ * @from_schedule: as in struct report_part
  */
 int stacks_begin_part(struct report_stacks *s, size_t nr, bool from_schedule);
 
-/** stacks_forget_kernel() - frames of the kernel have other names from now on. */
+/** stacks_forget_kernel() - forget the names of kernel frames: they change from now on. */
 void stacks_forget_kernel(struct report_stacks *s);
 
 /** stacks_begin_task() - the next rows are of @task, borrowed until another one begins. */

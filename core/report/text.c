@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The multi-line form: a line for each frame, kernel leaf first, then the task, then the value. */
+/* The multi-line form: one line for each frame, kernel leaf first, then the task, then the value. */
 #include "core/report/forms.h"
 #include "core/report/writer.h"
 
@@ -15,7 +15,7 @@ static void put_position(struct textbuf *b, const struct report_frame *frame)
 	textbuf_put(b, line, (size_t)snprintf(line, sizeof(line), ":%u", frame->line));
 }
 
-/* Frames that are inlined have none, and neither have frames of a report that lacks addresses. */
+/* Inlined frames have no offset, nor have frames of a report without addresses. */
 static bool has_offset(const struct report_frame *frame)
 {
 	if (!frame->address && !frame->offset)
@@ -25,7 +25,7 @@ static bool has_offset(const struct report_frame *frame)
 	return report_frame_unnamed(frame) && (frame->has_function || frame->offset);
 }
 
-/* What is added to a name. One that is made of the module has it already. */
+/* Append the offset to a name. A name that is made from the module has it already. */
 static void put_offset(struct textbuf *b, const struct report_frame *frame)
 {
 	bool unnamed = report_frame_unnamed(frame);
@@ -42,7 +42,7 @@ static void put_offset(struct textbuf *b, const struct report_frame *frame)
 static void text_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	bool is_code = frame->kind != REPORT_FRAME_MARKER && frame->kind != REPORT_FRAME_FUNCTION;
-	/* What was read from a report may lack the address. At 0 there is no code that has a name. */
+	/* A frame that was read from a report may have no address. A named function is never at address 0. */
 	bool is_placed = frame->address || (!frame->name && !frame->module && !frame->anonymous);
 	char hex[32];
 
@@ -63,7 +63,7 @@ static int text_begin(struct report_output *o, const struct report_about *about)
 	return 0;
 }
 
-/* An empty line is between header and report, and between two reports. */
+/* Separate header and report, and two reports, by an empty line. */
 static void text_interval(struct report_output *o, const struct report_interval *interval)
 {
 	fputc('\n', o->out);

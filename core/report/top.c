@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tables: who ran, and in which functions; of a comparison, what changed. */
+/* Tables of tasks and functions. In a comparison: what changed. */
 #include "core/report/forms.h"
 #include "core/report/functions.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODULE_MAX 24 /* columns, of a longer one the rest is cut */
+#define MODULE_MAX 24 /* longer module names are cut to so many columns */
 
 struct top_task {
 	char *comm;
@@ -19,12 +19,12 @@ struct top_task {
 
 static const struct intern_kind task_kind = INTERN_STRING(struct top_task, comm);
 
-/* All but @about is of the report at hand. */
+/* Everything but @about belongs to the current report. */
 struct top {
-	struct report_about about; /* without its texts */
+	struct report_about about; /* without the texts */
 	struct functions functions;
 	struct intern_table tasks;
-	uint64_t kernel; /* value of the rows that end in the kernel */
+	uint64_t kernel; /* value of the rows whose leaf is in the kernel */
 	unsigned int interval;
 };
 
@@ -40,7 +40,7 @@ static void forget_report(struct top *t)
 	t->kernel = 0;
 }
 
-/* What tells functions apart: name, module and kind. */
+/* The label that distinguishes functions: name, module and kind. */
 static void top_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	const char kind = (char)('0' + frame->kind);
@@ -113,7 +113,7 @@ static int by_value(const void *pa, const void *pb)
 	return strcmp(a->comm, b->comm);
 }
 
-/* How many CPUs were busy with @value; below 0: not known. */
+/* How many CPUs were busy for @value; negative: not known. */
 static double cpus_of(const struct top *t, const struct report_counts *counts, uint64_t value)
 {
 	double ns = t->about.unit == UNIT_USEC ? 1e3 : (double)t->about.period_ns;
@@ -164,7 +164,7 @@ static int by_self(const struct function *a, const struct function *b, void *ctx
 	return x[!*by_total] == y[!*by_total] ? 0 : x[!*by_total] < y[!*by_total] ? 1 : -1;
 }
 
-/* The columns of a text: bytes that do not continue a character of UTF-8. */
+/* The columns that a text fills: bytes that do not continue a UTF-8 character. */
 static size_t columns_of(const char *s)
 {
 	size_t n = 0;
@@ -174,7 +174,7 @@ static size_t columns_of(const char *s)
 	return n;
 }
 
-/* Return: bytes of @s in its first @columns. */
+/* The number of bytes in the first @columns columns of @s. */
 static int bytes_in(const char *s, size_t columns)
 {
 	const char *at = s;
@@ -197,7 +197,7 @@ static size_t module_column(const struct function **shown, size_t nr)
 	return most;
 }
 
-/* The end of a line: module and name, of which what does not fit the terminal is cut. @used: columns before them */
+/* Print the end of a line: module and name, cut to the width of the terminal. @used: columns before them */
 static void print_name(const struct report_output *o, const char *module, const char *name, size_t column, size_t used)
 {
 	size_t modules = columns_of(module), left = SIZE_MAX;
@@ -211,7 +211,7 @@ static void print_name(const struct report_output *o, const char *module, const 
 		cut ? ".." : "");
 }
 
-/* What ran by itself, or called something that did. */
+/* Leave out functions with value 0. Return: how many are left. */
 static size_t that_ran(const struct function **sorted, size_t nr, bool by_total)
 {
 	while (nr && !sorted[nr - 1]->now.total.value)
@@ -262,7 +262,7 @@ static int by_change(const struct function *a, const struct function *b, void *c
 	return (dx < dy) - (dx > dy);
 }
 
-/* Leave those that only call others, if what they do themselves is compared. Return: how many are left. */
+/* If self values are compared, leave out functions that only call others. Return: how many are left. */
 static size_t that_count(const struct function **sorted, size_t nr, bool by_total)
 {
 	size_t kept = 0, i;

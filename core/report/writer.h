@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a form of the report is to core/report/report.c, which names, merges and sorts rows and hands them over. A new
- * form is a file with its writer, a line of REPORT_FORMS() and a line of core/module.mk.
+ * The interface between core/report/report.c, which names, merges and sorts rows, and the output forms, which print
+ * them. A new form is a file with its writer, a line of REPORT_FORMS() and a line of core/module.mk.
  */
 #ifndef CORE_REPORT_WRITER_H
 #define CORE_REPORT_WRITER_H
@@ -17,28 +17,27 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/** struct text_ref - bytes, not terminated. */
+/** struct text_ref - - text that is not zero-terminated. */
 struct text_ref {
 	const char *bytes;
 	size_t len;
 };
 
 /**
- * struct report_row - a row as it is printed. Everything is borrowed until row() returns.
+ * struct report_row - - a row as printed. Everything is borrowed until row() returns.
  * @comm, @pid, @tid: its labels. @comm is safe to print; @pid and @tid are 0 if the form does not print them, @tid also
- *          where rows are not told apart by it
- * @cgroup, @input: where it is from, the same: path of a cgroup, name of a file that was read. Empty if it is not
- * known, or the form does not print them
- * @nr:     of @texts, @labels and @frames
- * @texts:  root first, what label() made of the frames: of the user stack, the delimiter if there is one, the kernel
- *          stack
- * @labels: the numbers of these, from 0: equal texts have the same one throughout a report, and few numbers are not
- *          used
+ * if rows are not grouped by it
+ * @cgroup, @input: its origin, printed if the form does: path of a cgroup, name of a file that was read. Empty if not
+ * known
+ * @nr:     number of @texts, @labels and @frames
+ * @texts:  root first, from label(): the user stack, the delimiter if there is one, the kernel stack
+ * @labels: the numbers of these texts, from 0: equal texts have the same number throughout a report, and few numbers
+ *          are unused
  * @frames: the frames themselves, if the form is structured or reports are compared. Frames with the same label have
- *          the same address throughout a report, but where reports are compared
+ *          the same address throughout a report, unless reports are compared
  * @value:  in the unit of the output
- * @before: the same of the report that this one is compared with; 0 without such a one
- * @times:  how many samples, or intervals off the CPU, @value is of; @times_before: that @before is of
+ * @before: the value in the report with which this one is compared; 0 without one
+ * @times:  number of samples or intervals off the CPU in @value; @times_before: in @before
  */
 struct report_row {
 	struct text_ref comm, cgroup, input;
@@ -62,9 +61,9 @@ struct report_interval {
 };
 
 /**
- * struct report_output - reports on their way to @out: what one run prints.
- * @cfg:   of the report at hand
- * @scale: of its values of before, so that both have the same sum
+ * struct report_output - - the output of one run: reports that are written to @out.
+ * @cfg:   of the current report
+ * @scale: factor for its values from before, so that both sides have the same sum
  * @state: the writer's own
  */
 struct report_output {
@@ -76,25 +75,25 @@ struct report_output {
 };
 
 /**
- * struct report_writer - one form. A failed write leaves its error in the stream, where report.c finds it; a function
- * that writes much returns its -errno, which the stream does not keep. Else functions return 0 or -ENOMEM. Those that
- * have nothing to do may be NULL, but for label() and row().
+ * struct report_writer - - one form. After a failed write, the stream has the error, where report.c finds it; a
+ * function that writes much returns the -errno, because the stream does not keep it. Other functions return 0 or
+ * -ENOMEM. Functions with nothing to do may be NULL, except label() and row().
  * @name:       see REPORT_FORMS()
- * @suffixes:   of file names that ask for it, ended by NULL; NULL: there are none
+ * @suffixes:   file name suffixes that select it, ended by NULL; NULL: there are none
  * @delimiter:  the frame between the two stacks
  * @semicolon:  printed for a ';' inside a comm
- * @prints_pid: and the tid; else rows that differ in these alone are one row
- * @prints_origin: the cgroup and the input, in the same way, unless reports are compared
- * @structured: row() reads report_row.frames; otherwise frames may not be kept, and that be NULL
- * @compares:   row() prints values of before, where reports are compared
- * @names_only: options that add to the names (addresses, offsets, source lines) have no effect
- * @paragraphs: a row ends with an empty line, else it is one line (core/report/diff.h)
- * @label:      append to @b what distinguishes a frame from others: rows with equal labels become one row. So a label
- *              must contain everything that row() prints of a frame. In forms that print text it is that text.
+ * @prints_pid: prints pid and tid; otherwise rows that differ only in these are merged
+ * @prints_origin: the same for the cgroup and the input, unless reports are compared
+ * @structured: row() reads report_row.frames; otherwise frames need not be kept, and may be NULL
+ * @compares:   row() prints values from before if reports are compared
+ * @names_only: options that add to names (addresses, offsets, source lines) have no effect
+ * @paragraphs: a row ends with an empty line, otherwise it is one line (core/report/diff.h)
+ * @label:      append to @b the text that distinguishes a frame from others: rows with equal labels become one row. So
+ *              a label must contain everything that row() prints of a frame. In text forms it is the printed text.
  * @begin:      the output begins
  * @interval:   a report begins
- * @row:        the next row of it; the stream is locked
- * @counts:     it had its last row
+ * @row:        prints the next row; the stream is locked
+ * @counts:     called after the last row
  * @end:        the output ends: free @state. If not @whole, something failed: print nothing
  */
 struct report_writer {
@@ -111,7 +110,7 @@ struct report_writer {
 	int (*end)(struct report_output *o, bool whole);
 };
 
-/** report_failed() - 0, or the -errno of a write to @out that failed; errno was 0 before it. @out is locked. */
+/** report_failed() - 0, or the -errno of a failed write to @out; errno was 0 before that write. @out is locked. */
 static inline int report_failed(FILE *out)
 {
 	if (!ferror_unlocked(out))
@@ -128,7 +127,7 @@ static inline int report_flush(FILE *out)
 	return report_failed(out);
 }
 
-/* What -a appends to a frame. */
+/* Append the annotation of -a to a frame. */
 static inline void textbuf_annotate(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	if (cfg->annotations && (frame->kind == REPORT_FRAME_KERNEL || frame->kind == REPORT_FRAME_INLINED))

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw callchains to the two stacks of a sample: the one place where what the kernel delivers differently to a BPF
- * program and to a ring becomes the same.
+ * Make the two stacks of a sample from raw callchains. Only this file knows how the kernel's data for a BPF program
+ * differs from that in a ring buffer:
  *
  * - PERF_CONTEXT_ markers (values >= (u64)-4095, include/uapi/linux/perf_event.h) are not addresses. A ring callchain
  *   has them between its parts; bpf_get_stackid() returns them too, since 5.9, on events with PERF_SAMPLE_CALLCHAIN.
  * - A zero return address ends a stack: the stack map cannot hold one, a ring callchain can.
- * - A process can put a marker's value on its own stack as a return address: it ends the user stack, it never begins
+ * - A process can put a marker's value on its own stack as a return address. It ends the user stack, it never begins
  *   another one.
- * - Kernels give one limit to both stacks of a ring callchain together; bpf_get_stackid() before 5.9 limits each
- *   alone. callchain_limit() gives both the first kind, and says what was cut.
+ * - In a ring callchain, kernels limit both stacks together; bpf_get_stackid() before 5.9 limits each stack alone.
+ *   callchain_limit() applies the first kind to both, and marks the stacks that were cut.
  */
 #ifndef CORE_ROWS_CALLCHAIN_H
 #define CORE_ROWS_CALLCHAIN_H
@@ -21,14 +21,14 @@
 struct host;
 
 /*
- * Addresses asked of the kernel for a whole sample. Two below the default kernel.perf_event_max_stack (127): since 5.9
- * bpf_get_stackid() may take its stack from the sample's callchain, and since 6.18 it gives the user's side no more
- * entries than that less the kernel's, each side having a marker. The last one asked for is never shown: its presence
- * proves that a stack was cut.
+ * Addresses that profile requests for a whole sample. This is two below the default kernel.perf_event_max_stack (127):
+ * since 5.9 bpf_get_stackid() may take its stack from the sample's callchain. Since 6.18 it gives the user's side no
+ * more entries than that limit less the kernel's, and each side has a marker. The last requested address is never
+ * shown: its presence proves that a stack was cut.
  */
 #define CALLCHAIN_ASKED 125
 
-/** callchain_asked() - CALLCHAIN_ASKED, or less where the host's kernel.perf_event_max_stack is lower; at least 2. */
+/** callchain_asked() - CALLCHAIN_ASKED, or less if the host's kernel.perf_event_max_stack is lower; at least 2. */
 unsigned int callchain_asked(const struct host *host);
 
 /**
@@ -43,21 +43,21 @@ void callchain_split(const uint64_t *ips, uint64_t nr, struct stack *kernel, str
 
 /**
  * callchain_cookie() - the cookie of a user part that the kernel deferred (compat/perf_deferred.h).
- * @ips: @nr entries, of which callchain_split() made a @user that is STACK_MISSED
- * Return: 0: the chain ends before it.
+ * @ips: @nr entries, for which callchain_split() set @user to STACK_MISSED
+ * Return: the cookie; 0: the chain ends before it.
  */
 uint64_t callchain_cookie(const uint64_t *ips, uint64_t nr);
 
 /**
- * callchain_leaf() - a sample without a callchain: the interrupted address alone.
+ * callchain_leaf() - make the stacks of a sample without a callchain: only the interrupted address.
  * @ip:   borrowed by the stack
- * @mode: PERF_RECORD_MISC_KERNEL or _USER; of any other, a guest's, the address belongs to no stack
+ * @mode: PERF_RECORD_MISC_KERNEL or _USER; in any other mode (a guest's), the address belongs to no stack
  */
 void callchain_leaf(const uint64_t *ip, unsigned int mode, struct stack *kernel, struct stack *user);
 
 /**
- * callchain_entry() - a stack map's entry of @nr addresses, zero padded, or a deferred callchain, as a taken stack
- * pointing into @ips.
+ * callchain_entry() - make a taken stack that points into @ips: an entry of a stack map with @nr addresses, zero
+ * padded, or a deferred callchain.
  */
 void callchain_entry(const uint64_t *ips, uint64_t nr, struct stack *out);
 
@@ -65,7 +65,7 @@ void callchain_entry(const uint64_t *ips, uint64_t nr, struct stack *out);
  * callchain_limit() - apply the limit to both stacks of a sample.
  * @asked: see callchain_asked(); @asked - 1 addresses are kept, the kernel's first
  *
- * A taken stack that has no address left is truncated when the limit did it, else STACK_NONE.
+ * If no address is left of a taken stack, it is truncated if the limit removed them, otherwise STACK_NONE.
  */
 void callchain_limit(unsigned int asked, struct stack *kernel, struct stack *user);
 

@@ -12,18 +12,18 @@
 #include <time.h>
 
 #define MAX_EXAMPLES    10
-#define MAX_PENDING     4096 /* more than there can be threads inside that system call */
+#define MAX_PENDING     4096 /* more than there can be threads inside such a system call */
 #define MAX_UNEXPLAINED 65536
 #define MAX_RENAMED     1024 /* threads whose last two names are remembered */
 
-/* The record that may come. */
+/* The record that may explain a difference. */
 enum awaited { AWAITED_COMM, AWAITED_NAMESPACES };
 
 /* A sample that the two sides see differently. */
 struct difference {
 	struct compare_view program, ring;
-	pid_t pid, tid; /* under which the reader counted it */
-	uint32_t row;   /* of compare.rows; of one that the reader filtered and hold() kept, of compare.held */
+	pid_t pid, tid; /* as the reader counted it */
+	uint32_t row;   /* in compare.rows, or in compare.held if the reader filtered it */
 	enum awaited awaited;
 };
 
@@ -32,11 +32,11 @@ struct list {
 	size_t nr, cap;
 };
 
-/* The last two names of a thread, as the records tell them. */
+/* The last two names of a thread, from the records. */
 struct renamed {
 	pid_t tid;
-	bool by_other; /* than the thread itself: the last one */
-	bool either;   /* one of them was: the thread may have the one or the other */
+	bool by_other; /* another thread set the last name */
+	bool either;   /* another thread set one of the two: the thread may have either name */
 	char last[COMM_LEN], before[COMM_LEN];
 };
 
@@ -44,15 +44,15 @@ struct compare {
 	const struct filter *filter;
 	unsigned int group; /* enum row_group */
 	struct rows *rows;
-	struct rows *held; /* samples that the reader filtered, as the program counted them */
+	struct rows *held; /* samples that the reader filtered, with the program's keys */
 	struct compare_counts counts;
-	bool gap, had_gap;                   /* see compare_gap(); there has been one */
-	struct list pending;                 /* may be explained by a record of its thread that is still to come */
-	struct list unexplained;             /* by any record that came; unless some turn out to be missing */
-	struct renamed renamed[MAX_RENAMED]; /* by tid, the newer one takes the place */
-	uint64_t *moved;                     /* for each of @rows: explained samples, */
+	bool gap, had_gap;                   /* see compare_gap(); @had_gap: there was one */
+	struct list pending;                 /* a record of the thread that is still to come may explain these */
+	struct list unexplained;             /* no record explained these; lost records still may */
+	struct renamed renamed[MAX_RENAMED]; /* hashed by tid; a newer entry replaces an older one */
+	uint64_t *moved;                     /* for each row of @rows: number of explained samples */
 	size_t nr_moved, cap_moved;
-	struct rows *moved_to; /* in the rows where the program counted them */
+	struct rows *moved_to; /* these samples, in the rows where the program counted them */
 	struct difference examples[MAX_EXAMPLES];
 	size_t nr_examples;
 };
@@ -92,7 +92,7 @@ struct rows *compare_rows(struct compare *c)
 	return c->rows;
 }
 
-/* Add a sample to the row where the program counts it: that of @key, but for what the program sees differently. */
+/* Add a sample to the row where the program counts it: @key with the program's name and ids. */
 static int add_as_program(const struct compare *c, struct rows *to, const struct difference *d,
 			  const struct row_key *key)
 {
@@ -105,7 +105,7 @@ static int add_as_program(const struct compare *c, struct rows *to, const struct
 	return rows_add(to, &own, 1, 1);
 }
 
-/* What the reader filtered is in none of its rows. */
+/* If the reader filtered the sample, it has no row for it: keep its stacks in @held. */
 static int hold(struct compare *c, struct difference *d, const struct row_key *key)
 {
 	int rc;
@@ -129,8 +129,8 @@ static int append(struct list *l, const struct difference *d)
 }
 
 /*
- * @d is explained: one sample belongs where the program counted it, if it did, instead of where the reader did.
- * @counter: of this explanation
+ * @d is explained: move one sample from the row of the reader to that of the program, unless the program filtered it.
+ * @counter: counts this explanation
  */
 static int move(struct compare *c, const struct difference *d, const struct row_key *key, uint64_t *counter)
 {
@@ -148,7 +148,7 @@ static int move(struct compare *c, const struct difference *d, const struct row_
 	return d->program.filtered ? 0 : add_as_program(c, c->moved_to, d, key);
 }
 
-/* The same for one that has a row: its stacks are those of that row. */
+/* As move(), for a difference whose row holds the stacks. */
 static int move_row(struct compare *c, const struct difference *d, uint64_t *counter)
 {
 	struct row row;
@@ -165,7 +165,7 @@ static int differ(struct compare *c, const struct difference *d)
 	return 0;
 }
 
-/* No record explains it. */
+/* No record explained @d: it is unseen if there is a gap, otherwise unexplained. */
 static int give_up(struct compare *c, const struct difference *d)
 {
 	if (c->gap)
@@ -173,8 +173,7 @@ static int give_up(struct compare *c, const struct difference *d)
 	return c->unexplained.nr < MAX_UNEXPLAINED ? append(&c->unexplained, d) : differ(c, d);
 }
 
-/* A pending difference of thread @tid that awaits one of these records (bits), if there is one, is taken off the list.
- */
+/* Take a pending difference of thread @tid that awaits one of these records (bits) off the list. */
 static bool take_pending(struct compare *c, pid_t tid, unsigned int awaited, struct difference *out)
 {
 	size_t i;
@@ -222,20 +221,20 @@ static bool is_equal(const struct compare *c, const struct difference *d)
 	return p->pid == d->pid && (!(c->group & GROUP_TID) || p->tid == d->tid) && !memcmp(p->comm, r->comm, COMM_LEN);
 }
 
-/* Both sides see a task outside our pid namespace, whose record has the ids 0. */
+/* True if both sides see a task outside our PID namespace, whose record has the ids 0. */
 static bool is_outside(const struct difference *d)
 {
 	return d->program.tid < 0 && d->pid < 0 && !d->ring.tid;
 }
 
-/* Without ids: see compare.h. */
+/* True if the task was dying: its sample had no ids, or it had left its namespaces. See compare.h. */
 static bool is_dying(const struct difference *d)
 {
 	return d->ring.tid == -1 || (!d->ring.tid && d->program.tid && !is_outside(d)) ||
 	       (d->program.left && d->program.filtered);
 }
 
-/* The same thread under the same name, and the reader came to it when the map that filters it had been changed. */
+/* True if both saw the same thread and name, but the pinned map had changed before the reader looked. */
 static bool is_remapped(const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
@@ -245,7 +244,9 @@ static bool is_remapped(const struct difference *d)
 	return r->unsure && p->filtered != r->filtered && same && !memcmp(p->comm, r->comm, COMM_LEN);
 }
 
-/* The same thread; a name that only one side asked for does not matter. */
+/*
+ * True if both saw the same thread, and the program may know its pid from an earlier process. The name does not matter.
+ */
 static bool is_reused(const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
@@ -253,7 +254,7 @@ static bool is_reused(const struct difference *d)
 	return p->reused && p->filtered != r->filtered && p->pid == r->pid && p->tid == r->tid;
 }
 
-/* Of the same thread, and each side filtered by the name it saw: so nothing but the names differs. */
+/* True if both saw the same thread and filtered it by the name that they saw: only the names differ. */
 static bool is_of_names(const struct compare *c, const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
@@ -263,7 +264,7 @@ static bool is_of_names(const struct compare *c, const struct difference *d)
 	       r->filtered != filter_match(c->filter, r->pid, r->tid, r->comm);
 }
 
-/* Of the same thread under the same name, that is asked for: what differs is where it is. */
+/* True if both saw the same thread under the same name, which is selected: only its mount namespace differs. */
 static bool is_of_mntns(const struct compare *c, const struct difference *d)
 {
 	const struct compare_view *p = &d->program, *r = &d->ring;
@@ -273,14 +274,14 @@ static bool is_of_mntns(const struct compare *c, const struct difference *d)
 	       filter_match(c->filter, p->pid, p->tid, p->comm);
 }
 
-/* Called as the thread that makes all kernel threads, which it is not, nor any process that calls itself so. */
+/* True if the reader has the name kthreadd, the creator of kernel threads, for another kernel thread. */
 static bool is_unnamed(const struct difference *d, const struct row_key *key)
 {
 	return d->program.pid == d->program.tid && d->program.tid != 2 && !strcmp(d->ring.comm, "kthreadd") &&
 	       key->user.state == STACK_NONE;
 }
 
-/* Return: 1: it waits for the record that explains it; 0; -ENOMEM. */
+/* Wait for the record that may explain @d. Return: 1: it waits; 0: counted at once; -ENOMEM. */
 static int await(struct compare *c, struct difference *d, enum awaited awaited, const struct row_key *key)
 {
 	int rc = hold(c, d, key);
@@ -294,7 +295,7 @@ static int await(struct compare *c, struct difference *d, enum awaited awaited, 
 	return rc ? rc : 1;
 }
 
-/* Return: as await(). */
+/* Classify @d. Return: as await(). */
 static int judge(struct compare *c, struct difference *d, const struct row_key *key)
 {
 	if (is_equal(c, d))
@@ -316,7 +317,7 @@ static int judge(struct compare *c, struct difference *d, const struct row_key *
 	return await(c, d, AWAITED_COMM, key);
 }
 
-/* The samples of @tid that wait were not taken inside such a system call. */
+/* @tid ran on: its waiting samples were not taken inside such a system call. */
 static int give_up_pending(struct compare *c, pid_t tid)
 {
 	struct difference d;
@@ -338,16 +339,15 @@ int compare_sample(struct compare *c, const struct compare_view *program, const 
 	} else {
 		c->counts.unpaired++;
 	}
-	/* More than one may wait: of a slow CPU, or a virtual one that its host keeps waiting inside that system call.
-	 */
+	/* Several may wait: on a slow CPU, or a virtual CPU that its host suspends inside that system call. */
 	if (!rc && ring->tid > 0)
 		rc = give_up_pending(c, ring->tid);
 	return rc < 0 ? rc : 0;
 }
 
 /*
- * Could @seen be read while @new was being written over @old, or just after? The kernel writes from the front, the
- * reader may come at any moment, and stops at the first zero.
+ * True if a reader could see @seen while or just after the kernel wrote @new over @old. The kernel writes from the
+ * front; the reader may come at any moment and stops at the first zero.
  */
 static bool is_torn(const char *seen, const char *old, const char *new)
 {
@@ -365,8 +365,8 @@ static bool is_torn(const char *seen, const char *old, const char *new)
 }
 
 /*
- * Before 6.3 a kernel thread is called as the one that makes them, until a record tells its name; the ring's reader has
- * that from /proc already.
+ * Before 6.3 a new kernel thread has the name of its creator until a COMM record names it. The reader has the new name
+ * from /proc already.
  */
 static bool is_named_early(const struct difference *d, const char *new)
 {
@@ -388,7 +388,8 @@ int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm)
 		else if (is_named_early(&d, padded))
 			rc = move_row(c, &d, &c->counts.unnamed);
 		else if (c->had_gap &&
-			 !memcmp(d.ring.comm, padded, COMM_LEN)) /* as /proc had it, when names were read anew */
+			 /* The reader had the new name from /proc, when names were read again */
+			 !memcmp(d.ring.comm, padded, COMM_LEN))
 			rc = move_row(c, &d, &c->counts.unseen);
 		else
 			rc = give_up(c, &d);
@@ -424,7 +425,7 @@ void compare_wait(void)
 	nanosleep(&moment, NULL);
 }
 
-/* The record that a difference waits for may be among those that are missing. */
+/* Give up all pending differences: their records may be among the lost ones. */
 static void give_up_all(struct compare *c)
 {
 	while (c->pending.nr && !give_up(c, &c->pending.v[c->pending.nr - 1]))
@@ -508,7 +509,7 @@ struct rows *compare_explained(const struct compare *c)
 	return NULL;
 }
 
-/* Return: what @program has more of, in all; -ENOMEM. @to: NULL, or to what that is added */
+/* Return: how many samples @program has beyond those of @ring; -ENOMEM. @to: NULL, or these are added to it */
 static int64_t more_of(const struct rows *program, const struct rows *ring, struct rows *to)
 {
 	struct row row, other;

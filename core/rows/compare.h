@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --backend=both: the same samples, as the program in the kernel and as the ring alone show them.
+ * --backend=both: compare how the BPF program and the ring's reader see the same samples.
  *
- * What the program makes of a sample is in the note in front of it; the ring's reader makes its own of the sample and
- * the side-band records. Where the two differ, there are cases that the records cannot tell better, found by reading
- * the kernel; these are explained, and counted:
+ * The note in front of a sample has the program's view. The reader makes its own view from the sample and the side-band
+ * records. In some cases the records cannot show what the program saw. These cases were found by reading the kernel's
+ * code. Such differences are explained, and counted:
  *
  * - renamed: inside the system call that renames a thread (prctl, write to comm, exec), the kernel copies the name
  *   first and writes the COMM record then. The program sees the new name, or the new one written in part over the old
- *   one, and the ring has the old one: until that COMM, with the new name, the thread has no sample that agrees. And
- *   where two threads rename one, the records may come in the other order than the names were written: then it may
- *   have either name, until it gets another.
- *   Where threads of one name are asked for, one side may have filtered out what the other did not.
- * - dying: a sample of a task that has left the pid tables has no ids (-1, before 4.14 0, like the idle task); which
- *   task it was is then only known from the EXIT records of its CPU, and those may be of another one, or from before
- *   the run. And where a mount namespace is asked for, a task has left its own some time before it has its EXIT record.
- *   In a pid namespace a task outside has 0, too: where neither its stacks nor the event tell it from the idle task
- *   (see profile(8), NAMESPACES), the ring has that one.
- * - unshared: inside the system call that takes a thread to another mount namespace (unshare, setns) it is there first,
- *   and the NAMESPACES record is written then, where one of the two is asked for.
- * - unnamed: the kernel names its own threads when it makes them, without a record (since 6.3). The ring's reader asks
- *   /proc; where the thread is gone by then, it has the name of the one that makes them all, kthreadd. Before, the
- *   thread itself has that name until a record tells another, and then /proc has told the reader too much.
- * - unseen: a CPU has been offline, and when it came back nobody kept the records of what happened there until its
- * event was open again, and all names had been read anew.
- * - remapped: a pinned map that says who is asked for was changed between the sample and its reading.
- * - reused: with a command the program is told of a process whether it is asked for, and until the reader has come to
- *   the record of its end, it has the same answer for another one that got the same pid meanwhile.
+ *   one, and the ring has the old name. Until the COMM record with the new name, the two sides agree on no sample of
+ *   the thread. If two threads rename one, the records may come in another order than the names were written: then the
+ *   thread may have either name, until it gets another. If threads are selected by name, one side may filter a sample
+ *   that the other counts.
+ * - dying: a sample of a task that has left the pid tables has no ids (-1; before 4.14 0, like the idle task). Only the
+ *   EXIT records of its CPU show which task it was, and they may be of another task, or from before the run. If a mount
+ *   namespace is selected, a task has left its namespace some time before its EXIT record. In a PID namespace, a task
+ *   outside has id 0, too: if neither its stacks nor the event tell it from the idle task (see profile(8), NAMESPACES),
+ *   the ring shows the idle task.
+ * - unshared: a system call that moves a thread to another mount namespace (unshare, setns) moves it first and writes
+ *   the NAMESPACES record then. Counted if one of the two namespaces is selected.
+ * - unnamed: the kernel names its own threads when it creates them, without a record (since 6.3). The reader asks
+ *   /proc. If the thread is gone by then, the reader has the name of their creator, kthreadd. Before 6.3, the thread
+ *   itself has that name until a record gives another, but the reader has that other name from /proc already.
+ * - unseen: while a CPU was offline, and until its event was open again and all names had been read again, there were
+ *   no records of that CPU.
+ * - remapped: a pinned map that selects tasks was changed between the sample and its reading.
+ * - reused: with a command, the program has a map that says which processes are selected. Until the reader has come to
+ *   the EXIT record of a process, the program uses the same entry for another process that got the same pid.
  *
- * Everything else is a bug of one of the backends.
+ * Every other difference is a bug in one of the backends.
  */
 #ifndef CORE_ROWS_COMPARE_H
 #define CORE_ROWS_COMPARE_H
@@ -43,31 +43,31 @@ struct filter;
 /** struct compare_view - a sample as one side sees it. */
 struct compare_view {
 	bool filtered;
-	pid_t pid, tid; /* the ring's: as in the record, -1: dying; the program's: -1: outside our pid namespace */
+	pid_t pid, tid; /* for the ring as in the record, -1: dying; for the program -1: outside our PID namespace */
 	char comm[COMM_LEN];
-	bool unsure; /* the ring's reader may have seen another state of a pinned map than the program did */
-	bool left;   /* the program filtered it, because its task has left its namespaces, to exit */
-	bool reused; /* the program may have taken it for an earlier process of that pid; the ring's reader has not */
+	bool unsure; /* the reader may have seen another state of a pinned map than the program */
+	bool left;   /* the program filtered it because its task has left its namespaces while exiting */
+	bool reused; /* the program may have mistaken it for an earlier process with that pid; the reader did not */
 };
 
-/** struct compare_counts - samples. */
+/** struct compare_counts - - numbers of samples. */
 struct compare_counts {
 	uint64_t compared;
-	/* different, and explained */
+	/* different and explained */
 	uint64_t renamed, dying, unshared, unnamed, unseen, remapped, reused;
 	uint64_t different; /* not explained */
-	uint64_t unpaired;  /* without a note, which the ring lost: not compared */
+	uint64_t unpaired;  /* not compared: the ring lost the note */
 };
 
-/** compare_new() - @filter: that both sides apply; borrowed. @group: enum row_group. Return: NULL: no memory. */
+/** compare_new() - @filter: applied by both sides; borrowed. @group: enum row_group. Return: NULL: no memory. */
 struct compare *compare_new(const struct filter *filter, unsigned int group);
 void compare_free(struct compare *c);
 
-/** compare_rows() - what the ring's reader counts; it adds to them. */
+/** compare_rows() - the rows to which the reader adds its samples. */
 struct rows *compare_rows(struct compare *c);
 
 /**
- * compare_sample() - one sample; in time order with compare_renamed() and compare_unshared().
+ * compare_sample() - compare one sample. Call it in time order with compare_renamed() and compare_unshared().
  * @program: NULL: unknown
  * @key:     the row of the reader, which is the last one of compare_rows(), unless the reader filtered the sample. Its
  *           pid differs from @ring->pid for a dying task
@@ -76,61 +76,61 @@ struct rows *compare_rows(struct compare *c);
 int compare_sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring,
 		   const struct row_key *key);
 /**
- * compare_renamed() - a COMM record says that thread @tid is called @comm now.
- * @by: the thread that did it
+ * compare_renamed() - a COMM record has the new name @comm of thread @tid.
+ * @by: the thread that renamed it
  * Return: 0 or -ENOMEM.
  */
 int compare_renamed(struct compare *c, pid_t tid, pid_t by, const char *comm);
 /**
- * compare_unshared() - a NAMESPACES record says where thread @tid is now.
- * @wanted: that mount namespace is asked for
- * @unsure: a pinned map that says so may have been changed meanwhile
+ * compare_unshared() - a NAMESPACES record has the new namespaces of thread @tid.
+ * @wanted: the new mount namespace is selected
+ * @unsure: a pinned map that selects it may have been changed meanwhile
  * Return: 0 or -ENOMEM.
  */
 int compare_unshared(struct compare *c, pid_t tid, bool wanted, bool unsure);
 
-/** compare_nr_pending() - differences that may be explained by records that are still to come. */
+/** compare_nr_pending() - number of differences that later records may explain. */
 size_t compare_nr_pending(const struct compare *c);
 
-/**
- * compare_wait() - long enough (10 ms) for a thread that was sampled while it renames itself to come to the record that
- * tells of it.
- */
+/** compare_wait() - wait 10 ms: long enough for the record of a thread that was sampled while it renamed itself. */
 void compare_wait(void);
 
-/** compare_gap() - begin or end a time in which records of some CPU are @missing; see sink_gap(). */
+/** compare_gap() - begin or end a time in which records of a CPU are @missing; see sink_gap(). */
 void compare_gap(struct compare *c, bool missing);
-/** compare_missed() - some were lost before: of the names that differed until now they may be the reason. */
+/** compare_missed() - records were lost before this call. They may explain all name differences so far. */
 void compare_missed(struct compare *c);
 
-/** compare_end() - nothing more comes: what is not explained by now never will be. Return: 0 or -ENOMEM. */
+/** compare_end() - no more records will come: count all other differences as unexplained. Return: 0 or -ENOMEM. */
 int compare_end(struct compare *c);
 
 /** compare_counts_add() - add each number of @more to @to. */
 void compare_counts_add(struct compare_counts *to, const struct compare_counts *more);
 
-/** compare_nr_explained() - their sum. */
+/** compare_nr_explained() - the sum of the explained differences. */
 uint64_t compare_nr_explained(const struct compare_counts *n);
 
 void compare_counts(const struct compare *c, struct compare_counts *out);
 
 /**
- * compare_explained() - the reader's rows with each explained sample where the program saw it.
+ * compare_explained() - the reader's rows, with each explained sample in the row where the program counted it.
  * Return: NULL: no memory; to be freed.
  */
 struct rows *compare_explained(const struct compare *c);
 
 /**
- * compare_add_lost() - add to @ring, the rows of compare_explained(), what @program has more of, if that is not more
- * than the @lost samples which no ring gave back. Then what both saw is equal if these rows are. Return: how many were
- * added; -ENOMEM.
+ * compare_add_lost() - add the samples that @program has and @ring lacks to @ring, the rows of compare_explained().
+ * Only if they are not more than @lost, the samples that no ring returned. If the rows are equal after that, both sides
+ * saw the same samples. Return: how many were added; -ENOMEM.
  */
 int64_t compare_add_lost(struct rows *ring, const struct rows *program, uint64_t lost);
 
-/** compare_example() - describe the @i-th unexplained difference in @buf; false past the last one that was kept. */
+/** compare_example() - describe the @i-th unexplained difference in @buf. Return: false: there is no such example. */
 bool compare_example(const struct compare *c, size_t i, char *buf, size_t size);
 
-/** compare_printable() - a name as the kernel has it, of any bytes, for a message: @out has COMM_LEN bytes. */
+/**
+ * compare_printable() - make a name printable for a message. The kernel's name may hold any byte. @out has COMM_LEN
+ * bytes.
+ */
 void compare_printable(const char *comm, char *out);
 
 #endif

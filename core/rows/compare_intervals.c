@@ -17,7 +17,7 @@ static const char *leaf_of(const struct stack *s, char buf[24])
 	return buf;
 }
 
-/* @program or @ring is NULL: it has no such row. */
+/* @program, @ring: NULL: this side has no such row */
 static void add_example(struct compared_intervals *c, const struct row *program, const struct row *ring)
 {
 	const struct row none = { .times = 0 }, *row = program ? program : ring;
@@ -36,13 +36,13 @@ static void add_example(struct compared_intervals *c, const struct row *program,
 		 program->value / 1000, ring->times, ring->value / 1000);
 }
 
-/* Of @ring's intervals, if these are some of @program's, or as long as some of them. */
+/* True if the ring's intervals can be some of @program's: their time is not longer. */
 static bool is_within(const struct row *program, uint64_t ring_ns, uint64_t ring_times)
 {
 	return ring_ns <= program->value || ring_ns - program->value <= ring_times * INTERVAL_APART_NS;
 }
 
-/* The program may have intervals that the ring has not. @ring: NULL: it has none */
+/* True if the program has intervals that the ring missed. @ring: NULL: the ring has none */
 static bool is_missed(struct compared_intervals *c, const struct row *program, const struct row *ring,
 		      const struct intervals_lost *lost)
 {
@@ -59,7 +59,7 @@ static bool is_missed(struct compared_intervals *c, const struct row *program, c
 	return true;
 }
 
-/* The ring may have them in a row without stacks, and the program elsewhere. */
+/* True if the ring has more intervals in this row without stacks: the program has them in other rows. */
 static bool is_unsampled(struct compared_intervals *c, uint64_t program_times, const struct row *ring, bool unsampled)
 {
 	const struct stack *kernel = &ring->key.kernel, *user = &ring->key.user;
@@ -72,8 +72,8 @@ static bool is_unsampled(struct compared_intervals *c, uint64_t program_times, c
 }
 
 /*
- * While nobody saw the switches of a CPU, a thread may have come there and left again: then the ring has one long
- * interval instead of two.
+ * True if the ring may have one long interval instead of two: while the switches of a CPU were not seen, the thread may
+ * have come to that CPU and left it again.
  */
 static bool is_stretched(const struct row *program, const struct row *ring, const struct intervals_lost *lost)
 {
@@ -162,7 +162,7 @@ static void compare_sides(struct compared_intervals *c, const struct rows *progr
 	find_only_ring(c, ring, seen, lost);
 }
 
-/* An interval without stacks is missing where the program has it. */
+/* True if the losses explain all differences. An interval without stacks is also missing in the program's row. */
 static bool is_explained(const struct compared_intervals *c, const struct intervals_lost *lost)
 {
 	return c->unsampled <= lost->unsampled && c->stretched <= lost->unseen &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --backend=both of offcputime: the same intervals off the CPU, as the program in the kernel and the ring's reader have
- * added them up.
+ * --backend=both of offcputime: compare the intervals off the CPU that the BPF program and the ring's reader have added
+ * up.
  *
- * Each reads the clock for itself, one just after the other, at both ends of an interval: so their times differ a
- * little. Nothing else may: the same rows, of as many intervals. But what the ring did not tell, because it was full or
- * its CPU away, the program has alone: such intervals are missed, and are no difference. And where the ring told of a
- * switch without a sample, it has the interval in a row without stacks, the program in another.
+ * Both read the clock at both ends of an interval, one just after the other, so their times differ a little. Otherwise
+ * they must have the same rows with the same number of intervals. There are two exceptions. If a ring was full or a CPU
+ * offline, only the program has the interval: it is missed, which is no difference. If the ring has a switch without a
+ * sample, its interval is in a row without stacks, and the program's in another row.
  */
 #ifndef CORE_ROWS_COMPARE_INTERVALS_H
 #define CORE_ROWS_COMPARE_INTERVALS_H
@@ -17,38 +17,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INTERVAL_APART_NS  1000 /* that far the two may see one interval */
+#define INTERVAL_APART_NS  1000 /* the two times of one interval may differ by so much */
 #define INTERVALS_EXAMPLES 10
 
-/** struct compared_intervals - rows; those of no intervals are not there. */
+/** struct compared_intervals - - numbers of rows; rows without intervals do not count. */
 struct compared_intervals {
-	uint64_t rows;         /* in both, */
-	uint64_t other_times;  /* of these: of another number of intervals; */
-	uint64_t other_time;   /* of as many, whose times are too far apart */
-	uint64_t only_program; /* in one of them: not among @rows */
+	uint64_t rows;         /* on both sides */
+	uint64_t other_times;  /* of these: rows with different numbers of intervals */
+	uint64_t other_time;   /* rows with the same number, whose times are too far apart */
+	uint64_t only_program; /* on one side only; not in @rows */
 	uint64_t only_ring;
-	uint64_t unsampled; /* intervals that the ring has without stacks; their rows count as equal */
-	uint64_t stretched; /* rows of as many, or less, which are longer for the ring: it has one instead of two */
-	uint64_t missed; /* intervals that the program alone has, since records were lost; their rows count as equal */
-	uint64_t apart_ns; /* the most, for each interval of a row, rounded up; of rows of as many intervals */
+	uint64_t unsampled; /* intervals without stacks on the ring's side; their rows count as equal */
+	/*
+	 * Rows with as many intervals or fewer, but a longer time on the ring's side: it has one interval instead of
+	 * two
+	 */
+	uint64_t stretched;
+	uint64_t missed; /* intervals that only the program has, because records were lost; their rows count as equal */
+	/* The largest time difference per interval, rounded up, of rows with equal numbers of intervals */
+	uint64_t apart_ns;
 	size_t nr_examples;
-	char examples[INTERVALS_EXAMPLES][256]; /* rows that are different, or in one of them: a line each */
+	char examples[INTERVALS_EXAMPLES][256]; /* a line for each row that differs, or is on one side only */
 };
 
-/** struct intervals_lost - what may be missing on the ring's side. */
+/** struct intervals_lost - - how much the ring's side may lack. */
 struct intervals_lost {
-	uint64_t unseen;    /* so many intervals; where more are missing, none is explained by that */
-	uint64_t unsampled; /* the stacks of so many; the same */
+	uint64_t unseen;    /* intervals that it did not see; if more are missing, this explains none of them */
+	uint64_t unsampled; /* intervals whose stacks it lacks; the same rule */
 };
 
 /**
- * compare_intervals() - by contents: stacks have other numbers in each table. In time linear in what they hold.
+ * compare_intervals() - compare rows by contents, because stacks have different numbers in each table. Takes time
+ * linear in the contents.
  * Return: 0; -ENOMEM.
  */
 int compare_intervals(const struct rows *program, const struct rows *ring, const struct intervals_lost *lost,
 		      struct compared_intervals *out);
 
-/** compared_equal() - is there no such row? */
+/** compared_equal() - true if no row differs. */
 bool compared_equal(const struct compared_intervals *c);
 
 #endif

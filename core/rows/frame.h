@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A frame of a stack: an address, or a name for what has no address (a function of an interpreter, a marker).
+ * A frame of a stack: an address, or a name if there is no address (a function of an interpreter, a marker).
  *
  * Both have 64 bits, so that stacks are hashed, compared and copied as arrays of numbers. The upper 7 bits tell them
  * apart: user addresses have none of these bits set, kernel addresses have all. A name frame holds the number of the
  * name in the struct frame_names of the run. It means the same in every table of rows.
  *
  * The kernel reads user callchains from the memory of the profiled process, where any number can be a return address.
- * So a process can forge a name frame, but frame_names_text() takes it for an address unless there is such a name.
+ * So a process can forge a name frame, but frame_names_text() treats it as an address unless such a name exists.
  */
 #ifndef CORE_ROWS_FRAME_H
 #define CORE_ROWS_FRAME_H
@@ -20,12 +20,12 @@ typedef uint64_t frame_t;
 enum frame_kind {
 	FRAME_ADDRESS,
 	FRAME_FUNCTION, /* the name of a function that an interpreter runs */
-	FRAME_MARKER,   /* a word of ours */
+	FRAME_MARKER,   /* a word from profile itself */
 };
 
 /*
- * Set in a user address behind the leaf that is no return address, because a signal interrupted the function there: it
- * is looked up as it is.
+ * Set in a user address behind the leaf that is not a return address, because a signal interrupted the function there:
+ * its symbol is looked up at the address itself.
  */
 #define FRAME_EXACT (1ULL << 62)
 

@@ -7,14 +7,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* Entries of one type, found by contents. */
+/* A hash table of entries of one type. */
 struct table {
 	void *v;
 	size_t nr, cap;
 	struct hash_index index;
 };
 
-/* What a key has beside the stacks: few of these are in many rows. */
+/* The parts of a key beside the stacks: there are few of these, shared by many rows. */
 struct origin {
 	char comm[COMM_LEN];
 	int32_t pid, tid;
@@ -31,7 +31,7 @@ struct interned {
 	bool truncated;
 };
 
-/* A key, by the numbers of its parts; HASH_NONE: no row has such a part. */
+/* A key as the numbers of its interned parts; HASH_NONE: no row has such a part. */
 struct parts {
 	uint32_t origin, kernel, user;
 };
@@ -48,8 +48,9 @@ struct rows {
 	struct table origins, stacks, sums;
 	frame_t *arena;
 	size_t arena_used, arena_cap;
-	uint32_t last;           /* row added to */
-	uint32_t recent[RECENT]; /* origins, by the last bits of their tasks' numbers: most have come before */
+	uint32_t last; /* the row that rows_add() added to last */
+	/* Cache of origins, indexed by the last bits of the task's number: most origins repeat */
+	uint32_t recent[RECENT];
 	uint64_t total, times;
 };
 
@@ -75,7 +76,7 @@ void rows_free(struct rows *t)
 	free(t);
 }
 
-/* @entry of @size bytes is not there yet. Return: 0 and its number; or -errno with nothing changed. */
+/* Add @entry of @size bytes, which is not in the table. Return: 0 and its number; -errno with nothing changed. */
 static int table_add(struct table *t, uint64_t hash, const void *entry, size_t size, uint32_t *pos)
 {
 	char *v;
@@ -115,7 +116,7 @@ static uint32_t find_origin(const struct rows *t, const struct origin *o, uint64
 	return hash_find(&t->origins.index, hash, same_origin, t->origins.v, o);
 }
 
-/* Return: 0 and the origin's number, or -errno. */
+/* Find or add an origin. Return: 0 and its number, or -errno. */
 static int intern_origin(struct rows *t, const struct origin *o, uint32_t *id)
 {
 	uint32_t *recent = &t->recent[(uint32_t)(o->pid ^ o->tid) % RECENT];
@@ -154,7 +155,7 @@ static uint32_t find_stack(const struct rows *t, const struct stack *s, uint64_t
 	return hash_find(&t->stacks.index, hash, same_stack, t, s);
 }
 
-/* Return: 0 and the number of the stack, or -errno. */
+/* Find or add a stack. Return: 0 and its number, or -errno. */
 static int intern_stack(struct rows *t, const struct stack *s, uint32_t *id)
 {
 	uint64_t hash = hash_stack(s);

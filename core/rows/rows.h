@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one aggregation table: a row for each key, with a value that adds up.
+ * The aggregation table: one row for each key, with a value that adds up.
  *
  * Tasks and stacks are interned, so that memory grows with the number of distinct stacks and rows, never with the
- * number of samples; adding to a row costs a few hash probes. Not thread safe.
+ * number of samples. Adding to a row costs a few hash probes. Not thread safe.
  */
 #ifndef CORE_ROWS_ROWS_H
 #define CORE_ROWS_ROWS_H
@@ -17,8 +17,8 @@
 struct rows;
 
 enum stack_state {
-	STACK_NONE,   /* the sample has no such stack, or it was not asked for */
-	STACK_TAKEN,  /* frames hold it */
+	STACK_NONE,   /* the sample has no such stack, or it was not requested */
+	STACK_TAKEN,  /* the frames are in @frames */
 	STACK_MISSED, /* it exists, but could not be taken */
 };
 
@@ -35,14 +35,16 @@ struct stack {
 	bool truncated;
 };
 
-/** enum row_group - bits: the parts of a row's key that a run can ask for. The others are in all keys. */
+/**
+ * enum row_group - - bits: the optional parts of a row's key that a run can request. The other parts are in all keys.
+ */
 enum row_group {
 	GROUP_TID = 1,
 };
 
 /**
- * struct row_key - what tells rows apart. A part that rows are not grouped by is zero in all of them.
- * @comm:   of the thread, as the kernel has it; may hold any byte. What follows the first zero is ignored, and the last
+ * struct row_key - - rows with equal keys are one row. A part that rows are not grouped by is zero in all of them.
+ * @comm:   of the thread, as the kernel has it; may hold any byte. Bytes after the first zero are ignored, and the last
  *          byte counts as zero
  * @pid:    process (tgid)
  * @cgroup: id of the cgroup
@@ -65,36 +67,36 @@ struct row {
 	struct row_key key;
 	uint32_t kernel_id, user_id; /* equal ids: the same stack; below rows_nr_stacks() */
 	uint64_t value;
-	uint64_t times; /* how many samples, or intervals off the CPU, its value is of */
+	uint64_t times; /* number of samples, or of intervals off the CPU, that make up the value */
 };
 
-/** rows_new() - an empty table, to be freed. NULL: no memory. */
+/** rows_new() - make an empty table; the caller frees it. NULL: no memory. */
 struct rows *rows_new(void);
 void rows_free(struct rows *t);
 
 /**
- * rows_add() - add to the row of @key, which is made if there is none. Sums that do not fit stay UINT64_MAX.
+ * rows_add() - add to the row of @key, which is created if needed. Sums that do not fit stay UINT64_MAX.
  * @key:   its stacks are copied; they may be those of a row of @t
- * @value: number of samples; of intervals off the CPU, nanoseconds
- * @times: of how many samples or intervals
+ * @value: number of samples; for intervals off the CPU, nanoseconds
+ * @times: number of samples or intervals
  * Return: 0; -ENOMEM with the rows unchanged; -E2BIG beyond 2^32 - 2 rows or stacks.
  */
 int rows_add(struct rows *t, const struct row_key *key, uint64_t value, uint64_t times);
 
-/** rows_find() - the row of @key; HASH_NONE: there is none. */
+/** rows_find() - index of the row of @key; HASH_NONE: there is none. */
 uint32_t rows_find(const struct rows *t, const struct row_key *key);
 
-/** rows_last() - the row that the last rows_add() which returned 0 added to. */
+/** rows_last() - index of the row to which the last successful rows_add() added. */
 uint32_t rows_last(const struct rows *t);
 
-/** rows_nr() - rows so far; rows_get() takes 0 .. that - 1, in order of first appearance. */
+/** rows_nr() - number of rows; rows_get() takes an index below that, in order of first appearance. */
 size_t rows_nr(const struct rows *t);
 void rows_get(const struct rows *t, size_t i, struct row *out);
 
-/** rows_nr_stacks() - distinct stacks of either side so far. */
+/** rows_nr_stacks() - number of distinct stacks, kernel and user. */
 size_t rows_nr_stacks(const struct rows *t);
 
-/** rows_total() - sum of all values, or UINT64_MAX; rows_times(): how many samples or intervals these are of. */
+/** rows_total() - sum of all values, or UINT64_MAX; rows_times(): number of samples or intervals in it. */
 uint64_t rows_total(const struct rows *t);
 uint64_t rows_times(const struct rows *t);
 

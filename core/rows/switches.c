@@ -8,18 +8,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Rows kept for threads that come back to them: at least so many, and so many times those that are open now. */
+/* Keep rows for threads that return to them: at least KEPT_ROWS, and KEPT_TIMES the number of open intervals. */
 #define KEPT_ROWS  4096
 #define KEPT_TIMES 4
 
-/* One that is open. */
+/* An open interval. */
 struct interval {
 	uint32_t id;
 	uint32_t row;   /* of switches.rows */
-	uint64_t ns;    /* when it began, */
-	uint64_t since; /* and when the stay on a CPU that it ended; 0: not known */
+	uint64_t ns;    /* when it began */
+	uint64_t since; /* when the CPU stay before it began; 0: not known */
 	bool exited;    /* see switches_exited() */
-	bool maybe;     /* of a thread that has exited, and may be gone: it has not begun yet */
+	bool maybe;     /* its thread has exited and may be gone: the interval does not count as begun yet */
 };
 
 static const struct intern_kind interval_kind = INTERN_BYTES(struct interval, id);
@@ -27,15 +27,15 @@ static const struct intern_kind interval_kind = INTERN_BYTES(struct interval, id
 struct switches {
 	struct switches_limits limits;
 	struct intern_table open; /* intervals */
-	struct rows *rows;        /* names and stacks they began with; values mean nothing */
+	struct rows *rows;        /* names and stacks of open intervals; values mean nothing */
 
-	uint32_t exited[SWITCHES_EXITED]; /* the threads that were the last to leave and may be gone, a ring */
-	size_t nr_exited;                 /* how many were ever put there */
-	size_t nr_maybe;                  /* intervals of @open */
+	uint32_t exited[SWITCHES_EXITED]; /* a ring of the last threads that left and may be gone */
+	size_t nr_exited;                 /* number of threads ever put there */
+	size_t nr_maybe;                  /* number of such intervals in @open */
 
 	/*
-	 * Since the last switches_stats(). @begun may go below zero, modulo 2^64 as all sums of statistics: the end of
-	 * a thread takes back what had been told.
+	 * Numbers since the last switches_stats(). @begun may go below zero, modulo 2^64 as all sums of statistics,
+	 * because the end of a thread takes back an interval that was reported.
 	 */
 	uint64_t begun, charged, filtered, lost;
 };
@@ -68,7 +68,7 @@ static struct interval *find(const struct switches *s, uint32_t id)
 	return intern_find(&s->open, &interval_kind, &id);
 }
 
-/* None of the same id is open. */
+/* Add an interval. None of the same id is open. */
 static int add(struct switches *s, const struct interval *new)
 {
 	bool is_new;
@@ -86,7 +86,7 @@ static void drop(struct switches *s, struct interval *v)
 	intern_delete(&s->open, &interval_kind, v);
 }
 
-/* One of @id had begun, and its end was not seen. */
+/* If an interval of @id is open, count it as lost. */
 static void lose(struct switches *s, uint32_t id)
 {
 	struct interval *v = find(s, id);
@@ -97,7 +97,7 @@ static void lose(struct switches *s, uint32_t id)
 	drop(s, v);
 }
 
-/* The rows of those that are open, in @to; @moved: out, for each of them its row there. */
+/* Copy the rows of open intervals to @to. @moved: out: the new row of each interval */
 static int copy_open(const struct switches *s, struct rows *to, uint32_t *moved)
 {
 	const struct interval *v = s->open.v;
@@ -113,7 +113,9 @@ static int copy_open(const struct switches *s, struct rows *to, uint32_t *moved)
 	return rc;
 }
 
-/* A table of stacks forgets nothing: when most of it is of intervals that are over, those that are open get a new one.
+/*
+ * A table of stacks never forgets a stack. If most of its rows are of finished intervals, copy the others to a new
+ * table.
  */
 static int make_small(struct switches *s)
 {

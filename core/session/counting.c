@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/counting.h"
 
-/* Those of @way that are needed; it may leave the intervals to another one. Return: how many. */
+/* List the counters of @way that this run needs. Another counter may count the intervals. Return: how many. */
 static size_t counters_of(const struct session *s, const struct way *way, const struct counter_ops **out)
 {
 	const struct options *o = s->request.options;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Events, source and counters, all or nothing. */
+/* Open events, source and counters: all or none. */
 static int open_once(struct session *s, const struct way *way, struct err *err)
 {
 	int rc = events_open(&s->events, way->counter != NULL, err);
@@ -39,8 +39,8 @@ static bool give_up_apart(struct events *ev)
 }
 
 /*
- * Not even the smallest rings could be mapped, or there are not enough descriptors: without rings for tasks and
- * mappings half as much will do.
+ * If even the smallest rings could not be mapped, or descriptors ran out: do without rings for tasks and mappings,
+ * which halves the need.
  */
 static bool do_without_apart(struct events *ev, int code)
 {
@@ -49,7 +49,7 @@ static bool do_without_apart(struct events *ev, int code)
 	return ev->apart && (no_memory || descriptors_ran_out(code)) && give_up_apart(ev);
 }
 
-/* The same of descriptors: there are threads that cannot be followed. */
+/* If descriptors ran out while threads were opened: do without these rings, to follow more threads. */
 static bool follow_more(struct events *ev)
 {
 	int code = ev->unfollowed.code;
@@ -57,7 +57,7 @@ static bool follow_more(struct events *ev)
 	return ev->apart && descriptors_ran_out(code) && give_up_apart(ev);
 }
 
-/* Where the rings had to become so small that it matters to the events, these are opened anew, for such rings. */
+/* If the rings had to become so small that it matters to the events, open the events again for such rings. */
 static int open_with(struct session *s, const struct way *way, struct err *err)
 {
 	int rc;
@@ -81,7 +81,7 @@ static const struct way *asked_for(const struct session *s)
 	return s->request.both ? way_counting(s->ways) : way_find(s->ways, s->request.options->backend);
 }
 
-/* Where the host does not give copies of stacks, or room for them, perhaps without. */
+/* If the host refuses stack copies, or has no room for them, try without copies. */
 static int open_unwinding(struct session *s, const struct way *way, struct err *err)
 {
 	int rc = open_with(s, way, err);
@@ -91,13 +91,13 @@ static int open_unwinding(struct session *s, const struct way *way, struct err *
 	counting_close(s);
 	events_close(&s->events);
 	rc = open_with(s, way, err);
-	/* It was not because of them. */
+	/* The copies were not the reason: restore the choice. */
 	if (rc)
 		unwinder_choose(s);
 	return rc;
 }
 
-/* @tasks: on threads, not on whole CPUs */
+/* @tasks: sample threads, not whole CPUs */
 static int open_way(struct session *s, const struct way *way, bool tasks, struct err *err)
 {
 	int rc;
@@ -132,14 +132,14 @@ static void __attribute__((format(printf, 2, 3))) add_reason(struct session *s, 
 	va_end(ap);
 }
 
-/* Whole CPUs may not be sampled: then those threads that may. */
+/* Whole CPUs may not be sampled: sample those threads that may be. */
 static int open_on_tasks(struct session *s, struct err *err)
 {
 	char followed[128];
 	struct err why;
 	int rc;
 
-	/* Nobody else has its events. */
+	/* Only the command and its descendants have these events, so no filter is needed. */
 	descendants_free(s->request.filter.tree);
 	s->request.filter.tree = NULL;
 	rc = open_way(s, way_alone(s->ways), true, err);
@@ -151,13 +151,13 @@ static int open_on_tasks(struct session *s, struct err *err)
 	return 0;
 }
 
-/* The event itself is missing on this host: no other way has it either. */
+/* True if the event is missing on this host: then all ways lack it. */
 static bool lacks_event(const struct session *s, int rc, const struct err *why)
 {
 	return rc == -ENOENT && *why->cause.text && !event_is_software(s->request.options->event);
 }
 
-/* Return: of the last one that was tried. */
+/* Try each way. Return: the result of the last one tried. */
 static int open_on_cpus(struct session *s, struct err *err)
 {
 	const struct way *way;
@@ -200,7 +200,7 @@ static void find_tracepoint(struct session *s)
 		ev->sched_switch.id = 0;
 }
 
-/* Return: nothing tells of switches but the kernel's records of them; @why says for what reason. */
+/* Return true if only the kernel's records show switches; @why has the reason. */
 static bool lacks_tracepoint(const struct session *s, struct err *why)
 {
 	const struct err *cause = &s->events.no_tracepoint;
@@ -226,7 +226,7 @@ int fallback_open(struct session *s, struct err *err)
 	return rc;
 }
 
-/* A run opens these later: two of the thread that empties the rings, and one of signals. */
+/* A run opens so many files later: two for the ring thread, and one for signals. */
 #define LATER_FILES 3
 
 static int hold_files(const struct session *s, struct err *err)
@@ -246,7 +246,7 @@ static int hold_files(const struct session *s, struct err *err)
 	return rc;
 }
 
-/* Threads leave their CPUs in the kernel: without that there is nothing to be seen of where they do. */
+/* Threads leave their CPUs inside the kernel: without kernel stacks, a profile cannot show where. */
 static void remark_user_only(const struct session *s, struct err *why)
 {
 	const struct err *refused = &s->events.user_only;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which way to sample is taken: the best that this host permits; and which ways it permits. */
+/* Choose the way to sample: the best that this host permits. Also test which ways it permits. */
 #ifndef CORE_SESSION_FALLBACK_H
 #define CORE_SESSION_FALLBACK_H
 
 #include "core/session/state.h"
 
 /**
- * fallback_open() - events, source and counters. When the options name a way only that one is tried, else each in order
- * of preference; then @s->reason says why the earlier ones were not taken. Where whole CPUs may not be sampled, threads
- * are followed instead; then its last sentence is about them.
+ * fallback_open() - open events, source and counters. If the options name a way, only that one is tried; otherwise each
+ * in order of preference, and @s->reason says why the earlier ones failed. If whole CPUs may not be sampled, threads
+ * are followed instead, and the last sentence of @s->reason is about them.
  */
 int fallback_open(struct session *s, struct err *err);
 
 /**
- * struct way_trial - can a way be used here?
- * @why: why it is not usable, or what it lacks: one line; code 0: there is nothing to remark
+ * struct way_trial - - whether a way can be used here.
+ * @why: why it is not usable, or what it lacks, in one line; code 0: nothing to remark
  */
 struct way_trial {
 	bool usable;
@@ -22,13 +22,12 @@ struct way_trial {
 };
 
 /**
- * fallback_try() - open @way as a run does, but nothing is enabled.
+ * fallback_try() - open @way as a run does, but enable nothing.
  *
- * @s: new, and of no further use but for session_free()
- * @tasks: threads are followed instead of sampling whole CPUs: of the process itself, where the options of @s name
- *         thread 0 alone
+ * @s: new; afterwards only session_free() may be called for it
+ * @tasks: follow threads instead of sampling whole CPUs: those of this process if the options of @s name only thread 0
  *
- * On a host that the first bpf(2) would taint a way that needs it is not tried, and not usable.
+ * On a host whose kernel the first bpf(2) would taint, a way that needs bpf(2) is not tried, and not usable.
  */
 void fallback_try(struct session *s, const struct way *way, bool tasks, struct way_trial *out);
 

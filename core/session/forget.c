@@ -8,14 +8,17 @@
 
 #include <stdlib.h>
 
-/* A full table of the default size takes 30 ms. Rare: once in thousands of exits. */
+/*
+ * The most time that a walk through the kernel's table may take. A full table of the default size takes 30 ms. A walk
+ * is needed once in thousands of exits.
+ */
 #define FORGET_WALK_NS (500 * 1000 * 1000ULL)
 
-/* Processes that rows will ask for. */
+/* Processes that rows refer to. */
 struct pid_set {
 	pid_t *v;
 	size_t nr, cap;
-	bool incomplete; /* so all are */
+	bool incomplete; /* so no process may be dropped */
 	uint64_t until_ns;
 };
 

@@ -31,7 +31,7 @@ int input_run(struct session *s, struct err *err)
 		if (!rc && tasks_forget_due(s->sink.tasks))
 			forget_tasks(s);
 	} while (!rc && !(s->recording.ends && signals_noted()));
-	/* Of a stream the rest was waited for, however long that took. */
+	/* The run waited for the rest of a stream, however long that took. */
 	if (signals_noted())
 		signals_obey();
 	signals_release();

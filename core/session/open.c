@@ -17,7 +17,7 @@
 
 #include <errno.h>
 
-/* Before there is another thread. */
+/* Call it before another thread exists. */
 static void drop_privileges(struct session *s)
 {
 	struct privileges_need need = { .uses = PRIVILEGES_PRIORITY, .again = events_try, .ctx = &s->events };
@@ -26,19 +26,21 @@ static void drop_privileges(struct session *s)
 		need.uses |= PRIVILEGES_REPORT;
 	if (!s->request.options->input)
 		need.uses |= PRIVILEGES_PROCESSES;
-	/* Of what is followed the kernel opens those to come. */
+	/* If threads are followed, the kernel opens the events of new threads. */
 	if (!s->request.options->input && !s->events.followed)
 		need.uses |= PRIVILEGES_EVENTS;
 	if (session_counts_in_kernel(s) || s->request.filter.cgroup_ids || s->request.filter.mntns_ids)
 		need.uses |= PRIVILEGES_BPF;
 	if (s->request.command)
 		need.uses |= PRIVILEGES_COMMAND;
-	/* A host where that is forbidden, by a filter of system calls, can be profiled as before. */
+	/* If a system call filter forbids dropping, the host can be profiled all the same. */
 	privileges_drop(&need, &s->kept);
 }
 
-/* Which ones are asked for, as the samples will name them; and the command. The paths are the caller's, and so are the
- * rights. */
+/*
+ * Open the cgroup, the pinned maps and the tree of the command, by which samples are filtered. The user named the
+ * paths, so the user's own permissions apply.
+ */
 static int open_groups(struct session *s, struct err *err)
 {
 	const struct options *o = s->request.options;
@@ -74,7 +76,7 @@ static int open_mntns(struct session *s, struct err *err)
 	return 0;
 }
 
-/* Before their events are opened: a process that gets one of their ids later is another one. */
+/* Open the targets before their events: a process that gets one of their ids later is another one. */
 static int open_targets(struct session *s, struct err *err)
 {
 	const struct options *o = s->request.options;
@@ -85,7 +87,7 @@ static int open_targets(struct session *s, struct err *err)
 	return s->targets ? 0 : err_sys(err, -ENOMEM, "cannot begin");
 }
 
-/* Without it /proc/kallsyms has the names, at a higher price. */
+/* Without the namer, /proc/kallsyms has the names, at a higher price. */
 static void open_namer(struct session *s)
 {
 	const struct namer_ops *ops = session_counts_in_kernel(s) ? s->way->counter->namer : NULL;
@@ -100,7 +102,7 @@ int session_open(struct session *s, struct err *err)
 	int rc;
 
 	if (o->input) {
-		/* Whoever makes a recording says which files of this host tell its names. */
+		/* The maker of a recording chooses the files of this host that are read: use the user's permissions. */
 		rc = privileges_return();
 		drop_privileges(s);
 		return rc ? err_sys(err, rc, "cannot give up capabilities") : input_open(s, err);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The begin of a run: what the user named, the way to sample, and the rights that stay. */
+/* Begin a run: find the tasks that the user named, choose the way to sample, and drop capabilities. */
 #ifndef CORE_SESSION_OPEN_H
 #define CORE_SESSION_OPEN_H
 
 #include "core/session/state.h"
 
 /**
- * session_open() - open the events, and who counts, see fallback_open(). Then this process gives up what
- * rights it does not need any more, see core/host/privileges.h: call it before there is another thread.
+ * session_open() - open events, source and counters, see fallback_open(). Then drop capabilities that are no longer
+ * needed, see core/host/privileges.h. Call it before another thread exists.
  */
 int session_open(struct session *s, struct err *err);
 

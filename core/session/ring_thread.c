@@ -15,11 +15,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define FETCH_MS 50                         /* while nobody else reads */
-#define WAKE_MS  1000                       /* if the write that wakes the thread fails, it sees its orders this late */
-#define TELL_NS  (20 * NSEC_PER_SEC / 1000) /* what still tells of those that were sampled last, see compare_wait() */
+#define FETCH_MS 50   /* while the reader is busy, or much is kept */
+#define WAKE_MS  1000 /* if the write that wakes the thread fails, it sees its orders after this time */
+/* side-band events record for so much longer, about the last samples; see compare_wait() */
+#define TELL_NS (20 * NSEC_PER_SEC / 1000)
 
-enum { WAKE, SIGNALS }; /* places in waiting.fds */
+enum { WAKE, SIGNALS }; /* indexes in waiting.fds */
 
 struct ring_thread {
 	const struct events *ev;
@@ -27,14 +28,14 @@ struct ring_thread {
 	const struct source_ops *ops;
 	struct source *source;
 	struct priority_thread thread;
-	bool much; /* has been kept: its own */
+	bool much; /* the last fetch kept much; used by the thread alone */
 	struct waiting waiting;
-	int wake, asks; /* eventfds: the thread's, and the reader's */
-	/* Said by one thread and heard by the other. */
+	int wake, asks; /* eventfds: one wakes the thread, one the reader */
+	/* One thread sets these, the other reads them. */
 	bool ends, minds_signals, signalled, gone;
-	uint64_t stop_at, stopped_ns; /* 0: it does not; it has not */
-	bool told;                    /* what tells of tasks is disabled, too: its own */
-	int rc;                       /* @err is valid where it is not 0 */
+	uint64_t stop_at, stopped_ns; /* 0: no time to stop is set; not stopped yet */
+	bool told;                    /* the side-band events are disabled, too; used by the thread alone */
+	int rc;                       /* if not 0, @err is valid */
 	struct err err;
 };
 
@@ -48,17 +49,17 @@ static void say(bool *flag, bool value)
 	__atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 
-/* The first ends the run, a second one the process. */
+/* The first signal ends the run, a second one the process. */
 static void take_signals(struct ring_thread *k)
 {
 	if (!k->waiting.fds[SIGNALS].revents || !signals_take(k->signal_fd))
 		return;
 	say(&k->signalled, true);
 	eventfd_write(k->asks, 1);
-	signals_release(); /* in this thread, which gets the next one */
+	signals_release(); /* in this thread, which gets the next signal */
 }
 
-/* The first failure is the one that counts: the reader may be looking at it. */
+/* Keep the first failure: the reader may be reading it. */
 static void fail(struct ring_thread *k, int rc, const struct err *err)
 {
 	if (k->rc)
@@ -68,13 +69,13 @@ static void fail(struct ring_thread *k, int rc, const struct err *err)
 	eventfd_write(k->asks, 1);
 }
 
-/* A failure ends the fetching, not the care for signals. */
+/* After an error, stop reading but keep handling signals. */
 static void fetch(struct ring_thread *k)
 {
 	struct err err;
 	int rc = k->ops->fetch(k->source, &err);
 
-	/* A ring that is full, because there is no room for more, does not ask again. */
+	/* A ring that stays full, because memory is full, does not wake the thread again. */
 	k->much = rc > 0;
 	if (rc < 0)
 		fail(k, rc, &err);
@@ -87,7 +88,7 @@ static uint64_t time_of(const uint64_t *ns)
 	return __atomic_load_n(ns, __ATOMIC_ACQUIRE);
 }
 
-/* When there is something to be disabled; UINT64_MAX: never. */
+/* The next time to disable events; UINT64_MAX: never. */
 static uint64_t next_stop(const struct ring_thread *k)
 {
 	uint64_t at = time_of(&k->stop_at);
@@ -102,7 +103,7 @@ static bool waits_for_signal(const struct ring_thread *k)
 	return time_of(&k->stop_at) && !k->stopped_ns;
 }
 
-/* The reader disables them once more, and is told what failed. */
+/* Ignore errors: the reader disables the events again and reports errors. */
 static void stop_in_time(struct ring_thread *k)
 {
 	uint64_t now = now_ns();
@@ -125,7 +126,7 @@ static int timeout_ms(const struct ring_thread *k)
 	return left < (uint64_t)ms * 1000000 ? (int)((left + 999999) / 1000000) : ms;
 }
 
-/* Return: 1: one wants to be read; 0; -errno: it is the end, and has been told */
+/* Return: 1: a ring wants to be read; 0: none; -errno: it is described, and the thread ends */
 static int wait_for_rings(struct ring_thread *k, bool *gone)
 {
 	struct err err;
@@ -149,7 +150,7 @@ static void keep(void *arg)
 		if (k->waiting.fds[WAKE].revents)
 			eventfd_read(k->wake, &(eventfd_t){ 0 });
 		stop_in_time(k);
-		if (minds && is(&k->minds_signals)) /* still */
+		if (minds && is(&k->minds_signals)) /* the report may have ended meanwhile */
 			take_signals(k);
 		if (!k->rc && (ready || k->much || is(&k->minds_signals)))
 			fetch(k);
@@ -172,7 +173,6 @@ static void release(struct ring_thread *k)
 	free(k);
 }
 
-/* Return: NULL: described */
 static struct ring_thread *prepare(const struct events *ev, struct err *err)
 {
 	struct ring_thread *k = calloc(1, sizeof(*k));

@@ -44,19 +44,19 @@
 #include <unistd.h>
 
 #define DRAIN_NS    (200 * 1000 * 1000ULL) /* rings are read at least that often */
-#define HURRY_NS    (20 * 1000 * 1000ULL)  /* and so often at first, and while stacks are being proved, */
-#define CALM_NS     (5 * HURRY_NS)         /* until there was none for that long */
-#define CPUS_NS     (200 * 1000 * 1000ULL) /* between looks at which CPUs are online */
-#define LEARN_NS    DRAIN_NS               /* between looks at whom the kernel holds counts of */
-#define LEARN_SHARE 200                    /* of which at most one part in so many of our time may go */
-#define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once: the rings wait */
-#define PROGRESS_NS (500 * 1000 * 1000ULL) /* between calls of session.progress */
-#define AHEAD_NS    (4 * 1000 * 1000ULL)   /* of the time between two drains is spent on work ahead */
-#define REALTIME_US 100000                 /* in each second: with less, none is wanted */
+#define HURRY_NS    (20 * 1000 * 1000ULL)  /* and this often at first, and while stacks are being proven */
+#define CALM_NS     (5 * HURRY_NS)         /* until no stack was proven for so long */
+#define CPUS_NS     (200 * 1000 * 1000ULL) /* time between two looks at the list of online CPUs */
+#define LEARN_NS    DRAIN_NS               /* time between two looks at the processes that the kernel has counts of */
+#define LEARN_SHARE 200                    /* these looks may take at most one part in so many of the time */
+#define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once, because the rings wait */
+#define PROGRESS_NS (500 * 1000 * 1000ULL) /* time between two calls of session.progress */
+#define AHEAD_NS    (4 * 1000 * 1000ULL)   /* time for work ahead between two reads of the rings */
+#define REALTIME_US 100000                 /* in each second; with a smaller limit, real-time priority is not used */
 
-/* After sampling the priority of the reader is kept for the report. */
-#define REPORT_SHARE  2                  /* one part in so many of the time that was sampled, */
-#define REPORT_MAX_NS (2 * NSEC_PER_SEC) /* at most */
+/* After sampling, the reader keeps its priority for the report: for one part in so many of the sampled time, */
+#define REPORT_SHARE  2
+#define REPORT_MAX_NS (2 * NSEC_PER_SEC) /* and at most for so long */
 
 static int empty_set(struct session *s, unsigned int i)
 {
@@ -69,7 +69,7 @@ static int empty_set(struct session *s, unsigned int i)
 					      .adds = r->both && r->options->off_cpu });
 }
 
-/* Of a process that makes code the names are kept, too. */
+/* If a process makes code, keep the names of that code, too. */
 static void keep_names(const struct session *s, pid_t pid)
 {
 	uint64_t began = now_ns();
@@ -80,7 +80,7 @@ static void keep_names(const struct session *s, pid_t pid)
 	open_files_spend(s->files.open_files, now_ns() - began);
 }
 
-/* Where threads are asked for, nothing tells their processes from others. */
+/* Keep a mapped file open. With threads as targets (-L), their processes are not known: keep all. */
 static bool keep_file(void *ctx, pid_t pid, const struct mapping *m)
 {
 	const struct session *s = ctx;
@@ -118,10 +118,7 @@ static int keep_files(struct session *s)
 		return -ENOMEM;
 	if (s->request.options->input)
 		return 0;
-	/*
-	 * Not for a recording: by the time it is read, a jitdump may tell of newer code at the address of what was
-	 * sampled.
-	 */
+	/* Not for a recording: when it is read, a jitdump may have newer code at the address that was sampled. */
 	s->env.jitdumps = s->jitdumps;
 	s->files.open_files = open_files_new(s->request.host, mapped_files_root(&s->files), OPEN_FILES_MS);
 	if (!s->files.open_files)
@@ -131,7 +128,7 @@ static int keep_files(struct session *s)
 	return 0;
 }
 
-/* Each CPU has two, and one for each thread that is followed, and each file that is kept open one. */
+/* Each CPU needs two descriptors, one more for each followed thread, and each file that is kept open needs one. */
 static void raise_descriptors(void)
 {
 	struct rlimit rl;
@@ -210,7 +207,7 @@ static void release_signals(struct session *s)
 {
 	if (s->signal_fd < 0)
 		return;
-	/* One that came when the end had come anyway was a first one, too. */
+	/* If the end of the run was reached anyway, a signal that came meanwhile is a first one, too. */
 	while (signals_take(s->signal_fd))
 		s->signalled = true;
 	close(s->signal_fd);
@@ -232,9 +229,9 @@ static bool learn_pid(void *ctx, pid_t pid)
 }
 
 /*
- * Processes whose counts are held in the kernel are not seen sample by sample: look from time to time who they are,
- * so that their mappings are read before they exit. Where user stacks are unwound here, the kernel counts none before
- * one of the same process has been.
+ * While the kernel counts samples itself, the processes are not seen sample by sample: look from time to time which
+ * ones it counts, so that their mappings are read before they exit. If user stacks are unwound here, this is not
+ * needed: a sample of the process comes before the kernel counts any.
  */
 static void learn_pids(struct session *s)
 {
@@ -245,12 +242,12 @@ static void learn_pids(struct session *s)
 		return;
 	cost = own_cpu_ns();
 	counting_pids(s, true, learn_pid, &learning);
-	/* Not what others took: on a busy host the next look would come after those who are there now have gone. */
+	/* Measure CPU time, not time that others took: on a busy host, the next look would come too late. */
 	cost = own_cpu_ns() - cost;
 	s->learn_at = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
 }
 
-/* A little at a time: it is CPU time, and in the profile. */
+/* Do a little at a time: it takes CPU time and is visible in the profile. */
 static void work_ahead(struct session *s)
 {
 	uint64_t began = now_ns();
@@ -286,7 +283,7 @@ static int timeout_ms(const struct session *s, uint64_t now, uint64_t until)
 	return (int)((wait + 999999) / 1000000);
 }
 
-/* Those that there are, of a run and not of its events. */
+/* Descriptors that belong to the run, not to its events. */
 enum { SIGNALS, COMMAND, TARGETS, RING_THREAD, NR_WAITS };
 
 _Static_assert(TARGETS < WAITING_OTHERS, "all three have a place in struct waiting");
@@ -301,7 +298,7 @@ static int fd_of_targets(const struct session *s)
 	return s->targets ? targets_fd(s->targets) : -1;
 }
 
-/* Sleep until there is much to be read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
+/* Sleep until there is much to read, a signal comes, or the time is up. Return: 1: a CPU seems to have gone. */
 static int wait_for_work(const struct session *s, uint64_t until, struct err *err)
 {
 	struct pollfd fds[NR_WAITS] = {
@@ -316,14 +313,14 @@ static int wait_for_work(const struct session *s, uint64_t until, struct err *er
 	return fds[RING_THREAD].revents ? ring_thread_asks(s->ring_thread, err) : 0;
 }
 
-/* The same where no thread empties the rings. */
+/* The same if no thread empties the rings. */
 static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t until, struct err *err)
 {
 	uint64_t now = now_ns();
 	bool gone;
 	int rc = 0;
 
-	/* The events are others from time to time. What is dead is passed over once in that time. */
+	/* The events may have changed. Dead events are found and skipped once in each of these periods. */
 	if (now - w->began >= CPUS_NS) {
 		waiting_end(w);
 		rc = waiting_begin(w, &s->events, err);
@@ -338,7 +335,7 @@ static int wait_for_rings(const struct session *s, struct waiting *w, uint64_t u
 	return rc < 0 ? rc : gone;
 }
 
-/* A thread whose cgroup has used up its real time does not run at all. */
+/* True if the real-time limit of the cgroup is large enough: a thread that has used it up does not run at all. */
 static bool has_realtime(const struct session *s)
 {
 	uint64_t us = realtime_limit_us(s->request.host);
@@ -346,7 +343,9 @@ static bool has_realtime(const struct session *s)
 	return !us || us >= REALTIME_US;
 }
 
-/* What another thread has stopped, the next one stops at once. Of switches programs in the kernel have to be told, too.
+/*
+ * Tell the ring thread when to stop the sampling. If an earlier ring thread has stopped it, stop at once. For off-CPU
+ * time the session stops it, because BPF programs have to be stopped, too.
  */
 static void stop_in_time(struct session *s)
 {
@@ -356,7 +355,7 @@ static void stop_in_time(struct session *s)
 		ring_thread_stop_at(s->ring_thread, s->stopped_ns ? s->stopped_ns : end);
 }
 
-/* Has the ring thread ended the sampling? Then it is over since s->stopped_ns. */
+/* True if the ring thread has ended the sampling; then it was over at s->stopped_ns. */
 static bool has_stopped(struct session *s)
 {
 	if (s->ring_thread && !s->stopped_ns)
@@ -364,13 +363,13 @@ static bool has_stopped(struct session *s)
 	return s->stopped_ns;
 }
 
-/* A thread of its own empties the rings into memory: nothing that we do makes them wait. */
+/* Start the thread that empties the rings into memory, so that they never wait for this thread. */
 static int keep_rings(struct session *s, struct err *err)
 {
 	if (s->ring_thread || !s->source_ops->fetch)
 		return 0;
 	s->ring_thread = ring_thread_start(&s->events, has_realtime(s), s->signal_fd, s->source_ops, s->source, err);
-	/* Where no thread may be made, which may come to be so at any time, we do it ourselves. */
+	/* If no thread can be created, which may happen at any time, this thread empties the rings. */
 	if (!s->ring_thread && (err->code == -EAGAIN || descriptors_ran_out(err->code)) &&
 	    (!s->request.options->interval_ns || s->sink.began_ns))
 		return 0;
@@ -391,7 +390,7 @@ static int release_rings(struct session *s, struct err *err)
 	return rc;
 }
 
-/* While events come or go it must not touch them. */
+/* The ring thread must not touch the events while they change. */
 static int attach_event(void *ctx, size_t i, struct err *err)
 {
 	struct session *s = ctx;
@@ -408,7 +407,7 @@ static int detach_event(void *ctx, size_t i, struct err *err)
 	return rc ? rc : counting_detach(s, i, err);
 }
 
-/* Return: 1: the events are others now. */
+/* Return: 1: the events have changed; 0; -errno. */
 static int follow_cpus(struct session *s, struct err *err)
 {
 	const struct events_hooks hooks = { attach_event, detach_event, s };
@@ -419,7 +418,7 @@ static int follow_cpus(struct session *s, struct err *err)
 	return rc < 0 ? rc : keep_rings(s, err);
 }
 
-/* A target's own events have been taken away: nobody else can tell what it, and its children, map. */
+/* A target has lost its own events: only the events of the CPUs can record the mappings of it and its children. */
 static int tell_of_all(struct session *s, struct err *err)
 {
 	int rc;
@@ -433,7 +432,10 @@ static int tell_of_all(struct session *s, struct err *err)
 	return keep_rings(s, err);
 }
 
-/* Each sample whose stack is not proved yet comes with a copy, though the program in the kernel could count it. */
+/*
+ * Read the rings more often while stacks are being proven: each sample of a stack that is not proven yet comes with a
+ * copy, though the BPF program could count it.
+ */
 static void look_closer(struct session *s, uint64_t now)
 {
 	if (s->events.hurry)
@@ -441,7 +443,7 @@ static void look_closer(struct session *s, uint64_t now)
 	s->events.hurry = false;
 }
 
-/* Between drains. */
+/* The work between two reads of the rings. */
 static int look_after(struct session *s, bool cpus_changed, struct err *err)
 {
 	uint64_t now = now_ns();
@@ -465,15 +467,15 @@ static int look_after(struct session *s, bool cpus_changed, struct err *err)
 	return rc;
 }
 
-/* Nothing more will come of those that were asked for. */
+/* True if all tasks that the user named have ended. */
 static bool all_ended(const struct session *s)
 {
 	return (s->request.command && command_ended(s->request.command)) || (s->targets && targets_ended(s->targets));
 }
 
 /*
- * Until the interval is over (return 0), a signal came, or the command or all targets ended (return 1), or -errno. At
- * least once around.
+ * Sample until the interval is over (return 0), a signal came, or the command or all targets ended (return 1), or
+ * -errno. Looks at the rings at least once.
  */
 static int sample_until(struct session *s, uint64_t until, struct err *err)
 {
@@ -481,7 +483,7 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 	bool over;
 	int rc;
 
-	/* The signal is taken, so that it does not end the process when it is no longer blocked; a second one does. */
+	/* Take the signal, so that it does not end the process when it is unblocked later. A second one does. */
 	do {
 		uint64_t wake = until < s->cpus_at ? until : s->cpus_at;
 		int gone;
@@ -498,11 +500,11 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 	return rc < 0 ? rc : over;
 }
 
-/* What belongs to the interval that ends now, or ended with the sampling. */
+/* Set the times and sums of the interval that ends now, or ended with the sampling. */
 static void account(struct session *s)
 {
 	s->sink.stopped_ns = has_stopped(s) ? s->stopped_ns : now_ns();
-	/* It was stopped while the interval before was ended. */
+	/* Sampling stopped before the end of the previous interval was handled. */
 	if (s->sink.stopped_ns < s->sink.started_ns)
 		s->sink.stopped_ns = s->sink.started_ns;
 	kernel_ranges_interval(s->sink.kernel_ranges, s->sink.started_ns, s->sink.stopped_ns);
@@ -510,7 +512,10 @@ static void account(struct session *s)
 	events_account(&s->events, s->sink.stopped_ns);
 }
 
-/* It lasts until the next interval begins, or the run is over: a second signal must end even a report nobody reads. */
+/*
+ * The report lasts until the next interval begins, or the run is over. A second signal must end it even if its output
+ * is not read.
+ */
 static void begin_report(struct session *s)
 {
 	if (s->ring_thread)
@@ -523,7 +528,7 @@ static void end_report(struct session *s)
 		ring_thread_take_signals(s->ring_thread, false);
 }
 
-/* The reader first: a program in the kernel that waits for it counts from here on. */
+/* Start the reader first: a BPF program that waits for it counts from then on. */
 static int begin(struct session *s, struct err *err)
 {
 	int rc = keep_rings(s, err);
@@ -537,7 +542,7 @@ static int begin(struct session *s, struct err *err)
 	watch_begin(s->events.watch);
 	if (!rc)
 		rc = counting_start(s, err);
-	/* A reader that has to prepare itself counts from here on. */
+	/* If the reader counts, its preparation is over only now. */
 	if (s->request.both || !session_counts_in_kernel(s))
 		s->sink.began_ns = now_ns();
 	s->sink.started_ns = s->sink.began_ns;
@@ -545,10 +550,13 @@ static int begin(struct session *s, struct err *err)
 	s->cpus_at = s->learn_at = s->ahead_at = s->sink.began_ns + DRAIN_NS;
 	s->progress_at = s->sink.began_ns + PROGRESS_NS;
 	s->drain_ns = events_drain_ns(&s->events, HURRY_NS, DRAIN_NS);
-	/* Of processes that were there before, only samples tell: their mappings have to be read while they live. */
+	/* Only samples show processes that existed before: their mappings have to be read soon, while they live. */
 	s->hurry_until = s->sink.began_ns + CALM_NS;
 	events_begin(&s->events, s->sink.began_ns);
-	/* Nothing will tell that it executes something; until then it waits. */
+	/*
+	 * No record will show that the command executes its program: note it here. The command waits until it is
+	 * released.
+	 */
 	if (!rc && s->request.filter.tree && !s->events.side_attr.comm_exec &&
 	    descendants_exec(s->request.filter.tree, command_pid(s->request.command)))
 		rc = err_sys(err, -ENOMEM, "cannot begin");
@@ -557,7 +565,7 @@ static int begin(struct session *s, struct err *err)
 	return rc;
 }
 
-/* Sampling goes on into the other set. */
+/* End an interval. Sampling continues in the other set. */
 static int end_one(struct session *s, struct err *err)
 {
 	int rc;
@@ -576,8 +584,8 @@ static int end_one(struct session *s, struct err *err)
 }
 
 /*
- * Nothing counts from now on, on any CPU, while all events still tell what happens. With both backends for a moment
- * more, so that a thread that was sampled while it renames itself comes to tell of it.
+ * Stop counting on all CPUs, while all events still record. With both backends, record a moment longer: then the
+ * records of a thread that was sampled while it renamed itself come, too.
  */
 static int stop_counting(struct session *s, struct err *err)
 {
@@ -588,7 +596,7 @@ static int stop_counting(struct session *s, struct err *err)
 	return rc;
 }
 
-/* A command began with nothing. */
+/* Note the CPU time of the targets or the command. A command began with none. */
 static void account_cpu_time(struct session *s)
 {
 	struct command *c = s->request.command;
@@ -612,7 +620,7 @@ static int end_run(struct session *s, int rc, struct err *err)
 	account(s);
 	s->sink.over_ns = s->sink.stopped_ns;
 	account_cpu_time(s);
-	/* Where it went on behind the end of the sampling, its CPU time says nothing about the samples. */
+	/* If the command went on after the end of the sampling, its CPU time says nothing about the samples. */
 	if (s->events.followed && s->request.command && !s->stopped_ns && command_ended(s->request.command)) {
 		s->command_ns = command_cpu_ns(s->request.command, s->events.attr.exclude_kernel);
 		s->followed_known = !events_followed_ns(&s->events, &s->followed_ns);
@@ -630,7 +638,7 @@ static int end_run(struct session *s, int rc, struct err *err)
 	return rc;
 }
 
-/* The first end of an interval that is still to come: a report may have taken longer than one. */
+/* The next end of an interval: a report may have taken longer than one interval. */
 static uint64_t next_end(const struct session *s, uint64_t now)
 {
 	uint64_t interval = s->request.options->interval_ns;
@@ -658,12 +666,12 @@ static int sample_interval(struct session *s, struct err *err)
 	if (!rc)
 		rc = sample_until(s, until, err);
 	/*
-	 * A CPU that went since the last look is offline in this interval, too: one that ends while a report is made
-	 * has no look.
+	 * Look once more, so that a CPU that went offline since the last look counts as offline in this interval. No
+	 * later look can: the interval is closed while the report is made.
 	 */
 	if (rc >= 0 && follow_cpus(s, err))
 		rc = err->code;
-	/* A report, or the reader, may have taken longer than the rest of the run. */
+	/* The report or the reader may have taken longer than the rest of the run. */
 	if (!rc && until < end && now_ns() < end && !has_stopped(s)) {
 		rc = end_one(s, err);
 		if (rc >= 0)
@@ -678,11 +686,14 @@ static void keep_priority(uint64_t sampled_ns)
 
 	if (ns > REPORT_MAX_NS)
 		ns = REPORT_MAX_NS;
-	/* Then there is not more time. */
+	/* A signal that is due leaves no more time than this. */
 	priority_keep(due == UINT64_MAX ? ns : sub_or_0(due, now_ns()));
 }
 
-/* A thread that keeps the rings while a report is made has been started by then, and stays as it is. */
+/*
+ * Raise the priority only for the interval. A thread that keeps the rings during the report has started by then, and
+ * keeps its priority.
+ */
 int session_run(struct session *s, struct err *err)
 {
 	int rc;

@@ -16,8 +16,8 @@ const struct rows *session_intervals(const struct session *s)
 }
 
 /*
- * How many samples may have been lost, as the kernel tells? What an interval lost at its very end may be told of in the
- * next one.
+ * The most samples that may have been lost, by the kernel's counts. With intervals the kernel may report a loss at the
+ * end of one in the next: no limit.
  */
 static uint64_t lost_at_most(const struct session *s, const struct stats *b)
 {
@@ -26,7 +26,7 @@ static uint64_t lost_at_most(const struct session *s, const struct stats *b)
 	return told ? b->lost_here + b->lost_notes + b->bad_samples : UINT64_MAX;
 }
 
-/* Those that the program passed on and no ring gave back are lost. */
+/* An interval that the program passed on but no ring returned is lost. */
 static int64_t interval_stats(const struct session *s, struct stats *b)
 {
 	int64_t times = (int64_t)rows_times(session_intervals(s));
@@ -75,7 +75,7 @@ bool session_shortfall(const struct session *s, const struct stats *stats, struc
 	if (o->input || !o->on_cpu)
 		return false;
 	out->period_ns = events_period_ns(s->request.options);
-	/* How long what is followed has been running is not known. */
+	/* It is not known for how long followed threads ran. */
 	if (!event_is_clock(&s->events.event) || s->events.followed)
 		return false;
 	out->nr_cpus = s->events.nr_cpus;

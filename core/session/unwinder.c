@@ -31,8 +31,8 @@ static uint64_t nr_cpus(const struct session *s)
 }
 
 /*
- * A larger copy costs only where a stack has so much above its pointer: 64 KiB take the kernel some 10 us, from the
- * time of the program that is sampled.
+ * A larger copy costs time only if the stack has so much above its pointer: 64 KiB take the kernel some 10 us, which
+ * the sampled program pays.
  */
 static void choose_dump(struct session *s)
 {
@@ -53,7 +53,10 @@ static void choose_dump(struct session *s)
 		}
 }
 
-/* Would the copies be more than this host should make? With -c the rate of an event that is no clock is not known. */
+/*
+ * True if the copies would be more than this host should make. With -c, the rate of an event other than a clock is not
+ * known.
+ */
 static bool exceeds_budget(const struct session *s, struct err *why)
 {
 	const struct options *o = s->request.options;
@@ -80,12 +83,15 @@ void unwinder_choose(struct session *s)
 	s->request.unwinds = !o->input && o->unwind != UNWIND_BY_FP && !o->kernel_only;
 	s->request.proves = is_auto(o);
 	choose_dump(s);
-	/* How often threads leave their CPUs is not known, but it may be 100,000 times a second. */
+	/* It is not known how often threads leave their CPUs, but it may be 100,000 times a second. */
 	if (is_auto(o) && (o->off_cpu || exceeds_budget(s, &s->by_fp)))
 		use_frame_pointers(s);
 }
 
-/* The kernel has no registers of user space (before 3.7, and on some architectures), or no copies of its stacks. */
+/*
+ * True if the kernel has no registers of user space (before 3.7, and on some architectures), or no copies of its
+ * stacks.
+ */
 static bool are_refused(int rc)
 {
 	return rc == -EINVAL || rc == -ENOSYS || rc == -EOPNOTSUPP;

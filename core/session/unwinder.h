@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the user stacks of a run are walked: --unwind, and what --unwind=auto makes of this host. */
+/* Choose how to walk the user stacks of a run: --unwind, and the choice of --unwind=auto on this host. */
 #ifndef CORE_SESSION_UNWINDER_H
 #define CORE_SESSION_UNWINDER_H
 
 #include "core/session/state.h"
 
-#define UNWINDER_BUDGET     (256UL << 20) /* bytes of stacks in a second that --unwind=auto lets the kernel copy */
-#define UNWINDER_CPU_BUDGET (32UL << 20)  /* on each CPU, for copies of more than STACK_DUMP_LEAST bytes */
+#define UNWINDER_BUDGET     (256UL << 20) /* with --unwind=auto, the most bytes of stack copies per second */
+#define UNWINDER_CPU_BUDGET (32UL << 20)  /* the same for each CPU, for copies of more than STACK_DUMP_LEAST bytes */
 
 /**
- * unwinder_choose() - set request.unwinds, request.proves and the sizes of copies as the options want it, before
- * anything is opened. Unless asked for, a copy is as large as the budgets permit, by the rate and the CPUs.
+ * unwinder_choose() - set request.unwinds, request.proves and the sizes of copies from the options, before anything is
+ * opened. If the options give no size, a copy is as large as the budgets permit for this rate and number of CPUs.
  */
 void unwinder_choose(struct session *s);
 
 /**
- * unwinder_give_up() - with --unwind=auto: do without copies of stacks, if this host does not give them.
- * @rc: what opening the events gave: 0, or -errno with @err
- * Return: true: the events are to be opened again, without.
+ * unwinder_give_up() - with --unwind=auto: do without stack copies if this host does not provide them.
+ * @rc: the result of opening the events: 0, or -errno with @err
+ * Return: true: open the events again, without copies.
  */
 bool unwinder_give_up(struct session *s, int rc, const struct err *err);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The only list of them. */
+/* This is the only list of them. */
 const struct way ways_here[] = {
 	{ "bpf", &counter_bpf, &source_rings },
 	{ "perfring", NULL, &source_rings },

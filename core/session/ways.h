@@ -5,11 +5,11 @@
 
 #include "core/sources/source.h"
 
-#define WAY_BOTH "both" /* of --backend: a counter and the source count the same samples */
+#define WAY_BOTH "both" /* for --backend: a counter and the source count the same samples */
 
 /**
- * struct way
- * @name: of --backend and --stats: stable
+ * struct way - one way to sample.
+ * @name: as in --backend and --stats: stable
  * @counter: in front of the source; NULL: the source alone
  */
 struct way {
@@ -18,16 +18,19 @@ struct way {
 	const struct source_ops *source;
 };
 
-/** ways_here - the ways of this program. A list ends with a way that has no name; a test may give a session another. */
+/**
+ * ways_here - - the ways of this program. A list ends with a way without a name; a test may give a session another
+ * list.
+ */
 extern const struct way ways_here[];
 
-/** way_at() - the @i-th of @ways, NULL at the end. */
+/** way_at() - the @i-th of @ways; NULL at the end. */
 const struct way *way_at(const struct way *ways, unsigned int i);
-/** way_find() - by name; NULL when there is none. */
+/** way_find() - find a way by name; NULL: there is none. */
 const struct way *way_find(const struct way *ways, const char *name);
-/** way_counting() - the first with a counter, which is that of WAY_BOTH, too; NULL when there is none. */
+/** way_counting() - the first way with a counter, which WAY_BOTH uses, too; NULL: there is none. */
 const struct way *way_counting(const struct way *ways);
-/** way_alone() - the first without one; NULL when there is none. */
+/** way_alone() - the first way without a counter; NULL: there is none. */
 const struct way *way_alone(const struct way *ways);
 
 #endif
