@@ -50,7 +50,7 @@ struct compare_view {
 	bool reused; /* the program may have mistaken it for an earlier process with that pid; the reader did not */
 };
 
-/** struct compare_counts - - numbers of samples. */
+/** struct compare_counts - numbers of samples. */
 struct compare_counts {
 	uint64_t compared;
 	/* different and explained */

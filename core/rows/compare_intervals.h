@@ -20,7 +20,7 @@
 #define INTERVAL_APART_NS  1000 /* the two times of one interval may differ by so much */
 #define INTERVALS_EXAMPLES 10
 
-/** struct compared_intervals - - numbers of rows; rows without intervals do not count. */
+/** struct compared_intervals - numbers of rows; rows without intervals do not count. */
 struct compared_intervals {
 	uint64_t rows;         /* on both sides */
 	uint64_t other_times;  /* of these: rows with different numbers of intervals */
@@ -40,7 +40,7 @@ struct compared_intervals {
 	char examples[INTERVALS_EXAMPLES][256]; /* a line for each row that differs, or is on one side only */
 };
 
-/** struct intervals_lost - - how much the ring's side may lack. */
+/** struct intervals_lost - how much the ring's side may lack. */
 struct intervals_lost {
 	uint64_t unseen;    /* intervals that it did not see; if more are missing, this explains none of them */
 	uint64_t unsampled; /* intervals whose stacks it lacks; the same rule */

@@ -36,14 +36,14 @@ struct stack {
 };
 
 /**
- * enum row_group - - bits: the optional parts of a row's key that a run can request. The other parts are in all keys.
+ * enum row_group - bits: the optional parts of a row's key that a run can request. The other parts are in all keys.
  */
 enum row_group {
 	GROUP_TID = 1,
 };
 
 /**
- * struct row_key - - rows with equal keys are one row. A part that rows are not grouped by is zero in all of them.
+ * struct row_key - rows with equal keys are one row. A part that rows are not grouped by is zero in all of them.
  * @comm:   of the thread, as the kernel has it; may hold any byte. Bytes after the first zero are ignored, and the last
  *          byte counts as zero
  * @pid:    process (tgid)

@@ -8,7 +8,7 @@
 #include "core/tasks/tasks.h"
 #include "unwind/unwinders.h"
 
-/** struct row_set - - the rows of one interval of the report. */
+/** struct row_set - the rows of one interval of the report. */
 struct row_set {
 	struct rows *samples;   /* values are numbers of samples */
 	struct rows *intervals; /* intervals off the CPU: values are nanoseconds */
@@ -19,7 +19,7 @@ struct row_set {
 };
 
 /**
- * struct sink_cfg - - how to make the row sets of a run.
+ * struct sink_cfg - how to make the row sets of a run.
  * @filter: tasks that are counted
  * @compares, @adds: with --backend=both: compare samples; add up the ring's intervals
  * @group: enum row_group
@@ -30,7 +30,7 @@ struct sink_cfg {
 	bool compares, adds;
 };
 
-/** struct sink - - the row sets and tasks of a run. Times are CLOCK_MONOTONIC. */
+/** struct sink - the row sets and tasks of a run. Times are CLOCK_MONOTONIC. */
 struct sink {
 	struct row_set sets[2];
 	unsigned int set, ended; /* indexes in @sets: the current interval, and the one that has ended */

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/** enum unwound - - how the unwinding of a user stack ended; an index into stats.unwound. */
+/** enum unwound - how the unwinding of a user stack ended; an index into stats.unwound. */
 enum unwound {
 	UNWOUND_ROOT,      /* with the outermost frame */
 	UNWOUND_TRUNCATED, /* the copy of the stack, or the limit for frames, does not reach further */
@@ -21,7 +21,7 @@ enum unwound {
 };
 
 /**
- * struct stats - - what happened to every sample: taken = counted_kernel + counted_ring + filtered + lost.
+ * struct stats - what happened to every sample: taken = counted_kernel + counted_ring + filtered + lost.
  *
  * Each term is counted where it happens: each backend of a run adds its own, and the run adds the sums. A struct holds
  * the numbers of one interval, or of the whole run. One loss is invisible: a kernel runs no BPF program while the same

@@ -23,7 +23,7 @@
 struct stats;
 struct switches;
 
-/** struct switches_limits - - count intervals of @min_ns to @max_ns, both included. */
+/** struct switches_limits - count intervals of @min_ns to @max_ns, both included. */
 struct switches_limits {
 	uint64_t min_ns, max_ns;
 };
