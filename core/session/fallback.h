@@ -13,7 +13,7 @@
 int fallback_open(struct session *s, struct err *err);
 
 /**
- * struct way_trial - - whether a way can be used here.
+ * struct way_trial - whether a way can be used here.
  * @why: why it is not usable, or what it lacks, in one line; code 0: nothing to remark
  */
 struct way_trial {

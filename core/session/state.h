@@ -13,7 +13,7 @@
 #include "core/symbols/namer.h"
 
 /**
- * struct progress - - how far a run is.
+ * struct progress - how far a run is.
  * @left_ns: UINT64_MAX: until it is interrupted, or until all that it samples has ended
  * @samples, @intervals: approximate numbers for the next report; @lost: of both
  */
@@ -22,7 +22,7 @@ struct progress {
 	uint64_t samples, intervals, lost;
 };
 
-/** struct session - - a run. Backends get only @env. */
+/** struct session - a run. Backends get only @env. */
 struct session {
 	struct request request;
 	struct events events;

@@ -9,7 +9,7 @@
 const struct rows *session_samples(const struct session *s);
 const struct rows *session_intervals(const struct session *s);
 
-/** struct unaccounted - - samples and intervals that a run cannot account for, with sign; a nonzero value is a bug. */
+/** struct unaccounted - samples and intervals that a run cannot account for, with sign; a nonzero value is a bug. */
 struct unaccounted {
 	int64_t samples, intervals;
 };

@@ -19,7 +19,7 @@ struct way {
 };
 
 /**
- * ways_here - - the ways of this program. A list ends with a way without a name; a test may give a session another
+ * ways_here - the ways of this program. A list ends with a way without a name; a test may give a session another
  * list.
  */
 extern const struct way ways_here[];
