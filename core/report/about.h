@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** enum report_unit - - the unit of the values of rows. */
+/** enum report_unit - the unit of the values of rows. */
 enum report_unit { UNIT_SAMPLES, UNIT_USEC };
 
 /** report_unit_name() - its name as printed: "samples" or "us". */
@@ -18,7 +18,7 @@ static inline const char *report_unit_name(enum report_unit unit)
 }
 
 /**
- * struct report_about - - facts known when the output begins. All zeros: nothing is known. Texts are borrowed until the
+ * struct report_about - facts known when the output begins. All zeros: nothing is known. Texts are borrowed until the
  * output has begun. They may have any bytes: print them with textbuf_name().
  * @header:    a line without its newline: what is counted, and for which tasks; NULL: none
  * @tool:      name of the command; NULL: not known, as for all of these texts
@@ -43,7 +43,7 @@ struct report_about {
 };
 
 /**
- * struct report_counts - - numbers of one report: samples, or intervals off the CPU.
+ * struct report_counts - numbers of one report: samples, or intervals off the CPU.
  * @due:      samples due by the clock, on all CPUs: those not taken were idle; 0: not known, or not all tasks were
  *            sampled
  * @taken:    delivered by the kernel; @counted: in the rows; @lost: known to be missing

@@ -8,7 +8,7 @@
 
 struct report_writer;
 
-/** struct report_cfg - - see doc/profile.8 for the options. */
+/** struct report_cfg - see doc/profile.8 for the options. */
 struct report_cfg {
 	const struct report_writer *form; /* core/report/forms.h */
 	bool delimited;                   /* -d */

@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 /**
- * struct report_side - - one of two complete reports, as report_write() wrote it.
+ * struct report_side - one of two complete reports, as report_write() wrote it.
  * @name:  its name in the diff, without newline
  * @bytes: borrowed; any bytes, the last row may lack its end; may be NULL if @len is 0
  */

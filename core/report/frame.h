@@ -26,7 +26,7 @@ enum report_frame_kind {
 };
 
 /**
- * struct report_frame - - texts may come from a profiled process: print them with textbuf_name().
+ * struct report_frame - texts may come from a profiled process: print them with textbuf_name().
  * @address:  as sampled; for callers, the return address
  * @file_address: the address within the mapped file; 0: not known
  * @offset:   as in struct symbol, like the next fields

@@ -23,13 +23,13 @@
  */
 #define NOISE_DEVIATIONS 5
 
-/** struct function_sum - - @value: sum over rows; @variance: of this sum. */
+/** struct function_sum - @value: sum over rows; @variance: of this sum. */
 struct function_sum {
 	uint64_t value;
 	double variance;
 };
 
-/** struct function_side - - the sums in one of two reports. @samples: number of samples in @self */
+/** struct function_side - the sums in one of two reports. @samples: number of samples in @self */
 struct function_side {
 	struct function_sum self, total;
 	uint64_t samples;
@@ -48,7 +48,7 @@ struct function {
 };
 
 /**
- * struct functions - - all zeros but @by_module is valid and empty.
+ * struct functions - all zeros but @by_module is valid and empty.
  * @by_module: functions with the same name in two modules are different; otherwise a program that was renamed has the
  *             same functions
  * @all:       sums of all rows: @self and @total are equal
@@ -68,7 +68,7 @@ int functions_add(struct functions *f, const struct report_row *row);
 void functions_release(struct functions *f);
 
 /**
- * struct function_change - - in points, hundredths of the whole. @noise: the change that chance may cause, see
+ * struct function_change - in points, hundredths of the whole. @noise: the change that chance may cause, see
  * NOISE_DEVIATIONS
  */
 struct function_change {

@@ -32,7 +32,7 @@ struct label_seq {
 };
 
 /**
- * struct labels - - all zeros is valid and empty. Numbers are positions in @texts and @seqs.
+ * struct labels - all zeros is valid and empty. Numbers are positions in @texts and @seqs.
  * @frames: for each label, the first frame that was kept for it; NULL: none was. Not in @texts, because sorting reads
  *          @texts and is faster if it is small. May be shorter than @texts
  * @ids:    the labels of all sequences; a sequence is found by the labels that it had when it was added

@@ -7,7 +7,7 @@
 #include "core/symbols/symbols.h"
 
 /**
- * struct report_names - - the resolver's functions, or those of a test. The next call may overwrite the names and files
+ * struct report_names - the resolver's functions, or those of a test. The next call may overwrite the names and files
  * of symbols; everything else must stay until report_rows() returns.
  * @called:   as symbols_user_called(); NULL: not known for any address
  * @inlined:  as symbols_inlined(); NULL: nothing is inlined

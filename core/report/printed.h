@@ -7,7 +7,7 @@
 #include "core/report/writer.h"
 
 /**
- * struct printed_row - - a row without its texts.
+ * struct printed_row - a row without its texts.
  * @comm:         label
  * @cgroup, @input: labels; HASH_NONE if not printed or not known
  * @root:         label of the part's root; HASH_NONE: it has none

@@ -15,7 +15,7 @@
 
 struct symbol;
 
-/** struct task_key - - a task, by which user addresses are named. */
+/** struct task_key - a task, by which user addresses are named. */
 struct task_key {
 	char comm[COMM_LEN];
 	int32_t pid;
@@ -32,7 +32,7 @@ struct task_key {
 enum frame_lack { LACKS_NOTHING, LACKS_SYMBOLS, LACKS_MAP, LACKS_MAPPING, LACKS_NR };
 
 /**
- * enum frame_trait - - facts about a user frame beside its enum frame_lack, in one number.
+ * enum frame_trait - facts about a user frame beside its enum frame_lack, in one number.
  * FRAME_OF_LIBC: it is in the C library, which calls main() and the first function of each thread
  * FRAME_ASKED:   FRAME_CALLED is known
  * FRAME_CALLED:  the unwind rules of its file say that its function has a caller
@@ -95,7 +95,7 @@ static inline void stack_quality_add(struct stack_quality *q, unsigned int trait
 unsigned int stack_quality_names(const struct stack_quality *q);
 
 /**
- * struct stack_end - - the root end of a user stack.
+ * struct stack_end - the root end of a user stack.
  * @outermost: traits of that frame, with FRAME_CALLED if it is known to have a caller; @next: of the frame that it
  *             called, or its own
  * @leaf:      of the innermost frame
@@ -111,7 +111,7 @@ struct stack_end {
 bool stack_end_is_missing(const struct stack_end *end);
 
 /**
- * struct quality - - sums of values; UINT64_MAX: they do not fit.
+ * struct quality - sums of values; UINT64_MAX: they do not fit.
  * @all:    of rows with a user stack
  * @flawed: of rows with a flaw, each once
  * @times:  samples or intervals in @all
@@ -132,7 +132,7 @@ struct task_quality {
 };
 
 /**
- * struct report_quality - - the quality of one report, task by task. All zeros is valid and empty.
+ * struct report_quality - the quality of one report, task by task. All zeros is valid and empty.
  * @by_fp: stacks were walked by frame pointers: check whether they are complete
  */
 struct report_quality {

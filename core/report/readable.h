@@ -10,7 +10,7 @@
 #include "core/report/names.h"
 
 /**
- * struct readable_names - - all zeros is valid and empty.
+ * struct readable_names - all zeros is valid and empty.
  * @nr_read: number of names in @table that were demangled
  */
 struct readable_names {

@@ -50,7 +50,7 @@ struct report_part {
 };
 
 /**
- * struct report_named - - a row that has names already, for example from another report.
+ * struct report_named - a row that has names already, for example from another report.
  * @comm:   from report_label(), like @cgroup and @input, which may be HASH_NONE
  * @labels: @nr labels from report_frame(), root first; borrowed
  */
@@ -66,8 +66,8 @@ struct report_named {
 /**
  * report_begin() - begin the output of a run: one report or, with intervals, several.
  * @form:  see core/report/forms.h
- * @about: NULL: nothing is known Return, as for all of these: 0; -ENOMEM; the -errno of a failed write (also of one
- *         that stdio had buffered: @out is flushed).
+ * @about: NULL: nothing is known Return, as for all of these: 0; -ENOMEM; the -errno of a failed write (also one of
+ *         earlier, buffered output: @out is flushed).
  */
 int report_begin(struct report_output *o, FILE *out, const struct report_writer *form, const struct report_about *about,
 		 struct err *err);

@@ -17,14 +17,14 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/** struct text_ref - - text that is not zero-terminated. */
+/** struct text_ref - text that is not zero-terminated. */
 struct text_ref {
 	const char *bytes;
 	size_t len;
 };
 
 /**
- * struct report_row - - a row as printed. Everything is borrowed until row() returns.
+ * struct report_row - a row as printed. Everything is borrowed until row() returns.
  * @comm, @pid, @tid: its labels. @comm is safe to print; @pid and @tid are 0 if the form does not print them, @tid also
  * if rows are not grouped by it
  * @cgroup, @input: its origin, printed if the form does: path of a cgroup, name of a file that was read. Empty if not
@@ -61,7 +61,7 @@ struct report_interval {
 };
 
 /**
- * struct report_output - - the output of one run: reports that are written to @out.
+ * struct report_output - the output of one run: reports that are written to @out.
  * @cfg:   of the current report
  * @scale: factor for its values from before, so that both sides have the same sum
  * @state: the writer's own
@@ -75,7 +75,7 @@ struct report_output {
 };
 
 /**
- * struct report_writer - - one form. After a failed write, the stream has the error, where report.c finds it; a
+ * struct report_writer - one form. After a failed write, the stream has the error, where report.c finds it; a
  * function that writes much returns the -errno, because the stream does not keep it. Other functions return 0 or
  * -ENOMEM. Functions with nothing to do may be NULL, except label() and row().
  * @name:       see REPORT_FORMS()
