@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The kernel's name of an address, as it prints it in its own traces: run by BPF_PROG_TEST_RUN, attached to nothing.
- * bpf_snprintf() is there since 5.13, and so this one may have global data.
+ * Find the kernel's name of an address, in the form of its own stack traces. BPF_PROG_TEST_RUN runs this program; it is
+ * attached to nothing. bpf_snprintf() exists since 5.13, so this program may have global data.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -16,7 +16,7 @@ int name_address(struct bpf_raw_tracepoint_args *ctx)
 	static const char format[] = "%pS";
 	__u64 addr = ctx->args[0];
 
-	/* Too many may print at once. */
+	/* Fails if too many programs print at once. */
 	if (bpf_snprintf(answer, sizeof(answer), format, &addr, sizeof(addr)) < 0)
 		answer[0] = 0;
 	return 0;

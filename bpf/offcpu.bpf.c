@@ -3,8 +3,8 @@
  * Add up the time that threads are off their CPUs, by task and stacks, in the kernel.
  *
  * A program runs at each switch, on the CPU that switches: the current task is the one that leaves. count_switch() runs
- * on every kernel since 4.9, see shared.h; raw_count_switch() is for those with BTF, where nobody may look which number
- * the tracepoint has, or its record is another one. layout.h says what user space finds where.
+ * on every kernel since 4.9, see shared.h. raw_count_switch() is for kernels with BTF, if the tracepoint's id cannot be
+ * read, or its record has another layout. The maps are described in layout.h.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -12,9 +12,9 @@
 #include "bpf/layout.h"
 #include "bpf/shared.h"
 
-/* The record of sched:sched_switch, as it is on every kernel but those with PREEMPT_RT patches. */
+/* The record of sched:sched_switch, the same on every kernel except those with PREEMPT_RT patches. */
 struct switch_record {
-	__u64 common; /* not for programs */
+	__u64 common; /* not readable by programs */
 	char prev_comm[LAYOUT_COMM_LEN];
 	__u32 prev_pid, prev_prio;
 	__u64 prev_state;
@@ -29,7 +29,7 @@ struct {
 	__type(value, struct bpf_switch_stats);
 } stats SEC(".maps");
 
-/* All its entries are made beforehand: here a run queue is locked, where old kernels must not look for memory. */
+/* All entries are preallocated: a run queue is locked here, and old kernels must not allocate memory then. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -46,7 +46,7 @@ struct charges_map {
 
 struct stack_map stack_map SEC(".maps");
 
-/* 1: charged, 0: no room. As count() of profile.bpf.c. */
+/* Add an interval to its count. Return: 1: charged; 0: no room. See count() in profile.bpf.c. */
 static __always_inline int charge(struct charges_map *counts, const struct bpf_count_key *key, __u64 ns)
 {
 	struct bpf_charge first = { .ns = ns, .times = 1 }, *sum = bpf_map_lookup_elem(counts, key);
@@ -68,7 +68,7 @@ static __always_inline void tell(void *ctx, struct bpf_switch_note *note)
 	bpf_perf_event_output(ctx, &notes, BPF_F_CURRENT_CPU, note, sizeof(*note));
 }
 
-/* Thread @id comes: what has begun when it left is over. */
+/* Thread @id comes to a CPU: end the interval that began when it left. */
 static __always_inline void come(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b, __u32 set,
 				 __u64 now, __u32 id)
 {
@@ -101,7 +101,7 @@ static __always_inline void come(void *ctx, const struct bpf_config *c, struct b
 	tell(ctx, &note);
 }
 
-/* Is it one of those that are asked for, by how and where it leaves? */
+/* Return true if the interval passes the filters on task state and CPU. */
 static __always_inline int is_wanted(const struct bpf_config *c, __u64 state)
 {
 	__u64 waits = state & ~c->could_run;
@@ -111,14 +111,14 @@ static __always_inline int is_wanted(const struct bpf_config *c, __u64 state)
 	return !c->by_cpu || bpf_get_smp_processor_id() == c->cpu;
 }
 
-/* A thread of the kernel has no user stack. */
+/* Filter by kind of thread: a kernel thread has no user stack. */
 static __always_inline int is_of_threads(void *ctx, const struct bpf_config *c)
 {
 	return c->threads == BPF_THREADS_ANY || (c->threads == BPF_THREADS_USER) == has_user_part(ctx);
 }
 
 /*
- * Of the running thread; as judge().
+ * Apply the filters to the current thread, as judge().
  * @who: out: its ids and name
  */
 static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c, struct bpf_note *who, __u64 task,
@@ -135,7 +135,7 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 		who->pid = who->tid = 0;
 		verdict = BPF_UNNUMBERED;
 	} else {
-		/* To the ring's reader these and the idle task have the same number: it does not see them. */
+		/* The reader of the ring cannot tell these from the idle task, so it does not see them. */
 		if (groups & BY_PIDNS && who->tid == BPF_OUTSIDE)
 			return BPF_FILTERED;
 		verdict = judge(c, who, groups);
@@ -145,7 +145,9 @@ static __always_inline __u32 judge_switch(void *ctx, const struct bpf_config *c,
 	return verdict;
 }
 
-/* Return: BPF_COUNTED: its key is kept in @slot; BPF_SPILLED: it is not, or user space unwinds the stacks. */
+/*
+ * Store the stacks. Return: BPF_COUNTED: the key is in @slot; BPF_SPILLED: it is not, or user space unwinds the stacks.
+ */
 static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
 				      const struct bpf_note *who, struct bpf_slot *slot)
 {
@@ -162,7 +164,7 @@ static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, str
 	return BPF_COUNTED;
 }
 
-/* What has begun when thread @id left before has no end that anybody saw: it is lost, here or by the reader. */
+/* An interval of thread @id is still open, and its end was not seen: count it as lost here, or tell the reader. */
 static __always_inline void lose(void *ctx, struct bpf_switch_stats *b, struct bpf_slot *slot, __u32 set, __u32 id)
 {
 	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .charge.set = set };
@@ -174,7 +176,7 @@ static __always_inline void lose(void *ctx, struct bpf_switch_stats *b, struct b
 	slot->ns = 0;
 }
 
-/* That thread @id leaves is not asked for. */
+/* Thread @id leaves, but this interval is not wanted. */
 static __always_inline void forget(void *ctx, struct bpf_switch_stats *b, __u32 set, const __u32 *id)
 {
 	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, id);
@@ -184,8 +186,8 @@ static __always_inline void forget(void *ctx, struct bpf_switch_stats *b, __u32 
 }
 
 /*
- * The place of a thread that leaves. It is looked up where it is used: a pointer that was NULL once, and was put aside,
- * may not be used any more for verifiers before 4.14, whatever is asked of it.
+ * Find or make the slot of a thread that leaves. Look it up again after each step: verifiers before 4.14 do not permit
+ * the use of a pointer that was NULL once and was stored meanwhile, whatever tests precede the use.
  */
 static __always_inline struct bpf_slot *slot_of(const __u32 *id)
 {
@@ -197,7 +199,7 @@ static __always_inline struct bpf_slot *slot_of(const __u32 *id)
 	return bpf_map_lookup_elem(&slots, id);
 }
 
-/* It leaves with these stacks, which are kept in its slot; or the reader gets them. */
+/* Begin an interval: store its stacks for the slot, or pass it on to the reader. */
 static __always_inline void begin(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
 				  struct bpf_switch_note *note, struct bpf_slot *slot)
 {
@@ -259,7 +261,7 @@ static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u3
 	if (!b)
 		return;
 	seen.ns = now = bpf_ktime_get_ns();
-	/* First of all: the perf ring has the time of its own clock with it. */
+	/* Write this note first: its record has the time of perf's clock, which is to be read close to @now. */
 	if (c->pass_all)
 		tell(ctx, &seen);
 	if (next)
@@ -267,7 +269,7 @@ static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u3
 	leave(ctx, c, b, set, now, state, groups);
 }
 
-/* Return: 1, always: 0 would hide this switch from the perf events of everybody else. */
+/* Always return 1: 0 would hide the switch from other perf events on this tracepoint. */
 static __always_inline int take(void *ctx, __u64 state, __u32 next, int groups)
 {
 	__u32 zero = 0;
@@ -283,14 +285,16 @@ static __always_inline int take(void *ctx, __u64 state, __u32 next, int groups)
 }
 
 #define TASK_UNINTERRUPTIBLE 0x2
-#define TASK_REPORTED        0x7f   /* TASK_REPORT: those that the tracepoint tells */
-#define TASK_IDLE            0x402  /* TASK_UNINTERRUPTIBLE | TASK_NOLOAD */
-#define TASK_LIKE_D          0x9000 /* TASK_RTLOCK_WAIT | TASK_FROZEN, which it calls TASK_UNINTERRUPTIBLE */
+#define TASK_REPORTED        0x7f  /* TASK_REPORT: the states in the tracepoint's record */
+#define TASK_IDLE            0x402 /* TASK_UNINTERRUPTIBLE | TASK_NOLOAD */
+/* TASK_RTLOCK_WAIT | TASK_FROZEN, which the tracepoint reports as TASK_UNINTERRUPTIBLE */
+#define TASK_LIKE_D 0x9000
 
 /*
- * What the tracepoint would tell, as __task_state_index() of include/linux/sched.h has it. Before 5.18 the state that
- * the kernel has read a moment before is not given: then a thread that somebody wakes in between seems to be one that
- * could run. It is not read as an argument: where there is none, the kernel would not attach the program.
+ * The state that the tracepoint's record would have, computed as in __task_state_index() of include/linux/sched.h.
+ * Before 5.18 the program does not get the state that the kernel read a moment before: a thread that was woken in
+ * between looks like one that could run. The state is not read as an argument, because the kernel would not attach the
+ * program if the argument is missing.
  */
 static __always_inline __u64 state_of(const struct bpf_config *c, struct bpf_raw_tracepoint_args *ctx)
 {
@@ -306,7 +310,7 @@ static __always_inline __u64 state_of(const struct bpf_config *c, struct bpf_raw
 	return state | (number_at(task, c->switch_at.exit_state) & BPF_STATE_DEAD);
 }
 
-/* Of whether it was preempted, the task that leaves, and the one that comes. */
+/* Handle the arguments of the raw tracepoint: whether the switch is a preemption, the leaving task, the coming task. */
 static __always_inline int take_raw(struct bpf_raw_tracepoint_args *ctx, int groups)
 {
 	__u32 zero = 0;

@@ -2,9 +2,9 @@
 /*
  * Count samples by task and stacks, in the kernel.
  *
- * count_sample() runs on every kernel since 4.9: helpers and map types of that version only, no loops, no global data,
- * no calls, no kernel BTF. What needs more is a program of its own, and user space loads one of them. layout.h says
- * what user space finds where.
+ * count_sample() runs on every kernel since 4.9: only helpers and map types of that version, no loops, no global data,
+ * no calls, no kernel BTF. Code that needs more is in programs of its own, and user space loads one of them. The maps
+ * are described in layout.h.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -28,7 +28,10 @@ struct counts_map {
 	__type(value, __u64);
 } counts_0 SEC(".maps"), counts_1 SEC(".maps");
 
-/* User stacks that unwinding would find as the kernel walks them: user space has unwound a sample with each. */
+/*
+ * Proven user stacks: unwinding would find them exactly as the kernel walks them. User space has unwound a sample with
+ * each.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -39,7 +42,7 @@ struct {
 struct stack_map stack_map_0 SEC(".maps"), stack_map_1 SEC(".maps");
 struct stack_map short_map_0 SEC(".maps"), short_map_1 SEC(".maps");
 
-/* 1: counted, 0: no room. Two CPUs may come with the same new key at once: then one of them inserts it. */
+/* Return: 1: counted; 0: no room. Two CPUs may come with the same new key at once: then one of them inserts it. */
 static __always_inline int count(struct counts_map *counts, const struct bpf_count_key *key)
 {
 	__u64 one = 1, *n = bpf_map_lookup_elem(counts, key);
@@ -65,15 +68,14 @@ static __always_inline __u32 count_key(struct bpf_stats *b, struct counts_map *c
 	return BPF_COUNTED;
 }
 
-/* Was the kernel's code interrupted? Its addresses are negative. */
+/* True if the sample interrupted kernel code: kernel addresses are negative. */
 static __always_inline int is_of_kernel(struct bpf_perf_event_data *ctx)
 {
 	return (__s64)PT_REGS_SP(&ctx->regs) < 0;
 }
 
 /*
- * The word that the user's stack pointer points to; 0: not known. Where the kernel is locked down, user space takes the
- * call out.
+ * Read the word at the user's stack pointer; 0: not known. If the kernel is locked down, user space removes the call.
  */
 static __always_inline __u64 top_of_stack(struct bpf_perf_event_data *ctx)
 {
@@ -85,8 +87,8 @@ static __always_inline __u64 top_of_stack(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * As what is a sample with the stack of @proof counted? A leaf without a frame hides its caller from the callchain, but
- * its return address is on top of the stack. Return: NULL: it is not proved.
+ * Find the user_stack with which to count a sample with the stack of @proof. A leaf without a frame hides its caller
+ * from the callchain, but its return address is on top of the stack. Return: NULL: the stack is not proven.
  */
 static __always_inline const __s32 *find_proof(struct bpf_perf_event_data *ctx, struct bpf_proved_key *proof)
 {
@@ -98,10 +100,14 @@ static __always_inline const __s32 *find_proof(struct bpf_perf_event_data *ctx, 
 	return proof->top ? bpf_map_lookup_elem(&proved, proof) : NULL;
 }
 
-/* Of a process that may have proved stacks: is this one of them? @note: out: what it is called, if it is not */
-static __always_inline __u32 count_proved(struct bpf_perf_event_data *ctx, const struct bpf_config *c, struct bpf_stats *b,
-					  struct bpf_sample_note *note, struct bpf_proved_key *proof,
-					  struct counts_map *counts, struct stack_maps maps)
+/*
+ * Count a sample of a process that may have proven stacks, if this stack is proven. @note: out: its stack and top
+ * otherwise
+ */
+static __always_inline __u32 count_proved(struct bpf_perf_event_data *ctx, const struct bpf_config *c,
+					  struct bpf_stats *b, struct bpf_sample_note *note,
+					  struct bpf_proved_key *proof, struct counts_map *counts,
+					  struct stack_maps maps)
 {
 	const __s32 *stack = &proof->user_stack;
 	struct bpf_count_key key;
@@ -127,7 +133,7 @@ static __always_inline __u32 count_proved(struct bpf_perf_event_data *ctx, const
 }
 
 /*
- * Instructions are made for each set: which map a call is about must be known when the program is loaded.
+ * Inlined once for each set: the verifier must know the map of each call when the program is loaded.
  * @outside: see make_key()
  */
 static __always_inline __u32 count_in(struct bpf_perf_event_data *ctx, const struct bpf_config *c, struct bpf_stats *b,
@@ -151,7 +157,7 @@ static __always_inline __u32 count_in(struct bpf_perf_event_data *ctx, const str
 	return count_key(b, counts, &key);
 }
 
-/* All tasks outside have one number, -1, and one name. */
+/* All tasks outside our PID namespace get the same ids, -1, and the same name. */
 static __always_inline int is_outside(const struct bpf_config *c, struct bpf_stats *b, struct bpf_note *note)
 {
 	if (note->tid != BPF_OUTSIDE)
@@ -161,7 +167,7 @@ static __always_inline int is_outside(const struct bpf_config *c, struct bpf_sta
 	return 1;
 }
 
-/* Return: 1: the sample is to be written to the ring. */
+/* Return: 1: the kernel writes the sample to the ring. */
 static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 {
 	struct bpf_sample_note note = { .user_stack = BPF_NO_STACK };
@@ -226,7 +232,7 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 
 PROGRAMS(count_sample)
 
-/* The one entry is one of them. */
+/* Its only entry is one of the programs above. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -239,8 +245,9 @@ int dispatch(struct bpf_perf_event_data *ctx)
 {
 	bpf_tail_call(ctx, &programs, 0);
 	/*
-	 * Nobody comes here. But Linux 6.1 and 6.2 walk the callchain before a program runs only if what is attached
-	 * calls this helper (bpf_overflow_handler(), prog->call_get_stack), which takes it for walked in any case.
+	 * Not reached: the tail call does not return. But Linux 6.1 and 6.2 walk the callchain before a program runs
+	 * only if the attached program calls this helper (bpf_overflow_handler(), prog->call_get_stack), and the helper
+	 * always expects a walked callchain.
 	 */
 	bpf_get_stackid(ctx, &probe, 0);
 	return 0;

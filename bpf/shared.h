@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the programs have in common: the maps that user space fills for each of them, and whom it asks for.
+ * Parts that the BPF programs share: the maps that user space fills for each of them, and the filter on tasks.
  *
- * All of it is for kernels since 4.9: helpers and map types of that version only, no loops, no global data, no calls,
- * no kernel BTF. What needs more is in the groups that a program of its own is made for.
+ * Everything here works on kernels since 4.9: only helpers and map types of that version, no loops, no global data, no
+ * calls, no kernel BTF. Code that needs more is in the groups for which programs of their own are made.
  */
 #ifndef BPF_SHARED_H
 #define BPF_SHARED_H
@@ -16,7 +16,10 @@
 
 enum { BY_CGROUP = 1, BY_MNTNS = 2, BY_PIDNS = 4 };
 
-/* One program for each of these, of which user space loads one. In a pid namespace: since 5.7, which has loops, too. */
+/*
+ * One program for each combination; user space loads one of them. The programs for a PID namespace need 5.7, which also
+ * has loops.
+ */
 #define PROGRAMS(name)                                                                                                 \
 	PROGRAM(name, 0)                                                                                               \
 	PROGRAM(name##_in_cgroup, BY_CGROUP)                                                                           \
@@ -27,9 +30,9 @@ enum { BY_CGROUP = 1, BY_MNTNS = 2, BY_PIDNS = 4 };
 	PROGRAM(name##_here_in_mntns, BY_PIDNS | BY_MNTNS)                                                             \
 	PROGRAM(name##_here_in_both, BY_PIDNS | BY_CGROUP | BY_MNTNS)
 
-#define MAX_LEVEL 32 /* of pid namespaces in each other: MAX_PID_NS_LEVEL, include/linux/pid_namespace.h */
+#define MAX_LEVEL 32 /* of nested PID namespaces: MAX_PID_NS_LEVEL, include/linux/pid_namespace.h */
 
-/* User space sets max_entries, and the value size of the stack maps, before the maps are made. */
+/* User space sets max_entries, and the value size of the stack maps, before it creates the maps. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -51,7 +54,7 @@ struct {
 	__type(value, __u32);
 } cgroup SEC(".maps");
 
-/* In their places maps that somebody else has pinned. */
+/* User space replaces these by maps that another program has pinned. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -66,7 +69,7 @@ struct {
 	__type(value, struct bpf_flight);
 } flight SEC(".maps");
 
-/* For each CPU an event whose records go to the ring of the sampling event there. */
+/* An event for each CPU. Its records go to the ring of the sampling event there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, 1);
@@ -82,8 +85,8 @@ struct stack_map {
 };
 
 /*
- * Holds what nobody reads: whether a stack can be put into it tells whether there is one. For samples its entry has
- * room for a whole callchain: newer kernels (6.1 is one) copy all of that into an entry, however small it is, but for
+ * Tests whether a stack exists, by storing it here; its contents are never read. For samples, the entry has room for a
+ * whole callchain: newer kernels (6.1 is one) copy all of the callchain into an entry, however small it is, except
  * those with the fix of 2025 ("bpf: Fix stackmap overflow check in __bpf_get_stackid()").
  */
 struct stack_map probe SEC(".maps");
@@ -94,16 +97,16 @@ static __always_inline int has_user_part(void *ctx)
 }
 
 /*
- * Maps that a stack may be kept in: one of short entries, where there is one, and one for all others. A stack that is
- * too long for a short entry must not be put there: see probe.
+ * The maps for stacks: one for short entries (may be missing), and one for all other stacks. A stack that is too long
+ * for a short entry must not be put there: see probe.
  */
 struct stack_maps {
 	struct stack_map *shorts, *stacks;
 };
 
 /*
- * -EFAULT: there is no such stack (a kernel thread's user stack). Any other failure: it could not be stored. Behind
- * what is skipped there is nothing where the stack is short.
+ * Store a stack. -EFAULT means that there is no such stack (a kernel thread has no user stack), any other failure that
+ * it could not be stored. If a stack is short, skipping BPF_SHORT_WORDS entries leaves nothing, which is -EFAULT, too.
  */
 static __always_inline int stack_id(void *ctx, const struct bpf_config *c, struct stack_maps maps, __u64 flags)
 {
@@ -121,8 +124,8 @@ static __always_inline int stack_id(void *ctx, const struct bpf_config *c, struc
 }
 
 /*
- * What a sample, or an interval off the CPU, of @who with this user stack is counted under: the kernel's part is taken
- * now. Return: 0: a stack could not be stored; @key is as it was.
+ * Make the key for a sample or an interval of @who with this user stack; the kernel stack is taken now. Return: 0: a
+ * stack could not be stored, and @key is unchanged.
  */
 static __always_inline int key_with(void *ctx, const struct bpf_config *c, const struct bpf_note *who, __s32 user_stack,
 				    struct stack_maps maps, struct bpf_count_key *key)
@@ -141,7 +144,7 @@ static __always_inline int key_with(void *ctx, const struct bpf_config *c, const
 
 /*
  * The same, with both stacks taken now.
- * @outside: no user stack is wanted: nobody here can tell what its addresses are
+ * @outside: the task is outside our PID namespace. Take no user stack: user space cannot read its mappings
  */
 static __always_inline int make_key(void *ctx, const struct bpf_config *c, const struct bpf_note *who, int outside,
 				    struct stack_maps maps, struct bpf_count_key *key)
@@ -151,7 +154,7 @@ static __always_inline int make_key(void *ctx, const struct bpf_config *c, const
 	return key_with(ctx, c, who, user_stack, maps, key);
 }
 
-/* In words, as the stack is aligned. */
+/* Compare words: both are aligned for that. */
 static __always_inline int has_comm(const struct bpf_config *c, const char *comm)
 {
 	__u32 name[LAYOUT_COMM_LEN / 4];
@@ -162,8 +165,9 @@ static __always_inline int has_comm(const struct bpf_config *c, const char *comm
 }
 
 /*
- * In the one asked for, or below it? Before 4.18 the helper did not work in an interrupt, as a sample is; the other one
- * came with 4.18, so that nothing older loads this.
+ * True if the current task is in the wanted cgroup or below it. Before 4.18 bpf_current_task_under_cgroup() did not
+ * work in interrupts, in which samples are taken. bpf_get_current_cgroup_id() came with 4.18, so older kernels cannot
+ * load this.
  */
 static __always_inline int is_in_cgroup(const struct bpf_config *c)
 {
@@ -174,7 +178,7 @@ static __always_inline int is_in_cgroup(const struct bpf_config *c)
 	return !c->by_cgroup_ids || bpf_map_lookup_elem(&cgroup_ids, &id);
 }
 
-/* The pointer that is @offset bytes into what is at @at; 0: none, or it cannot be read. */
+/* Read the pointer at @at + @offset; 0: it is NULL, or cannot be read. */
 static __always_inline __u64 pointer_at(__u64 at, __u32 offset)
 {
 	__u64 p = 0;
@@ -190,7 +194,7 @@ static __always_inline __u32 number_at(__u64 at, __u32 offset)
 	return bpf_probe_read(&n, sizeof(n), (void *)(at + offset)) ? 0 : n;
 }
 
-/* Of the running task; 0: it has left it, to exit. */
+/* The mount namespace of the current task; 0: the task has left it while exiting. */
 static __always_inline __u32 mount_namespace(const struct bpf_mntns_offsets *at)
 {
 	__u64 nsproxy = pointer_at(bpf_get_current_task(), at->nsproxy);
@@ -207,7 +211,7 @@ static __always_inline int is_ours(const struct bpf_config *c, __u64 upid)
 }
 
 /*
- * Where the running task has its numbers: in its own namespace and in each around that. Ours may be one of these.
+ * Find the current task's ids in the list of its own namespace and all that contain it. Ours may be one of these.
  * Return: as number().
  */
 static __always_inline int number_by_levels(const struct bpf_config *c, struct bpf_note *note)
@@ -235,9 +239,9 @@ static __always_inline int number_by_levels(const struct bpf_config *c, struct b
 }
 
 /*
- * Which numbers the running task has in our pid namespace. The helper knows of the namespace that a task is in, not of
- * those around it. A dying task has none any more.
- * Return: 0: @note has them; -1: not known.
+ * Find the current task's ids in our PID namespace. The helper knows only the task's own namespace, not those that
+ * contain it. A dying task has none any more.
+ * Return: 0: they are in @note; -1: not known.
  */
 static __always_inline int number(const struct bpf_config *c, struct bpf_note *note)
 {
@@ -251,9 +255,9 @@ static __always_inline int number(const struct bpf_config *c, struct bpf_note *n
 }
 
 /*
- * Is this sample asked for? See core/tasks/filter.h.
- * @groups: of BY_CGROUP, BY_MNTNS; known when this is compiled
- * Return: BPF_COUNTED, it is; BPF_UNKNOWN, it may be; BPF_FILTERED or BPF_LEFT.
+ * Apply the filters to a sample. See core/tasks/filter.h.
+ * @groups: BY_CGROUP, BY_MNTNS, BY_PIDNS; a compile-time constant
+ * Return: BPF_COUNTED: the sample is wanted; BPF_UNKNOWN: it may be; BPF_FILTERED or BPF_LEFT.
  */
 static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_note *note, int groups)
 {
@@ -276,7 +280,7 @@ static __always_inline __u32 judge(const struct bpf_config *c, const struct bpf_
 	if (!(groups & BY_MNTNS))
 		return wanted;
 	if (groups & BY_PIDNS && note->tid == BPF_OUTSIDE)
-		return BPF_FILTERED; /* the rings tell nothing of its namespaces */
+		return BPF_FILTERED; /* the rings have no records about its namespaces */
 	mntns = mount_namespace(&c->mntns_at);
 	if (!mntns)
 		return BPF_LEFT;
