@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The backend that counts samples in the kernel: loads bpf/profile.bpf.c, attaches it to the sampling events, and turns
- * its maps into rows at the end. What the program passes on instead of counting is the ring reader's.
+ * The backend that counts samples in the kernel. It loads bpf/profile.bpf.c, attaches it to the sampling events, and
+ * turns its maps into rows at the end. The ring's reader counts the samples that the program passes on.
  */
 #include "backend-bpf/namer.h"
 #include "backend-bpf/object.h"
@@ -16,14 +16,14 @@
 
 #include "bpf/profile.skel.h"
 
-#define GROW_SPILLS 32 /* so many samples had no room */
+#define GROW_SPILLS 32 /* grow the tables after so many samples without room */
 
 struct sample_counter {
 	struct counter counter;
 	struct profile_bpf *skel;
-	struct map_sizes most;     /* that its tables may have; see grow() */
-	struct profile_bpf *grown; /* with these; NULL: not yet, or they are so from the beginning */
-	struct tables first;       /* of @skel, when there is @grown */
+	struct map_sizes most;     /* the largest sizes of its tables; see grow() */
+	struct profile_bpf *grown; /* the instance with these sizes; NULL: not made yet, or @skel has them already */
+	struct tables first;       /* the tables of @skel if @grown exists */
 	bool first_walked;         /* see counter_ops.pids */
 };
 
@@ -40,7 +40,7 @@ static int size_maps(const struct counter *c, struct profile_bpf *skel, const st
 	return rc ? rc : object_size_stacks(skel->maps.probe, 1, c->depth);
 }
 
-/* What of @skel is for @t, with these sizes. */
+/* Fill @t with the maps of @skel, and with @sizes. */
 static void take_maps(struct tables *t, const struct profile_bpf *skel, const struct map_sizes *sizes)
 {
 	*t = (struct tables){
@@ -58,7 +58,10 @@ static void use_proofs(struct tables *t, const struct profile_bpf *skel, const s
 
 static enum proof_use bpf_unwound(struct counter *c, const struct sample_note *note, enum proof proof)
 {
-	/* Entries of a set that is read mean nothing once it has been, and in other tables they are others. */
+	/*
+	 * Ignore notes of other tables: numbers of stacks are valid only in their own tables, and only until a set is
+	 * cleared.
+	 */
 	return note->set == c->config.set && note->tables == c->config.generation
 		       ? proved_tell(&c->tables.proved, note, proof)
 		       : PROOF_UNUSED;
@@ -70,8 +73,8 @@ static size_t bpf_withdraw(struct counter *c, pid_t pid, bool gone)
 }
 
 /*
- * Where the kernel is locked down (confidentiality) it has no such helper, and refuses programs that would call it.
- * What is on top of a stack is not known then: leaves without a frame are unwound.
+ * Remove the calls of bpf_probe_read(). If the kernel is locked down (confidentiality), it refuses programs that call
+ * it. Then the top of a stack is not known, and leaves without a frame are unwound.
  */
 static int take_reading_out(struct bpf_program *p)
 {
@@ -90,7 +93,7 @@ static int take_reading_out(struct bpf_program *p)
 	return rc;
 }
 
-/* Programs that look for mount or pid namespaces cannot do without it. */
+/* Programs that read mount or PID namespaces cannot work without it. */
 static int fit_programs(struct profile_bpf *skel, const struct source_env *env)
 {
 	bool reads = env->request->proves &&
@@ -136,7 +139,7 @@ static int bpf_open(struct counter **out, const struct source_env *env, struct e
 	use_proofs(&c->tables, own->skel, env);
 	if (c->dispatch && dispatch_to(own, c->program))
 		return err_sys(err, -errno, "cannot fill the BPF maps");
-	/* Where the ring's reader counts, too, both begin when it says. */
+	/* With both backends, the reader and the program begin at the same time, in bpf_start(). */
 	rc = env->request->both ? 0 : object_set(c, env->sink->set);
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
@@ -169,9 +172,9 @@ static int bpf_start(struct counter *c, struct err *err)
 }
 
 /*
- * A program with larger tables takes the place of the one that has no room any more. That may still run on other CPUs:
- * what it counts is in the first tables, which are read, too. On failure, as before: what has no room is counted from
- * the ring.
+ * Replace the program whose tables are full by one with larger tables. The old program may still run on other CPUs: it
+ * counts into the first tables, which are read, too. On failure nothing changes, and samples without room are counted
+ * from the ring.
  */
 static int grow(struct sample_counter *own)
 {
@@ -207,7 +210,7 @@ static void bpf_tend(struct counter *c)
 	    sum.spilled.stack + sum.spilled.count < GROW_SPILLS)
 		return;
 	if (grow(own))
-		own->counter.dispatch = NULL; /* it has been attached; nothing is tried again */
+		own->counter.dispatch = NULL; /* it stays attached; do not try again */
 }
 
 static void bpf_so_far(const struct counter *c, struct stats *stats)
@@ -226,7 +229,10 @@ static void swap_tables(struct sample_counter *own)
 	own->first = now;
 }
 
-/* Who goes on walking, to learn of processes, needs the first tables once: nothing is added to them any more. */
+/*
+ * A caller that resumes a walk, to learn of processes, needs the first tables only once: nothing is added to them any
+ * more.
+ */
 static int bpf_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	struct sample_counter *own = (struct sample_counter *)c;
@@ -287,7 +293,7 @@ static int bpf_take(struct counter *c, struct err *err)
 	return rc;
 }
 
-/* Disabling the events will wait for the runs that have begun. */
+/* Do not wait here: disabling the events waits for the runs that have begun. */
 static int bpf_stop(struct counter *c, struct err *err)
 {
 	int rc = object_set(c, BPF_SET_NONE);
@@ -300,7 +306,7 @@ static int bpf_read_note(const void *raw, size_t size, struct sample_note *out)
 	struct bpf_sample_note n = { .user_stack = BPF_NO_STACK };
 	int rc;
 
-	/* Recordings of rings may have notes that tell whose the samples are, and no more. */
+	/* Notes in recordings of rings may have only the task. */
 	if (size < sizeof(n.who))
 		return -EBADMSG;
 	memcpy(&n, raw, size < sizeof(n) ? sizeof(n.who) : sizeof(n));

@@ -6,25 +6,27 @@
 
 #include "bpf/layout.h"
 
-/* Of samples: a frequency is held on average, and a report may be late. */
+/* Factor for the number of samples: a frequency is only kept on average, and a report may be late. */
 #define SLACK 1.25
 #define MORE  256
 
-#define FIRST_SAMPLES 1024 /* 3 MiB, with what else there is */
+#define FIRST_SAMPLES 1024 /* 3 MiB, with everything else */
 
-#define COUNT_BYTES  140 /* of an entry, with what the kernel keeps of it */
-#define STACK_BYTES  32  /* the same, beside its addresses */
-#define MEMORY_SHARE 8   /* a set that is made in mid-run has one in so many bytes: rings and names need some, too */
+#define COUNT_BYTES  140 /* of an entry, with the kernel's overhead */
+#define STACK_BYTES  32  /* the same for a stack, beside its addresses */
+#define MEMORY_SHARE 8   /* a new set may have one in so many bytes: rings and names need some, too */
 
-#define UNBOUNDED (1U << 28) /* more than any table has */
+#define UNBOUNDED (1U << 28) /* more entries than any table has */
 
-/* Processes that may have proved stacks stay in that table from one report to the next. */
+/* Entries for processes that may have proven stacks stay in that table from one report to the next. */
 #define PROVED_LEAST 4096
 
-/* BPF_F_SKIP_FIELD_MASK has 8 bits, for what is skipped of the kernel's part, the whole, and the user's. */
+/*
+ * BPF_F_SKIP_FIELD_MASK has 8 bits. Skipped entries are counted from the kernel's part, the whole and the user's part.
+ */
 #define DEPTH_MAX 192
 
-/* How many samples a set can have. */
+/* The most samples that a set can have. */
 static uint32_t most_samples(const struct options *o, unsigned int cpus)
 {
 	uint64_t ns = o->interval_ns ? o->interval_ns : o->duration_ns;
@@ -33,7 +35,7 @@ static uint32_t most_samples(const struct options *o, unsigned int cpus)
 	return ns && o->freq_hz && samples < UNBOUNDED ? (uint32_t)samples : UNBOUNDED;
 }
 
-/* The kernel makes stack maps of so many places. */
+/* Round up: the kernel makes stack maps with a power of 2 of entries. */
 static uint32_t power_of_2(uint32_t n)
 {
 	uint32_t p = 1;
@@ -43,7 +45,7 @@ static uint32_t power_of_2(uint32_t n)
 	return p;
 }
 
-/* There is no map without entries. */
+/* The smaller number, but at least 1: there is no map without entries. */
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
 	uint32_t n = a < b ? a : b;
@@ -55,9 +57,9 @@ struct map_sizes map_sizes_choose(const struct options *o, unsigned int cpus, un
 {
 	uint32_t sets = o->interval_ns ? 2 : 1, all = most_samples(o, cpus);
 	uint32_t most = first && sets == 1 ? smaller(all, FIRST_SAMPLES) : all;
-	/* Who asks for more than is there by default has a reason. */
+	/* A user who wants more than the default has a reason: do not limit it. */
 	uint32_t counts = o->hash_entries > HASH_ENTRIES ? UNBOUNDED : most;
-	/* Of each sample a stack of the user's, and one of the kernel's, of which there are few. */
+	/* Each sample has a user stack, and a kernel stack, of which there are few. */
 	uint32_t places = power_of_2(o->stack_entries > STACK_ENTRIES ? UNBOUNDED : most);
 	struct map_sizes sizes = { .counts = smaller(o->hash_entries, counts) };
 
@@ -75,7 +77,7 @@ struct map_sizes map_sizes_choose(const struct options *o, unsigned int cpus, un
 	return sizes;
 }
 
-/* What the kernel needs for the entries of one set, measured on 6.18. */
+/* The kernel memory for the entries of one set, measured on 6.18. */
 static uint64_t bytes_of(const struct map_sizes *s, unsigned int depth)
 {
 	return (uint64_t)s->counts * COUNT_BYTES + s->stacks * (STACK_BYTES + depth * sizeof(uint64_t)) +

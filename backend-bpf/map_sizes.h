@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many entries the maps get that hold what is counted: as many as are asked for, but of the defaults not more than
- * a run can fill. One set is small at first, since it takes the kernel a millisecond to make one MiB.
+ * Choose the sizes of the maps with counts: as many entries as the user wants, but by default not more than a run can
+ * fill. If there is only one set, it is small at first, because the kernel takes a millisecond to make one MiB.
  *
- * An entry of a stack map takes as much memory as the deepest stack there may be, and a stack goes to the one place
- * that its hash says. Most stacks are short: so half of the memory is for whole entries, half as many as are asked for,
- * and the other half for entries of BPF_SHORT_WORDS, twice as many; four times where there is one set. A short stack
- * whose place is taken is put among the others.
+ * An entry of a stack map takes as much memory as the deepest possible stack, and the hash of a stack gives its only
+ * place. Most stacks are short. So half of the memory is for whole entries, half as many as requested. The other half
+ * is for entries of BPF_SHORT_WORDS: twice as many as requested, or four times if there is one set. A short stack whose
+ * place is taken goes to the whole entries.
  */
 #ifndef BACKEND_BPF_MAP_SIZES_H
 #define BACKEND_BPF_MAP_SIZES_H
@@ -16,29 +16,29 @@
 
 struct options;
 
-/** struct map_sizes - entries, of each set. */
+/** struct map_sizes - numbers of entries, for each set. */
 struct map_sizes {
 	uint32_t counts, stacks;
 	uint32_t shorts; /* 0: there are no short entries */
-	uint32_t proved; /* of all sets */
+	uint32_t proved; /* for all sets together */
 };
 
 /**
- * map_sizes_choose() - for samples of @o, at its rate, on @cpus CPUs.
- * @depth: addresses that an entry of a stack map has room for
- * @first: for the first of them, until that many have shown that more is needed
+ * map_sizes_choose() - choose sizes for samples of @o, at its rate, on @cpus CPUs.
+ * @depth: addresses for which an entry of a stack map has room
+ * @first: sizes for the first samples, until it is known that more room is needed
  */
 struct map_sizes map_sizes_choose(const struct options *o, unsigned int cpus, unsigned int depth, bool first);
 
 /**
- * map_sizes_bound() - halve what @to has beyond @from until its set takes no more than a share of @memory: a cgroup
- * whose limit is reached kills the profiler, and what has no room in its tables is counted from the ring.
+ * map_sizes_bound() - halve the increase from @from to @to until a set takes no more than a share of @memory. A cgroup
+ * that reaches its limit kills the profiler, while samples without room in the tables are counted from the ring.
  * @depth: as above
  * @memory: bytes, see memory_limit(); 0: not known
  */
 void map_sizes_bound(struct map_sizes *to, const struct map_sizes *from, unsigned int depth, uint64_t memory);
 
-/** map_sizes_grow() - is any of @to larger than in @from? */
+/** map_sizes_grow() - true if a size in @to is larger than in @from. */
 bool map_sizes_grow(const struct map_sizes *from, const struct map_sizes *to);
 
 #endif

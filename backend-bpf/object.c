@@ -19,10 +19,10 @@ _Static_assert(LAYOUT_COMM_LEN == COMM_LEN, "a comm is the same on both sides");
 _Static_assert(BPF_GROUP_TID == (int)GROUP_TID, "parts of keys are numbered alike");
 _Static_assert(sizeof(struct bpf_count_key) == 32, "a hash key must not have padding");
 
-/* Processes of which it is known whether they are the command's; of more the reader tells. */
+/* Processes that are known to be of the command, or not. The reader decides about others. */
 #define TREE_ENTRIES 16384
 
-/* The first warning libbpf printed since it was cleared: it says more than errno. Used only while loading. */
+/* The first warning from libbpf since this was cleared: it has more details than errno. Used only while loading. */
 static __thread char libbpf_said[200];
 
 static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -37,7 +37,10 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-/* @missing: why a kernel refuses the smallest map or program there is (-EINVAL): it lacks the type; NULL: not known */
+/*
+ * @missing: the reason if a kernel refuses the smallest map or program (-EINVAL), because it lacks the type; NULL: not
+ * known
+ */
 static int probe_error(struct err *err, int code, const char *what, const char *missing)
 {
 	struct cause why;
@@ -55,7 +58,7 @@ int object_refused(struct err *err, int code, const char *what)
 	return probe_error(err, code, what, NULL);
 }
 
-/* Return: how many may ever be there, as the kernel counts them in its maps; -errno, described. */
+/* Return: how many CPUs there may ever be, as the kernel counts them in its maps; -errno, described. */
 static int possible_cpus(struct err *err)
 {
 	int nr = libbpf_num_possible_cpus();
@@ -111,7 +114,7 @@ int object_init(struct counter *c, const struct source_env *env, struct err *err
 	c->tables.sizes =
 		(struct map_sizes){ env->request->options->hash_entries, env->request->options->stack_entries, 0, 0 };
 	c->frames[0] = calloc(c->depth, sizeof(uint64_t));
-	c->frames[1] = calloc(c->depth + 1, sizeof(uint64_t)); /* a leaf's return address may be added */
+	c->frames[1] = calloc(c->depth + 1, sizeof(uint64_t)); /* room for the leaf's return address */
 	if (!c->frames[0] || !c->frames[1])
 		return err_sys(err, -ENOMEM, "cannot open backend 'bpf'");
 	libbpf_said[0] = 0;
@@ -148,7 +151,7 @@ int object_size_stacks(struct bpf_map *map, __u32 entries, unsigned int depth)
 	return rc ? rc : bpf_map__set_value_size(map, depth * (__u32)sizeof(__u64));
 }
 
-/* Tables of the second set are needed only where there is a second interval. */
+/* The tables of the second set are needed only if there is a second interval. */
 static int size_set(struct counter *c, unsigned int i)
 {
 	bool used = i == 0 || c->env->request->options->interval_ns,
@@ -164,7 +167,7 @@ static int size_set(struct counter *c, unsigned int i)
 	return rc;
 }
 
-/* Their numbers may have holes, so there may be fewer of them. */
+/* CPU numbers may have holes, so there may be fewer CPUs than the highest number. */
 static __u32 highest_cpu(const struct source_env *env)
 {
 	int highest = 0;
@@ -189,7 +192,7 @@ static int size_maps(struct counter *c)
 	return rc ? rc : size_set(c, 1);
 }
 
-/* The others are not loaded, nor the maps that they alone use: this kernel may not know what is in them. */
+/* Do not load the other programs, nor the maps that only they use: this kernel may not support them. */
 static int choose_program(struct counter *c, const char *name)
 {
 	static const char *const groups[] = { "", "_in_cgroup", "_in_mntns", "_in_both" };
@@ -230,7 +233,7 @@ static struct bpf_config configure(const struct counter *c)
 		      : !f->nr    ? BPF_BY_NONE
 		      : f->by_tid ? BPF_BY_TID
 				  : BPF_BY_PID,
-		.idle = f->idle && !f->tree, /* it descends from nobody */
+		.idle = f->idle && !f->tree, /* the idle task descends from no process */
 		.no_kernel = f->no_kernel,
 		.no_user = f->no_user,
 		.pass_all = c->env->request->both,
@@ -275,7 +278,7 @@ static int fill_maps(struct counter *c)
 	return object_set(c, BPF_SET_NONE);
 }
 
-/* Where the program finds the mount namespace of a task: if it may not look there, each would seem to have none. */
+/* Find the offsets of the mount namespace. If the program may not read them, all tasks would seem to have none. */
 static int find_mntns(struct counter *c, struct err *err)
 {
 	struct cause why;
@@ -294,7 +297,7 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	if (find_maps(c, err) || (filter_by_mntns(&c->env->request->filter) && find_mntns(c, err)))
 		return err->code;
 	c->here = pidns_here(&c->pidns);
-	/* Without them, whom the helper cannot number is left to the ring's reader. */
+	/* Without these offsets, the reader finds the tasks whose ids the helper does not know. */
 	if (c->here)
 		offsets_of_pidns(&c->config.pidns_at, &unused);
 	rc = size_maps(c);
@@ -308,7 +311,7 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
 
-/* What is not of its tables @bpf shares with @c. */
+/* Let @bpf share all maps of @c except its tables. */
 static int share_maps(const struct counter *c, struct bpf_object *bpf)
 {
 	static const char *const shared[] = { "targets", "cgroup", "cgroup_ids", "mntns_ids", "stats",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is in the maps of an object that is loaded: which set the program fills, its counts, stacks and statistics. */
+/* The contents of the maps of a loaded object: the current set, counts, stacks and statistics. */
 #include "backend-bpf/object.h"
 #include "compat/bpf_map.h"
 #include "core/rows/callchain.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#define LAND_NS (1000 * 1000 * 1000LL) /* how long a running program is waited for */
+#define LAND_NS (1000 * 1000 * 1000LL) /* the longest wait for the end of running programs */
 
 struct bpf_count_key object_nowhere(void)
 {
@@ -27,7 +27,7 @@ int object_set(struct counter *c, uint32_t set)
 	return bpf_map_update_elem(bpf_map__fd(c->tables.config), &zero, &c->config, BPF_ANY) ? -errno : 0;
 }
 
-/* The map would keep an event for ever. */
+/* Delete the entry: the map would keep the event for ever. */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err)
 {
 	__u32 key = (__u32)cpu;
@@ -40,8 +40,8 @@ int object_notes(struct counter *c, int cpu, int fd, struct err *err)
 }
 
 /*
- * The key behind @key; 0, -ENOENT at the end, or another -errno. A key that is not in the table is followed by the
- * first: NULL for that came with 4.12.
+ * Find the key after @key. Return: 0; -ENOENT at the end; another -errno. A key that is not in the table is followed by
+ * the first: passing NULL for that came with 4.12.
  */
 static int next_count(const struct counter *c, unsigned int set, struct bpf_count_key *key)
 {
@@ -70,7 +70,9 @@ static int read_stack(struct counter *c, unsigned int set, __s32 id, int side, s
 	return 0;
 }
 
-/* A user stack that was proved is as the rules have it, which know of no limit for callchains. */
+/*
+ * Limit both stacks. A proven user stack must be the same as by the unwind rules, which have no limit for callchains.
+ */
 static void limit_stacks(const struct request *request, struct row_key *key)
 {
 	struct stack user = key->user;
@@ -80,7 +82,7 @@ static void limit_stacks(const struct request *request, struct row_key *key)
 		key->user = user;
 }
 
-/* @id: one of `counts_N`: also that of a callchain whose leaf has its caller behind it, which the map does not have. */
+/* @id: a stack of `counts_N`. It may be a callchain with the leaf's caller inserted, which the map does not have. */
 static int read_user_stack(struct counter *c, unsigned int set, __s32 id, struct stack *out)
 {
 	struct proved_leaf leaf = { .user_stack = id };
@@ -133,7 +135,7 @@ static int read_counts(struct counter *c, unsigned int set, object_count_fn fn)
 			       &(struct counts_reader){ c, fn });
 }
 
-/* 0 where the kernel does not tell (before 4.16), or there is no such map. */
+/* The number of stacks in a map; 0 if the kernel does not report it (before 4.16), or if there is no such map. */
 static uint64_t nr_stacks(const struct bpf_map *map)
 {
 	__u32 id = UINT32_MAX;
@@ -144,7 +146,7 @@ static uint64_t nr_stacks(const struct bpf_map *map)
 	return nr;
 }
 
-/* Values of one key of a per-CPU map, @size bytes for each CPU: to be freed; NULL: errno says why. */
+/* Read the values of one key of a per-CPU map, @size bytes for each CPU; the caller frees them. NULL: see errno. */
 static void *read_cpus(const struct counter *c, const struct bpf_map *map, __u32 key, size_t size)
 {
 	void *each = calloc((size_t)c->cpus, size);
@@ -168,7 +170,7 @@ int object_sum(const struct counter *c, unsigned int set, void *sum, size_t size
 	return 0;
 }
 
-/* Return: 1: every run of the program that began before now has ended; 0: not yet; -errno. */
+/* Return: 1: all runs of the program that began before this call have ended; 0: not yet; -errno. */
 static int landed(struct counter *c, struct bpf_flight *before)
 {
 	struct bpf_flight *each = read_cpus(c, c->maps.flight, 0, sizeof(*each));
@@ -187,9 +189,9 @@ static int landed(struct counter *c, struct bpf_flight *before)
 }
 
 /*
- * Let the program count into another set, and wait until none of its runs can use the one before. A run says that it
- * has begun before it looks which set to use, and the barriers on both sides see to it that one of the two sees the
- * other: a run that is not seen here sees the new set. In the program the addition is the barrier: ARCH_ADD_IS_BARRIER.
+ * Let the program count into another set, and wait until none of its runs can use the previous set. A run increments
+ * @entered before it reads the number of the set. Barriers on both sides ensure that one of the two sees the other: a
+ * run that is not seen here sees the new set. In the program the addition is the barrier: ARCH_ADD_IS_BARRIER.
  */
 int object_change_set(struct counter *c, uint32_t set)
 {
@@ -213,10 +215,10 @@ int object_change_set(struct counter *c, uint32_t set)
 }
 
 /*
- * Delete every entry. The next key is asked for before one is deleted: behind a key that is gone the kernel begins at
- * the first place of the table again.
- * @key,@next: room for a key each, @key one that is not in the map
- * Return: 0; -EINVAL: this kernel does not tell the keys of such a map.
+ * Delete all entries. Ask for the next key before deleting one: after a deleted key, the kernel would start again at
+ * the first place of the table.
+ * @key, @next: room for a key each; @key is not in the map
+ * Return: 0; -EINVAL: this kernel does not list the keys of such a map.
  */
 static int clear_map(int fd, void *key, void *next, size_t key_size)
 {
@@ -246,7 +248,7 @@ static int clear_stacks(const struct bpf_map *stacks)
 	return rc == -EINVAL ? kernel_clear_stack_map(bpf_map__fd(stacks), bpf_map__max_entries(stacks)) : rc;
 }
 
-/* Counts and stats; and stacks, if they are of this set alone. */
+/* Clear the counts and statistics of a set, and its stacks if it does not share them. */
 static int clear_set(struct counter *c, unsigned int set)
 {
 	void *none = calloc((size_t)c->cpus, bpf_map__value_size(c->maps.stats));
@@ -298,13 +300,13 @@ int object_take(struct counter *c, object_count_fn fn, struct err *err)
 }
 
 /*
- * get_next_key alone: a lookup of a value would make the kernel skip samples of this CPU meanwhile. While keys come a
- * walk need not end, so it is bounded by the table's size.
+ * Use get_next_key only: reading a value would make the kernel skip samples of this CPU meanwhile. While new keys come,
+ * a walk need not end, so the size of the table bounds it.
  */
 int object_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	struct bpf_count_key own = object_nowhere(), *key = resume ? &c->walk : &own;
-	uint64_t left = (uint64_t)c->tables.sizes.counts + 1; /* the end is behind the last one */
+	uint64_t left = (uint64_t)c->tables.sizes.counts + 1; /* plus one, because the end comes after the last key */
 	int rc = 0;
 
 	while (left-- && !(rc = next_count(c, c->env->sink->set, key)))

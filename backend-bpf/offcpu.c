@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The backend that adds up time off the CPU in the kernel: loads bpf/offcpu.bpf.c, attaches it to the switches of all
- * CPUs at once, and turns its maps into rows at the end. What the program passes on is the ring reader's.
+ * The backend that adds up time off the CPU in the kernel. It loads bpf/offcpu.bpf.c, attaches it to the switches of
+ * all CPUs at once, and turns its maps into rows at the end. The ring's reader adds up the intervals that the program
+ * passes on.
  */
 #include "backend-bpf/object.h"
 #include "backend-bpf/offsets.h"
@@ -24,19 +25,19 @@ _Static_assert(sizeof(struct bpf_slot) == 48, "a value that is inserted must not
 _Static_assert(sizeof(struct bpf_switch_note) == 56, "a note must not have padding");
 
 #define SLOTS_MIN        65536
-#define SLOTS_PER_THREAD 4   /* of those there are now */
-#define SLOT_BYTES       112 /* of the kernel's memory for each */
-#define SLOTS_MEMORY     64  /* this part of the memory at most */
+#define SLOTS_PER_THREAD 4   /* for each thread that exists now */
+#define SLOT_BYTES       112 /* kernel memory for each */
+#define SLOTS_MEMORY     64  /* at most one part in so many of the memory */
 
-/* Addresses that the kernel walks to tell whether there are any; a marker may be one of them. */
+/* Addresses that the kernel walks to test whether there are any; one may be a marker. */
 #define PROBE_DEPTH 2
 
 struct switch_counter {
 	struct counter counter;
 	struct offcpu_bpf *skel;
-	bool raw; /* the program is given the tasks, not the record of the tracepoint */
+	bool raw; /* the program gets the tasks, not the tracepoint's record */
 	struct bpf_switch_offsets switch_at;
-	int attached; /* the program is, to the switches, as long as this is open; -1: it is not */
+	int attached; /* descriptor that keeps the program attached to the switches; -1: it is not attached */
 };
 
 static int switches_probe(bool forced, struct err *err)
@@ -45,7 +46,7 @@ static int switches_probe(bool forced, struct err *err)
 			    "before Linux 4.7, or built without CONFIG_BPF_EVENTS", forced, err);
 }
 
-/* Threads there are: the number behind the slash in "0.20 0.18 0.12 1/80 11206"; 0: not known. */
+/* The number of threads: after the slash in "0.20 0.18 0.12 1/80 11206"; 0: not known. */
 static uint64_t nr_threads(const struct host *host)
 {
 	char text[128];
@@ -61,7 +62,7 @@ static uint64_t nr_threads(const struct host *host)
 	return parse_digits(&p, 10, UINT32_MAX, &nr) ? 0 : nr;
 }
 
-/* All are made at once, so that the memory is taken whether they are used or not. */
+/* All slots are allocated at once: they take memory whether they are used or not. */
 static __u32 nr_slots(const struct host *host)
 {
 	uint64_t nr = nr_threads(host) * SLOTS_PER_THREAD, memory = host_memory_bytes(host);
@@ -99,9 +100,9 @@ static void configure(const struct switch_counter *own, struct bpf_config *c)
 }
 
 /*
- * The program is one of the tracepoint's, not of an event on one CPU (perf_event_set_bpf_prog(), kernel/events/core.c):
- * it runs for the switches of all, and does so until the event is closed, also after the event's CPU has gone offline.
- * That event counts nothing. Before 4.15 a tracepoint has one program at most.
+ * The program belongs to the tracepoint, not to an event on one CPU (perf_event_set_bpf_prog(), kernel/events/core.c).
+ * It runs for all switches until the event is closed, even after the event's CPU has gone offline. That event counts
+ * nothing. Before 4.15 a tracepoint has at most one program.
  */
 static int attach_tracepoint(struct switch_counter *own, struct err *err)
 {
@@ -141,7 +142,7 @@ static int attach_raw(struct switch_counter *own, struct err *err)
 	return own->attached < 0 ? err_sys(err, -errno, "cannot attach the BPF program to 'sched_switch'") : 0;
 }
 
-/* Does the kernel tell what is in its tasks, and let the program read it? */
+/* Test whether the layout of tasks is known, and whether the program may read them. */
 static int find_tasks(const struct host *host, struct bpf_switch_offsets *at, struct err *err)
 {
 	struct cause why;
@@ -153,16 +154,16 @@ static int find_tasks(const struct host *host, struct bpf_switch_offsets *at, st
 	return offsets_of_switch(at, err);
 }
 
-/* Are its fields where the program expects them? */
+/* True if the fields of the record are where the program expects them. */
 static bool is_readable(const struct sched_switch *s)
 {
 	return s->id && sched_switch_is_usual(s);
 }
 
 /*
- * The tasks themselves, else the record: before that is made, perf may believe that the task is inside another record
- * already, and then makes none (see leave_unsampled(), backend-perfring/switching.c, for who is). With both backends
- * the record, where there is one: then the note of a switch is in front of its sample.
+ * Prefer the raw tracepoint, which passes the tasks. For the ordinary tracepoint, perf may believe that the task is
+ * inside another record already, and then makes no record (leave_unsampled() in backend-perfring/switching.c has the
+ * cases). With both backends, use the record if it is readable: then the note of a switch comes before its sample.
  */
 static int choose_source(struct switch_counter *own, const struct source_env *env, struct err *err)
 {
@@ -209,7 +210,7 @@ static int switches_open(struct counter **out, const struct source_env *env, str
 	return 0;
 }
 
-/* The first of them: switches are everywhere at once. They are not counted before start(). */
+/* Attach once: the program sees the switches of all CPUs. It counts them from start() on. */
 static int switches_attach(struct counter *c, size_t i, struct err *err)
 {
 	struct switch_counter *own = (struct switch_counter *)c;
@@ -235,8 +236,8 @@ static int switches_start(struct counter *c, struct err *err)
 }
 
 /*
- * Where the tracepoint is raw the program is let go of at once: nobody waits for that. Where it is an event's it runs
- * on, without counting.
+ * Detach a raw tracepoint's program at once: the kernel does not wait for that. An ordinary tracepoint's program stays
+ * attached, but counts nothing.
  */
 static int switches_stop(struct counter *c, struct err *err)
 {
@@ -268,11 +269,11 @@ static int add_charge(struct counter *c, const struct bpf_count_key *key, const 
 	return add_row(c, key, sum->ns, sum->times, env->sink->sets[env->sink->ended].intervals);
 }
 
-/* At the end of the run: threads that are off CPU. Those whose intervals were passed on the reader knows of. */
+/* Call @fn for each thread that is off CPU at the end of the run. The reader has the intervals that were passed on. */
 static int look_at_open(struct counter *c, int (*fn)(struct counter *c, const struct bpf_slot *slot))
 {
 	int fd = bpf_map__fd(((struct switch_counter *)c)->skel->maps.slots), rc = 0;
-	__u32 id = 0; /* no thread has a place with this number: the walk begins with the first */
+	__u32 id = 0; /* no thread has a slot with this number: the walk begins with the first */
 	struct bpf_slot slot;
 
 	while (!rc && !bpf_map_get_next_key(fd, &id, &id)) {

@@ -7,17 +7,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MAX_DEPTH 8 /* of structures without a name in each other; the kernel has one */
+#define MAX_DEPTH 8 /* of nested structures without a name; the kernel has one level */
 
-#define PIDTYPE_TGID 1 /* of the kernel's enum pid_type, as long as there is thread_pid (4.19) */
+#define PIDTYPE_TGID 1 /* from the kernel's enum pid_type, since thread_pid exists (4.19) */
 
-/* A member of a structure of the kernel, whose offset is added to @at. */
+/* A member of a kernel structure. Its offset is added to @at. */
 struct member {
 	const char *type, *name;
 	uint32_t *at;
 };
 
-/* The offset of @name in structure @id, also within one of its members that has no name. Return: bytes or -ENOENT. */
+/* Find the offset of @name in structure @id, also inside members without a name. Return: bytes or -ENOENT. */
 static int64_t member_in(const struct btf *btf, uint32_t id, const char *name, int depth)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
@@ -39,7 +39,7 @@ static int64_t member_in(const struct btf *btf, uint32_t id, const char *name, i
 	return -ENOENT;
 }
 
-/* Adds to @out. */
+/* Add the offset to @out. */
 static int add_member(const struct btf *btf, const char *type, const char *name, uint32_t *out, struct err *err)
 {
 	int32_t id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
@@ -111,7 +111,7 @@ int pidns_offsets_in(const struct btf *btf, struct bpf_pidns_offsets *out, struc
 	return rc;
 }
 
-/* Is parameter @i of a function a pointer to a task? They have no names. */
+/* True if parameter @i of a function is a pointer to a task. Parameters have no names here. */
 static bool is_task(const struct btf *btf, const struct btf_type *proto, uint32_t i)
 {
 	const struct btf_type *t = i < btf_vlen(proto) ? btf__type_by_id(btf, btf_params(proto)[i].type) : NULL;
@@ -121,9 +121,9 @@ static bool is_task(const struct btf *btf, const struct btf_type *proto, uint32_
 }
 
 /*
- * Behind whoever listens (preempt, prev, next), and since 5.18 prev_state; for a moment, before 5.19, that was in front
- * of prev: see 9c2136be0878 in the kernel's history.
- * @nr: out: how many there are, all together
+ * True if the tracepoint passes (data, preempt, prev, next), and since 5.18 prev_state at the end. For a short time
+ * before 5.19, prev_state was before prev: see 9c2136be0878 in the kernel's history.
+ * @nr: out: number of parameters
  */
 static bool has_usual_switch(const struct btf *btf, uint32_t *nr)
 {
@@ -149,7 +149,7 @@ int switch_offsets_in(const struct btf *btf, struct bpf_switch_offsets *out, str
 	if (!has_usual_switch(btf, &nr))
 		return err_set(err, -ENOENT, "the kernel's BTF has no 'sched_switch' with the usual parameters");
 	rc = add_members(btf, members, ARRAY_SIZE(members), err);
-	/* Until 5.14 it was called state. */
+	/* Before 5.14 it was called state. */
 	if (!rc && add_member(btf, "task_struct", "__state", &at.state, NULL))
 		rc = add_member(btf, "task_struct", "state", &at.state, err);
 	at.given = nr == 5;
@@ -158,7 +158,7 @@ int switch_offsets_in(const struct btf *btf, struct bpf_switch_offsets *out, str
 	return rc;
 }
 
-/* NULL: @err says why. */
+/* Return: NULL: @err has the reason. */
 static struct btf *load_btf(const char *cannot, struct err *err)
 {
 	struct btf *btf = btf__load_vmlinux_btf();

@@ -12,28 +12,29 @@
 #include "bpf/layout.h"
 
 /*
- * A process whose stacks are nearly all unproved gains nothing from being looked at, and its callchains, of frame
- * pointers that are none, would fill the stack map.
+ * If nearly all stacks of a process are unproven, proving gains nothing, and its callchains, from wrong frame pointers,
+ * would fill the stack map.
  */
 #define UNPROVED_BITS 256
-#define HOPELESS_BITS 192 /* so many of these are set, */
-#define HOPELESS_HITS 8   /* and fewer stacks than this were proved */
+#define HOPELESS_BITS 192 /* hopeless: so many of these bits are set */
+#define HOPELESS_HITS 8   /* and fewer stacks than this were proven */
 
-/* What the map has. */
+/* An entry of the map. */
 struct admitted {
 	struct bpf_proved_key key;
-	uint32_t next; /* of the same process, +1; 0: it is the last */
+	uint32_t next; /* index + 1 of the next entry of the same process; 0: this is the last */
 };
 
 struct process {
 	pid_t pid;
-	uint32_t admitted;                     /* the first of them, +1 */
-	uint32_t hits;                         /* stacks that were proved since a set was cleared */
-	bool promised;                         /* the program looks for its stacks */
-	uint64_t unproved[UNPROVED_BITS / 64]; /* stacks that were not, a bit for each, which several may share */
+	uint32_t admitted; /* index + 1 of its first entry */
+	uint32_t hits;     /* stacks proven since a set was cleared */
+	bool promised;     /* the program looks for its stacks */
+	/* A bit for each stack that was not proven, by its number; several stacks may share a bit. */
+	uint64_t unproved[UNPROVED_BITS / 64];
 };
 
-/* A leaf is its own key: both of its members. */
+/* The whole leaf is its key. */
 struct leaf {
 	struct proved_leaf key;
 };
@@ -76,7 +77,7 @@ static bool promise(struct proved *p, struct process *proc)
 	return proc->promised;
 }
 
-/* Room for another one: its number, +1; 0: there is no memory. */
+/* Find an unused entry. Return: its index + 1; 0: no memory. */
 static uint32_t new_admitted(struct proved *p)
 {
 	uint32_t n = p->spare;
@@ -99,7 +100,7 @@ static void free_admitted(struct proved *p, uint32_t n)
 	p->spare = n;
 }
 
-/* @set: those of it alone; -1: all. Return: how many. */
+/* Drop the entries of a process. @set: only those of this set; -1: all. Return: how many. */
 static size_t drop_admitted(struct proved *p, struct process *proc, int64_t set)
 {
 	uint32_t *at = &proc->admitted, n;
@@ -149,7 +150,7 @@ static void note_unproved(struct proved *p, struct process *proc, int32_t user_s
 		give_up(p, proc);
 }
 
-/* What samples with such a stack are counted as. -1: no memory */
+/* The user_stack with which to count samples with such a stack. -1: no memory */
 static __s32 counted_as(struct proved *p, const struct sample_note *note, enum proof proof)
 {
 	const struct proved_leaf key = { note->top, note->user_stack };
@@ -163,7 +164,7 @@ static __s32 counted_as(struct proved *p, const struct sample_note *note, enum p
 	return leaf ? BPF_LEAF_STACKS + (__s32)(leaf - (struct leaf *)leaves->v) : -1;
 }
 
-/* Another sample with this stack may have been on its way when the first one was told. */
+/* Add a proven stack to the map. It may be there already: a second sample with it may have been under way. */
 static bool admit(struct proved *p, struct process *proc, const struct sample_note *note, enum proof proof)
 {
 	const struct bpf_proved_key key = { .set = note->set,
@@ -251,7 +252,7 @@ size_t proved_withdraw(struct proved *p, pid_t pid, bool gone)
 		return withdraw(p, proc, gone);
 	if (!p->used || pid)
 		return 0;
-	/* Backwards: the process that takes the place of a deleted one has been looked at. */
+	/* Go backwards: the process that takes the place of a deleted one has been visited already. */
 	for (i = p->processes.nr; i-- > 0;)
 		nr += withdraw(p, (struct process *)p->processes.v + i, gone);
 	p->full = false;

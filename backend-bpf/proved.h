@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The user stacks that a program may count as the kernel walks them by frame pointers: the map `proved` of
- * bpf/profile.bpf.c, and for each process what is in it, so that it can be withdrawn.
+ * Proven user stacks: the program may count samples with these as the kernel walks them by frame pointers. The map
+ * `proved` of bpf/profile.bpf.c has them, and this file keeps a list of its entries for each process, to withdraw them
+ * later.
  *
- * Whether the frame pointers of a stack are right follows from its addresses, as long as its process maps the same.
- * User space unwinds one sample with each stack and says what it found. Not thread safe.
+ * The addresses of a stack prove whether its frame pointers are right, as long as the mappings of its process do not
+ * change. User space unwinds one sample with each stack and calls proved_tell(). Not thread safe.
  */
 #ifndef BACKEND_BPF_PROVED_H
 #define BACKEND_BPF_PROVED_H
@@ -19,42 +20,47 @@
 
 struct admitted;
 
-/** struct proved_leaf - a callchain whose leaf returns to @top: entry @user_stack of a stack map. @top: 0: it has none.
+/**
+ * struct proved_leaf - a callchain whose leaf returns to @top: entry @user_stack of a stack map. @top: 0: it does not.
  */
 struct proved_leaf {
 	uint64_t top;
 	int64_t user_stack;
 };
 
-/** struct proved - all zeros: there is no map, and everything below does nothing. */
+/** struct proved - all zeros: there is no map, and all functions below do nothing. */
 struct proved {
 	bool used;
-	bool full; /* the map has refused something */
-	int fd;    /* of the map; borrowed */
+	bool full; /* the map has refused an entry */
+	int fd;    /* file descriptor of the map; borrowed */
 	struct intern_table processes;
 	struct admitted *admitted;
 	size_t nr_admitted, cap_admitted;
-	uint32_t spare;                /* the first of those that are not used, +1; 0: there is none */
-	struct intern_table leaves[2]; /* of struct proved_leaf, for each set; they stay while there may be counts */
+	uint32_t spare; /* index + 1 of the first unused entry of @admitted; 0: there is none */
+	/* Entries are struct proved_leaf, for each set; they stay as long as there may be counts with them */
+	struct intern_table leaves[2];
 };
 
 void proved_release(struct proved *p);
 
 /**
- * proved_tell() - a sample that the program passed on has been unwound.
- * @note: which process, callchain and set
- * @proof: what is proved of all that have these
- * Where the map has no room, what is proved of all processes is dropped: those that still run come again.
+ * proved_tell() - report that a sample that the program passed on has been unwound.
+ * @note: its process, callchain and set
+ * @proof: what was proven about all samples that have the same If the map is full, all entries of all processes are
+ *         dropped; those of running processes come back.
  */
 enum proof_use proved_tell(struct proved *p, const struct sample_note *note, enum proof proof);
 
-/** proved_leaf() - what stack @id of `counts_N`, from BPF_LEAF_STACKS on, is. Return: false: there is none. */
+/** proved_leaf() - find stack @id of `counts_N`, which is BPF_LEAF_STACKS or above. Return: false: there is none. */
 bool proved_leaf(const struct proved *p, unsigned int set, int32_t id, struct proved_leaf *out);
 
 /** proved_withdraw() - see counter_ops.withdraw. */
 size_t proved_withdraw(struct proved *p, pid_t pid, bool gone);
 
-/** proved_clear() - the stack map of @set is about to be emptied: its entries will be other stacks. */
+/**
+ * proved_clear() - drop the entries of @set: its stack map is about to be emptied, so their numbers will mean other
+ * stacks.
+ */
 void proved_clear(struct proved *p, unsigned int set);
 
 #endif

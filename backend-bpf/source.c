@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend-bpf/source.h"
 
-/* The assembler reads the files; it looks below the folders of -I. */
+/* The assembler reads the files. It looks for them below the directories of -I. */
 #define SOURCE(name, program)                                                                                          \
 	__asm__(".pushsection .rodata\n"                                                                               \
 		".global " name "\n" name ":\n"                                                                        \

@@ -2,7 +2,10 @@
 #ifndef BACKEND_BPF_SOURCE_H
 #define BACKEND_BPF_SOURCE_H
 
-/* Texts of bpf/layout.h, bpf/shared.h, and a program of bpf/, as they were compiled in; terminated. */
+/*
+ * The sources of the BPF programs as they were compiled in, zero-terminated: bpf/layout.h, bpf/shared.h, and one
+ * program each.
+ */
 extern const char bpf_source[];
 extern const char bpf_switches_source[];
 
