@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A little program in memory whose functions have any rules, and any bytes. It has no .eh_frame_hdr. */
+/* A small program in memory whose functions have any rules and any bytes. It has no .eh_frame_hdr. */
 #ifndef TESTS_CFI_IMAGE_H
 #define TESTS_CFI_IMAGE_H
 
@@ -8,7 +8,7 @@
 
 #include <elf.h>
 
-/* In the file, and as its headers have it. */
+/* The code's place in the file, and its address in the headers. */
 #define CFI_CODE_OFFSET 0x1000u
 #define CFI_CODE_ADDR   0x421000u
 #define CFI_CODE_SIZE   0x1000u
@@ -16,9 +16,9 @@
 #define CFI_EH_ADDR     0x400200u
 #define CFI_FILE_SIZE   (CFI_CODE_OFFSET + CFI_CODE_SIZE)
 
-/** struct cfi_function - at its first instruction the CFA is rsp + 8; @program says what holds in all of it. */
+/** struct cfi_function - at its first instruction the CFA is rsp + 8; @program: rules for all of it. */
 struct cfi_function {
-	uint32_t start, len; /* from the beginning of the code on */
+	uint32_t start, len; /* from the beginning of the code */
 	bool signal;
 	uint8_t size; /* of @program */
 	const char *program;
@@ -29,7 +29,7 @@ struct cfi_function {
 /** struct cfi_image - the file. */
 struct cfi_image {
 	uint8_t bytes[CFI_FILE_SIZE];
-	size_t used; /* of the section */
+	size_t used; /* bytes used of the section */
 };
 
 static inline void cfi_put(struct cfi_image *im, const void *bytes, size_t len)
@@ -41,7 +41,7 @@ static inline void cfi_put(struct cfi_image *im, const void *bytes, size_t len)
 
 static inline void cfi_put_number(struct cfi_image *im, uint32_t value)
 {
-	cfi_put(im, &value, sizeof(value)); /* little endian, as all machines this is built on */
+	cfi_put(im, &value, sizeof(value)); /* little endian, like all machines that this is built on */
 }
 
 /* Version 1, code 1, data -8, register 16, addresses pcrel | sdata4; rsp + 8, rip at CFA - 8. */
@@ -93,7 +93,7 @@ static inline void cfi_put_headers(struct cfi_image *im)
 	memcpy(im->bytes + CFI_EH_OFFSET - sizeof(names), names, sizeof(names));
 }
 
-/** cfi_image_build() - the code is filled with nop. */
+/** cfi_image_build() - build it; the code is filled with nop. */
 static inline void cfi_image_build(struct cfi_image *im, const struct cfi_function *v, size_t nr)
 {
 	size_t i, trampolines;
@@ -109,7 +109,7 @@ static inline void cfi_image_build(struct cfi_image *im, const struct cfi_functi
 	memset(im->bytes + CFI_CODE_OFFSET, 0x90, CFI_CODE_SIZE);
 }
 
-/** cfi_image_open() - its rules; rules_close() them. */
+/** cfi_image_open() - open its rules; close them with rules_close(). */
 static inline struct rules *cfi_image_open(const struct cfi_image *im)
 {
 	char *copy = malloc(sizeof(im->bytes));

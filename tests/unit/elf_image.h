@@ -15,7 +15,7 @@
 
 enum { SEC_NULL, SEC_TEXT, SEC_SYMTAB, SEC_STRTAB, SEC_DYNSYM, SEC_DYNSTR, SEC_DATA, SEC_NOTE, SEC_NR };
 
-/** struct image_symbol - @value counts from the begin of its section; @shndx may be a reserved index. */
+/** struct image_symbol - @value counts from the beginning of its section; @shndx may be a reserved index. */
 struct image_symbol {
 	const char *name;
 	uint64_t value, size;
@@ -31,7 +31,7 @@ struct image_notes {
 	uint64_t align;
 };
 
-/** struct image - @bytes is owned: image_release(). Offsets are of the parts of the file. */
+/** struct image - @bytes is owned: image_release(). Offsets are those of the parts of the file. */
 struct image {
 	unsigned char *bytes;
 	size_t len, cap;
@@ -103,7 +103,7 @@ static inline size_t image_phdr(struct image *im, size_t at, Elf64_Phdr p)
 				       : image_put_as(im, ELF_T_PHDR, at, &n, sizeof(n));
 }
 
-/* The text, and room for the notes. */
+/* Program headers of the text, and room for the notes. */
 static inline void image_phdrs(struct image *im)
 {
 	im->phdr = image_phdr(im, SIZE_MAX,
@@ -131,7 +131,7 @@ static inline size_t image_shdr(struct image *im, Elf64_Shdr s)
 				       : image_put_as(im, ELF_T_SHDR, SIZE_MAX, &n, sizeof(n));
 }
 
-/* A symbol table and behind it its strings. */
+/* A symbol table, followed by its strings. */
 static inline void image_symbols(struct image *im, const struct image_symbol *v, size_t nr, Elf64_Shdr *sym,
 				 Elf64_Shdr *str)
 {

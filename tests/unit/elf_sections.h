@@ -5,14 +5,14 @@
 
 #include "tests/unit/elf_image.h"
 
-/** struct section - @sh: all but name and offset; @data: its sh_size bytes, NULL: none (SHT_NOBITS). */
+/** struct section - @sh: everything but name and offset; @data: its sh_size bytes, NULL: none (SHT_NOBITS). */
 struct section {
 	const char *name;
 	Elf64_Shdr sh;
 	const void *data;
 };
 
-/** sections_build() - @im with section 0, @v from 1 on, and their names behind them; it is one executable segment. */
+/** sections_build() - build @im from section 0, @v from 1 on, and their names; it is one executable segment. */
 static inline void sections_build(struct image *im, const struct section *v, size_t nr)
 {
 	Elf64_Ehdr e = { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phnum = 1 };

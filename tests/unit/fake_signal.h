@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A signal that has come, so that a report is overdue (signals_overdue()), in the time of fake_time.h. */
+/* A signal has come, so a report is overdue (signals_overdue()), with the clock of fake_time.h. */
 #ifndef TESTS_UNIT_FAKE_SIGNAL_H
 #define TESTS_UNIT_FAKE_SIGNAL_H
 
@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/** fake_signal_begin() - SIGTERM comes, which is blocked from now on, and time passes until a report is overdue. */
+/** fake_signal_begin() - SIGTERM comes, and is blocked from now on; then time passes until a report is overdue. */
 static inline void fake_signal_begin(void)
 {
 	struct err err;
@@ -24,7 +24,7 @@ static inline void fake_signal_begin(void)
 		fake_time_pass(1);
 }
 
-/** fake_signal_end() - it has never come, and the time is the real one. */
+/** fake_signal_end() - forget the signal, and use the real time again. */
 static inline void fake_signal_end(void)
 {
 	struct err err;

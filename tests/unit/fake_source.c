@@ -40,7 +40,7 @@ static struct {
 	unsigned int set;
 	struct stats of_source[2], of_counter[2]; /* by set */
 
-	/* What a thread that fetches may touch, too. */
+	/* State that a fetching thread may touch, too. */
 	pthread_mutex_t lock;
 	pthread_cond_t fetched;
 	struct queue ring, kept;
@@ -87,7 +87,7 @@ struct fake_seen *fake_seen(void)
 
 /* ---- samples */
 
-/* The numbers of a set begin anew when it is counted into again. */
+/* The numbers of a set start again when it is used again. */
 static void look_at_set(const struct source_env *env)
 {
 	if (env->sink->set == fake.set)
@@ -105,7 +105,7 @@ static void lose(struct stats *b)
 	fake.seen.made['l']++;
 }
 
-/* Return: what has become of it is known here: it is not one of the reader's. */
+/* Return: true if the sample's fate is known here: the reader does not get it. */
 static void put_into_ring(char fate)
 {
 	struct stats *b = &fake.of_source[fake.set];
@@ -165,7 +165,7 @@ void fake_wait_for_fetch(void)
 	pthread_mutex_unlock(&fake.lock);
 }
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static void empty_ring(void)
 {
 	size_t i;
@@ -200,7 +200,7 @@ static void read_sample(const struct sink *sink, const struct sample *s)
 	add_row(sink->sets[s->set].samples, s->fate == 'd' ? 2 : 1, s->fate == 'd' ? 2 : 1);
 }
 
-/* @set: -1: of both */
+/* @set: -1: both sets */
 static void read_kept(const struct source *s, int set)
 {
 	size_t i, left = 0;
@@ -235,7 +235,7 @@ static void note(const char *who, enum fake_step what, int place)
 	len = snprintf(word, sizeof(word), "%s%s.%s", used ? " " : "", who, names[what]);
 	if (place >= 0)
 		len += snprintf(word + len, sizeof(word) - (size_t)len, ":%d", place);
-	/* The same word is there already. */
+	/* Do not repeat the last word. */
 	if (used >= (size_t)len && !strcmp(fake.seen.log + used - len, word))
 		return;
 	ck_assert_uint_lt(used + (size_t)len, sizeof(fake.seen.log));
@@ -250,7 +250,7 @@ static int result_of(const char *who, enum fake_step what, unsigned int calls, c
 	if (f->code >= 0)
 		return f->code;
 	err_set(err, f->code, "%s %s failed", who, names[what]);
-	if (err && f->code == -ENOENT) /* as of an event that the host does not have */
+	if (err && f->code == -ENOENT) /* like an event that the host does not have */
 		snprintf(err->cause.text, sizeof(err->cause.text), "no such event");
 	return f->code;
 }

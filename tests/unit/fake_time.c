@@ -9,16 +9,16 @@
 #include <signal.h>
 #include <time.h>
 
-/* Not 0: to the session that is a moment that has not come. */
+/* Not 0: for the session that means a time not reached yet. */
 #define BEGAN_NS (1000 * 1000 * FAKE_MS)
 
 /* More than any test waits: a run that waits for ever fails instead of hanging. */
 #define TOO_LONG_MS (3600 * 1000)
 
-/* So many calls of poll() that find something, one after the other, are a loop that nobody leaves. */
+/* So many successful calls of poll() in a row are an endless loop. */
 #define TOO_OFTEN 100000
 
-/* How often another thread looks which waits for a moment: that is real time. */
+/* How often another thread, which waits for a moment, looks at the clock; in real time. */
 #define OTHERS_MS 1
 
 static struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time that passes only while the thread under test waits: this program's own clock_gettime() and poll() take the place
- * of libc's. A run of ten seconds takes as long as its work does, and each run of a test sees the same moments.
+ * A clock that advances only while the thread under test waits: this program's own clock_gettime() and poll() replace
+ * libc's. A run of ten seconds takes only as long as its work, and each run of a test sees the same times.
  */
 #ifndef TESTS_UNIT_FAKE_TIME_H
 #define TESTS_UNIT_FAKE_TIME_H
@@ -11,22 +11,22 @@
 #define FAKE_MS (1000 * 1000ULL)
 
 /**
- * fake_time_begin() - time stands still until the calling thread waits in poll() or calls fake_time_pass().
+ * fake_time_begin() - the clock stands still until the calling thread waits in poll() or calls fake_time_pass().
  * @tick: called after each millisecond, with the number of these since fake_time_begin()
  */
 void fake_time_begin(void (*tick)(unsigned int ms));
-/** fake_time_end() - the real time again. */
+/** fake_time_end() - use the real time again. */
 void fake_time_end(void);
 
 /** fake_time_ms() - milliseconds since fake_time_begin(). */
 unsigned int fake_time_ms(void);
-/** fake_time_since() - the same of a moment of CLOCK_MONOTONIC, rounded down. */
+/** fake_time_since() - the same for a moment of CLOCK_MONOTONIC, rounded down. */
 unsigned int fake_time_since(uint64_t ns);
 
-/** fake_time_pass() - by the thread that began it. */
+/** fake_time_pass() - advance the clock; called by the thread that began it. */
 void fake_time_pass(unsigned int ms);
 
-/** fake_time_work() - each call of own_cpu_ns() finds so much CPU time used since the one before. */
+/** fake_time_work() - each call of own_cpu_ns() finds so much more CPU time used than the one before. */
 void fake_time_work(uint64_t ns);
 
 #endif

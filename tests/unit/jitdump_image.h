@@ -12,13 +12,13 @@
 
 #define DUMP_PID 7
 
-/** struct jitdump_image - @len of @bytes. */
+/** struct jitdump_image - @len bytes of @bytes are used. */
 struct jitdump_image {
 	uint8_t bytes[65536];
 	size_t len;
 };
 
-/** struct dump_entry - of source lines. */
+/** struct dump_entry - a source line. */
 struct dump_entry {
 	uint64_t addr;
 	uint32_t line;
@@ -75,7 +75,7 @@ static inline void dump_put_move(struct jitdump_image *im, uint64_t from, uint64
 	dump_put(im, &move, sizeof(move));
 }
 
-/* @nr bytes of rules, and four that are to be like .eh_frame_hdr. */
+/* Put @nr bytes of rules, and four bytes that stand for .eh_frame_hdr. */
 static inline void dump_put_rules(struct jitdump_image *im, const void *rules, size_t nr)
 {
 	const struct jitdump_unwinding_info info = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with much to read in few bytes: a compressed .debug_frame. */
+/* A program with much to read in a small file: a compressed .debug_frame. */
 #ifndef TESTS_LARGE_RULES_H
 #define TESTS_LARGE_RULES_H
 
@@ -9,7 +9,7 @@
 
 #define LARGE_BYTES (15u << 20) /* of .debug_frame */
 
-/** write_large_rules() - @name below @dir, whose .debug_frame has the @nr words of @rules, and zeros behind them. */
+/** write_large_rules() - write @name below @dir; its .debug_frame has the @nr words of @rules, and zeros after them. */
 static inline void write_large_rules(const char *dir, const char *name, const uint32_t *rules, size_t nr)
 {
 	Elf64_Chdr ch = { .ch_type = ELFCOMPRESS_ZLIB, .ch_size = LARGE_BYTES, .ch_addralign = 1 };

@@ -9,8 +9,8 @@
 
 #define MAGIC         0x32454c4946524550ULL
 #define ATTR_SIZE     ((size_t)PERF_ATTR_SIZE_VER7)
-#define BUILD_ID_SIZE 48         /* of its record */
-#define IMAGE_MAX     (1u << 20) /* what a pipe can be made to hold */
+#define BUILD_ID_SIZE 48         /* size of its record */
+#define IMAGE_MAX     (1u << 20) /* as much as a pipe can hold */
 
 /** struct image - set nr to 0 to begin another one. */
 struct image {
@@ -46,13 +46,13 @@ static inline void put_record(uint32_t type, uint16_t misc, const void *payload,
 	put(payload, len);
 }
 
-/** put_short() - of @type with one word. */
+/** put_short() - put a record of @type with one word. */
 static inline void put_short(uint32_t type, uint64_t word)
 {
 	put_record(type, 0, &word, sizeof(word));
 }
 
-/** patch() - the low @width bytes of @value to offset @at, which is there already. */
+/** patch() - write the low @width bytes of @value to offset @at, which exists already. */
 static inline void patch(size_t at, uint64_t value, size_t width)
 {
 	ck_assert_uint_le(at + width, image.nr);
@@ -66,7 +66,7 @@ static inline struct perf_event_attr attr_of(uint32_t type, uint64_t config, uin
 	};
 }
 
-/** put_build_id() - a record of the table of build ids, or of a stream: "0123456789abcdef0123", of @path. */
+/** put_build_id() - put a record of the table of build ids, or of a stream: "0123456789abcdef0123", for @path. */
 static inline void put_build_id(uint32_t type, uint16_t misc, uint8_t size, const char *path)
 {
 	unsigned char payload[BUILD_ID_SIZE - 8] = "PID.0123456789abcdef0123";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a source is given, for tests that have no session. */
+/* The environment of a source, for tests without a session. */
 #ifndef TESTS_UNIT_RIG_H
 #define TESTS_UNIT_RIG_H
 
@@ -14,7 +14,7 @@ struct rig {
 	struct source_env env;
 };
 
-/* Everything empty but @request. */
+/* Make it empty except for @request. */
 static inline void rig_make(struct rig *r, struct request request)
 {
 	*r = (struct rig){ .request = request };

@@ -29,7 +29,7 @@ enum table { TABLE, TABLE_OMITTED, TABLE_WIDE, NO_HDR, NO_EH };
 /** And what is there of .debug_frame. */
 enum frame { NO_FRAME, FRAME, FRAME_64, FRAME_ZLIB, FRAME_ZSTD, FRAME_GNU };
 
-/** struct function - rules that make the CFA rsp + @cfa, or, if that is 0, give it an expression. */
+/** struct function - rules that make the CFA rsp + @cfa or, if that is 0, use an expression. */
 struct function {
 	uint32_t start, len; /* from CODE on */
 	uint8_t cfa;
@@ -39,12 +39,12 @@ struct function {
 struct rules_image {
 	struct image im;
 	size_t phdr, hdr, table, eh, eh_size, frame, frame_size, names, shdr;
-	size_t record[64]; /* of each function in .eh_frame */
+	size_t record[64]; /* record of each function in .eh_frame */
 };
 
 static inline void put_fixed(struct image *im, uint64_t value, size_t size)
 {
-	image_put(im, &value, size); /* little endian, as all machines this is built on */
+	image_put(im, &value, size); /* little endian, like all machines that this is built on */
 }
 
 static inline void put_program(struct image *im, uint8_t cfa)
@@ -214,7 +214,7 @@ static inline void rules_image_shdrs(struct rules_image *ri, enum table table, e
 	image_put(&ri->im, s, sizeof(s));
 }
 
-/** rules_image_build() - a file with rules for the functions @eh and @debug; the table is in the order given. */
+/** rules_image_build() - build a file with rules for the functions @eh and @debug; the table keeps their order. */
 static inline void rules_image_build(struct rules_image *ri, enum table table, enum frame frame,
 				     const struct function *eh, size_t nr_eh, const struct function *debug,
 				     size_t nr_debug)
@@ -235,7 +235,7 @@ static inline void rules_image_build(struct rules_image *ri, enum table table, e
 	*ri = (struct rules_image){ .im = { .class = ELFCLASS64, .encoding = ELFDATA2LSB } };
 	image_put(&ri->im, zeros, sizeof(e));
 	ri->phdr = image_put(&ri->im, zeros, SEG_COUNT * sizeof(Elf64_Phdr));
-	/* On pages of their own, so that they are read by themselves. */
+	/* On pages of their own, so that they are read separately. */
 	image_put(&ri->im, zeros, 0x1000 - ri->im.len);
 	ri->hdr = image_put(&ri->im, zeros, hdr_size);
 	put_eh_frame(ri, eh, nr_eh);

@@ -28,7 +28,7 @@ static char *printed(enum tool tool, bool both, const char *interval, const stru
 	return printed_with(&o, both, interval, a);
 }
 
-/* Intervals have stats of their own, and nothing is said that is only about samples. */
+/* Intervals have statistics of their own. Lines that concern only samples are not printed. */
 START_TEST(test_intervals)
 {
 	const struct account a = {
@@ -195,7 +195,7 @@ static const struct {
 	{ false, true, false, NULL, true }, { false, true, true, "2", false },
 };
 
-/* With samples and intervals each has its lines, and both what is not accounted for: one does not hide the other. */
+/* With samples and intervals each has its lines, and both report missing ones: neither hides the other. */
 START_TEST(test_groups)
 {
 	bool on = groups[_i].on_cpu, off = groups[_i].off_cpu, both = groups[_i].both;
@@ -215,7 +215,7 @@ START_TEST(test_groups)
 }
 END_TEST
 
-/* Neither sum is taken for the other, nor are they added up. */
+/* The two sums are neither confused nor added up. */
 START_TEST(test_added)
 {
 	struct account total = { .unaccounted = { .samples = 10, .intervals = -20 } };
@@ -298,7 +298,7 @@ static const struct {
 	  &ring,
 	  { .unwound = { [UNWOUND_ROOT] = 95, [UNWOUND_NO_RULES] = 1, [UNWOUND_BAD] = 1, [UNWOUND_UNKNOWN] = 3 } },
 	  "" },
-	/* A large part of a few. */
+	/* A large part of a small number. */
 	{ TOOL_PROFILE,
 	  &ring,
 	  { .unwound = { [UNWOUND_ROOT] = 9, [UNWOUND_NO_RULES] = 3, [UNWOUND_BAD] = 3, [UNWOUND_UNKNOWN] = 3 } },
@@ -325,7 +325,7 @@ static const struct {
 #define FEWER       "count fewer intervals (-p), lower the rate (-F), "
 #define NAMES(nr)   "WARNING: " nr " records about switches, tasks and mappings were lost: some names may be wrong.\n"
 
-/* Of profile --off-cpu: samples and intervals are lost each for itself. */
+/* profile --off-cpu: losses of samples and of intervals are reported separately. */
 static const struct {
 	const struct way *way;
 	bool both;
@@ -349,7 +349,7 @@ static const struct {
 	  SAMPLES("4") FEWER TIME },
 	{ &program, false, { .lost_records = 7, .lost_switch_notes = 7 }, "" },
 	{ &program, false, { .lost_records = 8, .lost_switch_notes = 7 }, NAMES("1") },
-	{ &program, true, { .lost_records = 8 }, "" }, /* the comparison tells */
+	{ &program, true, { .lost_records = 8 }, "" }, /* the comparison reports it */
 	{ &program,
 	  false,
 	  { .lost = 4, .lost_records = 4, .intervals_lost = 5, .intervals_no_slot = 3 },
@@ -391,7 +391,7 @@ static void check_losses(const struct options *o, bool both, const struct way *w
 #define APART(nr) "WARNING: " nr " records about tasks and mappings were lost: some names may be wrong"
 #define NO_ROOM   " A ring had no room for them: "
 
-/* Where tasks and mappings have rings of their own each loss is told for itself, and only what helps against it. */
+/* If tasks and mappings have rings of their own, each loss is reported separately, with the remedy for it. */
 static const struct {
 	bool both, off_cpu, of_targets, limited, tree;
 	struct stats stats;
@@ -475,7 +475,7 @@ START_TEST(test_losses)
 }
 END_TEST
 
-/* Of samples that no ring gave back, those that none has lost were dropped by the reader. */
+/* Samples that no ring returned but none has lost were dropped by the reader. */
 static const struct {
 	bool both, off_cpu_only, told;
 	struct stats stats;
@@ -496,7 +496,7 @@ static const struct {
 	  { .compared = 86 },
 	  14,
 	  0 },
-	/* names are no samples */
+	/* records about names are not samples */
 	{ true,
 	  false,
 	  true,
@@ -504,9 +504,9 @@ static const struct {
 	  { .compared = 91 },
 	  9,
 	  9 },
-	/* nobody knows */
+	/* not known */
 	{ true, false, false, { .taken = 100 }, { .compared = 90 }, 10, 0 },
-	/* nothing is compared */
+	/* no comparison */
 	{ false, false, true, { .taken = 100 }, { 0 }, 100, 0 },
 	{ true, true, true, { .taken = 100 }, { 0 }, 100, 0 },
 };
@@ -523,14 +523,14 @@ START_TEST(test_unread)
 }
 END_TEST
 
-/* Intervals that may be missing, of the reports before and of this one. */
+/* Intervals that may be missing, from earlier reports and from this one. */
 static const struct {
 	struct stats before, now;
-	uint64_t missed, without; /* told before */
+	uint64_t missed, without; /* reported before */
 	struct intervals_lost want;
 } unseen[] = {
 	{ .want = { 0, 0 } },
-	/* what the reader alone has not seen is its own fault where nothing was lost */
+	/* if nothing was lost, missed intervals are a fault of the reader */
 	{ .now = { .intervals_begun = 9, .intervals_seen = 4, .intervals_unended = 3 }, .want = { 0, 0 } },
 	{ .now = { .intervals_gone = 2 }, .want = { 2, 0 } },
 	{ .now = { .intervals_begun = 9, .intervals_seen = 4, .intervals_unended = 3, .lost_records = 1 },
@@ -538,7 +538,7 @@ static const struct {
 	{ .now = { .intervals_begun = 9, .intervals_seen = 4, .intervals_unended = 3, .reopened = 1 },
 	  .want = { 8, 0 } },
 	{ .now = { .intervals_begun = 4, .intervals_seen = 9, .reopened = 1 }, .want = { 0, 0 } },
-	/* what is open when it is given up is in a later report */
+	/* an interval that is open when given up is in a later report */
 	{ .before = { .intervals_gone = 5, .reopened = 1 }, .want = { 5, 0 } },
 	{ .before = { .intervals_gone = 5, .reopened = 1 },
 	  .now = { .intervals_begun = 9, .intervals_seen = 4 },

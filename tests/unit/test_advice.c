@@ -15,13 +15,13 @@
 #define PROG  "/usr/bin/prog"
 #define PID   4242
 
-/* Where things are mapped in each process. */
-#define BASE  0x400000ULL /* its program */
+/* Where each process has its mappings. */
+#define BASE  0x400000ULL /* the program */
 #define TEXT  (BASE + TEXT_OFFSET)
-#define OTHER 0x7f0000000000ULL /* its library */
+#define OTHER 0x7f0000000000ULL /* the library */
 #define LIB_B 0x7f1000000000ULL
 #define ANON  0x7e0000000000ULL
-#define GONE  0x1234ULL /* nothing */
+#define GONE  0x1234ULL /* no mapping */
 #define NAMED (TEXT + 0x100)
 #define BARE  (TEXT + 0x800)
 
@@ -95,7 +95,9 @@ static void teardown(void)
 
 /* ---- files and processes */
 
-/* A program with the function "known" at NAMED, and no other symbol but in .dynsym. Return: its inode number. */
+/*
+ * Write a program with the function "known" at NAMED, and no other symbol except in .dynsym. Return: its inode number.
+ */
 static uint64_t write_program(const char *name, bool stripped, bool has_id)
 {
 	static const struct image_symbol known = { "known", 0x100, 0x40, STT_FUNC, STB_GLOBAL, SEC_TEXT };
@@ -133,7 +135,7 @@ static void map_at(pid_t pid, uint64_t start, uint64_t pgoff, const char *path, 
 	ck_assert_int_eq(tasks_mmap(session.sink.tasks, pid, &m), 0);
 }
 
-/* The same of the program, with a build id. */
+/* The same for the program, with a build id. */
 static void map_built(pid_t pid, const char *path, const char *id)
 {
 	struct mapped_file file = { .path = path, .build_id_size = (uint8_t)strlen(id) };
@@ -143,7 +145,7 @@ static void map_built(pid_t pid, const char *path, const char *id)
 	ck_assert_int_eq(tasks_mmap(session.sink.tasks, pid, &m), 0);
 }
 
-/* Process @pid runs @path, and makes code. */
+/* Process @pid runs @path, and makes code at run time. */
 static void run(pid_t pid, const char *path, uint64_t ino)
 {
 	map_at(pid, TEXT, TEXT_OFFSET, path, ino);
@@ -165,7 +167,7 @@ static void add(const char *comm, pid_t pid, uint64_t leaf, uint64_t caller, uin
 	add_stack(comm, pid, &stack, samples);
 }
 
-/* ---- what is printed */
+/* ---- the printed line */
 
 static void report(const struct report_part *part)
 {
@@ -181,7 +183,7 @@ static void report(const struct report_part *part)
 	fclose(out);
 }
 
-/* The line of a report of all rows, "" if there is none. To be freed. */
+/* The line for a report of all rows, "" if there is none. The caller frees it. */
 static char *advise(void)
 {
 	struct report_quality q = { .by_fp = true };
@@ -202,7 +204,7 @@ static char *advise(void)
 	return line;
 }
 
-/* @expected: without what all of them begin with, and the newline; "": nothing. */
+/* @expected: without the beginning that all lines share, and without the newline; "": no line. */
 static void check_line(const char *expected)
 {
 	char *line = advise(), text[4096];
@@ -234,7 +236,7 @@ static void check_line(const char *expected)
 static const struct {
 	const char *what, *program, *below, *os, *debug_dir, *line, *symfs, *perf_cache;
 	bool has_symbols, no_id, replaced, no_inode, of_recording;
-	const char *recorded_id; /* of the mapping */
+	const char *recorded_id; /* in the mapping */
 } stripped[] = {
 	{ "of a package", PROG, "host", "ID=debian\n", NULL, LACKS NOT_THERE "install it: " INSTALL ")" },
 	{ "with --debug-dir", PROG, "host", "ID=debian\n", "/d\033",
@@ -296,7 +298,7 @@ START_TEST(test_stripped)
 
 	snprintf(name, sizeof(name), "%s%s", below, stripped[_i].program);
 	ino = write_program(name, !stripped[_i].has_symbols, !stripped[_i].no_id);
-	/* The host is another one than the container. */
+	/* The host has another distribution than the container. */
 	write_release("host", "ID=arch\n");
 	if (stripped[_i].os)
 		write_release(below, stripped[_i].os);
@@ -315,7 +317,7 @@ START_TEST(test_stripped)
 }
 END_TEST
 
-/* A debug file that has no symbols either is no reason to install one. */
+/* A debug file that has no symbols either does not stop the advice. */
 START_TEST(test_debug_file)
 {
 	write_release("host", "ID=debian\n");
@@ -326,7 +328,7 @@ START_TEST(test_debug_file)
 }
 END_TEST
 
-/* The file that most of the program's values are in, whatever the order of rows; of none but the program's. */
+/* The file with most of the program's values, in any order of rows; only files of the program count. */
 START_TEST(test_which_file)
 {
 	uint64_t lib = write_program("host/usr/lib/liba.so", true, true);
@@ -343,7 +345,7 @@ START_TEST(test_which_file)
 }
 END_TEST
 
-/* A file is not blamed for stacks that do not lack names, or lack those of code made at run time. */
+/* A file is not blamed for stacks that have names, or that lack the names of code made at run time. */
 START_TEST(test_blame)
 {
 	static const uint64_t frames[] = { NAMED, NAMED + 1, NAMED + 2, OTHER + 0x800 };
@@ -433,7 +435,7 @@ START_TEST(test_incomplete)
 }
 END_TEST
 
-/* Of two reasons the one that most has; where nothing can be done about that, the other one. */
+/* Of two reasons the larger one; if nothing can be done about it, the other one. */
 START_TEST(test_next_reason)
 {
 	called = true;
@@ -444,7 +446,10 @@ START_TEST(test_next_reason)
 }
 END_TEST
 
-/* Where nothing can be done about most of the worst program, a small flaw of it says less than the next program. */
+/*
+ * If nothing can be done about most of the worst program, the next program is more important than a small flaw of the
+ * worst.
+ */
 START_TEST(test_small_reason)
 {
 	static const struct {
@@ -468,7 +473,7 @@ START_TEST(test_small_reason)
 }
 END_TEST
 
-/* ---- how many, and whose */
+/* ---- how many, and of which program */
 
 static const struct {
 	uint64_t named, nameless;
@@ -498,7 +503,7 @@ START_TEST(test_threshold)
 }
 END_TEST
 
-/* Processes and threads of one program are one, another has most in a single one. */
+/* Processes and threads of one program are added up. Another program has more in a single process. */
 START_TEST(test_program)
 {
 	uint64_t ino = write_program("host" PROG, true, true), other = write_program("host/usr/bin/big", true, true);
@@ -513,7 +518,7 @@ START_TEST(test_program)
 	}
 	check_line("100 % of the user stacks of '" PROG "' lack names: '" PROG
 		   "' has no symbols, and " NOT_THERE GENERIC);
-	/* The report as a whole decides, not the program. */
+	/* The whole report decides, not the program. */
 	run(PID + 1, "/usr/bin/good", write_program("host/usr/bin/good", false, true));
 	add("good", PID + 1, NAMED, 0, 21);
 	check_line("");
@@ -537,7 +542,7 @@ START_TEST(test_same_number)
 }
 END_TEST
 
-/* If nothing can be said about the worst program, the next one; not one that matters little. */
+/* If there is no advice about the worst program, take the next one, unless it matters little. */
 static const struct {
 	uint64_t worst, next;
 	bool printed;

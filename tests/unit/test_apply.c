@@ -12,8 +12,7 @@
 
 #define RINGS 3
 
-/* A run of which only what the applier needs is there, and a /proc with the process 500 "old", thread 501
- * "older". */
+/* A run with only the parts that the applier needs, and a /proc with process 500 "old" and thread 501 "older". */
 static char *dir;
 static struct host host;
 static struct options options;
@@ -21,7 +20,7 @@ static struct rig rig;
 static struct applied_ring rings[RINGS];
 static struct event_place events[RINGS];
 static struct applier a;
-static uint64_t nr_samples; /* that were applied */
+static uint64_t nr_samples; /* samples applied */
 
 static void setup(void)
 {
@@ -63,7 +62,7 @@ static const uint64_t both_sides[] = {
 
 #define K(n) (0xffffffff81000000 + (n))
 
-#define KERNEL_SIDE 3 /* entries of both_sides: the idle task has no others */
+#define KERNEL_SIDE 3 /* entries of both_sides; the idle task has no others */
 
 static void sample(uint32_t ring, pid_t pid, pid_t tid)
 {
@@ -91,7 +90,7 @@ static void exit_task(uint32_t ring, pid_t pid, pid_t tid)
 	apply(ring, (struct record){ .type = PERF_RECORD_EXIT, .pid = pid, .tid = tid, .fork = { 1, 1 } });
 }
 
-/* The value of the one row of that task, 0 when there is none. */
+/* The value of that task's only row; 0 if there is none. */
 static uint64_t value_of(const char *name, pid_t pid)
 {
 	uint64_t value = 0;
@@ -109,7 +108,7 @@ static uint64_t value_of(const char *name, pid_t pid)
 	return value;
 }
 
-/* Of all rows of that task. */
+/* The sum over all rows of that task. */
 static uint64_t value_in(const struct rows *t, const char *name, pid_t pid)
 {
 	struct row row;
@@ -133,7 +132,7 @@ static struct row only_row(void)
 	return row;
 }
 
-/* Every sample is counted or filtered, and what is counted is in the rows. */
+/* Every sample is counted or filtered, and the counted ones are in the rows. */
 static void assert_books(uint64_t counted, uint64_t filtered)
 {
 	ck_assert_uint_eq(a.stats[0].counted_ring, counted);
@@ -158,7 +157,7 @@ START_TEST(test_rename)
 }
 END_TEST
 
-/* Rows of threads where these are asked for, of processes elsewhere. */
+/* Rows by thread if the run groups by thread, otherwise by process. */
 START_TEST(test_threads)
 {
 	struct row row;
@@ -213,7 +212,7 @@ START_TEST(test_pid_used_again)
 	comm(20, 20, "first", true);
 	sample(0, 20, 20);
 	exit_task(0, 20, 20);
-	sample(0, 20, 20); /* not dead enough to have lost its number */
+	sample(0, 20, 20); /* a dying task that still has its ids */
 	comm(10, 10, "shell", false);
 	fork_task(20, 20, 10, 10);
 	sample(0, 20, 20);
@@ -223,12 +222,12 @@ START_TEST(test_pid_used_again)
 }
 END_TEST
 
-/* No record has told of them: /proc has, or nobody. */
+/* No record has their names: /proc has, or they have none. */
 START_TEST(test_unknown_names)
 {
 	sample(0, 500, 500);
 	sample(0, 500, 501);
-	sample(0, 500, 502); /* of a known process */
+	sample(0, 500, 502); /* thread of a known process */
 	sample(0, 777, 778);
 	ck_assert_uint_eq(value_of("old", 500), 2);
 	ck_assert_uint_eq(value_of("older", 500), 1);
@@ -237,7 +236,7 @@ START_TEST(test_unknown_names)
 }
 END_TEST
 
-/* Samples without a task are of the one that exited last on the same CPU. */
+/* Samples without a task belong to the last task that exited on the same CPU. */
 START_TEST(test_dying)
 {
 	comm(10, 10, "ten", false);
@@ -258,7 +257,7 @@ START_TEST(test_dying)
 }
 END_TEST
 
-/* It keeps the name it died with, though its number is somebody else's by now. */
+/* It keeps the name with which it died, though its id is used again. */
 START_TEST(test_dying_name)
 {
 	comm(10, 10, "dead", false);
@@ -270,7 +269,7 @@ START_TEST(test_dying_name)
 }
 END_TEST
 
-/* Nothing has exited on that CPU yet: counted, under no task's name. */
+/* No task has exited on that CPU yet: counted without a name. */
 START_TEST(test_dying_unknown)
 {
 	comm(10, 10, "ten", false);
@@ -311,7 +310,7 @@ START_TEST(test_idle)
 }
 END_TEST
 
-/* Samples may be without a CPU, or a stranger's. */
+/* Samples may have no CPU, or an unknown one. */
 static const struct {
 	uint32_t cpu;
 	const char *name;
@@ -330,7 +329,7 @@ START_TEST(test_idle_on_odd_cpu)
 }
 END_TEST
 
-/* Ids are 0 for a task outside our pid namespace, too, but that one may have a user stack. */
+/* Ids are also 0 for a task outside our PID namespace, but that task may have a user stack. */
 START_TEST(test_outside)
 {
 	rig.request.filter.idle = _i;
@@ -339,13 +338,13 @@ START_TEST(test_outside)
 			 .type = PERF_RECORD_SAMPLE, .cpu = 1, .sample = { both_sides, ARRAY_SIZE(both_sides) } });
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
 	ck_assert_uint_eq(a.stats[0].outside, 1);
-	ck_assert_int_eq(only_row().key.user.state, STACK_NONE); /* nobody could name it */
+	ck_assert_int_eq(only_row().key.user.state, STACK_NONE); /* its mappings cannot be read */
 	ck_assert_uint_eq(only_row().key.kernel.nr, 2);
 	assert_books(1, 0);
 }
 END_TEST
 
-/* Addresses of cpu_startup_entry and of a kernel thread's first function are among these. */
+/* Has the addresses of cpu_startup_entry and of a kernel thread's first function. */
 static const char kallsyms[] = "ffffffff81000000 T _text\n"
 			       "ffffffff81000100 T cpu_startup_entry\n"
 			       "ffffffff81000200 t kthread\n"
@@ -358,7 +357,7 @@ static const char zeroed[] = "0000000000000000 T _text\n"
 		.type = PERF_TYPE_##t, .config = PERF_COUNT_##c, .exclude_idle = 1                                     \
 	}
 
-/* Without a user stack: the idle task, or somebody outside? */
+/* Without a user stack: is it the idle task, or a task outside? */
 static const struct {
 	const char *name, *symbols;
 	struct perf_event_attr attr;
@@ -405,7 +404,7 @@ START_TEST(test_idle_or_outside)
 }
 END_TEST
 
-/* What tasks outside do is nobody's: all of them have the number 0. The last to exit on a CPU may be one. */
+/* Records of tasks outside are ignored: all have the id 0. The last task to exit on a CPU may be one. */
 START_TEST(test_records_outside)
 {
 	static const char maps[] = "00400000-00401000 r-xp 00000000 08:01 47 /bin/old\n";
@@ -417,7 +416,7 @@ START_TEST(test_records_outside)
 	apply(0, (struct record){ .type = PERF_RECORD_MMAP2,
 				  .mmap = { .start = 0x400000, .len = 0x1000, .path = "/bin/runc" } });
 	fork_task(0, 0, 0, 0);
-	fork_task(500, 500, 0, 0); /* from there into our namespace */
+	fork_task(500, 500, 0, 0); /* from outside into our namespace */
 	exit_task(0, 0, 0);
 	sample(0, -1, -1);
 	sample(1, -1, -1);
@@ -447,7 +446,7 @@ static const struct {
 	{ { .comm = "te" }, 0 },
 	{ { .comm = "swapper/0" }, 0 },
 	{ { .comm = "swapper/0", .idle = true }, 1 },
-	{ { ids, 3, true, false, "ten" }, 2 }, /* 10 and 21 */
+	{ { ids, 3, true, false, "ten" }, 2 }, /* tasks 10 and 21 */
 	{ { ids, 3, true, false, "twenty" }, 0 },
 	{ { ids, 3, false, false, "ten" }, 1 },
 	{ { NULL, 0, false, false }, 5 },
@@ -485,7 +484,7 @@ static void in_mntns(pid_t pid, pid_t tid, uint64_t mntns)
 	apply(0, (struct record){ .type = PERF_RECORD_NAMESPACES, .pid = pid, .tid = tid, .mntns = mntns });
 }
 
-/* As the records tell; neither the idle task nor who is outside is in any. */
+/* By the records. Neither the idle task nor tasks outside are in any mount namespace. */
 START_TEST(test_filter_mntns)
 {
 	rig.request.filter = (struct filter){ .mntns = 5, .idle = true };
@@ -512,7 +511,7 @@ END_TEST
 
 /* ---- stacks */
 
-/* What is left of a callchain; lengths only, -1: no such stack. @asked 126 but where it matters. */
+/* The lengths of the stacks from a callchain; -1: no such stack. @asked is 126 unless the limit matters. */
 static const struct {
 	const char *what;
 	uint64_t ips[10];
@@ -594,8 +593,9 @@ END_TEST
 #define DEFERRED { PERF_CONTEXT_KERNEL, K(1), K(2), CONTEXT_USER_DEFERRED, COOKIE }, 5
 
 /*
- * A sample of thread 11 of process 10, called "before". Then steps: c: its stack comes, of @nr addresses; o: with
- * another cookie; t: of another thread; r: it is called "after"; e: so by an exec; x: it ends; X: another thread does.
+ * A sample of thread 11 of process 10, called "before". Then steps: c: its stack comes, with @nr addresses; o: one with
+ * another cookie; t: one of another thread; r: a COMM renames it to "after"; e: an exec does; x: it ends; X: another
+ * thread ends.
  */
 static const struct {
 	const char *what;
@@ -608,22 +608,22 @@ static const struct {
 } deferrals[] = {
 	{ "comes", DEFERRED, "c", 0, 't', 'l' },
 	{ "in user space", { CONTEXT_USER_DEFERRED, COOKIE }, 2, "c", 0, 't', 'l' },
-	{ "the name is that of the sample", DEFERRED, "rc", 0, 't', 'l' },
+	{ "keeps the name at the sample", DEFERRED, "rc", 0, 't', 'l' },
 	{ "-U", DEFERRED, "c", 'U', 't', 'l' },
 	{ "-K needs none", DEFERRED, "", 'K', 'n', 'n' },
 	{ "-K, and it comes", DEFERRED, "c", 'K', 'n', 'n' },
 	{ "never comes", DEFERRED, "", 0, 'm', 'l' },
-	{ "of another cookie", DEFERRED, "o", 0, 'm', 'l' },
-	{ "of another thread", DEFERRED, "t", 0, 'm', 'l' },
-	{ "others, then it", DEFERRED, "otXc", 0, 't', 'l' },
-	{ "of what was executed", DEFERRED, "ec", 0, 'm', 'l' },
-	{ "of what was executed after it", DEFERRED, "ce", 0, 't', 'l' },
+	{ "ignores another cookie", DEFERRED, "o", 0, 'm', 'l' },
+	{ "ignores another thread", DEFERRED, "t", 0, 'm', 'l' },
+	{ "finds it after others", DEFERRED, "otXc", 0, 't', 'l' },
+	{ "not after an exec", DEFERRED, "ec", 0, 'm', 'l' },
+	{ "exec after the stack", DEFERRED, "ce", 0, 't', 'l' },
 	{ "after the end", DEFERRED, "xc", 0, 't', 'l' },
 	{ "not after the end", DEFERRED, "x", 0, 'm', 'l' },
 	{ "no cookie", { PERF_CONTEXT_KERNEL, K(1), K(2), CONTEXT_USER_DEFERRED }, 4, "c", 0, 'm', 'n' },
 	{ "cookie 0", { PERF_CONTEXT_KERNEL, K(1), K(2), CONTEXT_USER_DEFERRED, 0 }, 5, "c", 0, 'm', 'n' },
 	{ "-U, never comes", DEFERRED, "", 'U', 'm', 'l' },
-	{ "the marker is an address of the program's",
+	{ "the marker is an address of the program",
 	  { PERF_CONTEXT_USER, 1, CONTEXT_USER_DEFERRED, COOKIE },
 	  4,
 	  "c",
@@ -698,7 +698,7 @@ START_TEST(test_deferred)
 }
 END_TEST
 
-/* What is made of the addresses that come. */
+/* The stack made from the deferred addresses. */
 static const struct {
 	uint64_t ips[4];
 	uint64_t nr;
@@ -706,7 +706,7 @@ static const struct {
 	enum stack_state state;
 } arrivals[] = {
 	{ { 1, 2, 3 }, 3, 3, STACK_TAKEN },
-	{ { PERF_CONTEXT_USER, 1, 2 }, 3, 2, STACK_TAKEN }, /* as was planned once */
+	{ { PERF_CONTEXT_USER, 1, 2 }, 3, 2, STACK_TAKEN }, /* the format planned at first */
 	{ { 1, 2, 0, 3 }, 4, 2, STACK_TAKEN },
 	{ { 1, PERF_CONTEXT_KERNEL, 2, 3 }, 4, 1, STACK_TAKEN },
 	{ { 1, CONTEXT_USER_DEFERRED, COOKIE }, 3, 1, STACK_TAKEN },
@@ -731,7 +731,7 @@ START_TEST(test_deferred_arrival)
 }
 END_TEST
 
-/* The last address of a callchain as long as the kernel permits stands for those that it left out. */
+/* The last address of a callchain of maximal length stands for the addresses that the kernel left out. */
 START_TEST(test_deferred_limit)
 {
 	static const int more[] = { -1, 0, 1 };
@@ -750,7 +750,7 @@ START_TEST(test_deferred_limit)
 }
 END_TEST
 
-/* The rings of this host have no waiting samples; and a dying task never returns to user space. */
+/* No sample waits in the rings of this host; and a dying task never returns to user space. */
 START_TEST(test_deferred_unawaited)
 {
 	const uint64_t ips[] = { PERF_CONTEXT_KERNEL, K(1), CONTEXT_USER_DEFERRED, COOKIE };
@@ -773,7 +773,7 @@ START_TEST(test_deferred_unawaited)
 }
 END_TEST
 
-/* A sample that a filter drops does not wait. */
+/* A sample that is filtered out does not wait. */
 START_TEST(test_deferred_filtered)
 {
 	const uint64_t ips[] = { PERF_CONTEXT_KERNEL, K(1), CONTEXT_USER_DEFERRED, COOKIE };
@@ -796,8 +796,8 @@ END_TEST
 #define NOCHAIN { 0 }, 0
 
 /*
- * What is left of a sample of a recording. It may have been made without callchains, or with copies of the user's stack
- * in the place of that part of them.
+ * The stack lengths of a recorded sample. The recording may be without callchains, or have stack copies instead of
+ * their user part.
  */
 static const struct {
 	const char *what;
@@ -809,7 +809,7 @@ static const struct {
 	int kernel, user;
 	bool kernel_cut, user_cut;
 } recorded[] = {
-	{ "chain: the address is its leaf", CHAIN, K(1), KERNEL, 126, 0, 2, 3 },
+	{ "chain that begins at the sample's address", CHAIN, K(1), KERNEL, 126, 0, 2, 3 },
 	{ "chain, interrupted elsewhere", CHAIN, 77, USER, 126, 0, 2, 3 },
 	{ "leaf in the kernel", NOCHAIN, K(1), KERNEL, 126, 0, 1, -1 },
 	{ "leaf in user space", NOCHAIN, 77, USER, 126, 0, -1, 1 },
@@ -891,7 +891,7 @@ START_TEST(test_recorded)
 }
 END_TEST
 
-/* A leaf tells the idle task from one of another pid namespace as a callchain does, wanted or not. */
+/* A leaf alone distinguishes the idle task from one of another PID namespace, as a callchain does, wanted or not. */
 START_TEST(test_idle_leaf)
 {
 	struct record r = { .type = PERF_RECORD_SAMPLE, .cpu = 1 };
@@ -906,7 +906,7 @@ START_TEST(test_idle_leaf)
 	apply(1, r);
 	r.mode = USER;
 	apply(1, r);
-	r.mode = PERF_RECORD_MISC_GUEST_USER; /* while this CPU is idle, as far as anyone knows */
+	r.mode = PERF_RECORD_MISC_GUEST_USER; /* while this CPU seems to be idle */
 	apply(1, r);
 	r.sample.ip = 0;
 	r.mode = USER;
@@ -956,7 +956,7 @@ START_TEST(test_mmap)
 }
 END_TEST
 
-/* In the place of device and inode, as long as it says. */
+/* Used instead of device and inode, if it is there. */
 static const struct {
 	uint8_t size;
 	const char *path, *kept;
@@ -965,7 +965,7 @@ static const struct {
 	{ 16, "/bin/ten (deleted)", "/bin/ten" },
 	{ 1, "/bin/ten (deleted)", "/bin/ten" },
 	{ 0, "/bin/ten", "/bin/ten" },
-	{ 0, "/bin/ten (deleted)", "/bin/ten (deleted)" }, /* of nobody knows which file */
+	{ 0, "/bin/ten (deleted)", "/bin/ten (deleted)" }, /* an unknown file */
 };
 
 START_TEST(test_mmap_build_id)
@@ -992,7 +992,7 @@ START_TEST(test_mmap_build_id)
 }
 END_TEST
 
-/* Made up by perf record: a child that has executed another program since takes a name, and no mappings. */
+/* Made up by perf record: a child that has executed another program since then gets a name, and no mappings. */
 START_TEST(test_fork_exec)
 {
 	struct mapping m;
@@ -1007,7 +1007,7 @@ START_TEST(test_fork_exec)
 }
 END_TEST
 
-/* Ranges that no kernel writes show nothing, and harm nothing. */
+/* Ranges that no kernel writes are ignored. */
 static const struct {
 	uint64_t start, len;
 } bad_maps[] = {
@@ -1025,7 +1025,7 @@ START_TEST(test_bad_mmap)
 }
 END_TEST
 
-/* ---- what is only counted, and nonsense */
+/* ---- records that are only counted, and invalid ones */
 
 START_TEST(test_counters)
 {
@@ -1063,11 +1063,11 @@ START_TEST(test_strange_ids)
 }
 END_TEST
 
-/* ---- a program in the kernel */
+/* ---- a BPF program */
 
 static const struct counter_ops counting = { 0 };
 
-/* It counts, and passes on what it cannot count; with --backend=both every sample. */
+/* The program counts, and passes on the samples that it cannot count; with --backend=both all samples. */
 static void use_program(bool both)
 {
 	size_t i;
@@ -1129,7 +1129,7 @@ static void lone_in(unsigned int set, pid_t pid, pid_t tid)
 	ck_assert_int_eq(apply_record(&a, 0, &r, &lead), 0);
 }
 
-/* A spilled sample is of the task and name that the note says, whatever record and side-band say. */
+/* A spilled sample has the task and name of the note, whatever the record and the side-band say. */
 START_TEST(test_spilled)
 {
 	use_program(false);
@@ -1148,14 +1148,14 @@ START_TEST(test_spilled)
 	ck_assert_uint_eq(value_of("dead", 30), 1);
 	ck_assert_uint_eq(value_of("", 40), 1);
 	ck_assert_uint_eq(value_of("swapper/7", 0), 1);
-	ck_assert_uint_eq(a.stats[0].dead_tasks, 0); /* nobody had to guess */
+	ck_assert_uint_eq(a.stats[0].dead_tasks, 0); /* the reader did not have to guess */
 	ck_assert_uint_eq(a.stats[0].outside, 0);
 	nr_samples = 7;
 	assert_books(7, 0);
 }
 END_TEST
 
-/* Where the note was lost the sample is as without a program; but it has been through the filter. */
+/* If the note was lost, the sample is treated as without a program; but the program has filtered it already. */
 START_TEST(test_spilled_without_note)
 {
 	static const pid_t wanted[] = { 20 };
@@ -1177,7 +1177,7 @@ START_TEST(test_spilled_without_note)
 }
 END_TEST
 
-/* A sample is counted in the interval it was taken in, though records of the next one have come. */
+/* A sample is counted in its own interval, even after records of the next one. */
 START_TEST(test_sets)
 {
 	use_program(false);
@@ -1199,7 +1199,7 @@ START_TEST(test_sets)
 }
 END_TEST
 
-/* Without a program, too: what is not wanted is filtered in its own set. */
+/* Without a program, too, unwanted samples are filtered in their own set. */
 START_TEST(test_sets_alone)
 {
 	rig.sink.sets[1].samples = rows_new();
@@ -1216,7 +1216,7 @@ START_TEST(test_sets_alone)
 }
 END_TEST
 
-/* The idle task's samples, wanted or not; not those of tasks outside, nor of a program that counts them itself. */
+/* The idle task's samples, wanted or not; not those of tasks outside, nor those that a program counts. */
 START_TEST(test_idle_counter)
 {
 	rig.request.filter.idle = _i;
@@ -1236,15 +1236,17 @@ END_TEST
 
 /* ---- --backend=both */
 
-/* What the program has made of a sample; what becomes of it here: counted (in the rows of the backend that counts in
- * the kernel), and in those of the reader; compared, and how they differ. */
+/*
+ * The program's verdict on a sample, and the results: counted (in the rows of the kernel backend), kept (in those of
+ * the reader), compared, and how they differ.
+ */
 static const struct {
 	const char *name;
 	int verdict; /* -1: no note */
 	pid_t pid, tid;
 	const char *comm;
 	pid_t ring_pid, ring_tid;
-	const char *ring_comm; /* NULL: filtered by the reader */
+	const char *ring_comm; /* NULL: the reader filters it */
 	uint64_t compared, different, dying;
 } compared[] = {
 	{ "counted", NOTE_COUNTED, 10, 10, "ten", 10, 10, "ten", 1, 0, 0 },
@@ -1256,9 +1258,9 @@ static const struct {
 	{ "without a note", -1, 0, 0, "", 10, 10, "ten", 0, 0, 0 },
 	{ "without a note, filtered", -1, 0, 0, "", 20, 20, NULL, 0, 0, 0 },
 	{ "outside", NOTE_FILTERED, -1, -1, "[outside]", 0, 0, NULL, 1, 0, 0 },
-	{ "not for the program to tell", NOTE_UNNUMBERED, 0, 0, "", 10, 10, "ten", 1, 0, 0 },
+	{ "the program does not know the task", NOTE_UNNUMBERED, 0, 0, "", 10, 10, "ten", 1, 0, 0 },
 	{ "nor to filter", NOTE_UNNUMBERED, 0, 0, "", 20, 20, NULL, 1, 0, 0 },
-	{ "a dying task of which it cannot tell", NOTE_UNNUMBERED, 0, 0, "", -1, -1, "thirty", 1, 0, 0 },
+	{ "a dying task that the program does not know", NOTE_UNNUMBERED, 0, 0, "", -1, -1, "thirty", 1, 0, 0 },
 	{ "another name", NOTE_COUNTED, 10, 10, "eleven", 10, 10, "ten", 1, 1, 0 },
 	{ "another name, spilled", NOTE_SPILLED, 10, 10, "eleven", 10, 10, "ten", 1, 1, 0 },
 	{ "another process", NOTE_COUNTED, 11, 10, "ten", 10, 10, "ten", 1, 1, 0 },
@@ -1292,11 +1294,11 @@ START_TEST(test_both)
 	ck_assert_msg(n.dying == compared[_i].dying, "%s", compared[_i].name);
 	ck_assert_uint_eq(n.unpaired, compared[_i].verdict < 0);
 	ck_assert_uint_eq(n.renamed, 0);
-	/* Only what the program could not count is added to its rows. */
+	/* Only samples that the program could not count are added to its rows. */
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), added);
 	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, compared[_i].comm, compared[_i].pid), spilled);
 	ck_assert_uint_eq(a.stats[0].counted_ring, added);
-	ck_assert_uint_eq(a.stats[0].filtered, unnumbered && !kept); /* else counted by the program */
+	ck_assert_uint_eq(a.stats[0].filtered, unnumbered && !kept); /* otherwise the program counted it */
 	kept_pid = compared[_i].ring_pid == -1 ? 30 : compared[_i].ring_pid;
 	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), kept);
 	if (kept)
@@ -1307,7 +1309,7 @@ START_TEST(test_both)
 }
 END_TEST
 
-/* A task outside has one row on both sides: without its user stack, whoever looks. */
+/* A task outside has one row on both sides: without its user stack. */
 START_TEST(test_both_outside)
 {
 	struct record r = { .type = PERF_RECORD_SAMPLE, .sample = { both_sides, ARRAY_SIZE(both_sides) } };
@@ -1322,7 +1324,7 @@ START_TEST(test_both_outside)
 	ck_assert_int_eq(row.key.user.state, STACK_NONE);
 	ck_assert_uint_eq(row.key.kernel.nr, 2);
 	ck_assert_uint_eq(value_of("[outside]", -1), 1);
-	ck_assert_uint_eq(a.stats[0].outside, 0); /* counted by the program */
+	ck_assert_uint_eq(a.stats[0].outside, 0); /* the program counted it */
 	if (!_i)
 		return;
 	rows_get(compare_rows(rig.sink.sets[0].compare), 0, &row);
@@ -1334,7 +1336,7 @@ START_TEST(test_both_outside)
 }
 END_TEST
 
-/* A renaming explains the sample before it, whichever interval that one is of. */
+/* A renaming explains the sample before it, whatever interval that belongs to. */
 START_TEST(test_both_renamed)
 {
 	struct compare_counts n[2];
@@ -1360,7 +1362,7 @@ START_TEST(test_both_renamed)
 	ck_assert_uint_eq(n[0].different, 0);
 	ck_assert_uint_eq(n[1].compared, 4);
 	ck_assert_uint_eq(n[1].renamed, 2);
-	ck_assert_uint_eq(n[1].different, 1); /* nothing is called so */
+	ck_assert_uint_eq(n[1].different, 1); /* no thread has that name */
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 0);
 	ck_assert_uint_eq(value_in(rig.sink.sets[1].samples, "ned", 10), 1);
 	ck_assert_uint_eq(value_in(compare_rows(rig.sink.sets[0].compare), "old", 10), 1);
@@ -1369,7 +1371,7 @@ START_TEST(test_both_renamed)
 }
 END_TEST
 
-/* Each side of a spilled sample gets the same stacks. */
+/* Both sides of a spilled sample get the same stacks. */
 START_TEST(test_both_stacks)
 {
 	struct row program, ring;
@@ -1396,7 +1398,7 @@ END_TEST
 
 /* ---- a command */
 
-/* What the program was told last of each process. */
+/* The last answer that the program got about each process. */
 static enum descent told[100];
 
 static bool keep(void *ctx, pid_t pid, enum descent what)
@@ -1407,7 +1409,7 @@ static bool keep(void *ctx, pid_t pid, enum descent what)
 	return true;
 }
 
-/* The root is 10; "old" is there beside it. */
+/* The root is 10; "old" is a process outside the tree. */
 static void use_tree(void)
 {
 	rig.request.filter.tree = descendants_new(10);
@@ -1416,7 +1418,7 @@ static void use_tree(void)
 	descendants_tell(rig.request.filter.tree, keep, NULL);
 }
 
-/* From its exec on, with what it makes, until that ends; in the order of their times, as the records are. */
+/* A command counts from its exec on, with its descendants, until they end. Records come in time order. */
 START_TEST(test_tree)
 {
 	use_tree();
@@ -1448,7 +1450,7 @@ START_TEST(test_tree)
 }
 END_TEST
 
-/* What the kernel writes of a program with more rights, and what is only like it. */
+/* Records that the kernel writes for a program with more privileges, and similar ones. */
 static const struct {
 	const char *what;
 	bool of_targets, executes, maps, lives;
@@ -1458,7 +1460,7 @@ static const struct {
 	{ "it has ended since", true, true, false, false, true, true },
 	{ "it has mapped something", true, true, true, true, false, true },
 	{ "no program", true, false, false, true, false, true },
-	{ "all tell of all", false, true, false, true, false, true },
+	{ "the CPUs' events record all", false, true, false, true, false, true },
 };
 
 START_TEST(test_lost_sight)
@@ -1479,12 +1481,12 @@ START_TEST(test_lost_sight)
 	exit_task(0, 10, 10);
 	sample(0, -1, -1);
 	ck_assert_msg(rig.events.lost_sight == sights[_i].lost, "%s", sights[_i].what);
-	/* Who has ended last on a CPU is who dies there. */
+	/* The last task that ended on a CPU is the one dying there. */
 	ck_assert_uint_eq(value_in(rig.sink.sets[0].samples, "sudo", 10), sights[_i].exits);
 }
 END_TEST
 
-/* Of others nothing is kept: neither names nor mappings. */
+/* Nothing is kept about other processes: neither names nor mappings. */
 START_TEST(test_tree_bystanders)
 {
 	struct mapping m;
@@ -1503,13 +1505,16 @@ START_TEST(test_tree_bystanders)
 }
 END_TEST
 
-/* What the program did not know is judged, and it is told; what it has counted or could not, is not judged. */
+/*
+ * The reader judges processes that the program did not know, and the program gets the answer. It does not judge samples
+ * that the program counted or could not count.
+ */
 START_TEST(test_tree_spilled)
 {
 	use_program(false);
 	use_tree();
 	noted(note(NOTE_UNKNOWN, 10, 10, "profile"), 10, 10);
-	ck_assert_int_eq(told[10], DESCENT_UNKNOWN); /* will be one of them */
+	ck_assert_int_eq(told[10], DESCENT_UNKNOWN); /* will belong to the command */
 	comm(10, 10, "sh", true);
 	ck_assert_int_eq(told[10], DESCENT_IN);
 	noted(note(NOTE_UNKNOWN, 10, 10, "sh"), 10, 10);
@@ -1517,7 +1522,7 @@ START_TEST(test_tree_spilled)
 	ck_assert_int_eq(told[50], DESCENT_OUT);
 	noted(note(NOTE_SPILLED, 50, 51, "whatever"), 50, 51);
 	fork_task(20, 20, 10, 10);
-	noted(note(NOTE_UNKNOWN, 20, 20, "job"), -1, -1); /* the note knows better */
+	noted(note(NOTE_UNKNOWN, 20, 20, "job"), -1, -1); /* the note decides */
 	exit_task(0, 20, 20);
 	ck_assert_int_eq(told[20], DESCENT_UNKNOWN);
 	noted(note(NOTE_UNKNOWN, 20, 20, "job"), -1, -1);
@@ -1532,7 +1537,7 @@ START_TEST(test_tree_spilled)
 }
 END_TEST
 
-/* Without a note, too: the program may not have known. In the set of the sample. */
+/* Also without a note: the program may not have known the process. Counted in the set of the sample. */
 START_TEST(test_tree_without_note)
 {
 	use_program(false);
@@ -1549,12 +1554,12 @@ START_TEST(test_tree_without_note)
 }
 END_TEST
 
-/* What the program says of a process of the command or another, and what the reader makes of it. */
+/* The program's verdict about a process of the command or another one, and the reader's. */
 static const struct {
 	const char *name;
 	int verdict;
 	pid_t pid, ring_pid;
-	uint64_t counted, filtered, kept, different, dying; /* kept: by the reader */
+	uint64_t counted, filtered, kept, different, dying; /* kept: counted by the reader */
 } judged[] = {
 	{ "known", NOTE_COUNTED, 10, 10, 0, 0, 1, 0, 0 },
 	{ "known, no room", NOTE_SPILLED, 10, 10, 1, 0, 1, 0, 0 },
@@ -1589,12 +1594,15 @@ START_TEST(test_tree_both)
 }
 END_TEST
 
-/* As judged[], of processes whose pids were told of as others', and are those of the tree now, or not any more. */
+/*
+ * As judged[], for pids about which the program got an answer that is outdated: they have joined the tree or left it
+ * since.
+ */
 static const struct {
 	const char *name;
 	int verdict;
 	pid_t pid;
-	bool later; /* than the answers were taken back */
+	bool later; /* the sample is newer than the withdrawal of the answers */
 	uint64_t counted, filtered, kept, different, reused;
 } judged_anew[] = {
 	{ "one of the tree, filtered", NOTE_FILTERED, 50, false, 0, 0, 1, 0, 1 },
@@ -1607,7 +1615,7 @@ static const struct {
 	{ "counted, later", NOTE_COUNTED, 20, true, 0, 0, 0, 1, 0 },
 	{ "of the tree all the time, filtered", NOTE_FILTERED, 30, false, 0, 0, 1, 1, 0 },
 	{ "never of the tree, counted", NOTE_COUNTED, 60, false, 0, 0, 0, 1, 0 },
-	{ "of the tree again, filtered for its name alone", NOTE_COUNTED, 40, false, 0, 0, 0, 1, 0 },
+	{ "of the tree again, filtered only for its name", NOTE_COUNTED, 40, false, 0, 0, 0, 1, 0 },
 };
 
 START_TEST(test_tree_reused)
@@ -1676,7 +1684,7 @@ static const struct {
 	  2,
 	  100 },
 	{ "until the end", { { THROTTLE, 0, 100 }, { TIME, 0, 170 } }, 1, 70 },
-	{ "beyond the end: the rest is the next one's",
+	{ "beyond the end: the rest belongs to the next one",
 	  { { THROTTLE, 0, 100 }, { TIME, 0, 170 }, { UNTHROTTLE, 0, 190 } },
 	  1,
 	  90 },
@@ -1689,13 +1697,13 @@ static const struct {
 	  1,
 	  30 },
 	{ "not throttled at the end", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 150 }, { TIME, 0, 1000 } }, 1, 50 },
-	/* what cannot be */
-	{ "an end without a begin", { { UNTHROTTLE, 0, 150 }, { TIME, 0, 160 } }, 0, 0 },
+	/* impossible sequences */
+	{ "an end without a beginning", { { UNTHROTTLE, 0, 150 }, { TIME, 0, 160 } }, 0, 0 },
 	{ "two ends", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 150 }, { UNTHROTTLE, 0, 190 } }, 1, 50 },
 	{ "that of another CPU", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 1, 150 } }, 1, 0 },
 	{ "two begins", { { THROTTLE, 0, 100 }, { THROTTLE, 0, 120 }, { UNTHROTTLE, 0, 150 } }, 2, 30 },
 	{ "back in time", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 90 }, { TIME, 0, 200 } }, 1, 0 },
-	{ "the time is back", { { THROTTLE, 0, 100 }, { TIME, 0, 90 } }, 1, 0 },
+	{ "time goes backwards", { { THROTTLE, 0, 100 }, { TIME, 0, 90 } }, 1, 0 },
 	{ "at once", { { THROTTLE, 0, 100 }, { UNTHROTTLE, 0, 100 } }, 1, 0 },
 };
 
@@ -1718,7 +1726,7 @@ START_TEST(test_throttled)
 }
 END_TEST
 
-/* Each interval has what of it fell into it. */
+/* Each interval gets its own part of it. */
 START_TEST(test_throttled_intervals)
 {
 	apply(1, (struct record){ .type = PERF_RECORD_THROTTLE, .time = 100 });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Code as the header of the architecture reads it. */
+/* Machine code, as read by the header of the architecture. */
 #include "core/arch/arch.h"
 #include "tests/unit/unit.h"
 
 #define ADDR 0x401000ULL
 
-/* @target: 0: indirect; NONE: no call. The bytes in front of the call are no call. */
+/* @target: 0: indirect; NONE: no call. Each byte before the call is no call. */
 #define NONE UINT64_MAX
 
 static const struct {
@@ -64,11 +64,14 @@ static const struct {
 	{ "room that is given back", { PROLOGUE, 0x48, 0x83, 0xc4, 0x10 }, NONE },
 	{ "sub of a register", { PROLOGUE, 0x48, 0x29, 0xc4 }, NONE },
 	{ "lea to the stack pointer", { PROLOGUE, 0x48, 0x8d, 0x64, 0x24, 0xf0 }, NONE },
-	{ "a push behind a lea", { PROLOGUE, 0x41, 0x56, 0x41, 0x55, 0x48, 0x8d, 0x05, 1, 2, 3, 4, 0x41, 0x54 }, 16 },
+	{ "a push after a lea", { PROLOGUE, 0x41, 0x56, 0x41, 0x55, 0x48, 0x8d, 0x05, 1, 2, 3, 4, 0x41, 0x54 }, 16 },
 	{ "many", { PROLOGUE, 0x48, 0x81, 0xec, 0x10, 0x20, 0, 0 }, 0x2010, true },
 	{ "saved registers", { PROLOGUE, 0x41, 0x54, 0x53 }, 16 },
 	{ "saved registers and locals", { PROLOGUE, 0x41, 0x54, 0x53, 0x48, 0x83, 0xec, 0x10 }, 32, true },
-	{ "moves between", { PROLOGUE, 0x41, 0x54, 0x49, 0x89, 0xfc, 0x53, 0x89, 0xf3, 0x48, 0x83, 0xec, 0x10 }, 32, true },
+	{ "moves between",
+	  { PROLOGUE, 0x41, 0x54, 0x49, 0x89, 0xfc, 0x53, 0x89, 0xf3, 0x48, 0x83, 0xec, 0x10 },
+	  32,
+	  true },
 	{ "no multiple of 16", { PROLOGUE, 0x53 }, NONE },
 	{ "mov to the stack pointer", { PROLOGUE, 0x48, 0x89, 0xc4, 0x48, 0x83, 0xec, 0x10 }, NONE },
 	{ "a realigned stack", { PROLOGUE, 0x48, 0x83, 0xe4, 0xe0, 0x48, 0x83, 0xec, 0x10 }, NONE },
@@ -84,7 +87,7 @@ START_TEST(test_prologue)
 
 	ck_assert_msg(found == (prologues[_i].size == NONE ? 0 : 1 + prologues[_i].whole), "%s", prologues[_i].what);
 	ck_assert_msg(!found || size == prologues[_i].size, "%s: %#lx", prologues[_i].what, size);
-	/* Not a byte more than there is. */
+	/* Read no byte beyond the code. */
 	for (len = 0; len < sizeof(prologues[_i].code); len++) {
 		uint8_t *part = malloc(len + 1);
 

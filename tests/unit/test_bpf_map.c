@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bpf(2) of kernels that are not here is this program's own syscall(). */
+/* This program's own syscall() imitates bpf(2) of other kernels. */
 #include "compat/bpf_map.h"
 #include "tests/unit/unit.h"
 
@@ -9,7 +9,7 @@
 
 static struct {
 	int flagged, plain; /* answers to BPF_OBJ_GET, with BPF_F_RDONLY and without: a descriptor or -errno */
-	uint32_t entries;   /* places of the map, every other is used */
+	uint32_t entries;   /* places of the map, every other one is used */
 	uint32_t broken;    /* the first place that cannot be deleted: EBUSY */
 	unsigned int calls, deleted;
 	int batch;           /* 0, or what an older kernel says of BPF_MAP_LOOKUP_BATCH: -errno */

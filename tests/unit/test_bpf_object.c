@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The programs that are built in, before anything is loaded: each is made of nothing that came later than the
- * oldest kernel it is meant for. What only a verifier can tell real kernels have to.
+ * The embedded BPF programs, before they are loaded: each uses only features of the oldest kernel for which it is made.
+ * Other errors can only be found by a real kernel's verifier.
  */
 #include "core/sources/counter.h"
 #include "tests/kernels.h"
@@ -12,7 +12,9 @@
 #include "bpf/offcpu.skel.h"
 #include "bpf/profile.skel.h"
 
-/* The oldest for each; what filters by mount namespace needs the kernel's BTF, and who numbers tasks a helper of 5.7.
+/*
+ * The oldest kernel for each program. A filter by mount namespace needs the kernel's BTF, and ids in a PID namespace
+ * need a helper of 5.7.
  */
 static const struct {
 	const char *program;
@@ -63,7 +65,7 @@ static void teardown(void)
 	offcpu_bpf__destroy(switches);
 }
 
-/* Kernels before 5.2, but that is of those that refuse more. */
+/* The limits of kernels before 5.2, which refuse more. */
 static int long_program(int version)
 {
 	return version < LINUX(5, 2) ? -E2BIG : 0;
@@ -85,7 +87,7 @@ START_TEST(test_programs)
 	ck_assert_msg(p, "there is no %s", name);
 	ck_assert_int_eq(bpf_program__type(p), programs[_i].type);
 	ck_assert_msg(!answer(programs[_i].since, p), "%s: %zu instructions", name, bpf_program__insn_cnt(p));
-	/* None is said to need a newer kernel than it does: what is said here is what limits it. */
+	/* Each program fails on the kernel before @since: @since is not larger than needed. */
 	ck_assert_int_ne(answer(programs[_i].since - 1, p), 0);
 }
 END_TEST
@@ -99,7 +101,7 @@ static unsigned int nr_programs(const struct bpf_object *object)
 	return nr;
 }
 
-/* All of them are above, and all data is in maps of our own: there are no .rodata, .data, .bss and .kconfig. */
+/* All programs are in the table, and all data is in declared maps: there are no .rodata, .data, .bss and .kconfig. */
 START_TEST(test_object)
 {
 	struct bpf_object *const objects[] = { samples->obj, switches->obj };
@@ -111,13 +113,13 @@ START_TEST(test_object)
 		ck_assert_msg(!bpf_map__is_internal(m), "%s is a section of data", bpf_map__name(m));
 		ck_assert_msg(bpf_map__type(m) < GROWN(map_types, LINUX(4, 9)), "%s: its type is newer than 4.9",
 			      bpf_map__name(m));
-		/* Nothing is allocated where a program runs. */
+		/* Maps are preallocated: programs must not allocate. */
 		ck_assert_msg(!bpf_map__map_flags(m), "%s has flags", bpf_map__name(m));
 	}
 }
 END_TEST
 
-/* What --ebpf prints: all that is compiled, and each file before what needs it. */
+/* The output of --ebpf: everything that is compiled, and each file before those that need it. */
 static const struct {
 	const struct counter_ops *ops;
 	const char *parts[4];
@@ -149,11 +151,11 @@ END_TEST
 		.code = BPF_JMP | BPF_EXIT                                                                             \
 	}
 
-/* That the facts can refuse anything: the last kernel that does not take it, and the first that does. */
+/* Check the checks: the last kernel that does not accept an instruction, and the first that does. */
 static const struct {
 	const char *what;
 	struct bpf_insn insn;
-	int not_yet, since; /* @not_yet 0: always; @since 0: never, here */
+	int not_yet, since; /* @not_yet 0: always; @since 0: never in these programs */
 } instructions[] = {
 	{ "mov", { .code = BPF_ALU64 | BPF_MOV | BPF_K }, 0, LINUX(4, 9) },
 	{ "a jump", { .code = BPF_JMP | BPF_JEQ | BPF_K, .off = 1 }, 0, LINUX(4, 9) },
@@ -185,7 +187,7 @@ static const struct {
 
 START_TEST(test_instructions)
 {
-	/* Room for the second half of a long one. */
+	/* Room for the second half of a long instruction. */
 	const struct bpf_insn program[] = { instructions[_i].insn, { .code = BPF_ALU64 | BPF_MOV | BPF_K }, EXIT };
 	const size_t nr = ARRAY_SIZE(program);
 	int not_yet = instructions[_i].not_yet, since = instructions[_i].since;

@@ -59,7 +59,7 @@ static const struct {
 #define LONGEST "000102030405060708090a0b0c0d0e0f10111213"
 
 static const struct {
-	const char *hex, *same; /* NULL: it is none */
+	const char *hex, *same; /* NULL: not a build id */
 } texts[] = {
 	{ "ab", "ab" },         { "AB00", NULL },      { "0012", "0012" }, { LONGEST, LONGEST }, { "", NULL },
 	{ "a", NULL },          { "abc", NULL },       { "a ", NULL },     { " a", NULL },       { "0x", NULL },
@@ -133,7 +133,7 @@ static const struct {
 	{ { { 0x03000000, "GNU", 4, ID20, 20 } }, NULL, 0 },
 };
 
-/* Exactly these bytes, so that a sanitizer sees every one read too far. */
+/* Exactly these bytes, so that a sanitizer finds each read beyond them. */
 static bool parse(const void *bytes, size_t len, uint64_t align, struct build_id *id)
 {
 	unsigned char *copy = malloc(len ? len : 1);
@@ -171,7 +171,7 @@ START_TEST(test_notes)
 }
 END_TEST
 
-/* Lengths that lead anywhere: of the name, of the description, of a note before the build id. */
+/* Any lengths: of the name, of the description, of a note before the build id. */
 static const struct {
 	uint32_t name_len, desc_len;
 	bool found;
@@ -179,7 +179,7 @@ static const struct {
 	{ 4, 4, true },
 	{ 3, 4, true },
 	{ 4, 1, true },
-	{ 0, 8, true }, /* it ends where the other begins all the same */
+	{ 0, 8, true }, /* it ends at the same place */
 	{ 4, 0, false },
 	{ 0, 0, false },
 	{ 4, 5, false },
@@ -299,14 +299,14 @@ START_TEST(test_contradiction)
 	ck_assert_int_eq(build_ids_add(b, "/a", "two", 3), 0);
 	ck_assert_int_eq(build_ids_add(b, "/b", "one", 3), 0);
 	ck_assert_uint_eq(build_ids_find(b, "/a")->size, 0);
-	/* for good, even if one of them comes again */
+	/* permanently, even if one of them comes again */
 	ck_assert_int_eq(build_ids_add(b, "/a", "one", 3), 0);
 	ck_assert_uint_eq(build_ids_find(b, "/a")->size, 0);
 	ck_assert_uint_eq(build_ids_find(b, "/b")->size, 3);
 }
 END_TEST
 
-/* More paths, or longer ones together, than any recording has: an end, and what came before stays. */
+/* More paths, or longer ones together, than any recording has: there is a limit, and earlier paths stay. */
 START_TEST(test_bounds)
 {
 	static char path[PATH_MAX];

@@ -13,10 +13,10 @@
 #define GU           ((uint64_t)PERF_CONTEXT_GUEST_USER)
 #define UD           ((uint64_t)-640) /* PERF_CONTEXT_USER_DEFERRED, 6.19 */
 #define MAX          ((uint64_t)-4095)
-#define K0           0xffffffff81000000u /* some kernel address */
+#define K0           0xffffffff81000000u /* a kernel address */
 #define LAST_ADDRESS ((uint64_t)-4096)
 
-/* What a part must be: a letter of its state and how many addresses from where in the chain. */
+/* The expected part: a letter for its state, and how many addresses from where in the chain. */
 struct part {
 	char state; /* 'n'one, 't'aken or 'm'issed */
 	uint32_t nr;
@@ -39,7 +39,7 @@ static const struct {
 	{ 2, { K, U }, { 't', 0 }, { 't', 0 } },
 	{ 3, { K, K0, U }, { 't', 1, 1 }, { 't', 0 } },
 	{ 3, { K, U, 11 }, { 't', 0 }, { 't', 1, 2 } },
-	/* no marker, or none that says whose it is */
+	/* no marker, or none for user or kernel */
 	{ 1, { 11 }, { 'n' }, { 'n' } },
 	{ 3, { 11, 12, 13 }, { 'n' }, { 'n' } },
 	{ 2, { 0, 0 }, { 'n' }, { 'n' } },
@@ -51,7 +51,7 @@ static const struct {
 	{ 6, { K, K0, HV, 5, U, 11 }, { 't', 1, 1 }, { 't', 1, 5 } },
 	{ 6, { G, GK, 5, GU, 6, 7 }, { 'n' }, { 'n' } },
 	{ 6, { K, K0, G, GK, 5, 6 }, { 't', 1, 1 }, { 'n' } },
-	/* the user's part comes later: behind its marker is a cookie, not an address */
+	/* the user's part comes later: its marker is followed by a cookie, not an address */
 	{ 4, { K, K0, UD, 77 }, { 't', 1, 1 }, { 'm' } },
 	{ 2, { UD, 77 }, { 'n' }, { 'm' } },
 	{ 1, { UD }, { 'n' }, { 'm' } },
@@ -67,8 +67,7 @@ static const struct {
 	/* a kernel part comes once */
 	{ 4, { K, K0, K, K0 + 1 }, { 't', 1, 1 }, { 'n' } },
 	{ 5, { K, K, K0, U, 11 }, { 't', 0 }, { 't', 1, 4 } },
-	/* the user's part is the last: a program can have any return address on its stack, markers among them
-	 */
+	/* the user's part is the last: a program can have any return address on its stack, including markers */
 	{ 5, { U, 11, K, K0, K0 + 1 }, { 'n' }, { 't', 1, 1 } },
 	{ 6, { K, K0, U, 11, K, 12 }, { 't', 1, 1 }, { 't', 1, 3 } },
 	{ 6, { K, K0, U, 11, U, 12 }, { 't', 1, 1 }, { 't', 1, 3 } },
@@ -92,7 +91,7 @@ static void check_part(const struct stack *s, const struct part *want, const uin
 START_TEST(test_split)
 {
 	size_t bytes = splits[_i].nr * sizeof(uint64_t);
-	uint64_t *ips = malloc(bytes ? bytes : 1); /* exactly as long: sanitizers see a step too far */
+	uint64_t *ips = malloc(bytes ? bytes : 1); /* exactly as long: sanitizers find reads beyond it */
 	struct stack kernel, user;
 
 	memcpy(ips, splits[_i].ips, bytes);
@@ -169,7 +168,7 @@ START_TEST(test_entry)
 }
 END_TEST
 
-/* An address alone: only of the two modes that have stacks, and only if it is one. */
+/* A single address: only in the two modes that have stacks, and only if it is an address. */
 static const struct {
 	unsigned int mode;
 	uint64_t ip;
@@ -194,7 +193,7 @@ static const struct {
 START_TEST(test_leaf)
 {
 	struct stack kernel = { .state = STACK_NONE }, user = { .state = STACK_NONE };
-	uint64_t *ip = malloc(sizeof(*ip)); /* alone: sanitizers see a step too far */
+	uint64_t *ip = malloc(sizeof(*ip)); /* a single one: sanitizers find reads beyond it */
 
 	*ip = leaves[_i].ip;
 	callchain_leaf(ip, leaves[_i].mode, &kernel, &user);
@@ -238,7 +237,7 @@ static const struct {
 	{ 126, { 't', 125 }, { 't', 1 }, { 't', 125 }, { 'c', 0 } },
 	{ 126, { 't', 126 }, { 't', 126 }, { 'c', 125 }, { 'c', 0 } },
 	{ 126, { 't', UINT32_MAX }, { 't', UINT32_MAX }, { 'c', 125 }, { 'c', 0 } },
-	/* a marker without addresses: cut when the kernel's stack left no room, else nothing was there */
+	/* a marker without addresses: cut if the kernel's stack left no room, otherwise there was no address */
 	{ 126, { 't', 126 }, { 't', 0 }, { 'c', 125 }, { 'c', 0 } },
 	{ 126, { 't', 125 }, { 't', 0 }, { 't', 125 }, { 'c', 0 } },
 	{ 126, { 't', 124 }, { 't', 0 }, { 't', 124 }, { 'n' } },
@@ -279,18 +278,18 @@ START_TEST(test_limit)
 	callchain_limit(limits[_i].asked, &kernel, &user);
 	check_side(&kernel, &limits[_i].kernel_left);
 	check_side(&user, &limits[_i].user_left);
-	/* what has been cut stays as it is */
+	/* a truncated stack stays as it is */
 	callchain_limit(limits[_i].asked, &kernel, &user);
 	check_side(&kernel, &limits[_i].kernel_left);
 	ck_assert_uint_eq(user.nr, limits[_i].user_left.nr);
 }
 END_TEST
 
-/* ---- the same sample in each form the kernels deliver it */
+/* ---- the same sample in each form of the kernels */
 
 enum { DEPTH = 140, MAP_DEPTH = DEPTH + 2 };
 
-/* The stacks as they are; a thread without user memory has no user stack. */
+/* The true stacks; a thread without user memory has no user stack. */
 struct truth {
 	uint64_t kernel[DEPTH], user[DEPTH];
 	uint32_t nr_kernel, nr_user;
@@ -320,7 +319,7 @@ static uint64_t ring_chain(const struct truth *t, unsigned int asked, uint64_t *
 	return nr;
 }
 
-/* bpf_get_stackid() before 5.9: each stack walked alone, as deep as the map's entries are. */
+/* bpf_get_stackid() before 5.9: each stack alone, up to the depth of the map's entries. */
 static void entry_alone(const uint64_t *from, uint32_t nr, unsigned int asked, uint64_t *entry, struct stack *out)
 {
 	memset(entry, 0, MAP_DEPTH * sizeof(*entry));
@@ -348,9 +347,8 @@ static void entry_part(const uint64_t *ips, uint64_t nr, bool user, unsigned int
 }
 
 /*
- * bpf_get_stackid() since 6.18: the same part, but of both the map's depth (with what is skipped in front of the part,
- * for the user's all of the kernel's) and kernel.perf_event_max_stack the lower one is the end. A part of which nothing
- * is left has no entry.
+ * bpf_get_stackid() since 6.18: the same part, limited by the smaller of the map's depth (plus what is skipped before
+ * the part, which for the user's is the whole kernel part) and kernel.perf_event_max_stack. An empty part has no entry.
  */
 static void entry_bounded(const uint64_t *ips, uint64_t nr, bool user, unsigned int asked, unsigned int max_stack,
 			  uint64_t *entry, struct stack *out)
@@ -391,7 +389,7 @@ static void random_truth(struct truth *t, unsigned int *seed)
 		t->kernel[i] = K0 + (uint64_t)rand_r(seed) % 64;
 	for (i = 0; i < t->nr_user; i++)
 		t->user[i] = 1 + (uint64_t)rand_r(seed) % 64;
-	/* A program writes what it likes to its stack, but it runs at an address. */
+	/* A program can write anything to its stack, but runs at a real address. */
 	while (t->nr_user > 1 && rand_r(seed) % 3 == 0)
 		t->user[1 + (uint32_t)rand_r(seed) % (t->nr_user - 1)] = odd[rand_r(seed) % ARRAY_SIZE(odd)];
 }
@@ -430,7 +428,10 @@ START_TEST(test_same_sample)
 }
 END_TEST
 
-/* kernel.perf_event_max_stack. With 2 there is no room for the address that proves that a user stack was cut. */
+/*
+ * Values of kernel.perf_event_max_stack. With 2, there is no room for the address that proves that a user stack was
+ * cut.
+ */
 static const unsigned int max_stacks[] = { 3, 4, 5, 6, 7, 8, 16, 33, 64, 100, 125, 126, 127, 128, 129, 4096, 640000 };
 
 static void check_bounded(unsigned int asked, unsigned int max_stack, const struct truth *t)
@@ -445,13 +446,14 @@ static void check_bounded(unsigned int asked, unsigned int max_stack, const stru
 	callchain_limit(asked, &bounded[0], &bounded[1]);
 	check_same(&ring[0], &bounded[0]);
 	check_same(&ring[1], &bounded[1]);
-	/* What was cut is known to be. */
+	/* Each truncated stack is marked. */
 	ck_assert_int_eq(ring[0].truncated, t->nr_kernel > asked - 1);
 	ck_assert_int_eq(ring[1].truncated, t->nr_user && t->nr_kernel + t->nr_user > asked - 1);
 }
 
-/* Every depth of both stacks, up to more than is asked for, with what is asked for under each setting. Below valgrind,
- * each depth of either.
+/*
+ * Every depth of both stacks, beyond the requested one, for the requested depth under each setting. With valgrind, each
+ * depth of one stack only.
  */
 START_TEST(test_max_stack)
 {
@@ -463,7 +465,7 @@ START_TEST(test_max_stack)
 	snprintf(text, sizeof(text), "%u\n", max_stacks[_i]);
 	unit_write(top, "sys/kernel/perf_event_max_stack", text, strlen(text));
 	asked = callchain_asked(&host);
-	ck_assert_uint_le(asked, max_stacks[_i]); /* or the event cannot be opened */
+	ck_assert_uint_le(asked, max_stacks[_i]); /* otherwise the event cannot be opened */
 	for (i = 0; i < DEPTH; i++) {
 		t.kernel[i] = K0 + i;
 		t.user[i] = 1 + i;

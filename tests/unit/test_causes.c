@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The host is a copy of /proc and /sys, and what is asked of the kernel this program answers: syscall(), getrlimit(),
- * getuid() and getgid().
- */
+/* The host is a copy of /proc and /sys, and this program has its own syscall(), getrlimit(), getuid() and getgid(). */
 #include "core/host/causes.h"
 #include "core/host/event_types.h"
 #include "tests/unit/unit.h"
@@ -11,7 +8,7 @@
 #include <sys/syscall.h>
 
 static struct {
-	int perf, bpf; /* errno of a call that means nothing */
+	int perf, bpf; /* errno of a call with invalid arguments */
 	rlim_t memlock, nofile;
 	unsigned int uid;
 } kernel;
@@ -22,7 +19,7 @@ long syscall(long nr, ...)
 	return -1;
 }
 
-/* Sanitizers ask before they are ready. */
+/* Sanitizers call it before they are initialized. */
 __attribute__((no_sanitize("address", "undefined"))) int getrlimit(__rlimit_resource_t resource, struct rlimit *out)
 {
 	if (resource != RLIMIT_MEMLOCK && resource != RLIMIT_NOFILE)
@@ -71,7 +68,7 @@ static void put(const char *name, const char *text)
 struct fake {
 	const char *status; /* lines of /proc/self/status */
 	const char *paranoid, *bpf_disabled, *last_cap, *uid_map, *lockdown, *osrelease;
-	const char *userns; /* what the link leads to */
+	const char *userns; /* target of the link */
 };
 
 static void put_host(const struct fake *f)
@@ -126,14 +123,14 @@ static void put_host(const struct fake *f)
 #define UNLOCK          "boot without lockdown=confidentiality"
 #define NO_SECCOMP_LINE "CapPrm:\t" NONE "\nCapEff:\t" NONE "\n"
 
-enum { WHOLE_CPU, OWN, OWN_USER }; /* the last: without the kernel */
+enum { WHOLE_CPU, OWN, OWN_USER }; /* the last one: without the kernel */
 
 static const struct {
 	struct fake host;
-	int what, code, filter; /* @filter: errno of a call that means nothing, 0: EINVAL */
+	int what, code, filter; /* @filter: errno of a call with invalid arguments, 0: EINVAL */
 	const char *text, *remedy;
 } events[] = {
-	/* the setting, by what is asked for */
+	/* the setting, for each kind of event */
 	{ { NOBODY, "2\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2"), GRANT("0") },
 	{ { NOBODY, "1\n" }, WHOLE_CPU, EACCES, 0, WHOLE("1"), GRANT("0") },
 	{ { NOBODY, "3\n" }, WHOLE_CPU, EACCES, 0, WHOLE("3"), GRANT("0") },
@@ -153,7 +150,7 @@ static const struct {
 	{ { NOBODY, "2\n" }, WHOLE_CPU, EBUSY, 0, "", "" },
 	{ { NOBODY, "2\n" }, WHOLE_CPU, EINVAL, 0, "", "" },
 
-	/* that cannot be read */
+	/* an unreadable setting */
 	{ { NOBODY }, WHOLE_CPU, EACCES, 0, "", "" },
 	{ { NOBODY, "" }, WHOLE_CPU, EACCES, 0, "", "" },
 	{ { NOBODY, "\n" }, WHOLE_CPU, EACCES, 0, "", "" },
@@ -168,7 +165,7 @@ static const struct {
 	  "",
 	  "" },
 
-	/* who has the capability is not refused by the setting */
+	/* the setting does not apply to a process with the capability */
 	{ { ROOT, "2\n" }, WHOLE_CPU, EACCES, 0, "", "" },
 	{ { ROOT, "4\n" }, WHOLE_CPU, EACCES, 0, "", "" },
 	{ { CAPS(PERFMON, "0"), "2\n" }, WHOLE_CPU, EACCES, 0, "", "" },
@@ -205,7 +202,7 @@ static const struct {
 	{ { NOBODY, "2\n", NULL, "40\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2"), GRANT("0") },
 	{ { NOBODY, "2\n", NULL, "many\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2"), GRANT("0") },
 
-	/* rights that cannot be read are no rights */
+	/* unreadable capabilities count as none */
 	{ { NULL, "2\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2"), GRANT("0") },
 	{ { "", "2\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2"), GRANT("0") },
 	{ { "CapEff:\n", "2\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2"), GRANT("0") },
@@ -227,7 +224,7 @@ static const struct {
 	  WHOLE("2"),
 	  GRANT("0") },
 
-	/* nor are those of a user namespace */
+	/* capabilities of a user namespace do not count, either */
 	{ { ROOT, "2\n", .uid_map = "0 1000 1\n" }, WHOLE_CPU, EACCES, 0, WHOLE("2") BUT, OUTSIDE("0") },
 	{ { ROOT, "2\n", .uid_map = "         0      65534          1\n" },
 	  OWN,
@@ -252,7 +249,7 @@ static const struct {
 	{ { ROOT, "2\n", .uid_map = "" }, WHOLE_CPU, EACCES, 0, "", "" },
 	{ { ROOT, "2\n", .userns = HOST_NS, .uid_map = SAME_USERS }, WHOLE_CPU, EACCES, 0, "", "" },
 
-	/* seccomp: there is a filter, and the call is refused also where it means nothing */
+	/* seccomp: there is a filter, and even a call with invalid arguments is refused */
 	{ { CAPS(ALL, "2"), "2\n" }, WHOLE_CPU, EPERM, EPERM, FILTER("perf_event_open"), UNFILTER("perf_event_open") },
 	{ { CAPS(ALL, "2"), "2\n" },
 	  WHOLE_CPU,
@@ -312,7 +309,7 @@ static const struct {
 	{ { ROOT, "?\n", NULL, "40\n" }, OWN, ENOSYS, ENOSYS, "", "" },
 	{ { ROOT }, OWN, ENOSYS, ENOSYS, "", "" }, /* there is no /proc/sys, either */
 
-	/* lock-down refuses no event that is asked for here */
+	/* lockdown refuses none of these events */
 	{ { ROOT, "2\n", .lockdown = "none integrity [confidentiality]\n" }, WHOLE_CPU, EPERM, 0, "", "" },
 	{ { ROOT, "2\n", .lockdown = "none [integrity] confidentiality\n" }, WHOLE_CPU, EPERM, 0, "", "" },
 	{ { ROOT, "2\n", .lockdown = "none integrity [confidentiality]\n" }, WHOLE_CPU, EACCES, 0, "", "" },
@@ -334,7 +331,7 @@ static const struct {
 	{ { ROOT, "2\n" }, WHOLE_CPU, ENOMEM, 0, "", "" },
 };
 
-/* Nothing that a host says may break the line, or the fields of --list-backends -f. */
+/* No content of the host's files may break the line, or the fields of --list-backends -f. */
 static void assert_cause(const struct cause *c, const char *text, const char *remedy)
 {
 	ck_assert_str_eq(c->text, text);
@@ -366,17 +363,17 @@ END_TEST
 #define NEEDS   ": it needs CAP_PERFMON or CAP_SYS_PTRACE"
 #define AS_USER "run it as the user of that process, or as root"
 
-/* A "=" in @status is our own user. */
+/* A "=" in @status stands for our own user. */
 static const struct {
 	const char *self, *status, *last_cap;
-	int owner; /* of its files is another user, so many above our own */
+	int owner; /* the owner of its files is another user: our own id plus this */
 	const char *text;
 } foreign[] = {
 	{ NOBODY, "Uid:\t=\t=\t=\t=\nGid:\t=\t=\t=\t=\nCapPrm:\t" NONE "\n", NULL, 0, "" },
 	{ NOBODY, "Uid:\t7\t7\t7\t7\nGid:\t=\t=\t=\t=\n", NULL, 0, "thread 321 is of another user, 7" NEEDS },
 	{ NOBODY, "Uid:\t=\t7\t=\t=\nGid:\t=\t=\t=\t=\n", NULL, 0, "thread 321 is of another user, 7" NEEDS },
 	{ NOBODY, "Uid:\t=\t=\t7\t=\nGid:\t=\t=\t=\t=\n", NULL, 0, "thread 321 is of another user, 7" NEEDS },
-	{ NOBODY, "Uid:\t=\t=\t=\t7\nGid:\t=\t=\t=\t=\n", NULL, 0, "" }, /* of the file system */
+	{ NOBODY, "Uid:\t=\t=\t=\t7\nGid:\t=\t=\t=\t=\n", NULL, 0, "" }, /* only the id for file systems differs */
 	{ NOBODY, "Uid:\t=\t=\t=\t=\nGid:\t=\t9\t=\t=\n", NULL, 0, "thread 321 is of another group, 9" NEEDS },
 	{ NOBODY, "Uid:\t4294967295\t=\t=\t=\n", NULL, 0, "thread 321 is of another user, 4294967295" NEEDS },
 	{ NOBODY, "Uid:\t7\n", "37\n", 0, "thread 321 is of another user, 7: it needs CAP_SYS_PTRACE" },
@@ -388,7 +385,7 @@ static const struct {
 	{ CAPS(PTRACE, "0"), "Uid:\t7\t7\t7\t7\n", NULL, 0, "" },
 	{ ROOT, "Uid:\t7\t7\t7\t7\n", NULL, 0, "" },
 	{ NULL, "Uid:\t7\t7\t7\t7\n", NULL, 0, "" },
-	{ NOBODY, NULL, NULL, 0, "" }, /* hidden, or gone */
+	{ NOBODY, NULL, NULL, 0, "" }, /* hidden, or ended */
 	{ NOBODY, "", NULL, 0, "" },
 	{ NOBODY, "Uid:\n", NULL, 0, "" },
 	{ NOBODY, "Uid:\tx7\n", NULL, 0, "" },
@@ -424,7 +421,7 @@ START_TEST(test_foreign)
 }
 END_TEST
 
-/* What is about the event, not about rights. */
+/* Errors about the event, not about permissions. */
 static const struct {
 	const char *rate;
 	uint64_t freq_hz;
@@ -433,7 +430,7 @@ static const struct {
 	{ "100\n", 101, "kernel.perf_event_max_sample_rate is 100, below the rate of 101" },
 	{ "-1\n", 1, "kernel.perf_event_max_sample_rate is -1, below the rate of 1" },
 	{ "100\n", 100, "" },
-	{ "100\n", 0, "" }, /* a period */
+	{ "100\n", 0, "" }, /* a period, not a rate */
 	{ "much\n", 101, "" },
 	{ NULL, 101, "" },
 };
@@ -603,7 +600,7 @@ static const struct {
 	  "a kernel with CONFIG_BPF_SYSCALL" },
 	{ { ROOT }, ENOSYS, ENOSYS, 1, "", "" },
 
-	/* lock-down: for integrity it refuses no BPF */
+	/* lockdown: for integrity it refuses no BPF */
 	{ { ROOT, NULL, "2\n", .lockdown = "none integrity [confidentiality]\n" }, EPERM, 0, 1, LOCKED, UNLOCK },
 	{ { ROOT, NULL, "2\n", .lockdown = "none [integrity] confidentiality\n" }, EPERM, 0, 1, "", "" },
 	{ { ROOT, NULL, "2\n", .lockdown = "[none] integrity confidentiality\n" }, EPERM, 0, 1, "", "" },
@@ -625,7 +622,7 @@ static const struct {
 	{ { ROOT, NULL, "2\n", .lockdown = "none integrity [confidentiality]\n" }, EINVAL, 0, 1, LOCKED, UNLOCK },
 	{ { ROOT, NULL, "2\n", .lockdown = "none [integrity] confidentiality\n" }, EINVAL, 0, 1, "", "" },
 
-	/* maps, which need memory, come before what it refuses */
+	/* maps need memory, and fail before the programs that it refuses */
 	{ { ROOT, .lockdown = "none [integrity] confidentiality\n", .osrelease = "5.4.0\n" },
 	  EPERM,
 	  0,
@@ -682,7 +679,7 @@ START_TEST(test_bpf)
 }
 END_TEST
 
-/* Only one of the modes forbids it; nobody's rights do. */
+/* Only one lockdown mode forbids it; missing permissions do, too. */
 static const struct {
 	const char *lockdown, *text, *remedy;
 } locks[] = {
@@ -706,7 +703,7 @@ START_TEST(test_unreadable)
 }
 END_TEST
 
-/* Before the capabilities comes a line as long as a user has groups. */
+/* The line of groups, before the capabilities, can be very long. */
 START_TEST(test_long_status)
 {
 	const struct cause_event event = { event_default(), 49, -1, true };
@@ -743,7 +740,7 @@ START_TEST(test_err)
 	snprintf(c.remedy, sizeof(c.remedy), "a remedy");
 	cause_err(&err, -EACCES, &c, "%s", "cannot");
 	ck_assert_str_eq(err.cause.remedy, "a remedy");
-	/* The next failure has another one. */
+	/* The next failure has another cause. */
 	err_set(&err, -EIO, "cannot");
 	ck_assert_str_eq(err.cause.text, "");
 	ck_assert_str_eq(err.cause.remedy, "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Call frame information: hand-made records with everything that may be wrong with them, and all that the libraries of
- * this process have, whole and damaged.
+ * Call frame information: hand-made records with all possible errors, and those of all libraries of this process, whole
+ * and damaged.
  */
 #include "tests/unit/unit.h"
 #include "unwind/cfi.h"
@@ -21,7 +21,7 @@
 #define ALIGNS        1, 0x78 /* code 1, data -8 */
 #define RA            16
 
-/* Bytes at the very end of what was allocated, for sanitizers. */
+/* A copy in an allocation of exact size, for sanitizers. */
 static uint8_t *exact(const uint8_t *bytes, size_t len)
 {
 	uint8_t *copy = malloc(len ? len : 1);
@@ -170,7 +170,7 @@ START_TEST(test_header_wraps)
 }
 END_TEST
 
-/* ---- records: the length is put in front */
+/* ---- records: the length is added in front */
 
 static uint8_t *record(const uint8_t *body, size_t len, size_t *size)
 {
@@ -197,7 +197,7 @@ static const struct {
 	int rc;
 	uint8_t encoding;
 	bool sized, signal;
-	size_t program; /* bytes; program_addr is found by what is before */
+	size_t program; /* bytes; program_addr follows from the bytes before */
 } cies[] = {
 	{ "zR", EH, B(EH1, 'z', 'R', 0, ALIGNS, RA, 1, 0x1b, 0xc, 7, 8), 0, 0x1b, true, false, 3 },
 	{ "no augmentation", EH, B(EH1, 0, ALIGNS, RA, 0xc, 7, 8), 0, 0, false, false, 3 },
@@ -256,10 +256,10 @@ static const struct {
 	{ "augmentation too long", EH, B(EH1, 'z', 'R', 0, ALIGNS, RA, 2, 0x1b), -EBADMSG },
 	{ "augmentation much too long", EH,
 	  B(EH1, 'z', 'R', 0, ALIGNS, RA, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0x1b), -EBADMSG },
-	{ "R behind the augmentation", EH, B(EH1, 'z', 'R', 0, ALIGNS, RA, 0, 0x1b), -EBADMSG },
+	{ "R after the augmentation", EH, B(EH1, 'z', 'R', 0, ALIGNS, RA, 0, 0x1b), -EBADMSG },
 	{ "R behind an L", EH, B(EH1, 'z', 'L', 'R', 0, ALIGNS, RA, 1, 0x1b, 0x1b), -EBADMSG },
-	{ "L behind the augmentation", EH, B(EH1, 'z', 'R', 'L', 0, ALIGNS, RA, 1, 0x1b, 0x1b), -EBADMSG },
-	{ "P behind the augmentation", EH, B(EH1, 'z', 'R', 'P', 0, ALIGNS, RA, 1, 0x1b, 0x1b), -EBADMSG },
+	{ "L after the augmentation", EH, B(EH1, 'z', 'R', 'L', 0, ALIGNS, RA, 1, 0x1b, 0x1b), -EBADMSG },
+	{ "P after the augmentation", EH, B(EH1, 'z', 'R', 'P', 0, ALIGNS, RA, 1, 0x1b, 0x1b), -EBADMSG },
 	{ "a personality that is cut", EH, B(EH1, 'z', 'P', 'R', 0, ALIGNS, RA, 4, 0x1b, 1, 2, 3, 4, 0x1b), -EBADMSG },
 	{ "a personality without size", EH, B(EH1, 'z', 'P', 'R', 0, ALIGNS, RA, 3, 0x05, 1, 0x1b), -ENOTSUP },
 	{ "an aligned personality", EH, B(EH1, 'z', 'P', 'R', 0, ALIGNS, RA, 10, 0x50, U8(1), 0x1b), -ENOTSUP },
@@ -291,7 +291,7 @@ START_TEST(test_cie)
 }
 END_TEST
 
-/* A record that is not all there, at each length it may be cut to. */
+/* A record that is truncated at each possible length. */
 START_TEST(test_cut)
 {
 	static const uint8_t cie_body[] = { EH1, 'z', 'R', 0, ALIGNS, RA, 1, 0x1b, 0xc, 7, 8 };
@@ -408,11 +408,11 @@ END_TEST
 
 /* ---- rows */
 
-/* Of a function at [START, START + 0x100); addresses count from START. */
+/* For a function at [START, START + 0x100); addresses count from START. */
 #define START    0x4000u
 #define CIE_PROG 0x8000u
 #define FDE_PROG 0x9000u
-#define STD      B(0x0c, 7, 8, 0x90, 1) /* what compilers write: CFA rsp+8, return address at CFA-8 */
+#define STD      B(0x0c, 7, 8, 0x90, 1) /* as compilers write it: CFA rsp+8, return address at CFA-8 */
 
 struct want {
 	uint64_t at, start, end;
@@ -443,8 +443,8 @@ static const struct {
 	{ "advance_loc1", STD, B(2, 200, 0x0e, 16), { 200, 200, 256, 7, 16, 6, CFI_SAME, 0 } },
 	{ "advance_loc2", STD, B(3, U2(200), 0x0e, 16), { 200, 200, 256, 7, 16, 6, CFI_SAME, 0 } },
 	{ "advance_loc4", STD, B(4, U4(200), 0x0e, 16), { 200, 200, 256, 7, 16, 6, CFI_SAME, 0 } },
-	{ "advance behind the end", STD, B(4, U4(-1), 0x0e, 16), { 255, 0, 256, 7, 8, 6, CFI_SAME, 0 } },
-	{ "what is behind is not looked at", STD, B(0x41, 0x3f), { 0, 0, 1, 7, 8, 6, CFI_SAME, 0 } },
+	{ "advance beyond the end", STD, B(4, U4(-1), 0x0e, 16), { 255, 0, 256, 7, 8, 6, CFI_SAME, 0 } },
+	{ "instructions after the address are ignored", STD, B(0x41, 0x3f), { 0, 0, 1, 7, 8, 6, CFI_SAME, 0 } },
 	{ "set_loc", STD, B(1, U8(START + 9), 0x0e, 16), { 9, 9, 256, 7, 16, 6, CFI_SAME, 0 } },
 	{ "before set_loc", STD, B(1, U8(START + 9), 0x0e, 16), { 8, 0, 9, 7, 8, 6, CFI_SAME, 0 } },
 	{ "def_cfa", STD, B(0x0c, 6, 0x80, 1), { 0, 0, 256, 6, 128, 6, CFI_SAME, 0 } },
@@ -475,7 +475,7 @@ static const struct {
 	  { 0, 0, 256, 7, 16, 6, CFI_VAL_EXPR, FDE_PROG + 2 } },
 	{ "an empty expression", STD, B(0x16, 6, 0), { 0, 0, 256, 7, 8, 6, CFI_VAL_EXPR, FDE_PROG + 2 } },
 	{ "restore", STD, B(0x90, 3, 0xd0), { 0, 0, 256, 7, 8, RA, CFI_OFFSET, -8 } },
-	{ "restore of one without a rule", STD, B(0x86, 3, 0xc6), { 0, 0, 256, 7, 8, 6, CFI_SAME, 0 } },
+	{ "restore of a register without a rule", STD, B(0x86, 3, 0xc6), { 0, 0, 256, 7, 8, 6, CFI_SAME, 0 } },
 	{ "restore of rsp", STD, B(0x87, 3, 0xc7), { 0, 0, 256, 7, 8, 7, CFI_VAL_OFFSET, 0 } },
 	{ "restore_extended", STD, B(7, RA, 6, RA), { 0, 0, 256, 7, 8, RA, CFI_OFFSET, -8 } },
 	{ "a rule for rsp", STD, B(0x87, 3), { 0, 0, 256, 7, 8, 7, CFI_OFFSET, -24 } },
@@ -634,7 +634,7 @@ START_TEST(test_bad_row)
 }
 END_TEST
 
-/* What the fields of the CIE change. @rc: of the row for START + 8. */
+/* Effects of the fields of the CIE. @rc: for the row of START + 8. */
 static const struct {
 	const char *name;
 	struct cfi_cie cie;
@@ -718,7 +718,7 @@ struct search {
 	void *ctx;
 };
 
-/* .eh_frame of a library, by the first field of its .eh_frame_hdr, up to the end of its segment at most. */
+/* .eh_frame of a library, found by the first field of its .eh_frame_hdr, up to the end of its segment at most. */
 static int each_library(struct dl_phdr_info *info, size_t info_size, void *ctx)
 {
 	struct search *search = ctx;
@@ -728,7 +728,7 @@ static int each_library(struct dl_phdr_info *info, size_t info_size, void *ctx)
 	size_t i;
 
 	(void)info_size;
-	if (info->dlpi_name[0] != '/') /* a linker makes it end with a terminator; the vDSO's is not */
+	if (info->dlpi_name[0] != '/') /* a linker ends it with a terminator; the vDSO's has none */
 		return 0;
 	for (i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME) {
@@ -754,7 +754,7 @@ struct count {
 	size_t fdes, rows;
 };
 
-/* Each row begins where the one before ends, and is found by its first and its last address. */
+/* Each row begins where the previous one ends, and is found by its first and its last address. */
 static void check_fde(const struct section *s, uint64_t cie_at, uint64_t cie_size, uint64_t at, uint64_t size,
 		      void *ctx)
 {
@@ -827,7 +827,7 @@ static void check_damaged(const struct cfi_cie *cie, const struct cfi_fde *fde, 
 	}
 }
 
-/* Both records damaged, or one of them; also an FDE whose CIE could be parsed before the damage. */
+/* Both records are damaged, or one of them. Also an FDE whose CIE was parsed before the damage. */
 static void damage_fde(const struct section *s, uint64_t cie_at, uint64_t cie_size, uint64_t at, uint64_t size,
 		       void *ctx)
 {

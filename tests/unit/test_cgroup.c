@@ -8,7 +8,7 @@
 
 static char *top;
 
-static bool no_handles; /* the kernel refuses to open them */
+static bool no_handles; /* the kernel refuses to open handles */
 
 int open_by_handle_at(int mount, struct file_handle *handle, int flags)
 {
@@ -45,7 +45,7 @@ static const struct {
 	{ "1:xperf_event,perf_even:/\n0::/\n", true },
 	{ "1:name=perf_event:/:perf_event:\n", true },
 	{ "perf_event\n1\n:\n::\n", true },
-	{ "1:perf_event", true }, /* not a line of this file */
+	{ "1:perf_event", true }, /* not a valid line of this file */
 	{ "9:perf_event:/\n0::/\n", false },
 	{ "0::/\n9:perf_event:/a/b\n", false },
 	{ "3:cpu,perf_event:/\n", false },
@@ -70,7 +70,7 @@ static const struct {
 } roots[] = {
 	{ NULL, "memory pids\n", true },
 	{ NULL, "pids", true },
-	{ NULL, NULL, true },     /* of version 1, or elsewhere */
+	{ NULL, NULL, true },     /* version 1, or elsewhere */
 	{ "domain\n", "", true }, /* in a cgroup namespace */
 	{ NULL, "", false },
 	{ NULL, "\n", false },
@@ -89,7 +89,7 @@ START_TEST(test_untouched)
 }
 END_TEST
 
-/* ---- folders */
+/* ---- directories */
 
 static void refused(const char *path, int rc)
 {
@@ -103,7 +103,7 @@ static void refused(const char *path, int rc)
 	ck_assert_int_eq(unit_open_fds(), fds);
 }
 
-/* Neither is waited for, nor followed into another file system. */
+/* Opening does not block, and does not follow into another file system. */
 START_TEST(test_refused)
 {
 	char path[512];
@@ -137,7 +137,7 @@ START_TEST(test_is_folder)
 }
 END_TEST
 
-/* Where cgroups of version 2 are mounted here. NULL: nowhere. */
+/* The mount point of cgroup version 2 on this host. NULL: none. */
 static const char *mounted(char *path, size_t size)
 {
 	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
@@ -187,14 +187,14 @@ START_TEST(test_root)
 }
 END_TEST
 
-/* Without handles it is not looked for at any time. */
+/* Wait until it is found. Without handles it never is. */
 static void await_has(struct cgroup *c, uint64_t id)
 {
 	while (!cgroup_has(c, id))
 		ck_assert(no_handles);
 }
 
-/* Below it, there before or made later, however deep; not beside it, nor above. */
+/* Cgroups below it, older or made later, at any depth; not beside or above it. */
 START_TEST(test_tree)
 {
 	static const char *const names[] = { "", "/in", "/in/a", "/in/a/b", "/in/later", "/in/later/on", "/beside" };
@@ -223,14 +223,14 @@ START_TEST(test_tree)
 	ck_assert(!cgroup_has(c, inode(root)));
 	for (i = ARRAY_SIZE(names); i-- > 0;)
 		rmdir(path[i]);
-	ck_assert(!cgroup_has(c, UINT64_MAX)); /* all is gone */
+	ck_assert(!cgroup_has(c, UINT64_MAX)); /* all are gone */
 	cgroup_close(c);
 }
 END_TEST
 
-#define DEEP 80 /* more than are walked over */
+#define DEEP 80 /* deeper than the walk goes */
 
-/* Make folders in each other below @path, which has room for them, then go back. */
+/* Make nested directories below @path, which has room for them, then go back. */
 static uint64_t make_deep(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), next;
@@ -261,7 +261,10 @@ static void remove_deep(char *path)
 	}
 }
 
-/* The deepest one is found by its handle; without, it is said that it is not. Those elsewhere are not kept for ever. */
+/*
+ * The deepest cgroup is found by its handle; without handles, a warning says that it is not. Cgroups elsewhere are not
+ * remembered for ever.
+ */
 START_TEST(test_deep)
 {
 	char root[64], path[128 + 2 * DEEP + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Hosts and containers with limits, as their /proc and /sys would be. */
+/* Hosts and containers with limits, by copies of their /proc and /sys. */
 #include "core/tasks/cgroup_limits.h"
 #include "tests/unit/unit.h"
 
@@ -42,7 +42,7 @@ static const struct {
 	{ "0::/\n", { { V2 "memory.max", "1073741824\n" } }, GIB },
 	{ "0::/docker/abc\n", { { V2 "memory.max", "1073741824\n" } }, GIB },
 	{ "0::/../a\n", { { V2 "memory.max", "1073741824\n" }, { V2 "../a/memory.max", "1073741824\n" } }, 4 * GIB },
-	/* another one's */
+	/* the limit of another cgroup */
 	{ "0::/a/b\n", { { V2 "a/c/memory.max", "1073741824\n" } }, 4 * GIB },
 	{ "0::/a/b\n", { { V2 "a/b/c/memory.max", "1073741824\n" } }, 4 * GIB },
 	/* version 1 */
@@ -117,7 +117,7 @@ START_TEST(test_realtime)
 }
 END_TEST
 
-/* Without /proc/meminfo the limit of the cgroup is what is known. */
+/* Without /proc/meminfo only the limit of the cgroup is known. */
 START_TEST(test_no_meminfo)
 {
 	unit_write(top, "proc/meminfo", "", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Real processes: the programs are those that any system has. */
+/* Real processes, with programs that every system has. */
 #include "core/host/signals.h"
 #include "core/tasks/command.h"
 #include "tests/unit/unit.h"
@@ -24,14 +24,14 @@ static void setup(void)
 	unit_write(dir, "plain", "exit 5\n", 7);
 	ck_assert_int_eq(chmod("text", 0755), 0);
 	ck_assert_int_eq(symlink("loop", "loop"), 0);
-	/* The framework has handlers, which are not for our children. */
+	/* check(3) installs handlers, which children must not inherit. */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	err = (struct err){ 0 };
 	fds_before = unit_open_fds();
 }
 
-/* Nothing is left of any command. */
+/* No process of any command is left. */
 static void teardown(void)
 {
 	ck_assert_int_eq(unit_open_fds(), fds_before);
@@ -71,7 +71,7 @@ static int status_of(char *script)
 	int status = command_wait(c);
 
 	ck_assert(command_ended(c));
-	ck_assert_int_eq(command_wait(c), status); /* it is kept */
+	ck_assert_int_eq(command_wait(c), status); /* the status is kept */
 	command_free(c);
 	return status;
 }
@@ -159,7 +159,7 @@ START_TEST(test_name_not_printable)
 }
 END_TEST
 
-/* What has no first line is the shell's. */
+/* A script without a first line runs in the shell. */
 START_TEST(test_script)
 {
 	char *argv[] = { (char *)"./text", NULL };
@@ -196,7 +196,7 @@ START_TEST(test_waits)
 }
 END_TEST
 
-/* Ctrl-C, before anything runs. */
+/* Ctrl-C before the command runs. */
 START_TEST(test_killed_before)
 {
 	struct command *c = started(shell((char *)"echo >made"));
@@ -219,13 +219,13 @@ START_TEST(test_no_descriptors)
 	int fds[64], nr = 0, spare = _i;
 
 	if (unit_below_valgrind())
-		return; /* which keeps descriptors for itself, beyond the limit */
+		return; /* valgrind keeps descriptors for itself, beyond the limit */
 	getrlimit(RLIMIT_NOFILE, &old);
 	few.rlim_max = old.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &few);
 	while (nr < 64 && (fds[nr] = dup(STDERR_FILENO)) >= 0)
 		nr++;
-	/* It needs a signalfd and two ends of a socket. */
+	/* It needs one signalfd and two sockets. */
 	while (spare-- > 0)
 		close(fds[--nr]);
 	ck_assert_ptr_null(command_start(shell((char *)"echo >made"), &err));
@@ -237,7 +237,7 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
-/* ---- that it has ended is told */
+/* ---- its end is reported */
 
 START_TEST(test_told)
 {
@@ -252,7 +252,7 @@ START_TEST(test_told)
 }
 END_TEST
 
-/* The end of another child is none of the command's. */
+/* The end of another child does not matter. */
 START_TEST(test_others)
 {
 	int ends_of[2], status;
@@ -278,12 +278,12 @@ START_TEST(test_others)
 }
 END_TEST
 
-/* ---- what it finds is what we were started with */
+/* ---- it inherits the state that this process started with */
 
 static const struct {
 	int sig;
 	const char *script;
-	int status, status_ignored; /* where it was the default, and where it was ignored */
+	int status, status_ignored; /* if the signal had its default action, and if it was ignored */
 } kept[] = {
 	{ SIGPIPE, "kill -PIPE $$; exit 3", 128 + SIGPIPE, 3 },
 	{ SIGXFSZ, "kill -XFSZ $$; exit 3", 128 + SIGXFSZ, 3 },
@@ -303,7 +303,7 @@ START_TEST(test_signals_kept)
 }
 END_TEST
 
-/* A shell would have changed that one. */
+/* A shell would change this one. */
 static const struct {
 	bool ignored;
 	const char *pattern;
@@ -331,14 +331,14 @@ END_TEST
 /* ---- signals that are passed on */
 
 static const struct {
-	const char *script; /* reads what nobody writes */
-	int sig, from;      /* SI_USER: a process, SI_KERNEL: the terminal */
+	const char *script; /* reads a pipe without data */
+	int sig, from;      /* SI_USER: from a process, SI_KERNEL: from the terminal */
 	bool to_nobody;
 	int status;
 } passed[] = {
 	{ "exec cat", SIGINT, SI_USER, false, 128 + SIGINT },
 	{ "exec cat", SIGTERM, SI_USER, false, 128 + SIGTERM },
-	{ "exec cat", SIGINT, SI_KERNEL, false, 0 }, /* it has come to it without us */
+	{ "exec cat", SIGINT, SI_KERNEL, false, 0 }, /* the terminal sends it to the command, too */
 	{ "exec cat", SIGTERM, SI_USER, true, 0 },
 	{ "exec cat", SIGINT, SI_USER, true, 0 },
 };
@@ -365,14 +365,14 @@ START_TEST(test_passed)
 	signal_ourselves(passed[_i].sig, passed[_i].from);
 	ck_assert(signals_take(fd));
 	ck_assert(!signals_take(fd));
-	/* It ends by the signal, or because there is nothing more to read. */
+	/* It ends by the signal, or because the pipe ends. */
 	close(ends_of[0]);
 	if (!passed[_i].status)
 		close(ends_of[1]);
 	ck_assert_int_eq(command_wait(c), passed[_i].status);
 	if (passed[_i].status)
 		close(ends_of[1]);
-	/* Nobody is there any more. */
+	/* The command has ended. */
 	signal_ourselves(passed[_i].sig, passed[_i].from);
 	ck_assert(signals_take(fd));
 	close(fd);
@@ -381,7 +381,7 @@ START_TEST(test_passed)
 }
 END_TEST
 
-/* An exec that takes long: here of a process that is stopped. */
+/* A slow exec: of a process that is stopped. */
 START_TEST(test_signal_before_exec)
 {
 	struct command *c = started(shell((char *)"echo >made"));
@@ -400,7 +400,7 @@ START_TEST(test_signal_before_exec)
 }
 END_TEST
 
-/* While it is waited for, a signal reaches it: no sooner than it says so, it sends us one. */
+/* A signal is passed on while this process waits: the command sends it when it is ready. */
 START_TEST(test_signal_while_waiting)
 {
 	static char script[] = "trap 'exit 8' TERM; kill -$0 $PPID; while :; do sleep 0.01; done";
@@ -415,7 +415,7 @@ START_TEST(test_signal_while_waiting)
 }
 END_TEST
 
-/* One that has left our group does not hear the terminal. */
+/* A command that has left our process group does not get the terminal's signals. */
 START_TEST(test_other_group)
 {
 	struct command *c = started(shell((char *)"exit 0"));

@@ -8,23 +8,23 @@
 
 static const struct filter all = { 0 };
 
-/* What follows one another, in time order. */
+/* Events in time order. */
 enum what { END, SAMPLE, UNPAIRED, COMM, GAP, GAP_ENDS, UNSHARED };
 
-/* Of a program's ids 0: as the ring has them. */
+/* Ids of the program that are 0: the same as in the ring. */
 struct step {
 	enum what what;
-	pid_t pid, tid; /* of the ring's record */
+	pid_t pid, tid; /* ids in the ring's record */
 	const char *ring;
 	const char *program;
 	struct {
 		pid_t pid, tid;
 		bool filtered, ring_filtered;
-		pid_t revived; /* under which the reader counted it */
+		pid_t revived; /* pid under which the reader counted it */
 		bool no_user;
 		bool left, unsure, reused;
-		pid_t by;    /* COMM: the thread that did it; 0: itself */
-		bool wanted; /* UNSHARED: it is in the mount namespace that is asked for */
+		pid_t by;    /* COMM: the thread that renames it; 0: itself */
+		bool wanted; /* UNSHARED: it is in the selected mount namespace */
 	} but;
 };
 
@@ -34,8 +34,8 @@ static const struct {
 	const char *name;
 	struct step steps[MAX_STEPS];
 	struct compare_counts counts;
-	const char *only; /* the name that is asked for; NULL: none */
-	uint64_t mntns;   /* the mount namespace; 0: none */
+	const char *only; /* the selected name; NULL: none */
+	uint64_t mntns;   /* the selected mount namespace; 0: none */
 } rows[] = {
 	/* equal */
 	{ "equal", { { SAMPLE, 10, 11, "a", "a" } }, { .compared = 1 } },
@@ -50,7 +50,7 @@ static const struct {
 	  { { SAMPLE, 10, 11, "a", "a", BUT(10, 12) } },
 	  { .compared = 1 } },
 	{ "idle", { { SAMPLE, 0, 0, "swapper/1", "swapper/1" } }, { .compared = 1 } },
-	{ "dying, revived as what it was",
+	{ "dying, found as the same task",
 	  { { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .revived = 10) } },
 	  { .compared = 1 } },
 	{ "a renaming that no sample saw", { { SAMPLE, 10, 11, "a", "a" }, { COMM, 10, 11, "b" } }, { .compared = 1 } },
@@ -104,7 +104,7 @@ static const struct {
 	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new", NULL, BUT(.by = 12) } },
 	  { .compared = 1, .renamed = 1 } },
 
-	/* two threads rename it at once: either name may have remained */
+	/* two threads rename it at once: either name may remain */
 	{ "the record of the other came last",
 	  { { COMM, 10, 11, "kept" },
 	    { COMM, 10, 11, "told", NULL, BUT(.by = 12) },
@@ -228,10 +228,10 @@ static const struct {
 	  { .compared = 1, .different = 1 },
 	  NULL,
 	  1 },
-	{ "no mount namespace is asked for",
+	{ "no mount namespace is selected",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { UNSHARED, 10, 11 } },
 	  { .compared = 1, .different = 1 } },
-	{ "another name is asked for, too",
+	{ "another name is selected, too",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true) }, { UNSHARED, 10, 11 } },
 	  { .compared = 1, .different = 1 },
 	  "b",
@@ -244,7 +244,7 @@ static const struct {
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .ring_filtered = true, .left = true) } },
 	  { .compared = 1 } },
 
-	/* a map that changed */
+	/* a map that was changed */
 	{ "remapped, filtered in the kernel",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .unsure = true) } },
 	  { .compared = 1, .remapped = 1 } },
@@ -261,10 +261,10 @@ static const struct {
 	{ "outside, filtered by one side",
 	  { { SAMPLE, 0, 0, "o", "o", BUT(-1, -1, .revived = -1, .filtered = true) } },
 	  { .compared = 1, .different = 1 } },
-	{ "outside, for the reader the idle task",
+	{ "outside, the idle task to the reader",
 	  { { SAMPLE, 0, 0, "swapper/1", "o", BUT(-1, -1) } },
 	  { .compared = 1, .dying = 1 } },
-	{ "outside, for the reader one of ours",
+	{ "outside, one of ours to the reader",
 	  { { SAMPLE, 10, 10, "o", "o", BUT(-1, -1) } },
 	  { .compared = 1, .different = 1 } },
 	{ "a change explains no name",
@@ -278,7 +278,7 @@ static const struct {
 	{ "reused, filtered in the kernel",
 	  { { SAMPLE, 10, 11, "a", "a", BUT(.filtered = true, .reused = true) } },
 	  { .compared = 1, .reused = 1 } },
-	{ "reused, filtered by the reader, who does not name it",
+	{ "reused, filtered by the reader without its name",
 	  { { SAMPLE, 10, 11, "", "a", BUT(.ring_filtered = true, .reused = true) } },
 	  { .compared = 1, .reused = 1 } },
 	{ "reused, and renamed",
@@ -314,7 +314,7 @@ static const struct {
 	{ "the renaming of another thread",
 	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 12, "new" } },
 	  { .compared = 1, .different = 1 } },
-	{ "that of another thread, then its own, to that name",
+	{ "another thread's renaming, then its own, to that name",
 	  { { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 10, "new" }, { COMM, 10, 11, "new" } },
 	  { .compared = 1, .renamed = 1 } },
 	{ "to another name",
@@ -332,10 +332,10 @@ static const struct {
 	{ "one without a note between",
 	  { { SAMPLE, 10, 11, "old", "new" }, { UNPAIRED, 10, 11, "old" }, { COMM, 10, 11, "new" } },
 	  { .compared = 1, .different = 1, .unpaired = 1 } },
-	{ "the end of the old name, torn from behind",
+	{ "the end of the old name, written from the end",
 	  { { SAMPLE, 10, 11, "old", "olw" }, { COMM, 10, 11, "new" } },
 	  { .compared = 1, .different = 1 } },
-	{ "a beginning of the new name alone",
+	{ "only a beginning of the new name",
 	  { { SAMPLE, 10, 11, "abcdef", "12" }, { COMM, 10, 11, "1234" } },
 	  { .compared = 1, .different = 1 } },
 	{ "torn in two places",
@@ -346,19 +346,19 @@ static const struct {
 	  { .compared = 1, .different = 1 } },
 
 	/* dying */
-	{ "dying, of nobody",
+	{ "dying, no task known",
 	  { { SAMPLE, -1, -1, ":-1", "a", BUT(10, 11, .revived = -1) } },
 	  { .compared = 1, .dying = 1 } },
-	{ "dying, revived as another process",
+	{ "dying, found as another process",
 	  { { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .revived = 20) } },
 	  { .compared = 1, .dying = 1 } },
-	{ "dying, revived under another name",
+	{ "dying, found under another name",
 	  { { SAMPLE, -1, -1, "a", "b", BUT(10, 11, .revived = 10) } },
 	  { .compared = 1, .dying = 1 } },
 	{ "dying, nothing to wait for",
 	  { { SAMPLE, -1, -1, "a", "b", BUT(10, 11, .revived = 10) }, { COMM, -1, -1, "c" } },
 	  { .compared = 1, .dying = 1 } },
-	{ "dying, by the ids filtered out",
+	{ "dying, filtered out by ids",
 	  { { SAMPLE, -1, -1, "a", "a", BUT(10, 11, .ring_filtered = true, .revived = 20) } },
 	  { .compared = 1, .dying = 1 } },
 	{ "dying, filtered out by the program",
@@ -375,11 +375,11 @@ static const struct {
 	  { { SAMPLE, 0, 0, "swapper/1", "swapper/0", BUT(0, 0) } },
 	  { .compared = 1, .different = 1 } },
 
-	/* kernel threads that had got their names without a record */
+	/* kernel threads that got their names without a record */
 	{ "unnamed",
 	  { { SAMPLE, 70, 70, "kthreadd", "kworker/1:2", BUT(.no_user = true) } },
 	  { .compared = 1, .unnamed = 1 } },
-	{ "unnamed, it says, with a user stack",
+	{ "the same name with a user stack",
 	  { { SAMPLE, 70, 70, "kthreadd", "kworker/1:2" } },
 	  { .compared = 1, .different = 1 } },
 	{ "unnamed, a thread of a process",
@@ -404,12 +404,12 @@ static const struct {
 	  { { SAMPLE, 70, 70, "kworker/1:2", "kthreadd" } },
 	  { .compared = 1, .different = 1 } },
 
-	/* a CPU came online, and nobody kept its records so far */
+	/* a CPU came online, and its records before were not kept */
 	{ "unseen", { { GAP }, { SAMPLE, 10, 11, "old", "new" } }, { .compared = 1, .unseen = 1 } },
 	{ "unseen, by its next sample",
 	  { { GAP }, { SAMPLE, 10, 11, ":11", "a" }, { SAMPLE, 10, 11, ":11", "a" } },
 	  { .compared = 2, .unseen = 2 } },
-	{ "unseen, called otherwise then",
+	{ "unseen, then under another name",
 	  { { GAP }, { SAMPLE, 10, 11, ":11", "a" }, { COMM, 10, 11, "b" } },
 	  { .compared = 1, .unseen = 1 } },
 	{ "a gap, but the record came",
@@ -421,7 +421,7 @@ static const struct {
 	{ "the record came before the gap ended",
 	  { { GAP }, { SAMPLE, 10, 11, "old", "new" }, { COMM, 10, 11, "new" }, { GAP_ENDS } },
 	  { .compared = 1, .renamed = 1 } },
-	{ "behind the gap",
+	{ "after the gap",
 	  { { GAP }, { GAP_ENDS }, { SAMPLE, 10, 11, "old", "new" } },
 	  { .compared = 1, .different = 1 } },
 	{ "a gap, and equal", { { GAP }, { SAMPLE, 10, 11, "a", "a" } }, { .compared = 1 } },
@@ -460,7 +460,7 @@ static const struct {
 	{ "without a note, dying", { { UNPAIRED, -1, -1, "a" } }, { .unpaired = 1 } },
 	{ "without a note, filtered", { { UNPAIRED, 10, 11, "a", BUT(.ring_filtered = true) } }, { .unpaired = 1 } },
 
-	/* threads of one name are asked for: whom a side filtered follows from the name it saw */
+	/* one name is selected: each side filters by the name that it saw */
 	{ "to the name",
 	  { { SAMPLE, 10, 11, "old", "new", BUT(.ring_filtered = true) }, { COMM, 10, 11, "new" } },
 	  { .compared = 1, .renamed = 1 },
@@ -547,7 +547,7 @@ static pid_t counted_as(const struct step *s)
 	return s->but.revived ? s->but.revived : s->pid;
 }
 
-/* One that the reader counts, or would count, in the row of @pid and these stacks. */
+/* A sample that the reader counts, or would count, in the row of @pid and these stacks. */
 static void sample(struct compare *c, const struct compare_view *program, const struct compare_view *ring, pid_t pid,
 		   const struct stack *k, const struct stack *u)
 {
@@ -617,7 +617,7 @@ static uint64_t value_of(const struct rows *t, const char *comm, pid_t pid)
 	return value;
 }
 
-/* How many samples are counted under a name and process, now that the explained ones are where the program has them. */
+/* Check the number of samples under each name and process after the explained ones were moved. */
 static void assert_explained(struct compare *c, const struct compare_counts *counts, bool by_name)
 {
 	struct rows *explained = compare_explained(c);
@@ -626,7 +626,7 @@ static void assert_explained(struct compare *c, const struct compare_counts *cou
 	size_t i;
 
 	ck_assert_ptr_nonnull(explained);
-	/* which one side may have filtered out */
+	/* one side may have filtered these */
 	if (!counts->dying && !counts->remapped && !counts->reused && !by_name)
 		ck_assert_uint_eq(rows_total(explained), rows_total(compare_rows(c)));
 	for (i = 0; i < rows_nr(explained); i++) {
@@ -638,7 +638,7 @@ static void assert_explained(struct compare *c, const struct compare_counts *cou
 		if (row.key.user.nr)
 			ck_assert_mem_eq(row.key.user.frames, frames, sizeof(frames));
 	}
-	/* A sample may be moved to where another one was moved from. */
+	/* A sample may be moved to a row from which another one was moved. */
 	ck_assert_uint_le(moved, compare_nr_explained(counts));
 	if (!compare_nr_explained(counts))
 		ck_assert_uint_eq(rows_nr(explained), rows_nr(compare_rows(c)));
@@ -657,7 +657,7 @@ START_TEST(test_samples)
 	for (i = 0; i < MAX_STEPS && rows[_i].steps[i].what != END; i++)
 		apply(c, &rows[_i].steps[i]);
 	ck_assert_int_eq(compare_end(c), 0);
-	ck_assert_int_eq(compare_end(c), 0); /* nothing is pending any more */
+	ck_assert_int_eq(compare_end(c), 0); /* no difference is pending any more */
 	compare_counts(c, &counts);
 	assert_counts(rows[_i].name, &counts, &rows[_i].counts);
 	ck_assert_uint_eq(compare_nr_explained(&counts), counts.renamed + counts.dying + counts.unshared +
@@ -671,7 +671,7 @@ START_TEST(test_samples)
 }
 END_TEST
 
-/* What is pending is not judged before the end. */
+/* Pending differences are not judged before the end. */
 START_TEST(test_pending)
 {
 	const struct step step = { SAMPLE, 10, 11, "a", "b", BUT(0) };
@@ -691,7 +691,7 @@ START_TEST(test_pending)
 }
 END_TEST
 
-/* The same task but for the thread: a difference where rows are of threads. */
+/* Equal except for the thread: a difference if rows are by thread. */
 START_TEST(test_threads)
 {
 	const struct compare_view program = { .pid = 10, .tid = 12, .comm = "a" };
@@ -710,7 +710,7 @@ START_TEST(test_threads)
 }
 END_TEST
 
-/* Of the samples of a row exactly those that are explained move. */
+/* Exactly the explained samples of a row are moved. */
 START_TEST(test_moved)
 {
 	static const struct step steps[] = {
@@ -744,7 +744,7 @@ START_TEST(test_moved)
 	ck_assert_uint_eq(value_of(explained, "other", 10), 0); /* not explained */
 	ck_assert_uint_eq(value_of(explained, "dead", 30), 2);
 	ck_assert_uint_eq(value_of(explained, ":-1", -1), 0);
-	ck_assert_uint_eq(value_of(explained, "x", 20), 1); /* the two changed places */
+	ck_assert_uint_eq(value_of(explained, "x", 20), 1); /* the two samples changed places */
 	ck_assert_uint_eq(value_of(explained, "y", 20), 1);
 	ck_assert_uint_eq(rows_nr(explained), 5);
 	rows_free(explained);
@@ -752,7 +752,7 @@ START_TEST(test_moved)
 }
 END_TEST
 
-/* Records turn out to be missing: what nothing explains until then is not seen, what comes then is a difference. */
+/* Records were lost: differences without explanation before that are unseen, later ones are differences. */
 START_TEST(test_missed)
 {
 	static const struct step before[] = {
@@ -786,7 +786,7 @@ START_TEST(test_missed)
 }
 END_TEST
 
-/* Rows of the program and of the ring, as how many samples of "a", "b" and "c" they have. */
+/* Rows of the program and of the ring: numbers of samples of "a", "b" and "c". */
 static const struct {
 	uint64_t program[3], ring[3], lost;
 	int64_t added;
@@ -795,11 +795,11 @@ static const struct {
 	{ { 5, 3, 0 }, { 5, 3, 0 }, 0, 0, { 5, 3, 0 } },
 	{ { 5, 3, 0 }, { 4, 3, 0 }, 1, 1, { 5, 3, 0 } },
 	{ { 5, 3, 2 }, { 4, 1, 0 }, 5, 5, { 5, 3, 2 } },
-	{ { 5, 3, 2 }, { 4, 1, 0 }, 9, 5, { 5, 3, 2 } }, /* some that were lost are in no row: filtered */
-	/* more than were lost: that is another difference, and all of it is shown */
+	{ { 5, 3, 2 }, { 4, 1, 0 }, 9, 5, { 5, 3, 2 } }, /* some lost ones are in no row: filtered */
+	/* more than were lost: another difference, and all of it is shown */
 	{ { 5, 3, 0 }, { 4, 3, 0 }, 0, 0, { 4, 3, 0 } },
 	{ { 5, 3, 2 }, { 4, 1, 0 }, 4, 0, { 4, 1, 0 } },
-	/* what the ring alone has was not lost by it */
+	/* samples that only the ring has were not lost */
 	{ { 5, 3, 0 }, { 6, 3, 0 }, 1, 0, { 6, 3, 0 } },
 	{ { 5, 3, 0 }, { 4, 4, 0 }, 1, 1, { 5, 4, 0 } },
 	{ { 0, 0, 0 }, { 4, 0, 0 }, 4, 0, { 4, 0, 0 } },
@@ -833,7 +833,7 @@ START_TEST(test_add_lost)
 }
 END_TEST
 
-/* With the stack of the row it was counted in. */
+/* It is moved with the stack of its row. */
 START_TEST(test_moved_stack)
 {
 	static const uint64_t other_frames[] = { 0xffffffff81000010 };
@@ -868,7 +868,10 @@ START_TEST(test_moved_stack)
 }
 END_TEST
 
-/* One that the reader filtered is in the program's row with its own stack, one that the program filtered in none. */
+/*
+ * A sample that the reader filtered is in the program's row with its own stack; one that the program filtered is in no
+ * row.
+ */
 START_TEST(test_moved_by_name)
 {
 	static const struct filter filter = { .comm = "in" };
@@ -879,7 +882,7 @@ START_TEST(test_moved_by_name)
 	struct rows *explained;
 	struct row row;
 
-	/* counted under "in" by the reader */
+	/* the reader counts it under "in" */
 	ck_assert_int_eq(row_add(compare_rows(c), "in", 10, &kernel, &user, 1, 1), 0);
 	sample(c, &filtered, &counted, 10, &kernel, &user);
 	ck_assert_int_eq(compare_renamed(c, 10, 10, "out"), 0);
@@ -900,7 +903,7 @@ START_TEST(test_moved_by_name)
 }
 END_TEST
 
-/* Many threads inside a renaming at once, many samples of one. */
+/* Many threads inside a renaming at once, many samples of one thread. */
 START_TEST(test_many)
 {
 	struct step s = { SAMPLE, 10, 0, "old", "new", BUT(0) };
@@ -917,7 +920,7 @@ START_TEST(test_many)
 	compare_counts(c, &counts);
 	assert_counts("many", &counts, &(struct compare_counts){ .compared = 1000, .renamed = 500, .different = 500 });
 	assert_explained(c, &counts, false);
-	/* of which only some are kept to be shown */
+	/* only some are kept as examples */
 	ck_assert(compare_example(c, 9, text, sizeof(text)));
 	ck_assert(!compare_example(c, 10, text, sizeof(text)));
 	ck_assert(!compare_example(c, SIZE_MAX, text, sizeof(text)));
@@ -925,7 +928,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* A process can call itself anything. */
+/* A process can take any name. */
 static const struct {
 	struct step step;
 	const char *want;
@@ -964,7 +967,7 @@ START_TEST(test_example)
 }
 END_TEST
 
-/* A name that nothing ends is no reason to read on. */
+/* A name without a terminating zero is not read beyond its end. */
 START_TEST(test_unterminated)
 {
 	struct compare_view program = { false, 10, 10, "" }, ring = { false, 10, 10, "old" };

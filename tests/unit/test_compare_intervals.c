@@ -27,8 +27,8 @@ struct input {
 static const struct {
 	const char *name;
 	struct input program[MAX_ROWS], ring[MAX_ROWS];
-	struct compared_intervals want; /* but for examples, whose number is that of the rows that differ; */
-	const char *example; /* the first one */
+	struct compared_intervals want; /* without examples, whose number is that of the rows that differ */
+	const char *example; /* the first example */
 	struct intervals_lost lost;
 } pairs[] = {
 	/* the same */
@@ -46,13 +46,13 @@ static const struct {
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 1 }, { "a", 1, ONE, TWO, 4000, 2 } },
 	  { .rows = 1 }, NULL },
 
-	/* what the ring has lost */
+	/* intervals that the ring lost */
 	{ "one is missed",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 2 } }, { .rows = 1, .missed = 1 }, NULL, { 1, 0 } },
 	{ "a row of them",
 	  { { "a", 1, ONE, TWO, 5000, 3 }, { "b", 1, ONE, TWO, 5000, 2 } }, { { "a", 1, ONE, TWO, 5000, 3 } },
 	  { .rows = 2, .missed = 2 }, NULL, { 2, 0 } },
-	{ "nobody knows how many",
+	{ "an unknown number is missed",
 	  { { "a", 1, ONE, TWO, 5000, 3 }, { "b", 1, ONE, TWO, 5000, 2 } }, { { NULL } },
 	  { .rows = 2, .missed = 5 }, NULL, { UINT64_MAX, 0 } },
 	{ "more than were lost",
@@ -60,13 +60,13 @@ static const struct {
 	  { .rows = 1, .other_times = 1, .only_program = 1 }, NULL, { 2, 0 } },
 	{ "the ring has more",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 4 } }, { .rows = 1, .other_times = 1 }, NULL, { 9, 0 } },
-	{ "the ring has others",
+	{ "the ring has other rows",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, TWO, TWO, 5000, 3 } },
 	  { .rows = 1, .missed = 3, .only_ring = 1 }, NULL, { 9, 0 } },
 	{ "as many, but too far apart",
 	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
 	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { 0, 9 } },
-	{ "one instead of two, of a CPU that nobody saw",
+	{ "one instead of two, from a CPU that was not seen",
 	  { { "a", 1, ONE, TWO, 5000, 1 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
 	  { .rows = 1, .stretched = 1 }, NULL, { 1, 0 } },
 	{ "the same in one row",
@@ -75,7 +75,7 @@ static const struct {
 	{ "the same, and nothing was lost but stacks",
 	  { { "a", 1, ONE, TWO, 5000, 2 } }, { { "a", 1, ONE, TWO, 9000, 1 } },
 	  { .rows = 1, .other_times = 1 }, NULL, { 0, 9 } },
-	{ "more of them than switches that nobody saw",
+	{ "more of them than switches that were not seen",
 	  { { "a", 1, ONE, TWO, 5000, 1 }, { "b", 1, ONE, TWO, 5000, 1 } },
 	  { { "a", 1, ONE, TWO, 9000, 1 }, { "b", 1, ONE, TWO, 9000, 1 } },
 	  { .rows = 2, .other_time = 2, .apart_ns = 4000 }, NULL, { 1, 0 } },
@@ -83,7 +83,7 @@ static const struct {
 	  { { "a", 1, ONE, TWO, 9000, 1 } }, { { "a", 1, ONE, TWO, 5000, 1 } },
 	  { .rows = 1, .other_time = 1, .apart_ns = 4000 }, NULL, { 9, 9 } },
 
-	/* what it has without stacks */
+	/* intervals without stacks */
 	{ "one without stacks",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 4000, 2 }, { "a", 1, MISSED, MISSED, 1000, 1 } },
 	  { .rows = 2, .missed = 1, .unsampled = 1 }, NULL, { 0, 1 } },
@@ -97,16 +97,16 @@ static const struct {
 	{ "more without stacks than the kernel gave no sample of",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 1 }, { "a", 1, MISSED, MISSED, 1000, 2 } },
 	  { .rows = 1, .other_times = 1, .only_ring = 1 }, NULL, { 0, 1 } },
-	{ "more missing than without stacks",
+	{ "more are missing than are without stacks",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 1 }, { "a", 1, MISSED, MISSED, 1000, 1 } },
 	  { .rows = 1, .other_times = 1, .only_ring = 1 }, NULL, { 0, 2 } },
 	{ "some lost, some without stacks",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 1000, 1 }, { "a", 1, MISSED, MISSED, 1000, 1 } },
 	  { .rows = 2, .missed = 2, .unsampled = 1 }, NULL, { 1, 1 } },
-	{ "with stacks, and only there",
+	{ "with stacks, only in the ring",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 3 }, { "a", 1, TWO, MISSED, 1000, 1 } },
 	  { .rows = 1, .only_ring = 1 }, NULL, { 0, 1 } },
-	{ "none, and not missed",
+	{ "no stack, and not missed",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 3 }, { "a", 1, NOTHING, NOTHING, 1000, 1 } },
 	  { .rows = 1, .only_ring = 1 }, NULL, { 0, 1 } },
 
@@ -144,7 +144,7 @@ static const struct {
 	  "'a', process 1, kernel leaf 0xffffffff81000001, user leaf 0xffffffff81000001: bpf: 1 times, 0 us; "
 	  "perfring: 1 times, 18446744073709551 us" },
 
-	/* times */
+	/* numbers of intervals */
 	{ "one more",
 	  { { "a", 1, ONE, NOTHING, 5000, 3 } }, { { "a", 1, ONE, NOTHING, 5000, 4 } },
 	  { .rows = 1, .other_times = 1 },
@@ -152,19 +152,19 @@ static const struct {
 	  "perfring: 4 times, 5 us" },
 	{ "one less", { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 5000, 2 } },
 	  { .rows = 1, .other_times = 1 }, NULL },
-	{ "other times, and time, counts once",
+	{ "another number and another time count once",
 	  { { "a", 1, ONE, TWO, 5000, 3 } }, { { "a", 1, ONE, TWO, 500000, 4 } },
 	  { .rows = 1, .other_times = 1 }, NULL },
-	{ "all the times, but one",
+	{ "all intervals but one",
 	  { { "a", 1, ONE, TWO, 5, UINT64_MAX } }, { { "a", 1, ONE, TWO, 5, UINT64_MAX - 1 } },
 	  { .rows = 1, .other_times = 1 }, NULL },
 
-	/* no such row */
-	{ "the program's alone",
+	/* rows on one side only */
+	{ "only in the program",
 	  { { "a", 1, MISSED, ONE, 5000, 3 } }, { { NULL } }, { .only_program = 1 },
 	  "'a', process 1, kernel leaf missed, user leaf 0xffffffff81000001: bpf: 3 times, 5 us; "
 	  "perfring: 0 times, 0 us" },
-	{ "the ring's alone",
+	{ "only in the ring",
 	  { { NULL } }, { { "a", -1, ONE, EMPTY, 5999, 3 } }, { .only_ring = 1 },
 	  "'a', process -1, kernel leaf 0xffffffff81000001, user leaf none: bpf: 0 times, 0 us; "
 	  "perfring: 3 times, 5 us" },
@@ -180,19 +180,19 @@ static const struct {
 	APART("another process", "a", 2, ONE, TWO),
 	APART("another kernel stack", "a", 1, TWO, TWO),
 	APART("another user stack", "a", 1, ONE, ONE),
-	APART("they are exchanged", "a", 1, TWO, ONE),
+	APART("exchanged stacks", "a", 1, TWO, ONE),
 	APART("a shorter stack", "a", 1, SHORT, TWO),
 	APART("a truncated stack", "a", 1, CUT, TWO),
 	APART("a missed stack", "a", 1, ONE, MISSED),
 	APART("no kernel stack", "a", 1, NOTHING, TWO),
 	APART("no user stack", "a", 1, ONE, NOTHING),
 	APART("an empty stack", "a", 1, EMPTY, TWO),
-	{ "nothing, missed, empty",
+	{ "none, missed, empty",
 	  { { "a", 1, NOTHING, NOTHING, 5, 1 }, { "a", 1, EMPTY, NOTHING, 6, 1 } },
 	  { { "a", 1, EMPTY, NOTHING, 6, 1 }, { "a", 1, MISSED, NOTHING, 5, 1 } },
 	  { .rows = 1, .only_program = 1, .only_ring = 1 }, NULL },
 
-	/* of no intervals */
+	/* rows without intervals */
 	{ "nothing on either side", { { "a", 1, ONE, TWO, 5, 0 } }, { { "a", 1, ONE, TWO, 7, 0 } }, { 0 }, NULL },
 	{ "nothing in the program", { { "a", 1, ONE, TWO, 5, 0 } }, { { NULL } }, { 0 }, NULL },
 	{ "nothing in the ring", { { NULL } }, { { "a", 1, ONE, TWO, 5, 0 } }, { 0 }, NULL },
@@ -259,7 +259,7 @@ END_TEST
 
 static const struct intervals_lost nothing_lost;
 
-/* No more examples than there is room for. */
+/* Only as many examples as there is room for. */
 START_TEST(test_examples)
 {
 	const struct stack none = NOTHING;
@@ -288,7 +288,7 @@ END_TEST
 
 enum { MANY = 300000 };
 
-/* Row @i, whose stacks differ in one frame from those of others. */
+/* Row @i: its stacks differ in one frame from those of others. */
 static void add_one(struct rows *t, uint64_t i)
 {
 	uint64_t kernel[] = { 1, 2, i / 500, 4 }, user[] = { i % 500, 6, 7 };
@@ -299,7 +299,7 @@ static void add_one(struct rows *t, uint64_t i)
 		ck_abort_msg("no memory");
 }
 
-/* So many rows, in opposite orders: in linear time that is done at once, in other time not today. */
+/* Many rows in opposite orders: fast only in linear time. */
 START_TEST(test_many)
 {
 	struct rows *program = rows_new(), *ring = rows_new();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files without names where the kernel, or the file system, has none: this program's open() and memfd_create() are it.
+/*
+ * Files without names, on kernels and file systems that lack them: this program has its own open() and memfd_create().
  */
 #include "compat/files.h"
 #include "tests/unit/unit.h"
@@ -11,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-static int no_tmpfile, no_memfd; /* errno; 0: they are there */
+static int no_tmpfile, no_memfd; /* errno; 0: supported */
 
 int open(const char *path, int flags, ...)
 {
@@ -36,7 +37,7 @@ int memfd_create(const char *name, unsigned int flags)
 	return -1;
 }
 
-/* How many entries a folder has that this project may have made. */
+/* The number of entries in a directory that this project may have made. */
 static unsigned int left_in(const char *folder)
 {
 	DIR *d = opendir(folder);
@@ -50,7 +51,7 @@ static unsigned int left_in(const char *folder)
 	return nr;
 }
 
-/* It has no name, nobody else may open it, no command inherits it, and it can be written and read. */
+/* The file has no name, another process may not open it, no command inherits it, and it can be written and read. */
 static void check_file(int fd)
 {
 	char text[4] = "";
@@ -66,7 +67,7 @@ static void check_file(int fd)
 	close(fd);
 }
 
-/* What a kernel or a file system says, and what is to come of it; 0: a file. */
+/* The answer of a kernel or file system, and the result; 0: a file. */
 static const struct {
 	int says, want;
 } without_name[] = {
@@ -88,7 +89,7 @@ START_TEST(test_without_name)
 
 	no_tmpfile = without_name[_i].says;
 	fd = file_without_name(folder);
-	/* Not every file system has them. */
+	/* Not every file system supports them. */
 	if (!no_tmpfile && fd != -EOPNOTSUPP)
 		check_file(fd);
 	else

@@ -102,7 +102,7 @@ static long do_pidfd(void)
 	return syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0);
 }
 
-/* As fstat(3) of some glibc, but with a name. */
+/* As fstat(3) of some glibc versions, but with a name. */
 static long do_stat(void)
 {
 	struct stat st;
@@ -165,7 +165,7 @@ static long do_dup(void)
 	return fd < 0 ? -1 : close(fd);
 }
 
-/* Who is told of what comes on a socket: with root's user ID, any process could be sent any signal. */
+/* The process that gets signals about a socket: with root's user id, any process could get any signal. */
 static long do_owner(void)
 {
 	return fcntl(dir_fd, F_SETOWN, getppid());
@@ -210,7 +210,7 @@ static const struct {
 
 static int sock;
 
-/* As the worker does it: neither read(2) of a pipe nor write(2) is needed. */
+/* Like the worker: this needs neither read(2) of a pipe nor write(2). */
 static void tell(long value)
 {
 	struct iovec iov = { &value, sizeof(value) };
@@ -229,7 +229,7 @@ static long hear(int from)
 	return value;
 }
 
-/* A child that confines itself, does @what, tells what came of it, and waits to be killed. */
+/* A child that confines itself, does @what, reports the result, and waits to be killed. */
 static pid_t confined(void (*what)(int), int i, int *from)
 {
 	int ends[2];
@@ -292,7 +292,7 @@ static void nothing(int i)
 	tell(0);
 }
 
-/* As the kernel tells. */
+/* As the kernel reports it. */
 START_TEST(test_state)
 {
 	static const char *const wanted[] = { "CapInh:\t0000000000000000\n", "CapPrm:\t0000000000000000\n",
@@ -319,7 +319,7 @@ START_TEST(test_state)
 }
 END_TEST
 
-/* Little is there, much is not. Sanitizers are not limited, valgrind cannot live with it. */
+/* A little memory is available, much is not. Sanitizers are not limited, and valgrind does not work with the limit. */
 static void take(int i)
 {
 	(void)i;

@@ -134,9 +134,9 @@ static const char *name(void)
 	return name_at(TEXT_ADDR);
 }
 
-/* ---- what is looked for where */
+/* ---- where debug files are found */
 
-/* Debug files: each has its own symbol and build, and is linked to when its symbol is "linked". */
+/* Debug files: each has its own symbol and build; the symbol "linked" marks the target of a link. */
 static const struct {
 	struct {
 		const char *path, *symbol, *id;
@@ -153,14 +153,14 @@ static const struct {
 	{ { { INSIDE "/opt/app/.debug/" LINK, "linked", ID } }, "linked" },
 	{ { { HOST "/opt/app/" LINK, "linked", ID } }, "linked" },
 	{ { { HOST "/opt/app/.debug/" LINK, "linked", ID } }, "linked" },
-	/* the first has no symbols, or is another one: the next */
+	/* the first has no symbols, or belongs to another build: use the next */
 	{ { { USER BUILD, NULL, ID }, { HOST "/usr/lib/debug" BUILD, "host", ID } }, "host" },
 	{ { { USER BUILD, "user", OTHER }, { HOST "/usr/lib/debug" BUILD, "host", ID } }, "host" },
 	{ { { USER BUILD, "user", NULL }, { HOST "/usr/lib/debug" BUILD, "host", ID } }, "host" },
 	{ { { HOST "/usr/lib/debug" BUILD, NULL, ID }, { INSIDE "/opt/app/" LINK, "linked", ID } }, "linked" },
 	{ { { INSIDE "/opt/app/" LINK, "wrong", ID }, { INSIDE "/opt/app/.debug/" LINK, "linked", ID } }, "linked" },
 	{ { { USER "/opt/app/" LINK, "wrong", ID }, { INSIDE "/opt/app/" LINK, "linked", ID } }, "linked" },
-	/* none of them */
+	/* no match */
 	{ { { NULL } }, "inside" },
 	{ { { USER BUILD, "user", OTHER }, { HOST "/usr/lib/debug" BUILD, "host", OTHER } }, "inside" },
 	{ { { USER BUILD, NULL, ID }, { HOST "/usr/lib/debug" BUILD, NULL, ID } }, "inside" },
@@ -189,7 +189,7 @@ START_TEST(test_place)
 	parse_program(ID, "linked", ID);
 	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0);
 	ck_assert_str_eq(name(), places[_i].found);
-	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0); /* wants none any more */
+	ck_assert_int_eq(debug_files_add(&search, PID, &program, es, &by_path), 0); /* does not want more */
 	elf_symbols_free(es);
 	es = NULL;
 	ck_assert_uint_eq(unit_open_fds(), fds);
@@ -261,8 +261,8 @@ START_TEST(test_partial_info)
 END_TEST
 
 /*
- * Of the program and its debug file: which has symbols and debug information, what is taken of the second, and where
- * debug information is.
+ * Symbols and debug information of the program and of its debug file: what is taken from the second, and where debug
+ * information is found.
  */
 static const struct {
 	struct {
@@ -329,7 +329,7 @@ START_TEST(test_info)
 }
 END_TEST
 
-/* Symbols that are there are enough where nothing else is wanted. */
+/* Symbols are enough if no debug information is wanted. */
 START_TEST(test_info_unwanted)
 {
 	write_debug(USER BUILD, "debug", ID);
@@ -343,7 +343,7 @@ START_TEST(test_info_unwanted)
 }
 END_TEST
 
-/* The id's zeros at the end are in the name, but not in what we know of it. */
+/* Zeros at the end of the id are in the file's name, but not in the known id. */
 START_TEST(test_zeros)
 {
 	write_debug(USER "/.build-id/0f/ab010203000000.debug", "user", "\x0f\xab\x01\x02\x03\0\0\0");
@@ -354,7 +354,7 @@ START_TEST(test_zeros)
 }
 END_TEST
 
-/* Without a build id, the CRC has to do. */
+/* Without a build id, the CRC is checked. */
 START_TEST(test_no_build)
 {
 	write_debug(USER BUILD, "user", ID);
@@ -367,7 +367,7 @@ START_TEST(test_no_build)
 }
 END_TEST
 
-/* Something else where the debug file would be: nothing happens to it, and nobody waits for it. */
+/* Something else at the path of the debug file is left alone, and does not block. */
 static const struct {
 	const char *path, *link; /* NULL: a FIFO */
 	const char *found;
@@ -376,7 +376,7 @@ static const struct {
 	{ USER BUILD, "..", "inside" },
 	{ USER BUILD, "/dev/null", "inside" },
 	{ USER BUILD, "nowhere", "inside" },
-	{ USER BUILD, "../../real", "linked" }, /* the user's own folder */
+	{ USER BUILD, "../../real", "linked" }, /* the user's own directory */
 	{ INSIDE "/opt/app/" LINK, NULL, "inside" },
 	{ INSIDE "/opt/app/" LINK, "/dev/null", "inside" },
 	{ INSIDE "/opt/app/" LINK, "../../../../../user/real", "inside" },
@@ -404,7 +404,7 @@ START_TEST(test_other)
 }
 END_TEST
 
-/* Paths that lead nowhere. */
+/* Invalid paths. */
 START_TEST(test_path)
 {
 	static const char *const paths[] = {
@@ -423,7 +423,7 @@ START_TEST(test_path)
 }
 END_TEST
 
-/* What not everybody may read is not what a program can have us read. */
+/* A file that only some users may read is not read on behalf of a program. */
 START_TEST(test_private)
 {
 	static const struct {
@@ -520,7 +520,7 @@ END_TEST
 
 /* ---- .gnu_debugdata */
 
-/* The file inside, of which byte @at is changed, and @cut bytes are missing at the end; more than @pad zeros in it. */
+/* The embedded file, with byte @at changed, without its last @cut bytes, and with @pad zeros in it. */
 static const struct {
 	size_t at, cut, pad;
 	lzma_check check;
@@ -565,13 +565,13 @@ START_TEST(test_inside)
 	rc = elf_symbols_add_inside(es);
 	ck_assert_int_eq(rc, insides[_i].rc);
 	ck_assert_str_eq(name(), rc ? "-" : "inside");
-	/* What is large counts, also when it is of no use. */
+	/* A large file counts even if it is useless. */
 	if (insides[_i].pad > 1 << 20)
 		ck_assert_uint_gt(elf_symbols_read(es), 1 << 20);
 }
 END_TEST
 
-/* Compressed as it should be, but not what it should be. */
+/* Correctly compressed, but with invalid contents. */
 START_TEST(test_inside_broken)
 {
 	unsigned char bytes[] = "not an ELF file", packed[256];

@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 static const struct {
-	const char *text; /* of os-release */
+	const char *text; /* contents of os-release */
 	enum distribution is;
 } releases[] = {
 	{ "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nNAME=\"Debian GNU/Linux\"\nVERSION_ID=\"12\"\nID=debian\n",
@@ -30,7 +30,7 @@ static const struct {
 	{ "ID=arch\nID=debian\n", DISTRIBUTION_DEB }, /* as the shell reads it */
 	{ "ID=own\nID_LIKE=\"other  debian arch\"\n", DISTRIBUTION_DEB },
 	{ "ID=own\nID_LIKE=debian", DISTRIBUTION_DEB },
-	/* hostile, or nothing that is known */
+	/* hostile, or unknown */
 	{ "", DISTRIBUTION_UNKNOWN },
 	{ "\n\n\n", DISTRIBUTION_UNKNOWN },
 	{ "ID", DISTRIBUTION_UNKNOWN },
@@ -98,7 +98,7 @@ static const struct {
 	{ { "/usr/bin/gzip", HEX, true, 0, DISTRIBUTION_UNKNOWN }, GENERIC },
 	{ { "/usr/bin/gzip", HEX, false, 185, DISTRIBUTION_UNKNOWN }, GENERIC },
 	{ { "/usr/bin/gzip", HEX, false, 0, DISTRIBUTION_DEB }, GENERIC },
-	/* not of a package */
+	/* not from a package */
 	{ { "/opt/x/bin/x", HEX, true, 0, DISTRIBUTION_DEB }, GENERIC },
 	{ { "/usr/local/bin/x", HEX, true, 0, DISTRIBUTION_DEB }, GENERIC },
 	{ { "/srv/bin/x", HEX, true, 0, DISTRIBUTION_RPM_DNF }, GENERIC },
@@ -106,7 +106,7 @@ static const struct {
 	{ { "/binary", HEX, true, 0, DISTRIBUTION_DEB }, GENERIC },
 	{ { "/usr/local/x", HEX, false, 185, DISTRIBUTION_DEB }, GENERIC },
 	{ { "", HEX, true, 0, DISTRIBUTION_DEB }, GENERIC },
-	/* a shell would read more than a word */
+	/* not a single word for a shell */
 	{ { "/usr/bin/a b", HEX, true, 0, DISTRIBUTION_DEB }, GENERIC },
 	{ { "/usr/bin/$(reboot)", HEX, true, 0, DISTRIBUTION_DEB }, GENERIC },
 	{ { "/usr/bin/`reboot`", HEX, true, 0, DISTRIBUTION_RPM_DNF }, GENERIC },

@@ -4,7 +4,7 @@
 #include "compat/perf_deferred.h"
 #include "tests/unit/unit.h"
 
-/* A record as the kernel writes it, word by word. */
+/* A record in the kernel's format, word by word. */
 struct writer {
 	uint64_t words[64];
 	size_t nr;
@@ -37,11 +37,11 @@ static void finish(struct writer *w, uint32_t type, uint16_t misc)
 	memcpy(w->words, &h, sizeof(h));
 }
 
-/* Decode a copy of the first @size bytes that ends where its memory ends. @fix: its header says so too. */
+/* Decode a copy of the first @size bytes, in memory that ends there. @fix: the header has this size, too. */
 static int decode_copy(const struct perf_event_attr *attr, const struct writer *w, size_t size, bool fix,
 		       struct record *r, void **bytes)
 {
-	/* A single byte instead of none: what malloc(0) gives is for malloc to say. */
+	/* One byte instead of none: malloc(0) may return anything. */
 	struct perf_event_header *copy = malloc(size ? size : 1);
 
 	ck_assert_ptr_nonnull(copy);
@@ -52,7 +52,7 @@ static int decode_copy(const struct perf_event_attr *attr, const struct writer *
 	return decode_record(attr, copy, size, r);
 }
 
-/* perf_event_open(2): the fields behind every record but samples. */
+/* The fields after every record that is not a sample, see perf_event_open(2). */
 static void put_sample_id(struct writer *w, const struct perf_event_attr *attr)
 {
 	uint64_t type = attr->sample_type;
@@ -80,7 +80,7 @@ static const uint64_t bits[] = {
 #define SAMPLE_ID_SETS (1 << 6)
 #define SAMPLE_SETS    (1 << 10)
 
-/* The @n-th set of bits. */
+/* The @n-th combination of bits. */
 static uint64_t bit_set(unsigned int n)
 {
 	uint64_t type = 0;
@@ -96,7 +96,7 @@ static uint64_t bit_set(unsigned int n)
 
 static const uint64_t chain[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000000, PERF_CONTEXT_USER, 0x401000, 0x402000 };
 
-/* perf_event_open(2): the order of a sample's fields. */
+/* The order of a sample's fields, see perf_event_open(2). */
 static struct writer make_sample(uint64_t type)
 {
 	struct writer w = { .nr = 1 };
@@ -168,7 +168,7 @@ START_TEST(test_sample)
 }
 END_TEST
 
-/* What may follow the callchain. In the registers' mask: three of them. */
+/* The fields after the callchain. The mask has three registers. */
 #define REGS_MASK (1ULL << 3 | 1ULL << 7 | 1ULL << 63)
 
 enum { RAW = 1, BRANCHES = 2, REGS = 4, STACK = 8, ALL_TAILS = 16 };
@@ -183,7 +183,7 @@ static void put_words(struct writer *w, const uint64_t *words, size_t nr)
 		put(w, words[i]);
 }
 
-/* perf_event_open(2): their order. @size: how much of the copy is said to be good. */
+/* Their order, see perf_event_open(2). @size: how much of the copy is valid. */
 static struct writer make_tails(unsigned int tails, uint64_t size, struct perf_event_attr *attr)
 {
 	static const uint64_t raw[] = { 4 | 0xa1a2a3a4ULL << 32 }, regs[] = { PERF_SAMPLE_REGS_ABI_64, 33, 77, 6363 };
@@ -226,7 +226,7 @@ static void assert_tails(const struct record *r, unsigned int tails)
 		ck_assert_mem_eq(r->sample.stack, copied, 16);
 }
 
-/* Each set of them, and no less than it needs. Fields behind them are left alone. */
+/* Each combination, with all sizes below the needed one. Fields after them are left alone. */
 START_TEST(test_tails)
 {
 	const uint64_t heads[] = { 0, PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN, bit_set(SAMPLE_SETS - 1) };
@@ -252,7 +252,7 @@ START_TEST(test_tails)
 }
 END_TEST
 
-/* Nine words behind a sample's head; registers first, then what is told of a copy. */
+/* Nine words after a sample's head: registers first, then the size of a copy. */
 static const struct {
 	const char *what;
 	uint64_t mask; /* 0: the event has no registers */
@@ -266,10 +266,10 @@ static const struct {
 	{ "nothing copied", 0, { 40, 1, 2, 3, 4, 5, 0 }, 1, 0, 0, true, true },
 	{ "no room", 0, { 0, 9, 9 }, 1, 0, 0, false, false },
 	{ "as large as the record", 0, { 56, 1, 2, 3, 4, 5, 6, 7, 56 }, 1, 0, 56, true, false },
-	{ "more than there was room for", 0, { 40, 1, 2, 3, 4, 5, 41 }, -EBADMSG },
+	{ "more than the room", 0, { 40, 1, 2, 3, 4, 5, 41 }, -EBADMSG },
 	{ "far more", 0, { 40, 1, 2, 3, 4, 5, UINT64_MAX }, -EBADMSG },
 	{ "more by 2^32", 0, { 40, 1, 2, 3, 4, 5, (1ULL << 32) + 40 }, -EBADMSG },
-	{ "a room that is no words", 0, { 41, 1, 2, 3, 4, 5, 40 }, -EBADMSG },
+	{ "a room that is not a multiple of words", 0, { 41, 1, 2, 3, 4, 5, 40 }, -EBADMSG },
 	{ "a room of a byte", 0, { 1, 1 }, -EBADMSG },
 	{ "a room of 7 bytes", 0, { 7, 0 }, -EBADMSG },
 	{ "without a size", 0, { 64, 1, 2, 3, 4, 5, 6, 7, 8 }, -EBADMSG },
@@ -336,7 +336,7 @@ static void assert_same_copy(const struct record *a, const struct record *b)
 		ck_assert(!memcmp(a->sample.regs, b->sample.regs, 8 * (size_t)__builtin_popcountll(a->sample.mask)));
 }
 
-/* A copy keeps the words that were written, and one more; what is refused stays as it is. Also in its own place. */
+/* A copy keeps the written words, and one more; an invalid record is unchanged. Also in place. */
 START_TEST(test_pack)
 {
 	bool more = _i % 2;
@@ -376,7 +376,7 @@ START_TEST(test_pack)
 }
 END_TEST
 
-/* A record that is no sample, and an event without copies. */
+/* A record that is not a sample, and an event without copies. */
 START_TEST(test_pack_other)
 {
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_STACK_USER };
@@ -398,10 +398,7 @@ END_TEST
 #define HW_INDEX PERF_SAMPLE_BRANCH_HW_INDEX
 #define COUNTERS (1U << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, of 6.8's header */
 
-/*
- * Eight words behind the number of branches. Behind what is skipped a copy of no size follows, and nowhere else; where
- * nothing may be skipped it would be anywhere.
- */
+/* Eight words after the number of branches. A copy of size 0 follows the skipped part, and is found only there. */
 static const struct {
 	uint64_t type, nr;
 	int rc;
@@ -464,9 +461,9 @@ START_TEST(test_branches_missing)
 }
 END_TEST
 
-#define READ_FORMATS (1 << 5) /* sets of what perf_event_open(2) can put there */
+#define READ_FORMATS (1 << 5) /* combinations of the counters in perf_event_open(2) */
 
-/* perf_event_open(2): the values of a group come with their number, those of one event without. */
+/* The values of a group come with their number, those of a single event without; see perf_event_open(2). */
 static void put_read(struct writer *w, uint64_t format, uint64_t nr)
 {
 	if (format & PERF_FORMAT_GROUP)
@@ -484,7 +481,7 @@ static void put_read(struct writer *w, uint64_t format, uint64_t nr)
 	}
 }
 
-/* The callchain is found behind the counters, however many there are; and not in a record that ends before. */
+/* The callchain is found after any number of counters, and not in a record that ends before it. */
 START_TEST(test_read)
 {
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN,
@@ -517,7 +514,7 @@ START_TEST(test_read)
 }
 END_TEST
 
-/* Six words behind a number of counters. */
+/* Six words after the number of counters. */
 static const struct {
 	uint64_t format;
 	uint64_t nr;
@@ -569,7 +566,7 @@ START_TEST(test_read_group)
 }
 END_TEST
 
-/* The mode of the CPU is three bits of those that the header has. */
+/* The mode of the CPU is three bits of the header's. */
 static const struct {
 	uint16_t misc;
 	uint32_t mode;
@@ -657,7 +654,7 @@ START_TEST(test_raw_missing)
 }
 END_TEST
 
-/* The identifier is the first field, whatever else there is; a sample without any field has none. */
+/* The identifier is always the first field; a sample without fields has none. */
 START_TEST(test_identifier)
 {
 	uint64_t words[2] = { 0, 4711 };
@@ -668,7 +665,7 @@ START_TEST(test_identifier)
 }
 END_TEST
 
-/* A callchain of 3 words that says it has @nr. */
+/* A callchain of 3 words with @nr in its header. */
 static const struct {
 	uint64_t nr;
 	int rc;
@@ -727,7 +724,7 @@ END_TEST
 
 #define MISC_LOST_SAMPLES_BPF (1 << 15) /* perf 6.5 */
 
-/* @words and @text are the record's own part, which needs at least @least words after the header. */
+/* @words and @text are the record's own part. @least: minimal number of words after the header. */
 static const struct {
 	uint32_t type;
 	uint16_t misc;
@@ -808,7 +805,7 @@ static void assert_other(int row, const struct perf_event_attr *attr, const stru
 
 	ck_assert_uint_eq(r->type, others[row].type);
 	ck_assert_uint_eq(r->cpu, id & PERF_SAMPLE_CPU ? 5 : UINT32_MAX);
-	/* These two have a time of their own, and know it without sample_id_all. */
+	/* These two have a time of their own, even without sample_id_all. */
 	ck_assert_uint_eq(r->time, fork ? 555 : id & PERF_SAMPLE_TIME ? 77000 : 0);
 	switch (others[row].type) {
 	case PERF_RECORD_COMM:
@@ -830,7 +827,7 @@ static void assert_other(int row, const struct perf_event_attr *attr, const stru
 		ck_assert_uint_eq(r->lost.records, 99);
 		ck_assert_int_eq(r->lost.wanted, others[row].type == PERF_RECORD_LOST_SAMPLES &&
 							 others[row].misc == MISC_LOST_SAMPLES_BPF);
-		return; /* about nobody */
+		return; /* not about a task */
 	default:
 		return;
 	}
@@ -838,7 +835,7 @@ static void assert_other(int row, const struct perf_event_attr *attr, const stru
 	ck_assert_int_eq(r->tid, 12);
 }
 
-/* Whatever is decoded of a record that was cut off stays within it: its strings are read to their ends. */
+/* The strings of a truncated record stay inside it: read them to their ends. */
 static void touch(const struct record *r, const char *end)
 {
 	if (r->type == PERF_RECORD_COMM)
@@ -879,14 +876,14 @@ START_TEST(test_other)
 }
 END_TEST
 
-/* The first byte of the words in place of the device: a build id's size, if the header says that it is there. */
+/* The first byte of the words at the place of the device: a build id's size, if the header has the flag. */
 static const struct {
 	uint32_t type;
 	uint16_t misc;
 	uint8_t size;
 	int rc;
 	bool there;
-	bool unasked; /* by the event whose record it is */
+	bool unasked; /* the event that wrote the record did not request it */
 } build_ids[] = {
 	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, true },
 	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID | PERF_RECORD_MISC_USER, 16, 1, true },
@@ -898,11 +895,12 @@ static const struct {
 	{ PERF_RECORD_MMAP2, 0, 20, 1, false },
 	{ PERF_RECORD_MMAP2, 0, 255, 1, false },
 	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, 20, 1, false },
-	/* another event has asked, and its flag was left in the header: these are a device */
+	/* another event requested it, and its flag stayed in the header: these words are a device */
 	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, false, true },
 	{ PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID, 255, 1, false, true },
 	{ PERF_RECORD_MMAP2, 0xffff, 1, 1, false, true },
-	{ PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, false }, /* has none, whatever it says */
+	/* Never has one, whatever the header says */
+	{ PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_BUILD_ID, 20, 1, false },
 	{ PERF_RECORD_MMAP, PERF_RECORD_MISC_MMAP_BUILD_ID, 255, 1, false },
 };
 
@@ -969,7 +967,7 @@ START_TEST(test_not_terminated)
 }
 END_TEST
 
-/* @size bytes with a header that says @says. */
+/* @size bytes with a header whose size is @says. */
 static const struct {
 	size_t size;
 	uint16_t says;
@@ -996,10 +994,10 @@ START_TEST(test_size)
 }
 END_TEST
 
-/* A device and an inode number each; the mount namespace is the sixth. */
+/* Each entry is a device and an inode number; the sixth is the mount namespace. */
 static const struct {
 	uint64_t nr;
-	size_t words; /* that follow */
+	size_t words; /* words that follow */
 	int rc;
 	uint64_t mntns;
 } namespaces[] = {
@@ -1014,7 +1012,7 @@ static const struct {
 	{ UINT64_MAX / 2 + 1, 14, -EBADMSG, 0 }, /* twice that is 0 */
 };
 
-/* Whom they are about is in what is behind every record, and so it has to be there. */
+/* Only the fields after the record have the task, so they must be there. */
 static const struct {
 	uint32_t type;
 	uint16_t misc;
@@ -1054,14 +1052,14 @@ START_TEST(test_switch)
 	ck_assert_int_eq(r.switched.out, switched[_i].out);
 	ck_assert_int_eq(r.switched.preempted, switched[_i].preempted);
 
-	/* Without what says whom it is about. */
+	/* Without the task. */
 	w.nr = 1;
 	finish(&w, switched[_i].type, switched[_i].misc);
 	ck_assert_int_eq(decode_record(&attr, w.words, w.nr * 8, &r), -EBADMSG);
 }
 END_TEST
 
-/* A deferred callchain of @words words that says it has @nr. The sample_id behind it names the thread. */
+/* A deferred callchain of @words words with @nr in its header. The sample_id after it has the thread. */
 static const struct {
 	uint64_t nr;
 	size_t words; /* SIZE_MAX: not even @nr */
@@ -1076,7 +1074,7 @@ static const struct {
 	{ 3, 3, PERF_SAMPLE_TID, false, 0 },
 	{ 3, 3, PERF_SAMPLE_TIME, true, 0 },
 	{ UINT64_MAX, 3, PERF_SAMPLE_TIME, true, 0 },
-	{ 4, 3, PERF_SAMPLE_TID, true, -EBADMSG }, /* the last one would be the sample_id */
+	{ 4, 3, PERF_SAMPLE_TID, true, -EBADMSG }, /* the last word would be the sample_id */
 	{ 5, 3, PERF_SAMPLE_TID, true, -EBADMSG },
 	{ 1, 0, PERF_SAMPLE_TID, true, -EBADMSG },
 	{ 0, SIZE_MAX, PERF_SAMPLE_TID, true, -EBADMSG },

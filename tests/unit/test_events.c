@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The events of CPUs that are not here: a copy of /sys lists them, and this program's own syscall() and ioctl() take
- * the place of libc's. Each event is a file in memory that holds what read(2) of it is to give.
+ * Events of CPUs that do not exist here. A copy of /sys lists the CPUs, and this program's own syscall() and ioctl()
+ * replace libc's. Each event is a file in memory with the bytes that read(2) of the event returns.
  */
 #include "core/events/cpus.h"
 #include "core/events/events.h"
@@ -18,35 +18,35 @@
 
 enum { MAX_CPUS = 512, MAX_FDS = 1024 };
 
-/* What an event is for. The id of one is that of its CPU and @ids of its kind, and no other event has it. */
+/* The purpose of an event. Its id is the sum of that of its CPU and @ids of its kind; no other event has the same. */
 enum kind { SAMPLING, SAMPLE_NOTES, SWITCHES, SWITCH_NOTES };
 
 static const uint64_t ids[] = { [SAMPLE_NOTES] = 1000, [SWITCHES] = 2000, [SWITCH_NOTES] = 3000 };
 
 #define MS (1000 * 1000ULL)
 
-/* The kernel of these CPUs: what it answers when events of them are opened, and what it has seen. */
+/* The fake kernel of these CPUs: its answers to opening events, and the calls that it has seen. */
 static struct {
-	int answer[MAX_CPUS];       /* to opening a sampling or side-band event; 0: an event */
-	int notes_answer[MAX_CPUS]; /* to opening one for notes */
+	int answer[MAX_CPUS];       /* for a sampling or side-band event; 0: an event */
+	int notes_answer[MAX_CPUS]; /* for a note event */
 	int switch_answer[MAX_CPUS], switch_notes_answer[MAX_CPUS];
-	int tracepoint_answer;  /* to opening one of a tracepoint, on whatever CPU */
+	int tracepoint_answer;  /* for a tracepoint's event, on any CPU */
 	bool no_switch_records; /* before 4.3 */
-	bool only_switches;     /* the answers to enabling and disabling are those of events at switches */
+	bool only_switches;     /* the answers for enabling and disabling apply to switch events only */
 	int enable_answer[MAX_CPUS], id_answer[MAX_CPUS], disable_answer[MAX_CPUS];
-	uint64_t enabled_ns[MAX_CPUS]; /* what read(2) gives */
+	uint64_t enabled_ns[MAX_CPUS]; /* result of read(2) */
 	bool no_clockid, no_cgroups;
-	bool no_kernel;            /* not to be seen */
-	bool has_dummy;            /* since 3.12 */
-	pid_t gone[4], foreign[4]; /* threads that have ended, and that are not ours */
-	pid_t vanishing;           /* ends behind the first look */
-	pid_t refused_ioctl;       /* events of this thread are neither enabled nor disabled */
+	bool no_kernel;            /* the kernel may not be sampled */
+	bool has_dummy;            /* the dummy event, since 3.12 */
+	pid_t gone[4], foreign[4]; /* threads that have ended, and threads that may not be sampled */
+	pid_t vanishing;           /* this thread ends after the first look */
+	pid_t refused_ioctl;       /* events of this thread can be neither enabled nor disabled */
 	unsigned int opened;
-	struct perf_event_attr attr[MAX_CPUS], notes_attr[MAX_CPUS]; /* of the last one opened */
+	struct perf_event_attr attr[MAX_CPUS], notes_attr[MAX_CPUS]; /* of the last event opened */
 	struct perf_event_attr switch_attr[MAX_CPUS], switch_notes_attr[MAX_CPUS];
 } kernel;
 
-/* By descriptor: whose event it is. */
+/* For each descriptor: the owner of the event. */
 static struct {
 	bool used, notes, enabled;
 	enum kind kind;
@@ -97,7 +97,7 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	if (is_in(kernel.gone, pid))
 		return fake_refuse(-ESRCH);
 	if (is_in(kernel.foreign, pid) ||
-	    (kernel.no_kernel && !(attr->exclude_kernel && attr->exclude_callchain_kernel))) /* both: 7.2 */
+	    (kernel.no_kernel && !(attr->exclude_kernel && attr->exclude_callchain_kernel))) /* both bits: 7.2 */
 		return fake_refuse(-EACCES);
 	if (rc)
 		return fake_refuse(rc);
@@ -121,7 +121,7 @@ int fake_event_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
 	if (fake_is_dummy(attr) && !kernel.has_dummy)
 		return fake_refuse(-ENOENT);
-	if (fake_is_dummy(attr) && !pid) /* tried, no more */
+	if (fake_is_dummy(attr) && !pid) /* only a test */
 		return memfd_create("tried", MFD_CLOEXEC);
 	ck_assert_int_ge(cpu, 0);
 	ck_assert_int_lt(cpu, MAX_CPUS);
@@ -142,7 +142,7 @@ int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 	case PERF_EVENT_IOC_ENABLE:
 		if (kernel.enable_answer[cpu] && answers)
 			return fake_refuse(kernel.enable_answer[cpu]);
-		ck_assert(!events[fd].notes); /* is not made disabled */
+		ck_assert(!events[fd].notes); /* is not created disabled */
 		events[fd].enabled = true;
 		return 0;
 	case PERF_EVENT_IOC_DISABLE:
@@ -173,7 +173,7 @@ static void setup(void)
 {
 	struct rlimit rl;
 
-	/* Two events for each of the CPUs. */
+	/* Two events for each CPU. */
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
 	rl.rlim_cur = rl.rlim_max < MAX_FDS ? rl.rlim_max : MAX_FDS;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
@@ -218,7 +218,7 @@ static struct event_place *event_of(int cpu)
 	ck_abort_msg("no place for CPU %d", cpu);
 }
 
-/* What an event must be: open on its CPU, or not there. */
+/* An event must be open on its CPU, or not exist. */
 static void assert_event(const struct event_place *e, bool open, bool notes)
 {
 	if (!open) {
@@ -249,7 +249,7 @@ static const struct {
 	const char *possible, *online;
 	int only;
 	size_t places, nr_cpus, opened; /* without notes */
-	int first;                      /* whose place is the first */
+	int first;                      /* the CPU of the first place */
 	size_t ring_bytes;
 } hosts[] = {
 	{ "0\n", "0\n", -1, 1, 1, 1, 0, 64 << 10 },
@@ -262,9 +262,9 @@ static const struct {
 	{ "0-63,128-191,300\n", "1-63,128-190\n", -1, 129, 126, 126, 0, 64 << 10 },
 	{ "0-63,128-191,300\n", "300\n", -1, 129, 1, 1, 0, 64 << 10 },
 	{ "3,5,7\n", "5\n", -1, 3, 1, 1, 3, 64 << 10 },
-	/* what may never come cannot be online */
+	/* a CPU that is not possible cannot be online */
 	{ "0-1\n", "0-3\n", -1, 2, 2, 2, 0, 64 << 10 },
-	/* one CPU samples: first, with the side-band of the others */
+	/* one CPU samples: it is the first, and the others have only side-band events */
 	{ "0-199\n", "0-199\n", 150, 200, 1, 200, 150, 64 << 10 },
 	{ "0-63,128-191,300\n", "0-63,128-191,300\n", 300, 129, 1, 129, 300, 64 << 10 },
 	{ "0-63,128-191,300\n", "0,300\n", 300, 129, 1, 2, 300, 64 << 10 },
@@ -301,7 +301,7 @@ START_TEST(test_open)
 }
 END_TEST
 
-/* What is asked of the kernel: of events that sample, that do not, and that carry notes. */
+/* The attributes of events that sample, that do not, and that carry notes. */
 START_TEST(test_attributes)
 {
 	const struct perf_event_attr *a;
@@ -318,11 +318,11 @@ START_TEST(test_attributes)
 	ck_assert(a->sample_type & PERF_SAMPLE_CALLCHAIN);
 	ck_assert_mem_eq(a, &ev.attr, sizeof(*a));
 	ck_assert_uint_eq(kernel.attr[0].freq, 0);
-	ck_assert_uint_eq(kernel.attr[0].sample_period, 0); /* counts, and never fires */
+	ck_assert_uint_eq(kernel.attr[0].sample_period, 0); /* it counts and never fires */
 	ck_assert_uint_eq(kernel.attr[0].sample_type, a->sample_type);
 	ck_assert_uint_eq(kernel.attr[0].comm, 1);
 	ck_assert_uint_eq(kernel.attr[0].task, 1);
-	ck_assert_uint_eq(kernel.notes_attr[0].size, 0); /* none was opened */
+	ck_assert_uint_eq(kernel.notes_attr[0].size, 0); /* no such event was opened */
 	a = &kernel.notes_attr[2];
 	ck_assert_uint_eq(a->sample_type, (ev.attr.sample_type & ~(uint64_t)PERF_SAMPLE_CALLCHAIN) | PERF_SAMPLE_RAW);
 	ck_assert_uint_eq(a->sample_period, 1);
@@ -332,7 +332,7 @@ START_TEST(test_attributes)
 }
 END_TEST
 
-/* Of an event of another kind the side-band is still a software event's. */
+/* If the sampling event is of another kind, the side-band event is still a software event. */
 START_TEST(test_side_band)
 {
 	options.cpu = 1;
@@ -349,7 +349,7 @@ START_TEST(test_side_band)
 }
 END_TEST
 
-/* What the kernel of the first CPU does not know is not asked of the others; all have the same clock. */
+/* Features that the kernel of the first CPU lacks are not requested on the others; all events have the same clock. */
 START_TEST(test_old_kernel)
 {
 	kernel.no_clockid = true;
@@ -360,7 +360,7 @@ START_TEST(test_old_kernel)
 }
 END_TEST
 
-/* A CPU may go offline between the list and the event, and also between its two events. */
+/* A CPU may go offline between reading the list and opening the event, and between its two events. */
 static const struct {
 	int cpu;
 	bool notes;
@@ -379,7 +379,7 @@ START_TEST(test_going)
 }
 END_TEST
 
-/* Anything else ends it, with nothing left open. */
+/* Any other error ends the opening, and nothing stays open. */
 static const struct {
 	const char *possible, *online;
 	int only, cpu, answer, notes_answer, id_answer;
@@ -392,7 +392,7 @@ static const struct {
 	{ "0-9", "0-9", -1, 1, -ENOMEM, 0, 0, -ENOMEM, "on CPU 1: Cannot allocate memory" },
 	{ "0-9", "0-9", -1, 2, -EBUSY, 0, 0, -EBUSY, "on CPU 2: Device or resource busy" },
 	{ "0-9", "0-9", -1, 5, -EINVAL, 0, 0, -EINVAL, "on CPU 5" },
-	{ "0-9", "0-9", 3, 5, -ENOMEM, 0, 0, -ENOMEM, "on CPU 5" }, /* side-band */
+	{ "0-9", "0-9", 3, 5, -ENOMEM, 0, 0, -ENOMEM, "on CPU 5" }, /* the side-band event */
 	{ "0-9", "0-9", -1, 0, 0, -EACCES, 0, -EACCES, "cannot open the perf event for BPF output on CPU 0" },
 	{ "0-9", "0-9", -1, 9, 0, -EMFILE, 0, -EMFILE, "cannot open the perf event for BPF output on CPU 9" },
 	{ "0-9", "0-9", -1, 4, 0, 0, -ENOTTY, -ENOTTY, "cannot read the id of a perf event on CPU 4" },
@@ -424,7 +424,7 @@ START_TEST(test_refused)
 	ck_assert_uint_eq(ev.nr_places, 0);
 	ck_assert_ptr_null(ev.places);
 	ck_assert_uint_eq(unit_open_fds(), fds_before);
-	/* Another backend may try after that. */
+	/* another backend may try after that. */
 	memset(&kernel, 0, sizeof(kernel));
 	options.cpu = -1;
 	open_on("0-1", "0-1", false);
@@ -454,10 +454,10 @@ START_TEST(test_enable)
 }
 END_TEST
 
-/* ---- CPUs that come and go */
+/* ---- CPUs that come online and go offline */
 
 static struct {
-	int attached[MAX_CPUS], detached[MAX_CPUS]; /* how often */
+	int attached[MAX_CPUS], detached[MAX_CPUS]; /* number of calls */
 	int attach_answer, detach_answer;
 } calls;
 
@@ -467,7 +467,7 @@ static int attach(void *c, size_t i, struct err *err)
 
 	calls.attached[e->cpu]++;
 	ck_assert_int_ge(e->fd, 0);
-	ck_assert(!events[e->fd].enabled); /* not yet */
+	ck_assert(!events[e->fd].enabled); /* not enabled yet */
 	(void)c;
 	return calls.attach_answer ? err_set(err, calls.attach_answer, "cannot attach") : 0;
 }
@@ -479,7 +479,7 @@ static int detach(void *c, size_t i, struct err *err)
 
 	calls.detached[e->cpu]++;
 	ck_assert_int_ge(fcntl(e->fd, F_GETFD), 0); /* still open, */
-	ck_assert(!events[e->fd].enabled);          /* and silent, like all that share its ring */
+	ck_assert(!events[e->fd].enabled);          /* and disabled, like all events that share its ring */
 	for (j = 0; j < e->nr_more; j++)
 		ck_assert(!events[e->more[j].fd].enabled);
 	(void)c;
@@ -508,7 +508,7 @@ static void go_on(int first, int last, uint64_t enabled_ns)
 	}
 }
 
-/* A run on CPUs 0 to 3 of 0 to 4, enabled now; times are taken from its begin. */
+/* A run on CPUs 0 to 3 of 0 to 4, enabled now; times count from its beginning. */
 static uint64_t begin(bool notes)
 {
 	struct err err = { 0 };
@@ -544,7 +544,7 @@ START_TEST(test_goes_and_comes)
 	ck_assert(events[event_of(1)->fd].enabled);
 	ck_assert_uint_gt(event_of(1)->looked_at, t);
 	ck_assert_int_eq(follow("0-3", t + 4 * MS), 0);
-	/* one goes as another comes, which was never there */
+	/* one goes as another comes for the first time */
 	ck_assert_int_eq(follow("0-2,4", t + 5 * MS), 1);
 	assert_event(event_of(3), false, false);
 	assert_event(event_of(4), true, _i);
@@ -555,14 +555,14 @@ START_TEST(test_goes_and_comes)
 		assert_calls(cpu, 0, 0);
 	ck_assert_uint_eq(ev.nr_cpus, 4);
 	ck_assert_int_eq(follow("0-4", t + 6 * MS), 1);
-	ck_assert_uint_eq(ev.nr_cpus, 5); /* so many at most */
+	ck_assert_uint_eq(ev.nr_cpus, 5); /* at most so many */
 	ck_assert_int_eq(follow("0", t + 7 * MS), 1);
 	ck_assert_uint_eq(ev.nr_cpus, 5);
 	ck_assert_uint_eq(unit_open_fds(), fds_before + (_i ? 2 : 1));
 }
 END_TEST
 
-/* The one that -C names, and one of the others. */
+/* The CPU that -C names, and another one. */
 START_TEST(test_only)
 {
 	uint64_t t;
@@ -582,11 +582,11 @@ START_TEST(test_only)
 }
 END_TEST
 
-/* What keeps an event from coming back. */
+/* Failures that keep an event from coming back. */
 static const struct {
 	int answer, notes_answer, id_answer, enable_answer, attach_answer;
 	int attached; /* a try */
-	int refused;  /* what the run is told of in the end */
+	int refused;  /* the error that the run reports at the end */
 } broken[] = {
 	{ -ENODEV, 0, 0, 0, 0, 0, 0 }, { -EMFILE, 0, 0, 0, 0, 0, -EMFILE }, { -EACCES, 0, 0, 0, 0, 0, -EACCES },
 	{ 0, -ENODEV, 0, 0, 0, 0, 0 }, { 0, -EMFILE, 0, 0, 0, 0, -EMFILE }, { 0, 0, -ENOTTY, 0, 0, 0, -ENOTTY },
@@ -608,7 +608,7 @@ START_TEST(test_tried_again)
 		ck_assert_int_eq(follow("0-3", t + i * MS), 0);
 		assert_event(event_of(3), false, false);
 		ck_assert_uint_eq(unit_open_fds(), fds - 2);
-		/* What was attached is detached again. */
+		/* attached events are detached again */
 		assert_calls(3, (int)i * broken[_i].attached, 1 + (int)i * broken[_i].attached);
 		ck_assert_int_eq(ev.refused.code, broken[_i].refused);
 	}
@@ -619,14 +619,14 @@ START_TEST(test_tried_again)
 	ck_assert_int_eq(ev.refused.code, broken[_i].refused);
 	ck_assert(events[event_of(3)->fd].enabled);
 	ck_assert_uint_eq(unit_open_fds(), fds);
-	/* Offline from when it went until now, however often it was tried. */
+	/* Offline from its end until now, however often it was tried. */
 	events_account(&ev, t + 10 * MS);
 	ck_assert_uint_eq(ev.due_ns, 4 * 10 * MS);
 	ck_assert_uint_eq(ev.offline_ns, 5 * MS);
 }
 END_TEST
 
-/* One that was never there is not due while it cannot be opened. */
+/* A new CPU is not due while its event cannot be opened. */
 START_TEST(test_new_tried_again)
 {
 	uint64_t t = begin(false);
@@ -644,7 +644,7 @@ START_TEST(test_new_tried_again)
 }
 END_TEST
 
-/* What was read of the event last cannot be kept: the run ends, but nothing stays open. */
+/* The samples of the event are lost: the run ends, and nothing stays open. */
 START_TEST(test_detach_fails)
 {
 	uint64_t t = begin(true);
@@ -655,7 +655,7 @@ START_TEST(test_detach_fails)
 	ck_assert_int_eq(events_follow_cpus(&ev, t, &hooks, &err), -ENOMEM);
 	ck_assert_str_eq(err.msg, "cannot detach");
 	assert_event(event_of(3), false, false);
-	/* also of an event that could not be enabled */
+	/* also for an event that could not be enabled */
 	calls.detach_answer = 0;
 	ck_assert_int_eq(follow("0-2", t), 0);
 	calls.detach_answer = -ENOMEM;
@@ -665,7 +665,7 @@ START_TEST(test_detach_fails)
 }
 END_TEST
 
-/* A list that cannot be read tells nothing: all stays as it is, until one can be. */
+/* An unreadable list changes nothing, until one can be read. */
 static const char *const no_lists[] = { "3-2", "", "\n", "0-3,", "x", "0-99999999999" };
 
 START_TEST(test_no_list)
@@ -693,12 +693,12 @@ static void account(uint64_t now, uint64_t due, uint64_t offline)
 }
 
 /*
- * When a CPU has gone is what its event says: a time that it was enabled for. What cannot be is taken for the nearest
- * that can: not before the interval, not after now.
+ * The event's enabled time shows when its CPU went offline. Impossible times are clamped: not before the interval, not
+ * after now.
  */
 static const struct {
 	uint64_t enabled_ns;
-	uint64_t offline_ns; /* of 20 ms, when it is missed 8 ms after the begin */
+	uint64_t offline_ns; /* of 20 ms, if the CPU is missed 8 ms after the beginning */
 } left[] = {
 	{ 5 * MS, 15 * MS }, { 0, 20 * MS }, { 8 * MS, 12 * MS }, { 9 * MS, 12 * MS }, { UINT64_MAX / 2, 12 * MS },
 };
@@ -718,23 +718,23 @@ START_TEST(test_left)
 }
 END_TEST
 
-/* Gone and back between two looks: its time stood still, and the CPU is in the list each time. */
+/* Gone and back between two looks: the enabled time stood still, and the list has the CPU each time. */
 START_TEST(test_away_unseen)
 {
 	uint64_t t;
 	int cpu;
 
 	for (cpu = 0; cpu < 5; cpu++)
-		kernel.enabled_ns[cpu] = (cpu == 3 ? 100 : 498) * MS; /* clocks are not that exact */
+		kernel.enabled_ns[cpu] = (cpu == 3 ? 100 : 498) * MS; /* clocks are not exact */
 	t = begin(_i);
-	ck_assert_int_eq(follow("0-3", t + 300 * MS), 0); /* too early to tell */
+	ck_assert_int_eq(follow("0-3", t + 300 * MS), 0); /* too early to know */
 	ck_assert_uint_eq(events_in_doubt(&ev), 0);
-	ck_assert_int_eq(follow("0-3", t + 500 * MS), 0); /* it may be late */
+	ck_assert_int_eq(follow("0-3", t + 500 * MS), 0); /* its clock may be late */
 	ck_assert_uint_eq(events_in_doubt(&ev), t + 520 * MS);
 	for (cpu = 0; cpu < 4; cpu++) {
 		go_on(3, 3, 100 * MS);
 		ck_assert_int_eq(follow("0-3", t + (uint64_t)(510 + 20 * cpu) * MS),
-				 0); /* the first one is too early */
+				 0); /* the first look is too early */
 		ck_assert_int_eq(follow("0-3", t + (uint64_t)(520 + 20 * cpu) * MS), 0);
 	}
 	go_on(3, 3, 100 * MS);
@@ -751,22 +751,22 @@ START_TEST(test_away_unseen)
 END_TEST
 
 /*
- * By how long CPUs 2 and 3 have been enabled after 500 ms, and then every 20 ms, in ms: where the host stood still, the
+ * For how long CPUs 2 and 3 have been enabled after 500 ms, and then every 20 ms, in ms. If the host stood still, the
  * clock of a CPU is late until its next tick.
  */
 static const struct {
 	const char *what;
-	uint64_t ms[2][6]; /* 0: as before */
-	int gone[2];       /* at which of these; -1: at none */
+	uint64_t ms[2][6]; /* 0: unchanged */
+	int gone[2];       /* the look at which it has gone; -1: never */
 } late[] = {
 	{ "always there", { { 500 }, { 500 } }, { -1, -1 } },
 	{ "a little late", { { 500 }, { 300 } }, { -1, -1 } },
 	{ "late until the first tick", { { 500 }, { 100, 520 } }, { -1, -1 } },
 	{ "both, one longer", { { 100, 520 }, { 100, 0, 0, 560 } }, { -1, -1 } },
 	{ "late until the last look", { { 500 }, { 100, 0, 0, 0, 0, 600 } }, { -1, -1 } },
-	{ "made up for in part", { { 500 }, { 100, 101, 0, 0, 0, 0 } }, { -1, -1 } },
+	{ "advances a little", { { 500 }, { 100, 101, 0, 0, 0, 0 } }, { -1, -1 } },
 	{ "gone", { { 500 }, { 100 } }, { -1, 5 } },
-	{ "gone, and another one late", { { 100, 0, 540 }, { 100 } }, { -1, 5 } },
+	{ "one gone, the other one late", { { 100, 0, 540 }, { 100 } }, { -1, 5 } },
 	{ "both gone", { { 100 }, { 200 } }, { 5, 5 } },
 };
 
@@ -785,7 +785,7 @@ START_TEST(test_late)
 		ck_assert_msg(follow("0-3", t + (uint64_t)(500 + 20 * i) * MS) ==
 				      (late[_i].gone[0] == i || late[_i].gone[1] == i),
 			      "%s: %d", late[_i].what, i);
-		/* Looks are at the clock, which is not that of this test. */
+		/* looks use the real clock, not that of this test */
 		for (cpu = 0; cpu < 4; cpu++)
 			event_of(cpu)->looked_at = t + (uint64_t)(500 + 20 * i) * MS;
 	}
@@ -796,7 +796,7 @@ START_TEST(test_late)
 }
 END_TEST
 
-/* The same CPU may be in doubt again: what was missed at the last look does not count twice. */
+/* The same CPU may be in doubt again: time missed at the last look does not count twice. */
 START_TEST(test_late_again)
 {
 	uint64_t t = begin(false);
@@ -807,7 +807,7 @@ START_TEST(test_late_again)
 
 		go_on(0, 2, now);
 		go_on(3, 3, now - 400 * MS);
-		for (cpu = 0; cpu < 4; cpu++) /* looks are at the clock, which is not that of this test */
+		for (cpu = 0; cpu < 4; cpu++) /* looks use the real clock, not that of this test */
 			event_of(cpu)->looked_at = t + now - 500 * MS;
 		ck_assert_int_eq(follow("0-3", t + now), 0);
 		ck_assert_uint_eq(events_in_doubt(&ev), t + now + 20 * MS);
@@ -821,7 +821,7 @@ START_TEST(test_late_again)
 }
 END_TEST
 
-/* An interval that ends while it is in doubt: offline, if a second look has said so, and not twice. */
+/* An interval that ends while a CPU is in doubt: offline if a second look has confirmed it, and counted once. */
 START_TEST(test_doubt_at_the_end)
 {
 	uint64_t t = begin(false);
@@ -841,7 +841,7 @@ START_TEST(test_doubt_at_the_end)
 }
 END_TEST
 
-/* An event that gives no counts: it is taken to have gone now. */
+/* An event that cannot be read: it has gone now. */
 START_TEST(test_left_unread)
 {
 	uint64_t t = begin(false);
@@ -852,7 +852,7 @@ START_TEST(test_left_unread)
 }
 END_TEST
 
-/* Before 6.0 there is no third number. */
+/* Before 6.0, read(2) has no third number. */
 START_TEST(test_left_old_kernel)
 {
 	uint64_t t;
@@ -865,7 +865,7 @@ START_TEST(test_left_old_kernel)
 }
 END_TEST
 
-/* Gone before the interval began, and found out within it. */
+/* Gone before the interval began, but found within it. */
 START_TEST(test_left_before)
 {
 	uint64_t t;
@@ -878,12 +878,12 @@ START_TEST(test_left_before)
 }
 END_TEST
 
-/* Twice within one interval; others at the same time; over the end of an interval. */
+/* Twice within one interval; several at the same time; over the end of an interval. */
 START_TEST(test_sums)
 {
 	uint64_t t;
 
-	kernel.enabled_ns[0] = kernel.enabled_ns[1] = UINT64_MAX / 2; /* gone when found */
+	kernel.enabled_ns[0] = kernel.enabled_ns[1] = UINT64_MAX / 2; /* counts as gone when found */
 	t = begin(false);
 	ck_assert_int_eq(follow("0,2-3", t + 10 * MS), 1);
 	ck_assert_int_eq(follow("0-3", t + 13 * MS), 1);
@@ -892,7 +892,7 @@ START_TEST(test_sums)
 	account(t + 30 * MS, 4 * 30 * MS, (3 + 5 + 10) * MS);
 	ck_assert_int_eq(follow("0-3", t + 31 * MS), 1);
 	account(t + 40 * MS, 4 * 10 * MS, MS);
-	/* a fifth, from here on; also where it is offline again */
+	/* a fifth CPU, from here on; also if it goes offline again */
 	ck_assert_int_eq(follow("0-4", t + 44 * MS), 1);
 	account(t + 50 * MS, 4 * 10 * MS + 6 * MS, 0);
 	kernel.enabled_ns[4] = 0;
@@ -901,7 +901,7 @@ START_TEST(test_sums)
 }
 END_TEST
 
-/* CPUs that do not sample owe nothing. */
+/* No samples are due from CPUs that do not sample. */
 START_TEST(test_only_due)
 {
 	uint64_t t;
@@ -928,7 +928,7 @@ static void ask_for_both(void)
 	};
 }
 
-/* One place: what is open on its CPU, as far as it @samples. */
+/* Check one place: the events open on its CPU, depending on whether it @samples. */
 static void assert_both(const struct event_place *e, bool open, bool samples, bool joins, bool notes)
 {
 	const bool noted[] = { open && notes && samples, open && notes };
@@ -994,7 +994,7 @@ static bool ask_for_joining(int i)
 	return joinings[i].switches != SWITCHES_BY_PROGRAM;
 }
 
-/* Samples are of the CPU that -C names, switches of all: a thread may come back anywhere. */
+/* Samples come from the CPU that -C names, switches from all: a thread may come back on any CPU. */
 START_TEST(test_both)
 {
 	bool joins = ask_for_joining(_i), notes = joinings[_i].notes;
@@ -1018,7 +1018,7 @@ START_TEST(test_both)
 }
 END_TEST
 
-/* Of the joined one: what is not about switches is as it is of the samples. */
+/* Check the joined event: all attributes that do not concern switches are those of the samples. */
 static void assert_switch_attr(const struct perf_event_attr *a, bool tracepoint)
 {
 	struct perf_event_attr want = ev.attr;
@@ -1075,7 +1075,7 @@ START_TEST(test_both_attributes)
 }
 END_TEST
 
-/* An event of another kind samples; its switches are no business of a PMU. */
+/* An event of another kind samples; the switch events do not use its PMU. */
 START_TEST(test_both_other_clock)
 {
 	ask_for_both();
@@ -1091,7 +1091,7 @@ START_TEST(test_both_other_clock)
 }
 END_TEST
 
-/* What ends it, and leaves nothing open: the message names the event that is meant. */
+/* Errors that end the opening, and leave nothing open: the message names the right event. */
 static const struct {
 	bool tracepoint, notes;
 	int cpu, switch_answer, switch_notes_answer, id_answer, rc;
@@ -1109,7 +1109,7 @@ static const struct {
 	{ false, false, 9, 0, 0, -ENOTTY, -ENOTTY, "cannot read the id of a perf event on CPU 9" },
 	{ true, true, 0, 0, -EMFILE, 0, -EMFILE, "cannot open the perf event for BPF output on CPU 0" },
 	{ true, true, 9, 0, -EINVAL, 0, -EINVAL, "cannot open the perf event for BPF output on CPU 9" },
-	/* the tracepoint may not be used, and neither the other event */
+	/* neither the tracepoint nor the other event may be used */
 	{ true, false, 3, -EACCES, 0, 0, -EACCES, "cannot open perf event 'context-switches' on CPU 3" },
 };
 
@@ -1139,7 +1139,7 @@ START_TEST(test_both_refused)
 }
 END_TEST
 
-/* Tracepoints of whole CPUs need more rights: without these the records tell, on all CPUs alike. */
+/* Tracepoints of whole CPUs need more permissions: without these, the records are used, on all CPUs alike. */
 static const int no_rights[] = { -EACCES, -EPERM, -ENOENT };
 
 START_TEST(test_both_no_tracepoint)
@@ -1163,7 +1163,7 @@ START_TEST(test_both_no_tracepoint)
 }
 END_TEST
 
-/* Before 4.3: a tracepoint tells who comes next, the records cannot. */
+/* Before 4.3, the tracepoint has the next thread, the records do not. */
 static const struct {
 	bool tracepoint, notes, both;
 	int rc;
@@ -1197,13 +1197,13 @@ START_TEST(test_both_before_records)
 	ck_assert_uint_eq(ev.switch_attr.context_switch, 0);
 	ck_assert_uint_eq(kernel.switch_attr[1].context_switch, 0);
 	ck_assert(kernel.switch_attr[1].sample_type & PERF_SAMPLE_RAW);
-	ck_assert_uint_eq(kernel.switch_attr[1].sample_max_stack, 0); /* that is newer */
+	ck_assert_uint_eq(kernel.switch_attr[1].sample_max_stack, 0); /* this attribute is newer */
 	ck_assert_uint_eq(kernel.switch_attr[1].use_clockid, ev.attr.use_clockid);
 	ck_assert_uint_eq(ev.attr.sample_max_stack, 125);
 }
 END_TEST
 
-/* The clock of those that share a ring is one, also where the kernel knows none but its own. */
+/* Events that share a ring have the same clock, also if the kernel supports only its own. */
 START_TEST(test_both_old_kernel)
 {
 	ask_for_both();
@@ -1218,7 +1218,7 @@ START_TEST(test_both_old_kernel)
 }
 END_TEST
 
-/* A CPU may go offline between any two of its events: then none of them is left. */
+/* A CPU may go offline between any two of its events: then none of them stays open. */
 START_TEST(test_both_going)
 {
 	int *const answers[] = { kernel.answer, kernel.notes_answer, kernel.switch_answer, kernel.switch_notes_answer };
@@ -1290,7 +1290,7 @@ START_TEST(test_both_comes)
 		ck_assert(events[event_of(cpu)->fd].enabled);
 		ck_assert(events[event_of(cpu)->more[0].fd].enabled);
 	}
-	/* a new one */
+	/* a new CPU */
 	ck_assert_int_eq(follow("0-4", t), 1);
 	assert_both(event_of(4), true, options.cpu < 0, true, notes);
 	ck_assert(events[event_of(4)->more[0].fd].enabled);
@@ -1298,7 +1298,7 @@ START_TEST(test_both_comes)
 }
 END_TEST
 
-/* What keeps it from coming back: nothing is left of it, and it is tried again. */
+/* Failures that keep the CPU from coming back: nothing of it stays open, and it is tried again. */
 static const struct {
 	int switch_answer, switch_notes_answer, id_answer, enable_answer, attach_answer;
 	int attached; /* a try */
@@ -1338,7 +1338,7 @@ START_TEST(test_both_tried_again)
 }
 END_TEST
 
-/* May both still be opened, now that rights were given up? */
+/* Can both events still be opened after capabilities were dropped? */
 static const struct {
 	int answer, switch_answer, rc;
 } tries[] = { { 0, 0, 0 }, { -EACCES, 0, -EACCES }, { 0, -EACCES, -EACCES }, { -EPERM, -EACCES, -EPERM } };
@@ -1362,7 +1362,7 @@ END_TEST
 
 static pid_t threads[] = { 100, 200, 300, 400 };
 
-/* Thread @tid of process @pid is there. */
+/* Add thread @tid of process @pid. */
 static void add_thread(pid_t pid, pid_t tid)
 {
 	char name[64];
@@ -1371,7 +1371,7 @@ static void add_thread(pid_t pid, pid_t tid)
 	unit_write(dir, name, "", 0);
 }
 
-/* As -p has it: each is a process. */
+/* Follow processes, as with -p. */
 static void follow_threads(size_t nr)
 {
 	size_t i;
@@ -1423,7 +1423,7 @@ START_TEST(test_followed)
 }
 END_TEST
 
-/* Of whole CPUs nothing is inherited, nor waits for an exec; the events of a command that is followed do. */
+/* Events of whole CPUs are not inherited, and do not wait for an exec; those of a followed command do both. */
 START_TEST(test_inherited)
 {
 	char name[] = "true", *argv[] = { name, NULL };
@@ -1451,7 +1451,7 @@ START_TEST(test_inherited)
 }
 END_TEST
 
-/* Each CPU's event knows it all, but one that was closed. */
+/* Each CPU's event has the whole time, except one that was closed. */
 START_TEST(test_followed_ns)
 {
 	uint64_t ns = 1;
@@ -1462,7 +1462,7 @@ START_TEST(test_followed_ns)
 	open_on("0-4", "0-3", false);
 	ck_assert_int_eq(events_followed_ns(&ev, &ns), 0);
 	ck_assert_uint_eq(ns, 7 * MS);
-	ck_assert_int_eq(events_followed_ns(&ev, &ns), -ENODATA); /* nothing is left to be read */
+	ck_assert_int_eq(events_followed_ns(&ev, &ns), -ENODATA); /* no event is left to read */
 	ck_assert_uint_eq(ns, 0);
 	events_close(&ev);
 	ck_assert_int_eq(events_followed_ns(&ev, &ns), -ENODATA);
@@ -1495,7 +1495,7 @@ START_TEST(test_followed_enable)
 }
 END_TEST
 
-/* Those that do not sample tell of the threads, too. */
+/* Events that do not sample record the threads, too. */
 START_TEST(test_followed_only)
 {
 	options.cpu = 1;
@@ -1509,7 +1509,7 @@ START_TEST(test_followed_only)
 }
 END_TEST
 
-/* Threads that have ended are left out, as long as there is another one. */
+/* Ended threads are left out, as long as another one exists. */
 static const struct {
 	pid_t gone[4], left[4];
 	size_t nr;
@@ -1530,7 +1530,7 @@ START_TEST(test_followed_gone)
 }
 END_TEST
 
-/* That a thread could not be seen, which has ended by now, says nothing about the others. */
+/* An ended thread that could not be sampled does not affect the others. */
 START_TEST(test_followed_vanishing)
 {
 	follow_threads(2);
@@ -1542,7 +1542,7 @@ START_TEST(test_followed_vanishing)
 }
 END_TEST
 
-/* @paranoid: 9: there is no such file */
+/* @paranoid: 9: the file does not exist */
 static void set_paranoid(int paranoid)
 {
 	char text[16];
@@ -1561,7 +1561,7 @@ static const struct {
 } user_only[] = {
 	{ 2, CANNOT "100 on CPU 0: Permission denied (kernel.perf_event_paranoid is 2; kernel stacks need CAP_PERFMON "
 		    "or a value below 2)" },
-	{ 1, CANNOT "100 on CPU 0: Permission denied" }, /* it is something else */
+	{ 1, CANNOT "100 on CPU 0: Permission denied" }, /* another cause */
 	{ 9, CANNOT "100 on CPU 0: Permission denied" },
 };
 
@@ -1579,7 +1579,7 @@ START_TEST(test_followed_user_only)
 	ck_assert_uint_eq(ev.attr.exclude_callchain_kernel, 1);
 	ck_assert_int_eq(ev.user_only.code, -EACCES);
 	ck_assert_str_eq(ev.user_only.msg, user_only[_i].says);
-	/* Another backend may try with other rights. */
+	/* another backend may try with other permissions */
 	events_close(&ev);
 	kernel.no_kernel = false;
 	open_on("0-1", "0-1", false);
@@ -1589,7 +1589,7 @@ START_TEST(test_followed_user_only)
 }
 END_TEST
 
-/* Of cgroups it is only said that they are in the way where it goes on without them. */
+/* A run without cgroups continues, with a warning that the kernel refuses them. */
 static const struct {
 	bool followed, no_cgroups;
 	int answer;
@@ -1609,7 +1609,7 @@ START_TEST(test_cgroups)
 
 	if (cgroups[_i].followed)
 		follow_threads(2);
-	req.filter.cgroup = (struct cgroup *)dir; /* whichever */
+	req.filter.cgroup = (struct cgroup *)dir; /* any value */
 	kernel.no_cgroups = cgroups[_i].no_cgroups;
 	kernel.answer[0] = cgroups[_i].answer;
 	fake_list_cpus(dir, "possible", "0-1");
@@ -1670,7 +1670,7 @@ START_TEST(test_unfollowed)
 }
 END_TEST
 
-/* A CPU that goes takes nothing with it; one that is new is told of, once. */
+/* A CPU that goes offline closes no event; a new CPU is reported once. */
 START_TEST(test_followed_cpus)
 {
 	uint64_t t;

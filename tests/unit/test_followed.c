@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who is followed: a copy of /proc lists threads, and this program's own syscall() takes the place of libc's: it opens
- * the events, and meanwhile threads are made and end. Its readdir() lists them as /proc does: by their ids, those
- * included that come meanwhile.
+ * Followed threads. A copy of /proc lists threads, and this program's own syscall() replaces libc's: it opens the
+ * events, and meanwhile creates and ends threads. Its readdir() lists threads as /proc does: by id, including those
+ * that are created meanwhile.
  */
 #include "core/events/cpus.h"
 #include "core/events/events.h"
@@ -22,7 +22,7 @@ enum { MAX_FDS = 256, MAX_OPENED = 4096, CPUS = 3 };
 
 #define OTHERS 12345 /* a user id that is not ours */
 
-/* A thread that is made, or with @tid below 0 ends, when the event of @after is opened on CPU @cpu. */
+/* A thread that is created or, with @tid below 0, ends when the event of @after is opened on CPU @cpu. */
 struct birth {
 	pid_t after;
 	int cpu;
@@ -31,16 +31,16 @@ struct birth {
 
 static struct {
 	pid_t foreign[8], gone[8];
-	int nr_fds; /* for events; then @full */
+	int nr_fds; /* for events; after that, @full */
 	int full;
-	bool endless;                                /* whenever a thread has its events, one comes that has none */
-	int offline;                                 /* CPU whose events are refused; -1: none */
-	pid_t foreign_switches[8], gone_switches[8]; /* whose second event is refused */
-	int offline_switches;                        /* CPU that goes between the two */
+	bool endless; /* whenever a thread has its events, a new one without events is created */
+	int offline;  /* CPU whose events are refused; -1: none */
+	pid_t foreign_switches[8], gone_switches[8]; /* their second event is refused */
+	int offline_switches;                        /* CPU that goes offline between the two */
 	bool has_dummy;                              /* since 3.12 */
 	int id_answer;
 	struct birth births[8];
-	pid_t newest; /* 0: nobody tells */
+	pid_t newest; /* 0: not known */
 	struct {
 		pid_t tid;
 		int cpu, fd;
@@ -49,7 +49,7 @@ static struct {
 	size_t nr_opened;
 } kernel;
 
-/* Of the folders that are listed now. */
+/* For the directories that are being listed. */
 static struct {
 	DIR *dir;
 	long last;
@@ -89,7 +89,7 @@ static struct options options;
 static struct request req;
 static struct events ev;
 static unsigned int fds_before;
-static int nr_attached, attached, attach_answer; /* of CPUs that come */
+static int nr_attached, attached, attach_answer; /* for CPUs that come online */
 
 static void put(const char *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void put(const char *text, const char *fmt, ...)
@@ -152,7 +152,7 @@ static void give_birth(pid_t tid, int cpu)
 		if (b->after != tid || b->cpu != cpu)
 			continue;
 		add_thread(b->pid, b->tid, b->parent, getuid());
-		/* Those that take long to come to the list are not the newest; below 1000 ids begin anew. */
+		/* Threads that appear late in the list are not the newest; below 1000, ids have wrapped around. */
 		if (kernel.newest && (b->tid > kernel.newest || b->tid < 1000))
 			tell_newest(b->tid);
 	}
@@ -163,7 +163,7 @@ static bool of_switches(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
-/* A descriptor that was closed may be given out again. */
+/* A closed descriptor may be used again. */
 static void note_opened(pid_t tid, int cpu, int fd, bool switches)
 {
 	size_t i;
@@ -259,7 +259,7 @@ static int follow(struct err *err)
 	return rc;
 }
 
-/* Which threads have events, "100 200": on each CPU one, or the two of them, which are there still. */
+/* The threads with events, "100 200": on each CPU one event, or both, which are still open. */
 static const char *with_events(void)
 {
 	static char text[4096];
@@ -332,7 +332,7 @@ START_TEST(test_nobody)
 }
 END_TEST
 
-/* Numbers in a /proc of another PID namespace are of others; -L needs none. */
+/* Ids in a /proc of another PID namespace are different; -L does not need it. */
 static const struct {
 	size_t nr_pids;
 	bool by_tid;
@@ -359,28 +359,28 @@ START_TEST(test_foreign)
 }
 END_TEST
 
-/* ---- what comes while events are opened */
+/* ---- threads that are created meanwhile */
 
 static const struct {
 	pid_t newest; /* before */
-	pid_t parent; /* of 200, beside which 100 is there */
+	pid_t parent; /* parent of process 200; process 100 exists beside it */
 	struct birth births[4];
 	const char *with_events; /* "": these two */
 	unsigned int unsure, all;
 } comings[] = {
-	/* made by one that has no events yet: it has none, and gets its own */
+	/* created by a thread without events yet: it inherits none, and gets its own */
 	{ 1000, 1, { { 100, 1, 200, 1001, 0 } }, "100 200 1001", 0, 0 },
 	{ 1000, 1, { { 100, 1, 1001, 1001, 200 } }, "100 200 1001", 0, 0 },
-	/* by one that has some of them: nobody knows */
+	/* by a thread with some of its events: unknown */
 	{ 1000, 1, { { 200, 1, 200, 1001, 0 } }, "100 200", 1, 3 },
 	{ 1000, 1, { { 200, 1, 1001, 1001, 200 } }, "100 200", 1, 3 },
 	{ 1000, 1, { { 200, 1, 1001, 1001, 200 }, { 200, 1, 1001, 1002, 0 } }, "100 200", 2, 4 },
-	/* by one that has all of them: it has, too */
+	/* by a thread with all its events: it inherits all */
 	{ 1000, 1, { { 200, 1, 100, 1001, 0 } }, "100 200", 0, 0 },
 	{ 1000, 1, { { 200, 1, 1001, 1001, 100 } }, "100 200", 0, 0 },
 	{ 1000, 1, { { 200, 1, 1001, 1001, 100 }, { 200, 1, 1001, 1002, 0 } }, "100 200", 0, 0 },
 	{ 1000, 1, { { 200, 1, 1001, 1001, 100 }, { 200, 1, 1002, 1002, 1001 } }, "100 200", 0, 0 },
-	/* by one of a process of which some have all, and nobody knows about another one */
+	/* by a thread of a process where some threads have all, and one is unknown */
 	{ 1000,
 	  1,
 	  { { 100, 1, 1001, 1001, 200 }, { 200, 1, 200, 1002, 0 }, { 1001, 1, 200, 1003, 0 } },
@@ -399,21 +399,21 @@ static const struct {
 	  "100 200 1001",
 	  2,
 	  5 },
-	/* by one that is not known, or has gone */
+	/* by a thread that is unknown or gone */
 	{ 1000, 1, { { 200, 1, 1001, 1001, 1 } }, "100 200", 1, 3 },
 	{ 1000, 1, { { 200, 1, 1001, 1001, 777 } }, "100 200", 1, 3 },
-	/* while the events of one are opened that came itself */
+	/* while the events of a thread created meanwhile are opened */
 	{ 1000, 1, { { 100, 1, 200, 1001, 0 }, { 1001, 1, 200, 1002, 0 } }, "100 200 1001", 1, 4 },
 	{ 1000, 1, { { 100, 1, 1001, 1001, 200 }, { 1001, 1, 1001, 1002, 0 } }, "100 200 1001", 1, 4 },
-	/* of one that took long to come */
+	/* by a thread that appeared late */
 	{ 1005, 1, { { 200, 1, 100, 1001, 0 }, { 1001, 1, 100, 1007, 0 } }, "100 200 1001", 1, 4 },
-	/* ids have begun anew long ago: these are old */
+	/* ids wrapped around long ago: these threads are old */
 	{ 50, 1, { { 0 } }, "100 200", 0, 0 },
 	{ 150, 100, { { 0 } }, "100 200", 0, 0 },
-	/* or begin anew now: nobody knows */
+	/* or wrap around now: unknown */
 	{ 1000, 1, { { 200, 1, 100, 50, 0 } }, "100 200", 1, 3 },
 	{ 1000, 1, { { 200, 0, 200, 1001, 0 }, { 200, 1, 100, 50, 0 } }, "100 200", 2, 4 },
-	/* nobody tells which is the newest: what the first look finds has events, what came later not */
+	/* the newest id is unknown: threads found by the first look get events, later ones do not */
 	{ 0, 1, { { 0 } }, "100 200", 0, 0 },
 	{ 0, 1, { { 200, 1, 100, 101, 0 } }, "100 200", 1, 3 },
 	{ 0, 1, { { 200, 1, 1001, 1001, 100 } }, "100 200 1001", 0, 0 },
@@ -444,7 +444,7 @@ START_TEST(test_coming)
 }
 END_TEST
 
-/* There is always another one: this has an end. */
+/* There is always another thread: the passes end. */
 START_TEST(test_endless)
 {
 	struct err err;
@@ -465,7 +465,7 @@ static void ask_for(bool by_tid)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(pids); i++) {
-		add_thread(pids[i], pids[i], 1, OTHERS); /* that is up to the kernel */
+		add_thread(pids[i], pids[i], 1, OTHERS); /* the kernel decides about that */
 		add_thread(pids[i], pids[i] + 1, 0, 0);
 	}
 	add_ours(400);
@@ -477,10 +477,10 @@ static void ask_for(bool by_tid)
 static const struct {
 	bool by_tid;
 	pid_t foreign[8], gone[8];
-	const char *comm;        /* of 200; NULL: not known */
-	const char *with_events; /* NULL: it fails, */
+	const char *comm;        /* name of 200; NULL: not known */
+	const char *with_events; /* NULL: it fails */
 	int rc;
-	const char *says; /* with this */
+	const char *says; /* with this message */
 } chosen[] = {
 	{ false, { 0 }, { 0 }, "x", "100 101 200 201 300 301", 0, NULL },
 	{ true, { 0 }, { 0 }, "x", "100 200 300", 0, NULL },
@@ -549,7 +549,7 @@ START_TEST(test_chosen)
 }
 END_TEST
 
-/* Of -p the new threads count, and not the new processes. */
+/* With -p, new threads count, new processes do not. */
 START_TEST(test_chosen_coming)
 {
 	const struct birth births[] = {
@@ -608,7 +608,7 @@ START_TEST(test_fewer)
 }
 END_TEST
 
-/* Some are kept for later. */
+/* Some descriptors stay free for later. */
 START_TEST(test_kept)
 {
 	int next = fcntl(STDOUT_FILENO, F_DUPFD, 0); /* all below it are in use */
@@ -626,16 +626,16 @@ START_TEST(test_kept)
 	rl.rlim_cur = MAX_FDS;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
 	ck_assert_int_eq(rc, 0);
-	/* What is left is at least the fourth part. */
+	/* At least a quarter stays free. */
 	ck_assert_uint_ge(limit - (rlim_t)unit_open_fds(), limit / 4 < 32 ? limit / 4 : 32);
 	if (_i == 0 || _i == 19)
 		ck_assert_int_eq(ev.unfollowed.code, _i ? 0 : -EMFILE);
 }
 END_TEST
 
-/* ---- with an event at switches beside each */
+/* ---- with a switch event beside each */
 
-/* Of each thread both are on each CPU that is there, and it is known which is which. */
+/* Each thread has both events on each present CPU, and it is known which is which. */
 static void assert_joined(size_t nr_threads)
 {
 	size_t i, j, k, switches;
@@ -670,10 +670,10 @@ static const struct {
 	bool by_tid;
 	pid_t foreign[8], gone[8];
 	int offline, id_answer;
-	const char *with_events; /* NULL: it fails, */
+	const char *with_events; /* NULL: it fails */
 	size_t nr;
 	int rc;
-	const char *says; /* with this */
+	const char *says; /* with this message */
 } joinings[] = {
 	{ false, { 0 }, { 0 }, -1, 0, "100 101 200 201 300 301", 6, 0, NULL },
 	{ true, { 0 }, { 0 }, -1, 0, "100 200 300", 3, 0, NULL },
@@ -746,7 +746,7 @@ START_TEST(test_joined)
 }
 END_TEST
 
-/* Threads of this user: who may not be observed at switches is not sampled either. */
+/* Threads of this user: a thread without a switch event is not sampled either. */
 START_TEST(test_joined_user)
 {
 	char text[128];
@@ -766,7 +766,7 @@ START_TEST(test_joined_user)
 }
 END_TEST
 
-/* Both or none, where the descriptors end in the middle. */
+/* Both or none, if descriptors run out between the two. */
 static const struct {
 	int nr_fds, full;
 	const char *with_events;
@@ -810,7 +810,7 @@ START_TEST(test_fewer_joined)
 }
 END_TEST
 
-/* ---- CPUs that are offline, and come */
+/* ---- CPUs that are offline, and come online */
 
 static int attach(void *c, size_t i, struct err *err)
 {
@@ -838,7 +838,7 @@ static void come(const char *online, int changed)
 	ck_assert_int_eq(events_follow_cpus(&ev, 1000, &hooks, &err), changed);
 }
 
-/* @nr_fds: CPU 3 is there, and offline; CPU 4 is not there */
+/* @nr_fds: descriptors; CPU 3 is present but offline, CPU 4 is not present */
 static void follow_offline(int nr_fds)
 {
 	struct err err;
@@ -882,10 +882,10 @@ START_TEST(test_offline)
 }
 END_TEST
 
-/* Threads come first. */
+/* Threads are more important than offline CPUs. */
 START_TEST(test_offline_no_room)
 {
-	int nr_fds = 4 + _i; /* what is closed is not given back */
+	int nr_fds = 4 + _i; /* closed descriptors are not available again */
 
 	follow_offline(nr_fds);
 	ck_assert_int_eq(ev.places[3].fd, -1);

@@ -52,7 +52,7 @@ static uint64_t inode(const char *name)
 	return st.st_ino;
 }
 
-/* A file that holds its own name is the process's, the host's, or to be opened by no path at all. */
+/* Files that have their own names as contents. They belong to the process, to the host, or cannot be opened by path. */
 static void setup(void)
 {
 	static const char *const names[] = {
@@ -89,7 +89,7 @@ static void teardown(void)
 	unit_rmdir(dir);
 }
 
-/* @got is what was opened: the file called @name, ready to be read, or when that is NULL, the failure @rc. */
+/* Check @got, the result of opening: the file called @name, at its beginning, or, if @name is NULL, the failure @rc. */
 static void check_opened(int got, const char *name, int rc, int fds)
 {
 	struct stat st;
@@ -109,7 +109,7 @@ static void check_opened(int got, const char *name, int rc, int fds)
 	ck_assert_int_eq(unit_open_fds(), fds);
 }
 
-/* Which inode the mapping has: @of a file, "" of none there is, NULL: unknown. */
+/* The inode in the mapping: @of a file, "" of no file that exists, NULL: unknown. */
 static const struct {
 	const char *path, *of, *opened;
 	int rc;
@@ -122,7 +122,7 @@ static const struct {
 	{ "/lib/host.so", HOST "lib/host.so", HOST "lib/host.so", 0 },
 	{ "/lib//own.so", NULL, INSIDE "lib/own.so", 0 },
 	{ "/./lib/./own.so", NULL, INSIDE "lib/own.so", 0 },
-	{ "/link.so", NULL, HOST "link.so", 0 }, /* the process's is a link */
+	{ "/link.so", NULL, HOST "link.so", 0 }, /* the file of the process is a link */
 	/* another file */
 	{ "/lib/both.so", "", NULL, -ESTALE },
 	{ "/lib/both.so", INSIDE "lib/own.so", NULL, -ESTALE },
@@ -162,7 +162,7 @@ static const struct {
 	{ "/../outside/x.so", "outside/x.so", NULL, -ENOENT },
 	{ "/..", NULL, NULL, -ENOENT },
 	{ "/lib/..", NULL, NULL, -ENOENT },
-	/* no path of a file */
+	/* not the path of a file */
 	{ "", NULL, NULL, -ENOENT },
 	{ "/", NULL, NULL, -ENOENT },
 	{ "lib/own.so", NULL, NULL, -ENOENT },
@@ -186,7 +186,7 @@ START_TEST(test_live)
 }
 END_TEST
 
-/* It is gone, or there is no /proc: what the host has serves. */
+/* The process is gone, or there is no /proc: the host's file is used. */
 START_TEST(test_no_process)
 {
 	static const pid_t pids[] = { PID + 1, 0, -1, INT32_MAX };
@@ -243,7 +243,7 @@ START_TEST(test_long_names)
 	path[sizeof(path) - 1] = 0;
 	file.path = path;
 	check_opened(mapped_file_open(&cfg, PID, &file), NULL, -ENOENT, fds);
-	/* Longer than any path that open(2) takes; but each name is looked up by itself. */
+	/* Longer than any path that open(2) accepts; but each name is looked up by itself. */
 	for (i = 0; i + 16 < sizeof(path); i += 2)
 		memcpy(path + i, "/.", 2);
 	snprintf(path + i, sizeof(path) - i, "/lib/own.so");
@@ -251,7 +251,7 @@ START_TEST(test_long_names)
 }
 END_TEST
 
-/* With ever more descriptors left: none, until there are enough. Never another failure, never one forgotten. */
+/* With more and more descriptors left: no file until there are enough. Never another failure, never a leak. */
 START_TEST(test_few_descriptors)
 {
 	const struct mapped_file file = { .path = "/lib/own.so" };
@@ -273,7 +273,7 @@ START_TEST(test_few_descriptors)
 }
 END_TEST
 
-/* An ELF file with build id @id, unless NULL. */
+/* Write an ELF file with build id @id, unless @id is NULL. */
 static void write_built(const char *name, const void *id, size_t len)
 {
 	unsigned char bytes[128];
@@ -289,7 +289,10 @@ static void write_built(const char *name, const void *id, size_t len)
 
 enum inode { INO_NONE, INO_SAME, INO_OTHER };
 
-/* What the mapping says, what is told of its path, what is there (ids are text, "" a file without, NULL: none). */
+/*
+ * The mapping's ids, the ids known for its path, and the file at that path (ids are text, "" a file without id, NULL:
+ * none).
+ */
 static const struct {
 	const char *mapping, *table[2], *file;
 	enum inode ino;
@@ -330,7 +333,7 @@ START_TEST(test_recorded)
 	int fds = unit_open_fds();
 	size_t i;
 
-	/* A process of that number runs here, with all that could be wished for. */
+	/* A process with that id runs here, and has a matching file. */
 	write_built(INSIDE "x.so", "abc", 3);
 	if (there)
 		write_built(HOST "x.so", *there ? there : NULL, strlen(there));
@@ -350,7 +353,7 @@ START_TEST(test_recorded)
 }
 END_TEST
 
-/* What is there by that path, but no ELF file. */
+/* Something else than an ELF file is at that path. */
 static const struct {
 	const char *path;
 	int rc;
@@ -381,7 +384,7 @@ START_TEST(test_build)
 
 	build_id_set(&abc, "abc", 3);
 	build_id_set(&xyz, "xyz", 3);
-	ck_assert(!mapped_file_build(&cfg, &file, &id)); /* no recording */
+	ck_assert(!mapped_file_build(&cfg, &file, &id)); /* not a recording */
 	cfg.recorded = &origin;
 	ck_assert(mapped_file_build(&cfg, &file, &id) && build_id_equal(&id, &abc));
 	file.build_id_size = BUILD_ID_MAX + 1;
@@ -404,12 +407,23 @@ static const struct {
 	const char *path;
 	bool has;
 } paths[] = {
-	{ "/x", true },          { "/usr/lib/x.so", true }, { "/device", true },
-	{ "/memfd", true },      { "/x (deleted)", true },  { "", false },
-	{ "x", false },          { "//anon", false },       { "/dev/zero", false },
-	{ "/dev/shm/x", false }, { "/memfd:", false },      { "/memfd:x (deleted)", false },
-	{ "[heap]", false },     { "[vdso]", false },       { "[uprobes]", false },
-	{ "/SYSV00000000 (deleted)", false }, { "/anon_hugepage (deleted)", false },
+	{ "/x", true },
+	{ "/usr/lib/x.so", true },
+	{ "/device", true },
+	{ "/memfd", true },
+	{ "/x (deleted)", true },
+	{ "", false },
+	{ "x", false },
+	{ "//anon", false },
+	{ "/dev/zero", false },
+	{ "/dev/shm/x", false },
+	{ "/memfd:", false },
+	{ "/memfd:x (deleted)", false },
+	{ "[heap]", false },
+	{ "[vdso]", false },
+	{ "[uprobes]", false },
+	{ "/SYSV00000000 (deleted)", false },
+	{ "/anon_hugepage (deleted)", false },
 };
 
 START_TEST(test_has_path)
@@ -427,9 +441,7 @@ END_TEST
 #define ID0      "\x0f\xab\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\0\0"
 #define ID0_NAME DEBUG "0f/ab0102030405060708090a0b0c0d0e0f100000.debug"
 
-/*
- * Build id @id of @size bytes is asked for; @has, of as many, is the one of the file called @name (NULL: none).
- */
+/* Look for build id @id of @size bytes; @has, of the same size, is the id of the file called @name (NULL: none). */
 static const struct {
 	const char *id;
 	size_t size;
@@ -447,7 +459,7 @@ static const struct {
 	{ ID0, 20, ID0_NAME, ID, false },
 	{ ID, 20, ID_NAME, NULL, false },
 	{ "abc", 3, DEBUG "61/6263.debug", "xyz", false },
-	/* by another name */
+	/* under another name */
 	{ ID, 20, DEBUG "0F/AB0102030405060708090A0B0C0D0E0F1011F2.debug", ID, false },
 	{ ID, 20, DEBUG "0f/ab0102030405060708090a0b0c0d0e0f1011f2", ID, false },
 	{ ID, 20, DEBUG "0f/ab0102030405060708090a0b0c0d0e0f101100.debug", ID, false },
@@ -472,7 +484,7 @@ START_TEST(test_debug)
 }
 END_TEST
 
-/* In the user's folder, or in that of the host, is the file of build @user and @host (NULL: none). */
+/* The user's directory or that of the host has the file of build @user and @host (NULL: none). */
 static const struct {
 	const char *user, *host, *found;
 } user_debugs[] = {
@@ -497,7 +509,10 @@ START_TEST(test_debug_user)
 }
 END_TEST
 
-/* A recorded file that is not at its path, or another build is: by its build id, with the place of its debug file. */
+/*
+ * A recorded file that is not at its path, or of which another build is there: found by its build id, with the place of
+ * its debug file.
+ */
 #define FILE_NAME "usr/lib/debug/.build-id/0f/ab0102030405060708090a0b0c0d0e0f1011f2"
 #define USER_FILE "user/.build-id/0f/ab0102030405060708090a0b0c0d0e0f1011f2"
 
@@ -505,7 +520,7 @@ END_TEST
 #define SYMFS      "symfs/"
 
 static const struct {
-	const char *path, *name, *has; /* build ids of what is at its path (NULL: nothing), and at @name */
+	const char *path, *name, *has; /* build ids of the file at its path (NULL: nothing), and at @name */
 	const char *found;
 	int rc;
 } builds_elsewhere[] = {
@@ -551,7 +566,7 @@ START_TEST(test_recorded_elsewhere)
 		write_built(HOST "x.so", builds_elsewhere[_i].path, 20);
 	write_built(builds_elsewhere[_i].name, builds_elsewhere[_i].has, 20);
 	check_opened(mapped_file_open(&cfg, PID, &file), builds_elsewhere[_i].found, builds_elsewhere[_i].rc, fds);
-	/* What is mapped now was never called so. */
+	/* A file that is mapped now never has such a name. */
 	cfg.recorded = NULL;
 	cfg.perf_cache = cfg.symfs = NULL;
 	file.ino = UINT64_MAX;
@@ -559,7 +574,7 @@ START_TEST(test_recorded_elsewhere)
 }
 END_TEST
 
-/* A recorded file whose build nothing tells, of this host with @inode or at @path, with --symfs; see file_search.h. */
+/* A recorded file without known build id, of this host with @inode or at @path, with --symfs; see file_search.h. */
 static const struct {
 	const char *path, *there;
 	enum inode ino;
@@ -573,7 +588,7 @@ static const struct {
 	{ "/x.so", HOST "x.so", INO_OTHER, BOOT_UNKNOWN, NULL, -ESTALE },
 	{ "/x.so", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ENOENT },
 	{ "/../outside/x.so", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ENOENT },
-	{ "/out/x.so", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ENOENT }, /* a link that leads to outside */
+	{ "/out/x.so", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ENOENT }, /* a link that leads outside */
 	{ "/out", HOST "x.so", INO_NONE, BOOT_SAME, NULL, -ESTALE },
 };
 
@@ -596,7 +611,7 @@ START_TEST(test_symfs)
 }
 END_TEST
 
-/* What perf keeps beside the files: the debug file, the vDSO, and the names of a kernel, which have no build id. */
+/* Other files in perf's cache: the debug file, the vDSO, and the kernel's names, which have no build id. */
 START_TEST(test_perf_cache)
 {
 	const char *const debug = CACHE_FILE "/debug", *const vdso = CACHE_FILE "/vdso";
@@ -629,7 +644,7 @@ START_TEST(test_perf_cache)
 }
 END_TEST
 
-/* Of whom it is, and who may write to it: @owner, @mode (0: there is none). */
+/* The owner and permissions of the directory: @owner, @mode (0: there is none). */
 static const struct {
 	uid_t owner;
 	mode_t mode;
@@ -659,7 +674,7 @@ START_TEST(test_cache_of)
 }
 END_TEST
 
-/* What is called like a debug file: a link to @link, or what is made here. */
+/* Something with the name of a debug file: a link to @link, or made here. */
 static const struct {
 	const char *link, *opened;
 } debug_others[] = {
@@ -670,7 +685,7 @@ static const struct {
 	{ "../../none", NULL },
 	{ "../../fifo", NULL },
 	{ "../..", NULL },
-	{ "ab0102030405060708090a0b0c0d0e0f1011f2.debug", NULL }, /* itself */
+	{ "ab0102030405060708090a0b0c0d0e0f1011f2.debug", NULL }, /* a link to itself */
 };
 
 START_TEST(test_debug_link)
@@ -707,7 +722,7 @@ START_TEST(test_debug_kind)
 }
 END_TEST
 
-/* By a worker, which may hand on a copy, the same is found. */
+/* A worker, which may return a copy, finds the same. */
 static struct open_files *begin_worker(int *fds)
 {
 	const struct mapped_file none = { .path = "/none" };
@@ -761,7 +776,7 @@ START_TEST(test_debug_by_worker)
 }
 END_TEST
 
-/* A process's own file: with what stat(2) says of it, whoever opens it. */
+/* A process's own file with the result of stat(2), whether opened here or by the worker. */
 START_TEST(test_process_file)
 {
 	struct open_files *of = NULL;
@@ -778,7 +793,7 @@ START_TEST(test_process_file)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	ck_assert_uint_eq(st.st_ino, inode(HOST "lib/both.so"));
-	ck_assert_int_eq(process_file_open(&cfg, PID, "lib/host.so", &st), -ENOENT); /* that is not its own */
+	ck_assert_int_eq(process_file_open(&cfg, PID, "lib/host.so", &st), -ENOENT); /* not its own file */
 	ck_assert_int_eq(process_file_open(&cfg, PID + 1, "lib/both.so", &st), -ENOENT);
 	ck_assert_int_eq(process_file_open(&cfg, PID, "own-link.so", &st), -ESTALE);
 	ck_assert_int_eq(process_file_open(&cfg, PID, "fifo", &st), -ESTALE);

@@ -25,13 +25,13 @@
 #define PID   4242
 #define CHILD 4243
 #define ROOT  "proc/4242/root/"
-#define LATE  60000 /* ms: no test waits for this */
+#define LATE  60000 /* ms: no test waits so long */
 
-/* ---- waiting: poll() and the clock are those of this test */
+/* ---- waiting: this file replaces poll() and the clock */
 
-static bool hangs;           /* what is waited for does not come, which is found out soon */
+static bool hangs;           /* the awaited event does not come, and poll() returns soon */
 static unsigned int slow_ms; /* each wait takes so long, by the clock */
-static uint64_t slow_ns;     /* all of them so far */
+static uint64_t slow_ns;     /* the sum of all waits so far */
 
 int poll(struct pollfd *fds, nfds_t nr, int timeout)
 {
@@ -56,7 +56,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 	return rc;
 }
 
-static bool no_worker; /* can be started */
+static bool no_worker; /* no worker can be started */
 static unsigned int nr_workers;
 
 pid_t fork(void)
@@ -120,7 +120,7 @@ static uint64_t inode(const char *name)
 	return st.st_ino;
 }
 
-/* The process that forked @pid is 4242, whatever @pid is. */
+/* The process that forked @pid is 4242, for every @pid. */
 static bool keep(pid_t pid, const struct mapped_file *file)
 {
 	const pid_t pids[] = { pid, PID };
@@ -129,7 +129,7 @@ static bool keep(pid_t pid, const struct mapped_file *file)
 	return open_files_keep(of, pids, pid == PID ? 1 : 2, &m);
 }
 
-/* @fd, which is closed, has @text; NULL: it is the failure @rc. */
+/* Check that @fd, which is closed, has @text; NULL: @fd is the failure @rc. */
 static void check_text(int fd, const char *text, int rc)
 {
 	char got[256] = "";
@@ -160,7 +160,7 @@ START_TEST(test_gone)
 	check_get(&file, NULL);
 	ck_assert(keep(PID, &file));
 	ck_assert_int_eq(unlink(below(ROOT "x.so")), 0);
-	write_text(ROOT "x.so"); /* another one */
+	write_text(ROOT "x.so"); /* another file */
 	for (i = 0; i < 3; i++)
 		check_get(&file, ROOT "x.so");
 	ck_assert_int_eq(rename(below("proc"), below("gone")), 0);
@@ -171,7 +171,10 @@ START_TEST(test_gone)
 }
 END_TEST
 
-/* The files are those of 4242 and of the host; does its child with no root of its own keep them? @ino: is it known? */
+/*
+ * Files of process 4242 and of the host: are they kept for its child, which has no root of its own? @ino: the inode is
+ * known
+ */
 static const struct {
 	const char *path, *file;
 	bool ino, kept, again;
@@ -179,7 +182,7 @@ static const struct {
 	{ "/own.so", ROOT "own.so", true, true, true },
 	{ "/host.so", "host/host.so", true, true, true },
 	{ "/host.so", "host/host.so", false, true, true },
-	/* Another process may have another file there, and nothing would tell. */
+	/* Another process may have another file at that path, and nothing would show it. */
 	{ "/own.so", ROOT "own.so", false, false, false },
 	{ "/own.so", "host/host.so", true, false, false },
 	{ "/none.so", ROOT "own.so", true, false, false },
@@ -211,7 +214,7 @@ START_TEST(test_child)
 }
 END_TEST
 
-/* What cannot be had is asked for again; a FIFO does not stop us. */
+/* A missing file is tried again; a FIFO does not block. */
 START_TEST(test_again)
 {
 	struct mapped_file file = { .path = "/x.so" }, fifo = { .path = "/fifo" };
@@ -231,7 +234,7 @@ START_TEST(test_again)
 }
 END_TEST
 
-/* A path that no message has room for, and more processes than are searched. */
+/* A path that is too long for a message, and more processes than are searched. */
 START_TEST(test_too_much)
 {
 	static char path[40000];
@@ -252,7 +255,10 @@ START_TEST(test_too_much)
 }
 END_TEST
 
-/* What a process may have mounted is not opened here, and tried again. Below directories of debug files none can. */
+/*
+ * Files that a process may have mounted are not opened in this process, and are tried again. Directories of debug files
+ * cannot be mounts of a process.
+ */
 START_TEST(test_no_worker)
 {
 	const struct mapped_file file = { .path = "/any" };
@@ -275,7 +281,7 @@ START_TEST(test_no_worker)
 }
 END_TEST
 
-/* A worker that was started is the one that serves. */
+/* A worker that was started early serves the requests. */
 START_TEST(test_start)
 {
 	open_files_start(of);
@@ -296,7 +302,7 @@ static struct mapped_file *many(int i)
 	return &file;
 }
 
-/* A descriptor for each of the last ones; one that is asked for is one of these. */
+/* The last files keep a descriptor each; a requested file counts as one of the last. */
 START_TEST(test_bound)
 {
 	enum { MAX = 25, NR = 4 * MAX };
@@ -335,7 +341,7 @@ START_TEST(test_bound)
 }
 END_TEST
 
-/* Nothing is kept where there is room for nothing, and it is not kept in mind. */
+/* Without room, no file is kept or remembered. */
 START_TEST(test_no_room)
 {
 	struct rlimit before, rl;
@@ -356,7 +362,7 @@ START_TEST(test_no_room)
 }
 END_TEST
 
-/* None left, of ours or of the worker's answer: told, and tried again. */
+/* No descriptor left, here or for the worker's answer: an error, and tried again. */
 START_TEST(test_few_descriptors)
 {
 	const struct mapped_file file = { .path = "/x.so" };
@@ -365,7 +371,7 @@ START_TEST(test_few_descriptors)
 	int lowest, fds;
 
 	if (!getauxval(AT_SYSINFO_EHDR))
-		return; /* valgrind, which has no such limit for what another process passes on */
+		return; /* valgrind does not apply the limit to descriptors that another process passes */
 	write_text(ROOT "x.so");
 	check_text(open_files_search(of, &what, NULL), ROOT "x.so", 0);
 	fds = unit_open_fds();
@@ -407,7 +413,7 @@ START_TEST(test_search)
 	ck_assert_int_eq(open_files_search(of, &what, NULL), -ESTALE);
 	what.by_build = true;
 	build_id_set(&what.id, "abc", 3);
-	ck_assert_int_eq(open_files_search(of, &what, NULL), -ESTALE); /* no ELF file */
+	ck_assert_int_eq(open_files_search(of, &what, NULL), -ESTALE); /* not an ELF file */
 	ck_assert_int_eq(open_files_build(of, below("host/x.so"), &what.id), -ESTALE);
 	ck_assert_int_eq(open_files_build(of, below("host/none"), &what.id), -ENOENT);
 	ck_assert_int_eq(unit_open_fds(), fds);
@@ -415,7 +421,7 @@ START_TEST(test_search)
 }
 END_TEST
 
-/* What is not local is copied: a file of /proc says that it has no bytes, a copy that it has some. */
+/* Files that are not local are copied: a file of /proc has size 0, its copy has not. */
 START_TEST(test_copied)
 {
 	const struct file_search what = { .host = true, .path = "/proc/version" };
@@ -452,7 +458,7 @@ static bool may_follow_mappings(const void *start, size_t len)
 	return fd >= 0;
 }
 
-/* A file that is deleted, or never had a path; another one is there. */
+/* A file that was deleted, or never had a path; another file is there. */
 START_TEST(test_pathless)
 {
 	const size_t len = (size_t)sysconf(_SC_PAGESIZE);
@@ -492,19 +498,19 @@ START_TEST(test_pathless)
 }
 END_TEST
 
-/* ---- a file system that answers when it likes: one file, "x.so", of a FUSE server */
+/* ---- a slow file system: one file, "x.so", of a FUSE server */
 
 #define TEXT   "what is there"
-#define DEVICE 77 /* 0:77, what mappings are said to be of */
+#define DEVICE 77 /* 0:77, the device in mappings */
 
 struct shared {
-	_Atomic uint32_t silent, failing; /* opcodes; 0: none */
+	_Atomic uint32_t silent, failing; /* opcodes without an answer, or with an error; 0: none */
 	_Atomic int error;
 };
 
 static struct shared none, *fs = &none;
-static pid_t server, own, foreign; /* processes: with our mounts, with others */
-static char *remote;               /* its path */
+static pid_t server, own, foreign; /* processes with our mounts, and with others */
+static char *remote;               /* path of the remote file */
 
 static struct fuse_attr attr_of(uint64_t node)
 {
@@ -514,7 +520,7 @@ static struct fuse_attr attr_of(uint64_t node)
 	return a;
 }
 
-/* Return: the length of the answer in @out or -errno. */
+/* Return: the length of the answer in @out, or -errno. */
 static int answer(const struct fuse_in_header *in, const void *arg, void *out)
 {
 	const struct fuse_init_in *init = arg;
@@ -594,7 +600,7 @@ static pid_t make_process(bool other_mounts)
 	return pid;
 }
 
-/* Return: 0 or why it cannot be. */
+/* Return: 0 or -errno. */
 static int mount_fuse(const char *at)
 {
 	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC), rc;
@@ -649,7 +655,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Without the server, those who still wait for it are told so. */
+/* Without the server, processes that still wait for it get an error. */
 static void teardown_remote(void)
 {
 	end(server);
@@ -662,7 +668,7 @@ static void teardown_remote(void)
 	teardown();
 }
 
-/* From now on @opcode is not answered. */
+/* Do not answer @opcode from now on. */
 static void fall_silent(uint32_t opcode)
 {
 	atomic_store(&fs->silent, opcode);
@@ -674,7 +680,7 @@ static struct mapped_file there(uint32_t minor)
 	return (struct mapped_file){ remote, 0, minor, 2 };
 }
 
-/* A file that is local, and is there for all. Named as one of device 0:@minor. */
+/* A local file that every process has. Its mapping has the device 0:@minor. */
 static struct mapped_file ours(uint32_t minor)
 {
 	static char path[4096];
@@ -704,7 +710,7 @@ static int search_there(pid_t pid, struct mapped_file file)
 	return open_files_search(of, &what, NULL);
 }
 
-/* It answers: what is kept is read when it is asked for, once, and is ours from then on. */
+/* The server answers: a kept file is read when it is requested, once, and stays local from then on. */
 START_TEST(test_remote)
 {
 	const struct mapped_file file = there(DEVICE);
@@ -726,7 +732,7 @@ START_TEST(test_remote)
 }
 END_TEST
 
-/* Whatever it answers is not taken for what our worker has to say. */
+/* An error from the server is not mistaken for an error of the worker. */
 static const struct {
 	uint32_t opcode;
 	int error, search, get; /* 0: not kept */
@@ -760,7 +766,7 @@ START_TEST(test_error)
 }
 END_TEST
 
-/* The same of what was kept. */
+/* The same for a kept file. */
 START_TEST(test_late_error)
 {
 	static const int late[] = { EAGAIN, ETIME, EPIPE, EBADMSG, EIO };
@@ -774,7 +780,7 @@ START_TEST(test_late_error)
 }
 END_TEST
 
-/* What it does not answer. */
+/* Requests that the server does not answer. */
 static const struct {
 	uint32_t opcode;
 	bool kept; /* it was opened before */
@@ -783,7 +789,7 @@ static const struct {
 	{ FUSE_FLUSH, false },  { FUSE_READ, true },     { FUSE_FLUSH, true },
 };
 
-/* One of our own mount namespace: its device is not asked any more, others are. */
+/* Files of our own mount namespace: the device is not used again, others are. */
 START_TEST(test_hung_device)
 {
 	const struct mapped_file file = there(DEVICE);
@@ -797,7 +803,7 @@ START_TEST(test_hung_device)
 		ck_assert(keep_there(own, file));
 	hangs = false;
 	ck_assert_uint_eq(open_files_hung(of), 1);
-	/* Not asked: it would have been found. */
+	/* Not requested: it would have been found. */
 	ck_assert_int_eq(search_there(own, ours(DEVICE)), -ETIME);
 	ck_assert_uint_eq(open_files_hung(of), 2);
 	check_text(search_there(own, ours(DEVICE + 1)), "ours", 0);
@@ -806,7 +812,10 @@ START_TEST(test_hung_device)
 }
 END_TEST
 
-/* One of somebody else's: nobody of there is asked any more; the device may be a good one, of which he has a file. */
+/*
+ * Files of another mount namespace: none of its files is opened again. The device may be a working one that has the
+ * same number there.
+ */
 START_TEST(test_hung_mounts)
 {
 	const struct mapped_file file = there(DEVICE);
@@ -829,7 +838,7 @@ START_TEST(test_hung_mounts)
 }
 END_TEST
 
-/* Each device could take its time; after some of these it is enough. What is kept stays. */
+/* Each device may hang: after some of them, no new ones are tried. Kept files stay. */
 START_TEST(test_hung_many)
 {
 	const struct mapped_file kept = ours(50);
@@ -838,7 +847,7 @@ START_TEST(test_hung_many)
 	ck_assert(keep_there(own, kept));
 	fall_silent(FUSE_OPEN);
 	for (i = 0; i < 8; i++)
-		ck_assert_int_eq(search_there(own, there(i)), -ETIME); /* 0:0 is no device: one that is not known */
+		ck_assert_int_eq(search_there(own, there(i)), -ETIME); /* 0:0 stands for an unknown device */
 	hangs = false;
 	ck_assert_uint_eq(open_files_hung(of), 8);
 	atomic_store(&fs->silent, 0);
@@ -850,23 +859,23 @@ START_TEST(test_hung_many)
 }
 END_TEST
 
-/* Many answers just in time are as bad: what nobody has asked for is not looked for any more. */
+/* Many answers just in time are as bad: after that, no new files are opened. */
 START_TEST(test_slow)
 {
 	struct mapped_file file = there(DEVICE);
 	int i;
 
-	file.ino++; /* so that it is never kept */
+	file.ino++; /* so that it is not kept yet */
 	slow_ms = LATE / 4;
 	for (i = 0; i < 100 && !open_files_hung(of); i++)
 		ck_assert(!keep_there(foreign, file));
-	/* In the time of 8 that hang; and, as that time passes, some more. */
+	/* In the time of 8 that hang and, as that time passes, some more. */
 	ck_assert_int_le(i, 8 * 4 + 8);
 	check_text(search_there(foreign, there(DEVICE)), TEXT, 0);
 }
 END_TEST
 
-/* In a process of its own: what was mounted goes with it. */
+/* In a child process, so that the mounts end with it. */
 static bool can_mount_fuse(void)
 {
 	int status = 0;

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #define C(name)    (1ULL << CAP_##name)
-#define STRANGER   65533 /* no user of the host */
+#define STRANGER   65533 /* not a user of the host */
 #define FILES_CAPS (C(DAC_READ_SEARCH) | C(SYSLOG))
 #define LIVE_CAPS  (FILES_CAPS | C(SYS_PTRACE) | C(CHECKPOINT_RESTORE) | C(PERFMON) | C(IPC_LOCK))
 #define LIVE       (PRIVILEGES_PROCESSES | PRIVILEGES_EVENTS)
@@ -42,7 +42,7 @@ static int set(const struct caps *c)
 	return (int)syscall(SYS_capset, &head, d);
 }
 
-/* What is dropped is dropped for good: each test in a child. What it fails of is its exit status. */
+/* Capabilities are dropped for good, so each test runs in a child. Its exit status is the failed check. */
 static int in_child(int (*fn)(int row), int row)
 {
 	pid_t pid = fork();
@@ -66,7 +66,7 @@ static bool is_ambient(int cap)
 	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0) == 1;
 }
 
-/* What the answer of privileges_need.again was, and what was effective then. */
+/* The answer of privileges_need.again, and the effective capabilities at that time. */
 struct tried {
 	int answer;
 	unsigned int calls;
@@ -86,7 +86,7 @@ static const struct {
 	const char *name;
 	unsigned int uses;
 	uint64_t without; /* the process did not have these */
-	int answer;       /* of trying an event; 1: none is tried */
+	int answer;       /* result of trying an event; 1: none is tried */
 	uint64_t keep;
 } sets[] = {
 	{ "a recording", 0, 0, 1, FILES_CAPS },
@@ -94,7 +94,7 @@ static const struct {
 	{ "rings", LIVE, 0, 0, LIVE_CAPS },
 	{ "rings, -o", LIVE | PRIVILEGES_REPORT, 0, 0, LIVE_CAPS | C(DAC_OVERRIDE) | C(FOWNER) },
 	{ "a command", LIVE | PRIVILEGES_COMMAND, 0, 0, LIVE_CAPS | C(KILL) },
-	{ "a command, no right to signals", LIVE | PRIVILEGES_COMMAND, C(KILL), 0, LIVE_CAPS },
+	{ "a command, without CAP_KILL", LIVE | PRIVILEGES_COMMAND, C(KILL), 0, LIVE_CAPS },
 	{ "bpf", LIVE | PRIVILEGES_BPF, 0, 0, LIVE_CAPS | C(BPF) },
 	{ "no perfmon", LIVE, C(PERFMON), 1, (LIVE_CAPS & ~C(PERFMON)) | C(SYS_ADMIN) },
 	{ "no bpf", LIVE | PRIVILEGES_BPF, C(BPF), 1, LIVE_CAPS | C(SYS_ADMIN) },
@@ -102,12 +102,12 @@ static const struct {
 	{ "no map_files", LIVE, C(CHECKPOINT_RESTORE), 1, (LIVE_CAPS & ~C(CHECKPOINT_RESTORE)) | C(SYS_ADMIN) },
 	{ "no admin", LIVE | PRIVILEGES_BPF, C(SYS_ADMIN), 1, LIVE_CAPS | C(BPF) },
 	{ "neither", LIVE, C(PERFMON) | C(SYS_ADMIN), 1, LIVE_CAPS & ~C(PERFMON) },
-	{ "a kernel that wants more", LIVE, 0, -EACCES, LIVE_CAPS | C(SYS_ADMIN) },
-	{ "as others say it", LIVE, 0, -EPERM, LIVE_CAPS | C(SYS_ADMIN) },
-	{ "other troubles", LIVE, 0, -ENODEV, LIVE_CAPS },
-	{ "other troubles", LIVE, 0, -EMFILE, LIVE_CAPS },
+	{ "a kernel that needs more", LIVE, 0, -EACCES, LIVE_CAPS | C(SYS_ADMIN) },
+	{ "the same with another error", LIVE, 0, -EPERM, LIVE_CAPS | C(SYS_ADMIN) },
+	{ "other errors", LIVE, 0, -ENODEV, LIVE_CAPS },
+	{ "other errors", LIVE, 0, -EMFILE, LIVE_CAPS },
 	{ "nothing at all", LIVE, UINT64_MAX, 1, 0 },
-	{ "no right to bounds", LIVE, C(SETPCAP), 0, LIVE_CAPS },
+	{ "without CAP_SETPCAP", LIVE, C(SETPCAP), 0, LIVE_CAPS },
 };
 
 static int drop_set(int row)
@@ -127,7 +127,7 @@ static int drop_set(int row)
 	keep = sets[row].keep & had.permitted;
 	if (privileges_drop(&need, &err) || err.code)
 		return 2;
-	/* What is tried is tried without what would go. */
+	/* The test opens its event without the capabilities to be dropped. */
 	if (had.permitted & C(SYS_ADMIN) && tried.calls != (sets[row].answer != 1))
 		return 3;
 	if (tried.calls && tried.caps.effective & C(SYS_ADMIN))
@@ -149,13 +149,13 @@ START_TEST(test_sets)
 
 	get(&c);
 	if (geteuid() || !(c.permitted & C(SETPCAP)))
-		return; /* the next test is for others */
+		return; /* the next test covers others */
 	step = in_child(drop_set, _i);
 	ck_assert_msg(!step, "%s: step %d", sets[_i].name, step);
 }
 END_TEST
 
-/* Of somebody who has nothing. */
+/* For a process without capabilities. */
 static int drop_nothing(int row)
 {
 	struct tried tried = { .answer = -EACCES };
@@ -186,12 +186,12 @@ static char *dir;
 static const struct {
 	const char *name;
 	unsigned int uses;
-	mode_t mode; /* of the folder, which is somebody else's */
+	mode_t mode; /* of the directory, which another user owns */
 	bool reads, renames;
 } folders[] = {
 	{ "no report", LIVE, 0700, true, false },
 	{ "a report", LIVE | PRIVILEGES_REPORT, 0700, true, true },
-	{ "no report, everybody's folder", LIVE, 0777, true, true },
+	{ "no report, directory writable for all", LIVE, 0777, true, true },
 	{ "no report, like /tmp", LIVE, 01777, true, false },
 	{ "a report, like /tmp", LIVE | PRIVILEGES_REPORT, 01777, true, true },
 };
@@ -234,7 +234,7 @@ START_TEST(test_folders)
 }
 END_TEST
 
-/* Open the first entry of folder @name of process @pid, or @name itself when it is no folder. */
+/* Open the first entry of directory @name of process @pid, or @name itself if it is no directory. */
 static bool opens(pid_t pid, const char *name)
 {
 	char path[600];
@@ -269,7 +269,10 @@ static const struct {
 	{ "a live run in the kernel", LIVE | PRIVILEGES_BPF, true },
 };
 
-/* @ready: tells that this one is somebody else. @alive: ends with the parent, which may not kill it any more. */
+/*
+ * @ready: written when this process has changed its user. @alive: it ends with its parent, which may not kill it any
+ * more.
+ */
 static void be_stranger(int ready, int alive)
 {
 	char byte;
@@ -323,7 +326,7 @@ START_TEST(test_strangers)
 }
 END_TEST
 
-/* What is lent is a matter of the exec, and of tests/live/filecaps. */
+/* Ambient capabilities matter at exec: see tests/live/filecaps. */
 START_TEST(test_not_lent)
 {
 	struct caps before, now;

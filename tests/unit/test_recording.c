@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs over recordings, from the bytes of a file to the rows and the stats. */
+/* Runs over recordings, from the bytes of a file to the rows and the statistics. */
 #include "backend-perfring/recording/perfdata.h"
 #include "compat/perf_deferred.h"
 #include "core/session/open.h"
@@ -15,7 +15,7 @@
 #define B     12
 #define K     0xffffffff81000000ULL
 #define TYPE  (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
-#define NO_ID 0 /* of what perf record made up */
+#define NO_ID 0 /* id of records that perf record made up */
 
 static char *dir, *path;
 static struct host host;
@@ -48,12 +48,12 @@ static void teardown(void)
 	unit_rmdir(dir);
 }
 
-/* ---- what is recorded */
+/* ---- making a recording */
 
 static void put_event_of(struct perf_event_attr attr, uint64_t id, const char *name)
 {
 	unsigned char payload[8192] = { 0 };
-	uint64_t update[2] = { 2, id }; /* a name */
+	uint64_t update[2] = { 2, id }; /* the event's name */
 	size_t len = strlen(name);
 
 	memcpy(payload, &attr, ATTR_SIZE);
@@ -99,7 +99,7 @@ static void put_sample(uint64_t id, pid_t pid, pid_t tid, uint64_t time, uint32_
 	put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, sizeof(words));
 }
 
-/* A record about a task: @nr words, a text, and what tells when and where it was written. */
+/* A record about a task: @nr words, a text, and when and where it was written. */
 struct told {
 	uint32_t type;
 	uint16_t misc;
@@ -161,7 +161,7 @@ static void put_mmap(uint16_t misc, pid_t pid, uint64_t start, uint64_t pgoff, c
 				 .id = A });
 }
 
-/* @misc bit 15: dropped by a filter of perf record's. */
+/* @misc: bit 15: a filter of perf record dropped the samples */
 static void put_lost(uint32_t type, uint16_t misc, uint64_t nr, uint64_t id)
 {
 	struct told t = { .type = type, .misc = misc, .words = { nr }, .nr = 1, .time = 5, .id = id };
@@ -179,7 +179,7 @@ static void put_round(void)
 	put_record(PERFDATA_FINISHED_ROUND, 0, NULL, 0);
 }
 
-/* ---- what comes of it */
+/* ---- reading it */
 
 static int open_recording(void)
 {
@@ -190,7 +190,7 @@ static int open_recording(void)
 	return session_open(session, &err);
 }
 
-/* Return: its stats, which balance. */
+/* Return: its statistics, which balance. */
 static struct stats read_recording(void)
 {
 	struct stats stats;
@@ -220,7 +220,7 @@ static uint64_t value_of(const char *comm, pid_t pid)
 	return value;
 }
 
-/* @file NULL: nothing is known of that address. */
+/* @file: NULL: no mapping at that address is known */
 static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *file)
 {
 	struct mapping m;
@@ -230,7 +230,7 @@ static void check_map(pid_t pid, const char *comm, uint64_t addr, const char *fi
 		ck_assert_str_eq(m.file->path, file);
 }
 
-/* ---- which event */
+/* ---- the choice of the event */
 
 #define HW(config, hz)  PERF_TYPE_HARDWARE, config, hz, 0
 #define SW(config, hz)  PERF_TYPE_SOFTWARE, config, hz, 0
@@ -250,7 +250,7 @@ static const struct {
 		uint64_t config, freq, period;
 	} events[3];
 	const char *asked;
-	const char *err; /* else what is chosen: */
+	const char *err; /* otherwise the chosen event: */
 	const char *event, *others;
 	uint64_t freq, period;
 	int at;
@@ -260,7 +260,7 @@ static const struct {
 	{ "the first", { { "b", CYCLES }, { "a", INSTRUCTIONS } }, NULL, NULL, "b", "a", 999, 0, 0 },
 	{ "without a name", { { "", PERF_TYPE_RAW, 0xc0, 9, 0 } }, NULL, NULL, "rc0", NULL, 9, 0, 0 },
 	{ "not the dummy", { { "dummy:u", DUMMY }, { "cycles", CYCLES } }, NULL, NULL, "cycles", NULL, 999, 0, 1 },
-	{ "not one that is only counted",
+	{ "not an event that is only counted",
 	  { { "a", COUNTED(3) }, { "b", CYCLES }, { "c", COUNTED(4) } },
 	  NULL,
 	  NULL,
@@ -306,10 +306,10 @@ static const struct {
 	  999,
 	  0,
 	  1 },
-	{ "by what it is", { { "a", INSTRUCTIONS }, { "b", CYCLES } }, "cpu-cycles", NULL, "b", "a", 999, 0, 1 },
+	{ "by type and config", { { "a", INSTRUCTIONS }, { "b", CYCLES } }, "cpu-cycles", NULL, "b", "a", 999, 0, 1 },
 	{ "three", { { "a", CYCLES }, { "b", CYCLES }, { "c", CYCLES } }, "b", NULL, "b", "a, c", 999, 0, 1 },
 	{ "hostile", { { "a\x1b[2Jb\n", CYCLES }, { "\x7f\xff\t", CYCLES } }, NULL, NULL, "a?[2Jb?", "???", 999, 0, 0 },
-	{ "hostile, asked for", { { "a", CYCLES }, { "\x1b[2J", CYCLES } }, "\x1b[2J", NULL, "?[2J", "a", 999, 0, 1 },
+	{ "hostile, requested", { { "a", CYCLES }, { "\x1b[2J", CYCLES } }, "\x1b[2J", NULL, "?[2J", "a", 999, 0, 1 },
 	{ "absent", { { "a", CYCLES }, { "b:P", CYCLES } }, "faults", NOT_IN("faults") "a, b:P)" },
 	{ "a part of a name", { { "xyz:P", PERF_TYPE_RAW, 5, 9, 0 } }, "xy", NOT_IN("xy") "xyz:P)" },
 	{ "more than a name", { { "xyz", PERF_TYPE_RAW, 5, 9, 0 } }, "xyz:P", NOT_IN("xyz:P") "xyz)" },
@@ -319,8 +319,8 @@ static const struct {
 	{ "absent, the dummy is no choice", { { "dummy", DUMMY }, { "x", CYCLES } }, "faults", NOT_IN("faults") "x)" },
 	{ "only counted, by name", { { "a", COUNTED(3) }, { "x", CYCLES } }, "a", NOT_IN("a") "x)" },
 	{ "the dummy, by name", { { "dummy:u", DUMMY }, { "x", CYCLES } }, "dummy", NOT_IN("dummy") "x)" },
-	{ "by name, where there is nothing to choose", { { "a", COUNTED(3) } }, "a", NONE_SAMPLED },
-	{ "the dummy alone", { { "dummy:u", DUMMY } }, NULL, NONE_SAMPLED },
+	{ "by name, with only one event", { { "a", COUNTED(3) } }, "a", NONE_SAMPLED },
+	{ "only the dummy", { { "dummy:u", DUMMY } }, NULL, NONE_SAMPLED },
 	{ "only counted", { { "a", COUNTED(1) }, { "b", COUNTED(2) } }, NULL, NONE_SAMPLED },
 	{ "none", { { NULL } }, NULL, NONE_SAMPLED },
 };
@@ -498,7 +498,7 @@ START_TEST(test_long_names)
 }
 END_TEST
 
-/* The limit of the callchains, of which the last address is given for one that is one too many. */
+/* The limit of the callchains. One more address is requested, to find stacks that are too long. */
 START_TEST(test_max_stack)
 {
 	static const uint16_t limits[][2] = {
@@ -514,7 +514,7 @@ START_TEST(test_max_stack)
 }
 END_TEST
 
-/* Without callchains: the address alone. */
+/* Without callchains: only the address. */
 START_TEST(test_leaves)
 {
 	const uint64_t words[] = { A, K, two(10, 10) };
@@ -532,11 +532,11 @@ START_TEST(test_leaves)
 	ck_assert_uint_eq(row.key.user.nr, 0);
 	if (_i)
 		ck_assert_uint_eq(row.key.kernel.frames[0], K);
-	ck_assert_uint_eq(session->recording.first_ns + session->recording.last_ns, 0); /* they have no time */
+	ck_assert_uint_eq(session->recording.first_ns + session->recording.last_ns, 0); /* the samples have no time */
 }
 END_TEST
 
-/* Whether user stacks are chains of frame pointers: not where they are the leaf alone, or come as copies. */
+/* Are user stacks chains of frame pointers? Not if they are the leaf alone, or copies. */
 static const struct {
 	uint64_t type;
 	bool without_user, chains;
@@ -559,9 +559,9 @@ START_TEST(test_user_callchains)
 }
 END_TEST
 
-/* ---- the stats */
+/* ---- statistics */
 
-/* What was lost is told by the rings while they are read, or by perf record at its end, or both. */
+/* The rings report losses while they are read, perf record at its end, or both. */
 static const struct {
 	const char *what;
 	struct {
@@ -578,19 +578,19 @@ static const struct {
 	{ "at the end, of two CPUs",
 	  { { PERF_RECORD_LOST_SAMPLES, 0, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 7, A } },
 	  12 },
-	{ "both: those of the rings are among the others",
+	{ "both: those of the rings are included in the others",
 	  { { PERF_RECORD_LOST, 0, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 7, A } },
 	  7 },
 	{ "both, as many", { { PERF_RECORD_LOST, 0, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 5, A } }, 5 },
 	{ "both, fewer at the end", { { PERF_RECORD_LOST, 0, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 3, A } }, 5 },
 	{ "wanted", { { PERF_RECORD_LOST_SAMPLES, 1 << 15, 5, A } }, 0 },
 	{ "wanted and not", { { PERF_RECORD_LOST_SAMPLES, 1 << 15, 5, A }, { PERF_RECORD_LOST_SAMPLES, 0, 3, A } }, 3 },
-	{ "in the name of the other event, whose samples are told apart",
+	{ "by the id of the other event, whose losses are separate",
 	  { { PERF_RECORD_LOST, 0, 5, B }, { PERF_RECORD_LOST_SAMPLES, 0, 7, B }, { PERF_RECORD_LOST, 0, 1, A } },
 	  6 },
-	{ "of nobody knows which: the first", { { PERF_RECORD_LOST, 0, 5, 99 } }, 5 },
+	{ "by an unknown id: the first event", { { PERF_RECORD_LOST, 0, 5, 99 } }, 5 },
 	{ "none", { { PERF_RECORD_LOST, 0, 0, A }, { PERF_RECORD_LOST_SAMPLES, 0, 0, A } }, 0 },
-	{ "more than can be", { { PERF_RECORD_LOST, 0, UINT64_MAX - 9, A } }, UINT64_MAX - 9 },
+	{ "more than possible", { { PERF_RECORD_LOST, 0, UINT64_MAX - 9, A } }, UINT64_MAX - 9 },
 };
 
 START_TEST(test_lost)
@@ -614,7 +614,7 @@ START_TEST(test_lost)
 }
 END_TEST
 
-/* Each sample of the event is in one of them; none of another event is. */
+/* Each sample of the event is in one of the counts; none of another event is. */
 START_TEST(test_stats)
 {
 	static const pid_t wanted[] = { 10 };
@@ -629,8 +629,8 @@ START_TEST(test_stats)
 	put_sample(A, 10, 11, 11, 1);
 	put_sample(A, 20, 20, 12, 1); /* filtered */
 	put_sample(A, 0, 0, 13, 1);
-	put_sample(B, 10, 10, 5, 0);  /* not ours, */
-	put_sample(99, 10, 10, 5, 0); /* nor anybody's */
+	put_sample(B, 10, 10, 5, 0);  /* of the other event */
+	put_sample(99, 10, 10, 5, 0); /* of an unknown event */
 	put_record(PERF_RECORD_SAMPLE, 0, beyond, sizeof(beyond));
 	beyond[0] = B;
 	put_record(PERF_RECORD_SAMPLE, 0, beyond, sizeof(beyond));
@@ -663,7 +663,7 @@ START_TEST(test_stats)
 }
 END_TEST
 
-/* One CPU: what is said of tasks on the others counts all the same. */
+/* With one CPU, task records of the other CPUs count all the same. */
 START_TEST(test_cpu)
 {
 	static const struct {
@@ -679,7 +679,7 @@ START_TEST(test_cpu)
 	put_sample(A, 10, 10, 10, 0);
 	put_sample(A, 10, 10, 10, 0);
 	put_sample(A, 10, 10, 20, 1);
-	put_sample(A, 10, 10, 30, 70000); /* as CPU 0 where something has to be remembered, and yet not CPU 0 */
+	put_sample(A, 10, 10, 30, 70000); /* this number looks like CPU 0 in a small array, but is not CPU 0 */
 	put_sample(A, 10, 10, 30, UINT32_MAX);
 	stats = read_recording();
 	ck_assert_uint_eq(stats.taken, 5);
@@ -689,7 +689,7 @@ START_TEST(test_cpu)
 }
 END_TEST
 
-/* Numbers of CPUs are a stranger's: no memory is spent on them. */
+/* CPU numbers come from another host: no memory is spent on them. */
 START_TEST(test_huge_cpus)
 {
 	static const uint32_t cpus[] = { 65535, 65536, 1U << 22, INT32_MAX, 1U << 31, UINT32_MAX - 1, UINT32_MAX };
@@ -721,8 +721,8 @@ END_TEST
 /* ---- time */
 
 /*
- * c: COMM "new" of thread 10; C: COMM "newer"; s: a sample of it; r: the end of a round. In the order of the file, with
- * their times. Expected: samples of each name, and those that came before any; records that came too late.
+ * c: COMM "new" of thread 10; C: COMM "newer"; s: a sample of it; r: the end of a round. In file order, with times.
+ * Expected: samples of each name, samples before any COMM, and records that came too late.
  */
 static const struct {
 	struct {
@@ -736,7 +736,7 @@ static const struct {
 	{ { { 's', 20 }, { 'c', 10 }, { 'r', 0 } }, 0, 1, 0, 0 },
 	{ { { 'c', 10 }, { 's', 20 }, { 'C', 15 }, { 's', 12 } }, 0, 1, 1, 0 },
 	{ { { 'C', 15 }, { 's', 20 }, { 's', 12 }, { 's', 1 }, { 'c', 10 } }, 1, 1, 1, 0 },
-	/* one end of a round holds nothing back any longer than the next */
+	/* the end of a round holds records back until the next one */
 	{ { { 's', 20 }, { 'r', 0 }, { 'c', 10 } }, 0, 1, 0, 0 },
 	{ { { 's', 20 }, { 'r', 0 }, { 's', 30 }, { 'r', 0 }, { 'c', 25 }, { 's', 26 } }, 1, 2, 0, 0 },
 	{ { { 'r', 0 }, { 'r', 0 }, { 'r', 0 }, { 'c', 10 }, { 'r', 0 }, { 's', 20 }, { 'r', 0 } }, 0, 1, 0, 0 },
@@ -745,7 +745,7 @@ static const struct {
 	{ { { 's', 20 }, { 'r', 0 }, { 'r', 0 }, { 'c', 10 }, { 's', 15 } }, 1, 1, 0, 2 },
 	{ { { 'c', 1 }, { 's', 20 }, { 'r', 0 }, { 'r', 0 }, { 's', 10 } }, 0, 2, 0, 1 },
 	{ { { 'c', 1 }, { 's', 20 }, { 'r', 0 }, { 'r', 0 }, { 'C', 10 }, { 's', 30 } }, 0, 1, 1, 1 },
-	/* equal times, and none: as they came */
+	/* equal or no times: in file order */
 	{ { { 'c', 20 }, { 's', 20 } }, 0, 1, 0, 0 },
 	{ { { 's', 20 }, { 'c', 20 } }, 1, 0, 0, 0 },
 	{ { { 'c', 0 }, { 's', 20 } }, 0, 1, 0, 0 },
@@ -778,7 +778,7 @@ START_TEST(test_order)
 		}
 	}
 	stats = read_recording();
-	ck_assert_uint_eq(stats.counted_ring, samples); /* however late */
+	ck_assert_uint_eq(stats.counted_ring, samples); /* however late they are */
 	ck_assert_uint_eq(value_of(":10", 10), orders[_i].unnamed);
 	ck_assert_uint_eq(value_of("new", 10), orders[_i].new);
 	ck_assert_uint_eq(value_of("newer", 10), orders[_i].newer);
@@ -786,7 +786,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* The first and the last of the samples that have a time, in any order. */
+/* The first and the last time among the samples that have one, in any order. */
 START_TEST(test_times)
 {
 	static const struct {
@@ -814,8 +814,8 @@ START_TEST(test_times)
 END_TEST
 
 /*
- * As perf record has it of --call-graph fp,defer: the callchains come as records of the dummy event, out of order until
- * the round ends. Thread 11 renames itself and executes a program; 12 has the cookie of 11; 13 never returns.
+ * As written by perf record --call-graph fp,defer: the callchains come as records of the dummy event, out of order
+ * until the round ends. Thread 11 renames itself and executes a program; 12 has the cookie of 11; 13 never returns.
  */
 static void put_deferred_sample(pid_t tid, uint64_t time, uint64_t cookie)
 {
@@ -847,8 +847,8 @@ static void put_deferred_story(void)
 	put_deferred_sample(11, 20, 7);
 	put_round();
 	put_deferred_sample(12, 40, 7);
-	put_deferred(11, 50, 7, 2);  /* comes twice, if two events ask for it */
-	put_deferred(12, 60, 7, 99); /* more than there is */
+	put_deferred(11, 50, 7, 2);  /* comes twice, if two events request it */
+	put_deferred(12, 60, 7, 99); /* more addresses than the record has */
 	put_deferred(12, 70, 7, 1);
 	put_round();
 	put_deferred_sample(11, 80, 9);
@@ -897,7 +897,7 @@ START_TEST(test_deferred)
 }
 END_TEST
 
-/* A callchain that says that a stack was deferred, but not as what: no record can have it. */
+/* A callchain with a deferred stack but without cookie: no record can belong to it. */
 START_TEST(test_deferred_without_cookie)
 {
 	struct stats stats;
@@ -912,7 +912,9 @@ START_TEST(test_deferred_without_cookie)
 }
 END_TEST
 
-/* Records of tasks, written by all CPUs and events, in no order: names and mappings are those of the moment. */
+/*
+ * Task records, written by all CPUs and events, in no order: names and mappings are those at the time of each sample.
+ */
 START_TEST(test_story)
 {
 	struct perf_event_attr attr = sampled();
@@ -921,7 +923,7 @@ START_TEST(test_story)
 	put_event(A, "a");
 	attr.sample_type &= ~(uint64_t)(PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN);
 	put_event_of(attr, B, "b");
-	/* made up by perf record: what was there already */
+	/* perf record made this up: a process that existed before */
 	put_told(&(struct told){
 		.type = PERF_RECORD_COMM, .words = { two(10, 10) }, .nr = 1, .text = "shell", .id = NO_ID });
 	put_mmap(PERF_RECORD_MISC_USER, 10, 0x401000, 0, "/bin/sh", 0);
@@ -947,7 +949,7 @@ START_TEST(test_story)
 	ck_assert_uint_eq(read_recording().dead_tasks, 2);
 	ck_assert_uint_eq(value_of("shell", 20), 1);
 	ck_assert_uint_eq(value_of("tool", 20), 2);
-	ck_assert_uint_eq(value_of(":-1", -1), 1); /* nothing has ended there */
+	ck_assert_uint_eq(value_of(":-1", -1), 1); /* no task has ended there */
 	ck_assert_uint_eq(value_of("shell", 10), 1);
 	ck_assert_uint_eq(value_of("renamed", 10), 1);
 	ck_assert_uint_eq(value_of("thirty", 30), 1);
@@ -962,7 +964,7 @@ START_TEST(test_story)
 }
 END_TEST
 
-/* Nobody here is asked, though a process has the number. */
+/* Processes of this host are ignored, though one has the same pid. */
 START_TEST(test_not_here)
 {
 	unit_write(dir, "10/task/10/comm", "here\n", 5);
@@ -975,9 +977,9 @@ START_TEST(test_not_here)
 }
 END_TEST
 
-/* ---- what it tells of itself */
+/* ---- facts about its host */
 
-/* Where its kernel was, by the mappings of that. */
+/* The kernel's addresses, by its mappings. */
 static const struct {
 	struct {
 		uint16_t misc;
@@ -1031,7 +1033,7 @@ START_TEST(test_build_ids)
 	put_event(A, "a");
 	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 16, "/bin/cat");
 	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 16, "/bin/dog");
-	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 20, "/bin/dog"); /* was replaced */
+	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 20, "/bin/dog"); /* the file was replaced */
 	put_build_id(67, PERF_RECORD_MISC_USER | 1 << 15, 16, "");
 	read_recording();
 	ck_assert_ptr_eq(session->recording.origin.build_ids, session->recording.build_ids);
@@ -1044,7 +1046,7 @@ START_TEST(test_build_ids)
 }
 END_TEST
 
-/* A recording of events that never came to pass. */
+/* A recording of events that never fired. */
 START_TEST(test_empty)
 {
 	struct stats stats;
@@ -1062,8 +1064,8 @@ START_TEST(test_empty)
 }
 END_TEST
 
-/* A file has an end; who writes to standard input may go on. */
-/* No kernel has such tasks; a stranger's could be of any number. */
+/* A file has an end; the writer of standard input may go on. */
+/* No kernel here has such tasks; a recording may have any ids. */
 static const struct {
 	pid_t pid, tid;
 	bool good;
@@ -1114,13 +1116,13 @@ START_TEST(test_stdin)
 }
 END_TEST
 
-/* ---- cut and unfinished */
+/* ---- truncated and unfinished recordings */
 
 #define HEADER    104
 #define ENTRY     (ATTR_SIZE + 16)
 #define DATA_SIZE 48 /* offset in the header */
 
-/* A file of one event and three samples; perf record fills in the size of the data when it is done. */
+/* A file of one event and three samples; perf record fills in the size of the data at its end. */
 static void make_file(void)
 {
 	const uint64_t head[] = { MAGIC, HEADER, ENTRY, HEADER, ENTRY, HEADER + ENTRY };

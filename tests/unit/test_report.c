@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 
-/* The names of this world. Addresses from KERNEL on are the kernel's. */
+/* The addresses of this test. From KERNEL on they are the kernel's. */
 enum {
 	NOWHERE, /* no symbol, no mapping */
 	MAIN,
@@ -38,13 +38,13 @@ enum {
 	HIDDEN,
 	K_A,
 	K_B,
-	/* The user's again. */
+	/* User addresses again. */
 	HOT,      /* two functions are inlined there */
-	EVIL_HOT, /* of hostile names */
+	EVIL_HOT, /* with hostile names */
 	NAMELESS_HOT,
-	OWN_SWITCH, /* of a process that has a scheduler of its own */
-	/* The kernel's once more, of a thread that leaves its CPU. */
-	TRACING, /* how that is traced */
+	OWN_SWITCH, /* in a process that has a scheduler of its own */
+	/* Kernel addresses again, of a thread that leaves its CPU. */
+	TRACING, /* code that traces it */
 	PROGRAM,
 	SWITCH,
 	SWITCH_LATER,
@@ -61,7 +61,7 @@ enum {
 	FUTEX,
 	K_NAMELESS,
 	MODULE_NAMELESS,
-	/* The user's, in files without symbols, whose rules tell functions. */
+	/* User addresses in files without symbols; unwind rules show the functions. */
 	FUNCTION,
 	FUNCTION_LATER,
 	FUNCTION_START,
@@ -69,7 +69,7 @@ enum {
 	FUNCTION_ZERO,
 	FUNCTION_EVIL,
 	FUNCTION_VDSO,
-	NO_FUNCTION, /* as in the linkage table */
+	NO_FUNCTION, /* as in the procedure linkage table */
 	BRACKET,
 	BRACKETS,
 	MEMORY,
@@ -179,7 +179,7 @@ static size_t name_inlined(void *ctx, const struct symbol **out)
 
 static const struct report_names world = { NULL, name_kernel, name_user, name_inlined, NULL, demangle_here };
 
-/* Frames of a side, leaf first, in tables: up to the first 0; UNMAPPED stands for NOWHERE, which is 0. */
+/* Frames of one side, leaf first, up to the first 0. UNMAPPED stands for NOWHERE, which is 0. */
 enum { MAX_FRAMES = 20, MAX_ROWS = 8, UNMAPPED = 1000 };
 
 struct side {
@@ -318,7 +318,7 @@ static const struct golden {
 	  { TEXT, .offsets = true, .source = true, .inlined = true },
 	  "    app::inner [app] inner.h:3\n    [app]\n" TASK("app", 1, 4),
 	  { { 4, "app", 1, T(NAMELESS_HOT), NONE } } },
-	{ "rows that differ in what is inlined",
+	{ "rows that differ in inlined functions",
 	  { FOLDED, .inlined = true },
 	  "app;app::outer;middle;app::inner 4\napp;app::outer;middle;app::inner;main 4\n",
 	  { { 4, "app", 1, T(MAIN, HOT), NONE }, { 1, "app", 1, T(HOT), NONE }, { 3, "app", 2, T(HOT), NONE } } },
@@ -379,7 +379,7 @@ static const struct golden {
 	  { TEXT, .offsets = true },
 	  "    [kernel]\n    [ext4]\n    [unknown]\n" TASK("dd", 1, 4),
 	  { { 4, "dd", 1, NONE, T(K_NAMELESS, MODULE_NAMELESS, HIDDEN) } } },
-	/* stacks that are not there */
+	/* missing stacks */
 	{ "no rows", { FOLDED }, "", { { 0 } } },
 	{ "no rows, text", { TEXT }, "", { { 0 } } },
 	{ "no stacks, folded", { FOLDED, .delimited = true }, "dd 4\n", { { 4, "dd", 1, NONE, NONE } } },
@@ -421,7 +421,7 @@ static const struct golden {
 	  { FOLDED, .delimited = true },
 	  "dd;[truncated];-;vfs_read 4\n",
 	  { { 4, "dd", 1, CUT_EMPTY, T(VFS) } } },
-	{ "taken, but empty: as none",
+	{ "taken, but empty: like none",
 	  { FOLDED, .delimited = true },
 	  "dd 3\ndd;vfs_read 4\n",
 	  { { 4, "dd", 1, T_EMPTY, T(VFS) },
@@ -459,14 +459,14 @@ static const struct golden {
 	  { TEXT },
 	  "    main\n" TASK("dd", 9, 2) "    main\n" TASK("dd", 10, 2),
 	  { { 2, "dd", 10, T(MAIN), NONE }, { 2, "dd", 9, T(MAIN), NONE } } },
-	{ "comms that are made safe alike",
+	{ "comms that become equal when made safe",
 	  { FOLDED },
 	  "d:d;main 3\nd?d;main 12\n",
 	  { { 1, "d;d", 1, T(MAIN), NONE },
 	    { 2, "d:d", 1, T(MAIN), NONE },
 	    { 4, "d\1d", 1, T(MAIN), NONE },
 	    { 8, "d\xff" "d", 1, T(MAIN), NONE } } },
-	{ "comms that are made safe alike, text",
+	{ "comms that become equal when made safe, text",
 	  { TEXT },
 	  TASK("d:d", 1, 1) TASK("d;d", 1, 1)
 	  TASK("d?d", 1, 12),
@@ -501,11 +501,11 @@ static const struct golden {
 	  { { 1, "dd", 1, T(B, A), NONE },
 	    { 2, "dd", 1, T(A), T(K_B) },
 	    { 4, "dd", 1, NONE, T(K_B, K_A) } } },
-	{ "a function that is called like the delimiter",
+	{ "a function with the name of the delimiter",
 	  { FOLDED, .delimited = true },
 	  "dd;a;-;b 3\n",
 	  { { 1, "dd", 1, T(B, DASH, A), NONE }, { 2, "dd", 1, T(A), T(K_B) } } },
-	{ "a function that is called like the delimiter, text",
+	{ "a function with the name of the delimiter, text",
 	  { TEXT, .delimited = true },
 	  "    b\n    --\n    a\n" TASK("dd", 1, 3)
 	  "    b\n    -\n    a\n" TASK("dd", 1, 4),
@@ -525,7 +525,7 @@ static const struct golden {
 	  { { 10, "dd", 1, T(A), NONE },
 	    { UINT64_MAX - 1, "dd", 1, T(MAIN), NONE },
 	    { 9, "dd", 1, T(B), NONE } } },
-	{ "the merged value counts",
+	{ "sorts by the merged value",
 	  { FOLDED },
 	  "dd;b 3\ndd;a 4\n",
 	  { { 2, "dd", 1, T(A), NONE }, { 3, "dd", 1, T(B), NONE }, { 2, "dd", 2, T(A), NONE } } },
@@ -584,44 +584,44 @@ static const struct golden {
 	  "dd;b 1\ndd;a 2\n",
 	  { { 999, "dd", 1, T(A), NONE }, { 1, "dd", 2, T(A), NONE }, { 1000, "dd", 3, T(A), NONE },
 	    { 999, "dd", 1, T(B), NONE }, { 999, "dd", 2, T(B), NONE } } },
-	{ "the printed value counts, then the stack",
+	{ "sorts by the printed value, then the stack",
 	  { FOLDED, .unit = 1000 },
 	  "dd;a 1\ndd;b 1\ndd;main 2\n",
 	  { { 1999, "dd", 1, T(A), NONE }, { 1001, "dd", 1, T(B), NONE }, { 2000, "dd", 1, T(MAIN), NONE } } },
-	{ "the printed value counts, then the pid",
+	{ "sorts by the printed value, then the pid",
 	  { TEXT, .unit = 1000 },
 	  "    main\n" TASK("dd", 9, 1) "    main\n" TASK("dd", 10, 1),
 	  { { 1000, "dd", 10, T(MAIN), NONE }, { 1999, "dd", 9, T(MAIN), NONE } } },
-	/* from where the thread left its CPU */
-	{ "what traces is not asked about",
+	/* kernel stacks from where the thread left its CPU */
+	{ "tracing code is not named",
 	  { FOLDED },
 	  "dd;futex_wait;schedule;__schedule;perf_trace_sched_switch 4\n",
 	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH, SCHEDULE, FUTEX) } } },
-	{ "what traces is not shown",
+	{ "tracing code is not shown",
 	  { SCHED },
 	  "dd;main;futex_wait;schedule 4\n",
 	  { { 4, "dd", 1, T(MAIN), T(PROGRAM, TRACING, SWITCH, SCHEDULE, FUTEX) } } },
-	{ "what traces is not shown, text",
+	{ "tracing code is not shown, text",
 	  { TEXT, .from_schedule = true },
 	  "    schedule\n    futex_wait\n    main\n" TASK("dd", 1, 4),
 	  { { 4, "dd", 1, T(MAIN), T(TRACING, SWITCH, SCHEDULE, FUTEX) } } },
-	{ "what traces is not shown, every option",
+	{ "tracing code is not shown, every option",
 	  { TEXT, .from_schedule = true, .addresses = true, .offsets = true, .annotations = true, .delimited = true,
 	    .unit = 1000 },
 	  "    0x000000000000002d futex_wait+0x99 [kernel]_[k]\n"
 	  "    [truncated]\n    --\n"
 	  "    0x0000000000000001 main+0x10 [dd]\n    [truncated]\n" TASK("dd", 1, 4),
 	  { { 4000, "dd", 1, CUT(MAIN), CUT(TRACING, SWITCH, FUTEX) } } },
-	{ "nothing traces",
+	{ "no tracing code",
 	  { SCHED },
 	  "dd;futex_wait;schedule 4\n",
 	  { { 4, "dd", 1, NONE, T(SWITCH, SCHEDULE, FUTEX) } } },
-	{ "nothing but what traces",
+	{ "only tracing code",
 	  { SCHED },
 	  "dd;perf_trace_sched_switch;bpf_prog_0123456789abcdef 4\n",
 	  { { 4, "dd", 1, NONE, T(PROGRAM, TRACING) } } },
 	{ "the scheduler alone", { SCHED }, "dd;__schedule 4\n", { { 4, "dd", 1, NONE, T(TRACING, SWITCH) } } },
-	{ "the first one counts",
+	{ "the first __schedule counts",
 	  { SCHED },
 	  "dd;__schedule;futex_wait 4\n",
 	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX, SWITCH) } } },
@@ -630,15 +630,15 @@ static const struct golden {
 	  "dd;futex_wait;schedule 4\n",
 	  { { 4, "dd", 1, NONE, T(SWITCH, SWITCH_LATER, SCHEDULE, FUTEX) } } },
 	{ "twice and alone", { SCHED }, "dd;__schedule 4\n", { { 4, "dd", 1, NONE, T(SWITCH, SWITCH) } } },
-	{ "as compilers call it",
+	{ "with a compiler's suffix",
 	  { SCHED },
 	  "dd;a 2\ndd;b 4\n",
 	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH_ISRA, K_B) }, { 2, "dd", 1, NONE, T(TRACING, SWITCH_COLD, K_A) } } },
-	{ "others that begin like it",
+	{ "other names that begin like it",
 	  { SCHED },
 	  "dd;schedule_timeout;__sched;__schedule_bug;perf_trace_sched_switch 4\n",
 	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH_NOT, SWITCH_NEITHER, SCHEDULE_NOT) } } },
-	{ "others that begin like it, below",
+	{ "other names that begin like it, below",
 	  { SCHED },
 	  "dd;a 4\n",
 	  { { 4, "dd", 1, NONE, T(TRACING, SWITCH_NOT, SWITCH_NEITHER, SCHEDULE_NOT, SWITCH, K_A) } } },
@@ -651,11 +651,11 @@ static const struct golden {
 	    { 3, "dd", 1, NONE, T(TRACING, SCHEDULE, K_A) },
 	    { 4, "dd", 1, NONE, T(TRACING, SCHEDULE_PART, K_A) },
 	    { 5, "dd", 1, NONE, T(TRACING, IN_IDLE, K_A) } } },
-	{ "it is inlined, the first one counts",
+	{ "inlined, the first one counts",
 	  { SCHED },
 	  "dd;a;preempt_schedule_irq;schedule 4\n",
 	  { { 4, "dd", 1, NONE, T(TRACING, SCHEDULE, IN_IRQ, K_A) } } },
-	{ "it is not inlined, though its callers come first",
+	{ "not inlined, though its callers come first",
 	  { SCHED },
 	  "dd;a 4\n",
 	  { { 4, "dd", 1, NONE, T(TRACING, SCHEDULE, IN_IRQ, SWITCH, K_A) } } },
@@ -674,7 +674,7 @@ static const struct golden {
 	  { { 4, "dd", 1, NONE, T(FIFTEEN, SCHEDULE, SWITCH, K_A) } } },
 	{ "no name at all", { SCHED }, "dd;a;[unknown] 4\n", { { 4, "dd", 1, NONE, T(HIDDEN, K_A) } } },
 	{ "no name before it", { SCHED }, "dd;a 4\n", { { 4, "dd", 1, NONE, T(HIDDEN, SWITCH, K_A) } } },
-	{ "truncated, and what traces",
+	{ "truncated, and tracing code",
 	  { SCHED, .delimited = true, .annotations = true },
 	  "dd;main;-;[truncated];schedule_[k] 4\n",
 	  { { 4, "dd", 1, T(MAIN), CUT(TRACING, SWITCH, SCHEDULE) } } },
@@ -686,29 +686,29 @@ static const struct golden {
 	  { SCHED },
 	  "dd;main;__schedule;read;__schedule 4\n",
 	  { { 4, "dd", 1, T(READ, OWN_SWITCH, MAIN), T(TRACING, SWITCH) } } },
-	{ "user frames alone stay",
+	{ "only user frames stay",
 	  { SCHED },
 	  "dd;main;__schedule;read;a 4\n",
 	  { { 4, "dd", 1, T(READ, OWN_SWITCH, MAIN), T(K_A) } } },
-	{ "rows that differ in what traces",
+	{ "rows that differ in tracing code",
 	  { SCHED, .unit = 1000 },
 	  "dd;b 1\ndd;futex_wait 2\n",
 	  { { 999, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) },
 	    { 1, "dd", 1, NONE, T(PROGRAM, TRACING, SWITCH, FUTEX) },
 	    { 1000, "dd", 1, NONE, T(SWITCH, FUTEX) },
 	    { 1000, "dd", 1, NONE, T(K_B) } } },
-	{ "rows that differ in what traces, and in an address",
+	{ "rows that differ in tracing code, and in an address",
 	  { TEXT, .from_schedule = true, .addresses = true },
 	  "    0x0000000000000021 __schedule\n" TASK("dd", 1, 3)
 	  "    0x0000000000000022 __schedule\n" TASK("dd", 1, 4),
 	  { { 1, "dd", 1, NONE, T(TRACING, SWITCH) },
 	    { 2, "dd", 1, NONE, T(PROGRAM, TRACING, SWITCH) },
 	    { 4, "dd", 1, NONE, T(TRACING, SWITCH_LATER) } } },
-	{ "rows that differ in what traces, sorted without it",
+	{ "rows that differ in tracing code, sorted without it",
 	  { SCHED },
 	  "dd;a 1\ndd;b 1\n",
 	  { { 1, "dd", 1, NONE, T(TRACING, SWITCH, K_B) }, { 1, "dd", 1, NONE, T(PROGRAM, TRACING, SWITCH, K_A) } } },
-	/* what a process can put into names */
+	/* hostile names */
 	{ "evil names", { FOLDED }, "d?;e?[2Jvil? 1\n", { { 1, "d\n", 1, T(EVIL), NONE } } },
 	{ "evil names, text",
 	  { TEXT, .offsets = true },
@@ -791,7 +791,7 @@ static const struct {
 	  { TEXT },
 	  "    [Missed Kernel Stack]\n    [Missed User Stack]\n    off-cpu\n" TASK("dd", 1, 6),
 	  { ON(1, NO_ROWS), OFF({ 6, "dd", 1, MISSED, MISSED }) } },
-	/* what is one row */
+	/* rows that become one */
 	{ "the same stack in both",
 	  { FOLDED },
 	  "dd;off-cpu;main;vfs_read 4\ndd;on-cpu;main;vfs_read 4\n",
@@ -815,7 +815,7 @@ static const struct {
 	  { ON(1, { 2, "dd", 1, T(MAIN), NONE }),
 	    { NULL, 1, false, { { 7, "dd", 1, T(MAIN), NONE } } },
 	    ON(1, { 3, "dd", 1, T(MAIN), NONE }) } },
-	{ "a root is no frame of another's stack, unless it prints the same",
+	{ "a root is no frame of another stack, unless it prints the same",
 	  { FOLDED },
 	  "dd;a;b 3\ndd;a;a;b 4\n",
 	  { { "a", 1, false, { { 1, "dd", 1, T(B), NONE }, { 4, "dd", 1, T(B, A), NONE } } },
@@ -824,7 +824,7 @@ static const struct {
 	  { FOLDED },
 	  "dd;o:n?;main 1\n",
 	  { { "o;n\n", 1, false, { { 1, "dd", 1, T(MAIN), NONE } } } } },
-	{ "tasks and stacks are those of the part",
+	{ "tasks and stacks belong to the part",
 	  { FOLDED },
 	  "dd;on-cpu;main;a 1\ncp;off-cpu;read;b 2\ndd;off-cpu;read;futex_wait 4\ncp;on-cpu;main;vfs_read 8\n",
 	  { ON(1, { 1, "dd", 1, T(MAIN), T(K_A) }, { 8, "cp", 2, T(MAIN), T(VFS) }),
@@ -834,7 +834,7 @@ static const struct {
 	  { FOLDED },
 	  "dd;off-cpu;main 7\ndd;on-cpu;main 61224489\n",
 	  { ON(20408163, { 3, "dd", 1, T(MAIN), NONE }), OFF({ 7, "dd", 1, T(MAIN), NONE }) } },
-	{ "weights, sorted by what is printed",
+	{ "weights, sorted by the printed value",
 	  { FOLDED },
 	  "dd;on-cpu;a 10\ndd;off-cpu;a 15\ndd;on-cpu;b 20\ndd;off-cpu;b 25\n",
 	  { ON(10, { 2, "dd", 1, T(B), NONE }, { 1, "dd", 1, T(A), NONE }),
@@ -856,12 +856,12 @@ static const struct {
 	  { FOLDED },
 	  "dd;on-cpu;main 18446744073709551615\n",
 	  { ON(2, { HALF / 2, "dd", 1, T(MAIN), NONE }, { HALF / 2, "dd", 2, T(MAIN), NONE }) } },
-	{ "divided behind the weight and the sum",
+	{ "divided after the weight and the sum",
 	  { FOLDED, .unit = 1000 },
 	  "dd;off-cpu;a 0\ndd;off-cpu;main 1\ndd;on-cpu;main 2\n",
 	  { ON(500, { 3, "dd", 1, T(MAIN), NONE }, { 2, "dd", 2, T(MAIN), NONE }),
 	    OFF({ 999, "dd", 1, T(MAIN), NONE }, { 1, "dd", 2, T(MAIN), NONE }, { 999, "dd", 1, T(A), NONE }) } },
-	{ "divided, sorted by what is printed",
+	{ "divided, sorted by the printed value",
 	  { FOLDED, .unit = 1000 },
 	  "dd;off-cpu;b 1\ndd;on-cpu;a 1\n",
 	  { ON(1, { 1001, "dd", 1, T(A), NONE }), OFF({ 1999, "dd", 1, T(B), NONE }) } },
@@ -873,8 +873,8 @@ static const struct {
 	  "    a\n    on-cpu\n" TASK("dd", 3, 1),
 	  { ON(1, { 1, "dd", 2, T(MAIN), NONE }, { 1, "cp", 9, T(MAIN), NONE }, { 1, "dd", 3, T(A), NONE }),
 	    OFF({ 1, "dd", 3, T(MAIN), NONE }) } },
-	/* where a kernel stack begins */
-	{ "what traces is left out of one part alone",
+	/* the beginning of a kernel stack */
+	{ "tracing code is left out of one part only",
 	  { FOLDED },
 	  "dd;off-cpu;futex_wait 1\ndd;on-cpu;futex_wait;__schedule;perf_trace_sched_switch 1\n",
 	  { ON(1, { 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }),
@@ -884,21 +884,21 @@ static const struct {
 	  "dd;off-cpu;futex_wait 1\ndd;on-cpu;futex_wait;__schedule;perf_trace_sched_switch 1\n",
 	  { OFF({ 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }),
 	    ON(1, { 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }) } },
-	{ "whatever is said of report_write()",
+	{ "the option of report_write() has no effect",
 	  { SCHED },
 	  "dd;on-cpu;futex_wait;__schedule;perf_trace_sched_switch 1\n",
 	  { ON(1, { 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }) } },
-	{ "rows that differ in what traces",
+	{ "rows that differ in tracing code",
 	  { FOLDED },
 	  "dd;on-cpu;futex_wait;__schedule 1\ndd;off-cpu;futex_wait 3\n",
 	  { OFF({ 1, "dd", 1, NONE, T(TRACING, SWITCH, FUTEX) }, { 2, "dd", 1, NONE, T(SWITCH, FUTEX) }),
 	    ON(1, { 1, "dd", 1, NONE, T(SWITCH, FUTEX) }) } },
-	/* what is not there */
+	/* missing parts */
 	{ "no part", { FOLDED }, "", { NO_ROWS } },
 	{ "empty parts", { TEXT }, "", { ON(1, NO_ROWS), OFF(NO_ROWS) } },
 	{ "the first is empty", { FOLDED }, "dd;off-cpu;main 1\n", { ON(1, NO_ROWS), OFF({ 1, "dd", 1, T(MAIN), NONE }) } },
 	{ "the second is empty", { FOLDED }, "dd;on-cpu;main 1\n", { ON(1, { 1, "dd", 1, T(MAIN), NONE }), OFF(NO_ROWS) } },
-	{ "the one in the middle is empty",
+	{ "the middle one is empty",
 	  { FOLDED },
 	  "dd;off-cpu;main 1\ndd;on-cpu;main 1\n",
 	  { ON(1, { 1, "dd", 1, T(MAIN), NONE }), ON(1, NO_ROWS), OFF({ 1, "dd", 1, T(MAIN), NONE }) } },
@@ -959,7 +959,7 @@ static void shuffle(uint32_t *order, uint32_t nr)
 	}
 }
 
-/* The same bytes in whatever order the rows came. */
+/* The same bytes for rows in any order. */
 START_TEST(test_golden)
 {
 	const struct golden *g = &goldens[_i];
@@ -1028,7 +1028,7 @@ START_TEST(test_parts)
 }
 END_TEST
 
-/* Without roots the parts are one report, wherever it is cut. */
+/* Without roots the parts are one report, wherever the rows are divided. */
 START_TEST(test_golden_cut)
 {
 	const struct golden *g = &goldens[_i];
@@ -1057,7 +1057,7 @@ END_TEST
 
 /* clang-format off */
 static const struct {
-	const char *in, *out; /* @out: of the multi-line form; folded has ':' for ';' */
+	const char *in, *out; /* @out: in the multi-line form; folded has ':' for ';' */
 } names[] = {
 	{ "plain", "plain" },
 	{ "operator<(int, char const*)", "operator<(int, char const*)" },
@@ -1123,7 +1123,7 @@ static void name_fixed_kernel(void *ctx, uint64_t addr, bool is_return, struct s
 	name_fixed(ctx, 0, NULL, 0, addr, is_return, out);
 }
 
-/* Names, comms and modules are made safe alike. */
+/* Names, comms and modules are made safe in the same way. */
 START_TEST(test_names)
 {
 	const struct report_names fixed = { (void *)names[_i].in, name_fixed_kernel, name_fixed };
@@ -1199,7 +1199,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Name frames on both sides; one whose number no name has; and all of them where there are no names. */
+/* Name frames on both sides, one with an unknown number, and all of them without names. */
 START_TEST(test_name_frames)
 {
 	struct frame_names frame_names = { 0 };
@@ -1271,7 +1271,7 @@ START_TEST(test_long_name)
 }
 END_TEST
 
-/* Names that tell how they were asked for, and count it. */
+/* Names that show the question, and count it. */
 struct asker {
 	char name[64];
 	int asked;
@@ -1314,7 +1314,7 @@ static char *ask(const struct input *in, size_t nr, int *asked)
 	return got;
 }
 
-/* All but the leaf of each side are return addresses; recursion shows the same address as both. */
+/* All addresses of a side except the leaf are return addresses; recursion shows the same address as both. */
 START_TEST(test_is_return)
 {
 	const struct input in = { 1, "dd", 7, T(1, 1, 2), T(3, 3) };
@@ -1333,7 +1333,7 @@ static void name_switch(void *ctx, uint64_t addr, bool is_return, struct symbol 
 	*out = (struct symbol){ addr == SWITCH ? "__schedule" : is_return ? "schedule.return" : "schedule", 0, NULL };
 }
 
-/* What becomes a leaf, as the frames below it are not shown, is a return address still. */
+/* If the frames below an address are not shown, it becomes the leaf, but is still a return address. */
 START_TEST(test_is_return_still)
 {
 	const struct report_cfg cfg = { SCHED };
@@ -1351,7 +1351,7 @@ START_TEST(test_is_return_still)
 }
 END_TEST
 
-/* A user address means something else in each process and program, a kernel address never. */
+/* A user address is named once for each process and program, a kernel address only once. */
 START_TEST(test_asked_once)
 {
 	const struct input in[] = {
@@ -1370,7 +1370,7 @@ END_TEST
 
 enum { RANDOM_ROWS = 3000 };
 
-/* Few names, so that rows collide in every way; each is a beginning of another, with bytes around ';'. */
+/* Few names, so that rows collide in every way; each is the beginning of another, with bytes around ';'. */
 static void draw(struct input *in)
 {
 	static const char *const comms[] = { "a", "a b", "a;", "a:", "a\1", "a\2", "b" };
@@ -1406,7 +1406,7 @@ struct line {
 	char *comm, *stack;
 };
 
-/* "comm;stack VALUE", taken apart in place. */
+/* Split "comm;stack VALUE" in place. */
 static struct line parse(char *s)
 {
 	struct line l;
@@ -1445,7 +1445,7 @@ static void assert_sorted(char *report, uint64_t total)
 	ck_assert_uint_eq(sum, total);
 }
 
-/* Rows in an order, each at once or (@singly) as its samples come: one after the other, in between all others. */
+/* Add rows in an order, each at once or (@singly) sample by sample, alternating with all others. */
 static struct rows *add_all(const struct input *in, const uint32_t *order, uint32_t nr, bool singly)
 {
 	struct rows *t = rows_new();
@@ -1474,7 +1474,7 @@ enum { ROUNDS = 6 };
 
 /*
  * Random rows under each combination of options: the same bytes in any order, sample by sample, and when they are
- * written again; strictly ascending when folded.
+ * written again. Lines ascend strictly in the folded form.
  */
 START_TEST(test_random)
 {
@@ -1502,7 +1502,7 @@ START_TEST(test_random)
 		ck_assert_msg(!strcmp(got, first), "round %u differs", round);
 		free(got);
 		rows_free(t);
-		if (round) /* the second time as the first: as a run is repeated */
+		if (round) /* the second time must be equal, as in a repeated run */
 			shuffle(order, RANDOM_ROWS);
 	}
 	if (cfg.form == &report_folded)
@@ -1526,7 +1526,7 @@ static struct rows *many_rows(uint32_t nr)
 	return t;
 }
 
-/* A full disk, found out by stdio early or only at the end. */
+/* A full disk, found by stdio early or only at the end. */
 static const struct {
 	const struct report_writer *form;
 	uint32_t rows;
@@ -1579,7 +1579,7 @@ static ssize_t failing_write(void *cookie, const char *buf, size_t len)
 	return 0;
 }
 
-/* After a failed write nothing more is tried. */
+/* After a failed write, nothing more is written. */
 START_TEST(test_stops)
 {
 	const struct report_cfg cfg = { TEXT };
@@ -1644,7 +1644,9 @@ static int read_mangled(void *ctx, const char *const *mangled, size_t nr, const 
 	return 0;
 }
 
-/* As if names had never been mangled, though rows wait for them. Each is asked for once. */
+/*
+ * The report is the same as with names that were never mangled, though rows wait for them. Each name is demangled once.
+ */
 START_TEST(test_mangled)
 {
 	const struct report_names mangled = { NULL, name_kernel, name_mangled, NULL, NULL, read_mangled };

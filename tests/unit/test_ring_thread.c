@@ -14,17 +14,19 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* This thread may not write, as under a seccomp filter. */
+/* Writes of this thread fail, as under a seccomp filter. */
 static __thread bool writes_fail;
 
-/* Takes the place of libc's. */
+/* Replaces libc's function. */
 int eventfd_write(int fd, eventfd_t value)
 {
 	errno = EPERM;
 	return !writes_fail && write(fd, &value, sizeof(value)) == (ssize_t)sizeof(value) ? 0 : -1;
 }
 
-/* A source of which the ring thread may use one function, that fails at its @fail_at-th call; 0: never. @code: or so.
+/*
+ * A source for which the ring thread may only call fetch(). It fails at its @fail_at-th call; 0: never. @code: the
+ * error
  */
 struct source {
 	unsigned int calls, fail_at;
@@ -50,17 +52,17 @@ static int fetch(struct source *b, struct err *err)
 
 static const struct source_ops ops = { .fetch = fetch };
 
-/* No ring is there. */
+/* No ring exists. */
 static const struct events none;
 
-/* One event whose ring wants to be read when @fd does; in @e. */
+/* Make one event, in @e, whose ring wants to be read when @fd is readable. */
 static struct events with_ring(struct event_place *e, int fd)
 {
 	*e = (struct event_place){ .fd = fd, .side = { .fd = -1 } };
 	return (struct events){ .places = e, .nr_places = 1 };
 }
 
-/* As while a report is made: then it does not wait until it is asked. */
+/* As during a report: then the thread does not wait until it is woken. */
 static struct ring_thread *start_reporting(const struct events *ev, int signal_fd, struct source *b)
 {
 	struct err err = { 0 };
@@ -86,7 +88,7 @@ static void wait_for_calls(struct source *b, unsigned int nr)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* As often as it takes, by one thread that is not ours; and by none after the end. */
+/* fetch() is called repeatedly, by one other thread, and not after the end. */
 START_TEST(test_until_the_end)
 {
 	struct source b = make(0, 0);
@@ -107,7 +109,7 @@ START_TEST(test_until_the_end)
 }
 END_TEST
 
-/* A ring that is readable is read at once, and again while it is, also where nobody makes a report. */
+/* A readable ring is read at once, and again while it is readable, also without a report. */
 START_TEST(test_rings)
 {
 	struct source b = make(0, 0);
@@ -127,7 +129,7 @@ START_TEST(test_rings)
 }
 END_TEST
 
-/* One that nobody asks does nothing; asked for its end it ends. */
+/* An idle thread does nothing, and ends when it has to. */
 START_TEST(test_idle)
 {
 	struct source b = make(0, 0);
@@ -140,7 +142,7 @@ START_TEST(test_idle)
 }
 END_TEST
 
-/* It ends also where it cannot be woken. */
+/* It ends even if it cannot be woken. */
 START_TEST(test_no_wake)
 {
 	struct source b = make(0, 0);
@@ -161,7 +163,7 @@ static bool is_readable(int fd, int timeout_ms)
 	return poll(&p, 1, timeout_ms) > 0;
 }
 
-/* Much has been kept: the reader hears of it, once. */
+/* Much has been kept: the reader is woken once. */
 START_TEST(test_much)
 {
 	struct source b = make(3, 1);
@@ -176,7 +178,7 @@ START_TEST(test_much)
 }
 END_TEST
 
-/* A CPU has gone (here: a pipe that nobody writes): that is said once, and it does not keep the thread awake. */
+/* A CPU has gone (here: a pipe without a writer): this is reported once, and does not keep the thread awake. */
 START_TEST(test_gone)
 {
 	struct source b = make(0, 0);
@@ -205,7 +207,7 @@ static const struct {
 	int code;
 } failures[] = { { 1, -ENOMEM }, { 2, -ENOMEM }, { 5, -EBADMSG } };
 
-/* The first failure ends the fetching, and is told at once and at the end. */
+/* The first failure ends the fetching, and is reported at once and at the end. */
 START_TEST(test_failure)
 {
 	struct source b = make(failures[_i].fail_at, failures[_i].code);
@@ -225,7 +227,7 @@ START_TEST(test_failure)
 }
 END_TEST
 
-/* One after the other, as there are intervals; each begins without the failure of the one before. */
+/* Several threads one after the other, as with intervals; each begins without the failure of the one before. */
 START_TEST(test_again)
 {
 	struct source b = make(1, -EIO);
@@ -243,8 +245,8 @@ START_TEST(test_again)
 END_TEST
 
 /*
- * In a process of its own, which signals reach: @nr of them at once while a report is made, and perhaps @again. The
- * first are taken, and the work goes on; the exit status tells whether the end was told of it.
+ * In a process of its own, which gets the signals: @nr of them at once during a report, and perhaps @again. The first
+ * are taken, and the work goes on. The exit status shows whether ring_thread_end() reported them.
  */
 static void be_signalled(int sig, int nr, bool again, unsigned int fail_at)
 {
@@ -257,10 +259,10 @@ static void be_signalled(int sig, int nr, bool again, unsigned int fail_at)
 
 	for (i = 0; i < nr; i++) {
 		kill(getpid(), sig);
-		while (is_readable(signal_fd, 0)) /* until the thread has it */
+		while (is_readable(signal_fd, 0)) /* until the thread has taken it */
 			sched_yield();
 	}
-	while (again) /* until it is no longer taken for the first one */
+	while (again) /* until a signal is no longer taken as the first one */
 		kill(getpid(), sig);
 	if (!fail_at)
 		wait_for_calls(&b, b.calls + 2);
@@ -316,7 +318,7 @@ START_TEST(test_no_fd)
 }
 END_TEST
 
-/* What is told to be disabled, in turn; more than the two of an event are ioctl(2)s of others. */
+/* Numbers of events that were disabled, in turn; further ioctl(2)s are for other events. */
 static int disabled[2];
 static unsigned int nr_disabled;
 
@@ -332,7 +334,10 @@ int ioctl(int fd, unsigned long request, ...)
 
 enum { SAMPLES, SIDE, SIGNAL, NR_FDS };
 
-/* Nobody reads: what samples is disabled when its time has come, or a signal, and then what tells of tasks. */
+/*
+ * While the reader does not read, the sampling events are disabled at their time or after a signal, and then the
+ * side-band events.
+ */
 static void stops(bool by_signal)
 {
 	int fds[NR_FDS] = { eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC) };
@@ -354,7 +359,7 @@ static void stops(bool by_signal)
 	ck_assert_uint_ge(ring_thread_stopped_ns(k), by_signal ? began : at);
 	ck_assert_int_eq(disabled[0], fds[SAMPLES]);
 	ck_assert_int_eq(disabled[1], fds[SIDE]);
-	/* The signal is still the reader's. */
+	/* The signal stays for the reader. */
 	ck_assert(is_readable(fds[SIGNAL], 0) == by_signal);
 	ck_assert(!ring_thread_signalled(k));
 	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
@@ -369,7 +374,7 @@ START_TEST(test_stops)
 }
 END_TEST
 
-/* A signal ends nothing where nobody has said so. */
+/* A signal does not end the sampling before ring_thread_stop_at(). */
 START_TEST(test_does_not_stop)
 {
 	int samples = eventfd(0, EFD_CLOEXEC), signal_fd = eventfd(1, EFD_CLOEXEC), ring = eventfd(1, EFD_CLOEXEC);

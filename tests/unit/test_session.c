@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The run loop without a kernel and without real time: a scripted source and counter (fake_source.h), time that passes
- * while the session waits (fake_time.h), and events that are pipes. This program's own syscall(), ioctl(), read() and
- * pthread_create() take the place of libc's.
+ * The run loop without a kernel and without real time. It uses a scripted source and counter (fake_source.h), a clock
+ * that advances while the session waits (fake_time.h), and pipes as events. This program's own syscall(), ioctl(),
+ * read() and pthread_create() replace libc's.
  */
 #include "core/base/clock.h"
 #include "core/session/open.h"
@@ -32,29 +32,32 @@ enum { CPUS = 4, MAX_FDS = 256, MOMENTS = 6, INTERVALS = 8, TASKS = 3 };
 
 /* ---- the kernel */
 
-/* What happens at a millisecond of the run. */
+/* An event at a millisecond of the run. */
 struct moment {
 	unsigned int ms;
 	enum { NOTHING, ONLINE, STOPS, HANGS_UP, KILL, NO_THREADS, SLOW_LIST, ENDS } what;
-	const char *cpus; /* ONLINE: the list from now on */
-	int arg; /* STOPS: the time of the event of this CPU stands still; HANGS_UP: the same, and poll(2) knows; KILL:
-		    the signal; SLOW_LIST: the next read of the list takes so many ms; ENDS: this task */
+	const char *cpus; /* ONLINE: the new list */
+	/*
+	 * STOPS: the enabled time of this CPU's event stops; HANGS_UP: also, poll(2) reports it; KILL: the signal;
+	 * SLOW_LIST: the next read of the list takes so many ms; ENDS: this task
+	 */
+	int arg;
 };
 
 static struct {
 	int cpu_of[MAX_FDS], writer[MAX_FDS]; /* by descriptor; the pipe's other end, -1: closed, 0: no event */
 	bool notes[MAX_FDS];
 	bool enabled[CPUS];
-	uint64_t enabled_ns[CPUS]; /* since when; read(2) tells for how long */
-	uint64_t stands_ns[CPUS];  /* at this time it stands still; 0: it does not */
+	uint64_t enabled_ns[CPUS]; /* when it was enabled; read(2) returns the time since then */
+	uint64_t stands_ns[CPUS];  /* the enabled time stops at this time; 0: it does not stop */
 	int open_answer[CPUS], enable_answer[CPUS], disable_answer[CPUS];
-	bool no_lost; /* it does not tell how many records were lost, before 6.0 */
+	bool no_lost; /* the kernel reports no numbers of lost records, as before 6.0 */
 	bool no_threads, no_processes;
-	unsigned int list_ms; /* how long the next read of a file takes */
-	bool wakes;           /* a ring that is half full wakes its reader, */
-	int pidfd_of[TASKS];  /* 0: none has been opened */
+	unsigned int list_ms; /* duration of the next read of a file */
+	bool wakes;           /* a ring that is half full wakes its reader */
+	int pidfd_of[TASKS];  /* 0: not opened */
 	bool ended[TASKS];
-	bool main_reads; /* which is the session itself; else it is a thread, and time waits for that */
+	bool main_reads; /* the reader is the session itself; otherwise a thread, for which the clock waits */
 } kernel;
 
 static struct fake_script script;
@@ -145,7 +148,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(vo
 	return next(thread, attr, fn, arg);
 }
 
-/* The worker that opens files would have the events open, too, until it comes to close them. */
+/* The worker process that opens files would inherit the events until it closes them. */
 pid_t fork(void)
 {
 	static pid_t (*next)(void);
@@ -166,7 +169,7 @@ static void close_writer(int fd)
 	kernel.writer[fd] = kernel.writer[fd] ? -1 : 0;
 }
 
-/* A reader that has emptied its ring is woken no more. By whatever thread. */
+/* A reader that has emptied its ring is not woken again. Called by any thread. */
 static void ring_is_empty(void)
 {
 	char bytes[64];
@@ -212,7 +215,7 @@ static const struct way kept_counting[] = {
 	{ .name = NULL },
 };
 
-/* With a thread that empties the ring, or without. */
+/* Ways with or without a thread that empties the ring. */
 static const struct way *ways(bool counting, bool kept)
 {
 	if (counting)
@@ -231,7 +234,7 @@ static void stop_event(int cpu, bool told)
 			close_writer(fd);
 }
 
-/* The thread that empties the rings is told first, and tells the session. */
+/* Wait until the ring thread has seen the event and woken the session. */
 static void let_be_noticed(void)
 {
 	struct pollfd p = { session->ring_thread ? ring_thread_fd(session->ring_thread) : -1, POLLIN, 0 };
@@ -240,7 +243,9 @@ static void let_be_noticed(void)
 		sched_yield();
 }
 
-/* It ends the sampling when its time has come, or a signal; time stands still until it has. */
+/*
+ * Wait until the ring thread has ended the sampling, at its time or after a signal; the clock stands still meanwhile.
+ */
 static void let_stop(bool signalled)
 {
 	uint64_t end = session->sink.began_ns + options.duration_ns;
@@ -248,13 +253,13 @@ static void let_stop(bool signalled)
 	if (!session->ring_thread || !session->sink.began_ns || options.off_cpu ||
 	    !(signalled || (options.duration_ns && now_ns() >= end)))
 		return;
-	/* In real time that is later. */
+	/* in real time that comes later */
 	ring_thread_stop_at(session->ring_thread, options.duration_ns ? end : UINT64_MAX);
 	while (!ring_thread_stopped_ns(session->ring_thread))
 		sched_yield();
 }
 
-/* ---- tasks, which /proc lists until they have ended */
+/* ---- tasks; /proc lists them until they end */
 
 static void put_task(unsigned int i, bool is_there)
 {
@@ -327,7 +332,7 @@ static void tick(unsigned int ms)
 
 static void setup(void)
 {
-	/* What a run leaves behind, once for all of them. */
+	/* The result of a run, the same for all tests. */
 	dir = unit_tmpdir();
 	host = (struct host){ .proc = dir, .sys = dir };
 	fake_list_cpus(dir, "possible", "0-3");
@@ -348,7 +353,7 @@ static void setup(void)
 	fake_time_begin(tick);
 }
 
-/* Whatever has happened: everything is closed once, and nothing samples. */
+/* After any run, everything has been closed once, and no event samples. */
 static void finish(void)
 {
 	const struct fake_seen *seen = fake_seen();
@@ -397,7 +402,7 @@ static void last_for(unsigned int duration_ms, unsigned int interval_ms)
 	options.interval_ns = interval_ms * FAKE_MS;
 }
 
-/* What became of a run: its intervals, and their numbers added up. */
+/* The result of a run: its intervals, and the sums of their numbers. */
 struct outcome {
 	int rc;
 	struct err err;
@@ -510,30 +515,35 @@ static const struct {
 	{ 1000, 2000, { 0 }, { 0 }, { 1000 } },
 	{ 1000, 1000, { 0 }, { 0 }, { 1000 } },
 	{ 1000, 500, { 0 }, { 0 }, { 500, 1000 } },
-	/* The last one is shorter. */
+	/* The last interval is shorter. */
 	{ 1000, 300, { 0 }, { 0 }, { 300, 600, 900, 1000 } },
 	{ 1000, 999, { 0 }, { 0 }, { 999, 1000 } },
-	/* A report takes a part of the next interval, all of it, or more; the ends that were missed are left out. */
+	/*
+	 * A report takes a part of the next interval, all of it, or more; ends of intervals in that time are skipped.
+	 */
 	{ 1000, 300, { 299, 100 }, { 0 }, { 300, 600, 900, 1000 } },
 	{ 1000, 300, { 300 }, { 0 }, { 300, 600, 900, 1000 } },
 	{ 1000, 300, { 450 }, { 0 }, { 300, 750, 900, 1000 } },
 	{ 1000, 300, { 0, 0, 50 }, { 0 }, { 300, 600, 900, 1000 } },
 	{ 2000, 300, { 1000 }, { 0 }, { 300, 1300, 1500, 1800, 2000 } },
-	/* A report that lasts beyond the end of the run. */
+	/* A report that lasts longer than the run. */
 	{ 1000, 300, { 700 }, { 0 }, { 300, 1000 } },
 	{ 1000, 300, { 5000 }, { 0 }, { 300, 5300 } },
 	{ 1000, 600, { 5000 }, { 0 }, { 600, 5600 } },
 	/* The reader is slow. It reads after 20 ms, and before an interval ends. */
 	{ 1000, 300, { 0 }, { [FAKE_DRAIN] = 250 }, { 550, 850, 1150 } },
 	{ 1000, 0, { 0 }, { [FAKE_DRAIN] = 900 }, { 1900 } },
-	/* What the end of an interval takes belongs to the next one. */
+	/* Time spent on ending an interval belongs to the next one. */
 	{ 1000, 300, { 0 }, { [FAKE_END] = 30 }, { 300, 600, 900, 1000 } },
 	{ 1000, 300, { 0 }, { [FAKE_END] = 400 }, { 300, 700, 1100 } },
 	/* Without a counter the run begins when the source can count. */
 	{ 1000, 300, { 0 }, { [FAKE_START] = 70 }, { 370, 670, 970, 1070 } },
 };
 
-/* Each sample is in the interval of its moment. @kept: nothing comes after the end, however late the reader is. */
+/*
+ * Each sample is in the interval in which it was taken. @kept: no sample comes after the end, however late the reader
+ * is.
+ */
 static void assert_intervals(const struct outcome *o, int row, bool counting, bool kept)
 {
 	unsigned int i, stopped, first = intervals[row].source_ms[FAKE_START], earlier = 0;
@@ -573,7 +583,7 @@ START_TEST(test_intervals)
 }
 END_TEST
 
-/* ---- the stats */
+/* ---- statistics */
 
 static const struct {
 	bool counting;
@@ -585,7 +595,7 @@ static const struct {
 	{ false, "pf", 0, false },
 	{ true, "c", 0, false },
 	{ true, "cfpx", 30, false },
-	/* losses that somebody tells of */
+	/* losses that the kernel reports */
 	{ false, "l", 0, false },
 	{ false, "ppl", 0, false },
 	{ false, "pplfb", 30, false },
@@ -598,18 +608,18 @@ static const struct {
 	{ true, "b", 30, false },
 	{ true, "cfpxlnb", 0, false },
 	{ true, "cfpxlnb", 30, true },
-	/* and those that nobody tells of */
+	/* losses that it does not report */
 	{ true, "s", 0, false },
 	{ true, "cps", 0, false },
 	{ true, "ccccccccccs", 0, false },
 	{ true, "cpsl", 0, false },
 	{ true, "cfpxlnbs", 0, false },
-	/* before 6.0, and with intervals, these are believed to be lost */
+	/* before 6.0, and with intervals, these count as lost */
 	{ true, "s", 0, true },
 	{ true, "cps", 0, true },
 	{ true, "cps", 30, false },
 	{ true, "cfpxlnbs", 30, true },
-	/* lies */
+	/* wrong numbers */
 	{ false, "m", 0, false },
 	{ false, "ppm", 30, false },
 	{ false, "d", 0, false },
@@ -649,7 +659,7 @@ START_TEST(test_stats)
 }
 END_TEST
 
-/* The source is told how much the counter has passed on, of the interval that ended, not of the run. */
+/* The source learns how many samples the counter has passed on in the interval that ended, not in the run. */
 START_TEST(test_passed)
 {
 	struct err err = { 0 };
@@ -665,7 +675,7 @@ START_TEST(test_passed)
 }
 END_TEST
 
-/* The events are enabled until the counter has stopped: what they take before that counts, nothing behind it. */
+/* The events stay enabled until the counter has stopped: samples before that count, none after it. */
 START_TEST(test_stop)
 {
 	struct outcome o;
@@ -682,7 +692,7 @@ START_TEST(test_stop)
 }
 END_TEST
 
-/* The numbers of intervals off the CPU, and what is missing of them. */
+/* The numbers of intervals off the CPU, and how many are missing. */
 static const struct {
 	uint64_t begun, charged, filtered, open, lost, passed, received;
 	uint64_t lost_in_all;
@@ -691,12 +701,12 @@ static const struct {
 	{ 0, 0, 0, 0, 0, 0, 0, 0, 0 },
 	{ 10, 10, 0, 0, 0, 0, 0, 0, 0 },
 	{ 10, 4, 3, 2, 1, 0, 0, 1, 0 },
-	/* passed on, and not given back */
+	/* passed on, but not received */
 	{ 10, 7, 0, 0, 0, 5, 2, 3, 0 },
 	{ 10, 0, 0, 0, 0, 10, 0, 10, 0 },
 	{ 10, 4, 0, 0, 1, 5, 0, 6, 0 },
 	{ 10, 5, 0, 0, 5, 5, 5, 5, 0 },
-	/* more was given back than passed on */
+	/* more received than passed on */
 	{ 10, 10, 0, 0, 0, 5, 6, 0, 0 },
 	{ 10, 11, 0, 0, 0, 5, 6, 0, -1 },
 	{ 10, 9, 0, 0, 0, 0, 0, 0, 1 },
@@ -747,11 +757,11 @@ static const struct {
 	size_t room;
 	bool loses;
 } late[] = {
-	/* Rings are read at least each 200 ms, in which there are 400 samples. */
+	/* Rings are read at least every 200 ms, in which 400 samples come. */
 	{ false, false, 1000, 0, { 0 }, 400, false },
 	{ false, false, 1000, 0, { 0 }, 399, true },
 	{ false, false, 1000, 0, { 0 }, 1, true },
-	/* During a report nobody else reads. */
+	/* During a report only the ring thread reads. */
 	{ false, false, 600, 100, { 0 }, 200, false },
 	{ false, false, 600, 100, { 90 }, 200, false },
 	{ false, false, 600, 100, { 150 }, 200, true },
@@ -785,7 +795,7 @@ START_TEST(test_late)
 }
 END_TEST
 
-/* A lot has been kept: the reader is asked to read it, and that is no failure. */
+/* Much has been kept: the reader has to read it, and that is no failure. */
 START_TEST(test_much)
 {
 	struct outcome o;
@@ -802,7 +812,7 @@ START_TEST(test_much)
 }
 END_TEST
 
-/* Where no thread may be made the session reads the ring itself, unless a report would make it wait. */
+/* If no thread can be created, the session reads the ring itself, unless it would have to wait for a report. */
 static const struct {
 	bool from_the_begin;
 	unsigned int interval;
@@ -817,7 +827,7 @@ START_TEST(test_no_threads)
 
 	last_for(1000, no_threads[_i].interval);
 	kernel.no_threads = no_threads[_i].from_the_begin;
-	/* A CPU that comes ends the thread, and then there is no other. */
+	/* A CPU that comes online ends the thread, and no other one can be created. */
 	moments[0] = (struct moment){ 100, NO_THREADS, NULL, 0 };
 	moments[1] = (struct moment){ 150, ONLINE, "0-2", 0 };
 	must_open(kept_ways);
@@ -846,7 +856,7 @@ static const struct {
 	{ NULL, false, { 0 }, { 0 }, { 0 }, 0, "alone", "the first choice works here" },
 	{ "alone", true, { 0 }, { 0 }, { 0 }, 0, "alone", "asked for" },
 	{ "both", true, { 0 }, { 0 }, { 0 }, 0, "both", "asked for" },
-	/* One that fails, at whatever step, is followed by the next. */
+	/* If a way fails, at any step, the next one is tried. */
 	{ NULL,
 	  true,
 	  { 0 },
@@ -905,7 +915,7 @@ static const struct {
 	  0,
 	  "alone",
 	  "count cannot be used: switches attach failed" },
-	/* The one that is asked for is not. */
+	/* A way that the user names has no fallback. */
 	{ "count", true, { 0 }, { FAKE_PROBE, 1, -EPERM }, { 0 }, -EPERM, NULL, "counter probe failed" },
 	{ "count", true, { 0 }, { FAKE_OPEN, 1, -EACCES }, { 0 }, -EACCES, NULL, "counter open failed" },
 	{ "count", true, { FAKE_OPEN, 1, -EIO }, { 0 }, { 0 }, -EIO, NULL, "source open failed" },
@@ -950,7 +960,7 @@ static const struct {
 	  "source attach failed; alone cannot be used on whole CPUs: source attach failed" },
 };
 
-/* Whatever fails has left nothing behind; what follows is a run as any other. */
+/* A failure leaves nothing open, and the next run is like any other. */
 START_TEST(test_choice)
 {
 	struct err err = { 0 };
@@ -985,7 +995,7 @@ START_TEST(test_choice)
 }
 END_TEST
 
-/* An event that the host does not have is refused once, whatever ways there are; a clock is on each host. */
+/* An event that the host lacks is refused once, whatever ways there are; every host has a clock. */
 static const struct {
 	const char *event, *says;
 } missing[] = {
@@ -1011,7 +1021,7 @@ static const struct {
 	bool kept;
 	struct fake_fault source, counter;
 	struct moment moment;
-	unsigned int reported; /* intervals before that, of 100 ms; in the first one there are five drains */
+	unsigned int reported; /* intervals of 100 ms reported before that; the first one has five drains */
 	int rc;
 	const char *says;
 } failures[] = {
@@ -1035,7 +1045,7 @@ static const struct {
 	{ false, { 0 }, { FAKE_TAKE, 3, -EIO }, { 0 }, 2, -EIO, "counter take failed" },
 	{ false, { 0 }, { FAKE_DETACH, 1, -EIO }, { 50, ONLINE, "0", 0 }, 0, -EIO, "counter detach failed" },
 	{ true, { 0 }, { FAKE_DETACH, 1, -EIO }, { 150, ONLINE, "1", 0 }, 1, -EIO, "counter detach failed" },
-	/* Of two that fail the first is told. */
+	/* If two fail, the first is reported. */
 	{ false, { FAKE_DRAIN, 1, -ENOMEM }, { FAKE_STOP, 1, -EIO }, { 0 }, 0, -ENOMEM, "source drain failed" },
 	{ true, { FAKE_DRAIN, 6, -ENOMEM }, { FAKE_STOP, 1, -EIO }, { 0 }, 1, -ENOMEM, "source drain failed" },
 	{ false, { FAKE_END, 3, -EIO }, { FAKE_STOP, 1, -EBUSY }, { 0 }, 2, -EBUSY, "counter stop failed" },
@@ -1073,7 +1083,7 @@ START_TEST(test_failure)
 }
 END_TEST
 
-/* The kernel refuses: no event is left enabled that could be disabled. */
+/* The kernel refuses to disable some: all other events are disabled. */
 static const struct {
 	int enable_answer, disable_answer;
 	const char *says;
@@ -1099,7 +1109,7 @@ START_TEST(test_ioctl)
 }
 END_TEST
 
-/* ---- CPUs that go and come */
+/* ---- CPUs that go offline and come online */
 
 static const struct {
 	struct moment moments[MOMENTS];
@@ -1110,7 +1120,7 @@ static const struct {
 	const char *refused;
 } hotplug[] = {
 	{ { { 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
-	/* One goes; where its event tells when, that is known, else it is when the list was looked at. */
+	/* One goes. Its event shows when; otherwise it is the time at which the list was read. */
 	{ { { 250, STOPS, NULL, 1 }, { 250, ONLINE, "0", 0 } },
 	  { 0 },
 	  { 0 },
@@ -1129,7 +1139,7 @@ static const struct {
 	  750,
 	  2000,
 	  NULL },
-	/* It is back before the next look at the list, but poll(2) tells. */
+	/* It is back before the next look at the list, but poll(2) reports it. */
 	{ { { 250, HANGS_UP, NULL, 1 }, { 250, ONLINE, "0", 0 }, { 350, ONLINE, "0-1", 0 } },
 	  { 0 },
 	  { 0 },
@@ -1150,7 +1160,7 @@ static const struct {
 	  350,
 	  2000,
 	  NULL },
-	/* It has gone and come back, and the list does not tell: its time stands still at all looks. */
+	/* It has gone and come back unseen by the list: its enabled time stands still at all looks. */
 	{ { { 250, STOPS, NULL, 1 } },
 	  { 0 },
 	  { 0 },
@@ -1203,7 +1213,7 @@ static const struct {
 	  550,
 	  2000,
 	  "source attach failed" },
-	/* The kernel refuses it all the time. */
+	/* The kernel refuses it each time. */
 	{ { { 250, ONLINE, "0-2", 0 } },
 	  { 0 },
 	  { 0 },
@@ -1225,11 +1235,11 @@ static const struct {
 	  0,
 	  2000,
 	  "cannot enable the perf event of CPU 2: Input/output error" },
-	/* The list cannot be understood: all stays as it is. */
+	/* The list cannot be parsed: nothing changes. */
 	{ { { 250, ONLINE, "", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 	{ { { 250, ONLINE, "1-0", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 	{ { { 250, ONLINE, "all", 0 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
-	/* A look that takes long, whichever it is, finds nobody offline. */
+	/* A slow read of either list finds no CPU offline. */
 	{ { { 150, SLOW_LIST, NULL, 900 } }, { 0 }, { 0 }, 0, 0, "", 0, 2 * 1100, NULL },
 	{ { { 350, SLOW_LIST, NULL, 900 } }, { 0 }, { 0 }, 0, 0, "", 0, 2 * 1300, NULL },
 	{ { { 550, SLOW_LIST, NULL, 900 } }, { 0 }, { 0 }, 0, 0, "", 0, 2 * 1500, NULL },
@@ -1237,7 +1247,7 @@ static const struct {
 	{ { { 350, SLOW_LIST, NULL, 400 } }, { 0 }, { 0 }, 0, 0, "", 0, 2000, NULL },
 };
 
-/* What the log has between two words of it, without that of drains. */
+/* The part of the log between two of its words, without drains. */
 static void changes(char *out, size_t size)
 {
 	const char *log = strstr(fake_seen()->log, "counter.start"), *end = strstr(log, "counter.stop");
@@ -1273,7 +1283,7 @@ START_TEST(test_hotplug)
 	changes(log, sizeof(log));
 	ck_assert_str_eq(log, hotplug[row].log);
 	ck_assert_uint_eq(o.offline_ms, hotplug[row].offline_ms);
-	/* The thread ends the run in time. */
+	/* the ring thread ends the run in time */
 	ck_assert_uint_eq(o.due_ms, _i & 1 && moments[0].what == SLOW_LIST ? 2000 : hotplug[row].due_ms);
 	ck_assert_int_eq(session->events.refused.code != 0, hotplug[row].refused != NULL);
 	if (hotplug[row].refused)
@@ -1282,7 +1292,7 @@ START_TEST(test_hotplug)
 }
 END_TEST
 
-/* While events come and go no thread reads the rings. */
+/* While events change, no thread reads the rings. */
 START_TEST(test_changing)
 {
 	static const struct moment goes_and_comes[] = { { 250, ONLINE, "0", 0 }, { 500, ONLINE, "0-2", 0 } };
@@ -1291,7 +1301,7 @@ START_TEST(test_changing)
 	memcpy(moments, goes_and_comes, sizeof(goes_and_comes));
 	script.source_ms[FAKE_ATTACH] = script.source_ms[FAKE_DETACH] = 2;
 	script.room = 60;
-	kernel.wakes = true; /* also behind a change there is a thread */
+	kernel.wakes = true; /* there is a thread after a change, too */
 	last_for(1000, _i ? 300 : 0);
 	must_open(kept_ways);
 	o = run(NULL);
@@ -1303,7 +1313,7 @@ START_TEST(test_changing)
 }
 END_TEST
 
-/* ---- the end of those that were asked for */
+/* ---- the end of the targets */
 
 static const struct {
 	unsigned int nr;
@@ -1312,25 +1322,25 @@ static const struct {
 } targets[] = {
 	{ 1, { { 0 } }, 0, 0, { 1000 } },
 	{ 1, { { 450, ENDS, NULL, 0 } }, 0, 0, { 450 } },
-	/* The last of them, whichever that is */
+	/* the last target ends, whichever that is */
 	{ 2, { { 450, ENDS, NULL, 0 } }, 0, 0, { 1000 } },
 	{ 2, { { 450, ENDS, NULL, 1 } }, 0, 0, { 1000 } },
 	{ 2, { { 250, ENDS, NULL, 0 }, { 450, ENDS, NULL, 1 } }, 0, 0, { 450 } },
 	{ 2, { { 250, ENDS, NULL, 1 }, { 450, ENDS, NULL, 0 } }, 0, 0, { 450 } },
 	{ 3, { { 250, ENDS, NULL, 1 }, { 350, ENDS, NULL, 2 }, { 450, ENDS, NULL, 0 } }, 0, 0, { 450 } },
 	{ 3, { { 250, ENDS, NULL, 1 }, { 450, ENDS, NULL, 0 }, { 450, ENDS, NULL, 2 } }, 0, 0, { 450 } },
-	/* within an interval, and while a report is made */
+	/* within an interval, and during a report */
 	{ 1, { { 450, ENDS, NULL, 0 } }, 300, 0, { 300, 450 } },
 	{ 1, { { 300, ENDS, NULL, 0 } }, 300, 0, { 300 } },
 	{ 1, { { 350, ENDS, NULL, 0 } }, 300, 100, { 300, 400 } },
 	{ 2, { { 350, ENDS, NULL, 0 }, { 750, ENDS, NULL, 1 } }, 300, 0, { 300, 600, 750 } },
-	/* CPUs come and go meanwhile */
+	/* CPUs change meanwhile */
 	{ 1, { { 150, ONLINE, "0-2", 0 }, { 350, ONLINE, "0", 0 }, { 450, ENDS, NULL, 0 } }, 0, 0, { 450 } },
 };
 
 enum { BY_PIDFD, BY_PROC, THREADS, HOWS };
 
-/* Without a pidfd it takes until the next look, which is when a drain is due. */
+/* Without a pidfd, the next look finds it, when a drain is due. */
 static void assert_stopped(const struct outcome *o, int row, int how)
 {
 	unsigned int i, last = 0;
@@ -1346,7 +1356,7 @@ static void assert_stopped(const struct outcome *o, int row, int how)
 	ck_assert_uint_le(o->stopped[o->nr - 1], last + (last < 1000 ? 200 : 0));
 }
 
-/* @_i: how it is known, and bits 0 and 1: with a counter, with a thread that empties the ring */
+/* @_i: how the end is found, and bits 0 and 1: with a counter, with a thread that empties the ring */
 START_TEST(test_targets)
 {
 	static pid_t ids[TASKS] = { FIRST_TASK, FIRST_TASK + 1, FIRST_TASK + 2 };
@@ -1361,7 +1371,7 @@ START_TEST(test_targets)
 	options.pids = ids;
 	options.nr_pids = targets[row].nr;
 	options.by_tid = how == THREADS;
-	/* A thread is never asked for by one. */
+	/* threads have no pidfd */
 	fake_pidfd_open = how == BY_PROC ? NULL : open_pidfd;
 	memcpy(moments, targets[row].moments, sizeof(targets[row].moments));
 	last_for(1000, targets[row].interval);
@@ -1377,7 +1387,7 @@ START_TEST(test_targets)
 }
 END_TEST
 
-/* Those that have ended before anything is opened, and one whose id somebody else has taken since. */
+/* Targets that ended before anything was opened, and one whose id is used again. */
 START_TEST(test_targets_gone)
 {
 	static pid_t id = FIRST_TASK;
@@ -1400,7 +1410,7 @@ START_TEST(test_targets_gone)
 }
 END_TEST
 
-/* ---- how far it is */
+/* ---- progress */
 
 enum { CALLS = 16 };
 
@@ -1417,7 +1427,7 @@ static void show(void *ctx, const struct progress *p)
 	shown.p[shown.nr++] = *p;
 }
 
-/* Until the drain before, all samples are known. */
+/* All samples until the last drain are known. */
 static void assert_progress(unsigned int i, uint64_t duration_ms, unsigned int ended_ms)
 {
 	const struct progress *p = &shown.p[i];
@@ -1445,7 +1455,7 @@ static const struct {
 	{ false, false, "p", 400, 0, 0, 0 },
 	{ false, false, "p", 3000, 900, 0, 5 },
 	{ true, true, "cp", 3000, 900, 0, 5 },
-	/* A report of half a second lets no call be made up for. */
+	/* After a report of half a second, missed calls are not made up for. */
 	{ false, false, "p", 3000, 1000, 600, 3 },
 };
 
@@ -1479,7 +1489,7 @@ START_TEST(test_progress)
 }
 END_TEST
 
-/* Nobody wakes up for it. */
+/* The session does not wake up for it. */
 START_TEST(test_progress_costs_no_wakeup)
 {
 	unsigned int drains[2];
@@ -1508,21 +1518,22 @@ enum { SIGNALLED = 10, NOT_SIGNALLED = 11, FAILED = 12 };
 static const struct {
 	bool kept;
 	unsigned int interval;
-	struct moment moments[2]; /* KILL: within the run or, of the first interval, the report, which takes 300 ms */
-	int after, after_ms;      /* a signal that comes so long after the run */
-	int status;               /* with which the process exits, or -signal that kills it, */
-	unsigned int stopped;     /* when the last interval ended; 0: it is killed before */
+	/* KILL: during the run, or during the report of the first interval, which takes 300 ms */
+	struct moment moments[2];
+	int after, after_ms;  /* a signal so long after the run */
+	int status;           /* exit status of the process, or -signal that kills it */
+	unsigned int stopped; /* end of the last interval; 0: the process is killed before */
 } signals[] = {
 	{ false, 0, { { 0 } }, 0, 0, NOT_SIGNALLED, 1000 },
 	{ true, 200, { { 0 } }, 0, 0, NOT_SIGNALLED, 1000 },
-	/* The first ends the run, */
+	/* The first signal ends the run, */
 	{ false, 0, { { 150, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 150 },
 	{ true, 0, { { 150, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 150 },
 	{ false, 0, { { 1000, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 1000 },
 	{ false, 200, { { 150, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 150 },
 	{ false, 200, { { 200, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 200 },
 	{ true, 200, { { 550, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 550 },
-	/* both at once, too, */
+	/* two different signals at once do, too, */
 	{ false, 0, { { 150, KILL, NULL, SIGINT }, { 150, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 150 },
 	{ true, 0, { { 150, KILL, NULL, SIGTERM }, { 150, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 150 },
 	{ true, 200, { { 550, KILL, NULL, SIGINT }, { 550, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 550 },
@@ -1532,7 +1543,7 @@ static const struct {
 	{ true, 200, { { 250, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 250 },
 	{ true, 200, { { 250, KILL, NULL, SIGTERM } }, 0, 0, SIGNALLED, 250 },
 	{ true, 200, { { 250, KILL, NULL, SIGINT }, { 260, ONLINE, "0", 0 } }, 0, 0, SIGNALLED, 250 },
-	/* The same signal at once, as a member of a group gets it, is the first; */
+	/* The same signal sent twice at once, as to a process group, counts as the first; */
 	{ false, 0, { { 150, KILL, NULL, SIGINT } }, SIGINT, 199, SIGNALLED, 150 },
 	{ true, 200, { { 550, KILL, NULL, SIGINT } }, SIGINT, 100, SIGNALLED, 550 },
 	{ true, 200, { { 450, KILL, NULL, SIGINT }, { 480, KILL, NULL, SIGINT } }, 0, 0, SIGNALLED, 450 },
@@ -1545,12 +1556,12 @@ static const struct {
 	{ true, 200, { { 250, KILL, NULL, SIGINT }, { 450, KILL, NULL, SIGINT } }, 0, 0, -SIGINT, 0 },
 	{ true, 200, { { 250, KILL, NULL, SIGINT }, { 260, KILL, NULL, SIGTERM } }, 0, 0, -SIGTERM, 0 },
 	{ true, 200, { { 250, KILL, NULL, SIGTERM }, { 499, KILL, NULL, SIGTERM } }, 0, 0, -SIGTERM, 0 },
-	/* One that comes when the run is over is the second. */
+	/* A signal after the end of the run is the second. */
 	{ false, 0, { { 0 } }, SIGINT, 0, -SIGINT, 1000 },
 	{ true, 200, { { 0 } }, SIGTERM, 0, -SIGTERM, 1000 },
 };
 
-/* During a report a thread takes the signal: the next one must not come before it has. */
+/* During a report the ring thread takes the signal: wait for that before sending the next one. */
 static void let_be_taken(void)
 {
 	struct pollfd p = { session->signal_fd, POLLIN, 0 };
@@ -1561,7 +1572,7 @@ static void let_be_taken(void)
 		sched_yield();
 }
 
-/* In a process of its own, which signals reach. Nothing here may fail as a test does. */
+/* Runs in a process of its own, which gets the signals. Test assertions do not work here. */
 static void be_signalled(int row)
 {
 	static const unsigned int report_ms = 300;
@@ -1579,7 +1590,7 @@ static void be_signalled(int row)
 			fake_time_pass(1);
 			if (moments[0].what && moments[0].ms == at)
 				let_be_taken();
-			/* It reaches the other thread at some time. */
+			/* the signal reaches the other thread at an unknown time */
 			while (moments[1].what == KILL && moments[1].ms == at && signals[row].status < 0)
 				pause();
 		}
@@ -1610,9 +1621,9 @@ START_TEST(test_signals)
 }
 END_TEST
 
-/* ---- what is done between drains */
+/* ---- work between drains */
 
-/* Of what the CPU costs at most one part in 200 goes into looks at whom the kernel counts. */
+/* Looks at the processes that the kernel counts take at most one part in 200 of the CPU time. */
 static const struct {
 	bool counting;
 	unsigned int duration, cost_us;
@@ -1646,7 +1657,7 @@ static bool work(void *ctx)
 	return --left > 0;
 }
 
-/* At most 4 ms of work each 200 ms, until it is done; none where nobody waits for it. */
+/* Work ahead takes at most 4 ms every 200 ms, until it is done; none if no report waits for it. */
 static const struct {
 	unsigned int work, duration;
 	bool user_only;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What tells of tasks and mappings apart from the samples: a copy of /proc lists threads, one of /sys CPUs, and this
- * program's own syscall() and ioctl() take the place of libc's. Its opendir() and readdir() list threads by their ids,
- * and those that are made meanwhile only the next time, unless they are to be seen at once.
+ * Side-band events, which record tasks and mappings apart from the samples. A copy of /proc lists threads, one of /sys
+ * CPUs, and this program's own syscall() and ioctl() replace libc's. Its opendir() and readdir() list threads by their
+ * ids. They list threads created meanwhile only the next time, unless @at_once is set.
  */
 #include "core/events/cpus.h"
 #include "core/events/events.h"
@@ -24,13 +24,13 @@ enum { MAX_FDS = 512, CPUS = 3 };
 #define RECORD_IDS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 #define WATERMARK  (32 << 10)
 
-/* To opening the event of thread @tid, or with -1 of all, on CPU @cpu, or with -1 on any. @code 0: no such answer. */
+/* The answer for opening the event of thread @tid (-1: of all) on CPU @cpu (-1: any). @code 0: no such answer. */
 struct answer {
 	pid_t tid;
 	int cpu, code;
 };
 
-/* A thread that is made when the event of @after is opened on CPU @cpu. */
+/* A thread that is created when the event of @after is opened on CPU @cpu. */
 struct birth {
 	pid_t after;
 	int cpu;
@@ -38,24 +38,24 @@ struct birth {
 };
 
 static struct {
-	int no_dummy; /* what the kernel answers where it has none; 0: it has */
+	int no_dummy; /* the kernel's answer if it has no dummy event; 0: it has one */
 	bool no_clockid, no_mmap2;
 	int tries;
-	bool cpus_refused;        /* to who only tries */
-	struct answer answers[4]; /* events for tasks and mappings */
-	struct answer main;       /* the others */
-	int nr_targets, full;     /* so many of threads, then @full */
+	bool cpus_refused;        /* applies to tests only */
+	struct answer answers[4]; /* for side-band events */
+	struct answer main;       /* for other events */
+	int nr_targets, full;     /* after so many events of threads, answer @full */
 	struct birth births[8];
-	bool endless; /* whenever a thread has its events, one comes that has none */
-	bool at_once; /* who is made is listed by whoever lists now */
+	bool endless; /* whenever a thread has its events, a new one without events is created */
+	bool at_once; /* a new thread is in the list that is being read */
 	pid_t newest;
 	int passes;
-	rlim_t limit;        /* for descriptors; 0: as it is */
-	bool no_limit;       /* nobody tells which */
-	pid_t refused_ioctl; /* events of this thread, or with -1 of whole CPUs, are neither enabled nor disabled */
+	rlim_t limit;        /* limit for descriptors; 0: unchanged */
+	bool no_limit;       /* the limit cannot be read */
+	pid_t refused_ioctl; /* events of this thread (-1: of whole CPUs) can be neither enabled nor disabled */
 } kernel;
 
-/* By descriptor: whose event it is. */
+/* For each descriptor: the owner of the event. */
 static struct {
 	bool used, side, enabled;
 	int cpu;
@@ -75,7 +75,7 @@ static unsigned int fds_before;
 static struct {
 	DIR *dir;
 	pid_t pid;
-	pid_t last, newest; /* what was given last, and what was there when it began */
+	pid_t last, newest; /* the last thread listed, and the newest at the beginning */
 } listing;
 
 static struct {
@@ -136,7 +136,7 @@ static bool is_known(pid_t pid)
 	return false;
 }
 
-/* Nothing is read of them but their numbers: a file for each takes long. */
+/* Only their ids are read: a file for each would take long. */
 static void add_thread(pid_t pid, pid_t tid)
 {
 	char name[64];
@@ -151,14 +151,14 @@ static void add_thread(pid_t pid, pid_t tid)
 		kernel.newest = tid;
 }
 
-/* ---- its events */
+/* ---- the kernel's events */
 
 static int answer_to(const struct answer *a, pid_t pid, int cpu)
 {
 	return a->code && (a->tid == -1 ? pid > 0 : a->tid == pid) && (a->cpu == -1 || a->cpu == cpu) ? a->code : 0;
 }
 
-/* The whole CPU has no thread: rows name it by this. */
+/* The whole CPU has no thread: table rows use this. */
 #define WHOLE (-2)
 
 static int answer_to_side(pid_t pid, int cpu)
@@ -184,7 +184,7 @@ static void give_birth(pid_t tid, int cpu)
 			add_thread(b->pid, b->tid);
 }
 
-/* Tried, no more: of this process, on any CPU. */
+/* Only a test: of this process, on any CPU. */
 static int try(int cpu)
 {
 	ck_assert_int_eq(cpu, -1);
@@ -239,7 +239,7 @@ int fake_event_ioctl(int fd, unsigned long request, uint64_t *id)
 	return 0;
 }
 
-/* More than this process may have, too. */
+/* It may be more than this process may have. */
 int getrlimit(__rlimit_resource_t resource, struct rlimit *rl)
 {
 	if (resource == RLIMIT_NOFILE && kernel.no_limit)
@@ -313,7 +313,7 @@ static const struct perf_event_attr *attr_of(int fd)
 
 static pid_t pids[] = { 100, 200, 300 };
 
-/* As -p has it: of each process two threads. */
+/* Targets as with -p: two threads for each process. */
 static void ask_for(size_t nr)
 {
 	size_t i;
@@ -328,7 +328,7 @@ static void ask_for(size_t nr)
 	req.filter.nr = nr;
 }
 
-/* One that is told by its tree: whole CPUs are sampled. */
+/* A command, which is recognized by its process tree: whole CPUs are sampled. */
 static void ask_for_command(void)
 {
 	char name[] = "true", *argv[] = { name, NULL };
@@ -336,12 +336,12 @@ static void ask_for_command(void)
 
 	req.command = command_start(argv, &err);
 	ck_assert_ptr_nonnull(req.command);
-	req.filter.tree = (struct descendants *)dir; /* whichever */
+	req.filter.tree = (struct descendants *)dir; /* any value */
 }
 
 #define ALL_THREADS "100 101 200 201 300 301"
 
-/* Whose events tell on the CPU of @e, "100 200", in the order in which they were opened. */
+/* The threads whose events record on the CPU of @e, "100 200", in the order in which they were opened. */
 static const char *targets_of(const struct event_place *e)
 {
 	static char text[1024];
@@ -359,7 +359,7 @@ static const char *targets_of(const struct event_place *e)
 	return text;
 }
 
-/* The event that tells on the whole CPU: of everything, or what is left to do for it. */
+/* Check the event of the whole CPU: it records everything, or the rest. */
 static void assert_whole(const struct event_place *e, bool everything)
 {
 	const struct perf_event_attr *a = attr_of(e->side.fd);
@@ -377,7 +377,7 @@ static void assert_whole(const struct event_place *e, bool everything)
 	ck_assert_uint_eq(a->task, 1);
 }
 
-/* On each CPU these threads tell of themselves, or with NULL the CPU of everything. Nothing else is open. */
+/* On each CPU these threads have events, or with NULL the CPU's event records everything. No other event is open. */
 static void assert_told(const char *targets)
 {
 	unsigned int fds = fds_before;
@@ -394,9 +394,9 @@ static void assert_told(const char *targets)
 	ck_assert_uint_eq(unit_open_fds(), fds);
 }
 
-/* ---- is there such an event? */
+/* ---- does the kernel have such an event? */
 
-/* Where there is none, or there may not be one, what samples tells of everything. */
+/* If the event does not exist or is not permitted, the sampling event records everything. */
 static const struct {
 	int no_dummy;
 	bool no_room, with_pids;
@@ -414,7 +414,7 @@ START_TEST(test_without)
 		ask_for(3);
 	kernel.no_dummy = without[_i].no_dummy;
 	ev.no_room_apart = without[_i].no_room;
-	ev.apart = ev.side_of_targets = true; /* of another backend that was tried */
+	ev.apart = ev.side_of_targets = true; /* from another backend that was tried */
 	open_all(true);
 	ck_assert(!ev.apart && !ev.side_of_targets);
 	ck_assert_int_eq(kernel.tries, 0);
@@ -434,8 +434,8 @@ START_TEST(test_without)
 END_TEST
 
 /*
- * @_i: bit 0: with notes; bit 1: with an event at switches; bit 2: namespaces are asked for; bit 3: events of CPUs are
- * refused as long as none of a thread was tried
+ * @_i: bit 0: with notes; bit 1: with a switch event; bit 2: with namespaces; bit 3: events of CPUs are refused until
+ * one of a thread was tried
  */
 START_TEST(test_with)
 {
@@ -477,7 +477,7 @@ START_TEST(test_with)
 }
 END_TEST
 
-/* What the kernel did not take when it was tried is not asked for again; both kinds have the same clock. */
+/* Attributes that the kernel refused in the test are not requested again; both kinds have the same clock. */
 START_TEST(test_old_kernel)
 {
 	kernel.no_clockid = true;
@@ -494,7 +494,7 @@ START_TEST(test_old_kernel)
 }
 END_TEST
 
-/* A reader that has made the rings smaller has to be woken up earlier. */
+/* A reader that has made the rings smaller must be woken earlier. */
 static const struct {
 	size_t side;
 	bool outgrows;
@@ -520,12 +520,12 @@ START_TEST(test_outgrows)
 }
 END_TEST
 
-/* ---- who tells where threads alone are asked for */
+/* ---- which events record if only some threads are wanted */
 
-/* The reader of samples wants to know who has gone, and who has made whom; a program in the kernel does itself. */
+/* The reader of samples needs to know exits and forks; a BPF program finds them itself. */
 static const struct {
 	bool command, with_notes, both;
-	unsigned int task, comm; /* of the whole CPU */
+	unsigned int task, comm; /* attributes of the CPU's event */
 } readers[] = {
 	{ false, false, false, 1, 0 }, { false, true, false, 0, 0 }, { false, true, true, 1, 0 },
 	{ false, false, true, 1, 0 },  { true, false, false, 1, 1 }, { true, true, false, 1, 1 },
@@ -581,12 +581,12 @@ START_TEST(test_targets)
 		}
 		ck_assert_uint_eq(attr_of(e->fd)->inherit, 0);
 	}
-	/* All of them is what a decoder has to expect. */
+	/* a decoder has to expect all of them */
 	ck_assert(ev.side_attr.mmap && ev.side_attr.comm && ev.side_attr.task);
 }
 END_TEST
 
-/* A /proc of another PID namespace has other numbers. The command's is known without it. */
+/* A /proc of another PID namespace has other ids. The id of the command is known without it. */
 START_TEST(test_foreign)
 {
 	host.foreign = true;
@@ -603,7 +603,10 @@ START_TEST(test_foreign)
 }
 END_TEST
 
-/* Nobody, those that are not there, and threads that share a process: each thread once, and all of its process. */
+/*
+ * No target, targets that do not exist, and threads that share a process: each thread once, and all threads of its
+ * process.
+ */
 static const struct {
 	pid_t ids[3];
 	size_t nr;
@@ -623,7 +626,7 @@ static const struct {
 START_TEST(test_asked)
 {
 	ask_for(0);
-	/* As /proc has it: the folder of a thread lists those of its process, too. */
+	/* As in /proc: the directory of a thread lists the threads of its process, too. */
 	add_thread(101, 100);
 	add_thread(101, 101);
 	unit_write(dir, "778/task/nonsense/stat", "", 0);
@@ -635,7 +638,7 @@ START_TEST(test_asked)
 }
 END_TEST
 
-/* Without a list of the CPUs that are there it cannot be known where to open: each tells of everything. */
+/* Without a list of the present CPUs, it is unknown where to open events: the event of each CPU records everything. */
 static const char *const no_lists[] = { "", "nonsense", "2-0\n", "0-99999\n" };
 
 START_TEST(test_no_list)
@@ -647,17 +650,17 @@ START_TEST(test_no_list)
 }
 END_TEST
 
-/* ---- what is in the way */
+/* ---- failures */
 
 static const struct {
 	struct answer answers[4];
-	const char *targets; /* NULL: each CPU tells of everything */
+	const char *targets; /* NULL: each CPU's event records everything */
 } ways[] = {
 	/* gone */
 	{ { { 100, -1, -ESRCH } }, "101 200 201 300 301" },
 	{ { { 301, -1, -ESRCH } }, "100 101 200 201 300" },
 	{ { { 100, -1, -ESRCH }, { 101, -1, -ESRCH }, { 300, -1, -ESRCH } }, "200 201 301" },
-	/* may not be observed, the first one, the last one, or on one CPU alone */
+	/* one that may not be sampled: the first, the last, or on one CPU only */
 	{ { { 100, -1, -EACCES } }, NULL },
 	{ { { 301, -1, -EACCES } }, NULL },
 	{ { { 100, -1, -EPERM } }, NULL },
@@ -666,10 +669,10 @@ static const struct {
 	{ { { 100, 2, -EACCES } }, NULL },
 	{ { { 301, 2, -EPERM } }, NULL },
 	{ { { 200, 1, -EACCES } }, NULL },
-	/* gone, and then another one is refused */
+	/* one has ended, and then another is refused */
 	{ { { 100, -1, -ESRCH }, { 301, -1, -EACCES } }, NULL },
 	{ { { 101, -1, -ESRCH }, { 300, 1, -EPERM }, { 301, -1, -ESRCH } }, NULL },
-	/* there is no room, or whatever it is */
+	/* no descriptors, or another error */
 	{ { { 100, 0, -EMFILE } }, NULL },
 	{ { { 301, 2, -EMFILE } }, NULL },
 	{ { { 201, 1, -ENFILE } }, NULL },
@@ -685,7 +688,7 @@ START_TEST(test_in_the_way)
 	memcpy(kernel.answers, ways[_i].answers, sizeof(kernel.answers));
 	open_all(false);
 	assert_told(ways[_i].targets);
-	/* Another backend may have what this one had not. */
+	/* Another backend may succeed. */
 	events_close(&ev);
 	ck_assert_uint_eq(unit_open_fds(), fds_before);
 	memset(kernel.answers, 0, sizeof(kernel.answers));
@@ -694,7 +697,7 @@ START_TEST(test_in_the_way)
 }
 END_TEST
 
-/* One that ends between two CPUs leaves nothing behind but what is closed with the others. */
+/* A thread that ends between two CPUs: its event is closed with the others. */
 START_TEST(test_ends_between)
 {
 	ask_for(3);
@@ -708,7 +711,7 @@ START_TEST(test_ends_between)
 }
 END_TEST
 
-/* All that were there have gone, the command, too: what tells then are the CPUs. */
+/* All targets have ended, also the command: then the events of the CPUs record. */
 START_TEST(test_all_gone)
 {
 	size_t i;
@@ -726,7 +729,7 @@ START_TEST(test_all_gone)
 }
 END_TEST
 
-/* The command may not be observed, as is a program with more rights. */
+/* The command may not be sampled, like a program with more privileges. */
 START_TEST(test_command_refused)
 {
 	static const int codes[] = { -EACCES, -EPERM, -EMFILE, -EINVAL };
@@ -746,7 +749,7 @@ START_TEST(test_command_refused)
 }
 END_TEST
 
-/* The kernel has so many descriptors for threads, and 18 events are wanted. */
+/* So many descriptors are left for threads, and 18 events are wanted. */
 START_TEST(test_full)
 {
 	static const int codes[] = { -EMFILE, -ENFILE };
@@ -759,7 +762,9 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* Others need 64 descriptors and four for each CPU, and of the rest one half: of 40 threads on three CPUs 120 events.
+/*
+ * Other uses need 64 descriptors and four for each CPU. Half of the rest is for threads: 40 threads on three CPUs need
+ * 120 events.
  */
 static const struct {
 	rlim_t limit;
@@ -789,8 +794,8 @@ START_TEST(test_limit)
 END_TEST
 
 /*
- * However many descriptors there are, of each thread the kernel has to look at so many events at most, on so many CPUs.
- * All but two of the threads end before they have theirs.
+ * However many descriptors there are, a run has at most so many events of threads, and at most so many CPUs. All
+ * threads but two end before they have their events.
  */
 static const struct {
 	const char *present;
@@ -821,17 +826,17 @@ START_TEST(test_crowd)
 }
 END_TEST
 
-/* ---- threads that are made meanwhile */
+/* ---- threads created meanwhile */
 
 static const struct {
 	struct birth births[4];
-	struct answer answer; /* to one of them */
+	struct answer answer; /* for one of them */
 	bool at_once;
 	int passes;
-	const char *targets; /* of process 100; NULL: each CPU tells of everything */
+	const char *targets; /* of process 100; NULL: each CPU's event records everything */
 } comings[] = {
 	{ { { 0 } }, { 0 }, false, 2, "100 101" },
-	/* while the first, or the last event is opened */
+	/* while the first or the last event is opened */
 	{ { { 100, 0, 100, 1500 } }, { 0 }, false, 3, "100 101 1500" },
 	{ { { 101, 2, 100, 1500 } }, { 0 }, false, 3, "100 101 1500" },
 	{ { { 100, 1, 100, 1500 }, { 100, 1, 100, 1501 }, { 101, 1, 100, 1502 } },
@@ -839,22 +844,22 @@ static const struct {
 	  false,
 	  3,
 	  "100 101 1500 1501 1502" },
-	/* by one that came itself */
+	/* by a thread that was created meanwhile itself */
 	{ { { 100, 1, 100, 1500 }, { 1500, 1, 100, 1501 } }, { 0 }, false, 4, "100 101 1500 1501" },
 	{ { { 100, 1, 100, 1500 }, { 1500, 1, 100, 1501 }, { 1501, 1, 100, 1502 } },
 	  { 0 },
 	  false,
 	  5,
 	  "100 101 1500 1501 1502" },
-	/* with a number below those that are known: they are in order for the next pass */
+	/* with an id below the known ones, which are sorted for the next pass */
 	{ { { 101, 1, 100, 50 }, { 50, 1, 100, 20 } }, { 0 }, true, 4, "100 101 50 20" },
-	/* that is listed at once, and then again */
+	/* listed at once, and then again */
 	{ { { 100, 1, 100, 1500 }, { 1500, 1, 100, 1501 } }, { 0 }, true, 2, "100 101 1500 1501" },
-	/* not one of ours */
+	/* not of our processes */
 	{ { { 100, 1, 200, 250 }, { 100, 1, 900, 900 } }, { 0 }, false, 2, "100 101" },
-	/* that has ended before it is looked at: it was new nevertheless */
+	/* ended before it is looked at; it was new nevertheless */
 	{ { { 100, 1, 100, 1500 } }, { 1500, -1, -ESRCH }, false, 3, "100 101" },
-	/* that may not be observed, or there is no room for */
+	/* may not be sampled, or no descriptor is left */
 	{ { { 100, 1, 100, 1500 } }, { 1500, -1, -EACCES }, false, 2, NULL },
 	{ { { 100, 1, 100, 1500 } }, { 1500, 2, -EPERM }, false, 2, NULL },
 	{ { { 100, 1, 100, 1500 } }, { 1500, 1, -EMFILE }, false, 2, NULL },
@@ -874,7 +879,7 @@ START_TEST(test_coming)
 }
 END_TEST
 
-/* There is always another one: this has an end. */
+/* There is always another thread: the passes end. */
 START_TEST(test_endless)
 {
 	ask_for(0);
@@ -888,7 +893,7 @@ START_TEST(test_endless)
 }
 END_TEST
 
-/* One that is faster than the list never lets it end, but the descriptors do. */
+/* Threads come faster than the list is read. Only the limit of descriptors ends it. */
 START_TEST(test_endless_list)
 {
 	ask_for(1);
@@ -902,7 +907,7 @@ END_TEST
 
 /* ---- CPUs */
 
-/* Threads may come to CPUs that are offline now; what may never come has no event. */
+/* Threads may come to CPUs that are offline now; CPUs that are never present have no event. */
 START_TEST(test_offline)
 {
 	ask_for(1);
@@ -920,11 +925,14 @@ START_TEST(test_offline)
 }
 END_TEST
 
-/* A CPU that goes between its two events, or before, is offline. Anything else ends it, with nothing left open. */
+/*
+ * A CPU that goes offline between its two events, or before, counts as offline. Any other error ends the opening, and
+ * nothing stays open.
+ */
 static const struct {
 	bool with_pids;
 	struct answer answer;
-	int main; /* what the other event on CPU 1 is answered */
+	int main; /* the answer for the other event on CPU 1 */
 	int rc;
 	const char *says;
 } refused[] = {
@@ -984,7 +992,7 @@ static int attach(void *c, size_t i, struct err *err)
 {
 	nr_attached++;
 	attr_of(ev.places[i].side.fd);
-	ck_assert(!events[ev.places[i].side.fd].enabled); /* not yet */
+	ck_assert(!events[ev.places[i].side.fd].enabled); /* not enabled yet */
 	(void)c;
 	return attach_answer ? err_sys(err, attach_answer, "cannot map") : 0;
 }
@@ -993,7 +1001,7 @@ static int detach(void *c, size_t i, struct err *err)
 {
 	(void)err;
 	nr_detached++;
-	attr_of(ev.places[i].side.fd); /* still open, and silent */
+	attr_of(ev.places[i].side.fd); /* still open, and disabled */
 	assert_enabled(&ev.places[i].side, false);
 	(void)c;
 	return 0;
@@ -1009,7 +1017,7 @@ static int follow(const char *online, uint64_t now)
 	return events_follow_cpus(&ev, now, &hooks, &err);
 }
 
-/* The events of threads stay, whatever their CPU does, and share the ring of the new one. */
+/* The events of threads stay open when their CPU goes, and share the ring of the new event. */
 START_TEST(test_goes_and_comes)
 {
 	struct err err = { 0 };
@@ -1058,12 +1066,12 @@ START_TEST(test_goes_and_comes)
 }
 END_TEST
 
-/* ---- all of a CPU */
+/* ---- all events of a CPU */
 
-/* Enabled and disabled are all of them, or it is said why not. */
+/* All events are enabled and disabled, or an error is reported. */
 static const struct {
-	pid_t refused; /* -1: what tells of whole CPUs */
-	bool left;     /* the whole CPU has gone */
+	pid_t refused; /* -1: the event of the CPU */
+	bool left;     /* the CPU has gone */
 	int rc;
 } tellings[] = {
 	{ 0, false, 0 },      { 0, true, 0 },       { -1, true, 0 },     { 777, false, 0 },    { -1, false, -EIO },
@@ -1112,7 +1120,7 @@ START_TEST(test_leave_and_close)
 	ck_assert_int_eq(s->fd, -1);
 	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
 	ck_assert_str_eq(targets_of(event_of(1)), ALL_THREADS);
-	side_band_leave(s); /* again: nothing is closed that others have got meanwhile */
+	side_band_leave(s); /* again: no descriptor that is used again is closed */
 	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 1);
 	side_band_close(s);
 	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 7);
@@ -1121,7 +1129,7 @@ START_TEST(test_leave_and_close)
 	ck_assert_int_eq(s->fd, -1);
 	ck_assert_uint_eq(s->nr_more, 0);
 	ck_assert_ptr_null(s->more);
-	side_band_close(&event_of(2)->side); /* with that of the whole CPU */
+	side_band_close(&event_of(2)->side); /* with the event of the whole CPU */
 	ck_assert_uint_eq(unit_open_fds(), fds_before + CPUS * (2 + 6) - 14);
 	ck_assert_int_eq(side_band_tell(s, PERF_EVENT_IOC_ENABLE), 0);
 }
@@ -1145,7 +1153,10 @@ END_TEST
 
 /* ---- threads that are followed */
 
-/* Theirs are as those that sample: of -p inherited, of -L not, and of a command enabled by its exec. */
+/*
+ * Side-band events of threads follow the sampling events: inherited with -p, not with -L, and enabled by its exec for a
+ * command.
+ */
 static const struct {
 	bool by_tid, command;
 	size_t nr; /* threads */

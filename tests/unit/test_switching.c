@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records of the rings to intervals off the CPU, by each way they are told. */
+/* Intervals off the CPU from records of the rings, for each source of switches. */
 #include "backend-perfring/apply.h"
 #include "backend-perfring/switching.h"
 #include "tests/unit/rig.h"
@@ -28,7 +28,7 @@ static void setup(void)
 	};
 	rig_make(&rig, (struct request){ .options = &options, .host = &host, .asked = 126 });
 	rig.events.switches = SWITCHES_BY_TRACEPOINT;
-	/* Raw data here: the name, tids, and the state. */
+	/* The raw data here: the name, tids, and the state. */
 	rig.events.sched_switch = (struct sched_switch){
 		1, { 0, 16 }, { 16, 4 }, { 24, 8 }, { 20, 4 }, .dead = DEAD, .preempted = PREEMPTED
 	};
@@ -42,7 +42,7 @@ static void setup(void)
 	a = (struct applier){ .env = &rig.env, .rings = rings };
 }
 
-/* When the options of a test are there. */
+/* Call it after the options of a test are set. */
 static void begin(void)
 {
 	a.switching = switching_new(&rig.env);
@@ -60,28 +60,28 @@ static void teardown(void)
 
 static const uint64_t both_sides[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER, 0x401000 };
 
-/* What happens, at so many us. */
+/* An event at so many us. */
 struct step {
 	uint64_t us;
 	enum {
 		SWITCH, /* @from leaves with @state and @to comes, on @ring: a sample of the tracepoint */
 		SAMPLE, /* @from leaves: a sample of context-switches */
 		LEFT,   /* PERF_RECORD_SWITCH of @from, with @state PREEMPTED or not */
-		CAME,   /* of @to */
-		EXIT,   /* of @from, a thread of process @to, or of its own */
-		FORK,   /* @to is made */
-		LOST,   /* records of @ring */
-		GAP,    /* there may be */
+		CAME,   /* PERF_RECORD_SWITCH of @to */
+		EXIT,   /* exit of @from, a thread of process @to, or of its own */
+		FORK,   /* @to is created */
+		LOST,   /* records of @ring were lost */
+		GAP,    /* records may be missing */
 		CUT,    /* a sample without all its raw data */
 	} what;
 	uint32_t ring;
 	int from, to;
 	uint64_t state;
 	bool kernel;  /* @from is a thread of the kernel */
-	bool unnamed; /* the pid tables have @from, or who came, no more */
+	bool unnamed; /* the pid tables no longer have @from, or the thread that came */
 };
 
-/* @noted: the program in the kernel has seen it */
+/* @noted: the BPF program has seen it */
 static void apply(const struct step *s, bool noted)
 {
 	struct {
@@ -115,7 +115,7 @@ static void apply(const struct step *s, bool noted)
 		else if (s->to)
 			r.pid = s->to;
 	}
-	/* As a note would. */
+	/* As a note does. */
 	if (noted) {
 		rings[s->ring].at_switch.seen = true;
 		rings[s->ring].at_switch.ns = r.time;
@@ -127,7 +127,7 @@ static void apply(const struct step *s, bool noted)
 		ck_assert_int_eq(apply_record(&a, s->ring, &r, &lead), 0);
 }
 
-/* What becomes of it: us and number of what is charged, and the other terms. */
+/* The results: us and number of charged intervals, and the other counts. */
 struct outcome {
 	uint64_t us, charged, filtered, open, lost;
 };
@@ -137,11 +137,11 @@ struct scenario {
 	struct step steps[10];
 	struct outcome want;
 	enum switch_source by; /* SWITCHES_NONE: the tracepoint */
-	struct options with;   /* of these alone user_threads, kernel_threads, min_ns, max_ns, pids; and: */
-	int64_t mask;          /* 0: any state; -1: those that could run */
+	struct options with;   /* only user_threads, kernel_threads, min_ns, max_ns, pids; and: */
+	int64_t mask;          /* 0: any state; -1: threads that could run */
 	bool records;          /* with PERF_RECORD_SWITCH */
-	int cpu;               /* 0: any; else the number above that of the CPU */
-	bool own_clocks;       /* each CPU has one */
+	int cpu;               /* 0: any; otherwise the CPU's number + 1 */
+	bool own_clocks;       /* each CPU has a clock of its own */
 	uint64_t disordered;
 };
 
@@ -169,7 +169,7 @@ static const struct scenario scenarios[] = {
 	  { 0 + 5, 2, 0, 0, 0 },
 	  .own_clocks = true,
 	  .disordered = 1 },
-	{ "came before it left, of those that were seen to come",
+	{ "came before it left, with PERF_RECORD_SWITCH",
 	  { { 10, SWITCH, 0, 0, 5 },
 	    { 20, SWITCH, 1, 0, 5 },
 	    { 30, SWITCH, 0, 5, 6, 1 },
@@ -187,7 +187,7 @@ static const struct scenario scenarios[] = {
 	  { 0 + 30, 2, 0, 0, 0 },
 	  .own_clocks = true,
 	  .disordered = 1 },
-	{ "a whole stay before it left, and none of them asked for",
+	{ "a whole stay before it left, none of them requested",
 	  { { 10, SWITCH, 0, 0, 5 },
 	    { 20, SWITCH, 1, 0, 5 },
 	    { 25, SWITCH, 1, 5, 0, 1 },
@@ -242,25 +242,25 @@ static const struct scenario scenarios[] = {
 	{ "came back before they were lost",
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 20, SWITCH, 0, 0, 5 }, { 30, LOST, 1 } },
 	  { 10, 1, 0, 0, 0 } },
-	{ "a full ring, and nobody knows yet",
+	{ "a full ring, not known yet",
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 20, GAP, 1 }, { 30, SWITCH, 0, 0, 5 }, { 40, LOST, 1 } },
 	  { 0, 0, 0, 0, 1 } },
 	{ "began in it",
 	  { { 20, GAP, 1 }, { 22, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 }, { 40, SWITCH, 1, 0, 6 } },
 	  { 0, 0, 0, 0, 1 } },
-	{ "began behind it",
+	{ "began after it",
 	  { { 20, GAP, 1 }, { 30, SWITCH, 1, 0, 6 }, { 40, SWITCH, 0, 5, 0, 1 }, { 50, SWITCH, 0, 0, 5 } },
 	  { 10, 1, 0, 0, 0 } },
-	{ "two rings are full, one is heard of",
+	{ "two rings are full, one is reported",
 	  { { 20, GAP, 1 }, { 21, GAP, 0 }, { 30, SWITCH, 1, 5, 6, 1 }, { 40, SWITCH, 1, 6, 5, 1 } },
 	  { 0, 0, 0, 1, 1 } },
-	{ "raw data that are cut", { { 10, CUT, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 0, 0, 0 } },
-	{ "blocked, asked for",
+	{ "truncated raw data", { { 10, CUT, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 0, 0, 0 } },
+	{ "blocked, requested",
 	  { { 10, SWITCH, 0, 5, 0, 2 }, { 30, SWITCH, 0, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
 	  .mask = 2 },
 	{ "blocked otherwise", { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } }, { 0, 0, 1, 0, 0 }, .mask = 2 },
-	{ "preempted, not asked for",
+	{ "preempted, not requested",
 	  { { 10, SWITCH, 0, 5, 0, PREEMPTED }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
 	  .mask = 0x1ff },
@@ -273,7 +273,7 @@ static const struct scenario scenarios[] = {
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
 	  .mask = -1 },
-	{ "of the kernel, not asked for",
+	{ "a kernel thread, not requested",
 	  { { 10, SWITCH, 0, 5, 0, 1, true }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
 	  .with.user_threads = true },
@@ -281,7 +281,7 @@ static const struct scenario scenarios[] = {
 	  { { 10, SWITCH, 0, 5, 0, 1, true }, { 30, SWITCH, 0, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
 	  .with.kernel_threads = true },
-	{ "not of the kernel",
+	{ "not a kernel thread",
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
 	  .with.kernel_threads = true },
@@ -328,7 +328,7 @@ static const struct scenario scenarios[] = {
 	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5, 0, PREEMPTED } },
 	  { 0, 0, 0, 1, 0 },
 	  SWITCHES_BY_RECORDS },
-	{ "by records, exited, not asked for",
+	{ "by records, exited, not requested",
 	  { { 8, EXIT, 0, 5 }, { 10, SAMPLE, 0, 5 }, { 11, LEFT, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
 	  SWITCHES_BY_RECORDS,
@@ -338,7 +338,7 @@ static const struct scenario scenarios[] = {
 	  { 0, 0, 0, 0, 0 },
 	  SWITCHES_BY_RECORDS,
 	  .mask = -1 },
-	{ "by records, the last time, no sample, not asked for",
+	{ "by records, the last time, no sample, not requested",
 	  { { 8, EXIT, 0, 5 }, { 11, LEFT, 0, 5 } },
 	  { 0, 0, 0, 0, 0 },
 	  SWITCHES_BY_RECORDS,
@@ -367,22 +367,22 @@ static const struct scenario scenarios[] = {
 	    { 41, LEFT, 0, -1 } },
 	  { 20, 1, 0, 0, 0 },
 	  SWITCHES_BY_RECORDS },
-	{ "by records, without a number, nobody has exited",
+	{ "by records, without a number, no thread has exited",
 	  { { 10, SAMPLE, 0, -1 }, { 11, LEFT, 0, -1, 0, PREEMPTED }, { 30, CAME, 0, 0, 5, .unnamed = true } },
 	  { 0, 0, 0, 0, 0 },
 	  SWITCHES_BY_RECORDS },
-	{ "without a number, exited elsewhere, its process is asked for",
+	{ "without a number, exited elsewhere, its process is requested",
 	  { { 8, EXIT, 1, 5, 4 },
 	    { 9, EXIT, 0, 6, 6 },
 	    { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true },
 	    { 30, SWITCH, 0, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
 	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 4 } } },
-	{ "without a number, exited elsewhere, its process is not asked for",
+	{ "without a number, exited elsewhere, its process is not requested",
 	  { { 8, EXIT, 1, 5, 4 }, { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true }, { 30, SWITCH, 0, 0, 5 } },
 	  { 0, 0, 1, 0, 0 },
 	  .with = { .nr_pids = 1, .pids = (pid_t[]){ 5 } } },
-	{ "without a number, another one of its place exited since",
+	{ "without a number, another one exited on that CPU since",
 	  { { 8, EXIT, 1, 5, 4 },
 	    { 9, EXIT, 1, 5 + RECENT_EXITS, 4 },
 	    { 10, SWITCH, 0, 5, 0, PREEMPTED, .unnamed = true },
@@ -415,11 +415,11 @@ static const struct scenario scenarios[] = {
 	  { { 10, SWITCH, 0, 5, 6, 1 }, { 11, LEFT, 0, 5 }, { 12, CAME, 0, 0, 6 }, { 31, CAME, 1, 0, 5 } },
 	  { 21, 1, 0, 0, 0 },
 	  .records = true },
-	{ "by both, no sample of who makes room",
+	{ "by both, no sample of the preempted thread",
 	  { { 10, SWITCH, 0, 5, 0, 1 }, { 11, LEFT, 0, 5 }, { 30, LEFT, 1, 0 }, { 31, CAME, 1, 0, 5 } },
 	  { 21, 1, 0, 0, 0 },
 	  .records = true },
-	{ "by both, no sample of who leaves",
+	{ "by both, no sample of the leaving thread",
 	  { { 11, LEFT, 0, 5 }, { 31, CAME, 1, 0, 5 } },
 	  { 20, 1, 0, 0, 0 },
 	  .records = true },
@@ -507,7 +507,7 @@ START_TEST(each_interval_is_somewhere)
 }
 END_TEST
 
-/* With both backends its rows are apart, and no part of the stats. */
+/* With both backends, the reader's rows are separate, and not in the statistics. */
 START_TEST(compared_ones_are_apart)
 {
 	rig.request.both = true;
@@ -521,7 +521,7 @@ START_TEST(compared_ones_are_apart)
 }
 END_TEST
 
-/* And what the program in the kernel has not seen does not count. */
+/* Switches that the BPF program has not seen do not count. */
 START_TEST(unseen_ones_do_not_count)
 {
 	rig.request.both = true;
@@ -548,7 +548,7 @@ START_TEST(name_and_process_are_of_the_moment)
 }
 END_TEST
 
-/* Its samples never come: that it left, and when, is known. */
+/* Its samples never come, but it is known when the thread left. */
 START_TEST(without_rights_the_time_is_known)
 {
 	struct row row;
@@ -583,7 +583,7 @@ START_TEST(open_ones_on_demand)
 }
 END_TEST
 
-/* What the program could not keep it passes on: whose it is it says, or the record does. */
+/* Intervals that the program passes on: the note has the task, or the record. */
 static const struct passed {
 	const char *what;
 	int verdict;
@@ -594,10 +594,10 @@ static const struct passed {
 	{ "the program has filtered", NOTE_SPILLED, 5, 5, 7, 1, 0 },
 	{ "no command, so no descendants", NOTE_UNKNOWN, 5, 5, 0, 1, 0 },
 	{ "unnumbered", NOTE_UNNUMBERED, 0, 5, 0, 1, 0 },
-	{ "unnumbered, asked for", NOTE_UNNUMBERED, 0, 5, 5, 1, 0 },
-	{ "unnumbered, not asked for", NOTE_UNNUMBERED, 0, 5, 7, 0, 1 },
+	{ "unnumbered, requested", NOTE_UNNUMBERED, 0, 5, 5, 1, 0 },
+	{ "unnumbered, not requested", NOTE_UNNUMBERED, 0, 5, 7, 0, 1 },
 	{ "unnumbered, outside", NOTE_UNNUMBERED, 0, 0, 0, 0, 1 },
-	{ "unnumbered, outside, and others are asked for", NOTE_UNNUMBERED, 0, 0, 7, 0, 1 },
+	{ "unnumbered, outside, others are requested", NOTE_UNNUMBERED, 0, 0, 7, 0, 1 },
 };
 
 static int read_note(const void *raw, size_t size, struct switch_note *out)

@@ -48,7 +48,7 @@ static void put_comm(pid_t pid, pid_t tid, const char *comm)
 	put(name, comm);
 }
 
-/* The kernel's strings are terminated; a record's need not be. Each is given without a byte to spare. */
+/* The kernel's strings are terminated, but a record's need not be. The buffer has no byte to spare. */
 static void name(pid_t pid, pid_t tid, const char *comm, bool exec)
 {
 	char *copy = calloc(1, COMM_LEN);
@@ -58,7 +58,7 @@ static void name(pid_t pid, pid_t tid, const char *comm, bool exec)
 	free(copy);
 }
 
-/* The same for what /proc says. */
+/* The same for a name from /proc. */
 static void refresh(pid_t pid, pid_t tid, const char *comm)
 {
 	char *copy = calloc(1, COMM_LEN);
@@ -138,7 +138,7 @@ static bool list_mapping(void *ctx, const struct mapping *m)
 	return strlen(list) < 16;
 }
 
-/* All that is mapped where a thread was called @comm; no more once that is 16 bytes. */
+/* Check all paths mapped while a thread was called @comm; only the first ones if @comm is 16 bytes long. */
 static void check_mapped(pid_t pid, const char *comm, const char *paths)
 {
 	char padded[COMM_LEN] = "", list[256] = "";
@@ -160,7 +160,7 @@ START_TEST(test_names)
 	name(10, 10, "sh", true);
 	check_name(10, 10, "sh");
 	fork_to(11, 11, 10, 10);
-	check_name(11, 11, "sh"); /* until it says otherwise */
+	check_name(11, 11, "sh"); /* until a record names it */
 	name(11, 11, "ls", true);
 	check_name(11, 11, "ls");
 	check_name(10, 10, "sh");
@@ -173,14 +173,14 @@ START_TEST(test_names)
 	name(11, 12, "worker", false);
 	check_name(11, 12, "worker");
 	check_name(11, 11, "ls");
-	fork_to(13, 13, 11, 12); /* takes the name of the thread that forked */
+	fork_to(13, 13, 11, 12); /* takes the name of the thread that forked it */
 	check_name(13, 13, "worker");
 	end(11, 11);
 	end(11, 12);
-	check_name(11, 12, "worker"); /* samples may still come */
+	check_name(11, 12, "worker"); /* samples of it may still come */
 	fork_to(11, 11, 10, 10);      /* the pid is used again */
 	check_name(11, 11, "bash");
-	fork_to(20, 12, 77, 77); /* the tid is, by a child of nobody knows whom */
+	fork_to(20, 12, 77, 77); /* the tid is used again, by the child of an unknown process */
 	check_name(20, 12, ":12");
 }
 END_TEST
@@ -195,7 +195,7 @@ START_TEST(test_each_mapped)
 	map(1, 0x2000, 0x3000, "/lib");
 	map(1, 0x1000, 0x2000, "/bin/sh");
 	check_mapped(1, "sh", "/bin/sh /lib ");
-	/* of the program that began as the name, else of the newest */
+	/* mappings of the program that began under the name, otherwise of the newest */
 	name(1, 1, "awk", true);
 	map(1, 0x1000, 0x2000, "/bin/awk");
 	check_mapped(1, "sh", "/bin/sh /lib ");
@@ -236,17 +236,17 @@ START_TEST(test_length)
 }
 END_TEST
 
-/* What no event has told of is read from /proc, once. */
+/* A name without any event is read from /proc, once. */
 START_TEST(test_unknown_names)
 {
 	check_name(30, 31, ":31");
 	put_comm(30, 30, "leader\n");
-	check_name(30, 31, "leader"); /* a thread that is gone already */
+	check_name(30, 31, "leader"); /* this thread is gone already */
 	put_comm(30, 31, "thread\n");
 	check_name(30, 31, "thread");
 	put_comm(30, 30, "new name\n");
 	put_comm(30, 31, "new name\n");
-	check_name(30, 30, "leader"); /* names change through events only */
+	check_name(30, 30, "leader"); /* only events change names */
 	check_name(30, 31, "thread");
 	name(30, 31, "event", false);
 	check_name(30, 31, "event");
@@ -260,7 +260,7 @@ START_TEST(test_unknown_names)
 }
 END_TEST
 
-/* A child of somebody who was there before the first event. */
+/* The parent existed before the first event. */
 START_TEST(test_unknown_parent)
 {
 	put_comm(30, 30, "sh\n");
@@ -270,7 +270,7 @@ START_TEST(test_unknown_parent)
 	name(31, 31, "tool", true);
 	map(31, 0x1000, 0x2000, "/bin/tool");
 	check_map(31, "tool", 0x1000, "/bin/tool");
-	check_map(31, "sh", 0x1000, "/bin/sh"); /* between fork and exec it was called so, too */
+	check_map(31, "sh", 0x1000, "/bin/sh"); /* between fork and exec the child had this name, too */
 }
 END_TEST
 
@@ -282,7 +282,7 @@ START_TEST(test_snapshot)
 	put_comm(30, 30, "from proc\n");
 	put_comm(30, 31, "thread\n");
 	put_comm(32, 32, "other\n");
-	put("32/task/33/x", ""); /* ended while we looked */
+	put("32/task/33/x", ""); /* it ended while the list was read */
 	ck_assert_int_eq(tasks_snapshot(tasks, &all), 0);
 	put_comm(30, 31, "late\n");
 	put_comm(32, 32, "late\n");
@@ -307,7 +307,7 @@ static void put_mntns(int pid, int tid, const char *to)
 	ck_assert_int_eq(symlink(to, path), 0);
 }
 
-/* What a record told last; else what /proc says, once; else nothing. */
+/* The last record decides; without one, /proc is read once; otherwise it is unknown. */
 START_TEST(test_mntns)
 {
 	static const struct filter any = { 0 }, one = { .mntns = 5 };
@@ -333,7 +333,7 @@ START_TEST(test_mntns)
 }
 END_TEST
 
-/* What may not be read is not asked for again; but a record may tell. */
+/* An unreadable namespace is not read again, but a record may name it. */
 START_TEST(test_mntns_hidden)
 {
 	char path[512];
@@ -351,13 +351,15 @@ START_TEST(test_mntns_hidden)
 	ck_assert_uint_eq(tasks_mntns(tasks, 30, 30), 6);
 	ck_assert(!tasks_mntns_hidden(tasks, 30));
 	ck_assert(!tasks_mntns_hidden(tasks, 31));
-	/* one that is not there is not hidden */
+	/* a process that does not exist is not hidden */
 	ck_assert_uint_eq(tasks_mntns(tasks, 40, 40), 0);
 	ck_assert(!tasks_mntns_hidden(tasks, 40));
 }
 END_TEST
 
-/* A first thread that had ended before anybody looked has none to be read, though its number is used: by who executes.
+/*
+ * A leader that ended before the first look has no namespaces in /proc. Its id is used again by the thread that
+ * executes a program.
  */
 START_TEST(test_mntns_of_group)
 {
@@ -399,12 +401,11 @@ START_TEST(test_cgroups)
 	tasks_keep_cgroups(tasks);
 	is_in_cgroup(1, "", "/init");
 	is_in_cgroup(9, "", NULL);
-	/* A process that ended before it had a sample was in the cgroup of its parent. */
+	/* A process that ended before it had a sample belongs to the cgroup of its parent. */
 	fork_to(3, 3, 2, 2);
 	end(3, 3);
 	is_in_cgroup(3, "", "/a");
-	/* A process that has moved since its fork is in its own cgroup from its first sample on, also when it has
-	 * ended. */
+	/* A process that was moved after its fork is in its own cgroup from its first sample on, even after its end. */
 	fork_to(4, 4, 2, 2);
 	put("4/cgroup", "0::/b\n");
 	learn(4);
@@ -434,7 +435,7 @@ START_TEST(test_cgroups_of_programs)
 	put("4/cgroup", "0::/elsewhere\n");
 	is_in_cgroup(4, "short", "/container");
 	is_in_cgroup(4, "entry", "/container");
-	/* The number is used again. */
+	/* The pid is used again. */
 	fork_to(4, 4, 1, 1);
 	name(4, 4, "other", true);
 	is_in_cgroup(4, "other", "/elsewhere");
@@ -448,14 +449,14 @@ START_TEST(test_cgroups_unknown)
 	tasks_keep_cgroups(tasks);
 	put("2/cgroup", "0::/a\n");
 	learn(2);
-	/* What cannot be read is not taken for the parent's cgroup. */
+	/* An unreadable cgroup does not fall back to the parent's. */
 	fork_to(5, 5, 2, 2);
 	put("5/cgroup/x", "");
 	learn(5);
 	is_in_cgroup(5, "", NULL);
 	end(5, 5);
 	is_in_cgroup(5, "", NULL);
-	/* Two processes that made each other. */
+	/* Two processes that are each other's parent. */
 	fork_to(7, 7, 6, 6);
 	fork_to(6, 6, 7, 7);
 	end(6, 6);
@@ -464,7 +465,7 @@ START_TEST(test_cgroups_unknown)
 }
 END_TEST
 
-/* Paths of all cgroups together are bounded. */
+/* All paths of cgroups together are limited. */
 START_TEST(test_many_cgroups)
 {
 	char *text = malloc(100000), path[32];
@@ -491,7 +492,7 @@ START_TEST(test_many_cgroups)
 }
 END_TEST
 
-/* A child begins where its parent is; a dead one stays where it was, and its number begins anew. */
+/* A child begins in the namespace of its parent. A dead process keeps its namespace, and its pid starts again. */
 START_TEST(test_mntns_of_child)
 {
 	name(30, 30, "parent", false);
@@ -507,7 +508,7 @@ START_TEST(test_mntns_of_child)
 	ck_assert_uint_eq(tasks_mntns(tasks, 31, 31), 5);
 	fork_to(31, 31, 30, 30);
 	ck_assert_uint_eq(tasks_mntns(tasks, 31, 31), 6);
-	/* of a parent that nobody knows */
+	/* the parent is unknown */
 	ck_assert_int_eq(tasks_exit(tasks, 31, 31), 0);
 	fork_to(31, 31, 50, 50);
 	ck_assert_uint_eq(tasks_mntns(tasks, 31, 31), 7);
@@ -523,7 +524,7 @@ static bool keep_none(void *ctx, pid_t pid)
 
 static const pid_t wanted_ids[] = { 30, 33 };
 
-/* Only what is asked for is read: what is not is found by its later name. */
+/* Only the processes of the filter are read; others are found by their later name. */
 static const struct {
 	struct filter filter;
 	const char *leader, *thread, *other, *other_thread;
@@ -531,7 +532,7 @@ static const struct {
 	{ { wanted_ids, 1, false, false }, "leader", "thread", "late", "late" },
 	{ { wanted_ids, 2, true, false }, "leader", "late", "late", "thread" },
 	{ { wanted_ids + 1, 1, true, false }, "late", "late", "late", "thread" },
-	{ { wanted_ids + 1, 1, false, false }, "late", "late", "late", "late" }, /* there is no such process */
+	{ { wanted_ids + 1, 1, false, false }, "late", "late", "late", "late" }, /* no process with this id exists */
 };
 
 START_TEST(test_snapshot_filtered)
@@ -540,7 +541,7 @@ START_TEST(test_snapshot_filtered)
 	put_comm(30, 31, "thread\n");
 	put_comm(32, 32, "other\n");
 	put_comm(32, 33, "thread\n");
-	put_comm(33, 33, "thread\n"); /* as /proc/TID, which is there though no directory lists it */
+	put_comm(33, 33, "thread\n"); /* like /proc/TID, which exists though no directory lists it */
 	if (!snapshots[_i].filter.by_tid)
 		put("33/task/33/comm", "late\n");
 	ck_assert_int_eq(tasks_snapshot(tasks, &snapshots[_i].filter), 0);
@@ -555,7 +556,7 @@ START_TEST(test_snapshot_filtered)
 }
 END_TEST
 
-/* What one process maps again and again does not stay: files that nobody maps are dropped. */
+/* Repeated mappings do not fill the memory: files that are no longer mapped are dropped. */
 START_TEST(test_forget_files)
 {
 	char path[32];
@@ -575,7 +576,7 @@ START_TEST(test_forget_files)
 }
 END_TEST
 
-/* Names of the dead are kept for a while, and no longer: memory is bounded. */
+/* Names of dead threads are kept for a limited time: memory is limited. */
 START_TEST(test_dead_threads)
 {
 	enum { KEPT = 1024, NR = 3 * KEPT };
@@ -588,7 +589,7 @@ START_TEST(test_dead_threads)
 		fork_to(10, 1000 + i, 10, 10);
 		name(10, 1000 + i, comm, false);
 		end(10, 1000 + i);
-		end(10, 1000 + i); /* told twice: the second does not count */
+		end(10, 1000 + i); /* a second EXIT does not count */
 	}
 	for (i = 0; i < NR; i++) {
 		snprintf(comm, sizeof(comm), "t%d", i);
@@ -597,7 +598,7 @@ START_TEST(test_dead_threads)
 }
 END_TEST
 
-/* One that dies again under the same number is kept as long as any other. */
+/* A thread that dies again under the same id is kept as long as any other. */
 START_TEST(test_dead_again)
 {
 	enum { KEPT = 1024 };
@@ -613,7 +614,7 @@ START_TEST(test_dead_again)
 	name(10, 500, "second life", false);
 	end(10, 500);
 	fork_to(10, 3000, 10, 10);
-	end(10, 3000); /* comes to the place of the first life */
+	end(10, 3000); /* takes the entry of its first life */
 	check_name(10, 500, "second life");
 	for (i = 0; i < KEPT; i++) {
 		fork_to(10, 4000 + i, 10, 10);
@@ -623,7 +624,7 @@ START_TEST(test_dead_again)
 }
 END_TEST
 
-/* A living thread whose number is in the queue of the dead is not forgotten. */
+/* A living thread whose id is in the queue of dead threads is not forgotten. */
 START_TEST(test_dead_reused)
 {
 	pid_t i;
@@ -663,14 +664,14 @@ START_TEST(test_mappings)
 	check_now(10, 0x2000, "/lib/l");
 	check_map(10, "a", 0x4000, NULL);
 	check_map(10, "a", 0x9000, NULL);
-	check_map(10, "other", 0x1000, "/bin/a"); /* renamed since: the newest that maps it */
+	check_map(10, "other", 0x1000, "/bin/a"); /* renamed since: the newest image that maps it */
 	check_map(11, "a", 0x1000, NULL);
 	check_map(-1, "a", 0x1000, NULL);
 	check_map(0, "a", 0x1000, NULL);
 }
 END_TEST
 
-/* The newest image that began under the name and maps the address, else the newest that maps it. */
+/* Take the newest image that began under the name and maps the address, otherwise the newest that maps it. */
 START_TEST(test_rule)
 {
 	name(10, 10, "a", true);
@@ -693,7 +694,7 @@ START_TEST(test_rule)
 	check_map(10, "d", 0x1000, "/c");
 	check_map(10, "", 0x1000, "/c");
 	check_map(10, "d", 0x3000, NULL);
-	/* a new name without a new program begins nothing */
+	/* a new name without an exec begins no image */
 	name(10, 10, "e", false);
 	map(10, 0x1800, 0x2000, "/e");
 	check_map(10, "e", 0x1000, "/c");
@@ -1026,7 +1027,7 @@ START_TEST(test_fork)
 	check_map(10, "sh", 0x8000, NULL);
 	map(10, 0x1800, 0x2000, "/parent");
 	check_map(11, "sh", 0x1800, "/bin/sh");
-	fork_to(12, 12, 11, 11); /* a grandchild has what the child has now */
+	fork_to(12, 12, 11, 11); /* a grandchild has the child's present mappings */
 	check_map(12, "sh", 0x8000, "/child");
 	end(10, 10);
 	end(11, 11);
@@ -1034,7 +1035,7 @@ START_TEST(test_fork)
 	check_map(12, "sh", 0x8000, "/child");
 	check_map(12, "sh", 0x1800, "/bin/sh");
 
-	/* one file is one object, whoever maps it */
+	/* a file is one object in all processes */
 	map(20, 0x1000, 0x2000, "/lib");
 	map(21, 0x5000, 0x6000, "/lib");
 	ck_assert_int_eq(tasks_find(tasks, 20, "", 0, 0x1000, &parent), 1);
@@ -1043,7 +1044,7 @@ START_TEST(test_fork)
 }
 END_TEST
 
-/* Threads share; a child's image begins under the name of the thread that forked. */
+/* Threads share mappings. A child's image begins under the name of the thread that forked it. */
 START_TEST(test_thread_fork)
 {
 	name(10, 10, "main", true);
@@ -1056,7 +1057,7 @@ START_TEST(test_thread_fork)
 	name(20, 20, "tool", true);
 	map(20, 0x1000, 0x2000, "/tool");
 	check_map(20, "pool", 0x1000, "/main");
-	check_map(20, "main", 0x1000, "/tool"); /* nothing of 20 began as that */
+	check_map(20, "main", 0x1000, "/tool"); /* no image of 20 began under that name */
 	check_map(20, "tool", 0x5000, "/plugin");
 }
 END_TEST
@@ -1072,10 +1073,10 @@ START_TEST(test_pid_again)
 	fork_to(10, 10, 1, 1);
 	check_name(10, 10, "init");
 	check_map(10, "init", 0x1000, "/init");
-	check_map(10, "old", 0x1000, "/old"); /* rows of the first one may ask still */
+	check_map(10, "old", 0x1000, "/old"); /* rows of the first process may still need it */
 	check_map(10, "init", 0x5000, "/old-only");
 	tasks_forget(tasks, keep_none, NULL);
-	check_map(10, "init", 0x1000, "/init"); /* it lives */
+	check_map(10, "init", 0x1000, "/init"); /* it is alive */
 	end(10, 10);
 	tasks_forget(tasks, keep_none, NULL);
 	check_map(10, "init", 0x1000, NULL);
@@ -1100,11 +1101,11 @@ START_TEST(test_exec_chain)
 		snprintf(path, sizeof(path), "/c%d", i % 100);
 		check_map(10, comm, 0x1000, path);
 	}
-	check_map(10, "c0", 0x1000, "/c99"); /* forgotten: the newest */
+	check_map(10, "c0", 0x1000, "/c99"); /* that image is forgotten: use the newest */
 }
 END_TEST
 
-/* Thousands of processes come and go with the same numbers: what samples are of is kept, and little else. */
+/* Thousands of processes come and go with the same pids: only those with samples are kept, and little else. */
 START_TEST(test_numbers_used_again)
 {
 	enum { PIDS = 2048, LIVES = 48, SAMPLED = 3, GONE = 8 };
@@ -1155,7 +1156,7 @@ START_TEST(test_forget)
 	tasks_forget(tasks, keep_none, NULL);
 	check_map(kept, "x", 0x1000, NULL);
 	check_map(77, "x", 0x1000, "/x");
-	end(999999, 999999); /* never heard of */
+	end(999999, 999999); /* an unknown thread */
 }
 END_TEST
 
@@ -1173,7 +1174,7 @@ START_TEST(test_learn)
 	check_map(30, "old", 0x1000, NULL);
 	check_map(30, "old", 0x2000, "/bin/code");
 	check_map(30, "old", 0x3000, NULL);
-	check_map(30, "old", 0x4000, "//anon"); /* as MMAP records call it */
+	check_map(30, "old", 0x4000, "//anon"); /* named as in MMAP records */
 	check_map(30, "old", 0x5000, "[vdso]");
 
 	/* once */
@@ -1185,7 +1186,7 @@ START_TEST(test_learn)
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	check_now(30, 0x2000, "/event");
 
-	/* a new program: nothing of /proc is asked, events tell all */
+	/* after an exec nothing is read from /proc, because events have everything */
 	name(30, 30, "new", true);
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	map(30, 0x2000, 0x3000, "/bin/new");
@@ -1194,9 +1195,9 @@ START_TEST(test_learn)
 }
 END_TEST
 
-static int lines_left = -1; /* until there is no memory for a line; -1: there always is */
+static int lines_left = -1; /* lines until memory runs out; -1: it never does */
 
-/* Takes the place of libc's, which optimized code calls for getline(3). */
+/* Replaces libc's function, which optimized code calls for getline(3). */
 ssize_t __getdelim(char **line, size_t *cap, int delim, FILE *f)
 {
 	if (!lines_left) {
@@ -1213,7 +1214,7 @@ ssize_t getline(char **line, size_t *cap, FILE *f)
 	return __getdelim(line, cap, '\n', f);
 }
 
-/* Without memory at the @_i-th line: that is counted, and what was missed is read the next time. */
+/* Memory runs out at line @_i: this is counted, and the next reading gets the missed lines. */
 START_TEST(test_learn_again)
 {
 	put("30/maps", "1000-2000 r-xp 0 08:01 7 /one\n2000-3000 r-xp 0 08:01 8 /two\n");
@@ -1230,7 +1231,7 @@ START_TEST(test_learn_absent)
 {
 	ck_assert_int_eq(tasks_learn(tasks, 40), 0);
 	put("40/maps", "1000-2000 r-xp 0 08:01 7 /late\n");
-	ck_assert_int_eq(tasks_learn(tasks, 40), 0); /* not asked again at every sample */
+	ck_assert_int_eq(tasks_learn(tasks, 40), 0); /* not read again at every sample */
 	check_map(40, "x", 0x1000, NULL);
 	put("0/maps", "1000-2000 r-xp 0 08:01 7 /idle\n");
 	put("-1/maps", "1000-2000 r-xp 0 08:01 7 /nobody\n");
@@ -1241,20 +1242,20 @@ START_TEST(test_learn_absent)
 }
 END_TEST
 
-/* The first thread has ended, the others have not. */
+/* The leader has ended, the other threads have not. */
 static const struct {
 	const char *name;
-	const char *own; /* what /proc has of the process, NULL: no file; */
-	bool threads[3]; /* which of 51, 52, 53 have mappings, */
+	const char *own; /* contents of the process's maps, NULL: no file */
+	bool threads[3]; /* which of threads 51, 52, 53 have mappings */
 	const char *path;
 	pid_t shown;
 } leaderless[] = {
-	{ "the first one shows them", "1000-2000 r-xp 0 08:01 7 /own\n", { true }, "/own", 50 },
-	{ "so it does without code", "1000-2000 r--p 0 08:01 7 /own\n", { true }, NULL, 50 },
-	{ "the second one does", "", { true, true }, "/of51", 51 },
-	{ "the last one does", "", { false, false, true }, "/of53", 53 },
-	{ "nobody does, as of a kernel thread", "", { false }, NULL, 50 },
-	{ "it is gone", NULL, { true }, NULL, 50 },
+	{ "the first thread has them", "1000-2000 r-xp 0 08:01 7 /own\n", { true }, "/own", 50 },
+	{ "the first thread has them, without code", "1000-2000 r--p 0 08:01 7 /own\n", { true }, NULL, 50 },
+	{ "the second thread has them", "", { true, true }, "/of51", 51 },
+	{ "the last thread has them", "", { false, false, true }, "/of53", 53 },
+	{ "no thread has any, like a kernel thread", "", { false }, NULL, 50 },
+	{ "the process is gone", NULL, { true }, NULL, 50 },
 };
 
 START_TEST(test_learn_leaderless)
@@ -1276,13 +1277,13 @@ START_TEST(test_learn_leaderless)
 	ck_assert_uint_eq(tasks_lineage(tasks, 50, pids, ARRAY_SIZE(pids)), 1);
 	ck_assert_int_eq(pids[0], leaderless[_i].shown);
 	ck_assert_int_eq(pids[1], 0);
-	name(50, 50, "new", true); /* whoever called exec has the number now */
+	name(50, 50, "new", true); /* the thread that called exec has this id now */
 	tasks_lineage(tasks, 50, pids, ARRAY_SIZE(pids));
 	ck_assert_int_eq(pids[0], 50);
 }
 END_TEST
 
-/* Events of one that was there before: it is still read, what both tell is the newest. */
+/* Events of a process that existed before: it is still read, and the newer of the two wins. */
 START_TEST(test_learn_after_event)
 {
 	char maps[256];
@@ -1303,7 +1304,7 @@ START_TEST(test_learn_after_event)
 }
 END_TEST
 
-/* The parent is read when it forks: the child may need it and soon be all that is left. */
+/* The parent is read when it forks: the child may need its mappings, and the parent may end soon. */
 START_TEST(test_learn_parent)
 {
 	put_comm(30, 30, "p\n");
@@ -1313,7 +1314,7 @@ START_TEST(test_learn_parent)
 	put("30/maps", "");
 	check_map(31, "p", 0x1000, "/bin/p");
 	check_map(30, "p", 0x1000, "/bin/p");
-	fork_to(33, 33, 32, 32); /* a parent that is gone */
+	fork_to(33, 33, 32, 32); /* the parent is gone */
 	check_map(33, "p", 0x1000, NULL);
 	/* a thread's parent is its own process: nothing to read */
 	put("34/maps", "1000-2000 r-xp 0 08:01 7 /early\n");
@@ -1325,18 +1326,18 @@ END_TEST
 
 /* ---- /proc is read later than the records are applied */
 
-#define OLDER    1ULL       /* event times: before whatever this test reads */
-#define NEWER    UINT64_MAX /* after it */
+#define OLDER    1ULL       /* event time before anything that this test reads */
+#define NEWER    UINT64_MAX /* event time after it */
 #define NO_CLOCK 0ULL
 
 enum known { NOTHING, FROM_PROC, FROM_EVENTS };
 enum told { FORK, COMM, EXEC, MMAP, EXIT };
 
 /*
- * Process 30 maps 0x1000-0x2000. What is known of it is from events ("ev", "/ev"), or from /proc ("pr", "/pr").
- * A record comes: FORK by 1 ("init", which maps "/init" at 0x9000 and 0x1800 on), COMM "new", the same with exec, then
- * MMAP, MMAP of "/new" at 0x1000-0x1800, EXIT. /proc shows "late" and "/late" from then on.
- * Expected: its name; and what rows of it with the first name, and with the new, have at 0x1000 and at 0x1800.
+ * Process 30 maps 0x1000-0x2000. Its data is from events ("ev", "/ev") or from /proc ("pr", "/pr"). Then one record
+ * comes: FORK by 1 ("init", which maps "/init" at 0x9000 and from 0x1800 on), COMM "new" without or with exec (EXEC is
+ * followed by an MMAP), MMAP of "/new" at 0x1000-0x1800, or EXIT. From then on, /proc shows "late" and "/late".
+ * Expected: its name, and the paths at 0x1000 and at 0x1800 for its rows with the first name, and with the new one.
  */
 static const struct {
 	enum known known;
@@ -1360,7 +1361,7 @@ static const struct {
 	{ NOTHING, EXIT, OLDER, ":30", { NULL, NULL }, { NULL, NULL } },
 	{ NOTHING, EXIT, NEWER, ":30", { NULL, NULL }, { NULL, NULL } },
 	{ NOTHING, EXIT, NO_CLOCK, ":30", { NULL, NULL }, { NULL, NULL } },
-	/* Read from /proc: void where a record that begins or ends it is older than that. */
+	/* Read from /proc: void if a record that begins or ends it is older than that. */
 	{ FROM_PROC, FORK, OLDER, "init", { NULL, "/init" }, { NULL, "/init" } },
 	{ FROM_PROC, FORK, NEWER, "init", { "/pr", "/pr" }, { "/pr", "/init" } },
 	{ FROM_PROC, FORK, NO_CLOCK, "pr", { "/pr", REUSED }, { "/pr", REUSED } },
@@ -1376,7 +1377,7 @@ static const struct {
 	{ FROM_PROC, EXIT, OLDER, "pr", { NULL, NULL }, { NULL, NULL } },
 	{ FROM_PROC, EXIT, NEWER, "pr", { "/pr", "/pr" }, { "/pr", "/pr" } },
 	{ FROM_PROC, EXIT, NO_CLOCK, "pr", { "/pr", "/pr" }, { "/pr", "/pr" } },
-	/* Told by events: as they say, at whatever time. */
+	/* Known from events: the records decide, whatever their times. */
 	{ FROM_EVENTS, FORK, OLDER, "init", { "/ev", "/ev" }, { "/ev", "/init" } },
 	{ FROM_EVENTS, FORK, NO_CLOCK, "init", { "/ev", "/ev" }, { "/ev", "/init" } },
 	{ FROM_EVENTS, COMM, OLDER, "new", { "/ev", "/ev" }, { "/ev", "/ev" } },
@@ -1443,7 +1444,7 @@ static uint64_t now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* A "maps" that another process writes while it is read. Return: a time between its first line and its end. */
+/* Another process writes "maps" while it is read. Return: a time between its first line and its end. */
 static uint64_t learn_from_pipe(pid_t pid)
 {
 	static const char line[] = "1000-2000 r-xp 0 08:01 7 /either\n";
@@ -1472,7 +1473,10 @@ static uint64_t learn_from_pipe(pid_t pid)
 	return at;
 }
 
-/* An exec while its mappings were read: whose they are cannot be told. One after that: they were the old program's. */
+/*
+ * An exec during the reading: it is unknown to which program the mappings belong. An exec after it: they belong to the
+ * old program.
+ */
 START_TEST(test_exec_while_read)
 {
 	uint64_t at;
@@ -1488,7 +1492,7 @@ START_TEST(test_exec_while_read)
 }
 END_TEST
 
-/* What was read of a parent is its children's, too, also when it turns out to be of its next program. */
+/* Mappings read from a parent are its children's, too, even if they turn out to belong to its next program. */
 START_TEST(test_late_reading_inherited)
 {
 	put_comm(30, 30, "sh\n");
@@ -1505,14 +1509,14 @@ START_TEST(test_late_reading_inherited)
 	map(30, 0x1000, 0x3000, "/bin/next");
 	check_map(30, "sh", 0x1000, NULL);
 	check_map(30, "next", 0x1000, "/bin/next");
-	/* read themselves, as it is not known what they have */
+	/* read themselves, because their mappings are unknown */
 	check_map(31, "sh", 0x1000, "/bin/sh");
 	map(32, 0x2000, 0x3000, "/lib/after");
 	put("32/maps", "1000-2000 r-xp 0 08:01 8 /bin/sh\n");
 	check_map(32, "sh", 0x1000, "/bin/sh");
 	check_map(32, "sh", 0x2000, "/lib/after");
 	check_map(33, "sh", 0x2000, NULL);
-	/* their own execs say nothing of what was read of their parent */
+	/* their own execs do not invalidate the mappings of their parent */
 	put("40/maps", "1000-3000 r-xp 0 08:01 7 /bin/parent\n");
 	fork_to(41, 41, 40, 40);
 	name(41, 41, "child", true);
@@ -1520,14 +1524,14 @@ START_TEST(test_late_reading_inherited)
 	check_map(41, "", 0x1000, "/bin/parent");
 	end(40, 40);
 	check_map(40, "", 0x1000, NULL);
-	fork_to(42, 42, 40, 40); /* by one whose reading was late, and is not repeated */
+	fork_to(42, 42, 40, 40); /* by a parent that was read late, and is not read again */
 	put("42/maps", "1000-3000 r-xp 0 08:01 7 /bin/42\n");
 	check_map(42, "", 0x1000, "/bin/42");
 }
 END_TEST
 
-/* An image that began with an event, of nobody knows whom, has the name that is learned with its mappings. */
-/* Read after it was born, executed a program and took another name, before any record of that was applied. */
+/* An image that began with an event of an unknown process gets the name that is read with its mappings. */
+/* Read after the process was born, executed a program and took another name, before any record of that was applied. */
 START_TEST(test_late_reading_of_renamed)
 {
 	name(1, 1, "init", true);
@@ -1552,12 +1556,12 @@ START_TEST(test_late_reading_of_image)
 	name(30, 30, "new", true);
 	map(30, 0x1000, 0x6000, "/new");
 	check_map(30, "pr", 0x1000, NULL);
-	check_map(30, "pr", 0x5000, NULL); /* not told from what was read with it */
+	check_map(30, "pr", 0x5000, NULL); /* looks like the mappings read with it */
 	check_map(30, "new", 0x1000, "/new");
 }
 END_TEST
 
-/* What could not be read is not looked for in the next program. A child is read itself. */
+/* An unreadable process is not read again after an exec. A child is read itself. */
 START_TEST(test_unreadable)
 {
 	put_comm(30, 30, "old\n");
@@ -1578,7 +1582,7 @@ START_TEST(test_unreadable)
 }
 END_TEST
 
-/* An exec in a thread ends the leader, whose number it goes on with: the process has not exited. */
+/* An exec in a thread ends the leader, and the thread goes on with the leader's id: the process has not exited. */
 START_TEST(test_exec_in_thread)
 {
 	name(10, 10, "main", true);
@@ -1592,10 +1596,10 @@ START_TEST(test_exec_in_thread)
 END_TEST
 
 /*
- * Process 10, whose leader is called "main", and what happens, a letter each:
- *   a, b: thread 11 is called "worker", 12 "other"; A, B: it ends    u: thread 13 is made, by nobody knows whom
- *   p: /proc tells of thread 14, "read"    m: 11 is a thread of process 20 now    x: exec of "new" under the number 10
- *   L: the leader ends; under its own name, until then    f: what exited is forgotten
+ * Process 10 has the leader "main". Each letter is an event:
+ *   a, b: thread 11 is named "worker", 12 "other"; A, B: it ends    u: thread 13 is created by an unknown thread
+ *   p: /proc shows thread 14, "read"    m: thread 11 now belongs to process 20    x: exec of "new" under the id 10
+ *   L: the leader ends; it had its own name until then    f: exited tasks are forgotten
  * Expected: the name of a sample with the leader's ids.
  */
 static const struct {
@@ -1611,7 +1615,7 @@ static const struct {
 	{ "amaL", "worker" },
 	{ "aLf", "worker" },
 	{ "aLxbL", "other" }, /* once more, in the next program */
-	/* no exec in a thread, or nobody knows in which */
+	/* no exec in a thread, or an exec in an unknown thread */
 	{ "", "main" },
 	{ "a", "main" },
 	{ "L", "main" },
@@ -1623,7 +1627,7 @@ static const struct {
 	{ "uaL", "main" },
 	{ "amL", "main" },
 	{ "aLm", "main" },
-	/* an exec ends all other threads, whether or not there was a record of it */
+	/* an exec ends all other threads, even without a record of that */
 	{ "aLx", "new" },
 	{ "aLxL", "new" },
 	{ "abxL", "new" },
@@ -1661,7 +1665,7 @@ START_TEST(test_succession)
 	name(20, 20, "elsewhere", true);
 	for (c = successions[_i].told; *c; c++) {
 		if (*c == 'L')
-			check_name(10, 10, own); /* asked for at its EXIT record */
+			check_name(10, 10, own); /* read at its EXIT record */
 		tell_succession(*c);
 		if (*c == 'x')
 			own = "new";
@@ -1671,7 +1675,7 @@ START_TEST(test_succession)
 }
 END_TEST
 
-/* A thread that executed a program has no EXIT record, and is forgotten like one that has. */
+/* A thread that executed a program has no EXIT record, but is forgotten like one that has. */
 START_TEST(test_succession_bounded)
 {
 	enum { KEPT = 1024, NR = 3 * KEPT };
@@ -1691,7 +1695,7 @@ START_TEST(test_succession_bounded)
 }
 END_TEST
 
-/* ---- of a recording: whom /proc shows now is somebody else */
+/* ---- a recording: a process that /proc shows now is another one */
 
 static void forget_host(void)
 {
@@ -1703,7 +1707,7 @@ static void forget_host(void)
 	ck_assert_ptr_nonnull(tasks);
 }
 
-/* Names are those of events: of the thread, of its process, its number. */
+/* Names come from events: of the thread, otherwise of its process, otherwise its id. */
 START_TEST(test_nowhere_names)
 {
 	forget_host();
@@ -1718,21 +1722,21 @@ START_TEST(test_nowhere_names)
 	fork_to(41, 41, 99, 99);
 	check_name(41, 41, ":41");
 	name(2, 2, "kthreadd", false);
-	fork_to(50, 50, 2, 2); /* asked of /proc elsewhere */
+	fork_to(50, 50, 2, 2); /* read from /proc elsewhere */
 	check_name(50, 50, "kthreadd");
 	end(30, 30);
 	check_name(30, 32, "leader");
 }
 END_TEST
 
-/* Processes of which only events tell have what those say, and nothing where they are silent. */
+/* Processes known only from events have the mappings of the events, and no others. */
 START_TEST(test_nowhere_mappings)
 {
 	forget_host();
 	check_map(30, "here", 0x1000, NULL);
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	check_map(30, "here", 0x1000, NULL);
-	map(35, 0x1000, 0x2000, "/told"); /* nobody has told its name */
+	map(35, 0x1000, 0x2000, "/told"); /* no record has its name */
 	check_map(35, "any", 0x1000, "/told");
 	check_map(35, "any", 0x2000, NULL);
 	name(30, 30, "sh", false);
@@ -1746,7 +1750,7 @@ START_TEST(test_nowhere_mappings)
 	map(30, 0x3000, 0x4000, "/next");
 	check_map(30, "next", 0x3000, "/next");
 	check_map(30, "sh", 0x1000, "/told");
-	check_map(30, "sh", 0x3000, NULL); /* all that "sh" had is not known */
+	check_map(30, "sh", 0x3000, NULL); /* the mappings of "sh" are unknown */
 	fork_to(32, 32, 98, 98);
 	check_map(32, "x", 0x1000, NULL);
 	map(32, 0x1000, 0x2000, "/child");
@@ -1756,7 +1760,7 @@ START_TEST(test_nowhere_mappings)
 }
 END_TEST
 
-/* A child that has executed another program by the time somebody tells of its fork. */
+/* A child that has executed another program before its FORK record comes. */
 START_TEST(test_fork_exec)
 {
 	forget_host();
@@ -1769,7 +1773,7 @@ START_TEST(test_fork_exec)
 	check_map(20, "sh", 0x5000, "/bin/ls");
 	check_map(20, "sh", 0x1000, _i ? "/bin/sh" : NULL);
 	check_map(10, "sh", 0x5000, NULL);
-	/* A thread has what its process has, whatever the record says. */
+	/* A thread has the mappings of its process, whatever the record says. */
 	ck_assert_int_eq(tasks_fork(tasks, 10, 11, 10, 10, _i == 0), 0);
 	check_name(10, 11, "sh");
 	check_map(10, "sh", 0x1000, "/bin/sh");
@@ -1777,8 +1781,8 @@ START_TEST(test_fork_exec)
 END_TEST
 
 /*
- * Of processes that exist, perf record makes up the fork, then the name, then the mappings. The name is that of the
- * image, which keeps it when it executes another program, with code at the same addresses.
+ * For existing processes, perf record makes up the fork, then the name, then the mappings. The name is that of the
+ * image, which keeps it after an exec of another program with code at the same addresses.
  */
 START_TEST(test_made_up)
 {
@@ -1817,7 +1821,7 @@ static const struct {
 	{ { "/l", 8, 1, 5 }, { "/l", 8, 1, 6 }, false },
 	{ { "/l", 8, 1, 5 }, { "/l", 8, 2, 5 }, false },
 	{ { "/l", 8, 1, 5 }, { "/l", 9, 1, 5 }, false },
-	{ { "/l" }, { "/l (deleted)" }, false }, /* nothing says that it is the same one */
+	{ { "/l" }, { "/l (deleted)" }, false }, /* no identity shows that it is the same file */
 };
 
 START_TEST(test_files)
@@ -1851,7 +1855,7 @@ static const struct {
 	{ "/bin/x (Deleted)", 0, 20, "/bin/x (Deleted)" },
 	{ "/bin/x(deleted)", 0, 20, "/bin/x(deleted)" },
 	{ "/bin/x (deleted) ", 0, 20, "/bin/x (deleted) " },
-	{ " (deleted)", 0, 20, " (deleted)" }, /* the whole name */
+	{ " (deleted)", 0, 20, " (deleted)" }, /* this is the whole name */
 	{ "", 0, 20, "" },
 };
 
@@ -1869,8 +1873,8 @@ START_TEST(test_deleted)
 END_TEST
 
 /*
- * /proc says that the leader of process 30, of which something is known as above, and which perhaps has ended, is
- * called @comm. Expected: its name; and what rows with the name it had, and with @comm, have at 0x1000.
+ * /proc shows the leader of process 30 under the name @comm. The process is known as above, and may have ended.
+ * Expected: its name, and the path at 0x1000 for its rows with the old name, and with @comm.
  */
 static const struct {
 	enum known known;
@@ -1898,7 +1902,7 @@ static const struct {
 	{ FROM_EVENTS, false, NEWER, "", "", "/ev", "/late" },
 	{ FROM_EVENTS, false, NEWER, "sixteen chars___", "sixteen chars__", "/ev", "/late" },
 	{ FROM_PROC, false, NEWER, "new", "new", "/pr", "/late" },
-	{ FROM_PROC, false, OLDER, "new", "new", NULL, "/late" }, /* what was read was the new one's */
+	{ FROM_PROC, false, OLDER, "new", "new", NULL, "/late" }, /* the mappings read belong to the new program */
 	{ FROM_PROC, false, NO_CLOCK, "new", "new", "/pr", "/late" },
 	/* it had ended */
 	{ FROM_EVENTS, true, NEWER, "ev", "ev", REUSED, REUSED },
@@ -1926,7 +1930,7 @@ START_TEST(test_refresh)
 }
 END_TEST
 
-/* A thread that is no leader has a name, and no image: one that is known, has ended, or has no name. */
+/* A thread other than the leader has a name but no image: a known one, one that has ended, one without name. */
 START_TEST(test_refresh_thread)
 {
 	know(FROM_EVENTS);
@@ -1942,13 +1946,13 @@ START_TEST(test_refresh_thread)
 	check_map(30, "ev", 0x1000, "/ev");
 	check_map(30, "new", 0x1000, "/ev");
 	end(30, 30);
-	check_name(30, 30, "new"); /* it lives */
+	check_name(30, 30, "new"); /* it is alive */
 	refresh(30, 31, "newer");
 	check_name(30, 31, "newer");
 }
 END_TEST
 
-/* What comes between a refresh and the reading, as with any process that is to be read. */
+/* An event between a refresh and the reading, as for any process that is to be read. */
 START_TEST(test_refresh_then)
 {
 	know(FROM_EVENTS);
@@ -1977,7 +1981,7 @@ START_TEST(test_refresh_then)
 }
 END_TEST
 
-/* One that is known and has no name yet is given it: that is no new program. */
+/* A known process without name gets the name: that is no new program. */
 START_TEST(test_refresh_unnamed)
 {
 	know(FROM_EVENTS);
@@ -1989,7 +1993,7 @@ START_TEST(test_refresh_unnamed)
 }
 END_TEST
 
-/* A thread's number that a process has now, under the same name. */
+/* A thread id that now belongs to a process with the same name. */
 START_TEST(test_refresh_moved)
 {
 	name(10, 10, "main", true);
@@ -2018,18 +2022,18 @@ START_TEST(test_refresh_forgotten)
 END_TEST
 
 /*
- * A FORK record of a child (31) whose name was read, by a parent (30) whose name is told, was read, or is not known:
- * @child is what it is called then.
+ * A FORK record of a child (31) whose name was read, by a parent (30) whose name is known from events, was read, or is
+ * unknown. @child: the child's name after that.
  */
 static const struct {
 	bool parent_told, parent_read;
 	uint64_t at;
 	const char *child;
 } late_names[] = {
-	{ true, false, OLDER, "parent" }, /* a later name is told */
-	{ false, true, OLDER, "child" },  /* either name was read later */
-	{ false, false, OLDER, "child" }, /* better than none */
-	{ true, false, NEWER, "parent" }, /* it was another with that number */
+	{ true, false, OLDER, "parent" }, /* a later record renames it */
+	{ false, true, OLDER, "child" },  /* both names were read later */
+	{ false, false, OLDER, "child" }, /* better than no name */
+	{ true, false, NEWER, "parent" }, /* the id belonged to another process */
 	{ false, true, NEWER, "parent" },   { false, false, NEWER, "again" },    { true, false, NO_CLOCK, "child" },
 	{ false, true, NO_CLOCK, "child" }, { false, false, NO_CLOCK, "child" },
 };
@@ -2053,7 +2057,7 @@ START_TEST(test_late_names)
 }
 END_TEST
 
-/* An exec before anything was read of the old program, whose name is known, and perhaps (_i) something it mapped. */
+/* An exec before anything was read about the old program. Its name is known, and perhaps (_i) one of its mappings. */
 START_TEST(test_exec_unread)
 {
 	name(30, 30, "old", false);
@@ -2067,12 +2071,12 @@ START_TEST(test_exec_unread)
 	check_map(30, "thread", 0x1000, "/new");
 	name(30, 30, "newer", true);
 	check_map(30, "new", 0x1000, "/new");
-	check_map(30, "newer", 0x1000, "/new"); /* the rule, among images that are known */
+	check_map(30, "newer", 0x1000, "/new"); /* the rule above, among the known images */
 	check_map(30, "newer", 0x9000, NULL);
 }
 END_TEST
 
-/* A name is no longer the one from /proc when a child has taken its parent's. */
+/* A name is no longer the one from /proc after a child has taken its parent's. */
 START_TEST(test_late_name_replaced)
 {
 	put_comm(31, 31, "child\n");
@@ -2087,11 +2091,11 @@ START_TEST(test_late_name_replaced)
 }
 END_TEST
 
-/* ---- what is told of mappings */
+/* ---- the callback for new mappings */
 
-/* Of those that were told: how many, and the last. */
+/* Counts the mappings passed to the callback, and keeps the last. */
 struct listener {
-	int nr, stop_at; /* at which of them it is enough */
+	int nr, stop_at; /* stop at this mapping */
 	pid_t pid;
 	struct mapping last;
 	char path[32];
@@ -2121,7 +2125,7 @@ START_TEST(test_told)
 {
 	struct listener l = { 0 };
 
-	map(10, 0x1000, 0x2000, "/early"); /* nobody listens */
+	map(10, 0x1000, 0x2000, "/early"); /* no callback is set */
 	tasks_on_mapped(tasks, listen, &l);
 	fork_to(11, 11, 10, 10);
 	name(11, 11, "x", true);
@@ -2129,7 +2133,7 @@ START_TEST(test_told)
 	map(11, 0x1000, 0x3000, "/bin/x");
 	check_told(&l, 1, 11, 0x1000, 0x3000, "/bin/x");
 	ck_assert(l.pids[0] == 11 && l.pids[1] == 10 && !l.pids[2]);
-	map(11, 0x2000, 0x4000, "/bin/x"); /* as it was mapped, whatever gave way to it */
+	map(11, 0x2000, 0x4000, "/bin/x"); /* as in the record, whatever mapping was there before */
 	check_told(&l, 2, 11, 0x2000, 0x4000, "/bin/x");
 	map(11, 0x9000, 0x9000, "/empty");
 	map(11, 0x9000, 0x8000, "/backwards");
@@ -2144,7 +2148,7 @@ START_TEST(test_told)
 }
 END_TEST
 
-/* Each line of /proc/PID/maps that is kept, as it is there. */
+/* Each line of /proc/PID/maps that is kept, exactly as it is there. */
 START_TEST(test_told_learned)
 {
 	struct listener l = { 0 };
@@ -2159,12 +2163,12 @@ START_TEST(test_told_learned)
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	check_told(&l, 3, 30, 0x8000, 0x9000, "/lib/last");
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
-	ck_assert_int_eq(tasks_learn(tasks, 31), 0); /* there is none */
+	ck_assert_int_eq(tasks_learn(tasks, 31), 0); /* there is no such process */
 	ck_assert_int_eq(l.nr, 3);
 }
 END_TEST
 
-/* How often is one file told of that is mapped @maps times? */
+/* How often is the callback called for a file that is mapped @maps times? */
 static const struct {
 	int maps, stop_at, told;
 } often[] = {
@@ -2184,7 +2188,7 @@ START_TEST(test_told_often)
 	l.stop_at = 0;
 	map(10, 0x1000, 0x2000, "/other");
 	ck_assert_int_eq(l.nr, often[_i].told + 1);
-	/* One that nobody maps any more is forgotten, and may be told of again. */
+	/* A file that is no longer mapped is forgotten, and may be reported again. */
 	for (i = 0; i < 3; i++)
 		end(10 + i, 10 + i);
 	tasks_forget(tasks, keep_none, NULL);
@@ -2193,7 +2197,7 @@ START_TEST(test_told_often)
 }
 END_TEST
 
-/* What takes its time when it is told does not make what was read from /proc the later. */
+/* A slow callback does not make the mappings from /proc newer. */
 static bool take_time(void *ctx, pid_t pid, const struct mapping *m)
 {
 	uint64_t *at = ctx;
@@ -2215,7 +2219,7 @@ START_TEST(test_told_in_time)
 	tasks_on_mapped(tasks, take_time, &at);
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	ck_assert_uint_ne(at, 0);
-	tasks_at(tasks, at); /* the exec came when it had been read */
+	tasks_at(tasks, at); /* the exec came after the reading */
 	name(30, 30, "q", true);
 	check_map(30, "p", 0x1000, "/bin/p");
 }
@@ -2233,7 +2237,7 @@ static void check_lineage(pid_t pid, size_t max, const pid_t *want, size_t nr)
 		ck_assert_int_eq(pids[i], i == nr && nr < max ? 0 : -7);
 }
 
-/* Of a chain of forks 10, 11, ... 15, each of 10's children but the first is of a thread. */
+/* A chain of forks 10, 11, ... 15. All children of 10 but the first are forked by a thread. */
 static const struct {
 	pid_t pid;
 	size_t max;
@@ -2248,7 +2252,7 @@ static const struct {
 	{ 15, 0, { 0 }, 0 },
 	{ 11, 8, { 11, 10 }, 2 },
 	{ 10, 8, { 10 }, 1 },
-	/* nobody told */
+	/* unknown */
 	{ 99, 8, { 99 }, 1 },
 	{ 1012, 8, { 1012 }, 1 }, /* a thread of 12 */
 	{ 0, 8, { 0 }, 0 },
@@ -2264,13 +2268,13 @@ START_TEST(test_lineage)
 		fork_to(pid, pid, pid - 1, pid == 11 ? 10 : 1000 + pid - 1);
 		fork_to(pid, 1000 + pid, pid, pid);
 	}
-	name(14, 14, "x", true); /* an exec leaves it where it is, */
-	end(13, 13);             /* and so does an end */
+	name(14, 14, "x", true); /* an exec leaves it where it is */
+	end(13, 13);             /* and so does its end */
 	check_lineage(lineages[_i].pid, lineages[_i].max, lineages[_i].want, lineages[_i].nr);
 }
 END_TEST
 
-/* Numbers are used again: the last one that forked it counts, and it may descend from itself. */
+/* Ids are used again: the last process that forked it counts, and a process may descend from itself. */
 START_TEST(test_lineage_again)
 {
 	fork_to(11, 11, 10, 10);
@@ -2286,7 +2290,7 @@ START_TEST(test_lineage_again)
 	check_lineage(11, 2, (pid_t[]){ 11, 13 }, 2);
 	fork_to(14, 14, 12, 12);
 	check_lineage(14, 8, (pid_t[]){ 14, 12, 11, 13 }, 4);
-	/* One that is forgotten leads nowhere. */
+	/* A forgotten process ends the chain. */
 	end(12, 12);
 	tasks_forget(tasks, keep_none, NULL);
 	check_lineage(14, 8, (pid_t[]){ 14, 12 }, 2);
@@ -2343,7 +2347,7 @@ START_TEST(test_random)
 }
 END_TEST
 
-/* The list of a process that maps @nr pages from 1 MiB on, in the kernel's form. */
+/* The maps of a process with @nr pages from 1 MiB on, as the kernel prints them. */
 static void put_pages(pid_t pid, size_t nr, const char *path)
 {
 	char name[64], *text = NULL;
@@ -2394,7 +2398,7 @@ static bool count_told(void *ctx, pid_t pid, const struct mapping *m)
 	return true;
 }
 
-/* Of a list, at most 1024 mappings are told of: something is opened for each. */
+/* At most 1024 mappings of a list are passed to the callback: a file is opened for each. */
 START_TEST(test_told_of_list)
 {
 	size_t nr = 0;

@@ -2,10 +2,10 @@
 #include "tests/unit/cfi_image.h"
 #include "unwind/unwind.h"
 
-/* ---- a process: what it has mapped, and what its program is made of */
+/* ---- a process: its mappings, and the functions of its program */
 
-#define PROGRAM 0x555555555000ULL /* its code */
-#define JIT     0x7f0000000000ULL /* code that nobody has rules for */
+#define PROGRAM 0x555555555000ULL /* address of its code */
+#define JIT     0x7f0000000000ULL /* code without rules */
 #define VDSO    0x7fff00000000ULL
 #define STACK   0x7ffc00001000ULL /* address of the first word */
 
@@ -16,19 +16,19 @@
 #define AT(i)   (STACK + 8 * (i)) /* the address of word i of the stack */
 #define NOWHERE 0x1234000ULL
 
-/* Functions; each has 64 bytes but where it says more. */
+/* Functions, with the rule for the CFA (or the next stack pointer). Each has 64 bytes, unless it says more. */
 enum {
 	FRAME = 0x000,      /* CFA = rsp + 16 */
 	LEAF = 0x040,       /* rsp + 8 */
-	BY_RBP = 0x080,     /* rbp + 16; rbp there */
+	BY_RBP = 0x080,     /* rbp + 16; rbp is saved there */
 	SAVES = 0x0c0,      /* rsp + 32; rbx at CFA - 16, r12 at CFA - 24 */
 	BY_RBX = 0x100,     /* rbx + 16 */
-	REALIGNS = 0x140,   /* what is at rbp - 8; rbp where rbp says */
-	ROOT = 0x180,       /* the outermost */
-	SIGNAL = 0x1c0,     /* what is at rsp + 160, the kernel's copy of registers */
+	REALIGNS = 0x140,   /* the word at rbp - 8; rbp is saved at rbp */
+	ROOT = 0x180,       /* the outermost function */
+	SIGNAL = 0x1c0,     /* the word at rsp + 160, from the kernel's copy of registers */
 	STAYS = 0x200,      /* rsp; the return address is below */
 	BY_R10 = 0x240,     /* r10 + 8 */
-	UNKNOWN = 0x280,    /* an instruction that nobody knows */
+	UNKNOWN = 0x280,    /* an unknown instruction */
 	IN_RBX = 0x2c0,     /* rsp + 8; the return address is in rbx */
 	RBP_IS = 0x300,     /* rsp + 16; rbp was CFA + 48 */
 	LOSES_RBX = 0x340,  /* rsp + 16 */
@@ -43,10 +43,10 @@ enum {
 	CALLS_LAST = 0x500, /* rsp + 16; its last instruction is a call */
 	NEXT = 0x540,       /* rsp + 80 */
 	CONSTANT = 0x580,   /* rsp + a constant in the code */
-	UNREADABLE = 0x5c0, /* what is at 0x10 */
-	ENTERED = 0x600,    /* rsp: nothing was pushed, and the return address is in rbx */
-	LOSES_RSP = 0x640,  /* rsp + 16, which the caller did not have */
-	BEYOND = 0x680,     /* the length of an expression is beyond the section */
+	UNREADABLE = 0x5c0, /* the word at address 0x10 */
+	ENTERED = 0x600,    /* rsp: no register was pushed, and the return address is in rbx */
+	LOSES_RSP = 0x640,  /* rsp + 16, but the caller's rsp is lost */
+	BEYOND = 0x680,     /* the expression is longer than the section */
 	IN_R10 = 0x6c0,     /* rsp + 16; rbx was r10 */
 	POPS = 0x700,       /* rsp + 8; rbx at CFA - 24 */
 	NUMBERS = 0x740,    /* 16, of CONSTANT */
@@ -61,7 +61,7 @@ static const struct cfi_function functions[] = {
 	{ BY_RBX, 64, false, CFI_PROGRAM("\x0c\x03\x10") },
 	{ REALIGNS, 64, false, CFI_PROGRAM("\x0f\x03\x76\x78\x06\x10\x06\x02\x76\x00") },
 	{ ROOT, 64, false, CFI_PROGRAM("\x07\x10") },
-	/* As in glibc: from one byte before on, because who looks a caller up does so at its address - 1. */
+	/* As in glibc: from one byte earlier on, because callers are looked up at their address - 1. */
 	{ SIGNAL - 1, 64, true,
 	  CFI_PROGRAM(
 		  "\x0f\x04\x77\xa0\x01\x06\x10\x10\x03\x77\xa8\x01\x10\x06\x03\x77\xf8\x00\x10\x03\x03\x77\x80\x01") },
@@ -85,7 +85,7 @@ static const struct cfi_function functions[] = {
 	{ LAST, 64, false, CFI_PROGRAM("\x0e\x10") },
 };
 
-/* Code without rules that is known by its bytes. */
+/* Code without rules that is recognized by its bytes. */
 static const struct {
 	uint32_t at;
 	uint8_t size;
@@ -97,7 +97,7 @@ static const struct {
 	{ PLT + 0x30, CFI_PROGRAM("\xf3\x0f\x1e\xfa\xf2\xff\x25\1\2\3\4") },
 	{ PLT + 0x40, CFI_PROGRAM("\xf3\x0f\x1e\xfa\xff\x25\1\2\3\4") },
 	{ PLT + 0x50, CFI_PROGRAM("\xf2\xff\x25\1\2\3\4") },
-	{ PLT + 0x60, CFI_PROGRAM("\x68\1\0\0\0\x90\xe9") }, /* not one */
+	{ PLT + 0x60, CFI_PROGRAM("\x68\1\0\0\0\x90\xe9") }, /* not a PLT entry */
 	{ PLT + 0x70, CFI_PROGRAM("\xff\x15\1\2\3\4") },     /* a call */
 	{ RESTORE, CFI_PROGRAM("\x48\xc7\xc0\x0f\0\0\0\x0f\x05") },
 	{ RESTORE + 0x10, CFI_PROGRAM("\x48\xc7\xc0\x0e\0\0\0\x0f\x05") }, /* another system call */
@@ -113,7 +113,9 @@ static struct rules *rules;
 static const struct mapped_file program = { .path = "/program" }, anon = { .path = "//anon" },
 				vdso = { .path = "[vdso]" };
 
-/* The page offset of the last one is what kernels before 4.x say of the vDSO. The headers of a file are no code. */
+/*
+ * The last mapping has the page offset that kernels before 4.x give for the vDSO. The headers of a file are not code.
+ */
 static const struct mapping maps[] = {
 	{ PROGRAM, PROGRAM + CFI_CODE_SIZE, CFI_CODE_OFFSET, &program },
 	{ PROGRAM - 0x100000, PROGRAM - 0xff000, 0, &program },
@@ -136,13 +138,13 @@ static void teardown(void)
 	rules_close(rules);
 }
 
-/** struct memory - the words known of a stack; what follows up to @stack_end was there, but not copied. */
+/** struct memory - the known words of a stack. The rest up to @stack_end existed, but was not copied. */
 struct memory {
 	const uint64_t *words;
 	size_t nr;
 	uint64_t stack_end;
-	unsigned int reads, fail_at; /* the read that fails, from 1 on; 0: none, */
-	int failure;                 /* with this */
+	unsigned int reads, fail_at; /* this read fails, from 1 on; 0: none */
+	int failure;                 /* with this error */
 };
 
 static int read_stack(void *ctx, uint64_t addr, void *to, size_t len)
@@ -194,31 +196,31 @@ static void walk(const struct unwind_regs *regs, struct memory *m, struct unwind
 
 /* ---- stacks */
 
-#define WORDS 28 /* of a row; the stack ends after word 31 */
+#define WORDS 28 /* words of a row; the stack ends after word 31 */
 #define IPS   6
 #define FP    (1U << ARCH_FP)
 #define RBX   (1U << 3)
-#define RAX   (1U << ARCH_RESULT) /* the number of a thread, */
-#define RAX_0 (1U << 29)          /* or 0 */
+#define RAX   (1U << ARCH_RESULT) /* rax is the number of a thread */
+#define RAX_0 (1U << 29)          /* rax is 0 */
 #define NO_SP (1U << 31)
 #define NO_IP (1U << 30)
 
-/** struct row - the stack pointer is at word @sp; @regs: which are known beside it. */
+/** struct row - a test: the stack pointer is at word @sp; @regs: the other known registers. */
 struct row {
 	const char *what;
 	uint64_t ip;
 	uint32_t regs;
 	uint64_t fp, rbx;
 	uint64_t words[WORDS];
-	uint64_t ips[IPS]; /* behind @ip, up to the first 0 */
+	uint64_t ips[IPS]; /* expected addresses after @ip, up to the first 0 */
 	enum unwind_end end;
 	uint64_t missing;
 	size_t sp;
 };
 
-#define FRAMES_TO_ROOT 0, P(ROOT) + 5 /* of FRAME */
+#define FRAMES_TO_ROOT 0, P(ROOT) + 5 /* from FRAME to the root */
 
-/* All of it can be read. */
+/* The whole stack is readable. */
 static const struct row good[] = {
 	{ "a leaf", P(LEAF), 0, 0, 0, { P(FRAME) + 5, FRAMES_TO_ROOT }, { P(FRAME) + 5, P(ROOT) + 5 }, UNWIND_ROOT },
 	{ "within a function", P(FRAME) + 63, 0, 0, 0, { FRAMES_TO_ROOT }, { P(ROOT) + 5 }, UNWIND_ROOT },
@@ -357,8 +359,11 @@ static const struct row good[] = {
 	  { P(BY_RBX) + 5, P(ROOT) + 5 },
 	  UNWIND_ROOT },
 
-	/* [rsp + 160]: rsp of who was interrupted; + 168: its address; + 120: its rbp; + 128: its rbx. */
-	{ "a signal by rules: who was interrupted did not call",
+	/*
+	 * The kernel's copy has rsp of the interrupted function at [rsp + 160], its address at + 168, rbp at + 120, rbx
+	 * at + 128.
+	 */
+	{ "a signal by rules: the interrupted function did not call",
 	  P(LEAF),
 	  0,
 	  0,
@@ -458,7 +463,7 @@ static const struct row good[] = {
 	  { P(BY_RBX) + 5, P(ROOT) + 5 },
 	  UNWIND_ROOT,
 	  .sp = 2 },
-	{ "one that was not: the function called",
+	{ "a register that was not popped: the function called",
 	  P(FRAME),
 	  0,
 	  0,
@@ -466,7 +471,14 @@ static const struct row good[] = {
 	  { AT(6), P(POPS) + 5, P(BY_RBX) + 5, [7] = P(ROOT) + 5 },
 	  { P(POPS) + 5, P(BY_RBX) + 5, P(ROOT) + 5 },
 	  UNWIND_ROOT },
-	{ "clone3: the system call", P(CLONE), FP, AT(1), 0, { P(ROOT) + 5, 0, P(LEAF) }, { P(ROOT) + 5 }, UNWIND_ROOT },
+	{ "clone3: the system call",
+	  P(CLONE),
+	  FP,
+	  AT(1),
+	  0,
+	  { P(ROOT) + 5, 0, P(LEAF) },
+	  { P(ROOT) + 5 },
+	  UNWIND_ROOT },
 	{ "clone3: in it, and behind",
 	  P(CLONE) + 2,
 	  FP | RAX,
@@ -476,9 +488,16 @@ static const struct row good[] = {
 	  { P(ROOT) + 5 },
 	  UNWIND_ROOT },
 	{ "clone3: its return", P(CLONE) + 9, FP | RAX, AT(1), 0, { P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
-	{ "clone3: the new thread", P(CLONE) + 2, FP | RAX_0, AT(1), 0, { P(LEAF) + 5, 0, P(LEAF) }, { 0 }, UNWIND_ROOT },
+	{ "clone3: the new thread",
+	  P(CLONE) + 2,
+	  FP | RAX_0,
+	  AT(1),
+	  0,
+	  { P(LEAF) + 5, 0, P(LEAF) },
+	  { 0 },
+	  UNWIND_ROOT },
 	{ "endbr64: nothing was done", P(ENDBR), 0, 0, 0, { P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
-	{ "behind it: room is made", P(ENDBR) + 4, 0, 0, 0, { P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
+	{ "after it: room is made", P(ENDBR) + 4, 0, 0, 0, { P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
 	{ "room was made", P(ENDBR) + 8, 0, 0, 0, { 0, P(ROOT) + 5 }, { P(ROOT) + 5 }, UNWIND_ROOT },
 	{ "a frame pointer, and then room",
 	  P(PUSHES) + 4,
@@ -515,8 +534,8 @@ static const struct row bad[] = {
 	{ "between the vDSO's headers and its code", V(0) - 1, 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_NO_RULES },
 
 	{ "a register that is not known", P(BY_RBX), 0, 0, AT(4), { 0 }, { 0 }, UNWIND_BAD },
-	{ "one that calls may change", P(BY_R10), 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_BAD },
-	{ "one that was never known, saved in another",
+	{ "a register that calls may change", P(BY_R10), 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_BAD },
+	{ "a register that was never known, saved in another",
 	  P(IN_R10),
 	  RBX,
 	  0,
@@ -524,7 +543,7 @@ static const struct row bad[] = {
 	  { 0, P(BY_RBX) + 5 },
 	  { P(BY_RBX) + 5 },
 	  UNWIND_BAD },
-	{ "one that was lost",
+	{ "a register that was lost",
 	  P(LOSES_RBX),
 	  RBX,
 	  0,
@@ -538,11 +557,11 @@ static const struct row bad[] = {
 	{ "an unknown instruction", P(UNKNOWN), FP, AT(0), 0, { AT(4), P(ROOT) + 5 }, { 0 }, UNWIND_BAD },
 	{ "an expression without an end", P(ENDLESS), FP, AT(0), 0, { AT(4), P(ROOT) + 5 }, { 0 }, UNWIND_BAD },
 	{ "an expression beyond the section", P(BEYOND), FP, AT(0), 0, { AT(4), P(ROOT) + 5 }, { 0 }, UNWIND_BAD },
-	{ "an expression that reads what is not there", P(UNREADABLE), 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_BAD },
+	{ "an expression that reads unmapped memory", P(UNREADABLE), 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_BAD },
 
 	{ "a frame that stays", P(FRAME), 0, 0, 0, { 0, P(STAYS) + 5, 0 }, { P(STAYS) + 5 }, UNWIND_BAD },
 	{ "a leaf that stays where it is", P(STAYS) + 5, 0, 0, 0, { P(STAYS) + 5 }, { 0 }, UNWIND_BAD, .sp = 1 },
-	{ "one that stays, and another", P(STAYS), 0, 0, 0, { P(STAYS) + 5 }, { P(STAYS) + 5 }, UNWIND_BAD, .sp = 1 },
+	{ "one stays, and another", P(STAYS), 0, 0, 0, { P(STAYS) + 5 }, { P(STAYS) + 5 }, UNWIND_BAD, .sp = 1 },
 	{ "a CFA below", P(BY_RBX), RBX, 0, AT(0), { 0, P(ROOT) + 5 }, { 0 }, UNWIND_BAD, .sp = 4 },
 	{ "a caller's CFA below",
 	  P(SAVES),
@@ -571,7 +590,7 @@ static const struct row bad[] = {
 	{ "not a pointer", J(9), FP, 8, 0, { 0 }, { 0 }, UNWIND_NO_RULES },
 	{ "not aligned", J(9), FP, AT(0) + 1, 0, { AT(4), P(ROOT) + 5 }, { 0 }, UNWIND_NO_RULES },
 	{ "aligned to 4", J(9), FP, AT(0) + 4, 0, { AT(4), P(ROOT) + 5 }, { 0 }, UNWIND_NO_RULES },
-	{ "a later one not aligned", J(9), FP, AT(0), 0, { AT(4) + 4, J(5) }, { J(5) }, UNWIND_NO_RULES },
+	{ "a later frame pointer not aligned", J(9), FP, AT(0), 0, { AT(4) + 4, J(5) }, { J(5) }, UNWIND_NO_RULES },
 	{ "outside of the stack", J(9), FP, AT(0), 0, { AT(100), J(5) }, { J(5) }, UNWIND_NO_RULES },
 	{ "the end of the address space", J(9), FP, AT(0), 0, { UINT64_MAX - 7, J(5) }, { J(5) }, UNWIND_NO_RULES },
 	{ "the end of the address space at once", J(9), FP, UINT64_MAX - 7, 0, { 0 }, { 0 }, UNWIND_NO_RULES },
@@ -579,7 +598,14 @@ static const struct row bad[] = {
 	{ "a cycle of two", J(9), FP, AT(0), 0, { AT(2), J(5), AT(0), J(7) }, { J(5), J(7) }, UNWIND_NO_RULES },
 	{ "an unmapped caller by the frame pointer", J(9), FP, AT(0), 0, { AT(4), NOWHERE }, { 0 }, UNWIND_NO_RULES },
 
-	{ "clone3: whose thread, is not known", P(CLONE) + 2, FP, AT(1), 0, { P(ROOT) + 5, 0, P(LEAF) }, { 0 }, UNWIND_BAD },
+	{ "clone3: whose thread, is not known",
+	  P(CLONE) + 2,
+	  FP,
+	  AT(1),
+	  0,
+	  { P(ROOT) + 5, 0, P(LEAF) },
+	  { 0 },
+	  UNWIND_BAD },
 	{ "not quite a PLT", P(PLT) + 0x60, 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_NO_RULES },
 	{ "a call is no jump", P(PLT) + 0x70, 0, 0, 0, { P(ROOT) + 5 }, { 0 }, UNWIND_NO_RULES },
 	{ "a PLT that called", P(LEAF), 0, 0, 0, { P(PLT) + 0x10, P(ROOT) + 5 }, { P(PLT) + 0x10 }, UNWIND_NO_RULES },
@@ -608,7 +634,7 @@ static const struct row bad[] = {
 	  { P(SIGNAL), [21] = AT(23), [22] = NOWHERE },
 	  { P(SIGNAL), X(NOWHERE) },
 	  UNWIND_BAD },
-	{ "a signal: the caller of who was interrupted is below",
+	{ "a signal: the caller of the interrupted function is below",
 	  P(LEAF),
 	  0,
 	  0,
@@ -631,7 +657,7 @@ static const struct row bad[] = {
 	  UNWIND_TRUNCATED,
 	  AT(30),
 	  .sp = 24 },
-	{ "those of rules beyond the copy",
+	{ "the registers of a signal by rules beyond the copy",
 	  P(LEAF),
 	  0,
 	  0,
@@ -643,7 +669,7 @@ static const struct row bad[] = {
 	  .sp = 7 },
 };
 
-/* Exactly as long as what is known, so that a sanitizer sees what is read beyond. */
+/* Exactly as long as the known part, so that a sanitizer finds reads beyond it. */
 static struct memory copy_words(const struct row *row, size_t known)
 {
 	uint64_t *words = malloc(8 * known + 1);
@@ -657,7 +683,7 @@ static struct unwind_regs regs_of(const struct row *row)
 {
 	struct unwind_regs regs = { .have = 1U << ARCH_SP | 1U << ARCH_IP | (row->regs & (FP | RBX | RAX)) };
 
-	/* What is not known is not looked at, whatever it is. */
+	/* Unknown registers have a value that must not be used. */
 	memset(regs.r, 0x51, sizeof(regs.r));
 	if (row->regs & NO_SP)
 		regs.have &= ~(1U << ARCH_SP);
@@ -674,7 +700,7 @@ static struct unwind_regs regs_of(const struct row *row)
 	return regs;
 }
 
-/* Without an address and a stack pointer there is nothing, not even the leaf. */
+/* Without an address and a stack pointer there are no frames, not even the leaf. */
 static size_t nr_of(const struct row *row)
 {
 	size_t nr = 0;
@@ -729,7 +755,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* Rules are kept, and the same the second time. */
+/* Rules are cached, and give the same the second time. */
 START_TEST(test_all_again)
 {
 	size_t again, i;
@@ -743,7 +769,10 @@ START_TEST(test_all_again)
 }
 END_TEST
 
-/* Where a frame begins that nobody called by its rules; that a walk without rules ends says nothing. */
+/*
+ * The address of the outermost frame, if rules show that it has no caller. The end of a walk without rules shows
+ * nothing.
+ */
 START_TEST(test_root)
 {
 	static const struct {
@@ -776,7 +805,7 @@ START_TEST(test_root)
 }
 END_TEST
 
-/* As many as there is room for, none of them wrong. */
+/* As many frames as there is room for, all of them right. */
 START_TEST(test_room)
 {
 	const struct row *row = &good[_i];
@@ -800,7 +829,7 @@ START_TEST(test_room)
 }
 END_TEST
 
-/* A copy that ends anywhere: what it holds is the same, and the first word that is wanted and not there is told. */
+/* A copy that ends at any word: the frames in it are the same, and the result has the first missing word. */
 START_TEST(test_truncated)
 {
 	const struct row *row = &good[_i];
@@ -825,12 +854,12 @@ START_TEST(test_truncated)
 		}
 		free((void *)m.words);
 	}
-	/* Only what reads nothing can do without a copy. */
+	/* Only walks without reads work without a copy. */
 	ck_assert_int_eq(cut != 0, reads != 0);
 }
 END_TEST
 
-/* Any read may fail. What was found before is the same. */
+/* Any read may fail: the frames before it are the same. */
 START_TEST(test_failing_reads)
 {
 	static const int failures[] = { -EFAULT, -ENODATA };
@@ -886,7 +915,7 @@ static void assert_deep(uint64_t ip, uint64_t fp, const uint64_t *words, size_t 
 		ck_assert_uint_eq(ips[i], caller);
 }
 
-/* Nothing but frames, with rules or without, ends at the limit. */
+/* A stack of frames only, with rules or without, ends at the limit. */
 START_TEST(test_deep)
 {
 	uint64_t *words = malloc(16 * FRAMES), caller = _i ? J(5) : P(FRAME) + 5, i;
@@ -901,7 +930,7 @@ START_TEST(test_deep)
 }
 END_TEST
 
-/* How the first frame was left, or was tried to. */
+/* How the walk left the first frame, or tried to. */
 static const struct {
 	uint64_t ip;
 	unsigned int left;
@@ -944,7 +973,10 @@ START_TEST(test_left)
 }
 END_TEST
 
-/* Behind a frame that was left by its frame pointer: until one is found by another register than the stack pointer. */
+/*
+ * After a frame that was left by its frame pointer, addresses are guessed, until a frame is found by another register
+ * than the stack pointer.
+ */
 START_TEST(test_guessed)
 {
 	const uint64_t words[32] = { AT(4),  P(FRAME) + 5, 0, P(BY_RBP) + 5, AT(8), P(FRAME) + 5, 0, 0,
@@ -976,10 +1008,10 @@ END_TEST
 
 /* ---- the chain of frames */
 
-#define TO_ROOT                                                                                                        \
-	AT(3), P(BY_RBP) + 5, 0, 0, P(ROOT) + 5 /* two frames at word 0: each has its frame pointer and return */
+/* Two frames at word 0: each has its frame pointer and return address. */
+#define TO_ROOT AT(3), P(BY_RBP) + 5, 0, 0, P(ROOT) + 5
 
-/* @words: of which the first is where the stack pointer is */
+/* @words: the first is at the stack pointer */
 static const struct {
 	const char *what;
 	uint64_t ip, fp;
@@ -998,7 +1030,7 @@ static const struct {
 	  UNWIND_ROOT,
 	  2,
 	  0 },
-	{ "the outermost frame alone", P(ROOT), 0, { 0 }, UNWIND_CHAIN_WHOLE, UNWIND_ROOT, 1, 0 },
+	{ "only the outermost frame", P(ROOT), 0, { 0 }, UNWIND_CHAIN_WHOLE, UNWIND_ROOT, 1, 0 },
 	{ "code without rules", J(5), AT(0), { TO_ROOT }, UNWIND_CHAIN_WHOLE, UNWIND_ROOT, 3, 0 },
 	{ "frames in it up to a saved 0",
 	  J(5),
@@ -1034,7 +1066,7 @@ static const struct {
 	  UNWIND_ROOT,
 	  2,
 	  0 },
-	{ "behind an epilogue that pops a register",
+	{ "after an epilogue that pops a register",
 	  P(POPS),
 	  AT(3),
 	  { 0, 0, P(BY_RBP) + 5, 0, P(ROOT) + 5 },
@@ -1067,7 +1099,14 @@ static const struct {
 	  UNWIND_ROOT,
 	  3,
 	  0 },
-	{ "two functions without one", P(LEAF), 0, { P(LEAF) + 5, P(ROOT) + 5 }, UNWIND_CHAIN_NONE, UNWIND_ROOT, 3, 0 },
+	{ "two functions without a frame",
+	  P(LEAF),
+	  0,
+	  { P(LEAF) + 5, P(ROOT) + 5 },
+	  UNWIND_CHAIN_NONE,
+	  UNWIND_ROOT,
+	  3,
+	  0 },
 	{ "a frame pointer that points to the frame, and is not saved there",
 	  P(BY_RBX),
 	  0,
@@ -1076,7 +1115,7 @@ static const struct {
 	  UNWIND_BAD,
 	  1,
 	  0 },
-	{ "one that is another address of the frame",
+	{ "a frame pointer to another address of the frame",
 	  P(RBP_IS),
 	  0,
 	  { 0, P(ROOT) + 5 },
@@ -1084,7 +1123,7 @@ static const struct {
 	  UNWIND_ROOT,
 	  2,
 	  0 },
-	{ "a frame that was popped: the rules lie",
+	{ "a frame that was popped: the rules are wrong",
 	  P(BY_RBP),
 	  AT(0),
 	  { AT(4), P(ROOT) + 5, 0 },
@@ -1121,7 +1160,7 @@ START_TEST(test_chain)
 }
 END_TEST
 
-/* What is beyond the copy of a stack: return addresses, by their rules alone. */
+/* Return addresses beyond the copy of a stack, checked only by their rules. */
 static const struct {
 	uint64_t ips[4];
 	bool right;
@@ -1129,13 +1168,13 @@ static const struct {
 	{ { P(ROOT) + 5 }, true },
 	{ { P(BY_RBP) + 5, P(ROOT) + 5 }, true },
 	{ { P(BY_RBP) + 64, P(ROOT) + 63 }, true }, /* a call is the last instruction */
-	{ { 0 }, false },                           /* there is none */
-	{ { P(BY_RBP) + 5 }, false },               /* nobody knows whether it has a caller */
+	{ { 0 }, false },                           /* no return address */
+	{ { P(BY_RBP) + 5 }, false },               /* unknown whether it has a caller */
 	{ { P(ROOT) + 5, P(ROOT) + 5 }, false },
 	{ { P(LEAF) + 5, P(ROOT) + 5 }, false },
 	{ { P(FRAME) + 5, P(ROOT) + 5 }, false },
 	{ { P(BY_RBP) + 5, P(LEAF) + 5 }, false },
-	{ { P(BY_RBP), P(ROOT) + 5 }, false }, /* the call is of the function before */
+	{ { P(BY_RBP), P(ROOT) + 5 }, false }, /* the call belongs to the function before */
 	{ { P(BY_RBP) + 5, P(ROOT) }, false },
 	{ { P(SIGNAL) + 5, P(ROOT) + 5 }, false },
 	{ { P(UNKNOWN) + 5, P(ROOT) + 5 }, false },

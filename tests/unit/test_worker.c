@@ -13,36 +13,36 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define SOCKET    3     /* where the worker has it */
+#define SOCKET    3     /* its number in the worker */
 #define KILLED_MS 100   /* see worker_end() */
-#define SOON_MS   30000 /* what ought to happen at once, on a slow machine */
+#define SOON_MS   30000 /* limit for immediate actions, on a slow machine */
 
-/* What to do: the first byte of a request. */
+/* Requests to the worker: the first byte. */
 enum {
 	ECHO,     /* the request is the reply */
-	FILL,     /* as long as a reply can be */
+	FILL,     /* reply with the longest possible reply */
 	FAIL,     /* return -ENOENT, with bytes and a descriptor in the reply */
 	READ,     /* the first byte of the descriptor is the reply */
-	OPEN,     /* a descriptor of a pipe with "x" in it */
-	LIST,     /* the descriptors that are open, as "n:what," */
-	COUNT,    /* prepared, served: numbers */
-	PID,      /* its own */
-	SIGNALS,  /* send itself those of a terminal, then echo */
-	ASK,      /* twice, with "?" and a descriptor of a pipe; the reply is the bytes of both answers */
+	OPEN,     /* reply with a descriptor of a pipe with "x" in it */
+	LIST,     /* reply with the open descriptors, as "n:what," */
+	COUNT,    /* reply with the numbers prepared, served */
+	PID,      /* reply with its own pid */
+	SIGNALS,  /* send itself the signals of a terminal, then echo */
+	ASK,      /* ask twice, with "?" and a descriptor of a pipe; the reply has the bytes of both answers */
 	SLEEP,    /* for ever */
-	SPIN,     /* so too */
-	SEGFAULT, /* and other ends */
+	SPIN,     /* run for ever */
+	SEGFAULT, /* and other ways to end */
 	ABORT,
 	KILLED,
 	LEAVE,
 	HANG_UP,    /* close the socket and sleep */
 	HOLD,       /* keep the descriptor, and write a byte to it */
-	HOLD_SLEEP, /* and sleep then */
-	SHORT,      /* nonsense: less than a head */
+	HOLD_SLEEP, /* the same, then sleep */
+	SHORT,      /* invalid: less than a header */
 	EMPTY,
-	EMPTY_FD, /* with a descriptor */
-	LONG,     /* more than there can be */
-	POSITIVE, /* a return value that is none */
+	EMPTY_FD, /* the same with a descriptor */
+	LONG,     /* more than possible */
+	POSITIVE, /* an impossible return value */
 	HUGE_ERROR,
 	TWO_FDS,
 	SMALL_ROOM, /* more bytes than the caller has room for */
@@ -65,7 +65,7 @@ static void sleep_for_ever(void)
 		pause();
 }
 
-/* A message as the worker sends them, of any bytes. */
+/* Send a message as the worker does, with any bytes. */
 static void send_raw(const void *bytes, size_t len, int nr_fds)
 {
 	union {
@@ -244,7 +244,7 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 
 static struct counts counts;
 static struct worker *w;
-static bool was_slow; /* an end may have been given up */
+static bool was_slow; /* worker_end() may have given up waiting */
 static char room[WORKER_MESSAGE_MAX];
 static int fds_before;
 
@@ -265,8 +265,8 @@ static void note_slow_since(uint64_t begin)
 }
 
 /*
- * Nothing is left: no descriptor, and no process, not even one to wait for. worker_end() does not wait for a process
- * that needs longer than KILLED_MS to die, as one below valgrind may on a busy machine: that one is waited for here.
+ * No descriptor and no process is left, not even a zombie. worker_end() does not wait for a process that needs longer
+ * than KILLED_MS to die, as one under valgrind may on a busy machine: wait for it here.
  */
 static void teardown(void)
 {
@@ -330,7 +330,7 @@ static pid_t worker_pid(void)
 	return pid;
 }
 
-/* No process before the first request, then one, which is the same for all. */
+/* No process before the first request, then a single one for all requests. */
 START_TEST(test_one_process)
 {
 	struct counts c;
@@ -345,10 +345,10 @@ START_TEST(test_one_process)
 	memcpy(&c, room, sizeof(c));
 	ck_assert_int_eq(c.prepared, 1);
 	ck_assert_int_eq(c.served, 4);
-	ck_assert_int_eq(counts.prepared, 0); /* not here */
+	ck_assert_int_eq(counts.prepared, 0); /* not in this process */
 	timed_end();
 	timed_end();
-	counts.served = 100; /* as it is when the next one is started */
+	counts.served = 100; /* the value in the next worker that is started */
 	ck_assert_int_ne(worker_pid(), pid);
 	ck_assert_int_eq(call(COUNT), 0);
 	memcpy(&c, room, sizeof(c));
@@ -357,7 +357,7 @@ START_TEST(test_one_process)
 }
 END_TEST
 
-/* What it asks comes as the reply, and the next request is the answer. */
+/* The worker's question comes as the reply, and the next request is the answer. */
 START_TEST(test_asks)
 {
 	struct worker_message answer = { (char[]){ 'a', 'b', 'c' }, 3, -1 };
@@ -383,7 +383,7 @@ START_TEST(test_asks)
 }
 END_TEST
 
-/* Nobody answers: it ends with us, or when it is told to. */
+/* Its question gets no answer: the worker ends with this process, or when it has to. */
 START_TEST(test_asks_in_vain)
 {
 	ck_assert_int_eq(call(ASK), 0);
@@ -437,18 +437,18 @@ START_TEST(test_descriptors)
 	}
 	close(p[0]);
 	close(p[1]);
-	/* None of those that went by is left there. */
+	/* No descriptor that was passed stays open there. */
 	ck_assert_int_eq(call(LIST), 0);
 	room[reply.len] = 0;
 	ck_assert_str_eq(room, "0:/dev/null,1:/dev/null,2:/dev/null,3:socket,");
-	/* A descriptor of a failure is not ours. */
+	/* A descriptor that comes with a failure is closed. */
 	ck_assert_int_eq(call(FAIL), -ENOENT);
 	ck_assert_int_eq(reply.fd, -1);
 	assert_works();
 }
 END_TEST
 
-/* Whatever we have open, there it is not: neither one that is inherited, nor a high one. */
+/* The worker has none of this process's descriptors: neither an inherited one nor one with a high number. */
 START_TEST(test_none_of_ours)
 {
 	static const int targets[] = { SOCKET, SOCKET + 1, 50, 1000 };
@@ -484,7 +484,7 @@ START_TEST(test_hangs)
 }
 END_TEST
 
-/* A signal has come: 3 s later nobody waits for a reply any more, and nothing is asked. */
+/* 3 s after a signal, no reply is awaited any more, and no request is sent. */
 START_TEST(test_signal)
 {
 	struct err err;
@@ -504,7 +504,7 @@ START_TEST(test_signal)
 }
 END_TEST
 
-/* It ends itself: whoever called need not wait. Sleep takes no CPU time. */
+/* The worker ends itself: the caller need not wait. Sleeping takes no CPU time. */
 START_TEST(test_cpu_time)
 {
 	const struct worker_job job = { prepare, serve, &counts, .cpu_ms = 20 };
@@ -519,7 +519,7 @@ START_TEST(test_cpu_time)
 	used = worker_cpu_ns(w);
 	ck_assert_uint_gt(used, 0);
 	ck_assert_int_eq(call(SPIN), -EPIPE);
-	/* The timer may be a tick of the kernel early, and what has ended still counts. */
+	/* The timer may be a tick of the kernel early. The CPU time of an ended worker still counts. */
 	ck_assert_uint_ge(worker_cpu_ns(w), used + 10 * 1000 * 1000);
 	ck_assert_int_ne(worker_pid(), pid);
 	ck_assert_int_eq(call_with(SLEEP, -1, 100), -ETIME);
@@ -546,14 +546,14 @@ START_TEST(test_bad)
 
 		ck_assert_int_eq(call(bad[_i].what), bad[_i].rc);
 		ck_assert_int_eq(reply.fd, -1);
-		ck_assert_int_eq(unit_open_fds(), fds - 1); /* the socket to it */
+		ck_assert_int_eq(unit_open_fds(), fds - 1); /* the worker's socket */
 		ck_assert_int_ne(worker_pid(), pid);
 		assert_works();
 	}
 }
 END_TEST
 
-/* One that ended while nobody asked. */
+/* A worker that ended between two requests. */
 START_TEST(test_ended_between)
 {
 	pid_t pid = worker_pid();
@@ -574,14 +574,14 @@ START_TEST(test_signals)
 }
 END_TEST
 
-/* No room for what it sends, and no reason to end it. */
+/* The worker sends descriptors, but none can be received. It is not ended for that. */
 START_TEST(test_no_descriptors)
 {
 	struct rlimit rl, few;
 	pid_t pid = worker_pid();
 	int rc;
 
-	/* Its own limit is another one, for other calls than the kernel's. */
+	/* valgrind has its own limit, for other calls than the kernel's. */
 	if (unit_below_valgrind())
 		return;
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &rl), 0);
@@ -604,7 +604,7 @@ END_TEST
 
 static const int holding[] = { HOLD, HOLD_SLEEP };
 
-/* Idle or busy, it ends when we are killed: then nobody holds the pipe any more. */
+/* Idle or busy, the worker ends when this process is killed: then no process holds the pipe. */
 START_TEST(test_ends_with_us)
 {
 	struct pollfd pfd;
