@@ -4,14 +4,14 @@
 
 #define MAX_SAMPLES 32
 
-/* What was counted: its number, and the user stack's first address, -1 where that is missed. */
+/* The counted samples: the number of each, and the first address of its user stack, -1 if that is missed. */
 static struct {
 	int nr[MAX_SAMPLES];
 	int user[MAX_SAMPLES];
 	size_t counted;
 } result;
 static uint64_t total, total_missed, kernel_frames;
-static int fails_after; /* so many were counted; -1: never */
+static int fails_after; /* fail after so many samples; -1: never */
 static struct deferred *d;
 
 static int count(void *ctx, const struct row_key *key, unsigned int set)
@@ -57,13 +57,14 @@ static int wait_for(pid_t tid, uint64_t cookie, int nr, uint32_t frames)
 
 	ck_assert_ptr_nonnull(kernel);
 	rc = deferred_wait(d, tid, cookie, &key, (unsigned int)nr % 2);
-	free(kernel); /* was copied */
+	free(kernel); /* it was copied */
 	return rc;
 }
 
 /*
- * Steps: w: thread a's next sample waits for cookie b; c: the stack of thread a, cookie b, has come, whose address is
- * the number of the step; x: thread a has executed; e: it has ended; f: no more comes. Samples are numbered from 1 on.
+ * Steps: w: thread a's next sample waits for cookie b; c: the stack of thread a with cookie b comes, and its address is
+ * the number of the step; x: thread a executes a program; e: it ends; f: no more stacks come. Samples are numbered from
+ * 1.
  */
 static const struct {
 	const char *what;
@@ -262,7 +263,7 @@ START_TEST(test_exited)
 }
 END_TEST
 
-/* What cannot be counted ends it, and leaks nothing. */
+/* A sample that cannot be counted ends it with an error, and nothing leaks. */
 START_TEST(test_failure)
 {
 	static const struct stack user = { .state = STACK_MISSED };

@@ -3,11 +3,11 @@
 #include "core/symbols/demangler.h"
 #include "tests/unit/unit.h"
 
-/* @shown: NULL: stays as it is. */
+/* @shown: NULL: unchanged */
 static const struct {
 	const char *name, *shown;
 } rows[] = {
-	/* of g++: no parameters, no return type; template arguments are part of a name */
+	/* g++: no parameters, no return type; template arguments are part of a name */
 	{ "_Z4workv", "work" },
 	{ "_ZN2ns4workERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEi", "ns::work" },
 	{ "_ZN2ns3BoxIdE4spinERKSt6vectorIdSaIdEEi", "ns::Box<double>::spin" },
@@ -26,7 +26,7 @@ static const struct {
 	{ "_ZThn16_N8dispatch1fES_S_", "non-virtual thunk to dispatch::f(dispatch, dispatch)" },
 	{ "_ZN1A1fEv.cold", "A::f" },
 	{ "_ZN1A1fEv.isra.0.part.1", "A::f" },
-	/* of rustc */
+	/* rustc */
 	{ "_ZN1a4main17h1854dee5fd9945b4E", "a::main" },
 	{ "_ZN4core4hash11BuildHasher8hash_one17h6aab6a9fa84991acE", "core::hash::BuildHasher::hash_one" },
 	{ "_ZN4core4hash11BuildHasher8hash_one17h6aab6a9fa84991acE.llvm.2748715113527393154",
@@ -40,7 +40,7 @@ static const struct {
 	{ "_RINvCs6xxl1lAjzDf_1a1fDG_INtC1b1cRL0_hEEL_E", "a::f::<dyn for<'a> b::c<&'a u8>>" },
 	{ "_RNvC1au9gre_6ka8i", "a::gr\303\266\303\237e" },
 	{ "_RNvC01a", "::a" },
-	/* not mangled, or not like this */
+	/* not mangled, or not in these ways */
 	{ "", NULL },
 	{ "_", NULL },
 	{ "_Z", NULL },
@@ -87,7 +87,7 @@ END_TEST
 
 #ifdef HAVE_IBERTY
 
-/* What takes forever to read or to write, or is long: @head, @nr times @middle, @tail. */
+/* Names that take forever to read or to write, or are long: @head, @nr times @middle, @tail. */
 static const struct {
 	const char *head, *middle;
 	int nr;
@@ -115,7 +115,7 @@ static const struct {
 	{ "_R", "B_", 1, "" },
 	{ "_RINvC1a1f", "B7_", 1, "E" },
 	{ "_RINvC1a1fT", "B7_", 500, "EE" },
-	/* types for 62^9 lifetimes, where nothing is printed */
+	/* types for 62^9 lifetimes, of which nothing is printed */
 	{ "_RNvMINvC1a1fFGzzzzzzzzz_EuEu1b", "", 0, "" },
 	{ "_RNvC1a1bINvC1a1fDGzzzzzzzzz_EL_E", "", 0, "" },
 	{ "_RNvC1a1bINvC1a1fFGzzzz_EuE", "", 0, "" },
@@ -144,14 +144,14 @@ static char *repeated(const char *head, const char *middle, int nr, const char *
 	return name;
 }
 
-/* In time; and the next message is read again. */
+/* It ends in time, and the next message is read again. */
 static void check_ends(const char *name)
 {
 	const char *const good[] = { "_Z4workv" };
 	struct demangler *d = demangler_new(0);
 	const char *out;
 
-	if (unit_below_valgrind()) { /* the worker's limits of time and memory do not hold there */
+	if (unit_below_valgrind()) { /* the worker's limits of time and memory do not work there */
 		demangler_free(d);
 		return;
 	}
@@ -171,7 +171,7 @@ START_TEST(test_hostile)
 }
 END_TEST
 
-/* @n as references have it. */
+/* @n in the encoding of references. */
 static char *number(char *at, unsigned int n, unsigned int radix)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -185,7 +185,10 @@ static char *number(char *at, unsigned int n, unsigned int radix)
 
 #define PARTS 60
 
-/* A pointer to a function of two, that is what S1_ refers to; one of two of these, that is S3_; and so on. */
+/*
+ * A pointer to a function with two parameters, to which S1_ refers; one with two of these, to which S3_ refers; and so
+ * on.
+ */
 static void double_cxx(char *name, const char *before, const char *after)
 {
 	char *at = add(add(name, before), "PFviiE");
@@ -217,14 +220,14 @@ static void double_rust(char *name, const char *first)
 	add(at, "E");
 }
 
-/* Around all parts. Where a pack is looked for nothing is printed. */
+/* The text around all parts. Nothing is printed while a pack is searched. */
 static const struct {
 	const char *before, *after;
 } around[] = {
 	{ "_Z1fI", "Evv" },          { "_Z1fIDpFv", "EEvv" }, { "_Z1fIXsZtiFv", "EEEvv" },
 	{ "_Z1fIXsptiFv", "EEEvv" }, { "_ZTI1fIDpFv", "EE" },
 };
-/* An identifier with Unicode; one that ends too early, and so takes long and prints nothing. */
+/* An identifier with Unicode; and one that ends too early: it takes long and prints nothing. */
 static const char *const firsts[] = { "m", "NvC1bu9gre_6ka8i", "NvC1bu9aaaaaaaaz", "R", "FG_uEu", "FGzzzz_uEu" };
 
 START_TEST(test_doubled)
@@ -239,7 +242,7 @@ START_TEST(test_doubled)
 }
 END_TEST
 
-/* A text of 2^60 bytes ends where it becomes too long: this needs no limit of time. */
+/* A text of 2^60 bytes ends when it becomes too long: this needs no limit of time. */
 START_TEST(test_too_long)
 {
 	char name[PARTS * 16 + 64], out[DEMANGLED_MAX];
@@ -249,7 +252,7 @@ START_TEST(test_too_long)
 }
 END_TEST
 
-/* What does not fit stays as it is, and nothing is written beyond. */
+/* A name that does not fit is unchanged, and nothing is written beyond the buffer. */
 START_TEST(test_size)
 {
 	static const char *const names[] = { "_ZN2ns3BoxIdE4spinEv", "_RNvC1a4main", "_ZN1a4main17h1854dee5fd9945b4E",

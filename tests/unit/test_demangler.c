@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A worker process as it is, with a demangle() that does what the name says. */
+/* A real worker process, with a demangle() that does what each name says. */
 #include "core/base/clock.h"
 #include "core/files/worker.h"
 #include "core/symbols/demangle.h"
@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 static pid_t self;
-static unsigned int *nr_asked; /* names of which demangle() was asked; shared with the worker */
+static unsigned int *nr_asked; /* number of calls of demangle(); shared with the worker */
 
-/* Of this thread. */
+/* Use CPU time of this thread. */
 static void use_cpu(uint64_t ns)
 {
 	uint64_t until = own_cpu_ns() + ns;
@@ -62,7 +62,7 @@ static void setup(void)
 	ck_assert_ptr_nonnull(d);
 }
 
-/* As with -i 1. */
+/* With -i 1. */
 static void set_interval(void)
 {
 	demangler_free(d);
@@ -97,7 +97,7 @@ static void check_works(void)
 	check_read(names, want, ARRAY_SIZE(names));
 }
 
-/* @want: a part of what is said of names that were not read; NULL: nothing is. */
+/* @want: a part of the warning about names that were not read; NULL: no warning. */
 static void check_skipped(const char *want)
 {
 	struct err why;
@@ -106,7 +106,7 @@ static void check_skipped(const char *want)
 	ck_assert(!want || strstr(why.msg, want));
 }
 
-/* No process is made for nothing. */
+/* No process is started without names. */
 START_TEST(test_nothing)
 {
 	static const char *const names[] = { "main", "", "Z_" };
@@ -139,13 +139,13 @@ END_TEST
 
 enum { MANY = 20000 };
 
-/* More than fits into any message, with names among them that are not asked for. */
+/* More names than fit into any message, some of which are not requested. */
 START_TEST(test_many)
 {
 	static char text[MANY][64];
 	static const char *names[MANY], *out[MANY];
 	char want[80];
-	int nr = unit_times(MANY), i; /* a report has time for fewer below valgrind */
+	int nr = unit_times(MANY), i; /* with valgrind, a report has time for fewer */
 
 	for (i = 0; i < nr; i++) {
 		snprintf(text[i], sizeof(text[i]), "%s%0*d", i % 3 ? "_" : "plain", i % 40 + 1, i);
@@ -162,7 +162,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* Few of these answers fit into a reply. */
+/* Only a few of these answers fit into a reply. */
 START_TEST(test_long)
 {
 	const char *names[60], *out[60];
@@ -179,7 +179,7 @@ START_TEST(test_long)
 }
 END_TEST
 
-/* What costs itself, and no other name. The worker's limit of time does not hold below valgrind. */
+/* A bad name costs only itself. The worker's limit of time does not work with valgrind. */
 static const char *const bad[] = { "_crash", "_slow" };
 
 START_TEST(test_bad)
@@ -202,7 +202,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* It is tried again in the next report. Valgrind lets a process have files beyond its limit. */
+/* It is tried again in the next report. Valgrind permits files beyond the limit. */
 START_TEST(test_no_process)
 {
 	static const char *const names[] = { "_c" }, *const nothing[] = { NULL };
@@ -215,7 +215,7 @@ START_TEST(test_no_process)
 	setrlimit(RLIMIT_NOFILE, &none);
 	check_read(names, nothing, 1);
 	setrlimit(RLIMIT_NOFILE, &before);
-	check_read(names, nothing, 1); /* each pass over a report has the same */
+	check_read(names, nothing, 1); /* each pass over a report gets the same answer */
 	demangler_renew(d);
 	check_works();
 	check_skipped(": no process could be started");
@@ -226,7 +226,7 @@ START_TEST(test_bad_among_many)
 {
 	static char text[MANY][16];
 	static const char *names[MANY], *out[MANY];
-	size_t nr = (size_t)unit_times(MANY), i; /* a report has time for fewer below valgrind */
+	size_t nr = (size_t)unit_times(MANY), i; /* with valgrind, a report has time for fewer */
 
 	for (i = 0; i < nr; i++) {
 		snprintf(text[i], sizeof(text[i]), i == nr / 2 ? "_crash" : "_good%zu", i);
@@ -238,7 +238,7 @@ START_TEST(test_bad_among_many)
 }
 END_TEST
 
-/* The names that are asked for in another order, and another number, have the same answers until the next report. */
+/* Names in another order, and another number of them, get the same answers until the next report. */
 START_TEST(test_same_answers)
 {
 	static char text[MANY][16];
@@ -251,14 +251,14 @@ START_TEST(test_same_answers)
 	}
 	demangler_read(d, names, MANY, out);
 	ck_assert_ptr_nonnull(out[0]);
-	ck_assert_ptr_null(out[MANY - 1]); /* beyond 64 bad names */
+	ck_assert_ptr_null(out[MANY - 1]); /* after 64 bad names */
 	demangler_read(d, reversed, MANY, again);
 	for (i = 0; i < MANY; i++)
 		ck_assert_ptr_eq(again[MANY - 1 - i], out[i]);
 }
 END_TEST
 
-/* A program that has many such names has no more than 64 of ours killed. Names that were read stay readable. */
+/* A program with many such names kills no more than 64 workers. Names that were read stay readable. */
 START_TEST(test_given_up)
 {
 	static const char *const good[] = { "_a" }, *const new[] = { "_b" };
@@ -279,7 +279,7 @@ START_TEST(test_given_up)
 }
 END_TEST
 
-/* Names that were read before it stay readable. */
+/* Names that were read before the signal stay readable. */
 START_TEST(test_signal)
 {
 	static const char *const a[] = { "_a" }, *const both[] = { "_a", "_b" };
@@ -290,13 +290,13 @@ START_TEST(test_signal)
 	check_read(both, want_both, 2);
 	check_skipped(": a signal left no time to read them");
 	fake_signal_end();
-	check_read(both, want_both, 2); /* each pass over a report has the same */
+	check_read(both, want_both, 2); /* each pass over a report gets the same answer */
 }
 END_TEST
 
 enum { COSTLY = 40 };
 
-/* Return: how many of these names, 5 ms each, have been read. */
+/* Return: how many of these names, 5 ms each, were read. */
 static unsigned int read_costly(void)
 {
 	const char *names[COSTLY], *out[COSTLY];
@@ -314,8 +314,8 @@ static unsigned int read_costly(void)
 }
 
 /*
- * 50 ms for a report, then the message that is at work: all names are read in several reports, and then kept. On a busy
- * host the elapsed time of a report may be over first.
+ * A report has 50 ms, and then finishes the current message: all names are read in several reports, and then kept. On a
+ * busy host the elapsed time of a report may end first.
  */
 START_TEST(test_time_of_a_report)
 {
@@ -329,7 +329,7 @@ START_TEST(test_time_of_a_report)
 		nr = read_costly();
 		ck_assert_uint_ge(nr, before);
 		ck_assert_uint_le(nr, before + (50 + 2 * 10 + 5) / 5);
-		ck_assert_uint_eq(read_costly(), nr); /* each pass over a report has the same */
+		ck_assert_uint_eq(read_costly(), nr); /* each pass over a report gets the same answer */
 		demangler_renew(d);
 	}
 	ck_assert_uint_gt(reports, 1);
@@ -340,7 +340,7 @@ START_TEST(test_time_of_a_report)
 }
 END_TEST
 
-/* A report without intervals has time for all of these; no name of 5 ms is bad. */
+/* A report without intervals has time for all of these; a name of 5 ms is not bad. */
 START_TEST(test_time_of_a_run)
 {
 	if (unit_below_valgrind())
@@ -351,7 +351,7 @@ START_TEST(test_time_of_a_run)
 }
 END_TEST
 
-/* Many long names that were read give way when another report begins. */
+/* Many long names are dropped when another report begins. */
 START_TEST(test_not_kept)
 {
 	const char *names[1000], *out[1000];
@@ -367,7 +367,7 @@ START_TEST(test_not_kept)
 		demangler_read(d, names, ARRAY_SIZE(names), out);
 		demangler_renew(d);
 		demangler_read(d, names, ARRAY_SIZE(names), out);
-		/* 4 MiB each: what is kept is more than 16 MiB in the fifth report, and all of it goes. */
+		/* 4 MiB each: in the fifth report more than 16 MiB are kept, and all of it is dropped. */
 		ck_assert_uint_eq(*nr_asked, (report == 4 ? 2 : 1) * ARRAY_SIZE(names));
 		demangler_renew(d);
 	}

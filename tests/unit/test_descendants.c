@@ -9,7 +9,7 @@
 
 static struct descendants *d;
 
-/* What somebody was told, and keeps. */
+/* The answers that the listener got and keeps. */
 static struct {
 	pid_t pid;
 	enum descent what;
@@ -106,7 +106,7 @@ static const struct {
 	    { IN, 13 } } },
 	{ "of the root, too",
 	  { { EXEC, 10 }, { FORK, 11, 10 }, { EXIT, 10, 10 }, { IN, 11 }, { FORK, 12, 11 }, { IN, 12 }, { IN, 10 } } },
-	{ "the last samples",
+	{ "its last samples",
 	  { { EXEC, 10 }, { FORK, 11, 10 }, { EXIT, 11, 11 }, { IN, 11 }, { EXIT, 11, 11 }, { IN, 11 } } },
 	{ "a pid of another",
 	  { { EXEC, 10 },
@@ -116,12 +116,13 @@ static const struct {
 	    { OUT, 11 },
 	    { FORK, 12, 11 },
 	    { OUT, 12 } } },
-	{ "a pid of another, whose end was not told",
+	{ "a pid of another process, whose end was not recorded",
 	  { { EXEC, 10 }, { FORK, 11, 10 }, { FORK, 11, 20 }, { OUT, 11 }, { EXIT, 11, 11 }, { OUT, 11 } } },
 	{ "a pid again", { { EXEC, 10 }, { FORK, 11, 10 }, { EXIT, 11, 11 }, { FORK, 11, 10 }, { IN, 11 } } },
 	{ "the root's pid again",
 	  { { EXEC, 10 }, { EXIT, 10, 10 }, { FORK, 10, 20 }, { OUT, 10 }, { EXEC, 10 }, { OUT, 10 } } },
-	{ "one of another", { { FORK, 11, 20 }, { EXEC, 10 }, { EXIT, 11, 11 }, { FORK, 11, 10 }, { IN, 11 } } },
+	{ "a child of another process",
+	  { { FORK, 11, 20 }, { EXEC, 10 }, { EXIT, 11, 11 }, { FORK, 11, 10 }, { IN, 11 } } },
 	{ "threads are no processes", { { EXEC, 10 }, { FORK, 10, 10 }, { IN, 10 }, { FORK, 20, 20 }, { OUT, 20 } } },
 	{ "threads end",
 	  { { EXEC, 10 }, { FORK, 10, 10 }, { EXIT, 10, 15 }, { IN, 10 }, { FORK, 11, 10 }, { IN, 11 } } },
@@ -161,7 +162,7 @@ START_TEST(test_walk)
 }
 END_TEST
 
-/* Whether somebody is told makes no difference, nor how much he can keep. */
+/* The results are the same without a listener, and whatever it can keep. */
 START_TEST(test_walk_telling)
 {
 	const struct step *s;
@@ -176,11 +177,14 @@ START_TEST(test_walk_telling)
 }
 END_TEST
 
-/* Told when it becomes one of them, or is judged; taken back when it has ended. */
+/*
+ * The listener is called when a process joins the tree or is judged; the answer is withdrawn when the process has
+ * ended.
+ */
 START_TEST(test_told)
 {
 	descendants_tell(d, keep, kept);
-	ck_assert(!descendants_judge(d, ROOT)); /* will be one of them */
+	ck_assert(!descendants_judge(d, ROOT)); /* will join */
 	ck_assert(!descendants_judge(d, 0));
 	ck_assert(!descendants_judge(d, -1));
 	ck_assert_uint_eq(calls, 0);
@@ -193,14 +197,14 @@ START_TEST(test_told)
 	ck_assert(!descendants_judge(d, 20));
 	ck_assert_int_eq(kept_of(20), DESCENT_OUT);
 	ck_assert_uint_eq(calls, 3);
-	/* once is enough */
+	/* one answer is enough */
 	ck_assert(!descendants_judge(d, 20));
 	ck_assert(descendants_judge(d, 11));
 	ck_assert(descendants_judge(d, ROOT));
 	ck_assert_uint_eq(calls, 3);
 	descendants_exit(d, 11, 11);
 	ck_assert_int_eq(kept_of(11), DESCENT_UNKNOWN);
-	descendants_exit(d, 20, 21); /* a thread of it */
+	descendants_exit(d, 20, 21); /* one of its threads */
 	ck_assert_int_eq(kept_of(20), DESCENT_OUT);
 	descendants_exit(d, 20, 20);
 	ck_assert_int_eq(kept_of(20), DESCENT_UNKNOWN);
@@ -208,19 +212,19 @@ START_TEST(test_told)
 	ck_assert(descendants_judge(d, 11));
 	ck_assert(!descendants_judge(d, 20));
 	ck_assert_uint_eq(nr_kept, 1);
-	/* others */
+	/* other processes */
 	descendants_fork(d, 20, ROOT);
 	descendants_fork(d, 11, 19);
 	ck_assert_int_eq(kept_of(20), DESCENT_IN);
 	ck_assert_int_eq(kept_of(11), DESCENT_UNKNOWN);
-	/* an end that was not told */
+	/* an end without record */
 	descendants_fork(d, 20, 19);
 	ck_assert_int_eq(kept_of(20), DESCENT_UNKNOWN);
 	ck_assert_uint_eq(nr_kept, 1);
 }
 END_TEST
 
-/* With the last of its threads, or those that are known. */
+/* Withdrawn when the last known thread has ended. */
 START_TEST(test_told_of_threads)
 {
 	descendants_tell(d, keep, kept);
@@ -232,19 +236,19 @@ START_TEST(test_told_of_threads)
 	ck_assert_int_eq(kept_of(ROOT), DESCENT_IN);
 	descendants_exit(d, ROOT, 16);
 	ck_assert_int_eq(kept_of(ROOT), DESCENT_UNKNOWN);
-	/* an exec in a thread of which nothing had told */
+	/* an exec in an unknown thread */
 	ck_assert_int_eq(descendants_exec(d, ROOT), 0);
 	ck_assert(descendants_judge(d, ROOT));
 	ck_assert_int_eq(kept_of(ROOT), DESCENT_IN);
 	descendants_exit(d, ROOT, 15);
 	descendants_exit(d, ROOT, 16);
-	ck_assert_int_eq(kept_of(ROOT), DESCENT_IN); /* the first thread lives */
+	ck_assert_int_eq(kept_of(ROOT), DESCENT_IN); /* the leader is alive */
 	descendants_exit(d, ROOT, ROOT);
 	ck_assert_uint_eq(nr_kept, 0);
 }
 END_TEST
 
-/* Until an answer is taken back it holds for whoever has the pid by then. */
+/* Until an answer is withdrawn, it applies to any process that has the pid by then. */
 START_TEST(test_reused)
 {
 	uint64_t before = now_ns();
@@ -256,24 +260,24 @@ START_TEST(test_reused)
 	descendants_judge(d, 21);
 	descendants_exit(d, 11, 11);
 	descendants_exit(d, 20, 20);
-	ck_assert(!descendants_reused(d, 11, before)); /* nobody else has it */
+	ck_assert(!descendants_reused(d, 11, before)); /* no other process has it */
 	ck_assert(!descendants_reused(d, 20, before));
 	ck_assert(!descendants_reused(d, 0, before));
 	ck_assert(!descendants_reused(d, -1, before));
 	descendants_fork(d, 11, 19);
 	descendants_fork(d, 20, ROOT);
-	descendants_fork(d, 21, ROOT); /* its end was not told */
-	descendants_fork(d, 30, ROOT); /* a new one */
+	descendants_fork(d, 21, ROOT); /* its end was not recorded */
+	descendants_fork(d, 30, ROOT); /* a new process */
 	ck_assert(descendants_reused(d, 11, before));
 	ck_assert(descendants_reused(d, 20, before));
 	ck_assert(descendants_reused(d, 21, before));
 	ck_assert(!descendants_reused(d, 30, before));
 	ck_assert(!descendants_reused(d, 11, now_ns() + NSEC_PER_SEC));
 	ck_assert(!descendants_reused(d, 20, now_ns() + NSEC_PER_SEC));
-	/* once more, of whom nothing was told */
+	/* again, without a record of the first */
 	descendants_fork(d, 11, ROOT);
 	ck_assert(descendants_reused(d, 11, before));
-	/* another in its place */
+	/* another one at the same place of the table */
 	descendants_judge(d, 20 + 1024);
 	descendants_fork(d, 20 + 1024, 19);
 	ck_assert(descendants_reused(d, 20 + 1024, before));
@@ -281,7 +285,7 @@ START_TEST(test_reused)
 }
 END_TEST
 
-/* Who could not keep an answer has none to hold on to, nor has he whom nobody tells. */
+/* Without a kept answer, or without a listener, no pid counts as reused. */
 START_TEST(test_reused_untold)
 {
 	uint64_t before = now_ns();
@@ -300,7 +304,7 @@ START_TEST(test_reused_untold)
 }
 END_TEST
 
-/* Who could not keep it is told again. */
+/* A listener that could not keep it is called again. */
 START_TEST(test_no_room)
 {
 	descendants_tell(d, keep, kept);
@@ -314,12 +318,12 @@ START_TEST(test_no_room)
 	descendants_exit(d, ROOT, ROOT);
 	ck_assert(!descendants_judge(d, 20));
 	ck_assert_int_eq(kept_of(20), DESCENT_OUT);
-	descendants_exit(d, 11, 11); /* nothing to take back */
+	descendants_exit(d, 11, 11); /* no answer to withdraw */
 	ck_assert_uint_eq(nr_kept, 1);
 }
 END_TEST
 
-/* More than are remembered end; what lives is not forgotten for them, nor a pid that one of them had. */
+/* More processes end than are remembered. Living ones are not forgotten for them, nor is a pid that one of them had. */
 START_TEST(test_many)
 {
 	pid_t i, pid;
@@ -333,7 +337,7 @@ START_TEST(test_many)
 		descendants_fork(d, pid, i % 2 ? ROOT : 11);
 		ck_assert(descendants_has(d, pid));
 		if (i % 10000 == 7)
-			continue; /* its end is not told: its pid has a new process some time */
+			continue; /* its end is not recorded: its pid has a new process later */
 		descendants_exit(d, pid, pid);
 		ck_assert(descendants_has(d, pid));
 	}
@@ -346,7 +350,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* One that has ended and lives again is not forgotten in its old place. */
+/* A process that has ended and lives again is not forgotten at its old place. */
 START_TEST(test_again)
 {
 	pid_t i;

@@ -39,13 +39,13 @@ static void teardown(void)
 	image_release(&im);
 }
 
-/* An allocation of exactly the image's size, so that a sanitizer sees every byte read too far. */
+/* An allocation of exactly the image's size, so that a sanitizer finds each read beyond it. */
 static int parse(const void *bytes, size_t len)
 {
 	return elf_symbols_parse(bytes, len, &es);
 }
 
-/* "name+0xoffset" of an address counted from .text, "-" when there is none. */
+/* "name+0xoffset" of an address counted from .text, "-" if there is none. */
 static const char *lookup(uint64_t addr)
 {
 	static char text[128];
@@ -64,7 +64,7 @@ static const struct {
 	{ ELFCLASS32, ELFDATA2LSB },
 };
 
-/* Byte @offset of the file, which is mapped from its beginning on. */
+/* The address of byte @offset in the file, which is mapped from its beginning on. */
 static bool find_vaddr(uint64_t offset, uint64_t *vaddr)
 {
 	static const struct mapped_file file = { .path = "/file" };
@@ -93,8 +93,8 @@ START_TEST(test_formats)
 END_TEST
 
 /*
- * Debug files, as tools make them of programs that were mapped as @m says. Where is address 0x7f0000001234, of the page
- * at 0x7f0000001000, in them? 0: not told.
+ * Debug files, as tools make them from programs with the mapping @m. Which address in them corresponds to
+ * 0x7f0000001234, in the page at 0x7f0000001000? 0: unknown.
  */
 #define AT 0x7f0000001234
 static const struct {
@@ -108,7 +108,7 @@ static const struct {
 	  3,
 	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
 	  0x1234 },
-	/* not where it has code */
+	/* not at the place of its code */
 	{ { { 0, 0x39c, 0, 0x5e0, PF_R }, { 0, 0, 0x1000, 0x234, PF_R | PF_X } },
 	  2,
 	  { 0x7f0000001000, 0x7f0000002000, 0x1000, NULL },
@@ -126,7 +126,7 @@ static const struct {
 	  2,
 	  { 0x7f0000000000, 0x7f0000002000, 0, NULL },
 	  0x2234 },
-	/* gold: the first segment has code, ld.so maps it as long as all, or it was seen as it is */
+	/* gold: the first segment has code, and ld.so maps it as long as all, or it was seen as it is */
 	{ { { 0, 0x2f4, 0, 0x17b0, PF_R | PF_X }, { 0xdc0, 0, 0x3dc0, 0x268, PF_R | PF_W } },
 	  2,
 	  { 0x7f0000000000, 0x7f0000005000, 0, NULL },
@@ -135,7 +135,7 @@ static const struct {
 	  2,
 	  { 0x7f0000000000, 0x7f0000002000, 0, NULL },
 	  0x1234 },
-	/* eu-strip keeps them as they were: the offset tells, whatever the mapping is */
+	/* eu-strip keeps the headers unchanged: the offset decides, whatever the mapping is */
 	{ { { 0x5000, 0x1000, 0x409000, 0x1000, PF_R | PF_X }, { 0x6000, 0x1000, 0x50a000, 0x1000, PF_X } },
 	  2,
 	  { 0x7f0000000000, 0x7f0000006000, 0x5000, NULL },
@@ -237,7 +237,7 @@ START_TEST(test_big_endian)
 }
 END_TEST
 
-/* Which symbol has an address. Two or three symbols, the address, what is found. */
+/* Find the symbol of an address. Two or three symbols, the address, the result. */
 static const struct {
 	struct image_symbol syms[3];
 	uint64_t addr;
@@ -257,7 +257,7 @@ static const struct {
 	{ { FUNC("aaa", 0x100, 0x10), FUNC("b", 0x100, 0x40) }, 0x10f, "b+0xf" },
 	{ { FUNC("aa", 0x100, 0x10), FUNC("bbb", 0x100, 0x40), FUNC("c", 0x100, 0x10) }, 0x101, "c+0x1" },
 	{ { FUNC("aa", 0x100, 0x10), FUNC("bbb", 0x100, 0x40), FUNC("c", 0x100, 0x20) }, 0x101, "c+0x1" },
-	/* without size */
+	/* symbols without size */
 	{ { LABEL("l", 0x100, 0), FUNC("f", 0x140, 0x10) }, 0x13f, "l+0x3f" },
 	{ { LABEL("l", 0x100, 0), FUNC("f", 0x140, 0x10) }, 0x150, "-" },
 	{ { LABEL("l", 0x100, 0), LABEL("m", 0x110, 0) }, 0x110, "m+0x0" },
@@ -277,7 +277,7 @@ static const struct {
 	{ { FUNC("f", 0x1000, 0x10) }, 0x1000, "-" },
 	{ { FUNC("f", 0x1000, 0) }, 0x1000, "-" },
 	{ { FUNC("f", -0x10ULL, 0x100) }, 0, "-" },
-	/* not the name of code */
+	/* not a name of code */
 	{ { { "o", 0x100, 16, STT_OBJECT, STB_GLOBAL, SEC_TEXT } }, 0x100, "-" },
 	{ { { "f.c", 0x100, 16, STT_FILE, STB_LOCAL, SEC_TEXT } }, 0x100, "-" },
 	{ { { "sec", 0x100, 0, STT_SECTION, STB_LOCAL, SEC_TEXT } }, 0x100, "-" },
@@ -306,7 +306,7 @@ START_TEST(test_owner)
 }
 END_TEST
 
-/* The first wins, in whichever order they come. */
+/* The first name wins, in any order. */
 static const struct {
 	const char *won, *lost;
 	unsigned char won_bind, lost_bind;
@@ -362,7 +362,7 @@ static int open_image(void)
 	return rc;
 }
 
-/* The same from a file: names of aliases are read at once, or piece by piece where there are too many others. */
+/* The same from a file: names of aliases are read at once, or one by one if there are too many others. */
 START_TEST(test_alias_in_file)
 {
 	char other[8192];
@@ -448,7 +448,7 @@ static const struct {
 	{ "strtab beyond the file", SHDR(SEC_STRTAB, sh_offset), 1 << 20, 0, "-" },
 	{ "strtab compressed", SHDR(SEC_STRTAB, sh_flags), SHF_COMPRESSED, 0, "-" },
 	{ "strtab cut before the name's end", SHDR(SEC_STRTAB, sh_size), 7, 0, "-" },
-	{ "strtab cut behind the name's end", SHDR(SEC_STRTAB, sh_size), 8, 0, "first+0x0" },
+	{ "strtab cut after the name's end", SHDR(SEC_STRTAB, sh_size), 8, 0, "first+0x0" },
 	{ "name outside", SYM(st_name), UINT32_MAX, 0, "-" },
 	{ "name at the end", SYM(st_name), 8, 0, "-" },
 	{ "name empty", SYM(st_name), 0, 0, "-" },
@@ -529,7 +529,7 @@ static uint32_t rnd(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Up to four bytes of a good file are anything. Whatever is found must be inside the strings. */
+/* Up to four bytes of a valid file are random. Each name that is found must be inside the strings. */
 START_TEST(test_garbled)
 {
 	uint32_t state = (uint32_t)_i;
@@ -568,7 +568,7 @@ static bool beats(const struct image_symbol *a, const struct image_symbol *b)
 	return !b || a->value > b->value || (a->value == b->value && alias_better(&x, &y));
 }
 
-/* The rule of elf.h, word by word. */
+/* The rule of elf.h, literally. */
 static const struct image_symbol *owner(const struct image_symbol *v, size_t nr, uint64_t addr)
 {
 	const struct image_symbol *best = NULL;
@@ -615,7 +615,7 @@ START_TEST(test_any_layout)
 }
 END_TEST
 
-/* Shapes that make a simple algorithm take quadratic time: each must be done in moments. */
+/* Files for which a simple algorithm takes quadratic time: each must be fast. */
 static const struct {
 	uint64_t step, size;
 } hard[] = {
@@ -625,7 +625,7 @@ static const struct {
 	{ 1, 0 },
 };
 
-/* Each @every-th is found. Return: the name of the last one. */
+/* Look up each @every-th address. Return: the name of the last one. */
 static const char *find_hard(int row, size_t nr)
 {
 	struct elf_symbol found = { 0 };
@@ -653,14 +653,14 @@ START_TEST(test_hard)
 	poke(SHDR(SEC_TEXT, sh_size), UINT32_MAX);
 	ck_assert_str_eq(find_hard(_i, nr), "same");
 	elf_symbols_free(es);
-	/* And one name as long as all of the strings, to which they all point: what is kept of them is bounded. */
+	/* All symbols have one name that is as long as all strings: the memory for names is limited. */
 	x = (char *)im.bytes + im.strtab + 1;
 	memset(x, 'x', nr * sizeof("same") - 1);
 	ck_assert_uint_eq(strlen(find_hard(_i, nr)), 4); /* the last one, or the shortest */
 }
 END_TEST
 
-/* Names of labels are read one by one, so only those of a million are. All symbols count as read. */
+/* Names of labels are read one by one, so only those are read of a million symbols. All symbols count as read. */
 START_TEST(test_many_labels)
 {
 	const size_t nr = (1u << 20) + 3;
@@ -699,7 +699,7 @@ START_TEST(test_not_a_file)
 }
 END_TEST
 
-/* Where the notes with the build id are, and what is broken there: a header field set to a value. */
+/* The place of the notes with the build id, and a damaged header field there. */
 #define NOTE_PHDR(field) 0x10000 + sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, field), sizeof(((Elf64_Phdr *)0)->field)
 
 static const struct {
@@ -749,7 +749,7 @@ static void check_build_id(const struct build_id *id, bool found)
 	ck_assert_mem_eq(id->bytes, BUILD_ID, id->size);
 }
 
-/* A descriptor of the image in a file that is gone. */
+/* A descriptor of the image in an unlinked file. */
 static int image_fd(void)
 {
 	char *dir = unit_tmpdir(), path[4096];
@@ -799,7 +799,7 @@ START_TEST(test_build_id_formats)
 		elf_symbols_free(es);
 		image_release(&im);
 	}
-	/* notes of the other byte order */
+	/* notes in the other byte order */
 	build_noted(formats[_i].class, formats[_i].encoding, true, true, 4);
 	im.bytes[im.notes] = im.bytes[im.notes + 3] = 4;
 	ck_assert_int_eq(parse(im.bytes, im.len), 0);
@@ -830,10 +830,10 @@ END_TEST
 #define X70   X10 X10 X10 X10 X10 X10 X10
 #define X1050 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70 X70
 
-/* By name, whatever it is the name of. */
+/* Find a symbol of any type by name. */
 static const struct {
 	const char *name;
-	uint64_t addr; /* from TEXT_ADDR on; 1: not found */
+	uint64_t addr; /* from TEXT_ADDR; 1: not found */
 } named[] = {
 	{ "_text", 0 },
 	{ "absolute", 0x123000 },
@@ -888,8 +888,8 @@ START_TEST(test_address_of)
 END_TEST
 
 /*
- * The debug file of a file with "dynamic" at 0x100, and "exported" behind it, has "_first" and "local" within
- * "dynamic". One of its fields is set to a value.
+ * The debug file of a file that has "dynamic" at 0x100, and "exported" after it. The debug file has "_first" and
+ * "local" inside "dynamic". One of its fields is set to a value.
  */
 static const struct {
 	const char *what;
@@ -925,7 +925,7 @@ static const struct image_symbol exported[] = { FUNC("dynamic", 0x100, 0x40), FU
 static const struct image_symbol stripped_of[] = { FUNC("", 0, 0), FUNC("local", 0x108, 0x10),
 						   FUNC("_first", 0x100, 8) };
 
-/* Without .symtab: the image has one without entries, which is made something else. */
+/* Without .symtab: the image has one without entries, whose type is changed. */
 static void parse_stripped(int class, int encoding)
 {
 	image_build(&im, class, encoding, NULL, 0, exported, ARRAY_SIZE(exported));
@@ -941,7 +941,7 @@ static void parse_stripped(int class, int encoding)
 	image_release(&im);
 }
 
-/* The image as the debug file of what was parsed. */
+/* Add the image as the debug file of the parsed file. */
 static int add_debug_image(void)
 {
 	int fd = image_fd(), rc = elf_symbols_add_debug(es, fd);
@@ -1051,7 +1051,7 @@ START_TEST(test_debug_formats)
 		rc = add_debug_image();
 		ck_assert_int_eq(rc, (int)other == _i ? 0 : -ESTALE);
 		ck_assert_str_eq(lookup(0x10c), rc ? "dynamic+0xc" : "local+0x4");
-		/* Names are where they were, and nothing is added any more. */
+		/* Names are unchanged, and no further file can be added. */
 		ck_assert_int_eq(add_debug_image(), -EALREADY);
 		elf_symbols_free(es);
 		es = NULL;

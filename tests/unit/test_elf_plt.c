@@ -29,7 +29,7 @@ static void teardown(void)
 	image_release(&im);
 }
 
-/* A table called @name with @len bytes of @code, and what fills SLOT: @plt of .rela.plt, @dyn of .rela.dyn. */
+/* A table called @name with @len bytes of @code, and the relocations of SLOT: @plt in .rela.plt, @dyn in .rela.dyn. */
 static void build(const char *name, const void *code, size_t len, Elf64_Rela plt, Elf64_Rela dyn)
 {
 	static const unsigned char text[64];
@@ -57,7 +57,7 @@ static void build(const char *name, const void *code, size_t len, Elf64_Rela plt
 	sections_build(&im, v, ARRAY_SIZE(v));
 }
 
-/* Write the displacement to @slot behind the jump's opcode at @jump. */
+/* Write the displacement to @slot after the jump's opcode at @jump. */
 static void aim(unsigned char *code, size_t jump, uint64_t slot)
 {
 	int32_t to = (int32_t)(slot - (PLT_ADDR + jump + 6));
@@ -82,7 +82,7 @@ static const char *lookup(uint64_t addr)
 #define NOP2     "\x66\x90"
 #define BYTES(s) s, sizeof(s) - 1
 
-/* Code whose jump at @jump goes through SLOT, and what is found at two bytes of it. */
+/* Code whose jump at @jump goes through SLOT, and the symbols at two of its bytes. */
 static const struct {
 	const char *what, *section, *code;
 	size_t len, jump, at;
@@ -91,8 +91,8 @@ static const struct {
 	const char *found2;
 } forms[] = {
 	{ "lazy", ".plt", BYTES(JUMP PUSH "\xe9\0\0\0\0"), 0, 0, "puts@plt+0x0", 15, "puts@plt+0xf" },
-	{ "lazy, behind the first", ".plt", BYTES("\xff\x35\0\0\0\0" JUMP "\x0f\x1f\x40\0" JUMP PUSH "\xe9\0\0\0\0"),
-	  16, 16, "puts@plt+0x0", 15, "-" },
+	{ "lazy, after the first", ".plt", BYTES("\xff\x35\0\0\0\0" JUMP "\x0f\x1f\x40\0" JUMP PUSH "\xe9\0\0\0\0"), 16,
+	  16, "puts@plt+0x0", 15, "-" },
 	{ "static", ".plt", BYTES(JUMP NOP2 JUMP NOP2), 8, 8, "puts@plt+0x0", 7, "-" },
 	{ "half", ".plt.got", BYTES(JUMP NOP2), 0, 7, "puts@plt+0x7", 8, "-" },
 	{ "two halves", ".plt.got", BYTES(JUMP NOP2 JUMP NOP2), 0, 7, "puts@plt+0x7", 8, "-" },
@@ -102,11 +102,11 @@ static const struct {
 	{ "marked, numbered", ".plt", BYTES(ENDBR64 "\x41\xbb\0\0\0\0" JUMP), 10, 0, "puts@plt+0x0", 15,
 	  "puts@plt+0xf" },
 	{ "of indirect functions", ".iplt", BYTES(JUMP PUSH "\xe9\0\0\0\0"), 0, 8, "puts@plt+0x8", 16, "-" },
-	{ "cut behind the jump", ".plt", BYTES(JUMP), 0, 5, "puts@plt+0x5", 6, "-" },
+	{ "cut after the jump", ".plt", BYTES(JUMP), 0, 5, "puts@plt+0x5", 6, "-" },
 	/* not an entry */
 	{ "nothing", ".plt", BYTES(""), 0, 0, "-", 8, "-" },
 	{ "cut", ".plt", BYTES("\xff\x25\0\0\0"), 0, 0, "-", 8, "-" },
-	{ "cut behind the mark", ".plt.sec", BYTES(ENDBR64), 0, 0, "-", 3, "-" },
+	{ "cut after the mark", ".plt.sec", BYTES(ENDBR64), 0, 0, "-", 3, "-" },
 	{ "marked and cut", ".plt.sec", BYTES(ENDBR64 "\xff\x25\0\0\0"), 4, 0, "-", 8, "-" },
 	{ "half a number", ".plt", BYTES(ENDBR64 "\x41\xbb\0\0\0"), 0, 0, "-", 8, "-" },
 	{ "a call", ".plt", BYTES("\xff\x15\0\0\0\0" NOP2), 0, 0, "-", 8, "-" },
@@ -138,7 +138,7 @@ START_TEST(test_form)
 }
 END_TEST
 
-/* What fills the slot. */
+/* The relocation that fills the slot. */
 static const struct {
 	Elf64_Rela plt, dyn;
 	const char *found;
@@ -152,7 +152,7 @@ static const struct {
 	{ { SLOT, R_X86_64_IRELATIVE, CODE_ADDR + 16 }, { 0 }, "chosen@plt+0x0" },
 	{ { 0 }, { SLOT, R_X86_64_IRELATIVE, CODE_ADDR + 16 }, "chosen@plt+0x0" },
 	{ { SLOT, ELF64_R_INFO(1, R_X86_64_IRELATIVE), CODE_ADDR + 16 }, { 0 }, "chosen@plt+0x0" },
-	/* nothing does */
+	/* none */
 	{ { 0 }, { 0 }, "-" },
 	{ { SLOT - 8, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" },
 	{ { SLOT + 1, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" },
@@ -162,14 +162,14 @@ static const struct {
 	{ { SLOT, ELF64_R_INFO(1, R_X86_64_COPY), 0 }, { 0 }, "-" },
 	{ { SLOT, ELF64_R_INFO(0, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" },
 	{ { SLOT, ELF64_R_INFO(3, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" }, /* without name */
-	{ { SLOT, ELF64_R_INFO(4, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" }, /* the name is outside */
-	{ { SLOT, ELF64_R_INFO(5, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" }, /* the symbol is */
+	{ { SLOT, ELF64_R_INFO(4, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" }, /* the name is outside of the strings */
+	{ { SLOT, ELF64_R_INFO(5, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" }, /* the symbol is outside of the table */
 	{ { SLOT, ELF64_R_INFO(UINT32_MAX, R_X86_64_JUMP_SLOT), 0 }, { 0 }, "-" },
 	{ { SLOT, R_X86_64_IRELATIVE, 0 }, { 0 }, "-" },
 	{ { SLOT, R_X86_64_IRELATIVE, -1 }, { 0 }, "-" },
 	{ { SLOT, R_X86_64_IRELATIVE, CODE_ADDR }, { 0 }, "-" },      /* before the function */
-	{ { SLOT, R_X86_64_IRELATIVE, CODE_ADDR + 17 }, { 0 }, "-" }, /* in the middle of it */
-	{ { SLOT, R_X86_64_IRELATIVE, PLT_ADDR }, { 0 }, "-" },       /* itself */
+	{ { SLOT, R_X86_64_IRELATIVE, CODE_ADDR + 17 }, { 0 }, "-" }, /* in the middle of the function */
+	{ { SLOT, R_X86_64_IRELATIVE, PLT_ADDR }, { 0 }, "-" },       /* the PLT itself */
 };
 
 static void build_lazy(Elf64_Rela plt, Elf64_Rela dyn)
@@ -250,7 +250,7 @@ START_TEST(test_broken)
 }
 END_TEST
 
-/* Very many entries through one slot that is filled very often: done in moments. */
+/* Very many entries through one slot that has very many relocations: must be fast. */
 START_TEST(test_hard)
 {
 	const size_t nr = 200000;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 100, LARGE = 5000 }; /* few are compared, many are sorted digit by digit */
+enum { SMALL = 100, LARGE = 5000 }; /* few are compared, many are sorted by digits */
 
-/* Strings that all names are in: "a", "b", ... */
+/* The names: "a", "b", ... */
 static char strings[2 * 26];
 static const struct file_bytes file = { .fd = -1, .memory = strings, .size = sizeof(strings) };
 
@@ -26,7 +26,7 @@ static uint64_t rnd(uint64_t *state)
 	return *state >> 16 ^ *state << 32;
 }
 
-/* @bits: of an address. Few of them, and many symbols begin at one. */
+/* @bits: size of an address. With few bits, many symbols begin at the same address. */
 static struct elf_entry any(uint64_t *state, unsigned int bits)
 {
 	uint64_t addr = rnd(state) & (UINT64_MAX >> (64 - bits));
@@ -60,7 +60,7 @@ static const struct {
 	{ LARGE, 22 }, { LARGE, 23 }, { LARGE, 33 }, { LARGE, 63 },
 };
 
-/* Whatever the order of the file: the same spans, sorted and disjoint. */
+/* The same spans for any order of the file, sorted and disjoint. */
 START_TEST(test_any_order)
 {
 	size_t nr = shapes[_i].nr, i;
@@ -93,7 +93,7 @@ START_TEST(test_any_order)
 }
 END_TEST
 
-/* Side by side, from the last to the first: each address is its own symbol's. */
+/* Adjacent symbols, from the last to the first: each has its own address. */
 START_TEST(test_each)
 {
 	size_t nr = shapes[_i].nr, i;
@@ -121,7 +121,9 @@ START_TEST(test_each)
 }
 END_TEST
 
-/* Of symbols at one address the best has its bytes; but not behind a million others, whose names take time to read. */
+/*
+ * The best of the symbols at one address gets its bytes; but not after a million others, whose names take time to read.
+ */
 START_TEST(test_many_aliases)
 {
 	size_t nr = _i ? 1200000 : 1000, i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Why a run has nothing to report: a session as it is at its end, on a host that is a copy of /proc. */
+/* Reasons why a run has nothing to report: a session at its end, on a host that is a copy of /proc. */
 #include "core/cli/empty.h"
 #include "core/events/event_rings.h"
 #include "core/tasks/targets.h"
@@ -24,9 +24,9 @@ static const struct {
 	struct stats b;
 	bool ran_known;
 	uint64_t ran_ns, sampled_ms;
-	const char *why; /* behind the name of the command */
+	const char *why; /* text after the name of the command */
 } rows[] = {
-	/* those that were asked for */
+	/* processes and threads that the user named */
 	{ { RATE, PID }, { .taken = 9, .filtered = 9 }, true, 0, 500, "0 samples: PID 5000001 did not run" },
 	{ { RATE, PID, .by_tid = true }, { 0 }, true, 0, 500, "0 samples: TID 5000001 did not run" },
 	{ { RATE, .pids = three, .nr_pids = 3 }, { 0 }, true, 0, 500, "0 samples: none of the 3 processes ran" },
@@ -48,7 +48,7 @@ static const struct {
 	  30 * MS,
 	  500,
 	  "0 samples: all 3 processes ran for 30.0 ms, but not when samples were taken" },
-	/* what is not known is not blamed */
+	/* unknown facts are not blamed */
 	{ { RATE, PID }, { .taken = 9, .filtered = 9 }, false, 0, 500, "0 samples" },
 	{ { RATE, PID, .comm = "init" },
 	  { .taken = 9, .filtered = 9 },
@@ -88,7 +88,7 @@ static const struct {
 	  0,
 	  500,
 	  "0 samples: all 9 that were taken are of idle CPUs or do not pass the filters (--cgroupmap, -C)" },
-	/* the rate, and what is lost */
+	/* the rate, and losses */
 	{ { RATE },
 	  { 0 },
 	  false,
@@ -240,7 +240,7 @@ START_TEST(test_user_code)
 }
 END_TEST
 
-/* Nobody has such ids. */
+/* No process has such ids. */
 START_TEST(test_ended)
 {
 	struct options o = { RATE, PID, .event = event_default() };

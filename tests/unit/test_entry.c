@@ -26,17 +26,17 @@ static const struct report_names names = { .kernel = name };
 
 static const struct {
 	const char *what;
-	uint64_t kernel[2]; /* the second one is the outermost */
+	uint64_t kernel[2]; /* the second one is the outermost frame */
 	uint32_t nr;
 	bool no_user;
-	uint64_t samples, intervals; /* of 5 and 3 */
+	uint64_t samples, intervals; /* samples of 5, and intervals of 3 */
 } rows[] = {
 	{ "3.10", { OTHER, OLD }, 2, false, 5, 3 },
 	{ "4.4", { OTHER, FAST }, 2, false, 5, 3 },
 	{ "in that code itself", { FAST }, 1, false, 5, 3 },
 	{ "preempted", { OTHER, CAREFUL }, 2, false, 5, 3 },
 	{ "before registers are saved", { EARLY }, 1, false, 5, 3 },
-	{ "by a name of code that calls nothing", { OTHER, EARLY }, 2, false, 0, 0 },
+	{ "called from code that calls nothing", { OTHER, EARLY }, 2, false, 0, 0 },
 	{ "4.15", { OTHER, SLOW }, 2, false, 0, 0 },
 	{ "in an interrupt of it", { FAST, FAULT }, 2, false, 0, 0 },
 	{ "almost", { FAST, OTHER }, 2, false, 0, 0 },

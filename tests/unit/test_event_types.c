@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <linux/perf_event.h>
 
-/* type and config as perf list's man page and linux/perf_event.h have them, in numbers */
+/* type and config as numbers, from perf list's man page and linux/perf_event.h */
 static const struct {
 	const char *in, *name;
 	uint32_t type;
@@ -86,7 +86,7 @@ START_TEST(test_table)
 	unsigned int i, names = 0;
 
 	for (i = 0; (e = event_at(i)); i++) {
-		ck_assert_ptr_eq(event_find(e->name), e); /* also: no name twice */
+		ck_assert_ptr_eq(event_find(e->name), e); /* also: names are unique */
 		names++;
 		if (!e->alias)
 			continue;
@@ -107,7 +107,7 @@ START_TEST(test_default)
 }
 END_TEST
 
-/* Two events have samples due at a rate: those that count time. */
+/* Two events have samples due at a rate: the clocks. */
 START_TEST(test_clock)
 {
 	const struct event_type hardware = { "no clock", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_SW_CPU_CLOCK };

@@ -24,7 +24,7 @@ static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)
 	return 0;
 }
 
-/* rax 100, rsp MEM_ADDR, rip UINT64_MAX; the others are not known. */
+/* rax is 100, rsp MEM_ADDR, rip UINT64_MAX; the other registers are unknown. */
 static const struct unwind_regs regs = { .have = 1U << 0 | 1U << ARCH_SP | 1U << ARCH_IP,
 					 .r = { 100, [ARCH_SP] = MEM_ADDR, [ARCH_IP] = UINT64_MAX } };
 static const struct unwind_memory memory = { .read = read_memory };
@@ -114,7 +114,7 @@ static const struct {
 	{ "deref_size 8", B(0x77, 0, 0x94, 8), 0x8877665544332211 },
 	{ "nop", B(0x96, 0x31, 0x96), 1 },
 	{ "64 entries", B(X64(0x37)), 7 },
-	/* What linkers write for .plt: rsp + 8 + ((rip & 15) >= 11) * 8. */
+	/* The expression of linkers for .plt: rsp + 8 + ((rip & 15) >= 11) * 8. */
 	{ "of a PLT", B(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22), MEM_ADDR + 16 },
 };
 
@@ -247,7 +247,7 @@ START_TEST(test_first)
 }
 END_TEST
 
-/* DW_OP_nop is a step like another: as many as there may be bytes. */
+/* DW_OP_nop counts as a step: there may be as many as bytes. */
 START_TEST(test_bounds)
 {
 	uint8_t bytes[EXPR_MAX_BYTES + 1];
@@ -258,7 +258,7 @@ START_TEST(test_bounds)
 	ck_assert_int_eq(eval(bytes, EXPR_MAX_STEPS, NULL, &got), 0);
 	ck_assert_uint_eq(got, 5);
 	ck_assert_int_eq(eval(bytes, EXPR_MAX_STEPS + 1, NULL, &got), -EBADMSG);
-	bytes[1] = 0x2f; /* and few steps, but too many bytes */
+	bytes[1] = 0x2f; /* few steps, but too many bytes */
 	bytes[2] = (EXPR_MAX_BYTES - 4) & 0xff;
 	bytes[3] = (EXPR_MAX_BYTES - 4) >> 8;
 	ck_assert_int_eq(eval(bytes, EXPR_MAX_BYTES, NULL, &got), 0);
@@ -266,7 +266,7 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-/* Any bytes: an answer or an error that has been promised. */
+/* Any bytes give an answer or one of the documented errors. */
 START_TEST(test_random)
 {
 	unsigned short seed[3] = { 1, 2, 3 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each way to sample is tried as for --list-backends: with the real rings, and a counter that is no BPF program. What
- * is asked of the kernel this program's own syscall() and ioctl() answer; an event is a memfd.
+ * Each way to sample is tried as for --list-backends, with the real rings, and a counter without a BPF program. This
+ * program's own syscall() and ioctl() imitate the kernel; an event is a memfd.
  */
 #include "core/host/kernel.h"
 #include "core/host/pidns.h"
@@ -21,16 +21,16 @@
 #include <sys/utsname.h>
 
 #define MAX_CPUS   8
-#define RING_BYTES (32UL << 20) /* longer than any ring: what is not touched takes no memory */
+#define RING_BYTES (32UL << 20) /* longer than any ring: untouched pages take no memory */
 
 static struct {
-	int answer[MAX_CPUS]; /* to an event there: -errno */
-	int whole;            /* to one of a whole CPU */
-	int with_kernel;      /* to one with the kernel's part */
+	int answer[MAX_CPUS]; /* answer for an event on this CPU: -errno */
+	int whole;            /* answer for a whole CPU */
+	int with_kernel;      /* answer for an event that samples the kernel */
 	int bpf;
-	int tracepoint;         /* to one of a tracepoint */
+	int tracepoint;         /* answer for a tracepoint */
 	bool no_switch_records; /* before 4.3 */
-	bool no_raw;            /* no programs for raw tracepoints, before 4.17 */
+	bool no_raw;            /* no programs for raw tracepoints, as before 4.17 */
 	bool off_cpu;           /* events of offcputime are expected */
 	bool no_ring[MAX_CPUS];
 	int opened, bad, bpf_calls;
@@ -49,7 +49,7 @@ static bool is_software(const struct perf_event_attr *a, uint64_t config)
 	return a->type == PERF_TYPE_SOFTWARE && a->config == config;
 }
 
-/* Is it one that a run would begin with? */
+/* True if a run would open this event first. */
 static bool is_expected(const struct perf_event_attr *a, pid_t pid)
 {
 	bool clock = is_software(a, PERF_COUNT_SW_CPU_CLOCK);
@@ -69,7 +69,7 @@ static int open_event(const struct perf_event_attr *a, pid_t pid, int cpu)
 	bool notes = is_software(a, PERF_COUNT_SW_BPF_OUTPUT);
 	int rc, fd;
 
-	/* Tasks and mappings are told of in the rings of samples. */
+	/* The sampling events record tasks and mappings here. */
 	if (is_software(a, PERF_COUNT_SW_DUMMY))
 		return refuse(-ENOENT);
 	rc = kernel.answer[cpu];
@@ -127,7 +127,7 @@ long syscall(long nr, ...)
 	return refuse(-EINVAL);
 }
 
-/* Nothing is enabled. */
+/* No event is enabled. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list ap;
@@ -163,7 +163,7 @@ static void setup(void)
 {
 	top = unit_tmpdir();
 	host = unit_host(top);
-	host_here.proc = host.proc; /* of programs, which are loaded there */
+	host_here.proc = host.proc; /* for programs, which are loaded on this host */
 	memset(&kernel, 0, sizeof(kernel));
 	fake_begin(&(struct fake_script){ 0 }, NULL);
 	put("sys/devices/system/cpu/online", "0-2\n");
@@ -186,7 +186,7 @@ static void teardown(void)
 #define FILES  "cannot open the files of a run: Too many open files (RLIMIT_NOFILE is "
 #define RING   "cannot map a ring of 4 KiB on CPU "
 
-/* A format as every kernel has it, but for the numbers of bits. */
+/* The format of every kernel, except the numbers of bits. */
 #define FORMAT(comm_at, pid_at)                                                                                        \
 	"\tfield:char prev_comm[16];\toffset:" comm_at ";\tsize:16;\tsigned:0;\n"                                      \
 	"\tfield:pid_t prev_pid;\toffset:" pid_at ";\tsize:4;\tsigned:1;\n"                                            \
@@ -206,7 +206,7 @@ static const struct way ways[] = {
 	[PERFRING] = { "perfring", NULL, &source_rings },
 };
 
-/* As core/cli/list_backends.c does. */
+/* Like core/cli/list_backends.c. */
 static void try(const struct way *from, enum listed which, struct way_trial *out)
 {
 	pid_t self = 0;
@@ -237,12 +237,12 @@ struct row_of_way {
 	enum listed which;
 	int answer[MAX_CPUS], whole, with_kernel, tracepoint;
 	bool no_ring[MAX_CPUS];
-	const char *format; /* NULL: of the tracepoint nothing is known */
+	const char *format; /* NULL: the tracepoint is unknown */
 	bool no_switch_records, no_raw;
 	const struct way *ways; /* NULL: @ways, without a real BPF program */
 	bool usable;
 	int code;
-	const char *says; /* begins with */
+	const char *says; /* beginning of the message */
 	bool remedy;
 	int opened;
 };
@@ -363,7 +363,7 @@ END_TEST
 #define BY_RECORDS "by PERF_RECORD_SWITCH: "
 #define NO_RECORDS "perf events do not report threads that return to a CPU (before Linux 4.3)"
 
-/* What a run of offcputime begins with. */
+/* The first event of a run of offcputime. */
 static const struct row_of_way off_rows[] = {
 	{ .which = PERFRING, .format = FORMAT("8", "24"), .usable = true, .says = "", .opened = 3 },
 	{ .which = PERFRING,
@@ -386,7 +386,7 @@ static const struct row_of_way off_rows[] = {
 	  .code = -EOPNOTSUPP,
 	  .says = NO_RECORDS "; " TRACEPOINT "on CPU 0: No such file",
 	  .opened = 3 },
-	/* What hinders the tracepoint alone is not looked for elsewhere. */
+	/* A problem of the tracepoint alone does not matter elsewhere. */
 	{ .which = PERFRING,
 	  .format = FORMAT("8", "24"),
 	  .tracepoint = -EBUSY,
@@ -464,7 +464,7 @@ static const struct row_of_way off_rows[] = {
 
 START_TEST(test_off_way)
 {
-	/* There the tracepoint is left alone: its ids are the host's. */
+	/* In a PID namespace the tracepoint is not used: its ids are the host's. */
 	if (off_rows[_i].format && pidns_here(NULL))
 		return;
 	kernel.off_cpu = true;
@@ -486,7 +486,7 @@ START_TEST(test_off_no_bpf)
 }
 END_TEST
 
-/* The kernel takes the smallest program there is, and not that of a run. */
+/* The kernel accepts the smallest program, but not that of a run. */
 START_TEST(test_refused_program)
 {
 	struct way_trial t;
@@ -503,8 +503,8 @@ END_TEST
 static bool few_files;
 
 /*
- * Without the right to set the limit: a hard one that was lowered would stay so for the tests that come after. The
- * address sanitizer sets others before it is ready for what it has instrumented.
+ * Run without the permission to raise the limit: a hard limit that was lowered would stay so for later tests. The
+ * address sanitizer calls this function before it is initialized.
  */
 __attribute__((no_sanitize("address", "undefined"))) int setrlimit(__rlimit_resource_t resource,
 								   const struct rlimit *limit)
@@ -515,7 +515,7 @@ __attribute__((no_sanitize("address", "undefined"))) int setrlimit(__rlimit_reso
 	return -1;
 }
 
-/* From now on this process has room for so many files more. */
+/* From now on this process can open so many more files. */
 static void leave_files(unsigned int nr)
 {
 	struct rlimit limit;
@@ -527,7 +527,7 @@ static void leave_files(unsigned int nr)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* Beside its events a run needs three. */
+/* Beside its events a run needs three descriptors. */
 START_TEST(test_few_files)
 {
 	struct rlimit before;
@@ -560,7 +560,7 @@ START_TEST(test_user_only_unexplained)
 }
 END_TEST
 
-/* Then no event is tried. */
+/* No event is tried. */
 START_TEST(test_no_bpf)
 {
 	static const int codes[] = { -EPERM, -ENOSYS, -EINVAL };
@@ -578,7 +578,7 @@ START_TEST(test_no_bpf)
 }
 END_TEST
 
-/* Not even tried where it would taint the kernel: before 3.18 wherever there is bpf(2). */
+/* BPF is not even tried if it would taint the kernel: before 3.18 wherever bpf(2) exists. */
 static const struct {
 	const char *release;
 	const char *kallsyms; /* NULL: no such file */

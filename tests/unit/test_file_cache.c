@@ -46,14 +46,14 @@ static struct entry *get(const char *path)
 	const struct mapped_file file = { .path = path };
 	struct entry *e = file_cache_get(&cache, &file);
 
-	/* It is another one at the next call. */
+	/* The next call finds another file. */
 	memset(cache.hints, 0, sizeof(cache.hints));
 	ck_assert_ptr_nonnull(e);
 	ck_assert_str_eq(e->in.file.path, path);
 	return e;
 }
 
-/* More files than there are hints, each with what was hung on it, whatever tells of it. */
+/* More files than hints: each keeps its own data, for any mapping of it. */
 START_TEST(test_entries)
 {
 	static struct mapped_file files[3 * FILE_CACHE_HINTS];
@@ -80,13 +80,13 @@ START_TEST(test_entries)
 		for (i = 0; i < ARRAY_SIZE(files) && round == 1; i += 3)
 			file_cache_delete(&cache, file_cache_get(&cache, &files[i]));
 	}
-	paths[1][1] = 'x'; /* its own copy stays */
+	paths[1][1] = 'x'; /* the cache's own copy does not change */
 	e = get("/1");
 	ck_assert_uint_eq(e->mine, 2);
 }
 END_TEST
 
-/* Each process once, some of them, and after a while some others. */
+/* Some processes are tried, each once, and after a while some others. */
 START_TEST(test_tries)
 {
 	struct cached_file *cf = &get("/a")->in;
@@ -110,7 +110,7 @@ START_TEST(test_tries)
 }
 END_TEST
 
-/* What came of a try: is the same process asked again, another one, and in a recording? */
+/* The result of a try: is the same process tried again, another one, and in a recording? */
 static const struct {
 	int rc;
 	bool same, other, recorded, mismatched;
@@ -147,7 +147,7 @@ START_TEST(test_results)
 }
 END_TEST
 
-/* Files that are gone were mismatched all the same. */
+/* Files that are gone still count as mismatched. */
 START_TEST(test_mismatched)
 {
 	file_cache_tried(&cache, &get("/a")->in, -ESTALE);
@@ -197,7 +197,7 @@ static void link_file(const char *from, const char *to)
 	ck_assert_int_eq(link(old, new), 0);
 }
 
-/* Open @path. Return: the twin that was found. */
+/* Open @path. Return: the twin that is found. */
 static struct cached_file *twin_of(const char *path)
 {
 	struct cached_file *twin;
@@ -209,7 +209,7 @@ static struct cached_file *twin_of(const char *path)
 	return twin;
 }
 
-/* Another name of a file finds what was made of it, until that is gone, or the file has been written to. */
+/* Another name of a file finds the data of the file, until that is dropped, or the file was written to. */
 START_TEST(test_twin)
 {
 	struct cached_file *first;
@@ -238,7 +238,7 @@ START_TEST(test_twin)
 }
 END_TEST
 
-/* Ours for theirs, where it has the same size, and not below 4 GiB. */
+/* Our vDSO instead of theirs, if it has the same size, and not below 4 GiB. */
 START_TEST(test_vdso)
 {
 	struct cached_file *cf = &get("[vdso]")->in;

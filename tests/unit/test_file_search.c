@@ -21,7 +21,7 @@
 static char *dir, *proc, *root;
 static struct search_places places;
 
-/* Where the file may be, in the order in which it is looked for. */
+/* The places of a file, in the order of the search. */
 enum { MAPPED, IN_FIRST, IN_SECOND, ON_HOST, PLACES };
 
 static const char *const names[PLACES] = {
@@ -69,7 +69,7 @@ static void link_mapped(const char *to)
 	ck_assert_int_eq(symlink(path, below("proc/101/map_files/1000-2000")), 0);
 }
 
-/* An ELF file with build id @id, unless that is empty. */
+/* Write an ELF file with build id @id, unless that is empty. */
 static void write_built(const char *name, const char *id)
 {
 	unsigned char bytes[128];
@@ -85,8 +85,8 @@ static void write_built(const char *name, const char *id)
 }
 
 /*
- * What is at a place: '-' nothing, 'x' a file, 'f' a FIFO, 'd' a directory, 'l' a symlink to a file, 'L' its directory
- * is one; ELF files: 'a' of build "abc", 'b' of another, 'n' of none.
+ * The contents of a place: '-' nothing, 'x' a file, 'f' a FIFO, 'd' a directory, 'l' a symlink to a file, 'L' a file
+ * whose directory is a symlink. ELF files: 'a' with build id "abc", 'b' with another, 'n' with none.
  */
 static void make(const char *name, char what)
 {
@@ -122,7 +122,7 @@ static uint64_t inode(const char *name)
 	return st.st_ino;
 }
 
-/* @f has the file called @name, ready to be read. */
+/* Check that @f has the file called @name, at its beginning. */
 static void check_found(struct found_file *f, const char *name)
 {
 	struct stat st;
@@ -151,7 +151,10 @@ static void check_search(const struct file_search *what, const char *name, int r
 	ck_assert_int_eq(unit_open_fds(), fds);
 }
 
-/* What is at each place; whose inode it has, '?' nobody's, '-' unknown; where it is found, or -1 and the failure. */
+/*
+ * The contents of each place; the place whose inode the mapping has, '?' another inode, '-' unknown; the place where it
+ * is found, or -1 and the failure.
+ */
 static const struct {
 	const char *there;
 	int ino, found, rc;
@@ -177,7 +180,7 @@ static const struct {
 	{ "----", '?', -1, -ENOENT },
 	{ "-L--", '-', -1, -ENOENT },
 	{ "-LLL", '?', -1, -ENOENT },
-	/* That another one is there is remembered, wherever it was. */
+	/* Another file at any place is remembered. */
 	{ "x---", '?', -1, -ESTALE },
 	{ "-x--", '?', -1, -ESTALE },
 	{ "--x-", '?', -1, -ESTALE },
@@ -217,7 +220,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* All places have it; asked for are some. */
+/* All places have it; only some are searched. */
 static const struct {
 	uint64_t start, end;
 	pid_t pids[SEARCH_PIDS_MAX];
@@ -251,7 +254,7 @@ static const struct {
 	{ 0, 0, { FIRST }, true, "/" FILE_NAME "/", -1, -ENOENT },
 	{ 0, 0, { FIRST }, true, "/" FILE_NAME "/.", -1, -ENOENT },
 	{ 0, 0, { FIRST }, true, "/any/" FILE_NAME, -1, -ENOENT },
-	/* what is there is no file */
+	/* the path is not a file */
 	{ 0, 0, { FIRST }, true, "/lib", -1, -ESTALE },
 	{ 0, 0, { FIRST }, true, ".", -1, -ESTALE },
 };
@@ -266,7 +269,10 @@ START_TEST(test_asked)
 }
 END_TEST
 
-/* Of the device of the mapping, or everybody may read it; what the mapping itself leads to is not asked. */
+/*
+ * A file is opened if it is on the device of the mapping, or if all users may read it. A file found through the mapping
+ * itself is not checked.
+ */
 static const struct {
 	mode_t mode;
 	bool mapped, same, by_build;
@@ -298,7 +304,7 @@ START_TEST(test_device)
 }
 END_TEST
 
-/* Of build "abc": what is there, and where it is found. */
+/* A file of build "abc": the contents of the places, and where it is found. */
 static const struct {
 	const char *there;
 	int found, rc;
@@ -318,13 +324,13 @@ START_TEST(test_build)
 	make_all(builds[_i].there);
 	build_id_set(&what.id, "abc", 3);
 	check_search(&what, builds[_i].rc ? NULL : names[builds[_i].found], builds[_i].rc);
-	/* An unknown one is none, not that of files that have none. */
+	/* An unknown build id does not match files without build id. */
 	what.id = (struct build_id){ 0 };
 	check_search(&what, NULL, builds[_i].rc == -ENOENT ? -ENOENT : -ESTALE);
 }
 END_TEST
 
-/* Longer than a path may be is not there; and is not cut to one that is. */
+/* A path that is too long does not exist, and is not truncated to one that does. */
 START_TEST(test_long_places)
 {
 	const struct file_search what = { START, END, { FIRST }, .host = true, .path = FILE_NAME };
@@ -340,7 +346,7 @@ START_TEST(test_long_places)
 }
 END_TEST
 
-/* With ever more descriptors left: none, until there are enough. Never another failure, never one forgotten. */
+/* With more and more descriptors left: no file until there are enough. Never another failure, never a leak. */
 START_TEST(test_few_descriptors)
 {
 	struct file_search what = { START, END, { FIRST }, .path = "/" FILE_NAME };
@@ -405,7 +411,7 @@ START_TEST(test_local)
 }
 END_TEST
 
-/* @user: what is said of the user namespace of the process; NULL: ours; "": nothing */
+/* @user: the user namespace of the process; NULL: ours; "": unknown */
 static void check_overlay(const char *user, bool local)
 {
 	const char *name = below("proc/101/ns/user");
@@ -418,7 +424,7 @@ static void check_overlay(const char *user, bool local)
 	ck_assert_int_eq(find_local(&places, FIRST, FILE_NAME), local);
 }
 
-/* What users can stack on whatever they like is theirs, unless they are ours. */
+/* Overlay mounts that users can make on any directory belong to them, unless the process is ours. */
 START_TEST(test_overlay)
 {
 	char options[8192];
@@ -442,8 +448,8 @@ START_TEST(test_overlay)
 END_TEST
 
 /*
- * A process of ours may map what one with a user namespace of its own has handed to it: that is of this process only if
- * it is what its own root has there, too.
+ * One of our processes may map a file that another process with its own user namespace has passed to it. The file
+ * belongs to our process only if its own root has it, too.
  */
 START_TEST(test_overlay_mapped)
 {
@@ -478,7 +484,7 @@ START_TEST(test_overlay_mapped)
 }
 END_TEST
 
-/* ---- by a path of ours */
+/* ---- by our own path */
 
 static const struct {
 	const char *path; /* below the directory "debug" */
@@ -526,7 +532,7 @@ END_TEST
 
 #define MANY (512u << 10)
 
-/* A file of @len bytes and what of it may be copied. */
+/* A file of @len bytes, and how much of it may be copied. */
 static const struct {
 	size_t len;
 	uint64_t max;
@@ -536,7 +542,7 @@ static const struct {
 	{ 0, 1, 0 },
 	{ 1, 1, 0 },
 	{ 1, UINT64_MAX, 0 },
-	{ MANY / 2, MANY, 0 }, /* as much as is read at once */
+	{ MANY / 2, MANY, 0 }, /* as much as one read */
 	{ MANY / 2 + 1, MANY, 0 },
 	{ MANY - 1, MANY, 0 },
 	{ MANY, MANY, 0 },
@@ -577,7 +583,7 @@ START_TEST(test_copy)
 }
 END_TEST
 
-/* What has no bytes to be copied. */
+/* Files without bytes to copy. */
 static const struct {
 	const char *path;
 	int flags, rc;
@@ -604,7 +610,7 @@ START_TEST(test_uncopied)
 }
 END_TEST
 
-/* One that says it has none, as those of /proc do, is read all the same, and no further than that. */
+/* A file with size 0, as in /proc, is read all the same, up to its end. */
 START_TEST(test_copy_unsized)
 {
 	int fds = unit_open_fds(), fd = open("/proc/version", O_RDONLY | O_CLOEXEC), copy;

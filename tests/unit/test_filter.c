@@ -13,10 +13,10 @@ static const struct {
 	pid_t pid, tid;
 	bool match;
 } rows[] = {
-	/* nothing given: all but the idle tasks */
+	/* no filter: all but the idle tasks */
 	{ false, false, false, 5, 6, true },
 	{ false, true, false, 5, 6, true },
-	{ false, false, false, -1, -1, true }, /* a dying task that nobody could tell */
+	{ false, false, false, -1, -1, true }, /* a dying task without ids */
 	{ false, false, false, 0, 0, false },
 	{ false, false, true, 0, 0, true },
 	/* processes */
@@ -38,7 +38,7 @@ static const struct {
 	{ true, true, false, 7, 8, false },
 	{ true, true, false, 1, 2, false },
 	{ true, true, false, 100, -1, false },
-	/* the idle tasks are not among them, asked for or not */
+	/* idle tasks are never among them */
 	{ true, false, false, 0, 0, false },
 	{ true, false, true, 0, 0, false },
 	{ true, true, true, 0, 0, false },
@@ -56,7 +56,7 @@ START_TEST(test_match)
 }
 END_TEST
 
-/* Asked for, as --comm has it; the thread's, as the kernel has it. */
+/* The name given to --comm, and the thread's name from the kernel. */
 static const struct {
 	const char *wanted;
 	char comm[COMM_LEN + 1];
@@ -76,7 +76,7 @@ static const struct {
 	{ "dd", " dd", false },
 	{ "fifteen-letters", "fifteen-letterS", false },
 	{ "fifteen-letters", "fifteen-letter", false },
-	{ "fifteen-letters", "fifteen-lettersX", false }, /* not terminated: no thread is called so */
+	{ "fifteen-letters", "fifteen-lettersX", false }, /* not terminated: no thread has this name */
 	{ "dd", "[outside]", false },
 	{ "*", "dd", false },
 };
@@ -86,7 +86,7 @@ START_TEST(test_comm)
 	struct filter f = { .comm = comms[_i].wanted };
 
 	ck_assert_int_eq(filter_match(&f, 5, 6, comms[_i].comm), comms[_i].match);
-	/* all parts have to ask for it */
+	/* all parts have to match */
 	f.ids = some;
 	f.nr = ARRAY_SIZE(some);
 	ck_assert_int_eq(filter_match(&f, 7, 6, comms[_i].comm), comms[_i].match);
@@ -95,7 +95,7 @@ START_TEST(test_comm)
 }
 END_TEST
 
-/* Every id of a long list is found, none between them. */
+/* All ids of a long list are found, and none between them. */
 START_TEST(test_many)
 {
 	enum { NR = 1000 };
@@ -111,7 +111,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* Who descends from 7, which has executed its program, all other parts asking for it, too. */
+/* Descendants of process 7, which has executed its program; all other parts match. */
 static const struct {
 	bool given, by_tid, idle;
 	const char *comm;
@@ -157,7 +157,7 @@ START_TEST(test_tree)
 }
 END_TEST
 
-/* An interval off the CPU that begins on CPU 3, of a thread with a user stack or without. */
+/* An interval off the CPU that begins on CPU 3, of a thread with or without a user stack. */
 static const struct {
 	struct filter f;
 	bool has_user, could_run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Forms for other programs, and reports that are read back. */
+/* Forms for other programs, and reading reports back. */
 #include "tests/unit/unit.h"
 
 #include "core/formats/read.h"
@@ -20,7 +20,7 @@ static void teardown(void)
 	unit_rmdir(dir);
 }
 
-/* A row, its frames until the first that has no name and no kind. */
+/* A row; its frames end with the first one without name and kind. */
 struct test_row {
 	const char *comm;
 	pid_t pid, tid;
@@ -133,7 +133,7 @@ static void add(struct report *r, const struct test_row *row)
 	ck_assert_int_eq(report_add_named(r, &named), 0);
 }
 
-/* What a form makes of rows, in @nr reports. */
+/* Write rows in a form, in @nr reports. */
 static char *write_rows(const struct report_writer *form, const struct report_about *about, const struct test_row *v,
 			size_t nr, unsigned int reports, size_t *len)
 {
@@ -172,7 +172,7 @@ static struct infile *open_bytes(const void *bytes, size_t len)
 	return in;
 }
 
-/* What is read from @bytes, in @to. NULL: an error. */
+/* Read @bytes and write them in form @to. NULL: an error. */
 static char *read_as(const struct report_writer *to, const void *bytes, size_t len, const struct read_cfg *cfg,
 		     const struct report_cfg *form, struct read_about *about, size_t *got_len, struct err *err)
 {
@@ -223,13 +223,13 @@ static const struct {
 	{ &report_json, { .period_ns = 1 }, 3 },
 };
 
-/* Written, read, and written as folded stacks: as if they were written as such at once. */
+/* Rows that are written, read and written as folded stacks are equal to rows written so at once. */
 START_TEST(test_round_trip)
 {
 	const struct report_cfg annotated = { .annotations = true };
 	const struct read_cfg all = { .delimited = true };
 	unsigned int reports = round_trips[_i].reports;
-	/* In microseconds, the largest number of these does not fit into nanoseconds. */
+	/* In microseconds, the largest number does not fit into nanoseconds. */
 	size_t nr = ARRAY_SIZE(rows) - (round_trips[_i].about.unit == UNIT_USEC || reports > 1), len, i;
 	struct test_row times[ARRAY_SIZE(rows)];
 	struct read_about about;
@@ -257,7 +257,7 @@ START_TEST(test_round_trip)
 }
 END_TEST
 
-/* What other forms have no room for comes back, and tells rows apart: cgroups, and files that were read. */
+/* Cgroups and input files, which only this form has, come back, and distinguish rows. */
 START_TEST(test_origin)
 {
 	static const char text[] =
@@ -276,7 +276,7 @@ START_TEST(test_origin)
 	struct read_about about;
 	size_t len;
 	struct err err;
-	/* Those of the same value in another order, and with labels that are empty, which are none. */
+	/* Rows with the same value in another order, and with empty labels, which count as none. */
 	static const char shuffled[] = "{\"fleetprof\":1,\"unit\":\"samples\"}\n"
 				       "{\"comm\":\"c\",\"cgroup\":\"/b\",\"input\":\"b\",\"value\":1,\"frames\":[]}\n"
 				       "{\"comm\":\"c\",\"cgroup\":\"/b\",\"input\":\"a\",\"value\":1,\"frames\":[]}\n"
@@ -307,7 +307,7 @@ START_TEST(test_origin)
 }
 END_TEST
 
-/* 100000 names, one of 64 KiB, and one that is longer. */
+/* 100000 names: one of 64 KiB, and one that is longer. */
 START_TEST(test_many_names)
 {
 	const struct report_writer *form = _i ? &report_pprof : &report_json;
@@ -617,7 +617,7 @@ START_TEST(test_pprof)
 }
 END_TEST
 
-/* What does not come again in this file, in the two forms of text. */
+/* Data that the two text forms do not keep. */
 static const struct test_row one[] = {
 	{ "a\"b",
 	  7,
@@ -684,7 +684,7 @@ START_TEST(test_speedscope_text)
 }
 END_TEST
 
-/* A program that was built anew: where reports are compared, its frames are the same. */
+/* A program that was built again: if reports are compared, its frames are the same. */
 START_TEST(test_labels_compared)
 {
 	static const struct report_writer *const compared[] = { &report_html, &report_json };
@@ -717,7 +717,7 @@ START_TEST(test_labels_compared)
 }
 END_TEST
 
-/* A full disk at any moment leaves an error, and no leak. */
+/* A full disk at any time causes an error, and no leak. */
 static const struct report_writer *const forms[] = { &report_pprof, &report_speedscope, &report_json };
 
 START_TEST(test_full)

@@ -2,7 +2,7 @@
 #include "core/rows/frame.h"
 #include "tests/unit/unit.h"
 
-/* Addresses of all kinds, and what a process may have put in the place of one. */
+/* Addresses of all kinds, and values that a process may have put at the place of one. */
 static const struct {
 	frame_t frame;
 	bool exact, name;
@@ -33,7 +33,7 @@ START_TEST(test_address)
 	ck_assert_int_eq(frame_is_name(frames[_i].frame), frames[_i].name);
 	if (!frames[_i].name)
 		ck_assert_int_eq(frame_kind(frames[_i].frame), FRAME_ADDRESS);
-	/* Nothing that looks like a name has one if there are no names. */
+	/* If there are no names, no frame has one. */
 	ck_assert_ptr_null(frame_names_text(NULL, frames[_i].frame));
 	ck_assert_ptr_null(frame_names_text(&names, frames[_i].frame));
 	ck_assert_int_eq(frame_names_add(&names, FRAME_MARKER, "x", &frame), 0);
@@ -66,7 +66,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* One name, two kinds: two frames, whose name is kept once. */
+/* One name of two kinds: two frames, but the name is kept once. */
 START_TEST(test_kinds)
 {
 	struct frame_names names = { 0 };

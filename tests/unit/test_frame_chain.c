@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The frame pointer that a callchain was walked with, in a copy of the stack. */
+/* Find the frame pointer from which the kernel walked a callchain, in a copy of the stack. */
 #include "tests/unit/unit.h"
 #include "unwind/frame_chain.h"
 
 #define SP    0x7ffc00001000ULL
-#define AT(i) (SP + 8 * (i)) /* of word i */
+#define AT(i) (SP + 8 * (i)) /* address of word i */
 #define NONE  UINT64_MAX
 
 /* Return addresses. */
@@ -14,20 +14,20 @@
 
 #define LEAF 0x400100ULL
 
-/* The kernel takes the register of a function without a frame for a frame pointer, and goes on here. */
+/* If a function has no frame, the kernel uses its register as frame pointer, and continues here. */
 #define TEXT  0x401550ULL        /* __libc_csu_init() */
-#define CODE  0x8949564157415541 /* the bytes that it begins with, behind 8 of them */
-#define DATA  0x4c9018ULL        /* of a static program */
-#define VALUE 0x1ULL             /* what is there */
+#define CODE  0x8949564157415541 /* its bytes after the first 8 */
+#define DATA  0x4c9018ULL        /* in a static program */
+#define VALUE 0x1ULL             /* the value there */
 
 static const struct {
 	const char *what;
 	uint64_t ips[8], stack[12];
 	size_t nr, words;
 	uint64_t fp;                 /* NONE: not found */
-	bool part;                   /* the stack goes on above the copy */
-	enum frame_chain_found none; /* where it is not found */
-	bool right;                  /* the kernel is known to have walked by the right frame pointer */
+	bool part;                   /* the stack continues above the copy */
+	enum frame_chain_found none; /* why it is not found */
+	bool right;                  /* the kernel walked by the right frame pointer for sure */
 } rows[] = {
 	{ "at the stack pointer", { LEAF, A, B }, { AT(2), A, 0, B }, 3, 4, AT(0) },
 	{ "above locals", { LEAF, A, B }, { 1, 2, AT(5), A, 3, 0, B }, 3, 7, AT(2) },
@@ -119,7 +119,7 @@ START_TEST(test_find)
 }
 END_TEST
 
-/* The last addresses of all: nothing wraps. */
+/* The last addresses of memory: nothing wraps. */
 START_TEST(test_end_of_memory)
 {
 	const uint64_t ips[] = { LEAF, A, B }, stack[] = { UINT64_MAX - 15, A, UINT64_MAX, B };
@@ -131,7 +131,7 @@ START_TEST(test_end_of_memory)
 }
 END_TEST
 
-/* A stack made to cost much: each of its words begins a chain of all others. */
+/* A stack made to take long: each word begins a chain of all others. */
 START_TEST(test_bounded)
 {
 	enum { WORDS = 8192, NR = 127 };

@@ -12,7 +12,7 @@
 		.name = text, .module = of, .kind = REPORT_FRAME_USER                                                  \
 	}
 
-/* Two of them have the name of another one. */
+/* Two of them have the same name as another one. */
 static const struct report_frame frames[] = {
 	FRAME("main", "a"),
 	FRAME("f", "a"),
@@ -101,7 +101,7 @@ START_TEST(test_sums)
 }
 END_TEST
 
-/* What became of F, beside G. */
+/* The change of F, beside G. */
 static const struct {
 	struct in f, g;
 	bool absolute;
@@ -113,7 +113,7 @@ static const struct {
 	{ { 1, { F }, 10, 10, 0, 0 }, { 1, { G }, 0, 0, 90, 90 }, false, 0, 100, 100 * 5 * 0.1006154 },
 	{ { 1, { F }, 10, 10, 0, 0 }, { 1, { G }, 90, 90, 0, 0 }, false, 0, 10, 100 * 5 * 0.0316228 },
 	{ { 1, { F }, 10, 10, 0, 0 }, { 1, { G }, 90, 90, 0, 0 }, true, 0, 0, 0 },
-	/* Times: one long interval says less than many short ones. */
+	/* Times: one long interval is less reliable than many short ones. */
 	{ { 1, { F }, 100, 1, 0, 0 }, { 1, { G }, 900, 90, 1000, 1000 }, false, 0, 10, 100 * 5 * 0.0911689 },
 	{ { 1, { F }, 100, 100, 0, 0 }, { 1, { G }, 900, 900, 1000, 1000 }, false, 0, 10, 100 * 5 * 0.00959166 },
 };
@@ -179,7 +179,7 @@ static void draw(uint64_t *state, uint32_t *counts, double more)
 	}
 }
 
-/* Return: how many functions are beyond the noise; @first: that one is, and grew. */
+/* Return: how many functions are beyond the noise; @first: the first one is, and grew. */
 static unsigned int compare(const uint32_t *before, const uint32_t *now, bool *first)
 {
 	struct report_frame names[NAMES];

@@ -74,7 +74,7 @@ START_TEST(test_empty)
 }
 END_TEST
 
-/* How hashes are made from values: all the same, few, spread, different in one half only, folding to 0. */
+/* Hash functions: all the same, few, spread, different in one half only, folding to 0. */
 static uint64_t all_same(int v)
 {
 	(void)v;

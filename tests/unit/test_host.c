@@ -30,8 +30,8 @@ static const struct {
 	const char *in;
 	uint64_t max;
 	int rc;
-	uint64_t n;       /* 7: untouched */
-	const char *rest; /* where the text is then */
+	uint64_t n;       /* 7: unchanged */
+	const char *rest; /* the rest of the text */
 } digits[] = {
 	{ "0", 0, 0, 0, "" },
 	{ "12", 12, 0, 12, "" },
@@ -177,7 +177,7 @@ START_TEST(test_online_bad)
 }
 END_TEST
 
-/* A list as long as the largest page a kernel gives: each second CPU of 20000. */
+/* A list as long as the kernel's largest page: each second CPU of 20000. */
 START_TEST(test_online_long)
 {
 	struct cpu_list l = { 0 };
@@ -251,7 +251,7 @@ static const struct {
 	  0,
 	  { { 27, 17, 64 }, { 0, 0 }, { 3, 1 }, { 7, 5 } } },
 	{ STAT_HEAD "cpu7 0 0 0 1 1 0 0 1 0 0\n", 0, { { 0 } } },
-	/* What follows the CPUs is not looked at. */
+	/* Lines after the CPUs are ignored. */
 	{ STAT_HEAD STAT_CPU0 "intr 1\ncpu2 garbage\n", 0, { { 27, 17, 64 } } },
 	{ NULL, -ENOENT },
 	{ "", -EINVAL },
@@ -308,7 +308,7 @@ START_TEST(test_cpu_times)
 }
 END_TEST
 
-/* Every other CPU of 8000 online, numbers of any length, and more interrupts than a line has room for. */
+/* Every other CPU of 8000 is online, with numbers of any length, and more interrupts than fit into a line. */
 START_TEST(test_cpu_times_huge)
 {
 	static const char big[] = "200000000000";
@@ -338,7 +338,7 @@ START_TEST(test_cpu_times_huge)
 }
 END_TEST
 
-/* A line longer than any CPU has: after blanks, or of digits. */
+/* A line longer than any CPU's: after blanks, or of digits. */
 START_TEST(test_cpu_times_long_line)
 {
 	static const char *const head[] = { "cpu ", STAT_HEAD "cpu0 ", STAT_HEAD "cpu0 1 1 1 1 1 1 1 1 ",
@@ -414,7 +414,7 @@ END_TEST
 static const struct {
 	const char *text; /* NULL: no such file */
 	int rc;
-	long long n; /* 7: untouched */
+	long long n; /* 7: unchanged */
 } settings[] = {
 	{ "100000\n", 0, 100000 },
 	{ "0\n", 0, 0 },
@@ -540,7 +540,7 @@ START_TEST(test_memory)
 END_TEST
 
 static const struct {
-	const char *status; /* of /proc/42; NULL: none */
+	const char *status; /* status of /proc/42; NULL: none */
 	int is_process;
 	pid_t tgid;
 } tasks[] = {
@@ -643,7 +643,7 @@ START_TEST(test_here)
 }
 END_TEST
 
-/* A path that does not fit is no file, wherever it comes from. */
+/* A path that is too long means that there is no file, whatever its origin. */
 START_TEST(test_long_top)
 {
 	char name[5000];

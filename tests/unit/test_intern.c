@@ -64,7 +64,7 @@ START_TEST(test_new_is_zero)
 	memset(n, 0xff, sizeof(*n));
 	n->key = 5;
 	intern_delete(&t, &numbers, n);
-	n = intern(&t, &numbers, &(int){ 6 }, &is_new); /* in the same place */
+	n = intern(&t, &numbers, &(int){ 6 }, &is_new); /* at the same place */
 	ck_assert(is_new);
 	ck_assert_int_eq(n->key, 6);
 	ck_assert_int_eq(n->value, 0);
@@ -95,7 +95,7 @@ START_TEST(test_once)
 }
 END_TEST
 
-/* Keys are what they point at, not where they are. */
+/* Keys are compared by contents, not by address. */
 START_TEST(test_words)
 {
 	static const char *const absent[] = { "", "a", "ab", "abcd", "abC", " abc" };
@@ -120,7 +120,7 @@ START_TEST(test_words)
 }
 END_TEST
 
-/* No more entries than positions: the table says so, and is as it was. It takes no memory to be so full. */
+/* A full table reports that it is full, and is unchanged. The test needs no memory to fill it. */
 START_TEST(test_full)
 {
 	struct intern_table t = { 0 };

@@ -11,7 +11,7 @@
 
 static struct jitdump_image im;
 static struct jitdump *dump;
-static int fd; /* of the file; @dump has its own */
+static int fd; /* the file; @dump has a descriptor of its own */
 static char rules[] = "some rules, of 32 bytes in all.";
 
 static void setup(void)
@@ -65,7 +65,7 @@ static const char *line_of(uint64_t addr)
 	return text;
 }
 
-/* Are the rules those of code at @start with @size bytes? -1: there are none. */
+/* True if the rules are for code at @start with @size bytes. -1: there are none. */
 static int has_rules(uint64_t addr, uint64_t start, uint64_t size)
 {
 	struct jitdump_frames f;
@@ -92,7 +92,7 @@ static void put_good(void)
 	dump_put_load(&im, 0x2000, 16, 2, "g");
 }
 
-/* Where its parts begin. */
+/* The offsets of its parts. */
 enum {
 	HEADER = 0,
 	RULES = 40,
@@ -103,14 +103,14 @@ enum {
 	LOAD_2 = LOAD + 56 + 2 + 13,
 };
 
-/* What is known when @width bytes of the good one at @at are @value. */
+/* The known facts when @width bytes of the valid dump at @at are @value. */
 static const struct {
 	unsigned int at, width;
 	uint64_t value;
 	bool f, g, rules, line;
 } flaws[] = {
 	{ 0, 0, 0, true, true, true, true },
-	/* header: another byte order, no version, its size, machine, process; time and flags say nothing */
+	/* header: other byte order, no version, its size, machine, process; time and flags do not matter */
 	{ HEADER, 4, 0x4454694a, false, false, false, false },
 	{ HEADER, 4, 0, false, false, false, false },
 	{ HEADER + 4, 4, 0, false, false, false, false },
@@ -139,7 +139,7 @@ static const struct {
 	{ RULES + 24, 8, 37, true, true, false, true },
 	{ RULES + 24, 8, UINT64_MAX, true, true, false, true },
 	{ RULES + 32, 8, UINT64_MAX, true, true, true, true },
-	/* lines: of other code, outside of it, no line, no name, one that is none */
+	/* lines: for other code, outside of it, no line, no name, an invalid name */
 	{ LINES, 4, 3, true, true, true, false },
 	{ LINES + 16, 8, 0x1001, true, true, true, false },
 	{ LINES + 24, 8, UINT64_MAX, true, true, true, true },
@@ -205,7 +205,7 @@ START_TEST(test_lines)
 }
 END_TEST
 
-/* V8 counts from an ELF header that it thinks of. */
+/* V8 counts from the end of an imaginary ELF header. */
 START_TEST(test_lines_of_v8)
 {
 	static const struct dump_entry lines[] = { { 0x1040, 10, "/src/a.js" }, { 0x1048, 20, "/src/b.js" } };
@@ -225,7 +225,7 @@ START_TEST(test_lines_of_v8)
 }
 END_TEST
 
-/* Names and what is known of them; some are cut. */
+/* Names and known facts; some are truncated. */
 static const struct {
 	size_t len, known;
 } lengths[] = { { 1, 1 }, { 4095, 4095 }, { 4096, 4096 }, { 4097, 4096 }, { 20000, 4096 } };
@@ -247,7 +247,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* The last one that covers an address has it. */
+/* The last record that covers an address wins. */
 START_TEST(test_used_again)
 {
 	dump_put_header(&im);
@@ -298,7 +298,7 @@ START_TEST(test_moved_on)
 	put_good();
 	dump_put_move(&im, 0x1000, 0x5000, 13, 1);
 	dump_put_move(&im, 0x5000, 0x6000, 13, 1);
-	dump_put_move(&im, 0x7000, 0x8000, 13, 1); /* nothing is there */
+	dump_put_move(&im, 0x7000, 0x8000, 13, 1); /* no code is there */
 	dump_put_load(&im, 0x7000, 13, 1, "h");
 	write_image();
 	ck_assert_int_eq(read_max(ALL), 0);
@@ -307,7 +307,7 @@ START_TEST(test_moved_on)
 }
 END_TEST
 
-/* It grows by a byte: nothing is known before it is there whole, and nothing is lost. */
+/* It grows byte by byte: a record is known only when it is complete, and none is lost. */
 START_TEST(test_grows)
 {
 	uint64_t changes;
@@ -328,7 +328,7 @@ START_TEST(test_grows)
 }
 END_TEST
 
-/* The file is made longer at once, and its bytes come later: zeros are no record yet. */
+/* The file is extended at once, and its bytes come later: zeros are not a record yet. */
 START_TEST(test_hole)
 {
 	dump_put_header(&im);
@@ -342,7 +342,7 @@ START_TEST(test_hole)
 }
 END_TEST
 
-/* Begun anew: nothing is left of what was. */
+/* Started again: all old records are gone. */
 START_TEST(test_begun_anew)
 {
 	static const uint64_t time = 54321;
@@ -358,7 +358,7 @@ START_TEST(test_begun_anew)
 	write_image();
 	ck_assert_int_eq(read_max(ALL), 0);
 	ck_assert_str_eq(lookup(0x1004), "f+0x4");
-	/* shorter */
+	/* a shorter file */
 	im.len = 0;
 	dump_put_header(&im);
 	dump_put_load(&im, 0x3000, 16, 1, "h");
@@ -366,7 +366,7 @@ START_TEST(test_begun_anew)
 	ck_assert_int_eq(read_max(ALL), 0);
 	ck_assert_str_eq(lookup(0x1004), "-");
 	ck_assert_str_eq(lookup(0x3004), "h+0x4");
-	/* as long, by another process */
+	/* a file of the same length, by another process */
 	im.len = 0;
 	put_good();
 	memcpy(im.bytes + 24, &time, sizeof(time));
@@ -377,7 +377,7 @@ START_TEST(test_begun_anew)
 }
 END_TEST
 
-/* A little at a time, as often as it takes. */
+/* A little at a time, until all is read. */
 START_TEST(test_budget)
 {
 	size_t max = 1;
@@ -401,7 +401,7 @@ START_TEST(test_budget)
 }
 END_TEST
 
-/* The oldest are forgotten, and memory is bounded. */
+/* The oldest records are forgotten: memory is limited. */
 START_TEST(test_many)
 {
 	enum { NR = 300000 };
@@ -448,8 +448,8 @@ START_TEST(test_attached)
 END_TEST
 
 /*
- * Copies of one template at a distance of 0x40: which addresses behind the last one are in the next, by the number of
- * copies, the one that is another and how it is, and @offset behind the begin of the last one.
+ * Copies of one template at a distance of 0x40. Are addresses after the last copy in the next one? A row has the number
+ * of copies, the one that is different and how, and @offset after the beginning of the last one.
  */
 static const struct {
 	unsigned int nr, odd;
@@ -462,7 +462,7 @@ static const struct {
 	{ 16, 99, 0, 0, 0, 0x40 * 32, true },
 	{ 16, 99, 0, 0, 0, 0x40 * 32 + 0xe, true },
 	{ 40, 20, 0x1000, 0, 0, 0x40, true }, /* another area of memory */
-	/* too few, not one of the next, between two */
+	/* too few, not in the next one, between two */
 	{ 15, 99, 0, 0, 0, 0x40, false },
 	{ 0, 99, 0, 0, 0, 0x40, false },
 	{ 1, 99, 0, 0, 0, 0x40, false },
@@ -473,7 +473,7 @@ static const struct {
 	{ 16, 99, 0, 0, 0, 0x40 * 33, false },
 	{ 16, 99, 0, 0, 0, -0x40ULL, false },
 	{ 16, 99, 0, 0, 0, UINT64_MAX, false },
-	/* one of them is another */
+	/* one of them is different */
 	{ 40, 20, 0, 1, 0, 0x40, false },
 	{ 40, 20, 0, 0, 1, 0x40, false },
 	{ 40, 0, 0, 1, 0, 0x40, false },

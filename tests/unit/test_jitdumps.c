@@ -14,7 +14,7 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #define PID  4242
-#define ROOT "4242/root" /* of the process, below the test's directory */
+#define ROOT "4242/root" /* root of the process, below the test's directory */
 #define DUMP "/tmp/jit-7.dump"
 #define CODE UINT64_C(0x7f0000000000)
 
@@ -69,7 +69,7 @@ static void map_code(pid_t pid)
 	ck_assert_int_eq(tasks_mmap(tasks, pid, &m), 0);
 }
 
-/* The file at @path of the process is @name below the test's directory; NULL: its inode is not known. */
+/* Map the file at @path of the process, which is @name below the test's directory; NULL: its inode is unknown. */
 static void map_dump(pid_t pid, const char *path, const char *name)
 {
 	struct mapped_file file = { .path = path };
@@ -90,7 +90,7 @@ static void put_code(const char *name, uint64_t offset)
 	dump_put_load(&im, CODE + offset, 16, 1, name);
 }
 
-/* f at CODE, told in the dump of PID. */
+/* A dump of PID with f at CODE. */
 static void make_good(void)
 {
 	put_code("f", 0);
@@ -114,7 +114,7 @@ static const char *lookup(pid_t pid, const char *comm, uint64_t offset)
 	return text;
 }
 
-/* What is called as jitdumps are. */
+/* Files with the names of jitdumps. */
 static const struct {
 	const char *path;
 	bool is_dump;
@@ -155,7 +155,7 @@ START_TEST(test_found)
 	ck_assert_str_eq(lookup(PID, "jit", 4), "f+0x4");
 	ck_assert_str_eq(lookup(PID, "other", 4), "f+0x4");
 	ck_assert_str_eq(lookup(PID, "jit", 16), "-");
-	ck_assert_str_eq(lookup(PID, "jit", 0x10000), "-"); /* nothing is mapped there */
+	ck_assert_str_eq(lookup(PID, "jit", 0x10000), "-"); /* no file is mapped there */
 	ck_assert_str_eq(lookup(PID + 1, "jit", 4), "-");
 	ck_assert_ptr_nonnull(jitdumps_of(dumps, PID));
 	ck_assert_ptr_null(jitdumps_of(dumps, PID + 1));
@@ -191,7 +191,7 @@ static void make_nothing(void)
 {
 }
 
-/* What is at the path of the mapping; @ino: that is another inode than the one of the mapping. */
+/* The file at the path of the mapping; @ino: it has another inode than the mapping. */
 static const struct {
 	void (*make)(void);
 	bool ino;
@@ -219,7 +219,7 @@ START_TEST(test_wrong_files)
 }
 END_TEST
 
-/* A copy of the process has inherited the code; a program that it executes has not. */
+/* A child process has inherited the code; a program that it executes has not. */
 START_TEST(test_images)
 {
 	make_good();
@@ -242,7 +242,7 @@ static bool keep_all(void *ctx, pid_t pid)
 	return true;
 }
 
-/* Something else is mapped where the dump was, and it is what tells of the code all the same. */
+/* Another file is mapped at the place of the dump, which still describes the code. */
 START_TEST(test_unmapped)
 {
 	const struct mapped_file file = { .path = "/lib/x" };
@@ -256,7 +256,10 @@ START_TEST(test_unmapped)
 }
 END_TEST
 
-/* One report, one answer; the next one knows more. What has been read stays when the process and its file are gone. */
+/*
+ * Answers stay the same within a report; the next one knows more. Dumps that were read stay when the process and its
+ * file are gone.
+ */
 START_TEST(test_renew)
 {
 	make_good();
@@ -274,12 +277,12 @@ START_TEST(test_renew)
 	jitdumps_renew(dumps);
 	ck_assert_str_eq(lookup(PID, "jit", 4), "g+0x4");
 	jitdumps_renew(dumps);
-	jitdumps_renew(dumps); /* nobody asked */
+	jitdumps_renew(dumps); /* no address was looked up */
 	ck_assert_str_eq(lookup(PID, "jit", 4), "-");
 }
 END_TEST
 
-/* While samples wait it is looked at 200 times in a second at most. */
+/* While samples wait, the dump is read at most 200 times per second. */
 START_TEST(test_look)
 {
 	uint64_t began = now_ns(), changes;
@@ -315,7 +318,10 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
-/* No more than so many are open: those of one report stay, since it has names of them. The next one may have others. */
+/*
+ * A limited number of dumps is open: those of one report stay, because it uses their names. The next report may have
+ * others.
+ */
 START_TEST(test_many)
 {
 	int fds = (int)unit_open_fds(), i;

@@ -51,9 +51,8 @@ static const struct {
 	const char *release;
 	bool has;
 } fast_paths[] = {
-	{ "3.10.0-1160.el7.x86_64", true }, { "4.4.178", true },    { "4.14.67", true },
-	{ "4.15.0", false },                { "4.18.0-553.el8_10.x86_64", false },
-	{ "5.10", false },                  { "6.1.0-18-amd64", false }, { "", false },
+	{ "3.10.0-1160.el7.x86_64", true },    { "4.4.178", true }, { "4.14.67", true },         { "4.15.0", false },
+	{ "4.18.0-553.el8_10.x86_64", false }, { "5.10", false },   { "6.1.0-18-amd64", false }, { "", false },
 };
 
 START_TEST(test_fast_path)
@@ -172,7 +171,7 @@ START_TEST(test_this_host)
 }
 END_TEST
 
-/* Return: the exit status of @fn in a process of its own. */
+/* Return: the exit status of @fn in a child process. */
 static int in_child(int (*fn)(void))
 {
 	pid_t pid = fork();
@@ -187,7 +186,7 @@ static int in_child(int (*fn)(void))
 
 enum { AS_EXPECTED, NOT_SO, REFUSED };
 
-/* /proc is still that of the namespace outside. */
+/* /proc still belongs to the outer namespace. */
 static int look_inside(void)
 {
 	struct pidns ns = { 0 };

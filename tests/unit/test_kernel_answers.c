@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names that a kernel, here a made-up one, was asked for; and when it is asked. */
+/* Names from the namer of a fake kernel, and when it is used. */
 #include "core/host/host.h"
 #include "core/files/mapped_files.h"
 #include "core/files/recorded.h"
@@ -14,10 +14,10 @@
 #define K 0xffffffff81000000ULL
 #define M 0xffffffffc0000000ULL
 
-/* What is told of one address, and of all others: @around, where they are below @around_end. */
+/* The answer for one address, and for all others: @around, if they are below @around_end. */
 static struct {
 	uint64_t addr;
-	const char *answer; /* NULL: it refuses */
+	const char *answer; /* NULL: an error */
 	uint64_t around_end;
 	unsigned int asked;
 } told;
@@ -70,20 +70,20 @@ static const char *lookup(uint64_t addr)
 
 static const struct {
 	const char *answer, *found;
-	uint64_t around_end; /* 0: nothing is known around it */
+	uint64_t around_end; /* 0: no answers around it */
 } answers[] = {
 	{ "schedule+0x0/0x90", "schedule+0x0 [kernel]" },
 	{ "schedule+0x1c/0x90", "schedule+0x1c [kernel]" },
 	{ "a.isra.0+0x1c/0x90", "a.isra.0+0x1c [kernel]" },
 	{ X100 X100 X100 X100 X100 "+0x1/0x2", X100 X100 X100 X100 X100 "+0x1 [kernel]" },
-	/* a name may have the marks of what follows it */
+	/* a name may contain the separators that follow it */
 	{ "a+0x5/0x6+0x7/0x90", "a+0x5/0x6+0x7 [kernel]" },
 	{ "ext4_write+0x1c/0x90 [ext4]", "ext4_write+0x1c [ext4]" },
 	{ "bpf_nf_init+0x1/0x9 [nf_conntrack]", "bpf_nf_init+0x1 [nf_conntrack]" },
 	{ "bpf_prog_6deef7357e7b4530+0x10/0x20", "bpf_prog_6deef7357e7b4530+0x10 [bpf]" },
 	{ "bpf_prog_6deef7357e7b4530_take+0x10/0x20", "bpf_prog_6deef7357e7b4530_take+0x10 [bpf]" },
 	{ "bpf_trampoline_6442549234_1+0x10/0x20", "bpf_trampoline_6442549234_1+0x10 [bpf]" },
-	/* it is told by what is around it */
+	/* the module is found from the addresses around it */
 	{ "bpf_prog_run+0x10/0x20", "-" },
 	{ "bpf_prog_run+0x10/0x20", "bpf_prog_run+0x10 [kernel]", K + (32ULL << 20) },
 	{ "bpf_prog_run+0x10/0x20", "-", K },
@@ -93,7 +93,7 @@ static const struct {
 	{ "bpf_prog_6deef7357e7b4530take+0x10/0x20", "-" },
 	{ "bpf_trampoline_+0x10/0x20", "-" },
 	{ "bpf_trampoline_link_prog+0x10/0x20", "-" },
-	/* nothing, or not what it should be */
+	/* no answer, or an invalid one */
 	{ NULL, "-" },
 	{ "", "-" },
 	{ "0xffffffff81000000", "-" },
@@ -120,7 +120,7 @@ START_TEST(test_answers)
 }
 END_TEST
 
-/* Code on both sides of which the kernel proper is, is the kernel's, whatever it is called. */
+/* Code between addresses of the kernel proper belongs to the kernel, whatever its name. */
 START_TEST(test_between)
 {
 	unsigned int asked;
@@ -131,7 +131,7 @@ START_TEST(test_between)
 	ck_assert_str_eq(lookup(K - 16), "proper+0x1 [kernel]");
 	ck_assert_str_eq(lookup(K + 16), "proper+0x1 [kernel]");
 	ck_assert_str_eq(lookup(K), "bpf_prog_6deef7357e7b4530+0x0 [kernel]");
-	/* It is asked for once in a report. */
+	/* Each address is looked up once in a report. */
 	asked = told.asked;
 	ck_assert_str_eq(lookup(K), "bpf_prog_6deef7357e7b4530+0x0 [kernel]");
 	ck_assert_uint_eq(told.asked, asked);
@@ -154,13 +154,13 @@ START_TEST(test_not_the_kernels)
 }
 END_TEST
 
-/* When the kernel is asked, and when its file is read. */
+/* When the namer is used, and when the file is read. */
 static const struct {
 	const char *what;
 	const char *version, *kallsyms;
 	const char *given; /* --kallsyms */
 	bool recorded, no_namer;
-	const char *first, *second; /* the names of K and M: "asked" where the kernel was */
+	const char *first, *second; /* the names of K and M: "asked" if they come from the namer */
 } uses[] = {
 #define GCC   "Linux version 6.1.0-18-amd64 (gcc-12 (Debian 12.2.0-14) 12.2.0) #1 SMP\n"
 #define CLANG "Linux version 6.1.0 (clang version 15.0.1, LLD 15.0.1) #1 SMP\n"
@@ -171,7 +171,7 @@ static const struct {
 	{ "as it is", GCC, SHOWN, .first = "asked", .second = "listed" },
 	{ "no way to ask", GCC, SHOWN, .no_namer = true, .first = "_text", .second = "listed" },
 	{ "built by clang", CLANG, SHOWN, .first = "_text", .second = "listed" },
-	{ "nothing tells by what it was built", NULL, SHOWN, .first = "_text", .second = "listed" },
+	{ "unknown how it was built", NULL, SHOWN, .first = "_text", .second = "listed" },
 	{ "it hides addresses", GCC, ZEROS, .first = "-", .second = "-" },
 	{ "it shows nothing", GCC, "", .first = "-", .second = "-" },
 	{ "its file is not there", GCC, NULL, .first = "-", .second = "-" },
@@ -211,7 +211,7 @@ START_TEST(test_uses)
 	if (!strcmp(uses[_i].first, "asked"))
 		ck_assert_msg(!kernel_names_ahead(names), "%s: reads ahead", uses[_i].what);
 	ck_assert_str_eq(find_name(names, K), uses[_i].first);
-	/* That one it does not know; the file may. */
+	/* The namer does not know this one; the file may. */
 	ck_assert_str_eq(find_name(names, M), uses[_i].second);
 	kernel_names_renew(names);
 	ck_assert_str_eq(find_name(names, K), uses[_i].first);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FUNCTIONS = 10000, PIECES = 64 }; /* of text, in 350 KB, and of anything else */
+enum { FUNCTIONS = 10000, PIECES = 64 }; /* functions in 350 KB of text, and pieces of other kinds */
 
 #define TEXT   0xffffffff81000000ULL
 #define DATA   0xffffffff82000000ULL
@@ -30,7 +30,7 @@ static void teardown(void)
 	unit_rmdir(dir);
 }
 
-/* @end: of the text, with its address; "": it does not end. @module: the name of a function behind it. */
+/* @end: symbol at the end of the text, with its address; "": no end. @module: the name of a function after it. */
 static void write_file(uint64_t base, const char *end, const char *module)
 {
 	FILE *out = fopen(path, "we");
@@ -63,19 +63,19 @@ static const char *lookup(uint64_t addr)
 static const struct {
 	const char *end;
 	bool whole;
-	const char *last, *module; /* what the last function's and the module's addresses are found in */
+	const char *last, *module; /* symbols of the last function's and the module's addresses */
 } files[] = {
 	{ "ffffffff81027100 T _etext\n", false, "function_09999+0xf [kernel]", "new+0x1 [mod]" },
 	{ "ffffffff81027100 T _etext\n", true, "function_09999+0xf [kernel]", "old+0x1 [mod]" },
 	{ "", false, "function_09999+0xf [kernel]", "old+0x1 [mod]" },
 	{ "", true, "function_09999+0xf [kernel]", "old+0x1 [mod]" },
-	/* of a module, or before the text: not its end */
+	/* an end in a module, or before the text: not the end of text */
 	{ "ffffffff81027100 T _etext\t[mod]\n", false, "function_09999+0xf [kernel]", "old+0x1 [mod]" },
 	{ "ffffffff80000000 D _etext\n", false, "function_09999+0xf [kernel]", "old+0x1 [mod]" },
 	{ "ffffffff81027100 T _etexts\n", false, "function_09999+0xf [kernel]", "old+0x1 [mod]" },
 };
 
-/* What is behind the text is read when it is asked for, and not before. */
+/* Symbols after the text are read only when needed. */
 START_TEST(test_late)
 {
 	int pieces = 0;
@@ -111,7 +111,7 @@ START_TEST(test_at_once)
 }
 END_TEST
 
-/* Of the names where the text ends the first, as of any other address, in whichever part of the file it is. */
+/* Of several names at the end of the text the first one counts, as for all addresses, in any part of the file. */
 START_TEST(test_text_end)
 {
 	static const struct {
@@ -143,7 +143,7 @@ START_TEST(test_shows)
 	write_file(_i ? TEXT : 0, "", "old");
 	ck_assert_int_eq(kernel_file_open(path, false, &f), 0);
 	ck_assert_int_eq(kernel_file_shows(f), _i);
-	ck_assert(kernel_file_ahead(f)); /* it has not read all of it */
+	ck_assert(kernel_file_ahead(f)); /* it has not read everything */
 	ck_assert_int_eq(kernel_file_shows(f), _i);
 	ck_assert_int_eq(kernel_file_text(f), 0);
 	ck_assert_int_eq(kernel_file_shows(f), _i);
@@ -167,7 +167,7 @@ START_TEST(test_refused)
 	ck_assert_int_eq(kernel_file_open(dir, _i, &f), -EISDIR);
 	ck_assert_int_eq(kernel_file_open("/dev/zero", _i, &f), -EINVAL);
 	ck_assert_ptr_null(f);
-	/* larger than any, without taking room */
+	/* larger than any real file, without taking room */
 	unit_write(dir, "kallsyms", "", 0);
 	ck_assert_int_eq(truncate(path, 3LL << 30), 0);
 	ck_assert_int_eq(kernel_file_open(path, _i, &f), 0);

@@ -23,7 +23,7 @@ static void feed(const char *text, size_t len, size_t piece)
 	ck_assert_int_eq(kernel_symbols_finish(ks), 0);
 }
 
-/* "name+0xoffset [module]", "-" when there is none. */
+/* "name+0xoffset [module]", "-" if there is none. */
 static const char *lookup(uint64_t addr)
 {
 	static char text[1024];
@@ -81,7 +81,7 @@ static const struct {
 	{ K + 0xc0, "weak_thing+0x0 [kernel]" },
 	{ K + 0x100, "__indirect_thunk_start+0x0 [kernel]" },
 	{ K + 0x1ff, "last_text+0xbf [kernel]" },
-	/* data ends text, and what follows data is nobody's */
+	/* data ends text, and addresses after data have no symbol */
 	{ K + 0x200, "_etext+0x0 [kernel]" },
 	{ K + 0x3fffff, "_etext+0x3ffdff [kernel]" },
 	{ K + 0x400000, "-" },
@@ -127,7 +127,7 @@ END_TEST
 #define X100 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10
 #define X511 X100 X100 X100 X100 X100 X10 "x"
 
-/* A line that is read, or is skipped so that the good line before it goes on. */
+/* A line that is read, or is skipped, so that the valid line before it continues. */
 static const struct {
 	const char *line;
 	bool good;
@@ -239,7 +239,7 @@ START_TEST(test_zeroed)
 }
 END_TEST
 
-/* Where _text is; 0: not told. */
+/* The address of _text; 0: unknown. */
 static const struct {
 	const char *text;
 	uint64_t addr;
@@ -276,7 +276,7 @@ START_TEST(test_reference)
 }
 END_TEST
 
-/* A real size, sorted, in two sorted parts and in no order: the same table. */
+/* A table of real size, sorted, in two sorted parts, and unsorted: the same result. */
 START_TEST(test_many)
 {
 	static const unsigned int steps[] = { 1, 2, 7919 };

@@ -25,7 +25,7 @@ static int add(const char *path, uint64_t ino, const struct mapped_file **out)
 	return known_files_add(&files, &file, out);
 }
 
-/* The path of a file that is added. */
+/* The path of an added file. */
 static const char *added(const char *path, uint64_t ino)
 {
 	const struct mapped_file *out;
@@ -63,7 +63,7 @@ static const char *long_path(unsigned int number)
 	return path;
 }
 
-/* Long paths have a limit, and then only names. What was dropped makes room. */
+/* Long paths have a limit; after that only names are kept. Dropped files make room. */
 START_TEST(test_long_paths)
 {
 	unsigned int i = 0;
@@ -81,7 +81,7 @@ START_TEST(test_long_paths)
 }
 END_TEST
 
-/* All files together have one, too. Those that are known stay so. */
+/* All files together have a limit, too. Known files stay. */
 START_TEST(test_many_files)
 {
 	const struct mapped_file *out;

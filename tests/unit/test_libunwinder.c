@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The same stacks by our own walk and by libunwind, and what files do to libunwind that it cannot bear. */
+/* The same stacks walked by our own unwinder and by libunwind, and files that make libunwind crash. */
 #include "core/base/clock.h"
 #include "core/request/options.h"
 #include "tests/unit/cfi_image.h"
@@ -10,15 +10,15 @@
 #include <sys/mman.h>
 
 #define PROGRAM 0x555555555000ULL /* code of a program */
-#define OTHER   0x7f1200000000ULL /* code of a library, with another file at another time */
-#define JIT     0x7f0000000000ULL /* code that nobody has rules for */
+#define OTHER   0x7f1200000000ULL /* code of a library; another file is there later */
+#define JIT     0x7f0000000000ULL /* code without rules */
 #define STACK   0x7ffc00001000ULL
 #define WORDS   24
 #define IPS     8
 
-#define REPLY_NS  (2 * NSEC_PER_SEC)  /* for which the worker's reply is waited for */
-#define SLOW_NS   (NSEC_PER_SEC / 10) /* what takes longer is paid for, as a failure is */
-#define CREDIT_NS (15 * NSEC_PER_SEC) /* up to this, one more may fail */
+#define REPLY_NS  (2 * NSEC_PER_SEC)  /* time to wait for the worker's reply */
+#define SLOW_NS   (NSEC_PER_SEC / 10) /* a reply that takes longer costs credit, like a failure */
+#define CREDIT_NS (15 * NSEC_PER_SEC) /* with this credit or less, one more may fail */
 
 #define P(at) (PROGRAM + (at))
 #define L(at) (OTHER + (at))
@@ -31,12 +31,12 @@
 enum {
 	PLAIN = 0x000,    /* CFA = rsp + 16 */
 	LEAF = 0x040,     /* rsp + 8 */
-	BY_RBP = 0x080,   /* rbp + 16; rbp there */
+	BY_RBP = 0x080,   /* rbp + 16; rbp is saved there */
 	SAVES = 0x0c0,    /* rsp + 32; rbx at CFA - 16 */
 	BY_RBX = 0x100,   /* rbx + 16 */
-	REALIGNS = 0x140, /* what is at rbp - 8; rbp where rbp says */
-	ROOT = 0x180,     /* the outermost */
-	SIGNAL = 0x1c0,   /* what is at rsp + 160; the address at rsp + 168, rbp at + 120 */
+	REALIGNS = 0x140, /* the word at rbp - 8; rbp is saved at rbp */
+	ROOT = 0x180,     /* the outermost function */
+	SIGNAL = 0x1c0,   /* the word at rsp + 160; the address at rsp + 168, rbp at + 120 */
 	POPS = 0x240,     /* rsp + 8; rbx at CFA - 24 */
 	ENDLESS = 0x280,  /* an expression without an end */
 	NO_RULES = 0x2c0,
@@ -59,7 +59,7 @@ static const struct cfi_function functions[] = {
 static const struct mapped_file program = { .path = "/program" }, other = { .path = "/lib" },
 				anon = { .path = "//anon" };
 
-/* What is mapped, and what the files have. */
+/* The mappings, and the contents of the files. */
 static struct mapping maps[] = {
 	{ PROGRAM, PROGRAM + CFI_CODE_SIZE, CFI_CODE_OFFSET, &program },
 	{ OTHER, OTHER + CODE_SIZE, CODE_OFFSET, &other },
@@ -89,7 +89,7 @@ static void map(size_t i, struct rules *r)
 	rules[i] = r;
 }
 
-/* The library: @frame of its functions are in .debug_frame, the others in .eh_frame, which is found as @table says. */
+/* The library: functions of @frame are in .debug_frame, the others in .eh_frame, which is found by @table. */
 static struct rules *library(enum table table, enum frame frame, uint8_t cfa)
 {
 	const struct function in_eh[] = { { 0x000, 64, cfa }, { 0x040, 64, 0 } };
@@ -103,7 +103,7 @@ static struct rules *library(enum table table, enum frame frame, uint8_t cfa)
 	return r;
 }
 
-/* Of libunwind's credit, by the test at work: on a busy host, below valgrind, all of it may be gone. */
+/* The credit of libunwind that this test has used: on a busy host, with valgrind, all of it may be used. */
 static uint64_t paid_ns;
 
 static void setup(void)
@@ -153,7 +153,7 @@ static int read_copy(void *ctx, uint64_t addr, void *to, size_t len)
 static const struct unwind_mappings mappings = { NULL, find_mapping };
 static const struct unwind_files files = { NULL, find_rules };
 
-/** struct walked - what came of a stack. */
+/** struct walked - the result of a walk. */
 struct walked {
 	uint64_t ips[UNWIND_MAX_FRAMES];
 	uint8_t left[UNWIND_MAX_FRAMES];
@@ -172,10 +172,10 @@ static void prepare(struct walked *w)
 struct row {
 	const char *what;
 	uint64_t ip;
-	arch_regs regs; /* that are known beside that */
+	arch_regs regs; /* the other known registers */
 	uint64_t fp, rbx;
 	uint64_t words[WORDS];
-	uint64_t ips[IPS]; /* behind @ip, up to the first 0 */
+	uint64_t ips[IPS]; /* expected addresses after @ip, up to the first 0 */
 	enum unwind_end end;
 };
 
@@ -222,7 +222,7 @@ static void assert_ips(const struct walked *w, const struct row *row)
 
 /* ---- both agree */
 
-#define TO_ROOT 0, P(ROOT) + 5 /* of PLAIN */
+#define TO_ROOT 0, P(ROOT) + 5 /* from PLAIN to the root */
 
 static const struct row alike[] = {
 	{ "a leaf", P(LEAF), 0, 0, 0, { P(PLAIN) + 5, TO_ROOT }, { P(PLAIN) + 5, P(ROOT) + 5 }, UNWIND_ROOT },
@@ -301,7 +301,7 @@ START_TEST(test_alike)
 }
 END_TEST
 
-/* One worker has them all, and knows nothing of a row that it did not have before. */
+/* One worker gets all rows, and uses nothing from an earlier row. */
 START_TEST(test_alike_in_turn)
 {
 	unsigned int i, k;
@@ -315,12 +315,12 @@ START_TEST(test_alike_in_turn)
 }
 END_TEST
 
-/* ---- where rules are */
+/* ---- places of rules */
 
 static const struct {
 	enum table table;
 	enum frame frame;
-	uint32_t at; /* the function that has the rules there */
+	uint32_t at; /* the function whose rules are there */
 } places[] = {
 	{ TABLE, NO_FRAME, 0x005 },      { TABLE_OMITTED, NO_FRAME, 0x005 },
 	{ TABLE_WIDE, NO_FRAME, 0x005 }, { NO_HDR, NO_FRAME, 0x005 },
@@ -329,7 +329,7 @@ static const struct {
 	{ NO_HDR, FRAME, 0x105 },        { TABLE, FRAME, 0x005 },
 };
 
-/* Each place, by rows and by an expression. */
+/* Each place, with rows and with an expression. */
 START_TEST(test_places)
 {
 	const uint32_t at = places[_i].at;
@@ -350,7 +350,7 @@ START_TEST(test_places)
 }
 END_TEST
 
-/* Another file is mapped there: what was known of the first one does not count. */
+/* Another file is mapped there: the first one's rules are not used. */
 START_TEST(test_mappings_change)
 {
 	const struct row row = { "",
@@ -386,7 +386,7 @@ START_TEST(test_mappings_change)
 }
 END_TEST
 
-/* More files than the worker keeps: each is sent again, and none is taken for another one. */
+/* More files than the worker keeps: each is sent again, and none is mistaken for another. */
 START_TEST(test_many_files)
 {
 	const struct row row = { "",
@@ -410,7 +410,7 @@ START_TEST(test_many_files)
 }
 END_TEST
 
-/* What the stacks of a process needed comes with the next one: the worker has nothing to ask. */
+/* The data that earlier stacks of a process needed comes with the next one: the worker asks for nothing. */
 START_TEST(test_foresees)
 {
 	unsigned int first;
@@ -424,9 +424,9 @@ START_TEST(test_foresees)
 }
 END_TEST
 
-/* ---- where they do not agree */
+/* ---- where they disagree */
 
-/* What the copy does not have is below the stack pointer. */
+/* A saved register is below the stack pointer, outside of the copy. */
 START_TEST(test_popped)
 {
 	const struct row row = { "",
@@ -448,7 +448,7 @@ START_TEST(test_popped)
 }
 END_TEST
 
-/* A function without rules has moved the stack pointer on from its frame pointer: libunwind does not see that. */
+/* A function without rules has moved the stack pointer away from its frame pointer: libunwind does not notice that. */
 START_TEST(test_guessed_stack_pointer)
 {
 	const struct row row = { "",
@@ -482,7 +482,7 @@ END_TEST
 
 /* ---- hostile files */
 
-/* In its CIE the return address is in register 2^30, and the search table leads to it. */
+/* In its CIE the return address is in register 2^30; the search table leads to it. */
 static struct rules *hostile(void)
 {
 	static const uint8_t cie[] = { 3, 'z', 'R', 0, 1, 0x78, 0x80, 0x80, 0x80, 0x80, 4, 1, 0x1b, 0x0c, 7, 8 };
@@ -502,7 +502,7 @@ static bool is_refused(void)
 	return theirs.rc == -EAGAIN && paid_ns > CREDIT_NS;
 }
 
-/* On a busy host the time for a reply may be over before the CPU time is: then it was. */
+/* On a busy host the time for a reply may end before the CPU time does: then it did. */
 static void assert_lost(const struct row *row, pid_t pid, int rc)
 {
 	uint64_t began = now_ns();
@@ -527,7 +527,7 @@ static void assert_good(pid_t pid)
 	assert_ips(&theirs, &alike[0]);
 }
 
-/* A crash costs one stack, and the process's next ones only when there were too many. */
+/* A crash costs one stack. The next stacks of the process are lost only after too many crashes. */
 START_TEST(test_crash)
 {
 	struct err why;
@@ -551,7 +551,7 @@ START_TEST(test_crash)
 }
 END_TEST
 
-/* Of all processes 16 at once: each costs a second of credit, or ten times the time it took. */
+/* 16 crashes at once, over all processes: each costs a second of credit, or ten times its duration. */
 START_TEST(test_many_crashes)
 {
 	unsigned int i, crashed = 0;
@@ -562,13 +562,13 @@ START_TEST(test_many_crashes)
 		ck_assert(theirs.rc == -EPIPE || theirs.rc == -EAGAIN);
 		crashed += theirs.rc == -EPIPE;
 	}
-	/* Without a second of the 16 nothing more may fail. */
+	/* With less than a second of credit left, no more failures are permitted. */
 	ck_assert(crashed >= 16 || paid_ns > CREDIT_NS);
 	ck_assert_uint_lt(crashed, 40);
 }
 END_TEST
 
-/* The worker ends itself, by its CPU time. */
+/* The worker ends itself by its CPU time. */
 START_TEST(test_endless)
 {
 	const struct row row = { "", P(ENDLESS), FP, AT(2), 0, { 0 }, { 0 }, UNWIND_BAD };
@@ -578,7 +578,7 @@ START_TEST(test_endless)
 }
 END_TEST
 
-/* Any byte of the file may be damaged. What comes of that is a stack, and the next one is right. */
+/* Any byte of the file may be damaged. The walk ends, and the next one is right. */
 START_TEST(test_damaged)
 {
 	struct cfi_image image;
@@ -596,7 +596,7 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-/* The room for addresses. */
+/* The limit for addresses. */
 START_TEST(test_room)
 {
 	struct unwind_regs regs = { .have = ARCH_BIT(ARCH_SP) | ARCH_BIT(ARCH_IP) };
@@ -621,7 +621,7 @@ START_TEST(test_room)
 }
 END_TEST
 
-/* A program that was built without libunwind. */
+/* A program built without libunwind. */
 START_TEST(test_not_built)
 {
 	assert_lost(&crashes, 500, -ENOSYS);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the process that runs libunwind may say, when a file has taken it over; and what it costs. Without a process. */
+/*
+ * Possible replies of the process that runs libunwind after a file has taken it over; and their cost. Without a
+ * process.
+ */
 #include "core/base/clock.h"
 #include "tests/unit/fake_time.h"
 #include "tests/unit/unit.h"
@@ -18,18 +21,18 @@ struct worker {
 
 #define ZERO 1 /* an address that is not mapped */
 
-/** struct saying - what it replies, again and again. */
+/** struct saying - the reply, each time. */
 struct saying {
 	const char *what;
-	int rc; /* of worker_call(); not 0: there is no reply */
+	int rc; /* result of worker_call(); not 0: there is no reply */
 	uint32_t said, nr, end;
 	uint64_t addr;
 	size_t len; /* 0: all */
 	bool fd;
-	uint64_t leaf, second; /* addresses; 0: those of a stack that can be; ZERO: 0 */
+	uint64_t leaf, second; /* addresses; 0: those of a possible stack; ZERO: 0 */
 	uint32_t unknown;
 	uint64_t takes_ms;
-	int want; /* of libunwinder_walk() */
+	int want; /* result of libunwinder_walk() */
 };
 
 static const struct saying *saying;
@@ -73,7 +76,7 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 	reply->fd = -1;
 	if (saying->rc)
 		return saying->rc;
-	/* What the worker writes to the shared memory changes nothing. */
+	/* The worker's writes to the shared memory have no effect. */
 	memset(the_worker.job.ctx, 0xff, sizeof(struct libunwinder_shared));
 	memset(r, 0xff, sizeof(*r));
 	r->said = saying->said;
@@ -101,7 +104,7 @@ int worker_ask(const struct worker_message *question, struct worker_message *ans
 	return -EPIPE;
 }
 
-/* ---- who asks */
+/* ---- which processes are walked */
 
 static const struct mapped_file file = { .path = "/program" };
 static const struct mapping program = { 0x1000, 0x2000, 0, &file };
@@ -216,7 +219,7 @@ START_TEST(test_saying)
 }
 END_TEST
 
-/* A process that fails is not asked any more, others are. */
+/* A process that fails is not walked again, others are. */
 START_TEST(test_process)
 {
 	static const struct saying dies = { "", .rc = -EPIPE }, works = { "", .nr = 1 };
@@ -235,7 +238,7 @@ START_TEST(test_process)
 }
 END_TEST
 
-/* Once it has unwound a stack, it may be taken over, and is not believed that the kernel lacks something. */
+/* After its first stack it may be taken over: its claim that the kernel lacks something is not believed. */
 START_TEST(test_taken_over)
 {
 	static const struct saying cannot = { "", .rc = -ENOSYS }, works = { "", .nr = 1 };
@@ -249,7 +252,7 @@ START_TEST(test_taken_over)
 }
 END_TEST
 
-/* Neither is a process blamed for what the host lacks. */
+/* A lack of files on the host is not a failure of the process. */
 START_TEST(test_no_files)
 {
 	static const struct saying no_files = { "", .rc = -EMFILE }, works = { "", .nr = 1 };
@@ -263,7 +266,7 @@ START_TEST(test_no_files)
 }
 END_TEST
 
-/* 16 at once, then one a second. */
+/* 16 failures at once, then one per second. */
 START_TEST(test_failures_of_all)
 {
 	static const struct saying dies = { "", .rc = -EPIPE };
@@ -285,7 +288,7 @@ START_TEST(test_failures_of_all)
 }
 END_TEST
 
-/* What takes long costs ten times as much: not more than a tenth of the time is waited for. */
+/* A slow reply costs ten times its time: at most a tenth of the time is spent on waiting. */
 START_TEST(test_hangs)
 {
 	static const struct saying hangs = { "", .rc = -ETIME, .takes_ms = 2000 };
@@ -302,7 +305,7 @@ START_TEST(test_hangs)
 }
 END_TEST
 
-/* Where it cannot be confined it is not asked again. */
+/* If it cannot be confined, it is not used again. */
 START_TEST(test_unconfined)
 {
 	static const struct saying refuses = { "", .rc = -ENOSYS };

@@ -18,7 +18,7 @@
 
 enum { AT_INNER, CALL_INNER, CALL_MIDDLE, AT_OUTER, AT_OTHER, CALL_OTHER };
 
-/* Lines, known when it has run; and instructions, by their names. */
+/* Lines, known after it has run; and instructions, by their names. */
 static unsigned int line_of[8];
 static int fds_before;
 extern const char mark_inner[], mark_outer[], mark_other[];
@@ -80,7 +80,7 @@ static void teardown(void)
 	lines_free(lines);
 	close(exe);
 	ck_assert_int_eq(unit_open_fds(), fds_before);
-	/* One that is killed below valgrind may take longer to end than it is waited for. */
+	/* A worker that is killed under valgrind may take longer to end than the wait. */
 	if (!unit_below_valgrind())
 		ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -145,7 +145,7 @@ START_TEST(test_self)
 }
 END_TEST
 
-/* What is not wanted is not told. */
+/* Unwanted results are left out. */
 START_TEST(test_wanted)
 {
 	uint32_t file;
@@ -161,7 +161,7 @@ START_TEST(test_wanted)
 }
 END_TEST
 
-/* More than are open at a time, and then anew. */
+/* More files than can be open at a time, and then all again. */
 START_TEST(test_many_files)
 {
 	uint32_t files[40];
@@ -226,7 +226,7 @@ START_TEST(test_cut)
 }
 END_TEST
 
-/* Of a file that shrinks while it is open, what is read may be what kills the reader. */
+/* If a file shrinks while it is open, reading it may kill the reader. */
 START_TEST(test_shrinks)
 {
 	uint32_t file = add_file(), good = add_file();
@@ -241,7 +241,7 @@ START_TEST(test_shrinks)
 	find(file, fd, address_of(mark_inner) + 1);
 	find(file, fd, address_of(mark_outer) + 1);
 	find(file, fd, address_of((const char *)(uintptr_t)lines_find));
-	assert_works(file, fd); /* remembered */
+	assert_works(file, fd); /* the answer is remembered */
 	close(fd);
 	ck_assert_str_ne(find(good, exe, address_of(mark_inner) + 1), "");
 	assert_works(add_file(), exe);
@@ -269,7 +269,7 @@ START_TEST(test_no_files)
 }
 END_TEST
 
-/* The bytes of the sections that tell what is asked for: their places in the file. */
+/* The sections with the wanted data: their places in the file. */
 struct part {
 	size_t at, len;
 };
@@ -295,7 +295,7 @@ static size_t debug_parts(struct part *parts, size_t max)
 	return nr;
 }
 
-/* Whatever is in them: an answer or none, in time, and the next file is read. */
+/* For any contents: an answer or none, in time, and the next file is read. */
 START_TEST(test_changed)
 {
 	struct part parts[16];

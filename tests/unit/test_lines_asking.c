@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is asked of the worker, what is believed of it, and when it is given up: with a worker that does as it is told.
- */
+/* Requests to the worker, checks of its replies, and when it is given up: with a scripted worker. */
 #include "core/base/clock.h"
 #include "core/files/worker.h"
 #include "core/symbols/lines.h"
@@ -11,7 +10,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 
-#define FD 1000 /* of file 0; nobody opens them */
+#define FD 1000 /* descriptor of file 0; they are never opened */
 
 /* ---- the worker */
 
@@ -20,9 +19,9 @@ struct worker {
 };
 
 static struct worker the_worker;
-static char said[8192];                   /* calls as "file@slot:addr" (without "file@": no descriptor), "end" */
-static int results[64], nr_results, next; /* of calls; 0 behind their end */
-static int timeout;                       /* of the last call, which takes so long if its result is -ETIME */
+static char said[8192];                   /* the calls, as "file@slot:addr" (without "file@": no descriptor), "end" */
+static int results[64], nr_results, next; /* results of calls; 0 after the last one */
+static int timeout;                       /* timeout of the last call, which takes so long if its result is -ETIME */
 static bool with_fd;
 static char reply_bytes[WORKER_MESSAGE_MAX];
 static size_t reply_len;
@@ -117,7 +116,7 @@ static void teardown(void)
 	fake_time_end();
 }
 
-/* As with -i 1. */
+/* With -i 1. */
 static void set_interval(void)
 {
 	int i;
@@ -136,14 +135,14 @@ static size_t find(uint32_t file, uint64_t addr)
 	return lines_find(lines, file, FD + (int)file, addr, &f);
 }
 
-/* What was said since the last time. */
+/* Check the calls since the last time. */
 static void assert_said(const char *want)
 {
 	ck_assert_str_eq(said, want);
 	said[0] = 0;
 }
 
-/* The next calls fail like this. */
+/* Set the results of the next calls. */
 static void will(int first, int second)
 {
 	results[0] = first;
@@ -160,7 +159,7 @@ static void assert_skipped(const char *want)
 	ck_assert_str_eq(why.msg, want ? want : "");
 }
 
-/* The file goes with the first question; no question is asked twice. */
+/* The file goes with the first request; no request is sent twice. */
 START_TEST(test_remembered)
 {
 	const struct lines_frame *f;
@@ -190,7 +189,7 @@ START_TEST(test_remembered)
 }
 END_TEST
 
-/* The file that was not asked for the longest time gives way. */
+/* The file that was not used for the longest time is dropped. */
 START_TEST(test_slots)
 {
 	uint32_t i;
@@ -206,7 +205,10 @@ START_TEST(test_slots)
 }
 END_TEST
 
-/* @others: have been asked before; what two calls come to; what is said; was it an answer; and what is to tell. */
+/*
+ * @others: files with earlier requests. The results of two calls; the calls; whether there was an answer; and the
+ * warning.
+ */
 static const struct {
 	bool others;
 	int results[2];
@@ -260,7 +262,7 @@ START_TEST(test_failures)
 	ck_assert_uint_eq(find(0, 1), failures[_i].found ? 2 : 0);
 	assert_said(failures[_i].said);
 	nr_results = 0;
-	/* The answer stays, the file is asked again or not, others are. */
+	/* The answer stays; the file is used again or not; others are. */
 	ck_assert_uint_eq(find(0, 1), failures[_i].found ? 2 : 0);
 	assert_said("");
 	ck_assert_uint_eq(find(0, 2), failures[_i].again ? 2 : 0);
@@ -270,7 +272,7 @@ START_TEST(test_failures)
 }
 END_TEST
 
-/* These are of no file. */
+/* Results that do not concern a file. */
 static const struct {
 	int rc;
 	const char *skipped;
@@ -295,7 +297,7 @@ START_TEST(test_ends)
 }
 END_TEST
 
-/* A quarter of an interval is over: no file is asked any more, and all of them again in the next report. */
+/* After a quarter of an interval no file is used any more, and all of them again in the next report. */
 START_TEST(test_late)
 {
 	set_interval();
@@ -333,7 +335,7 @@ START_TEST(test_always_late)
 }
 END_TEST
 
-/* Without intervals a report has a minute, and a question 10 s. */
+/* Without intervals a report has a minute, and a request 10 s. */
 START_TEST(test_minute)
 {
 	uint32_t i;
@@ -349,7 +351,7 @@ START_TEST(test_minute)
 }
 END_TEST
 
-/* Hostile files are many. */
+/* Many hostile files. */
 START_TEST(test_too_many)
 {
 	uint32_t i;
@@ -365,7 +367,7 @@ START_TEST(test_too_many)
 }
 END_TEST
 
-/* ---- what comes back */
+/* ---- replies */
 
 #define N3   "\3\0\0\0"
 #define R(s) s, sizeof(s) - 1
@@ -387,10 +389,10 @@ static const struct {
 	{ R(N3 "f"), -EBADMSG },
 	{ R(N3 "\0"), -EBADMSG },
 	{ R(N3 "\0a.c"), -EBADMSG },
-	{ R(N3 "f\0a.c\0"), -EBADMSG },       /* the last has no name */
-	{ R(N3 "\0\0" N3 "\0\0"), -EBADMSG }, /* and only the last */
+	{ R(N3 "f\0a.c\0"), -EBADMSG },       /* the last frame has no name */
+	{ R(N3 "\0\0" N3 "\0\0"), -EBADMSG }, /* only the last may have none */
 	{ R(N3 "\0\0" N3 "f\0\0"), -EBADMSG },
-	{ R(N3 "\0/a.c\0"), -EBADMSG }, /* a base name */
+	{ R(N3 "\0/a.c\0"), -EBADMSG }, /* not a base name */
 	{ R(N3 "\0a/b.c\0"), -EBADMSG },
 	{ R(N3 "\0\0\0"), -EBADMSG },
 	{ R(N3 "f\0\0" N3 "\0\0x"), -EBADMSG },
@@ -409,7 +411,7 @@ START_TEST(test_replies)
 }
 END_TEST
 
-/* As many and as long as there may be, and one more. */
+/* As many and as long as possible, and one more. */
 START_TEST(test_longest)
 {
 	struct lines_frame frames[LINES_FRAMES + 1], out[LINES_FRAMES];
@@ -426,14 +428,14 @@ START_TEST(test_longest)
 	frames[LINES_FRAMES - 1].name = "f";
 	reply_frames(frames, LINES_FRAMES + 1);
 	ck_assert_int_eq(lines_reply_parse(reply_bytes, reply_len, out), -EBADMSG);
-	/* a name is cut */
+	/* a long name is truncated */
 	frames[0] = (struct lines_frame){ name, name, 1 };
 	frames[1].name = NULL;
 	reply_frames(frames, 2);
 	ck_assert_int_eq(lines_reply_parse(reply_bytes, reply_len, out), 2);
 	ck_assert_uint_eq(strlen(out[0].name), LINES_NAME - 1);
 	ck_assert_uint_eq(strlen(out[0].file), LINES_NAME - 1);
-	/* one that was not is none of ours */
+	/* a name that was not truncated is not from our worker */
 	memset(text, 'n', sizeof(text));
 	text[4 + LINES_NAME] = text[4 + LINES_NAME + 1] = 0;
 	ck_assert_int_eq(lines_reply_parse(text, 4 + LINES_NAME + 2, out), -EBADMSG);
@@ -445,7 +447,7 @@ START_TEST(test_longest)
 }
 END_TEST
 
-/* Nobody asked for a descriptor. */
+/* An unexpected descriptor. */
 START_TEST(test_descriptor)
 {
 	int fds = unit_open_fds();

@@ -46,8 +46,8 @@ static void teardown(void)
 }
 
 /*
- * Records: a CIE, CFA = rsp + 8, and an FDE for 16 bytes of code, rsp + 16 behind the first byte, and behind the eighth
- * where the expression in it says: DW_OP_breg7 32. They are behind code of 16 bytes.
+ * Records: a CIE with CFA = rsp + 8, and an FDE for 16 bytes of code: rsp + 16 after the first byte, and after the
+ * eighth an expression: DW_OP_breg7 32. They come after 16 bytes of code.
  */
 #define RECORDS                                                                                                        \
 	{                                                                                                              \
@@ -56,7 +56,7 @@ static void teardown(void)
 			0, 0, 0, 0, 0, 0                                                                               \
 	}
 
-/* The code at CODE + @offset has @records. */
+/* Put @records of the code at CODE + @offset. */
 static void put_code(uint64_t offset, const uint8_t *records, size_t nr)
 {
 	if (nr)
@@ -93,7 +93,7 @@ START_TEST(test_rows)
 	ck_assert_int_eq(row->cfa_value, 16);
 	ck_assert_int_eq(rules_find(r, CODE + 0x201, &row), 1);
 	ck_assert_uint_eq(row->function, CODE + 0x200);
-	/* whatever was asked for before */
+	/* after any earlier request */
 	ck_assert_int_eq(rules_find(r, CODE + 8, &row), 1);
 	ck_assert(row->cfa_expr);
 	ck_assert_int_eq(rules_expr(r, row, (uint64_t)row->cfa_value, expr), 2);
@@ -102,7 +102,7 @@ START_TEST(test_rows)
 	ck_assert_int_eq(rules_expr(r, row, (uint64_t)row->cfa_value, expr), 2);
 	ck_assert_int_eq(rules_expr(r, row, (uint64_t)row->cfa_value + 64, expr), -EBADMSG);
 	ck_assert_uint_gt(rules_memory(r), 0);
-	/* what is not code, and code without rules */
+	/* not code, and code without rules */
 	ck_assert_int_eq(rules_find(r, CODE + 16, &row), 0);
 	ck_assert_int_eq(rules_find(r, CODE - 1, &row), 0);
 	ck_assert_int_eq(rules_find(r, CODE + 0x100, &row), 0);
@@ -113,7 +113,7 @@ START_TEST(test_rows)
 }
 END_TEST
 
-/* The answer for the second byte when byte @at of the records is @value, or they end there: @value -1. */
+/* The answer for the second byte if byte @at of the records is @value, or if they end there: @value -1. */
 static const struct {
 	unsigned int at;
 	int value, rc;
@@ -128,7 +128,7 @@ static const struct {
 	{ 9, 'y', -ENOTSUP },
 	{ 16, 0x9b, -ENOTSUP },
 	{ 18, 99, -EBADMSG },
-	/* the FDE: a terminator, beyond the end, of another CIE, elsewhere, too short, an unknown instruction */
+	/* the FDE: a terminator, beyond the end, another CIE, another address, too short, an unknown instruction */
 	{ 24, 0, 0 },
 	{ 24, 200, -EBADMSG },
 	{ 27, 0xff, -EBADMSG },
@@ -162,7 +162,7 @@ START_TEST(test_flaws)
 }
 END_TEST
 
-/* So many records are looked at, and no more. */
+/* A limited number of records is read. */
 START_TEST(test_many_records)
 {
 	static const uint8_t records[] = RECORDS;
@@ -181,7 +181,7 @@ START_TEST(test_many_records)
 }
 END_TEST
 
-/* Memory is used again: what was known is not believed any more. */
+/* Memory is used again for other code: the old rules are not used any more. */
 START_TEST(test_used_again)
 {
 	uint8_t records[] = RECORDS;
@@ -235,8 +235,8 @@ static int read_stack(void *ctx, uint64_t addr, void *to, size_t len)
 }
 
 /*
- * The frame pointer leads from CODE to the outermost function at CODE + 0x100, as the rules say. But another call of
- * the same addresses may be one of other code, so that nothing is proved.
+ * The rules say that the frame pointer leads from CODE to the outermost function at CODE + 0x100. But a later stack
+ * with the same addresses may belong to other code, so nothing is proven.
  */
 START_TEST(test_walk)
 {

@@ -9,7 +9,7 @@ static const struct {
 	const char *what;
 	uint64_t freq, duration, interval;
 	unsigned int cpus, depth;
-	uint32_t hash, stack; /* asked for */
+	uint32_t hash, stack; /* requested sizes */
 	struct map_sizes want;
 	bool first;
 } runs[] = {
@@ -19,16 +19,16 @@ static const struct {
 	{ "5 s, many CPUs", 99, 5 * S, 0, 128, 128, 40960, 16384, { 40960, 8192, 65536, 36864 } },
 	{ "5 s, fast", 4999, 5 * S, 0, 2, 128, 40960, 16384, { 40960, 8192, 65536, 36864 } },
 	{ "a moment", 1, 1, 0, 1, 128, 40960, 16384, { 256, 256, 512, 4096 } },
-	/* a report each second: the rate of one of them, whether or not there is an end */
+	/* a report each second: the rate for one of them, with or without an end */
 	{ "-i 1", 99, 0, 1 * S, 2, 128, 40960, 16384, { 503, 512, 1024, 4096 } },
 	{ "-i 1, 5 s", 99, 5 * S, 1 * S, 2, 128, 40960, 16384, { 503, 512, 1024, 4096 } },
 	{ "-i, long", 999, 0, 60 * S, 16, 128, 40960, 16384, { 40960, 8192, 32768, 40960 } },
-	/* by period: nobody knows */
+	/* by period: the rate is unknown */
 	{ "by period", 0, 5 * S, 0, 2, 128, 40960, 16384, { 40960, 8192, 65536, 36864 } },
-	/* what is asked for, if it is more than the default */
+	/* the requested size if it is more than the default */
 	{ "5 s, many stacks", 99, 5 * S, 0, 2, 128, 40960, 32768, { 1493, 16384, 131072, 73728 } },
 	{ "5 s, many counts", 99, 5 * S, 0, 2, 128, 50000, 16384, { 50000, 2048, 4096, 4096 } },
-	/* and else it is the most */
+	/* otherwise it is the maximum */
 	{ "few stacks", 99, 5 * S, 0, 2, 128, 40960, 64, { 1493, 32, 256, 4096 } },
 	{ "one stack, one count", 99, 5 * S, 0, 2, 128, 1, 1, { 1, 1, 4, 4096 } },
 	{ "as many as there can be",
@@ -49,18 +49,18 @@ static const struct {
 	  40960,
 	  16384,
 	  { 40960, 8192, 32768, 40960 } },
-	/* where every entry is short, and where too much would have to be skipped */
+	/* if every entry is short, and if too much would have to be skipped */
 	{ "shallow", 99, 0, 0, 2, 32, 40960, 16384, { 40960, 16384, 0, 8192 } },
 	{ "less shallow", 99, 0, 0, 2, 33, 40960, 16384, { 40960, 8192, 65536, 36864 } },
 	{ "deep", 99, 0, 0, 2, 192, 40960, 16384, { 40960, 8192, 65536, 36864 } },
 	{ "too deep", 99, 0, 0, 2, 193, 40960, 16384, { 40960, 16384, 0, 8192 } },
-	/* at first, where there is one set */
+	/* at first, if there is one set */
 	{ "first", 99, 0, 0, 2, 128, 40960, 16384, { 1024, 1024, 2048, 4096 }, true },
 	{ "first, of few", 99, 1 * S, 0, 2, 128, 40960, 16384, { 503, 512, 1024, 4096 }, true },
 	{ "first, fast", 4999, 5 * S, 0, 2, 128, 40960, 16384, { 1024, 1024, 2048, 4096 }, true },
 	{ "first, by period", 0, 0, 0, 2, 128, 40960, 16384, { 1024, 1024, 2048, 4096 }, true },
 	{ "first, few stacks", 99, 0, 0, 2, 128, 40960, 64, { 1024, 32, 256, 4096 }, true },
-	{ "first, many are asked for", 99, 0, 0, 2, 128, 50000, 32768, { 50000, 16384, 131072, 73728 }, true },
+	{ "first, many are requested", 99, 0, 0, 2, 128, 50000, 32768, { 50000, 16384, 131072, 73728 }, true },
 	{ "first, two sets", 999, 0, 60 * S, 16, 128, 40960, 16384, { 40960, 8192, 32768, 40960 }, true },
 	{ "too deep, 5 s", 99, 5 * S, 0, 2, 193, 40960, 16384, { 1493, 4096, 0, 4096 } },
 };
@@ -98,7 +98,7 @@ END_TEST
 
 #define MIB (1024 * 1024ULL)
 
-/* The first ones have 1.7 MiB, the largest 31. */
+/* The first tables have 1.7 MiB, the largest 31 MiB. */
 static const struct {
 	const char *what;
 	uint64_t memory;

@@ -13,7 +13,7 @@ static void insert(struct maps **m, uint64_t start, uint64_t end, uint64_t pgoff
 	ck_assert_int_eq(maps_insert(m, &what), 0);
 }
 
-/* What must hold after each step: sorted, nothing empty, nothing overlapping, within its memory. */
+/* Check after each step: sorted, no empty ranges, no overlaps, within its memory. */
 static void check_list(const struct maps *m)
 {
 	size_t i;
@@ -58,7 +58,7 @@ static const struct {
 	  UINT64_MAX,
 	  0,
 	  { { 10, 20, 100 }, { 30, 40, 200 }, { UINT64_MAX - 1, UINT64_MAX, 0, true } } },
-	/* refused, and nothing changes */
+	/* refused, without change */
 	{ 0, 0, -EINVAL, { { 10, 20, 100 }, { 30, 40, 200 } } },
 	{ 15, 15, -EINVAL, { { 10, 20, 100 }, { 30, 40, 200 } } },
 	{ 16, 15, -EINVAL, { { 10, 20, 100 }, { 30, 40, 200 } } },
@@ -111,7 +111,7 @@ static const struct {
 	{ UINT64_MAX - 11, -1 },
 	{ UINT64_MAX - 10, 3 },
 	{ UINT64_MAX - 1, 3 },
-	{ UINT64_MAX, -1 }, /* the last byte belongs to no range that has an end */
+	{ UINT64_MAX, -1 }, /* the last byte is in no range that has an end */
 };
 
 START_TEST(test_find)
@@ -133,7 +133,7 @@ START_TEST(test_find)
 }
 END_TEST
 
-/* As test_random() sees each byte: the file, and where in it. */
+/* The view of test_random(): for each byte the file, and the offset in it. */
 struct byte {
 	const struct mapped_file *file;
 	uint64_t offset;
@@ -183,7 +183,7 @@ START_TEST(test_random)
 		compare(m, base, bytes);
 		if (before)
 			compare(before, base, old);
-		if (step % 50 == 20) { /* a fork: the other one keeps what it saw */
+		if (step % 50 == 20) { /* a fork: the other list keeps its mappings */
 			maps_unref(before);
 			before = maps_ref(m);
 			memcpy(old, bytes, sizeof(old));
@@ -201,13 +201,13 @@ START_TEST(test_copy_on_write)
 	const struct mapping empty = { 5, 5, 0, &file_a };
 
 	insert(&parent, 10, 20, 0, &file_a);
-	ck_assert_ptr_eq(parent, shared); /* nobody else has it: changed in place */
+	ck_assert_ptr_eq(parent, shared); /* not shared any more: changed in place */
 	child = maps_ref(parent);
 	other = maps_ref(parent);
 	ck_assert_uint_eq(parent->refs, 3);
 
 	ck_assert_int_eq(maps_insert(&child, &empty), -EINVAL);
-	ck_assert_ptr_eq(child, shared); /* nothing to change, nothing to copy */
+	ck_assert_ptr_eq(child, shared); /* no change, no copy */
 	insert(&child, 12, 14, 0, &file_b);
 	ck_assert_ptr_ne(child, shared);
 	ck_assert_uint_eq(child->refs, 1);
@@ -217,7 +217,7 @@ START_TEST(test_copy_on_write)
 	ck_assert_ptr_eq(maps_find(parent, 12)->file, &file_a);
 	ck_assert_ptr_eq(maps_find(child, 12)->file, &file_b);
 
-	insert(&parent, 30, 40, 0, &file_b); /* the parent may be the one that leaves */
+	insert(&parent, 30, 40, 0, &file_b); /* the parent may be the one that changes */
 	ck_assert_ptr_eq(other, shared);
 	ck_assert_uint_eq(other->refs, 1);
 	ck_assert_uint_eq(other->nr, 1);
@@ -225,7 +225,7 @@ START_TEST(test_copy_on_write)
 	ck_assert_ptr_null(maps_find(child, 30));
 	ck_assert_uint_eq(parent->nr, 2);
 
-	insert(&other, 0, 50, 0, &file_b); /* alone again: in place */
+	insert(&other, 0, 50, 0, &file_b); /* not shared again: changed in place */
 	ck_assert_ptr_eq(other, shared);
 	ck_assert_uint_eq(other->nr, 1);
 	maps_unref(parent);
@@ -249,7 +249,7 @@ START_TEST(test_copy_empty)
 }
 END_TEST
 
-/* As many as max_map_count allows a process, in both directions. */
+/* As many mappings as max_map_count permits, in both directions. */
 START_TEST(test_many)
 {
 	enum { NR = 16384 };

@@ -38,7 +38,7 @@ static FILE *open_terminal(int *master)
 	return f;
 }
 
-/* What has no descriptor at all is no terminal either. */
+/* Without a descriptor there is no terminal. */
 START_TEST(test_words)
 {
 	char *text = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a program in the kernel says of the samples it passes on, from the bytes in a ring to the rows: the rings are
- * files in memory, which the test writes to as the kernel does.
+ * Notes of a BPF program about the samples that it passes on, from the bytes in a ring to the rows. The rings are files
+ * in memory, to which the test writes like the kernel.
  */
 #include "backend-perfring/ring/ring.h"
 #include "bpf/layout.h"
@@ -15,10 +15,10 @@
 #include <sys/syscall.h>
 
 #define RINGS     2
-#define NOTES_ID  70 /* and the number of the ring */
+#define NOTES_ID  70 /* plus the number of the ring */
 #define SAMPLE_ID 50
-#define AWAY_ID   90  /* of notes about switches, and the number of the ring */
-#define SWITCH_ID 100 /* of the first event at switches; the others are above it */
+#define AWAY_ID   90  /* of notes about switches, plus the number of the ring */
+#define SWITCH_ID 100 /* of the first switch event; the others are above it */
 
 /* ---- one note */
 
@@ -32,7 +32,7 @@ static const struct {
 	{ "filtered", sizeof(struct bpf_note), { 1, BPF_FILTERED, 10, 11, "name" }, 0, NOTE_FILTERED },
 	{ "spilled", sizeof(struct bpf_note), { 1, BPF_SPILLED, 10, 11, "name" }, 0, NOTE_SPILLED },
 	{ "left", sizeof(struct bpf_note), { 1, BPF_LEFT, 10, 11, "name" }, 0, NOTE_FILTERED },
-	{ "with what the kernel adds", sizeof(struct bpf_note) + 4, { 0, BPF_COUNTED, 10, 11, "" }, 0, NOTE_COUNTED },
+	{ "with the kernel's padding", sizeof(struct bpf_note) + 4, { 0, BPF_COUNTED, 10, 11, "" }, 0, NOTE_COUNTED },
 	{ "idle", sizeof(struct bpf_note), { 0, BPF_FILTERED, 0, 0, "swapper/0" }, 0, NOTE_FILTERED },
 	{ "a full name", sizeof(struct bpf_note), { 0, BPF_COUNTED, 1, 1, "fifteen-letters" }, 0, NOTE_COUNTED },
 	{ "short", sizeof(struct bpf_note) - 1, { 0, BPF_COUNTED, 10, 11, "name" }, -EBADMSG, 0 },
@@ -49,7 +49,7 @@ static const struct {
 
 START_TEST(test_note)
 {
-	unsigned char *raw = malloc(notes[_i].size + 4); /* as in a record: behind four bytes */
+	unsigned char *raw = malloc(notes[_i].size + 4); /* as in a record: after four bytes */
 	struct sample_note got = { 0 };
 	unsigned char whole[sizeof(struct bpf_note) + 4] = { 0 };
 
@@ -79,14 +79,14 @@ static struct perf_event_mmap_page *pages[RINGS];
 static struct source *reader;
 static struct counter_ops program;
 static size_t page_size;
-static int joined[RINGS]; /* the event whose ring the notes of an event go to */
+static int joined[RINGS]; /* the event that owns the ring for the notes of an event */
 static unsigned int nr_joined;
 
-/* What an event has lost, by its descriptor: these have no others. */
+/* The losses of an event, by its descriptor: only these events have losses. */
 enum { FIRST_FD = 500, MAX_LOSING = 16 };
 
 static uint64_t lost_by[MAX_LOSING];
-static void (*meanwhile)(void); /* what the kernel does before it is asked for that the next time */
+static void (*meanwhile)(void); /* called before the next request for the losses */
 
 ssize_t read(int fd, void *buf, size_t size)
 {
@@ -244,7 +244,7 @@ struct note_record {
 	uint32_t cpu, reserved;
 	uint32_t raw_size;
 	unsigned char raw[sizeof(struct bpf_note)];
-	uint32_t padding; /* of the raw data, as the kernel has it */
+	uint32_t padding; /* of the raw data, as in the kernel's format */
 };
 _Static_assert(sizeof(struct note_record) % 8 == 0, "as a record is");
 
@@ -312,7 +312,7 @@ static uint64_t value_of(unsigned int set, const char *comm, pid_t pid)
 	return value;
 }
 
-/* Each ring has its own, also where they are read in turns, and where a note is read before its sample is there. */
+/* Each ring keeps its own note, also if rings are read in turns, and if a note is read before its sample is there. */
 START_TEST(test_pairs)
 {
 	struct stats stats;
@@ -320,7 +320,7 @@ START_TEST(test_pairs)
 	note_of(0, BPF_SPILLED, 0, 10, "ten");
 	note_of(1, BPF_SPILLED, 0, 20, "twenty");
 	drain();
-	sample(1, 21); /* whatever ids the record has */
+	sample(1, 21); /* the ids in the record do not matter */
 	sample(0, -1);
 	note_of(0, BPF_SPILLED, 0, 30, "thirty");
 	sample(0, 30);
@@ -336,7 +336,7 @@ START_TEST(test_pairs)
 }
 END_TEST
 
-/* A note serves once; one whose sample was lost serves none; the later of two serves. */
+/* A note is used once. A note whose sample was lost is not used; the later of two is. */
 START_TEST(test_alone)
 {
 	struct stats stats;
@@ -366,7 +366,7 @@ START_TEST(test_alone)
 }
 END_TEST
 
-/* A note that says nothing sensible is refused, and its sample is as without one. */
+/* An invalid note is refused, and its sample is treated as without a note. */
 START_TEST(test_bad)
 {
 	struct stats stats;
@@ -378,7 +378,7 @@ START_TEST(test_bad)
 	note_of(0, BPF_SPILLED, 0, 67, "good");
 	note_of(0, BPF_SPILLED, UINT32_MAX, 66, "bad");
 	sample(0, 10);
-	sample_of(0, NOTES_ID, 66); /* not of that form */
+	sample_of(0, NOTES_ID, 66); /* not a note of that kind */
 	sample(0, 10);
 	end(0, 0, &stats);
 	ck_assert_uint_eq(value_of(0, ":10", 10), 4);
@@ -389,7 +389,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* What another ring's notes are called means nothing in this one. */
+/* The id of another ring's notes means nothing in this ring. */
 START_TEST(test_other_id)
 {
 	struct stats stats;
@@ -401,7 +401,7 @@ START_TEST(test_other_id)
 }
 END_TEST
 
-/* The program says which interval; a sample of one that has been reported comes too late. */
+/* The note has the interval; a sample of a reported interval comes too late. */
 START_TEST(test_intervals)
 {
 	struct stats stats;
@@ -421,7 +421,7 @@ START_TEST(test_intervals)
 	ck_assert_uint_eq(value_of(0, "c", 10), 1);
 	note_of(0, BPF_SPILLED, 0, 10, "late");
 	sample(0, 10);
-	sample(0, 11); /* without a note: of the interval that is on */
+	sample(0, 11); /* without a note: the current interval */
 	end(1, 1, &stats);
 	ck_assert_uint_eq(stats.ring_samples, 2);
 	ck_assert_uint_eq(stats.late_samples, 1);
@@ -432,7 +432,7 @@ START_TEST(test_intervals)
 }
 END_TEST
 
-/* A ring that goes takes its note with it. */
+/* When a ring is detached, its note is dropped. */
 START_TEST(test_detach)
 {
 	struct stats stats;
@@ -452,7 +452,7 @@ START_TEST(test_detach)
 }
 END_TEST
 
-/* Whose it is only the reader can tell; it filters, too. In a pid namespace that may be so where there is no note. */
+/* Only the reader can find the task, and filters. In a PID namespace that can happen without a note. */
 START_TEST(test_unnumbered)
 {
 	static const pid_t wanted[] = { 10, 11 };
@@ -465,7 +465,7 @@ START_TEST(test_unnumbered)
 	note_of(1, BPF_UNNUMBERED, 0, 0, "not yet");
 	sample(1, 20);
 	note_of(0, BPF_UNNUMBERED, 0, 0, "not yet");
-	sample(0, 0); /* with a user stack: outside */
+	sample(0, 0); /* with a user stack: a task outside */
 	sample(0, 11);
 	sample(0, 21);
 	note_of(0, BPF_SPILLED, 0, 11, "eleven");
@@ -483,7 +483,7 @@ START_TEST(test_unnumbered)
 }
 END_TEST
 
-/* --backend=both: what is counted in the kernel is in the reader's rows, and nowhere else. */
+/* --backend=both: samples counted in the kernel are in the reader's rows, and nowhere else. */
 START_TEST(test_both)
 {
 	struct compare_counts counts;
@@ -504,7 +504,7 @@ START_TEST(test_both)
 	compare_counts(rig.sink.sets[0].compare, &counts);
 	ck_assert_uint_eq(counts.compared, 4);
 	ck_assert_uint_eq(counts.unpaired, 1);
-	ck_assert_uint_eq(counts.different, 2); /* what was pending, too: this was the end */
+	ck_assert_uint_eq(counts.different, 2); /* the pending one, too: this was the end */
 	ck_assert_uint_eq(rows_total(rig.sink.sets[0].samples), 1);
 	ck_assert_uint_eq(value_of(0, ":11", 11), 1);
 	ck_assert_uint_eq(rows_total(compare_rows(rig.sink.sets[0].compare)), 5);
@@ -513,7 +513,7 @@ END_TEST
 
 /* ---- samples and switches in one ring */
 
-/* With this many events of threads at switches, or a few. */
+/* Numbers of switch events of threads: many, or a few. */
 enum { MANY = 900, FEW = 3 };
 
 /* @nr: events beside that of CPU 0 */
@@ -540,7 +540,7 @@ static void setup_kinds(enum switch_source switches, bool in_kernel, size_t nr)
 	}
 	for (i = 0; i < RINGS; i++)
 		events[i].notes[NOTED_SWITCHES] = (struct event_notes){ dup(events[i].fd), AWAY_ID + i };
-	/* In no order, and with those of samples in between. */
+	/* In no order, with sampling events in between. */
 	events[0].more = calloc(nr, sizeof(*events[0].more));
 	events[0].nr_more = nr;
 	for (i = 0; i < nr; i++)
@@ -622,7 +622,7 @@ static bool is_switch_id(uint64_t id)
 	return false;
 }
 
-/* By the id alone: all of those at switches, and none beside them, however many there are. */
+/* The id alone decides: all ids of switch events, and no others, however many there are. */
 START_TEST(test_ids)
 {
 	uint64_t switches = 0, samples = 0, id;
@@ -645,9 +645,9 @@ START_TEST(test_ids)
 		drain();
 	}
 	sample(0, 10);
-	sample_of(0, 0, 10); /* as that of an event at switches which is none */
+	sample_of(0, 0, 10); /* an id of no switch event */
 	sample_of(0, UINT64_MAX, 10);
-	sample_of(1, SWITCH_ID, 10); /* that is another ring's */
+	sample_of(1, SWITCH_ID, 10); /* the id of another ring */
 	samples += 4;
 	end(0, 0, &stats);
 	ck_assert_uint_eq(switches, nr - (nr + 1) / 3);
@@ -663,7 +663,7 @@ START_TEST(test_ids)
 }
 END_TEST
 
-/* A record is decoded as what it is, or not at all: it is not counted as the other kind. */
+/* A record is decoded as its own kind or not at all, and not counted as the other. */
 START_TEST(test_bad_switch)
 {
 	struct stats stats;
@@ -682,7 +682,7 @@ START_TEST(test_bad_switch)
 }
 END_TEST
 
-/* A ring that comes again is that of other events. */
+/* A ring that is attached again belongs to other events. */
 START_TEST(test_ids_anew)
 {
 	struct stats stats;
@@ -704,7 +704,7 @@ START_TEST(test_ids_anew)
 }
 END_TEST
 
-/* A note about a switch between one about a sample and that sample takes nothing from it. */
+/* A note about a switch between a note about a sample and that sample does not affect them. */
 START_TEST(test_two_kinds)
 {
 	struct stats stats;
@@ -732,18 +732,18 @@ START_TEST(test_two_kinds)
 }
 END_TEST
 
-/* Neither kind is taken for the other, nor is what belongs to another ring or interval. */
+/* The two kinds are not confused, nor records of other rings or intervals. */
 START_TEST(test_bad_kinds)
 {
 	struct stats stats;
 
 	setup_kinds(SWITCHES_BY_PROGRAM, true, 0);
-	away_note(0, NOTES_ID, BPF_SWITCH_BEGIN, 7, 1000, 0);     /* not of that form */
+	away_note(0, NOTES_ID, BPF_SWITCH_BEGIN, 7, 1000, 0);     /* not a note of that kind */
 	sample_of(0, AWAY_ID, 66);                                /* the same */
-	away_note(0, AWAY_ID, BPF_SWITCH_CHARGE + 1, 7, 1000, 0); /* no kind */
+	away_note(0, AWAY_ID, BPF_SWITCH_CHARGE + 1, 7, 1000, 0); /* no such kind */
 	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 0, 1000, 0);      /* the idle task */
-	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 7, 1000, 9);      /* no set */
-	sample_of(1, AWAY_ID, 11);                                /* another ring's */
+	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 7, 1000, 9);      /* no such set */
+	sample_of(1, AWAY_ID, 11);                                /* of another ring */
 	away_note(0, AWAY_ID, BPF_SWITCH_BEGIN, 7, 1000, 1);      /* too late */
 	sample(0, 10);
 	end(0, 0, &stats);
@@ -759,7 +759,7 @@ START_TEST(test_bad_kinds)
 }
 END_TEST
 
-/* --backend=both: all four in one ring. A switch that the program has not seen does not count. */
+/* --backend=both: all four kinds in one ring. A switch that the program has not seen does not count. */
 START_TEST(test_four_kinds)
 {
 	struct compare_counts counts;
@@ -772,7 +772,7 @@ START_TEST(test_four_kinds)
 	note_of(0, BPF_COUNTED, 0, 10, ":10");
 	switched(0, SWITCH_ID, 10, 20);
 	sample(0, 10);
-	switched(0, SWITCH_ID, 40, 50); /* not seen */
+	switched(0, SWITCH_ID, 40, 50); /* not seen by the program */
 	away_note(0, AWAY_ID, BPF_SWITCH_SEEN, 10, 3000, 0);
 	switched(0, SWITCH_ID, 20, 10);
 	end(0, 0, &stats);
@@ -792,8 +792,9 @@ START_TEST(test_four_kinds)
 END_TEST
 
 /*
- * The clock goes back between what one switch writes: with both backends a switch whose note seems to come behind it
- * was not seen, so that an interval was missing. Samples, which interrupts write, are where their times are.
+ * The clock goes backwards between two records of one switch. With both backends, a switch whose note seems to come
+ * after it was not seen, so an interval would be missing. Samples, which are written in interrupts, stay in the order
+ * of their times.
  */
 START_TEST(test_clock_goes_back)
 {
@@ -825,7 +826,7 @@ START_TEST(test_clock_goes_back)
 }
 END_TEST
 
-/* Until there is perhaps no room for one more. */
+/* Fill the ring until there may be no room for one more. */
 static void fill_ring(void)
 {
 	while (pages[0]->data_head - pages[0]->data_tail < page_size / 4 * 3)
@@ -839,7 +840,7 @@ static void fill_and_lose(void)
 }
 
 /*
- * The reader has made room, and before it asks what was lost that is filled again: what is lost then is behind these
+ * The reader has made room, and before it asks for the losses, the ring is full again: these losses come after the read
  * records. A thread that comes back on another CPU may have been back before.
  */
 START_TEST(test_filled_again)
@@ -872,7 +873,7 @@ START_TEST(test_filled_again)
 }
 END_TEST
 
-/* What an interval lost: by what the events of CPU 0 count, which is @samples of it or not. */
+/* The losses of an interval, by the counts of the events of CPU 0. @samples: this CPU samples. */
 struct losses {
 	uint64_t sampled, followed, switches[2], notes, away;
 };
@@ -891,7 +892,7 @@ static const struct {
 	{ true, { .notes = 3 }, { .notes = 5 }, { { 3, 0, 3, 0 }, { 2, 0, 2, 0 } } },
 	{ true, { .away = 3 }, { .away = 5 }, { { 3, 0, 0, 3 }, { 2, 0, 0, 2 } } },
 	{ true, { 1, 2, { 4, 8 }, 16, 32 }, { 2, 2, { 4, 9 }, 17, 33 }, { { 63, 3, 16, 32 }, { 4, 1, 1, 1 } } },
-	/* events that are closed take their counts with them */
+	/* closed events take their counts with them */
 	{ true, { .sampled = 5, .followed = 5 }, { .sampled = 6 }, { { 10, 10, 0, 0 }, { 0 } } },
 	{ true, { .switches = { 5, 0 }, .sampled = 1 }, { .sampled = 2 }, { { 6, 1, 0, 0 }, { 1, 1, 0, 0 } } },
 };

@@ -4,7 +4,7 @@
 
 #include <bpf/btf.h>
 
-/* Kernels as they might be: each member that is asked for, 8 bytes behind the one before. */
+/* Possible kernels: each wanted member is 8 bytes after the one before. */
 static const struct {
 	const char *type, *members[4];
 } kernel[] = {
@@ -18,7 +18,7 @@ static const struct {
 	{ "nsproxy", { "count", "uts_ns", "ipc_ns", "mnt_ns" } },
 };
 
-/* @without: "type" or "type.member"; NULL: nothing is missing */
+/* @without: "type" or "type.member" that is missing; NULL: nothing */
 static struct btf *make_btf(const char *without)
 {
 	struct btf *btf = btf__new_empty();
@@ -51,7 +51,7 @@ START_TEST(test_all)
 	ck_assert_int_eq(pidns_offsets_in(btf, &pidns, &err), 0);
 	ck_assert_uint_eq(pidns.thread_pid, 8);
 	ck_assert_uint_eq(pidns.signal, 16);
-	ck_assert_uint_eq(pidns.tgid, 16 + 8); /* the second of an array of pointers */
+	ck_assert_uint_eq(pidns.tgid, 16 + 8); /* the second element of an array of pointers */
 	ck_assert_uint_eq(pidns.level, 8);
 	ck_assert_uint_eq(pidns.numbers, 24);
 	ck_assert_uint_eq(pidns.upid_size, 32);
@@ -64,7 +64,7 @@ END_TEST
 
 static const struct {
 	const char *missing;
-	bool mntns, pidns; /* who can do without */
+	bool mntns, pidns; /* which offsets do not need it */
 } incomplete[] = {
 	{ "task_struct", false, false },
 	{ "task_struct.thread_pid", true, false }, /* before 4.19 */
@@ -114,11 +114,11 @@ END_TEST
 
 enum { NOBODY, NUMBER, TASK, RQ };
 
-/* The members of a task, 8 bytes each, and what the tracepoint gives. */
+/* The members of a task, 8 bytes each, and the parameters of the tracepoint. */
 static const struct {
 	const char *task[4];
 	int params[6];
-	bool no_function; /* the type of the tracepoint is that of a number */
+	bool no_function; /* the tracepoint's type is a number */
 	int rc;
 	struct bpf_switch_offsets at;
 } tasks[] = {

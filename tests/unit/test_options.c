@@ -69,7 +69,7 @@ struct line {
 	int argc;
 };
 
-/* Words are separated by single blanks; 'quotes' hold a word together, also an empty one. */
+/* Words are separated by single blanks; 'quotes' hold a word together, or an empty word. */
 static void split(struct line *l, enum tool tool, const char *args)
 {
 	char *s = l->text, *end;
@@ -131,7 +131,7 @@ static void put_intervals(FILE *f, const struct options *o)
 		o->kernel_threads ? " -k" : "");
 }
 
-/* Everything that is not as it is without options, and the rate or the lengths. */
+/* All fields that differ from their default, and the rate or the lengths. */
 static char *fields(const struct options *o)
 {
 	size_t size, i;
@@ -300,7 +300,7 @@ static const struct good_row good[] = {
 	{ "--inl -fa", "freq=49 folded -a inline", ALL_LINE },
 	{ "-s --source", "freq=49 -s source", ALL_LINE },
 	{ "--source --inline -A -s", "freq=49 -A -s inline source", ALL_LINE },
-	{ "--source", "freq=49", ALL_LINE }, /* it is part of -s */
+	{ "--source", "freq=49", ALL_LINE }, /* it needs -s */
 	{ "--source -sf --inline", "freq=49 folded inline", ALL_LINE },
 	{ "-adf", "freq=49 folded -d -a", ALL_LINE },
 	{ "--format top -As --limit 5 --sort total", "freq=49 top limit=5 total", ALL_LINE },
@@ -383,7 +383,7 @@ static const struct good_row good[] = {
 	{ "--off-cpu -e cpu-clock", "freq=49 off-cpu", OFF_LINE },
 	{ "--off-cpu --event task-clock", "freq=49 off-cpu event=task-clock",
 	  "Sampling task-clock at 49 Hertz " AND_OFF "all threads" BOTH CTRL_C },
-	{ "-e cycles -e cpu-clock --off-cpu", "freq=49 off-cpu", OFF_LINE }, /* the last one */
+	{ "-e cycles -e cpu-clock --off-cpu", "freq=49 off-cpu", OFF_LINE }, /* the last one counts */
 	{ "--off-cpu -Idaf --stats", "freq=49 off-cpu idle folded -d -a stats", OFF_LINE },
 	{ "--off-cpu --backend both -i 1", "freq=49 off-cpu interval=1000000000 backend=both", OFF_LINE },
 	{ "--off-cpu --unwind dwarf --stack-dump-size 8", "freq=49 off-cpu unwind=dwarf dump=8", OFF_LINE },
@@ -715,7 +715,7 @@ static const struct bad_row bad[] = {
 	{ "--off-cpu 1 2", USAGE, "duration '2': there is one already, '1'" },
 	{ "--off-cpu -e cycles", USAGE, ADDS_UP "cycles" COUNTS },
 	{ "-e cycles --off-cpu", USAGE, ADDS_UP "cycles" COUNTS },
-	{ "--off-cpu -e cpu-cycles", USAGE, ADDS_UP "cycles" COUNTS }, /* as perf names it first */
+	{ "--off-cpu -e cpu-cycles", USAGE, ADDS_UP "cycles" COUNTS }, /* perf's own name comes first */
 	{ "-e instructions --off-cpu -c 1000", USAGE, ADDS_UP "instructions" COUNTS },
 	{ "--off-cpu -e page-faults", USAGE, ADDS_UP "page-faults" COUNTS },
 	{ "--off-cpu -e cs", USAGE, ADDS_UP "context-switches" COUNTS },
@@ -794,7 +794,7 @@ static const struct good_row good_offcputime[] = {
 	{ "--open-intervals", "1000.. open", OFF_ALL },
 	{ "--open -m 5 5", "5000.. open ns=5000000000", TRACING "all threads" BOTH " for 5 secs." },
 
-	{ "-v", "1000.. -A", OFF_ALL }, /* not: verbose */
+	{ "-v", "1000.. -A", OFF_ALL }, /* not "verbose" */
 	{ "--address --verbose", "1000.. -A verbose", OFF_ALL },
 	{ "-vs", "1000.. -A -s", OFF_ALL },
 	{ "--offset 5", "1000.. ns=5000000000 -s", TRACING "all threads" BOTH " for 5 secs." },
@@ -918,7 +918,7 @@ static const struct bad_row bad_offcputime[] = {
 	{ "--", USAGE, "no command after '--'" },
 	{ "-- ''", USAGE, "command '': must not be empty" },
 
-	/* what only profile has */
+	/* options that only profile has */
 	{ "-L 185", USAGE, "unknown option '-L'" },
 	{ "-F 99", USAGE, "unknown option '-F'" },
 	{ "--frequency 99", USAGE, "unknown option '--frequency'" },
@@ -935,7 +935,7 @@ static const struct bad_row bad_offcputime[] = {
 	{ "--m", USAGE, "option '--m' is ambiguous (--mntns, --mntnsmap, --min-block-time, --max-block-time)" },
 };
 
-/* ---- recordings: nothing is sampled, so nothing need be here */
+/* ---- recordings: nothing is sampled, so nothing need exist here */
 
 #define WITH     " and --input exclude each other"
 #define OF_ALL   "Samples of cycles:P at 999 Hertz of all threads"
@@ -999,7 +999,7 @@ static const struct bad_row badly_recorded[] = {
 	{ "--input x 5x", USAGE, "duration '5x': not a number of seconds" },
 	{ "--input x -F 9", USAGE, "-F" WITH },
 	{ "-F 9 --input x", USAGE, "-F" WITH },
-	{ "-F 49 --input x", USAGE, "-F" WITH }, /* as if it were not there, but it is */
+	{ "-F 49 --input x", USAGE, "-F" WITH }, /* looks like the default, but was given */
 	{ "--frequency 9 --input x", USAGE, "--frequency" WITH },
 	{ "--input x --freq 9", USAGE, "--frequency" WITH },
 	{ "-F 9 --frequency 9 --input x", USAGE, "--frequency" WITH },
@@ -1152,7 +1152,7 @@ START_TEST(test_bad_offcputime)
 }
 END_TEST
 
-/* getopt keeps state: a refusal in the middle of a word must not be seen by the next line. */
+/* getopt keeps state: a refusal in the middle of a word must not affect the next line. */
 START_TEST(test_again)
 {
 	size_t i;
@@ -1176,7 +1176,7 @@ START_TEST(test_without_err)
 }
 END_TEST
 
-/* What is wrong is said in whole, however long the value. */
+/* The wrong value is printed in whole, however long it is. */
 START_TEST(test_long_value)
 {
 	static const struct {
@@ -1207,7 +1207,7 @@ START_TEST(test_long_value)
 }
 END_TEST
 
-/* Options may follow the duration also where the environment asks for the letter of POSIX. */
+/* Options may follow the duration even if the environment requests strict POSIX. */
 START_TEST(test_posixly_correct)
 {
 	size_t i;
@@ -1235,7 +1235,7 @@ START_TEST(test_no_name)
 }
 END_TEST
 
-/* Nothing below /proc and /sys: what cannot be known is not checked, tasks do not exist. */
+/* Nothing below /proc and /sys: unknown facts are not checked, tasks do not exist. */
 static const struct {
 	const char *args;
 	const char *msg; /* NULL: accepted */
@@ -1268,7 +1268,7 @@ START_TEST(test_unknown)
 }
 END_TEST
 
-/* Settings that make no sense are no limit, and a bad CPU list is the host's fault. */
+/* Invalid settings are no limit, and an invalid CPU list is the host's fault. */
 START_TEST(test_broken_host)
 {
 	struct err err = { 0 };
@@ -1307,7 +1307,7 @@ START_TEST(test_many_cpus)
 }
 END_TEST
 
-/* The events of the CPU are named where it has counters. */
+/* The message lists the CPU's events if the host has counters. */
 START_TEST(test_pmu)
 {
 	struct err err;
@@ -1342,7 +1342,7 @@ START_TEST(test_many_pids)
 }
 END_TEST
 
-/* Kernel stacks were asked for, and could not be had: offcputime has no stacks then. */
+/* Kernel stacks were requested, but are not available: offcputime then has no stacks. */
 static const struct {
 	enum tool tool;
 	const char *args, *header;
@@ -1404,7 +1404,7 @@ START_TEST(test_doc)
 }
 END_TEST
 
-/* Each example is a command line that works on a host with its processes. */
+/* Each example is a valid command line on a host with its processes. */
 START_TEST(test_examples)
 {
 	const struct opt_table *t = _i == TOOL_PROFILE ? &options_of_profile : &options_of_offcputime;

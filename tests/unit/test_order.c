@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #define MAX_RECORDS 100000
-#define IN_ORDER    50 /* rings from this one on have records that are to stay in order */
+#define IN_ORDER    50 /* rings from this number on have records that stay in order */
 
 struct numbered {
 	uint64_t number, time;
@@ -65,9 +65,8 @@ START_TEST(test_empty)
 END_TEST
 
 /*
- * One step is a record (time, ring) or, with ring END, the end of a round; the records are numbered from 1 in
- * order of arrival, @want lists them as they are applied, with 0 where a round ends. The rest comes with the
- * flush.
+ * A step is a record (time, ring) or, with ring END, the end of a round. Records are numbered from 1 in order of
+ * arrival; @want lists them in order of application, with 0 at the end of a round. The rest comes with the flush.
  */
 #define END   99
 #define STEPS 12
@@ -111,7 +110,7 @@ static const struct {
 	  { 0, 3, 1, 2, 0, 4, 0 },
 	  1 },
 
-	/* in order */
+	/* records in order */
 	{ "a clock that goes back",
 	  { { 30, 50 }, { 28, 50 }, { 29, 50 }, { 31, 50 }, { 0, END } },
 	  { 0, 1, 2, 3, 4 },
@@ -178,9 +177,8 @@ static uint32_t pick(uint32_t below)
 }
 
 /*
- * CPUs that write while the reader goes from ring to ring: time goes on with each record, each ring is read
- * up to what it has at that moment. What the header promises is that nothing is late then, and that all is
- * sorted.
+ * CPUs that write while the reader goes from ring to ring: time advances with each record, and each ring is read up to
+ * its present end. The header promises that no record is late then, and that all are sorted.
  */
 START_TEST(test_rings)
 {
@@ -201,7 +199,7 @@ START_TEST(test_rings)
 			while (n--) {
 				uint32_t to = pick(RINGS);
 
-				clock += pick(3); /* equal times too */
+				clock += pick(3); /* equal times, too */
 				if (queued[to] < QUEUE)
 					queue[to][queued[to]++] = clock;
 			}
@@ -218,13 +216,13 @@ START_TEST(test_rings)
 		ck_assert(applied.time[i - 1] <= applied.time[i]);
 	ck_assert_uint_eq(o.late, 0);
 	ck_assert_uint_eq(o.nr, 0);
-	/* Two rounds of at most 5 * 20 records, and what growth by doubling adds. */
+	/* Two rounds of at most 5 * 20 records, and the growth by doubling. */
 	ck_assert_uint_le(o.cap, 2 * 2 * 5 * 20);
 	order_release(&o);
 }
 END_TEST
 
-/* An error of the callback: the records it has seen are not given again, the others are not lost. */
+/* After an error of the callback, records that it has seen are not passed again, and the others are not lost. */
 START_TEST(test_callback_error)
 {
 	static const uint64_t want[] = { 5, 4, 3, 2, 1, 6 };

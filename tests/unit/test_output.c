@@ -14,7 +14,7 @@ static char *top;
 static struct output out;
 static struct err err;
 
-/* Error of linkat(2), of file_without_name(); 0: as the kernel says. */
+/* Errors of linkat(2) and of file_without_name(); 0: the kernel's result. */
 static int link_fails, unnamed_fails;
 
 static void setup(void)
@@ -30,7 +30,7 @@ static void teardown(void)
 	unit_rmdir(top);
 }
 
-/* Two can be used at once. */
+/* Two results can be used at once. */
 static const char *at(const char *name)
 {
 	static char paths[2][PATH_MAX];
@@ -46,7 +46,7 @@ static void put(const char *name, const char *text)
 	unit_write(top, name, text, strlen(text));
 }
 
-/* @text NULL: no such file. */
+/* @text: NULL: no such file */
 static void check_file(const char *name, const char *text)
 {
 	char got[512] = "";
@@ -63,7 +63,7 @@ static void check_file(const char *name, const char *text)
 	ck_assert_str_eq(got, text);
 }
 
-/* Entries of the folder @name, temporary ones included. */
+/* Number of entries of the directory @name, including temporary ones. */
 static int entries(const char *name)
 {
 	DIR *d = opendir(at(name));
@@ -104,7 +104,7 @@ START_TEST(test_new)
 
 	begin(at("report"));
 	fputs("the report\n", out.stream);
-	ck_assert_int_eq(entries(""), 0); /* killed now, nothing would be left */
+	ck_assert_int_eq(entries(""), 0); /* a kill now would leave nothing */
 	commit();
 	umask(mask);
 	check_file("report", "the report\n");
@@ -114,7 +114,7 @@ START_TEST(test_new)
 	begin(at("empty"));
 	commit();
 	check_file("empty", "");
-	output_discard(&out); /* closed: nothing to do */
+	output_discard(&out); /* already closed */
 	check_file("empty", "");
 	ck_assert_int_eq(entries(""), 2);
 }
@@ -145,12 +145,12 @@ START_TEST(test_replace)
 	check_file("report", "old, and longer than the new one");
 	commit();
 	check_file("report", "new");
-	check_mode("report", 0604); /* but no set-id bits: the owner may be another one now */
+	check_mode("report", 0604); /* but no set-id bits: the owner may be another user now */
 	ck_assert_int_eq(entries(""), 1);
 }
 END_TEST
 
-/* As long as a name may be: temporary names are not made of it. */
+/* A name of maximal length: temporary names are not made from it. */
 START_TEST(test_long_name)
 {
 	char name[NAME_MAX + 2];
@@ -167,7 +167,7 @@ START_TEST(test_long_name)
 }
 END_TEST
 
-/* These take the place of libc's. */
+/* These replace libc's functions. */
 int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
 {
 	if (!link_fails)
@@ -184,7 +184,7 @@ int access(const char *path, int mode)
 	return -1;
 }
 
-/* In a shared folder, other users may have made files of all names that can be guessed. */
+/* In a shared directory, other users may have made files with all names that can be guessed. */
 START_TEST(test_taken_names)
 {
 	char name[64];
@@ -207,7 +207,7 @@ static const struct {
 	int link_fails, unnamed_fails;
 } no_names[] = { { EEXIST, 0 }, { EPERM, 0 }, { EOPNOTSUPP, 0 }, { ENOENT, 0 }, { 0, ENOENT } };
 
-/* Files without a name cannot be linked, or there are none: the report is the same. */
+/* Files without a name cannot be linked, or do not exist: the report is the same. */
 START_TEST(test_no_link)
 {
 	char text[] = "a report, of some length";
@@ -276,7 +276,7 @@ START_TEST(test_symlink)
 }
 END_TEST
 
-/* The error names the file that has @text. */
+/* The error has the name of the file that has @text. */
 static void check_kept(const char *text)
 {
 	char *name = strstr(err.msg, ".profile-"), *end = name ? strchr(name, '\'') : NULL;
@@ -286,7 +286,7 @@ static void check_kept(const char *text)
 	check_file(name, text);
 }
 
-/* A folder that goes away, or in which a folder takes the name, while sampling. */
+/* While sampling, the directory is removed, or another directory takes the name. */
 START_TEST(test_lost_folder)
 {
 	ck_assert_int_eq(mkdir(at("folder"), 0755), 0);
@@ -306,7 +306,7 @@ START_TEST(test_lost_folder)
 }
 END_TEST
 
-/* Refused before anything is sampled. Below the test's directory unless it begins with a slash. */
+/* Refused before sampling. Paths are below the test's directory unless they begin with a slash. */
 static const struct {
 	const char *path;
 	int rc;
@@ -353,7 +353,7 @@ START_TEST(test_empty_name)
 }
 END_TEST
 
-/* In a process that is nobody, whoever runs the tests: 0, or what output_open() says. */
+/* Call output_open() without root's permissions. Return: 0 or -errno. */
 static int open_as_nobody(const char *path)
 {
 	int status;
@@ -381,11 +381,11 @@ START_TEST(test_denied)
 	put("read-only", "kept");
 	put("folder/file", "kept");
 	ck_assert_int_eq(chmod(at("read-only"), 0444), 0);
-	/* its folder would allow to replace it */
+	/* its directory permits to replace it */
 	ck_assert_int_eq(open_as_nobody(at("read-only")), -EACCES);
 	check_file("read-only", "kept");
 	ck_assert_int_eq(open_as_nobody(at("new")), 0);
-	/* it could be written, but not whole or not at all */
+	/* the file is writable, but not completely, or not at all */
 	ck_assert_int_eq(chmod(at("folder/file"), 0666), 0);
 	ck_assert_int_eq(chmod(at("folder"), 0555), 0);
 	ck_assert_int_eq(open_as_nobody(at("folder/file")), -EACCES);
@@ -396,7 +396,10 @@ START_TEST(test_denied)
 }
 END_TEST
 
-/* Full at the first byte, at the last, or somewhere between: always told, with its cause, which stdio does not keep. */
+/*
+ * The disk is full at the first byte, at the last, or in between: always an error with its cause, which stdio does not
+ * keep.
+ */
 static const size_t lengths[] = { 1, 100, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 1000 * 1000 };
 
 START_TEST(test_full)
@@ -409,7 +412,7 @@ START_TEST(test_full)
 		errno = 0;
 		rc = fputc('x', out.stream) == EOF ? -errno : 0;
 	}
-	errno = ENOENT; /* of something else */
+	errno = ENOENT; /* from another call */
 	if (rc) {
 		ck_assert_int_eq(output_error(&out, rc, &err), -ENOSPC);
 		output_discard(&out);
@@ -422,7 +425,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* The caller's streams have no name of a file. */
+/* The caller's streams have no file name. */
 START_TEST(test_full_standard)
 {
 	ck_assert_int_eq(output_open(&out, NULL, stdout, &err), 0);
@@ -459,7 +462,7 @@ static void *read_fifo(void *path)
 	return got;
 }
 
-/* Waits for its reader, as the shell's redirection does; it stays a FIFO. */
+/* It waits for its reader, like the shell's redirection, and stays a FIFO. */
 START_TEST(test_fifo)
 {
 	char path[PATH_MAX];
@@ -480,7 +483,7 @@ START_TEST(test_fifo)
 }
 END_TEST
 
-/* The standard output of a command: flushed, never closed. */
+/* Standard output is flushed, never closed. */
 START_TEST(test_standard)
 {
 	char buf[8] = "";
@@ -511,7 +514,7 @@ START_TEST(test_standard)
 }
 END_TEST
 
-/* Nothing of the report goes to a command that the profiler starts. */
+/* A command that the profiler starts does not get the report's descriptor. */
 START_TEST(test_close_on_exec)
 {
 	begin(_i ? "/dev/null" : at("report"));

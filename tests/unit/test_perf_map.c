@@ -36,14 +36,14 @@ static const struct {
 	{ "ffffffffffffff00 ff f\n", 0xfffffffffffffffe, "f+0xfe" },
 	{ "1000 10 \033[31mf\001\n", 0x1000, "\033[31mf\001+0x0" }, /* the report makes it safe to print */
 	{ "1000 10 \xff\xfe\n", 0x1000, "\xff\xfe+0x0" },
-	/* none */
+	/* no symbol */
 	{ "", 0x1000, "-" },
 	{ "\n", 0x1000, "-" },
 	{ "1000 10 f\n", 0xfff, "-" },
 	{ "1000 10 f\n", 0x1010, "-" },
 	{ "1000 10 f\n", 0, "-" },
 	{ "1000 10 f\n", UINT64_MAX, "-" },
-	{ "1000 10 f", 0x1000, "-" }, /* being written */
+	{ "1000 10 f", 0x1000, "-" }, /* still being written */
 	{ "1000 0 f\n", 0x1000, "-" },
 	{ "1000 10\n", 0x1000, "-" },
 	{ "1000 10 \n", 0x1000, "-" },
@@ -89,7 +89,7 @@ static const struct {
 	{ "1000 10 old\n1000 10 new", 0x1000, "old+0x0" },
 };
 
-/* However it is cut. */
+/* The text may end anywhere. */
 START_TEST(test_text)
 {
 	static const size_t pieces[] = { 4096, 7, 1 };
@@ -112,7 +112,7 @@ START_TEST(test_text)
 }
 END_TEST
 
-/* Against an array that each line paints over. */
+/* Compare with an array over which each line paints. */
 START_TEST(test_overlaps)
 {
 	enum { LINES = 200, ADDRESSES = 1000 };
@@ -144,17 +144,18 @@ START_TEST(test_overlaps)
 }
 END_TEST
 
-/* What a file may hold beyond sense: so many times @text, between two good lines. */
+/* Senseless contents: so many times @text, between two valid lines. */
 static const struct {
 	const char *text;
-	size_t times, name; /* that the good lines are found, and this many bytes of the name at 0x5000 */
-	bool behind;        /* is the second good line read? */
-	bool dropped;       /* is the first one too old? */
+	/* The test data: where the valid lines are found, and this many bytes of the name at 0x5000 */
+	size_t times, name;
+	bool behind;  /* the second valid line is read */
+	bool dropped; /* the first one is dropped */
 } bulks[] = {
 	{ "", 0, 0, true },
-	{ "x", 1 << 16, 0, false },      /* that much without newline takes the next line with it */
+	{ "x", 1 << 16, 0, false },      /* so much without newline also swallows the next line */
 	{ "\n", 1 << 16, 0, true },      /* empty lines */
-	{ "0 0 x\n", 1 << 16, 0, true }, /* of no size */
+	{ "0 0 x\n", 1 << 16, 0, true }, /* of size 0 */
 	{ "9 1 x\n", (1 << 20) - 2, 0, true },
 	{ "9 1 x\n", 1 << 20, 0, true, true }, /* too many */
 	{ "9 1 x\n", 2 << 20, 0, true, true },
@@ -168,7 +169,7 @@ START_TEST(test_bulk)
 	struct perf_map *m;
 	struct perf_map_symbol s;
 
-	/* A million lines take it minutes; they are the sanitizers'. */
+	/* A million lines take valgrind minutes; only sanitizers run them. */
 	if (bulks[_i].times > 1 << 16 && unit_below_valgrind())
 		return;
 	m = perf_map_new();
@@ -184,7 +185,7 @@ START_TEST(test_bulk)
 }
 END_TEST
 
-/* The name is cut, the next line is not. */
+/* The name is truncated, the next line is not. */
 START_TEST(test_long_line)
 {
 	size_t len = (size_t)1 << 20;

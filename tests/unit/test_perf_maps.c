@@ -19,7 +19,9 @@
 #define INSIDE "proc/4242/root/" /* below the test's directory */
 #define MAP    INSIDE "tmp/perf-4242.map"
 
-/* The host has been up for at least an hour: a process that began 150 s ago exists, however new the machine is. */
+/*
+ * The host has been up for at least an hour: so a process that began 150 s ago is possible, however new the machine is.
+ */
 #define UP_S 3600
 
 int clock_gettime(clockid_t clock, struct timespec *ts)
@@ -74,7 +76,7 @@ static char *path_of(const char *name)
 	return path[next];
 }
 
-/* As of a kernel since 4.1, when @nspid is not NULL. */
+/* If @nspid is not NULL, as in a kernel since 4.1. */
 static void write_status(pid_t pid, uid_t euid, const char *nspid)
 {
 	char name[64], text[256];
@@ -106,7 +108,7 @@ static const char *lookup(pid_t pid, uint64_t addr)
 	return show(rc, addr, &s);
 }
 
-/* Where the file is. @nspid: the line of the status, NULL: none. */
+/* The place of the file. @nspid: the line in status, NULL: none. */
 static const struct {
 	const char *nspid, *name;
 	bool read;
@@ -201,7 +203,7 @@ static void make_empty(void)
 	write_text(MAP, "");
 }
 
-/* A hole of a gigabyte: the last 64 MiB are read, in which no line ends. */
+/* A hole of a gigabyte: only the last 64 MiB are read, and no line ends there. */
 static void make_hole(void)
 {
 	write_text(MAP, GOOD);
@@ -209,7 +211,7 @@ static void make_hole(void)
 	unit_write(dir, INSIDE "tmp/x", "", 0);
 }
 
-/* Behind it the newest line; what begins within it is none. */
+/* The newest line comes after the hole; a line that begins inside is ignored. */
 static void make_late(void)
 {
 	FILE *f;
@@ -346,8 +348,8 @@ START_TEST(test_owner)
 END_TEST
 
 /*
- * Of a recording that ended @ended seconds ago (0: nothing proves when): the process began @began seconds ago (0: it is
- * gone), the file was written last @written seconds ago. @inside: it is in the root of the process.
+ * A recording that ended @ended seconds ago (0: unknown): the process began @began seconds ago (0: it is gone), the
+ * file was last written @written seconds ago. @inside: it is in the root of the process.
  */
 static const struct {
 	int ended, began, written;
@@ -385,7 +387,7 @@ START_TEST(test_recorded)
 }
 END_TEST
 
-/* Between reports it grows, is cut, is replaced, is removed; and the process ends. */
+/* Between reports the file grows, is truncated, is replaced, is removed; and the process ends. */
 START_TEST(test_renew)
 {
 	write_status(PID, getuid(), NULL);
@@ -393,7 +395,7 @@ START_TEST(test_renew)
 	write_text(MAP, GOOD);
 	ck_assert_str_eq(lookup(PID, 0x1004), "f+0x4");
 	write_text(MAP, GOOD "1000 8 g\n2000 10 h\n");
-	ck_assert_str_eq(lookup(PID, 0x1004), "f+0x4"); /* one report, one answer */
+	ck_assert_str_eq(lookup(PID, 0x1004), "f+0x4"); /* the same answer within a report */
 	ck_assert_str_eq(lookup(PID, 0x2000), "-");
 	perf_maps_renew(maps);
 	ck_assert_str_eq(lookup(PID, 0x1004), "g+0x4");
@@ -413,7 +415,7 @@ START_TEST(test_renew)
 	ck_assert_int_eq(unlink(path_of("proc/4242/status")), 0);
 	perf_maps_renew(maps);
 	ck_assert_str_eq(lookup(PID, 0x1004), "i+0x4");
-	/* another one has its number */
+	/* another process has its pid */
 	write_status(PID, getuid(), NULL);
 	write_text("proc/4242/stat", "4242 (x) R 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 2 20 21\n");
 	perf_maps_renew(maps);
@@ -421,7 +423,7 @@ START_TEST(test_renew)
 }
 END_TEST
 
-/* Reading takes time, whatever it gives: what is too much for one report is read for the next one. */
+/* Reading takes time even without result: the rest is read for the next report. */
 START_TEST(test_much_to_read)
 {
 	const off_t size = 63 << 20;
@@ -446,7 +448,7 @@ START_TEST(test_much_to_read)
 }
 END_TEST
 
-/* Those that no report asks for any more are dropped, the others are not. */
+/* Maps that no report uses any more are dropped, others are not. */
 START_TEST(test_many_processes)
 {
 	enum { PROCESSES = 100 };
@@ -464,7 +466,7 @@ START_TEST(test_many_processes)
 			snprintf(want, sizeof(want), "f%d+0x1", i);
 			ck_assert_str_eq(lookup(i, 0x1001), want);
 		}
-		/* and those that are still known need no process any more */
+		/* and maps that are still known need no process any more */
 		for (i = 1; i <= PROCESSES && round == 3; i++) {
 			snprintf(name, sizeof(name), "proc/%d/status", i);
 			ck_assert_int_eq(unlink(path_of(name)), 0);
@@ -480,7 +482,7 @@ START_TEST(test_many_processes)
 }
 END_TEST
 
-/* Told once. */
+/* One warning. */
 START_TEST(test_no_descriptors)
 {
 	struct rlimit none = { 0, 0 }, old;
@@ -500,10 +502,10 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
-/* Its file is read when it is gone: from where it was, whosever it was. */
+/* The file is read after the process is gone: at its old path, with its old owner. */
 static const struct {
-	const char *before, *after; /* the text when it is noted, and in the end; NULL: no file */
-	bool removed;               /* in the end */
+	const char *before, *after; /* the text when it is noted, and at the end; NULL: no file */
+	bool removed;               /* at the end */
 	unsigned int notes;
 	uint64_t addr;
 	const char *found;
@@ -556,7 +558,7 @@ START_TEST(test_noted)
 }
 END_TEST
 
-/* While it lives, what is there counts; in the end what was left. */
+/* While the process lives, the present file counts; after its end, the remaining one. */
 START_TEST(test_noted_and_lives)
 {
 	write_status(PID, getuid(), NULL);
@@ -571,7 +573,7 @@ START_TEST(test_noted_and_lives)
 }
 END_TEST
 
-/* Another process with its number: nothing is left of the first. */
+/* Another process has its pid: nothing of the first is left. */
 START_TEST(test_noted_again)
 {
 	static const char stat[] = "4242 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n";
@@ -594,7 +596,7 @@ START_TEST(test_noted_again)
 }
 END_TEST
 
-/* Dropped when it is neither looked up nor noted from one report to the next but one. */
+/* Dropped if it is neither looked up nor noted for a whole report. */
 START_TEST(test_noted_long_ago)
 {
 	int fds = unit_open_fds();
@@ -609,7 +611,7 @@ START_TEST(test_noted_long_ago)
 }
 END_TEST
 
-/* No more than so many are kept open, and the others cost nothing. */
+/* A limited number of files is kept open, and the others cost nothing. */
 START_TEST(test_noted_many)
 {
 	int fds = unit_open_fds(), i;

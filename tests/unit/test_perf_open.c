@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * perf_open() against kernels that are not here: this program's own syscall() takes the place of libc's and checks an
- * attr in the order and with the answers of perf_copy_attr() and sys_perf_event_open() (kernel/events/core.c).
+ * perf_open() with fake kernels: this program's own syscall() replaces libc's, and checks an attr in the order and with
+ * the answers of perf_copy_attr() and sys_perf_event_open() (kernel/events/core.c).
  */
 #include "compat/perf_open.h"
 #include "tests/kernels.h"
@@ -18,18 +18,20 @@
 #define BIT_NAMESPACES (1ULL << 28)
 #define BIT_KSYMBOL    (1ULL << 29)
 
-/* struct fake_kernel - @version: see event_rules(); @size, @lacks: other than that; @rest: its answer to an attr that
- * it understands. */
+/*
+ * struct fake_kernel - @version: see event_rules(); @size, @lacks: deviations from that; @rest: its answer to a valid
+ * attr.
+ */
 struct fake_kernel {
 	const char *release;
 	int version;
 	uint32_t size;
-	uint64_t lacks; /* bits behind read_format */
+	uint64_t lacks; /* bits after read_format */
 	int rest;
 };
 
 static const struct fake_kernel *kernel;
-static int says_size = -1; /* E2BIG with that, whatever comes */
+static int says_size = -1; /* always E2BIG with this size */
 static unsigned int calls;
 
 static struct event_rules rules_of(const struct fake_kernel *k)
@@ -143,7 +145,7 @@ static const struct {
 	{ { "3.16", LINUX(3, 16) }, MMAP2 },
 	{ { "3.19", LINUX(3, 19) }, MMAP2 },
 	{ { "4.0", LINUX(4, 0) }, MMAP2 },
-	{ { "4.1", LINUX(4, 1) }, CLOCK },    /* sample_max_stack goes with what it lacks */
+	{ { "4.1", LINUX(4, 1) }, CLOCK },    /* sample_max_stack is dropped with other missing features */
 	{ { "4.4", LINUX(4, 4) }, SWITCHES }, /* sample_max_stack is accepted up to 4.7, though unknown */
 	{ { "3.10.el7", LINUX(4, 7) }, SWITCHES },
 	{ { "4.9", LINUX(4, 9) }, SWITCHES },
@@ -190,12 +192,12 @@ START_TEST(test_accepted)
 	ck_assert_msg(fd >= 0, "%s: %s", kernel->release, strerror(-fd));
 	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	close(fd);
-	if (attr.size != sizeof(attr)) /* the kernel has said its size */
+	if (attr.size != sizeof(attr)) /* the kernel has returned its size */
 		want.size = rules_of(kernel).size;
 	ck_assert_mem_eq(&attr, &want, sizeof(attr));
 	ck_assert_uint_le(calls, MOST_CALLS);
 
-	/* The next CPU's event is opened with what was accepted, at once but for the flag. */
+	/* The next CPU's event is opened with the accepted attr at once, except for the flag. */
 	calls = 0;
 	fd = perf_open(&attr, 17, 3);
 	ck_assert_int_ge(fd, 0);
@@ -205,8 +207,7 @@ START_TEST(test_accepted)
 }
 END_TEST
 
-/* Refused for a reason that no option changes: that reason is what the caller must hear of, on old kernels
- * too. */
+/* Refused for a reason that no option changes: the caller must get that reason, on old kernels, too. */
 static const struct fake_kernel refusing[] = {
 	{ "6.x", NEWEST, .rest = -EINVAL },        { "6.x", NEWEST, .rest = -EACCES },
 	{ "6.x", NEWEST, .rest = -EPERM },         { "6.x", NEWEST, .rest = -ENOENT },
@@ -235,7 +236,7 @@ START_TEST(test_refused)
 }
 END_TEST
 
-/* E2BIG with a size that cannot be: nothing is cleared, nothing is tried again. */
+/* E2BIG with an impossible size: nothing is cleared or tried again. */
 static const int bad_sizes[] = { 0, 8, PERF_ATTR_SIZE_VER0 - 1, sizeof(struct perf_event_attr) };
 
 START_TEST(test_bad_size)

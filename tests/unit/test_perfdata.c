@@ -17,16 +17,16 @@
 
 enum how { REGULAR, STREAM };
 
-/* What came of reading all of it. */
+/* The result of reading everything. */
 struct seen {
 	int opened, rc;
 	struct err err;
 	size_t records, nr_events, nr_build_ids;
-	size_t of[4]; /* samples by event; the last: of nobody */
+	size_t of[4]; /* samples by event; the last: of no event */
 	struct perfdata_counts counts;
 	char names[3][32];
 	char host[2][32];
-	struct perfdata_build_id build_id; /* the first; @path and @id are in what follows */
+	struct perfdata_build_id build_id; /* the first one; @path and @id are in the next fields */
 	char path[64];
 	unsigned char id[20];
 };
@@ -66,12 +66,12 @@ static void read_records(struct perfdata *pd, struct seen *s)
 		else
 			ck_assert_uint_lt(event, perfdata_nr_events(pd));
 	}
-	/* The end stays the end. */
+	/* At the end, it stays at the end. */
 	if (!s->rc)
 		ck_assert_int_eq(perfdata_next(pd, &record, &s->err), 0);
 }
 
-/* Standard input has the first @size bytes, in a file or a pipe. */
+/* Give standard input the first @size bytes, in a file or a pipe. */
 static void give_stdin(size_t size, enum how how)
 {
 	int fds[2];
@@ -164,7 +164,7 @@ static void put_event_desc(void)
 	}
 }
 
-/* Their sections; the table in front of them gets where they are. */
+/* The sections of features; the table before them gets their places. */
 static void put_features(void)
 {
 	size_t begin[NR_FEATURES + 1] = { FEATURES }, i;
@@ -177,7 +177,7 @@ static void put_features(void)
 	begin[2] = image.nr;
 	put_string("6.1.0");
 	begin[3] = image.nr;
-	put_word(0); /* the version of perf, as far as anyone here cares */
+	put_word(0); /* the version of perf, which does not matter here */
 	begin[4] = image.nr;
 	put_string("x86_64");
 	begin[5] = image.nr;
@@ -185,7 +185,7 @@ static void put_features(void)
 	put_event_desc();
 	begin[6] = image.nr;
 	put_u32(1);
-	put_u32(ZSTD); /* a method that is not there would be refused */
+	put_u32(ZSTD); /* an unknown method would be refused */
 	begin[7] = image.nr;
 	for (i = 0; i < NR_FEATURES; i++) {
 		patch(ENTRY(i), begin[i], 8);
@@ -193,7 +193,7 @@ static void put_features(void)
 	}
 }
 
-/* Two events with two ids each, 7 records and the end of a round, features that are known and others. */
+/* Two events with two ids each, 7 records and the end of a round, known features and others. */
 static void make_file(void)
 {
 	static const uint64_t sample_ids[] = { 11, 12, 13, 14, 99, 0 };
@@ -234,7 +234,7 @@ static void assert_whole_file(const struct seen *s)
 	ck_assert_int_eq(s->rc, 0);
 	ck_assert_uint_eq(s->records, FILE_RECORDS);
 	ck_assert_uint_eq(s->nr_events, 2);
-	ck_assert_uint_eq(s->of[0], 3); /* with the one that has no id */
+	ck_assert_uint_eq(s->of[0], 3); /* including the one without id */
 	ck_assert_uint_eq(s->of[1], 2);
 	ck_assert_uint_eq(s->of[3], 1);
 	ck_assert_str_eq(s->names[0], "one");
@@ -264,7 +264,7 @@ static const struct {
 	const char *what;
 	size_t at, width;
 	uint64_t value;
-	int opened; /* -errno, or what is expected then: */
+	int opened; /* -errno, or the expected values: */
 	size_t records;
 	uint64_t bad_records, unknown, bad_features;
 	bool truncated, unfinished;
@@ -344,7 +344,7 @@ static const struct {
 	{ "host much longer", FEATURES + 2 * BUILD_ID_SIZE, 4, UINT32_MAX, 0, 8, 0, 0, 1 },
 	{ "host in 3 bytes", ENTRY(1) + 8, 8, 3, 0, 8, 0, 0, 1 },
 	{ "no host", ENTRY(1) + 8, 8, 0, 0, 8, 0, 0, 1 },
-	{ "a feature nobody wants beyond", ENTRY(3), 8, UINT64_MAX, 0, 8 },
+	{ "an unused feature beyond", ENTRY(3), 8, UINT64_MAX, 0, 8 },
 	{ "more events described than there", EVENT_DESC, 4, UINT32_MAX, 0, 8, 0, 0, 1 },
 	{ "none described", EVENT_DESC, 4, 0, 0, 8 },
 	{ "described attributes too small", EVENT_DESC + 4, 4, 0, 0, 8, 0, 0, 1 },
@@ -386,7 +386,7 @@ START_TEST(changed_file)
 }
 END_TEST
 
-/* What stands behind the data of a stream is found where that ends; nothing before it can be looked at again. */
+/* Data after the end of a stream's data is found at that end; earlier data cannot be read again. */
 START_TEST(changed_file_through_pipe)
 {
 	if (changed[_i].at < ENTRY(0) || changed[_i].at >= FEATURES)
@@ -394,14 +394,14 @@ START_TEST(changed_file_through_pipe)
 }
 END_TEST
 
-/* However much is missing: what is there is read, more of it the more there is. */
+/* However much is missing: the rest is read. */
 START_TEST(cut_file)
 {
 	size_t records = 0, len;
 	struct seen s;
 
 	make_file();
-	if (_i / 2) /* no features, whose absence would tell, too */
+	if (_i / 2) /* no features, whose absence would be noticed, too */
 		patch(AT_FEATURES, 0, 8);
 	for (len = 0; len < image.nr; len++) {
 		s = read_part(len, _i % 2 ? STREAM : REGULAR);
@@ -498,7 +498,7 @@ START_TEST(features_between)
 	size_t last = image.nr;
 	struct seen s;
 
-	/* The second before the first: a stream cannot go back, the others are read. */
+	/* The second section before the first: a stream cannot go back, files can. */
 	make_file();
 	last = image.nr;
 	put_string("late");
@@ -576,7 +576,7 @@ static const struct {
 	size_t records; /* with the sample */
 	uint64_t bad_records, unknown, bad_features;
 	bool truncated;
-	const char *name; /* of the first event then, NULL: as ever */
+	const char *name; /* of the first event then, NULL: unchanged */
 } streams[] = {
 	{ "kernel record", PERF_RECORD_SWITCH, BYTES(Z8), 2 },
 	{ "end of a round", PERFDATA_FINISHED_ROUND, NULL, 0, 2 },
@@ -654,7 +654,7 @@ START_TEST(stream_features)
 	ck_assert_mem_eq(s.id, "0123456789abcdef", 16);
 	ck_assert_str_eq(s.host[0], "most");
 	ck_assert_str_eq(s.host[1], "");
-	/* Another method of compression. */
+	/* Another compression method. */
 	put_record(80, 0, BYTES(N(27), 1, 0, 0, 0, 2, 0, 0, 0));
 	s = read_image(STREAM);
 	ck_assert_int_eq(s.rc, -ENOTSUP);
@@ -766,7 +766,7 @@ static const struct {
 	uint32_t type;
 	uint64_t words[6];
 	size_t nr;
-	size_t of; /* 3: of nobody */
+	size_t of; /* 3: no event */
 } owners[] = {
 	{ PERF_SAMPLE_IDENTIFIER, PERF_RECORD_SAMPLE, { 12, 11, 11 }, 3, 1 },
 	{ PERF_SAMPLE_IDENTIFIER, PERF_RECORD_SAMPLE, { 13 }, 1, 3 },
@@ -806,7 +806,7 @@ START_TEST(owner)
 }
 END_TEST
 
-/* The same at the end of a record that is no sample; every word but the id is the other event's. */
+/* The same at the end of a record that is not a sample; all words but the id belong to the other event. */
 START_TEST(owner_of_others)
 {
 	static const struct {
@@ -870,7 +870,7 @@ END_TEST
 #ifdef HAVE_ZSTD
 #define FRAME 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50
 
-/* A block that is stored as it is, or of one byte repeated; never the last one. */
+/* A block that is stored, or one byte repeated; never the last one. */
 static size_t put_block(unsigned char *to, bool repeated, uint32_t size, const void *bytes)
 {
 	uint32_t head = size << 3 | (repeated ? 1 : 0) << 1;
@@ -880,7 +880,7 @@ static size_t put_block(unsigned char *to, bool repeated, uint32_t size, const v
 	return 3 + (repeated ? 1 : size);
 }
 
-/* Records in blocks of @piece bytes, each block a record of the stream. @padded: as perf 6.16 has them. */
+/* Records in blocks of @piece bytes, each block a record of the stream. @padded: as perf 6.16 writes them. */
 static void put_compressed(const unsigned char *bytes, size_t size, size_t piece, bool padded)
 {
 	unsigned char payload[512] = { 0 };
@@ -905,7 +905,7 @@ static void put_compressed(const unsigned char *bytes, size_t size, size_t piece
 	}
 }
 
-/* 16 samples of 16 bytes, cut everywhere; between the pieces there are ends of rounds. */
+/* 16 samples of 16 bytes, divided at each place; ends of rounds are between the pieces. */
 START_TEST(compressed)
 {
 	size_t piece = (size_t)_i / 2 + 1, nr_pieces = (256 + piece - 1) / piece;
@@ -925,7 +925,7 @@ START_TEST(compressed)
 	ck_assert_uint_eq(s.of[1], 8);
 	ck_assert_uint_eq(s.records, 16 + nr_pieces);
 	ck_assert(!s.counts.truncated);
-	/* Without its last byte the last record is not there. */
+	/* Without its last byte the last record is missing. */
 	make_stream();
 	put_compressed(bytes, sizeof(bytes) - 1, piece, _i % 2);
 	s = read_image(STREAM);
@@ -934,13 +934,13 @@ START_TEST(compressed)
 }
 END_TEST
 
-/* Much out of little, and what is damaged in it. */
+/* Much data from little, and damaged data. */
 START_TEST(compressed_badly)
 {
 	static const struct {
-		unsigned char byte; /* repeated: a record of type and size of that byte */
+		unsigned char byte; /* repeated: a record whose type and size are this byte */
 		uint32_t first, blocks;
-		uint16_t broken; /* a byte behind it that is no block */
+		uint16_t broken; /* a byte after it that is not a block */
 		size_t records;
 		uint64_t bad_records;
 		bool truncated, damaged;

@@ -52,7 +52,7 @@ static int bpf(int cmd, union bpf_attr *attr)
 	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 }
 
-/* A map of its own, pinned at @path in a file system of its own. Return: its descriptor; -1: this host forbids it. */
+/* A map pinned at @path in a file system of its own. Return: its descriptor; -1: this host does not permit it. */
 static int pin(uint32_t type, uint32_t key_size, uint32_t value_size)
 {
 	union bpf_attr attr;
@@ -116,7 +116,7 @@ static void check_has(struct pinned *p, uint64_t id, uint64_t time, bool has, bo
 
 static const uint32_t value_sizes[] = { 1, 8, 64 };
 
-/* The answer is later than the sample; one that the sample may have been too early for is not sure. */
+/* The answer comes later than the sample; if the map may have changed since the sample, it is not sure. */
 START_TEST(test_has)
 {
 	int fd = pin(BPF_MAP_TYPE_HASH, 8, value_sizes[_i]);
@@ -140,7 +140,7 @@ START_TEST(test_has)
 	check_has(p, 1, 0, true, true);
 	change(fd, 1, false);
 	change(fd, 2, true);
-	check_has(p, 1, between, true, false); /* looked up after that */
+	check_has(p, 1, between, true, false); /* looked up later */
 	check_has(p, 1, 0, false, true);
 	check_has(p, 1, between, false, true);
 	after = now_ns() + 1;
@@ -153,7 +153,7 @@ START_TEST(test_has)
 }
 END_TEST
 
-/* Only one that was both is doubted. */
+/* Only an id with both answers is in doubt. */
 START_TEST(test_told)
 {
 	int fd = pin(BPF_MAP_TYPE_HASH, 8, 8);
@@ -164,7 +164,7 @@ START_TEST(test_told)
 		return;
 	ck_assert_int_eq(pinned_open(&p, &host_here, path, &err), 0);
 	change(fd, 1, true);
-	pinned_told(p, 1, true); /* before anybody looked */
+	pinned_told(p, 1, true); /* before the first look */
 	check_has(p, 1, now_ns(), true, true);
 	check_has(p, 2, now_ns(), false, true);
 	pinned_told(p, 1, true);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each test is a process of its own, since priorities are. What the kernel permits is a table: this program's own
- * setpriority(), sched_getscheduler() and pthread_create() take the place of libc's. Timers and threads are real.
+ * Each test is a process of its own, because priorities belong to processes. The kernel's permissions are in a table:
+ * this program's own setpriority(), sched_getscheduler() and pthread_create() replace libc's. Timers and threads are
+ * real.
  */
 #include "core/base/clock.h"
 #include "core/host/priority.h"
@@ -19,16 +20,16 @@
 #define WORKER 12345
 
 static struct {
-	int lowest; /* nice value that is permitted */
+	int lowest; /* lowest permitted nice value */
 	rlim_t limit;
-	bool no_rt;      /* real-time is not */
-	bool no_timers;  /* none can be made */
-	bool never_ends; /* the thread, in the time that it is given */
+	bool no_rt;      /* no real-time permitted */
+	bool no_timers;  /* no timer can be created */
+	bool never_ends; /* the thread does not end in the time that it has */
 	int nice, policy, rt_priority;
 	int worker_nice, thread_nice;
-	int created;       /* policy of the thread that was made, */
-	int changed;       /* and the one that it got later; -1: none */
-	timer_t timers[4]; /* that there are */
+	int created;       /* policy of the created thread */
+	int changed;       /* its later policy; -1: none */
+	timer_t timers[4]; /* that exist */
 	size_t nr_timers;
 	unsigned int calls;
 	unsigned int rests, rested_ms;
@@ -41,7 +42,7 @@ int getpriority(__priority_which_t which, id_t who)
 	return kernel.nice;
 }
 
-/* The thread that was made has a nice value of its own. */
+/* The created thread has a nice value of its own. */
 static bool is_thread(void)
 {
 	return syscall(SYS_gettid) != getpid();
@@ -70,7 +71,7 @@ int setpriority(__priority_which_t which, id_t who, int prio)
 
 int getrlimit(__rlimit_resource_t resource, struct rlimit *rl)
 {
-	/* A sanitizer asks for others. */
+	/* A sanitizer reads other limits. */
 	if (resource != RLIMIT_NICE)
 		return prlimit(0, resource, NULL, rl);
 	*rl = (struct rlimit){ kernel.limit, RLIM_INFINITY };
@@ -90,7 +91,7 @@ int sched_getparam(pid_t pid, struct sched_param *param)
 	return 0;
 }
 
-/* Check has some of its own. */
+/* check(3) has timers of its own. */
 int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 {
 	static int (*real)(clockid_t, struct sigevent *, timer_t *);
@@ -130,7 +131,7 @@ int poll(struct pollfd *fds, nfds_t nr, int timeout)
 	return 0;
 }
 
-/* The policy is in kernel.created; the thread is made without. */
+/* The policy is in kernel.created; the real thread is created without. */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg), void *arg)
 {
 	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -181,12 +182,12 @@ static const struct {
 	{ 0, 0, 0, 0 }, /* nothing is permitted */
 	{ 5, 5, 0, 5 },
 	{ -5, -5, 0, -5 },
-	{ 0, 0, 1, 0 }, /* 19: lower than it has */
+	{ 0, 0, 1, 0 }, /* 19: lower than the present one */
 	{ 0, 0, 20, 0 },
-	{ 0, -5, 25, -5 }, /* what the limit permits */
+	{ 0, -5, 25, -5 }, /* as the limit permits */
 	{ 10, -5, 25, -5 },
 	{ 0, -20, 40, -20 },
-	{ 0, 0, 40, 0 }, /* it says so, and the host does not */
+	{ 0, 0, 40, 0 }, /* permitted by the limit, but the host refuses */
 	{ 0, -20, RLIM_INFINITY, -20 },
 };
 
@@ -203,7 +204,7 @@ START_TEST(test_raise)
 	priority_keep(0);
 	ck_assert_int_eq(kernel.nice, raises[_i].before);
 	ck_assert_int_eq(priority_nice(), raises[_i].want);
-	/* The next interval. */
+	/* the next interval */
 	priority_raise();
 	ck_assert_int_eq(kernel.nice, raises[_i].want);
 }
@@ -214,7 +215,7 @@ static int nice_now(void)
 	return __atomic_load_n(&kernel.nice, __ATOMIC_ACQUIRE);
 }
 
-/* It ends by itself, whatever the thread is at. */
+/* It ends by itself, whatever the thread is doing. */
 START_TEST(test_keep)
 {
 	priority_raise();
@@ -223,7 +224,7 @@ START_TEST(test_keep)
 	priority_keep(NSEC_PER_SEC / 1000);
 	while (nice_now() != 0)
 		;
-	/* What was permitted for the last interval does not end this one. */
+	/* The time permitted for the last interval does not end this one. */
 	priority_keep(3600 * NSEC_PER_SEC);
 	priority_raise();
 	ck_assert_int_eq(nice_now(), -20);
@@ -241,7 +242,7 @@ START_TEST(test_keep_without_timers)
 }
 END_TEST
 
-/* A signal that somebody else has sent. */
+/* A signal from another process. */
 START_TEST(test_foreign_signal)
 {
 	priority_raise();
@@ -250,7 +251,7 @@ START_TEST(test_foreign_signal)
 }
 END_TEST
 
-/* Who could not raise it has nothing to lower. */
+/* If it could not be raised, it is not lowered. */
 START_TEST(test_nothing_raised)
 {
 	unsigned int calls;
@@ -287,7 +288,7 @@ static void work_until_rested(void *arg)
 		;
 }
 
-/* However long it works, the kernel makes it rest: after 3 ms, or a tick later, three times as long. */
+/* However long it works, the kernel makes it rest: after 3 ms or a tick later, three times as long. */
 START_TEST(test_rests)
 {
 	struct priority_thread t;
@@ -297,12 +298,12 @@ START_TEST(test_rests)
 	ck_assert_int_eq(priority_thread_start(&t, true, work_until_rested, NULL), 0);
 	priority_thread_join(&t);
 	ck_assert_uint_ge(kernel.rests, 3);
-	ck_assert_uint_ge(kernel.rested_ms, 3 * 3 * 3 - 3); /* whole ones */
+	ck_assert_uint_ge(kernel.rested_ms, 3 * 3 * 3 - 3); /* whole milliseconds */
 	ck_assert_int_eq(kernel.created, SCHED_FIFO);
 	ck_assert_int_eq(kernel.changed, -1);
 	ck_assert_int_eq(kernel.thread_nice, -20);
 	ck_assert_int_eq(priority_got_realtime(), 1);
-	ck_assert_uint_eq(kernel.nr_timers, 1); /* that of the report */
+	ck_assert_uint_eq(kernel.nr_timers, 1); /* the timer of the report */
 }
 END_TEST
 
@@ -320,7 +321,7 @@ START_TEST(test_rests_though_blocked)
 }
 END_TEST
 
-/* Real time that nothing bounds is given back. */
+/* Without a limit, real-time priority is given up. */
 START_TEST(test_no_timers)
 {
 	struct priority_thread t;
@@ -333,7 +334,7 @@ START_TEST(test_no_timers)
 }
 END_TEST
 
-/* One that gets no CPU time, though it is real-time, ends as others do. */
+/* A real-time thread without CPU time ends like others. */
 START_TEST(test_never_ends)
 {
 	struct priority_thread t;
@@ -356,7 +357,7 @@ static const struct {
 	{ true, false, SCHED_OTHER | SCHED_RESET_ON_FORK, SCHED_FIFO, 1 },
 	{ true, true, SCHED_OTHER, SCHED_OTHER, 0 },
 	{ false, false, SCHED_OTHER, SCHED_OTHER, 0 },
-	/* What the caller gave stays, and is not bounded. */
+	/* A priority from the caller stays, without limit. */
 	{ true, false, SCHED_FIFO, SCHED_FIFO, 42 },
 	{ true, false, SCHED_RR, SCHED_RR, 42 },
 	{ true, false, 6, 6, 42 }, /* SCHED_DEADLINE */
@@ -383,7 +384,7 @@ int main(void)
 	Suite *s = suite_create("priority");
 	TCase *tc = tcase_create("priority");
 
-	/* Also below sanitizers and valgrind, where tests share a process elsewhere. */
+	/* Also with sanitizers and valgrind, where tests otherwise share a process. */
 	setenv("CK_FORK", "yes", 1);
 
 	tcase_add_checked_fixture(tc, setup, NULL);

@@ -46,7 +46,7 @@ static const struct {
 	  { 0xffffffffff600000, 0xffffffffff601000, 0, true, .path = (char *)"[vsyscall]" } },
 	{ "0-ffffffffffffffff ---p ffffffffffffffff ffffffff:ffffffff 18446744073709551615 /f",
 	  { 0, UINT64_MAX, UINT64_MAX, false, UINT32_MAX, UINT32_MAX, UINT64_MAX, (char *)"/f" } },
-	/* what is in a path */
+	/* contents of a path */
 	{ M " /a b  c", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a b  c" } },
 	{ M " /a ", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a " } },
 	{ M " /a (deleted)", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a (deleted)" } },
@@ -62,7 +62,7 @@ static const struct {
 	{ M " /a\\01", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\\01" } },
 	{ M " /a\\\\012", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/a\\\n" } },
 	{ M " /\xff\x01", { 0x1000, 0x2000, 0, true, 8, 1, 7, (char *)"/\xff\x01" } },
-	/* cut anywhere */
+	/* truncated lines */
 	{ "", { 0 } },
 	{ "1000", { 0 } },
 	{ "1000-", { 0 } },
@@ -87,11 +87,11 @@ static const struct {
 	{ "1000-2000 r-xp 0 08: 7 /f", { 0 } },
 	{ "1000-2000 r-xp 0 08:01 /f", { 0 } },
 	{ "r-xp 0 08:01 7 /f", { 0 } },
-	/* ranges that are none */
+	/* invalid ranges */
 	{ "2000-2000 r-xp 0 08:01 7 /f", { 0 } },
 	{ "2000-1000 r-xp 0 08:01 7 /f", { 0 } },
 	{ "0-0 r-xp 0 08:01 7 /f", { 0 } },
-	/* numbers that are none, or do not fit */
+	/* invalid numbers, or too large ones */
 	{ "10000000000000000-20000000000000000 r-xp 0 08:01 7 /f", { 0 } },
 	{ "1000-10000000000000000 r-xp 0 08:01 7 /f", { 0 } },
 	{ "1000-ffffffffffffffffffffffffffffffff r-xp 0 08:01 7 /f", { 0 } },
@@ -114,7 +114,7 @@ static const struct {
 	{ "1000-2000 r-xp  0 08:01 7 /f", { 0 } },
 	{ "1000-2000 r-xp 0 08:01  7 /f", { 0 } },
 	{ "1000_2000 r-xp 0 08:01 7 /f", { 0 } },
-	/* permissions of another length */
+	/* permissions of a wrong length */
 	{ "1000-2000 r-x 0 08:01 7 /f", { 0 } },
 	{ "1000-2000 r-xps 0 08:01 7 /f", { 0 } },
 	{ "1000-2000  0 08:01 7 /f", { 0 } },
@@ -126,7 +126,7 @@ static const struct {
 
 START_TEST(test_line)
 {
-	char *line = strdup(lines[_i].in); /* exactly as long: sanitizers see a step too far */
+	char *line = strdup(lines[_i].in); /* exactly as long: sanitizers find reads beyond it */
 	const struct proc_map *want = &lines[_i].want, untouched = { .start = 77, .path = (char *)"?" };
 	struct proc_map m = untouched;
 
@@ -145,7 +145,7 @@ START_TEST(test_line)
 }
 END_TEST
 
-/* Any line cut anywhere: read or refused, never beyond its end. */
+/* Any line truncated anywhere: read or refused, never read beyond its end. */
 START_TEST(test_cut)
 {
 	size_t len = strlen(lines[_i].in), at;
@@ -204,7 +204,7 @@ START_TEST(test_maps)
 }
 END_TEST
 
-/* As long as a path can get, with each byte escaped. */
+/* A path of maximal length, with each byte escaped. */
 START_TEST(test_long_path)
 {
 	static const char head[] = M " ";
@@ -238,7 +238,7 @@ static const struct {
 	{ "end\n\n", "end\n" },
 	{ " (x) \n", " (x) " },
 	{ "\xff\x1b[2J\n", "\xff\x1b[2J" },
-	/* workers: what follows their name is what they last did */
+	/* workers: their last work follows their name */
 	{ "kworker/0:1-events\n", "kworker/0:1" },
 	{ "kworker/0:1H-kblockd\n", "kworker/0:1H" },
 	{ "kworker/0:0H-events_highpri\n", "kworker/0:0H" },
@@ -276,7 +276,7 @@ START_TEST(test_comm)
 }
 END_TEST
 
-/* Who is no worker may have the name of one. */
+/* Other threads may have the name of a worker. */
 static const char *const no_workers[] = {
 	NULL, /* no such file */
 	"",
@@ -290,7 +290,7 @@ static const char *const no_workers[] = {
 	"13 (kworker/0:1-x) S 2 3 0 0 -1 2129984 0\n", /* a kernel thread */
 	"13 (kworker/0:1-x) S 2 3 0 0 32 0 0\n",
 	"13 (kworker/0:1-x) S 32 32 32 32 32 x\n",
-	"13 (() S 1 1 1 1 1 32 )) S 2 3 0 0 -1 0 0\n", /* a name that looks like what follows one */
+	"13 (() S 1 1 1 1 1 32 )) S 2 3 0 0 -1 0 0\n", /* a name that looks like the rest of the line */
 };
 
 START_TEST(test_no_worker)
@@ -323,9 +323,9 @@ START_TEST(test_comm_absent)
 }
 END_TEST
 
-/* Where the link leads, which is no name of a file. */
+/* The target of the link, which is not a file name. */
 static const struct {
-	const char *to; /* NULL: there is none */
+	const char *to; /* NULL: there is no link */
 	int rc;
 	uint64_t ino;
 } links[] = {
@@ -343,7 +343,8 @@ static const struct {
 	{ "mnt:", -EBADMSG, 0 },
 	{ "net:[4026531841]", -EBADMSG, 0 },
 	{ "/", -EBADMSG, 0 },
-	{ "mnt:[00000000000000000000000000000000000000000000000000000000001]", -EBADMSG, 0 }, /* longer than any */
+	/* Longer than any real one */
+	{ "mnt:[00000000000000000000000000000000000000000000000000000000001]", -EBADMSG, 0 },
 	{ NULL, -ENOENT, 0 },
 };
 
@@ -372,7 +373,7 @@ START_TEST(test_mntns_here)
 }
 END_TEST
 
-/* Whoever has it open, keeps it. */
+/* An open descriptor keeps the namespace. */
 START_TEST(test_hold_mntns)
 {
 	int fds = unit_open_fds(), fd;
@@ -420,7 +421,7 @@ START_TEST(test_threads)
 	put("1/task/1/comm", "");
 	put("20/task/20/comm", "");
 	put("20/task/300/comm", "");
-	put("4000/task/none", ""); /* its threads have just gone */
+	put("4000/task/none", ""); /* its threads have just ended */
 	put("50000/comm", "");
 	put("2147483647/task/2147483647/comm", "");
 	/* not processes, not threads */
@@ -458,7 +459,7 @@ static int find_self(void *ctx, pid_t pid, pid_t tid)
 	return pid == getpid() && tid == getpid() ? 1 : 0;
 }
 
-/* The kernel's own files, not our idea of them. */
+/* The kernel's real files, not imitations. */
 START_TEST(test_real)
 {
 	char comm[COMM_LEN];
@@ -496,10 +497,10 @@ static void assert_threads(pid_t pid, size_t nr, long tids)
 struct joined {
 	struct ids ids;
 	const int *pipes;
-	pid_t tid; /* of the thread that came */
+	pid_t tid; /* the thread that was created meanwhile */
 };
 
-/* Who is seen gets another thread. */
+/* Create another thread when one is seen. */
 static int join_in(void *ctx, pid_t pid, pid_t tid)
 {
 	struct joined *j = ctx;
@@ -511,7 +512,7 @@ static int join_in(void *ctx, pid_t pid, pid_t tid)
 	return sum_ids(&j->ids, pid, tid);
 }
 
-/* One or more, as the links of a real directory tell, also when the first one has ended; and none. */
+/* Single-threaded or not, by the links of a real directory, also after the leader has ended; and no process. */
 START_TEST(test_real_threads)
 {
 	int p[4];
@@ -580,7 +581,7 @@ START_TEST(test_lives)
 }
 END_TEST
 
-/* Field 20 is the number of threads, 22 the time when it began. */
+/* Field 20 is the number of threads, 22 the start time. */
 #define STAT(state, threads, started)                                                                                  \
 	"7 (a b) " state " 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 " threads " 0 " started " 0 0"
 
@@ -594,7 +595,7 @@ static const struct {
 	{ STAT("Z", "0", "99"), true, true },
 	{ STAT("X", "1", "99"), true, true },
 	{ STAT("Z", "5", "99"), false, true },
-	/* another one */
+	/* another process */
 	{ STAT("S", "1", "100"), true, true },
 	{ STAT("S", "1", "98"), true, true },
 };
@@ -607,9 +608,9 @@ START_TEST(test_ended)
 	unit_write(root, "7/stat", ends[_i].stat, strlen(ends[_i].stat));
 	ck_assert_int_eq(proc_ended(&h, 7, true, 99), ends[_i].process_ended);
 	ck_assert_int_eq(proc_ended(&h, 7, false, 99), ends[_i].thread_ended);
-	/* It is not known when it began. */
+	/* With an unknown start time. */
 	ck_assert_int_eq(proc_ended(&h, 7, false, 0), ends[_i].thread_ended && strchr("ZX", ends[_i].stat[8]));
-	/* /proc does not tell of this process, nor of one that nobody has. */
+	/* /proc does not show this process, nor one that does not exist. */
 	ck_assert(!proc_ended(&h, getpid(), true, 99));
 	ck_assert(proc_ended(&h, 5000001, true, 99));
 	unit_rmdir(root);
@@ -665,7 +666,7 @@ static const struct {
 	{ "9:name=systemd:/\n4:memory:/docker/1\n1:cpu:/2\n0::/\n", 0, "/docker/1" },
 	{ "0::/a:b c", 0, "/a:b c" },
 	{ "0::/a (deleted)\n", 0, "/a (deleted)" },
-	/* Nothing of it. */
+	/* No usable content. */
 	{ "", -ENOENT, NULL },
 	{ "0\n", -ENOENT, NULL },
 	{ "0:cpu\n", -ENOENT, NULL },
@@ -733,7 +734,7 @@ START_TEST(test_newest_here)
 		_exit(0);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	ck_assert_int_gt(before, 0);
-	/* Ids may begin anew. */
+	/* Ids may wrap around. */
 	ck_assert(after < before || (before < pid && pid <= after));
 }
 END_TEST

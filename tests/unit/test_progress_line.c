@@ -49,7 +49,7 @@ static const struct {
 	  { 0, 999999999 * SECOND, 5, 9, 0 },
 	  79,
 	  "offcputime: 277777:46:39 left, 9 intervals, 0 lost" },
-	/* a small window */
+	/* a narrow terminal */
 	{ TOOL_PROFILE, true, false, { SECOND, 4 * SECOND, 7, 0, 0 }, 19, "profile: 0:04 left," },
 	{ TOOL_PROFILE, true, false, { SECOND, 4 * SECOND, 7, 0, 0 }, 0, "" },
 };
@@ -63,7 +63,7 @@ START_TEST(test_text)
 }
 END_TEST
 
-/* The longest has room. */
+/* The longest line fits. */
 START_TEST(test_long)
 {
 	const struct options o = { .tool = TOOL_OFFCPUTIME, .on_cpu = true, .off_cpu = true };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which stacks the program is told to count, and when it is told not to any more. The map is one of ours. */
+/* Which stacks are in the program's map, and when they are removed. The test has a map of its own. */
 #include "backend-bpf/proved.h"
 #include "core/base/err.h"
 #include "tests/unit/unit.h"
@@ -47,7 +47,7 @@ int bpf_map_delete_elem(int fd, const void *key)
 	size_t i = place_of(key);
 
 	ck_assert_int_eq(fd, MAP_FD);
-	ck_assert_uint_lt(i, map.nr); /* nothing is deleted that is not there */
+	ck_assert_uint_lt(i, map.nr); /* only existing entries are deleted */
 	map.v[i] = map.v[--map.nr];
 	return 0;
 }
@@ -69,7 +69,7 @@ static void teardown(void)
 
 enum op { TELL, WITHDRAW, GONE, GONE_ALL, CLEAR };
 
-/** struct step - @does: what it returns; then the map has @entries. */
+/** struct step - @does: expected return value; then the map has @entries. */
 struct step {
 	enum op op;
 	pid_t pid;
@@ -84,7 +84,7 @@ struct step {
 
 static const struct {
 	const char *what;
-	struct step steps[STEPS]; /* up to the first one of process 0 */
+	struct step steps[STEPS]; /* up to the first one with process 0 */
 	size_t room;              /* of the map; 0: enough */
 } runs[] = {
 	{ "nothing is proved", { { TELL, 5, 0, 7, 0, PROOF_NONE, 0, 0 }, { TELL, 5, 0, -1, 0, PROOF_NONE, 0, 0 } }, 0 },
@@ -191,7 +191,7 @@ START_TEST(test_run)
 }
 END_TEST
 
-/* Without a map, of other ways to unwind, nothing is touched. */
+/* Without a map, for other ways to unwind, nothing is changed. */
 START_TEST(test_unused)
 {
 	p.used = false;
@@ -202,7 +202,7 @@ START_TEST(test_unused)
 }
 END_TEST
 
-/* ---- what is counted with an entry */
+/* ---- the stack with which samples are counted */
 
 static __s32 value_of(pid_t pid, unsigned int set, int32_t stack, uint64_t top)
 {
@@ -234,10 +234,10 @@ START_TEST(test_values)
 	second = value_of(6, 0, 7, 98);
 	ck_assert_int_ge(first, BPF_LEAF_STACKS);
 	ck_assert_int_ge(second, BPF_LEAF_STACKS);
-	ck_assert_int_eq(value_of(6, 0, 7, 99), first); /* whosever it is */
+	ck_assert_int_eq(value_of(6, 0, 7, 99), first); /* for any process */
 	assert_leaf(0, first, 7, 99);
 	assert_leaf(0, second, 7, 98);
-	/* There may be counts when nothing is proved any more. */
+	/* The stack was withdrawn, but counts with it may remain. */
 	proved_withdraw(&p, 5, true);
 	assert_leaf(0, first, 7, 99);
 	ck_assert(!proved_leaf(&p, 0, 7, &leaf));
@@ -253,11 +253,11 @@ END_TEST
 /* ---- processes that gain nothing */
 
 static const struct {
-	int proved, others; /* stacks, in this order */
-	bool promised;      /* the program looks for stacks of it in the end */
+	int proved, others; /* numbers of stacks, in this order */
+	bool promised;      /* the program looks for its stacks at the end */
 } hopes[] = {
 	{ 1, 10, true },  { 1, 191, true }, { 1, 192, false }, { 7, 192, false },
-	{ 8, 192, true }, { 8, 250, true }, { 0, 250, false }, /* nobody has promised anything */
+	{ 8, 192, true }, { 8, 250, true }, { 0, 250, false }, /* the process was not promised yet */
 };
 
 START_TEST(test_hopeless)
@@ -269,12 +269,12 @@ START_TEST(test_hopeless)
 		ck_assert(tell(5, 0, 1000 + i, 0, PROOF_CHAIN));
 	for (i = 0; i < hopes[_i].others; i++)
 		ck_assert(!tell(5, 0, i, 0, PROOF_NONE));
-	/* Again and again: they are the same. */
+	/* Repeated: the same stacks. */
 	for (i = 0; i < 1000; i++)
 		ck_assert(!tell(5, 0, 0, 0, PROOF_NONE));
 	ck_assert_int_eq(place_of(&promise) < map.nr, hopes[_i].promised);
 	ck_assert_int_eq(tell(5, 0, 5000, 0, PROOF_CHAIN) != PROOF_UNUSED, hopes[_i].promised || !hopes[_i].proved);
-	/* What it executes is another program. */
+	/* After an exec it is another program. */
 	proved_withdraw(&p, 5, true);
 	ck_assert_uint_eq(map.nr, 0);
 	ck_assert(tell(5, 0, 5000, 0, PROOF_CHAIN));

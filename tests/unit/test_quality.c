@@ -42,11 +42,11 @@ START_TEST(test_frame)
 }
 END_TEST
 
-/* ---- stacks, root first: n named, s without symbols, m made, u unmapped; in capitals: of the C library */
+/* ---- stacks, root first: n named, s without symbols, m made at run time, u unmapped; in capitals: in the C library */
 
 static const struct {
 	const char *frames;
-	bool called; /* the first one */
+	bool called; /* the first one has a caller */
 	bool incomplete, no_symbols, no_map;
 } stacks[] = {
 	{ "n", false, false, false, false },
@@ -66,7 +66,7 @@ static const struct {
 	{ "mmnn", false, false, false, true },
 	{ "smnn", false, false, true, false },
 	{ "mmsnnn", false, false, false, true },
-	/* names: but for what the C library does before main(), or the first function of a thread */
+	/* names: without the C library's code before main(), or before the first function of a thread */
 	{ "SSn", false, false, false, false },
 	{ "SSnn", false, false, false, false },
 	{ "SSsn", false, false, true, false },
@@ -82,7 +82,7 @@ static const struct {
 	{ "nnSSSn", false, false, true, false }, /* not at the root end */
 	{ "SSmn", false, false, false, true },
 	{ "mSn", false, false, false, true },
-	/* callers that are any numbers are none */
+	/* callers that may be any numbers do not count */
 	{ "nuuuunn", false, false, false, false },
 	{ "nuusn", false, false, false, false },
 	/* incomplete */
@@ -90,10 +90,10 @@ static const struct {
 	{ "nn", true, true, false, false },
 	{ "un", false, true, false, false },
 	{ "un", true, true, false, false },
-	{ "u", false, false, false, true }, /* of a process of which nothing is known */
+	{ "u", false, false, false, true }, /* the mappings of the process are unknown */
 	{ "unu", false, false, false, true },
-	{ "mn", false, false, false, true }, /* without rules, nothing is known */
-	/* what the C library does before main() */
+	{ "mn", false, false, false, true }, /* without rules, not known */
+	/* the C library's code before main() */
 	{ "Nnn", true, false, false, false },
 	{ "Snn", true, false, false, false },
 	{ "Nn", true, false, false, false },
@@ -160,7 +160,7 @@ static const struct symbol world[] = {
 	[MADE] = { .module = "//anon", .anonymous = true },
 };
 
-static unsigned int asked; /* times */
+static unsigned int asked; /* number of calls */
 
 static void name_kernel(void *ctx, uint64_t addr, bool is_return, struct symbol *out)
 {
@@ -200,7 +200,7 @@ static void add(struct rows *rows, pid_t pid, const uint64_t *frames_of, uint32_
 	ck_assert_int_eq(row_add(rows, "a", pid, &none, &user, 10, 2), 0);
 }
 
-/* Nine rows of process 1, leaf first, and one of another without a user stack. */
+/* Nine rows of process 1, leaf first, and one of another process without a user stack. */
 static struct rows *make_rows(void)
 {
 	static const uint64_t whole[] = { MAIN, START }, broken[] = { LIB, MAIN }, broken_too[] = { MAIN, LIB },
@@ -268,7 +268,7 @@ START_TEST(test_report)
 	ck_assert_uint_eq(t->of.by_flaw[FLAW_NO_SYMBOLS], 40);
 	ck_assert_uint_eq(t->of.by_flaw[FLAW_NO_MAP], 40);
 	ck_assert_uint_eq(t->of.flawed, reports[_i].flawed);
-	/* Each outermost frame once for each part: START, MAIN, LIB, STRIPPED, NOWHERE. */
+	/* Each outermost frame is looked up once for each part: START, MAIN, LIB, STRIPPED, NOWHERE. */
 	ck_assert_uint_eq(asked, reports[_i].by_fp && reports[_i].called ? 10 : 0);
 	ck_assert_ptr_null(report_quality_find(&q, &(struct task_key){ "a", 2 }));
 	ck_assert_ptr_null(report_quality_find(&q, &(struct task_key){ "b", 1 }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a queue keeps of records; what they do has tests of its own. */
+/* The records that a queue keeps; their effects have tests of their own. */
 #include "backend-perfring/queue.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
@@ -52,7 +52,7 @@ static void assert_kept(const struct incoming *in, size_t n)
 	ck_assert(!memcmp(in->bytes, words, in->size));
 }
 
-/* Records are dropped in whichever order; those that wait stay as they are, and where they are. */
+/* Records are dropped in any order; waiting ones stay unchanged at their place. */
 START_TEST(test_drop)
 {
 	static const size_t steps[] = { 1, 3, 7, RECORDS - 1 };
@@ -73,7 +73,7 @@ START_TEST(test_drop)
 }
 END_TEST
 
-/* What is dropped at once takes no room, though another record waits. */
+/* A record that is dropped at once takes no room, even if another record waits. */
 START_TEST(test_unwanted)
 {
 	struct incoming *kept = take(0);
@@ -88,7 +88,7 @@ START_TEST(test_unwanted)
 }
 END_TEST
 
-/* The next record begins where a trimmed one ends, and neither is touched by the other. */
+/* The next record begins at the end of a trimmed one, and neither overwrites the other. */
 START_TEST(test_trimmed)
 {
 	static uint64_t words[WORDS_MAX];
@@ -115,7 +115,7 @@ START_TEST(test_trimmed)
 }
 END_TEST
 
-/* Of a type that does nothing: one round waits, and is gone with the next one. */
+/* Records of a type without effect: one round waits, and is gone with the next one. */
 START_TEST(test_rounds)
 {
 	size_t i, waits;
@@ -136,7 +136,7 @@ START_TEST(test_rounds)
 }
 END_TEST
 
-/* What has not been applied is freed. */
+/* Records that were not applied are freed. */
 START_TEST(test_release)
 {
 	size_t i;

@@ -156,7 +156,7 @@ static const struct {
 	  { ROW("b", 2, 3) },
 	  REPORTS_DIFFERENT,
 	  HEAD "@@ -0,0 +1 @@\n+b;write 2\n" },
-	/* what is explained is put right in the diff */
+	/* explained differences are corrected in the diff */
 	{ "explained in part",
 	  FOLDED,
 	  { ROW("new", 1, 1), ROW("b", 2, 2) },
@@ -213,7 +213,7 @@ START_TEST(test_both)
 }
 END_TEST
 
-/* Without a place for the report it is only said whether they agree, and not of as many units as would be printed. */
+/* Without an output, only the comparison is done, and not in printed units. */
 START_TEST(test_only_compared)
 {
 	const struct report_pair pair = { make(rows[_i].program), make(rows[_i].ring), make(rows[_i].explained) };
@@ -244,7 +244,7 @@ static struct rows *many(uint64_t value)
 	return t;
 }
 
-/* A long diff is cut, and says by how much. */
+/* A long diff is cut, and ends with the number of missing rows. */
 START_TEST(test_long)
 {
 	const struct report_pair pair = { many(1), many(2), many(2) };
@@ -267,7 +267,7 @@ START_TEST(test_long)
 }
 END_TEST
 
-/* A full disk, whichever is written, and found out by stdio early or at the end. */
+/* A full disk, for either output, found by stdio early or at the end. */
 START_TEST(test_full_disk)
 {
 	const struct input one[] = { ROW("a", 1, 1), { 0 } }, two[] = { ROW("a", 2, 1), { 0 } };

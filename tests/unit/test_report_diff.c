@@ -32,7 +32,7 @@ static int64_t diff(const struct bytes *a, const struct bytes *b, const struct r
 	return rc;
 }
 
-/* For the folded form what `diff -U0 --label a --label b` prints, where the order holds and nothing is cut. */
+/* For the folded form, the output of `diff -U0 --label a --label b`, if rows are in order and nothing is cut. */
 static const struct {
 	const struct report_writer *form;
 	const char *a, *b;
@@ -77,7 +77,7 @@ static const struct {
 	{ FOLDED, "x 1\ny 1", "y 1", ALL, 1, HEAD "@@ -1 +0,0 @@\n-x 1\n" },
 	{ TEXT, "x\n1\n", "x\n1\n\n", ALL, 2, HEAD "@@ -1,2 +1,3 @@\n-x\n-1\n+x\n+1\n+\n" },
 	{ TEXT, "x\n1", "x\n1\n", ALL, 2, HEAD "@@ -1,2 +1,2 @@\n-x\n-1\n" NO_NL "+x\n+1\n" },
-	/* paragraphs, whole, and as many lines as there are above */
+	/* paragraphs, whole; line numbers count all lines before them */
 	{ TEXT, P("x", "1") PF("y", "2") P("z", "3"), P("x", "1") PF("y", "7") P("z", "3"), ALL, 2,
 	  HEAD "@@ -4,4 +4,4 @@\n-    main\n-    -                y (1)\n-        2\n-\n"
 	       "+    main\n+    -                y (1)\n+        7\n+\n" },
@@ -85,7 +85,7 @@ static const struct {
 	  HEAD "@@ -1,4 +0,0 @@\n-    main\n-    -                x (1)\n-        1\n-\n"
 	       "@@ -7,0 +4,4 @@\n+    main\n+    -                x (1)\n+        3\n+\n" },
 	{ TEXT, "a\n\n\nb\n\n", "a\n\nb\n\n", ALL, 1, HEAD "@@ -3 +2,0 @@\n-\n" },
-	/* an order that contradicts, rows that come twice: nothing to be proud of, but still a diff */
+	/* a contradicting order, rows that come twice: not a nice diff, but a correct one */
 	{ FOLDED, "x 1\ny 1\n", "y 1\nx 1\n", ALL, 4, HEAD "@@ -1,2 +1,2 @@\n-x 1\n-y 1\n+y 1\n+x 1\n" },
 	{ FOLDED, "x\na\nb\nc\n", "a\nb\nc\nx\n", ALL, 4, HEAD "@@ -1,2 +1 @@\n-x\n-a\n+a\n@@ -4,0 +4 @@\n+x\n" },
 	{ FOLDED, "x\nx\n", "x\n", ALL, 1, HEAD "@@ -2 +1,0 @@\n-x\n" },
@@ -140,14 +140,12 @@ START_TEST(test_null_is_empty)
 }
 END_TEST
 
-/*
- * What follows is a patch(1) that forgives nothing: it knows unified diffs without context, not report_diff().
- */
+/* A strict patch(1): it knows unified diffs without context, but not report_diff(). */
 struct patch {
 	const char *at, *end;      /* of the diff */
-	const char *old, *old_end; /* what is left of the old file */
-	size_t old_line, new_line; /* lines behind us */
-	size_t removed, added;     /* lines in all */
+	const char *old, *old_end; /* the rest of the old file */
+	size_t old_line, new_line; /* lines read and written so far */
+	size_t removed, added;     /* all lines */
 	FILE *out;
 };
 
@@ -180,7 +178,7 @@ static size_t line_len(const char *at, const char *end)
 	return newline ? (size_t)(newline - at) + 1 : (size_t)(end - at);
 }
 
-/* "-5,2": @lines, and how many lines come before them. */
+/* "-5,2": sets @lines. Return: how many lines come before them. */
 static size_t range(struct patch *p, const char *sign, size_t *lines)
 {
 	size_t start;
@@ -203,7 +201,7 @@ static void copy_to(struct patch *p, size_t line)
 	}
 }
 
-/* A line of a hunk, without its sign; @len: of what stands in the file. */
+/* A line of a hunk, without its sign; @len: its length in the file. */
 static const char *body(struct patch *p, const char *sign, size_t *len)
 {
 	const char *line;
@@ -228,7 +226,7 @@ static void hunk(struct patch *p)
 	from_new = range(p, "+", &nr_new);
 	ck_assert(next_is(p, " @@\n"));
 	ck_assert(nr_old + nr_new > 0);
-	ck_assert(first || from_old > p->old_line); /* else it were the same hunk */
+	ck_assert(first || from_old > p->old_line); /* otherwise it would be the same hunk */
 	copy_to(p, from_old);
 	ck_assert(from_old == p->old_line);
 	ck_assert(from_new == p->new_line);
@@ -245,7 +243,7 @@ static void hunk(struct patch *p)
 	}
 }
 
-/* @got is a diff of @a, and makes @b of it when it is @whole. Return: how many lines it removes and adds. */
+/* Check that @got is a diff of @a, and makes @b from it if it is @whole. Return: how many lines it removes and adds. */
 static size_t check_patch(const struct bytes *a, const struct bytes *b, const struct bytes *got, bool whole)
 {
 	struct patch p = { got->p, got->p + got->len, a->p, a->p + a->len };
@@ -281,7 +279,7 @@ START_TEST(test_table_patches)
 }
 END_TEST
 
-/* Of 1024 rows: how many are in one report only, and how many of the new one are where any row may be. */
+/* Mixes of 1024 rows: how many are in one report only, and how many of the new one are at random places. */
 static const struct {
 	unsigned int rows, unlike, astray;
 	const struct report_writer *form;
@@ -298,7 +296,7 @@ static bool chance(unsigned int of_1024)
 	return (unsigned int)(random() & 1023) < of_1024;
 }
 
-/* Bytes of all kinds but NUL and newline, and the text of no other row. */
+/* A row with bytes of all kinds except NUL and newline; its text is unique. */
 static void put_row(FILE *out, const struct report_writer *form, unsigned int id)
 {
 	unsigned int i;
@@ -317,7 +315,7 @@ static size_t row_lines(const struct report_writer *form, unsigned int id)
 
 struct mixed {
 	struct bytes side[2];
-	size_t rows, lines; /* that are on one side only */
+	size_t rows, lines; /* on one side only */
 };
 
 static void put_side(struct bytes *side, const struct report_writer *form, const unsigned int *ids, size_t nr)
@@ -384,7 +382,7 @@ START_TEST(test_random)
 	nr = diff(&m.side[0], &m.side[1], mixes[_i].form, ALL, &got);
 	lines = check_patch(&m.side[0], &m.side[1], &got, true);
 	ck_assert_int_ge(nr, (int64_t)m.rows);
-	if (!mixes[_i].astray) { /* it is minimal */
+	if (!mixes[_i].astray) { /* the diff is minimal */
 		ck_assert_int_eq(nr, (int64_t)m.rows);
 		ck_assert_uint_eq(lines, m.lines);
 	}
@@ -393,7 +391,7 @@ START_TEST(test_random)
 }
 END_TEST
 
-/* However short it is cut: what is shown can be applied, and with what is not shown it is everything. */
+/* However much is cut: the shown part can be applied, and with the rest it is complete. */
 START_TEST(test_random_cut)
 {
 	struct mixed m = { 0 };
@@ -419,7 +417,7 @@ START_TEST(test_random_cut)
 }
 END_TEST
 
-/* The last row does not fit into stdio's buffer; or fits, and the flush fails. */
+/* The last row does not fit into stdio's buffer; or it fits, and the flush fails. */
 static const size_t full[] = { 1, 100, 1u << 20 };
 
 START_TEST(test_full_disk)
@@ -458,7 +456,7 @@ static ssize_t failing_write(void *cookie, const char *buf, size_t len)
 /* Many hunks, a single one. */
 static const unsigned int hunks[] = { 512, 1024 };
 
-/* After a failed write nothing more is tried. */
+/* After a failed write, nothing more is written. */
 START_TEST(test_stops)
 {
 	struct mixed m = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What writers get: calls in their order, their own state, named frames. */
+/* The calls that writers get: their order, their state, named frames. */
 #include "core/report/report.h"
 #include "tests/demangle_here.h"
 #include "tests/unit/unit.h"
@@ -12,7 +12,7 @@ enum { MAIN = 1, NAMELESS, MADE, HOT, KERNEL };
 
 static uint64_t asked;
 
-/* As the resolver does, names and files are overwritten by the next call. */
+/* Like the resolver: the next call overwrites names and files. */
 static void name_it(uint64_t addr, struct symbol *out)
 {
 	static char name[64], file[64];
@@ -62,7 +62,7 @@ static size_t name_inlined(void *ctx, const struct symbol **out)
 
 static const struct report_names world = { NULL, name_kernel, name_user, name_inlined, NULL, demangle_here };
 
-/* A writer that writes down everything. */
+/* A writer that records all calls. */
 struct state {
 	unsigned int rows, fails;
 };
@@ -225,7 +225,7 @@ START_TEST(test_spy)
 }
 END_TEST
 
-/* Rows of threads: told apart, in their order, and written with their ids, but by forms that print no ids. */
+/* Rows by thread: separate, in order, and written with their ids, unless the form prints no ids. */
 static const struct {
 	bool prints_pid;
 	const char *want;
@@ -291,7 +291,7 @@ START_TEST(test_fails)
 }
 END_TEST
 
-/* A run's empty lines and headers: of one report, of two intervals, of a report by itself. */
+/* The empty lines and headers of a run: with one report, with two intervals, and of a single report. */
 static const struct {
 	const char *form;
 	unsigned int first, last;

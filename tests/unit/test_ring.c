@@ -6,7 +6,7 @@
 
 #define BYTES 4096
 
-/* A ring of ordinary memory, which the test writes to as the kernel does. */
+/* A ring in ordinary memory, to which the test writes like the kernel. */
 static struct perf_event_mmap_page page;
 static unsigned char *data; /* exactly BYTES, so that a sanitizer sees what is read beyond */
 static struct blocks *blocks;
@@ -27,7 +27,7 @@ static void put(uint64_t at, const void *bytes, size_t len)
 		data[(at + i) % BYTES] = ((const unsigned char *)bytes)[i];
 }
 
-/* A record whose contents tell what and where it is. */
+/* A record whose contents give its number and place. */
 static void write_record(uint32_t type, size_t size)
 {
 	struct perf_event_header h = { .type = type, .size = (uint16_t)size };
@@ -48,11 +48,11 @@ struct seen {
 	size_t nr, bytes;
 	size_t fail_at; /* answer -ENOMEM to the record with this number */
 	struct ring *ring;
-	size_t nr_full, at_full;           /* times it was told, and records before the last of these */
-	bool full_again, first_full_again; /* of the last one, and of the first */
+	size_t nr_full, at_full;           /* calls of told_full(), and records before the last call */
+	bool full_again, first_full_again; /* arguments of the last call, and of the first */
 };
 
-/* It was never mapped. */
+/* Forget the ring without unmapping: it was never mapped. */
 static void ring_forget(struct ring *r)
 {
 	r->page = NULL;
@@ -102,7 +102,7 @@ START_TEST(test_empty)
 }
 END_TEST
 
-/* Counters run freely: the mapping's offsets are theirs modulo its size, also after they have gone round. */
+/* Counters run freely: offsets in the mapping are the counters modulo its size, also after a wrap. */
 static const uint64_t starts[] = {
 	0,
 	BYTES,
@@ -114,7 +114,7 @@ static const uint64_t starts[] = {
 	0 - 1ULL * BYTES,
 };
 
-/* Three records, the first of 24 bytes begins at each possible place; below valgrind, at some of them. */
+/* Three records: the first one of 24 bytes begins at each possible place; with valgrind, at some of them. */
 START_TEST(test_every_place)
 {
 	uint64_t place, step = unit_below_valgrind() ? 88 : 8;
@@ -159,7 +159,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* @left bytes were free when it was read, of which the largest record needs 1024. */
+/* @left bytes were free when it was read; the largest record needs 1024. */
 static const struct {
 	size_t left;
 	bool full;
@@ -189,12 +189,12 @@ START_TEST(test_nearly_full)
 	ck_assert_uint_eq(s.nr_full, nearly_full[_i].full);
 	ck_assert(!s.full_again);
 
-	/* It is said once. */
+	/* It is reported once. */
 	write_record(2, 64);
 	ck_assert_int_eq(ring_read(&r, see, count_full, &s), 0);
 	ck_assert_uint_eq(s.nr_full, nearly_full[_i].full);
 
-	/* Nobody asks. */
+	/* The owner does not ask. */
 	ring_forget(&r);
 	r = make_ring(starts[0]);
 	write_record(3, BYTES);
@@ -204,7 +204,7 @@ START_TEST(test_nearly_full)
 }
 END_TEST
 
-/* It is emptied several times before somebody reads it: full, not full, full, and full now. */
+/* The ring is emptied several times before it is read: full, not full, full, and full now. */
 START_TEST(test_full_again)
 {
 	struct ring r = make_ring(starts[0]);
@@ -233,7 +233,7 @@ START_TEST(test_full_again)
 }
 END_TEST
 
-/* One that was full is read, and by then it has been full again, in memory or in the ring. */
+/* A full ring is read, and meanwhile has become full again, in memory or in the ring. */
 static int fill(void *ctx, const struct perf_event_header *record, size_t size)
 {
 	struct seen *s = ctx;
@@ -272,7 +272,7 @@ static int fill_and_count(void *ctx, uint64_t copied_ns)
 	return count_full(ctx, copied_ns);
 }
 
-/* The same where nobody emptied it before. */
+/* The same if it was not emptied before. */
 START_TEST(test_full_afterwards)
 {
 	struct ring r = make_ring(starts[0]);
@@ -287,7 +287,7 @@ START_TEST(test_full_afterwards)
 }
 END_TEST
 
-/* What was kept comes first, whoever emptied it, and all of it once; an empty ring adds nothing. */
+/* Kept records come first, whichever thread kept them, and all of them once; an empty ring adds nothing. */
 START_TEST(test_kept)
 {
 	struct ring r = make_ring(starts[_i] + 48);
@@ -316,7 +316,7 @@ START_TEST(test_kept)
 }
 END_TEST
 
-/* Half of each record's words; one of an odd type stays as it is. */
+/* Keep half of each record's words; a record of odd type stays unchanged. */
 static size_t pack_half(void *ctx, const struct perf_event_header *record, size_t size, void *to)
 {
 	size_t half = record->type % 2 ? size : 8 * ((size / 8 + 1) / 2);
@@ -388,7 +388,7 @@ START_TEST(test_packed_bad_size)
 }
 END_TEST
 
-/* Another thread empties it all the time: each record is read once, and in its order. */
+/* Another thread empties the ring all the time: each record is read once, in order. */
 struct emptier {
 	struct ring *ring;
 	bool over;
@@ -435,7 +435,7 @@ START_TEST(test_two_threads)
 }
 END_TEST
 
-/* A bad record costs what was copied with it, not what came before or after. */
+/* A bad record costs the records copied with it, none before or after. */
 START_TEST(test_bad_part)
 {
 	struct perf_event_header bad = { .type = 9, .size = 12 };
@@ -450,7 +450,7 @@ START_TEST(test_bad_part)
 	ck_assert_int_eq(ring_empty(&r), 0);
 	write_record(3, 16);
 	ck_assert_int_eq(ring_empty(&r), 0);
-	page.data_head += 2 * BYTES; /* no kernel does */
+	page.data_head += 2 * BYTES; /* no kernel does this */
 	ck_assert_int_eq(ring_empty(&r), 0);
 	write_record(4, 16);
 	ck_assert_int_eq(ring_read(&r, see, NULL, &s), -EBADMSG);
@@ -464,7 +464,7 @@ START_TEST(test_bad_part)
 }
 END_TEST
 
-/* An impossible size after one good record; @left bytes are in the ring from the bad record on. */
+/* An impossible size after a valid record; @left bytes are in the ring from the bad record on. */
 static const struct {
 	uint16_t size;
 	uint64_t left;
@@ -487,7 +487,7 @@ START_TEST(test_bad_size)
 	ck_assert_uint_eq(s.nr, 1);
 	ck_assert_uint_eq(page.data_tail, page.data_head);
 
-	write_record(3, 16); /* and what comes then is read again */
+	write_record(3, 16); /* later records are read again */
 	ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
 	ck_assert_uint_eq(s.nr, 2);
 	ck_assert_uint_eq(s.type[1], 3);
@@ -495,8 +495,10 @@ START_TEST(test_bad_size)
 }
 END_TEST
 
-/* Counters no kernel writes: more than the ring holds, or a head behind the tail. The data is a row of good
- * records. */
+/*
+ * Counters that no kernel writes: more than the ring holds, or a head before the tail. The data is a sequence of valid
+ * records.
+ */
 static const struct {
 	uint64_t head, tail;
 } bad_counters[] = {
@@ -544,11 +546,11 @@ static int see_and_write(void *ctx, const struct perf_event_header *record, size
 {
 	int rc = see(ctx, record, size);
 
-	write_record(9, 8); /* a kernel that is as fast as we are */
+	write_record(9, 8); /* a kernel as fast as the reader */
 	return rc;
 }
 
-/* What comes while the ring is read is for the next time: a busy CPU cannot hold the reader. */
+/* Records that come while the ring is read are for the next time: a busy CPU cannot hold up the reader. */
 START_TEST(test_ends_with_busy_writer)
 {
 	struct ring r = make_ring(0);
@@ -613,7 +615,7 @@ START_TEST(test_large)
 	ck_assert_uint_eq(page.data_tail, LARGE);
 	ck_assert_uint_le(s.moved, LARGE / 4);
 
-	/* An owner that asks whether the ring was full hears of it behind all records. */
+	/* An owner that asks whether the ring was full gets the answer after all records. */
 	s = (struct slices){ 0 };
 	r.record = RECORD;
 	page = (struct perf_event_mmap_page){ .data_head = LARGE };

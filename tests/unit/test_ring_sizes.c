@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How large the rings of hosts are that are not here. */
+/* Sizes of rings on other hosts. */
 #include "core/events/ring_sizes.h"
 #include "tests/unit/unit.h"
 
@@ -7,7 +7,7 @@
 #define MIB  (1024 * KIB)
 #define GIB  (1024ULL * MIB)
 #define FP   1512         /* a record with a callchain */
-#define DUMP (FP + 16384) /* and a copy of a stack */
+#define DUMP (FP + 16384) /* with a stack copy */
 
 static const struct {
 	const char *what;
@@ -60,7 +60,7 @@ START_TEST(test_sizes)
 }
 END_TEST
 
-/* Of all rates and records: rings of a host of up to 256 CPUs, with copies of the default size, together. */
+/* For all rates and records: the rings of a host with up to 256 CPUs together, with copies of the default size. */
 START_TEST(test_together)
 {
 	static const size_t cpus[] = { 1, 2, 64, 128, 129, 200, 256 };

@@ -52,7 +52,7 @@ static const struct {
 	{ { "dd", 1, NOTHING, NOTHING, 0, 2, 0 }, { "dd", 1, NOTHING, NOTHING, 0, 0, 2 }, false },
 };
 
-/* The comm with what is behind its end. */
+/* Fill the comm with data after its end. */
 static struct row_key key_of(const struct input *in)
 {
 	struct row_key key = { .pid = in->pid, .tid = in->tid, .cgroup = in->cgroup, .event = in->event };
@@ -105,7 +105,7 @@ static void assert_row_times(const struct rows *t, size_t i, const struct input 
 	ck_assert_uint_eq(row.times, times);
 }
 
-/* Of samples, each of which counts once. */
+/* For samples, each of which counts once. */
 static void assert_row(const struct rows *t, size_t i, const struct input *want, uint64_t value)
 {
 	assert_row_times(t, i, want, value, value);
@@ -167,7 +167,7 @@ START_TEST(test_saturation)
 }
 END_TEST
 
-/* Of two rows, what is added to one. */
+/* Two rows; something is added to one. */
 static const struct {
 	uint64_t value, times, more_value, more_times, sum, sum_times;
 } times[] = {
@@ -220,7 +220,7 @@ START_TEST(test_times_and_samples)
 }
 END_TEST
 
-/* Kernel and user stacks share numbers; the same contents have the same number for ever. */
+/* Kernel and user stacks share numbers; equal contents always have the same number. */
 START_TEST(test_numbers)
 {
 	const struct input both = { "dd", 1, TAKEN(one, 3), TAKEN(one, 3) };
@@ -248,7 +248,7 @@ START_TEST(test_numbers)
 }
 END_TEST
 
-/* A borrowed stack may be added again to the table it is from. */
+/* A borrowed stack may be added again to its own table. */
 START_TEST(test_borrowed)
 {
 	const struct input in = { "dd", 1, TAKEN(one, 3), TAKEN(two, 3) };
@@ -299,7 +299,7 @@ static bool equal(const struct input *a, const struct input *b)
 	       a->event == b->event && equal_stacks(&a->kernel, &b->kernel) && equal_stacks(&a->user, &b->user);
 }
 
-/* Random samples, against a list that is searched from its beginning. */
+/* Random samples, compared with a list that is searched linearly. */
 START_TEST(test_reference)
 {
 	struct sample *rows = calloc(SAMPLES, sizeof(*rows)), *s;

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define FRAME 0x40 /* a function of the program, in its code */
+#define FRAME 0x40 /* a function of the program, as offset in its code */
 
 static struct cfi_image image;
 static char *dir, *root;
@@ -21,9 +21,9 @@ static struct recorded origin;
 static struct mapped_files_cfg cfg;
 static struct tasks *tasks;
 static struct rule_files *files;
-static int fds; /* that were open before */
+static int fds; /* open before the test */
 
-/* What the next one would be called. */
+/* The number of the next descriptor. */
 static int next_fd(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -58,7 +58,7 @@ static void setup(void)
 	ck_assert_ptr_nonnull(files);
 }
 
-/* What was opened is closed. */
+/* All files are closed. */
 static void teardown(void)
 {
 	rule_files_free(files);
@@ -75,7 +75,7 @@ static struct rules *find(pid_t pid, const struct mapped_file *file)
 	return rule_files_find(files, pid, &m, NULL);
 }
 
-/* They are those of the program. */
+/* Check that these are the rules of the program. */
 static void assert_rules(struct rules *r)
 {
 	const struct cfi_row *row;
@@ -101,21 +101,21 @@ START_TEST(test_found)
 	r = find(5, &file);
 	assert_rules(r);
 	ck_assert_ptr_eq(find(5, &file), r);
-	ck_assert_ptr_eq(find(6, &file), r); /* who has it not there */
+	ck_assert_ptr_eq(find(6, &file), r); /* this process does not have it there */
 	ck_assert_int_eq(unit_open_fds(), fds + 1);
 }
 END_TEST
 
-/* Which file it is, whatever the struct is that tells of it: the one that is opened. */
+/* The file that is opened counts, not the struct by which it is found. */
 static const struct {
 	struct mapped_file file;
 	bool same;
 } others[] = {
-	{ { "/bin/a", 8, 1, 0, "12345", 5 }, true },   { { "/bin/b", 8, 1, 0, "12345", 5 }, false },
-	{ { "/bin/aa", 8, 1, 0, "12345", 5 }, false }, { { "/bin/", 8, 1, 0, "12345", 5 }, false },
-	{ { "/bin/a", 9, 1, 0, "12345", 5 }, true },   { { "/bin/a", 8, 2, 0, "12345", 5 }, true },
-	{ { "/bin/a", 8, 1, 77, "12345", 5 }, false }, { { "/bin/a", 8, 1, 0, "12346", 5 }, true },
-	{ { "/bin/a", 8, 1, 0, "1234", 4 }, true },    { { "/bin/a", 8, 1, 0, "", 0 }, true },
+	{ { "/bin/a", 8, 1, 0, "12345", 5 }, true },    { { "/bin/b", 8, 1, 0, "12345", 5 }, false },
+	{ { "/bin/aa", 8, 1, 0, "12345", 5 }, false },  { { "/bin/", 8, 1, 0, "12345", 5 }, false },
+	{ { "/bin/a", 9, 1, 0, "12345", 5 }, true },    { { "/bin/a", 8, 2, 0, "12345", 5 }, true },
+	{ { "/bin/a", 8, 1, 77, "12345", 5 }, false },  { { "/bin/a", 8, 1, 0, "12346", 5 }, true },
+	{ { "/bin/a", 8, 1, 0, "1234", 4 }, true },     { { "/bin/a", 8, 1, 0, "", 0 }, true },
 	{ { "/bin/link", 8, 1, 0, "12345", 5 }, true },
 };
 
@@ -155,7 +155,7 @@ END_TEST
 #define BUILD "/.build-id/0f/ab010203040506.debug"
 
 /*
- * A file of the build that BUILD names, with rules for one function if it is a debug file: version 3, "", code 1, data
+ * Write a file of the build in BUILD, with rules for one function if it is a debug file: version 3, "", code 1, data
  * -8, register 16; rsp + 8, rip; in the function rsp + 16.
  */
 static void write_built(const char *name, bool debug)
@@ -211,7 +211,7 @@ START_TEST(test_debug)
 }
 END_TEST
 
-/* ---- what is no good */
+/* ---- invalid files */
 
 static void make_text(const char *path)
 {
@@ -266,7 +266,7 @@ static const struct {
 	const char *what;
 	void (*make)(const char *path);
 	struct mapped_file file;
-	bool again; /* another process may have it */
+	bool again; /* another process may have a valid one */
 } useless[] = {
 	{ "a script", make_text, { "/bin/a" }, false },
 	{ "an empty file", make_empty, { "/bin/a" }, false },
@@ -296,7 +296,7 @@ START_TEST(test_useless)
 	ck_assert_msg(!find(5, &useless[_i].file), "%s", useless[_i].what);
 	ck_assert(!find(5, &useless[_i].file));
 	ck_assert_int_eq(unit_open_fds(), fds);
-	/* Only where it was not there it may be elsewhere. */
+	/* It may be elsewhere only if it was missing. */
 	image = good;
 	if (useless[_i].file.path[0] == '/' && !useless[_i].file.ino)
 		put_program(6, strcmp(useless[_i].file.path, "/bin/../bin/a") ? useless[_i].file.path : "/bin/a");
@@ -308,7 +308,7 @@ START_TEST(test_useless)
 }
 END_TEST
 
-/* Once for each process, and not for every one. */
+/* Each process is tried once, but not all processes. */
 START_TEST(test_tries)
 {
 	struct mapped_file file = { .path = "/bin/a" };
@@ -327,7 +327,7 @@ START_TEST(test_tries)
 }
 END_TEST
 
-/* No descriptors are left: it is tried again for another process. */
+/* No descriptors are left: another process is tried again. */
 START_TEST(test_no_descriptors)
 {
 	struct mapped_file file = { .path = "/bin/a" };
@@ -344,7 +344,7 @@ START_TEST(test_no_descriptors)
 }
 END_TEST
 
-/* Those of other files serve it, at once. */
+/* Descriptors of other files are used for it, at once. */
 START_TEST(test_spared_descriptors)
 {
 	struct mapped_file file[] = { { .path = "/bin/a" }, { .path = "/bin/b" }, { .path = "/bin/c" },
@@ -373,7 +373,7 @@ START_TEST(test_spared_descriptors)
 }
 END_TEST
 
-/* With @_i descriptors: if the debug file cannot be looked for, there are no rules, not fewer ones. */
+/* With @_i descriptors: if the debug file cannot be opened, there are no rules, not fewer rules. */
 START_TEST(test_debug_descriptors)
 {
 	struct mapped_file file = { .path = "/bin/a" };
@@ -399,7 +399,7 @@ START_TEST(test_debug_descriptors)
 }
 END_TEST
 
-/* They come back: it is tried again, also for the same process. */
+/* Descriptors become available: it is tried again, also for the same process. */
 START_TEST(test_few_descriptors)
 {
 	struct mapped_file a = { .path = "/bin/a" }, b = { .path = "/bin/b" };
@@ -419,7 +419,7 @@ START_TEST(test_few_descriptors)
 }
 END_TEST
 
-/* Closed files are no loss: they are opened again. */
+/* Closed files are opened again. */
 START_TEST(test_close)
 {
 	struct mapped_file a = { .path = "/bin/a" }, b = { .path = "/bin/b" };
@@ -484,7 +484,7 @@ static void make_many(void)
 	}
 }
 
-/* However many files there are, few are open, and each can be had again. */
+/* However many files there are, few are open, and each can be opened again. */
 START_TEST(test_many)
 {
 	size_t i;
@@ -498,7 +498,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* One that is asked for all the time stays open. */
+/* A file that is used all the time stays open. */
 START_TEST(test_in_use)
 {
 	struct rules *first;
@@ -514,7 +514,7 @@ START_TEST(test_in_use)
 }
 END_TEST
 
-/* Many that are no files do not close those that are open. */
+/* Many invalid files do not close open ones. */
 START_TEST(test_no_files)
 {
 	struct mapped_file file = { .path = "/bin/a" };
@@ -535,7 +535,7 @@ END_TEST
 
 /* ---- large files */
 
-#define LARGE_FILES 6 /* of which four have room */
+#define LARGE_FILES 6 /* four of them have room */
 
 /* With rules for one function. */
 static void write_large(const char *name)
@@ -566,7 +566,7 @@ static void write_all_large(void)
 	}
 }
 
-/* Return: are there rules, and are they kept? */
+/* Return: there are rules, and they are kept. */
 static bool use_large(size_t i)
 {
 	struct rules *r = find(5, &large[i]);
@@ -603,7 +603,7 @@ START_TEST(test_links)
 }
 END_TEST
 
-/* In a report, what was used stays, and others are refused; in the next one, these may take its place. */
+/* In a report, used files stay, and others are refused; in the next one, others may replace them. */
 START_TEST(test_large)
 {
 	struct mapped_file file = { .path = "/bin/a" };
@@ -639,7 +639,7 @@ START_TEST(test_large_once)
 }
 END_TEST
 
-/* Nothing is known of any file then. */
+/* After that, all files are unknown. */
 START_TEST(test_clear)
 {
 	struct mapped_file file = { .path = "/bin/a" };
@@ -656,7 +656,7 @@ END_TEST
 
 /* ---- files that change */
 
-/* What a path shows now is another file, also where its struct is at the same address as the one that was forgotten. */
+/* A path that shows another file now, also if its struct is at the address of the forgotten one. */
 START_TEST(test_forgotten)
 {
 	struct mapped_file file = { .path = "/bin/a" }, mapped = { .path = "/bin/x" };
@@ -673,7 +673,7 @@ START_TEST(test_forgotten)
 }
 END_TEST
 
-/* Cut off or overwritten while it is open: no rules, or other ones, but nothing worse. */
+/* Truncated or overwritten while it is open: no rules, or other ones, but no crash. */
 START_TEST(test_changed)
 {
 	static const off_t sizes[] = { 0, 1, 64, CFI_EH_OFFSET, CFI_EH_OFFSET + 30, CFI_CODE_OFFSET, CFI_FILE_SIZE };
@@ -703,7 +703,7 @@ static uint64_t serial_of(pid_t pid, const struct mapped_file *file)
 	return rules_serial(r);
 }
 
-/* What was written is read anew for another process, once in a round. */
+/* A changed file is read again for another process, once in a round. */
 START_TEST(test_written)
 {
 	struct mapped_file file = { .path = "/bin/a" };

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* .eh_frame is not in order; .debug_frame says something else of addresses that .eh_frame knows. */
+/* .eh_frame is not sorted; .debug_frame has other rules for addresses that .eh_frame has, too. */
 static const struct function eh[] = {
 	{ 0x00, 0x10, 16 },
 	{ 0x10, 0x10, 24 },
@@ -34,7 +34,7 @@ static const struct function debug[] = {
 	{ 0x20, 0x08, 64 },
 };
 
-/* What is said of an address: the CFA's offset, or that there is an expression. */
+/* The answer for an address: the CFA's offset, or EXPR for an expression. */
 enum { NONE = 0, EXPR = 1 };
 
 static const struct {
@@ -64,13 +64,13 @@ static const struct {
 	{ UINT64_MAX, NONE, NONE },
 };
 
-/* A file whose reader is told to misbehave, from call @from on (calls count from 1; 0: never). */
+/* A file whose reads misbehave from call @from on (calls count from 1; 0: never). */
 struct reader {
-	const unsigned char *bytes, *later; /* @later: what it has then */
-	size_t len, shrunk;                 /* bytes it has then */
+	const unsigned char *bytes, *later; /* @later: its later contents */
+	size_t len, shrunk;                 /* its later size */
 	unsigned int calls, from;
-	size_t most; /* bytes that one call gives; 0: any number */
-	int rc;      /* what calls return then */
+	size_t most; /* bytes that one call returns; 0: any number */
+	int rc;      /* result of later calls */
 	struct stat st;
 };
 
@@ -112,7 +112,7 @@ static bool is_open(const struct reader *f)
 	return false;
 }
 
-/* In place of the one of libc. */
+/* Replaces libc's function. */
 ssize_t pread(int fd, void *to, size_t len, off_t offset)
 {
 	if (is_of(fd, &file))
@@ -183,7 +183,7 @@ static void build(struct rules_image *to, enum table table, enum frame frame)
 	rules_image_build(to, table, frame, sorted ? eh : unordered, ARRAY_SIZE(eh), debug, ARRAY_SIZE(debug));
 }
 
-/* The bytes of the expression are those that were put there. */
+/* Check that the bytes of the expression are the original ones. */
 static void check_expr(const struct cfi_row *row)
 {
 	uint8_t buf[EXPR_MAX_BYTES];
@@ -208,7 +208,7 @@ static int answer(uint64_t addr)
 	return row->cfa_expr ? EXPR : (int)row->cfa_value;
 }
 
-/* Functions are those of the records that the rows come from: @got is the answer for @addr. */
+/* Check the function of a row: it is that of the row's record. @got is the answer for @addr. */
 static void check_function(uint64_t addr, int got)
 {
 	const struct cfi_row *row;
@@ -244,7 +244,7 @@ static void check_answers(bool with_eh, bool with_debug)
 		}
 }
 
-/* ---- where rules are */
+/* ---- places of rules */
 
 static const struct {
 	const char *name;
@@ -299,8 +299,8 @@ enum where { EHDR, PHDR, HDR, HDR_TABLE, EH, EH_FDE, DEBUG, NAMES, SHDR };
 #define OPEN_FAILS -ENOEXEC, 0, 0, 0
 
 /*
- * @rc: of rules_open(). The answers for what .eh_frame knows first (16), what it knows last (an expression), and what
- * only .debug_frame knows (64).
+ * @rc: result of rules_open(). The answers for the first function of .eh_frame (16), its last one (an expression), and
+ * one that only .debug_frame has (64).
  */
 static const struct {
 	const char *name;
@@ -438,7 +438,7 @@ START_TEST(test_broken)
 }
 END_TEST
 
-/* What a program says does not matter for where its function begins, but what its record says does. */
+/* The beginning of a function depends on its record, not on the program in it. */
 START_TEST(test_damaged_program)
 {
 	uint64_t start = 0;
@@ -456,7 +456,7 @@ START_TEST(test_damaged_program)
 }
 END_TEST
 
-/* A function that has ended is the last that has begun until another one does. */
+/* After its end, a function is still the last that has begun, until another one begins. */
 START_TEST(test_begun)
 {
 	uint64_t addr, start, last = 0;
@@ -479,7 +479,7 @@ END_TEST
 
 /* ---- files that change */
 
-/* No answer is wrong, and no crash, whatever the reader does: an answer is right, missing, or an error. */
+/* No wrong answer and no crash, whatever the reads return: an answer is right, missing, or an error. */
 static void check_no_wrong_answer(void)
 {
 	size_t i;
@@ -494,7 +494,7 @@ static void check_no_wrong_answer(void)
 static const struct {
 	enum table table;
 	enum frame frame;
-	int rc; /* of reads; 0: the file shrinks */
+	int rc; /* result of reads; 0: the file shrinks */
 	size_t shrunk;
 } failing[] = {
 	{ TABLE, FRAME, -EIO, 0 },
@@ -510,7 +510,7 @@ static const struct {
 	{ TABLE_OMITTED, FRAME, 0, 0x2020 },
 };
 
-/* From each call on that is made at all. Pages are what is read at once, so the file is spread over some. */
+/* From each possible call on. The file is spread over several pages, because pages are read at once. */
 START_TEST(test_failing)
 {
 	unsigned int from;
@@ -527,11 +527,11 @@ START_TEST(test_failing)
 			ck_assert(!is_open(&file));
 		else
 			check_no_wrong_answer();
-		if (from == 1 && failing[_i].shrunk < 288) /* where the segments' headers end */
+		if (from == 1 && failing[_i].shrunk < 288) /* the end of the segments' headers */
 			ck_assert_int_lt(rc, 0);
 		if (!rc && failing[_i].rc && first < 0) {
 			ck_assert_int_eq(first, failing[_i].rc);
-			/* What failed is not kept, but for an index. */
+			/* A failure is not remembered, except for an index. */
 			file.from = 0;
 			first = answer(CODE);
 			ck_assert(first == 16 || (failing[_i].table != TABLE && first == failing[_i].rc));
@@ -543,7 +543,7 @@ START_TEST(test_failing)
 }
 END_TEST
 
-/* All of the file is other bytes from some call on, each of which may be anything. */
+/* All bytes of the file change at some call, to anything. */
 START_TEST(test_changing)
 {
 	unsigned char *later;
@@ -572,7 +572,7 @@ START_TEST(test_changing)
 }
 END_TEST
 
-/* Ask for everything that can be asked. */
+/* Call everything that can be called. */
 static void exercise(void)
 {
 	const struct cfi_row *row;
@@ -692,7 +692,7 @@ START_TEST(test_compressed)
 }
 END_TEST
 
-/* The section ends before its stream does, or before its header does. */
+/* The section ends before its stream, or before its header. */
 START_TEST(test_compressed_cut)
 {
 	size_t size;
@@ -732,7 +732,10 @@ END_TEST
 
 /* ---- expressions */
 
-/* At the end of the constants: the length's bytes, how many of them, what follows to the end of the section. */
+/*
+ * At the end of the constants: the bytes of the length, how many of them, the bytes from there to the end of the
+ * section.
+ */
 static const struct {
 	const char *name;
 	unsigned char bytes[12];
@@ -762,7 +765,7 @@ START_TEST(test_expr)
 	uint8_t buf[EXPR_MAX_BYTES];
 	struct cfi_row row = { 0 };
 
-	/* The section is made to end with the code: what is not used of it does no harm. */
+	/* The section ends with the code: its unused part does no harm. */
 	build(&ri, NO_HDR, NO_FRAME);
 	memcpy(ri.im.bytes + at, exprs[_i].bytes, exprs[_i].nr);
 	set_fixed(&ri.im, ri.shdr + SECT_EH * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size),
@@ -844,7 +847,7 @@ END_TEST
 
 /* ---- memory and time */
 
-/* An answer that was given lately costs no reading, also that there is none. */
+/* A recent answer costs no reading, even if it is "no rules". */
 START_TEST(test_warm)
 {
 	unsigned int calls;
@@ -860,7 +863,7 @@ START_TEST(test_warm)
 }
 END_TEST
 
-/* However many addresses are asked for, what is remembered of them is bounded, and right. */
+/* However many addresses are looked up, the remembered ones are limited, and right. */
 START_TEST(test_many_addresses)
 {
 	size_t memory;
@@ -882,7 +885,7 @@ END_TEST
 
 /* ---- real files */
 
-/* All of the code around @fn, which the file at @path shows at @base, has rules, each of which is right for itself. */
+/* All code around @fn, in the file at @path mapped at @base, has rules, each of which is valid. */
 static void check_real(const char *path, const void *base, const void *fn)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -52,7 +52,7 @@ END_TEST
 
 static const struct {
 	enum runtime is;
-	const char *live, *recorded; /* NULL: it cannot */
+	const char *live, *recorded; /* NULL: it cannot write one */
 } texts[] = {
 	{ RUNTIME_NONE, NULL, NULL },
 	{ RUNTIME_NODE, "run node --perf-basic-prof",

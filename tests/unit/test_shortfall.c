@@ -31,7 +31,7 @@ START_TEST(test_due)
 }
 END_TEST
 
-/* 1000 samples are due unless a row says otherwise: 5 s at 100 Hz on two CPUs. */
+/* 1000 samples are due, unless a row has other values: 5 s at 100 Hz on two CPUs. */
 #define RUN          .period_ns = 10 * MS, .nr_cpus = 2, .due_ns = 10 * SEC
 #define BUSY_FOR(ns) RUN, .times_known = true, .busy_ns = ns
 #define BUSY         BUSY_FOR(10 * SEC)
@@ -41,9 +41,9 @@ END_TEST
 
 static const struct {
 	struct shortfall s;
-	const char *why; /* NULL: nothing worth a line */
+	const char *why; /* NULL: no warning */
 } rows[] = {
-	/* Enough, or nearly. */
+	/* Enough samples, or nearly. */
 	{ { BUSY, .taken = 1000 }, NULL },
 	{ { BUSY, .taken = 1003 }, NULL },
 	{ { BUSY, .taken = UINT64_MAX }, NULL },
@@ -69,7 +69,7 @@ static const struct {
 	{ { BUSY, .taken = 300, .include_idle = true, .idle_ns = 10 * SEC },
 	  "70 % of the samples due (1000) were not taken: timer interrupts of idle CPUs came late." },
 
-	/* Which of them, and in which order: what each can account for. */
+	/* Several causes, in order of the samples that each accounts for. */
 	{ { BUSY, .taken = 500, .offline_ns = 2 * SEC, .throttled = 3, .throttled_ns = 3 * SEC },
 	  "50 % of the samples due (1000) were not taken: the kernel throttled the event 3 times; CPUs were offline "
 	  "for "
@@ -81,7 +81,7 @@ static const struct {
 	  "50 % of the samples due (1000) were not taken: " LATE "; the hypervisor stole 1.0 s of the CPUs' time." },
 	{ { BUSY, .taken = 500, .offline_ns = 4900 * MS, .steal_ns = 100 * MS, .throttled = 5, .throttled_ns = 9 * MS },
 	  "50 % of the samples due (1000) were not taken: CPUs were offline for 4.9 s." },
-	/* The first can account for all: the second is not needed. */
+	/* The first one accounts for all: the second is not needed. */
 	{ { BUSY, .taken = 500, .offline_ns = 9 * SEC, .steal_ns = 8 * SEC },
 	  "50 % of the samples due (1000) were not taken: CPUs were offline for 9.0 s." },
 	{ { BUSY, .taken = 200, .include_idle = true, .in_kernel = true, .throttled = 22, .throttled_ns = 1100 * MS,
@@ -91,13 +91,13 @@ static const struct {
 	  "; timer interrupts of idle CPUs came late; CPUs "
 	  "were offline for 1.5 s; the kernel throttled the event 22 times (" RATE
 	  " was lowered from 100000 to 1000); the hypervisor stole 1.0 s of the CPUs' time." },
-	/* Throttled, but for no time that matters; a time without a record. */
+	/* Throttled, but for a negligible time; a time without a record. */
 	{ { BUSY, .taken = 500, .throttled = 400 }, "50 % of the samples due (1000) were not taken: " LATE "." },
 	{ { BUSY, .taken = 500, .throttled_ns = 5 * SEC }, "50 % of the samples due (1000) were not taken: " LATE "." },
 	{ { BUSY, .taken = 500, .throttled = 1, .throttled_ns = UINT64_MAX, .offline_ns = UINT64_MAX },
 	  "50 % of the samples due (1000) were not taken: the kernel throttled the event 1 time." },
 
-	/* Idle CPUs get only what is left, and only what they were due. */
+	/* Idle CPUs explain only the remaining samples, and only as many as they were due. */
 	{ { BUSY, .taken = 300, .include_idle = true, .idle_ns = 10 * SEC, .throttled = 2, .throttled_ns = 6 * SEC },
 	  "70 % of the samples due (1000) were not taken: the kernel throttled the event 2 times; timer interrupts of "
 	  "idle "
@@ -107,7 +107,7 @@ static const struct {
 	{ { BUSY, .taken = 300, .include_idle = true, .idle_ns = 3 * SEC, .idle_taken = 100 },
 	  "70 % of the samples due (1000) were not taken: " LATE "; timer interrupts of idle CPUs came late." },
 
-	/* Not asked for: what idle CPUs did not give is neither missing nor due. */
+	/* Idle samples not requested: they are neither missing nor due. */
 	{ { BUSY, .taken = 300, .idle_ns = 7 * SEC }, NULL },
 	{ { BUSY, .idle_ns = 10 * SEC }, NULL },
 	{ { BUSY, .idle_ns = UINT64_MAX, .idle_taken = UINT64_MAX }, NULL },
@@ -116,7 +116,7 @@ static const struct {
 	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .idle_taken = 800, .throttled = 7, .throttled_ns = SEC },
 	  "50 % of the samples due (200 outside the idle task) were not taken: the kernel throttled the event 7 "
 	  "times." },
-	/* Not known how many of them were taken: perhaps none. */
+	/* It is unknown how many of them were taken: perhaps none. */
 	{ { BUSY, .taken = 900, .idle_ns = 8 * SEC, .throttled = 7, .throttled_ns = SEC }, NULL },
 	{ { BUSY, .taken = 100, .idle_ns = 8 * SEC, .throttled = 7, .throttled_ns = SEC },
 	  "50 % of the samples due (200 outside the idle task) were not taken: the kernel throttled the event 7 "
@@ -128,7 +128,7 @@ static const struct {
 	  "time." },
 	{ { BUSY, .taken = 100, .idle_ns = 5 * SEC, .idle_taken = 300 },
 	  "100 % of the samples due (500 outside the idle task) were not taken: " LATE "." },
-	/* Some time is nowhere: the due of what is busy. */
+	/* Some time is in no counter: the samples due for the busy time. */
 	{ { BUSY_FOR(40 * MS), .taken = 500, .idle_ns = 9 * SEC, .idle_taken = 500, .throttled = 26,
 	    .throttled_ns = SEC },
 	  NULL },
@@ -147,7 +147,7 @@ static const struct {
 	{ { BUSY, .taken = 984, .idle_ns = 9800 * MS, .idle_taken = 980 }, NULL },
 	{ { BUSY, .taken = 983, .idle_ns = 9800 * MS, .idle_taken = 980 },
 	  "85 % of the samples due (20 outside the idle task) were not taken: " LATE "." },
-	/* Without idle times, only what has another cause. */
+	/* Without idle times, only samples with another cause are missing. */
 	{ { RUN }, NULL },
 	{ { RUN, .taken = 300, .in_kernel = true }, NULL },
 	{ { RUN, .taken = 300, .offline_ns = 500 * MS }, NULL },
@@ -179,7 +179,7 @@ START_TEST(test_explain)
 }
 END_TEST
 
-/* Of an event that was throttled, at 100 Hz and at 4999 Hz. */
+/* A throttled event, at 100 Hz and at 4999 Hz. */
 static const struct {
 	uint64_t period_ns, start, end;
 	const char *blame;
@@ -196,7 +196,7 @@ static const struct {
 	{ 10000, 100000, 100000, " (" RATE " is 100000)" },
 	{ 1, 100000, 100000, " (" RATE " is 100000)" },
 	{ 200040, 6022, 6022, " (" RATE " is 6022)" },
-	/* Room for the rate, or not read. */
+	/* Room for the rate, or the rate was not read. */
 	{ 200040, 6023, 6023, "" },
 	{ 200040, 100000, 100000, "" },
 	{ 200040, 100000, 50000, "" },
@@ -227,7 +227,7 @@ START_TEST(test_setting)
 }
 END_TEST
 
-/* No text is cut: all five causes, with the longest numbers. */
+/* No text is truncated: all five causes, with the longest numbers. */
 START_TEST(test_longest)
 {
 	static const char *const parts[] = { "18446744073709551615 times",
@@ -262,7 +262,7 @@ START_TEST(test_longest)
 }
 END_TEST
 
-/* ---- intervals to a run */
+/* ---- sums of intervals */
 
 #define EACH(n)                                                                                                        \
 	.taken = 1 * (n), .idle_taken = 2 * (n), .throttled = 3 * (n), .throttled_ns = 4 * (n), .offline_ns = 5 * (n), \
@@ -272,24 +272,24 @@ END_TEST
 static const struct {
 	struct shortfall to, more, sum;
 } sums_of[] = {
-	/* none before: as the first, rates and all */
+	/* the first one: all values, including rates */
 	{ { 0 },
 	  { SAME, EACH(10), .times_known = true, .max_rate_start = 100, .max_rate_end = 50 },
 	  { SAME, EACH(10), .times_known = true, .max_rate_start = 100, .max_rate_end = 50 } },
 	{ { 0 }, { SAME, EACH(10) }, { SAME, EACH(10) } },
 	{ { 0 }, { SAME }, { SAME } },
-	/* the rate of the first begin and of the last end */
+	/* the rate at the first beginning and at the last end */
 	{ { SAME, EACH(10), .times_known = true, .max_rate_start = 100, .max_rate_end = 50 },
 	  { SAME, EACH(3), .times_known = true, .max_rate_start = 50, .max_rate_end = 25 },
 	  { SAME, EACH(13), .times_known = true, .max_rate_start = 100, .max_rate_end = 25 } },
 	{ { SAME, EACH(10), .max_rate_start = 0, .max_rate_end = 50 },
 	  { SAME, .max_rate_start = 50, .max_rate_end = 0 },
 	  { SAME, EACH(10), .max_rate_start = 0, .max_rate_end = 0 } },
-	/* times are known when those of every interval are */
+	/* times are known if those of every interval are */
 	{ { SAME, EACH(1), .times_known = true }, { SAME, EACH(1) }, { SAME, EACH(2) } },
 	{ { SAME, EACH(1) }, { SAME, EACH(1), .times_known = true }, { SAME, EACH(2) } },
 	{ { SAME }, { SAME, EACH(1), .times_known = true }, { SAME, EACH(1) } },
-	/* a CPU has come, or is away */
+	/* a CPU has come online, or is offline */
 	{ { .period_ns = 10 * MS, .nr_cpus = 3, .include_idle = true, .in_kernel = true, EACH(1) },
 	  { SAME, EACH(1) },
 	  { .period_ns = 10 * MS, .nr_cpus = 3, .include_idle = true, .in_kernel = true, EACH(2) } },
@@ -340,7 +340,7 @@ static const struct {
 	struct shortfall s;
 	const char *why; /* NULL: nothing */
 } commands[] = {
-	/* Too few to tell, or half of them. */
+	/* Too few samples, or at least half of them. */
 	{ { .period_ns = 10 * MS }, NULL },
 	{ { .period_ns = 10 * MS, .due_ns = 119 * MS, .cpu_ns = 119 * MS }, NULL },
 	{ { FOLLOWED, .taken = 50 }, NULL },
@@ -362,7 +362,7 @@ static const struct {
 	{ { FOLLOWED, .throttled = 7, .throttled_ns = SEC, .max_rate_start = 100, .max_rate_end = 100 },
 	  OF_SECOND "0 were taken: the kernel throttled the event 7 times (" RATE " is 100)." },
 
-	/* What cannot account for it: few threads, throttling that is over, steal time that nobody has read. */
+	/* Causes that do not account for it: few threads, throttling that is over, steal time that was not read. */
 	{ { FOLLOWED, .started = 9 }, OF_SECOND "0 were taken: " LATE "." },
 	{ { FOLLOWED, .throttled = 7, .throttled_ns = 50 * MS }, OF_SECOND "0 were taken: " LATE "." },
 	{ { FOLLOWED, .throttled_ns = SEC }, OF_SECOND "0 were taken: " LATE "." },
@@ -373,22 +373,22 @@ static const struct {
 	    .followed_ns = SEC,
 	    .steal_ns = SEC },
 	  OF_SECOND "0 were taken: " LATE "." },
-	/* Events have run for longer than the clock of CPU time says, or for a little less. */
+	/* Events have run longer than the CPU time, or a little less. */
 	{ { COMMAND, .followed_known = true, .followed_ns = 3 * SEC }, OF_SECOND "0 were taken: " LATE "." },
 	{ { COMMAND, .followed_known = true, .followed_ns = 950 * MS }, OF_SECOND "0 were taken: " LATE "." },
-	/* The kernel's part of short threads; more than that. */
+	/* The kernel's part of short threads; and more than that. */
 	{ { COMMAND, .followed_known = true, .followed_ns = 820 * MS, .started = 600 },
 	  OF_SECOND "0 were taken: " STARTED("600 threads and processes") "." },
 	{ { COMMAND, .followed_known = true, .followed_ns = 400 * MS, .started = 600 },
 	  OF_SECOND "0 were taken: " STARTED("600 threads and processes") "." },
 	{ { COMMAND, .followed_known = true, .followed_ns = 350 * MS, .started = 149 },
 	  OF_SECOND "0 were taken: " LET_ONLY("0.35") "; " STARTED("149 threads and processes") "." },
-	/* Not all that was stolen was stolen from the command. */
+	/* Only a part of the steal time hit the command. */
 	{ { FOLLOWED, .nr_cpus = 8, .started = 1, .steal_ns = 3 * SEC },
 	  OF_SECOND "0 were taken: the hypervisor stole 3.0 s of the CPUs' time; " LATE "." },
 	{ { FOLLOWED, .nr_cpus = 8, .steal_ns = 200 * MS }, OF_SECOND "0 were taken: " LATE "." },
 
-	/* The largest first. */
+	/* The largest cause first. */
 	{ { FOLLOWED, .started = 30 }, OF_SECOND "0 were taken: " LATE "; " STARTED("30 threads and processes") "." },
 	{ { FOLLOWED, .started = 160 }, OF_SECOND "0 were taken: " STARTED("160 threads and processes") "; " LATE "." },
 	{ { COMMAND, .followed_known = true, .followed_ns = 400 * MS, .steal_ns = 300 * MS, .started = 1 },
@@ -397,12 +397,12 @@ static const struct {
 	    .throttled_ns = 250 * MS, .steal_ns = 150 * MS },
 	  OF_SECOND "0 were taken: " LATE "; the kernel throttled the event 2 times; " LET_ONLY(
 		  "0.80") "; the hypervisor stole 0.1 s of the CPUs' time; " STARTED("20 threads and processes") "." },
-	/* Known causes, and nobody knows of the rest. */
+	/* Known causes, and an unknown rest. */
 	{ { COMMAND, .steal_ns = 300 * MS },
 	  OF_SECOND "0 were taken: " NOT_KNOWN "; the hypervisor stole 0.3 s of the CPUs' time." },
 	{ { COMMAND, .started = 1000 }, OF_SECOND "0 were taken: " STARTED("1000 threads and processes") "." },
 
-	/* Only user code: of the CPU time a part is due, of what was followed as much. */
+	/* Only user code: a part of the CPU time is due, and the same part of the followed time. */
 	{ { .period_ns = 10 * MS,
 	    .due_ns = SEC,
 	    .cpu_ns = 4 * SEC,

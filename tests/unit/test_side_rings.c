@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A CPU with two rings, one for samples and one for tasks and mappings: which memory each may take, what is lost of
- * which, and records that two events have written. The rings are files in memory, which the test writes to as the
- * kernel does.
+ * A CPU with two rings, one for samples and one for tasks and mappings: the memory that each may use, their losses, and
+ * records that two events have written. The rings are files in memory, to which the test writes like the kernel.
  */
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
@@ -115,7 +114,7 @@ static void sample(pid_t pid)
 	put(SAMPLES, &r, sizeof(r));
 }
 
-/* What each record but a sample ends with. */
+/* The end of each record that is not a sample. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -175,7 +174,7 @@ static void end(struct stats *stats)
 	source_rings.stats(reader, stats);
 }
 
-/* More than half of the ring has samples, so that it is emptied. Return: how many were added */
+/* Fill more than half of the ring with samples, so that it is emptied. Return: how many were added */
 static size_t fill_half(void)
 {
 	size_t nr = 0;
@@ -185,7 +184,7 @@ static size_t fill_half(void)
 	return nr;
 }
 
-/* Fill the ring, and have it emptied into memory, until that is not done any more. */
+/* Fill the ring and have it emptied into memory until the memory is full. */
 static size_t fill_memory(enum ring_kind kind)
 {
 	size_t nr = 0;
@@ -205,11 +204,11 @@ static size_t fill_memory(enum ring_kind kind)
 	}
 }
 
-/* Three quarters are for samples. When these have them all, tasks still have theirs, and the other way round. */
+/* Three quarters are for samples. When samples have used all of theirs, tasks still have theirs, and the reverse. */
 START_TEST(test_memory)
 {
 	const size_t record[NR] = { sizeof(struct sample_record), sizeof(struct task_record) };
-	const size_t share[NR] = { KEPT_PAGES / 4 * 3, KEPT_PAGES / 4 }; /* pages */
+	const size_t share[NR] = { KEPT_PAGES / 4 * 3, KEPT_PAGES / 4 }; /* in pages */
 	enum ring_kind first = _i ? SIDE : SAMPLES, second = _i ? SAMPLES : SIDE;
 	size_t nr[NR];
 	struct stats stats;
@@ -218,10 +217,10 @@ START_TEST(test_memory)
 	nr[second] = fill_memory(second);
 	ck_assert_uint_ge(nr[first] * record[first], share[first] * page_size);
 	ck_assert_uint_ge(nr[second] * record[second], share[second] * page_size);
-	/* One that is emptied may bring it beyond, and one is left in the ring. */
+	/* The last one may exceed the limit, and one is left in the ring. */
 	ck_assert_uint_le(nr[first] * record[first], (share[first] + 2) * page_size);
 	ck_assert_uint_le(nr[second] * record[second], (share[second] + 2) * page_size);
-	ck_assert_int_eq(fetch(), 1); /* the reader should come */
+	ck_assert_int_eq(fetch(), 1); /* the reader has to read */
 	end(&stats);
 	ck_assert_uint_eq(stats.ring_samples, nr[SAMPLES]);
 	ck_assert_uint_eq(stats.counted_ring, nr[SAMPLES]);
@@ -236,7 +235,7 @@ START_TEST(test_memory)
 }
 END_TEST
 
-/* Samples may wait in a ring that has much room; tasks may not. */
+/* Samples may wait in a ring with much room; tasks may not. */
 START_TEST(test_waits)
 {
 	while (room(SAMPLES) - sizeof(struct sample_record) >= page_size / 2) {
@@ -260,10 +259,10 @@ static const struct {
 	{ PERF_RECORD_FORK, { CPU_ID }, CPU_ID, 1 },
 	{ PERF_RECORD_FORK, { TARGET_ID, CPU_ID }, CPU_ID, 1 },
 	{ PERF_RECORD_FORK, { CPU_ID, TARGET_ID, 9 }, CPU_ID, 1 },
-	/* the same task again, by whatever else has happened */
+	/* the same task again, whatever happened in between */
 	{ PERF_RECORD_FORK, { CPU_ID, CPU_ID }, CPU_ID, 2 },
 	{ PERF_RECORD_FORK, { TARGET_ID, CPU_ID, TARGET_ID, CPU_ID }, CPU_ID, 2 },
-	/* that of the CPU writes none */
+	/* the event of the CPU writes none */
 	{ PERF_RECORD_FORK, { TARGET_ID }, 0, 1 },
 	{ PERF_RECORD_FORK, { TARGET_ID, 9 }, 0, 2 },
 };
@@ -282,7 +281,7 @@ START_TEST(test_written_twice)
 }
 END_TEST
 
-/* The same of the end of a task: who has ended last on a CPU is who dies there. */
+/* The same for the end of a task: the last task that ended on a CPU is the one dying there. */
 START_TEST(test_ended_twice)
 {
 	struct row row;
@@ -298,7 +297,7 @@ START_TEST(test_ended_twice)
 }
 END_TEST
 
-/* Lost names are no lost samples, and the other way round; of a ring that has both, either may be missing. */
+/* Lost names are not lost samples, and the reverse; if a ring has both, either may be missing. */
 static const struct {
 	enum ring_kind from;
 	bool apart, names;
@@ -325,7 +324,7 @@ START_TEST(test_lost)
 }
 END_TEST
 
-/* A damaged record costs what came with it, and not what has come since, in neither ring. */
+/* A damaged record costs the records that came with it, and no later ones, in either ring. */
 START_TEST(test_damaged)
 {
 	const struct perf_event_header bad = { PERF_RECORD_SAMPLE, 0, 12 };
@@ -353,7 +352,7 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-/* A name comes before a sample that is later, whichever ring is emptied into memory first. */
+/* A name comes before a later sample, whichever ring is emptied into memory first. */
 START_TEST(test_order)
 {
 	struct stats stats;

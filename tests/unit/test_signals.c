@@ -8,7 +8,7 @@
 
 static const int both[] = { SIGINT, SIGTERM };
 
-/* A child that does @what; Return: its wait status. Whatever it changes about signals goes with it. */
+/* Run a child that does @what. Return: its wait status. All changes to signals end with it. */
 static int child(void (*what)(int sig), int sig)
 {
 	int status = -1;
@@ -38,7 +38,7 @@ static void catch_and_take(int sig)
 
 	require(fd >= 0 && !signals_take(fd));
 	raise(sig);
-	raise(sig); /* one of each kind is pending at most */
+	raise(sig); /* each signal is pending at most once */
 	require(signals_take(fd) && !signals_take(fd));
 	raise(sig);
 	require(signals_take(fd));
@@ -67,7 +67,7 @@ static void catch_both(int sig)
 	require(signals_take(fd) && signals_take(fd) && !signals_take(fd));
 }
 
-/* What comes right after the first is the same one. */
+/* A signal right after the first counts as the same one. */
 static void release_and_twin(int sig)
 {
 	struct err err;
@@ -115,7 +115,7 @@ static void require_due_since(uint64_t began)
 	require(signals_due() == due);
 }
 
-/* From the moment that it is seen first, which may be before it is taken. */
+/* It counts from the moment when it is first seen, which may be before it is taken. */
 static void due_before_taken(int sig)
 {
 	uint64_t began = now_ns(), due;
@@ -162,7 +162,7 @@ static void note_one(int sig)
 	require(!signals_noted());
 	raise(sig);
 	require(signals_noted());
-	require(signals_noted()); /* it stays */
+	require(signals_noted()); /* it stays set */
 	signals_note();
 	require(!signals_noted());
 	raise(sig);
@@ -196,7 +196,7 @@ static void note_and_release(int sig)
 
 static void note_ignored_and_release(int sig)
 {
-	signal(sig, SIG_IGN); /* as nohup and shells do */
+	signal(sig, SIG_IGN); /* like nohup and shells */
 	signals_note();
 	raise(sig);
 	require(signals_noted());
@@ -214,7 +214,7 @@ static void note_others(int sig)
 	require(!signals_noted());
 }
 
-/* What is read goes on, and comes as a whole. */
+/* Reading continues, and is complete. */
 static void note_while_reading(int sig)
 {
 	char bytes[2];

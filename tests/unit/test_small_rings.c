@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rings where memory may not be locked without limit: this program's own syscall() opens events that are files in
- * memory, and its own mmap() refuses rings beyond what a user may lock, as the kernel does.
+ * Rings with a limit for locked memory: this program's own syscall() opens events that are files in memory, and its own
+ * mmap() refuses rings beyond the user's limit, like the kernel.
  */
 #include "core/events/event_rings.h"
 #include "core/events/events.h"
@@ -26,7 +26,7 @@ static struct {
 	bool has_dummy;
 	unsigned int opened;
 	size_t budget; /* pages */
-	int code;      /* beyond it */
+	int code;      /* result beyond it */
 	struct {
 		void *at;
 		size_t pages;
@@ -154,7 +154,7 @@ static int open_with_budget(size_t pages, struct err *err)
 	return session_open(session, err);
 }
 
-/* All of them, all alike. */
+/* All rings exist and are equal. */
 static void assert_rings(size_t nr, size_t bytes)
 {
 	size_t i;
@@ -166,10 +166,10 @@ static void assert_rings(size_t nr, size_t bytes)
 	ck_assert_uint_eq(events_ring_sizes(&session->events).samples, bytes);
 }
 
-/* Pages for both rings, each of which has one more than its data. */
+/* Pages for both rings; each has one page more than its data. */
 static const struct {
 	bool unwinds;
-	size_t pages, bytes; /* 0: none is permitted */
+	size_t pages, bytes; /* 0: no ring is permitted */
 	uint32_t wakeup, dump;
 	bool told;
 } budgets[] = {
@@ -230,7 +230,7 @@ START_TEST(test_budget)
 }
 END_TEST
 
-/* Where tasks and mappings have rings of their own: these give first, and where nothing fits they share. */
+/* If tasks and mappings have rings of their own, these shrink first; if not even the smallest fit, all share. */
 static const struct {
 	size_t pages; /* for all four rings */
 	size_t samples, side;
@@ -274,8 +274,8 @@ START_TEST(test_both_budgets)
 END_TEST
 
 /*
- * Not every number of bytes can be halved for ever. One that nobody asked for is halved, down to 16 KiB, where the
- * rings do not hold half a second of them.
+ * Copy sizes cannot be halved for ever. The default size is halved, down to 16 KiB, if the rings do not hold half a
+ * second of copies.
  */
 static const struct {
 	uint32_t asked;
@@ -300,7 +300,7 @@ START_TEST(test_dump)
 }
 END_TEST
 
-/* Events are opened once more only where they do not suit the rings. */
+/* Events are opened again only if they do not fit the rings. */
 START_TEST(test_opened_once)
 {
 	struct err err = { 0 };
@@ -331,7 +331,7 @@ START_TEST(test_error)
 }
 END_TEST
 
-/* No memory is no matter of a setting. */
+/* Without memory, no setting is blamed. */
 START_TEST(test_no_memory)
 {
 	struct err err = { 0 }, why;
@@ -354,7 +354,7 @@ START_TEST(test_other_refusal)
 }
 END_TEST
 
-/* What the rings of a run hold is not given away for that of a CPU that comes. */
+/* The memory of a run's rings is not given to the ring of a CPU that comes online. */
 START_TEST(test_late_cpu)
 {
 	struct err err = { 0 };

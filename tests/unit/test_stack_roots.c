@@ -10,14 +10,14 @@
 
 #define TID   42
 #define STACK UINT64_C(0x7ffd00001000)
-#define WORDS 64 /* from there on */
+#define WORDS 64 /* number of words from there on */
 #define ROOT  (STACK + 8 * 20)
-#define NEXT  8 /* words at the root that have to be the same */
+#define NEXT  8 /* words at the root that must be equal */
 
 static struct stack_roots roots;
 static uint64_t regs[2], words[WORDS];
 
-/* The registers are that of a frame pointer and the stack pointer. */
+/* The registers are the frame pointer and the stack pointer. */
 static struct record sample(pid_t tid, uint64_t sp)
 {
 	size_t at = sp >= STACK && sp < STACK + 8 * WORDS ? (size_t)(sp - STACK) / 8 : 0;
@@ -57,7 +57,7 @@ static void assert_all_needed(pid_t tid, uint64_t sp)
 	assert_needed(tid, sp, sample(tid, sp).sample.stack_size);
 }
 
-/* Whatever the depth, up to the root itself and the words that prove it. */
+/* At any depth, up to the root itself and the words that prove it. */
 START_TEST(test_depths)
 {
 	uint64_t sp;
@@ -65,7 +65,7 @@ START_TEST(test_depths)
 	for (sp = STACK; sp <= ROOT; sp += 8)
 		assert_needed(TID, sp, ROOT + 8 * NEXT - sp);
 	assert_all_needed(TID, ROOT + 8);
-	/* What is below the root may be anything. */
+	/* Words below the root may be anything. */
 	memset(words, 0xff, ROOT - STACK);
 	assert_needed(TID, STACK, ROOT + 8 * NEXT - STACK);
 }
@@ -96,7 +96,7 @@ START_TEST(test_other_words)
 }
 END_TEST
 
-/* The higher one counts, or the last one. */
+/* The higher root counts, or the last one. */
 START_TEST(test_again)
 {
 	struct record r = sample(TID, STACK);
@@ -115,7 +115,7 @@ START_TEST(test_again)
 }
 END_TEST
 
-/* A walk that would have needed more of a copy that was cut there. No root of this thread is believed after that. */
+/* A walk that would have needed more of a truncated copy. After that, no root of this thread is trusted. */
 START_TEST(test_doubt)
 {
 	struct record r = sample(TID, STACK);
@@ -142,7 +142,7 @@ START_TEST(test_doubt)
 }
 END_TEST
 
-/* A stack pointer that is not aligned, as only one that is no stack's is. */
+/* An unaligned stack pointer, which cannot be a real one. */
 START_TEST(test_unaligned)
 {
 	struct record r = sample(TID, STACK);
@@ -188,7 +188,7 @@ static const struct {
 	{ PERF_SAMPLE_REGS_ABI_64, ROOT, .no_stack = true, .tid = TID },
 };
 
-/* Neither told nor asked. */
+/* Neither stored nor looked up. */
 START_TEST(test_bad)
 {
 	struct record r = sample(bad[_i].tid, STACK);
@@ -209,7 +209,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* Of a record, what is behind the root is gone, and it says so; the copy is whole then. */
+/* The part of a record after the root is dropped, and its size is adjusted; the copy counts as complete then. */
 START_TEST(test_pack)
 {
 	const struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER |

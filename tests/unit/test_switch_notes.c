@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the program on switches says of them: bytes that come through a ring. */
+/* Notes of the BPF program about switches, as bytes in a ring. */
 #include "bpf/layout.h"
 #include "core/rows/rows.h"
 #include "core/sources/counter.h"
@@ -20,7 +20,7 @@
 	}
 #define KEY(set, kernel, user)                                                                                         \
 	{                                                                                                              \
-		.charge = { set, 0, { 10, kernel, user, "name", 0 } }                                                        \
+		.charge = { set, 0, { 10, kernel, user, "name", 0 } }                                                  \
 	}
 
 static const struct {
@@ -35,7 +35,7 @@ static const struct {
 	{ "unnumbered", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_UNNUMBERED) }, 0, NOTE_UNNUMBERED },
 	{ "end", WHOLE, { BPF_SWITCH_END, UINT32_MAX, UINT64_MAX, SET(0) }, 0, 0 },
 	{ "charge", WHOLE, { BPF_SWITCH_CHARGE, 0, 99, KEY(1, BPF_NO_STACK, 5) }, 0, 0 },
-	{ "with what the kernel adds", WHOLE + 4, { BPF_SWITCH_END, 7, 99, SET(1) }, 0, 0 },
+	{ "with the kernel's padding", WHOLE + 4, { BPF_SWITCH_END, 7, 99, SET(1) }, 0, 0 },
 	{ "empty", 0, { 0 }, -EBADMSG, 0 },
 	{ "short", WHOLE - 1, { BPF_SWITCH_END, 7, 99, SET(0) }, -EBADMSG, 0 },
 	{ "as long as one of a sample", sizeof(struct bpf_note), { BPF_SWITCH_SEEN }, -EBADMSG, 0 },
@@ -46,13 +46,13 @@ static const struct {
 	{ "end, of no set", WHOLE, { BPF_SWITCH_END, 7, 99, SET(3) }, -EBADMSG, 0 },
 	{ "charge, of any set", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, KEY(UINT32_MAX, 1, 1) }, -EBADMSG, 0 },
 	{ "begin that was counted", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_COUNTED) }, -EBADMSG, 0 },
-	{ "begin that nobody wants", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_FILTERED) }, -EBADMSG, 0 },
+	{ "unwanted beginning", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_FILTERED) }, -EBADMSG, 0 },
 	{ "begin that has left", WHOLE, { BPF_SWITCH_BEGIN, 7, 99, WHO(0, BPF_LEFT) }, -EBADMSG, 0 },
 	{ "begin of any verdict", WHOLE, { BPF_SWITCH_BEGIN, 7, 9, WHO(0, UINT32_MAX) }, -EBADMSG, 0 },
 	{ "begin of the idle task", WHOLE, { BPF_SWITCH_BEGIN, 0, 99, WHO(0, BPF_SPILLED) }, -EBADMSG, 0 },
 	{ "end of the idle task", WHOLE, { BPF_SWITCH_END, 0, 99, SET(0) }, -EBADMSG, 0 },
 	{ "end with a verdict", WHOLE, { BPF_SWITCH_END, 7, 99, WHO(0, BPF_SPILLED) }, -EBADMSG, 0 },
-	{ "seen, and who comes", WHOLE, { BPF_SWITCH_SEEN, 7, 99, SET(0) }, 0, 0 },
+	{ "seen, and the coming thread", WHOLE, { BPF_SWITCH_SEEN, 7, 99, SET(0) }, 0, 0 },
 	{ "charge with a thread", WHOLE, { BPF_SWITCH_CHARGE, 7, 99, KEY(0, 1, 1) }, -EBADMSG, 0 },
 	{ "charge, no stacks", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, KEY(0, BPF_NO_STACK, BPF_NO_STACK) }, 0, 0 },
 	{ "charge, of one too many", WHOLE, { BPF_SWITCH_CHARGE, 0, 9, KEY(BPF_SET_NONE, 1, 1) }, -EBADMSG, 0 },
@@ -65,7 +65,7 @@ static const int kinds[] = { SWITCH_SEEN, SWITCH_BEGIN, SWITCH_END, SWITCH_CHARG
 START_TEST(test_note)
 {
 	const struct bpf_switch_note *in = &notes[_i].in;
-	unsigned char *raw = malloc(notes[_i].size + 4); /* as in a record: behind four bytes */
+	unsigned char *raw = malloc(notes[_i].size + 4); /* as in a record: after four bytes */
 	struct switch_note got = { .ns = 5 };
 	unsigned char whole[WHOLE + 4] = { 0 };
 
@@ -95,7 +95,7 @@ START_TEST(test_note)
 }
 END_TEST
 
-/* A backend never sees what was refused; it looks again nevertheless, before anything of its own. */
+/* A backend never gets refused notes, but checks again. */
 START_TEST(test_charge)
 {
 	struct bpf_switch_note n = { BPF_SWITCH_CHARGE, 0, 99, KEY(0, BPF_NO_STACK, BPF_NO_STACK) };

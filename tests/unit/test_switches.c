@@ -32,14 +32,14 @@ static void end(void)
 	rows_free(to);
 }
 
-/* ck_assert() writes a record each time: too slow for what is done some 100,000 times. */
+/* ck_assert() writes a record each time: too slow for 100,000 checks. */
 static void must(bool is)
 {
 	if (!is)
 		ck_abort_msg("an answer out of many");
 }
 
-/* A thread that leaves as @who: its name, process and stacks are made of that letter. */
+/* A thread that leaves as @who: its name, process and stacks are made from that letter. */
 struct who {
 	uint64_t kernel[3], user[2];
 	struct switch_out out;
@@ -66,7 +66,7 @@ static void assert_stack(const struct stack *got, const struct stack *want)
 	ck_assert_mem_eq(got->frames, want->frames, want->nr * sizeof(*want->frames));
 }
 
-/* Row @i is of @who, whole. */
+/* Check that row @i is @who's, completely. */
 static void assert_row(const struct rows *rows, size_t i, char who, uint64_t value, uint64_t times, const char *name)
 {
 	struct row row;
@@ -132,14 +132,14 @@ static const struct {
 	const char *name;
 	struct switches_limits limits;
 	struct step steps[10];
-	struct want rows[4]; /* charged, */
-	struct want open[4]; /* and what is open at END_NS */
+	struct want rows[4]; /* charged intervals */
+	struct want open[4]; /* open intervals at END_NS */
 	uint64_t begun, charged, filtered, lost;
 } walks[] = {
 	{ "nothing", ALL, { { 0 } }, .begun = 0 },
 	{ "one", ALL, { { OUT, 1, 10, 'a' }, { IN, 1, 25 } }, { { 'a', 15, 1 } }, .begun = 1, .charged = 1 },
 	{ "one that does not end", ALL, { { OUT, 1, 10, 'a' } }, .open = { { 'a', 990, 1 } }, .begun = 1 },
-	{ "one whose begin nobody saw", ALL, { { IN, 1, 25 } }, .begun = 0 },
+	{ "one whose beginning was not seen", ALL, { { IN, 1, 25 } }, .begun = 0 },
 	{ "it ends once", ALL,
 	  { { OUT, 1, 10, 'a' }, { IN, 1, 25 }, { IN, 1, 30 } }, { { 'a', 15, 1 } }, .begun = 1, .charged = 1 },
 	{ "of another thread", ALL,
@@ -191,7 +191,7 @@ static const struct {
 	{ "open ones have no limits", FROM_TO(5, 6),
 	  { { OUT, 1, 999, 'a' }, { OUT, 2, 10, 'b' } }, .open = { { 'a', 1, 1 }, { 'b', 990, 1 } }, .begun = 2 },
 
-	/* what nobody has asked for */
+	/* intervals that are not requested */
 	{ "filtered", ALL, { { FILTERED, 1 } }, .begun = 1, .filtered = 1 },
 	{ "filtered, its end", ALL, { { FILTERED, 1 }, { IN, 1, 20 } }, .begun = 1, .filtered = 1 },
 	{ "filtered twice", ALL, { { FILTERED, 1 }, { FILTERED, 1 } }, .begun = 2, .filtered = 2 },
@@ -244,7 +244,7 @@ static const struct {
 	{ "exit after an end was missed", ALL,
 	  { { OUT, 1, 10, 'a' }, { OUT, 1, 20, 'a' }, { EXIT, 1 } }, .begun = 1, .lost = 1 },
 
-	/* threads that have told their exit, and may come back */
+	/* threads with an EXIT record that may come back */
 	{ "exited, nobody", ALL, { { EXITED, 1 } }, .begun = 0 },
 	{ "exited, gone", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 } }, .begun = 0 },
 	{ "exited, told twice", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { EXITED, 1 } }, .begun = 0 },
@@ -262,7 +262,7 @@ static const struct {
 	{ "exited, goes again", ALL,
 	  { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { OUT, 1, 20, 'b' }, { IN, 1, 21 } }, { { 'b', 1, 1 } },
 	  .begun = 1, .charged = 1 },
-	{ "exited, nobody asked for it", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { REJECT, 1 } }, .begun = 0 },
+	{ "exited, not requested", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { REJECT, 1 } }, .begun = 0 },
 	{ "exited, a gap", ALL, { { OUT, 1, 10, 'a' }, { OUT, 2, 10, 'b' }, { EXITED, 1 }, { GAP } },
 	  .begun = 1, .lost = 1 },
 	{ "exited, a gap, comes back", ALL, { { OUT, 1, 10, 'a' }, { EXITED, 1 }, { GAP }, { IN, 1, 25 } }, .begun = 0 },
@@ -283,7 +283,7 @@ static void assert_rows(const struct rows *rows, const struct want *want, const 
 	ck_assert_msg(rows_nr(rows) == i, "%s: %zu rows", name, rows_nr(rows));
 }
 
-/* Nobody tells that they are gone: only so many are remembered. */
+/* Their end is never recorded: only a limited number is remembered. */
 START_TEST(test_exited_are_bounded)
 {
 	const struct switches_limits all = ALL;
@@ -299,7 +299,7 @@ START_TEST(test_exited_are_bounded)
 	ck_assert(!switches_has_exited(s, 1));
 	ck_assert(!switches_has_exited(s, 2));
 	ck_assert(switches_has_exited(s, 3));
-	/* One that has come back in time, and went again, is a new one. */
+	/* A thread that came back in time and left again is a new one. */
 	must(!switches_in(s, 3, id, to));
 	must(!switches_out(s, leaves(&w, 3, id + 1, 'b')));
 	must(!switches_out(s, leaves(&w, id, id + 1, 'a')));
@@ -313,7 +313,7 @@ START_TEST(test_exited_are_bounded)
 }
 END_TEST
 
-/* The stats are read at the end, or after each step. */
+/* Statistics are read at the end, or after each step. */
 START_TEST(test_walk)
 {
 	const char *name = walks[_i / 2].name;
@@ -332,7 +332,7 @@ START_TEST(test_walk)
 	ck_assert_uint_eq(stats.intervals_charged, walks[_i / 2].charged);
 	ck_assert_uint_eq(stats.intervals_filtered, walks[_i / 2].filtered);
 	ck_assert_uint_eq(stats.intervals_lost, walks[_i / 2].lost);
-	ck_assert_uint_eq(stats.intervals_open, 0); /* who keeps the stats of the run knows when it ends */
+	ck_assert_uint_eq(stats.intervals_open, 0); /* the owner of the statistics knows when the run ends */
 	ck_assert_int_eq(switches_open(s, END_NS, open), 0);
 	assert_rows(open, walks[_i / 2].open, name);
 	assert_books(name);
@@ -341,7 +341,7 @@ START_TEST(test_walk)
 }
 END_TEST
 
-/* Who is open stays open when it is told, and is charged when it ends. */
+/* An open interval stays open when it is reported, and is charged when it ends. */
 START_TEST(test_open)
 {
 	const struct switches_limits all = ALL;
@@ -385,7 +385,7 @@ END_TEST
 
 enum { IDS = 200, LETTERS = 20, STEPS = 200000 };
 
-/* What the random steps should lead to. */
+/* The expected result of the random steps. */
 struct model {
 	struct {
 		bool open;
@@ -452,12 +452,12 @@ static struct step draw(uint64_t now)
 
 	if (rand() % 5000 == 0)
 		step.what = GAP;
-	step.ns = now + (uint64_t)rand() % 30; /* at times back */
+	step.ns = now + (uint64_t)rand() % 30; /* sometimes backwards */
 	step.who = (char)('a' + rand() % LETTERS);
 	return step;
 }
 
-/* Random steps, against an array of all threads. */
+/* Random steps, compared with an array of all threads. */
 START_TEST(test_reference)
 {
 	struct model m = { 0 };
@@ -505,7 +505,7 @@ static void leave(uint32_t id, uint64_t ns)
 	must(!switches_out(s, &out));
 }
 
-/* Addresses that are free may not be used again there. */
+/* Freed addresses may not be used again there. */
 static bool memory_means_something(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -515,7 +515,7 @@ static bool memory_means_something(void)
 #endif
 }
 
-/* So many threads come and go, in one of these ways: nothing is left of them. */
+/* So many threads come and go, in one of these ways: nothing of them is left. */
 START_TEST(test_come_and_go)
 {
 	const struct switches_limits none = FROM_TO(1, 0);
@@ -546,7 +546,7 @@ START_TEST(test_come_and_go)
 }
 END_TEST
 
-/* Thread @id comes back: it has the stack it left with. */
+/* Thread @id comes back: it has its old stack. */
 static void assert_comes(size_t row_nr, uint32_t id)
 {
 	struct row row;
@@ -560,7 +560,7 @@ static void assert_comes(size_t row_nr, uint32_t id)
 	ck_assert_int_eq(row.key.user.state, STACK_NONE);
 }
 
-/* Every so many threads stay off CPU, while the others come and go. */
+/* Some threads stay off CPU, while the others come and go. */
 START_TEST(test_stay)
 {
 	static const uint32_t every[] = { THREADS, 30000, 1000, 60 };

@@ -283,7 +283,7 @@ START_TEST(test_by_rules)
 }
 END_TEST
 
-/* What is mapped without being a file that can be opened, and what it is called. */
+/* Mappings without a file that can be opened, and their names. */
 static const struct {
 	const char *path, *module;
 } no_files[] = {
@@ -446,7 +446,7 @@ START_TEST(test_which_file)
 }
 END_TEST
 
-/* A file that is not there is asked for once for each of the first few processes, not for each address. */
+/* A missing file is looked up once for each of the first few processes, not for each address. */
 START_TEST(test_failure_is_kept)
 {
 	pid_t pid;
@@ -762,7 +762,7 @@ END_TEST
 
 #define ZEROS "0000000000000000 T _text\n0000000000000000 t x\t[m]\n"
 
-/* What is said when the kernel shows no addresses, by its settings. NULL: they are not hidden. */
+/* The warning if the kernel's settings hide its addresses. NULL: they are not hidden. */
 static const struct {
 	const char *kallsyms, *kptr, *paranoid, *says;
 } hidden[] = {
@@ -855,7 +855,7 @@ static void set_build_id(pid_t pid, const char *id)
 
 enum inode { INO_NONE, INO_SAME, INO_OTHER };
 
-/* What the mapping says, what the table, what is there. Ids are text. */
+/* The build ids of the mapping, of the table, and of the file. Ids are text. */
 static const struct {
 	const char *mapping, *table[2], *file;
 	enum inode ino;
@@ -925,7 +925,7 @@ START_TEST(test_recorded_root)
 }
 END_TEST
 
-/* What is there, but no file that could have been mapped. */
+/* Something at the path that cannot be the mapped file. */
 static const struct {
 	const char *name;
 	size_t mismatched;
@@ -1122,11 +1122,11 @@ START_TEST(test_kept_kernel)
 }
 END_TEST
 
-#define K2 0xffffffff9a000000ULL /* somewhere else */
+#define K2 0xffffffff9a000000ULL /* another address */
 
 /*
- * With --kallsyms (of a kernel at K2), --vmlinux (with this build id, "" for none), or both. The rest as above.
- * @first: where "first" of the vmlinux is to be found, which is _text + 0x100; 0: nowhere
+ * With --kallsyms (of a kernel at K2), --vmlinux (with this build id, "" for none), or both. The other fields as above.
+ * @first: the expected address of "first" in the vmlinux, which is _text + 0x100; 0: none
  */
 static const struct {
 	bool recorded, kallsyms;
@@ -1135,7 +1135,7 @@ static const struct {
 	uint64_t first, do_something, module;
 	const char *says;
 } given[] = {
-	/* live */
+	/* a live run */
 	{ false, true, NULL, NULL, "abc", 0, KASLR, 0, K2 + 0x40, 0xffffffffc0000000, NULL },
 	{ false, true, NULL, NULL, NULL, 0, 0, 0, K2 + 0x40, 0xffffffffc0000000, NULL },
 	{ false, false, "abc", NULL, "abc", 0, KASLR, KASLR + 0x100, KASLR + 0x40, 0xffffffffc0000000, NULL },
@@ -1154,7 +1154,7 @@ static const struct {
 	{ true, false, "abc", "abc", "abc", KASLR, KASLR, KASLR + 0x100, KASLR + 0x40, 0xffffffffc0000000, NULL },
 	{ true, false, "abc", "abc", "abc", K2, KASLR, K2 + 0x100, K2 + 0x40, 0, OTHER_BOOT },
 	{ true, true, "abc", "abc", "abc", 0, KASLR, K2 + 0x100, K2 + 0x40, 0xffffffffc0000000, NULL },
-	/* refused: of another build, or nowhere */
+	/* refused: another build, or an unknown address */
 	{ true, false, "abc", "xyz", "abc", K2, KASLR, 0, 0, 0,
 	  "'vmlinux' is not the kernel that was recorded: the build ids differ" },
 	{ true, false, "xyz", "abc", "abc", KASLR, KASLR, 0, KASLR + 0x40, 0xffffffffc0000000,
@@ -1191,7 +1191,7 @@ START_TEST(test_given)
 	for (i = 0; i < ARRAY_SIZE(found); i++)
 		if (found[i])
 			ck_assert_str_eq(lookup_kernel(found[i] + 4), names[i]);
-	/* where they would be by chance */
+	/* there it would be by chance */
 	if (!given[_i].first)
 		ck_assert_str_ne(lookup_kernel(TEXT_ADDR + 0x104), names[0]);
 	if (!given[_i].module)
@@ -1253,7 +1253,7 @@ START_TEST(test_bad_given)
 }
 END_TEST
 
-/* Our vDSO in a recording: by the kernel's build id, unless its own is told. */
+/* Our vDSO in a recording: identified by the kernel's build id, unless its own is known. */
 static const struct {
 	const char *kernel, *running, *vdso;
 	enum recorded_boot boot;
@@ -1283,7 +1283,7 @@ START_TEST(test_recorded_vdso)
 }
 END_TEST
 
-/* Another kernel's vDSO that perf has kept has its names, if it is of the recorded build @has. */
+/* Another kernel's vDSO in perf's cache has names if it is of the recorded build @has. */
 static const struct {
 	const char *has, *name;
 } kept_vdsos[] = { { "abc", "first+0x8 [[vdso]]" }, { "abd", "- [[vdso]]" } };
@@ -1394,7 +1394,7 @@ static void map_stripped(char *debug_dir, size_t cap)
 	map(PID, "/bin/stripped", 0);
 }
 
-/* Return: does a warning say that files were skipped? It has to say one file, and the limit on descriptors. */
+/* Return: a warning says that files were skipped. It has to name one file, and the limit on descriptors. */
 static bool one_skipped(void)
 {
 	struct err why;
@@ -1465,10 +1465,10 @@ START_TEST(test_room_for_rules)
 }
 END_TEST
 
-#define LARGE_FILES 5       /* of which four have room */
-#define LARGE_CODE  0x1000u /* of a function, in the file and from 0x400000 on */
+#define LARGE_FILES 5       /* four of them have room */
+#define LARGE_CODE  0x1000u /* place of a function, in the file and from 0x400000 on */
 
-/* With one function, which has a caller. */
+/* A program with one function, which has a caller. */
 static void write_large(const char *name)
 {
 	static const uint32_t rules[] = { 16,         UINT32_MAX, 0x78010003,

@@ -19,7 +19,7 @@ static pid_t fork_child(void)
 	ck_assert_int_ge(pid, 0);
 	while (!pid)
 		pause();
-	/* It has not run since it sleeps. */
+	/* It does not run, because it sleeps. */
 	while (pid) {
 		char state = 0, name[64], stat[256];
 
@@ -44,7 +44,10 @@ static void await_end(struct targets *t)
 	ck_assert_int_eq(targets_fd(t), -1);
 }
 
-/* @_i: bit 0: they are seen as threads, which are looked up; bit 1: they are waited for at once, so that they go */
+/*
+ * @_i: bit 0: they are treated as threads, which are looked up; bit 1: their parent waits for them at once, so that
+ * they vanish
+ */
 START_TEST(test_ends)
 {
 	pid_t ids[] = { fork_child(), fork_child() };
@@ -77,7 +80,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* A process that has gone, or never was, ran for nobody knows how long. */
+/* The CPU time of a process that is gone, or never existed, is unknown. */
 START_TEST(test_ran)
 {
 	pid_t ids[] = { fork_child(), getpid() }, tid;

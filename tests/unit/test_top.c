@@ -6,7 +6,7 @@
 
 struct in {
 	const char *comm;
-	const char *frames[MAX_FRAMES]; /* root first; "k:" of the kernel */
+	const char *frames[MAX_FRAMES]; /* root first; "k:" marks kernel frames */
 	uint64_t value;
 	bool before;
 };
@@ -171,7 +171,7 @@ START_TEST(test_table)
 }
 END_TEST
 
-/* The tables of an interval are of that alone. */
+/* The tables of an interval have only that interval. */
 START_TEST(test_intervals)
 {
 	const struct report_cfg cfg = { .limit = 30 };

@@ -66,7 +66,7 @@
 
 static const struct {
 	const char *text;
-	uint32_t comm, pid, state, next; /* where they are */
+	uint32_t comm, pid, state, next; /* their offsets */
 	bool usual;
 	uint64_t dead, preempted;
 } good[] = {
@@ -86,24 +86,24 @@ static const struct {
 	{ HEAD FIELDS PRINT(NEW(MAX_16, FLAGS_16), MAX_16), 8, 24, 32, 56, true, 0x30, 256 },
 	/* 6.18 */
 	{ RECENT, 8, 24, 32, 56, true, 0x30, 256 },
-	/* 5.14 of RHEL 9, and those with PREEMPT_RT: there is more that is common to all. */
+	/* 5.14 of RHEL 9, and kernels with PREEMPT_RT: there are more common fields. */
 	{ HEAD COMMON FIELD("unsigned char common_preempt_lazy_count", 8, 1,
 			    0) "\n" FIELD("char prev_comm[16]", 12, 16, 0) FIELD("pid_t prev_pid", 28, 4, 1)
 		  FIELD("int prev_prio", 32, 4, 1) FIELD("long prev_state", 40, 8, 1)
 			  FIELD("char next_comm[16]", 48, 16, 0) FIELD("pid_t next_pid", 64, 4, 1)
 				  FIELD("int next_prio", 68, 4, 1) "\n" PRINT(NEW(MAX_16, FLAGS_16), MAX_16),
 	  12, 28, 40, 64, false, 0x30, 256 },
-	/* The last byte there may be; other names that end alike, or have more; an unsigned pid. */
+	/* The last possible byte; other names with the same end or a longer one; an unsigned pid. */
 	{ COMMON FIELD("char xprev_comm[16]", 8, 16, 0) PREV_COMM PREV_PID FIELD("int prev_state_x", 28, 4, 1)
 		  PREV_STATE FIELD("char next_comm[16]", 40, 16, 0) FIELD("u32 next_pid", 4092, 4, 0),
 	  8, 24, 32, 4092, false, 0, 0 },
-	/* Nothing says how it is printed, or something else. */
+	/* No print format, or another one. */
 	{ FIELDS, 8, 24, 32, 56, true, 0, 0 },
 	{ FIELDS "print fmt: \"\"", 8, 24, 32, 56, true, 0, 0 },
 	{ FIELDS "print fmt: \"%x\", REC->prev_state & 1024 ? \"-\" : \"+\"\n", 8, 24, 32, 56, true, 0, 0 },
-	/* What is printed are no fields. */
+	/* Lines of the print format are not fields. */
 	{ FIELDS "print fmt:\n\tfield:long prev_state;\toffset:0;\n", 8, 24, 32, 56, true, 0, 0 },
-	/* A number that means nothing does not hide the next one. */
+	/* A meaningless number does not hide the next one. */
 	{ FIELDS PRINT(NEW("256", "{ 3, \"Z\" }, { 0, \"X\" }, { , \"X\" }, {{ 16, \"X\" }, { 32, \"Zombie\" }"), "0"),
 	  8, 24, 32, 56, true, 16, 0 },
 	{ FIELDS "print fmt: { 16, \"X\" }, { 32, \"", 8, 24, 32, 56, true, 16, 0 },
@@ -111,7 +111,7 @@ static const struct {
 	{ FIELDS "print fmt: { 16, \"X\" }, { ", 8, 24, 32, 56, true, 16, 0 },
 };
 
-/* In memory that ends with it. */
+/* Parse it in memory that ends with it. */
 static int parse(const char *text, struct sched_switch *out)
 {
 	char *copy = strdup(text);
@@ -153,23 +153,23 @@ static const char *const bad[] = {
 	"\tfield:\n",
 	"field:char prev_comm[16];",
 	HEAD,
-	/* One is missing. */
+	/* A field is missing. */
 	HEAD COMMON "\n" PREV_PID PREV_PRIO PREV_STATE NEXT,
 	HEAD COMMON "\n" PREV_COMM PREV_PRIO PREV_STATE NEXT,
 	HEAD COMMON "\n" PREV_COMM PREV_PID PREV_PRIO NEXT,
 	HEAD COMMON "\n" PREV NEXT_COMM NEXT_PRIO,
-	/* There, but after the fields. */
+	/* The field comes after the others. */
 	COMMON PREV NEXT_COMM "\nprint fmt: \"\"\n" NEXT_PID,
-	/* Nearly. */
+	/* A similar name. */
 	COMMON PREV NEXT_COMM FIELD("pid_t xnext_pid", 56, 4, 1),
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pidx", 56, 4, 1),
 	COMMON PREV NEXT_COMM FIELD("next_pid", 56, 4, 1),
 	COMMON PREV NEXT_COMM FIELD("pid_t NEXT_PID", 56, 4, 1),
 	COMMON PREV NEXT_COMM FIELD("", 56, 4, 1),
-	/* Twice. */
+	/* A field comes twice. */
 	FIELDS PREV_STATE,
 	FIELDS NEXT_PID,
-	/* Of another size. */
+	/* A field of another size. */
 	COMMON FIELD("char prev_comm[16]", 8, 15, 0) PREV_PID PREV_PRIO PREV_STATE NEXT,
 	COMMON FIELD("char prev_comm[16]", 8, 0, 0) PREV_PID PREV_PRIO PREV_STATE NEXT,
 	COMMON PREV_COMM FIELD("pid_t prev_pid", 24, 8, 1) PREV_STATE NEXT,
@@ -178,7 +178,7 @@ static const char *const bad[] = {
 	COMMON PREV_COMM PREV_PID PREV_PRIO FIELD("long prev_state", 32, 0, 1) NEXT,
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 56, 2, 1),
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 56, 0, 1),
-	/* One upon another, or upon what is common. */
+	/* Fields that overlap each other, or the common ones. */
 	COMMON PREV_COMM FIELD("pid_t prev_pid", 20, 4, 1) PREV_STATE NEXT,
 	COMMON PREV_COMM FIELD("pid_t prev_pid", 23, 4, 1) PREV_STATE NEXT,
 	COMMON PREV_COMM PREV_PID FIELD("long prev_state", 27, 8, 1) NEXT,
@@ -198,7 +198,7 @@ static const char *const bad[] = {
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 18446744073709551672, 4, 1),
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 56, 4294967300, 1),
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 56, 18446744073709551620, 1),
-	/* No such numbers. */
+	/* Impossible numbers. */
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", -56, 4, 1),
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", +56, 4, 1),
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 0x38, 4, 1),
@@ -207,7 +207,7 @@ static const char *const bad[] = {
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 56, 4, 2),
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 56, 4, ),
 	COMMON PREV NEXT_COMM FIELD("pid_t next_pid", 56 57, 4, 1),
-	/* Another form. */
+	/* Another syntax. */
 	COMMON PREV NEXT_COMM "\tfield:pid_t next_pid;\toffset:56;\tsize:4;\n",
 	COMMON PREV NEXT_COMM "\tfield:pid_t next_pid;\tsize:4;\toffset:56;\tsigned:1;\n",
 	COMMON PREV NEXT_COMM "\tfield:pid_t next_pid;offset:56;size:4;signed:1;\n",
@@ -222,7 +222,7 @@ static const char *const bad[] = {
 	COMMON PREV NEXT_COMM "\tfield:pid_t next_pid",
 	COMMON PREV NEXT_COMM "\tfield:",
 	COMMON PREV NEXT_COMM "\tfie",
-	/* What is wrong anywhere is a reason not to believe the rest. */
+	/* An error anywhere makes the whole text invalid. */
 	FIELDS "\tfield:int more;\toffset:64;\tsize:x;\tsigned:1;\n",
 	"\tfield:\n" FIELDS,
 };
@@ -242,7 +242,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* Wherever a text is cut, it is refused or has all fields. */
+/* A text that is truncated anywhere is refused, or has all fields. */
 START_TEST(test_cut)
 {
 	size_t fields = strstr(RECENT, "\tfield:int next_prio") - RECENT, print = strstr(RECENT, "print fmt") - RECENT;
@@ -264,7 +264,7 @@ START_TEST(test_cut)
 }
 END_TEST
 
-/* Any bytes; none of them is read twice, or this takes hours. */
+/* Any bytes. None of them is read twice, otherwise this takes hours. */
 static const char *const junk[] = {
 	"x",
 	"\n",
@@ -303,7 +303,7 @@ START_TEST(test_junk)
 		memcpy(text + len, junk[_i], size);
 	text[len] = 0;
 	assert_refused(text);
-	/* And after fields that are good. */
+	/* Also after valid fields. */
 	memcpy(text, FIELDS "print fmt:", strlen(FIELDS "print fmt:"));
 	ck_assert_int_eq(parse(text, &s), 0);
 	ck_assert_uint_eq(s.preempted, 0);
@@ -397,7 +397,7 @@ START_TEST(test_expression)
 }
 END_TEST
 
-/* ---- where it is ---- */
+/* ---- finding tracefs ---- */
 
 static char *top;
 static struct host fake;
@@ -427,7 +427,7 @@ static void put_both(const char *dir, const char *id)
 	put(dir, "format", RECENT);
 }
 
-/* %s: the folder where all is. */
+/* %s: the directory of this test. */
 static void put_mounts(const char *format)
 {
 	char text[4096];
@@ -480,7 +480,7 @@ START_TEST(test_places)
 }
 END_TEST
 
-/* Each as kernel/tracing has it; what is in kernel/debug/tracing is not looked at. */
+/* As in kernel/tracing; kernel/debug/tracing is not read then. */
 static const struct {
 	const char *id, *format; /* NULL: no such file */
 	int rc;
@@ -521,7 +521,7 @@ START_TEST(test_contents)
 }
 END_TEST
 
-/* More than is read at most. */
+/* More than the limit for reading. */
 START_TEST(test_large)
 {
 	char *text = malloc(70000);
@@ -541,7 +541,7 @@ START_TEST(test_large)
 }
 END_TEST
 
-/* Folders where files should be, and the other way round. */
+/* Directories instead of files, and the reverse. */
 START_TEST(test_no_files)
 {
 	unit_write(top, "sys/kernel/tracing", "", 0);
@@ -551,7 +551,7 @@ START_TEST(test_no_files)
 }
 END_TEST
 
-/* Who may not read one place may read another one; the first is named if there is none. */
+/* If one place may not be read, another one may; if there is none, the error names the first. */
 START_TEST(test_refused)
 {
 	char path[1024];
@@ -576,7 +576,7 @@ END_TEST
 
 enum { NOTHING, NO_FSOPEN, NO_MOUNTS, NO_NAMESPACE, REFUSALS };
 
-/* Refuse system calls as older kernels, or containers, do. */
+/* Refuse system calls, like older kernels or containers. */
 static void refuse(int what)
 {
 	const uint32_t fsopen_says = SECCOMP_RET_ERRNO | (what == NO_FSOPEN ? ENOSYS : EPERM);
@@ -619,7 +619,7 @@ static void child_ended(int sig)
 
 #define NOT_HERE (-255)
 
-/* In a mount namespace where nothing is mounted of what is looked for, and with a child that waits. */
+/* Run in a mount namespace without tracefs and debugfs, with a child that waits. */
 static int find_without(int what)
 {
 	struct err err = { 0 };
@@ -630,7 +630,7 @@ static int find_without(int what)
 
 	ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
 	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL)) {
-		/* In a root made by chroot(2) alone: nothing is mounted there. */
+		/* In a root from chroot(2) alone, nothing is mounted. */
 		ck_assert_int_eq(errno, EINVAL);
 		return NOT_HERE;
 	}
@@ -649,7 +649,7 @@ static int find_without(int what)
 	after = mounts_now();
 	ck_assert_str_eq(before, after);
 	ck_assert_int_eq(unit_open_fds(), fds);
-	/* Our own one, at any time; and it can be waited for. */
+	/* Our own child ends at any time, and this process can wait for it. */
 	ck_assert_int_le(children_ended, 1);
 	ck_assert_int_eq(waitpid(-1, NULL, __WALL), child);
 	ck_assert_int_eq(waitpid(-1, NULL, __WALL), -1);
@@ -666,7 +666,7 @@ static int find_without(int what)
 	return rc;
 }
 
-/* A kernel without these file systems has no tracepoints; one where they may not be mounted, who knows. */
+/* A kernel without these file systems has no tracepoints; if they may not be mounted, it is unknown. */
 static const int answers[REFUSALS] = { [NO_MOUNTS] = -ENOENT, [NO_NAMESPACE] = -EPERM };
 
 START_TEST(test_here)
@@ -698,10 +698,10 @@ static const struct {
 	{ { 1, 1, 1, 1 }, 4, 0 },
 	{ { 1, 1, 1 }, 3, 0 },
 	{ { 0, 1, 256, 1, 1, 1 }, 6, 0 },
-	{ { 1, 1, 2, 1, 1 }, 5, 0 }, /* once it waited for a disk */
+	{ { 1, 1, 2, 1, 1 }, 5, 0 }, /* it waited for a disk once */
 	{ { 2, 2, 2, 2 }, 4, 1 },
 	{ { 1, 2, 256, 2, 2, 2 }, 6, 1 },
-	{ { 2, 1, 2, 1, 2, 1, 2 }, 7, 1 }, /* and was preempted each time */
+	{ { 2, 1, 2, 1, 2, 1, 2 }, 7, 1 }, /* it was preempted each time */
 	{ { 0 }, 0, -EAGAIN },
 	{ { 1, 1 }, 2, -EAGAIN },
 	{ { 2, 2 }, 2, -EAGAIN },
@@ -718,16 +718,16 @@ START_TEST(test_sleeps)
 }
 END_TEST
 
-/* Records of a ring: what is behind the last one is not the ring's. */
+/* Records of a ring; the bytes after the last one are not part of the ring. */
 static const struct {
 	const char *what;
 	struct {
 		uint32_t type;
-		uint16_t size; /* 0: as large as it is */
-		uint32_t raw;  /* what it says that its raw data have; 0: what they have */
+		uint16_t size; /* 0: its real size */
+		uint32_t raw;  /* the size of its raw data in the record; 0: the real one */
 	} records[4];
 	size_t nr;
-	int less; /* the kernel has not written so many bytes of them */
+	int less; /* the kernel has not written these last bytes */
 	size_t states;
 } rings[] = {
 	{ "one", { { PERF_RECORD_SAMPLE, 0, 0 } }, 1, 0, 1 },
@@ -769,7 +769,7 @@ START_TEST(test_ring)
 		unsigned char raw[24];
 	} __attribute__((packed)) r;
 	size_t size = rings[_i].nr * sizeof(r), i;
-	char *data = malloc(size ? size : 1); /* no byte more, for sanitizers */
+	char *data = malloc(size ? size : 1); /* not a byte more, for sanitizers */
 	uint64_t states[3] = { 0 };
 
 	for (i = 0; i < rings[_i].nr; i++) {
@@ -791,7 +791,7 @@ START_TEST(test_ring)
 }
 END_TEST
 
-/* None of the kernels that this is run on shifts it; but it is looked for where one may. */
+/* No kernel on which this runs shifts the state, but the shift is looked up where a kernel may. */
 START_TEST(test_shift)
 {
 	struct host host = { .proc = fake.proc, .sys = "/sys" };
@@ -804,7 +804,7 @@ START_TEST(test_shift)
 	ck_assert_uint_eq(s.state_shift, 0);
 	rc = sched_switch_shift(&s);
 	ck_assert(rc == 0 || rc == -EPERM || rc == -EACCES);
-	s.prev_state.at = 4088; /* no record is as long */
+	s.prev_state.at = 4088; /* records are shorter */
 	ck_assert_int_lt(sched_switch_shift(&s), 0);
 	s.id = UINT32_MAX;
 	ck_assert_int_lt(sched_switch_shift(&s), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How user stacks are walked: by what is asked for, and by what the host gives. */
+/* How user stacks are walked: by the options, and by the capabilities of the host. */
 #include "core/session/unwinder.h"
 #include "tests/unit/unit.h"
 
@@ -22,9 +22,12 @@ static void teardown(void)
 	unit_rmdir(dir);
 }
 
-/* ---- what is asked for */
+/* ---- options */
 
-/* @cpus: online, "": there is no such file: then it is one; @why: why auto does without, from its beginning */
+/*
+ * @cpus: online CPUs, "": there is no such file: then it is one; @why: the beginning of auto's reason to do without
+ * copies
+ */
 static const struct {
 	struct options options;
 	const char *cpus;
@@ -57,7 +60,7 @@ static const struct {
 	{ { .freq_hz = 999 }, "", true, true, NULL },
 	{ { .freq_hz = UINT64_MAX }, "0-127", false, false, BUDGET },
 
-	/* A period of a clock is a rate; of other events nobody knows. */
+	/* The period of a clock gives a rate; for other events the rate is unknown. */
 	{ { .period = 1000000 }, "0-1", true, true, NULL },
 	{ { .period = 200000 }, "0-1", true, true, NULL },
 	{ { .period = 50000 }, "0-1", false, false, BUDGET },
@@ -104,8 +107,8 @@ START_TEST(test_choice)
 END_TEST
 
 /*
- * 32 MiB a second on a CPU are 512 copies of 64 KiB, and 1024 of the half; 256 MiB on all, 4096 and 8192. A copy is
- * never smaller than 16 KiB, but where that was asked for.
+ * 32 MiB per second on a CPU are 512 copies of 64 KiB, and 1024 of half that size; 256 MiB on all CPUs are 4096 and
+ * 8192. A copy is never smaller than 16 KiB, unless the user wants that.
  */
 static const struct {
 	struct options options;
@@ -149,9 +152,9 @@ START_TEST(test_sizes)
 }
 END_TEST
 
-/* ---- what the host gives */
+/* ---- the host */
 
-/* @rc: of opening the events, @dump: bytes of the copies that were accepted; @refused: of mmap(2) */
+/* @rc: result of opening the events, @dump: accepted size of the copies; @refused: result of mmap(2) */
 static const struct {
 	enum unwind_mode unwind;
 	int rc, refused;
@@ -186,9 +189,9 @@ START_TEST(test_answer)
 	ck_assert_int_eq(s.by_fp.code != 0, answers[_i].gives_up);
 	if (answers[_i].gives_up)
 		ck_assert_ptr_nonnull(strstr(s.by_fp.msg, answers[_i].rc ? "the reason" : "stack copies of"));
-	/* Once. */
+	/* Only once. */
 	ck_assert(!unwinder_give_up(&s, answers[_i].rc, &err) || !answers[_i].gives_up);
-	/* If it was not because of the copies, they are asked for again. */
+	/* If the copies were not the reason, they are requested again. */
 	unwinder_choose(&s);
 	ck_assert_int_eq(s.request.unwinds, unwinds);
 	ck_assert_int_eq(s.by_fp.code, 0);

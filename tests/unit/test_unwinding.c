@@ -7,25 +7,25 @@
 #include <asm/perf_regs.h>
 #include <sys/utsname.h>
 
-#define PROGRAM 0x555555555000ULL /* where process 500 has mapped its code */
+#define PROGRAM 0x555555555000ULL /* address of process 500's code */
 #define STACK   0x7ffc00001000ULL /* its stack pointer */
 #define FRAME   0x400             /* CFA = rsp + 16 */
 #define ROOT    0x440             /* the outermost frame */
-#define BY_FP   0x480             /* CFA = rbp + 16, where rbp and the return address are */
-#define STATES  0x4c0             /* CFA = rsp + 8; more states than our own unwinder keeps */
+#define BY_FP   0x480             /* CFA = rbp + 16; rbp and the return address are there */
+#define STATES  0x4c0             /* CFA = rsp + 8; with more states than our own unwinder keeps */
 #define LEAF    0x500             /* CFA = rsp + 8 */
 
 #define P(at) (PROGRAM + (at))
 
-/* Where they go on behind calls of BY_FP: a function with a frame, the outermost one, one without a frame. */
+/* Return addresses after calls of BY_FP: in a function with a frame, in the outermost one, in one without a frame. */
 #define LINK  P(BY_FP + 0x25)
 #define ENTRY P(ROOT + 0x25)
 #define PLAIN P(FRAME + 0x25)
-/* Behind calls in the outermost function: through a pointer, and of FRAME. */
+/* After calls in the outermost function: through a pointer, and of FRAME. */
 #define POINTED P(ROOT + 0x10)
 #define OTHER   P(ROOT + 0x1a)
 
-/* What perf record asks for on x86-64: all but ds, es, fs and gs. */
+/* The registers that perf record requests on x86-64: all except ds, es, fs and gs. */
 #define PERF_MASK  0xff0fffULL
 #define LEAST_MASK (1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP)
 
@@ -142,16 +142,16 @@ static void teardown(void)
 
 static const uint64_t walked[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010, PERF_CONTEXT_USER, 0x401000, 0x402000 };
 
-/** struct copy - what a sample has beside the stacks that the kernel walked, @walked. */
+/** struct copy - the data of a sample beside @walked, the stacks that the kernel walked. */
 struct copy {
 	uint64_t abi, mask, regs[64];
 	const uint64_t *words; /* NULL: no copy */
 	size_t nr;
 	bool whole;
-	bool no_chain;       /* the kernel walked its own stack alone */
-	const uint64_t *ips; /* what it walked in the place of @walked; NULL: that */
+	bool no_chain;       /* the kernel walked only its own stack */
+	const uint64_t *ips; /* its callchain instead of @walked; NULL: @walked */
 	size_t nr_ips;
-	unsigned int mode; /* of the record */
+	unsigned int mode; /* mode of the record */
 };
 
 /* Set register @perf, of PERF_REG_X86_*, if the mask has it. */
@@ -202,7 +202,7 @@ static struct row only_row(unsigned int set)
 	return row;
 }
 
-/* Each sample with a user part came to an end, @end. */
+/* Check that each sample with a user part ended with @end. */
 static void assert_unwound(unsigned int set, int end, uint64_t nr)
 {
 	int i;
@@ -228,7 +228,10 @@ static const unsigned int perf_of[16] = {
 	PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15,
 };
 
-/* A function that returns to what is in register _i: found whatever else there is, and only if it is there. */
+/*
+ * A function that returns to the address in register _i: found whatever the other registers are, and only if the sample
+ * has the register.
+ */
 START_TEST(test_register)
 {
 	uint64_t word = 0, own = 1ULL << perf_of[_i];
@@ -268,8 +271,8 @@ static const struct {
 	const uint64_t *words;
 	size_t nr;
 	bool whole, kernel_only;
-	int end;       /* -1: nothing was unwound */
-	size_t frames; /* of what was unwound; 0: the kernel's are kept */
+	int end;       /* -1: not unwound */
+	size_t frames; /* number of unwound frames; 0: the kernel's are kept */
 	bool truncated;
 } ends[] = {
 	{ "a whole copy", 2, PERF_MASK, deep, 8, true, false, UNWOUND_ROOT, 4, false },
@@ -279,7 +282,7 @@ static const struct {
 	{ "half of it", 2, PERF_MASK, deep, 3, false, false, UNWOUND_TRUNCATED, 2, true },
 	{ "a word", 2, PERF_MASK, deep, 1, false, false, UNWOUND_TRUNCATED, 1, true },
 	{ "nothing of a whole stack", 2, PERF_MASK, deep, 0, true, false, UNWOUND_BAD, 1, false },
-	{ "half of what is a whole stack", 2, PERF_MASK, deep, 3, true, false, UNWOUND_BAD, 2, false },
+	{ "half of a whole stack", 2, PERF_MASK, deep, 3, true, false, UNWOUND_BAD, 2, false },
 	{ "a caller that is not mapped", 2, PERF_MASK, lost, 4, true, false, UNWOUND_BAD, 3, false },
 	{ "the least that is needed", 2, LEAST_MASK, deep, 8, true, false, UNWOUND_ROOT, 4, false },
 	{ "no registers", 0, PERF_MASK, deep, 8, true, false, UNWOUND_KERNEL, 0, false },
@@ -310,7 +313,7 @@ START_TEST(test_end)
 		assert_user(&row, ips, ends[_i].frames, ends[_i].truncated);
 	else
 		assert_user(&row, walked + 3, ends[_i].kernel_only ? 0 : 2, false);
-	/* The kernel's side is the kernel's. */
+	/* The kernel stack is the kernel's. */
 	ck_assert_uint_eq(row.key.kernel.nr, 1);
 	ck_assert_uint_eq(row.key.kernel.frames[0], walked[1]);
 }
@@ -324,7 +327,7 @@ static void unwind_by(enum unwind_mode mode)
 	ck_assert_ptr_nonnull(a.unwinding);
 }
 
-/* The same ends by libunwind, and by both, which agree. */
+/* The same results with libunwind, and with both, which agree. */
 START_TEST(test_end_of_others)
 {
 	const uint64_t ips[] = { P(FRAME), ends[_i].words ? ends[_i].words[1] : 0,
@@ -352,7 +355,7 @@ START_TEST(test_end_of_others)
 }
 END_TEST
 
-/* A difference is counted, and noted with the place. */
+/* A difference is counted, and its place is noted. */
 START_TEST(test_difference)
 {
 	static const uint64_t words[] = { P(ROOT) + 5 };
@@ -375,10 +378,10 @@ START_TEST(test_difference)
 }
 END_TEST
 
-/* A task that has no memory any more has registers, on 5.10, and no more. A recording may have no callchains at all. */
+/* On 5.10, a task without memory has registers, but no copy. A recording may have no callchains at all. */
 static const struct {
 	bool no_chain, recorded;
-	size_t nr; /* words copied */
+	size_t nr; /* words in the copy */
 	int end;
 	size_t frames;
 } dying[] = {
@@ -403,7 +406,7 @@ START_TEST(test_dying)
 }
 END_TEST
 
-/* Each sample is unwound in the stats of its own interval; one that is filtered is not. */
+/* Each sample is unwound in the statistics of its own interval; a filtered one is not. */
 START_TEST(test_sets)
 {
 	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
@@ -421,7 +424,7 @@ START_TEST(test_sets)
 }
 END_TEST
 
-/* Nothing is known of it: its stack is what the kernel says, and no other process's code is looked at. */
+/* An unknown process keeps the kernel's stack, and no other process's code is read. */
 START_TEST(test_unknown_process)
 {
 	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
@@ -434,7 +437,7 @@ START_TEST(test_unknown_process)
 }
 END_TEST
 
-/* Without unwinding a copy is nothing but bytes. */
+/* Without unwinding, a copy is ignored. */
 START_TEST(test_off)
 {
 	struct copy c = copy_of(PERF_MASK, P(FRAME), deep, 8, true);
@@ -449,7 +452,7 @@ START_TEST(test_off)
 }
 END_TEST
 
-/* More frames than there can be. */
+/* More frames than the limit. */
 START_TEST(test_deep)
 {
 	size_t nr = 4 * UNWIND_MAX_FRAMES, i;
@@ -471,13 +474,13 @@ START_TEST(test_deep)
 }
 END_TEST
 
-/* ---- how large the copy should have been */
+/* ---- the size that the copy should have had */
 
 #define STACK_LINE "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n"
 #define OTHERS     "555555554000-555555556000 r-xp 00000000 00:00 0 /bin/program\n"
 
 static const struct {
-	const char *maps; /* NULL: the file is not there */
+	const char *maps; /* NULL: the file does not exist */
 	uint64_t sp, needed;
 } stacks[] = {
 	{ STACK_LINE, STACK, 0x20000 },
@@ -486,9 +489,9 @@ static const struct {
 	{ OTHERS STACK_LINE, 0x7ffc00020ff8, 8 },
 	{ OTHERS STACK_LINE, 0x7ffc00020ff9, 8 },
 	{ OTHERS STACK_LINE, 0x7ffc00001001, 0x20000 },
-	{ "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0\n", STACK, 0x20000 }, /* of a thread */
+	{ "7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0\n", STACK, 0x20000 }, /* the stack of a thread */
 	{ "garbage\n\n-\n7ffc00001000\n" STACK_LINE "more", STACK, 0x20000 },
-	{ OTHERS STACK_LINE, 0x7ffc00021000, 0 }, /* behind it */
+	{ OTHERS STACK_LINE, 0x7ffc00021000, 0 }, /* above it */
 	{ OTHERS STACK_LINE, 0x7ffbffffffff, 0 },
 	{ OTHERS STACK_LINE, 8, 0 },
 	{ OTHERS, STACK, 0 },
@@ -517,7 +520,7 @@ START_TEST(test_needed)
 }
 END_TEST
 
-/* A stack is not looked for behind many mappings: the process may have made them so that this takes long. */
+/* A stack is not searched after many mappings: a process could have made these to cost time. */
 START_TEST(test_needed_behind)
 {
 	char *maps = NULL;
@@ -536,12 +539,12 @@ START_TEST(test_needed_behind)
 }
 END_TEST
 
-/* The largest counts. A stack is looked up once, and again when it has grown, or is another one. */
+/* The largest need counts. A stack is looked up once, and again when it has grown or is another one. */
 START_TEST(test_needed_again)
 {
 	char *maps;
 
-	map_program(564); /* in the same place of the table as 500 */
+	map_program(564); /* at the same place of the table as 500 */
 	unit_write(dir, "564/root/bin/program", image.bytes, sizeof(image.bytes));
 	put_maps(STACK_LINE);
 	truncated_sample(500, 0x7ffc00020000);
@@ -550,13 +553,13 @@ START_TEST(test_needed_again)
 	ck_assert_uint_eq(rig.events.dump_needed, 0x1000);
 	truncated_sample(500, 0x7ffc0001f000);
 	ck_assert_uint_eq(rig.events.dump_needed, 0x2000);
-	truncated_sample(564, 0x7ffc0001e000); /* nothing is known of its stack */
+	truncated_sample(564, 0x7ffc0001e000); /* its stack is unknown */
 	ck_assert_uint_eq(rig.events.dump_needed, 0x2000);
 	put_maps("7ffb00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]\n");
 	truncated_sample(500, 0x7ffbfffff000);
 	ck_assert_uint_eq(rig.events.dump_needed, 0x22000);
 	put_maps(STACK_LINE "7ffd00000000-7ffd00090000 rw-p 00000000 00:00 0\n");
-	truncated_sample(500, 0x7ffd00010000); /* another thread's; but no copy can be as large as one was already */
+	truncated_sample(500, 0x7ffd00010000); /* another thread's; but no copy can be as large as one already was */
 	ck_assert_uint_eq(rig.events.dump_needed, 0x22000);
 	rig.events.dump_needed = 0;
 	truncated_sample(500, 0x7ffd00010000);
@@ -571,12 +574,12 @@ START_TEST(test_needed_again)
 	rig.events.dump_needed = 1;
 	truncated_sample(500, 0x7ffbffffe000);
 	ck_assert_uint_eq(rig.events.dump_needed, 0x23000);
-	truncated_sample(500, 0x7ff000000000); /* elsewhere, and now it is gone */
+	truncated_sample(500, 0x7ff000000000); /* elsewhere, and now the process is gone */
 	ck_assert_uint_eq(rig.events.dump_needed, 0x23000);
 }
 END_TEST
 
-/* The processes of a recording are not those of now. Its files neither: process 500 is not looked at. */
+/* The processes and files of a recording are not the present ones: process 500 of this host is not read. */
 START_TEST(test_recorded)
 {
 	const uint64_t by_fp[] = { P(FRAME), P(FRAME) + 5 };
@@ -609,7 +612,7 @@ START_TEST(test_free_nothing)
 }
 END_TEST
 
-/* ---- registers that the kernel does not tell */
+/* ---- registers that the kernel withholds */
 
 #define CHAIN(...)                                                                                                     \
 	{                                                                                                              \
@@ -624,8 +627,8 @@ static const struct {
 	size_t nr;
 	uint64_t words[6];
 	int end;
-	size_t frames; /* of P(FRAME), CALLED, END */
-	size_t copied; /* words of them; 0: all, and that is the whole stack */
+	size_t frames; /* number of frames, of P(FRAME), CALLED, END */
+	size_t copied; /* copied words; 0: all, and that is the whole stack */
 	bool truncated;
 	uint64_t third; /* the last of these frames; 0: END */
 } withheld[] = {
@@ -666,7 +669,7 @@ static const struct {
 	{ "a caller that cannot be read", CHAIN(P(FRAME), END), 5, { 1, 0x77, 2, 0, END }, UNWOUND_BAD, 0 },
 };
 
-/* As of a task in a system call before 4.19: the registers that functions save are all ones. */
+/* As for a task in a system call before 4.19: the registers that functions save are all ones. */
 START_TEST(test_withheld)
 {
 	static const unsigned int saved[] = { PERF_REG_X86_BX,  PERF_REG_X86_BP,  PERF_REG_X86_R12,
@@ -689,7 +692,7 @@ START_TEST(test_withheld)
 }
 END_TEST
 
-/* ---- records as old kernels write them: what an entry into the kernel does not save is of an earlier one */
+/* ---- records of old kernels: registers that an entry into the kernel does not save have values of an earlier entry */
 
 static const char kernel_symbols[] =
 	"ffffffff81000000 T _stext\nffffffff81000010 T do_something\n"
@@ -700,7 +703,7 @@ static const char kernel_symbols[] =
 	"ffffffff816000e0 T entry_SYSCALL_64_after_swapgs\nffffffff816000f0 t entry_SYSCALL_64_fastpath\n"
 	"ffffffff81600100 T entry_SYSCALL_64_after_hwframe\nffffffff81600110 T _etext\n";
 
-/* Where functions that these call return to. */
+/* Return addresses of functions that these call. */
 #define SOMETHING      0xffffffff81000018
 #define FASTPATH       0xffffffff81600070
 #define FASTPATH_END   0xffffffff81600080
@@ -710,31 +713,31 @@ static const char kernel_symbols[] =
 #define SYSRET_AUDIT   0xffffffff816000b8
 #define PAGE_FAULT     0xffffffff816000d8
 #define RETINT_CAREFUL 0xffffffff816000c8
-#define AFTER_SWAPGS   0xffffffff81600014 /* interrupted there */
+#define AFTER_SWAPGS   0xffffffff81600014 /* interrupted here */
 #define FAST_4_4       0xffffffff816000f8
 #define EARLY_4_4      0xffffffff816000e8
 #define SLOW           0xffffffff81600108
 #define STACK_WORDS    8
 
 /*
- * What the kernel writes, and what is to be made of it. Lists end with 0. The frame pointer is that of BY_FP's frame,
- * at word 4; the copy begins at the stack pointer that is reported.
+ * The kernel's record, and the expected result. Lists end with 0. The frame pointer is that of BY_FP's frame, at word
+ * 4; the copy begins at the reported stack pointer.
  */
 static const struct scripted {
 	const char *what;
 	uint64_t kernel[3], user[5]; /* callchains */
 	uint64_t words[STACK_WORDS];
 	int end;
-	uint64_t frames[5];  /* of the row; none: its user stack is missed */
+	uint64_t frames[5];  /* frames of the row; none: its user stack is missed */
 	const char *release; /* NULL: 3.10.0-1160.el7 */
-	uint64_t bx, bp;     /* 0: the user's */
-	bool hidden;         /* the kernel's symbols are */
-	bool user_only;      /* the kernel's callchain is not asked for */
-	bool withheld;       /* registers */
-	bool no_regs;        /* nor copy */
-	bool part;           /* the copy has but the first word */
+	uint64_t bx, bp;     /* 0: the user's value */
+	bool hidden;         /* the kernel's symbols are hidden */
+	bool user_only;      /* the kernel's callchain is not requested */
+	bool withheld;       /* registers are withheld */
+	bool no_regs;        /* no registers and no copy */
+	bool part;           /* the copy has only the first word */
 } scripted[] = {
-	/* 3.10.0-1160.el7: rsp is stale, what functions save is not */
+	/* 3.10.0-1160.el7: rsp is stale, registers that functions save are not */
 	{ "el7: in a system call; the copy begins in zeros",
 	  { SOMETHING, FASTPATH },
 	  { P(LEAF), LINK, ENTRY },
@@ -833,7 +836,7 @@ static const struct scripted {
 	  UNWOUND_UNKNOWN,
 	  { P(LEAF) },
 	  .user_only = true },
-	/* mainline: the call of the system call has overwritten the place of a register */
+	/* mainline: the call in the system call has overwritten the place of a register */
 	{ "3.10: in a system call",
 	  { SOMETHING, FASTPATH },
 	  { P(LEAF), LINK, ENTRY },
@@ -1017,7 +1020,7 @@ static const struct scripted {
 	  .withheld = true,
 	  .hidden = true,
 	  .release = "4.9.115" },
-	/* all is saved */
+	/* all registers are saved */
 	{ "el7: of that code, not called from there",
 	  { FASTPATH, SOMETHING },
 	  { P(LEAF), LINK, ENTRY },
@@ -1060,7 +1063,7 @@ static size_t nr_of(const uint64_t *list, size_t max)
 	return nr;
 }
 
-/* Both callchains of a scripted record, with their markers. */
+/* Put both callchains of a scripted record, with their markers. */
 static size_t write_chain(const struct scripted *s, uint64_t *to)
 {
 	size_t nr_kernel = nr_of(s->kernel, ARRAY_SIZE(s->kernel)), nr_user = nr_of(s->user, ARRAY_SIZE(s->user));
@@ -1117,7 +1120,7 @@ START_TEST(test_scripted)
 }
 END_TEST
 
-/* With -U the kernel's part of a callchain is still asked for on kernels whose entry has to be known. */
+/* With -U, the kernel's part of a callchain is still requested on kernels whose entry must be known. */
 static const struct {
 	const char *release;
 	bool user_only, unwinds, left_out;
@@ -1139,7 +1142,7 @@ START_TEST(test_kernel_chain)
 }
 END_TEST
 
-/* ---- frame pointers that are proved */
+/* ---- proven frame pointers */
 
 static struct {
 	unsigned int calls;
@@ -1163,8 +1166,8 @@ static const uint64_t called[] = { P(BY_FP) + 9, AT(4), P(BY_FP) + 5, 0, 0, P(RO
 static const uint64_t misled[] = { AT(3), P(LEAF) + 5, P(ROOT) + 5, 0, P(ROOT) + 5, 0 };
 
 /*
- * @ips: of the callchain, from the user's part on; @top: of the note; @nr: frames of the row; @gained: the copy did not
- * have all of them
+ * @ips: user part of the callchain; @top: from the note; @nr: frames of the row; @gained: frames that the copy does not
+ * have
  */
 static const struct {
 	const char *what;
@@ -1388,7 +1391,7 @@ static void sample_passed_on(int i, enum proof expected)
 	ck_assert_uint_eq(a.stats[0].admitted, expected != PROOF_NONE);
 }
 
-/* With --unwind=dwarf nothing is proved, and the copy is all there is of a stack. */
+/* With --unwind=dwarf nothing is proven, and stacks come from the copy alone. */
 START_TEST(test_proof)
 {
 	bool proves = _i % 2;

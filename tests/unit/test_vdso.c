@@ -63,14 +63,14 @@ static void tell(const char *path, const char *id)
 		ck_assert_int_eq(build_ids_add(table, path, id, strlen(id)), 0);
 }
 
-/* What the recording tells of its kernel and of its vDSO, and what runs. */
+/* The recording's kernel and vDSO, and the running ones. */
 static const struct {
 	const char *kernel, *running, *vdso;
 	enum recorded_boot boot;
 	bool ours;
 } rows[] = {
 	{ "abc", "abc", NULL, BOOT_UNKNOWN, true },      { "abc", "abc", NULL, BOOT_SAME, true },
-	{ "abc", "abc", NULL, BOOT_OTHER, true }, /* booted once more */
+	{ "abc", "abc", NULL, BOOT_OTHER, true }, /* booted again */
 	{ NULL, "abc", NULL, BOOT_SAME, true },          { "abc", NULL, NULL, BOOT_SAME, true },
 	{ NULL, NULL, NULL, BOOT_SAME, true },           { "abc", "xyz", NULL, BOOT_SAME, false },
 	{ "abc", "xyz", NULL, BOOT_UNKNOWN, false },     { "abc", "xyz", NULL, BOOT_OTHER, false },
@@ -88,13 +88,13 @@ START_TEST(test_recorded)
 	tell("[vdso]", rows[_i].vdso);
 	origin.boot = rows[_i].boot;
 	ck_assert_int_eq(vdso_is_ours(&cfg, &vdso), rows[_i].ours);
-	/* Without a recording, whatever is told. */
+	/* Without a recording, whatever the ids. */
 	cfg.recorded = NULL;
 	ck_assert(vdso_is_ours(&cfg, &vdso));
 }
 END_TEST
 
-/* Two build ids that contradict each other prove nothing, and neither does an id of the kernel then. */
+/* Two contradicting build ids prove nothing, nor does the kernel's id then. */
 START_TEST(test_contradiction)
 {
 	write_notes("abc");
@@ -106,7 +106,7 @@ START_TEST(test_contradiction)
 }
 END_TEST
 
-/* Its own build id proves it, in the mapping or in the table, on whatever kernel. */
+/* Its own build id proves it, in the mapping or in the table, on any kernel. */
 START_TEST(test_own)
 {
 	struct mapped_file file = vdso;
@@ -130,7 +130,7 @@ START_TEST(test_own)
 	ck_assert(!vdso_is_ours(&cfg, &file));
 	ck_assert_int_eq(build_ids_add(table, "[vdso]", id.bytes, id.size), 0);
 	ck_assert(vdso_is_ours(&cfg, &vdso));
-	ck_assert(!vdso_is_ours(&cfg, &file)); /* the mapping's own comes first */
+	ck_assert(!vdso_is_ours(&cfg, &file)); /* the mapping's own id comes first */
 }
 END_TEST
 

@@ -6,7 +6,7 @@
 #define HEAD "cpu  1 1 1 1 1 1 1 1 1 1\n"
 #define TAIL "intr 5 0 0\nctxt 1\n"
 
-/* Of a CPU: user, idle, steal; the other fields have numbers, too. */
+/* A CPU's line: user, idle, steal; the other fields have numbers, too. */
 #define CPU(n, user, idle, steal) "cpu" #n " " #user " 1 2 " #idle " 3 4 5 " #steal " 0 0\n"
 
 static char *dir;
@@ -44,7 +44,7 @@ static void show_all(const char *stat, const char *max_rate)
 
 static struct watch *watch(const int *cpu, size_t nr)
 {
-	int copy[8]; /* nobody's any more when the watch is there */
+	int copy[8]; /* not valid any more when the watch is used */
 	const struct cpu_list cpus = { copy, nr };
 	struct watch *w;
 
@@ -73,7 +73,7 @@ static const struct {
 	{ "time that went back", HEAD CPU(0, 9, 9, 9) CPU(3, 0, 0, 9), NULL, HEAD CPU(0, 1, 1, 10) CPU(3, 1, 1, 1),
 	  NULL, true, 1, 1, 1, 0, 0 },
 
-	/* a CPU that is not there: what is known of the other */
+	/* a CPU is missing: only the values of the other */
 	{ "gone", HEAD CPU(0, 0, 0, 0) CPU(3, 0, 0, 0), "100\n", HEAD CPU(0, 5, 6, 7), "100\n", true, 5, 6, 7, 100,
 	  100 },
 	{ "come", HEAD CPU(3, 0, 0, 0), "100\n", HEAD CPU(0, 50, 60, 70) CPU(3, 1, 2, 3), "100\n", true, 1, 2, 3, 100,
@@ -114,7 +114,7 @@ static void assert_seen(const char *name, const struct shortfall *got, const str
 
 START_TEST(test_seen)
 {
-	/* What was there before is not left there; all else is not the watch's. */
+	/* Old values are overwritten; fields that do not belong to the watch are unchanged. */
 	struct shortfall s = { .times_known = true,
 			       .busy_ns = 7,
 			       .idle_ns = 7,
@@ -148,7 +148,7 @@ START_TEST(test_seen)
 }
 END_TEST
 
-/* One interval begins where the one before it ended, also where that could not be seen. */
+/* An interval begins where the previous one ended, even if that end could not be read. */
 START_TEST(test_intervals)
 {
 	static const int one[] = { 0 };
@@ -196,7 +196,7 @@ START_TEST(test_intervals)
 }
 END_TEST
 
-/* Ended without a begin, and no CPU to look at. */
+/* Ended without a beginning, and without CPUs. */
 START_TEST(test_nothing)
 {
 	struct watch *w = watch(two, ARRAY_SIZE(two));

@@ -104,12 +104,12 @@ unsigned int unit_open_fds(void)
 	uint64_t fd;
 
 	ck_assert_ptr_nonnull(d);
-	/* A test may have a getrlimit() of its own. The descriptors of valgrind are beyond the limit. */
+	/* A test may have its own getrlimit(), so call prlimit(). Valgrind's descriptors are beyond the limit. */
 	ck_assert_int_eq(prlimit(0, RLIMIT_NOFILE, NULL, &limit), 0);
 	while ((e = readdir(d))) {
 		name = e->d_name;
 		nr += !parse_digits(&name, 10, UINT64_MAX, &fd) && fd < limit.rlim_cur;
 	}
 	closedir(d);
-	return nr - 1; /* its own */
+	return nr - 1; /* the directory's own descriptor */
 }

@@ -21,13 +21,13 @@
 #include "core/host/host.h"
 
 /**
- * unit_mark() - in the place of check's _mark_point(), which writes to a file at each assertion, true or not: the first
- * thousand of a test. One that crashes is shown at the last of these.
+ * unit_mark() - replaces check's _mark_point(), which writes to a file at each assertion: here only the first thousand
+ * of a test do. If a test crashes, the last of these is shown.
  */
 void unit_mark(const char *file, int line);
 #define _mark_point(file, line) unit_mark(file, line)
 
-/** unit_main() - run @s, print TAP; Return: main's status, 0 when all passed. */
+/** unit_main() - run @s and print TAP. Return: main's status, 0 if all passed. */
 int unit_main(Suite *s);
 
 /** unit_tmpdir() - a new directory below $TMPDIR for this test's files; the caller owns the string. */
@@ -37,16 +37,18 @@ char *unit_tmpdir(void);
  */
 void unit_write(const char *dir, const char *name, const void *data, size_t len);
 
-/** unit_host() - a host whose file systems are @top/proc and @top/sys; one at a time. */
+/** unit_host() - a host whose file systems are @top/proc and @top/sys. One at a time. */
 struct host unit_host(const char *top);
 
-/** unit_open_fds() - how many descriptors are open. */
+/** unit_open_fds() - number of open descriptors. */
 unsigned int unit_open_fds(void);
 
-/** unit_below_valgrind() - is that what runs us? */
+/** unit_below_valgrind() - true if this program runs under valgrind. */
 bool unit_below_valgrind(void);
 
-/** unit_times() - how often what is done @often times is done here: a tenth of that below valgrind, which is slow. */
+/**
+ * unit_times() - how often to do something that is done @often times: a tenth of that under valgrind, which is slow.
+ */
 int unit_times(int often);
 
 /** unit_rmdir() - remove @dir and everything below, and free the string. */
