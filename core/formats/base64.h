@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes as text, RFC 4648, section 4. */
+/* Encode bytes as text, RFC 4648, section 4. */
 #ifndef CORE_FORMATS_BASE64_H
 #define CORE_FORMATS_BASE64_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** struct base64_writer - all zeros but @out is valid. @left: @nr bytes that do not make 4 characters yet */
+/** struct base64_writer - all zeros but @out is valid. @left: @nr bytes that are too few for 4 characters */
 struct base64_writer {
 	FILE *out;
 	uint8_t left[3];
@@ -15,10 +15,10 @@ struct base64_writer {
 };
 
 void base64_put(struct base64_writer *w, const void *bytes, size_t len);
-/** base64_end() - put what is left, and how much is missing. */
+/** base64_end() - put the rest, and padding. */
 void base64_end(struct base64_writer *w);
 
-/** base64_value() - of a character, 0 to 63; -1: it is none. */
+/** base64_value() - the value of a character, 0 to 63; -1: it has none. */
 int base64_value(char c);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The distinct frames of an output, of all its reports: for forms that write a frame once, and its number in rows. */
+/* The distinct frames of an output, over all its reports: for forms that write a frame once, and its number in rows. */
 #ifndef CORE_FORMATS_FRAME_TABLE_H
 #define CORE_FORMATS_FRAME_TABLE_H
 
 #include "core/base/intern.h"
 #include "core/report/writer.h"
 
-/** struct table_frame - its label, copied. */
+/** struct table_frame - a frame's label, copied. */
 struct table_frame {
 	char *bytes;
 	size_t len;
@@ -15,7 +15,7 @@ struct table_frame {
 /**
  * struct frame_table - all zeros is valid and empty.
  * @frames: struct table_frame, by number
- * @known:  of this report, by label: 1 + the number of the frame; 0: not found yet
+ * @known:  for the current report, by label: 1 + the number of the frame; 0: not found yet
  */
 struct frame_table {
 	struct intern_table frames;
@@ -23,17 +23,16 @@ struct frame_table {
 	size_t nr_known, known_cap;
 };
 
-/** frame_table_begin() - a report begins, with other labels. */
+/** frame_table_begin() - begin a report: its labels are new. */
 void frame_table_begin(struct frame_table *t);
 
 /**
- * frame_table_add() - the number of frame @i of @row, whose label contains all that the form writes of it.
- * @is_new: out: the output had no such frame before
- * Return, as for the next one: 0 or -ENOMEM.
+ * frame_table_add() - find or add frame @i of @row. Its label has all that the form writes of it.
+ * @is_new: out: the output had no such frame before Return, also for the next function: 0 or -ENOMEM.
  */
 int frame_table_add(struct frame_table *t, const struct report_row *row, size_t i, uint32_t *nr, bool *is_new);
 
-/** frame_table_find() - the same of a label that is not of a row. */
+/** frame_table_find() - the same for a label outside of a row. */
 int frame_table_find(struct frame_table *t, const struct text_ref *label, uint32_t *nr, bool *is_new);
 
 void frame_table_release(struct frame_table *t);

@@ -7,14 +7,14 @@
 int gzip_begin(struct gzip_writer *g, void (*put)(void *ctx, const void *bytes, size_t len), void *ctx)
 {
 	*g = (struct gzip_writer){ .put = put, .ctx = ctx };
-	/* Higher levels take many times as long, for a tenth less. 16: with the head of gzip (zlib.h). */
+	/* Higher levels take many times as long to save a tenth. 16: write a gzip header (zlib.h). */
 	if (deflateInit2(&g->z, Z_BEST_SPEED, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
 	g->begun = true;
 	return 0;
 }
 
-/* deflate() cannot fail with room for what it makes, and a state that it was given by deflateInit2() (zlib.h). */
+/* deflate() cannot fail if it has room for its output, and a state from deflateInit2() (zlib.h). */
 static void compress_left(struct gzip_writer *g, int flush)
 {
 	unsigned char out[GZIP_CHUNK];

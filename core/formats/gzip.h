@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes on their way out, compressed as gzip(1) does. */
+/* Compress bytes while they are written, as gzip(1) does. */
 #ifndef CORE_FORMATS_GZIP_H
 #define CORE_FORMATS_GZIP_H
 
@@ -11,8 +11,8 @@
 
 /**
  * struct gzip_writer - all zeros: not begun.
- * @put:  takes compressed bytes; that it fails is its own matter
- * @left: @nr bytes that were not compressed yet: a number of one byte is not worth a call of zlib
+ * @put:  takes compressed bytes, and handles its own failures
+ * @left: @nr bytes that were not compressed yet: a single byte is not worth a call of zlib
  */
 struct gzip_writer {
 	z_stream z;
@@ -26,9 +26,9 @@ struct gzip_writer {
 /** gzip_begin() - Return: 0 or -ENOMEM. */
 int gzip_begin(struct gzip_writer *g, void (*put)(void *ctx, const void *bytes, size_t len), void *ctx);
 void gzip_put(struct gzip_writer *g, const void *bytes, size_t len);
-/** gzip_end() - nothing comes any more: put what is left. */
+/** gzip_end() - put the rest, and end. */
 void gzip_end(struct gzip_writer *g);
-/** gzip_release() - also of one that was not ended, or not begun. */
+/** gzip_release() - free it; it need not be ended or begun. */
 void gzip_release(struct gzip_writer *g);
 
 #endif

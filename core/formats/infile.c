@@ -14,23 +14,23 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define PEEKED   512        /* bytes; how a page begins takes most of them */
+#define PEEKED   512        /* bytes; the beginning of a page needs most of them */
 #define CHUNK    (1 << 16)  /* bytes */
-#define COPY_MAX (2u << 30) /* bytes, of memory */
+#define COPY_MAX (2u << 30) /* bytes, in memory */
 
 struct infile {
 	const char *path;
 	char name[NAME_SHOWN + 1];
-	int fd;      /* -1: @gz has it */
-	gzFile gz;   /* also of what is not compressed; NULL: nothing was read, but peeked */
-	int copy_fd; /* of infile_plain_path(); -1: none */
+	int fd;      /* -1: @gz owns it */
+	gzFile gz;   /* also for uncompressed files; NULL: nothing was read except @begin */
+	int copy_fd; /* for infile_plain_path(); -1: none */
 	char copy_path[32];
 	enum infile_format format;
 	bool in_directory;  /* it is the file "data" of the directory @path */
 	char begin[PEEKED]; /* uncompressed */
 	size_t nr_begin;
-	bool consumed; /* it was taken from the file, */
-	size_t taken;  /* and of it so much was read since */
+	bool consumed; /* @begin was consumed from the file */
+	size_t taken;  /* so much of it was returned since */
 };
 
 const char *infile_format_name(enum infile_format format)
@@ -70,8 +70,8 @@ void infile_close(struct infile *in)
 }
 
 /*
- * The first bytes of @fd, which stay there for the next reader: of a file, of a pipe (tee(2)), of a socket. Return: how
- * many; -ESPIPE: it is none of these.
+ * Read the first bytes of @fd without consuming them: of a file, of a pipe (tee(2)), of a socket. Return: how many;
+ * -ESPIPE: it is none of these.
  */
 static ssize_t peek(int fd, void *to, size_t len)
 {
@@ -113,7 +113,7 @@ static int damaged(const struct infile *in, struct err *err)
 		       code == Z_BUF_ERROR ? "the compressed file ends too early" : why);
 }
 
-/* Behind what was peeked, if that was taken from the file. */
+/* Read after @begin, if that was consumed from the file. */
 static ssize_t read_on(struct infile *in, char *to, size_t len, struct err *err)
 {
 	size_t done = 0;
@@ -126,7 +126,7 @@ static ssize_t read_on(struct infile *in, char *to, size_t len, struct err *err)
 			done += (size_t)n;
 	}
 	gzerror(in->gz, &code);
-	/* One that was cut off gives what there is, without an error but this (zlib.h, gzread()). */
+	/* For a truncated file, gzread() returns the data before the end, and only this error (zlib.h). */
 	if (n < 0 || (done < len && code == Z_BUF_ERROR))
 		return damaged(in, err);
 	return (ssize_t)done;
@@ -169,8 +169,8 @@ static bool starts(const struct infile *in, const char *bytes, size_t len)
 }
 
 /*
- * A profile.proto begins with its first field, sample_type: a message of less than 128 bytes, or with another field of
- * those it has (1 to 15), in binary: no line of text has control characters but tabs.
+ * A profile.proto begins with its first field, sample_type: a message of less than 128 bytes, or with another of its
+ * fields (1 to 15), in binary. Lines of text have no control characters except tabs.
  */
 static bool is_binary(const struct infile *in)
 {
@@ -193,7 +193,7 @@ static enum infile_format format_of(const struct infile *in)
 	return is_binary(in) ? INFILE_PPROF : INFILE_FOLDED;
 }
 
-/* Where nothing can be peeked, or what is in it is compressed, its beginning is taken from it. */
+/* If the beginning cannot be read without consuming it, or is compressed, consume it. */
 static int look(struct infile *in, struct err *err)
 {
 	ssize_t n = peek(in->fd, in->begin, PEEKED);
@@ -202,7 +202,7 @@ static int look(struct infile *in, struct err *err)
 	if (n < 0 && n != -ESPIPE)
 		return failed(in, (int)n, err);
 	in->nr_begin = n < 0 ? 0 : (size_t)n;
-	/* A pipe may have no more yet: only a recording is left to its own reader. */
+	/* A pipe may have no more bytes yet: leave only recordings to their own reader. */
 	in->consumed = n == -ESPIPE || starts(in, "\x1f\x8b", 2) ||
 		       (lseek(in->fd, 0, SEEK_CUR) < 0 && format_of(in) != INFILE_RECORDING);
 	if (in->consumed) {

@@ -15,7 +15,7 @@ void infile_lines_release(struct infile_lines *lines)
 	free(lines->bytes);
 }
 
-/* Read more behind what there is; what was given out makes room. */
+/* Read more after the present bytes; returned lines make room. */
 static int read_more(struct infile_lines *l, struct err *err)
 {
 	char *bytes;
@@ -41,7 +41,7 @@ static int read_more(struct infile_lines *l, struct err *err)
 	return 0;
 }
 
-/* Give out what is before @end, and go on behind it. */
+/* Return the bytes before @end as a line, and continue at @next. */
 static void give_out(struct infile_lines *l, size_t end, size_t next)
 {
 	l->bytes[end] = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * JSON, an object a line: what the run was, then each row, then what was counted. See FORMATS in doc/profile.8: other
- * programs rely on it, so members may be added, and none may change what it means.
+ * JSON, one object per line: the facts of the run, then each row, then the counts. See FORMATS in doc/profile.8: other
+ * programs rely on it, so members may be added, but their meaning must not change.
  *
- * The label of a frame is its object, so that each distinct one is made once.
+ * The label of a frame is its JSON object, so that each distinct one is made once.
  */
 #include "core/formats/json_names.h"
 #include "core/formats/json_text.h"
@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* @interval: the report at hand; 0: there is but one */
+/* @interval: the current report; 0: there is only one */
 struct json_state {
 	unsigned int interval;
 	struct textbuf text; /* scratch */
@@ -55,7 +55,7 @@ static int add_build_id(json_t *object, const struct report_frame *frame)
 	return rc;
 }
 
-/* Return: 0; else there was no memory, here and below. */
+/* Return, for this and the next functions: 0; otherwise there was no memory. */
 static int add_code(json_t *object, const struct report_frame *frame)
 {
 	int rc = json_add_name(object, "module", frame->module);
@@ -81,7 +81,7 @@ static int add_kind(json_t *object, const struct report_frame *frame)
 	return rc || !is_code ? rc : add_code(object, frame);
 }
 
-/* In a comparison a frame has only a name: the program may have been built anew, and not each form has kinds. */
+/* In a comparison, a frame has only a name: the program may have been built again, and not each form has kinds. */
 static void json_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	json_t *object = json_object();
@@ -128,7 +128,7 @@ static int add_about(json_t *object, const struct report_about *about)
 	return rc || !about->off_cpu ? rc : json_object_set_new(object, "off_cpu", json_true());
 }
 
-/* Write @object as a line and let it go. @rc: of what was added to it */
+/* Write @object as a line and free it. @rc: result of adding its members */
 static int write_line(struct report_output *o, json_t *object, int rc)
 {
 	struct json_state *s = o->state;
@@ -201,7 +201,7 @@ static int json_row(struct report_output *o, const struct report_row *row)
 	json_put(&s->text, object);
 	if (rc || s->text.failed)
 		return -ENOMEM;
-	s->text.bytes[s->text.len - 1] = ','; /* was the brace */
+	s->text.bytes[s->text.len - 1] = ','; /* this was the brace */
 	fwrite_unlocked(s->text.bytes, 1, s->text.len, o->out);
 	return write_frames(o, row);
 }

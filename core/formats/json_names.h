@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words in our JSON that both the writer and the reader know. */
+/* Names in our JSON, shared by the writer and the reader. */
 #ifndef CORE_FORMATS_JSON_NAMES_H
 #define CORE_FORMATS_JSON_NAMES_H
 
@@ -7,11 +7,11 @@
 
 #include <stddef.h>
 
-#define JSON_VERSION_KEY "fleetprof" /* of the first line, which has it and others have not */
+#define JSON_VERSION_KEY "fleetprof" /* only the first line of a file has it */
 #define JSON_VERSION     1
 #define JSON_COUNTS_KEY  "counts"
 
-/** json_kind_name() - of a kind of frames; NULL: there is none of that number. */
+/** json_kind_name() - the name of a kind of frames; NULL: there is no such kind. */
 static inline const char *json_kind_name(unsigned int kind)
 {
 	static const char *const names[] = {

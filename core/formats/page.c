@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A page to look at in a browser: the template page.html with its data inside, compressed and in base64. What the data
- * is made of is told by core/formats/page_data.h, which its reader shares.
+ * A page for a browser: the template page.html with its data inside, compressed and in base64. The format of the data
+ * is in core/formats/page_data.h, which the reader shares.
  */
 #include "core/formats/base64.h"
 #include "core/formats/frame_table.h"
@@ -34,14 +34,14 @@ __asm__(".pushsection .rodata\n"
 	".popsection\n");
 /* clang-format on */
 
-/* Numbers of strings, but 0 for none and one more where it may be none. */
+/* Numbers of strings; for optional strings plus one, and 0 for none. */
 struct page_frame {
 	enum page_kind kind;
 	uint32_t name, module, build_id;
 	uint64_t address;
 };
 
-/* @counts: of all reports */
+/* @counts: of all reports together */
 struct page {
 	json_t *head, *facts, *columns;
 	struct frame_table table;
@@ -51,16 +51,16 @@ struct page {
 	struct tree tree;
 	struct report_counts counts;
 	unsigned int interval;
-	uint32_t *stack; /* scratch, as these */
+	uint32_t *stack; /* scratch, like the next ones */
 	size_t cap_stack;
 	struct textbuf text;
-	/* on the way out */
+	/* output */
 	struct gzip_writer gzip;
 	struct base64_writer base64;
-	int failed; /* the -errno of a write */
+	int failed; /* the -errno of a failed write */
 };
 
-/* What distinguishes functions, not addresses in them: a graph has a box for each. */
+/* The label distinguishes functions, not addresses in them: a graph has one box for each function. */
 static void page_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	const char kind = cfg->compared ? 'f' : (char)('0' + frame->kind);
@@ -68,7 +68,7 @@ static void page_label(struct textbuf *b, const struct report_cfg *cfg, const st
 
 	textbuf_put(b, &kind, 1);
 	report_frame_name(b, frame, report_html.semicolon);
-	/* The program may have been built anew, and not each form of a report has kinds and modules. */
+	/* The program may have been built again, and not each form of a report has kinds and modules. */
 	if (cfg->compared)
 		return;
 	textbuf_put(b, "\n", 1);
@@ -177,7 +177,7 @@ static void page_interval(struct report_output *o, const struct report_interval 
 
 /* ---- rows */
 
-/* Of what is in p->text, from @at on. */
+/* The number of the text in p->text from @at on. */
 static int text_number(struct page *p, size_t at, uint32_t *id)
 {
 	bool is_new;
@@ -204,7 +204,7 @@ static int add_frame(struct page *p, uint32_t nr, const struct page_frame *frame
 	return 0;
 }
 
-/* One more than the number of what is in p->text: 0 is for none. */
+/* The number of the text in p->text, plus one: 0 stands for none. */
 static int optional_number(struct page *p, uint32_t *id)
 {
 	int rc = text_number(p, 0, id);
@@ -246,7 +246,7 @@ static int new_frame(struct page *p, uint32_t nr, const struct report_frame *fro
 	return rc ? rc : add_frame(p, nr, &frame);
 }
 
-/* In a comparison a frame stands for all that have its name: it has the module that all of them have. */
+/* In a comparison, a frame stands for all frames with its name: it has a module only if all of them agree. */
 static int agree_on_module(struct page *p, uint32_t nr, const struct report_frame *from)
 {
 	struct page_frame also = { 0 };
@@ -320,7 +320,7 @@ static int add_column(struct page *p, double seconds)
 	return column && !json_array_append_new(p->columns, column) ? 0 : -ENOMEM;
 }
 
-/* Shares of stacks are of the whole: by how much each report has counted. */
+/* Percentages of stacks are averages, weighted by how much each report has counted. */
 static void add_counts(struct report_counts *to, const struct report_counts *more)
 {
 	double all = (double)to->counted + (double)more->counted;
@@ -459,7 +459,7 @@ static int put_data(struct page *p)
 	return tree_walk(&p->tree, by_name, put_node, p);
 }
 
-/* As text of HTML. */
+/* Escape text for HTML. */
 static void put_escaped(FILE *out, const char *text)
 {
 	for (; *text; text++) {

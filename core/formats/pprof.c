@@ -2,8 +2,8 @@
 /*
  * The form that pprof reads: messages of profile.proto, compressed as gzip(1) does.
  *
- * A Profile is written in pieces, each as soon as it is known. Only what tells strings, functions, modules and
- * locations apart stays in memory.
+ * A Profile is written in pieces, each as soon as it is known. Only the keys of strings, functions, modules and
+ * locations stay in memory.
  */
 #include "core/formats/pieces.h"
 #include "core/formats/pprof_locations.h"
@@ -30,12 +30,11 @@ static const char *const label_names[] = {
 };
 
 /*
- * What is counted, and what it is worth. The last type is what pprof shows first.
- * on and off the CPU: the time on the clock of the wall
- * off the CPU alone:  as Go's profiles of blocking have it
+ * Names of the two sample types: the count and the value. pprof shows the last type first. The value of intervals off
+ * the CPU is wall clock time beside CPU time; alone, it is called as in Go's blocking profiles.
  */
 struct pprof_type {
-	const char *count, *worth; /* NULL: no more than that */
+	const char *count, *worth; /* NULL: there is only @count */
 };
 
 static const struct pprof_type type_events = { "samples", NULL };
@@ -68,7 +67,7 @@ static size_t set_values(const struct pprof *p, uint64_t value, uint64_t times, 
 	return p->type->worth ? 2 : 1;
 }
 
-/* Labels of a sample, being put together. */
+/* Labels of a sample that are being collected. */
 struct sample_labels {
 	Pprof__Label v[LABEL_NR];
 	Pprof__Label *refs[LABEL_NR];
@@ -121,7 +120,7 @@ static int add_labels(struct pprof *p, const struct report_row *row, struct samp
 	return rc;
 }
 
-/* What another report is compared with has negative values, and a label that pprof knows. */
+/* Samples of the report to compare with have negative values, and a label that pprof knows. */
 static int write_sample(struct pprof *p, Pprof__Sample *sample, struct sample_labels *labels, uint64_t value,
 			uint64_t times, bool is_base)
 {
@@ -192,7 +191,7 @@ static int write_types(struct pprof *p)
 	return rc ? rc : pieces_add(&p->pieces, &piece);
 }
 
-/* What a sample stands for: CPU time, each interval off the CPU, or a number of events that is not known. */
+/* Write what a sample stands for: CPU time, each interval off the CPU, or an unknown number of events. */
 static int write_period(struct pprof *p, const struct report_about *about)
 {
 	Pprof__ValueType type;
@@ -266,7 +265,7 @@ static int add_label_keys(struct pprof *p)
 	return rc;
 }
 
-/* Readers that are told what a file is by its beginning expect the types there. */
+/* Readers that recognize a file by its beginning expect the types there. */
 static int write_head(struct pprof *p, const struct report_about *about)
 {
 	int rc = write_types(p);

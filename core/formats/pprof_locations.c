@@ -22,7 +22,7 @@ struct pprof_mapping {
 
 /*
  * A frame inside another location, or in none. @key.parent: 1 + its position; 0: it is the outermost.
- * @id: of the location that ends with it; 0: none was written yet
+ * @id: of the location that ends with it; 0: not written yet
  */
 struct pprof_location {
 	struct {
@@ -35,7 +35,7 @@ static const struct intern_kind function_kind = INTERN_BYTES(struct pprof_functi
 static const struct intern_kind mapping_kind = INTERN_BYTES(struct pprof_mapping, key);
 static const struct intern_kind location_kind = INTERN_BYTES(struct pprof_location, key);
 
-/* What a frame of the table is. @location: of it alone, without frames that are inlined there; 0: none yet */
+/* The facts about a frame of the table. @location: for the frame alone, without frames inlined there; 0: none yet */
 struct pprof_frame {
 	uint64_t address;
 	uint32_t mapping, function, line, location;
@@ -76,15 +76,14 @@ static int add_function(struct pprof_locations *p, const struct report_frame *fr
 	if (!is_new)
 		return 0;
 	message.id = *id;
-	message.name =
-		f.key.name; /* without system_name: where both are equal, pprof leaves out what is in "<>" or "()" */
+	message.name = f.key.name; /* no system_name: if both are equal, pprof leaves out text in "<>" or "()" */
 	message.filename = f.key.file;
 	piece.function = &messages;
 	piece.n_function = 1;
 	return pieces_add(p->pieces, &piece);
 }
 
-/* What is said of it is complete: pprof is not to look for files of that name on its own host. */
+/* Mark the mapping as complete: pprof must not look for files with that name on its own host. */
 static int write_mapping(struct pprof_locations *p, const struct pprof_mapping *mapping, uint32_t id)
 {
 	Pprof__Mapping message = PPROF__MAPPING__INIT, *messages = &message;
@@ -100,7 +99,7 @@ static int write_mapping(struct pprof_locations *p, const struct pprof_mapping *
 	return pieces_add(p->pieces, &piece);
 }
 
-/* The name of the module of @frame goes to the scratch. Return: has it one? */
+/* Put the name of the module of @frame into the scratch buffer. Return: it has one. */
 static bool put_module(struct textbuf *b, const struct report_frame *frame)
 {
 	b->len = 0;
@@ -138,7 +137,7 @@ static int add_mapping(struct pprof_locations *p, const struct report_frame *fra
 	return is_new ? write_mapping(p, &m, *id) : 0;
 }
 
-/* Frames are numbered in the order in which they are added. */
+/* Frames get numbers in the order in which they are added. */
 static int add_frame(struct pprof_locations *p, const struct report_frame *frame)
 {
 	struct pprof_frame *frames = grow(p->frames, &p->frames_cap, p->nr_frames, 1, sizeof(*frames)), *f;
@@ -205,7 +204,7 @@ static int find_frame(struct pprof_locations *p, const struct report_row *row, s
 	return rc || !is_new ? rc : add_frame(p, row->frames[i]);
 }
 
-/* A location inside @parent, which becomes its number. */
+/* Find or add the location of @frame inside @parent; @parent becomes its number. */
 static int add_location(struct pprof_locations *p, uint32_t frame, uint32_t *parent, struct pprof_location **out)
 {
 	struct pprof_location new = { .key = { *parent, frame } };
@@ -235,7 +234,7 @@ static bool is_inlined(const struct report_row *row, size_t i)
 	return i < row->nr && row->frames[i]->kind == REPORT_FRAME_INLINED;
 }
 
-/* The location of the frames of @row from @i on, which is moved behind them. */
+/* Find the location of the frames of @row from @i on; @i moves past them. */
 static int find_location(struct pprof_locations *p, const struct report_row *row, size_t *i, uint64_t *id)
 {
 	struct pprof_location *found;
@@ -292,7 +291,7 @@ int pprof_locations_of(struct pprof_locations *p, const struct report_row *row, 
 		sample->n_location_id = 1;
 		return find_no_frames(p, ids);
 	}
-	/* Leaf first: from the end of the room on. */
+	/* Leaf first: fill the room from its end. */
 	while (!rc && i < row->nr)
 		rc = find_location(p, row, &i, &ids[--first]);
 	sample->location_id = ids + first;
@@ -300,7 +299,7 @@ int pprof_locations_of(struct pprof_locations *p, const struct report_row *row, 
 	return rc;
 }
 
-/* Kinds whose frames are read back as they were have a mapping, an address, or a name that tells. */
+/* Leave out the kind if a mapping, an address or the name implies it when the file is read back. */
 void pprof_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame)
 {
 	const uint64_t numbers[] = { report_frame_address(frame), frame->line, frame->kind };

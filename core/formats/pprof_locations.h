@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locations of a profile of pprof: each is a frame with the functions that are inlined there, and written before the
- * first sample that needs it, with its functions and its module.
+ * Locations of a pprof profile: each is a frame with the functions inlined there. It is written before the first sample
+ * that needs it, together with its functions and its module.
  *
- * The address is that in its file, wherever that is mapped: mappings begin at 0, which is how pprof is told. Of the
- * kernel, and where no file is, it is the one in memory. Modules of the kernel are in brackets, which the names of
- * files seldom are, and code made at run time is in [jit].
+ * The address is that in the file, whatever address that is mapped at: mappings begin at 0, so pprof does not adjust
+ * it. For the kernel and for code without a file it is the address in memory. Modules of the kernel are in brackets,
+ * which file names seldom are, and code made at run time is in [jit].
  */
 #ifndef CORE_FORMATS_PPROF_LOCATIONS_H
 #define CORE_FORMATS_PPROF_LOCATIONS_H
@@ -18,7 +18,7 @@ struct pprof_frame;
 /**
  * struct pprof_locations - all zeros but @pieces is valid.
  * @frames: by number in @table
- * @nr:     that were written
+ * @nr:     number written so far
  * @ids:    scratch
  */
 struct pprof_locations {
@@ -34,7 +34,7 @@ struct pprof_locations {
 
 void pprof_locations_release(struct pprof_locations *p);
 
-/** pprof_label() - what distinguishes frames there, as a label of the form. */
+/** pprof_label() - the label of the form: it distinguishes frames. */
 void pprof_label(struct textbuf *b, const struct report_cfg *cfg, const struct report_frame *frame);
 
 /** pprof_locations_of() - set the locations of @sample to those of @row. Return: 0 or -ENOMEM. */

@@ -30,7 +30,7 @@ struct bytes {
 	const uint8_t *at, *end;
 };
 
-/* A field. @bytes: of one that has any; else its @number */
+/* A field. @bytes: its contents if it has any; otherwise its @number */
 struct field {
 	uint64_t nr, number;
 	struct bytes bytes;
@@ -88,7 +88,7 @@ static bool skip_bytes(struct bytes *b, uint64_t len)
 	return true;
 }
 
-/* The next field of a message. Return: is it whole, and of a type that exists? */
+/* Read the next field of a message. Return: true if it is complete, and its type exists. */
 static bool get_field(struct bytes *b, struct field *out)
 {
 	uint64_t tag, len;
@@ -115,7 +115,7 @@ static bool get_field(struct bytes *b, struct field *out)
 	}
 }
 
-/* A message, unpacked. NULL: it is damaged, or there is no memory. */
+/* Unpack a message. NULL: it is damaged, or there is no memory. */
 static void *unpack(const ProtobufCMessageDescriptor *type, const struct field *field)
 {
 	size_t len = (size_t)(field->bytes.end - field->bytes.at);
@@ -138,7 +138,7 @@ static int add_string(struct pprof_tables *p, const struct field *field)
 	return 0;
 }
 
-/* A new entry with this id. NULL: *@rc says why. */
+/* Add a new entry with this id. NULL: *@rc has the reason. */
 static void *add_id(struct intern_table *t, const struct intern_kind *kind, const uint64_t *id, int *rc)
 {
 	bool is_new = false;
@@ -233,7 +233,7 @@ static int add_type(struct pprof_tables *p, const struct field *field)
 	return p->nr_types < PPROF_TYPES_MAX ? set_type(&p->types[p->nr_types++], field) : -EBADMSG;
 }
 
-/* Those fields that samples refer to. */
+/* Store a field to which samples refer. */
 static int keep_field(struct pprof_tables *p, const struct field *field)
 {
 	switch (field->nr) {

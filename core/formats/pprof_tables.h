@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile of pprof that is read: what its samples refer to, and the samples, one at a time.
+ * Read a pprof profile: the tables to which its samples refer, and the samples, one at a time.
  *
- * The file is in memory meanwhile, because samples may come before what they refer to. It is cut into the fields of a
- * Profile here, and protobuf-c takes these apart, one at a time: all of them at once would need many times as much
- * memory as a file that was made to do that.
+ * The whole file is in memory, because samples may come before the entries to which they refer. This file splits it
+ * into the fields of a Profile, and protobuf-c unpacks these, one at a time: a hostile file could make it need many
+ * times as much memory for all at once.
  */
 #ifndef CORE_FORMATS_PPROF_TABLES_H
 #define CORE_FORMATS_PPROF_TABLES_H
@@ -32,7 +32,7 @@ struct read_line {
 	unsigned int line;
 };
 
-/* @lines: @nr from there on, innermost first. @frames: @nr_frames of them, root first; 0: not named yet */
+/* @lines: its first of @nr lines, innermost first. @frames: its @nr_frames frames, root first; 0: not named yet */
 struct read_location {
 	uint64_t id, mapping, address;
 	size_t lines, frames;
@@ -44,8 +44,8 @@ struct read_type {
 };
 
 /**
- * struct pprof_tables - all zeros but @in is valid; see pprof_tables_release(). Ids are found with intern_find().
- * @at: what pprof_next_sample() goes on with
+ * struct pprof_tables - all zeros but @in is valid; see pprof_tables_release(). Find ids with intern_find().
+ * @at: where pprof_next_sample() continues
  */
 struct pprof_tables {
 	struct infile *in;
@@ -64,23 +64,26 @@ struct pprof_tables {
 
 extern const struct intern_kind read_function_kind, read_mapping_kind, read_location_kind;
 
-/** pprof_tables_read() - all but the samples. Return: 0; -errno, described. */
+/** pprof_tables_read() - read everything except the samples. Return: 0; -errno, described. */
 int pprof_tables_read(struct pprof_tables *p, struct err *err);
 void pprof_tables_release(struct pprof_tables *p);
 
-/** pprof_next_sample() - to be freed. Return: 1; 0: there is none; -EBADMSG: it is damaged. */
+/**
+ * pprof_next_sample() - read the next sample; the caller frees it. Return: 1; 0: there is none; -EBADMSG: it is
+ * damaged.
+ */
 int pprof_next_sample(struct pprof_tables *p, Pprof__Sample **sample);
 
-/** pprof_is_text() - is it that string? */
+/** pprof_is_text() - true if the string is @text. */
 bool pprof_is_text(const struct pprof_tables *p, int64_t string, const char *text);
 
 /**
- * pprof_get_string() - a copy of a string in *@scratch, which was allocated, or is NULL; cut where names are.
+ * pprof_get_string() - copy a string into *@scratch, which was allocated, or is NULL; truncated as names are.
  * Return: 0; -EBADMSG: there is no such string; -ENOMEM.
  */
 int pprof_get_string(const struct pprof_tables *p, int64_t string, char **scratch);
 
-/** pprof_refuse() - "WHAT NR WHY", of the file. Return: -EBADMSG, described. */
+/** pprof_refuse() - describe "WHAT NR WHY" for the file. Return: -EBADMSG. */
 int pprof_refuse(const struct pprof_tables *p, const char *what, uint64_t nr, const char *why, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports that were written before, by this program or another one, read into a report. */
+/* Read reports that this program or another one wrote into a report. */
 #ifndef CORE_FORMATS_READ_H
 #define CORE_FORMATS_READ_H
 
@@ -7,15 +7,15 @@
 #include "core/report/report.h"
 
 /**
- * struct read_cfg - whose rows are wanted, and what of them. Rows that lack what is asked for (a pid) are not of it.
+ * struct read_cfg - filters on the rows and frames. Rows that lack a filtered property (a pid) do not match.
  * @pids:        sorted; @nr_pids: 0: all. @by_tid: they are thread ids
  * @comm:        NULL: all
- * @cgroup:      path of the cgroup, or the beginning of it up to a '/'; NULL: all
- * @input:       of rows that have no such name, the name of the file; NULL: they get none
- * @user_only:   without frames of the kernel; @kernel_only: only these
- * @delimited:   a delimiter between a user's and a kernel's frames
- * @times:       without a unit of the file, values are times, of nobody knows how many intervals
- * @before:      rows are of the report that the other one is compared with
+ * @cgroup:      path of the cgroup, or the beginning of the path up to a '/'; NULL: all
+ * @input:       the file's name, for rows that have no such name; NULL: they get none
+ * @user_only:   drop frames of the kernel; @kernel_only: keep only these
+ * @delimited:   put a delimiter between user and kernel frames
+ * @times:       if the file has no unit, values are times, of an unknown number of intervals
+ * @before:      the rows belong to the report with which the other one is compared
  */
 struct read_cfg {
 	const pid_t *pids;
@@ -26,11 +26,11 @@ struct read_cfg {
 };
 
 /**
- * struct read_about - what the file tells of itself.
- * @unit:      of its values, as this program has them: "us" for anything that is time
- * @unit_told: false: it is not told, and taken for samples
- * @samples:   that were read, and counted: struct report_row.times
- * @period_ns: CPU time of a sample; 0: not told
+ * struct read_about - facts from the file.
+ * @unit:      of its values, as this program names it: "us" for any time
+ * @unit_told: false: the file has no unit, so samples are assumed
+ * @samples:   number of samples read and counted: struct report_row.times
+ * @period_ns: CPU time of a sample; 0: not known
  */
 struct read_about {
 	enum report_unit unit;
@@ -40,13 +40,13 @@ struct read_about {
 };
 
 /**
- * read_report() - add the rows of @in, which is no recording, to @r.
- * Return: 0; -errno, described: @r is not to be printed then.
+ * read_report() - add the rows of @in, which is not a recording, to @r.
+ * Return: 0; -errno, described: then @r must not be printed.
  */
 int read_report(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,
 		struct err *err);
 
-/* One for each format. */
+/* One function for each format. */
 int read_folded(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,
 		struct err *err);
 int read_pprof(struct infile *in, struct report *r, const struct read_cfg *cfg, struct read_about *about,

@@ -2,10 +2,10 @@
 /*
  * Lines of folded stacks, of this program and of others: "comm;root;...;leaf VALUE".
  *
- * The value is behind the last blank, so names may have blanks. One with a fraction is rounded. If the first line has
- * two numbers at its end, each line has: it is the output of difffolded.pl, whose second number is of the newer
- * profile. Suffixes _[k], _[i] and _[j] tell the kind of a frame, and what follows a delimiter is of the kernel. Empty
- * lines are between the reports of a run with -i; their rows are added up.
+ * The value follows the last blank, so names may have blanks. A value with a fraction is rounded. If the first line has
+ * two numbers at its end, each line has: it is the output of difffolded.pl, and the second number is from the newer
+ * profile. Suffixes _[k], _[i] and _[j] show the kind of a frame, and frames after a delimiter belong to the kernel.
+ * Empty lines separate the reports of a run with -i; their rows are added up.
  */
 #include "core/formats/read_rows.h"
 
@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* @differential: lines have two numbers, once the first was read */
+/* @differential: lines have two numbers; known after the first line */
 struct folded {
 	struct row_reader rows;
 	struct infile_lines lines;
@@ -39,7 +39,7 @@ static void cut_blanks(char *line, size_t *len)
 	line[*len] = 0;
 }
 
-/* A number, perhaps with a fraction, and nothing else. */
+/* Parse a number, perhaps with a fraction, and nothing else. */
 static bool parse_value(const char *s, uint64_t *value)
 {
 	bool up = false;
@@ -57,7 +57,7 @@ static bool parse_value(const char *s, uint64_t *value)
 	return !*s;
 }
 
-/* Cut the number off the end of a line. Return: was there one, and something before it? */
+/* Cut the number off the end of a line. Return: true if there was one, and text before it. */
 static bool cut_value(char *line, size_t *len, uint64_t *value)
 {
 	size_t at;
@@ -92,7 +92,10 @@ static enum report_frame_kind cut_suffix(char *name, size_t len)
 	return REPORT_FRAME_USER;
 }
 
-/* @in_kernel: it is behind a delimiter; @inside: it is not the first or last one, and may be a delimiter itself */
+/*
+ * @in_kernel: it comes after a delimiter; @inside: it is neither the first nor the last one, so it may be a delimiter
+ * itself
+ */
 static int label_name(struct folded *f, char *name, size_t len, bool in_kernel, bool inside, struct read_frame *out)
 {
 	struct report_frame frame = { .kind = cut_suffix(name, len) };
@@ -109,7 +112,10 @@ static int label_name(struct folded *f, char *name, size_t len, bool in_kernel, 
 	return row_reader_label(&f->rows, &frame, out);
 }
 
-/* The same text is the same frame, but for what is around it: that goes behind it, and is put back. */
+/*
+ * Frames with the same text at similar places are equal: for the lookup, the place is stored as the byte after the
+ * text, and the old byte is restored.
+ */
 static int push_name(struct folded *f, char *name, size_t len, bool *in_kernel, bool inside)
 {
 	struct read_frame *frame;
@@ -129,7 +135,7 @@ static int push_name(struct folded *f, char *name, size_t len, bool *in_kernel, 
 	return row_reader_push(&f->rows, frame);
 }
 
-/* Return: 0; 1: there are too many; -ENOMEM. */
+/* Return: 0; 1: too many frames; -ENOMEM. */
 static int push_names(struct folded *f, char *name, const char *end)
 {
 	bool in_kernel = false, first = true;

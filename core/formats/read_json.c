@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Our own JSON lines, see json.c. Members that are not known are left out of account. */
+/* Read our own JSON lines, see json.c. Unknown members are ignored. */
 #include "core/formats/json_names.h"
 #include "core/formats/read_rows.h"
 
@@ -37,7 +37,10 @@ static int no_memory(const struct json_reader *j, struct err *err)
 	return row_reader_failed(&j->rows, -ENOMEM, err);
 }
 
-/* A member that may be missing, then @out stays. Return, here and below: 0; -errno, described. */
+/*
+ * Read an optional member; if it is missing, @out is unchanged. Return, for this and the next functions: 0; -errno,
+ * described.
+ */
 static int get_number(const struct json_reader *j, const json_t *object, const char *key, uint64_t max, uint64_t *out,
 		      struct err *err)
 {
@@ -62,7 +65,7 @@ static int get_text(const struct json_reader *j, const json_t *object, const cha
 	return 0;
 }
 
-/* "0x1f" */
+/* Read a member like "0x1f". */
 static int get_hex(const struct json_reader *j, const json_t *object, const char *key, uint64_t *out, struct err *err)
 {
 	const char *text;
@@ -124,7 +127,7 @@ static int get_code(const struct json_reader *j, const json_t *object, struct re
 	return rc;
 }
 
-/* What is printed for code without a symbol is no name. Of its module, the member is exact. */
+/* Text that is printed for code without a symbol is not a name. The module comes from its own member. */
 static int set_name(struct json_reader *j, struct report_frame *frame, const char *name)
 {
 	const char *module = frame->module;
@@ -242,7 +245,7 @@ static int read_row(struct json_reader *j, const json_t *object, struct err *err
 	return rc ? row_reader_failed(&j->rows, rc, err) : 0;
 }
 
-/* Of several files that were put behind each other, each has such a line. */
+/* If several files were concatenated, each has such a line. */
 static int read_head(struct json_reader *j, const json_t *object, struct err *err)
 {
 	struct read_about *about = j->rows.about;

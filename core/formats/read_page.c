@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The data in a page, see page_data.h. The page around it is not looked at. */
+/* Read the data in a page, see page_data.h. The page around the data is ignored. */
 #include "core/formats/base64.h"
 #include "core/formats/page_data.h"
 #include "core/formats/read_rows.h"
@@ -21,13 +21,13 @@
 
 static const char before_data[] = "<script id=\"data\"";
 
-/* Of a node. @comm: NULL: it is no task */
+/* An entry for a node. @comm: NULL: it is not a task */
 struct page_entry {
 	const char *comm;
 	struct read_frame frame;
 };
 
-/* @path: frames of the node at hand, root first */
+/* @path: frames of the current node, root first */
 struct page_reader {
 	struct row_reader rows;
 	struct infile *in;
@@ -35,8 +35,8 @@ struct page_reader {
 	bool inflating;
 	unsigned char raw[CHUNK], encoded[CHUNK], plain[CHUNK];
 	size_t raw_at, raw_end, plain_at, plain_end;
-	bool ended; /* nothing more is encoded, */
-	bool whole; /* or compressed: and it was not damaged */
+	bool ended; /* the base64 text has ended */
+	bool whole; /* the compressed data has ended, and was not damaged */
 	char **strings;
 	size_t nr_strings, strings_cap;
 	struct page_entry *frames;
@@ -59,7 +59,7 @@ static int no_memory(struct page_reader *p)
 
 /* ---- bytes */
 
-/* Return: the next byte of the file; -ENODATA: it has no more; -errno, described. */
+/* Return: the next byte of the file; -ENODATA: it has ended; -errno, described. */
 static int raw_byte(struct page_reader *p)
 {
 	ssize_t n;
@@ -74,7 +74,7 @@ static int raw_byte(struct page_reader *p)
 	return p->raw[p->raw_at++];
 }
 
-/* Go behind @text, which has its first character nowhere else. */
+/* Skip past @text, whose first character comes only once in it. */
 static int skip_to(struct page_reader *p, const char *text)
 {
 	size_t matched = 0;
@@ -95,7 +95,7 @@ static int skip_to(struct page_reader *p, const char *text)
 	return 0;
 }
 
-/* Four characters. Return: how many bytes they are, 0 at the end; -errno, described. */
+/* Decode four characters. Return: how many bytes they give, 0 at the end; -errno, described. */
 static int decode_four(struct page_reader *p, unsigned char *out)
 {
 	uint32_t bits = 0;
@@ -170,7 +170,7 @@ static int more_plain(struct page_reader *p)
 	return !rc && !p->plain_end ? bad(p, "ends too early") : rc;
 }
 
-/* Nothing more, and the checksum is right: only zlib's last step says so. */
+/* Check that the data ends here with a correct checksum, which only zlib's last step shows. */
 static int check_end(struct page_reader *p)
 {
 	int rc = 0;
@@ -197,7 +197,7 @@ static int get_bytes(struct page_reader *p, void *to, size_t len)
 	return 0;
 }
 
-/* At most @max. */
+/* Read a number of at most @max. */
 static int get_number(struct page_reader *p, uint64_t max, uint64_t *out)
 {
 	unsigned int shift = 0;
@@ -220,7 +220,7 @@ static int get_number(struct page_reader *p, uint64_t max, uint64_t *out)
 	return 0;
 }
 
-/* Terminated, to be freed. */
+/* Read a text, zero-terminated; the caller frees it. */
 static int get_text(struct page_reader *p, size_t max, char **out)
 {
 	uint64_t len;
@@ -242,7 +242,7 @@ static int get_text(struct page_reader *p, size_t max, char **out)
 	return 0;
 }
 
-/* ---- what is in it */
+/* ---- contents */
 
 static int take_head(struct page_reader *p, const json_t *head)
 {
@@ -305,7 +305,7 @@ static int get_strings(struct page_reader *p)
 	return rc;
 }
 
-/* A string that may be none: NULL. */
+/* Read an optional string: NULL for none. */
 static int get_string(struct page_reader *p, const char **out)
 {
 	uint64_t id;

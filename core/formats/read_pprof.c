@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Profiles of pprof, of this program and of others.
+ * Read pprof profiles, of this program and of others.
  *
- * Of several types of values one is taken: CPU time as samples, if these are counted, else the type that is the
- * default. Times are microseconds here, whatever they are there.
+ * If there are several types of values, one is used: CPU time, as samples, if these are counted; otherwise the default
+ * type. Times become microseconds, whatever their unit.
  */
 #include "core/formats/pprof_names.h"
 #include "core/formats/pprof_tables.h"
@@ -21,12 +21,12 @@
 #include <string.h>
 
 /*
- * @value_at, @times_at: which of the values; PPROF_TYPES_MAX: none
- * @ns:                  of a unit of the value; 0: it is no time
+ * @value_at, @times_at: the indexes of the used values; PPROF_TYPES_MAX: none
+ * @ns:                  nanoseconds in a unit of the value; 0: it is not a time
  * @frames:              of locations, see struct read_location
- * @nr_samples:          that were begun
- * @named:               bytes of names of frames: each may have the same long one
- * @main_comm:           of samples that have no comm; @comm and what follows are scratch
+ * @nr_samples:          samples begun so far
+ * @named:               bytes of names of frames: each frame may have the same long one
+ * @main_comm:           for samples without a comm; @comm and the next ones are scratch
  */
 struct pprof_reader {
 	struct row_reader rows;
@@ -52,7 +52,7 @@ static bool is_type(const struct pprof_reader *p, const struct read_type *type, 
 	return pprof_is_text(&p->tables, type->type, name) && pprof_is_text(&p->tables, type->unit, unit);
 }
 
-/* Nanoseconds of a unit of time; 0: it is none. */
+/* Nanoseconds in a unit of time; 0: it is not one. */
 static uint64_t unit_ns(const struct pprof_reader *p, int64_t unit)
 {
 	static const struct {
@@ -72,7 +72,7 @@ static uint64_t unit_ns(const struct pprof_reader *p, int64_t unit)
 	return 0;
 }
 
-/* Which type is the default, and which one before it counts how often. */
+/* Find the default type, and the type before it that counts occurrences. */
 static void find_types(struct pprof_reader *p)
 {
 	size_t i;
@@ -102,7 +102,7 @@ static void choose_types(struct pprof_reader *p)
 		about->period_ns = p->tables.period;
 }
 
-/* Of the program that the first mapping is of. */
+/* The name of the program in the first mapping. */
 static int set_main_comm(struct pprof_reader *p)
 {
 	const struct read_mapping *first = p->tables.mappings.v;
@@ -119,7 +119,7 @@ static int set_main_comm(struct pprof_reader *p)
 	return p->main_comm ? 0 : -ENOMEM;
 }
 
-/* Names in brackets that mappings of processes have; all others are of the kernel. */
+/* Names in brackets of mappings in processes; all other such names belong to the kernel. */
 static bool is_user_memory(const char *file)
 {
 	static const char *const names[] = {
@@ -133,7 +133,7 @@ static bool is_user_memory(const char *file)
 	return false;
 }
 
-/* The addresses of the kernel are the upper ones; text without addresses may have become a profile, too. */
+/* Kernel addresses are the upper ones. A profile may also have been made from text without addresses. */
 static bool is_kernel(const char *file, uint64_t address)
 {
 	size_t len = strlen(file);
@@ -142,7 +142,7 @@ static bool is_kernel(const char *file, uint64_t address)
 	       (!address || address >> 63);
 }
 
-/* What the mapping of a location says of its frames. p->module has its name. */
+/* Set the module and kind of a location's frames from its mapping. p->module has the mapping's name. */
 static int set_module(struct pprof_reader *p, const struct read_location *location, struct report_frame *frame,
 		      struct build_id *build_id)
 {
@@ -178,7 +178,7 @@ static int set_module(struct pprof_reader *p, const struct read_location *locati
 	return 0;
 }
 
-/* What has neither an address nor a module is no code. */
+/* A frame with neither an address nor a module is not code. */
 static void set_kind(const struct read_location *location, struct report_frame *frame)
 {
 	if (frame->kind == REPORT_FRAME_USER && !location->address && !location->mapping)
@@ -214,7 +214,7 @@ static int push_frame(struct pprof_reader *p, const struct report_frame *frame)
 	return row_reader_label(&p->rows, frame, &frames[p->nr_frames++]);
 }
 
-/* @inlined: into the frame before it */
+/* @inlined: it is inlined into the frame before it */
 static int push_line(struct pprof_reader *p, const struct read_location *location, const struct read_line *line,
 		     struct report_frame frame, bool inlined)
 {
@@ -237,7 +237,7 @@ static int push_line(struct pprof_reader *p, const struct read_location *locatio
 	return push_frame(p, &frame);
 }
 
-/* Does the location stand for none? */
+/* True if the location stands for an empty stack. */
 static bool is_no_frame(const struct pprof_reader *p, const struct read_location *location)
 {
 	const struct read_function *f;
@@ -248,7 +248,7 @@ static bool is_no_frame(const struct pprof_reader *p, const struct read_location
 	return f && pprof_is_text(&p->tables, f->name, PPROF_NO_FRAMES);
 }
 
-/* The frames of @location, root first. */
+/* Name the frames of @location, root first. */
 static int name_location(struct pprof_reader *p, struct read_location *location)
 {
 	struct build_id build_id;
@@ -304,7 +304,7 @@ static int push_locations(struct pprof_reader *p, const Pprof__Sample *sample, s
 	return rc;
 }
 
-/* @row: all zeros. The texts stay until the next sample. Return: -EBADMSG: a label is wrong. */
+/* @row: all zeros. Texts stay until the next sample. Return: -EBADMSG: the label is invalid. */
 static int get_label(struct pprof_reader *p, const Pprof__Label *label, struct read_row *row, bool *is_base)
 {
 	bool is_pid = pprof_is_text(&p->tables, label->key, PPROF_PID);
@@ -312,7 +312,7 @@ static int get_label(struct pprof_reader *p, const Pprof__Label *label, struct r
 
 	if (is_pid || pprof_is_text(&p->tables, label->key, PPROF_TID)) {
 		if (label->str)
-			return 0; /* of others, who may mean something else */
+			return 0; /* a label of another program, which may mean something else */
 		if (label->num < 0 || label->num > INT_MAX)
 			return -EBADMSG;
 		*(is_pid ? &row->pid : &row->tid) = (pid_t)label->num;
@@ -351,7 +351,7 @@ static int get_labels(struct pprof_reader *p, const Pprof__Sample *sample, struc
 	return 0;
 }
 
-/* Rounded to microseconds, if it is a time. */
+/* Scale a value; times are rounded to microseconds. */
 static uint64_t scale(const struct pprof_reader *p, uint64_t value)
 {
 	if (p->ns >= 1000)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX (1u << 28)   /* of all stacks together: 1 GiB, made by a file of a few megabytes if it is meant to */
+#define FRAMES_MAX (1u << 28)   /* of all stacks together: 1 GiB, which a hostile file of a few megabytes could cause */
 #define COPIED_MAX (512u << 20) /* bytes */
 
 struct known_frame {
@@ -22,7 +22,7 @@ struct known_text {
 	uint32_t label;
 };
 
-/* Words of this program, with the part that they are of. */
+/* Words of this program itself, and the part to which they belong. */
 static const struct {
 	const char *word;
 	enum read_part part;
@@ -186,7 +186,7 @@ static int label_text(struct row_reader *r, const char *text, uint32_t *label)
 	return rc;
 }
 
-/* @text: the label that the row has; if that is empty, it gets @otherwise. NULL: none. */
+/* @text: the text of the row's label; if empty, @otherwise is used. NULL: none. */
 static int label_origin(struct row_reader *r, const char *text, const char *otherwise, uint32_t *label)
 {
 	if (!text || !*text)
@@ -195,7 +195,7 @@ static int label_origin(struct row_reader *r, const char *text, const char *othe
 	return text ? label_text(r, text, label) : 0;
 }
 
-/* Of each frame of the row, the part that it is of whatever is around it. */
+/* Decide for each frame to which part it belongs, by the frames around it. */
 static void settle_parts(struct row_reader *r)
 {
 	enum read_part next = PART_USER, *part;
@@ -219,7 +219,7 @@ static bool keeps(const struct read_cfg *cfg, enum read_part part)
 	return part == PART_ROOT || !cfg->kernel_only;
 }
 
-/* The labels of what is wanted of the stack. There is room for all of them, and a delimiter. */
+/* Collect the labels of the wanted frames. There is room for all of them, and a delimiter. */
 static uint32_t put_labels(struct row_reader *r)
 {
 	bool in_user = false, in_kernel = false;
@@ -281,7 +281,7 @@ int row_reader_add(struct row_reader *r, const struct read_row *row)
 	return rc;
 }
 
-/* Behind the last "+0x" of @name, which ends in "]": the number of a function, as a report prints it. */
+/* Parse the address of a function after the last "+0x" of @name, which ends in "]", as a report prints it. */
 static bool parse_function(const char *name, char **plus, uint64_t *function)
 {
 	char *at = NULL, *next;
@@ -304,7 +304,7 @@ void read_name(struct report_frame *frame, char *name)
 	char *plus;
 
 	frame->name = name;
-	/* Modules in brackets of their own are printed without more. */
+	/* Modules with brackets of their own are printed without more brackets. */
 	if (len < 3 || name[0] != '[' || name[len - 1] != ']' || (name[1] == '[' && name[len - 2] == ']'))
 		return;
 	frame->name = NULL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The form that https://www.speedscope.app reads: a profile for each report, of stacks and their weights. The frames
- * that all share come last, when all are known. Of a task there is its comm, as the root of its stacks.
+ * The form that https://www.speedscope.app reads: a profile for each report, with stacks and their weights. The frames,
+ * which all profiles share, come last, when all are known. The root of a stack is the comm of its task, and nothing
+ * else of the task is written.
  */
 #include "core/formats/frame_table.h"
 #include "core/formats/json_text.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 /*
- * @interval: the report at hand; @profiles: that were begun; @in_profile: one is, and has not ended
+ * @interval: the current report; @profiles: number of profiles begun; @in_profile: one has begun and not ended
  * @weights:  of its rows, @total together
  */
 struct speedscope {
@@ -49,7 +50,7 @@ static void speedscope_label(struct textbuf *b, const struct report_cfg *cfg, co
 	free(name.bytes);
 }
 
-/* All that is known before the first report, up to the profiles. */
+/* Everything before the profiles, known before the first report. */
 static int put_head(struct textbuf *b, const struct report_about *about)
 {
 	json_t *object = json_object();
@@ -62,7 +63,7 @@ static int put_head(struct textbuf *b, const struct report_about *about)
 	json_put(b, object);
 	if (rc || b->failed)
 		return -ENOMEM;
-	b->len--; /* the brace, which is yet to come */
+	b->len--; /* the brace, which comes later */
 	return 0;
 }
 

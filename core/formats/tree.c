@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What tells siblings apart. */
+/* The key that distinguishes siblings. */
 struct tree_node {
 	uint32_t parent, frame;
 };
@@ -45,8 +45,8 @@ int tree_add(struct tree *t, const uint32_t *frames, size_t nr, uint32_t column,
 }
 
 /*
- * Nodes by their parents: the children of node i are @children[@first[i + 1]] to @children[@first[i + 2]]; of the root,
- * which has no number, from @first[0] on.
+ * Nodes by their parents: the children of node i are @children[@first[i + 1]] to @children[@first[i + 2]]. The children
+ * of the root, which has no number, begin at @first[0].
  */
 struct walk {
 	const struct tree *tree;
@@ -70,7 +70,7 @@ static int cmp_values(const void *pa, const void *pb)
 	return (a->column > b->column) - (a->column < b->column);
 }
 
-/* Of each node and column one. */
+/* Merge the values of each node and column. */
 static void merge_values(struct tree *t)
 {
 	size_t kept = 0, i;
@@ -99,14 +99,14 @@ static void sort_children(struct walk *w)
 	uint32_t at;
 
 	for (i = 0; i < nr; i++)
-		w->first[node_of(w, (uint32_t)i)->parent + 2]++; /* of the root: 1 */
+		w->first[node_of(w, (uint32_t)i)->parent + 2]++; /* for the root: 1 */
 	for (i = 1; i <= nr + 1; i++)
 		w->first[i] += w->first[i - 1];
 	for (i = 0; i < nr; i++) {
-		at = w->first[node_of(w, (uint32_t)i)->parent + 1]++; /* of the root: 0 */
+		at = w->first[node_of(w, (uint32_t)i)->parent + 1]++; /* for the root: 0 */
 		w->children[at] = (uint32_t)i;
 	}
-	/* Each is where the next one begins now. */
+	/* Each is the beginning of the next one now. */
 	for (i = nr + 1; i > 0; i--)
 		w->first[i] = w->first[i - 1];
 	w->first[0] = 0;
@@ -132,7 +132,7 @@ static void find_values(const struct tree *t, uint32_t node, struct tree_step *s
 		step->nr_values++;
 }
 
-/* @pending: where the next child of the node of each level is. */
+/* @pending: the next child of the node at each level. */
 static int go(struct walk *w, uint32_t *pending, uint32_t *nodes)
 {
 	size_t depth = 0;
@@ -161,7 +161,7 @@ static int go(struct walk *w, uint32_t *pending, uint32_t *nodes)
 	}
 }
 
-/* A parent was made before its children. */
+/* Parents have lower numbers than their children. */
 static size_t deepest(const struct walk *w, uint32_t *depths)
 {
 	size_t nr = w->tree->nodes.nr, most = 0, i;

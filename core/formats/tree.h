@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks as a tree: stacks that begin alike share their first nodes. Each node has values, one for each column
- * (interval, or report) in which a stack ends there.
+ * Stacks as a tree: stacks that begin alike share their first nodes. A node has a value for each column (interval, or
+ * report) in which a stack ends there.
  */
 #ifndef CORE_FORMATS_TREE_H
 #define CORE_FORMATS_TREE_H
@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TREE_ROOT UINT32_MAX /* parent of the first nodes: it is none itself */
+#define TREE_ROOT UINT32_MAX /* parent of the first nodes; not a node itself */
 
-/** struct tree_value - of stacks that end at @node. */
+/** struct tree_value - value of the stacks that end at @node. */
 struct tree_value {
 	uint32_t node, column;
 	uint64_t value;
@@ -26,14 +26,14 @@ struct tree {
 	size_t nr_values, cap_values;
 };
 
-/** tree_add() - a stack of @nr frames, numbers that are the caller's, root first. Return: 0 or -ENOMEM. */
+/** tree_add() - add a stack of @nr frames, which are numbers of the caller, root first. Return: 0 or -ENOMEM. */
 int tree_add(struct tree *t, const uint32_t *frames, size_t nr, uint32_t column, uint64_t value);
 void tree_release(struct tree *t);
 
 /**
- * struct tree_step - a node on the way through the tree, parents before their children.
- * @up:     how many levels higher than below the step before: 0: it is a child of that node; also for the first
- * @values: @nr_values of them, by columns ascending, each once
+ * struct tree_step - a node of the tree, parents before their children.
+ * @up:     how many levels it is above a child of the node before it: 0: it is that child; also for the first
+ * @values: its @nr_values values, in ascending order of columns, each column once
  */
 struct tree_step {
 	uint32_t up, frame;
@@ -42,9 +42,9 @@ struct tree_step {
 };
 
 /**
- * tree_walk() - call @fn for each node. Nothing can be added any more.
- * @cmp: the order of siblings, by their frames: as of qsort_r(3), but of frames
- * Return: 0; -ENOMEM; else what @fn returned first that is not 0.
+ * tree_walk() - call @fn for each node. After that, nothing can be added.
+ * @cmp: the order of siblings by frame, like that of qsort_r(3)
+ * Return: 0; -ENOMEM; otherwise the first nonzero value that @fn returned.
  */
 int tree_walk(struct tree *t, int (*cmp)(uint32_t a, uint32_t b, void *ctx),
 	      int (*fn)(const struct tree_step *step, void *ctx), void *ctx);
