@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* capabilities(7), also those that the headers of an older system do not name. */
+/* Capabilities of capabilities(7) that the headers of an older system lack. */
 #ifndef CORE_HOST_CAPABILITY_H
 #define CORE_HOST_CAPABILITY_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The order in each function is the kernel's: what it looks at first is named first. Sources: perf_event_open(2),
- * bpf(2), capabilities(7), and the kernel's admin-guide/perf-security.rst and admin-guide/sysctl/kernel.rst.
+ * The order in each function is the kernel's: what it checks first is named first. Sources: perf_event_open(2), bpf(2),
+ * capabilities(7), and the kernel's admin-guide/perf-security.rst and admin-guide/sysctl/kernel.rst.
  */
 #include "core/host/causes.h"
 
@@ -23,10 +23,10 @@
 
 #define BIT_OF(cap) (1ULL << (cap))
 
-/* A system call, the setting that a kernel has if it has the call, and the option it is built with then. */
+/* A system call, the setting that exists if the kernel has the call, and the build option for it. */
 struct call {
 	const char *name, *setting, *config;
-	int (*answer)(void); /* what comes of one that means nothing */
+	int (*answer)(void); /* result of a call with invalid arguments */
 };
 
 static const struct call call_perf = { "perf_event_open", "kernel/perf_event_paranoid", "CONFIG_PERF_EVENTS",
@@ -36,11 +36,11 @@ static const struct call call_bpf = { "bpf", "kernel/unprivileged_bpf_disabled",
 
 #define NO_USERNS "; capabilities of a user namespace do not count"
 
-/* What this process may do, as far as /proc tells. */
+/* The permissions of this process, from /proc. */
 struct rights {
 	uint64_t effective, permitted;
-	bool known;     /* these are */
-	bool in_userns; /* they are of a user namespace: perf and bpf ask for those of the host */
+	bool known;     /* @caps is known */
+	bool in_userns; /* they belong to a user namespace: perf and bpf need those of the host */
 	bool filtered;  /* there is a seccomp filter */
 	bool fine;      /* the kernel has CAP_PERFMON and CAP_BPF */
 };
@@ -54,7 +54,7 @@ static void __attribute__((format(printf, 2, 3))) say(char text[CAUSE_LEN], cons
 	va_end(ap);
 }
 
-/* Of a set of capabilities in /proc/@task/status. Return: 0 or -errno. */
+/* Read a set of capabilities from /proc/@task/status. Return: 0 or -errno. */
 static int read_caps(const struct host *host, const char *task, const char *name, uint64_t *out)
 {
 	char text[32];
@@ -66,7 +66,7 @@ static int read_caps(const struct host *host, const char *task, const char *name
 	return rc ? rc : *s ? -EINVAL : 0;
 }
 
-/* "0 0 4294967295" with blanks in between: every user is who he is. */
+/* True for "0 0 4294967295" with blanks in between: each user id maps to itself. */
 static bool maps_all_users(const char *s)
 {
 	static const uint64_t all[] = { 0, 0, UINT32_MAX };
@@ -81,7 +81,7 @@ static bool maps_all_users(const char *s)
 	return !strcmp(s, "\n");
 }
 
-/* The link has the number of the initial one, PROC_USER_INIT_INO of include/linux/proc_ns.h, since 3.8. */
+/* The link has the number of the initial user namespace, PROC_USER_INIT_INO of include/linux/proc_ns.h, since 3.8. */
 static bool in_userns(const struct host *host)
 {
 	char path[PATH_MAX], text[256];
@@ -113,19 +113,19 @@ static bool has(const struct rights *r, int cap)
 	return r->effective & BIT_OF(cap) && (r->fine || cap < CAP_PERFMON);
 }
 
-/* A capability that counts where the whole host is concerned. */
+/* True if the capability is effective on the whole host. */
 static bool counts(const struct rights *r, int cap)
 {
 	return !r->in_userns && has(r, cap);
 }
 
-/* CAP_SYS_ADMIN is enough for what the newer ones stand for. */
+/* CAP_SYS_ADMIN includes the newer capabilities. */
 static bool has_or_admin(const struct rights *r, int cap)
 {
 	return has(r, cap) || has(r, CAP_SYS_ADMIN);
 }
 
-/* By name, and as setcap(8) is told. */
+/* A capability by name, and as an argument for setcap(8). */
 struct grant {
 	const char *caps, *setcap;
 };
@@ -152,13 +152,15 @@ static void say_grant(const struct rights *r, const struct grant *g, const char 
 
 /* ---- perf events */
 
-/* What needs more than an unprivileged user may. */
+/* The permission that an event needs. */
 struct demand {
 	const char *what;
-	int below; /* the kernel.perf_event_paranoid that would do; 0: it is not in the way */
+	int below; /* a kernel.perf_event_paranoid that would suffice; 0: the setting is not the cause */
 };
 
-/* From 3 on is of distributions: Debian, Ubuntu (its default is 4) and Android refuse all events then. */
+/*
+ * Values from 3 on exist on some distributions: Debian, Ubuntu (its default is 4) and Android then refuse all events.
+ */
 static struct demand demand_of(const struct cause_event *e, long long paranoid)
 {
 	if (e->tid < 0)
@@ -177,7 +179,7 @@ static bool is_paranoid(const struct host *host, const struct rights *r, const s
 	if (host_setting(host, call_perf.setting, &v))
 		return false;
 	demand = demand_of(e, v);
-	/* Some of those kernels ask for CAP_SYS_ADMIN, also where there is CAP_PERFMON. */
+	/* Some of those kernels require CAP_SYS_ADMIN even if they have CAP_PERFMON. */
 	if (v > 2 && counts(r, CAP_PERFMON) && !counts(r, CAP_SYS_ADMIN)) {
 		say(out->text, "kernel.perf_event_paranoid is %lld; with CAP_PERFMON it needs a value below 3", v);
 		say(out->remedy, "sysctl kernel.perf_event_paranoid=2, or give it CAP_SYS_ADMIN (root)");
@@ -192,7 +194,7 @@ static bool is_paranoid(const struct host *host, const struct rights *r, const s
 	return true;
 }
 
-/* The ids that ptrace(2) compares with our real one: the first three of the line, real, effective and saved. */
+/* Compare the ids as ptrace(2) does with our real one: the first three of the line, real, effective and saved. */
 static bool is_of_another(const struct host *host, const char *task, const char *name, unsigned int own,
 			  uint64_t *other)
 {
@@ -211,7 +213,7 @@ static bool is_of_another(const struct host *host, const char *task, const char 
 	return false;
 }
 
-/* Its files in /proc are root's then. */
+/* True if the process is not dumpable: then root owns its files in /proc. */
 static bool is_undumpable(const struct host *host, const char *task)
 {
 	char path[PATH_MAX];
@@ -221,7 +223,7 @@ static bool is_undumpable(const struct host *host, const char *task)
 	       st.st_uid != getuid();
 }
 
-/* May we observe the thread, in the order of the kernel's ptrace_may_access()? */
+/* True if we may not observe the thread. The checks have the order of the kernel's ptrace_may_access(). */
 static bool is_foreign(const struct host *host, const struct rights *r, pid_t tid, struct cause *out)
 {
 	const char *needs = r->fine ? "CAP_PERFMON or CAP_SYS_PTRACE" : "CAP_SYS_PTRACE";
@@ -245,7 +247,7 @@ static bool is_foreign(const struct host *host, const struct rights *r, pid_t ti
 	return true;
 }
 
-/* There is a filter, and it is not the kernel that answers. */
+/* True if there is a seccomp filter, and it gave the answer, not the kernel. */
 static bool is_filtered(const struct rights *r, const struct call *call, int code, struct cause *out)
 {
 	if (!r->filtered || call->answer() != code)
@@ -255,7 +257,7 @@ static bool is_filtered(const struct rights *r, const struct call *call, int cod
 	return true;
 }
 
-/* -ENOSYS, although the kernel has the call, or since it has not. */
+/* Explain -ENOSYS: the kernel has the call, or it does not. */
 static void explain_missing(const struct host *host, const struct call *call, struct cause *out)
 {
 	struct rights r;
@@ -291,7 +293,7 @@ void cause_of_files(const struct host *host, int code, struct cause *out)
 	}
 }
 
-/* Lock-down refuses events that read registers of the kernel, and we ask for none. */
+/* Lockdown refuses events that read kernel registers. This program requests none. */
 static void explain_event_refused(const struct host *host, const struct cause_event *e, int code, struct cause *out)
 {
 	struct rights r;
@@ -313,7 +315,7 @@ static bool has_pmu(const struct host *host, const char *name)
 	return !access(path, F_OK);
 }
 
-/* What is wrong with the event itself. */
+/* Explain an error in the event itself. */
 static void explain_event(const struct host *host, const struct cause_event *e, int code, struct cause *out)
 {
 	long long v;
@@ -348,7 +350,7 @@ static unsigned long long kib(rlim_t bytes)
 	return (unsigned long long)bytes / 1024;
 }
 
-/* The rings of a user share the one for each CPU, then each process has the other. */
+/* All rings of a user share the limit for each CPU. The second limit applies to each process. */
 void cause_of_ring(const struct host *host, int code, struct cause *out)
 {
 	struct rlimit rl;
@@ -369,7 +371,7 @@ void cause_of_ring(const struct host *host, int code, struct cause *out)
 
 /* ---- BPF */
 
-/* What is missing; NULL: nothing. */
+/* The missing capability; NULL: none. */
 static const struct grant *bpf_lacks(const struct rights *r)
 {
 	if (counts(r, CAP_SYS_ADMIN))
@@ -381,7 +383,7 @@ static const struct grant *bpf_lacks(const struct rights *r)
 	return counts(r, CAP_PERFMON) ? NULL : &grant_perfmon;
 }
 
-/* Even where everybody may use bpf(2), stack maps and programs for perf events need more. */
+/* Even if all users may call bpf(2), stack maps and programs for perf events need more. */
 static bool lacks_rights(const struct host *host, const struct rights *r, struct cause *out)
 {
 	const struct grant *lacks = bpf_lacks(r);
@@ -403,8 +405,8 @@ static bool lacks_rights(const struct host *host, const struct rights *r, struct
 }
 
 /*
- * The one of "none integrity [confidentiality]": LOCKDOWN_BPF_READ comes after LOCKDOWN_INTEGRITY_MAX, so [integrity],
- * which Secure Boot often turns on, is not in the way.
+ * The mode in brackets, as in "none integrity [confidentiality]". LOCKDOWN_BPF_READ comes after LOCKDOWN_INTEGRITY_MAX,
+ * so [integrity], which Secure Boot often turns on, does not matter.
  */
 static void explain_lockdown(const struct host *host, struct cause *out)
 {
@@ -417,7 +419,7 @@ static void explain_lockdown(const struct host *host, struct cause *out)
 	say(out->remedy, "boot without lockdown=confidentiality");
 }
 
-/* Maps are made before programs are loaded. */
+/* Maps are created before programs are loaded. */
 static void explain_bpf_refused(const struct host *host, struct cause *out)
 {
 	struct rlimit rl;
@@ -441,7 +443,7 @@ void cause_of_bpf(const struct host *host, int code, struct cause *out)
 	cause_of_files(host, code, out);
 	if (code == -EPERM)
 		explain_bpf_refused(host, out);
-	if (code == -EINVAL) /* since 5.8 there are no such helpers then */
+	if (code == -EINVAL) /* since 5.8, lockdown removes these helpers */
 		explain_lockdown(host, out);
 	if (code == -ENOSYS)
 		explain_missing(host, &call_bpf, out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why the kernel refused something: read from the settings, limits and rights of the moment, never guessed. Where
- * nothing can be shown to be in the way, no cause is told.
+ * Find out why the kernel refused something: from the settings, limits and permissions of the moment, never by
+ * guessing. If no cause can be shown, none is reported.
  */
 #ifndef CORE_HOST_CAUSES_H
 #define CORE_HOST_CAUSES_H
@@ -18,39 +18,42 @@ struct event_type;
 /** struct cause_event - the perf event that was refused. */
 struct cause_event {
 	const struct event_type *type;
-	uint64_t freq_hz; /* asked for; 0: none */
-	pid_t tid;        /* of this thread; 0: of the calling one; -1: of a whole CPU */
-	bool kernel;      /* it may have been because of the kernel's part */
+	uint64_t freq_hz; /* requested rate; 0: none */
+	pid_t tid;        /* for this thread; 0: the calling one; -1: a whole CPU */
+	bool kernel;      /* the kernel may have refused because the event samples the kernel */
 };
 
 /**
- * cause_of_event() - of a refused perf_event_open(2).
+ * cause_of_event() - find the cause of a refused perf_event_open(2).
  * @code: its -errno
  */
 void cause_of_event(const struct host *host, const struct cause_event *event, int code, struct cause *out);
 
-/** cause_of_files() - of a descriptor that could not be had; @code: -errno. */
+/** cause_of_files() - the same for a file that could not be opened; @code: -errno. */
 void cause_of_files(const struct host *host, int code, struct cause *out);
 
-/** cause_of_ring() - of a refused mmap(2) of an event's ring; @code: its -errno. */
+/** cause_of_ring() - the same for a refused mmap(2) of an event's ring; @code: its -errno. */
 void cause_of_ring(const struct host *host, int code, struct cause *out);
 
-/** cause_of_bpf() - of a refused bpf(2) that makes a map or loads a program; @code: its -errno. */
+/** cause_of_bpf() - the same for a refused bpf(2) that creates a map or loads a program; @code: its -errno. */
 void cause_of_bpf(const struct host *host, int code, struct cause *out);
 
 /**
- * cause_of_unreadable() - may BPF programs not read the kernel's memory? There are kernels (5.4 and some after it) that
- * load them nevertheless, and then fail each read.
+ * cause_of_unreadable() - true if BPF programs may not read the kernel's memory. Some kernels (5.4 and some after it)
+ * load such programs all the same, and then fail each read.
  */
 bool cause_of_unreadable(const struct host *host, struct cause *out);
 
 /**
- * cause_of_no_switches() - describe that the rings have no record of a thread that comes back, and why the tracepoint
- * does not help: @no_tracepoint, code 0: it would not. Return: -EOPNOTSUPP.
+ * cause_of_no_switches() - describe that the rings have no record of threads that come back, and why the tracepoint
+ * cannot be used: @no_tracepoint; code 0: it would not help. Return: -EOPNOTSUPP.
  */
 int cause_of_no_switches(const struct err *no_tracepoint, struct err *err);
 
-/** cause_err() - as err_sys(), with @cause as that of @err, in parentheses behind the line where it is known. */
+/**
+ * cause_err() - as err_sys(), and set the cause of @err to @cause, which follows the line in parentheses if it is
+ * known.
+ */
 int cause_err(struct err *err, int code, const struct cause *cause, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -75,7 +75,7 @@ static enum distribution by_likeness(struct span words)
 	return is;
 }
 
-/* Is @version @major, or one of its minor versions? */
+/* True if @version is @major, or one of its minor versions. */
 static bool is_major(struct span version, const char *major)
 {
 	size_t len = strlen(major);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which Linux distribution this is, as far as it matters for how debug packages are installed. */
+/* The Linux distribution, as far as it matters for installing debug packages. */
 #ifndef CORE_HOST_DISTRIBUTION_H
 #define CORE_HOST_DISTRIBUTION_H
 
 /**
- * enum distribution - by the tools it has.
- * DISTRIBUTION_RPM_YUM: Red Hat's and its like before they had dnf: version 7, Amazon Linux 2
+ * enum distribution - distributions by their tools.
+ * DISTRIBUTION_RPM_YUM: Red Hat and similar ones before dnf: version 7, Amazon Linux 2
  */
 enum distribution {
 	DISTRIBUTION_UNKNOWN,
@@ -17,8 +17,8 @@ enum distribution {
 };
 
 /**
- * distribution_of() - the distribution that os-release(5) tells of: ID, else the first word of ID_LIKE that is known.
- * @text: its content, terminated by a zero. It may be anybody's: nothing of it is kept.
+ * distribution_of() - the distribution of an os-release(5) file: by ID, otherwise by the first known word of ID_LIKE.
+ * @text: its content, zero-terminated. It may be hostile: no part of it is kept.
  */
 enum distribution distribution_of(const char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events that can be sampled, by the names perf gives them. */
+/* The events that can be sampled, with perf's names. */
 #ifndef CORE_HOST_EVENT_TYPES_H
 #define CORE_HOST_EVENT_TYPES_H
 
@@ -14,23 +14,24 @@ struct event_type {
 	uint64_t config;
 };
 
-/** event_default() - cpu-clock: the one event every host has, virtual machines without a PMU included. */
+/** event_default() - cpu-clock: the one event of every host, including virtual machines without a PMU. */
 const struct event_type *event_default(void);
-/** event_find() - by name or alias; NULL when there is none. */
+/** event_find() - find an event by name or alias; NULL: there is none. */
 const struct event_type *event_find(const char *name);
-/** event_switches() - context-switches, of which each one counts: of the software event, it is taken as a thread
- * leaves.
+/**
+ * event_switches() - context-switches, with period 1. The kernel takes this software event when a thread leaves its
+ * CPU.
  */
 const struct event_type *event_switches(void);
-/** event_sched_switch() - the tracepoint sched:sched_switch, which has the number @id on this host. */
+/** event_sched_switch() - the tracepoint sched:sched_switch, whose id on this host is @id. */
 struct event_type event_sched_switch(uint64_t id);
-/** event_at() - the @i-th of all, NULL past the end. */
+/** event_at() - the @i-th event, NULL past the end. */
 const struct event_type *event_at(unsigned int i);
 
-/** event_is_software() - does the kernel count it itself, on each host? */
+/** event_is_software() - true if the kernel itself counts it, on each host. */
 bool event_is_software(const struct event_type *event);
 
-/** event_is_clock() - does it count time that passes on a CPU, whatever runs there? */
+/** event_is_clock() - true if it counts time that passes on a CPU, whatever runs there. */
 bool event_is_clock(const struct event_type *event);
 
 #endif

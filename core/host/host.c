@@ -50,7 +50,7 @@ ssize_t host_read(const char *top, const char *name, char *buf, size_t size)
 	return n;
 }
 
-/* As host_read(), for a file that must fit: -EFBIG when it does not. */
+/* As host_read(), but the whole file must fit, otherwise -EFBIG. */
 static ssize_t read_whole(const char *top, const char *name, char *buf, size_t size)
 {
 	ssize_t n = host_read(top, name, buf, size);
@@ -72,7 +72,7 @@ const char *host_field(const char *text, const char *name)
 	return NULL;
 }
 
-/* "5" or "8-11" at *@s: its first and last number, which are not below @min. */
+/* Parse "5" or "8-11" at *@s: the first and last number, which must not be below @min. */
 static int parse_range(const char **s, uint64_t min, uint64_t *first, uint64_t *last)
 {
 	if (parse_digits(s, 10, MAX_CPU, first) || *first < min)
@@ -84,7 +84,7 @@ static int parse_range(const char **s, uint64_t min, uint64_t *first, uint64_t *
 	return parse_digits(s, 10, MAX_CPU, last) || *last < *first ? -EINVAL : 0;
 }
 
-/* Without @out the list is only counted and checked. Return: how many CPUs there are, or -EINVAL. */
+/* If @out is NULL, only count and check. Return: how many CPUs there are, or -EINVAL. */
 static int parse_cpus(const char *text, int *out)
 {
 	uint64_t first, last, min = 0;
@@ -170,7 +170,7 @@ static int host_cpus(const struct host *h, const char *which, struct cpu_list *o
 
 	snprintf(name, sizeof(name), "devices/system/cpu/%s", which);
 	rc = read_whole(h->sys, name, text, sizeof(text));
-	if (descriptors_ran_out(rc) || rc == -ENOMEM) /* the file may be there, and say something else */
+	if (descriptors_ran_out(rc) || rc == -ENOMEM) /* the file may exist, with other contents */
 		return err_sys(err, rc, "cannot read '%s/%s'", h->sys, name);
 	if (rc < 0)
 		return affinity_cpus(which, out, err);
@@ -197,10 +197,10 @@ int host_present_cpus(const struct host *h, struct cpu_list *out, struct err *er
 	return host_cpus(h, "present", out, err);
 }
 
-/* Guests of our own are in the user time. */
+/* Time of guests on this host is part of user time. */
 enum { STAT_USER, STAT_NICE, STAT_SYSTEM, STAT_IDLE, STAT_IOWAIT, STAT_IRQ, STAT_SOFTIRQ, STAT_STEAL, STAT_FIELDS };
 
-/* "cpu3 1 2 3 4 5 6 7 8 ...", of which newer kernels have more. */
+/* Parse "cpu3 1 2 3 4 5 6 7 8 ..."; newer kernels have more fields. */
 static int parse_cpu_times(const char *s, uint64_t tick_ns, uint64_t *cpu, struct cpu_times *out)
 {
 	uint64_t ticks[STAT_FIELDS];
@@ -209,7 +209,7 @@ static int parse_cpu_times(const char *s, uint64_t tick_ns, uint64_t *cpu, struc
 	s += strlen("cpu");
 	if (parse_digits(&s, 10, MAX_CPU, cpu))
 		return -EINVAL;
-	/* So that they can be added. */
+	/* Check that they can be added. */
 	for (i = 0; i < STAT_FIELDS; i++)
 		if (*s++ != ' ' || parse_digits(&s, 10, UINT64_MAX / STAT_FIELDS / tick_ns, &ticks[i]))
 			return -EINVAL;
@@ -226,7 +226,7 @@ static int parse_cpu_times(const char *s, uint64_t tick_ns, uint64_t *cpu, struc
 	return 0;
 }
 
-/* The CPUs come first, ascending as @cpus are: what follows, a line as long as a host has interrupts, is not read. */
+/* The CPUs come first, ascending like @cpus. The next line, as long as a host has interrupts, is not read. */
 static int read_cpu_times(FILE *f, uint64_t tick_ns, const struct cpu_list *cpus, struct cpu_times *out)
 {
 	char line[512]; /* "cpu" and eleven numbers, of at most 20 digits */
@@ -308,7 +308,7 @@ int host_setting(const struct host *h, const char *name, long long *out)
 	return 0;
 }
 
-/* The value of a line that begins with "@name:", of which @line has the first bytes. */
+/* Copy the value of a line that begins with "@name:"; @line has the first bytes of the line. */
 static int take_field(const char *line, const char *name, char *out, size_t size)
 {
 	const char *value = host_field(line, name);
@@ -321,7 +321,9 @@ static int take_field(const char *line, const char *name, char *out, size_t size
 	return 0;
 }
 
-/* Line by line: that of the groups may be longer than the rest. The kernel escapes newlines in the task's name. */
+/*
+ * Read line by line: the line of groups may be longer than all others. The kernel escapes newlines in the task's name.
+ */
 int host_task_field(const struct host *h, const char *task, const char *name, char *out, size_t size)
 {
 	char path[PATH_MAX], line[512];
@@ -361,7 +363,7 @@ uint64_t host_memory_bytes(const struct host *h)
 	return kib * 1024;
 }
 
-/* Processes and threads alike. */
+/* Test an id of a process or a thread. */
 static bool is_here(pid_t id)
 {
 	return id > 0 && (!kill(id, 0) || errno == EPERM);
@@ -379,7 +381,7 @@ int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)
 	snprintf(name, sizeof(name), "%d/status", pid);
 	if (host_read(h->proc, name, text, sizeof(text)) < 0)
 		return 0;
-	/* The name, in the line before, is the task's own choice, but the kernel escapes newlines in it. */
+	/* The task chooses its name, which is in an earlier line, but the kernel escapes newlines in it. */
 	s = host_field(text, "Tgid");
 	if (!s || parse_digits(&s, 10, INT_MAX, &n) || *s != '\n')
 		return 0;
@@ -387,7 +389,7 @@ int host_is_process(const struct host *h, pid_t pid, pid_t *tgid)
 	return *tgid == pid;
 }
 
-/* By name: /proc lists only leaders, but finds every thread. */
+/* Look up the path: /proc lists only leaders, but has every thread. */
 int host_is_thread(const struct host *h, pid_t tid)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this host allows and has, read from /proc and /sys (or from copies of them, in tests). */
+/* Facts about this host, read from /proc and /sys (or from copies of them, in tests). */
 #ifndef CORE_HOST_HOST_H
 #define CORE_HOST_HOST_H
 
@@ -9,19 +9,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** struct host - where the two file systems are. Without final slash. */
+/** struct host - the paths of the two file systems, without final slash. */
 struct host {
 	const char *proc; /* "/proc" */
 	const char *sys;  /* "/sys" */
-	bool foreign; /* @proc is of another pid namespace: its processes are others than those of these numbers here */
+	bool foreign;     /* @proc belongs to another PID namespace, whose ids mean other processes here */
 };
 
 extern struct host host_here;
 
-/** host_here_look() - find out what cannot be known before: to be called first of all. */
+/** host_here_look() - find out facts that are only known at run time. Call it before all other functions. */
 void host_here_look(void);
 
-/** host_tasks() - the directory with a folder for each process. None is in it where @proc is foreign. */
+/** host_tasks() - the directory that has a directory for each process. It is empty if @proc is foreign. */
 const char *host_tasks(const struct host *h);
 
 /** struct cpu_list - CPU numbers, ascending, no duplicates; owned, see cpu_list_release(). */
@@ -39,39 +39,40 @@ int cpu_list_parse(const char *text, struct cpu_list *out);
 bool cpu_list_has(const struct cpu_list *l, int cpu);
 void cpu_list_release(struct cpu_list *l);
 
-/** host_online_cpus() - from /sys/devices/system/cpu/online; without a /sys, those of sched_getaffinity. */
+/** host_online_cpus() - the CPUs in /sys/devices/system/cpu/online; without a /sys, those of sched_getaffinity(). */
 int host_online_cpus(const struct host *h, struct cpu_list *out, struct err *err);
 
-/** host_possible_cpus() - those that can ever be online, from .../possible; without a /sys as host_online_cpus(). */
+/** host_possible_cpus() - CPUs that can ever be online, from .../possible; without a /sys as host_online_cpus(). */
 int host_possible_cpus(const struct host *h, struct cpu_list *out, struct err *err);
 
-/** host_present_cpus() - those that are there, online or not, from .../present; without a /sys as host_online_cpus().
+/**
+ * host_present_cpus() - CPUs that are present, online or not, from .../present; without a /sys as host_online_cpus().
  */
 int host_present_cpus(const struct host *h, struct cpu_list *out, struct err *err);
 
-/** struct cpu_times - what became of a CPU's time since boot, in nanoseconds, counted in ticks (10 ms). */
+/** struct cpu_times - how a CPU spent its time since boot, in nanoseconds, counted in ticks (10 ms). */
 struct cpu_times {
-	bool listed;       /* false: the CPU is offline or there is none, and the rest is 0 */
-	uint64_t idle_ns;  /* nothing to run, also while a task waits for a disk (iowait) */
-	uint64_t steal_ns; /* something to run, but the hypervisor ran something else */
-	uint64_t busy_ns;  /* all else; but of the interrupts of an idle CPU some time is nowhere */
+	bool listed;       /* false: the CPU is offline or does not exist, and the rest is 0 */
+	uint64_t idle_ns;  /* no task to run, also while a task waits for a disk (iowait) */
+	uint64_t steal_ns; /* a task to run, but the hypervisor ran another guest */
+	uint64_t busy_ns;  /* all other time; but some time of interrupts on an idle CPU is in no counter */
 };
 
 /**
- * host_cpu_times() - from /proc/stat, whose lines of single CPUs can be trusted where their sum cannot: that one jumps
- * when a CPU goes offline.
- * @cpus: which
- * @out:  as many as @cpus has, in its order; cleared on failure
- * Return: 0; -EINVAL: not such a file; -errno.
+ * host_cpu_times() - read /proc/stat. Its lines for single CPUs can be trusted; their sum cannot, because it jumps when
+ * a CPU goes offline.
+ * @cpus: which CPUs
+ * @out:  one entry for each of @cpus, in its order; cleared on failure
+ * Return: 0; -EINVAL: the file has another format; -errno.
  */
 int host_cpu_times(const struct host *h, const struct cpu_list *cpus, struct cpu_times *out, struct err *err);
 
 /**
- * cpu_times_passed() - add to @sum what became of the time of @nr CPUs from @before to @after.
+ * cpu_times_passed() - add to @sum the times of @nr CPUs that passed from @before to @after.
  * @sum: as the caller initialized it; listed: a CPU was in both
  *
- * A CPU that one of them does not list adds nothing, nor does a time that went back, as that of a CPU that was offline
- * in between may (steal does when a guest moves to another host).
+ * A CPU that is not listed in both adds nothing. A time that went backwards does not count, either: this happens if a
+ * CPU was offline in between, and to steal time when a guest moves to another host.
  */
 void cpu_times_passed(const struct cpu_times *before, const struct cpu_times *after, size_t nr, struct cpu_times *sum);
 
@@ -79,29 +80,32 @@ void cpu_times_passed(const struct cpu_times *before, const struct cpu_times *af
 int host_setting(const struct host *h, const char *name, long long *out);
 
 /**
- * host_read() - the first @size - 1 bytes of @top/@name, zero terminated.
+ * host_read() - read the first @size - 1 bytes of @top/@name, zero-terminated.
  * @top: host.proc or host.sys
  * Return: how many there are, or -errno.
  */
 ssize_t host_read(const char *top, const char *name, char *buf, size_t size);
 
-/** host_field() - what follows "@name:" and blanks in a text of such lines; NULL: there is no such line. */
+/**
+ * host_field() - find "@name:" in a text of such lines. Return: the rest of the line after blanks; NULL: there is no
+ * such line.
+ */
 const char *host_field(const char *text, const char *name);
 
 /**
- * host_task_field() - what /proc/@task/status says of @name, e.g. "CapEff": without the blanks before it and the
+ * host_task_field() - read the value of @name, e.g. "CapEff", from /proc/@task/status, without leading blanks and
  * newline.
- * @task: "self" or a number
- * Return: 0; -ENOENT: it says nothing of that, or there is no such task; -EFBIG: more than @out has room for; -errno.
+ * @task: "self" or an id
+ * Return: 0; -ENOENT: there is no such field or task; -EFBIG: it does not fit into @out; -errno.
  */
 int host_task_field(const struct host *h, const char *task, const char *name, char *out, size_t size);
 
-/** host_memory_bytes() - MemTotal of /proc/meminfo; 0 when unknown. */
+/** host_memory_bytes() - MemTotal of /proc/meminfo; 0: unknown. */
 uint64_t host_memory_bytes(const struct host *h);
 
 /**
- * host_is_process() - is @pid a process (its tgid is @pid)?
- * @tgid: out: the process that @pid is a thread of; 0: there is no such task, or it is hidden (hidepid)
+ * host_is_process() - test whether @pid is a process (its tgid is @pid).
+ * @tgid: out: the process to which thread @pid belongs; 0: there is no such task, or it is hidden (hidepid)
  * Return: 1: it is; 0: it is not.
  */
 int host_is_process(const struct host *h, pid_t pid, pid_t *tgid);

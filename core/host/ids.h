@@ -20,7 +20,7 @@ static inline void ids_sort(pid_t *ids, size_t nr)
 		qsort(ids, nr, sizeof(*ids), ids_compare);
 }
 
-/** ids_has() - is @id in @ids, which are sorted ascending? */
+/** ids_has() - true if @id is in @ids, which are sorted ascending. */
 static inline bool ids_has(const pid_t *ids, size_t nr, pid_t id)
 {
 	return nr && bsearch(&id, ids, nr, sizeof(*ids), ids_compare);

@@ -20,7 +20,7 @@ bool kernel_release_bpf_taints(const char *release)
 	return !strncmp(release, "3.10.0-", 7) && strstr(release, ".el7");
 }
 
-/* @is_so: of a release. Of this kernel? */
+/* @is_so: test of a release string. Apply it to this kernel. */
 static bool this_kernel(bool (*is_so)(const char *release))
 {
 	struct utsname u;
@@ -28,7 +28,7 @@ static bool this_kernel(bool (*is_so)(const char *release))
 	return !uname(&u) && is_so(u.release);
 }
 
-/* Of a release that is not like "5.10.0-28-amd64" nothing is known: no. */
+/* If a release is not like "5.10.0-28-amd64", its version is unknown: false. */
 static bool is_before(const char *release, unsigned long major, unsigned long minor)
 {
 	unsigned long has_major, has_minor;
@@ -50,7 +50,10 @@ static bool ends(const char *line, const char *end)
 	return len >= end_len && !strcmp(line + len - end_len, end);
 }
 
-/* Is there a system call bpf(2), by its name? Calling it is what must be avoided. Yes, if that cannot be read. */
+/*
+ * True if the kernel has bpf(2), by the name of its symbol: the call itself must be avoided. Also true if that cannot
+ * be read.
+ */
 static bool has_bpf(const struct host *host)
 {
 	char path[PATH_MAX], line[512];
@@ -142,7 +145,7 @@ unsigned int kernel_max_stack(const struct host *host)
 	return max < 0 ? 0 : max > INT_MAX ? INT_MAX : (unsigned int)max;
 }
 
-/* The flags are checked before anything else. */
+/* The kernel checks the flags before everything else. */
 int kernel_answers_perf(void)
 {
 	return syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0UL) < 0 ? -errno : 0;

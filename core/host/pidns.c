@@ -30,7 +30,7 @@ bool pidns_here(struct pidns *out)
 {
 	struct stat st;
 
-	/* There since 3.8, and of this process whatever namespace /proc is of. */
+	/* This link exists since 3.8, and belongs to this process whatever the namespace of /proc. */
 	if ((stat("/proc/self/ns/pid", &st) && stat_own_namespace(&st)) || st.st_ino == PID_INIT_INO)
 		return false;
 	if (out)
@@ -38,7 +38,7 @@ bool pidns_here(struct pidns *out)
 	return true;
 }
 
-/* The numbers behind "NSpid:" in a status file (since 4.1): from the namespace of that /proc to the task's own. */
+/* The number of ids after "NSpid:" in a status file (since 4.1): from the namespace of that /proc to the task's own. */
 static size_t count_levels(FILE *status)
 {
 	static const char name[] = "NSpid:", blanks[] = " \t\n";
@@ -59,7 +59,7 @@ static size_t count_levels(FILE *status)
 	return nr;
 }
 
-/* The name of the link is its own number there; in a namespace within that, it may be the same by chance. */
+/* The target of the link is this process's id in that namespace. In a nested namespace it may be the same by chance. */
 bool pidns_proc_is_foreign(void)
 {
 	char name[32];
@@ -67,7 +67,7 @@ bool pidns_proc_is_foreign(void)
 	bool foreign;
 	FILE *f;
 
-	if (len < 0) /* of a namespace without this process, or there is none */
+	if (len < 0) /* a namespace without this process, or no /proc */
 		return !access("/proc/version", F_OK);
 	name[len] = 0;
 	if (strtol(name, NULL, 10) != getpid())

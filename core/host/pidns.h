@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pid namespaces: the one of this process, and that of the /proc that it sees. */
+/* PID namespaces: that of this process, and that of the /proc that it sees. */
 #ifndef CORE_HOST_PIDNS_H
 #define CORE_HOST_PIDNS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** struct pidns - a pid namespace, as bpf_get_ns_current_pid_tgid() takes it. */
+/** struct pidns - a PID namespace, in the form for bpf_get_ns_current_pid_tgid(). */
 struct pidns {
-	uint32_t dev; /* as the kernel numbers it, not as stat(2) does */
+	uint32_t dev; /* the kernel's device number, not that of stat(2) */
 	uint32_t ino;
 };
 
 /**
- * pidns_here() - is this process in another pid namespace than the initial one?
- * @out: which, unless NULL
- * False when nothing tells: before 6.11 without a /proc, or with that of a namespace in which this process is not.
+ * pidns_here() - true if this process is in another PID namespace than the initial one.
+ * @out: which one, unless NULL False if it is unknown: before 6.11 without a /proc, or with one of a namespace that
+ * does not contain this process.
  */
 bool pidns_here(struct pidns *out);
 
 /**
- * pidns_proc_is_foreign() - is /proc that of another pid namespace than this process is in? Then it lists processes
- * under numbers that mean others here. False where nothing is mounted there.
+ * pidns_proc_is_foreign() - true if /proc belongs to another PID namespace than this process. Then its ids mean other
+ * processes here. False if nothing is mounted there.
  */
 bool pidns_proc_is_foreign(void);
 

@@ -18,20 +18,20 @@
 
 #define NICE_HIGHEST (-20)
 
-#define WORK_NS     (3 * 1000 * 1000ULL) /* after so much CPU time a real-time thread rests, */
-#define REST_TIMES  3                    /* so many times as long as it has worked, */
-#define REST_MAX_MS 100                  /* at most */
+#define WORK_NS     (3 * 1000 * 1000ULL) /* after so much CPU time a real-time thread rests */
+#define REST_TIMES  3                    /* so many times as long as it has worked */
+#define REST_MAX_MS 100                  /* at most so long */
 
 #define TIMER_SIGNAL (SIGRTMIN + 1)
 
 enum alarm { LOWER, REST };
 
-static bool known;       /* @callers is */
-static int callers;      /* the nice value with which the process was started */
+static bool known;       /* @callers is known */
+static int callers;      /* the nice value at the start of the process */
 static int got;          /* see priority_nice() */
 static int got_realtime; /* see priority_got_realtime() */
-static timer_t keeps;    /* of the main thread, */
-static bool has_timer;   /* where it could be made */
+static timer_t keeps;    /* timer that ends the main thread's raised priority */
+static bool has_timer;   /* it could be created */
 
 static _Thread_local uint64_t rested; /* CPU time of the thread at the end of its last rest */
 
@@ -39,12 +39,12 @@ static void rest(void)
 {
 	uint64_t ms = REST_TIMES * (own_cpu_ns() - rested) / 1000000;
 
-	/* It may be called here, where nanosleep(2) may not (signal-safety(7)). */
+	/* poll(2) is permitted here, nanosleep(2) is not (signal-safety(7)). */
 	poll(NULL, 0, (int)(ms < REST_MAX_MS ? ms : REST_MAX_MS));
 	rested = own_cpu_ns();
 }
 
-/* Of the thread whose timer it was. What others send means nothing. */
+/* Handle the timer of this thread. Signals from other senders are ignored. */
 static void on_timer(int sig, siginfo_t *info, void *context)
 {
 	int code = errno;
@@ -58,7 +58,7 @@ static void on_timer(int sig, siginfo_t *info, void *context)
 	errno = code;
 }
 
-/* One that signals the calling thread, which may have inherited that the signal is blocked. */
+/* Create a timer that signals the calling thread. The thread may have inherited that the signal is blocked. */
 static bool make_timer(clockid_t clock, enum alarm alarm, timer_t *timer)
 {
 	const struct sigaction action = { .sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART };
@@ -91,13 +91,13 @@ static bool set_timer(timer_t timer, uint64_t ns, uint64_t interval)
 
 /* ---- the nice value of the process */
 
-/* -1 is a value, too. */
+/* -1 is a valid result, too. */
 static int nice_value(void)
 {
 	return getpriority(PRIO_PROCESS, 0);
 }
 
-/* Without the right to any, what RLIMIT_NICE permits: 20 minus that (getrlimit(2)). */
+/* The nice value that RLIMIT_NICE permits without a capability: 20 minus the limit (getrlimit(2)). */
 static int permitted_nice(void)
 {
 	struct rlimit rl;
@@ -132,9 +132,9 @@ void priority_share(pid_t pid)
 	setpriority(PRIO_PROCESS, (id_t)pid, nice_value());
 }
 
-/* ---- the thread with real time */
+/* ---- the real-time thread */
 
-/* The thread itself may have to give it back. */
+/* The thread itself may have to give it up. */
 static void set_got(int priority)
 {
 	__atomic_store_n(&got_realtime, priority, __ATOMIC_RELEASE);
@@ -150,14 +150,14 @@ static void end_realtime(pthread_t thread)
 	pthread_setschedparam(thread, SCHED_OTHER, &(struct sched_param){ 0 });
 }
 
-/* Unbounded, it would be a danger. */
+/* Without limit, the thread would be dangerous. */
 static void *run_realtime(void *arg)
 {
 	const struct priority_thread *t = arg;
 	timer_t timer;
 	bool made;
 
-	/* What a real-time thread makes has the nice value 0 (sched_fork(), kernel/sched/core.c). */
+	/* Children of a real-time thread get the nice value 0 (sched_fork(), kernel/sched/core.c). */
 	setpriority(PRIO_PROCESS, 0, t->nice);
 	rested = own_cpu_ns();
 	made = make_timer(CLOCK_THREAD_CPUTIME_ID, REST, &timer);
@@ -179,7 +179,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* One that would have to become a real-time thread by itself might wait for the CPU time that this takes. */
+/* Create it with the policy: if it had to change its own policy, it might wait for the CPU time to do so. */
 static int create_realtime(struct priority_thread *t)
 {
 	const struct sched_param param = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
@@ -213,7 +213,7 @@ int priority_thread_start(struct priority_thread *t, bool permitted, void (*fn)(
 	if (permitted && policy >= 0 && !is_realtime(policy & ~SCHED_RESET_ON_FORK) && !create_realtime(t))
 		return 0;
 	t->realtime = false;
-	/* What the caller has given is kept, and shown. */
+	/* Keep and report the caller's own priority. */
 	if (policy >= 0 && is_realtime(policy & ~SCHED_RESET_ON_FORK) && !sched_getparam(0, &param))
 		set_got(param.sched_priority);
 	return -pthread_create(&t->id, NULL, run, t);

@@ -16,7 +16,7 @@
 #define ALL_USES    (~0u)
 #define BIT_OF(cap) (1ULL << (cap))
 
-/* @uses: any of them needs @cap, or @older where there is no @cap. */
+/* @uses: uses that need @cap, or @older if @cap does not exist. */
 struct right {
 	unsigned int uses;
 	int cap, older;
@@ -36,16 +36,16 @@ static const struct right rights[] = {
 	{ PRIVILEGES_PRIORITY, CAP_SYS_NICE, CAP_NONE },
 };
 
-/* Of this thread. */
+/* Capabilities of this thread. */
 struct caps {
 	uint64_t effective, permitted, inheritable;
 };
 
-/* Not with libcap, for three system calls. */
+/* Without libcap, because it is three system calls. */
 static int get_caps(struct caps *out)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3] = { 0 }; /* valgrind sees only the first written */
+	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3] = { 0 }; /* valgrind checks only the first element */
 
 	if (syscall(SYS_capget, &head, d))
 		return -errno;
@@ -68,7 +68,7 @@ static int set_caps(const struct caps *c)
 	return syscall(SYS_capset, &head, d) ? -errno : 0;
 }
 
-/* Root has a bit for capabilities that the kernel does not know, before 3.16. */
+/* Before 3.16, root has bits for capabilities that the kernel does not know. */
 static bool has(const struct caps *c, int cap)
 {
 	return cap != CAP_NONE && c->permitted & BIT_OF(cap) && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0;
@@ -92,15 +92,15 @@ static uint64_t needed(const struct caps *have, unsigned int uses, bool always)
 	return keep;
 }
 
-/* ---- what is lent */
+/* ---- lent capabilities */
 
-/* At privileges_begin(), as effective or not as it is kept. */
+/* The lent capabilities at privileges_begin(), whether effective now or not. */
 static uint64_t lent;
-static bool used; /* something may have been read with them */
+static bool used; /* files may have been read with them */
 
 /*
- * AT_SECURE: the exec gave more than the caller could have kept anyhow; not for an ambient set, as systemd gives one,
- * which is the caller's own. Root has what there is, and may be called so for other reasons by a security module.
+ * AT_SECURE: the exec gave more than the caller could have kept. It is not set for an ambient set, as from systemd,
+ *            which belongs to the caller. For root, a security module may have set it for other reasons.
  */
 int privileges_begin(struct err *err)
 {
@@ -120,7 +120,7 @@ int privileges_begin(struct err *err)
 		return 0;
 	lent = have.permitted;
 	have.effective = 0;
-	/* The kernel has done so, where fs.suid_dumpable is 0; what we read of others is in our memory. */
+	/* The kernel does this itself if fs.suid_dumpable is 0. Data of other users will be in our memory. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	rc = set_caps(&have);
 	return rc ? err_sys(err, rc, "cannot lower the capabilities") : 0;
@@ -131,7 +131,7 @@ bool privileges_lent(void)
 	return lent;
 }
 
-/* @effective: as far as they are still permitted. Return: what was. */
+/* @effective: set these, as far as they are still permitted. Return: those before. */
 static uint64_t set_effective(uint64_t effective)
 {
 	struct caps c;
@@ -144,7 +144,7 @@ static uint64_t set_effective(uint64_t effective)
 	was = c.effective;
 	c.effective = effective & c.permitted;
 	if (set_caps(&c))
-		abort(); /* with the wrong rights nothing must be done */
+		abort(); /* continuing with wrong capabilities would be dangerous */
 	return was;
 }
 
@@ -186,13 +186,13 @@ int privileges_return(void)
 	c.effective = c.permitted = 0;
 	lent = 0;
 	rc = set_caps(&c);
-	/* Without that, events of the process would need a right again. */
+	/* Otherwise, events on this process would need a capability again. */
 	return !rc && !used && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : rc;
 }
 
-/* ---- what is given up */
+/* ---- dropping capabilities */
 
-/* Some distributions' kernels ask for CAP_SYS_ADMIN where others have CAP_PERFMON suffice: so it is tried. */
+/* Some distributions' kernels require CAP_SYS_ADMIN where CAP_PERFMON suffices on others: so try it. */
 static bool needs_admin(const struct privileges_need *need, const struct caps *have, uint64_t keep)
 {
 	struct caps tried = *have;
@@ -202,13 +202,16 @@ static bool needs_admin(const struct privileges_need *need, const struct caps *h
 		return false;
 	tried.effective &= keep;
 	if (set_caps(&tried))
-		return false; /* nothing will be given up, either */
+		return false; /* nothing can be dropped, either */
 	rc = need->again(need->ctx);
 	set_caps(have);
 	return rc == -EACCES || rc == -EPERM;
 }
 
-/* What a program may have that is executed. Without CAP_SETPCAP the set stays, and no_new_privs has to do. */
+/*
+ * Empty the bounding set, which limits an executed program. Without CAP_SETPCAP the set stays, and no_new_privs has to
+ * suffice.
+ */
 static void drop_bounding(const struct caps *have)
 {
 	int cap;
@@ -226,8 +229,9 @@ int privileges_drop(const struct privileges_need *need, struct err *err)
 	int rc = 0;
 
 	/*
-	 * Not made undumpable: only who has all of our capabilities may trace us anyway, and the files of /proc/self,
-	 * which we read ourselves, would be root's. With what is lent that is so from the beginning.
+	 * Stay dumpable: only a process with all of our capabilities may trace us anyway, and otherwise root would own
+	 * the files of /proc/self, which we read ourselves. With lent capabilities the process is not dumpable from the
+	 * beginning.
 	 */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		rc = err_sys(err, -errno, "cannot set no_new_privs");
@@ -239,7 +243,7 @@ int privileges_drop(const struct privileges_need *need, struct err *err)
 	if (needs_admin(need, &have, keep))
 		keep |= BIT_OF(CAP_SYS_ADMIN);
 	drop_bounding(&have);
-	/* The ambient set, within the inheritable one, goes with it. */
+	/* This also clears the ambient set, which is a part of the inheritable one. */
 	have = (struct caps){ .effective = have.effective & keep, .permitted = have.permitted & keep };
 	if (set_caps(&have))
 		rc = err_sys(err, -errno, "cannot give up capabilities");

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rights that are not needed any more, given up: what a profiled process makes us read, it makes less of.
+ * Drop capabilities as soon as they are no longer needed, so that hostile input read later has less to gain.
  *
- * What is kept is named by its use. A use that a newer capability stands for keeps that one; where the kernel does not
- * know it, or we do not have it, the older and wider one, if we have that.
+ * A capability is kept because of a use. If there is a newer, narrower capability for the use, that one is kept. If the
+ * kernel does not know it, or the process does not have it, the older and wider one is kept instead.
  *
  *   always                            CAP_DAC_READ_SEARCH   files of processes of all users
  *                                     CAP_SYSLOG            addresses in /proc/kallsyms
  *   PRIVILEGES_PROCESSES              CAP_SYS_PTRACE        /proc/PID/root, maps, map_files
- *                                     CAP_CHECKPOINT_RESTORE, before 5.9 CAP_SYS_ADMIN: what map_files leads to
+ *                                     CAP_CHECKPOINT_RESTORE, before 5.9 CAP_SYS_ADMIN: targets of map_files
  *   PRIVILEGES_EVENTS                 CAP_PERFMON, before 5.8 CAP_SYS_ADMIN: events of CPUs that come online
  *                                     CAP_IPC_LOCK          their rings, beyond kernel.perf_event_mlock_kb
  *   PRIVILEGES_BPF                    CAP_BPF, before 5.8 CAP_SYS_ADMIN: maps, and names of the kernel, where
  *                                     unprivileged bpf(2) is disabled
- *   PRIVILEGES_REPORT                 CAP_DAC_OVERRIDE, CAP_FOWNER: give the report its name, in any folder; the second
- *                                     in one like /tmp, where the file that is replaced is of somebody else
- *   PRIVILEGES_COMMAND                CAP_KILL              signals for a command that has become another user's
- *   PRIVILEGES_PRIORITY               CAP_SYS_NICE          priority_raise(), priority_create_thread()
+ *   PRIVILEGES_REPORT                 CAP_DAC_OVERRIDE, CAP_FOWNER: give the report its name, in any directory; the
+ *                                     second in one like /tmp, to replace a file of another user
+ *   PRIVILEGES_COMMAND                CAP_KILL              signals for a command that has changed its user
+ *   PRIVILEGES_PRIORITY               CAP_SYS_NICE          priority_raise(), priority_thread_start()
  *
- * The program's file may lend capabilities (setcap(8)) to a user who has none of them. Then the caller's own rights
- * have to do for all that the caller names, and for the command. So none are effective to begin with: what is opened
- * before sampling begins needs no thought. privileges_use() puts them into effect when that is done, and the little
- * that is still done for the caller afterwards is between privileges_as_caller() and privileges_back(). It is this way
- * round, because what is not raised does not work, and is seen; what is not lowered works. Where nothing is lent, as
- * for root, none of these does anything.
+ * The program's file may have capabilities (setcap(8)), which the kernel then lends to a user who has none of them.
+ * Everything that the caller names, and the command, must be opened with the caller's own rights. So no lent capability
+ * is effective at first: files opened before sampling begins need no extra care. Then privileges_use() makes them
+ * effective. The little that is done for the caller afterwards is between privileges_as_caller() and privileges_back().
+ * This order is safer: a forgotten raise fails and is noticed, a forgotten drop works unnoticed. For root and for a
+ * file without capabilities, all these functions do nothing.
  */
 #ifndef CORE_HOST_PRIVILEGES_H
 #define CORE_HOST_PRIVILEGES_H
@@ -43,10 +43,11 @@ enum privileges_use {
 };
 
 /**
- * struct privileges_need - what is still to be done.
- * @uses: of enum privileges_use
- * @again: with PRIVILEGES_EVENTS: try to open an event, as it will be done; called while the rights that go are not
- *         effective, but could still be. Return: -EACCES, -EPERM: CAP_SYS_ADMIN has to stay. NULL: nothing is tried.
+ * struct privileges_need - what still has to be done.
+ * @uses: bits of enum privileges_use
+ * @again: with PRIVILEGES_EVENTS: try to open an event like those of later CPUs. Called while the capabilities to be
+ *         dropped are not effective, but could become so again. Return: -EACCES, -EPERM: CAP_SYS_ADMIN has to stay.
+ *         NULL: no test.
  * @ctx: for @again
  */
 struct privileges_need {
@@ -56,25 +57,25 @@ struct privileges_need {
 };
 
 /**
- * privileges_begin() - before anything else is done: are there capabilities that the file lends? They are not effective
- * from now on.
- * Return: 0; -EPERM: set-user-ID or set-group-ID, which is not for this program; -errno of capget(2), capset(2).
+ * privileges_begin() - call it first of all: find out whether the file lends capabilities, and make these ineffective.
+ * Return: 0; -EPERM: set-user-ID or set-group-ID, which this program does not support; -errno of capget(2), capset(2).
  */
 int privileges_begin(struct err *err);
 
-/** privileges_lent() - do we have rights that who runs us does not have? Says what privileges_begin() found. */
+/** privileges_lent() - true if privileges_begin() found lent capabilities. */
 bool privileges_lent(void);
 
 /**
- * privileges_use() - what is lent is effective from now on, in the calling thread and those it starts. The environment,
- * which is the caller's, is forgotten: libraries read it, too.
+ * privileges_use() - make lent capabilities effective from now on, in the calling thread and those it starts. Clear the
+ * environment, which comes from the caller: libraries read it, too.
  */
 void privileges_use(void);
 
 /**
- * privileges_as_caller() - for a moment, the calling thread has nothing but the caller's own rights.
- * privileges_lend() - for a moment, all that is lent; privileges_only() - of that, what the one use needs.
- * Return: what was effective, for privileges_back(). They do not fail: where that were forbidden the process ends.
+ * privileges_as_caller() - for a moment, use only the caller's own rights in the calling thread. privileges_lend() -
+ * for a moment, use all lent capabilities; privileges_only() - of these, only those for one use.
+ * Return: the previously effective ones, for privileges_back(). They do not fail: if the kernel refuses, the process
+ * aborts.
  */
 uint64_t privileges_as_caller(void);
 uint64_t privileges_lend(void);
@@ -82,28 +83,28 @@ uint64_t privileges_only(enum privileges_use use);
 void privileges_back(uint64_t effective);
 
 /**
- * privileges_return() - for good, the calling process has nothing but the caller's own rights. It has one thread. If it
- * has read nothing with what was lent, before privileges_use(), the caller may look into it, too. The inheritable set
- * is the caller's, and stays. Return: 0 or -errno of capset(2) or prctl(2), with which it must not go on.
+ * privileges_return() - permanently return to the caller's own rights. The process must have one thread. If it has read
+ * nothing with lent capabilities (before privileges_use()), the caller may observe it, too. The inheritable set belongs
+ * to the caller, and stays. Return: 0 or -errno of capset(2) or prctl(2), after which the process must not continue.
  */
 int privileges_return(void);
 
 /**
- * privileges_drop() - give up all capabilities but those needed, for good, and the right to gain any by executing a
- * program (no_new_privs; the bounding set, too, where that is permitted).
+ * privileges_drop() - permanently drop all capabilities except the needed ones, and the possibility to gain any by an
+ * exec (no_new_privs; also the bounding set, if that is permitted).
  *
- * What is lent is of no use for a report (PRIVILEGES_REPORT), and is not kept for it.
+ * Lent capabilities are not needed for a report (PRIVILEGES_REPORT), and are not kept for it.
  *
- * Of the calling thread and of those that it starts: call it before there is another. A program executed later has no
- * capabilities, and set-user-id ones have no effect, so a command that the user gives is started before. Without any
- * capabilities there is nothing to give up, which is no error.
+ * This applies to the calling thread and to threads that it starts later: call it before another thread exists. A
+ * program that is executed later has no capabilities, and its set-user-id bit has no effect, so the user's command must
+ * be started before. A process without capabilities has nothing to drop, which is no error.
  *
- * Return: 0; -errno: something was not given up, which is described, and the rest was. The process can do all that
- * it needs in any case.
+ * Return: 0; -errno: a part could not be dropped, which is described; the rest was. The process can do its work in any
+ * case.
  */
 int privileges_drop(const struct privileges_need *need, struct err *err);
 
-/** privileges_none() - the calling thread has no capability from now on. Return: 0 or -errno of capset(2). */
+/** privileges_none() - drop all capabilities of the calling thread. Return: 0 or -errno of capset(2). */
 int privileges_none(void);
 
 #endif

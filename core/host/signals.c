@@ -9,8 +9,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define TWIN_NS (200 * 1000 * 1000ULL) /* one that comes so soon after an equal one is the same */
-#define WORK_NS (3 * NSEC_PER_SEC)     /* of the 5 s for a report; the rest is for what cannot be interrupted */
+#define TWIN_NS (200 * 1000 * 1000ULL) /* a signal so soon after an equal one is its twin */
+#define WORK_NS (3 * NSEC_PER_SEC)     /* of the 5 s for a report; the rest is for work that cannot be interrupted */
 
 static void both(sigset_t *set)
 {
@@ -19,9 +19,9 @@ static void both(sigset_t *set)
 	sigaddset(set, SIGTERM);
 }
 
-static uint64_t came_ns; /* when the first one came; 0: none has */
+static uint64_t came_ns; /* when the first one came; 0: none has come */
 
-/* The thread that waits for names may see it before the thread that takes it. */
+/* The thread that names symbols may see it before the thread that takes it. */
 void signals_obey(void)
 {
 	uint64_t none = 0;
@@ -78,23 +78,23 @@ int signals_catch(struct err *err)
 	return fd < 0 ? err_sys(err, -errno, "cannot create a signalfd") : fd;
 }
 
-static volatile pid_t pass_to; /* 0: nobody */
+static volatile pid_t pass_to; /* 0: none */
 
-/* The last one that was no twin. */
+/* The last one that was not a twin. */
 static volatile int last_sig;
 static volatile uint64_t last_ns;
 
 void signals_pass_to(pid_t pid)
 {
 	pass_to = pid;
-	/* What came before there was this process, it was not sent. */
+	/* A child that did not exist when the signal came has not got it. */
 	if (pid > 0)
 		last_sig = 0;
 }
 
 /*
- * A key of the terminal signals the whole foreground group, and needs no help where that is the same one. What another
- * process sends may have been meant for the group or for us alone, which nothing tells.
+ * A key of the terminal signals the whole foreground group, so nothing is passed on within the group. A signal from
+ * another process may have been sent to the group or to us alone, which cannot be found out.
  */
 static void pass_on(int sig, int code)
 {
@@ -104,7 +104,7 @@ static void pass_on(int sig, int code)
 		kill(pid, sig);
 }
 
-/* Who is sent one as a process may be sent it once more as a member of its group, as timeout(1) does. */
+/* A signal sent to this process may be sent again to its process group, as timeout(1) does. */
 static bool is_twin(int sig)
 {
 	return sig == last_sig && now_ns() - last_ns < TWIN_NS;
@@ -141,7 +141,7 @@ void signals_wait(int other)
 		take(info.si_signo, info.si_code);
 }
 
-/* What a write is to fail with instead: a closed pipe, and a file beyond RLIMIT_FSIZE. */
+/* Causes of these signals, which become errors of a write: a closed pipe, and a file beyond RLIMIT_FSIZE. */
 static const int of_writing[] = { SIGPIPE, SIGXFSZ };
 static struct sigaction before[ARRAY_SIZE(of_writing)];
 static bool ignored;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SIGINT and SIGTERM: the first one ends the sampling, a second one the process. And those that writing a report may
- * cause, which are its errors instead.
+ * SIGINT and SIGTERM: the first one ends the sampling, a second one the process. Also signals that writing a report may
+ * cause, which become errors of the write instead.
  */
 #ifndef CORE_HOST_SIGNALS_H
 #define CORE_HOST_SIGNALS_H
@@ -12,63 +12,65 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** signals_catch() - block both. Return: a signalfd of them, not blocking; -errno. None has come so far. */
+/**
+ * signals_catch() - block both. Return: a non-blocking signalfd for them; -errno. The state begins as "no signal yet".
+ */
 int signals_catch(struct err *err);
 
 /**
- * signals_take() - has one come? It is taken from @fd then, and passed on, unless it is the twin of the last one: who
- * is sent one as a process may be sent it once more as a member of its group.
+ * signals_take() - true if a signal has come. It is taken from @fd and passed on, unless it is the twin of the last
+ * one: a signal sent to a process may be sent again to its process group.
  */
 bool signals_take(int fd);
 
 /**
- * signals_due() - when the work on a report has to end, so that the report is there within 5 s after the first signal.
- * Whatever may take long ends by then, and leaves out the rest. May be called in any thread, also before the signal is
- * taken from its descriptor: it may come while the thread that takes it is busy.
+ * signals_due() - when the work on a report has to end, so that it is printed within 5 s after the first signal. Work
+ * that takes long ends by then, and leaves out the rest. May be called in any thread, also before the signal is taken
+ * from its descriptor: the signal may come while the thread that takes it is busy.
  * Return: CLOCK_MONOTONIC, in ns; UINT64_MAX: no signal has come since signals_catch() or signals_note().
  */
 uint64_t signals_due(void);
 
-/** signals_overdue() - true after signals_due(): begin nothing that may take long. */
+/** signals_overdue() - true after signals_due(): then begin no work that may take long. */
 bool signals_overdue(void);
 
 /**
- * signals_pass_to() - each signal taken is sent to @pid, too, a child of ours, unless the terminal has sent it to both;
- * 0: to nobody, as it begins.
+ * signals_pass_to() - pass each taken signal on to our child @pid, unless the terminal has sent it to both; 0, as at
+ * first: do not pass it on.
  */
 void signals_pass_to(pid_t pid);
 
 /**
- * signals_note() - the first of each only sets what signals_noted() tells, and system calls go on; a second one of it
- * ends the process.
+ * signals_note() - the first signal of each kind only sets the result of signals_noted(), and system calls continue; a
+ * second one of that kind ends the process.
  */
 void signals_note(void);
-/** signals_noted() - has one come since signals_note()? */
+/** signals_noted() - true if a signal has come since signals_note(). */
 bool signals_noted(void);
-/** signals_obey() - from now on a report is due, as signals_due() says, because of a signal that was noted. */
+/** signals_obey() - from now on a report is due, see signals_due(), because of a signal that was noted. */
 void signals_obey(void);
 
 /**
- * signals_release() - from here on they end the process again, also where they were ignored when it started; in the
- * thread that calls this, and others where they are not blocked. That one is passed on, too. But the twin of the last
- * one that was taken does nothing.
+ * signals_release() - from now on both signals end the process again, even if they were ignored when it started; in the
+ * calling thread, and in others that do not block them. The signal that ends it is passed on, too. The twin of the last
+ * taken signal does nothing.
  */
 void signals_release(void);
 
-/** signals_pass() - as signals_release(), but they are passed on and end nothing. */
+/** signals_pass() - as signals_release(), but signals are only passed on and do not end the process. */
 void signals_pass(void);
 
-/** signals_hold() - block both in the calling thread: the next signals_wait() has those that come meanwhile. */
+/** signals_hold() - block both in the calling thread: the next signals_wait() gets those that come meanwhile. */
 void signals_hold(void);
 /**
- * signals_wait() - until one of both, or @other, has come, which have to be blocked. Those of both are passed on, as
- * signals_take() does.
+ * signals_wait() - wait for one of both, or for @other. All of them must be blocked. One of both is passed on, as by
+ * signals_take().
  */
 void signals_wait(int other);
 
-/** signals_ignore() - SIGPIPE and SIGXFSZ. */
+/** signals_ignore() - ignore SIGPIPE and SIGXFSZ. */
 void signals_ignore(void);
-/** signals_restore() - both as they were before signals_ignore(): for a child that executes another program. */
+/** signals_restore() - restore both as before signals_ignore(): for a child that executes another program. */
 void signals_restore(void);
 
 #endif
