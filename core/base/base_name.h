@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/** base_name() - what is behind the last slash of @path; @path itself if there is none, or nothing behind it. */
+/** base_name() - the part of @path after the last slash; @path itself if there is none, or nothing after it. */
 static inline const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

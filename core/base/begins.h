@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/** begins() - is @with the beginning of @text? */
+/** begins() - true if @text begins with @with. */
 static inline bool begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of the project, that of the events, where the kernel lets it be chosen (since 4.1); and what we cost. */
+/*
+ * The clock of the project, which is also that of the events if the kernel permits a choice (since 4.1); and the CPU
+ * time of this thread.
+ */
 #ifndef CORE_BASE_CLOCK_H
 #define CORE_BASE_CLOCK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors: a function returns -errno and says what failed in the caller's struct err; only commands print. */
+/* Errors: a function returns -errno and describes the failure in the caller's struct err. Only commands print. */
 #ifndef CORE_BASE_ERR_H
 #define CORE_BASE_ERR_H
 
@@ -11,18 +11,18 @@
 
 #define CAUSE_LEN 200
 
-/** struct cause - one line each, without tab or newline; "": nothing is known. */
+/** struct cause - one line each, without tab or newline; "": unknown. */
 struct cause {
-	char text[CAUSE_LEN];   /* what is in the way, fit to stand in parentheses */
+	char text[CAUSE_LEN];   /* the cause, worded to stand in parentheses */
 	char remedy[CAUSE_LEN]; /* what to change, half a line */
 };
 
 /**
- * struct err - why the last failing call failed.
- * @code:  -errno, 0 when nothing was set
- * @msg:   one line without newline, fit to follow "profile: error: ": what failed, the object in single quotes or
- *         with its number, then the cause
- * @cause: that alone, with its remedy, where a setting, limit or right of this host is known to be in the way
+ * struct err - why the last call failed.
+ * @code:  -errno, 0 if nothing was set
+ * @msg:   one line without newline, to follow "profile: error: ": what failed, the object in single quotes or with its
+ *         number, then the cause
+ * @cause: the cause alone, with its remedy, if a setting, limit or permission of this host is known to be the cause
  */
 struct err {
 	int code;
@@ -33,20 +33,20 @@ struct err {
 /**
  * err_set() - describe a failure.
  * @err:  may be NULL, then only the code is passed on
- * @code: -errno, returned as it is, so that callers can write `return err_set(...)`
- * @fmt:  printf format of the whole line; a longer text is cut
+ * @code: -errno, returned unchanged, so that callers can write `return err_set(...)`
+ * @fmt:  printf format of the whole line; a longer text is truncated
  *
- * errno is preserved, and no cause is known.
+ * errno is preserved, and the cause is set to unknown.
  */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/** err_sys() - as err_set(), with ": " and the text of -@code behind the line. */
+/** err_sys() - as err_set(), and append ": " and the text of -@code. */
 int err_sys(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/** err_remedy() - what to change where no cause_of_...() finds it. */
+/** err_remedy() - set what to change, if no cause_of_...() does. */
 void err_remedy(struct err *err, const char *remedy);
 
-/** descriptors_ran_out() - does @rc say that this process or the host had no descriptor left for a file? */
+/** descriptors_ran_out() - true if @rc means that this process or the host has no descriptor left. */
 static inline bool descriptors_ran_out(int rc)
 {
 	return rc == -EMFILE || rc == -ENFILE;

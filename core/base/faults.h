@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Failures of this host: no memory, or a file that cannot be read. What they cost may be one name of many, and callers
- * go on without it, as they do without what a file never had. So that it is not taken for that, failures are counted
- * where they happen, and who asked for the name compares counts.
+ * Failures of this host: no memory, or an unreadable file. A failure may cost only a name, and callers continue without
+ * it, just like for a file that never had the name. Failures are counted where they happen, so that a caller who wants
+ * a name can compare the counts before and after, and distinguish the two cases.
  */
 #ifndef CORE_BASE_FAULTS_H
 #define CORE_BASE_FAULTS_H
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdint.h>
 
-/** struct faults - how many this thread has had, and the code of the last one. */
+/** struct faults - the number of failures in this thread, and the code of the last one. */
 struct faults {
 	uint64_t nr;
 	int last;
@@ -18,7 +18,7 @@ struct faults {
 
 extern _Thread_local struct faults faults;
 
-/** fault() - count one. Return: @code, as it is. */
+/** fault() - count a failure. Return: @code. */
 static inline int fault(int code)
 {
 	faults.nr++;

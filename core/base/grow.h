@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 /**
- * grow() - room for @more entries of @size bytes behind the @used ones of @array.
- * @cap: entries there is room for; updated
- * Return: the array, perhaps moved, never NULL; NULL when there is no memory, with the old one as it was.
+ * grow() - make room for @more entries of @size bytes after the @used ones of @array.
+ * @cap: number of entries for which there is room; updated
+ * Return: the array, perhaps moved; NULL: no memory, and the old array is unchanged.
  */
 static inline void *grow(void *array, size_t *cap, size_t used, size_t more, size_t size)
 {

@@ -19,8 +19,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 }
 
 /*
- * A profiled process chooses its return addresses and names: it must not be able to choose colliding ones. So it knows
- * neither factor of a product. The kernel gives each process 16 random bytes (getauxval(3), AT_RANDOM).
+ * A profiled process chooses its return addresses and names, but must not be able to choose colliding ones. So both
+ * factors of a product are secret. The kernel gives each process 16 random bytes (getauxval(3), AT_RANDOM).
  */
 static const uint64_t *secrets(void)
 {
@@ -28,7 +28,7 @@ static const uint64_t *secrets(void)
 	uint64_t random[2] = { 0 };
 	const void *given;
 
-	/* Threads that come first together store the same. */
+	/* Threads that race here store the same values. */
 	if (!__atomic_load_n(&values[0], __ATOMIC_ACQUIRE)) {
 		given = (const void *)getauxval(AT_RANDOM);
 		if (given)
@@ -39,7 +39,7 @@ static const uint64_t *secrets(void)
 	return values;
 }
 
-/* 16 bytes at a time; one of 8 is the usual rest. */
+/* 16 bytes at a time; usually a rest of 8 is left. */
 uint64_t hash_bytes(const void *data, size_t len, uint64_t seed)
 {
 	const uint64_t *secret = secrets();
@@ -56,7 +56,7 @@ uint64_t hash_bytes(const void *data, size_t len, uint64_t seed)
 		p += 8;
 		len -= 8;
 	}
-	if (len) /* @data may be NULL when there is nothing */
+	if (len) /* @data may be NULL if @len is 0 */
 		memcpy(&w[1], p, len);
 	return mix(mix(w[0] ^ secret[0], w[1] ^ h), 0x8ebc6af09c88c6e3ULL);
 }
@@ -92,7 +92,7 @@ static void place(struct hash_slot *slots, size_t cap, struct hash_slot entry)
 	slots[i] = entry;
 }
 
-/* Room for one more at a load of at most 5/8. The same size again when removed slots are what fills it. */
+/* Make room for one more entry at a load of at most 5/8. Keep the size if removed slots fill it. */
 static int make_room(struct hash_index *h)
 {
 	size_t cap = h->cap ? h->cap : 16, i;

@@ -28,7 +28,7 @@ struct hash_index {
 	size_t nr;   /* entries */
 };
 
-/** hash_eq - does the entry at @pos of the caller's array equal @key? */
+/** hash_eq - true if the entry at @pos of the caller's array equals @key. */
 typedef bool (*hash_eq)(const void *table, uint32_t pos, const void *key);
 
 /** hash_bytes() - 64-bit hash of @len bytes; differs from run to run, so no order may depend on it. */
@@ -38,18 +38,18 @@ uint64_t hash_bytes(const void *data, size_t len, uint64_t seed);
 uint32_t hash_find(const struct hash_index *h, uint64_t hash, hash_eq eq, const void *table, const void *key);
 
 /**
- * hash_add() - remember that an entry with @hash is at @pos; the caller has checked that it is not there yet.
+ * hash_add() - store that an entry with @hash is at @pos; the caller has checked that it is not there yet.
  * Return: 0, or -ENOMEM with the index unchanged.
  */
 int hash_add(struct hash_index *h, uint64_t hash, uint32_t pos);
 
-/** hash_del() - forget the entry at @pos, which was added with @hash. Nothing happens if it is not there. */
+/** hash_del() - remove the entry at @pos, which was added with @hash. Does nothing if it is not there. */
 void hash_del(struct hash_index *h, uint64_t hash, uint32_t pos);
 
 /** hash_move() - the entry at @from, which was added with @hash, is at @to now. */
 void hash_move(struct hash_index *h, uint64_t hash, uint32_t from, uint32_t to);
 
-/** hash_release() - free what the index holds; it is empty and usable afterwards. */
+/** hash_release() - free the index; it is empty and usable afterwards. */
 void hash_release(struct hash_index *h);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the index hands on to compare an entry. */
+/* The argument for comparing an entry. */
 struct table_of_kind {
 	const struct intern_table *t;
 	const struct intern_kind *kind;
@@ -38,7 +38,7 @@ static uint64_t hash_key(const struct intern_kind *kind, const void *key)
 	return kind->hash ? kind->hash(key) : hash_bytes(key, kind->key_size, 0);
 }
 
-/* Most keys are ids or pointers, and looked up for each frame: compared without a call. */
+/* Most keys are ids or pointers, and looked up for each frame: compare them without a call. */
 static bool same_bytes(const void *a, const void *b, size_t size)
 {
 	if (size == 8)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of entries that are found by a key, and added when there is none: threads, files, names.
+ * Tables of entries (threads, files, names) that are found by a key, and added if missing.
  *
- * An array that grows, with an index (hash.h) beside it. Entries move when another one is added or deleted: keep a
- * position, or a pointer inside the entry, but no pointer to the entry. Not thread safe.
+ * An array that grows, with an index (hash.h). Entries move when another one is added or deleted: keep a position, or a
+ * pointer inside the entry, but no pointer to the entry. Not thread safe.
  */
 #ifndef CORE_BASE_INTERN_H
 #define CORE_BASE_INTERN_H
@@ -11,12 +11,12 @@
 #include "core/base/hash.h"
 
 /**
- * struct intern_kind - what the entries of a table are; the same one for all calls.
+ * struct intern_kind - the type of a table's entries; the same for all calls.
  * @size:     bytes of an entry
- * @key_at:   where the key begins in it
+ * @key_at:   offset of the key
  * @key_size: bytes of a key that is compared byte by byte; not used with the functions below
- * @hash:     of a key; NULL: of its bytes
- * @equal:    does the key inside an entry, @have, equal @key? NULL: if all bytes are equal. Set both functions or none.
+ * @hash:     hash of a key; NULL: hash its bytes
+ * @equal:    true if the key inside an entry, @have, equals @key; NULL: compare bytes. Set both functions or none.
  */
 struct intern_kind {
 	size_t size, key_at, key_size;
@@ -30,7 +30,7 @@ struct intern_kind {
 		sizeof(type), offsetof(type, key), sizeof(((type *)0)->key), NULL, NULL                                \
 	}
 
-/* Entries of @type, found by functions. If one is ever deleted, its member @key can be given to @hash. */
+/* Entries of @type, found by functions. If entries are deleted, @hash must also accept their member @key. */
 #define INTERN_CUSTOM(type, key, hash, equal)                                                                          \
 	{                                                                                                              \
 		sizeof(type), offsetof(type, key), 0, hash, equal                                                      \
@@ -50,22 +50,22 @@ struct intern_table {
 	struct hash_index index;
 };
 
-/** intern_find() - the entry that has @key, until another one is added or deleted. NULL: there is none. */
+/** intern_find() - find the entry with @key; valid until another one is added or deleted. NULL: there is none. */
 void *intern_find(const struct intern_table *t, const struct intern_kind *kind, const void *key);
 
 /**
- * intern() - the entry that has @key; a new one if there is none.
- * @is_new: out: it has just been added. Then it is all zeros, with a copy of @key if keys are compared byte by byte;
- *          otherwise the caller fills in the key before anything else is done with the table.
- * Return: the entry, until another one is added or deleted; NULL: no memory, or no position is left, and the table is
- * as it was.
+ * intern() - find the entry with @key, or add one.
+ * @is_new: out: it was just added. Then it is all zeros, with a copy of @key if keys are compared byte by byte;
+ * otherwise the caller sets the key before the next call for the table.
+ * Return: the entry, valid until another one is added or deleted; NULL: no memory, or no position is left, and the
+ * table is unchanged.
  */
 void *intern(struct intern_table *t, const struct intern_kind *kind, const void *key, bool *is_new);
 
-/** intern_delete() - delete @entry, which is one of the table; the last entry takes its position. */
+/** intern_delete() - delete @entry of the table; the last entry takes its position. */
 void intern_delete(struct intern_table *t, const struct intern_kind *kind, void *entry);
 
-/** intern_release() - free what the table holds, but not what its entries own; it is empty and usable afterwards. */
+/** intern_release() - free the table, but not memory that its entries own; it is empty and usable afterwards. */
 void intern_release(struct intern_table *t);
 
 #endif

@@ -32,7 +32,7 @@ void textbuf_put(struct textbuf *b, const char *s, size_t len)
 	b->len += len;
 }
 
-/* Bytes of the character at @p, 0 when it is not well formed (table 3-7 of the Unicode standard). */
+/* Bytes of the character at @p, 0 if it is not well formed (table 3-7 of the Unicode standard). */
 static size_t utf8_len(const unsigned char *p, size_t n)
 {
 	unsigned char lo, hi;
@@ -55,7 +55,7 @@ static size_t utf8_len(const unsigned char *p, size_t n)
 	return len;
 }
 
-/* The character of @len bytes at @p, which is well formed. */
+/* Decode the character of @len bytes at @p, which is well formed. */
 static uint32_t utf8_decode(const unsigned char *p, size_t len)
 {
 	uint32_t c = len == 1 ? p[0] : p[0] & (0x7fu >> len);
@@ -67,7 +67,7 @@ static uint32_t utf8_decode(const unsigned char *p, size_t len)
 }
 
 /*
- * Characters that command a terminal, break a line, reorder the text around them, or cannot be seen: with them a name
+ * Characters that control a terminal, break a line, reorder the text around them, or are invisible: with them a name
  * could look like another one, or like another line of the report.
  */
 static bool is_deceptive(uint32_t c)
@@ -91,7 +91,7 @@ static bool is_deceptive(uint32_t c)
 	return false;
 }
 
-/* How much of it is printed as it is, for sure: nearly always all. */
+/* How many bytes can be printed unchanged for sure: nearly always all. */
 static size_t plain_len(const unsigned char *p, size_t n)
 {
 	size_t i = 0;
@@ -127,7 +127,7 @@ void textbuf_name(struct textbuf *b, const char *s, char semicolon)
 	}
 }
 
-/* What is made safe is not longer than it was. */
+/* The safe text is never longer than the original. */
 const char *name_shown(const char *s, char out[NAME_SHOWN + 1])
 {
 	struct textbuf text = { 0 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts, and the names in them that a profiled process may have chosen: made safe to print. */
+/* Build texts, and make names in them safe to print: a profiled process may have chosen them. */
 #ifndef CORE_BASE_PRINTABLE_H
 #define CORE_BASE_PRINTABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NAME_MAX_BYTES (64 * 1024) /* of a name, the rest is cut: a demangled C++ name can be megabytes */
+#define NAME_MAX_BYTES (64 * 1024) /* longer names are cut: a demangled C++ name can have megabytes */
 
-/** struct textbuf - a text being put together; all zeros is valid. @failed: an allocation has, for good. */
+/** struct textbuf - a text that is being built; all zeros is valid. @failed: an allocation has failed, permanently. */
 struct textbuf {
 	char *bytes;
 	size_t len, cap;
@@ -21,13 +21,13 @@ void textbuf_put(struct textbuf *b, const char *s, size_t len);
  * controls the terminal, ends a line, changes the direction of text or has no width, and each byte that is not
  * well-formed UTF-8, becomes '?'.
  * @s:         terminated by a zero; bytes beyond NAME_MAX_BYTES are cut
- * @semicolon: what replaces ';'
+ * @semicolon: replacement for ';'
  */
 void textbuf_name(struct textbuf *b, const char *s, char semicolon);
 
 #define NAME_SHOWN 200 /* bytes of a name in a line of text */
 
-/** name_shown() - the start of such a name, for a line of text, put into @out; "": no memory. Return: @out. */
+/** name_shown() - put the start of such a name into @out, for a line of text; "": no memory. Return: @out. */
 const char *name_shown(const char *s, char out[NAME_SHOWN + 1]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums that stop at the ends of uint64_t instead of going round. */
+/* Arithmetic that stops at the limits of uint64_t instead of wrapping. */
 #ifndef CORE_BASE_SATURATE_H
 #define CORE_BASE_SATURATE_H
 
@@ -13,7 +13,7 @@ static inline uint64_t add_or_max(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/** sub_or_0() - @a - @b; 0 where @b is more. */
+/** sub_or_0() - @a - @b; 0 if @b is larger. */
 static inline uint64_t sub_or_0(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;

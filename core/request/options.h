@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run is asked for: a checked command line. */
+/* The checked command line. */
 #ifndef CORE_REQUEST_OPTIONS_H
 #define CORE_REQUEST_OPTIONS_H
 
@@ -19,37 +19,37 @@ enum options_action {
 
 /**
  * enum unwind_mode - how user stacks are walked.
- * UNWIND_AUTO: by unwind rules, and by frame pointer where that is proved to be the same; of a recording, as what was
- * recorded permits
- * UNWIND_BY_RULES: by our own unwinder; UNWIND_BY_BOTH: by that and by libunwind, compared
+ * UNWIND_AUTO: by unwind rules, and by frame pointers if these are proven to give the same; for a recording, whatever
+ *              its data permits
+ * UNWIND_BY_RULES: by our own unwinder; UNWIND_BY_BOTH: by that and by libunwind, and compare
  */
 enum unwind_mode { UNWIND_AUTO, UNWIND_BY_FP, UNWIND_BY_RULES, UNWIND_BY_LIBUNWIND, UNWIND_BY_BOTH };
 
-/** unwind_name() - as --unwind has it. */
+/** unwind_name() - the name, as for --unwind. */
 const char *unwind_name(enum unwind_mode mode);
 
-/** unwind_mode_of() - which mode @name is of. Return: false: there is none. */
+/** unwind_mode_of() - find the mode called @name. Return: false: there is none. */
 bool unwind_mode_of(const char *name, enum unwind_mode *out);
 
-/** unwind_needs_copies() - does @mode unwind copies of stacks, of each sample? */
+/** unwind_needs_copies() - true if @mode needs a stack copy with each sample. */
 bool unwind_needs_copies(enum unwind_mode mode);
 
-/** unwind_has_libunwind() - was the program built with libunwind? */
+/** unwind_has_libunwind() - true if the program was built with libunwind. */
 bool unwind_has_libunwind(void);
 
-/** unwind_needs_libunwind() - does @mode use libunwind? */
+/** unwind_needs_libunwind() - true if @mode uses libunwind. */
 bool unwind_needs_libunwind(enum unwind_mode mode);
 
 #define STACK_DUMP_MAX   65528 /* PERF_SAMPLE_STACK_USER; the size of a record has 16 bits */
-#define STACK_DUMP_LEAST 16384 /* unless asked for: few stacks are larger */
+#define STACK_DUMP_LEAST 16384 /* by default; few stacks are larger */
 
-#define TABLE_LINES 30 /* of --limit */
+#define TABLE_LINES 30 /* default of --limit */
 
 /* Defaults: entries of the tables in the kernel. */
 #define HASH_ENTRIES  40960
 #define STACK_ENTRIES 16384
 
-/** enum color_use - of messages: COLOR_AUTO on a terminal. */
+/** enum color_use - color in messages; COLOR_AUTO: if they go to a terminal. */
 enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /** enum tool - which of the two commands this is. */
@@ -61,49 +61,52 @@ const char *tool_name(enum tool tool);
 struct options {
 	enum options_action action;
 	enum tool tool;
-	bool on_cpu, off_cpu; /* what is counted: samples of what runs, intervals off the CPU; at least one of them */
+	bool on_cpu, off_cpu; /* count samples of running threads, and intervals off the CPU; at least one of them */
 
 	pid_t *pids;       /* -p or -L, sorted ascending, no duplicates; owned */
 	pid_t *given_pids; /* the same in the order of the command line, to print; owned */
 	size_t nr_pids;
-	bool by_tid; /* they came with -L */
+	bool by_tid; /* given by -L */
 	bool user_only, kernel_only;
-	unsigned int group; /* parts that rows' keys have: enum row_group; no option sets any */
+	unsigned int group; /* optional parts of rows' keys: enum row_group; no option sets any */
 	bool include_idle;
-	const char *cgroup_map, *mntns_map; /* --cgroupmap, --mntnsmap: pinned BPF maps; NULL: not given */
-	pid_t mntns_of;                     /* --mntns: whose mount namespace; 0: not given */
+	const char *cgroup_map, *mntns_map; /* --cgroupmap, --mntnsmap: paths of pinned BPF maps; NULL: not given */
+	pid_t mntns_of;                     /* --mntns: a process whose mount namespace is meant; 0: not given */
 	const char *comm;                   /* --comm; NULL: not given */
-	const char *cgroup;                 /* --cgroup: a folder; NULL: not given */
+	const char *cgroup;                 /* --cgroup: a directory; NULL: not given */
 	int cpu;                            /* -C; -1: all */
 
-	const struct event_type *event; /* to sample */
-	const char *event_name;         /* -e as it was written; NULL: not given */
-	uint64_t freq_hz;               /* 0: @period counts */
-	uint64_t period;                /* every that many events; 0: @freq_hz counts */
+	const struct event_type *event; /* the event to sample */
+	const char *event_name;         /* the argument of -e; NULL: not given */
+	uint64_t freq_hz;               /* 0: use @period */
+	uint64_t period;                /* a sample for so many events; 0: use @freq_hz */
 
-	/* Which intervals off the CPU count. Without @on_cpu the event, rate and period are not used. */
-	bool user_threads, kernel_threads; /* -u, -k: only those; both false: any */
-	uint64_t min_ns, max_ns;           /* -m, -M: their length; UINT64_MAX: without limit */
-	int64_t state_mask;  /* --state: of the thread, as it left its CPU, 0: it could still run; -1: any */
-	bool open_intervals; /* --open-intervals: those, too, that have not ended by the end of the run */
+	/* Filters for intervals off the CPU. Without @on_cpu, the event, rate and period are not used. */
+	bool user_threads, kernel_threads; /* -u, -k: only user or kernel threads; both false: any */
+	uint64_t min_ns, max_ns;           /* -m, -M: limits of their length; UINT64_MAX: none */
+	/* --state: bits of the states in which the thread left its CPU, 0: it could still run; -1: any */
+	int64_t state_mask;
+	bool open_intervals; /* --open-intervals: also intervals that have not ended when the run ends */
 
 	uint64_t duration_ns; /* 0: until interrupted */
 	uint64_t interval_ns; /* -i; 0: one report */
-	const char *duration; /* as it was written, for the header; NULL: none */
+	const char *duration; /* its text, for the header; NULL: none */
 
 	struct report_cfg report;
-	bool wants_cgroups;     /* the form has those of processes */
+	bool wants_cgroups;     /* the form prints the cgroups of processes */
 	bool list_fields;       /* --list-backends with -f: lines for scripts */
 	const char *output;     /* -o; NULL: stdout, or stderr with a command */
-	char *const *arguments; /* the command line as it was given; NULL: of no command line */
-	char *const *command;   /* to be run and sampled, with its arguments, then NULL; NULL: none */
-	/* --input, "-": stdin; NULL: take samples. Then what they are asked for is not looked up here. The first, or in
-	 * a session its own */
+	char *const *arguments; /* the whole command line; NULL: none */
+	char *const *command;   /* a command to run and sample, with its arguments, then NULL; NULL: none */
+	/*
+	 * --input, "-": stdin; NULL: take samples. With it, processes and CPUs in options are not checked on this host.
+	 * The first file; in a session, the session's own
+	 */
 	const char *input;
-	const char *input_copy; /* where @input is read in its place; NULL: there */
+	const char *input_copy; /* path at which to read @input instead; NULL: @input itself */
 	const char **inputs;    /* all of them; owned */
 	size_t nr_inputs;
-	const char *baseline;           /* --baseline: what the report is compared with; NULL: nothing */
+	const char *baseline;           /* --baseline: a report to compare with; NULL: none */
 	double fail_above;              /* --fail-above: points; below 0: not given */
 	const char *debug_dir;          /* --debug-dir; NULL: not given */
 	const char *symfs;              /* --symfs; NULL: not given */
@@ -116,7 +119,7 @@ struct options {
 	bool stats, verbose;
 };
 
-/** options_release() - what it owns. */
+/** options_release() - free the memory that it owns. */
 void options_release(struct options *o);
 
 #endif
