@@ -25,7 +25,7 @@ static int make_header(const struct session *s, struct about_texts *t)
 	return f && !fclose(f) ? 0 : -ENOMEM;
 }
 
-/* As it can be given to a shell again, if no argument needs to be quoted. */
+/* Join the arguments, so that a shell could run them if none needs quoting. */
 static int join_arguments(char *const *argv, struct about_texts *t)
 {
 	size_t len;
@@ -36,7 +36,7 @@ static int join_arguments(char *const *argv, struct about_texts *t)
 	return f && !fclose(f) ? 0 : -ENOMEM;
 }
 
-/* Of a recording the host is another one, for all that is known. */
+/* A recording may come from another host. */
 static void set_host(const struct session *s, struct about_texts *t, struct report_about *out)
 {
 	if (s->request.options->input)
@@ -49,7 +49,7 @@ static void set_host(const struct session *s, struct about_texts *t, struct repo
 	out->cpus = (unsigned int)s->events.nr_cpus;
 }
 
-/* Of samples that are taken at a rate, CPU time is what they show, whatever their event is. */
+/* If samples are taken at a rate, each stands for CPU time, whatever the event is. */
 static uint64_t sample_ns(const struct session *s)
 {
 	const struct options *o = s->request.options;
@@ -117,7 +117,7 @@ void about_release(struct about_texts *texts)
 	free(texts->command);
 }
 
-/* Stacks that were walked by frame pointers are judged by their frames, the others by how walking them ended. */
+/* Stacks walked by frame pointers are judged by their frames, the others by how the unwinding ended. */
 static void count_stacks(const struct account *a, const struct report_quality *quality, struct report_counts *out)
 {
 	const struct task_quality *tasks = quality->tasks.v;
@@ -137,7 +137,7 @@ static void count_stacks(const struct account *a, const struct report_quality *q
 					     all.times);
 }
 
-/* Of samples that were due and not taken the CPUs were idle, if all tasks were sampled. */
+/* Samples that were due and not taken: the CPUs were idle, if all tasks were sampled. */
 static uint64_t due_of_all(const struct session *s, const struct account *a)
 {
 	const struct options *o = s->request.options;

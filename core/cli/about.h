@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What forms say of a run beside its rows. */
+/* The facts about a run that forms print beside its rows. */
 #ifndef CORE_CLI_ABOUT_H
 #define CORE_CLI_ABOUT_H
 
@@ -10,24 +10,24 @@
 
 #include <sys/utsname.h>
 
-/** struct about_texts - what struct report_about borrows; see about_release(). */
+/** struct about_texts - texts that struct report_about borrows; see about_release(). */
 struct about_texts {
 	struct utsname host;
 	char *header, *command;
 };
 
 /**
- * about_run() - what is known when the report of @s begins. Return: 0; -ENOMEM, described. Both outs are valid then,
- * too.
+ * about_run() - the facts that are known when the report of @s begins. Return: 0; -ENOMEM, described. Both outs are
+ * valid then, too.
  */
 int about_run(const struct session *s, struct about_texts *texts, struct report_about *out, struct err *err);
 
-/** about_infile() - the same of a report that was written before. */
+/** about_infile() - the same for a report that was read from a file. */
 int about_infile(const struct options *o, const struct infile *in, const struct read_about *read,
 		 struct about_texts *texts, struct report_about *out, struct err *err);
 void about_release(struct about_texts *texts);
 
-/** about_counts() - what became of the samples and intervals of one report. @quality: of its rows */
+/** about_counts() - the numbers of the samples and intervals of one report. @quality: of its rows */
 void about_counts(const struct session *s, const struct account *a, const struct report_quality *quality,
 		  struct report_counts *out);
 

@@ -38,8 +38,8 @@ void account_compared(struct account *a, const struct compared_intervals *c)
 }
 
 /*
- * What the reader gave up because records were lost; and where that was so in this report, what began and what ended
- * unseen. What began the program has counted, too.
+ * Intervals that the reader did not see: those that it gave up because records were lost; and if records were lost in
+ * this report, those whose beginning or end it did not see. The program has counted all of them.
  */
 static uint64_t unseen(const struct stats *b)
 {
@@ -54,7 +54,7 @@ struct intervals_lost account_lost(const struct account *total, const struct acc
 {
 	uint64_t unsampled = total->stats.switches_unsampled + a->stats.switches_unsampled;
 
-	/* An interval that was given up may be in a later report of the program's. */
+	/* The program may report an interval that the reader gave up in a later report. */
 	return (struct intervals_lost){
 		.unseen = sub_or_0(total->unseen + unseen(&a->stats), total->missed),
 		.unsampled = sub_or_0(unsampled, total->unsampled),
@@ -86,7 +86,7 @@ void account_add(struct account *to, const struct account *more)
 		to->apart_ns = more->apart_ns;
 }
 
-/* As the kernel counts it since 6.0: exactly. */
+/* The kernel's exact count, since 6.0. */
 static uint64_t told_lost(const struct stats *b)
 {
 	return b->lost_here + b->lost_notes + b->bad_samples + b->late_samples;
@@ -230,12 +230,12 @@ void account_print(FILE *out, const struct session *s, const char *interval, con
 			priority_got_realtime());
 	if (!no_samples)
 		fprintf(out, "samples_unaccounted: %" PRId64 "\n", a->unaccounted.samples);
-	/* What has begun may end in a later one. */
+	/* An interval off the CPU may end in a later interval of the report. */
 	if (!no_intervals && (!interval || !strcmp(interval, "all")))
 		fprintf(out, "intervals_unaccounted: %" PRId64 "\n", a->unaccounted.intervals);
 }
 
-/* A little less than what was kept of the samples at the rate of this run. */
+/* A rate at which the samples would fit: a little below the share that was kept at this run's rate. */
 static uint64_t fitting_rate(uint64_t freq_hz, const struct stats *b)
 {
 	uint64_t hz = (uint64_t)((double)freq_hz * (double)(b->taken - b->lost) / (double)b->taken * 0.75);
@@ -243,7 +243,7 @@ static uint64_t fitting_rate(uint64_t freq_hz, const struct stats *b)
 	return hz ? hz : 1;
 }
 
-/* What makes less of what a ring has no room for. */
+/* Print options that reduce the records for which a ring has no room. */
 static void print_less(FILE *out, const struct session *s, const struct stats *b)
 {
 	const struct options *o = s->request.options;
@@ -252,7 +252,7 @@ static void print_less(FILE *out, const struct session *s, const struct stats *b
 		fprintf(out, "count fewer intervals (-p%s), ", o->on_cpu ? "" : ", -m");
 	else if (o->off_cpu)
 		fprintf(out, "count in the kernel (--backend=bpf), or fewer intervals (-p), ");
-	/* Samples and switches share the rings: what would fit without the switches is not known. */
+	/* Samples and switches share the rings: it is unknown which rate would fit without the switches. */
 	if (o->on_cpu && !o->off_cpu && s->request.unwinds && o->freq_hz && b->taken > b->lost)
 		fprintf(out, "lower the rate (-F %" PRIu64 " --stack-dump-size %" PRIu32 " would fit), ",
 			fitting_rate(o->freq_hz, b), s->events.attr.sample_stack_user);
@@ -260,7 +260,7 @@ static void print_less(FILE *out, const struct session *s, const struct stats *b
 		fprintf(out, "lower the rate (-F), ");
 }
 
-/* Only where that limit was in the way. */
+/* Print this only if that limit was the cause. */
 static void print_raise_locked(FILE *out, const struct session *s, size_t ring)
 {
 	long long kb;
@@ -269,7 +269,7 @@ static void print_raise_locked(FILE *out, const struct session *s, size_t ring)
 		fprintf(out, "raise kernel.perf_event_mlock_kb (%lld: the rings have only %zu KiB), ", kb, ring >> 10);
 }
 
-/* What would have kept samples, or switches, from being lost. A setting is named only where it was in the way. */
+/* Print what would have avoided the loss of samples or switches. A setting is named only if it was the cause. */
 static void print_remedy(FILE *out, const struct session *s, const struct account *a)
 {
 	const struct stats *b = &a->stats;
@@ -285,10 +285,10 @@ static void print_remedy(FILE *out, const struct session *s, const struct accoun
 	fprintf(out, "or give the profiler more CPU time.\n");
 }
 
-/* A few samples say nothing about the host, however large a part of all they are. */
+/* A few samples are not enough to judge a host, however large a share of all they are. */
 #define FEW_STACKS 10
 
-/* More than 5 % of the user stacks end where nobody knows how to go on. */
+/* Warn if more than 5 % of the user stacks end at a frame whose caller cannot be found. */
 static void print_incomplete(FILE *out, const struct stats *b, uint64_t all)
 {
 	uint64_t by_code = b->unwound[UNWOUND_NO_RULES] + b->unwound[UNWOUND_BAD];
@@ -308,7 +308,7 @@ static void print_incomplete(FILE *out, const struct stats *b, uint64_t all)
 	fprintf(out, " (see UNWINDING in profile(8)).\n");
 }
 
-/* More than 1 % of the user stacks end where their copies do. */
+/* Warn if more than 1 % of the user stacks end where their copies end. */
 static void print_truncated(FILE *out, const struct session *s, const struct stats *b, uint64_t all)
 {
 	uint64_t cut = b->unwound[UNWOUND_TRUNCATED];
@@ -332,7 +332,7 @@ static void print_truncated(FILE *out, const struct session *s, const struct sta
 			s->events.dump_needed, s->events.attr.sample_stack_user);
 }
 
-/* A switch is lost with the ring's records, and where nobody looked: on a CPU that was offline. */
+/* A switch is lost with the ring's records, or on a CPU that was offline. */
 static void print_lost_intervals(FILE *out, const struct session *s, const struct account *a)
 {
 	const struct stats *b = &a->stats;
@@ -385,7 +385,10 @@ static const char *of_command(const struct session *s)
 	return s->request.filter.tree ? ", and processes of the command missing" : "";
 }
 
-/* Of rings that samples share with others. With both backends what is missing there is told with the comparison. */
+/*
+ * Warn about losses in rings that samples share with other records. With both backends, the comparison reports the
+ * consequences.
+ */
 static void print_lost_records(FILE *out, const struct session *s, const struct account *a)
 {
 	const struct stats *b = &a->stats;
@@ -402,7 +405,7 @@ static void print_lost_records(FILE *out, const struct session *s, const struct 
 			b->lost_records - known);
 }
 
-/* Of rings of their own. */
+/* Warn about losses in rings for tasks and mappings alone. */
 static void print_lost_names(FILE *out, const struct session *s, const struct account *a)
 {
 	const struct stats *b = &a->stats;

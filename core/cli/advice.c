@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * What has less than this part is worth no advice when there is none about what has more: a program, of all flawed
- * values, and a flaw, of those of its program.
+ * Parts below one tenth deserve no advice if there is no advice about the larger ones: a program's part of all flawed
+ * values, and a flaw's part of its program's.
  */
 #define PART_MIN 10
 
@@ -65,7 +65,7 @@ static bool find_runtime(void *ctx, const struct mapping *m)
 	return s->found == RUNTIME_NONE;
 }
 
-/* Where a map was found, it lacks these names: nothing is known of why. */
+/* If a map was found but lacks these names, the reason is unknown. */
 static bool print_no_map(FILE *out, const struct advised *a, const struct program *p)
 {
 	const struct task_quality *task = program_task(a->quality, p, FLAW_NO_MAP);
@@ -73,7 +73,7 @@ static bool print_no_map(FILE *out, const struct advised *a, const struct progra
 	struct runtime_search search = { p->path, RUNTIME_NONE };
 	enum runtime r;
 
-	/* Without its mappings, nothing tells code made at run time from that of files. */
+	/* Without its mappings, code made at run time looks like code of files. */
 	if (!p->path || symbols_have_map(a->symbols, task->key.pid))
 		return false;
 	tasks_each_mapped(a->session->sink.tasks, task->key.pid, task->key.comm, find_runtime, &search);
@@ -97,7 +97,10 @@ static bool (*const print_flaw[])(FILE *out, const struct advised *a, const stru
 	[FLAW_NO_MAP] = print_no_map,
 };
 
-/* What most of its values have; if nothing can be done about that, the next that a good part of them has. */
+/*
+ * Print advice about the program's most frequent flaw; if nothing can be done about it, about the next one with a
+ * tenth.
+ */
 static bool print_program(FILE *out, const struct advised *a, const struct program *p)
 {
 	struct quality left = p->of;
@@ -115,7 +118,7 @@ static bool print_program(FILE *out, const struct advised *a, const struct progr
 	}
 }
 
-/* The worst program, or if nothing is known of why, the next that has a good part of all that is flawed. */
+/* Print advice about the worst program; if there is none, about the next one with a tenth of all flaws. */
 static bool print_worst(FILE *out, const struct advised *a, const struct programs *programs)
 {
 	const struct program *p = programs_worst(programs, NULL);

@@ -8,12 +8,12 @@
 #include "core/session/state.h"
 #include "core/symbols/symbols.h"
 
-/** struct advised - a report that advice is about, and where its names are from. Borrowed. */
+/** struct advised - a report for which to give advice, and the source of its names. Borrowed. */
 struct advised {
 	const struct session *session;
 	struct symbols *symbols;
 	const struct report_names *names;
-	const struct report_part *parts; /* of the report, @nr_parts of them */
+	const struct report_part *parts; /* the @nr_parts parts of the report */
 	size_t nr_parts;
 	const struct report_quality *quality;
 };

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Which differences there are beside those of the rows, and why, where it can be told. */
+/* Print differences beside those of the rows, with their reasons if these are known. */
 static void explain(const struct compare *c, const struct account *a, enum report_agreement agreement)
 {
 	const struct compare_counts *n = &a->compared;
@@ -90,7 +90,7 @@ int agreement_of_samples(struct agreement *g, const struct session *s, const str
 	return rc;
 }
 
-/* The same rows as they are shown: each backend has its own frames below the scheduler. NULL: no memory. */
+/* The rows as printed: each backend has its own frames below the scheduler. NULL: no memory. */
 static struct rows *from_schedule(const struct rows *rows, const struct report_names *names)
 {
 	struct rows *to = rows_new();
@@ -113,7 +113,7 @@ static struct rows *from_schedule(const struct rows *rows, const struct report_n
 	return NULL;
 }
 
-/* Their times are never quite equal, so the rows are compared instead of the reports. */
+/* The times are never quite equal, so compare the rows instead of the reports. */
 int agreement_of_intervals(struct agreement *g, const struct session *s, const struct report_names *names,
 			   const struct account *total, struct account *a, struct err *err)
 {

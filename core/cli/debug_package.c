@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OS_RELEASE_MAX 16384 /* bytes of it; they have less than 1 KiB */
+#define OS_RELEASE_MAX 16384 /* read at most so many bytes; real files have less than 1 KiB */
 
-/* Below the root of process @pid, 0: of the host. Its links are not followed: /etc/os-release is one. */
+/* Read os-release below the root of process @pid, 0: of the host. Follow links only inside: /etc/os-release is one. */
 static enum distribution read_distribution(const struct mapped_files_cfg *files, pid_t pid)
 {
 	char text[OS_RELEASE_MAX];
@@ -39,7 +39,7 @@ static bool is_of_host(const struct mapped_files_cfg *files, const struct mapped
 	return fd >= 0 && (!file->ino || st.st_ino == file->ino);
 }
 
-/* A recording of another host or boot says nothing of the packages here. */
+/* A recording of another host or boot does not show which packages are here. */
 void debug_package_find(const struct mapped_files_cfg *files, const struct mapped_file *file, pid_t pid,
 			struct debug_package *p)
 {
@@ -62,7 +62,10 @@ static bool is_word(const char *path)
 	return !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-")];
 }
 
-/* Debian's have it beside the C library, in no archive of its own, and under another name than all the others. */
+/*
+ * Debian has the C library's debug file in a package beside it, not in the debug archive, and with another kind of
+ * name.
+ */
 static bool is_glibc(const char *path)
 {
 	static const char *const names[] = { "libc.so.",   "libc-2.",  "libm.so.", "libm-2.",

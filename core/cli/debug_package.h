@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a distribution's debug packages are installed. */
+/* How to install a distribution's debug packages. */
 #ifndef CORE_CLI_DEBUG_PACKAGE_H
 #define CORE_CLI_DEBUG_PACKAGE_H
 
@@ -11,9 +11,9 @@
 #include <sys/types.h>
 
 /**
- * struct debug_package - the debug file of which file is missing, and where that file is.
- * @path:    its path, which may be anybody's; @hex: its build id
- * @of_host: it is a file of this host; false: of a container, or nobody knows
+ * struct debug_package - the file whose debug file is missing, and its distribution.
+ * @path:    its path, which may be hostile; @hex: its build id
+ * @of_host: it is a file of this host; false: of a container, or unknown
  * @pid:     a process in that container; 0: not known
  * @distribution: of the host, or of the container
  */
@@ -25,15 +25,16 @@ struct debug_package {
 };
 
 /**
- * debug_package_find() - where @file, which process @pid has mapped, comes from: set @of_host, @pid and @distribution.
- * @p: zeros but for its path and build id
+ * debug_package_find() - find out where @file, mapped by process @pid, comes from: set @of_host, @pid and
+ * @distribution.
+ * @p: zeros except its path and build id
  */
 void debug_package_find(const struct mapped_files_cfg *files, const struct mapped_file *file, pid_t pid,
 			struct debug_package *p);
 
 /**
- * debug_package_print() - print how to get it, without newline. A command is printed only for a file at a place where
- * packages put theirs, and with a path that no shell would read as more than a word.
+ * debug_package_print() - print how to install it, without newline. A command is printed only for a file at a path
+ * where packages put files, and only if a shell reads that path as one word.
  */
 void debug_package_print(FILE *out, const struct debug_package *p);
 

@@ -44,7 +44,7 @@ static struct text time_text(uint64_t ns)
 	return t;
 }
 
-/* What the user named, on a command line or in a file. */
+/* A name from the user, in quotes, safe to print. */
 static struct text quoted(const char *name)
 {
 	char shown[NAME_SHOWN + 1];
@@ -54,7 +54,7 @@ static struct text quoted(const char *name)
 	return t;
 }
 
-/* Of whom a run with -p, -L or a command is. */
+/* The targets of a run with -p, -L or a command. */
 static struct text targets(const struct empty *e)
 {
 	const struct options *o = e->o;
@@ -69,7 +69,7 @@ static struct text targets(const struct empty *e)
 	return t;
 }
 
-/* The options that choose tasks, or CPUs, beside those; "": there are none. */
+/* The other options that select tasks or CPUs; "": there are none. */
 static struct text filters(const struct empty *e)
 {
 	const struct options *o = e->o;
@@ -96,7 +96,7 @@ static bool are_chosen(const struct empty *e)
 	return e->o->nr_pids || e->s->request.command || *filters(e).s;
 }
 
-/* The options that choose intervals by what they are like. */
+/* The options that select intervals by their properties. */
 static struct text limits(const struct empty *e)
 {
 	const struct options *o = e->o;
@@ -181,7 +181,7 @@ static bool by_name(struct empty *e)
 	return because(e, "no thread is called %s now", quoted(e->o->comm).s);
 }
 
-/* Since 4.15; of the root of all cgroups there is no such file. */
+/* This file exists since 4.15; the root of all cgroups has none. */
 static bool by_cgroup(struct empty *e)
 {
 	char text[128];
@@ -216,7 +216,7 @@ static bool by_filters(struct empty *e)
 	return false;
 }
 
-/* Of everybody there are always some. */
+/* If all tasks are measured, there are always open intervals. */
 static bool by_open_intervals(struct empty *e)
 {
 	if (e->o->on_cpu || e->o->open_intervals || !e->b->intervals_open || !are_chosen(e))
@@ -225,7 +225,7 @@ static bool by_open_intervals(struct empty *e)
 		       e->b->intervals_open);
 }
 
-/* If tasks were chosen, what was filtered may be of others. */
+/* If tasks were selected, the filtered intervals may belong to others. */
 static bool by_limits(struct empty *e)
 {
 	const struct text by = limits(e);
@@ -237,7 +237,7 @@ static bool by_limits(struct empty *e)
 	return because(e, "%" PRIu64 " were left out by %s", e->b->intervals_filtered, by.s);
 }
 
-/* It ran; then intervals that it had would be in the report, or counted as lost, open or outside the limits. */
+/* The task ran. If it had intervals, they would be in the report, or counted as lost, open or outside the limits. */
 static bool by_run(struct empty *e)
 {
 	const struct text who = targets(e), ran = time_text(e->s->ran_ns);
@@ -273,7 +273,7 @@ static bool by_rate(struct empty *e)
 		       time_text(e->total->sampled_ns).s, time_text(period).s);
 }
 
-/* The first that holds is the one. */
+/* The first cause that applies is printed. */
 static bool (*const causes[])(struct empty *e) = {
 	by_recording,      by_end_of_targets, by_sleep, by_name,    by_cgroup, by_idle_cpus,
 	by_open_intervals, by_limits,         by_loss,  by_filters, by_run,    by_rate,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --fail-above: did a function grow since the report that this one is compared with? */
+/* --fail-above: find functions that grew since the report to compare with. */
 #ifndef CORE_CLI_GROWTH_H
 #define CORE_CLI_GROWTH_H
 
@@ -8,8 +8,8 @@
 #include "core/request/options.h"
 
 /**
- * growth_judge() - find the functions of @r that grew by more than o->fail_above points and by more than chance does
- * (see core/report/functions.h), and tell of them on stderr. Return: how many; -ENOMEM, described.
+ * growth_judge() - find the functions of @r that grew by more than o->fail_above points and by more than chance (see
+ * core/report/functions.h), and print them to stderr. Return: how many; -ENOMEM, described.
  */
 int growth_judge(struct report *r, const struct options *o, struct err *err);
 

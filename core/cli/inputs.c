@@ -34,7 +34,7 @@ static int read_recording(struct reports *r, struct infile *in, const char *path
 			       infile_name(in));
 	o.cgroup = NULL;
 	rc = infile_plain_path(in, &o.input_copy, err);
-	/* The same program had another number then. */
+	/* The same program had another pid then. */
 	if (r->before)
 		o.nr_pids = 0;
 	o.input = path;

@@ -8,11 +8,11 @@
 
 #include <errno.h>
 
-/* A way to sample, of whole CPUs or of @tasks. */
+/* A way to sample whole CPUs, or @tasks. */
 struct listed {
 	const struct way *way;
 	bool tasks;
-	char name[32]; /* stable, for scripts */
+	char name[32]; /* stable name for scripts */
 	struct way_trial trial;
 };
 
@@ -30,7 +30,7 @@ static const char *does(enum tool tool, const struct listed *l)
 	return all[l->tasks ? 2 : !l->way->counter][tool];
 }
 
-/* With the rate that every host permits that permits any, of whole CPUs or of the calling thread. */
+/* Try a way, on whole CPUs or on the calling thread. Use a rate that every host permits if it permits any. */
 static void try_way(enum tool tool, struct listed *l)
 {
 	pid_t self = 0;
@@ -52,7 +52,7 @@ static void try_way(enum tool tool, struct listed *l)
 	session_free(s);
 }
 
-/* For scripts: one line each, fields between tabs. */
+/* For scripts: one line for each way, with tabs between fields. */
 static void list_fields(FILE *out, const struct listed *l)
 {
 	const struct way_trial *t = &l->trial;
@@ -72,7 +72,7 @@ static void show(FILE *out, enum tool tool, const struct listed *l, bool taken)
 		fprintf(out, "%21sremedy: %s\n", "", t->why.cause.remedy);
 }
 
-/* Return: is it usable? */
+/* Return: true if it is usable. */
 static bool list(FILE *out, const struct options *o, const struct way *way, bool tasks, bool taken)
 {
 	struct listed l = { .way = way, .tasks = tasks };

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /**
- * list_backends() - open each way to sample as a run of @o->tool would, and write to @out what came of it; with
- * @o->list_fields one line for each, with tabs between its fields. As run_main() wants an action.
+ * list_backends() - try to open each way to sample as a run of @o->tool would, and write the results to @out; with
+ * @o->list_fields one line for each way, with tabs between fields. An action for run_main().
  */
 void list_backends(FILE *out, const struct options *o);
 

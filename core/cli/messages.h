@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words that begin errors and warnings, which have colours on a terminal. */
+/* The words at the beginning of errors and warnings, in color on a terminal. */
 #ifndef CORE_CLI_MESSAGES_H
 #define CORE_CLI_MESSAGES_H
 
@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /**
- * messages_color() - of all messages from now on; COLOR_AUTO, which it is before: where @out of the next two is a
- * terminal, TERM is not dumb, and NO_COLOR is unset or empty (no-color.org).
+ * messages_color() - set the use of color for all messages from now on. COLOR_AUTO, the default: use color if @out of
+ * the next two functions is a terminal, TERM is not dumb, and NO_COLOR is unset or empty (no-color.org).
  */
 void messages_color(enum color_use use);
 

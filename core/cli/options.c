@@ -24,10 +24,10 @@ static const struct opt_table *table_of(enum tool tool)
 	return tool == TOOL_PROFILE ? &options_of_profile : &options_of_offcputime;
 }
 
-/* What getopt_long returns for the long form of the first row, the second, ...: above every letter. */
+/* The value that getopt_long() returns for the long form of the first row, and so on: above every letter. */
 #define LONG_FORM 256
 
-/* @code: what getopt_long returned for an option of @t. Return: its row. */
+/* @code: the value from getopt_long() for an option of @t. Return: its row. */
 static size_t row_of(const struct opt_table *t, int code)
 {
 	size_t i = 0;
@@ -39,7 +39,7 @@ static size_t row_of(const struct opt_table *t, int code)
 	return i;
 }
 
-/** struct spec - a table as getopt_long wants it. */
+/** struct spec - a table in the form for getopt_long(). */
 struct spec {
 	char letters[2 + 2 * OPT_ROWS_MAX + 1];
 	struct option longs[OPT_ROWS_MAX + 1];
@@ -52,7 +52,7 @@ static void spec_init(struct spec *s, const struct opt_table *t)
 	size_t i;
 
 	*s = (struct spec){ 0 };
-	/* '-': words come in their order, as options numbered 1; ':': a missing argument is told apart. */
+	/* '-': return words in their order, as options numbered 1; ':': report a missing argument as ':'. */
 	*l++ = '-';
 	*l++ = ':';
 	for (i = 0; i < t->nr; i++) {
@@ -68,7 +68,9 @@ static void spec_init(struct spec *s, const struct opt_table *t)
 	}
 }
 
-/* getopt_long takes any beginning of a long name that only one has. Lists those that begin as @word does. */
+/*
+ * getopt_long() accepts any unique beginning of a long name. If it is not unique, list the names that begin with @word.
+ */
 static int unknown_long(const struct parse *p, const char *word)
 {
 	size_t len = strcspn(word, "="), used = 0, i;
@@ -89,7 +91,7 @@ static int unknown_long(const struct parse *p, const char *word)
 	return err_set(p->err, -EINVAL, "unknown option '%.*s'", shown, word);
 }
 
-/* @word: the argument that getopt_long was looking at when it returned '?' */
+/* @word: the argument for which getopt_long() returned '?' */
 static int unknown_option(const struct parse *p, const char *word)
 {
 	if (optopt >= LONG_FORM)
@@ -97,7 +99,7 @@ static int unknown_option(const struct parse *p, const char *word)
 			       p->table->rows[row_of(p->table, optopt)]->name);
 	if (!optopt)
 		return unknown_long(p, word);
-	if (optopt < 0x20 || optopt > 0x7e) /* part of a character, for all we know */
+	if (optopt < 0x20 || optopt > 0x7e) /* perhaps a part of a character */
 		return err_set(p->err, -EINVAL, "unknown option '-\\x%02x'", optopt & 0xff);
 	return err_set(p->err, -EINVAL, "unknown option '-%c'", optopt);
 }
@@ -110,7 +112,7 @@ static void spell(const struct parse *p, char *buf, size_t size, int code)
 		snprintf(buf, size, "-%c", code);
 }
 
-/* @word: where getopt_long is */
+/* @word: the current argument */
 static int set_duration(struct parse *p, const char *word)
 {
 	char command[180];
@@ -131,7 +133,7 @@ static int set_duration(struct parse *p, const char *word)
 	return 0;
 }
 
-/* @code: what getopt_long returned, but for '?', ':' and the end */
+/* @code: the value from getopt_long(), other than '?', ':' and the end */
 static int take(struct parse *p, int code, const char *value)
 {
 	const struct opt *opt;
@@ -163,7 +165,7 @@ static int take_all(struct parse *p, int argc, char **argv)
 
 	spec_init(&spec, p->table);
 	opterr = 0;
-	optind = 0; /* glibc, musl: begin anew, with this optstring */
+	optind = 0; /* glibc, musl: start again with this optstring */
 	while ((code = getopt_long(argc, argv, spec.letters, spec.longs, NULL)) != -1) {
 		seen = optind;
 		if (code == '?')
@@ -176,7 +178,7 @@ static int take_all(struct parse *p, int argc, char **argv)
 		if (rc)
 			return rc;
 	}
-	/* An empty $COMMAND, perhaps: without one, everything would be counted. */
+	/* Perhaps an empty $COMMAND: without it, everything would be counted. */
 	if (optind == argc && optind > seen)
 		return err_set(p->err, -EINVAL, "no command after '--'");
 	p->spelled = "command";
@@ -203,7 +205,7 @@ static int check_exclusive(const struct parse *p)
 	return 0;
 }
 
-/* Of a recording: nothing is sampled. Else whatever was named must be here. */
+/* With a recording, nothing is sampled. Otherwise all processes and CPUs in options must exist here. */
 static int check_row(struct parse *p, size_t i)
 {
 	const struct opt *opt = p->table->rows[i];
@@ -235,7 +237,7 @@ static int check_origin(struct parse *p)
 	return rc;
 }
 
-/* What was read from it once is not there any more. */
+/* Standard input can be read only once. */
 static int check_standard_input(const struct parse *p)
 {
 	const struct options *o = p->o;

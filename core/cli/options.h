@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command lines: each command has one table for parser, --help, and the test that holds its man page to both.
+ * The command lines. Each command has one table, for the parser, for --help, and for the test that compares its man
+ * page.
  */
 #ifndef CORE_CLI_OPTIONS_H
 #define CORE_CLI_OPTIONS_H
@@ -10,37 +11,36 @@
 #include <stdio.h>
 
 /**
- * options_parse() - check a command line against the table and @host. Nothing is opened but files of /proc and /sys.
+ * options_parse() - check a command line against the table and @host. Opens only files of /proc and /sys.
  * @o: out; owned by the caller: options_release(), also after a failure
  * Return: 0; -EINVAL: usage error; -ENOMEM. @err has the line to print.
  */
 int options_parse(struct options *o, enum tool tool, int argc, char **argv, const struct host *host, struct err *err);
 
-/** options_default() - of a command line that has no options; with a rate only where it was parsed. */
+/** options_default() - the options of an empty command line; options_parse() also sets a default rate. */
 void options_default(struct options *o, enum tool tool);
 
-/** options_help() - what --help prints: usage, the options by group, examples. */
+/** options_help() - print --help: usage, the options by group, examples. */
 void options_help(FILE *out, enum tool tool);
 
-/** options_summary() - what -h prints: the options used most and five examples, on a screen of 24 lines. */
+/** options_summary() - print -h: the most used options and five examples, on a screen of 24 lines. */
 void options_summary(FILE *out, enum tool tool);
 
 /**
- * options_header() - the line that begins the report (contract: "Sampling at 49 Hertz of all threads by ...").
- * Without its newline, which the form adds. @user_only: the kernel does
- * not permit kernel stacks; offcputime has no stacks then.
+ * options_header() - print the first line of the report (contract: "Sampling at 49 Hertz of all threads by ..."),
+ * without its newline, which the form adds. @user_only: the kernel does not permit kernel stacks; then offcputime has
+ * no stacks.
  */
 void options_header(FILE *out, const struct options *o, bool user_only);
 
-/** options_header_recorded() - the same of a recording: "Samples of cycles at 999 Hertz of ... in FILE." */
+/** options_header_recorded() - the same for a recording: "Samples of cycles at 999 Hertz of ... in FILE." */
 struct recording;
 void options_header_recorded(FILE *out, const struct options *o, const struct recording *r);
 
-/** options_header_read() - the same of a report that was written before: "Stacks of all threads by ... in FILE
- * (@what)." */
+/** options_header_read() - the same for a report that was read: "Stacks of all threads by ... in FILE (@what)." */
 void options_header_read(FILE *out, const struct options *o, const char *name, const char *what);
 
-/** struct option_doc - what the documentation test needs of a table. */
+/** struct option_doc - the fields of a table that the documentation test reads. */
 struct option_doc {
 	char letter;      /* 0: long form only */
 	const char *name; /* long form without dashes */
@@ -48,7 +48,7 @@ struct option_doc {
 	const char *help;
 };
 
-/** options_doc() - the @i-th option, 0 past the end. */
+/** options_doc() - the @i-th option; 0 past the end. */
 int options_doc(enum tool tool, unsigned int i, struct option_doc *out);
 
 #endif

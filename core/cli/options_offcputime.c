@@ -19,7 +19,7 @@ static int set_micros(struct parse *p, const struct opt *opt, const char *value)
 	return rc;
 }
 
-/* As prev_state of sched:sched_switch has them: decimal, or hexadecimal as the kernel writes them. */
+/* A state as in prev_state of sched:sched_switch: decimal, or hexadecimal as the kernel prints it. */
 static int set_state(struct parse *p, const struct opt *opt, const char *value)
 {
 	bool hex = !strncmp(value, "0x", 2);
@@ -87,7 +87,7 @@ static int finish(struct parse *p)
 	if (o->min_ns > o->max_ns)
 		return err_set(p->err, -EINVAL, "-m %" PRIu64 " is above -M %" PRIu64,
 			       (uint64_t)(o->min_ns / NSEC_PER_USEC), (uint64_t)(o->max_ns / NSEC_PER_USEC));
-	/* In whole microseconds, as it is printed. */
+	/* The limit counts whole microseconds, as printed. */
 	if (o->max_ns != UINT64_MAX)
 		o->max_ns += NSEC_PER_USEC - 1;
 	o->report.unit = NSEC_PER_USEC;
@@ -109,7 +109,10 @@ static void header_who(FILE *out, const struct options *o)
 		fprintf(out, "%s%d", i ? "," : o->by_tid ? "TIDs " : "PIDs ", o->given_pids[i]);
 }
 
-/* The kernel does not give the stacks of switches, which are in the kernel: the rows have [Missed User Stack]. */
+/*
+ * Without permission for the kernel, there are no stacks of switches, which happen in the kernel: the rows have [Missed
+ * User Stack].
+ */
 static void header(FILE *out, const struct options *o, bool user_only)
 {
 	fputs("Tracing off-CPU time (us) of ", out);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FREQ_HZ         49  /* not 50: out of step with timers */
+#define FREQ_HZ         49  /* not 50, to be out of step with timers */
 #define HASH_ENTRY_SIZE 100 /* bytes: key, value and the kernel's list node */
 
 static int set_freq(struct parse *p, const struct opt *opt, const char *value)
@@ -48,7 +48,7 @@ static int set_hash_entries(struct parse *p, const struct opt *opt, const char *
 	return rc;
 }
 
-/* The events of the kernel, and those of the CPU if this host has a PMU. */
+/* List the kernel's events, and those of the CPU if this host has a PMU. */
 static int refuse_event(const struct parse *p)
 {
 	char events[512] = "", pmu[PATH_MAX];
@@ -80,7 +80,7 @@ static int check_event(struct parse *p)
 	return 0;
 }
 
-/* Called without --input alone. */
+/* Called only without --input. */
 static int refuse_symfs(struct parse *p)
 {
 	return err_set(p->err, -EINVAL, "--symfs needs --input: it names the files of a recording");
@@ -166,7 +166,7 @@ static int finish(struct parse *p)
 		o->freq_hz = FREQ_HZ;
 	if (!o->off_cpu)
 		return 0;
-	/* All that a thread did with its time, whether or not it comes back before the end. */
+	/* Count all time of a thread, even if it does not come back before the end. */
 	o->open_intervals = true;
 	o->min_ns = 0;
 	o->report.unit = NSEC_PER_USEC;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The rows that the tables of both commands have, and how their values are read. */
+/* The options that both commands have, and the parsing of their values. */
 #include "core/base/clock.h"
 #include "core/base/number.h"
 #include "core/cli/options_table.h"
@@ -186,7 +186,7 @@ static int set_stack_entries(struct parse *p, const struct opt *opt, const char 
 	(void)opt;
 	if (rc)
 		return rc;
-	while (rounded < n) /* as the kernel does; it refuses what would not fit 32 bits then */
+	while (rounded < n) /* like the kernel, which refuses sizes above 32 bits */
 		rounded *= 2;
 	rc = opt_check_memory(p, value, rounded * STACK_ENTRY_SIZE);
 	if (!rc)
@@ -194,7 +194,7 @@ static int set_stack_entries(struct parse *p, const struct opt *opt, const char 
 	return rc;
 }
 
-/* "0-1,4" of a list; what does not fit into @size is cut. */
+/* Print a list as "0-1,4"; text beyond @size is cut off. */
 static void cpu_list_text(const struct cpu_list *l, char *buf, size_t size)
 {
 	size_t i, first, used = 0;
@@ -218,7 +218,7 @@ static int set_cpu(struct parse *p, const struct opt *opt, const char *value)
 	(void)opt;
 	if (rc == -EINVAL)
 		return opt_refuse(p, value, "not a CPU number");
-	p->o->cpu = rc ? INT_MAX : (int)cpu; /* beyond int: no CPU has such a number either */
+	p->o->cpu = rc ? INT_MAX : (int)cpu; /* above the range of int: no CPU has this number either */
 	p->cpu = value;
 	return 0;
 }
@@ -303,7 +303,7 @@ static int refuse_missing(const struct parse *p, const char *text, const char *k
 
 static int check_task(const struct parse *p, pid_t id, bool is_tid)
 {
-	uint64_t effective = privileges_lend(); /* /proc may hide those of others */
+	uint64_t effective = privileges_lend(); /* /proc may hide processes of other users */
 	bool found;
 	char text[16];
 	pid_t tgid;
@@ -320,7 +320,7 @@ static int check_task(const struct parse *p, pid_t id, bool is_tid)
 	return refuse_missing(p, text, "process");
 }
 
-/* The id at *@s, which ends at a comma or at the end of @value. */
+/* Parse the id at *@s, which ends at a comma or at the end of @value. */
 static int parse_task(const struct parse *p, const char *value, const char **s, bool is_tid, pid_t *out)
 {
 	const char *start = *s, *kind = is_tid ? "thread" : "process";
@@ -399,7 +399,7 @@ int opt_check_tasks(struct parse *p)
 	return rc;
 }
 
-/* Of one that may not be opened, it is said when sampling is to begin. */
+/* If a map may not be opened, the error comes when sampling begins. */
 static int check_map(const struct parse *p, const char *path)
 {
 	struct pinned *map;
@@ -490,7 +490,7 @@ static int set_color(struct parse *p, const struct opt *opt, const char *value)
 	return 0;
 }
 
-/* -h is one screen, --help is everything. */
+/* -h is one screen, --help is complete. */
 static int set_help(struct parse *p, const struct opt *opt, const char *value)
 {
 	(void)opt;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private to the command line: options.c parses by a command's table, and prints it for -h and --help. A row that both
- * tables have exists once, in options_rows.c; the others, the texts and the header are in a file for each command.
+ * Private to the command line: options.c uses a command's table for parsing, -h and --help. A row that both tables have
+ * exists once, in options_rows.c. The other rows, the texts and the header are in a file for each command.
  */
 #ifndef CORE_CLI_OPTIONS_TABLE_H
 #define CORE_CLI_OPTIONS_TABLE_H
@@ -16,43 +16,43 @@
 
 struct opt;
 
-/** struct parse - a command line in work. */
+/** struct parse - the state of parsing a command line. */
 struct parse {
 	struct options *o;
 	const struct opt_table *table;
 	const struct host *host;
 	struct err *err;
 	char *const *argv;     /* all of it, then NULL */
-	const char *cpu;       /* -C as it was written */
-	const char *spelled;   /* the option at hand, as the user wrote it: "-p" or "--pid" */
-	bool form_given;       /* of the report, by an option: the name of the output does not matter */
-	uint64_t seen;         /* bit i: row i of the table was there */
-	uint64_t spelled_long; /* bit i: in its long form, where it has another one */
+	const char *cpu;       /* the argument of -C */
+	const char *spelled;   /* the current option, as the user wrote it: "-p" or "--pid" */
+	bool form_given;       /* an option selects the form, so the name of the output does not matter */
+	uint64_t seen;         /* bit i: row i of the table was given */
+	uint64_t spelled_long; /* bit i: it was given in its long form, and has another one */
 };
 
-/** opt_set - check @value (NULL: the option takes none), store it. Return: 0; -errno, described in p->err */
+/** opt_set - check @value (NULL: the option takes none) and store it. Return: 0; -errno, described in p->err */
 typedef int (*opt_set)(struct parse *p, const struct opt *opt, const char *value);
 
-/** enum opt_group - the part of --help and of the manual's OPTIONS that a row is in. */
+/** enum opt_group - the part of --help and of the manual's OPTIONS to which a row belongs. */
 enum opt_group { OPT_WHAT, OPT_HOW, OPT_NAMES, OPT_OUTPUT, OPT_DIAGNOSIS, OPT_GROUPS };
 
-/** struct opt_example - @args after the command's name; @what: what it is for, one line. */
+/** struct opt_example - @args after the command's name; @what: its purpose in one line. */
 struct opt_example {
 	const char *args, *what;
 };
 
-/** struct opt - a row. */
+/** struct opt - a row of the table. */
 struct opt {
 	char letter;
 	const char *name, *arg, *help;
-	opt_set set; /* NULL: nothing to check or store */
-	size_t at;   /* OPT_AT() of the setters that serve several options */
+	opt_set set; /* NULL: no check, no value */
+	size_t at;   /* OPT_AT() of the member, for setters that serve several options */
 	int action;
-	bool live;  /* about how samples are taken: not with --input */
-	bool brief; /* shown by -h, too */
+	bool live;  /* concerns sampling: not with --input */
+	bool brief; /* also shown by -h */
 	enum opt_group group;
 
-	/* What is stored must be on this host, unless the samples are of a recording; NULL: need not. */
+	/* Check that the value exists on this host (a PID, a CPU). Not called with --input. NULL: no check. */
 	int (*here)(struct parse *p);
 };
 
@@ -71,12 +71,12 @@ struct opt_table {
 	const char (*exclusive)[2]; /* letters of options that exclude each other */
 	size_t nr_exclusive;
 	char tid;                /* the letter of --tid */
-	const char *does, *more; /* begin -h and --help, begin --help alone */
+	const char *does, *more; /* first line of -h and --help, and more for --help */
 	const char *groups[OPT_GROUPS];
-	const struct opt_example *examples; /* -h shows the first OPT_BRIEF_EXAMPLES */
+	const struct opt_example *examples; /* -h prints the first OPT_BRIEF_EXAMPLES */
 	size_t nr_examples;
 
-	/* What was not given, and what cannot be together. NULL: nothing of it. Return: 0; -EINVAL, described. */
+	/* Set defaults, and check combinations. NULL: nothing to do. Return: 0; -EINVAL, described. */
 	int (*finish)(struct parse *p);
 	/* See options_header(). */
 	void (*header)(FILE *out, const struct options *o, bool user_only);
@@ -84,17 +84,17 @@ struct opt_table {
 
 extern const struct opt_table options_of_profile, options_of_offcputime;
 
-/* Rows that both have. */
+/* Rows of both tables. */
 extern const struct opt opt_pid, opt_user_stacks, opt_kernel_stacks, opt_delimited, opt_annotations, opt_folded,
 	opt_format, opt_limit, opt_sort, opt_baseline, opt_absolute, opt_fail_above, opt_offsets, opt_stack_entries,
 	opt_cpu, opt_cgroup_map, opt_mntns_map, opt_backend, opt_unwind, opt_list_backends, opt_print_bpf,
 	opt_dump_size, opt_interval, opt_kallsyms, opt_vmlinux, opt_debug_dir, opt_inline, opt_source, opt_cgroup,
 	opt_mntns, opt_comm, opt_output, opt_color, opt_stats, opt_help, opt_version;
 
-/** opt_check_text() - is @value not empty? Return: 0; -EINVAL, described. */
+/** opt_check_text() - check that @value is not empty. Return: 0; -EINVAL, described. */
 int opt_check_text(struct parse *p, const struct opt *opt, const char *value);
 
-/* Setters: of a bool, options.action, a text that is not empty, a folder that is there, options.pids. */
+/* Setters for: a bool, options.action, a non-empty text, an existing directory, options.pids. */
 int opt_set_flag(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_action(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_text(struct parse *p, const struct opt *opt, const char *value);
@@ -102,29 +102,32 @@ int opt_set_folder(struct parse *p, const struct opt *opt, const char *value);
 int opt_set_tasks(struct parse *p, const struct opt *opt, const char *value);
 int opt_check_tasks(struct parse *p);
 
-/** opt_member() - what @opt->at is of. */
+/** opt_member() - the member of struct options at @opt->at. */
 void *opt_member(const struct parse *p, const struct opt *opt);
 
-/** opt_refuse() - "-p 'abc': " and what is wrong with the value, which is cut where it is long. Return: -EINVAL. */
+/** opt_refuse() - describe an error: "-p 'abc': " and the reason; a long value is truncated. Return: -EINVAL. */
 int __attribute__((format(printf, 3, 4))) opt_refuse(const struct parse *p, const char *value, const char *fmt, ...);
 
-/** opt_parse_whole() - the whole of @s is one number to the base of 10. Return: as parse_digits(). */
+/** opt_parse_whole() - parse all of @s as one decimal number. Return: as parse_digits(). */
 int opt_parse_whole(const char *s, uint64_t max, uint64_t *out);
 
-/** opt_parse_number() - a number from 1 to @max, which the message calls @limit. Return: 0; -EINVAL, described. */
+/** opt_parse_number() - parse a number from 1 to @max, called @limit in the message. Return: 0; -EINVAL, described. */
 int opt_parse_number(const struct parse *p, const char *value, uint64_t max, const char *limit, uint64_t *out);
 
-/** opt_parse_seconds() - with up to 9 decimals, "5", "0.5" or ".5", exactly. Return: 0; -EINVAL, described. */
+/**
+ * opt_parse_seconds() - parse seconds with up to 9 decimals, "5", "0.5" or ".5", exactly. Return: 0; -EINVAL,
+ * described.
+ */
 int opt_parse_seconds(const struct parse *p, const char *value, uint64_t *ns);
 
-/** opt_check_memory() - does this host have so much? Return: 0; -EINVAL, described. */
+/** opt_check_memory() - check that this host has so much memory. Return: 0; -EINVAL, described. */
 int opt_check_memory(const struct parse *p, const char *value, uint64_t bytes);
 
-/** header_all() - "all threads", of the command if there is one. */
+/** header_all() - print "all threads", of the command if there is one. */
 void header_all(FILE *out, const struct options *o);
-/** header_stacks() - " by user + kernel stack", and on which CPU. @user_only: see options_header() */
+/** header_stacks() - print " by user + kernel stack", and the CPU. @user_only: see options_header() */
 void header_stacks(FILE *out, const struct options *o, bool user_only);
-/** header_end() - for how long. A page is opened when the run is over. */
+/** header_end() - print the duration. A page is opened after the run. */
 void header_end(FILE *out, const struct options *o);
 
 #endif

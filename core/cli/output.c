@@ -19,7 +19,7 @@
 
 #define BUFFER_BYTES (64 * 1024)
 
-/* glibc takes a size from setvbuf(3) only with a buffer. Those of stdout and stderr are used to the end. */
+/* glibc uses a size from setvbuf(3) only with a buffer. The buffers of stdout and stderr stay in use to the end. */
 static void give_buffer(FILE *stream, char *buffer)
 {
 	if (buffer)
@@ -50,7 +50,7 @@ static int adopt(struct output *o, int fd, const char *path, struct err *err)
 	return 0;
 }
 
-/* The folder that holds @path. */
+/* The directory that contains @path. */
 static char *folder_of(const char *path)
 {
 	char *copy = strdup(path), *folder = copy ? strdup(dirname(copy)) : NULL;
@@ -71,11 +71,11 @@ static void set_owner_and_mode(int fd, const struct stat *old)
 {
 	fchmod(fd, wanted_mode(old));
 	if (old && fchown(fd, old->st_uid, old->st_gid))
-		return; /* only root can give files away; the report is ours then */
+		return; /* only root can give files away; otherwise the report belongs to us */
 }
 
 /*
- * A new file o->temp, in the folder of o->path, with a random name that nobody else can take before.
+ * Create a new file o->temp, in the directory of o->path, with a random name that no other user can create before.
  * Return: its descriptor, or -errno.
  */
 static int open_temp(struct output *o)
@@ -97,7 +97,7 @@ static int open_temp(struct output *o)
 	return fd;
 }
 
-/* A file without a name, or with a temporary one, in the folder of o->path. */
+/* Open a file without a name, or with a temporary one, in the directory of o->path. */
 static int open_unnamed(struct output *o, const struct stat *old, struct err *err)
 {
 	char *folder = folder_of(o->path);
@@ -105,7 +105,7 @@ static int open_unnamed(struct output *o, const struct stat *old, struct err *er
 
 	if (!folder)
 		return err_sys(err, -ENOMEM, "cannot write '%s'", o->path);
-	/* Without /proc nothing could give it a name. */
+	/* Without /proc the file could not get its name. */
 	if (!access("/proc/self/fd", F_OK))
 		fd = file_without_name(folder);
 	free(folder);
@@ -117,7 +117,7 @@ static int open_unnamed(struct output *o, const struct stat *old, struct err *er
 	return adopt(o, fd, o->path, err);
 }
 
-/* The descriptor that @path is a name of, as the shell's /dev/stdout and /dev/fd/3 are; else -1. */
+/* The descriptor to which @path refers, as the shell's /dev/stdout and /dev/fd/3 do; otherwise -1. */
 static int named_fd(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
@@ -159,14 +159,14 @@ int output_open(struct output *o, const char *path, FILE *standard, struct err *
 	if (named_fd(path) >= 0)
 		return open_in_place(o, path, err);
 	exists = !stat(path, &st);
-	/* What cannot be given to the report in the end is refused now: sampling may take hours. */
+	/* Refuse a name now that the report could not get at the end: sampling may take hours. */
 	if (!exists && (errno != ENOENT || !*path || path[strlen(path) - 1] == '/'))
 		return err_sys(err, -errno, "cannot write '%s'", path);
 	if (!exists && !lstat(path, &link))
 		return err_sys(err, -ENOENT, "cannot write '%s', a link to a file that does not exist", path);
 	if (exists && !S_ISREG(st.st_mode))
 		return open_in_place(o, path, err);
-	/* A file that may not be written is not replaced either, though its folder would allow it. */
+	/* A file that is not writable is not replaced either, even if its directory permits that. */
 	if (exists && access(path, W_OK))
 		return err_sys(err, -errno, "cannot write '%s'", path);
 	o->path = exists ? realpath(path, NULL) : strdup(path);
@@ -226,7 +226,7 @@ static int copy_to_temp(struct output *o)
 	return rc;
 }
 
-/* Somebody else may have made a file or a folder of this name by now. Then the report stays where it is. */
+/* Another program may have made a file or a directory of this name by now. Then the report keeps its temporary name. */
 static int rename_temp(struct output *o, struct err *err)
 {
 	int rc = rename(o->temp, o->path) ? -errno : 0;
@@ -272,7 +272,7 @@ int output_commit(struct output *o, struct err *err)
 	errno = 0; /* of a write that failed before, nothing but ferror() is left */
 	if (fflush(o->stream) || ferror(o->stream))
 		rc = errno ? -errno : -EIO;
-	/* Some file systems say only here that the disk is full. */
+	/* Some file systems report a full disk only here. */
 	if (!rc && o->path && fsync(fileno(o->stream)) && errno != EINVAL)
 		rc = -errno;
 	if (rc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a report goes: stdout, or a file that is there whole or not at all. */
+/* The destination of a report: stdout, or a file that appears complete or not at all. */
 #ifndef CORE_CLI_OUTPUT_H
 #define CORE_CLI_OUTPUT_H
 
@@ -8,36 +8,37 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/** struct output - @stream is where to write. All zeros: closed. */
+/** struct output - write to @stream. All zeros: closed. */
 struct output {
 	FILE *stream;
-	char *buffer;      /* of @stream, if that is not the caller's */
-	const char *asked; /* the name that it was opened with, borrowed; NULL: @stream is the caller's */
+	char *buffer;      /* buffer of @stream, unless @stream belongs to the caller */
+	const char *asked; /* the name as the user gave it, borrowed; NULL: @stream belongs to the caller */
 	char *path;        /* final name, links followed; NULL: written in place */
-	char *temp;        /* name of the unfinished file where it must have one, else NULL */
+	char *temp;        /* name of the unfinished file if it needs one, otherwise NULL */
 };
 
 /**
- * output_open() - @path, borrowed until it is closed; NULL: @standard, stdout or stderr, which stays open in the end.
+ * output_open() - open @path, borrowed until @o is closed; NULL: use @standard (stdout or stderr), which stays open at
+ * the end.
  *
- * A regular file, or a new one, is written without a name (O_TMPFILE) in its folder and takes its name in
- * output_commit(): a run that is killed leaves nothing. File systems that cannot do that get a temporary name, which is
- * random, so that nobody else can take it before. Anything else (a device, a FIFO, /dev/stdout) is written in place.
+ * A regular or new file is written without a name (O_TMPFILE) in its directory, and gets its name in output_commit(): a
+ * run that is killed leaves nothing. On file systems without this feature it has a temporary name, which is random, so
+ * that no other user can create it before. Anything else (a device, a FIFO, /dev/stdout) is written in place.
  */
 int output_open(struct output *o, const char *path, FILE *standard, struct err *err);
 
-/** output_error() - describe that writing to @o, by its name, failed with @code, which is returned. */
+/** output_error() - describe that writing to @o failed with @code, with the name of @o. Return: @code. */
 int output_error(const struct output *o, int code, struct err *err);
 
 /**
  * output_commit() - flush and give the file its name. Closes @o.
  *
- * After an error nothing is left of it, unless it is whole and only cannot have its name: then it keeps a temporary one,
- * which @err names.
+ * After an error nothing of it is left, unless the file is complete and only cannot get its name: then it keeps a
+ * temporary one, which @err has.
  */
 int output_commit(struct output *o, struct err *err);
 
-/** output_discard() - forget it; nothing is left. A closed or zeroed @o is fine. */
+/** output_discard() - close it and leave nothing. @o may be closed or zeroed. */
 void output_discard(struct output *o);
 
 #endif

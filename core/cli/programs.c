@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A task on its way to its program. */
+/* A task that is being assigned to its program. */
 struct member {
 	const char *path;
 	const struct task_quality *task;
 	uint32_t at;
 };
 
-/* The program is mapped below its libraries: the first mapping of code that has a path. */
+/* The program is mapped below its libraries: take the first code mapping with a path. */
 static bool note_path(void *ctx, const struct mapping *m)
 {
 	const char **path = ctx;
@@ -25,7 +25,7 @@ static bool note_path(void *ctx, const struct mapping *m)
 	return false;
 }
 
-/* Those whose file is not known come last, by their names. */
+/* Programs with an unknown file come last, in the order of their names. */
 static int cmp_programs(const struct member *a, const struct member *b)
 {
 	if (a->path && b->path)

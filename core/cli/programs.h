@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tasks of a report run the same program. */
+/* Group the tasks of a report by program. */
 #ifndef CORE_CLI_PROGRAMS_H
 #define CORE_CLI_PROGRAMS_H
 
@@ -8,9 +8,9 @@
 struct tasks;
 
 /**
- * struct program - tasks that run the same file, or, where that is not known, have the same name.
+ * struct program - tasks that run the same file or, if that is not known, have the same name.
  * @path:  of the file, NULL: not known; borrowed until tasks_forget()
- * @tasks: positions in report_quality.tasks, @nr of them
+ * @tasks: its @nr positions in report_quality.tasks
  */
 struct program {
 	const char *path;
@@ -23,7 +23,7 @@ struct program {
 struct programs {
 	struct program *v;
 	size_t nr;
-	uint32_t *tasks; /* of all */
+	uint32_t *tasks; /* of all programs */
 	struct quality of;
 };
 
@@ -32,13 +32,13 @@ int programs_find(const struct report_quality *q, const struct tasks *tasks, str
 void programs_release(struct programs *p);
 
 /**
- * programs_worst() - the one with most flawed values, the first of several.
- * @after: of those that come after this one in that order; NULL: of all
- * Return: NULL: there are none.
+ * programs_worst() - the program with most flawed values, the first of several.
+ * @after: only those after this one in that order; NULL: all
+ * Return: NULL: there is none.
  */
 const struct program *programs_worst(const struct programs *p, const struct program *after);
 
-/** program_task() - its task with most of @flaw; of several, the least pid and then comm. */
+/** program_task() - its task with most of @flaw; of several, that with the lowest pid, then by comm. */
 const struct task_quality *program_task(const struct report_quality *q, const struct program *p, enum stack_flaw flaw);
 
 #endif

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define ERASE      "\r\033[K"
-#define WIDTH      80 /* of a terminal that does not tell it */
+#define WIDTH      80 /* if the terminal does not report its width */
 #define TEXT_BYTES 128
 
 static size_t put_time(char *out, size_t size, uint64_t ns)
@@ -45,7 +45,7 @@ const char *progress_line_text(const struct options *o, const struct progress *p
 	return out;
 }
 
-/* Behind the last column a terminal would begin another line. */
+/* Writing beyond the last column would begin another line. */
 static size_t width_here(void)
 {
 	unsigned int columns = terminal_columns(STDERR_FILENO);
@@ -54,8 +54,8 @@ static size_t width_here(void)
 }
 
 /*
- * A terminal that Ctrl-S has stopped would make us wait, and the ring buffers with us: it is passed over. So is that of
- * a job in the background.
+ * A terminal stopped by Ctrl-S would block us, and the ring buffers with us: do not write to it. Nor from a background
+ * job.
  */
 static bool may_write(void)
 {
@@ -93,7 +93,7 @@ void progress_line_begin(struct progress_line *l, struct session *s)
 		session_progress(s, draw, l);
 }
 
-/* What comes next would have to wait for the terminal, too. */
+/* Later output would have to wait for the terminal, too. */
 void progress_line_erase(struct progress_line *l)
 {
 	if (l->shown && write(STDERR_FILENO, ERASE, strlen(ERASE)) > 0)

@@ -63,7 +63,9 @@ static bool compares_intervals(const struct session *s)
 	return s->request.both && s->request.options->off_cpu;
 }
 
-/* Of samples their number, of intervals their time, of both the time. Return: how many there are. */
+/*
+ * The parts of a report: samples by number, intervals by time; if there are both, both by time. Return: how many parts.
+ */
 static size_t parts_of(const struct reports *r, const struct report_names *names, struct report_part parts[2])
 {
 	const struct session *s = r->session;
@@ -89,19 +91,19 @@ static size_t parts_of(const struct reports *r, const struct report_names *names
 	return nr;
 }
 
-/* A recording without callchains has the interrupted function alone, as was asked for. */
+/* A recording without callchains has only the interrupted function, as its user wanted. */
 static bool walks_by_fp(const struct session *s)
 {
 	return !s->request.unwinds && (!s->request.options->input || s->recording.user_callchains);
 }
 
-/* For advice, which is given once, and for forms that print it. */
+/* Quality is needed for advice, which is given once, and for forms that print it. */
 static bool wants_quality(const struct reports *r)
 {
 	return !r->session->request.options->kernel_only && (!r->advised || r->options->report.form->counts);
 }
 
-/* Shares of stacks are known of one recording alone. */
+/* Percentages of stacks are known only for a single recording. */
 static void add_counts(struct reports *r, const struct report_counts *counts)
 {
 	if (r->before)
@@ -112,13 +114,15 @@ static void add_counts(struct reports *r, const struct report_counts *counts)
 		r->counts = *counts;
 }
 
-/* What writing the report has returned. */
+/* Handle the result of writing the report. */
 static int written(const struct reports *r, int rc, struct err *err)
 {
 	return rc && rc != -ENOMEM ? output_error(r->out, rc, err) : rc;
 }
 
-/* A comparison with nothing finds that everything changed, and one of nothing that nothing grew. */
+/*
+ * A comparison with an empty report would find that everything changed, and one of an empty report that nothing grew.
+ */
 static int check_compared(const struct reports *r, struct err *err)
 {
 	struct report_sums sums = report_sums(r->body);
@@ -134,7 +138,7 @@ static int check_compared(const struct reports *r, struct err *err)
 	return 0;
 }
 
-/* What was added is all: print it. */
+/* All parts are added: print the report. */
 static int print_body(struct reports *r, struct err *err)
 {
 	int rc = check_compared(r, err);
@@ -157,7 +161,7 @@ static int make_body(struct reports *r, struct err *err)
 	return r->body ? 0 : report_new(r->options->report.form, &r->options->report, &r->body, err);
 }
 
-/* Files of samples and files of times do not add up. */
+/* Files with samples and files with times cannot be added up. */
 static int agree_on_unit(struct reports *r, enum report_unit unit, const char *name, struct err *err)
 {
 	if (r->unit_known && r->unit != unit)
@@ -168,7 +172,7 @@ static int agree_on_unit(struct reports *r, enum report_unit unit, const char *n
 	return 0;
 }
 
-/* "cycles:ppp" is cycles: modifiers say how, not what. */
+/* "cycles:ppp" is cycles: modifiers only say how to count. */
 static bool same_event(const char *a, const char *b)
 {
 	size_t len = strcspn(a, ":");
@@ -177,8 +181,8 @@ static bool same_event(const char *a, const char *b)
 }
 
 /*
- * Samples of different events do not add up, nor do they compare. Those of different rates do: but a sample of one is
- * not as long as one of the other.
+ * Samples of different events cannot be added or compared. With different rates they can, but their samples stand for
+ * different times.
  */
 static int agree_on_event(struct reports *r, const struct session *s, struct err *err)
 {
@@ -204,7 +208,7 @@ static int agree_on_event(struct reports *r, const struct session *s, struct err
 	return 0;
 }
 
-/* Where there are several, rows have the name of theirs. */
+/* If there are several files, rows have the name of theirs. */
 static const char *input_named(const struct reports *r)
 {
 	return r->options->nr_inputs > 1 && !r->before ? r->input : NULL;
@@ -270,7 +274,7 @@ static int write_report(struct reports *r, struct account *a, bool last, struct 
 	return rc;
 }
 
-/* Once in a run: of the first report that needs it, while what it is about still runs. */
+/* Print advice once in a run: for the first report that needs it, while its processes still run. */
 static void advise(struct reports *r, bool written)
 {
 	const struct report_names names = names_of(r);
@@ -304,7 +308,7 @@ static void account_names(const struct reports *r, struct account *a, struct acc
 	total->files_hung += a->files_hung;
 }
 
-/* Where user stacks are unwound here, registers that may be stale are not used. */
+/* If user stacks are unwound here, registers that may be stale are not used. */
 static void account_unsure(const struct reports *r, struct account *a)
 {
 	const struct report_names names = names_of(r);
@@ -336,14 +340,14 @@ int reports_add(struct reports *r, bool last, struct err *err)
 		if (!empty_is(&r->total))
 			tell_of_targets(r->session);
 		account_settle(r->session, &r->total);
-		/* Names need the room for files. */
+		/* Close it now: names need the descriptors for files. */
 		session_close(r->session);
 	}
 	rc = write_report(r, &a, last, err);
 	r->total.reused += a.reused;
 	if (!rc && last && !r->more)
 		rc = output_commit(r->out, err);
-	/* Nothing is left to abort: what comes now is meant for the command. */
+	/* Sampling is over: signals from now on are meant for the command. */
 	if (!rc && last && r->session->request.command)
 		signals_pass();
 	r->intervals++;
@@ -365,7 +369,7 @@ int reports_add(struct reports *r, bool last, struct err *err)
 		account_print(stderr, r->session, o->interval_ns ? number : NULL, &a);
 	if (o->stats && o->interval_ns && last)
 		account_print(stderr, r->session, "all", &r->total);
-	/* It has a buffer where the report goes there, and what comes next may take long. */
+	/* stderr has a buffer if the report goes there, and the next step may take long. */
 	fflush(stderr);
 	return rc;
 }
@@ -376,10 +380,10 @@ static struct read_cfg read_cfg_of(const struct reports *r)
 
 	return (struct read_cfg){
 		.pids = o->pids,
-		.nr_pids = r->before ? 0 : o->nr_pids, /* the same program had another number then */
+		.nr_pids = r->before ? 0 : o->nr_pids, /* the same program had another pid then */
 		.by_tid = o->by_tid,
 		.comm = o->comm,
-		.cgroup = o->input ? o->cgroup : NULL, /* else it is the folder of what is sampled now */
+		.cgroup = o->input ? o->cgroup : NULL, /* otherwise it is the directory of a cgroup of this host */
 		.input = input_named(r),
 		.user_only = o->user_only,
 		.kernel_only = o->kernel_only,
@@ -403,7 +407,7 @@ static int begin_read(struct reports *r, const struct infile *in, const struct r
 	return rc;
 }
 
-/* Of what was read last: where there were several files, all of them had nothing. */
+/* Explain why there is nothing, for the last file: if there were several, all had nothing. */
 static void explain_nothing(const struct reports *r, const struct infile *in, const struct read_about *about)
 {
 	fprintf(stderr, "%s: 0 samples: ", tool_name(r->options->tool));

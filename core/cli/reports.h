@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reports of a run, one for each interval, with everything that is printed about them. */
+/* Write the reports of a run, one for each interval, with all messages about them. */
 #ifndef CORE_CLI_REPORTS_H
 #define CORE_CLI_REPORTS_H
 
@@ -13,15 +13,15 @@
 #include "core/symbols/symbols.h"
 
 /**
- * struct reports - what a run needs until its last report is written. The first ones are the caller's.
- * @session, @symbols: of what is counted, or read, now
- * @before:  that is the report which the next one is compared with
- * @more:    it is not all that the report has: others follow
- * @input:   the file at hand, as it was given
- * @body:    the report at hand, if it has something already
+ * struct reports - the state of a run until its last report is written. The caller sets the first members.
+ * @session, @symbols: of the run or recording being counted or read
+ * @before:  this is the report with which the next one is compared
+ * @more:    more files belong to the same report
+ * @input:   the current file, as the user gave it
+ * @body:    the current report, if it has rows already
  * @counts:  of the @nr_counts files that were read into it
- * @unit, @event, @freq_hz: of what was counted, or read, first; "": no event is known
- * @grown:   functions, with --fail-above
+ * @unit, @event, @freq_hz: of the first data counted or read; "": no event is known
+ * @grown:   number of functions, with --fail-above
  */
 struct reports {
 	const struct options *options;
@@ -39,31 +39,31 @@ struct reports {
 	bool unit_known;
 	enum report_unit unit;
 	int grown;
-	unsigned int intervals; /* reported */
+	unsigned int intervals; /* intervals reported so far */
 	struct account total;
 	struct agreement agreement;
-	struct report_quality quality; /* of the report at hand */
+	struct report_quality quality; /* for the current report */
 	bool advised;
 };
 
-/** reports_next() - what follows is of session @s: the only one, or that of one recording of several. */
+/** reports_next() - the next rows come from session @s: the only one, or that of one of several recordings. */
 void reports_next(struct reports *r, struct session *s);
 
-/** reports_read() - @in, a report that was written before, is a part of the report, or all of it: as reports_add(). */
+/** reports_read() - read @in, a report, into the current report: as reports_add(). */
 int reports_read(struct reports *r, struct infile *in, struct err *err);
 
-/** reports_release() - what is left after a failure, or the end. */
+/** reports_release() - free everything after a failure, or at the end. */
 void reports_release(struct reports *r);
 
 /**
- * reports_begin() - write the header, which is seen before anything is counted; when nobody can see it, that need not
- * begin.
+ * reports_begin() - write the header, which is visible before counting begins. If it cannot be written, counting need
+ * not begin.
  */
 int reports_begin(struct reports *r, struct err *err);
 
 /**
- * reports_add() - an interval of the session is over: everything the user gets of it.
- * @last: of the run: close the session, commit the output, and print what there is to be said of all
+ * reports_add() - an interval of the session is over: print everything about it.
+ * @last: the last one of the run: close the session, commit the output, and print the messages about the whole run
  */
 int reports_add(struct reports *r, bool last, struct err *err);
 

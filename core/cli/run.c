@@ -27,7 +27,7 @@
 
 enum exit_status { /* profile(8), EXIT STATUS */
 		   EXIT_OK = 0,
-		   EXIT_FAILED = 1,    /* could not begin or go on, or could not write the report */
+		   EXIT_FAILED = 1,    /* could not begin or continue, or could not write the report */
 		   EXIT_USAGE = 2,     /* nothing was opened */
 		   EXIT_DIFFERENT = 3, /* the two backends, or the two unwinders, disagree */
 		   EXIT_GREW = 4,      /* a function grew by more than --fail-above */
@@ -39,7 +39,7 @@ static enum exit_status fail(enum tool tool, const struct err *err)
 	return EXIT_FAILED;
 }
 
-/* A reader that has seen enough, like head(1), needs no message. */
+/* Do not print a message if the reader of the pipe has ended, like head(1). */
 static enum exit_status fail_writing(enum tool tool, const struct err *err)
 {
 	return err->code == -EPIPE ? EXIT_FAILED : fail(tool, err);
@@ -71,11 +71,11 @@ static bool read_names(void *ctx)
 }
 
 /*
- * What follows returns 0, or -errno, described: -EPIPE of a report that nobody reads any more, -ECANCELED of a command
- * that was interrupted before it began; who interrupts it has nothing to be told.
+ * The next functions return 0, or -errno, described: -EPIPE: no process reads the report any more; -ECANCELED: the
+ * command was interrupted before it began, so print no message.
  */
 
-/* Count and report, interval by interval. */
+/* Sample and report, interval by interval. */
 static int sample(struct reports *reports, struct err *err)
 {
 	struct progress_line line;
@@ -111,7 +111,7 @@ static int open_and_sample(struct reports *reports, struct err *err)
 	return rc ? rc : sample(reports, err);
 }
 
-/* What the caller names is opened before the first right is used that may be lent: privileges.h. */
+/* Open the files that the caller names before the first use of lent capabilities: privileges.h. */
 static int run_session(struct reports *reports, struct session *s, struct err *err)
 {
 	const struct options *o = s->request.options;
@@ -142,7 +142,7 @@ static int run_session(struct reports *reports, struct session *s, struct err *e
 	return rc;
 }
 
-/* One recording, of several perhaps. */
+/* Read one recording, perhaps of several. */
 static int run_recording(struct reports *reports, const struct options *o, struct err *err)
 {
 	struct session *s = session_new(o, &host_here);
@@ -153,8 +153,8 @@ static int run_recording(struct reports *reports, const struct options *o, struc
 }
 
 /*
- * What is opened must not become 0, 1 or 2: a warning would land in the report, or the report in an event. Opened for
- * reading, so that writing a report to a closed stdout still fails. A command finds closed what was.
+ * Opened files must not get the numbers 0, 1 or 2: a warning would go to the report, or the report to an event. Open
+ * for reading, so that writing a report to a closed stdout still fails. They are closed again in a command.
  */
 static void fill_standard_fds(void)
 {
@@ -168,8 +168,8 @@ static void fill_standard_fds(void)
 }
 
 /*
- * Buffers of 64 KiB on the stack, and libraries that read C++ names and debug information recursively, would end a
- * smaller stack by SIGSEGV. The limit is that of each thread, too.
+ * Buffers of 64 KiB on the stack, and libraries that read C++ names and debug information recursively, would overflow a
+ * smaller stack. The limit applies to each thread, too.
  */
 static int check_stack(struct err *err)
 {
@@ -191,7 +191,7 @@ static int run_here(struct reports *reports, struct command *command, struct err
 	if (command)
 		session_command(s, command);
 	rc = run_session(reports, s, err);
-	/* Who reads the report from a pipe gets its end now: what comes next may take long (events_hold()). */
+	/* End the report's pipe now: the rest may take long (events_hold()). */
 	if (!reports->more)
 		fclose(stdout);
 	session_free(s);
@@ -199,8 +199,8 @@ static int run_here(struct reports *reports, struct command *command, struct err
 }
 
 /*
- * What a run is compared with is opened before, and read behind it: then rights are gone that reading what a stranger
- * has written does not need.
+ * Open the report to compare with before the run, and read it afterwards: then capabilities are dropped that reading
+ * another user's file does not need.
  */
 static int run_all(struct reports *reports, struct command *command, struct err *err)
 {
@@ -248,7 +248,7 @@ static enum exit_status run_options(const struct options *o, struct command *com
 	return status;
 }
 
-/* Its process is made before anything is opened, and knows nothing of that. Return: an exit status. */
+/* Create the command's process before opening any file, so that it inherits none. Return: an exit status. */
 static int run_command(const struct options *o, struct err *err)
 {
 	struct command *command = command_start(o->command, err);
@@ -259,7 +259,7 @@ static int run_command(const struct options *o, struct err *err)
 		return fail(o->tool, err);
 	status = run_options(o, command, err);
 	fflush(stderr);
-	/* It may go on behind the report, or without one. */
+	/* The command may continue after the report, or without one. */
 	ended = command_wait(command);
 	command_free(command);
 	return status == EXIT_OK ? ended : (int)status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command from its first line to its exit status: parse, count, name, report. What profile and offcputime have in
- * common.
+ * A command from its first line to its exit status: parse, count, name, report. The part of main() that profile and
+ * offcputime share.
  */
 #ifndef CORE_CLI_RUN_H
 #define CORE_CLI_RUN_H

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * @name:    how the base name of its program or library begins
- * @prefix:  more may follow; only a digit, a '.' or a '-', so that "nodetool" is no node
- * @program: of a program: another process may map a file of this name as data
+ * @name:    the beginning of the base name of its program or library
+ * @prefix:  more may follow; only a digit, a '.' or a '-', so that "nodetool" is not node
+ * @program: only for a program: another process may map a file of this name as data
  */
 static const struct file_name {
 	const char *name;
@@ -28,11 +28,11 @@ static const struct file_name {
 };
 
 /*
- * @live:     what to run, so that there is a perf map; @after_pid: what follows its PID, NULL: nothing
- * @recorded: what to record, so that there is a jitdump
+ * @live:     how to run it so that it writes a perf map; @after_pid: text after its PID, NULL: none
+ * @recorded: how to record it so that there is a jitdump
  */
 static const struct way {
-	const char *live, *after_pid, *recorded; /* NULL: there is none */
+	const char *live, *after_pid, *recorded; /* NULL: there is no way */
 } ways[] = {
 	[RUNTIME_NONE] = { NULL, NULL, NULL },
 	[RUNTIME_NODE] = { "run node --perf-basic-prof", NULL, "node --perf-prof" },
@@ -44,7 +44,7 @@ static const struct way {
 	[RUNTIME_ERLANG] = { "run erl +JPperf true", NULL, NULL },
 };
 
-/* @rest: what follows "python3." */
+/* @rest: text after "python3." */
 static enum runtime python_of(const char *rest)
 {
 	uint64_t minor;

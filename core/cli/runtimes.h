@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Language runtimes that make code at run time, and how each of them writes down its names. */
+/* Language runtimes that make code at run time, and how each can write the names of that code. */
 #ifndef CORE_CLI_RUNTIMES_H
 #define CORE_CLI_RUNTIMES_H
 
@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 /**
- * enum runtime - those that can write names.
- * RUNTIME_PYTHON_TRAMPOLINES: CPython 3.12, which writes no jitdump yet; before, it wrote nothing
+ * enum runtime - runtimes that can write names.
+ * RUNTIME_PYTHON_TRAMPOLINES: CPython 3.12, which writes no jitdump yet; earlier versions write nothing
  */
 enum runtime {
 	RUNTIME_NONE,
@@ -22,18 +22,20 @@ enum runtime {
 };
 
 /**
- * runtime_of_file() - the runtime that a file with this path, which may be anybody's, is the program or library of.
- * @is_program: a process runs it; else it has mapped it
+ * runtime_of_file() - the runtime to which a program or library with this path belongs. The path may be hostile.
+ * @is_program: a process runs it; otherwise a process has mapped it
  */
 enum runtime runtime_of_file(const char *path, bool is_program);
 
 /**
- * runtime_can() - can it write its names, so that a report has them?
- * @recorded: for a recording, where they have to be in a jitdump, not in a perf map
+ * runtime_can() - true if it can write its names so that a report has them.
+ * @recorded: for a recording, which needs a jitdump, not a perf map
  */
 bool runtime_can(enum runtime r, bool recorded);
 
-/** runtime_print() - print what to run for that; only where runtime_can(). @pid: the process, for what asks for it. */
+/**
+ * runtime_print() - print how to run it for that; only if runtime_can(). @pid: the process, for commands that need it.
+ */
 void runtime_print(FILE *out, enum runtime r, bool recorded, pid_t pid);
 
 #endif

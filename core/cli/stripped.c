@@ -21,7 +21,7 @@ struct blamed {
 
 static const struct intern_kind blamed_kind = INTERN_BYTES(struct blamed, file);
 
-/* A frame of a task, whose position is @task: rows have many frames, of which few are distinct. */
+/* A frame of a task at position @task. Rows have many frames, but few distinct ones. */
 struct judged {
 	struct {
 		uint64_t addr;
@@ -34,11 +34,11 @@ static const struct intern_kind judged_kind = INTERN_BYTES(struct judged, key);
 
 struct search {
 	const struct advised *a;
-	bool *chosen; /* by the position of the task */
+	bool *chosen; /* for each position of a task */
 	struct intern_table blamed, judged;
 };
 
-/* Return: is it of a task that was chosen? @task: out: its position */
+/* Return: true if the row's task was chosen. @task: out: its position */
 static bool find_task(const struct search *s, const struct row *row, uint32_t *task)
 {
 	const struct task_quality *found;
@@ -60,7 +60,7 @@ static uint64_t address_of(const struct stack *user, uint32_t i, bool *is_return
 	return exact ? user->frames[i] ^ FRAME_EXACT : user->frames[i];
 }
 
-/* The traits of frame @i of @row, as the report has counted them. */
+/* The traits of frame @i of @row, as counted by the report. */
 static int judge(struct search *s, const struct row *row, uint32_t task, uint32_t i, unsigned int *traits)
 {
 	const struct report_names *names = s->a->names;
@@ -84,7 +84,10 @@ static int judge(struct search *s, const struct row *row, uint32_t task, uint32_
 	return 0;
 }
 
-/* Return: 1, and where the innermost frame without a symbol is, if the stack lacks names for that; 0; -errno. */
+/*
+ * Return: 1, and the position of the innermost frame without a symbol, if the stack lacks names because of such frames;
+ * 0; -errno.
+ */
 static int find_frame(struct search *s, const struct row *row, uint32_t task, uint32_t *at)
 {
 	struct stack_quality q = { 0 };
@@ -140,7 +143,7 @@ static int blame_all(struct search *s)
 	return rc;
 }
 
-/* Of several with the same value, the first path: the order of rows does not matter. */
+/* If several have the same value, take the first path, so that the order of rows does not matter. */
 static const struct blamed *most_blamed(const struct search *s)
 {
 	const struct blamed *v = s->blamed.v, *most = NULL;
@@ -153,7 +156,7 @@ static const struct blamed *most_blamed(const struct search *s)
 	return most;
 }
 
-/* Its debug file may be there, and have no symbols either. */
+/* True if its debug file exists, though without symbols. */
 static bool has_debug_file(const struct mapped_files_cfg *files, const struct build_id *id)
 {
 	int fd = id->size ? mapped_file_open_debug(files, id) : -ENOENT;
@@ -163,7 +166,7 @@ static bool has_debug_file(const struct mapped_files_cfg *files, const struct bu
 	return fd != -ENOENT;
 }
 
-/* The file of a process that has ended cannot be had any more; that of a recording can. */
+/* The file of an ended process cannot be read any more; that of a recording can. */
 static bool is_explained(const struct advised *a, const struct stripped *s)
 {
 	switch (s->source.symbols) {
@@ -196,7 +199,7 @@ bool stripped_find(const struct advised *a, const struct program *p, struct stri
 	return most && is_explained(a, out);
 }
 
-/* The @i-th of @nr places. */
+/* Print the @i-th of @nr places. */
 static void print_place(FILE *out, size_t i, size_t nr, const char *option, const char *dir)
 {
 	static const char *const before[] = { "not in ", "neither in ", "in none of " };
@@ -210,7 +213,7 @@ static void print_place(FILE *out, size_t i, size_t nr, const char *option, cons
 		option, name_shown(dir, shown));
 }
 
-/* @suffix: of what is called after the build id @hex */
+/* @suffix: of the file named after the build id @hex */
 static void print_searched(FILE *out, const struct mapped_files_cfg *files, const char *hex, const char *suffix)
 {
 	size_t nr = 1 + !!files->debug_dir + !!files->symfs + !!files->perf_cache, i = 0;
@@ -225,7 +228,7 @@ static void print_searched(FILE *out, const struct mapped_files_cfg *files, cons
 	print_place(out, i, nr, "", "/usr/lib/debug");
 }
 
-/* A file that was not proved to be the recorded one may not even have been looked for. */
+/* True if the file is at its path. A file that was not proven to be the recorded one may not have been looked up. */
 static bool is_at_path(const struct mapped_files_cfg *files, const struct symbol_source *source)
 {
 	int fd;
@@ -238,7 +241,7 @@ static bool is_at_path(const struct mapped_files_cfg *files, const struct symbol
 	return fd != -ENOENT;
 }
 
-/* Without the build id, the recorded file is not found anywhere else. @path: as it is shown */
+/* Without the build id, the recorded file is not found at another place. @path: safe to print */
 static void print_no_build_id(FILE *out, const struct mapped_files_cfg *files, const struct symbol_source *source,
 			      const char *path)
 {
@@ -249,7 +252,7 @@ static void print_no_build_id(FILE *out, const struct mapped_files_cfg *files, c
 	fprintf(out, ", and the recording does not have its build id (use perf record --buildid-mmap)");
 }
 
-/* The file of a recording is another one than that on this host, or none is there that can be read. */
+/* This host's file differs from that of the recording, or there is none that can be read. */
 static void print_recorded(FILE *out, const struct mapped_files_cfg *files, const struct symbol_source *source,
 			   const char *path, const char *hex)
 {

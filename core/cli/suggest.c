@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LONG_MAX_BYTES 32 /* of a long option */
-#define ERRORS_MAX     2  /* characters that are too many, missing, or others */
+#define LONG_MAX_BYTES 32 /* bytes of a long option */
+#define ERRORS_MAX     2  /* wrong, missing or superfluous characters */
 
 /* Levenshtein's distance between the @len bytes of @word, at most LONG_MAX_BYTES, and @name. */
 static size_t distance(const char *word, size_t len, const char *name)
@@ -59,7 +59,7 @@ static bool is_program(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-/* As execvp(3) looks for it. */
+/* Search for it like execvp(3). */
 static bool finds_program(const char *word)
 {
 	const char *dir = getenv("PATH");
@@ -77,7 +77,7 @@ static bool finds_program(const char *word)
 	return false;
 }
 
-/* Nothing that a shell expands, divides, or takes for something else. */
+/* True if a shell leaves the word unchanged. */
 static bool is_plain(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,:=+%@";
@@ -104,7 +104,7 @@ bool suggest_command(enum tool tool, char *const *argv, int at, char *out, size_
 	return true;
 }
 
-/* A number with something behind it is a list of ids that went wrong. */
+/* A number with text after it is a wrong list of ids, not a name. */
 bool suggest_comm(const char *word)
 {
 	return is_plain(word) && strlen(word) < COMM_LEN && !strchr(word, ',') && !strchr("0123456789-+.:=", *word);

@@ -4,7 +4,7 @@
 
 #include <sys/ioctl.h>
 
-/** terminal_columns() - of the terminal that @fd is; 0: it is none, or does not say so (ioctl_tty(2)). */
+/** terminal_columns() - width of the terminal @fd; 0: it is not a terminal, or has no known width (ioctl_tty(2)). */
 static inline unsigned int terminal_columns(int fd)
 {
 	struct winsize size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is printed to stderr about a run beside its reports; about the losses of one report see account.h. */
+/* Messages to stderr about a run beside its reports; for losses of one report see account.h. */
 #ifndef CORE_CLI_WARNINGS_H
 #define CORE_CLI_WARNINGS_H
 
@@ -7,13 +7,19 @@
 #include "core/session/session.h"
 #include "core/symbols/symbols.h"
 
-/** warn_of_taint() - that --backend taints this kernel, whatever comes of the run: the first use of bpf(2) does. */
+/**
+ * warn_of_taint() - warn that --backend taints this kernel, whatever the result of the run: the first use of bpf(2)
+ * does it.
+ */
 void warn_of_taint(const struct options *o);
 
-/** warn_of_limits() - what this host does not permit, once each; with --verbose the way that is taken, and why. */
+/**
+ * warn_of_limits() - warn about what this host does not permit, once each; with --verbose print the chosen way, and
+ * why.
+ */
 void warn_of_limits(const struct session *s);
 
-/** tell_of_targets() - at the end of a run: that all of -p or -L have ended, if it is so. */
+/** tell_of_targets() - at the end of a run, print that all targets of -p or -L have ended, if they have. */
 void tell_of_targets(const struct session *s);
 
 /**
