@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libFuzzer targets share. */
+/* Shared by the libFuzzer targets. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What has to be so; the fuzzer keeps the input of which it is not. */
+/* Check that @holds; the fuzzer keeps inputs for which it does not. */
 static inline void check(bool holds)
 {
 	if (!holds)

@@ -2,8 +2,8 @@
 /*
  * libFuzzer target for decode_record().
  *
- * Input: sample_type (8 bytes), flags (8 bytes, of which bit 0 is sample_id_all, bit 1 has the record's
- * own size corrected, so that most inputs get beyond that check, and bits 8 to 15 are read_format), then the record.
+ * Input: sample_type (8 bytes), flags (8 bytes, of which bit 0 is sample_id_all, bit 1 corrects the record's own size,
+ * so that most inputs pass that check, and bits 8 to 15 are read_format), then the record.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -24,7 +24,7 @@ static bool inside(const void *p, size_t len, const unsigned char *bytes, size_t
 	return at >= from && at - from <= size && len <= size - (at - from);
 }
 
-/* What was decoded lies within the record. */
+/* The decoded strings and arrays are inside the record. */
 static void check_record(const struct record *r, const unsigned char *bytes, size_t size)
 {
 	switch (r->type) {
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	attr.read_format = READ_FORMAT(flags);
 	data += 16;
 	size -= 16;
-	/* Exactly as long as the record, so that the sanitizer sees what is read beyond; never NULL. */
+	/* Exactly as long as the record, so that the sanitizer finds reads beyond it; never NULL. */
 	bytes = malloc(size ? size : 1);
 	if (!bytes)
 		return -1;

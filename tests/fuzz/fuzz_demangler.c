@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * libFuzzer target for demangler_read(): what a process says that a hostile name may have taken over. The library that
- * reads names there is not fuzzed: its crashes are what that process is for. Input: how many names are asked for (one
- * byte), then the reply, the same one to every question.
+ * libFuzzer target for demangler_read(): replies of a process that a hostile name may have taken over. The library that
+ * demangles there is not fuzzed: that process exists to contain its crashes. Input: the number of names (one byte),
+ * then the reply, the same for every request.
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * libFuzzer target for elf_symbols_parse() and what can be asked of the result. Input: an ELF file, which is its own
- * debug file, too, if there is none inside.
+ * libFuzzer target for elf_symbols_parse() and lookups in its result. Input: an ELF file, which also serves as its own
+ * debug file if there is none inside.
  *
  * Its own words are the addresses and offsets that are looked up, because a symbol's address is one of them.
  */
@@ -25,7 +25,7 @@ static void look_up(struct elf_symbols *es, uint64_t addr)
 	if (elf_symbols_find(es, addr, &sym)) {
 		check(sym.name && strlen(sym.name) > 0);
 		check(sym.start <= addr);
-		/* Names stay where they are, and where a symbol begins is never before it. */
+		/* Names do not move, and a symbol does not begin after the address. */
 		check(elf_symbols_find(es, addr, &again) && again.name == sym.name && again.start == sym.start);
 	} else {
 		check(!sym.name);
@@ -49,7 +49,7 @@ static void look_up_all(struct elf_symbols *es, const uint8_t *data, size_t size
 	}
 }
 
-/* What is told of the debug file is fit to be part of a path. */
+/* The name of the debug file is safe as a part of a path. */
 static void check_debuglink(const struct elf_symbols *es)
 {
 	const char *name = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * libFuzzer target for jitdump_read(), jitdump_find(), _find_line() and _find_frames(), and for what unwind/ makes of
- * the latter. Input: by how many bytes the file grows (one byte, times 16; 0: it is whole), then the file.
+ * libFuzzer target for jitdump_read(), jitdump_find(), _find_line() and _find_frames(), and for the rules that unwind/
+ * reads from the latter. Input: by how many bytes the file grows (one byte, times 16; 0: it is whole), then the file.
  *
  * How the file grows must make no difference: it is read as it grows, and whole, and the answers are compared. The
  * numbers in the file are the addresses that are looked up.
@@ -34,7 +34,7 @@ static void read_all(struct jitdump *d)
 	int rc;
 
 	do {
-		left = 1; /* as often as it takes */
+		left = 1; /* until everything is read */
 		rc = jitdump_read(d, &left);
 	} while (rc > 0);
 	check(!rc);

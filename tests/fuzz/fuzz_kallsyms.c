@@ -15,7 +15,7 @@
 
 #define MAX_LOOKUPS 256
 
-/* Each piece in memory of its own, so that the sanitizer sees what is read beyond. */
+/* Each piece has its own memory, so that the sanitizer finds reads beyond it. */
 static struct kernel_symbols *load(const char *text, size_t size, size_t piece)
 {
 	struct kernel_symbols *ks = kernel_symbols_new();
@@ -48,7 +48,7 @@ static void look_up(const struct kernel_symbols *a, const struct kernel_symbols 
 	check(!strcmp(x.name, y.name) && !strcmp(x.module, y.module));
 }
 
-/* The 16 digits that begin at @text, whatever is there. */
+/* The 16 digits that begin at @text, whatever the bytes are. */
 static uint64_t digits(const char *text)
 {
 	uint64_t v = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * libFuzzer target for lines_reply_parse(): what a process says that hostile debug information may have taken over. The
- * library that reads it there is not fuzzed: its crashes are what that process is for.
+ * libFuzzer target for lines_reply_parse(): replies of a process that hostile debug information may have taken over.
+ * The library that reads it there is not fuzzed: that process exists to contain its crashes.
  *
- * What is believed is within the bounds of lines.h, and says the same when it is said again.
+ * An accepted reply is within the bounds of lines.h, and means the same when it is encoded again.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > WORKER_MESSAGE_MAX)
 		return -1;
-	/* In memory of its own, so that the sanitizer sees what is read beyond. */
+	/* In memory of its own, so that the sanitizer finds reads beyond it. */
 	copy = malloc(size);
 	check(copy || !size);
 	if (size)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libFuzzer target for read_page(). Input: how many columns values have, then strings, frames and nodes (page_data.h).
+/*
+ * libFuzzer target for read_page(). Input: the number of columns of values, then strings, frames and nodes
+ * (page_data.h).
  */
 #include "tests/fuzz/read.h"
 

@@ -4,7 +4,7 @@
  * then the text.
  *
  * How the text is cut must make no difference: it is fed whole, too, and the answers are compared. The text's own
- * numbers are the addresses that are looked up. The last line is believed, whatever came before.
+ * numbers are the addresses that are looked up. The last line counts, whatever came before.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -16,7 +16,7 @@
 #define MAX_LOOKUPS 256
 #define LINE_KEPT   4096
 
-/* Each piece in memory of its own, so that the sanitizer sees what is read beyond. */
+/* Each piece has its own memory, so that the sanitizer finds reads beyond it. */
 static struct perf_map *load(const char *text, size_t size, size_t piece)
 {
 	struct perf_map *m = perf_map_new();
@@ -49,7 +49,7 @@ static void look_up(const struct perf_map *a, const struct perf_map *b, uint64_t
 	check(!strcmp(x.name, y.name));
 }
 
-/* The number that @text begins with, up to @end. */
+/* The number at the beginning of @text, up to @end. */
 static uint64_t digits(const char *text, const char *end)
 {
 	uint64_t v = 0;
@@ -59,7 +59,7 @@ static uint64_t digits(const char *text, const char *end)
 	return v;
 }
 
-/* What the last line of the text says is true of all its addresses, whatever came before. */
+/* The last line of the text gives the symbol of all its addresses, whatever came before. */
 static void check_last(const char *text, size_t size, const struct perf_map *all)
 {
 	const char *newline = size ? memrchr(text, '\n', size) : NULL, *line;

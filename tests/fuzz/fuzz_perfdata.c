@@ -41,14 +41,14 @@ static void check_record(const struct perfdata *pd, const struct perf_event_head
 	check((uintptr_t)record % 8 == 0 && record->size >= 8 && record->size % 8 == 0);
 	check(record->type < 64 || record->type == PERFDATA_FINISHED_ROUND);
 	check(event == SIZE_MAX || event < perfdata_nr_events(pd));
-	/* Every word, so that the sanitizer sees what is not there. */
+	/* Read every word, so that the sanitizer finds missing ones. */
 	for (i = 0; i < record->size / 8; i++)
 		s->sum = s->sum * 31 + words[i];
 	s->sum = s->sum * 31 + event;
 	s->records++;
 }
 
-/* Standard input is read. */
+/* Read standard input. */
 static struct seen read_all(void)
 {
 	const struct perf_event_header *record;
@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return -1;
 	file = read_file(data, size);
 	piped = read_pipe(data, size);
-	/* A pipe cannot be read where attributes are behind the data, and finds compression out at the end only. */
+	/* A pipe cannot be read if attributes come after the data, and its reader finds compression only at the end. */
 	if (!file.rc && !piped.rc)
 		check(file.records == piped.records && file.sum == piped.sum && file.bad_records == piped.bad_records);
 	return 0;

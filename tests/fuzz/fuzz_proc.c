@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The line is changed; its path is within it. */
+/* The parser changes the line; its path is inside. */
 static void fuzz_map(char *line, size_t len)
 {
 	struct proc_map m = { .path = NULL };
@@ -48,7 +48,7 @@ static void fuzz_cpus(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Exactly as long as the text, so that the sanitizer sees what is read beyond. */
+	/* Exactly as long as the text, so that the sanitizer finds reads beyond it. */
 	char *line = malloc(size + 1);
 
 	if (!line)

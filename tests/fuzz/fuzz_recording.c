@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * libFuzzer target for a whole run over a recording: its records decoded, ordered, applied, counted and reported. The
- * first byte chooses options, the rest is the recording. The stats must balance, and the report must be of what they
- * say.
+ * first byte chooses options, the rest is the recording. The statistics must balance, and the report must agree with
+ * them.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* There is no BPF object here. */
+/* There is no BPF object in this program. */
 const struct counter_ops counter_bpf = {};
 
 /* As the resolver would, but for the files: which mapping an address is in is asked. */

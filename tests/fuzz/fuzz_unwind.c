@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * libFuzzer target for rules_open(), lookups in what it gives, and unwind_walk() with its rules.
+ * libFuzzer target for rules_open(), lookups in its result, and unwind_walk() with its rules.
  *
  * Input: struct head, then the words of a stack, then a file; or with FLAG_SECTION, so that most inputs get to its
  * records, the .eh_frame of a file that is made for it. All addresses show that file, so that a walk goes on from any
@@ -17,17 +17,17 @@
 #include <string.h>
 
 #define FLAG_SECTION 1U
-#define FLAG_WRAP    2U           /* behind the stack it begins again, else is nothing */
-#define FLAG_CUT     4U           /* or more that was not copied */
-#define WINDOW       (1ULL << 24) /* bytes of the file, whatever it has, that are mapped again and again */
+#define FLAG_WRAP    2U           /* after its end the stack begins again, otherwise there is nothing */
+#define FLAG_CUT     4U           /* or there is more that was not copied */
+#define WINDOW       (1ULL << 24) /* bytes of the file, which are mapped repeatedly */
 #define MAX_LOOKUPS  128
-/* For each register, and the CFA: an expression that reads with each step, then its own word. */
+/* Limit: for each register and the CFA, an expression that reads with each step, then its own word. */
 #define MAX_READS ((ARCH_NR_REGS + 1) * (1024 + 1))
 
 struct head {
 	uint8_t flags, nr_words;
-	uint16_t cap;  /* room for frames */
-	uint32_t addr; /* of the section */
+	uint16_t cap;  /* limit of frames */
+	uint32_t addr; /* address of the section */
 	uint64_t regs[ARCH_NR_REGS];
 };
 
@@ -81,7 +81,7 @@ static void check_row(const struct cfi_row *row, uint64_t addr)
 		check(row->how[i] <= CFI_VAL_EXPR);
 }
 
-/* What another unwinder asks for. */
+/* The lookups of another unwinder. */
 static void look_up_records(struct rules *r, uint64_t addr)
 {
 	struct rules_table table;
@@ -120,7 +120,7 @@ static void look_up(struct rules *r, uint64_t addr)
 	look_up_records(r, addr);
 }
 
-/* An address in a record is a word of its own, and may count from where it is. */
+/* An address in a record is one of its words, perhaps relative to the place of the word. */
 static void look_up_all(const struct input *in)
 {
 	size_t i, step = in->file_size / MAX_LOOKUPS / 4 * 4 + 4;
@@ -138,7 +138,7 @@ static void look_up_all(const struct input *in)
 	}
 }
 
-/* What is known from before gives the same stack again. */
+/* With cached rules, the stack is the same. */
 static void walk(struct input *in)
 {
 	const struct unwind_memory memory = { in, read_stack };
@@ -163,7 +163,7 @@ static void walk(struct input *in)
 	check(!memcmp(ips[0], ips[1], out[0].nr * sizeof(ips[0][0])));
 }
 
-/* A program of which nothing is loaded but code, with the section. Owned by the caller; NULL: no memory. */
+/* A program with only code and the section loaded. Owned by the caller; NULL: no memory. */
 static uint8_t *make_file(const uint8_t *section, size_t size, uint32_t addr, size_t *made)
 {
 	static const char names[] = "\0.eh_frame";

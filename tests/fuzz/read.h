@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the targets for readers of reports share: what is read is written, in the folded form and as JSON, which is read
- * again and must be the same then.
+ * Shared by the targets for readers of reports: the input is read, and written in the folded form and as JSON. The JSON
+ * is read again, and must give the same.
  */
 #ifndef TESTS_FUZZ_READ_H
 #define TESTS_FUZZ_READ_H
@@ -19,10 +19,10 @@ typedef int (*read_report_fn)(struct infile *in, struct report *r, const struct 
 			      struct err *err);
 
 static const struct report_cfg fuzz_plain = { .annotations = true };
-/* Numbers of JSON have a bit less. */
+/* JSON numbers have a smaller range. */
 static const struct report_cfg fuzz_halved = { .annotations = true, .unit = 2 };
 
-/* NULL: it cannot be read, and an error says why. */
+/* NULL: it cannot be read, and there is an error. */
 static inline struct report *fuzz_read(read_report_fn read, const void *bytes, size_t len,
 				       const struct report_writer *form, const struct report_cfg *cfg,
 				       const struct read_cfg *wanted, struct read_about *about)
@@ -36,7 +36,7 @@ static inline struct report *fuzz_read(read_report_fn read, const void *bytes, s
 	check(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (infile_open(path, &in, &err)) {
-		check(err.code == -EBADMSG); /* compressed, and damaged */
+		check(err.code == -EBADMSG); /* compressed data that is damaged */
 		close(fd);
 		return NULL;
 	}
@@ -64,7 +64,7 @@ static inline char *fuzz_write(struct report *r, const struct report_writer *for
 	return got;
 }
 
-/* Rows of nothing: where halves are rounded down, they may be left out. */
+/* Drop rows with value 0: if halves are rounded down, they may be left out. */
 static inline void fuzz_drop_nothing(char *text)
 {
 	char *line = text, *to = text, *next;

@@ -3,8 +3,8 @@
 #
 # Guests of qemu, without KVM: every machine can run them, some slowly.
 
-# kernel_version IMAGE - what uname -r will say there; fails where IMAGE is no kernel for this. The format of the head
-# is in Documentation/arch/x86/boot.rst of the kernel.
+# kernel_version IMAGE - print the output of uname -r there; fails if IMAGE is not a kernel for this. The format of the
+# head is in Documentation/arch/x86/boot.rst of the kernel.
 kernel_version()
 {
 	local offset
@@ -14,7 +14,7 @@ kernel_version()
 	dd if="$1" bs=1 skip=$((offset + 512)) count=200 status=none | tr '\0' '\n' | sed -n '1s/ .*//p'
 } 2>/dev/null
 
-# make_initramfs FILE - of busybox, the program and all that tests need in the guest.
+# make_initramfs FILE - from busybox, the program and all files that tests need in the guest.
 make_initramfs()
 {
 	local root=$tmp/initramfs
@@ -29,22 +29,22 @@ make_initramfs()
 		rm -rf "$root"
 }
 
-# boot IMAGE SCENARIO ONLINE POSSIBLE - a guest with so many CPUs runs the scenario. What it printed is $tmp/guest, the
-# kernel's console $tmp/console, what qemu said $tmp/monitor and $tmp/qemu. $ended is its exit status, empty where it
-# did not end by itself; $took how long it was, $booted how long until it could run something, in seconds, empty where
+# boot IMAGE SCENARIO ONLINE POSSIBLE - run the scenario in a guest with so many CPUs. $tmp/guest gets its output,
+# $tmp/console the kernel's console, $tmp/monitor and $tmp/qemu the messages of qemu. $ended is its exit status, empty
+# if it did not end by itself; $took its duration, $booted the time until it could run a program, in seconds, empty if
 # it could not in time.
 boot()
 {
 	local image=$1 cpu=Nehalem line pid output monitor replies start=$EPOCHREALTIME
 	local patience=(-t "${VM_BOOT_TIMEOUT:-120}")
-	# Interrupted behind cmpxchg16b, guests of qemu 7.2 may have any flags, and panic; kernels do without. Newer ones
-	# let CPUs be plugged in only where they know whose guest they are (6.12.107 and 7.2.13 do so): qemu's as such they
-	# do not, but VMware's, by the serial number and a port that qemu has, if there is no flag of another one.
+	# Guests of qemu 7.2 that are interrupted after cmpxchg16b may have wrong flags, and panic; kernels work without
+	# cmpxchg16b. Newer kernels let CPUs be plugged in only if they know the hypervisor (6.12.107 and 7.2.13 do so):
+	# not qemu itself, but VMware, by the serial number and a port that qemu has, if no flag names another one.
 	local flags=-cx16,-hypervisor
-	# One that hangs for a minute panics: else it would be waited for until the time limit.
+	# A guest that hangs for a minute panics: otherwise it would run until the time limit.
 	local append="console=ttyS0,115200 quiet panic=-1 oops=panic softlockup_panic=1 watchdog_thresh=30"
-	# What a kernel frees is checked when it is used again: so damage is told, whosever fault it is (see run_scenario() in
-	# tests/vm/kernels).
+	# The kernel checks freed memory when it is used again, so that damage is reported, whatever caused it (see
+	# run_scenario() in tests/vm/kernels).
 	append+=" slub_debug=FZPU mitigations=off rdinit=/init scenario=$2"
 
 	local initrd=$tmp/initramfs.cpio
@@ -59,7 +59,7 @@ boot()
 	rm -f "$tmp"/monitor*
 	: >"$tmp/console"
 	mkfifo "$tmp/monitor.in" "$tmp/monitor.out"
-	exec {monitor}<>"$tmp/monitor.in" {replies}<>"$tmp/monitor.out" # for both ways: without waiting for qemu
+	exec {monitor}<>"$tmp/monitor.in" {replies}<>"$tmp/monitor.out" # for both directions: does not wait for qemu
 	echo '{"execute": "qmp_capabilities"}' >&"$monitor"
 	exec {output}< <(exec timeout --foreground -k 5 "${VM_TIMEOUT:-600}" qemu-system-x86_64 \
 		-nodefaults -no-user-config -display none -no-reboot -machine pc -accel tcg,thread=multi -m 1024 \
@@ -90,7 +90,7 @@ boot()
 	exec {output}<&- {monitor}>&- {replies}<&-
 }
 
-# add_cpu NUMBER MODEL - the command that plugs in this CPU.
+# add_cpu NUMBER MODEL - print the command that plugs in this CPU.
 add_cpu()
 {
 	[[ $1 =~ ^[0-9]{1,4}$ ]] && printf '{"execute": "device_add", "arguments": {"driver": "%s-x86_64-cpu", "id": "cpu%d",

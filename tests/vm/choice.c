@@ -11,7 +11,7 @@
 
 /* ---- which backend */
 
-/* A row of --list-backends -f begins with @way and @usable. */
+/* True if a row of --list-backends -f begins with @way and @usable. */
 static bool listed(const struct run *r, const char *way, const char *usable)
 {
 	char row[64];
@@ -34,7 +34,7 @@ static void check_list(bool bpf)
 	run_free(&r);
 }
 
-/* @backend is forced, or auto; @taken is what shall sample. */
+/* @backend: forced, or auto; @taken: the expected one. */
 static void check_taken(const char *backend, const char *taken, const struct confined *as, const char *why)
 {
 	char name[64];
@@ -59,7 +59,7 @@ static void check_refused(const char *backend, const struct confined *as, const 
 	run_free(&r);
 }
 
-/* RHEL 7: not before it is asked for. */
+/* RHEL 7: BPF is not used unless the user names it. */
 static void check_tainting(void)
 {
 	int before = setting_get("tainted");
@@ -112,7 +112,7 @@ static void check_nobody_refused(int paranoid, pid_t pid)
 	run_free(&r);
 }
 
-/* Of own programs: with the kernel's stacks, or without, which is told. */
+/* A user's own programs, with kernel stacks, or without and with a warning. */
 static void check_nobody_samples(int paranoid, bool kernel, pid_t pid)
 {
 	static const struct confined nobody = { .nobody = true };
@@ -158,7 +158,7 @@ static void check_nobody(void)
 	load_stop(pid);
 }
 
-/* ---- system calls that are not there */
+/* ---- missing system calls */
 
 static void check_seccomp(void)
 {
@@ -185,8 +185,8 @@ void check_denied(void)
 /* ---- lockdown */
 
 /*
- * What it forbids at its highest level is reading the kernel's memory: BPF programs may not, and perf events with
- * registers of the kernel are refused. Stacks and counts are neither.
+ * The highest level of lockdown forbids reading the kernel's memory: BPF programs may not do it, and perf events with
+ * kernel registers are refused. Stacks and counts are still permitted.
  */
 void check_lockdown(void)
 {

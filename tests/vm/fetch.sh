@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154,SC2034
+# fetch_kernel SUITE IMAGE - put the kernel for virtual machines of a Debian suite into the file IMAGE, and a module of
+# it into IMAGE.ko, if its package has one; $why: error message. fetch_files SUITE FOLDER PACKAGE... - put the files of
+# packages of a suite below FOLDER, which is new; $why: error message.
 #
-# fetch_kernel SUITE IMAGE - the kernel for virtual machines of a suite of Debian becomes the file IMAGE, and a module of
-#   it IMAGE.ko, if there is one in its package; $why when not.
-# fetch_files SUITE FOLDER PACKAGE... - what packages of a suite have is below FOLDER, which is new; $why when not.
-#
-# From where this machine has its packages; apt has lists and folders of its own for it, in $tmp, and verifies what it
-# gets as ever. Nothing is installed.
+# The packages come from the mirrors of this machine. apt has lists and directories of its own for that, in $tmp, and
+# verifies packages as usual. Nothing is installed.
 
-# debian_mirrors - where the machine's own sources have Debian from, a line each.
+# debian_mirrors - print the mirrors of Debian in the machine's own sources, one a line.
 debian_mirrors()
 {
 	# shellcheck disable=SC2016 # for apt-get
 	apt-get indextargets --format '$(LABEL)|$(REPO_URI)' 'Created-By: Packages' | sed -n 's/^Debian|//p' | sort -u
 }
 
-# known_mirrors - the same; what they are called is only known when their lists are there.
+# known_mirrors - the same; the names of suites are known only if their lists exist.
 known_mirrors()
 {
 	debian_mirrors | grep . || { apt-get -q update >"$tmp/fetch.log" 2>&1 && debian_mirrors; }
 }
 
-# depended PACKAGE PREFIX - the package called PREFIX and a version that this one depends on.
+# depended PACKAGE PREFIX - print the package called PREFIX and a version on which this one depends.
 depended()
 {
 	apt-cache "${apt_options[@]}" depends "$1" | sed -nE "s/^ *Depends: ($2-[0-9][^ ]*)$/\\1/p" | head -n 1
 }
 
-# unpack_kernel FOLDER PACKAGE... - their image is the file FOLDER/vmlinuz, and FOLDER/module.ko a module, if there is one.
+# unpack_kernel FOLDER PACKAGE... - put their image into FOLDER/vmlinuz, and a module into FOLDER/module.ko, if there is
+# one.
 unpack_kernel()
 {
 	local found deb
@@ -66,7 +66,7 @@ use_suite()
 	apt-get "${apt_options[@]}" -q update
 }
 
-# try_mirror URI SUITE FOLDER - FOLDER/vmlinuz is the kernel of this suite.
+# try_mirror URI SUITE FOLDER - put the kernel of this suite into FOLDER/vmlinuz.
 try_mirror()
 {
 	local image binary modules apt_options
@@ -98,7 +98,7 @@ fetch_kernel()
 	return 1
 }
 
-# try_files URI SUITE FOLDER PACKAGE... - FOLDER/unpacked has the files of the packages.
+# try_files URI SUITE FOLDER PACKAGE... - put the files of the packages into FOLDER/unpacked.
 try_files()
 {
 	local apt_options deb

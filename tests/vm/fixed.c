@@ -15,7 +15,7 @@
 static const char *const backends[] = { "auto", "bpf", "perfring", "both" };
 static const char *const unwinds[] = { "fp", "dwarf" };
 
-/* Of tests/vm/workloads/tree.c. */
+/* The functions of tests/vm/workloads/tree.c. */
 static const struct {
 	const char *leaf;
 	double share;
@@ -27,7 +27,7 @@ static const struct {
 	{ ";many_zeros", 0.30, true },
 };
 
-/* The user stacks of tests/vm/golden/user_stacks, one a line. */
+/* The user stacks of tests/vm/golden/user_stacks, one on each line. */
 static char *golden;
 
 static void read_golden(void)
@@ -66,10 +66,10 @@ static size_t nr_golden(void)
 }
 
 /*
- * What a function does beside calling the next one are some instructions in a million, and where it has no frame yet,
- * or not any more, fewer. But an emulator translates code where it is first run, which takes it so long that a sample
- * hits it now and then, and takes interrupts where blocks of code end, as with calls: 2 of 800 and 4 of 335 were the
- * most that was seen. Two may be, and one in a hundred.
+ * True if so many other samples are acceptable. Beside calling the next function, a function executes some instructions
+ * in a million, and even fewer while it has no frame. But an emulator translates code when it first runs, which takes
+ * so long that a sample hits it now and then, and takes interrupts at the ends of blocks of code, such as calls. The
+ * highest numbers seen were 2 of 800 and 4 of 335. Two are accepted, and one in a hundred.
  */
 static bool are_few(uint64_t others, uint64_t samples)
 {
@@ -105,7 +105,7 @@ static bool ends_with(const char *text, const char *end)
 	return len >= end_len && !strcmp(text + len - end_len, end);
 }
 
-/* Within five standard deviations of a binomial distribution. */
+/* Check that the shares are within five standard deviations of a binomial distribution. */
 static void check_shares(const struct stack_rows *s, const char *name)
 {
 	double n = (double)s->samples;
@@ -129,7 +129,7 @@ static void check_shares(const struct stack_rows *s, const char *name)
 	}
 }
 
-/* All with a user part was unwound, and to the root. */
+/* Check that all samples with a user part were unwound to the root. */
 static void check_unwound(const struct run *r, const char *name)
 {
 	uint64_t root = report_book(r, "unwound_to_root");
@@ -171,8 +171,8 @@ static void check_tree(const char *backend, const char *unwind, pid_t pid)
 }
 
 /*
- * A program with a C library, whose own frames have the names that it was built with: from _start on, and then from
- * main on as it says itself. Between them and before "ready" nothing is sampled.
+ * A program with a C library whose frames have their names: from _start on, and from main on as the program itself
+ * prints them. No samples come between them, or before "ready".
  */
 static void check_deep(const char *backend, pid_t pid)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * guest SCENARIO - what is checked inside a virtual machine, as root; it needs nothing but ./profile, ./offcputime, the
+ * guest SCENARIO - run the checks inside a virtual machine, as root. It needs only ./profile, ./offcputime, the
  * programs of tests/vm/workloads beside it, and the kernel's file systems, and runs from Linux 3.10 on.
  *
- * stdout is TAP, with lines for whoever started the machine: "# row: ..." and "# figure: ..." belong into its tables,
+ * stdout is TAP, with lines for the starter of the machine: "# row: ..." and "# figure: ..." belong into its tables,
  * "@@ADD-CPU N" asks it to plug in a CPU.
  */
 #include "tests/vm/checks.h"
@@ -34,7 +34,7 @@ static void all(void)
 	check_lockdown();
 }
 
-/* Machines that differ in their CPUs only. */
+/* Machines that differ only in their CPUs. */
 static void cpus(void)
 {
 	check_choice();
@@ -59,9 +59,9 @@ int main(int argc, char **argv)
 		if (argc != 2 || strcmp(argv[1], scenarios[i].name))
 			continue;
 		highest_cpu = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
-		/* Emulation makes interrupts take longer than the kernel thinks right. */
+		/* Under emulation, interrupts take longer than the kernel expects. */
 		setting_put("perf_cpu_time_max_percent", 0);
-		host_has_bpf(); /* before anything has used it */
+		host_has_bpf(); /* before BPF is used */
 		host_hold_switches();
 		scenarios[i].run();
 		return tap_end();

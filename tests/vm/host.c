@@ -42,13 +42,13 @@ static int load_program(void)
 	attr.insns = (uintptr_t)program;
 	attr.insn_cnt = 2;
 	attr.license = (uintptr_t) "GPL";
-	/* As far as the first kernels with bpf(2) know it. */
+	/* The size that the first kernels with bpf(2) know. */
 	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, 48);
 }
 
 /*
- * Asked once, before anything has used bpf(2): before 5.11 the maps of a profile that has ended count for some time in
- * what their user may lock, and then no program can be loaded.
+ * Tested once, before bpf(2) is used: before 5.11 the maps of an ended profile still count against the user's locked
+ * memory for some time, and then no program can be loaded.
  */
 bool host_has_bpf(void)
 {

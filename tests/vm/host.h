@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this kernel can do, found out without profile. */
+/* The features of this kernel, found without profile. */
 #ifndef TESTS_VM_HOST_H
 #define TESTS_VM_HOST_H
 
 #include <stdbool.h>
 
-/** host_release() - as uname says. */
+/** host_release() - the release in uname. */
 const char *host_release(void);
-/** host_bpf_taints() - the first bpf(2) call would: that is RHEL 7. */
+/** host_bpf_taints() - true if the first bpf(2) call taints the kernel: RHEL 7. */
 bool host_bpf_taints(void);
 /**
- * host_hold_switches() - have an event of a thread as long as this process lives. With the first one of a host the
- * kernel patches __schedule(), and with the last one again (perf_sched_events, kernel/events/core.c). The emulator may
- * still run the breakpoint that was there while it did, of which the kernel knows nothing any more: it panics.
+ * host_hold_switches() - keep an event of a thread open as long as this process lives. With the first such event of a
+ * host the kernel patches __schedule(), and again with the last one (perf_sched_events, kernel/events/core.c). The
+ * emulator may still execute the breakpoint that was there meanwhile, and the kernel does not know it any more: it
+ * panics.
  */
 void host_hold_switches(void);
-/** host_has_bpf() - a BPF program for perf events loads. Not where that taints: it is said to be so there. */
+/** host_has_bpf() - true if a BPF program for perf events can be loaded. If that taints the kernel, it is assumed. */
 bool host_has_bpf(void);
-/** host_perf_of_own() - nobody may have an event of its own user code, with @paranoid. */
+/** host_perf_of_own() - true if a user without rights may open an event for its own user code, with @paranoid. */
 bool host_perf_of_own(int paranoid);
 
-/** setting_get() - a number below /proc/sys/kernel/; -100: it is not there. */
+/** setting_get() - a number below /proc/sys/kernel/; -100: it does not exist. */
 int setting_get(const char *name);
-/** setting_put() - false: it is not there, or the kernel does not take the value. */
+/** setting_put() - false: it does not exist, or the kernel refuses the value. */
 bool setting_put(const char *name, int value);
-/** host_write() - a short text to a file of the kernel's. */
+/** host_write() - write a short text to a file of the kernel. */
 bool host_write(const char *path, const char *text);
 
 #endif

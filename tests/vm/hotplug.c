@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #define HZ        199
-#define WORKED_MS 1000 /* of CPU time, so that there are samples */
+#define WORKED_MS 1000 /* ms of CPU time, so that there are samples */
 
 static unsigned int added; /* the CPU that comes later, 0: not yet */
-static bool none_is_added; /* the machine was asked for one */
+static bool none_is_added; /* the machine has no further CPU */
 
 static void cpu_path(char *path, size_t size, unsigned int cpu, const char *file)
 {
@@ -53,7 +53,7 @@ static void work_on(unsigned int cpu, const char *name)
 	load_stop(pid);
 }
 
-/* Off for a second; and a second after it is back it is sampled again: that is what profile promises. */
+/* Take the CPU offline for a second. A second after it is back, it is sampled again: profile promises that. */
 static void off_and_on(unsigned int cpu)
 {
 	tap_ok(turn(cpu, false), "CPU %u goes", cpu);
@@ -63,7 +63,7 @@ static void off_and_on(unsigned int cpu)
 	work_on(cpu, "again");
 }
 
-/* The first time the machine gets it, then it is only offline. */
+/* The first time, the machine gets the CPU; later it is only offline. */
 static bool add_cpu(unsigned int cpu)
 {
 	if (none_is_added)
@@ -79,8 +79,9 @@ static bool add_cpu(unsigned int cpu)
 }
 
 /*
- * A quarter of the samples that a task has to have after @times such pieces of work, where of all that were due as many
- * were taken as of this machine: emulated CPUs that wait for a real one miss most of them, and not all the same part.
+ * Check that a task has a quarter of its samples after @times such pieces of work, if as large a part of all due
+ * samples was taken as on this machine. Emulated CPUs that wait for a real one miss most samples, and not all the same
+ * part.
  */
 static void check_sampled(const struct run *r, const char *comm, unsigned int times, const char *name)
 {
@@ -134,8 +135,8 @@ static void sample(const char *backend, unsigned int nr_cpus)
 }
 
 /*
- * Time off the CPU, of a thread whose CPU stays. Until a CPU that comes has a ring its switches are not seen there: who
- * is off its CPU then may be lost, and everything but that is in the stats.
+ * Time off the CPU of a thread whose CPU stays online. Switches on a new CPU are not seen until it has a ring:
+ * intervals of threads that leave it before may be lost, and all others are in the statistics.
  */
 static void trace(const char *backend, unsigned int nr_cpus)
 {

@@ -13,8 +13,9 @@
 #define STORM_SECONDS 4
 
 /*
- * One run under load: the stats, and with both: no difference. Emulated, two CPUs that have no time left for it cannot
- * copy stacks hundreds of times a second: then the rings lose some, which is told and is no subject of this.
+ * One run under load: the statistics, and with both backends, no difference. Two emulated CPUs without spare time
+ * cannot copy stacks hundreds of times a second: then the rings lose some samples, which is reported and not checked
+ * here.
  */
 static void check_under_load(const char *backend, const char *unwind)
 {
@@ -89,7 +90,7 @@ void check_costs(void)
 	check_cost("perfring");
 }
 
-/* ---- what is sampled */
+/* ---- targets */
 
 void check_targets(void)
 {
@@ -100,7 +101,7 @@ void check_targets(void)
 
 	snprintf(args, sizeof(args), "1 %u", last_cpu());
 	run_profile(&r, NULL, "-f -d --stats -F 199 -o /tmp/report -- ./tree %s", args);
-	tap_ok(r.status == 128 + 14, "a command: its exit status is %d", r.status); /* its alarm */
+	tap_ok(r.status == 128 + 14, "a command: its exit status is %d", r.status); /* from its alarm */
 	tap_ok(!strcmp(r.out, "ready\n"), "a command: its output");
 	run_free(&r);
 	run_profile(&r, NULL, "-f -d -F 199 -- ./tree %s", args);

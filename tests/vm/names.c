@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names of the kernel's addresses: of /proc/kallsyms, and of the kernel itself when it is asked for them. */
+/* Names of the kernel's addresses: from /proc/kallsyms, and from the kernel itself. */
 #include "tests/vm/checks.h"
 #include "tests/vm/host.h"
 #include "tests/vm/run.h"
@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of so many functions of the kernel's own, one: all of them take half a minute under emulation. */
+/* Check one of so many kernel functions: all of them take half a minute under emulation. */
 #define ONE_OF "16"
 
-/* bpf_snprintf() is there since 5.13. */
+/* bpf_snprintf() exists since 5.13. */
 static bool can_ask(void)
 {
 	char *end;
@@ -49,7 +49,7 @@ void check_names(void)
 {
 	struct run r;
 
-	/* So that there are BPF programs. */
+	/* So that BPF programs exist. */
 	run_start(&r, NULL, "-v -F 49 600");
 	tap_ok(run_await_sampling(&r), "names: profile runs");
 	check_all_names("without modules", false);

@@ -18,7 +18,7 @@ pid_t naps_start(unsigned int seconds, unsigned int cpu, bool nobody)
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	char args[64];
 
-	/* Nobody may write it whatever the umask is. */
+	/* A user without rights may write it, whatever the umask is. */
 	if (fd < 0 || fchmod(fd, 0666) || ftruncate(fd, sizeof(*naps)))
 		die(path);
 	naps = mmap(NULL, sizeof(*naps), PROT_READ, MAP_SHARED, fd, 0);
@@ -36,8 +36,8 @@ void naps_stop(pid_t pid)
 }
 
 /*
- * The machine may stand still between a look at the clock and what begins or ends with it, and that may have been the
- * time of a nap or two: these may have been traced or not, as those that were not whole.
+ * The machine may stop between reading the clock and the action that belongs to it, for a nap or two: these may have
+ * been traced or not, like those that were not whole.
  */
 #define EDGE 2
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The row at @p: its text without the value, which is returned. @next: what follows it. */
+/* Split the row at @p: *@len is its text without the value. Return: the value. @next: the rest. */
 static uint64_t row_at(const char *p, size_t *len, const char **next)
 {
 	size_t line = strcspn(p, "\n"), i = line;
@@ -31,7 +31,7 @@ uint64_t report_samples(const char *folded, const char *prefix, const char *part
 	return sum;
 }
 
-/* What is behind "name: " at the beginning of a line. */
+/* The text after "name: " at the beginning of a line. */
 static const char *line_of(const struct run *r, const char *name)
 {
 	size_t len = strlen(name);
@@ -90,7 +90,7 @@ bool check_ran(const struct run *r, const char *name)
 	return ran;
 }
 
-/* All of the parts between '|' are in @text. */
+/* True if all parts between '|' are in @text. */
 static bool has_all(const char *text, const char *parts)
 {
 	for (; *parts; parts += strcspn(parts, "|"), parts += *parts == '|')

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What profile reported: rows of the folded form with -d, and the stats. */
+/* The report of profile: rows of the folded form with -d, and the statistics. */
 #ifndef TESTS_VM_REPORT_H
 #define TESTS_VM_REPORT_H
 
 #include "tests/vm/run.h"
 
-/** report_samples() - those of rows that begin with @prefix and contain @part, ("": all). */
+/** report_samples() - the samples of rows that begin with @prefix and contain @part ("": all). */
 uint64_t report_samples(const char *folded, const char *prefix, const char *part);
-/** report_book() - a number of --stats; UINT64_MAX: it is not there. */
+/** report_book() - a number of --stats; UINT64_MAX: it is missing. */
 uint64_t report_book(const struct run *r, const char *name);
-/** report_word() - a word of --stats ("backend"), or all of the line ("backend_reason"); "": it is not there. */
+/** report_word() - a word of --stats ("backend"), or the whole line ("backend_reason"); "": it is missing. */
 const char *report_word(const struct run *r, const char *name);
-/** check_ran() - exit status 0, the stats balance and nothing is lost. Return: all of this is true. */
+/**
+ * check_ran() - check that the exit status is 0, the statistics balance, and nothing is lost. Return: all of this is
+ * true.
+ */
 bool check_ran(const struct run *r, const char *name);
-/** check_failed() - exit status 1, and that stderr has all of @parts (separated by '|'). */
+/** check_failed() - check that the exit status is 1, and that stderr has all of @parts (separated by '|'). */
 void check_failed(const struct run *r, const char *name, const char *parts);
 
 /** struct stack_row - one user stack and its samples, from the comm to the leaf. */
 struct stack_row {
 	char *stack;
 	uint64_t samples;
-	bool in_kernel; /* some of them */
+	bool in_kernel; /* some samples are in the kernel */
 };
 
 struct stack_rows {
@@ -29,7 +32,7 @@ struct stack_rows {
 	uint64_t samples;
 };
 
-/** report_user_stacks() - the rows that begin with @prefix, those with the same user stack as one. */
+/** report_user_stacks() - the rows that begin with @prefix; rows with the same user stack are merged. */
 void report_user_stacks(const char *folded, const char *prefix, struct stack_rows *out);
 void stack_rows_free(struct stack_rows *s);
 

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUN_SECONDS 120 /* more than any run takes under emulation */
+#define RUN_SECONDS 120 /* longer than any run under emulation */
 #define MAX_ARGS    32
 #define NOBODY      65534
 
@@ -80,7 +80,7 @@ static void become_nobody(void)
 		die("cannot become nobody");
 }
 
-/* @args is cut into words. */
+/* Split @args into words. */
 static void split(char *args, char **argv)
 {
 	unsigned int argc = 1;
@@ -92,7 +92,7 @@ static void split(char *args, char **argv)
 	argv[argc] = NULL;
 }
 
-/* Return: its pid; it has @out and @err for stdout and stderr. */
+/* Return: its pid; @out and @err become its stdout and stderr. */
 static pid_t spawn(const struct confined *as, const char *path, const char *args, int out, int err)
 {
 	char *argv[MAX_ARGS + 1] = { (char *)path }, words[256];
@@ -106,7 +106,7 @@ static pid_t spawn(const struct confined *as, const char *path, const char *args
 	split(words, argv);
 	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		die("cannot redirect");
-	/* First what needs rights. */
+	/* First the steps that need privileges. */
 	if (as && as->denied)
 		deny(as->denied);
 	if (as && as->nobody)
@@ -125,7 +125,7 @@ static int scratch_file(void)
 	return fd;
 }
 
-/* What is in the file by now, as text. */
+/* The present contents of the file, as text. */
 static char *contents(int fd)
 {
 	size_t len = 0;
@@ -242,7 +242,7 @@ void run_offcputime(struct run *r, const struct confined *as, const char *format
 	run_end(r);
 }
 
-/* ---- what is profiled */
+/* ---- workloads */
 
 pid_t load_start(const char *program, const char *name, const char *args, bool nobody)
 {
@@ -285,7 +285,7 @@ uint64_t load_cpu_ms(pid_t pid)
 		p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
 		fclose(f);
 	}
-	/* Behind the name: the 12th and the 13th field are user and system time. */
+	/* After the name, the 12th and 13th field are user and system time. */
 	for (i = 1; p && i <= 13; i++) {
 		p = strchr(p + 1, ' ');
 		if (p && i >= 12)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that a guest runs: profile, with what it said and took, and what is profiled. For kernels from 3.10 on. */
+/* Programs that a guest runs: profile, with its output and cost, and workloads. For kernels from 3.10 on. */
 #ifndef TESTS_VM_RUN_H
 #define TESTS_VM_RUN_H
 
@@ -10,50 +10,52 @@
 
 enum { DENY_BPF = 1, DENY_PERF = 2 };
 
-/** struct confined - what a program may not do; all zeros: it is root. */
+/** struct confined - restrictions of a program; all zeros: it is root. */
 struct confined {
-	bool nobody;         /* another user, without rights */
-	unsigned int denied; /* system calls that say ENOSYS, as a kernel without them does */
+	bool nobody;         /* run as another user, without privileges */
+	unsigned int denied; /* system calls that return ENOSYS, as on a kernel without them */
 };
 
-/** struct run - of profile, or offcputime. What it said is freed by run_free(). */
+/** struct run - a run of profile or offcputime. run_free() frees its output. */
 struct run {
 	pid_t pid;
 	int out_fd, err_fd;
-	char args[256]; /* it was run with */
+	char args[256]; /* its arguments */
 	int status;     /* its exit status; 128 + signal; -1: it did not end in time */
 	char *out, *err;
 	uint64_t forked_ns; /* CLOCK_MONOTONIC */
 	long maxrss_kb;
 };
 
-/** run_start() - run profile with arguments that are separated by blanks. Nothing is returned: failing ends the guest.
- */
+/** run_start() - run profile with arguments separated by blanks. No return value: a failure ends the guest. */
 void run_start(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
-/** run_start_offcputime() - the same of the other program. */
+/** run_start_offcputime() - the same for offcputime. */
 void run_start_offcputime(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
-/** run_await_sampling() - until it says that its events are open. Return: false: it has ended, or does not say so. */
+/**
+ * run_await_sampling() - wait until it prints that its events are open. Return: false: it has ended, or does not print
+ * that.
+ */
 bool run_await_sampling(struct run *r);
 /** run_end() - wait until it ends. */
 void run_end(struct run *r);
 void run_free(struct run *r);
-/** run_profile() - from start to end. */
+/** run_profile() - start it and wait until it ends. */
 void run_profile(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
-/** run_offcputime() - the same of the other program. */
+/** run_offcputime() - the same for offcputime. */
 void run_offcputime(struct run *r, const struct confined *as, const char *format, ...) PRINTF(3, 4);
 
 /**
- * load_start() - run a program of this folder until it says "ready", as @name.
+ * load_start() - run a workload as @name until it prints "ready".
  * @args: separated by blanks
  */
 pid_t load_start(const char *program, const char *name, const char *args, bool nobody);
 void load_stop(pid_t pid);
-/** load_cpu_ms() - the CPU time that it got. */
+/** load_cpu_ms() - the CPU time that it has used. */
 uint64_t load_cpu_ms(pid_t pid);
 
 uint64_t now_ns(void);
 void nap_ms(unsigned int ms);
-/** await() - until @holds(@arg); false: it did not within @seconds. */
+/** await() - wait until @holds(@arg); false: not within @seconds. */
 bool await(bool (*holds)(void *arg), void *arg, unsigned int seconds);
 void die(const char *what) __attribute__((noreturn));
 

@@ -15,7 +15,7 @@
 #define SECONDS 2
 #define SHARE   0.9
 
-/* Of tests/vm/workloads/naps.c. */
+/* The stack of tests/vm/workloads/naps.c. */
 static const char stack[] = "naps;_start;begin;turn;nap;";
 
 static void check_backend(const char *backend, pid_t pid)
@@ -28,7 +28,7 @@ static void check_backend(const char *backend, pid_t pid)
 	run_offcputime(&r, NULL, "--backend=%s -f -d --stats -p %d %d", backend, pid, SECONDS);
 	if (check_ran(&r, name)) {
 		check_naps(&r, name, stack, SHARE);
-		/* Now and then it makes room on its way. */
+		/* Now and then the kernel preempts it on its way. */
 		kernel = report_samples(r.out, stack, ";schedule") * 10 > report_samples(r.out, stack, "") * 9 &&
 			 !report_samples(r.out, "", ";__schedule");
 		if (!tap_ok(kernel, "%s: the kernel's stacks end with schedule", name))
@@ -40,7 +40,7 @@ static void check_backend(const char *backend, pid_t pid)
 	run_free(&r);
 }
 
-/* profile has both times; an emulated CPU is late with samples, of which there are few here. */
+/* profile with both times; an emulated CPU is late with samples, and there are few here. */
 static void check_joined(const char *backend, pid_t pid)
 {
 	static const char off[] = "naps;off-cpu;_start;begin;turn;nap;";
@@ -60,7 +60,7 @@ static void check_joined(const char *backend, pid_t pid)
 	run_free(&r);
 }
 
-/* All of the system, with what the guest itself does. */
+/* The whole system, including the guest itself. */
 static void check_system(const char *backend)
 {
 	char name[64];
@@ -74,7 +74,10 @@ static void check_system(const char *backend)
 	run_free(&r);
 }
 
-/* Nobody may read trace events: its own are known from other records, and at level 2 without stacks. */
+/*
+ * A user without rights may not read trace events: switches of its own threads are known from other records, and at
+ * level 2 without stacks.
+ */
 static void check_nobody(void)
 {
 	static const struct confined nobody = { .nobody = true };
@@ -107,9 +110,9 @@ static void open_event(struct perf_event_attr *attr)
 }
 
 /*
- * The kernel's scheduler is patched when the first one traces it, and when there is a second. A CPU of qemu 7.2 that is
- * emulated beside others may not see that the breakpoint is gone that this begins with: 5.10 hung in asm_exc_int3,
- * called by __schedule(), in 3 of 11 runs. So there are some who trace for the whole time, until the machine is off.
+ * The kernel patches its scheduler for the first tracer, and again for the second. An emulated CPU of qemu 7.2 may not
+ * see, beside other CPUs, that the breakpoint used for that is gone: 5.10 hung in asm_exc_int3, called by __schedule(),
+ * in 3 of 11 runs. So some processes trace all the time, until the machine is off.
  */
 static void keep_tracing(void)
 {
@@ -157,7 +160,7 @@ void check_waits(void)
 		check_system(backends[i]);
 		check_joined(backends[i], pid);
 	}
-	/* Where trace events are not mounted it mounts them for itself. */
+	/* If tracefs is not mounted, profile mounts it for itself. */
 	if (!umount2("/sys/kernel/tracing", MNT_DETACH) | !umount2("/sys/kernel/debug", MNT_DETACH))
 		for (i = 0; i < nr; i++)
 			check_backend(backends[i], pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program without a C library: its stacks are the same whoever compiled it, from _start on, where both kinds of
- * unwinding end. The number of seconds it may live and its CPU are its first arguments.
+ * A program without a C library: its stacks are the same with every compiler, from _start on, where both kinds of
+ * unwinding end. Its first arguments are its maximal lifetime in seconds and its CPU.
  */
 #ifndef TESTS_VM_BARE_H
 #define TESTS_VM_BARE_H
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) long bare_call(long nr, long a, lon
 	return ret;
 }
 
-/* A file that is mapped to be written, for others, too. */
+/* Map a file to be written, shared. */
 static inline __attribute__((always_inline)) long bare_map(long fd, size_t size)
 {
 	register long flags __asm__("r10") = MAP_SHARED | MAP_POPULATE;
@@ -74,7 +74,7 @@ static unsigned long bare_number(const char *s)
 	return n;
 }
 
-/* @stack: argc, then argv, of which there are @nr. */
+/* @stack: argc, then the @nr words of argv. */
 static void bare_begin(const long *stack, long nr)
 {
 	unsigned long mask[16] = { 0 }, cpu;

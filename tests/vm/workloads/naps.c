@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * naps SECONDS CPU FILE - sleeps 10 ms at a time, on one CPU, and does nothing else but to write into the file, a
- * struct naps, when that was.
+ * naps SECONDS CPU FILE - sleep 10 ms at a time, on one CPU, and write the times into the file, a struct naps.
  *
- * Expected, of all time off the CPU: naps;_start;begin;turn;nap, which is nearly all the time there is.
+ * Expected stack of all time off the CPU: naps;_start;begin;turn;nap, nearly all of the time.
  */
 #include "tests/vm/workloads/naps.h"
 #include "tests/vm/workloads/bare.h"
@@ -12,7 +11,7 @@
 
 static volatile int stop; /* stays 0: see tests/workloads/workload.h */
 
-/* The clocks are looked at here: where it is kept from running between these, this is its stack. */
+/* The clocks are read here: if it is preempted between these, this is its stack. */
 static NOINLINE void nap(volatile struct nap *n)
 {
 	struct timespec ts = { 0, NAP_NS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the workload naps writes into a file, for whoever has mapped it, too. */
+/* The data that the workload naps writes into a file, and that other programs may map. */
 #ifndef TESTS_VM_WORKLOADS_NAPS_H
 #define TESTS_VM_WORKLOADS_NAPS_H
 
@@ -10,10 +10,10 @@
 
 /** struct naps - all its naps; times are in ns. */
 struct naps {
-	uint64_t nr; /* that have ended */
+	uint64_t nr; /* ended naps */
 	struct nap {
 		uint64_t from, to; /* of CLOCK_MONOTONIC */
-		uint64_t on_cpu;   /* of this time; all else is off CPU, however long the machine stood still */
+		uint64_t on_cpu;   /* of this time; all other time is off CPU, however long the machine stood still */
 	} nap[MAX_NAPS];
 };
 

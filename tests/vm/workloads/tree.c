@@ -2,11 +2,11 @@
 /*
  * tree SECONDS CPU - four functions with known shares of the time, below two others, on one CPU.
  *
- * Each runs until it has had its share of the thread's CPU time, as the thread's own clock says, which it reads itself:
- * how fast the CPU is, and what interrupts cost, changes nothing. What one took too much, it lacks the next time.
- * Slices take some milliseconds of ever other lengths: no sampling rate is in step with them.
+ * Each runs until it has had its share of the thread's CPU time, which it reads from the thread's own clock: the speed
+ * of the CPU and the cost of interrupts do not matter. If a function took too much, it gets less the next time. Slices
+ * take some milliseconds and vary in length, so that no sampling rate is in step with them.
  *
- * Expected, of all samples: tree;_start;begin;turn;computing;short_sums 20 %, ...;computing;long_sums 35 %,
+ * Expected shares of all samples: tree;_start;begin;turn;computing;short_sums 20 %, ...;computing;long_sums 35 %,
  * ...;reading;few_zeros 15 %, ...;reading;many_zeros 30 %. The last two are nearly always in the kernel.
  */
 #include "tests/vm/workloads/bare.h"
