@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * deny [CALL=ERROR]... -- COMMAND [ARGUMENT...] - run it where a filter of system calls (seccomp) refuses these, as
- * that of a container does. CALL: bpf or perf_event_open; ERROR: EPERM, EACCES or ENOSYS.
+ * deny [CALL=ERROR]... -- COMMAND [ARGUMENT...] - run it under a filter of system calls (seccomp) that refuses these,
+ * like that of a container. CALL: bpf or perf_event_open; ERROR: EPERM, EACCES or ENOSYS.
  *
- * The rest of a host is made by setpriv, prlimit and unshare of util-linux. Started as root, so that it takes no
- * no_new_privs: what the command then gives up is its own choice.
+ * The rest of a host is made by setpriv, prlimit and unshare of util-linux. Start it as root, which needs no
+ * no_new_privs for the filter: so it can be tested what the command drops itself.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -27,7 +27,7 @@ struct word {
 static const struct word calls[] = { { "bpf", SYS_bpf }, { "perf_event_open", SYS_perf_event_open }, { NULL, 0 } };
 static const struct word errors[] = { { "EPERM", EPERM }, { "EACCES", EACCES }, { "ENOSYS", ENOSYS }, { NULL, 0 } };
 
-/* NULL: it is none of them. */
+/* NULL: none of them. */
 static const struct word *find(const struct word *list, const char *name, size_t len)
 {
 	for (; list->name; list++)

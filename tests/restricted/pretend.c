@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * pretend [-o LOG] KERNEL -- COMMAND [ARGUMENT...] - run it on a kernel that is not here: perf_event_open(2), bpf(2)
- * and uname(2) answer as that one would, and newer system calls are not there (tests/kernels.h has the facts). What
- * that kernel would accept is left to this one. Files of /proc and /sys stay as they are.
+ * pretend [-o LOG] KERNEL -- COMMAND [ARGUMENT...] - run it on another kernel, imitated: perf_event_open(2), bpf(2) and
+ * uname(2) answer as that kernel would, and newer system calls do not exist (tests/kernels.h has the facts). Calls that
+ * it would accept go to this kernel. Files of /proc and /sys stay as they are.
  *
- * LOG gets a line for each of these but uname: the call, for bpf(2) the number of the command, and "ok" or the error;
- * of one that is not there its number.
+ * LOG gets a line for each of these except uname: the call, for bpf(2) the number of the command, and "ok" or the
+ * error; for a call that does not exist, its number.
  *
  * The command runs under a filter of system calls (seccomp) that asks this process; needs root, and Linux 5.9.
  */
@@ -32,7 +32,7 @@
 #define MAX_INSNS (1u << 20)
 #define MAX_BTF   (16u << 20)
 
-/* Not a system call's answer: what it would be is the host's business. */
+/* Not an answer: pass the call on to the host. */
 #define PASS 1
 
 static const struct old_kernel *kernel;
@@ -60,7 +60,9 @@ static bool write_memory(pid_t pid, uint64_t at, const void *from, size_t len)
 
 /* ---- perf_event_open(2) */
 
-/* It would take no notice of that field, so the event is opened here, without it. Return: a descriptor, there; -errno.
+/*
+ * The imitated kernel ignores that field, so the event is opened here, without it. Return: a descriptor in the command;
+ * -errno.
  */
 static int open_without_max_stack(int listener, const struct seccomp_notif *n, struct perf_event_attr *attr)
 {
@@ -111,7 +113,7 @@ static int64_t answer_event(int listener, const struct seccomp_notif *n)
 
 /* ---- bpf(2) */
 
-/* The type of a map, as /proc has it; -1: unknown. */
+/* The type of a map, from /proc; -1: unknown. */
 static int type_of_map(pid_t pid, uint32_t fd)
 {
 	char path[64], line[256];
@@ -193,7 +195,7 @@ static int64_t answer_bpf(const struct seccomp_notif *n)
 	return rc ? rc : PASS;
 }
 
-/* ---- the filter, and who is asked */
+/* ---- the filter and its supervisor */
 
 static int64_t answer_uname(const struct seccomp_notif *n)
 {
@@ -231,7 +233,7 @@ static int64_t answer(int listener, const struct seccomp_notif *n)
 	return rc;
 }
 
-/* A call that was interrupted meanwhile asks again. */
+/* A call that was interrupted meanwhile comes again. */
 static void serve(int listener)
 {
 	struct seccomp_notif n = { 0 };
@@ -328,7 +330,7 @@ static void __attribute__((noreturn)) become(char **command, int socket, const s
 	exit(127);
 }
 
-/* Until the command ends; others that it started get ENOSYS from then on. Signals are handed on. */
+/* Serve until the command ends; other processes that it started get ENOSYS from then on. Signals are passed on. */
 static int supervise(int listener, int signals, pid_t child)
 {
 	struct pollfd p[] = { { listener, POLLIN, 0 }, { signals, POLLIN, 0 } };

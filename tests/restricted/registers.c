@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What old kernels report of a task that is in the kernel; linked into the commands in the place of decode_record().
- * Which kernel it is uname(2) says. From arch/x86/kernel/perf_regs.c and the entry code (see arch_entry_stale()):
+ * Imitate what old kernels report about a task in the kernel; linked into the commands instead of decode_record().
+ * uname(2) gives the kernel. From arch/x86/kernel/perf_regs.c and the entry code (see arch_entry_stale()):
  *
  *   before 3.19   of a system call the stack pointer of an earlier entry: here that of the thread's last sample outside
  *                 the kernel. The copy begins there; below the true stack pointer it has the bytes of then. RHEL 7
@@ -11,8 +11,8 @@
  *   before 5.11   the same, but for rbp
  *
  * Callchains of RHEL 7 and of 4.9 on are not changed: the kernel itself walks by the right rbp here. Before 4.19 the
- * outermost frame of an odd thread has the address of text instead of its caller's rbp, as with glibc up to 2.33.
- * Else, in a system call, the kernel walks by the rbp that the thread had outside the kernel last.
+ * outermost frame of an odd thread has the address of text instead of its caller's rbp, as with glibc up to 2.33. Else,
+ * in a system call, the kernel walks by the rbp that the thread had outside the kernel last.
  */
 #include "backend-perfring/decode.h"
 #include "backend-perfring/pack.h"
@@ -39,11 +39,11 @@ size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack
 static const unsigned int saved[] = { PERF_REG_X86_BP,  PERF_REG_X86_BX,  PERF_REG_X86_R12,
 				      PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15 };
 
-/* A thread, by its tid, when it was outside the kernel last: the newer one replaces the older one. */
+/* The last state of a thread outside the kernel, by tid: a newer thread replaces an older one. */
 static struct left {
 	pid_t tid;
 	uint64_t regs[ARRAY_SIZE(saved)], sp;
-	size_t size; /* of @copy, the beginning of its stack */
+	size_t size; /* of @copy, which has the beginning of its stack */
 	unsigned char *copy;
 } left[MAX_THREADS];
 
@@ -68,7 +68,7 @@ static int version(void)
 	return (int)known;
 }
 
-/* The entry code of system calls, by the symbols that this kernel is given. */
+/* True for the entry code of system calls, by the symbols of this kernel. */
 static bool is_entry(uint64_t addr)
 {
 	static uint64_t start, end;
@@ -95,7 +95,7 @@ static bool is_entry(uint64_t addr)
 	return addr > start && addr <= end;
 }
 
-/* Has a sample of a task in the kernel come there by a system call? *@ret: what its entry code's call returns to */
+/* True if a task was sampled in the kernel inside a system call. *@ret: out: return address of its entry code's call */
 static bool in_system_call(const struct record *r, uint64_t *ret)
 {
 	uint64_t i;
@@ -134,7 +134,7 @@ static void remember(const struct record *r)
 		memcpy(l->copy, r->sample.stack, l->size);
 }
 
-/* The words of [@from, @from + @size) that [@at, @at + @len) has. */
+/* Copy the words of [@from, @from + @size) that are in [@at, @at + @len). */
 static void overlay(unsigned char *to, uint64_t from, size_t size, const void *bytes, uint64_t at, size_t len)
 {
 	uint64_t low = at > from ? at : from, high = at + len < from + size ? at + len : from + size;
@@ -143,7 +143,7 @@ static void overlay(unsigned char *to, uint64_t from, size_t size, const void *b
 		memcpy(to + (low - from), (const unsigned char *)bytes + (low - at), high - low);
 }
 
-/* The copy, as if it had begun at the stack pointer of earlier. */
+/* Move the copy, as if it had begun at the earlier stack pointer. */
 static void move_copy(struct record *r, uint64_t *sp)
 {
 	static _Thread_local unsigned char moved[COPY_MAX];
@@ -158,7 +158,7 @@ static void move_copy(struct record *r, uint64_t *sp)
 		overlay(moved, from, size, r->sample.stack, *sp, size);
 	if (r->sample.stack)
 		memcpy((void *)(uintptr_t)r->sample.stack, moved, size);
-	/* It ends where the stack does. */
+	/* It ends at the end of the stack. */
 	if (r->sample.stack_whole && from > *sp)
 		r->sample.stack_size = from - *sp < size ? size - (from - *sp) : 0;
 	r->sample.stack_whole &= from >= *sp;
@@ -196,7 +196,7 @@ static uint64_t *user_part(const struct record *r, uint64_t *nr)
 	return NULL;
 }
 
-/* The frame at @addr; as perf_callchain_user(). */
+/* Read the frame at @addr, like perf_callchain_user(). */
 static bool read_frame(const struct record *r, uint64_t sp, uint64_t addr, uint64_t frame[2])
 {
 	const struct iovec to = { frame, 16 };
@@ -209,7 +209,7 @@ static bool read_frame(const struct record *r, uint64_t sp, uint64_t addr, uint6
 	return process_vm_readv(r->pid, &to, 1, &from, 1, 0) == 16;
 }
 
-/* The callchain as the kernel walks it from @fp: behind @nr user addresses of @chain. Return: how many there are. */
+/* Walk the callchain from @fp like the kernel, after @nr user addresses of @chain. Return: how many there are. */
 static uint64_t walk(const struct record *r, uint64_t sp, uint64_t fp, uint64_t *chain, uint64_t nr, uint64_t max)
 {
 	uint64_t frame[2];
@@ -219,7 +219,7 @@ static uint64_t walk(const struct record *r, uint64_t sp, uint64_t fp, uint64_t 
 	return nr;
 }
 
-/* Up to 127 addresses in the place of those of the record. */
+/* Make room for up to 127 addresses instead of the record's. */
 static uint64_t *new_chain(struct record *r, uint64_t **user)
 {
 	static uint64_t chains[4096][256]; /* records wait for earlier ones of other rings, but not for so many */
@@ -246,7 +246,7 @@ static void walk_by_stale(struct record *r)
 	r->sample.nr = (uint64_t)(user - r->sample.ips) + nr;
 }
 
-/* The frame that the callchain ends with leads to the text where the thread is. */
+/* The last frame of the callchain leads to the text that the thread is in. */
 static void leave_by_text(struct record *r)
 {
 	uint64_t *sp = reg_of(r, PERF_REG_X86_SP), *bp = reg_of(r, PERF_REG_X86_BP), *user, fp, frame[2], nr, outer = 0;
@@ -276,7 +276,7 @@ static void withhold(const struct record *r)
 	}
 }
 
-/* Records in the ring, which nobody may write to, are decoded to be copied; the copy is decoded once, and is ours. */
+/* Records in the ring are read-only, and decoded first to be copied; the copy is decoded once, and may be changed. */
 static _Thread_local bool copies;
 
 size_t __wrap_pack_record(const struct perf_event_attr *attr, const struct stack_roots *roots, const void *bytes,
