@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What benches share. */
+/* Shared by the benchmarks. */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* The same numbers on each run (splitmix64). */
+/* Random numbers, the same on each run (splitmix64). */
 static inline uint64_t rng(void)
 {
 	static uint64_t state = 42;
@@ -17,7 +17,7 @@ static inline uint64_t rng(void)
 	return z ^ (z >> 31);
 }
 
-/* CPU time in seconds: what one core needs, whoever else uses the machine. */
+/* CPU time in seconds: the time of one core, whatever else runs. */
 static inline double cpu_time(void)
 {
 	struct timespec ts;

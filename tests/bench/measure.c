@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * measure FD COMMAND [ARGUMENT...] - what a run of a command costs. To the descriptor FD it writes a line when it has
- * started the command and another when that has ended:
+ * measure FD COMMAND [ARGUMENT...] - measure what a run of a command costs. It writes a line to the descriptor FD when
+ * it has started the command, and another when the command has ended:
  *
- *	PID BEGAN_NS
- *	ENDED_NS USER_US SYSTEM_US RSS_KIB STATUS
+ * 	PID BEGAN_NS
+ * 	ENDED_NS USER_US SYSTEM_US RSS_KIB STATUS
  *
  * Times are CLOCK_MONOTONIC's, BEGAN_NS just before the fork; CPU time and peak resident memory are those of the
- * command and of all that it has waited for; STATUS is as from wait(2). A program of its own, because a child's peak
- * memory begins with its parent's. What dies before the command takes it along.
+ * command and of all children that it has waited for; STATUS is as from wait(2). A program of its own, because a
+ * child's peak memory begins with its parent's. If this program dies, so does the command.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static uint64_t micros(struct timeval tv)
 	return (uint64_t)tv.tv_sec * 1000000 + (uint64_t)tv.tv_usec;
 }
 
-/* A shell starts what it puts into the background with SIGINT ignored, but that is how runs are ended. */
+/* A shell starts background commands with SIGINT ignored, but SIGINT is how runs are ended. */
 static void run_command(char **argv, int fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * names_cost kallsyms | file FILE | report FILE FOLDER: what names cost, in CPU time, each figure of a new process.
+ * names_cost kallsyms | file FILE | report FILE FOLDER: measure the cost of names in CPU time, each figure in a new
+ * process.
  *
  * kallsyms: to read /proc/kallsyms, and to have all its symbols ready. file: the first lookup in FILE, then lookups of
  * addresses all over its code, of which the first ones read names; and memory. report: 100000 distinct stacks of 20
@@ -41,7 +42,7 @@ static long peak_kib(void)
 	return ru.ru_maxrss;
 }
 
-/* Of processes that ended. */
+/* Of ended child processes. */
 static double children_time(void)
 {
 	struct rusage ru;
@@ -65,7 +66,7 @@ static void die(const char *fmt, ...)
 	exit(1);
 }
 
-/* Read alone: what the kernel needs to print it. */
+/* Only read the file: the kernel's time to print it. */
 static double read_only(const char *path)
 {
 	static char buf[256 << 10];
@@ -96,7 +97,7 @@ static void cost_kallsyms(void)
 	kernel_file_free(f);
 }
 
-/* The code of a file. */
+/* The code segment of a file. */
 static struct elf_segment code_of(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -196,7 +197,7 @@ static char *read_file(const char *path, size_t *len)
 	return bytes;
 }
 
-/* Where its build id is. */
+/* The position of its build id. */
 static char *find_build_id(const char *path, char *bytes, size_t len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -298,7 +299,7 @@ static void cost_report(const char *path, const char *folder)
 	if (symbols_skipped(s, &err) || symbols_mangled(s, &err))
 		die("%s", err.msg);
 	fclose(out);
-	symbols_free(s); /* ends the worker process */
+	symbols_free(s); /* this ends the worker process */
 	printf("report_ms: %.1f\npeak_kib: %ld\n", (cpu_time() - start + children_time()) * 1e3, peak_kib());
 	tasks_free(tasks);
 	rows_free(t);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * rows [N [FORM]]: what N distinct rows (1000000) of 20 user and 10 kernel frames cost to count and to report, in one
- * form or in each.
- * Callers come from a few thousand addresses, each leaf is an address, and a name, of its own. Goals for
- * 1000000: 2 s, 5 s.
+ * rows [N [FORM]]: measure the cost of counting and reporting N distinct rows (1000000) of 20 user and 10 kernel
+ * frames, in one form or in each. Callers come from a few thousand addresses; each leaf has its own address and name.
+ * Goals for 1000000: 2 s, 5 s.
  */
 #include "tests/bench/bench.h"
 #include "tests/row_key.h"
@@ -20,7 +19,7 @@
 
 enum { USER_FRAMES = 20, KERNEL_FRAMES = 10, CALLERS = 4000, TASKS = 50, COMMS = 8 };
 
-/* As in real programs: one root, few callers next to it, many near the leaf. */
+/* As in real programs: one root, few callers near it, many near the leaf. */
 static void draw(uint64_t *frames, uint32_t nr, uint64_t base, uint64_t leaf)
 {
 	uint32_t i, choices;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * switches [N]: what N intervals off the CPU (5000000) of 2000 threads cost, each one switch of a thread that goes and
- * one of a thread that comes; of 20 user and 10 kernel frames, 16 stacks for each thread. Goal: 1 us.
+ * switches [N]: measure the cost of N intervals off the CPU (5000000) of 2000 threads. Each is one switch of a leaving
+ * thread and one of a coming thread, with 20 user and 10 kernel frames, and 16 stacks for each thread. Goal: 1 us.
  */
 #include "tests/bench/bench.h"
 

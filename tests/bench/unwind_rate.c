@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * unwind_rate [FILE]: what unwinding costs, without anything around it. A stack of this program of 20 frames is unwound
- * again and again for a second of CPU time: stacks per second; and by libunwind in its own process for a second, with
- * all that goes between the two. With FILE, what the first rule of that file costs: time to open it and find the rule,
- * and memory it takes then.
+ * unwind_rate [FILE]: measure the cost of unwinding alone. A stack of this program with 20 frames is unwound repeatedly
+ * for a second of CPU time: stacks per second. Then by libunwind in its own process for a second, including the
+ * messages between the two. With FILE, measure the cost of the first rule of that file: the time to open it and find
+ * the rule, and the memory.
  */
 #include "tests/bench/bench.h"
 
@@ -27,7 +27,7 @@
 
 enum { FRAMES = 20, MAPPINGS = 64, COPY_BYTES = 16384, SECONDS = 1 };
 
-/* Of this process. */
+/* Data about this process. */
 struct self {
 	struct mapping v[MAPPINGS];
 	struct mapped_file files[MAPPINGS];
@@ -110,7 +110,7 @@ static void take_regs(const ucontext_t *context, struct unwind_regs *out)
 		out->r[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 }
 
-/* What a sample that is taken here would have. */
+/* Store the data of a sample taken here. */
 static __attribute__((noinline)) void take_sample(void)
 {
 	ucontext_t context;
@@ -122,7 +122,7 @@ static __attribute__((noinline)) void take_sample(void)
 
 static __attribute__((noinline)) int descend(int left)
 {
-	/* All together are more than what is copied. */
+	/* All frames together are larger than the copy. */
 	volatile char frame[COPY_BYTES / FRAMES + 1];
 
 	frame[0] = (char)left;
@@ -155,7 +155,7 @@ static void measure(void)
 	printf("frames: %zu\nstacks_per_second: %.0f\n", result.nr, (double)stacks / seconds);
 }
 
-/* The two processes work in turn: time that passes is what it costs. */
+/* The two processes work in turn: elapsed time is the cost. */
 static void measure_libunwind(void)
 {
 	const struct unwind_copy copy = { self.stack, self.regs.r[ARCH_SP], COPY_BYTES, 0 };
@@ -180,7 +180,7 @@ static void measure_libunwind(void)
 	libunwinder_free(l);
 }
 
-/* The first executable MiB that has a rule. */
+/* Find the first executable MiB that has a rule. */
 static void first_use(const char *path)
 {
 	double from = cpu_time();

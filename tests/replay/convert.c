@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * convert FORM FILE [annotate] - the report of FILE, of any format that is read, in another form; with "annotate" and
- * a delimiter as -a and -d have them. Values of time are so; of samples each is worth 10 ms.
+ * convert FORM FILE [annotate] - write the report of FILE, in any readable format, in another form; with "annotate" as
+ * with -a and -d. Times stay times; each sample stands for 10 ms.
  *
  * Exit status: 0; 1: it cannot be read or written.
  */

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
 #
-# bash tests/replay/deferred.sh - make deferred.perfdata.gz and deferred.rows anew: a recording of `perf record
-# --call-graph fp,defer` in a guest with the kernel of Debian's sid, by perf of sid, and what `perf script` of the same
-# perf says of it. Both are unpacked into $O/vm, with the libraries that perf needs; nothing is installed. Needs what
+# bash tests/replay/deferred.sh - make deferred.perfdata.gz and deferred.rows again: a recording of `perf record
+# --call-graph fp,defer` in a guest with the kernel of Debian's sid, by perf of sid, and the output of `perf script` of
+# the same perf. Both are unpacked into $O/vm, with the libraries that perf needs; nothing is installed. Needs what
 # tests/vm/kernels needs, and `make tests`.
 
 # shellcheck source=tests/init.sh
@@ -22,7 +22,7 @@ die()
 	exit 1
 }
 
-# unpack_perf URI FOLDER - perf and the libraries it depends on, of this mirror's sid, as FOLDER/perf and FOLDER/lib.
+# unpack_perf URI FOLDER - put perf and its libraries, from this mirror's sid, into FOLDER/perf and FOLDER/lib.
 # shellcheck disable=SC2086 # names are words
 unpack_perf()
 {
@@ -58,7 +58,8 @@ sid_perf()
 # themselves and execute programs, and others that are stopped in the kernel.
 load=(recurse storm execer renamer paused)
 
-# make_guest FILE - an initramfs whose first process records the load, and sends the recording by the second serial port.
+# make_guest FILE - make an initramfs whose first process records the load, and sends the recording through the second
+# serial port.
 make_guest()
 {
 	local root=$tmp/root name lib
@@ -106,11 +107,11 @@ boot()
 		-serial "file:$tmp/console" -serial "file:$2" </dev/null
 }
 
-# Rows of two outputs of perf script, as the text form of profile -A has them. In the first each sample has the name of
-# its moment, and a cookie in the place of its user stack; the second has these stacks, and the names of later. A thread
-# that has exited has no name any more, so it keeps its last one. A stack that never came is "missed": perf leaves the
-# cookie there, or nothing if the kernel could not walk it. Two rules are ours: a return address of zero ends a stack; and
-# if a thread executes another program before its stack comes, that one is not the sample's, so it is missed, too.
+# Make rows from two outputs of perf script, in the text form of profile -A. In the first output each sample has the
+# name at its time, and a cookie instead of its user stack; the second has these stacks, with later names. A thread that
+# has exited has no name any more, so it keeps its last one. A stack that never came is "missed": perf leaves the cookie
+# there, or nothing if the kernel could not walk it. Two rules are ours: a return address of zero ends a stack; and if a
+# thread executes another program before its stack comes, that stack is not the sample's, so it is missed, too.
 cat >"$tmp/merge.awk" <<'SCRIPT'
 function is_cookie(text)
 {
@@ -181,7 +182,7 @@ SCRIPT
 [ -f "$image" ] || fetch_kernel sid "$image" || die "$why"
 [ -x "$perf/perf" ] || fetch_perf || die "perf of sid cannot be fetched: $(tail -n 3 "$tmp/fetch.log")"
 make_guest "$tmp/initramfs" || die "no guest"
-# Emulated, kernels panic now and then (see tests/vm/kernels).
+# Emulated kernels panic now and then (see tests/vm/kernels).
 await_recording()
 {
 	local try
@@ -195,7 +196,7 @@ await_recording()
 }
 await_recording || die "the guest failed: $(tail -n 5 "$tmp/console")"
 
-# told [OPTION...] - what perf script says of each sample.
+# told [OPTION...] - print perf script's output for each sample.
 told()
 {
 	sid_perf script -i "$tmp/perf.data" -F "comm,pid,tid,cpu,time,event,ip" --max-stack 1024 "$@" 2>"$tmp/script.err" ||

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * record MILLISECONDS HZ FILE COMMAND [ARGUMENT...] - run COMMAND for that long and record what the rings of all CPUs
- * have of its processes, for replay. Needs root; no test runs it.
+ * record MILLISECONDS HZ FILE COMMAND [ARGUMENT...] - run COMMAND for that long and record the records of its processes
+ * in the rings of all CPUs, for replay. Needs root; no test runs it.
  *
- * The events are those of `profile --backend=perfring`, and so is the way they are read. Records of other processes
- * are left out: a recording shows nothing of the machine but the kernel's addresses, process numbers, and the paths of
- * what COMMAND maps. So put the workload where its path says nothing. execer was recorded with "setarch -R" before it,
- * so that its programs use the same addresses, and storm is "dash -c 'while :; do (:); done'", with samples of dying
- * processes among 176.
+ * The events, and the way of reading them, are those of `profile --backend=perfring`. Records of other processes are
+ * left out: of the machine, a recording shows only the kernel's addresses, process ids, and the paths that COMMAND
+ * maps. So put the workload at a path that reveals nothing. execer was recorded with "setarch -R" before it, so that
+ * its programs use the same addresses, and storm is "dash -c 'while :; do (:); done'", with samples of dying processes
+ * among 176.
  *
  *   mkdir /tmp/replay && cp build/tests/workloads/forker /tmp/replay/
  *   build/tests/replay/record 600 499 tests/replay/forker.rings /tmp/replay/forker 5
@@ -36,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DRAIN_NS 200000000 /* as profile */
+#define DRAIN_NS 200000000 /* as in profile */
 
 /* A record that was read, at @at in the recorder's bytes. */
 struct entry {
@@ -54,7 +54,7 @@ struct recorder {
 	size_t nr, cap_entries;
 	unsigned char *bytes;
 	size_t used, room;
-	pid_t *pids; /* whose records are kept */
+	pid_t *pids; /* processes whose records are kept */
 	size_t nr_pids, cap_pids;
 };
 
@@ -66,7 +66,7 @@ static void *more(void *array, size_t *session, size_t used, size_t n, size_t si
 	return array;
 }
 
-/* A child that becomes @argv when a byte comes from *@go: nothing of it is missed. */
+/* A child that executes @argv when a byte comes from *@go, so that no record of it is missed. */
 static pid_t start(char **argv, int *go)
 {
 	int fds[2], null;
@@ -102,7 +102,7 @@ static int keep_record(void *ctx, const struct perf_event_header *record, size_t
 	return 0;
 }
 
-/* A recording has one ring of each CPU: which one it was does not matter to the order. */
+/* A recording has one ring for each CPU: which of the two rings it was does not matter for the order. */
 static void read_round(struct recorder *r)
 {
 	size_t i;
@@ -171,7 +171,7 @@ static bool decode(const struct recorder *r, const struct entry *e, struct recor
 	return decode_record(&r->session->events.attr, r->bytes + e->at, e->size, out) == 1;
 }
 
-/* All descendants, whatever the order of the records. */
+/* Find all descendants, in any order of the records. */
 static void find_pids(struct recorder *r)
 {
 	struct record rec;
@@ -186,7 +186,7 @@ static void find_pids(struct recorder *r)
 	} while (r->nr_pids != before);
 }
 
-/* A sample of a dying task is ours when the last that exited on its CPU was. */
+/* A sample of a dying task belongs to us if the last task that exited on its CPU did. */
 static void choose(struct recorder *r)
 {
 	bool *last = calloc(r->session->events.nr_places, sizeof(*last));
@@ -218,7 +218,7 @@ static void put(FILE *f, const void *data, size_t len)
 		die("cannot write: %s", strerror(errno));
 }
 
-/* The entries from @i on that are of one block; returns where the next begins. */
+/* Write the entries from @i on that belong to one block. Return: where the next block begins. */
 static size_t write_block(const struct recorder *r, FILE *f, size_t i)
 {
 	struct recording_block block = { r->entries[i].round, r->entries[i].ring, 0 };
@@ -258,7 +258,7 @@ static void map_ring(const struct recorder *r, struct ring *ring, int fd, size_t
 		die("cannot map a ring of %zu bytes", bytes);
 }
 
-/* The backend maps the rings and never reads them; we map the same ones. */
+/* The backend maps the rings and never reads them; this program maps the same ones. */
 static void open_rings(struct recorder *r)
 {
 	struct err err;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording: what one run found in the perf rings, for replaying it without a kernel, root or the processes.
+ * A recording of the perf rings of one run, for replaying it without a kernel, root or the processes.
  *
  *   struct recording_head, the struct perf_event_attr of the events
  *   any number of: struct recording_block, its bytes: whole perf event records
  *
- * All is as the recording machine had it in memory: x86-64 and other little endian machines with 64 bits.
+ * All data is in the format of the recording machine's memory: x86-64 and other little endian machines with 64 bits.
  */
 #ifndef TESTS_RECORDING_H
 #define TESTS_RECORDING_H
@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define RECORDING_MAGIC      "fprings" /* with its zero 8 bytes */
+#define RECORDING_MAGIC      "fprings" /* 8 bytes with its zero */
 #define RECORDING_VERSION    1
 #define RECORDING_RING_BYTES (512u << 10) /* a block fits a ring of this size */
 #define RECORDING_MAX_RINGS  4096
@@ -26,12 +26,13 @@
 struct recording_head {
 	char magic[8];
 	uint32_t version;
-	uint32_t attr_bytes; /* that follow; fewer or more than ours: by another perf_event.h, see perf_event_open(2) */
+	/* That follow; with another perf_event.h, more or fewer than ours, see perf_event_open(2) */
+	uint32_t attr_bytes;
 	uint32_t nr_rings;
 	uint32_t unused;
 };
 
-/** struct recording_block - what was in @ring when it was read in @round; rounds ascend, each has a ring once. */
+/** struct recording_block - the bytes of @ring when it was read in @round; rounds ascend, and each has a ring once. */
 struct recording_block {
 	uint32_t round;
 	uint32_t ring;

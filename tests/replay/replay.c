@@ -4,7 +4,7 @@
  * stderr.
  *
  * The ring backend runs as in a real profile, but its events are memory files, which get the recorded bytes round by
- * round; there is no /proc, and names are made of what the recording says: FILE+0xOFFSET and k0xADDRESS.
+ * round; there is no /proc, and names are made from the recording: FILE+0xOFFSET and k0xADDRESS.
  *
  *   --reverse  the rings are read in the opposite order
  *   --at-once  the rings are read once, at the end
@@ -29,7 +29,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What the kernel has of a ring. */
+/* The kernel's side of a ring. */
 struct recorded_ring {
 	struct perf_event_mmap_page *page;
 	unsigned char *data;
@@ -42,11 +42,11 @@ struct replay {
 	struct recorded_ring *sources;
 	size_t page_size;
 	struct source *rings;
-	unsigned char *block, *late; /* @late: what the first ring gets in the next round */
+	unsigned char *block, *late; /* @late: the bytes that the first ring gets in the next round */
 	size_t late_bytes;
 };
 
-/* Return: false at the end of the file. */
+/* Return: false: end of the file. */
 static bool get(struct replay *r, void *buf, size_t len, const char *what)
 {
 	size_t n = fread(buf, 1, len, r->in);
@@ -113,7 +113,7 @@ static void open_rings(struct replay *r, uint32_t nr_rings)
 	for (i = 0; i < nr_rings; i++)
 		make_ring(r, i);
 	session->source_ops = &source_rings;
-	/* Not started: that would read names from /proc. */
+	/* It is not started, because starting reads names from /proc. */
 	if (source_rings.open(&session->source, &session->env, &err))
 		die("%s", err.msg);
 	r->rings = session->source;
@@ -122,7 +122,7 @@ static void open_rings(struct replay *r, uint32_t nr_rings)
 			die("%s", err.msg);
 }
 
-/* As the kernel writes: on from where it stopped, around the end. */
+/* Write like the kernel: continue where it stopped, and wrap at the end. */
 static void write_ring(struct replay *r, uint32_t ring, const unsigned char *bytes, size_t len)
 {
 	struct recorded_ring *s = &r->sources[ring];
@@ -138,7 +138,9 @@ static void write_ring(struct replay *r, uint32_t ring, const unsigned char *byt
 	__atomic_store_n(&s->page->data_head, head, __ATOMIC_RELEASE);
 }
 
-/* Where the first record in the second half of the block begins; its end when the records make no sense. */
+/*
+ * The beginning of the first record in the second half of the block; the end of the block if the records are invalid.
+ */
 static size_t half(const unsigned char *block, size_t len)
 {
 	struct perf_event_header h;
@@ -191,7 +193,7 @@ static void feed(struct replay *r)
 	while (get(r, &block, sizeof(block), "the head of a block")) {
 		if (block.round < round)
 			die("round %u after round %u", block.round, round);
-		/* Rounds without a block are rounds too: they move the horizon. */
+		/* Rounds without a block count, too: they move the horizon. */
 		for (; round < block.round && !r->at_once; round++) {
 			if (block.round - round > 100000)
 				die("round %u after round %u", block.round, round);
