@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For reports of names that are harmless: demangled without a worker process. */
+/* Demangle without a worker process, for reports with harmless names. */
 #ifndef TESTS_DEMANGLE_HERE_H
 #define TESTS_DEMANGLE_HERE_H
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As report_names.demangle. The last 4096 answers are kept. */
+/* As report_names.demangle. Keeps the last 4096 answers. */
 static inline int demangle_here(void *ctx, const char *const *names, size_t nr, const char **out)
 {
 	static char *kept[4096];

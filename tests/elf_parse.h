@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** elf_symbols_parse() - as elf_symbols_open(), for a file of @len bytes in memory, which is not needed afterwards. */
+/** elf_symbols_parse() - as elf_symbols_open(), for a file of @len bytes in memory, which may be freed afterwards. */
 static inline int elf_symbols_parse(const void *image, size_t len, struct elf_symbols **out)
 {
 	char *memory = malloc(len ? len : 1);

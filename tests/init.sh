@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-#
-# What shell tests share; sourced first. A test prints TAP and ends with `finish`, which prints the plan: a missing plan
-# shows that the test died. A test writes only below $tmp, but for what failed, cgroups and settings. `cleanup` removes
-# $tmp and ends the workloads; before that, a failed check copies the files of $tmp to $O/failed/LAYER/TEST/CHECK, and a
-# test that is told to end prints the results it has. O, PROFILE and OFFCPUTIME choose what is tested.
+# Shared by the shell tests; sourced first. A test prints TAP and ends with `finish`, which prints the plan: a missing
+# plan shows that the test died. A test writes only below $tmp, except for files of failed checks, cgroups and settings.
+# `cleanup` removes $tmp and ends the workloads; before that, a failed check copies the files of $tmp to
+# $O/failed/LAYER/TEST/CHECK. A test that has to end early prints the results that it has. O, PROFILE and OFFCPUTIME
+# choose the tested build.
 
 set -u
 export LC_ALL=C
@@ -16,7 +16,7 @@ PROFILE=${PROFILE:-$O/profile}
 OFFCPUTIME=${OFFCPUTIME:-$O/offcputime}
 PATH=$PATH:/usr/sbin:/sbin
 
-# A test does not depend on descriptors that whoever started it left open.
+# A test does not depend on inherited open descriptors.
 for fd in "/proc/$$/fd/"*; do
 	fd=${fd##*/}
 	[ "$fd" -le 2 ] || [ "$fd" -eq 255 ] || eval "exec $fd>&-" # 255 is this script
@@ -60,7 +60,7 @@ cleanup()
 	[ -z "$group" ] || remove_group
 	rm -rf "$tmp"
 }
-# Whoever is left in it was of this test.
+# Processes left in the cgroup belong to this test.
 remove_group()
 {
 	local i
@@ -72,7 +72,7 @@ remove_group()
 		sleep 0.05
 	done
 } 2>/dev/null
-# show_parts - what they have printed, and which ones were not done.
+# show_parts - print their output so far, and the parts that did not end.
 show_parts()
 {
 	local dir
@@ -83,7 +83,7 @@ show_parts()
 		grep -q '^1[.][.]' "$dir.tap" || echo "# this part was not done: $(<"$dir.name")"
 	done
 } 2>/dev/null
-# trap_signals - a test that took too long, which timeout(1) tells it by SIGTERM, shows how far it came.
+# trap_signals - a test that takes too long gets SIGTERM from timeout(1), and prints its results so far.
 trap_signals()
 {
 	trap cleanup EXIT
@@ -109,8 +109,8 @@ not_ok()
 	[ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/# /'
 }
 
-# keep_files CHECK - copy what the check judged: the files at the top of $tmp, and of $judged if a test has set it, but
-# for programs and what is large.
+# keep_files CHECK - copy the files that the check judged: those at the top of $tmp, and of $judged if a test has set
+# it, without programs and large files.
 keep_files()
 {
 	local dir
@@ -140,14 +140,15 @@ finish()
 	exit $((nr_failed > 0))
 }
 
-# lock_settings [-s] - nobody else changes settings of the kernel until this test ends; -s: nor does this one.
+# lock_settings [-s] - other tests do not change settings of the kernel until this test ends; -s: nor does this one.
 lock_settings()
 {
 	exec 9>>"$settings_lock"
 	flock -w 300 "$@" 9 || skip_all "$settings_lock cannot be locked"
 }
 
-# save_settings NAME... - those of the kernel, below $settings, that this test changes: they will be as they were.
+# save_settings NAME... - save these settings of the kernel, below $settings, which this test changes; they are restored
+# at the end.
 save_settings()
 {
 	local name
@@ -158,7 +159,7 @@ save_settings()
 	done
 }
 
-# saved_setting NAME - as it was.
+# saved_setting NAME - print its saved value.
 saved_setting()
 {
 	printf '%s\n' "${saved[@]}" | sed -n "s/^$1=//p"
@@ -174,7 +175,7 @@ is()
 	fi
 }
 
-# check NAME COMMAND... - COMMAND succeeds; what it printed is the detail when it does not.
+# check NAME COMMAND... - COMMAND succeeds; otherwise its output is printed as detail.
 check()
 {
 	local name=$1 out
@@ -266,7 +267,7 @@ parts_done()
 	done
 }
 
-# calc EXPRESSION - true when it is; awk's arithmetic.
+# calc EXPRESSION - true if the expression is, in awk's arithmetic.
 calc()
 {
 	awk "BEGIN { exit !($1) }" && return 0
@@ -279,8 +280,8 @@ need_root()
 	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
 }
 
-# can WHAT - is this machine able to? The reason is in $why when not. Asked of the kernel, never of the program under
-# test.
+# can WHAT - test whether this machine is able to; if not, $why is the reason. The kernel decides, never the program
+# under test.
 can()
 {
 	why=$("$O/tests/live/can" "$1")
@@ -297,7 +298,7 @@ need_perf()
 	can perf || skip_all "$why"
 }
 
-# need_backend NAME TEST - false, after a skip of TEST, where the kernel does not have what the backend needs.
+# need_backend NAME TEST - false, after a skip of TEST, if the kernel lacks a feature that the backend needs.
 need_backend()
 {
 	[ "$1" = bpf ] || return 0
@@ -306,7 +307,7 @@ need_backend()
 	return 1
 }
 
-# new_group - a cgroup of version 2 for this test is in $group, and removed in the end. The reason is in $why when not.
+# new_group - make a cgroup of version 2 for this test: $group, removed at the end. If that fails, $why is the reason.
 new_group()
 {
 	local top
@@ -316,8 +317,8 @@ new_group()
 	[ -n "$top" ] && mkdir "$top/fleetprof-test-$BASHPID" 2>/dev/null && group=$top/fleetprof-test-$BASHPID
 }
 
-# id_map - a BPF hash map with keys of 64 bits, pinned in the mount namespace of the workload $1, is at $map; the reason
-# is in $why when not. See with_bpffs.
+# id_map - pin a BPF hash map with keys of 64 bits in the mount namespace of the workload $1: $map. If that fails, $why
+# is the reason. See with_bpffs.
 id_map()
 {
 	map=/proc/$1/root$bpf_dir/ids${BASHPID}_$RANDOM
@@ -334,7 +335,7 @@ with_bpffs()
 	within=(unshare --mount sh -c 'mount -t bpf bpf "$0" && exec "$@"' "$bpf_dir")
 }
 
-# id_bytes ID - the key of that id, for bpftool.
+# id_bytes ID - print the key of that id, for bpftool.
 id_bytes()
 {
 	local hex
@@ -356,8 +357,8 @@ drop_id()
 	bpftool map delete pinned "$1" key $(id_bytes "$2")
 }
 
-# workload NAME [ARGUMENT...] - start it in the background and wait until it is ready; its pid is in $workload_pid. By
-# the command "${within[@]}", if there is one, which has to exec it.
+# workload NAME [ARGUMENT...] - start it in the background and wait until it is ready; sets $workload_pid. The command
+# "${within[@]}", if there is one, has to exec it.
 workload()
 {
 	local fifo=$tmp/ready.$nr_tests.$RANDOM line=
@@ -383,8 +384,8 @@ end_workload()
 	wait "$1" 2>/dev/null
 }
 
-# run ARGUMENT... - run profile with them, for RUN_SECONDS (60) at most: $tmp/out, $tmp/err and $status. A test may have
-# a command in front of it: ahead=(nice -n -10) lets the profiler come before a load that takes all CPUs.
+# run ARGUMENT... - run profile with these arguments, for at most RUN_SECONDS (60): sets $tmp/out, $tmp/err and $status.
+# A test may set a command before it: ahead=(nice -n -10) runs the profiler before a load that takes all CPUs.
 ahead=()
 run()
 {
@@ -392,7 +393,7 @@ run()
 	status=$?
 }
 
-# ran NAME - the last run() succeeded and said nothing but what --stats and warnings say.
+# ran NAME - the last run() succeeded and printed no messages except --stats and warnings.
 ran()
 {
 	if [ "$status" -eq 0 ] && ! grep -q '^profile: error' "$tmp/err"; then
@@ -402,15 +403,15 @@ ran()
 	fi
 }
 
-# report - what went wrong in rows is seen in the rows: the largest of the last folded run.
+# report - print the largest rows of the last folded run, which show errors in rows.
 report()
 {
 	tail -n 12 "$tmp/out"
 	head -n 20 "$tmp/err"
 }
 
-# said - what the last run wrote on stderr, but for what is up to the host: that samples due were not taken, as of an
-# idle or a virtual CPU, and advice about what else runs.
+# said - print the stderr of the last run without messages that depend on the host: missing samples, as on an idle or a
+# virtual CPU, and advice about other programs.
 said()
 {
 	grep -Ev "$up_to_host" "$tmp/err"
@@ -441,20 +442,20 @@ percent()
 	awk -v part="$1" -v whole="$2" 'BEGIN { printf "%.2f\n", (whole > 0 ? 100 * part / whole : -1) }'
 }
 
-# share_is PART WHOLE SHARE - within four standard deviations of as many independent draws: where others take turns on
-# the CPU with what is sampled, a sample says little about the next one.
+# share_is PART WHOLE SHARE - within four standard deviations of as many independent draws. If other programs take turns
+# on the CPU with the sampled one, a sample depends little on the one before.
 share_is()
 {
 	calc "($1 - $3 * $2) ^ 2 <= 4 ^ 2 * $3 * (1 - $3) * $2"
 }
 
-# book NAME - a value of --stats of the last run.
+# book NAME - print a value of --stats of the last run.
 book()
 {
 	awk -F ': ' -v name="$1" '$1 == name { print $2; exit }' "$tmp/err"
 }
 
-# task_of PID NAME - the thread of that name; fails without one.
+# task_of PID NAME - print the thread of that name; fails without one.
 task_of()
 {
 	local task name
@@ -465,25 +466,25 @@ task_of()
 	return 1
 } 2>/dev/null
 
-# in_pidns FILE - a program that runs $PROFILE in a pid namespace of its own.
+# in_pidns FILE - write a program that runs $PROFILE in a PID namespace of its own.
 in_pidns()
 {
 	printf '#!/bin/sh\nexec unshare --pid --fork --mount-proc "%s" "$@"\n' "$PROFILE" >"$1"
 	chmod +x "$1"
 }
 
-# The scheduler itself, and what runs in it: no frames of who is off the CPU.
+# Frames of the scheduler itself, and of code that runs in it: not frames of the thread that is off the CPU.
 # shellcheck disable=SC2034 # tests use it
 traces='^(__schedule([.]|$)|__traceiter|perf_|bpf_|__bpf_)'
 
-# come_first [NICE] - from now on this test and what it starts get more CPU time than what else runs on a busy host.
+# come_first [NICE] - from now on this test and its children get more CPU time than other programs on a busy host.
 come_first()
 {
 	renice -n "${1:--10}" -p "$BASHPID" >/dev/null 2>&1
 }
 
-# cpu_ticks PID - $ticks: its user and system time so far, 0 when it has ended. It starts no process, since tests call
-# it again and again while they wait.
+# cpu_ticks PID - set $ticks to its user and system time so far, 0 if it has ended. It starts no process, because tests
+# call it repeatedly while they wait.
 cpu_ticks()
 {
 	local fields=''
@@ -503,7 +504,8 @@ cpu_seconds()
 	printf '%d.%03d\n' $((ticks / tick)) $((ticks % tick * 1000 / tick))
 }
 
-# stolen_seconds - that the hypervisor has taken from all CPUs since boot: no sample was taken then.
+# stolen_seconds - print the time that the hypervisor has taken from all CPUs since boot, in which no samples were
+# taken.
 stolen_seconds()
 {
 	awk -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 / tick }' /proc/stat
@@ -516,7 +518,7 @@ nap()
 	return 0
 }
 
-# await COMMAND... - until it succeeds. A busy host may need long for it.
+# await COMMAND... - wait until it succeeds. A busy host may need long for it.
 await()
 {
 	local end=$((SECONDS + 300))
@@ -530,7 +532,7 @@ await()
 	done
 }
 
-# worked PID TICKS - it has had that much CPU time.
+# worked PID TICKS - true if it has had that much CPU time.
 worked()
 {
 	local ticks
@@ -539,7 +541,7 @@ worked()
 	[ "$ticks" -ge "$2" ]
 }
 
-# work PID SECONDS - until it has had that much more.
+# work PID SECONDS - wait until it has had that much more.
 work()
 {
 	local ticks
@@ -548,7 +550,7 @@ work()
 	await worked "$1" "$(awk "BEGIN { printf \"%d\", $ticks + $2 * $tick + 0.999 }")"
 }
 
-# sampling PID - this profile has begun to sample: it waits for its rings; or has ended.
+# sampling PID - true if this profile has begun to sample: it waits for its rings; or has ended.
 sampling()
 {
 	local line=''
@@ -559,7 +561,7 @@ sampling()
 	[[ ${line##*) } == Z* ]]
 } 2>/dev/null
 
-# start ARGUMENT... - run profile with them in the background, and wait until it samples; its pid is in $profile_pid.
+# start ARGUMENT... - run profile with these arguments in the background, and wait until it samples; sets $profile_pid.
 start()
 {
 	"$PROFILE" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null &
@@ -568,7 +570,7 @@ start()
 	await sampling "$profile_pid"
 }
 
-# ended - wait for the profile that start() started: $status.
+# ended - wait for the profile of start(); sets $status.
 ended()
 {
 	wait "$profile_pid"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kernels that are not here answer to perf_event_open(2), bpf(2) and newer system calls: for tests/restricted/
- * pretend.c, which is such a kernel to a command, and for unit tests.
+ * The answers of other kernels to perf_event_open(2), bpf(2) and newer system calls: for tests/restricted/pretend.c,
+ * which imitates such a kernel for a command, and for unit tests.
  *
  * A fact has the version of Linux that brought it, from the history of include/uapi/linux/{perf_event,bpf}.h,
- * arch/x86/entry/syscalls/syscall_64.tbl, kernel/events/core.c and kernel/bpf/. A kernel of a distribution is described
- * by the mainline version that each of its interfaces has got to.
+ * arch/x86/entry/syscalls/syscall_64.tbl, kernel/events/core.c and kernel/bpf/. A distribution's kernel is described by
+ * the mainline version of each of its interfaces.
  */
 #ifndef TESTS_KERNELS_H
 #define TESTS_KERNELS_H
@@ -25,12 +25,12 @@
 #define LINUX(major, minor) ((major)*1000 + (minor))
 
 /**
- * struct old_kernel - one that can be pretended.
+ * struct old_kernel - a kernel that can be imitated.
  * @release: of uname(2)
  * @perf,@bpf: the version whose perf_event_open(2) and bpf(2) it has; @bpf 0: none
- * @last_call: the newest system call; those with larger numbers are not there (bpf(2) apart)
- * @long_program: the answer to a program of more than 4096 instructions; 0: that is accepted
- * @no_btf: BTF_LOAD is not there, although it would be by the version of bpf(2)
+ * @last_call: the newest system call; those with larger numbers do not exist (except bpf(2))
+ * @long_program: the answer to a program of more than 4096 instructions; 0: accepted
+ * @no_btf: BTF_LOAD does not exist, although the version of bpf(2) would have it
  */
 struct old_kernel {
 	const char *name, *release;
@@ -39,9 +39,9 @@ struct old_kernel {
 };
 
 /*
- * 3.10.0 is a derivative of it. 3.10.el7 (3.10.0-1160) was measured: write_backward of 4.7 but neither kernel.perf_event_max_stack of 4.8 nor
- * namespaces of 4.12; get_stack of 4.18, but no BTF. Of the system calls behind finit_module it may have some, which a
- * program that runs on all of them cannot count on.
+ * 3.10.0 is derived from it. 3.10.el7 (3.10.0-1160) was measured: write_backward of 4.7 but neither
+ * kernel.perf_event_max_stack of 4.8 nor namespaces of 4.12; get_stack of 4.18, but no BTF. It may have some system
+ * calls newer than finit_module, on which a program for all these kernels cannot rely.
  */
 static const struct old_kernel old_kernels[] = {
 	{ "3.10", "3.10.108", LINUX(3, 10), 0, 313, 0, false },
@@ -96,7 +96,7 @@ static const struct grown attr_sizes[] = {
 	{ LINUX(6, 3), 136 },  /* config3 */
 };
 
-/* How many of the bits behind read_format have a name. */
+/* How many of the bits after read_format have a name. */
 static const struct grown attr_bits[] = {
 	{ LINUX(3, 7), 23 },  /* exclude_callchain_user */
 	{ LINUX(3, 16), 25 }, /* mmap2, which 3.12 to 3.15 had disabled, and comm_exec */
@@ -146,12 +146,12 @@ static const struct grown open_bits[] = {
 	{ LINUX(3, 14), 4 }, /* PERF_FLAG_FD_CLOEXEC */
 };
 
-/** struct event_rules - what perf_event_open(2) knows; masks have the bits that it does. */
+/** struct event_rules - the features that perf_event_open(2) knows; masks have the known bits. */
 struct event_rules {
 	uint32_t size;
 	uint64_t bits, sample_type, read_format, flags;
-	uint64_t software; /* first number that is not one */
-	bool max_stack;    /* sample_max_stack is looked at: 4.1 to 4.7 take whatever is in its place */
+	uint64_t software; /* first unknown number */
+	bool max_stack;    /* sample_max_stack is checked: 4.1 to 4.7 accept any value at its place */
 };
 
 static inline uint64_t low_bits(uint64_t nr)
@@ -172,7 +172,7 @@ static inline struct event_rules event_rules(int version)
 	};
 }
 
-#define ATTR_BITS_AT   40 /* behind read_format */
+#define ATTR_BITS_AT   40 /* after read_format */
 #define ATTR_MAX_STACK offsetof(struct perf_event_attr, sample_max_stack)
 
 static inline bool all_zero(const void *bytes, size_t from, size_t to)
@@ -186,8 +186,8 @@ static inline bool all_zero(const void *bytes, size_t from, size_t to)
 }
 
 /**
- * event_answer() - what perf_copy_attr() and its caller say before they look at rights and at the event itself.
- * @attr: @size bytes, as it is in there (0: PERF_ATTR_SIZE_VER0)
+ * event_answer() - the answer of perf_copy_attr() and its caller before they check permissions and the event itself.
+ * @attr: @size bytes, as in its field (0: PERF_ATTR_SIZE_VER0)
  * Return: 0; -E2BIG: and the kernel's own size is written back; -EINVAL; -ENOENT: no such software event.
  */
 static inline int event_answer(const struct event_rules *k, const struct perf_event_attr *attr, unsigned long flags)
@@ -207,7 +207,7 @@ static inline int event_answer(const struct event_rules *k, const struct perf_ev
 
 /* ---- bpf(2) */
 
-/* How many commands there are. */
+/* How many commands exist. */
 static const struct grown bpf_commands[] = {
 	{ LINUX(3, 18), 6 },  /* MAP_* and PROG_LOAD */
 	{ LINUX(4, 4), 8 },   /* OBJ_PIN, OBJ_GET */
@@ -224,7 +224,7 @@ static const struct grown bpf_commands[] = {
 	{ LINUX(5, 7), 30 },  /* LINK_CREATE, LINK_UPDATE */
 };
 
-/* sizeof(union bpf_attr): what follows has to be zero, else E2BIG. */
+/* sizeof(union bpf_attr): later bytes have to be zero, otherwise E2BIG. */
 static const struct grown bpf_attr_sizes[] = {
 	{ LINUX(3, 18), 48 }, { LINUX(4, 15), 64 }, /* prog_name */
 	{ LINUX(4, 16), 72 },                       /* prog_ifindex; expected_attach_type */
@@ -232,7 +232,7 @@ static const struct grown bpf_attr_sizes[] = {
 	{ LINUX(5, 5), 120 },                       /* attach_btf_id */
 };
 
-/* What MAP_CREATE knows of that; the rest has to be zero, else EINVAL. */
+/* The part of it that MAP_CREATE knows; the rest has to be zero, otherwise EINVAL. */
 static const struct grown map_create_sizes[] = {
 	{ LINUX(3, 18), 16 }, { LINUX(4, 6), 20 }, /* map_flags */
 	{ LINUX(4, 12), 24 },                      /* inner_map_fd */
@@ -255,7 +255,7 @@ static const struct grown prog_load_sizes[] = {
 
 static const struct grown obj_get_sizes[] = { { LINUX(4, 4), 12 }, { LINUX(4, 15), 16 } /* file_flags */ };
 
-/* How many types of maps there are. */
+/* How many types of maps exist. */
 static const struct grown map_types[] = {
 	{ LINUX(3, 18), 3 },  /* HASH, ARRAY */
 	{ LINUX(4, 2), 4 },   /* PROG_ARRAY */
@@ -274,7 +274,7 @@ static const struct grown map_types[] = {
 	{ LINUX(5, 4), 26 },  /* DEVMAP_HASH */
 };
 
-/* How many types of programs there are. */
+/* How many types of programs exist. */
 static const struct grown prog_types[] = {
 	{ LINUX(3, 19), 2 },  /* SOCKET_FILTER */
 	{ LINUX(4, 1), 5 },   /* KPROBE, SCHED_CLS, SCHED_ACT */
@@ -292,7 +292,7 @@ static const struct grown prog_types[] = {
 	{ LINUX(5, 2), 26 },  /* CGROUP_SYSCTL, RAW_TRACEPOINT_WRITABLE, CGROUP_SOCKOPT (5.3) */
 };
 
-/* How many helpers there are. */
+/* How many helpers exist. */
 static const struct grown helpers[] = {
 	{ LINUX(3, 19), 4 },  /* map_delete_elem */
 	{ LINUX(4, 1), 12 },  /* l4_csum_replace */
@@ -318,7 +318,7 @@ static const struct grown helpers[] = {
 	{ LINUX(5, 7), 125 }, /* get_ns_current_pid_tgid */
 };
 
-/* Of BPF_JMP, since the beginning but for those of 4.14: JLT, JLE, JSLT and JSLE. */
+/* BPF_JMP instructions exist since the beginning, except those of 4.14: JLT, JLE, JSLT and JSLE. */
 static inline bool knows_jump(int version, uint8_t op)
 {
 	return op <= BPF_EXIT || (version >= LINUX(4, 14) && op <= BPF_JSLE);
@@ -331,7 +331,7 @@ static inline bool insn_is_jump(const struct bpf_insn *in)
 	return (class == BPF_JMP || class == 0x06) && op != BPF_CALL && op != BPF_EXIT;
 }
 
-/** insn_answer() - is an instruction one that the verifier of @version knows? Return: 0 or -EINVAL. */
+/** insn_answer() - test whether the verifier of @version knows an instruction. Return: 0 or -EINVAL. */
 static inline int insn_answer(int version, const struct bpf_insn *in)
 {
 	uint8_t class = BPF_CLASS(in->code), op = BPF_OP(in->code);
@@ -349,10 +349,10 @@ static inline int insn_answer(int version, const struct bpf_insn *in)
 	return 0;
 }
 
-#define INSN_OPEN 1 /* a way from the first instruction goes through it */
+#define INSN_OPEN 1 /* a path from the first instruction goes through it */
 #define INSN_DONE 2
 
-/* Where it goes on: the @i-th way, 0 or 1; SIZE_MAX: there is none. */
+/* The next instruction on path @i, 0 or 1; SIZE_MAX: there is none. */
 static inline size_t insn_next(const struct bpf_insn *insns, size_t at, unsigned int i)
 {
 	const struct bpf_insn *in = &insns[at];
@@ -365,7 +365,10 @@ static inline size_t insn_next(const struct bpf_insn *insns, size_t at, unsigned
 	return at + (in->code == (BPF_LD | BPF_IMM | BPF_DW) ? 2 : 1);
 }
 
-/* A way that comes back to where it was: one jump backwards is none. As check_cfg() of kernel/bpf/verifier.c. */
+/*
+ * True if a path returns to an instruction on it; a jump backwards alone does not count. As check_cfg() of
+ * kernel/bpf/verifier.c.
+ */
 static inline bool program_loops(const struct bpf_insn *insns, size_t nr)
 {
 	unsigned char *state = calloc(nr, 1), *ways = calloc(nr, 1);
@@ -399,7 +402,7 @@ static inline bool program_loops(const struct bpf_insn *insns, size_t nr)
 }
 
 /**
- * program_answer() - to the type and the instructions of a program, as far as no verifier is needed to tell.
+ * program_answer() - the answer to the type and the instructions of a program, as far as no verifier is needed.
  * @long_program: see struct old_kernel
  * Return: 0 or -errno.
  */
@@ -427,7 +430,7 @@ static const struct grown btf_kinds[] = {
 	{ LINUX(5, 13), BTF_KIND_FLOAT },
 };
 
-/* Bytes behind the struct btf_type of a kind. */
+/* Bytes after the struct btf_type of a kind. */
 static inline size_t btf_more(uint32_t kind, uint32_t nr)
 {
 	switch (kind) {
@@ -447,7 +450,7 @@ static inline size_t btf_more(uint32_t kind, uint32_t nr)
 	return 0;
 }
 
-/** btf_answer() - to the types in @size bytes of BTF. Return: 0, or -EINVAL of one that is not known. */
+/** btf_answer() - the answer to the types in @size bytes of BTF. Return: 0, or -EINVAL for an unknown type. */
 static inline int btf_answer(int version, const void *btf, size_t size)
 {
 	const struct btf_header *h = btf;
@@ -469,9 +472,9 @@ static inline int btf_answer(int version, const void *btf, size_t size)
 	return 0;
 }
 
-#define BPF_ATTR_ROOM 256 /* bytes of union bpf_attr that are looked at */
+#define BPF_ATTR_ROOM 256 /* bytes of union bpf_attr that are read */
 
-/* What a command knows of union bpf_attr; 0: that is not looked at here. */
+/* The part of union bpf_attr that a command knows; 0: not checked here. */
 static inline uint64_t bpf_command_size(int version, int cmd)
 {
 	switch (cmd) {
@@ -486,8 +489,8 @@ static inline uint64_t bpf_command_size(int version, int cmd)
 }
 
 /**
- * bpf_answer() - what bpf(2) says before it looks at a map, or at the instructions of a program.
- * @attr: BPF_ATTR_ROOM bytes, zero behind the @size that came
+ * bpf_answer() - the answer of bpf(2) before it looks at a map, or at the instructions of a program.
+ * @attr: BPF_ATTR_ROOM bytes, zero after the @size given ones
  * Return: 0 or -errno.
  */
 static inline int bpf_answer(const struct old_kernel *k, int cmd, const void *attr, uint32_t size)

@@ -73,7 +73,7 @@ $(NOFP_LIBS): $(O)/%.so: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(NOFP_FLAGS) $(WARNFLAGS) -fPIC -shared -o $@ $< $(workload_more)
 
-# clang has an assembler of its own, which cannot be told the version of a CIE.
+# clang's own assembler has no option for the version of a CIE.
 $(O)/tests/workloads/nofp/column: NOFP_FLAGS += $(if $(findstring clang,$(CC)),-fno-integrated-as)
 
 # Some contain others.
@@ -87,7 +87,7 @@ $(NOFP_CXX): $(O)/%: %.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=gnu++17 $(NOFP_FLAGS) -Wall -Wextra -Werror -Wshadow -o $@ $< $(workload_more)
 
-# What runs in virtual machines, each file static: with STATIC=1. Some have no C library, some no frame pointers.
+# Programs for virtual machines, each file static: with STATIC=1. Some have no C library, some no frame pointers.
 VM := $(O)/vm
 VM_BARE := naps tree
 VM_OWN := deep
@@ -124,11 +124,11 @@ vmfiles: $(VM_FILES)
 
 tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS) $(OLD_COMMANDS)
 
-# What is missing may be what this makefile needed to be read (compiler, pkg-config), so the build is another make, with
-# all CPUs unless -j says otherwise.
+# This makefile may need missing programs to be read (compiler, pkg-config), so the build is another make, with all CPUs
+# unless -j says otherwise.
 all_cpus = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Two minutes, for everybody. tests/gate has what each change has to pass, tests/all every layer.
+# Two minutes, for every change. tests/gate has the tests that each change has to pass, tests/all every layer.
 check:
 	$(Q)scripts/deps
 	$(Q)$(MAKE) --no-print-directory $(all_cpus) tests
@@ -161,8 +161,8 @@ demo:
 	$(Q)$(MAKE) --no-print-directory $(all_cpus) all $(O)/tests/workloads/demo
 	$(Q)O=$(O) scripts/demo
 
-# Fuzz targets: clang, in a folder of their own, with all of the library that needs no BPF object. New inputs and what
-# made a target fail stay in $(O)/fuzz/; the corpora in tests/fuzz/corpus/ are only read.
+# Fuzz targets: built by clang, in a directory of their own, with the whole library except BPF objects. New inputs, and
+# inputs that made a target fail, stay in $(O)/fuzz/; the corpora in tests/fuzz/corpus/ are only read.
 FUZZ_SECONDS ?= 60
 JOBS ?= 1
 FUZZ_SAN := address,undefined

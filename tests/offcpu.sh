@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
-#
-# What tests of time off the CPU share: the workloads `waits` and `mixed` measure themselves, and a report has to find
-# what they measured. Sourced after init.sh. A test sets $backend, and $PROFILE to the command that it runs.
+# Shared by tests of time off the CPU: the workloads `waits` and `mixed` measure themselves, and a report has to find
+# the same times. Sourced after init.sh. A test sets $backend, and $PROFILE to the command under test.
 
 declare -A function=([sleep]=wait_in_nanosleep [futex]=wait_in_futex [pipe]=wait_in_pipe [disk]=wait_on_disk
 	[fault]=wait_in_fault [mutex]=wait_for_mutex [preempted]=be_preempted)
 
 # ---- one command, offcputime: the workload waits
 
-# measure SECONDS KIND,... ARGUMENT... - run with these arguments and the workload as its command. The report is in
-# $tmp/out, what the workload measured in $tmp/measured.
+# measure SECONDS KIND,... ARGUMENT... - run with these arguments and the workload as its command. Sets $tmp/out to the
+# report, $tmp/measured to the workload's own measurement.
 measure()
 {
 	local kinds
@@ -23,28 +22,28 @@ measure()
 	take_report
 }
 
-# take_report - of a run with -o $tmp/report: $tmp/out becomes the report, $tmp/measured what the command printed.
+# take_report - after a run with -o $tmp/report: $tmp/out becomes the report, $tmp/measured the output of the command.
 take_report()
 {
 	mv -f "$tmp/out" "$tmp/measured"
 	mv -f "$tmp/report" "$tmp/out" 2>/dev/null || : >"$tmp/out"
 }
 
-# measured KIND FIELD - by the workload itself: 2: intervals, 3: microseconds, 4: of these, it could have run, and
-# another thread did.
+# measured KIND FIELD - print a field that the workload measured: 2: intervals, 3: microseconds, 4: of these, those in
+# which it could run but another thread did.
 measured()
 {
 	awk -v kind="$1" -v field="$2" '$1 == kind { sum = $field } END { print sum + 0 }' "$tmp/measured"
 }
 
-# found KIND - microseconds in the rows of its thread with its function.
+# found KIND - print the microseconds in the rows of its thread with its function.
 found()
 {
 	rows "^w-$1;(.*;)?${function[$1]}(;|$)"
 }
 
-# there KIND - has the workload waited so? The reason is in $why when this host has no such waits: a file system in
-# memory lets nobody wait.
+# there KIND - true if the workload has waited in this way. Otherwise the host has no such waits, because a file system
+# in memory has none: $why.
 there()
 {
 	[ "$(measured "$1" 3)" -gt "$((20 * $(measured "$1" 2)))" ] && return
@@ -53,11 +52,11 @@ there()
 	return 1
 }
 
-# as_measured NAME KIND... - each is found for as long as it measured, within 2 % or 20 us for each interval; who is
-# preempted a hundred times, for 7 ms each, within 8 %: the kernel traces some switches for nobody. A thread
-# that is preempted, or waits for a virtual disk, cannot know which part of its time the hypervisor took; nor, as it waits
-# for a disk for a tenth of a second in all, for how much of that the reader, which has a real-time priority, came first.
-# With $queued_apart, what it was kept from its CPU need not be found.
+# as_measured NAME KIND... - the found time of each kind is the measured one, within 2 % or 20 us for each interval. A
+# thread that is preempted a hundred times, for 7 ms each, is within 8 %: the kernel reports some switches to no tracer.
+# A thread that is preempted, or waits for a virtual disk, cannot know which part of its time the hypervisor took. Nor
+# can a thread that waits for a disk for a tenth of a second in all know for how much of that the reader ran first,
+# which has a real-time priority. With $queued_apart, time in which it could run but did not need not be found.
 queued_apart=
 as_measured()
 {
@@ -84,7 +83,7 @@ as_measured()
 	done
 }
 
-# share NAME KIND LEAST MOST - of what it measured, in percent, is found.
+# share NAME KIND LEAST MOST - the found part of the measured time is in this range, in percent.
 share()
 {
 	local part
@@ -118,8 +117,8 @@ mixed=$O/tests/workloads/mixed
 threads=(x-burns x-mixes x-waits x-first x-second)
 hz=999
 
-# join SECONDS ARGUMENT... - run with these arguments and the workload as its command, which goes on for 0.3 s. The
-# report is in $tmp/out, what the workload measured in $tmp/measured.
+# join SECONDS ARGUMENT... - run with these arguments and the workload as its command, which continues for 0.3 s. Sets
+# $tmp/out to the report, $tmp/measured to the workload's own measurement.
 join()
 {
 	stolen=$(stolen_seconds)
@@ -128,7 +127,7 @@ join()
 	take_report
 }
 
-# of_all NAME - a value of --stats of the whole run, whether or not it had several reports.
+# of_all NAME - print a value of --stats of the whole run, whether or not it had several reports.
 of_all()
 {
 	awk -F ': ' -v name="$1" '$1 == name { value = $2 } END { print value }' "$tmp/err"
@@ -185,7 +184,7 @@ joined_balanced()
 	is "$1: no sample is unaccounted for" "$(of_all samples_unaccounted)" 0
 	is "$1: no interval is unaccounted for" "$(of_all intervals_unaccounted)" 0
 	is "$1: no sample is lost" "$(of_all samples_lost)" 0
-	# A switch while its CPU is inside bpf(2) runs no program; the busier the host, the more there are of these.
+	# A switch on a CPU that is inside bpf(2) runs no program; a busier host has more of these.
 	few=$([ "$(of_all backend)" = perfring ] && echo 0 || echo 0.02)
 	if calc "$(of_all intervals_lost) <= $few * $(of_all intervals_begun)" >"$tmp/calc"; then
 		ok "$1: no interval is lost, by bpf hardly any"
@@ -200,7 +199,7 @@ joined_balanced()
 	fi
 }
 
-# did NAME THREAD PART FUNCTION [PERCENT] - at least so much of its time there it was in that function.
+# did NAME THREAD PART FUNCTION [PERCENT] - at least so much of its time in that part was in that function.
 did()
 {
 	local part
@@ -213,7 +212,7 @@ did()
 	fi
 }
 
-# stacks NAME - each thread has the stacks of what it does, in both parts of the report.
+# stacks NAME - each thread has the stacks of its work, in both parts of the report.
 stacks()
 {
 	did "$1" x-burns on-cpu burn_always

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/** row_key_of() - @comm: a string; what is too long of it is cut. */
+/** row_key_of() - @comm: a string; a longer one is truncated. */
 static inline struct row_key row_key_of(const char *comm, pid_t pid, const struct stack *kernel,
 					const struct stack *user)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034 # what others use
-#
-# speedscope, from npm: get_speedscope() leaves its files in $speedscope_release, or why it is not there in $why.
+# speedscope, from npm: get_speedscope() sets $speedscope_release to its directory, or $why to the reason if it is
+# missing.
 
 speedscope_dir=$TOP/build/fetched/speedscope
 speedscope_release=$speedscope_dir/package/dist/release

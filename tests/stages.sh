@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-#
-# What tests/gate and tests/all share; sourced first, at the top of the checkout. stage() runs one, stages_end() prints
-# what failed, what was unsteady, and each stage with its time, and exits.
+# Shared by tests/gate and tests/all; sourced first, at the top of the checkout. stage() runs a stage. stages_end()
+# prints failures, unsteady checks, and each stage with its time, and exits.
 
 set -u -o pipefail
 export LC_ALL=C
-# The stages choose what is built, where and how, whatever the environment and the make that calls this say.
+# The stages choose the build, its place and its options, whatever the environment and the calling make say.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES O SAN COVERAGE STATIC WRAP CC CFLAGS LDFLAGS PROFILE OFFCPUTIME FORBID_SKIP CK_FORK \
 	TEST_TIMEOUT VM_KERNELS VM_SCENARIOS KERNELS
 
@@ -21,7 +20,7 @@ jobs=-j$(nproc)
 JOBS=$(nproc)
 export JOBS
 
-# Each stage has a process group of its own, and so has what runs beside the guests. The shell knows all groups, even
+# Each stage has a process group of its own, and so have the stages beside the guests. The shell knows all groups, even
 # one that it has started just now.
 stop()
 {
@@ -32,8 +31,8 @@ stop()
 	for group in $groups; do
 		kill -TERM -- "-$group" 2>/dev/null
 	done
-	wait 2>/dev/null # says which one was killed
-	for group in $groups; do # tests end what they have started
+	wait 2>/dev/null # bash says which job was killed
+	for group in $groups; do # tests end their own children
 		await_group "$group"
 	done
 	exit 130
@@ -93,7 +92,8 @@ stage()
 	echo "$p $f $s $((SECONDS - started)) $name" >>"$log/sums"
 }
 
-# forbid_skips - where the kernel permits what live tests need, none of them may be skipped. Call it after the build.
+# forbid_skips - if the kernel permits everything that live tests need, none of them may be skipped. Call it after the
+# build.
 forbid_skips()
 {
 	if build/tests/live/can perf && build/tests/live/can bpf; then
