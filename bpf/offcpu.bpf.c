@@ -63,14 +63,14 @@ static __always_inline int charge(struct charges_map *counts, const struct bpf_c
 	return 1;
 }
 
-static __always_inline void tell(void *ctx, struct bpf_switch_note *note)
+static __always_inline void write_note(void *ctx, struct bpf_switch_note *note)
 {
 	bpf_perf_event_output(ctx, &notes, BPF_F_CURRENT_CPU, note, sizeof(*note));
 }
 
 /* Thread @id comes to a CPU: end the interval that began when it left. */
-static __always_inline void come(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b, __u32 set,
-				 __u64 now, __u32 id)
+static __always_inline void end_interval(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b, __u32 set,
+					 __u64 now, __u32 id)
 {
 	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .ns = now, .charge.set = set };
 	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, &id);
@@ -81,7 +81,7 @@ static __always_inline void come(void *ctx, const struct bpf_config *c, struct b
 	ns = now > slot->ns ? now - slot->ns : 0; /* the clocks of two CPUs may differ */
 	slot->ns = 0;
 	if (slot->spilled) {
-		tell(ctx, &note);
+		write_note(ctx, &note);
 		return;
 	}
 	if (ns < c->min_ns || ns > c->max_ns) {
@@ -98,7 +98,7 @@ static __always_inline void come(void *ctx, const struct bpf_config *c, struct b
 	note.kind = BPF_SWITCH_CHARGE;
 	note.id = 0;
 	note.ns = ns;
-	tell(ctx, &note);
+	write_note(ctx, &note);
 }
 
 /* Return true if the interval passes the filters on task state and CPU. */
@@ -165,12 +165,13 @@ static __always_inline __u32 keep_key(void *ctx, const struct bpf_config *c, str
 }
 
 /* An interval of thread @id is still open, and its end was not seen: count it as lost here, or tell the reader. */
-static __always_inline void lose(void *ctx, struct bpf_switch_stats *b, struct bpf_slot *slot, __u32 set, __u32 id)
+static __always_inline void lose_interval(void *ctx, struct bpf_switch_stats *b, struct bpf_slot *slot, __u32 set,
+					  __u32 id)
 {
 	struct bpf_switch_note note = { .kind = BPF_SWITCH_END, .id = id, .charge.set = set };
 
 	if (slot->ns && slot->spilled)
-		tell(ctx, &note);
+		write_note(ctx, &note);
 	else if (slot->ns)
 		b->lost++;
 	slot->ns = 0;
@@ -182,7 +183,7 @@ static __always_inline void forget(void *ctx, struct bpf_switch_stats *b, __u32 
 	struct bpf_slot *slot = bpf_map_lookup_elem(&slots, id);
 
 	if (slot)
-		lose(ctx, b, slot, set, *id);
+		lose_interval(ctx, b, slot, set, *id);
 }
 
 /*
@@ -200,8 +201,8 @@ static __always_inline struct bpf_slot *slot_of(const __u32 *id)
 }
 
 /* Begin an interval: store its stacks for the slot, or pass it on to the reader. */
-static __always_inline void begin(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
-				  struct bpf_switch_note *note, struct bpf_slot *slot)
+static __always_inline void begin_interval(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
+					   struct bpf_switch_note *note, struct bpf_slot *slot)
 {
 	if (note->who.verdict == BPF_COUNTED)
 		note->who.verdict = keep_key(ctx, c, b, &note->who, slot);
@@ -213,13 +214,13 @@ static __always_inline void begin(void *ctx, const struct bpf_config *c, struct 
 	slot->spilled = note->who.verdict != BPF_COUNTED;
 	if (slot->spilled) {
 		b->passed++;
-		tell(ctx, note);
+		write_note(ctx, note);
 	}
 }
 
 /* The running thread leaves: an interval begins. */
-static __always_inline void leave(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b, __u32 set,
-				  __u64 now, __u64 state, int groups)
+static __always_inline void begin_if_wanted(void *ctx, const struct bpf_config *c, struct bpf_switch_stats *b,
+					    __u32 set, __u64 now, __u64 state, int groups)
 {
 	struct bpf_switch_note note = { .kind = BPF_SWITCH_BEGIN, .ns = now, .charge.set = set };
 	__u64 task = bpf_get_current_pid_tgid();
@@ -247,8 +248,8 @@ static __always_inline void leave(void *ctx, const struct bpf_config *c, struct 
 		b->no_slot++;
 		return;
 	}
-	lose(ctx, b, slot, set, id);
-	begin(ctx, c, b, &note, slot);
+	lose_interval(ctx, b, slot, set, id);
+	begin_interval(ctx, c, b, &note, slot);
 }
 
 static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u32 set, __u64 state, __u32 next,
@@ -263,14 +264,14 @@ static __always_inline void count_in(void *ctx, const struct bpf_config *c, __u3
 	seen.ns = now = bpf_ktime_get_ns();
 	/* Write this note first: its record has the time of perf's clock, which is to be read close to @now. */
 	if (c->pass_all)
-		tell(ctx, &seen);
+		write_note(ctx, &seen);
 	if (next)
-		come(ctx, c, b, set, now, next);
-	leave(ctx, c, b, set, now, state, groups);
+		end_interval(ctx, c, b, set, now, next);
+	begin_if_wanted(ctx, c, b, set, now, state, groups);
 }
 
 /* Always return 1: 0 would hide the switch from other perf events on this tracepoint. */
-static __always_inline int take(void *ctx, __u64 state, __u32 next, int groups)
+static __always_inline int handle_switch(void *ctx, __u64 state, __u32 next, int groups)
 {
 	__u32 zero = 0;
 	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
@@ -311,7 +312,7 @@ static __always_inline __u64 state_of(const struct bpf_config *c, struct bpf_raw
 }
 
 /* Handle the arguments of the raw tracepoint: whether the switch is a preemption, the leaving task, the coming task. */
-static __always_inline int take_raw(struct bpf_raw_tracepoint_args *ctx, int groups)
+static __always_inline int handle_raw_switch(struct bpf_raw_tracepoint_args *ctx, int groups)
 {
 	__u32 zero = 0;
 	const struct bpf_config *c = bpf_map_lookup_elem(&config, &zero);
@@ -321,19 +322,19 @@ static __always_inline int take_raw(struct bpf_raw_tracepoint_args *ctx, int gro
 		return 1;
 	if (!(ctx->args[0] & 1))
 		state = state_of(c, ctx);
-	return take(ctx, state, number_at(ctx->args[2], c->switch_at.tid), groups);
+	return handle_switch(ctx, state, number_at(ctx->args[2], c->switch_at.tid), groups);
 }
 
 #define PROGRAM(name, groups)                                                                                          \
 	SEC("tracepoint/sched/sched_switch")                                                                           \
 	int name(struct switch_record *ctx)                                                                            \
 	{                                                                                                              \
-		return take(ctx, ctx->prev_state, ctx->next_pid, groups);                                              \
+		return handle_switch(ctx, ctx->prev_state, ctx->next_pid, groups);                                     \
 	}                                                                                                              \
 	SEC("raw_tp/sched_switch")                                                                                     \
 	int raw_##name(struct bpf_raw_tracepoint_args *ctx)                                                            \
 	{                                                                                                              \
-		return take_raw(ctx, groups);                                                                          \
+		return handle_raw_switch(ctx, groups);                                                                 \
 	}
 
 PROGRAMS(count_switch)

@@ -168,7 +168,7 @@ static __always_inline int is_outside(const struct bpf_config *c, struct bpf_sta
 }
 
 /* Return: 1: the kernel writes the sample to the ring. */
-static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
+static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, int groups)
 {
 	struct bpf_sample_note note = { .user_stack = BPF_NO_STACK };
 	struct stack_maps maps_0 = { &short_map_0, &stack_map_0 }, maps_1 = { &short_map_1, &stack_map_1 };
@@ -227,7 +227,7 @@ static __always_inline int take(struct bpf_perf_event_data *ctx, int groups)
 	SEC("perf_event")                                                                                              \
 	int name(struct bpf_perf_event_data *ctx)                                                                      \
 	{                                                                                                              \
-		return take(ctx, groups);                                                                              \
+		return handle_sample(ctx, groups);                                                                     \
 	}
 
 PROGRAMS(count_sample)

@@ -57,7 +57,7 @@ static bool has_key(const void *table, uint32_t pos, const void *key)
 	return kind->equal ? kind->equal(have, key) : same_bytes(have, key, kind->key_size);
 }
 
-static void *find(const struct intern_table *t, const struct intern_kind *kind, const void *key, uint64_t hash)
+static void *find_entry(const struct intern_table *t, const struct intern_kind *kind, const void *key, uint64_t hash)
 {
 	const struct table_of_kind of = { t, kind };
 	uint32_t pos = hash_find(&t->index, hash, has_key, &of, key);
@@ -67,13 +67,13 @@ static void *find(const struct intern_table *t, const struct intern_kind *kind, 
 
 void *intern_find(const struct intern_table *t, const struct intern_kind *kind, const void *key)
 {
-	return t->nr ? find(t, kind, key, hash_key(kind, key)) : NULL;
+	return t->nr ? find_entry(t, kind, key, hash_key(kind, key)) : NULL;
 }
 
 void *intern(struct intern_table *t, const struct intern_kind *kind, const void *key, bool *is_new)
 {
 	uint64_t hash = hash_key(kind, key);
-	char *entry = find(t, kind, key, hash);
+	char *entry = find_entry(t, kind, key, hash);
 	void *v;
 
 	*is_new = !entry;

@@ -134,7 +134,7 @@ static int set_duration(struct parse *p, const char *word)
 }
 
 /* @code: the value from getopt_long(), other than '?', ':' and the end */
-static int take(struct parse *p, int code, const char *value)
+static int store_option(struct parse *p, int code, const char *value)
 {
 	const struct opt *opt;
 	char spelled[32];
@@ -174,7 +174,7 @@ static int take_all(struct parse *p, int argc, char **argv)
 			spell(p, spelled, sizeof(spelled), optopt);
 			return err_set(p->err, -EINVAL, "option '%s' needs an argument", spelled);
 		}
-		rc = take(p, code, optarg);
+		rc = store_option(p, code, optarg);
 		if (rc)
 			return rc;
 	}

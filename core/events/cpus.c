@@ -84,7 +84,7 @@ static bool stands_still(struct event_place *e)
  * next tick (sched_clock_local(), kernel/sched/clock.c) and then advances. The enabled time of a dead event never
  * advances.
  */
-static void look(struct event_place *e, uint64_t now)
+static void check_alive(struct event_place *e, uint64_t now)
 {
 	uint64_t enabled_ns = e->looked_ns, at;
 
@@ -132,12 +132,12 @@ static bool is_gone(struct event_place *e, bool on, uint64_t now, uint64_t *at)
 	uint64_t enabled_ns;
 
 	if (on)
-		look(e, now);
+		check_alive(e, now);
 	*at = e->stands ? e->stands_at : on ? now : alive_until(e, now, &enabled_ns);
 	return !on || e->stands >= AGAIN;
 }
 
-static int leave(struct events *ev, size_t i, uint64_t at, const struct events_hooks *h, struct err *err)
+static int cpu_left(struct events *ev, size_t i, uint64_t at, const struct events_hooks *h, struct err *err)
 {
 	struct event_place *e = &ev->places[i];
 	int rc;
@@ -166,7 +166,7 @@ static void note_refused(struct events *ev, int code, const struct err *why)
  * Open the events of a CPU that has come online. If it cannot be sampled now, it counts as offline until the next try,
  * and a warning at the end gives the cause. Return: 1 or 0.
  */
-static int come(struct events *ev, size_t i, uint64_t now, const struct events_hooks *h, struct err *err)
+static int cpu_came(struct events *ev, size_t i, uint64_t now, const struct events_hooks *h, struct err *err)
 {
 	struct event_place *e = &ev->places[i];
 	uint64_t offline_at = e->offline_at;
@@ -181,7 +181,7 @@ static int come(struct events *ev, size_t i, uint64_t now, const struct events_h
 		rc = place_enable(e, err);
 	if (rc) {
 		note_refused(ev, rc, err);
-		rc = leave(ev, i, now, h, err);
+		rc = cpu_left(ev, i, now, h, err);
 		e->offline_at = offline_at;
 		return rc;
 	}
@@ -242,11 +242,11 @@ int events_follow_cpus(struct events *ev, uint64_t now_ns, const struct events_h
 		bool on = cpu_list_has(&online, e->cpu);
 
 		if (e->fd >= 0 && is_gone(e, on, now_ns, &at)) {
-			rc = leave(ev, i, at, h, err);
+			rc = cpu_left(ev, i, at, h, err);
 			changed = 1;
 		}
 		if (rc >= 0 && on && e->fd < 0) {
-			rc = come(ev, i, now_ns, h, err);
+			rc = cpu_came(ev, i, now_ns, h, err);
 			changed |= rc > 0;
 		}
 		nr += e->fd >= 0 && e->samples;

@@ -194,7 +194,7 @@ static enum infile_format format_of(const struct infile *in)
 }
 
 /* If the beginning cannot be read without consuming it, or is compressed, consume it. */
-static int look(struct infile *in, struct err *err)
+static int read_beginning(struct infile *in, struct err *err)
 {
 	ssize_t n = peek(in->fd, in->begin, PEEKED);
 	int rc;

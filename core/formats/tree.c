@@ -133,7 +133,7 @@ static void find_values(const struct tree *t, uint32_t node, struct tree_step *s
 }
 
 /* @pending: the next child of the node at each level. */
-static int go(struct walk *w, uint32_t *pending, uint32_t *nodes)
+static int walk_nodes(struct walk *w, uint32_t *pending, uint32_t *nodes)
 {
 	size_t depth = 0;
 	struct tree_step step = { 0 };
@@ -184,7 +184,7 @@ static int walk_down(struct walk *w)
 
 	if (!rc) {
 		sort_children(w);
-		rc = go(w, pending, pending + most + 1);
+		rc = walk_nodes(w, pending, pending + most + 1);
 	}
 	free(pending);
 	return rc;

@@ -110,7 +110,7 @@ static bool is_twin(int sig)
 	return sig == last_sig && now_ns() - last_ns < TWIN_NS;
 }
 
-static void take(int sig, int code)
+static void handle_signal(int sig, int code)
 {
 	if (is_twin(sig))
 		return;
@@ -126,7 +126,7 @@ bool signals_take(int fd)
 
 	if (read(fd, &info, sizeof(info)) != sizeof(info))
 		return false;
-	take((int)info.ssi_signo, info.ssi_code);
+	handle_signal((int)info.ssi_signo, info.ssi_code);
 	return true;
 }
 
@@ -138,7 +138,7 @@ void signals_wait(int other)
 	both(&set);
 	sigaddset(&set, other);
 	if (sigwaitinfo(&set, &info) > 0 && info.si_signo != other)
-		take(info.si_signo, info.si_code);
+		handle_signal(info.si_signo, info.si_code);
 }
 
 /* Causes of these signals, which become errors of a write: a closed pipe, and a file beyond RLIMIT_FSIZE. */
@@ -193,7 +193,7 @@ static void end(int sig, siginfo_t *info, void *context)
 	(void)context;
 	if (is_twin(sig))
 		return;
-	take(sig, info->si_code);
+	handle_signal(sig, info->si_code);
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -201,7 +201,7 @@ static void end(int sig, siginfo_t *info, void *context)
 static void pass(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
-	take(sig, info->si_code);
+	handle_signal(sig, info->si_code);
 }
 
 static void handle_with(void (*handler)(int sig, siginfo_t *info, void *context))

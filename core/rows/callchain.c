@@ -69,7 +69,7 @@ void callchain_leaf(const uint64_t *ip, unsigned int mode, struct stack *kernel,
 		callchain_entry(ip, 1, user);
 }
 
-static unsigned int take(unsigned int room, struct stack *s)
+static unsigned int limit_stack(unsigned int room, struct stack *s)
 {
 	if (s->state != STACK_TAKEN)
 		return room;
@@ -86,5 +86,5 @@ static unsigned int take(unsigned int room, struct stack *s)
 
 void callchain_limit(unsigned int asked, struct stack *kernel, struct stack *user)
 {
-	take(take(asked - 1, kernel), user);
+	limit_stack(limit_stack(asked - 1, kernel), user);
 }

@@ -63,13 +63,13 @@ void switches_free(struct switches *s)
 	free(s);
 }
 
-static struct interval *find(const struct switches *s, uint32_t id)
+static struct interval *find_interval(const struct switches *s, uint32_t id)
 {
 	return intern_find(&s->open, &interval_kind, &id);
 }
 
 /* Add an interval. None of the same id is open. */
-static int add(struct switches *s, const struct interval *new)
+static int add_interval(struct switches *s, const struct interval *new)
 {
 	bool is_new;
 	struct interval *v = intern(&s->open, &interval_kind, &new->id, &is_new);
@@ -80,21 +80,21 @@ static int add(struct switches *s, const struct interval *new)
 	return 0;
 }
 
-static void drop(struct switches *s, struct interval *v)
+static void drop_interval(struct switches *s, struct interval *v)
 {
 	s->nr_maybe -= v->maybe;
 	intern_delete(&s->open, &interval_kind, v);
 }
 
 /* If an interval of @id is open, count it as lost. */
-static void lose(struct switches *s, uint32_t id)
+static void lose_interval(struct switches *s, uint32_t id)
 {
-	struct interval *v = find(s, id);
+	struct interval *v = find_interval(s, id);
 
 	if (!v)
 		return;
 	s->lost += !v->maybe;
-	drop(s, v);
+	drop_interval(s, v);
 }
 
 /* Copy the rows of open intervals to @to. @moved: out: the new row of each interval */
@@ -147,19 +147,20 @@ int switches_out(struct switches *s, const struct switch_out *out)
 {
 	int rc;
 
-	lose(s, out->id);
+	lose_interval(s, out->id);
 	rc = make_small(s);
 	if (!rc)
 		rc = rows_add(s->rows, &out->key, 0, 0);
 	if (!rc)
-		rc = add(s, &(struct interval){ out->id, rows_last(s->rows), out->ns, out->since, false, false });
+		rc = add_interval(s,
+				  &(struct interval){ out->id, rows_last(s->rows), out->ns, out->since, false, false });
 	s->begun += !rc;
 	return rc;
 }
 
 void switches_filtered(struct switches *s, uint32_t id)
 {
-	lose(s, id);
+	lose_interval(s, id);
 	switches_over_filtered(s);
 }
 
@@ -189,7 +190,7 @@ static int charge(const struct switches *s, const struct interval *v, uint64_t t
 
 int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct rows *to)
 {
-	struct interval *v = find(s, id);
+	struct interval *v = find_interval(s, id);
 	uint64_t time;
 	int rc = 0;
 
@@ -204,13 +205,13 @@ int switches_in(struct switches *s, uint32_t id, uint64_t ns, struct rows *to)
 		s->charged += !rc;
 		s->lost += !!rc;
 	}
-	drop(s, v);
+	drop_interval(s, v);
 	return rc;
 }
 
 uint64_t switches_next_stay(const struct switches *s, uint32_t id, uint64_t since)
 {
-	const struct interval *v = find(s, id);
+	const struct interval *v = find_interval(s, id);
 
 	return v && v->since > since ? v->since : 0;
 }
@@ -233,17 +234,17 @@ int switches_over(struct switches *s, const struct switch_out *out, uint64_t ns,
 
 void switches_exit(struct switches *s, uint32_t id)
 {
-	struct interval *v = find(s, id);
+	struct interval *v = find_interval(s, id);
 
 	if (!v)
 		return;
 	s->begun -= !v->maybe;
-	drop(s, v);
+	drop_interval(s, v);
 }
 
 void switches_exited(struct switches *s, uint32_t id, bool comes_back)
 {
-	struct interval *v = find(s, id), *oldest;
+	struct interval *v = find_interval(s, id), *oldest;
 	uint32_t *place = &s->exited[s->nr_exited % SWITCHES_EXITED];
 
 	if (!v)
@@ -255,33 +256,33 @@ void switches_exited(struct switches *s, uint32_t id, bool comes_back)
 	s->nr_maybe++;
 	s->begun--;
 	if (s->nr_exited++ >= SWITCHES_EXITED && *place != id) {
-		oldest = find(s, *place);
+		oldest = find_interval(s, *place);
 		if (oldest && oldest->maybe)
-			drop(s, oldest);
+			drop_interval(s, oldest);
 	}
 	*place = id;
 }
 
 bool switches_has_exited(const struct switches *s, uint32_t id)
 {
-	const struct interval *v = find(s, id);
+	const struct interval *v = find_interval(s, id);
 
 	return v && v->exited;
 }
 
 void switches_unseen(struct switches *s, uint32_t id)
 {
-	lose(s, id);
+	lose_interval(s, id);
 }
 
 void switches_reject(struct switches *s, uint32_t id)
 {
-	struct interval *v = find(s, id);
+	struct interval *v = find_interval(s, id);
 
 	if (!v)
 		return;
 	s->filtered += !v->maybe;
-	drop(s, v);
+	drop_interval(s, v);
 }
 
 void switches_gap(struct switches *s)

@@ -39,12 +39,12 @@ struct ring_thread {
 	struct err err;
 };
 
-static bool is(const bool *flag)
+static bool flag_get(const bool *flag)
 {
 	return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
 }
 
-static void say(bool *flag, bool value)
+static void flag_set(bool *flag, bool value)
 {
 	__atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
@@ -54,7 +54,7 @@ static void take_signals(struct ring_thread *k)
 {
 	if (!k->waiting.fds[SIGNALS].revents || !signals_take(k->signal_fd))
 		return;
-	say(&k->signalled, true);
+	flag_set(&k->signalled, true);
 	eventfd_write(k->asks, 1);
 	signals_release(); /* in this thread, which gets the next signal */
 }
@@ -121,7 +121,7 @@ static void stop_in_time(struct ring_thread *k)
 static int timeout_ms(const struct ring_thread *k)
 {
 	uint64_t left = sub_or_0(next_stop(k), now_ns());
-	int ms = is(&k->minds_signals) || k->much ? FETCH_MS : WAKE_MS;
+	int ms = flag_get(&k->minds_signals) || k->much ? FETCH_MS : WAKE_MS;
 
 	return left < (uint64_t)ms * 1000000 ? (int)((left + 999999) / 1000000) : ms;
 }
@@ -141,8 +141,8 @@ static void keep(void *arg)
 {
 	struct ring_thread *k = arg;
 
-	while (!is(&k->ends)) {
-		bool minds = is(&k->minds_signals) && !is(&k->signalled), gone;
+	while (!flag_get(&k->ends)) {
+		bool minds = flag_get(&k->minds_signals) && !flag_get(&k->signalled), gone;
 		int ready;
 
 		k->waiting.fds[SIGNALS].fd = minds || waits_for_signal(k) ? k->signal_fd : -1;
@@ -150,14 +150,14 @@ static void keep(void *arg)
 		if (k->waiting.fds[WAKE].revents)
 			eventfd_read(k->wake, &(eventfd_t){ 0 });
 		stop_in_time(k);
-		if (minds && is(&k->minds_signals)) /* the report may have ended meanwhile */
+		if (minds && flag_get(&k->minds_signals)) /* the report may have ended meanwhile */
 			take_signals(k);
-		if (!k->rc && (ready || k->much || is(&k->minds_signals)))
+		if (!k->rc && (ready || k->much || flag_get(&k->minds_signals)))
 			fetch(k);
 		if (ready < 0)
 			break;
 		if (gone) {
-			say(&k->gone, true);
+			flag_set(&k->gone, true);
 			eventfd_write(k->asks, 1);
 		}
 	}
@@ -253,20 +253,20 @@ int ring_thread_asks(struct ring_thread *k, struct err *err)
 
 void ring_thread_take_signals(struct ring_thread *k, bool on)
 {
-	say(&k->minds_signals, on);
+	flag_set(&k->minds_signals, on);
 	eventfd_write(k->wake, 1);
 }
 
 bool ring_thread_signalled(const struct ring_thread *k)
 {
-	return is(&k->signalled);
+	return flag_get(&k->signalled);
 }
 
 int ring_thread_end(struct ring_thread *k, bool *signalled, struct err *err)
 {
 	int rc;
 
-	say(&k->ends, true);
+	flag_set(&k->ends, true);
 	eventfd_write(k->wake, 1);
 	priority_thread_join(&k->thread);
 	*signalled = k->signalled;

@@ -501,7 +501,7 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 }
 
 /* Set the times and sums of the interval that ends now, or ended with the sampling. */
-static void account(struct session *s)
+static void close_interval(struct session *s)
 {
 	s->sink.stopped_ns = has_stopped(s) ? s->stopped_ns : now_ns();
 	/* Sampling stopped before the end of the previous interval was handled. */
@@ -574,7 +574,7 @@ static int end_one(struct session *s, struct err *err)
 		return err_sys(err, -ENOMEM, "cannot begin another interval");
 	s->sink.ended = s->sink.set;
 	s->sink.set = !s->sink.set;
-	account(s);
+	close_interval(s);
 	rc = counting_end(s, err);
 	if (!rc)
 		begin_report(s);
@@ -617,7 +617,7 @@ static int end_run(struct session *s, int rc, struct err *err)
 	int stopped, disabled;
 
 	s->sink.ended = s->sink.set;
-	account(s);
+	close_interval(s);
 	s->sink.over_ns = s->sink.stopped_ns;
 	account_cpu_time(s);
 	/* If the command went on after the end of the sampling, its CPU time says nothing about the samples. */
