@@ -269,7 +269,7 @@ int output_commit(struct output *o, struct err *err)
 {
 	int rc = 0;
 
-	errno = 0; /* of a write that failed before, nothing but ferror() is left */
+	errno = 0; /* after a failed earlier write, only ferror() shows it */
 	if (fflush(o->stream) || ferror(o->stream))
 		rc = errno ? -errno : -EIO;
 	/* Some file systems report a full disk only here. */

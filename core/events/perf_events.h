@@ -110,12 +110,12 @@ struct events {
 	 */
 	struct perf_event_attr attr, switch_attr, notes_attr[NOTED_NR];
 	struct perf_event_attr side_attr; /* of the events that record tasks and mappings; without @apart: as @attr */
-	bool apart;                 /* these have rings of their own: @attr records only samples, switches and losses */
-	bool no_room_apart;         /* locked memory was not enough for that */
-	bool hurry;                 /* a proof changed the samples: reading soon avoids copies; set by the reader */
-	bool lost_sight;            /* a target lost its events: see side_band_tell_of_all(); set by the reader */
-	bool side_of_all;           /* side_band_tell_of_all() was called */
-	bool side_of_targets;       /* mappings are recorded for the wanted threads only */
+	bool apart;           /* these have rings of their own: @attr records only samples, switches and losses */
+	bool no_room_apart;   /* locked memory was not enough for that */
+	bool hurry;           /* a counter has begun to use a proof: reading soon avoids copies; set by the reader */
+	bool lost_sight;      /* a target has lost its events: see side_band_tell_of_all(); set by the reader */
+	bool side_of_all;     /* side_band_tell_of_all() was called */
+	bool side_of_targets; /* mappings are recorded for the wanted threads only */
 	struct event_place *places; /* one for each possible CPU, the same for the whole run */
 	size_t nr_places;
 	size_t nr_cpus; /* the most that sampled at once; kept after events_close() */

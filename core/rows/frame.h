@@ -24,7 +24,7 @@ enum frame_kind {
 };
 
 /*
- * Set in a user address behind the leaf that is not a return address, because a signal interrupted the function there:
+ * Set in a user address above the leaf that is not a return address, because a signal interrupted the function there:
  * its symbol is looked up at the address itself.
  */
 #define FRAME_EXACT (1ULL << 62)

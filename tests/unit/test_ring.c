@@ -8,7 +8,7 @@
 
 /* A ring in ordinary memory, to which the test writes like the kernel. */
 static struct perf_event_mmap_page page;
-static unsigned char *data; /* exactly BYTES, so that a sanitizer sees what is read beyond */
+static unsigned char *data; /* exactly BYTES, so that a sanitizer finds reads beyond it */
 static struct blocks *blocks;
 
 static struct ring make_ring(uint64_t at)
@@ -363,7 +363,7 @@ START_TEST(test_packed)
 }
 END_TEST
 
-/* A size is impossible: the records behind it are dropped, and the reader learns of it. */
+/* An impossible size: the records after it are dropped, and the reader notices. */
 START_TEST(test_packed_bad_size)
 {
 	static const size_t sizes[] = { 0, 4, 12, 48, 65528 };
