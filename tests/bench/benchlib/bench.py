@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What measurements are given: tools, loads, how often, and where figures go."""
+"""The arguments of measurements: tools, loads, number of runs, and the place for figures."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures: what was measured of whom, as a table for people and as JSON for machines."""
+"""Figures: the measured values of each tool, as a table for people and as JSON for machines."""
 
 import collections
 import statistics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The goals: each is a figure of ours with a limit, which most often is a part of a peer's figure of the same run."""
+"""The goals: each is a figure of ours with a limit, usually a part of a peer's figure from the same run."""
 
 import collections
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernel's own statistics of BPF programs, which are off but while somebody holds a descriptor for them."""
+"""The kernel's own statistics of BPF programs, which are on only while a process holds a descriptor for them."""
 
 import contextlib
 import ctypes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is sampled: programs that run while a measurement does."""
+"""The loads: programs that run during a measurement, and are sampled."""
 
 import glob
 import os

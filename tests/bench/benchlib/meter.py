@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of a command: when it began to sample, what it cost, and what the kernel kept for it."""
+"""A run of a command: when it began to sample, its cost, and the kernel memory that it used."""
 
 import collections
 import os

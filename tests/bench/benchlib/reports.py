@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of reports: (frames from the root to the leaf, the user's first, with the name in front of them) and count."""
+"""Rows of reports: (frames from the root to the leaf, the user's first, after the task's name) and count."""
 
 import re
 

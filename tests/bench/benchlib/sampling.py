@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One tool samples all CPUs once, up to its report: what that cost, and what the report says."""
+"""One tool samples all CPUs once, up to its report: the cost, and the contents of the report."""
 
 import concurrent.futures
 import os

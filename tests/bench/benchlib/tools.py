@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is measured: profile with each backend and each way to unwind, and its peers where they are installed."""
+"""The measured tools: profile with each backend and each way to unwind, and its peers if they are installed."""
 
 import os
 import shutil

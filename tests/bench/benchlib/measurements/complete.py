@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of programs without frame pointers, as distributions ship them: complete to main or its like."""
+"""Stacks of programs without frame pointers, as distributions ship them: complete down to main or a similar one."""
 
 from .. import sampling
 

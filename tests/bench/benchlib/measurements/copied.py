@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes that the kernel copies to user space: what perf rings carry, and what bpf(2) hands out of maps, as strace
-sees it. Nothing of this is timed, so that all tools sample at the same time."""
+"""Bytes that the kernel copies to user space: through perf rings, and from maps by bpf(2), as strace
+sees it. No time is measured, so all tools sample at the same time."""
 
 import os
 import re

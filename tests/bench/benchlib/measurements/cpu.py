@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Own CPU time by rate; and the time that BPF programs take from whoever is sampled, as the kernel counts it. What the
-kernel does for a sample outside of the program, as to put it into a ring, is in the slowdown alone."""
+"""Own CPU time by rate; and the time that BPF programs take from the sampled programs, as the kernel counts it. The
+kernel's work for a sample outside of the program, such as writing it to a ring, is only part of the slowdown."""
 
 from .. import kernel, sampling
 

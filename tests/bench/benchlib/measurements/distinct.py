@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples whose stack is not in the report. All tools sample at the same time: nothing is timed here, and each counts
-in events, tables and rings of its own."""
+"""Samples whose stack is not in the report. All tools sample at the same time: no time is measured, and each has
+events, tables and rings of its own."""
 
 from .. import kernel, sampling
 

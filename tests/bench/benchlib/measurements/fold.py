@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording of perf record takes to be folded: by profile --input, by perf script with a program behind it, and
-by perf report."""
+"""The cost of folding a recording of perf record: with profile --input, with perf script and a program after it, and
+with perf report."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Growth: what a sample costs when there are more of them, more stacks, and more tasks. The cost of a start is in it,
+"""Growth: the cost of a sample with more samples, more stacks, and more tasks. It includes the cost of a start,
 so it may fall, but not rise."""
 
 from .. import sampling

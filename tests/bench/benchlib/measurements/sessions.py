@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host that is too busy: five sessions with 20 loops each, among which the kernel divides the CPUs before it looks at
-who is in them. All CPUs are busy, so each sample that is due can be taken."""
+their processes. All CPUs are busy, so each sample that is due can be taken."""
 
 from .. import sampling
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exec to the first sample. The workload's stacks tell the time, so that the first sample in the report tells when it
-was taken: the same way for all. It runs at the least priority on each CPU, which is quiet otherwise."""
+"""Exec to the first sample. The workload's stacks encode the time, so the first sample in the report shows when it
+was taken: the same method for all tools. It runs with the lowest priority on each CPU, which is idle otherwise."""
 
 from .. import meter, sampling
 
