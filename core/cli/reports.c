@@ -293,7 +293,7 @@ static void advise(struct reports *r, bool written)
 	report_quality_release(&r->quality);
 }
 
-/* What became known of names since the last report: they are asked for when one is written. */
+/* Add what was counted while names were looked up for this report. */
 static void account_names(const struct reports *r, struct account *a, struct account *total)
 {
 	uint64_t mismatched = symbols_mismatched(r->symbols);

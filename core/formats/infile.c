@@ -233,7 +233,7 @@ static int enter_directory(struct infile *in, struct err *err)
 		      : 0;
 }
 
-static int open_and_look(struct infile *in, const char *path, struct err *err)
+static int open_file(struct infile *in, const char *path, struct err *err)
 {
 	int rc;
 
@@ -243,7 +243,7 @@ static int open_and_look(struct infile *in, const char *path, struct err *err)
 		return failed(in, -errno, err);
 	rc = enter_directory(in, err);
 	if (!rc)
-		rc = look(in, err);
+		rc = read_beginning(in, err);
 	if (!rc && in->in_directory && (in->format != INFILE_RECORDING || in->consumed))
 		rc = err_set(err, -EINVAL, "cannot read '%s': 'data' in this directory is no recording", in->name);
 	return rc;
@@ -261,7 +261,7 @@ int infile_open(const char *path, struct infile **out, struct err *err)
 	in->copy_fd = -1;
 	name_shown(standard ? "standard input" : path, in->name);
 	in->fd = -1;
-	rc = open_and_look(in, path, err);
+	rc = open_file(in, path, err);
 	if (rc) {
 		infile_close(in);
 		return rc;

@@ -15,7 +15,7 @@ enum report_agreement {
 struct report_pair {
 	const struct rows *program;   /* as the bpf backend has them */
 	const struct rows *ring;      /* as perfring has them */
-	const struct rows *explained; /* these again, with what is explained put right */
+	const struct rows *explained; /* the same rows, after the explained differences were corrected */
 	uint64_t *reused;             /* as of struct report_part, where they agree */
 };
 

@@ -48,10 +48,10 @@ enum stack_flaw { FLAW_INCOMPLETE, FLAW_NO_SYMBOLS, FLAW_NO_MAP, FLAW_NR };
 
 /**
  * struct stack_quality - of the frames of one user stack. All zeros: of none.
- * @lacks: how many have each enum frame_lack, see frames_lacking()
- * @leaf:  traits of the innermost
- * @start: of those that lack symbols, how many are what the C library does before main() or a thread's first function:
- *         its frames at the root end, and _start, which calls the first of them
+ * @lacks: how many frames have each enum frame_lack, see frames_lacking()
+ * @leaf:  traits of the innermost frame
+ * @start: how many of the frames without symbols are code of the C library that runs before main() or before a thread's
+ *         first function: its frames at the root end, and _start, which calls the first of them
  * @begun: a frame that is not of the start has been added
  * @reused: a frame with FRAME_REUSED has been added
  */

@@ -29,7 +29,7 @@ struct report; /* one report that is being put together */
 
 /**
  * struct report_part - rows of a report that has several kinds. All is borrowed until report_add() returns.
- * @names:         of its addresses. What it gives out must stay until report_forget_names() or report_free()
+ * @names:         of its addresses. Its strings must stay until report_forget_names() or report_free()
  * @quality:       to which is added what its rows have; NULL: it is not wanted
  * @reused:        to which is added how many samples or intervals have frames with FRAME_REUSED; NULL: it is not wanted
  * @root:          a frame between the comm and the stacks; NULL: none

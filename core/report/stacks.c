@@ -199,7 +199,7 @@ static bool same_frame(const void *table, uint32_t pos, const void *key)
 	return have->addr == k->addr && have->is_return == k->is_return;
 }
 
-/* What costs most of a report is to wait for memory here, the less the shorter the code is: so not intern(). */
+/* Waiting for memory here costs most of the time of a report. Shorter code waits less, so this does not use intern(). */
 static int find_frame(struct report_stacks *s, const struct task_image *task, const struct frame_key *key,
 		      struct named_frame **out)
 {

@@ -20,7 +20,7 @@
 /* There is no BPF object in this program. */
 const struct counter_ops counter_bpf = {};
 
-/* As the resolver would, but for the files: which mapping an address is in is asked. */
+/* Look up the mapping of the address, as the resolver does, but open no files. */
 static void name_user(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
 		      struct symbol *out)
 {

@@ -598,7 +598,7 @@ START_TEST(test_zombie)
 }
 END_TEST
 
-/* What a /proc of another pid namespace has under these numbers is not looked at. */
+/* A /proc of another PID namespace has other processes under these numbers: it is not read. */
 START_TEST(test_foreign)
 {
 	struct host foreign = { .proc = host.proc, .sys = host.sys, .foreign = true };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What lines.h says of this program itself, of copies of it that are cut or changed, and of what is no such file. */
+/* Lines of this program itself, of copies of it that are cut or changed, and of files that are no ELF files. */
 #include "core/files/elf_inflate.h"
 #include "core/symbols/lines.h"
 #include "tests/unit/unit.h"

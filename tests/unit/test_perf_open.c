@@ -131,8 +131,8 @@ static struct perf_event_attr wanted(void)
 #define EVERYTHING 1, 1, 1, 1, 1, 1, 1, 1
 
 /*
- * What is left of mmap2, comm_exec, use_clockid, context_switch, sample_max_stack, namespaces, ksymbol and the number
- * of lost records.
+ * Which of these features remain: mmap2, comm_exec, use_clockid, context_switch, sample_max_stack, namespaces, ksymbol
+ * and the number of lost records.
  */
 static const struct {
 	struct fake_kernel kernel;

@@ -1154,7 +1154,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* What the resolver was asked in the place of a name. */
+/* The name is made of the arguments of the resolver. */
 static void name_by_address(void *ctx, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
 			    struct symbol *out)
 {

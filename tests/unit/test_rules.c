@@ -645,7 +645,7 @@ static const struct {
 	const char *name;
 	size_t at, size; /* in the section */
 	uint64_t value;
-	int debug[2]; /* answer for what only .debug_frame knows, with each method */
+	int debug[2]; /* the answer for code that only .debug_frame describes, with each method */
 } compressed[] = {
 	{ "nothing", offsetof(Elf64_Chdr, ch_reserved), 4, 0, { 64, 64 } },
 	{ "zlib", offsetof(Elf64_Chdr, ch_type), 4, 1, { 64, NONE } },
