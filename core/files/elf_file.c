@@ -353,11 +353,12 @@ int elf_section_find(struct elf_file *f, const char *name, Elf64_Shdr *out)
  */
 static void use_sections(struct elf_file *f)
 {
-	const Elf64_Shdr *sh = f->sections, *end = sh + f->nr_sections;
+	size_t i;
 
 	if (f->nr_segments || (f->type != ET_EXEC && f->type != ET_DYN))
 		return;
-	for (; sh < end && f->nr_segments < ELF_SEGMENTS_MAX; sh++) {
+	for (i = 0; i < f->nr_sections && f->nr_segments < ELF_SEGMENTS_MAX; i++) {
+		const Elf64_Shdr *sh = &f->sections[i];
 		uint32_t flags =
 			PF_R | (sh->sh_flags & SHF_EXECINSTR ? PF_X : 0) | (sh->sh_flags & SHF_WRITE ? PF_W : 0);
 
