@@ -163,11 +163,12 @@ static int read_table(struct elf_symbols *es, const struct elf_file *f, const st
 /* The first section of @type; NULL: none. */
 static const Elf64_Shdr *find_type(const struct elf_file *f, uint32_t type)
 {
-	const Elf64_Shdr *sh = f->sections, *end = sh + f->nr_sections;
+	size_t i;
 
-	while (sh < end && sh->sh_type != type)
-		sh++;
-	return sh < end ? sh : NULL;
+	for (i = 0; i < f->nr_sections; i++)
+		if (f->sections[i].sh_type == type)
+			return &f->sections[i];
+	return NULL;
 }
 
 /* The symbol table @sh, whose names are in @strings. */
