@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -ldl
 /*
- * sharer SECONDS LIBRARY - makes a process that has the same memory (clone(2) with CLONE_VM), then opens a library and
- * lets that process work in it.
+ * sharer SECONDS LIBRARY FIFO - makes a process that has the same memory (clone(2) with CLONE_VM). When a byte comes
+ * through FIFO, it opens a library, and lets that process work in it.
  *
  * Expected, of libred.so: child "shared_child" has ...;work_for_parent;plugin_run;red_plugin_work.
  */
 #include "workload.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 
 #define STACK (256 * 1024)
 
@@ -36,16 +37,17 @@ static int child(void *unused)
 
 int main(int argc, char **argv)
 {
-	char *stack = malloc(STACK), line[2];
+	char *stack = malloc(STACK), byte;
 	void *library;
+	int fd;
 
 	workload_live(argc, argv);
-	if (!stack || argc < 3 || clone(child, stack + STACK, CLONE_VM | SIGCHLD, NULL) < 0)
+	if (!stack || argc < 4 || clone(child, stack + STACK, CLONE_VM | SIGCHLD, NULL) < 0)
 		workload_die("cannot make a process");
 	workload_ready();
-	/* One byte on stdin, or its end: it is sampled by now. */
-	if (read(0, line, 1) < 0)
-		workload_die("stdin");
+	fd = open(argv[3], O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, &byte, 1) != 1)
+		workload_die(argv[3]);
 	library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
 	run = library ? (run_fn)dlsym(library, "plugin_run") : NULL;
 	if (!run)
