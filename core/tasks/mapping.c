@@ -32,10 +32,11 @@ bool mapped_file_has_path(const struct mapped_file *file)
 	return !mapped_file_is_memory(file);
 }
 
-/* "//anon", "[anon:name]", "/memfd:name", "/anon_hugepage" and others. */
+/* "//anon", "[anon:name]", "/anon_hugepage" and others. A memfd may be an ELF file, with names of its own. */
 bool mapped_file_may_be_copy(const struct mapped_file *file)
 {
-	return !mapped_file_has_path(file) && (file->path[0] == '/' || !strncmp(file->path, "[anon", 5));
+	return !mapped_file_has_path(file) && strncmp(file->path, "/memfd:", 7) != 0 &&
+	       (file->path[0] == '/' || !strncmp(file->path, "[anon", 5));
 }
 
 bool mapped_file_is_jitdump(const struct mapped_file *file)
