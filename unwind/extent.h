@@ -27,8 +27,8 @@ bool extent_from(const struct extent *e, uint64_t addr, struct extent *out);
 int extent_read(const struct extent *e, uint64_t addr, void *to, size_t len);
 
 /**
- * extent_inflate() - replace the contents of a section with SHF_COMPRESSED by what they stand for, in memory.
- * @gnu: of one called .zdebug_... (elf_inflate_gnu())
+ * extent_inflate() - replace the compressed contents of a section (SHF_COMPRESSED) by the plain ones, in memory.
+ * @gnu: the section is called .zdebug_..., see elf_inflate_gnu()
  * Return: 0; -errno as elf_inflate_section(), and @e is as it was.
  */
 int extent_inflate(struct extent *e, bool gnu);

@@ -6,13 +6,13 @@
  * stack of the same sample by it all the same (perf_callchain_user()): each frame pointer that the kernel has read, and
  * the return address behind it, are in the copy of the stack.
  *
- * Some of these kernels do not save the frame pointer in a system call, and walk by what it was earlier, see
- * arch_entry_stale(). Of a recording nothing tells whether that was so. Then an outer frame is refused where an inner
- * one leads to it, from another function than the one whose frame is looked for (what that has called before has left
- * such frames, too).
+ * Some of these kernels do not save the frame pointer in a system call, and walk by an earlier value of it, see
+ * arch_entry_stale(). A recording does not say whether its kernel did so. Then this refuses an outer frame if an inner
+ * frame leads to it and belongs to another function than the one whose frame is looked for. (Functions that this one
+ * called before have left such frames, too.)
  *
- * The outermost addresses of a callchain may be bogus: of a function that has no frame the kernel takes whatever is in
- * the register for a frame pointer. Such an address is not looked for, if nothing returns to it.
+ * The outermost addresses of a callchain may be bogus: if a function has no frame, the kernel takes any value in the
+ * register for a frame pointer. This does not look for an address to which no function returns.
  */
 #ifndef UNWIND_FRAME_CHAIN_H
 #define UNWIND_FRAME_CHAIN_H
@@ -51,9 +51,10 @@ enum frame_chain_found {
 
 /**
  * frame_chain_find() - the address in the stack from which frame pointers lead through the callchain.
- * @fp: out: set where it is found
- * Return: none also where bounded work does not tell. Of several it is the one that leads furthest within the
- * copy, then the lowest: a callchain of limited length fits each of a recursion's frames but the last ones.
+ * @fp: out: set if it is found
+ * Return: FRAME_CHAIN_NONE also if the limit of work is reached first. If several addresses fit, the one that leads
+ * furthest within the copy is taken, then the lowest: a callchain of limited length fits all frames of a recursion but
+ * the last ones.
  */
 enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *fp);
 

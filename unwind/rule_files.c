@@ -21,8 +21,8 @@ struct open_rules {
 	struct rules *rules;
 	int fd;                  /* theirs; -1: it is the vDSO */
 	struct timespec changed; /* st_mtim when it was opened */
-	uint64_t used;           /* cached_file.used of the name that was asked for last */
-	size_t memory;           /* of the rules, when they were looked at last */
+	uint64_t used;           /* the newest cached_file.used of its names */
+	size_t memory;           /* of the rules, at the last rule_files_settle() */
 };
 
 /* A mapped file, from the first frame in it on. */
@@ -37,9 +37,9 @@ struct rule_files {
 	struct file_cache cache; /* of struct rule_file */
 	size_t nr_open, memory;
 	uint64_t round;
-	size_t last;    /* place of the one whose rules may have grown since it was asked for */
-	bool steady;    /* the same answers are wanted, */
-	uint64_t begun; /* of those that were asked for after this time of @cache.clock */
+	size_t last;    /* place of the file that rule_files_find() gave last: its rules may have grown since */
+	bool steady;    /* a report is made: files used after @begun must give the same answers again */
+	uint64_t begun; /* a time of @cache.clock */
 };
 
 struct rule_files *rule_files_new(const struct mapped_files_cfg *files_cfg, const struct tasks *tasks,
@@ -67,7 +67,7 @@ static void free_rules(struct rule_files *f, struct open_rules *open)
 	free(open);
 }
 
-/* They may be opened again. @given_up: but by nobody */
+/* @given_up: the rules are not opened again for this report */
 static void close_rules(struct rule_files *f, struct open_rules *open, bool given_up)
 {
 	size_t i;
@@ -184,7 +184,7 @@ static struct rule_file *oldest_name(const struct rule_files *f)
 	return found;
 }
 
-/* A name of the rules that were not used longest, of those that may be closed. NULL: none. */
+/* Return: a name of the least recently used rules that may be closed; NULL: there are none */
 static struct rule_file *oldest_open(const struct rule_files *f)
 {
 	struct rule_file *rf = file_at(f, 0), *end = rf + f->cache.files.nr, *found = NULL;

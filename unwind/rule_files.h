@@ -37,29 +37,29 @@ void rule_files_clear(struct rule_files *f);
 void rule_files_renew(struct rule_files *f);
 
 /**
- * rule_files_round() - files may have been written since. Of each that another process asks for, that is looked at once
- * until this is called again. So does rule_files_renew().
+ * rule_files_round() - files may have been written since the last call. If another process asks for a file, its time of
+ * change is compared once until the next call. rule_files_renew() does this, too.
  */
 void rule_files_round(struct rule_files *f);
 
 /**
- * rule_files_close() - close files, which are opened again when they are asked for; but no large ones that have been
- * used since rule_files_renew(). Return: were there any?
+ * rule_files_close() - close files, except large ones that have been used since rule_files_renew(). They are opened
+ * again when they are needed. Return: true if files were closed
  */
 bool rule_files_close(struct rule_files *f);
 
 /**
- * rule_files_find() - the rules of what @m shows, borrowed until the next call.
+ * rule_files_find() - the rules of the file that @m maps, borrowed until the next call.
  * @pid: a process that has it mapped
  * @rc: out, may be NULL: -EMFILE, -ENFILE: closing other files did not free enough descriptors for the file and
  * its debug file; -ECANCELED: signals_overdue(); else 0
- * Return: NULL: there are none to be had.
+ * Return: NULL: the file has none, or cannot be read
  */
 struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapping *m, int *rc);
 
 /**
- * rule_files_settle() - what rule_files_find() gave last has been used, and may have grown.
- * Return: false: there is no room for it; it is closed, and what it said is to be forgotten.
+ * rule_files_settle() - count the memory of the rules that rule_files_find() gave last: they grow when they are used.
+ * Return: false: they are too large, and have been closed; the caller must forget their answers
  */
 bool rule_files_settle(struct rule_files *f);
 

@@ -106,11 +106,11 @@ static int use_file(struct rules *r, const struct elf_file *file)
 	if (!rc)
 		rc = find_debug_frame(&r->file);
 	elf_file_drop_sections(f);
-	/* By its address, as who unwinds in the process itself finds it. */
+	/* Find it by its address, as an unwinder in the process does. */
 	if (f->eh_frame_hdr.size && loaded_from(f, f->eh_frame_hdr.vaddr, &r->hdr) &&
 	    r->hdr.size > f->eh_frame_hdr.size)
 		r->hdr.size = f->eh_frame_hdr.size;
-	/* Segments tell of that, and may be read where the names of sections may not. */
+	/* The segments have the address. They may be readable although the names of sections are not. */
 	return r->hdr.size && rc != -ENOMEM ? 0 : rc;
 }
 
@@ -291,7 +291,7 @@ static int find_eh(struct rules *r)
 	return 0;
 }
 
-/* Where the record of .eh_frame is that may be for @addr: as records_search(). */
+/* Find the record of .eh_frame that may be about @addr. Return: as records_search() */
 static int search_eh(struct rules *r, uint64_t addr, uint64_t *at)
 {
 	int rc = find_eh(r);

@@ -40,8 +40,8 @@ struct unwind_memory {
 
 /**
  * struct unwind_copy - what was copied of a stack: @size bytes from address @at, the stack pointer, on. Borrowed.
- * @end: the stack reaches to this address at most. What is asked for from the end of the copy on up to there may be of
- *       the stack, which is why it is -ENODATA
+ * @end: the stack reaches to this address at most. Memory between the end of the copy and @end may belong to the stack:
+ *       to read it gives -ENODATA
  */
 struct unwind_copy {
 	const void *bytes;
@@ -88,8 +88,8 @@ enum unwind_end {
 _Static_assert(UNWIND_EXACT >> ARCH_USER_BITS, "no process has memory there");
 
 /*
- * How a frame was left: bits. 0: by the rules of its file. What is not said by rules the two unwinders may see
- * otherwise (doc/unwinding.md).
+ * How a frame was left: bits. 0: by the rules of its file. The two unwinders may differ in all other ways
+ * (doc/unwinding.md).
  */
 #define UNWIND_LEFT_NO_RULES  1u  /* there are none for its code */
 #define UNWIND_LEFT_SIGNAL    2u  /* by its bytes it is within a signal trampoline, behind its first instruction */
@@ -110,7 +110,7 @@ enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_L
 
 /**
  * struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set.
- * @left: the caller's array of @cap entries, how each frame was left or was tried to; NULL: nobody asks
+ * @left: the caller's array of @cap entries, for how each frame was left, or could not be left; may be NULL
  * @missing: with UNWIND_TRUNCATED: the address that the copy did not reach; 0: there was no room for more addresses
  * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if its rules say that nobody called it; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
@@ -133,7 +133,7 @@ struct rules; /* see rules.h */
 /** struct unwind_files - where the rules of mapped files come from. */
 struct unwind_files {
 	void *ctx;
-	/* The rules of what @m shows, borrowed until the next call; NULL: there are none to be had. */
+	/* The rules of the file that @m maps, borrowed until the next call; NULL: there are none. */
 	struct rules *(*find)(void *ctx, const struct mapping *m);
 };
 

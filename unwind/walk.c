@@ -170,8 +170,8 @@ static int caller_reg(struct walk *w, const struct cfi_row *row, uint64_t cfa, u
 }
 
 /*
- * The stack grows down, so a caller's frame is above. Only where nothing has been pushed yet may it begin at the same
- * address; and who was interrupted by a signal may have been on another stack.
+ * The stack grows down, so a caller's frame is above. It may begin at the same address only if the function has pushed
+ * nothing yet. A function that a signal interrupted may have been on another stack.
  */
 static bool advances(const struct walk *w, const struct unwind_regs *next, bool signal)
 {

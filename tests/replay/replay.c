@@ -3,8 +3,8 @@
  * replay [--reverse] [--at-once] [--stagger] RECORDING - write the folded report of a recording to stdout, the stats to
  * stderr.
  *
- * The ring backend runs as in a real profile, but its events are memory files, which get the recorded bytes round by
- * round; there is no /proc, and names are made from the recording: FILE+0xOFFSET and k0xADDRESS.
+ * The ring backend runs as in a real profile. But its events are files in memory: each round writes the next part of
+ * the recorded bytes to them. There is no /proc, and names come from the recording: FILE+0xOFFSET and k0xADDRESS.
  *
  *   --reverse  the rings are read in the opposite order
  *   --at-once  the rings are read once, at the end

@@ -4,22 +4,19 @@
  *
  * First the whole region is called jit_replaced, then its functions jit_outer and jit_inner; they run half of the time.
  * The other half goes to jit_late, made again and again in new memory. The map is removed at the end, unless KEEP is 1:
- * then somebody else has to. MEMORY: 0: anonymous; 1: of an unlinked file; 2: of System V.
+ * then the caller has to. MEMORY: 0: anonymous; 1: of an unlinked file; 2: of System V.
  *
  * Expected: ...;main;run_made;jit_outer;jit_inner, and ...;main;run_made;jit_late; nothing else below run_made.
  */
 #include "made_code.h"
+#include "spin_code.h"
 
 #if defined(__x86_64__)
 /* push %rbp; mov %rsp,%rbp; call *%rsi; pop %rbp; ret */
 static const unsigned char outer_code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd6, 0x5d, 0xc3 };
-/* push %rbp; mov %rsp,%rbp; 1: dec %rdi; jnz 1b; pop %rbp; ret */
-static const unsigned char inner_code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3 };
 #elif defined(__aarch64__)
 /* stp x29,x30,[sp,#-16]!; mov x29,sp; blr x1; ldp x29,x30,[sp],#16; ret */
 static const uint32_t outer_code[] = { 0xa9bf7bfd, 0x910003fd, 0xd63f0020, 0xa8c17bfd, 0xd65f03c0 };
-/* stp x29,x30,[sp,#-16]!; mov x29,sp; 1: subs x0,x0,#1; b.ne 1b; ldp x29,x30,[sp],#16; ret */
-static const uint32_t inner_code[] = { 0xa9bf7bfd, 0x910003fd, 0xf1000400, 0x54ffffe1, 0xa8c17bfd, 0xd65f03c0 };
 #else
 #error "no code for this CPU"
 #endif
@@ -44,8 +41,8 @@ static inner_fn make_late(void)
 {
 	unsigned char *region = new_region();
 
-	memcpy(region, inner_code, sizeof(inner_code));
-	tell(region, sizeof(inner_code), "jit_late");
+	memcpy(region, spin_code, sizeof(spin_code));
+	tell(region, sizeof(spin_code), "jit_late");
 	seal(region);
 	return (inner_fn)(uintptr_t)region;
 }
@@ -63,10 +60,10 @@ int main(int argc, char **argv)
 	inner = (inner_fn)(uintptr_t)(region + 64);
 	open_map(workload_arg(argc, argv, 2, 0) == 1);
 	memcpy(region, outer_code, sizeof(outer_code));
-	memcpy(region + 64, inner_code, sizeof(inner_code));
+	memcpy(region + 64, spin_code, sizeof(spin_code));
 	tell(region, REGION, "jit_replaced");
 	tell(region, sizeof(outer_code), "jit_outer");
-	tell(region + 64, sizeof(inner_code), "jit_inner");
+	tell(region + 64, sizeof(spin_code), "jit_inner");
 	seal(region);
 	workload_ready();
 	while (!workload_stop) {

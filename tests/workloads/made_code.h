@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the workloads share that make code at run time, and write a file about it. */
+/* For workloads that make code at run time, and write a file about it. */
 #ifndef TESTS_MADE_CODE_H
 #define TESTS_MADE_CODE_H
 

@@ -10,6 +10,7 @@
  *
  * Expected: ...;main;run_mapped;WHAT_NAME, where NAME is that of the file.
  */
+#include "spin_code.h"
 #include "workload.h"
 
 #include <elf.h>
@@ -24,16 +25,6 @@
 typedef void (*mapped_fn)(uint64_t n);
 
 #if defined(__x86_64__)
-/* push %rbp; mov %rsp,%rbp; 1: dec %rdi; jnz 1b; pop %rbp; ret */
-static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3 };
-#elif defined(__aarch64__)
-/* stp x29,x30,[sp,#-16]!; mov x29,sp; 1: subs x0,x0,#1; b.ne 1b; ldp x29,x30,[sp],#16; ret */
-static const uint32_t code[] = { 0xa9bf7bfd, 0x910003fd, 0xf1000400, 0x54ffffe1, 0xa8c17bfd, 0xd65f03c0 };
-#else
-#error "no code for this CPU"
-#endif
-
-#if defined(__x86_64__)
 #define MACHINE EM_X86_64
 #else
 #define MACHINE EM_AARCH64
@@ -42,7 +33,7 @@ static const uint32_t code[] = { 0xa9bf7bfd, 0x910003fd, 0xf1000400, 0x54ffffe1,
 static const char names[] = "\0$no_function\0mapped_code";
 static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
 
-/* Where the parts of the file are: one page of code behind one of headers, then the tables. */
+/* The offsets of the parts of the file: a page of headers, a page of code, then the tables. */
 struct layout {
 	uint64_t symbols, nr, names, section_names, sections;
 };
@@ -99,7 +90,7 @@ static void put_symbols(FILE *f, const struct layout *l)
 			  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE),
 			  .st_shndx = 1,
 			  .st_value = PAGE,
-			  .st_size = sizeof(code) };
+			  .st_size = sizeof(spin_code) };
 	uint64_t i;
 
 	if (fseek(f, (long)l->symbols, SEEK_SET))
@@ -120,7 +111,7 @@ static void make_program(const char *path, uint64_t nr)
 	if (!f)
 		workload_die("cannot make a program");
 	put_headers(f, &l);
-	put(f, code, sizeof(code), PAGE);
+	put(f, spin_code, sizeof(spin_code), PAGE);
 	put_symbols(f, &l);
 	put(f, names, sizeof(names), l.names);
 	if (fclose(f))
