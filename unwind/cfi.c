@@ -25,7 +25,7 @@ enum {
 	DW_EH_PE_aligned = 0x50,
 };
 
-/* DWARF 5, section 7.24, and what GNU added. The first three hold an operand in their low six bits. */
+/* DWARF 5, section 7.24, and the additions of GNU. The first three hold an operand in their low six bits. */
 enum {
 	DW_CFA_advance_loc = 0x40,
 	DW_CFA_offset = 0x80,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading DWARF data from bytes that may be hostile. What is not there reads as 0, and the cursor is bad from then on.
+/*
+ * Read DWARF data from bytes that may be hostile. Beyond the end, every value is 0, and the cursor is bad from then on.
  */
 #ifndef UNWIND_CURSOR_H
 #define UNWIND_CURSOR_H
@@ -14,7 +15,7 @@
 struct cursor {
 	const uint8_t *begin, *at, *end;
 	uint64_t addr; /* of @begin */
-	bool bad;      /* more was asked for than there is; @at is @end */
+	bool bad;      /* a value was longer than the rest of the bytes; @at is @end */
 };
 
 static inline struct cursor cursor_new(const uint8_t *begin, const uint8_t *end, uint64_t addr)

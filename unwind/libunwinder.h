@@ -6,13 +6,14 @@
  * worker process (worker.h, confine.h). The worker is given a sample's registers and the copy of its stack, asks which
  * mapping has an address, and receives a descriptor of each mapped file once. It has half a second of CPU time for a
  * stack. If it crashes or takes longer, that stack alone is lost. After 4 such stacks of a process, no stack of this
- * process is unwound any more. Of all processes together 16 may fail at once, then one a second, and fewer if they take
- * long: until then, nothing is unwound. What comes back is as hostile as the files are.
+ * process is unwound any more. All processes together have a budget of 16 failed stacks, which grows by one a second,
+ * and more slowly if failures take long. While it is used up, nothing is unwound. The answers of the worker are as
+ * hostile as the files are.
  *
- * libunwind reads .eh_frame through the search table of .eh_frame_hdr by itself. Where there is no table, and for
+ * libunwind reads .eh_frame through the search table of .eh_frame_hdr by itself. If there is no table, and for
  * .debug_frame, the index of rules.h finds the record, and libunwind parses it.
  *
- * Nothing is kept from one stack to the next but open files. Not thread safe; see worker.h for what a thread is to it.
+ * Only open files are kept from one stack to the next. Not thread safe; worker.h has the rule for threads.
  */
 #ifndef UNWIND_LIBUNWINDER_H
 #define UNWIND_LIBUNWINDER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libunwinder.c and the process that runs libunwind say to each other. Private to the two. */
+/* Messages between libunwinder.c and the process that runs libunwind. Private to the two. */
 #ifndef UNWIND_LIBUNWINDER_MESSAGE_H
 #define UNWIND_LIBUNWINDER_MESSAGE_H
 
@@ -16,10 +16,10 @@
 struct libunwinder_map {
 	uint64_t start, end, pgoff;
 	uint32_t slot;
-	uint32_t is_new; /* answers alone: the slot's file comes with it; 2: and its debug file is to be asked for */
+	uint32_t is_new; /* in answers: 1: the slot's file comes with it; 2: so does it, and the worker has to ask for its debug file */
 };
 
-/** struct libunwinder_sample - what a stack is unwound by. @copy.bytes is not used: see below. */
+/** struct libunwinder_sample - registers and mappings of a stack. @copy.bytes is not used: see below. */
 struct libunwinder_sample {
 	struct unwind_regs regs;
 	struct unwind_copy copy;

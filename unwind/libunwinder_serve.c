@@ -40,14 +40,14 @@ struct work {
 	size_t nr_maps, next_map;
 	struct rules *rules; /* of the frame at work; NULL: none */
 	uint64_t bias;       /* of its addresses, against those of the file */
-	int lost;            /* -errno: nobody answers any more, or there is no memory */
+	int lost;            /* -errno: the profiler answers no more, or there is no memory */
 
-	/* What came of the step at work. */
-	uint64_t asked; /* the address that rules were looked for at */
+	/* Results of the current step. */
+	uint64_t asked; /* the address whose rules libunwind looks for */
 	bool unmapped, no_rules;
 	bool parses;       /* libunwind parses a record: it follows a pointer that a CIE may have, and ignores it */
-	uint64_t missing;  /* was asked for, and is beyond the copy */
-	arch_regs unknown; /* registers that were asked for, and are not known */
+	uint64_t missing;  /* an address that libunwind has read, beyond the copy */
+	arch_regs unknown; /* registers that libunwind has read, and whose values are not known */
 	uint8_t own[OWN_BYTES];
 	size_t own_size;
 };
@@ -458,7 +458,7 @@ static unw_accessors_t accessors = {
 
 /* ---- a stack */
 
-/* Of a frame that could not be left, with @rc of unw_step(). @outermost: it is a caller, and its frame pointer is 0. */
+/* Why a frame could not be left; @rc: of unw_step(). @outermost: it is a caller, and its frame pointer is 0. */
 static enum unwind_end end_of(const struct work *w, int rc, bool outermost)
 {
 	if (w->missing)

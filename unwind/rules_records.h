@@ -65,11 +65,11 @@ int records_fde(struct records *rs, uint64_t at, struct cfi_fde *out, uint64_t *
 int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *row);
 
 /**
- * records_function() - where the function begins that the FDE at @at is for.
+ * records_function() - the beginning of the function of the FDE at @at.
  *
- * The rules of what signal handlers return to begin one byte before it, so that unwinders find them at its address
- * minus one, as they do after a call: @start is then @addr + 1 at that byte. It ends with a system call, within which
- * the kernel reports the address behind it: that is its function's, too.
+ * Signal handlers return to a trampoline. Its rules begin one byte before it, so that unwinders find them at its address
+ * minus one, as after a call: for that byte, @start is @addr + 1. The trampoline ends with a system call. During this
+ * call, the kernel reports the address behind the trampoline: this address belongs to the trampoline, too.
  *
  * Return: 1 and *@start; 0: the FDE is not for @addr; others as records_row().
  */

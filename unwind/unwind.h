@@ -110,9 +110,9 @@ enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_L
 
 /**
  * struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set.
- * @left: the caller's array of @cap entries, for how each frame was left, or could not be left; may be NULL
+ * @left: the caller's array of @cap entries, for how each frame was left, or why not; may be NULL
  * @missing: with UNWIND_TRUNCATED: the address that the copy did not reach; 0: there was no room for more addresses
- * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if its rules say that nobody called it; else 0
+ * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if its rules say that it has no caller; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
  * @sp:      the stack pointer of the last frame
  * @by_fp:   with @unknown: it is the frame pointer, which was never known, and leads to the return address

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -static
 /*
- * stranger [SECONDS [COMM]] - runs code that it made, at 0x10000000, of which it tells nobody, under any name.
+ * stranger [SECONDS [COMM]] - runs code that it made, at 0x10000000, without a map of it, under any name.
  *
  * Needs no other file, so that it runs below any root. A file /tmp/perf-PID.map of any kind, for that page, is the
  * test's to write.
