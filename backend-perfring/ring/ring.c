@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 /*
- * The reader holds the lock of a ring while it moves this many bytes: some 100 us. A real-time thread that waits for
- * the lock lends the reader its priority, and no timer bounds that. If the owner asks whether the ring was full, the
- * reader moves all at once: lost records come behind the last one.
+ * A thread holds the lock of a ring while it moves this many bytes: some 100 us. A real-time thread that waits for the
+ * lock lends the reader its priority, and no timer bounds that. And the timer that bounds the real-time thread may make
+ * it rest while it has the lock. If the owner asks whether the ring was full, all is moved at once: lost records come
+ * behind the last one.
  */
 #define MOVED_AT_ONCE (256UL << 10)
 
@@ -212,10 +213,10 @@ static int move(struct ring *r, size_t most, bool for_reader, bool *more)
 		if (!damaged && !rc)
 			tail += size;
 	}
-	if (damaged) {
-		rc = !part && !room_for(r, 0, &part, for_reader) ? -ENOMEM : rc;
+	if (damaged && !part && !room_for(r, 0, &part, for_reader))
+		rc = -ENOMEM; /* the damage stays, and is found again */
+	else if (damaged)
 		tail = head;
-	}
 	*more = tail != head;
 	if (part) {
 		part->copied_ns = now_ns();
@@ -234,14 +235,28 @@ static void unlock(struct ring *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
+static size_t moved_at_once(const struct ring *r)
+{
+	return r->record ? SIZE_MAX : MOVED_AT_ONCE;
+}
+
+/* The kernel may write as fast as records are moved. */
+static size_t moves_at_most(const struct ring *r)
+{
+	return 2 + r->bytes / MOVED_AT_ONCE;
+}
+
 int ring_empty(struct ring *r)
 {
-	bool more;
-	int rc;
+	size_t times = moves_at_most(r);
+	bool more = true;
+	int rc = 0;
 
-	pthread_mutex_lock(&r->lock);
-	rc = move(r, SIZE_MAX, false, &more);
-	unlock(r);
+	while (more && times-- && !rc) {
+		pthread_mutex_lock(&r->lock);
+		rc = move(r, moved_at_once(r), false, &more);
+		unlock(r);
+	}
 	return rc;
 }
 
@@ -272,7 +287,7 @@ static int fetch(struct ring *r, bool *more)
 	*more = true;
 	pthread_mutex_lock(&r->lock);
 	if (!r->kept.first)
-		rc = move(r, r->record ? SIZE_MAX : MOVED_AT_ONCE, true, more);
+		rc = move(r, moved_at_once(r), true, more);
 	r->reading = r->kept;
 	r->kept = (struct ring_kept){ 0 };
 	__atomic_store_n(&r->taken, r->reading.used, __ATOMIC_RELAXED);
@@ -337,13 +352,10 @@ static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 	return rc;
 }
 
-/*
- * Records behind the kept ones are still in the ring, or another thread has moved all of them since. The kernel may
- * write as fast as this reads: so a call reads the ring a limited number of times.
- */
+/* Records behind the kept ones are still in the ring, or another thread has moved all of them since. */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
-	size_t times = 2 + r->bytes / MOVED_AT_ONCE;
+	size_t times = moves_at_most(r);
 	bool more = true;
 	int rc = 0;
 

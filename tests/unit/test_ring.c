@@ -615,6 +615,15 @@ START_TEST(test_large)
 	ck_assert_uint_eq(page.data_tail, LARGE);
 	ck_assert_uint_le(s.moved, LARGE / 4);
 
+	/* The other thread moves it part by part, too. */
+	page = (struct perf_event_mmap_page){ .data_head = LARGE };
+	ck_assert_int_eq(ring_empty(&r), 0);
+	ck_assert_uint_eq(page.data_tail, LARGE);
+	ck_assert_uint_eq(ring_kept(&r), LARGE);
+	s = (struct slices){ 0 };
+	ck_assert_int_eq(ring_read(&r, see_slices, NULL, &s), 0);
+	ck_assert_uint_eq(s.seen, LARGE);
+
 	/* An owner that asks whether the ring was full gets the answer after all records. */
 	s = (struct slices){ 0 };
 	r.record = RECORD;
