@@ -411,7 +411,7 @@ static bool restore_returns(struct unwinding *u, const struct stack *user, const
 /* Did the walk end at a uretprobe? Remember the process. */
 static bool ends_at_probe(struct unwinding *u, const struct unwind_result *result)
 {
-	uint64_t last = u->ips[result->nr - 1];
+	uint64_t last = result->nr ? u->ips[result->nr - 1] : 0;
 
 	if (result->nr < 2 || result->end == UNWIND_ROOT || last & UNWIND_EXACT || !is_uprobes(u, last))
 		return false;

@@ -80,7 +80,7 @@ static int enter_dir(struct source *s, const char *name, struct err *err)
 	s->seekable = S_ISREG(st.st_mode);
 	if (!S_ISDIR(st.st_mode))
 		return 0;
-	s->dir = s->owned ? s->fd : dup(s->fd);
+	s->dir = s->owned ? s->fd : fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
 	s->owned = true;
 	s->seekable = true;
 	s->fd = dir_open_file(s->dir, DIR_DATA);

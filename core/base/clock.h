@@ -12,13 +12,18 @@
 #define NSEC_PER_SEC  1000000000ULL
 #define NSEC_PER_USEC 1000ULL
 
+static inline uint64_t timespec_ns(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * NSEC_PER_SEC + (uint64_t)ts->tv_nsec;
+}
+
 /** now_ns() - CLOCK_MONOTONIC in nanoseconds. */
 static inline uint64_t now_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	return timespec_ns(&ts);
 }
 
 /** own_cpu_ns() - CPU time of the calling thread in nanoseconds. */
@@ -27,7 +32,7 @@ static inline uint64_t own_cpu_ns(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	return timespec_ns(&ts);
 }
 
 #endif

@@ -95,7 +95,7 @@ static int find_piece(const struct probe *base, const struct mapping *m, const s
 	return 1;
 }
 
-/* With the file where @seg of it is what @near shows. */
+/* The same of all segments of the file. Return: how many; -errno. */
 static int find_pieces(const struct probe *base, const struct mapping *m, uint64_t bias, struct mapping *pieces,
 		       size_t max)
 {

@@ -60,7 +60,7 @@ static void lay_out(uint32_t magic, const uint64_t *w, size_t ptr, const struct 
 static int read_layout(const struct elf_file *f, const struct elf_go_table *go, struct layout *l)
 {
 	unsigned char header[8 + WORDS * 8];
-	size_t len = go->size < sizeof(header) ? (size_t)go->size : sizeof(header), ptr = 8, i;
+	size_t len = go->size < sizeof(header) ? (size_t)go->size : sizeof(header), ptr, i;
 	uint64_t w[WORDS] = { 0 };
 	uint32_t magic;
 	int rc = len < 16 ? -ENOEXEC : file_bytes_read(&f->bytes, go->offset, header, len);

@@ -90,7 +90,7 @@ void open_files_spend(struct open_files *of, uint64_t ns);
 
 /** open_files_hung() - how often something that was asked for, or took too long, alone or with others, was given up. */
 size_t open_files_hung(const struct open_files *of);
-/** open_files_unserved() - how often nothing was opened, or read, because no worker could be started. */
+/** open_files_unserved() - how often no file was opened because no worker could be started. */
 size_t open_files_unserved(const struct open_files *of);
 
 #endif

@@ -285,7 +285,7 @@ static uint64_t process_cpu_ns(pid_t pid)
 
 	if (!pid || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &ts))
 		return 0;
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	return timespec_ns(&ts);
 }
 
 uint64_t worker_cpu_ns(const struct worker *w)

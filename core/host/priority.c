@@ -213,6 +213,7 @@ int priority_thread_start(struct priority_thread *t, bool permitted, void (*fn)(
 	if (permitted && policy >= 0 && !is_realtime(policy & ~SCHED_RESET_ON_FORK) && !create_realtime(t))
 		return 0;
 	t->realtime = false;
+	set_got(0); /* an earlier thread may have got some */
 	/* Keep and report the caller's own priority. */
 	if (policy >= 0 && is_realtime(policy & ~SCHED_RESET_ON_FORK) && !sched_getparam(0, &param))
 		set_got(param.sched_priority);

@@ -16,7 +16,6 @@
 struct kernel_loaded {
 	const struct host *host;
 	char *began, *now;            /* /proc/modules; NULL: it was not read */
-	bool no_list;                 /* there is none */
 	bool programs;                /* BPF programs have to be compared, too: */
 	struct kernel_file *kallsyms; /* as it was when sampling began; NULL: it could not be read */
 };
@@ -83,7 +82,6 @@ static void read_programs(struct kernel_loaded *kl)
 void kernel_loaded_begin(struct kernel_loaded *kl, bool programs)
 {
 	kl->began = read_modules(kl);
-	kl->no_list = !kl->began;
 	kl->programs = programs;
 	if (programs)
 		read_programs(kl);
@@ -102,27 +100,32 @@ static const char *find_module(const char *text, const char *module)
 	return NULL;
 }
 
-/* Its size, and its address where that is shown. */
+/* The last word is "0x..."; a module that taints the kernel has " (OE)" behind it. */
+static uint64_t address_of(const char *line)
+{
+	const char *at = line + strcspn(line, "\n");
+
+	while (at > line && strncmp(at, " 0x", 3) != 0)
+		at--;
+	return strtoull(at + 1, NULL, 16);
+}
+
+static uint64_t size_of(const char *line)
+{
+	return strtoull(line + strcspn(line, " "), NULL, 10);
+}
+
+/* Two lines of one module: its size, and its address where that is shown. */
 static bool same_module(const char *a, const char *b)
 {
-	size_t a_name = strcspn(a, " "), b_name = strcspn(b, " ");
-	size_t a_len = strcspn(a, "\n"), b_len = strcspn(b, "\n");
-	const char *a_at = memchr(a, 'x', a_len) ? a + a_len : a, *b_at = b + b_len;
-
-	/* The last word is "0x..."; a module that taints the kernel has " (OE)" behind it. */
-	while (a_at > a && (a_at[0] != '0' || a_at[1] != 'x' || a_at[-1] != ' '))
-		a_at--;
-	while (b_at > b && (b_at[0] != '0' || b_at[1] != 'x' || b_at[-1] != ' '))
-		b_at--;
-	return a_name == b_name && strtoull(a + a_name, NULL, 10) == strtoull(b + b_name, NULL, 10) &&
-	       strtoull(a_at, NULL, 16) == strtoull(b_at, NULL, 16);
+	return size_of(a) == size_of(b) && address_of(a) == address_of(b);
 }
 
 static bool module_stayed(struct kernel_loaded *kl, const char *module)
 {
 	const char *began, *now;
 
-	if (kl->no_list || !kl->began)
+	if (!kl->began)
 		return true;
 	if (!kl->now)
 		kl->now = read_modules(kl);

@@ -24,7 +24,10 @@ void kernel_loaded_begin(struct kernel_loaded *kl, bool programs);
  */
 bool kernel_loaded_stayed(struct kernel_loaded *kl, const struct kernel_symbol *s);
 
-/** kernel_loaded_renew() - another report begins: what is there is read again. */
+/**
+ * kernel_loaded_renew() - another report begins: modules are compared with those of its beginning; BPF programs still
+ * with those of the first report.
+ */
 void kernel_loaded_renew(struct kernel_loaded *kl);
 
 /** kernel_symbol_made() - is it code that the kernel made, as a BPF program or a trampoline? */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/symbols/kernel_ranges.h"
 
+#include "core/base/begins.h"
 #include "core/base/grow.h"
 
 #include <errno.h>
@@ -195,7 +196,7 @@ static int cut_spans(struct kernel_ranges *kr, uint64_t start, uint64_t end, uin
 {
 	size_t first = span_from(kr, start), last = first;
 	struct span *spans = grow(kr->spans, &kr->cap_spans, kr->nr_spans, 2, sizeof(*spans)), left, right;
-	size_t keep = 0;
+	size_t keep;
 
 	if (!spans)
 		return -ENOMEM;
@@ -302,7 +303,7 @@ static enum kernel_range_found tell(const struct range *r, struct kernel_symbol 
 {
 	*out = (struct kernel_symbol){ r->name,
 				       r->bpf                            ? "bpf"
-				       : !strncmp(r->name, "kprobe_", 7) ? "__builtin__kprobes"
+				       : begins(r->name, "kprobe_") ? "__builtin__kprobes"
 									 : "__builtin__ftrace",
 				       r->start };
 	return RANGE_FOUND;

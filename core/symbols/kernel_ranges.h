@@ -32,7 +32,10 @@ struct kernel_range {
 	uint64_t time;
 };
 
-/** enum kernel_range_found - RANGE_REUSED: its addresses were used twice, or too many ranges came to know them. */
+/**
+ * enum kernel_range_found - RANGE_REUSED: its addresses were used twice, too many ranges came, or records were
+ * lost.
+ */
 enum kernel_range_found { RANGE_NONE, RANGE_FOUND, RANGE_REUSED };
 
 /** kernel_ranges_new() - Return: NULL: no memory. */

@@ -155,13 +155,16 @@ void symbols_free(struct symbols *s)
 	free(s);
 }
 
+static void charge_nr(struct symbols *s, const struct symbol_file *f, uint64_t nr)
+{
+	s->all.nr += nr;
+	s->foreign.nr += f->in.foreign ? nr : 0;
+}
+
 /* The symbols of @f are read, or (@sign -1) gone. Those that have other names count for these. */
 static void charge(struct symbols *s, const struct symbol_file *f, int sign)
 {
-	uint64_t nr = elf_symbols_shared(f->elf) ? 0 : elf_symbols_read(f->elf) * (uint64_t)sign;
-
-	s->all.nr += nr;
-	s->foreign.nr += f->in.foreign ? nr : 0;
+	charge_nr(s, f, elf_symbols_shared(f->elf) ? 0 : elf_symbols_read(f->elf) * (uint64_t)sign);
 }
 
 /* Forget the symbols of @f: the next lookup reads them again, whichever process it is for. */
@@ -736,9 +739,7 @@ static bool find_any_name(struct symbols *s, struct symbol_file *f, const struct
 	    add_names(s, f, at->pid))
 		found = find_name(f->elf, at, vaddr, out);
 	/* Lookups may read more symbols than there were when the file was charged. */
-	read = elf_symbols_read(f->elf) - read;
-	s->all.nr += read;
-	s->foreign.nr += f->in.foreign ? read : 0;
+	charge_nr(s, f, elf_symbols_read(f->elf) - read);
 	return found;
 }
 

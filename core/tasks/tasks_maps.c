@@ -327,8 +327,8 @@ static int read_maps(struct tasks *t, struct process *p)
 {
 	struct image *im = image_to_read(t, p);
 	struct reading *r = im ? image_begin_reading(im, p->entry.id) : NULL;
-	struct learner l = { .t = t, .p = p, .look_at = LONG_BYTES };
 	bool again = p->learned && p->anew;
+	struct learner l = { .t = t, .p = p, .look_at = LONG_BYTES, .again = again };
 	const struct maps *maps;
 	size_t i;
 	int rc;
@@ -337,12 +337,12 @@ static int read_maps(struct tasks *t, struct process *p)
 		return -ENOMEM;
 	p->learned = true;
 	p->anew = false;
-	l.again = again;
 	rc = learn_maps(&l);
 	free(l.path);
 	if (rc != -ENOMEM && find_shared(t, p))
 		rc = -ENOMEM;
-	p->learned = rc != -ENOMEM; /* else try again */
+	p->learned = again || rc != -ENOMEM; /* else try again */
+	p->anew |= again && rc == -ENOMEM;
 	t->long_ns += l.long_from ? own_cpu_ns() - l.long_from : 0;
 	t->overlong += rc == -ETIME;
 	r->end_ns = now_ns();
