@@ -40,6 +40,7 @@
  *                         ARCH_STALE_*
  *   ARCH_PERF_PUSHED      mask of the registers of a sample that are a kernel address where that is so
  *   ARCH_AUDIT            AUDIT_ARCH_* of its system calls
+ *   arch_fstat()          calls fstat(2), whatever libc does for fstat(3); returns 0 or -errno
  *   ARCH_ADD_IS_BARRIER   true: in a BPF program, an atomic addition whose result is unused is a full memory barrier.
  *                         The kernel promises that only if the result is used, which needs 5.12.
  *

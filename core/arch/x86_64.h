@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* ---- registers: psABI 3.6.2. rip has no number: it takes the place of the return address, which is rip of a caller */
 
@@ -282,6 +283,14 @@ static inline unsigned int arch_entry_stale(const char *name, bool interrupted)
 
 /* x32 has the same: its system calls have other numbers. */
 #define ARCH_AUDIT AUDIT_ARCH_X86_64
+
+static inline int arch_fstat(int fd, void *st)
+{
+	long rc;
+
+	__asm__ volatile("syscall" : "=a"(rc) : "0"((long)SYS_fstat), "D"((long)fd), "S"(st) : "rcx", "r11", "memory");
+	return (int)rc;
+}
 
 /*
  * The JIT (arch/x86/net/bpf_jit_comp.c) and the interpreter both use an instruction with the prefix LOCK, which orders

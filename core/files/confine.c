@@ -38,6 +38,14 @@ static const unsigned int allowed[] = {
 	SYS_gettid, SYS_exit,    SYS_exit_group, SYS_rt_sigprocmask, SYS_setitimer,
 };
 
+static int with_errno(int rc)
+{
+	if (!rc)
+		return 0;
+	errno = -rc;
+	return -1;
+}
+
 /*
  * For fstat(3), glibc 2.33 to 2.38 calls newfstatat(2) with an empty name, and a seccomp filter cannot see whether a
  * name is empty. So fstat(2) is called here, also for the libraries: the dynamic linker gives them the program's
@@ -45,12 +53,12 @@ static const unsigned int allowed[] = {
  */
 int fstat(int fd, struct stat *st)
 {
-	return (int)syscall(SYS_fstat, fd, st);
+	return with_errno(arch_fstat(fd, st));
 }
 
 int fstat64(int fd, struct stat64 *st)
 {
-	return (int)syscall(SYS_fstat, fd, st);
+	return with_errno(arch_fstat(fd, st));
 }
 
 /*
