@@ -347,13 +347,16 @@ int compare_sample(struct compare *c, const struct compare_view *program, const 
 
 /*
  * True if a reader could see @seen while or just after the kernel wrote @new over @old. The kernel writes from the
- * front; the reader may come at any moment and stops at the first zero.
+ * front; the reader may come at any moment and stops at the first zero. Linux 3.10 fills the name with zeros first
+ * (set_task_comm()), so that any beginning of @new may be seen there.
  */
 static bool is_torn(const char *seen, const char *old, const char *new)
 {
 	char mixed[COMM_LEN];
 	size_t written;
 
+	if (!strncmp(seen, new, strnlen(seen, COMM_LEN)))
+		return true;
 	for (written = 0; written < COMM_LEN; written++) {
 		memcpy(mixed, new, written);
 		memcpy(mixed + written, old + written, COMM_LEN - written);

@@ -8,7 +8,7 @@
  *
  * - renamed: inside the system call that renames a thread (prctl, write to comm, exec), the kernel copies the name
  *   first and writes the COMM record then. The program sees the new name, or the new one written in part over the old
- *   one, and the ring has the old name. Until the COMM record with the new name, the two sides agree on no sample of
+ *   one (over zeros: Linux 3.10), and the ring has the old name. Until the COMM record with the new name, the two sides agree on no sample of
  *   the thread. If two threads rename one, the records may come in another order than the names were written: then the
  *   thread may have either name, until it gets another. If threads are selected by name, one side may filter a sample
  *   that the other counts.
