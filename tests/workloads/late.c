@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * late - a process that was there before, sleeps for 1.5 s, works for 0.5 s in late_work, and exits: whoever asks /proc
- * for its mappings only in the beginning or in the end gets none.
+ * late LIFE SLEEP WORK - a process that was there before, sleeps for SLEEP seconds (1.5), works for WORK seconds (0.5)
+ * in late_work, and exits: whoever asks /proc for its mappings only in the beginning or in the end gets none.
  *
  * Expected: ...;main;late_work.
  */
 #include "workload.h"
 
-static NOINLINE void late_work(void)
+static NOINLINE void late_work(uint64_t ns)
 {
-	spin_ns(500 * MSEC);
+	spin_ns(ns);
 	workload_sink++;
 }
 
 int main(int argc, char **argv)
 {
+	uint64_t sleep = argc > 2 ? workload_time(argc, argv, 2, 0) : 1500 * MSEC;
+	uint64_t work = argc > 3 ? workload_time(argc, argv, 3, 0) : 500 * MSEC;
+
 	workload_live(argc, argv);
 	workload_ready();
-	sleep_ns(1500 * MSEC);
-	late_work();
+	sleep_ns(sleep);
+	late_work(work);
 	return 0;
 }
