@@ -24,7 +24,6 @@ struct sample_counter {
 	struct map_sizes most;     /* the largest sizes of its tables; see grow() */
 	struct profile_bpf *grown; /* the instance with these sizes; NULL: not made yet, or @skel has them already */
 	struct tables first;       /* the tables of @skel if @grown exists */
-	bool first_walked;         /* see counter_ops.pids */
 };
 
 static int bpf_probe(bool forced, struct err *err)
@@ -166,7 +165,7 @@ static int bpf_detach(struct counter *c, size_t i, struct err *err)
 
 static int bpf_start(struct counter *c, struct err *err)
 {
-	int rc = c->env->request->both ? object_set(c, c->env->sink->set) : 0;
+	int rc = object_start(c, c->env->sink->set);
 
 	return rc ? err_sys(err, rc, "cannot start the BPF program") : 0;
 }
@@ -197,7 +196,6 @@ static int grow(struct sample_counter *own)
 	own->first = c->tables;
 	c->tables = grown.tables;
 	c->config = grown.config;
-	c->walk = object_nowhere();
 	return 0;
 }
 
@@ -229,24 +227,17 @@ static void swap_tables(struct sample_counter *own)
 	own->first = now;
 }
 
-/*
- * A caller that resumes a walk, to learn of processes, needs the first tables only once: nothing is added to them any
- * more.
- */
-static int bpf_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+static int bpf_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	struct sample_counter *own = (struct sample_counter *)c;
-	int rc;
+	int rc = 0;
 
-	if (own->grown && (!resume || !own->first_walked)) {
+	if (own->grown) {
 		swap_tables(own);
-		rc = object_pids(c, resume, fn, ctx);
+		rc = object_pids(c, fn, ctx);
 		swap_tables(own);
-		if (rc)
-			return rc;
-		own->first_walked |= resume;
 	}
-	return object_pids(c, resume, fn, ctx);
+	return rc ? rc : object_pids(c, fn, ctx);
 }
 
 static int add_row(struct counter *c, const struct bpf_count_key *key, const void *value)
@@ -342,6 +333,8 @@ const struct counter_ops counter_bpf = {
 	.stop = bpf_stop,
 	.end = bpf_end,
 	.take = bpf_take,
+	.first_fd = object_first_fd,
+	.read_first = object_read_first,
 	.pids = bpf_pids,
 	.tend = bpf_tend,
 	.so_far = bpf_so_far,

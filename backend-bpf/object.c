@@ -2,6 +2,7 @@
 #include "backend-bpf/object.h"
 
 #include "backend-bpf/offsets.h"
+#include "backend-bpf/first_samples.h"
 #include "core/arch/arch.h"
 #include "core/host/causes.h"
 #include "core/host/host.h"
@@ -106,7 +107,6 @@ int object_probe(enum bpf_prog_type type, const char *what, const char *missing,
 int object_init(struct counter *c, const struct source_env *env, struct err *err)
 {
 	c->env = env;
-	c->walk = object_nowhere();
 	c->cpus = possible_cpus(err);
 	if (c->cpus < 0)
 		return err->code;
@@ -132,6 +132,7 @@ static int find_maps(struct counter *c, struct err *err)
 		{ "cgroup", &c->maps.cgroup },        { "cgroup_ids", &c->maps.cgroup_ids },
 		{ "mntns_ids", &c->maps.mntns_ids },  { "stats", &c->maps.stats },
 		{ "flight", &c->maps.flight },        { "notes", &c->maps.notes },
+		{ "unseen", &c->maps.unseen },        { "first", &c->maps.first },
 		{ "counts_0", &c->tables.counts[0] }, { "counts_1", &c->tables.counts[1] },
 	};
 	size_t i;
@@ -187,6 +188,10 @@ static int size_maps(struct counter *c)
 
 	if (!rc)
 		rc = bpf_map__set_max_entries(c->maps.notes, highest_cpu(c->env) + 1);
+	if (!rc)
+		rc = bpf_map__set_max_entries(c->maps.first, highest_cpu(c->env) + 1);
+	if (!rc)
+		rc = bpf_map__set_max_entries(c->maps.unseen, f->tree ? 1 : first_words(c->env->request->host));
 	if (!rc)
 		rc = size_set(c, 0);
 	return rc ? rc : size_set(c, 1);
@@ -308,14 +313,16 @@ int object_load(struct counter *c, struct bpf_object *bpf, const char *program, 
 	if (rc)
 		return object_refused(err, rc, "the kernel refuses the BPF object");
 	rc = fill_maps(c);
+	if (!rc && !c->env->request->filter.tree)
+		c->first = first_new(bpf_map__fd(c->maps.first), bpf_map__fd(c->maps.unseen));
 	return rc ? err_sys(err, rc, "cannot fill the BPF maps") : 0;
 }
 
 /* Let @bpf share all maps of @c except its tables. */
 static int share_maps(const struct counter *c, struct bpf_object *bpf)
 {
-	static const char *const shared[] = { "targets", "cgroup", "cgroup_ids", "mntns_ids", "stats",
-					      "flight",  "notes",  "probe",      "programs" };
+	static const char *const shared[] = { "targets", "cgroup", "cgroup_ids", "mntns_ids", "stats",   "flight",
+					      "notes",   "unseen", "first",      "probe",     "programs" };
 	struct bpf_map *from, *to;
 	size_t i;
 	int rc = 0;
@@ -356,6 +363,7 @@ int object_grow(const struct counter *c, struct bpf_object *bpf, const char *pro
 
 void object_release(struct counter *c)
 {
+	first_delete(c->first);
 	free(c->frames[0]);
 	free(c->frames[1]);
 	proved_release(&c->tables.proved);

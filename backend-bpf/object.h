@@ -39,16 +39,16 @@ struct counter {
 	struct bpf_program *dispatch;
 	struct tables tables;
 	struct {
-		struct bpf_map *targets, *cgroup, *cgroup_ids, *mntns_ids, *stats, *flight, *notes;
+		struct bpf_map *targets, *cgroup, *cgroup_ids, *mntns_ids, *stats, *flight, *notes, *unseen, *first;
 	} maps;
-	int cpus;            /* CPUs that this kernel can have: values in an entry of a per-CPU map */
-	unsigned int depth;  /* addresses in an entry of a stack map */
-	uint64_t *frames[2]; /* a buffer for one such entry each: kernel, user */
-	bool here;           /* this process is in a PID namespace, @pidns; ids are those of @pidns */
+	struct first_samples *first; /* NULL: the program cannot report them */
+	int cpus;                    /* CPUs that this kernel can have: values in an entry of a per-CPU map */
+	unsigned int depth;          /* addresses in an entry of a stack map */
+	uint64_t *frames[2];         /* a buffer for one such entry each: kernel, user */
+	bool here;                   /* this process is in a PID namespace, @pidns; ids are those of @pidns */
 	struct pidns pidns;
 	struct bpf_config config;
-	struct bpf_count_key walk; /* where object_pids() stopped */
-	struct stats stats[2];     /* for each set, when its interval has ended */
+	struct stats stats[2]; /* for each set, when its interval has ended */
 };
 
 /**
@@ -109,6 +109,9 @@ int object_set(struct counter *c, uint32_t set);
 /** object_change_set() - the same, and wait until no run can use the previous set. Return: 0; -errno; -ETIMEDOUT. */
 int object_change_set(struct counter *c, uint32_t set);
 
+/** object_start() - count into the set @set, and tell of processes that exist. Return: 0 or -errno. */
+int object_start(struct counter *c, uint32_t set);
+
 /** object_notes() - send the notes of a CPU to the event @fd; -1: to no event. Return: 0 or -errno, described. */
 int object_notes(struct counter *c, int cpu, int fd, struct err *err);
 
@@ -146,8 +149,12 @@ int object_row_key(struct counter *c, unsigned int set, const struct bpf_count_k
 /** object_add_spills() - add the spills that object_end() has added up to @to. */
 void object_add_spills(const struct bpf_spills *spills, struct stats *to);
 
+/** object_first_fd(), object_read_first() - see counter_ops.first_fd, .read_first. */
+int object_first_fd(const struct counter *c);
+void object_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid), void *ctx);
+
 /** object_pids(), object_judged(), object_add_stats(), object_note() - see counter_ops.pids, .judged, .stats, .note. */
-int object_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
+int object_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx);
 bool object_judged(struct counter *c, pid_t pid, enum descent what);
 void object_add_stats(const struct counter *c, struct stats *stats);
 int object_note(const struct bpf_note *note, struct sample_note *out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The contents of the maps of a loaded object: the current set, counts, stacks and statistics. */
 #include "backend-bpf/object.h"
+#include "backend-bpf/first_samples.h"
 #include "compat/bpf_map.h"
 #include "core/rows/callchain.h"
 
@@ -25,6 +26,16 @@ int object_set(struct counter *c, uint32_t set)
 
 	c->config.set = set;
 	return bpf_map_update_elem(bpf_map__fd(c->tables.config), &zero, &c->config, BPF_ANY) ? -errno : 0;
+}
+
+int object_start(struct counter *c, uint32_t set)
+{
+	int rc = object_set(c, set);
+
+	/* Without them, the processes of the report are looked up when it is written. */
+	if (!rc && c->first)
+		first_begin(c->first, c->env->request->host, &c->env->request->filter);
+	return rc;
 }
 
 /* Delete the entry: the map would keep the event for ever. */
@@ -200,7 +211,6 @@ int object_change_set(struct counter *c, uint32_t set)
 	int64_t waited = 0;
 	int rc = before ? object_set(c, set) : -ENOMEM;
 
-	c->walk = object_nowhere();
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	while (!rc) {
 		rc = landed(c, before);
@@ -303,17 +313,27 @@ int object_take(struct counter *c, object_count_fn fn, struct err *err)
  * Use get_next_key only: reading a value would make the kernel skip samples of this CPU meanwhile. While new keys come,
  * a walk need not end, so the size of the table bounds it.
  */
-int object_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+int object_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
-	struct bpf_count_key own = object_nowhere(), *key = resume ? &c->walk : &own;
+	struct bpf_count_key key = object_nowhere();
 	uint64_t left = (uint64_t)c->tables.sizes.counts + 1; /* plus one, because the end comes after the last key */
 	int rc = 0;
 
-	while (left-- && !(rc = next_count(c, c->env->sink->set, key)))
-		if (!fn(ctx, (pid_t)key->pid))
+	while (left-- && !(rc = next_count(c, c->env->sink->set, &key)))
+		if (!fn(ctx, (pid_t)key.pid))
 			return -EAGAIN;
-	*key = object_nowhere();
 	return rc == -ENOENT ? 0 : rc ? rc : -EAGAIN;
+}
+
+int object_first_fd(const struct counter *c)
+{
+	return c->first ? first_fd(c->first) : -1;
+}
+
+void object_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	if (c->first)
+		first_read(c->first, fn, ctx);
 }
 
 bool object_judged(struct counter *c, pid_t pid, enum descent what)

@@ -230,7 +230,7 @@ static int switches_detach(struct counter *c, size_t i, struct err *err)
 
 static int switches_start(struct counter *c, struct err *err)
 {
-	int rc = object_set(c, c->env->sink->set);
+	int rc = object_start(c, c->env->sink->set);
 
 	return rc ? err_sys(err, rc, "cannot start the BPF program") : 0;
 }
@@ -416,6 +416,8 @@ const struct counter_ops counter_bpf_switches = {
 	.end = switches_end,
 	.take = switches_take,
 	.so_far = switches_so_far,
+	.first_fd = object_first_fd,
+	.read_first = object_read_first,
 	.pids = object_pids,
 	.judged = object_judged,
 	.switch_note = switches_note,

@@ -249,6 +249,7 @@ static __always_inline void begin_if_wanted(void *ctx, const struct bpf_config *
 		return;
 	}
 	lose_interval(ctx, b, slot, set, id);
+	note_first(ctx, note.who.pid);
 	begin_interval(ctx, c, b, &note, slot);
 }
 

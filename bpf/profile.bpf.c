@@ -214,6 +214,8 @@ static __always_inline int handle_sample(struct bpf_perf_event_data *ctx, int gr
 		who->verdict = count_in(ctx, c, b, &note, outside, &counts_1, maps_1);
 	}
 
+	if (who->verdict == BPF_COUNTED || who->verdict == BPF_SPILLED)
+		note_first(ctx, who->pid);
 	if (who->verdict >= BPF_SPILLED || c->pass_all) {
 		bpf_perf_event_output(ctx, &notes, BPF_F_CURRENT_CPU, &note, sizeof(note));
 		f->left++;

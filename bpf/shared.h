@@ -69,6 +69,22 @@ struct {
 	__type(value, struct bpf_flight);
 } flight SEC(".maps");
 
+/* A bit for each process that was there when the run began and has had no sample since. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} unseen SEC(".maps");
+
+/* An event for each CPU, with a ring of its own: each of its records wakes user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} first SEC(".maps");
+
 /* An event for each CPU. Its records go to the ring of the sampling event there. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -90,6 +106,21 @@ struct stack_map {
  * those with the fix of 2025 ("bpf: Fix stackmap overflow check in __bpf_get_stackid()").
  */
 struct stack_map probe SEC(".maps");
+
+/*
+ * If this is the first wanted sample or interval of process @pid, report it to user space, which reads the mappings of
+ * the process before it can exit. Two CPUs may write a word at once: then they report a process twice.
+ */
+static __always_inline void note_first(void *ctx, __u32 pid)
+{
+	__u32 word = pid / 64;
+	__u64 bit = 1ULL << pid % 64, *bits = bpf_map_lookup_elem(&unseen, &word);
+
+	if (!bits || !(*bits & bit))
+		return;
+	*bits &= ~bit;
+	bpf_perf_event_output(ctx, &first, BPF_F_CURRENT_CPU, &pid, sizeof(pid));
+}
 
 static __always_inline int has_user_part(void *ctx)
 {

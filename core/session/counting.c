@@ -156,13 +156,29 @@ void counting_stats(const struct session *s, struct stats *stats)
 		s->source_ops->stats(s->source, stats);
 }
 
-bool counting_pids(struct session *s, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+int counting_first_fd(const struct session *s, size_t i)
+{
+	const struct used_counter *c = &s->env.counters[i];
+
+	return i < s->env.nr_counters && c->ops->first_fd ? c->ops->first_fd(c->state) : -1;
+}
+
+void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	size_t i;
+
+	for (i = 0; i < s->env.nr_counters; i++)
+		if (s->env.counters[i].ops->read_first)
+			s->env.counters[i].ops->read_first(s->env.counters[i].state, fn, ctx);
+}
+
+bool counting_pids(struct session *s, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	bool all = true;
 	size_t i;
 
 	for (i = 0; i < s->env.nr_counters; i++)
-		all &= !s->env.counters[i].ops->pids(s->env.counters[i].state, resume, fn, ctx);
+		all &= !s->env.counters[i].ops->pids(s->env.counters[i].state, fn, ctx);
 	return all;
 }
 

@@ -36,8 +36,14 @@ int counting_end(struct session *s, struct err *err);
 int counting_take(struct session *s, struct err *err);
 void counting_stats(const struct session *s, struct stats *stats);
 
+/** counting_first_fd() - see counter_ops.first_fd, of counter @i. */
+int counting_first_fd(const struct session *s, size_t i);
+
+/** counting_read_first() - see counter_ops.read_first. */
+void counting_read_first(struct session *s, void (*fn)(void *ctx, pid_t pid), void *ctx);
+
 /** counting_pids() - see counter_ops.pids. Return: false: a counter did not list all. */
-bool counting_pids(struct session *s, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
+bool counting_pids(struct session *s, bool (*fn)(void *ctx, pid_t pid), void *ctx);
 
 /**
  * counting_so_far() - the approximate numbers of samples and intervals counted in the current interval of the report;

@@ -66,7 +66,7 @@ void forget_tasks(struct session *s)
 		if (s->sink.sets[i].compare)
 			note_rows(&set, compare_rows(s->sink.sets[i].compare));
 	}
-	if (!counting_pids(s, false, note_pid, &set))
+	if (!counting_pids(s, note_pid, &set))
 		set.incomplete = true;
 	ids_sort(set.v, set.nr);
 	tasks_forget(s->sink.tasks, has_pid, &set);

@@ -47,9 +47,6 @@
 #define HURRY_NS    (20 * 1000 * 1000ULL)  /* and this often at first, and while stacks are being proven */
 #define CALM_NS     (5 * HURRY_NS)         /* until no stack was proven for so long */
 #define CPUS_NS     (200 * 1000 * 1000ULL) /* time between two looks at the list of online CPUs */
-#define LEARN_NS    DRAIN_NS               /* time between two looks at the processes that the kernel has counts of */
-#define LEARN_SHARE 200                    /* these looks may take at most one part in so many of the time */
-#define WALK_NS     (20 * 1000 * 1000ULL)  /* and at most so much at once, because the rings wait */
 #define PROGRESS_NS (500 * 1000 * 1000ULL) /* time between two calls of session.progress */
 #define AHEAD_NS    (4 * 1000 * 1000ULL)   /* time for work ahead between two reads of the rings */
 #define REALTIME_US 100000                 /* in each second; with a smaller limit, real-time priority is not used */
@@ -215,36 +212,9 @@ static void release_signals(struct session *s)
 	signals_release();
 }
 
-struct learning {
-	struct tasks *tasks;
-	uint64_t until_ns;
-};
-
-static bool learn_pid(void *ctx, pid_t pid)
+static void learn_process(void *ctx, pid_t pid)
 {
-	struct learning *l = ctx;
-
-	tasks_learn(l->tasks, pid);
-	return now_ns() < l->until_ns;
-}
-
-/*
- * While the kernel counts samples itself, the processes are not seen sample by sample: look from time to time which
- * ones it counts, so that their mappings are read before they exit. If user stacks are unwound here, this is not
- * needed: a sample of the process comes before the kernel counts any.
- */
-static void learn_pids(struct session *s)
-{
-	uint64_t began = now_ns(), cost;
-	struct learning learning = { s->sink.tasks, began + WALK_NS };
-
-	if (!session_counts_in_kernel(s) || began < s->learn_at || (s->request.unwinds && !s->events.switches))
-		return;
-	cost = own_cpu_ns();
-	counting_pids(s, true, learn_pid, &learning);
-	/* Measure CPU time, not time that others took: on a busy host, the next look would come too late. */
-	cost = own_cpu_ns() - cost;
-	s->learn_at = began + (cost * LEARN_SHARE > LEARN_NS ? cost * LEARN_SHARE : LEARN_NS);
+	tasks_learn(ctx, pid);
 }
 
 /* Do a little at a time: it takes CPU time and is visible in the profile. */
@@ -284,7 +254,7 @@ static int timeout_ms(const struct session *s, uint64_t now, uint64_t until)
 }
 
 /* Descriptors that belong to the run, not to its events. */
-enum { SIGNALS, COMMAND, TARGETS, RING_THREAD, NR_WAITS };
+enum { SIGNALS, COMMAND, TARGETS, RING_THREAD, FIRST, NR_WAITS = FIRST + COUNTERS_MAX };
 
 _Static_assert(TARGETS < WAITING_OTHERS, "all three have a place in struct waiting");
 
@@ -307,6 +277,10 @@ static int wait_for_work(const struct session *s, uint64_t until, struct err *er
 		[TARGETS] = { fd_of_targets(s), POLLIN, 0 },
 		[RING_THREAD] = { s->ring_thread ? ring_thread_fd(s->ring_thread) : -1, POLLIN, 0 },
 	};
+	size_t i;
+
+	for (i = 0; i < COUNTERS_MAX; i++)
+		fds[FIRST + i] = (struct pollfd){ counting_first_fd(s, i), POLLIN, 0 };
 
 	if (poll(fds, ARRAY_SIZE(fds), timeout_ms(s, now_ns(), until)) < 0 && errno != EINTR)
 		return err_sys(err, -errno, "cannot wait for the perf events");
@@ -459,7 +433,6 @@ static int look_after(struct session *s, bool cpus_changed, struct err *err)
 		rc = tell_of_all(s, err);
 	look_closer(s, now);
 	counting_tend(s);
-	learn_pids(s);
 	work_ahead(s);
 	report_progress(s);
 	if (tasks_forget_due(s->sink.tasks))
@@ -491,6 +464,8 @@ static int sample_until(struct session *s, uint64_t until, struct err *err)
 		if (s->signalled)
 			wake = 0;
 		gone = s->ring_thread ? wait_for_work(s, wake, err) : wait_for_rings(s, &w, wake, err);
+		/* First of all: these processes may exit soon. */
+		counting_read_first(s, learn_process, s->sink.tasks);
 		rc = gone < 0 ? gone : counting_drain(s, err);
 		if (!rc)
 			rc = look_after(s, gone, err);
@@ -547,7 +522,7 @@ static int begin(struct session *s, struct err *err)
 		s->sink.began_ns = now_ns();
 	s->sink.started_ns = s->sink.began_ns;
 	stop_in_time(s);
-	s->cpus_at = s->learn_at = s->ahead_at = s->sink.began_ns + DRAIN_NS;
+	s->cpus_at = s->ahead_at = s->sink.began_ns + DRAIN_NS;
 	s->progress_at = s->sink.began_ns + PROGRESS_NS;
 	s->drain_ns = events_drain_ns(&s->events, HURRY_NS, DRAIN_NS);
 	/* Only samples show processes that existed before: their mappings have to be read soon, while they live. */

@@ -59,7 +59,7 @@ struct session {
 	uint64_t stopped_ns;        /* when the ring thread ended the sampling; 0: it has not */
 	uint64_t drain_ns;          /* the rings are read at least that often */
 	uint64_t hurry_until;       /* until then the rings are read more often, see look_closer() */
-	uint64_t cpus_at, learn_at; /* when to look next which CPUs are online, and which processes the kernel counts */
+	uint64_t cpus_at;           /* when to look next which CPUs are online */
 
 	bool ran_known;       /* it is known how long the targets, or the command, ran during the run: */
 	uint64_t ran_ns;      /* that CPU time; for a command, including the children that it waited for */

@@ -65,11 +65,19 @@ struct counter_ops {
 	int (*take)(struct counter *c, struct err *err);
 
 	/*
-	 * Call @fn for the process of each count still held in the kernel, repeats included, until it says false.
-	 * @resume: go on where the last such call ended, or begin again behind the last count. -EAGAIN: @fn ended it,
-	 * or counts came faster than they could be walked.
+	 * A descriptor that is readable when a process that existed before start() has its first sample or interval;
+	 * -1: there is none. Optional.
 	 */
-	int (*pids)(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx);
+	int (*first_fd)(const struct counter *c);
+
+	/* Call @fn for each such process, once or, rarely, twice. Optional. */
+	void (*read_first)(struct counter *c, void (*fn)(void *ctx, pid_t pid), void *ctx);
+
+	/*
+	 * Call @fn for the process of each count still held in the kernel, repeats included, until it says false.
+	 * -EAGAIN: @fn ended it, or counts came faster than they could be walked.
+	 */
+	int (*pids)(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx);
 
 	/*
 	 * What the reader says of process @pid, for filter.tree: it can be filtered in the kernel from now on, or not

@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WQ_WORKER 0x20 /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
+#define PID_MAX_LIMIT (4U << 20) /* of 64-bit kernels, include/linux/threads.h */
+#define WQ_WORKER     0x20       /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
 
 /* A number that ends with @end; moves *@p behind that. */
 static bool number(const char **p, unsigned int base, char end, uint64_t max, uint64_t *out)
@@ -432,7 +433,15 @@ static int see_process(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid
 	return list_threads(h, pid, one ? pid : 0, fn, ctx);
 }
 
-int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+uint32_t proc_pid_max(const struct host *h)
+{
+	long long max;
+
+	return host_setting(h, "kernel/pid_max", &max) || max < 1 || max > PID_MAX_LIMIT ? PID_MAX_LIMIT
+											 : (uint32_t)max;
+}
+
+int proc_pids(const struct host *h, int (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	DIR *d = opendir(host_tasks(h));
 	struct dirent *e;
@@ -443,7 +452,25 @@ int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t t
 		return -errno;
 	while (!rc && (e = readdir(d)))
 		if ((pid = entry_id(e)))
-			rc = see_process(h, pid, fn, ctx);
+			rc = fn(ctx, pid);
 	closedir(d);
 	return rc;
+}
+
+struct seen_threads {
+	const struct host *h;
+	int (*fn)(void *ctx, pid_t pid, pid_t tid);
+	void *ctx;
+};
+
+static int see_threads(void *ctx, pid_t pid)
+{
+	const struct seen_threads *s = ctx;
+
+	return see_process(s->h, pid, s->fn, s->ctx);
+}
+
+int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
+{
+	return proc_pids(h, see_threads, &(struct seen_threads){ h, fn, ctx });
 }

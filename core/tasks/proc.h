@@ -104,7 +104,11 @@ int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out);
 /** proc_threads() - call @fn for every thread of @pid until it returns non-zero. Those that end meanwhile are left out.
  */
 int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
-/** proc_processes() - the same for every thread of every process. */
+/** proc_pid_max() - all process ids of this host are below. */
+uint32_t proc_pid_max(const struct host *h);
+/** proc_pids() - call @fn for every process until it returns non-zero. Return: that; 0; -errno. */
+int proc_pids(const struct host *h, int (*fn)(void *ctx, pid_t pid), void *ctx);
+/** proc_processes() - as proc_threads(), for every thread of every process. */
 int proc_processes(const struct host *h, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx);
 
 #endif

@@ -6,6 +6,7 @@
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 
 #define FAKE_PID 1
 
@@ -27,6 +28,7 @@ struct counter {
 	const struct source_env *env;
 	bool stopped;
 	uint64_t held[2]; /* counts of each set that are still in the kernel */
+	int tells;        /* see counter_ops.first_fd; an eventfd */
 };
 
 /* There is one run at a time. */
@@ -407,6 +409,8 @@ static struct counter *make_counter(const struct source_env *env)
 static int counter_open(struct counter **out, const struct source_env *env, struct err *err)
 {
 	*out = fake.counter = make_counter(env);
+	fake.counter->tells = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ck_assert_int_ge(fake.counter->tells, 0);
 	return counter_step(FAKE_OPEN, -1, err);
 }
 
@@ -455,12 +459,30 @@ static int counter_take(struct counter *c, struct err *err)
 	return 0;
 }
 
-static int counter_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+static int counter_first_fd(const struct counter *c)
+{
+	return c->tells;
+}
+
+void fake_tell(void)
+{
+	ck_assert_int_eq(eventfd_write(fake.counter->tells, 1), 0);
+}
+
+static void counter_read_first(struct counter *c, void (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	if (eventfd_read(c->tells, &(eventfd_t){ 0 }))
+		return;
+	fn(ctx, FAKE_PID);
+	fake.seen.told++;
+	fake.seen.told_ms = fake_time_ms();
+}
+
+static int counter_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	struct err ignored;
 
 	(void)c;
-	(void)resume;
 	fn(ctx, FAKE_PID);
 	fake_time_pass(fake.script.counter_ms[FAKE_PIDS]);
 	return result_of("counter", FAKE_PIDS, ++fake.seen.counter[FAKE_PIDS], &fake.script.counter, &ignored);
@@ -491,6 +513,7 @@ static void counter_close(struct counter *c)
 	counter_step(FAKE_CLOSE, -1, NULL);
 	fake.seen.opened--;
 	fake.counter = NULL;
+	close(c->tells);
 	free(c);
 }
 
@@ -505,6 +528,8 @@ const struct counter_ops fake_counter = {
 	.stop = counter_stop,
 	.end = counter_end,
 	.take = counter_take,
+	.first_fd = counter_first_fd,
+	.read_first = counter_read_first,
 	.pids = counter_pids,
 	.judged = counter_judged,
 	.so_far = counter_so_far,
@@ -560,10 +585,9 @@ static int switches_take(struct counter *c, struct err *err)
 	return rc;
 }
 
-static int switches_pids(struct counter *c, bool resume, bool (*fn)(void *ctx, pid_t pid), void *ctx)
+static int switches_pids(struct counter *c, bool (*fn)(void *ctx, pid_t pid), void *ctx)
 {
 	(void)c;
-	(void)resume;
 	(void)fn;
 	(void)ctx;
 	return 0;

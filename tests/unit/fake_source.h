@@ -73,11 +73,12 @@ struct fake_seen {
 
 	/* The calls in order, without fetch, pids and repeats: "counter.open source.open source.attach:0 ..." */
 	char log[4096];
-	uint64_t made[128];   /* samples, by the letter of their fate; 'l' if the ring was full */
-	unsigned int opened;  /* open sources and counters */
-	size_t waiting, kept; /* samples in the ring, and in memory */
-	bool changing;        /* the source is inside attach or detach: no thread may touch the rings */
-	uint64_t passed;      /* the number that the source got at the last end() */
+	uint64_t made[128];         /* samples, by the letter of their fate; 'l' if the ring was full */
+	unsigned int opened;        /* open sources and counters */
+	size_t waiting, kept;       /* samples in the ring, and in memory */
+	bool changing;              /* the source is inside attach or detach: no thread may touch the rings */
+	uint64_t passed;            /* the number that the source got at the last end() */
+	unsigned int told, told_ms; /* processes that the counter told, and when the last was taken */
 };
 
 extern const struct source_ops fake_source;       /* with fetch */
@@ -96,6 +97,9 @@ void fake_end(void);
 
 /** fake_sample() - take @nr samples of a CPU now, if there is a source. Called by the thread that runs the session. */
 void fake_sample(unsigned int nr);
+
+/** fake_tell() - let the counter tell of a process. */
+void fake_tell(void);
 
 /** fake_wait_for_fetch() - wait until another thread has emptied the ring, or has failed to. */
 void fake_wait_for_fetch(void);

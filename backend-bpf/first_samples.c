@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend-bpf/first_samples.h"
+
+#include "core/tasks/filter.h"
+#include "core/tasks/proc.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIDS_IN_WORD 64
+#define RING_PAGES   1 /* for some 100 processes before any is read */
+
+struct first_samples {
+	struct perf_buffer *events;
+	int unseen;
+	void (*fn)(void *ctx, pid_t pid); /* with @ctx, during first_read() */
+	void *ctx;
+};
+
+uint32_t first_words(const struct host *h)
+{
+	return proc_pid_max(h) / PIDS_IN_WORD + 1;
+}
+
+static void take(void *ctx, int cpu, void *data, __u32 size)
+{
+	const struct first_samples *s = ctx;
+	__u32 pid;
+
+	(void)cpu;
+	if (size < sizeof(pid) || !s->fn)
+		return;
+	memcpy(&pid, data, sizeof(pid));
+	s->fn(s->ctx, (pid_t)pid);
+}
+
+struct first_samples *first_new(int first, int unseen)
+{
+	struct first_samples *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->unseen = unseen;
+	s->events = perf_buffer__new(first, RING_PAGES, take, NULL, s, NULL);
+	if (s->events)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void first_delete(struct first_samples *s)
+{
+	if (!s)
+		return;
+	perf_buffer__free(s->events);
+	free(s);
+}
+
+/* A word of `unseen` that is being filled. /proc lists processes by their ids, so each word comes once. */
+struct filling {
+	int fd;
+	__u32 word;
+	__u64 bits;
+};
+
+static void write_word(const struct filling *f)
+{
+	if (f->bits)
+		bpf_map_update_elem(f->fd, &f->word, &f->bits, BPF_ANY);
+}
+
+static int add_pid(void *ctx, pid_t pid)
+{
+	struct filling *f = ctx;
+	__u32 word = (__u32)pid / PIDS_IN_WORD;
+
+	if (word != f->word) {
+		write_word(f);
+		*f = (struct filling){ f->fd, word, 0 };
+	}
+	f->bits |= 1ULL << (__u32)pid % PIDS_IN_WORD;
+	return 0;
+}
+
+void first_begin(struct first_samples *s, const struct host *h, const struct filter *filter)
+{
+	struct filling f = { s->unseen, 0, 0 };
+	size_t i;
+
+	if (filter->nr && !filter->by_tid)
+		for (i = 0; i < filter->nr; i++)
+			add_pid(&f, filter->ids[i]);
+	else
+		proc_pids(h, add_pid, &f);
+	write_word(&f);
+}
+
+int first_fd(const struct first_samples *s)
+{
+	return perf_buffer__epoll_fd(s->events);
+}
+
+void first_read(struct first_samples *s, void (*fn)(void *ctx, pid_t pid), void *ctx)
+{
+	s->fn = fn;
+	s->ctx = ctx;
+	perf_buffer__consume(s->events);
+	s->fn = NULL;
+}
