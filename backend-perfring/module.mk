@@ -27,4 +27,5 @@ LIB_SRCS += \
 	backend-perfring/ring/perfring.c \
 	backend-perfring/ring/reading.c \
 	backend-perfring/ring/refresh.c \
-	backend-perfring/ring/ring.c
+	backend-perfring/ring/ring.c \
+	backend-perfring/ring/unseen.c

@@ -16,7 +16,8 @@
 
 #define REFRESH_NS NSEC_PER_SEC
 
-/* Records wait in memory up to a limit, which the ring that is emptied last may pass. Each list begins its own block. */
+/* Records wait in memory up to a limit, which the ring that is emptied last may pass. Each list begins its own block.
+ */
 static struct blocks *make_blocks(const struct events *ev)
 {
 	size_t lists = 2 * 2 * ev->nr_places; /* struct ring_kept */
@@ -34,6 +35,8 @@ static int perfring_open(struct source **out, const struct source_env *env, stru
 	b->env = env;
 	b->rings = calloc(env->events->nr_places, sizeof(*b->rings));
 	b->blocks = make_blocks(env->events);
+	if (!env->nr_counters && !env->request->filter.tree)
+		b->unseen = unseen_new(env->request->host);
 	if (!b->rings || !b->blocks || queue_open(&b->queue, env, env->events->nr_places))
 		return err_sys(err, -ENOMEM, "cannot open backend 'perfring'");
 	return 0;
@@ -97,6 +100,8 @@ static int perfring_start(struct source *b, struct err *err)
 	int rc = env->request->command ? learn_command(env) : tasks_snapshot(env->sink->tasks, &env->request->filter);
 
 	b->started = true;
+	if (b->unseen)
+		unseen_begin(b->unseen, env->request->host, &env->request->filter);
 	if (rc == -ENOMEM)
 		return err_sys(err, rc, "cannot keep the names of the running threads");
 	if (rings_in_kernel(b))
@@ -134,7 +139,13 @@ static int refresh(struct source *b, struct err *err)
 
 static int perfring_drain(struct source *b, struct err *err)
 {
-	int rc = rings_read(b, err);
+	pid_t pid;
+	int rc;
+
+	/* First of all: these processes may exit soon. */
+	while ((pid = unseen_next(b->unseen)))
+		tasks_learn(b->env->sink->tasks, pid);
+	rc = rings_read(b, err);
 
 	/* What was executed before is known to nobody. */
 	if (b->env->events->side_of_all && !b->told_of_all) {
@@ -253,6 +264,7 @@ static void perfring_close(struct source *b)
 	for (i = 0; b->rings && i < b->env->events->nr_places; i++)
 		rings_unmap(&b->rings[i]);
 	free(b->rings);
+	unseen_delete(b->unseen);
 	blocks_delete(b->blocks);
 	queue_release(&b->queue);
 	free(b);
@@ -264,6 +276,7 @@ const struct source_ops source_rings = {
 	.detach = perfring_detach,
 	.start = perfring_start,
 	.drain = perfring_drain,
+	.look = rings_look,
 	.fetch = rings_fetch,
 	.end = perfring_end,
 	.so_far = perfring_so_far,

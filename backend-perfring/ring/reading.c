@@ -165,6 +165,8 @@ static bool take_sample(const struct reading *rd, int rc, struct incoming *in)
 	stats->ring_samples++;
 	stats->bad_records += rc < 0;
 	stats->bad_samples += rc < 0;
+	if (rc >= 0 && unseen_take(b->unseen, in->record.tid >= 0 ? in->record.pid : -1))
+		tasks_learn(b->env->sink->tasks, in->record.pid);
 	return rc >= 0;
 }
 

@@ -42,11 +42,9 @@ int ring_map(struct ring *r, int fd, size_t bytes, struct blocks *blocks)
 	base = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
-	*r = (struct ring){ .page = base,
-			    .data = (unsigned char *)base + page,
-			    .bytes = bytes,
-			    .page_size = page,
-			    .blocks = blocks };
+	*r = (struct ring){
+		.page = base, .data = (unsigned char *)base + page, .bytes = bytes, .page_size = page, .blocks = blocks
+	};
 	rc = pi_mutex_init(&r->lock);
 	if (!rc)
 		return 0;
@@ -258,6 +256,25 @@ int ring_empty(struct ring *r)
 		unlock(r);
 	}
 	return rc;
+}
+
+void ring_look(struct ring *r, size_t word, ring_look_fn *fn, void *ctx)
+{
+	uint64_t head, at, tail;
+
+	pthread_mutex_lock(&r->lock);
+	head = head_of(r);
+	tail = r->page->data_tail;
+	at = r->looked - tail <= head - tail ? r->looked : tail; /* what was read since needs no look */
+	while (at != head && !is_damaged(r, head) && is_size(header_at(r, at)->size, head - at)) {
+		const struct perf_event_header *h = header_at(r, at);
+
+		if (word + sizeof(uint64_t) <= h->size)
+			fn(ctx, h, *(const uint64_t *)header_at(r, at + word));
+		at += h->size;
+	}
+	r->looked = head;
+	pthread_mutex_unlock(&r->lock);
 }
 
 size_t ring_used(struct ring *r)

@@ -24,15 +24,15 @@ struct ring_part;
 /** struct ring_kept - records that were moved out of the ring, in their order: parts, in a list of blocks. */
 struct ring_kept {
 	struct block *first, *last;
-	size_t used;    /* bytes of records that are still to be read */
-	size_t nr_full; /* parts behind which the ring was full */
+	size_t used;                  /* bytes of records that are still to be read */
+	size_t nr_full;               /* parts behind which the ring was full */
 	const struct ring_part *part; /* is being read; NULL: the next one begins at @at */
 	size_t at, left;              /* the next byte in @first; bytes of records of @part */
 };
 
 /**
- * ring_pack_fn - copy a whole record of @size bytes without the parts that are not needed. The thread that moves records
- * calls it below the lock.
+ * ring_pack_fn - copy a whole record of @size bytes without the parts that are not needed. The thread that moves
+ * records calls it below the lock.
  * @to: room for @size bytes, aligned to 8; it may be @record
  * Return: the size of the record that is there now, a multiple of 8
  */
@@ -49,7 +49,8 @@ struct ring {
 	void *pack_ctx;
 	struct blocks *blocks; /* not owned */
 	pthread_mutex_t lock;
-	struct ring_kept kept;    /* below @lock, as is @page */
+	struct ring_kept kept;    /* below @lock, as are @page and @looked */
+	uint64_t looked;          /* ring_look() has seen what is before */
 	struct ring_kept reading; /* the reader's */
 	size_t waits, taken;      /* bytes of the two, as others may see them */
 };
@@ -77,6 +78,16 @@ bool ring_full_again(struct ring *r);
  */
 int ring_empty(struct ring *r);
 
+/** ring_look_fn - gets the header of a record that is in the ring, and one of its words. */
+typedef void ring_look_fn(void *ctx, const struct perf_event_header *record, uint64_t word);
+
+/**
+ * ring_look() - call @fn, below the lock, for each record that came into the ring since the last call and is still
+ * there. By one thread.
+ * @word: the offset of the 8 bytes that @fn gets, a multiple of 8; shorter records are left out
+ */
+void ring_look(struct ring *r, size_t word, ring_look_fn *fn, void *ctx);
+
 /** ring_used() - bytes in the ring that nobody has read. By any thread. */
 size_t ring_used(struct ring *r);
 
@@ -97,9 +108,9 @@ typedef int ring_part_fn(void *ctx, uint64_t copied_ns);
  * ring_read() - give every record that is complete now to @fn, oldest first. By one thread.
  * @full: NULL: nobody asks
  *
- * Return: 0; what @fn or @full returned: the next call goes on behind that; -ENOMEM: no block was free; -EBADMSG: a size
- * or the counters were impossible: what came with it is dropped, what has come since is not, and has not been read yet:
- * call it again.
+ * Return: 0; what @fn or @full returned: the next call goes on behind that; -ENOMEM: no block was free; -EBADMSG: a
+ * size or the counters were impossible: what came with it is dropped, what has come since is not, and has not been read
+ * yet: call it again.
  */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx);
 

@@ -37,6 +37,7 @@ struct source {
 	bool refresh;          /* names are to be read anew, */
 	uint64_t refreshed_at; /* but not as often as records get lost */
 	bool starting;         /* samples do not count yet */
+	struct unseen *unseen; /* NULL: a program in the kernel tells */
 };
 
 /* Is there a program in the kernel that counts, and passes on the rest? */
@@ -118,6 +119,27 @@ void lost_count_all_side(struct source *b);
 
 /** rings_fetch() - see source_ops.fetch. */
 int rings_fetch(struct source *b, struct err *err);
+
+/*
+ * ---- unseen.c: processes that were there when the run began. No record has their mappings, so they are read when the
+ * process has its first sample, before it can exit. The ring thread looks for such samples often, and does no more.
+ */
+
+/** unseen_new() - of a host with such process ids. Return: NULL: no memory. */
+struct unseen *unseen_new(const struct host *h);
+void unseen_delete(struct unseen *u);
+
+/** unseen_begin() - no process has been seen that exist now and that @filter may select. */
+void unseen_begin(struct unseen *u, const struct host *h, const struct filter *filter);
+
+/** unseen_take() - true once for each unseen process. By any thread. */
+bool unseen_take(struct unseen *u, pid_t pid);
+
+/** unseen_next() - the next process that rings_look() has found; 0: there is none. By the reader. */
+pid_t unseen_next(struct unseen *u);
+
+/** rings_look() - see source_ops.look. */
+int rings_look(struct source *b);
 
 /*
  * ---- refresh.c: what the threads are called now, as RECORD_NAME among the records of the rings. When a CPU comes

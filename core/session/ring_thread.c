@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define FETCH_MS 50   /* while the reader is busy, or much is kept */
+#define LOOK_MS  20   /* between two looks for processes that may exit soon */
 #define WAKE_MS  1000 /* if the write that wakes the thread fails, it sees its orders after this time */
 /* side-band events record for so much longer, about the last samples; see compare_wait() */
 #define TELL_NS (20 * NSEC_PER_SEC / 1000)
@@ -28,7 +29,8 @@ struct ring_thread {
 	const struct source_ops *ops;
 	struct source *source;
 	struct priority_thread thread;
-	bool much; /* the last fetch kept much; used by the thread alone */
+	bool looks; /* for processes whose mappings are not known */
+	bool much;  /* the last fetch kept much; used by the thread alone */
 	struct waiting waiting;
 	int wake, asks; /* eventfds: one wakes the thread, one the reader */
 	/* One thread sets these, the other reads them. */
@@ -83,6 +85,15 @@ static void fetch(struct ring_thread *k)
 		eventfd_write(k->asks, 1);
 }
 
+static void look(struct ring_thread *k)
+{
+	int found = k->ops->look(k->source);
+
+	k->looks = found >= 0;
+	if (found > 0)
+		eventfd_write(k->asks, 1);
+}
+
 static uint64_t time_of(const uint64_t *ns)
 {
 	return __atomic_load_n(ns, __ATOMIC_ACQUIRE);
@@ -121,7 +132,7 @@ static void stop_in_time(struct ring_thread *k)
 static int timeout_ms(const struct ring_thread *k)
 {
 	uint64_t left = sub_or_0(next_stop(k), now_ns());
-	int ms = flag_get(&k->minds_signals) || k->much ? FETCH_MS : WAKE_MS;
+	int ms = k->looks ? LOOK_MS : flag_get(&k->minds_signals) || k->much ? FETCH_MS : WAKE_MS;
 
 	return left < (uint64_t)ms * 1000000 ? (int)((left + 999999) / 1000000) : ms;
 }
@@ -152,6 +163,8 @@ static void keep(void *arg)
 		stop_in_time(k);
 		if (minds && flag_get(&k->minds_signals)) /* the report may have ended meanwhile */
 			take_signals(k);
+		if (k->looks)
+			look(k);
 		if (!k->rc && (ready || k->much || flag_get(&k->minds_signals)))
 			fetch(k);
 		if (ready < 0)
@@ -208,6 +221,7 @@ struct ring_thread *ring_thread_start(const struct events *ev, bool realtime, in
 	k->ev = ev;
 	k->ops = ops;
 	k->source = source;
+	k->looks = ops->look;
 	k->signal_fd = signal_fd;
 	rc = priority_thread_start(&k->thread, realtime, keep, k);
 	if (!rc)

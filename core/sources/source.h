@@ -64,6 +64,12 @@ struct source_ops {
 	int (*drain)(struct source *s, struct err *err);
 
 	/*
+	 * Look for samples of processes whose mappings are not known, for drain() to read them at once. Called often by
+	 * the thread that calls fetch(). Return: 1: there are some; 0; -1: there will be none in this run. Optional.
+	 */
+	int (*look)(struct source *s);
+
+	/*
 	 * Only move what is waiting in the rings to memory, events.kept_bytes_max at most: there drain() and end() find
 	 * it. Samples may be left in a ring that has room for many more. May be called by another thread, at any time
 	 * but while attach, detach or close are. Return: 1: it is so much that they should; 0; -errno, described.

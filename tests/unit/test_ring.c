@@ -761,6 +761,78 @@ START_TEST(test_map_fails)
 }
 END_TEST
 
+struct looked {
+	uint64_t words[16];
+	size_t nr;
+};
+
+static void look(void *ctx, const struct perf_event_header *record, uint64_t word)
+{
+	struct looked *l = ctx;
+
+	ck_assert_uint_lt(l->nr, ARRAY_SIZE(l->words));
+	ck_assert_uint_eq(record->type, word >> 32);
+	l->words[l->nr++] = word;
+}
+
+/* Each record is looked at once, at each possible place, unless it was read before. */
+START_TEST(test_look)
+{
+	uint64_t place;
+
+	for (place = 0; place < BYTES; place += 8) {
+		struct ring r = make_ring(starts[_i] + place);
+		struct looked l = { 0 };
+		struct seen s = { 0 };
+
+		ring_look(&r, 16, look, &l);
+		write_record(1, 24);
+		write_record(2, 8); /* has no such word */
+		write_record(3, 16);
+		write_record(4, 2048);
+		ring_look(&r, 16, look, &l);
+		ring_look(&r, 16, look, &l);
+		ck_assert_uint_eq(l.nr, 2);
+		ck_assert_uint_eq(l.words[0], 1ULL << 32 | 2);
+		ck_assert_uint_eq(l.words[1], 4ULL << 32 | 2);
+		write_record(5, 24);
+		ck_assert_int_eq(ring_read(&r, see, NULL, &s), 0);
+		write_record(6, 24);
+		ring_look(&r, 16, look, &l);
+		ck_assert_uint_eq(l.nr, 3);
+		ck_assert_uint_eq(l.words[2], 6ULL << 32 | 2);
+		ck_assert_uint_eq(page.data_tail, page.data_head - 24);
+		ring_forget(&r);
+	}
+}
+END_TEST
+
+/* The look ends where sizes or counters are impossible, and goes on behind what is there then. */
+START_TEST(test_look_damaged)
+{
+	static const uint16_t sizes[] = { 0, 7, 12, 4000 };
+	struct ring r = make_ring(starts[_i]);
+	struct perf_event_header bad = { .type = 9 };
+	struct looked l = { 0 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		bad.size = sizes[i];
+		write_record(1, 16);
+		put(page.data_head, &bad, sizeof(bad));
+		page.data_head += 16;
+		ring_look(&r, 8, look, &l);
+		ck_assert_uint_eq(l.nr, i + 1);
+	}
+	page.data_head += 2 * BYTES;
+	ring_look(&r, 8, look, &l);
+	page.data_tail = page.data_head - 4;
+	ring_look(&r, 8, look, &l);
+	ck_assert_uint_eq(l.nr, i);
+	ring_forget(&r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ring");
@@ -787,6 +859,8 @@ int main(void)
 	tcase_add_test(tc, test_no_block);
 	tcase_add_test(tc, test_many_blocks);
 	tcase_add_test(tc, test_blocks);
+	tcase_add_loop_test(tc, test_look, 0, ARRAY_SIZE(starts));
+	tcase_add_loop_test(tc, test_look_damaged, 0, ARRAY_SIZE(starts));
 	tcase_add_loop_test(tc, test_stream, 0, ARRAY_SIZE(starts));
 	tcase_add_test(tc, test_map_fails);
 	suite_add_tcase(s, tc);

@@ -163,6 +163,39 @@ static bool is_readable(int fd, int timeout_ms)
 	return poll(&p, 1, timeout_ms) > 0;
 }
 
+/* Looks for processes go on until a look says that there will be none; one that finds some wakes the reader. */
+static const int found[] = { 0, 1, 0, 1, -1, 1 };
+static unsigned int nr_looks;
+
+static int look(struct source *b)
+{
+	unsigned int i = __atomic_fetch_add(&nr_looks, 1, __ATOMIC_ACQ_REL);
+
+	(void)b;
+	return i < ARRAY_SIZE(found) ? found[i] : 1;
+}
+
+START_TEST(test_looks)
+{
+	static const struct source_ops looking = { .fetch = fetch, .look = look };
+	struct source b = make(0, 0);
+	struct err err = { 0 };
+	struct ring_thread *k = ring_thread_start(&none, true, -1, &looking, &b, &err);
+
+	ck_assert_ptr_nonnull(k);
+	ck_assert(is_readable(ring_thread_fd(k), -1));
+	ck_assert_uint_ge(__atomic_load_n(&nr_looks, __ATOMIC_ACQUIRE), 2);
+	ck_assert_int_eq(ring_thread_asks(k, &err), 0);
+	while (__atomic_load_n(&nr_looks, __ATOMIC_ACQUIRE) < 5)
+		sched_yield();
+	ck_assert(is_readable(ring_thread_fd(k), -1));
+	ring_thread_take_signals(k, true);
+	wait_for_calls(&b, 2);
+	ck_assert_uint_eq(nr_looks, 5);
+	ck_assert_int_eq(ring_thread_end(k, &(bool){ false }, &err), 0);
+}
+END_TEST
+
 /* Much has been kept: the reader is woken once. */
 START_TEST(test_much)
 {
@@ -405,6 +438,7 @@ int main(void)
 	tcase_add_loop_test(tc, test_rings, 0, 2);
 	tcase_add_test(tc, test_idle);
 	tcase_add_test(tc, test_no_wake);
+	tcase_add_test(tc, test_looks);
 	tcase_add_test(tc, test_much);
 	tcase_add_test(tc, test_gone);
 	tcase_add_loop_test(tc, test_failure, 0, ARRAY_SIZE(failures));
