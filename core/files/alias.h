@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of several symbols of an ELF file at one address is shown (see symbols.h). */
+/* Choose the symbol to show if an ELF file has several at one address (see symbols.h). */
 #ifndef CORE_FILES_ALIAS_H
 #define CORE_FILES_ALIAS_H
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes of a name that count. A file may hold millions of names of megabytes each, all at one address. */
+/* Bytes of a name that are compared. A file may hold millions of names of megabytes each, all at one address. */
 #define ALIAS_COMPARED 4096
 
 enum symbol_bind { SYMBOL_GLOBAL, SYMBOL_WEAK, SYMBOL_LOCAL };
@@ -25,7 +25,7 @@ static inline size_t alias_underscores(const char *name)
 	return n;
 }
 
-/* __indirect_thunk_start and the like, the linker script's marks around a section, name no code. */
+/* __indirect_thunk_start and the like mark the bounds of a section for the linker script, and do not name code. */
 static inline bool alias_is_mark(const char *name)
 {
 	size_t len = strnlen(name, ALIAS_COMPARED);
@@ -34,7 +34,7 @@ static inline bool alias_is_mark(const char *name)
 	       (!strncmp(name + len - 6, "_start", 6) || !strncmp(name + len - 4, "_end", 4));
 }
 
-/** alias_better() - is @a to be shown rather than @b? False when nothing tells them apart. */
+/** alias_better() - true if @a should be shown rather than @b; false if they are equally good. */
 static inline bool alias_better(const struct alias *a, const struct alias *b)
 {
 	size_t na = alias_underscores(a->name), nb = alias_underscores(b->name);

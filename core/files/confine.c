@@ -30,7 +30,7 @@
 #define SANITIZED false
 #endif
 
-/* Memory, its own descriptors, time, and the end. None takes the name of a file. */
+/* For memory, its own descriptors, time, and exit. None of them takes a file name. */
 static const unsigned int allowed[] = {
 	SYS_brk,    SYS_mmap,    SYS_munmap,     SYS_mremap,         SYS_mprotect,  SYS_madvise,
 	SYS_futex,  SYS_read,    SYS_pread64,    SYS_lseek,          SYS_fstat,     SYS_close,
@@ -62,19 +62,19 @@ int fstat64(int fd, struct stat64 *st)
 }
 
 /*
- * Commands of fcntl(2). With others any process could be made the owner of a socket, who is sent a signal, SIGKILL if
- * that is asked for, when something comes there: for that root's user ID is enough.
+ * Commands of fcntl(2). F_SETOWN and F_SETSIG are not among them: with root's user ID, they could make any process the
+ * owner of a socket, and the kernel would send that process a signal, even SIGKILL, when data arrives there.
  */
 static const unsigned int allowed_fcntl[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL };
 
-/* 32 bits of it: of an argument the low half. */
+/* Loads 32 bits of the field; of an argument, the low half. */
 #define LOAD(field)                                                                                                    \
 	(struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
 #define IF_SKIP(value, n)     (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, n, 0)
 #define IF_NOT_SKIP(value, n) (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, n)
 #define RETURN(what)          (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
 
-/* Refused, not killed: libraries ask for what they can do without. */
+/* A refused call fails and does not kill the process, because libraries try calls that they can do without. */
 static int allow_little(void)
 {
 	struct sock_filter code[4 + 2 * ARRAY_SIZE(allowed) + 2 + 2 * ARRAY_SIZE(allowed_fcntl) + 1];
@@ -101,7 +101,7 @@ static int allow_little(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -errno : 0;
 }
 
-/* Bytes of address space that are taken. */
+/* Bytes of address space in use. */
 static uint64_t address_space(void)
 {
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -134,7 +134,7 @@ int confine(uint64_t bytes)
 	limit(RLIMIT_FSIZE, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	privileges_none();
-	/* Some hosts collect dumps whatever the limit is. */
+	/* Some hosts collect core dumps in spite of RLIMIT_CORE. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	return allow_little();
 }

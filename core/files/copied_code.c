@@ -9,16 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PAGE   4096ULL /* segments are mapped in pages, at least */
-#define PROBES 16      /* of each piece, at equal distances, */
-#define BYTES  256     /* so many bytes are compared */
+#define PAGE   4096ULL /* segments are mapped in pages of at least this size */
+#define PROBES 16      /* places in each piece, at equal distances, where */
+#define BYTES  256     /* this many bytes are compared */
 
 static uint64_t page_below(uint64_t addr)
 {
 	return addr & ~(PAGE - 1);
 }
 
-/* The bytes from @at on, and the code of the file there. */
+/* The bytes of the process from @at on, and the code of the file there. */
 struct probe {
 	const struct mapped_files_cfg *cfg;
 	pid_t pid;
@@ -43,8 +43,8 @@ static int compare(const struct probe *p)
 }
 
 /*
- * Is the code of @seg, from its byte @from to @to, at @addr of the process? Zeros prove nothing: a program
- * may leave out code that it does not need.
+ * Compare the code of @seg, from its byte @from to @to, with the memory at @addr of the process. Zeros prove nothing: a
+ * program may leave out code that it does not need.
  */
 static int has_code(const struct probe *base, const struct elf_segment *seg, uint64_t from, uint64_t to)
 {
@@ -68,7 +68,7 @@ static int has_code(const struct probe *base, const struct elf_segment *seg, uin
 	return proved;
 }
 
-/* The part of @m that has the code of @seg, if its addresses begin at @bias. Return: 1 and *@out; 0; -errno. */
+/* Find the part of @m that has the code of @seg, if its addresses begin at @bias. Return: 1 and *@out; 0; -errno. */
 static int find_piece(const struct probe *base, const struct mapping *m, const struct elf_segment *seg, uint64_t bias,
 		      struct mapping *out)
 {
@@ -95,7 +95,7 @@ static int find_piece(const struct probe *base, const struct mapping *m, const s
 	return 1;
 }
 
-/* The same of all segments of the file. Return: how many; -errno. */
+/* The same for all segments of the file. Return: how many; -errno. */
 static int find_pieces(const struct probe *base, const struct mapping *m, uint64_t bias, struct mapping *pieces,
 		       size_t max)
 {
@@ -114,7 +114,7 @@ static int find_pieces(const struct probe *base, const struct mapping *m, uint64
 	return (int)nr;
 }
 
-/* Does @near show a page of @seg? Segments may share a page of the file. @bias: out */
+/* Return true if @near maps a page of @seg. Segments may share a page of the file. @bias: out */
 static bool shows(const struct mapping *near, const struct elf_segment *seg, uint64_t *bias)
 {
 	uint64_t first = page_below(seg->offset);

@@ -17,13 +17,13 @@
 #define LINKED_MAX   (1ull << 30) /* bytes of a file that .gnu_debuglink names */
 #define CRC_READ_MAX (8ull << 30) /* of all of them */
 
-/* Is looking for another one of no use? */
+/* Return true if looking for another file is of no use. */
 static bool is_final(int rc)
 {
 	return !rc || descriptors_ran_out(rc) || rc == -ECANCELED || rc == -ENOMEM;
 }
 
-/* Add what is at @fd, which is closed, or a failure to open it. */
+/* Add the file at @fd, and close it; a negative @fd is the error of opening it. */
 static int add_opened(struct elf_symbols *es, int fd)
 {
 	int rc = fd;
@@ -45,14 +45,14 @@ static int add_by_build(const struct debug_files *d, struct elf_symbols *es)
 
 	if (is_final(rc) || !host.debug_dir)
 		return rc;
-	/* The user's need not have symbols. */
+	/* The file in the user's directory may have no symbols. */
 	host.debug_dir = NULL;
 	return add_opened(es, mapped_file_open_debug(&host, id));
 }
 
 /* ---- by name and CRC */
 
-/* Is @crc the one of the regular file @fd? Read as it is: it may become longer meanwhile. */
+/* Compare the CRC of the regular file @fd. Reads no more than its present size: the file may grow meanwhile. */
 static bool has_crc(struct debug_files *d, int fd, uint32_t crc)
 {
 	uLong sum = crc32(0, NULL, 0);
@@ -78,7 +78,7 @@ static bool has_crc(struct debug_files *d, int fd, uint32_t crc)
 	return sum == crc;
 }
 
-/* As @pid sees it, else below the root of @cfg. */
+/* Open @path in the root of @pid, else below the root of @cfg. */
 static int open_linked(const struct mapped_files_cfg *cfg, pid_t pid, const char *path, struct stat *st)
 {
 	int fd = pid ? linked_file_open(cfg, pid, path, st) : -ENOENT;
@@ -87,8 +87,8 @@ static int open_linked(const struct mapped_files_cfg *cfg, pid_t pid, const char
 }
 
 /*
- * What only root may read, a program cannot have us read: a link or a mount may have put it there. Without privileges,
- * and with those that are lent, nothing is read but what the caller may read.
+ * A program must not make us read a file that only root may read: a link or a mount may have put it there. If we have
+ * no privileges, or lent ones, we read only files that the caller may read.
  */
 static bool may_show(const struct stat *st)
 {
@@ -96,8 +96,8 @@ static bool may_show(const struct stat *st)
 }
 
 /*
- * Try the file @name in @folder. What tells of mapped files tells nothing of this one: the CRC has to.
- * @users: it is in the user's folder
+ * Try the file @name in @folder. The inode of the mapping is of no help here: the CRC has to prove the file.
+ * @users: it is in the user's directory
  */
 static int add_linked(struct debug_files *d, const struct mapped_files_cfg *cfg, pid_t pid, const char *folder,
 		      bool users, struct elf_symbols *es)
@@ -115,7 +115,9 @@ static int add_linked(struct debug_files *d, const struct mapped_files_cfg *cfg,
 	fd = open_linked(cfg, pid, path, &st);
 	if (fd < 0)
 		return is_final(fd) ? fd : -ENOENT;
-	/* Not read as a whole when it is another build: that is the usual reason why it is not the right one. */
+	/*
+	 * Compare the build ids first: usually it is the file of another build, and need not be read as a whole then.
+	 */
 	if ((!users && !may_show(&st)) || elf_build_id(fd, &found) ||
 	    (found.size && elf_symbols_build_id(es)->size && !build_id_equal(&found, elf_symbols_build_id(es))) ||
 	    !has_crc(d, fd, crc)) {
@@ -155,7 +157,7 @@ static int add_by_link(struct debug_files *d, pid_t pid, const struct mapped_fil
 	snprintf(folder[0], PATH_MAX, "/usr/lib/debug%.*s", len, file->path);
 	snprintf(folder[1], PATH_MAX, "%.*s", len, file->path);
 	snprintf(folder[2], PATH_MAX, "%.*s/.debug", len, file->path);
-	/* Of a recording, a process with this number is another one now. */
+	/* In a recording, @pid is the number of another process now. */
 	pid = live.recorded ? 0 : pid;
 	live.recorded = NULL;
 	rc = add_linked_below(d, live.debug_dir, &folder[1], 1, es);

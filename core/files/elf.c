@@ -18,11 +18,11 @@
 #include <string.h>
 
 #define SYMBOLS_MAX (4u << 20) /* entries of one table; browsers with all symbols have about 2 million */
-#define LABELS_MAX  (1u << 20) /* untyped ones whose name is read, which takes a system call; the rest is left out */
+#define LABELS_MAX  (1u << 20) /* untyped ones whose name is read, which takes a system call; the rest is ignored */
 
 /*
  * A symbol table of the file, checked.
- * @by_segments: the sections of symbols are not known: the flags of segments tell if a symbol is code
+ * @by_segments: the sections of symbols are not known: the flags of segments show whether a symbol is code
  */
 struct symtab {
 	uint64_t offset, nr;
@@ -33,22 +33,22 @@ struct symtab {
 struct elf_symbols {
 	unsigned int sharers; /* owners beside the first one */
 	struct elf_file file, debug;
-	struct elf_file late; /* the debug file whose names were wanted when the first ones were looked up already */
+	struct elf_file late; /* a debug file that was added for more names, after the first lookups */
 	struct elf_names names;
-	struct elf_entry *entries; /* until they are made spans */
+	struct elf_entry *entries; /* freed once spans are made of them */
 	size_t nr, cap;
-	uint64_t nr_read;   /* symbols, also those that are no functions */
+	uint64_t nr_read;   /* symbols, also those that are not functions */
 	uint32_t nr_labels; /* see LABELS_MAX */
 	struct symtab tables[2];
 	unsigned int nr_tables;
 	bool has_symtab, swept, plt_read, go_read;
 	bool own_symtab;  /* the .symtab is the file's own, which may lack most symbols */
-	bool wants_names; /* of a debug file, beside these */
+	bool wants_names; /* also of a debug file */
 	bool is_debug;    /* @file is the separate debug file of a program */
 	bool wants_lines;
 	const struct elf_file *lines; /* of the two, the one with the debug information; NULL: neither */
 	struct elf_spans spans, plt, late_spans, go_spans;
-	const struct elf_strings *dynamic; /* the names that relocations mean; NULL: none */
+	const struct elf_strings *dynamic; /* the names of the symbols that relocations refer to; NULL: none */
 	struct elf_plt_sections plt_sections;
 	struct elf_go_table go;
 	uint64_t inside, inside_size; /* .gnu_debugdata */
@@ -68,7 +68,7 @@ static enum symbol_bind bind_of(unsigned char info)
 	}
 }
 
-/* Labels that say what the bytes are ($x, $d on ARM and RISC-V) or should have stayed in the assembler. */
+/* Ignore labels that mark the kind of bytes ($x, $d on ARM and RISC-V), and local ones that the assembler left (.L). */
 static bool is_code(struct elf_symbols *es, const struct elf_entry *e, unsigned char type)
 {
 	char name[4];
@@ -104,7 +104,7 @@ static uint64_t bytes_from(uint64_t addr, uint64_t start, uint64_t size)
 	return addr >= start && addr - start < size ? size - (addr - start) : 0;
 }
 
-/* Bytes of code from @addr on; 0: none. The section is executable; in a debug file, too, where it has no bytes. */
+/* Bytes of code from @addr on; 0: none. In a debug file, the section is executable, too, though it has no bytes. */
 static uint64_t code_from(const struct elf_file *f, const struct symtab *of, const Elf64_Sym *sym, uint64_t addr)
 {
 	const Elf64_Shdr *sh = of->by_segments ? NULL : &f->sections[sym->st_shndx];
@@ -125,7 +125,7 @@ static int add_symbol(struct elf_symbols *es, const struct elf_file *f, const El
 
 	if (!sym->st_name || sym->st_name >= of->names->size)
 		return 0;
-	/* The reserved indices (absolute, common) are above any e_shnum that there can be. */
+	/* The reserved indices (absolute, common) are above any possible e_shnum. */
 	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= SHN_LORESERVE ||
 	    (!of->by_segments && sym->st_shndx >= f->nr_sections))
 		return 0;
@@ -171,7 +171,7 @@ static const Elf64_Shdr *find_type(const struct elf_file *f, uint32_t type)
 	return NULL;
 }
 
-/* The symbol table @sh, whose names are in @strings. */
+/* Read the symbol table @sh, whose names are in @strings. */
 static int read_section(struct elf_symbols *es, const struct elf_file *f, const Elf64_Shdr *sh,
 			const Elf64_Shdr *strings, struct symtab *out)
 {
@@ -190,7 +190,7 @@ static int read_section(struct elf_symbols *es, const struct elf_file *f, const 
 	return read_table(es, f, out);
 }
 
-/* The first section of @type, a symbol table. Return: -ENOENT: there is none. */
+/* Read the first section of @type, a symbol table. Return: -ENOENT: there is none. */
 static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32_t type, struct symtab *out)
 {
 	const Elf64_Shdr *sh = find_type(f, type);
@@ -203,7 +203,7 @@ static int read_symbols(struct elf_symbols *es, const struct elf_file *f, uint32
 	return read_section(es, f, sh, &f->sections[sh->sh_link], out);
 }
 
-/* The same of .dynsym. Without that section, which nothing needs at run time, as the dynamic linker finds it. */
+/* Read .dynsym. The section header may be missing, because nothing needs it at run time: then use PT_DYNAMIC. */
 static int read_dynamic(struct elf_symbols *es, const struct elf_file *f, struct symtab *out)
 {
 	int rc = read_symbols(es, f, SHT_DYNSYM, out);
@@ -216,7 +216,7 @@ static int read_dynamic(struct elf_symbols *es, const struct elf_file *f, struct
 	return rc ? rc : read_section(es, f, &symbols, &strings, out);
 }
 
-/* A name, zeros up to a multiple of four bytes, and the CRC. It will be part of a path. */
+/* The section has a name, zeros up to a multiple of four bytes, and the CRC. The name will be part of a path. */
 static void read_debuglink(struct elf_symbols *es, const Elf64_Shdr *sh)
 {
 	char name[sizeof(es->debuglink)] = "";
@@ -237,7 +237,7 @@ static bool is_debug_info(const char *name)
 	return !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
 }
 
-/* The second name is that of position-independent programs. */
+/* .data.rel.ro.gopclntab is the section in position-independent programs. */
 static void note_go(struct elf_go_table *go, const Elf64_Shdr *sh, const char *name)
 {
 	if (!strcmp(name, ".text")) {
@@ -248,7 +248,7 @@ static void note_go(struct elf_go_table *go, const Elf64_Shdr *sh, const char *n
 	}
 }
 
-/* Sections that have a meaning by their name. Debug information is read elsewhere, also where it is compressed. */
+/* Find sections by name. Debug information is only noted here, also if it is compressed: another process reads it. */
 static void find_named(struct elf_symbols *es)
 {
 	struct elf_file *f = &es->file;
@@ -307,11 +307,11 @@ static int load(struct elf_symbols *es)
 	es->nr_tables = (unsigned int)(t - es->tables);
 	find_named(es);
 	elf_file_drop_sections(&es->file);
-	/* One broken table does not spoil the other, and a file need not have any. */
+	/* If one table is broken, use the other. A file may also have neither. */
 	return rc && rc != -ENOENT && rc_dyn && rc_dyn != -ENOENT ? rc : 0;
 }
 
-/* Some tools leave no section headers: what is loaded is known all the same. */
+/* Some tools strip all section headers: the segments are enough. */
 static bool is_program(const struct elf_file *f)
 {
 	return f->nr_sections || f->nr_segments;
@@ -440,7 +440,7 @@ int elf_symbols_lines_fd(const struct elf_symbols *es)
 	return es->lines ? es->lines->bytes.fd : -1;
 }
 
-/* Of a file in memory no more is needed than the names. */
+/* From a debug file in memory, keep only the names. */
 static void keep_strings(struct file_bytes *b, struct elf_strings *st)
 {
 	char *less;
@@ -462,7 +462,7 @@ static bool same_build(const struct elf_file *a, const struct elf_file *b)
 	return !a->build_id.size || !b->build_id.size || build_id_equal(&a->build_id, &b->build_id);
 }
 
-/* Its names are taken, unless it is there for the debug information alone. */
+/* Read its symbols, unless it is there only for the debug information. */
 static int take_debug(struct elf_symbols *es)
 {
 	struct symtab t;
@@ -499,7 +499,7 @@ static int merge_debug(struct elf_symbols *es)
 	return 0;
 }
 
-/* Is it the .symtab that the file has, too? Then reading it again, which takes long in large files, adds nothing. */
+/* Return true if it has the same .symtab as the file: reading it again, slow in large files, would add nothing. */
 static bool is_whole(const struct elf_symbols *es)
 {
 	const Elf64_Shdr *sh = find_type(&es->late, SHT_SYMTAB);
@@ -521,7 +521,7 @@ static int take_late(struct elf_symbols *es)
 	return elf_spans_make(es->entries, es->nr, &es->names, &es->late_spans);
 }
 
-/* The names that were found before stay as they are. */
+/* Merge the names of es->late. Names that were found before stay as they are. */
 static int merge_late(struct elf_symbols *es)
 {
 	unsigned int nr_strings = es->names.nr_strings;
@@ -539,7 +539,7 @@ static int merge_late(struct elf_symbols *es)
 	return rc;
 }
 
-/* Return: the struct of the debug file that is added now; NULL: there is none to add. */
+/* Return: the struct for the debug file that is added now; NULL: none can be added. */
 static struct elf_file *next_debug(struct elf_symbols *es)
 {
 	if (es->wants_names)
@@ -576,11 +576,11 @@ int elf_symbols_add_inside(struct elf_symbols *es)
 
 	if (!f)
 		return -EALREADY;
-	/* There is no debug information in it. */
+	/* .gnu_debugdata has no debug information. */
 	if (!es->inside_size || (f == &es->debug && es->has_symtab && es->wants_lines))
 		return -ENOENT;
 	rc = elf_inflate_xz(&es->file.bytes, es->inside, es->inside_size, &memory, &len);
-	/* A few bytes can take much time and memory: as much as so many symbols. */
+	/* A few compressed bytes can take much time and memory: count them as that many symbols. */
 	es->nr_read += len / sizeof(struct elf_span);
 	return rc ? rc : merge_memory(es, f, memory, len);
 }
@@ -613,7 +613,7 @@ bool elf_symbols_vaddr(const struct elf_symbols *es, const struct mapping *m, ui
 	return elf_file_address(&es->file, mapping_offset(m, at), vaddr);
 }
 
-/* Without memory for all names there are none, rather than other ones. */
+/* If there is no memory to make the spans, find no symbol at all: never another one than with enough memory. */
 static const struct elf_span *find_symbol(struct elf_symbols *es, uint64_t vaddr)
 {
 	if (!es->swept) {
@@ -627,7 +627,7 @@ static const struct elf_span *find_symbol(struct elf_symbols *es, uint64_t vaddr
 	return elf_spans_find(&es->spans, vaddr);
 }
 
-/* What @e of a linkage table is called; 0: nothing. */
+/* The name of @e, an entry of a linkage table; 0: it has none. */
 static uint32_t plt_name(struct elf_symbols *es, const struct elf_plt_entry *e)
 {
 	const struct elf_span *resolver;
@@ -658,7 +658,7 @@ static void read_plt(struct elf_symbols *es)
 	free(v);
 }
 
-/* Few profiles have a sample there, and reading them takes its time. */
+/* Read the tables when a sample needs them: few profiles have one there, and reading takes time. */
 static const struct elf_span *find_plt(struct elf_symbols *es, uint64_t vaddr)
 {
 	if (!elf_plt_covers(&es->plt_sections, vaddr))

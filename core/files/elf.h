@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The function symbols of one ELF file: .symtab and .dynsym together, 32 and 64 bits, little endian; without .symtab,
- * the one of its debug file (see debug_files.h) or of its .gnu_debugdata in its place; and where these have no name, or
- * one without size, the one of the debug file beside them, if it is added. Without section headers, .dynsym is found as
- * the dynamic linker finds it.
+ * The function symbols of one ELF file, 32 or 64 bits, little endian. They come from .symtab and .dynsym together. If
+ * the file has no .symtab, the one of its debug file (see debug_files.h) or of its .gnu_debugdata replaces it. If these
+ * have no name for an address, or only a symbol without size, the debug file is used, too, if it is added. Without
+ * section headers, .dynsym is found as the dynamic linker finds it.
  *
- * Taken are functions, indirect functions and untyped labels (hand-written assembly) that lie in an executable section,
- * or segment where sections are not known. An address belongs to the symbol with size that covers it and begins closest
- * below; of those that begin at the same address, to the one alias.h prefers. A symbol without size ends where the next
- * one begins, at latest with its section, and gives way to every symbol with size that covers it or begins where it
- * does. Where there is no symbol, the entries of the procedure linkage tables are called "name@plt", and the functions
- * of Go programs have the names of .gopclntab.
+ * We use functions, indirect functions and untyped labels (hand-written assembly) that lie in an executable section, or
+ * in an executable segment if sections are not known. An address belongs to the symbol with size that covers it and
+ * begins closest below; if several begin at the same address, to the alias that alias.h prefers. A symbol without size
+ * ends where the next one begins, at the latest with its section, and gives way to every symbol with size that covers
+ * it or begins at the same address. If there is no symbol, the entries of the procedure linkage tables are named
+ * "name@plt", and the functions of Go programs have the names of .gopclntab.
  *
- * Memory: 24 bytes a symbol, and the names that were asked for; of .gnu_debugdata, all names. The files stay open for
- * the others.
+ * Memory: 24 bytes a symbol, and each name that was looked up; for .gnu_debugdata, all names. The files stay open to
+ * read the other names.
  *
- * The files may be hostile and may change while they are read: bytes are read by pread(2) into memory of our own, and
- * each offset, count and link is checked there. A name that changed is another name, no more. Not thread safe.
+ * The files may be hostile and may change while they are read: bytes are read by pread(2) into our own memory, and each
+ * offset, count and link is checked there. A name that changes becomes a wrong name, and does no other harm. Not thread
+ * safe.
  */
 #ifndef CORE_FILES_ELF_H
 #define CORE_FILES_ELF_H
@@ -49,19 +50,19 @@ int elf_symbols_open(int fd, struct elf_symbols **out);
 int elf_symbols_of(struct elf_file *f, struct elf_symbols **out);
 
 /**
- * elf_symbols_of_debug() - the same of the separate debug file of a program, where the program itself is not to be had.
+ * elf_symbols_of_debug() - the same for the separate debug file of a program, if the program itself cannot be read.
  * Return: also -ENOENT: it has no .symtab.
  */
 int elf_symbols_of_debug(struct elf_file *f, struct elf_symbols **out);
 
-/** elf_symbols_share() - they have one owner more. Return: @es. */
+/** elf_symbols_share() - add one owner. Return: @es. */
 struct elf_symbols *elf_symbols_share(struct elf_symbols *es);
-/** elf_symbols_shared() - have they another owner? */
+/** elf_symbols_shared() - true if there is more than one owner. */
 bool elf_symbols_shared(const struct elf_symbols *es);
 /** elf_symbols_free() - by each owner; the last one frees them. NULL is fine. */
 void elf_symbols_free(struct elf_symbols *es);
 
-/** elf_symbols_want_lines() - the debug information is wanted, too (see lines.h). Before debug files are added. */
+/** elf_symbols_want_lines() - the debug information is wanted, too (see lines.h). Call it before adding debug files. */
 void elf_symbols_want_lines(struct elf_symbols *es);
 
 /**
@@ -72,25 +73,27 @@ int elf_symbols_lines_fd(const struct elf_symbols *es);
 
 /**
  * elf_symbols_want_names() - an address has no name though the file has a .symtab, which may have been stripped of most
- * symbols: those of the debug file are wanted beside them. After the first elf_symbols_find().
+ * symbols: use those of the debug file, too. Call it after the first elf_symbols_find().
  * Return: false: they are there already, or the .symtab is that of a debug file.
  */
 bool elf_symbols_want_names(struct elf_symbols *es);
-/** elf_symbols_may_want_names() - may that be so, now or later? */
+/** elf_symbols_may_want_names() - true if elf_symbols_want_names() may return true, now or later. */
 bool elf_symbols_may_want_names(const struct elf_symbols *es);
 
-/** elf_symbols_wants_debug() - has no .symtab been read, of the file or of another one, or something else wanted? */
+/**
+ * elf_symbols_wants_debug() - true if no .symtab has been read yet, or if lines or names of a debug file are wanted.
+ */
 bool elf_symbols_wants_debug(const struct elf_symbols *es);
 
-/** elf_symbols_stripped() - has no .symtab been read, of the file or of another one? */
+/** elf_symbols_stripped() - true if no .symtab has been read, neither of the file nor of a debug file. */
 bool elf_symbols_stripped(const struct elf_symbols *es);
 
 /**
  * elf_symbols_add_debug() - add the .symtab of @fd, the separate debug file. One of another build or machine is
- * refused; that it is the right one when nothing tells builds apart is for the caller to know. Before the first
+ * refused; if a build id is missing, the caller has to know that it is the right file. Call this before the first
  * elf_symbols_find(), and once; after elf_symbols_want_names(), once more. Return: 0; -ENOENT: it has nothing that is
- * wanted; -ESTALE: of another build or machine; -EALREADY; others as of elf_symbols_open(), and @es is as it was. @fd
- * stays the caller's.
+ * wanted; -ESTALE: of another build or machine; -EALREADY; others as of elf_symbols_open(), and @es is as it was. The
+ * caller still owns @fd.
  */
 int elf_symbols_add_debug(struct elf_symbols *es, int fd);
 
@@ -101,21 +104,21 @@ int elf_symbols_add_debug(struct elf_symbols *es, int fd);
 int elf_symbols_add_inside(struct elf_symbols *es);
 
 /**
- * elf_symbols_debuglink() - what .gnu_debuglink tells of the debug file.
- * @name: its name, without folder, until elf_symbols_free(); not empty, "." or ".."
+ * elf_symbols_debuglink() - the contents of .gnu_debuglink.
+ * @name: of the debug file, without directory, until elf_symbols_free(); not empty, "." or ".."
  * @crc: CRC-32 of all of its bytes, as of zlib
- * Return: false: the file does not tell, or tells nonsense; both are untouched.
+ * Return: false: there is no such section, or it is malformed; both are untouched.
  */
 bool elf_symbols_debuglink(const struct elf_symbols *es, const char **name, uint32_t *crc);
 
 /**
- * elf_symbols_read() - symbols that were read, also those that are no functions, and others' worth of bytes: what time
- * and memory grow with.
+ * elf_symbols_read() - a measure of time and memory: the number of symbols that were read, functions or not. Other data
+ * counts as the symbols that have as many bytes.
  */
 uint64_t elf_symbols_read(const struct elf_symbols *es);
 
 /**
- * elf_symbols_vaddr() - the file's own address of address @at of @m, which shows it. False: it is not loaded
+ * elf_symbols_vaddr() - the file's own address of address @at of @m, a mapping of it. False: it is not loaded
  * executable, or that is not known (see elf_file_address_mapped()).
  */
 bool elf_symbols_vaddr(const struct elf_symbols *es, const struct mapping *m, uint64_t at, uint64_t *vaddr);
@@ -123,12 +126,12 @@ bool elf_symbols_vaddr(const struct elf_symbols *es, const struct mapping *m, ui
 /** elf_symbols_find() - the symbol @vaddr is in. Return: true and *@out, which is untouched otherwise. */
 bool elf_symbols_find(struct elf_symbols *es, uint64_t vaddr, struct elf_symbol *out);
 
-/** elf_symbols_is_plt() - is @vaddr in a procedure linkage table? */
+/** elf_symbols_is_plt() - true if @vaddr is in a procedure linkage table. */
 bool elf_symbols_is_plt(const struct elf_symbols *es, uint64_t vaddr);
 
 /**
- * elf_symbols_address() - the address of the first symbol called @name, code or not, that is defined in the file, not
- * in its debug file. A longer name than 1022 bytes is not found. Reads all names up to it: not for many lookups.
+ * elf_symbols_address() - the address of the first symbol named @name, code or not, that is defined in the file, not
+ * in its debug file. A longer name than 1022 bytes is not found. Reads all names up to it, so it is slow.
  * Return: true and *@addr, which is untouched otherwise.
  */
 bool elf_symbols_address(const struct elf_symbols *es, const char *name, uint64_t *addr);

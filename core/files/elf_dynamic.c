@@ -85,7 +85,7 @@ static int read_entries(const struct elf_file *f, struct elf_table *t, struct dy
 	return t->rc;
 }
 
-/* @nr words of 32 bits of a hash table from @addr on, as many of them as there are. */
+/* Read @nr words of 32 bits of a hash table from @addr on, or as many of them as there are. */
 static bool words_at(const struct elf_file *f, uint64_t addr, uint64_t nr, struct elf_table *t)
 {
 	uint64_t offset, left;
@@ -105,7 +105,7 @@ static bool next_word(struct elf_table *t, uint32_t *word)
 	return p;
 }
 
-/* DT_HASH has as many links as there are symbols: its second word. */
+/* DT_HASH has as many links as there are symbols: the number is its second word. */
 static uint64_t count_hash(const struct elf_file *f, uint64_t addr, struct elf_table *t)
 {
 	uint32_t nr_buckets, nr;
@@ -114,8 +114,8 @@ static uint64_t count_hash(const struct elf_file *f, uint64_t addr, struct elf_t
 }
 
 /*
- * DT_GNU_HASH has them sorted by their bucket, those it does not have before them. The chain that begins last has the
- * last symbol, where the lowest bit of a word is set.
+ * DT_GNU_HASH sorts the symbols by bucket; symbols that are not in it come first. The chain that begins last has the
+ * last symbol: the lowest bit of a word marks the end of a chain.
  */
 static uint64_t count_gnu_hash(const struct elf_file *f, uint64_t addr, struct elf_table *t)
 {
@@ -140,7 +140,7 @@ static uint64_t count_gnu_hash(const struct elf_file *f, uint64_t addr, struct e
 	return last + i + 1;
 }
 
-/* Without a hash table the names lie behind the symbols, as all linkers make it. */
+/* Without a hash table: every linker puts the names behind the symbols. */
 static uint64_t count_symbols(const struct elf_file *f, const struct dynamic *d, struct elf_table *t)
 {
 	uint64_t nr = d->hash ? count_hash(f, d->hash, t) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The symbols of a file without section headers, by the dynamic section that the dynamic linker uses. It tells where
- * they begin; how many there are follows from the hash table that they are looked up by.
+ * The symbols of a file without section headers, by the dynamic section that the dynamic linker uses. It has the
+ * address of the first symbol; the number of symbols follows from the hash table that they are looked up in.
  */
 #ifndef CORE_FILES_ELF_DYNAMIC_H
 #define CORE_FILES_ELF_DYNAMIC_H
@@ -9,7 +9,8 @@
 #include "core/files/elf_file.h"
 
 /**
- * elf_dynamic_symbols() - where the dynamic symbols of @f and their names are, as .dynsym and .dynstr would say it.
+ * elf_dynamic_symbols() - where the dynamic symbols of @f and their names are, like the section headers of .dynsym and
+ * .dynstr.
  * @symbols, @strings: out: type, offset, size and size of an entry; all within the file, but not otherwise checked
  * Return: 0; -ENOENT: there are none; -ENOEXEC: damaged; others of file_bytes_read().
  */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define NOTES_MAX    64    /* segments and sections of notes that are read; files have about five */
-#define NOTE_BYTES   16384 /* of each, the rest is not read */
+#define NOTE_BYTES   16384 /* of each; the rest is ignored */
 #define SECTIONS_MAX 1024  /* whose name is compared; programs and libraries have about 40 */
 
 static bool is_wide(const struct elf_file *f)
@@ -115,8 +115,8 @@ static int read_header(struct elf_file *f, Elf64_Ehdr *out)
 }
 
 /*
- * Look for the build id, when it is not known yet, in the notes at @offset. Nothing else of the file depends on it:
- * what cannot be read is not there. @left: how many may still be looked into.
+ * Look for the build id, if it is not known yet, in the notes at @offset. Unreadable notes count as missing, because
+ * nothing else depends on them. @left: how many segments and sections may still be read
  */
 static void read_notes(struct elf_file *f, unsigned int *left, uint64_t offset, uint64_t size, uint64_t align)
 {
@@ -213,7 +213,7 @@ static int read_sections(struct elf_file *f, const Elf64_Ehdr *ehdr)
 	}
 	if (t.rc != -ENOEXEC)
 		return t.rc;
-	/* They are not in the file, which can be unwound without them. */
+	/* The headers are not in the file: it may have been cut. It can be unwound without them. */
 	elf_file_drop_sections(f);
 	f->nr_sections = 0;
 	return 0;
@@ -233,7 +233,7 @@ bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr)
 }
 
 /*
- * Return: how many executable segments there are.
+ * Return: the number of executable segments.
  * @code:  out: the last one of them
  * @whole: out: all of them have their bytes in the file
  */
@@ -259,7 +259,7 @@ static uint64_t pages(uint64_t start, uint64_t end, uint64_t page)
 	return ((end - 1) | (page - 1)) + 1 - (start & ~(page - 1));
 }
 
-/* Does @m show @code from its first page to its last? */
+/* Return true if @m maps @code from its first page to its last. */
 static bool shows_segment(const struct elf_file *f, const struct elf_segment *code, const struct mapping *m)
 {
 	const struct elf_segment *last = &f->segments[f->nr_segments - 1];
@@ -301,7 +301,7 @@ bool elf_section_readable(const struct elf_file *f, const Elf64_Shdr *sh)
 	return !(sh->sh_flags & SHF_COMPRESSED) && section_in_file(f, sh);
 }
 
-/* Its first @cap - 1 bytes, terminated. A name that the table does not terminate is none. */
+/* Read the first @cap - 1 bytes of its name, terminated. A name without an end in the table is malformed. */
 static int read_name(struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap)
 {
 	const Elf64_Shdr *names = f->names < f->nr_sections ? &f->sections[f->names] : NULL;
@@ -348,8 +348,8 @@ int elf_section_find(struct elf_file *f, const char *name, Elf64_Shdr *out)
 }
 
 /*
- * `perf inject --jit` before Linux 6.2 makes files without program headers, each with the code of one function: take
- * sections as segments. The addresses of sections in an object file (ET_REL) mean nothing.
+ * `perf inject --jit` before Linux 6.2 makes files without program headers, each with the code of one function: use
+ * the sections as segments. In an object file (ET_REL), the addresses of sections mean nothing.
  */
 static void use_sections(struct elf_file *f)
 {
@@ -370,7 +370,7 @@ static void use_sections(struct elf_file *f)
 	}
 }
 
-/* Behind the segments, which are what the kernel tells of a mapped file. */
+/* Call this after the segments' notes: the kernel reads the build id of a mapped file from those. */
 static void read_note_sections(struct elf_file *f, unsigned int *notes_left)
 {
 	size_t i;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One ELF file, 32 or 64 bits, little endian: its header, segments, sections and build id. Names (elf.h) and unwind
- * rules (unwind/rules.h) are made of this.
+ * One ELF file, 32 or 64 bits, little endian: its header, segments, sections and build id. elf.h reads names from it,
+ * and unwind/rules.h unwind rules.
  *
- * The file may be hostile and may change while it is read: each offset, count and link is checked in a copy of our own.
+ * The file may be hostile and may change while it is read: each offset, count and link is checked in our own copy.
  * Not thread safe.
  */
 #ifndef CORE_FILES_ELF_FILE_H
@@ -32,10 +32,10 @@ struct elf_segment {
 };
 
 /**
- * struct elf_file - begins as ELF_FILE_NONE. Read it, change nothing.
+ * struct elf_file - begins as ELF_FILE_NONE. Do not write to it.
  * @class:    ELFCLASS32 or ELFCLASS64; 0: it is not open
- * @sections: @nr_sections of them, as they are in the file but for their width: to be checked with
- *            elf_section_readable(); NULL after elf_file_drop_sections()
+ * @sections: @nr_sections headers, widened to 64 bits and otherwise unchecked: use elf_section_readable(); NULL after
+ *            elf_file_drop_sections()
  * @nr_sections: 0: it has none, or they cannot be read
  * @segments: in the order of the file; without program headers, the sections that would be loaded
  * @eh_frame_hdr: PT_GNU_EH_FRAME; size 0: none
@@ -61,30 +61,31 @@ struct elf_file {
  */
 int elf_file_open(struct elf_file *f, int fd);
 
-/** elf_file_adopt() - the same of @len bytes at @memory, from malloc(3), which are @f's from now on, or freed. */
+/**
+ * elf_file_adopt() - the same for @len bytes at @memory, from malloc(3). @f owns them then; they are freed on failure.
+ */
 int elf_file_adopt(struct elf_file *f, char *memory, size_t len);
 
 /** elf_file_drop_sections() - free the headers of sections, and the pages that were read for their names. */
 void elf_file_drop_sections(struct elf_file *f);
 void elf_file_release(struct elf_file *f);
 
-/** elf_file_address() - the file's own address of its byte @offset, which is loaded executable. False: it is not. */
+/** elf_file_address() - the file's own address of its byte @offset, if it is loaded executable. False: it is not. */
 bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr);
 
 /**
- * elf_file_address_mapped() - the same of a separate debug file, for address @at of @m, which shows the file that it
- * belongs to.
+ * elf_file_address_mapped() - the same for a separate debug file, for address @at of @m, a mapping of the program.
  *
- * objcopy(1) moves the segments of a debug file whose bytes it leaves out. Where they were in the program is unknown
- * then, unless there is one executable segment, and @m shows exactly that one, or begins with it and is as long as the
- * whole program (as ld.so maps a library first).
+ * objcopy(1) moves the segments of a debug file whose bytes it leaves out, so their place in the program is unknown.
+ * But if there is one executable segment, we know it in two cases: @m maps exactly that segment, or @m begins with it
+ * and is as long as the whole program (because ld.so maps a library as a whole first).
  */
 bool elf_file_address_mapped(const struct elf_file *f, const struct mapping *m, uint64_t at, uint64_t *addr);
 
-/** elf_section_readable() - its bytes, if it has any, are in the file as they are. */
+/** elf_section_readable() - true if its bytes, if it has any, are in the file and not compressed. */
 bool elf_section_readable(const struct elf_file *f, const Elf64_Shdr *sh);
 
-/** elf_section_name() - the first @cap - 1 bytes of its name, terminated; "" when it cannot be read. */
+/** elf_section_name() - the first @cap - 1 bytes of its name, terminated; "" if it cannot be read. */
 void elf_section_name(struct elf_file *f, const Elf64_Shdr *sh, char *buf, size_t cap);
 
 /**
@@ -121,7 +122,7 @@ const void *elf_table_next(struct elf_table *t);
 /** elf_symbol_size() - bytes of a symbol in @f. */
 size_t elf_symbol_size(const struct elf_file *f);
 
-/** elf_symbol_of() - @item of a table of symbols, in the form of 64 bits. */
+/** elf_symbol_of() - @item of a symbol table, widened to 64 bits. */
 Elf64_Sym elf_symbol_of(const struct elf_file *f, const void *item);
 
 #endif

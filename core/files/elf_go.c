@@ -36,7 +36,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t size)
 	return wide;
 }
 
-/* @w: words of the header; @ptr: bytes of each */
+/* @w: words of the header; @ptr: bytes of each word */
 static void lay_out(uint32_t magic, const uint64_t *w, size_t ptr, const struct elf_go_table *go, struct layout *l)
 {
 	bool offsets = magic == MAGIC_18 || magic == MAGIC_20; /* from the start of the code, of 32 bits */
@@ -81,7 +81,7 @@ static int read_layout(const struct elf_file *f, const struct elf_go_table *go, 
 	return 0;
 }
 
-/* Reads the list, and records in the order in which they lie: each part of the section is read once. */
+/* Read the list, and the records in the order in which they lie, so that each part of the section is read once. */
 struct reader {
 	const struct elf_go_table *go;
 	struct layout l;
@@ -89,7 +89,7 @@ struct reader {
 	uint64_t last;                  /* the last record that was read */
 };
 
-/* The offset of the name in the record at @at, of those of the section. False: there is none. */
+/* The offset, in the section, of the name in the record at @at. False: there is none. */
 static bool read_name(struct reader *r, uint64_t at, uint32_t *name)
 {
 	const void *p;
@@ -103,7 +103,7 @@ static bool read_name(struct reader *r, uint64_t at, uint32_t *name)
 	return p;
 }
 
-/* Functions end where the next one begins, the last one where the list says. */
+/* A function ends where the next one begins; the list has the end of the last one. */
 static size_t read_functions(struct reader *r, const struct elf_strings *st, struct elf_entry *v)
 {
 	struct elf_entry *e = NULL;
@@ -133,7 +133,7 @@ static void open_reader(struct reader *r, const struct elf_file *f)
 	const struct layout *l = &r->l;
 	uint64_t room = (go->size - l->functions) / (2 * l->word);
 
-	/* The address behind the last function is half a pair; what follows it in the section are records. */
+	/* The end of the last function is half a pair; the bytes behind it in the section are records. */
 	elf_table_init(&r->list, &f->bytes, 2 * l->word, go->offset + l->functions, room);
 	elf_table_init(&r->records, &f->bytes, 4, go->offset + l->records, (go->size - l->records) / 4);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of a Go program by .gopclntab, the table that its runtime prints stack traces with: strip leaves it.
- * The layouts of Go 1.2, 1.16, 1.18 and 1.20 (and later versions) are known.
+ * The functions of a Go program by .gopclntab, the table that its runtime prints stack traces with. strip(1) does not
+ * remove it. We know the layouts of Go 1.2, 1.16, 1.18 and 1.20 (also used by later versions).
  */
 #ifndef CORE_FILES_ELF_GO_H
 #define CORE_FILES_ELF_GO_H
@@ -17,7 +17,7 @@ struct elf_go_table {
 
 /**
  * elf_go_read() - read the functions of table @go of @f, at most a million.
- * @names: has their names afterwards, if there are any
+ * @names: the names are added to it, if there are any
  * @out: owned, from malloc(3); @nr of them. NULL: none
  * Return: 0; -ENOEXEC: not such a table, or one that is damaged; -ENOMEM; others of file_bytes_read(). There is nothing
  * to free after a failure.

@@ -18,13 +18,13 @@
 
 #define SECTION_MAX (16u << 20) /* bytes of contents; the largest .debug_frame of distributions has some 10 MiB */
 
-/* Of inflated to deflated bytes: zlib's format reaches 1032, zstd's has blocks of 4 bytes for 128 KiB. */
+/* Limits on the ratio of inflated to deflated bytes: zlib reaches 1032; a zstd block of 4 bytes may hold 128 KiB. */
 #define ZLIB_RATIO_MAX 1100
 #define ZSTD_RATIO_MAX (32u << 10)
 
 #define XZ_MAX          (16u << 20)
 #define XZ_INFLATED_MAX (64u << 20)
-#define XZ_WORK_MAX     (80u << 20) /* xz -6, which is what makes them, needs 9 MiB, -9 needs 65 */
+#define XZ_WORK_MAX     (80u << 20) /* xz -6, which distributions use, needs 9 MiB, -9 needs 65 */
 
 /* The bytes to inflate, piece by piece. */
 struct input {
@@ -99,7 +99,7 @@ static int zstd_piece(ZSTD_DStream *z, ZSTD_inBuffer *piece, ZSTD_outBuffer *out
 		*status = ZSTD_decompressStream(z, out, piece);
 		rc = zstd_status(*status);
 		if (!rc && piece->pos + out->pos == before)
-			rc = -EBADMSG; /* more than there is room for */
+			rc = -EBADMSG; /* does not fit into @size */
 	}
 	return rc;
 }
@@ -159,7 +159,7 @@ int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out)
 
 /* ---- sections */
 
-/* Inflate what follows @header bytes of the @size bytes at @offset: @contents bytes, compressed by @method. */
+/* Inflate the section at @offset: @header bytes, then @contents bytes compressed by @method; @size bytes in all. */
 static int inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, size_t header, uint32_t method,
 			   uint64_t contents, char **out)
 {
@@ -216,7 +216,7 @@ int elf_inflate_gnu(const struct file_bytes *b, uint64_t offset, uint64_t size, 
 
 /* ---- xz */
 
-/* Twice as much room behind what there is. */
+/* Double the room for output. */
 static int make_room(lzma_stream *z, char **out, size_t *cap)
 {
 	size_t used = *cap, more = *cap ? *cap : 4 * CHUNK;
@@ -249,7 +249,7 @@ static int status_of(lzma_ret ret)
 	}
 }
 
-/* Room is made before it is needed, so that a step without progress is the input's fault. */
+/* Make room before it is needed, so that a step without progress means bad input. */
 static int xz_all(struct input *in, lzma_stream *z, char **out)
 {
 	lzma_ret ret = LZMA_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compressed parts of ELF files: sections with SHF_COMPRESSED, and the small ELF file, with no more than symbols, that
- * some distributions put into each program: .gnu_debugdata.
+ * Inflate compressed parts of ELF files: sections with SHF_COMPRESSED, and .gnu_debugdata, a small ELF file with only
+ * symbols that some distributions put into each program.
  */
 #ifndef CORE_FILES_ELF_INFLATE_H
 #define CORE_FILES_ELF_INFLATE_H
@@ -15,27 +15,26 @@
 #endif
 
 /**
- * elf_inflate_section() - what the @size bytes at @offset, of a section with SHF_COMPRESSED in a file of 64 bits, stand
- * for.
- * Return: 0 and the owned *@out, from malloc(3), of *@len bytes, which are some; -ENOTSUP: neither zlib nor zstd, or
+ * elf_inflate_section() - inflate the @size bytes at @offset, a section with SHF_COMPRESSED in a file of 64 bits.
+ * Return: 0 and the owned *@out, from malloc(3), of *@len bytes, at least one; -ENOTSUP: neither zlib nor zstd, or
  * more than 16 MiB; -EBADMSG: damaged; -ENOMEM; others of file_bytes_read().
  */
 int elf_inflate_section(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);
 
-/** elf_inflate_gnu() - the same of a section called .zdebug_..., as compilers made them before 2015: zlib alone. */
+/** elf_inflate_gnu() - the same for a section named .zdebug_..., which compilers made before 2015: only zlib. */
 int elf_inflate_gnu(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);
 
 /**
- * elf_inflate_zstd() - the same of @len bytes in memory, without the header that such a section has: one zstd frame, or
- * several, as mold writes them. They stand for @size bytes, as many as there is memory for.
+ * elf_inflate_zstd() - the same for @len bytes in memory, without the header that such a section has: one zstd frame,
+ * or several, as mold writes them. They inflate to @size bytes, however many fit into memory.
  * Return: 0 and the owned *@out; -ENOTSUP: this program was built without zstd; -EBADMSG; -ENOMEM.
  */
 int elf_inflate_zstd(const void *from, size_t len, uint64_t size, char **out);
 
 /**
- * elf_inflate_xz() - the same of an .xz stream.
- * Return: also -E2BIG: more than 16 MiB, 64 MiB of contents, or 80 MiB of memory for the work; -EBADMSG: not such a
- * stream, or its end is missing.
+ * elf_inflate_xz() - the same for an .xz stream.
+ * Return: also -E2BIG: more than 16 MiB, or its contents more than 64 MiB, or 80 MiB of working memory; -EBADMSG: not
+ * such a stream, or its end is missing.
  */
 int elf_inflate_xz(const struct file_bytes *b, uint64_t offset, uint64_t size, char **out, size_t *len);
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRINGS_BYTES_MAX (512u << 20) /* of one string table: so all of them have numbers below ELF_NAME_PLT */
-#define NAME_BYTES_MAX    (64u << 10)  /* of a name, the rest is cut */
+#define STRINGS_BYTES_MAX (512u << 20) /* of one string table, so that all numbers are below ELF_NAME_PLT */
+#define NAME_BYTES_MAX    (64u << 10)  /* of a name; the rest is cut off */
 #define HELD_BYTES_MAX    (64u << 20)  /* of all tables together */
-#define KNOWN_BYTES_MAX   (16u << 20)  /* of the names of a file; then only the first bytes of each are kept */
+#define KNOWN_BYTES_MAX   (16u << 20)  /* of the names of a file; beyond it only the first bytes of a name are kept */
 #define FIRST_BYTES       256
 #define PLT_SUFFIX        "@plt"
 
@@ -70,7 +70,7 @@ void elf_names_hold(struct elf_names *n, size_t nr)
 	uint64_t sum = 0;
 	unsigned int i;
 
-	/* Tables in memory need not be. */
+	/* Tables in memory need no copy. */
 	for (i = 0; i < n->nr_strings; i++)
 		sum += n->strings[i].b->memory ? 0 : n->strings[i].size;
 	if (!nr || sum > HELD_BYTES_MAX || sum / FIRST_BYTES > nr)
@@ -96,7 +96,7 @@ void elf_names_drop(struct elf_names *n)
 	}
 }
 
-/* @len bytes from @at on, which are within. */
+/* Read @len bytes from @at on, which are within the table. */
 static int read_strings(const struct elf_strings *st, size_t at, char *buf, size_t len)
 {
 	if (!st->held)
@@ -105,7 +105,7 @@ static int read_strings(const struct elf_strings *st, size_t at, char *buf, size
 	return 0;
 }
 
-/* In two steps: nearly all names end within the first. */
+/* Read in two steps: nearly all names end within the first. */
 void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t cap)
 {
 	const struct elf_strings *st = &n->strings[n->nr_strings - 1];
@@ -128,8 +128,8 @@ void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t 
 }
 
 /*
- * A whole name, or as much of it as is shown, in memory of its own. NULL: no memory, or no name. Names may end in the
- * same bytes, so a small file can have many long ones.
+ * A name, or as much of it as is shown, in its own memory. NULL: no memory, or no name. Names may overlap, so a small
+ * file can have many long ones.
  */
 static char *whole_name(struct elf_names *n, uint32_t name)
 {

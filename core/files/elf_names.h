@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of symbols, in the string tables of ELF files: each known by a number, and read when it is asked for, since
- * few are. Strings that their table does not terminate are not there.
+ * The names of symbols, in the string tables of ELF files. Each is known by a number and read only when it is needed,
+ * because few are. Strings that do not end within their table do not exist.
  */
 #ifndef CORE_FILES_ELF_NAMES_H
 #define CORE_FILES_ELF_NAMES_H
@@ -11,29 +11,29 @@
 
 #define ELF_STRINGS_MAX 4 /* .symtab's, .dynsym's, a debug file's, and those of .gopclntab */
 
-/* The same name with "@plt" behind it: in procedure linkage tables. */
+/* The same name with "@plt" appended: an entry of a procedure linkage table. */
 #define ELF_NAME_PLT (1u << 31)
 
-/* A string table. Names in it are numbered from @base on by their offset. @held: all of it, for a while; or NULL. */
+/* A string table. A name has the number @base plus its offset. @held: a copy of the table for a while, or NULL. */
 struct elf_strings {
 	const struct file_bytes *b;
 	char *held;
 	uint64_t offset;
-	uint32_t base, size; /* without the bytes that begin no terminated string */
+	uint32_t base, size; /* up to the end of the last terminated string */
 };
 
 /** struct elf_names - all zero is empty; owned: elf_names_release(). */
 struct elf_names {
 	struct elf_strings strings[ELF_STRINGS_MAX];
 	unsigned int nr_strings;
-	struct intern_table known; /* that were asked for */
+	struct intern_table known; /* names that were found */
 	size_t known_bytes;        /* of these */
 };
 
 void elf_names_release(struct elf_names *n);
 
 /**
- * elf_names_add() - have the names of section @sh of @f, which is borrowed until elf_names_release().
+ * elf_names_add() - add the names of section @sh of @f, which is borrowed until elf_names_release().
  * Return: 0 and *@out, as long as @n; -ENOEXEC: not a string table, without a terminated string, or too large; others
  * of file_bytes_read().
  */
@@ -44,8 +44,8 @@ int elf_names_add(struct elf_names *n, const struct elf_file *f, const Elf64_Shd
 void elf_names_read(const struct elf_names *n, uint32_t name, char *buf, size_t cap);
 
 /**
- * elf_names_hold() - @nr calls of elf_names_read() follow: if that reads less, read the tables as a whole. This takes
- * at most 64 MiB, until elf_names_drop(). No failure: what cannot be held is read piece by piece.
+ * elf_names_hold() - prepare for @nr calls of elf_names_read(): if it takes fewer bytes, read the tables as a whole.
+ * This uses at most 64 MiB, until elf_names_drop(). It cannot fail: other tables are read piece by piece.
  */
 void elf_names_hold(struct elf_names *n, size_t nr);
 void elf_names_drop(struct elf_names *n);

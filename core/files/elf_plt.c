@@ -106,7 +106,7 @@ BY(addr)
 BY(slot)
 BY(symbol)
 
-/* Entries are sorted by slot: the first of those that jump through @slot; NULL: none. */
+/* Entries are sorted by slot. Return the first that jumps through @slot; NULL: none. */
 static struct elf_plt_entry *first_of_slot(const struct reader *r, uint64_t slot)
 {
 	size_t lo = 0, hi = r->nr;
@@ -143,7 +143,7 @@ static void fill_slot(struct reader *r, const Elf64_Rela *rela)
 	}
 }
 
-/* Those of .plt are behind the others, which are many and have nothing for it. */
+/* Read the sections from the last one, .rela.plt: the others before it are large and have few slots of entries. */
 static void fill_slots(struct reader *r, struct elf_table *t)
 {
 	unsigned int i;
@@ -177,7 +177,7 @@ static void find_names(struct reader *r, struct elf_table *t)
 	}
 }
 
-/* Keep what has a name, or will get one. Sections may lie over each other: the first entry wins. */
+/* Keep the entries that have a name or a resolver. Sections may overlap: the first entry wins. */
 static void keep_named(struct reader *r)
 {
 	uint64_t end = 0;

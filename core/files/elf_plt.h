@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entries of procedure linkage tables, by what they jump to: of ARCH_ELF_MACHINE, other machines have none here.
+ * The entries of procedure linkage tables, and the symbol that each jumps to. Only for ARCH_ELF_MACHINE: for other
+ * machines there are no entries.
  *
- * An entry is known by its jump through a slot of the global offset table, and the slot by the relocation that fills
- * it: linkers differ in the order of both, and in what else there is. Hostile input, as all of the file.
+ * We recognise an entry by its jump through a slot of the global offset table, and find the symbol by the relocation
+ * that fills the slot. The order of both, and the other bytes around them, depend on the linker. The input is hostile.
  */
 #ifndef CORE_FILES_ELF_PLT_H
 #define CORE_FILES_ELF_PLT_H
@@ -19,9 +20,9 @@ struct elf_extent {
 };
 
 /**
- * struct elf_plt_sections - where it all is; all zero: the file has none.
- * @relas: those that are loaded, in the order of the file
- * @symbols: offset of the symbol table that the relocations mean, of @nr_symbols; the caller's to fill
+ * struct elf_plt_sections - where the sections are; all zero: the file has none.
+ * @relas: the loaded relocation sections, in the order of the file
+ * @symbols: offset of the symbol table that the relocations refer to, with @nr_symbols; set by the caller
  */
 struct elf_plt_sections {
 	struct elf_extent stubs[ELF_PLT_SECTIONS];
@@ -38,13 +39,13 @@ struct elf_plt_sections {
 struct elf_plt_entry {
 	uint64_t addr, slot, resolver;
 	uint32_t len, symbol, name;
-	bool known; /* what fills the slot */
+	bool known; /* the symbol or the resolver is known */
 };
 
-/** elf_plt_note() - keep in @p where section @sh of @f is, if it is one of these. */
+/** elf_plt_note() - keep in @p where section @sh of @f is, if @p has a place for this kind of section. */
 void elf_plt_note(struct elf_plt_sections *p, const struct elf_file *f, const Elf64_Shdr *sh, const char *name);
 
-/** elf_plt_covers() - does @addr lie in a procedure linkage table? */
+/** elf_plt_covers() - true if @addr lies in a procedure linkage table. */
 bool elf_plt_covers(const struct elf_plt_sections *p, uint64_t addr);
 
 /**

@@ -16,25 +16,25 @@
 #define NAME_COST       512          /* beside so many for each: most take a system call */
 
 /*
- * The sweep that turns entries into disjoint spans: of all entries open at a position the one that began last owns it,
- * and that is the top of a stack, because entries are opened in the order of their addresses. Each is pushed and popped
- * once, so this is linear whatever the file says.
+ * The sweep that turns entries into disjoint spans. Among the entries open at a position, the one that began last
+ * owns it. Entries are opened in the order of their addresses, so this one is the top of a stack. Each entry is pushed
+ * and popped once, so the sweep takes linear time for any input.
  */
 struct sweep {
 	const struct elf_entry *entries;
 	size_t nr;
 	const struct elf_names *names;
 	struct elf_spans *out;
-	struct elf_entry *stack; /* in entries, over those that were opened already */
+	struct elf_entry *stack; /* overwrites the part of entries that was opened already */
 	size_t depth;
 	uint64_t at; /* spans are complete up to here */
-	/* Of two aliases that are compared, and where they come from: the better one of many is read once. */
+	/* The names of two aliases to compare, and their numbers, so that the better one of many is read once. */
 	char texts[2][ALIAS_COMPARED + 1];
 	uint32_t loaded[2];
 	size_t names_bytes; /* see NAMES_BYTES_MAX */
 };
 
-/* By address; at one address what has a size first, longest first. The rest makes the order complete. */
+/* By address; at one address, first those with a size, the longest first. The name makes the order unambiguous. */
 static int by_address(const void *va, const void *vb)
 {
 	const struct elf_entry *a = va, *b = vb;
@@ -48,7 +48,7 @@ static int by_address(const void *va, const void *vb)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Stable, by one digit of the address. */
+/* Stable sort by one digit of the address. */
 static void sort_by_digit(const struct elf_entry *from, size_t nr, unsigned int shift, struct elf_entry *to)
 {
 	uint32_t next[DIGITS] = { 0 }, sum = 0, count;
@@ -65,7 +65,7 @@ static void sort_by_digit(const struct elf_entry *from, size_t nr, unsigned int 
 		to[next[from[i].addr >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* By address alone, those at one address in the order they had: the last digit first, and only those that differ. */
+/* Stable sort by address alone: from the last digit on, but only the digits that differ. */
 static void sort_by_addresses(struct elf_entry *entries, size_t nr, struct elf_entry *other)
 {
 	struct elf_entry *from = entries, *to = other, *sorted;
@@ -96,7 +96,7 @@ static size_t same_address(const struct elf_entry *entries, size_t nr, size_t fr
 	return to;
 }
 
-/* Large tables are sorted digit by digit: comparing took more than half of what a lookup in a large library takes. */
+/* Sort large tables digit by digit: comparing took more than half of the time of a lookup in a large library. */
 static void sort(struct elf_entry *entries, size_t nr)
 {
 	struct elf_entry *other = nr >= DIGITS ? malloc(nr * sizeof(*other)) : NULL;
@@ -125,7 +125,7 @@ static const char *alias_name(struct sweep *s, int slot, uint32_t name)
 	return s->texts[slot];
 }
 
-/* Beyond that, what comes first in the order of the sort is the better one. */
+/* Once NAMES_BYTES_MAX is used up, no later entry is better than the first in the order of the sort. */
 static bool better(struct sweep *s, const struct elf_entry *a, const struct elf_entry *b)
 {
 	struct alias x = { .bind = (enum symbol_bind)a->bind }, y = { .bind = (enum symbol_bind)b->bind };
@@ -179,9 +179,9 @@ static int sweep_to(struct sweep *s, uint64_t upto)
 }
 
 /*
- * Open the entries [@from, @to), which begin at one address. Longest first: the best so far is the best of
- * all that are at least as long as the one at hand, so it owns what lies between that one's end and the
- * previous one's.
+ * Open the entries [@from, @to), which begin at one address, the longest first. The best so far is the best of
+ * all that are at least as long as the current one, so it owns the bytes from the end of the current one to the end of
+ * the previous one.
  */
 static void sweep_open(struct sweep *s, size_t from, size_t to)
 {
@@ -199,7 +199,7 @@ static void sweep_open(struct sweep *s, size_t from, size_t to)
 		if (!sized && next - e.addr < e.len)
 			e.len = (uint32_t)(next - e.addr);
 		if (!pushed || better(s, &e, &best)) {
-			/* Of equal length there is only one winner: replace, do not stack. */
+			/* At equal length only the winner owns anything, so replace the loser. */
 			if (pushed && s->stack[s->depth - 1].len == e.len)
 				s->depth--;
 			best = e;
@@ -223,7 +223,7 @@ static int sweep_all(struct sweep *s)
 	return rc ? rc : sweep_to(s, UINT64_MAX);
 }
 
-/* About as many names are read: each of several at an address once. */
+/* About this many names are read: those of aliases, each once. */
 static size_t count_aliases(const struct elf_entry *entries, size_t nr)
 {
 	size_t i, n = 0;

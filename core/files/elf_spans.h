@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the symbols of an ELF file, which may nest and overlap in any way, to who owns which addresses: see elf.h. */
+/* Turn the symbols of an ELF file, which may nest and overlap in any way, into disjoint address ranges: see elf.h. */
 #ifndef CORE_FILES_ELF_SPANS_H
 #define CORE_FILES_ELF_SPANS_H
 
@@ -24,7 +24,7 @@ struct elf_span {
 	uint32_t len;
 	uint32_t back;
 	uint32_t name;
-	bool sized; /* else it may end before, where nothing in the table tells */
+	bool sized; /* else the function may end before the span does: the table has no size */
 };
 
 /** struct elf_spans - sorted and disjoint; all zero is empty; @v is owned, from malloc(3). */
@@ -34,8 +34,8 @@ struct elf_spans {
 };
 
 /**
- * elf_spans_make() - @out of the @nr @entries, which are overwritten. The names they have are in @names.
- * Takes n log n, whatever they are; of symbols that begin at one address, the names of about a million are compared.
+ * elf_spans_make() - make @out of the @nr @entries, which are overwritten. Their names are in @names.
+ * Takes n log n time for any input; for symbols that begin at one address, it compares the names of about a million.
  * Return: 0; -ENOMEM, and *@out is incomplete.
  */
 int elf_spans_make(struct elf_entry *entries, size_t nr, struct elf_names *names, struct elf_spans *out);
@@ -46,7 +46,7 @@ const struct elf_span *elf_spans_find(const struct elf_spans *s, uint64_t addr);
 /** elf_spans_last() - the last one that begins at or before @addr, also if it ends before @addr; NULL: none. */
 const struct elf_span *elf_spans_last(const struct elf_spans *s, uint64_t addr);
 
-/** elf_span_has() - is @addr, which is not before @s, in it? */
+/** elf_span_has() - true if @addr, which is not before @s, is in it. */
 static inline bool elf_span_has(const struct elf_span *s, uint64_t addr)
 {
 	return addr - s->start < s->len;

@@ -15,7 +15,7 @@
 
 struct file_page {
 	uint64_t nr; /* in the file; NO_PAGE: none */
-	size_t len;  /* less than FILE_PAGE_BYTES only where the file ends */
+	size_t len;  /* less than FILE_PAGE_BYTES only at the end of the file */
 	char bytes[FILE_PAGE_BYTES];
 };
 
@@ -64,7 +64,7 @@ static bool in_file(const struct file_bytes *b, uint64_t offset, size_t len)
 	return offset <= b->size && len <= b->size - offset;
 }
 
-/* Return: bytes that are there, at most @len, or -errno. */
+/* Return: the number of bytes there, at most @len, or -errno. */
 static ssize_t read_there(const struct file_bytes *b, uint64_t offset, char *to, size_t len)
 {
 	size_t got = 0;
@@ -104,7 +104,7 @@ static int fill(const struct file_bytes *b, struct file_page *page, uint64_t nr)
 	uint64_t offset = nr * FILE_PAGE_BYTES, left = b->size - offset;
 	ssize_t n;
 
-	page->nr = NO_PAGE; /* its bytes are lost, also on failure */
+	page->nr = NO_PAGE; /* its bytes are overwritten, also on failure */
 	n = read_there(b, offset, page->bytes, left < FILE_PAGE_BYTES ? (size_t)left : FILE_PAGE_BYTES);
 	if (n < 0)
 		return (int)n;
@@ -113,7 +113,7 @@ static int fill(const struct file_bytes *b, struct file_page *page, uint64_t nr)
 	return 0;
 }
 
-/* @nr begins within the file. */
+/* Page @nr begins within the file. */
 static int get_page(struct file_bytes *b, uint64_t nr, const struct file_page **out)
 {
 	struct file_page **slot;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of a file, or of an image of one in memory. The file may be hostile and may change while it is read: its
+ * The bytes of a file, or of an image of one in memory. The file may be hostile and may change while it is read, so its
  * bytes are copied by pread(2), never mapped. Not thread safe.
  */
 #ifndef CORE_FILES_FILE_BYTES_H
@@ -15,10 +15,10 @@
 struct file_page;
 
 /**
- * struct file_bytes - begins as FILE_BYTES_NONE. Read it, change nothing.
+ * struct file_bytes - begins as FILE_BYTES_NONE. Do not write to it.
  * @fd:     owned; -1: the bytes are in @memory
  * @memory: owned, @size bytes; NULL: a file
- * @pages:  FILE_PAGES_NR, page N of the file at N modulo that; NULL: none is kept
+ * @pages:  FILE_PAGES_NR pages; page N of the file is at N modulo FILE_PAGES_NR; NULL: none is kept
  */
 struct file_bytes {
 	int fd;
@@ -31,7 +31,8 @@ struct file_bytes {
 #define FILE_BYTES_NONE ((struct file_bytes){ .fd = -1 })
 
 /**
- * file_bytes_open() - the bytes of @fd, which must be a regular file; its position is not used. @fd stays the caller's.
+ * file_bytes_open() - the bytes of @fd, which must be a regular file; its position is not used. The caller still owns
+ * @fd.
  * Return: 0 and @b, owned: file_bytes_release(); -EINVAL: not a regular file; -errno of fstat(2) and fcntl(2).
  */
 int file_bytes_open(struct file_bytes *b, int fd);
@@ -41,13 +42,13 @@ void file_bytes_release(struct file_bytes *b);
 int file_bytes_read(const struct file_bytes *b, uint64_t offset, void *to, size_t len);
 
 /**
- * file_bytes_read_kept() - the same through pages that are kept: what is read often costs no system call.
+ * file_bytes_read_kept() - the same through pages that are kept: bytes that are read often need no system call.
  * Return: also -ENOMEM.
  */
 int file_bytes_read_kept(struct file_bytes *b, uint64_t offset, void *to, size_t len);
 void file_bytes_drop_pages(struct file_bytes *b);
 
-/** file_bytes_memory() - bytes of memory behind it. */
+/** file_bytes_memory() - bytes of memory that it uses. */
 size_t file_bytes_memory(const struct file_bytes *b);
 
 #endif

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES_MAX 4 /* processes that are asked, before it is left alone for a while */
+#define TRIES_MAX 4 /* processes that are tried before a pause */
 
 static uint64_t hash_file(const void *key)
 {
@@ -124,7 +124,7 @@ bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid)
 	return true;
 }
 
-/* As perf keeps it. */
+/* Open the copy of a recorded vDSO that perf keeps. */
 static int open_recorded_vdso(const struct file_cache *c, const struct cached_file *cf, struct elf_file *f)
 {
 	struct build_id id;
@@ -162,7 +162,7 @@ static bool same_id(const struct file_id *a, const struct file_id *b)
 	       a->written.tv_nsec == b->written.tv_nsec;
 }
 
-/* One that shares has the file open, so that its inode is not another file's by now. */
+/* An entry that shares keeps its file open, so its inode cannot belong to another file by now. */
 static struct cached_file *find_twin(const struct file_cache *c, const struct cached_file *cf)
 {
 	size_t i;
@@ -201,7 +201,7 @@ int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, str
 	return rc;
 }
 
-/* Another process may have it, or it may be there later. */
+/* Return true if another process may have the file, or if it may be there later. */
 static bool may_pass(int rc)
 {
 	return rc == -ENOENT || rc == -ESTALE || rc == -EIO || rc == -ENOMEM || rc == -EAGAIN;
@@ -230,6 +230,6 @@ bool cached_file_serves(const struct cached_file *cf, const struct mapping *m)
 {
 	if (!cf->vdso_size)
 		return true;
-	/* That of a 32-bit process is below 4 GiB. */
+	/* The vDSO of a 32-bit process is below 4 GiB. */
 	return m->end - m->start == cf->vdso_size && (sizeof(long) != 8 || m->start > UINT32_MAX);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files that mappings show, by what the kernel told of them: whom to ask for a file, when again, and when it is
- * given up. Those who use the files hang what they made of each behind its struct cached_file.
+ * A cache of the files of mappings, by the kernel's description of each mapping. For each file it decides which process
+ * to try, when to try again, and when to give up. Code that uses the files keeps its data of each one behind the struct
+ * cached_file.
  *
- * A file is looked for in the root of a process that has it mapped, which may have exited before: so some processes are
- * asked, each once. What is no file that we can read is given up, and in a recording, whose processes are not asked,
- * what is not found at once. "[vdso]" is our own one, if theirs is the same; else, of a recording, what perf has kept.
+ * A file is looked for in the root of a process that has it mapped. That process may have exited already, so a few
+ * processes are tried, each once. The cache gives up on anything that is not a file we can read; for a recording, whose
+ * processes cannot be tried, also on a file that is not found at once. "[vdso]" is our own vDSO if the process has the
+ * same one; else, for a recording, the copy that perf has kept.
  *
  * One file may have many names: hard links, and mounts. Each name has an entry, because only the name that a process
- * has mapped can be opened there. What was made of the file is shared, see file_cache_open().
+ * has mapped can be opened there. The entries of one file share the data made from it, see file_cache_open().
  *
  * Not thread safe: each thread has a cache of its own.
  */
@@ -32,7 +34,7 @@ struct tasks;
 
 /**
  * struct file_id - which file it is, whatever its name. Two files that are open at the same time never have the same
- * one; the size and the time tell what was written to since. All zero: unknown.
+ * one; the size and the time change when the file is written to. All zero: unknown.
  */
 struct file_id {
 	dev_t dev;
@@ -42,16 +44,16 @@ struct file_id {
 };
 
 /**
- * struct cached_file - entries begin with it. Read it, but @given_up and @shares.
+ * struct cached_file - each entry begins with one. Do not write to it, except to @given_up and @shares.
  * @file:       a copy, with a path of its own: it outlives the one of the mapping
- * @used:       file_cache.clock when it was asked for last
+ * @used:       file_cache.clock at its last lookup
  * @vdso_size:  bytes of the vDSO that was opened; 0: another file
  * @id:         of the file that was opened last
- * @foreign:    that one belongs neither to root nor to our effective user, or may do so: a copy, or deleted
- * @shares:     for the user to set: what was made of it, which has it open, serves its other names, too
+ * @foreign:    that one belongs neither to root nor to our effective user, or may not: it is a copy, or deleted
+ * @shares:     set by the user of the cache: data made from the file keeps it open and serves its other names, too
  * @given_up:   it is not opened any more, before cached_file_renew()
  * @mismatched: another file was at its path
- * @missing:    none was there that could be it
+ * @missing:    no file that could be it was there
  * @tries_left: 0: do not try to open it before file_cache.again_ns have passed since @tried_ns
  */
 struct cached_file {
@@ -66,8 +68,8 @@ struct cached_file {
 
 /**
  * struct file_cache - @files has the entries.
- * @nr_mismatched: of all entries that there are or were
- * @hints: where the entry of a struct mapped_file is, while tasks keep that where it is: see @forgotten
+ * @nr_mismatched: how many entries are mismatched, or were when they were deleted
+ * @hints: the entry of a struct mapped_file by its address. Valid as long as tasks keep it there: see @forgotten
  */
 struct file_cache {
 	const struct mapped_files_cfg *cfg;
@@ -88,12 +90,12 @@ struct file_cache {
  * @cfg:   how to open files; borrowed
  * @tasks: owns the mapped files that will be looked up; borrowed
  * @entry_size: bytes of an entry, which begins with a struct cached_file
- * @again_ns: after so long, more processes are asked; UINT64_MAX: never
+ * @again_ns: after so long, more processes are tried; UINT64_MAX: never
  */
 void file_cache_init(struct file_cache *c, const struct mapped_files_cfg *cfg, const struct tasks *tasks,
 		     size_t entry_size, uint64_t again_ns);
 
-/** file_cache_clear() - free all entries, but not what users hung on them. */
+/** file_cache_clear() - free all entries, but not the data of users behind them. */
 void file_cache_clear(struct file_cache *c);
 
 /**
@@ -102,29 +104,29 @@ void file_cache_clear(struct file_cache *c);
  */
 void *file_cache_get(struct file_cache *c, const struct mapped_file *file);
 
-/** file_cache_delete() - the last entry takes its position. */
+/** file_cache_delete() - delete @cf; the last entry moves to its position. */
 void file_cache_delete(struct file_cache *c, struct cached_file *cf);
 
-/** file_cache_wants() - is it worth a try to open @cf for @pid, now? Then that is one try. */
+/** file_cache_wants() - true if a try to open @cf for @pid is worth it now. Counts as a try. */
 bool file_cache_wants(struct file_cache *c, struct cached_file *cf, pid_t pid);
 
 /**
  * file_cache_open() - open @cf as @pid has mapped it.
- * @twin: out: another entry that has the file under another name and shares what was made of it; then @f is untouched.
- *        NULL: there is none, or (also where @twin is NULL) none is wanted
+ * @twin: out: another entry that has the file under another name and shares the data made from it; @f is untouched
+ *        then. NULL: there is none; if @twin is NULL, none is looked for
  * Return: 0 and @f, owned: elf_file_release(); -errno as mapped_file_open() and elf_file_open(); -ENOEXEC also for a
  * vDSO that is not ours; -ECANCELED: signals_overdue().
  */
 int file_cache_open(struct file_cache *c, struct cached_file *cf, pid_t pid, struct elf_file *f,
 		    struct cached_file **twin);
 
-/** file_cache_tried() - @rc came of opening and reading @cf. That no descriptor was left is not its fault. */
+/** file_cache_tried() - @rc is the result of opening and reading @cf. Running out of descriptors does not count. */
 void file_cache_tried(struct file_cache *c, struct cached_file *cf, int rc);
 
-/** cached_file_renew() - begin anew with @cf, which was opened once, or was to be: any process may be asked. */
+/** cached_file_renew() - start over with @cf, which was opened once or should be: any process may be tried again. */
 void cached_file_renew(struct cached_file *cf);
 
-/** cached_file_serves() - is what was opened what @m, a mapping of it, shows? A 32-bit process has another vDSO. */
+/** cached_file_serves() - true if @m maps the file that was opened for @cf. A 32-bit process has another vDSO. */
 bool cached_file_serves(const struct cached_file *cf, const struct mapping *m);
 
 #endif

@@ -16,7 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* File systems on a disk or in the memory of this host (statfs(2), linux/magic.h, and those that have no header). */
+/* File systems on a disk or in the memory of this host (statfs(2), linux/magic.h; some have no header). */
 static const uint32_t local_types[] = {
 	0xef53 /* ext2 to ext4 */, 0x58465342 /* xfs */,       0x9123683e /* btrfs */, 0x01021994 /* tmpfs */,
 	0x858458f6 /* ramfs */,    0x958458f6 /* hugetlbfs */, 0x9660 /* iso9660 */,   0x73717368 /* squashfs */,
@@ -27,7 +27,7 @@ static const uint32_t local_types[] = {
 
 #define OVERLAY_TYPE 0x794c7630
 
-/* No descriptors left is another matter than a file that is not there or may not be seen. */
+/* -ENOENT for all errors except running out of descriptors: the file is not there, or we may not see it. */
 static int missing(int rc)
 {
 	return descriptors_ran_out(rc) ? rc : -ENOENT;
@@ -36,7 +36,7 @@ static int missing(int rc)
 /*
  * Find @path below directory @root without following any symlink: one on the way may be there to lead us out of the
  * process's root. Works on kernels before openat2(2), too.
- * Return: an O_PATH descriptor, with which nothing happens to what is there, or -errno.
+ * Return: an O_PATH descriptor, so that finding a device or a FIFO has no effect on it; -errno.
  */
 static int find_below(int root, const char *path)
 {
@@ -66,7 +66,7 @@ static int find_below(int root, const char *path)
 }
 
 /*
- * Is the file at @fd, open for reading, of the build @id? What cannot be told of is not.
+ * Check that the file at @fd, open for reading, is of build @id. A file without a build id is not.
  * Return: 0; -ESTALE: it is not; -EMFILE and the like: it was not read.
  */
 static int compare_build(int fd, const struct build_id *id)
@@ -89,7 +89,7 @@ static bool is_wanted(const struct file_search *what, const struct stat *st)
 	return !what->dev || what->dev == st->st_dev || st->st_mode & S_IROTH;
 }
 
-/* Open what is at @handle, an O_PATH descriptor, if it is what is looked for. */
+/* Open the file at @handle, an O_PATH descriptor, if it is the wanted one. */
 static int open_handle(int handle, const struct file_search *what, struct found_file *out)
 {
 	char self[64];
@@ -116,7 +116,7 @@ static int open_folder(const char *path)
 	return dir < 0 ? missing(-errno) : dir;
 }
 
-/* As find_below(). */
+/* As find_below(), with the path of the root. */
 static int find_in(const char *root, const char *path)
 {
 	int dir = open_folder(root), handle;
@@ -148,7 +148,7 @@ static int open_at_as_caller(int dir, const struct file_search *what, struct fou
 	return rc;
 }
 
-/* Everybody may read it, that is, who gets there. */
+/* True if another device than that of the mapping has the file: we opened it because every user may read it. */
 static bool is_elsewhere(const struct file_search *what, const struct stat *st)
 {
 	return !what->by_build && what->dev && what->dev != st->st_dev;
@@ -169,7 +169,10 @@ static int open_below(const char *root, const struct file_search *what, struct f
 	return rc;
 }
 
-/* The roots of processes are not for everybody, that of the host, which the caller may have named, is. */
+/*
+ * The caller may not have access to the roots of processes, so open_below() enters them with our rights. On the host,
+ * the root itself, which the caller may have named with an option, is opened with the caller's own rights, too.
+ */
 static int open_on_host(const char *root, const struct file_search *what, struct found_file *out)
 {
 	uint64_t effective;
@@ -183,7 +186,7 @@ static int open_on_host(const char *root, const struct file_search *what, struct
 	return rc;
 }
 
-/* The link leads to what is mapped, with or without a path (proc(5), since 3.3; for root alone). */
+/* The link leads to the mapped file, even if it has no path any more (proc(5), since 3.3; only for root). */
 static int open_mapped(const char *proc, const struct file_search *what, struct found_file *out)
 {
 	struct file_search exact = *what;
@@ -202,7 +205,7 @@ static int open_mapped(const char *proc, const struct file_search *what, struct 
 	return rc;
 }
 
-/* Has @pid the user namespace that we have? What is mounted in another one may be anybody's doing. */
+/* Return true if @pid has our user namespace. Any user may have mounted the file systems in another one. */
 static bool is_of_our_users(const char *proc, pid_t pid)
 {
 	char path[PATH_MAX], ours[64] = "", theirs[64] = "";
@@ -215,8 +218,8 @@ static bool is_of_our_users(const char *proc, pid_t pid)
 }
 
 /*
- * A mapping may show what a process was handed by another one, of the file systems of that one. Is this one of its own,
- * as what is at the path tells?
+ * A mapping may show a file that another process passed on, from that one's file systems. Return true if the file is
+ * from the process's own: then its path in the root of the process is on the same device.
  */
 static bool is_in_root(const char *proc, pid_t pid, const char *path, int fd)
 {
@@ -234,7 +237,7 @@ static bool is_in_root(const char *proc, pid_t pid, const char *path, int fd)
 	return same;
 }
 
-/* @pid: whose root, or mapping, it was found in; 0: the root of the host; @path: of a mapping, else NULL */
+/* @pid: whose root, or mapping, the file was found in; 0: the root of the host; @path: of a mapping, else NULL */
 static bool is_local(const char *proc, pid_t pid, const char *path, int fd)
 {
 	struct statfs fs;
@@ -250,7 +253,7 @@ static bool is_local(const char *proc, pid_t pid, const char *path, int fd)
 	return false;
 }
 
-/* Is the search over with @rc? Else the best answer so far stays in *@best: that another file is there says more. */
+/* Return true if @rc ends the search. Else keep the better error in *@best: -ESTALE says more than -ENOENT. */
 static bool is_over(int rc, int *best)
 {
 	if (rc != -ENOENT && rc != -ESTALE) {
@@ -262,7 +265,7 @@ static bool is_over(int rc, int *best)
 	return false;
 }
 
-/* @pid: out: whose it was; @path: out: @what's if it was that of a mapping, else NULL */
+/* @pid: out: the process it was found in; @path: out: that of @what if it was found by the mapping, else NULL */
 static int search(const struct search_places *places, const struct file_search *what, struct found_file *out,
 		  pid_t *pid, const char **path)
 {
@@ -326,7 +329,7 @@ static int copy_bytes(int from, int to, uint64_t left)
 	ssize_t n, rc = buf ? 0 : -ENOMEM;
 	off_t at = 0;
 
-	/* Of what a file system answers, only that it is an error is believed. */
+	/* A hostile file system may return any error code, so report each one as -EIO. */
 	while (!rc && (n = pread(from, buf, size, at))) {
 		if (n < 0)
 			rc = -EIO;

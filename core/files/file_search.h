@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding a file that a process has mapped, or written for us, in file systems that are not ours: nothing is opened but
- * a regular file that is what is looked for, and no symlink is followed.
+ * Find a file that a process has mapped, or written for us, in file systems that are not ours. Opens only a regular
+ * file that is the wanted one, and follows no symlink.
  *
- * This is all that may sleep for as long as such a file system likes: whoever minds has it done by a worker, see
- * open_files.h. Thread safe.
+ * Everything that may sleep as long as such a file system likes is here. A caller that must not block has a worker do
+ * it, see open_files.h. Thread safe.
  */
 #ifndef CORE_FILES_FILE_SEARCH_H
 #define CORE_FILES_FILE_SEARCH_H
@@ -24,18 +24,18 @@ struct search_places {
 };
 
 /**
- * struct file_search - what is looked for, and where, in this order.
- * @start,@end: of a mapping of @pids[0], which shows the file whatever became of its path; both 0: of none
+ * struct file_search - the file to look for, and where, in this order.
+ * @start,@end: of a mapping of @pids[0], which shows the file whatever became of its path; both 0: no mapping
  * @pids:       in the roots of these processes; 0 ends them
  * @host:       in the root of the host
- * @path:       below a root; "" for the mapping alone
- * @by_build:   only the build @id, whatever inode it has; none, if that is unknown
+ * @path:       below a root; "": only the mapping
+ * @by_build:   only the build @id, whatever inode it has; no file if @id is unknown
  * @ino:        else only this inode; 0: any
- * @dev:        the device that the mapping has. On btrfs and overlayfs stat(2) reports another one, so only what not
- *              everybody may read has to be on it: in a mount namespace of its own a user may mount any file over a
- * path, and choose the number of an inode. 0: any
- * @as_caller:  only what the caller's own rights reach from there (see privileges.h). What is on another device than
- * @dev is so in any case: the folders on the way may be mounted, too
+ * @dev:        the device of the mapping; 0: any. On btrfs and overlayfs, stat(2) reports another one. So only a file
+ *              that not every user may read has to be on it: in a mount namespace of its own, a user may mount any file
+ *              over a path, and choose the number of an inode.
+ * @as_caller:  only files that the caller can open there with their own rights (see privileges.h). This always holds
+ *              for a file on another device than @dev: the directories on the way may be mounted, too
  */
 struct file_search {
 	uint64_t start, end;
@@ -50,11 +50,12 @@ struct file_search {
 };
 
 /**
- * struct found_file
- * @fd:    open for reading, close-on-exec, the caller's
- * @local: reading it asks nobody else: it is on a disk or in memory of this host. False for network file systems, FUSE,
- *         and what is mounted on top of others by somebody with a user namespace of their own, or may be: a mapping
- *         shows it, but at its path is none of that device.
+ * struct found_file - the result of file_search().
+ * @fd:    open for reading, close-on-exec; the caller closes it
+ * @local: reading it never waits for a user or a network: it is on a disk or in memory of this host. False for network
+ *         file systems and FUSE. Also false for an overlayfs that any user may have mounted in a user namespace: one
+ *         seen from another user namespace than ours, or one in a mapping whose path in the root of the process is on
+ *         another device.
  */
 struct found_file {
 	int fd;
@@ -63,9 +64,9 @@ struct found_file {
 };
 
 /**
- * file_search() - find and open it.
- * Return: 0; -ENOENT: it is not there, or not for us to read; -ESTALE: another file is there; -EMFILE, -ENFILE: no
- * descriptors are left; where builds are compared also -ENOMEM, -EIO and others of pread(2).
+ * file_search() - find and open the file @what.
+ * Return: 0; -ENOENT: it is not there, or we may not read it; -ESTALE: another file is there; -EMFILE, -ENFILE: no
+ * descriptors are left; if builds are compared also -ENOMEM, -EIO and others of pread(2).
  */
 int file_search(const struct search_places *places, const struct file_search *what, struct found_file *out);
 
@@ -77,9 +78,8 @@ int file_search(const struct search_places *places, const struct file_search *wh
 int file_open_build(const char *path, const struct build_id *id, struct found_file *out);
 
 /**
- * file_copy() - the bytes of @fd, in memory. @max: bytes that it may have
- * Return: a descriptor, as that of a found file; -EFBIG; -EIO; -EBADF; -ENOSPC; -errno of
- * file_in_memory().
+ * file_copy() - copy the bytes of @fd into memory. @max: limit on their number
+ * Return: a descriptor, as that of a found file; -EFBIG; -EIO; -EBADF; -ENOSPC; -errno of file_in_memory().
  */
 int file_copy(int fd, uint64_t max);
 

@@ -56,7 +56,7 @@ static int open_live(const struct mapped_files_cfg *cfg, pid_t pid, const struct
 				    .ino = file->ino,
 				    .dev = makedev(file->maj, file->min) };
 
-	/* Where no inode proves it, the same path in the root of another process is another file. */
+	/* Without an inode to prove it, the same path in the root of another process may be another file. */
 	if (cfg->tasks && file->ino)
 		tasks_lineage(cfg->tasks, pid, what.pids, SEARCH_PIDS_MAX);
 	return search_files(cfg, &what, NULL);
@@ -71,27 +71,27 @@ bool mapped_file_build(const struct mapped_files_cfg *cfg, const struct mapped_f
 	if (build_id_set(id, file->build_id, file->build_id_size))
 		return true;
 	found = build_ids_find(cfg->recorded->build_ids, file->path);
-	/* Two builds were at this path: then an inode says more. */
+	/* Two builds were at this path: then an inode is better evidence. */
 	if (!found || (!found->size && file->ino))
 		return false;
 	*id = *found;
 	return true;
 }
 
-/* Where files are that are called after their build ids; @root NULL: nowhere. */
+/* A directory tree with files named by build id; @root NULL: none. */
 struct build_place {
 	const char *root, *folder;
 };
 
-/* A file that is looked for there: @suffix follows the id in its name. */
+/* A file to look for in a struct build_place: @suffix follows the id in its name. */
 struct build_file {
 	struct open_files *open_files;
 	const struct build_id *id;
 	const char *suffix;
-	bool any; /* nothing in it tells its build */
+	bool any; /* it does not contain its build id */
 };
 
-/* Open the file that is called after the first @size bytes of its id. */
+/* Open the file that is named by the first @size bytes of its id. */
 static int open_build(const struct build_place *at, const struct build_file *file, size_t size)
 {
 	char path[PATH_MAX], hex[2 * BUILD_ID_MAX + 1];
@@ -118,16 +118,16 @@ static int find_build(const struct build_place *at, const struct build_file *fil
 	size_t size = file->id->size;
 	int rc = -ENOENT;
 
-	/* Without a second byte, the name would be that of the directory of all that begin with the first. */
+	/* Without a second byte, the path would be the directory of all ids that begin with the first byte. */
 	if (size == 1)
 		size++;
-	/* The name has the zeros at the end of the id that struct build_id is without: how many, it does not know. */
+	/* The name has the zero bytes at the end of the id, which struct build_id drops: try each possible number. */
 	for (; size && rc == -ENOENT && size <= BUILD_ID_MAX; size++)
 		rc = open_build(at, file, size);
 	return rc;
 }
 
-/* In the order in which they are asked. @suffix: as of struct build_file */
+/* Try the places in this order. @suffix: as of struct build_file */
 static int search_build(const struct mapped_files_cfg *cfg, const struct build_id *id, const char *suffix)
 {
 	const struct build_place places[] = {
@@ -146,7 +146,7 @@ static int search_build(const struct mapped_files_cfg *cfg, const struct build_i
 	return rc;
 }
 
-/* What perf alone keeps: in the user's folder, which may be a copy of its cache, or in its cache. */
+/* For files that only perf keeps: search the user's directory, which may be a copy of perf's cache, then the cache. */
 static int search_kept(const struct mapped_files_cfg *cfg, const struct build_id *id, const char *suffix, bool any)
 {
 	const struct build_place given = { cfg->debug_dir, "" }, cache = { cfg->perf_cache, "" };
@@ -156,7 +156,7 @@ static int search_kept(const struct mapped_files_cfg *cfg, const struct build_id
 	return rc == -ENOENT && cache.root ? find_build(&cache, &file) : rc;
 }
 
-/* As debug packages of some distributions name it, else as perf does in ~/.debug, where it keeps what it recorded. */
+/* Try the name that some distributions' debug packages use, then the one that perf uses in ~/.debug. */
 static int open_recorded_build(const struct mapped_files_cfg *cfg, const struct build_id *id)
 {
 	int rc = search_build(cfg, id, "");
@@ -164,13 +164,13 @@ static int open_recorded_build(const struct mapped_files_cfg *cfg, const struct 
 	return rc == -ENOENT ? search_build(cfg, id, "/elf") : rc;
 }
 
-/* Is @rc no answer yet: has another place to be asked? */
+/* Return true if another place may have the file. */
 static bool is_elsewhere(int rc)
 {
 	return rc == -ENOENT || rc == -ESTALE;
 }
 
-/* Below the folder that the user names, what is at the path need not have the inode that was mapped. */
+/* Below --symfs, the file at the path need not have the inode that was mapped. */
 static int search_symfs(const struct mapped_files_cfg *cfg, const struct file_search *what)
 {
 	const struct search_places places = { "/proc", cfg->symfs };
@@ -194,7 +194,7 @@ static int open_recorded(const struct mapped_files_cfg *cfg, const struct mapped
 		below = search_symfs(cfg, &what);
 	if (!is_elsewhere(below))
 		return below;
-	/* Of another host or boot, the path alone says too little. */
+	/* If the recording is of another host or boot, the path alone is not enough evidence. */
 	if (what.by_build || file->ino || (cfg->recorded->boot != BOOT_OTHER && !cfg->symfs))
 		rc = search_files(cfg, &what, NULL);
 	if (!is_elsewhere(rc))

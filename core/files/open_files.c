@@ -21,17 +21,17 @@
 #include <unistd.h>
 
 #define KEPT_MAX   1024 /* and a quarter of the descriptors that we may have */
-#define HUNG_MAX   8    /* then nothing is asked any more */
-#define KEEP_SHARE 64   /* one part in so many of our time may go into keeping, beside that of HUNG_MAX hangs */
+#define HUNG_MAX   8    /* then every request fails at once */
+#define KEEP_SHARE 64   /* open_files_keep() may use one part in so many of the run time, plus HUNG_MAX timeouts */
 #define COPY_TIMES 5    /* as long as for opening */
 #define COPY_MAX   (256ull << 20) /* bytes of one file */
-#define COPIES_MAX (1ull << 30)   /* of all that may be kept by those who asked */
+#define COPIES_MAX (1ull << 30)   /* of all copies that open_files_get() and open_files_search() may keep */
 #define NS_LEN_MAX 64
 #define MEMORY_MS  500 /* for a page that is not in memory */
 
 /*
- * Whom a request depends on: a device, or a mount namespace other than ours. What is mounted there is somebody else's
- * doing, and must not bring the device of a file that he has mapped into disrepute.
+ * A request depends on a device, or on a mount namespace other than ours. A user can mount anything in a namespace
+ * of their own. If a file hangs there, the same device is still good outside of it.
  */
 struct asked {
 	uint32_t maj, min; /* both 0: unknown */
@@ -41,10 +41,10 @@ struct asked {
 struct kept {
 	struct mapped_file file; /* with a path of its own */
 	int fd;                  /* -errno: it cannot be read */
-	bool local;              /* else @fd is an O_PATH descriptor, and @asked who is asked for its bytes */
+	bool local;              /* else @fd is an O_PATH descriptor, and reading the file depends on @asked */
 	struct asked asked;
 	uint64_t copied; /* bytes; 0: @fd is no copy */
-	uint64_t used;   /* open_files.clock when it was found or asked for last */
+	uint64_t used;   /* open_files.clock when it was found or used last */
 };
 
 struct open_files {
@@ -62,12 +62,12 @@ struct open_files {
 	uint64_t began_ns, keeping_ns; /* see open_files_has_time() */
 };
 
-/* ---- what the worker is asked for, and its answer; both stay on this host */
+/* ---- requests to the worker, and its answers; both stay on this host */
 
 enum task {
 	SEARCH, /* file_search() */
 	BUILD,  /* file_open_build() */
-	COPY,   /* file_copy() of what comes with it */
+	COPY,   /* file_copy() of the file whose descriptor comes with it */
 	MEMORY, /* process_vm_readv(2) of a process */
 };
 
@@ -108,8 +108,8 @@ static int copy(int handle, uint64_t max, struct worker_message *reply)
 }
 
 /*
- * What is not local is handed on as an O_PATH descriptor: to close another one asks the file system, too (FUSE_FLUSH),
- * and a process cannot even end while that is not answered.
+ * Hand on a file that is not local as an O_PATH descriptor. Closing any other one calls the file system, too
+ * (FUSE_FLUSH), and a process cannot even exit before that is answered.
  */
 static int find(const struct search_places *places, const struct request *r, struct worker_message *reply)
 {
@@ -156,7 +156,7 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 		 : r->task == MEMORY ? read_memory(r, reply)
 				     : find(ctx, r, reply);
 
-	/* A file system may answer anything. What says how the worker fares is not for it to say. */
+	/* A file system may return any error. These mean that the worker failed, so do not let it return them. */
 	return rc == -EAGAIN || rc == -ETIME || rc == -ECANCELED || rc == -EPIPE || rc == -EBADMSG ? -EIO : rc;
 }
 
@@ -210,11 +210,11 @@ void open_files_free(struct open_files *of)
 	free(of);
 }
 
-/* ---- what hangs */
+/* ---- requests that hang */
 
 /*
- * The first mount namespace of @pids that is not ours; "" where all are, or are not to be seen. Before they are asked:
- * a process may be gone by the time that its file system should have answered.
+ * The first mount namespace of @pids that is not ours; "" if all are ours, or cannot be read. Call this before the
+ * request: when a file system has failed to answer, the process may be gone.
  */
 static void read_mounts(const struct open_files *of, const pid_t *pids, char *mounts)
 {
@@ -245,13 +245,13 @@ static bool is_hung(const struct open_files *of, const struct asked *asked)
 	return of->nr_hung == HUNG_MAX;
 }
 
-/* In the directories of debug files that the caller or root has made, a stranger can put nothing. */
+/* An attacker cannot put anything into the directories of debug files: they belong to the caller or to root. */
 static bool is_safe(const struct worker_message *request)
 {
 	return ((const struct request *)request->data)->task == BUILD;
 }
 
-/* Have the worker do it. */
+/* Have the worker serve @request. */
 static int ask(struct open_files *of, const struct worker_message *request, struct worker_message *reply,
 	       int timeout_ms, const struct asked *asked)
 {
@@ -315,7 +315,7 @@ static int search(struct open_files *of, enum task task, const struct file_searc
 	return rc;
 }
 
-/* The bytes of @handle, in memory. It stays the caller's. */
+/* Return: a descriptor of a copy of @handle in memory, or -errno. The caller still owns @handle. */
 static int read_all(struct open_files *of, int handle, uint64_t max, const struct asked *asked)
 {
 	struct request r = { .task = COPY, .max = max < COPY_MAX ? max : COPY_MAX };
@@ -327,7 +327,7 @@ static int read_all(struct open_files *of, int handle, uint64_t max, const struc
 	return rc ? rc : reply.fd;
 }
 
-/* The same of what may stay in memory for as long as we run. */
+/* The same for a copy that may stay in memory for the rest of the run. */
 static int read_to_keep(struct open_files *of, int handle, const struct asked *asked)
 {
 	int fd = read_all(of, handle, COPIES_MAX - of->copied, asked);
@@ -410,7 +410,7 @@ static struct kept *find_kept(struct open_files *of, const struct mapped_file *f
 	return k;
 }
 
-/* The one that was of use longest ago; there is at least one. */
+/* Drop the file that was used longest ago; there is at least one. */
 static void drop_oldest(struct open_files *of)
 {
 	struct kept *v = of->kept.v, *oldest = v, gone;
@@ -446,8 +446,8 @@ static void keep(struct open_files *of, const struct mapped_file *file, const st
 }
 
 /*
- * What answers just in time does not hang, and a process may have mapped 65,000 files of it. Nobody has asked for them
- * yet, and who does is not kept from them.
+ * A file system that answers just in time does not count as hung, and a process may have mapped 65,000 of its files.
+ * This limits only files that are opened ahead of use: a file that is needed now is opened in any case.
  */
 bool open_files_has_time(const struct open_files *of)
 {
@@ -485,7 +485,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 		of->nr_given_up++;
 		return false;
 	}
-	/* Without an inode nothing tells the file of another process from it, and only a path what it was. */
+	/* Without an inode, only the path says which file it is, and another process may have another file there. */
 	if (!file->ino)
 		nr = nr > 1 ? 1 : nr;
 	if (nr > SEARCH_PIDS_MAX)
@@ -498,7 +498,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 	what.dev = makedev(file->maj, file->min);
 	what.by_build = build_id_set(&what.id, file->build_id, file->build_id_size);
 	read_mounts(of, what.pids, asked.mounts);
-	/* Not one that was given up: it may never be asked for. */
+	/* Do not count it as given up: nothing may ever need this file. */
 	if (is_hung(of, &asked))
 		return !*asked.mounts;
 	rc = search_to_keep(of, &what, &asked, &found);
@@ -509,7 +509,7 @@ bool open_files_keep(struct open_files *of, const pid_t *pids, size_t nr, const 
 	return rc != -ENOENT && rc != -ESTALE && rc != -EAGAIN && !descriptors_ran_out(rc);
 }
 
-/* Is it of no use to try again? */
+/* Return true if it is of no use to try again. */
 static bool is_final(int rc)
 {
 	return rc != -ETIME && rc != -ECANCELED && rc != -EAGAIN && !descriptors_ran_out(rc) && rc != -ENOMEM;

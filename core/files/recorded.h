@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording tells of where it was made: what decides whether a file or a kernel of now is what was recorded. */
+/*
+ * Facts about the origin of a recording, to decide whether a file or the running kernel is the one that was recorded.
+ */
 #ifndef CORE_FILES_RECORDED_H
 #define CORE_FILES_RECORDED_H
 
@@ -14,12 +16,12 @@ struct host;
 enum recorded_boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
 
 /**
- * struct recorded - what a recording tells of where it was made. All zero: nothing.
+ * struct recorded - facts in a recording about its host. All zero: none.
  * @build_ids:      of the files that were mapped, and of the kernel as BUILD_ID_KERNEL; may be NULL
- * @reference:      "_text" or "_stext": what follows "[kernel.kallsyms]" in the path of the MMAP record of the kernel,
- *                  whose page offset is @reference_addr: where that symbol was; NULL: not told
- * @boot:           believed; BOOT_UNKNOWN when in doubt
- * @ended_s:        with BOOT_SAME: when the last sample was taken, in seconds of this host's wall clock, where that is
+ * @reference:      "_text" or "_stext": the text after "[kernel.kallsyms]" in the path of the MMAP record of the
+ *                  kernel, whose page offset is @reference_addr, the address of that symbol; NULL: it has none
+ * @boot:           BOOT_UNKNOWN when in doubt
+ * @ended_s:        with BOOT_SAME: when the last sample was taken, in seconds of this host's wall clock, if that is
  *                  proved; else 0
  */
 struct recorded {
@@ -30,10 +32,10 @@ struct recorded {
 	int64_t ended_s;
 };
 
-/** enum same_build - is the kernel that was sampled the build that runs now? */
+/** enum same_build - whether the recorded kernel is of the same build as the running one. */
 enum same_build { BUILD_OTHER, BUILD_UNKNOWN, BUILD_EQUAL };
 
-/** kernel_running_build() - the build id of the kernel that runs; unknown without /sys, or if it has none. */
+/** kernel_running_build() - the build id of the running kernel; unknown without /sys, or if it has none. */
 void kernel_running_build(const struct host *host, struct build_id *id);
 
 /**
@@ -43,7 +45,7 @@ void kernel_running_build(const struct host *host, struct build_id *id);
  */
 enum same_build recorded_kernel_build(const struct recorded *r, const struct build_id *running);
 
-/** recorded_kernel_runs() - is it the same kernel: by its build id, or, if one is unknown, by the boot? */
+/** recorded_kernel_runs() - true if it is the same kernel: by its build id, or, if one is unknown, by the boot. */
 bool recorded_kernel_runs(const struct recorded *r, const struct build_id *running);
 
 #endif

@@ -25,8 +25,8 @@
 
 #define WORKER_FD 3    /* its end of the socket */
 #define ERRNO_MAX 4095 /* the kernel's */
-#define KILLED_MS 100  /* what ending may take; a second signal cuts it short */
-#define LOOK_MS   100  /* between looks for a signal while a reply is waited for */
+#define KILLED_MS 100  /* time for it to end after SIGKILL; a second signal cuts this short */
+#define LOOK_MS   100  /* time between checks for a signal while waiting for a reply */
 
 struct worker {
 	struct worker_job job;
@@ -35,7 +35,7 @@ struct worker {
 	uint64_t ended_cpu_ns; /* CPU time of processes that ended */
 };
 
-/* What goes before the bytes of a reply. */
+/* The head of each message, before its bytes. */
 struct head {
 	int32_t rc;
 };
@@ -93,8 +93,8 @@ static int passed_fd(struct msghdr *msg)
 }
 
 /*
- * @m: @data and @len are the room. Return: 0; -EPIPE: the other end is closed; -EMFILE: its descriptor got lost;
- * -EBADMSG; -errno
+ * @m: @data and @len are the buffer. Return: 0; -EPIPE: the other end is closed; -EMFILE: the descriptor in the
+ * message was lost; -EBADMSG; -errno
  */
 static int receive_message(int sock, struct head *head, struct worker_message *m)
 {
@@ -103,7 +103,7 @@ static int receive_message(int sock, struct head *head, struct worker_message *m
 	struct msghdr msg = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = &control };
 	ssize_t n;
 
-	/* Not the space for it, whose padding has room for a second descriptor, which nobody would close. */
+	/* CMSG_SPACE() would leave room for a second descriptor in its padding, which nothing would close. */
 	msg.msg_controllen = CMSG_LEN(sizeof(int));
 	do
 		n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
@@ -119,7 +119,7 @@ static int receive_message(int sock, struct head *head, struct worker_message *m
 		n = -EPIPE;
 	else if (msg.msg_flags & MSG_CTRUNC && m->fd < 0)
 		n = -EMFILE;
-	else /* also where there were more with the one that came */
+	else /* also if more descriptors came with it */
 		n = -EBADMSG;
 	close_fd(m->fd);
 	m->fd = -1;
@@ -128,7 +128,7 @@ static int receive_message(int sock, struct head *head, struct worker_message *m
 
 /* ---- in the worker */
 
-/* Without /proc, as many as there may be. */
+/* Without /proc: try every number up to the limit. */
 static void close_all_above(int last)
 {
 	struct rlimit rl;
@@ -159,7 +159,7 @@ static void close_others_above(int last)
 	closedir(d);
 }
 
-/* Nobody is to wait for us to close what is theirs. */
+/* Close our descriptors in the worker: otherwise a reader of our output would wait until the worker ends, too. */
 static void close_others(void)
 {
 	int fd, i;
@@ -209,7 +209,7 @@ static void crashed(int sig)
 	_exit(1);
 }
 
-/* A Ctrl-C is for the one who asks. A crash is expected, and not worth a line in the kernel's log, or a dump. */
+/* The parent handles Ctrl-C. A crash is expected here: exit, so that it makes no kernel log line and no core dump. */
 static void set_signals(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
@@ -222,7 +222,7 @@ static void set_signals(void)
 		signal(crashes[i], crashed);
 }
 
-/* The signal of the timer ends the process. */
+/* Let SIGPROF, the timer's signal, end the process. */
 static void prepare_timer(void)
 {
 	sigset_t set;
@@ -250,7 +250,7 @@ static void be_worker(const struct worker *w, int sock, pid_t parent)
 	_exit(0);
 }
 
-/* ---- in the process that asks */
+/* ---- in the parent */
 
 static int start(struct worker *w)
 {
@@ -277,7 +277,7 @@ int worker_start(struct worker *w)
 	return w->pid ? 0 : start(w);
 }
 
-/* Also of a process that has ended, until it is waited for. 0: not known. */
+/* CPU time of @pid in ns, also after it has exited, until waitpid(2). 0: unknown. */
 static uint64_t process_cpu_ns(pid_t pid)
 {
 	struct timespec ts;
@@ -294,8 +294,8 @@ uint64_t worker_cpu_ns(const struct worker *w)
 }
 
 /*
- * Its end of the socket is closed when it ends. One that sleeps until a file system answers does not: it cannot be
- * waited for, and is init's when it is ended at last, or ours to the end of our days.
+ * The worker's end of the socket closes when the worker ends. It does not end while it sleeps until a file system
+ * answers: then do not wait for it. It stays our child, or becomes init's when we exit first.
  */
 void worker_end(struct worker *w)
 {

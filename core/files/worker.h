@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process of our own for what may block for ever or crash: opening files of a hung file system, reading debug
- * information with a library. It is asked one thing at a time, with a deadline; when that passes it is killed and left
- * behind, and the next request gets another one.
+ * A child process for work that may block for ever or crash: opening files of a hung file system, or reading debug
+ * information with a library. It serves one request at a time, with a deadline. If a request misses its deadline, the
+ * worker is killed, and the next request starts another one.
  *
- * A process, not a thread: one that sleeps in the kernel until a file system answers cannot be ended by anything, and a
- * thread in that state keeps its process from ending. The worker has none of our descriptors, not even stdout, and ends
- * with us, so that nobody waits for it.
+ * It is a process because a thread would not do: nothing can end a thread that sleeps in the kernel until a file system
+ * answers, and our own process could not exit while it sleeps. The worker has none of our descriptors, not even stdout,
+ * so that a reader of our output does not wait for the worker. It ends when we end.
  *
- * Used by one thread, the one that called worker_new(): the worker is told when that thread ends.
+ * Use a worker only in the thread that called worker_new(): the kernel kills the worker when the thread that started it
+ * ends (PR_SET_PDEATHSIG).
  */
 #ifndef CORE_FILES_WORKER_H
 #define CORE_FILES_WORKER_H
@@ -35,11 +36,11 @@ struct worker_message {
  * struct worker_job - what a worker does.
  * @prepare: called first in each worker process, to give up what it does not need; NULL: nothing to do
  * @serve:   called there for each request, whose bytes are aligned for any object. @reply->data has room for
- * WORKER_MESSAGE_MAX bytes, aligned alike, @reply->len is 0 and
- *           @reply->fd -1. Both descriptors are closed by the caller afterwards. Return: what worker_call() returns: 0
+ *           WORKER_MESSAGE_MAX bytes, aligned alike; at first @reply->len is 0 and @reply->fd is -1. The caller closes
+ *           both descriptors afterwards. Return: what worker_call() returns: 0
  *           or -errno.
- * @ctx:     handed to both; as it was when the worker process was started
- * @cpu_ms:  CPU time for a request; then the process ends. 0: any
+ * @ctx:     passed to both; the worker process has the copy of the time when it was started
+ * @cpu_ms:  limit on the CPU time of a request: the process ends when it is used up. 0: no limit
  */
 struct worker_job {
 	void (*prepare)(void *ctx);
@@ -48,27 +49,27 @@ struct worker_job {
 	unsigned int cpu_ms;
 };
 
-/** worker_new() - no process is started before worker_start() or the first request. NULL: no memory. */
+/** worker_new() - starts no process yet: worker_start() or the first request does. NULL: no memory. */
 struct worker *worker_new(const struct worker_job *job);
 /**
  * worker_start() - start the worker process if there is none.
- * Return: 0; -EMFILE, -ENFILE: no descriptors are left for that; -EAGAIN: there can be no process.
+ * Return: 0; -EMFILE, -ENFILE: no descriptors are left for that; -EAGAIN: the kernel refuses a new process.
  */
 int worker_start(struct worker *w);
-/** worker_end() - the worker process ends now, with all that it remembers; the next request gets another one. */
+/** worker_end() - end the worker process now; all of its state is lost. The next request starts another one. */
 void worker_end(struct worker *w);
-/** worker_free() - the worker process ends now, or, where it hangs, when it can. NULL is fine. */
+/** worker_free() - end the worker process now; if it hangs in the kernel, it ends when it can. NULL is fine. */
 void worker_free(struct worker *w);
 
 /**
  * worker_call() - have @request served.
  * @request: borrowed
- * @reply: @data and @len are the room for it; out: @len, and @fd, the caller's, close-on-exec, or -1
+ * @reply: @data and @len are the buffer; out: @len, and @fd, which the caller owns, close-on-exec, or -1
  * @timeout_ms: from now on
  * Return: 0 or -errno, as of @serve; -ETIME: not in time; -ECANCELED: a signal has come, and the report is overdue
- * (signals_due()); -EPIPE: the worker died of it; -EAGAIN: no worker could be
- * started; -EMFILE, -ENFILE: no descriptor is left for @reply; -EBADMSG: nonsense came, of a worker that was taken over
- * by what it read. There is no reply then.
+ * (signals_overdue()); -EPIPE: the request crashed the worker; -EAGAIN: no worker could be started; -EMFILE, -ENFILE:
+ * no descriptor is left for @reply; -EBADMSG: the worker sent nonsense, so hostile input may have taken it over.
+ * There is no reply then.
  */
 int worker_call(struct worker *w, const struct worker_message *request, struct worker_message *reply, int timeout_ms);
 
@@ -76,11 +77,11 @@ int worker_call(struct worker *w, const struct worker_message *request, struct w
 uint64_t worker_cpu_ns(const struct worker *w);
 
 /**
- * worker_ask() - in the worker, within @serve: send @question as the reply to the request at work, and wait for the
- * next request, which brings the @answer.
+ * worker_ask() - call this in the worker, within @serve: send @question as the reply to the current request, and wait
+ * for the next request, which brings the @answer.
  * @question: borrowed, also its descriptor
- * @answer:   @data and @len are the room for it; out: @len, and @fd, the caller's, or -1
- * Return: 0; -errno: nobody asks any more, or the answer is lost: return from @serve.
+ * @answer:   @data and @len are the buffer; out: @len, and @fd, which the caller owns, or -1
+ * Return: 0; -errno: the other process has closed the socket, or the answer is lost: return from @serve.
  */
 int worker_ask(const struct worker_message *question, struct worker_message *answer);
 
