@@ -7,10 +7,10 @@
 
 #define NO_RANGE UINT32_MAX
 
-/* From @start to the next one, addresses belong to @range. */
+/* Addresses from @start up to the next span belong to @range. */
 struct code_span {
 	uint64_t start;
-	uint32_t range; /* NO_RANGE: to none */
+	uint32_t range; /* NO_RANGE: no range */
 };
 
 static int by_start(const void *a, const void *b)
@@ -20,7 +20,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The ranges that cover an address, as a heap: the latest one is the first. Some may have ended before. */
+/* The ranges that cover an address, as a heap with the latest one first. Some may have ended already. */
 struct covering {
 	const struct code_range *ranges;
 	uint32_t *heap;
@@ -70,7 +70,7 @@ static void put_span(struct code_ranges *r, uint64_t start, uint32_t range)
 		r->spans[r->nr_spans++] = (struct code_span){ start, range };
 }
 
-/* Go through the addresses at which something begins or ends. Two for each range: so many spans there may be. */
+/* Visit the addresses where a range begins or ends. Each range has two, so there are at most as many spans. */
 static void sweep(struct code_ranges *r, size_t nr, struct covering *c)
 {
 	const struct code_range *v = r->ranges;
@@ -125,7 +125,7 @@ const struct code_range *code_ranges_find(const struct code_ranges *r, uint64_t 
 {
 	size_t lo = 0, hi = r->nr_spans;
 
-	/* The first span that begins above. */
+	/* The first span that begins above @addr. */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 

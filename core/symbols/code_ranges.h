@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * To which of many ranges an address belongs: memory of code that is made at run time is used again, so ranges overlap,
- * and each address belongs to the range that came last. Not thread safe.
+ * Find the one of many ranges that an address belongs to. Memory of code that is made at run time is reused, so ranges
+ * overlap, and each address belongs to the range that came last. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_CODE_RANGES_H
 #define CORE_SYMBOLS_CODE_RANGES_H
@@ -17,7 +17,7 @@ struct code_range {
 
 struct code_span;
 
-/** struct code_ranges - all zeros: none. @ranges is borrowed; read it, change nothing. */
+/** struct code_ranges - all zeros: none. @ranges is borrowed. Do not write to it. */
 struct code_ranges {
 	const struct code_range *ranges;
 	struct code_span *spans;
@@ -25,7 +25,7 @@ struct code_ranges {
 };
 
 /**
- * code_ranges_index() - sort @ranges, @nr of them, and find out to which one each address belongs.
+ * code_ranges_index() - sort the @nr @ranges, and find the one that each address belongs to.
  * @out: owned: code_ranges_release(); borrows @ranges until then
  * Return: 0, or -ENOMEM with nothing to release.
  */
@@ -35,7 +35,7 @@ void code_ranges_release(struct code_ranges *r);
 /** code_ranges_find() - the range that @addr belongs to; NULL: none. */
 const struct code_range *code_ranges_find(const struct code_ranges *r, uint64_t addr);
 
-/** code_ranges_memory() - bytes it takes, without the ranges. */
+/** code_ranges_memory() - bytes that it uses, without the ranges. */
 size_t code_ranges_memory(const struct code_ranges *r);
 
 #endif

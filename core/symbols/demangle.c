@@ -17,8 +17,8 @@ struct printed {
 };
 
 /*
- * The library prints in pieces, and cannot be told to stop. A text that is too long may be terabytes long, so leave the
- * library by a jump where it has allocated nothing: in C++, but not in Rust.
+ * The library prints in pieces, and has no way to stop it. The whole text may be terabytes long, so if it does not fit,
+ * leave the library by longjmp(3), where it has allocated nothing: for C++, but not for Rust.
  */
 static void print_piece(const char *text, size_t len, void *arg)
 {
@@ -50,7 +50,7 @@ bool demangle_may(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') && strnlen(name, LEN_MAX + 1) <= LEN_MAX;
 }
 
-/* The older form of Rust is valid C++. */
+/* The older Rust form is valid C++. */
 bool demangle(const char *name, char *out, size_t size)
 {
 	return demangle_may(name) &&

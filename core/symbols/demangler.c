@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A request is names, each terminated. The reply has an answer for each, in the same order, terminated, "" for a name
- * that stays as it is. It ends early when there is no room, or when it took long: the rest is asked again.
+ * A request has names, each terminated. The reply has an answer for each, in the same order, terminated; it is "" if
+ * the name stays as it is. If the reply has no more room, or took long, it ends early, and the rest is sent again.
  */
 #include "core/symbols/demangler.h"
 
@@ -21,12 +21,12 @@
 #define REQUEST    (16u << 10)           /* bytes of names; the readable forms are longer */
 #define NAME_MS    20                    /* CPU time; a name that takes longer is bad. Most take some microseconds */
 #define REPLY_NS   (10 * 1000 * 1000ull) /* CPU time after which a reply ends early */
-#define BAD_MAX    64                    /* bad names of a run; when there are more, no names are read any more */
+#define BAD_MAX    64                    /* bad names of a run; with so many, no names are read any more */
 #define KEPT_MAX   (16u << 20)           /* bytes of names that are kept for later reports */
 
 /*
- * What names may take of a report. CPU time is what hostile names cost. The elapsed time is ten times as much, because
- * on a busy host others have the CPU most of the time.
+ * Limits on the time for names in a report. CPU time limits the cost of hostile names. The elapsed time may be ten
+ * times as long, because on a busy host other processes have the CPU most of the time.
  */
 #define CPU_SHARE  20                 /* one part in so many of the interval, */
 #define TIME_SHARE 2                  /* and of the elapsed time */
@@ -49,14 +49,14 @@ struct demangler {
 	uint64_t began_cpu_ns; /* worker_cpu_ns() when the report began */
 	uint64_t spent_ns;     /* in this report, while the worker was waited for */
 	unsigned int nr_bad;
-	bool stops;     /* nothing is asked any more in this report */
+	bool stops;     /* nothing is sent any more in this report */
 	int skipped_rc; /* why the first name was not read; 0: all were */
 	char *bad;      /* the first bad name; NULL: none */
 };
 
 /* ---- in the worker */
 
-/* Without seccomp filters the process is without rights, and may crash, at least. */
+/* Ignore the result: without seccomp filters, the process still has no rights, and may crash. */
 static void prepare(void *ctx)
 {
 	(void)ctx;
@@ -81,7 +81,7 @@ static int serve(void *ctx, const struct worker_message *request, struct worker_
 	return 0;
 }
 
-/* ---- in the process that asks */
+/* ---- in the parent */
 
 struct demangler *demangler_new(uint64_t interval_ns)
 {
@@ -147,13 +147,13 @@ static bool is_asked(const struct demangler *d, const char *name)
 	return demangle_may(name) && !intern_find(&d->answers, &answer_kind, &name);
 }
 
-/* struct message - names that are asked together, each terminated. */
+/* struct message - names that are sent together, each terminated. */
 struct message {
 	char names[REQUEST];
 	size_t len, nr;
 };
 
-/* Fill @m with the names from @*from on that are to be asked, at most @most. @*from: out: the first of them. */
+/* Fill @m with at most @most names from @*from on that have no answer yet. @*from: out: the first of them. */
 static void put_names(const struct demangler *d, const char *const *names, size_t nr, size_t *from, size_t most,
 		      struct message *m)
 {
@@ -191,7 +191,7 @@ static int keep_answer(struct demangler *d, const char *name, const char *readab
 	return a ? 0 : -ENOMEM;
 }
 
-/* Return: 0: the first name, at least, has an answer; -EBADMSG: these are none; -ENOMEM. */
+/* Return: 0: at least the first name has an answer; -EBADMSG: they are malformed; -ENOMEM. */
 static int take_answers(struct demangler *d, const struct message *m, const char *text, const char *end)
 {
 	const char *name = m->names;
@@ -233,7 +233,7 @@ static int ask(struct demangler *d, struct message *m)
 	return rc ? rc : take_answers(d, m, room, room + reply.len);
 }
 
-/* Names are not read, in this report at least: @rc tells why. */
+/* Stop reading names, in this report at least. @rc: the cause */
 static void stop(struct demangler *d, int rc)
 {
 	d->stops = true;
@@ -257,7 +257,7 @@ static bool is_over(const struct demangler *d)
 	return d->spent_ns >= d->max_ns || worker_cpu_ns(d->worker) - d->began_cpu_ns >= d->cpu_max_ns;
 }
 
-/* Where a message fails, its names are asked one at a time, so that the bad ones alone stay as they are. */
+/* If a message fails, its names are sent one at a time, so that only the bad ones stay mangled. */
 static int ask_all(struct demangler *d, const char *const *names, size_t nr)
 {
 	size_t from = 0, alone = 0;

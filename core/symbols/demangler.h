@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle() for many names, in a process of its own.
+ * demangle() for many names, in a worker process.
  *
- * The library that demangles is not made for hostile names: a short one may stand for one of astronomic length, take as
- * long to read, or crash it. So it runs in a confined worker process (worker.h, confine.h), which is sent many names at
- * a time, and has 64 MiB. If the process crashes, or needs 20 ms of CPU time for a name, they are sent one at a time,
- * and the bad one alone stays mangled, in all of the run. After 64 bad names no more are read. What comes back is as
- * hostile as the names were.
+ * The library that demangles is not made for hostile names: a short one may have a readable form of astronomic length,
+ * take as long to read, or crash the library. So it runs in a confined worker process (worker.h, confine.h), which gets
+ * many names at a time, and has 64 MiB. If the process crashes, or uses 20 ms of CPU time, the names are sent again one
+ * at a time, and only the bad one stays mangled, for the rest of the run. After 64 bad names no more names are sent.
+ * The replies are as hostile as the names.
  *
  * All names of a report may take 2 s of CPU time, and 20 s in all; with intervals, a twentieth and a half of one. Names
- * that had no time are read for the next report: answers are kept. No name is read when a signal has come and the
- * report is overdue (signals_due()). So each pass over the rows of a report has the same answers, too (--backend=both
- * compares two).
+ * for which there is no time are tried in the next report: replies are kept. When a signal has come and the report is
+ * overdue (signals_overdue()), no name is tried. So each pass over the rows of a report has the same names, too
+ * (--backend=both compares two).
  *
- * Not thread safe; see worker.h for what a thread is to it.
+ * Not thread safe; see worker.h for the thread to use.
  */
 #ifndef CORE_SYMBOLS_DEMANGLER_H
 #define CORE_SYMBOLS_DEMANGLER_H
@@ -27,14 +27,13 @@ struct err;
 
 /**
  * demangler_new() - no process is started before the first mangled name.
- * @interval_ns: between reports; 0: there is one report
+ * @interval_ns: time between reports; 0: there is one report
  * Return: NULL: no memory.
  */
 struct demangler *demangler_new(uint64_t interval_ns);
 void demangler_free(struct demangler *d);
 
-/** demangler_renew() - another report begins: its time is counted anew. If many answers are kept, forget the good ones.
- */
+/** demangler_renew() - another report begins, with new time. If many replies are kept, forget all but the bad names. */
 void demangler_renew(struct demangler *d);
 
 /**
@@ -44,14 +43,14 @@ void demangler_renew(struct demangler *d);
  *         print the name as it is
  * Return: 0 or -ENOMEM.
  *
- * Ask for hundreds of names a call: a message costs about as much CPU time as demangling a hundred of them.
+ * Pass hundreds of names in a call: a message costs about as much CPU time as demangling a hundred of them.
  */
 int demangler_read(struct demangler *d, const char *const *names, size_t nr, const char **out);
 
-/** demangler_bad() - the first name that takes too long or crashes the process, of any bytes; NULL: another reason. */
+/** demangler_bad() - the first name that takes too long or crashes the process, of any bytes; NULL: another cause. */
 const char *demangler_bad(const struct demangler *d);
 
-/** demangler_skipped() - were names not read that could have been? Return: true and a line in @why that says it. */
+/** demangler_skipped() - true if some mangled names were not demangled. @why: out: a line with the cause. */
 bool demangler_skipped(const struct demangler *d, struct err *why);
 
 #endif

@@ -15,14 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW     16384 /* bytes that are read at once; code is passed over */
+#define WINDOW     16384 /* bytes that are read at once; code is skipped */
 #define NAME_LEN   4096
 #define CODES_MAX  (1u << 18)
 #define NAMES_MAX  (64u << 20)
 #define FRAMES_MAX (64u << 10)
 #define LINES_MAX  (1u << 20)
-#define MOVE_STEPS (1u << 24) /* in which the code that moves is looked for, of all records */
-#define FRAMES_AT  8          /* `perf inject --jit` puts the rules behind the code, aligned so */
+#define MOVE_STEPS (1u << 24) /* limit on the search for the code that moves, for all records */
+#define FRAMES_AT  8          /* `perf inject --jit` puts the rules behind the code, with this alignment */
 
 /* Bytes of the file. @size 0: none. */
 struct part {
@@ -38,10 +38,10 @@ struct code {
 
 struct jitdump {
 	int fd;
-	uint64_t size;                /* of the file, when it was looked at last */
+	uint64_t size;                /* of the file, at the last check */
 	struct jitdump_header header; /* magic 0: not read yet */
 	uint64_t at;                  /* of the next record */
-	bool damaged;                 /* there is none that makes sense */
+	bool damaged;                 /* the next record makes no sense */
 	size_t left;                  /* bytes that this jitdump_read() may read */
 	uint8_t window[WINDOW];
 	uint64_t window_at;
@@ -51,15 +51,15 @@ struct jitdump {
 	size_t nr, cap;
 	char *names;
 	size_t names_len, names_cap;
-	struct code next;    /* what records told of the load that is to follow */
-	uint64_t lines_addr; /* the code that next.lines are of */
+	struct code next;    /* from records that come before their load */
+	uint64_t lines_addr; /* the code that next.lines belong to */
 	uint32_t move_steps;
-	bool is_new; /* @owners does not know of all codes */
+	bool is_new; /* @owners does not have all codes */
 	struct code_range *ranges;
 	struct code_ranges owners; /* of addresses; the id is the position in codes */
 	uint64_t changes;
 	struct jitdump_pattern pattern; /* of loads */
-	uint64_t next_rules;            /* hash of those of the load that is to follow; 0: not known */
+	uint64_t next_rules;            /* hash of those of the next load; 0: not known */
 
 	void *attached;
 	void (*release)(void *what);
@@ -129,7 +129,7 @@ size_t jitdump_memory(const struct jitdump *d)
 
 /* ---- reading bytes */
 
-/* Return: the bytes that are there, or -EIO. */
+/* Return: the number of bytes there, or -EIO. */
 static ssize_t read_bytes(const struct jitdump *d, uint64_t at, void *to, size_t len)
 {
 	ssize_t n;
@@ -140,7 +140,7 @@ static ssize_t read_bytes(const struct jitdump *d, uint64_t at, void *to, size_t
 	return n < 0 ? -EIO : n;
 }
 
-/* Return: 1 and *@out: @len bytes at @at, no more than WINDOW, until the next call; 0: they are not there; -EIO. */
+/* Return: 1 and *@out: @len bytes at @at, no more than WINDOW, until the next call; 0: not there; -EIO. */
 static int peek(struct jitdump *d, uint64_t at, size_t len, const uint8_t **out)
 {
 	ssize_t n;
@@ -170,7 +170,7 @@ static int peek_copy(struct jitdump *d, uint64_t at, void *to, size_t len)
 
 /* ---- pieces of code */
 
-/* What is compiled now was compiled last. */
+/* Code that runs now was usually compiled last. */
 static void drop_older_half(struct jitdump *d)
 {
 	size_t half = d->nr / 2, i;
@@ -185,7 +185,7 @@ static void drop_older_half(struct jitdump *d)
 	code_ranges_release(&d->owners);
 }
 
-/* @name is not one of ours. */
+/* @name must not be in @d->names, which may move. */
 static int add_code(struct jitdump *d, const struct code *code, const char *name, size_t len)
 {
 	struct code *codes;
@@ -270,7 +270,7 @@ static int take_load(struct jitdump *d, const struct jitdump_prefix *p)
 	return rc ? rc : 1;
 }
 
-/* The code that @m moves; NULL: it is not known. Nobody moves much. */
+/* The code that @m moves; NULL: it is not known. Compilers move little code. */
 static const struct code *moved_code(struct jitdump *d, const struct jitdump_move *m)
 {
 	size_t i;
@@ -301,7 +301,7 @@ static int take_move(struct jitdump *d, const struct jitdump_prefix *p)
 		return rc;
 	code = *from;
 	code.start = m.new_addr;
-	code.lines.size = 0; /* their addresses are the old ones */
+	code.lines.size = 0; /* they have the old addresses */
 	d->pattern.broken = true;
 	len = strlen(d->names + code.name);
 	memcpy(name, d->names + code.name, len);
@@ -325,7 +325,7 @@ static int take_debug_info(struct jitdump *d, const struct jitdump_prefix *p)
 	return 1;
 }
 
-/* There is no need to know them where there is no pattern. */
+/* The hash is not needed without a pattern. */
 static int hash_rules(struct jitdump *d)
 {
 	const struct part *frames = &d->next.frames;
@@ -384,7 +384,7 @@ static int next_record(struct jitdump *d)
 	rc = peek_copy(d, d->at, &p, sizeof(p));
 	if (rc <= 0)
 		return rc;
-	/* Zeros: it was made longer before it is written to. */
+	/* Zeros: the compiler extends the file before it writes records. */
 	if (!p.id && !p.size)
 		return 0;
 	d->damaged = p.size < sizeof(p);
@@ -404,7 +404,7 @@ static int take_header(struct jitdump *d, const struct jitdump_header *h)
 	return !d->damaged;
 }
 
-/* What is there now? Return: 1: the file has a header, and records may follow; 0: nothing; -EIO. */
+/* Check the file again. Return: 1: the file has a header, and records may follow; 0: nothing; -EIO. */
 static int look(struct jitdump *d)
 {
 	struct jitdump_header h;
@@ -416,11 +416,11 @@ static int look(struct jitdump *d)
 	n = read_bytes(d, 0, &h, sizeof(h));
 	if (n < 0)
 		return (int)n;
-	/* Its process executes another program, or another one has its number. */
+	/* The process has called exec, or another process has its number. */
 	if (d->header.magic && ((uint64_t)st.st_size < d->at || memcmp(&h, &d->header, sizeof(h)) != 0))
 		forget(d);
 	d->size = (uint64_t)st.st_size;
-	d->window_len = 0; /* its end may have been zeros that were not written yet */
+	d->window_len = 0; /* its end may have had zeros in place of records */
 	if ((size_t)n < sizeof(h))
 		return 0;
 	return d->header.magic ? !d->damaged : take_header(d, &h);
@@ -438,7 +438,7 @@ int jitdump_read(struct jitdump *d, size_t *left)
 	return indexed ? indexed : rc;
 }
 
-/* ---- what is known of an address */
+/* ---- lookups */
 
 static const struct code *find_code(const struct jitdump *d, uint64_t addr)
 {
@@ -456,7 +456,7 @@ bool jitdump_find(const struct jitdump *d, uint64_t addr, struct jitdump_code *o
 	return c;
 }
 
-/* The bytes of @part, from malloc(3). Return: 0; -ENOMEM; -EIO, also if they are not all there. */
+/* Read the bytes of @part, into memory from malloc(3). Return: 0; -ENOMEM; -EIO, also if they are not all there. */
 static int read_part(const struct jitdump *d, const struct part *part, char **out)
 {
 	char *bytes = malloc(part->size);
@@ -483,7 +483,7 @@ bool jitdump_find_line(const struct jitdump *d, uint64_t addr, struct jitdump_li
 
 	if (!c || !c->lines.size || read_part(d, &c->lines, &bytes))
 		return false;
-	/* V8 adds the size of the ELF header that `perf inject --jit` puts in front of the code. */
+	/* V8 adds the size of the ELF header that `perf inject --jit` puts before the code. */
 	ahead = d->header.reserved == JITDUMP_V8 ? sizeof(Elf64_Ehdr) : 0;
 	lines = (struct jitdump_lines){ bytes, c->lines.size, c->start + ahead, c->start + c->size + ahead };
 	found = jitdump_line_of(&lines, addr + ahead, out);

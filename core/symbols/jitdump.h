@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A jitdump: what a just-in-time compiler tells of the code that it makes, in a file that it appends to. Each piece of
- * code has a name, and may have source lines and rules for unwinding.
+ * A jitdump: a file to which a just-in-time compiler appends records about the code that it makes. Each piece of code
+ * has a name, and may have source lines and rules for unwinding.
  *
- * Memory is used again: each address belongs to the last piece of code that covers it. A file that is cut, or begins
- * with another header, has been begun anew, and what was known of it is forgotten.
+ * Memory is reused: each address belongs to the last piece of code that covers it. If a file was truncated or begins
+ * with another header, it was begun anew: all that was read from it is forgotten.
  *
- * The file is hostile, and changes while it is read. No more than the last 262,144 pieces of code are kept, or half of
- * them, and 64 MiB of their names, each of 4 KiB; the code itself is not read. Records of other processes, without size
- * or name, or beyond the last address are skipped. Where a record cannot be one the file ends, and a last record that
- * is not whole is being written. Rules and lines are read when they are asked for, at most 64 KiB and 1 MiB of them.
+ * The file is hostile, and changes while it is read. Only the last pieces of code are kept, 131,072 to 262,144, with
+ * 64 MiB of names of at most 4 KiB each; the code itself is not read. Records of other processes, without size or name,
+ * or beyond the last address are skipped. Reading ends at a record that makes no sense. A last record that is not
+ * complete is still being written. Rules and lines are read at a lookup, at most 64 KiB and 1 MiB of them.
  *
  * Not thread safe.
  */
@@ -32,8 +32,8 @@ struct jitdump_code {
 
 /**
  * struct jitdump_frames - the rules for a piece of code, in the form of .eh_frame.
- * @bytes: @size of them, from malloc(3), the caller's
- * @addr:  where they would be in the process: their pointers count from there
+ * @bytes: @size of them, from malloc(3); the caller frees them
+ * @addr:  where they would be in the process: their pointers are relative to that address
  * @hdr:   where .eh_frame_hdr would be
  */
 struct jitdump_frames {
@@ -42,20 +42,20 @@ struct jitdump_frames {
 };
 
 /**
- * jitdump_open() - nothing is read yet. @fd: a regular file, taken over, also on failure
+ * jitdump_open() - reads nothing yet. @fd: a regular file, taken over, also on failure
  * Return: 0 and the owned *@out, or -ENOMEM.
  */
 int jitdump_open(int fd, struct jitdump **out);
 void jitdump_close(struct jitdump *d);
 
 /**
- * jitdump_read() - read what is new.
- * @left: bytes that may be read, a little more are; out: what is left of them
- * Return: 1: there may be more to be read now; 0: there is not; -ENOMEM, -EIO: what was known stays.
+ * jitdump_read() - read new records.
+ * @left: how many bytes to read; it may read a few more; out: how many are left of them
+ * Return: 1: there may be more to read now; 0: there is not; -ENOMEM, -EIO: the records from before stay.
  */
 int jitdump_read(struct jitdump *d, size_t *left);
 
-/** jitdump_changes() - a number that grows when something new is known. */
+/** jitdump_changes() - a number that grows with new records. */
 uint64_t jitdump_changes(const struct jitdump *d);
 
 /** jitdump_find() - the code at @addr. Return: true and *@out; it is untouched otherwise. */
@@ -65,8 +65,8 @@ bool jitdump_find(const struct jitdump *d, uint64_t addr, struct jitdump_code *o
 bool jitdump_find_line(const struct jitdump *d, uint64_t addr, struct jitdump_line *out);
 
 /**
- * jitdump_find_frames() - the rules of the code at @addr, if it is of this machine. It need not be in the file yet if
- * all code is alike, see jitdump_pattern.h.
+ * jitdump_find_frames() - the rules of the code at @addr, if it is of this machine. If all code is alike, its record
+ * need not be in the file yet, see jitdump_pattern.h.
  * Return: 1 and *@out; 0: it has none; -ENOMEM, -EIO.
  */
 int jitdump_find_frames(const struct jitdump *d, uint64_t addr, struct jitdump_frames *out);
@@ -75,8 +75,8 @@ int jitdump_find_frames(const struct jitdump *d, uint64_t addr, struct jitdump_f
 size_t jitdump_memory(const struct jitdump *d);
 
 /**
- * jitdump_attach() - hang @what, the owner's, behind @d: jitdump_close() calls @release for it.
- * jitdump_attached() - it; NULL: nothing.
+ * jitdump_attach() - attach the owner's data @what to @d: jitdump_close() calls @release for it.
+ * jitdump_attached() - return it; NULL: nothing is attached.
  */
 void jitdump_attach(struct jitdump *d, void *what, void (*release)(void *what));
 void *jitdump_attached(const struct jitdump *d);

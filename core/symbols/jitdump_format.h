@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of a jitdump, as they are in the file: tools/perf/Documentation/jitdump-specification.txt of the kernel.
- * All numbers are in the byte order of the process that wrote it.
+ * The records of a jitdump file: see tools/perf/Documentation/jitdump-specification.txt of the kernel. All numbers are
+ * in the byte order of the process that wrote it.
  */
 #ifndef CORE_SYMBOLS_JITDUMP_FORMAT_H
 #define CORE_SYMBOLS_JITDUMP_FORMAT_H
@@ -24,7 +24,7 @@ struct jitdump_header {
 	uint64_t time, flags;
 };
 
-/* Each record begins with it; @size is that of the whole record. */
+/* The head of each record; @size is that of the whole record. */
 struct jitdump_prefix {
 	uint32_t id, size;
 	uint64_t time;
@@ -55,7 +55,7 @@ struct jitdump_debug_entry {
 	uint32_t line, column;
 };
 
-/* What is like .eh_frame and then .eh_frame_hdr follows: @size bytes, of which the latter has @hdr_size. */
+/* @size bytes follow: data in the format of .eh_frame, then @hdr_size bytes in that of .eh_frame_hdr. */
 struct jitdump_unwinding_info {
 	struct jitdump_prefix prefix;
 	uint64_t size, hdr_size, mapped;

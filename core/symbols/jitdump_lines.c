@@ -23,8 +23,8 @@ struct entry {
 };
 
 /*
- * Read the entry at *@at, and go behind it. @file: of the entry before, NULL: there is none
- * Return: 1; 0: the end, what is left is padding; -1: there are no such entries.
+ * Read the entry at *@at, and move *@at behind it. @file: of the entry before, NULL: there is none
+ * Return: 1; 0: the end, with only padding left; -1: malformed.
  */
 static int next_entry(const struct jitdump_lines *lines, const char **at, struct entry *entry)
 {
@@ -37,7 +37,7 @@ static int next_entry(const struct jitdump_lines *lines, const char **at, struct
 	len = strnlen(name, (size_t)(end - name));
 	if (name + len == end || entry->e.addr < lines->start || entry->e.addr > lines->end)
 		return -1;
-	/* "\xff": as the one before */
+	/* "\xff": the same file as in the entry before */
 	if (strcmp(name, "\xff") != 0)
 		entry->file = name;
 	*at = name + len + 1;

@@ -13,7 +13,7 @@ struct jitdump_line {
 	unsigned int line;
 };
 
-/** struct jitdump_lines - @entries as they are in the file, @size bytes, of the code at [@start, @end). */
+/** struct jitdump_lines - @size bytes of @entries as they are in the file, for the code at [@start, @end). */
 struct jitdump_lines {
 	const char *entries;
 	size_t size;
@@ -21,12 +21,12 @@ struct jitdump_lines {
 };
 
 /**
- * jitdump_line_of() - the line of @addr, which the last entry at or before it tells.
+ * jitdump_line_of() - the line of @addr, from the last entry at or before it.
  *
- * No entry is believed where one is not of the code, or names a file as nobody does: V8 11.3 (node 20) writes names
- * from memory that it has freed.
+ * If one entry is not for this code, or the name of its file is empty or has control characters, no entry is believed:
+ * V8 11.3 (node 20) writes names from memory that it has freed.
  *
- * Return: true and *@out; false: none tells.
+ * Return: true and *@out; false: unknown.
  */
 bool jitdump_line_of(const struct jitdump_lines *lines, uint64_t addr, struct jitdump_line *out);
 

@@ -11,20 +11,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FILES_MAX     1024                 /* remembered, also what could not be opened */
+#define FILES_MAX     1024                 /* remembered, also those that could not be opened */
 #define OPEN_MAX      128                  /* of them: with a descriptor */
 #define ALL_BYTES_MAX (256u << 20)         /* memory of all */
-#define READ_ONCE     (4u << 20)           /* bytes read while samples wait */
-#define READ_MAX      (256u << 20)         /* bytes of all, read for one report */
-#define LOOK_NS       (NSEC_PER_SEC / 200) /* less than most samples wait: their code is known then */
-#define LOOK_SHARE    50                   /* of which at most one part in so many is spent on a jitdump */
+#define READ_ONCE     (4u << 20)           /* bytes read at once: samples wait meanwhile */
+#define READ_MAX      (256u << 20)         /* bytes of all files, read for one report */
+#define LOOK_NS       (NSEC_PER_SEC / 200) /* shorter than the wait of most samples: their code is known in time */
+#define LOOK_SHARE    50                   /* one part in so many of the time may be spent on a jitdump */
 
-/* A mapped file that is called so, from the first address that it may tell of. */
+/* A mapped file that has the name of a jitdump, from the first lookup of an address in its process. */
 struct dump_file {
 	struct cached_file in;
 	struct jitdump *dump; /* NULL: not open */
 	uint64_t round;       /* when it was read for a report */
-	uint64_t look_ns;     /* when to look next what is new */
+	uint64_t look_ns;     /* when to read new records next */
 	size_t memory;
 };
 
@@ -85,7 +85,7 @@ void jitdumps_renew(struct jitdumps *j)
 {
 	size_t i;
 
-	/* Backwards: the file that takes the place of a dropped one has been looked at. */
+	/* Backwards: the file that moves to the place of a dropped one has been visited. */
 	for (i = j->cache.files.nr; i-- > 0;)
 		if (file_at(j, i)->in.used <= j->asked_at)
 			drop_file(j, file_at(j, i));
@@ -94,13 +94,13 @@ void jitdumps_renew(struct jitdumps *j)
 	j->round++;
 }
 
-/* While a report is made it has names of those that it has asked for: they must stay. */
+/* A report uses names of the dumps that it has read, so these must stay open while it is made. */
 static bool may_close(const struct jitdumps *j, const struct dump_file *f, bool reports)
 {
 	return !reports || f->round != j->round;
 }
 
-/* The one that was not asked for longest; @open: of those that are. NULL: there is none that may be closed. */
+/* The least recently used dump; with @open, the least recently used open one. NULL: none may be closed. */
 static struct dump_file *oldest(const struct jitdumps *j, bool open, bool reports)
 {
 	struct dump_file *f = file_at(j, 0), *end = f + j->cache.files.nr, *found = NULL;
@@ -111,7 +111,7 @@ static struct dump_file *oldest(const struct jitdumps *j, bool open, bool report
 	return found;
 }
 
-/* A jitdump has no build id: of a recording, only one of this boot with the inode of the mapping is the mapped one. */
+/* A jitdump has no build id: for a recording, open it only if it is of this boot and has the inode of the mapping. */
 static int open_mapped(const struct jitdumps *j, pid_t pid, const struct mapped_file *file)
 {
 	const struct recorded *recorded = j->cache.cfg->recorded;
@@ -142,7 +142,7 @@ static void open_dump(struct jitdumps *j, struct dump_file *f, pid_t pid, bool r
 	j->nr_open += !!f->dump;
 }
 
-/* @pid has mapped @file. NULL: it is not to be had. */
+/* @pid has mapped @file. NULL: it cannot be opened. */
 static struct dump_file *find_dump(struct jitdumps *j, pid_t pid, const struct mapped_file *file, bool reports)
 {
 	struct dump_file *f, *old;
@@ -158,7 +158,7 @@ static struct dump_file *find_dump(struct jitdumps *j, pid_t pid, const struct m
 	return f && f->dump ? f : NULL;
 }
 
-/* No more than @max bytes, which become less. Return: as jitdump_read(); -E2BIG: nothing more is read of any. */
+/* Read at most *@max bytes, and subtract them. Return: as jitdump_read(); -E2BIG: no dump may be read further. */
 static int read_some(struct jitdumps *j, struct dump_file *f, size_t *max)
 {
 	size_t left = *max < READ_ONCE ? *max : READ_ONCE, before = left;
@@ -171,7 +171,7 @@ static int read_some(struct jitdumps *j, struct dump_file *f, size_t *max)
 	return rc;
 }
 
-/* All that there is, for the report of now. */
+/* Read all records for the current report. */
 static int read_whole(struct jitdumps *j, struct dump_file *f)
 {
 	int rc;
@@ -201,7 +201,7 @@ int jitdumps_find(struct jitdumps *j, pid_t pid, const char *comm, uint32_t imag
 	return 1;
 }
 
-/* Others have not been asked for as lately as @f. */
+/* Close other dumps: all of them were used less recently than @f. */
 static void make_room(struct jitdumps *j, struct dump_file *f)
 {
 	struct dump_file *old;
@@ -227,7 +227,7 @@ struct jitdump *jitdumps_of(struct jitdumps *j, pid_t pid)
 		return NULL;
 	began = now_ns();
 	if (began >= f->look_ns) {
-		used = own_cpu_ns(); /* a rest, or another process that has the CPU, costs nothing */
+		used = own_cpu_ns(); /* measures CPU time, so that waiting for the CPU counts as nothing */
 		make_room(j, f);
 		read_some(j, f, &max);
 		cost = (own_cpu_ns() - used) * LOOK_SHARE;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The jitdumps of processes, see jitdump.h: which one tells of an address, and when it is read.
+ * The jitdumps of processes, see jitdump.h: find the one for an address, and decide when to read it.
  *
- * A compiler maps a page of its jitdump executable, wherever it is, so that it is a mapped file as others are: found in
- * the root of its process, opened only if it is a regular file and proved to be the one that is mapped, and kept open
- * while the process lives (mapped_files.h). So no other file can take its place, and names are there when the process
- * and its container are gone. Of a recording, it is found in the root of the host, if that is of this boot. A copy of
- * the process, after a fork, has what it inherited.
+ * A compiler maps a page of its jitdump executable, so the dump is a mapped file like others, wherever it is. We look
+ * for it in the root of its process, open it only if it is a regular file that is proved to be the mapped one, and keep
+ * it open while the process lives (mapped_files.h). So no other file can replace it, and names remain when the process
+ * and its container are gone. For a recording, it is looked for in the root of the host, if the recording is of this
+ * boot. After a fork, a child process uses the jitdump of its parent for inherited code.
  *
- * Bounded: those not asked for longest are closed first, and all together take 256 MiB. Not thread safe.
+ * Limits: the least recently used are closed first, and all together take 256 MiB. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_JITDUMPS_H
 #define CORE_SYMBOLS_JITDUMPS_H
@@ -23,31 +23,31 @@ struct mapped_files_cfg;
 struct tasks;
 
 /**
- * jitdumps_new() - none is known yet.
- * @where: how mapped files are opened; @tasks: who has mapped them. Both are borrowed. NULL: no memory.
+ * jitdumps_new() - no jitdump yet.
+ * @where: how mapped files are opened; @tasks: which process has mapped them. Both are borrowed. NULL: no memory.
  */
 struct jitdumps *jitdumps_new(const struct mapped_files_cfg *where, const struct tasks *tasks);
 void jitdumps_free(struct jitdumps *j);
 
-/** jitdumps_renew() - another report begins: what is new is read. Those nobody has asked for in the last are closed. */
+/** jitdumps_renew() - another report begins: read new records. Close the jitdumps that the last report did not use. */
 void jitdumps_renew(struct jitdumps *j);
 
 /**
  * jitdumps_find() - the code at @addr in process @pid while it was called @comm, in @image, see tasks_find().
- * @line: out, if not NULL: of its source; line 0: not known
- * Return: 1 and *@out, borrowed until jitdumps_renew() or jitdumps_of(); it is untouched otherwise. 0: nothing is
- * known. -ENOMEM, -EIO, -E2BIG: not all of it was read in this report.
+ * @line: out, if not NULL: its source line; line 0: not known
+ * Return: 1 and *@out, borrowed until jitdumps_renew() or jitdumps_of(); it is untouched otherwise. 0: there is no
+ * record of it. -ENOMEM, -EIO, -E2BIG: not all records were read in this report.
  */
 int jitdumps_find(struct jitdumps *j, pid_t pid, const char *comm, uint32_t image, uint64_t addr,
 		  struct jitdump_code *out, struct jitdump_line *line);
 
-/** jitdumps_have() - does process @pid write one? */
+/** jitdumps_have() - true if process @pid writes a jitdump. */
 bool jitdumps_have(const struct jitdumps *j, pid_t pid);
 
 /**
- * jitdumps_of() - that of process @pid now (in event time). It is read further at most 200 times in a second, and for
- * a 50th of the time.
- * Return: borrowed until the next call of any of these; NULL: there is none to be had.
+ * jitdumps_of() - the jitdump of process @pid now (in event time). Reads new records at most 200 times a second, and
+ * for at most a 50th of the time.
+ * Return: borrowed until the next call of any of these; NULL: there is none.
  */
 struct jitdump *jitdumps_of(struct jitdumps *j, pid_t pid);
 

@@ -14,7 +14,7 @@
 #define MODULE_MAX   127                   /* MODULE_NAME_LEN is about 60 */
 #define LINE_LEN_MAX 1024                  /* longer than any line of such a name and module */
 #define SYMBOLS_MAX  (4u << 20)            /* distribution kernels: 100,000 to 300,000 */
-#define NAMES_MAX    (1u << 30)            /* what 30 bits can address */
+#define NAMES_MAX    (1u << 30)            /* the limit of 30 bits */
 #define PAGE         4096ULL
 
 /* 12 bytes, not 16: there are 120,000 of them. */
@@ -24,10 +24,10 @@ struct ksym {
 	uint32_t is_end : 1; /* it is not text, and has no name */
 } __attribute__((packed));
 
-/* What perf writes into a recording with its address. */
+/* Symbols whose address perf writes into a recording. */
 static const char *const references[] = { "_text", "_stext" };
 
-/* Names are stored in the file's order, a module's together: so a ksym need not name its module. */
+/* Names are stored in the file's order, those of a module together, so that a ksym need not have its module. */
 struct name_range {
 	uint32_t first;  /* names from this offset on ... */
 	uint32_t module; /* ... are of the module whose name is at this offset ... */
@@ -46,7 +46,7 @@ struct kernel_symbols {
 	uint64_t reference[ARRAY_SIZE(references)]; /* 0: not seen */
 	uint64_t text_end;                          /* _etext; 0: not seen */
 
-	/* The line whose end has not come yet. */
+	/* The beginning of a line whose end has not been read yet. */
 	char line[LINE_LEN_MAX];
 	size_t line_len;
 	bool line_too_long;
@@ -80,7 +80,7 @@ void kernel_symbols_free(struct kernel_symbols *ks)
 	free(ks);
 }
 
-/* 16 and more for what is no digit. By table: nobody predicts which digit comes next. */
+/* Return 16 or more if @c is no digit. Uses a table because the CPU cannot predict a branch on the next digit. */
 static unsigned int hex_digit(char c)
 {
 	static const unsigned char plus_one[256] = {
@@ -158,7 +158,7 @@ static int add_name(struct kernel_symbols *ks, const char *name, size_t len, uin
 	return 0;
 }
 
-/* From the next name on they are of @l's module. */
+/* The names that follow are those of @l's module. */
 static int enter_module(struct kernel_symbols *ks, const struct line *l)
 {
 	const char *name = l->module ? l->module : "kernel";
@@ -264,7 +264,7 @@ bool kernel_symbols_in_text(const struct kernel_symbols *ks, uint64_t addr)
 	return addr >= text_start(ks) && addr < ks->text_end;
 }
 
-/* @p, @newline: the end of a line, all of it if none was kept. */
+/* @p, @newline: the end of a line, or the whole line if no beginning of it is kept. */
 static int take_line(struct kernel_symbols *ks, const char *p, const char *newline)
 {
 	int rc = 0;
@@ -321,8 +321,8 @@ static int by_address(const void *va, const void *vb)
 }
 
 /*
- * One symbol for each address, and one end for each run of data symbols. Of several names the first is taken, as by the
- * kernel in its own traces (get_symbol_pos(), kernel/kallsyms.c; find_kallsyms_symbol(), kernel/module/kallsyms.c).
+ * Keep one symbol for each address, and one end for each run of data symbols. Of several names the kernel uses the
+ * first in its own traces (get_symbol_pos(), kernel/kallsyms.c; find_kallsyms_symbol(), kernel/module/kallsyms.c).
  */
 static void reduce(struct kernel_symbols *ks)
 {
@@ -349,7 +349,7 @@ static void *shrink(void *p, size_t size)
 	return smaller ? smaller : p;
 }
 
-/* The kernel proper comes sorted, modules and BPF programs behind it do not: they are sorted and merged into it. */
+/* The kernel proper is sorted already; modules and BPF programs behind it are not: sort them and merge them into it. */
 static int sort(struct kernel_symbols *ks)
 {
 	size_t nr = 1, nr_rest, to = ks->nr;
@@ -411,7 +411,7 @@ static const char *module_of(const struct kernel_symbols *ks, uint32_t name)
 	return ks->names + ks->ranges[lo].module;
 }
 
-/* Does @addr, not below symbol @i and below the next one, still belong to it? */
+/* Return true if @addr, not below symbol @i and below the next one, still belongs to it. */
 static bool covers(const struct kernel_symbols *ks, size_t i, uint64_t addr)
 {
 	const struct ksym *s = &ks->syms[i];

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So far around a name that tells nothing others are asked for. */
+/* If a name leaves open whose code it is, look at addresses so far away on both sides. */
 #define LOOK_FROM (64ULL << 10)
 #define LOOK_TO   (16ULL << 20)
 
 struct answer {
 	uint64_t addr, start;
-	char *name;         /* owned; NULL: /proc/kallsyms has to be asked */
+	char *name;         /* owned; NULL: use /proc/kallsyms */
 	const char *module; /* a constant, or in the same memory */
 };
 
@@ -22,7 +22,7 @@ static const struct intern_kind answer_kind = INTERN_BYTES(struct answer, addr);
 struct kernel_answers {
 	const struct used_namer *namer;
 	struct intern_table answers;
-	uint64_t proper_low, proper_high; /* addresses of the kernel proper that have been told; all between are, too */
+	uint64_t proper_low, proper_high; /* the kernel proper, which is contiguous, has at least these */
 };
 
 struct kernel_answers *kernel_answers_new(const struct used_namer *namer)
@@ -59,8 +59,10 @@ void kernel_answers_renew(struct kernel_answers *ka)
 	forget(ka);
 }
 
-/* bpf_prog_0123456789abcdef_name, bpf_trampoline_6442549100 (kernel/bpf/core.c, trampoline.c): no function is so
- * called. */
+/*
+ * bpf_prog_0123456789abcdef_name, bpf_trampoline_6442549100 (kernel/bpf/core.c, trampoline.c): no function of the
+ * kernel has such a name.
+ */
 static bool is_made_by_bpf(const char *name)
 {
 	static const char program[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
@@ -77,7 +79,7 @@ static bool is_made_by_bpf(const char *name)
 	return *name && !name[strspn(name, "0123456789_")];
 }
 
-/* Code that bpf(2) makes has other names, too, as bpf_dispatcher_xdp; and so have functions of the kernel. */
+/* Other code that bpf(2) makes has names such as bpf_dispatcher_xdp; functions of the kernel have similar ones. */
 static bool may_be_bpf(const char *name)
 {
 	return !strncmp(name, "bpf_", 4);
@@ -105,7 +107,7 @@ static void look_at(struct kernel_answers *ka, uint64_t addr)
 		add_proper(ka, addr);
 }
 
-/* Is the kernel proper on both sides of @addr? It is in one piece. */
+/* Return true if the kernel proper is on both sides of @addr: it is contiguous. */
 static bool is_inside(struct kernel_answers *ka, uint64_t addr)
 {
 	uint64_t away;
@@ -117,7 +119,7 @@ static bool is_inside(struct kernel_answers *ka, uint64_t addr)
 	return is_proper(ka, addr);
 }
 
-/* The module of what has none: NULL: it cannot be told. */
+/* The "module" of code that belongs to no module; NULL: unknown. */
 static const char *outside_modules(struct kernel_answers *ka, uint64_t addr, const char *name)
 {
 	if (is_proper(ka, addr))

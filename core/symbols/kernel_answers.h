@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of addresses that the running kernel was asked for, one by one: those of /proc/kallsyms. Not thread safe.
+ * Names of single addresses, the same as in /proc/kallsyms, from the running kernel. Not thread safe.
  *
- * It does not tell of code outside of itself and of its modules whose that is: BPF programs, trampolines.
- * /proc/kallsyms has to be asked for what cannot be told by the name.
+ * For code outside of its own text and its modules, the kernel does not say whether the code is a BPF program or a
+ * trampoline. If the name does not show it either, use /proc/kallsyms.
  */
 #ifndef CORE_SYMBOLS_KERNEL_ANSWERS_H
 #define CORE_SYMBOLS_KERNEL_ANSWERS_H
@@ -23,7 +23,7 @@ void kernel_answers_free(struct kernel_answers *ka);
  */
 bool kernel_answers_find(struct kernel_answers *ka, uint64_t addr, struct kernel_symbol *out);
 
-/** kernel_answers_renew() - another report begins: what was told may be of a module that has gone. */
+/** kernel_answers_renew() - another report begins: forget all answers, because a module may have been unloaded. */
 void kernel_answers_renew(struct kernel_answers *ka);
 
 #endif

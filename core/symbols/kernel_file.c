@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BYTES_MAX   (1u << 30) /* of a whole file; those have 5 to 25 MB */
+#define BYTES_MAX   (1u << 30) /* of a whole file; usual are 5 to 25 MB */
 #define PIECE_BYTES 65536      /* /proc/kallsyms has 4 KiB at a time */
 
-#define SHOWN_PIECES 4 /* in so many there is an address that is not 0, if they are shown */
+#define SHOWN_PIECES 4 /* if addresses are shown, one in the first so many pieces is not 0 */
 
 struct kernel_file {
 	int fd; /* -1: it is read to its end, or cannot be read */
@@ -21,7 +21,7 @@ struct kernel_file {
 	bool whole;
 	struct kernel_symbols *text, *rest;
 	bool text_read, rest_read;
-	size_t used, len; /* of the piece: what lies between them was read with the text, and is the rest's */
+	size_t used, len; /* of the piece: the bytes between were read with the text, and belong to the rest */
 	char piece[PIECE_BYTES];
 };
 
@@ -81,7 +81,7 @@ void kernel_file_free(struct kernel_file *f)
 	free(f);
 }
 
-/* Nothing more is read; what is not finished is not found. */
+/* Read nothing more; symbols that are not finished are not found. */
 static int fail(struct kernel_file *f, int rc)
 {
 	f->rc = rc;
@@ -110,7 +110,7 @@ static int read_piece(struct kernel_file *f)
 	return n > 0;
 }
 
-/* Is there a rest? */
+/* Return true if the file has a rest behind the text. */
 static bool ended(const struct kernel_file *f)
 {
 	return !f->whole && kernel_symbols_text_ended(f->text);
@@ -137,7 +137,7 @@ static int read_text(struct kernel_file *f)
 	return kernel_symbols_finish(f->text);
 }
 
-/* The end of the text is where the rest begins, and may have more names there: the first was read with the text. */
+/* The rest begins at the end of the text. More symbols may have that address: the first was read with the text. */
 static int begin_rest(struct kernel_file *f)
 {
 	uint64_t at = kernel_symbols_text_end(f->text);
@@ -151,7 +151,7 @@ static int begin_rest(struct kernel_file *f)
 	return len < (int)sizeof(line) ? kernel_symbols_feed(f->rest, line, (size_t)len) : 0;
 }
 
-/* Some of it may have come with the text's last piece. */
+	/* The last piece of the text may have the beginning of the rest. */
 static int read_rest(struct kernel_file *f)
 {
 	int more = 1, rc;
@@ -180,7 +180,7 @@ bool kernel_file_ahead(struct kernel_file *f)
 	return more > 0;
 }
 
-/* At first come addresses of per-CPU variables, of which the very first may be 0. */
+	/* The file begins with addresses of per-CPU variables, of which the very first may be 0. */
 bool kernel_file_shows(struct kernel_file *f)
 {
 	int i;

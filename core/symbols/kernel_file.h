@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file of kernel symbols, /proc/kallsyms above all, read no further than it is asked for.
+ * A file of kernel symbols, usually /proc/kallsyms, that is read only as far as needed.
  *
  * The kernel prints each line anew for each reader, which takes longer than anything else that names need. Its own text
- * comes first, sorted, up to _etext, and never changes: it can be read ahead, while nobody waits for it. Behind it are
- * data, modules, BPF programs and trampolines: they come and go, and are read when an address outside of that text is
- * asked for. Not thread safe.
+ * comes first, sorted, up to _etext, and never changes: it can be read ahead of time. Behind it are data, modules, BPF
+ * programs and trampolines, which come and go: they are read when an address outside of the kernel's text is looked up.
+ * Not thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_FILE_H
 #define CORE_SYMBOLS_KERNEL_FILE_H
@@ -15,37 +15,42 @@
 struct kernel_file;
 
 /**
- * kernel_file_open() - nothing is read yet. @whole: not sorted as the kernel does it, perhaps: read all at once.
+ * kernel_file_open() - open a file, and read nothing yet. @whole: it may not be in the kernel's order: read it at once.
  * Return: 0 and the owned *@out; -EINVAL: not a regular file (as those of /proc are); -errno.
  */
 int kernel_file_open(const char *path, bool whole, struct kernel_file **out);
-/** kernel_file_adopt() - the same of the regular file @fd, which is taken over, also on failure. Return: 0; -ENOMEM. */
+/**
+ * kernel_file_adopt() - the same for the regular file @fd, which is taken over, also on failure. Return: 0; -ENOMEM.
+ */
 int kernel_file_adopt(int fd, bool whole, struct kernel_file **out);
 void kernel_file_free(struct kernel_file *f);
 
-/** kernel_file_ahead() - read a little of the kernel's text. Return: is there more of it? */
+/** kernel_file_ahead() - read a little of the kernel's text. Return: true: there is more. */
 bool kernel_file_ahead(struct kernel_file *f);
 
 /**
- * kernel_file_shows() - are there addresses, or does the kernel hide them from who opened it (kernel.kptr_restrict)?
- * Reads a little, and no more where it has been told.
+ * kernel_file_shows() - true if the kernel shows addresses; false if it hides them from the user who opened the file
+ * (kernel.kptr_restrict). Reads a little, once.
  */
 bool kernel_file_shows(struct kernel_file *f);
 
 /**
- * kernel_file_text() - have read the kernel's text; all of the file, where that does not tell its end.
- * Return: 0; -EFBIG: larger than any; -E2BIG: more symbols than any; -errno. After that nothing more is read.
+ * kernel_file_text() - read all of the kernel's text, or the whole file if it has no _etext.
+ * Return: 0; -EFBIG: larger than any such file; -E2BIG: more symbols than any kernel has; -errno. After a failure
+ * nothing more is read.
  */
 int kernel_file_text(struct kernel_file *f);
 
-/** kernel_file_find() - kernel_symbols_find() in what it needs to read; strings are borrowed until kernel_file_free().
+/**
+ * kernel_file_find() - as kernel_symbols_find(); reads the parts it needs. Strings are borrowed until
+ * kernel_file_free().
  */
 bool kernel_file_find(struct kernel_file *f, uint64_t addr, struct kernel_symbol *out);
 
-/** kernel_file_symbols() - those of the text, which kernel_file_text() has read. */
+/** kernel_file_symbols() - the symbols of the text; call kernel_file_text() first. */
 const struct kernel_symbols *kernel_file_symbols(const struct kernel_file *f);
 
-/** kernel_file_error() - the first failure of any of them, or 0. */
+/** kernel_file_error() - the first error of any of these functions, or 0. */
 int kernel_file_error(const struct kernel_file *f);
 
 #endif

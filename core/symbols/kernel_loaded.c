@@ -16,7 +16,7 @@
 struct kernel_loaded {
 	const struct host *host;
 	char *began, *now;            /* /proc/modules; NULL: it was not read */
-	bool programs;                /* BPF programs have to be compared, too: */
+	bool programs;                /* compare BPF programs, too, with */
 	struct kernel_file *kallsyms; /* as it was when sampling began; NULL: it could not be read */
 };
 
@@ -58,7 +58,7 @@ static char *read_modules(const struct kernel_loaded *kl)
 	return fits ? fits : text;
 }
 
-/* Without this setting, the kernel lists no BPF program (since 4.12). */
+/* Without net.core.bpf_jit_kallsyms, the kernel lists no BPF program (since 4.12). */
 static bool lists_programs(const struct kernel_loaded *kl)
 {
 	long long v;
@@ -74,7 +74,7 @@ static void read_programs(struct kernel_loaded *kl)
 	if (!lists_programs(kl) || snprintf(path, sizeof(path), "%s/kallsyms", kl->host->proc) >= (int)sizeof(path) ||
 	    kernel_file_open(path, false, &kl->kallsyms))
 		return;
-	/* No symbol is there: what is behind the kernel's text is read. */
+	/* No symbol has this address. Looking it up reads everything behind the kernel's text. */
 	if (kernel_file_shows(kl->kallsyms))
 		kernel_file_find(kl->kallsyms, UINT64_MAX, &unused);
 }
@@ -100,7 +100,7 @@ static const char *find_module(const char *text, const char *module)
 	return NULL;
 }
 
-/* The last word is "0x..."; a module that taints the kernel has " (OE)" behind it. */
+/* The address is the last word, "0x..."; a module that taints the kernel has " (OE)" behind it. */
 static uint64_t address_of(const char *line)
 {
 	const char *at = line + strcspn(line, "\n");
@@ -115,7 +115,7 @@ static uint64_t size_of(const char *line)
 	return strtoull(line + strcspn(line, " "), NULL, 10);
 }
 
-/* Two lines of one module: its size, and its address where that is shown. */
+/* Compare two lines of one module: the size, and the address if the kernel shows it. */
 static bool same_module(const char *a, const char *b)
 {
 	return size_of(a) == size_of(b) && address_of(a) == address_of(b);

@@ -19,11 +19,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where kernels are linked to be: x86_64; arm64, at a multiple that differs from version to version. */
+/* Link addresses of kernels: x86_64; arm64, at a multiple that depends on the version. */
 #define X86_TEXT   0xffffffff81000000ULL
 #define ARM64_TEXT (128ULL << 20)
 
-/* What kallsyms may name. */
+/* Which addresses may get names from kallsyms. */
 enum serves { SERVES_NOTHING, SERVES_PROPER, SERVES_ALL };
 
 static const char other_kernel[] = "the recording was made on another kernel";
@@ -32,26 +32,26 @@ struct kernel_names {
 	struct symbols_cfg cfg;
 	bool asked;
 
-	struct build_id running; /* of the kernel that runs */
+	struct build_id running; /* of the running kernel */
 	bool running_asked;
 
-	struct kernel_file *kallsyms; /* the file that was given, else that of /proc; NULL: not opened */
+	struct kernel_file *kallsyms; /* the file that an option names, else that of /proc; NULL: not opened */
 	enum serves serves;
-	struct kernel_answers *answers; /* of the kernel that runs; NULL: it is not asked, */
-	bool answers_chosen;            /* if that is known already */
+	struct kernel_answers *answers; /* of the running kernel; NULL: it is not asked */
+	bool answers_chosen;            /* @answers is decided */
 	uint64_t moved;                 /* the sampled kernel's addresses minus those of kallsyms */
 	int kallsyms_rc;                /* why /proc/kallsyms could not be read, -errno */
-	const char *unfit;              /* why it does not serve for all */
+	const char *unfit;              /* why it is not used for all addresses */
 
 	struct elf_symbols *vmlinux;
 	bool vmlinux_placed;
 	uint64_t vmlinux_moved;
 	struct err vmlinux_err; /* why it is not used */
 
-	struct kernel_loaded *loaded; /* NULL: of a recording, or sampling has not begun */
+	struct kernel_loaded *loaded; /* NULL: for a recording, or before sampling has begun */
 
-	bool nameless; /* an address was asked for that has no name */
-	bool withheld; /* one has no name because the code there may be other code than was sampled */
+	bool nameless; /* an address without a name was looked up */
+	bool withheld; /* an address has no name because the code there may not be the code that was sampled */
 };
 
 static bool told(const struct recorded *r)
@@ -59,7 +59,7 @@ static bool told(const struct recorded *r)
 	return r->reference && kernel_address(r->reference_addr);
 }
 
-/* Of the kernel that runs. */
+/* The build id of the running kernel. */
 static const struct build_id *running_build_id(struct kernel_names *kn)
 {
 	if (!kn->running_asked)
@@ -68,7 +68,7 @@ static const struct build_id *running_build_id(struct kernel_names *kn)
 	return &kn->running;
 }
 
-/* Of the kernel that was sampled; NULL: not told. */
+/* The build id of the sampled kernel; NULL: not known. */
 static const struct build_id *sampled_build_id(struct kernel_names *kn)
 {
 	const struct recorded *r = kn->cfg.files->recorded;
@@ -113,7 +113,7 @@ static int read_vmlinux(const char *path, struct elf_symbols **out)
 	return rc;
 }
 
-/* A build id that is known on one side only says nothing. */
+/* If only one of the two build ids is known, that proves nothing. */
 static int check_vmlinux(struct kernel_names *kn, struct err *err)
 {
 	const struct build_id *id = elf_symbols_build_id(kn->vmlinux), *sampled = sampled_build_id(kn);
@@ -139,7 +139,7 @@ static int open_vmlinux(struct kernel_names *kn, struct err *err)
 	if (!elf_symbols_address(kn->vmlinux, "_text", &addr) && !elf_symbols_address(kn->vmlinux, "_stext", &addr))
 		return err_set(err, -EINVAL, "'%s' is no kernel, or is stripped: it has no symbol _text or _stext",
 			       path);
-	/* What a recording tells may not have been read yet. */
+	/* The build id of a recording may not have been read yet: place_vmlinux() checks it. */
 	return kn->cfg.files->recorded ? 0 : check_vmlinux(kn, err);
 }
 
@@ -197,8 +197,8 @@ static void load_running(struct kernel_names *kn)
 }
 
 /*
- * May the kernel be asked for single names? Only if /proc/kallsyms shows us addresses: a BPF program gets names that
- * kernel.kptr_restrict hides. Where a vmlinux was loaded is known only from that file.
+ * Return true if we may use the namer. Only if /proc/kallsyms shows us addresses: a BPF program gets names even if
+ * kernel.kptr_restrict hides them from us. Not with a vmlinux: only /proc/kallsyms has its load address.
  */
 static bool can_ask(struct kernel_names *kn)
 {
@@ -211,7 +211,7 @@ static bool can_ask(struct kernel_names *kn)
 	return kn->kallsyms && kernel_file_shows(kn->kallsyms);
 }
 
-/* NULL: /proc/kallsyms has to do. */
+/* NULL: use /proc/kallsyms. */
 static struct kernel_answers *answers(struct kernel_names *kn)
 {
 	if (!kn->answers_chosen && can_ask(kn))
@@ -220,7 +220,7 @@ static struct kernel_answers *answers(struct kernel_names *kn)
 	return kn->answers;
 }
 
-/* What serves for a recording is not known before that has been read. */
+/* For a recording, the choice of files needs its build ids and boot, which are not read yet. */
 bool kernel_names_ahead(struct kernel_names *kn)
 {
 	if (kn->asked || kn->cfg.kallsyms || kn->cfg.files->recorded || answers(kn))
@@ -253,7 +253,7 @@ static bool unmoved(uint64_t text)
 	return text == X86_TEXT || !(text % ARM64_TEXT);
 }
 
-/* The build is the same, or may be: what /proc/kallsyms serves for, by where the kernel was. */
+/* The build is the same, or may be: decide by the address of the kernel which names of /proc/kallsyms are used. */
 static enum serves compare_addresses(struct kernel_names *kn, enum same_build same)
 {
 	const struct recorded *r = kn->cfg.files->recorded;
@@ -290,8 +290,8 @@ static void judge_running(struct kernel_names *kn)
 }
 
 /*
- * Read the names that perf has kept of the kernel that was sampled, from some boot of it. NULL: there are none that can
- * be used.
+ * Read perf's copy of the names of the sampled kernel, which is of any boot of it. NULL: there is none that can be
+ * used.
  */
 static struct kernel_file *read_kept(const struct kernel_names *kn)
 {
@@ -308,7 +308,7 @@ static struct kernel_file *read_kept(const struct kernel_names *kn)
 	return NULL;
 }
 
-/* The kernel that runs does not serve: do the names that perf has kept? */
+/* The names of the running kernel are of no use: try those that perf has kept. */
 static void judge_kept(struct kernel_names *kn)
 {
 	const struct recorded *r = kn->cfg.files->recorded;
@@ -329,7 +329,7 @@ static void judge_kept(struct kernel_names *kn)
 	kn->unfit = "perf has kept them of another boot of this kernel";
 }
 
-/* Where @name was in the kernel that was sampled. */
+/* Find the address of @name in the sampled kernel. */
 static bool reference(const struct kernel_names *kn, const char *name, uint64_t *addr)
 {
 	const struct recorded *r = kn->cfg.files->recorded;
@@ -405,15 +405,15 @@ static bool find_in_kallsyms(struct kernel_names *kn, uint64_t addr, struct kern
 	return true;
 }
 
-/* Is what has this name now what was there when it was sampled? Of what was there all the time no record tells. */
+/* Return true if @s was there when the sample was taken. Code that was there all the time has no record. */
 static bool is_sampled(struct kernel_names *kn, const struct kernel_symbol *s)
 {
 	const struct kernel_ranges *ranges = kn->cfg.kernel_ranges;
 
-	/* A copy of kallsyms that was given is believed as it is. */
+	/* A copy of kallsyms that an option names is believed as it is. */
 	if (kn->cfg.kallsyms)
 		return true;
-	/* perf record writes records of the code that was there at first. */
+	/* perf record writes records of the code that was there at its start. */
 	if (kernel_symbol_made(s) && (kn->cfg.files->recorded || (ranges && kernel_ranges_incomplete(ranges))))
 		return false;
 	return !kn->loaded || kernel_loaded_stayed(kn->loaded, s);
@@ -489,7 +489,7 @@ size_t kernel_names_reused(const struct kernel_names *kn)
 	return kn->cfg.kernel_ranges ? kernel_ranges_withheld(kn->cfg.kernel_ranges) : 0;
 }
 
-/* In the order of the kernel's kallsyms_show_value(): a setting is only blamed for what it does. */
+/* Check in the order of the kernel's kallsyms_show_value(), so that the setting named is the one that hides them. */
 static void blame_setting(const struct kernel_names *kn, struct err *why)
 {
 	static const char hidden[] = "kernel symbol names are hidden";
@@ -514,7 +514,7 @@ bool kernel_names_hidden(const struct kernel_names *kn, struct err *why)
 	const struct kernel_symbols *text = kn->kallsyms ? kernel_file_symbols(kn->kallsyms) : NULL;
 	bool blind = kn->kallsyms_rc || (text && kernel_symbols_zeroed(text));
 
-	/* What a vmlinux names needs no kallsyms. */
+	/* Names from a vmlinux need no kallsyms. */
 	if (!kn->asked || (kn->vmlinux_placed && !kn->nameless))
 		return false;
 	if (blind) {

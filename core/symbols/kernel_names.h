@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which symbols name the addresses of the kernel that was sampled: /proc/kallsyms, a file like it, a vmlinux.
+ * Choose the symbols that name addresses of the sampled kernel: /proc/kallsyms, a file like it, or a vmlinux.
  *
- * Of a recording, the kernel that runs now may be another one, or the same at other addresses. Its /proc/kallsyms
- * serves only when nothing speaks against it and something for it:
+ * For a recording, the running kernel may be another one, or the same at other addresses. Its /proc/kallsyms is used
+ * only if there is evidence for it and none against it:
  *
- *	build id	reference symbol	boot		serves for
+ *	build id	reference symbol	boot		used for
  *	another		any			any		nothing
  *	equal		same address		not another	all; but see below
  *	equal		same address		another		the kernel proper
  *	equal		another address		any		the kernel proper, moved by the difference
- *	equal		not told		the same	all
- *	not known	same address		the same	all
+ *	equal		unknown			the same	all
+ *	unknown		same address		the same	all
  *	otherwise						nothing
  *
- * A reference symbol where the kernel was linked to be was not moved at random: that it is there in two boots says
- * nothing of where modules and BPF programs are. These have names then only when the boot is told to be the same.
+ * A reference symbol at its link address means that KASLR did not move the kernel. Then the same address in two boots
+ * says nothing about the addresses of modules and BPF programs: these get names only if the boot is known to be the
+ * same.
  *
- * The kernel that runs, where it can be asked for its names one by one, has those of its /proc/kallsyms: that is read
- * only for what it does not tell then.
+ * If the kernel can return single names (namer.h), they are those of its /proc/kallsyms, which is read only for
+ * names that the kernel does not return this way.
  *
- * Where it serves for nothing, the copy serves that perf has kept of the /proc/kallsyms of the recorded kernel, if its
- * reference symbol is told: for all at the same address, if that was moved at random, else for the kernel proper.
+ * If /proc/kallsyms is of no use for a recording, perf's copy of the recorded kernel's /proc/kallsyms is used, provided
+ * that the recording has a reference symbol: for all symbols if the address is the same and KASLR has moved the kernel,
+ * else for the kernel proper.
  *
- * A vmlinux comes first for the kernel proper; modules are not in it. Not thread safe.
+ * A vmlinux comes first for the kernel proper; it has no modules. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_NAMES_H
 #define CORE_SYMBOLS_KERNEL_NAMES_H
@@ -35,15 +37,17 @@
 struct kernel_names;
 
 /**
- * kernel_names_open() - read the files that @cfg names, nothing else yet.
- * Return: 0 and the owned *@out, which borrows what @cfg points to; -errno and *@err: a file that cannot be read or has
- * no usable symbols, a vmlinux of another kernel than runs (without recording), no memory.
+ * kernel_names_open() - read the files that options in @cfg name, and nothing else yet.
+ * Return: 0 and the owned *@out, which borrows everything that @cfg points to; -errno and *@err: a file cannot be read
+ * or has no usable symbols, a vmlinux is not of the running kernel (without a recording), no memory.
  */
 int kernel_names_open(const struct symbols_cfg *cfg, struct kernel_names **out, struct err *err);
 void kernel_names_free(struct kernel_names *kn);
 
-/** kernel_names_find() - the symbol @addr is in; the first call reads what it needs. Strings are borrowed until
- * kernel_names_renew(). */
+/**
+ * kernel_names_find() - the symbol @addr is in; the first call reads the files. Strings are borrowed until
+ * kernel_names_renew().
+ */
 bool kernel_names_find(struct kernel_names *kn, uint64_t addr, struct kernel_symbol *out);
 
 /**
@@ -55,14 +59,14 @@ bool kernel_names_frame(struct kernel_names *kn, uint64_t frame, bool is_return,
 			uint64_t *addr);
 
 /**
- * kernel_names_ahead() - read a little of what kernel_names_find() will need, if that is known already. Return: is
- * there more?
+ * kernel_names_ahead() - read a little of the file that kernel_names_find() will need, if that is known already.
+ * Return: true: there is more.
  */
 bool kernel_names_ahead(struct kernel_names *kn);
 
 /**
  * kernel_names_begin() - sampling of this kernel begins: remember which modules are loaded.
- * @no_records: there will be none of BPF programs that come and go
+ * @no_records: the kernel will not record which BPF programs come and go
  * Return: 0 or -ENOMEM.
  */
 int kernel_names_begin(struct kernel_names *kn, bool no_records);

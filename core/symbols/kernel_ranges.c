@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGES_MAX   16384        /* that are remembered; a busy host has some hundred programs */
+#define RANGES_MAX   16384        /* that are remembered; a busy host has several hundred programs */
 #define NAME_LEN_MAX 511          /* KSYM_NAME_LEN - 1 */
 #define FRAMES_MAX   8192         /* in a record of 64 KiB */
 #define GRACE_NS     100000000ULL /* a program may run a little longer than its record says: until all CPUs have left it \
@@ -17,17 +17,17 @@
 #define RANGE_FRAME_UNKNOWN (KERNEL_RANGE_FRAME | 0x1ffffffULL << 32) /* no range has this number */
 
 /*
- * @apart: its frames have its number, because other code had these addresses before. @withheld: a frame of it has no
- * name, because other code had its address in the same interval.
+ * @apart: its frames have its number, because other code had these addresses before. @withheld: one of its frames has
+ * no name, because other code had its address in the same interval.
  */
 struct range {
 	uint64_t start, end;
-	char *name;           /* owned; NULL: this place is free */
-	uint64_t came, ended; /* when; came 0: before the first record; ended 0: it is there */
+	char *name;           /* owned; NULL: this entry is free */
+	uint64_t came, ended; /* times; came 0: before the first record; ended 0: it is still there */
 	bool bpf, apart, withheld;
 };
 
-/* Addresses [@start, @end), whose code is that of the range @id since the last record. */
+/* Addresses [@start, @end) with the code of range @id since the last record. */
 struct span {
 	uint64_t start, end;
 	uint32_t id;
@@ -39,7 +39,7 @@ struct kernel_ranges {
 	struct span *spans; /* by address, without overlaps */
 	size_t nr_spans, cap_spans;
 	uint64_t low, high;           /* all ranges are within */
-	uint64_t full_low, full_high; /* these came when there was no room any more */
+	uint64_t full_low, full_high; /* the addresses of ranges for which there was no room */
 	uint64_t since, until;        /* the interval whose samples are named */
 	size_t nr_withheld;
 	bool by_address, lost;
@@ -115,7 +115,7 @@ static size_t span_from(const struct kernel_ranges *kr, uint64_t addr)
 	return lo;
 }
 
-/* The range whose code is at @addr now; NULL: no record is about it. */
+/* The range whose code is at @addr now; NULL: there is no record of it. */
 static struct range *range_now(const struct kernel_ranges *kr, uint64_t addr)
 {
 	size_t i = span_from(kr, addr);
@@ -130,7 +130,7 @@ static bool overlaps_any(const struct kernel_ranges *kr, uint64_t start, uint64_
 	return i < kr->nr_spans && kr->spans[i].start < end;
 }
 
-/* Return: its number; kr->nr: there is none. The same code may come again to where it was. */
+/* Return: its number; kr->nr: there is none. The same code may come back to the same address. */
 static size_t find_range(const struct kernel_ranges *kr, const struct kernel_range *r)
 {
 	size_t i;
@@ -142,7 +142,7 @@ static size_t find_range(const struct kernel_ranges *kr, const struct kernel_ran
 	return kr->nr;
 }
 
-/* A place for a range. Return: its number; RANGES_MAX: there is none; -ENOMEM. */
+/* Find a free entry. Return: its number; RANGES_MAX: there is none; -ENOMEM. */
 static int take_place(struct kernel_ranges *kr)
 {
 	struct range *ranges;
@@ -189,9 +189,7 @@ static int make_range(struct kernel_ranges *kr, const struct kernel_range *r)
 	return id;
 }
 
-/* Take the addresses from @start to @end from whatever code was there. *@at: the place of the hole. Return: 0 or
- * -ENOMEM.
- */
+/* Cut the addresses from @start to @end out of all spans. *@at: the place of the hole. Return: 0 or -ENOMEM. */
 static int cut_spans(struct kernel_ranges *kr, uint64_t start, uint64_t end, uint64_t time, size_t *at)
 {
 	size_t first = span_from(kr, start), last = first;
@@ -262,14 +260,14 @@ int kernel_ranges_add(struct kernel_ranges *kr, const struct kernel_range *r)
 		return id < 0 ? id : 0;
 	if (is_new && !r->removed)
 		kr->ranges[id].came = time;
-	/* Removed, and not added by a record: it was there before the first one. */
+	/* It was removed, but no record has added it: it was there before the first record. */
 	rc = !r->removed || (is_new && !kr->ranges[id].apart) ? claim(kr, (uint32_t)id, time) : 0;
 	if (!rc && r->removed)
 		kr->ranges[id].ended = time;
 	return rc;
 }
 
-/* Is @r gone for so long that its code cannot run any more? Then a record is missing. */
+/* Return true if @r was removed so long ago that its code cannot run any more. Then a record is missing. */
 static bool is_over(const struct range *r, uint64_t time)
 {
 	return r->ended && time > r->ended && time - r->ended > GRACE_NS;
@@ -325,7 +323,7 @@ static enum kernel_range_found find_by_number(const struct kernel_ranges *kr, ui
 	uint64_t id = (frame ^ KERNEL_RANGE_FRAME) >> 32, offset = (uint32_t)frame;
 	const struct range *r = id < kr->nr ? &kr->ranges[id] : NULL;
 
-	/* A recording may have such a number instead of an address. */
+	/* A hostile recording may have such a number as an address. */
 	*addr = 0;
 	if (!r || !r->name || offset - is_return >= r->end - r->start)
 		return RANGE_NONE;
@@ -333,7 +331,7 @@ static enum kernel_range_found find_by_number(const struct kernel_ranges *kr, ui
 	return kr->lost || is_full(kr, *addr - is_return) ? RANGE_REUSED : tell(r, out);
 }
 
-/* Was @r there in the interval whose samples are named? */
+/* Return true if @r was there in the interval whose samples are named. */
 static bool was_there(const struct kernel_ranges *kr, const struct range *r)
 {
 	return r->came <= kr->until && (!r->ended || r->ended >= kr->since);

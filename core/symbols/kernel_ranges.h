@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code that the kernel made or gave up while it was sampled (BPF programs, trampolines), by PERF_RECORD_KSYMBOL
+ * Code that the kernel added or removed during the sampling (BPF programs, trampolines), by PERF_RECORD_KSYMBOL
  * records.
  *
- * /proc/kallsyms has the code that is there when it is read. A program that was unloaded before that is in it no more,
- * and its addresses may be another program's by then. The records name both, with the time.
+ * /proc/kallsyms has the code that is there when it is read. A program that was unloaded before is missing then, and
+ * another program may have its addresses. The records have both, with the time.
  *
- * If samples are added in time order, each address is given to the code that was there at that moment:
- * kernel_ranges_at(). Counts that a BPF program makes have addresses alone, without times. Then an address that was two
- * programs' within an interval has no name. Not thread safe.
+ * If samples are added in time order, each address is given to the code that was there at that time:
+ * kernel_ranges_at(). Counts that a BPF program makes have only addresses, without times. Then an address that belonged
+ * to two programs within an interval has no name. Not thread safe.
  */
 #ifndef CORE_SYMBOLS_KERNEL_RANGES_H
 #define CORE_SYMBOLS_KERNEL_RANGES_H
@@ -16,8 +16,8 @@
 #include "core/symbols/kernel.h"
 
 /*
- * A frame of the kernel that is no address: code that came to addresses which other code had before. The number of the
- * range is in the bits from 32 on, and the offset from its start in those below.
+ * A frame of the kernel that is not an address: code at addresses that other code had before. The bits from 32 on have
+ * the number of the range, and those below the offset from its start.
  */
 #define KERNEL_RANGE_FRAME (1ULL << 60)
 
@@ -28,13 +28,12 @@ struct kernel_range {
 	uint64_t start, len;
 	const char *name;
 	bool bpf;     /* made by bpf(2); else by ftrace or kprobes */
-	bool removed; /* it is no longer there; else it has come */
+	bool removed; /* it was removed; else added */
 	uint64_t time;
 };
 
 /**
- * enum kernel_range_found - RANGE_REUSED: its addresses were used twice, too many ranges came, or records were
- * lost.
+ * enum kernel_range_found - RANGE_REUSED: its addresses were reused, there were too many ranges, or records were lost.
  */
 enum kernel_range_found { RANGE_NONE, RANGE_FOUND, RANGE_REUSED };
 
@@ -42,28 +41,28 @@ enum kernel_range_found { RANGE_NONE, RANGE_FOUND, RANGE_REUSED };
 struct kernel_ranges *kernel_ranges_new(void);
 void kernel_ranges_free(struct kernel_ranges *kr);
 
-/** kernel_ranges_by_address() - are there samples that are added without their times? */
+/** kernel_ranges_by_address() - set whether samples are added without their times. */
 void kernel_ranges_by_address(struct kernel_ranges *kr, bool by_address);
 
 /** kernel_ranges_add() - in time order with kernel_ranges_at(). A range that cannot be is ignored. Return: 0; -ENOMEM.
  */
 int kernel_ranges_add(struct kernel_ranges *kr, const struct kernel_range *r);
 
-/** kernel_ranges_lost() - records were lost: what code is at the addresses of such code is not known any more. */
+/** kernel_ranges_lost() - records were lost: the code at addresses of such code is unknown from now on. */
 void kernel_ranges_lost(struct kernel_ranges *kr);
 bool kernel_ranges_incomplete(const struct kernel_ranges *kr);
 
 /**
- * kernel_ranges_at() - the frames of @nr addresses of a kernel stack that was sampled now, leaf first.
- * @time: of the sample, or 0. A program that was gone long before cannot be what was sampled.
+ * kernel_ranges_at() - the frames for @nr addresses of a kernel stack that was sampled now, leaf first.
+ * @time: of the sample, or 0. Code that was removed long before cannot be in the sample.
  * Return: @ips, if they are all addresses; else frames that are borrowed until the next call.
  */
 const uint64_t *kernel_ranges_at(struct kernel_ranges *kr, const uint64_t *ips, uint32_t nr, uint64_t time);
 
 /**
- * kernel_ranges_find() - which code is the frame of?
+ * kernel_ranges_find() - find the code of a frame.
  * @is_return: the call before it is looked up
- * @addr: out: the address of the frame, which is itself where it is an address
+ * @addr: out: the address of the frame; if @frame is an address, the same
  * Return: RANGE_FOUND and *@out, whose strings are borrowed until kernel_ranges_interval(); else it is untouched.
  * RANGE_NONE: no record is about it.
  */
@@ -72,12 +71,11 @@ enum kernel_range_found kernel_ranges_find(struct kernel_ranges *kr, uint64_t fr
 
 /**
  * kernel_ranges_interval() - the samples that are named next are of the time from @since to @until. Forget code that
- * was gone before, of which no row is left.
+ * was removed before: it has no rows any more.
  */
 void kernel_ranges_interval(struct kernel_ranges *kr, uint64_t since, uint64_t until);
 
-/** kernel_ranges_withheld() - ranges of which a frame has no name, because other code was there in the same interval.
- */
+/** kernel_ranges_withheld() - number of ranges with a nameless frame: other code was there in the same interval. */
 size_t kernel_ranges_withheld(const struct kernel_ranges *kr);
 
 #endif

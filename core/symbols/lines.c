@@ -11,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CPU_MS         2000                /* CPU time for a question; then the worker ends */
-#define QUESTION_NS    (10 * NSEC_PER_SEC) /* elapsed time for it: on a busy host others have the CPU */
-#define FILE_NS        (20 * NSEC_PER_SEC) /* for all questions of a file */
+#define CPU_MS         2000                /* limit on CPU time for a request; then the worker ends */
+#define QUESTION_NS    (10 * NSEC_PER_SEC) /* elapsed time for it: on a busy host other processes have the CPU */
+#define FILE_NS        (20 * NSEC_PER_SEC) /* for all requests for a file */
 #define ALL_NS         (60 * NSEC_PER_SEC) /* for all of a report, */
-#define SHARE          4                   /* or one part in so many of an interval; a question may take as long */
-#define FAILED_MAX     16                  /* files; when there are more, none is asked any more */
-#define REMEMBERED_MAX (1u << 20)          /* addresses; and as many frames, four times */
+#define SHARE          4                   /* or one part in so many of an interval; a request may take as long */
+#define FAILED_MAX     16                  /* files; with so many, no file is used any more */
+#define REMEMBERED_MAX (1u << 20)          /* addresses; and four times as many frames */
 #define TEXT_MAX       (128u << 20)        /* bytes of names */
 #define NO_SLOT        LINES_SLOTS
 #define NO_TEXT        UINT32_MAX
@@ -29,13 +29,13 @@
 #endif
 
 struct file {
-	uint32_t slot; /* where the worker has it */
+	uint32_t slot; /* its number in the worker */
 	bool failed;
-	bool late;         /* it did not answer in the time of a report, and is asked again in the next one */
-	uint64_t spent_ns; /* in this report; of a file that is late, also before */
+	bool late;         /* no reply in the time of a report: try it again in the next one */
+	uint64_t spent_ns; /* in this report; if the file is late, also before */
 };
 
-/* What the worker has open. */
+/* A file that the worker has open. */
 struct slot {
 	uint32_t file;
 	uint64_t used; /* the number of the request; 0: empty */
@@ -75,8 +75,8 @@ struct lines {
 	int skipped_rc;    /* why the first one was */
 	uint64_t max_ns;   /* of @spent_ns */
 	uint64_t spent_ns; /* since lines_renew() */
-	int off;           /* why nothing is asked any more; 0: it is */
-	int off_rc;        /* why that was so first, in any report */
+	int off;           /* why no request is sent any more; 0: requests are sent */
+	int off_rc;        /* the first such cause in any report */
 };
 
 struct lines *lines_new(unsigned int wanted, uint64_t interval_ns)
@@ -157,7 +157,7 @@ void lines_renew(struct lines *l)
 		forget_answers(l);
 }
 
-/* ---- what is remembered */
+/* ---- remembered frames */
 
 static bool same_string(const void *table, uint32_t pos, const void *key)
 {
@@ -241,7 +241,7 @@ static size_t tell(struct lines *l, const struct answer *a, const struct lines_f
 	return a->nr;
 }
 
-/* ---- asking */
+/* ---- requests */
 
 static void skip(struct lines *l, int rc)
 {
@@ -249,7 +249,7 @@ static void skip(struct lines *l, int rc)
 		l->skipped_rc = rc;
 }
 
-/* No file is asked any more, in this report at least. */
+/* Send no more requests, in this report at least. */
 static void turn_off(struct lines *l, int rc)
 {
 	l->off = rc;
@@ -257,7 +257,7 @@ static void turn_off(struct lines *l, int rc)
 		l->off_rc = rc;
 }
 
-/* @file is not asked any more. */
+/* Send no more requests for @file. */
 static void fail(struct lines *l, struct file *file, int rc)
 {
 	file->failed = true;
@@ -266,7 +266,7 @@ static void fail(struct lines *l, struct file *file, int rc)
 		turn_off(l, rc);
 }
 
-/* The slot that was not used for the longest time becomes @file's. */
+/* Give @file the least recently used slot. */
 static void take_slot(struct lines *l, uint32_t file)
 {
 	struct slot *s = &l->slots[0];
@@ -290,7 +290,7 @@ static bool is_empty(const struct lines *l)
 	return i == LINES_SLOTS;
 }
 
-/* Has the worker ended, or is it better that it does? It may say so itself, and be believed. */
+/* Return true if the worker has ended, or should be ended. Its own error code is believed, too. */
 static bool is_lost(int rc)
 {
 	return rc == -ETIME || rc == -ECANCELED || rc == -EPIPE || rc == -EBADMSG || rc == -EAGAIN || rc == -ENOMEM;
@@ -310,7 +310,7 @@ static int exchange(struct lines *l, const struct worker_message *request, int t
 	return rc ? rc : lines_reply_parse(reply.data, reply.len, found);
 }
 
-/* Once. Return: the number of frames, or -errno. */
+/* Send a request once. Return: the number of frames, or -errno. */
 static int call(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
 {
 	struct file *file = &l->files[id];
@@ -337,8 +337,8 @@ static int call(struct lines *l, uint32_t id, int fd, uint64_t addr, struct line
 }
 
 /*
- * A worker may end of what it has read before, of another file, or be out of memory: so this is asked again when the
- * worker was not alone with it.
+ * A worker may crash or be out of memory because of another file that it has read before. So if it had others open,
+ * send the request again to a new worker.
  */
 static int ask(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
 {
@@ -348,8 +348,9 @@ static int ask(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines
 	return (rc == -EPIPE || rc == -ENOMEM) && !alone ? call(l, id, fd, addr, found) : rc;
 }
 
-/* A file that did not answer may need longer than an interval permits, or the host is busy: try again, but not for
- * ever. */
+/*
+ * A file without a reply may need longer than an interval permits, or the host is busy: try again, but not for ever.
+ */
 static void judge_late(struct lines *l, struct file *file)
 {
 	file->late = l->max_ns < QUESTION_NS && file->spent_ns <= FILE_NS;
@@ -359,7 +360,7 @@ static void judge_late(struct lines *l, struct file *file)
 		fail(l, file, -ETIME);
 }
 
-/* -E2BIG: of this address alone too much is known. -ENOEXEC: the file is broken, and that is not worth a word. */
+/* -E2BIG: this address has too many frames. -ENOEXEC: the file is broken, which is not worth a warning. */
 static int find(struct lines *l, uint32_t id, int fd, uint64_t addr, struct lines_frame *found)
 {
 	struct file *file = &l->files[id];
@@ -394,11 +395,11 @@ size_t lines_find(struct lines *l, uint32_t file, int fd, uint64_t addr, const s
 	if (a)
 		return tell(l, a, out);
 	nr = find(l, file, fd, addr, found);
-	/* It was not asked: a later report may. */
+	/* No request was sent: a later report may send one. */
 	if (!nr && l->off)
 		return 0;
 	a = keep_answer(l, &key, found, nr);
-	/* Another answer to the same question would be worse than none. */
+	/* If it cannot be remembered, another lookup may differ, which would be worse than no frames. */
 	if (!a && !l->off)
 		turn_off(l, -E2BIG);
 	return a ? tell(l, a, out) : 0;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define NESTING_MAX 64 /* of functions, namespaces, types and blocks */
-#define OVERLAP_MAX 64 /* ranges that begin later and are looked at, too */
+#define OVERLAP_MAX 64 /* limit on ranges with a later start that are tried, too */
 
 /* Addresses of a unit or a function. */
 struct range {
@@ -43,7 +43,7 @@ struct lines_dwarf {
 
 /* ---- ranges */
 
-/* What the linker dropped keeps its range, from 0 on, where no code is. */
+/* Skip ranges from 0 on: the linker has dropped their code. */
 static int add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t unit)
 {
 	Dwarf_Addr base, start, end;
@@ -62,7 +62,7 @@ static int add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t unit)
 	return 0;
 }
 
-/* What is inside another one comes behind it. */
+/* A range comes before those that are nested in it. */
 static int cmp_ranges(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
@@ -80,7 +80,7 @@ static void sort_ranges(struct ranges *r)
 		qsort(r->v, r->nr, sizeof(*r->v), cmp_ranges);
 }
 
-/* The innermost one that has @addr. */
+/* The innermost range that has @addr. */
 static struct range *find_range(const struct ranges *r, uint64_t addr)
 {
 	size_t low = 0, high = r->nr, mid, looked;
@@ -98,7 +98,7 @@ static struct range *find_range(const struct ranges *r, uint64_t addr)
 	return NULL;
 }
 
-/* ---- what is in the file */
+/* ---- contents of the file */
 
 static int read_units(struct lines_dwarf *d)
 {
@@ -160,7 +160,7 @@ void lines_dwarf_free(struct lines_dwarf *d)
 
 /* ---- the functions of a unit */
 
-/* May there be functions in it? Much else has children: calls have their parameters. */
+/* Return true if @tag may contain functions. Other tags have children, too: a call has its parameters. */
 static bool has_functions(int tag)
 {
 	switch (tag) {
@@ -218,7 +218,7 @@ static bool is_scope(int tag)
 	}
 }
 
-/* What is inlined into @function at @addr, outermost first. */
+/* Find the functions inlined into @function at @addr, outermost first. */
 static int find_inlined(Dwarf_Die *function, uint64_t addr, Dwarf_Die out[LINES_DEPTH])
 {
 	Dwarf_Die die, child;
@@ -246,7 +246,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* It may be told with the function itself, or with its declaration. */
+/* The attribute may be with the function itself, or with its declaration. */
 static const char *text_of(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
@@ -287,7 +287,7 @@ static void set_position(struct unit *u, uint64_t addr, struct lines_frame *f)
 	f->line = f->file ? (unsigned int)number : 0;
 }
 
-/* Where @die was called from. */
+/* The line from which @die was called. */
 static void set_call(struct unit *u, Dwarf_Die *die, struct lines_frame *f)
 {
 	unsigned int line = number_of(die, DW_AT_call_line);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The debug information of one file, by libdw. It may crash, or never return, of what is in the file: only to be called
- * in a process that may.
+ * The debug information of one file, by libdw. A hostile file may make libdw crash or never return: call this only in a
+ * process that may do so.
  *
- * The units' ranges are read when it is opened: .debug_aranges, which would be quicker, need not have all of them. The
- * functions of a unit are read at the first question for it, and what is inlined into a function with each question.
+ * All ranges of units are read when it is opened: .debug_aranges would be quicker, but need not have all of them. The
+ * functions of a unit are read at the first lookup in it, and the inlined functions at each lookup.
  */
 #ifndef CORE_LINES_DWARF_H
 #define CORE_LINES_DWARF_H
@@ -14,8 +14,8 @@
 struct lines_dwarf;
 
 /**
- * lines_dwarf_open() - @fd is the caller's, and needed until lines_dwarf_free().
- * Return: 0 and the owned *@out; -ENOEXEC: there is nothing that can be read; -ENOTSUP: the compression method is
+ * lines_dwarf_open() - the caller owns @fd, and closes it after lines_dwarf_free().
+ * Return: 0 and the owned *@out; -ENOEXEC: it has nothing that can be read; -ENOTSUP: the compression method is
  * unknown; -ENOMEM.
  */
 int lines_dwarf_open(int fd, struct lines_dwarf **out);
@@ -24,7 +24,7 @@ void lines_dwarf_free(struct lines_dwarf *d);
 /**
  * lines_dwarf_find() - as lines_find().
  * @wanted: of enum lines_wanted
- * Return: the number of frames, which is 0 for an address that no unit knows; -ENOMEM.
+ * Return: the number of frames, 0 if no unit has the address; -ENOMEM.
  */
 int lines_dwarf_find(struct lines_dwarf *d, unsigned int wanted, uint64_t addr, struct lines_frame out[LINES_FRAMES]);
 

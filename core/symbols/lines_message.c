@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Of each frame: the line, four bytes, then name and file, each with a zero behind it; "" where it is not known. */
+/* Each frame has the line, four bytes, then name and file, each terminated by a zero; "" if it is not known. */
 #include "core/symbols/lines_message.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ int lines_reply_add(struct worker_message *reply, const struct lines_frame *f)
 	return 0;
 }
 
-/* The text at @*at, which is moved behind it. False: there is none, or a longer one than there can be. */
+/* Return the text at @*at, and move *@at behind it. False: there is none, or it is too long. */
 static bool take_text(const char **at, const char *end, const char **text)
 {
 	size_t left = (size_t)(end - *at), len = strnlen(*at, left < LINES_NAME ? left : LINES_NAME);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lines.c and the process that reads debug information say to each other. Private to the two. */
+/* Messages between lines.c and the process that reads debug information. Private to the two. */
 #ifndef CORE_LINES_MESSAGE_H
 #define CORE_LINES_MESSAGE_H
 
@@ -7,11 +7,11 @@
 #include "core/symbols/lines_frame.h"
 
 #define LINES_SLOTS 16   /* files that the process has open */
-#define LINES_NAME  2048 /* bytes of a name, the rest is cut */
+#define LINES_NAME  2048 /* bytes of a name; the rest is cut off */
 
 /**
- * struct lines_request - the message as it is.
- * @slot: of the file, which was sent with an earlier request, or comes with this one and takes the place
+ * struct lines_request - the bytes of the message.
+ * @slot: of the file, which was sent with an earlier request, or comes with this one and replaces another
  * @wanted: of enum lines_wanted
  */
 struct lines_request {
@@ -19,17 +19,17 @@ struct lines_request {
 	uint64_t addr;
 };
 
-/** lines_reply_add() - one more frame, the innermost first. Return: 0; -E2BIG: no room. */
+/** lines_reply_add() - append a frame, the innermost first. Return: 0; -E2BIG: no room. */
 int lines_reply_add(struct worker_message *reply, const struct lines_frame *f);
 
 /**
- * lines_reply_parse() - check and take apart what came.
+ * lines_reply_parse() - check a reply and take it apart.
  * @out: point into @bytes
- * Return: the number of frames; -EBADMSG: that is no reply.
+ * Return: the number of frames; -EBADMSG: it is malformed.
  */
 int lines_reply_parse(const void *bytes, size_t len, struct lines_frame out[LINES_FRAMES]);
 
-/** lines_serve() - the job of the worker; lines_prepare(): to begin with. */
+/** lines_serve(), lines_prepare() - the functions of the worker, see struct worker_job. */
 int lines_serve(void *ctx, const struct worker_message *request, struct worker_message *reply);
 void lines_prepare(void *ctx);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does libdw read this section for lines_dwarf.c? Others may be large. */
+/* True if libdw reads this section for lines_dwarf.c. Other sections may be large. */
 static bool is_read(const char *name)
 {
 	static const char *const read[] = { ".debug_info",    ".debug_types",    ".debug_abbrev",     ".debug_line",
@@ -31,7 +31,7 @@ static unsigned int method_of(Elf *elf, size_t names, Elf_Scn *scn, GElf_Shdr *s
 	return gelf_getchdr(scn, ch) ? ch->ch_type : 0;
 }
 
-/* Is there a section that libdw may not know how to read? zlib it does. */
+/* True if libdw may be unable to read a section. It can read zlib. */
 static bool has_others(Elf *elf, size_t names)
 {
 	Elf_Scn *scn = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Debug sections that are compressed with zstd, which libdw before elfutils 0.189 does not know. Only to be called
- * where libdw may be: see lines_dwarf.h.
+ * Inflate debug sections that are compressed with zstd, which libdw before elfutils 0.189 cannot read. Call this only
+ * in a process that may call libdw: see lines_dwarf.h.
  */
 #ifndef CORE_SYMBOLS_LINES_SECTIONS_H
 #define CORE_SYMBOLS_LINES_SECTIONS_H
@@ -11,15 +11,15 @@
 
 #define LINES_SECTIONS_MAX 16 /* more than libdw reads for lines_dwarf.c */
 
-/** struct lines_sections - contents, from malloc(3), that the sections of an Elf have now. All zero is empty. */
+/** struct lines_sections - inflated contents, from malloc(3), of the sections of an Elf. All zero is empty. */
 struct lines_sections {
 	void *v[LINES_SECTIONS_MAX];
 	size_t nr;
 };
 
 /**
- * lines_sections_open() - the ELF file @fd, its debug sections as libdw can read them.
- * @s: owned, as long as *@out: lines_sections_release() behind elf_end()
+ * lines_sections_open() - open the ELF file @fd with debug sections that libdw can read.
+ * @s: owned, as long as *@out: call lines_sections_release() after elf_end()
  * Return: 0 and the owned *@out; -ENOEXEC: not an ELF file, or a section is damaged; -ENOTSUP: the compression method of
  * a section is unknown; -ENOMEM. There is nothing to release after a failure.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The process that reads debug information. Nobody frees what it has when it ends. */
+/* The process that reads debug information. It frees nothing when it ends. */
 #include "core/files/confine.h"
 #include "core/symbols/lines_dwarf.h"
 #include "core/symbols/lines_message.h"

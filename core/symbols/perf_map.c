@@ -19,7 +19,7 @@ struct perf_map {
 	size_t names_len, names_cap;
 	struct code_ranges owners; /* of addresses, when finished */
 
-	/* The line whose end has not come yet; what does not fit is not kept. */
+	/* The beginning of a line whose end has not been read yet; the part that does not fit is dropped. */
 	char line[LINE_LEN_MAX];
 	size_t line_len;
 };
@@ -47,7 +47,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A number and the blanks behind it; moves *@p behind these. Some compilers write it with "0x". */
+/* Read a number and the blanks behind it; moves *@p behind these. Some compilers write it with "0x". */
 static bool number(const char **p, const char *end, uint64_t *out)
 {
 	const char *s = *p, *first;
@@ -69,7 +69,7 @@ static bool number(const char **p, const char *end, uint64_t *out)
 	return true;
 }
 
-/* What is compiled now was compiled last. */
+/* Code that runs now was usually compiled last. */
 static void drop_older_half(struct perf_map *m)
 {
 	size_t half = m->nr / 2, i;
@@ -145,7 +145,7 @@ int perf_map_feed(struct perf_map *m, const char *text, size_t len)
 	return 0;
 }
 
-/* Give back what @array has beyond @bytes, which are not 0. */
+/* Give back the memory of @array beyond @bytes, which are not 0. */
 static void *trim(void *array, size_t bytes)
 {
 	void *fits = realloc(array, bytes);

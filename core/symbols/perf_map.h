@@ -2,11 +2,11 @@
 /*
  * The lines of one file with names of code that was made at run time, see perf_maps.h: "START SIZE name", both in hex.
  *
- * Where lines overlap, memory was used again: each address belongs to the last line that covers it.
+ * If lines overlap, memory was reused: each address belongs to the last line that covers it.
  *
- * The text is hostile. No more than the last million lines of it are kept, or half of them; a line ends at 4 KiB. Lines
- * that are not like the above, without size or name, or that reach beyond the last address are skipped, and so is a
- * last one without newline, which is being written.
+ * The text is hostile. Only the last lines are kept, half a million to a million; a line ends at 4 KiB. Lines in
+ * another format, without size or name, or that reach beyond the last address are skipped, and so is a last line
+ * without newline, which is still being written.
  *
  * Not thread safe.
  */
@@ -21,8 +21,8 @@ struct perf_map;
 
 /**
  * struct perf_map_symbol
- * @name:  as in the file, of at most 4 KiB; borrowed, see who returned it
- * @start: that of its line; later lines may have taken the address itself
+ * @name:  as in the file, of at most 4 KiB; borrowed, see the function that returned it
+ * @start: of its line; later lines may have taken over that address itself
  */
 struct perf_map_symbol {
 	const char *name;
@@ -32,7 +32,7 @@ struct perf_map_symbol {
 /** perf_map_new() - without lines. NULL: no memory. */
 struct perf_map *perf_map_new(void);
 void perf_map_free(struct perf_map *m);
-/** perf_map_feed() - the next piece of the text, cut anywhere. Return: 0 or -ENOMEM; then only free it. */
+/** perf_map_feed() - the next piece of the text, of any length. Return: 0 or -ENOMEM; then only free it. */
 int perf_map_feed(struct perf_map *m, const char *text, size_t len);
 /** perf_map_finish() - there is no more; lookups may begin. Return: 0 or -ENOMEM; then only free it. */
 int perf_map_finish(struct perf_map *m);

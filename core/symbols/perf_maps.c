@@ -31,14 +31,15 @@
 	": names of generated code are of an earlier process, unless the clock was set or the process was restored"
 
 /*
- * No more than @size bytes of @fd, which is what a file of a disk has: those of /proc, which may wait for more or lose
- * what was read, have 0. Of more than FILE_MAX the last ones, from the first whole line on: the newest code.
+ * Read no more than @size bytes of @fd. That is the size of a file on a disk; files of /proc, where a read may block or
+ * consume data, have size 0. If the file is larger than FILE_MAX, read its end, with the newest code, from the first
+ * whole line on.
  */
 static int read_map(int fd, off_t size, struct perf_map **out)
 {
 	struct perf_map *m = perf_map_new();
 	off_t at = size > FILE_MAX ? size - FILE_MAX : 0, left;
-	bool whole = !at; /* a line has begun with what was read */
+	bool whole = !at; /* the beginning of a line has been found */
 	char piece[65536], *text;
 	ssize_t n = 1;
 	int rc = m ? 0 : -ENOMEM;
@@ -47,7 +48,7 @@ static int read_map(int fd, off_t size, struct perf_map **out)
 		left = size - at;
 		n = pread(fd, piece, left < (off_t)sizeof(piece) ? (size_t)left : sizeof(piece), at);
 		if (n < 0)
-			fault(-errno); /* what comes before is kept */
+			fault(-errno); /* keep the lines read so far */
 		text = piece;
 		if (n > 0 && !whole) {
 			text = memchr(piece, '\n', (size_t)n);
@@ -73,9 +74,9 @@ struct process {
 	uint64_t round;   /* when the file was last looked at */
 	uint64_t noted;   /* the round when it was noted last */
 	uint32_t notes;
-	int fd; /* the file, while the process lived; -1: not kept */
+	int fd; /* kept open while the process lived; -1: not kept */
 	struct perf_map *map;
-	struct stat file; /* that @map is of */
+	struct stat file; /* the file that @map was read from */
 	bool older;       /* @map was written before the process began */
 	bool reported;    /* it is in perf_maps.nr_older */
 };
@@ -89,7 +90,7 @@ struct perf_maps {
 	uint64_t read; /* bytes of files, see ALL_READ_MAX */
 	size_t nr_open;
 	uint64_t round;
-	size_t nr_older; /* processes with names of a map that is older than they are, */
+	size_t nr_older; /* processes with names from a map that is older than the process */
 	pid_t first_older;
 };
 
@@ -121,7 +122,7 @@ static void close_file(struct perf_maps *pm, struct process *p)
 	pm->nr_open--;
 }
 
-/* Nothing is known of it any more. */
+/* Forget all about @p. */
 static void clear(struct perf_maps *pm, struct process *p)
 {
 	set_map(pm, p, NULL);
@@ -148,7 +149,7 @@ void perf_maps_renew(struct perf_maps *pm)
 	struct process *v = pm->processes.v;
 	size_t i;
 
-	/* Backwards: the process that takes the place of a deleted one has been looked at. */
+	/* Backwards: the process that moves to the place of a deleted one has been visited. */
 	for (i = pm->processes.nr; i-- > 0;) {
 		if (v[i].round == pm->round || v[i].noted == pm->round)
 			continue;
@@ -159,14 +160,14 @@ void perf_maps_renew(struct perf_maps *pm)
 	pm->round++;
 }
 
-/* What /proc tells of a process, and where its file is looked for. */
+/* Facts in /proc about a process: where its file may be, and which user must own it. */
 struct owner {
 	bool lives;
 	uint64_t uid, pid; /* effective; innermost */
 	uint64_t started;  /* as of struct process */
 };
 
-/* The last number of a line, or the second one of "Uid:", where it is a number at all. */
+/* Read the last number of "NSpid:", or the second one of "Uid:". */
 static void read_status(const char *line, struct owner *o)
 {
 	bool uid = !strncmp(line, "Uid:\t", 5), nspid = !strncmp(line, "NSpid:\t", 7);
@@ -197,7 +198,7 @@ static void read_owner(const struct host *h, pid_t pid, struct owner *o)
 	if (snprintf(path, sizeof(path), "%s/%d/status", host_tasks(h), pid) >= (int)sizeof(path) ||
 	    !(f = fopen(path, "re")))
 		return;
-	/* The kernel writes these lines: the longest, with 65536 groups, is before the last we need. */
+	/* The kernel writes these lines. The longest, with 65536 groups, comes before the last that we need. */
 	while (getline(&line, &cap, f) > 0)
 		read_status(line, o);
 	free(line);
@@ -206,7 +207,7 @@ static void read_owner(const struct host *h, pid_t pid, struct owner *o)
 		o->started = proc_started(h, pid);
 }
 
-/* When it began, in seconds of the wall clock; 0: not known. The clock may have been set since. */
+/* When @o began, in seconds of the wall clock; 0: not known. The clock may have been set since. */
 static time_t began_at(const struct owner *o)
 {
 	struct timespec now, up;
@@ -217,8 +218,8 @@ static time_t began_at(const struct owner *o)
 }
 
 /*
- * Was it last written before the process began? Then another process with its PID may have left it. But the clock may
- * have been set forward since, and a process that CRIU has restored began when it was restored.
+ * Return true if the file was last written before the process began: an earlier process with its PID may have left it.
+ * It may also mean that the clock was set forward since, or that CRIU has restored the process, which began then.
  */
 static bool is_older(const struct stat *st, const struct owner *o)
 {
@@ -228,8 +229,9 @@ static bool is_older(const struct stat *st, const struct owner *o)
 }
 
 /*
- * The process @pid of a recording that ended at @ended, where @o is what has its number now. If it lives, it began
- * before that; else nothing is known of it. Recordings are read without the right to look into the roots of processes.
+ * For a recording that ended at @ended: @o is the process that has the number @pid now. If it lives and began before
+ * @ended, it is the recorded one; else nothing is known of it. We read recordings without the right to look into the
+ * roots of processes, so its innermost PID is not used.
  */
 static void judge_recorded(struct owner *o, pid_t pid, int64_t ended)
 {
@@ -241,8 +243,8 @@ static void judge_recorded(struct owner *o, pid_t pid, int64_t ended)
 }
 
 /*
- * Root may write it for them. What only root may read is none of their files: in a mount namespace of its own, a user
- * may mount any file that it can name, at any place.
+ * Root may write the file for a process. A file that only root may read is not the file of a process: in a mount
+ * namespace of its own, a user may mount any file that it can name, at any place.
  */
 static bool is_theirs(const struct stat *st, const struct owner *o)
 {
@@ -250,8 +252,8 @@ static bool is_theirs(const struct stat *st, const struct owner *o)
 }
 
 /*
- * @older: out: is_older(); NULL: such a file is not opened
- * Return: a descriptor and @st; -ENOENT: there is none, or none to be believed; -EMFILE, -ENFILE.
+ * @older: out: is_older(); NULL: do not open such a file
+ * Return: a descriptor and @st; -ENOENT: there is none, or none to believe; -EMFILE, -ENFILE.
  */
 static int open_map(const struct perf_maps *pm, pid_t pid, const struct owner *o, struct stat *st, bool *older)
 {
@@ -279,7 +281,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* @p is what @o tells of, or was another process with its number. */
+/* If @o began at another time than @p, it is another process with the same number: forget the old one. */
 static void renumber(struct perf_maps *pm, struct process *p, const struct owner *o)
 {
 	if (o->started != p->started)
@@ -287,7 +289,7 @@ static void renumber(struct perf_maps *pm, struct process *p, const struct owner
 	p->started = o->started;
 }
 
-/* The file that was kept open: the caller's now. Return: a descriptor and @st, or -ENOENT. */
+/* Take over the file that was kept open. Return: a descriptor and @st, or -ENOENT. */
 static int take_kept(struct perf_maps *pm, struct process *p, struct stat *st)
 {
 	int fd = p->fd;
@@ -302,7 +304,9 @@ static int take_kept(struct perf_maps *pm, struct process *p, struct stat *st)
 	return -ENOENT;
 }
 
-/* The file of @p now, or else as it was left. Return: a descriptor, @st and @older, or -errno as of open_map(). */
+/*
+ * Open the file of @p, or else the one that was kept. Return: a descriptor, @st and @older, or -errno as of open_map().
+ */
 static int open_latest(struct perf_maps *pm, struct process *p, struct stat *st, bool *older)
 {
 	int fd = -ENOENT;
@@ -322,7 +326,7 @@ static int open_latest(struct perf_maps *pm, struct process *p, struct stat *st,
 	return fd == -ENOENT ? take_kept(pm, p, st) : fd;
 }
 
-/* As read_map(), if there is room for it and what was read before. A file may be large and have no names at all. */
+/* As read_map(), within the limits on memory and bytes read. A file may be large and have no names at all. */
 static int read_bounded(struct perf_maps *pm, int fd, off_t size, struct perf_map **out)
 {
 	uint64_t bytes = (uint64_t)(size < FILE_MAX ? size : FILE_MAX);
@@ -333,7 +337,7 @@ static int read_bounded(struct perf_maps *pm, int fd, off_t size, struct perf_ma
 	return read_map(fd, size, out);
 }
 
-/* Read the file of @p if it is new or has changed. What was read before stays when it is gone, or cannot be read. */
+/* Read the file of @p if it is new or has changed. If it is gone or cannot be read, keep the names from before. */
 static int look(struct perf_maps *pm, struct process *p)
 {
 	struct perf_map *map = NULL;
@@ -433,7 +437,7 @@ void perf_maps_note(struct perf_maps *pm, pid_t pid)
 	renumber(pm, p, &o);
 	if (p->fd >= 0 || pm->nr_open == OPEN_MAX)
 		return;
-	fd = open_map(pm, pid, &o, &st, NULL); /* its own may come later */
+	fd = open_map(pm, pid, &o, &st, NULL); /* its own file may be made later */
 	if (fd < 0)
 		return;
 	p->fd = fd;

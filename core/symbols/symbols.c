@@ -29,34 +29,34 @@
 #include <unistd.h>
 
 /*
- * Of all files together, functions or not; 24 bytes each that is one. A desktop's have 2 million. When this or the CPU
- * time of a report that may go into them is reached, no more files are read. Files of strangers have half of it, so
- * that these cannot take the names of others away.
+ * Limit on the symbols of all files together, functions or not; a function takes 24 bytes. The files of a desktop have
+ * 2 million. When this limit, or that on CPU time in a report, is reached, no more files are read. Files of other users
+ * get half of both, so that they cannot take away the names of our files.
  */
 #define ALL_SYMBOLS_MAX (16u << 20)
 #define READ_CPU_NS     (10 * NSEC_PER_SEC)
 #define PAGE            4096UL
-#define SEARCHED_MAX    (256u << 10) /* for one name, at the end of a run: reading so many takes 0.2 s */
+#define SEARCHED_MAX    (256u << 10) /* for one name, at the end of a run: searching so many takes 0.2 s */
 
 /* A mapped file, from the first address in it that was looked up. */
 struct symbol_file {
 	struct cached_file in;
-	struct elf_symbols *elf; /* NULL: none yet, or none to be had; other names of the file have the same */
-	uint64_t asked;          /* the last report, by its number, that asked for it */
-	bool no_elf;             /* it could be read, and is none */
-	bool skipped;            /* this report met a limit and has counted the file */
-	bool symbols_skipped;    /* it did not read the symbols or the debug file of the file */
+	struct elf_symbols *elf; /* NULL: none yet, or none found; other names of the file have the same */
+	uint64_t asked;          /* the number of the last report that used it */
+	bool no_elf;             /* it can be read, and is not an ELF file */
+	bool skipped;            /* a limit was met in this report, and the file is counted */
+	bool symbols_skipped;    /* the symbols or the debug information of the file were not read in this report */
 	bool names_tried;        /* the debug file was looked for because an address had no name */
-	bool rules_skipped;      /* it did not read the unwind rules */
-	int64_t lines_file;      /* its number there + 1; 0: none yet */
+	bool rules_skipped;      /* the unwind rules were not read in this report */
+	int64_t lines_file;      /* its number in lines.h, + 1; 0: none yet */
 };
 
-/* What was spent on symbols: how many are read now, and the CPU time of this report, also where it failed. */
+/* The cost of symbols: their number in memory, and CPU time in this report, including failed attempts. */
 struct spent {
 	uint64_t nr, ns;
 };
 
-/* An address of process @pid that is mapped; @lookup: of a return address, the one before it. */
+/* A mapped address of process @pid. @lookup: the address to look up; for a return address, the one before it. */
 struct place {
 	pid_t pid;
 	uint64_t lookup;
@@ -74,18 +74,18 @@ struct symbols {
 	struct file_cache cache; /* of struct symbol_file */
 	struct rule_files *rules;
 	struct spent all, foreign; /* on all files; of that, on those of strangers */
-	uint64_t forgotten;        /* tasks_forgotten() when the first of them was looked at */
+	uint64_t forgotten;        /* tasks_forgotten() when the first file was looked at */
 	uint64_t report;           /* the number of this one */
 	size_t nr_skipped;         /* in this report */
 	size_t max_skipped;        /* in the report that skipped the most: the warning is for the whole run */
 	int skipped_rc;            /* the limit that was met first */
 
 	struct demangler *demangler;
-	struct lines *lines; /* NULL: nothing of them is wanted */
+	struct lines *lines; /* NULL: neither inlined functions nor lines are wanted */
 	struct symbol inlined[LINES_DEPTH];
 	size_t nr_inlined;
-	bool lines_wanted;             /* of code made at run time, */
-	struct jitdump_line made_line; /* as that of the last symbols_user() */
+	bool lines_wanted;             /* of code made at run time */
+	struct jitdump_line made_line; /* backs symbol.file for the last symbols_user() */
 };
 
 static int open_parts(struct symbols *s, const struct symbols_cfg *cfg)
@@ -161,13 +161,13 @@ static void charge_nr(struct symbols *s, const struct symbol_file *f, uint64_t n
 	s->foreign.nr += f->in.foreign ? nr : 0;
 }
 
-/* The symbols of @f are read, or (@sign -1) gone. Those that have other names count for these. */
+/* Count the symbols of @f, or (@sign -1) subtract them. Names of the file that share them count once. */
 static void charge(struct symbols *s, const struct symbol_file *f, int sign)
 {
 	charge_nr(s, f, elf_symbols_shared(f->elf) ? 0 : elf_symbols_read(f->elf) * (uint64_t)sign);
 }
 
-/* Forget the symbols of @f: the next lookup reads them again, whichever process it is for. */
+/* Forget the symbols of @f: the next lookup reads them again, for any process. */
 static void try_again(struct symbols *s, struct symbol_file *f)
 {
 	if (f->elf)
@@ -178,7 +178,7 @@ static void try_again(struct symbols *s, struct symbol_file *f)
 	cached_file_renew(&f->in);
 }
 
-/* Another report begins. */
+/* Prepare @f for another report. */
 static void renew_file(struct symbols *s, struct symbol_file *f)
 {
 	if (f->symbols_skipped)
@@ -239,7 +239,7 @@ static void skip(struct symbols *s, int rc)
 		s->max_skipped = s->nr_skipped;
 }
 
-/* Is @rc a limit that says nothing of the file: no descriptors are left, or no time? */
+/* Return true if @rc is a limit that has nothing to do with the file: out of descriptors, or of time. */
 static bool met_limit(int rc)
 {
 	return descriptors_ran_out(rc) || rc == -ECANCELED;
@@ -254,8 +254,8 @@ static void skip_file(struct symbols *s, struct symbol_file *f, int rc)
 }
 
 /*
- * Something of @f was not read if there are more faults than @before: it is tried again in the next report.
- * @f: NULL: of a mapping, or of the kernel
+ * If there are more faults than @before, some of @f was not read: try it again in the next report.
+ * @f: NULL: the fault is of a mapping, or of the kernel
  */
 static void skip_faults(struct symbols *s, struct symbol_file *f, uint64_t before)
 {
@@ -269,7 +269,7 @@ static void skip_faults(struct symbols *s, struct symbol_file *f, uint64_t befor
 	skip_file(s, f, faults.last);
 }
 
-/* Its symbols or its debug file were not read: they are not tried again in this report. */
+/* The symbols of @f or its debug file were not read: do not try them again in this report. */
 static void skip_symbols(struct symbols *s, struct symbol_file *f, int rc)
 {
 	f->symbols_skipped = f->in.given_up = true;
@@ -297,7 +297,7 @@ void symbols_kernel(struct symbols *s, uint64_t addr, bool is_return, struct sym
 	out->module = found.module;
 }
 
-/* Drop what only earlier reports asked for: nobody has names of it any more. Return: was there anything? */
+/* Drop files that only earlier reports used: their names are not needed any more. Return true if there were any. */
 static bool make_room(struct symbols *s)
 {
 	bool made = false;
@@ -314,7 +314,7 @@ static bool make_room(struct symbols *s)
 	return made;
 }
 
-/* Without descriptors for symbols: rules are read again when they are needed. Return: are there some now? */
+/* Free descriptors for reading symbols: rules can be read again when needed. Return true if some were closed. */
 static bool spare_descriptors(struct symbols *s)
 {
 	bool closed = rule_files_close(s->rules);
@@ -332,13 +332,13 @@ static bool has_room(const struct symbols *s, const struct symbol_file *f)
 	return f->in.vdso_size || (is_within(&s->all, 1) && (!f->in.foreign || is_within(&s->foreign, 2)));
 }
 
-/* For the symbols of @f, which may make other files give way. Return: is there any? */
+/* Make room for the symbols of @f, if need be by dropping files of earlier reports. Return true if there is room. */
 static bool find_room(struct symbols *s, const struct symbol_file *f)
 {
 	return has_room(s, f) || (make_room(s) && has_room(s, f));
 }
 
-/* Of a recording, the program itself is not to be had: is its debug file? Return: 0 or -errno. */
+/* For a recording: the program itself is missing, so read its debug file. Return: 0 or -errno. */
 static int load_debug(struct symbols *s, struct symbol_file *f)
 {
 	struct elf_file file;
@@ -357,7 +357,7 @@ static int load_debug(struct symbols *s, struct symbol_file *f)
 	return rc ? rc : elf_symbols_of_debug(&file, &f->elf);
 }
 
-/* As another name of the file has it. */
+/* Share the symbols of another name of the same file. */
 static int share(struct symbol_file *f, const struct symbol_file *twin)
 {
 	f->elf = elf_symbols_share(twin->elf);
@@ -366,7 +366,7 @@ static int share(struct symbol_file *f, const struct symbol_file *twin)
 	return 0;
 }
 
-/* @file is taken over. */
+/* Takes over @file. */
 static int read_symbols(struct symbols *s, struct symbol_file *f, struct elf_file *file)
 {
 	if (find_room(s, f))
@@ -390,7 +390,7 @@ static int load_file(struct symbols *s, struct symbol_file *f, pid_t pid)
 	return !debug || debug == -E2BIG || met_limit(debug) ? debug : rc;
 }
 
-/* That there is none is usual, and no reason to try again. */
+/* Usually there is no debug file: then do not try again. */
 static int add_debug(struct symbols *s, struct symbol_file *f, pid_t pid, bool *by_path)
 {
 	int rc = debug_files_add(&s->debug, pid, &f->in.file, f->elf, by_path);
@@ -448,7 +448,7 @@ size_t symbols_mismatched(const struct symbols *s)
 	return s->cache.nr_mismatched;
 }
 
-/* So much was read for @f since own_cpu_ns() was @began. */
+/* Count the CPU time spent on @f since own_cpu_ns() was @began. */
 static void charge_time(struct symbols *s, const struct symbol_file *f, uint64_t began)
 {
 	uint64_t took = own_cpu_ns() - began;
@@ -479,7 +479,7 @@ static struct elf_symbols *file_symbols(struct symbols *s, struct symbol_file *f
 
 /*
  * An address of @f has no symbol, or only one without a size: the .symtab of @f may lack most symbols. Few files need
- * this, so look for their debug file now, once. Return: are there more names?
+ * their debug file for this, so look for it only now, and once. Return true if names were added.
  */
 static bool add_names(struct symbols *s, struct symbol_file *f, pid_t pid)
 {
@@ -500,7 +500,7 @@ static bool add_names(struct symbols *s, struct symbol_file *f, pid_t pid)
 	return !rc;
 }
 
-/* Memory without a file, but for the code of the kernel. The last two are of shared memory. */
+/* Return true for memory without a file, except the kernel's own code. The last two names are shared memory. */
 static bool is_anonymous(const struct mapped_file *file)
 {
 	if (mapped_file_is_memory(file))
@@ -508,7 +508,7 @@ static bool is_anonymous(const struct mapped_file *file)
 	return begins(file->path, "/dev/zero") || begins(file->path, "/anon_hugepage");
 }
 
-/* Code is made in memory, also where that has a file without a path, and in files that are unlinked at once. */
+/* Compilers put code into memory, which may have a file without a path, and into files that they unlink at once. */
 static bool may_be_made(const struct symbol_file *f, const struct mapped_file *file)
 {
 	bool no_program = f && (f->no_elf || f->in.missing);
@@ -522,7 +522,7 @@ static const char *module_name(const char *path)
 	return path[0] == '/' && path[1] != '/' ? base_name(path) : path;
 }
 
-/* Does a jitdump tell of it? */
+/* Look for @lookup in the jitdumps. */
 static bool find_dumped(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t lookup,
 			struct perf_map_symbol *found, struct symbol *out)
 {
@@ -551,7 +551,7 @@ static bool find_mapped(struct symbols *s, pid_t pid, uint64_t lookup, struct pe
 	return rc > 0;
 }
 
-/* Code made at run time, for all that is known. */
+/* Name an address that, as far as we know, is in code made at run time. */
 static void name_made(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, uint64_t lookup,
 		      struct symbol *out)
 {
@@ -564,7 +564,7 @@ static void name_made(struct symbols *s, pid_t pid, const char *comm, uint32_t i
 	out->jit = true;
 }
 
-/* What signal handlers return to was never called: they return to its first byte. */
+/* A signal handler returns to the first byte of such a function, which nothing has called. */
 static bool find_signal_return(struct elf_symbols *elf, uint64_t vaddr, struct elf_symbol *out)
 {
 	struct elf_symbol found;
@@ -576,7 +576,7 @@ static bool find_signal_return(struct elf_symbols *elf, uint64_t vaddr, struct e
 	return true;
 }
 
-/* As the mapping tells it, or the file that was opened for it. */
+/* From the file that was opened for the mapping, else from the mapping itself. */
 static void set_build_id(const struct mapped_file *file, const struct elf_symbols *elf, struct symbol *out)
 {
 	const struct build_id *id = elf ? elf_symbols_build_id(elf) : NULL;
@@ -590,7 +590,7 @@ static void set_build_id(const struct mapped_file *file, const struct elf_symbol
 	}
 }
 
-/* The number there of @f, which is that of its other names. */
+/* The number of @f in lines.h: other names of the file have the same. */
 static int64_t lines_number(struct symbols *s, const struct symbol_file *f)
 {
 	const struct symbol_file *other = file_at(s, 0), *end = other + s->cache.files.nr;
@@ -601,7 +601,7 @@ static int64_t lines_number(struct symbols *s, const struct symbol_file *f)
 	return lines_add_file(s->lines) + 1;
 }
 
-/* What is known of @vaddr beside its symbol. */
+/* Set the source line of @vaddr, and the functions inlined there. */
 static void find_lines(struct symbols *s, struct symbol_file *f, uint64_t vaddr, struct symbol *out)
 {
 	int fd = s->lines ? elf_symbols_lines_fd(f->elf) : -1;
@@ -677,14 +677,14 @@ bool symbols_lines_skipped(const struct symbols *s, struct err *why)
 	return s->lines && lines_skipped(s->lines, why);
 }
 
-/* A limit was met: what the rules of @f say is not asked for again in this report. */
+/* A limit was met: do not try the rules of @f again in this report. */
 static void skip_rules(struct symbols *s, struct symbol_file *f, int rc)
 {
 	f->rules_skipped = true;
 	skip_file(s, f, rc);
 }
 
-/* The rules of the file that is mapped @at, and where it has that address. NULL: there are none. */
+/* The rules of the file that is mapped @at, and the file's own address of @at. NULL: there are none. */
 static struct rules *open_rules(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t *vaddr)
 {
 	struct rules *rules;
@@ -700,7 +700,7 @@ static struct rules *open_rules(struct symbols *s, struct symbol_file *f, const 
 	return rules && rules_address(rules, mapping_offset(&at->mapping, at->lookup), vaddr) ? rules : NULL;
 }
 
-/* They were used. Return: may what they said be believed? */
+/* Call after rules were used. Return true if their answer can be believed. */
 static bool settle_rules(struct symbols *s, struct symbol_file *f)
 {
 	bool kept = rule_files_settle(s->rules);
@@ -711,8 +711,8 @@ static bool settle_rules(struct symbols *s, struct symbol_file *f)
 }
 
 /*
- * A symbol without size ends where the next one begins, if the file has all of them. One that is stripped may have few:
- * the rules still tell of every function that begins.
+ * A symbol without size ends where the next one begins, if the file has all symbols. A stripped file may have few, but
+ * its rules still show where each function begins.
  */
 static bool has_ended(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t behind_start)
 {
@@ -728,7 +728,7 @@ static bool find_name(struct elf_symbols *elf, const struct place *at, uint64_t 
 	return elf_symbols_find(elf, vaddr, out) || (at->is_return && find_signal_return(elf, vaddr + 1, out));
 }
 
-/* The same, also of the debug file if the file itself has no symbol with a size there. */
+/* The same, also in the debug file if the file itself has no symbol with a size there. */
 static bool find_any_name(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t vaddr,
 			  struct elf_symbol *out)
 {
@@ -743,7 +743,7 @@ static bool find_any_name(struct symbols *s, struct symbol_file *f, const struct
 	return found;
 }
 
-/* @vaddr: of what is called, or of the call before a return address. */
+/* @vaddr: for a return address, of the call before it. */
 static void find_symbol(struct symbols *s, struct symbol_file *f, const struct place *at, uint64_t vaddr,
 			struct symbol *out)
 {
@@ -759,7 +759,7 @@ static void find_symbol(struct symbols *s, struct symbol_file *f, const struct p
 	out->offset -= found.start;
 }
 
-/* Without a symbol. A linkage table has rules, but is no function. */
+/* For an address without a symbol. A linkage table has rules, but is not a function. */
 static void find_function(struct symbols *s, struct symbol_file *f, const struct place *at,
 			  const struct elf_symbols *elf, struct symbol *out)
 {
@@ -777,7 +777,7 @@ static void find_function(struct symbols *s, struct symbol_file *f, const struct
 	out->offset -= start < out->offset ? start : out->offset;
 }
 
-/* A function with a uretprobe returns to the first byte of the kernel's code: no call is before it. */
+/* A function with a uretprobe returns to the first byte of the kernel's code, and no call is before that. */
 static bool is_probe_return(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr)
 {
 	struct mapping m;
@@ -786,7 +786,7 @@ static bool is_probe_return(struct symbols *s, pid_t pid, const char *comm, uint
 	       mapped_file_is_uprobes(m.file);
 }
 
-/* Return: as tasks_find(). In a run of many reports some files end, and others take their place. */
+/* Return: as tasks_find(). In a long run tasks may forget mapped files, and reuse the memory: then drop all files. */
 static int find_place(struct symbols *s, pid_t pid, const char *comm, uint32_t image, uint64_t addr, bool is_return,
 		      struct place *out)
 {
