@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the rest of the program knows about the processor. Only the header of an architecture names a register; all
+ * The properties of the processor that the program needs. Only the header of an architecture names a register; all
  * other files use the names below (tests/lint/layers checks it).
  *
  * A second architecture is one file, core/arch/NAME.h, with a line for it at the end of this one. The file defines:

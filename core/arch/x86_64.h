@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x86-64: see core/arch/arch.h for what each name means. "psABI" is the System V ABI, AMD64 supplement 1.0. */
+/* x86-64: core/arch/arch.h describes each name. "psABI" is the System V ABI, AMD64 supplement 1.0. */
 #ifndef CORE_ARCH_X86_64_H
 #define CORE_ARCH_X86_64_H
 

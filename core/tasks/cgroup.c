@@ -17,9 +17,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define MAX_KNOWN  (64u << 10) /* ids that are remembered; then anew */
-#define MAX_DEPTH  64          /* a descriptor each while they are walked */
-#define WALK_SHARE 20          /* of the time at most one part in so many goes into walking */
+#define MAX_KNOWN  (64u << 10) /* ids that are remembered; then all are dropped */
+#define MAX_DEPTH  64          /* each takes a descriptor during a walk */
+#define WALK_SHARE 20          /* at most one part in so many of the time is spent on walks */
 
 struct known {
 	uint64_t id;
@@ -33,16 +33,16 @@ struct cgroup {
 	uint64_t id;
 	struct intern_table known;
 
-	uint64_t *path; /* see climb() */
+	uint64_t *path; /* scratch space of climb() */
 	size_t path_cap;
 
-	uint64_t walk_at; /* not before, CLOCK_MONOTONIC */
-	bool cut;         /* the last walk has left something out */
+	uint64_t walk_at; /* earliest time of the next walk, CLOCK_MONOTONIC */
+	bool cut;         /* the last walk was incomplete */
 	uint64_t missed;  /* see cgroup_missed() */
-	int refused;      /* -errno, the last time that one could not be looked for directly */
+	int refused;      /* -errno of the last failure to open a directory by its id */
 };
 
-/* As name_to_handle_at(2) has it for a folder of cgroups. */
+/* The file handle of a cgroup's directory, see name_to_handle_at(2). */
 union handle {
 	struct file_handle head;
 	char room[sizeof(struct file_handle) + sizeof(uint64_t)];
@@ -53,7 +53,7 @@ static struct known *find(const struct cgroup *c, uint64_t id)
 	return intern_find(&c->known, &known_kind, &id);
 }
 
-/* Without memory it is looked for again the next time. */
+/* If there is no memory, the id is looked up again the next time. */
 static void learn(struct cgroup *c, uint64_t id, bool inside)
 {
 	struct known *k;
@@ -74,7 +74,7 @@ static bool handle_of(int fd, union handle *h)
 	return !name_to_handle_at(fd, "", &h->head, &mount, AT_EMPTY_PATH) && h->head.handle_bytes == sizeof(uint64_t);
 }
 
-/* The id of a cgroup is what its folder has as a file handle, since 4.14; its inode number only since 5.5. */
+/* The id of a cgroup is in the file handle of its directory, since 4.14; it is the inode number only since 5.5. */
 static uint64_t folder_id(int fd)
 {
 	union handle h;
@@ -86,7 +86,7 @@ static uint64_t folder_id(int fd)
 	return id;
 }
 
-/* The folder of cgroup @id, for nothing but climb(). Return: a descriptor or -errno. */
+/* Open the directory of cgroup @id for climb(). Return: a descriptor or -errno. */
 static int open_id(const struct cgroup *c, uint64_t id)
 {
 	union handle h;
@@ -99,13 +99,13 @@ static int open_id(const struct cgroup *c, uint64_t id)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Is it not there, or out of reach of what is mounted? Else it is only that it could not be opened now. */
+/* Return true if it does not exist, or not below our mounts. Other errors say only that it cannot be opened now. */
 static bool is_nowhere(int code)
 {
 	return code == -ESTALE || code == -ENOENT || code == -ENOTDIR;
 }
 
-/* Replace @fd by the folder above it, else by -errno; -ENOENT: there is none. */
+/* Replace @fd by its parent directory, or by -errno; -ENOENT: there is none. */
 static void go_up(int *fd)
 {
 	int up = openat(*fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC), rc = up < 0 ? -errno : up;
@@ -119,8 +119,8 @@ static void go_up(int *fd)
 }
 
 /*
- * From the folder @fd, which is closed, up to one that is known, or ours. All on the way are known then, so that this
- * takes no longer, all in all, than it took to make them. Return: 0 or -errno.
+ * Go up from directory @fd, which is closed, to a known one or to ours. All directories on the way are known then, so
+ * the total cost is bounded by the number of directories made. Return: 0 or -errno.
  */
 static int climb(struct cgroup *c, int fd)
 {
@@ -154,7 +154,7 @@ static int climb(struct cgroup *c, int fd)
 
 static void walk(struct cgroup *c, int fd, int depth);
 
-/* Those that go meanwhile, and files, are passed over. */
+/* Skip files, and directories that are removed meanwhile. */
 static void walk_entry(struct cgroup *c, int folder, const struct dirent *e, int depth)
 {
 	int fd;
@@ -192,7 +192,7 @@ static void walk(struct cgroup *c, int fd, int depth)
 	closedir(d);
 }
 
-/* Others may make folders as they like, for us to walk over. */
+/* Limits the time for walks, because other users may make any number of directories below ours. */
 static void look_around(struct cgroup *c)
 {
 	uint64_t began = now_ns();
@@ -252,7 +252,7 @@ int cgroup_fd(const struct cgroup *c)
 	return c->fd;
 }
 
-/* Not known until now. Return: false: it is not known yet. */
+/* Look up an unknown id. Return: false: it is still unknown. */
 static bool look_for(struct cgroup *c, uint64_t id)
 {
 	int fd = open_id(c, id), rc = fd < 0 ? fd : climb(c, fd);
@@ -320,8 +320,9 @@ bool cgroup_line_has(const char *line, const char *name)
 }
 
 /*
- * Where there is version 2 alone, and no controller was ever enabled below its root, perf_event was not, either, though
- * it needs not be asked for: all samples have the id of the root (seen with 5.10). Only the root has no cgroup.type.
+ * On a host with version 2 only, if no controller was ever enabled below the root, perf_event does not work there
+ * either, though it need not be enabled: all samples have the id of the root (seen with 5.10). Only the root has no
+ * cgroup.type.
  */
 static bool is_untouched(const struct host *h)
 {

@@ -9,13 +9,13 @@
 
 #define USEC_PER_SEC 1000000
 
-/* A file with a limit, below where a hierarchy is mounted below /sys. */
+/* A file with a limit, below @top, the mount point of a hierarchy below /sys. */
 struct limit_file {
 	const char *top, *name;
-	const char *period; /* the limit is for so many microseconds; NULL: it is for no time */
+	const char *period; /* the period of the limit in microseconds; NULL: it is not a limit on time */
 };
 
-/* What limits something, in both versions; no @top: that version does not. */
+/* A limit in both versions; no @top: that version has none. */
 struct limit {
 	const char *controller; /* of version 1 */
 	struct limit_file v1, v2;
@@ -27,14 +27,14 @@ static const struct limit memory = {
 	{ "fs/cgroup", "memory.max", NULL },
 };
 
-/* In version 2 nothing limits it (Documentation/admin-guide/cgroup-v2.rst). */
+/* Version 2 has no such limit (Documentation/admin-guide/cgroup-v2.rst). */
 static const struct limit realtime = {
 	"cpu",
 	{ "fs/cgroup/cpu", "cpu.rt_runtime_us", "cpu.rt_period_us" },
 	{ NULL, NULL, NULL },
 };
 
-/* "max" and "-1" are no limit, and the root of version 2 has no file. Return: 0: none */
+/* "max" and "-1" mean no limit, and the root of version 2 has no file. Return: 0: none */
 static uint64_t number_in(const struct host *h, const char *top, const char *path, const char *file)
 {
 	char name[4096 + 64], text[64];
@@ -62,8 +62,8 @@ static void take_smaller(uint64_t *least, uint64_t limit)
 }
 
 /*
- * @path: of our cgroup; cut. In a container that has no cgroup namespace it does not exist there, but the root, which
- * is the container's own cgroup, does.
+ * @path: of our cgroup; shortened. In a container without a cgroup namespace this path does not exist, but the root
+ * does, which is the container's own cgroup.
  */
 static void look_upwards(const struct host *h, const struct limit_file *of, char *path, uint64_t *least)
 {
@@ -93,7 +93,7 @@ static void look_at(const struct host *h, const struct limit *of, char *line, ui
 	}
 }
 
-/* @least: what is known besides; 0: nothing */
+/* @least: the limit so far; 0: none */
 static uint64_t smallest(const struct host *h, const struct limit *of, uint64_t least)
 {
 	char text[8192], *line, *rest = text;

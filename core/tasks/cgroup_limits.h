@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory and real time this process may use at most: that of the host, or less in a cgroup with a limit. */
+/* How much memory and real time this process may use: the amount of the host, or less in a cgroup with a limit. */
 #ifndef CORE_TASKS_CGROUP_LIMITS_H
 #define CORE_TASKS_CGROUP_LIMITS_H
 
@@ -13,9 +13,9 @@
 uint64_t memory_limit(const struct host *h);
 
 /**
- * realtime_limit_us() - what all real-time threads of our cgroup of version 1, or of one above it, may use of each CPU
- * in a second: cpu.rt_runtime_us (Documentation/scheduler/sched-rt-group.rst), which other threads of it may use up.
- * When it is used up, they do not run, though the CPU be idle. Return: microseconds; 0: no limit is known.
+ * realtime_limit_us() - CPU time that all real-time threads of our cgroup of version 1, or of one above it, may use on
+ * each CPU in a second: cpu.rt_runtime_us (Documentation/scheduler/sched-rt-group.rst). Other threads of the cgroup may
+ * use it up; then none of them runs, even if the CPU is idle. Return: microseconds; 0: no limit is known.
  */
 uint64_t realtime_limit_us(const struct host *h);
 

@@ -17,23 +17,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOT_RUN 127 /* as shells have it; nobody is told */
+#define NOT_RUN 127 /* the status that shells use; nothing reads it */
 
 struct command {
 	char *const *argv;
 	pid_t pid;
 	int sock; /* to its process, until it is released; then -1 */
-	int fd;   /* a signalfd of SIGCHLD */
+	int fd;   /* a signalfd for SIGCHLD */
 	bool ended;
-	int status; /* of wait4(2), when it has ended, */
+	int status; /* of wait4(2), once it has ended */
 	struct rusage usage;
 
-	/* How SIGCHLD was when we were started. */
+	/* The state of SIGCHLD when we were started. */
 	sigset_t mask;
 	struct sigaction action;
 };
 
-/* Children of a process that ignores SIGCHLD have no exit status. */
+/* If SIGCHLD is ignored, child processes leave no exit status. */
 static void block_sigchld(struct command *c)
 {
 	struct sigaction def = { .sa_handler = SIG_DFL };
@@ -53,8 +53,8 @@ static void restore_sigchld(const struct command *c)
 }
 
 /*
- * The process of the command. All that we opened is closed by the exec, which is what command_release() waits for; who
- * is let go by our end has nothing to do.
+ * The process of the command. Exec closes everything that we opened, and command_release() waits for that. If our end
+ * of the socket closes without a message, exit.
  */
 static void __attribute__((noreturn)) become(const struct command *c, int sock)
 {
@@ -73,7 +73,7 @@ static void __attribute__((noreturn)) become(const struct command *c, int sock)
 	_exit(NOT_RUN);
 }
 
-/* Until the process has given up what is not the caller's: only then may events of it be opened without a right. */
+/* Wait until the process has dropped our lent rights: only then can its events be opened without any right. */
 static int wait_for_return(const struct command *c)
 {
 	char returned;
@@ -127,7 +127,7 @@ pid_t command_pid(const struct command *c)
 	return c->pid;
 }
 
-/* @options: of wait4(2). The process of somebody else may have its id afterwards. */
+/* @options: of wait4(2). Afterwards another process may have its id. */
 static void look(struct command *c, int options)
 {
 	pid_t pid = 0;
@@ -149,7 +149,7 @@ static void close_sock(struct command *c)
 	c->sock = -1;
 }
 
-/* Until the exec is over, or a signal has come. */
+/* Wait until the exec is over, or a signal has come. */
 static void wait_for_exec(const struct command *c, int signal_fd)
 {
 	struct pollfd fds[] = { { c->sock, POLLIN, 0 }, { signal_fd, POLLIN, 0 } };
@@ -184,7 +184,7 @@ bool command_ended(struct command *c)
 {
 	struct signalfd_siginfo info;
 
-	/* First: one that ends now tells of it once more. */
+	/* Read signals first: a process that ends now sends another one. */
 	while (read(c->fd, &info, sizeof(info)) == sizeof(info))
 		;
 	look(c, WNOHANG);
@@ -203,7 +203,7 @@ uint64_t command_cpu_ns(const struct command *c, bool user_only)
 
 int command_wait(struct command *c)
 {
-	/* What was not released ends by that. */
+	/* A command that was not released ends because of that. */
 	close_sock(c);
 	signals_hold();
 	while (!command_ended(c))

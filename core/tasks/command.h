@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command that the user gave to be run and sampled: `profile -- command args`.
+ * A command for us to run and sample: `profile -- command args`.
  *
- * Its process is there from command_start() on, with what the user started us with: rights, limits, signals. It waits
- * until events on it are open, and command_release() lets it execute the command. Whatever becomes of it, it is
- * the user's: it is never killed, only told of signals that were meant for both, see signals_pass_to().
+ * command_start() makes its process, with the rights, limits and signals that we were started with. The process waits
+ * until events on it are open; command_release() lets it execute the command. We never kill it. We only pass on signals
+ * that are meant for both, see signals_pass_to().
  */
 #ifndef CORE_TASKS_COMMAND_H
 #define CORE_TASKS_COMMAND_H
@@ -18,42 +18,43 @@
 struct command;
 
 /**
- * command_start() - call it before rights are given up, limits are raised, and threads are started.
+ * command_start() - call it before dropping rights, raising limits, and starting threads.
  * @argv: at least one, then NULL; borrowed
  *
- * SIGCHLD is blocked until command_free(), in the calling thread and those it starts meanwhile.
- * Return: NULL: described in @err.
+ * SIGCHLD is blocked until command_free(), in the calling thread and in threads that it starts meanwhile.
+ * Return: NULL: the error is in @err.
  */
 struct command *command_start(char *const *argv, struct err *err);
 
-/** command_pid() - also that of its first thread; it does not change when the command is executed. */
+/** command_pid() - also the id of its first thread; it does not change with the exec. */
 pid_t command_pid(const struct command *c);
 
 /**
- * command_release() - it is executed now, found as a shell finds it. Once at most.
- * @signal_fd: of signals_catch(); when it is readable before the exec is over, which may take long where a file system
- *             does not answer, that is not waited for, and nobody hears whether it fails. -1: there is none
- * Return: 0: it was, a signal came, or ended its process before; -errno: it could not be, and its process is gone.
+ * command_release() - execute the command now, found like a shell finds it. Call it at most once.
+ * @signal_fd: from signals_catch(). Exec may take long if a file system does not answer: if this becomes readable
+ *             before it is over, do not wait for it, and do not report whether it fails. -1: there is none
+ * Return: 0: it was executed, or a signal came, or ended its process before; -errno: exec failed, and its process is
+ * gone.
  */
 int command_release(struct command *c, int signal_fd, struct err *err);
 
-/** command_fd() - readable when command_ended() may have another answer. Ours. */
+/** command_fd() - readable if the result of command_ended() may change. Owned by @c. */
 int command_fd(const struct command *c);
-/** command_ended() - does not wait. The processes that it made may go on. */
+/** command_ended() - does not wait. Child processes of the command may go on. */
 bool command_ended(struct command *c);
 /**
- * command_cpu_ns() - CPU time of the command and of those processes below it that were waited for, when it has ended.
- * @user_only: not that in the kernel, as far as it was told apart
+ * command_cpu_ns() - CPU time of the command and of the processes below it that were waited for, once it has ended.
+ * @user_only: without the time in the kernel, as far as the kernel counts it separately
  */
 uint64_t command_cpu_ns(const struct command *c, bool user_only);
 /**
- * command_wait() - until it has ended; what was not released is gone then, and has run nothing. SIGINT and SIGTERM do
- * nothing meanwhile but to be passed on, until command_free().
+ * command_wait() - wait until it has ended; a command that was not released ends and runs nothing. SIGINT and SIGTERM
+ * are only passed on meanwhile, until command_free().
  * Return: its exit status, or 128 and the number of the signal that killed it.
  */
 int command_wait(struct command *c);
 
-/** command_free() - what was not released is gone then, and has run nothing; else it goes on. NULL is fine. */
+/** command_free() - a command that was not released ends and runs nothing; any other goes on. NULL is fine. */
 void command_free(struct command *c);
 
 #endif

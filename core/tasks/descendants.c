@@ -7,30 +7,30 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_ENDED 8192 /* processes that have ended, and are known still */
+#define MAX_ENDED 8192 /* processes that have ended and are remembered */
 
-#define MAX_REUSED 1024 /* pids of which it is remembered how long they were known as those of earlier processes */
+#define MAX_REUSED 1024 /* reused pids, with the time until which the answer about an earlier process was stored */
 
-/* A sample has its time when it is written, somewhat after it was judged. */
+/* A sample has the time when it is written, somewhat after the filter has decided on it. */
 #define MOMENT_NS (10 * 1000 * 1000ULL)
 
-/* One of them, or another of which somebody was told that it is not. */
+/* A descendant, or another process about which @keep has stored an answer. */
 struct process {
 	pid_t pid;
 	bool in;
 	bool told;
-	uint64_t told_until; /* the answer was taken back then; 0: never */
+	uint64_t told_until; /* when the answer was withdrawn; 0: never */
 	bool led;            /* its first thread lives */
 	bool ended;
-	size_t ended_at; /* its place in the queue, when it has */
-	unsigned int nr; /* of its threads that live; not known of others */
+	size_t ended_at; /* its index in the queue, if it has ended */
+	unsigned int nr; /* number of its threads that live; only known for descendants */
 };
 
 static const struct intern_kind process_kind = INTERN_BYTES(struct process, pid);
 
 struct reused {
 	pid_t pid;
-	uint64_t until; /* the last answer about an earlier process was taken back then */
+	uint64_t until; /* when the last answer about an earlier process was withdrawn */
 };
 
 struct descendants {
@@ -39,9 +39,9 @@ struct descendants {
 
 	struct intern_table processes;
 
-	pid_t ended[MAX_ENDED]; /* a queue: the oldest is forgotten when a new one comes */
+	pid_t ended[MAX_ENDED]; /* a queue: a new entry replaces the oldest */
 	size_t next_ended;
-	struct reused reused[MAX_REUSED]; /* by pid, the newer one takes the place */
+	struct reused reused[MAX_REUSED]; /* by pid; a newer entry replaces an older one */
 
 	bool (*keep)(void *ctx, pid_t pid, enum descent what);
 	void *keep_ctx;
@@ -95,7 +95,7 @@ static size_t place_of(pid_t pid)
 	return (unsigned int)pid % MAX_REUSED;
 }
 
-/* With its only thread; it is not there yet. */
+/* Add a process with one thread; it must not exist yet. */
 static struct process *add(struct descendants *d, pid_t pid, bool in)
 {
 	bool is_new;
@@ -120,7 +120,7 @@ static void end(struct descendants *d, struct process *p)
 	p->ended = true;
 	p->ended_at = d->next_ended;
 	oldest = find(d, d->ended[d->next_ended]);
-	/* One whose pid is used again has another place, or none. */
+	/* If the pid was reused, the process has another place in the queue, or none. */
 	if (oldest && oldest != p && oldest->ended && oldest->ended_at == d->next_ended)
 		drop(d, oldest);
 	d->ended[d->next_ended] = pid;
@@ -148,7 +148,9 @@ int descendants_exec(struct descendants *d, pid_t pid)
 	p = find(d, pid);
 	if (!p || !p->in)
 		return 0;
-	/* The thread that called it has taken the place of the first one, whose end has been told, unlike its own. */
+	/*
+	 * The calling thread has become the leader. The old leader has an EXIT record, the caller's old tid has none.
+	 */
 	p->ended = false;
 	p->led = true;
 	p->nr = 1;
@@ -197,7 +199,7 @@ bool descendants_judge(struct descendants *d, pid_t pid)
 {
 	struct process *p = find(d, pid);
 
-	/* Of the root that answer changes with its exec; and ids below 1 are of no process. */
+	/* The answer about the root changes with its exec; ids below 1 are not processes. */
 	if (!p && d->keep && pid > 0 && (pid != d->root || d->begun))
 		p = add(d, pid, false);
 	if (p && !p->ended)

@@ -17,7 +17,7 @@ static bool same_file(const void *have, const void *key)
 	return mapped_file_equal(*(const struct mapped_file *const *)have, *(const struct mapped_file *const *)key);
 }
 
-/* Each is a pointer to a struct known_file, and so to its struct mapped_file. */
+/* Each entry is a pointer to a struct known_file, and so to its struct mapped_file. */
 static const struct intern_kind file_kind = { sizeof(struct known_file *), 0, 0, hash_file, same_file };
 
 /*
@@ -35,7 +35,7 @@ static size_t path_len(const struct mapped_file *file)
 	return len;
 }
 
-/* Its last component, below a directory that does not exist. Memory has no directories. */
+/* The last component of its path, below a directory that does not exist. Memory has no directories. */
 static char *short_path(const char *path, size_t len)
 {
 	const char *slash = memrchr(path, '/', len);
@@ -85,7 +85,7 @@ static struct known_file *copy_file(const struct mapped_file *file, bool whole)
 	return NULL;
 }
 
-/* The one that equals @f, which it may become: @f is taken over. */
+/* Return the file that equals @f, which may be @f itself: @f is taken over. */
 static int add_file(struct known_files *files, struct known_file *f, const struct mapped_file **out)
 {
 	bool is_new = false;
@@ -125,7 +125,7 @@ int known_files_add(struct known_files *files, const struct mapped_file *file, c
 	return -E2BIG;
 }
 
-/* Images share their maps after a fork: each of these is looked at once. */
+/* Images share their maps after a fork: visit each of these once. */
 void known_files_mark(struct known_files *files, struct maps *maps)
 {
 	uint64_t sweep = files->sweeps + 1;
@@ -146,7 +146,7 @@ void known_files_sweep(struct known_files *files)
 	size_t i;
 
 	files->sweeps++;
-	/* Backwards: the file that takes the place of a dropped one has been looked at. */
+	/* Backwards: the file that moves to the place of a dropped one has been visited. */
 	for (i = files->table.nr; i-- > 0;) {
 		f = v[i];
 		if (!f->used) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files that processes map: each is there once, as long as one of them does. Part of struct tasks.
+ * The files that processes map: each exists once, as long as a process maps it. Part of struct tasks.
  *
  * A process can map 65,000 files with paths of 4 KB. So the memory of all files is bounded: if those with long paths
  * take KNOWN_FILES_LONG bytes, the next ones have only the last component of their path, below "/...": frames still
@@ -16,11 +16,11 @@
 #define KNOWN_FILES_LONG (64u << 20)
 #define KNOWN_FILES_MAX  (128u << 20)
 
-/** struct known_file - a file of mappings; their pointers to @file point to one of these. */
+/** struct known_file - a file of mappings; the @file of each mapping points to one. */
 struct known_file {
 	struct mapped_file file;
 	bool used;    /* seen by known_files_mark(), and not swept since */
-	uint8_t told; /* how often tasks_on_mapped()'s function was called, see there */
+	uint8_t told; /* number of calls of tasks_on_mapped()'s function for it */
 };
 
 /** struct known_files - all zeros: none. */
@@ -32,12 +32,12 @@ struct known_files {
 };
 
 /**
- * known_files_add() - the one that equals @file, of which all is copied.
+ * known_files_add() - find or add the file that equals @file, which is copied with its path.
  * Return: 0 and *@out; -E2BIG: there are too many files, or too long paths; -ENOMEM.
  */
 int known_files_add(struct known_files *files, const struct mapped_file *file, const struct mapped_file **out);
 
-/** known_files_mark() - all files that @maps has are mapped. */
+/** known_files_mark() - mark all files in @maps as mapped. */
 void known_files_mark(struct known_files *files, struct maps *maps);
 /** known_files_sweep() - drop the files that were not marked since the last call. */
 void known_files_sweep(struct known_files *files);

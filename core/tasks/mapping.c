@@ -55,7 +55,7 @@ bool mapped_file_is_uprobes(const struct mapped_file *file)
 	return file->path[0] == '[' && !strcmp(file->path, "[uprobes]");
 }
 
-/* A process in a chroot has another path for a file in its own records than in /proc. */
+/* For a process in a chroot, the path of a file in its records differs from the path in /proc. */
 static bool same_file(const struct mapped_file *a, const struct mapped_file *b)
 {
 	if (a->ino && b->ino)
@@ -75,7 +75,7 @@ bool mapping_alike(const struct mapping *a, const struct mapping *b)
 	return a->start - a->pgoff == b->start - b->pgoff && (a->file == b->file || same_file(a->file, b->file));
 }
 
-/* The page offset of the vDSO was its address before 4.x; it is mapped from its beginning. */
+/* Before 4.x, the page offset of the vDSO was its address; it is mapped from its first byte on. */
 uint64_t mapping_offset(const struct mapping *m, uint64_t addr)
 {
 	return addr - m->start + (strcmp(m->file->path, "[vdso]") ? m->pgoff : 0);

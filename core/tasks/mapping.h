@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an address range of a process shows: shared by tasks, symbols and unwind/. */
+/* The mapping of a file to an address range of a process: shared by tasks, symbols and unwind/. */
 #ifndef CORE_TASKS_MAPPING_H
 #define CORE_TASKS_MAPPING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUILD_ID_MAX 20 /* bytes; of SHA-1, the longest that linkers make of themselves and the kernel reads */
+#define BUILD_ID_MAX 20 /* bytes of a SHA-1, the longest id that linkers make themselves and that the kernel reads */
 
 /**
  * struct mapped_file - a file that some process has mapped, as the kernel named it.
- * @path:  as seen from the process's own root, or "[vdso]", "//anon", ...; never NULL, without " (deleted)" where @ino
- * is known
- * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 when unknown (plain MMAP records)
+ * @path:  as seen from the process's own root, or "[vdso]", "//anon", ...; never NULL; without " (deleted)" if @ino is
+ *         known
+ * @maj,@min,@ino: device and inode from MMAP2 records or /proc/PID/maps; all 0 if unknown (plain MMAP records)
  * @build_id:      from MMAP2 records that have it instead of these; zero from its size on
  * @build_id_size: its bytes, at most BUILD_ID_MAX; 0: unknown
  *
@@ -27,37 +27,38 @@ struct mapped_file {
 	uint8_t build_id_size;
 };
 
-/** mapped_file_equal() - are they the same file, as far as the kernel told? */
+/** mapped_file_equal() - true if they are the same file by all that the kernel records. */
 bool mapped_file_equal(const struct mapped_file *a, const struct mapped_file *b);
-/** mapped_file_is_memory() - has it no file, and never had: "[vdso]", "//anon", "anon_inode:[x]"? */
+/** mapped_file_is_memory() - true if it is no file, and never was: "[vdso]", "//anon", "anon_inode:[x]". */
 bool mapped_file_is_memory(const struct mapped_file *file);
 /**
- * mapped_file_has_path() - could it be found by its path? Not if it is memory, also of memfd_create(2), shmget(2) and
- * MAP_HUGETLB, or a device.
+ * mapped_file_has_path() - true if its path may lead to it. False for memory, also of memfd_create(2), shmget(2) and
+ * MAP_HUGETLB, and for a device.
  */
 bool mapped_file_has_path(const struct mapped_file *file);
-/** mapped_file_may_be_copy() - is it memory of a process, in which a copy of a file's code may be? See copied_code.h.
- */
+/** mapped_file_may_be_copy() - true if it is memory that may have a copy of a file's code. See copied_code.h. */
 bool mapped_file_may_be_copy(const struct mapped_file *file);
-/** mapped_file_is_jitdump() - has it the name of a jitdump, "jit-PID.dump"? The compiler maps it to say where it is. */
+/**
+ * mapped_file_is_jitdump() - true if it has the name of a jitdump, "jit-PID.dump". Compilers map it to show its path.
+ */
 bool mapped_file_is_jitdump(const struct mapped_file *file);
-/** mapped_file_is_uprobes() - is it the kernel's code to which functions with a uretprobe return, from its first byte on? */
+/** mapped_file_is_uprobes() - true for the kernel's code to whose first byte functions with a uretprobe return. */
 bool mapped_file_is_uprobes(const struct mapped_file *file);
 /** mapped_file_hash() - see hash_bytes(); equal ones have equal hashes. */
 uint64_t mapped_file_hash(const struct mapped_file *file);
 
-/** struct mapping - addresses [@start, @end) show @file from byte @pgoff on. Ranges of one image never overlap. */
+/** struct mapping - addresses [@start, @end) map @file from byte @pgoff on. Ranges of one image never overlap. */
 struct mapping {
 	uint64_t start, end;
 	uint64_t pgoff; /* bytes, not pages */
 	const struct mapped_file *file;
 };
 
-/** mapping_alike() - do @a and @b show the same at each address that both have? All memory without a file counts as the
- * same. */
+/** mapping_alike() - true if each address in both @a and @b has the same byte of a file. All memory counts as the same.
+ */
 bool mapping_alike(const struct mapping *a, const struct mapping *b);
 
-/** mapping_offset() - which byte of its file is at @addr of @m. */
+/** mapping_offset() - the offset in its file of the byte at @addr of @m. */
 uint64_t mapping_offset(const struct mapping *m, uint64_t addr);
 
 #endif

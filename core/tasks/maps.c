@@ -33,7 +33,7 @@ void maps_unref(struct maps *m)
 	free(m);
 }
 
-/* A list that nobody else holds, with room for @room entries more. */
+/* Make *@m a list that is not shared, with room for @room entries more. */
 static int make_own(struct maps **m, size_t room)
 {
 	size_t need = (*m)->nr + room, cap = need + need / 2 + 4;
@@ -100,7 +100,7 @@ static uint64_t sum_of(const struct mapping *v, size_t nr)
 	return sum;
 }
 
-/* Put @nr mappings in the place of [@from, @to); there is room for them. */
+/* Replace the mappings [@from, @to) by the @nr mappings @put; there is room for them. */
 static void replace(struct maps *m, size_t from, size_t to, const struct mapping *put, size_t nr)
 {
 	m->sum += sum_of(put, nr) - sum_of(m->v + from, to - from);
@@ -121,12 +121,12 @@ int maps_insert(struct maps **m, const struct mapping *what)
 	rc = make_own(m, 2);
 	own = *m;
 	find_overlap(own, what, &from, &to);
-	/* There is no room for what is shown now: what was shown before must not be taken for it. */
+	/* There is no room for the new mapping: drop the old ones there, which would be wrong now. */
 	if (rc == -E2BIG && own->refs == 1 && from < to)
 		replace(own, from, to, put, 0);
 	if (rc)
 		return rc;
-	/* Keep what sticks out on the left of the first and on the right of the last. */
+	/* Keep the part of the first one before @what, and the part of the last one behind it. */
 	if (from < to && own->v[from].start < what->start) {
 		put[nr] = own->v[from];
 		put[nr++].end = what->start;
@@ -157,7 +157,7 @@ bool maps_equal(const struct maps *a, const struct maps *b)
 {
 	_Static_assert(sizeof(struct mapping) == 3 * sizeof(uint64_t) + sizeof(void *),
 		       "compared as bytes: no padding");
-	/* Lists of a process can be long, and many: nearly all that differ have different sums. */
+	/* A process can have many long lists, but nearly all lists that differ have different sums. */
 	return a->sum == b->sum && a->nr == b->nr && a->jitdump == b->jitdump &&
 	       !memcmp(a->v, b->v, a->nr * sizeof(*a->v));
 }

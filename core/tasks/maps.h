@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Twice the kernel's default vm.max_map_count: what is unmapped is not told, so a list may hold more than there is. */
+/* Twice the kernel's default vm.max_map_count: munmap(2) has no record, so a list may have more than there are. */
 #define MAPS_MAX 131072
 
 /** struct maps_budget - room for @max mappings in all lists that share it; @used of it is taken. */
@@ -19,11 +19,11 @@ struct maps_budget {
 struct maps {
 	struct maps_budget *budget;
 	unsigned int refs;
-	uint64_t marked; /* by which sweep; see core/tasks/known_files.c */
+	uint64_t marked; /* number of the last sweep that marked it; see core/tasks/known_files.c */
 	size_t nr, cap;
 	uint64_t sum; /* of the hashes of all mappings */
 	struct mapping *v;
-	const struct mapped_file *jitdump; /* mapped last of those that are called so; NULL: none was */
+	const struct mapped_file *jitdump; /* the last mapped file that has the name of a jitdump; NULL: none */
 };
 
 /** maps_new() - empty, one reference; @budget outlives it. NULL: no memory. */
@@ -33,24 +33,23 @@ struct maps *maps_ref(struct maps *m);
 void maps_unref(struct maps *m);
 
 /**
- * maps_insert() - @what now shows its range; what overlapped there before is cut, split or dropped.
- * @m: when others share it, *@m becomes a copy of its own first
+ * maps_insert() - map @what; cut, split or drop the mappings that overlapped there before.
+ * @m: if it is shared, *@m becomes a copy of its own first
  * Return: 0; -EINVAL for an empty range; -ENOMEM, and *@m as it was; -E2BIG beyond MAPS_MAX or the
- *         budget, then nothing is shown there, unless others share *@m
+ *         budget: then nothing is mapped there, unless *@m is shared
  */
 int maps_insert(struct maps **m, const struct mapping *what);
 
-/** maps_replaces() - would maps_insert() change what some address shows that is mapped now? */
+/** maps_replaces() - true if maps_insert() would change the file at an address that is mapped now. */
 bool maps_replaces(const struct maps *m, const struct mapping *what);
 
-/** maps_equal() - do both show the same everywhere? */
+/** maps_equal() - true if both have the same mappings everywhere. */
 bool maps_equal(const struct maps *a, const struct maps *b);
 
-/** maps_overlapped() - the first mapping that shows a file with a path somewhere in [@start, @end), or NULL. Borrowed.
- */
+/** maps_overlapped() - the first mapping of a file with a path that overlaps [@start, @end), or NULL. Borrowed. */
 const struct mapping *maps_overlapped(const struct maps *m, uint64_t start, uint64_t end);
 
-/** maps_find() - the mapping that shows @addr, or NULL. Borrowed until the next change. */
+/** maps_find() - the mapping at @addr, or NULL. Borrowed until the next change. */
 const struct mapping *maps_find(const struct maps *m, uint64_t addr);
 
 #endif

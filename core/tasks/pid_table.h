@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of entries that are found by a pid, and stay where they are. */
+/* Tables of entries that are found by a pid, and do not move in memory. */
 #ifndef CORE_TASKS_PID_TABLE_H
 #define CORE_TASKS_PID_TABLE_H
 
@@ -27,7 +27,7 @@ void *pid_table_get(struct pid_table *t, pid_t id, size_t size);
 size_t pid_table_nr(const struct pid_table *t);
 void *pid_table_at(const struct pid_table *t, size_t i);
 
-/** pid_table_delete() - free @entry; the last one takes its number. */
+/** pid_table_delete() - free @entry; the last entry takes its number. */
 void pid_table_delete(struct pid_table *t, struct pid_entry *entry);
 
 /** pid_table_release() - free all entries; the table is empty and usable afterwards. */

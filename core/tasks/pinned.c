@@ -15,26 +15,26 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define MAX_SEEN (64u << 10) /* ids whose last answers are remembered; then anew */
+#define MAX_SEEN (64u << 10) /* ids whose last answers are remembered; then all are dropped */
 
-/* The last answer, and when it was given first. */
+/* The last answer, and when it was first found. */
 struct seen {
 	uint64_t id;
 	bool has;
-	uint64_t since_ns, looked_ns; /* the last look */
+	uint64_t since_ns, looked_ns; /* time of the last lookup */
 	enum { NOT_TOLD, TOLD_NO, TOLD_YES } told;
-	bool changes; /* has been both, as the program told */
+	bool changes; /* a BPF program has found it both ways */
 };
 
 static const struct intern_kind seen_kind = INTERN_BYTES(struct seen, id);
 
 struct pinned {
 	int fd;
-	void *value; /* room for one */
+	void *value; /* buffer for one value */
 	struct intern_table seen;
 };
 
-/* The system call needs a right; the path, and the file there, the caller's own. */
+/* The system call needs a lent right; for the path and the file, the caller's own rights must suffice. */
 static int get_map(const char *path)
 {
 	uint64_t effective;
@@ -43,7 +43,7 @@ static int get_map(const char *path)
 
 	if (statfs(path, &fs))
 		return -errno;
-	if ((uint64_t)fs.f_type != BPF_FS_MAGIC) /* where BPF_OBJ_GET would speak of permissions */
+	if ((uint64_t)fs.f_type != BPF_FS_MAGIC) /* BPF_OBJ_GET would fail with a permission error */
 		return -EINVAL;
 	effective = privileges_only(PRIVILEGES_BPF);
 	fd = kernel_open_pinned_map(path);
@@ -55,7 +55,7 @@ struct kind {
 	uint64_t type, key_size, value_size;
 };
 
-/* "key_size:\t8" of /proc/self/fdinfo, which tells it on all kernels that have such maps. 0: it does not. */
+/* A field of /proc/self/fdinfo, such as "key_size:\t8"; all kernels that have such maps show it. 0: it is missing. */
 static uint64_t number_of(const char *fdinfo, const char *name)
 {
 	const char *s = host_field(fdinfo, name);
@@ -71,7 +71,7 @@ static int read_kind(const struct host *h, int fd, struct kind *out)
 	ssize_t len;
 
 	snprintf(name, sizeof(name), "self/fdinfo/%d", fd);
-	/* With rights that are lent these files are root's. */
+	/* If we have lent rights, root owns these files. */
 	effective = privileges_lend();
 	len = host_read(h->proc, name, text, sizeof(text));
 	privileges_back(effective);
@@ -121,7 +121,7 @@ int pinned_fd(const struct pinned *p)
 	return p->fd;
 }
 
-/* The entry of @id, a new one where there is none; NULL: no memory. */
+/* The entry of @id, a new one if there is none; NULL: no memory. */
 static struct seen *find(struct pinned *p, uint64_t id)
 {
 	bool is_new;
@@ -131,7 +131,7 @@ static struct seen *find(struct pinned *p, uint64_t id)
 	return intern(&p->seen, &seen_kind, &id, &is_new);
 }
 
-/* Samples are read many at a time: what was looked up after all of them were taken serves them all. */
+/* The reader handles many samples at a time: a lookup after all of them were taken is good for all. */
 bool pinned_has(struct pinned *p, uint64_t id, uint64_t time, bool *unsure)
 {
 	uint64_t now = now_ns();

@@ -22,7 +22,7 @@
 #define PID_MAX_LIMIT (4U << 20) /* of 64-bit kernels, include/linux/threads.h */
 #define WQ_WORKER     0x20       /* PF_WQ_WORKER, include/linux/sched.h: it has been that since 2.6.36 */
 
-/* A number that ends with @end; moves *@p behind that. */
+/* Read a number that ends with @end; moves *@p behind that. */
 static bool number(const char **p, unsigned int base, char end, uint64_t max, uint64_t *out)
 {
 	if (parse_digits(p, base, max, out) || **p != end)
@@ -91,10 +91,10 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	f = fopen(path, "re");
 	if (!f)
 		return -errno;
-	/* By itself, stdio reads 1024 bytes of a file of /proc at once. */
+	/* The default of stdio is to read 1024 bytes of a file of /proc at once. */
 	setvbuf(f, buffer, _IOFBF, sizeof(buffer));
-	errno = 0; /* at the end of the file getline(3) leaves it alone */
-	/* A line is bounded by PATH_MAX: the kernel writes this file. */
+	errno = 0; /* getline(3) does not change it at the end of the file */
+	/* The kernel writes this file, so a line is at most about PATH_MAX long. */
 	while (!rc && (len = getline(&line, &cap, f)) > 0) {
 		if (line[len - 1] == '\n')
 			line[len - 1] = 0;
@@ -109,7 +109,7 @@ int proc_maps(const struct host *h, pid_t pid, int (*fn)(void *ctx, const struct
 	return rc;
 }
 
-/* The same of a file of a thread. */
+/* The same for a file of a thread. */
 static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const char *file, char *buf, size_t size)
 {
 	char name[64];
@@ -119,7 +119,8 @@ static ssize_t read_thread(const struct host *h, pid_t pid, pid_t tid, const cha
 }
 
 /*
- * Field @n, from 3 on, of "1 (name) S PPID PGRP SESSION TTY TPGID FLAGS ...": the name may hold anything. NULL: none.
+ * Field @n, from 3 on, of "1 (name) S PPID PGRP SESSION TTY TPGID FLAGS ...": the name may have any character. NULL:
+ * none.
  */
 static const char *stat_field(const char *stat, int n)
 {
@@ -130,7 +131,7 @@ static const char *stat_field(const char *stat, int n)
 	return p ? p + 1 : NULL;
 }
 
-/* @flags: 0 where there are none */
+/* @flags: 0 if there are none */
 static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, uint64_t *flags)
 {
 	char stat[256];
@@ -149,7 +150,7 @@ static bool read_state(const struct host *h, pid_t pid, pid_t tid, char *state, 
 	return true;
 }
 
-/* Return: false: there is no such task, or nothing may be known of it. */
+/* Return: false: there is no such task, or we may not read it. */
 static bool read_stat(const struct host *h, pid_t id, char *stat, size_t size)
 {
 	char name[32];
@@ -174,7 +175,7 @@ uint64_t proc_started(const struct host *h, pid_t pid)
 	return read_stat(h, pid, stat, sizeof(stat)) ? stat_number(stat, 22) : 0;
 }
 
-/* Without /proc, or where that hides it (hidepid), the kernel knows whether it is there. */
+/* Without /proc, or if it hides the process (hidepid), kill(2) shows whether it exists. */
 bool proc_ended(const struct host *h, pid_t id, bool is_process, uint64_t started)
 {
 	const char *state;
@@ -185,11 +186,11 @@ bool proc_ended(const struct host *h, pid_t id, bool is_process, uint64_t starte
 	state = stat_field(stat, 3);
 	if (started && stat_number(stat, 22) != started)
 		return true;
-	/* The first thread of a process is a zombie until all of them have ended; field 20: how many there are. */
+	/* The first thread of a process is a zombie until all of them have ended; field 20 is their number. */
 	return state && *state && strchr("ZXx", *state) && (!is_process || stat_number(stat, 20) <= 1);
 }
 
-/* The clock of a process needs no right and no /proc; that of another's thread cannot be read. */
+/* The clock of a process needs no right and no /proc; the clock of another process's thread cannot be read. */
 int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out)
 {
 	char name[32], text[128];
@@ -208,11 +209,11 @@ int proc_cpu_ns(const struct host *h, pid_t id, bool is_process, uint64_t *out)
 	len = host_read(host_tasks(h), name, text, sizeof(text));
 	if (len < 0)
 		return (int)len;
-	/* One that has never run has had none; without these statistics all have had none. */
+	/* A thread that has never run has 0; without these statistics every thread has 0. */
 	return number(&p, 10, ' ', UINT64_MAX, out) && *out ? 0 : -ENODATA;
 }
 
-/* Names of processes have no newline there. */
+/* A newline in the name of a process is escaped there. */
 static bool status_field(const char *status, const char *name, uint64_t max, uint64_t *out)
 {
 	const char *p = host_field(status, name);
@@ -237,7 +238,7 @@ int proc_owner(const struct host *h, pid_t pid, uid_t *uid, pid_t *parent)
 	return 0;
 }
 
-/* How much @path, of @line of /proc/PID/cgroup, tells of where the process belongs; 0: nothing, it is no such line. */
+/* How well @path, of @line of /proc/PID/cgroup, describes the process; 0: not at all, the line is malformed. */
 static int cgroup_rank(const char *line, const char *path)
 {
 	if (!path)
@@ -309,8 +310,8 @@ bool proc_lives(const struct host *h, pid_t pid, pid_t tid)
 }
 
 /*
- * "kworker/0:1H-events" or "kworker/u8:2+flush": the kernel adds what the worker last did, after '-' or '+'. Anybody
- * may have such a name, so the kernel's own flag says who is a worker.
+ * "kworker/0:1H-events" or "kworker/u8:2+flush": the kernel appends the last work of the worker after '-' or '+'. Any
+ * thread may have such a name, so check the kernel's own flag for workers.
  */
 static void strip_worker(const struct host *h, pid_t pid, pid_t tid, char *name)
 {
@@ -339,7 +340,7 @@ int proc_comm(const struct host *h, pid_t pid, pid_t tid, char *comm)
 	return 0;
 }
 
-/* What the kernel writes there: "mnt:[4026531841]". */
+/* The link has the form "mnt:[4026531841]". */
 int proc_mntns(const struct host *h, pid_t pid, pid_t tid, uint64_t *out)
 {
 	static const char kind[] = "mnt:[";
@@ -402,7 +403,7 @@ static int list_threads(const struct host *h, pid_t pid, pid_t but, int (*fn)(vo
 			rc = fn(ctx, pid, tid);
 	if (d)
 		closedir(d);
-	return rc; /* 0 where it is gone */
+	return rc; /* also 0 if the process has ended */
 }
 
 int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
@@ -410,7 +411,7 @@ int proc_threads(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid
 	return list_threads(h, pid, 0, fn, ctx);
 }
 
-/* Most processes: the links of the directory tell (proc_task_getattr() in fs/proc/base.c). */
+/* True for most processes: the link count of the directory shows it (proc_task_getattr() in fs/proc/base.c). */
 static bool has_one_thread(const struct host *h, pid_t pid)
 {
 	struct stat st;
@@ -420,7 +421,7 @@ static bool has_one_thread(const struct host *h, pid_t pid)
 	return !stat(path, &st) && S_ISDIR(st.st_mode) && st.st_nlink == 2 + 1;
 }
 
-/* Listing costs the kernel an inode for each thread. One that comes while @fn runs is still found by listing. */
+/* Listing costs the kernel an inode for each thread. A thread that is made while @fn runs is still found by listing. */
 static int see_process(const struct host *h, pid_t pid, int (*fn)(void *ctx, pid_t pid, pid_t tid), void *ctx)
 {
 	bool one = has_one_thread(h, pid);

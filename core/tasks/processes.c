@@ -8,15 +8,16 @@
 #include <string.h>
 
 /*
- * Images of one process: a chain of execs, or a pid used again. Keep the newest. If all processes together have many
- * images, keep fewer of the images without samples: if processes come and go by the thousand, most have none.
+ * Images of one process: a chain of execs, or of processes that reused a pid. Keep the newest. If all processes
+ * together have many images, keep fewer of the images without samples: if processes come and go by the thousand, most
+ * have none.
  */
 #define MAX_IMAGES     4096
 #define MAX_IMAGES_FEW 16
 #define MANY_IMAGES    65536 /* of all processes */
 #define MAX_REMAPPED   256   /* of one process, which have mappings of their own each */
 
-/* An image that lasted less than this has hardly any samples: as between a fork and an exec. */
+/* An image that lasted less than this has hardly any samples, like one between a fork and an exec. */
 #define BRIEF_NS (10 * 1000 * 1000ULL)
 
 struct process *processes_find(const struct processes *ps, pid_t pid)
@@ -60,7 +61,7 @@ static void release_reading(struct reading *r)
 /* Drop the oldest @nr images. @unused: only images without samples */
 static void drop_images(struct processes *ps, struct process *p, size_t nr, bool unused)
 {
-	bool forked = false;   /* an image that has gone began the process of the next one, */
+	bool forked = false;   /* a dropped image began the process of the next one, */
 	bool remapped = false; /* or its program */
 	size_t i, left = 0;
 
@@ -269,13 +270,13 @@ const struct mapping *image_find(const struct image *im, uint64_t addr)
 	return im && !image_is_late(im) ? maps_find(im->maps, addr) : NULL;
 }
 
-/* Is the program in @im known only in part, so that it may have mapped anything? */
+/* Return true if only part of the program in @im is known, so that it may have mapped anything. */
 static bool is_uncertain(const struct image *im)
 {
 	return image_is_late(im) || (im->reading && im->reading->failed);
 }
 
-/* May samples of the report at hand, whose images are not known, be of @im? */
+/* Return true if samples of the current report whose images are not known may be of @im. */
 static bool may_be_counted(const struct processes *ps, const struct image *im)
 {
 	if (!im->ended_ns)

@@ -15,12 +15,12 @@ struct targets {
 	const struct host *host;
 	const pid_t *ids;
 	bool are_processes;
-	size_t nr, nr_ended; /* the first of them: the next one is waited for */
+	size_t nr, nr_ended; /* those that have ended come first; we wait for the next one */
 	int fd;              /* its pidfd, or -1 */
 	uint64_t look_at;    /* without one */
-	int rc;              /* of targets_begin(), which found */
-	uint64_t had_ns;     /* this CPU time */
-	uint64_t started[];  /* see proc_started(): tells it from another one that gets the same id */
+	int rc;              /* result of targets_begin() */
+	uint64_t had_ns;     /* CPU time at targets_begin() */
+	uint64_t started[];  /* see proc_started(): another process with a reused id has another time */
 };
 
 static bool has_ended(const struct targets *t)
@@ -28,7 +28,7 @@ static bool has_ended(const struct targets *t)
 	return proc_ended(t->host, t->ids[t->nr_ended], t->are_processes, t->started[t->nr_ended]);
 }
 
-/* Any other failure than that it has gone leaves looking. */
+/* If pidfd_open(2) fails, whatever the reason, read /proc. */
 static void wait_for_next(struct targets *t)
 {
 	if (t->fd >= 0)
@@ -71,7 +71,7 @@ int targets_fd(const struct targets *t)
 	return t->fd;
 }
 
-/* When its pidfd is new it may be of another process, which took the id. */
+/* A new pidfd may be of another process, which has reused the id. */
 static bool next_has_ended(struct targets *t)
 {
 	struct pollfd p = { t->fd, POLLIN, 0 };
@@ -119,7 +119,7 @@ int targets_ran(const struct targets *t, uint64_t *ns)
 {
 	int rc = t->rc ? t->rc : cpu_ns(t, ns);
 
-	/* Somebody else may have an id now. */
+	/* Another process may have the id now. */
 	if (!rc && *ns < t->had_ns)
 		rc = -ESRCH;
 	if (!rc)

@@ -10,34 +10,34 @@
 #include <stdlib.h>
 
 /*
- * What is read from /proc is later than what the records have told so far: they are applied in the order of their
- * times, but some tenths of a second after the kernel wrote them. So each reading is kept with its time, and the
- * records that come later and are older than that say what it was worth:
+ * /proc shows a later state than the records so far: records are applied in the order of their times, but some tenths
+ * of a second after the kernel wrote them. So each reading is kept with its time. Later, records come that are older
+ * than the reading, and show whether it can be believed:
  *
  * - COMM of an exec, mappings read: the kernel gives the process its new, empty address space, writes the record, then
- *   maps the program. A reading that was over by then has nothing of the new program. One that was not may be of the
- *   new one, or of both (before 3.18 one reading could go from one address space to the other). So the time at which it
- *   ended decides, and the image is not known: its addresses are not looked up in it, nor in the new program. The same
- *   where nothing had been read by then, if the name is known that its rows have.
- * - EXIT of a process: what was read afterwards is nothing, or another process with its number. FORK: what was read of
- *   that number may be the child as it was later, or a process before it. Not known, as above. After its EXIT nothing
- *   of a task is read any more.
- * - FORK of a process whose parent was read later: the child has what was read, and when an exec of the parent makes
- *   that void, it is void for the child, too; the child is then read itself.
- * - MMAP2: applied, though it may be what the reading has already. Had the reading something newer in that range, its
- *   record comes, too. Leaving it out would lose what was mapped at the time of the samples that follow and unmapped
- *   before the reading. What was there before it, and what munmap(2) took away, no record tells.
- * - COMM, name read: the name is another from here on. The samples before were counted under the one that was read,
- *   which was later than they, and the one they had is nowhere to be found.
+ *   maps the program. A reading that was over by then has nothing of the new program. Any other reading may be of the
+ *   new program, or of both (before 3.18, one reading could continue in the new address space). So the time at which it
+ *   ended decides. If it is late, the image is unknown: addresses are not looked up in it, nor in the new program. The
+ *   same holds if nothing had been read by then, and the name under which the old program's rows were counted is known.
+ * - EXIT of a process: a later reading is empty, or of another process with the same number. FORK: a reading of that
+ *   number may be of the child at a later time, or of a process before it. The image is unknown, as above. After its
+ *   EXIT a task is not read any more.
+ * - FORK of a process whose parent was read later: the child inherits the reading. If an exec of the parent makes the
+ *   reading invalid, it is invalid for the child, too, and the child is read itself.
+ * - MMAP2: applied, though the reading may have that mapping already. If the reading has a newer mapping in that range,
+ *   its record will come, too. Without this, we would lose a file that was mapped at the time of the samples that
+ *   follow and unmapped before the reading. No record says which mapping was there before, or what munmap(2) removed.
+ * - COMM, name read: the name changes from here on. The samples before it were counted under the name that was read,
+ *   which is later. The name that they really had is lost.
  *
- * Where the times of the events are of an unknown clock (before 4.1) every reading is believed.
+ * If the events have times of an unknown clock (before 4.1), every reading is believed.
  */
 
-#define MAX_MAPPINGS    (4u << 20) /* of all images, 32 bytes each; what is mapped beyond is not known */
+#define MAX_MAPPINGS    (4u << 20) /* of all images, 32 bytes each; further ones are dropped */
 #define FORGET_MAPPINGS (256u << 10)
 #define FORGET_FILES    16384
 
-/* Is the record that is applied older than a reading that ended at @read_ns? */
+/* Return true if the current record is older than a reading that ended at @read_ns. */
 static bool is_older(const struct tasks *t, uint64_t read_ns)
 {
 	return t->processes.event_ns && t->processes.event_ns <= read_ns;
@@ -49,7 +49,7 @@ static void forget_later(struct tasks *t)
 
 	t->forget_exited = t->processes.nr_exited + TASKS_MAX_EXITED;
 	t->forget_files = t->files.table.nr + FORGET_FILES;
-	/* Near the end of the budget: before it is used up, which it never is to the last. */
+	/* Near the limit, be due before it is reached: it is never quite used up. */
 	t->forget_mappings = t->processes.mappings.used + (left < FORGET_MAPPINGS ? left / 2 + 1 : FORGET_MAPPINGS);
 }
 
@@ -82,7 +82,7 @@ void tasks_at(struct tasks *t, uint64_t ns)
 	t->processes.event_ns = ns;
 }
 
-/* The record that is applied ends what @p was, or began after that: what was read of it later was something else. */
+/* The current record ends the image of @p, or begins it after that: a later reading was of something else. */
 static void doubt_reading(const struct tasks *t, struct process *p)
 {
 	struct image *im = process_newest(p);
@@ -92,8 +92,8 @@ static void doubt_reading(const struct tasks *t, struct process *p)
 }
 
 /*
- * @p has a new program, and the mappings of the one it had, called @comm, were never read. They are not to be looked
- * for in the new one.
+ * @p has a new program, and the mappings of the old one, which had the name @comm, were never read. Do not look for
+ * them in the new one.
  */
 static int leave_unread(struct tasks *t, struct process *p, const char *comm)
 {
@@ -102,7 +102,7 @@ static int leave_unread(struct tasks *t, struct process *p, const char *comm)
 	return image_begin_reading(process_newest(p), p->entry.id) ? 0 : -ENOMEM;
 }
 
-/* The program that @p had under the name @old gives way to another. @told: every mapping of that is told of. */
+/* @p had the name @old, and has another program now. @told: there will be a record of every mapping of that. */
 static int renew_process(struct tasks *t, struct process *p, const char *old, const char *comm, bool told)
 {
 	if (*old && leave_unread(t, p, old))
@@ -116,7 +116,7 @@ static int renew_process(struct tasks *t, struct process *p, const char *old, co
 	p->anew = false;
 	if (process_add_image(&t->processes, p, comm, NULL))
 		return -ENOMEM;
-	/* Until it is read, its addresses are not looked for in the old program. */
+	/* Until it is read, do not look up its addresses in the old program. */
 	return told || image_begin_reading(process_newest(p), p->entry.id) ? 0 : -ENOMEM;
 }
 
@@ -159,9 +159,9 @@ int tasks_refresh(struct tasks *t, pid_t pid, pid_t tid, const char *comm)
 }
 
 /*
- * Does @child keep the name that /proc told of it, instead of taking @parent's? Not what was read before it was born,
- * and not where @parent's name is certain: a later one is told. Else both were read later than this record, and its own
- * is the better guess.
+ * Return true if @child keeps its name from /proc, instead of taking @parent's. It does not if the name was read before
+ * the thread was made, or if @parent's name is certain: then a later name will have a record. Otherwise both names were
+ * read later than this record, and the child's own is the better guess.
  */
 static bool keeps_name(const struct tasks *t, const struct thread *child, const struct thread *parent)
 {
@@ -181,28 +181,28 @@ static int fork_process(struct tasks *t, pid_t pid, pid_t ppid, const char *comm
 	if (rc || !p)
 		return -ENOMEM;
 	doubt_reading(t, p);
-	/* A process that is born now was not there before its name was read: rows that have it are of later images. */
+	/* This process did not exist before its name was read, so rows with that name belong to later images. */
 	if (image_is_late(process_newest(p)) && process_newest(p)->comm_ns && is_older(t, process_newest(p)->comm_ns))
 		comm_set(process_newest(p)->comm, "");
-	process_set_exited(&t->processes, p, false); /* the pid may be used again */
+	process_set_exited(&t->processes, p, false); /* the pid may have been reused */
 	p->parent = ppid;
 	p->shown = p->memory = 0;
 	p->anew = p->executed = false;
-	p->learned = ppid > 0; /* of a parent outside our pid namespace nothing is known */
-	/* Of another program the name is still to come. */
+	p->learned = ppid > 0; /* the mappings of a parent outside our pid namespace are not known */
+	/* After an exec, its name is still to come. */
 	if (process_add_image(&t->processes, p, exec ? "" : comm, from))
 		return -ENOMEM;
 	process_newest(p)->forked = true;
 	p->inherits = from != NULL;
-	/* A child of vfork(2) has executed its program by now, or will end so. */
+	/* A child of vfork(2) has called exec by now, or will soon. */
 	if (from && t->host && proc_share_memory(pid, ppid))
 		processes_share(p, parent);
 	return 0;
 }
 
 /*
- * Since 6.3 the kernel gives its threads their names when it makes them, and no COMM record tells of it. Those that are
- * gone when /proc is asked are called as the thread that makes them all, which is pid 2.
+ * Since 6.3 the kernel names its threads when it makes them, without a COMM record. Threads that have ended before we
+ * can read /proc have the name of the thread that makes them all, which is pid 2.
  */
 static bool makes_kernel_threads(pid_t pid, const struct thread *th)
 {
@@ -263,7 +263,7 @@ size_t tasks_lineage(const struct tasks *t, pid_t pid, pid_t *pids, size_t max)
 	const struct process *p;
 	size_t nr = 0, i = 0;
 
-	/* Numbers that are used again may lead back. */
+	/* Reused numbers may form a cycle. */
 	while (pid > 0 && nr < max && i == nr) {
 		pids[nr++] = pid;
 		p = processes_find(&t->processes, pid);
@@ -297,7 +297,7 @@ void tasks_forget(struct tasks *t, bool (*keep)(void *ctx, pid_t pid), void *ctx
 	const struct pid_table *all = &t->processes.all;
 	size_t i, k;
 
-	/* Backwards: the entry that takes a freed one's place has been looked at. */
+	/* Backwards: the entry that moves to a freed one's place has been visited. */
 	for (i = pid_table_nr(all); i-- > 0;) {
 		struct process *p = pid_table_at(all, i);
 

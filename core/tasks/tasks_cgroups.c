@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Paths that are kept, with what each costs: an unprivileged user of a delegated subtree can make many. */
+/* Limit on paths, and the cost of each besides its bytes: a user with a delegated subtree can make many. */
 #define MAX_BYTES   (8u << 20)
 #define PATH_COST   64
 #define MAX_PARENTS 16
 
-/* image.cgroup: 1 + a number of tasks.cgroups, or one of these. */
+/* image.cgroup: 1 + a number in tasks.cgroups, or one of these. */
 #define CGROUP_UNREAD 0
 #define CGROUP_MISSED (UINT32_MAX - 1) /* the process had ended */
 #define CGROUP_NONE   UINT32_MAX       /* it cannot be read, or there are too many */
@@ -26,7 +26,7 @@ void tasks_keep_cgroups(struct tasks *t)
 	t->keeps_cgroups = true;
 }
 
-/* When there are too many, those that are known stay. */
+/* If there are too many paths, keep those that are known. */
 static uint32_t keep_path(struct tasks *t, const char *path)
 {
 	bool is_new = false;
@@ -57,8 +57,8 @@ void tasks_read_cgroup(struct tasks *t, struct process *p)
 }
 
 /*
- * Of @im, or of what the same process executed before it. Images of another process, which had the same number, come
- * before one that was forked.
+ * The cgroup of @im, or of the program that the same process had before. If the number was reused, images of the
+ * earlier process come before one that was forked.
  */
 static uint32_t cgroup_until(const struct process *p, const struct image *im)
 {
@@ -68,7 +68,7 @@ static uint32_t cgroup_until(const struct process *p, const struct image *im)
 	return im->cgroup;
 }
 
-/* The parent that is known is that of the process which has the number now. */
+/* p->parent is the parent of the process that has the number now. */
 static pid_t parent_of(const struct process *p, const struct image *im)
 {
 	for (im++; im < p->images + p->nr_images; im++)

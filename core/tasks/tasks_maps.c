@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Mappings of processes: those that records told, and those that /proc has of what was there before. */
+/* Mappings of processes: from records, and from /proc for the time before the records. */
 #include "core/base/clock.h"
 #include "core/base/saturate.h"
 #include "core/tasks/proc.h"
@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TELLS_MAX 16   /* of one file to on_mapped() */
-#define TOLD_MAX  1024 /* mappings of one list: who is told opens each file, and keeps no more of them */
+#define TELLS_MAX 16   /* calls of on_mapped() for one file */
+#define TOLD_MAX  1024 /* calls of on_mapped() for one list: it opens each file, and keeps no more of them */
 
-/* A list in /proc is long beyond so many bytes: some 2000 mappings. */
+/* A list in /proc is long beyond this size: some 2000 mappings. */
 #define LONG_BYTES (256u << 10)
-#define LOOK_BYTES (16u << 10)  /* from there on, between two looks at the clock */
-#define LONG_NS    NSEC_PER_SEC /* of CPU time goes into long lists, */
-#define LONG_SHARE 32           /* and one part in so many of the time of the run */
-#define LINE_BYTES 73           /* of a line, beside the path */
+#define LOOK_BYTES (16u << 10)  /* of a long list, between two checks of the clock */
+#define LONG_NS    NSEC_PER_SEC /* of CPU time for long lists, */
+#define LONG_SHARE 32           /* and one part in so many of the run time */
+#define LINE_BYTES 73           /* of a line, without the path */
 
-#define PIECES_MAX   8  /* of one mapping, that have copies of code */
-#define COPIES_TRIED 16 /* mappings of one list in which they are looked for */
+#define PIECES_MAX   8  /* with copies of code, of one mapping */
+#define COPIES_TRIED 16 /* mappings of one list that are checked for copies */
 
-#define PARENTS_MAX 4 /* that may have mapped what a process runs */
+#define PARENTS_MAX 4 /* ancestors that may have mapped the code of a process */
 
-#define LOADING_NS (100 * 1000 * 1000ULL) /* from one segment of a library to the next, at most */
+#define LOADING_NS (100 * 1000 * 1000ULL) /* longest time between two segments of a library */
 
 void tasks_on_mapped(struct tasks *t, bool (*fn)(void *ctx, pid_t pid, const struct mapping *m), void *ctx)
 {
@@ -39,7 +39,7 @@ void tasks_on_copied(struct tasks *t, tasks_copied_fn fn, void *ctx)
 	t->on_copied_ctx = ctx;
 }
 
-/* All memory without a file is one: what is told of it is that the process has such. */
+/* All memory without a file counts as one file: report only that the process has such memory. */
 static void tell_mapped(struct tasks *t, pid_t pid, const struct mapping *m)
 {
 	struct known_file *f = (struct known_file *)m->file;
@@ -51,15 +51,15 @@ static void tell_mapped(struct tasks *t, pid_t pid, const struct mapping *m)
 }
 
 /*
- * The loader maps a library as a whole first, then its segments over that: nothing of the library runs before it has
- * done so. Samples that the kernel counts are not seen here, so the time has to do.
+ * The loader first maps a library as a whole, then its segments over that, and no code of the library runs before. We
+ * do not see samples that the kernel counts, so the time has to decide.
  */
 static bool is_loading(const struct tasks *t, const struct process *p, const struct mapping *m)
 {
 	return p->mapped == m->file && !p->sampled_since && t->processes.event_ns - p->mapped_ns <= LOADING_NS;
 }
 
-/* @m changes what some address shows. */
+/* Insert @m, which replaces what is mapped there. */
 static int remap(struct tasks *t, struct process *p, const struct mapping *m)
 {
 	struct maps *none;
@@ -72,7 +72,7 @@ static int remap(struct tasks *t, struct process *p, const struct mapping *m)
 		process_remapped(&t->processes, p);
 		return 0;
 	}
-	/* There is no room for more mappings: then this image has none, rather than those of before. */
+	/* There is no room for more mappings: give this image none, rather than the old ones. */
 	none = maps_new(&t->processes.mappings);
 	if (!none)
 		return -ENOMEM;
@@ -81,7 +81,7 @@ static int remap(struct tasks *t, struct process *p, const struct mapping *m)
 	return rc;
 }
 
-/* @m->file is of the caller. */
+/* The caller owns @m->file. */
 static int map_file(struct tasks *t, struct process *p, const struct mapping *m)
 {
 	struct image *im = process_writable(&t->processes, p);
@@ -99,10 +99,10 @@ static int map_file(struct tasks *t, struct process *p, const struct mapping *m)
 	p->mapped_ns = t->processes.event_ns;
 	p->sampled_since = false;
 	t->refused += rc == -E2BIG;
-	return rc == -ENOMEM ? rc : 0; /* a mapping that makes no sense, or is one too many, is not worth the run */
+	return rc == -ENOMEM ? rc : 0; /* a malformed mapping, or one too many, is no reason to end the run */
 }
 
-/* Return: how many parts of @m show a file that is mapped there, or @near, which may be NULL. */
+/* Return: the number of parts of @m that are copies of a file that is mapped there, or of @near, which may be NULL. */
 static int find_copies(struct tasks *t, const struct process *p, const struct mapping *m, const struct mapping *near,
 		       struct mapping *pieces)
 {
@@ -121,7 +121,7 @@ static int find_copies(struct tasks *t, const struct process *p, const struct ma
 	return rc < 0 ? 0 : rc;
 }
 
-/* The same, and its parts that have copies of a file's code show that file. @near: see find_copies() */
+/* The same as map_file(), but treat parts that have copies of a file's code as that file. @near: see find_copies() */
 static int map_into(struct tasks *t, struct process *p, const struct mapping *m, const struct mapping *near)
 {
 	struct mapping pieces[PIECES_MAX], rest = *m;
@@ -164,20 +164,20 @@ int tasks_mmap(struct tasks *t, pid_t pid, const struct mapping *m)
 struct learner {
 	struct tasks *t;
 	struct process *p;
-	struct mapping near; /* the last one of a file, */
+	struct mapping near; /* the last mapping of a file */
 	struct mapped_file file;
 	char *path;
-	struct mapping memory; /* and of memory that may have a copy of the code of the next file; end 0: none */
-	unsigned int tries;    /* of such memory */
-	bool again;            /* records may be missing: what is read now is right */
+	struct mapping memory; /* memory that may have a copy of the code of the next file; end 0: none */
+	unsigned int tries;    /* number of such mappings */
+	bool again;            /* records may be missing: believe this reading */
 	size_t nr;             /* mappings seen */
 	size_t bytes, look_at; /* of the list so far; when to look at the clock again */
-	uint64_t long_from;    /* own_cpu_ns() when the list became long; 0: it is not */
+	uint64_t long_from;    /* own_cpu_ns() when the list became long; 0: it is short */
 };
 
 /*
- * May more be read of the list of @l, which is long? Half of the time that is left, so that one process does not use up
- * what others will need.
+ * Return true if more of @l's list, which is long, may be read. One list gets half of the time that is left, so that
+ * it does not use up the time of other processes.
  */
 static bool may_go_on(struct learner *l)
 {
@@ -189,7 +189,7 @@ static bool may_go_on(struct learner *l)
 	return now - l->long_from < sub_or_0(all, l->t->long_ns) / 2;
 }
 
-/* A line of /proc/PID/maps is borrowed. */
+/* Copy @m: it borrows its path from a line of /proc/PID/maps. */
 static bool keep_near(struct learner *l, const struct mapping *m)
 {
 	if (!l->path || strcmp(l->path, m->file->path) != 0) {
@@ -206,8 +206,7 @@ static bool keep_near(struct learner *l, const struct mapping *m)
 }
 
 /*
- * Has a record told of something else at that place? Then what is read now was mapped later, and its record is still to
- * come.
+ * Return true if a record has another mapping at that place: then @m was mapped later, and its record is still to come.
  */
 static bool is_ahead(const struct learner *l, const struct mapping *m)
 {
@@ -217,8 +216,8 @@ static bool is_ahead(const struct learner *l, const struct mapping *m)
 }
 
 /*
- * Memory between two files may have a copy of the code of either: of the one before it, else of the one behind it.
- * Some programs have a lot of code in memory.
+ * Memory between two files may have a copy of the code of either: try the file before it, then the one behind it.
+ * @tries is limited because some programs have a lot of code in memory.
  */
 static int learn_near(struct learner *l, const struct mapping *m, bool exec)
 {
@@ -257,19 +256,19 @@ static int learn_map(void *ctx, const struct proc_map *m)
 	return m->exec || mapped_file_has_path(&file) ? learn_near(l, &map, m->exec) : 0;
 }
 
-/* Nothing is known of it, or only what was read of its parent, which could not be used. */
+/* Return true if @p has no mappings yet, or only a reading of its parent that could not be used. */
 static bool needs_reading(const struct process *p)
 {
 	const struct image *im = process_newest(p);
 
 	if (p->exited)
-		return false; /* the number may be another's by now */
+		return false; /* the number may have been reused */
 	if (!p->learned || p->anew)
 		return true;
 	return im && im->reading && im->reading->pid != p->entry.id && (im->reading->late || im->reading->failed);
 }
 
-/* The image into which the mappings of @p are to be read. It began under the name that the events have come to. */
+/* The image to put the mappings of @p into. It began under the current name in event time. */
 static struct image *image_to_read(struct tasks *t, struct process *p)
 {
 	const struct thread *leader = tasks_named_thread(t, p->entry.id, p->entry.id);
@@ -297,7 +296,7 @@ static int learn_of_thread(void *ctx, pid_t pid, pid_t tid)
 	return rc ? rc : 1;
 }
 
-/* When its first thread has ended, which is no end of a process, it has nothing any more under its own number. */
+/* If the leader has ended, but not the process, /proc/PID/maps is empty: then read those of the other threads. */
 static int learn_maps(struct learner *l)
 {
 	pid_t pid = l->p->entry.id;
@@ -306,7 +305,7 @@ static int learn_maps(struct learner *l)
 	return rc || l->nr ? rc : proc_threads(l->t->host, pid, learn_of_thread, l);
 }
 
-/* The process that made it has perhaps done so with CLONE_VM: then all that either of them maps is mapped in both. */
+/* If the parent has made @p with CLONE_VM, each mapping of either process is mapped in both. */
 static int find_shared(struct tasks *t, struct process *p)
 {
 	struct process *parent;
@@ -346,8 +345,8 @@ static int read_maps(struct tasks *t, struct process *p)
 	t->long_ns += l.long_from ? own_cpu_ns() - l.long_from : 0;
 	t->overlong += rc == -ETIME;
 	r->end_ns = now_ns();
-	r->failed = rc < 0 && !again; /* most of it is known */
-	/* Only now: it may take its time, and what is read meanwhile would be the less believed. */
+	r->failed = rc < 0 && !again; /* with @again, most mappings are known from records */
+	/* Call on_mapped() last: it may take long, and would make the end of the reading later and so less credible. */
 	maps = process_newest(p)->maps;
 	for (i = 0; i < maps->nr && i < TOLD_MAX && (!r->failed || rc == -ETIME); i++)
 		tell_mapped(t, p->entry.id, &maps->v[i]);
@@ -414,8 +413,8 @@ void tasks_read_anew(struct tasks *t)
 }
 
 /*
- * A recording does not tell which processes have the same memory. But code runs only where it is mapped: what a process
- * has not mapped itself was mapped by the one that made it, or by the one that made that.
+ * A recording does not say which processes share memory. But code runs only where it is mapped: if a process has not
+ * mapped it itself, then its parent has, or the parent of that.
  */
 static int find_inherited(const struct tasks *t, const struct process *p, uint64_t addr, struct place_found *out)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Names and mount namespaces of threads: those that records told, else what /proc tells. */
+/* Names and mount namespaces of threads: from records, else from /proc. */
 #include "core/base/clock.h"
 #include "core/tasks/filter.h"
 #include "core/tasks/proc.h"

@@ -14,7 +14,7 @@
 struct host;
 
 struct tasks {
-	const struct host *host; /* NULL: nothing is read from /proc */
+	const struct host *host; /* NULL: do not read /proc */
 	struct threads threads;
 	struct processes processes;
 	struct known_files files;
@@ -23,20 +23,20 @@ struct tasks {
 	int (*on_copied)(void *ctx, pid_t pid, const struct mapping *m, const struct mapping *near,
 			 struct mapping *pieces, size_t max); /* see tasks_on_copied() */
 	void *on_copied_ctx;
-	struct strings cgroups; /* paths of those that are kept */
+	struct strings cgroups; /* paths of cgroups */
 	size_t cgroup_bytes;
 	bool keeps_cgroups;
 	uint64_t unread;            /* see tasks_unread() */
 	uint64_t refused;           /* mappings for which there was no room */
-	uint64_t began_ns, long_ns; /* CPU time that went into reading long lists of mappings since then */
+	uint64_t began_ns, long_ns; /* CPU time spent on long lists of mappings since then */
 	uint64_t overlong;          /* processes whose list took too long */
 	size_t forget_exited, forget_files, forget_mappings; /* tasks_forget() is due at these numbers */
 };
 
-/** tasks_read_name() - the name of a thread of which none is known, and which has not ended. 0 or -ENOMEM. */
+/** tasks_read_name() - read the name of a thread that has none yet, and has not ended. 0 or -ENOMEM. */
 int tasks_read_name(struct tasks *t, pid_t pid, pid_t tid);
 
-/** tasks_read_cgroup() - the cgroup of the newest image of @p, if it is wanted and was not looked for yet. */
+/** tasks_read_cgroup() - read the cgroup of the newest image of @p, if it is wanted and was not read yet. */
 void tasks_read_cgroup(struct tasks *t, struct process *p);
 
 /** tasks_named_thread() - the thread if it has a name or /proc knows one, else NULL. */

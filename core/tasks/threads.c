@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* The threads of a process that are known and live, without its leader. It goes with the last of them. */
+/* The known live threads of a process, without its leader. It is dropped with the last of them. */
 struct thread_group {
 	struct pid_entry entry; /* the process's pid */
 	struct thread *first;
@@ -70,7 +70,7 @@ void threads_set_dead(struct threads *ts, struct thread *th)
 	leave_group(ts, th);
 	th->dead = true;
 	th->dead_at = ts->next_dead;
-	/* A number that was used again may have died once more since, and has another place. */
+	/* A thread with a reused number may have died once more since, and has another place then. */
 	if (oldest && oldest != th && oldest->dead && oldest->dead_at == ts->next_dead)
 		pid_table_delete(&ts->all, &oldest->entry);
 	ts->dead[ts->next_dead] = th->entry.id;
@@ -89,7 +89,7 @@ int threads_rename(struct threads *ts, pid_t pid, pid_t tid, const char *comm, u
 	return 0;
 }
 
-/* Of the threads of @pid but the leader; NULL: none is known. */
+/* A thread of @pid other than the leader; NULL: none is known. */
 static struct thread *first_of(const struct threads *ts, pid_t pid)
 {
 	const struct thread_group *g = pid_table_find(&ts->groups, pid);
