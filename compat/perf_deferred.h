@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deferred user callchains, which the kernel has since 6.19 and older headers do not know: a sample says that its user
- * part comes later, in a record that the thread writes when it returns to user space. All samples of a thread that were
- * taken since it entered the kernel have the same cookie. Source: include/uapi/linux/perf_event.h of 6.19, where the
- * names are PERF_CONTEXT_USER_DEFERRED and PERF_RECORD_CALLCHAIN_DEFERRED.
+ * Deferred user callchains: the kernel has them since 6.19, and older headers do not. A sample may have a marker that
+ * its user part comes later, in a record that the thread writes when it returns to user space. All samples of a thread
+ * that were taken since it entered the kernel have the same cookie. Source: include/uapi/linux/perf_event.h of 6.19,
+ * where the names are PERF_CONTEXT_USER_DEFERRED and PERF_RECORD_CALLCHAIN_DEFERRED.
  */
 #ifndef COMPAT_PERF_DEFERRED_H
 #define COMPAT_PERF_DEFERRED_H
@@ -17,8 +17,8 @@
 #define RECORD_CALLCHAIN_DEFERRED 22
 
 /*
- * Addresses of such a callchain, at most: UNWIND_MAX_ENTRIES of kernel/unwind/deferred.c, a page less a header of 16
- * bytes. perf_event_attr.sample_max_stack does not apply.
+ * Limit on the addresses of such a callchain: UNWIND_MAX_ENTRIES of kernel/unwind/deferred.c, a page less a header of
+ * 16 bytes. perf_event_attr.sample_max_stack does not apply.
  */
 #define DEFERRED_MAX_STACK 510
 

@@ -19,12 +19,12 @@ static void drop_lost_count(struct perf_event_attr *a)
 
 static void drop_ksymbol(struct perf_event_attr *a)
 {
-	a->ksymbol = 0; /* /proc/kallsyms has the programs that are loaded when it is read */
+	a->ksymbol = 0; /* /proc/kallsyms shows programs that are loaded when it is read */
 }
 
 static void drop_namespaces(struct perf_event_attr *a)
 {
-	a->namespaces = 0; /* /proc knows them at some time */
+	a->namespaces = 0; /* /proc shows them, with delay */
 }
 
 static void drop_max_stack(struct perf_event_attr *a)
@@ -34,7 +34,7 @@ static void drop_max_stack(struct perf_event_attr *a)
 
 static void drop_context_switch(struct perf_event_attr *a)
 {
-	a->context_switch = 0; /* a tracepoint says which thread comes next */
+	a->context_switch = 0; /* a tracepoint shows which thread comes next */
 }
 
 static void drop_clockid(struct perf_event_attr *a)
@@ -54,8 +54,9 @@ static void drop_comm_exec(struct perf_event_attr *a)
 }
 
 /*
- * An unknown bit gives EINVAL, which does not say which bit: drop them one after the other, the newest first, so that
- * a kernel loses only what came after it. The order is tested; a feature's place is the version that brought it.
+ * For an unknown bit the kernel returns EINVAL, without saying which bit: drop one after the other, the newest first,
+ * so that only features newer than the kernel are lost. Tests check the order; a feature's place is the version that
+ * brought it.
  */
 static void (*const optional[])(struct perf_event_attr *) = {
 	drop_lost_count,     /* 6.0 */
@@ -75,7 +76,7 @@ static int call(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long 
 	return fd < 0 ? -errno : fd;
 }
 
-/* A kernel with a smaller struct perf_event_attr answers E2BIG and its own size, if what it lacks is in use. */
+/* A kernel with a smaller struct perf_event_attr returns E2BIG and its own size if a missing field is not 0. */
 static int call_sized(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
 {
 	int fd = call(attr, pid, cpu, flags);
@@ -94,7 +95,7 @@ static int call_cloexec(struct perf_event_attr *attr, pid_t pid, int cpu)
 	if (fd != -EINVAL)
 		return fd;
 	*attr = whole;
-	fd = call_sized(attr, pid, cpu, 0); /* the flag is of 3.14 */
+	fd = call_sized(attr, pid, cpu, 0); /* the flag exists since 3.14 */
 	if (fd >= 0)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 	return fd;
@@ -111,7 +112,7 @@ int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 		tried = fewer;
 		fd = call_cloexec(&tried, pid, cpu);
 	}
-	/* Attributes are checked first: what is not EINVAL is the answer to attributes that the kernel understood. */
+	/* The kernel checks attributes first: any other error than EINVAL means that it knows them all. */
 	if (fd >= 0)
 		*attr = tried;
 	return fd;

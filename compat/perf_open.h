@@ -6,13 +6,13 @@
 #include <sys/types.h>
 
 /**
- * perf_open() - perf_event_open(2) that does without what this kernel does not know.
- * @attr: in: what is wanted; out, on success: what was accepted. Optional features (see the table in perf_open.c) are
- *        cleared from it, newest first, until the kernel takes it; nothing else is.
+ * perf_open() - perf_event_open(2) that drops optional features if this kernel does not know them.
+ * @attr: in: the wanted features; out, on success: the accepted ones. Optional features (see the table in perf_open.c)
+ *        are cleared, newest first, until the kernel accepts it; nothing else changes.
  * @pid,@cpu: as perf_event_open(2)
  *
- * Return: a close-on-exec descriptor, or -errno with @attr unchanged: -EINVAL when no attempt was understood, else why
- * the first one that was understood was refused (-EACCES, -ENODEV, ...).
+ * Return: a close-on-exec descriptor, or -errno with @attr unchanged: -EINVAL if the kernel accepted no attempt, else
+ * its error for the first attempt that it understood (-EACCES, -ENODEV, ...).
  */
 int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Is prev_state of sched:sched_switch what its format says? Seen from what a sleep of our own looks like. */
+/* Check whether prev_state of sched:sched_switch is as its format describes it, by the records of our own sleeps. */
 #include "compat/perf_open.h"
 #include "compat/tracepoint.h"
 
@@ -21,7 +21,7 @@ int sched_switch_shift_of(const uint64_t *states, size_t nr)
 		as_it_says += states[i] == INTERRUPTIBLE;
 		shifted += states[i] == INTERRUPTIBLE << 1;
 	}
-	/* What was preempted, too, may have a 1 where all is shifted; but then there are all sleeps besides. */
+	/* If all are shifted, a preemption, too, may have a 1; but then there are also all the sleeps. */
 	return shifted >= ENOUGH ? 1 : as_it_says >= ENOUGH ? 0 : -EAGAIN;
 }
 

@@ -13,26 +13,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef SYS_fsopen /* 5.2; the same numbers everywhere */
+#ifndef SYS_fsopen /* since 5.2; the same numbers on all architectures */
 #define SYS_fsopen   430
 #define SYS_fsconfig 431
 #define SYS_fsmount  432
 #endif
 
-/* Of linux/mount.h, which older systems do not have, and which cannot be included with sys/mount.h everywhere. */
+/* From linux/mount.h, which older systems do not have, and which some cannot include together with sys/mount.h. */
 enum { FSOPEN_CLOSE_ON_EXEC = 1, FSMOUNT_CLOSE_ON_EXEC = 1, FSCONFIG_CREATE = 6 };
 
 #define EVENT "events/sched/sched_switch"
 
-/* struct search - what has been found out so far. */
+/* struct search - the result so far. */
 struct search {
 	const struct host *host;
 	struct tracefs_event *event;
-	int rc; /* 0: found; -ENOENT: nowhere; else what the first that refused said, see @err */
+	int rc; /* 0: found; -ENOENT: nowhere; else the first other error, described in @err */
 	struct err err;
 };
 
-/* -EBADMSG: more than fits. */
+/* Return: -EBADMSG: the file does not fit into @buf. */
 static int read_file(int at, const char *folder, const char *file, char *buf, size_t size)
 {
 	char path[PATH_MAX];
@@ -60,7 +60,7 @@ static int read_event(int at, const char *folder, struct tracefs_event *out)
 	return rc ? rc : read_file(at, folder, "format", out->format, sizeof(out->format));
 }
 
-/* What came of looking at a place. Return: found. */
+/* Note the result of trying a place. Return: found. */
 static bool found(struct search *s, int rc, const char *place)
 {
 	if (!rc)
@@ -79,7 +79,7 @@ static bool look_below(struct search *s, const char *top, const char *folder)
 	return found(s, read_event(AT_FDCWD, path, s->event), path);
 }
 
-/* "\040" for a blank, and the same of tab, newline and backslash (mangle_path() of fs/seq_file.c). */
+/* "\040" means a blank; tab, newline and backslash are written alike (mangle_path() of fs/seq_file.c). */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -95,7 +95,7 @@ static void unescape(char *s)
 	*to = 0;
 }
 
-/* Where else one is mounted: "tracefs /mnt/a\040b tracefs rw,relatime 0 0". @below: its folder for tracing, or "." */
+/* Try other mounts: "tracefs /mnt/a\040b tracefs rw,relatime 0 0". @below: the directory for tracing there, or "." */
 static bool look_at_mounts(struct search *s, const char *type, const char *below)
 {
 	char path[PATH_MAX], line[4 * PATH_MAX];
@@ -122,7 +122,7 @@ static bool look_at_mounts(struct search *s, const char *type, const char *below
 	return done;
 }
 
-/* A mount that is nowhere, and goes with its descriptor. -EPERM: we may not. */
+/* Make a mount that has no place, and ends with its descriptor. -EPERM: we may not. */
 static int mount_detached(const char *type)
 {
 	int rc, fs = (int)syscall(SYS_fsopen, type, FSOPEN_CLOSE_ON_EXEC);
@@ -139,8 +139,8 @@ static int mount_detached(const char *type)
 }
 
 /*
- * The child: in a mount namespace of its own, which ends with it. What it mounts is over "/": that is there wherever
- * this runs, and ".." of it is what is mounted upon it. Private first, or else it would be seen by everyone.
+ * In the child: use a mount namespace that ends with the child. Mount over "/", which exists on every host; the mount
+ * is then at "/..". First make "/" private: otherwise all processes of the host would see the mount.
  */
 static int read_in_namespace(struct tracefs_event *out)
 {
@@ -148,7 +148,7 @@ static int read_in_namespace(struct tracefs_event *out)
 		return -errno;
 	if (!mount("tracefs", "/", "tracefs", 0, NULL))
 		return read_event(AT_FDCWD, "/..", out);
-	if (errno != ENODEV || mount("debugfs", "/", "debugfs", 0, NULL)) /* tracefs is of 4.1 */
+	if (errno != ENODEV || mount("debugfs", "/", "debugfs", 0, NULL)) /* tracefs exists since 4.1 */
 		return -errno;
 	return read_event(AT_FDCWD, "/../tracing", out);
 }
@@ -164,7 +164,7 @@ static void write_and_exit(int fd, struct tracefs_event *event)
 	_exit(0);
 }
 
-/* By clone(2) without a signal at its end: fork(2)'s SIGCHLD would be taken for that of a command. */
+/* Use clone(2) without a signal at the child's end: the SIGCHLD of fork(2) would be taken for that of a command. */
 static int read_in_child(struct tracefs_event *event)
 {
 	size_t len = 0;
@@ -195,7 +195,7 @@ static int read_in_child(struct tracefs_event *event)
 	return event->rc;
 }
 
-/* A kernel without tracefs has no fsopen(2), or no tracepoints to be read. */
+/* If the kernel has no tracefs, it has no fsopen(2) either, or no tracepoints to read. */
 static bool look_in_detached(struct search *s)
 {
 	int rc, fd = mount_detached("tracefs");
@@ -219,8 +219,8 @@ static bool look_in_child(struct search *s)
 }
 
 /*
- * Of a kernel with tracefs, the first look at debugfs' folder for it mounts it there, for everybody: that comes after
- * what leaves no trace. What can be mounted here is the /sys of this host.
+ * Try first what leaves no trace: on a kernel with tracefs, the first access to debugfs' directory for tracing mounts
+ * tracefs there for all processes. Only the /sys of this host can be mounted here.
  */
 static bool look_everywhere(struct search *s)
 {

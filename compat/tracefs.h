@@ -7,7 +7,7 @@
 
 #define TRACEFS_TEXT_MAX 65536
 
-/** struct tracefs_event - what the files of a tracepoint say, terminated. */
+/** struct tracefs_event - the contents of a tracepoint's files, terminated. */
 struct tracefs_event {
 	int rc; /* private */
 	char id[32];
@@ -15,14 +15,14 @@ struct tracefs_event {
 };
 
 /**
- * tracefs_read() - events/sched/sched_switch/id and .../format.
+ * tracefs_read() - read events/sched/sched_switch/id and .../format.
  *
- * From where tracefs is mounted; where it is mounted nowhere, from a mount of our own, of which nothing is left: one
- * without a place (fsopen(2), 5.2), or in the mount namespace of a child, which sends no signal when it ends. Of a
- * @host that is a copy, what the copy has.
+ * Reads them where tracefs is mounted. If it is mounted nowhere, makes a mount of our own that leaves no trace: one
+ * without a place (fsopen(2), 5.2), or one in the mount namespace of a child, which sends no signal when it ends. If
+ * @host is a copy, only the copy is read.
  *
- * Return: 0; -errno, described: -ENOENT: this kernel has no such tracepoint; -EACCES, -EPERM: what has it may not be
- * read, nor may a file system be mounted; -EBADMSG: more than fits.
+ * Return: 0; -errno, described: -ENOENT: this kernel has no such tracepoint; -EACCES, -EPERM: we may neither read it
+ * nor mount a file system; -EBADMSG: a file is too long.
  */
 int tracefs_read(const struct host *host, struct tracefs_event *out, struct err *err);
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 /*
- * A record is at most a page of the trace buffer, its first bytes are of every event: common_type to common_pid.
+ * A record is at most a page of the trace buffer; its first bytes are the same for all events: common_type to
+ * common_pid.
  */
 enum { RECORD_BYTES = 4096, COMMON_BYTES = 8, NESTED = 32 /* parentheses */ };
 
@@ -22,7 +23,7 @@ static void skip_blanks(const char **s)
 	*s += strspn(*s, " ");
 }
 
-/* Whether @word is next, after blanks; then it is skipped. */
+/* Skip blanks, and @word if it follows. Return true if it did. */
 static bool take(const char **s, const char *word)
 {
 	size_t len = strlen(word);
@@ -83,8 +84,8 @@ static int parse_shift(const char **s, unsigned int depth, uint64_t *out)
 }
 
 /*
- * A constant expression as C has it, of numbers, |, <<, + and -: the kernel's macros are in the text as what they are
- * defined as, TASK_REPORT_MAX as ((((0x00000000 | 0x00000001 | ...) + 1) << 1).
+ * A constant expression of C with numbers, |, <<, + and -. The text has the definitions of the kernel's macros in place
+ * of their names: TASK_REPORT_MAX is ((((0x00000000 | 0x00000001 | ...) + 1) << 1).
  */
 static int parse_or(const char **s, unsigned int depth, uint64_t *out)
 {
@@ -109,7 +110,7 @@ static uint64_t parse_bit(const char **s)
 	return value;
 }
 
-/* "{ 0x00000010, "X" }" of __print_flags(), for each letter. */
+/* Find "{ 0x00000010, "X" }" of __print_flags() for each letter of a dead thread. */
 static uint64_t find_dead(const char *s)
 {
 	uint64_t bit, dead = 0;
@@ -119,14 +120,14 @@ static uint64_t find_dead(const char *s)
 		bit = parse_bit(&s);
 		if (!bit || !take(&s, ",") || !take(&s, "\""))
 			continue;
-		/* "x" until 4.13, which has EXIT_DEAD and TASK_DEAD. */
+		/* until 4.13, "x" is EXIT_DEAD and TASK_DEAD */
 		if (*s && strchr("XZx", *s) && s[1] == '"')
 			dead |= bit;
 	}
 	return dead;
 }
 
-/* "REC->prev_state & 1024 ? "+" : """, where 1024 is an expression; the same without what follows is there before. */
+/* Find "REC->prev_state & 1024 ? "+" : """, where 1024 is an expression. It also occurs before, without the rest. */
 static uint64_t find_preempted(const char *s)
 {
 	static const char state[] = "REC->prev_state";
@@ -144,9 +145,9 @@ static uint64_t find_preempted(const char *s)
 }
 
 /*
- * "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" (f_show(), kernel/trace/trace_events.c; its signed
- * is of 2.6.33).
- * @decl: what it is called, @len bytes. Return: 0, -EBADMSG
+ * Parse "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n" (f_show(), kernel/trace/trace_events.c; with
+ * "signed" since 2.6.33).
+ * @decl: out: the declaration, @len bytes. Return: 0, -EBADMSG
  */
 static int parse_field(const char *line, const char **decl, size_t *len, struct tracepoint_field *out)
 {
@@ -173,7 +174,7 @@ static int parse_field(const char *line, const char **decl, size_t *len, struct 
 	return 0;
 }
 
-/* Is "char prev_comm[16]", @len bytes, that of @name? */
+/* True if "char prev_comm[16]", @len bytes, declares @name. */
 static bool declares(const char *decl, size_t len, const char *name)
 {
 	size_t namelen = strlen(name), end = 0;
@@ -189,7 +190,7 @@ static const char *next_line(const char *line)
 	return line ? line + 1 : NULL;
 }
 
-/* Of which there is one, in the lines before @end. */
+/* Find the only field @name, in the lines before @end. */
 static int find_field(const char *text, const char *end, const char *name, uint32_t size, struct tracepoint_field *out)
 {
 	struct tracepoint_field field, found = { 0 };
@@ -230,7 +231,7 @@ int sched_switch_parse(const char *text, struct sched_switch *out)
 	} fields[] = {
 		{ "prev_comm", 16, &s.prev_comm },
 		{ "prev_pid", 4, &s.prev_pid },
-		{ "prev_state", 8, &s.prev_state }, /* a long; no 32-bit kernel is traced */
+		{ "prev_state", 8, &s.prev_state }, /* a long; we do not trace 32-bit kernels */
 		{ "next_pid", 4, &s.next_pid },
 	};
 	const char *print = strstr(text, "\nprint fmt:");
@@ -257,7 +258,7 @@ bool sched_switch_is_usual(const struct sched_switch *s)
 	return s->prev_comm.at == 8 && s->prev_pid.at == 24 && s->prev_state.at == 32 && s->next_pid.at == 56;
 }
 
-/* Only kernels 4.* can be those that shift it. If that cannot be seen, it is what the format says. */
+/* Only kernels 4.* may shift it. If our sleeps do not show whether they do, believe the format. */
 static void look_at_shift(const struct host *host, struct sched_switch *s)
 {
 	char release[8];
@@ -295,7 +296,7 @@ int sched_switch_find(const struct host *host, struct sched_switch *out, struct 
 	free(event);
 	if (rc)
 		return rc;
-	/* Where the text is not understood: these two are the same on all kernels since 2.6. */
+	/* If the text was not understood: these two are the same on all kernels since 2.6. */
 	if (!parsed.dead)
 		parsed.dead = EXIT_STATES;
 	look_at_shift(host, &parsed);
