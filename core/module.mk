@@ -206,5 +206,5 @@ $(O)/core/formats/profile.pb-c.o: $(O)/core/formats/profile.pb-c.c
 	$(say) CC $@
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The template of pages is in the object of what fills it in.
+# page.c includes the template of pages in its object.
 $(O)/core/formats/page.o: core/formats/page.html

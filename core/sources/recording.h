@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording tells of itself, besides its samples. Filled by the backend that reads it. */
+/* The facts in a recording besides its samples. Filled by the backend that reads it. */
 #ifndef CORE_SOURCES_RECORDING_H
 #define CORE_SOURCES_RECORDING_H
 
@@ -17,19 +17,19 @@ struct recorded_event {
 
 /**
  * struct recording - all zeros: nothing is known yet. Owned strings, fit to print; see recording_release().
- * @event:         whose samples are counted, as its recorder called it
+ * @event:         perf record's name of the event whose samples are counted
  * @others:        the other events that were sampled, separated by ", "; NULL: there are none
  * @freq_hz:       samples per second of @event; 0: one every @period events
  * @more:          the other events that have samples, in the order of the recording
  * @other_samples: of the other events; they are not in the statistics
- * @undescribed_samples: of these: the recording does not say of which event they are
+ * @undescribed_samples: of these: samples whose event is unknown
  * @first_ns:      least time of the samples of @event, on the recording's clock; @last_ns: greatest; 0: none has one
  * @user_callchains: samples of @event have user stacks that the kernel walked by frame pointers
- * @ends:          it is a file, which has an end: nobody is still writing it
+ * @ends:          it is a file, not a pipe
  * @damaged:       places where no record can be read; @damaged_at: offset in the file of the first
- * @damaged_in:    the file of a directory that has it; "": the recording is one file
+ * @damaged_in:    the file in a directory that has it; "": the recording is one file
  * @left_out:      bytes that were skipped at these places
- * @missing:       bytes of records that the file should have at its end, but has not
+ * @missing:       bytes of records that are missing at the end of the file
  * @origin:        for the names; its build ids are @build_ids
  */
 struct recording {

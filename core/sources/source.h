@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the session asks of a source: it delivers records in time order, and turns them into rows of the sink and into
- * what is known of tasks. There are the rings of this host's events, a recording, and those of tests.
+ * The interface between the session and a source of records. A source delivers records in time order, and turns them
+ * into rows of the sink and into facts about tasks. The sources are the rings of this host's events, a recording, and
+ * those of tests.
  *
  * Order of calls: open, attach for each place whose event is open, start, then drain, attach and detach any number of
- * times, end once for each interval, close. All calls come from one thread at a time, but for fetch. Nothing here
- * prints: errors are returned and described. All return 0 or -errno, if nothing else is said.
+ * times, end once for each interval, close. All calls except fetch come from one thread at a time. Nothing here prints:
+ * errors are returned and described. All functions return 0 or -errno, unless stated otherwise.
  */
 #ifndef CORE_SOURCES_SOURCE_H
 #define CORE_SOURCES_SOURCE_H
@@ -19,18 +20,18 @@
 #include "core/sources/counter.h"
 #include "core/sources/recording.h"
 
-#define COUNTERS_MAX 2 /* one counts samples, one adds up intervals off the CPU */
+#define COUNTERS_MAX 2 /* one counts samples, the other off-CPU intervals */
 
-/** struct used_counter - one of a run. */
+/** struct used_counter - a counter and its state. */
 struct used_counter {
 	const struct counter_ops *ops;
 	struct counter *state;
 };
 
 /**
- * struct source_env - what a source, and the counters in front of it, are given, and nothing else of the run. All is
- * borrowed. They write to @sink; a source notes the sizes of its rings in @events, and what it is made with in @request
- * and @recording where it is a recording.
+ * struct source_env - everything of the run that a source, and the counters in front of it, may use. All is borrowed.
+ * They write to @sink. A source also writes the sizes of its rings to @events; a recording writes the settings that it
+ * was made with to @request and @recording.
  */
 struct source_env {
 	struct request *request;
@@ -38,13 +39,13 @@ struct source_env {
 	struct sink *sink;
 	struct mapped_files_cfg *files;
 	struct recording *recording;
-	struct jitdumps *jitdumps; /* of processes of this host; NULL: none is read */
+	struct jitdumps *jitdumps; /* of processes of this host; NULL: read none */
 	struct used_counter counters[COUNTERS_MAX];
-	size_t nr_counters;                        /* 0: nothing is counted in the kernel */
-	uint64_t samples_passed, intervals_passed; /* of sink.ended, that the counters passed on */
+	size_t nr_counters;                        /* 0: the kernel counts nothing */
+	uint64_t samples_passed, intervals_passed; /* of sink.ended: numbers that the counters passed on */
 };
 
-struct source; /* each one's own state */
+struct source; /* the state of a source */
 
 /** struct source_ops - a const table for each source. */
 struct source_ops {
@@ -54,13 +55,13 @@ struct source_ops {
 	/* The event of @place is open, but not enabled. */
 	int (*attach)(struct source *s, size_t place, struct err *err);
 
-	/* It is about to be closed, its CPU has gone offline: take what is left. */
+	/* The event will be closed, because its CPU has gone offline: read the rest of its records. */
 	int (*detach)(struct source *s, size_t place, struct err *err);
 
 	/* The events have just been enabled. Optional. */
 	int (*start)(struct source *s, struct err *err);
 
-	/* Take what is waiting. Return: 1: nothing more will ever come. */
+	/* Read the records that wait. Return: 1: there will be no more, ever. */
 	int (*drain)(struct source *s, struct err *err);
 
 	/*
@@ -78,12 +79,12 @@ struct source_ops {
 	int (*fetch)(struct source *s, struct err *err);
 
 	/*
-	 * Interval sink.ended is over: take what belongs to it. Where sink.set is another one, sampling goes on into
-	 * that; else the events are disabled.
+	 * Interval sink.ended is over: read its records. If sink.set is another one, sampling goes on into that; else
+	 * the events are disabled.
 	 */
 	int (*end)(struct source *s, struct err *err);
 
-	/* Add to lost_here of @stats what is known by now to be lost of interval sink.set. Optional. */
+	/* Add the known losses of interval sink.set up to now to lost_here of @stats. Optional. */
 	void (*so_far)(const struct source *s, struct stats *stats);
 
 	/* Add the numbers of interval sink.ended to @stats. Exact after end(). */
@@ -93,10 +94,10 @@ struct source_ops {
 	void (*close)(struct source *s);
 };
 
-extern const struct source_ops source_rings;     /* of this host's events, called perfring */
-extern const struct source_ops source_recording; /* of --input */
+extern const struct source_ops source_rings;     /* for this host's events, called perfring */
+extern const struct source_ops source_recording; /* for --input */
 
-/** env_switch_counter() - what in the kernel writes notes about switches; NULL: nothing does. */
+/** env_switch_counter() - the counter that writes notes about switches; NULL: there is none. */
 static inline const struct used_counter *env_switch_counter(const struct source_env *env)
 {
 	size_t i;
