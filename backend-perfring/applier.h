@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is remembered of the records that were applied: see apply.h. */
+/* The state that applying records needs: see apply.h. */
 #ifndef PERFRING_APPLIER_H
 #define PERFRING_APPLIER_H
 
@@ -12,62 +12,62 @@ struct kernel_code;
 struct switching;
 struct deferred;
 
-/* Of so many tasks that have exited the ids are known; each has a place by its tid. */
+/* The number of exited tasks whose ids are kept; each has a place by its tid. */
 #define RECENT_EXITS 256
 
-/** struct exited_task - what its PERF_RECORD_EXIT told; ids -1: it is outside our pid namespace; 0: there is none. */
+/** struct exited_task - from its PERF_RECORD_EXIT; ids -1: it is outside our pid namespace; 0: there is none. */
 struct exited_task {
 	pid_t pid, tid;
 	char comm[COMM_LEN];
 };
 
-/** struct applied_ring - what has to be remembered of the records of one ring. */
+/** struct applied_ring - state of the records of one ring. */
 struct applied_ring {
-	struct exited_task exit; /* that exited last on this CPU */
-	uint64_t throttled_at;   /* since when the kernel does not sample here; 0: it does */
+	struct exited_task exit; /* the task that exited last on this CPU */
+	uint64_t throttled_at;   /* since when the kernel takes no samples here; 0: it does */
 	bool gap;                /* see switching_gap_begins() */
 	struct {
-		bool seen;        /* by the program in the kernel, of which both backends count what it has seen, */
-		unsigned int set; /* in this set, */
-		uint64_t ns;      /* then */
-		pid_t next;       /* who comes, */
-		pid_t gone;       /* the last thread that told its exit here, or came here after that, */
-		pid_t unnamed;    /* the last one that was preempted here when the pid tables had it no more */
-		pid_t left;       /* the thread that leaves, if there was a sample of that; else 0 */
-	} at_switch;              /* that is on its way: a note, a sample, a record of who leaves, one of who comes */
+		bool seen;        /* the BPF program has seen the switch, so both backends count it */
+		unsigned int set; /* in this set */
+		uint64_t ns;      /* at this time */
+		pid_t next;       /* the thread that comes */
+		pid_t gone;       /* the last thread with an EXIT record here, or that came here after its record */
+		pid_t unnamed;    /* the last thread that was preempted here while no longer in the pid tables */
+		pid_t left;       /* the thread that leaves, if the switch has a sample; else 0 */
+	} at_switch;              /* the current switch: its note, its sample, and the records of the two threads */
 	struct {
-		uint32_t id;    /* the thread that is on this CPU, as sched:sched_switch tells; 0: not known, or idle */
+		uint32_t id;    /* the thread that is on this CPU by sched:sched_switch; 0: not known, or idle */
 		uint64_t since; /* when it came */
 	} stay;
-	uint64_t since; /* when its event was opened, after the run began: an older one is throttled no more */
+	uint64_t since; /* when its event was opened, if after the start: throttling of an older event is over */
 };
 
-/** enum sample_kind - what a PERF_RECORD_SAMPLE is, by the event that it is of; or any record, by its ring. */
+/** enum sample_kind - the event that a PERF_RECORD_SAMPLE belongs to; for other records, the ring. */
 enum sample_kind {
-	OF_SAMPLE, /* of events.attr, and counts as a sample */
+	OF_SAMPLE, /* of events.attr: counts as a sample */
 	OF_SWITCH, /* of events.switch_attr */
-	OF_NOTE,   /* of events.notes_attr[NOTED_SAMPLES], about the one that comes next */
+	OF_NOTE,   /* of events.notes_attr[NOTED_SAMPLES], about the next sample */
 	OF_SWITCH_NOTE,
-	OF_SIDE_BAND, /* no sample: of events.side_attr, from a ring of its own */
+	OF_SIDE_BAND, /* not a sample: of events.side_attr, from a ring of its own */
 };
 
-/** struct sample_lead - what a record does not say itself. */
+/** struct sample_lead - facts about a record that it does not contain. */
 struct sample_lead {
-	struct sample_note note; /* without a note only @note.set counts */
-	bool noted;              /* there was one */
+	struct sample_note note; /* if there was no note, only @note.set is valid */
+	bool noted;              /* there was a note */
 	enum sample_kind kind;
 };
 
 /**
- * struct applier
+ * struct applier - state of applying records.
  * @rings: one entry for each ring
  * @exits: of all CPUs
- * @stats: of the whole backend, for each of sink.sets: what is read and what is applied
- * @set:   of @stats, for records that are no samples
- * @unwinding: of user stacks; NULL: they are as the kernel walked them
- * @switching: of intervals off the CPU; NULL: samples are counted
- * @deferred: samples that wait for their user stacks; NULL: none waits, these stacks are missed
- * @kernel_code: tells the idle task from those outside our pid namespace; NULL: there are none
+ * @stats: of the whole backend, for each of sink.sets: of reading and of applying
+ * @set:   of @stats, for records other than samples
+ * @unwinding: of user stacks; NULL: use the kernel's callchains
+ * @switching: of off-CPU intervals; NULL: samples are counted
+ * @deferred: samples that wait for their user stacks; NULL: none waits, and these stacks are missing
+ * @kernel_code: tells the idle task from tasks outside our pid namespace; NULL: there are none
  */
 struct applier {
 	const struct source_env *env;

@@ -42,19 +42,19 @@ int apply_deferred(void *ctx, const struct row_key *key, unsigned int set)
 	return rc;
 }
 
-/* Has the kernel deferred the user stack? If the recording has copies of stacks, those are unwound instead. */
+/* True if the kernel has deferred the user stack. If the recording has copies of stacks, those are unwound instead. */
 static bool is_deferred(const struct applier *a, const struct sample *s, const struct owner *o)
 {
 	return a->deferred && !a->unwinding && s->user.state == STACK_MISSED && !o->outside;
 }
 
-/* Return: the cookie of the deferred user stack that a sample is to wait for; 0: nobody can tell which it is. */
+/* Return: the cookie of the deferred user stack that a sample should wait for; 0: unknown. */
 static uint64_t awaited(const struct sample *s)
 {
 	return s->record->tid > 0 ? callchain_cookie(s->record->sample.ips, s->record->sample.nr) : 0;
 }
 
-/* The row has the task and name of this moment: the thread may have another name when its stack comes. */
+/* The row gets its task and name now, because the thread may have another name when its stack comes. */
 static int wait_for_user(struct applier *a, const struct sample *s, const struct owner *o, uint64_t cookie)
 {
 	struct row_key key = sample_key(a, s, o);
@@ -92,7 +92,7 @@ static int count_as(struct applier *a, struct sample *s, const struct owner *o, 
 	return rc;
 }
 
-/* There is no program in the kernel. */
+/* Without a BPF program. */
 static int count(struct applier *a, struct sample *s)
 {
 	struct stats *stats = &a->stats[s->lead->note.set];
@@ -104,14 +104,14 @@ static int count(struct applier *a, struct sample *s)
 	return count_as(a, s, &o, sample_is_wanted(a, s, &o, &unsure));
 }
 
-/* There is one, and it could not tell whose the sample is: it is @o's. */
+/* There is a BPF program, but it could not identify the task of the sample: it is @o's. */
 static int count_unnumbered(struct applier *a, struct sample *s, const struct owner *o, bool wanted)
 {
 	a->stats[s->lead->note.set].spilled_filtered += !wanted;
 	return count_as(a, s, o, wanted);
 }
 
-/* Did the program in the kernel leave it to us whether the process is asked for, and it is not? */
+/* True if the BPF program left it to us to filter by process, and the process does not pass. */
 static bool is_spilled_bystander(const struct applier *a, const struct sample *s, pid_t pid)
 {
 	struct descendants *tree = a->env->request->filter.tree;
@@ -122,8 +122,8 @@ static bool is_spilled_bystander(const struct applier *a, const struct sample *s
 }
 
 /*
- * Did the program in the kernel leave it to us whose this sample is, and so whether it is wanted? Without its note that
- * is not known; where it never does so, the sample has been through its filter.
+ * True if the BPF program left it to us to identify the task of this sample, and so to filter it. Without its note we
+ * do not know; outside of pid namespaces it never leaves that to us, so the sample has passed its filter.
  */
 static bool is_unnumbered(const struct applier *a, const struct sample *s)
 {
@@ -131,8 +131,8 @@ static bool is_unnumbered(const struct applier *a, const struct sample *s)
 }
 
 /*
- * The program in the kernel wanted to count this sample, and could not. What it noted is of the moment of the sample,
- * so no name has to be asked of /proc, which only knows the present one.
+ * The BPF program could not count this sample. Its note is of the time of the sample, so we need no name from /proc,
+ * which only has the current one.
  */
 static int count_spilled(struct applier *a, struct sample *s)
 {
@@ -158,8 +158,8 @@ static int count_spilled(struct applier *a, struct sample *s)
 }
 
 /*
- * What the program found in a pinned map follows from what became of the sample, if nothing else than this map can have
- * filtered it. Counted, it was in all of them.
+ * If the sample was filtered, and only this map can have filtered it, then its id was not a key. If it was counted, the
+ * ids were keys of all maps.
  */
 static void tell_pinned(const struct applier *a, const struct sample *s, const struct owner *o)
 {
@@ -178,8 +178,8 @@ static void tell_pinned(const struct applier *a, const struct sample *s, const s
 }
 
 /*
- * Did the program in the kernel perhaps judge it by what it had been told of an earlier process with this pid? It looks
- * at that first; here nothing else may have filtered it.
+ * True if the BPF program may have filtered the sample by its answer about an earlier process with this pid. The
+ * program checks that first; here, no other filter may have dropped the sample.
  */
 static bool is_reused(const struct applier *a, const struct sample *s, bool filtered)
 {
@@ -190,7 +190,7 @@ static bool is_reused(const struct applier *a, const struct sample *s, bool filt
 	       filtered == sample_is_bystander(a, pid);
 }
 
-/* What the program leaves to the reader is as the reader has it: there is nothing to compare. */
+/* If the program leaves the task to the reader, use the reader's result for both: there is nothing to compare. */
 static int compare_unnumbered(struct applier *a, struct sample *s, const struct owner *o, bool filtered,
 			      struct compare_view *program)
 {
@@ -199,7 +199,7 @@ static int compare_unnumbered(struct applier *a, struct sample *s, const struct 
 	return count_unnumbered(a, s, o, !filtered);
 }
 
-/* --backend=both: what becomes of the sample without the program, beside what became of it there. */
+/* --backend=both: compare the result of the reader for this sample with that of the program. */
 static int count_compared(struct applier *a, struct sample *s)
 {
 	const struct sample_note *note = &s->lead->note;
@@ -225,7 +225,7 @@ static int count_compared(struct applier *a, struct sample *s)
 	if (!rc && !ring.filtered)
 		rc = add(a, compare_rows(c), &o, s);
 	else if (!rc && s->lead->noted && !program.filtered)
-		rc = sample_complete(a, s, program.pid); /* where it belongs, if that is explained */
+		rc = sample_complete(a, s, program.pid); /* to find its row, in case the difference is explained */
 	if (rc)
 		return rc;
 	key = sample_key(a, s, &o);
@@ -265,7 +265,7 @@ static int apply_sample(struct applier *a, uint32_t ring, const struct record *r
 	}
 }
 
-/* A callchain as long as the kernel permits may have had more addresses: its last one stands for those. */
+/* A callchain of the kernel's maximal length may have had more addresses: its last one stands for those. */
 static int apply_callchain(struct applier *a, const struct record *r)
 {
 	struct stack kernel = { .state = STACK_NONE }, user;
@@ -284,7 +284,7 @@ static int apply_comm(struct applier *a, const struct record *r)
 	int rc = a->deferred && r->comm.exec ? deferred_executed(a->deferred, r->tid) : 0;
 	size_t i;
 
-	/* The sample that this record explains may be of the interval before. */
+	/* This record may explain a sample of the interval before. */
 	for (i = 0; i < ARRAY_SIZE(a->env->sink->sets) && !rc; i++)
 		if (a->env->sink->sets[i].compare)
 			rc = compare_renamed(a->env->sink->sets[i].compare, r->tid, r->writer, r->comm.name);
@@ -298,7 +298,7 @@ static int apply_namespaces(struct applier *a, const struct record *r)
 	size_t i;
 	int rc = 0;
 
-	if (!filter_by_mntns(f)) /* a recording may have them unasked */
+	if (!filter_by_mntns(f)) /* a recording may have them though we do not need them */
 		return 0;
 	wanted = filter_match_mntns(f, r->mntns, sample_time(a, r), &unsure);
 	for (i = 0; i < ARRAY_SIZE(a->env->sink->sets) && !rc; i++)
@@ -352,7 +352,7 @@ static int apply_ksymbol(const struct applier *a, const struct record *r)
 		      : 0;
 }
 
-/* One of them may have been about code of the kernel. */
+/* A lost record may have been about code of the kernel. */
 static void apply_lost(struct applier *a, bool of_samples)
 {
 	const struct source_env *env = a->env;
@@ -384,13 +384,13 @@ void apply_time(struct applier *a, uint64_t ns)
 		if (!at || ns <= at)
 			continue;
 		end_throttling(a, i, ns);
-		/* Else it will never be told that this has ended. */
+		/* Otherwise there will be no record of its end. */
 		if (a->env->events->places[i].fd >= 0 && at >= a->rings[i].since)
 			a->rings[i].throttled_at = ns;
 	}
 }
 
-/* Who descends from whom, before anything else is made of it. */
+/* Update the tree of descendants before the record is used for anything else. */
 static int trace_descent(struct descendants *tree, const struct record *r)
 {
 	if (r->type == PERF_RECORD_COMM && r->comm.exec)
@@ -403,7 +403,7 @@ static int trace_descent(struct descendants *tree, const struct record *r)
 }
 
 /*
- * When a thread executes a program with more rights, the kernel takes its perf events away (perf_event_exit_task() in
+ * When a thread executes a program with more rights, the kernel removes its perf events (perf_event_exit_task() in
  * begin_new_exec(), fs/exec.c) and writes an EXIT record, before anything is mapped. The task lives on, unless it has
  * ended since.
  */
@@ -420,7 +420,7 @@ static bool is_out_of_sight(const struct applier *a, const struct record *r)
 	return proc_lives(env->request->host, r->pid, r->tid);
 }
 
-/* What @r tells ends what is proved of the stacks of a process: it maps something else, or is another one. */
+/* If @r means that the process maps something else, or is another one, its proved stacks are not proved any more. */
 static void withdraw(struct applier *a, const struct record *r)
 {
 	bool of_process = r->pid == r->tid;
@@ -458,7 +458,7 @@ static int apply_side_band(struct applier *a, uint32_t ring, const struct record
 	}
 }
 
-/* Of a task outside our pid namespace: all of these have the number 0, so what it does is nobody's. */
+/* True for a record of a task outside our pid namespace: all of these have the number 0, so its process is unknown. */
 static bool is_nobodys(const struct record *r)
 {
 	switch (r->type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a decoded record does: side-band to tasks, samples to rows. */
+/* Apply decoded records: side-band to tasks, samples to rows. */
 #ifndef PERFRING_APPLY_H
 #define PERFRING_APPLY_H
 
@@ -15,7 +15,7 @@ int apply_record(struct applier *a, uint32_t ring, const struct record *r, const
 /** apply_deferred() - a deferred_fn: count a sample that has waited for its user stack. @ctx: the applier */
 int apply_deferred(void *ctx, const struct row_key *key, unsigned int set);
 
-/** apply_time() - it is @ns now, in event time: what lasts is accounted until here. */
+/** apply_time() - it is @ns now, in event time: count the time of throttling up to now. */
 void apply_time(struct applier *a, uint64_t ns);
 
 #endif

@@ -12,9 +12,9 @@
 	 PERF_FORMAT_LOST)
 #define BRANCH_COUNTERS       (1U << 19) /* PERF_SAMPLE_BRANCH_COUNTERS, of 6.8's header */
 #define MMAP_BUILD_ID_MAX     20         /* struct perf_event_mmap2 has room for that */
-#define MISC_LOST_SAMPLES_BPF (1 << 15)  /* of perf record, not of the kernel: its BPF filter dropped them (6.5) */
+#define MISC_LOST_SAMPLES_BPF (1 << 15)  /* set by perf record, not by the kernel: its BPF filter dropped them (6.5) */
 
-/* What is left of a record: 64-bit words from the front, or for sample_id from the back. */
+/* The rest of a record: 64-bit words from the front, or, for sample_id, from the back. */
 struct words {
 	const uint64_t *at;
 	size_t nr;
@@ -127,7 +127,7 @@ static bool skip_read(struct words *w, uint64_t format)
 	return nr <= w->nr && drop(w, times + nr * each);
 }
 
-/* PERF_SAMPLE_CGROUP, if nothing of what only recordings have is in front of it. */
+/* PERF_SAMPLE_CGROUP, if no field that only recordings have comes before it. */
 static bool take_cgroup(struct words *w, uint64_t type, struct record *r)
 {
 	const uint64_t between = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |
@@ -136,7 +136,7 @@ static bool take_cgroup(struct words *w, uint64_t type, struct record *r)
 	return !(type & PERF_SAMPLE_CGROUP) || type & between || next(w, &r->sample.cgroup);
 }
 
-/* Fields a sample may have up to the copy of the user's stack, and the cgroup; this decoder goes no further. */
+/* The fields of a sample up to the copy of the user's stack, and the cgroup; this decoder goes no further. */
 static int decode_sample(const struct perf_event_attr *attr, struct words w, struct record *r)
 {
 	uint64_t type = attr->sample_type, task = 0, time = 0, cpu = UINT32_MAX, nr = 0, ip = 0;
@@ -181,7 +181,7 @@ static int take_sample_id(const struct perf_event_attr *attr, struct words *w, s
 	return 0;
 }
 
-/* The rest of @w is a name that is terminated within it. */
+/* The rest of @w is a name, which must be terminated within it. */
 static const char *text(const struct words *w)
 {
 	return memchr(w->at, 0, w->nr * sizeof(*w->at)) ? (const char *)w->at : NULL;
@@ -202,7 +202,7 @@ static int decode_comm(const struct perf_event_header *h, struct words w, struct
 static int decode_mmap(const struct perf_event_attr *attr, const struct perf_event_header *h, struct words w,
 		       struct record *r)
 {
-	/* Up to 6.18 at least the flag is set, too, when only another event, of whomever, has asked for build ids. */
+	/* Up to 6.18 at least, the flag is also set if only another event, of any user, has requested build ids. */
 	bool identified = h->type == PERF_RECORD_MMAP2 && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && attr->build_id;
 	uint64_t task, device = 0, ino = 0, unused;
 	const unsigned char *id;
@@ -260,7 +260,9 @@ static int decode_namespaces(struct words w, struct record *r)
 	return 1;
 }
 
-/* Whom it is about is the thread that wrote it. Events of whole CPUs name the other one, too: that has a record itself.
+/*
+ * The thread that wrote the record is the one that it is about. Events of whole CPUs also name the other thread, which
+ * has a record of its own.
  */
 static int decode_switch(const struct perf_event_attr *attr, const struct perf_event_header *h, uint64_t task,
 			 struct record *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf event records from bytes to fields. The bytes may come from a stranger: every length is checked, nothing is
- * read beyond the record. Source: include/uapi/linux/perf_event.h, enum perf_event_type.
+ * Decode perf event records. The bytes may be hostile: every length is checked, and nothing is read beyond the record.
+ * Source: include/uapi/linux/perf_event.h, enum perf_event_type.
  */
 #ifndef PERFRING_DECODE_H
 #define PERFRING_DECODE_H
@@ -14,24 +14,24 @@
 
 #define RECORD_MAX 65536 /* bytes of a record: struct perf_event_header.size has 16 bits */
 
-/* Types of no kernel's, which no bytes are decoded to: a source adds such records itself. */
+/* Types that no kernel has, and that are not decoded: a source adds such records itself. */
 enum {
 	RECORD_GAP = 0x10000, /* records of this ring may have been lost */
-	RECORD_NAME,          /* what thread @tid is called at @time; 0: all names have been told */
+	RECORD_NAME,          /* thread @tid has this name at @time; tid 0: that was the last name */
 };
 
-/** enum record_gap - from now on; until now; at some time before now. */
+/** enum record_gap - records may be lost from now on; until now; at some time before now. */
 enum record_gap { GAP_BEGINS, GAP_ENDS, GAP_WAS };
 
 /** struct record - a decoded record; pointers into its bytes. Only the members of its @type are set. */
 struct record {
 	uint32_t type;  /* PERF_RECORD_*, RECORD_* */
-	uint32_t mode;  /* of the CPU: PERF_RECORD_MISC_KERNEL, _USER, ...; of MMAP: whose addresses they are */
+	uint32_t mode;  /* of the CPU: PERF_RECORD_MISC_KERNEL, _USER, ...; for MMAP: of the addresses */
 	uint64_t time;  /* ns of the event's clock; 0: the record has none */
 	uint32_t cpu;   /* UINT32_MAX: the record has none */
-	pid_t pid, tid; /* SAMPLE: interrupted task, -1 when it was dying; COMM, MMAP, FORK, EXIT, NAMESPACES,
-			   SWITCH: whom it is about */
-	pid_t writer;   /* not SAMPLE: the thread that was running when the kernel wrote the record; 0: it has none */
+	pid_t pid, tid; /* SAMPLE: interrupted task, -1 if it is dying; COMM, MMAP, FORK, EXIT, NAMESPACES,
+			   SWITCH: the task that the record is about */
+	pid_t writer;   /* the thread that ran when the kernel wrote the record; 0: not known, also for SAMPLE */
 	union {
 		struct {
 			const uint64_t *ips; /* callchain, with markers */
@@ -61,16 +61,16 @@ struct record {
 		} mmap;                                /* PERF_RECORD_MMAP and PERF_RECORD_MMAP2 */
 		struct {
 			pid_t ppid, ptid;
-			bool exec; /* made up by perf record: of a process that has executed another program since */
+			bool exec; /* made up by perf record: the process has called exec since */
 		} fork;            /* PERF_RECORD_FORK and PERF_RECORD_EXIT */
 		struct {
-			bool out;       /* the thread leaves its CPU; else it has come back to one */
-			bool preempted; /* it leaves, and could still run (since 4.17) */
+			bool out;       /* the thread leaves its CPU; else it comes back to one */
+			bool preempted; /* it leaves, and can still run (since 4.17) */
 		} switched;             /* PERF_RECORD_SWITCH, also for _SWITCH_CPU_WIDE */
-		uint64_t mntns;         /* PERF_RECORD_NAMESPACES: inode number of the mount namespace; 0: not told */
+		uint64_t mntns;         /* PERF_RECORD_NAMESPACES: inode number of the mount namespace; 0: missing */
 		struct {
-			uint64_t records; /* of LOST_SAMPLES: samples */
-			bool wanted;      /* LOST_SAMPLES: a filter of the recorder's dropped them */
+			uint64_t records; /* for LOST_SAMPLES: samples */
+			bool wanted;      /* LOST_SAMPLES: a filter of the recording program dropped them */
 		} lost;                   /* PERF_RECORD_LOST and PERF_RECORD_LOST_SAMPLES */
 		struct {
 			uint64_t cookie;
@@ -90,7 +90,7 @@ struct record {
 /**
  * decode_identifier() - the id (PERF_EVENT_IOC_ID) of the event that wrote a record, for events that share a ring and
  * have PERF_SAMPLE_IDENTIFIER: the first word of a sample, the last word of any other record with a sample_id.
- * @record: @size bytes. Return: 0 when it holds none.
+ * @record: @size bytes. Return: 0 if it has none.
  */
 uint64_t decode_identifier(const struct perf_event_header *record, size_t size);
 
@@ -104,11 +104,11 @@ static inline const uint64_t *record_reg(const struct record *r, unsigned int re
 
 /**
  * decode_record() - check and decode one record.
- * @attr:  of the event it belongs to: sample_type and sample_id_all say what it holds
+ * @attr:  of its event: sample_type and sample_id_all determine its fields
  * @bytes: @size bytes, aligned to 8
  *
- * Return: 1 and *@out; 0: of a type that nobody here needs, only type, time and cpu are set; -EBADMSG: its contents do
- * not fit its size; -ENOTSUP: a sample with a read_format this decoder cannot step over.
+ * Return: 1 and *@out; 0: of a type that we do not use, only type, time and cpu are set; -EBADMSG: its contents do not
+ * fit its size; -ENOTSUP: a sample with a read_format that this decoder cannot skip.
  */
 int decode_record(const struct perf_event_attr *attr, const void *bytes, size_t size, struct record *out);
 

@@ -15,7 +15,7 @@ struct waiting {
 	frame_t frames[];
 };
 
-/* A thread of which at least one sample waits; or a free entry, whose @newer is the next free one. */
+/* A thread with at least one sample that waits; or a free entry, whose @newer is the next free one. */
 struct thread {
 	pid_t tid;
 	bool exited;
@@ -37,7 +37,7 @@ struct deferred {
 	struct thread *threads;
 	size_t nr_threads, cap_threads;
 	uint32_t unused;     /* of @threads; HASH_NONE: none */
-	struct list list[2]; /* of those that have not exited, and those that have */
+	struct list list[2]; /* of live threads, and of exited ones */
 	size_t nr, bytes;    /* of samples that wait */
 };
 
@@ -95,7 +95,7 @@ static uint32_t find(const struct deferred *d, pid_t tid)
 	return hash_find(&d->index, hash_tid(tid), is_thread, d->threads, &tid);
 }
 
-/* Return: the position of an entry that nothing refers to; HASH_NONE: no memory. */
+/* Return: the position of a free entry; HASH_NONE: no memory. */
 static uint32_t unused_entry(struct deferred *d)
 {
 	struct thread *threads;
@@ -142,7 +142,7 @@ static void unlink_thread(struct deferred *d, uint32_t pos)
 	l->nr--;
 }
 
-/* Return: the position of a thread that is the newest of those that wait; HASH_NONE: no memory. */
+/* Add a thread as the newest. Return: its position; HASH_NONE: no memory. */
 static uint32_t add_thread(struct deferred *d, pid_t tid, uint64_t cookie)
 {
 	uint32_t pos = unused_entry(d);
@@ -246,7 +246,7 @@ int deferred_wait(struct deferred *d, pid_t tid, uint64_t cookie, const struct r
 		rc = settle(d, pos, &missed);
 	if (!rc)
 		rc = make_room(d, bytes_of(w));
-	pos = find(d, tid); /* either may have been this thread */
+	pos = find(d, tid); /* settle() and make_room() may have dropped the thread */
 	if (!rc && pos == HASH_NONE)
 		pos = add_thread(d, tid, cookie);
 	if (!rc && pos == HASH_NONE)

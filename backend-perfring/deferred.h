@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples that wait for their user stacks, which the kernel takes when their thread returns to user space
- * (compat/perf_deferred.h). A row key has all that was true when the sample was taken, but for that stack.
+ * (compat/perf_deferred.h). A row key has everything from the time of the sample except that stack.
  *
  * A thread has one cookie at a time, that of its last entry into the kernel: records come in time order, so the record
- * of an earlier cookie is late or lost. Work per sample and memory are bounded: beyond the limits, the samples of the
+ * of an earlier cookie is late or lost. Work per sample and memory are limited: beyond the limits, the samples of the
  * thread that has waited longest are counted as missed.
  */
 #ifndef PERFRING_DEFERRED_H
@@ -18,21 +18,21 @@
 
 #define DEFERRED_MAX_SAMPLES (1u << 18)  /* that wait */
 #define DEFERRED_MAX_BYTES   (64u << 20) /* of these */
-#define DEFERRED_MAX_EXITED  64          /* threads that have ended, of which samples wait */
+#define DEFERRED_MAX_EXITED  64          /* exited threads with samples that wait */
 
 struct deferred;
 
 /**
  * deferred_fn - count a sample that has waited.
- * @key: with its user stack, which is STACK_MISSED if that never came; borrowed
+ * @key: with its user stack, which is STACK_MISSED if it never came; borrowed
  * @set: as given to deferred_wait()
- * Return: 0 or -errno, which is what the call that ended the waiting returns.
+ * Return: 0 or -errno, which the call that ended the waiting returns, too.
  */
 typedef int (*deferred_fn)(void *ctx, const struct row_key *key, unsigned int set);
 
 /** deferred_new() - @count: called once for each sample that waited, with @ctx. Return: NULL: no memory. */
 struct deferred *deferred_new(deferred_fn count, void *ctx);
-/** deferred_free() - what still waits is not counted. NULL is fine. */
+/** deferred_free() - samples that still wait are not counted. NULL is fine. */
 void deferred_free(struct deferred *d);
 
 /**
@@ -49,13 +49,13 @@ int deferred_wait(struct deferred *d, pid_t tid, uint64_t cookie, const struct r
  */
 int deferred_came(struct deferred *d, pid_t tid, uint64_t cookie, const struct stack *user);
 
-/** deferred_executed() - thread @tid has executed another program: its next stack is not that of the samples. */
+/** deferred_executed() - thread @tid has called exec: its next stack is not that of the samples. */
 int deferred_executed(struct deferred *d, pid_t tid);
 
 /**
  * deferred_exited() - the EXIT record of thread @tid. Its last callchain follows this record (perf_event_exit_task()
- * and unwind_deferred_task_exit() in do_exit(), 7.2), if one comes. Few exited threads may wait: processes that have
- * exited are forgotten, with what they mapped, if no row asks for them; see TASKS_MAX_EXITED.
+ * and unwind_deferred_task_exit() in do_exit(), 7.2), if one comes. Few exited threads may wait, because exited
+ * processes without rows are forgotten with their mappings; see TASKS_MAX_EXITED.
  */
 int deferred_exited(struct deferred *d, pid_t tid);
 

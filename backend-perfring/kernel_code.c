@@ -15,12 +15,12 @@ struct kernel_code {
 	const struct host *host;
 	bool asked;
 	struct kernel_file *symbols; /* NULL: hidden */
-	uint64_t idle;               /* an address that has been found to be there; 0: none */
+	uint64_t idle;               /* an address that was found to be in it; 0: none */
 	struct {
 		uint64_t addr; /* 0: none */
 		bool interrupted;
 		unsigned int stale;
-	} entry; /* looked up last */
+	} entry; /* the last lookup */
 };
 
 struct kernel_code *kernel_code_new(const struct host *host)
@@ -62,13 +62,13 @@ static bool is_loaded(struct kernel_code *kc)
 	return kc->symbols;
 }
 
-/* Every idle task since 3.10 is in this function, from its first moment on. */
+/* Since 3.10, every idle task is in this function from the start. */
 static bool is_idle(const char *name)
 {
 	return !strcmp(name, "cpu_startup_entry");
 }
 
-/* @known: an address that has been found to be in a function that @is accepts by name */
+/* @known: an address that was found to be in a function whose name @is accepts */
 static bool is_in(struct kernel_code *kc, uint64_t addr, bool (*is)(const char *name), uint64_t *known)
 {
 	struct kernel_symbol found;

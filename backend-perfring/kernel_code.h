@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code of the kernel that tells something of whoever runs it, found by name. */
+/* Code of the kernel, found by name, that shows in which state a task is. */
 #ifndef PERFRING_KERNEL_CODE_H
 #define PERFRING_KERNEL_CODE_H
 
@@ -15,16 +15,16 @@ struct kernel_code *kernel_code_new(const struct host *host);
 void kernel_code_free(struct kernel_code *kc);
 
 /**
- * kernel_code_not_idle() - is this for certain no stack of an idle task?
- * @kernel: taken, the whole of it
- * Return: false also where the kernel's symbols are hidden.
+ * kernel_code_not_idle() - true if this is certainly not the stack of an idle task.
+ * @kernel: a whole stack
+ * Return: false also if the kernel's symbols are hidden.
  */
 bool kernel_code_not_idle(struct kernel_code *kc, const struct stack *kernel);
 
 /**
- * kernel_code_stale() - which of the user's registers are of an earlier entry into the kernel than that of this stack?
- * See arch_entry_stale().
- * @kernel: taken, the whole of it, not empty
+ * kernel_code_stale() - the user's registers that are of an earlier entry into the kernel than that of this stack. See
+ * arch_entry_stale().
+ * @kernel: a whole stack, not empty
  * Return: ARCH_STALE_*; -ENOENT: the kernel's symbols are hidden.
  */
 int kernel_code_stale(struct kernel_code *kc, const struct stack *kernel);

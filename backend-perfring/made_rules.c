@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-/* What is hung behind a jitdump. */
+/* Data attached to a jitdump. */
 struct made_rules {
 	struct rules *rules;
-	uint64_t changes; /* jitdump_changes() that it knows of */
+	uint64_t changes; /* jitdump_changes() at the last update */
 };
 
 static int find_frames(void *ctx, uint64_t addr, struct extent *out, uint64_t *hdr)
@@ -55,7 +55,7 @@ struct rules *made_rules_of(struct jitdumps *dumps, pid_t pid)
 		made = make_rules(dump);
 	if (!made)
 		return NULL;
-	/* Memory may have been used again. */
+	/* Memory may have been reused. */
 	if (made->changes != jitdump_changes(dump)) {
 		made->changes = jitdump_changes(dump);
 		rules_forget(made->rules);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The unwind rules of code that processes make at run time, and tell of in jitdumps. */
+/* The unwind rules of code that processes make at run time, from their jitdumps. */
 #ifndef PERFRING_MADE_RULES_H
 #define PERFRING_MADE_RULES_H
 
@@ -9,8 +9,8 @@ struct jitdumps;
 struct rules;
 
 /**
- * made_rules_of() - the rules of code that process @pid makes, as far as it is known what it has made.
- * Return: borrowed until the next call, or one of @dumps; NULL: there are none to be had.
+ * made_rules_of() - the rules of code that process @pid makes, as far as they are known.
+ * Return: borrowed until the next call, or one of @dumps; NULL: there are none.
  */
 struct rules *made_rules_of(struct jitdumps *dumps, pid_t pid);
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Words of a record: @room says how much room there is for a copy. From @first on they are not wanted, up to @behind,
- * which says how large the copy is.
+ * Words of a record: @room has the size of the room for a copy. The words from @first up to @behind are left out;
+ * @behind has the size of the copy.
  */
 struct unused {
 	size_t room, first, behind;
@@ -16,8 +16,8 @@ struct unused {
 };
 
 /*
- * A word more than is wanted is kept: the room stays larger than the copy, which says that this is whole.
- * Return: with nothing between @first and @behind if all are wanted, or there is no copy
+ * Keep one word more than needed: the room stays larger than the copy, which means that the copy is whole.
+ * Return: with nothing between @first and @behind if all words are needed, or there is no copy
  */
 static struct unused find_unused(const struct perf_event_attr *attr, const struct stack_roots *roots, const void *bytes,
 				 size_t size)

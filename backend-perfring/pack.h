@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records that wait, without what nobody needs of them. */
+/* Shrink records that wait: drop the bytes that are not needed. */
 #ifndef PERFRING_PACK_H
 #define PERFRING_PACK_H
 
@@ -9,10 +9,10 @@
 struct stack_roots;
 
 /**
- * pack_record() - copy one record, a sample without the room behind the copy of its user's stack, and without what is
- * there of the stack above its root. The kernel leaves the room unwritten where a stack is smaller than the copy may
- * be, and most are. What is left is a record, with the same contents but for that.
- * @roots: as far as they are known; NULL: none are
+ * pack_record() - copy one record. If it is a sample, leave out the unused room behind the copy of its user stack, and
+ * the part of the stack above its root. If a stack is smaller than the copy may be, as most are, the kernel leaves the
+ * rest of the room unwritten. The result is a valid record that only lacks these bytes.
+ * @roots: the roots known so far; NULL: none
  * @attr, @bytes, @size: as of decode_record(); a record that it would refuse is copied as it is
  * @to: room for @size bytes, aligned to 8; it may be @bytes
  * Return: bytes of the copy, a multiple of 8

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define CHUNK_BYTES (1UL << 20)
-#define SPARE_MAX   8 /* chunks that are kept: memory that is given back has to be made anew */
+#define SPARE_MAX   8 /* chunks that are kept, because new memory has to be faulted in again */
 
-/* Room for records, given back when the last of them has been applied. */
+/* Memory for records, freed when the last of them has been applied. */
 struct chunk {
 	struct chunk *next; /* of the spare ones */
 	size_t used, live;  /* bytes; records */
@@ -103,7 +103,7 @@ void queue_drop(struct queue *q, struct incoming *in)
 	size_t room = room_of(in->size);
 
 	q->bytes -= room;
-	/* What nobody wanted is dropped at once: it is the last one. */
+	/* A record that was not needed is dropped at once, while it is the last one. */
 	if ((unsigned char *)in + room == c->bytes + c->used)
 		c->used -= room;
 	if (--c->live)
@@ -152,7 +152,7 @@ bool queue_late(const struct queue *q, unsigned int set)
 	return set != sink->set && !(q->ending && set == sink->ended);
 }
 
-/* What one switch writes: it stays in its order. */
+/* True for the records of a switch: they stay in their order. */
 static bool is_of_switch(const struct incoming *in)
 {
 	return in->record.type == PERF_RECORD_SWITCH || in->lead.kind == OF_SWITCH || in->lead.kind == OF_SWITCH_NOTE;

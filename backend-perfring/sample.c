@@ -43,13 +43,13 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
 
 	callchain_split(r->sample.ips, r->sample.nr, &s->kernel, &s->user);
 	s->chain = s->kernel;
-	/* A recording may have been made without callchains, or with stack copies in the place of the user's part. */
+	/* A recording may have been made without callchains, or with stack copies instead of the user's part. */
 	if (r->sample.ip && s->kernel.state == STACK_NONE && s->user.state == STACK_NONE)
 		callchain_leaf(&r->sample.ip, r->mode, &s->kernel, &s->user);
 	s->has_user = s->user.state != STACK_NONE || r->sample.abi != PERF_SAMPLE_REGS_ABI_NONE;
 	/*
-	 * In a recording both sides share the limit, asked for or not. Where that is a guess, one of more addresses
-	 * proves it wrong.
+	 * In a recording both sides share the limit, wanted or not. If the limit is a guess, a longer callchain proves
+	 * it wrong.
 	 */
 	if (env->request->options->input)
 		callchain_limit(s->kernel.nr + s->user.nr == env->request->asked ? env->request->asked : UINT_MAX,
@@ -64,13 +64,15 @@ void sample_take_stacks(const struct source_env *env, struct sample *s)
 		s->kernel.frames = kernel_ranges_at(env->sink->kernel_ranges, s->kernel.frames, s->kernel.nr, r->time);
 }
 
-/* Is this what became of a sample that the program in the kernel could count the next time? */
+/* True if the BPF program could not count this sample, but may be able to count the next one like it. */
 static bool is_passed_on(const struct sample_lead *lead)
 {
 	return lead->noted && lead->note.verdict == NOTE_SPILLED;
 }
 
-/* A leaf without a frame is proved with the caller that the program has read, too, if it has named the callchain. */
+/*
+ * If the program has named the callchain, a leaf without a frame is proved only with the caller that the program read.
+ */
 static void tell_counter(struct applier *a, const struct sample *s, enum proof proof)
 {
 	const struct sample_note *note = &s->lead->note;
@@ -84,8 +86,7 @@ static void tell_counter(struct applier *a, const struct sample *s, enum proof p
 }
 
 /*
- * What counts is not looked at before: mappings are learned while the process lives, and where user stacks are unwound
- * here, that needs them.
+ * Only for samples that count. Mappings are learned while the process lives; unwinding needs them.
  */
 int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 {
@@ -103,7 +104,7 @@ int sample_complete(struct applier *a, struct sample *s, pid_t pid)
 	return 0;
 }
 
-/* As the kernel calls its idle tasks. A recording may be without CPUs. */
+/* Use the kernel's names of its idle tasks. A recording may have no CPUs. */
 static void name_idle(uint32_t cpu, char *comm)
 {
 	if (cpu > MAX_CPU)
@@ -119,7 +120,7 @@ bool sample_is_bystander(const struct applier *a, pid_t pid)
 	return tree && !descendants_has(tree, pid);
 }
 
-/* Samples of a clock may leave out the idle task; other kinds of events have no regard for that. */
+/* Clock events can exclude the idle task; other kinds of events ignore exclude_idle. */
 static bool has_no_idle(const struct perf_event_attr *attr)
 {
 	return attr->exclude_idle && attr->type == PERF_TYPE_SOFTWARE &&
@@ -127,8 +128,8 @@ static bool has_no_idle(const struct perf_event_attr *attr)
 }
 
 /*
- * The ids are those of our pid namespace: a task outside has 0, like the idle task. That one has no user stack, and its
- * kernel stack begins in its loop.
+ * The ids are those of our pid namespace: a task outside has 0, like the idle task. The idle task has no user stack,
+ * and its kernel stack begins in its loop.
  */
 static bool is_outside(const struct applier *a, const struct sample *s)
 {
@@ -161,7 +162,7 @@ uint64_t sample_time(const struct applier *a, const struct record *r)
 	return a->env->events->attr.use_clockid ? r->time : 0;
 }
 
-/* In whichever mount namespace it is. @unsure: see pinned_has() */
+/* True if it passes the filters, except that on mount namespaces. @unsure: see pinned_has() */
 static bool is_wanted_anywhere(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure)
 {
 	const struct filter *f = &a->env->request->filter;
@@ -191,7 +192,7 @@ bool sample_is_hidden(const struct applier *a, const struct sample *s, const str
 	       is_wanted_anywhere(a, s, o, &unsure);
 }
 
-/* A program in the kernel does not know it, and both backends are to give the same rows. */
+/* A BPF program does not know the image, and both backends should have the same rows. */
 uint32_t sample_image(const struct applier *a, pid_t pid)
 {
 	return a->env->request->both ? 0 : tasks_image(a->env->sink->tasks, pid);

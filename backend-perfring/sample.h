@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sample of a ring at work: whose it is, which stacks it has, and whether anybody has asked for it. */
+/* The current sample of a ring: its task, its stacks, and whether it is wanted. */
 #ifndef PERFRING_SAMPLE_H
 #define PERFRING_SAMPLE_H
 
@@ -7,62 +7,61 @@
 #include "backend-perfring/decode.h"
 #include "core/rows/rows.h"
 
-/** struct owner - a sample's task, as its record and the side-band tell. */
+/** struct owner - a sample's task, by its record and the side-band. */
 struct owner {
 	pid_t pid, tid;
 	char comm[COMM_LEN];
 	bool outside; /* of our pid namespace */
 };
 
-extern const struct owner owner_outside; /* whoever is outside our pid namespace */
+extern const struct owner owner_outside; /* any task outside our pid namespace */
 
-/** struct sample - @record, its ring and @lead are the caller's. */
+/** struct sample - the caller owns @record and @lead. */
 struct sample {
 	const struct record *record;
 	uint32_t ring;
 	const struct sample_lead *lead;
 	bool has_user;      /* its task has a user stack, wanted or not */
 	bool unwound;       /* see sample_complete() */
-	struct stack chain; /* the kernel's part, asked for or not */
+	struct stack chain; /* the kernel's part, wanted or not */
 	struct stack kernel, user;
 };
 
 /**
- * sample_revive() - a task that is dying has left the pid tables before its last samples, which say -1 for both ids: it
- * is the one whose EXIT record was the last on this CPU. Return: false: there was none.
+ * sample_revive() - a dying task has left the pid tables before its last samples, which have -1 for both ids: it is the
+ * task whose EXIT record was the last on this CPU. Return: false: there was none.
  */
 bool sample_revive(struct applier *a, uint32_t ring, struct owner *o);
 
-/** sample_exited() - the same where the number @tid of the task is known, whatever its CPU. Return: false: it is not.
- */
+/** sample_exited() - the same if the number @tid of the task is known, on any CPU. Return: false: no EXIT record. */
 bool sample_exited(const struct applier *a, pid_t tid, struct owner *o);
 
-/** sample_take_stacks() - one side only where one was asked for, and not deeper than both backends can. */
+/** sample_take_stacks() - take only the wanted sides, and no deeper than both backends can. */
 void sample_take_stacks(const struct source_env *env, struct sample *s);
 
 /**
- * sample_complete() - learn what process @pid maps, and unwind the user stack where that is done here. What counts is
- * not looked at before. Return: 0 or -ENOMEM.
+ * sample_complete() - learn the mappings of process @pid, and unwind the user stack if we do that. Call this only for a
+ * sample that counts. Return: 0 or -ENOMEM.
  */
 int sample_complete(struct applier *a, struct sample *s, pid_t pid);
 
-/** sample_is_bystander() - of no process that is asked for: neither its name matters nor what it maps. */
+/** sample_is_bystander() - true if the filter excludes process @pid: then we need neither its name nor its mappings. */
 bool sample_is_bystander(const struct applier *a, pid_t pid);
 
-/** sample_identify() - the task of a sample as its record and the side-band tell. @stats: NULL: it is none */
+/** sample_identify() - find the task of a sample by its record and the side-band. @stats: NULL: do not count */
 void sample_identify(struct applier *a, const struct sample *s, struct stats *stats, struct owner *o);
 
-/** sample_time() - CLOCK_MONOTONIC; 0: of another clock. */
+/** sample_time() - CLOCK_MONOTONIC; 0: it is of another clock. */
 uint64_t sample_time(const struct applier *a, const struct record *r);
 
-/** sample_is_wanted() - do all filters ask for it? @unsure: see pinned_has() */
+/** sample_is_wanted() - true if it passes all filters. @unsure: see pinned_has() */
 bool sample_is_wanted(const struct applier *a, const struct sample *s, const struct owner *o, bool *unsure);
 
-/** sample_is_hidden() - of one that is not wanted: would it perhaps be, if we had the right to know where it is? */
+/** sample_is_hidden() - true if a sample that is not wanted might be, if we were permitted to read its namespace. */
 bool sample_is_hidden(const struct applier *a, const struct sample *s, const struct owner *o);
 
 /**
- * sample_key() - the row of a sample of @o, of the stacks as they are now, which are borrowed. To be called after
+ * sample_key() - the row of a sample of @o, with its current stacks, which are borrowed. Call it after
  * sample_complete().
  */
 struct row_key sample_key(const struct applier *a, const struct sample *s, const struct owner *o);
@@ -70,7 +69,7 @@ struct row_key sample_key(const struct applier *a, const struct sample *s, const
 /** sample_image() - the image that process @pid has in the key of a row; 0 with --backend=both. */
 uint32_t sample_image(const struct applier *a, pid_t pid);
 
-/** sample_hide_user() - nobody here can tell what the user's part of a task outside is. */
+/** sample_hide_user() - drop the user stack of a task outside our pid namespace: we cannot read its mappings. */
 void sample_hide_user(struct sample *s);
 
 #endif

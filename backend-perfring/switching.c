@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCKS_APART_NS INTERVAL_APART_NS /* the later one at the begin and at the end of an interval */
+#define CLOCKS_APART_NS INTERVAL_APART_NS /* limit at the begin and at the end of an interval */
 
 struct switching {
-	struct switches *own;    /* that the reader sees; with both backends they are only compared */
-	struct switches *passed; /* that the program in the kernel passed on */
-	size_t nr_gaps;          /* rings of which nobody knows what comes next */
+	struct switches *own;    /* switches that the reader sees; with both backends they are only compared */
+	struct switches *passed; /* switches that the BPF program passed on */
+	size_t nr_gaps;          /* rings that may lose records now */
 };
 
 struct switching *switching_new(const struct source_env *env)
@@ -42,7 +42,7 @@ void switching_free(struct switching *sw)
 	free(sw);
 }
 
-/* Where the reader's own intervals go that end in @set. */
+/* The table for the reader's own intervals that end in @set. */
 static struct rows *own_rows(const struct applier *a, unsigned int set)
 {
 	const struct row_set *s = &a->env->sink->sets[set];
@@ -50,7 +50,7 @@ static struct rows *own_rows(const struct applier *a, unsigned int set)
 	return a->env->request->both ? s->ring_intervals : s->intervals;
 }
 
-/* What is only compared is no part of the run's stats, but for what is missing there. */
+/* With both backends, own intervals are only compared: add to the stats only how many were seen and how many miss. */
 static void account_own(struct applier *a, unsigned int set)
 {
 	struct stats compared = { 0 }, *stats = &a->stats[set];
@@ -60,7 +60,7 @@ static void account_own(struct applier *a, unsigned int set)
 	stats->intervals_unended += compared.intervals_lost;
 }
 
-/* But for its state. */
+/* True if all filters pass, except that on the task state. */
 static bool is_asked_for(const struct applier *a, const struct sample *s, const struct owner *o)
 {
 	const struct filter *f = &a->env->request->filter;
@@ -70,7 +70,7 @@ static bool is_asked_for(const struct applier *a, const struct sample *s, const 
 	       sample_is_wanted(a, s, o, &unsure);
 }
 
-/* Who is on which CPU is not known any more. */
+/* Forget which thread is on which CPU. */
 static void forget_stays(struct applier *a)
 {
 	size_t i;
@@ -96,7 +96,7 @@ void switching_gap(struct applier *a)
 
 void switching_gap_begins(struct applier *a, uint32_t ring)
 {
-	/* Its CPU has gone since: there is no next record. */
+	/* The CPU has gone offline since: there is no next record. */
 	if (a->env->events->places[ring].fd < 0) {
 		switching_gap(a);
 		return;
@@ -113,7 +113,7 @@ void switching_gap_ends(struct applier *a, uint32_t ring)
 	a->switching->nr_gaps--;
 }
 
-/* Thread @id comes back at @ns, to the CPU of @ring, which knows from then on whether it has exited. */
+/* Thread @id comes back at @ns, to the CPU of @ring; from now on the ring knows whether the thread has exited. */
 static int come(struct applier *a, uint32_t ring, struct switches *from, uint32_t id, uint64_t ns, struct rows *to)
 {
 	if (switches_has_exited(from, id))
@@ -123,14 +123,16 @@ static int come(struct applier *a, uint32_t ring, struct switches *from, uint32_
 	return switches_in(from, id, ns, to);
 }
 
-/* When it was: with both backends, as long as it takes the program to do its work lies between its note and a record.
+/*
+ * The time of the switch. With both backends it is that of the program's note, because the program's work takes time
+ * before the record is written.
  */
 static uint64_t when(const struct applier *a, uint32_t ring, const struct record *r)
 {
 	return a->env->request->both ? a->rings[ring].at_switch.ns : r->time;
 }
 
-/* Is the switch that is on its way one that counts? @set: of those that the record would belong to; out: of this one */
+/* True if the current switch counts. @set: in: that of the record; out: that of the switch */
 static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 {
 	if (!a->env->request->both)
@@ -139,21 +141,22 @@ static bool counts(const struct applier *a, uint32_t ring, unsigned int *set)
 	return a->rings[ring].at_switch.seen;
 }
 
-/* Is this the record of a switch that the program has not seen? In a pid namespace it has other numbers. */
+/* True if the program has not seen the switch of this record. In a pid namespace its ids are different. */
 static bool is_of_another(const struct applier *a, uint32_t ring, const struct record *r)
 {
 	return !r->switched.out && !a->env->request->in_pidns && r->tid >= 0 && r->tid != a->rings[ring].at_switch.next;
 }
 
-/* Is it asked for by its length, which both have to see alike? */
+/* True if intervals are filtered by their length: both backends have to see the same one. */
 static bool has_limits(const struct options *o)
 {
 	return o->min_ns > NSEC_PER_USEC || o->max_ns != UINT64_MAX;
 }
 
 /*
- * The program has read the clock, and right behind that perf has, for the record of its note. Where somebody took the
- * CPU in between, of whom neither knows (an NMI, a hypervisor), the program is believed: it is this that is told.
+ * The program has read the clock, and right after that perf has, for the record of the program's note. If something
+ * took the CPU in between that neither of them sees (an NMI, a hypervisor), use the program's time, which is in the
+ * rows.
  */
 static void begin_switch(struct applier *a, uint32_t ring, const struct record *r, const struct switch_note *n)
 {
@@ -166,7 +169,7 @@ static void begin_switch(struct applier *a, uint32_t ring, const struct record *
 	a->stats[n->set].clocks_apart += apart;
 }
 
-/* Thread @id of @o leaves its CPU at @ns: as switches_out() wants it. */
+/* Thread @id of @o leaves its CPU at @ns: fill @out for switches_out(). */
 static int describe_leave(struct applier *a, uint32_t id, uint64_t ns, struct sample *s, const struct owner *o,
 			  struct switch_out *out)
 {
@@ -201,10 +204,10 @@ static bool has_field(const struct record *r, const struct tracepoint_field *f)
 	return f->at <= r->sample.raw_size && f->size <= r->sample.raw_size - f->at;
 }
 
-/* What the tracepoint says. */
+/* The fields of the tracepoint. */
 struct switched {
 	uint32_t prev, next; /* tids in the initial pid namespace; 0: the idle task */
-	uint64_t state;      /* of the one that leaves */
+	uint64_t state;      /* of the thread that leaves */
 	char comm[COMM_LEN];
 };
 
@@ -230,8 +233,8 @@ static bool has_state(const struct source_env *env, uint64_t state)
 }
 
 /*
- * The name is that of the moment, which no record can tell as well. Of a thread that is dying the number of its process
- * may be known from its EXIT record.
+ * The tracepoint has the name at the time of the switch, which no record has. The process of a dying thread may be
+ * known from its EXIT record.
  */
 static void identify(struct applier *a, const struct sample *s, const struct switched *sw, struct owner *o)
 {
@@ -242,8 +245,8 @@ static void identify(struct applier *a, const struct sample *s, const struct swi
 }
 
 /*
- * Thread @id leaves the CPU of @ring, to which it came at @since: when did it come to the CPU where it was next, if
- * that is known already, see switches.h? Return: 0: it is not.
+ * Thread @id leaves the CPU of @ring, to which it came at @since. Return the time when it came to its next CPU, if that
+ * is known already, see switches.h; 0: it is not.
  */
 static uint64_t next_stay(const struct applier *a, uint32_t ring, uint32_t id, uint64_t since)
 {
@@ -257,7 +260,7 @@ static uint64_t next_stay(const struct applier *a, uint32_t ring, uint32_t id, u
 	return switches_next_stay(a->switching->own, id, since);
 }
 
-/* It was back at @back, which is told already. */
+/* The thread was back at @back, which is known already. */
 static int leave_late(struct applier *a, struct sample *s, const struct switch_out *out, uint64_t back)
 {
 	unsigned int set = s->lead->note.set;
@@ -275,7 +278,7 @@ static int leave_traced(struct applier *a, struct sample *s, const struct switch
 	int rc;
 
 	if (sw->state & a->env->events->sched_switch.dead) {
-		switches_unseen(own, sw->prev); /* if it had been away, it came back for this */
+		switches_unseen(own, sw->prev); /* if it was off CPU, it has come back to exit */
 		return 0;
 	}
 	identify(a, s, sw, &o);
@@ -314,16 +317,16 @@ static int apply_traced(struct applier *a, struct sample *s, unsigned int set)
 	return rc;
 }
 
-/* The kernel has told that it exits, and runs it until it leaves its CPU for the last time: see switches_exited(). */
+/* The thread has an EXIT record. It runs on until it leaves its CPU for the last time: see switches_exited(). */
 static bool has_exited(const struct applier *a, uint32_t ring, uint32_t id)
 {
 	return (uint32_t)a->rings[ring].at_switch.gone == id;
 }
 
 /*
- * Who leaves. Below 0 (pid_alive() of perf_event_pid_type(), kernel/events/core.c): the pid tables have it no more, so
- * it is near its end, and most likely the last one that has exited here. In a pid namespace whoever is outside has the
- * number of the idle task, so that nobody can tell these apart. 0: it counts not.
+ * The thread that leaves. A tid below 0 means that it is no longer in the pid tables (pid_alive() of
+ * perf_event_pid_type(), kernel/events/core.c), so it is most likely the last one that has exited here. In a pid
+ * namespace, all threads outside have the number of the idle task, and we cannot tell them apart. 0: ignore the switch.
  */
 static uint32_t who_leaves(const struct applier *a, uint32_t ring, const struct record *r)
 {
@@ -331,8 +334,8 @@ static uint32_t who_leaves(const struct applier *a, uint32_t ring, const struct 
 }
 
 /*
- * And who comes; such a one comes back to where it was preempted, or the program says who it is. The tracepoint has
- * told it already.
+ * The thread that comes. If it is no longer in the pid tables, it is the one that was preempted here, or the program
+ * has reported its id. Return 0 with the tracepoint, which has reported it already.
  */
 static uint32_t who_comes(const struct applier *a, uint32_t ring, const struct record *r)
 {
@@ -383,9 +386,10 @@ int switching_sample(struct applier *a, uint32_t ring, const struct record *r, c
 }
 
 /*
- * There was no sample. Who may not see the kernel gets none of the event context-switches; and a kernel gives none of a
- * task for which it believes to be inside a sample already: 6.18 was seen to do so for ever, of threads that were older
- * than a snapshot of their virtual machine, and of an idle task. That it left, and when, is known.
+ * There is a record of the switch, but no sample. Users who may not see the kernel get no samples of the event
+ * context-switches. And a kernel takes none of a task if it believes that it is inside a sample already: 6.18 did so
+ * for ever, for threads that were older than a snapshot of their virtual machine, and for an idle task. We still know
+ * that the thread left, and when.
  */
 static int leave_unsampled(struct applier *a, uint32_t ring, const struct record *r, unsigned int set)
 {
@@ -411,7 +415,7 @@ static int leave_unsampled(struct applier *a, uint32_t ring, const struct record
 	return 0;
 }
 
-/* @sampled: there was a sample of that */
+/* @sampled: the switch has a sample */
 static int leave_by_record(struct applier *a, uint32_t ring, const struct record *r, unsigned int set, bool sampled)
 {
 	struct switches *own = a->switching->own;
@@ -438,7 +442,7 @@ static int leave_recorded(struct applier *a, uint32_t ring, const struct record 
 	a->rings[ring].at_switch.left = 0;
 	if (a->env->events->switches == SWITCHES_BY_RECORDS)
 		return leave_by_record(a, ring, r, set, sampled);
-	/* The tracepoint says itself who is dead; where it says nothing, a thread that has exited is taken for that. */
+	/* The tracepoint reports dead threads itself. Without its sample, take a thread that has exited for dead. */
 	if (sampled || r->tid <= 0 || has_exited(a, ring, (uint32_t)r->tid))
 		return 0;
 	return leave_unsampled(a, ring, r, set);
@@ -457,7 +461,7 @@ int switching_record(struct applier *a, uint32_t ring, const struct record *r)
 		rc = leave_recorded(a, ring, r, set);
 	else if (who_comes(a, ring, r))
 		rc = come(a, ring, a->switching->own, who_comes(a, ring, r), when(a, ring, r), own_rows(a, set));
-	/* It is the last of this switch. */
+	/* This is the last record of a switch. */
 	if (!r->switched.out)
 		a->rings[ring].at_switch.seen = false;
 	if (!r->switched.out && r->tid < 0)
@@ -466,7 +470,7 @@ int switching_record(struct applier *a, uint32_t ring, const struct record *r)
 	return rc;
 }
 
-/* Whose it is the program said, or could not. Return: is it asked for? */
+/* Find the task of the note, which the program may have left open. Return true if it passes the filters. */
 static bool is_of_interest(struct applier *a, const struct sample *s, const struct switch_note *n, struct owner *o)
 {
 	struct descendants *tree = a->env->request->filter.tree;
@@ -513,7 +517,7 @@ int switching_note(struct applier *a, uint32_t ring, const struct record *r, con
 		rc = come(a, ring, a->switching->passed, n.id, n.ns, rows);
 	else
 		rc = program->ops->charge(program->state, &n, rows);
-	/* That they began the program has counted. */
+	/* The program has counted the beginnings. */
 	switches_stats(a->switching->passed, &passed);
 	passed.intervals_begun = 0;
 	passed.intervals_charged += n.kind == SWITCH_CHARGE && !rc;
@@ -529,7 +533,7 @@ void switching_task(struct applier *a, uint32_t ring, const struct record *r)
 		a->rings[ring].at_switch.gone = r->tid;
 		return;
 	}
-	/* A new thread, or one that has taken the number of its leader. */
+	/* It is a new thread, or one that has taken the number of its leader. */
 	for (i = 0; i < a->env->events->nr_places; i++) {
 		if (a->rings[i].at_switch.gone == r->tid)
 			a->rings[i].at_switch.gone = 0;

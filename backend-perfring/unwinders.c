@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OF_PROCESS 2 /* examples */
+#define OF_PROCESS 2 /* examples of one process */
 
 struct unwinders {
 	enum unwind_mode mode;
 	struct unwinders_notes *notes;
-	struct libunwinder *libunwind; /* NULL: it is not asked for */
+	struct libunwinder *libunwind; /* NULL: not used */
 	uint8_t left[UNWIND_MAX_FRAMES], their_left[UNWIND_MAX_FRAMES];
 	uint64_t their_ips[UNWIND_MAX_FRAMES];
 };
@@ -58,7 +58,7 @@ static int walk_by_libunwind(struct unwinders *u, const struct unwinders_sample 
 	return rc;
 }
 
-/* " at ADDRESS of N frames", or that it ends there. */
+/* " at ADDRESS of N frames", or a text that the stack ends there. */
 static int put_side(char *to, size_t size, const char *name, const struct unwind_result *r, size_t at)
 {
 	if (at >= r->nr)
@@ -66,7 +66,7 @@ static int put_side(char *to, size_t size, const char *name, const struct unwind
 	return snprintf(to, size, "%s goes on to %" PRIx64 " and has %zu frames", name, r->ips[at], r->nr);
 }
 
-/* Are there enough examples, of all processes or of this one? */
+/* True if there are enough examples, of all processes or of this one. */
 static bool is_enough(const struct unwinders_notes *notes, pid_t pid)
 {
 	size_t i, of_pid = 0;
@@ -78,7 +78,7 @@ static bool is_enough(const struct unwinders_notes *notes, pid_t pid)
 	return of_pid == OF_PROCESS || notes->nr == UNWINDERS_EXAMPLES;
 }
 
-/* The first different frame is @at. */
+/* @at: the first frame that differs */
 static void note_difference(struct unwinders *u, const struct unwinders_sample *s, const struct unwind_result *ours,
 			    const struct unwind_result *theirs, size_t at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which unwinders walk the stacks of a run: our own, libunwind, or one after the other, whose stacks are compared. */
+/* The unwinders of a run: our own, libunwind, or both, whose stacks are compared. */
 #ifndef PERFRING_UNWINDERS_H
 #define PERFRING_UNWINDERS_H
 
@@ -12,7 +12,7 @@
 
 struct unwinders;
 
-/** struct unwinders_sample - what both get of a sample. All is borrowed. */
+/** struct unwinders_sample - the input of both. Everything is borrowed. */
 struct unwinders_sample {
 	pid_t pid;
 	const struct unwind_regs *regs;
@@ -23,16 +23,17 @@ struct unwinders_sample {
 };
 
 /**
- * unwinders_new() - as @mode has it: UNWIND_BY_LIBUNWIND, UNWIND_BY_BOTH, or ours alone.
- * @notes: where differences and failures are noted; borrowed
+ * unwinders_new() - by @mode: UNWIND_BY_LIBUNWIND, UNWIND_BY_BOTH, or ours alone.
+ * @notes: filled with differences and failures; borrowed
  * Return: NULL: no memory.
  */
 struct unwinders *unwinders_new(enum unwind_mode mode, struct unwinders_notes *notes);
 void unwinders_free(struct unwinders *u);
 
 /**
- * unwinders_walk() - the whole stack of one sample, as unwind_walk(): libunwind's, if it alone is asked for, else ours.
- * @stats: what a comparison came to, and stacks on which libunwind failed, are counted here
+ * unwinders_walk() - the whole stack of one sample, as unwind_walk(): with UNWIND_BY_LIBUNWIND that of libunwind, else
+ * ours.
+ * @stats: counts the results of comparisons, and stacks on which libunwind failed
  */
 void unwinders_walk(struct unwinders *u, const struct unwinders_sample *s, struct unwind_result *out,
 		    struct stats *stats);

@@ -22,52 +22,52 @@
 #include <string.h>
 
 #define READS_AT_ONCE 16
-#define LOOK_MAX      (1u << 20)   /* bytes of a list of mappings in which a stack is looked for */
-#define LINE_BYTES    73           /* of them in a line, beside the path */
-#define STACK_REACH   (64UL << 20) /* above the stack pointer: what is asked for there may be of the stack */
+#define LOOK_MAX      (1u << 20)   /* bytes of a list of mappings that are searched for a stack */
+#define LINE_BYTES    73           /* of these, in a line without the path */
+#define STACK_REACH   (64UL << 20) /* above the stack pointer: an address within this may be of the stack */
 
 _Static_assert(FRAME_EXACT == UNWIND_EXACT, "addresses are marked alike");
 _Static_assert(UNWOUND_ROOT == (int)UNWIND_ROOT && UNWOUND_TRUNCATED == (int)UNWIND_TRUNCATED &&
 		       UNWOUND_BAD == (int)UNWIND_BAD,
 	       "the ends are numbered alike");
 
-/* A stack that a copy did not reach the end of. */
+/* A stack that is larger than its copy. */
 struct stack_range {
 	pid_t pid;
 	uint64_t sp, start, end;
-	size_t looked; /* bytes of the list of mappings */
+	size_t looked; /* bytes of the list of mappings that were searched */
 };
 
 struct unwinding {
 	const struct source_env *env;
 	struct rule_files *files;
-	struct kernel_code *kernel_code; /* NULL: nothing has to be known of it */
-	unsigned int may_be_stale;       /* ARCH_STALE_*, of a task in this kernel */
-	bool chain_right;                /* else it may have been walked by another frame pointer: of a recording */
-	struct unwind_mappings mappings; /* of the sample at work, */
-	struct unwind_memory memory;     /* its memory, */
-	struct unwind_files rules;       /* and what tells how to leave their code */
+	struct kernel_code *kernel_code; /* NULL: it is not needed */
+	unsigned int may_be_stale;       /* ARCH_STALE_* that are possible with this kernel */
+	bool chain_right;                /* false for a recording: the callchain may begin at another frame pointer */
+	struct unwind_mappings mappings; /* of the current sample */
+	struct unwind_memory memory;     /* its memory */
+	struct unwind_files rules;       /* and the unwind rules for its code */
 	struct unwinders *unwinders;
 	uint64_t ips[UNWIND_MAX_FRAMES];
 
-	/* Of the sample at work. */
+	/* Of the current sample. */
 	const struct record *record;
 	struct stats *stats;
 	struct unwind_copy copy;
-	bool beyond; /* it was asked for what is behind the copy, and perhaps of the stack */
+	bool beyond; /* the walk tried to read behind the copy, perhaps of the stack */
 	pid_t pid;
-	struct mapping mapping; /* found last */
-	uint64_t function;      /* whose frame pointer is looked for, as unwind_function() has it; 0: not known */
+	struct mapping mapping; /* the last one that was found */
+	uint64_t function;      /* the function whose frame pointer is wanted, see unwind_function(); 0: not known */
 
 	struct stack_range ranges[64]; /* by pid */
 	uint64_t credit_ns, credit_at; /* see may_read() */
 
-	/* Processes with uretprobes, by pid, and the address to which their functions return. */
+	/* Processes with uretprobes, by pid, and the address that their functions return to. */
 	struct probed_process {
 		pid_t pid;
 		uint64_t code;
 	} probed[64];
-	void *restored; /* STACK_DUMP_MAX bytes: a copy of a stack with the right return addresses; NULL: not yet */
+	void *restored; /* STACK_DUMP_MAX bytes: a copy of a stack with the original return addresses; NULL: none yet */
 	struct stack_roots roots;
 };
 
@@ -95,7 +95,7 @@ static struct rules *find_rules(void *ctx, const struct mapping *m)
 
 	struct rules *rules = rule_files_find(u->files, u->pid, m, NULL);
 
-	/* Also in memory that has a file without a path: code may be made there, too. */
+	/* Also in memory that has a file without a path: compilers make code there, too. */
 	if (!rules && u->env->jitdumps && !mapped_file_has_path(m->file))
 		rules = made_rules_of(u->env->jitdumps, u->pid);
 	return rules;
@@ -161,7 +161,7 @@ static void take_regs(const struct record *r, struct unwind_regs *out)
 	}
 }
 
-/* Does the kernel withhold the registers that functions save? It may if the task is in the kernel: ARCH_PERF_SAVED. */
+/* True if the kernel withholds the registers that functions save: it may if the task is in the kernel. */
 static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 {
 	unsigned int i;
@@ -172,7 +172,7 @@ static bool are_withheld(const struct unwind_regs *regs, uint64_t mask)
 	return (mask & ARCH_PERF_SAVED) == ARCH_PERF_SAVED;
 }
 
-/* Is one of the registers that the entry code did not save @ret, which a call of that code has pushed instead? */
+/* True if @ret is in one of the registers that the entry code did not save: a call of that code has pushed it there. */
 static bool is_pushed(const struct unwind_regs *regs, uint64_t ret)
 {
 	unsigned int i;
@@ -184,8 +184,8 @@ static bool is_pushed(const struct unwind_regs *regs, uint64_t ret)
 }
 
 /*
- * Which registers of a sample are of an earlier entry into the kernel than the one that @kernel began with:
- * ARCH_STALE_*. If the entry is not known, all may be.
+ * Return ARCH_STALE_*: the registers of a sample that are of an earlier entry into the kernel than that of @kernel. If
+ * the entry is not known, all may be.
  */
 static unsigned int what_is_stale(const struct unwinding *u, const struct record *r, const struct stack *kernel)
 {
@@ -199,7 +199,7 @@ static unsigned int what_is_stale(const struct unwinding *u, const struct record
 	stale = kernel_code_stale(u->kernel_code, kernel);
 	if (stale < 0)
 		return u->may_be_stale;
-	/* RHEL 7's entry code saves what functions save, mainline's does not. */
+	/* The entry code of RHEL 7 saves the registers that functions save; mainline's does not. */
 	take_regs(r, &regs);
 	if (stale == (ARCH_STALE_SAVED | ARCH_STALE_SP) && kernel->nr > 1 && !are_withheld(&regs, r->sample.mask) &&
 	    !is_pushed(&regs, kernel->frames[kernel->nr - 1]))
@@ -231,7 +231,7 @@ static int find_stack(void *ctx, const struct proc_map *m)
 	return 1;
 }
 
-/* Threads may have many stacks, and processes many mappings: some of them at once, then one a second. */
+/* Processes may have many stacks and many mappings: read a few lists at once, then one a second. */
 static bool may_read(struct unwinding *u)
 {
 	uint64_t now = now_ns();
@@ -246,7 +246,7 @@ static bool may_read(struct unwinding *u)
 	return true;
 }
 
-/* How large the copy should have been. Asked of /proc, so not where the stack is one of a recording, or has gone. */
+/* Compute the size that the copy should have had, from /proc: not for a recording, or if the process has ended. */
 static void note_needed(struct unwinding *u)
 {
 	struct stack_range *range = &u->ranges[(uint32_t)u->pid % ARRAY_SIZE(u->ranges)];
@@ -265,7 +265,7 @@ static void note_needed(struct unwinding *u)
 		u->env->events->dump_needed = needed;
 }
 
-/* Of the process of the sample at work. */
+/* Of the process of the current sample. */
 static bool find_function(struct unwinding *u, uint64_t ip, uint64_t *start)
 {
 	return unwind_function(&u->mappings, &u->rules, ip, start);
@@ -281,7 +281,7 @@ static bool is_call(void *ctx, uint64_t addr)
 	return !u->function || !find_function(u, addr - 1, &start) || start != u->function;
 }
 
-/* May a function return to @addr? Perhaps, where its code cannot be read. */
+/* True if a function may return to @addr; also if its code cannot be read. */
 static bool is_return(void *ctx, uint64_t addr)
 {
 	struct unwinding *u = ctx;
@@ -291,8 +291,8 @@ static bool is_return(void *ctx, uint64_t addr)
 }
 
 /*
- * The frame pointer of the function at @ip, which is an exact address or one that is returned to, by the kernel's own
- * walk of the stack, @user.
+ * Find the frame pointer of the function at @ip, an exact address or a return address, by the kernel's own walk of the
+ * stack, @user.
  */
 static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *user, uint64_t ip, bool exact,
 				       struct unwind_regs *regs)
@@ -317,7 +317,7 @@ static enum frame_chain_found learn_fp(struct unwinding *u, const struct stack *
 	return found;
 }
 
-/* Go on with the callers as the kernel walked them by frame pointer, @user, from the @from-th on. */
+/* Append the kernel's callers by frame pointer, @user, from the @from-th on. */
 static void go_on_by_kernel(struct unwinding *u, const struct stack *user, size_t from, struct unwind_result *result)
 {
 	size_t i;
@@ -327,8 +327,8 @@ static void go_on_by_kernel(struct unwinding *u, const struct stack *user, size_
 }
 
 /*
- * Go on like that from the second of @user on, which is right. The kernel goes on beyond a function that does not keep
- * a frame pointer: what it finds there is no caller.
+ * Append callers of @user, from the second on, which is right. The kernel's walk continues beyond a function that does
+ * not keep a frame pointer: addresses from there on are not callers.
  */
 static void go_on_chained(struct unwinding *u, const struct stack *user, struct unwind_result *result)
 {
@@ -343,7 +343,7 @@ static void go_on_chained(struct unwinding *u, const struct stack *user, struct 
 	go_on_by_kernel(u, &chained, 1, result);
 }
 
-/* Is there what the unwinding of this sample needs? */
+/* True if the sample has everything that unwinding needs. */
 static bool begin(struct unwinding *u, const struct record *r, pid_t pid, struct unwind_regs *regs)
 {
 	const arch_regs needed = ARCH_BIT(ARCH_IP) | ARCH_BIT(ARCH_SP);
@@ -372,7 +372,7 @@ static bool has_no_stack(const struct unwinding *u, const struct record *r, cons
 	return user->state == STACK_NONE && !r->sample.stack_size && !u->env->request->options->input;
 }
 
-/* What is to be known of the end that the walk of a sample came to. */
+/* The end to count for the walk of a sample. */
 static enum unwound end_of(const struct unwind_result *result, bool withheld)
 {
 	return withheld && result->unknown ? UNWOUND_UNKNOWN : (enum unwound)result->end;
@@ -408,7 +408,7 @@ static bool restore_returns(struct unwinding *u, const struct stack *user, const
 	return true;
 }
 
-/* Did the walk end at a uretprobe? Remember the process. */
+/* True if the walk ended at a uretprobe. Remembers the process then. */
 static bool ends_at_probe(struct unwinding *u, const struct unwind_result *result)
 {
 	uint64_t last = result->nr ? u->ips[result->nr - 1] : 0;
@@ -422,8 +422,8 @@ static bool ends_at_probe(struct unwinding *u, const struct unwind_result *resul
 }
 
 /*
- * @user: as the kernel walked it. Return: false: the stack ends at a uretprobe, whose kernel did not put the right
- * address into it, or could not, because the function has no frame.
+ * @user: the kernel's walk. Return: false: the stack ends at a uretprobe, because the kernel did not put the original
+ * address into the callchain, or could not: the function has no frame.
  */
 static bool walk(struct unwinding *u, const struct stack *user, const struct unwind_regs *regs,
 		 struct unwind_result *result)
@@ -443,9 +443,9 @@ static bool walk(struct unwinding *u, const struct stack *user, const struct unw
 }
 
 /*
- * The walk came to a function that needs its frame pointer: its code tells how far that is above the stack pointer. The
- * address found there is believed if it is behind a call of this function, or behind a call through a PLT or a pointer,
- * which may be of any function.
+ * The walk came to a function that needs its frame pointer. The function's code shows how far above the stack pointer
+ * its frame is. Believe the return address there if it is behind a call of this function, or behind a call through a
+ * PLT or a pointer, which may be of any function.
  */
 static bool fp_by_code(struct unwinding *u, const struct unwind_result *result, struct unwind_regs *regs)
 {
@@ -474,8 +474,9 @@ static bool fp_by_code(struct unwinding *u, const struct unwind_result *result, 
 }
 
 /*
- * The kernel withholds registers. If the walk comes to a frame that needs the frame pointer, learn it. Where the frame
- * is above the copy, go on as the kernel does. @stale: the kernel has walked by another one. Return: it went on.
+ * The kernel withholds registers. If the walk comes to a frame that needs the frame pointer, learn it. If that frame is
+ * above the copy, append the kernel's callers. @stale: the kernel has used another frame pointer. Return: true if these
+ * were appended.
  */
 static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind_regs *regs, bool stale,
 		    struct unwind_result *result)
@@ -497,7 +498,7 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
 		fp_by_code(u, result, regs);
 		return false;
 	case FRAME_CHAIN_BEYOND:
-		go_on_chained(u, user, result); /* the first is the last frame's */
+		go_on_chained(u, user, result); /* its first address is that of the last frame */
 		return true;
 	default:
 		return false;
@@ -505,8 +506,8 @@ static bool walk_on(struct unwinding *u, const struct stack *user, struct unwind
 }
 
 /*
- * Does the kernel's walk, @user, begin with the frame of a function? If the register is used for something else, its
- * second address is hardly ever one to which a function returns that keeps a frame pointer.
+ * True if the kernel's walk, @user, begins with the frame of a function. If the register has another use, the second
+ * address is hardly ever a return address in a function that keeps a frame pointer.
  */
 static bool begins_with_frame(struct unwinding *u, const struct stack *user)
 {
@@ -518,8 +519,8 @@ static bool begins_with_frame(struct unwinding *u, const struct stack *user)
 }
 
 /*
- * The stack pointer is stale, so that the copy may begin anywhere: nothing in it is known to be of this stack. The
- * kernel's walk is left. @saved: the frame pointer that it began with is right.
+ * The stack pointer is stale, so the copy may begin anywhere, and may not be of this stack. Only the kernel's walk is
+ * left. @saved: that walk began with the right frame pointer.
  */
 static enum unwound walk_without_sp(struct unwinding *u, const struct stack *user, const struct unwind_regs *regs,
 				    bool saved, struct unwind_result *result)
@@ -533,8 +534,9 @@ static enum unwound walk_without_sp(struct unwinding *u, const struct stack *use
 }
 
 /*
- * Is the callchain by frame pointers, @user, the stack that the rules give, for no other reason than its addresses? The
- * copy of a deep stack need not reach its root: then the rules alone tell whether the rest of the callchain is right.
+ * Prove the stack if the callchain by frame pointers, @user, equals the stack by the rules, and the rules for its
+ * addresses alone explain that. The copy of a deep stack need not reach its root: then check the rest of the callchain
+ * by rules.
  */
 static enum proof prove(struct unwinding *u, const struct stack *user, struct unwind_result *result)
 {
@@ -555,7 +557,7 @@ static enum proof prove(struct unwinding *u, const struct stack *user, struct un
 	return leaf ? PROOF_LEAF : PROOF_CHAIN;
 }
 
-/* Were there more than @before? */
+/* Note new faults, if there are more than @before. */
 static bool note_faults(struct unwinding *u, uint64_t before)
 {
 	struct unwinders_notes *notes = &u->env->sink->unwinders;
@@ -567,13 +569,13 @@ static bool note_faults(struct unwinding *u, uint64_t before)
 	return true;
 }
 
-/* The user stack of the sample that has begun. @stale: ARCH_STALE_*; *@proof: set if it is proved */
+/* Walk the user stack of the current sample. @stale: ARCH_STALE_*; *@proof: set if the stack is proved */
 static enum unwound walk_sample(struct unwinding *u, const struct stack *user, struct unwind_regs *regs,
 				unsigned int stale, struct unwind_result *result, enum proof *proof)
 {
 	bool withheld = stale & ARCH_STALE_SAVED || are_withheld(regs, u->record->sample.mask);
 
-	/* The instruction that a uprobe moved, or the return from a function with a uretprobe: the caller is not known. */
+	/* It is an instruction that a uprobe has moved, or a return through a uretprobe: the caller is unknown. */
 	if (is_uprobes(u, regs->r[ARCH_IP])) {
 		u->ips[0] = regs->r[ARCH_IP];
 		result->nr = 1;
@@ -592,7 +594,7 @@ static enum unwound walk_sample(struct unwinding *u, const struct stack *user, s
 	return end_of(result, withheld);
 }
 
-/* If the kernel has walked by a stale frame pointer, only its first address is right. */
+/* If the kernel has used a stale frame pointer, only its first address is right. */
 static enum unwound keep_walked(struct stack *user, unsigned int stale)
 {
 	if (!(stale & ARCH_STALE_SAVED) || user->nr <= 1)

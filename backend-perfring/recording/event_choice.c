@@ -18,7 +18,7 @@ static bool is_sampling(const struct perf_event_attr *attr)
 	return !dummy && attr->sample_period;
 }
 
-/* "cycles" is also found as "cycles:P", and by its other name. */
+/* "cycles" also matches "cycles:P", and other names of the same event. */
 static bool is_called(const struct perfdata_event *e, const char *name, bool exactly)
 {
 	const struct event_type *type = event_find(name);
@@ -31,7 +31,7 @@ static bool is_called(const struct perfdata_event *e, const char *name, bool exa
 	return type && type->type == e->attr.type && type->config == e->attr.config;
 }
 
-/* The first event called @name that is sampled. */
+/* The first sampled event with the name @name. */
 static size_t find_called(const struct perfdata *pd, const char *name)
 {
 	size_t nr = perfdata_nr_events(pd), i;
@@ -58,7 +58,7 @@ static size_t find_first(const struct event_choice *c, const struct perfdata *pd
 	return SIZE_MAX;
 }
 
-/* Are there several events to choose from, and has the first of them no sample yet? */
+/* True if there are several events to choose from, and the first of them has no sample yet. */
 static bool is_open(const struct event_choice *c, const struct perfdata *pd)
 {
 	size_t nr = perfdata_nr_events(pd), sampling = 0, first = SIZE_MAX, i;
@@ -89,7 +89,7 @@ static int count_to(struct event_choice *c, size_t event)
 	return 0;
 }
 
-/* The record will be given, and counted, again. */
+/* The record will be returned, and counted, again. */
 static int keep_ahead(struct event_choice *c, const struct perf_event_header *record)
 {
 	unsigned char *ahead = grow(c->ahead, &c->ahead_cap, c->ahead_nr, record->size, 1);
@@ -121,7 +121,7 @@ int choice_open(struct event_choice *c, struct perfdata *pd, const struct option
 	int rc;
 
 	c->event = SIZE_MAX;
-	/* A stream describes its events in front of the first record. */
+	/* A stream describes its events before the first record. */
 	do {
 		rc = perfdata_next(pd, &record, err);
 		if (rc > 0 && look_at(c, pd, record))

@@ -14,16 +14,16 @@
  */
 struct event_choice {
 	size_t event;
-	uint64_t *samples; /* that were read of each of @nr events */
+	uint64_t *samples; /* number of samples read, for each of @nr events */
 	size_t nr, cap;
-	unsigned char *ahead; /* records that were read to choose, in @ahead_nr bytes, of which @ahead_at were given */
+	unsigned char *ahead; /* records that were read to choose: @ahead_nr bytes, of which @ahead_at were returned */
 	size_t ahead_nr, ahead_cap, ahead_at;
 };
 
 /**
  * choice_open() - read until the event is known: the sampled event of @o->event_name, or if that is NULL, the first
- * event with samples. Reads up to 64 MiB if the first event has none. @c: for
- * choice_release() also after a failure. Return: 0; -errno, described.
+ * event with samples. Reads up to 64 MiB if the first event has none. Call choice_release() also after a failure.
+ * Return: 0; -errno, described.
  */
 int choice_open(struct event_choice *c, struct perfdata *pd, const struct options *o, struct err *err);
 void choice_release(struct event_choice *c);
@@ -33,16 +33,15 @@ int choice_next(struct event_choice *c, struct perfdata *pd, const struct perf_e
 
 /**
  * choice_count() - count a sample.
- * @event: as perfdata_event_of() has it
- * Return: 1: it is of the chosen event, or of another one of the same name; 0: it is not; -ENOMEM.
+ * @event: from perfdata_event_of()
+ * Return: 1: it is of the chosen event, or of another one with the same name; 0: it is not; -ENOMEM.
  */
 int choice_count(struct event_choice *c, const struct perfdata *pd, size_t event);
 
 /** choice_is() - true if @event is the chosen one, or has its name: perf record -G makes one for each cgroup. */
 bool choice_is(const struct event_choice *c, const struct perfdata *pd, size_t event);
 
-/** choice_name() - append @name, which a stranger may have chosen, behind @used bytes of @to. Return: bytes used now.
- */
+/** choice_name() - append @name, which may be hostile, after @used bytes of @to. Return: bytes used now. */
 size_t choice_name(char *to, size_t used, const char *name);
 
 /** choice_list() - write the names of all sampled events that were not chosen to @to, EVENT_NAMES_BYTES. */

@@ -15,30 +15,30 @@
 
 #define ROUND_RECORDS 16384
 
-#define BACK_MAX 1000 /* searches that begin within the record before: each may read 64 KiB of records again */
+#define BACK_MAX 1000 /* searches that begin within the record before: each may read 64 KiB again */
 
 /* A file of records. */
 struct part {
-	struct source *source; /* the recording's, or @own: of another file of its directory */
+	struct source *source; /* that of the recording, or @own: another file of its directory */
 	struct source own;
 	struct inflater inflater;
 	bool inflating, ended;
-	const struct perf_event_header *head;            /* of several parts: the next record; NULL: read it */
-	uint64_t time;                                   /* of that, or of the one before */
+	const struct perf_event_header *head;            /* with several parts: the next record; NULL: read it */
+	uint64_t time;                                   /* of the next record, or of the one before */
 	char name[16];                                   /* of the file in the directory */
-	uint64_t aligned[RECORD_MAX / sizeof(uint64_t)]; /* a record that lies elsewhere in the window */
+	uint64_t aligned[RECORD_MAX / sizeof(uint64_t)]; /* a copy of a record that is not aligned in the window */
 };
 
 struct perfdata {
 	struct perfdata_file file;
-	struct perfdata_counts counts; /* but for those that @file has */
+	struct perfdata_counts counts; /* without those in @file */
 	struct part **parts;
 	size_t nr_parts;
-	struct part *part;        /* the one at hand */
-	unsigned int since_round; /* records of several parts */
+	struct part *part;        /* the current one */
+	unsigned int since_round; /* records of all parts */
 };
 
-/* What a step of the reader came to; or -errno. */
+/* The result of a step of the reader; or -errno. */
 enum step { STEP_END, STEP_RECORD, STEP_ON };
 
 static struct part *add_part(struct perfdata *pd)
@@ -126,7 +126,7 @@ void perfdata_close(struct perfdata *pd)
 
 /* ---- records */
 
-/* A record for the caller; @bytes stay until the next step. */
+/* Return a record to the caller; @bytes stay until the next step. */
 static int give(struct perfdata *pd, const unsigned char *bytes, size_t size, const struct perf_event_header **out)
 {
 	if (size % sizeof(uint64_t)) {
@@ -141,7 +141,7 @@ static int give(struct perfdata *pd, const unsigned char *bytes, size_t size, co
 	return STEP_RECORD;
 }
 
-/* Nothing more can be read. */
+/* The part ends here, too early. */
 static int cut(struct perfdata *pd)
 {
 	pd->counts.truncated = true;
@@ -161,7 +161,7 @@ static int finish(struct perfdata *pd, struct err *err)
 	return s == &pd->file.source ? file_late_features(&pd->file, err) : 0;
 }
 
-/* A record of a pipe: attributes, then ids to its end. */
+/* A record of a pipe: attributes, then ids up to its end. */
 static int take_attr(struct perfdata *pd, const unsigned char *payload, size_t size)
 {
 	size_t attr = header_attr_size(payload, size);
@@ -173,7 +173,7 @@ static int take_attr(struct perfdata *pd, const unsigned char *payload, size_t s
 	return rc ? rc : header_add_ids(&pd->file.header, payload + attr, (size - attr) / sizeof(uint64_t));
 }
 
-/* type, id, and what the type says */
+/* type, id, and data that depend on the type */
 static int take_event_update(struct perfdata *pd, const unsigned char *payload, size_t size)
 {
 	uint64_t words[2];
@@ -188,7 +188,7 @@ static int take_event_update(struct perfdata *pd, const unsigned char *payload, 
 	return header_name_event(&pd->file.header, event, payload + sizeof(words), size - sizeof(words));
 }
 
-/* number, then what the file has in that section */
+/* number, then the contents that a file has in that section */
 static int take_feature(struct perfdata *pd, const unsigned char *payload, size_t size)
 {
 	uint64_t feature;
@@ -204,7 +204,7 @@ static int take_feature(struct perfdata *pd, const unsigned char *payload, size_
 	return 0;
 }
 
-/* Data that no record's size includes lies behind this one; its size is @width bytes and comes first. */
+/* Data follow this record that its size does not include; their size is in its first @width bytes. */
 static int skip_data(struct perfdata *pd, const unsigned char *payload, size_t size, size_t width)
 {
 	uint64_t len = 0;
@@ -236,13 +236,13 @@ static int take_compressed(struct perfdata *pd, const unsigned char *payload, si
 		return -EBADMSG;
 	}
 	if (!pd->file.header.compression)
-		pd->file.header.compression = COMPRESSION_ZSTD; /* there is no other, so perf may not tell */
+		pd->file.header.compression = COMPRESSION_ZSTD; /* the only method, so perf may not write it */
 	inflater_feed(&pd->part->inflater, payload, len);
 	pd->part->inflating = true;
 	return 0;
 }
 
-/* Return: 0; -EBADMSG: to be left out; -errno. */
+/* Return: 0; -EBADMSG: skip it; -errno. */
 static int take_user(struct perfdata *pd, uint32_t type, const unsigned char *record, size_t size)
 {
 	const unsigned char *payload = record + sizeof(struct perf_event_header);
@@ -285,12 +285,12 @@ static int user_step(struct perfdata *pd, uint32_t type, const unsigned char *re
 	return rc ? rc : STEP_ON;
 }
 
-/* Note that records go on at @found only, though one should have begun at @at, @held bytes behind the one before. */
+/* Count damage: records go on only at @found, though one should have begun at @at, @held bytes after the one before. */
 static void note_damage(struct perfdata *pd, uint64_t at, size_t held, uint64_t found)
 {
 	struct perfdata_counts *counts = &pd->counts;
 
-	/* If records go on within the record before, the size of that one was wrong. */
+	/* If records go on within the record before, the size of that record was wrong. */
 	if (!counts->damaged++) {
 		counts->damaged_at = found < at ? at - held : at;
 		counts->damaged_in = pd->part->name;
@@ -302,7 +302,7 @@ static void note_damage(struct perfdata *pd, uint64_t at, size_t held, uint64_t 
 
 /*
  * No record begins at the front of the window: go on where several in a row do. The size of the record before may be
- * what is damaged, so the search begins within that one. @tail: the recording ends within what looks like a record.
+ * wrong, so the search begins within that record. @tail: the recording ends within the bytes at the front.
  */
 static int find_next(struct perfdata *pd, bool tail, struct err *err)
 {
@@ -310,7 +310,7 @@ static int find_next(struct perfdata *pd, bool tail, struct err *err)
 	struct window *w = &s->window;
 	uint64_t at = source_at(s);
 	size_t held = w->at - w->held;
-	/* Compressed records have any size, the kernel's a multiple of 8. */
+	/* Compressed records have any size; the size of the kernel's is a multiple of 8. */
 	size_t step = pd->file.header.compression ? 1 : sizeof(uint64_t);
 	bool ended = tail;
 	int rc;
@@ -333,7 +333,7 @@ static int find_next(struct perfdata *pd, bool tail, struct err *err)
 	return STEP_ON;
 }
 
-/* Nothing more can be had from the file. */
+/* The file has no more bytes. */
 static int end_step(struct perfdata *pd, struct err *err)
 {
 	return window_nr(&pd->part->source->window) ? find_next(pd, true, err) : finish(pd, err);
@@ -362,7 +362,7 @@ static int outer_step(struct perfdata *pd, const struct perf_event_header **out,
 	return user_step(pd, h.type, record, size, err);
 }
 
-/* What was compressed and what follows it there cannot be read. */
+/* Compressed data are damaged: the rest of them cannot be read. */
 static int inner_broken(struct perfdata *pd)
 {
 	const struct source *s = pd->part->source;
@@ -375,7 +375,7 @@ static int inner_broken(struct perfdata *pd)
 	return STEP_ON;
 }
 
-/* The next record of those that were compressed. perf compresses only what it got from the kernel. */
+/* The next of the compressed records. perf compresses only records from the kernel. */
 static int inner_step(struct perfdata *pd, const struct perf_event_header **out, struct err *err)
 {
 	struct window *w = &pd->part->inflater.window;
@@ -401,7 +401,7 @@ static int inner_step(struct perfdata *pd, const struct perf_event_header **out,
 	return STEP_ON;
 }
 
-/* The next record of the part at hand. */
+/* The next record of the current part. */
 static int part_next(struct perfdata *pd, const struct perf_event_header **record, struct err *err)
 {
 	int rc;
@@ -414,7 +414,7 @@ static int part_next(struct perfdata *pd, const struct perf_event_header **recor
 	return 0;
 }
 
-/* Each file of a directory is in time order for itself, so that the rounds of one of them say nothing of the others. */
+/* Each file of a directory is in time order by itself; the rounds of one file mean nothing for the others. */
 static int fill_head(struct perfdata *pd, struct part *p, struct err *err)
 {
 	const struct perf_event_header *record;
@@ -434,7 +434,7 @@ static int fill_head(struct perfdata *pd, struct part *p, struct err *err)
 	return 1;
 }
 
-/* The part whose next record is the earliest. */
+/* Find the part with the earliest next record. */
 static int find_earliest(struct perfdata *pd, struct part **out, struct err *err)
 {
 	struct part *p;
@@ -482,7 +482,7 @@ int perfdata_next(struct perfdata *pd, const struct perf_event_header **record, 
 	return rc;
 }
 
-/* ---- what was found */
+/* ---- results */
 
 size_t perfdata_event_of(const struct perfdata *pd, const struct perf_event_header *record)
 {

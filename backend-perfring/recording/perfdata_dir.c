@@ -41,7 +41,7 @@ static int read_names(struct dir_files *files, DIR *d)
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
 			continue;
 		s = entry->d_name + strlen(prefix);
-		/* One name for each number: perf record writes no zeros in front. */
+		/* Accept one name for each number: perf record writes no leading zeros. */
 		if ((*s == '0' && s[1]) || parse_digits(&s, 10, NUMBER_MAX, &number) || *s)
 			continue;
 		rc = add_number(files, (unsigned int)number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording that is a directory: perf record --kcore writes a file "data" there, with a copy of the kernel beside it,
- * and perf record --threads files "data.0", "data.1" ... as well, with the records of one ring buffer each.
+ * A recording that is a directory: perf record --kcore writes a file "data" there, and a copy of the kernel; perf
+ * record --threads also writes the files "data.0", "data.1" ..., each with the records of one ring buffer.
  */
 #ifndef PERFRING_PERFDATA_DIR_H
 #define PERFRING_PERFDATA_DIR_H
@@ -22,8 +22,7 @@ struct dir_files {
 /** dir_list() - list the files of directory @dir. @name: of the recording, for errors. Return: 0; -errno, described. */
 int dir_list(struct dir_files *files, int dir, const char *name, struct err *err);
 
-/** dir_open_file() - open @file of directory @dir, which must be a regular file and no link. Return: a descriptor;
- * -errno. */
+/** dir_open_file() - open @file of directory @dir, a regular file and no symlink. Return: a descriptor; -errno. */
 int dir_open_file(int dir, const char *file);
 
 #endif

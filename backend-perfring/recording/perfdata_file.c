@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "PERFILE2" in the byte order of the recorded host, and what was there before the byte order mattered. */
+/* "PERFILE2" in the byte order of the recorded host; MAGIC_OLD is from before the format had a byte order. */
 #define MAGIC         0x32454c4946524550ULL
 #define MAGIC_SWAPPED 0x50455246494c4532ULL
 #define MAGIC_OLD     0x454c494646524550ULL
 
 #define FEATURE_MAX (16u << 20)
 
-/* The header of a stream, and how that of a file begins. */
+/* The header of a stream, and the beginning of that of a file. */
 struct stream_header {
 	uint64_t magic, size;
 };
@@ -80,7 +80,7 @@ static int read_attrs(struct perfdata_file *f, struct err *err)
 	return rc;
 }
 
-/* Contents that are damaged or missing are left out; the records can be read without. */
+/* Skip damaged or missing contents: the records can be read without them. */
 static int read_feature(struct perfdata_file *f, unsigned int feature, struct file_section s, struct err *err)
 {
 	void *bytes;
@@ -104,7 +104,7 @@ static int read_feature(struct perfdata_file *f, unsigned int feature, struct fi
 	return rc ? file_fail(f, rc, err) : 0;
 }
 
-/* Where they are stands behind the data, an entry for each bit that is set. */
+/* The table of their sections is behind the data, with an entry for each bit that is set. */
 static int read_features(struct perfdata_file *f, struct err *err)
 {
 	uint64_t offset = f->head.data.offset + f->head.data.size;
@@ -185,7 +185,7 @@ static int open_file(struct perfdata_file *f, uint64_t size, struct err *err)
 		rc = read_attrs(f, err);
 	if (rc)
 		return rc;
-	/* perf record writes the size at its end, and only then what the features are. */
+	/* perf record writes the size at its end, and the features only then. */
 	f->unfinished = !data->size;
 	f->late_features = data->size && !f->source.seekable;
 	if (data->size && f->source.seekable)
@@ -196,7 +196,7 @@ static int open_file(struct perfdata_file *f, uint64_t size, struct err *err)
 		return rc;
 	f->source.limit = data->size ? data->offset + data->size : INT64_MAX;
 	rc = source_seek(&f->source, data->offset);
-	return rc && rc != -ENODATA ? file_fail(f, rc, err) : 0; /* the end before is found by perfdata_next() */
+	return rc && rc != -ENODATA ? file_fail(f, rc, err) : 0; /* perfdata_next() notices if the file ends before */
 }
 
 static int check_magic(const struct perfdata_file *f, uint64_t magic, struct err *err)

@@ -32,7 +32,7 @@ struct build_id {
 	unsigned char id[BUILD_ID_BYTES];
 };
 
-/* What is left of some bytes. */
+/* The rest of some bytes. */
 struct cursor {
 	const unsigned char *at;
 	size_t left;
@@ -58,7 +58,7 @@ static bool take_u32(struct cursor *c, uint32_t *out)
 	return p;
 }
 
-/* A string of the format: its size with padding, then so many bytes, in which it may be terminated. */
+/* Take a string of the format: its size with padding, then that many bytes, possibly with a terminator. */
 static const char *take_string(struct cursor *c, uint32_t *size)
 {
 	return take_u32(c, size) ? take(c, *size) : NULL;
@@ -116,7 +116,7 @@ static unsigned int has(const struct perf_event_attr *attr, uint64_t bit)
 	return attr->sample_type & bit ? 1 : 0;
 }
 
-/* perf lets all events of a recording have the id at the same place, which the first one tells. */
+/* perf puts the id at the same place for all events of a recording, so the first event shows it. */
 static void place_ids(struct perfdata_header *h)
 {
 	const struct perf_event_attr *a = &h->events[0]->attr;
@@ -218,7 +218,7 @@ int header_add_ids(struct perfdata_header *h, const void *ids, size_t nr)
 	h->seen_ids += nr;
 	for (; nr; nr--, at += sizeof(id)) {
 		memcpy(&id, at, sizeof(id));
-		if (!id) /* what records have that perf made up */
+		if (!id) /* records that perf made up have id 0 */
 			continue;
 		e = intern(&h->ids, &id_kind, &id, &is_new);
 		if (!e)
@@ -244,7 +244,7 @@ int header_name_event(struct perfdata_header *h, size_t i, const void *name, siz
 	return 0;
 }
 
-/* Which of our events the @i-th of the description is: that of its ids, else the one at its place if it is like it. */
+/* Find the event of the @i-th description: by its ids, else the @i-th event if it is like it. */
 static size_t described(const struct perfdata_header *h, size_t i, const void *attr, const void *ids, uint32_t nr_ids)
 {
 	struct perf_event_attr a = { 0 };
@@ -285,7 +285,7 @@ static int read_event_desc(struct perfdata_header *h, struct cursor c)
 
 /* ---- build ids */
 
-/* The 20 bytes and the size; false: there is none. */
+/* Copy the 20 bytes and the size; false: there is none. */
 static bool copy_build_id(struct build_id *b, const struct perf_event_header *head, const unsigned char *record)
 {
 	b->size = head->misc & BUILD_ID_HAS_SIZE ? record[BUILD_ID_SIZE_AT] : BUILD_ID_BYTES;
@@ -382,7 +382,7 @@ static int read_string(char **out, struct cursor c)
 	return 0;
 }
 
-/* version, type, level, ratio, size of the recorder's buffers; 32 bits each */
+/* version, type, level, ratio, size of perf record's buffers; 32 bits each */
 static int read_compressed(struct perfdata_header *h, struct cursor c)
 {
 	uint32_t version;

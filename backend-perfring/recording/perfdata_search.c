@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-#define TYPE_MAX 65535 /* no record of the kernel or of perf has come near it */
-#define IN_A_ROW 2     /* a single one may be found in the copy of a stack by chance */
+#define TYPE_MAX 65535 /* far above all types of the kernel and of perf */
+#define IN_A_ROW 2     /* a single one may be found by chance, in the copy of a stack */
 
 /* Sizes without the fields of sample_id_all. A sample may have no fields at all. */
 static const uint16_t least_sizes[] = {
@@ -51,7 +51,7 @@ int search_here(const struct window *w, bool ended)
 		memcpy(&h, w->bytes + at, sizeof(h));
 		if (!is_known(h.type) || !record_possible(&h))
 			return 0;
-		/* Data that its size does not include follow it. */
+		/* Data follow it that its size does not include. */
 		if (h.type == PERFDATA_AUXTRACE || h.type == PERFDATA_TRACING_DATA)
 			return nr > 0;
 		at += h.size;

@@ -13,10 +13,10 @@
 #include <zstd.h>
 #endif
 
-/* Both hold several of the largest records, and stay in the cache of one CPU. */
+/* Each buffer holds several of the largest records, and fits into the cache of a CPU. */
 #define SOURCE_WINDOW   (256u << 10)
 #define INFLATER_WINDOW (256u << 10)
-#define PREFIX_MAX      (64u << 20) /* what perf puts before the data are attributes and ids */
+#define PREFIX_MAX      (64u << 20) /* before the data, perf has attributes and ids */
 
 bool window_header(const struct window *w, struct perf_event_header *out)
 {
@@ -47,7 +47,7 @@ static int window_init(struct window *w, size_t env)
 	return w->bytes ? 0 : -ENOMEM;
 }
 
-/* What is there to the front; records are aligned again if the first one is. Return: room behind it. */
+/* Move the bytes to the front, which keeps records aligned if the first one is. Return: room behind them. */
 static size_t window_compact(struct window *w)
 {
 	if (w->held) {
@@ -59,7 +59,7 @@ static size_t window_compact(struct window *w)
 	return w->env - w->end;
 }
 
-/* As read(2), from @offset in a file. */
+/* read(2), or pread(2) from @offset of a file. */
 static ssize_t read_some(const struct source *s, uint64_t offset, void *buf, size_t len)
 {
 	ssize_t n;
@@ -70,7 +70,7 @@ static ssize_t read_some(const struct source *s, uint64_t offset, void *buf, siz
 	return n < 0 ? -errno : n;
 }
 
-/* A directory is replaced by its file with the records. */
+/* If @s is a directory, replace it by its file with the records. */
 static int enter_dir(struct source *s, const char *name, struct err *err)
 {
 	struct stat st;
@@ -271,11 +271,11 @@ bool inflater_supported(void)
 
 static int inflater_start(struct inflater *i)
 {
-	i->context = ZSTD_createDStream(); /* takes windows of up to 128 MiB, as `perf record -z22` has them */
+	i->context = ZSTD_createDStream(); /* accepts windows of up to 128 MiB, which `perf record -z22` uses */
 	return i->context ? window_init(&i->window, INFLATER_WINDOW) : -ENOMEM;
 }
 
-/* One step: either everything is used, or the window is full. */
+/* Do one step: afterwards either all input is used, or the window is full. */
 static int inflater_step(struct inflater *i)
 {
 	ZSTD_outBuffer out = { i->window.bytes, i->window.env, i->window.end };

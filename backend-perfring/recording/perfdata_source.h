@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bytes of a recording: a file or a stream through one buffer, and what was compressed in it. The file may change
+ * The bytes of a recording: a file or a stream through one buffer, and the output of decompression. The file may change
  * or end while it is read, so it is never mapped.
  */
 #ifndef PERFRING_PERFDATA_SOURCE_H
@@ -14,10 +14,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/** struct window - bytes that are read from the front while more are put behind them. */
+/** struct window - a buffer that is read from the front while bytes are added at the end. */
 struct window {
 	unsigned char *bytes;      /* env of them, aligned to 8 */
-	size_t env, held, at, end; /* [at, end) are there to be read, [held, at) was given out last */
+	size_t env, held, at, end; /* [at, end) are still to be read, [held, at) was returned last */
 };
 
 static inline size_t window_nr(const struct window *w)
@@ -25,51 +25,57 @@ static inline size_t window_nr(const struct window *w)
 	return w->end - w->at;
 }
 
-/** window_take() - go on @nr bytes further. */
+/** window_take() - skip @nr bytes. */
 static inline void window_take(struct window *w, size_t nr)
 {
 	w->at += nr;
 	w->held = w->at;
 }
 
-/** window_give() - the record at the front, of @size bytes, is given out: it can be searched until the next one is. */
+/**
+ * window_give() - return the record at the front, of @size bytes. It can be searched until the next one is returned.
+ */
 static inline void window_give(struct window *w, size_t size)
 {
 	w->held = w->at;
 	w->at += size;
 }
 
-/** window_header() - what the front looks like as the header of a record. Return: false: there are too few bytes. */
+/** window_header() - read the front as the header of a record. Return: false: there are too few bytes. */
 bool window_header(const struct window *w, struct perf_event_header *out);
 
 /**
- * window_record() - the record at the front, which stays there.
+ * window_record() - find the record at the front, which stays there.
  * @record: set to its first byte, not aligned
- * @size:   set to what its header says, at least sizeof(struct perf_event_header)
- * Return: 1; 0: it is not there as a whole; -EBADMSG: no record is that small.
+ * @size:   set to the size in its header, at least sizeof(struct perf_event_header)
+ * Return: 1; 0: it is incomplete; -EBADMSG: no record is that small.
  */
 int window_record(const struct window *w, const unsigned char **record, size_t *size);
 
 /** struct source - see source_open(). */
 struct source {
 	int fd;
-	int dir;         /* of which this is the file "data"; -1: it is in none */
+	int dir;         /* the directory that has this file "data"; -1: none */
 	bool owned;      /* close both */
-	bool seekable;   /* a regular file: bytes can be had from anywhere in it */
+	bool seekable;   /* a regular file: any part of it can be read */
 	uint64_t offset; /* in the file, of the window's end */
-	uint64_t limit;  /* the window gets nothing from here on; never below offset, 0 at first */
+	uint64_t limit;  /* the window gets no bytes from here on; never below offset, 0 at first */
 	struct window window;
 	unsigned char *prefix; /* see source_keep() */
 	size_t prefix_size, prefix_cap;
 };
 
-/** source_open() - @path, or standard input for "-", or the file "data" if that is a directory; @name is for errors.
- * For source_close() also after a failure. Return: 0 or -errno described. */
+/**
+ * source_open() - open @path, or standard input for "-", or the file "data" if @path is a directory; @name is for
+ * errors. Call source_close() also after a failure. Return: 0 or -errno, described.
+ */
 int source_open(struct source *s, const char *path, const char *name, struct err *err);
 void source_close(struct source *s);
 
-/** source_open_file() - @file of directory @dir, a regular file. For source_close() also after a failure. Return: 0 or
- * -errno. */
+/**
+ * source_open_file() - open @file of directory @dir, a regular file. Call source_close() also after a failure. Return:
+ * 0 or -errno.
+ */
 int source_open_file(struct source *s, int dir, const char *file);
 
 /** source_at() - the offset in the file of the next byte. */
@@ -79,50 +85,50 @@ static inline uint64_t source_at(const struct source *s)
 }
 
 /**
- * source_fill() - read more into the window, which has its bytes moved to the front: pointers into it end here.
- * Return: 1 when something came; 0: the end or the limit, or the window is full; -errno.
+ * source_fill() - read more into the window. Moves its bytes to the front: pointers into it become invalid.
+ * Return: 1 if it got bytes; 0: the end or the limit, or the window is full; -errno.
  */
 int source_fill(struct source *s);
 
-/** source_skip() - go on @len bytes further. Return: 1; 0: the end or the limit comes before; -errno. */
+/** source_skip() - skip @len bytes. Return: 1; 0: the end or the limit comes before; -errno. */
 int source_skip(struct source *s, uint64_t len);
 
 /**
- * source_keep() - a stream: remember its first @size bytes for source_read_at(), and read no further for now (limit).
- * Return: 0, also when it is shorter; -E2BIG: too much to remember; -errno.
+ * source_keep() - keep the first @size bytes of a stream for source_read_at(), and read no further for now (limit).
+ * Return: 0, also if it is shorter; -E2BIG: too much to keep; -errno.
  */
 int source_keep(struct source *s, uint64_t size);
 
 /**
- * source_read_at() - @len bytes from @offset. In a stream that must be within what is kept, or further on: then
- * everything before it is gone.
+ * source_read_at() - read @len bytes from @offset. In a stream they must be within the kept bytes, or further on: then
+ * everything before them is gone.
  * Return: 0; -ENODATA: they are not there; -errno.
  */
 int source_read_at(struct source *s, uint64_t offset, void *buf, size_t len);
 
-/** source_seek() - the next byte is the one at @offset. Return: as source_read_at(). */
+/** source_seek() - continue at @offset. Return: as source_read_at(). */
 int source_seek(struct source *s, uint64_t offset);
 
-/** struct inflater - what was compressed; all zeros is a valid one. The pieces together are one zstd stream. */
+/** struct inflater - decompresses; all zeros is a valid one. The pieces together are one zstd stream. */
 struct inflater {
 	void *context;
-	const unsigned char *in; /* in_size bytes of the present piece, of which in_at are used */
+	const unsigned char *in; /* in_size bytes of the current piece, of which in_at are used */
 	size_t in_size, in_at;
-	bool full; /* there may be more of what was used already */
+	bool full; /* the used input may give more output */
 	bool broken;
 	struct window window;
 };
 
-/** inflater_supported() - was this built with zstd? */
+/** inflater_supported() - true if this was built with zstd. */
 bool inflater_supported(void);
 
-/** inflater_feed() - the next piece; the one before must be used up. @in stays as it is until it is, too. */
+/** inflater_feed() - the next piece, after the one before is used up. @in must stay valid until it is used up, too. */
 void inflater_feed(struct inflater *i, const void *in, size_t size);
 
 /**
- * inflater_fill() - more into the window, as source_fill().
- * Return: 1; 0: needs the next piece; -EBADMSG: damaged, nothing more will come of it; -ENOMEM; -ENOTSUP: built
- * without.
+ * inflater_fill() - add bytes to the window, as source_fill().
+ * Return: 1; 0: needs the next piece; -EBADMSG: damaged, there will be no more; -ENOMEM; -ENOTSUP: built without
+ * zstd.
  */
 int inflater_fill(struct inflater *i);
 void inflater_release(struct inflater *i);

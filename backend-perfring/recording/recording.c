@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The backend that reads recordings of perf record: their records are those of the rings, so what they mean is decoded
- * and applied by the same code, in the time order that the marks between perf record's rounds permit.
+ * The backend that reads recordings of perf record. They have the same records as the rings, so the same code decodes
+ * and applies them, in time order as far as the marks between perf record's rounds permit.
  */
 #include "backend-perfring/queue.h"
 #include "backend-perfring/recording/event_choice.h"
@@ -20,14 +20,14 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#define MAX_CPUS      65536         /* as in core/host/host.h; what is said of higher numbers goes to CPU 0 */
-#define ROUND_BYTES   (256UL << 20) /* of a round without end, or of a stranger's: records may be late then */
+#define MAX_CPUS      65536         /* as in core/host/host.h; records of higher numbers count for CPU 0 */
+#define ROUND_BYTES   (256UL << 20) /* of a round that does not end, in a hostile file: its records may be late then */
 #define DRAIN_RECORDS 65536
 #define PID_MAX       (4 << 20) /* PID_MAX_LIMIT of the kernel, include/linux/threads.h */
 #define CLOCKS_APART                                                                                                   \
-	(60 * NSEC_PER_SEC) /* perf record's default clock is not the one of now_ns(), but begins with it */
-#define END_EARLY 2         /* seconds that the last write to the file may be before its last sample, or */
-#define END_LATE  60        /* behind it: perf record reads the build ids of files then */
+	(60 * NSEC_PER_SEC) /* perf record's default clock is another one than that of now_ns(), but begins with it */
+#define END_EARLY 2         /* seconds that the last write to the file may be before its last sample */
+#define END_LATE  60        /* and after it: perf record reads the build ids of files then */
 
 struct source {
 	const struct source_env *env;
@@ -37,11 +37,11 @@ struct source {
 	size_t nr_rings, cap_rings; /* of applier.rings: one for each CPU */
 	uint64_t lost_records;      /* by PERF_RECORD_LOST, */
 	uint64_t lost_samples;      /* and by PERF_RECORD_LOST_SAMPLES */
-	size_t nr_asked;            /* events that were looked at, whether one */
-	bool wants_build_ids;       /* has asked for these */
+	size_t nr_asked;            /* events that were checked for */
+	bool wants_build_ids;       /* attr.build_id */
 };
 
-/* ---- which event */
+/* ---- choice of the event */
 
 static int choose_event(struct source *b, struct err *err)
 {
@@ -67,12 +67,12 @@ static int choose_event(struct source *b, struct err *err)
 	r->freq_hz = attr->freq ? attr->sample_freq : 0;
 	r->period = attr->freq ? 0 : attr->sample_period;
 	r->user_callchains = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user;
-	/* Of as many addresses as were asked for, the last is taken for one of more. */
+	/* If a callchain has the maximal length, assume that there were more addresses. */
 	b->env->request->asked = attr->sample_max_stack ? attr->sample_max_stack : PERF_MAX_STACK_DEPTH;
 	return 0;
 }
 
-/* ---- where it was made */
+/* ---- host and boot */
 
 /* When this host was booted, in seconds of its wall clock; 0: not known. */
 static uint64_t boot_time(void)
@@ -84,7 +84,7 @@ static uint64_t boot_time(void)
 	return (uint64_t)(wall.tv_sec - up.tv_sec);
 }
 
-/* stat(2) of the file that perf record wrote. */
+/* Call stat(2) for the file that perf record wrote. */
 static int stat_recording(const struct source *b, struct stat *st)
 {
 	const char *path = b->env->request->options->input;
@@ -99,8 +99,8 @@ static int stat_recording(const struct source *b, struct stat *st)
 }
 
 /*
- * Nothing in a recording names the boot. One of this host and kernel, written since it was booted, with times that this
- * boot has been through, is of it.
+ * A recording does not name the boot. It is of this boot if it is of this host and kernel, was written since the host
+ * was booted, and has no times after now.
  */
 static enum recorded_boot judge_boot(const struct source *b)
 {
@@ -120,9 +120,9 @@ static enum recorded_boot judge_boot(const struct source *b)
 }
 
 /*
- * When the last sample was taken, in seconds of the wall clock. The clock of its samples counts from the boot, and the
- * file was written last when its recorder ended: only if the two say the same, it is of this boot for certain. A copy
- * that is as new as another boot of this host is not, nor is what was recorded before the host was suspended.
+ * When the last sample was taken, in seconds of the wall clock. The clock of the samples counts from the boot, and the
+ * file was last written when perf record ended. Only if both agree, the recording is certainly of this boot. They do
+ * not agree for a copy that is newer than another boot of this host, or if the host was suspended since the recording.
  * Return: 0: not proved.
  */
 static int64_t time_of_end(const struct source *b)
@@ -157,7 +157,7 @@ static int keep_build_ids(const struct source *b)
 
 /* ---- user stacks */
 
-/* User stacks are unwound where there are copies of them, if they are not to be as the kernel walked them. */
+/* Unwind user stacks if there are copies of them, unless the kernel's callchains are wanted. */
 static int choose_unwinding(struct source *b, struct err *err)
 {
 	const struct perf_event_attr *attr = &perfdata_event(b->pd, b->choice.event)->attr;
@@ -174,7 +174,7 @@ static int choose_unwinding(struct source *b, struct err *err)
 	b->env->request->proves = b->env->request->unwinds && o->unwind == UNWIND_AUTO;
 	if (!b->env->request->unwinds)
 		return 0;
-	/* Files are opened while it is read: what a stream tells of them at its end comes too late. */
+	/* Files are opened while the recording is read, so facts at the end of a stream come too late. */
 	b->env->recording->origin.boot = judge_boot(b);
 	if (b->env->recording->ends && keep_build_ids(b))
 		return err_sys(err, -ENOMEM, "cannot read '%.400s'", o->input);
@@ -199,7 +199,7 @@ static uint32_t ring_of(struct source *b, uint32_t cpu)
 	return (uint32_t)(nr - 1);
 }
 
-/* What a stranger may number its tasks by is not bounded by what its kernel could have had. */
+/* A hostile recording may have any ids, not only those that its kernel could have had. */
 static bool is_task(pid_t id)
 {
 	return id >= -1 && id <= PID_MAX;
@@ -247,7 +247,7 @@ static int take_sample(struct source *b, const struct perf_event_header *record,
 	return 0;
 }
 
-/* perf record tells where the kernel was by a mapping that is called after one of its symbols. */
+/* perf record writes the address of the kernel as a mapping with the name of one of the kernel's symbols. */
 static void note_kernel(struct recorded *origin, const struct record *r)
 {
 	static const char *const references[] = { "_text", "_stext" };
@@ -268,13 +268,13 @@ static bool is_mapping(const struct record *r)
 	return r->type == PERF_RECORD_MMAP || r->type == PERF_RECORD_MMAP2;
 }
 
-/* A guest's pids are not the host's. */
+/* The pids of a guest are not those of the host. */
 static bool is_of_process(const struct record *r)
 {
 	return r->mode == PERF_RECORD_MISC_USER || r->mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN;
 }
 
-/* Did an event of the recording ask for build ids? perf record writes them, too, of what was there before. */
+/* True if an event of the recording has requested build ids. perf record then also writes those of earlier mappings. */
 static bool wants_build_ids(struct source *b)
 {
 	for (; b->nr_asked < perfdata_nr_events(b->pd); b->nr_asked++)
@@ -282,7 +282,7 @@ static bool wants_build_ids(struct source *b)
 	return b->wants_build_ids;
 }
 
-/* @event: whose it is; of what perf record wrote itself, the one that counts */
+/* @event: the event of the record; for records that perf record made up, the chosen event */
 static int decode_side_band(struct source *b, size_t event, struct incoming *in)
 {
 	const struct perf_event_header *record = (const void *)in->bytes;
@@ -293,7 +293,7 @@ static int decode_side_band(struct source *b, size_t event, struct incoming *in)
 	return decode_record(&attr, record, in->size, &in->record);
 }
 
-/* Return: is it to be added? */
+/* Return true to add it. */
 static bool take_side_band(struct source *b, const struct perf_event_header *record, struct incoming *in)
 {
 	struct stats *stats = &b->queue.applier.stats[0];
@@ -309,7 +309,7 @@ static bool take_side_band(struct source *b, const struct perf_event_header *rec
 	stats->bad_records += rc < 0;
 	if (rc <= 0)
 		return false;
-	/* One ring serves all events of a CPU, and tells of its losses in the name of any of them. */
+	/* All events of a CPU share one ring, which may report losses with the id of any of them. */
 	if (r->type == PERF_RECORD_LOST)
 		b->lost_records += r->lost.records;
 	if (r->type == PERF_RECORD_LOST_SAMPLES && choice_is(&b->choice, b->pd, event) && !r->lost.wanted)
@@ -376,7 +376,7 @@ static int recording_open(struct source **out, const struct source_env *env, str
 	return rc;
 }
 
-/* There are no events. */
+/* A recording has no events to attach. */
 static int recording_attach(struct source *b, size_t i, struct err *err)
 {
 	(void)b;
@@ -400,7 +400,7 @@ static int recording_drain(struct source *b, struct err *err)
 	return 0;
 }
 
-/* The other events that have samples. Return: 0; -ENOMEM. */
+/* Note the other events that have samples. Return: 0; -ENOMEM. */
 static int note_events(const struct source *b, struct recording *r)
 {
 	const struct event_choice *c = &b->choice;
@@ -436,7 +436,7 @@ static void note_ends(struct recording *r, const struct perfdata_counts *counts)
 	r->header_lost = counts->bad_features;
 }
 
-/* Without a sample the report would say that there was none. @r: of a recording that was read to its end */
+/* Fail without samples: the report would claim that there were none. @r: of a recording that was read to its end */
 static int check_samples(const struct source *b, const struct recording *r, struct err *err)
 {
 	const char *input = b->env->request->options->input;
@@ -470,8 +470,7 @@ static int recording_end(struct source *b, struct err *err)
 	stats->ring_bytes = counts.bytes;
 	stats->bad_records += counts.bad_records;
 	stats->late_records = b->queue.order.late;
-	/* perf record of 6.1 and later asks at the end how many were lost: those that the rings told of are among them.
-	 */
+	/* perf record of 6.1 and later counts lost samples at its end, including those that the rings reported. */
 	stats->lost_records = b->lost_samples > b->lost_records ? b->lost_samples : b->lost_records;
 	stats->lost_here = stats->lost_records;
 	if (rc)

@@ -7,16 +7,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define LEAST        4  /* blocks: with less memory there is no point in going on */
+#define LEAST        4  /* with fewer blocks we cannot run */
 #define WARM_AT_ONCE 4  /* blocks that are used at the start */
-#define WARM_MAX     16 /* free blocks whose memory is kept: memory that was given back has to be made anew */
+#define WARM_MAX     16 /* free blocks that keep their memory, because new memory has to be faulted in again */
 #define FOR_READER   2
 
 struct blocks {
 	unsigned char *base;
 	size_t nr;
 	pthread_mutex_t lock;
-	size_t nr_free, nr_cold; /* below @lock, as is @free */
+	size_t nr_free, nr_cold; /* protected by @lock, like @free */
 	struct block *free[];    /* the first @nr_cold of them have no memory */
 };
 
@@ -29,7 +29,7 @@ static unsigned char *reserve(size_t *nr)
 		base = mmap(NULL, *nr * BLOCK_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (base != MAP_FAILED) {
-			/* To make a huge page takes long, and the thread that moves records waits for it. */
+			/* Making a huge page takes long, and the thread that moves records would wait for it. */
 			madvise(base, *nr * BLOCK_BYTES, MADV_NOHUGEPAGE);
 			return base;
 		}
@@ -38,7 +38,7 @@ static unsigned char *reserve(size_t *nr)
 	return NULL;
 }
 
-/* The first ones are at the end of the array: these are taken first. */
+/* The first blocks in memory are at the end of the array: these are taken first. */
 static void make_free(struct blocks *b)
 {
 	size_t i;
@@ -104,7 +104,7 @@ void blocks_put(struct blocks *b, struct block *block)
 	pthread_mutex_lock(&b->lock);
 	cold = b->nr_free - b->nr_cold >= WARM_MAX;
 	pthread_mutex_unlock(&b->lock);
-	/* Not below the lock: the kernel may take long. */
+	/* Without the lock, because the kernel may take long. */
 	if (cold)
 		madvise(block, BLOCK_BYTES, MADV_DONTNEED);
 	pthread_mutex_lock(&b->lock);

@@ -2,12 +2,12 @@
 /*
  * Memory for records that were moved out of the rings.
  *
- * The thread that moves them must never wait for the thread that reads them. With malloc() it does: a thread that
- * changes the mappings of the process, as malloc() and free() do, holds the kernel's mmap_lock, and waits for the lock of
- * an anon_vma meanwhile. A thread of the kernel that looks for unused pages may have that lock while it waits for a
- * CPU: for 3 seconds with Linux 6.18 and DAMON, beside a storm of processes. So all memory is reserved at the start, and
- * only its first use takes time. Since Linux 6.4 that does not need the mmap_lock; for older kernels the first blocks
- * have been used at the start.
+ * The thread that moves them must never wait for the thread that reads them. With malloc() it would: a thread that
+ * changes the mappings of the process, as malloc() and free() do, holds the kernel's mmap_lock, and may wait for the
+ * lock of an anon_vma. A kernel thread that looks for unused pages may hold that lock while it waits for a CPU: for 3
+ * seconds with Linux 6.18 and DAMON, beside a storm of processes. So all memory is reserved at the start, and only its
+ * first use takes time. Since Linux 6.4, first use does not need the mmap_lock; for older kernels the first blocks are
+ * used at the start.
  */
 #ifndef PERFRING_BLOCKS_H
 #define PERFRING_BLOCKS_H
@@ -35,17 +35,17 @@ struct blocks;
  */
 struct blocks *blocks_new(size_t nr);
 
-/** blocks_delete() - all of them, those in use, too. NULL is allowed. */
+/** blocks_delete() - free all blocks, also those in use. NULL is allowed. */
 void blocks_delete(struct blocks *b);
 
 /**
- * blocks_get() - an empty block. By any thread.
- * @for_reader: it may be one of the last two: the reader always finds room to go on
+ * blocks_get() - an empty block. Call from any thread.
+ * @for_reader: may return one of the last two, so that the reader can always go on
  * Return: NULL: none is free
  */
 struct block *blocks_get(struct blocks *b, bool for_reader);
 
-/** blocks_put() - @block is not used any more. By the reader: it may wait for the kernel. */
+/** blocks_put() - @block is not used any more. Call only from the reader: it may wait for the kernel. */
 void blocks_put(struct blocks *b, struct block *block);
 
 #endif

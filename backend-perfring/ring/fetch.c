@@ -2,11 +2,11 @@
 #include "backend-perfring/ring/rings.h"
 #include "core/base/saturate.h"
 
-/* Of what is kept, the reader is told: so much is better applied by and by. */
+/* Wake the reader if so much waits: it should apply records bit by bit. */
 #define MUCH_BYTES      (1UL << 20)
-#define MUCH_SIDE_BYTES (32UL << 10) /* files are opened while they still can be */
+#define MUCH_SIDE_BYTES (32UL << 10) /* files are opened while that is possible */
 
-#define KEPT_SIDE_SHARE 4 /* of what may wait in memory, one part in so many is for tasks and mappings */
+#define KEPT_SIDE_SHARE 4 /* tasks and mappings get one part in so many of the memory for waiting records */
 
 static size_t kept_in_all(const struct source *b, bool side)
 {
@@ -18,9 +18,9 @@ static size_t kept_in_all(const struct source *b, bool side)
 }
 
 /*
- * The kernel asks whenever so much has been written, also where all of it but the last has been read. Samples that can
- * wait in the ring until it asks again, and fill no more than half of it then, are left to the reader: to copy them
- * would be more work. Names cannot wait: the reader is to hear of them.
+ * The kernel wakes us whenever wakeup_watermark bytes have been written, even if most of them have been read. If the
+ * samples can wait in the ring until it wakes us again, and fill at most half of it then, leave them to the reader,
+ * because copying them is more work. Names cannot wait: the reader should see them.
  */
 static bool wants_to_be_empty(const struct source *b, struct ring *r, bool side)
 {
@@ -31,8 +31,8 @@ static bool wants_to_be_empty(const struct source *b, struct ring *r, bool side)
 }
 
 /*
- * Without a free block, or beyond @most bytes, a ring keeps what it has, and loses what comes when it is full: the kernel
- * counts that.
+ * Without a free block, or beyond @most bytes, records stay in the ring. When the ring is full, new records are lost,
+ * and the kernel counts them.
  */
 static size_t fetch_all(const struct source *b, bool side, size_t most)
 {
@@ -44,13 +44,13 @@ static size_t fetch_all(const struct source *b, bool side, size_t most)
 
 		if (wants_to_be_empty(b, r, side))
 			ring_empty(r);
-		/* The reader may have taken what was there. */
+		/* The reader may have taken some meanwhile. */
 		waits += sub_or_0(ring_kept(r), before);
 	}
 	return waits;
 }
 
-/* Names have a part of the memory that samples cannot take. */
+/* Names have a part of the memory that samples cannot use. */
 int rings_fetch(struct source *b, struct err *err)
 {
 	size_t of_side = b->env->events->kept_bytes_max / KEPT_SIDE_SHARE;

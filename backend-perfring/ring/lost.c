@@ -28,7 +28,7 @@ struct lost lost_now(const struct source *b, size_t i)
 	return lost;
 }
 
-/* There may be thousands of events. */
+/* This may read thousands of events. */
 uint64_t lost_side_now(const struct source *b, size_t i)
 {
 	const struct side_band *s = &b->env->events->places[i].side;
@@ -46,8 +46,8 @@ uint64_t lost_sum(const struct lost *l)
 }
 
 /*
- * Names and mappings may be wrong from here on, until they have been read anew. Of this CPU alone, so most are not; but
- * who runs there, nobody knows.
+ * Names and mappings may be wrong from here on, until they are read again. Only records of this CPU were lost, so most
+ * are right, but we do not know which tasks ran there.
  */
 static void miss_names(struct source *b)
 {
@@ -82,14 +82,14 @@ void lost_told(struct source *b, uint32_t i, bool side, uint64_t records)
 		lost_side_band(b, told ? 0 : records);
 		return;
 	}
-	b->rings[i].noted = false; /* perhaps its sample was among them */
+	b->rings[i].noted = false; /* its sample may be among them */
 	if (!told)
 		add_lost(b, i, records);
 	else if (!b->env->events->apart)
 		miss_names(b);
 }
 
-/* What was lost since @before, which is @now then. */
+/* Return the number of records lost since @before, and set @before to @now. */
 static uint64_t since(uint64_t now, uint64_t *before)
 {
 	uint64_t lost = sub_or_0(now, *before);

@@ -14,7 +14,7 @@ static int cmp_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* With threads that are followed there may be thousands. */
+/* If threads are followed, there may be thousands. */
 static int note_switch_ids(struct cpu_rings *s, const struct event_place *e)
 {
 	size_t i;
@@ -36,7 +36,7 @@ bool rings_is_switch(const struct cpu_rings *s, uint64_t id)
 	return bsearch(&id, s->switch_ids, s->nr_switch_ids, sizeof(id), cmp_ids);
 }
 
-/* All write to one ring. */
+/* Let all events write to one ring. */
 static int join(struct cpu_rings *s, const struct event_place *e, struct err *err)
 {
 	size_t i;
@@ -87,7 +87,7 @@ static int map_side(struct source *b, size_t i, struct err *err)
 	return 0;
 }
 
-/* Those of the events from @first to @last that are open. */
+/* Map the rings of the open events from place @first to @last. */
 static int map_rings(struct source *b, size_t first, size_t last, struct err *err)
 {
 	size_t i;
@@ -109,9 +109,9 @@ static void unmap(struct cpu_rings *s)
 }
 
 /*
- * What may be locked is known to nobody but the kernel, and other programs of the same user take of it: so it is tried.
- * All rings shall have the same size, so those that were mapped before are mapped anew, first of all to give back what
- * they took. In a run that has begun they hold records, and stay.
+ * Only the kernel knows how much memory may be locked, and other programs of the same user lock some of it, so try. All
+ * rings should have the same size: unmap those that are mapped already, which frees their memory, and map them again.
+ * Once the run has begun they hold records, and stay.
  * Return: false: there is no smaller ring.
  */
 static bool shrink_rings(struct source *b, size_t *first, size_t last, int code)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The backend that reads the events' mmap rings and counts in user space what the BPF program would have counted.
- * Behind the bpf backend it reads what that one passed on, and the side-band records both need.
+ * The backend that reads the mmap rings of the events and counts in user space, like the BPF program does in the
+ * kernel. Behind the bpf backend, it reads the samples that the program passed on, and the side-band records that both
+ * need.
  */
 #include "backend-perfring/apply.h"
 #include "backend-perfring/ring/rings.h"
@@ -49,12 +50,12 @@ static int perfring_attach(struct source *b, size_t i, struct err *err)
 	b->refresh = b->started;
 	rings_stats(b)->reopened += b->started;
 	order_restart(&b->queue.order, (uint32_t)i);
-	/* Since its CPU came online nobody has seen its switches. */
+	/* The switches since its CPU came online are unknown. */
 	if (!rc && b->started && b->queue.applier.switching && rings_mark_gap(b, (uint32_t)i, now_ns(), GAP_WAS))
 		rc = err_sys(err, -ENOMEM, "cannot keep the records of a perf ring");
 	if (b->started && b->env->events->attr.use_clockid)
 		b->queue.applier.rings[i].since = now_ns();
-	/* Those of threads outlive a CPU that goes offline. */
+	/* The events of threads continue to count while a CPU is offline. */
 	b->rings[i].lost = lost_now(b, i);
 	b->rings[i].lost_side = lost_side_now(b, i);
 	return rc;
@@ -75,8 +76,8 @@ static int perfring_detach(struct source *b, size_t i, struct err *err)
 }
 
 /*
- * Of a command, everything will be told but where it begins: records of namespaces come when a process is made, or
- * leaves one. It waits for us, so this is read before its first sample.
+ * Read the mount namespace of the command. Changes have records later: the kernel writes one when a process is made, or
+ * enters another namespace. The command waits for us, so this is before its first sample.
  */
 static int learn_command(const struct source_env *env)
 {
@@ -89,10 +90,10 @@ static int learn_command(const struct source_env *env)
 }
 
 /*
- * Names of the threads that exist: read after the events were enabled, so that no renaming is missed, and before the
- * first sample counts here, so that none has a later name. A program in the kernel counts meanwhile: what it passes on
- * has its name in a note, but an exec ends the image of a name that must be known. Without /proc, threads have their
- * numbers.
+ * Read the names of the existing threads: after the events were enabled, so that no renaming is missed, and before the
+ * first sample counts here, so that no sample gets a later name. A BPF program counts meanwhile. The samples that it
+ * passes on have names in its notes, but at an exec we must know the name of the image that ends. Without /proc,
+ * threads have their numbers.
  */
 static int perfring_start(struct source *b, struct err *err)
 {
@@ -106,7 +107,7 @@ static int perfring_start(struct source *b, struct err *err)
 		return err_sys(err, rc, "cannot keep the names of the running threads");
 	if (rings_in_kernel(b))
 		return 0;
-	/* The rings are empty when counting begins, and what they lost until then were no samples of this run. */
+	/* The rings are empty when counting begins. Records that were lost before are not samples of this run. */
 	b->starting = true;
 	rc = rings_read(b, err);
 	b->starting = false;
@@ -147,7 +148,7 @@ static int perfring_drain(struct source *b, struct err *err)
 		tasks_learn(b->env->sink->tasks, pid);
 	rc = rings_read(b, err);
 
-	/* What was executed before is known to nobody. */
+	/* Execs before this have no record. */
 	if (b->env->events->side_of_all && !b->told_of_all) {
 		b->told_of_all = b->refresh = true;
 		b->refreshed_at = 0;
@@ -157,7 +158,7 @@ static int perfring_drain(struct source *b, struct err *err)
 	return rc ? rc : apply_round(b, err);
 }
 
-/* Has everything come that the program in the kernel passed on? */
+/* True if everything that the BPF program passed on has been read. */
 static bool is_interval_read(const struct source *b)
 {
 	const struct stats *stats = &b->queue.applier.stats[b->env->sink->ended];
@@ -167,8 +168,8 @@ static bool is_interval_read(const struct source *b)
 }
 
 /*
- * All samples of the interval that ended: the kernel writes one to the ring after the program there has returned, so
- * the last ones may still be on their way, for microseconds, or as long as the host keeps a virtual CPU waiting.
+ * Read all samples of the interval that ended. The kernel writes a sample to the ring after the BPF program has
+ * returned, so the last ones may come microseconds later, or as late as the host lets a virtual CPU wait.
  */
 static int read_interval(struct source *b, struct err *err)
 {
@@ -182,13 +183,13 @@ static int read_interval(struct source *b, struct err *err)
 	return rc;
 }
 
-/* When the interval ended that did. Where the events have another clock, its last record is the best that is known. */
+/* When the interval ended. If the events have another clock, use the time of its last record. */
 static uint64_t interval_end(const struct source *b)
 {
 	return b->env->events->attr.use_clockid ? b->env->sink->stopped_ns : b->queue.order.applied;
 }
 
-/* Sampling goes on: what has been read is applied when the rings have been read once more. */
+/* Sampling goes on: records that were read are applied after the rings have been read once more. */
 static int next_interval(struct source *b, struct err *err)
 {
 	int rc = apply_round(b, err);
@@ -200,7 +201,7 @@ static int next_interval(struct source *b, struct err *err)
 	return rc ? rc : apply_round(b, err);
 }
 
-/* The record that explains one of the last samples may be still to come. */
+/* A record that explains one of the last samples may be still to come. */
 static int look_further(struct source *b, struct err *err)
 {
 	int rc;
@@ -222,7 +223,7 @@ static int perfring_end(struct source *b, struct err *err)
 	lost_count_all_side(b);
 	if (!rc && env->sink->set != env->sink->ended) {
 		rc = next_interval(b, err);
-		/* Of the last switches the samples may still be to come, behind their notes. */
+		/* The samples of the last switches may be still to come, after their notes. */
 		if (!rc && (env->sink->sets[env->sink->ended].ring_intervals ||
 			    (env->sink->sets[env->sink->ended].compare &&
 			     compare_nr_pending(env->sink->sets[env->sink->ended].compare))))

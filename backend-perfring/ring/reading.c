@@ -7,7 +7,7 @@
 
 #define DAMAGES_MAX 64 /* of one ring in one round */
 
-/* Taken before the names had been read. Where the events have another clock (before 4.1) that cannot be told of all. */
+/* True if it was taken before names were read. If the events have another clock (before 4.1), we may not notice. */
 static bool too_early(const struct source *b, const struct record *r)
 {
 	return !rings_in_kernel(b) &&
@@ -15,8 +15,8 @@ static bool too_early(const struct source *b, const struct record *r)
 }
 
 /*
- * Taken when the run was over: the events are disabled one after the other, and what happens on a CPU whose event is
- * disabled already is not told any more to the samples of the others.
+ * True if it was taken after the end of the run. The events are disabled one after the other, so changes on a CPU whose
+ * event is disabled already are not recorded, and samples of other CPUs would miss them.
  */
 static bool too_late_for_run(const struct source *b, const struct record *r)
 {
@@ -30,8 +30,8 @@ static bool is_outside_run(const struct source *b, const struct record *r)
 }
 
 /*
- * The set to which something belongs of which no program in the kernel tells. What is read while an interval ends may
- * be of the next one; with another clock nobody knows.
+ * The set of a record to which no BPF program has assigned one. A record that is read while an interval ends may be of
+ * the next one; with another clock, we do not know.
  */
 static unsigned int set_of(const struct source *b, uint64_t time)
 {
@@ -44,10 +44,10 @@ static unsigned int set_of(const struct source *b, uint64_t time)
 struct reading {
 	struct source *b;
 	uint32_t ring;
-	bool side; /* the one for tasks and mappings */
+	bool side; /* the ring for tasks and mappings */
 };
 
-/* By the event that it is of; what is no sample, by its ring. */
+/* The kind of a sample depends on its event, that of any other record on its ring. */
 static enum sample_kind kind_of(const struct source *b, uint32_t ring, bool side,
 				const struct perf_event_header *record, size_t size)
 {
@@ -102,7 +102,7 @@ size_t rings_pack(void *ctx, const struct perf_event_header *record, size_t size
 }
 
 /*
- * Whatever comes next in this ring is the sample it is about: the kernel writes both without a break. @rc: of
+ * The next record in this ring is the sample that the note is about: the kernel writes both without a break. @rc: of
  * decode_record(), here and below.
  */
 static void take_note(const struct reading *rd, int rc, const struct incoming *in)
@@ -115,7 +115,7 @@ static void take_note(const struct reading *rd, int rc, const struct incoming *i
 	rings_stats(rd->b)->bad_records += !s->noted;
 }
 
-/* What the program in the kernel says of a switch. Return: is it to be added? So do those below. */
+/* Take a program's note about a switch. Return true to add it; the functions below do the same. */
 static bool take_switch_note(const struct reading *rd, int rc, struct incoming *in)
 {
 	const struct used_counter *program = env_switch_counter(rd->b->env);
@@ -127,7 +127,7 @@ static bool take_switch_note(const struct reading *rd, int rc, struct incoming *
 		rings_stats(b)->bad_records++;
 		return false;
 	}
-	if (queue_late(&b->queue, n.set)) /* what it is about is lost: it was passed on, and not received */
+	if (queue_late(&b->queue, n.set)) /* the interval counts as lost: passed on, but not received */
 		return false;
 	b->queue.applier.stats[n.set].intervals_received += n.kind == SWITCH_BEGIN || n.kind == SWITCH_CHARGE;
 	in->lead.note.set = n.set;
@@ -171,8 +171,8 @@ static bool take_sample(const struct reading *rd, int rc, struct incoming *in)
 }
 
 /*
- * An event that asks for mappings gets FORK and EXIT records, too (perf_event_task_match(), kernel/events/core.c). So
- * the event of a target's thread writes what that of the CPU has written, or will write.
+ * An event for mappings also gets FORK and EXIT records (perf_event_task_match(), kernel/events/core.c). So the event
+ * of a target's thread writes the same records as that of the CPU.
  */
 static bool is_written_twice(const struct reading *rd, const struct incoming *in)
 {
@@ -211,7 +211,7 @@ static bool take(const struct reading *rd, int rc, struct incoming *in)
 	}
 }
 
-/* Records of one ring come in the order of their times, but for a little. */
+/* The records of one ring are nearly in the order of their times. */
 static int take_record(void *ctx, const struct perf_event_header *record, size_t size)
 {
 	const struct reading *rd = ctx;
@@ -251,7 +251,7 @@ int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap 
 	return queue_add(&b->queue, in);
 }
 
-/* It was full, and has room again: what came in between is lost. Since 6.0 it is known whether something did. */
+/* The ring was full, and has room again: records may be lost. Since 6.0 the kernel counts lost records. */
 static int note_full(void *ctx, uint64_t copied_ns)
 {
 	const struct reading *rd = ctx;
@@ -260,18 +260,18 @@ static int note_full(void *ctx, uint64_t copied_ns)
 	struct lost lost = lost_now(b, rd->ring);
 	uint64_t before = s->lost_when_full;
 
-	/* Where it has been full again since, something of that may have been lost then. */
+	/* If it has been full again since, some may have been lost then: count them the next time. */
 	if (!ring_full_again(&s->samples))
 		s->lost_when_full = lost_sum(&lost);
 	if (b->env->events->attr.read_format & PERF_FORMAT_LOST && lost_sum(&lost) == before)
 		return 0;
 	if (rings_mark_gap(b, rd->ring, s->latest, GAP_BEGINS))
 		return -ENOMEM;
-	/* With another clock only the next record tells. */
+	/* With another clock, only the next record ends the gap. */
 	return b->env->events->attr.use_clockid ? rings_mark_gap(b, rd->ring, copied_ns, GAP_ENDS) : 0;
 }
 
-/* What comes with a damaged record is dropped. What has come since is read, so that this round has all there is. */
+/* Records next to a damaged one are dropped. Go on with later ones, so that this round is complete. */
 static int read_ring(struct reading *rd, struct ring *r)
 {
 	struct source *b = rd->b;

@@ -20,7 +20,7 @@ static int add(struct queue *q, uint64_t time, pid_t pid, pid_t tid, const char 
 	return queue_add(q, in);
 }
 
-/* The time is from before the reading: a renaming meanwhile has a record that comes after this one. */
+/* Take the time before reading: a thread that is renamed meanwhile has a record that comes after this one. */
 static int read_name(void *ctx, pid_t pid, pid_t tid)
 {
 	struct queue *q = ctx;
@@ -37,7 +37,7 @@ int refresh_read(struct queue *q)
 {
 	const struct source_env *env = q->applier.env;
 
-	if (!env->events->attr.use_clockid) /* before 4.1 the records' times are of another clock */
+	if (!env->events->attr.use_clockid) /* before 4.1 the records have times of another clock */
 		return 0;
 	if (proc_processes(env->request->host, read_name, q) == -ENOMEM)
 		return -ENOMEM;

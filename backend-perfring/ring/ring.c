@@ -10,18 +10,18 @@
 #include <unistd.h>
 
 /*
- * A thread holds the lock of a ring while it moves this many bytes: some 100 us. A real-time thread that waits for the
- * lock lends the reader its priority, and no timer bounds that. And the timer that bounds the real-time thread may make
- * it rest while it has the lock. If the owner asks whether the ring was full, all is moved at once: lost records come
- * behind the last one.
+ * A thread holds the lock of a ring while it moves this many bytes, some 100 us. While a real-time thread waits for the
+ * lock, the reader has its priority, and no timer limits that. And the timer that limits the real-time thread may make
+ * it pause while it has the lock. If the owner checks whether the ring was full, everything is moved at once: lost
+ * records come behind the last one.
  */
 #define MOVED_AT_ONCE (256UL << 10)
 
 /*
  * struct ring_part - in front of the records that were moved at once into one block.
  * @copied_ns: CLOCK_MONOTONIC, before the ring had room again
- * @full: behind the last record, there may have been no room for one more, so that some may be lost
- * @damaged: behind the last record, there was something that is no record; the rest of the ring was dropped
+ * @full: behind the last record, there may have been no room for another one, so that records may be lost
+ * @damaged: a malformed record followed the last one; the rest of the ring was dropped
  */
 struct ring_part {
 	uint64_t copied_ns;
@@ -76,9 +76,9 @@ void ring_unmap(struct ring *r)
 }
 
 /*
- * Below the lock. The counters run freely over 64 bits, so only their difference counts. The load of data_head pairs
- * with the kernel's store after it wrote the records: none is read before it is there. The store of data_tail pairs
- * with the kernel's load: what we read is read before the room is used again.
+ * With the lock held. The counters run freely over 64 bits, so only their difference counts. The load of data_head
+ * pairs with the kernel's store after it wrote the records: we read no record before it is there. The store of
+ * data_tail pairs with the kernel's load: our reads are over before the kernel reuses the room.
  */
 static uint64_t head_of(const struct ring *r)
 {
@@ -105,7 +105,7 @@ bool ring_full_again(struct ring *r)
 	return full;
 }
 
-/* Records are multiples of 8 bytes, so that the parts of one that continues at the ring's start come together. */
+/* Records are multiples of 8 bytes; this joins the two parts of a record that continues at the ring's start. */
 static void copy(const struct ring *r, uint64_t tail, size_t size, unsigned char *to)
 {
 	size_t from = tail & (r->bytes - 1), first = r->bytes - from;
@@ -116,13 +116,13 @@ static void copy(const struct ring *r, uint64_t tail, size_t size, unsigned char
 	memcpy(to + first, r->data, size - first);
 }
 
-/* Below the lock. */
+/* With the lock held. */
 static bool is_damaged(const struct ring *r, uint64_t head)
 {
 	return head - r->page->data_tail > r->bytes || (head - r->page->data_tail) % 8;
 }
 
-/* Of a record of which, with all behind it, there are @left bytes. */
+/* True if a record can have @size bytes. @left: bytes from the record to the end of the data */
 static bool is_size(size_t size, size_t left)
 {
 	return size >= sizeof(struct perf_event_header) && size % 8 == 0 && size <= left;
@@ -133,7 +133,7 @@ static const struct perf_event_header *header_at(const struct ring *r, uint64_t 
 	return (const void *)(r->data + (at & (r->bytes - 1)));
 }
 
-/* A record that continues at the ring's start is put together in @whole; no header does. */
+/* If a record continues at the ring's start, join it in @whole. Headers never do. */
 static const struct perf_event_header *record_at(const struct ring *r, uint64_t at, size_t size, unsigned char *whole)
 {
 	size_t from = at & (r->bytes - 1);
@@ -145,8 +145,8 @@ static const struct perf_event_header *record_at(const struct ring *r, uint64_t 
 }
 
 /*
- * Below the lock. Room for @size bytes behind what is kept, a new part if there is none, or if its block is full.
- * Return: NULL: no block is free
+ * With the lock held. Make room for @size bytes behind the kept records, in a new part if there is none, or if its
+ * block is full. Return: NULL: no block is free
  */
 static unsigned char *room_for(struct ring *r, size_t size, struct ring_part **part, bool for_reader)
 {
@@ -173,7 +173,9 @@ static unsigned char *room_for(struct ring *r, size_t size, struct ring_part **p
 	return block->bytes + block->used;
 }
 
-/* Below the lock. Copy the record at @at, or what is needed of it, into @part. Return: 0; -ENOMEM: no block is free */
+/*
+ * With the lock held. Copy the record at @at, without unneeded parts, into @part. Return: 0; -ENOMEM: no block is free
+ */
 static int keep(struct ring *r, uint64_t at, size_t size, struct ring_part **part, bool for_reader)
 {
 	unsigned char *to = room_for(r, size, part, for_reader);
@@ -191,8 +193,8 @@ static int keep(struct ring *r, uint64_t at, size_t size, struct ring_part **par
 }
 
 /*
- * Below the lock. Move records into memory until @most bytes are reached.
- * @more: out: some are left that were there at the start
+ * With the lock held. Move records into memory until @most bytes are reached.
+ * @more: out: records that were there at the start are left
  * Return: 0; -ENOMEM: no block was free for the next record
  */
 static int move(struct ring *r, size_t most, bool for_reader, bool *more)
@@ -226,7 +228,7 @@ static int move(struct ring *r, size_t most, bool for_reader, bool *more)
 	return rc;
 }
 
-/* What is kept has changed. */
+/* Call after the kept records have changed. */
 static void unlock(struct ring *r)
 {
 	__atomic_store_n(&r->waits, r->kept.used, __ATOMIC_RELAXED);
@@ -238,7 +240,7 @@ static size_t moved_at_once(const struct ring *r)
 	return r->record ? SIZE_MAX : MOVED_AT_ONCE;
 }
 
-/* The kernel may write as fast as records are moved. */
+/* Limited, because the kernel may write as fast as records are moved. */
 static size_t moves_at_most(const struct ring *r)
 {
 	return 2 + r->bytes / MOVED_AT_ONCE;
@@ -293,7 +295,7 @@ size_t ring_kept(const struct ring *r)
 }
 
 /*
- * What is kept becomes the reader's, who has nothing else. If nothing is, the reader moves records itself.
+ * Give the kept records to the reader, which has none. If there are none, the reader moves records itself.
  * @more: out: there may be more
  * Return: 0; -ENOMEM
  */
@@ -329,7 +331,7 @@ static int read_records(struct ring_kept *k, ring_fn *fn, void *ctx)
 	return rc;
 }
 
-/* A part, or the rest of it. Return: as ring_read() */
+/* Read a part, or the rest of it. Return: as ring_read() */
 static int read_part(struct ring_kept *k, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
 	const struct ring_part *part = k->part;
@@ -369,7 +371,7 @@ static int read_kept(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 	return rc;
 }
 
-/* Records behind the kept ones are still in the ring, or another thread has moved all of them since. */
+/* More records may be in the ring, or another thread may have moved them to memory since. */
 int ring_read(struct ring *r, ring_fn *fn, ring_part_fn *full, void *ctx)
 {
 	size_t times = moves_at_most(r);

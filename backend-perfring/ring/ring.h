@@ -2,10 +2,10 @@
 /*
  * One perf event's mmap ring. Source: perf_event_open(2), section MMAP layout.
  *
- * Two threads take part. Either may move records from the ring into memory (struct blocks). The reader alone reads
- * them there, and works on them, which may take long: it unwinds stacks and opens files. A thread holds
- * the lock between the two only while it moves records: it allocates no memory, and calls no function of the owner but
- * ring_pack_fn. If a thread with a higher priority waits for the lock, the other one has that priority for that time.
+ * Two threads take part. Either may move records from the ring into memory (struct blocks). Only the reader reads them
+ * there, and works on them, which may take long: it unwinds stacks and opens files. A thread holds the lock between the
+ * two only while it moves records: it allocates no memory, and calls no function of the owner but ring_pack_fn. If a
+ * thread with a higher priority waits for the lock, the other one inherits that priority meanwhile.
  */
 #ifndef PERFRING_RING_H
 #define PERFRING_RING_H
@@ -44,8 +44,8 @@ struct ring {
 	const unsigned char *data;
 	size_t bytes; /* of data, a power of two */
 	size_t page_size;
-	size_t record;      /* the largest that is expected; 0: nobody asks whether it was full */
-	ring_pack_fn *pack; /* set before anyone reads; NULL: records are kept as they are */
+	size_t record;      /* the largest expected record; 0: do not check whether the ring was full */
+	ring_pack_fn *pack; /* set before the first reading; NULL: keep records as they are */
 	void *pack_ctx;
 	struct blocks *blocks; /* not owned */
 	pthread_mutex_t lock;
@@ -60,21 +60,21 @@ struct ring {
  * @bytes: a power of two of pages
  * @blocks: for records that are moved; shared with other rings
  *
- * Return: 0; -EPERM: locked memory of a user without rights is limited, by kernel.perf_event_mlock_kb and
- * RLIMIT_MEMLOCK; -ENOMEM; -errno. Of the first two a smaller ring may have room.
+ * Return: 0; -EPERM: the user may lock no more memory (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK); -ENOMEM; -errno.
+ * After the first two, a smaller ring may fit.
  */
 int ring_map(struct ring *r, int fd, size_t bytes, struct blocks *blocks);
 void ring_unmap(struct ring *r);
 
 /**
- * ring_full_again() - is there perhaps no room for one more now, or was there none since the part that is read? By the
- * reader, in ring_part_fn.
+ * ring_full_again() - true if there may be no room for another record now, or was none since the part that is being
+ * read. Call it only from ring_part_fn, in the reader.
  */
 bool ring_full_again(struct ring *r);
 
 /**
- * ring_empty() - move what is in the ring into memory. By any thread. Return: 0; -ENOMEM: no block was free, the rest
- * stays in the ring.
+ * ring_empty() - move the records in the ring to memory. Call from any thread. Return: 0; -ENOMEM: no block was free,
+ * the rest stays in the ring.
  */
 int ring_empty(struct ring *r);
 
@@ -91,22 +91,22 @@ void ring_look(struct ring *r, size_t word, ring_look_fn *fn, void *ctx);
 /** ring_used() - bytes in the ring that nobody has read. By any thread. */
 size_t ring_used(struct ring *r);
 
-/** ring_kept() - bytes in memory: they wait to be read, or the reader has them. By any thread, without the lock. */
+/** ring_kept() - bytes in memory: they wait, or are being read. Any thread may call it, without the lock. */
 size_t ring_kept(const struct ring *r);
 
-/** ring_fn - gets a whole record, @size bytes, valid during the call only; non-zero ends the reading after it. */
+/** ring_fn - gets a whole record, @size bytes, valid only during the call; a non-zero result ends the reading. */
 typedef int ring_fn(void *ctx, const struct perf_event_header *record, size_t size);
 
 /**
- * ring_part_fn - called behind a record after which the ring may have had no room, so that some may be lost. Non-zero
- * ends the reading.
+ * ring_part_fn - called after a record behind which the ring may have had no room, so that records may be lost. A
+ * non-zero result ends the reading.
  * @copied_ns: CLOCK_MONOTONIC, before the ring had room again
  */
 typedef int ring_part_fn(void *ctx, uint64_t copied_ns);
 
 /**
- * ring_read() - give every record that is complete now to @fn, oldest first. By one thread.
- * @full: NULL: nobody asks
+ * ring_read() - pass every record that is complete now to @fn, oldest first. Call from one thread only.
+ * @full: may be NULL
  *
  * Return: 0; what @fn or @full returned: the next call goes on behind that; -ENOMEM: no block was free; -EBADMSG: a
  * size or the counters were impossible: what came with it is dropped, what has come since is not, and has not been read

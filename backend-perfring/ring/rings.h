@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the source of live records has: two rings for each place of the events, and the queue of their records. */
+/* The state of the source of live records: two rings for each place of the events, and the queue of their records. */
 #ifndef PERFRING_RINGS_H
 #define PERFRING_RINGS_H
 
@@ -12,58 +12,58 @@ struct lost {
 	uint64_t samples, switches, notes[NOTED_NR];
 };
 
-/** struct cpu_rings - of the place of events.places with the same number. */
+/** struct cpu_rings - the rings of the place in events.places with the same number. */
 struct cpu_rings {
-	const struct source *source; /* that it is of */
+	const struct source *source; /* the source that it is part of */
 	struct ring samples, side;
-	uint64_t *switch_ids; /* of its events at switches, ascending */
+	uint64_t *switch_ids; /* ids of its events at switches, ascending */
 	size_t nr_switch_ids;
-	struct lost lost;        /* when they were asked last */
+	struct lost lost;        /* at the last check */
 	uint64_t lost_side;      /* the same of @side */
-	struct sample_note note; /* of the sample that comes next */
+	struct sample_note note; /* of the next sample */
 	bool noted;
-	uint64_t latest;         /* time of a record that was read from @samples */
+	uint64_t latest;         /* latest time of the records that were read from @samples */
 	uint64_t lost_when_full; /* records, by PERF_FORMAT_LOST */
 };
 
 struct source {
 	const struct source_env *env;
-	struct blocks *blocks; /* of all rings */
+	struct blocks *blocks; /* for all rings */
 	struct cpu_rings *rings;
 	struct queue queue;
 	bool started;
-	size_t kept_most;      /* bytes that waited, seen by rings_fetch() */
+	size_t kept_most;      /* most bytes that waited, as rings_fetch() saw */
 	bool told_of_all;      /* see side_band_tell_of_all() */
-	bool refresh;          /* names are to be read anew, */
-	uint64_t refreshed_at; /* but not as often as records get lost */
+	bool refresh;          /* names should be read again, */
+	uint64_t refreshed_at; /* but less often than records get lost */
 	bool starting;         /* samples do not count yet */
 	struct unseen *unseen; /* NULL: a program in the kernel tells */
 };
 
-/* Is there a program in the kernel that counts, and passes on the rest? */
+/* True if a BPF program counts, and passes on the rest. */
 static inline bool rings_in_kernel(const struct source *b)
 {
 	return b->env->nr_counters;
 }
 
-/* Of what is read, if no program in the kernel tells to which set it belongs. */
+/* The stats for records that a BPF program does not assign to a set. */
 static inline struct stats *rings_stats(struct source *b)
 {
 	return &b->queue.applier.stats[b->queue.applier.set];
 }
 
-/* ---- map.c: the rings of one place are mapped, and joined by all events that write to them */
+/* ---- map.c: map the rings of one place; all of its events write to them */
 
 /**
- * rings_map() - those of place @i whose events are open. Where memory may not be locked for all rings, smaller ones are
- * tried: in a run that has not begun, for all places up to @i. Return: 0 or -errno, described.
+ * rings_map() - map the rings of place @i whose events are open. If not enough memory may be locked, try smaller rings:
+ * before the run has begun, for all places up to @i. Return: 0 or -errno, described.
  */
 int rings_map(struct source *b, size_t i, struct err *err);
 
-/** rings_unmap() - free what @s has; it is empty then. */
+/** rings_unmap() - free all rings of @s; it is empty then. */
 void rings_unmap(struct cpu_rings *s);
 
-/** rings_is_switch() - is @id of an event at switches? */
+/** rings_is_switch() - true if @id is that of an event at switches. */
 bool rings_is_switch(const struct cpu_rings *s, uint64_t id);
 
 /* ---- reading.c: records go to the queue, if they belong to this run */
@@ -71,51 +71,51 @@ bool rings_is_switch(const struct cpu_rings *s, uint64_t id);
 /** rings_pack() - a ring_pack_fn of a ring for samples. @ctx: its struct cpu_rings */
 size_t rings_pack(void *ctx, const struct perf_event_header *record, size_t size, void *to);
 
-/** rings_read() - what is there in all rings now. Return: 0 or -errno, described. */
+/** rings_read() - read all records that are in the rings now. Return: 0 or -errno, described. */
 int rings_read(struct source *b, struct err *err);
 
-/** rings_read_place() - the same of place @i alone. */
+/** rings_read_place() - the same for place @i alone. */
 int rings_read_place(struct source *b, uint32_t i, struct err *err);
 
 /**
- * rings_mark_gap() - switches of place @i may have been lost. The ring tells of them in front of the next record that
- * has room, which may take long, and until then nobody knows: a thread that came back and left again would seem to have
- * been away all the time. Return: 0 or -ENOMEM.
+ * rings_mark_gap() - switches of place @i may have been lost. The kernel reports lost records in front of the next
+ * record that fits into the ring, which may take long. Until then, a thread that came back and left again would seem to
+ * have been off CPU all the time. Return: 0 or -ENOMEM.
  */
 int rings_mark_gap(struct source *b, uint32_t i, uint64_t time, enum record_gap what);
 
-/* ---- lost.c: records that were lost, as the rings tell and as the events count */
+/* ---- lost.c: lost records, by the reports in the rings and by the counts of the events */
 
 /**
- * lost_now() - what the events of place @i that write to the ring for samples have lost so far. lost_side_now(): the
- * same of the other ring. Before 6.0 that is not known: 0.
+ * lost_now() - how many records were lost so far by the events of place @i that write to the ring for samples.
+ * lost_side_now(): the same for the other ring. Unknown before 6.0: then 0.
  */
 struct lost lost_now(const struct source *b, size_t i);
 uint64_t lost_side_now(const struct source *b, size_t i);
 
 uint64_t lost_sum(const struct lost *l);
 
-/** lost_told() - a ring of place @i says that @records were lost before the next one. @side: which */
+/** lost_told() - a ring of place @i reports that @records were lost before the next one. @side: which ring */
 void lost_told(struct source *b, uint32_t i, bool side, uint64_t records);
 
 /**
- * lost_side_band() - @records about names and mappings were lost; 0: it is not known how many. Names are read anew.
+ * lost_side_band() - @records about names and mappings were lost; 0: unknown how many. Names will be read again.
  */
 void lost_side_band(struct source *b, uint64_t records);
 
 /**
- * lost_count() - add to the statistics what place @i has lost since it was asked last: a ring tells of lost records in
- * front of the next one that fits, which never comes for those at the very end. lost_count_side(): the same of the
+ * lost_count() - add the records that place @i has lost since the last call to the statistics: the kernel reports lost
+ * records in front of the next one that fits, which never comes at the very end. lost_count_side(): the same for the
  * other ring.
  */
 void lost_count(struct source *b, uint32_t i);
 void lost_count_side(struct source *b, uint32_t i);
 
-/** lost_count_all(), lost_count_all_side() - of all places. */
+/** lost_count_all(), lost_count_all_side() - the same for all places. */
 void lost_count_all(struct source *b);
 void lost_count_all_side(struct source *b);
 
-/* ---- fetch.c: another thread empties the rings into memory, while the reader works */
+/* ---- fetch.c: another thread empties the rings into memory while the reader works */
 
 /** rings_fetch() - see source_ops.fetch. */
 int rings_fetch(struct source *b, struct err *err);
@@ -147,7 +147,7 @@ int rings_look(struct source *b);
  * name from then on.
  */
 
-/** refresh_read() - add the names of all threads, each with the time it was read at. Return: 0 or -ENOMEM. */
+/** refresh_read() - add the names of all threads, each with the time when it was read. Return: 0 or -ENOMEM. */
 int refresh_read(struct queue *q);
 
 #endif
