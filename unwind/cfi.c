@@ -8,7 +8,7 @@
 #define MAX_STATES 16
 #define NO_REG     UINT8_MAX
 
-/* LSB 5.0 core, section 10.5.1: the low four bits are the form, three of the others what is added. */
+/* LSB 5.0 core, section 10.5.1: the low four bits are the form; three others select the base to add. */
 enum {
 	DW_EH_PE_absptr = 0x00,
 	DW_EH_PE_uleb128 = 0x01,
@@ -108,7 +108,7 @@ int cfi_pointer(const uint8_t *bytes, size_t len, uint8_t encoding, uint64_t add
 	return rc ? rc : (int)(c.at - c.begin);
 }
 
-/* Leaves @c behind the CIE id or pointer. That has 4 bytes in .eh_frame also if the length has 8 (LSB). */
+/* Leaves @c behind the CIE id or pointer. In .eh_frame that always has 4 bytes, also if the length has 8 (LSB). */
 static int header(enum cfi_section section, struct cursor *c, struct cfi_record *out)
 {
 	uint64_t length = cursor_fixed(c, 4), id, id_addr, none = UINT32_MAX;
@@ -149,7 +149,7 @@ int cfi_record(enum cfi_section section, const uint8_t *bytes, size_t len, uint6
 	return header(section, &c, out);
 }
 
-/* A record of which all bytes must be there: @c ends where it ends. */
+/* Parse a record whose bytes must all be there: @c ends at its end. */
 static int whole(enum cfi_section section, struct cursor *c, struct cfi_record *out)
 {
 	int rc = header(section, c, out);
@@ -163,8 +163,8 @@ static int whole(enum cfi_section section, struct cursor *c, struct cfi_record *
 }
 
 /*
- * Like libgcc: a letter that is not known ends the augmentation, whose length is known. Then the encoding of addresses
- * must be, too. Without 'z' only letters without data can be stepped over; gas writes "S" in .debug_frame.
+ * Like libgcc: an unknown letter ends the augmentation, whose length is known. Then the encoding of addresses must be
+ * known already. Without 'z', only letters without data can be skipped; gas writes "S" in .debug_frame.
  */
 static int augmentation(struct cursor *c, const char *letters, struct cfi_cie *out)
 {
@@ -235,7 +235,7 @@ int cfi_cie_parse(enum cfi_section section, const uint8_t *bytes, size_t len, ui
 	/* Sizes of an address and of a segment selector. */
 	if (version == 4 && (cursor_fixed(&c, 1) != 8 || cursor_fixed(&c, 1) != 0))
 		return c.bad ? -EBADMSG : -ENOTSUP;
-	if (!strncmp(letters, "eh", 2)) /* of gcc before 3.0: a pointer comes next */
+	if (!strncmp(letters, "eh", 2)) /* gcc before 3.0: a pointer comes next */
 		return -ENOTSUP;
 	out->code_align = cursor_uleb(&c);
 	out->data_align = cursor_sleb(&c);
@@ -286,18 +286,18 @@ int cfi_fde_parse(const struct cfi_cie *cie, const uint8_t *bytes, size_t len, u
 
 /* ---- rows */
 
-/* The row in the making holds from @row->start to, as long as nothing says less, the end of the FDE. */
+/* The current row is valid from @row->start to the end of the FDE, unless a later instruction ends it. */
 struct machine {
 	struct cursor c;
 	const struct cfi_cie *cie;
 	struct cfi_row *row;
-	const struct cfi_row *initial; /* what the CIE's program left; NULL while that runs */
+	const struct cfi_row *initial; /* the state after the CIE's program; NULL while that runs */
 	uint64_t wanted;               /* address */
 	size_t nr_saved;
 	struct cfi_row saved[MAX_STATES];
 };
 
-/* Return: 1 when what follows is for addresses behind the wanted one. */
+/* Return: 1 if the instructions that follow are for addresses behind the wanted one. */
 static int move(struct machine *m, uint64_t to)
 {
 	if (m->c.bad || !m->initial || to < m->row->start)
@@ -331,7 +331,7 @@ static int set_loc(struct machine *m)
 	return rc ? rc : move(m, to);
 }
 
-/* Products wrap: an absurd offset gives an absurd address, which nothing can be read from. */
+/* Products wrap: an absurd offset gives an absurd address, where no read succeeds. */
 static int64_t factored(const struct machine *m, uint64_t n)
 {
 	return (int64_t)(n * (uint64_t)m->cie->data_align);
@@ -347,7 +347,7 @@ static int64_t signed_offset(struct machine *m)
 	return factored(m, (uint64_t)cursor_sleb(&m->c));
 }
 
-/* Steps over an expression. Return: the address of its length. */
+/* Skip an expression. Return: the address of its length. */
 static int64_t expression(struct machine *m)
 {
 	uint64_t addr = cursor_addr(&m->c);
@@ -365,7 +365,7 @@ static int set_rule(struct machine *m, uint64_t reg, enum cfi_how how, int64_t v
 	return 0;
 }
 
-/* A value in a vector register is lost; that must not look like the outermost frame. */
+/* A value in a vector register counts as lost; but then this must not look like the outermost frame. */
 static int in_register(struct machine *m, uint64_t reg)
 {
 	uint64_t from = cursor_uleb(&m->c);
@@ -417,7 +417,7 @@ static int def_cfa_expression(struct machine *m)
 {
 	m->row->cfa_value = expression(m);
 	m->row->cfa_expr = true;
-	m->row->cfa_reg = NO_REG; /* so that half a new rule does not complete what an older one left */
+	m->row->cfa_reg = NO_REG; /* so that half of a new rule does not complete an older one */
 	return 0;
 }
 

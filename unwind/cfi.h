@@ -24,13 +24,13 @@ enum cfi_section { CFI_EH_FRAME, CFI_DEBUG_FRAME };
 
 /** enum cfi_how - where the caller's value of a register is. @value is that of struct cfi_row. */
 enum cfi_how {
-	CFI_SAME,       /* it was not changed */
+	CFI_SAME,       /* it did not change */
 	CFI_UNDEFINED,  /* lost, or in a register beyond these; for the return address: this is the outermost frame */
 	CFI_OFFSET,     /* in memory at CFA + value */
 	CFI_VAL_OFFSET, /* it is CFA + value */
 	CFI_REGISTER,   /* in register number value */
-	CFI_EXPR,     /* in memory where the expression at address value says, which begins with its length (ULEB128) */
-	CFI_VAL_EXPR, /* it is what that expression gives */
+	CFI_EXPR,     /* in memory at the result of the expression at address value, after its length (ULEB128) */
+	CFI_VAL_EXPR, /* the result of that expression */
 };
 
 /**
@@ -48,13 +48,13 @@ struct cfi_row {
 	arch_regs changed;         /* bit N: how[N] is not CFI_SAME */
 	uint8_t cfa_reg;           /* below ARCH_NR_REGS */
 	bool cfa_expr;
-	bool signal; /* of a signal frame: the caller was interrupted, and did not call */
+	bool signal; /* a signal frame: the caller was interrupted, and did not call */
 	bool debug_frame;
 	uint8_t return_reg; /* whose value is the return address; below ARCH_NR_REGS */
 };
 
 /**
- * struct cfi_cie - what a Common Information Entry says, parsed. Borrows the bytes it was made of.
+ * struct cfi_cie - a parsed Common Information Entry. Borrows the bytes that were parsed.
  */
 struct cfi_cie {
 	enum cfi_section section;
@@ -78,30 +78,29 @@ struct cfi_fde {
 
 /** struct cfi_record - the header that CIE and FDE have in common. */
 struct cfi_record {
-	uint64_t size;   /* of the whole record, its length field included; 4 for the terminator of .eh_frame */
+	uint64_t size;   /* of the whole record, including its length field; 4 for the terminator of .eh_frame */
 	bool terminator; /* a length of 0 */
 	bool is_cie;
 	uint64_t cie_addr; /* of an FDE: the address of its CIE */
 };
 
 /**
- * cfi_record() - look at the record that begins at address @addr.
- * @bytes: at least its first 20 bytes if the section has as many, else what there is: @len
- * Return: 0; -EBADMSG: it makes no sense, or is longer than CFI_RECORD_MAX.
+ * cfi_record() - parse the head of the record that begins at address @addr.
+ * @bytes: @len bytes: at least its first 20, or the rest of the section
+ * Return: 0; -EBADMSG: it is malformed, or is longer than CFI_RECORD_MAX.
  */
 int cfi_record(enum cfi_section section, const uint8_t *bytes, size_t len, uint64_t addr, struct cfi_record *out);
 
 /**
- * cfi_cie_parse() - a whole CIE.
+ * cfi_cie_parse() - parse a whole CIE.
  * @bytes: all @len bytes of it, at address @addr
- * Return: 0; -EBADMSG: damaged; -ENOTSUP: a version, augmentation, address size or return address register that is not
- * known here.
+ * Return: 0; -EBADMSG: damaged; -ENOTSUP: an unknown version, augmentation, address size or return address register.
  */
 int cfi_cie_parse(enum cfi_section section, const uint8_t *bytes, size_t len, uint64_t addr, struct cfi_cie *out);
 
 /**
- * cfi_fde_parse() - a whole FDE of @cie.
- * @data_base: what DW_EH_PE_datarel addresses count from: the beginning of .eh_frame_hdr
+ * cfi_fde_parse() - parse a whole FDE of @cie.
+ * @data_base: base of DW_EH_PE_datarel addresses: the beginning of .eh_frame_hdr
  * Return: as above; -ENOTSUP also for an encoding that needs more than this.
  */
 int cfi_fde_parse(const struct cfi_cie *cie, const uint8_t *bytes, size_t len, uint64_t addr, uint64_t data_base,

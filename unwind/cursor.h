@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** struct cursor - borrowed bytes [@begin, @end), of which those from @at on are to be read. */
+/** struct cursor - borrowed bytes [@begin, @end); the next one to read is at @at. */
 struct cursor {
 	const uint8_t *begin, *at, *end;
 	uint64_t addr; /* of @begin */
@@ -69,7 +69,7 @@ static inline int64_t cursor_signed(struct cursor *c, size_t size)
 	return (int64_t)((cursor_fixed(c, size) ^ sign) - sign);
 }
 
-/* At most the 10 bytes that 64 bits need; what the last of them says of a 65th bit is lost. */
+/* At most the 10 bytes that 64 bits need; bits beyond the 64th in the last byte are lost. */
 static inline uint64_t cursor_leb(struct cursor *c, bool sign)
 {
 	uint64_t v = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A range of addresses of an ELF file, and the bytes that are there. Not thread safe. */
+/* A range of addresses of an ELF file, and its bytes. Not thread safe. */
 #ifndef UNWIND_EXTENT_H
 #define UNWIND_EXTENT_H
 
@@ -20,7 +20,7 @@ struct extent {
 /** extent_left() - bytes from @addr to the end; 0: @addr is not in it. */
 uint64_t extent_left(const struct extent *e, uint64_t addr);
 
-/** extent_from() - @out is what is left of @e, whose bytes are in a file, from @addr on. False: nothing. */
+/** extent_from() - @out: the rest of @e, whose bytes are in a file, from @addr on. False: nothing. */
 bool extent_from(const struct extent *e, uint64_t addr, struct extent *out);
 
 /** extent_read() - copy @len bytes. Return: 0; -EFAULT: not all are in it; as file_bytes_read_kept(). */
@@ -28,7 +28,7 @@ int extent_read(const struct extent *e, uint64_t addr, void *to, size_t len);
 
 /**
  * extent_inflate() - replace the compressed contents of a section (SHF_COMPRESSED) by the plain ones, in memory.
- * @gnu: the section is called .zdebug_..., see elf_inflate_gnu()
+ * @gnu: the section has the name .zdebug_..., see elf_inflate_gnu()
  * Return: 0; -errno as elf_inflate_section(), and @e is as it was.
  */
 int extent_inflate(struct extent *e, bool gnu);

@@ -7,8 +7,8 @@
 
 #define FRAMES_MAX  8192         /* followed for one sample; real stacks have few copies of a return address */
 #define CALLS_MAX   16           /* looked up for one sample: each may be a search in a file */
-#define STACK_REACH (64UL << 20) /* above the stack pointer: further up is no frame of this stack */
-#define PAGE        4096         /* nothing is mapped within one from address 0, nor from the end of a whole copy */
+#define STACK_REACH (64UL << 20) /* above the stack pointer: higher addresses are not frames of this stack */
+#define PAGE        4096         /* nothing is mapped in the first page, nor in the page behind a whole copy */
 
 /* Return: false: it is not in the copy. */
 static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_frame *frame)
@@ -22,10 +22,10 @@ static bool read_frame(const struct frame_chain *c, uint64_t at, struct arch_fra
 }
 
 /*
- * The frame pointer @fp, which leads from a frame on, is not that of a frame. May the kernel have read the @i-th
- * address of the callchain by it? The outermost function that has a frame saves the register of one that has none, such as
- * __libc_start_main(): the value is small (dynamic glibc 2.36), or points to data (a static program) or text (glibc up
- * to 2.33). The kernel follows it as far as it can read: the addresses that it finds are hardly ever behind a call.
+ * A frame leads to @fp, which is not the address of a frame. Return true if the kernel may have used it to read the
+ * @i-th address of the callchain. The outermost function that has a frame saves the register of one that has none, such
+ * as __libc_start_main(): the value is small (dynamic glibc 2.36), or points to data (a static program) or text (glibc
+ * up to 2.33). The kernel follows it as far as it can read: the addresses that it finds are hardly ever behind a call.
  */
 static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i, unsigned int *calls)
 {
@@ -39,8 +39,8 @@ static bool may_leave(const struct frame_chain *c, uint64_t fp, size_t i, unsign
 }
 
 /*
- * How many return addresses of the callchain are in the copy from the frame at @at on; 0: another one is there. The
- * kernel has read the frames that the copy does not have: they are on the stack, or the frame pointer has left it.
+ * Return how many return addresses of the callchain are in the copy from the frame at @at on; 0: another one is there.
+ * Frames that are missing in the copy were read by the kernel: they are on the stack, or the frame pointer has left it.
  */
 static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned int *left, unsigned int *calls)
 {
@@ -60,7 +60,7 @@ static size_t count_frames(const struct frame_chain *c, uint64_t at, unsigned in
 	return i > 1 && at - c->sp >= c->size + PAGE && may_leave(c, at, i, calls) ? i - 1 : 0;
 }
 
-/* Does a frame below @fp lead to it? Then the task is in that one. Perhaps, where many seem to. */
+/* True if a frame below @fp leads to it: then the task is in that frame. Also true if many seem to lead there. */
 static bool is_outer(const struct frame_chain *c, uint64_t fp)
 {
 	unsigned int calls = 0;
@@ -78,7 +78,7 @@ enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *f
 	unsigned int left = FRAMES_MAX, calls = 0;
 	struct arch_frame frame;
 	uint64_t at, found = 0;
-	bool several = false; /* that lead as far as @found, and not to the end: one may be left of an earlier call */
+	bool several = false; /* others lead as far as @found, none to the end: one may be left of an earlier call */
 	size_t most = 0, nr;
 
 	for (at = c->sp; c->nr > 1 && read_frame(c, at, &frame); at += sizeof(at)) {

@@ -22,13 +22,13 @@
 #include <stdint.h>
 
 /**
- * struct frame_chain - what is known of a sample.
+ * struct frame_chain - the input, from a sample.
  * @ips:     @nr user addresses of its callchain, that of the sample first
  * @stack:   @size bytes, copied from @sp on
- * @whole:   above them is no more of the stack
- * @is_call: NULL: the kernel has walked by the right frame pointer; else may a function return to this address, which
- * is not the one whose frame is looked for? Asked a few times only
- * @is_return: the same for any function, by the call in front of it
+ * @whole:   the stack ends with the copy
+ * @is_call: NULL: the kernel has used the right frame pointer; else returns true if a function other than the one whose
+ *           frame is looked for may return to this address. Called only a few times
+ * @is_return: the same for any function, by the call in front of the address
  */
 struct frame_chain {
 	const uint64_t *ips;
@@ -42,7 +42,7 @@ struct frame_chain {
 	bool (*is_return)(void *ctx, uint64_t addr);
 };
 
-/** enum frame_chain_found - where the frame is that a callchain was walked from. */
+/** enum frame_chain_found - where the frame is from which the kernel walked. */
 enum frame_chain_found {
 	FRAME_CHAIN_NONE,   /* nowhere, or not of the innermost function that has one */
 	FRAME_CHAIN_FOUND,  /* in the copy */
@@ -52,9 +52,9 @@ enum frame_chain_found {
 /**
  * frame_chain_find() - the address in the stack from which frame pointers lead through the callchain.
  * @fp: out: set if it is found
- * Return: FRAME_CHAIN_NONE also if the limit of work is reached first. If several addresses fit, the one that leads
- * furthest within the copy is taken, then the lowest: a callchain of limited length fits all frames of a recursion but
- * the last ones.
+ * Return: FRAME_CHAIN_NONE also if the limit of work is reached first. If several addresses fit, the result is the one
+ * that leads furthest within the copy, then the lowest: a callchain of limited length fits all frames of a recursion
+ * but the last ones.
  */
 enum frame_chain_found frame_chain_find(const struct frame_chain *c, uint64_t *fp);
 

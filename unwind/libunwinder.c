@@ -12,16 +12,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define REPLY_MS         2000 /* for a reply, on a host where others have the CPU */
+#define REPLY_MS         2000 /* for a reply, on a host where other processes have the CPU */
 #define QUESTIONS_MAX    (4 * UNWIND_MAX_FRAMES)
 #define STACK_NS         (3 * NSEC_PER_SEC) /* for all replies of a stack */
 #define FAILURES_AT_ONCE 16                 /* of all processes; then one a second, see fail() */
 #define FAILURE_TIMES    10
 #define CREDIT_MAX       ((int64_t)(FAILURES_AT_ONCE * NSEC_PER_SEC))
 #define FAILURES_OF_PID  4
-#define CPU_MS           500                    /* for a stack; with the files that it is the first one in */
+#define CPU_MS           500                    /* for a stack, including opening the files in which it is the first */
 #define PIDS             512                    /* remembered, by pid */
-#define SLOW_NS          (100 * 1000 * 1000ULL) /* a stack that takes longer costs credit, as a failure does */
+#define SLOW_NS          (100 * 1000 * 1000ULL) /* a stack that takes longer costs credit, like a failure */
 #define RECENT           LIBUNWINDER_MAPS
 #define DOES_NOT_END     (-ELOOP)
 
@@ -36,17 +36,17 @@ struct process {
 struct libunwinder {
 	struct worker *worker;
 	struct libunwinder_shared *shared;
-	bool started;                        /* the worker process, see call_worker() */
+	bool started;                        /* the worker process is running, see call_worker() */
 	bool answered;                       /* a worker has unwound a stack */
 	uint64_t serials[LIBUNWINDER_SLOTS]; /* rules_serial() of the files that the worker has; 0: none */
 	struct process processes[PIDS];
 	int64_t credit_ns; /* see may_fail() */
 	uint64_t credit_at;
 	uint64_t nr_failed;
-	int failed_rc; /* of the first one */
-	int off;       /* why nothing is unwound any more; 0: it is */
+	int failed_rc; /* of the first failure */
+	int off;       /* why no stack is unwound any more; 0: they are */
 
-	/* Of the stack at work. */
+	/* Of the current stack. */
 	struct libunwinder_sample sample;
 	struct process *process;
 	const struct unwind_mappings *mappings;
@@ -114,8 +114,8 @@ static bool is_of_worker(int rc)
 
 /*
  * The next stack starts a new worker process. A failure costs a second of credit, or ten times the time it took, so
- * that failures never take more than a tenth of the profiler's time. A worker that has unwound stacks is not believed
- * that it cannot: by then files may have taken it over.
+ * failures never take more than a tenth of the profiler's time. A worker that has unwound stacks is not believed
+ * when it reports that it cannot: hostile files may have taken it over by then.
  */
 static void fail(struct libunwinder *l, int rc, uint64_t took_ns)
 {
@@ -129,7 +129,7 @@ static void fail(struct libunwinder *l, int rc, uint64_t took_ns)
 		l->off = rc;
 }
 
-/* ---- what the worker asks */
+/* ---- requests of the worker */
 
 static uint32_t slot_of(uint64_t serial)
 {
@@ -149,7 +149,7 @@ static void find_slot(struct libunwinder *l, const struct mapping *m, struct lib
 		return;
 	if (is_vdso) {
 		out->slot = LIBUNWINDER_VDSO;
-		out->pgoff = 0; /* it is mapped from its beginning, whatever some kernels say */
+		out->pgoff = 0; /* it is mapped from its beginning; some kernels report another offset */
 		return;
 	}
 	rules_fds(rules, fd, &debug_fd);
@@ -204,7 +204,7 @@ static void foresee(struct libunwinder *l)
 	}
 }
 
-/* ---- a stack */
+/* ---- one stack */
 
 /* The next answer to the worker. @debug_fd: the debug file of the file that was sent last; -1: it has none. */
 struct answer {
@@ -249,7 +249,7 @@ static int call_worker(struct libunwinder *l, const struct worker_message *reque
 	return rc;
 }
 
-/* Files may have taken the worker over: its addresses are to be user addresses, the first of them the sample's. */
+/* Hostile files may have taken the worker over: all must be user addresses, and the first one the sample's. */
 static bool is_stack(const struct libunwinder *l, const struct libunwinder_reply *reply)
 {
 	uint32_t i;
@@ -263,7 +263,7 @@ static bool is_stack(const struct libunwinder *l, const struct libunwinder_reply
 	return true;
 }
 
-/* Return: 0; -errno as worker_call(); -EBADMSG: that is no reply. */
+/* Return: 0; -errno as worker_call(); -EBADMSG: a malformed reply. */
 static int call(struct libunwinder *l, struct answer *a)
 {
 	struct libunwinder_reply *reply = &l->reply;

@@ -34,14 +34,14 @@ void libunwinder_free(struct libunwinder *l);
  * libunwinder_walk() - the whole stack of one sample, as unwind_walk() does it.
  * @pid:  the process, to count failures by; 0: not known
  * @copy: the copy of the stack. Other memory is that of files which the process cannot write to
- * @out:  as of unwind_walk(). @out->left says UNWIND_LEFT_NO_RULES of frames for which libunwind had no rules
- * Return: 0; -errno: libunwind has failed, or was not asked: @out is the interrupted address alone, with UNWIND_BAD.
+ * @out:  as of unwind_walk(). @out->left has UNWIND_LEFT_NO_RULES for frames without rules by libunwind
+ * Return: 0; -errno: libunwind has failed, or was not used: @out is the interrupted address alone, with UNWIND_BAD.
  */
 int libunwinder_walk(struct libunwinder *l, pid_t pid, const struct unwind_regs *regs, const struct unwind_copy *copy,
 		     const struct unwind_mappings *mappings, const struct unwind_files *files,
 		     struct unwind_result *out);
 
-/** libunwinder_failed() - have stacks been lost? Return: true and in @why how many, with the first cause. */
+/** libunwinder_failed() - true if stacks have been lost. @why: out: their number and the first cause. */
 bool libunwinder_failed(const struct libunwinder *l, struct err *why);
 
 #endif

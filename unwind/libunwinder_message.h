@@ -8,7 +8,7 @@
 
 #define LIBUNWINDER_SLOTS 128                     /* files that the worker has open */
 #define LIBUNWINDER_VDSO  LIBUNWINDER_SLOTS       /* the worker's own vDSO, in place of a slot */
-#define LIBUNWINDER_NONE  (LIBUNWINDER_SLOTS + 1) /* there is no file to be had */
+#define LIBUNWINDER_NONE  (LIBUNWINDER_SLOTS + 1) /* no file */
 #define LIBUNWINDER_MAPS  32                      /* mappings that come with a sample */
 #define LIBUNWINDER_COPY  (64u << 10)             /* bytes of a stack */
 
@@ -23,14 +23,14 @@ struct libunwinder_map {
 struct libunwinder_sample {
 	struct unwind_regs regs;
 	struct unwind_copy copy;
-	uint32_t cap; /* addresses that are wanted, at most UNWIND_MAX_FRAMES */
+	uint32_t cap; /* limit on addresses, at most UNWIND_MAX_FRAMES */
 	uint32_t nr_maps;
 	struct libunwinder_map maps[LIBUNWINDER_MAPS];
 };
 
 /**
- * struct libunwinder_shared - memory that both have. It is written for the worker alone: the worker may write to it,
- * too, at any time, so nothing is ever read back.
+ * struct libunwinder_shared - memory that both processes share. Only the worker reads it. The worker may also write to
+ * it at any time, so we never read it back.
  */
 struct libunwinder_shared {
 	struct libunwinder_sample sample;
@@ -47,7 +47,7 @@ enum libunwinder_said {
 struct libunwinder_reply {
 	uint32_t said, nr;
 	uint64_t addr;
-	uint64_t missing; /* as in struct unwind_result, and so are those: */
+	uint64_t missing; /* as in struct unwind_result, like the next ones */
 	uint32_t end, unknown, by_fp;
 	uint8_t left[UNWIND_MAX_FRAMES];
 	uint64_t ips[UNWIND_MAX_FRAMES];
@@ -57,7 +57,9 @@ struct libunwinder_reply {
 
 _Static_assert(sizeof(struct libunwinder_reply) <= WORKER_MESSAGE_MAX, "it is one message");
 
-/** libunwinder_serve() - the job of the worker, @ctx is what is shared; libunwinder_prepare(): to begin with. */
+/**
+ * libunwinder_serve(), libunwinder_prepare() - functions of the worker, see struct worker_job. @ctx: the shared memory.
+ */
 int libunwinder_serve(void *ctx, const struct worker_message *request, struct worker_message *reply);
 void libunwinder_prepare(void *ctx);
 

@@ -22,25 +22,25 @@ extern int search_unwind_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_
 			       void *arg);
 
 #define MEMORY_MAX (1ull << 30)
-#define WORDS      4096 /* of files, kept */
+#define WORDS      4096 /* of files that are kept */
 
 /*
- * Addresses that no process has. libunwind reads here what this file makes for it: a search table of one entry, and a
- * record of .debug_frame in the form of .eh_frame.
+ * Addresses that no process has. libunwind reads data there that this file makes for it: a search table with one entry,
+ * and a record of .debug_frame in the form of .eh_frame.
  */
 #define OWN_ADDR  (1ULL << 62)
 #define OWN_BYTES (CFI_RECORD_MAX + 4096)
 #define OWN_CIE   8 /* behind the table */
 
-/* The stack at work. */
+/* The current stack. */
 struct work {
 	struct libunwinder_sample sample;
 	struct unwind_copy copy;
 	struct libunwinder_map maps[LIBUNWINDER_MAPS];
 	size_t nr_maps, next_map;
-	struct rules *rules; /* of the frame at work; NULL: none */
+	struct rules *rules; /* of the current frame; NULL: none */
 	uint64_t bias;       /* of its addresses, against those of the file */
-	int lost;            /* -errno: the profiler answers no more, or there is no memory */
+	int lost;            /* -errno: the profiler does not answer any more, or there is no memory */
 
 	/* Results of the current step. */
 	uint64_t asked; /* the address whose rules libunwind looks for */
@@ -52,7 +52,7 @@ struct work {
 	size_t own_size;
 };
 
-/* A word of a file that was read lately. */
+/* A word of a file that was read recently. */
 struct word {
 	const struct rules *rules; /* NULL: none */
 	uint64_t addr, value;
@@ -211,7 +211,7 @@ static int read_memory(struct work *w, uint64_t addr, void *to, size_t len)
 		return rc;
 	if (len == sizeof(unw_word_t) && !read_word(w, addr - w->bias, to))
 		return 0;
-	/* Even where the address could be the stack's: thread stacks lie between libraries. */
+	/* Check this first, even if the address could be the stack's: thread stacks lie between libraries. */
 	if (!rules_read(w->rules, addr - w->bias, to, len) ||
 	    !rules_read_records(w->rules, addr - w->bias, w->parses, to, len))
 		return 0;
@@ -300,7 +300,7 @@ static void end_record(struct work *w, size_t at)
 	memcpy(w->own + at, &size, sizeof(size));
 }
 
-/* Write a CIE without augmentation and an FDE with 8-byte addresses, as in .eh_frame. Return: where the FDE is. */
+/* Write a CIE without augmentation and an FDE with 8-byte addresses, as in .eh_frame. Return: the offset of the FDE. */
 static size_t put_records(struct work *w, const struct cfi_cie *cie, const struct cfi_fde *fde)
 {
 	size_t at;
@@ -401,7 +401,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 		rc = search_debug(w, ip, pi, need);
 	w->parses = false;
 	w->no_rules = rc == -UNW_ENOINFO;
-	/* libunwind guesses where there are no rules. An address in no mapping is no code: the stack ends. */
+		/* Without rules libunwind guesses. But an address in no mapping is not code: end the stack. */
 	return w->unmapped ? -UNW_EUNSPEC : rc;
 }
 
@@ -458,7 +458,7 @@ static unw_accessors_t accessors = {
 
 /* ---- a stack */
 
-/* Why a frame could not be left; @rc: of unw_step(). @outermost: it is a caller, and its frame pointer is 0. */
+/* Why a frame could not be left; @rc: of unw_step(). @outermost: the frame is a caller, and its frame pointer is 0. */
 static enum unwind_end end_of(const struct work *w, int rc, bool outermost)
 {
 	if (w->missing)
@@ -523,7 +523,7 @@ void libunwinder_prepare(void *ctx)
 	space = unw_create_addr_space(&accessors, 0);
 	if (!space)
 		return;
-	/* Its cache is by address alone, which means something else in another process, and after a mapping changes. */
+	/* Its cache is by address alone, which is wrong for another process, and after a mapping changes. */
 	unw_set_caching_policy(space, UNW_CACHE_NONE);
 	unusable = 0;
 }

@@ -18,7 +18,7 @@ static unsigned char *frame_in(const struct return_probes *p, uint64_t at)
 
 /*
  * Follow the frames, whose return addresses are those of the callchain from the @i-th on. @write: restore them. Return:
- * how many were replaced and are known; 0 also if an address is another one.
+ * how many were replaced and are known; 0 also if a return address differs.
  */
 static size_t follow(const struct return_probes *p, size_t i, bool write)
 {
@@ -40,7 +40,10 @@ static size_t follow(const struct return_probes *p, size_t i, bool write)
 	return nr;
 }
 
-/* At the first instruction of a probed function the kernel adds the word on top of the stack (6.11, x86). */
+/*
+ * If a sample is at the first instruction of a probed function, the kernel adds the word on top of the stack (6.11,
+ * x86).
+ */
 static bool begins_at_top(const struct return_probes *p)
 {
 	uint64_t top;

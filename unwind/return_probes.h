@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Return addresses that a uretprobe has replaced. While a probed function runs, its return address on the stack is that
- * of the kernel's code in [uprobes]; only the kernel has the right one. Since 6.11 it puts the right ones into
- * callchains (fixup_uretprobe_trampoline_entries(), kernel/events/callchain.c), which it walks by frame pointers: so
- * they are known for functions that have a frame.
+ * of the kernel's code in [uprobes]; only the kernel has the original. Since 6.11 it puts the originals into callchains
+ * (fixup_uretprobe_trampoline_entries(), kernel/events/callchain.c), which it walks by frame pointers: so we know them
+ * for functions that have a frame.
  */
 #ifndef UNWIND_RETURN_PROBES_H
 #define UNWIND_RETURN_PROBES_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /**
- * struct return_probes - what is known of a sample.
+ * struct return_probes - the input, from a sample.
  * @ips:   @nr user addresses of its callchain, leaf first
  * @fp:    the frame pointer from which the kernel walked
  * @code:  the address in [uprobes] to which probed functions return
@@ -27,8 +27,8 @@ struct return_probes {
 };
 
 /**
- * return_probes_restore() - put the right return addresses into the copy of the stack. The others of the same frames
- * must be those of the callchain. Return: how many were put back; 0: the copy is as it was.
+ * return_probes_restore() - put the original return addresses into the copy of the stack. The other return addresses of
+ * the same frames must be those of the callchain. Return: how many were restored; 0: the copy is unchanged.
  */
 size_t return_probes_restore(const struct return_probes *p);
 

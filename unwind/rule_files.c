@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILES_MAX  1024         /* remembered, also without rules */
+#define FILES_MAX  1024         /* remembered, also files without rules */
 #define OPEN_MAX   128          /* rules that are open: with a descriptor or two */
 #define MEMORY_MAX (64UL << 20) /* of the rules of all */
-#define LARGE      (8UL << 20)  /* of one file: it is not read again, but for another report */
+#define LARGE      (8UL << 20)  /* of one file: it is read again only for another report */
 
 /* The rules of a file, whatever its names are. */
 struct open_rules {
@@ -28,17 +28,17 @@ struct open_rules {
 /* A mapped file, from the first frame in it on. */
 struct rule_file {
 	struct cached_file in;
-	struct open_rules *open; /* of all names of the file; NULL: none yet, or none to be had */
-	pid_t pid;               /* asked for it last */
-	uint64_t looked;         /* the round in which @open->changed was compared last */
+	struct open_rules *open; /* of all names of the file; NULL: not opened yet, or impossible to open */
+	pid_t pid;               /* the last process that used it */
+	uint64_t looked;         /* the round in which @open->changed was last compared */
 };
 
 struct rule_files {
 	struct file_cache cache; /* of struct rule_file */
 	size_t nr_open, memory;
 	uint64_t round;
-	size_t last;    /* place of the file that rule_files_find() gave last: its rules may have grown since */
-	bool steady;    /* a report is made: files used after @begun must give the same answers again */
+	size_t last;    /* index of the last result of rule_files_find(): its rules may have grown since */
+	bool steady;    /* a report is being made: files used after @begun must give the same answers again */
 	uint64_t begun; /* a time of @cache.clock */
 };
 
@@ -121,7 +121,7 @@ static int open_debug(const struct rule_files *f, const struct build_id *id, str
 	return descriptors_ran_out(rc) ? rc : 0;
 }
 
-/* @file is taken over. */
+/* Takes over @file. */
 static int open_rules(struct rule_files *f, struct rule_file *rf, struct elf_file *file)
 {
 	struct open_rules open = { .fd = file->bytes.fd };
@@ -167,13 +167,13 @@ static int open_file(struct rule_files *f, struct rule_file *rf, pid_t pid)
 
 /* ---- which files are kept */
 
-/* This report needs its answers again, and reading a large file again would take long. */
+/* True if this report needs the same answers again, and reading the large file again would take long. */
 static bool is_settled(const struct rule_files *f, const struct rule_file *rf)
 {
 	return f->steady && rf->open->used > f->begun && rf->open->memory > LARGE;
 }
 
-/* The name that was not asked for longest; there is at least one. */
+/* The least recently used name; there is at least one. */
 static struct rule_file *oldest_name(const struct rule_files *f)
 {
 	struct rule_file *rf = file_at(f, 0), *end = rf + f->cache.files.nr, *found = rf;
@@ -230,7 +230,7 @@ bool rule_files_close(struct rule_files *f)
 	return any;
 }
 
-/* Rules grow when they are used: by indexes, bytes and rows that are kept. */
+/* Rules grow when they are used, by indexes, bytes and rows that they keep. */
 bool rule_files_settle(struct rule_files *f)
 {
 	struct rule_file *rf = f->last < f->cache.files.nr ? file_at(f, f->last) : NULL;
@@ -295,7 +295,7 @@ struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapp
 
 	rc = rc ? rc : &ignored;
 	*rc = 0;
-	rule_files_settle(f); /* before the places change */
+	rule_files_settle(f); /* before the indexes change */
 	if (f->cache.files.nr > FILES_MAX)
 		drop_oldest(f);
 	rf = file_cache_get(&f->cache, m->file);

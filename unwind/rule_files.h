@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unwind rules of the files that processes have mapped: opened at the first frame in them, while the process most
- * likely still lives, and shared by all processes and all names of a file (hard links, mounts). Bounded: those not used
- * for longest are closed first.
+ * The unwind rules of the files that processes have mapped. A file is opened at the first frame in it, when its process
+ * most likely still lives. All processes and all names of a file (hard links, mounts) share its rules. The number of
+ * open files is limited: the least recently used ones are closed first.
  *
  * A report needs the same rules for a file from its beginning to its end, so that a function has one name in it. After
  * rule_files_renew(), small files are still closed to make room, because their rules are quickly read again. A large
@@ -33,12 +33,14 @@ void rule_files_free(struct rule_files *f);
 /** rule_files_clear() - as after rule_files_new(). */
 void rule_files_clear(struct rule_files *f);
 
-/** rule_files_renew() - the same answers are wanted from now on, until this is called again: a report begins. */
+/**
+ * rule_files_renew() - a report begins: from now on until the next call, the same lookups must have the same results.
+ */
 void rule_files_renew(struct rule_files *f);
 
 /**
- * rule_files_round() - files may have been written since the last call. If another process asks for a file, its time of
- * change is compared once until the next call. rule_files_renew() does this, too.
+ * rule_files_round() - files may have been written since the last call. If another process uses a file, its time of
+ * change is compared, once until the next call. rule_files_renew() does this, too.
  */
 void rule_files_round(struct rule_files *f);
 
@@ -58,7 +60,7 @@ bool rule_files_close(struct rule_files *f);
 struct rules *rule_files_find(struct rule_files *f, pid_t pid, const struct mapping *m, int *rc);
 
 /**
- * rule_files_settle() - count the memory of the rules that rule_files_find() gave last: they grow when they are used.
+ * rule_files_settle() - count the memory of the last result of rule_files_find(): rules grow when they are used.
  * Return: false: they are too large, and have been closed; the caller must forget their answers
  */
 bool rule_files_settle(struct rule_files *f);

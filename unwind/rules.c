@@ -12,10 +12,10 @@
 #include <stdlib.h>
 
 #define TABLE_FORMAT 0x3b /* DW_EH_PE_datarel | DW_EH_PE_sdata4: what linkers write */
-#define HDR_BYTES    20   /* of .eh_frame_hdr in front of its table, at most */
+#define HDR_BYTES    20   /* limit on the part of .eh_frame_hdr in front of its table */
 #define ULEB_BYTES   10   /* of a number with 64 bits */
 
-/* A file, and where its .debug_frame is; sh_size 0: it has none. @gnu: it is called .zdebug_frame. */
+/* A file, and its .debug_frame; sh_size 0: it has none. @gnu: the section has the name .zdebug_frame. */
 struct rules_file {
 	struct elf_file elf;
 	Elf64_Shdr debug_frame;
@@ -26,9 +26,9 @@ struct rules_file {
  * @debug: the one with the .debug_frame of @file; not open: there is none
  * @eh_frame: the section of @file; sh_size 0: it has none
  * @hdr: .eh_frame_hdr; empty: there is none
- * @table: of it, @nr_table entries; 0: @eh is searched by its index
+ * @table: its table of @nr_table entries; 0: @eh is searched by its index
  * @eh_known: @eh and @table are set; @frame_known: @frame is
- * @code: of code that is in no file: @eh is what it gave last; @code.frames NULL: of a file
+ * @code: for code that is in no file: @eh is its last result; @code.frames NULL: for a file
  * @serial: see rules_serial()
  */
 struct rules {
@@ -43,7 +43,7 @@ struct rules {
 	uint64_t serial;
 };
 
-/* An entry of the search table; both count from the beginning of .eh_frame_hdr. */
+/* An entry of the search table; both members are offsets from the beginning of .eh_frame_hdr. */
 struct table_entry {
 	int32_t start, record;
 };
@@ -53,7 +53,7 @@ static bool is_supported(const struct elf_file *f)
 	return f->class == ELFCLASS64 && f->machine == ARCH_ELF_MACHINE && (f->type == ET_EXEC || f->type == ET_DYN);
 }
 
-/* The first segment with the byte at @addr, from there on. False: none. */
+/* @out: the first segment with the byte at @addr, from there on. False: none. */
 static bool loaded_from(struct elf_file *f, uint64_t addr, struct extent *out)
 {
 	const struct elf_segment *seg;
@@ -67,7 +67,7 @@ static bool loaded_from(struct elf_file *f, uint64_t addr, struct extent *out)
 	return false;
 }
 
-/* A section that is not there has size 0; only other failures are returned. */
+/* A missing section has size 0; only other failures are returned. */
 static int find_section(struct elf_file *f, const char *name, Elf64_Shdr *out)
 {
 	int rc = elf_section_find(f, name, out);
@@ -85,7 +85,7 @@ static int find_debug_frame(struct rules_file *f)
 	return find_section(&f->elf, ".zdebug_frame", &f->debug_frame);
 }
 
-/* Without @debug there are fewer rules. */
+/* If @debug cannot be used, there are fewer rules. */
 static void use_debug(struct rules *r, const struct elf_file *debug)
 {
 	r->debug.elf = *debug;
@@ -191,7 +191,7 @@ static int hdr_number(const uint8_t *hdr, size_t len, size_t at, uint8_t encodin
 	return cfi_pointer(hdr + at, len - at, encoding, base + at, base, value);
 }
 
-/* Find what .eh_frame_hdr leads to: the segment that .eh_frame is in, and the search table if it is one we read. */
+/* Use .eh_frame_hdr to find the segment with .eh_frame, and the search table if we can read its format. */
 static int read_hdr(struct rules *r)
 {
 	const struct extent *hdr = &r->hdr;
@@ -228,7 +228,7 @@ static struct extent section_extent(struct elf_file *f, const Elf64_Shdr *sh)
 	return (struct extent){ sh->sh_addr, sh->sh_size, &f->bytes, sh->sh_offset, NULL };
 }
 
-/* Where records are for which there is no .eh_frame_hdr that leads to them. */
+/* Use the section header of .eh_frame if no .eh_frame_hdr leads to the records. */
 static void use_eh_section(struct rules *r)
 {
 	const Elf64_Shdr *sh = &r->eh_frame;
@@ -315,7 +315,7 @@ static int eh_row(struct rules *r, uint64_t addr, struct cfi_row *row)
 static bool read_debug_frame(struct rules_file *from, struct extent *out)
 {
 	*out = section_extent(&from->elf, &from->debug_frame);
-	out->addr = 0; /* records name each other by offsets */
+	out->addr = 0; /* records refer to each other by offsets */
 	if (out->size &&
 	    ((!from->gnu && !(from->debug_frame.sh_flags & SHF_COMPRESSED)) || !extent_inflate(out, from->gnu)))
 		return true;
@@ -323,7 +323,7 @@ static bool read_debug_frame(struct rules_file *from, struct extent *out)
 	return false;
 }
 
-/* The same of .debug_frame. One that cannot be had is none: most files have none, and do without. */
+/* The same for .debug_frame. If it cannot be read, there is none: most files have none. */
 static bool search_frame(struct rules *r, uint64_t addr, uint64_t *at)
 {
 	if (!r->frame_known && !read_debug_frame(&r->file, &r->frame.bytes))
@@ -431,7 +431,7 @@ static int read_expr(const struct extent *e, uint64_t at, uint8_t *buf)
 
 int rules_expr(struct rules *r, const struct cfi_row *row, uint64_t at, uint8_t *buf)
 {
-	/* The records that were used last may be those of other code. */
+	/* The records that were used last may be of other code. */
 	int rc = rules_of_code(r) ? use_code(r, row->function) : 1;
 
 	if (rc <= 0)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define HEAD_BYTES  20           /* what cfi_record() needs */
+#define HEAD_BYTES  20           /* the bytes that cfi_record() needs */
 #define INDEX_BYTES (256u << 20) /* of a section that are indexed; browsers have some 20 MiB */
 
 void records_release(struct records *rs)
@@ -36,7 +36,7 @@ static int read_head(const struct records *rs, uint64_t at, struct cfi_record *o
 	return !rc && out->size > left ? -EBADMSG : rc;
 }
 
-/* All of a record whose head was read. The file may have changed since: @rec is what these bytes say. */
+/* Read the rest of a record whose head was read. The file may have changed since: @rec is parsed from these bytes. */
 static int read_rest(const struct records *rs, uint64_t at, uint8_t *to, struct cfi_record *rec)
 {
 	uint64_t size = rec->size;
@@ -86,7 +86,7 @@ static int record_room(struct records *rs, size_t size)
 	return 0;
 }
 
-/* The FDE at @at whose head is @rec, with its CIE in rs->cie. */
+/* Read the FDE at @at whose head is @rec, and its CIE into rs->cie. */
 static int read_fde(struct records *rs, uint64_t at, struct cfi_record *rec, struct cfi_fde *out)
 {
 	int rc = record_room(rs, (size_t)rec->size);
@@ -226,7 +226,7 @@ static int make_index(struct records *rs)
 		rs->index = trimmed;
 		rs->cap_index = rs->nr_index;
 	}
-	if (!is_sorted(rs)) /* linkers keep the order of the input files, which is that of the code mostly */
+	if (!is_sorted(rs)) /* linkers keep the order of the input files, which is mostly that of the code */
 		qsort(rs->index, rs->nr_index, sizeof(*rs->index), by_start);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The records of .eh_frame or .debug_frame where they lie in a file: read one by one, and indexed for a section that
- * has no search table. Not thread safe.
+ * The records of .eh_frame or .debug_frame in a file: read one by one, and indexed if the section has no search table.
+ * Not thread safe.
  */
 #ifndef UNWIND_RULES_RECORDS_H
 #define UNWIND_RULES_RECORDS_H
@@ -9,13 +9,13 @@
 #include "unwind/cfi.h"
 #include "unwind/extent.h"
 
-#define RULES_MAX_INDEX (1u << 20) /* records of a section without a search table; more are not looked for */
+#define RULES_MAX_INDEX (1u << 20) /* records of a section without a search table; further ones are ignored */
 
-#define RECORDS_SCAN_MAX 64 /* records that are looked at one by one */
+#define RECORDS_SCAN_MAX 64 /* records that are tried one by one */
 
 #define RECORDS_CIE_MAX 1024 /* bytes of a CIE; real ones have about 24 */
 
-/** struct record_start - where the FDE is that begins at address @start. */
+/** struct record_start - the position of the FDE for the code at address @start. */
 struct record_start {
 	uint64_t start, at;
 };
@@ -23,11 +23,11 @@ struct record_start {
 /**
  * struct records - @bytes: of the section, owned. Empty: it has no records.
  * @data_base: see cfi_fde_parse()
- * @work: bytes of records that rows were looked for in
+ * @work: bytes of records that were searched for rows
  * @record: the FDE that was read last
- * @cie: that was read last, of @cie_bytes; records have few different ones
+ * @cie: the one that was read last, from @cie_bytes; records have few different ones
  * @index: @nr_index entries in the order of their @start
- * @index_rc: what making it gave, once it was tried: @indexed
+ * @index_rc: result of making the index, once it was tried: @indexed
  */
 struct records {
 	enum cfi_section section;
@@ -47,7 +47,7 @@ struct records {
 
 void records_release(struct records *rs);
 
-/** records_memory() - bytes of memory behind it. */
+/** records_memory() - bytes of memory that they use. */
 size_t records_memory(const struct records *rs);
 
 /**
@@ -76,16 +76,16 @@ int records_row(struct records *rs, uint64_t at, uint64_t addr, struct cfi_row *
 int records_function(struct records *rs, uint64_t at, uint64_t addr, uint64_t *start);
 
 /**
- * records_search() - the FDE that begins last at or before @addr. The index is made by the first call.
+ * records_search() - the last FDE that begins at or before @addr. The first call makes the index.
  * Return: 1 and *@at; 0: there is none; -ENOMEM or as extent_read(): no index could be made, then and now.
  *
- * The index ends where a record is so damaged that the next one cannot be found; damaged or unknown records before that
- * are not in it.
+ * The index ends at a record that is so damaged that the next one cannot be found. It leaves out other damaged or
+ * unknown records.
  */
 int records_search(struct records *rs, uint64_t addr, uint64_t *at);
 
 /**
- * records_scan() - the row for @addr in the first FDE that is for it, of few records: no index is made.
+ * records_scan() - the row for @addr in the first FDE that has one. For few records: makes no index.
  * Return: as records_row().
  */
 int records_scan(struct records *rs, uint64_t addr, struct cfi_row *row);

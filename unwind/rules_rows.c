@@ -37,7 +37,7 @@ const struct rules_row *rules_rows_find(const struct rules_rows *rows, uint64_t 
 	return slot && slot->used && slot->addr == addr ? slot : NULL;
 }
 
-/* Known rows move along: in more slots there are no new collisions. */
+/* Move known rows along: in more slots there are no new collisions. */
 static bool resize(struct rules_rows *rows, unsigned int bits)
 {
 	struct rules_rows bigger = { calloc((size_t)1 << bits, sizeof(*rows->slots)), bits, 0 };
@@ -61,7 +61,7 @@ const struct rules_row *rules_rows_add(struct rules_rows *rows, uint64_t addr, i
 		fault(-ENOMEM);
 		return NULL;
 	}
-	/* Without memory for more it goes on with those it has. */
+	/* If there is no memory for more slots, go on with these. */
 	if (++rows->misses > 2 * nr_slots(rows) && rows->bits < BITS_MAX && !resize(rows, rows->bits + BITS_STEP))
 		rows->misses = 0;
 	slot = slot_of(rows, addr);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * User stacks from registers and memory: the one interface behind which unwinding lives.
+ * User stacks from registers and memory: the interface of all unwinding.
  *
- * The unwinder gets what a sample holds (the registers, and a reader for the memory the sample has a copy of) and the
- * process's mappings, and gives addresses. It keeps no global state and does no I/O but through readers, so that a
+ * The unwinder gets the data of a sample (the registers, and a reader for the memory that the sample has a copy of) and
+ * the process's mappings, and returns addresses. It keeps no global state and does no I/O except through readers. So a
  * recorded stack is as good as a live process, a test needs no process at all, and another unwinder (inside BPF) can
- * take its place.
+ * replace it.
  *
- * A frame is left by the call frame information of its file. Code without such rules is left by its bytes, if they are
- * those of a signal trampoline or a PLT entry, else by the frame pointer; behind it, rules are used again.
+ * The unwinder leaves a frame by the call frame information of its file. For code without such rules it uses the
+ * bytes of the code, if they are those of a signal trampoline or a PLT entry, else the frame pointer; for the next
+ * frame it tries rules again.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -30,18 +31,20 @@ struct unwind_regs {
 	uint64_t r[ARCH_NR_REGS];
 };
 
-/** struct unwind_memory - the memory of the process as far as it is known. */
+/** struct unwind_memory - reads the memory of the process, as far as it is known. */
 struct unwind_memory {
 	void *ctx;
-	/* Copy @len bytes at @addr to @to. 0; -EFAULT: not known here; -ENODATA: beyond what was copied of the stack.
+	/*
+	 * Copy @len bytes at @addr to @to. 0; -EFAULT: they are not known; -ENODATA: they are beyond the copy of the
+	 * stack.
 	 */
 	int (*read)(void *ctx, uint64_t addr, void *to, size_t len);
 };
 
 /**
- * struct unwind_copy - what was copied of a stack: @size bytes from address @at, the stack pointer, on. Borrowed.
+ * struct unwind_copy - the copy of a stack: @size bytes from address @at, the stack pointer, on. Borrowed.
  * @end: the stack reaches to this address at most. Memory between the end of the copy and @end may belong to the stack:
- *       to read it gives -ENODATA
+ *       reading it gives -ENODATA
  */
 struct unwind_copy {
 	const void *bytes;
@@ -56,7 +59,7 @@ static inline int unwind_copy_read(const struct unwind_copy *c, uint64_t addr, v
 	if (addr < c->at)
 		return -EFAULT;
 	if (at <= c->size && len <= c->size - at) {
-		/* Nearly all ask for a word, which is no call. */
+		/* Nearly all reads are of one word: avoid a call for that. */
 		if (len == sizeof(uint64_t))
 			memcpy(to, (const char *)c->bytes + at, sizeof(uint64_t));
 		else
@@ -66,7 +69,7 @@ static inline int unwind_copy_read(const struct unwind_copy *c, uint64_t addr, v
 	return addr < c->end ? -ENODATA : -EFAULT;
 }
 
-/** struct unwind_mappings - what the process has mapped. */
+/** struct unwind_mappings - the mappings of the process. */
 struct unwind_mappings {
 	void *ctx;
 	/* The mapping of @addr, borrowed until the unwinder returns; NULL: none is known. */
@@ -77,42 +80,44 @@ struct unwind_mappings {
 enum unwind_end {
 	UNWIND_ROOT,      /* the outermost frame was reached */
 	UNWIND_TRUNCATED, /* the caller's frame is beyond the copied stack, or there was no room for more addresses */
-	UNWIND_NO_RULES,  /* nothing says how to find the caller */
-	UNWIND_BAD,       /* memory that cannot be read, rules that are damaged, or frames that do not advance */
+	UNWIND_NO_RULES,  /* no rules, and no other way to find the caller */
+	UNWIND_BAD,       /* unreadable memory, damaged rules, or frames that do not advance */
 	UNWIND_NR_ENDS,
 };
 
-/* Set in an address behind the first that is no return address, because a signal has interrupted the function there. */
+/*
+ * Set in an address behind the first that is not a return address, because a signal has interrupted the function there.
+ */
 #define UNWIND_EXACT (1ULL << 62)
 
 _Static_assert(UNWIND_EXACT >> ARCH_USER_BITS, "no process has memory there");
 
 /*
- * How a frame was left: bits. 0: by the rules of its file. The two unwinders may differ in all other ways
+ * How a frame was left: bits. 0: by the rules of its file. The two unwinders may differ for all other bits
  * (doc/unwinding.md).
  */
 #define UNWIND_LEFT_NO_RULES  1u  /* there are none for its code */
 #define UNWIND_LEFT_SIGNAL    2u  /* by its bytes it is within a signal trampoline, behind its first instruction */
 #define UNWIND_LEFT_ENTRY     4u  /* by its bytes it is the entry of a PLT, or of a function like _init */
-#define UNWIND_LEFT_POPPED    8u  /* by a register that is taken to have been popped, see doc/unwinding.md */
-#define UNWIND_LEFT_NOT_ABOVE 16u /* it was not: its caller's frame would not be above it */
-#define UNWIND_LEFT_GUESSED   32u /* by a stack pointer that is known because a frame without rules was left before */
+#define UNWIND_LEFT_POPPED    8u  /* by a register that we assume to have been popped, see doc/unwinding.md */
+#define UNWIND_LEFT_NOT_ABOVE 16u /* the frame was not left: its caller's frame would not be above it */
+#define UNWIND_LEFT_GUESSED   32u /* by a stack pointer that is known because an earlier frame was left without rules */
 #define UNWIND_LEFT_MADE      64u /* by rules of code that is in no file: see rules_of_code() */
 
 /**
- * enum unwind_chain - does the chain of frames, which is walked without rules, lead to the same callers, and will it do
- * so for whatever stack has these addresses?
- * UNWIND_CHAIN_WHOLE: each frame was left by the frame pointer, as its rules say or because it has none
- * UNWIND_CHAIN_BEHIND_LEAF: the leaf has no frame: its return address, which the chain does not have, is where the
- * stack pointer points to, and the frame pointer is that of its caller; so is each other frame
+ * enum unwind_chain - whether a walk of frame pointers without rules gives the same callers, and will give them for
+ * every stack with these addresses.
+ * UNWIND_CHAIN_WHOLE: each frame was left by the frame pointer, because of its rules or because it has none
+ * UNWIND_CHAIN_BEHIND_LEAF: the leaf has no frame. The walk misses its return address, which is on top of the stack,
+ * and the frame pointer is that of its caller. Each other frame is as above
  */
 enum unwind_chain { UNWIND_CHAIN_NONE, UNWIND_CHAIN_WHOLE, UNWIND_CHAIN_BEHIND_LEAF };
 
 /**
  * struct unwind_result - @ips: leaf first; the caller's array of @cap entries; @nr are set.
- * @left: the caller's array of @cap entries, for how each frame was left, or why not; may be NULL
- * @missing: with UNWIND_TRUNCATED: the address that the copy did not reach; 0: there was no room for more addresses
- * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if its rules say that it has no caller; else 0
+ * @left: the caller's array of @cap entries: how each frame was left, or why it was not; may be NULL
+ * @missing: with UNWIND_TRUNCATED: an address beyond the copy that was needed; 0: there was no room for more addresses
+ * @root:    with UNWIND_ROOT: the stack pointer of the last frame, if by its rules it has no caller; else 0
  * @unknown: the last frame could not be left because the value of a register is not known
  * @sp:      the stack pointer of the last frame
  * @by_fp:   with @unknown: it is the frame pointer, which was never known, and leads to the return address
@@ -130,7 +135,7 @@ struct unwind_result {
 
 struct rules; /* see rules.h */
 
-/** struct unwind_files - where the rules of mapped files come from. */
+/** struct unwind_files - finds the rules of mapped files. */
 struct unwind_files {
 	void *ctx;
 	/* The rules of the file that @m maps, borrowed until the next call; NULL: there are none. */
@@ -138,47 +143,47 @@ struct unwind_files {
 };
 
 /**
- * unwind_walk() - the whole stack of one sample. At most UNWIND_MAX_FRAMES and @out->cap frames, bounded work for each.
+ * unwind_walk() - the whole stack of one sample. At most UNWIND_MAX_FRAMES and @out->cap frames, limited work for each.
  * @files: the rules, shared by all processes
  */
 void unwind_walk(const struct unwind_regs *regs, const struct unwind_memory *memory,
 		 const struct unwind_mappings *mappings, const struct unwind_files *files, struct unwind_result *out);
 
 /**
- * unwind_chained() - do the rules alone say that a walk of the chain of frames is right from here on?
- * @ips: the last @nr addresses of a stack, outermost last, none of them its leaf: each but the last must be one that
- * its function leaves by the frame pointer, the last one of a function that has no caller
+ * unwind_chained() - true if the rules alone prove that a walk of frame pointers is right from here on.
+ * @ips: the last @nr addresses of a stack, outermost last, without its leaf: by the rules, each function but the last
+ *       must be left by the frame pointer, and the last one has no caller
  */
 bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_files *files, const uint64_t *ips,
 		    size_t nr);
 
 /**
- * unwind_function() - where the function begins that @ip is in, as the rules of its file have it.
+ * unwind_function() - the beginning of the function that @ip is in, by the rules of its file.
  * Return: true and *@start, an address of the process; false: there are no rules for @ip.
  */
 bool unwind_function(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		     uint64_t *start);
 
 /**
- * unwind_called() - is @ip, to which a function returns, behind a call?
- * Return: 1 and *@target, the address that a direct call names, or 0; 0: it is not, or is not mapped; -ENOENT: its code
- * is in no file that can be read.
+ * unwind_called() - true if the return address @ip is behind a call.
+ * Return: 1 and *@target, the address of a direct call, or 0; 0: it is not, or is not mapped; -ENOENT: its code is in
+ * no file that can be read.
  */
 int unwind_called(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		  uint64_t *target);
 
 /**
- * unwind_frame_size() - how far is the stack pointer of the function that begins at @start below its frame pointer when
- * it calls another one, as far as its first instructions tell?
+ * unwind_frame_size() - how far the stack pointer of the function that begins at @start is below its frame pointer when
+ * it calls another one, by its first instructions.
  * Return: as arch_prologue_decode().
  */
 int unwind_frame_size(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t start,
 		       uint64_t *size);
 
 /**
- * unwind_keeps_fp() - does the frame pointer lead from the frame at @ip to that of its caller? By the rules; code
- * without any is taken to keep it, as in unwind_walk(). False: also if @ip is not mapped, or when *@work, to which is
- * added what the rules took, exceeds the limit for a stack.
+ * unwind_keeps_fp() - true if the frame pointer leads from the frame at @ip to that of its caller. By the rules; code
+ * without rules is assumed to keep it, as in unwind_walk(). False also if @ip is not mapped, or if *@work, to which the
+ * cost of the rules is added, exceeds the limit for a stack.
  */
 bool unwind_keeps_fp(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		     uint64_t *work);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --unwind=both: what comparing the two unwinders' stacks of a sample came to, and examples of differences. */
+/* --unwind=both: results of comparing the stacks of the two unwinders, and examples of differences. */
 #ifndef UNWIND_UNWINDERS_H
 #define UNWIND_UNWINDERS_H
 
@@ -16,12 +16,12 @@
  */
 enum unwinders_found {
 	UNWINDERS_EQUAL,
-	UNWINDERS_POPPED,    /* in an epilogue libunwind looks for popped registers below the stack pointer */
+	UNWINDERS_POPPED,    /* in an epilogue, libunwind looks for popped registers below the stack pointer */
 	UNWINDERS_SIGNAL,    /* libunwind does not know that code without rules is within a signal trampoline */
 	UNWINDERS_ENTRY,     /* nor that it is a PLT entry or the beginning of _init */
-	UNWINDERS_GUESSED,   /* neither has rules for it, or for a frame before that tells where the stack pointer is */
-	UNWINDERS_MADE,      /* libunwind is given the rules of files alone, not those of a jitdump */
-	UNWINDERS_NOT_ABOVE, /* libunwind goes on to a frame that would not be above the one it was called from */
+	UNWINDERS_GUESSED,   /* neither has rules for its code, or for an earlier frame that gives the stack pointer */
+	UNWINDERS_MADE,      /* libunwind gets the rules of files only, not those of a jitdump */
+	UNWINDERS_NOT_ABOVE, /* libunwind goes on to a frame that would not be above the one it came from */
 	UNWINDERS_DIFFERENT, /* not explained */
 	UNWINDERS_NR,
 };
@@ -30,9 +30,9 @@ enum unwinders_found {
 #define UNWINDERS_TEXT     600
 
 /**
- * struct unwinders_notes - of a whole run; all zeros: nothing.
+ * struct unwinders_notes - for a whole run; all zeros: nothing.
  * @examples: @nr lines about differences that are not explained
- * @failed:   why libunwind has unwound no more than the first frame of some stacks; code 0: it has unwound all
+ * @failed:   why libunwind has unwound only the first frame of some stacks; code 0: it has unwound all
  * @nr_faults: stacks for which there was no memory, or a file could not be read (see faults.h)
  * @fault:    the code of the last one
  */

@@ -5,22 +5,22 @@
 
 #include <errno.h>
 
-/* One stack at work. */
+/* The current stack. */
 struct walk {
 	const struct unwind_memory *memory;
 	const struct unwind_mappings *mappings;
 	const struct unwind_files *files;
 	struct unwind_regs regs; /* of the frame */
-	bool exact;              /* it was interrupted at its address; else it called, and that is where it goes on */
+	bool exact;              /* it was interrupted at its address; else the address is a return address */
 	struct rules *rules;     /* of the file its code is in, NULL: none */
-	uint64_t bias;           /* what addresses of the process are above those of that file */
-	struct mapping mapping;  /* that these two are of; zeros: they have to be looked for */
-	uint64_t missing;        /* the address that the copy of the stack did not reach; 0: it reached all */
+	uint64_t bias;           /* addresses of the process minus those of that file */
+	struct mapping mapping;  /* of these two; zeros: look them up */
+	uint64_t missing;        /* a needed address beyond the copy of the stack; 0: none */
 	uint64_t root;           /* by its rules, the stack pointer of the outermost frame; 0: not reached yet */
 	bool unknown;            /* the frame needs a register whose value is not known, */
-	bool by_fp;              /* the frame pointer, as every function that has one */
+	bool by_fp;              /* and that is the frame pointer, to find the caller */
 	bool fp_changed;         /* it was not that of the first frame, */
-	arch_regs popped;        /* registers that have their values because they were taken to have been popped */
+	arch_regs popped;        /* registers whose values we know only because we assume that they were popped */
 	bool guessed;            /* the stack pointer comes from a frame that was left by its frame pointer */
 	unsigned int left;       /* UNWIND_LEFT_*, of this frame */
 	enum unwind_chain chain; /* so far */
@@ -47,7 +47,7 @@ static void set_reg(struct unwind_regs *regs, unsigned int reg, uint64_t value)
 	regs->r[reg] = value;
 }
 
-/* The copy of the stack, else what the file of this frame says of memory that no process can write to. */
+/* Read the copy of the stack, else the file of this frame, if it is memory that no process can write to. */
 static int read_memory(void *ctx, uint64_t addr, void *to, size_t len)
 {
 	struct walk *w = ctx;
@@ -78,7 +78,7 @@ static int evaluate(struct walk *w, const struct cfi_row *row, int64_t at, const
 	uint8_t bytes[EXPR_MAX_BYTES];
 	int len;
 
-	/* Which registers it uses is not known here. */
+	/* We do not know which registers it used. */
 	w->left |= (w->popped ? UNWIND_LEFT_POPPED : 0) | (w->guessed ? UNWIND_LEFT_GUESSED : 0);
 	len = ++w->evaluated > EVALUATIONS_MAX ? -EBADMSG : rules_expr(w->rules, row, (uint64_t)at, bytes);
 
@@ -99,16 +99,17 @@ static int find_cfa(struct walk *w, const struct cfi_row *row, uint64_t *cfa)
 }
 
 /*
- * Compilers do not take back the rule for a register when the end of a function pops it: its place is still good, they
- * say. But it is below the stack pointer, where nothing was copied from, and the register has its value again. (Only a
- * leaf that saves a register without moving the stack pointer, and uses it, is another case; no compiler was seen to.)
+ * When the end of a function pops a register, compilers do not change the rule for it, because the value in memory is
+ * still good. But it is below the stack pointer, where nothing was copied, and the register has its value again. (A
+ * leaf that saves a register without moving the stack pointer, and then uses it, would be different; we have seen no
+ * compiler make one.)
  */
 static bool is_popped(const struct walk *w, unsigned int reg, uint64_t addr)
 {
 	return w->exact && reg != ARCH_RA && addr < w->regs.r[ARCH_SP];
 }
 
-/* Is the caller's value of @reg what it is because some register is taken to have been popped? */
+/* True if the caller's value of @reg depends on a register that we assume to have been popped. */
 static bool from_popped(const struct walk *w, const struct cfi_row *row, uint64_t cfa, unsigned int reg)
 {
 	if (row->how[reg] == CFI_OFFSET && is_popped(w, reg, cfa + (uint64_t)row->value[reg]))
@@ -120,7 +121,7 @@ static bool from_popped(const struct walk *w, const struct cfi_row *row, uint64_
 	return w->popped & ARCH_BIT(reg);
 }
 
-/* Which registers of the caller have their values because they are taken to have been popped? */
+/* Note the registers of the caller whose values depend on registers that we assume to have been popped. */
 static void note_popped(struct walk *w, const struct cfi_row *row, uint64_t cfa)
 {
 	arch_regs changed, popped = w->popped & ~row->changed;
@@ -171,7 +172,7 @@ static int caller_reg(struct walk *w, const struct cfi_row *row, uint64_t cfa, u
 
 /*
  * The stack grows down, so a caller's frame is above. It may begin at the same address only if the function has pushed
- * nothing yet. A function that a signal interrupted may have been on another stack.
+ * nothing yet. A function that a signal interrupted may have used another stack.
  */
 static bool advances(const struct walk *w, const struct unwind_regs *next, bool signal)
 {
@@ -180,7 +181,7 @@ static bool advances(const struct walk *w, const struct unwind_regs *next, bool 
 	return signal || to > from || (to == from && w->exact && next->r[ARCH_IP] != w->regs.r[ARCH_IP]);
 }
 
-/* On to the caller, whose registers are @next; its address 0: there is none. */
+/* Go on to the caller, whose registers are @next. If its address is 0, there is none. */
 static enum unwind_end go_on(struct walk *w, const struct unwind_regs *next, bool signal)
 {
 	/* A signal may have interrupted a call of NULL. */
@@ -197,28 +198,27 @@ static enum unwind_end go_on(struct walk *w, const struct unwind_regs *next, boo
 
 _Static_assert(offsetof(struct arch_frame, ret) + sizeof(uint64_t) == sizeof(struct arch_frame), "as has_frame() says");
 
-/* Is the frame @size bytes above register @reg, with the return address on its top? */
+/* True if the frame is @size bytes above register @reg, with the return address on its top. */
 static bool has_frame(const struct cfi_row *row, unsigned int reg, size_t size)
 {
 	return !row->cfa_expr && row->cfa_reg == reg && row->cfa_value == (int64_t)size &&
 	       row->how[row->return_reg] == CFI_OFFSET && row->value[row->return_reg] == -(int64_t)sizeof(uint64_t);
 }
 
-/* Is the return address where step_by_fp() would read it? */
+/* True if the return address is where step_by_fp() would read it. */
 static bool is_fp_form(const struct cfi_row *row)
 {
 	return has_frame(row, ARCH_FP, sizeof(struct arch_frame));
 }
 
-/* Do the caller's address and stack pointer follow from the frame as from that of any call? */
+/* True if the caller's address and stack pointer follow from the frame as for any call. */
 static bool is_call(const struct cfi_row *row)
 {
 	return row->return_reg == ARCH_RA && row->how[ARCH_SP] == CFI_VAL_OFFSET && !row->value[ARCH_SP] &&
 	       !row->signal;
 }
 
-/* Is this what the function prologue of a frame pointer makes, so that the next frame is found by memory at it alone?
- */
+/* True after the usual prologue with a frame pointer: then the next frame is found only by memory at it. */
 static bool is_chained(const struct cfi_row *row)
 {
 	const int64_t saved = offsetof(struct arch_frame, fp) - (int64_t)sizeof(struct arch_frame);
@@ -226,7 +226,7 @@ static bool is_chained(const struct cfi_row *row)
 	return is_fp_form(row) && is_call(row) && row->how[ARCH_FP] == CFI_OFFSET && row->value[ARCH_FP] == saved;
 }
 
-/* Is this a function without a frame, or before its prologue or behind its epilogue? See is_popped(). */
+/* True for a function without a frame, or before its prologue or behind its epilogue. See is_popped(). */
 static bool is_frameless(const struct cfi_row *row)
 {
 	const size_t size = sizeof(uint64_t);
@@ -269,7 +269,7 @@ static enum unwind_end step_by_row(struct walk *w, const struct cfi_row *row)
 	for (changed = row->changed & ~ARCH_BIT(ARCH_IP); changed; changed &= changed - 1) {
 		uint64_t saved;
 
-		/* A register that is not known is no failure: no frame may need it. */
+		/* An unknown register is no failure: perhaps no frame needs it. */
 		reg = (unsigned int)__builtin_ctzll(changed);
 		if (!caller_reg(w, row, cfa, reg, &saved))
 			set_reg(&next, reg, saved);
@@ -311,7 +311,7 @@ static enum unwind_end step_entry(struct walk *w, uint64_t pushed)
 	return go_on(w, &next, false);
 }
 
-/* Both the caller's thread and the new one are here, and only the register tells which of them this is. */
+/* The calling thread and the new one are both here, and only the register distinguishes them. */
 static enum unwind_end step_clone(struct walk *w)
 {
 	if (!known(&w->regs, ARCH_RESULT))
@@ -333,7 +333,7 @@ static enum unwind_end step_by_fp(struct walk *w)
 	}
 	w->left |= w->popped & ARCH_BIT(ARCH_FP) ? UNWIND_LEFT_POPPED : 0;
 	w->popped = 0;
-	/* The register is 0 when a thread begins, and stays so in functions that do not use it for their frame. */
+	/* The register is 0 at the start of a thread, and stays so in functions that do not use it for their frame. */
 	if (!fp)
 		return w->exact ? UNWIND_NO_RULES : UNWIND_ROOT;
 	if (fp % sizeof(uint64_t) || fp < w->regs.r[ARCH_SP])
@@ -343,7 +343,7 @@ static enum unwind_end step_by_fp(struct walk *w)
 		w->missing = fp;
 	if (rc)
 		return rc == -ENODATA ? UNWIND_TRUNCATED : UNWIND_NO_RULES;
-	/* The function uses the register for something else: the word there is no return address. */
+	/* If no code is mapped there, the function uses the register for something else. */
 	if (frame.ret && !w->mappings->find(w->mappings->ctx, frame.ret - 1))
 		return UNWIND_NO_RULES;
 	set_reg(&next, ARCH_FP, frame.fp);
@@ -366,7 +366,7 @@ static bool is_code(struct walk *w, uint64_t addr, size_t i)
 	return true;
 }
 
-/* @addr: of the frame, in its file. Only who is interrupted can be in a PLT, only who was called in a trampoline. */
+/* @addr: of the frame, in its file. An interrupted frame may be in any of arch_codes, a caller only in a trampoline. */
 static enum unwind_end step_by_code(struct walk *w, uint64_t addr)
 {
 	size_t i;
@@ -386,7 +386,7 @@ static enum unwind_end step_by_code(struct walk *w, uint64_t addr)
 	return step_by_fp(w);
 }
 
-/* The address that @rules have for @ip. False: none. */
+/* The address in @rules for @ip. False: none. */
 static bool code_address(const struct rules *rules, const struct mapping *m, uint64_t ip, uint64_t *addr)
 {
 	*addr = ip;
@@ -411,13 +411,13 @@ static bool find_rules(struct walk *w, const struct mapping *m, uint64_t ip, uin
 	return w->rules;
 }
 
-/* Code of the process: the rules of its file, and its address there. */
+/* Code of the process: the rules of its file, and its address in the file. */
 struct code {
 	struct rules *rules;
 	uint64_t addr;
 };
 
-/* Return: 1; 0: nothing is mapped at @ip; -ENOENT: no rules know the code there */
+/* Return: 1; 0: nothing is mapped at @ip; -ENOENT: there are no rules for the code there */
 static int code_at(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 		   struct code *out)
 {
@@ -429,7 +429,7 @@ static int code_at(const struct unwind_mappings *mappings, const struct unwind_f
 	return out->rules && code_address(out->rules, m, ip, &out->addr) ? 1 : -ENOENT;
 }
 
-/* The same of code in a file: the bytes there are those in memory. */
+/* The same for code in a file: the file has the same bytes as memory. */
 static int file_code_at(const struct unwind_mappings *mappings, const struct unwind_files *files, uint64_t ip,
 			struct code *out)
 {
@@ -438,7 +438,7 @@ static int file_code_at(const struct unwind_mappings *mappings, const struct unw
 	return rc > 0 && rules_of_code(out->rules) ? -ENOENT : rc;
 }
 
-/* Return: as rules_find(). @work: what it took is added */
+/* Return: as rules_find(). @work: its cost is added */
 static int code_row(const struct code *code, const struct cfi_row **row, uint64_t *work)
 {
 	uint64_t before = rules_work(code->rules);
@@ -511,7 +511,7 @@ bool unwind_chained(const struct unwind_mappings *mappings, const struct unwind_
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		/* Code that is made at run time changes without a mapping: see note_chain(). */
+		/* Code made at run time changes without a mapping: see note_chain(). */
 		if (file_code_at(mappings, files, ips[i] - 1, &code) <= 0 || code_row(&code, &row, &work) <= 0 ||
 		    work > WORK_MAX)
 			return false;
@@ -539,7 +539,9 @@ static enum unwind_end step(struct walk *w)
 	rc = code_row(&(struct code){ w->rules, addr }, &row, &w->work);
 	if (w->work > WORK_MAX)
 		return UNWIND_BAD;
-	/* Such code changes without a mapping, and its rules may come later than it does: nothing of it is proved. */
+	/*
+	 * Code made at run time changes without a mapping, and its rules may come later: so its stacks are not proved.
+	 */
 	if (rules_of_code(w->rules)) {
 		w->left |= UNWIND_LEFT_MADE;
 		w->chain = UNWIND_CHAIN_NONE;

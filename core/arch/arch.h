@@ -36,9 +36,9 @@
  *   arch_plt_decode()     recognizes an entry
  *
  * The kernel:
- *   arch_entry_stale()    which of the user's registers does this kernel function not save when it enters the kernel?
- *                         ARCH_STALE_*
- *   ARCH_PERF_PUSHED      mask of the registers of a sample that are a kernel address where that is so
+ *   arch_entry_stale()    ARCH_STALE_*: the user's registers that this kernel function does not save when it enters the
+ *                         kernel
+ *   ARCH_PERF_PUSHED      mask of the registers of a sample that may be a kernel address then
  *   ARCH_AUDIT            AUDIT_ARCH_* of its system calls
  *   arch_fstat()          calls fstat(2), whatever libc does for fstat(3); returns 0 or -errno
  *   ARCH_ADD_IS_BARRIER   true: in a BPF program, an atomic addition whose result is unused is a full memory barrier.
@@ -63,8 +63,8 @@ _Static_assert(sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /**
  * struct arch_code - instructions by which the unwinder recognizes code that has no rules.
  * @pushed: how far the return address is above the stack pointer; ARCH_CODE_SIGNAL: this is a signal trampoline;
- *          ARCH_CODE_CLONE: behind a system call that makes a thread, which has 0 in ARCH_RESULT, and no caller. In the
- *          caller's thread the return address is on top of the stack
+ *          ARCH_CODE_CLONE: behind a system call that makes a thread. The new thread has 0 in ARCH_RESULT, and no
+ *          caller; in the calling thread, the return address is on top of the stack
  * @before: how many of the bytes are in front of the instruction pointer
  * @bytes:  @nr of them; ARCH_CODE_ANY matches any
  */
@@ -73,8 +73,8 @@ struct arch_code {
 	uint16_t bytes[12];
 };
 
-/* User registers that perf reports as an earlier entry into the kernel has left them. Bits. */
-#define ARCH_STALE_SAVED 1u /* what functions save, and the frame pointer: the kernel walks by that */
+/* User registers that perf reports with the values of an earlier entry into the kernel. Bits. */
+#define ARCH_STALE_SAVED 1u /* those that functions save, and the frame pointer, which the kernel uses for its walk */
 #define ARCH_STALE_SP    2u /* the stack pointer, where the copy of the stack begins */
 #define ARCH_STALE_IP    4u /* the address, and all other registers */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* ---- registers: psABI 3.6.2. rip has no number: it takes the place of the return address, which is rip of a caller */
+/* ---- registers: psABI 3.6.2. rip has no number: we use that of the return address, which is rip of the caller */
 
 typedef uint32_t arch_regs;
 
@@ -55,12 +55,12 @@ static const uint8_t arch_signal_regs[] = { 8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 
 #define ARCH_SIGNAL_REGS 40 /* uc_mcontext in struct ucontext, to which rsp points (asm-generic/ucontext.h) */
 
 static const struct arch_code arch_codes[] = {
-	/* mov $__NR_rt_sigreturn,%rax; syscall: of C libraries without rules for it */
+	/* mov $__NR_rt_sigreturn,%rax; syscall: in C libraries without rules for it */
 	{ ARCH_CODE_SIGNAL, 0, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
 	{ ARCH_CODE_SIGNAL, 7, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
-	/* in the system call: where it would return to, which it never does, rules end */
+	/* in the system call: it never returns to the address behind it, so rules end there */
 	{ ARCH_CODE_SIGNAL, 9, 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
-	/* PLT (psABI 5.2; linkers other than GNU ld make no rules for it): push the index; jump to its beginning */
+	/* PLT (psABI 5.2; only GNU ld makes rules for it): push the index; jump to its beginning */
 	{ 8, 5, 6, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xe9 } },
 	{ 8, 5, 7, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xf2, 0xe9 } },
 	{ 0, 0, 6, { 0x68, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, ARCH_CODE_ANY, 0xe9 } },
@@ -71,18 +71,18 @@ static const struct arch_code arch_codes[] = {
 	/* jump through the GOT */
 	{ 0, 0, 3, { 0xf2, 0xff, 0x25 } },
 	{ 0, 0, 2, { 0xff, 0x25 } },
-	/* endbr64: nothing has been done yet where an indirect call came to, be it a PLT or _init of crti.o, */
+	/* endbr64: the first instruction behind an indirect call, in a PLT or in _init of crti.o */
 	{ 0, 0, 4, { 0xf3, 0x0f, 0x1e, 0xfa } },
-	/* which goes on with sub $8,%rsp; */
+	/* _init goes on with sub $8,%rsp */
 	{ 0, 4, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
 	{ 8, 8, 8, { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08 } },
-	/* without endbr64, in front of mov ...(%rip),%rax; _fini goes on with add $8,%rsp */
+	/* the same without endbr64, in front of mov ...(%rip),%rax; _fini goes on with add $8,%rsp */
 	{ 0, 0, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
 	{ 8, 4, 7, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x8b, 0x05 } },
 	{ 0, 0, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
 	{ 8, 4, 8, { 0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08 } },
 	/*
-	 * clone() and clone3() of glibc, whose rules leave out the system call and the instructions behind it:
+	 * clone() and clone3() of glibc: their rules leave out the system call and the instructions behind it:
 	 * syscall; test %rax,%rax; jl error; je thread; ret
 	 */
 	{ 0, 0, 10, { 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, ARCH_CODE_ANY, 0x74, ARCH_CODE_ANY, 0xc3 } },
@@ -99,7 +99,7 @@ static const struct arch_code arch_codes[] = {
 
 #define ARCH_CALL_MAX 7 /* bytes of the longest call, without prefixes */
 
-/* Is it, from the opcode on, the beginning of a call through a register or memory (0xff /2) of @len bytes? */
+/* True if @code is the opcode and the rest of a call through a register or memory (0xff /2) of @len bytes. */
 static inline bool arch_is_indirect_call(const uint8_t *code, size_t len)
 {
 	unsigned int mod = code[1] >> 6, rm = code[1] & 7;
@@ -108,7 +108,7 @@ static inline bool arch_is_indirect_call(const uint8_t *code, size_t len)
 	if (code[0] != 0xff || (code[1] >> 3 & 7) != 2)
 		return false;
 	if (mod != 3 && rm == 4) {
-		/* A SIB byte, here as if its base were a register: one without base has 4 bytes more. */
+		/* A SIB byte, treated as if its base were a register: one without base has 4 bytes more. */
 		size += 1 + (!mod && len == 7 ? 4 : 0);
 	}
 	if (mod == 1)
@@ -119,8 +119,8 @@ static inline bool arch_is_indirect_call(const uint8_t *code, size_t len)
 }
 
 /*
- * Is the instruction in front of @addr a call? @code: the ARCH_CALL_MAX bytes before it. *@target: the function that a
- * direct call names; 0: an indirect one.
+ * True if the instruction in front of @addr is a call. @code: the ARCH_CALL_MAX bytes before @addr. *@target: the
+ * function, if the call is direct; 0: it is indirect.
  */
 static inline bool arch_call_decode(const uint8_t *code, uint64_t addr, uint64_t *target)
 {
@@ -149,8 +149,9 @@ static inline bool arch_call_decode(const uint8_t *code, uint64_t addr, uint64_t
 #define ARCH_PLT_ENTRY_MAX 16
 
 /*
- * The @len bytes at @code, at address @addr: is it [endbr64] [mov number, %r11d] [bnd] jmp *slot(%rip)? If not, it is
- * the first entry of .plt, or one whose second half is in .plt.sec. @size: out: to the next one, in any case.
+ * True if the @len bytes at @code, at address @addr, are [endbr64] [mov number, %r11d] [bnd] jmp *slot(%rip). If not,
+ * it is the first entry of .plt, or one whose second half is in .plt.sec. @size: out: up to the next entry, in any
+ * case.
  */
 static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64_t addr, uint32_t *size, uint64_t *slot)
 {
@@ -159,7 +160,7 @@ static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64
 	size_t at = marked ? sizeof(endbr64) : 0;
 	int32_t to;
 
-	/* 8: of one that only jumps, and is not marked as a target of indirect jumps */
+	/* 8: an entry that only jumps, and is not marked as a target of indirect jumps */
 	*size = marked ? ARCH_PLT_ENTRY_MAX : 8;
 	if (at + 6 <= len && code[at] == 0x41 && code[at + 1] == 0xbb)
 		at += 6;
@@ -169,7 +170,7 @@ static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64
 	memcpy(&to, code + at + 2, sizeof(to));
 	at += 6;
 	*slot = addr + at + (uint64_t)(int64_t)to;
-	/* push: to be bound when it is called first */
+	/* push: the slot is bound at the first call */
 	if (at < len && code[at] == 0x68)
 		*size = ARCH_PLT_ENTRY_MAX;
 	return true;
@@ -177,7 +178,7 @@ static inline bool arch_plt_decode(const unsigned char *code, size_t len, uint64
 
 #define ARCH_PROLOGUE_MAX 64 /* bytes that are looked at */
 
-/* mov or xor between two registers, of which rsp is not changed? @op: behind the REX prefix, if there is one */
+/* True for mov or xor between two registers that does not change rsp. @op: behind the REX prefix, if there is one */
 static inline bool arch_is_move(const uint8_t *code, const uint8_t *op)
 {
 	bool loads = op[0] == 0x8b;
@@ -187,8 +188,8 @@ static inline bool arch_is_move(const uint8_t *code, const uint8_t *op)
 }
 
 /*
- * Does this instruction change rsp by something other than a push or sub: add, and, lea, or mov to rsp, or sub of a
- * register?
+ * True if this instruction changes rsp by something other than a push or sub: add, and, lea, or mov to rsp, or sub of a
+ * register.
  */
 static inline bool arch_moves_sp(const uint8_t *code)
 {
@@ -204,9 +205,10 @@ static inline bool arch_moves_sp(const uint8_t *code)
 }
 
 /*
- * The first bytes of a function that keeps a frame pointer: how far is its stack pointer below that when it calls
- * another one? [endbr64] push %rbp; mov %rsp,%rbp; then pushes, moves between registers and a sub $size,%rsp, for which
- * compilers also write add $-128,%rsp. A call needs rsp to be a multiple of 16 (psABI 3.2.2), as rbp is.
+ * Decode the first bytes of a function that keeps a frame pointer: how far is its stack pointer below the frame pointer
+ * when it calls another function? [endbr64] push %rbp; mov %rsp,%rbp; then pushes, moves between registers and a
+ * sub $size,%rsp, for which compilers also write add $-128,%rsp. At a call rsp must be a multiple of 16 (psABI 3.2.2),
+ * and rbp is one.
  * Return: 2: *@size is known; 1: another instruction came before a sub, and more may follow; 0: nothing is known
  */
 static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t *size)
@@ -254,8 +256,8 @@ static inline int arch_prologue_decode(const uint8_t *code, size_t len, uint64_t
 
 /*
  * The entry code of old kernels (arch/x86/kernel/entry_64.S before 4.2, then arch/x86/entry/entry_64.S) does not write
- * all of struct pt_regs, so that perf reports what an earlier entry has left there. @name is the outermost kernel
- * function of a callchain; @interrupted: it is the only one, which was interrupted.
+ * all of struct pt_regs, so perf reports values that an earlier entry has left there. @name is the outermost kernel
+ * function of a callchain; @interrupted: it is the only function, and was interrupted.
  *
  * - system_call_fastpath, sysret_careful, auditsys, sysret_audit, before 4.1: a system call that is not traced. The rsp
  *   of the user is in a variable of the CPU. rbx, rbp and r12 to r15 have no room: the entry code calls the rest of the
@@ -278,10 +280,10 @@ static inline unsigned int arch_entry_stale(const char *name, bool interrupted)
 	return 0;
 }
 
-/* perf's numbers of the registers in whose place such a call pushes its return address, if they are not saved. */
+/* Such a call pushes its return address where these registers would be, if they are not saved. perf's numbers. */
 #define ARCH_PERF_PUSHED (1ULL << PERF_REG_X86_BX | 1ULL << PERF_REG_X86_BP)
 
-/* x32 has the same: its system calls have other numbers. */
+/* x32 uses the same: only its system calls have other numbers. */
 #define ARCH_AUDIT AUDIT_ARCH_X86_64
 
 static inline int arch_fstat(int fd, void *st)
