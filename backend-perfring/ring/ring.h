@@ -88,7 +88,7 @@ typedef void ring_look_fn(void *ctx, const struct perf_event_header *record, uin
  */
 void ring_look(struct ring *r, size_t word, ring_look_fn *fn, void *ctx);
 
-/** ring_used() - bytes in the ring that nobody has read. By any thread. */
+/** ring_used() - bytes in the ring that were not read yet. By any thread. */
 size_t ring_used(struct ring *r);
 
 /** ring_kept() - bytes in memory: they wait, or are being read. Any thread may call it, without the lock. */

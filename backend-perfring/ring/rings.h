@@ -142,9 +142,9 @@ pid_t unseen_next(struct unseen *u);
 int rings_look(struct source *b);
 
 /*
- * ---- refresh.c: what the threads are called now, as RECORD_NAME among the records of the rings. When a CPU comes
- * online, nobody keeps its records until its event is open: a thread that was made or renamed there would have a wrong
- * name from then on.
+ * ---- refresh.c: add the current names of threads as RECORD_NAME to the records of the rings. When a CPU comes online,
+ * its records are missing until its event is open: a thread that was made or renamed there would have a wrong name from
+ * then on.
  */
 
 /** refresh_read() - add the names of all threads, each with the time when it was read. Return: 0 or -ENOMEM. */
