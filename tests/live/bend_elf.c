@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bend_elf WAY IN OUT [ARGUMENT] - copy a 64-bit ELF file of this host and bend what loaders do not read: its section
- * headers and what is in sections that are not loaded, or not used while a program runs. `bend_elf` alone lists the
- * ways.
+ * bend_elf WAY IN OUT [ARGUMENT] - copy a 64-bit ELF file of this host and damage the parts that loaders do not read:
+ * its section headers, and sections that are not loaded or that a running program does not use. `bend_elf` alone lists
+ * the ways.
  */
 #include <elf.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static bool is_symtab(const Elf64_Shdr *sh)
 	return sh->sh_type == SHT_SYMTAB || sh->sh_type == SHT_DYNSYM;
 }
 
-/* Both symbol tables; @fn is handed each. */
+/* Call @fn for both symbol tables. */
 static void each_symtab(void (*fn)(Elf64_Shdr *sh))
 {
 	size_t i;
@@ -69,7 +69,7 @@ static void each_symtab(void (*fn)(Elf64_Shdr *sh))
 			fn(section_at(i));
 }
 
-/* Those of .symtab: ld.so reads the others. */
+/* Call @fn for the symbols of .symtab only: ld.so reads the others. */
 static void each_symbol(void (*fn)(Elf64_Sym *sym))
 {
 	Elf64_Shdr *sh = section(".symtab");
@@ -80,7 +80,7 @@ static void each_symbol(void (*fn)(Elf64_Sym *sym))
 		fn(&sym[i]);
 }
 
-/* Sections called .debug_* */
+/* Call @fn for all sections called .debug_*. */
 static void each_debug(void (*fn)(Elf64_Shdr *sh))
 {
 	size_t i;
@@ -90,7 +90,7 @@ static void each_debug(void (*fn)(Elf64_Shdr *sh))
 			fn(section_at(i));
 }
 
-/* Make @sh one that is in nothing but the file, @len bytes of @data at its end. */
+/* Move @sh to the end of the file, with @len bytes of @data, as a section that is not loaded. */
 static void append(Elf64_Shdr *sh, const void *data, size_t len)
 {
 	if (len > MORE)
@@ -134,7 +134,7 @@ static void headers_many(void)
 	ehdr()->e_shnum = 0xfeff;
 }
 
-/* More than 65,279: the number is in section 0. */
+/* More than 65,279 sections: their number is in section 0. */
 static void headers_2_32(void)
 {
 	section_at(0)->sh_size = 1ULL << 32;
@@ -290,7 +290,7 @@ static void symbols_section(void)
 	each_symbol(symbol_section);
 }
 
-/* func_a gets the name ARGUMENT, which may be longer. */
+/* Rename func_a to ARGUMENT, which may be longer. */
 static void rename_symbol(Elf64_Sym *sym)
 {
 	Elf64_Shdr *sh = section(".strtab");
@@ -323,7 +323,7 @@ static void text_elsewhere(void)
 	sh->sh_size = UINT64_MAX;
 }
 
-/* Relocations of the PLT: many, of symbols that there are not. */
+/* Many relocations of the PLT, for symbols that do not exist. */
 static void plt_lies(void)
 {
 	Elf64_Shdr *sh = section(".rela.plt");
@@ -350,7 +350,7 @@ static void notes_lie(void)
 	}
 }
 
-/* A name, zeros, and a CRC: it may be part of a path. */
+/* A name, zeros, and a CRC. The name may contain directories. */
 static void debuglink(void)
 {
 	char link[4096 + 8] = "";
@@ -380,7 +380,7 @@ static void debug_ones(void)
 	each_debug(fill);
 }
 
-/* The length of a 64-bit unit is all that a file can have, or more. */
+/* The 64-bit length of the unit is the largest that a file can have, or larger. */
 static void lengthen(Elf64_Shdr *sh)
 {
 	static const unsigned char lengths[][12] = {
@@ -397,7 +397,7 @@ static void debug_lengths(void)
 	each_debug(lengthen);
 }
 
-/* Each byte but those of the first unit's header is another one, always the same. */
+/* Behind the header of the first unit, replace about one byte in 16, always in the same way. */
 static void scramble(Elf64_Shdr *sh)
 {
 	uint32_t r = 1;
@@ -425,7 +425,7 @@ static void debug_beyond(void)
 	each_debug(debug_beyond_one);
 }
 
-/* Compressed, they say, to a few bytes of what is 1 TiB. */
+/* Pretend that the section is compressed: a few bytes that expand to 1 TiB. */
 static void explode_one(Elf64_Shdr *sh)
 {
 	Elf64_Chdr *ch = (Elf64_Chdr *)(void *)(image + sh->sh_offset);
@@ -441,14 +441,17 @@ static void debug_explodes(void)
 	each_debug(explode_one);
 }
 
-/* Loaded, but nothing uses them while no exception is thrown. */
+/* These sections are loaded, but only used while an exception is thrown. */
 static void frames_lie(void)
 {
 	Elf64_Shdr *hdr = section(".eh_frame_hdr"), *sh = section(".eh_frame");
 	uint32_t *words = (uint32_t *)(void *)(image + sh->sh_offset);
 	size_t i;
 
-	/* As many entries as fit a word, in a table that is as it was; each CIE is its own, each FDE endless. */
+	/*
+	 * Claim 2^32 - 1 entries in the table, which keeps its size. Entries are CIEs, or FDEs that are their own CIE;
+	 * the length of each is nearly 4 GiB.
+	 */
 	memset(image + hdr->sh_offset + 8, 0xff, 4);
 	for (i = 0; i + 1 < sh->sh_size / 4; i += 6) {
 		words[i] = 0xfffffff0;
@@ -501,7 +504,7 @@ static const struct {
 	{ "debug-explodes", debug_explodes },
 	{ "frames-lie", frames_lie },
 	{ "frames-ones", frames_ones },
-	/* With an ARGUMENT, or of a file that has such a section. */
+	/* These ways need an ARGUMENT, or a file that has such a section. */
 	{ "=name", symbol_name },
 	{ "=debuglink", debuglink },
 	{ "=debuglink-end", debuglink_endless },
@@ -522,7 +525,7 @@ static void read_image(const char *path)
 	close(fd);
 }
 
-/* What is appended is behind the section headers: they stay where they are. */
+/* The appended data is behind the section headers, which stay where they are. */
 static void write_image(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);

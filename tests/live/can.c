@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * can perf|bpf - does the kernel permit what live tests need? Exit status 0, or 1 with the reason on stdout.
+ * can perf|bpf - test whether the kernel permits what live tests need. Exit status 0, or 1 with the reason on stdout.
  *
- * On purpose nothing of the library: a test must not be skipped because the program under test says that it cannot.
+ * It uses no code of the program under test: otherwise a defect of that program could skip its own tests.
  */
 #include <errno.h>
 #include <linux/bpf.h>

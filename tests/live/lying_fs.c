@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * lying_fs WAY SOURCE MOUNTPOINT UID PROGRAM [ARGUMENT...] - run PROGRAM, a path below the new root, as that user with
- * a file system as its root that shows SOURCE, read-only, in a mount namespace of its own. From SIGUSR1 on it is
- * hostile:
+ * lying_fs WAY SOURCE MOUNTPOINT UID PROGRAM [ARGUMENT...] - run PROGRAM, a path below the new root, as this user in a
+ * mount namespace of its own. Its root is a file system that shows SOURCE, read-only. From SIGUSR1 on the file system
+ * is hostile:
  *
- *   hang  takes requests, and never answers: who asks cannot even be killed
+ *   hang  takes requests, and never answers: a process that waits for an answer cannot even be killed
  *   drip  answers one request in a second
- *   lie   has every file that is asked for: of root, of 2^60 bytes, and saying that code at 0x10000000 is "lied"
+ *   lie   has every file that is looked up: of root, of 2^60 bytes, with the name "lied" for code at 0x10000000
  *
- * When this process ends, with PROGRAM at the latest, the kernel answers for it, and PROGRAM is killed.
+ * When this process ends, at the latest with PROGRAM, the kernel answers the open requests with an error, and PROGRAM
+ * is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,14 +30,14 @@
 #include <unistd.h>
 
 #define NODES_MAX 1024
-#define SECONDS   240 /* nobody hangs for longer, whatever happens to the test */
+#define SECONDS   240 /* no process hangs for longer, even if the test is killed */
 #define READ_MAX  (128 << 10)
 #define LIE_BYTES (1ULL << 60)
 #define LIE       "10000000 1000 lied\n"
 
 static const char *way, *source;
 static volatile sig_atomic_t hostile;
-static char *nodes[NODES_MAX]; /* paths below SOURCE; of its root: "" */
+static char *nodes[NODES_MAX]; /* paths below SOURCE; "" for the root */
 static bool made_up[NODES_MAX];
 static size_t nr_nodes = 2; /* the root is number 1 */
 
@@ -166,7 +167,7 @@ static void answer(int fuse, uint64_t unique, ssize_t code, const void *data)
 		memcpy(out + sizeof(head), data, (size_t)code);
 	}
 	memcpy(out, &head, sizeof(head));
-	/* Who asked may be gone. */
+	/* The process that sent the request may be gone. */
 	if (write(fuse, out, head.len) < 0 && errno != ENOENT)
 		die("cannot answer");
 }
@@ -202,7 +203,7 @@ static void serve(int fuse, const struct fuse_in_header *in, const void *arg)
 		break;
 	case FUSE_OPEN:
 	case FUSE_OPENDIR:
-		/* What was read before it began to lie is not believed to be all. */
+		/* Bypass the page cache: it may hold contents from before the file system became hostile. */
 		*(struct fuse_open_out *)(void *)data =
 			(struct fuse_open_out){ .open_flags = hostile ? FOPEN_DIRECT_IO : 0 };
 		rc = sizeof(struct fuse_open_out);
@@ -245,7 +246,7 @@ static void serve_all(int fuse)
 static void run(const char *root, uid_t uid, char **command)
 {
 	signal(SIGUSR1, SIG_DFL);
-	/* As containers do. This process still needs the old root, so it is a namespace of PROGRAM alone. */
+	/* As containers do. This process still needs the old root, so PROGRAM gets one more mount namespace. */
 	if (unshare(CLONE_NEWNS) || chdir(root) || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH))
 		die(root);
 	if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))

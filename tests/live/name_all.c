@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * name_all [N] - ask for the name of every function that /proc/kallsyms lists, at its first byte and one behind it, in
- * both ways: of the file, and of the kernel itself; of the kernel's own functions one of N. Prints a line for each that
- * differs, and how many it has asked for, of modules, of BPF programs, how many the kernel told, and how many differ.
- * Fails where the kernel cannot be asked.
+ * name_all [N] - look up the name of every function in /proc/kallsyms, at its first byte and one behind it, in two
+ * ways: from the file, and from the kernel itself. Of the functions of the kernel proper it looks up one in N. It
+ * prints a line for each lookup that differs, and the numbers of lookups, of functions in modules and BPF programs, of
+ * answers by the kernel, and of differences. It fails if the kernel cannot give names.
  */
 #include "backend-bpf/namer.h"
 #include "core/base/err.h"

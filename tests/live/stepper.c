@@ -2,9 +2,9 @@
 /*
  * stepper CPU [STEPS] - context switches in a known order and number.
  *
- * Says "ready" and waits for SIGUSR1. Then it takes STEPS (200) steps on that CPU; in each it calls itself
- * step-CPU-NNNN, of the step, and sleeps some times. In the end it says how many context switches these were, as the
- * kernel counts them for the thread, and how many more may have had one of the names, being before or behind the steps.
+ * Prints "ready" and waits for SIGUSR1. Then it takes STEPS (200) steps on that CPU. In each step it renames itself to
+ * step-CPU-NNNN and sleeps five times. At the end it prints how many context switches these were, as the kernel counts
+ * them for the thread, and how many more may have one of these names because they were just before or after the steps.
  */
 #include "tests/workloads/workload.h"
 
