@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * chains FILE - the rows of a recording of perf record, a line for each: its samples, the command, and the user stack,
- * leaf first, as perf script has it: what an address is in its file, as "OFFSET(FILE)", or the address alone where no
- * file is known; of callers, the byte before the return address. Fields are separated by tabs. Without symbols nothing
- * but unwinding makes a difference.
+ * chains FILE - print the rows of a recording of perf record, one in a line: its samples, the command, and the user
+ * stack, leaf first, with addresses as perf script prints them: "OFFSET(FILE)", or the address alone if no file is
+ * known. For callers, it is the byte before the return address. Fields are separated by tabs. There are no symbols, so
+ * that only unwinding can make a difference.
  *
  * Exit status: 0; 1: not a recording, or it cannot be read.
  */
@@ -24,7 +24,7 @@ static void print_text(const char *text, size_t len)
 		putchar(isprint((unsigned char)*text) ? *text : '?');
 }
 
-/* A caller is where its call is, which is before the return address. */
+/* The address of a caller is in its call instruction, which is before the return address. */
 static uint64_t code_address(const struct stack *stack, uint32_t i)
 {
 	uint64_t addr = stack->frames[i];

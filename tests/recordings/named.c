@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * named FILE [dwarf] - the report of a recording of perf record with the address of each frame as perf script has it
- * in the place of the module: "OFFSET(FILE)", or the address alone where no file is known and in the kernel. What has
- * no symbol is [unknown], as perf script has it. With "dwarf" stacks are unwound, and a caller's address is the byte
- * before the return address, in user stacks.
+ * named FILE [dwarf] - print the report of a recording of perf record. In place of the module it has the address of
+ * each frame as perf script prints it: "OFFSET(FILE)", or the address alone in the kernel and if no file is known.
+ * Frames without symbol are [unknown], as in perf script. With "dwarf", stacks are unwound, and in user stacks the
+ * address of a caller is the byte before the return address.
  *
  * Exit status: 0; 1: not a recording, or it cannot be read.
  */
@@ -24,7 +24,7 @@ struct named {
 	struct session *session;
 	struct symbols *symbols;
 	bool dwarf;
-	struct frame_names places; /* a report has modules until its end */
+	struct frame_names places; /* a report needs its modules until it ends */
 	char place[PATH_MAX + 32];
 };
 
