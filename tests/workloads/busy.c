@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * busy [SECONDS] - a load for system-wide runs: one thread in user code, one in the kernel, both with
- * pauses.
+ * busy [SECONDS] - a load for system-wide runs: one thread in user code, one in the kernel, both with pauses.
  *
  * Expected: busy-user;...;busy_user without kernel frames, and busy-kernel;...;busy_kernel;read with the
  * kernel frames of a read from /dev/zero behind it. The pauses leave some idle time on every CPU.
@@ -18,7 +17,7 @@ static NOINLINE void busy_user(void)
 	spin_ns(6 * MSEC);
 }
 
-/* read() of libc makes no frame, so that its caller is not in the stack: here that is this one. */
+/* read() of libc has no frame, so that its caller is missing in the stack: here that is this function. */
 static NOINLINE void read_zeros(void)
 {
 	if (read(zero_fd, buffer, sizeof(buffer)) != (ssize_t)sizeof(buffer))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * calls read|write|nanosleep [SECONDS] - nearly all the time in one system call, of main;outer;inner. Now and then
- * main;outer;other;deeper computes for a moment, in frames of other sizes, which leaves frames of earlier on the stack.
+ * calls read|write|nanosleep [SECONDS] - spends nearly all its time in one system call, below main;outer;inner. Now and
+ * then main;outer;other;deeper computes for a moment, in frames of other sizes, which leaves old frames on the stack.
  */
 #include "tests/workloads/workload.h"
 

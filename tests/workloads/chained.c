@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -O2 -ffreestanding -nostdlib -fno-pie -static -fno-stack-protector -fcf-protection=none
 /*
- * chained [MODE] - works for ever, without a C library, so that each function has a frame pointer, or no frame at all.
- * With "l" it is in a leaf without a frame all the time, with "t" it walks through a tree, of 1024 paths. With another
- * MODE its frame pointers lie: "r", a function uses
- * the register for something else; "a", one in assembler does, without rules that tell; "f", one forges a chain of
- * frames that lead to functions which did not call it.
+ * chained [MODE] - works for ever, without a C library, so that each function has either a frame pointer or no frame.
+ * With "l" it is always in a leaf without a frame, with "t" it walks through a tree of 1024 paths. With another MODE
+ * its frame pointers are wrong: with "r", a function uses the register for something else; with "a", a function in
+ * assembler does so, without unwind rules; with "f", a function forges a chain of frames that lead to functions which
+ * did not call it.
  */
 #define NOINLINE __attribute__((noinline))
 
 static volatile unsigned long sink;
 
-/* A leaf without a frame: its caller's frame pointer is in the register. */
+/* A leaf without a frame: the register has the frame pointer of its caller. */
 static NOINLINE void leaf(unsigned long n)
 {
 	while (n--)
@@ -91,14 +91,14 @@ static NOINLINE void kernel(void)
 	sink += (unsigned long)rc;
 }
 
-/* Who has not called anybody: addresses in it are in forged frames. */
+/* This function has not called anything: the forged frames contain addresses in it. */
 static NOINLINE void innocent(void)
 {
 	leaf(1);
 	sink++;
 }
 
-/* rbp counts, and is what it was again at the end. */
+/* Use rbp as a counter, and restore it at the end. */
 NOINLINE void general_register(unsigned long n);
 __asm__(".type general_register, @function\n"
 	"general_register:\n"
@@ -116,7 +116,7 @@ __asm__(".type general_register, @function\n"
 	".cfi_endproc\n"
 	".size general_register, . - general_register\n");
 
-/* The same, and nothing tells. */
+/* The same, without unwind rules. */
 NOINLINE void without_rules(unsigned long n);
 __asm__(".type without_rules, @function\n"
 	"without_rules:\n"
@@ -128,7 +128,7 @@ __asm__(".type without_rules, @function\n"
 	"ret\n"
 	".size without_rules, . - without_rules\n");
 
-/* Its rules say that it has a frame: the frame is one that was made up, in other memory. */
+/* According to its rules it has a frame. That frame is forged, in other memory. */
 NOINLINE void forger(unsigned long n, const void *frame);
 __asm__(".type forger, @function\n"
 	"forger:\n"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -ldl
 /*
- * churn [SECONDS] - code that comes and goes. Two threads:
+ * churn [SECONDS] - code that changes all the time, in two threads:
  *
- * churn-map maps a page of this executable, works in it, maps another page of it and then an anonymous one with the
- * same code over it, works in each, and unmaps: the same addresses are oak_work, ash_work and nobody's function within
- * a millisecond. churn-dl loads the first and the second copy of the C library's libm (in a temporary directory) in
- * turn, works in it, and unloads it.
+ * churn-map maps a page of this executable, works in it, maps another page of it and then an anonymous page with the
+ * same code over it, works in each, and unmaps. Within a millisecond the same addresses belong to oak_work, to ash_work
+ * and to no function. churn-dl loads the first and the second copy of the C library's libm (in a temporary directory)
+ * in turn, works in it, and unloads it.
  *
- * Expected: churn-map;...;map_forever;oak_work and ash_work or [unknown], whatever is said to be at that address;
- * churn-dl;...;main;load_forever;use_library;... with functions of libm behind it, and those of the dynamic loader
- * behind load_forever.
+ * Expected: churn-map;...;map_forever;oak_work and ash_work or [unknown], according to the mappings that the profiler
+ * knows; churn-dl;...;main;load_forever;use_library;... with functions of libm behind it, and functions of the dynamic
+ * loader behind load_forever.
  */
 #include "workload.h"
 
@@ -25,7 +25,7 @@ typedef double (*math_fn)(double x);
 
 static const char *const copies[] = { "libone.so", "libtwo.so", NULL };
 
-/* These run where they were not linked to: they refer to nothing, and are in one page each. */
+/* These functions run at other addresses than they were linked for: they refer to nothing, and each is in one page. */
 static NOINLINE __attribute__((aligned(4096))) void oak_work(uint64_t n)
 {
 	spin_iterations(n);
@@ -36,7 +36,7 @@ static NOINLINE __attribute__((aligned(4096))) void ash_work(uint64_t n)
 	spin_iterations(n + 1);
 }
 
-/* Where the code at @arg is in the file of this executable. */
+/* The offset, in the file of this executable, of the code at @addr. */
 struct place {
 	uintptr_t addr, offset;
 };
@@ -59,7 +59,7 @@ static int find_offset(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* What churn-map maps: @fd is -1 for anonymous memory, filled with the code of oak_work. */
+/* Map the code of @fn: from the file @fd, or if @fd is -1, as a copy in anonymous memory. */
 static void *map_code(void *at, int flags, int fd, work_fn fn, size_t page)
 {
 	struct place place = { .addr = (uintptr_t)fn };
@@ -83,7 +83,7 @@ static void *map_code(void *at, int flags, int fd, work_fn fn, size_t page)
 	return map;
 }
 
-/* The function as it is in that page. */
+/* The address of @fn in the page that is mapped at @map. */
 static work_fn in_page(void *map, work_fn fn, size_t page)
 {
 	return (work_fn)((uintptr_t)map + ((uintptr_t)fn & (page - 1)));
@@ -138,7 +138,7 @@ static NOINLINE void load_forever(void)
 	}
 }
 
-/* Write what is in the file @from to @to, a file in the directory of copies. */
+/* Copy the contents of the file @from to the file @to in the directory of copies. */
 static void overwrite(const char *to, const char *from)
 {
 	char path[PATH_MAX + 16], buf[65536];
@@ -181,7 +181,10 @@ int main(int argc, char **argv)
 
 	make_libraries();
 	workload_live(argc, argv);
-	/* The main thread gets the signal that removes the copies: it cannot want them at that time. */
+	/*
+	 * The new thread must not get the signal that removes the copies; the main thread gets it, and needs no copies
+	 * then.
+	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	errno = pthread_create(&thread, NULL, map_forever, NULL);

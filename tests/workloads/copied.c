@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * copied SECONDS WHAT [ROUNDS] - copies a page of its code to anonymous memory at the same address, as programs do that
- * want their code in large pages, and works there. ROUNDS: of work, then it ends; 0: it goes on WHAT: "same"; "late":
- * the memory is executable before the copy is in it; "other": other code is put there
+ * want their code in large pages, and works there. ROUNDS: ends after this many rounds of work; 0: goes on. WHAT:
+ * "same"; "late": the memory is executable before it has the copy; "other": other code is put there.
  *
- * Expected: ...;main;copied_outer;copied_inner; with "other" no name of a function that was there before.
+ * Expected: ...;main;copied_outer;copied_inner; with "other", no name of the code that was there before.
  */
 #include "workload.h"
 
@@ -30,7 +30,7 @@ IN_PAGE void copied_outer(uint64_t n)
 	workload_sink++;
 }
 
-/* The file stays mapped here. */
+/* This part of the file stays mapped. */
 IN_PAGE __attribute__((aligned(PAGE))) void behind_copy(void)
 {
 	workload_sink++;
@@ -45,7 +45,7 @@ static void *memory(void *at, int prot)
 	return p;
 }
 
-/* From copied_outer() on: dec %rdi; jnz to it; ret. */
+/* The code from copied_outer() on is: dec %rdi; jnz to it; ret. */
 static void put_other_code(unsigned char *page)
 {
 	static const unsigned char loop[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };

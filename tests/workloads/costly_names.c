@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * costly_names [SECONDS] - 300 functions in turn, with names of C++ that take the library some tenths of a second to
- * read: each T_I doubles the time. They have no readable form.
+ * costly_names [SECONDS] - calls 300 functions in turn. The library needs some tenths of a second to demangle each of
+ * their C++ names: each T_I doubles the time. They have no readable form.
  *
  * Expected: ...;main;_ZN4A1..cvT_IT_I... and so on.
  */
@@ -17,7 +17,7 @@
 		TEN(X, n##9)
 #define ALL(X) HUNDRED(X, 1) HUNDRED(X, 2) HUNDRED(X, 3)
 
-/* Each does something else, or they would be one function. */
+/* Each function does something else, because the compiler would merge equal ones. */
 #define FUNCTION(n)                                                                                                    \
 	static void f##n(void) __asm__("_ZN4A" #n "cvT_I" COSTLY "iEv");                                               \
 	static NOINLINE void f##n(void)                                                                                \

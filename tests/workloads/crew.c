@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * crew [SECONDS [THREADS]] - so many threads (300) that all want a CPU, without a pause: "crew-0" and so on.
+ * crew [SECONDS [THREADS]] - THREADS (300) that all want a CPU, without a pause: "crew-0" and so on.
  *
  * Expected: crew-N;...;crew_thread;crew_work.
  */

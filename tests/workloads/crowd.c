@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * crowd [SECONDS [N]] - N processes (100) that keep the CPUs some 80 % busy together: each works for 0.2 ms and then
+ * crowd [SECONDS [N]] - N processes (100) that together keep the CPUs about 80 % busy: each works for 0.2 ms and then
  * sleeps as long as the others need.
  *
  * Expected: crowd;...;main;take_turns;one_turn

@@ -13,7 +13,7 @@ enum { NR_RECORDS = 4096, BODY_BYTES = 1 << 18 };
 static uint32_t records[NR_RECORDS];
 static unsigned char body[BODY_BYTES];
 
-/* read() and write() of libc make no frame: their callers are not in the stack, which here are these two. */
+/* read() and write() of libc have no frame, so that their callers are missing in the stacks: these two functions. */
 static NOINLINE void read_all(int fd)
 {
 	if (read(fd, body, sizeof(body)) != (ssize_t)sizeof(body))
@@ -54,7 +54,7 @@ static NOINLINE int compare_records(uint32_t a, uint32_t b)
 	return order;
 }
 
-/* A sort of its own: libc's has no frame pointers, and everything above it would be lost. */
+/* Do not use qsort(): it has no frame pointers, so that all its callers would be missing. */
 static NOINLINE void shell_sort(uint32_t *v, size_t n)
 {
 	size_t gap, i, j;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * distinct [SECONDS [N]] - N (default 20000) different stacks, all with the same share: one thread on each CPU walks
- * through the paths of a binary tree, some 10 us at the end of each. At each level the bits of the path's number say
- * which of two functions is called, so that no two paths have the same frames.
+ * distinct [SECONDS [N]] - N (default 20000) different stacks, all with the same share. One thread on each CPU walks
+ * through the paths of a binary tree, and spends about 10 us at the end of each. At each level a bit of the path's
+ * number decides which of two functions is called, so that no two paths have the same frames.
  *
  * Expected: distinct;...;walk_forever;left|right;left|right;...;leaf_work, with as many levels as N has bits (18 for
- * 200000), almost never less deep.
+ * 200000), and almost never with fewer.
  */
 #include "each_cpu.h"
 #include "tree.h"

@@ -7,7 +7,10 @@
 
 #include <pthread.h>
 
-/* @fn: gets the CPU's number, as an intptr_t, and pins itself. @threads: room for CPU_SETSIZE. Return: how many. */
+/*
+ * @fn: a thread function that gets the CPU's number as an intptr_t, and pins itself. @threads: room for CPU_SETSIZE.
+ * Return: the number of threads.
+ */
 static inline int start_on_each_cpu(void *(*fn)(void *), pthread_t *threads)
 {
 	cpu_set_t allowed;

@@ -2,12 +2,12 @@
 /*
  * execer [SECONDS] - a process that becomes stage-one, stage-two, stage-three, stage-one, ... by exec.
  *
- * The three are copies of this executable in a temporary directory. Each runs its own function for 30 ms and
- * execs the next one, so that one pid has a hundred images in three seconds, at other addresses each time.
- * The parent waits and cleans up.
+ * The three are copies of this executable in a temporary directory. Each runs its own function for 30 ms and execs the
+ * next one, so that one PID has a hundred images in three seconds, each time at other addresses. The parent waits and
+ * cleans up.
  *
- * Expected: stage-one;...;main;run_stage;stage_one_work and so on, a third each; never another stage's
- * function.
+ * Expected: stage-one;...;main;run_stage;stage_one_work and so on, a third each, and never the function of another
+ * stage.
  */
 #include "workload.h"
 

@@ -3,7 +3,7 @@
  * forker [SECONDS] - 5,000 short processes per minute: every 12 ms one is forked and execs "shortjob", a
  * copy of this executable in a temporary directory, which runs short_work for 2 to 5 ms and exits.
  *
- * Expected: shortjob;...;main;short_work; short_work never under another name.
+ * Expected: shortjob;...;main;short_work, and short_work under no other name.
  */
 #include "workload.h"
 

@@ -2,11 +2,11 @@
 /*
  * func_ab [SECONDS [CPU]] - two functions with known shares: func_a : func_b = 30 : 70.
  *
- * Runs on one CPU (default: the last it may use). Both functions run the same loop, which depends on nothing
- * but the latency of a multiplication, 3 and 7 times the same number of iterations. A turn takes 20 to 60 ms,
- * many sampling periods at 499 Hz: the samples in a slice are its length in periods, give or take one at its
- * ends, which scatters far less than independent draws would (0.2 points in 10 s, not 0.65). The lengths vary,
- * so that no sampling rate is in step with them.
+ * Runs on one CPU (default: the last it may use). Both functions run the same loop, which depends only on the latency
+ * of a multiplication, 3 and 7 times the same number of iterations. A turn takes 20 to 60 ms, many sampling periods at
+ * 499 Hz. The samples in a turn are its length in periods, plus or minus one at its ends. This scatters far less than
+ * independent draws would (0.2 points in 10 s, not 0.65). The lengths vary, so that no sampling rate is in step with
+ * them.
  *
  * Expected: ...;main;work;func_a 30 % and ...;main;work;func_b 70 %.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * grove [SECONDS [PROCESSES [THREADS [MSEC]]]] - a tree of PROCESSES (200), of which each makes two more, with THREADS
- * (500) beside their first ones. Each thread uses MSEC (10) of CPU time; then its process makes the next ones: by
- * posix_spawn, by fork and exec, and so that they are daemons, whose parent is gone.
+ * grove [SECONDS [PROCESSES [THREADS [MSEC]]]] - a tree of PROCESSES (200), each of which starts two more, with THREADS
+ * (500) in addition to their first ones. Each thread uses MSEC (10) of CPU time; then its process starts the next ones:
+ * by posix_spawn, by fork and exec, and as daemons, whose parent has ended.
  *
- * Prints the pid of each process, and in the end, when all are gone, "cpu" and the seconds of CPU time that they used
- * in all. SECONDS (60) is how long one of them may live.
+ * Prints the pid of each process, and when all have ended, "cpu" and the seconds of CPU time that they used in all. No
+ * process lives longer than SECONDS (60).
  *
  * Expected: grove;...;main;work;process_work, and grove-0 to grove-499;...;thread_work.
  */

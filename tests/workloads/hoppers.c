@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * hoppers [SECONDS] - eight threads that change their names and their CPUs all the time. Each is called hop-ash,
- * hop-elm, hop-fir and hop-oak in turn, for 600 us or so, and runs the function of that name; before every piece it
- * moves to another CPU, and after every fifth one it renames the next thread to hop-other, whatever that one is doing.
+ * hop-elm, hop-fir and hop-oak in turn, for about 600 us, and runs the function of that name. Before every piece of
+ * work it moves to another CPU, and after every fifth one it renames the next thread to hop-other, in the middle of the
+ * work of that thread.
  *
  * Expected: hop-ash;...;hop_forever;ash_work and so on, and all of the functions under hop-other. A few samples inside
- * prctl(2) and write(2) have the name before or after, or, where the kernel was copying, half of each: hop-oaker.
+ * prctl(2) and write(2) have the name before or after, or, while the kernel copies, half of each: hop-oaker.
  */
 #include "workload.h"
 

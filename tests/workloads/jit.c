@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * jit [SECONDS [KEEP [MEMORY]]] - makes code at run time and tells its names in /tmp/perf-PID.map, as just-in-time compilers do.
+ * jit [SECONDS [KEEP [MEMORY]]] - generates code at run time and writes its names to /tmp/perf-PID.map, as just-in-time
+ * compilers do.
  *
  * First the whole region is called jit_replaced, then its functions jit_outer and jit_inner; they run half of the time.
- * The other half goes to jit_late, made again and again in new memory. The map is removed at the end, unless KEEP is 1:
- * then the caller has to. MEMORY: 0: anonymous; 1: of an unlinked file; 2: of System V.
+ * The other half goes to jit_late, generated again and again in new memory. The map is removed at the end, unless KEEP
+ * is 1: then the caller has to do that. MEMORY: 0: anonymous; 1: of an unlinked file; 2: System V shared memory.
  *
- * Expected: ...;main;run_made;jit_outer;jit_inner, and ...;main;run_made;jit_late; nothing else below run_made.
+ * Expected: ...;main;run_made;jit_outer;jit_inner, and ...;main;run_made;jit_late; no other function below run_made.
  */
 #include "made_code.h"
 #include "spin_code.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * jitdump [SECONDS [KEEP]] - makes code at run time that has no frame pointers, and tells of it in a jitdump,
+ * jitdump [SECONDS [KEEP]] - generates code without frame pointers at run time, and describes it in a jitdump,
  * jit-PID.dump in /tmp or in the directory JITDUMP_DIR: names, source lines and unwind rules.
  *
  * First the whole region is called dumped_replaced, then its functions dumped_outer, which changes the frame pointer,
- * and dumped_inner; they run half of the time. The other half goes to dumped_late, made again and again in new memory.
- * The file is removed at the end, unless KEEP is 1: then somebody else has to.
+ * and dumped_inner; they run half of the time. The other half goes to dumped_late, generated again and again in new
+ * memory. The file is removed at the end, unless KEEP is 1: then the caller has to do that.
  *
- * Expected: ...;main;run_made;dumped_outer;dumped_inner, at dumped.c:11 and dumped.c:21, and ...;main;run_made;
- * dumped_late at dumped.c:31; nothing else below run_made.
+ * Expected: ...;main;run_made;dumped_outer;dumped_inner, at dumped.c:11 and dumped.c:21, and
+ * ...;main;run_made;dumped_late at dumped.c:31; no other function below run_made.
  */
 #include "core/symbols/jitdump_format.h"
 #include "made_code.h"
@@ -16,7 +16,10 @@
 #include <elf.h>
 #include <sys/syscall.h>
 
-/* A piece of code, with the instructions of its FDE; the line before its first byte, and that of the byte @body. */
+/*
+ * A piece of code with the instructions of its FDE. @line is the line of its first byte; the byte @body has the next
+ * line.
+ */
 struct made {
 	const char *name;
 	uint32_t line, body;
@@ -57,7 +60,7 @@ static const struct made late_made = { "dumped_late", 30, 1, 8, 8, INNER_CODE, I
 static int dump;
 static uint64_t code_index;
 
-/* One write for each record: it is there whole, or not at all. */
+/* Use one write for each record, so that a reader finds it complete or not at all. */
 static void put(const void *bytes, size_t len)
 {
 	if (write(dump, bytes, len) != (ssize_t)len)
@@ -76,7 +79,7 @@ static void open_dump(bool keep)
 
 	snprintf(made_path, sizeof(made_path), "%s/jit-%d.dump", dir ? dir : "/tmp", getpid());
 	dump = open_made(keep);
-	/* That it is mapped says where it is. */
+	/* A profiler finds the file by this mapping. */
 	if (mmap(NULL, REGION, PROT_READ | PROT_EXEC, MAP_PRIVATE, dump, 0) == MAP_FAILED)
 		workload_die(made_path);
 	put(&header, sizeof(header));
@@ -87,7 +90,7 @@ static struct jitdump_prefix prefix(enum jitdump_record id, size_t size)
 	return (struct jitdump_prefix){ (uint32_t)id, (uint32_t)size, now_ns() };
 }
 
-/* The line before, for the first byte, and the next one for the body. */
+/* The first byte has the line before the body's. */
 static void put_lines(const unsigned char *at, const struct made *m)
 {
 	static const char file[] = "/src/dumped.c";
@@ -102,13 +105,13 @@ static void put_lines(const unsigned char *at, const struct made *m)
 	memcpy(end + sizeof(first), file, sizeof(file));
 	end += sizeof(first) + sizeof(file);
 	memcpy(end, &body, sizeof(body));
-	memcpy(end + sizeof(body), "\xff", 2); /* as before */
+	memcpy(end + sizeof(body), "\xff", 2); /* the same file */
 	end += sizeof(body) + 2;
 	*info = (struct jitdump_debug_info){ prefix(JITDUMP_DEBUG_INFO, (size_t)(end - record)), (uintptr_t)at, 2 };
 	put(record, (size_t)(end - record));
 }
 
-/* What is like .eh_frame, as if it were behind the code, and an empty .eh_frame_hdr. */
+/* Write an .eh_frame, as if it were behind the code, and an empty .eh_frame_hdr. */
 static void put_rules(const struct made *m)
 {
 	static const unsigned char cie[] = { 20, 0,    0,  0, 0,    0,  0, 0, 1,    'z', 'R', 0,

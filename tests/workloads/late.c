@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * late LIFE SLEEP WORK - a process that was there before, sleeps for SLEEP seconds (1.5), works for WORK seconds (0.5)
- * in late_work, and exits: whoever asks /proc for its mappings only in the beginning or in the end gets none.
+ * in late_work, and exits. A profiler that reads its mappings in /proc only at the beginning or only at the end does not
+ * get them.
  *
  * Expected: ...;main;late_work.
  */

@@ -2,8 +2,8 @@
 // CFLAGS: -ldl
 /*
  * Preloaded, it makes one call of a program fail: FAULT=malloc:N the N-th allocation with ENOMEM, FAULT=pread:N the
- * N-th pread(2) with EIO. Without FAULT none fails. At the end of the program the file FAULT_COUNT has both numbers of
- * calls. Only the first process counts, not those that it makes: which of theirs comes first is chance.
+ * N-th pread(2) with EIO. Without FAULT no call fails. When the program ends, the file FAULT_COUNT gets both numbers of
+ * calls. Only the first process counts, not its children, because the order of their calls depends on chance.
  */
 #include <dlfcn.h>
 #include <errno.h>

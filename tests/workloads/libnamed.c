@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the workload memfd opens.
+ * The workload memfd opens this library.
  */
 #include "workload.h"
 

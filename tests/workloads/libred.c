@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The workload turns opens this library and libblue.so in turns: the same code at the same address, under two names.
+ * The workload turns opens this library and libblue.so in turn: the same code at the same address, under two names.
  */
 #include "workload.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -nostdlib -Wl,-soname,./libshort.so
 /*
- * Where the programs of the workload shortlived spend their time. They find it in their working directory: searching
- * takes the dynamic loader long, and where there is no /proc, it does not know where a program is.
+ * The programs of the workload shortlived spend their time in this library. They find it in their working directory: a
+ * search would take the dynamic loader long, and without /proc it does not know the directory of a program.
  */
 #include "workload.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For workloads that make code at run time, and write a file about it. */
+/* For workloads that generate code at run time, and write a file about it. */
 #ifndef TESTS_MADE_CODE_H
 #define TESTS_MADE_CODE_H
 
@@ -14,23 +14,23 @@
 typedef void (*inner_fn)(uint64_t n);
 typedef void (*outer_fn)(uint64_t n, inner_fn inner);
 
-static char made_path[256]; /* of that file */
+static char made_path[256]; /* path of that file */
 
-/* Only calls that are safe in a signal handler. */
+/* Uses only calls that are safe in a signal handler. */
 static void remove_made(int sig)
 {
 	unlink(made_path);
-	_exit(128 + sig); /* the first process of a container does not die otherwise */
+	_exit(128 + sig); /* the signal alone does not end the first process of a container */
 }
 
-/* @made_path is new, and is removed at the end unless @keep. Return: a descriptor. */
+/* Create @made_path, which is removed at the end unless @keep. Return: a descriptor. */
 static int open_made(bool keep)
 {
 	static const int deadly[] = { SIGALRM, SIGTERM, SIGINT, SIGHUP };
 	size_t i;
 	int fd;
 
-	unlink(made_path); /* of another one with our number */
+	unlink(made_path); /* of an earlier process with this PID */
 	fd = open(made_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		workload_die(made_path);
@@ -93,7 +93,7 @@ static NOINLINE void run_made(outer_fn outer, inner_fn inner, uint64_t n)
 	workload_sink++;
 }
 
-/* A tenth of a second. No frame of its own: main calls run_made(). */
+/* Work for a tenth of a second. It is inlined and has no frame: main calls run_made(). */
 static inline __attribute__((always_inline)) void run_for_a_while(outer_fn outer, inner_fn inner)
 {
 	uint64_t end;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * mappers [SECONDS [PROCESSES]] - so many processes (6) that map a page of this executable as code and unmap it again,
- * as fast as they can: some 100,000 records about mappings in a second on each CPU.
+ * mappers [SECONDS [PROCESSES]] - PROCESSES (6) that map a page of this executable as code and unmap it again, as fast
+ * as they can: about 100,000 records of mappings in a second on each CPU.
  *
- * Expected: mappers;...;main;map_forever;mmap and munmap of libc, with the kernel's frames behind them.
+ * Expected: mappers;...;main;map_forever;mmap and munmap of libc, with kernel frames behind them.
  */
 #include "workload.h"
 

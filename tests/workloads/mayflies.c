@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * mayflies COUNT - so many threads, some dozens at a time, each of which sleeps for a moment and ends. Then it ends
- * itself.
+ * mayflies COUNT - runs COUNT threads, some dozens at a time, each of which sleeps for a moment and ends. Then the
+ * process ends.
  */
 #include "workload.h"
 

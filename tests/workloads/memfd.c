@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -ldl
 /*
- * memfd SECONDS FILE COMM - has a copy of FILE in memory only: runs it when it is a program, as FILE SECONDS COMM;
- * calls lib_outer() of it when it is a shared library, called COMM.
+ * memfd SECONDS FILE COMM - makes a copy of FILE that is only in memory. If FILE is a program, executes the copy as
+ * FILE SECONDS COMM; if it is a shared library, takes the name COMM and calls its lib_outer().
  *
- * Expected, of libnamed.so: ...;main;lib_outer;lib_inner.
+ * Expected with libnamed.so: ...;main;lib_outer;lib_inner.
  */
 #include "workload.h"
 

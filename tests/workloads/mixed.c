@@ -30,7 +30,7 @@ static bool goes_on(void)
 	return !__atomic_load_n(&ending, __ATOMIC_RELAXED);
 }
 
-/* libc's syscall() has no frame, so its caller is missing in the stacks: that is always this one. */
+/* libc's syscall() has no frame, so that its caller is missing in the stacks: that is always this function. */
 static NOINLINE long call(long nr, long a, long b, long c, long d)
 {
 	long rc = syscall(nr, a, b, c, d, 0L, 0L);
@@ -105,7 +105,7 @@ static struct mix mixes[] = {
 
 enum { NR_MIXES = sizeof(mixes) / sizeof(mixes[0]) };
 
-/* Where it is pinned to it begins: it has no interval on another CPU. */
+/* Start the thread on its CPU, if it is pinned: then it has no interval on another one. */
 static void start(struct mix *m)
 {
 	pthread_attr_t attr;

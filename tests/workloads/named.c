@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -Wl,--build-id
 /*
- * named [SECONDS [COMM]] - works in a function that only .symtab knows; called COMM.
+ * named [SECONDS [COMM]] - works in a function whose name is only in .symtab; the thread is called COMM.
  *
  * Expected: ...;main;named_outer;named_inner.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * neighbour [SECONDS [WHAT [DIR [N]]]] - an unprivileged process that makes a profiler work. Its files are made in DIR,
- * which is to be removed by the caller.
+ * neighbour [SECONDS [WHAT [DIR [N]]]] - an unprivileged process that gives a profiler much work. It makes its files in
+ * DIR, which the caller removes.
  *
  * WHAT is one of
- *   symbols  run code of one file with N symbols, of which only the name of each tells that it is no function
+ *   symbols  run code of one file with N symbols, only their names show that these are not functions
  *   links    run code of that file under 1000 names
  *   paths    map one file under N names of 3.7 KB, and run code of the last one
  *
@@ -33,7 +33,7 @@ typedef void (*mapped_fn)(uint64_t n);
 static const char names[] = "\0$no_function\0mapped_code";
 static const char section_names[] = "\0.text\0.symtab\0.strtab\0.shstrtab";
 
-/* The offsets of the parts of the file: a page of headers, a page of code, then the tables. */
+/* The offsets of the parts of the file: a page with headers, a page with code, then the tables. */
 struct layout {
 	uint64_t symbols, nr, names, section_names, sections;
 };
@@ -149,7 +149,7 @@ static void go_deep(void)
 			workload_die("cannot make a deep directory");
 }
 
-/* Return: how many are to be run. */
+/* Return: the number of functions to run. */
 static size_t map_all(const char *what, uint64_t nr, mapped_fn *fns)
 {
 	bool links = !strcmp(what, "links"), paths = !strcmp(what, "paths");

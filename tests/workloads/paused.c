@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * paused [SECONDS] - a process whose parent stops and continues it all the time, every 2 ms for a third of one. It has
- * two threads, of which one works in the kernel.
+ * paused [SECONDS] - a process that its parent stops all the time, for a third of a millisecond after every 2 ms. One
+ * of its two threads works in the kernel.
  *
- * Expected: paused-user;...;main;stopped_forever;stopped_work, and paused-kernel;...;read_forever;read_zeros with the
- * kernel's frames of a read from /dev/zero behind it.
+ * Expected: paused-user;...;main;stopped_forever;stopped_work, and paused-kernel;...;read_forever;read_zeros with
+ * kernel frames of a read from /dev/zero behind it.
  */
 #include "workload.h"
 
@@ -24,7 +24,7 @@ static NOINLINE void stopped_forever(void)
 		stopped_work();
 }
 
-/* Not read() of libc's caller itself: that one is missing. */
+/* libc's read() has no frame, so that its caller is missing in the stacks: that is this function. */
 static NOINLINE void read_zeros(int fd)
 {
 	if (read(fd, buffer, sizeof(buffer)) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program with a uretprobe on one of its functions: while that runs, its return address is that of the kernel's code in
- * [uprobes]. Expected: ...;main;outer;probed_caller;probed;busy_leaf: as without the probe.
+ * A program with a uretprobe on one of its functions: while that function runs, the kernel has replaced its return
+ * address by that of its own code in [uprobes]. Expected: ...;main;outer;probed_caller;probed;busy_leaf, as without the
+ * probe.
  */
 #include "tests/workloads/workload.h"
 
@@ -45,7 +46,7 @@ static uint64_t number_in(const char *path)
 	return strtoull(text, NULL, 10);
 }
 
-/* Of this process, until it ends. Text is mapped at its offset in the file. */
+/* Probe the returns of @function, in this process, until it ends. The text is mapped at its offset in the file. */
 static void probe_return(void (*function)(void))
 {
 	struct perf_event_attr attr = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * programs SECONDS NAME... - BPF programs, "first" or "second", one after the other: each is loaded, run until it has
- * had 0.7 s of CPU time, and unloaded. As far as the kernel permits, each later one is at the address of the first. The
- * first one is loaded before the workload is ready; it runs when SIGUSR1 comes. The last line is "reused", or
- * "elsewhere" if the kernel has not given the address to each.
+ * programs SECONDS NAME... - runs BPF programs, "first" or "second", one after the other. Each is loaded, run until it
+ * has used 0.7 s of CPU time, and unloaded. If the kernel permits it, each later program is at the address of the first
+ * one. The first one is loaded before the workload is ready, and runs when SIGUSR1 comes. The last line is "reused", or
+ * "elsewhere" if a program got another address.
  *
  * Expected: ...;main;run_first;...;bpf_test_run;bpf_prog_..._first, and the same with second: the function that calls
- * the kernel tells which program runs.
+ * the kernel shows which program runs.
  */
 #include "workload.h"
 
@@ -16,14 +16,14 @@
 
 #define CPU_NS (700 * MSEC)
 #define LOOPS  4000
-#define TRIES  20000 /* until the memory of a program that was unloaded is given to another one */
+#define TRIES  20000 /* until the kernel reuses the memory of an unloaded program */
 
 #define INSN(c, dst, src, o, i)                                                                                        \
 	{                                                                                                              \
 		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i)                                \
 	}
 
-/* In the function that calls it: a libc without frame pointers would hide that one from a walk by frame pointers. */
+/* Inlined into its caller: a libc without frame pointers would hide that function from a walk by frame pointers. */
 static inline __attribute__((always_inline)) int call_bpf(int cmd, union bpf_attr *attr)
 {
 #ifdef __x86_64__
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) int call_bpf(int cmd, union bpf_att
 #endif
 }
 
-/* Their sizes are alike, and so are their loops. */
+/* Both programs have the same size and nearly the same loop. */
 static int load(const char *name)
 {
 	const struct bpf_insn insns[] = {
@@ -64,7 +64,7 @@ static int load(const char *name)
 	return fd;
 }
 
-/* 0: the kernel does not tell. */
+/* Return: the address of the program; 0: the kernel does not show it. */
 static uint64_t address_of(int fd)
 {
 	uint64_t address = 0;
@@ -114,7 +114,7 @@ static NOINLINE void run_second(int fd)
 	workload_sink++;
 }
 
-/* @address: where it is to be */
+/* @address: the wanted address */
 static int load_at(const char *name, uint64_t address)
 {
 	int fd = load(name), i;

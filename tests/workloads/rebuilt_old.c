@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -no-pie
 /*
- * rebuilt_old SECONDS PROGRAM - works, then executes PROGRAM, which is rebuilt_new under the name that this program
- * has, too. Both have their code at the same addresses.
+ * rebuilt_old SECONDS PROGRAM - works, then executes PROGRAM, which is rebuilt_new under the name of this program. Both
+ * have their code at the same addresses.
  *
  * Expected: half of ...;main;old_build_work, half of ...;main;new_build_work.
  */

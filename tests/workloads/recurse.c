@@ -3,8 +3,7 @@
  * recurse [SECONDS [DEPTH]] - a stack deeper than the kernel walks by default: 200 frames of recurse_down
  * (or DEPTH) with recurse_bottom at their end.
  *
- * Expected: ...;main;recurse_down;recurse_down;...;recurse_bottom, cut at its root where the kernel's limit
- * is lower.
+ * Expected: ...;main;recurse_down;recurse_down;...;recurse_bottom, cut at its root if the kernel's limit is lower.
  */
 #include "workload.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -Wl,--build-id
 /*
- * renamed - another build of the workload named: the same code at the same addresses, under other names.
+ * renamed - another build of the workload named: the same code at the same addresses, with other names.
  *
  * Expected: ...;main;renamed_outer;renamed_inner.
  */

@@ -2,11 +2,11 @@
 /*
  * renamer [SECONDS] - a thread that renames itself all the time and moves between CPUs.
  *
- * It is called "red" while it runs red_work and "blue" while it runs blue_work, 5 to 12 ms each, and changes
- * its CPU after every third piece. The main thread, "renamer", waits.
+ * It is called "red" while it runs red_work and "blue" while it runs blue_work, 5 to 12 ms each, and changes its CPU
+ * after every third piece of work. The main thread, "renamer", waits.
  *
- * Expected: red;...;rename_loop;red_work and blue;...;rename_loop;blue_work, about half each;
- * blue_work never under red and red_work never under blue.
+ * Expected: red;...;rename_loop;red_work and blue;...;rename_loop;blue_work, about half each; blue_work never under
+ * red, and red_work never under blue.
  */
 #include "workload.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -ldl
 /*
- * sharer SECONDS LIBRARY FIFO - makes a process that has the same memory (clone(2) with CLONE_VM). When a byte comes
+ * sharer SECONDS LIBRARY FIFO - starts a process that shares its memory (clone(2) with CLONE_VM). When a byte comes
  * through FIFO, it opens a library, and lets that process work in it.
  *
- * Expected, of libred.so: child "shared_child" has ...;work_for_parent;plugin_run;red_plugin_work.
+ * Expected with libred.so: "shared_child" has ...;work_for_parent;plugin_run;red_plugin_work.
  */
 #include "workload.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -nostdlib -fno-stack-protector -lshort
 /*
- * shortlived, to be run as ./job-red, ./job-green or ./job-blue beside its library - burns about 5, 7 or 10 ms in it
- * and exits.
+ * shortlived, to be run as ./job-red, ./job-green or ./job-blue beside its library - works for about 5, 7 or 10 ms in
+ * the library and exits.
  *
- * It has no C library: the start code of most is stripped, and would be a frame without a name in each stack. Nor does
- * it take the seconds to live, or say that it is ready.
+ * It has no C library: the start code of most C libraries is stripped, and would be a frame without a name in each
+ * stack. It takes no SECONDS argument, and does not print "ready".
  *
- * Expected: _start;begin;red_job;burn_red, and so on; in job-red nothing that is green or blue.
+ * Expected: _start;begin;red_job;burn_red, and so on; in job-red no function that is green or blue.
  */
 #include "workload.h"
 
@@ -18,7 +18,7 @@ void burn_green(uint64_t n);
 void burn_blue(uint64_t n);
 _Noreturn void begin(const uintptr_t *stack);
 
-/* No caller, and a frame that ends the chain. */
+/* It has no caller: its frame ends the chain. */
 #if defined(__x86_64__)
 __asm__(".globl _start\n"
 	".type _start, @function\n"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * signals [SECONDS] - a thread that is interrupted all the time: by two timers, one of them of CPU time, and by its own
- * raise(). Handlers work on an alternate stack, and the outer one is interrupted by the inner one, both by raise() and
+ * signals [SECONDS] - a thread that signals interrupt all the time: from two timers, one of them of CPU time, and from
+ * its own raise(). Handlers work on an alternate stack. The inner handler interrupts the outer one, both by raise() and
  * by a timer.
  *
- * Expected: signals;...;main;main_work; inner_work and outer_work behind the signal's trampoline (of which the function
- * that was interrupted is missing: it is no caller) and behind raise_inner.
+ * Expected: signals;...;main;main_work; inner_work and outer_work behind the signal's trampoline (by frame pointers the
+ * interrupted function is missing, because it is not a caller) and behind raise_inner.
  */
 #include "workload.h"
 
@@ -29,7 +29,7 @@ static NOINLINE void inner_work(void)
 	workload_sink++;
 }
 
-/* raise() has no frame everywhere, which hides its caller. */
+/* On some hosts raise() has no frame, which hides its caller: that is this function. */
 static NOINLINE void raise_inner(void)
 {
 	if (raise(SIGUSR2))
@@ -59,7 +59,7 @@ static void handle(int sig, void (*handler)(int sig))
 		workload_die("cannot handle a signal");
 }
 
-/* SIGALRM is what ends this program: no ITIMER_REAL. */
+/* Do not use ITIMER_REAL: SIGALRM ends this program. */
 static void start_timers(void)
 {
 	const struct itimerspec every = { .it_interval.tv_nsec = 700000, .it_value.tv_nsec = 700000 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * slower [SECONDS [PERCENT [CPU_SECONDS]]] - four functions with known shares, of which one takes PERCENT longer:
+ * slower [SECONDS [PERCENT [CPU_SECONDS]]] - four functions with known shares, one of which takes PERCENT longer:
  * may_be_slower has 50 + PERCENT / 2 parts, the others 30, 15 and 5. A turn takes less than a sampling period at 999
- * Hz, so that samples are independent draws. It ends when it has used so much CPU time, so that their number does not
- * depend on what else runs.
+ * Hz, so that samples are independent draws. The program ends after CPU_SECONDS of CPU time, so that the number of
+ * samples does not depend on other programs.
  *
  * Expected: ...;main;work;may_be_slower, ...;steady, ...;rare and ...;seldom.
  */
@@ -41,7 +41,10 @@ static NOINLINE void work(uint64_t percent, uint64_t until_ns)
 {
 	uint32_t r = 1, turns = 0;
 
-	/* Hardly any system calls: where the timer comes late, it comes at one of these, the more so the more else runs. */
+	/*
+	 * Make few system calls: a late timer interrupt tends to come at a system call, the more so if other programs
+	 * run.
+	 */
 	while (!workload_stop && (++turns % 256 || cpu_ns() < until_ns)) {
 		uint64_t unit;
 

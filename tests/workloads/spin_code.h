@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a function with a frame pointer, void spin(uint64_t n), that counts down from @n. It runs at any address. */
+/*
+ * The bytes of a function with a frame pointer, void spin(uint64_t n), that counts down from @n. It can run at any
+ * address.
+ */
 #ifndef TESTS_SPIN_CODE_H
 #define TESTS_SPIN_CODE_H
 

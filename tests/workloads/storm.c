@@ -3,8 +3,8 @@
  * storm [SECONDS] - processes come and go as fast as they can: one forker on every CPU, each with at most two living
  * children. In turn these exit at once, work a little, exec "storm-job", and have a thread that execs "storm-thread".
  *
- * The last two are copies of this executable in a temporary directory. Where a thread execs, the process keeps its id,
- * and the thread takes it over from the one that forked.
+ * The last two are copies of this executable in a temporary directory. If a thread execs, the process keeps its PID,
+ * and the thread gets the id of the first thread.
  *
  * Expected: storm;...;main;fork_forever;... with spawn;fork of libc and the kernel's frames of fork, exit and wait;
  * storm;...;child_work; storm-job;...;main;job_work; storm-thread;...;main;thread_job_work. None of the *_work under
@@ -33,7 +33,7 @@ static NOINLINE void thread_job_work(void)
 	spin_ns(MSEC / 2);
 }
 
-/* Only calls that are safe in a child of fork. */
+/* Uses only calls that are safe in a child of fork. */
 static void exec_copy(const char *name)
 {
 	const char *const argv[] = { name, NULL };
@@ -41,7 +41,7 @@ static void exec_copy(const char *name)
 	if (chdir(workload_dir) == 0)
 		execv(name, (char *const *)argv);
 	if (errno == ENOENT)
-		pause(); /* the parent has removed the copies: this is the end, which kills all */
+		pause(); /* the parent has removed the copies, and is about to kill all processes */
 	_exit(127);
 }
 
@@ -67,7 +67,7 @@ static NOINLINE void child(unsigned int turn)
 		break;
 	case 3:
 		if (pthread_create(&thread, NULL, exec_in_thread, name) == 0)
-			child_work(); /* until exec ends this thread, or for so long */
+			child_work(); /* until exec ends this thread, or until it is done */
 		pthread_join(thread, NULL);
 		break;
 	}
@@ -120,7 +120,7 @@ static void start_forker(int cpu)
 	if (getppid() != parent)
 		_exit(1);
 	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
-		signal(deadly[i], SIG_DFL); /* the copies are the parent's to remove */
+		signal(deadly[i], SIG_DFL); /* the parent removes the copies */
 	workload_pin(cpu);
 	fork_forever();
 	_exit(0);
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 		if (CPU_ISSET(cpu, &allowed))
 			start_forker(cpu);
 	workload_ready();
-	waitpid(-1, NULL, 0); /* only when something went wrong */
+	waitpid(-1, NULL, 0); /* returns only if something went wrong */
 	workload_remove_copies(0);
 	return 1;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -static
 /*
- * stranger [SECONDS [COMM]] - runs code that it made, at 0x10000000, without a map of it, under any name.
+ * stranger [SECONDS [COMM]] - runs code that it has generated at 0x10000000, without a perf map, under any name.
  *
- * Needs no other file, so that it runs below any root. A file /tmp/perf-PID.map of any kind, for that page, is the
- * test's to write.
+ * Needs no other file, so that it runs below any root. The test may write a file /tmp/perf-PID.map of any kind for that
+ * page.
  *
- * Expected: ...;main;run_made;ANYTHING, where ANYTHING is what that file says of the page, or [unknown].
+ * Expected: ...;main;run_made;ANYTHING, where ANYTHING is the name in that file, or [unknown].
  */
 #include "spin_code.h"
 #include "workload.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * team [SECONDS [IDLE]] - a process whose first thread ends while the others go on: "team-early" works from the
- * beginning, and beside it are IDLE threads that do nothing. On SIGUSR1 the first thread makes "team-late", which makes
- * a process, "team-child", and works, and ends itself.
+ * team [SECONDS [IDLE]] - a process whose first thread ends while the others continue: "team-early" works from the
+ * beginning, beside IDLE threads that do nothing. On SIGUSR1 the first thread starts "team-late", and ends. "team-late"
+ * starts a process, "team-child", and works.
  *
  * Expected: team-early;...;early_thread;early_work, team-late;...;late_thread;late_work,
  * team-child;...;late_thread;child_work.

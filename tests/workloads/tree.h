@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A binary tree of calls: the bits of a path say which of two functions is called at each level. */
+/* A binary tree of calls: the bits of a path decide which of two functions is called at each level. */
 #ifndef TESTS_WORKLOADS_TREE_H
 #define TESTS_WORKLOADS_TREE_H
 

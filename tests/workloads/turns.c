@@ -2,7 +2,7 @@
 // CFLAGS: -ldl
 /*
  * turns SECONDS ROUNDS - opens libred.so, works in it, and closes it; then libblue.so, which is mapped at the same
- * address; so many times. Ends when both have had the same number of iterations, or after SECONDS.
+ * address; all that ROUNDS times. Ends when both have had the same number of iterations, or after SECONDS.
  *
  * Expected: half of ...;main;take_turn;plugin_run;red_plugin_work, half of ...;blue_plugin_work.
  */
@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 
-#define ITERATIONS 1200000000ULL /* of each, in all rounds */
+#define ITERATIONS 1200000000ULL /* of each library, in all rounds */
 #define PIECE      1000000ULL
 
 typedef void (*run_fn)(uint64_t n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * vdso [SECONDS] - asks for the time, which takes no system call on most machines.
+ * vdso [SECONDS] - reads the clock, which needs no system call on most machines.
  *
  * Expected: ...;clock_gettime as leaf, of [vdso], most of the time.
  */

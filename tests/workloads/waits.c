@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * waits [SECONDS [KIND...]] - threads that wait, each in its own way, and measure themselves how long they were off the
- * CPU meanwhile. Ends after SECONDS or by SIGTERM, when each has come back, and prints a line for each kind: its name,
- * how many intervals, their time in microseconds, and for how long its threads could run and another one did. A kind
- * that cannot be had here has none, and says so on stderr.
+ * waits [SECONDS [KIND...]] - threads that wait, each in its own way, and measure how long they were off the CPU
+ * meanwhile. The program ends after SECONDS or by SIGTERM, when each wait has ended, and prints a line for each kind:
+ * its name, the number of intervals, their time in microseconds, and for how long its threads could run but other
+ * threads did. If a kind is not possible on this host, it has no intervals, and the reason is on stderr.
  *
  * Expected: "w-KIND;...;FUNCTION;...": sleep wait_in_nanosleep, futex wait_in_futex, pipe wait_in_pipe, disk
- * wait_on_disk, fault wait_in_fault, mutex wait_for_mutex, preempted be_preempted. On SIGUSR1 begins one more that has
- * no end: w-never;...;wait_forever.
+ * wait_on_disk, fault wait_in_fault, mutex wait_for_mutex, preempted be_preempted. On SIGUSR1 one more wait begins,
+ * which does not end: w-never;...;wait_forever.
  *
- * What is measured is wall time without CPU time, from the first to the last instruction of the function: so it has all
- * intervals with that function in their stack, also those where somebody else needed the CPU.
+ * Each thread measures wall time without CPU time, from the first to the last instruction of the function. So this
+ * includes all intervals with that function in their stack, also those in which another thread took the CPU.
  */
 #include "workload.h"
 
@@ -37,7 +37,7 @@ struct moment {
 
 static pthread_t threads[MOST_THREADS];
 static unsigned int nr_threads;
-static int ending; /* no wait begins any more */
+static int ending; /* set: begin no more waits */
 
 static bool goes_on(void)
 {
@@ -52,7 +52,10 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-/* Of this thread, the second number of its schedstat (Documentation/scheduler/sched-stats.rst); 0: nobody counts it. */
+/*
+ * Time that this thread waited for a CPU: the second number of its schedstat (Documentation/scheduler/sched-stats.rst);
+ * 0 if the kernel does not count it.
+ */
 static uint64_t queued_ns(void)
 {
 	static _Thread_local int fd = -1;
@@ -68,8 +71,8 @@ static uint64_t queued_ns(void)
 }
 
 /*
- * @call is of a function that measures: add what it was kept from its CPU. Asked for outside of it, or the asking would
- * be in its intervals.
+ * Add the time that the thread waited for a CPU during @call, a function that measures. Read it outside of that
+ * function, whose intervals would otherwise include the reading.
  */
 #define ADD_QUEUED(k, call)                                                                                            \
 	do {                                                                                                           \
@@ -111,8 +114,8 @@ static void be_called(const char *name)
 }
 
 /*
- * libc's syscall() has no frame, so its caller is missing in the stacks: that is always this one. Other functions of
- * libc may use the frame pointer for something else.
+ * libc's syscall() has no frame, so that its caller is missing in the stacks: that is always this function. Other
+ * functions of libc may use the frame pointer for something else.
  */
 static NOINLINE long call(long nr, long a, long b, long c, long d)
 {
@@ -132,7 +135,7 @@ static void futex_wake(int *word, int nr)
 	call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, nr, 0);
 }
 
-/* What nobody measures. */
+/* A wait that is not measured. */
 static NOINLINE void idle_ns(uint64_t ns)
 {
 	struct timespec ts = { .tv_nsec = (long)ns };
@@ -167,7 +170,7 @@ static void start_sleep(struct kind *k)
 	start_thread(sleep_thread, k);
 }
 
-/* ---- futex: two threads, whose turn it is holds it for 2 ms ---- */
+/* ---- futex: two threads take turns; each holds the turn for 2 ms ---- */
 
 static int turn; /* 0 or 1; 2: the end */
 
@@ -217,7 +220,7 @@ static void start_futex(struct kind *k)
 	start_thread(second_thread, k);
 }
 
-/* ---- pipe: somebody writes each 3 ms ---- */
+/* ---- pipe: another thread writes every 3 ms ---- */
 
 static int pipe_fds[2];
 
@@ -321,7 +324,7 @@ static void start_disk(struct kind *k)
 		start_thread(disk_thread, k);
 }
 
-/* ---- fault: a page that another thread brings after 2 ms ---- */
+/* ---- fault: another thread provides the page after 2 ms ---- */
 
 static int fault_fd;
 static volatile char *fault_page;
@@ -347,7 +350,7 @@ static NOINLINE void *fault_thread(void *arg)
 	return arg;
 }
 
-/* It has no end of its own. */
+/* It runs until the process ends. */
 static NOINLINE void *pager_thread(void *arg)
 {
 	struct uffdio_zeropage zero = { .range = { .start = (uintptr_t)fault_page, .len = PAGE } };
@@ -384,9 +387,9 @@ static void start_fault(struct kind *k)
 	start_thread(fault_thread, k);
 }
 
-/* ---- mutex: who has it keeps it for a millisecond, and three wait ---- */
+/* ---- mutex: the owner keeps it for a millisecond, and three threads wait ---- */
 
-static int lock; /* 0: free, 1: taken, 2: and waited for */
+static int lock; /* 0: free, 1: taken, 2: taken, and threads wait for it */
 
 static NOINLINE void wait_for_mutex(struct kind *k)
 {
@@ -409,7 +412,7 @@ static NOINLINE void *mutex_thread(void *arg)
 		idle_ns(MSEC);
 		if (__atomic_exchange_n(&lock, 0, __ATOMIC_RELEASE) == 2)
 			futex_wake(&lock, 1);
-		idle_ns(MSEC / 2); /* or it would get it again */
+		idle_ns(MSEC / 2); /* otherwise this thread would take it again */
 	}
 	return arg;
 }
@@ -478,7 +481,7 @@ static NOINLINE void *never_thread(void *arg)
 	return arg;
 }
 
-/* Until SIGTERM, or for so long; SIGUSR1 makes a thread that never comes back. */
+/* Live until SIGTERM, or for @time_ns. SIGUSR1 starts a thread that waits for ever. */
 static void live(uint64_t time_ns, const sigset_t *set)
 {
 	uint64_t now, until = now_ns() + time_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the workloads share. A workload is a program that gets profiled: it takes the seconds it may live as
- * first argument (default 60), prints "ready" when it does what it is for, and leaves nothing behind. Its
- * functions are noinline, so that their names are in the stacks.
+ * Shared by the workloads. A workload is a program that the tests profile. Its first argument is the time that it may
+ * live, in seconds (default 60). It prints "ready" when it has begun its work, and leaves nothing behind. Its functions
+ * are noinline, so that their names are in the stacks.
  */
 #ifndef TESTS_WORKLOAD_H
 #define TESTS_WORKLOAD_H
@@ -25,10 +25,10 @@
 #define NOINLINE __attribute__((noinline))
 #define MSEC     1000000ULL /* ns */
 
-__attribute__((unused)) static volatile uint64_t workload_sink; /* for results that nobody wants */
+__attribute__((unused)) static volatile uint64_t workload_sink; /* for unused results */
 
 /*
- * Stays 0. Loops read it because the compiler must not know that they are endless: a call that never returns may be
+ * Always 0. Loops read it so that the compiler does not know that they are endless: a call that never returns may be
  * the last instruction of its function, and its return address then belongs to the next one.
  */
 __attribute__((unused)) static volatile int workload_stop;
@@ -45,8 +45,9 @@ static inline __attribute__((always_inline, unused)) uint64_t spin_step(uint64_t
 }
 
 /*
- * One multiplication's latency for each of @n. Inlined: the caller is the leaf. Several in a turn, since to begin one
- * costs an AMD EPYC half a cycle if a line of the cache ends within it: of one multiplication each that was 12 %.
+ * Take the latency of one multiplication for each of @n. Inlined: the caller is the leaf. Each turn does eight, because
+ * its beginning costs an AMD EPYC half a cycle if a cache line ends within it: with one multiplication a turn that was
+ * 12 %.
  */
 static inline __attribute__((always_inline, unused)) void spin_iterations(uint64_t n)
 {
@@ -69,7 +70,7 @@ static inline __attribute__((unused)) uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
-/* Inlined, so that the caller is the leaf but for the vdso's clock now and then. */
+/* Inlined, so that the caller is the leaf, except in the vdso's clock now and then. */
 static inline __attribute__((always_inline, unused)) void spin_ns(uint64_t ns)
 {
 	uint64_t end = now_ns() + ns;
@@ -87,7 +88,7 @@ __attribute__((unused)) static void sleep_ns(uint64_t ns)
 		;
 }
 
-/* The number in argv[i], @dflt where there is none. */
+/* The number in argv[i], or @dflt without one. */
 __attribute__((unused)) static long workload_arg(int argc, char **argv, int i, long dflt)
 {
 	char *end;
@@ -103,7 +104,7 @@ __attribute__((unused)) static long workload_arg(int argc, char **argv, int i, l
 	return v;
 }
 
-/* The seconds in argv[i], which may have decimals, as nanoseconds; @dflt seconds where there is none. */
+/* The seconds in argv[i], which may have decimals, as nanoseconds; @dflt seconds without one. */
 __attribute__((unused)) static uint64_t workload_time(int argc, char **argv, int i, unsigned int dflt)
 {
 	double seconds = dflt;
@@ -119,7 +120,7 @@ __attribute__((unused)) static uint64_t workload_time(int argc, char **argv, int
 	return (uint64_t)(seconds * 1e9);
 }
 
-/* Die by SIGALRM after argv[1] seconds (default 60). An alarm outlives exec, so chains of programs end too. */
+/* End by SIGALRM after argv[1] seconds (default 60). An alarm outlives exec, so chains of programs end, too. */
 __attribute__((unused)) static long workload_live(int argc, char **argv)
 {
 	long seconds = workload_arg(argc, argv, 1, 60);
@@ -130,7 +131,7 @@ __attribute__((unused)) static long workload_live(int argc, char **argv)
 
 __attribute__((unused)) static int workload_nr_named;
 
-/* Threads name themselves: tests look for them when the workload is ready, so it awaits the names. */
+/* Threads name themselves. Tests look for the names when the workload is ready, so await them before that. */
 __attribute__((unused)) static void workload_name_thread(const char *name)
 {
 	prctl(PR_SET_NAME, name);
@@ -160,7 +161,7 @@ __attribute__((unused)) static void workload_pin(int cpu)
 		workload_die("cannot pin to a CPU");
 }
 
-/* The last CPU this process may use. */
+/* The last CPU that this process may use. */
 __attribute__((unused)) static int workload_last_cpu(void)
 {
 	cpu_set_t set;
@@ -174,8 +175,8 @@ __attribute__((unused)) static int workload_last_cpu(void)
 }
 
 /*
- * Programs that exec: @dir gets copies of this executable under other names. Copies rather than hard links,
- * which cannot cross file systems.
+ * For programs that exec: @dir gets copies of this executable under other names. Hard links would not work across file
+ * systems.
  */
 __attribute__((unused)) static void workload_copy_self(const char *dir, const char *name)
 {
@@ -199,7 +200,7 @@ __attribute__((unused)) static void workload_copy_self(const char *dir, const ch
 static char workload_dir[PATH_MAX];
 static const char *const *workload_copies;
 
-/* Only calls that are safe in a signal handler. */
+/* Uses only calls that are safe in a signal handler. */
 static void workload_remove_copies(int sig)
 {
 	size_t i;
@@ -215,7 +216,10 @@ static void workload_remove_copies(int sig)
 	}
 }
 
-/* Make a directory with copies of this executable named @names (NULL-terminated), removed at the end of this one. */
+/*
+ * Make a directory with copies of this executable named @names (NULL-terminated), which is removed when this process
+ * ends.
+ */
 __attribute__((unused)) static const char *workload_make_copies(const char *const *names)
 {
 	static const int deadly[] = { SIGALRM, SIGTERM, SIGINT, SIGHUP };

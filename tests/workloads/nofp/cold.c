@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cold [SECONDS] - works where the compiler thinks that nobody comes: in parts of functions that were moved away from
+ * cold [SECONDS] - works in code that the compiler considers unlikely: in parts of functions that were moved away from
  * the rest, with rules that begin in the middle of a frame, and behind calls that end their function because the callee
  * does not return.
  */

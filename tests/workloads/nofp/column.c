@@ -2,8 +2,8 @@
 // CFLAGS: -Wa,--gdwarf-cie-version=3
 /*
  * column [SECONDS] - a leaf whose rules say that the return address is in register 2^30: libunwind indexes its tables
- * with that. There are no such rules in what compilers write.
+ * with that number. Compilers do not write such rules.
  */
-/* Of this function alone: it has a CIE of its own then. */
+/* No other function has this column, so it has a CIE of its own. */
 #define LEAF_RULES ".cfi_return_column 0x40000000"
 #include "tests/workloads/nofp/ruled_leaf.h"

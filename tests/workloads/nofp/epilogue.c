@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -Wno-vla
 /*
- * epilogue [SECONDS] - callers that find their frame through rbp call functions that do little more than save registers
- * and restore them. Once rbp is restored, gcc's rules still say that it is saved: below the stack pointer.
+ * epilogue [SECONDS] - callers that find their frame through rbp call functions that only save and restore registers.
+ * Once rbp is restored, gcc's rules still say that it is saved: below the stack pointer.
  */
 #include "tests/workloads/nofp/nofp.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * fault [SECONDS] - handles a signal that the first instruction of a function raises: its address is no return address,
- * the one before it belongs to another function.
+ * fault [SECONDS] - handles a signal that the first instruction of a function raises. The address of this instruction
+ * is not a return address, and the address before it belongs to another function.
  */
 #include "tests/workloads/nofp/nofp.h"
 
@@ -9,7 +9,7 @@
 
 void faults(void);
 
-/* The function before it has another frame, which its rules would find here. */
+/* The function before has another frame: an unwinder that subtracts 1 from the address would use its rules. */
 __asm__(".text\n"
 	".type before, @function\n"
 	"before:\n"

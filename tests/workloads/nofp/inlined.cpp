@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -fno-omit-frame-pointer -no-pie
-/* Functions inlined into each other, two calls of one function on different lines. Where it is known: not moved. */
+/*
+ * Functions inlined into each other, two calls of one function on different lines. Not position-independent, so that
+ * the tests know the addresses.
+ */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +40,7 @@ static __attribute__((noipa)) void done()
 	sink = sink + 1;
 }
 
-/* It has a frame, because it calls. */
+/* It calls a function, so it has a frame. */
 static __attribute__((noipa)) void outer(uint64_t rounds)
 {
 	work::Queue<uint64_t> q = { rounds };

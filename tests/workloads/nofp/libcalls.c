@@ -24,7 +24,7 @@ uint64_t call_2(uint64_t a)
 	return a ^ 7;
 }
 
-/* And this table is of a shared library. */
+/* This procedure linkage table is in a shared library. */
 uint64_t call_3(uint64_t a)
 {
 	return call_0(a) + call_1(a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -Wl,-z,lazy
 /*
- * What the workloads plugin and reload open.
+ * The workloads plugin and reload open this library.
  */
 #include <stdint.h>
 
@@ -15,13 +15,13 @@ uint64_t plugin_5(uint64_t a);
 uint64_t plugin_6(uint64_t a);
 uint64_t plugin_7(uint64_t a);
 
-/* Calls back into the program. */
+/* Call back into the program. */
 uint64_t plugin_run(uint64_t (*back)(uint64_t), uint64_t a)
 {
 	return back(a) * a + back(a + 1);
 }
 
-/* Each call in a library that was just opened is bound first, in the middle of the calls before. */
+/* Each call in a newly opened library is bound first, inside the calls before it. */
 #define CALL(name, next)                                                                                               \
 	uint64_t name(uint64_t a)                                                                                      \
 	{                                                                                                              \

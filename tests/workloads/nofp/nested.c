@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * nested [SECONDS] - a quarter of the time a coroutine works, whose stack is a part of main()'s frame; the rest of the
- * time a function that main() calls, below it on the same stack.
+ * nested [SECONDS] - for a quarter of the time a coroutine works, whose stack is a part of main()'s frame. The rest of
+ * the time a function works that main() calls, below it on the same stack.
  */
 #include "tests/workloads/nofp/nofp.h"
 
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	char stack[8192];
 
 	workload_live(argc, argv);
-	memset(stack, 1, sizeof(stack)); /* the kernel copies no page that is not there, and none behind it */
+	memset(stack, 1, sizeof(stack)); /* the kernel stops copying a stack at a page that is not there */
 	if (getcontext(&inside))
 		workload_die("getcontext");
 	inside.uc_stack.ss_sp = stack;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the workloads without frame pointers share. They are optimized, and spend nearly all their time where they say
- * before "ready": lines "expect: ROOT;main;...", from the root to the last function that all these samples have; more
- * may follow. The first line is of most samples. Words in capitals stand for frames of the C library, which may have
- * names or not: START calls main, CLONE calls a thread's function, TRAMPOLINE returns from a signal handler.
+ * Shared by the workloads without frame pointers. They are optimized. Before "ready" they print the stacks in which
+ * they spend nearly all their time: lines "expect: ROOT;main;...", from the root to the last function that all these
+ * samples have; more frames may follow. Most samples have the first line. Words in capitals stand for frames of the C
+ * library, with or without names: START calls main, CLONE calls a thread's function, TRAMPOLINE returns from a signal
+ * handler.
  */
 #ifndef TESTS_NOFP_H
 #define TESTS_NOFP_H
@@ -12,7 +13,7 @@
 
 #include <stdarg.h>
 
-/* A function with a frame and a name of its own: gcc makes neither copies for arguments it knows nor part of one. */
+/* A function with a frame and a name of its own: gcc neither copies it for known arguments nor inlines a part of it. */
 #ifdef __clang__
 #define NOIPA __attribute__((noinline))
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * plain [SECONDS] - eight functions with nothing special: saved registers, values that do not fit into registers.
+ * plain [SECONDS] - eight ordinary functions: saved registers, values that do not fit into registers.
  */
 #include "tests/workloads/nofp/nofp.h"
 
@@ -10,7 +10,7 @@ static NOIPA uint64_t leaf(uint64_t a, uint64_t b)
 	return a ^ b;
 }
 
-/* More values than registers live through the call. */
+/* More values than registers are live across the call. */
 #define STEP(name, next)                                                                                               \
 	static NOIPA uint64_t name(uint64_t a, uint64_t b)                                                             \
 	{                                                                                                              \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -fcf-protection=none -fplt -Wl,-z,lazy -lcalls '-Wl,-rpath,$ORIGIN'
 /*
- * plt [SECONDS] - calls functions of a shared library that do nearly nothing: many samples are in the procedure linkage
- * table.
+ * plt [SECONDS] - calls functions of a shared library that do nearly nothing, so that many samples are in the procedure
+ * linkage table.
  */
 #include "tests/workloads/nofp/nofp.h"
 

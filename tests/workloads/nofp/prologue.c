@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * prologue [SECONDS] - functions that do little more than save registers, take a frame, push arguments and undo it all:
+ * prologue [SECONDS] - functions that do little but save registers, make a frame, push arguments and undo all that:
  * most samples are between two of these instructions.
  */
 #include "tests/workloads/nofp/nofp.h"
@@ -42,7 +42,7 @@ static NOIPA uint64_t pushes(uint64_t a)
 	return takes(a, 1, 2, 3, 4, 5, a + 1, a + 2, a + 3) + takes(1, 2, 3, 4, 5, 6, 7, a, a);
 }
 
-/* Saves registers on one of its ways only. */
+/* Saves registers on only one of its paths. */
 static NOIPA uint64_t early(uint64_t a)
 {
 	if (a & 1)

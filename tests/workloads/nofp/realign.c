@@ -12,7 +12,7 @@ struct vector {
 
 static NOIPA void leaf(struct vector *v)
 {
-	/* Of different lengths: samples come in even steps, and would be of one caller more than of the others. */
+	/* Vary the length: samples come in even steps, and would favour one caller. */
 	static uint64_t length;
 
 	v->x[1]++;

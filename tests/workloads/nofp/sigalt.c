@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sigalt [SECONDS [1]] - a thread that is interrupted at any instruction by a handler that does all the work, on an
- * alternate stack, which is an unused part of the thread's own, a few KiB below its root: a copy of 16 KiB has both.
- * With 1, the handler works on the normal stack.
+ * sigalt [SECONDS [1]] - a handler interrupts a thread at any instruction and does all the work. It uses an alternate
+ * stack, which is an unused part of the thread's own stack, a few KiB below its root, so that a copy of 16 KiB has
+ * both. With 1, the handler works on the normal stack.
  */
 #include "tests/workloads/nofp/nofp.h"
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/syscall.h>
 
-enum { ROOM = 1024, STACK_BYTES = 65536 }; /* for the frames of interrupted() */
+enum { ROOM = 1024, STACK_BYTES = 65536 }; /* ROOM: for the frames of interrupted() */
 
 static timer_t timer;
 static bool normal;
@@ -20,7 +20,7 @@ static NOIPA void handler_work(void)
 	spin_iterations(500000);
 }
 
-/* The next one comes after a few instructions of interrupted(), so that it always gets on. */
+/* The next signal comes after a few instructions of interrupted(), so that this makes progress. */
 static void set_timer(uint64_t ns)
 {
 	const struct itimerspec once = { .it_value.tv_nsec = (long)ns };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CFLAGS: -s -rdynamic -fvisibility=hidden
 /*
- * sizeless [SECONDS] - a stripped program of whose functions only the first one has a symbol, which has no size: the
- * others are not called so.
+ * sizeless [SECONDS] - a stripped program in which only the first function has a symbol, without a size: the other
+ * functions must not get its name.
  */
 #include "tests/workloads/nofp/nofp.h"
 

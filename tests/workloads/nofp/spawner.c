@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * spawner [SECONDS] - threads that begin and end at once: half of the time is spent in the system call that makes them,
+ * spawner [SECONDS] - starts threads that end at once. Half of the time is spent in the system call that starts them,
  * for which glibc up to 2.36 has no rules, in this thread or already in the new one.
  */
 #include "tests/workloads/nofp/nofp.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * throw [SECONDS] - exceptions, all the time, through frames with and without something to clean up: most samples are
- * inside the unwinder of the C++ runtime.
+ * throw [SECONDS] - throws exceptions all the time, through frames with and without something to clean up: most samples
+ * are inside the unwinder of the C++ runtime.
  */
 #include <cstdio>
 #include <cstdlib>

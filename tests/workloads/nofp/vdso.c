@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * vdso [SECONDS] - asks for the time.
+ * vdso [SECONDS] - reads the clock.
  */
 #include "tests/workloads/nofp/nofp.h"
 

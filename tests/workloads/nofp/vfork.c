@@ -4,7 +4,7 @@
  */
 #include "tests/workloads/nofp/nofp.h"
 
-/* So long that the exec behind it, in which stacks are no more, has less than 1 % of the samples. */
+/* Work so long that less than 1 % of the samples are in the exec after it, which has no stack any more. */
 static NOIPA void child_work(void)
 {
 	spin_iterations(40000000);
