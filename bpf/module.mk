@@ -1,5 +1,5 @@
-# A BPF object is compiled once, for every kernel since 4.9, and embedded through its skeleton; its source is embedded
-# too, for --ebpf. -mcpu=v1: later instruction sets are unknown to old verifiers.
+# A BPF object is compiled once, for every kernel since 4.9, and embedded by its skeleton; its source is embedded for
+# --ebpf. -mcpu=v1: old verifiers do not know later instruction sets.
 BPF_CFLAGS = -target bpf -D__TARGET_ARCH_x86 -mcpu=v1 -O2 -g -Wall -Wextra -Werror \
 	      $(addprefix -isystem ,$(wildcard /usr/include/$(shell uname -m)-linux-gnu))
 

@@ -170,8 +170,8 @@ LIB_SRCS += \
 	core/tasks/tasks_maps.c \
 	core/tasks/tasks_names.c \
 	core/tasks/threads.c
-# Names of C++ and Rust; without the library, or with IBERTY=, they stay as they are. It is static, and pkg-config does
-# not know it.
+# Demangling of C++ and Rust names. Without the library, or with IBERTY=, names stay mangled. The library is static, and
+# pkg-config does not know it.
 ifeq ($(origin IBERTY),undefined)
 IBERTY := $(shell echo 'int main(void) { return !cplus_demangle_v3_callback + !rust_demangle_callback; }' | \
 	    $(CC) $(CFLAGS) -w -include libiberty/demangle.h -x c - -o /dev/null $(LDFLAGS) -liberty 2>/dev/null && echo 1)
@@ -180,7 +180,7 @@ ifneq ($(IBERTY),)
 ALL_CFLAGS += -DHAVE_IBERTY
 IBERTY_LIBS := -liberty
 endif
-# Compressed debug sections, and recordings of `perf record -z`; without the library, or with ZSTD=, they are refused.
+# Compressed debug sections, and recordings of `perf record -z`. Without the library, or with ZSTD=, they are refused.
 ifeq ($(origin ZSTD),undefined)
 ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)
 endif
@@ -191,7 +191,7 @@ endif
 CORE_LIBS = $(shell $(PKG_CONFIG) --libs libelf libdw liblzma zlib libprotobuf-c jansson) $(IBERTY_LIBS) -lm
 LIBS += $(CORE_LIBS) $(ZSTD_LIBS)
 
-# Messages of pprof, as protobuf-c makes them.
+# The messages of pprof: protobuf-c generates the code.
 PROTOC_C ?= protoc-c
 PPROF_OBJS := $(addprefix core/formats/,pieces.o pprof.o pprof_locations.o pprof_tables.o profile.pb-c.o read_pprof.o)
 

@@ -1,8 +1,8 @@
-# Every tests/unit/test_*.c is one program. Every tests/workloads/*.c is one little program, compiled with frame
-# pointers unless its second line says otherwise ("// CFLAGS: ..." is added to its command); those in
-# tests/workloads/nofp, in C or C++, are optimized and have none, and lib*.c in both are shared libraries.
-# tests/live/*.c, tests/replay/*.c, tests/recordings/*.c, tests/restricted/*.c and tests/bench/*.c are helpers of the
-# scripts there. Every tests/fuzz/fuzz_*.c is a libFuzzer target.
+# Every tests/unit/test_*.c is one program. Every tests/workloads/*.c is one small program, compiled with frame pointers
+# unless its second line says otherwise ("// CFLAGS: ..." is added to its command). Programs in tests/workloads/nofp, in
+# C or C++, are optimized and have no frame pointers. lib*.c in both are shared libraries. tests/live/*.c,
+# tests/replay/*.c, tests/recordings/*.c, tests/restricted/*.c and tests/bench/*.c are helpers of the scripts there.
+# Every tests/fuzz/fuzz_*.c is a libFuzzer target.
 
 UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:%.c=$(O)/%)
@@ -40,14 +40,14 @@ $(HELPERS): $(O)/%: $(O)/%.o $(LIB)
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-# The commands with registers as old kernels report them.
+# The commands, with registers as old kernels report them.
 $(OLD_COMMANDS): $(O)/tests/restricted/%: $(O)/core/cli/%.o $(O)/tests/restricted/registers.o $(LIB)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,--wrap=decode_record,--wrap=pack_record -o $@ $^ $(LIBS)
 
-# Workloads are what gets profiled: never sanitized, never instrumented, the same in every variant. Leaf functions
-# have frames too: without one, the caller of the interrupted function is missing.
+# Workloads are the profiled programs: never sanitized, never instrumented, the same in every variant. Leaf functions
+# have frames too, because without one the caller of the interrupted function is missing.
 WORKLOAD_CFLAGS := -std=gnu11 -D_GNU_SOURCE -I. -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer \
 		   -fno-optimize-sibling-calls $(WARNFLAGS) -pthread
 
@@ -58,13 +58,13 @@ $(WORKLOAD_LIBS): $(O)/%.so: %.c tests/workloads/workload.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -fPIC -shared -o $@ $< $(workload_more)
 
-# Some contain others.
+# Some of these files include others.
 $(WORKLOADS): $(O)/%: %.c $(wildcard tests/workloads/*.h tests/workloads/*.c) $(WORKLOAD_LIBS)
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(WORKLOAD_CFLAGS) -L$(@D) -o $@ $< $(workload_more)
 
-# Without frame pointers but where the stack is realigned, or a frame has no fixed size. Each call leaves a frame.
+# Without frame pointers, except if the stack is realigned, or a frame has no fixed size. Each call leaves a frame.
 NOFP_FLAGS := -D_GNU_SOURCE -I. -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -pthread
 NOFP_HEADERS := tests/workloads/workload.h tests/workloads/calls.c tests/workloads/nofp/nofp.h
 
@@ -76,7 +76,7 @@ $(NOFP_LIBS): $(O)/%.so: %.c
 # clang's own assembler has no option for the version of a CIE.
 $(O)/tests/workloads/nofp/column: NOFP_FLAGS += $(if $(findstring clang,$(CC)),-fno-integrated-as)
 
-# Some contain others.
+# Some of these files include others.
 $(NOFP_C): $(O)/%: %.c $(NOFP_HEADERS) $(wildcard tests/workloads/nofp/*.c) $(NOFP_LIBS)
 	$(say) CC $@
 	$(Q)mkdir -p $(@D)
@@ -87,7 +87,8 @@ $(NOFP_CXX): $(O)/%: %.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=gnu++17 $(NOFP_FLAGS) -Wall -Wextra -Werror -Wshadow -o $@ $< $(workload_more)
 
-# Programs for virtual machines, each file static: with STATIC=1. Some have no C library, some no frame pointers.
+# Programs for virtual machines; each file is static: call make with STATIC=1. Some have no C library, some no frame
+# pointers.
 VM := $(O)/vm
 VM_BARE := naps tree
 VM_OWN := deep
@@ -124,11 +125,11 @@ vmfiles: $(VM_FILES)
 
 tests: all $(UNIT_BINS) $(WORKLOADS) $(NOFP_C) $(NOFP_CXX) $(HELPERS) $(OLD_COMMANDS)
 
-# This makefile may need missing programs to be read (compiler, pkg-config), so the build is another make, with all CPUs
-# unless -j says otherwise.
+# Reading this makefile may need programs that are missing (compiler, pkg-config), so the build is another make. It uses
+# all CPUs unless -j says otherwise.
 all_cpus = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Two minutes, for every change. tests/gate has the tests that each change has to pass, tests/all every layer.
+# Two minutes, for every change. tests/gate is what each change has to pass, tests/all has every layer.
 check:
 	$(Q)scripts/deps
 	$(Q)$(MAKE) --no-print-directory $(all_cpus) tests
@@ -137,7 +138,7 @@ check:
 check-all:
 	$(Q)tests/all
 
-# Each layer TIMES times, see tests/soak.
+# Runs each layer TIMES times, see tests/soak.
 soak:
 	$(Q)scripts/deps
 	$(Q)$(MAKE) --no-print-directory $(all_cpus) tests
@@ -146,7 +147,7 @@ soak:
 soak-clean:
 	$(Q)rm -rf build/soak
 
-# The static program on real kernels, see tests/vm/kernels. Each guest has a time limit of its own.
+# Tests the static program on real kernels, see tests/vm/kernels. Each guest has a time limit of its own.
 vmtest:
 	$(Q)scripts/deps
 	$(Q)$(MAKE) --no-print-directory $(all_cpus) STATIC=1 vmtest-static
@@ -161,8 +162,8 @@ demo:
 	$(Q)$(MAKE) --no-print-directory $(all_cpus) all $(O)/tests/workloads/demo
 	$(Q)O=$(O) scripts/demo
 
-# Fuzz targets: built by clang, in a directory of their own, with the whole library except BPF objects. New inputs, and
-# inputs that made a target fail, stay in $(O)/fuzz/; the corpora in tests/fuzz/corpus/ are only read.
+# Fuzz targets: clang builds them in a directory of their own, with the whole library except BPF objects. New inputs,
+# and inputs that made a target fail, stay in $(O)/fuzz/; the corpora in tests/fuzz/corpus/ are only read.
 FUZZ_SECONDS ?= 60
 JOBS ?= 1
 FUZZ_SAN := address,undefined

@@ -31,7 +31,7 @@ stop()
 	for group in $groups; do
 		kill -TERM -- "-$group" 2>/dev/null
 	done
-	wait 2>/dev/null # bash says which job was killed
+	wait 2>/dev/null # bash prints which job was killed
 	for group in $groups; do # tests end their own children
 		await_group "$group"
 	done

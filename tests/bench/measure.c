@@ -42,7 +42,7 @@ static uint64_t micros(struct timeval tv)
 	return (uint64_t)tv.tv_sec * 1000000 + (uint64_t)tv.tv_usec;
 }
 
-/* A shell starts background commands with SIGINT ignored, but SIGINT is how runs are ended. */
+/* A shell starts background commands with SIGINT ignored, but the benchmark ends runs by SIGINT. */
 static void run_command(char **argv, int fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

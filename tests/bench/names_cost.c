@@ -66,7 +66,7 @@ static void die(const char *fmt, ...)
 	exit(1);
 }
 
-/* Only read the file: the kernel's time to print it. */
+/* Only read the file: the time in which the kernel prints it. */
 static double read_only(const char *path)
 {
 	static char buf[256 << 10];

@@ -94,7 +94,7 @@ class Browser {
 			throw Error(`${expression}: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
 		return result.value;
 	}
-	// A key as the keyboard sends it; @shift where it needs that.
+	// Press a key; @shift: with the Shift key.
 	async press(key, shift = false) {
 		const text = key.length === 1 ? key : {Enter: '\r'}[key];
 		const code = {Enter: 13, Escape: 27, Tab: 9, Backspace: 8, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39,
@@ -107,7 +107,7 @@ class Browser {
 		for (const key of text)
 			await this.press(key);
 	}
-	// @points: of the way of the mouse, whose button is pressed at the first one and let go at the last one.
+	// @points: the way of the mouse. The button is pressed at the first point and released at the last one.
 	async drag(points, shift = false) {
 		const mouse = (type, [x, y], more) => this.send('Input.dispatchMouseEvent',
 			{type, x, y, modifiers: shift ? 8 : 0, ...more});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// checks.js DIR - what the page shows in Chromium. A line for each check: its name, what was found and what is wanted,
-// as JSON, with tabs between. Files are made in DIR.
+// checks.js DIR - check the page in Chromium. Prints a line for each check: its name, the actual and the expected
+// value, as JSON, separated by tabs. It makes files in DIR.
 
 'use strict';
 const fs = require('fs');
@@ -27,7 +27,7 @@ java;main;parse;main;lex 9
 java;off-cpu_[o];wait_[k] 4
 java;[libc.so]_[u] 2`;
 
-// Where boxes of this name are: their middle on the screen.
+// The positions on the screen of the middle of boxes with this name.
 const middle_of = name => run(`(() => {
 	const at = $('space').getBoundingClientRect(), box = rows.flat().find(box => label_of(box) === '${name}');
 	return [at.left + box.x + box.w / 2, at.top + top_of(box.row) + ROW / 2];
@@ -41,7 +41,7 @@ const typed = async (id, text) => {
 		$('${id}').dispatchEvent(new Event('change'))`);
 };
 const click = id => run(`$('${id}').click()`);
-// All that a view shows.
+// Everything that a view shows.
 const seen = async () => [await drawn(), await zoomed(), await run(`[view.kind, view.flame, view.query, $('found').textContent]`)];
 
 async function opens() {
@@ -370,7 +370,7 @@ async function all() {
 			is(`${test.name} goes on to its end`, error.message, '');
 		}
 	}
-	// This test reads pixels twice, of which Chromium warns.
+	// This test reads pixels twice, and Chromium warns of that.
 	is('no errors on the console', browser.errors.filter(text => !/Multiple readback/.test(text)), []);
 	is('nothing is requested but the page', browser.requests.filter(url => !/^(file:\/\/\/.*\.html|about:blank|data:,|blob:)/.test(url)), []);
 	clearTimeout(limit);

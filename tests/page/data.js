@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pages without the program: rows of stacks, or folded text, become the data of core/formats/page.html.
+// Make pages without the program: rows of stacks, or folded text, become the data of core/formats/page.html.
 
 'use strict';
 const fs = require('fs');
@@ -52,7 +52,7 @@ function frame_of(text) {
 	return suffix in SUFFIXES ? {kind: SUFFIXES[suffix], name} : {kind: 1, name: text};
 }
 
-// Folded texts, one for each column. Return: rows { stack, values }, of which the first frame is the task.
+// Folded texts, one for each column. Return: rows { stack, values }; the first frame of each stack is the task.
 function rows_of(texts) {
 	const rows = new Map();
 	texts.forEach((text, column) => {
@@ -69,8 +69,8 @@ function rows_of(texts) {
 	return [...rows.values()];
 }
 
-// What a page has: the bytes before gzip. @rows: { stack: [{ kind, name, module, build, file, line, address }],
-// values: { column: value } }.
+// Encode the data of a page, before gzip. @rows: { stack: [{ kind, name, module, build, file, line, address }], values:
+// { column: value } }.
 function encode(head, rows) {
 	const w = new Writer(), strings = new Map(), frames = new Map();
 	const number_of = (map, key) => map.get(key) ?? (map.set(key, map.size), map.size - 1);

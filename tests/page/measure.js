@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// measure.js DIR [STACKS] - how long a page of so many distinct stacks (1,000,000), 20 to 40 frames deep, takes to open
-// and to zoom in Chromium. Figures, not checks.
+// measure.js DIR [STACKS] - measure how long Chromium takes to open a page with this number of distinct stacks
+// (1,000,000), 20 to 40 frames deep, and to zoom. It prints figures and checks nothing.
 
 'use strict';
 const fs = require('fs');
@@ -11,7 +11,8 @@ const {Writer, head_of, write_page} = require('./data.js');
 
 const dir = process.argv[2], stacks = Number(process.argv[3] ?? 1000000), FUNCTIONS = 20000;
 
-// Stacks in preorder, without a tree in memory: each shares with the one before it all but its last frames.
+// Generate stacks in preorder, without a tree in memory: each has all but its last frames in common with the one before
+// it.
 function make() {
 	const w = new Writer(), nodes = new Writer();
 	let seed = 1, nr = 0, depth = 0, target = 30;
@@ -52,7 +53,7 @@ async function measure(browser) {
 	write_page(file, data, 'large');
 	console.log(`${stacks} stacks, ${nr} nodes, ${data.length} bytes of data, a page of ${fs.statSync(file).size} bytes`);
 	await browser.begin(1600, 1000);
-	// From when the document is parsed to when the graph is shown, and from the begin of the navigation.
+	// Measure from the parsed document until the graph is shown, and from the begin of the navigation.
 	await browser.send('Page.addScriptToEvaluateOnNewDocument', {source: `
 		document.addEventListener('DOMContentLoaded', () => {
 			const parsed = performance.now(), main = document.getElementById('main');

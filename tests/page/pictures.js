@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// pictures.js DIR - pictures of the page, light and dark, of a made-up build host: DIR/light.png, dark.png, callers.png,
-// search.png, compare.png, compare-dark.png, timeline.png, timeline-dark.png and help.png.
+// pictures.js DIR - draw pictures of the page, light and dark, for an invented build host: DIR/light.png, dark.png,
+// callers.png, search.png, compare.png, compare-dark.png, timeline.png, timeline-dark.png and help.png.
 
 'use strict';
 const path = require('path');
 const {Browser} = require('./browser.js');
 const {encode, head_of, rows_of, write_page} = require('./data.js');
 
-// What calls what: a line for each function, with a share of 100 for each callee.
+// The call graph: a line for each function, with a share of 100 for each callee.
 const CALLS = `
 make: main 100
 main: eval_makefiles 30 update_goal_chain 55 read_all_makefiles 10

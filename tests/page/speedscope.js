@@ -29,7 +29,7 @@ async function main(dir, release, file) {
 	await browser.begin();
 	await browser.send('Page.navigate', {url: `${pathToFileURL(path.join(release, 'index.html'))}#localProfilePath=${script}`});
 	await shown(/Sandwich/);
-	// Keys are taken when the profile is there.
+	// The page accepts keys once it has loaded the profile.
 	const text = await shown(/^Total\tSelf\tSymbol Name$[^]*%/m, '3');
 	for (const [, total, self, name] of text.matchAll(/^([\d,]+) \([^)]*\)\s+([\d,]+) \([^)]*\)\s+(.*)$/gm))
 		console.log([total, self, name].join('\t').replaceAll(',', ''));

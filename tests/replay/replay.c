@@ -8,8 +8,8 @@
  *
  *   --reverse  the rings are read in the opposite order
  *   --at-once  the rings are read once, at the end
- *   --stagger  half of what the first ring has is found one round later, as if it came after that ring was read and
- *              before the last one was
+ *   --stagger  half of the first ring's records are found one round later, as if they came after that ring was read and
+ *              before the last one
  *
  * Exit status: 0; 1: not a recording, or it cannot be replayed.
  */

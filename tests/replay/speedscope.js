@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * speedscope.js PROGRAM FILE - what speedscope's own importer makes of a file, as folded stacks. PROGRAM is the script of
- * its page, which runs as far as it comes without a browser: the importer is defined then.
+ * speedscope.js PROGRAM FILE - print a file as folded stacks, as speedscope's own importer reads it. PROGRAM is the
+ * script of its page. Without a browser it stops early, but then the importer is defined.
  */
 "use strict"
 const fs = require("fs")

@@ -14,7 +14,7 @@ kernel_version()
 	dd if="$1" bs=1 skip=$((offset + 512)) count=200 status=none | tr '\0' '\n' | sed -n '1s/ .*//p'
 } 2>/dev/null
 
-# make_initramfs FILE - from busybox, the program and all files that tests need in the guest.
+# make_initramfs FILE - make it from busybox, the program and all files that tests need in the guest.
 make_initramfs()
 {
 	local root=$tmp/initramfs

@@ -66,10 +66,10 @@ static size_t nr_golden(void)
 }
 
 /*
- * True if so many other samples are acceptable. Beside calling the next function, a function executes some instructions
- * in a million, and even fewer while it has no frame. But an emulator translates code when it first runs, which takes
- * so long that a sample hits it now and then, and takes interrupts at the ends of blocks of code, such as calls. The
- * highest numbers seen were 2 of 800 and 4 of 335. Two are accepted, and one in a hundred.
+ * True if this number of other samples is acceptable. Apart from the call of the next function, a function executes
+ * some instructions in a million, and even fewer while it has no frame. But an emulator translates code when it first
+ * runs, which takes so long that a sample hits it now and then, and takes interrupts at the ends of blocks of code,
+ * such as calls. The highest numbers seen were 2 of 800 and 4 of 335. Two are accepted, and one in a hundred.
  */
 static bool are_few(uint64_t others, uint64_t samples)
 {

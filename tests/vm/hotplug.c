@@ -79,9 +79,9 @@ static bool add_cpu(unsigned int cpu)
 }
 
 /*
- * Check that a task has a quarter of its samples after @times such pieces of work, if as large a part of all due
- * samples was taken as on this machine. Emulated CPUs that wait for a real one miss most samples, and not all the same
- * part.
+ * Check that a task has a quarter of the samples that are due after @times such pieces of work, if as large a part of
+ * all due samples was taken as on this machine. Emulated CPUs that wait for a real one miss most samples, and not all
+ * of them the same part.
  */
 static void check_sampled(const struct run *r, const char *comm, unsigned int times, const char *name)
 {

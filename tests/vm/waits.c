@@ -40,7 +40,7 @@ static void check_backend(const char *backend, pid_t pid)
 	run_free(&r);
 }
 
-/* profile with both times; an emulated CPU is late with samples, and there are few here. */
+/* profile with both times; an emulated CPU is late with samples, and this test has few. */
 static void check_joined(const char *backend, pid_t pid)
 {
 	static const char off[] = "naps;off-cpu;_start;begin;turn;nap;";

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * deep SECONDS - a program as distributions build them: optimized, without frame pointers, with a C library; here a
- * static one. Frames of fixed size with saved registers, of sizes only known at run time, and a pointer to it kept
- * apart.
+ * static one. It has a frame of fixed size with saved registers, one of a size only known at run time, and a large one.
  *
  * Expected: deep;_start;...;main;walk;fixed;sized;kept;leaf, nearly always.
  */
