@@ -1771,7 +1771,7 @@ static const char *leaf_of(size_t i, uint64_t *value)
 		       : "-";
 }
 
-/* A program is loaded, replaced at its address, and loaded again. @_i: with counts that have no times */
+/* A program is loaded, replaced at its address, and loaded again. @_i: the counts have no times */
 START_TEST(test_ksymbol)
 {
 	const char *const programs[] = { "first", "second", "first" };
@@ -1781,7 +1781,7 @@ START_TEST(test_ksymbol)
 	rig.sink.kernel_ranges = kernel_ranges_new();
 	ck_assert_ptr_nonnull(rig.sink.kernel_ranges);
 	kernel_ranges_by_address(rig.sink.kernel_ranges, _i);
-	kernel_sample(0xffffffffc0001010); /* of code that no record tells of */
+	kernel_sample(0xffffffffc0001010); /* no record describes this code */
 	ck_assert_str_eq(leaf_of(0, &value), "-");
 	rows_free(rig.sink.sets[0].samples);
 	rig.sink.sets[0].samples = rows_new();
@@ -1789,7 +1789,7 @@ START_TEST(test_ksymbol)
 		ksymbol(programs[i], false, 10 * i + 1);
 		kernel_sample(0xffffffffc0001010);
 		ksymbol(programs[i], true, 10 * i + 2);
-		kernel_sample(0xffffffffc0001010); /* it ends after its record */
+		kernel_sample(0xffffffffc0001010); /* the program may still run after this record */
 	}
 	ck_assert_uint_eq(rows_nr(rig.sink.sets[0].samples), _i ? 1 : 2);
 	ck_assert_str_eq(leaf_of(0, &value), _i ? "-" : "first");

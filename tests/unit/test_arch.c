@@ -5,7 +5,7 @@
 
 #define ADDR 0x401000ULL
 
-/* @target: 0: indirect; NONE: no call. Each byte before the call is no call. */
+/* @target: of the call; 0: indirect; NONE: no call. None of the bytes before the call is a call. */
 #define NONE UINT64_MAX
 
 static const struct {

@@ -9,11 +9,11 @@
 
 static struct {
 	int flagged, plain; /* answers to BPF_OBJ_GET, with BPF_F_RDONLY and without: a descriptor or -errno */
-	uint32_t entries;   /* places of the map, every other one is used */
+	uint32_t entries;   /* places in the map; every other one is used */
 	uint32_t broken;    /* the first place that cannot be deleted: EBUSY */
 	unsigned int calls, deleted;
-	int batch;           /* 0, or what an older kernel says of BPF_MAP_LOOKUP_BATCH: -errno */
-	uint32_t bucket;     /* entries of the table that are only told at once */
+	int batch;           /* answer to BPF_MAP_LOOKUP_BATCH: 0, or as an older kernel -errno */
+	uint32_t bucket;     /* number of entries that the kernel only returns together */
 	uint32_t bad_at;     /* the entry that cannot be read: EFAULT */
 	uint32_t batches;    /* calls */
 } kernel;
@@ -29,7 +29,7 @@ static struct entry entry_of(uint32_t i)
 	return (struct entry){ { 7 * i + 1, i }, 3 * (uint64_t)i };
 }
 
-/* Keys and values of buckets, as many as there is room for. */
+/* Return keys and values of whole buckets, as many as there is room for. */
 static int answer_batch(union bpf_attr *attr)
 {
 	uint32_t at = 0, nr = 0, i;
@@ -59,7 +59,7 @@ static int answer_batch(union bpf_attr *attr)
 	return at < kernel.entries ? 0 : -ENOENT;
 }
 
-/* Behind a key that is not there comes the first. */
+/* After a key that does not exist comes the first one. */
 static int answer_next_key(const union bpf_attr *attr)
 {
 	uint32_t key[2];
@@ -176,7 +176,7 @@ START_TEST(test_lookup)
 }
 END_TEST
 
-/* A map for @nr entries has @places. */
+/* A map for @nr entries has room for @places. */
 static const struct {
 	uint32_t nr, places, broken;
 	int want;
@@ -238,7 +238,7 @@ static int see(void *ctx, const void *key, const void *value)
 	return w->nr++ == w->stop_at ? -ENOMEM : 0;
 }
 
-/* Each entry comes once, and a new kernel is not asked for each. */
+/* Each entry is returned once. A new kernel gets one call for many entries. */
 START_TEST(test_walk)
 {
 	struct walked w = { .stop_at = walks[_i].stop_at };

@@ -50,7 +50,7 @@ static void teardown(void)
 
 static const struct mapped_file anon = { .path = "//anon" };
 
-/* The page of find_text(), as if it were memory. */
+/* The page of find_text(), as if it were anonymous memory. */
 static struct mapping page(void)
 {
 	uint64_t start = (uint64_t)(uintptr_t)find_text & ~(PAGE - 1);
@@ -80,7 +80,7 @@ START_TEST(test_same)
 }
 END_TEST
 
-/* It reaches beyond the code of the file, on both sides. */
+/* The memory extends beyond the code of the file, on both sides. */
 START_TEST(test_larger)
 {
 	struct mapping m = { text.start - PAGE, text.end + PAGE, 0, &anon }, found;
@@ -92,7 +92,7 @@ START_TEST(test_larger)
 }
 END_TEST
 
-/* The file would have its code a page from where the same bytes are. */
+/* Memory and mapping are a page away from the real code: their bytes differ. */
 START_TEST(test_other)
 {
 	struct mapping m = page(), found, moved = text;
@@ -105,7 +105,7 @@ START_TEST(test_other)
 }
 END_TEST
 
-/* There is no code of the file. */
+/* The file has no code at these addresses. */
 START_TEST(test_elsewhere)
 {
 	struct mapping m = page(), found;

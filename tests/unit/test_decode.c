@@ -1187,7 +1187,10 @@ START_TEST(test_ksymbol)
 }
 END_TEST
 
-/* Behind everything else of a sample of ours; of a recording, only where nothing else is before it. */
+/*
+ * profile requests no field between the stack copy and the cgroup. In a recording with such a field, the cgroup is not
+ * decoded.
+ */
 START_TEST(test_cgroup)
 {
 	const uint64_t before[] = { 0, PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_STACK_USER };

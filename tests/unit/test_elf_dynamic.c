@@ -122,7 +122,7 @@ static void build(int class, unsigned int hashes)
 	if (hashes & HASH_GNU)
 		put_entry(DT_GNU_HASH, BASE + AT_GNU);
 	put_entry(DT_NULL, 0);
-	put_entry(DT_SYMENT, 1); /* behind the end */
+	put_entry(DT_SYMENT, 1); /* after the end of the section: ignored */
 }
 
 static void teardown(void)
@@ -147,7 +147,7 @@ static void check_all(void)
 	ck_assert_str_eq(name(CODE + 0x20), "-"); /* data */
 	ck_assert_str_eq(name(CODE + 0x30), "-"); /* at no address of the file */
 	ck_assert_str_eq(name(SIZE - 1), "last");
-	ck_assert_str_eq(name(SIZE), "-"); /* behind the segment */
+	ck_assert_str_eq(name(SIZE), "-"); /* after the segment */
 }
 
 /* Each of both classes with each set of hash tables. */
@@ -168,7 +168,10 @@ END_TEST
 #define ENTRY(n)       AT_DYNAMIC + (n)*16 + 8
 #define PHDR(n, field) 64 + (n)*56 + offsetof(Elf64_Phdr, field)
 
-/* A value of 64 bits, or the first @width bytes of it, is set. Return: as of the file, and the name at CODE. */
+/*
+ * A value of 64 bits in the file, or its first @width bytes, is set. Expected: the result of parsing, and the name at
+ * CODE.
+ */
 static const struct {
 	const char *what;
 	unsigned int hashes;

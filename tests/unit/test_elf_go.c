@@ -167,7 +167,7 @@ START_TEST(test_other_section)
 }
 END_TEST
 
-/* Of the layout of Go 1.20: a value is set in the header, the list (@part 1), or the second record (@part 2). */
+/* In the layout of Go 1.20, a value is set in the header, the list (@part 1), or the second record (@part 2). */
 static const struct {
 	const char *what;
 	size_t part, at, size;

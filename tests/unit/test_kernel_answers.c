@@ -154,7 +154,7 @@ START_TEST(test_not_the_kernels)
 }
 END_TEST
 
-/* When the namer is used, and when the file is read. */
+/* When profile asks the namer, and when it reads the file. */
 static const struct {
 	const char *what;
 	const char *version, *kallsyms;
@@ -230,8 +230,9 @@ END_TEST
 #define MODULES_CAME "kernel modules or BPF programs were loaded or unloaded during the run: their frames are [kernel]"
 
 /*
- * The code that kallsyms has now need not be the code that was sampled. Names of the module, of the program at P and of the one that a
- * record tells of at Q. @lost: records were lost; @no_records: the kernel writes none; @by_address: without times.
+ * The code that kallsyms lists at the end may differ from the sampled code. @module, @program, @told, @reused: expected
+ * names of the module, of the program at P, and of two programs with records at Q. @lost: records were lost;
+ * @no_records: the kernel writes none; @by_address: the samples have no times.
  */
 static const struct {
 	const char *what, *modules_now;
@@ -305,7 +306,7 @@ START_TEST(test_sampled)
 	ck_assert_str_eq(frame_name(names, M), sampled[_i].module);
 	ck_assert_str_eq(frame_name(names, M + 0x2000), sampled[_i].program);
 	ck_assert_str_eq(frame_name(names, first), sampled[_i].told);
-	/* Without times it is the same address, whose frame has no name. */
+	/* Without times both have the same address, whose frame has no name. */
 	if (!sampled[_i].by_address)
 		ck_assert_str_eq(frame_name(names, second), sampled[_i].reused);
 	ck_assert_str_eq(frame_name(names, K), "_text");

@@ -39,7 +39,7 @@ static bool stayed(const char *name, const char *module, uint64_t start)
 	return kernel_loaded_stayed(kl, &(struct kernel_symbol){ name, module, start });
 }
 
-/* The module ext4, at the second reading. */
+/* The list of modules at the second reading, and whether ext4 is still the same. */
 static const struct {
 	const char *what, *now;
 	bool stays;
@@ -69,7 +69,7 @@ START_TEST(test_modules)
 }
 END_TEST
 
-/* A module that came during the run may be where another one was. */
+/* A module that was loaded during the run may have taken the place of another one. */
 START_TEST(test_came)
 {
 	put("modules", "xt 8192 2 - Live 0xffffffffc0200000\n");
@@ -81,7 +81,7 @@ START_TEST(test_came)
 }
 END_TEST
 
-/* Without a list, names are what they are. */
+/* Without a list, no module or program counts as changed. */
 START_TEST(test_untold)
 {
 	if (_i)
@@ -91,13 +91,13 @@ START_TEST(test_untold)
 }
 END_TEST
 
-/* The kernel writes no records of BPF programs. */
+/* On kernels that write no records of BPF programs. */
 static const struct {
 	const char *setting, *kallsyms;
-	bool one, other, later; /* what was there, another program at its address, one that came */
+	bool one, other, later; /* a program of before, another one at its address, a new one: stayed */
 } programs[] = {
 	{ "1\n", KALLSYMS, true, false, false },
-	{ "0\n", KALLSYMS, false, false, false }, /* the file lists none */
+	{ "0\n", KALLSYMS, false, false, false }, /* kallsyms then lists no programs */
 	{ NULL, KALLSYMS, false, false, false },
 	{ "1\n", NULL, false, false, false },
 	{ "1\n", "0000000000000000 A fixed_percpu_data\n0000000000000000 T _text\n", false, false, false },

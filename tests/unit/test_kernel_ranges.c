@@ -34,7 +34,7 @@ static void went(uint64_t at, uint64_t len, const char *name, uint64_t time)
 	record(at, len, name, true, time);
 }
 
-/* The frame of a sample that is taken now, at its leaf. */
+/* The frame that a sample taken now gets for this leaf address. */
 static uint64_t sampled(uint64_t at)
 {
 	const uint64_t ip = M + at;
@@ -42,7 +42,7 @@ static uint64_t sampled(uint64_t at)
 	return *kernel_ranges_at(kr, &ip, 1, 0);
 }
 
-/* "name+0xoffset@0xaddress", "-": no record is about it; "?": it has no name. */
+/* "name+0xoffset@0xaddress"; "-": no record covers the frame; "?": the frame has no name. */
 static const char *name_of(uint64_t frame, bool is_return)
 {
 	struct kernel_symbol s = { "untouched", "untouched", 0 };
@@ -73,7 +73,7 @@ START_TEST(test_nothing)
 }
 END_TEST
 
-/* A program that has gone keeps its name, whether it was there before the first record or not. */
+/* A program that was unloaded keeps its name, whether it was loaded before the first record or after it. */
 START_TEST(test_unloaded)
 {
 	if (_i)
@@ -90,7 +90,7 @@ START_TEST(test_unloaded)
 }
 END_TEST
 
-/* Samples of two programs at one address, one after the other: bit 0: the first one was there before. */
+/* Samples of two programs at one address, one after the other. Bit 0: the first one was loaded before all records. */
 START_TEST(test_reused)
 {
 	uint64_t first, second, again;
@@ -99,10 +99,10 @@ START_TEST(test_reused)
 		came(0x1000, 0x80, "first", 5);
 	first = sampled(0x1010);
 	went(0x1000, 0x80, "first", 9);
-	ck_assert_uint_eq(sampled(0x1010), first); /* it still runs */
+	ck_assert_uint_eq(sampled(0x1010), first); /* it may still run */
 	came(0x1000, 0x40, "second", 10);
 	second = sampled(0x1010);
-	ck_assert_uint_eq(sampled(0x1050), M + 0x1050); /* the rest is the first one's */
+	ck_assert_uint_eq(sampled(0x1050), M + 0x1050); /* this part belongs to the first one */
 	went(0x1000, 0x40, "second", 12);
 	came(0x1000, 0x80, "first", 13);
 	again = sampled(0x1010);
@@ -118,7 +118,7 @@ START_TEST(test_reused)
 }
 END_TEST
 
-/* A stack with a return address at the very end of a program: the next one begins there. */
+/* A stack with a return address at the very end of a program, where the next program begins. */
 START_TEST(test_stack)
 {
 	const uint64_t ips[] = { M + 0x1080, M + 0x1080, 0xffffffff81000010 }, *frames;
@@ -134,7 +134,7 @@ START_TEST(test_stack)
 }
 END_TEST
 
-/* Samples without times: an address that two programs had has no name. */
+/* Samples without times: an address of two programs has no name. */
 START_TEST(test_by_address)
 {
 	kernel_ranges_by_address(kr, true);
@@ -150,7 +150,7 @@ START_TEST(test_by_address)
 }
 END_TEST
 
-/* The same program again at the same address is no other one. */
+/* If the same program is loaded again at the same address, it does not count as another one. */
 START_TEST(test_reloaded)
 {
 	uint64_t time;
@@ -167,7 +167,7 @@ END_TEST
 
 #define S 1000000000ULL
 
-/* Code of other intervals does not count. */
+/* Code of other intervals is ignored. */
 START_TEST(test_intervals)
 {
 	kernel_ranges_by_address(kr, _i);
@@ -190,7 +190,7 @@ START_TEST(test_intervals)
 }
 END_TEST
 
-/* A sample long after the end of a program is not of that program: a record is missing. */
+/* A sample long after the end of a program does not belong to it: a record is missing. */
 START_TEST(test_over)
 {
 	const uint64_t ip = M + 0x1010;
@@ -205,7 +205,7 @@ START_TEST(test_over)
 }
 END_TEST
 
-/* Records were lost: nothing is known any more of where there was one, and other code may have come elsewhere. */
+/* Records were lost: names at addresses with records are unknown, and other addresses may have new code. */
 START_TEST(test_lost)
 {
 	came(0x1000, 0x80, "first", 5);
@@ -217,7 +217,7 @@ START_TEST(test_lost)
 }
 END_TEST
 
-/* There is no room for any number of them: those that are left out have no names, and the others keep theirs. */
+/* The number of programs is limited: further ones have no names, and the others keep theirs. */
 START_TEST(test_many)
 {
 	char name[32];
@@ -234,7 +234,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* Records that cannot be are ignored. */
+/* Impossible records are ignored. */
 static const struct kernel_range bad[] = {
 	{ M, 0, "empty", true, false, 1 },
 	{ M, 1ULL << 32, "huge", true, false, 1 },
@@ -253,7 +253,7 @@ START_TEST(test_bad)
 }
 END_TEST
 
-/* Numbers that a recording has instead of addresses. */
+/* A recording may have numbers that look like our own frames. */
 static const uint64_t forged[] = {
 	KERNEL_RANGE_FRAME | 1ULL << 32,
 	KERNEL_RANGE_FRAME | 0x1ffffffULL << 32,
@@ -269,7 +269,7 @@ START_TEST(test_forged)
 }
 END_TEST
 
-/* The code of an address is that of the last record about it. */
+/* The last record about an address decides. */
 START_TEST(test_random)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e", "f", "g", "h" };

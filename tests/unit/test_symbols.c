@@ -130,7 +130,7 @@ static const struct {
 	{ TEXT + 0x100, false, "first+0x0 [libx.so.1]" },
 	{ TEXT + 0x100, true, "- [libx.so.1]" },
 	{ TEXT + 0x101, true, "first+0x1 [libx.so.1]" },
-	{ TEXT + 0x140, true, "first+0x40 [libx.so.1]" }, /* the call is first's last instruction */
+	{ TEXT + 0x140, true, "first+0x40 [libx.so.1]" }, /* the call is the last instruction of first */
 	{ TEXT + 0x140, false, "second+0x0 [libx.so.1]" },
 	{ TEXT + 0x180, false, "_Z6secondv+0x0 [libx.so.1]" },
 	{ TEXT + 0x1c0, true, "_Z6secondv+0x40 [libx.so.1]" },
@@ -139,9 +139,9 @@ static const struct {
 	{ TEXT + 0x1d0, true, "__restore_rt+0x0 [libx.so.1]" }, /* a signal handler returns there */
 	{ TEXT + 0x1d1, true, "__restore_rt+0x1 [libx.so.1]" },
 	{ TEXT + 0x1e0, true, "- [libx.so.1]" },
-	{ TEXT + 0x1e8, true, "third+0x8 [libx.so.1]" }, /* this call is */
+	{ TEXT + 0x1e8, true, "third+0x8 [libx.so.1]" }, /* the call is in third */
 	{ TEXT + 0xfff, false, "- [libx.so.1]" },
-	{ TEXT + 0x1000, true, "- [libx.so.1]" }, /* behind the mapping, the call within */
+	{ TEXT + 0x1000, true, "- [libx.so.1]" }, /* after the mapping; the call is inside */
 	{ TEXT + 0x1000, false, "-" },
 	{ TEXT, false, "- [libx.so.1]" },
 	{ TEXT, true, "-" },
@@ -171,7 +171,7 @@ static bool keep_none(void *ctx, pid_t pid)
 	return false;
 }
 
-/* In a run of many reports processes end, and their files; others may take their place in memory. */
+/* In a run with many reports, processes end and their files disappear; others may then use the same memory. */
 START_TEST(test_forgotten)
 {
 	char path[64];
@@ -201,7 +201,7 @@ END_TEST
 
 #define CODE (BASE + CFI_CODE_OFFSET)
 
-/* Rules of some functions: one that is called, _start, what signal handlers return to, and damaged ones. */
+/* Rules of some functions: an ordinary one, _start, the one to which signal handlers return, and damaged ones. */
 static const struct cfi_function functions[] = {
 	{ 0x100, 0x40, false, CFI_PROGRAM("\x0e\x10") },
 	{ 0x140, 0x20, false, CFI_PROGRAM("\x07\x10") },
@@ -209,7 +209,7 @@ static const struct cfi_function functions[] = {
 	{ 0x200, 0x40, false, CFI_PROGRAM("\x3f") },
 	{ 0x240, 0, false, CFI_PROGRAM("") },
 	{ 0x280, 0x20, false, CFI_PROGRAM("\x42\x07\x10") },
-	/* one begins inside of another, two are for the same code */
+	/* one function begins inside another one, two have the same code */
 	{ 0x300, 0x80, false, CFI_PROGRAM("") },
 	{ 0x320, 0x20, false, CFI_PROGRAM("") },
 	{ 0x400, 0x20, false, CFI_PROGRAM("") },
@@ -226,7 +226,7 @@ static void map_functions(const char *path)
 	map_at(PID, CODE, CFI_CODE_SIZE, CFI_CODE_OFFSET, path, 0);
 }
 
-/* @entry: no caller. */
+/* @entry: the function has no caller. */
 static const struct {
 	uint64_t addr;
 	bool is_return;
@@ -235,7 +235,7 @@ static const struct {
 } by_rules[] = {
 	{ CODE + 0x100, false, "0x421100+0x0 [gzip]", false },
 	{ CODE + 0x13f, false, "0x421100+0x3f [gzip]", false },
-	{ CODE + 0x140, true, "0x421100+0x40 [gzip]", false }, /* the call is its last instruction */
+	{ CODE + 0x140, true, "0x421100+0x40 [gzip]", false }, /* the call is the last instruction */
 	{ CODE + 0x140, false, "0x421140+0x0 [gzip]", true },
 	{ CODE + 0x150, true, "0x421140+0x10 [gzip]", true },
 	{ CODE + 0x160, true, "0x421140+0x20 [gzip]", true },
@@ -243,18 +243,18 @@ static const struct {
 	{ CODE + 0x161, true, "- [gzip]", false },
 	{ CODE + 0x100, true, "- [gzip]", false },
 	{ CODE + 0xff, false, "- [gzip]", false },
-	/* they begin one byte before the code */
+	/* the rules begin one byte before the code */
 	{ CODE + 0x1c0, true, "0x4211c0+0x0 [gzip]", false },
 	{ CODE + 0x1c0, false, "0x4211c0+0x0 [gzip]", false },
 	{ CODE + 0x1c7, false, "0x4211c0+0x7 [gzip]", false },
 	{ CODE + 0x1d0, false, "0x4211c0+0x10 [gzip]", false }, /* within its system call */
 	{ CODE + 0x1d1, false, "- [gzip]", false },
 	{ CODE + 0x1bf, false, "0x4211c0+0x0 [gzip]", false },
-	/* where it begins, but not what its rules are */
+	/* the rules show where the function begins, but they are damaged */
 	{ CODE + 0x210, false, "0x421200+0x10 [gzip]", false },
 	{ CODE + 0x240, false, "- [gzip]", false },
 	{ CODE + 0x241, true, "- [gzip]", false },
-	/* from its third byte on it has no caller */
+	/* from its third byte on, the function has no caller */
 	{ CODE + 0x280, false, "0x421280+0x0 [gzip]", false },
 	{ CODE + 0x282, true, "0x421280+0x2 [gzip]", false },
 	{ CODE + 0x283, true, "0x421280+0x3 [gzip]", true },
@@ -402,7 +402,7 @@ START_TEST(test_made)
 }
 END_TEST
 
-/* The next report has the names that came since. */
+/* The next report has names that were added since the last one. */
 START_TEST(test_made_later)
 {
 	char text[128];
@@ -422,7 +422,7 @@ START_TEST(test_which_file)
 	uint64_t ino = write_library("proc/1/root/a.so"), outside;
 	char path[4096];
 
-	/* unknown inode: the path has to do; another inode: another file */
+	/* unknown inode: the path decides; other inode: another file */
 	map(1, "/a.so", 0);
 	ck_assert_str_eq(lookup(1, TEXT + 0x100, false), "first+0x0 [a.so]");
 	map(1, "/a.so", ino + 1000);
@@ -430,7 +430,7 @@ START_TEST(test_which_file)
 	map(1, "/a.so", ino);
 	ck_assert_str_eq(lookup(1, TEXT + 0x100, false), "first+0x0 [a.so]");
 
-	/* the first process is gone, the second has it; then it is known for the first, too */
+	/* the first process has ended, the second has the file; then the first one has it, too */
 	ino = write_library("proc/3/root/b.so");
 	map(2, "/b.so", ino);
 	map(3, "/b.so", ino);
@@ -438,7 +438,7 @@ START_TEST(test_which_file)
 	ck_assert_str_eq(lookup(3, TEXT + 0x100, false), "first+0x0 [b.so]");
 	ck_assert_str_eq(lookup(2, TEXT + 0x100, false), "first+0x0 [b.so]");
 
-	/* outside of any root of a process: the path itself */
+	/* outside of any root of a process: use the path itself */
 	outside = write_library("outside/c.so");
 	snprintf(path, sizeof(path), "%s/outside/c.so", dir);
 	map(4, path, outside);
@@ -463,7 +463,7 @@ START_TEST(test_failure_is_kept)
 	map(10, "/late.so", 0);
 	ck_assert_str_eq(lookup(10, TEXT + 0x100, false), "- [late.so]");
 
-	/* broken: no second look */
+	/* invalid file: no second try */
 	write_text("proc/1/root/broken.so", "\177ELF");
 	write_library("proc/2/root/broken.so");
 	map(1, "/broken.so", 0);
@@ -511,7 +511,9 @@ static struct rlimit leave_descriptors(int room)
 	return all;
 }
 
-/* Descriptors that an earlier report needed are there for the files of the next one; and for those it had none for. */
+/*
+ * Descriptors that an earlier report used are free for the files of the next one, also for files that had none before.
+ */
 START_TEST(test_room)
 {
 	const int nr = 24, room = 12;
@@ -541,7 +543,7 @@ START_TEST(test_room)
 }
 END_TEST
 
-/* A library whose table has as many symbols as are read of one, all of them empty. */
+/* A library whose symbol table has the largest number of symbols that profile reads. All are empty. */
 static void write_empty_symbols(const char *name)
 {
 	const uint64_t nr = 4u << 20, at = 0x2000;
@@ -563,8 +565,8 @@ static void write_empty_symbols(const char *name)
 }
 
 /*
- * Symbols that are no functions take time, too, and are charged. The next report has room again. Two files are skipped:
- * the library, and the debug file of the last one before it, for the address without a name.
+ * Symbols that are not functions take time, too, and count towards the limit. The next report begins anew. Two files
+ * are skipped: the library, and the debug file of the last file before it, in which an address has no name.
  */
 START_TEST(test_empty_symbols)
 {
@@ -589,7 +591,7 @@ START_TEST(test_empty_symbols)
 }
 END_TEST
 
-/* Files of strangers do not take the room of others. */
+/* Files of other users do not use up the limit for ours. */
 START_TEST(test_strangers)
 {
 	char name[64], path[4096];
@@ -611,7 +613,7 @@ START_TEST(test_strangers)
 }
 END_TEST
 
-/* Many names of one file cost what one does, and each module is called as its path says. */
+/* Many names of one file cost as much as one, and each module is named after its own path. */
 START_TEST(test_links)
 {
 	char old[4096], new[4096], path[32], want[64];
@@ -635,7 +637,7 @@ START_TEST(test_links)
 }
 END_TEST
 
-/* A report is overdue after a signal: files that were read before have names, others are not opened. */
+/* After a signal a report is overdue: files that were read before have names, and no others are opened. */
 START_TEST(test_signal)
 {
 	struct err why;
@@ -656,7 +658,10 @@ START_TEST(test_signal)
 }
 END_TEST
 
-/* With @_i descriptors: if the rules cannot be read, a warning tells it, and the report has one name for a function. */
+/*
+ * With @_i descriptors: if the rules cannot be read, a warning says so, and the report prints one name for each
+ * function.
+ */
 START_TEST(test_no_rules)
 {
 	struct rlimit all;
@@ -686,7 +691,7 @@ static int own_vdso(void *ctx, const struct proc_map *m)
 	return 1;
 }
 
-/* Is clock_gettime somewhere in the vDSO that begins at @start? */
+/* True if clock_gettime is in the vDSO that begins at @start. */
 static bool has_clock(uint64_t start, uint64_t len)
 {
 	const char *found;
@@ -710,12 +715,12 @@ START_TEST(test_vdso)
 
 	proc_maps(&host_here, getpid(), own_vdso, &m);
 	len = m.end - m.start;
-	/* wherever it is in that process, and whatever old kernels say of the offset */
+	/* at any address in that process, and with any page offset from old kernels */
 	map_at(PID, BASE, len, 0, "[vdso]", 0);
 	ck_assert_int_eq(has_clock(BASE, len), have);
 	map_at(PID, BASE, len, BASE, "[vdso]", 0);
 	ck_assert_int_eq(has_clock(BASE, len), have);
-	/* not ours: another size, or that of a 32-bit process */
+	/* not our vDSO: another size, or that of a 32-bit process */
 	map_at(PID, 2 * BASE, 2 * len, 0, "[vdso]", 0);
 	ck_assert(!has_clock(2 * BASE, 2 * len));
 	map_at(PID, 0xf7f00000, len, 0, "[vdso]", 0);
@@ -800,7 +805,7 @@ START_TEST(test_hidden)
 }
 END_TEST
 
-/* As of a recording, with these files. Return: what symbols_open() says. */
+/* Open as for a recording, with these files. Return: the result of symbols_open(). */
 static int reopen(const char *kallsyms_path, const char *vmlinux, bool recorded, struct err *err)
 {
 	const struct symbols_cfg cfg = {
@@ -819,7 +824,7 @@ static void open_recorded(void)
 	ck_assert_int_eq(reopen(NULL, NULL, true, NULL), 0);
 }
 
-/* The text of a library as write_library() makes it, with build id @id unless NULL. Its inode. */
+/* Write the text of a library, as write_library(), with build id @id unless NULL. Return: its inode. */
 static uint64_t write_built(const char *name, const char *id)
 {
 	static const struct image_symbol v[] = { { "first", 0x100, 0x40, STT_FUNC, STB_GLOBAL, SEC_TEXT },
@@ -839,7 +844,7 @@ static uint64_t write_built(const char *name, const char *id)
 	return st.st_ino;
 }
 
-/* The build id of the mapping itself, as tasks has it of an MMAP2 record. */
+/* Map the file with a build id of the mapping, as tasks has it from an MMAP2 record. */
 static void set_build_id(pid_t pid, const char *id)
 {
 	struct mapped_file file;
@@ -865,7 +870,7 @@ static const struct {
 	{ NULL, { "abc" }, "abc", INO_SAME, true },
 	{ NULL, { "abc" }, "abc", INO_OTHER, true }, /* copied to another host */
 	{ "abc", { NULL }, "abc", INO_NONE, true },
-	{ "abc", { "xyz" }, "abc", INO_NONE, true }, /* the mapping knows better */
+	{ "abc", { "xyz" }, "abc", INO_NONE, true }, /* the id of the mapping decides */
 	{ "abc", { "abc", "xyz" }, "abc", INO_NONE, true },
 	{ NULL, { NULL }, NULL, INO_SAME, true },
 	{ NULL, { NULL }, "abc", INO_SAME, true },
@@ -913,7 +918,7 @@ START_TEST(test_recorded_file)
 }
 END_TEST
 
-/* A process of the same number runs here, with a file of the same path. */
+/* Another process with the same PID runs on this host, and has a file at the same path. */
 START_TEST(test_recorded_root)
 {
 	write_built("proc/4242/root/only/here.so", "abc");
@@ -921,7 +926,7 @@ START_TEST(test_recorded_root)
 	ck_assert_int_eq(build_ids_add(table, "/only/here.so", "abc", 3), 0);
 	map(PID, "/only/here.so", 0);
 	ck_assert_str_eq(lookup(PID, TEXT + 0x100, false), "- [here.so]");
-	ck_assert_uint_eq(symbols_mismatched(syms), 0); /* not there */
+	ck_assert_uint_eq(symbols_mismatched(syms), 0); /* profile does not look there */
 }
 END_TEST
 
@@ -969,7 +974,7 @@ END_TEST
 #define HIDDEN       "kernel symbol names are hidden: kernel.kptr_restrict is 1"
 
 /*
- * A recording's kernel against the one that "runs", whose _text is at @here (0: hidden). @proper, @module: named?
+ * The recorded kernel and the running one, whose _text is at @here (0: hidden). @proper, @module: it has names.
  */
 static const struct {
 	const char *id, *running;
@@ -1072,7 +1077,7 @@ START_TEST(test_recorded_kernel)
 					       strlen(recorded_kernels[_i].id)),
 				 0);
 	open_recorded();
-	/* told only after the resolver was made */
+	/* set only after the resolver was made */
 	origin.reference = recorded_kernels[_i].reference;
 	origin.reference_addr = recorded_kernels[_i].addr;
 	origin.boot = recorded_kernels[_i].boot;
@@ -1086,7 +1091,9 @@ START_TEST(test_recorded_kernel)
 }
 END_TEST
 
-/* The kernel that runs does not serve: names that perf has kept of the recorded one, whose _text was @kept (0: hidden).
+/*
+ * The running kernel is another one: use the names that perf has kept of the recorded kernel, whose _text was @kept (0:
+ * hidden).
  */
 static const struct {
 	const char *id, *reference;
@@ -1191,7 +1198,7 @@ START_TEST(test_given)
 	for (i = 0; i < ARRAY_SIZE(found); i++)
 		if (found[i])
 			ck_assert_str_eq(lookup_kernel(found[i] + 4), names[i]);
-	/* there it would be by chance */
+	/* a name there would be chance */
 	if (!given[_i].first)
 		ck_assert_str_ne(lookup_kernel(TEXT_ADDR + 0x104), names[0]);
 	if (!given[_i].module)
@@ -1283,7 +1290,7 @@ START_TEST(test_recorded_vdso)
 }
 END_TEST
 
-/* Another kernel's vDSO in perf's cache has names if it is of the recorded build @has. */
+/* The vDSO of another kernel in perf's cache is used if it has the build id @has. */
 static const struct {
 	const char *has, *name;
 } kept_vdsos[] = { { "abc", "first+0x8 [[vdso]]" }, { "abd", "- [[vdso]]" } };
@@ -1334,7 +1341,7 @@ static void map_partial(char *debug_dir, size_t cap)
 	map_at(PID, TEXT + TEXT_SIZE, TEXT_SIZE, TEXT_OFFSET, "/bin/twin", 0);
 }
 
-/* The debug file is read for the first address without a name, not before. */
+/* The debug file is read only for the first address without a name. */
 START_TEST(test_partial)
 {
 	char debug_dir[4096], path[4096];

@@ -732,11 +732,11 @@ START_TEST(test_images)
 	check_image(10, 0, 0x5000, REUSED);
 	check_image(10, first, 0x1000, "/bin/a");
 	check_image(10, 0, 0x1000, "/bin/a");
-	map(10, 0x8000, 0x9000, "/lib/more"); /* in a place of its own */
+	map(10, 0x8000, 0x9000, "/lib/more"); /* at a new place */
 	ck_assert_uint_eq(tasks_image(tasks, 10), second);
-	check_image(10, first, 0x8000, "/lib/more"); /* nothing else was there */
+	check_image(10, first, 0x8000, "/lib/more"); /* no other file was there */
 
-	/* who loads them in turns has two images */
+	/* a process that loads them in turn has two images */
 	map(10, 0x5000, 0x6000, "/lib/red");
 	third = tasks_image(tasks, 10);
 	map(10, 0x5000, 0x6000, "/lib/blue");
@@ -746,7 +746,7 @@ START_TEST(test_images)
 	check_image(10, third, 0x5000, "/lib/red");
 	check_image(10, second, 0x5000, "/lib/blue");
 
-	/* so has a program that executes another build of itself */
+	/* so does a program that executes another build of itself */
 	name(10, 10, "a", true);
 	map(10, 0x1000, 0x2000, "/new/a");
 	check_image(10, tasks_image(tasks, 10), 0x1000, "/new/a");
@@ -755,7 +755,7 @@ START_TEST(test_images)
 }
 END_TEST
 
-/* Memory without a file, and a file that is mapped as it was, begin no image. */
+/* Memory without a file, and a file that is mapped again unchanged, do not begin an image. */
 START_TEST(test_same_image)
 {
 	uint32_t image;
@@ -776,7 +776,10 @@ START_TEST(test_same_image)
 }
 END_TEST
 
-/* The loader maps a library whole, then its segments over that: unless it was sampled, or time went by. */
+/*
+ * The loader maps a whole library, then its segments over it. That is one image, unless a sample or some time comes
+ * between.
+ */
 static const struct {
 	bool sampled, other;
 	uint64_t after_ns;
@@ -809,7 +812,10 @@ START_TEST(test_loading)
 }
 END_TEST
 
-/* Samples since some time are not of an image that had ended by then, nor of one that was there for a moment. */
+/*
+ * Samples that are all newer than @since do not belong to an image that had ended by then. No sample belongs to an image
+ * that only existed for a moment.
+ */
 static const struct {
 	uint64_t began, ended, since;
 	const char *path;
@@ -832,7 +838,7 @@ START_TEST(test_lives)
 }
 END_TEST
 
-/* Mappings that follow each other at once begin one image, unless a sample comes between them. */
+/* Mappings in quick succession begin one image, unless a sample comes between them. */
 START_TEST(test_brief)
 {
 	uint32_t image;
@@ -853,7 +859,7 @@ START_TEST(test_brief)
 }
 END_TEST
 
-/* A process that maps ever new files has a bounded number of images, and lists of mappings. */
+/* A process that maps new files all the time has a limited number of images, and of lists of mappings. */
 START_TEST(test_many_images)
 {
 	enum { NR = 2000, KEPT = 200 };
@@ -871,12 +877,12 @@ START_TEST(test_many_images)
 		snprintf(path, sizeof(path), "/lib/%d", i);
 		check_image(10, images[i], 0x5000, path);
 	}
-	check_image(10, images[0], 0x5000, REUSED); /* forgotten */
+	check_image(10, images[0], 0x5000, REUSED); /* the first image was dropped */
 	check_image(10, 0, 0x5000, REUSED);
 }
 END_TEST
 
-/* Memory has a copy of the code of the file that is next to it, or was there: from 0x5400 to 0x5c00. */
+/* The memory has a copy, from 0x5400 to 0x5c00, of the code of the file that is next to it, or was there before. */
 static struct {
 	int rc;
 	unsigned int asked;
@@ -900,7 +906,7 @@ static int find_copy(void *ctx, pid_t pid, const struct mapping *m, const struct
 	return copies.rc;
 }
 
-/* Expected: what the file's code and the rest of the memory show. */
+/* Expected paths, inside the copy and around it. */
 static const struct {
 	int rc;
 	const char *inside, *around;
@@ -919,7 +925,7 @@ START_TEST(test_copied)
 	tasks_on_copied(tasks, find_copy, &copies);
 	name(10, 10, "a", true);
 	map(10, 0x1000, 0x2000, "/bin/a");
-	map(10, 0x9000, 0xa000, "//anon"); /* nothing was there */
+	map(10, 0x9000, 0xa000, "//anon"); /* no file was there */
 	ck_assert_uint_eq(copies.asked, 0);
 	map(10, 0x5000, 0x6000, "/bin/a");
 	before = tasks_image(tasks, 10);
@@ -934,7 +940,7 @@ START_TEST(test_copied)
 }
 END_TEST
 
-/* In a list: of the file before it, else of the one behind it. */
+/* In a list of mappings: the file before the memory is tried, then the one behind it. */
 START_TEST(test_copied_before)
 {
 	memset(&copies, 0, sizeof(copies));
@@ -961,7 +967,7 @@ static int wait_for_end(void *fd)
 	return read(*(int *)fd, &c, 1) < 0;
 }
 
-/* A process made with CLONE_VM has the later mappings of its parent, until it executes a program. */
+/* A process made with CLONE_VM also has mappings that its parent makes later, until it executes a program. */
 START_TEST(test_shared_memory)
 {
 	static char stack[64 * 1024];
@@ -990,7 +996,7 @@ START_TEST(test_shared_memory)
 }
 END_TEST
 
-/* A recording does not say which processes have the same memory, but code that runs is mapped. */
+/* A recording does not show which processes share their memory, but sampled code was mapped. */
 START_TEST(test_recorded_memory)
 {
 	struct mapping m;
@@ -1736,7 +1742,7 @@ START_TEST(test_nowhere_mappings)
 	check_map(30, "here", 0x1000, NULL);
 	ck_assert_int_eq(tasks_learn(tasks, 30), 0);
 	check_map(30, "here", 0x1000, NULL);
-	map(35, 0x1000, 0x2000, "/told"); /* no record has its name */
+	map(35, 0x1000, 0x2000, "/told"); /* no record has the name of the process */
 	check_map(35, "any", 0x1000, "/told");
 	check_map(35, "any", 0x2000, NULL);
 	name(30, 30, "sh", false);

@@ -1415,7 +1415,7 @@ END_TEST
 
 #define TRAMPOLINE 0x7fffffffe000ULL
 
-/* BY_FP is called by BY_FP, which has a uretprobe: its return address in the copy is that of the kernel's code. */
+/* BY_FP is called by BY_FP, which has a uretprobe: its return address in the copy leads to the kernel's code. */
 static const uint64_t probed_words[] = { 0, 0, STACK + 32, P(BY_FP) + 9, STACK + 48, TRAMPOLINE, 0, P(ROOT) + 5 };
 
 static const struct {
