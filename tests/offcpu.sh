@@ -54,9 +54,10 @@ there()
 
 # as_measured NAME KIND... - the found time of each kind is the measured one, within 2 % or 20 us for each interval. A
 # thread that is preempted a hundred times, for 7 ms each, is within 8 %: the kernel reports some switches to no tracer.
-# A thread that is preempted, or waits for a virtual disk, cannot know which part of its time the hypervisor took. Nor
-# can a thread that waits for a disk for a tenth of a second in all know for how much of that the reader ran first,
-# which has a real-time priority. With $queued_apart, time in which it could run but did not need not be found.
+# A thread that is preempted, or waits for a virtual disk, cannot know which part of its time the hypervisor took. A
+# thread that waits for a disk waits only a tenth of a second in all. It does not know for how much of that the reader
+# ran first, which has a real-time priority. With $queued_apart, time in which it could run but did not need not be
+# found.
 queued_apart=
 as_measured()
 {
@@ -104,7 +105,7 @@ intervals_balanced()
 		return 1
 	fi
 	ok "$1: done"
-	is "$1: the books balance" "$(($(book intervals_counted) + $(book intervals_filtered) +
+	is "$1: the statistics add up" "$(($(book intervals_counted) + $(book intervals_filtered) +
 		$(book intervals_open) + $(book intervals_lost)))" "$(book intervals_begun)"
 	is "$1: nothing is unaccounted for" "$(book intervals_unaccounted)" 0
 	check "$1: intervals began" calc "$(book intervals_begun) + 0 > 0"
